@@ -1,0 +1,155 @@
+package engine
+
+import (
+	"fmt"
+	"time"
+)
+
+// MaxStages is the longest chain that is read: longer input is refused, because
+// the exact methods need tables of the square of the length.
+const MaxStages = 20_000
+
+// Stage is one stage of a chain. The letters in brackets are the symbols of
+// Beaumont et al., "Optimal Re-Materialization Strategies for Heterogeneous
+// Chains" (arXiv:1911.13214, section 3).
+type Stage struct {
+	Name    string
+	Kind    string        // what the stage computes (conv, pool, fc, act, ...); empty if unknown
+	Forward time.Duration // [uF]
+	Back    time.Duration // [uB]
+	Out     Bytes         // [a] output of the forward
+	Saved   Bytes         // [abar] what the backward needs; contains Out, not the stage's input
+	Grad    Bytes         // [|delta|] gradient of Out
+	FwdTemp Bytes         // [oF] memory used only during the forward
+	BwdTemp Bytes         // [oB] memory used only during the backward, output not included
+}
+
+// Chain is a network whose stages follow each other. Stages are numbered 1..n
+// and the last one is the loss, so Stages[k-1] is stage k.
+type Chain struct {
+	Name      string
+	Batch     int   // samples per step; 0 if unknown
+	Input     Bytes // [a^0] the network's input
+	InputGrad Bytes // [|delta^0|] gradient of the input
+	Stages    []Stage
+	Resident  Resident
+
+	// SeedBorn tells when the gradient of the last output comes into being.
+	// False: delta^n is held from the start (papers 001 and 002: the last
+	// stage is an explicit loss). True: the last backward allocates it when it
+	// starts (papers 000 and 003, which have no loss stage).
+	SeedBorn bool
+}
+
+// Resident is the memory that stays for the whole step.
+type Resident struct {
+	Weights   Bytes
+	Grads     Bytes
+	Optimizer Bytes
+	Pinned    Bytes // anything else that never leaves: masks, buffers, workspaces
+}
+
+// Total is the sum of all that stays.
+func (r Resident) Total() Bytes { return r.Weights + r.Grads + r.Optimizer + r.Pinned }
+
+// Len is the number of stages, the loss included [n = L+1].
+func (c *Chain) Len() int { return len(c.Stages) }
+
+// Act is the size of a^k, for k = 0..n.
+func (c *Chain) Act(k int) Bytes {
+	if k == 0 {
+		return c.Input
+	}
+	return c.Stages[k-1].Out
+}
+
+// Saved is the size of abar^k, for k = 1..n.
+func (c *Chain) Saved(k int) Bytes { return c.Stages[k-1].Saved }
+
+// Grad is the size of delta^k, for k = 0..n.
+func (c *Chain) Grad(k int) Bytes {
+	if k == 0 {
+		return c.InputGrad
+	}
+	return c.Stages[k-1].Grad
+}
+
+// HeldGrad is the part of delta^k that is on the device before the backward of
+// stage k starts: all of it, except for a seed that is born (see SeedBorn).
+func (c *Chain) HeldGrad(k int) Bytes {
+	if k == c.Len() && c.SeedBorn {
+		return 0
+	}
+	return c.Grad(k)
+}
+
+// ForwardTime is the sum of all forward times.
+func (c *Chain) ForwardTime() (sum time.Duration) {
+	for i := range c.Stages {
+		sum += c.Stages[i].Forward
+	}
+	return sum
+}
+
+// BackTime is the sum of all backward times.
+func (c *Chain) BackTime() (sum time.Duration) {
+	for i := range c.Stages {
+		sum += c.Stages[i].Back
+	}
+	return sum
+}
+
+// StoreAllPeak is the peak of keeping every saved set, resident memory
+// included: what the page calls 100 % of keep-everything.
+func (c *Chain) StoreAllPeak() Bytes {
+	n := c.Len()
+	held := c.Input + c.HeldGrad(n)
+	peak := held
+	for k := 1; k <= n; k++ {
+		st := &c.Stages[k-1]
+		peak = max(peak, held+st.Saved+st.FwdTemp)
+		held += st.Saved
+	}
+	held += c.Grad(n) - c.HeldGrad(n)
+	for k := n; k >= 1; k-- {
+		st := &c.Stages[k-1]
+		peak = max(peak, held+c.Grad(k-1)+st.BwdTemp)
+		held += c.Grad(k-1) - st.Grad - st.Saved
+	}
+	return peak + c.Resident.Total()
+}
+
+// Validate reports the first thing that makes the chain meaningless.
+func (c *Chain) Validate() error {
+	if len(c.Stages) == 0 {
+		return fmt.Errorf("the chain has no stages; at least one is needed")
+	}
+	if len(c.Stages) > MaxStages {
+		return fmt.Errorf("the chain has %d stages; at most %d are read", len(c.Stages), MaxStages)
+	}
+	if c.Input < 0 || c.InputGrad < 0 {
+		return fmt.Errorf("the input is %d bytes and its gradient %d; sizes cannot be negative", c.Input, c.InputGrad)
+	}
+	if r := c.Resident; r.Weights < 0 || r.Grads < 0 || r.Optimizer < 0 || r.Pinned < 0 {
+		return fmt.Errorf("resident memory is negative; sizes cannot be negative")
+	}
+	total := float64(c.Input) + float64(c.InputGrad) + float64(c.Resident.Weights) + float64(c.Resident.Grads) +
+		float64(c.Resident.Optimizer) + float64(c.Resident.Pinned)
+	for i := range c.Stages {
+		s := &c.Stages[i]
+		switch {
+		case s.Forward < 0 || s.Back < 0:
+			return fmt.Errorf("stage %d (%s): forward %v, backward %v; times cannot be negative", i+1, s.Name, s.Forward, s.Back)
+		case s.Out < 0 || s.Saved < 0 || s.Grad < 0 || s.FwdTemp < 0 || s.BwdTemp < 0:
+			return fmt.Errorf("stage %d (%s): a size is negative; sizes cannot be negative", i+1, s.Name)
+		case s.Saved < s.Out:
+			return fmt.Errorf("stage %d (%s): the saved set is %d bytes but contains the output of %d bytes", i+1, s.Name, s.Saved, s.Out)
+		}
+		total += float64(s.Saved) + float64(s.Out) + float64(s.Grad) + float64(s.FwdTemp) + float64(s.BwdTemp)
+	}
+	// Sums of sizes must stay far from overflow: 2^62 bytes are 4 EiB.
+	if total > 1<<62 {
+		return fmt.Errorf("the sizes add up to %.3g bytes; at most 2^62 are understood", total)
+	}
+	return nil
+}

@@ -1,0 +1,182 @@
+package engine
+
+import (
+	"fmt"
+	"time"
+)
+
+// ValueID is the index of a value in Graph.Values.
+type ValueID int32
+
+// OpID is the index of an operation in Graph.Ops.
+type OpID int32
+
+// NoValue and NoOp are the ids of nothing.
+const (
+	NoValue ValueID = -1
+	NoOp    OpID    = -1
+)
+
+// ValueKind says what a value is; the pictures colour memory by it.
+type ValueKind uint8
+
+// The kinds of values. The set may grow.
+const (
+	KindActivation ValueKind = iota // output or saved set of a forward operation
+	KindGradient                    // gradient of an activation
+	KindWeight                      // weights, their gradients, optimizer state
+)
+
+// Place says where a value is when the step begins. Bits may be combined.
+type Place uint8
+
+// The places; the zero value means that an operation has to produce the value.
+const (
+	OnDevice Place = 1 << iota
+	OnHost
+)
+
+// Value is one piece of data of a training step.
+type Value struct {
+	Name    string
+	Kind    ValueKind
+	Size    Bytes
+	Stage   int // the stage it belongs to, 0 if none
+	Initial Place
+
+	// Within is a value that contains this one, or NoValue: a copy of Within
+	// serves every reader of this value. In a chain a^k is within abar^k.
+	Within ValueID
+}
+
+// Pass tells forward from backward operations.
+type Pass uint8
+
+// The passes.
+const (
+	Forward Pass = iota
+	Backward
+)
+
+// Op is one operation of a training step.
+type Op struct {
+	Name  string
+	Pass  Pass
+	Stage int // the stage it belongs to, 0 if none
+	Time  time.Duration
+	Temp  Bytes // memory used only while it runs [oF, oB]
+	In    []ValueID
+	Out   []ValueID
+	Lean  []ValueID // what a lean run writes instead of Out; nil if it cannot run lean
+}
+
+// Graph is one training step: operations, the values between them, and what
+// stays on the device throughout. A graph is not changed after it is built.
+type Graph struct {
+	Values []Value
+	Ops    []Op
+	Fixed  Bytes   // resident memory: part of every budget, never moved
+	Done   ValueID // the step is complete when this value has been produced; NoValue: when every op has run
+	Stages int     // number of stages that ops and values name; 0 if there are none
+}
+
+// Validate reports the first inconsistency of the graph.
+func (g *Graph) Validate() error {
+	if len(g.Ops) == 0 {
+		return fmt.Errorf("the graph has no operations")
+	}
+	for i, v := range g.Values {
+		if v.Size < 0 {
+			return fmt.Errorf("value %d (%s) has a negative size", i, v.Name)
+		}
+		if v.Within != NoValue && !g.hasValue(v.Within) {
+			return fmt.Errorf("value %d (%s) is within value %d, which does not exist", i, v.Name, v.Within)
+		}
+	}
+	for i := range g.Ops {
+		op := &g.Ops[i]
+		if op.Time < 0 || op.Temp < 0 {
+			return fmt.Errorf("operation %d (%s) has a negative time or size", i, op.Name)
+		}
+		for _, ids := range [][]ValueID{op.In, op.Out, op.Lean} {
+			for _, id := range ids {
+				if !g.hasValue(id) {
+					return fmt.Errorf("operation %d (%s) names value %d, which does not exist", i, op.Name, id)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (g *Graph) hasValue(id ValueID) bool { return id >= 0 && int(id) < len(g.Values) }
+
+// ChainGraph is the graph of a chain, with the ids of its parts. For a chain of
+// n stages the values are
+//
+//	a^0..a^n      outputs; a^0 is on the device when the step begins
+//	abar^1..abar^n  saved sets; a^k is within abar^k
+//	delta^0..delta^n gradients of the outputs
+//
+// F^k reads a^{k-1} and writes abar^k, or only a^k when it runs lean. B^k reads
+// delta^k, abar^k and a^{k-1} and writes delta^{k-1} (papers' Table 1: F_all is
+// a run, F_ck a lean run, F_none a lean run followed by freeing a^{k-1}).
+//
+// Note: storing the remainder abar^k - a^k as a value of its own, beside a^k,
+// was tried on paper and dropped: an offloaded saved set is one transfer in
+// papers 000 and 001, and two transfers release memory at other moments.
+type ChainGraph struct {
+	Graph
+	Chain *Chain
+}
+
+// ExpandChain builds the graph of a valid chain.
+func ExpandChain(c *Chain) *ChainGraph {
+	n := c.Len()
+	g := &ChainGraph{Chain: c}
+	g.Fixed = c.Resident.Total()
+	g.Stages = n
+	g.Values = make([]Value, 3*n+2)
+	for k := 0; k <= n; k++ {
+		within := NoValue
+		if k > 0 {
+			within = g.Saved(k)
+		}
+		g.Values[g.Act(k)] = Value{Name: fmt.Sprintf("a%d", k), Kind: KindActivation, Size: c.Act(k), Stage: k, Within: within}
+		g.Values[g.Grad(k)] = Value{Name: fmt.Sprintf("d%d", k), Kind: KindGradient, Size: c.Grad(k), Stage: k, Within: NoValue}
+	}
+	g.Values[g.Act(0)].Initial = OnDevice
+	if !c.SeedBorn {
+		g.Values[g.Grad(n)].Initial = OnDevice
+	}
+	g.Ops = make([]Op, 2*n)
+	for k := 1; k <= n; k++ {
+		st := &c.Stages[k-1]
+		g.Values[g.Saved(k)] = Value{Name: fmt.Sprintf("s%d", k), Kind: KindActivation, Size: st.Saved, Stage: k, Within: NoValue}
+		g.Ops[g.Fwd(k)] = Op{Name: fmt.Sprintf("F%d", k), Pass: Forward, Stage: k, Time: st.Forward, Temp: st.FwdTemp,
+			In: []ValueID{g.Act(k - 1)}, Out: []ValueID{g.Saved(k)}, Lean: []ValueID{g.Act(k)}}
+		back := Op{Name: fmt.Sprintf("B%d", k), Pass: Backward, Stage: k, Time: st.Back, Temp: st.BwdTemp,
+			In: []ValueID{g.Grad(k), g.Saved(k), g.Act(k - 1)}, Out: []ValueID{g.Grad(k - 1)}}
+		if k == n && c.SeedBorn {
+			back.In, back.Out = back.In[1:], append(back.Out, g.Grad(n))
+		}
+		g.Ops[g.Bwd(k)] = back
+	}
+	g.Done = g.Grad(0)
+	return g
+}
+
+// Act is the id of a^k, k = 0..n.
+func (g *ChainGraph) Act(k int) ValueID { return ValueID(k) }
+
+// Saved is the id of abar^k, k = 1..n.
+func (g *ChainGraph) Saved(k int) ValueID { return ValueID(g.Chain.Len() + k) }
+
+// Grad is the id of delta^k, k = 0..n.
+func (g *ChainGraph) Grad(k int) ValueID { return ValueID(2*g.Chain.Len() + 1 + k) }
+
+// Fwd is the id of F^k, k = 1..n.
+func (g *ChainGraph) Fwd(k int) OpID { return OpID(k - 1) }
+
+// Bwd is the id of B^k, k = 1..n.
+func (g *ChainGraph) Bwd(k int) OpID { return OpID(2*g.Chain.Len() - k) }

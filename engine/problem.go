@@ -1,0 +1,48 @@
+package engine
+
+import "fmt"
+
+// Problem is what a strategy solves: one training step on one device. It is
+// not changed after it is built, so goroutines may share it.
+type Problem struct {
+	Graph     *Graph
+	Chain     *ChainGraph // nil if the network is no chain; otherwise Graph is its graph
+	Device    Device
+	Transfers Transfers
+	Budget    Bytes // device memory that may be used, resident memory included
+}
+
+// NewChainProblem expands a chain for a device. The chain must be valid.
+func NewChainProblem(c *Chain, d Device, t Transfers, budget Bytes) *Problem {
+	g := ExpandChain(c)
+	return &Problem{Graph: &g.Graph, Chain: g, Device: d, Transfers: t, Budget: budget}
+}
+
+// WithBudget is the same problem with another budget; the graph is shared.
+func (p *Problem) WithBudget(b Bytes) *Problem {
+	q := *p
+	q.Budget = b
+	return &q
+}
+
+// Room is the budget less the resident memory: what values and temporaries may use.
+func (p *Problem) Room() Bytes { return p.Budget - p.Graph.Fixed }
+
+// Validate reports the first thing that makes the problem meaningless.
+func (p *Problem) Validate() error {
+	if p.Graph == nil {
+		return fmt.Errorf("the problem has no graph")
+	}
+	if p.Budget < 0 {
+		return fmt.Errorf("the budget is %d bytes; it cannot be negative", p.Budget)
+	}
+	if p.Device.ToHost < 0 || p.Device.ToDev < 0 {
+		return fmt.Errorf("the bandwidth is negative")
+	}
+	if p.Chain != nil {
+		if err := p.Chain.Chain.Validate(); err != nil {
+			return err
+		}
+	}
+	return p.Graph.Validate()
+}

@@ -1,0 +1,85 @@
+package engine
+
+import (
+	"fmt"
+	"time"
+)
+
+// StepKind is what a step of a schedule asks for.
+type StepKind uint8
+
+// The kinds of steps.
+const (
+	StepRun     StepKind = iota // run Op on the compute lane
+	StepFree                    // forget the device copy of Value
+	StepOffload                 // queue a copy of Value to the host; the device copy stays
+	StepFetch                   // queue a copy of Value to the device
+	StepWait                    // hold the counter until no transfer of Value is queued or under way
+)
+
+// Step is one step of a schedule. Use keyed literals.
+type Step struct {
+	Kind  StepKind
+	Op    OpID    // of a run
+	Value ValueID // of every other step
+	Lean  bool    // a run that writes Op.Lean instead of Op.Out
+	// NotBefore is the earliest start of a transfer, counted from the start of
+	// the step. 0: as soon as possible. Prefetches need it: one that is early
+	// takes the room that the computations before it need, and can deadlock
+	// (paper 000's Proposition 1 holds for computations and offloads only).
+	NotBefore time.Duration
+}
+
+// Schedule is a program for the device. One counter walks the steps in order.
+// Run and Wait hold it until they are over; the other steps take no time. What
+// a schedule means exactly is in package sim.
+type Schedule []Step
+
+// Run, LeanRun, Free, Offload, Fetch and Wait build steps.
+func Run(op OpID) Step { return Step{Kind: StepRun, Op: op, Value: NoValue} }
+
+// LeanRun is a run that keeps only the output and no saved set.
+func LeanRun(op OpID) Step { return Step{Kind: StepRun, Op: op, Value: NoValue, Lean: true} }
+
+// Free forgets the device copy of v.
+func Free(v ValueID) Step { return Step{Kind: StepFree, Op: NoOp, Value: v} }
+
+// Offload queues a copy of v to the host.
+func Offload(v ValueID) Step { return Step{Kind: StepOffload, Op: NoOp, Value: v} }
+
+// Fetch queues a copy of v to the device that starts no earlier than notBefore.
+func Fetch(v ValueID, notBefore time.Duration) Step {
+	return Step{Kind: StepFetch, Op: NoOp, Value: v, NotBefore: notBefore}
+}
+
+// Wait holds the schedule until v's transfers are over.
+func Wait(v ValueID) Step { return Step{Kind: StepWait, Op: NoOp, Value: v} }
+
+// Describe names a step for people: "run F3", "fetch s2".
+func (s Step) Describe(g *Graph) string {
+	name := func() string {
+		if !g.hasValue(s.Value) {
+			return fmt.Sprintf("value %d", s.Value)
+		}
+		return g.Values[s.Value].Name
+	}
+	switch s.Kind {
+	case StepRun:
+		if s.Op < 0 || int(s.Op) >= len(g.Ops) {
+			return fmt.Sprintf("run operation %d", s.Op)
+		}
+		if s.Lean {
+			return "run " + g.Ops[s.Op].Name + " lean"
+		}
+		return "run " + g.Ops[s.Op].Name
+	case StepFree:
+		return "free " + name()
+	case StepOffload:
+		return "offload " + name()
+	case StepFetch:
+		return "fetch " + name()
+	case StepWait:
+		return "wait for " + name()
+	}
+	return fmt.Sprintf("step of unknown kind %d", s.Kind)
+}

@@ -1,0 +1,179 @@
+package sim
+
+import (
+	"time"
+
+	"memtide/engine"
+)
+
+// Lane is where a span runs.
+type Lane uint8
+
+// The lanes. In half duplex the two link lanes never work at the same time.
+const (
+	Compute Lane = iota
+	ToHost       // device to host: offloads
+	ToDev        // host to device: fetches
+	NumLanes
+)
+
+// SpanKind is what a span does; the pictures colour the lanes by it.
+type SpanKind uint8
+
+// The kinds of spans.
+const (
+	SpanForward   SpanKind = iota
+	SpanRecompute          // a forward operation that ran before
+	SpanBackward
+	SpanOffload
+	SpanFetch
+)
+
+// SpanID is the index of a span in Trace.Spans.
+type SpanID int32
+
+// NoSpan is the id of no span.
+const NoSpan SpanID = -1
+
+// Reason says why a lane stood still: the closed set of answers.
+type Reason uint8
+
+// The reasons. None is for spans that started without any delay.
+const (
+	None       Reason = iota
+	NeedsData         // an input is still being fetched
+	NeedsRoom         // memory is full until something leaves
+	CopyOut           // a copy to the host has to end first
+	Window            // the schedule holds the step back: earliest start of a transfer
+	Dependency        // the operation before it has to end first; the compute lane never idles for it
+	Drain             // all computations are over; transfers are still under way
+	NumReasons
+)
+
+// String is the name of the reason for people.
+func (r Reason) String() string {
+	return [...]string{"none", "needs data", "needs room", "waits for copy-out", "window", "dependency", "transfers end"}[r]
+}
+
+// Span is one run or transfer over [Start, End).
+type Span struct {
+	Lane  Lane
+	Kind  SpanKind
+	Lean  bool
+	Step  int            // index into the schedule
+	Op    engine.OpID    // of a run, otherwise NoOp
+	Value engine.ValueID // of a transfer, otherwise NoValue
+	Start time.Duration
+	End   time.Duration
+	// Why and Cause explain the start: what held it back last, and the span
+	// whose end let it go. For a run that started when the run before it ended,
+	// and for a transfer that started when its step was reached, Why is
+	// Dependency and Cause the run before it; at time 0 they are None and NoSpan.
+	Why   Reason
+	Cause SpanID
+}
+
+// Gap is a stretch of the compute lane on which nothing runs. Gaps and compute
+// spans together cover [0, Makespan) without overlap.
+type Gap struct {
+	Start, End time.Duration
+	Reason     Reason         // one of NeedsData, NeedsRoom, CopyOut, Drain
+	Step       int            // the step that could not go on; len(schedule) when draining
+	Value      engine.ValueID // the value waited for, NoValue if the wait is for room
+	Need       engine.Bytes   // bytes that were missing at the start of the gap, for NeedsRoom
+	Cause      SpanID         // the transfer whose progress ended the gap
+}
+
+// Category is a band of the memory picture.
+type Category uint8
+
+// The categories, from the bottom of the stack to its top.
+const (
+	Fixed      Category = iota // weights, their gradients, optimizer state
+	Gradient                   // gradients of activations
+	Activation                 // outputs and saved sets, first computed
+	Recomputed                 // outputs and saved sets, computed again
+	InTransfer                 // arriving, or waiting for its copy to the host to end
+	Workspace                  // temporaries of the running operation
+	NumCategories
+)
+
+// String is the name of the category for people.
+func (c Category) String() string {
+	return [...]string{"weights", "gradients", "activations", "recomputed", "in transfer", "workspace"}[c]
+}
+
+// Sample is the device memory in use at one moment, by category. Between two
+// consecutive samples use changes linearly; a jump is two samples at one time.
+type Sample struct {
+	At   time.Duration
+	Used [NumCategories]engine.Bytes
+}
+
+// Total is the sum over the categories.
+func (s *Sample) Total() (sum engine.Bytes) {
+	for _, b := range s.Used {
+		sum += b
+	}
+	return sum
+}
+
+// Life is one stay of a value, or of an operation's temporaries, on the device:
+// [Start, End), and [StartSeq, EndSeq) in the order of events, which keeps lives
+// of no duration apart. Streamed transfers fill and empty a life gradually:
+// Bytes is its full size.
+type Life struct {
+	Value            engine.ValueID // NoValue for temporaries
+	Op               engine.OpID    // of temporaries, otherwise NoOp
+	Category         Category       // what it was while it was whole
+	Bytes            engine.Bytes
+	Start, End       time.Duration
+	StartSeq, EndSeq int
+	From             SpanID // the run or fetch that made it, NoSpan if it was there from the start
+	Offloaded        bool   // it was copied to the host while it lived
+}
+
+// Point is an amount at a moment; between points the amount is constant.
+type Point struct {
+	At   time.Duration
+	Used engine.Bytes
+}
+
+// Decision is what a schedule does with a stage's activation. Bits combine;
+// Keep is the zero value.
+type Decision uint8
+
+// The decisions.
+const (
+	Keep    Decision = 0
+	Offload Decision = 1 << iota
+	Recompute
+)
+
+// Trace is what happens when a schedule is played. It is not changed after Play
+// returns it.
+type Trace struct {
+	Makespan time.Duration
+	Peak     engine.Bytes // largest total of Memory
+	PeakAt   time.Duration
+	HostPeak engine.Bytes
+
+	ComputeTime   time.Duration             // first runs and backward operations
+	RecomputeTime time.Duration             // forward operations that ran before
+	Waiting       [NumReasons]time.Duration // by reason; with the two above it adds up to Makespan
+
+	Spans     []Span // in the order of their start; runs and transfers mixed
+	Gaps      []Gap
+	Memory    []Sample
+	Host      []Point // pinned host memory
+	Lives     []Life
+	Decisions []Decision // of stages 1..n: Decisions[k-1]; empty if the graph names no stages
+}
+
+// WaitingTotal is the time on which the compute lane stood still.
+func (t *Trace) WaitingTotal() (sum time.Duration) {
+	for _, d := range t.Waiting {
+		sum += d
+	}
+	return sum
+}

@@ -1,0 +1,2 @@
+// Package profiles turns bytes into profiles: one file per format.
+package profiles

@@ -28,6 +28,11 @@ type Step struct {
 	// takes the room that the computations before it need, and can deadlock
 	// (paper 000's Proposition 1 holds for computations and offloads only).
 	NotBefore time.Duration
+	// Reserve makes a fetch take its room when the counter reaches it, and hold
+	// the counter until there is room, instead of when the transfer starts: what
+	// a program does that allocates the destination before it queues the copy
+	// (paper 004).
+	Reserve bool
 }
 
 // Schedule is a program for the device. One counter walks the steps in order.

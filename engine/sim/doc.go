@@ -1,2 +1,69 @@
 // Package sim gives schedules their meaning: Play runs one and returns a Trace.
+//
+// # The meaning of a schedule
+//
+// A schedule is a program. One counter walks its steps in order. Run and Wait
+// hold the counter until they are over; the other steps take no time. There are
+// three lanes: compute, device to host, host to device. On a half-duplex link
+// the last two are one lane: a single queue, one transfer at a time.
+//
+//	Run(op)         starts when every input is whole on the device and there is
+//	                room for all its outputs and its temporaries beside everything
+//	                that is there. Outputs are fresh copies (a lean run writes
+//	                Op.Lean instead of Op.Out). At its end the temporaries leave,
+//	                and so do an older copy of an output and separate copies of
+//	                values within an output (a^k is merged into abar^k).
+//	Offload(v)      queues a copy of the device's v to the host. The device copy
+//	                stays, and stays readable, until it is freed.
+//	Fetch(v, t)     queues a copy of v to the device that starts no earlier than
+//	                the absolute time t. It needs a complete host copy, so it waits
+//	                for an offload of v that is queued or under way. It takes its
+//	                room when it starts; v can be read when it ends. With Reserve
+//	                it takes its room when the counter reaches it, and holds the
+//	                counter until there is room.
+//	Free(v)         later steps cannot use the device's v. Its bytes leave when the
+//	                offload of v that is queued or under way ends, at once if there
+//	                is none.
+//	Wait(v)         holds the counter until no transfer of v is queued or under way.
+//
+// Each link lane is first in, first out: its head blocks what is behind it. A
+// transfer that has started is not interrupted. A transfer of s bytes lasts s
+// divided by the rate, rounded up; one of no bytes is over at once.
+//
+// A value is served by its own copy or by one of a value that it is within (a
+// reader of a^k may read abar^k).
+//
+// Whole transfers hold the room of the whole value from their start (fetch) and
+// to their end (offload of a freed value). Streamed transfers move room byte by
+// byte, rounded down: a fetch takes room as bytes arrive and stands still while
+// there is none; the bytes of a freed value leave as they are copied, those
+// copied before Free leave at Free. In full duplex a fetch without room moves as
+// fast as an offload makes room.
+//
+// At one instant ends and releases come first, then the counter goes as far as
+// it can, then the lanes start what they can; this repeats until nothing
+// changes, and only then does time move on. So releases precede acquisitions,
+// and computations precede transfers.
+//
+// The peak is the largest amount in use after any acquisition, resident memory
+// included, also when it is used for no time. The step time is when the last
+// run and the last transfer have ended.
+//
+// A schedule is refused with a *StepError when a step cannot be meant: an input
+// that is not on the device and not on its way, an offload or free of what is
+// not there, a fetch of what the host does not have or the device has. It is
+// refused with a *StuckError when it does not fit into the budget or deadlocks:
+// the counter is held and nothing runs, moves or has an earliest start to come.
+//
+// Every moment on which the compute lane stands still is a Gap with one reason
+// and a cause, so that compute + recompute + waiting = step time.
+//
+// # Where this departs from the papers
+//
+// Paper 000's Proposition 1 starts everything as early as possible. That is
+// right for computations and offloads, but an early fetch takes room that the
+// computations before it need, and can deadlock; so a fetch has an earliest
+// start, and methods place it as late as the plan allows. Runs may then start
+// earlier than planned, which never delays anything: a fetched value is in the
+// plan's memory for every run after the fetch's planned start anyway.
 package sim

@@ -1,0 +1,229 @@
+package bound
+
+import (
+	"math"
+	"math/bits"
+	"sort"
+	"time"
+
+	"memtide/engine"
+)
+
+// LB is Proposition 3 of paper 000 (Beaumont et al., "Optimal GPU-CPU Offloading
+// Strategies for Deep Neural Network Training", doi 10.1007/978-3-030-57675-2_10):
+// the sum of all times, or the time to move what exceeds the budget at the peak
+// to the host and back, whichever is more. It holds for schedules on a chain
+// that run every operation once. ok is false if the problem is no chain, or if
+// something has to move and there is no link.
+//
+// It holds on a full-duplex link too: what is missing on the device at the peak
+// has left before it and comes back after it, so the two directions never
+// overlap for these bytes.
+func LB(p *engine.Problem) (lb time.Duration, ok bool) {
+	if p.Chain == nil {
+		return 0, false
+	}
+	s := newStep(p)
+	if s.excess <= 0 {
+		return s.compute, true
+	}
+	if !s.countable(p.Device) {
+		return 0, false
+	}
+	moves := floorTime(p.Device.ToHost, s.excess) + floorTime(p.Device.ToDev, s.excess)
+	return max(s.compute, moves), true
+}
+
+// Relax is the fractional relaxation of Theorem 2 of paper 000: the step time
+// of the schedule that moves just the excess, any part of a value at a time,
+// the first values first. ok is false if the problem is no chain, something has
+// to move and there is no link, or the budget is too small for any schedule.
+//
+// It is a lower bound for every schedule on a chain that runs each operation
+// once, ordered or not, on either kind of link, with different rates in the two
+// directions. Let H(t) be the bytes that have a copy on the host at t, and G(t)
+// the bytes that arrive in a fetch that ends after t. What is missing on the
+// device at t is at most H(t) and at most G(t). H grows with the rate of the
+// link at most, and x_j can be copied once F_{j-1} has ended; moving the first
+// values first makes H as large as it can be at every moment. So F_i cannot end
+// before e_i, B_i cannot begin before H covers its excess, and the mirror image
+// holds for G in reversed time. The four terms of the result follow one by one;
+// none compares the two directions at the same moment, hence the link's duplex
+// does not matter. This also mends the paper's proof of its Lemma 1, which
+// relabels transfers and fails when a prefetch precedes an offload.
+//
+// The paper has no gradient of the loss. Where a chain holds one from the start
+// (see engine.Chain.SeedBorn), it is a value that may be moved like the others:
+// away from the very beginning, and back for the first backward operation.
+func Relax(p *engine.Problem) (relax time.Duration, ok bool) {
+	if p.Chain == nil {
+		return 0, false
+	}
+	s := newStep(p)
+	if s.excess <= 0 {
+		return s.compute, true
+	}
+	if !s.countable(p.Device) {
+		return 0, false
+	}
+	n := len(s.overF)
+	out, back := flow{rate: p.Device.ToHost}, flow{rate: p.Device.ToDev}
+	ends, ok := out.forward(s)
+	if !ok {
+		return 0, false
+	}
+	rends, ok := back.backward(s)
+	if !ok {
+		return 0, false
+	}
+	relax = max(ends[n-1]+rends[n-1], out.passed(s.excess)+back.passed(s.excess))
+	for i := range n {
+		if s.overF[i] > 0 {
+			relax = max(relax, ends[i]+back.passed(s.overF[i]))
+		}
+		if s.overB[i] > 0 {
+			relax = max(relax, rends[i]+out.passed(s.overB[i]))
+		}
+	}
+	return relax, true
+}
+
+// step is a training step as paper 000 sees it: operations F_i and B_i for
+// i = 0..n-1 (stage i+1), and x_0 = a^0, x_i = abar^i.
+type step struct {
+	size         []engine.Bytes // [|x_i|], i = 0..n-1: what may be moved
+	seed         engine.Bytes   // gradient of the last output, held from the start
+	overF, overB []engine.Bytes // [m_F - M, m_B - M] what exceeds the budget if nothing moves
+	timeF, timeB []time.Duration
+	excess       engine.Bytes // [Mpeak - M]
+	compute      time.Duration
+}
+
+func newStep(p *engine.Problem) *step {
+	c := p.Chain.Chain
+	n := c.Len()
+	s := &step{seed: c.HeldGrad(n), excess: math.MinInt64, compute: compute(p.Graph)}
+	held, room := c.Input, p.Room()
+	for i := range n {
+		st := &c.Stages[i]
+		s.size = append(s.size, c.Input)
+		if i > 0 {
+			s.size[i] = c.Saved(i)
+		}
+		held += st.Saved
+		s.overF = append(s.overF, held+st.FwdTemp+s.seed-room)
+		s.overB = append(s.overB, held+st.BwdTemp+c.Grad(i)+c.Grad(i+1)-room)
+		s.excess = max(s.excess, s.overF[i], s.overB[i])
+		s.timeF = append(s.timeF, st.Forward)
+		s.timeB = append(s.timeB, st.Back)
+	}
+	return s
+}
+
+// countable says whether there is a link, and sums of times stay within int64.
+func (s *step) countable(d engine.Device) bool {
+	if d.ToHost <= 0 || d.ToDev <= 0 {
+		return false
+	}
+	bytes := float64(s.seed)
+	for _, x := range s.size {
+		bytes += float64(x)
+	}
+	return float64(s.compute)+1e9*bytes*(1/float64(d.ToHost)+1/float64(d.ToDev)) < 1<<61
+}
+
+// flow is one direction of the link, which moves bytes in order as soon as they
+// are there. A busy stretch begins at whole nanoseconds and is exact to the
+// byte; only moments that are read from it are rounded, down.
+type flow struct {
+	rate engine.Rate
+	runs []run
+}
+
+// run is a value on the link.
+type run struct {
+	from time.Duration // when the link became busy, for the last time before it
+	base engine.Bytes  // what had passed by then
+	sum  engine.Bytes  // what has passed after it
+}
+
+// add appends size bytes that are there from the moment at.
+func (f *flow) add(at time.Duration, size engine.Bytes) {
+	if size == 0 {
+		return
+	}
+	r := run{from: at, sum: size}
+	if k := len(f.runs); k > 0 {
+		last := f.runs[k-1]
+		r.base, r.sum = last.sum, last.sum+size
+		if at <= f.passed(last.sum) {
+			r.from, r.base = last.from, last.base
+		}
+	}
+	f.runs = append(f.runs, r)
+}
+
+// total is what was added.
+func (f *flow) total() engine.Bytes {
+	if len(f.runs) == 0 {
+		return 0
+	}
+	return f.runs[len(f.runs)-1].sum
+}
+
+// passed is when the first v bytes have passed; v must be at most total.
+func (f *flow) passed(v engine.Bytes) time.Duration {
+	r := f.runs[sort.Search(len(f.runs), func(k int) bool { return f.runs[k].sum >= v })]
+	return r.from + floorTime(f.rate, v-r.base)
+}
+
+// forward fills the flow in the forward pass; ends are the earliest ends of F_i.
+func (f *flow) forward(s *step) (ends []time.Duration, ok bool) {
+	f.add(0, s.seed)
+	var at time.Duration
+	for i := range s.overF {
+		made := at // x_i was produced here, and F_i may still wait for room
+		if over := s.overF[i]; over > 0 {
+			if over > f.total() {
+				return nil, false
+			}
+			at = max(at, f.passed(over))
+		}
+		at += s.timeF[i]
+		ends = append(ends, at)
+		f.add(made, s.size[i])
+	}
+	return ends, true
+}
+
+// backward fills the flow in the backward pass, seen from the end of the step:
+// B_0 first, and x_i may be moved from the reversed end of B_i, its start.
+func (f *flow) backward(s *step) (ends []time.Duration, ok bool) {
+	var at time.Duration
+	for i := range s.overB {
+		if over := s.overB[i]; over > 0 {
+			if over > f.total() {
+				return nil, false
+			}
+			at = max(at, f.passed(over))
+		}
+		at += s.timeB[i]
+		ends = append(ends, at)
+		f.add(at, s.size[i])
+	}
+	f.add(at, s.seed)
+	return ends, true
+}
+
+// floorTime is how long v bytes take at rate r, rounded down.
+func floorTime(r engine.Rate, v engine.Bytes) time.Duration {
+	hi, lo := bits.Mul64(uint64(v), uint64(time.Second))
+	if hi >= uint64(r) {
+		return math.MaxInt64
+	}
+	q, _ := bits.Div64(hi, lo, uint64(r))
+	if q > math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return time.Duration(q)
+}

@@ -1,0 +1,142 @@
+package check
+
+import (
+	"fmt"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+)
+
+// arrival is the progress of a streamed fetch.
+type arrival struct {
+	id     copyID // noCopy if none is under way
+	span   sim.SpanID
+	held   bool          // it stood still or was throttled
+	from   time.Duration // bytes had arrived by then
+	bytes  engine.Bytes
+	slack  engine.Bytes
+	active bool
+}
+
+// bandOf is the category that a copy counts for now.
+func (r *replayer) bandOf(cp *devCopy) sim.Category {
+	if cp.fetched && !cp.whole || cp.freed {
+		return sim.InTransfer
+	}
+	return cp.cat
+}
+
+// set changes the bytes of a copy, after f has changed its state.
+func (r *replayer) set(id copyID, bytes engine.Bytes, f func(*devCopy)) {
+	cp := &r.copies[id]
+	r.used[r.bandOf(cp)] -= cp.bytes
+	f(cp)
+	cp.bytes = bytes
+	r.used[r.bandOf(cp)] += bytes
+}
+
+// appear lets a copy take room.
+func (r *replayer) appear(id copyID, bytes engine.Bytes) {
+	r.set(id, bytes, func(cp *devCopy) {
+		cp.there, cp.start, cp.startSeq = true, r.now, r.seq+1
+	})
+}
+
+// depart lets a fetch set out.
+func (r *replayer) depart(id copyID) {
+	if !r.streamed() {
+		r.appear(id, r.copies[id].size)
+		return
+	}
+	r.appear(id, 0)
+	r.arrive = arrival{id: id, span: r.copies[id].from, from: r.now, active: true}
+}
+
+// arrived makes a fetched copy readable.
+func (r *replayer) arrived(id copyID) {
+	r.set(id, r.copies[id].size, func(cp *devCopy) { cp.whole = true })
+	r.arrive = arrival{id: noCopy}
+}
+
+// giveUp frees a copy; its bytes leave with the offloads of it, if there are any.
+func (r *replayer) giveUp(id copyID) {
+	left := r.left(id)
+	r.set(id, left, func(cp *devCopy) { cp.freed = true })
+	r.shrink(id)
+}
+
+// left is what is still on the device of a copy that was given up.
+func (r *replayer) left(id copyID) engine.Bytes {
+	cp := &r.copies[id]
+	if len(cp.offloads) == 0 {
+		return 0
+	}
+	last := cp.offloads[len(cp.offloads)-1] // first in, first out: it ends last
+	switch {
+	case r.over[last]:
+		return 0
+	case !r.begun[last] || !r.streamed():
+		return cp.size
+	}
+	return max(0, cp.size-r.p.Device.ToHost.Moved(r.now-r.span(last).Start))
+}
+
+// shrink updates a copy that was given up, and ends it when nothing copies it any more.
+func (r *replayer) shrink(id copyID) {
+	cp := &r.copies[id]
+	r.set(id, r.left(id), func(*devCopy) {})
+	if n := len(cp.offloads); !cp.gone && (n == 0 || r.over[cp.offloads[n-1]]) {
+		cp.gone, cp.end, cp.endSeq = true, r.now, r.seq+1
+	}
+}
+
+// advance lets time pass: streamed bytes move.
+func (r *replayer) advance(at time.Duration) *Refutation {
+	r.now = at
+	if !r.streamed() {
+		return nil
+	}
+	for q, steps := range r.queues {
+		if !r.moving[q] {
+			continue
+		}
+		if i := steps[r.head[q]]; r.s[i].Kind == engine.StepOffload {
+			if id := r.plan[i].source; r.copies[id].freed {
+				r.set(id, r.left(id), func(*devCopy) {})
+			}
+		}
+	}
+	if r.arrive.active {
+		return r.flow()
+	}
+	return nil
+}
+
+// flow moves the fetch under way: at full speed, or as far as there is room.
+func (r *replayer) flow() *Refutation {
+	a := &r.arrive
+	cp, sp, rate := &r.copies[a.id], r.span(a.span), r.p.Device.ToDev
+	tick := rate.Moved(2) + 2
+	got := a.bytes + rate.Moved(r.now-a.from)
+	room := max(0, r.p.Budget-(r.used.total()-cp.bytes))
+	if min(got, cp.size) > room {
+		a.held = true
+		got = room
+	}
+	if a.held {
+		a.slack += tick
+		a.from, a.bytes = r.now, min(got, cp.size)
+	}
+	ends := r.now == sp.End
+	switch {
+	case !a.held && ends && sp.End-sp.Start != rate.Time(cp.size):
+		return r.atStep(WrongDuration, sp.Step, sp.Start, fmt.Sprintf("%v for %s", sp.End-sp.Start, r.name(sp.Step)), fmt.Sprintf("%v: there was room all the time", rate.Time(cp.size)))
+	case ends && got+a.slack < cp.size:
+		return r.atStep(WrongDuration, sp.Step, sp.Start, fmt.Sprintf("an end at %v", sp.End), fmt.Sprintf("a later end: at most %d of %d bytes had arrived", got+a.slack, cp.size))
+	case got > cp.size+a.slack+tick:
+		return r.atStep(WrongDuration, sp.Step, sp.Start, fmt.Sprintf("an end at %v", sp.End), fmt.Sprintf("an earlier end: all bytes had arrived before %v", r.now))
+	}
+	r.set(a.id, min(got, cp.size), func(*devCopy) {})
+	return nil
+}

@@ -1,0 +1,338 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+)
+
+// level is the memory in use after one event, by category.
+type level [sim.NumCategories]engine.Bytes
+
+func (l *level) total() (sum engine.Bytes) {
+	for _, b := range l {
+		sum += b
+	}
+	return sum
+}
+
+// instant is what happened at one moment: levels[lo] was in use before it,
+// levels[hi-1] after it, and between them one level for every event.
+type instant struct {
+	at     time.Duration
+	lo, hi int
+	slack  engine.Bytes // how far off the amount in transfer may be
+}
+
+// waited is a run that found no room.
+type waited struct {
+	at      time.Duration
+	step    int
+	missing engine.Bytes
+	slack   engine.Bytes
+}
+
+// replayer follows the trace from instant to instant. It never decides when
+// something starts: it looks whether it could have, and whether it did.
+type replayer struct {
+	*checker
+	now    time.Duration
+	pc     int
+	queues [][]int // the link's lanes: steps in the order of the schedule
+	head   []int   // by queue, index of the transfer that is next or under way
+	moving []bool  // by queue
+	run    bool    // the step at pc is running
+	begun  []bool  // by span
+	over   []bool  // by span
+	nBegun int
+	used   level
+	host   engine.Bytes
+	onHost []bool
+	seq    int
+	arrive arrival
+}
+
+// replay proves that everything starts when the rules say, and records the
+// memory in use.
+func (c *checker) replay() *Refutation {
+	r := &replayer{checker: c, begun: make([]bool, len(c.t.Spans)), over: make([]bool, len(c.t.Spans)), onHost: make([]bool, len(c.g.Values))}
+	r.start()
+	for _, at := range r.moments() {
+		if ref := r.advance(at); ref != nil {
+			return ref
+		}
+		lo := len(c.levels)
+		c.levels = append(c.levels, r.used)
+		if ref := r.settle(); ref != nil {
+			return ref
+		}
+		c.instants = append(c.instants, instant{at, lo, len(c.levels), r.arrive.slack})
+		if ref := r.closeInstant(); ref != nil {
+			return ref
+		}
+	}
+	if r.pc < len(c.s) {
+		return c.atStep(MissingStep, r.pc, r.now, "the end of the trace before "+c.name(r.pc), "all steps")
+	}
+	return nil
+}
+
+// start puts everything where it is when the step begins.
+func (r *replayer) start() {
+	half := r.p.Device.Duplex == engine.HalfDuplex
+	r.queues = make([][]int, 2)
+	for i, st := range r.s {
+		if st.Kind == engine.StepFetch && !half {
+			r.queues[1] = append(r.queues[1], i)
+		} else if st.Kind == engine.StepFetch || st.Kind == engine.StepOffload {
+			r.queues[0] = append(r.queues[0], i)
+		}
+	}
+	r.head, r.moving = make([]int, 2), make([]bool, 2)
+	r.used[sim.Fixed] = r.g.Fixed
+	for i := range r.copies {
+		if cp := &r.copies[i]; cp.from == sim.NoSpan {
+			cp.there, cp.whole, cp.bytes = true, true, cp.size
+			r.used[cp.cat] += cp.size
+		}
+	}
+	for v := range r.g.Values {
+		if r.g.Values[v].Initial&engine.OnHost != 0 {
+			r.onHost[v] = true
+			r.host += r.g.Values[v].Size
+		}
+	}
+	r.hostWant = append(r.hostWant, sim.Point{Used: r.host})
+}
+
+// moments lists every time at which anything may change.
+func (r *replayer) moments() []time.Duration {
+	ts := []time.Duration{0}
+	for i := range r.t.Spans {
+		sp := &r.t.Spans[i]
+		ts = append(ts, sp.Start, sp.End)
+		if nb := r.s[sp.Step].NotBefore; nb <= r.t.Makespan {
+			ts = append(ts, max(nb, 0))
+		}
+		if r.streamed() && sp.Lane == sim.Compute && sp.Start > r.reach[sp.Step] {
+			ts = append(ts, sp.Start-1) // room grows steadily: one tick earlier there was not enough
+		}
+	}
+	if r.streamed() {
+		for i := range r.t.Memory {
+			if at := r.t.Memory[i].At; at >= 0 && at <= r.t.Makespan {
+				ts = append(ts, at)
+			}
+		}
+	}
+	slices.Sort(ts)
+	return slices.Compact(ts)
+}
+
+// settle does what happens at one instant: ends, then the counter, then the
+// lanes, until nothing changes.
+func (r *replayer) settle() *Refutation {
+	for {
+		before := r.seq
+		pc := r.pc
+		if ref := r.ends(); ref != nil {
+			return ref
+		}
+		if ref := r.count(); ref != nil {
+			return ref
+		}
+		for q := range r.queues {
+			if ref := r.startHead(q); ref != nil {
+				return ref
+			}
+		}
+		if r.seq == before && r.pc == pc {
+			return nil
+		}
+	}
+}
+
+// event notes the memory in use after a change.
+func (r *replayer) event() {
+	r.seq++
+	r.levels = append(r.levels, r.used)
+}
+
+func (r *replayer) ends() *Refutation {
+	if r.run && r.at(r.pc).End == r.now {
+		r.run, r.over[r.spanOf[r.pc]] = false, true
+		for _, id := range r.plan[r.pc].makes {
+			r.copies[id].whole = true
+		}
+		for _, id := range r.plan[r.pc].drops {
+			if cp := &r.copies[id]; !cp.whole {
+				return r.atStep(FreeAbsent, r.pc, r.now, "a new "+r.g.Values[cp.value].Name+" while an older copy is still arriving", "copies that have arrived")
+			}
+			r.giveUp(id)
+		}
+		r.event()
+		r.pc++
+	}
+	for q, steps := range r.queues {
+		if !r.moving[q] || r.at(steps[r.head[q]]).End != r.now {
+			continue
+		}
+		i := steps[r.head[q]]
+		r.moving[q], r.over[r.spanOf[i]] = false, true
+		r.head[q]++
+		if r.s[i].Kind == engine.StepFetch {
+			r.arrived(r.plan[i].makes[0])
+		} else if cp := &r.copies[r.plan[i].source]; cp.freed {
+			r.shrink(r.plan[i].source)
+		}
+		r.event()
+	}
+	return nil
+}
+
+// count moves the counter as far as it goes.
+func (r *replayer) count() *Refutation {
+	for r.pc < len(r.s) && !r.run {
+		i := r.pc
+		plan := &r.plan[i]
+		switch r.s[i].Kind {
+		case engine.StepRun:
+			went, ref := r.tryRun(i)
+			if ref != nil || !went {
+				return ref
+			}
+			continue
+		case engine.StepWait:
+			for _, id := range plan.after {
+				if !r.over[id] {
+					return nil
+				}
+			}
+		case engine.StepFree:
+			if !r.copies[plan.drops[0]].whole {
+				return r.atStep(FreeAbsent, i, r.now, r.name(i)+" while it is still arriving", "a value that is on the device")
+			}
+			r.giveUp(plan.drops[0])
+			r.event()
+		case engine.StepOffload:
+			if !r.copies[plan.source].whole {
+				return r.atStep(OffloadAbsent, i, r.now, r.name(i)+" while it is still arriving", "a value that is on the device")
+			}
+		}
+		r.pc++
+	}
+	return nil
+}
+
+// inputsWhole tells whether a run can read everything now.
+func (r *replayer) inputsWhole(i int) bool {
+	for _, ids := range r.plan[i].inputs {
+		if !slices.ContainsFunc(ids, func(id copyID) bool { return r.copies[id].whole }) {
+			return false
+		}
+	}
+	return true
+}
+
+// over budget by how much: the bytes that are missing for need more.
+func (r *replayer) missing(need engine.Bytes) engine.Bytes { return r.used.total() + need - r.p.Budget }
+
+func (r *replayer) tryRun(i int) (bool, *Refutation) {
+	if !r.inputsWhole(i) {
+		return false, nil
+	}
+	sp, missing := r.at(i), r.missing(r.plan[i].missed)
+	if missing > r.arrive.slack {
+		return false, nil
+	}
+	if sp.Start > r.now {
+		if missing > -r.arrive.slack && r.arrive.slack > 0 {
+			return false, nil // too close to tell
+		}
+		return false, r.atStep(RunLate, i, r.now, fmt.Sprintf("%s at %v", r.name(i), sp.Start), fmt.Sprintf("a start at %v: data and room are there", r.now))
+	}
+	for _, id := range r.plan[i].makes {
+		r.appear(id, r.copies[id].size)
+	}
+	r.begin(i)
+	r.run = true
+	return true, nil
+}
+
+func (r *replayer) startHead(q int) *Refutation {
+	if r.moving[q] || r.head[q] >= len(r.queues[q]) {
+		return nil
+	}
+	i := r.queues[q][r.head[q]]
+	if i >= r.pc || r.s[i].NotBefore > r.now {
+		return nil
+	}
+	for _, id := range r.plan[i].after {
+		if !r.over[id] {
+			return nil
+		}
+	}
+	sp, fetch := r.at(i), r.s[i].Kind == engine.StepFetch
+	size := r.g.Values[r.s[i].Value].Size
+	if fetch && !r.streamed() && r.missing(size) > 0 {
+		return nil
+	}
+	if sp.Start > r.now {
+		if fetch && r.streamed() && r.missing(min(size, 1)) > 0 {
+			return nil // standing still at its start, or not started: the same
+		}
+		return r.atStep(TransferLate, i, r.now, fmt.Sprintf("%s at %v", r.name(i), sp.Start), fmt.Sprintf("a start at %v: lane, data and room are there", r.now))
+	}
+	if fetch {
+		r.depart(r.plan[i].makes[0])
+	} else {
+		r.takeHost(r.s[i].Value, size)
+	}
+	r.begin(i)
+	r.moving[q] = true
+	return nil
+}
+
+func (r *replayer) begin(i int) {
+	r.begun[r.spanOf[i]] = true
+	r.nBegun++
+	r.event()
+}
+
+// closeInstant proves that all spans that start now have started.
+func (r *replayer) closeInstant() *Refutation {
+	due := r.nBegun
+	for due < len(r.t.Spans) && r.t.Spans[due].Start <= r.now {
+		due++
+	}
+	for id := 0; due > r.nBegun && id < due; id++ {
+		if r.begun[id] {
+			continue
+		}
+		i := r.t.Spans[id].Step
+		need := r.plan[i].missed
+		if r.s[i].Kind == engine.StepFetch {
+			need = r.g.Values[r.s[i].Value].Size
+		}
+		if missing := r.missing(need); missing > 0 && i <= r.pc {
+			return r.atStep(OverBudget, i, r.now, fmt.Sprintf("%s with %d bytes too few", r.name(i), missing), fmt.Sprintf("%d bytes of room", need))
+		}
+		return r.atStep(StepOrder, i, r.now, r.name(i), "a start after "+r.name(r.pc))
+	}
+	if r.pc < len(r.s) && r.s[r.pc].Kind == engine.StepRun && !r.run && r.inputsWhole(r.pc) {
+		r.waits = append(r.waits, waited{r.now, r.pc, r.missing(r.plan[r.pc].missed), r.arrive.slack})
+	}
+	return nil
+}
+
+func (r *replayer) takeHost(v engine.ValueID, size engine.Bytes) {
+	if r.onHost[v] {
+		return
+	}
+	r.onHost[v] = true
+	r.host += size
+	r.hostWant = append(r.hostWant, sim.Point{At: r.now, Used: r.host})
+}

@@ -1,0 +1,158 @@
+package check
+
+import (
+	"fmt"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+)
+
+// checkSpans pairs steps with spans and compares them one by one.
+func (c *checker) checkSpans() *Refutation {
+	c.spanOf = make([]sim.SpanID, len(c.s))
+	for i := range c.spanOf {
+		c.spanOf[i] = sim.NoSpan
+	}
+	for i := range c.t.Spans {
+		sp, id := &c.t.Spans[i], sim.SpanID(i)
+		if sp.Step < 0 || sp.Step >= len(c.s) || !hasSpan(c.s[sp.Step].Kind) {
+			return c.refute(BadSpan, -1, id, sp.Start, fmt.Sprintf("a span of step %d", sp.Step), "a run, an offload or a fetch of the schedule")
+		}
+		if other := c.spanOf[sp.Step]; other != sim.NoSpan {
+			return c.refute(RepeatedStep, sp.Step, id, sp.Start, fmt.Sprintf("spans %d and %d for %s", other, i, c.name(sp.Step)), "one span")
+		}
+		c.spanOf[sp.Step] = id
+		if sp.Start < 0 || sp.End < sp.Start {
+			return c.refute(BadSpan, sp.Step, id, sp.Start, fmt.Sprintf("a span from %v to %v", sp.Start, sp.End), "a start from 0 on and an end after it")
+		}
+		if i > 0 && c.t.Spans[i-1].Start > sp.Start {
+			return c.refute(SpanOrder, sp.Step, id, sp.Start, fmt.Sprintf("a start after that of the span before it, at %v", c.t.Spans[i-1].Start), "spans in the order of their start")
+		}
+	}
+	ran := make([]bool, len(c.g.Ops))
+	for i, st := range c.s {
+		if !hasSpan(st.Kind) {
+			continue
+		}
+		if c.spanOf[i] == sim.NoSpan {
+			return c.refute(MissingStep, i, sim.NoSpan, 0, "no span for "+c.name(i), "one span")
+		}
+		if r := c.checkIdentity(i, ran); r != nil {
+			return r
+		}
+		if r := c.checkDuration(i); r != nil {
+			return r
+		}
+	}
+	return nil
+}
+
+// checkIdentity compares what a span says it is with its step. ran tells which
+// operations ran before.
+func (c *checker) checkIdentity(i int, ran []bool) *Refutation {
+	st, sp := c.s[i], c.at(i)
+	want := sim.Span{Op: engine.NoOp, Value: st.Value}
+	switch st.Kind {
+	case engine.StepOffload:
+		want.Lane, want.Kind = sim.ToHost, sim.SpanOffload
+	case engine.StepFetch:
+		want.Lane, want.Kind = sim.ToDev, sim.SpanFetch
+	default:
+		want.Lane, want.Op, want.Value, want.Lean = sim.Compute, st.Op, engine.NoValue, st.Lean
+		switch {
+		case c.g.Ops[st.Op].Pass == engine.Backward:
+			want.Kind = sim.SpanBackward
+		case ran[st.Op]:
+			want.Kind = sim.SpanRecompute
+		}
+		ran[st.Op] = true
+	}
+	if sp.Lane == want.Lane && sp.Kind == want.Kind && sp.Op == want.Op && sp.Value == want.Value && sp.Lean == want.Lean {
+		return nil
+	}
+	show := func(s *sim.Span) string {
+		return fmt.Sprintf("lane %d, kind %d, operation %d, value %d, lean %v", s.Lane, s.Kind, s.Op, s.Value, s.Lean)
+	}
+	return c.atStep(BadSpan, i, sp.Start, show(sp), show(&want)+" for "+c.name(i))
+}
+
+// workOf is how long a step takes when nothing holds it up.
+func (c *checker) workOf(i int) time.Duration {
+	switch st := c.s[i]; st.Kind {
+	case engine.StepRun:
+		return c.g.Ops[st.Op].Time
+	case engine.StepOffload:
+		return c.p.Device.ToHost.Time(c.g.Values[st.Value].Size)
+	default:
+		return c.p.Device.ToDev.Time(c.g.Values[st.Value].Size)
+	}
+}
+
+// checkDuration compares a span's length with its work. Only a streamed fetch
+// may be longer: the replay says whether it had to be.
+func (c *checker) checkDuration(i int) *Refutation {
+	sp, work := c.at(i), c.workOf(i)
+	if st := c.s[i]; st.Kind != engine.StepRun && c.g.Values[st.Value].Size > 0 && c.rateOf(i) <= 0 {
+		return c.atStep(NoLink, i, sp.Start, c.name(i), "no transfer, for the device has no such link")
+	}
+	long := sp.End - sp.Start
+	if long == work || long > work && c.streamed() && c.s[i].Kind == engine.StepFetch && work > 0 {
+		return nil
+	}
+	return c.atStep(WrongDuration, i, sp.Start, fmt.Sprintf("%v for %s", long, c.name(i)), fmt.Sprint(work))
+}
+
+func (c *checker) rateOf(i int) engine.Rate {
+	if c.s[i].Kind == engine.StepOffload {
+		return c.p.Device.ToHost
+	}
+	return c.p.Device.ToDev
+}
+
+// checkComplete proves that the schedule is a whole training step.
+func (c *checker) checkComplete() *Refutation {
+	runs := make([]int, len(c.g.Ops))
+	done := c.g.Done == engine.NoValue
+	for i, st := range c.s {
+		if st.Kind != engine.StepRun {
+			continue
+		}
+		op := &c.g.Ops[st.Op]
+		runs[st.Op]++
+		if op.Pass == engine.Backward && runs[st.Op] > 1 {
+			return c.atStep(BackwardTwice, i, c.at(i).Start, op.Name+" again", "every backward operation once")
+		}
+		for _, v := range written(op, st.Lean) {
+			done = done || v == c.g.Done
+		}
+	}
+	if !done {
+		return c.refute(Incomplete, len(c.s), sim.NoSpan, 0, "no run that writes "+c.g.Values[c.g.Done].Name, "a complete step")
+	}
+	for i, n := range runs {
+		if op := &c.g.Ops[i]; n == 0 && c.g.Done == engine.NoValue {
+			return c.refute(Incomplete, len(c.s), sim.NoSpan, 0, "no run of "+op.Name, "a complete step")
+		}
+	}
+	return nil
+}
+
+func written(op *engine.Op, lean bool) []engine.ValueID {
+	if lean {
+		return op.Lean
+	}
+	return op.Out
+}
+
+// checkMakespan compares the step time with the last end.
+func (c *checker) checkMakespan() *Refutation {
+	var last time.Duration
+	for i := range c.t.Spans {
+		last = max(last, c.t.Spans[i].End)
+	}
+	if c.t.Makespan != last {
+		return c.refute(WrongMakespan, -1, sim.NoSpan, c.t.Makespan, fmt.Sprint(c.t.Makespan), fmt.Sprint(last))
+	}
+	return nil
+}

@@ -1,0 +1,138 @@
+package enginetest
+
+import (
+	"container/heap"
+	"time"
+
+	"memtide/engine"
+)
+
+// Best is the smallest step time over all sequences of Table 1 of Beaumont et
+// al. (arXiv:1911.13214) that fit into the budget, found by Dijkstra's
+// algorithm over the states of memory. With persistent, an output that was
+// kept on purpose, that is read by F_ck or F_all, stays until the backward
+// that needs it. ok is false if no sequence fits. The number of states is
+// exponential in the length: use it up to 7 stages.
+func Best(c *engine.Chain, budget engine.Bytes, persistent bool) (best time.Duration, ok bool) {
+	s := searcher{c: c, room: budget - c.Resident.Total(), persistent: persistent}
+	start := state{grad: uint8(c.Len())}
+	start.act[0] = fresh
+	if s.memory(start) > s.room {
+		return 0, false
+	}
+	s.done = map[state]bool{}
+	s.push(start, 0)
+	for len(s.open) > 0 {
+		at := heap.Pop(&s.open).(entry)
+		if s.done[at.state] {
+			continue
+		}
+		s.done[at.state] = true
+		if at.state.grad == 0 {
+			return at.cost, true
+		}
+		for k := 1; k <= c.Len(); k++ {
+			s.expand(at, k)
+		}
+	}
+	return 0, false
+}
+
+// maxStages bounds the arrays of a state.
+const maxStages = 8
+
+// What is known of a^k while it is on the device by itself.
+const (
+	absent = iota
+	fresh  // nothing has decided yet whether it stays
+	kept   // F_ck or F_all has read it: it stays until the backward
+)
+
+type state struct {
+	act   [maxStages]uint8
+	saved [maxStages]bool
+	grad  uint8
+}
+
+type entry struct {
+	state
+	cost time.Duration
+}
+
+type searcher struct {
+	c          *engine.Chain
+	room       engine.Bytes
+	persistent bool
+	open       queue
+	done       map[state]bool
+}
+
+func (s *searcher) push(st state, cost time.Duration) {
+	if !s.done[st] {
+		heap.Push(&s.open, entry{st, cost})
+	}
+}
+
+// memory is what lies on the device between operations.
+func (s *searcher) memory(st state) engine.Bytes {
+	sum := s.c.HeldGrad(int(st.grad))
+	for k := 0; k <= s.c.Len(); k++ {
+		if st.act[k] != absent {
+			sum += s.c.Act(k)
+		}
+		if st.saved[k] {
+			sum += s.c.Saved(k)
+		}
+	}
+	return sum
+}
+
+// expand tries the four operations on stage k.
+func (s *searcher) expand(at entry, k int) {
+	st := at.state
+	if st.act[k-1] == absent && !st.saved[k-1] {
+		return
+	}
+	stage := &s.c.Stages[k-1]
+	mem := s.memory(st)
+	// Reading an output without consuming it decides to keep it.
+	keep := st
+	if keep.act[k-1] != absent && s.persistent {
+		keep.act[k-1] = kept
+	}
+	if !st.saved[k] && mem+stage.Saved+stage.FwdTemp <= s.room {
+		next := keep
+		next.act[k], next.saved[k] = absent, true
+		s.push(next, at.cost+stage.Forward)
+	}
+	if !st.saved[k] && st.act[k] == absent && mem+stage.Out+stage.FwdTemp <= s.room {
+		next := keep
+		next.act[k] = fresh
+		s.push(next, at.cost+stage.Forward)
+		if st.act[k-1] == fresh {
+			next.act[k-1] = absent
+			s.push(next, at.cost+stage.Forward)
+		}
+	}
+	born := s.c.Grad(k) - s.c.HeldGrad(k)
+	if int(st.grad) == k && st.saved[k] && mem+born+s.c.Grad(k-1)+stage.BwdTemp <= s.room {
+		next := st
+		next.act[k-1], next.saved[k] = absent, false
+		next.grad = uint8(k - 1)
+		s.push(next, at.cost+stage.Back)
+	}
+}
+
+type queue []entry
+
+func (q queue) Len() int           { return len(q) }
+func (q queue) Less(i, j int) bool { return q[i].cost < q[j].cost }
+func (q queue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
+func (q *queue) Push(x any)        { *q = append(*q, x.(entry)) }
+
+func (q *queue) Pop() any {
+	old := *q
+	last := old[len(old)-1]
+	*q = old[:len(old)-1]
+	return last
+}

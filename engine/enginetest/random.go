@@ -1,0 +1,101 @@
+package enginetest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"memtide/engine"
+)
+
+// Device has a link on which a byte takes a nanosecond in either direction.
+func Device(d engine.Duplex) engine.Device {
+	return engine.Device{Name: "test", ToHost: 1e9, ToDev: 1e9, Duplex: d}
+}
+
+// Rand is a generator with a fixed seed: tests name the seed when they fail.
+func Rand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
+
+// Shape bounds random chains. The zero value stands for small ones.
+type Shape struct {
+	MinStages, MaxStages int          // 1 and 6 if 0
+	MaxSize              engine.Bytes // of an output, and of what a saved set has beside it; 8 if 0
+	MaxTime              int64        // of an operation, in nanoseconds; 9 if 0
+}
+
+// RandomChain draws a chain that is valid: saved sets contain the outputs, sizes
+// and times may be zero, the seed is held or born. Some chains have no
+// temporaries, some keep no more than outputs, some have equal sizes: those are
+// the ones on which ties and empty lives appear.
+func RandomChain(r *rand.Rand, s Shape) *engine.Chain {
+	s = s.withDefaults()
+	n := s.MinStages + r.IntN(s.MaxStages-s.MinStages+1)
+	top := 1 + engine.Bytes(r.Int64N(int64(s.MaxSize)))
+	size := func() engine.Bytes { return engine.Bytes(r.Int64N(int64(top) + 1)) }
+	maybe := func(on bool) engine.Bytes {
+		if !on || r.IntN(3) == 0 {
+			return 0
+		}
+		return size()
+	}
+	temps, extras, zeros, equal := r.IntN(3) > 0, r.IntN(3) > 0, r.IntN(4) == 0, r.IntN(4) == 0
+	span := func() time.Duration {
+		if zeros && r.IntN(3) == 0 {
+			return 0
+		}
+		return time.Duration(r.Int64N(s.MaxTime + 1))
+	}
+	c := &engine.Chain{Name: "random", Input: size(), InputGrad: size(), SeedBorn: r.IntN(2) == 0}
+	if r.IntN(2) == 0 {
+		c.Resident = engine.Resident{Weights: size(), Grads: size(), Optimizer: 2 * size(), Pinned: size()}
+	}
+	for k := range n {
+		out := size()
+		if equal {
+			out = top
+		}
+		grad := out
+		if r.IntN(4) == 0 {
+			grad = size()
+		}
+		c.Stages = append(c.Stages, engine.Stage{
+			Name: fmt.Sprintf("stage%d", k+1), Kind: []string{"conv", "act", "pool", "fc"}[r.IntN(4)],
+			Forward: span(), Back: span(), Out: out, Saved: out + maybe(extras), Grad: grad,
+			FwdTemp: maybe(temps), BwdTemp: maybe(temps),
+		})
+	}
+	return c
+}
+
+func (s Shape) withDefaults() Shape {
+	if s.MinStages == 0 {
+		s.MinStages = 1
+	}
+	if s.MaxStages == 0 {
+		s.MaxStages = max(6, s.MinStages)
+	}
+	if s.MaxSize == 0 {
+		s.MaxSize = 8
+	}
+	if s.MaxTime == 0 {
+		s.MaxTime = 9
+	}
+	return s
+}
+
+// RandomBudget draws a budget from far too small to more than enough, resident
+// memory included.
+func RandomBudget(r *rand.Rand, c *engine.Chain) engine.Bytes {
+	most := c.StoreAllPeak() + c.StoreAllPeak()/4 + 1
+	return c.Resident.Total()/2 + engine.Bytes(r.Int64N(int64(most)+1))
+}
+
+// Dump writes a chain on one line per stage, for the messages of failing tests.
+func Dump(c *engine.Chain) string {
+	out := fmt.Sprintf("a0=%d d0=%d born=%v resident=%d\n", c.Input, c.InputGrad, c.SeedBorn, c.Resident.Total())
+	for k, s := range c.Stages {
+		out += fmt.Sprintf("  %d: uF=%d uB=%d a=%d abar=%d d=%d oF=%d oB=%d\n", k+1,
+			int64(s.Forward), int64(s.Back), s.Out, s.Saved, s.Grad, s.FwdTemp, s.BwdTemp)
+	}
+	return out
+}

@@ -1,0 +1,228 @@
+package enginetest
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path"
+	"time"
+
+	"memtide/engine"
+)
+
+//go:embed testdata/vectors/*.json
+var vectorFiles embed.FS
+
+// Vector is one case of a vector file: an instance and the values that were
+// proven for it. Which fields are set depends on Algorithm; testdata/vectors
+// has a README. Times and sizes are in the file's own units: use Chain,
+// Problem and Bandwidth to go from them to the engine's.
+type Vector struct {
+	ID        string  `json:"id"`
+	Algorithm string  `json:"algorithm"`
+	Note      string  `json:"note"`
+	A0        int64   `json:"a0"`     // size of the network's input
+	Delta0    int64   `json:"delta0"` // size of its gradient
+	Stages    []Stage `json:"stages"`
+	Budget    *int64  `json:"budget"`    // nil: no limit
+	Bandwidth int64   `json:"bandwidth"` // bytes per unit of time; 1 where the file has none
+
+	Set      []int        `json:"set"`      // offload-set, vdnn: indices i of the offloaded x_i
+	Segments int          `json:"segments"` // sequential
+	Sequence []SequenceOp `json:"sequence"` // simulate
+	Conv     []bool       `json:"conv"`     // vdnn: is layer i a convolution
+	Scheme   string       `json:"scheme"`   // vdnn: all, conv or aconv
+
+	// window, the model of paper 004: functions over named variables.
+	Functions [][]string       `json:"functions"`
+	Sizes     map[string]int64 `json:"sizes"`
+	Durations []int64          `json:"durations"`
+	OnCPU     []string         `json:"on_cpu"`
+	Window    int64            `json:"window"`
+	LMS       *LMS             `json:"lms"`
+
+	// Expect holds the values by name; fields that are absent were not computed.
+	Expect map[string]json.RawMessage `json:"expect"`
+}
+
+// Stage is a stage of a vector, in the papers' letters.
+type Stage struct {
+	UF    int64 `json:"uF"`
+	UB    int64 `json:"uB"`
+	A     int64 `json:"a"`
+	Abar  int64 `json:"abar"`
+	Delta int64 `json:"delta"`
+	OF    int64 `json:"oF"`
+	OB    int64 `json:"oB"`
+}
+
+// LMS are the parameters of paper 004's baseline.
+type LMS struct {
+	SwapoutThreshold int `json:"swapout_threshold"`
+	SwapinAhead      int `json:"swapin_ahead"`
+}
+
+// SequenceOp is an operation of Table 1 of paper 002; in the files it is a
+// pair such as ["Fall", 3].
+type SequenceOp engine.ChainOp
+
+// UnmarshalJSON reads a pair of name and stage.
+func (o *SequenceOp) UnmarshalJSON(data []byte) error {
+	var pair []json.RawMessage
+	if err := json.Unmarshal(data, &pair); err != nil {
+		return err
+	}
+	if len(pair) != 2 {
+		return fmt.Errorf("operation %s has %d parts; expected a name and a stage", data, len(pair))
+	}
+	var name string
+	if err := json.Unmarshal(pair[0], &name); err != nil {
+		return err
+	}
+	kind, ok := map[string]engine.ChainOpKind{"Fall": engine.FAll, "Fck": engine.FCk, "Fn": engine.FNone, "B": engine.BStep}[name]
+	if !ok {
+		return fmt.Errorf("operation %s is called %q; expected Fall, Fck, Fn or B", data, name)
+	}
+	o.Kind = kind
+	return json.Unmarshal(pair[1], &o.Stage)
+}
+
+// Load reads one of the vector files that belong to the project, such as
+// "rotor_small". It panics if there is no such file or it cannot be read: that
+// is a mistake of the test.
+func Load(name string) []Vector {
+	f, err := vectorFiles.Open(path.Join("testdata/vectors", name+".json"))
+	if err != nil {
+		panic("enginetest: " + err.Error())
+	}
+	defer f.Close()
+	vs, err := Read(f)
+	if err != nil {
+		panic("enginetest: " + name + ": " + err.Error())
+	}
+	return vs
+}
+
+// Files lists the names that Load knows, sorted.
+func Files() []string {
+	entries, err := vectorFiles.ReadDir("testdata/vectors")
+	if err != nil {
+		panic("enginetest: " + err.Error())
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name()[:len(e.Name())-len(".json")])
+	}
+	return names
+}
+
+// Read reads a file in the form of the vector files.
+func Read(r io.Reader) ([]Vector, error) {
+	var file struct{ Vectors []Vector }
+	if err := json.NewDecoder(r).Decode(&file); err != nil {
+		return nil, fmt.Errorf("cannot read the vectors: %w", err)
+	}
+	for i := range file.Vectors {
+		if file.Vectors[i].Bandwidth == 0 {
+			file.Vectors[i].Bandwidth = 1
+		}
+	}
+	return file.Vectors, nil
+}
+
+// HasLoss says whether the last stage is an explicit loss, so that the last
+// gradient is held from the start (papers 001 and 002); papers 000 and 003 have
+// no such stage.
+func (v *Vector) HasLoss() bool {
+	switch v.Algorithm {
+	case "offload-all", "offload-set", "offload-gadget", "vdnn":
+		return false
+	}
+	return true
+}
+
+// Chain is the vector's chain in the engine's units. A time u becomes
+// u*Bandwidth nanoseconds, so that a transfer of s bytes lasts s nanoseconds on
+// Device and the files' scaled values are nanoseconds.
+func (v *Vector) Chain() *engine.Chain {
+	c := &engine.Chain{
+		Name:      v.ID,
+		Input:     engine.Bytes(v.A0),
+		InputGrad: engine.Bytes(v.Delta0),
+		SeedBorn:  !v.HasLoss(),
+	}
+	for i, s := range v.Stages {
+		st := engine.Stage{
+			Name:    fmt.Sprintf("stage%d", i+1),
+			Forward: time.Duration(s.UF * v.Bandwidth),
+			Back:    time.Duration(s.UB * v.Bandwidth),
+			Out:     engine.Bytes(s.A),
+			Saved:   engine.Bytes(s.Abar),
+			Grad:    engine.Bytes(s.Delta),
+			FwdTemp: engine.Bytes(s.OF),
+			BwdTemp: engine.Bytes(s.OB),
+		}
+		if i < len(v.Conv) && v.Conv[i] {
+			st.Kind = "conv"
+		}
+		c.Stages = append(c.Stages, st)
+	}
+	return c
+}
+
+// BudgetBytes is the vector's budget; engine.NoLimit if it has none.
+func (v *Vector) BudgetBytes() engine.Bytes {
+	if v.Budget == nil {
+		return engine.NoLimit
+	}
+	return engine.Bytes(*v.Budget)
+}
+
+// Problem is the vector's chain on Device with half duplex, as in the papers.
+func (v *Vector) Problem(t engine.Transfers) *engine.Problem {
+	return engine.NewChainProblem(v.Chain(), Device(engine.HalfDuplex), t, v.BudgetBytes())
+}
+
+// Ops is the vector's sequence for engine.ChainGraph.CompileSequence.
+func (v *Vector) Ops() []engine.ChainOp {
+	ops := make([]engine.ChainOp, len(v.Sequence))
+	for i, o := range v.Sequence {
+		ops[i] = engine.ChainOp(o)
+	}
+	return ops
+}
+
+// ExpectInt is an expected whole number. ok is false if the field is null or
+// absent: the case is infeasible, or the value was not computed.
+func (v *Vector) ExpectInt(field string) (n int64, ok bool) {
+	raw, has := v.Expect[field]
+	if !has || string(raw) == "null" {
+		return 0, false
+	}
+	if err := json.Unmarshal(raw, &n); err != nil {
+		panic(fmt.Sprintf("enginetest: %s: expect.%s is %s, not a whole number", v.ID, field, raw))
+	}
+	return n, true
+}
+
+// ExpectBool is an expected truth value. ok is false if the field is absent.
+func (v *Vector) ExpectBool(field string) (b, ok bool) {
+	raw, has := v.Expect[field]
+	if !has {
+		return false, false
+	}
+	if err := json.Unmarshal(raw, &b); err != nil {
+		panic(fmt.Sprintf("enginetest: %s: expect.%s is %s, not true or false", v.ID, field, raw))
+	}
+	return b, true
+}
+
+// Units turns a duration back into the vector's units of time, the inverse of
+// what Chain does. It panics if it is no whole number of them.
+func (v *Vector) Units(d time.Duration) int64 {
+	if int64(d)%v.Bandwidth != 0 {
+		panic(fmt.Sprintf("enginetest: %s: %d ns is no multiple of %d", v.ID, d, v.Bandwidth))
+	}
+	return int64(d) / v.Bandwidth
+}

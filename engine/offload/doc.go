@@ -1,0 +1,11 @@
+// Package offload holds the strategies that move saved sets to the host during
+// the forward pass and bring them back before they are needed.
+//
+// The model is that of paper 000: Beaumont, Eyraud-Dubois and Shilova, "Optimal
+// GPU-CPU Offloading Strategies for Deep Neural Network Training" (Euro-Par
+// 2020, doi 10.1007/978-3-030-57675-2_10). The unit that moves is x_0 = a^0 and
+// x_i = abar^i, for i = 0..n-1; abar^n is needed at once and stays. The paper's
+// F_i and B_i, i = 0..n-1, are the operations of stage i+1. A strategy chooses a
+// set of the x_i; NewPlan finds the best ordered schedule of a set and what it
+// costs, Plan.Schedule writes it down.
+package offload

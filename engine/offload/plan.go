@@ -1,0 +1,304 @@
+package offload
+
+import (
+	"math"
+	"sort"
+	"time"
+
+	"memtide/engine"
+)
+
+// Plan is the best ordered schedule that offloads a given set of the x_i: all
+// offloads in increasing order of i, as early as possible, then all fetches in
+// decreasing order, as late as possible.
+//
+// Duplex makes no difference to it. The first fetch is that of the value that
+// was offloaded last, and it needs a complete host copy, so in an ordered
+// schedule the two directions never work at the same time.
+type Plan struct {
+	Set      []bool        // Set[i]: x_i is offloaded, i = 0..n-1; values of no bytes stay
+	Makespan time.Duration // step time of the schedule
+	Peak     engine.Bytes  // its peak, resident memory included
+
+	// Fluid is the value T(S) of the paper's model. It is less than Makespan
+	// only if transfers are streamed and the plan would bring back parts of a
+	// value that is still in use, which a schedule cannot say.
+	Fluid time.Duration
+
+	// Transfers, one for each x_i that is offloaded, in increasing order of i.
+	Transfers []Transfer
+
+	step *step
+	runs []interval // of the operations, F_0..F_{n-1}, B_{n-1}..B_0
+}
+
+// Transfer is the offload and the fetch of one value.
+type Transfer struct {
+	Item       int // i of x_i
+	Bytes      engine.Bytes
+	OffloadAt  time.Duration
+	OffloadEnd time.Duration
+	Gone       time.Duration // [R_i] when it has left: after the copy and after F_i
+	FetchAt    time.Duration
+	FetchEnd   time.Duration
+}
+
+type interval struct{ start, end time.Duration }
+
+// NewPlan finds the best ordered schedule for a set of the x_i, i = 0..n-1, with
+// whole or streamed transfers as the problem says. ok is false if no ordered
+// schedule of that set fits into the budget. The problem must be a chain with a
+// link (see usable).
+func NewPlan(p *engine.Problem, set []bool) (plan *Plan, ok bool) {
+	s := newStep(p)
+	return s.plan(set)
+}
+
+// step is a chain in the letters of paper 000.
+type step struct {
+	p            *engine.Problem
+	n            int
+	size         []engine.Bytes  // [|x_i|], i = 0..n
+	needF, needB []engine.Bytes  // [m_F, m_B] memory while F_i, B_i runs if nothing is offloaded, i = 0..n-1
+	timeF, timeB []time.Duration // [u_F, u_B]
+	streamed     bool
+}
+
+func newStep(p *engine.Problem) *step {
+	c := p.Chain.Chain
+	n := c.Len()
+	s := &step{p: p, n: n, streamed: p.Transfers == engine.Streamed}
+	s.size = append(make([]engine.Bytes, 0, n+1), c.Input)
+	held := p.Graph.Fixed + c.Input
+	for i := range n {
+		st := &c.Stages[i]
+		s.size = append(s.size, st.Saved)
+		held += st.Saved
+		s.needF = append(s.needF, held+st.FwdTemp+c.HeldGrad(n))
+		s.needB = append(s.needB, held+st.BwdTemp+c.Grad(i)+c.Grad(i+1))
+		s.timeF = append(s.timeF, st.Forward)
+		s.timeB = append(s.timeB, st.Back)
+	}
+	return s
+}
+
+// peak is the memory that is needed if nothing is offloaded [Mpeak].
+func (s *step) peak() (peak engine.Bytes) {
+	for i := range s.n {
+		peak = max(peak, s.needF[i], s.needB[i])
+	}
+	return peak
+}
+
+// smallest is the least budget that any set fits into: while F_i and B_i run,
+// everything before x_i can be away, and nothing else.
+func (s *step) smallest() (least engine.Bytes) {
+	var before engine.Bytes
+	for i := range s.n {
+		least = max(least, s.needF[i]-before, s.needB[i]-before)
+		before += s.size[i]
+	}
+	return least
+}
+
+// pass is what one traversal of the chain costs: the forward pass, or the
+// backward pass seen from the end of the step, where fetches look like offloads
+// that begin at the reversed end of their operation.
+type pass struct {
+	rate     engine.Rate
+	backward bool
+	streamed bool
+	ends     []time.Duration // [e_i, r_i]
+	moves    []move          // in increasing order of the item
+}
+
+// move is one transfer of a pass.
+type move struct {
+	item       int
+	start, end time.Duration
+	gone       time.Duration // [R_i] when all of it has left
+	before     engine.Bytes  // what moves before it
+	size       engine.Bytes
+}
+
+// run traverses the chain as early as possible: an operation waits until enough
+// of the earlier values has left. ok is false if that never happens.
+func (s *step) run(set []bool, backward bool) (ps pass, ok bool) {
+	ps = pass{rate: s.p.Device.ToHost, streamed: s.streamed, backward: backward}
+	need, times := s.needF, s.timeF
+	if backward {
+		need, times, ps.rate = s.needB, s.timeB, s.p.Device.ToDev
+	}
+	ps.ends = make([]time.Duration, s.n)
+	var at, link time.Duration
+	var before engine.Bytes
+	for i := range s.n {
+		there := at // x_i is on the device from here, and F_i may still wait
+		off, ok := ps.off(need[i] - s.p.Budget)
+		if !ok {
+			return ps, false
+		}
+		at = max(at, off) + times[i]
+		ps.ends[i] = at
+		if !set[i] || s.size[i] == 0 {
+			continue
+		}
+		if backward {
+			there = at
+		}
+		m := move{item: i, start: max(link, there), before: before, size: s.size[i]}
+		m.end = m.start + ps.rate.Time(m.size)
+		m.gone = max(m.end, at)
+		if backward {
+			m.gone = m.end
+		}
+		link, before = m.end, before+m.size
+		ps.moves = append(ps.moves, m)
+	}
+	return ps, true
+}
+
+// off is the first moment at which v bytes are away; ok is false if there is none.
+func (ps *pass) off(v engine.Bytes) (at time.Duration, ok bool) {
+	if v <= 0 {
+		return 0, true
+	}
+	k := sort.Search(len(ps.moves), func(k int) bool { return ps.moves[k].before+ps.moves[k].size >= v })
+	if k == len(ps.moves) {
+		return 0, false
+	}
+	m := &ps.moves[k]
+	switch v -= m.before; {
+	case !ps.streamed:
+		return m.gone, true
+	case ps.backward:
+		// In real time this is the last moment at which v bytes of a fetch have
+		// not arrived: one before the size-v+1st byte does.
+		return m.end - (ps.rate.Time(m.size-v+1) - 1), true
+	}
+	return m.start + ps.rate.Time(v), true
+}
+
+// last returns when the last transfer ends, and when the last value is gone.
+func (ps *pass) last() (end, gone time.Duration) {
+	if len(ps.moves) == 0 {
+		return 0, 0
+	}
+	m := &ps.moves[len(ps.moves)-1]
+	return m.end, m.gone
+}
+
+// plan joins the two passes. The step is as long as the longest of four: all
+// operations in order; all transfers in order; F_i, and then the fetches that
+// must not have begun before it ends; the offloads that must have ended before
+// B_i starts, and then the rest from B_i on. Any schedule with all offloads
+// before all fetches is no faster, and this one exists: compare Proposition 1
+// of the paper, which is right for fetches only in reversed time.
+func (s *step) plan(set []bool) (*Plan, bool) {
+	fwd, ok := s.run(set, false)
+	if !ok {
+		return nil, false
+	}
+	bwd, ok := s.run(set, true)
+	if !ok {
+		return nil, false
+	}
+	total := fwd.ends[s.n-1] + bwd.ends[s.n-1]
+	offEnd, gone := fwd.last()
+	fetches, _ := bwd.last()
+	total = max(total, offEnd+fetches)
+	for i := range s.n {
+		if over := s.needF[i] - s.p.Budget; over > 0 {
+			at, ok := bwd.off(over)
+			if !ok {
+				return nil, false
+			}
+			total = max(total, fwd.ends[i]+at)
+		}
+		if over := s.needB[i] - s.p.Budget; over > 0 {
+			at, ok := fwd.off(over)
+			if !ok {
+				return nil, false
+			}
+			total = max(total, bwd.ends[i]+at)
+		}
+	}
+	p := &Plan{Set: make([]bool, s.n), Fluid: total, step: s}
+	if len(fwd.moves) > 0 {
+		if !s.streamed {
+			p.Fluid = max(total, gone+fetches)
+		}
+		total = max(total, gone+fetches)
+	}
+	for k, m := range fwd.moves {
+		b := bwd.moves[k]
+		p.Set[m.item] = true
+		p.Transfers = append(p.Transfers, Transfer{Item: m.item, Bytes: m.size, OffloadAt: m.start,
+			OffloadEnd: m.end, Gone: m.gone, FetchAt: total - b.end, FetchEnd: total - b.start})
+	}
+	p.Makespan = s.replay(p, &fwd)
+	p.Peak = s.measure(p)
+	return p, true
+}
+
+// replay finds when the operations really run. The plan lets B_i start as late
+// as it can; a schedule starts it as early as it can, which is possible because
+// a fetch that has begun is in the plan's memory for every later operation.
+func (s *step) replay(p *Plan, fwd *pass) time.Duration {
+	var at time.Duration
+	for i := range s.n {
+		at = fwd.ends[i]
+		p.runs = append(p.runs, interval{at - s.timeF[i], at})
+	}
+	next := len(p.Transfers) - 1
+	for i := s.n - 1; i >= 0; i-- {
+		off, _ := fwd.off(s.needB[i] - s.p.Budget)
+		at = max(at, off)
+		if next >= 0 && p.Transfers[next].Item == i {
+			at = max(at, p.Transfers[next].FetchEnd)
+			next--
+		}
+		p.runs = append(p.runs, interval{at, at + s.timeB[i]})
+		at += s.timeB[i]
+	}
+	return at
+}
+
+// measure is the peak of the schedule. Between two operations there is never
+// more than during one of them, and all offloads are over before the first
+// fetch begins, so the peak of an operation is at its start or at its end.
+func (s *step) measure(p *Plan) engine.Bytes {
+	var peak engine.Bytes
+	for k, r := range p.runs {
+		i, need, items := k, s.needF, k // F_i: only x_j with j < i can be away
+		if k >= s.n {
+			i, need, items = 2*s.n-1-k, s.needB, math.MaxInt
+		}
+		_ = need
+		n := s.needF
+		if k >= s.n {
+			n = s.needB
+		}
+		peak = max(peak, n[i]-min(s.away(p, r.start, items), s.away(p, r.end, items)))
+	}
+	return peak
+}
+
+// away is how much of x_0..x_{items-1} is not on the device at a moment, just
+// before fetches start.
+func (s *step) away(p *Plan, at time.Duration, items int) (sum engine.Bytes) {
+	for _, t := range p.Transfers {
+		if t.Item >= items {
+			break
+		}
+		if !s.streamed {
+			if t.Gone <= at && t.FetchAt >= at {
+				sum += t.Bytes
+			}
+			continue
+		}
+		sum += min(t.Bytes, s.p.Device.ToHost.Moved(at-t.OffloadAt))
+		sum -= min(t.Bytes, s.p.Device.ToDev.Moved(at-t.FetchAt))
+	}
+	return sum
+}

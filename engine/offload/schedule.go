@@ -1,0 +1,42 @@
+package offload
+
+import "memtide/engine"
+
+// Schedule writes the plan down. The counter reaches an offload of x_i when
+// F_{i-1} has ended, and its release when F_i has; it reaches a fetch at the end
+// of an operation that is over by the fetch's planned start, with the next one
+// still running then. So transfers start exactly when they are planned to.
+func (p *Plan) Schedule() engine.Schedule {
+	g, n := p.step.p.Chain, p.step.n
+	sched := make(engine.Schedule, 0, 5*n+3*len(p.Transfers))
+	fetch := len(p.Transfers) - 1
+	run := func(op engine.OpID, k int) {
+		for ; fetch >= 0 && p.Transfers[fetch].FetchAt < p.runs[k].end; fetch-- {
+			t := &p.Transfers[fetch]
+			sched = append(sched, engine.Fetch(item(g, t.Item), t.FetchAt))
+		}
+		sched = append(sched, engine.Run(op))
+	}
+	for i := range n {
+		if p.Set[i] {
+			sched = append(sched, engine.Offload(item(g, i)))
+		}
+		run(g.Fwd(i+1), i)
+		if p.Set[i] {
+			sched = append(sched, engine.Free(item(g, i)))
+		}
+	}
+	for k := n; k >= 1; k-- {
+		run(g.Bwd(k), 2*n-k)
+		sched = append(sched, engine.Free(g.Grad(k)), engine.Free(g.Saved(k)))
+	}
+	return append(sched, engine.Free(g.Act(0)))
+}
+
+// item is the value that is x_i.
+func item(g *engine.ChainGraph, i int) engine.ValueID {
+	if i == 0 {
+		return g.Act(0)
+	}
+	return g.Saved(i)
+}

@@ -1,0 +1,54 @@
+package remat
+
+import (
+	"fmt"
+
+	"memtide/engine"
+)
+
+func init() {
+	engine.Register(&engine.Strategy{
+		Name:  "keepall",
+		Title: "Keep everything",
+		Doc: `Keeps every activation from its forward to its backward.
+
+This is what a training step does when nothing is done about memory: the fastest
+step there is, and the largest peak. Every other strategy is held against it.`,
+		Cites: []engine.Cite{{
+			Text:    "Beaumont, Eyraud-Dubois, Herrmann, Joly, Shilova: Optimal Re-Materialization Strategies for Heterogeneous Chains",
+			ID:      "arXiv:1911.13214",
+			Section: "3.1, every stage with F_all",
+		}},
+		Solve: solveKeepAll,
+	})
+}
+
+func solveKeepAll(p *engine.Problem, _ engine.Args, poll *engine.Poll) (*engine.Solution, error) {
+	if p.Chain == nil {
+		return nil, engine.ErrNeedsChain
+	}
+	if err := poll.Err(); err != nil {
+		return nil, err
+	}
+	c := p.Chain.Chain
+	if need := c.StoreAllPeak(); need > p.Budget {
+		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: need, Why: "every activation stays"}
+	}
+	sol := solution(p, keepAll(nil, 1, c.Len()))
+	sol.Optimal = true
+	sol.Within = "schedules that keep everything"
+	sol.Bound = sol.Makespan
+	sol.Notes = []string{fmt.Sprintf("%d activations stay from their forward to their backward.", c.Len())}
+	return sol, nil
+}
+
+// keepAll appends F_all^s..F_all^t and B^t..B^s.
+func keepAll(seq []engine.ChainOp, s, t int) []engine.ChainOp {
+	for k := s; k <= t; k++ {
+		seq = append(seq, engine.ChainOp{Kind: engine.FAll, Stage: k})
+	}
+	for k := t; k >= s; k-- {
+		seq = append(seq, engine.ChainOp{Kind: engine.BStep, Stage: k})
+	}
+	return seq
+}

@@ -1,0 +1,120 @@
+package remat
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"memtide/engine"
+)
+
+// maxRotorStages bounds the tables of rotor, whose size is the square of the
+// length of the chain.
+const maxRotorStages = 1000
+
+func init() {
+	engine.Register(&engine.Strategy{
+		Name:  "rotor",
+		Title: "Optimal recomputation",
+		Doc: `Finds the fastest way to drop activations and compute them again.
+
+It decides for every stage whether to keep all that its backward needs, only its
+input, or nothing, and what to compute again from where. No persistent schedule
+is faster: one that leaves what it has once kept where it is until the backward
+that needs it. Sizes are counted in exact bytes; the paper rounds them up to
+1/500 of the memory, which costs a few percent of the step on long chains.
+
+The feasibility rule is the paper's Theorem 1 with the gradient that a backward
+writes counted while it runs. As printed, the theorem leaves it out and accepts
+schedules that do not fit: of one stage whose sizes are all 1 it says that 3 are
+enough, and 4 are needed.`,
+		Class: engine.MayRecompute,
+		Cites: []engine.Cite{{
+			Text:    "Beaumont, Eyraud-Dubois, Herrmann, Joly, Shilova: Optimal Re-Materialization Strategies for Heterogeneous Chains",
+			ID:      "arXiv:1911.13214",
+			Section: "4.2, Theorem 1 and Algorithms 1 and 2",
+		}},
+		Params: []engine.Param{{
+			Name: "printed", Title: "Compare with the theorem as printed", Default: "no", Choices: []string{"no", "yes"},
+			Doc: "Also says which step time Theorem 1 gives as printed. The schedule is the one that fits.",
+		}},
+		Solve: solveRotor,
+	})
+}
+
+func solveRotor(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
+	if p.Chain == nil {
+		return nil, engine.ErrNeedsChain
+	}
+	args, err := engine.Lookup("rotor").Parse(args)
+	if err != nil {
+		return nil, err
+	}
+	c := p.Chain.Chain
+	if err := solvable(c); err != nil {
+		return nil, err
+	}
+	t := newTerms(c, p.Budget, outputCounted)
+	o, err := solve(t, allTricks, poll)
+	if errors.Is(err, errNoRoom) {
+		return nil, &engine.InfeasibleError{
+			Budget:   p.Budget,
+			Smallest: engine.Bytes(o.floors.root()*t.memUnit) + c.Input + c.Resident.Total(),
+			Why:      o.floors.why(c),
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	sol := solution(p, o.seq)
+	if want := c.ForwardTime() + c.BackTime() + t.duration(o.extra); sol.Makespan != want {
+		panic(fmt.Sprintf("remat: the sequence takes %v, the table says %v", sol.Makespan, want))
+	}
+	sol.Optimal = true
+	sol.Within = "persistent recomputation"
+	sol.Bound = sol.Makespan
+	sol.Notes = []string{"Sizes are exact bytes. Theorem 1 is used with |δ^(s-1)|, the gradient that B^s writes, counted while B^s runs."}
+	if args["printed"] == "yes" {
+		note, err := printedNote(c, p.Budget, poll)
+		if err != nil {
+			return nil, err
+		}
+		sol.Notes = append(sol.Notes, note)
+	}
+	return sol, nil
+}
+
+// solvable says why a chain is too much for the table.
+func solvable(c *engine.Chain) error {
+	if c.Len() > maxRotorStages {
+		return fmt.Errorf("%w: the network has %d stages, and the table is made for %d at most", engine.ErrUnsupported, c.Len(), maxRotorStages)
+	}
+	return nil
+}
+
+func printedNote(c *engine.Chain, budget engine.Bytes, poll *engine.Poll) (string, error) {
+	d, _, err := PrintedMakespan(c, budget, poll)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("As printed, without |δ^(s-1)|, Theorem 1 gives a step time of %v, whether or not that fits.", d), nil
+}
+
+// PrintedMakespan is the step time that Theorem 1 gives as printed, without the
+// gradient that a backward writes. Schedules with that time may need more than
+// the budget, so no strategy claims it. ok is false if even the printed theorem
+// says that nothing fits; the error is the context's.
+func PrintedMakespan(c *engine.Chain, budget engine.Bytes, poll *engine.Poll) (d time.Duration, ok bool, err error) {
+	if err := solvable(c); err != nil {
+		return 0, false, err
+	}
+	t := newTerms(c, budget, printed)
+	o, err := solve(t, allTricks, poll)
+	if errors.Is(err, errNoRoom) {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	return c.ForwardTime() + c.BackTime() + t.duration(o.extra), true, nil
+}

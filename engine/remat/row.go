@@ -1,0 +1,298 @@
+package remat
+
+// builder computes the rows of one s after the other, t ascending.
+type builder[T unit] struct {
+	*table[T]
+	s, t  int
+	mids  T         // max of mid over s+1..t-1
+	none  T         // m_none(s,t)
+	top   T         // the largest m of interest
+	slack T         // values above slack-cost(s,m) are of no interest
+	w     []step[T] // the row so far
+	spare []step[T]
+
+	tried []int32 // tried[j] == mark: j was a hint of this row
+	mark  int32
+	left  winners // of (s,t-1)
+	err   error
+}
+
+// winners are the last splits that improved a row.
+type winners struct {
+	n int
+	j [8]int16
+}
+
+func (w *winners) add(j int) {
+	if w.n == len(w.j) {
+		copy(w.j[:], w.j[1:])
+		w.n--
+	}
+	w.j[w.n] = int16(j)
+	w.n++
+}
+
+// start begins a stage with its row (s,s), which is never computed again.
+func (b *builder[T]) start(s int) {
+	b.s, b.mids, b.left = s, 0, winners{}
+	if m := b.single[s]; m <= b.front.most[s] {
+		b.w = append(b.w[:0], step[T]{m, 0})
+		b.keep(s, b.w)
+	}
+}
+
+// build computes the row of (s,t).
+func (b *builder[T]) build(t int) {
+	s := b.s
+	b.t = t
+	if t > s+1 {
+		b.mids = max(b.mids, b.mid[t-1])
+	}
+	b.slack = b.limit
+	if t < b.n && b.use.limit {
+		b.slack -= b.until[t+1] - b.until[s]
+	}
+	if b.slack < 0 {
+		return
+	}
+	b.top = b.front.highest(s, b.slack)
+	if b.top < 0 {
+		return
+	}
+	b.none = b.held[t] + max(b.first[s], b.mids)
+	b.startAll()
+	b.splits()
+	b.keep(t, b.useful())
+}
+
+// startAll fills the row with the branch that runs F_all^s.
+func (b *builder[T]) startAll() {
+	b.w = b.w[:0]
+	rest := b.store.get(b.cols[b.t*(b.n+1)+b.s+1])
+	if len(rest) == 0 {
+		return
+	}
+	saved := b.saved[b.s]
+	m := max(b.all(b.s, b.t), rest[0].m+saved)
+	if m > b.top {
+		return
+	}
+	i := find(rest, m-saved)
+	b.w = append(b.w, step[T]{m, rest[i].v})
+	for _, r := range rest[i+1:] {
+		if r.m+saved > b.top {
+			break
+		}
+		b.w = append(b.w, step[T]{r.m + saved, r.v})
+	}
+}
+
+// splits lowers the row by the branches that run F_ck^s.
+func (b *builder[T]) splits() {
+	s, t := b.s, b.t
+	b.mark++
+	var won winners
+	if b.use.hints {
+		for _, h := range []*winners{&b.hints[t], &b.left} {
+			for i := h.n - 1; i >= 0; i-- {
+				j := int(h.j[i])
+				if j <= s || j > t || b.tried[j] == b.mark {
+					continue
+				}
+				b.tried[j] = b.mark
+				if b.try(j) {
+					won.add(j)
+				}
+			}
+		}
+	}
+	most := b.slack - b.front.cost[s][0]
+	for j := s + 1; j <= t; j++ {
+		u := b.until[j] - b.until[s]
+		if u > most || b.use.prefix && len(b.w) > 0 && b.w[0].v <= u && b.w[0].m <= b.none {
+			break // this split and the later ones cost too much everywhere
+		}
+		if b.tried[j] != b.mark && b.try(j) {
+			won.add(j)
+		}
+	}
+	b.hints[t], b.left = won, won
+}
+
+// useful is the row without the ends that no schedule within the limit reads.
+func (b *builder[T]) useful() []step[T] {
+	w := b.w
+	for len(w) > 0 && w[0].v+b.front.at(b.s, w[0].m) > b.slack {
+		w = w[1:]
+	}
+	for len(w) > 0 && w[len(w)-1].v+b.front.at(b.s, w[len(w)-1].m) > b.slack {
+		w = w[:len(w)-1]
+	}
+	return w
+}
+
+// keep stores w as the row of (s,t).
+func (b *builder[T]) keep(t int, w []step[T]) {
+	if len(w) > 0 {
+		r := b.store.put(w)
+		b.rows[b.s*(b.n+1)+t] = r
+		b.cols[t*(b.n+1)+b.s] = r
+	}
+}
+
+// candidate is a split before some j: u plus the row of (j,t), shifted by
+// a^{j-1}, plus the row of (s,j-1). It is walked by m, together with the row.
+type candidate[T unit] struct {
+	u     T
+	right []step[T] // of (j,t)
+	shift T         // a^{j-1}
+	left  []step[T] // of (s,j-1)
+	m     T         // position, and the indices of the steps in force there:
+	r, l  int
+	w     int // -1: the row has no value yet
+}
+
+// try lowers the row by the split before j, and says whether that changed it.
+func (b *builder[T]) try(j int) bool {
+	c := candidate[T]{
+		u:     b.until[j] - b.until[b.s],
+		right: b.store.get(b.cols[b.t*(b.n+1)+j]),
+		shift: b.in[j],
+		left:  b.row(b.s, j-1),
+	}
+	if len(c.right) == 0 || len(c.left) == 0 {
+		return false
+	}
+	c.m = max(b.none, c.right[0].m+c.shift, c.left[0].m)
+	if c.m > b.top {
+		return false
+	}
+	// Costs to stand at s rise with m: what is too dear here is so further up.
+	most := b.slack - b.front.at(b.s, c.m)
+	c.w = find(b.w, c.m)
+	if c.u > most || c.w >= 0 && b.use.prefix && c.u >= b.w[c.w].v {
+		return false
+	}
+	if b.err == nil {
+		b.err = b.poll.Err()
+	}
+	if b.err != nil {
+		return false
+	}
+	c.r, c.l = find(c.right, c.m-c.shift), find(c.left, c.m)
+	if !b.seek(&c, most) {
+		return false
+	}
+	b.merge(&c)
+	return true
+}
+
+// seek moves the candidate to the first m at which it is below the row and at
+// most most; false if there is none. The steps before index pr of right and
+// before pl of left form a block: the candidate is not below their sum there.
+func (b *builder[T]) seek(c *candidate[T], most T) bool {
+	right, left, w := c.right, c.left, b.w
+	m, r, l, iw := c.m, c.r, c.l, c.w
+	goal := most // the candidate wins where it is at most goal
+	if iw >= 0 {
+		goal = min(goal, w[iw].v-1)
+	}
+	jump := 1
+	for {
+		pr, pl := min(r+jump, len(right)), min(l+jump, len(left))
+		if c.u+right[pr-1].v+left[pl-1].v <= goal {
+			if jump == 1 {
+				c.m, c.r, c.l, c.w = m, r, l, iw
+				return true
+			}
+			jump >>= 1
+			continue
+		}
+		mr, ml := never[T](), never[T]()
+		if pr < len(right) {
+			mr = right[pr].m + c.shift
+		}
+		if pl < len(left) {
+			ml = left[pl].m
+		}
+		m = min(mr, ml)
+		if m > b.top {
+			return false
+		}
+		if mr == m {
+			r = pr
+		} else {
+			r += find(right[r:pr], m-c.shift)
+		}
+		if ml == m {
+			l = pl
+		} else {
+			l += find(left[l:pl], m)
+		}
+		for iw+1 < len(w) && w[iw+1].m <= m {
+			iw++
+			goal = min(goal, w[iw].v-1)
+		}
+		if goal < c.u {
+			return false
+		}
+		if b.use.gallop {
+			jump <<= 1
+		}
+	}
+}
+
+// merge replaces the row, from the candidate's position on, by the minimum of
+// the row and the candidate.
+func (b *builder[T]) merge(c *candidate[T]) {
+	right, left, w := c.right, c.left, b.w
+	m, r, l := c.m, c.r, c.l
+	out := append(b.spare[:0], w[:c.w+1]...)
+	now := never[T]() // value of the row
+	if c.w >= 0 {
+		now = w[c.w].v
+		if w[c.w].m == m {
+			out = out[:c.w]
+		}
+	}
+	last, next := now, c.w+1
+	for {
+		if v := min(now, c.u+right[r].v+left[l].v); v < last {
+			out = append(out, step[T]{m, v})
+			last = v
+		}
+		if now <= c.u {
+			break // the candidate cannot win any more
+		}
+		m = never[T]()
+		if r+1 < len(right) {
+			m = right[r+1].m + c.shift
+		}
+		if l+1 < len(left) {
+			m = min(m, left[l+1].m)
+		}
+		if next < len(w) {
+			m = min(m, w[next].m)
+		}
+		if m > b.top {
+			break
+		}
+		if r+1 < len(right) && right[r+1].m+c.shift == m {
+			r++
+		}
+		if l+1 < len(left) && left[l+1].m == m {
+			l++
+		}
+		if next < len(w) && w[next].m == m {
+			now = w[next].v
+			next++
+		}
+	}
+	for ; next < len(w); next++ {
+		if w[next].v < last {
+			out = append(out, w[next])
+			last = w[next].v
+		}
+	}
+	b.w, b.spare = out, w
+}

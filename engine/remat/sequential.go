@@ -1,0 +1,139 @@
+package remat
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"memtide/engine"
+)
+
+func init() {
+	engine.Register(&engine.Strategy{
+		Name:  "sequential",
+		Title: "Equal segments",
+		Doc: `Cuts the chain into segments of equal length and keeps only their inputs.
+
+This is PyTorch's checkpoint_sequential: of L layers and k segments, the first
+k-1 segments have L/k layers, rounded down, and the last one has the rest. The
+last segment keeps everything; every other one is computed again just before its
+backward. It looks at neither sizes nor times.
+
+With 0 segments, all numbers from 1 to L are tried and the fastest that fits is
+taken; among equally fast ones, the one with the fewest segments.`,
+		Class: engine.MayRecompute,
+		Cites: []engine.Cite{
+			{
+				Text:    "Chen, Xu, Zhang, Guestrin: Training Deep Nets with Sublinear Memory Cost",
+				ID:      "arXiv:1604.06174",
+				Section: "3",
+			},
+			{
+				Text:    "Beaumont, Eyraud-Dubois, Herrmann, Joly, Shilova: Optimal Re-Materialization Strategies for Heterogeneous Chains",
+				ID:      "arXiv:1911.13214",
+				Section: "5, the strategy \"sequential\"",
+			},
+		},
+		Params: []engine.Param{{
+			Name: "segments", Title: "Segments", Default: "0", Min: 0, Max: engine.MaxStages,
+			Doc: "Number of segments; 0 takes the fastest number that fits.",
+		}},
+		Solve: solveSequential,
+	})
+}
+
+func solveSequential(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
+	if p.Chain == nil {
+		return nil, engine.ErrNeedsChain
+	}
+	args, err := engine.Lookup("sequential").Parse(args)
+	if err != nil {
+		return nil, err
+	}
+	c := p.Chain.Chain
+	tries, err := segmentations(c, args.Int("segments"))
+	if err != nil {
+		return nil, err
+	}
+	smallest := engine.NoLimit
+	for i, try := range tries {
+		if err := poll.Err(); err != nil {
+			return nil, err
+		}
+		poll.Report(engine.Progress{Done: i, Total: len(tries)})
+		seq := SegmentSequence(c, try.segments)
+		_, peak := replay(c, seq)
+		if peak > p.Budget {
+			smallest = min(smallest, peak)
+			continue
+		}
+		sol := solution(p, seq)
+		sol.Notes = []string{fmt.Sprintf("%d segments of %d layers; the last one has %d.", try.segments,
+			layers(c)/try.segments, layers(c)-(try.segments-1)*(layers(c)/try.segments))}
+		return sol, nil
+	}
+	why := fmt.Sprintf("with %d segments", tries[0].segments)
+	if len(tries) > 1 {
+		why = "with any number of equal segments"
+	}
+	return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: smallest, Why: why}
+}
+
+// layers is the number of layers that are cut: all stages but the loss. A chain
+// whose seed is born has no loss stage.
+func layers(c *engine.Chain) int {
+	if c.SeedBorn {
+		return c.Len()
+	}
+	return c.Len() - 1
+}
+
+// segmentation is a number of segments with its step time.
+type segmentation struct {
+	segments int
+	time     time.Duration
+}
+
+// segmentations lists what is to be tried, fastest first: one number of
+// segments, or all of them if it is 0. A chain that is only a loss has one.
+func segmentations(c *engine.Chain, segments int) ([]segmentation, error) {
+	most := max(layers(c), 1)
+	if segments > most {
+		return nil, fmt.Errorf("%w: %d segments are asked for, and the network has %d layers", engine.ErrUnsupported, segments, most)
+	}
+	// until[k] is the forward time of the first k layers.
+	until := make([]time.Duration, most+1)
+	for k := 1; k <= layers(c); k++ {
+		until[k] = until[k-1] + c.Stages[k-1].Forward
+	}
+	base := c.ForwardTime() + c.BackTime()
+	var all []segmentation
+	for k := 1; k <= most; k++ {
+		if segments == 0 || k == segments {
+			all = append(all, segmentation{k, base + until[(k-1)*(most/k)]})
+		}
+	}
+	slices.SortFunc(all, func(a, b segmentation) int {
+		return cmp.Or(cmp.Compare(a.time, b.time), cmp.Compare(a.segments, b.segments))
+	})
+	return all, nil
+}
+
+// SegmentSequence is the sequence of Table 1 for k equal segments, where k is
+// at least 1 and at most the number of layers.
+func SegmentSequence(c *engine.Chain, k int) []engine.ChainOp {
+	size := layers(c) / k
+	var seq []engine.ChainOp
+	for first := 1; first <= (k-1)*size; first += size {
+		seq = append(seq, engine.ChainOp{Kind: engine.FCk, Stage: first})
+		for s := first + 1; s < first+size; s++ {
+			seq = append(seq, engine.ChainOp{Kind: engine.FNone, Stage: s})
+		}
+	}
+	seq = keepAll(seq, (k-1)*size+1, c.Len())
+	for i := k - 2; i >= 0; i-- {
+		seq = keepAll(seq, i*size+1, (i+1)*size)
+	}
+	return seq
+}

@@ -1,0 +1,87 @@
+package remat
+
+import (
+	"fmt"
+
+	"memtide/engine"
+)
+
+// floors is the program of Theorem 1 without times: least[s][u] is the smallest
+// m with which the stages s..u can be done at all.
+type floors struct {
+	t     *terms
+	least [][]int64
+}
+
+// newFloors fills the table, in a time of the cube of the length.
+func newFloors(t *terms, poll *engine.Poll) (*floors, error) {
+	f := &floors{t: t, least: make([][]int64, t.n+2)}
+	for s := t.n; s >= 1; s-- {
+		row := make([]int64, t.n+1)
+		f.least[s] = row
+		row[s] = t.single[s]
+		mid := int64(0) // max of mid over s+1..u-1
+		for u := s + 1; u <= t.n; u++ {
+			if err := poll.Err(); err != nil {
+				return nil, err
+			}
+			best := max(t.all(s, u), t.saved[s]+f.least[s+1][u])
+			none := t.held[u] + max(t.first[s], mid)
+			for j := s + 1; j <= u && none < best; j++ {
+				best = min(best, max(none, t.in[j]+f.least[j][u], row[j-1]))
+			}
+			row[u] = best
+			mid = max(mid, t.mid[u])
+		}
+	}
+	return f, nil
+}
+
+// root is the smallest room for the whole chain.
+func (f *floors) root() int64 { return f.least[1][f.t.n] }
+
+// why says what needs root: it follows the choices that attain it down to the
+// operation whose need it is.
+func (f *floors) why(c *engine.Chain) string {
+	s, u := 1, f.t.n
+	for s < u {
+		want := f.least[s][u]
+		if max(f.t.all(s, u), f.t.saved[s]+f.least[s+1][u]) == want {
+			if f.t.all(s, u) == want {
+				break // F_all^s or B^s
+			}
+			s++
+			continue
+		}
+		none := f.t.none(s, u)
+		if none == want {
+			return f.whyForward(c, s, u)
+		}
+		for j := s + 1; j <= u; j++ {
+			if max(none, f.t.in[j]+f.least[j][u], f.least[s][j-1]) == want {
+				if f.least[s][j-1] == want {
+					u = j - 1
+				} else {
+					s = j
+				}
+				break
+			}
+		}
+	}
+	pass := "backward"
+	if f.t.held[u]+f.t.allFwd[s] > f.t.allBwd[s] {
+		pass = "forward"
+	}
+	return fmt.Sprintf("the %s of stage %d (%s) needs the most", pass, s, stageName(c, s))
+}
+
+// whyForward names the stage among s..u-1 whose forward needs m_none(s,u).
+func (f *floors) whyForward(c *engine.Chain, s, u int) string {
+	worst, need := s, f.t.first[s]
+	for j := s + 1; j < u; j++ {
+		if f.t.mid[j] > need {
+			worst, need = j, f.t.mid[j]
+		}
+	}
+	return fmt.Sprintf("the forward of stage %d (%s) needs the most", worst, stageName(c, worst))
+}

@@ -1,0 +1,216 @@
+package remat
+
+import (
+	"errors"
+	"fmt"
+
+	"memtide/engine"
+)
+
+// The program of Theorem 1 of Beaumont et al. (arXiv:1911.13214, section 4.2),
+// solved in exact bytes. The paper fills an array over (s, t, m) with memory
+// rounded up to 500 slots; this table has no slots and is a hundred times
+// faster. How:
+//
+// Steps. As a function of m, C(s,t,m) - sum(uF+uB), the time spent on computing
+// again, never rises. A row is the list of its falls (m, v): v from m on, until
+// the next. Below the first one nothing fits. Memory may then be counted in
+// bytes. The choices are not stored: trace finds them again.
+//
+// Prefix. A split before s' costs at least U(s,s') = uF^s+..+uF^{s'-1}, so it
+// only matters where the row is still above that, which is a prefix of m; and
+// once all of the row is below U(s,s'), later s' need not be looked at.
+//
+// Hints. The s' that won for (s,t-1) and (s+1,t) are tried first, so that the
+// others find a low row and end early.
+//
+// Limit. Let limit be an upper bound of the root's value. A state (s,t), t<n,
+// is only entered as the left part of a split before t+1, which has paid
+// U(s,t+1): what is above limit-U(s,t+1) is dropped. Values that survive are
+// exact. If the root does not survive, the limit was too low, and doubling it
+// soon finds one that is not.
+//
+// Forward. Standing at s with m left has cost something already: at least
+// frontier.cost(s,m). That is part of every schedule too, so that only a narrow
+// band of each row survives.
+//
+// Coarse. A good limit without heuristics: the chain with its stages grouped by
+// 16, 8, 4 and 2 (see terms.group) is solved first, each one with the limit of
+// the one before.
+//
+// Gallop. Where a candidate is far above the row, whole blocks of its steps are
+// skipped by looking at the block's last and lowest values only.
+//
+// Narrow. After division by the greatest common divisors sizes and times mostly
+// fit into 32 bits; waiting for memory is what takes the time.
+//
+// Each of these is a switch of tricks, and the tests compare all combinations
+// with the plain recursion.
+type table[T unit] struct {
+	n                               int
+	in, saved, held, allFwd, allBwd []T
+	first, mid, single              []T
+	room                            T
+	until                           []T // until[s] is the forward time of the stages before s
+	use                             tricks
+	limit                           T
+	front                           *frontier[T]
+	rows, cols                      []rowRef // of (s,t): by s, and transposed
+	store                           arena[T]
+	hints                           []winners // of the last s, by t
+	poll                            *engine.Poll
+}
+
+// unit is an integer that counts units of memory or time.
+type unit interface{ int32 | int64 }
+
+// tricks are the switches of the essay above. All of them are on in the
+// product.
+type tricks struct {
+	prefix, hints, limit, forward, coarse, gallop, narrow bool
+}
+
+var allTricks = tricks{true, true, true, true, true, true, true}
+
+// step is a fall of a row: the value is v from m on.
+type step[T unit] struct{ m, v T }
+
+var (
+	errTooLarge = errors.New("remat: the numbers do not fit into this integer")
+	errTooLong  = fmt.Errorf("%w: the times or sizes add up to more than a machine integer holds", engine.ErrUnsupported)
+)
+
+// largest is a number that may be added up three times without overflow.
+func largest[T unit]() T {
+	x := T(1)
+	for x<<2 > 0 {
+		x <<= 1
+	}
+	return x
+}
+
+// never is above every value, and stays in range when a value is added.
+func never[T unit]() T { return 2 * largest[T]() }
+
+// newTable prepares the tables of scaled terms. Needs above the room are cut
+// down to just above it, for they are all the same.
+func newTable[T unit](t *terms, use tricks, poll *engine.Poll) (*table[T], error) {
+	big := int64(largest[T]())
+	if t.room >= big || t.total() >= big {
+		return nil, errTooLarge
+	}
+	x := &table[T]{n: t.n, room: T(t.room), use: use, poll: poll}
+	cut := func(v []int64) []T {
+		w := make([]T, len(v))
+		for i, b := range v {
+			w[i] = T(min(b, t.room+1))
+		}
+		return w
+	}
+	x.in, x.saved, x.held = cut(t.in), cut(t.saved), cut(t.held)
+	x.allFwd, x.allBwd = cut(t.allFwd), cut(t.allBwd)
+	x.first, x.mid, x.single = cut(t.first), cut(t.mid), cut(t.single)
+	x.until = make([]T, t.n+2)
+	for s := 1; s <= t.n; s++ {
+		x.until[s+1] = x.until[s] + T(t.fwd[s])
+	}
+	side := t.n + 1
+	x.rows, x.cols = make([]rowRef, side*side), make([]rowRef, side*side)
+	x.hints = make([]winners, side)
+	x.front = newFrontier[T](t.n, x.room)
+	return x, nil
+}
+
+// all is m_all(s,t).
+func (x *table[T]) all(s, t int) T { return max(x.held[t]+x.allFwd[s], x.allBwd[s]) }
+
+// row is the row of (s,t); it has no steps if nothing of it is of interest.
+func (x *table[T]) row(s, t int) []step[T] { return x.store.get(x.rows[s*(x.n+1)+t]) }
+
+// find is the index of the last step at or before m, -1 if there is none.
+func find[T unit](w []step[T], m T) int {
+	lo, hi := 0, len(w)
+	for lo < hi {
+		mid := int(uint(lo+hi) >> 1)
+		if w[mid].m <= m {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo - 1
+}
+
+// value is D(s,t,m) if it is finite and was not dropped.
+func (x *table[T]) value(s, t int, m T) (T, bool) {
+	w := x.row(s, t)
+	if i := find(w, m); i >= 0 {
+		return w[i].v, true
+	}
+	return 0, false
+}
+
+// fill computes all rows below a limit. found says whether the root has a
+// value, which is then the optimum.
+func (x *table[T]) fill(limit T) (found bool, err error) {
+	x.limit = limit
+	x.store.reset()
+	clear(x.rows)
+	clear(x.cols)
+	clear(x.hints)
+	if err := x.front.build(x); err != nil {
+		return false, err
+	}
+	b := builder[T]{table: x, tried: make([]int32, x.n+1)}
+	for s := x.n; s >= 1; s-- {
+		if x.front.most[s] < 0 {
+			continue // no schedule within the limit stands here
+		}
+		b.start(s)
+		for t := s + 1; t <= x.n; t++ {
+			b.build(t)
+			if b.err != nil {
+				return false, b.err
+			}
+		}
+		x.poll.Report(engine.Progress{Done: x.n - s, Total: x.n})
+	}
+	v, ok := x.value(1, x.n, x.room)
+	return ok && v <= limit, nil
+}
+
+// rowRef says where the steps of a row are.
+type rowRef struct{ segment, at, count int32 }
+
+// arena stores rows one after the other in large segments, which stay in place
+// when it grows.
+type arena[T unit] struct {
+	segments [][]step[T]
+	used     int // number of segments in use
+	fill     int // steps in the last of them
+}
+
+const segmentSteps = 1 << 16
+
+func (a *arena[T]) reset() { a.used, a.fill = 0, 0 }
+
+func (a *arena[T]) get(r rowRef) []step[T] {
+	if r.count == 0 {
+		return nil
+	}
+	return a.segments[r.segment][r.at : r.at+r.count]
+}
+
+func (a *arena[T]) put(w []step[T]) rowRef {
+	if a.used == 0 || a.fill+len(w) > len(a.segments[a.used-1]) {
+		if a.used == len(a.segments) || len(a.segments[a.used]) < len(w) {
+			a.segments = append(a.segments[:a.used], make([]step[T], max(segmentSteps, len(w))))
+		}
+		a.used++
+		a.fill = 0
+	}
+	copy(a.segments[a.used-1][a.fill:], w)
+	r := rowRef{int32(a.used - 1), int32(a.fill), int32(len(w))}
+	a.fill += len(w)
+	return r
+}

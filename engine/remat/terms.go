@@ -1,0 +1,172 @@
+package remat
+
+import (
+	"time"
+
+	"memtide/engine"
+)
+
+// rule is how Theorem 1 decides whether an operation fits.
+type rule uint8
+
+const (
+	// outputCounted counts |delta^{s-1}|, the output of B^s, while B^s runs,
+	// as the paper's text and its section 3.1 say and as devices do.
+	outputCounted rule = iota
+	// printed is Theorem 1 to the letter, which leaves |delta^{s-1}| out of
+	// m_all. Counterexample: one stage, every size 1, no temporaries, room for
+	// 3: printed feasible, but B^1 needs a^0, abar^1, delta^1 and delta^0.
+	printed
+)
+
+// terms are the quantities of Theorem 1 (arXiv:1911.13214, section 4.2), by
+// stage 1..n; index 0 is unused. The theorem reads them only through
+//
+//	m_all(s,t)  = max(held[t]+allFwd[s], allBwd[s])
+//	m_none(s,t) = held[t] + max(first[s], mid[s+1..t-1])
+//
+// so that a run of stages taken together is again a stage (see group).
+type terms struct {
+	n      int
+	fwd    []int64 // [uF]
+	in     []int64 // [a^{s-1}] what keeping the input of s takes
+	saved  []int64 // [abar^s]
+	held   []int64 // gradient that lies on the device while stages before it run again
+	allFwd []int64 // [abar^s + oF^s]
+	allBwd []int64 // [|delta^s| + |delta^{s-1}| + abar^s + oB^s]
+	first  []int64 // [a^s + oF^s] F_ck, its input is outside of m
+	mid    []int64 // [a^{s-1} + a^s + oF^s] F_none
+	single []int64 // [m_all(s,s)]
+	room   int64   // [m] of the root: budget less resident memory and a^0
+
+	memUnit, timeUnit int64 // what a unit of sizes and of times is worth, see scale
+}
+
+func newTerms(c *engine.Chain, budget engine.Bytes, r rule) *terms {
+	n := c.Len()
+	t := makeTerms(n)
+	for s := 1; s <= n; s++ {
+		st := &c.Stages[s-1]
+		a, d := int64(c.Act(s-1)), int64(st.Grad)
+		t.fwd[s] = int64(st.Forward)
+		t.in[s] = a
+		t.saved[s] = int64(st.Saved)
+		t.held[s] = int64(c.HeldGrad(s))
+		t.allFwd[s] = int64(st.Saved + st.FwdTemp)
+		t.allBwd[s] = d + int64(st.Saved+st.BwdTemp)
+		if r == outputCounted {
+			t.allBwd[s] += int64(c.Grad(s - 1))
+		}
+		t.first[s] = int64(st.Out + st.FwdTemp)
+		t.mid[s] = a + t.first[s]
+		t.single[s] = t.all(s, s)
+	}
+	// More than what keeping everything needs is of no use.
+	t.room = int64(min(budget, c.StoreAllPeak())-c.Resident.Total()) - int64(c.Input)
+	t.memUnit, t.timeUnit = 1, 1
+	return t
+}
+
+func makeTerms(n int) *terms {
+	t := &terms{n: n}
+	for _, v := range t.vectors() {
+		*v = make([]int64, n+1)
+	}
+	return t
+}
+
+// vectors are the quantities by stage: the times, then the sizes.
+func (t *terms) vectors() []*[]int64 {
+	return []*[]int64{&t.fwd, &t.in, &t.saved, &t.held, &t.allFwd, &t.allBwd, &t.first, &t.mid, &t.single}
+}
+
+// all is m_all(s,u).
+func (t *terms) all(s, u int) int64 { return max(t.held[u]+t.allFwd[s], t.allBwd[s]) }
+
+// none is m_none(s,u).
+func (t *terms) none(s, u int) int64 {
+	need := t.first[s]
+	for j := s + 1; j < u; j++ {
+		need = max(need, t.mid[j])
+	}
+	return need + t.held[u]
+}
+
+// total is the time of one forward pass.
+func (t *terms) total() (sum int64) {
+	for _, u := range t.fwd {
+		sum += u
+	}
+	return sum
+}
+
+// scale divides sizes and times by their greatest common divisors, so that
+// they fit into shorter integers. Room rounds down: all else is a multiple.
+func (t *terms) scale() {
+	t.timeUnit = max(divisor(0, t.fwd), 1)
+	unit := int64(0)
+	for _, v := range t.vectors()[1:] {
+		unit = divisor(unit, *v)
+	}
+	t.memUnit = max(unit, 1)
+	for i, v := range t.vectors() {
+		by := t.memUnit
+		if i == 0 {
+			by = t.timeUnit
+		}
+		for s := range *v {
+			(*v)[s] /= by
+		}
+	}
+	if t.room >= 0 {
+		t.room /= t.memUnit
+	}
+}
+
+// divisor is the greatest common divisor of g and all of v.
+func divisor(g int64, v []int64) int64 {
+	for _, x := range v {
+		for x != 0 {
+			g, x = x, g%x
+		}
+	}
+	return g
+}
+
+// group takes g stages at a time as one; the last stage stays alone, for it is
+// the one that every schedule runs last. A schedule of the result is one of
+// the chain, with the same needs and the same recomputation: its optimum bounds
+// the chain's from above.
+func (t *terms) group(g int) *terms {
+	count := (t.n-1+g-1)/g + 1
+	u := makeTerms(count)
+	u.room, u.memUnit, u.timeUnit = t.room, t.memUnit, t.timeUnit
+	for i := 1; i < count; i++ {
+		a := (i-1)*g + 1
+		t.merge(u, i, a, min(a+g-1, t.n-1))
+	}
+	t.merge(u, count, t.n, t.n)
+	return u
+}
+
+// merge makes stages a..b the stage i of u: F_all^a..F_all^b, and the backwards.
+func (t *terms) merge(u *terms, i, a, b int) {
+	u.in[i], u.held[i] = t.in[a], t.held[b]
+	u.first[i] = t.first[a]
+	before := int64(0) // saved sets of a..k-1
+	for k := a; k <= b; k++ {
+		u.fwd[i] += t.fwd[k]
+		u.allFwd[i] = max(u.allFwd[i], before+t.allFwd[k])
+		u.allBwd[i] = max(u.allBwd[i], before+t.allBwd[k])
+		u.mid[i] = max(u.mid[i], t.mid[k])
+		if k > a {
+			u.first[i] = max(u.first[i], t.mid[k])
+		}
+		before += t.saved[k]
+	}
+	u.saved[i] = before
+	u.single[i] = u.all(i, i)
+}
+
+// duration turns units of time back.
+func (t *terms) duration(u int64) time.Duration { return time.Duration(u * t.timeUnit) }

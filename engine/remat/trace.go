@@ -1,0 +1,74 @@
+package remat
+
+import "memtide/engine"
+
+// visit is a state still to be unfolded, or a backward still to be emitted.
+type visit[T unit] struct {
+	s, t int // t == 0: emit B^s
+	m    T
+}
+
+// trace finds the choices behind the root's value and emits their sequence
+// (OptRec of arXiv:1911.13214, algorithm 2). It keeps its own stack: the depth
+// of the recursion is the length of the chain.
+//
+// A state may be visited with more memory than its row knows exactly, for rows
+// end where nothing more is of interest. The value it finds is then one that
+// less memory attains, and its branches may turn out better, never worse.
+func (x *table[T]) trace() []engine.ChainOp {
+	var seq []engine.ChainOp
+	emit := func(kind engine.ChainOpKind, k int) { seq = append(seq, engine.ChainOp{Kind: kind, Stage: k}) }
+	stack := []visit[T]{{1, x.n, x.room}}
+	for len(stack) > 0 {
+		v := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if v.t == 0 {
+			emit(engine.BStep, v.s)
+			continue
+		}
+		if v.s == v.t {
+			emit(engine.FAll, v.s)
+			emit(engine.BStep, v.s)
+			continue
+		}
+		j := x.choice(v.s, v.t, v.m)
+		if j == v.s {
+			emit(engine.FAll, v.s)
+			stack = append(stack, visit[T]{s: v.s}, visit[T]{v.s + 1, v.t, v.m - x.saved[v.s]})
+			continue
+		}
+		emit(engine.FCk, v.s)
+		for k := v.s + 1; k < j; k++ { // the paper prints ..s', which would consume a^{s'-1}
+			emit(engine.FNone, k)
+		}
+		stack = append(stack, visit[T]{v.s, j - 1, v.m}, visit[T]{j, v.t, v.m - x.in[j]})
+	}
+	return seq
+}
+
+// choice is the split j that attains the value of (s,t,m), s for F_all^s.
+func (x *table[T]) choice(s, t int, m T) int {
+	want, ok := x.value(s, t, m)
+	if !ok {
+		panic("remat: a state of the optimum has no value")
+	}
+	if m >= x.all(s, t) {
+		if v, ok := x.value(s+1, t, m-x.saved[s]); ok && v <= want {
+			return s
+		}
+	}
+	none := x.first[s]
+	for j := s + 1; j < t; j++ {
+		none = max(none, x.mid[j])
+	}
+	if m >= x.held[t]+none {
+		for j := s + 1; j <= t; j++ {
+			right, okR := x.value(j, t, m-x.in[j])
+			left, okL := x.value(s, j-1, m)
+			if okR && okL && x.until[j]-x.until[s]+right+left <= want {
+				return j
+			}
+		}
+	}
+	panic("remat: no choice attains the value of a state")
+}

@@ -1,0 +1,105 @@
+package sim
+
+import (
+	"memtide/engine"
+)
+
+// noteGap opens, keeps or changes the gap on the compute lane, once everything
+// that happens at this instant has happened.
+func (pl *player) noteGap() {
+	now := Gap{Start: pl.now, Value: engine.NoValue, Step: pl.pc, Cause: NoSpan}
+	switch {
+	case pl.run != nil || pl.over():
+	case pl.pc == len(pl.s):
+		now.Reason = Drain
+	default:
+		now.Reason, now.Value = pl.hold.reason, pl.hold.value
+		if pl.hold.reason == NeedsRoom {
+			now.Need = pl.hold.need - pl.room()
+		}
+	}
+	if g := &pl.gap; g.Reason == now.Reason && g.Step == now.Step && g.Value == now.Value {
+		return
+	}
+	pl.closeGap()
+	pl.gap = now
+}
+
+// closeGap ends the open gap now and finds what ended it. Gaps of no duration
+// are not kept.
+func (pl *player) closeGap() {
+	g := pl.gap
+	pl.gap = Gap{}
+	if g.Reason == None || g.Start == pl.now {
+		return
+	}
+	g.End = pl.now
+	switch g.Reason {
+	case NeedsData:
+		g.Cause = pl.link.lastFetch[g.Value]
+	case CopyOut:
+		g.Cause = pl.link.lastOffload[g.Value]
+	case NeedsRoom:
+		g.Cause = pl.release
+	case Drain:
+		g.Cause = pl.lastEnded()
+	}
+	pl.cause = g.Cause
+	pl.t.Gaps = append(pl.t.Gaps, g)
+}
+
+// lastEnded is the transfer that ended last.
+func (pl *player) lastEnded() SpanID {
+	best := NoSpan
+	for _, q := range pl.link.lanes() {
+		if q.last != NoSpan && (best == NoSpan || pl.t.Spans[q.last].End > pl.t.Spans[best].End) {
+			best = q.last
+		}
+	}
+	return best
+}
+
+// finish closes what is open and adds up.
+func (pl *player) finish() {
+	t := pl.t
+	t.Makespan = pl.now
+	pl.closeGap()
+	for i := range t.Lives {
+		if t.Lives[i].EndSeq < 0 {
+			pl.closeLife(i)
+		}
+	}
+	pl.sample()
+	for i := range t.Spans {
+		sp := &t.Spans[i]
+		switch d := sp.End - sp.Start; sp.Kind {
+		case SpanForward, SpanBackward:
+			t.ComputeTime += d
+		case SpanRecompute:
+			t.RecomputeTime += d
+		}
+	}
+	for i := range t.Gaps {
+		t.Waiting[t.Gaps[i].Reason] += t.Gaps[i].End - t.Gaps[i].Start
+	}
+	t.Decisions = pl.decisions()
+}
+
+// decisions reads off what became of each stage's activation.
+func (pl *player) decisions() []Decision {
+	ds := make([]Decision, pl.g.Stages)
+	mark := func(stage int, d Decision) {
+		if stage >= 1 && stage <= len(ds) {
+			ds[stage-1] |= d
+		}
+	}
+	for i := range pl.t.Spans {
+		switch sp := &pl.t.Spans[i]; sp.Kind {
+		case SpanRecompute:
+			mark(pl.g.Ops[sp.Op].Stage, Recompute)
+		case SpanOffload:
+			mark(pl.g.Values[sp.Value].Stage, Offload)
+		}
+	}
+	return ds
+}

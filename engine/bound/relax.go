@@ -30,8 +30,10 @@ func LB(p *engine.Problem) (lb time.Duration, ok bool) {
 	if !s.countable(p.Device) {
 		return 0, false
 	}
-	moves := floorTime(p.Device.ToHost, s.excess) + floorTime(p.Device.ToDev, s.excess)
-	return max(s.compute, moves), true
+	out, back := flow{rate: p.Device.ToHost}, flow{rate: p.Device.ToDev}
+	out.add(0, s.excess)
+	back.add(0, s.excess)
+	return max(s.compute, out.passed(s.excess)+back.missing(s.excess)), true
 }
 
 // Relax is the fractional relaxation of Theorem 2 of paper 000: the step time
@@ -76,10 +78,10 @@ func Relax(p *engine.Problem) (relax time.Duration, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	relax = max(ends[n-1]+rends[n-1], out.passed(s.excess)+back.passed(s.excess))
+	relax = max(ends[n-1]+rends[n-1], out.passed(s.excess)+back.missing(s.excess))
 	for i := range n {
 		if s.overF[i] > 0 {
-			relax = max(relax, ends[i]+back.passed(s.overF[i]))
+			relax = max(relax, ends[i]+back.missing(s.overF[i]))
 		}
 		if s.overB[i] > 0 {
 			relax = max(relax, rends[i]+out.passed(s.overB[i]))
@@ -171,10 +173,24 @@ func (f *flow) total() engine.Bytes {
 	return f.runs[len(f.runs)-1].sum
 }
 
-// passed is when the first v bytes have passed; v must be at most total.
+// at is the run with the v-th byte; v must be from 1 to total.
+func (f *flow) at(v engine.Bytes) run {
+	return f.runs[sort.Search(len(f.runs), func(k int) bool { return f.runs[k].sum >= v })]
+}
+
+// passed is when the first v bytes have passed.
 func (f *flow) passed(v engine.Bytes) time.Duration {
-	r := f.runs[sort.Search(len(f.runs), func(k int) bool { return f.runs[k].sum >= v })]
+	r := f.at(v)
 	return r.from + floorTime(f.rate, v-r.base)
+}
+
+// missing is, in reversed time, when v bytes of fetches can be missing on the
+// device. A streamed fetch takes room for a byte when all of it has arrived, so
+// the v-th byte is missing as soon as any of it is: at the first nanosecond
+// after the other v-1 have passed.
+func (f *flow) missing(v engine.Bytes) time.Duration {
+	r := f.at(v)
+	return r.from + floorTime(f.rate, v-1-r.base) + 1
 }
 
 // forward fills the flow in the forward pass; ends are the earliest ends of F_i.
@@ -205,7 +221,7 @@ func (f *flow) backward(s *step) (ends []time.Duration, ok bool) {
 			if over > f.total() {
 				return nil, false
 			}
-			at = max(at, f.passed(over))
+			at = max(at, f.missing(over))
 		}
 		at += s.timeB[i]
 		ends = append(ends, at)

@@ -49,8 +49,6 @@ type replayer struct {
 	over   []bool  // by span
 	nBegun int
 	used   level
-	host   engine.Bytes
-	onHost []bool
 	seq    int
 	arrive arrival
 }
@@ -58,7 +56,7 @@ type replayer struct {
 // replay proves that everything starts when the rules say, and records the
 // memory in use.
 func (c *checker) replay() *Refutation {
-	r := &replayer{checker: c, begun: make([]bool, len(c.t.Spans)), over: make([]bool, len(c.t.Spans)), onHost: make([]bool, len(c.g.Values))}
+	r := &replayer{checker: c, begun: make([]bool, len(c.t.Spans)), over: make([]bool, len(c.t.Spans))}
 	r.start()
 	for _, at := range r.moments() {
 		if ref := r.advance(at); ref != nil {
@@ -99,13 +97,6 @@ func (r *replayer) start() {
 			r.used[cp.cat] += cp.size
 		}
 	}
-	for v := range r.g.Values {
-		if r.g.Values[v].Initial&engine.OnHost != 0 {
-			r.onHost[v] = true
-			r.host += r.g.Values[v].Size
-		}
-	}
-	r.hostWant = append(r.hostWant, sim.Point{Used: r.host})
 }
 
 // moments lists every time at which anything may change.
@@ -288,8 +279,6 @@ func (r *replayer) startHead(q int) *Refutation {
 	}
 	if fetch {
 		r.depart(r.plan[i].makes[0])
-	} else {
-		r.takeHost(r.s[i].Value, size)
 	}
 	r.begin(i)
 	r.moving[q] = true
@@ -326,13 +315,4 @@ func (r *replayer) closeInstant() *Refutation {
 		r.waits = append(r.waits, waited{r.now, r.pc, r.missing(r.plan[r.pc].missed), r.arrive.slack})
 	}
 	return nil
-}
-
-func (r *replayer) takeHost(v engine.ValueID, size engine.Bytes) {
-	if r.onHost[v] {
-		return
-	}
-	r.onHost[v] = true
-	r.host += size
-	r.hostWant = append(r.hostWant, sim.Point{At: r.now, Used: r.host})
 }

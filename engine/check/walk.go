@@ -45,11 +45,10 @@ type stepPlan struct {
 // walker knows what is where after every step, whatever the times.
 type walker struct {
 	*checker
-	own       []copyID       // by value: its own copy, not freed
-	was       []bool         // by value: it had a copy that is freed now
-	cat       []sim.Category // by value: what its last copy was
-	lastOut   []sim.SpanID   // by value: its last offload
-	lastIn    []sim.SpanID   // by value: its last fetch
+	own       []copyID     // by value: its own copy, not freed
+	was       []bool       // by value: it had a copy that is freed now
+	lastOut   []sim.SpanID // by value: its last offload
+	lastIn    []sim.SpanID // by value: its last fetch
 	contained [][]engine.ValueID
 }
 
@@ -57,17 +56,16 @@ type walker struct {
 // whether every step can be meant.
 func (c *checker) walk() *Refutation {
 	n := len(c.g.Values)
-	w := &walker{checker: c, own: make([]copyID, n), was: make([]bool, n), cat: make([]sim.Category, n),
+	w := &walker{checker: c, own: make([]copyID, n), was: make([]bool, n),
 		lastOut: make([]sim.SpanID, n), lastIn: make([]sim.SpanID, n), contained: make([][]engine.ValueID, n)}
 	c.plan = make([]stepPlan, len(c.s))
 	for v := range c.g.Values {
 		w.own[v], w.lastOut[v], w.lastIn[v] = noCopy, sim.NoSpan, sim.NoSpan
-		w.cat[v] = w.category(engine.ValueID(v), false)
 		for i, outer := 0, c.g.Values[v].Within; outer != engine.NoValue && i < n; i, outer = i+1, c.g.Values[outer].Within {
 			w.contained[outer] = append(w.contained[outer], engine.ValueID(v))
 		}
 		if c.g.Values[v].Initial&engine.OnDevice != 0 {
-			w.add(engine.ValueID(v), w.cat[v], sim.NoSpan)
+			w.add(engine.ValueID(v), w.category(engine.ValueID(v), false), sim.NoSpan)
 		}
 	}
 	for i := range c.s {
@@ -112,7 +110,7 @@ func (c *checker) category(v engine.ValueID, again bool) sim.Category {
 func (w *walker) add(v engine.ValueID, cat sim.Category, from sim.SpanID) copyID {
 	id := copyID(len(w.copies))
 	w.copies = append(w.copies, devCopy{value: v, op: engine.NoOp, size: w.g.Values[v].Size, cat: cat, from: from, freedBy: -1})
-	w.own[v], w.cat[v] = id, cat
+	w.own[v] = id
 	return id
 }
 
@@ -205,7 +203,7 @@ func (w *walker) fetch(i int) *Refutation {
 	} else if w.g.Values[v].Initial&engine.OnHost == 0 {
 		return w.atStep(NoHostCopy, i, at, w.name(i), "a value that the host has")
 	}
-	cp := w.add(v, w.cat[v], id)
+	cp := w.add(v, w.category(v, false), id) // what comes back is not told apart by how it was computed
 	w.copies[cp].fetched = true
 	w.plan[i].makes = append(w.plan[i].makes, cp)
 	w.lastIn[v] = id

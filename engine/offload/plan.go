@@ -1,7 +1,6 @@
 package offload
 
 import (
-	"math"
 	"sort"
 	"time"
 
@@ -171,9 +170,11 @@ func (ps *pass) off(v engine.Bytes) (at time.Duration, ok bool) {
 	switch v -= m.before; {
 	case !ps.streamed:
 		return m.gone, true
+	case ps.backward && v == m.size:
+		return m.end, true // a fetch does not begin without room for a byte
 	case ps.backward:
 		// In real time this is the last moment at which v bytes of a fetch have
-		// not arrived: one before the size-v+1st byte does.
+		// not arrived: a nanosecond before the byte after the other size-v does.
 		return m.end - (ps.rate.Time(m.size-v+1) - 1), true
 	}
 	return m.start + ps.rate.Time(v), true
@@ -224,11 +225,8 @@ func (s *step) plan(set []bool) (*Plan, bool) {
 		}
 	}
 	p := &Plan{Set: make([]bool, s.n), Fluid: total, step: s}
-	if len(fwd.moves) > 0 {
-		if !s.streamed {
-			p.Fluid = max(total, gone+fetches)
-		}
-		total = max(total, gone+fetches)
+	if total = max(total, gone+fetches); !s.streamed {
+		p.Fluid = total
 	}
 	for k, m := range fwd.moves {
 		b := bwd.moves[k]
@@ -270,16 +268,13 @@ func (s *step) replay(p *Plan, fwd *pass) time.Duration {
 func (s *step) measure(p *Plan) engine.Bytes {
 	var peak engine.Bytes
 	for k, r := range p.runs {
-		i, need, items := k, s.needF, k // F_i: only x_j with j < i can be away
-		if k >= s.n {
-			i, need, items = 2*s.n-1-k, s.needB, math.MaxInt
+		held, items := engine.Bytes(0), s.n
+		if k < s.n {
+			held, items = s.needF[k], k // while F_i runs, only x_j with j < i can be away
+		} else {
+			held = s.needB[2*s.n-1-k]
 		}
-		_ = need
-		n := s.needF
-		if k >= s.n {
-			n = s.needB
-		}
-		peak = max(peak, n[i]-min(s.away(p, r.start, items), s.away(p, r.end, items)))
+		peak = max(peak, held-min(s.away(p, r.start, items), s.away(p, r.end, items)))
 	}
 	return peak
 }

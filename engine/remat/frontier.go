@@ -32,6 +32,7 @@ func (f *frontier[T]) at(s int, m T) T { return f.cost[s][m>>f.shift] }
 // build computes the bound below the table's limit. Without the trick it says
 // that everything is reached for nothing.
 func (f *frontier[T]) build(x *table[T]) error {
+	inf := never[T]()
 	for s := range f.cost {
 		f.most[s] = -1
 		if !x.use.forward {
@@ -40,7 +41,7 @@ func (f *frontier[T]) build(x *table[T]) error {
 			continue
 		}
 		for i := range f.cost[s] {
-			f.cost[s][i], f.top[s][i] = never[T](), -1
+			f.cost[s][i], f.top[s][i] = inf, -1
 		}
 	}
 	if !x.use.forward {

@@ -6,10 +6,10 @@ import (
 	"memtide/engine"
 )
 
-// replay walks a valid sequence of Table 1 and returns its time and its peak,
-// resident memory included: what an operation needs is everything in memory,
-// its outputs and its temporaries.
-func replay(c *engine.Chain, seq []engine.ChainOp) (total time.Duration, peak engine.Bytes) {
+// Replay walks a valid sequence of Table 1, or the beginning of one, and
+// returns its time and its peak, resident memory included: what an operation
+// needs is everything in memory, its outputs and its temporaries.
+func Replay(c *engine.Chain, seq []engine.ChainOp) (total time.Duration, peak engine.Bytes) {
 	n := c.Len()
 	held := c.Resident.Total() + c.Input + c.HeldGrad(n)
 	peak = held
@@ -49,13 +49,13 @@ func replay(c *engine.Chain, seq []engine.ChainOp) (total time.Duration, peak en
 	return total, peak
 }
 
-// solution compiles a sequence and claims what replay finds.
+// solution compiles a sequence and claims what Replay finds.
 func solution(p *engine.Problem, seq []engine.ChainOp) *engine.Solution {
 	schedule, _, err := p.Chain.CompileSequence(seq)
 	if err != nil {
 		panic("remat: the sequence is not valid: " + err.Error())
 	}
-	total, peak := replay(p.Chain.Chain, seq)
+	total, peak := Replay(p.Chain.Chain, seq)
 	return &engine.Solution{Schedule: schedule, Makespan: total, Peak: peak}
 }
 

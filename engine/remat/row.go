@@ -208,7 +208,7 @@ func (b *builder[T]) seek(c *candidate[T], most T) bool {
 			jump >>= 1
 			continue
 		}
-		mr, ml := never[T](), never[T]()
+		mr, ml := b.inf, b.inf
 		if pr < len(right) {
 			mr = right[pr].m + c.shift
 		}
@@ -248,7 +248,7 @@ func (b *builder[T]) merge(c *candidate[T]) {
 	right, left, w := c.right, c.left, b.w
 	m, r, l := c.m, c.r, c.l
 	out := append(b.spare[:0], w[:c.w+1]...)
-	now := never[T]() // value of the row
+	now := b.inf // value of the row
 	if c.w >= 0 {
 		now = w[c.w].v
 		if w[c.w].m == m {
@@ -264,7 +264,7 @@ func (b *builder[T]) merge(c *candidate[T]) {
 		if now <= c.u {
 			break // the candidate cannot win any more
 		}
-		m = never[T]()
+		m = b.inf
 		if r+1 < len(right) {
 			m = right[r+1].m + c.shift
 		}

@@ -63,7 +63,7 @@ func solveSequential(p *engine.Problem, args engine.Args, poll *engine.Poll) (*e
 		}
 		poll.Report(engine.Progress{Done: i, Total: len(tries)})
 		seq := SegmentSequence(c, try.segments)
-		_, peak := replay(c, seq)
+		_, peak := Replay(c, seq)
 		if peak > p.Budget {
 			smallest = min(smallest, peak)
 			continue

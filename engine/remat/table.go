@@ -54,6 +54,7 @@ type table[T unit] struct {
 	until                           []T // until[s] is the forward time of the stages before s
 	use                             tricks
 	limit                           T
+	inf                             T // never, at hand
 	front                           *frontier[T]
 	rows, cols                      []rowRef // of (s,t): by s, and transposed
 	store                           arena[T]
@@ -99,7 +100,7 @@ func newTable[T unit](t *terms, use tricks, poll *engine.Poll) (*table[T], error
 	if t.room >= big || t.total() >= big {
 		return nil, errTooLarge
 	}
-	x := &table[T]{n: t.n, room: T(t.room), use: use, poll: poll}
+	x := &table[T]{n: t.n, room: T(t.room), inf: never[T](), use: use, poll: poll}
 	cut := func(v []int64) []T {
 		w := make([]T, len(v))
 		for i, b := range v {

@@ -42,7 +42,7 @@ func (pl *player) setRates() {
 		return
 	}
 	rate := pl.link.rates[ToDev]
-	if pl.fillTime(in, rate) == 0 {
+	if in.moved < in.size && (pl.room() <= 0 || pl.fillTime(in, rate) == 0) {
 		rate = 0
 		if out := pl.draining(); out != nil {
 			rate = min(pl.link.rates[ToDev], out.rate)
@@ -69,8 +69,13 @@ func (pl *player) fillTime(in *transfer, rate engine.Rate) time.Duration {
 		// Both directions round down, so the net can be a byte off either way.
 		return max(net.Time(max(room-1, 0))-1, 0)
 	}
-	// The largest x with floor(rate*x) <= room.
-	return max(rate.Time(room+1)-1, 0)
+	// The largest x such that what has moved by then fits. A byte may be partly
+	// through already: counting starts where this rate did.
+	done, since := in.moved, pl.now
+	if rate == in.rate {
+		done, since = in.done, in.since
+	}
+	return max(since+rate.Time(in.moved+room+1-done)-1-pl.now, 0)
 }
 
 // wall is when a streamed fetch will run out of room.

@@ -1,0 +1,167 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+)
+
+// checkGaps proves that runs and gaps cover the step without overlap, and that
+// every gap says what held the counter.
+func (c *checker) checkGaps() *Refutation {
+	var at time.Duration
+	next := 0
+	gapsUntil := func(end time.Duration) *Refutation {
+		for ; at < end; next++ {
+			if next >= len(c.t.Gaps) || c.t.Gaps[next].Start != at || c.t.Gaps[next].End > end || c.t.Gaps[next].End <= at {
+				found := "no gap"
+				if next < len(c.t.Gaps) {
+					found = fmt.Sprintf("a gap from %v to %v", c.t.Gaps[next].Start, c.t.Gaps[next].End)
+				}
+				return c.refute(GapMissing, -1, sim.NoSpan, at, found, fmt.Sprintf("gaps from %v to %v", at, end))
+			}
+			if r := c.checkGap(&c.t.Gaps[next]); r != nil {
+				return r
+			}
+			at = c.t.Gaps[next].End
+		}
+		return nil
+	}
+	for i, st := range c.s {
+		if st.Kind != engine.StepRun {
+			continue
+		}
+		if r := gapsUntil(c.at(i).Start); r != nil {
+			return r
+		}
+		at = c.at(i).End
+	}
+	if r := gapsUntil(c.t.Makespan); r != nil {
+		return r
+	}
+	if next < len(c.t.Gaps) {
+		g := &c.t.Gaps[next]
+		return c.refute(GapMissing, -1, sim.NoSpan, g.Start, fmt.Sprintf("one more gap from %v to %v", g.Start, g.End), "no other gaps")
+	}
+	return nil
+}
+
+// heldUntil is when the counter leaves a step.
+func (c *checker) heldUntil(step int) time.Duration {
+	switch {
+	case step == len(c.s):
+		return c.t.Makespan
+	case c.s[step].Kind == engine.StepRun:
+		return c.at(step).Start
+	}
+	return c.reach[step+1]
+}
+
+func (c *checker) checkGap(g *sim.Gap) *Refutation {
+	wrong := func(r Reason, found, want string) *Refutation {
+		return c.refute(r, g.Step, sim.NoSpan, g.Start, found, want)
+	}
+	if g.Step < 0 || g.Step > len(c.s) || g.Start < c.reach[g.Step] || g.End > c.heldUntil(g.Step) {
+		return wrong(GapReason, fmt.Sprintf("a gap until %v at step %d", g.End, g.Step), "the step that held the counter")
+	}
+	if g.Cause < 0 || int(g.Cause) >= len(c.t.Spans) || c.span(g.Cause).Lane == sim.Compute {
+		return wrong(GapCause, fmt.Sprintf("span %d", g.Cause), "the transfer that ended the gap")
+	}
+	cause := c.span(g.Cause)
+	if g.Reason != sim.NeedsRoom && g.Need != 0 {
+		return wrong(GapReason, fmt.Sprintf("a need of %d bytes", g.Need), "none, for it is not room that is missing")
+	}
+	if g.Step < len(c.s) && c.s[g.Step].Kind == engine.StepRun {
+		if g.Reason == sim.NeedsRoom {
+			return c.checkRoomGap(g, wrong)
+		}
+		return c.checkDataGap(g, wrong)
+	}
+	if cause.End != g.End {
+		return wrong(GapCause, fmt.Sprintf("span %d, which ends at %v", g.Cause, cause.End), fmt.Sprintf("a transfer that ends at %v", g.End))
+	}
+	if g.Step == len(c.s) {
+		if g.Reason != sim.Drain || g.Value != cause.Value && g.Value != engine.NoValue {
+			return wrong(GapReason, fmt.Sprintf("%v of value %d", g.Reason, g.Value), "transfers that end")
+		}
+		return nil
+	}
+	want := sim.NeedsData
+	if cause.Kind == sim.SpanOffload {
+		want = sim.CopyOut
+	}
+	if !slices.Contains(c.plan[g.Step].after, g.Cause) {
+		return wrong(GapCause, fmt.Sprintf("span %d", g.Cause), "a transfer that "+c.name(g.Step)+" is for")
+	}
+	if g.Value != c.s[g.Step].Value || g.Reason != want {
+		return wrong(GapReason, fmt.Sprintf("%v of value %d", g.Reason, g.Value), fmt.Sprintf("%v of value %d", want, c.s[g.Step].Value))
+	}
+	return nil
+}
+
+// checkDataGap is about a run that waits for an input.
+func (c *checker) checkDataGap(g *sim.Gap, wrong func(Reason, string, string) *Refutation) *Refutation {
+	found := fmt.Sprintf("%v of value %d", g.Reason, g.Value)
+	if g.Reason != sim.NeedsData {
+		return wrong(GapReason, found, "missing data or room")
+	}
+	for k, ids := range c.plan[g.Step].inputs {
+		named := c.g.Ops[c.s[g.Step].Op].In[k] == g.Value
+		for _, id := range ids {
+			named = named || c.copies[id].value == g.Value
+		}
+		if !named {
+			continue
+		}
+		if ready := c.readyAt(ids); ready < g.End {
+			return wrong(GapReason, found, fmt.Sprintf("a reason why it stood still after %v, when that value was there", ready))
+		}
+		for _, id := range ids {
+			if c.copies[id].from == g.Cause && c.span(g.Cause).End == g.End {
+				return nil
+			}
+		}
+		return wrong(GapCause, fmt.Sprintf("span %d", g.Cause), fmt.Sprintf("the fetch that brought it at %v", c.readyAt(ids)))
+	}
+	return wrong(GapReason, found, "an input of "+c.name(g.Step))
+}
+
+// checkRoomGap is about a run that has its data and waits for room.
+func (c *checker) checkRoomGap(g *sim.Gap, wrong func(Reason, string, string) *Refutation) *Refutation {
+	for k, ids := range c.plan[g.Step].inputs {
+		if ready := c.readyAt(ids); ready > g.Start {
+			return wrong(GapReason, "missing room", fmt.Sprintf("missing %s, which comes at %v", c.g.Values[c.g.Ops[c.s[g.Step].Op].In[k]].Name, ready))
+		}
+	}
+	if g.Value != engine.NoValue {
+		return wrong(GapReason, fmt.Sprintf("missing room and value %d", g.Value), "no value")
+	}
+	i, ok := slices.BinarySearchFunc(c.waits, g.Start, func(w waited, at time.Duration) int { return cmp.Compare(w.at, at) })
+	if !ok || c.waits[i].step != g.Step {
+		return wrong(GapReason, "missing room", "a moment at which there was none")
+	}
+	if w := c.waits[i]; g.Need > w.missing+w.slack || g.Need < w.missing-w.slack {
+		return wrong(GapReason, fmt.Sprintf("%d bytes missing", g.Need), fmt.Sprint(w.missing))
+	}
+	if cause := c.span(g.Cause); cause.Kind != sim.SpanOffload || !c.letsGo(g.Cause, g.End) {
+		return wrong(GapCause, fmt.Sprintf("span %d", g.Cause), fmt.Sprintf("an offload that makes room at %v", g.End))
+	}
+	return nil
+}
+
+// letsGo tells whether an offload gives room back at a moment.
+func (c *checker) letsGo(id sim.SpanID, at time.Duration) bool {
+	sp := c.span(id)
+	src := &c.copies[c.plan[sp.Step].source]
+	if !src.freed || src.freedBy >= 0 && c.heldUntil(src.freedBy) > at && c.s[src.freedBy].Kind == engine.StepFree {
+		return false
+	}
+	if c.streamed() {
+		return sp.Start <= at && at <= sp.End
+	}
+	return sp.End == at
+}

@@ -1,0 +1,197 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"math/bits"
+	"slices"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+)
+
+func show(l *level) string {
+	return fmt.Sprintf("%d bytes %v", l.total(), [sim.NumCategories]engine.Bytes(*l))
+}
+
+// differs compares a sample with a level: true if the totals differ, or if the
+// bands do.
+func differs(got, want *level, slack engine.Bytes) (total, band bool) {
+	off := func(a, b, s engine.Bytes) bool { return a > b+s || b > a+s }
+	for k := range got {
+		s := engine.Bytes(0)
+		if sim.Category(k) == sim.InTransfer {
+			s = slack
+		}
+		band = band || off(got[k], want[k], s)
+	}
+	return off(got.total(), want.total(), slack), band
+}
+
+func (c *checker) compare(at time.Duration, got, want *level, slack engine.Bytes) *Refutation {
+	total, band := differs(got, want, slack)
+	switch {
+	case total:
+		return c.refute(WrongMemory, -1, sim.NoSpan, at, show(got), show(want))
+	case band:
+		return c.refute(WrongCategory, -1, sim.NoSpan, at, show(got), show(want))
+	}
+	return nil
+}
+
+// checkMemory compares the samples with the memory in use: on both sides of
+// every instant, in the order of events at it, and between instants.
+func (c *checker) checkMemory() *Refutation {
+	m := c.t.Memory
+	if len(m) == 0 || m[0].At != 0 {
+		return c.refute(WrongMemory, -1, sim.NoSpan, 0, fmt.Sprintf("%d samples, none at the start", len(m)), "samples from 0 on")
+	}
+	for i := range m {
+		if total := m[i].Total(); total > c.p.Budget {
+			return c.refute(OverBudget, -1, sim.NoSpan, m[i].At, fmt.Sprintf("%d bytes", total), fmt.Sprintf("at most %d", c.p.Budget))
+		}
+	}
+	next := 0
+	for k := range c.instants {
+		in := &c.instants[k]
+		for ; next < len(m) && m[next].At < in.at; next++ {
+			if next > 0 && m[next].At < m[next-1].At || k == 0 {
+				return c.refute(WrongMemory, -1, sim.NoSpan, m[next].At, "a sample before the one before it", "samples in the order of time")
+			}
+			before := level(c.levels[c.instants[k-1].hi-1])
+			got := level(m[next].Used) // between two instants of whole transfers nothing changes
+			if r := c.compare(m[next].At, &got, &before, in.slack); r != nil {
+				return r
+			}
+		}
+		end := next
+		for end < len(m) && m[end].At == in.at {
+			end++
+		}
+		var r *Refutation
+		if end > next {
+			r = c.checkInstant(in, m[next:end])
+		} else {
+			r = c.checkBetween(in, next)
+		}
+		if r != nil {
+			return r
+		}
+		next = end
+	}
+	if next < len(m) {
+		return c.refute(WrongMemory, -1, sim.NoSpan, m[next].At, "a sample after the end or out of order", "samples until the step ends")
+	}
+	return nil
+}
+
+// checkInstant compares the samples of one instant with the events at it.
+func (c *checker) checkInstant(in *instant, m []sim.Sample) *Refutation {
+	levels := c.levels[in.lo:in.hi]
+	if in.at > 0 {
+		if first := level(m[0].Used); len(m) > 1 || len(levels) == 1 {
+			if r := c.compare(in.at, &first, &levels[0], in.slack); r != nil {
+				return r
+			}
+		}
+	}
+	var most, want engine.Bytes
+	pos := 0
+	for i := range m {
+		got := level(m[i].Used)
+		most = max(most, got.total())
+		from := pos
+		for ; pos < len(levels); pos++ {
+			if total, band := differs(&got, &levels[pos], in.slack); !total && !band {
+				break
+			}
+		}
+		if pos == len(levels) {
+			return c.closest(in, &got, levels[from:])
+		}
+	}
+	for i := range levels {
+		want = max(want, levels[i].total())
+	}
+	if most+in.slack < want {
+		return c.refute(WrongMemory, -1, sim.NoSpan, in.at, fmt.Sprintf("at most %d bytes", most), fmt.Sprintf("%d for a moment", want))
+	}
+	last := level(m[len(m)-1].Used)
+	return c.compare(in.at, &last, &levels[len(levels)-1], in.slack)
+}
+
+// closest refutes a sample that is none of the levels: by category if its total is right.
+func (c *checker) closest(in *instant, got *level, levels []level) *Refutation {
+	want := &levels[len(levels)-1]
+	for i := range levels {
+		if total, _ := differs(got, &levels[i], in.slack); !total {
+			return c.refute(WrongCategory, -1, sim.NoSpan, in.at, show(got), show(&levels[i]))
+		}
+	}
+	return c.refute(WrongMemory, -1, sim.NoSpan, in.at, show(got), show(want))
+}
+
+// checkBetween compares an instant that has no sample with the line between
+// the samples around it.
+func (c *checker) checkBetween(in *instant, next int) *Refutation {
+	m := c.t.Memory
+	if next == 0 {
+		return nil // there is a sample at 0, so this is a wrong order, refuted above
+	}
+	line := level(m[next-1].Used)
+	slack := in.slack
+	if next < len(m) {
+		for k := range line {
+			line[k] = between(m[next-1].Used[k], m[next].Used[k], in.at-m[next-1].At, m[next].At-m[next-1].At)
+		}
+		if c.streamed() {
+			slack += 2
+		}
+	}
+	for i := in.lo; i < in.hi; i++ {
+		if r := c.compare(in.at, &line, &c.levels[i], slack); r != nil {
+			return r
+		}
+	}
+	return nil
+}
+
+// between is a + (b-a)*part/whole, rounded towards a.
+func between(a, b engine.Bytes, part, whole time.Duration) engine.Bytes {
+	d := b - a
+	if d < 0 {
+		hi, lo := bits.Mul64(uint64(-d), uint64(part))
+		q, _ := bits.Div64(hi, lo, uint64(whole))
+		return a - engine.Bytes(q)
+	}
+	hi, lo := bits.Mul64(uint64(d), uint64(part))
+	q, _ := bits.Div64(hi, lo, uint64(whole))
+	return a + engine.Bytes(q)
+}
+
+// checkPeak compares the peak with the memory in use.
+func (c *checker) checkPeak() *Refutation {
+	for k := range c.instants {
+		in := &c.instants[k]
+		most := engine.Bytes(0)
+		for i := in.lo; i < in.hi; i++ {
+			most = max(most, c.levels[i].total())
+		}
+		if most > c.t.Peak+in.slack {
+			return c.refute(WrongPeak, -1, sim.NoSpan, in.at, fmt.Sprintf("a peak of %d bytes", c.t.Peak), fmt.Sprintf("%d bytes in use", most))
+		}
+	}
+	for i := range c.t.Memory {
+		if total := c.t.Memory[i].Total(); total > c.t.Peak {
+			return c.refute(WrongPeak, -1, sim.NoSpan, c.t.Memory[i].At, fmt.Sprintf("a peak of %d bytes", c.t.Peak), fmt.Sprintf("%d bytes in a sample", total))
+		}
+	}
+	i, _ := slices.BinarySearchFunc(c.t.Memory, c.t.PeakAt, func(s sim.Sample, at time.Duration) int { return cmp.Compare(s.At, at) })
+	for ; i < len(c.t.Memory) && c.t.Memory[i].At == c.t.PeakAt; i++ {
+		if c.t.Memory[i].Total() == c.t.Peak {
+			return nil
+		}
+	}
+	return c.refute(WrongPeak, -1, sim.NoSpan, c.t.PeakAt, fmt.Sprintf("a peak of %d bytes", c.t.Peak), "a sample of that size at that moment")
+}

@@ -1,0 +1,150 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+)
+
+// checkCauses proves that what a span names held it back until it started.
+func (c *checker) checkCauses() *Refutation {
+	lastRun := sim.NoSpan
+	var holds []sim.SpanID // what held the counter last
+	lastMove := [2]sim.SpanID{sim.NoSpan, sim.NoSpan}
+	for i, st := range c.s {
+		if st.Kind == engine.StepWait {
+			holds = c.heldBy(i, holds)
+		}
+		if !hasSpan(st.Kind) {
+			continue
+		}
+		sp := c.at(i)
+		if sp.Cause != sim.NoSpan && (sp.Cause < 0 || int(sp.Cause) >= len(c.t.Spans)) || sp.Why >= sim.NumReasons {
+			return c.atStep(WrongCause, i, sp.Start, fmt.Sprintf("%d, span %d", sp.Why, sp.Cause), "a reason and a span that exist")
+		}
+		queue := 0
+		if sp.Lane == sim.ToDev && c.p.Device.Duplex == engine.FullDuplex {
+			queue = 1
+		}
+		var good bool
+		if st.Kind == engine.StepRun {
+			good = c.runCause(sp, lastRun)
+			lastRun = c.spanOf[i]
+			holds = []sim.SpanID{lastRun}
+		} else {
+			good = c.moveCause(i, sp, append(holds, lastMove[queue]))
+			lastMove[queue] = c.spanOf[i]
+		}
+		if !good {
+			return c.atStep(WrongCause, i, sp.Start, fmt.Sprintf("%v, span %d", sp.Why, sp.Cause), "what ended when it started")
+		}
+	}
+	return nil
+}
+
+// heldBy is what let the counter go at a wait, or before it if the wait was none.
+func (c *checker) heldBy(i int, holds []sim.SpanID) []sim.SpanID {
+	if c.reach[i+1] > c.reach[i] {
+		holds = nil
+	}
+	for _, id := range c.plan[i].after {
+		if c.span(id).End == c.reach[i+1] {
+			holds = append(holds, id)
+		}
+	}
+	return holds
+}
+
+// runCause: the run before it, or the gap before it.
+func (c *checker) runCause(sp *sim.Span, lastRun sim.SpanID) bool {
+	if sp.Start == 0 && lastRun == sim.NoSpan || sp.Start == 0 && sp.Why == sim.None {
+		return sp.Why == sim.None && sp.Cause == sim.NoSpan
+	}
+	if lastRun != sim.NoSpan && c.span(lastRun).End == sp.Start {
+		return sp.Why == sim.Dependency && sp.Cause == lastRun
+	}
+	i, ok := slices.BinarySearchFunc(c.t.Gaps, sp.Start, func(g sim.Gap, at time.Duration) int { return cmp.Compare(g.End, at) })
+	return ok && sp.Why == c.t.Gaps[i].Reason && sp.Cause == c.t.Gaps[i].Cause
+}
+
+// moveCause: the counter, the window, the lane, the copy to the host, or room.
+func (c *checker) moveCause(i int, sp *sim.Span, before []sim.SpanID) bool {
+	if sp.Why == sim.None {
+		return sp.Start == 0 && sp.Cause == sim.NoSpan
+	}
+	if sp.Why == sim.Window {
+		return sp.Start == c.s[i].NotBefore && sp.Cause == sim.NoSpan
+	}
+	if sp.Cause == sim.NoSpan || c.span(sp.Cause).Step >= i && c.p.Device.Duplex == engine.HalfDuplex && c.span(sp.Cause).Lane != sim.Compute {
+		return false
+	}
+	cause := c.span(sp.Cause)
+	onTime := cause.End == sp.Start
+	switch sp.Why {
+	case sim.Dependency:
+		return onTime && slices.Contains(before, sp.Cause)
+	case sim.CopyOut:
+		return onTime && cause.Kind == sim.SpanOffload
+	case sim.NeedsRoom:
+		return sp.Kind == sim.SpanFetch && (onTime || c.streamed() && cause.Start <= sp.Start && sp.Start <= cause.End)
+	}
+	return onTime && sp.Why == sim.NeedsData
+}
+
+// checkTotals adds up what the lanes did.
+func (c *checker) checkTotals() *Refutation {
+	var first, again time.Duration
+	var waiting [sim.NumReasons]time.Duration
+	for i := range c.t.Spans {
+		sp := &c.t.Spans[i]
+		switch sp.Kind {
+		case sim.SpanRecompute:
+			again += sp.End - sp.Start
+		case sim.SpanForward, sim.SpanBackward:
+			first += sp.End - sp.Start
+		}
+	}
+	for _, g := range c.t.Gaps {
+		waiting[g.Reason] += g.End - g.Start
+	}
+	t := c.t
+	if t.ComputeTime != first || t.RecomputeTime != again || t.Waiting != waiting {
+		return c.refute(WrongTotals, -1, sim.NoSpan, 0, fmt.Sprintf("compute %v, recompute %v, waiting %v", t.ComputeTime, t.RecomputeTime, t.Waiting),
+			fmt.Sprintf("compute %v, recompute %v, waiting %v", first, again, waiting))
+	}
+	return nil
+}
+
+// checkDecisions compares the decisions with the steps: a stage is recomputed
+// if its forward runs again, and offloaded if its output or saved set is.
+func (c *checker) checkDecisions() *Refutation {
+	want := make([]sim.Decision, c.g.Stages)
+	set := func(stage int, d sim.Decision) {
+		if stage >= 1 && stage <= len(want) {
+			want[stage-1] |= d
+		}
+	}
+	for i := range c.t.Spans {
+		switch sp := &c.t.Spans[i]; sp.Kind {
+		case sim.SpanRecompute:
+			set(c.g.Ops[sp.Op].Stage, sim.Recompute)
+		case sim.SpanOffload:
+			if v := &c.g.Values[sp.Value]; v.Kind == engine.KindActivation {
+				set(v.Stage, sim.Offload)
+			}
+		}
+	}
+	if len(c.t.Decisions) != len(want) {
+		return c.refute(WrongDecisions, -1, sim.NoSpan, 0, fmt.Sprintf("%d decisions", len(c.t.Decisions)), fmt.Sprint(len(want)))
+	}
+	for k, d := range c.t.Decisions {
+		if d != want[k] {
+			return c.refute(WrongDecisions, -1, sim.NoSpan, 0, fmt.Sprintf("decision %d for stage %d", d, k+1), fmt.Sprint(want[k]))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"memtide/engine/enginetest"
+)
+
+// answered are the fields that have to be answered wherever a vector expects
+// them, by algorithm.
+var answered = map[string][]string{
+	"simulate":   {"valid", "makespan", "peak", "fail_op"},
+	"rotor":      {"feasible", "makespan", "makespan_printed_formula"},
+	"sequential": {"makespan", "peak"},
+}
+
+// TestAnswers runs the command over all vector files and compares every field
+// of an answer with the expected value of that name.
+func TestAnswers(t *testing.T) {
+	compared := map[string]int{}
+	for _, name := range enginetest.Files() {
+		file, err := os.Open(filepath.Join("..", "testdata", "vectors", name+".json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		err = answer(file, &out)
+		file.Close()
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		lines := bufio.NewScanner(&out)
+		for _, v := range enginetest.Load(name) {
+			if !lines.Scan() {
+				t.Fatalf("%s: no line for %s", name, v.ID)
+			}
+			var line struct {
+				ID     string
+				Answer map[string]json.RawMessage
+			}
+			if err := json.Unmarshal(lines.Bytes(), &line); err != nil || line.ID != v.ID {
+				t.Fatalf("%s: line %s, want the answer of %s (%v)", name, lines.Bytes(), v.ID, err)
+			}
+			compared[v.Algorithm] += compare(t, &v, line.Answer)
+		}
+		if lines.Scan() {
+			t.Errorf("%s: a line too many: %s", name, lines.Bytes())
+		}
+	}
+	for algorithm := range algorithms {
+		if compared[algorithm] == 0 {
+			t.Errorf("no vector has anything to compare with for %s", algorithm)
+		}
+	}
+	t.Logf("values compared: %v", compared)
+}
+
+// compare counts the fields of an answer that were expected, and reports those
+// that differ and those that should be there.
+func compare(t *testing.T, v *enginetest.Vector, got map[string]json.RawMessage) (count int) {
+	t.Helper()
+	for field, value := range got {
+		want, ok := v.Expect[field]
+		if !ok {
+			continue
+		}
+		count++
+		if !covers(decode(t, want), decode(t, value)) {
+			t.Errorf("%s (%s): %s: got %s, want %s", v.ID, v.Algorithm, field, value, want)
+		}
+	}
+	for _, field := range answered[v.Algorithm] {
+		if _, ok := v.Expect[field]; ok && got[field] == nil {
+			t.Errorf("%s (%s): %s is not answered", v.ID, v.Algorithm, field)
+		}
+	}
+	return count
+}
+
+func decode(t *testing.T, raw json.RawMessage) (x any) {
+	t.Helper()
+	if err := json.Unmarshal(raw, &x); err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// covers compares values; an object may have fields that the answer lacks.
+func covers(want, got any) bool {
+	w, ok := want.(map[string]any)
+	g, isObject := got.(map[string]any)
+	if !ok || !isObject {
+		return reflect.DeepEqual(want, got)
+	}
+	for field, value := range g {
+		if expected, ok := w[field]; !ok || !covers(expected, value) {
+			return false
+		}
+	}
+	return true
+}

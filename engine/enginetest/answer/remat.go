@@ -1,0 +1,94 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"memtide/engine"
+	"memtide/engine/enginetest"
+	"memtide/engine/remat"
+	"memtide/engine/sim"
+)
+
+func init() {
+	algorithms["simulate"] = simulate
+	algorithms["rotor"] = rotor
+	algorithms["sequential"] = sequential
+}
+
+// simulate plays a sequence of Table 1. What fails first may be a missing value
+// or memory: the compiler finds the one and the simulator the other.
+func simulate(v *enginetest.Vector) (fields, error) {
+	p := v.Problem(engine.Whole)
+	ops := v.Ops()
+	schedule, owner, err := p.Chain.CompileSequence(ops)
+	var bad *engine.SequenceError
+	if errors.As(err, &bad) {
+		return fields{"valid": false, "fail_op": min(bad.Index, firstTooLarge(p, ops[:bad.Index]))}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	trace, err := sim.Play(p, schedule)
+	var stuck *sim.StuckError
+	if errors.As(err, &stuck) {
+		return fields{"valid": false, "fail_op": owner[stuck.Step]}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return fields{"valid": true, "makespan": v.Units(trace.Makespan), "peak": trace.Peak}, nil
+}
+
+// firstTooLarge is the index of the first operation that needs more than the
+// budget; the length if there is none. A beginning of a sequence is no step,
+// so the simulator cannot play it.
+func firstTooLarge(p *engine.Problem, ops []engine.ChainOp) int {
+	for i := range ops {
+		if _, peak := remat.Replay(p.Chain.Chain, ops[:i+1]); peak > p.Budget {
+			return i
+		}
+	}
+	return len(ops)
+}
+
+func rotor(v *enginetest.Vector) (fields, error) {
+	f, err := played(v, "rotor", nil)
+	if err != nil {
+		return nil, err
+	}
+	delete(f, "peak") // one of many
+	d, ok, err := remat.PrintedMakespan(v.Chain(), v.BudgetBytes(), nil)
+	if err != nil {
+		return nil, err
+	}
+	f["makespan_printed_formula"] = nil
+	if ok {
+		f["makespan_printed_formula"] = v.Units(d)
+	}
+	return f, nil
+}
+
+func sequential(v *enginetest.Vector) (fields, error) {
+	f, err := played(v, "sequential", engine.Args{"segments": fmt.Sprint(v.Segments)})
+	delete(f, "feasible")
+	return f, err
+}
+
+// played solves a vector and plays the schedule: feasible, makespan and peak.
+func played(v *enginetest.Vector, strategy string, args engine.Args) (fields, error) {
+	p := v.Problem(engine.Whole)
+	sol, err := engine.Lookup(strategy).Solve(p, args, nil)
+	var infeasible *engine.InfeasibleError
+	if errors.As(err, &infeasible) {
+		return fields{"feasible": false, "makespan": nil, "peak": nil}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	trace, err := sim.Play(p, sol.Schedule)
+	if err != nil {
+		return nil, err
+	}
+	return fields{"feasible": true, "makespan": v.Units(trace.Makespan), "peak": trace.Peak}, nil
+}

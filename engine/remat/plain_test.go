@@ -1,0 +1,155 @@
+package remat
+
+import (
+	"fmt"
+	"testing"
+
+	"memtide/engine"
+	"memtide/engine/enginetest"
+)
+
+// plain is the recursion of Theorem 1 as it stands, over every m: what table
+// has to agree with. ok is false if nothing fits.
+func plain(t *terms) (best int64, ok bool) {
+	const never = int64(1) << 60
+	if t.room < 0 {
+		return 0, false
+	}
+	memo := map[[3]int64]int64{}
+	var cost func(s, u int, m int64) int64
+	cost = func(s, u int, m int64) int64 {
+		if m < 0 {
+			return never
+		}
+		if s == u {
+			if m >= t.single[s] {
+				return 0
+			}
+			return never
+		}
+		key := [3]int64{int64(s), int64(u), m}
+		if v, ok := memo[key]; ok {
+			return v
+		}
+		v := never
+		if m >= t.all(s, u) {
+			v = cost(s+1, u, m-t.saved[s])
+		}
+		if m >= t.none(s, u) {
+			sum := int64(0)
+			for j := s + 1; j <= u; j++ {
+				sum += t.fwd[j-1]
+				v = min(v, sum+cost(j, u, m-t.in[j])+cost(s, j-1, m))
+			}
+		}
+		memo[key] = min(v, never)
+		return memo[key]
+	}
+	best = cost(1, t.n, t.room)
+	return best, best < never
+}
+
+// combinations are all settings of the switches.
+func combinations() []tricks {
+	var all []tricks
+	for i := range 128 {
+		on := func(bit int) bool { return i>>bit&1 == 1 }
+		all = append(all, tricks{on(0), on(1), on(2), on(3), on(4), on(5), on(6)})
+	}
+	return all
+}
+
+// TestTableAgainstPlainRecursion compares the table, with every combination of
+// its tricks, with the plain recursion on small chains: values, and the time of
+// the sequence that is found.
+func TestTableAgainstPlainRecursion(t *testing.T) {
+	r := enginetest.Rand(1)
+	feasible := 0
+	for i := range 60 {
+		shape := enginetest.Shape{MinStages: 1, MaxStages: 14, MaxSize: 12, MaxTime: 50}
+		if i%3 == 0 { // long enough for groups
+			shape = enginetest.Shape{MinStages: 25, MaxStages: 30, MaxSize: 3, MaxTime: 9}
+		}
+		c := enginetest.RandomChain(r, shape)
+		budget := enginetest.RandomBudget(r, c)
+		for _, rule := range []rule{outputCounted, printed} {
+			want, fits := plain(newTerms(c, budget, rule))
+			if fits {
+				feasible++
+			}
+			for _, use := range combinations() {
+				checkTable(t, fmt.Sprintf("seed 1 chain %d rule %d %+v budget %d\n%s", i, rule, use, budget, enginetest.Dump(c)),
+					c, newTerms(c, budget, rule), use, want, fits)
+			}
+		}
+	}
+	if feasible < 40 {
+		t.Errorf("only %d of 120 cases are feasible: the generator is off", feasible)
+	}
+}
+
+func checkTable(t *testing.T, input string, c *engine.Chain, terms *terms, use tricks, want int64, fits bool) {
+	t.Helper()
+	o, err := solve(terms, use, nil)
+	if !fits {
+		if err != errNoRoom {
+			t.Fatalf("%s: got %v, want %v", input, err, errNoRoom)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatalf("%s: got %v, want extra time %d", input, err, want)
+	}
+	if got := int64(terms.duration(o.extra)); got != want {
+		t.Fatalf("%s: got extra time %d, want %d", input, got, want)
+	}
+	total, _ := Replay(c, o.seq)
+	if got := int64(total - c.ForwardTime() - c.BackTime()); got != want {
+		t.Fatalf("%s: the sequence %v takes %d more, want %d", input, o.seq, got, want)
+	}
+}
+
+// TestPlainRecursionAgainstBrute proves the recursion itself on small chains:
+// no sequence of Table 1 that is persistent is faster.
+func TestRotorAgainstBrute(t *testing.T) {
+	r := enginetest.Rand(2)
+	feasible, smaller := 0, 0
+	for i := range 1200 {
+		shape := enginetest.Shape{MaxStages: 4, MaxSize: 6}
+		if i%8 == 0 {
+			shape = enginetest.Shape{MinStages: 5, MaxStages: 6, MaxSize: 5}
+		}
+		c := enginetest.RandomChain(r, shape)
+		budget := enginetest.RandomBudget(r, c)
+		if i%4 == 0 { // right at the edge
+			f, err := newFloors(newTerms(c, budget, outputCounted), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			budget = engine.Bytes(f.root()) + c.Input + c.Resident.Total() + engine.Bytes(r.IntN(3)) - 1
+		}
+		if budget < 0 {
+			continue
+		}
+		want, fits := enginetest.Best(c, budget, true)
+		p := engine.NewChainProblem(c, enginetest.Device(engine.HalfDuplex), engine.Whole, budget)
+		sol, err := solveRotor(p, nil, nil)
+		if fits != (err == nil) {
+			t.Fatalf("seed 2 chain %d budget %d\n%sgot %v, brute force says that it fits: %v", i, budget, enginetest.Dump(c), err, fits)
+		}
+		if !fits {
+			continue
+		}
+		feasible++
+		if sol.Makespan != want || sol.Peak > budget {
+			t.Fatalf("seed 2 chain %d budget %d\n%sgot step time %v and peak %d, want %v", i, budget, enginetest.Dump(c), sol.Makespan, sol.Peak, want)
+		}
+		if want > c.ForwardTime()+c.BackTime() {
+			smaller++
+		}
+	}
+	if feasible < 500 || smaller < 100 {
+		t.Errorf("%d cases are feasible and %d need recomputation: the generator is off", feasible, smaller)
+	}
+	t.Logf("%d feasible, %d with recomputation", feasible, smaller)
+}

@@ -13,7 +13,7 @@ type Profile struct {
 	Format string // name of the format it was read from; "preset" for presets
 	Source Source
 	Device *engine.Device // the device it was measured on, with its link; nil if it does not say
-	Chain  *engine.Chain  // nil if the network is no useful chain
+	Chain  *engine.Chain  // nil if the network is no chain; see also NotLinear
 	Graph  *engine.Graph  // the operators, where the format has them; nil otherwise
 
 	// Warnings are soft findings that travel with the profile and are shown

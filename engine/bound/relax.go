@@ -30,7 +30,7 @@ func LB(p *engine.Problem) (lb time.Duration, ok bool) {
 	if !s.countable(p.Device) {
 		return 0, false
 	}
-	out, back := flow{rate: p.Device.ToHost}, flow{rate: p.Device.ToDev}
+	out, back := flows(p)
 	out.add(0, s.excess)
 	back.add(0, s.excess)
 	return max(s.compute, out.passed(s.excess)+back.missing(s.excess)), true
@@ -69,7 +69,7 @@ func Relax(p *engine.Problem) (relax time.Duration, ok bool) {
 		return 0, false
 	}
 	n := len(s.overF)
-	out, back := flow{rate: p.Device.ToHost}, flow{rate: p.Device.ToDev}
+	out, back := flows(p)
 	ends, ok := out.forward(s)
 	if !ok {
 		return 0, false
@@ -138,8 +138,14 @@ func (s *step) countable(d engine.Device) bool {
 // are there. A busy stretch begins at whole nanoseconds and is exact to the
 // byte; only moments that are read from it are rounded, down.
 type flow struct {
-	rate engine.Rate
-	runs []run
+	rate     engine.Rate
+	streamed bool
+	runs     []run
+}
+
+func flows(p *engine.Problem) (out, back flow) {
+	streamed := p.Transfers == engine.Streamed
+	return flow{rate: p.Device.ToHost, streamed: streamed}, flow{rate: p.Device.ToDev, streamed: streamed}
 }
 
 // run is a value on the link.
@@ -185,10 +191,13 @@ func (f *flow) passed(v engine.Bytes) time.Duration {
 }
 
 // missing is, in reversed time, when v bytes of fetches can be missing on the
-// device. A streamed fetch takes room for a byte when all of it has arrived, so
-// the v-th byte is missing as soon as any of it is: at the first nanosecond
-// after the other v-1 have passed.
+// device: when they have passed. But a streamed fetch takes room for a byte when
+// all of it has arrived, so the v-th byte is missing as soon as any of it is: at
+// the first nanosecond after the other v-1 have passed.
 func (f *flow) missing(v engine.Bytes) time.Duration {
+	if !f.streamed {
+		return f.passed(v)
+	}
 	r := f.at(v)
 	return r.from + floorTime(f.rate, v-1-r.base) + 1
 }

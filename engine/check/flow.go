@@ -118,17 +118,17 @@ func (r *replayer) flow() *Refutation {
 	a := &r.arrive
 	cp, sp, rate := &r.copies[a.id], r.span(a.span), r.p.Device.ToDev
 	tick := rate.Moved(2) + 2
+	ends := r.now == sp.End
 	got := a.bytes + rate.Moved(r.now-a.from)
 	room := max(0, r.p.Budget-(r.used.total()-cp.bytes))
-	if min(got, cp.size) > room {
-		a.held = true
+	if got > room { // both grow steadily since the last instant, so the lesser of the two is what came
+		a.held = a.held || room < cp.size || !ends || sp.End-sp.Start != rate.Time(cp.size)
 		got = room
-	}
-	if a.held {
-		a.slack += tick
 		a.from, a.bytes = r.now, min(got, cp.size)
+		if a.held {
+			a.slack += tick
+		}
 	}
-	ends := r.now == sp.End
 	switch {
 	case !a.held && ends && sp.End-sp.Start != rate.Time(cp.size):
 		return r.atStep(WrongDuration, sp.Step, sp.Start, fmt.Sprintf("%v for %s", sp.End-sp.Start, r.name(sp.Step)), fmt.Sprintf("%v: there was room all the time", rate.Time(cp.size)))

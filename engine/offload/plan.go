@@ -170,12 +170,11 @@ func (ps *pass) off(v engine.Bytes) (at time.Duration, ok bool) {
 	switch v -= m.before; {
 	case !ps.streamed:
 		return m.gone, true
-	case ps.backward && v == m.size:
-		return m.end, true // a fetch does not begin without room for a byte
 	case ps.backward:
-		// In real time this is the last moment at which v bytes of a fetch have
-		// not arrived: a nanosecond before the byte after the other size-v does.
-		return m.end - (ps.rate.Time(m.size-v+1) - 1), true
+		// In real time this is when a fetch has used up the room of the other
+		// size-v bytes: it may not go on to the next byte, and on a slow link it
+		// would stand still in between.
+		return m.end - min(ps.rate.Time(m.size-v), ps.rate.Time(m.size-v+1)-1), true
 	}
 	return m.start + ps.rate.Time(v), true
 }

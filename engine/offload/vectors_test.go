@@ -1,12 +1,15 @@
 package offload
 
 import (
+	"encoding/json"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
 	"memtide/engine"
 	"memtide/engine/bound"
+	"memtide/engine/check"
 	"memtide/engine/enginetest"
 	"memtide/engine/sim"
 )
@@ -20,41 +23,15 @@ func subset(n int, indices []int) []bool {
 	return set
 }
 
-func TestSets(t *testing.T) {
-	for _, v := range enginetest.Load("offload_sets") {
-		for _, mode := range []engine.Transfers{engine.Whole, engine.Streamed} {
-			p := v.Problem(mode)
-			field := map[engine.Transfers]string{engine.Whole: "int_scaled", engine.Streamed: "frac_scaled"}[mode]
-			want, feasible := v.ExpectInt(field)
-			plan, ok := NewPlan(p, subset(len(v.Stages), v.Set))
-			if ok != feasible {
-				t.Errorf("%s %v: feasible %v, want %v", v.ID, mode, ok, feasible)
-				continue
-			}
-			if !ok {
-				continue
-			}
-			if plan.Fluid != time.Duration(want) {
-				t.Errorf("%s %v: T(S) = %d, want %d", v.ID, mode, plan.Fluid, want)
-			}
-			if plan.Makespan != plan.Fluid {
-				t.Logf("%s %v: set %v: schedule %d, T(S) %d", v.ID, mode, v.Set, plan.Makespan, plan.Fluid)
-			}
-			tr := played(t, v.ID, p, plan)
-			if tr == nil {
-				continue
-			}
-			if peak, has := v.ExpectInt("int_peak"); has && mode == engine.Whole && tr.Peak != engine.Bytes(peak) {
-				t.Errorf("%s: peak %d, want %d", v.ID, tr.Peak, peak)
-			}
-		}
-	}
-}
-
-// played runs a plan's schedule and compares what is claimed with what happens.
+// played runs a plan's schedule, has the trace checked, and compares what is
+// claimed with what happens.
 func played(t *testing.T, id string, p *engine.Problem, plan *Plan) *sim.Trace {
 	t.Helper()
-	tr, err := sim.Play(p, plan.Schedule())
+	sched := plan.Schedule()
+	tr, err := sim.Play(p, sched)
+	if err == nil && (p.Transfers == engine.Whole || p.Device.ToDev <= 1e9 && p.Device.ToHost <= 1e9) {
+		err = check.Trace(p, sched, tr)
+	}
 	if err != nil {
 		t.Errorf("%s %v %v: set %v: %v\n%sbudget %d", id, p.Transfers, p.Device.Duplex, plan.Set, err, enginetest.Dump(p.Chain.Chain), p.Budget)
 		return nil
@@ -66,17 +43,59 @@ func played(t *testing.T, id string, p *engine.Problem, plan *Plan) *sim.Trace {
 	return tr
 }
 
-func TestGreedyAndBounds(t *testing.T) {
-	for _, file := range []string{"offload_small", "offload_medium", "paper_examples"} {
+// TestSets evaluates and plays the sets of the vector files.
+func TestSets(t *testing.T) {
+	for _, file := range []string{"offload_sets", "paper_examples"} {
 		for _, v := range enginetest.Load(file) {
-			if v.Algorithm == "offload-all" || v.Algorithm == "offload-gadget" {
-				testAll(t, &v)
+			if v.Algorithm == "offload-set" {
+				testSet(t, &v, engine.Whole, "int_scaled")
+				testSet(t, &v, engine.Streamed, "frac_scaled")
 			}
 		}
 	}
 }
 
-func testAll(t *testing.T, v *enginetest.Vector) {
+func testSet(t *testing.T, v *enginetest.Vector, mode engine.Transfers, field string) {
+	if _, has := v.Expect[field]; !has {
+		return
+	}
+	want, feasible := v.ExpectInt(field)
+	p := v.Problem(mode)
+	plan, ok := NewPlan(p, subset(len(v.Stages), v.Set))
+	if ok != feasible {
+		t.Errorf("%s %v: feasible %v, want %v", v.ID, mode, ok, feasible)
+	}
+	if !ok || !feasible {
+		return
+	}
+	if plan.Fluid != time.Duration(want) {
+		t.Errorf("%s %v: T(S) = %d, want %d", v.ID, mode, plan.Fluid, want)
+	}
+	tr := played(t, v.ID, p, plan)
+	if tr == nil {
+		return
+	}
+	if tr.Makespan != time.Duration(want) {
+		t.Errorf("%s %v: step time %d, want %d", v.ID, mode, tr.Makespan, want)
+	}
+	if peak, has := v.ExpectInt("int_peak"); has && mode == engine.Whole && tr.Peak != engine.Bytes(peak) {
+		t.Errorf("%s: peak %d, want %d", v.ID, tr.Peak, peak)
+	}
+}
+
+// TestGreedyAndBounds solves the instances of the vector files.
+func TestGreedyAndBounds(t *testing.T) {
+	for _, file := range []string{"offload_small", "offload_medium", "paper_examples"} {
+		for _, v := range enginetest.Load(file) {
+			if v.Algorithm == "offload-all" || v.Algorithm == "offload-gadget" {
+				testBounds(t, &v)
+				testGreedy(t, &v)
+			}
+		}
+	}
+}
+
+func testBounds(t *testing.T, v *enginetest.Vector) {
 	p := v.Problem(engine.Whole)
 	s := newStep(p)
 	if want, has := v.ExpectInt("mpeak"); has && s.peak() != engine.Bytes(want) {
@@ -94,11 +113,16 @@ func testAll(t *testing.T, v *enginetest.Vector) {
 	if got, ok := bound.Relax(p); ok != has || got != time.Duration(want) {
 		t.Errorf("%s: Relax %d (%v), want %d (%v)", v.ID, got, ok, want, has)
 	}
+}
+
+func testGreedy(t *testing.T, v *enginetest.Vector) {
+	p := v.Problem(engine.Whole)
 	sol, err := greedy.Solve(p, nil, nil)
-	var inf *engine.InfeasibleError
 	if feasible, has := v.ExpectBool("feasible"); has && !feasible {
-		if !errors.As(err, &inf) {
-			t.Errorf("%s: got %v, want that it does not fit", v.ID, err)
+		var inf *engine.InfeasibleError
+		least, _ := v.ExpectInt("min_budget")
+		if !errors.As(err, &inf) || inf.Smallest != engine.Bytes(least) {
+			t.Errorf("%s: got %v, want that it does not fit into less than %d bytes", v.ID, err, least)
 		}
 		return
 	}
@@ -106,5 +130,59 @@ func testAll(t *testing.T, v *enginetest.Vector) {
 		t.Errorf("%s: %v", v.ID, err)
 		return
 	}
-	_ = sol
+	if relax, _ := v.ExpectInt("relax_scaled"); sol.Bound != time.Duration(relax) {
+		t.Errorf("%s: bound %d, want %d", v.ID, sol.Bound, relax)
+	}
+	raw, has := v.Expect["greedy"]
+	if !has {
+		return
+	}
+	var want struct {
+		Set  []int
+		Time int64 `json:"int_scaled"`
+	}
+	if err := json.Unmarshal(raw, &want); err != nil {
+		t.Fatalf("%s: %v", v.ID, err)
+	}
+	plan, _ := newStep(p).plan(firstValues(newStep(p).size[:len(v.Stages)], newStep(p).peak()-p.Budget))
+	if !slices.Equal(plan.Set, subset(len(v.Stages), want.Set)) {
+		t.Errorf("%s: set %v, want %v", v.ID, plan.Set, want.Set)
+	}
+	if sol.Makespan != time.Duration(want.Time) {
+		t.Errorf("%s: greedy takes %d, want %d", v.ID, sol.Makespan, want.Time)
+	}
+	played(t, v.ID, p, plan)
+}
+
+// TestEarlyFetchDeadlocks is the counterexample to Proposition 1 of paper 000:
+// the same set and order, with every fetch as early as possible, cannot go on.
+func TestEarlyFetchDeadlocks(t *testing.T) {
+	const id = "p000-prop1-asap-deadlock"
+	for _, v := range enginetest.Load("paper_examples") {
+		if v.ID != id {
+			continue
+		}
+		p := v.Problem(engine.Whole)
+		plan, ok := NewPlan(p, subset(len(v.Stages), v.Set))
+		if !ok {
+			t.Fatalf("%s: no plan", id)
+		}
+		var early engine.Schedule
+		for _, step := range plan.Schedule() {
+			switch {
+			case step.Kind == engine.StepFetch:
+				continue
+			case step.Kind == engine.StepFree && step.Value == p.Chain.Act(0) && !slices.Contains(early, engine.Fetch(step.Value, 0)):
+				early = append(early, step, engine.Fetch(step.Value, 0))
+			default:
+				early = append(early, step)
+			}
+		}
+		var stuck *sim.StuckError
+		if _, err := sim.Play(p, early); !errors.As(err, &stuck) {
+			t.Errorf("%s: an early fetch gave %v, want a deadlock", id, err)
+		}
+		return
+	}
+	t.Fatalf("there is no vector %s", id)
 }

@@ -1,0 +1,99 @@
+//go:build !js
+
+// Command build makes the site: everything that a static host needs, in one
+// directory, with names that change when the content does.
+//
+//	go run ./cmd/build [-out dist] [-release]
+//
+// It regenerates the Vugu components, compiles the program to WebAssembly,
+// bundles the chart library with esbuild, solves the first picture with the
+// very code that the page runs, and fills in index.html. Nothing third-party is
+// kept in the repository: Go's and Vugu's scripts come from where they are
+// installed, the charts from npm by package-lock.json.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+func main() {
+	out := flag.String("out", "dist", "directory to write to, from the module's root if not absolute")
+	release := flag.Bool("release", false, "also write .gz and .br files beside the large ones")
+	flag.Parse()
+	start := time.Now()
+	s, err := build(*out, *release)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "build:", err)
+		os.Exit(1)
+	}
+	s.report(os.Stdout)
+	fmt.Printf("%s is ready after %v\n", s.dir, time.Since(start).Round(10*time.Millisecond))
+}
+
+// build runs the steps in order; each says what it was about if it fails.
+func build(out string, release bool) (*site, error) {
+	root, err := moduleRoot()
+	if err != nil {
+		return nil, err
+	}
+	if !filepath.IsAbs(out) {
+		out = filepath.Join(root, out)
+	}
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return nil, err
+	}
+	s := &site{root: root, dir: out}
+	for _, step := range []struct {
+		what string
+		do   func() error
+	}{
+		{"regenerating the components", s.generate},
+		{"compiling the program", s.program},
+		{"collecting the scripts", s.scripts},
+		{"bundling the charts", s.charts},
+		{"collecting the licences", s.licences},
+		{"filling in the page", s.page},
+		{"removing what is out of date", s.sweep},
+	} {
+		if err := step.do(); err != nil {
+			return nil, fmt.Errorf("%s: %w", step.what, err)
+		}
+	}
+	if release {
+		if err := s.compress(); err != nil {
+			return nil, fmt.Errorf("compressing: %w", err)
+		}
+	}
+	return s, nil
+}
+
+func moduleRoot() (string, error) {
+	mod, err := run("", nil, "go", "env", "GOMOD")
+	if err != nil {
+		return "", err
+	}
+	if mod == "" || mod == os.DevNull {
+		return "", fmt.Errorf("this is not inside the module; change to the directory that has go.mod")
+	}
+	return filepath.Dir(mod), nil
+}
+
+// run runs a command and returns what it wrote, trimmed. An error carries what
+// the command complained about.
+func run(dir string, env []string, name string, args ...string) (string, error) {
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), env...)
+	var out, complaints strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &complaints
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("%s %s: %w\n%s%s", name, strings.Join(args, " "), err, complaints.String(), out.String())
+	}
+	return strings.TrimSpace(out.String()), nil
+}

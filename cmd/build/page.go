@@ -1,0 +1,62 @@
+//go:build !js
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/template"
+)
+
+// policy is what the browser is told to forbid. That a file which was dropped
+// cannot be sent anywhere follows from connect-src, form-action and the rest:
+// there is no other host in it.
+//
+//   - script-src: no inline script and no eval; WebAssembly may be compiled.
+//   - style-src-attr: the tooltip of the charts and Vugu's :style set style
+//     attributes.
+//   - worker-src: workers start from a blob that imports our script, because
+//     sandboxed frames refuse new Worker(address). The blob obeys this policy too.
+var policy = strings.Join([]string{
+	"default-src 'none'",
+	"script-src 'self' 'wasm-unsafe-eval'",
+	"style-src 'self'",
+	"style-src-attr 'unsafe-inline'",
+	"img-src 'self' data: blob:",
+	"worker-src 'self' blob:",
+	"connect-src 'self'",
+	"base-uri 'none'",
+	"form-action 'none'",
+}, "; ")
+
+// page fills in index.html.
+func (s *site) page() error {
+	source, err := os.ReadFile(filepath.Join(s.root, "index.html"))
+	if err != nil {
+		return err
+	}
+	tmpl, err := template.New("index.html").Option("missingkey=error").Parse(string(source))
+	if err != nil {
+		return err
+	}
+	first, err := firstPicture()
+	if err != nil {
+		return fmt.Errorf("the first picture: %w", err)
+	}
+	var out bytes.Buffer
+	err = tmpl.Execute(&out, struct {
+		*site
+		Policy, First string
+	}{s, policy, first})
+	if err != nil {
+		return err
+	}
+	// Without this file GitHub Pages would run the site through Jekyll.
+	if err := s.put(".nojekyll", nil); err != nil {
+		return err
+	}
+	return s.put("index.html", out.Bytes())
+}

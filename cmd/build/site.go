@@ -1,0 +1,75 @@
+//go:build !js
+
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+)
+
+// site is the directory being made, and what the page has to know of it.
+type site struct {
+	root, dir string
+	written   []asset
+
+	// Names in dir, for the template.
+	Script, Worker, Style, Charts, Wasm string
+	WasmSize                            int
+}
+
+type asset struct {
+	name string
+	size int
+}
+
+// put writes a file under a fixed name.
+func (s *site) put(name string, data []byte) error {
+	s.written = append(s.written, asset{name, len(data)})
+	file := filepath.Join(s.dir, name)
+	if old, err := os.ReadFile(file); err == nil && slices.Equal(old, data) {
+		return nil // keeps its time, and with it the compressed siblings
+	}
+	return os.WriteFile(file, data, 0o644)
+}
+
+// putHashed writes a file under a name that changes with its content, so that a
+// host may let browsers keep it: stem.0123456789ab.ext.
+func (s *site) putHashed(stem, ext string, data []byte) (string, error) {
+	sum := sha256.Sum256(data)
+	name := fmt.Sprintf("%s.%s%s", stem, hex.EncodeToString(sum[:6]), ext)
+	return name, s.put(name, data)
+}
+
+var hashed = regexp.MustCompile(`^[a-z]+\.[0-9a-f]{12}\.(js|css|wasm)(\.br|\.gz)?$`)
+
+// sweep removes the files of earlier builds: those whose names putHashed makes.
+func (s *site) sweep() error {
+	entries, err := os.ReadDir(s.dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		name := e.Name()
+		if !hashed.MatchString(name) || slices.ContainsFunc(s.written, func(a asset) bool {
+			return name == a.name || name == a.name+".br" || name == a.name+".gz"
+		}) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(s.dir, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *site) report(w io.Writer) {
+	for _, a := range s.written {
+		fmt.Fprintf(w, "%10d  %s\n", a.size, a.name)
+	}
+}

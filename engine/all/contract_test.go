@@ -1,0 +1,315 @@
+package all_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	_ "memtide/engine/all"
+
+	"memtide/engine"
+	"memtide/engine/check"
+	"memtide/engine/enginetest"
+	"memtide/engine/offload"
+	"memtide/engine/sim"
+)
+
+// The contract: what every registered strategy promises, on random chains, from
+// budgets that are far too small to more than enough, in both duplex modes and
+// both transfer modes.
+
+const contractSeed = 20
+
+// modes are the ways in which data may travel.
+var modes = []struct {
+	duplex    engine.Duplex
+	transfers engine.Transfers
+}{
+	{engine.HalfDuplex, engine.Whole},
+	{engine.FullDuplex, engine.Whole},
+	{engine.HalfDuplex, engine.Streamed},
+	{engine.FullDuplex, engine.Streamed},
+}
+
+// instance is a chain with budgets of increasing size.
+type instance struct {
+	name    string
+	chain   *engine.Chain
+	budgets []engine.Bytes
+}
+
+func instances(count int, shape enginetest.Shape) []instance {
+	r := enginetest.Rand(contractSeed)
+	var all []instance
+	for i := range count {
+		c := enginetest.RandomChain(r, shape)
+		in := instance{name: fmt.Sprintf("seed %d chain %d", contractSeed, i), chain: c}
+		for range 4 {
+			in.budgets = append(in.budgets, enginetest.RandomBudget(r, c))
+		}
+		in.budgets = append(in.budgets, c.StoreAllPeak()-1, c.StoreAllPeak(), engine.NoLimit)
+		slices.Sort(in.budgets)
+		if in.budgets[0] < 0 {
+			in.budgets = in.budgets[1:]
+		}
+		all = append(all, in)
+	}
+	return all
+}
+
+// argSets are the defaults of a strategy, every choice of a word, and a few
+// values of a number.
+func argSets(s *engine.Strategy) []engine.Args {
+	sets := []engine.Args{nil}
+	for _, p := range s.Params {
+		values := p.Choices
+		if values == nil {
+			values = []string{fmt.Sprint(p.Min), fmt.Sprint(min(p.Min+2, p.Max))}
+		}
+		for _, v := range values {
+			sets = append(sets, engine.Args{p.Name: v})
+		}
+	}
+	return sets
+}
+
+// TestContract holds every solution and every refusal to what it claims.
+func TestContract(t *testing.T) {
+	for _, s := range engine.Strategies() {
+		t.Run(s.Name, func(t *testing.T) {
+			solved, refused := 0, 0
+			for _, in := range instances(120, enginetest.Shape{MaxStages: 8}) {
+				for _, mode := range modes {
+					for _, args := range argSets(s) {
+						for _, budget := range in.budgets {
+							p := engine.NewChainProblem(in.chain, enginetest.Device(mode.duplex), mode.transfers, budget)
+							if holds(t, describe(in, p, args), s, p, args) {
+								solved++
+							} else {
+								refused++
+							}
+							if t.Failed() {
+								return
+							}
+						}
+					}
+				}
+			}
+			if solved < 100 || refused < 100 {
+				t.Errorf("%d problems are solved and %d refused: the generator is off", solved, refused)
+			}
+		})
+	}
+}
+
+func describe(in instance, p *engine.Problem, args engine.Args) string {
+	return fmt.Sprintf("%s, budget %d, %v duplex, %v transfers, arguments %v\n%s", in.name, p.Budget, p.Device.Duplex,
+		p.Transfers, args, enginetest.Dump(in.chain))
+}
+
+// holds solves a problem and checks the result; true if there is a solution.
+func holds(t *testing.T, input string, s *engine.Strategy, p *engine.Problem, args engine.Args) bool {
+	t.Helper()
+	sol, err := s.Solve(p, args, nil)
+	var infeasible *engine.InfeasibleError
+	switch {
+	case errors.As(err, &infeasible):
+		refuses(t, input, s, p, args, infeasible)
+		return false
+	case errors.Is(err, engine.ErrUnsupported):
+		return false
+	case err != nil:
+		t.Errorf("%s%s: %v", input, s.Name, err)
+		return false
+	}
+	keepsClaims(t, input, s, p, sol)
+	return true
+}
+
+// refuses checks an InfeasibleError: its smallest budget would do, and one byte
+// less would not.
+func refuses(t *testing.T, input string, s *engine.Strategy, p *engine.Problem, args engine.Args, e *engine.InfeasibleError) {
+	t.Helper()
+	if e.Budget != p.Budget || e.Smallest <= p.Budget {
+		t.Errorf("%s%s: refused with %v", input, s.Name, e)
+		return
+	}
+	least := p.WithBudget(e.Smallest)
+	sol, err := s.Solve(least, args, nil)
+	if err != nil {
+		t.Errorf("%s%s: the smallest budget %d does not do: %v", input, s.Name, e.Smallest, err)
+		return
+	}
+	keepsClaims(t, input+fmt.Sprintf("(at its smallest budget %d) ", e.Smallest), s, least, sol)
+	var again *engine.InfeasibleError
+	if _, err := s.Solve(p.WithBudget(e.Smallest-1), args, nil); !errors.As(err, &again) || again.Smallest != e.Smallest {
+		t.Errorf("%s%s: one byte less than the smallest budget %d: got %v, want the same refusal", input, s.Name, e.Smallest, err)
+	}
+}
+
+// keepsClaims plays a solution and compares it with its claims.
+func keepsClaims(t *testing.T, input string, s *engine.Strategy, p *engine.Problem, sol *engine.Solution) {
+	t.Helper()
+	trace, err := sim.Play(p, sol.Schedule)
+	if err != nil {
+		t.Errorf("%s%s: cannot be played: %v", input, s.Name, err)
+		return
+	}
+	if err := check.Trace(p, sol.Schedule, trace); err != nil {
+		t.Errorf("%s%s: the check refutes the trace: %v", input, s.Name, err)
+	}
+	if trace.Makespan != sol.Makespan || trace.Peak != sol.Peak {
+		t.Errorf("%s%s: claims step time %d and peak %d, plays %d and %d", input, s.Name, sol.Makespan, sol.Peak, trace.Makespan, trace.Peak)
+	}
+	if trace.Peak > p.Budget {
+		t.Errorf("%s%s: peak %d is above the budget", input, s.Name, trace.Peak)
+	}
+	if sum := trace.ComputeTime + trace.RecomputeTime + trace.WaitingTotal(); sum != trace.Makespan {
+		t.Errorf("%s%s: compute %d, recompute %d, waiting %v do not add up to %d", input, s.Name,
+			trace.ComputeTime, trace.RecomputeTime, trace.Waiting, trace.Makespan)
+	}
+	if sol.Bound > sol.Makespan {
+		t.Errorf("%s%s: the lower bound %d is above the step time %d", input, s.Name, sol.Bound, sol.Makespan)
+	}
+	if sol.Optimal && sol.Within == "" {
+		t.Errorf("%s%s: is optimal, but does not say among what", input, s.Name)
+	}
+	staysInClass(t, input, s, p, trace)
+}
+
+// staysInClass counts what runs and travels: backward operations once, forward
+// ones once unless the strategy may recompute, transfers only if it may offload.
+func staysInClass(t *testing.T, input string, s *engine.Strategy, p *engine.Problem, trace *sim.Trace) {
+	t.Helper()
+	runs := make([]int, len(p.Graph.Ops))
+	for _, span := range trace.Spans {
+		if span.Op != engine.NoOp {
+			runs[span.Op]++
+		} else if s.Class&engine.MayOffload == 0 {
+			t.Errorf("%s%s: moves %s, and is not in the class that may", input, s.Name, p.Graph.Values[span.Value].Name)
+		}
+	}
+	for i, op := range p.Graph.Ops {
+		again := op.Pass == engine.Forward && s.Class&engine.MayRecompute != 0
+		if runs[i] == 0 || runs[i] > 1 && !again {
+			t.Errorf("%s%s: %s ran %d times", input, s.Name, op.Name, runs[i])
+		}
+	}
+}
+
+// TestOptimal compares what claims to be optimal with exhaustive search and
+// with all other strategies of the same or a smaller class, and sees that more
+// memory never makes it slower.
+func TestOptimal(t *testing.T) {
+	proven := map[string]int{}
+	for _, in := range instances(150, enginetest.Shape{MaxStages: 5, MaxSize: 6}) {
+		for _, mode := range modes {
+			before := map[string]time.Duration{}
+			for _, budget := range in.budgets {
+				p := engine.NewChainProblem(in.chain, enginetest.Device(mode.duplex), mode.transfers, budget)
+				sols := solveAll(p)
+				for _, s := range engine.Strategies() {
+					sol := sols[s.Name]
+					if sol == nil || !sol.Optimal {
+						continue
+					}
+					proven[s.Name]++
+					input := describe(in, p, nil)
+					neverBeaten(t, input, s, sol, sols)
+					if best, ok := exhaustive(p, s.Class); ok && sol.Makespan > best {
+						t.Errorf("%s%s: claims that %d is optimal, %d is possible", input, s.Name, sol.Makespan, best)
+					}
+					if last, ok := before[s.Name]; ok && sol.Makespan > last {
+						t.Errorf("%s%s: takes %d, and %d with less memory", input, s.Name, sol.Makespan, last)
+					}
+					before[s.Name] = sol.Makespan
+				}
+				if t.Failed() {
+					return
+				}
+			}
+		}
+	}
+	for _, name := range []string{"keepall", "rotor"} {
+		if proven[name] < 100 {
+			t.Errorf("%s was optimal in %d cases only: the generator is off", name, proven[name])
+		}
+	}
+}
+
+// solveAll maps strategies to their solutions, where they have one.
+func solveAll(p *engine.Problem) map[string]*engine.Solution {
+	sols := map[string]*engine.Solution{}
+	for _, s := range engine.Strategies() {
+		if sol, err := s.Solve(p, nil, nil); err == nil {
+			sols[s.Name] = sol
+		}
+	}
+	return sols
+}
+
+func neverBeaten(t *testing.T, input string, s *engine.Strategy, sol *engine.Solution, sols map[string]*engine.Solution) {
+	t.Helper()
+	for _, other := range engine.Strategies() {
+		o := sols[other.Name]
+		if o != nil && other.Class&^s.Class == 0 && o.Makespan < sol.Makespan {
+			t.Errorf("%s%s: claims that %d is optimal, %s takes %d", input, s.Name, sol.Makespan, other.Name, o.Makespan)
+		}
+	}
+}
+
+// exhaustive is the best step time of a class, as far as it can be had by
+// trying everything: persistent sequences, or all sets to offload in order. For
+// offloading that is no proof, because other orders can be faster; but nothing
+// that claims to be optimal may be slower.
+func exhaustive(p *engine.Problem, class engine.Class) (best time.Duration, ok bool) {
+	switch class {
+	case engine.MayRecompute:
+		return enginetest.Best(p.Chain.Chain, p.Budget, true)
+	case engine.MayOffload:
+		n := p.Chain.Chain.Len()
+		set := make([]bool, n)
+		for bits := range 1 << n {
+			for i := range set {
+				set[i] = bits>>i&1 == 1
+			}
+			if plan, fits := offload.NewPlan(p, set); fits && (!ok || plan.Makespan < best) {
+				best, ok = plan.Makespan, true
+			}
+		}
+	}
+	return best, ok
+}
+
+// TestSolveIsPure solves every problem twice: the results are equal, and the
+// problem is what it was.
+func TestSolveIsPure(t *testing.T) {
+	r := rand.New(rand.NewPCG(contractSeed, 1))
+	for i := range 40 {
+		c := enginetest.RandomChain(r, enginetest.Shape{MaxStages: 30, MaxSize: 50, MaxTime: 500})
+		budget := enginetest.RandomBudget(r, c)
+		for _, mode := range modes {
+			build := func() *engine.Problem {
+				copied := *c
+				copied.Stages = slices.Clone(c.Stages)
+				return engine.NewChainProblem(&copied, enginetest.Device(mode.duplex), mode.transfers, budget)
+			}
+			for _, s := range engine.Strategies() {
+				p, q := build(), build()
+				sol, err := s.Solve(p, nil, nil)
+				again, errAgain := s.Solve(p, nil, nil)
+				input := fmt.Sprintf("chain %d, budget %d\n%s%s", i, budget, enginetest.Dump(c), s.Name)
+				if !reflect.DeepEqual(sol, again) || !reflect.DeepEqual(err, errAgain) {
+					t.Errorf("%s: got %v, %v and then %v, %v", input, sol, err, again, errAgain)
+				}
+				if !reflect.DeepEqual(p, q) {
+					t.Errorf("%s: changed the problem", input)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package all_test
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"memtide/engine"
+	"memtide/engine/enginetest"
+)
+
+// id is a doi or an arXiv number.
+var id = regexp.MustCompile(`^(arXiv:\d{4}\.\d{4,5}|10\.\d{4,9}/\S+)$`)
+
+// TestMetadata sees that every strategy can be shown: its title, a summary of
+// one sentence, sources that can be found, and parameters whose defaults are
+// accepted.
+func TestMetadata(t *testing.T) {
+	if len(engine.Strategies()) < 4 {
+		t.Errorf("only %d strategies are registered", len(engine.Strategies()))
+	}
+	for _, s := range engine.Strategies() {
+		summary, _, _ := strings.Cut(s.Doc, "\n\n")
+		summary = strings.TrimSpace(summary)
+		if !strings.HasSuffix(summary, ".") || strings.Contains(summary, "\n") || strings.Contains(strings.TrimSuffix(summary, "."), ". ") {
+			t.Errorf("%s: the summary is %q, want one sentence on one line", s.Name, summary)
+		}
+		if s.Title == "" || s.Solve == nil || len(s.Cites) == 0 {
+			t.Errorf("%s: title %q, %d sources, Solve is nil: %v; all of them are needed", s.Name, s.Title, len(s.Cites), s.Solve == nil)
+		}
+		for _, c := range s.Cites {
+			if c.Text == "" || c.Section == "" || !id.MatchString(c.ID) {
+				t.Errorf("%s: source %+v; want a text, a section, and a doi or an arXiv number", s.Name, c)
+			}
+		}
+		for _, p := range s.Params {
+			if p.Name == "" || p.Title == "" || p.Doc == "" {
+				t.Errorf("%s: parameter %+v; want a name, a title and a text", s.Name, p)
+			}
+			if p.Choices != nil && !slices.Contains(p.Choices, p.Default) {
+				t.Errorf("%s: the default of %s is %q, not one of %v", s.Name, p.Name, p.Default, p.Choices)
+			}
+		}
+		if _, err := s.Parse(nil); err != nil {
+			t.Errorf("%s: the defaults are not accepted: %v", s.Name, err)
+		}
+		if _, err := s.Parse(engine.Args{"no-such-parameter": "1"}); err == nil {
+			t.Errorf("%s: a parameter that does not exist is accepted", s.Name)
+		}
+	}
+}
+
+// TestSolveChecksArguments gives every parameter a value that is not one.
+func TestSolveChecksArguments(t *testing.T) {
+	in := instances(1, enginetest.Shape{})[0]
+	problem := engine.NewChainProblem(in.chain, enginetest.Device(engine.HalfDuplex), engine.Whole, engine.NoLimit)
+	for _, s := range engine.Strategies() {
+		for _, p := range s.Params {
+			if _, err := s.Solve(problem, engine.Args{p.Name: "no such value"}, nil); err == nil {
+				t.Errorf("%s: the value %q of %s is accepted", s.Name, "no such value", p.Name)
+			}
+		}
+	}
+}

@@ -1,0 +1,226 @@
+package bound
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/enginetest"
+	"memtide/engine/sim"
+)
+
+// TestVectors: the values of the vector files are exact, because there a byte
+// takes a nanosecond and nothing is rounded.
+func TestVectors(t *testing.T) {
+	compared := 0
+	for _, file := range []string{"offload_small", "offload_medium", "paper_examples"} {
+		for _, v := range enginetest.Load(file) {
+			for _, duplex := range []engine.Duplex{engine.HalfDuplex, engine.FullDuplex} {
+				p := v.Problem(engine.Whole)
+				p.Device.Duplex = duplex
+				if want, has := v.ExpectInt("lb_scaled"); has {
+					compared++
+					if got, ok := LB(p); !ok || got != time.Duration(want) {
+						t.Errorf("%s %v: LB = %d, %v, want %d", v.ID, duplex, got, ok, want)
+					}
+				}
+				if want, has := v.ExpectInt("relax_scaled"); has {
+					compared++
+					if got, ok := Relax(p); !ok || got != time.Duration(want) {
+						t.Errorf("%s %v: Relax = %d, %v, want %d", v.ID, duplex, got, ok, want)
+					}
+				}
+			}
+		}
+	}
+	if compared < 300 {
+		t.Errorf("compared %d values, expected at least 300: are the vectors there?", compared)
+	}
+}
+
+// twoStages needs 25 bytes if everything is kept: B_2 holds a0, s1, s2 and both
+// gradients.
+func twoStages() *engine.Chain {
+	return &engine.Chain{Input: 4, InputGrad: 0, SeedBorn: true, Stages: []engine.Stage{
+		{Forward: 3, Back: 3, Out: 7, Saved: 7, Grad: 7},
+		{Forward: 3, Back: 3, Out: 6, Saved: 6, Grad: 1},
+	}}
+}
+
+// TestOf: with 21 bytes, 4 bytes of a0 have to be away while B_2 runs, 3 ns
+// before the end of the step at the latest (B_1), and their way back lies
+// between. The rest is 9 ns of operations, or 3 ns and the way out.
+func TestOf(t *testing.T) {
+	dev := enginetest.Device(engine.HalfDuplex)
+	slow := dev
+	slow.ToHost, slow.ToDev = 1e8, 1e8
+	for _, c := range []struct {
+		name   string
+		dev    engine.Device
+		budget engine.Bytes
+		class  engine.Class
+		want   time.Duration
+		title  string
+	}{
+		{"everything fits", dev, 25, engine.MayOffload, 12, NameCompute},
+		{"keeps everything", dev, 21, 0, 12, NameCompute},
+		{"recomputes", slow, 21, engine.MayRecompute, 12, NameCompute},
+		{"both", slow, 21, engine.MayRecompute | engine.MayOffload, 12, NameCompute},
+		{"waits for four bytes", dev, 21, engine.MayOffload, 16, NameRelax},
+		{"four bytes on a slow link", slow, 21, engine.MayOffload, 86, NameRelax},
+		{"no link", engine.Device{}, 21, engine.MayOffload, 12, NameCompute},
+		{"too small for any schedule", slow, 10, engine.MayOffload, 300, NameLB},
+	} {
+		got, title := Of(engine.NewChainProblem(twoStages(), c.dev, engine.Whole, c.budget), c.class)
+		if got != c.want || title != c.title {
+			t.Errorf("%s: budget %d: got %d, %q, want %d, %q", c.name, c.budget, got, title, c.want, c.title)
+		}
+	}
+}
+
+// TestRoundsDown: 3 bytes per nanosecond; moving 4 bytes takes 1.33 ns.
+func TestRoundsDown(t *testing.T) {
+	for _, c := range []struct {
+		rate engine.Rate
+		v    engine.Bytes
+		want time.Duration
+	}{{3e9, 4, 1}, {3e9, 6, 2}, {1e9, 5, 5}, {12_500_000_000, 1 << 40, 87960930222}, {1, 1 << 62, 1<<63 - 1}} {
+		if got := floorTime(c.rate, c.v); got != c.want {
+			t.Errorf("%d bytes at %d per second: got %d, want %d", c.v, c.rate, got, c.want)
+		}
+	}
+}
+
+// TestDone: operations that nothing forces do not count.
+func TestDone(t *testing.T) {
+	g := &engine.Graph{
+		Values: []engine.Value{
+			{Name: "in", Initial: engine.OnDevice, Within: engine.NoValue},
+			{Name: "mid", Within: engine.NoValue},
+			{Name: "out", Within: engine.NoValue},
+			{Name: "side", Within: engine.NoValue},
+			{Name: "either", Within: engine.NoValue},
+		},
+		Ops: []engine.Op{
+			{Name: "make", Time: 1, In: []engine.ValueID{0}, Out: []engine.ValueID{1}},
+			{Name: "finish", Time: 10, In: []engine.ValueID{1, 4}, Out: []engine.ValueID{2}},
+			{Name: "aside", Time: 100, In: []engine.ValueID{1}, Out: []engine.ValueID{3}},
+			{Name: "one way", Time: 1000, In: []engine.ValueID{0}, Out: []engine.ValueID{4}},
+			{Name: "other way", Time: 1000, In: []engine.ValueID{0}, Out: []engine.ValueID{4}},
+		},
+		Done: 2,
+	}
+	if got, _ := Of(&engine.Problem{Graph: g}, 0); got != 11 {
+		t.Errorf("until out: got %d, want 11", got)
+	}
+	g.Done = engine.NoValue
+	if got, _ := Of(&engine.Problem{Graph: g}, 0); got != 2111 {
+		t.Errorf("all operations: got %d, want 2111", got)
+	}
+	g.Done = 2
+	if _, ok := LB(&engine.Problem{Graph: g}); ok {
+		t.Error("LB of a graph: got a value, want none")
+	}
+	if _, ok := Relax(&engine.Problem{Graph: g}); ok {
+		t.Error("Relax of a graph: got a value, want none")
+	}
+}
+
+// TestNoScheduleIsFaster plays random schedules that offload anything, at any
+// time and in any order, also again and again, and holds the bounds against
+// those that fit.
+func TestNoScheduleIsFaster(t *testing.T) {
+	played, tight := 0, 0
+	for seed := range uint64(3000) {
+		r := enginetest.Rand(seed)
+		c := enginetest.RandomChain(r, enginetest.Shape{MaxStages: 5})
+		dev := enginetest.Device(engine.Duplex(r.IntN(2)))
+		if seed%2 == 1 {
+			rates := []engine.Rate{1e9, 5e8, 2e9, 333_333_333, 1_700_000_001}
+			dev.ToHost, dev.ToDev = rates[r.IntN(len(rates))], rates[r.IntN(len(rates))]
+		}
+		most := c.StoreAllPeak()
+		p := engine.NewChainProblem(c, dev, engine.Transfers(r.IntN(2)), most-engine.Bytes(r.Int64N(int64(most)/2+1)))
+		for range 30 {
+			sched := anySchedule(r, p)
+			tr, err := sim.Play(p, sched)
+			if err != nil {
+				continue
+			}
+			played++
+			lower, name := Of(p, engine.MayOffload)
+			if tr.Makespan < lower {
+				t.Fatalf("seed %d: %v %v: a schedule takes %d, %s is %d\nbudget %d, rates %d and %d\n%s%v", seed, p.Transfers, dev.Duplex,
+					tr.Makespan, name, lower, p.Budget, dev.ToHost, dev.ToDev, enginetest.Dump(c), describe(p, sched))
+			}
+			if name != NameCompute && tr.Makespan == lower {
+				tight++
+			}
+		}
+	}
+	t.Logf("%d schedules played, %d reach a bound above the compute time", played, tight)
+	if played < 5000 || tight < 20 {
+		t.Errorf("%d schedules played, %d reach a bound above the compute time; expected at least 5000 and 20", played, tight)
+	}
+}
+
+// anySchedule draws a schedule that runs every operation once, in order.
+func anySchedule(r *rand.Rand, p *engine.Problem) (sched engine.Schedule) {
+	g := p.Chain
+	n := g.Chain.Len()
+	there, host := make([]bool, len(g.Values)), make([]bool, len(g.Values))
+	for v := range g.Values {
+		there[v] = g.Values[v].Initial != 0
+	}
+	// The values that may move: a^0, the saved sets, a gradient held from the start.
+	movable := []engine.ValueID{g.Act(0), g.Grad(n)}
+	for k := 1; k <= n; k++ {
+		movable = append(movable, g.Saved(k))
+	}
+	compute, _ := Of(p, 0)
+	latest := int64(compute)*3/2 + 1
+	for i := range g.Ops {
+		op := &g.Ops[i]
+		needed := map[engine.ValueID]bool{}
+		for _, v := range op.In {
+			if w := g.Values[v].Within; w != engine.NoValue {
+				v = w
+			}
+			needed[v] = true
+		}
+		for _, v := range movable {
+			if there[v] && !host[v] && r.IntN(3) == 0 {
+				sched = append(sched, engine.Offload(v))
+				host[v] = true
+			}
+			if there[v] && host[v] && !needed[v] && r.IntN(2) == 0 {
+				sched = append(sched, engine.Free(v))
+				there[v] = false
+			}
+			late := time.Duration(r.Int64N(latest)) * time.Duration(r.IntN(2))
+			if host[v] && !there[v] && (needed[v] || r.IntN(6) == 0) {
+				sched = append(sched, engine.Fetch(v, late))
+				there[v] = true
+			}
+		}
+		sched = append(sched, engine.Run(engine.OpID(i)))
+		for _, v := range op.Out {
+			there[v] = true
+		}
+		if op.Pass == engine.Backward {
+			for _, v := range []engine.ValueID{g.Grad(op.Stage), g.Saved(op.Stage)} {
+				sched = append(sched, engine.Free(v))
+				there[v], host[v] = false, false
+			}
+		}
+	}
+	return sched
+}
+
+func describe(p *engine.Problem, sched engine.Schedule) (out string) {
+	for _, st := range sched {
+		out += st.Describe(p.Graph) + "; "
+	}
+	return out
+}

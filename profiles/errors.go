@@ -1,0 +1,144 @@
+package profiles
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// FormatError says why content is rejected, and where.
+type FormatError struct {
+	Format string // name of the format that claimed the content; empty if none did
+	Line   int    // 1-based line of the file; 0 if the place is told otherwise
+	Path   string // place in JSON, such as stages[2].forward_s; empty if there is none
+	Stage  int    // 1-based stage; 0 if it concerns none
+	Name   string // name of the stage, if it has one
+
+	Found    string // what is there, without a full stop: "forward_s is -3"
+	Expected string // the rule it breaks, a sentence: "Times cannot be negative."
+	Remedy   string // what to do about it, a sentence; never empty
+}
+
+// Where is the place in words: "Line 14", "Stage 3 (layer1.0)"; empty if the
+// error concerns the whole file.
+func (e *FormatError) Where() string {
+	switch {
+	case e.Line > 0:
+		return fmt.Sprintf("Line %d", e.Line)
+	case e.Stage > 0 && e.Name != "":
+		return fmt.Sprintf("Stage %d (%s)", e.Stage, clip(e.Name))
+	case e.Stage > 0:
+		return fmt.Sprintf("Stage %d", e.Stage)
+	}
+	return e.Path
+}
+
+// Error is the place, what was found and what was expected. The remedy is not
+// part of it.
+func (e *FormatError) Error() string {
+	msg := e.Found + ". " + e.Expected
+	if w := e.Where(); w != "" {
+		return w + ": " + msg
+	}
+	return msg
+}
+
+// FormatErrors are several errors of one file: the first few and how many more
+// there are. A single one is returned as a plain *FormatError.
+type FormatErrors struct {
+	List []*FormatError // at least two and at most MaxErrors, in the order of the file
+	More int            // how many were found besides
+}
+
+// MaxErrors is how many errors of one file are told in full.
+const MaxErrors = 5
+
+// Error has one error per line.
+func (e *FormatErrors) Error() string {
+	var lines []string
+	for _, one := range e.List {
+		lines = append(lines, one.Error())
+	}
+	if e.More > 0 {
+		lines = append(lines, "And "+count(e.More, "more error")+".")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap makes errors.As find the first *FormatError.
+func (e *FormatErrors) Unwrap() []error {
+	all := make([]error, len(e.List))
+	for i, one := range e.List {
+		all[i] = one
+	}
+	return all
+}
+
+// Problems lists the errors within what Decode returned: one or several, or
+// none if the error is of another kind.
+func Problems(err error) []*FormatError {
+	if many, ok := errors.AsType[*FormatErrors](err); ok {
+		return many.List
+	}
+	if one, ok := errors.AsType[*FormatError](err); ok {
+		return []*FormatError{one}
+	}
+	return nil
+}
+
+// errorList collects the errors of one file.
+type errorList struct {
+	format string
+	list   []*FormatError
+	more   int
+}
+
+func (l *errorList) add(e *FormatError) {
+	if len(l.list) == MaxErrors {
+		l.more++
+		return
+	}
+	e.Format = l.format
+	l.list = append(l.list, e)
+}
+
+// err is nil if nothing was added.
+func (l *errorList) err() error {
+	switch len(l.list) {
+	case 0:
+		return nil
+	case 1:
+		return l.list[0]
+	}
+	return &FormatErrors{List: l.list, More: l.more}
+}
+
+// fail is the error of a file that has just this one.
+func (l *errorList) fail(e *FormatError) error {
+	l.add(e)
+	return l.err()
+}
+
+// clip shortens foreign text for a message.
+func clip(s string) string {
+	const most = 60
+	s = strings.ToValidUTF8(s, "?")
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, s)
+	if runes := []rune(s); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return s
+}
+
+// count writes a number of things: "1 stage", "3 stages".
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,53 @@
+package profiles
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"memtide/engine"
+)
+
+// Format is one kind of file that profiles are read from. A file of this
+// package adds one by calling register in its init function.
+type Format struct {
+	Name       string   // stable, lower-case letters and digits
+	Title      string   // for people: a few words
+	Doc        string   // the part before the first blank line is a one-sentence summary
+	Extensions []string // usual endings of names, for file pickers; never used to tell formats apart
+
+	// Match claims content by its first HeadSize bytes, byte order mark removed.
+	// No two formats may claim the same content.
+	Match func(head []byte) bool
+
+	// Decode reads what Match has claimed. Its errors are *FormatError,
+	// FormatErrors, or the poll's own.
+	Decode func(name string, data []byte, poll *engine.Poll) (*Profile, error)
+
+	// Encode writes a profile; nil if the format is only read.
+	Encode func(w io.Writer, p *Profile) error
+}
+
+// HeadSize is how much of a file Match sees: all of a small one.
+const HeadSize = 64 << 10
+
+var registry []*Format
+
+// register adds a format. It panics if the name is taken or malformed: that is
+// a mistake of the program, not of its input.
+func register(f *Format) {
+	if f.Name == "" || strings.Trim(f.Name, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
+		panic(fmt.Sprintf("profiles: format name %q is not lower-case letters and digits", f.Name))
+	}
+	for _, have := range registry {
+		if have.Name == f.Name {
+			panic(fmt.Sprintf("profiles: format %q is registered twice", f.Name))
+		}
+	}
+	registry = append(registry, f)
+	slices.SortFunc(registry, func(a, b *Format) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// Formats lists the formats that are read, by name.
+func Formats() []*Format { return slices.Clone(registry) }

@@ -1,0 +1,429 @@
+package profiles
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"memtide/engine"
+)
+
+// From a graph of operators to a chain
+//
+// A node v may end a stage when every other operator is before or behind it,
+// and no edge jumps over it: then its output is the only thing alive between
+// the two sides. In any topological order these are exactly the nodes that no
+// edge jumps over, once only nodes on a path from the main source to the main
+// sink are looked at; one pass finds them. Everything between two ends is one
+// stage (a virtual stage in the words of Beaumont et al., arXiv:1911.13214).
+// An output that its reader overwrites or only renames cannot end a stage:
+// keeping it would not keep its value.
+//
+// Nodes off the main paths join a stage: what hangs on other inputs, the stage
+// that first uses it; side heads, the stage they branch from.
+//
+// Nothing here knows a file format. A reader of operators describes each node
+// by an operator, whatever it is called there.
+
+// operator is a node of the forward graph.
+type operator struct {
+	name    string
+	kind    string // short, for names of stages: Conv2d
+	family  string // conv, fc, pool, norm, act, ...: becomes Stage.Kind
+	forward time.Duration
+	back    time.Duration
+	out     engine.Bytes // all outputs together
+	weights engine.Bytes
+	aux     engine.Bytes // saved for the backward besides inputs and outputs: masks, indices
+	traits  traits
+	preds   []int
+}
+
+// traits say what an operator does with memory, as PyTorch's autograd does it.
+type traits uint8
+
+const (
+	isInput    traits = 1 << iota // brings data in; its time is not the network's
+	isShape                       // reads only the shape of its input
+	isView                        // its output is its input under another name
+	inPlace                       // overwrites an input
+	savesIn                       // its backward needs its inputs
+	savesOut                      // its backward needs its output
+	passesGrad                    // its backward hands gradients on without copying
+)
+
+func (o *operator) is(t traits) bool { return o.traits&t != 0 }
+
+// linearized is a chain, made of operators.
+type linearized struct {
+	stages  []engine.Stage
+	input   engine.Bytes
+	pinned  engine.Bytes // constants with many readers: resident
+	weights engine.Bytes
+	notes   []string // departures, for people
+}
+
+// Errors of graphs that no chain can be made of.
+var (
+	errCycle    = errors.New("the operators form a cycle")
+	errNoPath   = errors.New("no path of operators leads from the input to the output")
+	errNoStages = errors.New("no output can end a stage")
+)
+
+// linearizer holds what the steps share. Nodes are numbered in a topological
+// order: an edge leads to a higher number.
+type linearizer struct {
+	ops    []operator
+	succs  [][]int
+	role   []nodeRole
+	root   []int // of the storage that holds the node's output; see findStorages
+	size   []engine.Bytes
+	kept   []bool // storage is saved for the backward, by root
+	ends   []int  // nodes that end a stage, ascending
+	stage  []int  // index of the node's stage; -1 for inputs and constants
+	poll   *engine.Poll
+	result linearized
+}
+
+// nodeRole is how a node takes part.
+type nodeRole uint8
+
+const (
+	onPath   nodeRole = iota
+	dataIn            // inputs: not part of a stage
+	constant          // kept for the whole step
+	late              // hangs on a secondary input
+	side              // does not lead to the main output
+)
+
+// linearize makes a chain of the operators, given in any order with preds that
+// are indices. Its errors are errCycle, errNoPath, errNoStages or the poll's.
+func linearize(ops []operator, poll *engine.Poll) (*linearized, error) {
+	sorted, err := sortOperators(ops, poll)
+	if err != nil {
+		return nil, err
+	}
+	l := &linearizer{ops: dropDeadViews(sorted), poll: poll}
+	l.succs = successors(l.ops)
+	l.role = make([]nodeRole, len(l.ops))
+	for _, step := range []func() error{l.findInputs, l.findPaths, l.findStorages, l.findEnds, l.assignStages, l.buildStages} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	return &l.result, nil
+}
+
+func successors(ops []operator) [][]int {
+	succs := make([][]int, len(ops))
+	for i := range ops {
+		for _, p := range ops[i].preds {
+			succs[p] = append(succs[p], i)
+		}
+	}
+	return succs
+}
+
+// sortOperators renumbers the operators topologically; among those that are
+// ready, the one given first comes first.
+func sortOperators(ops []operator, poll *engine.Poll) ([]operator, error) {
+	succs := successors(ops)
+	missing := make([]int, len(ops))
+	var ready intHeap
+	for i := range ops {
+		if missing[i] = len(ops[i].preds); missing[i] == 0 {
+			ready.push(i)
+		}
+	}
+	place := make([]int, len(ops))
+	var sorted []operator
+	for len(ready) > 0 {
+		if err := poll.Err(); err != nil {
+			return nil, err
+		}
+		i := ready.pop()
+		place[i] = len(sorted)
+		sorted = append(sorted, ops[i])
+		for _, s := range succs[i] {
+			if missing[s]--; missing[s] == 0 {
+				ready.push(s)
+			}
+		}
+	}
+	if len(sorted) < len(ops) {
+		return nil, errCycle
+	}
+	for i := range sorted {
+		sorted[i].preds = renumber(sorted[i].preds, place)
+	}
+	return sorted, nil
+}
+
+// renumber maps preds; a negative place drops one.
+func renumber(preds, place []int) []int {
+	var mapped []int
+	for _, p := range preds {
+		if place[p] >= 0 {
+			mapped = append(mapped, place[p])
+		}
+	}
+	return mapped
+}
+
+// intHeap is a binary heap with the smallest number on top.
+type intHeap []int
+
+func (h *intHeap) push(v int) {
+	*h = append(*h, v)
+	for i := len(*h) - 1; i > 0 && (*h)[i] < (*h)[(i-1)/2]; i = (i - 1) / 2 {
+		(*h)[i], (*h)[(i-1)/2] = (*h)[(i-1)/2], (*h)[i]
+	}
+}
+
+func (h *intHeap) pop() int {
+	old := *h
+	top, n := old[0], len(old)-1
+	old[0] = old[n]
+	*h = old[:n]
+	for i := 0; ; {
+		c := 2*i + 1
+		if c >= n {
+			return top
+		}
+		if c+1 < n && old[c+1] < old[c] {
+			c++
+		}
+		if old[i] <= old[c] {
+			return top
+		}
+		old[i], old[c] = old[c], old[i]
+		i = c
+	}
+}
+
+// dropDeadViews removes views and shapes that nobody reads, such as the hidden
+// state of an LSTM; the last operator stays.
+func dropDeadViews(ops []operator) []operator {
+	readers := make([]int, len(ops))
+	for i := range ops {
+		for _, p := range ops[i].preds {
+			readers[p]++
+		}
+	}
+	place := make([]int, len(ops))
+	for i := len(ops) - 2; i >= 0; i-- {
+		if readers[i] == 0 && ops[i].is(isView|isShape) && ops[i].forward == 0 {
+			place[i] = -1
+			for _, p := range ops[i].preds {
+				readers[p]--
+			}
+		}
+	}
+	var alive []operator
+	for i := range ops {
+		if place[i] == 0 {
+			place[i] = len(alive)
+			alive = append(alive, ops[i])
+		}
+	}
+	for i := range alive {
+		alive[i].preds = renumber(alive[i].preds, place)
+	}
+	return alive
+}
+
+// findInputs tells inputs and constants from operators.
+func (l *linearizer) findInputs() error {
+	first := -1
+	for i := range l.ops {
+		o := &l.ops[i]
+		if len(o.preds) > 0 {
+			if l.isConstant(i) {
+				l.role[i] = constant
+				l.result.pinned += o.out
+				l.result.notes = append(l.result.notes, fmt.Sprintf("%s (%s) is a constant with %d readers: it stays for the whole step.",
+					clip(o.name), clip(o.kind), len(l.succs[i])))
+			}
+			continue
+		}
+		first = cmp.Or(first+1, i+1) - 1
+		if o.is(isInput) || o.out == 0 && o.forward == 0 {
+			l.role[i] = dataIn
+			l.result.input += o.out
+		}
+	}
+	if !slices.Contains(l.role, dataIn) && first >= 0 {
+		l.role[first] = dataIn
+		l.result.input = l.ops[first].out
+	}
+	return nil
+}
+
+// isConstant finds masks and the like: no gradient, hardly anything before
+// them, and three readers or more.
+func (l *linearizer) isConstant(i int) bool {
+	const mostBefore, leastReaders = 4, 3
+	if len(l.succs[i]) < leastReaders || l.ops[i].back > 0 {
+		return false
+	}
+	before := []int{i}
+	for at := 0; at < len(before); at++ {
+		for _, p := range l.ops[before[at]].preds {
+			if l.ops[p].back > 0 {
+				return false
+			}
+			if !slices.Contains(before, p) {
+				before = append(before, p)
+			}
+			if len(before) > mostBefore+1 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// findPaths finds the main output and the main input, and what is off the paths
+// between them.
+func (l *linearizer) findPaths() error {
+	sink, sinks, err := l.mainSink()
+	if err != nil {
+		return err
+	}
+	before := l.reach(sink, func(i int) []int { return l.ops[i].preds })
+	source, err := l.mainSource(before)
+	if err != nil {
+		return err
+	}
+	if source < 0 {
+		return errNoPath
+	}
+	behind := l.reach(source, func(i int) []int { return l.succs[i] })
+	lateOnes, sideOnes := 0, 0
+	for i := range l.ops {
+		switch {
+		case l.role[i] != onPath:
+		case !behind[i]:
+			l.role[i] = late
+			lateOnes++
+		case !before[i]:
+			l.role[i] = side
+			sideOnes++
+		}
+	}
+	if lateOnes > 0 {
+		l.note("%s on secondary inputs: part of the stage that first uses them.", count(lateOnes, "operator"))
+	}
+	if sideOnes > 0 {
+		l.note("%s of side heads: part of the stage they branch from.", count(sideOnes, "operator"))
+	}
+	if sinks > 1 {
+		l.note("Of %d outputs, %s (%s) is taken for the main one.", sinks, clip(l.ops[sink].name), clip(l.ops[sink].kind))
+	}
+	return nil
+}
+
+func (l *linearizer) note(format string, args ...any) {
+	l.result.notes = append(l.result.notes, fmt.Sprintf(format, args...))
+}
+
+// reach marks the nodes that next leads to from start, start included.
+func (l *linearizer) reach(start int, next func(int) []int) []bool {
+	seen := make([]bool, len(l.ops))
+	seen[start] = true
+	for stack := []int{start}; len(stack) > 0; {
+		i := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		for _, j := range next(i) {
+			if !seen[j] {
+				seen[j] = true
+				stack = append(stack, j)
+			}
+		}
+	}
+	return seen
+}
+
+// mainSink is the output with the most time before it; the later one if equal.
+func (l *linearizer) mainSink() (sink, sinks int, err error) {
+	var ends []int
+	for i := range l.ops {
+		if len(l.succs[i]) == 0 {
+			ends = append(ends, i)
+		}
+	}
+	sum := make([]time.Duration, len(ends))
+	err = l.eachReach(ends, false, func(k, i int) { sum[k] += l.ops[i].forward + l.ops[i].back })
+	best := 0
+	for k := range ends {
+		if sum[k] >= sum[best] {
+			best = k
+		}
+	}
+	return ends[best], len(ends), err
+}
+
+// mainSource is the source with the most operators behind it, among those that
+// lead to the main output; the earlier one if equal, -1 if there is none.
+func (l *linearizer) mainSource(before []bool) (int, error) {
+	var starts []int
+	for i := range l.ops {
+		if len(l.ops[i].preds) == 0 && l.role[i] != constant && before[i] {
+			starts = append(starts, i)
+		}
+	}
+	if len(starts) == 0 {
+		return -1, nil
+	}
+	n := make([]int, len(starts))
+	err := l.eachReach(starts, true, func(k, _ int) { n[k]++ })
+	best := 0
+	for k := range starts {
+		if n[k] > n[best] {
+			best = k
+		}
+	}
+	return starts[best], err
+}
+
+// eachReach calls visit(k, i) for every node i that starts[k] reaches, itself
+// included, along the edges or against them. 64 starts travel together, as the
+// bits of a word.
+func (l *linearizer) eachReach(starts []int, along bool, visit func(k, i int)) error {
+	n := len(l.ops)
+	mask := make([]uint64, n)
+	for base := 0; base < len(starts); base += 64 {
+		clear(mask)
+		group := starts[base:min(base+64, len(starts))]
+		for k, i := range group {
+			mask[i] |= 1 << k
+		}
+		for step := range n {
+			if err := l.poll.Err(); err != nil {
+				return err
+			}
+			i, next := step, l.succs
+			if !along {
+				i = n - 1 - step
+			}
+			if mask[i] == 0 {
+				continue
+			}
+			to := l.ops[i].preds
+			if along {
+				to = next[i]
+			}
+			for _, j := range to {
+				mask[j] |= mask[i]
+			}
+			for k := range group {
+				if mask[i]>>k&1 != 0 {
+					visit(base+k, i)
+				}
+			}
+		}
+	}
+	return nil
+}

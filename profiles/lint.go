@@ -1,0 +1,127 @@
+package profiles
+
+import (
+	"fmt"
+	"time"
+
+	"memtide/engine"
+)
+
+// Lint reports what looks wrong with a profile without making it unusable.
+// Decode has added it to the warnings of what it returns.
+//
+// The thresholds are rules of thumb from measured and published profiles: on
+// GPUs the backward of a network takes 1 to 3 times its forward, a small kernel
+// takes some 10 microseconds, and no training step needs petabytes.
+func Lint(p *Profile) []string {
+	if p.Chain == nil {
+		return nil
+	}
+	var list []string
+	for _, rule := range []func(*Profile) string{lintRatio, lintFloor, lintSaved, lintLinear, lintTimeUnit, lintSizeUnit} {
+		if w := rule(p); w != "" {
+			list = append(list, w)
+		}
+	}
+	return list
+}
+
+// lintRatio looks at the whole backward over the whole forward.
+func lintRatio(p *Profile) string {
+	f, b := p.Chain.ForwardTime(), p.Chain.BackTime()
+	if f == 0 && b == 0 {
+		return "All times are 0: only memory can be compared."
+	}
+	if f == 0 || b == 0 {
+		return fmt.Sprintf("The forward takes %v and the backward %v: one of them was not measured.", f, b)
+	}
+	if r := b.Seconds() / f.Seconds(); r < 0.8 || r > 3.5 {
+		return fmt.Sprintf("The backward takes %.2f times as long as the forward; 0.8 to 3.5 times is usual.", r)
+	}
+	return ""
+}
+
+// lintFloor finds a time that every forward contains: the wait for the device
+// after each layer, in profiles that synchronize there. Many stages are then
+// close to the smallest time, which is far below the largest.
+func lintFloor(p *Profile) string {
+	if p.Source.Times == Analytic || p.Source.Times == Estimated {
+		return ""
+	}
+	const least, most = 200 * time.Microsecond, time.Millisecond
+	var floor, top time.Duration
+	timed := 0
+	for i := range p.Chain.Stages {
+		if f := p.Chain.Stages[i].Forward; f > 0 {
+			timed++
+			top = max(top, f)
+			if floor == 0 || f < floor {
+				floor = f
+			}
+		}
+	}
+	near := 0
+	for i := range p.Chain.Stages {
+		if f := p.Chain.Stages[i].Forward; f > 0 && f <= 2*floor {
+			near++
+		}
+	}
+	if floor <= least || floor > most || near < 3 || 4*near < timed || top < 8*floor {
+		return ""
+	}
+	return fmt.Sprintf("No forward takes less than %v, and %d are close to it: the times may contain a wait for the device after every layer.", floor, near)
+}
+
+// lintSaved finds saved sets without the output, in chains that no decoder has
+// been over.
+func lintSaved(p *Profile) string {
+	n := 0
+	for i := range p.Chain.Stages {
+		if s := &p.Chain.Stages[i]; s.Saved < s.Out {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("In %s, the saved set is smaller than the output, which it contains.", count(n, "stage"))
+}
+
+func lintLinear(p *Profile) string {
+	if why := p.NotLinear(); why != "" {
+		return "This is no useful chain: " + why + ". Methods for chains can choose little here."
+	}
+	return ""
+}
+
+func lintTimeUnit(p *Profile) string {
+	step := p.Chain.ForwardTime() + p.Chain.BackTime()
+	switch {
+	case step > 10*time.Minute:
+		return fmt.Sprintf("One step takes %v: the times may be 1000 times too large. They are read as %s.", step.Round(time.Second), timeUnit(p))
+	case step > 0 && step < 10*time.Microsecond:
+		return fmt.Sprintf("One step takes %v: the times may be 1000 times too small. They are read as %s.", step, timeUnit(p))
+	}
+	return ""
+}
+
+func timeUnit(p *Profile) string {
+	if p.Format == "rotor" || p.Format == "pipedream" {
+		return "milliseconds"
+	}
+	return "seconds"
+}
+
+func lintSizeUnit(p *Profile) string {
+	var most engine.Bytes
+	for i := range p.Chain.Stages {
+		most = max(most, p.Chain.Stages[i].Saved)
+	}
+	switch {
+	case most > 4<<40:
+		return fmt.Sprintf("One stage saves %d GiB: the sizes may be 1000 times too large. They are read as bytes.", most/engine.GiB)
+	case most < 64*engine.KiB:
+		return fmt.Sprintf("No stage saves more than %d bytes: the sizes may be 1000 times too small. They are read as bytes.", most)
+	}
+	return ""
+}

@@ -1,0 +1,27 @@
+// Command wasm is the whole program in the browser: one binary with two roles.
+// Started with the argument "worker" it solves; otherwise it is the page.
+package main
+
+import (
+	"os"
+
+	"github.com/hack-pad/safejs"
+
+	"memtide/wasm/pool"
+)
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == "worker" {
+		pool.Serve()
+		return
+	}
+	page, err := safejs.Global().Get("memtide")
+	if err != nil {
+		panic(err)
+	}
+	module, err := page.Get("module")
+	if err != nil {
+		panic(err)
+	}
+	runPage(module)
+}

@@ -1,0 +1,42 @@
+package pool
+
+import (
+	"strings"
+
+	"memtide/wasm/proto"
+)
+
+// crashed says what a dead worker's last words mean. The words are Go's and the
+// browsers' own: "fatal error: ...", "panic: ...", V8's "Maximum call stack size
+// exceeded", Firefox's "too much recursion".
+func crashed(detail string) *proto.Failure {
+	f := &proto.Failure{Kind: proto.Crash, Detail: detail}
+	switch lower := strings.ToLower(detail); {
+	case strings.Contains(lower, "out of memory"):
+		f.Text = "This needs more memory than the browser allows."
+	case strings.Contains(lower, "call stack"), strings.Contains(lower, "too much recursion"), strings.Contains(lower, "stack overflow"):
+		f.Text = "The computation went deeper than the browser's stack allows."
+	default:
+		f.Text = "The engine stopped unexpectedly: " + firstLine(detail)
+	}
+	return f
+}
+
+// firstLine is the line that says why: the first that begins like a Go crash,
+// otherwise the first.
+func firstLine(detail string) string {
+	first := ""
+	for line := range strings.Lines(detail) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
+			return line
+		}
+		if first == "" {
+			first = line
+		}
+	}
+	if first == "" {
+		return "it gave no reason"
+	}
+	return first
+}

@@ -1,0 +1,336 @@
+package pool
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"memtide/wasm/proto"
+	"memtide/wasm/serve"
+)
+
+// Times that decide how patient the pool is.
+const (
+	// silence is how long a running request may say nothing before the page is
+	// told, and how often it is told again.
+	silence = 10 * time.Second
+	// grace is how long the worker of a cancelled request may still finish by
+	// itself: most solves end sooner than a worker is replaced.
+	grace = 100 * time.Millisecond
+	// maxStarts is how many workers may die one after the other without having
+	// been given anything to do, until the pool stops replacing them.
+	maxStarts = 3
+)
+
+// port is a worker that was started.
+type port struct {
+	send func(message []byte) error
+	kill func()
+}
+
+// events are what a worker tells. They are called from the event loop, never
+// from within start, send or kill.
+type events struct {
+	ready   func()
+	message func([]byte)
+	died    func(detail string) // detail: what it wrote last
+}
+
+// Pool implements proto.Pool. Besides the width workers that may be busy with
+// sweeps there is one more, so that a solve never waits for a point of a sweep.
+type Pool struct {
+	start func(events) (port, error)
+	width int
+
+	silence, grace time.Duration
+
+	mu        sync.Mutex
+	workers   []*worker // one per slot; nil where none runs
+	failed    int       // workers that died without having been of use, since the last that was
+	broken    string    // why no more workers are started; empty if they are
+	urgent    []*job    // everything but sweeps
+	patient   []*job
+	onSilence func(*proto.Request, time.Duration)
+}
+
+type worker struct {
+	port
+	slot   int
+	ready  bool
+	proven bool // it has answered
+	job    *job
+}
+
+type job struct {
+	req        *proto.Request
+	payload    []byte
+	onProgress func(*proto.Reply)
+	done       chan answer
+	given      bool      // up: the answer goes nowhere
+	heard      time.Time // last sign of life; zero while it is queued
+	silent     bool      // the page was told so
+}
+
+type answer struct {
+	reply *proto.Reply
+	err   error
+}
+
+// newPool starts the first worker; the others follow when it is ready, so that
+// they do not hold up the first answer.
+func newPool(width int, start func(events) (port, error)) *Pool {
+	p := &Pool{start: start, width: max(width, 1), silence: silence, grace: grace}
+	p.workers = make([]*worker, p.width+1)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.spawn(0)
+	return p
+}
+
+// Size implements proto.Pool.
+func (p *Pool) Size() int { return p.width }
+
+// OnSilence implements proto.Pool.
+func (p *Pool) OnSilence(f func(*proto.Request, time.Duration)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.onSilence = f
+}
+
+// Do implements proto.Pool. Sweeps are spread over the workers.
+func (p *Pool) Do(ctx context.Context, req *proto.Request, onProgress func(*proto.Reply)) (*proto.Reply, error) {
+	if req.Op == proto.OpSweep && req.Sweep != nil {
+		return serve.Spread(ctx, req.Sweep, p.width, p.one, onProgress)
+	}
+	return p.one(ctx, req, onProgress)
+}
+
+func (p *Pool) one(ctx context.Context, req *proto.Request, onProgress func(*proto.Reply)) (*proto.Reply, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	payload, err := proto.EncodeRequest(req)
+	if err != nil {
+		return nil, proto.Fail(proto.BadRequest, "%v", err)
+	}
+	j := &job{req: req, payload: payload, onProgress: onProgress, done: make(chan answer, 1)}
+	p.enqueue(j)
+	tick := time.NewTicker(p.silence)
+	defer tick.Stop()
+	for {
+		select {
+		case a := <-j.done:
+			return a.reply, a.err
+		case <-ctx.Done():
+			p.giveUp(j)
+			return nil, ctx.Err()
+		case <-tick.C:
+			p.listen(j)
+		}
+	}
+}
+
+func (p *Pool) enqueue(j *job) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if j.req.Op == proto.OpSweep {
+		p.patient = append(p.patient, j)
+	} else {
+		p.urgent = append(p.urgent, j)
+	}
+	if p.broken != "" { // a person asked again: so do we
+		p.broken, p.failed = "", 0
+		p.spawn(0)
+	}
+	p.pump()
+}
+
+// pump gives queued jobs to idle workers. The caller holds the lock.
+func (p *Pool) pump() {
+	busy := 0
+	var idle []*worker
+	for _, w := range p.workers {
+		if w != nil && w.job != nil {
+			busy++
+		} else if w != nil && w.ready {
+			idle = append(idle, w)
+		}
+	}
+	for len(idle) > 0 {
+		var j *job
+		switch {
+		case len(p.urgent) > 0:
+			j, p.urgent = p.urgent[0], p.urgent[1:]
+		case len(p.patient) > 0 && busy < p.width:
+			j, p.patient = p.patient[0], p.patient[1:]
+		default:
+			return
+		}
+		w := idle[0]
+		idle = idle[1:]
+		busy++
+		w.job, j.heard = j, time.Now()
+		if err := w.send(j.payload); err != nil {
+			p.bury(w, err.Error())
+		}
+		j.payload = nil
+	}
+}
+
+// spawn starts a worker in a slot. The caller holds the lock.
+func (p *Pool) spawn(slot int) {
+	if p.broken != "" {
+		return
+	}
+	w := &worker{slot: slot}
+	port, err := p.start(events{
+		ready:   func() { p.onReady(w) },
+		message: func(b []byte) { p.onMessage(w, b) },
+		died:    func(detail string) { p.onDeath(w, detail) },
+	})
+	if err != nil {
+		p.startFailed(slot, err.Error())
+		return
+	}
+	w.port = port
+	p.workers[slot] = w
+}
+
+// startFailed tries again, or fails what waits. The caller holds the lock.
+func (p *Pool) startFailed(slot int, detail string) {
+	p.failed++
+	if p.failed < maxStarts {
+		p.spawn(slot)
+		return
+	}
+	for _, w := range p.workers {
+		if w != nil && w.ready {
+			return // the slot stays empty; others work
+		}
+	}
+	p.broken = detail
+	for _, j := range append(p.urgent, p.patient...) {
+		j.done <- answer{err: &proto.Failure{Kind: proto.Crash, Text: "The engine cannot start here: " + firstLine(detail), Detail: detail}}
+	}
+	p.urgent, p.patient = nil, nil
+}
+
+func (p *Pool) onReady(w *worker) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.workers[w.slot] != w {
+		return
+	}
+	w.ready = true
+	for slot, other := range p.workers {
+		if other == nil {
+			p.spawn(slot)
+		}
+	}
+	p.pump()
+}
+
+func (p *Pool) onMessage(w *worker, b []byte) {
+	reply, err := proto.DecodeReply(b)
+	p.mu.Lock()
+	j := w.job
+	if p.workers[w.slot] != w || j == nil {
+		p.mu.Unlock()
+		return
+	}
+	j.heard = time.Now()
+	loud := j.silent && !j.given && p.onSilence != nil
+	onSilence := p.onSilence
+	j.silent = false
+	final := err != nil || reply.Kind != proto.KindProgress
+	if final {
+		w.job, w.proven, p.failed = nil, true, 0
+		p.pump()
+	}
+	given := j.given
+	p.mu.Unlock()
+	if loud {
+		onSilence(j.req, 0)
+	}
+	switch {
+	case given:
+	case err != nil:
+		j.done <- answer{err: &proto.Failure{Kind: proto.Crash, Text: "The engine's answer cannot be read: " + err.Error()}}
+	case final:
+		r, err := serve.Answer(reply)
+		j.done <- answer{r, err}
+	case j.onProgress != nil:
+		j.onProgress(reply)
+	}
+}
+
+func (p *Pool) onDeath(w *worker, detail string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.workers[w.slot] == w {
+		p.bury(w, detail)
+	}
+}
+
+// bury fails the job of a worker that died and replaces it. The caller holds the lock.
+func (p *Pool) bury(w *worker, detail string) {
+	useless := w.job == nil && !w.proven
+	if j := w.job; j != nil && !j.given {
+		j.done <- answer{err: crashed(detail)}
+	}
+	p.workers[w.slot] = nil
+	w.kill()
+	if useless {
+		p.startFailed(w.slot, detail)
+		return
+	}
+	p.spawn(w.slot)
+}
+
+// giveUp takes a job out of the queue, or ends its worker if it does not
+// finish soon.
+func (p *Pool) giveUp(j *job) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	j.given = true
+	p.urgent = without(p.urgent, j)
+	p.patient = without(p.patient, j)
+	for _, w := range p.workers {
+		if w != nil && w.job == j {
+			time.AfterFunc(p.grace, func() { p.endIfStill(w, j) })
+		}
+	}
+}
+
+func (p *Pool) endIfStill(w *worker, j *job) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.workers[w.slot] == w && w.job == j {
+		p.bury(w, "cancelled")
+	}
+}
+
+// listen tells the page if a running job has been silent.
+func (p *Pool) listen(j *job) {
+	p.mu.Lock()
+	var quiet time.Duration
+	if !j.heard.IsZero() {
+		quiet = time.Since(j.heard)
+	}
+	tell := quiet >= p.silence && p.onSilence != nil
+	j.silent = j.silent || tell
+	onSilence := p.onSilence
+	p.mu.Unlock()
+	if tell {
+		onSilence(j.req, quiet)
+	}
+}
+
+func without(q []*job, j *job) []*job {
+	for i := range q {
+		if q[i] == j {
+			return append(q[:i:i], q[i+1:]...)
+		}
+	}
+	return q
+}

@@ -1,0 +1,129 @@
+package pool
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/hack-pad/safejs"
+
+	"memtide/wasm/proto"
+)
+
+// What follows is there only on a page that was opened with ?selftest, for the
+// browser tests: they prove that each way to fail shows as an error and that
+// the next request works. A page without it ignores Request.Test.
+
+func selftestAllowed(self safejs.Value) bool {
+	v, err := self.Get("selftest")
+	if err != nil {
+		return false
+	}
+	ok, err := v.Truthy()
+	return err == nil && ok
+}
+
+// breakDown fails in the way that is asked for.
+func breakDown(how string) {
+	switch how {
+	case "die": // a panic that nobody can recover
+		go panic("self-test: a panic in a goroutine")
+		select {}
+	case "overflow":
+		fmt.Println(deeper(1, 2))
+	case "oom":
+		var hold [][]byte
+		for {
+			hold = append(hold, make([]byte, 256<<20))
+			for i := 0; i < 256<<20; i += 4096 {
+				hold[len(hold)-1][i] = 1
+			}
+		}
+	case "loop":
+		for {
+		}
+	}
+}
+
+//go:noinline
+func deeper(a, b int) int {
+	if a == 1<<40 {
+		return b
+	}
+	return deeper(a+1, b+a) + 1
+}
+
+// publish sets memtide.request(json, onProgress): a promise of the reply as
+// JSON (without schedule and trace, but with their lengths), rejected with the
+// failure as JSON. The promise has a function cancel.
+func publish(p *Pool) error {
+	page, err := safejs.Global().Get("memtide")
+	if err != nil {
+		return err
+	}
+	f, err := safejs.FuncOf(func(_ safejs.Value, args []safejs.Value) any {
+		text, err := args[0].String()
+		if err != nil {
+			return err.Error()
+		}
+		return safejs.Unsafe(p.promise(text, args[1]))
+	})
+	if err != nil {
+		return err
+	}
+	return page.Set("request", f)
+}
+
+func (p *Pool) promise(text string, onProgress safejs.Value) safejs.Value {
+	ctx, cancel := context.WithCancel(context.Background())
+	start, err := safejs.FuncOf(func(_ safejs.Value, settle []safejs.Value) any {
+		go func() {
+			reply, err := p.scripted(ctx, text, onProgress)
+			if err != nil {
+				_, _ = settle[1].Invoke(jsonOf(err))
+				return
+			}
+			_, _ = settle[0].Invoke(jsonOf(reply))
+		}()
+		return nil
+	})
+	if err != nil {
+		panic(err)
+	}
+	promise, err := construct("Promise", start)
+	if err != nil {
+		panic(err)
+	}
+	stop, err := safejs.FuncOf(func(safejs.Value, []safejs.Value) any { cancel(); return nil })
+	if err == nil {
+		err = promise.Set("cancel", stop)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return promise
+}
+
+func (p *Pool) scripted(ctx context.Context, text string, onProgress safejs.Value) (*proto.Reply, error) {
+	var req proto.Request
+	if err := json.Unmarshal([]byte(text), &req); err != nil {
+		return nil, err
+	}
+	return p.Do(ctx, &req, func(r *proto.Reply) { _, _ = onProgress.Invoke(jsonOf(r)) })
+}
+
+func jsonOf(v any) string {
+	if err, ok := v.(error); ok {
+		if _, isFailure := v.(*proto.Failure); !isFailure {
+			v = map[string]string{"text": err.Error()}
+		}
+	}
+	if r, ok := v.(*proto.Reply); ok && r.Solved != nil && r.Solved.Trace != nil {
+		v = map[string]any{"reply": r, "spans": len(r.Solved.Trace.Spans), "steps": len(r.Solved.Schedule)}
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
+}

@@ -1,0 +1,95 @@
+package pool
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hack-pad/safejs"
+
+	"memtide/engine"
+	"memtide/wasm/proto"
+	"memtide/wasm/serve"
+)
+
+// Serve is the life of a worker: it answers the page's requests, one after the
+// other, and never returns. While nobody asks it warms itself up: the browser
+// compiles hot code again, and faster, once it has run.
+func Serve() {
+	self := safejs.Global()
+	requests := make(chan []byte, 1)
+	listener, err := safejs.FuncOf(func(_ safejs.Value, args []safejs.Value) any {
+		data, err := args[0].Get("data")
+		if err != nil {
+			panic(err)
+		}
+		b, err := body(data)
+		if err != nil {
+			panic(err)
+		}
+		requests <- b
+		return nil
+	})
+	if err == nil {
+		err = self.Set("onmessage", listener)
+	}
+	if err == nil {
+		_, err = self.Call("postMessage", map[string]any{"type": "ready"})
+	}
+	if err != nil {
+		panic(err) // worker.js tells the page
+	}
+	w := worksite{self: self, selftest: selftestAllowed(self)}
+	select {
+	case b := <-requests:
+		w.answer(b)
+	case <-time.After(50 * time.Millisecond):
+		w.warmUp()
+	}
+	for b := range requests {
+		w.answer(b)
+	}
+}
+
+type worksite struct {
+	self     safejs.Value
+	selftest bool
+	server   serve.Server
+}
+
+func (w *worksite) answer(b []byte) {
+	req, err := proto.DecodeRequest(b)
+	if err != nil {
+		w.emit(&proto.Reply{Kind: proto.KindFailure, Failure: proto.Fail(proto.BadRequest, "%v", err)})
+		return
+	}
+	if w.selftest && req.Test != "" {
+		breakDown(req.Test)
+	}
+	w.server.Handle(context.Background(), req, w.emit)
+}
+
+// emit panics if the page cannot be told: then nothing else can be said either,
+// and a dead worker is noticed.
+func (w *worksite) emit(r *proto.Reply) {
+	b, err := proto.EncodeReply(r)
+	if err == nil {
+		err = post(w.self, "reply", b)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("the answer cannot be sent: %v", err))
+	}
+}
+
+// warmUp solves a toy problem with a server of its own.
+func (w *worksite) warmUp() {
+	var s serve.Server
+	s.Handle(context.Background(), &proto.Request{Op: proto.OpSolve, Solve: &proto.Solve{
+		Setting: proto.Setting{
+			Network: proto.Network{Preset: "resnet50-b1"},
+			Device:  engine.Device{ToHost: 12_500_000_000, ToDev: 12_500_000_000},
+		},
+		Method: proto.Method{Strategy: "rotor"},
+		Budget: proto.Budget{BasisPoints: 6000},
+	}}, func(*proto.Reply) {})
+}

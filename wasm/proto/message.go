@@ -1,0 +1,246 @@
+package proto
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/bits"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+)
+
+// Op is what a request asks for.
+type Op string
+
+// The requests.
+const (
+	OpOpen  Op = "open"
+	OpSolve Op = "solve"
+	OpSweep Op = "sweep"
+)
+
+// Request is a question to a worker. Of Open, Solve and Sweep the one that Op
+// names is set. A page that was started for self-tests may send other ops,
+// which serve.Handle answers as bad requests (see package pool).
+type Request struct {
+	Op    Op     `json:"op"`
+	Open  *Open  `json:"open,omitempty"`
+	Solve *Solve `json:"solve,omitempty"`
+	Sweep *Sweep `json:"sweep,omitempty"`
+	Test  string `json:"test,omitempty"`
+}
+
+// Open asks to read a file, or to look at a preset. The file is opened if
+// Preset is empty.
+type Open struct {
+	File   string `json:"file,omitempty"` // name of the file, a hint for the message texts only
+	Preset string `json:"preset,omitempty"`
+	Bytes  []byte `json:"-"` // content of the file
+}
+
+// Network says which profile a request is about: a preset, or a profile in
+// native JSON, as Opened.Profile has it. Exactly one of the two is set.
+type Network struct {
+	Preset  string          `json:"preset,omitempty"` // "resnet101-b32"
+	Profile json.RawMessage `json:"profile,omitempty"`
+}
+
+// Setting is all of a problem except for its budget.
+type Setting struct {
+	Network   Network          `json:"network"`
+	Device    engine.Device    `json:"device"` // rates and duplex decide; the rest is for people
+	Transfers engine.Transfers `json:"transfers"`
+}
+
+// Budget is an amount of device memory: so many bytes or, if BasisPoints is
+// above 0, so many hundredths of a per cent of what keeping everything needs.
+type Budget struct {
+	Bytes       engine.Bytes `json:"bytes,omitempty"`
+	BasisPoints int          `json:"basis_points,omitempty"` // 10000 is 100 %
+}
+
+// Of is the budget in bytes for a network that needs keepAll bytes to keep
+// everything, rounded down.
+func (b Budget) Of(keepAll engine.Bytes) engine.Bytes {
+	if b.BasisPoints <= 0 {
+		return b.Bytes
+	}
+	hi, lo := bits.Mul64(uint64(max(keepAll, 0)), uint64(b.BasisPoints))
+	if hi >= 10_000 {
+		return engine.NoLimit
+	}
+	q, _ := bits.Div64(hi, lo, 10_000)
+	return engine.Bytes(min(q, uint64(engine.NoLimit)))
+}
+
+// Method is a strategy with its arguments; missing ones have their defaults.
+type Method struct {
+	Strategy string      `json:"strategy"` // engine.Strategy.Name
+	Args     engine.Args `json:"args,omitempty"`
+}
+
+// Solve asks for one schedule.
+type Solve struct {
+	Setting
+	Method
+	Budget Budget `json:"budget"`
+	// Limit is how long the solver may take; 0 is as long as it needs. After
+	// it the answer is a failure of kind Deadline, with the best so far.
+	Limit time.Duration `json:"limit,omitempty"`
+}
+
+// Sweep asks for one point per method and budget, budgets inside methods.
+type Sweep struct {
+	Setting
+	Methods []Method      `json:"methods"`
+	Budgets []Budget      `json:"budgets"`
+	Limit   time.Duration `json:"limit,omitempty"` // per point; 0 is as long as it needs
+}
+
+// Kind is the kind of a reply.
+type Kind string
+
+// The kinds of replies.
+const (
+	KindProgress Kind = "progress"
+	KindResult   Kind = "result"
+	KindFailure  Kind = "failure"
+)
+
+// Reply is an answer of a worker.
+//
+//	progress  Progress of a solve (and Solved, if Progress.Best), or Point of a sweep
+//	result    Opened, Solved or Swept, according to the request
+//	failure   Failure (and Solved, if the deadline passed and there is a best so far)
+type Reply struct {
+	Kind     Kind      `json:"kind"`
+	Opened   *Opened   `json:"opened,omitempty"`
+	Solved   *Solved   `json:"solved,omitempty"`
+	Swept    *Swept    `json:"swept,omitempty"`
+	Progress *Progress `json:"progress,omitempty"`
+	Point    *Point    `json:"point,omitempty"`
+	Failure  *Failure  `json:"failure,omitempty"`
+}
+
+// Opened is a profile that was read. Everything the page draws without a
+// solver follows from Profile.
+type Opened struct {
+	Profile json.RawMessage `json:"profile"` // native JSON, canonical
+	Preset  string          `json:"preset,omitempty"`
+	Format  string          `json:"format"`             // what it was read from
+	Lint    []string        `json:"lint,omitempty"`     // findings, for people
+	Totals  Totals          `json:"totals"`             // zero if the network is no chain
+	NoChain string          `json:"no_chain,omitempty"` // why it is none; empty if it is one
+}
+
+// Totals are sums over a chain: what shows a wrong unit at a glance.
+type Totals struct {
+	Stages      int           `json:"stages"` // the loss not included
+	Forward     time.Duration `json:"forward"`
+	Back        time.Duration `json:"back"`
+	Saved       engine.Bytes  `json:"saved"` // sum of abar
+	Out         engine.Bytes  `json:"out"`   // sum of a
+	Resident    engine.Bytes  `json:"resident"`
+	KeepAllPeak engine.Bytes  `json:"keep_all_peak"` // 100 % of keep-everything
+	Batch       int           `json:"batch,omitempty"`
+}
+
+// Solved is a schedule with what is claimed and what was measured.
+type Solved struct {
+	Strategy string          `json:"strategy"`
+	Budget   engine.Bytes    `json:"budget"` // in bytes, resolved
+	Claim    Claim           `json:"claim"`
+	Verdict  Verdict         `json:"verdict"`
+	Bounds   []Bound         `json:"bounds,omitempty"`
+	KeepAll  Reference       `json:"keep_all"` // keeping everything, without any limit
+	Schedule engine.Schedule `json:"-"`
+	Trace    *sim.Trace      `json:"-"` // nil if sim refused the schedule; then Verdict says why
+}
+
+// Claim is what the strategy says of its schedule.
+type Claim struct {
+	StepTime time.Duration `json:"step_time"`
+	Peak     engine.Bytes  `json:"peak"`
+	Optimal  bool          `json:"optimal,omitempty"`
+	Within   string        `json:"within,omitempty"`
+	Bound    time.Duration `json:"bound,omitempty"`
+	Notes    []string      `json:"notes,omitempty"`
+}
+
+// Verdict is what the second opinion says about a schedule.
+type Verdict struct {
+	Verified bool   `json:"verified"`        // check agreed and the claims equal the measurement
+	Problem  string `json:"error,omitempty"` // what is wrong, if not verified
+}
+
+// Bound is a lower bound of the step time, with the name of its argument.
+type Bound struct {
+	Name     string        `json:"name"`
+	StepTime time.Duration `json:"step_time"`
+}
+
+// Reference is a step time and a peak to compare with.
+type Reference struct {
+	StepTime time.Duration `json:"step_time"`
+	Peak     engine.Bytes  `json:"peak"`
+}
+
+// Progress is how far a solve is, in units of the solver's own.
+type Progress struct {
+	Done  int  `json:"done"`
+	Total int  `json:"total,omitempty"` // 0 if unknown
+	Best  bool `json:"best,omitempty"`  // Reply.Solved is the best so far
+}
+
+// Point is one strategy at one budget. If Failure is not nil there is no
+// schedule (Failure.Kind says why: Infeasible, Unsupported, ...), unless
+// StepTime is above 0: then the deadline passed and it is the best so far.
+type Point struct {
+	Method   int           `json:"method"` // index into Sweep.Methods
+	Index    int           `json:"index"`  // index into Sweep.Budgets
+	Done     int           `json:"done"`   // points answered so far, this one included
+	Total    int           `json:"total"`
+	Strategy string        `json:"strategy"`
+	Budget   engine.Bytes  `json:"budget"`
+	StepTime time.Duration `json:"step_time,omitempty"` // measured
+	Peak     engine.Bytes  `json:"peak,omitempty"`      // measured
+	Optimal  bool          `json:"optimal,omitempty"`
+	Bound    time.Duration `json:"bound,omitempty"` // lower bound of any schedule of the strategy's class
+	Verdict  Verdict       `json:"verdict"`
+	Failure  *Failure      `json:"failure,omitempty"`
+}
+
+// Swept ends a sweep.
+type Swept struct {
+	Points  int       `json:"points"`
+	KeepAll Reference `json:"keep_all"`
+}
+
+// FailureKind keeps the ways to fail apart.
+type FailureKind string
+
+// The ways to fail.
+const (
+	Infeasible  FailureKind = "infeasible"  // no schedule of the strategy fits; Smallest would do, if known
+	Unsupported FailureKind = "unsupported" // the strategy cannot work on this problem at all
+	Deadline    FailureKind = "deadline"    // Limit passed
+	BadRequest  FailureKind = "bad-request" // the profile, an argument or the request is wrong; Text says what and where
+	Crash       FailureKind = "crash"       // the program failed: a panic, the stack, memory, or the worker died
+)
+
+// Failure is why there is no result. It is an error.
+type Failure struct {
+	Kind     FailureKind  `json:"kind"`
+	Text     string       `json:"text"`               // for people
+	Detail   string       `json:"detail,omitempty"`   // of a crash: the last lines that the program wrote
+	Budget   engine.Bytes `json:"budget,omitempty"`   // of Infeasible: the budget in bytes, resolved
+	Smallest engine.Bytes `json:"smallest,omitempty"` // of Infeasible; 0 if unknown
+}
+
+func (f *Failure) Error() string { return f.Text }
+
+// Fail is a failure with a formatted text.
+func Fail(kind FailureKind, format string, args ...any) *Failure {
+	return &Failure{Kind: kind, Text: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,72 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"memtide/wasm/proto"
+)
+
+// Server answers one request at a time. It remembers the last network that it
+// was asked about, because a person who moves a slider asks about the same one.
+// The zero value is ready.
+type Server struct {
+	last network
+}
+
+// Handle answers req by calling emit: any number of times with progress, then
+// once with a result or a failure. It never panics: a panic of a strategy is a
+// failure of kind Crash. When ctx is cancelled the answer is the failure of the
+// strategy that noticed; its kind is Deadline.
+func (s *Server) Handle(ctx context.Context, req *proto.Request, emit func(*proto.Reply)) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.last = network{} // it may be half built
+			emit(&proto.Reply{Kind: proto.KindFailure, Failure: &proto.Failure{
+				Kind:   proto.Crash,
+				Text:   fmt.Sprintf("The program failed: %v", r),
+				Detail: panicSite(string(debug.Stack())),
+			}})
+		}
+	}()
+	reply, fail := s.answer(ctx, req, emit)
+	if fail != nil {
+		if reply == nil {
+			reply = &proto.Reply{}
+		}
+		reply.Kind, reply.Failure = proto.KindFailure, fail
+	} else {
+		reply.Kind = proto.KindResult
+	}
+	emit(reply)
+}
+
+func (s *Server) answer(ctx context.Context, req *proto.Request, emit func(*proto.Reply)) (*proto.Reply, *proto.Failure) {
+	switch {
+	case req.Op == proto.OpOpen && req.Open != nil:
+		opened, fail := s.open(req.Open)
+		return &proto.Reply{Opened: opened}, fail
+	case req.Op == proto.OpSolve && req.Solve != nil:
+		solved, fail := s.solve(ctx, req.Solve, emit)
+		return &proto.Reply{Solved: solved}, fail
+	case req.Op == proto.OpSweep && req.Sweep != nil:
+		swept, fail := s.sweep(ctx, req.Sweep, emit)
+		return &proto.Reply{Swept: swept}, fail
+	}
+	return nil, proto.Fail(proto.BadRequest, "the request asks for %q without saying what; expected open, solve or sweep", req.Op)
+}
+
+// panicSite keeps the part of a stack that tells where a panic came from: what
+// stands after the last line about panicking.
+func panicSite(stack string) string {
+	if i := strings.LastIndex(stack, "panic("); i >= 0 {
+		stack = stack[i:]
+	}
+	const most = 1500
+	if len(stack) > most {
+		stack = stack[:most]
+	}
+	return stack
+}

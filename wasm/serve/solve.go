@@ -1,0 +1,142 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"memtide/engine"
+	_ "memtide/engine/all" // every strategy
+	"memtide/engine/bound"
+	"memtide/engine/check"
+	"memtide/engine/sim"
+	"memtide/wasm/proto"
+)
+
+// task is a request for one schedule that has been understood.
+type task struct {
+	problem  *engine.Problem
+	strategy *engine.Strategy
+	args     engine.Args
+	keepAll  proto.Reference
+}
+
+// task resolves a request; budgets in per cent become bytes here.
+func (s *Server) task(set *proto.Setting, m *proto.Method, b proto.Budget) (*task, *proto.Failure) {
+	nw, fail := s.network(&set.Network)
+	if fail != nil {
+		return nil, fail
+	}
+	strategy := engine.Lookup(m.Strategy)
+	if strategy == nil {
+		return nil, proto.Fail(proto.BadRequest, "there is no strategy %q", m.Strategy)
+	}
+	args, err := strategy.Parse(m.Args)
+	if err != nil {
+		return nil, proto.Fail(proto.BadRequest, "%v", err)
+	}
+	p := nw.problem
+	p.Device, p.Transfers, p.Budget = set.Device, set.Transfers, b.Of(nw.share())
+	if err := p.Validate(); err != nil {
+		return nil, proto.Fail(proto.BadRequest, "%v", err)
+	}
+	return &task{problem: &p, strategy: strategy, args: args, keepAll: nw.keepAll}, nil
+}
+
+func (s *Server) solve(ctx context.Context, q *proto.Solve, emit func(*proto.Reply)) (*proto.Solved, *proto.Failure) {
+	t, fail := s.task(&q.Setting, &q.Method, q.Budget)
+	if fail != nil {
+		return nil, fail
+	}
+	var quiet time.Time // no best-so-far is played before this moment
+	return t.run(ctx, q.Limit, func(pr engine.Progress) {
+		reply := &proto.Reply{Kind: proto.KindProgress, Progress: &proto.Progress{Done: pr.Done, Total: pr.Total}}
+		if start := time.Now(); pr.Best != nil && start.After(quiet) {
+			reply.Solved = t.measure(pr.Best)
+			reply.Progress.Best = true
+			// Playing takes the solver's time: a tenth of it at most.
+			quiet = time.Now().Add(10 * time.Since(start))
+		}
+		emit(reply)
+	})
+}
+
+// run solves and measures. With a failure of kind Deadline the best so far may
+// be returned too.
+func (t *task) run(ctx context.Context, limit time.Duration, report func(engine.Progress)) (*proto.Solved, *proto.Failure) {
+	if limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	sol, err := t.strategy.Solve(t.problem, t.args, engine.NewPoll(ctx, report))
+	if err == nil && sol == nil {
+		panic(fmt.Sprintf("strategy %s returned neither a solution nor an error", t.strategy.Name))
+	}
+	fail := t.failure(err)
+	if sol == nil || fail != nil && fail.Kind != proto.Deadline {
+		return nil, fail
+	}
+	return t.measure(sol), fail
+}
+
+// failure sorts the errors of a strategy into the kinds of the protocol.
+func (t *task) failure(err error) *proto.Failure {
+	var tooSmall *engine.InfeasibleError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &tooSmall):
+		f := proto.Fail(proto.Infeasible, "%v", err)
+		f.Budget, f.Smallest = t.problem.Budget, tooSmall.Smallest
+		return f
+	case errors.Is(err, engine.ErrUnsupported):
+		return proto.Fail(proto.Unsupported, "%v", err)
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return proto.Fail(proto.Deadline, "%s was stopped before it was done", t.strategy.Title)
+	}
+	return proto.Fail(proto.BadRequest, "%v", err)
+}
+
+// measure plays a solution and says whether its claims are true.
+func (t *task) measure(sol *engine.Solution) *proto.Solved {
+	out := &proto.Solved{
+		Strategy: t.strategy.Name,
+		Budget:   t.problem.Budget,
+		Claim:    proto.Claim{StepTime: sol.Makespan, Peak: sol.Peak, Optimal: sol.Optimal, Within: sol.Within, Bound: sol.Bound, Notes: sol.Notes},
+		Bounds:   t.bounds(sol),
+		KeepAll:  t.keepAll,
+		Schedule: sol.Schedule,
+	}
+	trace, err := sim.Play(t.problem, sol.Schedule)
+	if err != nil {
+		out.Verdict.Problem = fmt.Sprintf("the schedule cannot be played: %v", err)
+		return out
+	}
+	out.Trace = trace
+	if err := check.Trace(t.problem, sol.Schedule, trace); err != nil {
+		out.Verdict.Problem = err.Error()
+		return out
+	}
+	switch {
+	case sol.Makespan != trace.Makespan:
+		out.Verdict.Problem = fmt.Sprintf("the strategy claims a step time of %v; it is %v", sol.Makespan, trace.Makespan)
+	case sol.Peak != trace.Peak:
+		out.Verdict.Problem = fmt.Sprintf("the strategy claims a peak of %d bytes; it is %d", sol.Peak, trace.Peak)
+	default:
+		out.Verdict.Verified = true
+	}
+	return out
+}
+
+// bounds are the lower bound of the strategy's class, first, and what the
+// strategy itself has proven.
+func (t *task) bounds(sol *engine.Solution) []proto.Bound {
+	d, name := bound.Of(t.problem, t.strategy.Class)
+	out := []proto.Bound{{Name: name, StepTime: d}}
+	if sol.Bound > 0 {
+		out = append(out, proto.Bound{Name: sol.Within, StepTime: sol.Bound})
+	}
+	return out
+}

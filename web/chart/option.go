@@ -1,0 +1,197 @@
+package chart
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/go-echarts/go-echarts/v2/charts"
+	"github.com/go-echarts/go-echarts/v2/opts"
+
+	"memtide/engine"
+	"memtide/web/draw"
+	"memtide/web/format"
+	"memtide/web/state"
+)
+
+// Look is how a chart is dressed.
+type Look struct {
+	Colours []string // by draw.Role
+	Font    string
+}
+
+// dashes tell the strategies apart without colour, in the order of their lines.
+var dashes = [][]int{nil, {6, 3}, {2, 2}, {9, 3, 2, 3}, {1, 4}, {12, 4}, {4, 2, 1, 2, 1, 2}}
+
+// Option is the chart as an ECharts option.
+func (p *Plot) Option(look Look) ([]byte, error) {
+	line := charts.NewLine()
+	c := func(r draw.Role) string { return look.Colours[r] }
+	unit, name := p.unit()
+	axisLabel := func(suffix, prefix string) *opts.AxisLabel {
+		return &opts.AxisLabel{
+			Color: c(draw.Muted), FontFamily: look.Font, FontSize: 11, HideOverlap: opts.Bool(true),
+			ShowMinLabel: opts.Bool(false), ShowMaxLabel: opts.Bool(false), Formatter: opts.FuncStripCommentsOpts(""),
+		}
+	}
+	line.SetGlobalOptions(
+		charts.WithAnimation(false),
+		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(false)}),
+		charts.WithLegendOpts(opts.Legend{Show: opts.Bool(false)}),
+		charts.WithTitleOpts(opts.Title{}),
+		charts.WithGridOpts(opts.Grid{Left: px(left), Right: px(right), Top: px(top), Bottom: px(bottom)}),
+		charts.WithXAxisOpts(opts.XAxis{Type: "value", Min: float64(p.From) / unit, Max: float64(p.To) / unit, SplitNumber: 4,
+			AxisLine:  &opts.AxisLine{LineStyle: &opts.LineStyle{Color: c(draw.Grid)}},
+			SplitLine: &opts.SplitLine{Show: opts.Bool(false)}, AxisLabel: axisLabel("", "")}),
+		charts.WithYAxisOpts(opts.YAxis{Type: "value", Min: p.Low, Max: p.Top, SplitNumber: 4,
+			SplitLine: &opts.SplitLine{Show: opts.Bool(true), LineStyle: &opts.LineStyle{Color: c(draw.Grid)}}, AxisLabel: axisLabel("", "")}),
+	)
+	p.addMarks(line, c, unit)
+	for i := range p.Bounds {
+		line.AddSeries(p.Bounds[i].Title, p.data(&p.Bounds[i], unit),
+			charts.WithLineChartOpts(opts.LineChart{ShowSymbol: opts.Bool(false), Color: c(draw.Muted)}),
+			charts.WithLineStyleOpts(opts.LineStyle{Color: c(draw.Muted), Width: 1.2, Type: "dotted"}))
+	}
+	for i := range p.Lines {
+		p.addLine(line, c, i, unit)
+	}
+	p.addPoints(line, c, unit)
+	line.Validate()
+	return p.finish(line.JSON(), look, name)
+}
+
+func px(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// unit is the unit of the horizontal axis, in bytes, with its name.
+func (p *Plot) unit() (float64, string) {
+	if p.To >= engine.GiB {
+		return float64(engine.GiB), "GiB"
+	}
+	return float64(engine.MiB), "MiB"
+}
+
+// data goes from the largest budget to the smallest, so that the label of a
+// line stands where the lines are furthest apart.
+func (p *Plot) data(l *state.Line, unit float64) []opts.LineData {
+	out := make([]opts.LineData, 0, len(l.Points))
+	for _, pt := range slices.Backward(l.Points) {
+		out = append(out, opts.LineData{Value: [2]float64{float64(pt.Budget) / unit, p.slowdown(pt.StepTime)}})
+	}
+	return out
+}
+
+// addMarks adds the budget and the region in which nothing fits.
+func (p *Plot) addMarks(line *charts.Line, c func(draw.Role) string, unit float64) {
+	options := []charts.SeriesOpts{
+		charts.WithMarkLineNameXAxisItemOpts(opts.MarkLineNameXAxisItem{Name: "budget", XAxis: float64(p.Budget) / unit}),
+		charts.WithMarkLineStyleOpts(opts.MarkLineStyle{Symbol: []string{"none", "none"},
+			Label:     &opts.Label{Show: opts.Bool(true), Color: c(draw.Ink), FontSize: 11, Formatter: opts.FuncStripCommentsOpts("")},
+			LineStyle: &opts.LineStyle{Color: c(draw.Budget), Width: 1.5, Type: "dashed"}}),
+	}
+	if p.Fits > p.From {
+		options = append(options,
+			charts.WithMarkAreaData([]opts.MarkAreaData{
+				{Name: "does not fit", XAxis: float64(p.From) / unit}, {XAxis: float64(p.Fits) / unit},
+			}),
+			charts.WithMarkAreaStyleOpts(opts.MarkAreaStyle{
+				Label:     &opts.Label{Show: opts.Bool(p.X(p.Fits)-p.X(p.From) > 70), Color: c(draw.Muted), FontSize: 11, Position: "insideBottom"},
+				ItemStyle: &opts.ItemStyle{Color: c(draw.Grid), Opacity: opts.Float(0.5)},
+			}))
+	}
+	line.AddSeries("budget", []opts.LineData{}, options...)
+}
+
+func (p *Plot) addLine(line *charts.Line, c func(draw.Role) string, i int, unit float64) {
+	l := &p.Lines[i]
+	colour, width := c(classRole(l.Method.Strategy)), float32(1.6)
+	if l.Method.Strategy == p.Chosen {
+		width = 2.6
+	}
+	line.AddSeries(l.Title, p.data(l, unit),
+		charts.WithLineChartOpts(opts.LineChart{Step: "start", ShowSymbol: opts.Bool(false), Color: colour}),
+		charts.WithLineStyleOpts(opts.LineStyle{Color: colour, Width: width}))
+}
+
+// classRole is the colour of a strategy's class.
+func classRole(strategy string) draw.Role {
+	s := engine.Lookup(strategy)
+	switch {
+	case s == nil, s.Class == engine.MayRecompute|engine.MayOffload:
+		return draw.Forward
+	case s.Class == engine.MayOffload:
+		return draw.Transfer
+	case s.Class == engine.MayRecompute:
+		return draw.Recompute
+	}
+	return draw.Fixed
+}
+
+// addPoints adds the square of keeping everything and the dot of what is shown.
+func (p *Plot) addPoints(line *charts.Line, c func(draw.Role) string, unit float64) {
+	point := func(name, symbol string, size int, colour string, pt state.LinePoint) {
+		if pt.StepTime <= 0 {
+			return
+		}
+		s := charts.NewScatter()
+		s.AddSeries(name, []opts.ScatterData{{Value: [2]float64{float64(pt.Budget) / unit, p.slowdown(pt.StepTime)}, Symbol: symbol, SymbolSize: size}},
+			charts.WithItemStyleOpts(opts.ItemStyle{Color: colour, BorderColor: c(draw.Surface), BorderWidth: 1.5}))
+		line.Overlap(s)
+	}
+	point("keep all", "rect", 10, c(draw.Fixed), p.KeepAll)
+	point("shown", "circle", 11, c(draw.Ink), p.Now)
+}
+
+// finish adds what go-echarts has no field for: templates of labels, dashes
+// and the labels at the ends of lines.
+func (p *Plot) finish(option map[string]any, look Look, unit string) ([]byte, error) {
+	raw, err := json.Marshal(option)
+	if err != nil {
+		return nil, fmt.Errorf("chart: %w", err)
+	}
+	var o map[string]any
+	if err := json.Unmarshal(raw, &o); err != nil {
+		return nil, fmt.Errorf("chart: %w", err)
+	}
+	set(o, "{value} "+unit, "xAxis", "0", "axisLabel", "formatter")
+	set(o, "×{value}", "yAxis", "0", "axisLabel", "formatter")
+	labels := p.labels()
+	dashed := 0
+	for _, v := range o["series"].([]any) {
+		s := v.(map[string]any)
+		s["silent"] = true
+		name, _ := s["name"].(string)
+		switch {
+		case name == "budget":
+			set(s, format.Bytes(p.Budget), "markLine", "label", "formatter")
+			set(s, look.Font, "markLine", "label", "fontFamily")
+		case s["step"] == "start":
+			if d := dashes[dashed%len(dashes)]; d != nil {
+				set(s, d, "lineStyle", "type")
+			}
+			s["endLabel"] = p.endLabel(labels[dashed], name, look)
+			dashed++
+		}
+	}
+	return json.Marshal(o)
+}
+
+// set puts a value at a path of keys and indices, if the path exists.
+func set(at any, value any, path ...string) {
+	for i, key := range path {
+		switch node := at.(type) {
+		case []any:
+			n, err := strconv.Atoi(key)
+			if err != nil || n >= len(node) {
+				return
+			}
+			at = node[n]
+		case map[string]any:
+			if i == len(path)-1 {
+				node[key] = value
+				return
+			}
+			at = node[key]
+		}
+	}
+}

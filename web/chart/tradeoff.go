@@ -1,0 +1,137 @@
+package chart
+
+import (
+	"math"
+	"time"
+
+	"memtide/engine"
+	"memtide/web/state"
+)
+
+// Plot is the trade-off curve: budgets to the right, slowdown against keeping
+// everything upwards, in a picture of Width times Height CSS pixels.
+type Plot struct {
+	Width, Height float64
+
+	Lines   []state.Line
+	Bounds  []state.Line
+	KeepAll state.LinePoint // zero if it is not known
+	Chosen  string          // name of the chosen strategy
+	Budget  engine.Bytes
+	Now     state.LinePoint // what is shown; zero if nothing is
+
+	From, To engine.Bytes // of the horizontal axis
+	Low, Top float64      // of the vertical axis
+	Fits     engine.Bytes // the smallest budget for which something was found; 0 if unknown
+}
+
+// Margins of the plot in CSS pixels.
+const (
+	left   = 44.0
+	right  = 14.0
+	top    = 18.0
+	bottom = 26.0
+)
+
+// topLimit is the largest slowdown that the axis shows. What is slower leaves
+// the picture: it is of no use, and would flatten everything else.
+const topLimit = 3.0
+
+// New lays the curve of a state out. It returns nil if there is none yet.
+func New(s *state.State, width, height float64) *Plot {
+	c := s.Curve
+	if c == nil || s.Network == nil {
+		return nil
+	}
+	p := &Plot{Width: width, Height: height, Chosen: s.Choice.Strategy, Budget: s.Budget(), Lines: c.Lines()}
+	if c.KeepAll.StepTime > 0 {
+		p.KeepAll = state.LinePoint{Budget: c.KeepAll.Peak, StepTime: c.KeepAll.StepTime}
+	} else if s.Shown != nil && s.Shown.Network == s.Network {
+		p.KeepAll = state.LinePoint{Budget: s.Shown.Solved.KeepAll.Peak, StepTime: s.Shown.Solved.KeepAll.StepTime}
+	}
+	for _, b := range c.Bounds() {
+		// A bound that says no more than "at least the time of all operations" is left out.
+		if p.KeepAll.StepTime > 0 && len(b.Points) > 1 && b.Points[0].StepTime > p.KeepAll.StepTime {
+			p.Bounds = append(p.Bounds, b)
+		}
+	}
+	if v := s.Visible(); v != nil && v.Network == s.Network {
+		p.Now = state.LinePoint{Budget: v.Solved.Budget, StepTime: v.Solved.Trace.Makespan}
+	}
+	r := s.BudgetRange()
+	p.From, p.To = max(r.From-(r.To-r.From)/8, 0), r.To+(r.To-r.From)/24
+	if c.Complete() {
+		p.Fits = c.Smallest()
+	}
+	p.Low, p.Top = p.rangeOfSlowdowns()
+	return p
+}
+
+func (p *Plot) rangeOfSlowdowns() (low, high float64) {
+	high = 1.2
+	for _, l := range p.Lines {
+		for _, pt := range l.Points {
+			high = max(high, min(p.slowdown(pt.StepTime), topLimit))
+		}
+	}
+	high = 1 + (high-1)*1.12 // room for labels
+	return 1 - (high-1)*0.06, high
+}
+
+// slowdown is a step time against that of keeping everything.
+func (p *Plot) slowdown(d time.Duration) float64 {
+	if p.KeepAll.StepTime <= 0 {
+		return 1
+	}
+	return float64(d) / float64(p.KeepAll.StepTime)
+}
+
+// X is the place of a budget, in CSS pixels from the left.
+func (p *Plot) X(b engine.Bytes) float64 {
+	return left + (p.Width-left-right)*float64(b-p.From)/float64(max(p.To-p.From, 1))
+}
+
+// Y is the place of a step time, in CSS pixels from the top.
+func (p *Plot) Y(d time.Duration) float64 {
+	return top + (p.Height-top-bottom)*(p.Top-p.slowdown(d))/(p.Top-p.Low)
+}
+
+// BudgetAt is the budget at a place, the inverse of X.
+func (p *Plot) BudgetAt(x float64) engine.Bytes {
+	share := (x - left) / max(p.Width-left-right, 1)
+	return p.From + engine.Bytes(share*float64(p.To-p.From))
+}
+
+// Inside says whether a place is in the plot, not among the labels.
+func (p *Plot) Inside(x, y float64) bool {
+	return x >= left-4 && x <= p.Width-right+4 && y >= top-8 && y <= p.Height-bottom+4
+}
+
+// reach is how far from a line the pointer may be, in CSS pixels.
+const reach = 28.0
+
+// Nearest is the point of the curve that is nearest to a place. Along a line
+// the budget counts, since lines are steps; between lines the distance upwards.
+func (p *Plot) Nearest(x, y float64) (state.CurvePoint, bool) {
+	if !p.Inside(x, y) {
+		return state.CurvePoint{}, false
+	}
+	best, found := math.Inf(1), state.CurvePoint{}
+	for _, l := range p.Lines {
+		i, dx := 0, math.Inf(1)
+		for j, pt := range l.Points {
+			if d := math.Abs(p.X(pt.Budget) - x); d < dx {
+				i, dx = j, d
+			}
+		}
+		pt := l.Points[i]
+		d := math.Abs(p.Y(pt.StepTime)-y) + max(dx-reach, 0)*4
+		if l.Method.Strategy == p.Chosen {
+			d -= 0.5 // of two lines on top of each other the chosen one
+		}
+		if d < best {
+			best, found = d, state.CurvePoint{Strategy: l.Method.Strategy, Args: l.Method.Args, Budget: pt.Budget}
+		}
+	}
+	return found, best <= reach
+}

@@ -1,0 +1,80 @@
+package draw
+
+import (
+	"encoding/binary"
+	"math"
+	"unicode/utf16"
+)
+
+// bufferMagic begins every command buffer; the last byte is the version.
+const bufferMagic = uint32('M') | 'T'<<8 | 'D'<<16 | '1'<<24
+
+// AppendBuffer appends the scene as commands for paint.js, little-endian:
+//
+//	header   magic u32, width f32, height f32, groups u32, bytes of text u32
+//	group    op, fill, stroke, pattern, lines, dash u8, 0 u16, stroke width f32, numbers u32
+//	         then the numbers: f32 coordinates; a text is x f32, y f32,
+//	         offset u32 and length u16, anchor u8, bold u8
+//	texts    all strings after each other in UTF-8
+//
+// Roles are indices into Palette, 255 is none. Offsets and lengths of texts
+// count UTF-16 units, as JavaScript does. Every number is aligned to four bytes
+// if dst is.
+func (s *Scene) AppendBuffer(dst []byte) []byte {
+	le := binary.LittleEndian
+	base := len(dst)
+	dst = le.AppendUint32(dst, bufferMagic)
+	dst = le.AppendUint32(dst, math.Float32bits(float32(s.Width)))
+	dst = le.AppendUint32(dst, math.Float32bits(float32(s.Height)))
+	dst = le.AppendUint32(dst, uint32(len(s.groups)))
+	dst = le.AppendUint32(dst, 0) // bytes of text, set below
+	units := 0
+	for i := range s.groups {
+		g := &s.groups[i]
+		count := g.to - g.from
+		if g.op == opTexts {
+			count *= 2
+		}
+		dst = append(dst, byte(g.op), byte(g.style.fill), byte(g.style.stroke), byte(g.style.pattern), byte(g.style.lines), byte(g.style.dash), 0, 0)
+		dst = le.AppendUint32(dst, math.Float32bits(g.style.width))
+		dst = le.AppendUint32(dst, uint32(count))
+		if g.op != opTexts {
+			dst = appendFloats(dst, s.nums[g.from:g.to])
+			continue
+		}
+		for j := g.first; j < g.last; j++ {
+			t, at := &s.texts[j], g.from+2*(j-g.first)
+			dst = appendFloats(dst, s.nums[at:at+2])
+			n := utf16Len(t.s)
+			dst = le.AppendUint32(dst, uint32(units))
+			dst = le.AppendUint16(dst, uint16(n))
+			bold := byte(0)
+			if t.bold {
+				bold = 1
+			}
+			dst = append(dst, byte(t.anchor), bold)
+			units += n
+		}
+	}
+	textAt := len(dst)
+	for i := range s.texts {
+		dst = append(dst, s.texts[i].s...)
+	}
+	le.PutUint32(dst[base+16:], uint32(len(dst)-textAt))
+	return dst
+}
+
+func appendFloats(dst []byte, f []float32) []byte {
+	for _, v := range f {
+		dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(v))
+	}
+	return dst
+}
+
+func utf16Len(s string) int {
+	n := 0
+	for _, r := range s {
+		n += utf16.RuneLen(r)
+	}
+	return n
+}

@@ -1,0 +1,134 @@
+package draw
+
+import (
+	"sort"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+)
+
+// bounds are the upper borders of the bands of the memory picture, from bottom
+// to top: running sums over the categories.
+type bounds [sim.NumCategories]int64
+
+func boundsOf(s *sim.Sample) (b bounds) {
+	var sum int64
+	for c, used := range s.Used {
+		sum += int64(used)
+		b[c] = sum
+	}
+	return b
+}
+
+// memoryIndex finds the extremes of the running sums over any range of samples
+// by looking at few of them.
+type memoryIndex struct {
+	samples   []sim.Sample
+	low, high []bounds // by blocks of blockSize samples
+}
+
+func newMemoryIndex(samples []sim.Sample) memoryIndex {
+	blocks := (len(samples) + blockSize - 1) / blockSize
+	x := memoryIndex{samples: samples, low: make([]bounds, blocks), high: make([]bounds, blocks)}
+	for b := range blocks {
+		x.low[b], x.high[b] = boundsOf(&samples[b*blockSize]), boundsOf(&samples[b*blockSize])
+		x.scan(b*blockSize, min((b+1)*blockSize, len(samples)), &x.low[b], &x.high[b])
+	}
+	return x
+}
+
+//go:noinline
+func (x *memoryIndex) scan(i, j int, low, high *bounds) {
+	for ; i < j; i++ {
+		var sum int64
+		for c, used := range x.samples[i].Used {
+			sum += int64(used)
+			low[c], high[c] = min(low[c], sum), max(high[c], sum)
+		}
+	}
+}
+
+// extremes are the smallest and largest running sums of samples [i, j), i < j.
+func (x *memoryIndex) extremes(i, j int) (low, high bounds) {
+	low = boundsOf(&x.samples[i])
+	high = low
+	bi, bj := (i+blockSize-1)/blockSize, j/blockSize
+	if bi >= bj {
+		x.scan(i, j, &low, &high)
+		return low, high
+	}
+	x.scan(i, bi*blockSize, &low, &high)
+	x.scan(bj*blockSize, j, &low, &high)
+	for b := bi; b < bj; b++ {
+		for c := range low {
+			low[c], high[c] = min(low[c], x.low[b][c]), max(high[c], x.high[b][c])
+		}
+	}
+	return low, high
+}
+
+// firstAt is the first sample at or after t.
+func (x *memoryIndex) firstAt(t time.Duration) int {
+	return sort.Search(len(x.samples), func(i int) bool { return x.samples[i].At >= t })
+}
+
+// firstAfter is the first sample after t.
+func (x *memoryIndex) firstAfter(t time.Duration) int {
+	return sort.Search(len(x.samples), func(i int) bool { return x.samples[i].At > t })
+}
+
+// used is what is in use at t, after all that happens at t; between samples it
+// is interpolated.
+func (x *memoryIndex) used(t time.Duration) (u [sim.NumCategories]engine.Bytes) {
+	i := x.firstAfter(t)
+	switch {
+	case len(x.samples) == 0 || i == 0:
+		return u
+	case i == len(x.samples) || x.samples[i-1].At == t:
+		return x.samples[i-1].Used
+	}
+	a, b := &x.samples[i-1], &x.samples[i]
+	part := float64(t-a.At) / float64(b.At-a.At)
+	for c := range u {
+		u[c] = a.Used[c] + engine.Bytes(part*float64(b.Used[c]-a.Used[c]))
+	}
+	return u
+}
+
+// lifeIndex finds the lives that cover a moment.
+type lifeIndex struct {
+	lives   []sim.Life
+	byStart []int32
+	ends    []time.Duration // the latest end of each block of byStart
+}
+
+func newLifeIndex(lives []sim.Life) lifeIndex {
+	x := lifeIndex{lives: lives, byStart: make([]int32, len(lives))}
+	for i := range lives {
+		x.byStart[i] = int32(i)
+	}
+	sort.SliceStable(x.byStart, func(i, j int) bool { return lives[x.byStart[i]].Start < lives[x.byStart[j]].Start })
+	for i, id := range x.byStart {
+		if i%blockSize == 0 {
+			x.ends = append(x.ends, lives[id].End)
+		}
+		x.ends[i/blockSize] = max(x.ends[i/blockSize], lives[id].End)
+	}
+	return x
+}
+
+// at calls f with every life that covers t.
+func (x *lifeIndex) at(t time.Duration, f func(life int)) {
+	n := sort.Search(len(x.byStart), func(i int) bool { return x.lives[x.byStart[i]].Start > t })
+	for b := 0; b*blockSize < n; b++ {
+		if x.ends[b] <= t {
+			continue
+		}
+		for _, id := range x.byStart[b*blockSize : min((b+1)*blockSize, n)] {
+			if x.lives[id].End > t {
+				f(int(id))
+			}
+		}
+	}
+}

@@ -1,0 +1,198 @@
+package draw
+
+// Scene is a display list: groups of rectangles, areas, lines and texts that
+// are painted in order. Coordinates are CSS pixels, y grows downwards. Its zero
+// value is empty; reuse one to save memory.
+type Scene struct {
+	Width, Height float64
+	Title, Desc   string // accessible name and description; WriteSVG writes them
+
+	groups []group
+	nums   []float32 // coordinates of all groups
+	texts  []text
+
+	// What Draw collects before it is grouped; kept here so that a scene that is
+	// reused allocates nothing.
+	slices [numKinds][]float32
+	bands  []bandPoint
+	xy     []float32
+}
+
+// op is what a group consists of.
+type op uint8
+
+const (
+	opRects op = iota + 1 // x, y, width, height each
+	opArea                // one closed polygon: x, y per corner
+	opLine                // one polyline: x, y per point
+	opTexts               // x, y each; the strings are in Scene.texts
+)
+
+// pattern is drawn over a fill in the colour of style.lines.
+type pattern uint8
+
+const (
+	noPattern pattern = iota
+	hatch             // 45 degrees, 2.4 px wide
+	thinHatch         // 45 degrees, 1 px wide
+	dots
+)
+
+// dash is a dash pattern of strokes.
+type dash uint8
+
+const (
+	solid dash = iota
+	dashWaiting
+	dashBudget
+)
+
+// dashes are the lengths of strokes and spaces; paint.js has the same.
+var dashes = [...]string{"", "3 2", "6 3"}
+
+// style is how a group is painted.
+type style struct {
+	fill    Role
+	stroke  Role
+	pattern pattern
+	lines   Role // of the pattern
+	dash    dash
+	width   float32 // of the stroke
+}
+
+func fillOf(r Role) style { return style{fill: r, stroke: noRole, lines: noRole} }
+
+func strokeOf(r Role, width float32) style {
+	return style{fill: noRole, stroke: r, lines: noRole, width: width}
+}
+
+// The fills of slices, bars and bands: the pattern is the second channel beside
+// the colour.
+var (
+	forwardStyle   = fillOf(Forward)
+	recomputeStyle = style{fill: Recompute, stroke: noRole, pattern: hatch, lines: LineRecompute}
+	backwardStyle  = fillOf(Backward)
+	transferStyle  = fillOf(Transfer)
+	fixedStyle     = fillOf(Fixed)
+	inFlightStyle  = style{fill: Transfer, stroke: noRole, pattern: dots, lines: LineTransfer}
+	scratchStyle   = style{fill: Surface, stroke: noRole, pattern: thinHatch, lines: Muted}
+	waitingStyle   = style{fill: Surface, stroke: noRole, pattern: thinHatch, lines: Waiting}
+	overStyle      = style{fill: Over, stroke: noRole, pattern: noPattern, lines: noRole}
+)
+
+// group is a run of equal items: nums[from:to], for texts also texts[first:last].
+type group struct {
+	op          op
+	style       style
+	from, to    int
+	first, last int
+}
+
+// anchor says which part of a text is at its x.
+type anchor uint8
+
+const (
+	start anchor = iota
+	middle
+	end
+)
+
+type text struct {
+	s      string
+	anchor anchor
+	bold   bool
+}
+
+func (s *Scene) reset(width, height float64) {
+	s.Width, s.Height = width, height
+	s.Title, s.Desc = "", ""
+	s.groups, s.nums, s.texts = s.groups[:0], s.nums[:0], s.texts[:0]
+}
+
+// open continues the last group if it is like the wanted one, or begins one.
+func (s *Scene) open(o op, st style) *group {
+	if n := len(s.groups); n > 0 && (o == opRects || o == opTexts) {
+		if g := &s.groups[n-1]; g.op == o && g.style == st {
+			return g
+		}
+	}
+	s.groups = append(s.groups, group{op: o, style: st, from: len(s.nums), to: len(s.nums), first: len(s.texts), last: len(s.texts)})
+	return &s.groups[len(s.groups)-1]
+}
+
+func (s *Scene) rect(st style, x, y, w, h float64) {
+	g := s.open(opRects, st)
+	s.nums = append(s.nums, float32(x), float32(y), float32(w), float32(h))
+	g.to = len(s.nums)
+}
+
+// rects adds coordinates of rectangles that were collected elsewhere.
+func (s *Scene) rects(st style, xywh []float32) {
+	if len(xywh) == 0 {
+		return
+	}
+	g := s.open(opRects, st)
+	s.nums = append(s.nums, xywh...)
+	g.to = len(s.nums)
+}
+
+func (s *Scene) path(o op, st style, xy []float32) {
+	if len(xy) < 4 {
+		return
+	}
+	g := s.open(o, st)
+	s.nums = append(s.nums, xy...)
+	g.to = len(s.nums)
+}
+
+func (s *Scene) line(st style, xy ...float32) { s.path(opLine, st, xy) }
+
+func (s *Scene) text(r Role, x, y float64, a anchor, str string) {
+	s.addText(r, x, y, text{str, a, false})
+}
+
+func (s *Scene) addText(r Role, x, y float64, t text) {
+	g := s.open(opTexts, fillOf(r))
+	s.nums = append(s.nums, float32(x), float32(y))
+	s.texts = append(s.texts, t)
+	g.to, g.last = len(s.nums), len(s.texts)
+}
+
+// outline frames a rectangle, w and h may be small.
+func (s *Scene) outline(st style, x, y, w, h float64) {
+	x0, y0, x1, y1 := float32(x), float32(y), float32(x+w), float32(y+h)
+	s.line(st, x0, y0, x1, y0, x1, y1, x0, y1, x0, y0)
+}
+
+// append puts another scene below what is there, dy pixels down.
+func (s *Scene) append(o *Scene, dy float64) {
+	for _, g := range o.groups {
+		shift, first := len(s.nums)-g.from, len(s.texts)
+		s.nums = append(s.nums, o.nums[g.from:g.to]...)
+		s.texts = append(s.texts, o.texts[g.first:g.last]...)
+		step := 2
+		if g.op == opRects {
+			step = 4
+		}
+		for i := g.from + shift + 1; i < len(s.nums); i += step {
+			s.nums[i] += float32(dy)
+		}
+		s.groups = append(s.groups, group{g.op, g.style, g.from + shift, len(s.nums), first, len(s.texts)})
+	}
+}
+
+// Groups is how many groups of equal items the scene has, Items how many items
+// (corners of areas and lines count as items).
+func (s *Scene) Groups() int { return len(s.groups) }
+
+// Items is how many rectangles, corners and texts the scene has.
+func (s *Scene) Items() int {
+	n := 0
+	for _, g := range s.groups {
+		n += (g.to - g.from) / 2
+		if g.op == opRects {
+			n -= (g.to - g.from) / 4
+		}
+	}
+	return n
+}

@@ -1,0 +1,135 @@
+package draw
+
+import (
+	"math"
+
+	"memtide/engine/sim"
+	"memtide/web/format"
+)
+
+// stripStep is how wide a bar of the strip is with the space beside it, at
+// least; where there are more stages, several share a bar.
+const stripStep = 3.0
+
+// bar is one bar of the strip: the stages (first, last] of which at is the largest.
+type bar struct {
+	first, last int // 1..n, both included
+	at          int // the stage of the largest size
+	x, w        float64
+}
+
+func (m *Model) bars(f *frame) []bar {
+	n := len(m.sizes)
+	count := min(n, int((f.right-f.left)/stripStep))
+	bars := make([]bar, 0, count)
+	for i := range count {
+		b := bar{first: i*n/count + 1, last: (i + 1) * n / count}
+		b.at = b.first
+		for k := b.first; k <= b.last; k++ {
+			if m.sizes[k-1] > m.sizes[b.at-1] {
+				b.at = k
+			}
+		}
+		step := (f.right - f.left) / float64(count)
+		space := math.Min(2, step/4)
+		b.x, b.w = f.left+float64(i)*step+space/2, step-space
+		bars = append(bars, b)
+	}
+	return bars
+}
+
+// stripBox is the room of the bars.
+func stripBox(height float64) (top, bottom float64) {
+	return titleLine, math.Max(height-lineHeight-2, titleLine+4)
+}
+
+// decision is what happens to stage k's activation; kept if nobody says.
+func (m *Model) decision(k int) sim.Decision {
+	if k >= 1 && k <= len(m.trace.Decisions) {
+		return m.trace.Decisions[k-1]
+	}
+	return sim.Keep
+}
+
+// DecisionLetter is the short form of a decision: K, R, O or R+O.
+func DecisionLetter(d sim.Decision) string {
+	switch d {
+	case sim.Recompute:
+		return "R"
+	case sim.Offload:
+		return "O"
+	case sim.Recompute | sim.Offload:
+		return "R+O"
+	}
+	return "K"
+}
+
+// DecisionName is a decision in words.
+func DecisionName(d sim.Decision) string {
+	switch d {
+	case sim.Recompute:
+		return "recomputed"
+	case sim.Offload:
+		return "offloaded"
+	case sim.Recompute | sim.Offload:
+		return "recomputed and offloaded"
+	}
+	return "kept"
+}
+
+func (m *Model) drawStrip(s *Scene, f *frame) {
+	s.Title = "What happens to the activations of each layer"
+	s.Desc = m.stripDesc()
+	s.addText(Ink, 0, 13, text{Strip.Title(), start, true})
+	top, bottom := stripBox(f.Height)
+	if len(m.sizes) == 0 {
+		s.text(Muted, f.left, (top+bottom)/2, start, "This profile has operations, but no layers.")
+		return
+	}
+	largest := m.sizes[0]
+	for _, size := range m.sizes {
+		largest = max(largest, size)
+	}
+	s.text(Muted, f.left-8, top+9, end, format.Bytes(largest))
+	s.line(strokeOf(Grid, 1), float32(f.left), float32(bottom+0.5), float32(f.right), float32(bottom+0.5))
+	bars := m.bars(f)
+	for _, b := range bars {
+		h := 2 + (bottom-top-2)*float64(m.sizes[b.at-1])/math.Max(float64(largest), 1)
+		m.drawBar(s, b, bottom-h, h)
+	}
+	for _, b := range bars {
+		letter := DecisionLetter(m.decision(b.at))
+		if b.first == b.last && textWidth(letter) <= b.w+1 {
+			s.text(Ink, b.x+b.w/2, bottom+12, middle, letter)
+		}
+	}
+	m.outlineBar(s, f, f.Selected, strokeOf(Ink, 2))
+}
+
+func (m *Model) drawBar(s *Scene, b bar, y, h float64) {
+	switch m.decision(b.at) {
+	case sim.Recompute | sim.Offload: // upper half offloaded, lower half recomputed
+		s.rect(transferStyle, b.x, y, b.w, h/2)
+		s.rect(recomputeStyle, b.x, y+h/2, b.w, h-h/2)
+	case sim.Recompute:
+		s.rect(recomputeStyle, b.x, y, b.w, h)
+	case sim.Offload:
+		s.rect(transferStyle, b.x, y, b.w, h)
+	default:
+		s.rect(forwardStyle, b.x, y, b.w, h)
+	}
+}
+
+// outlineBar outlines the bar of the stage that t belongs to.
+func (m *Model) outlineBar(s *Scene, f *frame, t Target, st style) {
+	k := m.StageOf(t)
+	if k == 0 {
+		return
+	}
+	top, bottom := stripBox(f.Height)
+	for _, b := range m.bars(f) {
+		if b.first <= k && k <= b.last {
+			s.outline(st, b.x-1, top-1, b.w+2, bottom-top+2)
+		}
+	}
+}

@@ -1,0 +1,231 @@
+package draw
+
+import (
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// SVGOptions says how a scene is written.
+type SVGOptions struct {
+	// Standalone makes a file of its own with its style sheet. Otherwise the
+	// result is an element for a page that has CSS() in its style sheet; it
+	// contains neither style elements nor style attributes, so that a strict
+	// content security policy allows it.
+	Standalone bool
+	// Theme fixes the colours: then no style sheet is needed at all. nil: the
+	// colours of the page, or of a file by prefers-color-scheme.
+	Theme *Theme
+	// ID begins the ids of the element, so that several pictures can stand in
+	// one document. Empty is "mt".
+	ID string
+	// Surface paints the background.
+	Surface bool
+}
+
+// WriteSVG writes the scene as SVG. Items of one style share an element.
+func (s *Scene) WriteSVG(w io.Writer, o SVGOptions) error {
+	sw := svgWriter{scene: s, opts: o}
+	if o.ID == "" {
+		sw.opts.ID = "mt"
+	}
+	sw.head()
+	sw.patterns()
+	if o.Surface {
+		sw.raw(`<path`, sw.paint(fillOf(Surface)), ` d="M0 0h`, num(s.Width), `v`, num(s.Height), `h-`, num(s.Width), `z"/>`)
+	}
+	for i := range s.groups {
+		g := &s.groups[i]
+		switch g.op {
+		case opRects:
+			sw.rects(g)
+		case opArea, opLine:
+			sw.polyline(g)
+		case opTexts:
+			sw.textGroup(g)
+		}
+	}
+	sw.raw("</svg>\n")
+	_, err := w.Write(sw.out)
+	return err
+}
+
+type svgWriter struct {
+	scene *Scene
+	opts  SVGOptions
+	out   []byte
+	fills []style // the patterned fills, by number of their pattern
+}
+
+func (w *svgWriter) raw(parts ...string) {
+	for _, p := range parts {
+		w.out = append(w.out, p...)
+	}
+}
+
+func (w *svgWriter) head() {
+	s := w.scene
+	w.raw(`<svg xmlns="http://www.w3.org/2000/svg" class="mt-pic" viewBox="0 0 `, num(s.Width), ` `, num(s.Height),
+		`" width="`, num(s.Width), `" height="`, num(s.Height), `" font-family="system-ui,sans-serif" font-size="`, num(fontSize), `"`)
+	if s.Title == "" {
+		w.raw(` aria-hidden="true">`, "\n")
+	} else {
+		w.raw(` role="img" aria-labelledby="`, w.opts.ID, `-t`)
+		if s.Desc != "" {
+			w.raw(` `, w.opts.ID, `-d`)
+		}
+		w.raw(`">`, "\n", `<title id="`, w.opts.ID, `-t">`, escape(s.Title), `</title>`)
+		if s.Desc != "" {
+			w.raw(`<desc id="`, w.opts.ID, `-d">`, escape(s.Desc), `</desc>`)
+		}
+		w.raw("\n")
+	}
+	if w.opts.Standalone && w.opts.Theme == nil {
+		w.raw("<style>\n", standaloneCSS(), "</style>\n")
+	}
+}
+
+// patternPaths are the lines of the patterns on a tile of 8 by 8; paint.js
+// draws the same.
+var patternPaths = [...]string{
+	hatch:     `d="M-2 2L2-2M-2 10L10-2M6 10L10 6" stroke-width="2.4"`,
+	thinHatch: `d="M-2 2L2-2M-2 10L10-2M6 10L10 6" stroke-width="1"`,
+	dots:      `d="M1.3 2h1.4M5.3 6h1.4" stroke-width="1.4"`,
+}
+
+func (w *svgWriter) patterns() {
+	for i := range w.scene.groups {
+		st := w.scene.groups[i].style
+		if st.pattern != noPattern && w.patternOf(st) < 0 {
+			w.fills = append(w.fills, st)
+		}
+	}
+	if len(w.fills) == 0 {
+		return
+	}
+	w.raw("<defs>")
+	for i, st := range w.fills {
+		w.raw(`<pattern id="`, w.opts.ID, `-p`, strconv.Itoa(i), `" width="8" height="8" patternUnits="userSpaceOnUse"><path`,
+			w.paint(fillOf(st.fill)), ` d="M0 0h8v8h-8z"/><path`, w.attr("stroke", st.lines), ` fill="none" `, patternPaths[st.pattern], `/></pattern>`)
+	}
+	w.raw("</defs>\n")
+}
+
+// patternOf is the number of the pattern of a style, -1 if it has none yet.
+func (w *svgWriter) patternOf(st style) int {
+	for i, f := range w.fills {
+		if f.fill == st.fill && f.pattern == st.pattern && f.lines == st.lines {
+			return i
+		}
+	}
+	return -1
+}
+
+// attr is a paint attribute and the class that overrides it with the page's colour.
+func (w *svgWriter) attr(name string, r Role) string {
+	a := ` ` + name + `="` + w.colour(r) + `"`
+	if w.opts.Theme != nil {
+		return a
+	}
+	if name == "stroke" {
+		return a + ` class="mt-s-` + roleNames[r] + `"`
+	}
+	return a + ` class="mt-` + roleNames[r] + `"`
+}
+
+func (w *svgWriter) colour(r Role) string {
+	if w.opts.Theme != nil {
+		return palettes[*w.opts.Theme][r]
+	}
+	return palettes[Light][r]
+}
+
+// paint is the attributes of a style.
+func (w *svgWriter) paint(st style) string {
+	var b strings.Builder
+	var classes []string
+	switch {
+	case st.pattern != noPattern:
+		b.WriteString(` fill="url(#` + w.opts.ID + `-p` + strconv.Itoa(w.patternOf(st)) + `)"`)
+	case st.fill != noRole:
+		b.WriteString(` fill="` + w.colour(st.fill) + `"`)
+		classes = append(classes, "mt-"+roleNames[st.fill])
+	default:
+		b.WriteString(` fill="none"`)
+	}
+	if st.stroke != noRole {
+		b.WriteString(` stroke="` + w.colour(st.stroke) + `" stroke-width="` + num(float64(st.width)) + `"`)
+		classes = append(classes, "mt-s-"+roleNames[st.stroke])
+		if st.dash != solid {
+			b.WriteString(` stroke-dasharray="` + dashes[st.dash] + `"`)
+		}
+	}
+	if len(classes) > 0 && w.opts.Theme == nil {
+		b.WriteString(` class="` + strings.Join(classes, " ") + `"`)
+	}
+	return b.String()
+}
+
+func (w *svgWriter) rects(g *group) {
+	w.raw(`<path`, w.paint(g.style), ` d="`)
+	n := w.scene.nums
+	for i := g.from; i < g.to; i += 4 {
+		width, height := float64(n[i+2]), num(float64(n[i+3]))
+		w.raw(`M`, num(float64(n[i])), ` `, num(float64(n[i+1])), `h`, num(width), `v`, height, `h`, num(-width), `z`)
+	}
+	w.raw(`"/>`, "\n")
+}
+
+func (w *svgWriter) polyline(g *group) {
+	w.raw(`<path`, w.paint(g.style), ` d="`)
+	sep := "M"
+	for i := g.from; i < g.to; i += 2 {
+		w.raw(sep, num(float64(w.scene.nums[i])), " ", num(float64(w.scene.nums[i+1])))
+		sep = "L"
+	}
+	if g.op == opArea {
+		w.raw("z")
+	}
+	w.raw(`"/>`, "\n")
+}
+
+var anchorNames = [...]string{start: "start", middle: "middle", end: "end"}
+
+func (w *svgWriter) textGroup(g *group) {
+	w.raw(`<g`, w.paint(g.style), `>`)
+	for j := g.first; j < g.last; j++ {
+		t, at := w.scene.texts[j], g.from+2*(j-g.first)
+		w.raw(`<text x="`, num(float64(w.scene.nums[at])), `" y="`, num(float64(w.scene.nums[at+1])), `"`)
+		if t.anchor != start {
+			w.raw(` text-anchor="`, anchorNames[t.anchor], `"`)
+		}
+		if t.bold {
+			w.raw(` font-weight="600"`)
+		}
+		w.raw(`>`, escape(t.s), `</text>`)
+	}
+	w.raw("</g>\n")
+}
+
+// num writes a coordinate with at most two decimals.
+func num(x float64) string {
+	s := strconv.FormatFloat(x, 'f', 2, 64)
+	s = strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
+	if s == "-0" {
+		return "0"
+	}
+	return s
+}
+
+var xmlEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
+
+// escape makes a text safe in XML and HTML; what XML cannot contain becomes U+FFFD.
+func escape(s string) string {
+	return xmlEscapes.Replace(strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\t' && r != '\n' || r == 0xFFFE || r == 0xFFFF {
+			return utf8.RuneError
+		}
+		return r
+	}, s))
+}

@@ -1,0 +1,222 @@
+package draw
+
+import (
+	"math"
+
+	"memtide/engine/sim"
+	"memtide/web/format"
+)
+
+// kindStyles are the fills of slices.
+var kindStyles = [numKinds]style{
+	sim.SpanForward:   forwardStyle,
+	sim.SpanRecompute: recomputeStyle,
+	sim.SpanBackward:  backwardStyle,
+	sim.SpanOffload:   transferStyle,
+	sim.SpanFetch:     transferStyle,
+	kindWaiting:       waitingStyle,
+}
+
+// waitingBox is a gap that is wide enough for an outline.
+var waitingBox = style{fill: Surface, stroke: Waiting, pattern: thinHatch, lines: Waiting, dash: dashWaiting, width: 1}
+
+var laneNames = [sim.NumLanes]string{sim.Compute: "compute", sim.ToHost: "to host ↓", sim.ToDev: "to device ↑"}
+
+// laneBox is where a lane is.
+func laneBox(height float64, l int) (y, h float64) {
+	pitch := math.Floor((height - titleLine - axisLine) / float64(sim.NumLanes))
+	return titleLine + float64(l)*pitch, math.Max(pitch-laneSpace, 4)
+}
+
+func (m *Model) drawTimeline(s *Scene, f *frame) {
+	s.Title = "Timeline of one training step"
+	s.Desc = m.timelineDesc()
+	s.addText(Ink, 0, 13, text{Timeline.Title(), start, true})
+	m.drawTimeAxis(s, f)
+	for l := range m.lanes {
+		y, h := laneBox(f.Height, l)
+		s.text(Muted, f.left-8, y+h/2+4, end, laneNames[l])
+	}
+	for l := range m.lanes {
+		m.drawLane(s, f, l)
+	}
+	m.drawSelected(s, f)
+}
+
+// drawTimeAxis draws the marks at round times, their labels under the lanes and
+// the lines under the lanes.
+func (m *Model) drawTimeAxis(s *Scene, f *frame) {
+	bottom, _ := laneBox(f.Height, int(sim.NumLanes))
+	ticks, unit := format.TimeTicks(f.From, f.To, max(int((f.right-f.left)/70), 2))
+	line := strokeOf(Grid, 1)
+	for _, k := range ticks {
+		x := float32(math.Floor(f.x(int64(k.At))) + 0.5)
+		s.line(line, x, titleLine, x, float32(bottom))
+	}
+	for l := range m.lanes {
+		y, h := laneBox(f.Height, l)
+		s.line(line, float32(f.left), float32(y+h+0.5), float32(f.right), float32(y+h+0.5))
+	}
+	s.text(Muted, f.left-8, bottom+11, end, unit)
+	for _, k := range ticks {
+		half := textWidth(k.Label) / 2
+		x := math.Min(math.Max(f.x(int64(k.At)), f.left-6+half), f.Width-half)
+		s.text(Muted, x, bottom+11, middle, k.Label)
+	}
+}
+
+// label is a text on a slice, kept until all slices are drawn.
+type label struct {
+	x    float64
+	ink  Role
+	text string
+}
+
+func (m *Model) drawLane(s *Scene, f *frame, l int) {
+	y, h := laneBox(f.Height, l)
+	ln := &m.lanes[l]
+	for k := range s.slices {
+		s.slices[k] = s.slices[k][:0]
+	}
+	boxes := s.xy[:0]
+	var labels []label
+	drawn := f.left
+	ln.marks(f, func(k mark) {
+		x0, x1 := math.Max(k.x0, drawn), k.x1
+		if k.slice >= 0 && x1-x0 >= crispWidth {
+			x0, x1 = math.Max(math.Round(x0), drawn), math.Round(x1)
+			if x1 < f.right {
+				x1--
+			}
+		}
+		if x1 <= x0 {
+			return
+		}
+		drawn = x1
+		if k.kind == kindWaiting && k.slice >= 0 && x1-x0 >= crispWidth {
+			boxes = append(boxes, float32(x0+0.5), float32(y+0.5), float32(x1-x0-1), float32(h-1))
+		} else {
+			s.slices[k.kind] = append(s.slices[k.kind], float32(x0), float32(y), float32(x1-x0), float32(h))
+		}
+		if k.slice >= 0 && x1-x0 >= labelRoom {
+			if lb, ok := m.label(ln, k, x0, x1); ok {
+				labels = append(labels, lb)
+			}
+		}
+	})
+	s.xy = boxes
+	for k := range s.slices {
+		s.rects(kindStyles[k], s.slices[k])
+	}
+	s.rects(waitingBox, boxes)
+	for _, lb := range labels {
+		if lb.ink == Waiting { // legible on the hatch
+			w := textWidth(lb.text) + 4
+			s.rect(fillOf(Surface), lb.x-w/2, y+h/2-7, w, 14)
+		}
+	}
+	for _, ink := range [...]Role{OnForward, OnRecompute, OnBackward, OnTransfer, Waiting} {
+		for _, lb := range labels {
+			if lb.ink == ink {
+				s.text(ink, lb.x, y+h/2+4, middle, lb.text)
+			}
+		}
+	}
+}
+
+// label is the longest name of a slice that fits between x0 and x1.
+func (m *Model) label(ln *lane, k mark, x0, x1 float64) (label, bool) {
+	room, ref := x1-x0-6, ln.ref[k.slice]
+	if ref < 0 {
+		g := &m.trace.Gaps[^ref]
+		lb := label{(x0 + x1) / 2, Waiting, format.Duration(g.End - g.Start)}
+		return lb, textWidth(lb.text)+8 <= room
+	}
+	sp := &m.trace.Spans[ref]
+	name := m.spanName(sp)
+	if textWidth(name) > room {
+		return label{}, false
+	}
+	if stage := m.stageOf(sp); stage >= 1 && stage <= len(m.names) && m.names[stage-1] != "" {
+		if long := name + " " + m.names[stage-1]; textWidth(long) <= room {
+			name = long
+		}
+	}
+	return label{(x0 + x1) / 2, kindStyles[sp.Kind].fill.on(), name}, true
+}
+
+// box is where a span or a gap is painted; ok is false if it is outside of the view.
+func (m *Model) box(f *frame, t Target) (x, y, w, h float64, ok bool) {
+	from, to := m.Interval(t)
+	l := 0
+	if t.Kind == OnSpan {
+		l = int(m.trace.Spans[t.Index].Lane)
+	}
+	if t.Kind != OnSpan && t.Kind != OnGap || to <= f.From || from >= f.To {
+		return 0, 0, 0, 0, false
+	}
+	y, h = laneBox(f.Height, l)
+	x = f.clip(f.x(int64(from)))
+	return x, y, math.Max(f.clip(f.x(int64(to)))-x, 1), h, true
+}
+
+// drawSelected outlines the selection and shows what let it start.
+func (m *Model) drawSelected(s *Scene, f *frame) {
+	if !m.valid(f.Selected) {
+		return
+	}
+	if f.Selected.Kind == OnStage {
+		m.outlineStage(s, f, f.Selected.Index)
+		return
+	}
+	x, y, w, h, ok := m.box(f, f.Selected)
+	if !ok {
+		return
+	}
+	s.outline(strokeOf(Ink, 2), x, y, w, h)
+	cause := m.Cause(f.Selected)
+	if cx, cy, cw, ch, ok := m.box(f, cause); ok && cy != y {
+		s.outline(strokeOf(Waiting, 1.5), cx, cy, cw, ch)
+		target := x
+		if f.Selected.Kind == OnGap {
+			target = x + w
+		}
+		arrow(s, cx+cw, cy, ch, target, y, h)
+	}
+}
+
+// arrow leads from the end of a cause to what it let start, on another lane.
+func arrow(s *Scene, cx, cy, ch, tx, ty, th float64) {
+	from, to, dir := cy, ty+th, -1.0 // upwards
+	if cy < ty {
+		from, to, dir = cy+ch, ty, 1
+	}
+	// A cubic curve that leaves and arrives a little to the left, so that it is
+	// seen where both ends are one above the other.
+	bend := math.Min(16, math.Abs(to-from)/2)
+	xs := [4]float64{cx, cx - bend, tx - bend, tx}
+	ys := [4]float64{from, from + (to-from)*0.35, to - (to-from)*0.35, to - dir*5}
+	const steps = 12
+	var xy [2 * (steps + 1)]float32
+	for i := 0; i <= steps; i++ {
+		u := float64(i) / steps
+		v := 1 - u
+		xy[2*i] = float32(v*v*v*xs[0] + 3*v*v*u*xs[1] + 3*v*u*u*xs[2] + u*u*u*xs[3])
+		xy[2*i+1] = float32(v*v*v*ys[0] + 3*v*v*u*ys[1] + 3*v*u*u*ys[2] + u*u*u*ys[3])
+	}
+	s.path(opLine, strokeOf(Waiting, 1.6), xy[:])
+	head := []float32{float32(tx), float32(to), float32(tx - 4), float32(to - dir*7), float32(tx + 4), float32(to - dir*7)}
+	s.path(opArea, fillOf(Waiting), head)
+}
+
+// outlineStage outlines the slices of a stage, as many as can be told apart.
+func (m *Model) outlineStage(s *Scene, f *frame, stage int) {
+	const most = 64
+	n := 0
+	for _, id := range m.byStage[stage-1] {
+		if x, y, w, h, ok := m.box(f, Target{OnSpan, int(id)}); ok && n < most {
+			s.outline(strokeOf(Ink, 1.5), x, y, w, h)
+			n++
+		}
+	}
+}

@@ -1,0 +1,152 @@
+package draw
+
+import (
+	"math"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+)
+
+// Picture names one of the pictures.
+type Picture uint8
+
+// The pictures, from top to bottom.
+const (
+	Strip    Picture = iota // one bar per stage: size and decision
+	Timeline                // what runs when, three lanes
+	Memory                  // what the device memory holds
+	NumPictures
+)
+
+// Standard sizes in CSS pixels. A View with Height 0 has the standard height of
+// the picture; GutterWidth is the room for labels left of every picture. Page
+// is as high as the pictures with PageGap between them.
+const (
+	StripHeight    = 80.0
+	TimelineHeight = 146.0
+	MemoryHeight   = 224.0
+	PageGap        = 10.0
+	GutterWidth    = 76.0
+
+	rightPad   = 10.0 // half a label of the last mark of the axis
+	titleLine  = 20.0 // the title of a picture, above everything else
+	axisLine   = 18.0 // the labels of the time axis
+	laneSpace  = 6.0  // between lanes
+	labelRoom  = 24.0 // narrower slices have no label
+	lineHeight = 14.0
+)
+
+// Height is the standard height of a picture in CSS pixels.
+func (p Picture) Height() float64 { return [...]float64{StripHeight, TimelineHeight, MemoryHeight}[p] }
+
+// Title is the heading that is drawn in the picture.
+func (p Picture) Title() string { return [...]string{"Layers", "Timeline", "Device memory"}[p] }
+
+// View is what of a model is drawn, and how large. Zero fields have a default,
+// so View{Width: w, Cursor: NoCursor} shows the whole step.
+type View struct {
+	From, To time.Duration // the stretch of time of Timeline and Memory; To 0: the end of the step
+	Width    float64       // CSS pixels
+	Height   float64       // CSS pixels; 0: the picture's standard height
+	Gutter   float64       // CSS pixels; 0: GutterWidth
+	Budget   engine.Bytes  // the budget line; 0: the problem's budget
+	Selected Target        // outlined, with an arrow from its cause
+	Hover    Target        // of Overlay: outlined, with all slices of the same stage
+	Cursor   time.Duration // of Overlay and Page: a line through Timeline and Memory; NoCursor: none
+}
+
+// NoCursor is the Cursor of a view without a cursor line.
+const NoCursor = time.Duration(-1)
+
+// frame is a view with its defaults filled in, and the scale of its time axis.
+type frame struct {
+	View
+	left, right float64 // the plot, in pixels
+	scale       float64 // pixels per nanosecond
+}
+
+func (m *Model) frame(pic Picture, v View) frame {
+	if v.Height <= 0 {
+		v.Height = pic.Height()
+	}
+	if v.Gutter <= 0 {
+		v.Gutter = GutterWidth
+	}
+	if v.To <= v.From {
+		v.To = max(m.trace.Makespan, v.From+1)
+	}
+	if v.Budget == 0 {
+		v.Budget = m.problem.Budget
+	}
+	f := frame{View: v, left: v.Gutter, right: math.Max(v.Width-rightPad, v.Gutter+1)}
+	f.scale = (f.right - f.left) / float64(v.To-v.From)
+	return f
+}
+
+// x is where a moment is, which may be outside of the plot.
+func (f *frame) x(t int64) float64 { return f.left + float64(t-int64(f.From))*f.scale }
+
+// clip moves x into the plot.
+func (f *frame) clip(x float64) float64 { return math.Min(math.Max(x, f.left), f.right) }
+
+// time is the moment at x, within the view.
+func (f *frame) time(x float64) time.Duration {
+	t := f.From + time.Duration((f.clip(x)-f.left)/f.scale)
+	return min(max(t, f.From), f.To)
+}
+
+// ceilTime is the first moment whose x is at least x.
+func (f *frame) ceilTime(x float64) int64 {
+	return int64(f.From) + int64(math.Ceil((x-f.left)/f.scale))
+}
+
+// TimeAt is the moment at x in a view of Timeline or Memory.
+func (m *Model) TimeAt(v View, x float64) time.Duration {
+	f := m.frame(Timeline, v)
+	return f.time(x)
+}
+
+// TargetKind says what a Target is.
+type TargetKind uint8
+
+// The kinds of targets.
+const (
+	Nothing  TargetKind = iota
+	OnSpan              // Index is a sim.SpanID
+	OnGap               // Index into Trace.Gaps
+	OnStage             // Index is a stage, 1..n
+	OnBand              // Index is a sim.Category
+	OnBudget            // the budget line
+)
+
+// Target is something in a picture that can be pointed at or selected.
+type Target struct {
+	Kind  TargetKind
+	Index int
+}
+
+// target is the Target of a slice of a lane.
+func target(ref int32) Target {
+	if ref < 0 {
+		return Target{OnGap, int(^ref)}
+	}
+	return Target{OnSpan, int(ref)}
+}
+
+// valid tells whether t exists in the model.
+func (m *Model) valid(t Target) bool {
+	switch t.Kind {
+	case OnSpan:
+		return t.Index >= 0 && t.Index < len(m.trace.Spans)
+	case OnGap:
+		return t.Index >= 0 && t.Index < len(m.trace.Gaps)
+	case OnStage:
+		return t.Index >= 1 && t.Index <= len(m.sizes)
+	case OnBand:
+		return t.Index >= 0 && t.Index < int(sim.NumCategories)
+	case OnBudget:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,177 @@
+package format
+
+import (
+	"math"
+	"strconv"
+	"time"
+
+	"memtide/engine"
+)
+
+const minus = "\u2212"
+
+var byteUnits = []unit{{"B", 1}, {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"PiB", 1 << 50}, {"EiB", 1 << 60}}
+
+var timeUnits = []unit{{"ns", 1}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}}
+
+var rateUnits = []unit{{"B/s", 1}, {"KB/s", 1e3}, {"MB/s", 1e6}, {"GB/s", 1e9}, {"TB/s", 1e12}}
+
+// Bytes writes a size: "11.9 GiB", "310 MiB", "0 B"; engine.NoLimit is "no limit".
+func Bytes(b engine.Bytes) string { return bytes(b, nearest) }
+
+// BytesUp is Bytes rounded up: a budget of what is shown suffices for b.
+func BytesUp(b engine.Bytes) string { return bytes(b, upward) }
+
+func bytes(b engine.Bytes, r rounding) string {
+	switch {
+	case b == engine.NoLimit:
+		return "no limit"
+	case b < 0:
+		return minus + inUnits(magnitude(int64(b)), byteUnits, nearest)
+	}
+	return inUnits(uint64(b), byteUnits, r)
+}
+
+// BytesChange writes a difference of sizes with its sign: "+310 MiB", "−1.2 GiB", "0 B".
+func BytesChange(b engine.Bytes) string {
+	if b > 0 {
+		return "+" + Bytes(b)
+	}
+	return Bytes(b)
+}
+
+// Duration writes a time: "612 ms", "8.4 ms", "1.24 s", "0 ms". The largest
+// duration, which stands for a transfer without a link, is "∞".
+func Duration(d time.Duration) string {
+	switch {
+	case d == math.MaxInt64:
+		return "∞"
+	case d == 0:
+		return "0 ms"
+	case d < 0:
+		return minus + inUnits(magnitude(int64(d)), timeUnits, nearest)
+	}
+	return inUnits(uint64(d), timeUnits, nearest)
+}
+
+// DurationChange writes a difference of times with its sign: "+23 ms", "−38 ms", "0 ms".
+func DurationChange(d time.Duration) string {
+	if d > 0 {
+		return "+" + Duration(d)
+	}
+	return Duration(d)
+}
+
+// axisUnit is the one unit in which times up to to are written side by side.
+func axisUnit(to time.Duration) unit {
+	switch {
+	case to < time.Microsecond:
+		return timeUnits[0]
+	case to < time.Millisecond:
+		return timeUnits[1]
+	case to < 10*time.Second:
+		return timeUnits[2]
+	}
+	return timeUnits[3]
+}
+
+// Span writes a stretch of time in one unit, with as many decimals as its
+// length needs: "411.2 to 437.0 ms". Negative times count as 0.
+func Span(from, to time.Duration) string {
+	from, to = max(from, 0), max(to, 0)
+	u := axisUnit(max(from, to))
+	length, places := uint64(max(to-from, from-to)), 0
+	if length < 100*u.size && u.size > 1 {
+		places = 1
+	}
+	for limit := u.size; length < limit && pow10[places] < u.size; limit /= 10 {
+		places++
+	}
+	return fixed(uint64(from), u.size, places, nearest) + " to " + fixed(uint64(to), u.size, places, nearest) + " " + u.name
+}
+
+// Moment writes a point in time as Span does for a stretch of the given length:
+// "411.2 ms".
+func Moment(at, length time.Duration) string {
+	at = max(at, 0)
+	u := axisUnit(at)
+	places := 0
+	// A thousandth of the length is about what a pixel shows.
+	for u.size/pow10[places] > uint64(max(length, 0))/1000 && pow10[places] < u.size && places < 6 {
+		places++
+	}
+	return fixed(uint64(at), u.size, places, nearest) + " " + u.name
+}
+
+// Percent writes a relative change with its sign: 0.091 is "+9.1 %".
+func Percent(x float64) string {
+	s := twoDigits(math.Abs(x) * 100)
+	switch {
+	case s == "0":
+		return "0 %"
+	case x < 0:
+		return minus + s + " %"
+	}
+	return "+" + s + " %"
+}
+
+// Share writes a part of a whole: 0.66 is "66 %". Only the whole is 100 %.
+func Share(x float64) string {
+	p := x * 100
+	if p > 99 && p < 100 {
+		return strconv.FormatFloat(math.Floor(p*10)/10, 'f', 1, 64) + " %"
+	}
+	if p < 0 {
+		return minus + twoDigits(-p) + " %"
+	}
+	return twoDigits(p) + " %"
+}
+
+func twoDigits(x float64) string {
+	switch {
+	case math.IsNaN(x):
+		return "–"
+	case math.IsInf(x, 0):
+		return "∞"
+	case x >= 9.95:
+		return strconv.FormatFloat(x, 'f', 0, 64)
+	case x >= 0.995:
+		return trimZeros(strconv.FormatFloat(x, 'f', 1, 64))
+	}
+	return trimZeros(strconv.FormatFloat(x, 'f', 2, 64))
+}
+
+// Ratio writes a factor with three digits: "×1.4", "×1.09".
+func Ratio(x float64) string {
+	switch {
+	case math.IsNaN(x):
+		return "×–"
+	case math.IsInf(x, 0):
+		return "×∞"
+	case x >= 99.95:
+		return "×" + strconv.FormatFloat(x, 'f', 0, 64)
+	case x >= 9.995:
+		return "×" + trimZeros(strconv.FormatFloat(x, 'f', 1, 64))
+	}
+	return "×" + trimZeros(strconv.FormatFloat(x, 'f', 2, 64))
+}
+
+// Rate writes a bandwidth: "12.5 GB/s"; 0 is "no link".
+func Rate(r engine.Rate) string {
+	if r <= 0 {
+		return "no link"
+	}
+	return inUnits(uint64(r), rateUnits, nearest)
+}
+
+// Count writes a whole number with narrow spaces between thousands.
+func Count(n int) string {
+	s := strconv.FormatUint(magnitude(int64(n)), 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "\u202f" + s[i:]
+	}
+	if n < 0 {
+		return minus + s
+	}
+	return s
+}

@@ -1,0 +1,140 @@
+package format
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"strconv"
+	"strings"
+	"time"
+
+	"memtide/engine"
+)
+
+// InputError says what is wrong with a number that somebody wrote.
+type InputError struct {
+	Input string
+	Why   string // what was expected, for people
+}
+
+func (e *InputError) Error() string { return fmt.Sprintf("%q: %s", e.Input, e.Why) }
+
+// ParseBytes reads a size: "12GiB", "900 MiB", "12 GB" (decimal). A letter alone
+// is binary: "12G" is 12 GiB. Parts of a byte are dropped.
+func ParseBytes(s string) (engine.Bytes, error) {
+	n, err := quantity(s, "a size", "12 GiB", []unit{
+		{"b", 1}, {"kib", 1 << 10}, {"mib", 1 << 20}, {"gib", 1 << 30}, {"tib", 1 << 40},
+		{"k", 1 << 10}, {"m", 1 << 20}, {"g", 1 << 30}, {"t", 1 << 40},
+		{"kb", 1e3}, {"mb", 1e6}, {"gb", 1e9}, {"tb", 1e12},
+	})
+	return engine.Bytes(n), err
+}
+
+// ParseRate reads a bandwidth: "12.5GB/s", "11.6 GiB/s", "100 Gb/s" is refused
+// as ambiguous. Parts of a byte are dropped.
+func ParseRate(s string) (engine.Rate, error) {
+	if t := strings.TrimSpace(s); strings.HasSuffix(t, "b/s") || strings.HasSuffix(t, "bit/s") || strings.HasSuffix(t, "bps") {
+		if !strings.HasSuffix(t, "ib/s") {
+			return 0, &InputError{s, "bits or bytes? Write bytes per second with a capital B, for example 12 GB/s"}
+		}
+	}
+	n, err := quantity(s, "a bandwidth", "12 GB/s", []unit{
+		{"b/s", 1}, {"kb/s", 1e3}, {"mb/s", 1e6}, {"gb/s", 1e9}, {"tb/s", 1e12},
+		{"kib/s", 1 << 10}, {"mib/s", 1 << 20}, {"gib/s", 1 << 30}, {"tib/s", 1 << 40},
+	})
+	return engine.Rate(n), err
+}
+
+// ParseDuration reads a time: "8.4 ms", "250us", "1.2 s".
+func ParseDuration(s string) (time.Duration, error) {
+	n, err := quantity(s, "a time", "8.4 ms", []unit{
+		{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"μs", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 60e9},
+	})
+	return time.Duration(n), err
+}
+
+// ParsePercent reads a part of a whole: "60%", "60 %" and "60" are 0.6.
+func ParsePercent(s string) (float64, error) {
+	t := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(s), "%"))
+	x, err := strconv.ParseFloat(t, 64)
+	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+		return 0, &InputError{s, "expected a percentage, for example 60%"}
+	}
+	if x < 0 {
+		return 0, &InputError{s, "a percentage cannot be negative here"}
+	}
+	return x / 100, nil
+}
+
+// quantity reads a decimal number and one of the units (in lower case).
+func quantity(s, what, example string, units []unit) (int64, error) {
+	expect := func(why string) error {
+		return &InputError{s, why + "; expected " + what + ", for example " + example}
+	}
+	t := strings.TrimSpace(s)
+	if t == "" {
+		return 0, expect("nothing is written")
+	}
+	if t[0] == '-' || strings.HasPrefix(t, minus) {
+		return 0, expect("it cannot be negative")
+	}
+	end := strings.IndexFunc(t, func(r rune) bool { return (r < '0' || r > '9') && r != '.' && r != ',' })
+	if end < 0 {
+		end = len(t)
+	}
+	number, name := t[:end], strings.ToLower(strings.TrimSpace(t[end:]))
+	if strings.Contains(number, ",") {
+		return 0, expect("a comma can mean two things; write decimals with a point")
+	}
+	if strings.Trim(number, ".") == "" || strings.Count(number, ".") > 1 {
+		return 0, expect("that is not a number")
+	}
+	if name == "" {
+		if strings.Trim(number, "0.") == "" {
+			return 0, nil
+		}
+		return 0, expect("the unit is missing")
+	}
+	for _, u := range units {
+		if u.name == name {
+			n, ok := exact(number, u.size)
+			if !ok {
+				return 0, expect("it is too large or has too many digits")
+			}
+			return n, nil
+		}
+	}
+	return 0, expect(fmt.Sprintf("the unit %q is not known", strings.TrimSpace(t[end:])))
+}
+
+// exact is a decimal number times size, rounded down.
+func exact(number string, size uint64) (int64, bool) {
+	whole, frac, _ := strings.Cut(number, ".")
+	frac = strings.TrimRight(frac, "0")
+	if len(frac) > 18 {
+		return 0, false
+	}
+	var total uint64
+	if whole != "" {
+		w, err := strconv.ParseUint(whole, 10, 64)
+		hi, lo := bits.Mul64(w, size)
+		if err != nil || hi > 0 || lo > math.MaxInt64 {
+			return 0, false
+		}
+		total = lo
+	}
+	if frac != "" {
+		f, _ := strconv.ParseUint(frac, 10, 64) // at most 18 digits: it fits
+		scale := uint64(1)
+		for range frac {
+			scale *= 10
+		}
+		hi, lo := bits.Mul64(f, size)
+		part, _ := bits.Div64(hi, lo, scale) // f < scale, so the quotient is below size
+		total += part
+	}
+	if total >= math.MaxInt64 {
+		return 0, false
+	}
+	return int64(total), true
+}

@@ -1,0 +1,112 @@
+package link
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/base64"
+	"encoding/binary"
+	"hash/crc32"
+	"io"
+	"strings"
+
+	"memtide/profiles"
+)
+
+// A blob is CODEC.BASE64URL, where CODEC is 1 for raw deflate and 0 for stored
+// bytes, whichever is shorter. Behind the base64:
+//
+//	"m"          magic
+//	1            version of this layout
+//	uvarint      number of bytes that follow it
+//	4 bytes      CRC-32 (IEEE) of CODEC. and the body as sent, little-endian
+//	body         the profile, compressed or not (see encodeBody)
+//
+// The length comes early so that a link that was cut says how much arrived, and
+// the checksum makes sure that a damaged one never shows a wrong schedule.
+
+const (
+	blobMagic   = 'm'
+	blobVersion = 1
+	maxInflated = 4 << 20
+)
+
+var base64url = base64.RawURLEncoding.Strict()
+
+// encodeBlob is the value of d for a chain profile.
+func encodeBlob(p *profiles.Profile) string {
+	body := encodeBody(p)
+	codec, sent := "1.", deflate(body)
+	if len(sent) >= len(body) {
+		codec, sent = "0.", body
+	}
+	head := binary.AppendUvarint([]byte{blobMagic, blobVersion}, uint64(4+len(sent)))
+	head = binary.LittleEndian.AppendUint32(head, checksum(codec, sent))
+	return codec + base64url.EncodeToString(append(head, sent...))
+}
+
+// deflate packs bytes as raw deflate.
+func deflate(b []byte) []byte {
+	var packed bytes.Buffer
+	w, err := flate.NewWriter(&packed, flate.BestCompression)
+	if err == nil {
+		_, err = w.Write(b)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		panic("link: " + err.Error()) // neither the level nor a buffer can fail
+	}
+	return packed.Bytes()
+}
+
+var errDamaged = sentence("This link is damaged: its checksum does not match. Ask for it again, or open the file itself.")
+
+// decodeBlob reads the value of d. Its errors are sentences for people.
+func decodeBlob(s string) (*profiles.Profile, error) {
+	codec, text, ok := strings.Cut(s, ".")
+	if !ok || codec != "0" && codec != "1" {
+		return nil, sentence("This link's profile starts with %q; expected 0. or 1. followed by data. It may need a newer version of this page.", s[:min(8, len(s))])
+	}
+	// What arrived may end inside a group of base64: the header tells.
+	head, _ := base64url.DecodeString(text[:len(text)/4*4][:min(20, len(text)/4*4)])
+	if len(head) < 9 {
+		return nil, sentence("This link was cut: only the first %d characters of the profile arrived. Ask for the whole link, or open the file itself.", len(text))
+	}
+	if head[0] != blobMagic {
+		return nil, errDamaged
+	}
+	if head[1] != blobVersion {
+		return nil, sentence("This link needs a newer version of this page (profile version %d, this page reads %d). Reload the page.", head[1], blobVersion)
+	}
+	length, n := binary.Uvarint(head[2:])
+	if n <= 0 || length > maxFragment {
+		return nil, errDamaged
+	}
+	if want := base64url.EncodedLen(2 + n + int(length)); len(text) < want {
+		return nil, sentence("This link was cut: %d of %d characters of the profile arrived. Ask for the whole link, or open the file itself.", len(text), want)
+	}
+	raw, err := base64url.DecodeString(text)
+	if err != nil || len(raw) != 2+n+int(length) || length < 4 {
+		return nil, errDamaged
+	}
+	body := raw[2+n+4:]
+	if checksum(codec+".", body) != binary.LittleEndian.Uint32(raw[2+n:]) {
+		return nil, errDamaged
+	}
+	if codec == "1" {
+		body, err = io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(body)), maxInflated+1))
+		if err != nil {
+			return nil, errDamaged
+		}
+		if len(body) > maxInflated {
+			return nil, sentence("This link unpacks to more than %d MiB; it is not shown. Open the file itself instead.", maxInflated>>20)
+		}
+	}
+	return decodeBody(body)
+}
+
+// checksum covers what was sent, and how to read it.
+func checksum(codec string, sent []byte) uint32 {
+	return crc32.Update(crc32.ChecksumIEEE([]byte(codec)), crc32.IEEETable, sent)
+}

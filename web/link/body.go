@@ -1,0 +1,355 @@
+package link
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+
+	"memtide/engine"
+	"memtide/profiles"
+)
+
+// The body of a blob holds a chain profile exactly: times to the nanosecond,
+// sizes to the byte. Numbers stand in columns. Each column is written as what
+// remains after its best predictor: the row before, or once or twice an earlier
+// column, because a backward takes about two forwards and a gradient has the
+// size of its output. Names stand as runs: h.0, h.1, h.2 is one name and two
+// tokens.
+
+// columns lists what is stored per stage, as pointers so that one list serves
+// both directions.
+func columns(s *engine.Stage) [7]*int64 {
+	return [7]*int64{(*int64)(&s.Forward), (*int64)(&s.Back), (*int64)(&s.Out), (*int64)(&s.Saved),
+		(*int64)(&s.Grad), (*int64)(&s.FwdTemp), (*int64)(&s.BwdTemp)}
+}
+
+func encodeBody(p *profiles.Profile) []byte {
+	c := p.Chain
+	w := &writer{}
+	for _, s := range []string{p.Name, p.DType, p.Format, p.Source.Tool, string(p.Source.Times), string(p.Source.Sizes), p.Source.Device, p.Source.URL, c.Name} {
+		w.text(s)
+	}
+	w.uint(uint64(len(p.Source.Notes)))
+	for _, n := range p.Source.Notes {
+		w.text(n)
+	}
+	w.device(p.Device)
+	for _, n := range header(p, c) {
+		w.uint(uint64(*n))
+	}
+	w.uint(uint64(len(c.Stages)))
+	names, kinds := make([]string, len(c.Stages)), make([]string, len(c.Stages))
+	for i := range c.Stages {
+		names[i], kinds[i] = c.Stages[i].Name, c.Stages[i].Kind
+	}
+	w.names(names)
+	w.names(kinds)
+	var table [7][]int64
+	for i := range c.Stages {
+		s := c.Stages[i]
+		for col, v := range columns(&s) {
+			table[col] = append(table[col], *v)
+		}
+	}
+	for col := range table {
+		w.column(table[:col], table[col])
+	}
+	return w.b
+}
+
+// header lists the single numbers of a profile.
+func header(p *profiles.Profile, c *engine.Chain) []*int64 {
+	r := &c.Resident
+	return []*int64{batch(p), (*int64)(&c.Input), (*int64)(&c.InputGrad), (*int64)(&r.Weights), (*int64)(&r.Grads),
+		(*int64)(&r.Optimizer), (*int64)(&r.Pinned)}
+}
+
+func batch(p *profiles.Profile) *int64 { n := int64(p.Batch); return &n }
+
+func decodeBody(b []byte) (*profiles.Profile, error) {
+	r := &bodyReader{b: b}
+	c := &engine.Chain{}
+	p := &profiles.Profile{Chain: c}
+	var times, sizes string
+	for _, s := range []*string{&p.Name, &p.DType, &p.Format, &p.Source.Tool, &times, &sizes, &p.Source.Device, &p.Source.URL, &c.Name} {
+		*s = r.text()
+	}
+	p.Source.Times, p.Source.Sizes = profiles.Origin(times), profiles.Origin(sizes)
+	for range r.count(1) {
+		p.Source.Notes = append(p.Source.Notes, r.text())
+	}
+	p.Device = r.device()
+	h := header(p, c)
+	for _, n := range h {
+		*n = int64(r.uint())
+	}
+	p.Batch = int(*h[0])
+	c.Batch = p.Batch
+	n := r.count(2)
+	if n > engine.MaxStages {
+		return nil, sentence("This link's profile has %d stages; at most %d are read.", n, engine.MaxStages)
+	}
+	c.Stages = make([]engine.Stage, n)
+	names, kinds := r.names(n), r.names(n)
+	var table [7][]int64
+	for col := range table {
+		table[col] = r.column(table[:col], n)
+	}
+	if r.bad || len(r.b) != 0 {
+		return nil, errDamaged
+	}
+	for i := range c.Stages {
+		c.Stages[i].Name, c.Stages[i].Kind = names[i], kinds[i]
+		for col, v := range columns(&c.Stages[i]) {
+			*v = table[col][i]
+		}
+	}
+	if err := c.Validate(); err != nil {
+		return nil, sentence("This link's profile makes no sense: %v.", err)
+	}
+	return p, nil
+}
+
+type writer struct{ b []byte }
+
+func (w *writer) uint(n uint64) { w.b = binary.AppendUvarint(w.b, n) }
+func (w *writer) text(s string) { w.uint(uint64(len(s))); w.b = append(w.b, s...) }
+
+func (w *writer) device(d *engine.Device) {
+	if d == nil {
+		w.uint(0)
+		return
+	}
+	w.uint(1)
+	w.text(d.Name)
+	for _, n := range []uint64{uint64(d.Memory), uint64(d.ToHost), uint64(d.ToDev), uint64(d.Duplex)} {
+		w.uint(n)
+	}
+}
+
+// The tokens of a run of names.
+const (
+	nameLiteral = iota // a name of its own follows
+	nameSame           // as the one before
+	nameNext           // as the one before, its last number one higher
+)
+
+func (w *writer) names(names []string) {
+	prev := ""
+	for _, n := range names {
+		switch n {
+		case prev:
+			w.uint(nameSame)
+		case successor(prev):
+			w.uint(nameNext)
+		default:
+			w.uint(nameLiteral)
+			w.text(n)
+		}
+		prev = n
+	}
+}
+
+// successor raises the last number in a name by one: h.9.attn -> h.10.attn.
+func successor(s string) string {
+	end := strings.LastIndexAny(s, "0123456789") + 1
+	start := end
+	for start > 0 && s[start-1] >= '0' && s[start-1] <= '9' {
+		start--
+	}
+	n, err := strconv.ParseUint(s[start:end], 10, 32)
+	if err != nil {
+		return s
+	}
+	return s[:start] + strconv.FormatUint(n+1, 10) + s[end:]
+}
+
+// predict is what predictor k says of row i of a column: nothing (0), the row
+// before (1), or an earlier column, taken once or twice.
+func predict(k int, earlier [][]int64, column []int64, i int) int64 {
+	switch {
+	case k >= 2:
+		return earlier[(k-2)/2][i] * int64(1+k%2)
+	case k == 1 && i > 0:
+		return column[i-1]
+	}
+	return 0
+}
+
+func predictors(earlier [][]int64) int { return 2 + 2*len(earlier) }
+
+// column writes a column with the predictor that makes it shortest: what
+// remains has its least value taken off and its divisor taken out.
+func (w *writer) column(earlier [][]int64, values []int64) {
+	var best []byte
+	for k := range predictors(earlier) {
+		rest := make([]int64, len(values))
+		for i, v := range values {
+			rest[i] = v - predict(k, earlier, values, i)
+		}
+		least := slices.Min(rest)
+		var g uint64
+		for i := range rest {
+			rest[i] -= least
+			g = gcd(g, uint64(rest[i]))
+		}
+		head := binary.AppendVarint([]byte{byte(k)}, least)
+		head = binary.AppendUvarint(head, g)
+		for i := range rest {
+			rest[i] /= int64(max(g, 1))
+		}
+		for _, b := range [][]byte{appendVarints(head, rest), appendBits(head, rest)} {
+			if best == nil || len(deflate(b)) < len(deflate(best)) {
+				best = b
+			}
+		}
+	}
+	w.b = append(w.b, best...)
+}
+
+// appendVarints writes numbers that repeat, so that deflate finds them: the
+// width 0 and a varint each. Where all are 0 only the width is written: their
+// divisor is 0.
+func appendVarints(head []byte, values []int64) []byte {
+	b := append(slices.Clone(head), 0)
+	if slices.Max(values) == 0 {
+		return b
+	}
+	for _, v := range values {
+		b = binary.AppendUvarint(b, uint64(v))
+	}
+	return b
+}
+
+// appendBits writes noise, which deflate can only make longer: the width of the
+// largest number in bits, and then every number in that many bits.
+func appendBits(head []byte, values []int64) []byte {
+	width := bits.Len64(uint64(slices.Max(values)))
+	b := append(slices.Clone(head), byte(width))
+	var acc uint64
+	n := 0
+	for _, v := range values {
+		for i := range width {
+			acc |= uint64(v) >> i & 1 << n
+			if n++; n == 8 {
+				b, acc, n = append(b, byte(acc)), 0, 0
+			}
+		}
+	}
+	if n > 0 {
+		b = append(b, byte(acc))
+	}
+	return b
+}
+
+func gcd(a, b uint64) uint64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// bodyReader reads what writer wrote; bad is set once something does not fit.
+type bodyReader struct {
+	b   []byte
+	bad bool
+}
+
+func (r *bodyReader) uint() uint64 {
+	n, k := binary.Uvarint(r.b)
+	if k <= 0 || n > 1<<62 {
+		r.bad, r.b = true, nil
+		return 0
+	}
+	r.b = r.b[k:]
+	return n
+}
+
+func (r *bodyReader) int() int64 {
+	n, k := binary.Varint(r.b)
+	if k <= 0 {
+		r.bad, r.b = true, nil
+		return 0
+	}
+	r.b = r.b[k:]
+	return n
+}
+
+// count reads a number of things that take at least size bytes each.
+func (r *bodyReader) count(size int) int {
+	n := r.uint()
+	if n > uint64(len(r.b)/size) {
+		r.bad, r.b = true, nil
+		return 0
+	}
+	return int(n)
+}
+
+func (r *bodyReader) text() string {
+	n := r.count(1)
+	s := string(r.b[:n])
+	r.b = r.b[n:]
+	return s
+}
+
+func (r *bodyReader) device() *engine.Device {
+	if r.uint() == 0 {
+		return nil
+	}
+	d := &engine.Device{Name: r.text()}
+	d.Memory, d.ToHost, d.ToDev = engine.Bytes(r.uint()), engine.Rate(r.uint()), engine.Rate(r.uint())
+	d.Duplex = engine.Duplex(r.uint() & 1)
+	return d
+}
+
+func (r *bodyReader) names(n int) []string {
+	out := make([]string, n)
+	prev := ""
+	for i := range out {
+		switch r.uint() {
+		case nameSame:
+		case nameNext:
+			prev = successor(prev)
+		case nameLiteral:
+			prev = r.text()
+		default:
+			r.bad = true
+		}
+		out[i] = prev
+	}
+	return out
+}
+
+func (r *bodyReader) column(earlier [][]int64, n int) []int64 {
+	out := make([]int64, n)
+	k, least, g, width := r.uint(), r.int(), r.uint(), int(r.uint())
+	if k >= uint64(predictors(earlier)) || width > 64 || len(r.b) < (n*width+7)/8 {
+		r.bad, r.b = true, nil
+		return out
+	}
+	packed := r.b
+	r.b = r.b[(n*width+7)/8:]
+	for i := range out {
+		rest := least
+		if g > 0 {
+			var v uint64
+			if width == 0 {
+				v = r.uint()
+			}
+			for j := range width {
+				bit := i*width + j
+				v |= uint64(packed[bit/8]>>(bit%8)&1) << j
+			}
+			if v > (1<<62)/g {
+				r.bad, r.b = true, nil
+				return out
+			}
+			rest += int64(v * g)
+		}
+		// Sums may wrap on hostile input: Validate refuses what comes of it.
+		out[i] = rest + predict(int(k), earlier, out, i)
+	}
+	return out
+}

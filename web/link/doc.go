@@ -1,0 +1,22 @@
+// Package link writes and reads permalinks: everything that decides what the
+// page shows, in the fragment of its address. Nothing of a fragment is ever
+// sent to a server.
+//
+//	#v=1&p=resnet101-b32&m=12GiB&s=rotor&bw=12.5GBps
+//	#v=1&m=60%25&s=greedy&d=1.<base64url>
+//
+//	v     version of the link, 1
+//	p     preset and batch size       d  a whole profile (see Blob)      u  reserved for an address
+//	dev   device by name              m  budget: bytes with a unit, or per cent of keeping everything
+//	s     strategy                    s.NAME  a parameter of the strategy
+//	bw    bandwidth, both directions; bwd  device to host, where it differs
+//	duplex half or full               xfer  whole or streamed transfers
+//	t     visible range in ms         sel   what is selected
+//	title text for the tab            theme light or dark
+//
+// Links are written by hand, too: order and case do not matter when reading, an
+// unknown key is kept, and a bad value drops only itself, with a note that says
+// so. Writing is canonical: fixed order, only what differs from the defaults. A
+// blob stands last, because what cuts a link cuts its end, and a blob knows its
+// own length.
+package link

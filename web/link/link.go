@@ -1,0 +1,321 @@
+package link
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"memtide/engine"
+	"memtide/profiles"
+	"memtide/web/format"
+)
+
+// Version is the version of the links that are written.
+const Version = 1
+
+// maxFragment is the longest fragment that is read, in characters.
+const maxFragment = 64 << 10
+
+// Budget is a budget as a person gave it. The zero value is the default.
+type Budget struct {
+	Bytes   engine.Bytes // 0 if Percent is meant
+	Percent float64      // of keeping everything; 0 if Bytes is meant
+}
+
+// Of is the budget in bytes for a network whose keep-everything peak is given,
+// rounded down.
+func (b Budget) Of(storeAll engine.Bytes) engine.Bytes {
+	if b.Bytes > 0 {
+		return b.Bytes
+	}
+	return engine.Bytes(b.Percent / 100 * float64(storeAll))
+}
+
+// String is the form in links: 12GiB, 900MiB, 123B or 60%.
+func (b Budget) String() string {
+	switch {
+	case b.Bytes == 0:
+		return strconv.FormatFloat(b.Percent, 'g', -1, 64) + "%"
+	case b.Bytes%engine.GiB == 0:
+		return fmt.Sprintf("%dGiB", b.Bytes/engine.GiB)
+	case b.Bytes%engine.MiB == 0:
+		return fmt.Sprintf("%dMiB", b.Bytes/engine.MiB)
+	case b.Bytes%engine.KiB == 0:
+		return fmt.Sprintf("%dKiB", b.Bytes/engine.KiB)
+	}
+	return fmt.Sprintf("%dB", b.Bytes)
+}
+
+// message is an error that is a sentence for people, to be shown as it is.
+type message string
+
+func (m message) Error() string { return string(m) }
+
+func sentence(format string, args ...any) error { return message(fmt.Sprintf(format, args...)) }
+
+// Range is the visible stretch of time; the zero value is all of it.
+type Range struct{ From, To time.Duration }
+
+// Link is what a permalink says. Empty fields stand for the defaults.
+type Link struct {
+	Preset  string            // reference of a preset, "resnet101-b32"
+	Profile *profiles.Profile // from a blob; nil if the source is a preset
+
+	Device    string // id of a device
+	Budget    Budget
+	Strategy  string
+	Args      engine.Args
+	ToDev     engine.Rate // 0: the device's
+	ToHost    engine.Rate // 0: as ToDev, or the device's
+	Duplex    string      // "half", "full" or ""
+	Transfers string      // "whole", "streamed" or ""
+
+	Visible  Range
+	Selected string
+	Title    string
+	Theme    string
+
+	Unknown []string // key=value pairs that this version does not know, kept as they came
+}
+
+// Parse reads a fragment, with or without the leading #. The notes say what was
+// wrong with it, for people; what they are about has been left at its default.
+func Parse(fragment string) (l Link, notes []string) {
+	fragment = strings.TrimPrefix(fragment, "#")
+	if fragment == "" {
+		return l, nil
+	}
+	if len(fragment) > maxFragment {
+		return l, []string{fmt.Sprintf("This link is %d characters long; at most %d are read. Open the file itself instead.", len(fragment), maxFragment)}
+	}
+	r := reader{l: &l}
+	for _, pair := range strings.Split(fragment, "&") {
+		if pair == "" {
+			continue
+		}
+		key, value, _ := strings.Cut(pair, "=")
+		if plain, err := url.PathUnescape(value); err == nil {
+			value = plain
+		} else {
+			r.note("%s: %q has a broken %%-escape; it was left out.", key, value)
+			continue
+		}
+		r.pair(strings.ToLower(key), value, pair)
+		if r.newer {
+			return Link{}, r.notes
+		}
+	}
+	if l.Preset == "" && !r.sawData && l.Profile == nil {
+		r.note("This link names no profile; it may have been cut. The example is shown.")
+	}
+	return l, r.notes
+}
+
+type reader struct {
+	l       *Link
+	notes   []string
+	newer   bool
+	sawData bool
+}
+
+func (r *reader) note(format string, args ...any) {
+	r.notes = append(r.notes, fmt.Sprintf(format, args...))
+}
+
+// pair takes one key and value. A bad value is noted and dropped.
+func (r *reader) pair(key, value, raw string) {
+	l := r.l
+	var err error
+	switch key {
+	case "v":
+		r.version(value)
+	case "p":
+		l.Preset = value
+	case "d":
+		r.sawData = true
+		l.Profile, err = decodeBlob(value)
+		if err != nil {
+			r.note("%v", err)
+			return
+		}
+	case "dev":
+		l.Device = strings.ToLower(value)
+	case "m":
+		l.Budget, err = ParseBudget(value)
+	case "s":
+		l.Strategy = strings.ToLower(value)
+	case "bw":
+		l.ToDev, err = parseRate(value)
+	case "bwd":
+		l.ToHost, err = parseRate(value)
+	case "duplex":
+		l.Duplex, err = oneOf(value, "half", "full")
+	case "xfer":
+		l.Transfers, err = oneOf(value, "whole", "streamed")
+	case "t":
+		l.Visible, err = parseRange(value)
+	case "sel":
+		l.Selected = value
+	case "title":
+		l.Title = string([]rune(value)[:min(80, len([]rune(value)))])
+	case "theme":
+		l.Theme, err = oneOf(value, "light", "dark")
+	default:
+		if name, ok := strings.CutPrefix(key, "s."); ok && name != "" {
+			if l.Args == nil {
+				l.Args = engine.Args{}
+			}
+			l.Args[name] = value
+		} else {
+			l.Unknown = append(l.Unknown, raw)
+		}
+	}
+	if err != nil {
+		r.note("%s: %v It was left out.", key, err)
+	}
+}
+
+func (r *reader) version(value string) {
+	n, err := strconv.Atoi(value)
+	switch {
+	case err != nil || n < 1:
+		r.note("v is %q; expected a version number such as %d. It was left out.", value, Version)
+	case n > Version:
+		r.newer = true
+		r.note("This link needs a newer version of this page (link version %d, this page reads up to %d). Reload the page.", n, Version)
+	}
+}
+
+// parseRate also reads 12.5GBps, which needs no escape anywhere.
+func parseRate(value string) (engine.Rate, error) {
+	if text, ok := strings.CutSuffix(value, "ps"); ok {
+		value = text + "/s"
+	}
+	return format.ParseRate(value)
+}
+
+func oneOf(value string, words ...string) (string, error) {
+	if value = strings.ToLower(value); slices.Contains(words, value) {
+		return value, nil
+	}
+	return "", sentence("%q is not known; expected %s.", value, strings.Join(words, " or "))
+}
+
+// ParseBudget reads "12GiB", "900 MiB" or "60%".
+func ParseBudget(value string) (Budget, error) {
+	if text, ok := strings.CutSuffix(strings.TrimSpace(value), "%"); ok {
+		x, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+		if err != nil || !(x > 0 && x <= 1000) {
+			return Budget{}, sentence("%q is no share; expected a number above 0 and up to 1000 per cent, such as 60%%.", value)
+		}
+		return Budget{Percent: x}, nil
+	}
+	b, err := format.ParseBytes(value)
+	if err != nil {
+		return Budget{}, err
+	}
+	if b <= 0 {
+		return Budget{}, sentence("a budget of %q is none; expected at least 1 byte.", value)
+	}
+	return Budget{Bytes: b}, nil
+}
+
+// parseRange reads "120-480.5", in milliseconds.
+func parseRange(value string) (Range, error) {
+	from, to, ok := strings.Cut(value, "-")
+	a, err1 := parseMS(from)
+	b, err2 := parseMS(to)
+	if !ok || err1 != nil || err2 != nil || b <= a {
+		return Range{}, sentence("%q is no stretch of time; expected start-end in milliseconds, such as 120-480.", value)
+	}
+	return Range{a, b}, nil
+}
+
+// parseMS reads milliseconds with up to six decimals, exactly.
+func parseMS(s string) (time.Duration, error) {
+	whole, frac, _ := strings.Cut(s, ".")
+	if len(frac) > 6 || len(whole) > 12 {
+		return 0, strconv.ErrRange
+	}
+	n, err := strconv.ParseUint(whole+frac+strings.Repeat("0", 6-len(frac)), 10, 62)
+	return time.Duration(n), err
+}
+
+func formatMS(d time.Duration) string {
+	s := fmt.Sprintf("%d.%06d", d/time.Millisecond, d%time.Millisecond)
+	return strings.TrimRight(strings.TrimRight(s, "0"), ".")
+}
+
+// String is the canonical fragment, without the #.
+func (l *Link) String() string {
+	out := []string{fmt.Sprintf("v=%d", Version)}
+	add := func(key, value string) {
+		if value != "" {
+			out = append(out, key+"="+escape(value))
+		}
+	}
+	if l.Profile == nil {
+		add("p", l.Preset)
+	}
+	add("dev", l.Device)
+	if l.Budget != (Budget{}) {
+		add("m", l.Budget.String())
+	}
+	add("s", l.Strategy)
+	names := make([]string, 0, len(l.Args))
+	for name := range l.Args {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		add("s."+name, l.Args[name])
+	}
+	addRate := func(key string, r engine.Rate) {
+		if r > 0 {
+			add(key, rate(r))
+		}
+	}
+	addRate("bw", l.ToDev)
+	if l.ToHost != l.ToDev {
+		addRate("bwd", l.ToHost)
+	}
+	add("duplex", l.Duplex)
+	add("xfer", l.Transfers)
+	if l.Visible != (Range{}) {
+		add("t", formatMS(l.Visible.From)+"-"+formatMS(l.Visible.To))
+	}
+	add("sel", l.Selected)
+	add("title", l.Title)
+	add("theme", l.Theme)
+	out = append(out, l.Unknown...)
+	if l.Profile != nil {
+		out = append(out, "d="+encodeBlob(l.Profile))
+	}
+	return strings.Join(out, "&")
+}
+
+// rate is exact: 12.5GBps, or bytes per second where that is no short number.
+func rate(r engine.Rate) string {
+	s := strconv.FormatFloat(float64(r)/1e9, 'f', -1, 64)
+	if back, err := parseRate(s + "GBps"); err == nil && back == r {
+		return s + "GBps"
+	}
+	return strconv.FormatInt(int64(r), 10) + "Bps"
+}
+
+// escape leaves readable what may stand in a fragment and in chat messages.
+func escape(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		c := s[i]
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-._~@:,/", c) >= 0 {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,79 @@
+package state
+
+import "memtide/engine"
+
+// BudgetRange is what the budget slider covers: From, From+Step, ... To.
+type BudgetRange struct{ From, To, Step engine.Bytes }
+
+// sliderSteps is the least number of steps of the slider; it has at most twice
+// as many. Steps are powers of two, so that budgets are round numbers.
+const sliderSteps = 96
+
+// BudgetRange goes from what no schedule can do without to a little above what
+// keeping everything needs. It is zero until a network is open.
+func (s *State) BudgetRange() BudgetRange {
+	if s.Network == nil {
+		return BudgetRange{}
+	}
+	low, high := engine.Bytes(0), s.Network.Totals.KeepAllPeak
+	if p := s.Network.Profile; p != nil && p.Chain != nil {
+		low = floorOf(p.Chain)
+	}
+	low = min(low, high)
+	step := engine.Bytes(1)
+	for step*2*sliderSteps <= high-low {
+		step *= 2
+	}
+	return BudgetRange{low / step * step, (high/step + 2) * step, step}
+}
+
+// floorOf is the memory that some backward operation needs by itself, resident
+// memory included: its input, saved set, gradients and temporaries. No schedule
+// gets by with less, and some need more.
+func floorOf(c *engine.Chain) (most engine.Bytes) {
+	for k := 1; k <= c.Len(); k++ {
+		need := c.Act(k-1) + c.Saved(k) + c.Grad(k) + c.Grad(k-1) + c.Stages[k-1].BwdTemp
+		if k == 1 { // a^0 is counted once
+			need = max(need, c.Input+c.Saved(1)+c.Stages[0].FwdTemp)
+		}
+		most = max(most, need)
+	}
+	return most + c.Resident.Total()
+}
+
+// Steps is the number of steps of the slider.
+func (r BudgetRange) Steps() int {
+	if r.Step <= 0 {
+		return 0
+	}
+	return int((r.To - r.From) / r.Step)
+}
+
+// At is the budget at a position of the slider.
+func (r BudgetRange) At(position int) engine.Bytes {
+	return r.From + engine.Bytes(min(max(position, 0), r.Steps()))*r.Step
+}
+
+// Position is the position of the slider for a budget, rounded to the nearest.
+func (r BudgetRange) Position(b engine.Bytes) int {
+	if r.Step <= 0 {
+		return 0
+	}
+	b = min(max(b, r.From), r.To)
+	return int((b - r.From + r.Step/2) / r.Step)
+}
+
+// sample is n budgets spread over the range, all of them positions of the
+// slider, so that a budget that is dragged there finds its point in the curve.
+func (r BudgetRange) sample(n int) []engine.Bytes {
+	steps := r.Steps()
+	n = min(n, steps+1)
+	if n < 2 {
+		return nil
+	}
+	out := make([]engine.Bytes, n)
+	for i := range out {
+		out[i] = r.At((i*steps + (n-1)/2) / (n - 1))
+	}
+	return out
+}

@@ -1,0 +1,293 @@
+package state
+
+import (
+	"slices"
+	"time"
+
+	"memtide/engine"
+	"memtide/wasm/proto"
+)
+
+// CurveBudgets is the number of budgets of a curve.
+const CurveBudgets = 40
+
+// Curve is step time against budget for every strategy that applies.
+type Curve struct {
+	ID      int // of the sweep that is at work, 0 if none is
+	Methods []proto.Method
+	Budgets []engine.Bytes
+	Points  [][]*proto.Point // by method and budget; nil: not known yet
+	KeepAll proto.Reference  // zero until it is known
+	Done    int
+	Total   int
+	Failed  string // why it ended early
+	Stopped bool   // a person gave it up
+}
+
+// CurvePoint is a place on the curve.
+type CurvePoint struct {
+	Strategy string
+	Args     engine.Args
+	Budget   engine.Bytes
+}
+
+// Complete says whether all points are known.
+func (c *Curve) Complete() bool { return c.Total > 0 && c.Done >= c.Total }
+
+// curveKey identifies the curve of the present choice.
+func (s *State) curveKey() string {
+	return s.Choice.settingKey() + "|" + s.Choice.methodKeyWithoutDefaults()
+}
+
+// methodKeyWithoutDefaults is empty for a strategy with default arguments:
+// then all strategies share one curve.
+func (c Choice) methodKeyWithoutDefaults() string {
+	if len(c.Args) == 0 {
+		return ""
+	}
+	return c.methodKey()
+}
+
+// methods lists what a curve compares: every strategy with its defaults, the
+// chosen one with its arguments. Keeping everything is one point, not a curve.
+func (s *State) methods() []proto.Method {
+	var out []proto.Method
+	for _, st := range engine.Strategies() {
+		if st.Class == 0 || st.Class&engine.MayOffload != 0 && (s.Choice.ToHost <= 0 || s.Choice.ToDev <= 0) {
+			continue
+		}
+		m := proto.Method{Strategy: st.Name}
+		if st.Name == s.Choice.Strategy {
+			m.Args = s.Choice.Args
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// followCurve makes Curve the one of the present choice. A new one is started
+// only after a schedule is on screen, so that it never delays it.
+func (s *State) followCurve(soon bool) []Effect {
+	key := s.curveKey()
+	if c, ok := s.curves.get(key); ok {
+		if c == s.Curve {
+			return nil
+		}
+		out := s.cancelSweep()
+		s.Curve = c
+		s.touch()
+		if !c.Complete() && !c.Stopped && c.Failed == "" {
+			out = append(out, s.sweep(c, soon)...)
+		}
+		return out
+	}
+	out := s.cancelSweep()
+	if s.Solving != nil {
+		return out
+	}
+	r := s.BudgetRange()
+	c := &Curve{Methods: s.methods(), Budgets: r.sample(CurveBudgets)}
+	if len(c.Methods) == 0 || len(c.Budgets) == 0 {
+		return out
+	}
+	c.Points = make([][]*proto.Point, len(c.Methods))
+	for i := range c.Points {
+		c.Points[i] = make([]*proto.Point, len(c.Budgets))
+	}
+	c.Total = len(c.Methods) * len(c.Budgets)
+	if s.Shown != nil && s.Shown.Network == s.Network {
+		c.KeepAll = s.Shown.Solved.KeepAll
+	}
+	s.Curve = c
+	s.curves.put(key, c)
+	return append(out, s.sweep(c, soon)...)
+}
+
+// sweep asks for all points of a curve.
+func (s *State) sweep(c *Curve, soon bool) []Effect {
+	s.lastID++
+	c.ID, c.Done, c.Failed, c.Stopped = s.lastID, 0, "", false
+	for _, row := range c.Points {
+		clear(row)
+	}
+	req := proto.Sweep{Setting: s.setting(s.Choice), Methods: c.Methods}
+	for _, b := range c.Budgets {
+		req.Budgets = append(req.Budgets, proto.Budget{Bytes: b})
+	}
+	return []Effect{Sweep{ID: c.ID, Request: req, Soon: soon}}
+}
+
+func (s *State) cancelSweep() []Effect {
+	if s.Curve == nil || s.Curve.ID == 0 {
+		return nil
+	}
+	id := s.Curve.ID
+	s.Curve.ID = 0
+	return []Effect{Cancel{id}}
+}
+
+func (s *State) updateCurve(m Message) []Effect {
+	switch m := m.(type) {
+	case Hover:
+		return s.preview(m.Point)
+	case Unhover:
+		return s.unpreview()
+	case Adopt:
+		return s.adopt(m.Point)
+	}
+	c := s.Curve
+	if c == nil {
+		return nil
+	}
+	switch m := m.(type) {
+	case StartSweep:
+		if c.ID == 0 && !c.Complete() {
+			s.DOM++
+			return s.sweep(c, false)
+		}
+	case StopSweep:
+		if c.ID != 0 {
+			c.Stopped = true
+			s.DOM++
+			return s.cancelSweep()
+		}
+	case SweptPoint:
+		if m.ID != c.ID || m.Point.Method >= len(c.Points) || m.Point.Index >= len(c.Budgets) {
+			return nil
+		}
+		if c.Points[m.Point.Method][m.Point.Index] == nil {
+			c.Done++
+		}
+		c.Points[m.Point.Method][m.Point.Index] = &m.Point
+	case Swept:
+		if m.ID == c.ID {
+			c.ID, c.KeepAll, c.Done = 0, m.KeepAll, c.Total
+			s.DOM++
+		}
+	case SweepFailed:
+		if m.ID == c.ID {
+			c.ID, c.Failed = 0, m.Text
+			s.DOM++
+		}
+	}
+	return nil
+}
+
+// choiceOf is the present choice moved to a point of the curve.
+func (s *State) choiceOf(p CurvePoint) Choice {
+	c := s.Choice
+	c.Strategy, c.Args, c.Budget = p.Strategy, p.Args, proto.Budget{Bytes: p.Budget}
+	return c
+}
+
+func (s *State) preview(p CurvePoint) []Effect {
+	if s.Network == nil {
+		return nil
+	}
+	c := s.choiceOf(p)
+	key := s.pictureKey(c)
+	if key == s.hover {
+		return nil
+	}
+	s.hover = key
+	if pic, ok := s.pictures.get(key); ok {
+		s.Preview = pic
+		s.touch()
+		return nil
+	}
+	s.lastID++
+	return []Effect{Solve{ID: s.lastID, Choice: c, Request: s.request(c), Slot: ForPreview, Soon: true}}
+}
+
+func (s *State) unpreview() []Effect {
+	s.hover = ""
+	if s.Preview != nil {
+		s.Preview = nil
+		s.touch()
+	}
+	return nil
+}
+
+func (s *State) adopt(p CurvePoint) []Effect {
+	s.unpreview()
+	return s.choose(s.choiceOf(p), Push, false)
+}
+
+// Line is one strategy of the curve, its points in the order of budgets.
+type Line struct {
+	Method proto.Method
+	Title  string
+	Points []LinePoint
+}
+
+// LinePoint is a budget and the step time at it.
+type LinePoint struct {
+	Budget   engine.Bytes
+	StepTime time.Duration
+}
+
+// Lines are the strategies of the curve with the points that are known and
+// feasible. A strategy without any is left out.
+func (c *Curve) Lines() []Line {
+	var out []Line
+	for i, m := range c.Methods {
+		l := Line{Method: m, Title: m.Strategy}
+		if st := engine.Lookup(m.Strategy); st != nil {
+			l.Title = st.Title
+		}
+		for _, p := range c.Points[i] {
+			if p != nil && p.StepTime > 0 {
+				l.Points = append(l.Points, LinePoint{p.Budget, p.StepTime})
+			}
+		}
+		if len(l.Points) > 0 {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// Bounds are the lower bounds by class of schedules, in the order of classes.
+func (c *Curve) Bounds() []Line {
+	names := map[engine.Class]string{
+		engine.MayRecompute:                     "bound for recompute",
+		engine.MayOffload:                       "bound for offload",
+		engine.MayRecompute | engine.MayOffload: "bound for both",
+	}
+	byClass := map[engine.Class]*Line{}
+	var classes []engine.Class
+	for i, m := range c.Methods {
+		st := engine.Lookup(m.Strategy)
+		if st == nil || byClass[st.Class] != nil {
+			continue
+		}
+		l := &Line{Method: m, Title: names[st.Class]}
+		for _, p := range c.Points[i] {
+			if p != nil && p.Bound > 0 {
+				l.Points = append(l.Points, LinePoint{p.Budget, p.Bound})
+			}
+		}
+		if len(l.Points) > 0 {
+			byClass[st.Class] = l
+			classes = append(classes, st.Class)
+		}
+	}
+	slices.Sort(classes)
+	var out []Line
+	for _, class := range classes {
+		out = append(out, *byClass[class])
+	}
+	return out
+}
+
+// Smallest is the smallest budget at which some strategy found a schedule; 0 if
+// none is known yet.
+func (c *Curve) Smallest() engine.Bytes {
+	best := engine.Bytes(0)
+	for _, l := range c.Lines() {
+		if b := l.Points[0].Budget; best == 0 || b < best {
+			best = b
+		}
+	}
+	return best
+}

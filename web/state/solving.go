@@ -1,0 +1,217 @@
+package state
+
+import (
+	"fmt"
+	"strings"
+
+	"memtide/engine/sim"
+	"memtide/wasm/proto"
+	"memtide/web/draw"
+)
+
+// DefaultPreset is what a page without a link shows.
+const DefaultPreset = "resnet101-b32"
+
+// solve shows the schedule of the present choice, from the cache or by asking
+// for it. What is shown stays until the answer comes.
+func (s *State) solve(soon bool) []Effect {
+	s.Misfit, s.Alert = nil, nil
+	if p, ok := s.pictures.get(s.pictureKey(s.Choice)); ok {
+		var out []Effect
+		if s.Solving != nil {
+			out = append(out, Cancel{s.Solving.ID})
+			s.Solving = nil
+		}
+		s.show(p)
+		return out
+	}
+	s.lastID++
+	s.Solving = &Solving{ID: s.lastID, Choice: s.Choice}
+	return []Effect{Solve{ID: s.lastID, Choice: s.Choice, Request: s.request(s.Choice), Slot: ForPage, Soon: soon}}
+}
+
+// pictureKey identifies a schedule: budgets in per cent are resolved.
+func (s *State) pictureKey(c Choice) string {
+	return fmt.Sprintf("%s|%s|%d", c.settingKey(), c.methodKey(), c.Budget.Of(s.Network.Totals.KeepAllPeak))
+}
+
+func (s *State) request(c Choice) proto.Solve {
+	return proto.Solve{
+		Setting: s.setting(c),
+		Method:  proto.Method{Strategy: c.Strategy, Args: c.Args},
+		Budget:  c.Budget,
+	}
+}
+
+func (s *State) setting(c Choice) proto.Setting {
+	set := proto.Setting{Network: s.Network.Ref(), Transfers: c.Transfers}
+	set.Device.Name = c.Device
+	set.Device.ToHost, set.Device.ToDev, set.Device.Duplex = c.ToHost, c.ToDev, c.Duplex
+	return set
+}
+
+func (s *State) updateSolving(m Message) []Effect {
+	switch m := m.(type) {
+	case Progressed:
+		if s.Solving == nil || m.ID != s.Solving.ID {
+			return nil
+		}
+		s.Solving.Progress, s.Solving.Silent = m.Progress, false
+		if m.Best != nil && m.Best.Trace != nil {
+			s.Solving.Best = m.Best
+			s.show(&Picture{ID: m.ID, Choice: s.Solving.Choice, Network: s.Network, Solved: m.Best, Partial: true})
+		}
+		s.DOM++
+	case Solved:
+		return s.solved(m)
+	case SolveFailed:
+		return s.solveFailed(m)
+	case Silent:
+		if s.Solving != nil && s.Solving.Silent != m.Quiet {
+			s.Solving.Silent = m.Quiet
+			s.DOM++
+		}
+	case Stop:
+		return s.stop()
+	}
+	return nil
+}
+
+func (s *State) solved(m Solved) []Effect {
+	if s.Network == nil || !sameSource(m.Choice.Source, s.Network.Source) {
+		return nil
+	}
+	if m.Solved.Trace == nil {
+		return s.solveFailed(SolveFailed{ID: m.ID, Choice: m.Choice, Failure: proto.Fail(proto.Crash,
+			"The schedule that %s found cannot run: %s.", m.Choice.Strategy, m.Solved.Verdict.Problem)})
+	}
+	p := &Picture{ID: m.ID, Choice: m.Choice, Network: s.Network, Solved: m.Solved}
+	key := s.pictureKey(m.Choice)
+	s.pictures.put(key, p)
+	if key == s.hover {
+		s.Preview = p
+		s.touch()
+	}
+	switch {
+	case s.Solving == nil:
+	case m.ID == s.Solving.ID:
+		s.Solving = nil
+		s.show(p)
+		return s.followCurve(false)
+	case m.ID < s.Solving.ID && (s.Shown == nil || m.ID > s.Shown.ID) && m.Choice.sameButBudget(s.Choice):
+		s.show(p) // on the way: the slider has moved on, but this is newer than what is shown
+	}
+	return nil
+}
+
+// show makes p the picture of the page. The selected wait follows it: the one
+// nearest in time, or the longest if none was selected by hand.
+func (s *State) show(p *Picture) {
+	old := s.Shown
+	s.Shown = p
+	s.touch()
+	v := &s.View
+	v.Trail = nil
+	switch {
+	case old == nil || old.Network != p.Network || old.Choice.Strategy != p.Choice.Strategy:
+		v.Selected = gapTarget(longest(p.Gaps()))
+	case v.Selected.Kind == draw.OnGap && v.Selected.Index < len(old.Gaps()):
+		v.Selected = gapTarget(nearest(p.Gaps(), old.Gaps()[v.Selected.Index]))
+	case v.Selected.Kind == draw.OnStage: // stages stay what they are
+	case v.Selected.Kind != draw.Nothing || len(old.Gaps()) == 0:
+		v.Selected = gapTarget(longest(p.Gaps()))
+	}
+	if v.To > p.Solved.Trace.Makespan {
+		v.From, v.To = 0, 0
+	}
+}
+
+func (s *State) touch() {
+	s.DOM++
+	s.Paint++
+}
+
+func gapTarget(i int) draw.Target {
+	if i < 0 {
+		return draw.Target{}
+	}
+	return draw.Target{Kind: draw.OnGap, Index: i}
+}
+
+func longest(gaps []sim.Gap) int {
+	best := -1
+	for i, g := range gaps {
+		if best < 0 || g.End-g.Start > gaps[best].End-gaps[best].Start {
+			best = i
+		}
+	}
+	return best
+}
+
+func nearest(gaps []sim.Gap, to sim.Gap) int {
+	best := -1
+	for i, g := range gaps {
+		if best < 0 || (g.Start-to.Start).Abs() < (gaps[best].Start-to.Start).Abs() {
+			best = i
+		}
+	}
+	return best
+}
+
+func (s *State) solveFailed(m SolveFailed) []Effect {
+	if s.Solving == nil || m.ID != s.Solving.ID {
+		return nil
+	}
+	job := s.Solving
+	s.Solving = nil
+	s.touch()
+	f := m.Failure
+	switch f.Kind {
+	case proto.Infeasible:
+		s.Misfit = &Misfit{Budget: f.Budget, Smallest: f.Smallest}
+	case proto.Deadline:
+		if m.Best != nil && m.Best.Trace != nil {
+			s.show(&Picture{ID: m.ID, Choice: job.Choice, Network: s.Network, Solved: m.Best, Partial: true})
+			return s.followCurve(false)
+		}
+		s.Alert = textAlert(f.Text)
+	case proto.Crash:
+		s.Alert = textAlert(f.Text)
+		s.Alert.Action, s.Alert.Do = "Try again", StartAgain{}
+	default:
+		s.Alert = textAlert(f.Text)
+	}
+	return s.followCurve(false)
+}
+
+// stop ends the solver; the best so far becomes the picture.
+func (s *State) stop() []Effect {
+	switch {
+	case s.Solving != nil:
+		id := s.Solving.ID
+		if s.Solving.Best == nil {
+			s.Alert = &Alert{Text: "Stopped before a schedule was found.", Action: "Solve", Do: StartAgain{}}
+		}
+		s.Solving = nil
+		s.touch()
+		return []Effect{Cancel{id}}
+	case s.Opening != nil:
+		id := s.Opening.ID
+		s.Opening = nil
+		s.DOM++
+		return []Effect{Cancel{id}}
+	}
+	return nil
+}
+
+// textAlert makes the first line the headline and keeps five more.
+func textAlert(text string) *Alert {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	a := &Alert{Text: lines[0]}
+	if rest := lines[1:]; len(rest) > 5 {
+		a.Lines = append(rest[:5:5], fmt.Sprintf("and %d more", len(rest)-5))
+	} else {
+		a.Lines = rest
+	}
+	return a
+}

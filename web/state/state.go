@@ -1,0 +1,208 @@
+package state
+
+import (
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+	"memtide/profiles"
+	"memtide/wasm/proto"
+	"memtide/web/draw"
+)
+
+// State is everything the page knows. Only Update changes it.
+type State struct {
+	Choice  Choice
+	Network *Network // what is open; nil until the first profile has been read
+	Shown   *Picture // what the pictures show; nil until the first schedule
+	Preview *Picture // shown instead while the pointer is on the curve
+	Opening *Opening // a profile is being read
+	Solving *Solving // a schedule is being looked for
+	Misfit  *Misfit  // the budget is too small: Shown is an older picture
+	Alert   *Alert   // something went wrong, and what can be done
+	Curve   *Curve   // the trade-off curve of the present setting; nil before the first
+	Draft   Draft    // a text field that is being typed into
+	View    View
+
+	// DOM and Paint count the changes that need the components and the
+	// pictures drawn again.
+	DOM, Paint int
+
+	hover    string // key of the curve's point under the pointer
+	lastID   int
+	pictures recent[*Picture]
+	curves   recent[*Curve]
+}
+
+// Network is a profile that was read.
+type Network struct {
+	Source  Source
+	Profile *profiles.Profile
+	Graph   *engine.ChainGraph
+	Lint    []string
+	Totals  proto.Totals
+}
+
+// Ref names the network in requests.
+func (n *Network) Ref() proto.Network {
+	if n.Source.Preset != "" {
+		return proto.Network{Preset: n.Source.Preset}
+	}
+	return proto.Network{Profile: n.Source.Profile}
+}
+
+// Picture is a schedule that was found, with the choice that asked for it.
+type Picture struct {
+	ID      int // of the request
+	Choice  Choice
+	Network *Network
+	Solved  *proto.Solved
+	Partial bool // best so far of a solver that is at work or was stopped
+
+	model *draw.Model // made when it is asked for
+}
+
+// Problem is what the picture's schedule solves.
+func (p *Picture) Problem() *engine.Problem {
+	c := p.Choice
+	return &engine.Problem{
+		Graph: &p.Network.Graph.Graph, Chain: p.Network.Graph,
+		Device:    engine.Device{Name: c.Device, ToHost: c.ToHost, ToDev: c.ToDev, Duplex: c.Duplex},
+		Transfers: c.Transfers,
+		Budget:    p.Solved.Budget,
+	}
+}
+
+// Model is the picture's trace, arranged for drawing.
+func (p *Picture) Model() *draw.Model {
+	if p.model == nil {
+		p.model = draw.NewModel(p.Problem(), p.Solved.Trace)
+	}
+	return p.model
+}
+
+// Gaps are the picture's waits.
+func (p *Picture) Gaps() []sim.Gap { return p.Solved.Trace.Gaps }
+
+// Opening is a profile that is being read. The choice becomes the page's when
+// it has been read.
+type Opening struct {
+	ID      int
+	Name    string
+	Choice  Choice
+	History History
+}
+
+// Solving is a schedule that is being looked for.
+type Solving struct {
+	ID       int
+	Choice   Choice
+	Progress proto.Progress
+	Best     *proto.Solved
+	Silent   bool // the worker has given no sign of life for a while
+}
+
+// Misfit is a budget that is too small.
+type Misfit struct {
+	Budget   engine.Bytes
+	Smallest engine.Bytes // 0 if unknown
+}
+
+// Alert is an error for people, with at most one way on.
+type Alert struct {
+	Text   string
+	Lines  []string // details, at most five
+	Action string   // text of the button; empty if there is none
+	Do     Message  // what the button does
+}
+
+// Draft is text that is being typed and has not taken effect.
+type Draft struct{ Field, Text string }
+
+// View is what a person looks at: nothing here changes the schedule.
+type View struct {
+	From, To time.Duration // visible part of the step, [From, To); To 0: all of it
+	Selected draw.Target   // what the sentence is about: a wait, a run, a stage
+	Trail    []draw.Target // what was selected before the causes were followed
+	Table    bool          // the table of operations is open
+	TableTop int           // first row of the table that is shown
+	Help     bool
+	Theme    string // "light", "dark" or empty: as the system has it
+	Note     string // one line that tells what a shortcut or a button did
+}
+
+// New is the state of a page that has nothing yet.
+func New() *State {
+	return &State{
+		pictures: recent[*Picture]{limit: 256},
+		curves:   recent[*Curve]{limit: 8},
+	}
+}
+
+// Phase is the value of the body's data-state.
+func (s *State) Phase() string {
+	switch {
+	case s.Opening != nil || s.Solving != nil:
+		return "solving"
+	case s.Alert != nil || s.Misfit != nil || s.Shown == nil:
+		return "error"
+	}
+	return "ready"
+}
+
+// Visible is the picture on screen: the preview if there is one.
+func (s *State) Visible() *Picture {
+	if s.Preview != nil {
+		return s.Preview
+	}
+	return s.Shown
+}
+
+// Budget is the chosen budget in bytes.
+func (s *State) Budget() engine.Bytes {
+	if s.Network == nil {
+		return s.Choice.Budget.Bytes
+	}
+	return s.Choice.Budget.Of(s.Network.Totals.KeepAllPeak)
+}
+
+// Stale says that the picture is not the one that was asked for.
+func (s *State) Stale() bool {
+	return s.Misfit != nil || s.Alert != nil && s.Shown != nil && !s.Shown.Choice.Equal(s.Choice)
+}
+
+// recent is a small cache that forgets what was not used for longest.
+type recent[V any] struct {
+	limit int
+	keys  []string // oldest first
+	byKey map[string]V
+}
+
+func (r *recent[V]) get(key string) (v V, ok bool) {
+	if v, ok = r.byKey[key]; ok {
+		r.touch(key)
+	}
+	return v, ok
+}
+
+func (r *recent[V]) put(key string, v V) {
+	if r.byKey == nil {
+		r.byKey = map[string]V{}
+	}
+	if _, ok := r.byKey[key]; !ok && len(r.keys) >= r.limit {
+		delete(r.byKey, r.keys[0])
+		r.keys = r.keys[1:]
+	}
+	r.byKey[key] = v
+	r.touch(key)
+}
+
+func (r *recent[V]) touch(key string) {
+	for i, k := range r.keys {
+		if k == key {
+			r.keys = append(r.keys[:i], r.keys[i+1:]...)
+			break
+		}
+	}
+	r.keys = append(r.keys, key)
+}

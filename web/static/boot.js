@@ -1,0 +1,102 @@
+"use strict";
+// Starts the program: fetches and compiles app.wasm once, runs it as the page,
+// and leaves what others need in globalThis.memtide:
+//
+//   module    the compiled module, for the workers
+//   worker    absolute address of the workers' script
+//   selftest  true if the address has ?selftest (see wasm/pool)
+//   charts    promise of the chart library, loaded after the first picture
+//
+// Until the program draws, the picture that was prepared at build stands in
+// #app. If the program cannot start it stays, and #boot says why.
+(() => {
+  const own = document.currentScript.dataset;
+  const address = (file) => new URL(file, document.baseURI).href;
+  const page = (globalThis.memtide = {
+    worker: address(own.worker),
+    selftest: new URLSearchParams(location.search).has("selftest"),
+  });
+  const note = document.getElementById("boot");
+  const mark = (name) => performance.mark("memtide:" + name);
+
+  const say = (text, action, href) => {
+    note.hidden = false;
+    note.setAttribute("role", "alert");
+    note.textContent = text + " ";
+    if (action) {
+      const link = document.createElement("a");
+      link.textContent = action;
+      link.href = href;
+      if (href !== location.href) return note.append(link);
+      link.addEventListener("click", (e) => { e.preventDefault(); location.reload(); });
+      note.append(link);
+    }
+    document.body.dataset.state = "error";
+  };
+
+  // The size is baked in at build: while a compressed stream is decoded, the
+  // length that the server tells is that of the compressed one.
+  const showProgress = async (stream) => {
+    const bar = document.createElement("progress");
+    bar.max = Number(own.size);
+    bar.setAttribute("aria-label", "Loading the engine");
+    const late = setTimeout(() => { note.replaceChildren(bar); note.hidden = false; }, 300);
+    try {
+      const reader = stream.getReader();
+      for (let sum = 0, part; !(part = await reader.read()).done; ) bar.value = sum += part.value.length;
+    } catch {
+      // The other reader of the same stream reports it.
+    }
+    clearTimeout(late);
+    bar.remove();
+    note.hidden = true;
+  };
+
+  const compile = async () => {
+    const response = await fetch(address(own.wasm));
+    if (!response.ok) throw new Error("the server answered " + response.status + " for the engine");
+    const copy = response.clone();
+    if (copy.body) showProgress(copy.body);
+    if ((response.headers.get("Content-Type") || "").startsWith("application/wasm")) {
+      return WebAssembly.compileStreaming(response);
+    }
+    return WebAssembly.compile(await response.arrayBuffer());
+  };
+
+  // Loaded when the page is idle, so that it does not hold up the first picture.
+  const loadCharts = () => {
+    page.charts = new Promise((done, fail) => {
+      const script = document.createElement("script");
+      script.src = address(own.charts);
+      script.onload = () => done(globalThis.echarts);
+      script.onerror = () => fail(new Error("the charts cannot be loaded"));
+      const later = globalThis.requestIdleCallback || ((f) => setTimeout(f, 200));
+      later(() => document.head.append(script), { timeout: 1000 });
+    });
+    page.charts.catch(() => {}); // who waits for it is told
+  };
+
+  const start = async () => {
+    mark("boot");
+    if (typeof WebAssembly !== "object") throw new Error("this browser has no WebAssembly");
+    page.module = await compile();
+    mark("compiled");
+    const go = new Go();
+    go.argv = ["memtide"];
+    const instance = await WebAssembly.instantiate(page.module, go.importObject);
+    loadCharts();
+    const ended = go.run(instance);
+    mark("running");
+    await ended;
+  };
+
+  start().then(
+    () => say("The page stopped unexpectedly.", "Reload", location.href),
+    (e) => {
+      console.warn(e);
+      if (page.module) say("The page stopped unexpectedly: " + e.message + ".", "Reload", location.href);
+      else if (e instanceof WebAssembly.CompileError) say("The interactive view cannot start here: WebAssembly is blocked.", "Open in a new tab", location.href + "#");
+      else say("The interactive view cannot start: " + e.message + ".", "Reload", location.href);
+    },
+  );
+})();

@@ -1,0 +1,79 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+
+	"memtide/profiles"
+	"memtide/web/format"
+	"memtide/web/state"
+)
+
+// About says what is known about the network: sums in which a wrong unit shows,
+// where the numbers come from, and what looks odd.
+type About struct{ S *state.State }
+
+// Name is the network's.
+func (c *About) Name() string {
+	if c.S.Network == nil {
+		return "Network"
+	}
+	return c.S.Network.Profile.Name
+}
+
+// Fact is a sum over the network.
+type Fact struct{ Label, Value, Title string }
+
+// Facts are the sums.
+func (c *About) Facts() []Fact {
+	if c.S.Network == nil {
+		return nil
+	}
+	t := c.S.Network.Totals
+	out := []Fact{
+		{"layers", format.Count(t.Stages), "Stages of the chain, the loss not included"},
+		{"forward", format.Duration(t.Forward), "Sum of the forward times"},
+		{"backward", format.Duration(t.Back), "Sum of the backward times"},
+		{"saved", format.Bytes(t.Saved), "Sum of all saved sets"},
+		{"weights", format.Bytes(t.Resident), "What stays on the device: weights, their gradients, optimizer state"},
+	}
+	if step := t.Forward + t.Back; t.Batch > 0 && step > 0 {
+		out = append(out, Fact{"samples/s", fmt.Sprintf("%.3g", float64(t.Batch)/step.Seconds()), fmt.Sprintf("Batch of %d without any limit", t.Batch)})
+	}
+	return out
+}
+
+// Origin says where times and sizes come from.
+func (c *About) Origin() string {
+	if c.S.Network == nil {
+		return ""
+	}
+	src := c.S.Network.Profile.Source
+	var parts []string
+	if src.Times != profiles.Unknown {
+		text := "Times " + string(src.Times)
+		if src.Device != "" {
+			text += " for " + src.Device
+		}
+		parts = append(parts, text)
+	}
+	if src.Sizes != profiles.Unknown {
+		parts = append(parts, "sizes "+string(src.Sizes))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return strings.Join(parts, ", ") + "."
+}
+
+// Lint lists at most six findings.
+func (c *About) Lint() []string {
+	if c.S.Network == nil {
+		return nil
+	}
+	lint := c.S.Network.Lint
+	if len(lint) > 6 {
+		return append(lint[:5:5], fmt.Sprintf("and %d more", len(lint)-5))
+	}
+	return lint
+}

@@ -1,0 +1,163 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+
+	"memtide/engine"
+	"memtide/profiles/preset"
+	"memtide/web/format"
+	"memtide/web/state"
+)
+
+// Controls are what a person can change.
+type Controls struct{ S *state.State }
+
+// Closed says that there is nothing to set a budget for yet.
+func (c *Controls) Closed() bool { return c.S.Network == nil }
+
+// BudgetSteps is the slider's last position.
+func (c *Controls) BudgetSteps() int { return max(c.S.BudgetRange().Steps(), 1) }
+
+// BudgetPosition is the slider's position.
+func (c *Controls) BudgetPosition() int { return c.S.BudgetRange().Position(c.S.Budget()) }
+
+// BudgetText is the number beside the slider, or what is being typed there.
+func (c *Controls) BudgetText() string {
+	if c.S.Draft.Field == "budget-text" {
+		return c.S.Draft.Text
+	}
+	if c.Closed() {
+		return ""
+	}
+	return format.Bytes(c.S.Budget())
+}
+
+// BudgetValueText is what the slider says of itself.
+func (c *Controls) BudgetValueText() string {
+	fits := "fits"
+	if c.S.Misfit != nil {
+		fits = "does not fit"
+	} else if c.S.Solving != nil {
+		fits = "solving"
+	}
+	return format.Bytes(c.S.Budget()) + ", " + fits
+}
+
+// BudgetNote compares the budget with keeping everything.
+func (c *Controls) BudgetNote() string {
+	if c.Closed() {
+		return "starting…"
+	}
+	all := c.S.Network.Totals.KeepAllPeak
+	if c.S.Budget() >= all {
+		return fmt.Sprintf("keeps everything (%s)", format.Bytes(all))
+	}
+	return fmt.Sprintf("%s of keep all, %s", format.Share(float64(c.S.Budget())/float64(all)), format.Bytes(all))
+}
+
+// Strategies lists the strategies.
+func (c *Controls) Strategies() (out []Option) {
+	for _, s := range engine.Strategies() {
+		out = append(out, Option{s.Name, s.Title, s.Name == c.S.Choice.Strategy})
+	}
+	return out
+}
+
+// StrategyDoc is the first sentence about the strategy.
+func (c *Controls) StrategyDoc() string {
+	s := engine.Lookup(c.S.Choice.Strategy)
+	if s == nil {
+		return ""
+	}
+	doc, _, _ := strings.Cut(s.Doc, "\n\n")
+	return strings.Join(strings.Fields(doc), " ")
+}
+
+func strategyTitle(name string) string {
+	if s := engine.Lookup(name); s != nil {
+		return s.Title
+	}
+	return name
+}
+
+// Param is a parameter of the strategy with its present value.
+type Param struct {
+	Name, Title, Doc, Value string
+	Min, Max                int
+	Choices                 []Option // nil for a number
+}
+
+// Params are the parameters of the strategy.
+func (c *Controls) Params() (out []Param) {
+	s := engine.Lookup(c.S.Choice.Strategy)
+	if s == nil {
+		return nil
+	}
+	for _, p := range s.Params {
+		v, ok := c.S.Choice.Args[p.Name]
+		if !ok {
+			v = p.Default
+		}
+		if d := c.S.Draft; d.Field == "arg:"+p.Name {
+			v = d.Text
+		}
+		f := Param{Name: p.Name, Title: p.Title, Doc: p.Doc, Value: v, Min: p.Min, Max: p.Max}
+		for _, w := range p.Choices {
+			f.Choices = append(f.Choices, Option{w, w, w == v})
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// Devices lists the devices, with "custom" first when the rates are the
+// person's own.
+func (c *Controls) Devices() (out []Option) {
+	if preset.LookupDevice(c.S.Choice.Device) == nil {
+		out = append(out, Option{"", "custom", true})
+	}
+	for _, d := range preset.Devices() {
+		out = append(out, Option{d.ID, d.Name, d.ID == c.S.Choice.Device})
+	}
+	return out
+}
+
+// DeviceTitle says where the device's numbers come from.
+func (c *Controls) DeviceTitle() string {
+	d := preset.LookupDevice(c.S.Choice.Device)
+	if d == nil {
+		return "Rates of your own"
+	}
+	return fmt.Sprintf("%s, %s; %s (%s)", d.Link, format.Bytes(d.Memory), d.Source, d.LinkOrigin)
+}
+
+// BandwidthSteps is the slider's last position.
+func (c *Controls) BandwidthSteps() int { return state.BandwidthSteps }
+
+// BandwidthPosition is the slider's position.
+func (c *Controls) BandwidthPosition() int { return state.BandwidthPosition(c.S.Choice.ToDev) }
+
+// BandwidthText is the number beside the slider, or what is being typed there.
+func (c *Controls) BandwidthText() string {
+	if c.S.Draft.Field == "bandwidth-text" {
+		return c.S.Draft.Text
+	}
+	return format.Rate(c.S.Choice.ToDev)
+}
+
+// Duplexes lists whether both directions work at once.
+func (c *Controls) Duplexes() []Option {
+	return []Option{
+		{"half", "half duplex", c.S.Choice.Duplex == engine.HalfDuplex},
+		{"full", "full duplex", c.S.Choice.Duplex == engine.FullDuplex},
+	}
+}
+
+// Transfers lists how values travel.
+func (c *Controls) Transfers() []Option {
+	return []Option{
+		{"whole", "whole", c.S.Choice.Transfers == engine.Whole},
+		{"streamed", "streamed", c.S.Choice.Transfers == engine.Streamed},
+	}
+}

@@ -1,0 +1,22 @@
+// Package ui is the page: Vugu components that show the State, and the browser
+// side that feeds it. Every component is one .vugu file with the markup and one
+// .go file with what the markup asks for; *_gen.go is generated from the .vugu
+// (go tool vugugen -skip-go-mod -skip-main web/ui) and committed.
+//
+// Components are pure: they read *state.State and hold nothing else, so that
+// the same ones are rendered natively, for the tests and for the first view
+// inside index.html (see StaticPage). Elements that do something say so in
+// data-do; one set of listeners on the document turns that into messages (see
+// Command). Note: Vugu's own events were tried and dropped; each one serialises
+// every property of its target and draws everything again, 12-40 ms.
+//
+// What moves with the pointer never goes through components: the pictures are
+// canvases in hosts that Vugu creates and never looks into, painted from Go
+// with one crossing per frame (*_js.go).
+//
+// Vugu has no diffing. Every drawing sets every attribute and text again, takes
+// away attributes it does not know and re-creates subtrees without any dynamic
+// part. Hence: controls carry at least one dynamic attribute, hosts stay where
+// they are and are hidden instead of removed, lists have text beside them, and
+// no text or attribute is longer than 16 KB.
+package ui

@@ -1,0 +1,37 @@
+package ui
+
+import (
+	"strings"
+
+	"github.com/vugu/vugu"
+
+	"memtide/web/state"
+)
+
+// Help lists the keys.
+type Help struct{ S *state.State }
+
+var keyTable = [][2]string{
+	{"W S or + −", "zoom in, out"},
+	{"A D or Shift ← →", "pan"},
+	{"0", "show the whole step"},
+	{"← →", "operation before, after"},
+	{"↑ ↓", "lane above, below"},
+	{"N P", "next, previous wait"},
+	{"I", "jump to its cause"},
+	{"Backspace", "back along the causes"},
+	{"[ ]", "budget down, up (Shift: ten steps)"},
+	{"T", "table"},
+	{"Y", "copy the link"},
+	{"?", "this help"},
+	{"Esc", "close, deselect"},
+}
+
+// Keys is the list of keys.
+func (c *Help) Keys() vugu.HTML {
+	var b strings.Builder
+	for _, k := range keyTable {
+		b.WriteString("<div><dt>" + k[0] + "</dt><dd>" + k[1] + "</dd></div>")
+	}
+	return vugu.HTML(b.String())
+}

@@ -1,0 +1,151 @@
+package ui
+
+import (
+	"fmt"
+	"time"
+
+	"memtide/wasm/proto"
+	"memtide/web/format"
+	"memtide/web/state"
+)
+
+// Results is the line of numbers: does it fit, and how slow is it.
+type Results struct{ S *state.State }
+
+// Number is one of the numbers.
+type Number struct {
+	ID, Value, Label, Title, Class string
+}
+
+// Numbers are peak, step time, slowdown, distance to the bound and waiting.
+func (c *Results) Numbers() []Number {
+	out := []Number{
+		{ID: "peak", Label: "peak", Value: "–"},
+		{ID: "step-time", Label: "per step", Value: "–"},
+		{ID: "slowdown", Label: "vs no limit", Value: "–"},
+		{ID: "over-bound", Label: "above lower bound", Value: "–"},
+		{ID: "waiting", Label: "waiting", Value: "–"},
+	}
+	p := c.S.Visible()
+	if p == nil {
+		return out
+	}
+	s, t := p.Solved, p.Solved.Trace
+	out[0].Value, out[0].Label = format.Bytes(t.Peak), "peak of "+format.Bytes(s.Budget)
+	out[0].Title = fmt.Sprintf("The most device memory in use at any moment. Keeping everything needs %s.", format.Bytes(s.KeepAll.Peak))
+	out[1].Value = format.Duration(t.Makespan)
+	out[1].Title = fmt.Sprintf("Compute %s, recompute %s, waiting %s.",
+		format.Duration(t.ComputeTime), format.Duration(t.RecomputeTime), format.Duration(t.WaitingTotal()))
+	if s.KeepAll.StepTime > 0 {
+		out[2].Value = format.Percent(over(t.Makespan, s.KeepAll.StepTime))
+		out[2].Title = fmt.Sprintf("Keeping everything takes %s.", format.Duration(s.KeepAll.StepTime))
+	}
+	if b, ok := bestBound(s); ok {
+		out[3].Value = format.Percent(over(t.Makespan, b.StepTime))
+		out[3].Title = fmt.Sprintf("No schedule that does the same kinds of things is faster than %s (%s).", format.Duration(b.StepTime), b.Name)
+		if s.Claim.Optimal {
+			out[3].Title += " This one is proven optimal within " + s.Claim.Within + "."
+		}
+	}
+	out[4].Value = format.Duration(t.WaitingTotal())
+	out[4].Title = c.waits(p)
+	return out
+}
+
+func (c *Results) waits(p *state.Picture) string {
+	switch n := len(p.Gaps()); n {
+	case 0:
+		return "The device never stands still."
+	case 1:
+		return "The device stands still once."
+	default:
+		return fmt.Sprintf("The device stands still %d times.", n)
+	}
+}
+
+func over(d, reference time.Duration) float64 { return float64(d)/float64(reference) - 1 }
+
+func bestBound(s *proto.Solved) (best proto.Bound, ok bool) {
+	for _, b := range s.Bounds {
+		if b.StepTime > best.StepTime {
+			best, ok = b, true
+		}
+	}
+	return best, ok
+}
+
+// Verdict says whether the second opinion agreed.
+func (c *Results) Verdict() string {
+	p := c.S.Visible()
+	switch {
+	case p == nil:
+		return ""
+	case c.S.Preview != nil:
+		return "preview: " + strategyTitle(p.Choice.Strategy)
+	case p.Partial && c.S.Solving != nil:
+		return "best so far"
+	case p.Partial:
+		return "best found before the stop"
+	case c.S.Stale():
+		return "previous schedule"
+	case p.Solved.Verdict.Verified && p.Solved.Claim.Optimal:
+		return "✓ verified, optimal"
+	case p.Solved.Verdict.Verified:
+		return "✓ verified"
+	}
+	return "not verified"
+}
+
+// VerdictClass colours the verdict.
+func (c *Results) VerdictClass() string {
+	p := c.S.Visible()
+	switch {
+	case p == nil || c.S.Preview != nil || p.Partial || c.S.Stale():
+		return "muted"
+	case p.Solved.Verdict.Verified:
+		return "good"
+	}
+	return "bad"
+}
+
+// VerdictTitle puts claim and measurement side by side.
+func (c *Results) VerdictTitle() string {
+	p := c.S.Visible()
+	if p == nil {
+		return ""
+	}
+	s := p.Solved
+	text := fmt.Sprintf("%s claims %s and a peak of %s; the simulator measured %s and %s.", strategyTitle(s.Strategy),
+		format.Duration(s.Claim.StepTime), format.Bytes(s.Claim.Peak), format.Duration(s.Trace.Makespan), format.Bytes(s.Trace.Peak))
+	if s.Verdict.Verified {
+		return text + " An independent checker agrees."
+	}
+	return text + " " + s.Verdict.Problem
+}
+
+// Work says what is being worked on; empty if nothing is.
+func (c *Results) Work() string {
+	if o := c.S.Opening; o != nil {
+		return "Reading " + o.Name + "…"
+	}
+	w := c.S.Solving
+	switch {
+	case w == nil:
+		return ""
+	case w.Silent:
+		return "The solver has said nothing for a while…"
+	case w.Best != nil:
+		return fmt.Sprintf("Solving… best so far %s", format.Duration(w.Best.Trace.Makespan))
+	case w.Progress.Total > 0:
+		return fmt.Sprintf("Solving… %s", format.Share(float64(w.Progress.Done)/float64(w.Progress.Total)))
+	}
+	return "Solving…"
+}
+
+// StopText is what the button beside Work does.
+func (c *Results) StopText() string {
+	if w := c.S.Solving; w != nil && w.Best != nil {
+		return "Stop and use this"
+	}
+	return "Stop"
+}

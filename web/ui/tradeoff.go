@@ -1,0 +1,62 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+
+	"memtide/web/format"
+	"memtide/web/state"
+)
+
+// Tradeoff is the curve of step time against budget. Chart and progress are
+// drawn by hand: points arrive more often than components should be drawn.
+type Tradeoff struct {
+	S     *state.State
+	Hosts Hosts
+}
+
+// Running says whether points are still being computed.
+func (c *Tradeoff) Running() bool { return c.S.Curve != nil && c.S.Curve.ID != 0 }
+
+// CanStart says whether a curve that was given up can be computed again.
+func (c *Tradeoff) CanStart() bool {
+	return c.S.Curve != nil && c.S.Curve.ID == 0 && !c.S.Curve.Complete()
+}
+
+// StartText is the button's.
+func (c *Tradeoff) StartText() string {
+	if c.S.Curve != nil && c.S.Curve.Failed != "" {
+		return "Try again"
+	}
+	return "Compute"
+}
+
+// Label says in words what the curve shows.
+func (c *Tradeoff) Label() string {
+	if c.S.Curve == nil {
+		return "Trade-off curve, not computed yet"
+	}
+	var parts []string
+	for _, l := range c.S.Curve.Lines() {
+		first, last := l.Points[0], l.Points[len(l.Points)-1]
+		parts = append(parts, fmt.Sprintf("%s from %s at %s to %s at %s", l.Title,
+			format.Duration(first.StepTime), format.Bytes(first.Budget), format.Duration(last.StepTime), format.Bytes(last.Budget)))
+	}
+	return "Step time against budget: " + strings.Join(parts, "; ")
+}
+
+// sweepStatus is the line under the curve.
+func sweepStatus(s *state.State) string {
+	c := s.Curve
+	switch {
+	case c == nil:
+		return ""
+	case c.ID != 0:
+		return fmt.Sprintf("%d of %d points", c.Done, c.Total)
+	case c.Failed != "":
+		return c.Failed
+	case c.Stopped:
+		return fmt.Sprintf("Stopped after %d of %d points", c.Done, c.Total)
+	}
+	return "Point at the curve to preview, click to use."
+}

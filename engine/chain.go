@@ -10,8 +10,8 @@ import (
 const MaxStages = 20_000
 
 // Stage is one stage of a chain. The letters in brackets are the symbols of
-// Beaumont et al., "Optimal Re-Materialization Strategies for Heterogeneous
-// Chains" (arXiv:1911.13214, section 3).
+// Beaumont et al., "Optimal checkpointing for heterogeneous chains: how to train
+// deep neural networks with limited memory" (arXiv:1911.13214, section 3).
 type Stage struct {
 	Name    string
 	Kind    string        // what the stage computes (conv, pool, fc, act, ...); empty if unknown

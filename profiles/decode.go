@@ -62,7 +62,7 @@ func claimants(data []byte) (claims []*Format) {
 func unpack(data []byte, poll *engine.Poll) ([]byte, error) {
 	if bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
 		var err error
-		if data, err = gunzip(data, poll); err != nil {
+		if data, err = gunzip(data, MaxSize, poll); err != nil {
 			return nil, err
 		}
 	}
@@ -72,7 +72,8 @@ func unpack(data []byte, poll *engine.Poll) ([]byte, error) {
 	return bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), nil
 }
 
-func gunzip(data []byte, poll *engine.Poll) ([]byte, error) {
+// gunzip unpacks at most limit bytes.
+func gunzip(data []byte, limit int, poll *engine.Poll) ([]byte, error) {
 	bad := func(err error) error {
 		found := "The gzip data is damaged"
 		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
@@ -91,7 +92,7 @@ func gunzip(data []byte, poll *engine.Poll) ([]byte, error) {
 			return nil, err
 		}
 		switch _, err := io.CopyN(&out, zr, 1<<16); {
-		case out.Len() > MaxSize:
+		case out.Len() > limit:
 			return nil, tooLarge()
 		case err == io.EOF:
 			return out.Bytes(), nil

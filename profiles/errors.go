@@ -25,12 +25,15 @@ func (e *FormatError) Where() string {
 	switch {
 	case e.Line > 0:
 		return fmt.Sprintf("Line %d", e.Line)
-	case e.Stage > 0 && e.Name != "":
+	case e.Stage > 0 && e.Name != "" && e.Name != stageName("", e.Stage):
 		return fmt.Sprintf("Stage %d (%s)", e.Stage, clip(e.Name))
 	case e.Stage > 0:
 		return fmt.Sprintf("Stage %d", e.Stage)
 	}
-	return e.Path
+	if strings.ContainsAny(e.Path, ".[") {
+		return e.Path
+	}
+	return "" // what was found names the key
 }
 
 // Error is the place, what was found and what was expected. The remedy is not

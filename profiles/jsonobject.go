@@ -205,7 +205,7 @@ func jsonSyntax(data []byte, err error) *FormatError {
 	case int(syntax.Offset) >= len(data) && len(bytes.TrimSpace(rest)) <= 1 && strings.Contains(syntax.Error(), "unexpected end"):
 		e.Found, e.Expected = "the file ends early", "A complete JSON object is expected."
 		e.Remedy = "Copy or download the file again."
-	case bytes.HasPrefix(rest, []byte("NaN")), bytes.HasPrefix(rest, []byte("Infinity")), bytes.HasPrefix(rest, []byte("nfinity")), bytes.HasPrefix(rest, []byte("aN")):
+	case bytes.HasPrefix(rest, []byte("NaN")), bytes.HasPrefix(rest, []byte("Infinity")):
 		e.Found = keyBefore(data[:at]) + " is NaN or infinite"
 		e.Expected, e.Remedy = "Numbers are finite.", "Correct the number: it often comes from a measurement that did not run."
 	default:

@@ -1,7 +1,6 @@
 package profiles
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -248,7 +247,9 @@ func (l *linearizer) findInputs() error {
 			}
 			continue
 		}
-		first = cmp.Or(first+1, i+1) - 1
+		if first < 0 {
+			first = i
+		}
 		if o.is(isInput) || o.out == 0 && o.forward == 0 {
 			l.role[i] = dataIn
 			l.result.input += o.out
@@ -404,16 +405,13 @@ func (l *linearizer) eachReach(starts []int, along bool, visit func(k, i int)) e
 			if err := l.poll.Err(); err != nil {
 				return err
 			}
-			i, next := step, l.succs
+			i, to := step, l.succs[step]
 			if !along {
 				i = n - 1 - step
+				to = l.ops[i].preds
 			}
 			if mask[i] == 0 {
 				continue
-			}
-			to := l.ops[i].preds
-			if along {
-				to = next[i]
 			}
 			for _, j := range to {
 				mask[j] |= mask[i]

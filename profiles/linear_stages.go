@@ -14,6 +14,11 @@ func (l *linearizer) findEnds() error {
 	var cuts []int
 	far := -1 // the furthest node that an edge from before reaches
 	for i := range l.ops {
+		if core(i) && !l.hasPathBefore(i) {
+			far = i // a parallel start: nothing before it can be a cut
+		}
+	}
+	for i := range l.ops {
 		if !core(i) {
 			continue
 		}
@@ -35,6 +40,16 @@ func (l *linearizer) findEnds() error {
 		return errNoStages
 	}
 	return nil
+}
+
+// hasPathBefore tells whether a node reads from another node of the path.
+func (l *linearizer) hasPathBefore(i int) bool {
+	for _, p := range l.ops[i].preds {
+		if l.role[p] == onPath {
+			return true
+		}
+	}
+	return false
 }
 
 // overwritten tells whether a reader of a node works in the node's storage.
@@ -67,13 +82,13 @@ func (l *linearizer) assignStages() error {
 		if l.stage[i] < none {
 			continue
 		}
-		at := 0
+		at := -1
 		for _, p := range l.ops[i].preds {
 			if l.role[p] != dataIn && l.role[p] != constant {
 				at = max(at, l.stage[p])
 			}
 		}
-		if len(l.ops[i].preds) == 0 {
+		if at < 0 {
 			at = none - 1
 		}
 		l.stage[i] = at

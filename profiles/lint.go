@@ -48,7 +48,7 @@ func lintFloor(p *Profile) string {
 	if p.Source.Times == Analytic || p.Source.Times == Estimated {
 		return ""
 	}
-	const least, most = 200 * time.Microsecond, time.Millisecond
+	const least, most = 200 * time.Microsecond, 500 * time.Microsecond
 	var floor, top time.Duration
 	timed := 0
 	for i := range p.Chain.Stages {

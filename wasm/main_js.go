@@ -8,6 +8,7 @@ import (
 	"github.com/hack-pad/safejs"
 
 	"memtide/wasm/pool"
+	"memtide/web/ui"
 )
 
 func main() {
@@ -19,9 +20,9 @@ func main() {
 	if err != nil {
 		panic(err)
 	}
-	module, err := page.Get("module")
+	module, err := page.Get("module") // compiled by web/static/boot.js
 	if err != nil {
 		panic(err)
 	}
-	runPage(module)
+	ui.Main(module)
 }

@@ -2,8 +2,27 @@
 
 package main
 
-// firstPicture is what a visitor sees before any script runs: #app, as the
-// page's own components draw it for the schedule of the default example.
+import (
+	"context"
+	"strings"
+	"time"
+
+	"memtide/wasm/serve"
+	"memtide/web/ui"
+)
+
+// firstPicture is what a visitor sees before any script runs: the element #app
+// as the page's own components draw it, with the schedule that the page's own
+// engine finds for the default example. The program takes it over without a
+// jump because it draws the same.
 func firstPicture() (string, error) {
-	return `<main id="app"></main>`, nil
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	s, err := ui.First(ctx, new(serve.Local), ui.DefaultChoice())
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	err = ui.StaticPage(&b, s)
+	return b.String(), err
 }

@@ -13,6 +13,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -25,9 +26,27 @@ import (
 func main() {
 	out := flag.String("out", "dist", "directory to write to, from the module's root if not absolute")
 	release := flag.Bool("release", false, "also write .gz and .br files beside the large ones")
+	check := flag.Bool("check", false, "only say whether the generated components are up to date")
+	again := flag.Bool("again", false, "this is the second run, after the components were regenerated")
 	flag.Parse()
 	start := time.Now()
-	s, err := build(*out, *release)
+	s, err := newSite(*out)
+	if err == nil {
+		err = s.generate()
+	}
+	switch {
+	case errors.Is(err, errStale) && *check:
+		err = fmt.Errorf("%w: they were not up to date; commit %s/*_gen.go", err, components)
+	case errors.Is(err, errStale) && !*again:
+		err = buildAgain()
+		if err == nil {
+			return
+		}
+	case err == nil && *check:
+		return
+	case err == nil:
+		err = s.build(*release)
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "build:", err)
 		os.Exit(1)
@@ -36,8 +55,8 @@ func main() {
 	fmt.Printf("%s is ready after %v\n", s.dir, time.Since(start).Round(10*time.Millisecond))
 }
 
-// build runs the steps in order; each says what it was about if it fails.
-func build(out string, release bool) (*site, error) {
+// newSite prepares the directory out, from the module's root if not absolute.
+func newSite(out string) (*site, error) {
 	root, err := moduleRoot()
 	if err != nil {
 		return nil, err
@@ -45,15 +64,25 @@ func build(out string, release bool) (*site, error) {
 	if !filepath.IsAbs(out) {
 		out = filepath.Join(root, out)
 	}
-	if err := os.MkdirAll(out, 0o755); err != nil {
-		return nil, err
+	return &site{root: root, dir: out}, nil
+}
+
+// buildAgain runs this command again, compiled with the new components.
+func buildAgain() error {
+	cmd := exec.Command("go", append([]string{"run", "memtide/cmd/build", "-again"}, os.Args[1:]...)...)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	return cmd.Run()
+}
+
+// build runs the steps in order; each says what it was about if it fails.
+func (s *site) build(release bool) error {
+	if err := os.MkdirAll(s.dir, 0o755); err != nil {
+		return err
 	}
-	s := &site{root: root, dir: out}
 	for _, step := range []struct {
 		what string
 		do   func() error
 	}{
-		{"regenerating the components", s.generate},
 		{"compiling the program", s.program},
 		{"collecting the scripts", s.scripts},
 		{"bundling the charts", s.charts},
@@ -62,15 +91,15 @@ func build(out string, release bool) (*site, error) {
 		{"removing what is out of date", s.sweep},
 	} {
 		if err := step.do(); err != nil {
-			return nil, fmt.Errorf("%s: %w", step.what, err)
+			return fmt.Errorf("%s: %w", step.what, err)
 		}
 	}
 	if release {
 		if err := s.compress(); err != nil {
-			return nil, fmt.Errorf("compressing: %w", err)
+			return fmt.Errorf("compressing: %w", err)
 		}
 	}
-	return s, nil
+	return nil
 }
 
 func moduleRoot() (string, error) {

@@ -11,14 +11,15 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"memtide/web/draw"
 )
 
 // pageScripts are the page's own scripts in the order in which they run, after
-// Vugu's helper and before nothing: boot.js starts the program. The files that
-// are not written yet are left out.
+// Vugu's helper and Go's script. boot.js starts the program, so it is the last.
 var (
-	pageScripts = []string{"eval-shim.js", "boot.js"}
-	styles      = []string{"shell.css"}
+	pageScripts = []string{"eval-shim.js", "paint.js", "boot.js"}
+	styles      = []string{"shell.css", "style.css"}
 )
 
 // scripts joins the page's scripts to one, the workers' to another, and the
@@ -55,6 +56,7 @@ func (s *site) scripts() error {
 	if err != nil {
 		return err
 	}
+	sheets = append(sheets, []byte(draw.CSS())) // of the prepared pictures
 	s.Style, err = s.putHashed("style", ".css", bytes.Join(sheets, []byte("\n")))
 	return err
 }
@@ -115,5 +117,5 @@ func vuguHelper(root string) ([]byte, error) {
 			return []byte(text), err
 		}
 	}
-	return nil, fmt.Errorf("the string constant jsHelperScript is not in %s; this version of Vugu is not the one in go.mod's first commit, look where it went", file)
+	return nil, fmt.Errorf("the string constant jsHelperScript is not in %s; this version of Vugu keeps it elsewhere: look for window.vuguRender in its package domrender", file)
 }

@@ -121,19 +121,23 @@ func (r *replayer) flow() *Refutation {
 	ends := r.now == sp.End
 	got := a.bytes + rate.Moved(r.now-a.from)
 	room := max(0, r.p.Budget-(r.used.total()-cp.bytes))
+	work := rate.Time(cp.size)
+	late := sp.End-sp.Start != work
 	if got > room { // both grow steadily since the last instant, so the lesser of the two is what came
-		a.held = a.held || room < cp.size || !ends || sp.End-sp.Start != rate.Time(cp.size)
+		a.held = a.held || late || room < cp.size
 		got = room
 		a.from, a.bytes = r.now, min(got, cp.size)
 		if a.held {
 			a.slack += tick
 		}
+	} else if late && !a.held && got+r.nearly() > room {
+		a.held, a.slack = true, tick // by rounding, or between two instants
 	}
 	switch {
-	case !a.held && ends && sp.End-sp.Start != rate.Time(cp.size):
-		return r.atStep(WrongDuration, sp.Step, sp.Start, fmt.Sprintf("%v for %s", sp.End-sp.Start, r.name(sp.Step)), fmt.Sprintf("%v: there was room all the time", rate.Time(cp.size)))
+	case !a.held && ends && late:
+		return r.atStep(WrongDuration, sp.Step, sp.Start, fmt.Sprintf("%v for %s", sp.End-sp.Start, r.name(sp.Step)), fmt.Sprintf("%v: there was room all the time", work))
 	case ends && got+a.slack < cp.size:
-		return r.atStep(WrongDuration, sp.Step, sp.Start, fmt.Sprintf("an end at %v", sp.End), fmt.Sprintf("a later end: at most %d of %d bytes had arrived", got+a.slack, cp.size))
+		return r.atStep(WrongDuration, sp.Step, sp.Start, fmt.Sprintf("an end at %v", sp.End), fmt.Sprintf("a later end: at most %d of %s had arrived", got+a.slack, count(cp.size)))
 	case got > cp.size+a.slack+tick:
 		return r.atStep(WrongDuration, sp.Step, sp.Start, fmt.Sprintf("an end at %v", sp.End), fmt.Sprintf("an earlier end: all bytes had arrived before %v", r.now))
 	}

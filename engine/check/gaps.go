@@ -73,7 +73,7 @@ func (c *checker) checkGap(g *sim.Gap) *Refutation {
 	}
 	cause := c.span(g.Cause)
 	if g.Reason != sim.NeedsRoom && g.Need != 0 {
-		return wrong(GapReason, fmt.Sprintf("a need of %d bytes", g.Need), "none, for it is not room that is missing")
+		return wrong(GapReason, "a need of "+count(g.Need), "none, for it is not room that is missing")
 	}
 	if g.Step < len(c.s) && c.s[g.Step].Kind == engine.StepRun {
 		if g.Reason == sim.NeedsRoom {
@@ -145,7 +145,7 @@ func (c *checker) checkRoomGap(g *sim.Gap, wrong func(Reason, string, string) *R
 		return wrong(GapReason, "missing room", "a moment at which there was none")
 	}
 	if w := c.waits[i]; g.Need > w.missing+w.slack || g.Need < w.missing-w.slack {
-		return wrong(GapReason, fmt.Sprintf("%d bytes missing", g.Need), fmt.Sprint(w.missing))
+		return wrong(GapReason, count(g.Need)+" missing", count(w.missing))
 	}
 	if cause := c.span(g.Cause); cause.Kind != sim.SpanOffload || !c.letsGo(g.Cause, g.End) {
 		return wrong(GapCause, fmt.Sprintf("span %d", g.Cause), fmt.Sprintf("an offload that makes room at %v", g.End))

@@ -54,10 +54,10 @@ func (c *checker) checkHost() *Refutation {
 		}
 		at, f, w := c.t.Makespan, "no change", "no change"
 		if k < len(want) {
-			at, w = want[k].At, fmt.Sprintf("%d bytes from %v on", want[k].Used, want[k].At)
+			at, w = want[k].At, fmt.Sprintf("%s from %v on", count(want[k].Used), want[k].At)
 		}
 		if k < len(got) {
-			at, f = got[k].At, fmt.Sprintf("%d bytes from %v on", got[k].Used, got[k].At)
+			at, f = got[k].At, fmt.Sprintf("%s from %v on", count(got[k].Used), got[k].At)
 		}
 		return c.refute(WrongHost, -1, sim.NoSpan, at, f, w)
 	}
@@ -66,7 +66,12 @@ func (c *checker) checkHost() *Refutation {
 		most = max(most, p.Used)
 	}
 	if most != c.t.HostPeak {
-		return c.refute(WrongHostPeak, -1, sim.NoSpan, 0, fmt.Sprintf("%d bytes", c.t.HostPeak), fmt.Sprintf("%d bytes", most))
+		return c.refute(WrongHostPeak, -1, sim.NoSpan, 0, count(c.t.HostPeak), count(most))
+	}
+	for _, p := range c.t.Host {
+		if p.Used < 0 || p.Used > c.t.HostPeak {
+			return c.refute(WrongHostPeak, -1, sim.NoSpan, p.At, count(p.Used), "at most the peak, "+count(c.t.HostPeak))
+		}
 	}
 	return nil
 }

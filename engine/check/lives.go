@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"memtide/engine"
 	"memtide/engine/sim"
@@ -62,7 +63,7 @@ func (c *checker) showLife(l *sim.Life) string {
 	case l.Op >= 0 && int(l.Op) < len(c.g.Ops):
 		what += " of " + c.g.Ops[l.Op].Name
 	}
-	return fmt.Sprintf("%s of %d bytes (%v, from span %d, offloaded %v) from %v to %v", what, l.Bytes, l.Category, l.From, l.Offloaded, l.Start, l.End)
+	return fmt.Sprintf("%s of %s (%v, from span %d, offloaded %v) from %v to %v", what, count(l.Bytes), l.Category, l.From, l.Offloaded, l.Start, l.End)
 }
 
 // checkSequence adds the lives up in the order of their sequence numbers: that
@@ -92,13 +93,13 @@ func (c *checker) checkSequence(lives []sim.Life) *Refutation {
 	sum, most := c.g.Fixed, c.g.Fixed
 	for i, e := range ends {
 		if i > 0 && at(e) < at(ends[i-1]) {
-			return c.life(e.life, fmt.Sprintf("event %d before event %d", e.seq, ends[i-1].seq), "events in the order of time")
+			return c.life(e.life, fmt.Sprintf("event %d at %v after one at %v", e.seq, time.Duration(at(e)), time.Duration(at(ends[i-1]))), "events in the order of time")
 		}
 		sum += e.bytes
 		most = max(most, sum)
 	}
 	if !c.streamed() && most != c.t.Peak {
-		return c.refute(WrongLives, -1, sim.NoSpan, c.t.PeakAt, fmt.Sprintf("lives of at most %d bytes at once", most), fmt.Sprintf("%d", c.t.Peak))
+		return c.refute(WrongLives, -1, sim.NoSpan, c.t.PeakAt, "lives of at most "+count(most)+" at once", count(c.t.Peak))
 	}
 	return nil
 }

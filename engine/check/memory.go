@@ -12,7 +12,7 @@ import (
 )
 
 func show(l *level) string {
-	return fmt.Sprintf("%d bytes %v", l.total(), [sim.NumCategories]engine.Bytes(*l))
+	return fmt.Sprintf("%s %d", count(l.total()), *l)
 }
 
 // differs compares a sample with a level: true if the totals differ, or if the
@@ -49,7 +49,7 @@ func (c *checker) checkMemory() *Refutation {
 	}
 	for i := range m {
 		if total := m[i].Total(); total > c.p.Budget {
-			return c.refute(OverBudget, -1, sim.NoSpan, m[i].At, fmt.Sprintf("%d bytes", total), fmt.Sprintf("at most %d", c.p.Budget))
+			return c.refute(OverBudget, -1, sim.NoSpan, m[i].At, count(total), "at most "+count(c.p.Budget))
 		}
 	}
 	next := 0
@@ -115,7 +115,7 @@ func (c *checker) checkInstant(in *instant, m []sim.Sample) *Refutation {
 		want = max(want, levels[i].total())
 	}
 	if most+in.slack < want {
-		return c.refute(WrongMemory, -1, sim.NoSpan, in.at, fmt.Sprintf("at most %d bytes", most), fmt.Sprintf("%d for a moment", want))
+		return c.refute(WrongMemory, -1, sim.NoSpan, in.at, "at most "+count(most), count(want)+" for a moment")
 	}
 	last := level(m[len(m)-1].Used)
 	return c.compare(in.at, &last, &levels[len(levels)-1], in.slack)
@@ -180,12 +180,12 @@ func (c *checker) checkPeak() *Refutation {
 			most = max(most, c.levels[i].total())
 		}
 		if most > c.t.Peak+in.slack {
-			return c.refute(WrongPeak, -1, sim.NoSpan, in.at, fmt.Sprintf("a peak of %d bytes", c.t.Peak), fmt.Sprintf("%d bytes in use", most))
+			return c.refute(WrongPeak, -1, sim.NoSpan, in.at, "a peak of "+count(c.t.Peak), count(most)+" in use")
 		}
 	}
 	for i := range c.t.Memory {
 		if total := c.t.Memory[i].Total(); total > c.t.Peak {
-			return c.refute(WrongPeak, -1, sim.NoSpan, c.t.Memory[i].At, fmt.Sprintf("a peak of %d bytes", c.t.Peak), fmt.Sprintf("%d bytes in a sample", total))
+			return c.refute(WrongPeak, -1, sim.NoSpan, c.t.Memory[i].At, "a peak of "+count(c.t.Peak), count(total)+" in a sample")
 		}
 	}
 	i, _ := slices.BinarySearchFunc(c.t.Memory, c.t.PeakAt, func(s sim.Sample, at time.Duration) int { return cmp.Compare(s.At, at) })
@@ -194,5 +194,5 @@ func (c *checker) checkPeak() *Refutation {
 			return nil
 		}
 	}
-	return c.refute(WrongPeak, -1, sim.NoSpan, c.t.PeakAt, fmt.Sprintf("a peak of %d bytes", c.t.Peak), "a sample of that size at that moment")
+	return c.refute(WrongPeak, -1, sim.NoSpan, c.t.PeakAt, "a peak of "+count(c.t.Peak), "a sample of that size at that moment")
 }

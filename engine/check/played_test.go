@@ -1,10 +1,9 @@
 package check_test
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strings"
+	"slices"
 	"testing"
 	"time"
 
@@ -13,213 +12,323 @@ import (
 	"memtide/engine/sim"
 )
 
-// randomChain is a chain of small sizes and times; zeros occur.
-func randomChain(r *rand.Rand) *engine.Chain {
-	n := 2 + r.IntN(5)
-	c := &engine.Chain{Input: engine.Bytes(r.IntN(6)), InputGrad: engine.Bytes(r.IntN(4)), SeedBorn: r.IntN(2) == 0}
-	c.Resident.Weights = engine.Bytes(r.IntN(5))
-	for range n {
-		out := engine.Bytes(r.IntN(8))
-		c.Stages = append(c.Stages, engine.Stage{
-			Forward: time.Duration(r.IntN(6)) * time.Second, Back: time.Duration(r.IntN(8)) * time.Second,
-			Out: out, Saved: out + engine.Bytes(r.IntN(8)), Grad: engine.Bytes(r.IntN(6)),
-			FwdTemp: engine.Bytes(r.IntN(4)), BwdTemp: engine.Bytes(r.IntN(4)),
-		})
-	}
-	return c
-}
-
-// randomSequence recomputes from every kept point: backward of stages lo..n
-// after a forward that keeps some saved sets and drops others.
-func randomSequence(r *rand.Rand, n int) (seq []engine.ChainOp) {
-	add := func(kind engine.ChainOpKind, stage int) { seq = append(seq, engine.ChainOp{Kind: kind, Stage: stage}) }
-	var back func(lo, hi int)
-	back = func(lo, hi int) {
-		if lo == hi {
-			add(engine.FAll, lo)
-			add(engine.BStep, lo)
-			return
-		}
-		if r.IntN(2) == 0 {
-			add(engine.FAll, lo)
-			back(lo+1, hi)
-			add(engine.BStep, lo)
-			return
-		}
-		mid := lo + 1 + r.IntN(hi-lo)
-		add(engine.FCk, lo)
-		for k := lo + 1; k < mid; k++ {
-			add(engine.FNone, k)
-		}
-		back(mid, hi)
-		back(lo, mid-1)
-	}
-	back(1, n)
-	return seq
-}
-
-// withTransfers offloads some copies that wait long for their next reader, and
-// fetches them back a few steps before it.
-func withTransfers(r *rand.Rand, g *engine.ChainGraph, s engine.Schedule) engine.Schedule {
-	type insert struct{ steps engine.Schedule }
-	before := make([]engine.Schedule, len(s)+1)
-	for v := range g.Values {
-		if r.IntN(2) == 0 || g.Values[v].Kind != engine.KindActivation {
-			continue
-		}
-		id := engine.ValueID(v)
-		made, read := -1, -1
-		for i, st := range s {
-			if st.Kind == engine.StepFree && st.Value == id {
-				break
-			}
-			if st.Kind != engine.StepRun {
-				continue
-			}
-			op := &g.Ops[st.Op]
-			outs, reads := op.Out, false
-			if st.Lean {
-				outs = op.Lean
-			}
-			for _, in := range op.In {
-				reads = reads || in == id || g.Values[in].Within == id
-			}
-			writes := false
-			for _, o := range outs {
-				writes = writes || o == id || g.Values[id].Within == o
-			}
-			if made >= 0 && (reads || writes) {
-				if i > made+2 {
-					read = i
-					break
-				}
-				if writes && i > made {
-					made = -1
-				} else {
-					made = i
-				}
-			}
-			if writes && outs[0] == id {
-				made = i
-			}
-		}
-		if made < 0 || read < 0 || g.Values[id].Within == id {
-			continue
-		}
-		if st := s[read]; len(g.Ops[st.Op].Out) > 0 && g.Values[id].Within == g.Ops[st.Op].Out[0] && g.Values[id].Within != engine.NoValue {
-			continue
-		}
-		off := made + 1
-		drop := off + r.IntN(read-off)
-		back := drop + r.IntN(read-drop+1)
-		before[off] = append(before[off], engine.Offload(id))
-		if r.IntN(3) == 0 {
-			before[drop] = append(before[drop], engine.Wait(id))
-		}
-		before[drop] = append(before[drop], engine.Free(id))
-		var nb time.Duration
-		if r.IntN(2) == 0 {
-			nb = time.Duration(r.IntN(40)) * time.Second
-		}
-		before[back] = append(before[back], engine.Fetch(id, nb))
-		if r.IntN(4) == 0 {
-			before[back] = append(before[back], engine.Wait(id))
-		}
-	}
-	var out engine.Schedule
-	for i := range s {
-		out = append(append(out, before[i]...), s[i])
-	}
-	return append(out, before[len(s)]...)
-}
-
-// played is a problem, a schedule of it and what sim made of it.
-type played struct {
-	p *engine.Problem
-	s engine.Schedule
-	t *sim.Trace
-}
-
-func (c played) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%v %v budget %d, link %d/%d\n", c.p.Transfers, c.p.Device.Duplex, c.p.Budget, c.p.Device.ToHost, c.p.Device.ToDev)
-	fmt.Fprintf(&b, "chain %+v\n", *c.p.Chain.Chain)
-	for i, st := range c.s {
-		fmt.Fprintf(&b, "  %d %s", i, st.Describe(c.p.Graph))
-		if st.NotBefore > 0 {
-			fmt.Fprintf(&b, " not before %v", st.NotBefore)
-		}
-		b.WriteString("\n")
-	}
-	if c.t == nil {
-		return b.String()
-	}
-	fmt.Fprintf(&b, "makespan %v peak %d at %v\n", c.t.Makespan, c.t.Peak, c.t.PeakAt)
-	for i, sp := range c.t.Spans {
-		fmt.Fprintf(&b, "span %d: %s %v-%v why %v cause %d\n", i, c.s[sp.Step].Describe(c.p.Graph), sp.Start, sp.End, sp.Why, sp.Cause)
-	}
-	for _, g := range c.t.Gaps {
-		fmt.Fprintf(&b, "gap %+v\n", g)
-	}
-	fmt.Fprintf(&b, "memory %v\nhost %v\n", c.t.Memory, c.t.Host)
-	for _, l := range c.t.Lives {
-		fmt.Fprintf(&b, "life %+v\n", l)
-	}
-	return b.String()
-}
-
-// randomPlayed plays a random schedule in every mode; nil if it does not fit.
-func randomPlayed(t *testing.T, r *rand.Rand, transfers engine.Transfers, duplex engine.Duplex) *played {
-	t.Helper()
-	chain := randomChain(r)
-	rate := func() engine.Rate { return engine.Rate([]int{1, 1, 2, 3, 7}[r.IntN(5)]) }
-	dev := engine.Device{ToHost: rate(), ToDev: rate(), Duplex: duplex}
-	p := engine.NewChainProblem(chain, dev, transfers, engine.NoLimit)
-	s, _, err := p.Chain.CompileSequence(randomSequence(r, chain.Len()))
-	if err != nil {
-		t.Fatalf("chain %+v: %v", chain, err)
-	}
-	s = withTransfers(r, p.Chain, s)
-	free, err := sim.Play(p, s)
-	if err != nil {
-		var step *sim.StepError
-		if errors.As(err, &step) {
-			return nil
-		}
-		t.Fatalf("%v\nno limit: %v", played{p, s, nil}, err)
-	}
-	p = p.WithBudget(free.Peak - engine.Bytes(r.IntN(8)))
-	tr, err := sim.Play(p, s)
-	if err != nil {
-		return nil
-	}
-	return &played{p, s, tr}
+var modes = []struct {
+	transfers engine.Transfers
+	duplex    engine.Duplex
+}{
+	{engine.Whole, engine.HalfDuplex}, {engine.Whole, engine.FullDuplex},
+	{engine.Streamed, engine.HalfDuplex}, {engine.Streamed, engine.FullDuplex},
 }
 
 func TestPlayedTracesAreAccepted(t *testing.T) {
-	for _, transfers := range []engine.Transfers{engine.Whole, engine.Streamed} {
-		for _, duplex := range []engine.Duplex{engine.HalfDuplex, engine.FullDuplex} {
-			accepted, moved := 0, 0
-			for seed := range uint64(3000) {
-				c := randomPlayed(t, rand.New(rand.NewPCG(seed, 1)), transfers, duplex)
+	for _, m := range modes {
+		t.Run(fmt.Sprint(m.transfers, " ", m.duplex), func(t *testing.T) {
+			var accepted, moved, waited, held int
+			for seed := range uint64(40000) {
+				c := randomPlayed(t, rand.New(rand.NewPCG(seed, 1)), m.transfers, m.duplex)
 				if c == nil {
 					continue
 				}
 				if err := check.Trace(c.p, c.s, c.t); err != nil {
-					t.Fatalf("seed %d: %v\n%v", seed, err, c)
+					t.Fatalf("seed %d: %v; expected no refutation\n%v", seed, err, c)
 				}
 				accepted++
+				if c.t.Waiting[sim.NeedsRoom] > 0 {
+					waited++
+				}
+				if slices.ContainsFunc(c.t.Spans, func(sp sim.Span) bool { return sp.Lane != sim.Compute }) {
+					moved++
+				}
 				for _, sp := range c.t.Spans {
-					if sp.Lane != sim.Compute {
-						moved++
+					if sp.Kind == sim.SpanFetch && sp.End-sp.Start > c.p.Device.ToDev.Time(c.p.Graph.Values[sp.Value].Size) {
+						held++
 						break
 					}
 				}
 			}
-			t.Logf("%v %v: %d of 3000 traces accepted, %d with transfers", transfers, duplex, accepted, moved)
-			if accepted < 500 || moved < 200 {
-				t.Errorf("%v %v: %d traces, %d with transfers; expected at least 500 and 200", transfers, duplex, accepted, moved)
+			t.Logf("%d accepted, %d with transfers, %d that wait for room, %d with a fetch that stood still", accepted, moved, waited, held)
+			if accepted < 500 || moved < 200 || waited < 20 || m.transfers == engine.Streamed && held < 5 {
+				t.Errorf("%d accepted, %d with transfers, %d that wait for room, %d held; expected at least 500, 200, 20 and, streamed, 5", accepted, moved, waited, held)
 			}
-		}
+		})
 	}
+}
+
+// mutation breaks a trace in one place; it returns "" if the trace has no such
+// place, otherwise what it did.
+type mutation func(r *rand.Rand, c *played) string
+
+func pick[T any](r *rand.Rand, s []T) (int, *T) {
+	if len(s) == 0 {
+		return 0, nil
+	}
+	i := r.IntN(len(s))
+	return i, &s[i]
+}
+
+// exact tells whether a span's times are proven to the tick.
+func exact(c *played, sp *sim.Span) bool {
+	return c.p.Transfers == engine.Whole || sp.Kind != sim.SpanFetch
+}
+
+// lasting tells whether a sample is the first or the last of its moment.
+func lasting(c *played, i int) bool {
+	m := c.t.Memory
+	return i == 0 || i+1 == len(m) || m[i-1].At < m[i].At || m[i].At < m[i+1].At
+}
+
+var mutations = []mutation{
+	func(r *rand.Rand, c *played) string {
+		i, sp := pick(r, c.t.Spans)
+		by := time.Duration(1 - 2*r.IntN(2))
+		if !exact(c, sp) {
+			return ""
+		}
+		sp.Start, sp.End = sp.Start+by, sp.End+by
+		return fmt.Sprintf("span %d shifted by %v", i, by)
+	},
+	func(r *rand.Rand, c *played) string {
+		i, sp := pick(r, c.t.Spans)
+		if !exact(c, sp) {
+			return ""
+		}
+		sp.End++
+		return fmt.Sprintf("span %d longer", i)
+	},
+	func(r *rand.Rand, c *played) string {
+		i, sp := pick(r, c.t.Spans)
+		k, other := pick(r, c.t.Spans)
+		if sp.Start == other.Start {
+			return ""
+		}
+		*sp, *other = *other, *sp
+		return fmt.Sprintf("spans %d and %d swapped", i, k)
+	},
+	func(r *rand.Rand, c *played) string {
+		i, sp := pick(r, c.t.Spans)
+		k, other := pick(r, c.t.Spans)
+		if sp.Start == other.Start && sp.End == other.End {
+			return ""
+		}
+		sp.Start, other.Start = other.Start, sp.Start
+		sp.End, other.End = other.End, sp.End
+		return fmt.Sprintf("times of spans %d and %d swapped", i, k)
+	},
+	func(r *rand.Rand, c *played) string {
+		i, _ := pick(r, c.t.Spans)
+		c.t.Spans = slices.Delete(c.t.Spans, i, i+1)
+		return fmt.Sprintf("span %d dropped", i)
+	},
+	func(r *rand.Rand, c *played) string {
+		i, sp := pick(r, c.t.Spans)
+		if sp.Cause == sim.NoSpan {
+			return ""
+		}
+		sp.Cause = sim.NoSpan
+		return fmt.Sprintf("cause of span %d dropped", i)
+	},
+	func(r *rand.Rand, c *played) string {
+		i, sp := pick(r, c.t.Spans)
+		sp.Kind = (sp.Kind + 1 + sim.SpanKind(r.IntN(4))) % 5
+		return fmt.Sprintf("kind of span %d changed to %d", i, sp.Kind)
+	},
+	func(r *rand.Rand, c *played) string {
+		c.t.Peak += engine.Bytes(1 - 2*r.IntN(2))
+		return "peak changed"
+	},
+	func(r *rand.Rand, c *played) string { c.t.PeakAt = -1; return "moment of the peak changed" },
+	func(r *rand.Rand, c *played) string {
+		c.t.Makespan += time.Duration(1 - 2*r.IntN(2))
+		return "step time changed"
+	},
+	func(r *rand.Rand, c *played) string { c.t.HostPeak++; return "host peak changed" },
+	func(r *rand.Rand, c *played) string { c.t.ComputeTime--; return "compute time changed" },
+	func(r *rand.Rand, c *played) string { c.t.RecomputeTime++; return "recompute time changed" },
+	func(r *rand.Rand, c *played) string {
+		c.t.Waiting[r.IntN(int(sim.NumReasons))]++
+		return "waiting changed"
+	},
+	func(r *rand.Rand, c *played) string {
+		i, g := pick(r, c.t.Gaps)
+		if g == nil {
+			return ""
+		}
+		c.t.Gaps = slices.Delete(c.t.Gaps, i, i+1)
+		return fmt.Sprintf("gap %d dropped", i)
+	},
+	func(r *rand.Rand, c *played) string {
+		i, g := pick(r, c.t.Gaps)
+		if g == nil {
+			return ""
+		}
+		switch r.IntN(5) {
+		case 0:
+			g.Reason = (g.Reason + 1 + sim.Reason(r.IntN(int(sim.NumReasons)-1))) % sim.NumReasons
+		case 1:
+			g.Step--
+		case 2:
+			g.Need += 1 << 30
+		case 3:
+			g.Cause = sim.NoSpan
+		default:
+			g.Start++
+		}
+		return fmt.Sprintf("gap %d changed to %+v", i, *g)
+	},
+	func(r *rand.Rand, c *played) string {
+		i, s := pick(r, c.t.Memory)
+		k := r.IntN(int(sim.NumCategories))
+		by := engine.Bytes(1 - 2*r.IntN(2))
+		if c.p.Transfers == engine.Streamed || !lasting(c, i) {
+			by = 1 << 30
+		}
+		s.Used[k] += by
+		return fmt.Sprintf("sample %d: band %d changed by %d", i, k, by)
+	},
+	func(r *rand.Rand, c *played) string {
+		i, s := pick(r, c.t.Memory)
+		from, to := r.IntN(int(sim.NumCategories)), r.IntN(int(sim.NumCategories))
+		if from == to || s.Used[from] == 0 || c.p.Transfers == engine.Streamed && s.Used[from] < 1000 || !lasting(c, i) {
+			return ""
+		}
+		s.Used[to], s.Used[from] = s.Used[to]+s.Used[from], 0
+		return fmt.Sprintf("sample %d: band %d moved to %d", i, from, to)
+	},
+	func(r *rand.Rand, c *played) string {
+		i, p := pick(r, c.t.Host)
+		if p == nil || i+1 < len(c.t.Host) && c.t.Host[i+1].At == p.At {
+			return "" // only what holds for some time is proven
+		}
+		p.Used++
+		return fmt.Sprintf("host point %d changed", i)
+	},
+	func(r *rand.Rand, c *played) string {
+		i, l := pick(r, c.t.Lives)
+		if l.Bytes == 0 {
+			return ""
+		}
+		switch r.IntN(6) {
+		case 0:
+			l.Bytes++
+		case 1:
+			l.Start++
+		case 2:
+			l.End--
+		case 3:
+			l.Offloaded = !l.Offloaded
+		case 4:
+			l.Category = (l.Category + 1) % sim.NumCategories
+		default:
+			c.t.Lives = slices.Delete(c.t.Lives, i, i+1)
+			return fmt.Sprintf("life %d dropped", i)
+		}
+		return fmt.Sprintf("life %d changed to %+v", i, *l)
+	},
+	func(r *rand.Rand, c *played) string {
+		i, d := pick(r, c.t.Decisions)
+		*d ^= sim.Offload
+		return fmt.Sprintf("decision %d changed", i)
+	},
+	func(r *rand.Rand, c *played) string {
+		c.p = c.p.WithBudget(c.t.Peak - 1)
+		return "budget below the peak"
+	},
+}
+
+// clone copies what mutations change.
+func (c *played) clone() *played {
+	t := *c.t
+	t.Spans, t.Gaps, t.Memory, t.Host = slices.Clone(t.Spans), slices.Clone(t.Gaps), slices.Clone(t.Memory), slices.Clone(t.Host)
+	t.Lives, t.Decisions = slices.Clone(t.Lives), slices.Clone(t.Decisions)
+	return &played{c.p, c.s, &t}
+}
+
+func TestMutatedTracesAreRefuted(t *testing.T) {
+	for _, m := range modes {
+		t.Run(fmt.Sprint(m.transfers, " ", m.duplex), func(t *testing.T) {
+			refuted, reasons := 0, map[check.Reason]int{}
+			for seed := range uint64(6000) {
+				r := rand.New(rand.NewPCG(seed, 2))
+				c := randomPlayed(t, r, m.transfers, m.duplex)
+				if c == nil {
+					continue
+				}
+				for k, mutate := range mutations {
+					broken := c.clone()
+					what := mutate(r, broken)
+					if what == "" {
+						continue
+					}
+					err := check.Trace(broken.p, broken.s, broken.t)
+					if err == nil {
+						t.Fatalf("seed %d, mutation %d: %s: accepted; expected a refutation\n%v", seed, k, what, c)
+					}
+					refuted++
+					reasons[err.(*check.Refutation).Reason]++
+				}
+			}
+			t.Logf("%d mutated traces refuted, for %d different reasons", refuted, len(reasons))
+			if refuted < 1000 || len(reasons) < 15 {
+				t.Errorf("%d traces refuted for %d reasons; expected at least 1000 and 15", refuted, len(reasons))
+			}
+		})
+	}
+}
+
+// TestLongTraces bounds the time of a proof by its growth: ten times the
+// stages may take thirty times as long.
+func BenchmarkTrace(b *testing.B) {
+	for _, stages := range []int{350, 10_000} {
+		c := longTrace(b, stages)
+		b.Run(fmt.Sprint(len(c.t.Spans), " spans"), func(b *testing.B) {
+			for b.Loop() {
+				if err := check.Trace(c.p, c.s, c.t); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// longTrace keeps every saved set, but offloads every fourth.
+func longTrace(tb testing.TB, stages int) *played {
+	tb.Helper()
+	chain := &engine.Chain{Input: 1000}
+	var seq []engine.ChainOp
+	for k := 1; k <= stages; k++ {
+		chain.Stages = append(chain.Stages, engine.Stage{Forward: 1000, Back: 2000, Out: 1000, Saved: engine.Bytes(3000 + k%7), Grad: 1000, FwdTemp: 10})
+		seq = append(seq, engine.ChainOp{Kind: engine.FAll, Stage: k})
+	}
+	for k := stages; k >= 1; k-- {
+		seq = append(seq, engine.ChainOp{Kind: engine.BStep, Stage: k})
+	}
+	dev := engine.Device{ToHost: 3_000_000_000, ToDev: 3_000_000_000}
+	p := engine.NewChainProblem(chain, dev, engine.Whole, engine.NoLimit)
+	s, _, err := p.Chain.CompileSequence(seq)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var out engine.Schedule
+	for _, st := range s {
+		if st.Kind == engine.StepRun {
+			k := p.Graph.Ops[st.Op].Stage
+			if p.Graph.Ops[st.Op].Pass == engine.Backward && k > 8 && k+4 < stages && k%4 == 0 {
+				out = append(out, engine.Fetch(p.Chain.Saved(k-4), 0))
+			}
+			out = append(out, st)
+			if p.Graph.Ops[st.Op].Pass == engine.Forward && k%4 == 0 && k > 4 && k+8 < stages {
+				out = append(out, engine.Offload(p.Chain.Saved(k)))
+			}
+			if p.Graph.Ops[st.Op].Pass == engine.Forward && k%4 == 1 && k > 8 && k+7 < stages {
+				out = append(out, engine.Free(p.Chain.Saved(k-1)))
+			}
+			continue
+		}
+		out = append(out, st)
+	}
+	tr, err := sim.Play(p, out)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return &played{p, out, tr}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"memtide/engine"
 	"memtide/engine/sim"
 )
 
@@ -93,4 +94,12 @@ func (e *Refutation) Error() string {
 		place += fmt.Sprintf(" at %v", e.At)
 	}
 	return fmt.Sprintf("%v%s: found %s; expected %s", e.Reason, place, e.Found, e.Want)
+}
+
+// count is a number of bytes in words.
+func count(n engine.Bytes) string {
+	if n == 1 {
+		return "1 byte"
+	}
+	return fmt.Sprintf("%d bytes", n)
 }

@@ -316,7 +316,7 @@ func (r *replayer) closeInstant() *Refutation {
 			need = r.g.Values[r.s[i].Value].Size
 		}
 		if missing := r.missing(need); missing > 0 && i <= r.pc {
-			return r.atStep(OverBudget, i, r.now, fmt.Sprintf("%s with %d bytes too few", r.name(i), missing), fmt.Sprintf("%d bytes of room", need))
+			return r.atStep(OverBudget, i, r.now, fmt.Sprintf("%s with %s too few", r.name(i), count(missing)), fmt.Sprintf("room for %s", count(need)))
 		}
 		return r.atStep(StepOrder, i, r.now, r.name(i), "a start after "+r.name(r.pc))
 	}

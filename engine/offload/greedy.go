@@ -12,8 +12,8 @@ func init() { engine.Register(greedy) }
 
 var greedy = &engine.Strategy{
 	Name:  "greedy",
-	Title: "Offload the first",
-	Doc: `Offloads the inputs of the first stages, just as many as the peak exceeds the budget.
+	Title: "Greedy offload",
+	Doc: `Offloads the activations of the first stages, just enough of them to bring the peak within the budget.
 
 The first k values x_0..x_k leave during the forward pass, in that order and as
 early as possible, where k is the smallest number for which they are at least
@@ -42,7 +42,7 @@ func solveGreedy(p *engine.Problem, _ engine.Args, poll *engine.Poll) (*engine.S
 	// B_i comes after the last value of the set, all of the set can be away, and
 	// that covers the peak. Otherwise everything before x_i is in the set, and
 	// the budget is at least smallest().
-	plan, ok := s.plan(firstValues(s.size[:s.n], s.peak()-p.Budget))
+	plan, ok := s.plan(firstValues(s.size, s.peak()-p.Budget))
 	if !ok {
 		panic(fmt.Sprintf("offload: no plan for the first values within %d bytes, although %d are enough", p.Budget, s.smallest()))
 	}
@@ -121,6 +121,8 @@ func (p *Plan) solution() *engine.Solution {
 		sol.Notes = append(sol.Notes, "Everything fits: nothing is offloaded.")
 		return sol
 	}
-	sol.Notes = append(sol.Notes, fmt.Sprintf("Offloads %d of %d values. Lower bound: %s.", len(p.Transfers), p.step.n, name))
+	sol.Notes = append(sol.Notes,
+		fmt.Sprintf("Offloads %d of %d activations.", len(p.Transfers), p.step.n),
+		fmt.Sprintf("Lower bound: %s.", name))
 	return sol
 }

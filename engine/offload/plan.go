@@ -19,16 +19,18 @@ type Plan struct {
 	Makespan time.Duration // step time of the schedule
 	Peak     engine.Bytes  // its peak, resident memory included
 
-	// Fluid is the value T(S) of the paper's model. It is less than Makespan
-	// only if transfers are streamed and the plan would bring back parts of a
-	// value that is still in use, which a schedule cannot say.
+	// Fluid is the best time of the set in the paper's model. It is less than
+	// Makespan only if transfers are streamed and parts of a value would have
+	// to be on their way back while an operation still uses it, which no
+	// schedule can say.
 	Fluid time.Duration
 
 	// Transfers, one for each x_i that is offloaded, in increasing order of i.
 	Transfers []Transfer
 
-	step *step
-	runs []interval // of the operations, F_0..F_{n-1}, B_{n-1}..B_0
+	step  *step
+	moved engine.Bytes // by all transfers, in one direction
+	runs  []interval   // of the operations, F_0..F_{n-1}, B_{n-1}..B_0
 }
 
 // Transfer is the offload and the fetch of one value.
@@ -40,6 +42,8 @@ type Transfer struct {
 	Gone       time.Duration // [R_i] when it has left: after the copy and after F_i
 	FetchAt    time.Duration
 	FetchEnd   time.Duration
+
+	before engine.Bytes // what moves before it
 }
 
 type interval struct{ start, end time.Duration }
@@ -57,7 +61,7 @@ func NewPlan(p *engine.Problem, set []bool) (plan *Plan, ok bool) {
 type step struct {
 	p            *engine.Problem
 	n            int
-	size         []engine.Bytes  // [|x_i|], i = 0..n
+	size         []engine.Bytes  // [|x_i|], i = 0..n-1
 	needF, needB []engine.Bytes  // [m_F, m_B] memory while F_i, B_i runs if nothing is offloaded, i = 0..n-1
 	timeF, timeB []time.Duration // [u_F, u_B]
 	streamed     bool
@@ -67,12 +71,12 @@ func newStep(p *engine.Problem) *step {
 	c := p.Chain.Chain
 	n := c.Len()
 	s := &step{p: p, n: n, streamed: p.Transfers == engine.Streamed}
-	s.size = append(make([]engine.Bytes, 0, n+1), c.Input)
-	held := p.Graph.Fixed + c.Input
+	x, held := c.Input, p.Graph.Fixed+c.Input
 	for i := range n {
 		st := &c.Stages[i]
-		s.size = append(s.size, st.Saved)
-		held += st.Saved
+		s.size = append(s.size, x)
+		x = st.Saved
+		held += x
 		s.needF = append(s.needF, held+st.FwdTemp+c.HeldGrad(n))
 		s.needB = append(s.needB, held+st.BwdTemp+c.Grad(i)+c.Grad(i+1))
 		s.timeF = append(s.timeF, st.Forward)
@@ -188,12 +192,9 @@ func (ps *pass) last() (end, gone time.Duration) {
 	return m.end, m.gone
 }
 
-// plan joins the two passes. The step is as long as the longest of four: all
-// operations in order; all transfers in order; F_i, and then the fetches that
-// must not have begun before it ends; the offloads that must have ended before
-// B_i starts, and then the rest from B_i on. Any schedule with all offloads
-// before all fetches is no faster, and this one exists: compare Proposition 1
-// of the paper, which is right for fetches only in reversed time.
+// plan joins the two passes. Any schedule with all offloads before all fetches
+// is no faster, and this one exists: compare Proposition 1 of the paper, which
+// is right for fetches only in reversed time.
 func (s *step) plan(set []bool) (*Plan, bool) {
 	fwd, ok := s.run(set, false)
 	if !ok {
@@ -203,39 +204,39 @@ func (s *step) plan(set []bool) (*Plan, bool) {
 	if !ok {
 		return nil, false
 	}
-	total := fwd.ends[s.n-1] + bwd.ends[s.n-1]
-	offEnd, gone := fwd.last()
+	total := s.join(&fwd, &bwd)
+	offloads, gone := fwd.last()
 	fetches, _ := bwd.last()
-	total = max(total, offEnd+fetches)
-	for i := range s.n {
-		if over := s.needF[i] - s.p.Budget; over > 0 {
-			at, ok := bwd.off(over)
-			if !ok {
-				return nil, false
-			}
-			total = max(total, fwd.ends[i]+at)
-		}
-		if over := s.needB[i] - s.p.Budget; over > 0 {
-			at, ok := fwd.off(over)
-			if !ok {
-				return nil, false
-			}
-			total = max(total, bwd.ends[i]+at)
-		}
-	}
-	p := &Plan{Set: make([]bool, s.n), Fluid: total, step: s}
-	if total = max(total, gone+fetches); !s.streamed {
+	p := &Plan{Set: make([]bool, s.n), Fluid: max(total, offloads+fetches), step: s}
+	total = max(total, gone+fetches)
+	if !s.streamed {
 		p.Fluid = total
 	}
 	for k, m := range fwd.moves {
 		b := bwd.moves[k]
 		p.Set[m.item] = true
-		p.Transfers = append(p.Transfers, Transfer{Item: m.item, Bytes: m.size, OffloadAt: m.start,
-			OffloadEnd: m.end, Gone: m.gone, FetchAt: total - b.end, FetchEnd: total - b.start})
+		p.Transfers = append(p.Transfers, Transfer{Item: m.item, Bytes: m.size, OffloadAt: m.start, OffloadEnd: m.end,
+			Gone: m.gone, FetchAt: total - b.end, FetchEnd: total - b.start, before: m.before})
+		p.moved += m.size
 	}
 	p.Makespan = s.replay(p, &fwd)
 	p.Peak = s.measure(p)
 	return p, true
+}
+
+// join is how long the step is but for the order of the transfers: the longest
+// of all operations in a row; F_i, and then the fetches that must not have begun
+// before it ends; the offloads that must have ended before B_i starts, and then
+// the rest of the backward pass. What moves is enough for each, or the pass of
+// that operation would have failed.
+func (s *step) join(fwd, bwd *pass) time.Duration {
+	total := fwd.ends[s.n-1] + bwd.ends[s.n-1]
+	for i := range s.n {
+		back, _ := bwd.off(s.needF[i] - s.p.Budget)
+		out, _ := fwd.off(s.needB[i] - s.p.Budget)
+		total = max(total, fwd.ends[i]+back, bwd.ends[i]+out)
+	}
+	return total
 }
 
 // replay finds when the operations really run. The plan lets B_i start as late
@@ -263,36 +264,43 @@ func (s *step) replay(p *Plan, fwd *pass) time.Duration {
 
 // measure is the peak of the schedule. Between two operations there is never
 // more than during one of them, and all offloads are over before the first
-// fetch begins, so the peak of an operation is at its start or at its end.
-func (s *step) measure(p *Plan) engine.Bytes {
-	var peak engine.Bytes
+// fetch begins, so the peak of an operation is at its start or at its end. (What
+// F_i uses has not left at its start: the copy of x_i begins no earlier.)
+func (s *step) measure(p *Plan) (peak engine.Bytes) {
 	for k, r := range p.runs {
-		held, items := engine.Bytes(0), s.n
-		if k < s.n {
-			held, items = s.needF[k], k // while F_i runs, only x_j with j < i can be away
-		} else {
+		held := s.needF[min(k, s.n-1)]
+		if k >= s.n {
 			held = s.needB[2*s.n-1-k]
 		}
-		peak = max(peak, held-min(s.away(p, r.start, items), s.away(p, r.end, items)))
+		peak = max(peak, held-min(p.away(r.start), p.away(r.end)))
 	}
 	return peak
 }
 
-// away is how much of x_0..x_{items-1} is not on the device at a moment, just
-// before fetches start.
-func (s *step) away(p *Plan, at time.Duration, items int) (sum engine.Bytes) {
-	for _, t := range p.Transfers {
-		if t.Item >= items {
-			break
-		}
-		if !s.streamed {
-			if t.Gone <= at && t.FetchAt >= at {
-				sum += t.Bytes
-			}
-			continue
-		}
-		sum += min(t.Bytes, s.p.Device.ToHost.Moved(at-t.OffloadAt))
-		sum -= min(t.Bytes, s.p.Device.ToDev.Moved(at-t.FetchAt))
+// away is how much is not on the device at a moment, just before fetches start.
+func (p *Plan) away(at time.Duration) (sum engine.Bytes) {
+	ts, dev := p.Transfers, &p.step.p.Device
+	if !p.step.streamed {
+		left := sort.Search(len(ts), func(k int) bool { return ts[k].Gone > at })
+		back := sort.Search(len(ts), func(k int) bool { return ts[k].FetchAt < at })
+		return p.before(left) + p.before(back) - p.moved
+	}
+	left := sort.Search(len(ts), func(k int) bool { return ts[k].OffloadEnd > at })
+	back := sort.Search(len(ts), func(k int) bool { return ts[k].FetchEnd <= at })
+	sum = p.before(left) + p.before(back) - p.moved
+	if left < len(ts) {
+		sum += dev.ToHost.Moved(at - ts[left].OffloadAt)
+	}
+	if back > 0 {
+		sum -= min(ts[back-1].Bytes, dev.ToDev.Moved(at-ts[back-1].FetchAt))
 	}
 	return sum
+}
+
+// before is how much the first k transfers move.
+func (p *Plan) before(k int) engine.Bytes {
+	if k == len(p.Transfers) {
+		return p.moved
+	}
+	return p.Transfers[k].before
 }

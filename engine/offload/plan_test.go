@@ -64,6 +64,9 @@ func everySubset(t *testing.T, seed uint64, p *engine.Problem) (plans, waits int
 			waits++
 		}
 		best = min(best, plan.Makespan)
+		if plan.Makespan < plan.Fluid || plan.Makespan > plan.Fluid && p.Transfers == engine.Whole {
+			t.Fatalf("seed %d %v: set %v: schedule %d, T(S) %d; want the same, or more if streamed", seed, p.Transfers, plan.Set, plan.Makespan, plan.Fluid)
+		}
 		if tr := played(t, "random", p, plan); tr == nil || t.Failed() {
 			t.Fatalf("seed %d, rates %d and %d", seed, p.Device.ToHost, p.Device.ToDev)
 		}

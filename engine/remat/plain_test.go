@@ -1,6 +1,8 @@
 package remat
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -109,7 +111,7 @@ func checkTable(t *testing.T, input string, c *engine.Chain, terms *terms, use t
 	}
 }
 
-// TestPlainRecursionAgainstBrute proves the recursion itself on small chains:
+// TestRotorAgainstBrute proves the recursion itself on small chains:
 // no sequence of Table 1 that is persistent is faster.
 func TestRotorAgainstBrute(t *testing.T) {
 	r := enginetest.Rand(2)
@@ -152,4 +154,58 @@ func TestRotorAgainstBrute(t *testing.T) {
 		t.Errorf("%d cases are feasible and %d need recomputation: the generator is off", feasible, smaller)
 	}
 	t.Logf("%d feasible, %d with recomputation", feasible, smaller)
+}
+
+// TestGroupedSchedules solves chains with their stages taken together: what
+// comes out is a schedule of the chain, with the time that was found, within
+// the budget, and never faster than the optimum.
+func TestGroupedSchedules(t *testing.T) {
+	r := enginetest.Rand(6)
+	feasible := 0
+	for i := range 200 {
+		c := enginetest.RandomChain(r, enginetest.Shape{MinStages: 2, MaxStages: 30})
+		budget := enginetest.RandomBudget(r, c)
+		g := 2 + r.IntN(5)
+		o, err := solve(newTerms(c, budget, outputCounted).group(g), allTricks, nil)
+		if err != nil {
+			continue
+		}
+		feasible++
+		input := fmt.Sprintf("seed 6 chain %d, %d stages as one, budget %d\n%s", i, g, budget, enginetest.Dump(c))
+		seq := ungroup(o.seq, g, c.Len())
+		if _, _, err := engine.ExpandChain(c).CompileSequence(seq); err != nil {
+			t.Fatalf("%s%v: %v", input, seq, err)
+		}
+		best, err := solve(newTerms(c, budget, outputCounted), allTricks, nil)
+		if err != nil {
+			t.Fatalf("%s: the grouped chain fits, the chain does not: %v", input, err)
+		}
+		least, _ := Replay(c, best.seq)
+		if total, peak := Replay(c, seq); peak > budget || total < least {
+			t.Errorf("%s: takes %v and %d bytes, the optimum is %v", input, total, peak, least)
+		}
+	}
+	if feasible < 80 {
+		t.Errorf("only %d of 200 cases fit: the generator is off", feasible)
+	}
+}
+
+// TestBestSoFar stops the solver when it has reached the chain itself: what it
+// has by then is a schedule of the grouped chain.
+func TestBestSoFar(t *testing.T) {
+	c := enginetest.RandomChain(enginetest.Rand(8), enginetest.Shape{MinStages: 400, MaxStages: 400, MaxSize: 1 << 20, MaxTime: 1e7})
+	p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, c.StoreAllPeak()/4)
+	ctx, cancel := context.WithCancel(context.Background())
+	poll := engine.NewPoll(ctx, func(pr engine.Progress) {
+		if pr.Total == c.Len() { // at work on the chain itself
+			cancel()
+		}
+	})
+	stopped, err := solveRotor(p, nil, poll)
+	if !errors.Is(err, context.Canceled) || stopped == nil {
+		t.Fatalf("got %v, %v; want a schedule and %v", stopped, err, context.Canceled)
+	}
+	if stopped.Peak > p.Budget || stopped.Optimal || stopped.Bound > stopped.Makespan {
+		t.Errorf("got peak %d within %d, optimal %v, bound %v of %v", stopped.Peak, p.Budget, stopped.Optimal, stopped.Bound, stopped.Makespan)
+	}
 }

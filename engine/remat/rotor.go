@@ -63,21 +63,26 @@ func solveRotor(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine
 			Why:      o.floors.why(c),
 		}
 	}
-	if err != nil {
+	if err != nil && (errors.Is(err, engine.ErrUnsupported) || o == nil || o.seq == nil) {
 		return nil, err
 	}
 	sol := solution(p, o.seq)
-	if want := c.ForwardTime() + c.BackTime() + t.duration(o.extra); sol.Makespan != want {
-		panic(fmt.Sprintf("remat: the sequence takes %v, the table says %v", sol.Makespan, want))
+	if want := c.ForwardTime() + c.BackTime() + t.duration(o.extra); sol.Makespan != want || sol.Peak > p.Budget {
+		panic(fmt.Sprintf("remat: the sequence takes %v and %d bytes, the table says %v within %d", sol.Makespan, sol.Peak, want, p.Budget))
+	}
+	sol.Within = "persistent recomputation"
+	if err != nil {
+		sol.Bound = c.ForwardTime() + c.BackTime()
+		sol.Notes = []string{fmt.Sprintf("Out of time: found with %d stages taken as one.", o.group)}
+		return sol, err
 	}
 	sol.Optimal = true
-	sol.Within = "persistent recomputation"
 	sol.Bound = sol.Makespan
-	sol.Notes = []string{"Sizes are exact bytes. Theorem 1 is used with |δ^(s-1)|, the gradient that B^s writes, counted while B^s runs."}
+	sol.Notes = []string{"Feasibility rule: Theorem 1, with the gradient that a backward writes counted while it runs. Sizes are exact bytes."}
 	if args["printed"] == "yes" {
 		note, err := printedNote(c, p.Budget, poll)
 		if err != nil {
-			return nil, err
+			return sol, err
 		}
 		sol.Notes = append(sol.Notes, note)
 	}
@@ -97,7 +102,7 @@ func printedNote(c *engine.Chain, budget engine.Bytes, poll *engine.Poll) (strin
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("As printed, without |δ^(s-1)|, Theorem 1 gives a step time of %v, whether or not that fits.", d), nil
+	return fmt.Sprintf("As printed, without that gradient, Theorem 1 gives a step time of %v, whether or not it fits.", d), nil
 }
 
 // PrintedMakespan is the step time that Theorem 1 gives as printed, without the

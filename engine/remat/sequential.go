@@ -69,6 +69,10 @@ func solveSequential(p *engine.Problem, args engine.Args, poll *engine.Poll) (*e
 			continue
 		}
 		sol := solution(p, seq)
+		// Any schedule runs every operation once; with one segment nothing more.
+		sol.Bound = c.ForwardTime() + c.BackTime()
+		sol.Optimal = sol.Makespan == sol.Bound
+		sol.Within = "all schedules"
 		sol.Notes = []string{fmt.Sprintf("%d segments of %d layers; the last one has %d.", try.segments,
 			layers(c)/try.segments, layers(c)-(try.segments-1)*(layers(c)/try.segments))}
 		return sol, nil

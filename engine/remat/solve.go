@@ -7,11 +7,13 @@ import (
 	"memtide/engine"
 )
 
-// optimum is what solve finds.
+// optimum is what solve finds. If it has to stop early, extra and seq are those
+// of the finest grouping that was solved, and seq is nil if there is none.
 type optimum struct {
 	floors *floors // needs by state, in units of the terms
 	extra  int64   // time spent on computing again, in units of the terms
 	seq    []engine.ChainOp
+	group  int // number of stages taken as one; 1 for the optimum
 }
 
 var errNoRoom = errors.New("remat: the room is less than the root of the floors")
@@ -79,6 +81,7 @@ func solveIn[T unit](o *optimum, t *terms, use tricks, poll *engine.Poll) error 
 			return err
 		}
 		before, limit, known = limit, v, true
+		o.extra, o.seq, o.group = int64(v), ungroup(x.trace(), g, t.n), g
 	}
 	x, err := newTable[T](t, use, poll)
 	if err != nil {
@@ -100,7 +103,7 @@ func solveIn[T unit](o *optimum, t *terms, use tricks, poll *engine.Poll) error 
 			return err
 		}
 	}
-	o.extra, o.seq = int64(v), x.trace()
+	o.extra, o.seq, o.group = int64(v), x.trace(), 1
 	return nil
 }
 

@@ -72,3 +72,32 @@ func (x *table[T]) choice(s, t int, m T) int {
 	}
 	panic("remat: no choice attains the value of a state")
 }
+
+// ungroup turns a sequence of the chain of n stages, grouped by g, into one of
+// the chain itself (see terms.group).
+func ungroup(grouped []engine.ChainOp, g, n int) []engine.ChainOp {
+	count := (n-1+g-1)/g + 1
+	var seq []engine.ChainOp
+	for _, op := range grouped {
+		a, b := (op.Stage-1)*g+1, min(op.Stage*g, n-1)
+		if op.Stage == count {
+			a, b = n, n
+		}
+		switch op.Kind {
+		case engine.FCk: // keeps the input of the group, and no other
+			seq = append(seq, engine.ChainOp{Kind: engine.FCk, Stage: a})
+			for k := a + 1; k <= b; k++ {
+				seq = append(seq, engine.ChainOp{Kind: engine.FNone, Stage: k})
+			}
+		case engine.FAll, engine.FNone:
+			for k := a; k <= b; k++ {
+				seq = append(seq, engine.ChainOp{Kind: op.Kind, Stage: k})
+			}
+		case engine.BStep:
+			for k := b; k >= a; k-- {
+				seq = append(seq, engine.ChainOp{Kind: op.Kind, Stage: k})
+			}
+		}
+	}
+	return seq
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-echarts/go-echarts/v2/charts"
 	"github.com/go-echarts/go-echarts/v2/opts"
+	"github.com/go-echarts/go-echarts/v2/types"
 
 	"memtide/engine"
 	"memtide/web/draw"
@@ -29,10 +30,10 @@ func (p *Plot) Option(look Look) ([]byte, error) {
 	line := charts.NewLine()
 	c := func(r draw.Role) string { return look.Colours[r] }
 	unit, name := p.unit()
-	axisLabel := func(suffix, prefix string) *opts.AxisLabel {
+	axisLabel := func(template types.FuncStr) *opts.AxisLabel {
 		return &opts.AxisLabel{
 			Color: c(draw.Muted), FontFamily: look.Font, FontSize: 11, HideOverlap: opts.Bool(true),
-			ShowMinLabel: opts.Bool(false), ShowMaxLabel: opts.Bool(false), Formatter: opts.FuncStripCommentsOpts(""),
+			ShowMinLabel: opts.Bool(false), ShowMaxLabel: opts.Bool(false), Formatter: template,
 		}
 	}
 	line.SetGlobalOptions(
@@ -43,14 +44,14 @@ func (p *Plot) Option(look Look) ([]byte, error) {
 		charts.WithGridOpts(opts.Grid{Left: px(left), Right: px(right), Top: px(top), Bottom: px(bottom)}),
 		charts.WithXAxisOpts(opts.XAxis{Type: "value", Min: float64(p.From) / unit, Max: float64(p.To) / unit, SplitNumber: 4,
 			AxisLine:  &opts.AxisLine{LineStyle: &opts.LineStyle{Color: c(draw.Grid)}},
-			SplitLine: &opts.SplitLine{Show: opts.Bool(false)}, AxisLabel: axisLabel("", "")}),
+			SplitLine: &opts.SplitLine{Show: opts.Bool(false)}, AxisLabel: axisLabel(types.FuncStr("{value} " + name))}),
 		charts.WithYAxisOpts(opts.YAxis{Type: "value", Min: p.Low, Max: p.Top, SplitNumber: 4,
-			SplitLine: &opts.SplitLine{Show: opts.Bool(true), LineStyle: &opts.LineStyle{Color: c(draw.Grid)}}, AxisLabel: axisLabel("", "")}),
+			SplitLine: &opts.SplitLine{Show: opts.Bool(true), LineStyle: &opts.LineStyle{Color: c(draw.Grid)}}, AxisLabel: axisLabel("×{value}")}),
 	)
 	p.addMarks(line, c, unit)
 	for i := range p.Bounds {
 		line.AddSeries(p.Bounds[i].Title, p.data(&p.Bounds[i], unit),
-			charts.WithLineChartOpts(opts.LineChart{ShowSymbol: opts.Bool(false), Color: c(draw.Muted)}),
+			charts.WithLineChartOpts(opts.LineChart{ShowSymbol: opts.Bool(false)}),
 			charts.WithLineStyleOpts(opts.LineStyle{Color: c(draw.Muted), Width: 1.2, Type: "dotted"}))
 	}
 	for i := range p.Lines {
@@ -58,7 +59,7 @@ func (p *Plot) Option(look Look) ([]byte, error) {
 	}
 	p.addPoints(line, c, unit)
 	line.Validate()
-	return p.finish(line.JSON(), look, name)
+	return p.finish(line.JSON(), look)
 }
 
 func px(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
@@ -86,7 +87,7 @@ func (p *Plot) addMarks(line *charts.Line, c func(draw.Role) string, unit float6
 	options := []charts.SeriesOpts{
 		charts.WithMarkLineNameXAxisItemOpts(opts.MarkLineNameXAxisItem{Name: "budget", XAxis: float64(p.Budget) / unit}),
 		charts.WithMarkLineStyleOpts(opts.MarkLineStyle{Symbol: []string{"none", "none"},
-			Label:     &opts.Label{Show: opts.Bool(true), Color: c(draw.Ink), FontSize: 11, Formatter: opts.FuncStripCommentsOpts("")},
+			Label:     &opts.Label{Show: opts.Bool(true), Color: c(draw.Ink), FontSize: 11},
 			LineStyle: &opts.LineStyle{Color: c(draw.Budget), Width: 1.5, Type: "dashed"}}),
 	}
 	if p.Fits > p.From {
@@ -109,7 +110,7 @@ func (p *Plot) addLine(line *charts.Line, c func(draw.Role) string, i int, unit 
 		width = 2.6
 	}
 	line.AddSeries(l.Title, p.data(l, unit),
-		charts.WithLineChartOpts(opts.LineChart{Step: "start", ShowSymbol: opts.Bool(false), Color: colour}),
+		charts.WithLineChartOpts(opts.LineChart{Step: "start", ShowSymbol: opts.Bool(false)}),
 		charts.WithLineStyleOpts(opts.LineStyle{Color: colour, Width: width}))
 }
 
@@ -142,9 +143,9 @@ func (p *Plot) addPoints(line *charts.Line, c func(draw.Role) string, unit float
 	point("shown", "circle", 11, c(draw.Ink), p.Now)
 }
 
-// finish adds what go-echarts has no field for: templates of labels, dashes
-// and the labels at the ends of lines.
-func (p *Plot) finish(option map[string]any, look Look, unit string) ([]byte, error) {
+// finish adds what go-echarts has no field for: dashes, and the labels at the
+// ends of lines.
+func (p *Plot) finish(option map[string]any, look Look) ([]byte, error) {
 	raw, err := json.Marshal(option)
 	if err != nil {
 		return nil, fmt.Errorf("chart: %w", err)
@@ -153,8 +154,6 @@ func (p *Plot) finish(option map[string]any, look Look, unit string) ([]byte, er
 	if err := json.Unmarshal(raw, &o); err != nil {
 		return nil, fmt.Errorf("chart: %w", err)
 	}
-	set(o, "{value} "+unit, "xAxis", "0", "axisLabel", "formatter")
-	set(o, "×{value}", "yAxis", "0", "axisLabel", "formatter")
 	labels := p.labels()
 	dashed := 0
 	for _, v := range o["series"].([]any) {

@@ -21,51 +21,47 @@ func boundsOf(s *sim.Sample) (b bounds) {
 	return b
 }
 
-// memoryIndex finds the extremes of the running sums over any range of samples
-// by looking at few of them.
+// memoryIndex finds the largest running sums over any range of samples by
+// looking at few of them.
 type memoryIndex struct {
-	samples   []sim.Sample
-	low, high []bounds // by blocks of blockSize samples
+	samples []sim.Sample
+	blocks  []bounds // the largest sums of each block of blockSize samples
 }
 
 func newMemoryIndex(samples []sim.Sample) memoryIndex {
-	blocks := (len(samples) + blockSize - 1) / blockSize
-	x := memoryIndex{samples: samples, low: make([]bounds, blocks), high: make([]bounds, blocks)}
-	for b := range blocks {
-		x.low[b], x.high[b] = boundsOf(&samples[b*blockSize]), boundsOf(&samples[b*blockSize])
-		x.scan(b*blockSize, min((b+1)*blockSize, len(samples)), &x.low[b], &x.high[b])
+	x := memoryIndex{samples: samples, blocks: make([]bounds, (len(samples)+blockSize-1)/blockSize)}
+	for b := range x.blocks {
+		x.scan(b*blockSize, min((b+1)*blockSize, len(samples)), &x.blocks[b])
 	}
 	return x
 }
 
 //go:noinline
-func (x *memoryIndex) scan(i, j int, low, high *bounds) {
+func (x *memoryIndex) scan(i, j int, high *bounds) {
 	for ; i < j; i++ {
 		var sum int64
 		for c, used := range x.samples[i].Used {
 			sum += int64(used)
-			low[c], high[c] = min(low[c], sum), max(high[c], sum)
+			high[c] = max(high[c], sum)
 		}
 	}
 }
 
-// extremes are the smallest and largest running sums of samples [i, j), i < j.
-func (x *memoryIndex) extremes(i, j int) (low, high bounds) {
-	low = boundsOf(&x.samples[i])
-	high = low
+// high is the largest running sums of samples [i, j).
+func (x *memoryIndex) high(i, j int) (high bounds) {
 	bi, bj := (i+blockSize-1)/blockSize, j/blockSize
 	if bi >= bj {
-		x.scan(i, j, &low, &high)
-		return low, high
+		x.scan(i, j, &high)
+		return high
 	}
-	x.scan(i, bi*blockSize, &low, &high)
-	x.scan(bj*blockSize, j, &low, &high)
-	for b := bi; b < bj; b++ {
-		for c := range low {
-			low[c], high[c] = min(low[c], x.low[b][c]), max(high[c], x.high[b][c])
+	x.scan(i, bi*blockSize, &high)
+	x.scan(bj*blockSize, j, &high)
+	for _, block := range x.blocks[bi:bj] {
+		for c := range high {
+			high[c] = max(high[c], block[c])
 		}
 	}
-	return low, high
+	return high
 }
 
 // firstAt is the first sample at or after t.
@@ -131,4 +127,25 @@ func (x *lifeIndex) at(t time.Duration, f func(life int)) {
 			}
 		}
 	}
+}
+
+// gallop is the first sample from i on, up to n, at or after t nanoseconds. It
+// looks near i first.
+func (x *memoryIndex) gallop(i, n int, t int64) int {
+	step, hi := 1, i
+	for hi < n && int64(x.samples[hi].At) < t {
+		i = hi + 1
+		hi += step
+		step *= 2
+	}
+	hi = min(hi, n)
+	for i < hi {
+		mid := int(uint(i+hi) / 2)
+		if int64(x.samples[mid].At) < t {
+			i = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return i
 }

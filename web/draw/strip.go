@@ -93,10 +93,12 @@ func (m *Model) drawStrip(s *Scene, f *frame) {
 	s.text(Muted, f.left-8, top+9, end, format.Bytes(largest))
 	s.line(strokeOf(Grid, 1), float32(f.left), float32(bottom+0.5), float32(f.right), float32(bottom+0.5))
 	bars := m.bars(f)
+	s.clearSlices()
 	for _, b := range bars {
 		h := 2 + (bottom-top-2)*float64(m.sizes[b.at-1])/math.Max(float64(largest), 1)
-		m.drawBar(s, b, bottom-h, h)
+		m.collectBar(s, b, bottom-h, h)
 	}
+	s.flushSlices()
 	for _, b := range bars {
 		letter := DecisionLetter(m.decision(b.at))
 		if b.first == b.last && textWidth(letter) <= b.w+1 {
@@ -106,17 +108,21 @@ func (m *Model) drawStrip(s *Scene, f *frame) {
 	m.outlineBar(s, f, f.Selected, strokeOf(Ink, 2))
 }
 
-func (m *Model) drawBar(s *Scene, b bar, y, h float64) {
+// collectBar puts a bar among the slices of what its colours mean.
+func (m *Model) collectBar(s *Scene, b bar, y, h float64) {
+	add := func(k sim.SpanKind, y, h float64) {
+		s.slices[k] = append(s.slices[k], float32(b.x), float32(y), float32(b.w), float32(h))
+	}
 	switch m.decision(b.at) {
 	case sim.Recompute | sim.Offload: // upper half offloaded, lower half recomputed
-		s.rect(transferStyle, b.x, y, b.w, h/2)
-		s.rect(recomputeStyle, b.x, y+h/2, b.w, h-h/2)
+		add(sim.SpanOffload, y, h/2)
+		add(sim.SpanRecompute, y+h/2, h-h/2)
 	case sim.Recompute:
-		s.rect(recomputeStyle, b.x, y, b.w, h)
+		add(sim.SpanRecompute, y, h)
 	case sim.Offload:
-		s.rect(transferStyle, b.x, y, b.w, h)
+		add(sim.SpanOffload, y, h)
 	default:
-		s.rect(forwardStyle, b.x, y, b.w, h)
+		add(sim.SpanForward, y, h)
 	}
 }
 

@@ -17,6 +17,19 @@ var kindStyles = [numKinds]style{
 	kindWaiting:       waitingStyle,
 }
 
+func (s *Scene) clearSlices() {
+	for k := range s.slices {
+		s.slices[k] = s.slices[k][:0]
+	}
+}
+
+// flushSlices draws what was collected, one group for each kind.
+func (s *Scene) flushSlices() {
+	for k := range s.slices {
+		s.rects(kindStyles[k], s.slices[k])
+	}
+}
+
 // waitingBox is a gap that is wide enough for an outline.
 var waitingBox = style{fill: Surface, stroke: Waiting, pattern: thinHatch, lines: Waiting, dash: dashWaiting, width: 1}
 
@@ -75,9 +88,7 @@ type label struct {
 func (m *Model) drawLane(s *Scene, f *frame, l int) {
 	y, h := laneBox(f.Height, l)
 	ln := &m.lanes[l]
-	for k := range s.slices {
-		s.slices[k] = s.slices[k][:0]
-	}
+	s.clearSlices()
 	boxes := s.xy[:0]
 	var labels []label
 	drawn := f.left
@@ -105,17 +116,15 @@ func (m *Model) drawLane(s *Scene, f *frame, l int) {
 		}
 	})
 	s.xy = boxes
-	for k := range s.slices {
-		s.rects(kindStyles[k], s.slices[k])
-	}
+	s.flushSlices()
 	s.rects(waitingBox, boxes)
 	for _, lb := range labels {
-		if lb.ink == Waiting { // legible on the hatch
+		if lb.ink == Budget { // legible on the hatch
 			w := textWidth(lb.text) + 4
 			s.rect(fillOf(Surface), lb.x-w/2, y+h/2-7, w, 14)
 		}
 	}
-	for _, ink := range [...]Role{OnForward, OnRecompute, OnBackward, OnTransfer, Waiting} {
+	for _, ink := range [...]Role{OnForward, OnRecompute, OnBackward, OnTransfer, Budget} {
 		for _, lb := range labels {
 			if lb.ink == ink {
 				s.text(ink, lb.x, y+h/2+4, middle, lb.text)
@@ -129,7 +138,7 @@ func (m *Model) label(ln *lane, k mark, x0, x1 float64) (label, bool) {
 	room, ref := x1-x0-6, ln.ref[k.slice]
 	if ref < 0 {
 		g := &m.trace.Gaps[^ref]
-		lb := label{(x0 + x1) / 2, Waiting, format.Duration(g.End - g.Start)}
+		lb := label{(x0 + x1) / 2, Budget, format.Duration(g.End - g.Start)}
 		return lb, textWidth(lb.text)+8 <= room
 	}
 	sp := &m.trace.Spans[ref]

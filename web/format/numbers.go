@@ -175,3 +175,13 @@ func Count(n int) string {
 	}
 	return s
 }
+
+// Milliseconds writes a time as an exact number of milliseconds without unit,
+// for tables: "411.2".
+func Milliseconds(d time.Duration) string {
+	s := trimZeros(fixed(magnitude(int64(d)), 1e6, 6, nearest))
+	if d < 0 {
+		return "-" + s
+	}
+	return s
+}

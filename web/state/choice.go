@@ -73,9 +73,9 @@ func methodKey(strategy string, args engine.Args) string {
 	return b.String()
 }
 
-// withArg is a copy of args in which name has a value; the default is left out,
+// WithArg is a copy of args in which name has a value; the default is left out,
 // so that equal choices have equal links.
-func withArg(strategy string, args engine.Args, name, value string) engine.Args {
+func WithArg(strategy string, args engine.Args, name, value string) engine.Args {
 	out := maps.Clone(args)
 	if out == nil {
 		out = engine.Args{}

@@ -191,7 +191,7 @@ func (s *State) updateChoice(m Message) []Effect {
 		c.Strategy, c.Args = m.Name, nil
 		return s.choose(c, Push, false)
 	case SetArg:
-		c.Args = withArg(c.Strategy, c.Args, m.Name, m.Value)
+		c.Args = WithArg(c.Strategy, c.Args, m.Name, m.Value)
 		return s.choose(c, Replace, false)
 	case Type:
 		s.Draft = Draft(m) // the field shows it already: nothing to draw

@@ -95,7 +95,7 @@
     (e) => {
       console.warn(e);
       if (page.module) say("The page stopped unexpectedly: " + e.message + ".", "Reload", location.href);
-      else if (e instanceof WebAssembly.CompileError) say("The interactive view cannot start here: WebAssembly is blocked.", "Open in a new tab", location.href + "#");
+      else if (e.name === "CompileError") say("The interactive view cannot start here: WebAssembly is blocked.", "Open in a new tab", location.href + "#");
       else say("The interactive view cannot start: " + e.message + ".", "Reload", location.href);
     },
   );

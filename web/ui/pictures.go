@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"memtide/web/format"
 	"memtide/web/state"
 )
 
@@ -14,13 +13,19 @@ type Pictures struct {
 	Hosts Hosts
 }
 
+// Height is the style of a host: pictures keep their height, so that nothing
+// below them jumps.
+func (c *Pictures) Height(name string) string {
+	return fmt.Sprintf("height:%gpx", pictureOf[name].Height())
+}
+
 // Label is the pictures' accessible name.
 func (c *Pictures) Label() string {
 	p := c.S.Visible()
 	if p == nil {
 		return "Timeline"
 	}
-	return fmt.Sprintf("Timeline of one training step, %s", format.Duration(p.Solved.Trace.Makespan))
+	return "Timeline of one training step. " + p.Model().Summary(p.Solved.Budget)
 }
 
 // Hint tells what can be dragged.

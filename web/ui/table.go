@@ -19,12 +19,17 @@ type Table struct{ S *state.State }
 // HTML instead of components, so that they cost one node, not hundreds.
 const tableRows = 40
 
-func (c *Table) rows() ([]draw.Row, int) {
+func (c *Table) rows() (rows []draw.Row, total int) {
 	p := c.S.Visible()
 	if !c.S.View.Table || p == nil {
 		return nil, 0
 	}
-	return p.Model().Rows(c.S.View.TableTop, c.S.View.TableTop+tableRows)
+	m := p.Model()
+	total = m.NumRows()
+	for i := c.S.View.TableTop; i < min(c.S.View.TableTop+tableRows, total); i++ {
+		rows = append(rows, m.Row(i))
+	}
+	return rows, total
 }
 
 // Range says which rows are shown.

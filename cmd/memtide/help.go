@@ -1,0 +1,165 @@
+//go:build !js
+
+package main
+
+import (
+	"flag"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"memtide/engine"
+	"memtide/profiles"
+	"memtide/profiles/preset"
+	"memtide/web/format"
+)
+
+// topics are what help knows beside the commands.
+var topics = []struct {
+	name, summary string
+	text          func() string
+}{
+	{"presets", "networks that need no file", presetsHelp},
+	{"devices", "devices for -device", devicesHelp},
+	{"strategies", "strategies and their parameters", strategiesHelp},
+	{"formats", "files that are read", formatsHelp},
+}
+
+// help writes the overview, or what is known about one command or topic.
+func help(e *env, args []string) error {
+	if len(args) == 0 {
+		fmt.Fprint(e.stdout, overview())
+		return nil
+	}
+	if len(args) > 1 {
+		return bad("help takes one command or topic; got %s", strings.Join(args, " "))
+	}
+	if c := lookup(args[0]); c != nil {
+		fmt.Fprint(e.stdout, c.usage())
+		return nil
+	}
+	var names []string
+	for _, t := range topics {
+		if t.name == args[0] {
+			fmt.Fprint(e.stdout, t.text())
+			return nil
+		}
+		names = append(names, t.name)
+	}
+	return bad("there is no help about %q; known are %s, %s", args[0], strings.Join(commandNames(), ", "), strings.Join(names, ", "))
+}
+
+// overview is the text of help without arguments.
+func overview() string {
+	return table(func(w *tabwriter.Writer) {
+		fmt.Fprint(w, "memtide shows how a training step fits into a memory budget.\n\nCommands\n")
+		for _, c := range commands() {
+			fmt.Fprintf(w, "  %s\t%s\n", c.name, c.summary)
+		}
+		fmt.Fprint(w, "  help\tthis text, or more about a command or a topic\n\nTopics\n")
+		for _, t := range topics {
+			fmt.Fprintf(w, "  %s\t%s\n", t.name, t.summary)
+		}
+		fmt.Fprint(w, "\nExamples\n")
+		for _, c := range commands() {
+			fmt.Fprintf(w, "  %s\n", c.examples[0])
+		}
+	})
+}
+
+// usage is the text of -h.
+func (c *command) usage() string {
+	return table(func(w *tabwriter.Writer) {
+		fmt.Fprintf(w, "memtide %s %s\n\n%s\n", c.name, c.args, c.doc)
+		fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
+		c.flags(fs)
+		fmt.Fprint(w, "\nFlags\n")
+		fs.VisitAll(func(f *flag.Flag) {
+			value, text := flag.UnquoteUsage(f)
+			if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "0" && f.DefValue != "0s" {
+				text += " (default " + f.DefValue + ")"
+			}
+			fmt.Fprintf(w, "  -%s\t%s\n", strings.TrimSpace(f.Name+" "+value), text)
+		})
+		fmt.Fprint(w, "\nExamples\n")
+		for _, x := range c.examples {
+			fmt.Fprintf(w, "  %s\n", x)
+		}
+	})
+}
+
+// table aligns what fill writes: cells are separated by tabs, two spaces stand
+// between columns.
+func table(fill func(w *tabwriter.Writer)) string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.DiscardEmptyColumns)
+	fill(w)
+	w.Flush() // a strings.Builder takes everything
+	lines := strings.Split(b.String(), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+func presetsHelp() string {
+	return table(func(w *tabwriter.Writer) {
+		fmt.Fprint(w, "Presets, with their usual batch size; any from 1 to 4096 can be named.\n\n")
+		for _, p := range preset.All() {
+			fmt.Fprintf(w, "  %s\t%s\n", preset.Ref(p.ID, p.DefaultBatch), p.Title)
+		}
+	})
+}
+
+func devicesHelp() string {
+	return table(func(w *tabwriter.Writer) {
+		fmt.Fprint(w, "Devices: memory, link to the host in each direction.\n\n")
+		for _, d := range preset.Devices() {
+			mark := ""
+			if d.ID == preset.DefaultDeviceID {
+				mark = "default"
+			}
+			rates := format.Rate(d.ToDev)
+			if d.ToHost != d.ToDev {
+				rates += ", to host " + format.Rate(d.ToHost)
+			}
+			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s duplex\t%s\n", d.ID, d.Name, format.Bytes(d.Memory), rates, d.Duplex, mark)
+		}
+	})
+}
+
+func strategiesHelp() string {
+	return table(func(w *tabwriter.Writer) {
+		fmt.Fprint(w, "Strategies, for -strategy; parameters, for -arg NAME=VALUE.\n")
+		for _, s := range engine.Strategies() {
+			fmt.Fprintf(w, "\n%s\t%s\n", s.Name, s.Title)
+			fmt.Fprintf(w, "\t%s\n", firstParagraph(s.Doc))
+			for _, p := range s.Params {
+				fmt.Fprintf(w, "\t-arg %s=%s  %s: %s\n", p.Name, p.Default, p.Title, legal(&p))
+			}
+		}
+	})
+}
+
+// legal says which values a parameter can have.
+func legal(p *engine.Param) string {
+	if p.Choices != nil {
+		return strings.Join(p.Choices, ", ")
+	}
+	return fmt.Sprintf("%d to %d", p.Min, p.Max)
+}
+
+func formatsHelp() string {
+	return table(func(w *tabwriter.Writer) {
+		fmt.Fprint(w, "Formats; files are told apart by their content and may be gzipped.\n")
+		for _, f := range profiles.Formats() {
+			fmt.Fprintf(w, "\n%s\t%s\n\t%s\n", f.Name, f.Title, firstParagraph(f.Doc))
+		}
+	})
+}
+
+// firstParagraph is the part before the first blank line, on one line.
+func firstParagraph(doc string) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(doc), "\n\n")
+	return strings.Join(strings.Fields(first), " ")
+}

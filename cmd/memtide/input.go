@@ -1,0 +1,274 @@
+//go:build !js
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+
+	"memtide/engine"
+	_ "memtide/engine/all" // every strategy
+	"memtide/profiles"
+	"memtide/profiles/preset"
+	"memtide/wasm/proto"
+	"memtide/web/link"
+)
+
+// What is used where neither flags nor link say anything: as on the page.
+const defaultStrategy = "rotor"
+
+var defaultBudget = link.Budget{Percent: 60}
+
+// input is a choice that has been understood: the network has been read and
+// every name in it is known.
+type input struct {
+	profile  *profiles.Profile
+	network  proto.Network
+	link     link.Link // all that was chosen, canonical
+	device   engine.Device
+	deviceID string // empty if the rates are not those of a listed device
+	method   proto.Method
+	title    string // of the strategy
+}
+
+// read understands the flags and reads the network: args are the arguments
+// besides the flags.
+func (c *choice) read(e *env, args []string) (*input, error) {
+	if len(args) > 1 {
+		return nil, bad("one file at a time; got %s", strings.Join(args, " and "))
+	}
+	sources := len(args)
+	for _, s := range []string{c.preset, c.from} {
+		if s != "" {
+			sources++
+		}
+	}
+	switch {
+	case sources == 0:
+		return nil, bad("there is no network; name a FILE, -preset resnet101-b32 or -from LINK")
+	case sources > 1:
+		return nil, bad("there is more than one network; name either a FILE, or -preset, or -from")
+	}
+	in := &input{}
+	var err error
+	switch {
+	case c.from != "":
+		in.link, err = parseLink(e, c.from)
+	case c.preset != "":
+		in.link.Preset = c.preset
+	default:
+		in.link.Profile, err = readFile(e, args[0])
+	}
+	if err != nil {
+		return nil, err
+	}
+	in.link = override(in.link, c.flags)
+	for _, step := range []func() error{in.open, in.chooseDevice, in.chooseStrategy} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	if in.link.Budget == (link.Budget{}) {
+		in.link.Budget = defaultBudget
+	}
+	return in, nil
+}
+
+// readFile decodes a file, or the standard input for "-".
+func readFile(e *env, name string) (*profiles.Profile, error) {
+	from, hint := e.stdin, ""
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, bad("%v", err)
+		}
+		defer f.Close()
+		from, hint = f, name
+	} else {
+		name = "standard input"
+	}
+	data, err := io.ReadAll(io.LimitReader(from, profiles.MaxSize+1))
+	if err != nil {
+		return nil, bad("%s: %v", name, err)
+	}
+	p, err := profiles.Decode(hint, data, nil)
+	if err != nil {
+		return nil, bad("%s: %s", name, explain(err))
+	}
+	return p, nil
+}
+
+// explain writes what is wrong with a file: place, what was found, what was
+// expected and what to do, one line per problem.
+func explain(err error) string {
+	problems := profiles.Problems(err)
+	if len(problems) == 0 {
+		return err.Error()
+	}
+	var lines []string
+	for _, p := range problems {
+		lines = append(lines, p.Error()+" "+p.Remedy)
+	}
+	if many, ok := err.(*profiles.FormatErrors); ok && many.More > 0 {
+		lines = append(lines, fmt.Sprintf("And %d more.", many.More))
+	}
+	return strings.Join(lines, "\n  ")
+}
+
+// open builds the preset or writes down the profile, as requests name it.
+func (in *input) open() error {
+	if in.link.Preset == "" {
+		in.profile = in.link.Profile
+		var native bytes.Buffer
+		if err := in.profile.EncodeNative(&native); err != nil {
+			return bad("%v", err)
+		}
+		in.network.Profile = json.RawMessage(native.Bytes())
+		return nil
+	}
+	known, batch, err := preset.Parse(in.link.Preset)
+	if err != nil {
+		return bad("%v", err)
+	}
+	if in.profile, err = known.Profile(batch); err != nil {
+		return bad("%v", err)
+	}
+	in.link.Preset = preset.Ref(known.ID, batch)
+	in.network.Preset = in.link.Preset
+	return nil
+}
+
+// chooseDevice settles the rates: those given, else those of the device given,
+// else those of the device that a file was measured on, else the default's. The
+// link is left with what a reader cannot know otherwise.
+func (in *input) chooseDevice() error {
+	l := &in.link
+	id := l.Device
+	own := in.profile.Device
+	if id == "" && in.network.Preset == "" && own != nil && own.ToHost > 0 && own.ToDev > 0 {
+		in.device = *own
+	} else {
+		if id == "" {
+			id = preset.DefaultDeviceID
+		}
+		d := preset.LookupDevice(id)
+		if d == nil {
+			return bad("there is no device %q; known are %s", l.Device, strings.Join(deviceIDs(), ", "))
+		}
+		in.device = d.Device
+	}
+	listed := in.device
+	if l.ToDev > 0 {
+		in.device.ToDev, in.device.ToHost = l.ToDev, l.ToDev
+	}
+	if l.ToHost > 0 {
+		in.device.ToHost = l.ToHost
+	}
+	if l.Duplex != "" {
+		in.device.Duplex = map[string]engine.Duplex{"half": engine.HalfDuplex, "full": engine.FullDuplex}[l.Duplex]
+	}
+	in.deviceID = id
+	l.Device, l.ToDev, l.ToHost, l.Duplex = "", 0, 0, ""
+	if id != "" && id != preset.DefaultDeviceID {
+		l.Device = id
+	}
+	rates := in.device.ToDev != listed.ToDev || in.device.ToHost != listed.ToHost
+	if rates || id == "" {
+		in.deviceID = ""
+		l.ToDev, l.ToHost = in.device.ToDev, in.device.ToHost
+	}
+	if in.device.Duplex != listed.Duplex || id == "" && in.device.Duplex != engine.HalfDuplex {
+		l.Duplex = in.device.Duplex.String()
+	}
+	if l.Transfers == engine.Whole.String() {
+		l.Transfers = ""
+	}
+	return nil
+}
+
+func deviceIDs() []string {
+	var ids []string
+	for _, d := range preset.Devices() {
+		ids = append(ids, d.ID)
+	}
+	return ids
+}
+
+// chooseStrategy checks the strategy and its parameters; those that have their
+// default are left out of the link.
+func (in *input) chooseStrategy() error {
+	l := &in.link
+	if l.Strategy == "" {
+		l.Strategy = defaultStrategy
+	}
+	s, err := strategy(l.Strategy)
+	if err != nil {
+		return err
+	}
+	full, err := s.Parse(l.Args)
+	if err != nil {
+		return bad("%v; memtide help strategies lists the parameters", err)
+	}
+	given := engine.Args{}
+	for _, p := range s.Params {
+		if full[p.Name] != p.Default {
+			given[p.Name] = full[p.Name]
+		}
+	}
+	if l.Args = nil; len(given) > 0 {
+		l.Args = given
+	}
+	in.method = proto.Method{Strategy: s.Name, Args: l.Args}
+	in.title = s.Title
+	return nil
+}
+
+// strategy finds a strategy; the error lists those that there are.
+func strategy(name string) (*engine.Strategy, error) {
+	if s := engine.Lookup(name); s != nil {
+		return s, nil
+	}
+	var known []string
+	for _, s := range engine.Strategies() {
+		known = append(known, s.Name)
+	}
+	return nil, bad("there is no strategy %q; known are %s", name, strings.Join(known, ", "))
+}
+
+// setting is the input as requests want it.
+func (in *input) setting() proto.Setting {
+	return proto.Setting{Network: in.network, Device: in.device, Transfers: in.transfers()}
+}
+
+func (in *input) transfers() engine.Transfers {
+	if in.link.Transfers == engine.Streamed.String() {
+		return engine.Streamed
+	}
+	return engine.Whole
+}
+
+// budget is a budget as requests want it. Shares finer than a hundredth of a
+// per cent are resolved here.
+func (in *input) budget(b link.Budget) proto.Budget {
+	if b.Bytes > 0 {
+		return proto.Budget{Bytes: b.Bytes}
+	}
+	points := math.Round(b.Percent * 100)
+	if points < 1 || math.Abs(points-b.Percent*100) > 1e-9*points {
+		return proto.Budget{Bytes: max(b.Of(in.profile.Totals().KeepAllPeak), 1)}
+	}
+	return proto.Budget{BasisPoints: int(points)}
+}
+
+// problem is what was solved, for drawing it.
+func (in *input) problem(budget engine.Bytes) *engine.Problem {
+	if in.profile.Chain != nil {
+		return engine.NewChainProblem(in.profile.Chain, in.device, in.transfers(), budget)
+	}
+	return &engine.Problem{Graph: in.profile.Graph, Device: in.device, Transfers: in.transfers(), Budget: budget}
+}

@@ -1,0 +1,225 @@
+//go:build !js
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+	"memtide/wasm/proto"
+)
+
+// The schemas of what -json writes.
+const (
+	solveSchema = "memtide-solve/1"
+	sweepSchema = "memtide-sweep/1"
+)
+
+// solveReport is what solve -json writes. Its field names are a promise to
+// scripts: they are only added to.
+type solveReport struct {
+	Schema   string         `json:"schema"`
+	Question questionReport `json:"question"`
+
+	BudgetBytes engine.Bytes  `json:"budget_bytes"` // resolved
+	Complete    bool          `json:"complete"`     // false: the best so far of a search that was stopped
+	Verified    bool          `json:"verified"`     // the checker agreed, and claimed equals measured
+	Problem     string        `json:"problem,omitempty"`
+	Optimal     bool          `json:"optimal"`
+	Within      string        `json:"within,omitempty"` // what optimal ranges over
+	Claimed     costReport    `json:"claimed"`
+	Measured    *measured     `json:"measured"` // null if the schedule cannot be played
+	KeepAll     costReport    `json:"keep_all"` // keeping everything, without any limit
+	Slowdown    float64       `json:"slowdown"` // measured step time over that of keep_all, less 1
+	Bounds      []boundReport `json:"lower_bounds"`
+	Notes       []string      `json:"notes"`
+	Link        string        `json:"link,omitempty"` // fragment of the permalink; empty if the network fits into none
+}
+
+// questionReport is what was asked for.
+type questionReport struct {
+	Network   networkReport `json:"network"`
+	Device    deviceReport  `json:"device"`
+	Transfers string        `json:"transfers"`
+	Strategy  string        `json:"strategy,omitempty"` // of solve
+	Args      engine.Args   `json:"args,omitempty"`     // of solve: those that are not at their default
+}
+
+type networkReport struct {
+	Name             string       `json:"name"`
+	Preset           string       `json:"preset,omitempty"`
+	Format           string       `json:"format"`
+	Batch            int          `json:"batch,omitempty"`
+	Stages           int          `json:"stages"`
+	Ops              int          `json:"ops,omitempty"`
+	ForwardNS        int64        `json:"forward_ns"`
+	BackwardNS       int64        `json:"backward_ns"`
+	SavedBytes       engine.Bytes `json:"saved_bytes"`
+	ResidentBytes    engine.Bytes `json:"resident_bytes"`
+	KeepAllPeakBytes engine.Bytes `json:"keep_all_peak_bytes"`
+	Lint             []string     `json:"lint"`
+}
+
+type deviceReport struct {
+	ID          string       `json:"id,omitempty"` // empty if the rates are not a listed device's
+	Name        string       `json:"name,omitempty"`
+	MemoryBytes engine.Bytes `json:"memory_bytes,omitempty"`
+	ToHost      engine.Rate  `json:"to_host_bytes_per_s"`
+	ToDevice    engine.Rate  `json:"to_device_bytes_per_s"`
+	Duplex      string       `json:"duplex"`
+}
+
+type costReport struct {
+	StepTimeNS int64        `json:"step_time_ns"`
+	PeakBytes  engine.Bytes `json:"peak_bytes"`
+}
+
+type measured struct {
+	costReport
+	HostPeakBytes engine.Bytes     `json:"host_peak_bytes"`
+	ComputeNS     int64            `json:"compute_ns"`
+	RecomputeNS   int64            `json:"recompute_ns"`
+	WaitingNS     map[string]int64 `json:"waiting_ns"` // by reason; with the two above it adds up to step_time_ns
+	Decisions     []string         `json:"decisions"`  // of the stages, in their order
+}
+
+type boundReport struct {
+	Name       string `json:"name"`
+	StepTimeNS int64  `json:"step_time_ns"`
+}
+
+// failureReport is what is written instead if there is no answer.
+type failureReport struct {
+	Schema string        `json:"schema"`
+	Error  *errorReport `json:"error"`
+}
+
+// errorReport says why there is no schedule.
+type errorReport struct {
+	Kind          proto.FailureKind `json:"kind"` // infeasible, unsupported, deadline, bad-request, crash
+	Text          string            `json:"text"`
+	SmallestBytes engine.Bytes      `json:"smallest_bytes,omitempty"` // of infeasible: the smallest budget that would do
+}
+
+// sweepReport is what sweep -json writes.
+type sweepReport struct {
+	Schema   string         `json:"schema"`
+	Question questionReport `json:"question"`
+	Complete bool           `json:"complete"` // false: stopped; points that were not reached are missing
+	KeepAll  costReport     `json:"keep_all"`
+	Points   []pointReport  `json:"points"` // by strategy, then by budget
+}
+
+// pointReport is one strategy at one budget. Step time and peak are measured,
+// and 0 if there is no schedule.
+type pointReport struct {
+	Strategy string       `json:"strategy"`
+	Args     engine.Args  `json:"args,omitempty"`
+	Budget   engine.Bytes `json:"budget_bytes"`
+	costReport
+	Verified     bool          `json:"verified"`
+	Problem      string        `json:"problem,omitempty"`
+	Optimal      bool          `json:"optimal"`
+	LowerBoundNS int64         `json:"lower_bound_ns"`
+	Error        *errorReport `json:"error,omitempty"`
+}
+
+// waitingKeys are the names of the reasons in JSON.
+var waitingKeys = [sim.NumReasons]string{
+	sim.None: "none", sim.NeedsData: "needs_data", sim.NeedsRoom: "needs_room", sim.CopyOut: "copy_out",
+	sim.Window: "window", sim.Dependency: "dependency", sim.Drain: "drain",
+}
+
+func (r *result) json() *solveReport {
+	s := r.solved
+	out := &solveReport{
+		Schema:      solveSchema,
+		Question:    r.in.question(),
+		BudgetBytes: s.Budget,
+		Complete:    r.complete,
+		Verified:    s.Verdict.Verified,
+		Problem:     s.Verdict.Problem,
+		Optimal:     s.Claim.Optimal,
+		Within:      s.Claim.Within,
+		Claimed:     costReport{int64(s.Claim.StepTime), s.Claim.Peak},
+		KeepAll:     costReport{int64(s.KeepAll.StepTime), s.KeepAll.Peak},
+		Bounds:      []boundReport{},
+		Notes:       append([]string{}, s.Claim.Notes...),
+	}
+	out.Question.Strategy, out.Question.Args = r.in.method.Strategy, r.in.method.Args
+	if fragment, err := r.in.permalink(); err == nil {
+		out.Link = fragment
+	}
+	for _, b := range s.Bounds {
+		out.Bounds = append(out.Bounds, boundReport{b.Name, int64(b.StepTime)})
+	}
+	if t := s.Trace; t != nil {
+		out.Measured = measure(t)
+		if s.KeepAll.StepTime > 0 {
+			out.Slowdown = float64(t.Makespan)/float64(s.KeepAll.StepTime) - 1
+		}
+	}
+	return out
+}
+
+func measure(t *sim.Trace) *measured {
+	m := &measured{
+		costReport:    costReport{int64(t.Makespan), t.Peak},
+		HostPeakBytes: t.HostPeak,
+		ComputeNS:     int64(t.ComputeTime),
+		RecomputeNS:   int64(t.RecomputeTime),
+		WaitingNS:     map[string]int64{},
+		Decisions:     []string{},
+	}
+	for reason, d := range t.Waiting {
+		if d > 0 {
+			m.WaitingNS[waitingKeys[reason]] = int64(d)
+		}
+	}
+	for _, d := range t.Decisions {
+		m.Decisions = append(m.Decisions, decisionName(d))
+	}
+	return m
+}
+
+// question reports what both solve and sweep are about.
+func (in *input) question() questionReport {
+	p, t, d := in.profile, in.profile.Totals(), in.device
+	return questionReport{
+		Network: networkReport{
+			Name: p.Name, Preset: in.network.Preset, Format: p.Format, Batch: p.Batch, Stages: t.Stages, Ops: t.Ops,
+			ForwardNS: int64(t.Forward), BackwardNS: int64(t.Back), SavedBytes: t.Saved,
+			ResidentBytes: t.Resident.Total(), KeepAllPeakBytes: t.KeepAllPeak,
+			Lint: append([]string{}, p.Warnings...),
+		},
+		Device:    deviceReport{in.deviceID, d.Name, d.Memory, d.ToHost, d.ToDev, d.Duplex.String()},
+		Transfers: in.transfers().String(),
+	}
+}
+
+func failureOf(f *proto.Failure) *errorReport {
+	return &errorReport{Kind: f.Kind, Text: f.Text, SmallestBytes: f.Smallest}
+}
+
+// sortedArgs is "name=value" of each argument, by name.
+func sortedArgs(args engine.Args) []string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		out = append(out, name+"="+args[name])
+	}
+	return out
+}
+
+func writeJSON(e *env, v any) error {
+	enc := json.NewEncoder(e.stdout)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return fmt.Errorf("writing JSON: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,188 @@
+//go:build !js
+
+// Command memtide answers on the command line what the page answers in the
+// browser, by the same code: how a training step fits into a memory budget, and
+// what that costs.
+//
+//	memtide solve -preset resnet101-b32 -budget 60%
+//	memtide solve -budget 900MiB -strategy greedy -bw 6GB/s net.csv
+//	memtide solve -json - < net.csv
+//	memtide sweep -preset resnet50-b32 -budgets 30%..90% -points 4
+//	memtide link -budget 900MiB -strategy rotor net.csv
+//	memtide svg -preset vgg16-b32 -strategy greedy -theme dark -o vgg16.svg
+//	memtide serve -dir dist -addr 127.0.0.1:8080
+//	memtide help strategies
+//
+// # Input
+//
+// Every command but serve takes a network: a FILE of any format that the page
+// reads (- is the standard input), -preset, or -from with a permalink, whose
+// other settings can be overridden one by one. Flags may stand before and after
+// the file.
+//
+// # Output
+//
+// Results go to the standard output, everything else to the standard error, so
+// that either can be piped. solve and sweep write tables for people, or JSON
+// with -json. Fields of the JSON end in their unit (_ns, _bytes,
+// _bytes_per_s); they are only added to, never renamed: "schema" changes if that
+// promise is ever broken. A number is called verified only if an independent
+// checker agreed with the simulator about the schedule and both with what the
+// strategy claimed.
+//
+// # Exit status
+//
+//	0  done
+//	1  it cannot be done, was stopped early, or is refuted: a budget that is too
+//	   small (the message says the smallest that would do), a strategy that does
+//	   not apply, Ctrl-C, a claim that the checker does not confirm
+//	2  the command line or the input is wrong
+//
+// Ctrl-C stops solve and sweep; what has been found until then is written.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"memtide/wasm/proto"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
+	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// The exit statuses; the package comment says when.
+const (
+	exitOK    = 0
+	exitNo    = 1
+	exitUsage = 2
+)
+
+// env is the world of one run.
+type env struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+}
+
+// command is one of the subcommands.
+type command struct {
+	name     string
+	args     string // of the usage line
+	summary  string // one line
+	doc      string // what a person needs to know beside the flags
+	examples []string
+	// flags defines the command's flags and returns what runs it once they are
+	// parsed, with what is left of the arguments.
+	flags func(fs *flag.FlagSet) func(ctx context.Context, e *env, args []string) error
+}
+
+// commands are the subcommands in the order of the help text.
+func commands() []*command {
+	return []*command{solveCommand(), sweepCommand(), linkCommand(), svgCommand(), serveCommand()}
+}
+
+// run is the whole program: it returns the exit status.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	e := &env{stdin, stdout, stderr}
+	if len(args) == 0 {
+		fmt.Fprint(stderr, overview())
+		return exitUsage
+	}
+	name := args[0]
+	if name == "help" || name == "-h" || name == "-help" || name == "--help" {
+		return e.finish("memtide help", help(e, args[1:]))
+	}
+	c := lookup(name)
+	if c == nil {
+		return e.finish("memtide", bad("there is no command %q; known are %s and help", name, strings.Join(commandNames(), ", ")))
+	}
+	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
+	fs.SetOutput(io.Discard) // finish tells the errors, usage the rest
+	do := c.flags(fs)
+	rest, err := parseMixed(fs, args[1:])
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprint(stdout, c.usage())
+		return exitOK
+	case err != nil:
+		err = bad("%v; memtide %s -h lists the flags", err, c.name)
+	default:
+		err = do(ctx, e, rest)
+	}
+	return e.finish("memtide "+c.name, err)
+}
+
+// parseMixed parses flags before, between and after the other arguments, which
+// it returns.
+func parseMixed(fs *flag.FlagSet, args []string) (rest []string, err error) {
+	for {
+		if err := fs.Parse(args); err != nil {
+			return nil, err
+		}
+		if fs.NArg() == 0 {
+			return rest, nil
+		}
+		// Parse swallows "--", after which everything is an argument.
+		if n := len(args) - fs.NArg(); n > 0 && args[n-1] == "--" {
+			return append(rest, fs.Args()...), nil
+		}
+		rest = append(rest, fs.Arg(0))
+		args = fs.Args()[1:]
+	}
+}
+
+func lookup(name string) *command {
+	for _, c := range commands() {
+		if c.name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+func commandNames() []string {
+	var names []string
+	for _, c := range commands() {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// badInput is an error of the command line or of the input: exit status 2.
+type badInput struct{ text string }
+
+func (e *badInput) Error() string { return e.text }
+
+func bad(format string, args ...any) error { return &badInput{fmt.Sprintf(format, args...)} }
+
+// errTold is an error about which everything has been said.
+var errTold = errors.New("told")
+
+// finish tells an error and turns it into an exit status.
+func (e *env) finish(who string, err error) int {
+	if err == nil {
+		return exitOK
+	}
+	if !errors.Is(err, errTold) {
+		fmt.Fprintf(e.stderr, "%s: %v\n", who, err)
+	}
+	if wrong, ok := errors.AsType[*badInput](err); ok && wrong != nil {
+		return exitUsage
+	}
+	if fail, ok := errors.AsType[*proto.Failure](err); ok && fail.Kind == proto.BadRequest {
+		return exitUsage
+	}
+	return exitNo
+}

@@ -1,0 +1,156 @@
+//go:build !js
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"time"
+
+	"memtide/wasm/proto"
+	"memtide/wasm/serve"
+	"memtide/web/format"
+)
+
+func solveCommand() *command {
+	return &command{
+		name:    "solve",
+		args:    "[flags] FILE | -preset NAME | -from LINK",
+		summary: "find one schedule and say whether it fits and what it costs",
+		doc: `Finds a schedule for one budget. The table puts what the strategy claims beside
+what the simulator measures; "verified" stands there only if an independent
+checker agrees.`,
+		examples: []string{
+			"memtide solve -preset resnet101-b32 -budget 60%",
+			"memtide solve -budget 900MiB -strategy greedy -bw 6GB/s net.csv",
+			"memtide solve -json - < net.csv",
+		},
+		flags: func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
+			var c choice
+			var o solveOptions
+			c.define(fs)
+			c.defineStrategy(fs)
+			o.define(fs)
+			return func(ctx context.Context, e *env, args []string) error {
+				in, err := c.read(e, args)
+				if err != nil {
+					return err
+				}
+				return solve(ctx, e, in, o)
+			}
+		},
+	}
+}
+
+// solveOptions are the flags of solve and sweep beside the input.
+type solveOptions struct {
+	json  bool
+	limit time.Duration
+}
+
+func (o *solveOptions) define(fs *flag.FlagSet) {
+	fs.BoolVar(&o.json, "json", false, "write JSON instead of a table")
+	fs.DurationVar(&o.limit, "limit", 0, "`TIME` that each solve may take, such as 30s; 0 is as long as it needs")
+}
+
+func solve(ctx context.Context, e *env, in *input, o solveOptions) error {
+	solved, fail := findSchedule(ctx, e, in, o.limit)
+	if solved == nil {
+		return tellFailure(e, in, o, fail)
+	}
+	r := &result{in: in, solved: solved, complete: fail == nil}
+	var err error
+	if o.json {
+		err = writeJSON(e, r.json())
+	} else {
+		_, err = fmt.Fprint(e.stdout, r.table())
+	}
+	switch {
+	case err != nil:
+		return err
+	case fail != nil:
+		return fail
+	case !solved.Verdict.Verified:
+		return fmt.Errorf("the schedule is not verified: %s", solved.Verdict.Problem)
+	}
+	return nil
+}
+
+// findSchedule solves, with a bar on a terminal. With an error the schedule is
+// the best so far, if there was one.
+func findSchedule(ctx context.Context, e *env, in *input, limit time.Duration) (*proto.Solved, error) {
+	var best *proto.Solved
+	b := newBar(e.stderr)
+	defer b.clear()
+	b.set(0, 0, "Solving with "+in.title)
+	req := &proto.Request{Op: proto.OpSolve, Solve: &proto.Solve{
+		Setting: in.setting(), Method: in.method, Budget: in.budget(in.link.Budget), Limit: limit,
+	}}
+	reply, err := new(serve.Local).Do(ctx, req, func(r *proto.Reply) {
+		if r.Solved != nil && r.Solved.Trace != nil {
+			best = r.Solved
+		}
+		if p := r.Progress; p != nil {
+			text := "Solving with " + in.title
+			if best != nil {
+				text += ", best so far " + format.Duration(best.Trace.Makespan)
+			}
+			b.set(p.Done, p.Total, text)
+		}
+	})
+	if errors.Is(err, context.Canceled) {
+		err = proto.Fail(proto.Deadline, "%s was stopped before it was done", in.title)
+	}
+	if reply != nil && reply.Solved != nil {
+		best = reply.Solved
+	} else if err == nil {
+		return nil, fmt.Errorf("%s gave no answer", in.title)
+	}
+	if fail, ok := errors.AsType[*proto.Failure](err); ok && fail.Kind != proto.Deadline {
+		best = nil // it would not answer the question
+	}
+	return best, err
+}
+
+// tellFailure says why there is no schedule, and with -json also says it to
+// programs.
+func tellFailure(e *env, in *input, o solveOptions, err error) error {
+	fail, ok := errors.AsType[*proto.Failure](err)
+	if !ok {
+		return err
+	}
+	if o.json {
+		if err := writeJSON(e, &failureReport{Schema: solveSchema, Error: failureOf(fail)}); err != nil {
+			return err
+		}
+	}
+	return &toldFailure{in.reason(fail), fail}
+}
+
+// toldFailure is a failure in better words.
+type toldFailure struct {
+	text string
+	fail *proto.Failure
+}
+
+func (f *toldFailure) Error() string { return f.text }
+func (f *toldFailure) Unwrap() error { return f.fail }
+
+// reason is a failure in words, with the way on.
+func (in *input) reason(f *proto.Failure) string {
+	switch f.Kind {
+	case proto.Infeasible:
+		text := fmt.Sprintf("%s finds no schedule in %s (%d bytes).", in.title, format.Bytes(f.Budget), f.Budget)
+		if f.Smallest > 0 {
+			text += fmt.Sprintf(" The smallest budget that would do is %s: -budget %dB", format.BytesUp(f.Smallest), f.Smallest)
+		}
+		return text
+	case proto.Unsupported:
+		return fmt.Sprintf("%s cannot be used here: %s", in.title, f.Text)
+	case proto.Crash:
+		return f.Text + "\n" + f.Detail
+	}
+	return f.Text
+}

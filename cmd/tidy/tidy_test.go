@@ -1,0 +1,257 @@
+package tidy
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const root = "../.."
+
+// file is a parsed Go file of the repository; path is relative to its root.
+type file struct {
+	path string
+	src  []byte
+	ast  *ast.File
+	fset *token.FileSet
+}
+
+func (f *file) test() bool      { return strings.HasSuffix(f.path, "_test.go") }
+func (f *file) generated() bool { return strings.HasSuffix(f.path, "_gen.go") }
+func (f *file) js() bool {
+	return strings.HasSuffix(f.path, "_js.go") || strings.HasSuffix(f.path, "_js_test.go")
+}
+func (f *file) dir() string { return filepath.ToSlash(filepath.Dir(f.path)) }
+
+// sources parses every Go file that belongs to the repository.
+func sources(t *testing.T) []*file {
+	t.Helper()
+	var out []*file
+	walk(t, func(path string, src []byte) {
+		if !strings.HasSuffix(path, ".go") {
+			return
+		}
+		f := &file{path: path, src: src, fset: token.NewFileSet()}
+		var err error
+		if f.ast, err = parser.ParseFile(f.fset, path, src, parser.ParseComments); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, f)
+	})
+	if len(out) < 50 {
+		t.Fatalf("found only %d Go files below %s: the tests look in the wrong place", len(out), root)
+	}
+	return out
+}
+
+// walk visits the files of the repository, without what is built or installed.
+func walk(t *testing.T, visit func(path string, src []byte)) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if slices.Contains([]string{".git", "dist", "bin", "node_modules"}, d.Name()) {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		src, err := os.ReadFile(p)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, p)
+		if err != nil {
+			return err
+		}
+		visit(filepath.ToSlash(rel), src)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestOnePackageComment(t *testing.T) {
+	comments := map[string]int{}
+	for _, f := range sources(t) {
+		if f.test() {
+			continue
+		}
+		comments[f.dir()] += 0
+		if f.ast.Doc != nil {
+			comments[f.dir()]++
+			if want := "Package " + f.ast.Name.Name + " "; f.ast.Name.Name != "main" && !strings.HasPrefix(f.ast.Doc.Text(), want) {
+				t.Errorf("%s: the package comment begins %.40q, want %q", f.path, f.ast.Doc.Text(), want)
+			}
+		}
+	}
+	for _, dir := range slices.Sorted(maps.Keys(comments)) {
+		if n := comments[dir]; n != 1 {
+			t.Errorf("%s: %d package comments, want 1", dir, n)
+		}
+	}
+}
+
+// The import rules of ARCHITECTURE.md: what knows what.
+func TestImports(t *testing.T) {
+	for _, f := range sources(t) {
+		for _, spec := range f.ast.Imports {
+			path := strings.Trim(spec.Path.Value, `"`)
+			if why := forbidden(f, path); why != "" {
+				t.Errorf("%s imports %s: %s", f.path, path, why)
+			}
+		}
+	}
+}
+
+func forbidden(f *file, path string) string {
+	top, _, _ := strings.Cut(f.path, "/")
+	browser := path == "syscall/js" || strings.HasPrefix(path, "github.com/hack-pad/safejs")
+	if browser && !(f.js() && (strings.HasPrefix(f.path, "wasm/") || strings.HasPrefix(f.path, "web/ui/") || strings.HasPrefix(f.path, "web/browsertest/"))) {
+		return "only *_js.go under wasm/ and web/ui/ know a browser"
+	}
+	if f.test() {
+		return ""
+	}
+	own := strings.HasPrefix(path, "memtide/")
+	switch {
+	case top == "engine" && !own && strings.Contains(strings.Split(path, "/")[0], "."):
+		return "the engine is pure Go on the standard library"
+	case top == "engine" && own && !strings.HasPrefix(path, "memtide/engine"):
+		return "the engine knows nothing but itself"
+	case top == "engine" && strings.HasPrefix(path, "memtide/engine/sim") && f.dir() == "engine":
+		return "the words come before the simulator"
+	case top == "profiles" && (strings.HasPrefix(path, "memtide/web") || strings.HasPrefix(path, "memtide/wasm")):
+		return "profiles import the engine only"
+	case f.dir() == "engine/sim" && path == "memtide/engine/check":
+		return "the simulator and its checker share nothing"
+	case slices.Contains([]string{"web/draw", "web/format", "web/link", "web/state", "web/chart"}, f.dir()) && strings.Contains(path, "vugu"):
+		return "only web/ui knows how pictures and state get to the screen"
+	}
+	return ""
+}
+
+func TestNames(t *testing.T) {
+	for _, f := range sources(t) {
+		switch name := strings.TrimSuffix(f.ast.Name.Name, "_test"); name {
+		case "util", "utils", "common", "helpers", "types", "misc":
+			t.Errorf("%s: package %s says nothing; name it after what it is about", f.path, name)
+		}
+	}
+}
+
+// long lists the functions that are longer than the limit, with the reason. It
+// is a ledger: a name that is no longer needed fails as well.
+var long = map[string]string{}
+
+func TestSizes(t *testing.T) {
+	seen := map[string]bool{}
+	for _, f := range sources(t) {
+		if f.generated() {
+			continue
+		}
+		if n := bytes.Count(f.src, []byte("\n")); n > 500 {
+			t.Errorf("%s has %d lines, want at most 500: it is two files", f.path, n)
+		}
+		if f.test() {
+			continue
+		}
+		for _, d := range f.ast.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || fn.Body == nil {
+				continue
+			}
+			name := f.dir() + "." + fn.Name.Name
+			lines := f.fset.Position(fn.End()).Line - f.fset.Position(fn.Pos()).Line + 1
+			if lines > 70 {
+				seen[name] = true
+				if long[name] == "" {
+					t.Errorf("%s: %s has %d lines, want at most 70", f.path, fn.Name.Name, lines)
+				}
+			}
+		}
+	}
+	for name := range long {
+		if !seen[name] {
+			t.Errorf("%s is listed as long and is not: take it off the list", name)
+		}
+	}
+}
+
+func TestExportedNamesAreDocumented(t *testing.T) {
+	for _, f := range sources(t) {
+		if f.test() || f.generated() || f.ast.Name.Name == "main" {
+			continue
+		}
+		for _, d := range f.ast.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if d.Name.IsExported() && d.Doc == nil && exportedReceiver(d) && !wellKnown[d.Name.Name] {
+					t.Errorf("%s: %s has no comment", f.path, d.Name.Name)
+				}
+			case *ast.GenDecl:
+				undocumentedSpecs(t, f, d)
+			}
+		}
+	}
+}
+
+// wellKnown methods mean what their interface says.
+var wellKnown = map[string]bool{"Error": true, "String": true, "Len": true, "Less": true, "Swap": true, "Push": true, "Pop": true, "Unwrap": true}
+
+func exportedReceiver(d *ast.FuncDecl) bool {
+	if d.Recv == nil {
+		return true
+	}
+	typ := d.Recv.List[0].Type
+	if star, ok := typ.(*ast.StarExpr); ok {
+		typ = star.X
+	}
+	id, ok := typ.(*ast.Ident)
+	return ok && id.IsExported()
+}
+
+func undocumentedSpecs(t *testing.T, f *file, d *ast.GenDecl) {
+	for _, spec := range d.Specs {
+		switch s := spec.(type) {
+		case *ast.TypeSpec:
+			if s.Name.IsExported() && d.Doc == nil && s.Doc == nil && s.Comment == nil {
+				t.Errorf("%s: type %s has no comment", f.path, s.Name.Name)
+			}
+		case *ast.ValueSpec:
+			if s.Names[0].IsExported() && d.Doc == nil && s.Doc == nil && s.Comment == nil {
+				t.Errorf("%s: %s has no comment", f.path, s.Names[0].Name)
+			}
+		}
+	}
+}
+
+// The repository speaks of the project alone, and holds nothing half done.
+func TestWords(t *testing.T) {
+	banned := map[string]string{
+		"/work/":     "a path of one machine",
+		"/root/":     "a path of one machine",
+		"TO" + "DO":  "do it, or write it into an issue",
+		"FIX" + "ME": "fix it, or write it into an issue",
+	}
+	walk(t, func(path string, src []byte) {
+		if path == "cmd/tidy/tidy_test.go" || path == "package-lock.json" || strings.Contains(path, "testdata/") || bytes.IndexByte(src, 0) >= 0 {
+			return
+		}
+		for _, word := range slices.Sorted(maps.Keys(banned)) {
+			if i := bytes.Index(src, []byte(word)); i >= 0 {
+				t.Errorf("%s:%d: %q: %s", path, 1+bytes.Count(src[:i], []byte("\n")), word, banned[word])
+			}
+		}
+	})
+}

@@ -1,0 +1,84 @@
+package all_test
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+	"memtide/profiles/preset"
+)
+
+var update = flag.Bool("update", false, "write the golden table anew")
+
+// TestGolden compares the table of presets, strategies and budgets with the one
+// that is stored. A change of a number is a change of what people see: look at
+// it, and then run go test ./engine/all -run Golden -update.
+func TestGolden(t *testing.T) {
+	var got bytes.Buffer
+	fmt.Fprintln(&got, "# preset strategy percent | step time ns, recompute ns, waiting ns, peak bytes, optimal")
+	for _, ps := range preset.All() {
+		profile, err := ps.Profile(ps.DefaultBatch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range engine.Strategies() {
+			for _, percent := range []engine.Bytes{40, 60, 80, 100} {
+				budget := profile.Chain.StoreAllPeak() * percent / 100
+				p := engine.NewChainProblem(profile.Chain, *profile.Device, engine.Whole, budget)
+				fmt.Fprintf(&got, "%s %s %d | %s\n", preset.Ref(ps.ID, ps.DefaultBatch), s.Name, percent, goldenRow(t, s, p))
+			}
+		}
+	}
+	path := filepath.Join("testdata", "golden.txt")
+	if *update {
+		if err := os.WriteFile(path, got.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compareLines(t, got.Bytes(), want)
+}
+
+func goldenRow(t *testing.T, s *engine.Strategy, p *engine.Problem) string {
+	t.Helper()
+	sol, err := s.Solve(p, nil, nil)
+	var infeasible *engine.InfeasibleError
+	if errors.As(err, &infeasible) {
+		return fmt.Sprintf("needs %d: %s", infeasible.Smallest, infeasible.Why)
+	}
+	if err != nil {
+		return err.Error()
+	}
+	trace, err := sim.Play(p, sol.Schedule)
+	if err != nil {
+		t.Errorf("%s: %v", s.Name, err)
+		return err.Error()
+	}
+	return fmt.Sprintf("%d %d %d %d %v", trace.Makespan, trace.RecomputeTime, trace.WaitingTotal(), trace.Peak, sol.Optimal)
+}
+
+func compareLines(t *testing.T, got, want []byte) {
+	t.Helper()
+	g, w := bytes.Split(got, []byte("\n")), bytes.Split(want, []byte("\n"))
+	for i := range max(len(g), len(w)) {
+		var a, b []byte
+		if i < len(g) {
+			a = g[i]
+		}
+		if i < len(w) {
+			b = w[i]
+		}
+		if !bytes.Equal(a, b) {
+			t.Errorf("line %d:\n got %s\nwant %s", i+1, a, b)
+		}
+	}
+}

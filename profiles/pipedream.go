@@ -1,0 +1,248 @@
+package profiles
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"memtide/engine"
+)
+
+func init() {
+	register(&Format{
+		Name:  "pipedream",
+		Title: "PipeDream or DAPPLE graph.txt",
+		Doc: `The operator graph that PipeDream's profiler writes, made into a chain.
+
+Lines describe an operator or an edge, in any order:
+
+	node2 -- Conv2d(3, 64, ...) -- forward_compute_time=1.2, backward_compute_time=2.4, activation_size=1024.0, parameter_size=64.0
+		node1 -- node2
+
+Times are milliseconds, sizes bytes; several outputs are a list [1024.0; 64.0].
+The profiler waits for the device after every operator, which adds about 0.25 ms
+to each forward: it is taken off. The time of an input is data loading: it is
+dropped. What the backward needs is derived from the kinds of operators.`,
+		Extensions: []string{".txt", ".graph.txt"},
+		Match:      matchPipeDream,
+		Decode:     decodePipeDream,
+	})
+}
+
+const (
+	pdSep  = " -- "
+	pdTime = "forward_compute_time="
+)
+
+// pdDebias is the synchronization time in every forward: profiles of V100s show
+// 0.25 to 0.3 ms for operators that take next to nothing.
+const pdDebias = 250 * time.Microsecond
+
+// pdMost bounds operators and edges: reading stays far below a second.
+const pdMost = engine.MaxStages
+
+// matchPipeDream claims text whose first line is an operator or an edge, and
+// that has an operator within its head.
+func matchPipeDream(head []byte) bool {
+	first, _, _ := bytes.Cut(bytes.TrimSpace(head), []byte("\n"))
+	return bytes.HasPrefix(first, []byte("node")) && bytes.Contains(first, []byte(pdSep)) && bytes.Contains(head, []byte(pdTime))
+}
+
+// pdGraph is the file, read.
+type pdGraph struct {
+	ops   []operator
+	lines []int // of the operators
+	byID  map[string]int
+	edges []pdEdge
+	load  time.Duration // data loading, dropped
+	timed int           // forwards that were debiased
+	raw   time.Duration // sum of the forward times before
+	errs  *errorList
+}
+
+// pdEdge is an edge as it is written: operators may come later.
+type pdEdge struct {
+	line     int
+	from, to string
+}
+
+func decodePipeDream(name string, data []byte, poll *engine.Poll) (*Profile, error) {
+	g := &pdGraph{byID: map[string]int{}, errs: &errorList{format: "pipedream"}}
+	if err := g.readLines(string(data), poll); err != nil {
+		return nil, err
+	}
+	g.connect()
+	if err := g.errs.err(); err != nil {
+		return nil, err
+	}
+	l, err := linearize(g.ops, poll)
+	if err != nil {
+		if poll.Err() != nil {
+			return nil, err
+		}
+		return nil, g.errs.fail(&FormatError{Found: "No chain can be made: " + err.Error(),
+			Expected: "A graph of operators from an input to an output is expected.", Remedy: "Check the edges of the file."})
+	}
+	return g.profile(name, l)
+}
+
+// readLines reads operators and edges.
+func (g *pdGraph) readLines(text string, poll *engine.Poll) error {
+	for line := 1; text != ""; line++ {
+		if err := poll.Err(); err != nil {
+			return err
+		}
+		var s string
+		s, text, _ = strings.Cut(text, "\n")
+		if s = strings.TrimSpace(s); s == "" {
+			continue
+		}
+		if len(g.ops) > pdMost || len(g.edges) > 8*pdMost {
+			return g.errs.fail(&FormatError{Line: line, Found: fmt.Sprintf("there are more than %d operators or %d edges", pdMost, 8*pdMost),
+				Expected: "Larger graphs are not read.", Remedy: "Profile with coarser modules."})
+		}
+		if strings.Contains(s, pdTime) {
+			g.readOperator(line, s)
+			continue
+		}
+		from, to, ok := strings.Cut(s, pdSep)
+		if !ok || strings.Contains(to, pdSep) || from == "" || to == "" {
+			g.errs.add(&FormatError{Line: line, Found: fmt.Sprintf("the line is %q", clip(s)),
+				Expected: "An operator or an edge such as node1 -- node2 is expected.", Remedy: "Remove or complete the line."})
+			continue
+		}
+		g.edges = append(g.edges, pdEdge{line, strings.TrimSpace(from), strings.TrimSpace(to)})
+	}
+	return nil
+}
+
+// readOperator reads "id -- description -- key=value, key=value, ...".
+func (g *pdGraph) readOperator(line int, s string) {
+	at := strings.LastIndex(s, pdTime)
+	id, description, ok := strings.Cut(s[:at], pdSep)
+	description, ends := strings.CutSuffix(description, pdSep)
+	if !ok || !ends {
+		g.errs.add(&FormatError{Line: line, Found: fmt.Sprintf("the line begins with %q", clip(s[:at])),
+			Expected: "An operator is written as: id -- description -- forward_compute_time=...", Remedy: "Correct the line."})
+		return
+	}
+	if first, twice := g.byID[id]; twice {
+		g.errs.add(&FormatError{Line: line, Found: fmt.Sprintf("%s is described again, after line %d", clip(id), g.lines[first]),
+			Expected: "Every operator has one line.", Remedy: "Remove one of the lines."})
+		return
+	}
+	values, _, _ := strings.Cut(s[at:], pdSep) // a stage number may follow
+	o := operator{name: strings.ToValidUTF8(id, "?")}
+	var forward, back int64
+	for _, field := range []struct {
+		key      string
+		quantity quantity
+		into     *int64
+	}{
+		{"forward_compute_time", milliseconds, &forward}, {"backward_compute_time", milliseconds, &back},
+		{"activation_size", byteCount, (*int64)(&o.out)}, {"parameter_size", byteCount, (*int64)(&o.weights)},
+	} {
+		*field.into = g.readField(line, values, field.key, field.quantity)
+	}
+	o.forward, o.back = nanoseconds(forward), nanoseconds(back)
+	describeOperator(&o, description)
+	g.debias(&o)
+	g.byID[id] = len(g.ops)
+	g.ops = append(g.ops, o)
+	g.lines = append(g.lines, line)
+}
+
+// readField reads key=number, or the sum of key=[number; number].
+func (g *pdGraph) readField(line int, values, key string, q quantity) (sum int64) {
+	fail := func(e *FormatError) {
+		e.Line = line
+		g.errs.add(e)
+	}
+	at := strings.Index(values, key+"=")
+	if at < 0 {
+		fail(&FormatError{Found: key + " is missing", Remedy: "Add the number; 0 is allowed.",
+			Expected: "An operator has forward_compute_time, backward_compute_time, activation_size and parameter_size."})
+		return 0
+	}
+	text := strings.TrimSpace(values[at+len(key)+1:])
+	if list, ok := strings.CutPrefix(text, "["); ok {
+		text, _, _ = strings.Cut(list, "]")
+	} else {
+		text, _, _ = strings.Cut(text, ",")
+	}
+	for _, part := range strings.Split(text, ";") {
+		v, e := q.read(key, part)
+		if e != nil {
+			fail(e)
+			return 0
+		}
+		if sum += v; sum > maxNumber {
+			fail(&FormatError{Found: key + " adds up to more than 2^53", Expected: q.plural + " above 2^53 are not read.",
+				Remedy: "Check the numbers of the list."})
+			return 0
+		}
+	}
+	return sum
+}
+
+// debias takes the synchronization off a forward, and data loading away.
+func (g *pdGraph) debias(o *operator) {
+	switch {
+	case o.is(isInput):
+		g.load += o.forward
+		o.forward = 0
+	case o.forward > 0:
+		g.raw += o.forward
+		g.timed++
+		o.forward = max(0, o.forward-pdDebias)
+	}
+}
+
+// connect resolves the edges.
+func (g *pdGraph) connect() {
+	for _, e := range g.edges {
+		from, ok := g.byID[e.from]
+		to, ok2 := g.byID[e.to]
+		if !ok || !ok2 {
+			missing := e.from
+			if ok {
+				missing = e.to
+			}
+			g.errs.add(&FormatError{Line: e.line, Found: fmt.Sprintf("no line describes %q", clip(missing)),
+				Expected: "Both ends of an edge are operators of the file.", Remedy: "Add the operator, or remove the edge."})
+			continue
+		}
+		if !slices.Contains(g.ops[to].preds, from) {
+			g.ops[to].preds = append(g.ops[to].preds, from)
+		}
+	}
+	if len(g.ops) == 0 {
+		g.errs.add(emptyChain())
+	}
+}
+
+// profile puts what linearize found into words.
+func (g *pdGraph) profile(name string, l *linearized) (*Profile, error) {
+	c := &engine.Chain{Name: name, Input: l.input, Stages: l.stages,
+		Resident: engine.Resident{Weights: l.weights, Grads: l.weights, Pinned: l.pinned}}
+	if len(c.Stages) > maxStageRows {
+		return nil, g.errs.fail(tooManyStages())
+	}
+	if err := (&stageReader{errs: g.errs}).finish(c, false); err != nil {
+		return nil, err
+	}
+	notes := []string{
+		fmt.Sprintf("%v of synchronization was taken off each of %s: the forward was %v and is %v.", pdDebias, count(g.timed, "forward time"),
+			g.raw.Round(100*time.Microsecond), c.ForwardTime().Round(100*time.Microsecond)),
+		"What the backward needs, and temporary memory, follow from the kinds of operators; workspaces of convolutions are not in the file.",
+		"Gradients are as large as outputs, and gradients of weights as large as the weights; the state of the optimizer is not in the file.",
+		"The file does not tell the batch size.",
+	}
+	if g.load > 0 {
+		notes = append(notes, fmt.Sprintf("%v of data loading was dropped.", g.load))
+	}
+	return &Profile{Name: name, DType: "f32", Chain: c,
+		Source: Source{Tool: "PipeDream profiler", Times: Measured, Sizes: Analytic, Notes: append(notes, l.notes...)}}, nil
+}

@@ -1,0 +1,161 @@
+//go:build !js
+
+// Package browsertest drives the real page in a headless Chromium: it serves
+// the built site, opens it, and sees what a person would see, what the console
+// says and which addresses are asked for. The browser resolves no host name, so
+// that a request to another host can neither succeed nor go unnoticed.
+//
+// The site is the directory named by MEMTIDE_DIST; if that is not set it is
+// built once per test run. Without a browser the tests skip, except in CI (CI is
+// set), where they fail.
+package browsertest
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"memtide/web/host"
+)
+
+// Browser is the path of a Chromium, empty if there is none. CHROME overrides
+// the search.
+func Browser() string {
+	if p := os.Getenv("CHROME"); p != "" {
+		return p
+	}
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"} {
+		if p, err := exec.LookPath(name); err == nil {
+			return p
+		}
+	}
+	return ""
+}
+
+// shared is what all tests of a process use: the site, its server, the browser.
+var shared struct {
+	once sync.Once
+	err  error
+	dist string
+	url  string
+	ctx  context.Context
+	stop []func()
+}
+
+// Main runs the tests and ends what they shared. Call it from TestMain.
+func Main(m *testing.M) {
+	code := m.Run()
+	for i := len(shared.stop) - 1; i >= 0; i-- {
+		shared.stop[i]()
+	}
+	os.Exit(code)
+}
+
+// need starts what is shared, once.
+func need(t testing.TB) {
+	t.Helper()
+	bin := Browser()
+	if bin == "" {
+		const how = "no Chromium is installed: apt-get install chromium, or set CHROME to the path of one"
+		if os.Getenv("CI") != "" {
+			t.Fatal(how)
+		}
+		t.Skip(how)
+	}
+	shared.once.Do(func() { shared.err = share(bin) })
+	if shared.err != nil {
+		t.Fatal(shared.err)
+	}
+}
+
+func share(bin string) error {
+	if err := buildSite(); err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: sandboxable(host.Handler(shared.dist))}
+	go server.Serve(listener)
+	shared.url = "http://" + listener.Addr().String() + "/"
+	profile, err := os.MkdirTemp("", "memtide-chromium-")
+	if err != nil {
+		return err
+	}
+	allocator, end := chromedp.NewExecAllocator(context.Background(), flags(bin, profile)...)
+	ctx, closeBrowser := chromedp.NewContext(allocator)
+	shared.ctx = ctx
+	shared.stop = append(shared.stop,
+		func() { os.RemoveAll(profile) },
+		func() { server.Close() },
+		end, closeBrowser,
+		func() {
+			patient, cancel := context.WithTimeout(ctx, 10*time.Second)
+			defer cancel()
+			_ = chromedp.Cancel(patient) // the process is killed by end in any case
+		})
+	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
+		return fmt.Errorf("starting %s: %w", bin, err)
+	}
+	return nil
+}
+
+// sandboxable treats the page as if it were in a frame with the attribute
+// sandbox="allow-scripts" when its address has ?sandbox.
+func sandboxable(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Has("sandbox") {
+			w.Header().Set("Content-Security-Policy", "sandbox allow-scripts")
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+func flags(bin, profile string) []chromedp.ExecAllocatorOption {
+	out := []chromedp.ExecAllocatorOption{
+		chromedp.ExecPath(bin), chromedp.Headless, chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck, chromedp.DisableGPU,
+		chromedp.UserDataDir(profile), chromedp.WindowSize(1400, 900),
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
+		chromedp.Flag("disable-default-apps", true), chromedp.Flag("disable-extensions", true),
+		chromedp.Flag("metrics-recording-only", true), chromedp.Flag("disable-dev-shm-usage", true),
+		chromedp.Flag("force-color-profile", "srgb"), chromedp.Flag("hide-scrollbars", true),
+	}
+	if os.Geteuid() == 0 {
+		out = append(out, chromedp.NoSandbox) // Chromium refuses to start as root otherwise
+	}
+	return out
+}
+
+// buildSite finds or makes the site.
+func buildSite() error {
+	if dir := os.Getenv("MEMTIDE_DIST"); dir != "" {
+		shared.dist = dir
+		if !filepath.IsAbs(dir) {
+			return fmt.Errorf("MEMTIDE_DIST is %q; expected an absolute path", dir)
+		}
+		_, err := os.Stat(filepath.Join(dir, "index.html"))
+		return err
+	}
+	dir, err := os.MkdirTemp("", "memtide-dist-")
+	if err != nil {
+		return err
+	}
+	shared.stop = append(shared.stop, func() { os.RemoveAll(dir) })
+	shared.dist = dir
+	if out, err := exec.Command("go", "run", "memtide/cmd/build", "-out", dir).CombinedOutput(); err != nil {
+		return fmt.Errorf("building the site: %w\n%s", err, out)
+	}
+	return nil
+}

@@ -1,0 +1,255 @@
+//go:build !js
+
+package browsertest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	cdplog "github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// Page is a tab with storage of its own, watched from before its first request.
+type Page struct {
+	t   testing.TB
+	ctx context.Context
+	URL string // of the site, with a slash at its end
+
+	mu       sync.Mutex
+	console  []string
+	requests []string
+}
+
+// New opens an empty tab. It is closed when the test ends; if the test has
+// failed, its console is logged and a picture of it is written to the directory
+// named by MEMTIDE_SHOTS, if that is set.
+func New(t testing.TB) *Page {
+	t.Helper()
+	need(t)
+	tab, closeTab := chromedp.NewContext(shared.ctx, chromedp.WithNewBrowserContext())
+	ctx, cancel := context.WithTimeout(tab, 2*time.Minute)
+	p := &Page{t: t, ctx: ctx, URL: shared.url}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("console:\n%s", strings.Join(p.Console(), "\n"))
+			p.shootFailure()
+		}
+		cancel()
+		closeTab()
+	})
+	p.do(chromedp.Listen(ctx, p.note))
+	_, err := chromedp.Call(ctx, network.Enable, network.EnableParams{})
+	p.do(err)
+	return p
+}
+
+// Open opens an address of the site: "" is the page, "?selftest", "#v=1&...".
+func Open(t testing.TB, address string) *Page {
+	t.Helper()
+	p := New(t)
+	p.Navigate(address)
+	return p
+}
+
+// Navigate opens another address of the site.
+func (p *Page) Navigate(address string) {
+	p.t.Helper()
+	p.do(chromedp.Do(p.ctx, chromedp.Navigate(p.URL+address)))
+}
+
+// Context is for what this package has no function for.
+func (p *Page) Context() context.Context { return p.ctx }
+
+func (p *Page) do(err error) {
+	p.t.Helper()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// note keeps what the tab says. It runs on the reader of the connection.
+func (p *Page) note(ev any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch e := ev.(type) {
+	case *network.EventRequestWillBeSent:
+		p.requests = append(p.requests, e.Request.URL)
+	case *runtime.EventConsoleAPICalled:
+		var text []string
+		for _, a := range e.Args {
+			text = append(text, argument(a))
+		}
+		p.console = append(p.console, string(e.Type)+": "+strings.Join(text, " "))
+	case *runtime.EventExceptionThrown:
+		p.console = append(p.console, "exception: "+(&chromedp.ExceptionError{ExceptionDetails: e.ExceptionDetails}).Error())
+	case *cdplog.EventEntryAdded:
+		p.console = append(p.console, string(e.Entry.Level)+": "+e.Entry.Text+" "+e.Entry.URL)
+	}
+}
+
+func argument(a *runtime.RemoteObject) string {
+	var s string
+	if json.Unmarshal(a.Value, &s) == nil {
+		return s
+	}
+	if a.Description != "" {
+		return a.Description
+	}
+	return string(a.Value)
+}
+
+// Console is what the page has written so far: "log: ...", "warning: ...",
+// "error: ...", "exception: ...". What the policy forbids is an error.
+func (p *Page) Console() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]string(nil), p.console...)
+}
+
+// Requests are the addresses that the page has asked for so far.
+func (p *Page) Requests() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]string(nil), p.requests...)
+}
+
+// Quiet fails the test if the page has complained or has asked another host.
+func (p *Page) Quiet() {
+	p.t.Helper()
+	for _, line := range p.Console() {
+		if !strings.HasPrefix(line, "log:") && !strings.HasPrefix(line, "info:") && !strings.HasPrefix(line, "debug:") {
+			p.t.Errorf("the console says %q; want nothing", line)
+		}
+	}
+	for _, address := range p.Requests() {
+		if !strings.HasPrefix(address, p.URL) && !strings.HasPrefix(address, "data:") && !strings.HasPrefix(address, "blob:"+p.URL) {
+			p.t.Errorf("the page asked for %s; want nothing outside %s", address, p.URL)
+		}
+	}
+}
+
+// Eval runs a script in the page and decodes what it returns. Promises are awaited.
+func Eval[T any](p *Page, script string) T {
+	p.t.Helper()
+	v, err := TryEval[T](p, script)
+	if err != nil {
+		p.t.Fatalf("%s\n%v", script, err)
+	}
+	return v
+}
+
+// TryEval is Eval for scripts that may throw.
+func TryEval[T any](p *Page, script string) (T, error) {
+	return chromedp.Run(p.ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
+}
+
+// Wait waits until an expression is true and returns how long that took; the
+// test fails after limit.
+func (p *Page) Wait(expression string, limit time.Duration) time.Duration {
+	p.t.Helper()
+	start := time.Now()
+	for {
+		ok, err := TryEval[bool](p, "Boolean("+expression+")")
+		if err == nil && ok {
+			return time.Since(start)
+		}
+		if time.Since(start) > limit {
+			p.t.Fatalf("after %v it is still not true that %s (%v)", limit, expression, err)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// Click clicks the element that a selector finds, with the mouse.
+func (p *Page) Click(selector string) {
+	p.t.Helper()
+	p.do(chromedp.Do(p.ctx, chromedp.Click(chromedp.CSS(selector))))
+}
+
+// Text is the text of the element that a selector finds.
+func (p *Page) Text(selector string) string {
+	p.t.Helper()
+	return Eval[string](p, fmt.Sprintf("document.querySelector(%q).textContent", selector))
+}
+
+// Viewport sets the size of the page in CSS pixels.
+func (p *Page) Viewport(width, height int64) {
+	p.t.Helper()
+	p.do(chromedp.Do(p.ctx, chromedp.EmulateViewport(width, height)))
+}
+
+// SlowCPU makes the page's thread slower by a factor; 1 is normal. Workers are
+// not slowed.
+func (p *Page) SlowCPU(factor float64) {
+	p.t.Helper()
+	_, err := chromedp.Call(p.ctx, emulation.SetCPUThrottlingRate, emulation.SetCPUThrottlingRateParams{Rate: factor})
+	p.do(err)
+}
+
+// SlowNetwork limits the tab to so many bytes per second and adds a latency.
+func (p *Page) SlowNetwork(bytesPerSecond float64, latency time.Duration) {
+	p.t.Helper()
+	_, err := chromedp.Call(p.ctx, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
+		MatchedNetworkConditions: []*network.Conditions{{
+			Latency: float64(latency.Milliseconds()), DownloadThroughput: bytesPerSecond, UploadThroughput: bytesPerSecond,
+		}},
+	})
+	p.do(err)
+}
+
+// Dark chooses the colour scheme that the page is asked for.
+func (p *Page) Dark(dark bool) {
+	p.t.Helper()
+	value := "light"
+	if dark {
+		value = "dark"
+	}
+	_, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: value}},
+	})
+	p.do(err)
+}
+
+// Before runs a script in every document that the tab opens from now on, before
+// the document's own.
+func (p *Page) Before(script string) {
+	p.t.Helper()
+	_, err := chromedp.Call(p.ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
+	p.do(err)
+}
+
+// Shot is a PNG of what is visible.
+func (p *Page) Shot() []byte {
+	p.t.Helper()
+	b, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
+	p.do(err)
+	return b
+}
+
+func (p *Page) shootFailure() {
+	dir := os.Getenv("MEMTIDE_SHOTS")
+	if dir == "" {
+		return
+	}
+	b, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
+	if err != nil {
+		p.t.Logf("no picture: %v", err)
+		return
+	}
+	file := filepath.Join(dir, strings.ReplaceAll(p.t.Name(), "/", "_")+".png")
+	if err := os.WriteFile(file, b, 0o644); err != nil {
+		p.t.Logf("no picture: %v", err)
+	}
+}

@@ -1,0 +1,182 @@
+//go:build !js
+
+package browsertest
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"memtide/engine"
+	"memtide/wasm/proto"
+)
+
+// ready opens the page for self-tests, in which scripts may send requests.
+func ready(t *testing.T) *Page {
+	t.Helper()
+	p := Open(t, "?selftest")
+	p.Wait(`window.memtide && memtide.request`, 20*time.Second)
+	return p
+}
+
+func solveRequest(preset, strategy string, basisPoints int, test string) *proto.Request {
+	return &proto.Request{Op: proto.OpSolve, Test: test, Solve: &proto.Solve{
+		Setting: proto.Setting{
+			Network: proto.Network{Preset: preset},
+			Device:  engine.Device{ToHost: 12_500_000_000, ToDev: 12_500_000_000},
+		},
+		Method: proto.Method{Strategy: strategy},
+		Budget: proto.Budget{BasisPoints: basisPoints},
+	}}
+}
+
+// send starts a request; answers gather in window.got[name] = {reply, failure, progress}.
+func send(p *Page, name string, req *proto.Request) {
+	p.t.Helper()
+	text, err := json.Marshal(req)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	Eval[bool](p, fmt.Sprintf(`(() => {
+		const mine = ((window.got ||= {})[%[1]q] = {progress: [], start: performance.now()});
+		const end = (key) => (v) => { mine[key] = JSON.parse(v); mine.ms = performance.now() - mine.start; };
+		mine.promise = memtide.request(%[2]q, (r) => mine.progress.push(JSON.parse(r)));
+		mine.promise.then(end("reply"), end("failure"));
+		return true;
+	})()`, name, text))
+}
+
+func settled(p *Page, name string, limit time.Duration) {
+	p.t.Helper()
+	p.Wait(fmt.Sprintf(`got[%[1]q].reply || got[%[1]q].failure`, name), limit)
+}
+
+type solved struct {
+	Reply        proto.Reply
+	Spans, Steps int
+}
+
+// solveNow proves that the page can still solve.
+func solveNow(p *Page) {
+	p.t.Helper()
+	name := fmt.Sprintf("now%d", time.Now().UnixNano())
+	send(p, name, solveRequest("resnet50-b8", "rotor", 6000, ""))
+	settled(p, name, 20*time.Second)
+	if got := Eval[string](p, fmt.Sprintf(`JSON.stringify(got[%q].failure || null)`, name)); got != "null" {
+		p.t.Fatalf("a solve: got the failure %s, want an answer", got)
+	}
+	var s solved
+	if err := json.Unmarshal([]byte(Eval[string](p, fmt.Sprintf(`JSON.stringify(got[%q].reply)`, name))), &s); err != nil {
+		p.t.Fatal(err)
+	}
+	if s.Spans == 0 || s.Reply.Solved == nil || !s.Reply.Solved.Verdict.Verified {
+		p.t.Fatalf("a solve: got %+v, want a verified schedule", s)
+	}
+}
+
+func TestWorkersAnswer(t *testing.T) {
+	p := ready(t)
+	solveNow(p)
+	p.Quiet()
+}
+
+// A sweep reports every point once and can be followed by a solve while it runs.
+func TestSweep(t *testing.T) {
+	p := ready(t)
+	q := &proto.Sweep{
+		Setting: solveRequest("resnet50-b8", "", 1, "").Solve.Setting,
+		Methods: []proto.Method{{Strategy: "keepall"}, {Strategy: "sequential"}, {Strategy: "rotor"}},
+	}
+	for b := 1000; b <= 10000; b += 1000 {
+		q.Budgets = append(q.Budgets, proto.Budget{BasisPoints: b})
+	}
+	send(p, "sweep", &proto.Request{Op: proto.OpSweep, Sweep: q})
+	solveNow(p)
+	settled(p, "sweep", 60*time.Second)
+	var points []proto.Reply
+	if err := json.Unmarshal([]byte(Eval[string](p, `JSON.stringify(got.sweep.progress)`)), &points); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[[2]int]bool{}
+	for i, r := range points {
+		if r.Point == nil || r.Point.Done != i+1 || r.Point.Total != 30 {
+			t.Fatalf("progress %d: got %+v, want point %d of 30", i, r.Point, i+1)
+		}
+		seen[[2]int{r.Point.Method, r.Point.Index}] = true
+		if f := r.Point.Failure; f == nil && !r.Point.Verdict.Verified || f != nil && f.Kind != proto.Infeasible {
+			t.Errorf("%s at %d bytes: got %+v, want a verified schedule or infeasible", r.Point.Strategy, r.Point.Budget, r.Point)
+		}
+	}
+	if len(seen) != 30 {
+		t.Errorf("got %d different points, want 30", len(seen))
+	}
+}
+
+// Cancelling ends a worker that would never have read a message, and the next
+// solve works.
+func TestCancel(t *testing.T) {
+	p := ready(t)
+	solveNow(p)
+	send(p, "stuck", solveRequest("resnet50-b8", "rotor", 6000, "loop"))
+	time.Sleep(200 * time.Millisecond)
+	Eval[bool](p, `got.stuck.cancelled = performance.now(); got.stuck.promise.cancel(); true`)
+	settled(p, "stuck", 5*time.Second)
+	if text := Eval[string](p, `got.stuck.failure.text`); !strings.Contains(text, "cancel") {
+		t.Errorf("cancelled request: got %q, want that it was cancelled", text)
+	}
+	t.Logf("cancel to answer: %.0f ms", Eval[float64](p, `got.stuck.start + got.stuck.ms - got.stuck.cancelled`))
+	start := time.Now()
+	solveNow(p)
+	t.Logf("next solve after %v", time.Since(start).Round(time.Millisecond))
+}
+
+// All workers at once can be stuck, and all are replaced.
+func TestCancelAll(t *testing.T) {
+	p := ready(t)
+	for i := range 5 {
+		send(p, fmt.Sprintf("stuck%d", i), solveRequest("resnet50-b8", "rotor", 6000, "loop"))
+	}
+	time.Sleep(300 * time.Millisecond)
+	Eval[bool](p, `for (const name in got) if (name.startsWith("stuck")) got[name].promise.cancel(); true`)
+	start := time.Now()
+	solveNow(p)
+	t.Logf("usable again after %v", time.Since(start).Round(time.Millisecond))
+}
+
+// Every way to crash is an error that says what happened, and the next solve works.
+func TestCrashes(t *testing.T) {
+	for how, want := range map[string]string{
+		"panic":    "panic: self-test",
+		"overflow": "deeper than the browser's stack",
+		"oom":      "more memory than the browser allows",
+	} {
+		t.Run(how, func(t *testing.T) {
+			p := ready(t)
+			solveNow(p)
+			for round := range 2 {
+				name := fmt.Sprintf("%s%d", how, round)
+				send(p, name, solveRequest("resnet50-b8", "rotor", 6000, how))
+				settled(p, name, 30*time.Second)
+				var f proto.Failure
+				if err := json.Unmarshal([]byte(Eval[string](p, fmt.Sprintf(`JSON.stringify(got[%q].failure || {})`, name))), &f); err != nil {
+					t.Fatal(err)
+				}
+				if f.Kind != proto.Crash || !strings.Contains(f.Text, want) {
+					t.Errorf("round %d: got %q, %q (%.300s); want a crash that says %q", round, f.Kind, f.Text, f.Detail, want)
+				}
+				solveNow(p)
+			}
+		})
+	}
+}
+
+// Without ?selftest a page is not scriptable, and workers do not break on demand.
+func TestNoSelfTest(t *testing.T) {
+	p := Open(t, "")
+	p.Wait(started, 20*time.Second)
+	if Eval[bool](p, `memtide.request !== undefined`) {
+		t.Error("memtide.request exists without ?selftest")
+	}
+}

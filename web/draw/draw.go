@@ -1,0 +1,83 @@
+package draw
+
+import (
+	"math"
+
+	"memtide/engine/sim"
+	"memtide/web/format"
+)
+
+// Draw replaces s by a picture of the model. The work and the size of the scene
+// are bounded by v.Width, however long the trace is.
+func (m *Model) Draw(s *Scene, pic Picture, v View) {
+	f := m.frame(pic, v)
+	s.reset(f.Width, f.Height)
+	switch pic {
+	case Strip:
+		m.drawStrip(s, &f)
+	case Timeline:
+		m.drawTimeline(s, &f)
+	case Memory:
+		m.drawMemory(s, &f)
+	}
+}
+
+// Overlay replaces s by what moves with the pointer over a picture: the cursor
+// line at v.Cursor and the outline of v.Hover. Its background is transparent,
+// so that it lies on the picture without repainting it.
+func (m *Model) Overlay(s *Scene, pic Picture, v View) {
+	f := m.frame(pic, v)
+	s.reset(f.Width, f.Height)
+	hover := strokeOf(Ink, 1.5)
+	switch pic {
+	case Strip:
+		m.outlineBar(s, &f, f.Hover, hover)
+	case Timeline:
+		if k := m.StageOf(f.Hover); k > 0 {
+			m.outlineStage(s, &f, k)
+		}
+		if x, y, w, h, ok := m.box(&f, f.Hover); ok {
+			s.outline(strokeOf(Ink, 2), x, y, w, h)
+		}
+		bottom, _ := laneBox(f.Height, int(sim.NumLanes))
+		m.drawCursor(s, &f, titleLine-4, bottom, true)
+	case Memory:
+		m.drawCursor(s, &f, titleLine, f.Height-6, false)
+	}
+}
+
+// drawCursor draws the cursor line, with the time at its upper end.
+func (m *Model) drawCursor(s *Scene, f *frame, top, bottom float64, label bool) {
+	if f.Cursor < f.From || f.Cursor > f.To {
+		return
+	}
+	x := f.x(int64(f.Cursor))
+	s.line(strokeOf(Ink, 1), float32(x), float32(top), float32(x), float32(bottom))
+	if label {
+		str := format.Moment(f.Cursor, f.To-f.From)
+		half := textWidth(str) / 2
+		halo(s, Ink, math.Min(math.Max(x, f.left+half), f.Width-half), 12, middle, str)
+	}
+}
+
+// PageHeight is the height of Page's scenes in CSS pixels.
+const PageHeight = StripHeight + TimelineHeight + MemoryHeight + 2*PageGap
+
+// Page replaces s by the three pictures under each other, as a page shows them,
+// with the cursor if there is one: for files, and for the first picture of the
+// page, which the live pictures replace in the same place.
+func (m *Model) Page(s *Scene, v View) {
+	v.Height = 0
+	s.reset(v.Width, PageHeight)
+	var part Scene
+	y := 0.0
+	for pic := range NumPictures {
+		m.Draw(&part, pic, v)
+		s.append(&part, y)
+		m.Overlay(&part, pic, v)
+		s.append(&part, y)
+		y += pic.Height() + PageGap
+	}
+	s.Title = "One training step: layers, timeline and device memory"
+	s.Desc = m.Summary(v.Budget)
+}

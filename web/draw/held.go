@@ -1,0 +1,82 @@
+package draw
+
+import (
+	"slices"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+)
+
+// Held is what the device memory holds at one moment.
+type Held struct {
+	At     time.Duration
+	Total  engine.Bytes
+	Used   [sim.NumCategories]engine.Bytes
+	Lives  []HeldValue // the largest, largest first
+	Others int         // values beyond those
+	Rest   engine.Bytes
+}
+
+// HeldValue is one value, or the temporaries of a run, in Held.
+type HeldValue struct {
+	Name     string // s17, or "temporaries of B18"
+	Stage    string // empty if it belongs to none
+	Category sim.Category
+	Bytes    engine.Bytes // its full size, also while it is arriving or leaving
+	Life     int          // index into Trace.Lives
+}
+
+// HeldAt is what the memory holds at a moment, with the n largest values. What
+// stays for the whole step is in Used[sim.Fixed] only.
+func (m *Model) HeldAt(at time.Duration, n int) Held {
+	h := Held{At: at, Used: m.memory.used(at)}
+	for _, b := range h.Used {
+		h.Total += b
+	}
+	var ids []int
+	m.lives.at(at, func(life int) {
+		if m.trace.Lives[life].Bytes > 0 {
+			ids = append(ids, life)
+		}
+	})
+	slices.SortFunc(ids, func(a, b int) int {
+		if x, y := m.trace.Lives[a].Bytes, m.trace.Lives[b].Bytes; x != y {
+			return int(min(max(y-x, -1), 1))
+		}
+		return a - b
+	})
+	for i, id := range ids {
+		l := &m.trace.Lives[id]
+		if i >= n {
+			h.Others++
+			h.Rest += l.Bytes
+			continue
+		}
+		h.Lives = append(h.Lives, HeldValue{m.lifeName(l), m.lifeStage(l), l.Category, l.Bytes, id})
+	}
+	return h
+}
+
+func (m *Model) lifeName(l *sim.Life) string {
+	if v := m.value(l.Value); v != nil {
+		return v.Name
+	}
+	if l.Op >= 0 && int(l.Op) < len(m.problem.Graph.Ops) {
+		return "temporaries of " + m.problem.Graph.Ops[l.Op].Name
+	}
+	return "?"
+}
+
+func (m *Model) lifeStage(l *sim.Life) string {
+	k := 0
+	if v := m.value(l.Value); v != nil {
+		k = v.Stage
+	} else if l.Op >= 0 && int(l.Op) < len(m.problem.Graph.Ops) {
+		k = m.problem.Graph.Ops[l.Op].Stage
+	}
+	if k == 0 {
+		return ""
+	}
+	return m.StageName(k)
+}

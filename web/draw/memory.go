@@ -1,0 +1,248 @@
+package draw
+
+import (
+	"math"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+	"memtide/web/format"
+)
+
+// bandStyles are the fills of the bands.
+var bandStyles = [sim.NumCategories]style{
+	sim.Fixed:      fixedStyle,
+	sim.Gradient:   backwardStyle,
+	sim.Activation: forwardStyle,
+	sim.Recomputed: recomputeStyle,
+	sim.InTransfer: inFlightStyle,
+	sim.Workspace:  scratchStyle,
+}
+
+// bandPoint is a corner of the bands: the running sums at one x.
+type bandPoint struct {
+	x   float64
+	sum bounds
+}
+
+// memoryScale is the scale of the memory axis.
+type memoryScale struct {
+	top, bottom float64 // pixels
+	most        engine.Bytes
+	perByte     float64
+	showBudget  bool
+}
+
+// budgetShown is how many times the peak the budget may be to be in the picture.
+const budgetShown = 2.5
+
+func (m *Model) memoryScale(f *frame) memoryScale {
+	sc := memoryScale{top: titleLine + 17, bottom: f.Height - 6, most: max(m.trace.Peak, 1)}
+	if float64(f.Budget) <= budgetShown*float64(sc.most) {
+		sc.showBudget = true
+		sc.most = max(sc.most, f.Budget)
+	}
+	sc.perByte = (sc.bottom - sc.top) / float64(sc.most)
+	return sc
+}
+
+func (sc *memoryScale) y(b int64) float64 { return sc.bottom - float64(b)*sc.perByte }
+
+func (m *Model) drawMemory(s *Scene, f *frame) {
+	s.Title = "Device memory over one training step"
+	s.Desc = m.memoryDesc(f.Budget)
+	sc := m.memoryScale(f)
+	s.addText(Ink, 0, 13, text{Memory.Title(), start, true})
+	m.drawMemoryAxis(s, f, &sc)
+	s.bands = m.bandPoints(f, s.bands[:0])
+	m.drawBands(s, &sc)
+	if sc.showBudget {
+		drawOver(s, &sc, f.Budget)
+	}
+	m.drawBudgetAndPeak(s, f, &sc)
+}
+
+func (m *Model) drawMemoryAxis(s *Scene, f *frame, sc *memoryScale) {
+	line := strokeOf(Grid, 1)
+	ticks := format.ByteTicks(sc.most, max(int((sc.bottom-sc.top)/30), 2))
+	for _, k := range ticks {
+		y := float32(math.Floor(sc.y(int64(k.At))) + 0.5)
+		s.line(line, float32(f.left), y, float32(f.right), y)
+	}
+	for _, k := range ticks {
+		s.text(Muted, f.left-8, sc.y(int64(k.At))+4, end, k.Label)
+	}
+}
+
+// bandPoints are the corners of the bands in the view, from left to right. In a
+// pixel column with many samples the largest sums stand for all: whether it fits
+// is what the picture is for. Of several samples at one moment the first and the
+// last are corners; what is between them lasts for no time.
+func (m *Model) bandPoints(f *frame, pts []bandPoint) []bandPoint {
+	x := &m.memory
+	first, last := x.firstAt(f.From), x.firstAfter(f.To)
+	if first > 0 {
+		s := sim.Sample{Used: x.used(f.From)}
+		if first < len(x.samples) && x.samples[first].At == f.From {
+			s = x.samples[first-1] // what was there before the jumps of this moment
+		}
+		pts = append(pts, bandPoint{f.left, boundsOf(&s)})
+	}
+	for i := first; i < last; {
+		px := f.clip(f.x(int64(x.samples[i].At)))
+		column := math.Floor(px) + 1
+		j := x.gallop(i+1, last, f.ceilTime(column))
+		if j-i > exactSamples {
+			high, right := x.high(i, j), math.Max(px, math.Min(column, f.right))
+			pts = append(pts, bandPoint{px, boundsOf(&x.samples[i])}, bandPoint{px, high},
+				bandPoint{right, high}, bandPoint{right, boundsOf(&x.samples[j-1])})
+			i = j
+			continue
+		}
+		for ; i < j; i++ {
+			at := x.samples[i].At
+			if i > 0 && i+1 < len(x.samples) && x.samples[i-1].At == at && x.samples[i+1].At == at {
+				continue
+			}
+			pts = append(pts, bandPoint{f.clip(f.x(int64(at))), boundsOf(&x.samples[i])})
+		}
+	}
+	if last < len(x.samples) {
+		s := sim.Sample{Used: x.used(f.To)}
+		pts = append(pts, bandPoint{f.right, boundsOf(&s)})
+	}
+	return pts
+}
+
+// exactSamples is how many samples of one pixel column are all corners.
+const exactSamples = 6
+
+// drawBands fills the bands from the top one down: each reaches to the bottom
+// and the next one covers what is not its own.
+func (m *Model) drawBands(s *Scene, sc *memoryScale) {
+	var thick [sim.NumCategories]bool
+	for i := range s.bands {
+		for c := range thick {
+			below := int64(0)
+			if c > 0 {
+				below = s.bands[i].sum[c-1]
+			}
+			thick[c] = thick[c] || s.bands[i].sum[c] > below
+		}
+	}
+	for c := len(thick) - 1; c >= 0; c-- {
+		if !thick[c] {
+			continue
+		}
+		st := bandStyles[c]
+		st.stroke, st.width = Surface, 0.8
+		if c == int(sim.Workspace) {
+			st.stroke = Muted // it has no fill that would show its border
+		}
+		xy := s.xy[:0]
+		for i := range s.bands {
+			xy = corner(xy, s.bands[i].x, sc.y(s.bands[i].sum[c]))
+		}
+		left, right := float32(s.bands[0].x), float32(s.bands[len(s.bands)-1].x)
+		s.xy = append(xy, right, float32(sc.bottom), left, float32(sc.bottom))
+		s.path(opArea, st, s.xy)
+	}
+}
+
+// corner adds a corner to a polyline and drops the one before it where that
+// lies on a level or upright line.
+func corner(xy []float32, x, y float64) []float32 {
+	px, py := float32(x), float32(y)
+	if n := len(xy); n >= 4 {
+		ax, ay, bx, by := xy[n-4], xy[n-3], xy[n-2], xy[n-1]
+		level := near(ay, by) && near(by, py)
+		// Upright: only if the corner lies between its neighbours.
+		upright := near(ax, bx) && near(bx, px) && (by-ay)*(py-by) >= 0
+		if level || upright {
+			xy[n-2], xy[n-1] = px, py
+			return xy
+		}
+	}
+	return append(xy, px, py)
+}
+
+func near(a, b float32) bool { return a-b < 0.005 && b-a < 0.005 }
+
+// drawOver fills what is above the budget.
+func drawOver(s *Scene, sc *memoryScale, budget engine.Bytes) {
+	line := float32(sc.y(int64(budget)))
+	xy := s.xy[:0]
+	flush := func() {
+		if len(xy) > 0 {
+			xy = append(xy, xy[len(xy)-2], line)
+			s.path(opArea, overStyle, xy)
+			xy = xy[:0]
+		}
+	}
+	for i := range s.bands {
+		b := &s.bands[i]
+		total := b.sum[sim.NumCategories-1]
+		if i > 0 {
+			a := &s.bands[i-1]
+			before := a.sum[sim.NumCategories-1]
+			if (before > int64(budget)) != (total > int64(budget)) {
+				part := float64(int64(budget)-before) / float64(total-before)
+				xy = append(xy, float32(a.x+part*(b.x-a.x)), line)
+			}
+		}
+		if total > int64(budget) {
+			if len(xy) == 0 {
+				xy = append(xy, float32(b.x), line)
+			}
+			xy = append(xy, float32(b.x), float32(sc.y(total)))
+		} else {
+			flush()
+		}
+	}
+	flush()
+	s.xy = xy
+}
+
+// drawBudgetAndPeak draws the budget line and the marker of the peak. The two
+// labels are at opposite ends, since a good schedule's peak touches the budget.
+func (m *Model) drawBudgetAndPeak(s *Scene, f *frame, sc *memoryScale) {
+	peakX := f.x(int64(m.trace.PeakAt))
+	visible := peakX >= f.left && peakX <= f.right
+	budgetX, budgetAnchor := f.left+4, start
+	if peakX < (f.left+f.right)/2 {
+		budgetX, budgetAnchor = f.right-4, end
+	}
+	if sc.showBudget {
+		y := sc.y(int64(f.Budget))
+		s.line(style{fill: noRole, stroke: Budget, lines: noRole, dash: dashBudget, width: 1.5}, float32(f.left), float32(y), float32(f.right), float32(y))
+		halo(s, Budget, budgetX, y-5, budgetAnchor, "budget "+format.Bytes(f.Budget))
+	} else if f.Budget != engine.NoLimit {
+		s.text(Muted, f.right, 13, end, "budget "+format.Bytes(f.Budget)+", far above")
+	}
+	if !visible {
+		return
+	}
+	y := math.Max(sc.y(int64(m.trace.Peak)), sc.top)
+	s.path(opArea, style{fill: Ink, stroke: Surface, lines: noRole, width: 1},
+		[]float32{float32(peakX), float32(y), float32(peakX - 4.5), float32(y - 8), float32(peakX + 4.5), float32(y - 8)})
+	str := "peak " + format.Bytes(m.trace.Peak)
+	half := textWidth(str) / 2
+	x := math.Min(math.Max(peakX, f.left+half), f.right-half)
+	labelY := y - 11
+	if labelY < 22 { // no room above: beside the marker
+		labelY = y - 5
+		if x = peakX + 8; peakX > (f.left+f.right)/2 {
+			x = peakX - 8 - 2*half
+		}
+		s.text(Ink, x, labelY, start, str)
+		return
+	}
+	halo(s, Ink, x, labelY, middle, str)
+}
+
+// halo writes a text on a patch of the background, legible on every band.
+func halo(s *Scene, r Role, x, y float64, a anchor, str string) {
+	w := textWidth(str)
+	left := x - [...]float64{start: 0, middle: w / 2, end: w}[a]
+	s.rect(fillOf(Surface), left-2, y-10, w+4, 13)
+	s.text(r, x, y, a, str)
+}

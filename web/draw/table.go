@@ -1,0 +1,78 @@
+package draw
+
+import (
+	"time"
+
+	"memtide/engine/sim"
+	"memtide/web/format"
+)
+
+// Row is a line of the table that says what the timeline shows.
+type Row struct {
+	Start, End time.Duration
+	Lane       string // compute, to host, to device
+	What       string // B18, s17, or "waiting"
+	Kind       string // backward, copy to the host, or the reason of a wait
+	Stage      string // its name; empty if it belongs to none
+	Why        string // what held it back, in words; empty if nothing did
+	Target     Target
+}
+
+var laneWords = [sim.NumLanes]string{sim.Compute: "compute", sim.ToHost: "to host", sim.ToDev: "to device"}
+
+// NumRows is how many rows the table has: one for each span and each gap.
+func (m *Model) NumRows() int { return len(m.rows) }
+
+// Row is row i of the table, in the order of starts.
+func (m *Model) Row(i int) Row {
+	if ref := m.rows[i]; ref < 0 {
+		g := &m.trace.Gaps[^ref]
+		return Row{g.Start, g.End, laneWords[sim.Compute], "waiting", g.Reason.String(), "", m.gapSentence(int(^ref)), target(ref)}
+	}
+	s := &m.trace.Spans[m.rows[i]]
+	r := Row{s.Start, s.End, laneWords[s.Lane], m.spanName(s), kindWords[s.Kind], "", m.waited(s), target(m.rows[i])}
+	if k := m.stageOf(s); k > 0 {
+		r.Stage = m.StageName(k)
+	}
+	return r
+}
+
+// RowOf is the row of a span or gap, -1 if t is neither.
+func (m *Model) RowOf(t Target) int {
+	if !m.valid(t) || t.Kind != OnSpan && t.Kind != OnGap {
+		return -1
+	}
+	ref := int32(t.Index)
+	if t.Kind == OnGap {
+		ref = ^ref
+	}
+	// Rows before the first that starts no earlier than t are not it.
+	from, _ := m.Interval(t)
+	lo, hi := 0, len(m.rows)
+	for lo < hi {
+		mid := int(uint(lo+hi) / 2)
+		if start, _ := m.Interval(target(m.rows[mid])); start < from {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	for ; lo < len(m.rows); lo++ {
+		if m.rows[lo] == ref {
+			return lo
+		}
+	}
+	return -1
+}
+
+// Table is the head of the table and all rows as texts, for files and for
+// readers that cannot page: times in milliseconds.
+func (m *Model) Table() (head []string, rows [][]string) {
+	head = []string{"start (ms)", "end (ms)", "lane", "what", "kind", "layer", "why"}
+	rows = make([][]string, m.NumRows())
+	for i := range rows {
+		r := m.Row(i)
+		rows[i] = []string{format.Milliseconds(r.Start), format.Milliseconds(r.End), r.Lane, r.What, r.Kind, r.Stage, r.Why}
+	}
+	return head, rows
+}

@@ -1,0 +1,204 @@
+package ui
+
+import (
+	"fmt"
+	"strconv"
+
+	"memtide/engine"
+	"memtide/profiles/preset"
+	"memtide/web/draw"
+	"memtide/web/format"
+	"memtide/web/state"
+)
+
+// Command is something done with an element: what its data-do says.
+type Command struct {
+	Do      string
+	Value   string // of a control
+	Arg     string // data-arg
+	Kind    int    // data-kind and data-index of a table row
+	Index   int
+	Settled bool // false while a control is still being dragged or typed into
+}
+
+// Message is what a command means to the state; nil if it means nothing. Files,
+// zooming and the like, which need the browser, are not commands of the state.
+func (c Command) Message(s *state.State) state.Message {
+	if m, ok := c.button(s); ok {
+		return m
+	}
+	if !c.Settled {
+		return c.dragged(s)
+	}
+	return c.settled(s)
+}
+
+func (c Command) button(s *state.State) (state.Message, bool) {
+	switch c.Do {
+	case "stop":
+		return state.Stop{}, true
+	case "sweep":
+		return state.StartSweep{}, true
+	case "stop-sweep":
+		return state.StopSweep{}, true
+	case "wait-next":
+		return state.StepWait{By: 1}, true
+	case "wait-prev":
+		return state.StepWait{By: -1}, true
+	case "cause":
+		return state.FollowCause{}, true
+	case "retrace":
+		return state.Retrace{}, true
+	case "fit":
+		return state.SetRange{}, true
+	case "table":
+		return state.ToggleTable{}, true
+	case "rows-first":
+		return state.ScrollTable{}, true
+	case "rows-back":
+		return state.ScrollTable{Top: s.View.TableTop - tableRows}, true
+	case "rows-on":
+		return state.ScrollTable{Top: s.View.TableTop + tableRows}, true
+	case "row":
+		return state.Select{Target: draw.Target{Kind: draw.TargetKind(c.Kind), Index: c.Index}}, true
+	case "share":
+		return state.CopyLink{}, true
+	case "help":
+		return state.ToggleHelp{}, true
+	case "theme":
+		return state.SetTheme{Theme: nextTheme(s.View.Theme)}, true
+	case "dismiss":
+		return state.Dismiss{}, true
+	case "act":
+		return act(s), true
+	}
+	return nil, false
+}
+
+func nextTheme(theme string) string {
+	switch theme {
+	case "":
+		return "light"
+	case "light":
+		return "dark"
+	}
+	return ""
+}
+
+// act is what the notice's button does.
+func act(s *state.State) state.Message {
+	if a := s.Alert; a != nil {
+		return a.Do
+	}
+	if m := s.Misfit; m != nil && m.Smallest > 0 {
+		return state.SetBudget{Bytes: shownBudget(m.Smallest), Settled: true}
+	}
+	return nil
+}
+
+// shownBudget is the budget that the button names: what is written there
+// suffices, since it is rounded up.
+func shownBudget(smallest engine.Bytes) engine.Bytes {
+	if b, err := format.ParseBytes(format.BytesUp(smallest)); err == nil && b >= smallest {
+		return b
+	}
+	return smallest
+}
+
+// dragged handles a control that has not come to rest.
+func (c Command) dragged(s *state.State) state.Message {
+	switch c.Do {
+	case "budget", "bandwidth":
+		return c.slider(s)
+	case "budget-text", "bandwidth-text", "batch":
+		return state.Type{Field: c.Do, Text: c.Value}
+	case "arg":
+		return state.Type{Field: "arg:" + c.Arg, Text: c.Value}
+	}
+	return nil
+}
+
+func (c Command) slider(s *state.State) state.Message {
+	position, err := strconv.Atoi(c.Value)
+	if err != nil {
+		return nil
+	}
+	if c.Do == "budget" {
+		return state.SetBudget{Bytes: s.BudgetRange().At(position), Settled: c.Settled}
+	}
+	return state.SetBandwidth{Rate: state.BandwidthAt(position), Settled: c.Settled}
+}
+
+// settled handles a control that was changed for good.
+func (c Command) settled(s *state.State) state.Message {
+	switch c.Do {
+	case "budget", "bandwidth":
+		return c.slider(s)
+	case "budget-text":
+		b, err := format.ParseBytes(c.Value)
+		if err != nil {
+			return state.Refuse{Field: c.Do, Text: "Budget: " + err.Error()}
+		}
+		return state.SetBudget{Bytes: b, Settled: true}
+	case "bandwidth-text":
+		r, err := format.ParseRate(c.Value)
+		if err != nil {
+			return state.Refuse{Field: c.Do, Text: "Bandwidth: " + err.Error()}
+		}
+		return state.SetBandwidth{Rate: r, Settled: true}
+	case "preset":
+		return c.preset()
+	case "batch":
+		return c.batch(s)
+	case "strategy":
+		return state.SetStrategy{Name: c.Value}
+	case "arg":
+		return c.argument(s)
+	case "device":
+		if d := preset.LookupDevice(c.Value); d != nil {
+			return state.SetDevice{ID: d.ID, Device: d.Device}
+		}
+	case "duplex":
+		if c.Value == "full" {
+			return state.SetDuplex{Duplex: engine.FullDuplex}
+		}
+		return state.SetDuplex{Duplex: engine.HalfDuplex}
+	case "transfers":
+		if c.Value == "streamed" {
+			return state.SetTransfers{Transfers: engine.Streamed}
+		}
+		return state.SetTransfers{Transfers: engine.Whole}
+	}
+	return nil
+}
+
+func (c Command) preset() state.Message {
+	p := preset.Lookup(c.Value)
+	if p == nil {
+		return nil
+	}
+	return state.PickPreset{ID: preset.Ref(p.ID, p.DefaultBatch)}
+}
+
+func (c Command) batch(s *state.State) state.Message {
+	p, _, err := preset.Parse(s.Choice.Source.Preset)
+	if err != nil {
+		return nil
+	}
+	ref := p.ID + "-b" + c.Value
+	if _, _, err := preset.Parse(ref); err != nil {
+		return state.Refuse{Field: "batch", Text: fmt.Sprintf("The batch size is %q; 1 to %d are possible.", c.Value, preset.MaxBatch)}
+	}
+	return state.PickPreset{ID: ref}
+}
+
+func (c Command) argument(s *state.State) state.Message {
+	st := engine.Lookup(s.Choice.Strategy)
+	if st == nil {
+		return nil
+	}
+	if _, err := st.Parse(engine.Args{c.Arg: c.Value}); err != nil {
+		return state.Refuse{Field: "arg:" + c.Arg, Text: err.Error()}
+	}
+	return state.SetArg{Name: c.Arg, Value: c.Value}
+}

@@ -1,0 +1,134 @@
+package ui
+
+import (
+	"memtide/web/draw"
+	"memtide/web/state"
+)
+
+// Key is a key that was pressed: its place on the keyboard and what it types.
+type Key struct {
+	Code, Key string
+	Shift     bool
+}
+
+// keyAction is what a key does: a message for the state, or a movement of the
+// view that needs the pictures.
+type keyAction struct {
+	message state.Message
+	zoom    float64 // factor of the visible length around the middle; 0: none
+	pan     float64 // share of the visible length; 0: none
+	step    int     // operations along the lane
+	lane    int     // lanes down
+	focus   bool    // zoom to the selection
+	peak    bool    // go to the peak
+}
+
+// keyOf maps keys to actions. Places win over letters, so that W A S D are where
+// the hand expects them on every layout; letters that name something never
+// stand on those places of the layouts in wide use.
+func keyOf(k Key) (keyAction, bool) {
+	steps := 1
+	if k.Shift {
+		steps = 10
+	}
+	switch k.Code {
+	case "KeyW", "NumpadAdd":
+		return keyAction{zoom: 0.7}, true
+	case "KeyS", "NumpadSubtract":
+		return keyAction{zoom: 1 / 0.7}, true
+	case "KeyA":
+		return keyAction{pan: -0.15}, true
+	case "KeyD":
+		return keyAction{pan: 0.15}, true
+	case "ArrowLeft", "ArrowRight":
+		sign := map[string]int{"ArrowLeft": -1, "ArrowRight": 1}[k.Code]
+		if k.Shift {
+			return keyAction{pan: 0.15 * float64(sign)}, true
+		}
+		return keyAction{step: sign}, true
+	case "ArrowUp":
+		return keyAction{lane: -1}, true
+	case "ArrowDown":
+		return keyAction{lane: 1}, true
+	case "Backspace":
+		return keyAction{message: state.Retrace{}}, true
+	case "Escape":
+		return keyAction{message: state.Dismiss{}}, true
+	case "BracketLeft":
+		return keyAction{message: state.StepBudget{Steps: -steps}}, true
+	case "BracketRight":
+		return keyAction{message: state.StepBudget{Steps: steps}}, true
+	case "Digit0", "Numpad0":
+		return keyAction{message: state.SetRange{}}, true
+	}
+	switch k.Key {
+	case "+", "=":
+		return keyAction{zoom: 0.7}, true
+	case "-", "_":
+		return keyAction{zoom: 1 / 0.7}, true
+	case "[", "{":
+		return keyAction{message: state.StepBudget{Steps: -steps}}, true
+	case "]", "}":
+		return keyAction{message: state.StepBudget{Steps: steps}}, true
+	case "n", "N":
+		return keyAction{message: state.StepWait{By: 1}}, true
+	case "p", "P":
+		return keyAction{message: state.StepWait{By: -1}}, true
+	case "i", "I":
+		return keyAction{message: state.FollowCause{}}, true
+	case "t", "T":
+		return keyAction{message: state.ToggleTable{}}, true
+	case "f", "F":
+		return keyAction{focus: true}, true
+	case "g", "G":
+		return keyAction{peak: true}, true
+	case "y", "Y":
+		return keyAction{message: state.CopyLink{}}, true
+	case "?":
+		return keyAction{message: state.ToggleHelp{}}, true
+	}
+	return keyAction{}, false
+}
+
+// act is the message of an action on the present state; nil if it does nothing.
+func (a keyAction) act(s *state.State) state.Message {
+	p := s.Visible()
+	switch {
+	case a.message != nil:
+		return a.message
+	case p == nil:
+		return nil
+	case a.zoom != 0:
+		return zoomed(s, a.zoom, 0.5)
+	case a.pan != 0:
+		return panned(s, a.pan)
+	case a.step != 0 || a.lane != 0:
+		return moved(s, p, a)
+	case a.focus:
+		from, to := p.Model().Interval(s.View.Selected)
+		if to <= from {
+			return nil
+		}
+		margin := (to - from) * 3 / 2
+		return state.SetRange{From: from - margin, To: to + margin}
+	case a.peak:
+		at := p.Solved.Trace.PeakAt
+		width := visible(s).length / 4
+		return state.SetRange{From: at - width/2, To: at + width/2}
+	}
+	return nil
+}
+
+func moved(s *state.State, p *state.Picture, a keyAction) state.Message {
+	m, at := p.Model(), s.View.Selected
+	if at.Kind == draw.Nothing {
+		if len(p.Solved.Trace.Spans) == 0 {
+			return nil
+		}
+		return state.Select{Target: draw.Target{Kind: draw.OnSpan}}
+	}
+	if a.lane != 0 {
+		return state.Select{Target: m.OtherLane(at, a.lane)}
+	}
+	return state.Select{Target: m.Step(at, a.step)}
+}

@@ -1,0 +1,232 @@
+package ui
+
+import (
+	"context"
+	"strings"
+	realjs "syscall/js"
+	"time"
+
+	"github.com/hack-pad/safejs"
+	"github.com/vugu/vugu"
+	"github.com/vugu/vugu/domrender"
+	"github.com/vugu/vugu/js"
+
+	"memtide/wasm/pool"
+	"memtide/wasm/proto"
+	"memtide/wasm/serve"
+	"memtide/web/link"
+	"memtide/web/state"
+)
+
+// app is the page's program. All of it happens on one goroutine, which takes
+// what is to be done from a queue: event handlers and answers only put it there.
+type app struct {
+	s     *state.State
+	root  *Root
+	pool  proto.Pool
+	local serve.Local // reads presets at once, without waiting for a worker
+	queue chan func()
+
+	renderer *domrender.JSRenderer
+	env      *vugu.BuildEnv
+	held     bool    // components wait for the first picture, to replace the prepared one without a jump
+	drawn    int     // State.DOM when the components were drawn last
+	drawnAt  float64 // and when
+	waiting  bool    // a drawing of the components is scheduled
+
+	jobs     jobs
+	pictures pictures
+	curve    curve
+	address  address
+	keep     []string // pairs of the link that are not known here
+	live     safejs.Value
+	said     string
+}
+
+// drawEvery is the least time between two drawings of the components that
+// nobody waits for, in milliseconds.
+const drawEvery = 100
+
+// firstWait is how long the components wait for the first picture.
+const firstWait = 4000
+
+// Main is the page's role of the program; module is the compiled program, which
+// the workers run too. It never returns.
+func Main(module safejs.Value) {
+	a := &app{s: state.New(), queue: make(chan func(), 4096), held: true}
+	p, err := pool.New(module)
+	if err != nil {
+		complain("workers", err)
+		a.pool = &a.local
+	} else {
+		a.pool = p
+	}
+	if a.renderer, err = domrender.New("#app"); err != nil {
+		panic(err)
+	}
+	if a.env, err = vugu.NewBuildEnv(a.renderer.EventEnv()); err != nil {
+		panic(err)
+	}
+	a.root = &Root{S: a.s, Hosts: a.host}
+	a.setUp()
+	for job := range a.queue {
+		job()
+		a.settle()
+	}
+}
+
+// setUp connects the page to the browser and opens what the address says.
+func (a *app) setUp() {
+	a.jobs.init(a)
+	a.pictures.init(a)
+	a.curve.init(a)
+	a.address.init(a)
+	a.live = create(global("document", "body"), "div", "sr")
+	call(a.live, "setAttribute", "aria-live", "polite")
+	a.listenControls()
+	a.listenKeys()
+	a.listenFiles()
+	a.listenTheme()
+	a.pool.OnSilence(func(req *proto.Request, silent time.Duration) { // any request: only solves are shown
+		if req.Op == proto.OpSolve {
+			a.post(state.Silent{Quiet: silent > 0})
+		}
+	})
+	after(firstWait, func() { a.later(func() { a.held = false }) })
+	a.s.View.Theme = a.savedTheme()
+	a.do(a.startMessage())
+}
+
+// startMessage opens what the address says, or the example.
+func (a *app) startMessage() state.Message {
+	l, notes := link.Parse(text(global("location"), "hash"))
+	c, more := choiceOf(l)
+	a.keep = l.Unknown
+	if l.Visible.To > 0 {
+		a.s.View.From, a.s.View.To = l.Visible.From, l.Visible.To
+	}
+	if l.Theme != "" {
+		a.s.View.Theme = l.Theme
+	}
+	if notes = append(notes, more...); len(notes) > 0 {
+		a.later(func() { a.do(state.BadLink{Text: strings.Join(notes, "\n")}) })
+	}
+	return state.Start{Choice: c}
+}
+
+// later puts something at the end of the queue; it may be called from anywhere.
+func (a *app) later(f func()) {
+	select {
+	case a.queue <- f:
+	default: // the queue is full only while the page hangs: wait outside of the event
+		go func() { a.queue <- f }()
+	}
+}
+
+// post puts a message at the end of the queue.
+func (a *app) post(m state.Message) {
+	if m != nil {
+		a.later(func() { a.do(m) })
+	}
+}
+
+// do changes the state by a message and starts what follows from it.
+func (a *app) do(m state.Message) {
+	if m == nil {
+		return
+	}
+	for _, e := range a.s.Update(m) {
+		a.start(e)
+	}
+	switch m.(type) {
+	case state.SweptPoint, state.Swept, state.SweepFailed:
+		a.curve.dirty = true
+	}
+}
+
+func (a *app) start(e state.Effect) {
+	switch e := e.(type) {
+	case state.Open:
+		a.jobs.open(e)
+	case state.Solve:
+		a.jobs.solve(e)
+	case state.Sweep:
+		a.jobs.sweep(e)
+	case state.Cancel:
+		a.jobs.cancel(e.ID)
+	case state.WriteURL:
+		a.address.write(e.History)
+	case state.CopyURL:
+		a.address.copy()
+	case state.SaveTheme:
+		a.saveTheme(e.Theme)
+	}
+}
+
+// settle brings the page up to date after the queue's last entry.
+func (a *app) settle() {
+	if len(a.queue) > 0 {
+		return
+	}
+	body := get(global("document", "body"), "dataset")
+	if !a.held || a.s.Phase() != "ready" {
+		set(body, "state", a.s.Phase())
+	}
+	a.pictures.settle()
+	a.curve.settle()
+	if a.held && (a.s.Shown != nil || a.s.Alert != nil) {
+		a.held = false
+	}
+	if a.held || a.drawn == a.s.DOM || a.waiting {
+		return
+	}
+	if wait := a.drawnAt + drawEvery - now(); wait > 0 && a.hurried() {
+		a.waiting = true
+		after(int(wait)+1, func() {
+			a.later(func() { a.waiting = false })
+		})
+		return
+	}
+	a.draw()
+}
+
+// hurried says whether more changes are to be expected at once, so that the
+// components are not drawn for each of them.
+func (a *app) hurried() bool { return true }
+
+// draw draws the components.
+func (a *app) draw() {
+	a.drawn = a.s.DOM
+	if err := a.renderer.Render(a.env.RunBuild(a.root)); err != nil {
+		complain("components", err)
+	}
+	a.drawnAt = now()
+	a.pictures.settle()
+	a.curve.settle()
+	set(get(global("document", "body"), "dataset"), "state", a.s.Phase())
+	if n := a.s.Network; n != nil {
+		set(global("document"), "title", n.Profile.Name+" – memtide")
+	}
+}
+
+// host takes over an element that is painted by hand. Vugu calls it at every
+// drawing, while the drawing is under way.
+func (a *app) host(name string, element js.Value) {
+	v := safejs.Safe(realjs.Value(element))
+	switch name {
+	case "tradeoff", "sweep":
+		a.curve.host(name, v)
+	default:
+		a.pictures.host(name, v)
+	}
+}
+
+// say has a screen reader say something.
+func (a *app) say(sentence string) {
+	if sentence != a.said {
+		a.said = sentence
+		set(a.live, "textContent", sentence)
+	}
+}
+
+var background = context.Background()

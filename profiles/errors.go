@@ -30,10 +30,10 @@ func (e *FormatError) Where() string {
 	case e.Stage > 0:
 		return fmt.Sprintf("Stage %d", e.Stage)
 	}
-	if strings.ContainsAny(e.Path, ".[") {
-		return e.Path
+	if !strings.ContainsAny(e.Path, ".[") || strings.HasPrefix(e.Found, e.Path) {
+		return "" // what was found names the key
 	}
-	return "" // what was found names the key
+	return e.Path
 }
 
 // Error is the place, what was found and what was expected. The remedy is not

@@ -167,13 +167,22 @@ func (o *jsonObject) texts(key string) (list []string) {
 	return list
 }
 
+// mostOthers is how many unknown keys are remembered.
+const mostOthers = 20
+
 // noteOthers remembers the keys that nobody asked for.
 func (o *jsonObject) noteOthers() {
+	if len(o.known.other) >= mostOthers {
+		return
+	}
+	var other []string
 	for key := range o.fields {
 		if !slices.Contains(o.known.known, key) && !slices.Contains(o.known.other, key) {
-			o.known.other = append(o.known.other, key)
+			other = append(other, key)
 		}
 	}
+	slices.Sort(other)
+	o.known.other = append(o.known.other, other[:min(len(other), mostOthers-len(o.known.other))]...)
 }
 
 // warning names the keys that were skipped: a misspelt key would otherwise pass
@@ -182,7 +191,6 @@ func (k *knownKeys) warning(where string) []string {
 	if len(k.other) == 0 {
 		return nil
 	}
-	slices.Sort(k.other)
 	var quoted []string
 	for _, key := range k.other {
 		quoted = append(quoted, strconv.Quote(clip(key)))

@@ -117,14 +117,14 @@ func decodeNative(name string, data []byte, poll *engine.Poll) (*Profile, error)
 
 // maxNative is far above what the longest chain needs; it keeps the outer pass,
 // which cannot be stopped, short.
-const maxNative = 64 << 20
+const maxNative = 32 << 20
 
 // openNative splits the outer object into its fields. They stay raw until they
 // are asked for: the stages are decoded one at a time, so that a long file can
 // be stopped.
 func openNative(data []byte, errs *errorList) (*jsonObject, error) {
 	if len(data) > maxNative {
-		return nil, errs.fail(&FormatError{Found: "The profile is larger than 64 MiB", Expected: "At most 64 MiB are read.",
+		return nil, errs.fail(&FormatError{Found: "The profile is larger than 32 MiB", Expected: "At most 32 MiB are read.",
 			Remedy: "Keep only the stages."})
 	}
 	var raw map[string]json.RawMessage

@@ -11,7 +11,7 @@ import (
 )
 
 // maxGraph is the largest number of values and of operations that is read.
-const maxGraph = 200_000
+const maxGraph = 100_000
 
 // roles are the words for the kinds of values. Weights and inputs are on the
 // device when the step begins.
@@ -79,7 +79,8 @@ func (r *graphReader) readValues(list []any, keys *knownKeys) error {
 		r.ids[id] = engine.ValueID(i)
 		v := engine.Value{Name: o.text("name"), Size: o.size("bytes"), Stage: r.stage(o), Within: engine.NoValue}
 		if _, ok := o.number("bytes"); !ok {
-			o.wrong("bytes", "nothing", "Every value has a size in bytes.")
+			r.errs.add(&FormatError{Path: o.at("bytes"), Found: "bytes is missing", Expected: "Every value has a size in bytes.",
+				Remedy: "Add the size; 0 is allowed."})
 		}
 		role := o.text("role")
 		at := slices.IndexFunc(roles, func(x valueRole) bool { return x.word == role })

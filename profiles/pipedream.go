@@ -3,7 +3,6 @@ package profiles
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -202,6 +201,7 @@ func (g *pdGraph) debias(o *operator) {
 
 // connect resolves the edges.
 func (g *pdGraph) connect() {
+	seen := map[[2]int]bool{}
 	for _, e := range g.edges {
 		from, ok := g.byID[e.from]
 		to, ok2 := g.byID[e.to]
@@ -214,7 +214,8 @@ func (g *pdGraph) connect() {
 				Expected: "Both ends of an edge are operators of the file.", Remedy: "Add the operator, or remove the edge."})
 			continue
 		}
-		if !slices.Contains(g.ops[to].preds, from) {
+		if edge := [2]int{from, to}; !seen[edge] {
+			seen[edge] = true
 			g.ops[to].preds = append(g.ops[to].preds, from)
 		}
 	}

@@ -77,10 +77,14 @@ var rejections = []rejection{
 	{"a negative weight", nativeWith(`"resident":{"weights":-1},`), "resident.weights: weights is -1. Sizes cannot be negative."},
 	{"a text for a batch", nativeWith(`"batch":"big",`), `batch is "\"big\"". A number of samples is expected.`},
 	{"a list for a name", nativeWith(`"name":[1],`), "name is a list. A text in quotes is expected."},
+	{"a word for a flag", nativeWith(`"device":{"duplex":"yes"},`), `device.duplex: duplex is "yes". true or false is expected.`},
+	{"a text for an object", nativeWith(`"source":"me",`), `source is "me". An object { } is expected.`},
+	{"a text for a list", nativeWith(`"source":{"notes":"x"},`), `source.notes: notes is "x". A list [ ] is expected.`},
+	{"a number in a list of texts", nativeWith(`"warnings":["x",{}],`), "warnings[1] is an object. A text in quotes is expected."},
 	{"no stages", `{"format":"memtide/1"}`, "stages is missing or no list. A list of stages is expected."},
 	{"an empty list", `{"format":"memtide/1","stages":[]}`, "There are no stages. At least one stage besides the loss is needed."},
 	{"a stage that is none", `{"format":"memtide/1","stages":[17]}`,
-		"stages[0]: stages[0] is 17. An object with forward_s, backward_s and output_bytes is expected."},
+		"stages[0] is 17. An object with forward_s, backward_s and output_bytes is expected."},
 	{"half a file", `{"format":"memtide/1","stages":[{"forward_s":`, "Line 1: the file ends early. A complete JSON object is expected."},
 	{"a comma too many", "{\"format\":\"memtide/1\",\n\"stages\":[],}",
 		"Line 2: this is not valid JSON (invalid character '}' looking for beginning of object key string). One JSON object is expected."},
@@ -97,6 +101,16 @@ var rejections = []rejection{
 		"ops[0].in: operation 0 reads value 0, which operation 1 writes. Operations stand in an order in which they can run."},
 	{"two writers", `{"format":"memtide/1","kind":"graph","values":[{"id":1,"name":"x","bytes":1}],"ops":[{"out":[1]},{"out":[1]}]}`,
 		`ops[1].out: out is "x". Operation 0 writes this value already.`},
+	{"an unknown pass", `{"format":"memtide/1","kind":"graph","values":[{"id":"x","bytes":1}],"ops":[{"pass":"sideways","in":["x"]}]}`,
+		`ops[0].pass: pass is "sideways". The passes are forward and backward.`},
+	{"an unknown role", `{"format":"memtide/1","kind":"graph","values":[{"id":"x","bytes":1,"role":"hero"}],"ops":[{"in":["x"]}]}`,
+		`values[0].role: role is "hero". The roles are activation, input, gradient and weight.`},
+	{"a value without a size", `{"format":"memtide/1","kind":"graph","values":[{"id":"x"}],"ops":[{"in":["x"]}]}`,
+		`values[0].bytes: bytes is missing. Every value has a size in bytes.`},
+	{"an operation that is none", `{"format":"memtide/1","kind":"graph","values":[],"ops":[1]}`,
+		"ops[0] is 1. An object { } is expected."},
+	{"a stage out of range", `{"format":"memtide/1","kind":"graph","values":[{"id":"x","bytes":1,"stage":3000000000}],"ops":[{}]}`,
+		"values[0].stage: stage is 3000000000. Stages are numbered from 1; 0 is none."},
 	{"no operations", `{"format":"memtide/1","kind":"graph","values":[]}`,
 		"The graph cannot be used: the graph has no operations. Operations that read and write the listed values are expected."},
 
@@ -115,6 +129,14 @@ var rejections = []rejection{
 		"Line 2: forward_compute_time is -3. Times cannot be negative."},
 	{"a missing size", pdWith("forward_compute_time=3, backward_compute_time=1, parameter_size=4"),
 		"Line 2: activation_size is missing. An operator has forward_compute_time, backward_compute_time, activation_size and parameter_size."},
+	{"an operator twice", pdWith("forward_compute_time=3, backward_compute_time=1, activation_size=4, parameter_size=4") +
+		"node2 -- ReLU -- forward_compute_time=3, backward_compute_time=1, activation_size=4, parameter_size=4\n",
+		"Line 4: node2 is described again, after line 2. Every operator has one line."},
+	{"an operator without a description", pdWith("forward_compute_time=3, backward_compute_time=1, activation_size=4, parameter_size=4") +
+		"node3 forward_compute_time=3\n",
+		`Line 4: the line begins with "node3 ". An operator is written as: id -- description -- forward_compute_time=...`},
+	{"a list that adds up to too much", pdWith("forward_compute_time=3, backward_compute_time=1, activation_size=[9e15; 9e15], parameter_size=4"),
+		"Line 2: activation_size adds up to more than 2^53. Sizes above 2^53 are not read."},
 	{"an edge to nowhere", pdWith("forward_compute_time=3, backward_compute_time=1, activation_size=4, parameter_size=4") + "\tnode2 -- node3\n",
 		`Line 4: no line describes "node3". Both ends of an edge are operators of the file.`},
 	{"a cycle", pdWith("forward_compute_time=3, backward_compute_time=1, activation_size=4, parameter_size=4") + "\tnode2 -- node1\n",
@@ -148,6 +170,10 @@ func TestProblemParts(t *testing.T) {
 		Expected: "Times cannot be negative.", Remedy: "Correct the number, or measure again; 0 is allowed."}
 	if got != want {
 		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	_, err = Decode("x", []byte(csvHead+"a,1,-2,3\na,1,-2,3\n"), nil)
+	if first, ok := errors.AsType[*FormatError](err); !ok || first.Line != 2 || len(Problems(err)) != 2 {
+		t.Errorf("errors.AsType finds %+v in %v, want the first of two problems", first, err)
 	}
 }
 

@@ -126,7 +126,7 @@ func checkProblems(t *testing.T, err error) {
 		t.Errorf("error %v has no problems, want a *FormatError", err)
 	}
 	for _, e := range list {
-		if e.Found == "" || e.Remedy == "" || !strings.HasSuffix(e.Expected, ".") || strings.HasSuffix(e.Found, ".") {
+		if e.Found == "" || e.Remedy == "" || !strings.HasSuffix(e.Expected, ".") || !strings.HasSuffix(e.Remedy, ".") {
 			t.Errorf("problem %+v lacks a part", e)
 		}
 	}

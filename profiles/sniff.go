@@ -58,7 +58,8 @@ func looksLike(head []byte) (what, remedy string) {
 		return "The content is empty", "Choose a file that has content; the download may have failed."
 	}
 	for _, s := range signatures {
-		if strings.HasPrefix(string(head), s.prefix) || strings.HasPrefix(text, strings.ToLower(s.prefix)) && s.prefix[0] < 0x7f {
+		isText := s.prefix[0] < 0x7f // then case and leading space do not matter
+		if bytes.HasPrefix(head, []byte(s.prefix)) || isText && strings.HasPrefix(text, strings.ToLower(s.prefix)) {
 			what = "This looks like " + s.what
 			if s.what == "UTF-16 text" {
 				return what, "Save it again as UTF-8 text."

@@ -22,14 +22,15 @@ type bar struct {
 const (
 	barWidth = 24
 	barEvery = 50 * time.Millisecond
-	barLine  = 78 // a line that wraps could not be taken back
+	barAfter = 200 * time.Millisecond // what takes less needs no bar
+	barLine  = 78                     // a line that wraps could not be taken back
 )
 
 func newBar(w io.Writer) *bar {
 	if !isTerminal(w) {
 		w = nil
 	}
-	return &bar{w: w}
+	return &bar{w: w, next: time.Now().Add(barAfter)}
 }
 
 // isTerminal says whether somebody watches w who understands "\r".

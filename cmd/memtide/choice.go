@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"memtide/engine"
+	"memtide/profiles/preset"
 	"memtide/web/format"
 	"memtide/web/link"
 )
@@ -24,24 +25,20 @@ type choice struct {
 // define adds the shared flags to fs.
 func (c *choice) define(fs *flag.FlagSet) {
 	l := &c.flags
-	fs.StringVar(&c.preset, "preset", "", "`NAME-bBATCH` of a preset (memtide help presets)")
-	fs.StringVar(&c.from, "from", "", "`LINK` to start from: the address of the page, or what stands behind its #")
-	fs.StringVar(&l.Device, "device", "", "`ID` of a device: its link to the host (memtide help devices)")
-	fs.Func("budget", "device memory that may be used, `SIZE` such as 12GiB, or 60% of keeping everything (default 60%)", func(s string) (err error) {
-		l.Budget, err = link.ParseBudget(s)
-		return err
-	})
-	fs.Func("bw", "`RATE` of the host link in both directions, such as 12.5GB/s (default the device's)", func(s string) (err error) {
+	fs.StringVar(&c.preset, "preset", "", "`NAME-bBATCH` a preset at a batch size (memtide help presets)")
+	fs.StringVar(&c.from, "from", "", "`LINK` start from a permalink: the address of the page, or what stands behind its #")
+	fs.StringVar(&l.Device, "device", "", "`ID` device, for its link to the host (memtide help devices; default "+preset.DefaultDeviceID+")")
+	fs.Func("bw", "`RATE` bandwidth of the host link, both directions, such as 12.5GB/s (default the device's)", func(s string) (err error) {
 		l.ToDev, err = parseRate(s)
 		return err
 	})
-	fs.Func("bwd", "`RATE` from the device to the host, where it differs", func(s string) (err error) {
+	fs.Func("bwd", "`RATE` bandwidth from the device to the host, where it differs", func(s string) (err error) {
 		l.ToHost, err = parseRate(s)
 		return err
 	})
-	fs.Func("duplex", "`half`: one transfer at a time; full: one in each direction (default the device's)", oneOf(&l.Duplex, "half", "full"))
-	fs.Func("transfers", "`whole`: room is taken and given at once; streamed: byte by byte (default whole)", oneOf(&l.Transfers, "whole", "streamed"))
-	fs.Func("arg", "`NAME=VALUE` of a parameter of the strategy; may be repeated", func(s string) error {
+	fs.Func("duplex", "`half|full` one transfer at a time, or one in each direction (default the device's)", oneOf(&l.Duplex, "half", "full"))
+	fs.Func("transfers", "`whole|streamed` room for a transfer is taken and given at once, or byte by byte (default whole)", oneOf(&l.Transfers, "whole", "streamed"))
+	fs.Func("arg", "`NAME=VALUE` parameter of the strategy; may be repeated", func(s string) error {
 		name, value, ok := strings.Cut(s, "=")
 		if !ok || name == "" {
 			return fmt.Errorf("expected NAME=VALUE, for example segments=4")
@@ -54,9 +51,13 @@ func (c *choice) define(fs *flag.FlagSet) {
 	})
 }
 
-// defineStrategy adds -strategy for the commands that take one.
-func (c *choice) defineStrategy(fs *flag.FlagSet) {
-	fs.StringVar(&c.flags.Strategy, "strategy", "", "`NAME` of the strategy (memtide help strategies; default "+defaultStrategy+")")
+// defineOne adds -budget and -strategy for the commands that take one of each.
+func (c *choice) defineOne(fs *flag.FlagSet) {
+	fs.Func("budget", "`SIZE` device memory that may be used, such as 12GiB, or a share of keeping everything (default 60%)", func(s string) (err error) {
+		c.flags.Budget, err = link.ParseBudget(s)
+		return err
+	})
+	fs.StringVar(&c.flags.Strategy, "strategy", "", "`NAME` strategy (memtide help strategies; default "+defaultStrategy+")")
 }
 
 func parseRate(s string) (engine.Rate, error) {

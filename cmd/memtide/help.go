@@ -75,7 +75,9 @@ func (c *command) usage() string {
 		c.flags(fs)
 		fmt.Fprint(w, "\nFlags\n")
 		fs.VisitAll(func(f *flag.Flag) {
+			// Descriptions begin with the value's name in back quotes.
 			value, text := flag.UnquoteUsage(f)
+			text = strings.TrimPrefix(text, value+" ")
 			if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "0" && f.DefValue != "0s" {
 				text += " (default " + f.DefValue + ")"
 			}

@@ -122,8 +122,8 @@ func explain(err error) string {
 
 // open builds the preset or writes down the profile, as requests name it.
 func (in *input) open() error {
-	if in.link.Preset == "" {
-		in.profile = in.link.Profile
+	if in.link.Profile != nil {
+		in.profile, in.link.Preset = in.link.Profile, ""
 		var native bytes.Buffer
 		if err := in.profile.EncodeNative(&native); err != nil {
 			return bad("%v", err)

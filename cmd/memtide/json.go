@@ -94,7 +94,7 @@ type boundReport struct {
 
 // failureReport is what is written instead if there is no answer.
 type failureReport struct {
-	Schema string        `json:"schema"`
+	Schema string       `json:"schema"`
 	Error  *errorReport `json:"error"`
 }
 
@@ -102,6 +102,7 @@ type failureReport struct {
 type errorReport struct {
 	Kind          proto.FailureKind `json:"kind"` // infeasible, unsupported, deadline, bad-request, crash
 	Text          string            `json:"text"`
+	BudgetBytes   engine.Bytes      `json:"budget_bytes,omitempty"`   // of infeasible: the budget, resolved
 	SmallestBytes engine.Bytes      `json:"smallest_bytes,omitempty"` // of infeasible: the smallest budget that would do
 }
 
@@ -121,10 +122,10 @@ type pointReport struct {
 	Args     engine.Args  `json:"args,omitempty"`
 	Budget   engine.Bytes `json:"budget_bytes"`
 	costReport
-	Verified     bool          `json:"verified"`
-	Problem      string        `json:"problem,omitempty"`
-	Optimal      bool          `json:"optimal"`
-	LowerBoundNS int64         `json:"lower_bound_ns"`
+	Verified     bool         `json:"verified"`
+	Problem      string       `json:"problem,omitempty"`
+	Optimal      bool         `json:"optimal"`
+	LowerBoundNS int64        `json:"lower_bound_ns"`
 	Error        *errorReport `json:"error,omitempty"`
 }
 
@@ -202,7 +203,7 @@ func (in *input) question() questionReport {
 }
 
 func failureOf(f *proto.Failure) *errorReport {
-	return &errorReport{Kind: f.Kind, Text: f.Text, SmallestBytes: f.Smallest}
+	return &errorReport{Kind: f.Kind, Text: f.Text, BudgetBytes: f.Budget, SmallestBytes: f.Smallest}
 }
 
 // sortedArgs is "name=value" of each argument, by name.

@@ -7,9 +7,9 @@
 //	memtide solve -preset resnet101-b32 -budget 60%
 //	memtide solve -budget 900MiB -strategy greedy -bw 6GB/s net.csv
 //	memtide solve -json - < net.csv
-//	memtide sweep -preset resnet50-b32 -budgets 30%..90% -points 4
+//	memtide sweep -preset resnet50-b32 -budget 30%..90% -points 4
 //	memtide link -budget 900MiB -strategy rotor net.csv
-//	memtide svg -preset vgg16-b32 -strategy greedy -theme dark -o vgg16.svg
+//	memtide svg -preset vgg16-b32 -budget 90% -theme dark -o vgg16.svg
 //	memtide serve -dir dist -addr 127.0.0.1:8080
 //	memtide help strategies
 //
@@ -167,18 +167,13 @@ func (e *badInput) Error() string { return e.text }
 
 func bad(format string, args ...any) error { return &badInput{fmt.Sprintf(format, args...)} }
 
-// errTold is an error about which everything has been said.
-var errTold = errors.New("told")
-
 // finish tells an error and turns it into an exit status.
 func (e *env) finish(who string, err error) int {
 	if err == nil {
 		return exitOK
 	}
-	if !errors.Is(err, errTold) {
-		fmt.Fprintf(e.stderr, "%s: %v\n", who, err)
-	}
-	if wrong, ok := errors.AsType[*badInput](err); ok && wrong != nil {
+	fmt.Fprintf(e.stderr, "%s: %v\n", who, err)
+	if _, ok := errors.AsType[*badInput](err); ok {
 		return exitUsage
 	}
 	if fail, ok := errors.AsType[*proto.Failure](err); ok && fail.Kind == proto.BadRequest {

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"strings"
 	"time"
 
+	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
 	"memtide/web/format"
@@ -31,7 +33,7 @@ checker agrees.`,
 			var c choice
 			var o solveOptions
 			c.define(fs)
-			c.defineStrategy(fs)
+			c.defineOne(fs)
 			o.define(fs)
 			return func(ctx context.Context, e *env, args []string) error {
 				in, err := c.read(e, args)
@@ -52,7 +54,7 @@ type solveOptions struct {
 
 func (o *solveOptions) define(fs *flag.FlagSet) {
 	fs.BoolVar(&o.json, "json", false, "write JSON instead of a table")
-	fs.DurationVar(&o.limit, "limit", 0, "`TIME` that each solve may take, such as 30s; 0 is as long as it needs")
+	fs.DurationVar(&o.limit, "limit", 0, "`TIME` most that each solve may take, such as 30s (default as long as it needs)")
 }
 
 func solve(ctx context.Context, e *env, in *input, o solveOptions) error {
@@ -148,7 +150,7 @@ func (in *input) reason(f *proto.Failure) string {
 		}
 		return text
 	case proto.Unsupported:
-		return fmt.Sprintf("%s cannot be used here: %s", in.title, f.Text)
+		return fmt.Sprintf("%s cannot be used here: %s", in.title, strings.TrimPrefix(f.Text, engine.ErrUnsupported.Error()+": "))
 	case proto.Crash:
 		return f.Text + "\n" + f.Detail
 	}

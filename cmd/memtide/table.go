@@ -49,8 +49,10 @@ func (r *result) costs(w *tabwriter.Writer) {
 		fmt.Fprintf(w, "slowdown\t%s\tagainst no limit (%s, peak %s)\n",
 			change(t.Makespan, s.KeepAll.StepTime), format.Duration(s.KeepAll.StepTime), format.Bytes(s.KeepAll.Peak))
 	}
+	told := time.Duration(0)
 	for _, b := range s.Bounds {
-		if b.StepTime > 0 {
+		if b.StepTime > told { // the strategy's own bound only if it is better
+			told = b.StepTime
 			fmt.Fprintf(w, "above bound\t%s\tlower bound %s: %s\n", change(t.Makespan, b.StepTime), format.Duration(b.StepTime), b.Name)
 		}
 	}
@@ -149,8 +151,11 @@ func (in *input) header() string {
 	}
 	b.WriteByte('\n')
 	what := fmt.Sprintf("%d stages", t.Stages)
-	if p.Chain == nil {
+	switch {
+	case p.Chain == nil:
 		what = fmt.Sprintf("%d operations", t.Ops)
+	case p.Chain.Len() > t.Stages:
+		what += " and the loss"
 	}
 	fmt.Fprintf(&b, "%s: forward %s, backward %s, saved %s, weights and what else stays %s\n",
 		what, format.Duration(t.Forward), format.Duration(t.Back), format.Bytes(t.Saved), format.Bytes(t.Resident.Total()))

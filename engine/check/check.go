@@ -79,6 +79,9 @@ func (c *checker) checkProblem() *Refutation {
 	if err := c.p.Validate(); err != nil {
 		return c.refute(BadProblem, -1, sim.NoSpan, 0, err.Error(), "a valid problem")
 	}
+	if d := c.g.Done; d < engine.NoValue || int(d) >= len(c.g.Values) || c.g.Stages < 0 {
+		return c.refute(BadProblem, -1, sim.NoSpan, 0, fmt.Sprintf("%d stages, complete with value %d", c.g.Stages, d), "stages and a value that exist")
+	}
 	for i, st := range c.s {
 		what := ""
 		switch {

@@ -20,15 +20,22 @@
 //
 // # What is proven for streamed transfers
 //
-// The same, with one exception. A fetch that nothing held up is exact to the
-// byte. A fetch that stood still or was throttled for lack of room has its
-// progress recomputed from the room that the rest left to it; every moment at
-// which that happens may shift it by what the link moves in two nanoseconds,
-// and by two bytes. Room, samples, peak and the end of that fetch are proven
-// within this tolerance, and the budget is held by the samples exactly.
+// The same, with a tolerance where bytes under way decide. A fetch that nothing
+// held up is exact to the byte. One that stood still or was throttled for lack
+// of room has its progress recomputed from the room that the rest left to it:
+// at full speed, or as far as there is room. Every moment at which that happens
+// may shift it by what the link moves in two nanoseconds and by two bytes; room,
+// samples, peak and the end of that fetch are proven within the sum of these.
+// While bytes move in both directions, a run that starts late for lack of two
+// bytes is not refuted. Between samples, bytes in transfer are compared with the
+// line between them within two bytes and what the link moves in a nanosecond.
+// The samples themselves never exceed the budget.
 //
 // # What is not proven
 //
-// That the schedule is a good one; and of several causes that end at the same
-// instant, which one the trace names.
+// That the schedule is a good one. Of several causes that end at the same
+// instant, any is accepted. Within one instant, samples have to be states that
+// occur, in their order, and the first, the last and the largest have to be
+// there; those between may be left out. Of host memory, what lasts longer than
+// an instant is compared.
 package check

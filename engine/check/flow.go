@@ -39,7 +39,7 @@ func (r *replayer) set(id copyID, bytes engine.Bytes, f func(*devCopy)) {
 // appear lets a copy take room.
 func (r *replayer) appear(id copyID, bytes engine.Bytes) {
 	r.set(id, bytes, func(cp *devCopy) {
-		cp.there, cp.start, cp.startSeq = true, r.now, r.seq+1
+		cp.start, cp.startSeq = r.now, r.seq+1
 	})
 }
 
@@ -119,7 +119,7 @@ func (r *replayer) flow() *Refutation {
 	cp, sp, rate := &r.copies[a.id], r.span(a.span), r.p.Device.ToDev
 	tick := rate.Moved(2) + 2
 	ends := r.now == sp.End
-	got := a.bytes + rate.Moved(r.now-a.from)
+	got := a.bytes + min(rate.Moved(r.now-a.from), engine.NoLimit/4)
 	room := max(0, r.p.Budget-(r.used.total()-cp.bytes))
 	work := rate.Time(cp.size)
 	late := sp.End-sp.Start != work

@@ -10,30 +10,28 @@ import (
 )
 
 // hostUse is the pinned memory that the transfers need: a value takes its room
-// on the host when its first offload starts, and gives it back when its last
-// transfer ends, if that is a fetch. What is on the host when the step begins
-// is the caller's.
+// on the host when an offload of it starts, and gives it back when its last
+// fetch ends. What is on the host when the step begins is the caller's.
 func (c *checker) hostUse() (points []sim.Point) {
-	first, last := make([]sim.SpanID, len(c.g.Values)), make([]sim.SpanID, len(c.g.Values))
-	for v := range first {
-		first[v], last[v] = sim.NoSpan, sim.NoSpan
-	}
+	lastFetch := make([]int, len(c.g.Values)) // step + 1, 0 if there is none
 	for i, st := range c.s {
-		if st.Kind == engine.StepOffload && first[st.Value] == sim.NoSpan && c.g.Values[st.Value].Initial&engine.OnHost == 0 {
-			first[st.Value] = c.spanOf[i]
-		}
-		if st.Kind == engine.StepOffload || st.Kind == engine.StepFetch {
-			last[st.Value] = c.spanOf[i]
+		if st.Kind == engine.StepFetch {
+			lastFetch[st.Value] = i + 1
 		}
 	}
-	for v, id := range first {
-		if id == sim.NoSpan {
+	held := make([]bool, len(c.g.Values))
+	for i, st := range c.s {
+		if st.Kind != engine.StepFetch && st.Kind != engine.StepOffload || c.g.Values[st.Value].Initial&engine.OnHost != 0 {
 			continue
 		}
-		size := c.g.Values[v].Size
-		points = append(points, sim.Point{At: c.span(id).Start, Used: size})
-		if end := c.span(last[v]); end.Kind == sim.SpanFetch {
-			points = append(points, sim.Point{At: end.End, Used: -size})
+		size := c.g.Values[st.Value].Size
+		switch {
+		case st.Kind == engine.StepOffload && !held[st.Value]:
+			held[st.Value] = true
+			points = append(points, sim.Point{At: c.at(i).Start, Used: size})
+		case lastFetch[st.Value] == i+1:
+			held[st.Value] = false
+			points = append(points, sim.Point{At: c.at(i).End, Used: -size})
 		}
 	}
 	slices.SortFunc(points, func(a, b sim.Point) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Used, b.Used)) })

@@ -93,7 +93,7 @@ func (r *replayer) start() {
 	r.used[sim.Fixed] = r.g.Fixed
 	for i := range r.copies {
 		if cp := &r.copies[i]; cp.from == sim.NoSpan {
-			cp.there, cp.whole, cp.bytes = true, true, cp.size
+			cp.whole, cp.bytes = true, cp.size
 			r.used[cp.cat] += cp.size
 		}
 	}
@@ -159,6 +159,9 @@ func (r *replayer) ends() *Refutation {
 			r.copies[id].whole = true
 		}
 		for _, id := range r.plan[r.pc].drops {
+			if !r.copies[id].whole {
+				r.endMoves() // an older copy may arrive at the moment at which it leaves
+			}
 			if cp := &r.copies[id]; !cp.whole {
 				return r.atStep(FreeAbsent, r.pc, r.now, "a new "+r.g.Values[cp.value].Name+" while an older copy is still arriving", "copies that have arrived")
 			}
@@ -167,6 +170,12 @@ func (r *replayer) ends() *Refutation {
 		r.event()
 		r.pc++
 	}
+	r.endMoves()
+	return nil
+}
+
+// endMoves ends the transfers that end now.
+func (r *replayer) endMoves() {
 	for q, steps := range r.queues {
 		if !r.moving[q] || r.at(steps[r.head[q]]).End != r.now {
 			continue
@@ -181,7 +190,6 @@ func (r *replayer) ends() *Refutation {
 		}
 		r.event()
 	}
-	return nil
 }
 
 // count moves the counter as far as it goes.
@@ -228,14 +236,14 @@ func (r *replayer) inputsWhole(i int) bool {
 	return true
 }
 
-// over budget by how much: the bytes that are missing for need more.
+// missing is how many bytes too few there are for need more; not positive if there is room.
 func (r *replayer) missing(need engine.Bytes) engine.Bytes { return r.used.total() + need - r.p.Budget }
 
 func (r *replayer) tryRun(i int) (bool, *Refutation) {
 	if !r.inputsWhole(i) {
 		return false, nil
 	}
-	sp, missing := r.at(i), r.missing(r.plan[i].missed)
+	sp, missing := r.at(i), r.missing(r.plan[i].need)
 	if missing > r.arrive.slack {
 		return false, nil
 	}
@@ -311,7 +319,7 @@ func (r *replayer) closeInstant() *Refutation {
 			continue
 		}
 		i := r.t.Spans[id].Step
-		need := r.plan[i].missed
+		need := r.plan[i].need
 		if r.s[i].Kind == engine.StepFetch {
 			need = r.g.Values[r.s[i].Value].Size
 		}
@@ -321,7 +329,7 @@ func (r *replayer) closeInstant() *Refutation {
 		return r.atStep(StepOrder, i, r.now, r.name(i), "a start after "+r.name(r.pc))
 	}
 	if r.pc < len(r.s) && r.s[r.pc].Kind == engine.StepRun && !r.run && r.inputsWhole(r.pc) {
-		r.waits = append(r.waits, waited{r.now, r.pc, r.missing(r.plan[r.pc].missed), r.arrive.slack})
+		r.waits = append(r.waits, waited{r.now, r.pc, r.missing(r.plan[r.pc].need), r.arrive.slack})
 	}
 	return nil
 }

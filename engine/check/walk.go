@@ -25,10 +25,10 @@ type devCopy struct {
 	freedBy  int // the step that gives it up; -1 if none does
 
 	// What the replay saw.
-	there, whole, freed, gone bool
-	start, end                time.Duration
-	startSeq, endSeq          int
-	bytes                     engine.Bytes // on the device now
+	whole, freed, gone bool
+	start, end         time.Duration
+	startSeq, endSeq   int
+	bytes              engine.Bytes // on the device now
 }
 
 // stepPlan is what a step means for the copies: it follows from the order of
@@ -39,7 +39,7 @@ type stepPlan struct {
 	drops  []copyID     // given up: by a free, or at the end of a run
 	source copyID       // what an offload copies
 	after  []sim.SpanID // transfers that must have ended: of a wait; of a fetch, the copy to the host
-	missed engine.Bytes // room that a run needs
+	need   engine.Bytes // room that a run takes: its outputs and temporaries
 }
 
 // walker knows what is where after every step, whatever the times.
@@ -150,21 +150,27 @@ func (w *walker) run(i int) *Refutation {
 	}
 	w.copies = append(w.copies, devCopy{value: engine.NoValue, op: w.s[i].Op, size: op.Temp, cat: sim.Workspace, from: id, freedBy: i})
 	temp := copyID(len(w.copies) - 1)
-	plan.makes, plan.drops, plan.missed = append(plan.makes, temp), append(plan.drops, temp), op.Temp
+	plan.makes, plan.drops, plan.need = append(plan.makes, temp), append(plan.drops, temp), op.Temp
 	outs := written(op, w.s[i].Lean)
 	// What was there before an output, and what is within it, goes at the end.
 	for _, v := range outs {
 		for _, u := range append([]engine.ValueID{v}, w.contained[v]...) {
-			if w.own[u] != noCopy && w.copies[w.own[u]].from != id {
+			if w.own[u] != noCopy && w.copies[w.own[u]].from != id && (u == v || !w.arriving(w.own[u], w.span(id).End)) {
 				w.drop(u, i)
 			}
 		}
 	}
 	for _, v := range outs {
 		plan.makes = append(plan.makes, w.add(v, w.category(v, w.span(id).Kind == sim.SpanRecompute), id))
-		plan.missed += w.g.Values[v].Size
+		plan.need += w.g.Values[v].Size
 	}
 	return nil
+}
+
+// arriving tells whether a copy is still on its way at a moment: then it cannot leave.
+func (w *walker) arriving(id copyID, at time.Duration) bool {
+	cp := &w.copies[id]
+	return cp.fetched && w.span(cp.from).End > at
 }
 
 func (w *walker) free(i int) *Refutation {

@@ -42,13 +42,14 @@ func DecodeSchedule(b []byte) (engine.Schedule, error) {
 }
 
 func (c *codec) schedule(s *engine.Schedule) {
-	table(c, (*[]engine.Step)(s), 18)
+	table(c, (*[]engine.Step)(s), 19)
 	rows := []engine.Step(*s)
 	column(c, rows, w8, func(r *engine.Step) *engine.StepKind { return &r.Kind })
 	column(c, rows, w32, func(r *engine.Step) *engine.OpID { return &r.Op })
 	column(c, rows, w32, func(r *engine.Step) *engine.ValueID { return &r.Value })
 	flags(c, rows, func(r *engine.Step) *bool { return &r.Lean })
 	column(c, rows, w64, func(r *engine.Step) *time.Duration { return &r.NotBefore })
+	flags(c, rows, func(r *engine.Step) *bool { return &r.Reserve })
 }
 
 // trace is the layout of a trace: scalars in the order of the type, then the

@@ -56,7 +56,7 @@ func (m *Model) drawCursor(s *Scene, f *frame, top, bottom float64, label bool) 
 	if label {
 		str := format.Moment(f.Cursor, f.To-f.From)
 		half := textWidth(str) / 2
-		halo(s, Ink, math.Min(math.Max(x, f.left+half), f.Width-half), 12, middle, str)
+		halo(s, Ink, math.Min(math.Max(x, f.left+half), f.Width-half-2), 12, middle, str)
 	}
 }
 

@@ -87,15 +87,20 @@ func (m *Model) bandPoints(f *frame, pts []bandPoint) []bandPoint {
 		}
 		pts = append(pts, bandPoint{f.left, boundsOf(&s)})
 	}
+	merged := -1.0 // where the last merged column ends
 	for i := first; i < last; {
 		px := f.clip(f.x(int64(x.samples[i].At)))
 		column := math.Floor(px) + 1
 		j := x.gallop(i+1, last, f.ceilTime(column))
 		if j-i > exactSamples {
 			high, right := x.high(i, j), math.Max(px, math.Min(column, f.right))
-			pts = append(pts, bandPoint{px, boundsOf(&x.samples[i])}, bandPoint{px, high},
-				bandPoint{right, high}, bandPoint{right, boundsOf(&x.samples[j-1])})
-			i = j
+			if merged == column-1 { // no need to go down between two columns
+				pts, px = pts[:len(pts)-1], merged
+			} else {
+				pts = append(pts, bandPoint{px, boundsOf(&x.samples[i])})
+			}
+			pts = append(pts, bandPoint{px, high}, bandPoint{right, high}, bandPoint{right, boundsOf(&x.samples[j-1])})
+			i, merged = j, right
 			continue
 		}
 		for ; i < j; i++ {

@@ -83,7 +83,7 @@ func (m *Model) drawStrip(s *Scene, f *frame) {
 	s.addText(Ink, 0, 13, text{Strip.Title(), start, true})
 	top, bottom := stripBox(f.Height)
 	if len(m.sizes) == 0 {
-		s.text(Muted, f.left, (top+bottom)/2, start, "This profile has operations, but no layers.")
+		s.text(Muted, f.left, (top+bottom)/2, start, "This profile names no layers.")
 		return
 	}
 	largest := m.sizes[0]

@@ -70,12 +70,14 @@ func (m *Model) drawTimeAxis(s *Scene, f *frame) {
 		y, h := laneBox(f.Height, l)
 		s.line(line, float32(f.left), float32(y+h+0.5), float32(f.right), float32(y+h+0.5))
 	}
-	s.text(Muted, f.left-8, bottom+11, end, unit)
+	unitX := f.left - 8
 	for _, k := range ticks {
 		half := textWidth(k.Label) / 2
-		x := math.Min(math.Max(f.x(int64(k.At)), f.left-6+half), f.Width-half)
+		x := math.Min(f.x(int64(k.At)), f.Width-half)
+		unitX = math.Min(unitX, x-half-4)
 		s.text(Muted, x, bottom+11, middle, k.Label)
 	}
+	s.text(Muted, unitX, bottom+11, end, unit)
 }
 
 // label is a text on a slice, kept until all slices are drawn.

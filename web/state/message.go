@@ -86,6 +86,8 @@ type (
 	// CopyLink puts the link into the clipboard; Copied tells the outcome.
 	CopyLink struct{}
 	Copied   struct{ Err string }
+	// ForgetNote takes the note away that a button left.
+	ForgetNote struct{}
 )
 
 // What workers answer. ID is that of the effect.
@@ -174,6 +176,7 @@ func (SetTheme) message()     {}
 func (Dismiss) message()      {}
 func (CopyLink) message()     {}
 func (Copied) message()       {}
+func (ForgetNote) message()   {}
 func (Opened) message()       {}
 func (OpenFailed) message()   {}
 func (Progressed) message()   {}

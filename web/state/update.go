@@ -231,6 +231,8 @@ func (s *State) updateView(m Message) []Effect {
 		}
 	case CopyLink:
 		return []Effect{CopyURL{}}
+	case ForgetNote:
+		v.Note = ""
 	case Copied:
 		v.Note = "Link copied."
 		if m.Err != "" {

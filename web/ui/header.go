@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -69,6 +70,8 @@ func (c *Header) Accept() string {
 	for _, f := range profiles.Formats() {
 		out = append(out, f.Extensions...)
 	}
+	slices.Sort(out)
+	out = slices.Compact(out)
 	return strings.Join(out, ",")
 }
 

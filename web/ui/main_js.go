@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"context"
 	"strings"
 	realjs "syscall/js"
 	"time"
@@ -180,7 +179,7 @@ func (a *app) settle() {
 	if a.held || a.drawn == a.s.DOM || a.waiting {
 		return
 	}
-	if wait := a.drawnAt + drawEvery - now(); wait > 0 && a.hurried() {
+	if wait := a.drawnAt + drawEvery - now(); wait > 0 {
 		a.waiting = true
 		after(int(wait)+1, func() {
 			a.later(func() { a.waiting = false })
@@ -189,10 +188,6 @@ func (a *app) settle() {
 	}
 	a.draw()
 }
-
-// hurried says whether more changes are to be expected at once, so that the
-// components are not drawn for each of them.
-func (a *app) hurried() bool { return true }
 
 // draw draws the components.
 func (a *app) draw() {
@@ -228,5 +223,3 @@ func (a *app) say(sentence string) {
 		set(a.live, "textContent", sentence)
 	}
 }
-
-var background = context.Background()

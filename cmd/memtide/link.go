@@ -1,0 +1,107 @@
+//go:build !js
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"strings"
+
+	"memtide/profiles"
+	"memtide/web/link"
+)
+
+func linkCommand() *command {
+	return &command{
+		name:    "link",
+		args:    "[flags] FILE | -preset NAME | -from LINK",
+		summary: "print the permalink: an address that shows all this on the page",
+		doc: `Prints the address under which the page shows the network and the settings. A
+profile from a file is in the address itself, exactly; nothing of it is ever
+sent to a server. How long it is, and where that is too long, is told on the
+standard error.`,
+		examples: []string{
+			"memtide link -preset resnet50-b64 -budget 4GiB -strategy rotor",
+			"memtide link -budget 900MiB -strategy greedy net.csv",
+			"memtide link -from 'v=1&p=vgg16-b32&m=60%25' -device a100-sxm-40gb",
+		},
+		flags: func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
+			var c choice
+			c.define(fs)
+			c.defineOne(fs)
+			base := fs.String("base", "http://"+defaultAddr+"/", "`URL` address of the page")
+			return func(_ context.Context, e *env, args []string) error {
+				if strings.Contains(*base, "#") {
+					return bad("-base %q has a #, which ends an address; leave it out", *base)
+				}
+				in, err := c.read(e, args)
+				if err != nil {
+					return err
+				}
+				fragment, err := in.permalink()
+				if err != nil {
+					return err
+				}
+				full := *base + "#" + fragment
+				fmt.Fprintln(e.stdout, full)
+				fmt.Fprintf(e.stderr, "%d characters: %s\n", len(full), fits(len(full)))
+				return nil
+			}
+		},
+	}
+}
+
+// longestLink is the length up to which addresses survive in browsers and in
+// Markdown; above it the file itself travels better.
+const longestLink = 32_000
+
+// permalink is the fragment of the link to this input, without the #. It is an
+// error if a reader would not get exactly what is here.
+func (in *input) permalink() (string, error) {
+	l := in.link
+	if l.Profile != nil && l.Profile.Chain == nil {
+		return "", errors.New("a link carries a chain of stages, and this network is none; send the file itself")
+	}
+	fragment := l.String()
+	if len(fragment) > longestLink {
+		return "", fmt.Errorf("the link would have %d characters; more than %d do not survive. Send the file itself", len(fragment), longestLink)
+	}
+	back, notes := link.Parse(fragment)
+	if len(notes) > 0 || back.String() != fragment || !sameProfile(l.Profile, back.Profile) {
+		return "", errors.New("a link cannot carry this profile exactly; send the file itself")
+	}
+	return fragment, nil
+}
+
+// sameProfile says whether two profiles are equal in all that is solved and
+// shown but the warnings, which are derived anew.
+func sameProfile(a, b *profiles.Profile) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	text := func(p *profiles.Profile) []byte {
+		bare := *p
+		bare.Warnings = nil
+		var native bytes.Buffer
+		if bare.EncodeNative(&native) != nil {
+			return nil
+		}
+		return native.Bytes()
+	}
+	return bytes.Equal(text(a), text(b))
+}
+
+// fits says where a link of n characters can be used: chat messages end at
+// 2,000 characters, bookmarks at a little more, RFC 9110 promises 8,000.
+func fits(n int) string {
+	switch {
+	case n <= 2_000:
+		return "fits everywhere"
+	case n <= 8_000:
+		return "too long for Discord messages and Slack bookmarks"
+	}
+	return "works in browsers; elsewhere paste it as a Markdown link"
+}

@@ -1,0 +1,77 @@
+//go:build !js
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"memtide/web/host"
+)
+
+// defaultAddr is where the page is served. Nobody but this machine can reach it.
+const defaultAddr = "127.0.0.1:8080"
+
+func serveCommand() *command {
+	return &command{
+		name:    "serve",
+		args:    "[flags]",
+		summary: "serve the built page",
+		doc: `Serves the page that go run ./cmd/build has made, until Ctrl-C. Any static host
+does as well; this one is for looking at it at home.`,
+		examples: []string{
+			"memtide serve",
+			"memtide serve -dir dist -addr 127.0.0.1:8080",
+		},
+		flags: func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
+			dir := fs.String("dir", "dist", "`DIRECTORY` the built page")
+			addr := fs.String("addr", defaultAddr, "`HOST:PORT` where to listen; port 0 is any that is free")
+			return func(ctx context.Context, e *env, args []string) error {
+				if len(args) > 0 {
+					return bad("serve takes no files; got %q. The directory is named by -dir", args[0])
+				}
+				return serveSite(ctx, e, *dir, *addr)
+			}
+		},
+	}
+}
+
+// How long clients may take: for the head of a request, and for what is under
+// way when the server stops.
+const (
+	headerTime   = 10 * time.Second
+	shutdownTime = 3 * time.Second
+)
+
+func serveSite(ctx context.Context, e *env, dir, addr string) error {
+	if _, err := os.Stat(filepath.Join(dir, "index.html")); err != nil {
+		return bad("there is no built page in %s (%v); build it with: go run ./cmd/build", dir, err)
+	}
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		return fmt.Errorf("cannot listen: %w; -addr chooses another address", err)
+	}
+	server := &http.Server{Handler: host.Handler(dir), ReadHeaderTimeout: headerTime}
+	stopped := make(chan error, 1)
+	stop := context.AfterFunc(ctx, func() {
+		patience, cancel := context.WithTimeout(context.Background(), shutdownTime)
+		defer cancel()
+		stopped <- server.Shutdown(patience)
+	})
+	defer stop()
+	fmt.Fprintf(e.stdout, "Serving %s at http://%s/ (Ctrl-C ends it)\n", dir, listener.Addr())
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	if err := <-stopped; err != nil {
+		server.Close() // those that took too long are cut off
+	}
+	return nil
+}

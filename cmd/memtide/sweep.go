@@ -1,0 +1,329 @@
+//go:build !js
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"memtide/engine"
+	"memtide/wasm/proto"
+	"memtide/wasm/serve"
+	"memtide/web/format"
+	"memtide/web/link"
+)
+
+func sweepCommand() *command {
+	return &command{
+		name:    "sweep",
+		args:    "[flags] FILE | -preset NAME | -from LINK",
+		summary: "compare strategies over a range of budgets",
+		doc: `Solves every combination of strategies and budgets, in parallel. Parameters
+given by -arg are used by those of the strategies that have them.`,
+		examples: []string{
+			"memtide sweep -preset resnet50-b32 -budget 30%..90% -points 4",
+			"memtide sweep -strategy rotor,greedy -budget 700MiB,900MiB,1GiB net.csv",
+			"memtide sweep -json -strategy sequential -arg segments=4 net.csv",
+		},
+		flags: func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
+			var c choice
+			var o sweepOptions
+			c.define(fs)
+			o.define(fs)
+			fs.StringVar(&o.strategies, "strategy", "", "`NAMES` strategies, with commas between them (default all that apply)")
+			fs.StringVar(&o.budgets, "budget", "20%..100%", "`LIST` sizes or shares with commas between them, or FROM..TO")
+			fs.IntVar(&o.points, "points", 9, "`NUMBER` how many budgets from FROM to TO")
+			return func(ctx context.Context, e *env, args []string) error {
+				return sweep(ctx, e, &c, o, args)
+			}
+		},
+	}
+}
+
+type sweepOptions struct {
+	solveOptions
+	strategies string
+	budgets    string
+	points     int
+}
+
+// maxPoints is the most budgets of a sweep: as many as anybody can read.
+const maxPoints = 1000
+
+func sweep(ctx context.Context, e *env, c *choice, o sweepOptions, args []string) error {
+	given := c.flags.Args
+	c.flags.Args = nil // they need not belong to the link's strategy
+	in, err := c.read(e, args)
+	if err != nil {
+		return err
+	}
+	methods, err := in.methods(o.strategies, given)
+	if err != nil {
+		return err
+	}
+	budgets, err := in.budgets(o.budgets, o.points)
+	if err != nil {
+		return err
+	}
+	s := &swept{in: in, methods: methods, budgets: budgets, complete: true}
+	if err := s.run(ctx, e, o.limit); err != nil {
+		return err
+	}
+	if o.json {
+		err = writeJSON(e, s.json())
+	} else {
+		_, err = fmt.Fprint(e.stdout, s.table())
+	}
+	if err != nil {
+		return err
+	}
+	return s.outcome()
+}
+
+// methods are the strategies of a sweep with their parameters: those named, or
+// all that can work here. Keeping everything is a single point, so it has to be
+// asked for by name.
+func (in *input) methods(names string, given engine.Args) ([]proto.Method, error) {
+	var list []*engine.Strategy
+	if names == "" {
+		for _, s := range engine.Strategies() {
+			linkless := in.device.ToHost <= 0 || in.device.ToDev <= 0
+			if s.Class != 0 && !(linkless && s.Class&engine.MayOffload != 0) {
+				list = append(list, s)
+			}
+		}
+	} else {
+		for name := range strings.SplitSeq(names, ",") {
+			s, err := strategy(strings.TrimSpace(name))
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, s)
+		}
+	}
+	used := map[string]bool{}
+	var out []proto.Method
+	for _, s := range list {
+		m := proto.Method{Strategy: s.Name, Args: engine.Args{}}
+		if s.Name == in.link.Strategy {
+			for name, value := range in.link.Args {
+				m.Args[name] = value
+			}
+		}
+		for _, p := range s.Params {
+			if value, ok := given[p.Name]; ok {
+				m.Args[p.Name], used[p.Name] = value, true
+			}
+		}
+		if _, err := s.Parse(m.Args); err != nil {
+			return nil, bad("%v", err)
+		}
+		out = append(out, m)
+	}
+	for _, a := range sortedArgs(given) {
+		if name, _, _ := strings.Cut(a, "="); !used[name] {
+			return nil, bad("-arg %s: none of the strategies has a parameter %q", a, name)
+		}
+	}
+	return out, nil
+}
+
+// budgets reads "4GiB,60%" or "20%..100%", which becomes n budgets.
+func (in *input) budgets(text string, n int) ([]proto.Budget, error) {
+	from, to, isRange := strings.Cut(text, "..")
+	if isRange {
+		return in.budgetRange(from, to, n)
+	}
+	var out []proto.Budget
+	for part := range strings.SplitSeq(text, ",") {
+		b, err := link.ParseBudget(part)
+		if err != nil {
+			return nil, bad("-budget: %v", err)
+		}
+		out = append(out, in.budget(b))
+	}
+	if len(out) > maxPoints {
+		return nil, bad("-budget lists %d budgets; at most %d are solved", len(out), maxPoints)
+	}
+	return out, nil
+}
+
+func (in *input) budgetRange(from, to string, n int) ([]proto.Budget, error) {
+	if n < 2 || n > maxPoints {
+		return nil, bad("-points is %d; expected 2 to %d", n, maxPoints)
+	}
+	all := in.profile.Totals().KeepAllPeak
+	var ends [2]engine.Bytes
+	for i, text := range []string{from, to} {
+		b, err := link.ParseBudget(text)
+		if err != nil {
+			return nil, bad("-budget: %v", err)
+		}
+		if b.Bytes == 0 && all == 0 {
+			return nil, bad("-budget: this network is no chain, so shares of keeping everything are not known; give sizes")
+		}
+		ends[i] = b.Of(all)
+	}
+	if ends[1] <= ends[0] {
+		return nil, bad("-budget goes from %s to %s; expected the smaller one first", format.Bytes(ends[0]), format.Bytes(ends[1]))
+	}
+	out := make([]proto.Budget, n)
+	for i := range out {
+		// Through floating point: the ends are exact, and between them nobody
+		// asks for a certain byte.
+		part := float64(i) / float64(n-1)
+		out[i].Bytes = ends[0] + engine.Bytes(part*float64(ends[1]-ends[0]))
+	}
+	out[n-1].Bytes = ends[1]
+	return out, nil
+}
+
+// swept is a sweep and what has come of it.
+type swept struct {
+	in       *input
+	methods  []proto.Method
+	budgets  []proto.Budget
+	keepAll  proto.Reference
+	points   []*proto.Point // by method, then by budget; nil: not reached
+	complete bool
+}
+
+// run solves all points. A sweep that is stopped is no error: it is not complete.
+func (s *swept) run(ctx context.Context, e *env, limit time.Duration) error {
+	s.points = make([]*proto.Point, len(s.methods)*len(s.budgets))
+	pool := new(serve.Local)
+	// The reference first: a sweep that is stopped would not tell it.
+	reply, err := pool.Do(ctx, &proto.Request{Op: proto.OpSolve, Solve: &proto.Solve{
+		Setting: s.in.setting(), Method: proto.Method{Strategy: "keepall"}, Budget: proto.Budget{Bytes: engine.NoLimit},
+	}}, nil)
+	if errors.Is(err, context.Canceled) {
+		s.complete = false
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	s.keepAll = reply.Solved.KeepAll
+	b := newBar(e.stderr)
+	defer b.clear()
+	b.set(0, len(s.points), "")
+	_, err = pool.Do(ctx, &proto.Request{Op: proto.OpSweep, Sweep: &proto.Sweep{
+		Setting: s.in.setting(), Methods: s.methods, Budgets: s.budgets, Limit: limit,
+	}}, func(r *proto.Reply) {
+		if p := r.Point; p != nil {
+			s.points[p.Method*len(s.budgets)+p.Index] = p
+			b.set(p.Done, p.Total, p.Strategy+" in "+format.Bytes(p.Budget))
+		}
+	})
+	if errors.Is(err, context.Canceled) {
+		s.complete = false
+		return nil
+	}
+	return err
+}
+
+// outcome is the error of the whole sweep.
+func (s *swept) outcome() error {
+	solved := 0
+	for _, p := range s.points {
+		switch {
+		case p == nil:
+		case p.StepTime > 0 && !p.Verdict.Verified:
+			return fmt.Errorf("%s in %s is not verified: %s", p.Strategy, format.Bytes(p.Budget), p.Verdict.Problem)
+		case p.StepTime > 0:
+			solved++
+		}
+	}
+	if !s.complete {
+		return fmt.Errorf("stopped after %d of %d points", s.reached(), len(s.points))
+	}
+	if solved == 0 {
+		return errors.New("none of the points has a schedule")
+	}
+	return nil
+}
+
+func (s *swept) reached() (n int) {
+	for _, p := range s.points {
+		if p != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// table is the sweep for people.
+func (s *swept) table() string {
+	return s.in.header() + "\n" + table(func(w *tabwriter.Writer) {
+		fmt.Fprint(w, "strategy\tbudget\tshare\tstep time\tslowdown\tabove bound\tpeak\tverdict\n")
+		for i, p := range s.points {
+			if p == nil {
+				continue
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", methodText(s.methods[i/len(s.budgets)]), format.Bytes(p.Budget),
+				format.Share(float64(p.Budget)/float64(max(s.keepAll.Peak, 1))), s.cells(p))
+		}
+		fmt.Fprintf(w, "\nno limit: step time %s, peak %s\n", format.Duration(s.keepAll.StepTime), format.Bytes(s.keepAll.Peak))
+	}) + list("Findings about the profile", s.in.profile.Warnings)
+}
+
+// cells are the columns of a point from the step time on.
+func (s *swept) cells(p *proto.Point) string {
+	if p.StepTime <= 0 {
+		return "–\t–\t–\t–\t" + pointVerdict(p)
+	}
+	bound := "–"
+	if p.Bound > 0 {
+		bound = change(p.StepTime, p.Bound)
+	}
+	return strings.Join([]string{format.Duration(p.StepTime), change(p.StepTime, max(s.keepAll.StepTime, 1)), bound,
+		format.Bytes(p.Peak), pointVerdict(p)}, "\t")
+}
+
+func pointVerdict(p *proto.Point) string {
+	switch f := p.Failure; {
+	case f != nil && f.Kind == proto.Infeasible && f.Smallest > 0:
+		return "does not fit; " + format.BytesUp(f.Smallest) + " would do"
+	case f != nil && f.Kind == proto.Infeasible:
+		return "does not fit"
+	case f != nil && p.StepTime <= 0:
+		return f.Text
+	case !p.Verdict.Verified:
+		return "NOT VERIFIED: " + p.Verdict.Problem
+	case f != nil:
+		return "verified; best when the time was over"
+	case p.Optimal:
+		return "verified, optimal"
+	}
+	return "verified"
+}
+
+func (s *swept) json() *sweepReport {
+	out := &sweepReport{
+		Schema:   sweepSchema,
+		Question: s.in.question(),
+		Complete: s.complete,
+		KeepAll:  costReport{int64(s.keepAll.StepTime), s.keepAll.Peak},
+		Points:   []pointReport{},
+	}
+	for i, p := range s.points {
+		if p == nil {
+			continue
+		}
+		r := pointReport{
+			Strategy: p.Strategy, Args: s.methods[i/len(s.budgets)].Args, Budget: p.Budget,
+			costReport: costReport{int64(p.StepTime), p.Peak},
+			Verified:   p.Verdict.Verified, Problem: p.Verdict.Problem, Optimal: p.Optimal, LowerBoundNS: int64(p.Bound),
+		}
+		if p.Failure != nil {
+			r.Error = failureOf(p.Failure)
+		}
+		out.Points = append(out.Points, r)
+	}
+	return out
+}

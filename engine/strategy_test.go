@@ -1,0 +1,106 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestParseArgs(t *testing.T) {
+	s := &Strategy{Name: "x", Params: []Param{
+		{Name: "segments", Default: "0", Min: 0, Max: 9},
+		{Name: "rule", Default: "text", Choices: []string{"text", "printed"}},
+	}}
+	for _, tc := range []struct {
+		in   Args
+		want string // of the error; empty if there is none
+	}{
+		{nil, ""},
+		{Args{"segments": "9", "rule": "printed"}, ""},
+		{Args{"segments": "10"}, "whole number from 0 to 9"},
+		{Args{"segments": "two"}, "whole number"},
+		{Args{"rule": "other"}, "one of text, printed"},
+		{Args{"depth": "1"}, `no parameter "depth"`},
+	} {
+		got, err := s.Parse(tc.in)
+		if tc.want != "" {
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("%v: got %v, want %q", tc.in, err, tc.want)
+			}
+			continue
+		}
+		if err != nil || len(got) != 2 || got.Int("segments") < 0 {
+			t.Errorf("%v: got %v, %v; want both parameters", tc.in, got, err)
+		}
+	}
+}
+
+// A malformed or doubled name is a mistake of the program and stops it at once.
+func TestRegisterPanics(t *testing.T) {
+	Register(&Strategy{Name: "testonly"})
+	defer func() { registry = nil }()
+	for _, name := range []string{"", "Upper", "two words", "testonly"} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("registering %q did not panic", name)
+				}
+			}()
+			Register(&Strategy{Name: name})
+		}()
+	}
+}
+
+func TestPollStops(t *testing.T) {
+	var none *Poll
+	if none.Err() != nil {
+		t.Error("a nil poll stops")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	p := NewPoll(ctx, nil)
+	if err := p.Err(); err != nil {
+		t.Errorf("before the cancel: %v", err)
+	}
+	cancel()
+	if n := untilStop(p); n > 256 {
+		t.Errorf("a cancel is seen after %d calls, want at most 256", n)
+	}
+	ctx, cancel = context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+	defer cancel()
+	if p = NewPoll(ctx, nil); !errors.Is(p.Err(), context.DeadlineExceeded) {
+		t.Errorf("after the deadline: %v", p.Err())
+	}
+}
+
+func untilStop(p *Poll) (calls int) {
+	for p.Err() == nil && calls < 1e6 {
+		calls++
+	}
+	return calls
+}
+
+// Reports are rare, whatever a solver does.
+func TestPollReportsRarely(t *testing.T) {
+	n := 0
+	p := NewPoll(t.Context(), func(Progress) { n++ })
+	for start := time.Now(); time.Since(start) < 2*ReportEvery; {
+		p.Report(Progress{})
+	}
+	if n < 1 || n > 4 {
+		t.Errorf("%d reports in two periods, want 1 to 4", n)
+	}
+}
+
+func TestErrorsKeepApart(t *testing.T) {
+	if !errors.Is(ErrNeedsChain, ErrUnsupported) || !errors.Is(ErrNeedsLink, ErrUnsupported) {
+		t.Error("the reasons of unsupported problems do not wrap ErrUnsupported")
+	}
+	msg := (&InfeasibleError{Budget: 5, Smallest: 7, Why: "stage 3"}).Error()
+	for _, part := range []string{"5 bytes", "7 bytes", "stage 3"} {
+		if !strings.Contains(msg, part) {
+			t.Errorf("%q does not say %q", msg, part)
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package profiles
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"memtide/engine"
+)
+
+// op is a test operator of 10 bytes that takes 1 ms forward and 2 ms backward.
+func op(name string, tr traits, preds ...int) operator {
+	return operator{name: name, kind: name, forward: time.Millisecond, back: 2 * time.Millisecond, out: 10, traits: tr, preds: preds}
+}
+
+// input brings 7 bytes in.
+func input(name string) operator {
+	return operator{name: name, kind: name, out: 7, traits: isInput}
+}
+
+// stageNames are the names that linearize gives, the end's name left out.
+func stageNames(t *testing.T, ops []operator) []string {
+	t.Helper()
+	l, err := linearize(ops, nil)
+	if err != nil {
+		t.Fatalf("linearize = %v", err)
+	}
+	var names []string
+	for _, s := range l.stages {
+		_, kinds, _ := strings.Cut(s.Name, " ")
+		names = append(names, kinds)
+	}
+	return names
+}
+
+// TestStageEnds pins where a chain may be cut.
+func TestStageEnds(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		ops  []operator
+		want []string
+	}{
+		{"a plain chain", []operator{input("x"), op("a", 0, 0), op("b", 0, 1), op("c", 0, 2)}, []string{"a", "b", "c"}},
+		{"a residual edge without inner nodes keeps b and add together",
+			[]operator{input("x"), op("a", 0, 0), op("b", 0, 1), op("add", 0, 2, 1), op("c", 0, 3)}, []string{"a", "b+add", "c"}},
+		{"two branches are one stage",
+			[]operator{input("x"), op("a", 0, 0), op("l", 0, 1), op("r", 0, 1), op("cat", 0, 2, 3)}, []string{"a", "l+r+cat"}},
+		{"branches that begin at the input are one stage",
+			[]operator{input("x"), op("l", 0, 0), op("r", 0, 0), op("cat", 0, 1, 2), op("c", 0, 3)}, []string{"l+r+cat", "c"}},
+		{"a reader in place joins the stage before", []operator{input("x"), op("a", 0, 0), op("relu", inPlace, 1), op("c", 0, 2)}, []string{"a+relu", "c"}},
+		{"so does a view", []operator{input("x"), op("a", 0, 0), op("view", isView, 1), op("c", 0, 2)}, []string{"a+view", "c"}},
+		{"a view at the end ends the last stage", []operator{input("x"), op("a", 0, 0), op("b", 0, 1), op("view", isView, 2)}, []string{"a", "b+view"}},
+		{"reading a shape is no edge",
+			[]operator{input("x"), op("a", 0, 0), op("b", 0, 1), {name: "size", kind: "size", traits: isShape | isView, preds: []int{1}}, op("c", 0, 2, 3)},
+			[]string{"a", "b", "c"}},
+		{"a dead view is dropped, and its dead input too",
+			[]operator{input("x"), op("a", 0, 0), {name: "v", kind: "v", traits: isView, preds: []int{1}}, {name: "w", kind: "w", traits: isView, preds: []int{2}}, op("b", 0, 1)},
+			[]string{"a", "b"}},
+		{"a side head joins the stage it branches from",
+			[]operator{input("x"), op("a", 0, 0), op("head", 0, 1), op("b", 0, 1), op("c", 0, 3)}, []string{"a+head", "b", "c"}},
+		{"what hangs on a second input joins the stage that uses it",
+			[]operator{input("x"), op("a", 0, 0), op("b", 0, 1), input("y"), op("emb", 0, 3), op("c", 0, 2, 4), op("d", 0, 5)}, []string{"a", "b", "emb+c", "d"}},
+		{"order in the file does not matter", []operator{op("c", 0, 1), op("b", 0, 2), op("a", 0, 3), input("x")}, []string{"a", "b", "c"}},
+		{"the first source is the input if none says so", []operator{op("a", 0), op("b", 0, 0), op("c", 0, 1)}, []string{"b", "c"}},
+	} {
+		if got := stageNames(t, c.ops); !slices.Equal(got, c.want) {
+			t.Errorf("%s\ngot  %q\nwant %q", c.name, got, c.want)
+		}
+	}
+}
+
+// TestConstant: a mask that three operators read leaves the chain.
+func TestConstant(t *testing.T) {
+	mask := operator{name: "mask", kind: "mask", out: 5, preds: []int{0}}
+	l, err := linearize([]operator{input("x"), mask, op("a", 0, 0, 1), op("b", 0, 2, 1), op("c", 0, 3, 1)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.pinned != 5 || len(l.stages) != 3 || l.input != 7 {
+		t.Errorf("pinned %d, %d stages, input %d; want 5, 3, 7", l.pinned, len(l.stages), l.input)
+	}
+}
+
+// TestNoChain: graphs without a chain say why.
+func TestNoChain(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		ops  []operator
+		want error
+	}{
+		{"a cycle", []operator{input("x"), op("a", 0, 0, 2), op("b", 0, 1)}, errCycle},
+		{"an operator that reads itself", []operator{input("x"), op("a", 0, 0, 1)}, errCycle},
+		{"only an input", []operator{input("x")}, errNoStages},
+	} {
+		if _, err := linearize(c.ops, nil); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, err, c.want)
+		}
+	}
+}
+
+// TestStageMemory pins saved sets and temporary memory, counted by hand.
+func TestStageMemory(t *testing.T) {
+	with := func(o operator, out, aux engine.Bytes) operator {
+		o.out, o.aux = out, aux
+		return o
+	}
+	for _, c := range []struct {
+		name             string
+		ops              []operator // the last stage is looked at
+		saved, fwd, back engine.Bytes
+	}{
+		{"two branches from the input, added",
+			[]operator{input("x"), op("conv", savesIn, 0), with(op("norm", savesIn, 1), 20, 0), with(op("skip", savesIn, 0), 20, 0),
+				with(op("add", passesGrad, 2, 3), 20, 0)},
+			// Kept: conv 10, which norm reads, and add 20, the output. Forward: all
+			// four, 70, when add runs. Backward: kept 30 + gradient 20, which add hands
+			// on without a copy; the output goes before norm allocates 10 for conv.
+			30, 40, 0},
+		{"an operator alone keeps its output", []operator{input("x"), op("a", savesIn, 0)}, 10, 0, 0},
+		{"indices of a pool are saved beside the output", []operator{input("x"), with(op("pool", savesIn, 0), 4, 8)}, 12, 0, 0},
+		{"a jump over an operator that saves nothing: the last stage is b+c",
+			[]operator{input("x"), op("a", 0, 0), op("b", 0, 1), op("c", 0, 2, 1)},
+			// Kept: the output c, 10. Forward: b and c, 20. Backward: kept 10 + gradient
+			// 10, and c allocates for b and for a: 40. The chain counts abar, delta of
+			// this stage and of the one before: 30.
+			10, 10, 10},
+		// In place: relu shares conv's storage, its backward allocates.
+		{"relu in place", []operator{input("x"), op("conv", savesIn, 0), op("relu", savesOut|inPlace, 1)}, 10, 0, 10},
+	} {
+		l, err := linearize(c.ops, nil)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		s := l.stages[len(l.stages)-1]
+		if s.Saved != c.saved || s.FwdTemp != c.fwd || s.BwdTemp != c.back {
+			t.Errorf("%s: abar %d oF %d oB %d, want %d %d %d", c.name, s.Saved, s.FwdTemp, s.BwdTemp, c.saved, c.fwd, c.back)
+		}
+	}
+}
+
+// TestManyOperators: time stays in proportion to the graph where every source
+// reaches every operator, and where all are in one stage.
+func TestManyOperators(t *testing.T) {
+	const n = 4000
+	ops := make([]operator, 0, 2*n+1)
+	for range n {
+		ops = append(ops, input("x"))
+	}
+	first := len(ops)
+	ops = append(ops, op("a", savesIn, 0))
+	for i := 1; i < n; i++ {
+		ops = append(ops, op("b", savesIn|savesOut, first+i-1, first, i))
+	}
+	l, err := linearize(ops, nil)
+	if err != nil || len(l.stages) != 2 {
+		t.Fatalf("linearize = %v, %v; want 2 stages", l, err)
+	}
+	if got, want := l.stages[1].Forward, (n-1)*time.Millisecond; got != want {
+		t.Errorf("forward of the second stage %v, want %v", got, want)
+	}
+}

@@ -1,0 +1,275 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"memtide/wasm/proto"
+)
+
+// stage is a browser in which workers are what a test says they are.
+type stage struct {
+	mu      sync.Mutex
+	started int
+	killed  int
+	running int
+	most    int // that worked at the same time
+
+	broken   bool                                              // workers die before they are ready
+	behave   func(req *proto.Request, e events, end chan bool) // what a worker does; nil: answer at once
+	requests []string
+}
+
+func (s *stage) start(e events) (port, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.started++
+	end := make(chan bool)
+	if s.broken {
+		go e.died("no such thing")
+	} else {
+		go e.ready()
+	}
+	return port{
+		send: func(b []byte) error {
+			req, err := proto.DecodeRequest(b)
+			if err != nil {
+				panic(err)
+			}
+			go s.work(req, e, end)
+			return nil
+		},
+		kill: func() { close(end); go s.count(&s.killed) },
+	}, nil
+}
+
+func (s *stage) count(n *int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	*n++
+}
+
+func (s *stage) work(req *proto.Request, e events, end chan bool) {
+	s.mu.Lock()
+	s.running++
+	s.most = max(s.most, s.running)
+	s.requests = append(s.requests, string(req.Op)+req.Test)
+	s.mu.Unlock()
+	defer func() { s.mu.Lock(); s.running--; s.mu.Unlock() }()
+	if s.behave != nil {
+		s.behave(req, e, end)
+		return
+	}
+	time.Sleep(10 * time.Millisecond)
+	say(e, &proto.Reply{Kind: proto.KindResult, Opened: &proto.Opened{Preset: req.Test}})
+}
+
+func say(e events, r *proto.Reply) {
+	b, err := proto.EncodeReply(r)
+	if err != nil {
+		panic(err)
+	}
+	e.message(b)
+}
+
+func request(test string) *proto.Request {
+	return &proto.Request{Op: proto.OpSolve, Test: test, Solve: &proto.Solve{}}
+}
+
+func sweep(points int) *proto.Request {
+	return &proto.Request{Op: proto.OpSweep, Sweep: &proto.Sweep{Methods: []proto.Method{{Strategy: "x"}}, Budgets: make([]proto.Budget, points)}}
+}
+
+// Every answer goes to who asked.
+func TestAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{}
+		p := newPool(4, s.start)
+		var wg sync.WaitGroup
+		for i := range 50 {
+			wg.Go(func() {
+				name := fmt.Sprint(i)
+				r, err := p.Do(t.Context(), request(name), nil)
+				if err != nil || r.Opened.Preset != name {
+					t.Errorf("request %s: got %+v, %v", name, r, err)
+				}
+			})
+		}
+		wg.Wait()
+		if s.started != 5 || s.killed != 0 {
+			t.Errorf("%d workers were started and %d ended; want 5 and 0", s.started, s.killed)
+		}
+	})
+}
+
+// Sweeps leave one worker for a solve, which goes first.
+func TestSolveBeforeSweep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{behave: func(req *proto.Request, e events, _ chan bool) {
+			time.Sleep(time.Second)
+			say(e, &proto.Reply{Kind: proto.KindResult, Swept: &proto.Swept{}})
+		}}
+		p := newPool(2, s.start)
+		done := make(chan error)
+		go func() { _, err := p.Do(t.Context(), sweep(10), nil); done <- err }()
+		synctest.Wait()
+		start := time.Now()
+		if _, err := p.Do(t.Context(), request(""), nil); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(start); took != time.Second {
+			t.Errorf("the solve took %v; want 1 s, without waiting for a point of the sweep", took)
+		}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		if s.most != 3 {
+			t.Errorf("%d workers worked at the same time; want 2 for the sweep and 1 for the solve", s.most)
+		}
+	})
+}
+
+// A worker that dies fails its request with its last words, is replaced, and
+// the next request works.
+func TestCrash(t *testing.T) {
+	for detail, want := range map[string]string{
+		"x\npanic: boom\n\ngoroutine 1":                "panic: boom",
+		"fatal error: runtime: out of memory\n":        "more memory",
+		"RangeError: Maximum call stack size exceeded": "stack allows",
+		"InternalError: too much recursion":            "stack allows",
+		"":                                             "it gave no reason",
+		"Uncaught TypeError: x is not a function\nat somewhere": "x is not a function",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &stage{}
+			s.behave = func(req *proto.Request, e events, end chan bool) {
+				if req.Test == "crash" {
+					e.died(detail)
+					e.died("twice")                              // the browser may tell it in two ways
+					say(e, &proto.Reply{Kind: proto.KindResult}) // and late
+					return
+				}
+				say(e, &proto.Reply{Kind: proto.KindResult})
+			}
+			p := newPool(1, s.start)
+			for range 10 {
+				_, err := p.Do(t.Context(), request("crash"), nil)
+				var f *proto.Failure
+				if !errors.As(err, &f) || f.Kind != proto.Crash || !strings.Contains(f.Text, want) || f.Detail != detail {
+					t.Fatalf("last words %q: got %#v, want a crash that says %q", detail, err, want)
+				}
+				if _, err := p.Do(t.Context(), request(""), nil); err != nil {
+					t.Fatalf("the next request: %v", err)
+				}
+			}
+			synctest.Wait()
+			if s.killed != 10 || s.started != 12 {
+				t.Errorf("%d workers were started and %d ended; want 12 and 10", s.started, s.killed)
+			}
+		})
+	}
+}
+
+// Cancelling frees the caller at once and the worker after a moment, unless it
+// has finished by then.
+func TestCancel(t *testing.T) {
+	for _, c := range []struct {
+		needs  time.Duration
+		killed int
+	}{{grace / 2, 0}, {time.Hour, 1}} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &stage{behave: func(req *proto.Request, e events, end chan bool) {
+				select {
+				case <-time.After(c.needs):
+					say(e, &proto.Reply{Kind: proto.KindResult})
+				case <-end:
+				}
+			}}
+			p := newPool(1, s.start)
+			ctx, cancel := context.WithCancel(t.Context())
+			go func() { time.Sleep(time.Millisecond); cancel() }()
+			start := time.Now()
+			_, err := p.Do(ctx, request(""), func(*proto.Reply) { t.Error("progress after the end") })
+			if !errors.Is(err, context.Canceled) || time.Since(start) != time.Millisecond {
+				t.Errorf("got %v after %v, want cancelled after 1ms", err, time.Since(start))
+			}
+			time.Sleep(2 * grace)
+			synctest.Wait()
+			if s.killed != c.killed {
+				t.Errorf("a solve of %v: %d workers ended, want %d", c.needs, s.killed, c.killed)
+			}
+		})
+	}
+}
+
+// A request that is cancelled in the queue is never sent.
+func TestCancelQueued(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{behave: func(req *proto.Request, e events, _ chan bool) {
+			time.Sleep(time.Second)
+			say(e, &proto.Reply{Kind: proto.KindResult})
+		}}
+		p := newPool(1, s.start)
+		for range 2 {
+			go p.Do(t.Context(), request("long"), nil)
+		}
+		synctest.Wait()
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { time.Sleep(time.Millisecond); cancel() }()
+		if _, err := p.Do(ctx, request("queued"), nil); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v, want cancelled", err)
+		}
+		time.Sleep(3 * time.Second)
+		if got := strings.Join(s.requests, " "); got != "solvelong solvelong" {
+			t.Errorf("sent: %s; want only the two long ones", got)
+		}
+	})
+}
+
+// Where workers cannot start, requests fail and say so, and starting is tried
+// again with the next request.
+func TestBroken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{broken: true}
+		p := newPool(4, s.start)
+		_, err := p.Do(t.Context(), request(""), nil)
+		if err == nil || !strings.Contains(err.Error(), "no such thing") {
+			t.Errorf("got %v, want why workers do not start", err)
+		}
+		if s.started != maxStarts {
+			t.Errorf("%d workers were started, want %d", s.started, maxStarts)
+		}
+		s.broken = false
+		if _, err := p.Do(t.Context(), request(""), nil); err != nil {
+			t.Errorf("when workers start again: %v", err)
+		}
+	})
+}
+
+// A silent request is told once per period, and again when it speaks.
+func TestSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{behave: func(req *proto.Request, e events, _ chan bool) {
+			time.Sleep(25 * time.Second)
+			say(e, &proto.Reply{Kind: proto.KindProgress, Progress: &proto.Progress{}})
+			time.Sleep(time.Second)
+			say(e, &proto.Reply{Kind: proto.KindResult})
+		}}
+		p := newPool(1, s.start)
+		var told []string
+		p.OnSilence(func(_ *proto.Request, d time.Duration) { told = append(told, d.String()) })
+		progress := 0
+		if _, err := p.Do(t.Context(), request(""), func(*proto.Reply) { progress++ }); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(told, " "); got != "10s 20s 0s" || progress != 1 {
+			t.Errorf("told %q with %d progress replies; want 10s, 20s, then 0s, and 1", got, progress)
+		}
+	})
+}

@@ -1,0 +1,235 @@
+package draw
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"memtide/engine/sim"
+)
+
+// painted is the style of the topmost fill at a point, among those that mean
+// something; ok is false if there is none.
+func painted(s *Scene, x, y float64, means func(style) bool) (st style, ok bool) {
+	for _, g := range s.groups {
+		if !means(g.style) {
+			continue
+		}
+		switch g.op {
+		case opRects:
+			for i := g.from; i < g.to; i += 4 {
+				n := s.nums[i : i+4]
+				if x > float64(n[0]) && x < float64(n[0]+n[2]) && y > float64(n[1]) && y < float64(n[1]+n[3]) {
+					st, ok = g.style, true
+				}
+			}
+		case opArea:
+			if inside(s.nums[g.from:g.to], x, y) {
+				st, ok = g.style, true
+			}
+		}
+	}
+	return st, ok
+}
+
+// inside is the even-odd rule.
+func inside(xy []float32, x, y float64) bool {
+	in := false
+	for i, j := 0, len(xy)-2; i < len(xy); i, j = i+2, i {
+		xi, yi, xj, yj := float64(xy[i]), float64(xy[i+1]), float64(xy[j]), float64(xy[j+1])
+		if (yi > y) != (yj > y) && x < (xj-xi)*(y-yi)/(yj-yi)+xi {
+			in = !in
+		}
+	}
+	return in
+}
+
+// What a random point of the timeline hits is what is painted there.
+func TestHitTimelineIsPainted(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	isSlice := func(st style) bool {
+		for _, k := range kindStyles {
+			if st.fill == k.fill && st.pattern == k.pattern && st.fill != Surface {
+				return true
+			}
+		}
+		return st.lines == Waiting
+	}
+	hits := 0
+	for _, m := range []*Model{smallModel(), randomModel(60, 4), randomModel(300, 5)} {
+		for range 400 {
+			v := View{Width: 900}
+			if r.IntN(2) == 0 {
+				v.From = time.Duration(r.Float64() * 0.8 * float64(m.Makespan()))
+				v.To = v.From + m.Makespan()/10
+			}
+			var s Scene
+			m.Draw(&s, Timeline, v)
+			x, y := GutterWidth+r.Float64()*(v.Width-GutterWidth), r.Float64()*TimelineHeight
+			st, ok := painted(&s, x, y, isSlice)
+			got, _ := m.Hit(Timeline, v, x, y)
+			if !ok || isMerged(m, v, x) {
+				continue
+			}
+			hits++
+			want := kindStyles[kindWaiting]
+			if got.Kind == OnSpan {
+				want = kindStyles[m.trace.Spans[got.Index].Kind]
+			}
+			if got.Kind == Nothing || st.fill != want.fill || st.pattern != want.pattern {
+				t.Fatalf("view %+v at %v,%v: %+v (%s) is hit, painted is fill %d", v, x, y, got, m.Sentence(got), st.fill)
+			}
+		}
+	}
+	if hits < 200 {
+		t.Errorf("only %d points hit something", hits)
+	}
+}
+
+// isMerged tells whether a merged mark or a mark's rounded border is near x:
+// there the picture shows another slice than the one at that moment.
+func isMerged(m *Model, v View, x float64) bool {
+	f, found := m.frame(Timeline, v), false
+	for l := range m.lanes {
+		m.lanes[l].marks(&f, func(k mark) {
+			if k.slice < 0 && k.x0-2 < x && x < k.x1+2 || math.Abs(k.x0-x) < 1.6 || math.Abs(k.x1-x) < 1.6 {
+				found = true
+			}
+		})
+	}
+	return found
+}
+
+// What a random point of the memory hits is the band that is painted there.
+func TestHitMemoryIsPainted(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 14))
+	isBand := func(st style) bool {
+		return st.stroke == Surface && st.fill != Ink || st.pattern == thinHatch && st.stroke == Muted
+	}
+	hits := 0
+	for _, m := range []*Model{smallModel(), randomModel(40, 8)} {
+		var s Scene
+		v := View{Width: 900}
+		m.Draw(&s, Memory, v)
+		for range 2000 {
+			x, y := GutterWidth+r.Float64()*(v.Width-GutterWidth), r.Float64()*MemoryHeight
+			st, ok := painted(&s, x, y, isBand)
+			got, _ := m.Hit(Memory, v, x, y)
+			if got.Kind == OnBudget {
+				continue
+			}
+			if ok != (got.Kind == OnBand) {
+				t.Fatalf("at %v,%v: hit %+v, painted %v", x, y, got, ok)
+			}
+			if !ok {
+				continue
+			}
+			hits++
+			if want := bandStyles[got.Index]; st.fill != want.fill || st.pattern != want.pattern {
+				t.Fatalf("at %v,%v: hit %v, painted fill %d", x, y, sim.Category(got.Index), st.fill)
+			}
+		}
+	}
+	if hits < 500 {
+		t.Errorf("only %d points hit a band", hits)
+	}
+}
+
+func TestHitStrip(t *testing.T) {
+	m := smallModel()
+	v := View{Width: 386} // 300 pixels of plot, 100 for each of three bars
+	for _, c := range []struct {
+		x, y float64
+		want Target
+	}{
+		{80, 50, Target{OnStage, 1}}, {200, 70, Target{OnStage, 2}}, {370, 25, Target{OnStage, 3}},
+		{70, 50, Target{}}, {377, 50, Target{}}, {200, 5, Target{}},
+	} {
+		if got, _ := m.Hit(Strip, v, c.x, c.y); got != c.want {
+			t.Errorf("Hit(Strip, %v, %v) = %+v, want %+v", c.x, c.y, got, c.want)
+		}
+	}
+}
+
+// With more stages than bars the largest stage stands for its bar.
+func TestStripOfMany(t *testing.T) {
+	m := randomModel(4*300, 2)
+	f := m.frame(Strip, View{Width: 400})
+	bars := m.bars(&f)
+	if len(bars) != 104 { // (400-76-10)/3
+		t.Fatalf("%d bars", len(bars))
+	}
+	next := 1
+	for _, b := range bars {
+		if b.first != next || b.last < b.first || b.at < b.first || b.at > b.last {
+			t.Fatalf("bar %+v, want one that begins with stage %d", b, next)
+		}
+		for k := b.first; k <= b.last; k++ {
+			if m.sizes[k-1] > m.sizes[b.at-1] {
+				t.Errorf("stage %d is larger than %d, which stands for bar %+v", k, b.at, b)
+			}
+		}
+		next = b.last + 1
+	}
+	if next != 301 {
+		t.Errorf("the bars end before stage %d, want 301", next)
+	}
+}
+
+// The budget line can be taken and put elsewhere.
+func TestBudgetLine(t *testing.T) {
+	m := smallModel()
+	v := View{Width: 640}
+	f := m.frame(Memory, v)
+	sc := m.memoryScale(&f)
+	y := sc.y(int64(m.problem.Budget))
+	if got, _ := m.Hit(Memory, v, 300, y+2); got.Kind != OnBudget {
+		t.Errorf("Hit at the budget line = %+v", got)
+	}
+	if got := m.BudgetAt(v, y); math.Abs(float64(got-m.problem.Budget)) > 2 {
+		t.Errorf("BudgetAt(line) = %d, want %d", got, m.problem.Budget)
+	}
+}
+
+func TestNavigation(t *testing.T) {
+	m := smallModel()
+	span := func(i int) Target { return Target{OnSpan, i} }
+	gap := Target{OnGap, 0}
+	for _, c := range []struct {
+		name      string
+		got, want Target
+	}{
+		{"first", m.Step(Target{}, 1), span(0)},
+		{"next in lane", m.Step(span(0), 1), span(1)},
+		{"over a run of no duration", m.Step(span(1), 1), span(3)},
+		{"into the gap", m.Step(span(6), 1), gap},
+		{"out of the gap", m.Step(gap, 1), span(8)},
+		{"back", m.Step(gap, -1), span(6)},
+		{"stops at the end", m.Step(span(8), 5), span(8)},
+		{"stops at the start", m.Step(span(1), -9), span(0)},
+		{"next stage", m.Step(Target{OnStage, 1}, 1), Target{OnStage, 2}},
+		{"last stage", m.Step(Target{OnStage, 3}, 1), Target{OnStage, 3}},
+		{"band", m.Step(Target{OnBand, 0}, 1), Target{OnBand, 1}},
+		{"lane below", m.OtherLane(span(1), 1), span(2)},
+		{"two lanes below", m.OtherLane(gap, 2), span(7)},
+		{"nearest in lane", m.OtherLane(span(8), 1), span(2)},
+		{"no lane above", m.OtherLane(span(0), -1), span(0)},
+		{"next gap", m.NextGap(0, 1), gap},
+		{"no next gap", m.NextGap(140*ms, 1), Target{}},
+		{"gap before", m.NextGap(195*ms, -1), gap},
+		{"cause of the gap", m.Cause(gap), span(7)},
+		{"cause of the cause", m.Cause(span(7)), span(5)},
+		{"no cause", m.Cause(span(0)), Target{}},
+		{"unknown", m.Cause(Target{OnSpan, 99}), Target{}},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: got %+v, want %+v", c.name, c.got, c.want)
+		}
+	}
+	for i := range m.NumRows() {
+		if got := m.RowOf(m.Row(i).Target); got != i {
+			t.Errorf("RowOf(Row(%d)) = %d", i, got)
+		}
+	}
+}

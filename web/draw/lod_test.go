@@ -1,0 +1,160 @@
+package draw
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"memtide/engine/sim"
+)
+
+// randomView is a stretch of the trace from all of it down to a millionth.
+func randomView(r *rand.Rand, m *Model) View {
+	length := time.Duration(float64(m.Makespan())*math.Pow(10, -6*r.Float64())) + 1
+	from := time.Duration(r.Float64() * float64(m.Makespan()-length))
+	return View{From: from, To: from + length, Width: 300 + r.Float64()*1500, Cursor: NoCursor}
+}
+
+// Marks lie in the plot, from left to right, without overlap, at most two to a
+// pixel column, and cover as much of a lane as its slices do.
+func TestMarks(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, n := range []int{1, 10, 100, 3000, 50000} {
+		m := randomModel(n, uint64(n))
+		for round := range 60 {
+			v := randomView(r, m)
+			if round == 0 {
+				v.From, v.To = 0, 0
+			}
+			f := m.frame(Timeline, v)
+			for l := range m.lanes {
+				checkMarks(t, fmt.Sprintf("n=%d lane=%d view %d..%d width %v", n, l, f.From, f.To, f.Width), &m.lanes[l], &f)
+			}
+		}
+	}
+}
+
+func checkMarks(t *testing.T, name string, ln *lane, f *frame) {
+	t.Helper()
+	count, painted, lonely, last := 0, 0.0, 0.0, math.Inf(-1)
+	ln.marks(f, func(k mark) {
+		count++
+		if k.x0 < f.left-1e-6 || k.x1 > f.right+1e-6 || k.x0 < last-1e-6 || k.x1 <= k.x0 {
+			t.Fatalf("%s: mark %+v after %v, plot %v..%v", name, k, last, f.left, f.right)
+		}
+		if k.slice < 0 && k.x1-k.x0 == 1 {
+			lonely++ // may have been widened to be seen: at most a pixel too much
+		}
+		painted += k.x1 - k.x0
+		last = k.x1
+	})
+	covered := 0.0
+	for i := range ln.from {
+		covered += f.clip(f.x(ln.to[i])) - f.clip(f.x(ln.from[i]))
+	}
+	if count > 2*int(f.right-f.left)+2 {
+		t.Fatalf("%s: %d marks for %v pixels", name, count, f.right-f.left)
+	}
+	if painted < covered-1 || painted > covered+lonely+1 {
+		t.Fatalf("%s: %v pixels painted, %v are covered by slices (%v lonely marks)", name, painted, covered, lonely)
+	}
+}
+
+// A merged mark has the kind that has most of the time, and merging depends on
+// nothing but the lane and the view.
+func TestMergedKind(t *testing.T) {
+	l := lane{}
+	for i := range int64(1000) { // 2 ns forward, 1 ns backward, ...
+		l.add(3*i, 3*i+2, uint8(sim.SpanForward), int32(2*i))
+		l.add(3*i+2, 3*i+3, uint8(sim.SpanBackward), int32(2*i+1))
+	}
+	l.index()
+	f := frame{View: View{From: 0, To: 3000}, left: 0, right: 100, scale: 100.0 / 3000}
+	var got []mark
+	l.marks(&f, func(k mark) { got = append(got, k) })
+	if len(got) != 1 || got[0].kind != uint8(sim.SpanForward) || got[0].x0 != 0 || math.Abs(got[0].x1-100) > 0.1 {
+		t.Errorf("got %+v, want one mark of kind forward from 0 to 100", got)
+	}
+}
+
+// A slice far from others is seen, however short it is.
+func TestLonelySlice(t *testing.T) {
+	l := lane{}
+	l.add(500, 501, uint8(sim.SpanOffload), 0)
+	l.index()
+	f := frame{View: View{From: 0, To: 1_000_000}, left: 0, right: 100, scale: 100.0 / 1_000_000}
+	var got []mark
+	l.marks(&f, func(k mark) { got = append(got, k) })
+	if len(got) != 1 || got[0].x1-got[0].x0 != 1 {
+		t.Errorf("got %+v, want one mark one pixel wide", got)
+	}
+}
+
+// The prefix sums agree with adding up.
+func TestBusyIn(t *testing.T) {
+	m := randomModel(3000, 9)
+	ln := &m.lanes[sim.Compute]
+	r := rand.New(rand.NewPCG(7, 8))
+	for range 2000 {
+		i := r.IntN(len(ln.from) + 1)
+		j := i + r.IntN(len(ln.from)-i+1)
+		var want [numKinds]int64
+		for x := i; x < j; x++ {
+			want[ln.kind[x]] += ln.to[x] - ln.from[x]
+		}
+		if got := ln.busyIn(i, j); got != want {
+			t.Fatalf("busyIn(%d, %d) = %v, want %v", i, j, got, want)
+		}
+	}
+}
+
+// The picture of the memory is nowhere below the true total, and at most as
+// high as the largest total within a pixel.
+func TestMemoryEnvelope(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	for _, n := range []int{1, 30, 2000, 30000} {
+		m := randomModel(n, uint64(n)+100)
+		for range 20 {
+			f := m.frame(Memory, randomView(r, m))
+			pts := m.bandPoints(&f, nil)
+			if limit := 12*int(f.right-f.left) + 20; len(pts) > limit {
+				t.Fatalf("n=%d: %d corners for %v pixels", n, len(pts), f.right-f.left)
+			}
+			for range 50 {
+				checkEnvelope(t, m, &f, pts, f.From+time.Duration(r.Float64()*float64(f.To-f.From)))
+			}
+		}
+	}
+}
+
+func checkEnvelope(t *testing.T, m *Model, f *frame, pts []bandPoint, at time.Duration) {
+	t.Helper()
+	const top = sim.NumCategories - 1
+	x, want := f.x(int64(at)), int64(0)
+	for _, b := range m.memory.used(at) {
+		want += int64(b)
+	}
+	got := int64(-1)
+	for i := 1; i < len(pts); i++ {
+		a, b := pts[i-1], pts[i]
+		if a.x <= x+1e-6 && x <= b.x+1e-6 {
+			y := b.sum[top]
+			if b.x > a.x {
+				y = a.sum[top] + int64((x-a.x)/(b.x-a.x)*float64(b.sum[top]-a.sum[top]))
+			}
+			got = max(got, y)
+		}
+	}
+	near := int64(0)
+	for i := range m.memory.samples {
+		if s := &m.memory.samples[i]; math.Abs(f.x(int64(s.At))-x) <= 1.01 {
+			near = max(near, int64(s.Total()))
+		}
+	}
+	const slack = 1 << 12 // of interpolation in float64
+	if got < want-slack || got > max(want, near)+slack {
+		t.Fatalf("view %d..%d at %d: picture %d, want %d (largest within a pixel %d)", f.From, f.To, at, got, want, near)
+	}
+}

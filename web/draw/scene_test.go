@@ -1,0 +1,196 @@
+package draw
+
+import (
+	"bytes"
+	"encoding/xml"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v; run the test with -update", err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s differs from what is drawn now; look at both and run the test with -update if it is right\ngot:\n%s", path, got)
+	}
+}
+
+// The pictures of the small trace: with a selected gap, zoomed, over the budget
+// and narrow as a telephone.
+func TestScenes(t *testing.T) {
+	m := smallModel()
+	gap := Target{OnGap, 0}
+	light := Light
+	for _, c := range []struct {
+		file string
+		pic  Picture
+		view View
+		opts SVGOptions
+	}{
+		{"strip.svg", Strip, View{Width: 640, Selected: Target{OnStage, 2}}, SVGOptions{Standalone: true, Theme: &light, Surface: true}},
+		{"timeline.svg", Timeline, View{Width: 640, Selected: gap}, SVGOptions{Standalone: true, Theme: &light, Surface: true}},
+		{"timeline-zoom.svg", Timeline, View{Width: 640, From: 60 * ms, To: 90 * ms}, SVGOptions{Standalone: true, Surface: true}},
+		{"timeline-phone.svg", Timeline, View{Width: 360, Selected: gap}, SVGOptions{}},
+		{"memory.svg", Memory, View{Width: 640}, SVGOptions{Standalone: true, Theme: &light, Surface: true}},
+		{"memory-over.svg", Memory, View{Width: 640, Budget: 600 * engine.MiB}, SVGOptions{ID: "m"}},
+	} {
+		var s Scene
+		var b bytes.Buffer
+		m.Draw(&s, c.pic, c.view)
+		if err := s.WriteSVG(&b, c.opts); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, c.file, b.Bytes())
+	}
+	var s Scene
+	var b bytes.Buffer
+	m.Page(&s, View{Width: 640, Selected: gap, Cursor: 120 * ms})
+	if err := s.WriteSVG(&b, SVGOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "page.svg", b.Bytes())
+}
+
+// Every SVG is well-formed, whatever the names are, and an element for a page
+// has nothing that a strict content security policy would block.
+func TestSVGIsWellFormed(t *testing.T) {
+	p := smallProblem()
+	p.Chain.Chain.Stages[0].Name = "a<b>&\"'\x00\x1b\xff\U0001F600]]>"
+	m := NewModel(p, smallTrace(p))
+	for pic := range NumPictures {
+		for _, o := range []SVGOptions{{}, {Standalone: true}, {Surface: true, ID: "x"}} {
+			var s Scene
+			var b bytes.Buffer
+			m.Draw(&s, pic, View{Width: 1400, Selected: Target{OnSpan, 0}})
+			s.Title, s.Desc = m.StageName(1), m.Sentence(Target{OnSpan, 0})
+			if err := s.WriteSVG(&b, o); err != nil {
+				t.Fatal(err)
+			}
+			text := b.String()
+			d := xml.NewDecoder(&b)
+			for {
+				if _, err := d.Token(); err == io.EOF {
+					break
+				} else if err != nil {
+					t.Fatalf("%v in\n%s", err, text)
+				}
+			}
+			if !o.Standalone && (strings.Contains(text, "<style") || strings.Contains(text, "style=")) {
+				t.Errorf("the element has styles of its own:\n%s", text)
+			}
+			if strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
+				t.Errorf("a coordinate is no number:\n%s", text)
+			}
+		}
+	}
+}
+
+// Page is the pictures, at their heights.
+func TestPageStacks(t *testing.T) {
+	m, v := smallModel(), View{Width: 700, Cursor: NoCursor}
+	var page, part Scene
+	m.Page(&page, v)
+	items, y := 0, 0.0
+	for pic := range NumPictures {
+		m.Draw(&part, pic, v)
+		if part.Height != pic.Height() {
+			t.Errorf("%s is %v high, want %v", pic.Title(), part.Height, pic.Height())
+		}
+		items += part.Items()
+		y += part.Height + PageGap
+	}
+	if page.Items() != items || page.Height != y-PageGap || page.Height != PageHeight {
+		t.Errorf("the page has %d items and is %v high, want %d and %v", page.Items(), page.Height, items, y-PageGap)
+	}
+}
+
+// Nothing is drawn beside the picture, and no text is cut, at any width, zoom
+// and budget.
+func TestNothingIsClipped(t *testing.T) {
+	models := []*Model{smallModel(), randomModel(2000, 3), emptyModel()}
+	for _, m := range models {
+		for _, width := range []float64{320, 390, 640, 1040, 1900} {
+			for pic := range NumPictures {
+				for _, part := range []float64{1, 0.3, 0.01} {
+					to := time.Duration(float64(m.Makespan()) * part)
+					for _, budget := range []engine.Bytes{1, m.trace.Peak / 2, m.trace.Peak, 2 * m.trace.Peak, 9 * m.trace.Peak, engine.NoLimit} {
+						v := View{To: to, Width: width, Budget: budget, Selected: Target{OnGap, 0}, Cursor: to}
+						checkInside(t, m, pic, v)
+					}
+				}
+			}
+		}
+	}
+}
+
+func checkInside(t *testing.T, m *Model, pic Picture, v View) {
+	t.Helper()
+	var s, over Scene
+	m.Draw(&s, pic, v)
+	m.Overlay(&over, pic, v)
+	s.append(&over, 0)
+	for _, g := range s.groups {
+		for i := g.from; i < g.to; i += 2 {
+			x0, y0 := float64(s.nums[i]), float64(s.nums[i+1])
+			x1, y1 := x0, y0
+			what := ""
+			switch g.op {
+			case opRects:
+				if (i-g.from)%4 != 0 {
+					continue
+				}
+				x1, y1 = x0+float64(s.nums[i+2]), y0+float64(s.nums[i+3])
+			case opTexts:
+				txt := s.texts[g.first+(i-g.from)/2]
+				what = txt.s
+				w := textWidth(what)
+				x0 -= w * [...]float64{start: 0, middle: 0.5, end: 1}[txt.anchor]
+				x1, y0 = x0+w, y0-9
+			}
+			if x0 < -2 || y0 < 0 || x1 > s.Width+2 || y1 > s.Height || !(x1 >= x0) {
+				t.Fatalf("%s %+v: op %d %q at %v,%v to %v,%v is outside of %v by %v", pic.Title(), v, g.op, what, x0, y0, x1, y1, s.Width, s.Height)
+			}
+		}
+	}
+}
+
+// emptyModel is a graph without stages, spans and samples.
+func emptyModel() *Model {
+	g := &engine.Graph{Ops: []engine.Op{{Name: "x"}}, Done: engine.NoValue}
+	return NewModel(&engine.Problem{Graph: g, Budget: engine.NoLimit}, &sim.Trace{})
+}
+
+// A scene that is reused is like a new one.
+func TestSceneReuse(t *testing.T) {
+	m := smallModel()
+	var used Scene
+	for pic := range NumPictures {
+		m.Draw(&used, pic, View{Width: 900})
+	}
+	var fresh Scene
+	m.Draw(&used, Timeline, View{Width: 640})
+	m.Draw(&fresh, Timeline, View{Width: 640})
+	if a, b := used.AppendBuffer(nil), fresh.AppendBuffer(nil); !bytes.Equal(a, b) {
+		t.Errorf("a reused scene has %d bytes, a new one %d", len(a), len(b))
+	}
+}

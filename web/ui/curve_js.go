@@ -1,0 +1,210 @@
+package ui
+
+import (
+	"github.com/hack-pad/safejs"
+
+	"memtide/web/chart"
+	"memtide/web/draw"
+	"memtide/web/state"
+)
+
+// curve draws the trade-off curve with ECharts and listens to the pointer over it.
+type curve struct {
+	a        *app
+	element  safejs.Value // host of the chart
+	inner    safejs.Value
+	status   safejs.Value // host of the progress
+	line     safejs.Value // text of the progress
+	bar      safejs.Value
+	chart    safejs.Value // ECharts instance
+	ready    bool
+	asked    bool // ECharts is being waited for
+	dirty    bool
+	drawing  bool // a drawing is scheduled
+	drawnAt  float64
+	drawn    int // State.DOM of the last drawing
+	plot     *chart.Plot
+	dragging bool
+	moved    bool
+	down     float64
+}
+
+// curveEvery is the least time between two drawings of the chart while points
+// arrive, in milliseconds.
+const curveEvery = 150
+
+func (c *curve) init(a *app) { c.a = a }
+
+// host takes over an element; only the first time counts.
+func (c *curve) host(name string, element safejs.Value) {
+	switch {
+	case name == "tradeoff" && c.element.Type() != safejs.TypeObject:
+		c.element = element
+		c.inner = create(element, "div", "chart")
+		c.listen()
+		c.load()
+	case name == "sweep" && c.status.Type() != safejs.TypeObject:
+		c.status = element
+		c.bar = create(element, "progress", "")
+		c.line = create(element, "span", "")
+		call(c.bar, "setAttribute", "aria-label", "Curve")
+	}
+}
+
+// load waits for the chart library, which arrives after the first picture.
+func (c *curve) load() {
+	then(global("memtide", "charts"), func(lib safejs.Value) {
+		c.a.later(func() {
+			c.chart = call(lib, "init", c.inner, nil, map[string]any{"renderer": "canvas"})
+			c.ready, c.dirty = true, true
+			observer, err := get(safejs.Global(), "ResizeObserver").New(function(func(safejs.Value) {
+				c.a.later(func() {
+					call(c.chart, "resize")
+					c.dirty = true
+				})
+			}))
+			if err == nil {
+				call(observer, "observe", c.element)
+			}
+		})
+	}, func(reason safejs.Value) {
+		c.a.later(func() {
+			if c.line.Type() == safejs.TypeObject {
+				set(c.line, "textContent", "The chart cannot be drawn: "+text(reason, "message"))
+			}
+		})
+	})
+}
+
+// settle brings chart and progress up to date.
+func (c *curve) settle() {
+	if c.status.Type() != safejs.TypeObject {
+		return
+	}
+	if c.drawn != c.a.s.DOM {
+		c.dirty = true
+	}
+	if !c.dirty || c.drawing {
+		return
+	}
+	if wait := c.drawnAt + curveEvery - now(); wait > 0 {
+		c.drawing = true
+		after(int(wait)+1, func() {
+			c.a.later(func() { c.drawing = false })
+		})
+		return
+	}
+	c.draw()
+}
+
+func (c *curve) draw() {
+	c.dirty, c.drawn, c.drawnAt = false, c.a.s.DOM, now()
+	s := c.a.s
+	set(c.line, "textContent", sweepStatus(s))
+	running := s.Curve != nil && s.Curve.ID != 0
+	set(c.bar, "hidden", !running)
+	if running {
+		set(c.bar, "max", s.Curve.Total)
+		set(c.bar, "value", s.Curve.Done)
+	}
+	if !c.ready {
+		return
+	}
+	c.plot = chart.New(s, number(c.element, "clientWidth"), number(c.element, "clientHeight"))
+	if c.plot == nil || c.plot.Width <= 0 {
+		call(c.chart, "clear")
+		return
+	}
+	option, err := c.plot.Option(chart.Look{Colours: draw.Palette(c.a.pictures.theme), Font: "system-ui, sans-serif"})
+	if err != nil {
+		complain("chart", err)
+		return
+	}
+	parsed := call(global("JSON"), "parse", string(option))
+	call(c.chart, "setOption", parsed, map[string]any{"notMerge": true})
+}
+
+// listen previews what is pointed at, adopts what is clicked and drags the budget.
+func (c *curve) listen() {
+	at := func(e safejs.Value) (x, y float64) {
+		box := call(c.element, "getBoundingClientRect")
+		return number(e, "clientX") - number(box, "left"), number(e, "clientY") - number(box, "top")
+	}
+	listen(c.element, "pointermove", func(e safejs.Value) {
+		x, y := at(e)
+		touch := text(e, "pointerType") == "touch"
+		c.a.later(func() { c.move(x, y, touch) })
+	})
+	listen(c.element, "pointerdown", func(e safejs.Value) {
+		x, _ := at(e)
+		c.a.later(func() { c.press(x) })
+		call(c.element, "setPointerCapture", number(e, "pointerId"))
+	})
+	listen(c.element, "pointerup", func(e safejs.Value) {
+		x, y := at(e)
+		c.a.later(func() { c.release(x, y) })
+	})
+	listen(c.element, "pointerleave", func(safejs.Value) {
+		c.a.later(func() { c.a.do(state.Unhover{}) })
+	})
+}
+
+// grip is how near the budget line must be pressed to drag it, in CSS pixels.
+const grip = 6.0
+
+func (c *curve) press(x float64) {
+	c.moved, c.down = false, x
+	if c.plot != nil {
+		if d := x - c.plot.X(c.a.s.Budget()); d > -grip && d < grip {
+			c.dragging = true
+		}
+	}
+}
+
+func (c *curve) move(x, y float64, touch bool) {
+	if c.plot == nil {
+		return
+	}
+	if d := x - c.down; d > 3 || d < -3 {
+		c.moved = true
+	}
+	if c.dragging {
+		if c.moved {
+			r := c.a.s.BudgetRange()
+			c.a.do(state.SetBudget{Bytes: r.At(r.Position(c.plot.BudgetAt(x)))})
+		}
+		return
+	}
+	if touch {
+		return
+	}
+	cursor := "default"
+	if d := x - c.plot.X(c.a.s.Budget()); d > -grip && d < grip {
+		cursor = "ew-resize"
+	}
+	if pt, ok := c.plot.Nearest(x, y); ok {
+		if cursor == "default" {
+			cursor = "pointer"
+		}
+		c.a.do(state.Hover{Point: pt})
+	} else {
+		c.a.do(state.Unhover{})
+	}
+	set(get(c.element, "style"), "cursor", cursor)
+}
+
+func (c *curve) release(x, y float64) {
+	dragged := c.dragging && c.moved
+	c.dragging = false
+	if c.plot == nil {
+		return
+	}
+	if dragged {
+		r := c.a.s.BudgetRange()
+		c.a.do(state.SetBudget{Bytes: r.At(r.Position(c.plot.BudgetAt(x))), Settled: true})
+		return
+	}
+	if pt, ok := c.plot.Nearest(x, y); ok {
+		c.a.do(state.Adopt{Point: pt})
+	}
+}

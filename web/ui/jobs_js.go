@@ -1,0 +1,141 @@
+package ui
+
+import (
+	"context"
+
+	"memtide/wasm/proto"
+	"memtide/web/state"
+)
+
+// jobs carries requests to the pool and answers back.
+type jobs struct {
+	a     *app
+	give  map[int]context.CancelFunc // by the effect's ID
+	slots [state.NumSlots]slot
+}
+
+// slot is the solve under way of one kind, and the one that replaces it.
+type slot struct {
+	running int // ID, 0 if none is
+	since   float64
+	next    *state.Solve
+}
+
+// patience is how long a solve may keep the one after it waiting, in
+// milliseconds. A slider being dragged asks faster than answers come: they
+// follow each other, and only the latest question waits. Ending a worker in
+// the middle costs more than most answers.
+const patience = 150
+
+// sweepDelay is how long a setting must rest until its curve is computed, in
+// milliseconds.
+const sweepDelay = 400
+
+func (j *jobs) init(a *app) {
+	j.a = a
+	j.give = map[int]context.CancelFunc{}
+}
+
+// context is that of a new request.
+func (j *jobs) context(id int) context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	j.give[id] = cancel
+	return ctx
+}
+
+// finish forgets a request.
+func (j *jobs) finish(id int) {
+	if cancel := j.give[id]; cancel != nil {
+		cancel()
+		delete(j.give, id)
+	}
+}
+
+func (j *jobs) cancel(id int) {
+	j.finish(id)
+	for i := range j.slots {
+		if n := j.slots[i].next; n != nil && n.ID == id {
+			j.slots[i].next = nil
+		}
+	}
+}
+
+func (j *jobs) open(e state.Open) {
+	ctx := j.context(e.ID)
+	p := j.a.pool
+	if e.Request.Preset != "" {
+		p = &j.a.local
+	}
+	go func() {
+		m := open(ctx, p, e)
+		j.a.later(func() {
+			j.finish(e.ID)
+			j.a.do(m)
+		})
+	}()
+}
+
+func (j *jobs) solve(e state.Solve) {
+	s := &j.slots[e.Slot]
+	if s.running != 0 {
+		if e.Soon && now()-s.since < patience {
+			s.next = &e
+			return
+		}
+		j.finish(s.running)
+	}
+	s.next, s.running, s.since = nil, e.ID, now()
+	ctx := j.context(e.ID)
+	go func() {
+		m := solve(ctx, j.a.pool, e, func(r *proto.Reply) {
+			if r.Progress != nil && e.Slot == state.ForPage {
+				j.a.post(state.Progressed{ID: e.ID, Progress: *r.Progress, Best: r.Solved})
+			}
+		})
+		j.a.later(func() { j.solved(e, m) })
+	}()
+}
+
+// solved passes an answer on and starts the question that waited for it.
+func (j *jobs) solved(e state.Solve, m state.Message) {
+	j.finish(e.ID)
+	s := &j.slots[e.Slot]
+	if s.running == e.ID {
+		s.running = 0
+		if n := s.next; n != nil {
+			j.solve(*n)
+		}
+	}
+	j.a.do(m)
+}
+
+func (j *jobs) sweep(e state.Sweep) {
+	ctx := j.context(e.ID)
+	begin := func() {
+		r, err := j.a.pool.Do(ctx, &proto.Request{Op: proto.OpSweep, Sweep: &e.Request}, func(r *proto.Reply) {
+			if r.Point != nil {
+				j.a.post(state.SweptPoint{ID: e.ID, Point: *r.Point})
+			}
+		})
+		j.a.later(func() {
+			stopped := ctx.Err() != nil
+			j.finish(e.ID)
+			switch {
+			case stopped:
+			case err != nil:
+				j.a.do(state.SweepFailed{ID: e.ID, Text: err.Error()})
+			default:
+				j.a.do(state.Swept{ID: e.ID, KeepAll: r.Swept.KeepAll})
+			}
+		})
+	}
+	if !e.Soon {
+		go begin()
+		return
+	}
+	after(sweepDelay, func() {
+		if ctx.Err() == nil {
+			go begin()
+		}
+	})
+}

@@ -1,0 +1,267 @@
+package ui
+
+import (
+	"strings"
+	"time"
+
+	"github.com/hack-pad/safejs"
+
+	"memtide/engine"
+	"memtide/web/draw"
+)
+
+// pictures paints the three pictures of the time axis and what moves over them.
+type pictures struct {
+	a      *app
+	canvas [draw.NumPictures]canvas
+	paint  safejs.Value // memtidePaint
+	raf    safejs.Func
+	asked  bool // a frame is on its way
+
+	painted  int // State.Paint when the pictures were painted last
+	stale    bool
+	overlay  bool // the overlays must be painted
+	hover    draw.Target
+	cursor   time.Duration
+	gesture  gesture
+	tip      safejs.Value
+	theme    draw.Theme
+	palette  safejs.Value
+	scene    draw.Scene
+	buffer   []byte
+	crossing safejs.Value // Uint8Array that the buffer is copied into
+	ratio    float64
+}
+
+// canvas is one picture: a canvas, and one above it for what moves.
+type canvas struct {
+	pic         draw.Picture
+	host, inner safejs.Value
+	base, above safejs.Value
+	width       float64 // CSS pixels, 0 until it is known
+}
+
+// narrow is the width below which the labels get less room.
+const narrow, narrowGutter = 560, 58
+
+func (p *pictures) init(a *app) {
+	p.a, p.cursor = a, draw.NoCursor
+	p.paint = global("memtidePaint")
+	p.raf = function(func(safejs.Value) { a.later(p.frame) })
+	p.tip = create(global("document", "body"), "div", "tooltip")
+	set(p.tip, "hidden", true)
+	call(p.tip, "setAttribute", "aria-hidden", "true")
+	p.recolour()
+}
+
+// recolour takes the colours over from the system and the chosen theme.
+func (p *pictures) recolour() {
+	media := func(query string) bool { return truth(call(safejs.Global(), "matchMedia", query), "matches") }
+	chosen := text(global("document", "documentElement", "dataset"), "theme")
+	switch {
+	case media("(forced-colors: active)"):
+		p.theme = draw.Forced
+	case chosen == "dark", chosen == "" && media("(prefers-color-scheme: dark)"):
+		p.theme = draw.Dark
+	default:
+		p.theme = draw.Light
+	}
+	var colours []any
+	for _, c := range draw.Palette(p.theme) {
+		colours = append(colours, c)
+	}
+	list, err := safejs.ValueOf(colours)
+	if err != nil {
+		complain("palette", err)
+		return
+	}
+	p.palette = list
+	p.again()
+}
+
+// again has everything painted in the next frame.
+func (p *pictures) again() {
+	p.stale, p.overlay = true, true
+	p.ask()
+}
+
+// host takes over the element of a picture; only the first time counts.
+func (p *pictures) host(name string, element safejs.Value) {
+	pic, ok := pictureOf[name]
+	if !ok || p.canvas[pic].inner.Type() == safejs.TypeObject {
+		return
+	}
+	c := &p.canvas[pic]
+	c.pic, c.host = pic, element
+	c.inner = create(element, "div", "paint")
+	call(c.inner, "setAttribute", "aria-hidden", "true")
+	c.base = create(c.inner, "canvas", "base")
+	c.above = create(c.inner, "canvas", "above")
+	observer, err := get(safejs.Global(), "ResizeObserver").New(function(func(safejs.Value) {
+		p.a.later(func() { p.measure(c) })
+	}))
+	if err == nil {
+		call(observer, "observe", element)
+	}
+	p.measure(c)
+	p.listen(c)
+}
+
+func (p *pictures) measure(c *canvas) {
+	if w := number(c.host, "clientWidth"); w != c.width {
+		c.width = w
+		p.again()
+	}
+}
+
+// settle asks for a frame if something has changed.
+func (p *pictures) settle() {
+	if p.painted != p.a.s.Paint {
+		p.stale, p.overlay = true, true
+	}
+	if p.stale || p.overlay {
+		p.ask()
+	}
+}
+
+func (p *pictures) ask() {
+	if !p.asked {
+		p.asked = true
+		call(safejs.Global(), "requestAnimationFrame", p.raf)
+	}
+}
+
+// view is what is visible of a picture.
+func (p *pictures) view(c *canvas) draw.View {
+	s := p.a.s
+	v := draw.View{From: s.View.From, To: s.View.To, Width: c.width, Budget: s.Budget(), Hover: p.hover, Cursor: p.cursor}
+	if c.width < narrow {
+		v.Gutter = narrowGutter
+	}
+	if s.Preview == nil {
+		v.Selected = s.View.Selected
+	}
+	return v
+}
+
+// frame paints what is out of date.
+func (p *pictures) frame() {
+	p.asked = false
+	shown := p.a.s.Visible()
+	if shown == nil {
+		return
+	}
+	p.ratio = max(number(safejs.Global(), "devicePixelRatio"), 1)
+	m := shown.Model()
+	for i := range p.canvas {
+		c := &p.canvas[i]
+		if c.width <= 0 {
+			continue
+		}
+		v := p.view(c)
+		if p.stale {
+			m.Draw(&p.scene, c.pic, v)
+			p.put(c.base)
+			p.removePoster(c)
+		}
+		if p.overlay || p.stale {
+			m.Overlay(&p.scene, c.pic, v)
+			p.put(c.above)
+		}
+	}
+	if p.stale {
+		p.painted = p.a.s.Paint
+	}
+	p.stale, p.overlay = false, false
+}
+
+// put paints the scene on a canvas, with one crossing.
+func (p *pictures) put(canvas safejs.Value) {
+	p.buffer = p.scene.AppendBuffer(p.buffer[:0])
+	n := len(p.buffer)
+	if int(number(p.crossing, "length")) < n {
+		array, err := get(safejs.Global(), "Uint8Array").New(2 * n)
+		if err != nil {
+			complain("buffer", err)
+			return
+		}
+		p.crossing = array
+	}
+	if _, err := safejs.CopyBytesToJS(p.crossing, p.buffer); err != nil {
+		complain("buffer", err)
+		return
+	}
+	if _, err := p.paint.Invoke(canvas, call(p.crossing, "subarray", 0, n), p.palette, p.ratio); err != nil {
+		complain("paint", err)
+	}
+}
+
+// removePoster takes the prepared picture away once the live one is painted.
+func (p *pictures) removePoster(c *canvas) {
+	if svg := call(c.host, "querySelector", "svg"); exists(svg) {
+		call(svg, "remove")
+	}
+}
+
+// point moves the cursor of all pictures and shows what is under it.
+func (p *pictures) point(c *canvas, x, y float64, event safejs.Value) {
+	shown := p.a.s.Visible()
+	if shown == nil {
+		return
+	}
+	m, v := shown.Model(), p.view(c)
+	target, at := m.Hit(c.pic, v, x, y)
+	if c.pic == draw.Strip {
+		at = draw.NoCursor
+	}
+	if target != p.hover || at != p.cursor {
+		p.hover, p.cursor, p.overlay = target, at, true
+		p.ask()
+	}
+	cursor := "default"
+	switch {
+	case target.Kind == draw.OnBudget:
+		cursor = "ns-resize"
+	case target.Kind == draw.OnSpan, target.Kind == draw.OnGap, target.Kind == draw.OnStage:
+		cursor = "pointer"
+	}
+	set(get(c.inner, "style"), "cursor", cursor)
+	p.showTip(m, target, at, event)
+}
+
+// leave takes the cursor away.
+func (p *pictures) leave() {
+	p.hover, p.cursor, p.overlay = draw.Target{}, draw.NoCursor, true
+	set(p.tip, "hidden", true)
+	p.ask()
+}
+
+func (p *pictures) showTip(m *draw.Model, target draw.Target, at time.Duration, event safejs.Value) {
+	lines := tipLines(m, target, at)
+	if len(lines) == 0 || text(event, "pointerType") == "touch" {
+		set(p.tip, "hidden", true)
+		return
+	}
+	set(p.tip, "textContent", strings.Join(lines, "\n"))
+	set(p.tip, "hidden", false)
+	x, y := number(event, "clientX"), number(event, "clientY")
+	w, h := number(p.tip, "offsetWidth"), number(p.tip, "offsetHeight")
+	if x+14+w > number(safejs.Global(), "innerWidth") {
+		x = max(x-w-14, 0) - 14
+	}
+	if y+18+h > number(safejs.Global(), "innerHeight") {
+		y = y - h - 30
+	}
+	set(get(p.tip, "style"), "transform", "translate("+px(x+14)+","+px(y+18)+")")
+}
+
+// budgetAt is the budget at a height of the memory picture, on the grid of the
+// slider.
+func (p *pictures) budgetAt(c *canvas, y float64) engine.Bytes {
+	shown := p.a.s.Visible()
+	if shown == nil {
+		return 0
+	}
+	r := p.a.s.BudgetRange()
+	return r.At(r.Position(shown.Model().BudgetAt(p.view(c), y)))
+}

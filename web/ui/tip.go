@@ -1,0 +1,41 @@
+package ui
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"memtide/web/draw"
+	"memtide/web/format"
+)
+
+func px(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) + "px" }
+
+// tipLines say what is under the pointer: the thing itself, or over the memory
+// what it holds at that moment.
+func tipLines(m *draw.Model, target draw.Target, at time.Duration) []string {
+	switch target.Kind {
+	case draw.Nothing:
+		return nil
+	case draw.OnBudget:
+		return []string{"Drag to change the budget"}
+	case draw.OnBand:
+		held := m.HeldAt(at, tipValues)
+		lines := []string{fmt.Sprintf("%s in use at %s", format.Bytes(held.Total), format.Moment(at, m.Makespan()))}
+		for _, l := range held.Lives {
+			line := l.Name + "  " + format.Bytes(l.Bytes)
+			if l.Stage != "" {
+				line += "  " + l.Stage
+			}
+			lines = append(lines, line)
+		}
+		if held.Others > 0 {
+			lines = append(lines, fmt.Sprintf("and %d more, %s", held.Others, format.Bytes(held.Rest)))
+		}
+		return lines
+	}
+	return []string{m.Sentence(target)}
+}
+
+// tipValues is how many of the values in memory the tooltip lists.
+const tipValues = 4

@@ -200,6 +200,7 @@ func TestUnknownContent(t *testing.T) {
 		{"a,b,c\n1,2,3\n", `This looks like a table whose first line is "a,b,c"`},
 		{"<!DOCTYPE html><html>", "This looks like a web page"},
 		{"import torch\n", "This looks like a Python program"},
+		{strings.Repeat("\n", 100) + "{}", `This is JSON without "format": "memtide/1"`},
 		{"Dear all,\n", `This is text that begins with "Dear all,"`},
 		{"\x00\x01\x02\x03", "This is binary data of an unknown kind"},
 	} {

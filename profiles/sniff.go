@@ -53,8 +53,9 @@ const collectHint = "Save the profile as a memtide/1 file, for example with the 
 
 // looksLike names what a head belongs to and says what to do with it.
 func looksLike(head []byte) (what, remedy string) {
-	text := strings.ToLower(strings.TrimLeft(string(head[:min(len(head), 64)]), " \t\r\n"))
-	if len(bytes.TrimSpace(head)) == 0 {
+	trimmed := bytes.TrimSpace(head)
+	text := strings.ToLower(string(trimmed[:min(len(trimmed), 64)]))
+	if text == "" {
 		return "The content is empty", "Choose a file that has content; the download may have failed."
 	}
 	for _, s := range signatures {
@@ -117,7 +118,7 @@ func looksLikeJSON(head []byte) (what, remedy string) {
 }
 
 func looksLikeText(head []byte) (what, remedy string) {
-	first, _, _ := strings.Cut(strings.TrimLeft(string(head), " \t\r\n"), "\n")
+	first, _, _ := strings.Cut(strings.TrimSpace(string(head)), "\n")
 	first = strings.TrimSpace(first)
 	switch cells := strings.Split(first, ","); {
 	case strings.EqualFold(strings.ReplaceAll(first, " ", ""), "id,lower,upper,size"):

@@ -8,6 +8,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/enginetest"
+	"memtide/engine/sim"
 )
 
 // grace is how long after its deadline a strategy may return.
@@ -15,36 +16,58 @@ const grace = 100 * time.Millisecond
 
 // TestDeadline gives every strategy a long chain and little time: it returns in
 // time, with a solution or with the context's error, and does not say that
-// nothing fits.
+// nothing fits. On a busy machine any goroutine may stand still for a while, so
+// being late counts if it happens three times.
 func TestDeadline(t *testing.T) {
 	c := enginetest.RandomChain(enginetest.Rand(contractSeed), enginetest.Shape{MinStages: 800, MaxStages: 800, MaxSize: 1 << 28, MaxTime: 1e8})
 	for _, s := range engine.Strategies() {
 		for _, given := range []time.Duration{0, 5 * time.Millisecond, 50 * time.Millisecond} {
 			for _, percent := range []engine.Bytes{10, 50, 90} {
 				p := engine.NewChainProblem(c, enginetest.Device(engine.HalfDuplex), engine.Whole, c.StoreAllPeak()/100*percent)
-				ctx, cancel := context.WithTimeout(context.Background(), given)
-				began := time.Now()
-				sol, err := s.Solve(p, nil, engine.NewPoll(ctx, nil))
-				took := time.Since(began)
-				expired := ctx.Err() != nil
-				cancel()
-				var infeasible *engine.InfeasibleError
-				switch {
-				case took > given+grace:
-					t.Errorf("%s at %d %%: took %v, %v were given", s.Name, percent, took, given)
-				case err == nil && sol == nil:
-					t.Errorf("%s at %d %%: neither a solution nor an error", s.Name, percent)
-				case errors.As(err, &infeasible):
-					// True or not: that is for TestContract, if it had the time.
-					if _, again := s.Solve(p, nil, nil); expired && !errors.As(again, &infeasible) {
-						t.Errorf("%s at %d %%: out of time is reported as %v", s.Name, percent, err)
+				late := time.Duration(0)
+				for range 3 {
+					if late = overrun(t, s, p, given); late <= grace {
+						break
 					}
-				case err != nil && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, engine.ErrUnsupported):
-					t.Errorf("%s at %d %%: got %v, want %v", s.Name, percent, err, context.DeadlineExceeded)
+				}
+				if late > grace {
+					t.Errorf("%s at %d %%: returned %v after the deadline of %v; %v are allowed", s.Name, percent, late, given, grace)
 				}
 			}
 		}
 	}
+}
+
+// overrun solves a problem in the time given and says how much more it took.
+func overrun(t *testing.T, s *engine.Strategy, p *engine.Problem, given time.Duration) time.Duration {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), given)
+	defer cancel()
+	began := time.Now()
+	sol, err := s.Solve(p, nil, engine.NewPoll(ctx, nil))
+	took := time.Since(began)
+	var infeasible *engine.InfeasibleError
+	switch {
+	case err == nil && sol == nil:
+		t.Errorf("%s: neither a solution nor an error", s.Name)
+	case errors.As(err, &infeasible):
+		// A true refusal names a budget at which there is none; if it needs more
+		// time to tell, it is none either.
+		least, cancel := context.WithTimeout(context.Background(), given)
+		defer cancel()
+		_, err := s.Solve(p.WithBudget(infeasible.Smallest), nil, engine.NewPoll(least, nil))
+		if infeasible.Smallest <= p.Budget || errors.As(err, &infeasible) {
+			t.Errorf("%s within %d bytes: refused with %v", s.Name, p.Budget, infeasible)
+		}
+	case err != nil && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, engine.ErrUnsupported):
+		t.Errorf("%s: got %v, want %v", s.Name, err, context.DeadlineExceeded)
+	}
+	if err != nil && sol != nil {
+		if _, err := sim.Play(p, sol.Schedule); err != nil {
+			t.Errorf("%s: what it has when its time is over cannot be played: %v", s.Name, err)
+		}
+	}
+	return took - given
 }
 
 // TestCancelled gives every strategy a context that is over already.

@@ -58,11 +58,11 @@
 // Every moment on which the compute lane stands still is a Gap with one reason
 // and a cause, so that compute + recompute + waiting = step time.
 //
-// Offloaded values lie in pinned host memory from the start of their first
-// offload to the end of the last transfer of the value if that is a fetch, and
-// to the end of the step otherwise; values that are on the host when the step
-// begins are not counted. A value that was fetched counts as an activation in
-// the picture of memory, even if it had been recomputed before it left.
+// Offloaded values lie in pinned host memory from the start of the offload to
+// the end of the value's last fetch, or of the step if none follows; values that
+// are on the host when the step begins are not counted. A value that was fetched
+// counts as an activation in the picture of memory, even if it had been
+// recomputed before it left.
 //
 // # Where this departs from the papers
 //

@@ -98,7 +98,9 @@ func (pl *player) decisions() []Decision {
 		case SpanRecompute:
 			mark(pl.g.Ops[sp.Op].Stage, Recompute)
 		case SpanOffload:
-			mark(pl.g.Values[sp.Value].Stage, Offload)
+			if v := &pl.g.Values[sp.Value]; v.Kind == engine.KindActivation {
+				mark(v.Stage, Offload)
+			}
 		}
 	}
 	return ds

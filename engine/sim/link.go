@@ -166,7 +166,7 @@ func (pl *player) blocked(tr *transfer) Reason {
 	if tr.lane == ToHost {
 		return None
 	}
-	if !pl.host.has[tr.value] {
+	if !pl.host.has[tr.value] || pl.link.offloading[tr.value] != nil {
 		return NeedsData
 	}
 	room := pl.room()

@@ -54,7 +54,7 @@ func TestHitTimelineIsPainted(t *testing.T) {
 				return true
 			}
 		}
-		return st.lines == Waiting
+		return st.lines == Waiting || st.fill == Waiting
 	}
 	hits := 0
 	for _, m := range []*Model{smallModel(), randomModel(60, 4), randomModel(300, 5)} {
@@ -77,7 +77,8 @@ func TestHitTimelineIsPainted(t *testing.T) {
 			if got.Kind == OnSpan {
 				want = kindStyles[m.trace.Spans[got.Index].Kind]
 			}
-			if got.Kind == Nothing || st.fill != want.fill || st.pattern != want.pattern {
+			sliver := got.Kind == OnGap && st == kindStyles[kindSliver]
+			if got.Kind == Nothing || !sliver && (st.fill != want.fill || st.pattern != want.pattern) {
 				t.Fatalf("view %+v at %v,%v: %+v (%s) is hit, painted is fill %d", v, x, y, got, m.Sentence(got), st.fill)
 			}
 		}

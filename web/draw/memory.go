@@ -124,33 +124,39 @@ const exactSamples = 6
 // drawBands fills the bands from the top one down: each reaches to the bottom
 // and the next one covers what is not its own.
 func (m *Model) drawBands(s *Scene, sc *memoryScale) {
-	var thick [sim.NumCategories]bool
-	for i := range s.bands {
-		for c := range thick {
-			below := int64(0)
-			if c > 0 {
-				below = s.bands[i].sum[c-1]
-			}
-			thick[c] = thick[c] || s.bands[i].sum[c] > below
-		}
-	}
-	for c := len(thick) - 1; c >= 0; c-- {
-		if !thick[c] {
-			continue
-		}
+	for c := int(sim.NumCategories) - 1; c >= 0; c-- {
 		st := bandStyles[c]
 		st.stroke, st.width = Surface, 0.8
 		if c == int(sim.Workspace) {
 			st.stroke = Muted // it has no fill that would show its border
 		}
-		xy := s.xy[:0]
-		for i := range s.bands {
-			xy = corner(xy, s.bands[i].x, sc.y(s.bands[i].sum[c]))
+		// One area for each run of corners where the band is not empty, from the
+		// corner before to the corner after.
+		for i := 0; i < len(s.bands); i++ {
+			if !s.bands[i].thick(c) {
+				continue
+			}
+			from := max(i-1, 0)
+			for i < len(s.bands) && s.bands[i].thick(c) {
+				i++
+			}
+			run := s.bands[from:min(i+1, len(s.bands))]
+			xy := s.xy[:0]
+			for j := range run {
+				xy = corner(xy, run[j].x, sc.y(run[j].sum[c]))
+			}
+			s.xy = append(xy, float32(run[len(run)-1].x), float32(sc.bottom), float32(run[0].x), float32(sc.bottom))
+			s.path(opArea, st, s.xy)
 		}
-		left, right := float32(s.bands[0].x), float32(s.bands[len(s.bands)-1].x)
-		s.xy = append(xy, right, float32(sc.bottom), left, float32(sc.bottom))
-		s.path(opArea, st, s.xy)
 	}
+}
+
+// thick tells whether band c is not empty.
+func (p *bandPoint) thick(c int) bool {
+	if c == 0 {
+		return p.sum[0] > 0
+	}
+	return p.sum[c] > p.sum[c-1]
 }
 
 // corner adds a corner to a polyline and drops the one before it where that

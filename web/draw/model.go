@@ -132,6 +132,7 @@ func (m *Model) span(id sim.SpanID) *sim.Span {
 const (
 	kindWaiting = uint8(sim.SpanFetch) + 1
 	numKinds    = kindWaiting + 1
+	kindSliver  = numKinds // of drawing only
 )
 
 // blockSize is how many slices or samples share an entry of a prefix sum or of

@@ -13,7 +13,7 @@ type Scene struct {
 
 	// What Draw collects before it is grouped; kept here so that a scene that is
 	// reused allocates nothing.
-	slices [numKinds][]float32
+	slices [numKinds + 1][]float32 // by kind; the last are slivers of waiting
 	bands  []bandPoint
 	xy     []float32
 }

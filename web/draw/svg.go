@@ -179,10 +179,21 @@ func (w *svgWriter) rects(g *group) {
 
 func (w *svgWriter) polyline(g *group) {
 	w.raw(`<path`, w.paint(g.style), ` d="`)
-	sep := "M"
+	px, py := "", ""
 	for i := g.from; i < g.to; i += 2 {
-		w.raw(sep, num(float64(w.scene.nums[i])), " ", num(float64(w.scene.nums[i+1])))
-		sep = "L"
+		x, y := num(float64(w.scene.nums[i])), num(float64(w.scene.nums[i+1]))
+		switch {
+		case i == g.from:
+			w.raw("M", x, " ", y)
+		case x == px && y == py:
+		case x == px:
+			w.raw("V", y)
+		case y == py:
+			w.raw("H", x)
+		default:
+			w.raw("L", x, " ", y)
+		}
+		px, py = x, y
 	}
 	if g.op == opArea {
 		w.raw("z")

@@ -8,13 +8,14 @@ import (
 )
 
 // kindStyles are the fills of slices.
-var kindStyles = [numKinds]style{
+var kindStyles = [numKinds + 1]style{
 	sim.SpanForward:   forwardStyle,
 	sim.SpanRecompute: recomputeStyle,
 	sim.SpanBackward:  backwardStyle,
 	sim.SpanOffload:   transferStyle,
 	sim.SpanFetch:     transferStyle,
 	kindWaiting:       waitingStyle,
+	kindSliver:        fillOf(Waiting), // too narrow for a pattern
 }
 
 func (s *Scene) clearSlices() {
@@ -106,7 +107,10 @@ func (m *Model) drawLane(s *Scene, f *frame, l int) {
 			return
 		}
 		drawn = x1
-		if k.kind == kindWaiting && k.slice >= 0 && x1-x0 >= crispWidth {
+		if k.kind == kindWaiting && x1-x0 < crispWidth {
+			k.kind = kindSliver
+		}
+		if k.kind == kindWaiting && k.slice >= 0 {
 			boxes = append(boxes, float32(x0+0.5), float32(y+0.5), float32(x1-x0-1), float32(h-1))
 		} else {
 			s.slices[k.kind] = append(s.slices[k.kind], float32(x0), float32(y), float32(x1-x0), float32(h))

@@ -76,6 +76,9 @@ func csvHeader(data []byte) *csvTable {
 	return nil
 }
 
+// maxColumns keeps out what only looks like a table of stages.
+const maxColumns = 1000
+
 func (t *csvTable) readColumns(line string) *csvTable {
 	// Other formats that begin with a line of text: JSON, and lists of operators.
 	if strings.ContainsAny(line[:1], "[{(") || strings.Contains(line, " -- ") {
@@ -86,6 +89,9 @@ func (t *csvTable) readColumns(line string) *csvTable {
 		if strings.Count(line, string(c)) > strings.Count(line, string(t.comma)) {
 			t.comma = c
 		}
+	}
+	if strings.Count(line, string(t.comma)) >= maxColumns {
+		return nil
 	}
 	known := false
 	for _, cell := range strings.Split(line, string(t.comma)) {
@@ -100,8 +106,12 @@ func (t *csvTable) readColumns(line string) *csvTable {
 }
 
 func decodeCSV(name string, data []byte, poll *engine.Poll) (*Profile, error) {
-	t := csvHeader(data)
 	errs := &errorList{format: "csv"}
+	t := csvHeader(data)
+	if t == nil { // the head that Match saw ends within the header
+		return nil, errs.fail(&FormatError{Found: "The header line is longer than 64 KiB",
+			Expected: fmt.Sprintf("At most %d columns are read.", maxColumns), Remedy: "Keep only the columns of stages."})
+	}
 	p := &Profile{Name: name, Chain: &engine.Chain{}}
 	if err := t.checkColumns(errs, p); err != nil {
 		return nil, err

@@ -21,7 +21,10 @@ type jsonObject struct {
 }
 
 // knownKeys are the keys that were asked for, and the others that were seen.
-type knownKeys struct{ known, other []string }
+type knownKeys struct {
+	known []string
+	other []string // in quotes
+}
 
 func (o *jsonObject) at(key string) string {
 	if o.path == "" {
@@ -167,18 +170,27 @@ func (o *jsonObject) texts(key string) (list []string) {
 	return list
 }
 
-// mostOthers is how many unknown keys are remembered.
-const mostOthers = 20
+// Of unknown keys, mostOthers are remembered; an object with more than mostKeys
+// keys is only counted.
+const (
+	mostOthers = 20
+	mostKeys   = 1000
+)
 
 // noteOthers remembers the keys that nobody asked for.
 func (o *jsonObject) noteOthers() {
 	if len(o.known.other) >= mostOthers {
 		return
 	}
+	if n := len(o.fields); n > mostKeys {
+		o.known.other = append(o.known.other, fmt.Sprintf("nearly all of %d", n))
+		return
+	}
 	var other []string
 	for key := range o.fields {
-		if !slices.Contains(o.known.known, key) && !slices.Contains(o.known.other, key) {
-			other = append(other, key)
+		quoted := strconv.Quote(clip(key))
+		if !slices.Contains(o.known.known, key) && !slices.Contains(o.known.other, quoted) {
+			other = append(other, quoted)
 		}
 	}
 	slices.Sort(other)
@@ -191,11 +203,7 @@ func (k *knownKeys) warning(where string) []string {
 	if len(k.other) == 0 {
 		return nil
 	}
-	var quoted []string
-	for _, key := range k.other {
-		quoted = append(quoted, strconv.Quote(clip(key)))
-	}
-	return []string{"Keys that mean nothing " + where + " were skipped: " + clip(strings.Join(quoted, ", ")) + "."}
+	return []string{"Keys that mean nothing " + where + " were skipped: " + clip(strings.Join(k.other, ", ")) + "."}
 }
 
 // jsonSyntax explains why data is not JSON.

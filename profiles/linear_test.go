@@ -126,6 +126,18 @@ func TestStageMemory(t *testing.T) {
 			// 10, and c allocates for b and for a: 40. The chain counts abar, delta of
 			// this stage and of the one before: 30.
 			10, 10, 10},
+		{"an addition in place overwrites the input that nobody else reads",
+			[]operator{input("x"), op("a", 0, 0), op("b", 0, 0), op("add", inPlace|passesGrad, 1, 2), op("c", savesIn, 2), op("out", 0, 3, 4)},
+			// a and add share 10, then b, c and out: 40 at out's run. Kept: b, which c
+			// needs, and out. Backward: kept 20 + gradient 10, and out allocates for add
+			// and c: 50.
+			20, 20, 20},
+		{"a sum goes into the buffer that nobody else holds",
+			[]operator{input("x"), op("s", 0, 0), op("a", 0, 0), op("b", 0, 2), op("add", passesGrad, 3, 2), op("cat", passesGrad, 4, 1)},
+			// Forward: s, a, b and add are alive at add's run, 40. Backward: kept 10 +
+			// gradient 10, which s, a and b come to hold; cat's output goes. b allocates
+			// 10 for a, and a's share is added there: 20 at most.
+			10, 30, 0},
 		// In place: relu shares conv's storage, its backward allocates.
 		{"relu in place", []operator{input("x"), op("conv", savesIn, 0), op("relu", savesOut|inPlace, 1)}, 10, 0, 10},
 	} {

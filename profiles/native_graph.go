@@ -55,6 +55,9 @@ func (o *jsonObject) readGraph(p *Profile, poll *engine.Poll) error {
 	if err := o.errs.err(); err != nil {
 		return err
 	}
+	if e := r.overflow(); e != nil {
+		return o.errs.fail(e)
+	}
 	r.close()
 	if err := r.g.Validate(); err != nil {
 		return o.errs.fail(&FormatError{Path: "ops", Found: "The graph cannot be used: " + err.Error(),
@@ -138,6 +141,26 @@ func (r *graphReader) checkOrder(written map[engine.ValueID]int) {
 	for id := range written {
 		r.produced[id] = true
 	}
+}
+
+// overflow refuses sums that 64 bits might not hold.
+func (r *graphReader) overflow() *FormatError {
+	size, sum := float64(r.g.Fixed), 0.0
+	for i := range r.g.Values {
+		size += float64(r.g.Values[i].Size)
+	}
+	for i := range r.g.Ops {
+		size += float64(r.g.Ops[i].Temp)
+		sum += float64(r.g.Ops[i].Time)
+	}
+	switch {
+	case sum > maxSum:
+		return timesOverflow(sum)
+	case size > maxSum:
+		return &FormatError{Path: "values", Found: fmt.Sprintf("The sizes add up to %.3g bytes", size),
+			Expected: "The sizes of one training step are expected.", Remedy: "Check the units: sizes are in bytes."}
+	}
+	return nil
 }
 
 // close gives what no operation writes a place, and counts the stages.

@@ -53,6 +53,8 @@ var rejections = []rejection{
 	{"a column twice", "forward_s,backward_s,output_bytes,forward_s\n1,2,3,4\n",
 		"Line 1: The column forward_s stands there twice. Every column has its own name."},
 	{"a short row", "# note\n" + csvHead + "\na,1,2\n", "Line 4: there are 3 cells, the header has 4. Every line has as many cells as the header."},
+	{"a header that Match sees the beginning of", "#" + strings.Repeat("-", HeadSize-300) + "\n" + csvHead[:len(csvHead)-1] + strings.Repeat(",column", 20_000) + "\na,1,2,3\n",
+		"The header line is longer than 64 KiB. At most 1000 columns are read."},
 	{"an open quote", csvHead + "a,1,2,3\n\"b,1,2,3\n", "Line 3: a cell cannot be read (extraneous or missing \" in quoted-field). Cells with quotes need a closing quote."},
 	{"only a header", csvHead, "There are no stages. At least one stage besides the loss is needed."},
 	{"only a loss", csvHead + "Loss,1,2,3\n", "There are no stages. At least one stage besides the loss is needed."},
@@ -88,6 +90,11 @@ var rejections = []rejection{
 	{"half a file", `{"format":"memtide/1","stages":[{"forward_s":`, "Line 1: the file ends early. A complete JSON object is expected."},
 	{"a comma too many", "{\"format\":\"memtide/1\",\n\"stages\":[],}",
 		"Line 2: this is not valid JSON (invalid character '}' looking for beginning of object key string). One JSON object is expected."},
+	{"too long in sum", csvHead + strings.Repeat("a,9007199,0,1\n", 600), "The times add up to 5.4e+09 seconds. The times of one training step are expected."},
+	{"too long in sum, in a graph", `{"format":"memtide/1","kind":"graph","values":[],"ops":[` + strings.TrimSuffix(strings.Repeat(`{"time_s":9007199},`, 600), ",") + `]}`,
+		"The times add up to 5.4e+09 seconds. The times of one training step are expected."},
+	{"too much in sum, in a graph", `{"format":"memtide/1","kind":"graph","values":[],"ops":[` + strings.TrimSuffix(strings.Repeat(`{"temp_bytes":9007199254740992},`, 600), ",") + `]}`,
+		"The sizes add up to 5.4e+18 bytes. The sizes of one training step are expected."},
 	{"too much in sum", `{"format":"memtide/1","stages":[` + strings.TrimSuffix(strings.Repeat(
 		`{"forward_s":1,"backward_s":1,"output_bytes":9007199254740992},`, 200), ",") + `]}`,
 		"The profile cannot be used: the sizes add up to 5.4e+18 bytes; at most 2^62 are understood. The sizes of a training step are expected."},
@@ -251,6 +258,19 @@ func TestTooManyStages(t *testing.T) {
 		_, err := Decode("x", []byte(input(engine.MaxStages)), nil)
 		if err == nil || !strings.Contains(err.Error(), "more than ") {
 			t.Errorf("%s with %d stages: %v, want to be refused", f.Name, engine.MaxStages, err)
+		}
+	}
+}
+
+// TestByteOrderMark: the mark that some editors write before UTF-8 is no content.
+func TestByteOrderMark(t *testing.T) {
+	for _, file := range sampleFiles(t) {
+		data := readSample(t, file)
+		p, err := Decode("x", append([]byte("\xef\xbb\xbf"), data...), nil)
+		if err != nil {
+			t.Errorf("%s with a byte order mark: %v", file, err)
+		} else if q, err := Decode("x", data, nil); err != nil || dump(p) != dump(q) {
+			t.Errorf("%s with a byte order mark reads\n%swithout\n%s%v", file, dump(p), dump(q), err)
 		}
 	}
 }

@@ -61,6 +61,25 @@ func TestSamples(t *testing.T) {
 	}
 }
 
+// TestFormats: every format has a description and at least one sample.
+func TestFormats(t *testing.T) {
+	samples := map[string]int{}
+	for _, file := range sampleFiles(t) {
+		for _, f := range claimants(readSample(t, file)) {
+			samples[f.Name]++
+		}
+	}
+	for _, f := range Formats() {
+		summary, _, _ := strings.Cut(f.Doc, "\n\n")
+		if f.Title == "" || !strings.HasSuffix(summary, ".") || len(f.Extensions) == 0 {
+			t.Errorf("format %s: title %q, summary %q, extensions %q; want all of them", f.Name, f.Title, summary, f.Extensions)
+		}
+		if samples[f.Name] == 0 {
+			t.Errorf("format %s has no sample in testdata", f.Name)
+		}
+	}
+}
+
 // checkSample holds for the content of any file that is read: exactly one
 // format claims it, its name does not matter, it survives a round trip through
 // the native format, and its beginnings are read or refused without a panic.

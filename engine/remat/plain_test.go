@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"memtide/engine"
@@ -19,6 +20,12 @@ func plain(t *terms) (best int64, ok bool) {
 	if t.room < 0 {
 		return 0, false
 	}
+	best = plainRows(t)(1, t.n)[t.room]
+	return best, best < impossible
+}
+
+// plainRows are the values of (s,u) by m.
+func plainRows(t *terms) func(s, u int) []int64 {
 	side, width := t.n+1, int(t.room)+1
 	cost := make([]int64, side*side*width)
 	row := func(s, u int) []int64 { return cost[(s*side+u)*width:][:width] }
@@ -29,8 +36,7 @@ func plain(t *terms) (best int64, ok bool) {
 			}
 		}
 	}
-	best = row(1, t.n)[t.room]
-	return best, best < impossible
+	return row
 }
 
 func plainState(t *terms, row func(s, u int) []int64, s, u int, m int64) int64 {
@@ -116,6 +122,54 @@ func checkTable(t *testing.T, input string, c *engine.Chain, terms *terms, use t
 	}
 }
 
+// spike makes one stage of a chain need far more than the others: the needs of
+// the forwards in between only matter beside a large gradient or a large
+// temporary.
+func spike(r *rand.Rand, c *engine.Chain) {
+	st := &c.Stages[r.IntN(c.Len())]
+	most := c.StoreAllPeak() - c.Resident.Total() + 1
+	switch r.IntN(4) {
+	case 0:
+		st.FwdTemp += engine.Bytes(r.Int64N(int64(most)))
+	case 1:
+		st.Grad += engine.Bytes(r.Int64N(int64(most)))
+	case 2:
+		c.Stages[c.Len()-1].Grad += most
+	}
+}
+
+// TestRowsAreExact compares every value of every state, with nothing dropped
+// because of a limit.
+func TestRowsAreExact(t *testing.T) {
+	r := enginetest.Rand(10)
+	for i := range 40 {
+		c := enginetest.RandomChain(r, enginetest.Shape{MinStages: 5, MaxStages: 20, MaxSize: 30, MaxTime: 1000})
+		spike(r, c)
+		terms := newTerms(c, c.StoreAllPeak()*9/10, outputCounted)
+		if terms.room < 0 {
+			continue
+		}
+		rows := plainRows(terms)
+		x, err := newTable[int32](terms, tricks{prefix: true, hints: true, gallop: true}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := x.fill(1 << 28); err != nil {
+			t.Fatal(err)
+		}
+		for s := 1; s <= x.n; s++ {
+			for u := s; u <= x.n; u++ {
+				for m, want := range rows(s, u) {
+					got, ok := x.value(s, u, int32(m))
+					if ok != (want < impossible) || ok && int64(got) != want {
+						t.Fatalf("seed 10 chain %d state (%d,%d,%d): got %d, %v; want %d\n%s", i, s, u, m, got, ok, want, enginetest.Dump(c))
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestLimitIsTight gives the table the optimum itself as the limit, which it
 // has to reach, and one less, which it must not; on rows that are long enough
 // to be galloped over, and in which many steps fall on the same m.
@@ -128,11 +182,7 @@ func TestLimitIsTight(t *testing.T) {
 			shape.MaxSize, shape.MaxTime = 4, 5
 		}
 		c := enginetest.RandomChain(r, shape)
-		for k := range c.Stages {
-			if r.IntN(3) == 0 { // a gradient that dwarfs the outputs
-				c.Stages[k].Grad += engine.Bytes(r.Int64N(int64(2 * shape.MaxSize)))
-			}
-		}
+		spike(r, c)
 		terms := newTerms(c, enginetest.RandomBudget(r, c), outputCounted)
 		want, fits := plain(terms)
 		if !fits {
@@ -173,6 +223,9 @@ func TestRotorAgainstBrute(t *testing.T) {
 			shape = enginetest.Shape{MinStages: 5, MaxStages: 6, MaxSize: 5}
 		}
 		c := enginetest.RandomChain(r, shape)
+		if i%2 == 0 {
+			spike(r, c)
+		}
 		budget := enginetest.RandomBudget(r, c)
 		if i%4 == 0 { // right at the edge
 			f, err := newFloors(newTerms(c, budget, outputCounted), nil)

@@ -59,6 +59,77 @@ func TestSequentialVectors(t *testing.T) {
 	}
 }
 
+// TestReplayVectors walks the valid sequences of the vectors, of which many are
+// none that a strategy would find.
+func TestReplayVectors(t *testing.T) {
+	count := 0
+	for _, v := range append(enginetest.Load("simulate"), enginetest.Load("paper_examples")...) {
+		wantTime, ok := v.ExpectInt("makespan")
+		if v.Algorithm != "simulate" || !ok {
+			continue
+		}
+		count++
+		wantPeak, _ := v.ExpectInt("peak")
+		if total, peak := remat.Replay(v.Chain(), v.Ops()); v.Units(total) != wantTime || int64(peak) != wantPeak {
+			t.Errorf("%s: got time %d and peak %d, want %d and %d", v.ID, v.Units(total), peak, wantTime, wantPeak)
+		}
+	}
+	if count < 20 {
+		t.Errorf("only %d sequences are valid", count)
+	}
+}
+
+// TestReplayPlays walks random valid sequences, with outputs that are computed
+// again beside or into a saved set, and compares with the simulator.
+func TestReplayPlays(t *testing.T) {
+	r := enginetest.Rand(11)
+	complete := 0
+	for i := range 400 {
+		c := enginetest.RandomChain(r, enginetest.Shape{MaxStages: 4})
+		if i%2 == 0 { // the peak is early, whatever runs there
+			c.SeedBorn = false
+			c.Stages[c.Len()-1].Grad += 20
+			c.Stages[0].FwdTemp += 60
+		}
+		p := problem(c, engine.NoLimit)
+		var seq []engine.ChainOp
+		schedule, _, err := p.Chain.CompileSequence(seq)
+		for tries := 0; err != nil && tries < 200; tries++ {
+			op := engine.ChainOp{Kind: engine.ChainOpKind(r.IntN(4)), Stage: 1 + r.IntN(c.Len())}
+			longer := append(slices.Clone(seq), op)
+			var bad *engine.SequenceError
+			schedule, _, err = p.Chain.CompileSequence(longer)
+			if err == nil || errors.As(err, &bad) && bad.Index == len(longer) {
+				seq = longer // valid so far
+			}
+		}
+		if err != nil {
+			continue
+		}
+		complete++
+		trace, err := sim.Play(p, schedule)
+		if err != nil {
+			t.Fatalf("seed 11 chain %d %v: %v", i, seq, err)
+		}
+		if total, peak := remat.Replay(c, seq); total != trace.Makespan || peak != trace.Peak {
+			t.Errorf("seed 11 chain %d %v: got %d and %d, plays %d and %d\n%s", i, seq, total, peak, trace.Makespan, trace.Peak, enginetest.Dump(c))
+		}
+	}
+	if complete < 100 {
+		t.Errorf("only %d sequences reach the end", complete)
+	}
+}
+
+// TestNothingLeft has room for the saved set of the first stage to the byte; the
+// second one needs nothing.
+func TestNothingLeft(t *testing.T) {
+	c := &engine.Chain{Stages: []engine.Stage{{Forward: 3, Back: 1, Out: 5, Saved: 5}, {Forward: 2, Back: 1}}}
+	sol, err := solve(t, "rotor", problem(c, 5), nil)
+	if err != nil || sol.Makespan != 7 || sol.Peak != 5 {
+		t.Errorf("got %+v, %v; want step time 7 and peak 5", sol, err)
+	}
+}
+
 // TestSequentialTakesTheFastest tries every number of segments by itself.
 func TestSequentialTakesTheFastest(t *testing.T) {
 	r := enginetest.Rand(3)

@@ -183,15 +183,18 @@ func (x *table[T]) fill(limit T) (found bool, err error) {
 // rowRef says where the steps of a row are.
 type rowRef struct{ segment, at, count int32 }
 
-// arena stores rows one after the other in large segments, which stay in place
-// when it grows.
+// arena stores rows one after the other in segments, which stay in place when
+// it grows and double in length up to a bound.
 type arena[T unit] struct {
 	segments [][]step[T]
 	used     int // number of segments in use
 	fill     int // steps in the last of them
 }
 
-const segmentSteps = 1 << 16
+const (
+	firstSegment     = 1 << 8
+	segmentDoublings = 8
+)
 
 func (a *arena[T]) reset() { a.used, a.fill = 0, 0 }
 
@@ -205,7 +208,7 @@ func (a *arena[T]) get(r rowRef) []step[T] {
 func (a *arena[T]) put(w []step[T]) rowRef {
 	if a.used == 0 || a.fill+len(w) > len(a.segments[a.used-1]) {
 		if a.used == len(a.segments) || len(a.segments[a.used]) < len(w) {
-			a.segments = append(a.segments[:a.used], make([]step[T], max(segmentSteps, len(w))))
+			a.segments = append(a.segments[:a.used], make([]step[T], max(firstSegment<<min(a.used, segmentDoublings), len(w))))
 		}
 		a.used++
 		a.fill = 0

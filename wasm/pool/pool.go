@@ -43,6 +43,7 @@ type Pool struct {
 	width int
 
 	silence, grace time.Duration
+	tamper         func(*proto.Request) *proto.Request // changes requests in self-tests; nil otherwise
 
 	mu        sync.Mutex
 	workers   []*worker // one per slot; nil where none runs
@@ -108,6 +109,9 @@ func (p *Pool) Do(ctx context.Context, req *proto.Request, onProgress func(*prot
 func (p *Pool) one(ctx context.Context, req *proto.Request, onProgress func(*proto.Reply)) (*proto.Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	if p.tamper != nil {
+		req = p.tamper(req)
 	}
 	payload, err := proto.EncodeRequest(req)
 	if err != nil {

@@ -51,9 +51,12 @@ func deeper(a, b int) int {
 	return deeper(a+1, b+a) + 1
 }
 
-// publish sets memtide.request(json, onProgress): a promise of the reply as
-// JSON (without schedule and trace, but with their lengths), rejected with the
-// failure as JSON. The promise has a function cancel.
+// publish lets scripts send requests and spoil those of the page:
+//
+//	memtide.request(json, onProgress)  a promise of the reply as JSON (without
+//	    schedule and trace, but with their lengths), rejected with the failure as
+//	    JSON. The promise has a function cancel.
+//	memtide.breakNext = "panic"        the worker of the next solve fails that way
 func publish(p *Pool) error {
 	page, err := safejs.Global().Get("memtide")
 	if err != nil {
@@ -69,7 +72,22 @@ func publish(p *Pool) error {
 	if err != nil {
 		return err
 	}
+	p.tamper = func(req *proto.Request) *proto.Request { return spoiled(page, req) }
 	return page.Set("request", f)
+}
+
+// spoiled is the request, with the way to fail that memtide.breakNext names.
+func spoiled(page safejs.Value, req *proto.Request) *proto.Request {
+	how, err := stringField(page, "breakNext")
+	if err != nil || req.Op != proto.OpSolve {
+		return req
+	}
+	if err := page.Delete("breakNext"); err != nil {
+		return req
+	}
+	bad := *req
+	bad.Test = how
+	return &bad
 }
 
 func (p *Pool) promise(text string, onProgress safejs.Value) safejs.Value {

@@ -5,6 +5,7 @@ package browsertest
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 )
@@ -52,4 +53,54 @@ func TestShots(t *testing.T) {
 			t.Log(p.Console())
 		})
 	}
+}
+
+// set moves a control as a person does and tells the page.
+const scripted = `
+window.control = (id, value, event) => {
+	const e = document.querySelector('[data-testid="' + id + '"]');
+	e.value = value;
+	e.dispatchEvent(new Event(event || "change", {bubbles: true}));
+};
+window.result = (id) => document.querySelector('[data-testid="' + id + '"]').textContent;
+window.slider = () => document.querySelector('[data-testid="budget"]');
+`
+
+// TestBudgetDrag measures how long after a movement of the slider its schedule
+// is on screen, and the longest time for which input was blocked. The figures
+// are logged: they belong to a report, not to a pass or fail.
+func TestBudgetDrag(t *testing.T) {
+	p := settledPage(t, "")
+	p.Wait(`document.querySelector(".curve-status progress").hidden`, time.Minute)
+	Eval[bool](p, scripted+`true`)
+	type figures struct {
+		Latency []float64
+		Blocked float64
+	}
+	got := Eval[figures](p, `(async () => {
+		const out = {Latency: [], Blocked: 0};
+		const canvas = document.querySelector('[data-testid="memory"] canvas');
+		let painted = 0;
+		const paint = globalThis.memtidePaint;
+		let last = performance.now(), on = true;
+		(function tick() { const n = performance.now(); out.Blocked = Math.max(out.Blocked, n - last); last = n; if (on) setTimeout(tick, 0); })();
+		const max = Number(slider().max);
+		const peak = () => result("peak");
+		for (let i = 0; i < 40; i++) {
+			const at = Math.round(max * (0.25 + 0.6 * ((i * 17) % 40) / 40));
+			const before = document.querySelector('[data-testid="peak"]').previousSibling, start = performance.now();
+			const label = () => document.querySelector("dl.numbers dt").textContent;
+			const old = label();
+			control("budget", at, "input");
+			while (label() === old && performance.now() - start < 2000) await new Promise(r => setTimeout(r, 1));
+			out.Latency.push(performance.now() - start);
+			await new Promise(r => setTimeout(r, 120));
+		}
+		on = false;
+		return out;
+	})()`)
+	slices.Sort(got.Latency)
+	n := len(got.Latency)
+	t.Logf("budget to schedule on screen: median %.0f ms, 95th percentile %.0f ms; input blocked at most %.0f ms",
+		got.Latency[n/2], got.Latency[n*95/100], got.Blocked)
 }

@@ -1,9 +1,12 @@
 package chart
 
 import (
+	"cmp"
+	"math"
 	"slices"
 
 	"memtide/web/draw"
+	"memtide/web/state"
 )
 
 // label is where the name of a line stands, relative to the line's end, in CSS
@@ -13,44 +16,51 @@ type label struct{ x, y float64 }
 // labelHeight is the least distance between two labels.
 const labelHeight = 13.0
 
-// labels places the names of the lines: above the end at the smallest budget,
-// moved up where they would stand on each other.
+// labels places the names of the bounds and of the lines: above the end at the
+// smallest budget, moved up where they would stand on each other, and down
+// where they would leave the plot.
 func (p *Plot) labels() []label {
-	out := make([]label, len(p.Lines))
-	order := make([]int, len(p.Lines))
+	ends := make([]float64, 0, len(p.Bounds)+len(p.Lines))
+	for _, lines := range [][]state.Line{p.Bounds, p.Lines} {
+		for _, l := range lines {
+			ends = append(ends, max(p.Y(l.Points[0].StepTime), top))
+		}
+	}
+	order := make([]int, len(ends))
 	for i := range order {
 		order[i] = i
 	}
-	y := func(i int) float64 { return max(p.Y(p.Lines[i].Points[0].StepTime), top) }
-	slices.SortStableFunc(order, func(a, b int) int { // from the bottom to the top
-		switch {
-		case y(a) > y(b):
-			return -1
-		case y(a) < y(b):
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(ends[b], ends[a]) }) // from the bottom up
+	out := make([]label, len(ends))
 	var placed []float64
 	for _, i := range order {
-		want := y(i) - labelHeight/2 - 1
-		for clash := true; clash; {
-			clash = false
-			for _, other := range placed {
-				if want > other-labelHeight && want < other+labelHeight {
-					want, clash = other-labelHeight-0.1, true
-				}
-			}
+		want := free(placed, ends[i]-labelHeight/2-1, -1)
+		if want < top+labelHeight/2 {
+			want = free(placed, top+labelHeight/2, 1)
 		}
 		placed = append(placed, want)
-		out[i] = label{2, y(i) - want}
+		out[i] = label{3, ends[i] - want}
 	}
 	return out
 }
 
-func (p *Plot) endLabel(at label, name string, look Look) map[string]any {
+// free is the first height from want on, upwards (-1) or downwards (1), at which
+// a label does not stand on another.
+func free(placed []float64, want, direction float64) float64 {
+	for clash := true; clash; {
+		clash = false
+		for _, other := range placed {
+			if math.Abs(want-other) < labelHeight-0.01 {
+				want, clash = other+direction*labelHeight, true
+			}
+		}
+	}
+	return want
+}
+
+func endLabel(at label, name string, look Look, r draw.Role) map[string]any {
 	return map[string]any{
-		"show": true, "formatter": name, "color": look.Colours[draw.Ink], "fontSize": 11, "fontFamily": look.Font,
+		"show": true, "formatter": name, "color": look.Colours[r], "fontSize": 11, "fontFamily": look.Font,
 		"align": "left", "verticalAlign": "middle", "distance": 0, "offset": []float64{at.x, -at.y},
 		"textBorderColor": look.Colours[draw.Surface], "textBorderWidth": 3,
 	}

@@ -23,7 +23,7 @@ type Look struct {
 }
 
 // dashes tell the strategies apart without colour, in the order of their lines.
-var dashes = [][]int{nil, {6, 3}, {2, 2}, {9, 3, 2, 3}, {1, 4}, {12, 4}, {4, 2, 1, 2, 1, 2}}
+var dashes = [][]int{nil, {7, 3}, {3, 3}, {10, 3, 3, 3}, {14, 4}, {10, 3, 3, 3, 3, 3}, {5, 2}}
 
 // Option is the chart as an ECharts option.
 func (p *Plot) Option(look Look) ([]byte, error) {
@@ -155,7 +155,7 @@ func (p *Plot) finish(option map[string]any, look Look) ([]byte, error) {
 		return nil, fmt.Errorf("chart: %w", err)
 	}
 	labels := p.labels()
-	dashed := 0
+	bound, dashed := 0, 0 // labels has the bounds first, like the series
 	for _, v := range o["series"].([]any) {
 		s := v.(map[string]any)
 		s["silent"] = true
@@ -164,11 +164,14 @@ func (p *Plot) finish(option map[string]any, look Look) ([]byte, error) {
 		case name == "budget":
 			set(s, format.Bytes(p.Budget), "markLine", "label", "formatter")
 			set(s, look.Font, "markLine", "label", "fontFamily")
+		case bound < len(p.Bounds):
+			s["endLabel"] = endLabel(labels[bound], name, look, draw.Muted)
+			bound++
 		case s["step"] == "start":
 			if d := dashes[dashed%len(dashes)]; d != nil {
 				set(s, d, "lineStyle", "type")
 			}
-			s["endLabel"] = p.endLabel(labels[dashed], name, look)
+			s["endLabel"] = endLabel(labels[len(p.Bounds)+dashed], name, look, draw.Ink)
 			dashed++
 		}
 	}

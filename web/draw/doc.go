@@ -4,6 +4,9 @@
 //
 //	engine.Problem + sim.Trace -> Model -> Draw(View) -> Scene -> paint.js | SVG | golden test
 //
+// Page stacks the three pictures, Figure adds a Legend; both are for files and
+// for the first picture of the page.
+//
 // A Model is built once per trace. Draw lays a picture out for a View (a
 // stretch of time and a size in CSS pixels) as a Scene, a display list whose
 // colours are roles. Its size is bounded by pixels, not by the trace. A Scene

@@ -81,3 +81,47 @@ func (m *Model) Page(s *Scene, v View) {
 	s.Title = "One training step: layers, timeline and device memory"
 	s.Desc = m.Summary(v.Budget)
 }
+
+// legendEntries are what the colours mean, in the words of the pictures.
+var legendEntries = []struct {
+	style style
+	words string
+}{
+	{forwardStyle, "forward, kept"},
+	{recomputeStyle, "recompute"},
+	{backwardStyle, "backward, gradients"},
+	{transferStyle, "transfer, offloaded"},
+	{inFlightStyle, "in transfer"},
+	{fixedStyle, "weights"},
+	{scratchStyle, "workspace"},
+	{waitingBox, "waiting"},
+	{overStyle, "over budget"},
+}
+
+// Legend replaces s by what the colours mean, in as many lines as the width needs.
+func Legend(s *Scene, width float64) {
+	s.reset(width, lineHeight+6)
+	s.Title = "Legend"
+	x, y := 0.0, 0.0
+	for _, e := range legendEntries {
+		w := 17 + textWidth(e.words)
+		if x > 0 && x+w > width {
+			x, y = 0, y+lineHeight+6
+		}
+		s.rect(e.style, x+0.5, y+3.5, 12, 10)
+		s.text(Muted, x+17, y+13, start, e.words)
+		x += w + 14
+	}
+	s.Height = y + lineHeight + 6
+}
+
+// Figure replaces s by the legend and the page, for a file that stands alone.
+func (m *Model) Figure(s *Scene, v View) {
+	var page, legend Scene
+	m.Page(&page, v)
+	Legend(&legend, v.Width)
+	s.reset(v.Width, legend.Height+PageGap+page.Height)
+	s.append(&legend, 0)
+	s.append(&page, legend.Height+PageGap)
+	s.Title, s.Desc = page.Title, page.Desc
+}

@@ -234,3 +234,17 @@ func TestNavigation(t *testing.T) {
 		}
 	}
 }
+
+// A point a little beside a slice means it, a point further away does not.
+func TestHitBeside(t *testing.T) {
+	m := smallModel()
+	v := View{Width: 276, To: 190 * ms} // a pixel is a millisecond
+	y, h := laneBox(TimelineHeight, int(sim.ToHost))
+	for x, want := range map[float64]Target{
+		GutterWidth + 72: {OnSpan, 2}, GutterWidth + 18: {OnSpan, 2}, GutterWidth + 76: {}, GutterWidth + 12: {},
+	} {
+		if got, _ := m.Hit(Timeline, v, x, y+h/2); got != want {
+			t.Errorf("Hit at %v ms = %+v, want %+v", x-GutterWidth, got, want)
+		}
+	}
+}

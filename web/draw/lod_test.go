@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
+	"memtide/engine"
 	"memtide/engine/sim"
 )
 
@@ -79,6 +81,33 @@ func TestMergedKind(t *testing.T) {
 	}
 }
 
+// What of a slice is outside of the view has no say in a merged mark's kind.
+func TestMergedKindOfView(t *testing.T) {
+	l := lane{}
+	l.add(0, 1010, uint8(sim.SpanBackward), 0)
+	l.add(1010, 1040, uint8(sim.SpanForward), 1)
+	l.add(1040, 9000, uint8(sim.SpanRecompute), 2)
+	l.index()
+	f := frame{View: View{From: 1000, To: 6000}, left: 0, right: 100, scale: 0.02}
+	var got []mark
+	l.marks(&f, func(k mark) { got = append(got, k) })
+	if len(got) != 2 || got[0].kind != uint8(sim.SpanForward) || got[1].kind != uint8(sim.SpanRecompute) {
+		t.Errorf("got %+v, want a merged mark of kind forward and one of kind recompute", got)
+	}
+}
+
+// A run of no duration goes before the gap that starts with it: the ends of a
+// lane are sorted.
+func TestGapAfterRunOfNoDuration(t *testing.T) {
+	tr := &sim.Trace{Makespan: 20}
+	tr.Spans = []sim.Span{{Start: 0, End: 5}, {Start: 5, End: 5}, {Start: 10, End: 20}}
+	tr.Gaps = []sim.Gap{{Start: 5, End: 10}}
+	l := newLane(tr, sim.Compute)
+	if want := []int32{0, 1, ^0, 2}; !slices.Equal(l.ref, want) {
+		t.Errorf("the lane holds %v, want %v", l.ref, want)
+	}
+}
+
 // A slice far from others is seen, however short it is.
 func TestLonelySlice(t *testing.T) {
 	l := lane{}
@@ -89,6 +118,13 @@ func TestLonelySlice(t *testing.T) {
 	l.marks(&f, func(k mark) { got = append(got, k) })
 	if len(got) != 1 || got[0].x1-got[0].x0 != 1 {
 		t.Errorf("got %+v, want one mark one pixel wide", got)
+	}
+	l.add(15_000, 15_001, uint8(sim.SpanOffload), 1) // 1.5 pixels further
+	l.index()
+	got = got[:0]
+	l.marks(&f, func(k mark) { got = append(got, k) })
+	if len(got) != 2 || got[0].x1-got[0].x0 > 0.01 || got[1].x1-got[1].x0 > 0.01 {
+		t.Errorf("got %+v, want two marks as narrow as their slices", got)
 	}
 }
 
@@ -156,5 +192,50 @@ func checkEnvelope(t *testing.T, m *Model, f *frame, pts []bandPoint, at time.Du
 	const slack = 1 << 12 // of interpolation in float64
 	if got < want-slack || got > max(want, near)+slack {
 		t.Fatalf("view %d..%d at %d: picture %d, want %d (largest within a pixel %d)", f.From, f.To, at, got, want, near)
+	}
+}
+
+// The largest sums of a range are those that a scan finds.
+func TestHigh(t *testing.T) {
+	m := randomModel(2000, 12)
+	x, r := &m.memory, rand.New(rand.NewPCG(17, 18))
+	for range 1000 {
+		i := r.IntN(len(x.samples))
+		j := i + 1 + r.IntN(len(x.samples)-i)
+		var want bounds
+		for k := i; k < j; k++ {
+			for c, b := range boundsOf(&x.samples[k]) {
+				want[c] = max(want[c], b)
+			}
+		}
+		if got := x.high(i, j); got != want {
+			t.Fatalf("high(%d, %d) = %v, want %v", i, j, got, want)
+		}
+	}
+}
+
+// Of the samples at one moment the first and the last are corners; in a long
+// trace a column has two corners and a few where it differs from its neighbour.
+func TestMemoryCorners(t *testing.T) {
+	p := smallProblem()
+	tr := &sim.Trace{Makespan: 100, Peak: 9}
+	for i, at := range []time.Duration{0, 50, 50, 50, 50, 100} {
+		s := sim.Sample{At: at}
+		s.Used[0] = engine.Bytes(i)
+		tr.Memory = append(tr.Memory, s)
+	}
+	m := NewModel(p, tr)
+	f := m.frame(Memory, View{Width: 500})
+	got := ""
+	for _, c := range m.bandPoints(&f, nil) {
+		got += fmt.Sprintf("%.4g:%d ", c.x, c.sum[0])
+	}
+	if want := "76:0 283:1 283:4 490:5 "; got != want {
+		t.Errorf("corners %s, want %s", got, want)
+	}
+	m = randomModel(50000, 13)
+	f = m.frame(Memory, View{Width: 500})
+	if n, most := len(m.bandPoints(&f, nil)), 3*(500-76-10); n > most {
+		t.Errorf("%d corners, want at most %d", n, most)
 	}
 }

@@ -216,38 +216,33 @@ func drawOver(s *Scene, sc *memoryScale, budget engine.Bytes) {
 // drawBudgetAndPeak draws the budget line and the marker of the peak. The two
 // labels are at opposite ends, since a good schedule's peak touches the budget.
 func (m *Model) drawBudgetAndPeak(s *Scene, f *frame, sc *memoryScale) {
+	lo, hi := f.left, f.right // room for the label of the peak
 	peakX := f.x(int64(m.trace.PeakAt))
-	visible := peakX >= f.left && peakX <= f.right
-	budgetX, budgetAnchor := f.left+4, start
-	if peakX < (f.left+f.right)/2 {
-		budgetX, budgetAnchor = f.right-4, end
-	}
+	label := "budget " + format.Bytes(f.Budget)
 	if sc.showBudget {
 		y := sc.y(int64(f.Budget))
 		s.line(style{fill: noRole, stroke: Budget, lines: noRole, dash: dashBudget, width: 1.5}, float32(f.left), float32(y), float32(f.right), float32(y))
-		halo(s, Budget, budgetX, y-5, budgetAnchor, "budget "+format.Bytes(f.Budget))
+		if peakX < (f.left+f.right)/2 {
+			halo(s, Budget, f.right-4, y-5, end, label)
+			hi -= textWidth(label) + 10
+		} else {
+			halo(s, Budget, f.left+4, y-5, start, label)
+			lo += textWidth(label) + 10
+		}
 	} else if f.Budget != engine.NoLimit {
-		s.text(Muted, f.right, 13, end, "budget "+format.Bytes(f.Budget)+", far above")
+		s.text(Muted, f.right, 13, end, label+", far above")
 	}
-	if !visible {
+	if peakX < f.left-0.5 || peakX > f.right+0.5 {
 		return
 	}
-	y := math.Max(sc.y(int64(m.trace.Peak)), sc.top)
+	peakX = f.clip(peakX)
+	y := sc.y(int64(m.trace.Peak))
 	s.path(opArea, style{fill: Ink, stroke: Surface, lines: noRole, width: 1},
 		[]float32{float32(peakX), float32(y), float32(peakX - 4.5), float32(y - 8), float32(peakX + 4.5), float32(y - 8)})
 	str := "peak " + format.Bytes(m.trace.Peak)
 	half := textWidth(str) / 2
-	x := math.Min(math.Max(peakX, f.left+half), f.right-half)
-	labelY := y - 11
-	if labelY < 22 { // no room above: beside the marker
-		labelY = y - 5
-		if x = peakX + 8; peakX > (f.left+f.right)/2 {
-			x = peakX - 8 - 2*half
-		}
-		s.text(Ink, x, labelY, start, str)
-		return
-	}
-	halo(s, Ink, x, labelY, middle, str)
+	x := math.Min(math.Max(peakX, lo+half), hi-half)
+	halo(s, Ink, x, y-11, middle, str)
 }
 
 // halo writes a text on a patch of the background, legible on every band.

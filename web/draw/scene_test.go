@@ -174,6 +174,53 @@ func checkInside(t *testing.T, m *Model, pic Picture, v View) {
 	}
 }
 
+// The labels of the budget and of the peak do not overlap.
+func TestMemoryLabelsApart(t *testing.T) {
+	m := smallModel()
+	for width := 320.0; width < 900; width += 17 {
+		for _, peakAt := range []time.Duration{0, 60 * ms, 90 * ms, 97 * ms, 98 * ms, 120 * ms, 195 * ms} {
+			m.trace.PeakAt = peakAt
+			var s Scene
+			m.Draw(&s, Memory, View{Width: width, Budget: m.trace.Peak})
+			var boxes [][2]float64
+			for _, g := range s.groups {
+				for i := g.first; i < g.last; i++ {
+					if txt := s.texts[i]; strings.HasPrefix(txt.s, "budget") || strings.HasPrefix(txt.s, "peak") {
+						x := float64(s.nums[g.from+2*(i-g.first)]) - textWidth(txt.s)*[...]float64{start: 0, middle: 0.5, end: 1}[txt.anchor]
+						boxes = append(boxes, [2]float64{x, x + textWidth(txt.s)})
+					}
+				}
+			}
+			if len(boxes) != 2 || boxes[0][0] < boxes[1][1] && boxes[1][0] < boxes[0][1] {
+				t.Errorf("width %v, peak at %v: labels at %v", width, peakAt, boxes)
+			}
+		}
+	}
+}
+
+// The legend keeps within its width and has room for all lines.
+func TestLegend(t *testing.T) {
+	for _, width := range []float64{300, 640, 1200} {
+		var s Scene
+		Legend(&s, width)
+		for _, g := range s.groups {
+			for i := g.first; i < g.last; i++ {
+				x, y := float64(s.nums[g.from+2*(i-g.first)]), float64(s.nums[g.from+2*(i-g.first)+1])
+				if x+textWidth(s.texts[i].s) > width || y+3 > s.Height {
+					t.Errorf("width %v: %q at %v, %v is outside", width, s.texts[i].s, x, y)
+				}
+			}
+		}
+	}
+	var s Scene
+	var b bytes.Buffer
+	smallModel().Figure(&s, View{Width: 640, Cursor: NoCursor})
+	if err := s.WriteSVG(&b, SVGOptions{Standalone: true, Surface: true}); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "figure.svg", b.Bytes())
+}
+
 // emptyModel is a graph without stages, spans and samples.
 func emptyModel() *Model {
 	g := &engine.Graph{Ops: []engine.Op{{Name: "x"}}, Done: engine.NoValue}
@@ -192,5 +239,33 @@ func TestSceneReuse(t *testing.T) {
 	m.Draw(&fresh, Timeline, View{Width: 640})
 	if a, b := used.AppendBuffer(nil), fresh.AppendBuffer(nil); !bytes.Equal(a, b) {
 		t.Errorf("a reused scene has %d bytes, a new one %d", len(a), len(b))
+	}
+}
+
+// A trace that was really played: the timeline shows its whole step, and the
+// memory picture has its peak.
+func TestPlayed(t *testing.T) {
+	p := smallProblem()
+	var seq []engine.ChainOp
+	for k := 1; k <= 3; k++ {
+		seq = append(seq, engine.ChainOp{Kind: engine.FAll, Stage: k})
+	}
+	for k := 3; k >= 1; k-- {
+		seq = append(seq, engine.ChainOp{Kind: engine.BStep, Stage: k})
+	}
+	schedule, _, err := p.Chain.CompileSequence(seq)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr, err := sim.Play(p, schedule)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := NewModel(p, tr)
+	if r := m.Between(0, m.Makespan()); r.Compute != 150*ms || r.Peak != tr.Peak || m.Makespan() != 150*ms {
+		t.Errorf("the pictures show %v compute of %v and a peak of %d, want 150ms of 150ms and %d", r.Compute, m.Makespan(), r.Peak, tr.Peak)
+	}
+	if got, want := DecisionLetter(m.decision(1)), "K"; got != want {
+		t.Errorf("stage 1 has the letter %s, want %s", got, want)
 	}
 }

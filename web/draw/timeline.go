@@ -139,6 +139,10 @@ func (m *Model) drawLane(s *Scene, f *frame, l int) {
 	}
 }
 
+// minLetters is how many bytes a shortened name must have: what remains of "B18"
+// would be misleading.
+const minLetters = 8
+
 // label is the longest name of a slice that fits between x0 and x1.
 func (m *Model) label(ln *lane, k mark, x0, x1 float64) (label, bool) {
 	room, ref := x1-x0-6, ln.ref[k.slice]
@@ -150,7 +154,8 @@ func (m *Model) label(ln *lane, k mark, x0, x1 float64) (label, bool) {
 	sp := &m.trace.Spans[ref]
 	name := m.spanName(sp)
 	if textWidth(name) > room {
-		return label{}, false
+		name = fit(name, room) // long names, of operators
+		return label{(x0 + x1) / 2, kindStyles[sp.Kind].fill.on(), name}, len(name) > minLetters
 	}
 	if stage := m.stageOf(sp); stage >= 1 && stage <= len(m.names) && m.names[stage-1] != "" {
 		if long := name + " " + m.names[stage-1]; textWidth(long) <= room {

@@ -134,3 +134,18 @@ func TestHeldAtLarge(t *testing.T) {
 		}
 	}
 }
+
+// Two waits in a row count together.
+func TestWaitedTwice(t *testing.T) {
+	p := smallProblem()
+	tr := smallTrace(p)
+	tr.Gaps = []sim.Gap{
+		{Start: 140 * ms, End: 144 * ms, Reason: sim.CopyOut, Value: 5, Cause: 2},
+		{Start: 144 * ms, End: 155 * ms, Reason: sim.NeedsRoom, Value: engine.NoValue, Cause: 2},
+	}
+	m := NewModel(p, tr)
+	want := "B1, backward of conv1, 155.0 to 195.0 ms, waited 15 ms for memory: it was full until s1 was copied to the host."
+	if got := m.Sentence(Target{OnSpan, 8}); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}

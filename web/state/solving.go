@@ -15,7 +15,7 @@ const DefaultPreset = "resnet101-b32"
 // solve shows the schedule of the present choice, from the cache or by asking
 // for it. What is shown stays until the answer comes.
 func (s *State) solve(soon bool) []Effect {
-	s.Misfit, s.Alert = nil, nil
+	s.Misfit, s.Alert, s.standIn = nil, nil, 0
 	if p, ok := s.pictures.get(s.pictureKey(s.Choice)); ok {
 		var out []Effect
 		if s.Solving != nil {
@@ -93,6 +93,9 @@ func (s *State) solved(m Solved) []Effect {
 		s.touch()
 	}
 	switch {
+	case m.ID == s.standIn:
+		s.standIn = 0
+		s.show(p)
 	case s.Solving == nil:
 	case m.ID == s.Solving.ID:
 		s.Solving = nil
@@ -169,6 +172,7 @@ func (s *State) solveFailed(m SolveFailed) []Effect {
 	switch f.Kind {
 	case proto.Infeasible:
 		s.Misfit = &Misfit{Budget: f.Budget, Smallest: f.Smallest}
+		return append(s.standFor(f), s.followCurve(false)...)
 	case proto.Deadline:
 		if m.Best != nil && m.Best.Trace != nil {
 			s.show(&Picture{ID: m.ID, Choice: job.Choice, Network: s.Network, Solved: m.Best, Partial: true})
@@ -182,6 +186,23 @@ func (s *State) solveFailed(m SolveFailed) []Effect {
 		s.Alert = textAlert(f.Text)
 	}
 	return s.followCurve(false)
+}
+
+// standFor asks for the schedule of the smallest budget when there is no
+// picture of this network to fall back to.
+func (s *State) standFor(f *proto.Failure) []Effect {
+	if s.Shown != nil && s.Shown.Network == s.Network {
+		return nil
+	}
+	s.Shown = nil
+	if f.Smallest <= 0 {
+		return nil
+	}
+	c := s.Choice
+	c.Budget = proto.Budget{Bytes: f.Smallest}
+	s.lastID++
+	s.standIn = s.lastID
+	return []Effect{Solve{ID: s.lastID, Choice: c, Request: s.request(c), Slot: ForPage}}
 }
 
 // stop ends the solver; the best so far becomes the picture.

@@ -29,6 +29,7 @@ type State struct {
 	DOM, Paint int
 
 	hover    string // key of the curve's point under the pointer
+	standIn  int    // ID of a solve for the smallest budget, shown because nothing else can be
 	lastID   int
 	pictures recent[*Picture]
 	curves   recent[*Curve]
@@ -156,6 +157,11 @@ func (s *State) Visible() *Picture {
 		return s.Preview
 	}
 	return s.Shown
+}
+
+// Awaits says that nothing is shown yet, but something is on its way.
+func (s *State) Awaits() bool {
+	return s.Shown == nil && (s.Opening != nil || s.Solving != nil || s.standIn != 0)
 }
 
 // Budget is the chosen budget in bytes.

@@ -51,9 +51,9 @@ func (c *Controls) BudgetNote() string {
 	}
 	all := c.S.Network.Totals.KeepAllPeak
 	if c.S.Budget() >= all {
-		return fmt.Sprintf("keeps everything (%s)", format.Bytes(all))
+		return fmt.Sprintf("enough to keep everything (%s)", format.Bytes(all))
 	}
-	return fmt.Sprintf("%s of keep all, %s", format.Share(float64(c.S.Budget())/float64(all)), format.Bytes(all))
+	return fmt.Sprintf("%s of the %s that keep everything", format.Share(float64(c.S.Budget())/float64(all)), format.Bytes(all))
 }
 
 // Strategies lists the strategies.

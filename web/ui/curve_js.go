@@ -29,9 +29,12 @@ type curve struct {
 	down     float64
 }
 
-// curveEvery is the least time between two drawings of the chart while points
-// arrive, in milliseconds.
-const curveEvery = 150
+// The least time between two drawings of the chart, and from a change to its
+// drawing, in milliseconds.
+const (
+	curveEvery = 150
+	curveDelay = 24
+)
 
 func (c *curve) init(a *app) { c.a = a }
 
@@ -87,14 +90,14 @@ func (c *curve) settle() {
 	if !c.dirty || c.drawing {
 		return
 	}
-	if wait := c.drawnAt + curveEvery - now(); wait > 0 {
-		c.drawing = true
-		after(int(wait)+1, func() {
-			c.a.later(func() { c.drawing = false })
+	// In a task of its own: together with the components it would block input.
+	c.drawing = true
+	after(int(max(c.drawnAt+curveEvery-now(), curveDelay)), func() {
+		c.a.later(func() {
+			c.drawing = false
+			c.draw()
 		})
-		return
-	}
-	c.draw()
+	})
 }
 
 func (c *curve) draw() {

@@ -32,6 +32,7 @@ type app struct {
 	drawn    int     // State.DOM when the components were drawn last
 	drawnAt  float64 // and when
 	waiting  bool    // a drawing of the components is scheduled
+	awaited  bool    // something other than progress has changed since
 
 	jobs     jobs
 	pictures pictures
@@ -42,9 +43,12 @@ type app struct {
 	said     string
 }
 
-// drawEvery is the least time between two drawings of the components that
-// nobody waits for, in milliseconds.
-const drawEvery = 100
+// The least times between two drawings of the components, in milliseconds: for
+// progress, which nobody waits for, and for everything else.
+const (
+	drawProgressEvery = 100
+	drawEvery         = 16
+)
 
 // firstWait is how long the components wait for the first picture.
 const firstWait = 4000
@@ -140,6 +144,9 @@ func (a *app) do(m state.Message) {
 	switch m.(type) {
 	case state.SweptPoint, state.Swept, state.SweepFailed:
 		a.curve.dirty = true
+	case state.Progressed:
+	default:
+		a.awaited = true
 	}
 }
 
@@ -173,13 +180,17 @@ func (a *app) settle() {
 	}
 	a.pictures.settle()
 	a.curve.settle()
-	if a.held && (a.s.Shown != nil || a.s.Alert != nil) {
+	if a.held && (!a.s.Awaits()) {
 		a.held = false
 	}
 	if a.held || a.drawn == a.s.DOM || a.waiting {
 		return
 	}
-	if wait := a.drawnAt + drawEvery - now(); wait > 0 {
+	every := float64(drawEvery)
+	if !a.awaited {
+		every = drawProgressEvery
+	}
+	if wait := a.drawnAt + every - now(); wait > 0 {
 		a.waiting = true
 		after(int(wait)+1, func() {
 			a.later(func() { a.waiting = false })
@@ -191,7 +202,7 @@ func (a *app) settle() {
 
 // draw draws the components.
 func (a *app) draw() {
-	a.drawn = a.s.DOM
+	a.drawn, a.awaited = a.s.DOM, false
 	if err := a.renderer.Render(a.env.RunBuild(a.root)); err != nil {
 		complain("components", err)
 	}

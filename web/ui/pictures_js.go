@@ -41,9 +41,6 @@ type canvas struct {
 	width       float64 // CSS pixels, 0 until it is known
 }
 
-// narrow is the width below which the labels get less room.
-const narrow, narrowGutter = 560, 58
-
 func (p *pictures) init(a *app) {
 	p.a, p.cursor = a, draw.NoCursor
 	p.paint = global("memtidePaint")
@@ -148,10 +145,11 @@ func (p *pictures) view(c *canvas) draw.View {
 func (p *pictures) frame() {
 	p.asked = false
 	shown := p.a.s.Visible()
+	p.ratio = max(number(safejs.Global(), "devicePixelRatio"), 1)
 	if shown == nil {
+		p.clear()
 		return
 	}
-	p.ratio = max(number(safejs.Global(), "devicePixelRatio"), 1)
 	m := shown.Model()
 	for i := range p.canvas {
 		c := &p.canvas[i]
@@ -173,6 +171,19 @@ func (p *pictures) frame() {
 		p.painted = p.a.s.Paint
 	}
 	p.stale, p.overlay = false, false
+}
+
+// clear takes the pictures away: there is none of this network.
+func (p *pictures) clear() {
+	p.scene = draw.Scene{}
+	for i := range p.canvas {
+		if c := &p.canvas[i]; c.width > 0 {
+			p.put(c.base)
+			p.put(c.above)
+			p.removePoster(c)
+		}
+	}
+	p.stale, p.overlay, p.painted = false, false, p.a.s.Paint
 }
 
 // put paints the scene on a canvas, with one crossing.
@@ -198,8 +209,10 @@ func (p *pictures) put(canvas safejs.Value) {
 
 // removePoster takes the prepared picture away once the live one is painted.
 func (p *pictures) removePoster(c *canvas) {
-	if svg := call(c.host, "querySelector", "svg"); exists(svg) {
-		call(svg, "remove")
+	for range 2 {
+		if poster := call(c.host, "querySelector", ".poster"); exists(poster) {
+			call(poster, "remove")
+		}
 	}
 }
 

@@ -15,9 +15,13 @@ import (
 	"memtide/web/state"
 )
 
-// posterWidth is the width of the prepared pictures in CSS pixels: they are
-// scaled to the page's.
-const posterWidth = 980
+// posters are the widths of the prepared pictures in CSS pixels, by the class of
+// the one for wide and the one for narrow pages; the style sheet shows one of
+// them, scaled to the page.
+var posters = []struct {
+	class         string
+	width, gutter float64
+}{{"wide", 1040, 0}, {"slim", 366, narrowGutter}}
 
 // StaticPage writes the page's root element as HTML, the pictures as inline SVG
 // in their hosts: what stands in index.html until the program runs, which then
@@ -54,11 +58,16 @@ func withPoster(page, name string, pic draw.Picture, s *state.State) (string, er
 		return "", fmt.Errorf("the page has no host for the picture %q", name)
 	}
 	at += strings.IndexByte(page[at:], '>') + 1
-	var scene draw.Scene
-	p.Model().Draw(&scene, pic, draw.View{Width: posterWidth, Budget: s.Budget(), Selected: s.View.Selected, Cursor: draw.NoCursor})
 	var svg strings.Builder
-	if err := scene.WriteSVG(&svg, draw.SVGOptions{ID: name}); err != nil {
-		return "", err
+	for _, size := range posters {
+		var scene draw.Scene
+		v := draw.View{Width: size.width, Gutter: size.gutter, Budget: s.Budget(), Selected: s.View.Selected, Cursor: draw.NoCursor}
+		p.Model().Draw(&scene, pic, v)
+		svg.WriteString(`<div class="poster ` + size.class + `">`)
+		if err := scene.WriteSVG(&svg, draw.SVGOptions{ID: name + "-" + size.class}); err != nil {
+			return "", err
+		}
+		svg.WriteString("</div>")
 	}
 	return page[:at] + svg.String() + page[at:], nil
 }

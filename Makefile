@@ -1,0 +1,79 @@
+# What can be done with this repository. Two of these are all that a fresh
+# machine needs: `make serve` and `make test`.
+#
+# Needed: Go 1.26 or later (https://go.dev/dl) and Node 20 or later
+# (https://nodejs.org). The tests of the page also need a Chromium; `make test`
+# installs it where there is apt-get and the right to use it.
+
+GO ?= go
+PORT ?= 8080
+DIST ?= dist
+NODE_EXEC = $(shell $(GO) env GOROOT)/lib/wasm/go_js_wasm_exec
+export MEMTIDE_DIST = $(abspath $(DIST))
+
+.DEFAULT_GOAL := help
+.PHONY: help serve build generate test test-native test-wasm test-browser check bench fuzz release clean tools chromium
+
+help: ## print this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
+
+serve: build ## build the site and serve it on http://localhost:8080 (PORT=...)
+	$(GO) run ./cmd/memtide serve -dir $(DIST) -addr localhost:$(PORT)
+
+build: tools ## build the site into dist/
+	$(GO) run ./cmd/build -out $(DIST)
+
+generate: ## regenerate the components (build does it too)
+	PATH="$$($(GO) env GOROOT)/bin:$$PATH" $(GO) tool vugugen -skip-go-mod -skip-main web/ui
+
+test: tools test-native test-wasm test-browser ## run all tests: native, WebAssembly in Node, the page in Chromium
+
+test-native:
+	$(GO) vet ./...
+	$(GO) test $$($(GO) list ./... | grep -v /web/browsertest)
+
+test-wasm: tools
+	GOOS=js GOARCH=wasm $(GO) vet ./wasm/... ./web/ui
+	GOOS=js GOARCH=wasm $(GO) test -short -exec "$(NODE_EXEC)" ./engine/... ./wasm/proto ./wasm/serve
+
+test-browser: chromium build
+	$(GO) test -count=1 ./web/browsertest
+
+check: tools ## format, vet, staticcheck, and that generated code is up to date
+	@out=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "not formatted (gofmt -w):"; echo "$$out"; exit 1; fi
+	$(GO) vet ./...
+	GOOS=js GOARCH=wasm $(GO) vet ./wasm/... ./web/ui
+	$(GO) tool staticcheck ./...
+	$(GO) run ./cmd/build -check
+	$(GO) test ./cmd/build
+
+bench: ## run the benchmarks, three times each
+	$(GO) test -run '^$$' -bench . -benchmem -count 3 ./engine/... ./web/draw ./wasm/proto
+
+fuzz: ## fuzz every fuzz target for FUZZTIME (30s)
+	@for pkg in $$($(GO) list ./...); do \
+		for target in $$($(GO) test -list '^Fuzz' $$pkg 2>/dev/null | grep '^Fuzz'); do \
+			echo "$$pkg $$target"; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $${FUZZTIME:-30s} $$pkg || exit 1; \
+		done; \
+	done
+
+release: tools ## build the site with compressed files beside the large ones, ready for a static host
+	rm -rf $(DIST)
+	$(GO) run ./cmd/build -out $(DIST) -release
+
+clean: ## remove what was built and fetched
+	rm -rf $(DIST) node_modules
+
+tools:
+	@command -v $(GO) >/dev/null || { echo "Go 1.26 or later is needed: https://go.dev/dl" >&2; exit 1; }
+	@command -v node >/dev/null && command -v npm >/dev/null || { echo "Node 20 or later with npm is needed: https://nodejs.org (or: apt-get install nodejs npm)" >&2; exit 1; }
+
+# The tests find the browser by name; CHROME names another one.
+chromium:
+	@if [ -n "$$CHROME" ] || command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || command -v google-chrome-stable >/dev/null; then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update && apt-get install -y --no-install-recommends chromium; \
+	else \
+		echo "The tests of the page need a Chromium: install the package chromium, or set CHROME to the path of one." >&2; \
+	fi

@@ -1,0 +1,181 @@
+//go:build !js
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// banned are packages that would make the program much larger, with what to use
+// instead.
+var banned = map[string]string{
+	"net/http":                         "fetch in the browser, by safejs",
+	"log/slog":                         "errors that reach the page",
+	"encoding/gob":                     "the columns of wasm/proto",
+	"crypto/tls":                       "nothing: nothing is sent",
+	"github.com/andybalholm/brotli":    "compress/flate",
+	"github.com/evanw/esbuild/pkg/api": "the build command",
+	"github.com/chromedp/chromedp":     "the browser tests",
+}
+
+// TestImports lists what the program in the browser is made of.
+func TestImports(t *testing.T) {
+	root, err := moduleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := run(root, []string{"GOOS=js", "GOARCH=wasm"}, "go", "list", "-deps", "./wasm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	deps := strings.Fields(list)
+	if !slices.Contains(deps, "memtide/engine/sim") {
+		t.Fatalf("the list of imports lacks memtide/engine/sim; is it the right one?\n%s", list)
+	}
+	for _, dep := range deps {
+		if instead, ok := banned[dep]; ok {
+			t.Errorf("the program imports %s; use %s", dep, instead)
+		}
+		if strings.HasPrefix(dep, "google.golang.org/protobuf") || strings.HasPrefix(dep, "memtide/cmd") {
+			t.Errorf("the program imports %s, which does not belong into it", dep)
+		}
+	}
+}
+
+// TestPure lists the packages of the engine: it is to compile anywhere, so it
+// imports nothing but the standard library, and none of it that talks to a system.
+func TestPure(t *testing.T) {
+	root, err := moduleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pattern, allowed := range map[string][]string{
+		"./engine/...":   {"memtide/engine"},
+		"./profiles/...": {"memtide/engine", "memtide/profiles"},
+	} {
+		list, err := run(root, nil, "go", "list", "-f", `{{$p := .ImportPath}}{{range .Imports}}{{$p}} {{.}}{{"\n"}}{{end}}`, pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(list) {
+			pkg, dep, ok := strings.Cut(strings.TrimSpace(line), " ")
+			if !ok || strings.HasPrefix(pkg, "memtide/engine/enginetest") { // for tests, and a command
+				continue
+			}
+			own := strings.HasPrefix(dep, "memtide/")
+			inside := slices.ContainsFunc(allowed, func(a string) bool { return dep == a || strings.HasPrefix(dep, a+"/") })
+			foreign := !own && strings.Contains(strings.SplitN(dep, "/", 2)[0], ".")
+			if own && !inside || foreign || dep == "syscall/js" || dep == "net/http" || dep == "os" || dep == "log" {
+				t.Errorf("%s imports %s; packages of %s may not", pkg, dep, pattern)
+			}
+		}
+	}
+}
+
+// Ceilings of what a visitor loads, compressed as hosts do it, in bytes.
+const (
+	maxWasmGzip     = 1_600_000
+	maxWasmBrotli   = 1_200_000
+	maxChartsBrotli = 250_000
+)
+
+// TestSize builds the two large files and weighs them. Brotli takes half a
+// minute, so -short leaves it out.
+func TestSize(t *testing.T) {
+	root, err := moduleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &site{root: root, dir: t.TempDir()}
+	if err := s.program(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.charts(); err != nil {
+		t.Fatal(err)
+	}
+	weigh := func(name, how string, squeeze func([]byte) ([]byte, error), limit int) {
+		data, err := os.ReadFile(filepath.Join(s.dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		small, err := squeeze(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s: %d bytes, %d with %s", name, len(data), len(small), how)
+		if len(small) > limit {
+			t.Errorf("%s has %d bytes with %s; at most %d are allowed (what grew? go build -ldflags=-s=false and compare names)", name, len(small), how, limit)
+		}
+	}
+	weigh(s.Wasm, "gzip", squeezeGzip, maxWasmGzip)
+	if testing.Short() {
+		t.Skip("brotli is left out by -short")
+	}
+	weigh(s.Charts, "brotli", squeezeBrotli, maxChartsBrotli)
+	weigh(s.Wasm, "brotli", squeezeBrotli, maxWasmBrotli)
+}
+
+// TestScripts sees that the page's script holds every part, in order, and that
+// Vugu's helper is the one that the renderer would evaluate.
+func TestScripts(t *testing.T) {
+	root, err := moduleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &site{root: root, dir: t.TempDir()}
+	if err := s.scripts(); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(s.dir, s.Script))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := 0
+	for _, part := range []string{"window.vuguRender", "class {\n\t\tconstructor() {\n\t\t\tthis.argv", "globalThis.eval =", "globalThis.memtidePaint", "globalThis.memtide ="} {
+		i := bytes.Index(page[at:], []byte(part))
+		if i < 0 {
+			t.Fatalf("%s: %q is missing, or not after the part before it", s.Script, part)
+		}
+		at += i
+	}
+	if bytes.Contains(page, []byte("new Function(")) || bytes.Contains(page, []byte("innerHTML = location")) {
+		t.Errorf("%s evaluates text, which the policy forbids", s.Script)
+	}
+}
+
+// TestSweepFiles sees that old builds are removed and nothing else is.
+func TestSweepFiles(t *testing.T) {
+	s := &site{dir: t.TempDir()}
+	keep := []string{"CNAME", "app.wasm", "notes.txt"}
+	old := []string{"app.0123456789ab.wasm", "page.0123456789ab.js.br"}
+	for _, name := range append(keep, old...) {
+		if err := os.WriteFile(filepath.Join(s.dir, name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	now, err := s.putHashed("app", ".wasm", []byte("new"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.sweep(); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(s.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range entries {
+		got = append(got, e.Name())
+	}
+	want := append(keep, now)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("left: %v, want %v", got, want)
+	}
+}

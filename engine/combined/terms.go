@@ -1,0 +1,120 @@
+package combined
+
+import (
+	"fmt"
+	"math"
+
+	"memtide/engine"
+)
+
+// terms are a chain in the letters of paper 001, by stage 1..n. Sizes are bytes.
+// Times are ticks: q ticks are a nanosecond, and q is such that a byte takes a
+// whole number of ticks in either direction, out and in. Where there is no such
+// q that leaves room in an integer, out and in are rounded down and exact is
+// false: what is computed then is a lower bound, of a link that is faster by
+// less than the inverse of out.
+type terms struct {
+	n           int
+	fwd, bwd    []int64 // [u_F, u_B]
+	act         []int64 // [|a^k|], k = 0..n
+	saved       []int64 // [|abar^k|], and saved[0] = act[0]
+	fwdT, bwdT  []int64 // [o_F, o_B]
+	grad        []int64 // [|delta^k|], k = 0..n
+	held        []int64 // gradient that lies on the device while stages before it run
+	room        int64   // [M] budget less resident memory
+	until       []int64 // forward time of stages 1..k
+	base        []int64 // forward and backward time of stages 1..k
+	out, in     int64   // ticks that a byte takes
+	q           int64   // ticks of a nanosecond
+	exact       bool
+	whole       bool // bytes take whole nanoseconds, so that nothing is rounded when a schedule runs
+	everySize   int64
+	secondsSeen float64
+}
+
+// tooLong bounds all sums of ticks.
+const tooLong = 1 << 59
+
+func newTerms(p *engine.Problem) (*terms, error) {
+	c := p.Chain.Chain
+	n := c.Len()
+	t := &terms{n: n, room: int64(min(p.Budget, c.StoreAllPeak()) - c.Resident.Total())}
+	for _, v := range []*[]int64{&t.fwd, &t.bwd, &t.act, &t.saved, &t.fwdT, &t.bwdT, &t.grad, &t.held, &t.until, &t.base} {
+		*v = make([]int64, n+2)
+	}
+	t.act[0], t.saved[0], t.grad[0] = int64(c.Input), int64(c.Input), int64(c.InputGrad)
+	for k := 1; k <= n; k++ {
+		st := &c.Stages[k-1]
+		t.act[k], t.saved[k], t.grad[k], t.held[k] = int64(st.Out), int64(st.Saved), int64(st.Grad), int64(c.HeldGrad(k))
+		t.fwdT[k], t.bwdT[k] = int64(st.FwdTemp), int64(st.BwdTemp)
+		t.everySize += t.act[k] + t.saved[k] + t.grad[k] + t.fwdT[k] + t.bwdT[k]
+	}
+	t.everySize += t.act[0] + t.grad[0]
+	if err := t.setTicks(c, p.Device); err != nil {
+		return nil, err
+	}
+	for k := 1; k <= n; k++ {
+		st := &c.Stages[k-1]
+		t.fwd[k], t.bwd[k] = int64(st.Forward)*t.q, int64(st.Back)*t.q
+		t.until[k] = t.until[k-1] + t.fwd[k]
+		t.base[k] = t.base[k-1] + t.fwd[k] + t.bwd[k]
+	}
+	return t, nil
+}
+
+// setTicks finds q, out and in.
+func (t *terms) setTicks(c *engine.Chain, d engine.Device) error {
+	const second = 1_000_000_000
+	// Recomputation can run a stage as often as there are stages.
+	work := float64(c.ForwardTime())*float64(t.n) + float64(c.BackTime())
+	fits := func(q, out, in float64) bool { return q*work+(out+in)*2*float64(t.everySize) < tooLong }
+	a, b := int64(d.ToHost), int64(d.ToDev)
+	qa, qb := a/gcd(a, second), b/gcd(b, second)
+	q := float64(qa) / float64(gcd(qa, qb)) * float64(qb)
+	if out, in := q*second/float64(a), q*second/float64(b); fits(q, out, in) {
+		t.q = qa / gcd(qa, qb) * qb
+		t.out, t.in, t.exact = t.q*(second/gcd(a, second))/qa, t.q*(second/gcd(b, second))/qb, true
+		t.whole = t.out%t.q == 0 && t.in%t.q == 0
+		return nil
+	}
+	perOut, perIn := second/float64(a), second/float64(b)
+	for q := math.Ldexp(1, 40); q >= 1; q /= 2 {
+		if fits(q, q*perOut, q*perIn) {
+			// A little less than the quotient, so that its rounding does not matter.
+			t.q, t.out, t.in = int64(q), int64(q*perOut*(1-1e-12)), int64(q*perIn*(1-1e-12))
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: with a link of %d and %d bytes per second the step could take years", engine.ErrUnsupported, a, b)
+}
+
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// noneFits is N(i,j,k): what F^k needs beside Z_i and what lies outside, where
+// stages i..j are run without keeping anything.
+func (t *terms) none(i, j, k int) int64 {
+	need := t.held[j] + t.act[k] + t.fwdT[k]
+	if k > i {
+		need += t.act[k-1]
+	}
+	return need
+}
+
+// all is A(i,j): what F_all^i needs while delta^j waits.
+func (t *terms) all(i, j int) int64 { return t.held[j] + t.saved[i] + t.fwdT[i] }
+
+// back is Bm(i): what B^i needs.
+func (t *terms) back(i int) int64 { return t.saved[i] + t.grad[i] + t.grad[i-1] + t.bwdT[i] }
+
+// input is Z_i^x: abar^{i-1} if the stage before i has kept its saved set, a^{i-1} otherwise.
+func (t *terms) input(i int, saved bool) int64 {
+	if saved {
+		return t.saved[i-1]
+	}
+	return t.act[i-1]
+}

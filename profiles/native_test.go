@@ -1,0 +1,133 @@
+package profiles
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"testing"
+	"time"
+
+	"memtide/engine"
+)
+
+// TestNativeRoundTrip: any chain comes back from a file to the nanosecond and
+// the byte, with everything else that a profile says.
+func TestNativeRoundTrip(t *testing.T) {
+	for seed := range uint64(300) {
+		p := randomProfile(rand.New(rand.NewPCG(seed, 1)))
+		var first, second bytes.Buffer
+		if err := p.EncodeNative(&first); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		q, err := Decode("another name.json", first.Bytes(), nil)
+		if err != nil {
+			t.Fatalf("seed %d: %v in\n%s", seed, err, first.Bytes())
+		}
+		// What Decode adds is not part of what was written.
+		q.Format, q.Warnings = p.Format, p.Warnings
+		if !reflect.DeepEqual(p, q) {
+			t.Fatalf("seed %d\ngot:\n%s\nwant:\n%s", seed, dump(q), dump(p))
+		}
+		if err := q.EncodeNative(&second); err != nil || first.String() != second.String() {
+			t.Fatalf("seed %d: written again (%v)\n%s\nfirst\n%s", seed, err, second.Bytes(), first.Bytes())
+		}
+	}
+}
+
+// randomProfile is a valid profile with numbers of all magnitudes.
+func randomProfile(rng *rand.Rand) *Profile {
+	number := func() int64 { return rng.Int64N(1 << (1 + rng.IntN(48))) }
+	size := func() engine.Bytes { return engine.Bytes(number()) }
+	word := func() string {
+		return []string{"", "a", `"q"`, "a\\b", "<&>", "ü\n\u2028", "loss", "stage 1"}[rng.IntN(8)]
+	}
+	p := &Profile{Name: word(), Batch: rng.IntN(3), DType: word(),
+		Source: Source{Tool: word(), Times: Measured, Sizes: Exact, Device: word(), URL: word(), Notes: []string{word(), "note"}}}
+	if rng.IntN(2) == 0 {
+		p.Device = &engine.Device{Name: word(), Memory: size(), ToHost: engine.Rate(number()), ToDev: engine.Rate(number()),
+			Duplex: engine.Duplex(rng.IntN(2))}
+	}
+	p.Chain = &engine.Chain{Name: p.Name, Batch: p.Batch, Input: size(), InputGrad: size(), SeedBorn: rng.IntN(4) == 0,
+		Resident: engine.Resident{Weights: size(), Grads: size(), Optimizer: size(), Pinned: size()}}
+	for range 2 + rng.IntN(20) {
+		s := engine.Stage{Name: word(), Kind: word(), Forward: time.Duration(number()), Back: time.Duration(number()),
+			Out: size(), Grad: size(), FwdTemp: size(), BwdTemp: size()}
+		s.Saved = s.Out + size()
+		p.Chain.Stages = append(p.Chain.Stages, s)
+	}
+	return p
+}
+
+// TestEncodeRefuses: a file needs a stage.
+func TestEncodeRefuses(t *testing.T) {
+	for _, p := range []*Profile{
+		{Name: "nothing"},
+		{Name: "only a loss", Chain: &engine.Chain{Stages: []engine.Stage{{Name: lossName}}}},
+	} {
+		var out bytes.Buffer
+		if err := p.EncodeNative(&out); err == nil || out.Len() > 0 {
+			t.Errorf("EncodeNative(%s) = %v, wrote %q; want an error and nothing", p.Name, err, out.String())
+		}
+	}
+}
+
+// TestFormatAnywhere: the key format may stand behind others, but counts only
+// in the outer object.
+func TestFormatAnywhere(t *testing.T) {
+	for _, c := range []struct{ input, want string }{
+		{`{"format":"memtide/1"}`, "memtide/1"},
+		{`{"name":"format","batch":1,"a":{"format":"no"},"b":["format","no"],"format":"memtide/7"`, "memtide/7"},
+		{`{"format":{"a":1},"format":"memtide/1"}`, ""},
+		{`{"a":{"format":"memtide/1"}}`, ""},
+		{`["format","memtide/1"]`, ""},
+		{`{"a":1`, ""},
+		{`{"format"`, ""},
+		{``, ""},
+	} {
+		if got := nativeFormat([]byte(c.input)); got != c.want {
+			t.Errorf("nativeFormat(%s) = %q, want %q", c.input, got, c.want)
+		}
+	}
+}
+
+func ExampleDecode() {
+	p, err := Decode("net.csv", []byte("name,forward_s,backward_s,output_bytes,saved_bytes\nconv,0.002,0.004,1048576,2097152\nfc,0.001,0.002,65536,65536\n"), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	t := p.Totals()
+	fmt.Println(p.Name, p.Format, t.Stages, t.Forward, t.Back, t.Saved)
+
+	_, err = Decode("net.csv", []byte("forward_s,backward_s,output_bytes\n-3,1,1\n"), nil)
+	for _, problem := range Problems(err) {
+		fmt.Println(problem)
+		fmt.Println(problem.Remedy)
+	}
+	// Output:
+	// net csv 2 3ms 6ms 2162688
+	// Line 2: forward_s is -3. Times cannot be negative.
+	// Correct the number, or measure again; 0 is allowed.
+}
+
+func ExampleProfile_EncodeNative() {
+	p, err := Decode("net.csv", []byte("name,forward_s,backward_s,output_bytes,saved_bytes\nconv,2e-3,0.0040000005,65536,65536\n"), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := p.EncodeNative(os.Stdout); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// {"format":"memtide/1","kind":"chain",
+	//  "name":"net",
+	//  "source":{},
+	//  "input_bytes":0,"input_grad_bytes":0,
+	//  "resident":{"weights":0,"grads":0,"optimizer":0,"pinned":0},
+	//  "stages":[
+	//   {"name":"conv","forward_s":0.002,"backward_s":0.004000001,"output_bytes":65536,"saved_bytes":65536,"grad_bytes":65536,"forward_temp_bytes":0,"backward_temp_bytes":0}],
+	//  "loss":{"name":"loss","forward_s":0,"backward_s":0,"output_bytes":0,"saved_bytes":0,"grad_bytes":0,"forward_temp_bytes":0,"backward_temp_bytes":0}}
+}

@@ -1,0 +1,92 @@
+//go:build !js
+
+package browsertest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// moveBudget asks for another budget, with a worker that fails in the given way.
+func moveBudget(p *Page, how string) {
+	p.t.Helper()
+	// A budget that the curve has not computed: those would need no worker.
+	Eval[bool](p, fmt.Sprintf(`(() => {
+		if (%[1]q) memtide.breakNext = %[1]q;
+		const e = document.querySelector('[data-testid="budget"]');
+		e.value = Number(e.value) + 1;
+		e.dispatchEvent(new Event("input", {bubbles: true}));
+		e.dispatchEvent(new Event("change", {bubbles: true}));
+		return true;
+	})()`, how))
+}
+
+const (
+	alertShown = `[...document.querySelectorAll('[role="alert"]')].some((e) => !e.hidden && e.textContent.trim())`
+	alertText  = `[...document.querySelectorAll('[role="alert"]')].filter((e) => !e.hidden).map((e) => e.textContent).join(" ")`
+	isReady    = `document.body.dataset.state === "ready"`
+)
+
+// A worker that crashes is an alert on the page with a way on, the pictures
+// stay, and the way on works.
+func TestCrashOnPage(t *testing.T) {
+	for how, want := range map[string]string{
+		"panic":    "stopped unexpectedly",
+		"overflow": "deeper than the browser's stack",
+		"oom":      "more memory than the browser allows",
+	} {
+		t.Run(how, func(t *testing.T) {
+			p := settledPage(t, "?selftest")
+			moveBudget(p, how)
+			p.Wait(alertShown, 30*time.Second)
+			if text := Eval[string](p, alertText); !strings.Contains(text, want) {
+				t.Errorf("the alert says %q; want %q in it", text, want)
+			}
+			if Eval[int](p, `document.querySelectorAll(".paint canvas").length`) == 0 {
+				t.Error("the pictures are gone")
+			}
+			p.Click(`[data-do="act"]`)
+			p.Wait(isReady+` && !(`+alertShown+`)`, 20*time.Second)
+		})
+	}
+}
+
+// A solver that never ends can be stopped, and the next solve works.
+func TestEndlessOnPage(t *testing.T) {
+	p := settledPage(t, "?selftest")
+	moveBudget(p, "loop")
+	p.Wait(`(() => { const b = document.querySelector('[data-do="stop"]'); return b && b.offsetParent !== null })()`, 10*time.Second)
+	p.Click(`[data-do="stop"]`)
+	p.Wait(alertShown, 5*time.Second)
+	p.Click(`[data-do="act"]`)
+	p.Wait(isReady+` && !(`+alertShown+`)`, 20*time.Second)
+}
+
+// The prepared first view and the live page are the same: nothing jumps when
+// the program takes over.
+func TestNoJump(t *testing.T) {
+	const places = `JSON.stringify([...document.querySelectorAll('[data-testid], h1, h2, dt, select, button')].filter((e) => e.offsetParent).map((e) => {
+		const r = e.getBoundingClientRect();
+		return [e.dataset.testid || e.textContent.trim().slice(0, 20), Math.round(r.x), Math.round(r.y), Math.round(r.width), Math.round(r.height)].join(" ");
+	}))`
+	prepared := New(t)
+	prepared.Before(`delete globalThis.WebAssembly`)
+	prepared.Navigate("")
+	prepared.Wait(alertShown, 10*time.Second)
+	before := Eval[[]string](prepared, `JSON.parse(`+places+`)`)
+	live := settledPage(t, "")
+	after := map[string]bool{}
+	for _, place := range Eval[[]string](live, `JSON.parse(`+places+`)`) {
+		after[place] = true
+	}
+	if len(before) < 20 {
+		t.Fatalf("the prepared view has only %d elements to compare: %v", len(before), before)
+	}
+	for _, place := range before {
+		if !after[place] {
+			t.Errorf("prepared, but not there in the live page: %s", place)
+		}
+	}
+}

@@ -1,0 +1,348 @@
+package state
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+	"memtide/profiles"
+	"memtide/wasm/proto"
+	"memtide/web/draw"
+)
+
+func init() {
+	if engine.Lookup("testremat") == nil {
+		engine.Register(&engine.Strategy{Name: "testremat", Title: "Recompute", Class: engine.MayRecompute,
+			Params: []engine.Param{{Name: "segments", Default: "4", Min: 1, Max: 9}}})
+		engine.Register(&engine.Strategy{Name: "testoffload", Title: "Offload", Class: engine.MayOffload})
+	}
+}
+
+// chain is a small network: 4 stages of 1 GiB saved each.
+func chain(name string) *profiles.Profile {
+	c := &engine.Chain{Name: name, Batch: 8, Input: engine.GiB}
+	for range 4 {
+		c.Stages = append(c.Stages, engine.Stage{Forward: time.Millisecond, Back: 2 * time.Millisecond,
+			Out: engine.GiB / 2, Saved: engine.GiB, Grad: engine.GiB / 2})
+	}
+	return &profiles.Profile{Name: name, Batch: 8, Chain: c}
+}
+
+func opened(id int, p *profiles.Profile) Opened {
+	r := &proto.Opened{Profile: []byte(`{"name":"` + p.Name + `"}`)}
+	if p.Chain == nil {
+		r.NoChain = "it branches"
+	} else {
+		r.Totals = proto.Totals{Stages: 4, KeepAllPeak: 8 * engine.GiB}
+	}
+	return Opened{ID: id, Reply: r, Profile: p}
+}
+
+// answer is a schedule whose step takes ms milliseconds, with waits of the given lengths.
+func answer(e Solve, ms int, waits ...int) Solved {
+	t := &sim.Trace{Makespan: time.Duration(ms) * time.Millisecond, Peak: engine.GiB}
+	at := time.Duration(0)
+	for _, w := range waits {
+		t.Gaps = append(t.Gaps, sim.Gap{Start: at, End: at + time.Duration(w)*time.Microsecond})
+		at += 100 * time.Microsecond
+	}
+	return Solved{ID: e.ID, Choice: e.Choice, Solved: &proto.Solved{
+		Strategy: e.Choice.Strategy, Budget: e.Choice.Budget.Of(8 * engine.GiB), Trace: t,
+		KeepAll: proto.Reference{StepTime: 10 * time.Millisecond, Peak: 8 * engine.GiB}}}
+}
+
+func choice(preset string) Choice {
+	return Choice{Source: Source{Preset: preset}, ToHost: 1e9, ToDev: 1e9, Budget: DefaultBudget, Strategy: "testremat"}
+}
+
+// player feeds messages and keeps the effects.
+type player struct {
+	*State
+	effects []Effect
+}
+
+func (p *player) play(messages ...Message) []Effect {
+	p.effects = nil
+	for _, m := range messages {
+		p.effects = append(p.effects, p.Update(m)...)
+	}
+	return p.effects
+}
+
+// last is the latest effect of a type among those of the last play.
+func last[E Effect](t *testing.T, p *player) E {
+	t.Helper()
+	for _, e := range slices.Backward(p.effects) {
+		if e, ok := e.(E); ok {
+			return e
+		}
+	}
+	var none E
+	t.Fatalf("effects are %s; want one of type %T", names(p.effects), none)
+	return none
+}
+
+func names(effects []Effect) string {
+	var out []string
+	for _, e := range effects {
+		name := strings.TrimPrefix(fmt.Sprintf("%T", e), "state.")
+		if w, ok := e.(WriteURL); ok {
+			name += [...]string{" replace", " push", " leave"}[w.History]
+		}
+		out = append(out, name)
+	}
+	return strings.Join(out, ", ")
+}
+
+// shown is a page that shows a schedule of 12 ms, its curve being computed.
+func shown(t *testing.T) *player {
+	t.Helper()
+	p := &player{State: New()}
+	p.play(Start{choice("net-b8")})
+	p.play(opened(last[Open](t, p).ID, chain("net")))
+	p.play(answer(last[Solve](t, p), 12))
+	if p.Shown == nil || p.Phase() != "ready" {
+		t.Fatalf("after start, opened and solved: shown %v, phase %s; want a picture, ready", p.Shown, p.Phase())
+	}
+	return p
+}
+
+func stepTime(p *player) time.Duration {
+	if v := p.Visible(); v != nil {
+		return v.Solved.Trace.Makespan
+	}
+	return 0
+}
+
+func wantStep(t *testing.T, p *player, ms int, why string) {
+	t.Helper()
+	if got, want := stepTime(p), time.Duration(ms)*time.Millisecond; got != want {
+		t.Errorf("step time shown is %v; want %v: %s", got, want, why)
+	}
+}
+
+func TestStart(t *testing.T) {
+	p := &player{State: New()}
+	if got, want := names(p.play(Start{choice("net-b8")})), "Open"; got != want {
+		t.Errorf("Start: effects %s; want %s", got, want)
+	}
+	if p.Phase() != "solving" {
+		t.Errorf("while opening the phase is %s; want solving", p.Phase())
+	}
+	if got, want := names(p.play(opened(last[Open](t, p).ID, chain("net")))), "Solve"; got != want {
+		t.Errorf("Opened: effects %s; want %s: a link is not rewritten", got, want)
+	}
+	if got, want := p.Budget(), engine.Bytes(8*engine.GiB)*6/10; got != want {
+		t.Errorf("budget %d; want %d, 60 %% of keep all", got, want)
+	}
+	if got, want := names(p.play(answer(last[Solve](t, p), 12))), "Sweep"; got != want {
+		t.Errorf("Solved: effects %s; want %s: the curve starts after the first picture", got, want)
+	}
+}
+
+func TestStaleAnswers(t *testing.T) {
+	p := shown(t)
+	p.play(SetBudget{Bytes: 2 * engine.GiB})
+	first := last[Solve](t, p)
+	p.play(SetBudget{Bytes: 3 * engine.GiB})
+	second := last[Solve](t, p)
+
+	p.play(answer(first, 20))
+	wantStep(t, p, 20, "an answer on the way of a slider is newer than what was shown")
+	p.play(answer(second, 15))
+	wantStep(t, p, 15, "the answer that was asked for")
+	p.play(answer(first, 20))
+	wantStep(t, p, 15, "an older answer that comes late")
+
+	p.play(SetBudget{Bytes: 5 * engine.GiB})
+	old := last[Solve](t, p)
+	p.play(SetStrategy{"testoffload"})
+	p.play(answer(old, 13))
+	wantStep(t, p, 15, "an answer of another strategy")
+	p.play(SolveFailed{ID: old.ID, Failure: proto.Fail(proto.Crash, "boom")})
+	if p.Alert != nil {
+		t.Errorf("alert %q after a failure of a request that was given up; want none", p.Alert.Text)
+	}
+
+	p.play(PickPreset{"other-b8"})
+	p.play(opened(last[Open](t, p).ID, chain("other")))
+	p.play(answer(second, 14))
+	wantStep(t, p, 15, "an answer about another network")
+}
+
+func TestSliderFindsItsWayBack(t *testing.T) {
+	p := shown(t)
+	p.play(SetBudget{Bytes: 2 * engine.GiB})
+	p.play(answer(last[Solve](t, p), 20))
+	effects := p.play(SetBudget{Bytes: 8 * engine.GiB * 6 / 10})
+	if slices.ContainsFunc(effects, func(e Effect) bool { _, ok := e.(Solve); return ok }) {
+		t.Errorf("effects %s; want no Solve for a budget that was solved before", names(effects))
+	}
+	wantStep(t, p, 12, "from the cache")
+}
+
+func TestBadFileKeepsThePage(t *testing.T) {
+	p := shown(t)
+	before := p.Choice
+	effects := p.play(PickFile{"bad.csv", []byte("x")})
+	if got, want := names(effects), "Open"; got != want {
+		t.Fatalf("PickFile: effects %s; want %s", got, want)
+	}
+	p.play(OpenFailed{last[Open](t, p).ID, "line 14: fwd_ms is -3; times cannot be negative\nline 20: x\na\nb\nc\nd\ne"})
+	wantStep(t, p, 12, "what was shown stays")
+	if !p.Choice.Equal(before) {
+		t.Errorf("choice is %+v; want %+v", p.Choice, before)
+	}
+	if p.Alert == nil || p.Alert.Text != "line 14: fwd_ms is -3; times cannot be negative" || len(p.Alert.Lines) != 6 {
+		t.Errorf("alert %+v; want the first line and at most five more", p.Alert)
+	}
+	if p.Phase() != "error" {
+		t.Errorf("phase %s; want error", p.Phase())
+	}
+	if p.play(Dismiss{}); p.Alert != nil || p.Phase() != "ready" {
+		t.Errorf("after Dismiss: alert %v, phase %s; want none, ready", p.Alert, p.Phase())
+	}
+}
+
+func TestNoChain(t *testing.T) {
+	p := shown(t)
+	p.play(PickFile{"gnmt.graph.txt", []byte("x")})
+	p.play(opened(last[Open](t, p).ID, &profiles.Profile{Name: "gnmt", Graph: &engine.Graph{}}))
+	wantStep(t, p, 12, "what was shown stays")
+	if p.Alert == nil || !strings.Contains(p.Alert.Text, "no useful chain") || p.Alert.Lines[0] != "it branches" {
+		t.Errorf("alert %+v; want that it is no chain, and why", p.Alert)
+	}
+}
+
+func TestMisfit(t *testing.T) {
+	p := shown(t)
+	p.play(SetBudget{Bytes: engine.GiB, Settled: true})
+	p.play(SolveFailed{ID: last[Solve](t, p).ID, Failure: &proto.Failure{Kind: proto.Infeasible, Budget: engine.GiB, Smallest: 2 * engine.GiB}})
+	wantStep(t, p, 12, "the previous picture stays")
+	if p.Misfit == nil || p.Misfit.Smallest != 2*engine.GiB || !p.Stale() || p.Phase() != "error" {
+		t.Errorf("misfit %+v, stale %v, phase %s; want the smallest budget, true, error", p.Misfit, p.Stale(), p.Phase())
+	}
+	p.play(SetBudget{Bytes: p.Misfit.Smallest, Settled: true})
+	if p.Misfit != nil {
+		t.Error("the misfit stays although another budget was chosen")
+	}
+	p.play(answer(last[Solve](t, p), 30))
+	wantStep(t, p, 30, "the smallest budget fits")
+}
+
+// A link may ask for a budget that is too small: there is no previous picture,
+// so the smallest budget's is shown in its place.
+func TestMisfitFromTheStart(t *testing.T) {
+	p := &player{State: New()}
+	p.play(Start{choice("net-b8")})
+	p.play(opened(last[Open](t, p).ID, chain("net")))
+	effects := p.play(SolveFailed{ID: last[Solve](t, p).ID, Failure: &proto.Failure{Kind: proto.Infeasible, Budget: 1, Smallest: 2 * engine.GiB}})
+	stand := last[Solve](t, p)
+	if stand.Choice.Budget.Bytes != 2*engine.GiB {
+		t.Fatalf("effects %s, solve for %+v; want one for the smallest budget", names(effects), stand.Choice.Budget)
+	}
+	if !p.Awaits() {
+		t.Error("the page does not wait for the picture that stands in")
+	}
+	p.play(answer(stand, 30))
+	wantStep(t, p, 30, "stands in")
+	if p.Misfit == nil || !p.Stale() || p.Choice.Budget.BasisPoints != 6000 {
+		t.Errorf("misfit %v, stale %v, budget %+v; want the misfit and the choice to stay", p.Misfit, p.Stale(), p.Choice.Budget)
+	}
+}
+
+func TestStop(t *testing.T) {
+	p := shown(t)
+	p.play(SetStrategy{"testoffload"})
+	e := last[Solve](t, p)
+	p.play(Progressed{ID: e.ID, Progress: proto.Progress{Done: 1, Total: 9}, Best: answer(e, 16).Solved})
+	wantStep(t, p, 16, "the best so far is shown while solving")
+	if got, want := names(p.play(Stop{})), "Cancel"; got != want {
+		t.Errorf("Stop: effects %s; want %s", got, want)
+	}
+	wantStep(t, p, 16, "the best so far stays")
+	if !p.Shown.Partial || p.Phase() != "ready" {
+		t.Errorf("partial %v, phase %s; want true, ready", p.Shown.Partial, p.Phase())
+	}
+	p.play(answer(e, 14))
+	wantStep(t, p, 16, "the answer of a stopped solver")
+
+	p.play(SetStrategy{"testremat"}, SetBudget{Bytes: 3 * engine.GiB}, Stop{})
+	if p.Alert == nil || p.Alert.Do == nil {
+		t.Fatalf("alert %+v after a stop without a schedule; want one with a way on", p.Alert)
+	}
+	p.play(p.Alert.Do)
+	last[Solve](t, p)
+}
+
+func TestBackUndoesADecision(t *testing.T) {
+	p := shown(t)
+	before := p.Choice
+	for _, step := range []struct {
+		m    Message
+		want string
+	}{
+		{SetBudget{Bytes: 2 * engine.GiB, Settled: true}, "WriteURL replace"},
+		{SetArg{"segments", "5"}, "WriteURL replace"},
+		{SetDuplex{engine.FullDuplex}, "WriteURL replace"},
+		{SetBandwidth{Rate: 2e9, Settled: true}, "WriteURL replace"},
+		{SetStrategy{"testoffload"}, "WriteURL push"},
+		{Adopt{CurvePoint{Strategy: "testremat", Budget: 3 * engine.GiB}}, "WriteURL push"},
+	} {
+		if got := names(p.play(step.m)); !strings.HasPrefix(got, step.want) {
+			t.Errorf("%T: effects %s; want %s first", step.m, got, step.want)
+		}
+	}
+	effects := p.play(Navigate{before})
+	if got := names(effects); strings.Contains(got, "WriteURL") || strings.Contains(got, "Open") {
+		t.Errorf("Navigate: effects %s; want neither the address written nor a profile opened", got)
+	}
+	if !p.Choice.Equal(before) {
+		t.Errorf("choice after Back is %+v; want %+v", p.Choice, before)
+	}
+	wantStep(t, p, 12, "from the cache")
+}
+
+func TestDefaultArgumentIsLeftOut(t *testing.T) {
+	p := shown(t)
+	p.play(SetArg{"segments", "5"})
+	if got := p.Choice.Args["segments"]; got != "5" {
+		t.Errorf("segments is %q; want 5", got)
+	}
+	p.play(SetArg{"segments", "4"})
+	if p.Choice.Args != nil {
+		t.Errorf("arguments are %v; want none: 4 is the default", p.Choice.Args)
+	}
+}
+
+func TestSelectionFollowsTheSchedule(t *testing.T) {
+	p := shown(t)
+	p.play(SetBudget{Bytes: 3 * engine.GiB})
+	p.play(answer(last[Solve](t, p), 12, 5, 30, 8))
+	if p.Wait() != 1 {
+		t.Errorf("selected wait %d; want 1, the longest", p.Wait())
+	}
+	p.play(StepWait{1})
+	p.play(StepWait{1})
+	if p.Wait() != 0 {
+		t.Errorf("selected wait %d; want 0: waits go round", p.Wait())
+	}
+	p.play(SetBudget{Bytes: 4 * engine.GiB})
+	p.play(answer(last[Solve](t, p), 12, 2))
+	if p.Wait() != 0 {
+		t.Errorf("selected wait %d; want 0, the nearest in time", p.Wait())
+	}
+	p.play(Dismiss{})
+	if p.View.Selected != (draw.Target{}) {
+		t.Errorf("selected %+v after Escape; want nothing", p.View.Selected)
+	}
+	p.play(SetBudget{Bytes: 5 * engine.GiB})
+	p.play(answer(last[Solve](t, p), 12, 2, 7))
+	if p.Wait() != -1 {
+		t.Errorf("selected wait %d; want none: it was deselected by hand", p.Wait())
+	}
+}

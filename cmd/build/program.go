@@ -61,6 +61,19 @@ func (s *site) vugugen() error {
 	return err
 }
 
+// inlining makes the program 8 % smaller: functions are inlined only where that
+// is worth the bytes, in what computes, in what draws many slices, and in the
+// runtime. Of several patterns that match a package the last one rules.
+var inlining = []string{
+	"-gcflags=all=-l",
+	"-gcflags=memtide/engine/...=",
+	"-gcflags=memtide/web/draw=",
+	"-gcflags=runtime=",
+	"-gcflags=internal/runtime/...=",
+	"-gcflags=internal/bytealg=",
+	"-gcflags=math/bits=",
+}
+
 // program compiles ./wasm: one binary for the page and its workers.
 func (s *site) program() error {
 	tmp, err := os.MkdirTemp("", "memtide-build-")
@@ -69,10 +82,10 @@ func (s *site) program() error {
 	}
 	defer os.RemoveAll(tmp)
 	file := filepath.Join(tmp, "app.wasm")
-	// Without -buildvcs the name would change with every commit.
-	_, err = run(s.root, []string{"GOOS=js", "GOARCH=wasm"}, "go", "build",
-		"-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", file, "./wasm")
-	if err != nil {
+	args := []string{"build", "-trimpath", "-ldflags=-s -w", "-o", file,
+		"-buildvcs=false"} // otherwise the name would change with every commit
+	args = append(args, inlining...)
+	if _, err := run(s.root, []string{"GOOS=js", "GOARCH=wasm"}, "go", append(args, "./wasm")...); err != nil {
 		return err
 	}
 	data, err := os.ReadFile(file)

@@ -31,7 +31,7 @@ func (s *site) scripts() error {
 	}
 	wasmExec, err := os.ReadFile(filepath.Join(goroot, "lib", "wasm", "wasm_exec.js"))
 	if err != nil {
-		return fmt.Errorf("Go's own script is not where it is expected: %w", err)
+		return fmt.Errorf("the script of the Go installation is not where it is expected: %w", err)
 	}
 	helper, err := vuguHelper(s.root)
 	if err != nil {

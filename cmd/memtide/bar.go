@@ -7,30 +7,53 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 )
 
 // bar is a progress bar on a terminal. On anything else it writes nothing: logs
-// and pipes should not be filled with it.
+// and pipes should not be filled with it. It draws at its own pace, so that it
+// is up to date even when nothing new comes for a while.
 type bar struct {
-	w     io.Writer // nil: nothing is written
-	next  time.Time
-	shown bool
+	mu    sync.Mutex
+	line  string // what should be on the screen
+	shown string // what is
+	w     io.Writer
+	stop  chan struct{} // closed by clear; nil if nothing is drawn
+	ended chan struct{} // closed when nothing is drawn any more
 }
 
 const (
 	barWidth = 24
-	barEvery = 50 * time.Millisecond
-	barAfter = 200 * time.Millisecond // what takes less needs no bar
 	barLine  = 78                     // a line that wraps could not be taken back
+	barEvery = 100 * time.Millisecond // what takes less is never shown
 )
 
+// newBar starts a bar on w if that is a terminal.
 func newBar(w io.Writer) *bar {
-	if !isTerminal(w) {
-		w = nil
+	b := &bar{w: w}
+	if isTerminal(w) {
+		b.start()
 	}
-	return &bar{w: w, next: time.Now().Add(barAfter)}
+	return b
+}
+
+func (b *bar) start() {
+	b.stop, b.ended = make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(b.ended)
+		tick := time.NewTicker(barEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				b.draw()
+			case <-b.stop:
+				return
+			}
+		}
+	}()
 }
 
 // isTerminal says whether somebody watches w who understands "\r".
@@ -43,31 +66,41 @@ func isTerminal(w io.Writer) bool {
 	return err == nil && st.Mode()&os.ModeCharDevice != 0
 }
 
-// set shows how far the work is; total 0 is unknown. It writes at most every
-// barEvery.
+// set says how far the work is; total 0 is unknown.
 func (b *bar) set(done, total int, text string) {
-	now := time.Now()
-	if b.w == nil || now.Before(b.next) {
-		return
-	}
-	b.next = now.Add(barEvery)
-	b.shown = true
-	line := text
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.line = barText(done, total, text)
+}
+
+func barText(done, total int, text string) string {
 	if total > 0 {
 		done = min(max(done, 0), total)
 		full := int(int64(done) * barWidth / int64(total))
-		line = fmt.Sprintf("[%s%s] %d of %d  %s", strings.Repeat("#", full), strings.Repeat(".", barWidth-full), done, total, text)
+		text = fmt.Sprintf("[%s%s] %d of %d  %s", strings.Repeat("#", full), strings.Repeat(".", barWidth-full), done, total, text)
 	}
-	if utf8.RuneCountInString(line) > barLine {
-		line = string([]rune(line)[:barLine])
+	if utf8.RuneCountInString(text) > barLine {
+		text = string([]rune(text)[:barLine])
 	}
-	fmt.Fprintf(b.w, "\r\x1b[K%s", line)
+	return strings.TrimRight(text, " ")
 }
 
-// clear takes the bar off the screen.
-func (b *bar) clear() {
-	if b.shown {
-		fmt.Fprint(b.w, "\r\x1b[K")
-		b.shown = false
+func (b *bar) draw() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.line != b.shown {
+		fmt.Fprintf(b.w, "\r\x1b[K%s", b.line)
+		b.shown = b.line
 	}
+}
+
+// clear ends the bar and takes it off the screen.
+func (b *bar) clear() {
+	if b.stop == nil {
+		return
+	}
+	close(b.stop)
+	<-b.ended
+	b.stop, b.line = nil, ""
+	b.draw()
 }

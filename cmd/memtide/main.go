@@ -7,7 +7,7 @@
 //	memtide solve -preset resnet101-b32 -budget 60%
 //	memtide solve -budget 900MiB -strategy greedy -bw 6GB/s net.csv
 //	memtide solve -json - < net.csv
-//	memtide sweep -preset resnet50-b32 -budget 30%..90% -points 4
+//	memtide sweep -preset resnet50-b32 -strategy rotor,greedy -budget 30%..90% -points 4
 //	memtide link -budget 900MiB -strategy rotor net.csv
 //	memtide svg -preset vgg16-b32 -budget 90% -theme dark -o vgg16.svg
 //	memtide serve -dir dist -addr 127.0.0.1:8080

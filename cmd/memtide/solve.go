@@ -34,7 +34,7 @@ checker agrees.`,
 			var o solveOptions
 			c.define(fs)
 			c.defineOne(fs)
-			o.define(fs)
+			o.define(fs, 0)
 			return func(ctx context.Context, e *env, args []string) error {
 				in, err := c.read(e, args)
 				if err != nil {
@@ -52,9 +52,10 @@ type solveOptions struct {
 	limit time.Duration
 }
 
-func (o *solveOptions) define(fs *flag.FlagSet) {
+// define adds the flags; limit is the default of -limit.
+func (o *solveOptions) define(fs *flag.FlagSet, limit time.Duration) {
 	fs.BoolVar(&o.json, "json", false, "write JSON instead of a table")
-	fs.DurationVar(&o.limit, "limit", 0, "`TIME` most that each solve may take, such as 30s (default as long as it needs)")
+	fs.DurationVar(&o.limit, "limit", limit, "`TIME` most that each solve may take, such as 30s; 0 is as long as it needs")
 }
 
 func solve(ctx context.Context, e *env, in *input, o solveOptions) error {
@@ -90,30 +91,33 @@ func findSchedule(ctx context.Context, e *env, in *input, limit time.Duration) (
 	req := &proto.Request{Op: proto.OpSolve, Solve: &proto.Solve{
 		Setting: in.setting(), Method: in.method, Budget: in.budget(in.link.Budget), Limit: limit,
 	}}
-	reply, err := new(serve.Local).Do(ctx, req, func(r *proto.Reply) {
+	// The server itself rather than serve.Local, which drops what a strategy has
+	// found when it is cancelled.
+	var answer *proto.Reply
+	new(serve.Server).Handle(ctx, req, func(r *proto.Reply) {
+		if r.Kind != proto.KindProgress {
+			answer = r
+			return
+		}
 		if r.Solved != nil && r.Solved.Trace != nil {
 			best = r.Solved
 		}
-		if p := r.Progress; p != nil {
-			text := "Solving with " + in.title
-			if best != nil {
-				text += ", best so far " + format.Duration(best.Trace.Makespan)
-			}
-			b.set(p.Done, p.Total, text)
+		text := "Solving with " + in.title
+		if best != nil {
+			text += ", best so far " + format.Duration(best.Trace.Makespan)
 		}
+		b.set(r.Progress.Done, r.Progress.Total, text)
 	})
-	if errors.Is(err, context.Canceled) {
-		err = proto.Fail(proto.Deadline, "%s was stopped before it was done", in.title)
+	switch fail := answer.Failure; {
+	case fail == nil:
+		return answer.Solved, nil
+	case fail.Kind != proto.Deadline: // the best so far would not answer the question
+		return nil, fail
+	case answer.Solved != nil:
+		return answer.Solved, fail
+	default:
+		return best, fail
 	}
-	if reply != nil && reply.Solved != nil {
-		best = reply.Solved
-	} else if err == nil {
-		return nil, fmt.Errorf("%s gave no answer", in.title)
-	}
-	if fail, ok := errors.AsType[*proto.Failure](err); ok && fail.Kind != proto.Deadline {
-		best = nil // it would not answer the question
-	}
-	return best, err
 }
 
 // tellFailure says why there is no schedule, and with -json also says it to

@@ -60,9 +60,9 @@ func svg(ctx context.Context, e *env, in *input, o svgOptions) error {
 	if o.width < narrowest || o.width > widest {
 		return bad("-width is %d; expected %d to %d pixels", o.width, narrowest, widest)
 	}
-	solved, err := findSchedule(ctx, e, in, 0)
-	if err != nil {
-		return tellFailure(e, in, solveOptions{}, err)
+	solved, stopped := findSchedule(ctx, e, in, 0)
+	if solved == nil {
+		return tellFailure(e, in, solveOptions{}, stopped)
 	}
 	if solved.Trace == nil {
 		return fmt.Errorf("there is nothing to draw: %s", solved.Verdict.Problem)
@@ -83,13 +83,17 @@ func svg(ctx context.Context, e *env, in *input, o svgOptions) error {
 	if err := scene.WriteSVG(&picture, options); err != nil {
 		return err
 	}
+	var err error
 	if o.file == "" {
 		_, err = e.stdout.Write(picture.Bytes())
 	} else {
 		err = os.WriteFile(o.file, picture.Bytes(), 0o644)
 	}
-	if err == nil && !solved.Verdict.Verified {
-		err = fmt.Errorf("the schedule that is drawn is not verified: %s", solved.Verdict.Problem)
+	switch {
+	case err != nil:
+		return err
+	case !solved.Verdict.Verified:
+		return fmt.Errorf("the schedule that is drawn is not verified: %s", solved.Verdict.Problem)
 	}
-	return err
+	return stopped
 }

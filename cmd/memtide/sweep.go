@@ -24,17 +24,18 @@ func sweepCommand() *command {
 		args:    "[flags] FILE | -preset NAME | -from LINK",
 		summary: "compare strategies over a range of budgets",
 		doc: `Solves every combination of strategies and budgets, in parallel. Parameters
-given by -arg are used by those of the strategies that have them.`,
+given by -arg are used by those of the strategies that have them. A point that
+takes longer than -limit has the best schedule found until then, if any.`,
 		examples: []string{
-			"memtide sweep -preset resnet50-b32 -budget 30%..90% -points 4",
-			"memtide sweep -strategy rotor,greedy -budget 700MiB,900MiB,1GiB net.csv",
+			"memtide sweep -preset resnet50-b32 -strategy rotor,greedy -budget 30%..90% -points 4",
+			"memtide sweep -limit 2s -budget 700MiB,900MiB,1GiB net.csv",
 			"memtide sweep -json -strategy sequential -arg segments=4 net.csv",
 		},
 		flags: func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
 			var c choice
 			var o sweepOptions
 			c.define(fs)
-			o.define(fs)
+			o.define(fs, sweepLimit)
 			fs.StringVar(&o.strategies, "strategy", "", "`NAMES` strategies, with commas between them (default all that apply)")
 			fs.StringVar(&o.budgets, "budget", "20%..100%", "`LIST` sizes or shares with commas between them, or FROM..TO")
 			fs.IntVar(&o.points, "points", 9, "`NUMBER` how many budgets from FROM to TO")
@@ -51,6 +52,10 @@ type sweepOptions struct {
 	budgets    string
 	points     int
 }
+
+// sweepLimit is the time for each point where nobody says: some strategies
+// search for as long as they may.
+const sweepLimit = 10 * time.Second
 
 // maxPoints is the most budgets of a sweep: as many as anybody can read.
 const maxPoints = 1000
@@ -291,6 +296,8 @@ func pointVerdict(p *proto.Point) string {
 		return "does not fit; " + format.BytesUp(f.Smallest) + " would do"
 	case f != nil && f.Kind == proto.Infeasible:
 		return "does not fit"
+	case f != nil && f.Kind == proto.Deadline && p.StepTime <= 0:
+		return "no answer in time"
 	case f != nil && p.StepTime <= 0:
 		return f.Text
 	case !p.Verdict.Verified:

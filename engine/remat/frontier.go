@@ -87,11 +87,11 @@ func (f *frontier[T]) settle(s int) {
 
 // expand goes on from (s,m): F_all^s, or F_ck^s and a split before j.
 func (f *frontier[T]) expand(x *table[T], s int, m, cost T) {
-	if s < x.n && m >= x.saved[s] {
+	if !x.lean && s < x.n && m >= x.saved[s] {
 		f.reach(s+1, m-x.saved[s], cost)
 	}
 	for j := s + 1; j <= x.n; j++ {
-		c := cost + x.until[j] - x.until[s]
+		c := cost + x.till[j] - x.until[s]
 		if c > x.limit {
 			break
 		}

@@ -50,7 +50,7 @@ func (b *builder[T]) build(t int) {
 	}
 	b.slack = b.limit
 	if t < b.n && b.use.limit {
-		b.slack -= b.until[t+1] - b.until[s]
+		b.slack -= b.till[t+1] - b.until[s]
 	}
 	if b.slack < 0 {
 		return
@@ -60,14 +60,16 @@ func (b *builder[T]) build(t int) {
 		return
 	}
 	b.none = b.held[t] + max(b.first[s], b.mids)
-	b.startAll()
+	b.w = b.w[:0]
+	if !b.lean {
+		b.startAll()
+	}
 	b.splits()
 	b.keep(t, b.useful())
 }
 
 // startAll fills the row with the branch that runs F_all^s.
 func (b *builder[T]) startAll() {
-	b.w = b.w[:0]
 	rest := b.store.get(b.cols[b.t*(b.n+1)+b.s+1])
 	if len(rest) == 0 {
 		return
@@ -108,7 +110,7 @@ func (b *builder[T]) splits() {
 	}
 	most := b.slack - b.front.cost[s][0]
 	for j := s + 1; j <= t; j++ {
-		u := b.until[j] - b.until[s]
+		u := b.till[j] - b.until[s]
 		if u > most || b.use.prefix && len(b.w) > 0 && b.w[0].v <= u && b.w[0].m <= b.none {
 			break // this split and the later ones cost too much everywhere
 		}
@@ -155,7 +157,7 @@ type candidate[T unit] struct {
 // try lowers the row by the split before j, and says whether that changed it.
 func (b *builder[T]) try(j int) bool {
 	c := candidate[T]{
-		u:     b.until[j] - b.until[b.s],
+		u:     b.till[j] - b.until[b.s],
 		right: b.store.get(b.cols[b.t*(b.n+1)+j]),
 		shift: b.in[j],
 		left:  b.row(b.s, j-1),

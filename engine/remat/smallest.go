@@ -2,6 +2,7 @@ package remat
 
 import (
 	"fmt"
+	"math"
 
 	"memtide/engine"
 )
@@ -25,7 +26,10 @@ func newFloors(t *terms, poll *engine.Poll) (*floors, error) {
 			if err := poll.Err(); err != nil {
 				return nil, err
 			}
-			best := max(t.all(s, u), t.saved[s]+f.least[s+1][u])
+			best := int64(math.MaxInt64)
+			if !t.lean {
+				best = max(t.all(s, u), t.saved[s]+f.least[s+1][u])
+			}
 			none := t.held[u] + max(t.first[s], mid)
 			for j := s + 1; j <= u && none < best; j++ {
 				best = min(best, max(none, t.in[j]+f.least[j][u], row[j-1]))
@@ -46,7 +50,7 @@ func (f *floors) why(c *engine.Chain) string {
 	s, u := 1, f.t.n
 	for s < u {
 		want := f.least[s][u]
-		if max(f.t.all(s, u), f.t.saved[s]+f.least[s+1][u]) == want {
+		if !f.t.lean && max(f.t.all(s, u), f.t.saved[s]+f.least[s+1][u]) == want {
 			if f.t.all(s, u) == want {
 				break // F_all^s or B^s
 			}

@@ -81,7 +81,7 @@ func solveIn[T unit](o *optimum, t *terms, use tricks, poll *engine.Poll) error 
 			return err
 		}
 		before, limit, known = limit, v, true
-		o.extra, o.seq, o.group = int64(v), ungroup(x.trace(), g, t.n), g
+		o.extra, o.seq, o.group = int64(v)+t.again(), t.ungroup(x.trace(), g), g
 	}
 	x, err := newTable[T](t, use, poll)
 	if err != nil {
@@ -103,7 +103,7 @@ func solveIn[T unit](o *optimum, t *terms, use tricks, poll *engine.Poll) error 
 			return err
 		}
 	}
-	o.extra, o.seq, o.group = int64(v), x.trace(), 1
+	o.extra, o.seq, o.group = int64(v)+t.again(), x.trace(), 1
 	return nil
 }
 

@@ -52,6 +52,8 @@ type table[T unit] struct {
 	first, mid, single              []T
 	room                            T
 	until                           []T // until[s] is the forward time of the stages before s
+	till                            []T // a split of (s,t) before j costs till[j]-until[s]
+	lean                            bool
 	use                             tricks
 	limit                           T
 	inf                             T // never, at hand
@@ -114,6 +116,13 @@ func newTable[T unit](t *terms, use tricks, poll *engine.Poll) (*table[T], error
 	x.until = make([]T, t.n+2)
 	for s := 1; s <= t.n; s++ {
 		x.until[s+1] = x.until[s] + T(t.fwd[s])
+	}
+	x.till, x.lean = x.until, t.lean
+	if t.lean {
+		x.till = make([]T, t.n+2)
+		for j := 2; j <= t.n; j++ {
+			x.till[j] = x.until[j] - T(t.tail[j-1])
+		}
 	}
 	side := t.n + 1
 	x.rows, x.cols = make([]rowRef, side*side), make([]rowRef, side*side)

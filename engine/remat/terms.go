@@ -37,6 +37,8 @@ type terms struct {
 	first  []int64 // [a^s + oF^s] F_ck, its input is outside of m
 	mid    []int64 // [a^{s-1} + a^s + oF^s] F_none
 	single []int64 // [m_all(s,s)]
+	tail   []int64 // [uF] of the last of the stages that s stands for (see group)
+	lean   bool    // F_all^s only right before B^s: what revolve does
 	room   int64   // [m] of the root: budget less resident memory and a^0
 
 	memUnit, timeUnit int64 // what a unit of sizes and of times is worth, see scale
@@ -64,6 +66,7 @@ func newTerms(c *engine.Chain, budget engine.Bytes, r rule) *terms {
 	// More than what keeping everything needs is of no use.
 	t.room = int64(min(budget, c.StoreAllPeak())-c.Resident.Total()) - int64(c.Input)
 	t.memUnit, t.timeUnit = 1, 1
+	t.tail = t.fwd
 	return t
 }
 
@@ -123,6 +126,19 @@ func (t *terms) scale() {
 	}
 }
 
+// again is the part of the time spent on computing again that no schedule can
+// avoid, and that the table leaves out: without F_all, every stage but the last
+// runs once to reach the last one and once before its backward.
+func (t *terms) again() (sum int64) {
+	if !t.lean {
+		return 0
+	}
+	for s := 1; s <= t.n; s++ {
+		sum += t.fwd[s]
+	}
+	return sum - t.tail[t.n]
+}
+
 // divisor is the greatest common divisor of g and all of v.
 func divisor(g int64, v []int64) int64 {
 	for _, x := range v {
@@ -140,7 +156,8 @@ func divisor(g int64, v []int64) int64 {
 func (t *terms) group(g int) *terms {
 	count := (t.n-1+g-1)/g + 1
 	u := makeTerms(count)
-	u.room, u.memUnit, u.timeUnit = t.room, t.memUnit, t.timeUnit
+	u.room, u.memUnit, u.timeUnit, u.lean = t.room, t.memUnit, t.timeUnit, t.lean
+	u.tail = make([]int64, count+1)
 	for i := 1; i < count; i++ {
 		a := (i-1)*g + 1
 		t.merge(u, i, a, min(a+g-1, t.n-1))
@@ -149,7 +166,8 @@ func (t *terms) group(g int) *terms {
 	return u
 }
 
-// merge makes stages a..b the stage i of u: F_all^a..F_all^b, and the backwards.
+// merge makes stages a..b the stage i of u: F_all^a..F_all^b, and the backwards;
+// if it is lean, F_ck^a..F_ck^{b-1} first, and F_all right before every backward.
 func (t *terms) merge(u *terms, i, a, b int) {
 	u.in[i], u.held[i] = t.in[a], t.held[b]
 	u.first[i] = t.first[a]
@@ -165,7 +183,28 @@ func (t *terms) merge(u *terms, i, a, b int) {
 		before += t.saved[k]
 	}
 	u.saved[i] = before
+	u.tail[i] = t.fwd[b]
 	u.single[i] = u.all(i, i)
+	if t.lean {
+		u.single[i] = t.outputs(a, b)
+	}
+}
+
+// outputs is what stages a..b need if all their outputs are kept.
+func (t *terms) outputs(a, b int) (need int64) {
+	before := int64(0) // outputs of a..k-1
+	for k := a; k <= b; k++ {
+		if k > a {
+			before += t.in[k]
+		}
+		need = max(need, before+t.single[k])
+		if k < b {
+			need = max(need, before+t.first[k]+t.held[b])
+		} else {
+			need = max(need, before+t.all(b, b))
+		}
+	}
+	return need
 }
 
 // duration turns units of time back.

@@ -52,7 +52,7 @@ func (x *table[T]) choice(s, t int, m T) int {
 	if !ok {
 		panic("remat: a state of the optimum has no value")
 	}
-	if m >= x.all(s, t) {
+	if !x.lean && m >= x.all(s, t) {
 		if v, ok := x.value(s+1, t, m-x.saved[s]); ok && v <= want {
 			return s
 		}
@@ -65,7 +65,7 @@ func (x *table[T]) choice(s, t int, m T) int {
 		for j := s + 1; j <= t; j++ {
 			right, okR := x.value(j, t, m-x.in[j])
 			left, okL := x.value(s, j-1, m)
-			if okR && okL && x.until[j]-x.until[s]+right+left <= want {
+			if okR && okL && x.till[j]-x.until[s]+right+left <= want {
 				return j
 			}
 		}
@@ -73,11 +73,13 @@ func (x *table[T]) choice(s, t int, m T) int {
 	panic("remat: no choice attains the value of a state")
 }
 
-// ungroup turns a sequence of the chain of n stages, grouped by g, into one of
-// the chain itself (see terms.group).
-func ungroup(grouped []engine.ChainOp, g, n int) []engine.ChainOp {
+// ungroup turns a sequence of the chain grouped by g into one of the chain
+// itself (see terms.group).
+func (t *terms) ungroup(grouped []engine.ChainOp, g int) []engine.ChainOp {
+	n := t.n
 	count := (n-1+g-1)/g + 1
 	var seq []engine.ChainOp
+	emit := func(kind engine.ChainOpKind, k int) { seq = append(seq, engine.ChainOp{Kind: kind, Stage: k}) }
 	for _, op := range grouped {
 		a, b := (op.Stage-1)*g+1, min(op.Stage*g, n-1)
 		if op.Stage == count {
@@ -85,17 +87,28 @@ func ungroup(grouped []engine.ChainOp, g, n int) []engine.ChainOp {
 		}
 		switch op.Kind {
 		case engine.FCk: // keeps the input of the group, and no other
-			seq = append(seq, engine.ChainOp{Kind: engine.FCk, Stage: a})
+			emit(engine.FCk, a)
 			for k := a + 1; k <= b; k++ {
-				seq = append(seq, engine.ChainOp{Kind: engine.FNone, Stage: k})
+				emit(engine.FNone, k)
 			}
-		case engine.FAll, engine.FNone:
+		case engine.FNone:
 			for k := a; k <= b; k++ {
-				seq = append(seq, engine.ChainOp{Kind: op.Kind, Stage: k})
+				emit(engine.FNone, k)
 			}
+		case engine.FAll:
+			for k := a; k < b && t.lean; k++ {
+				emit(engine.FCk, k)
+			}
+			for k := a; k < b && !t.lean; k++ {
+				emit(engine.FAll, k)
+			}
+			emit(engine.FAll, b)
 		case engine.BStep:
 			for k := b; k >= a; k-- {
-				seq = append(seq, engine.ChainOp{Kind: op.Kind, Stage: k})
+				if t.lean && k < b {
+					emit(engine.FAll, k)
+				}
+				emit(engine.BStep, k)
 			}
 		}
 	}

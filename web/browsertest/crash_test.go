@@ -17,7 +17,6 @@ func moveBudget(p *Page, how string) {
 		if (%[1]q) memtide.breakNext = %[1]q;
 		const e = document.querySelector('[data-testid="budget"]');
 		e.value = Number(e.value) + 1;
-		e.dispatchEvent(new Event("input", {bubbles: true}));
 		e.dispatchEvent(new Event("change", {bubbles: true}));
 		return true;
 	})()`, how))
@@ -58,7 +57,7 @@ func TestEndlessOnPage(t *testing.T) {
 	p := settledPage(t, "?selftest")
 	moveBudget(p, "loop")
 	p.Wait(`(() => { const b = document.querySelector('[data-do="stop"]'); return b && b.offsetParent !== null })()`, 10*time.Second)
-	p.Click(`[data-do="stop"]`)
+	Eval[bool](p, `document.querySelector('[data-do="stop"]').click(); true`) // wherever it is by now
 	p.Wait(alertShown, 5*time.Second)
 	p.Click(`[data-do="act"]`)
 	p.Wait(isReady+` && !(`+alertShown+`)`, 20*time.Second)

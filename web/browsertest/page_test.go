@@ -3,92 +3,290 @@
 package browsertest
 
 import (
-	"os"
-	"path/filepath"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
 )
 
 const untilReady = `document.body.dataset.state === "ready" && document.querySelector(".paint canvas")`
+
+// hands are what the tests do as a person would.
+const hands = `
+globalThis.byID = (id) => document.querySelector('[data-testid="' + id + '"]');
+globalThis.result = (id) => byID(id).textContent;
+globalThis.control = (id, value, event) => {
+	byID(id).value = value;
+	byID(id).dispatchEvent(new Event(event || "change", {bubbles: true}));
+};
+globalThis.drop = (name, content) => {
+	const data = new DataTransfer();
+	data.items.add(new File([content], name));
+	for (const type of ["dragenter", "dragover", "drop"]) {
+		document.body.dispatchEvent(new DragEvent(type, {bubbles: true, cancelable: true, dataTransfer: data}));
+	}
+};
+globalThis.alertText = () => {
+	const e = document.querySelector('.notice[role="alert"]');
+	return e.hidden ? "" : e.textContent.replace(/\s+/g, " ").trim();
+};
+true`
 
 // settledPage opens an address and waits for the first schedule.
 func settledPage(t *testing.T, address string) *Page {
 	t.Helper()
 	p := Open(t, address)
 	p.Wait(untilReady, 30*time.Second)
+	Eval[bool](p, hands)
 	return p
 }
 
-// TestShots writes pictures of the page for people to look at, to the directory
-// named by MEMTIDE_SHOTS.
-func TestShots(t *testing.T) {
-	dir := os.Getenv("MEMTIDE_SHOTS")
-	if dir == "" {
-		t.Skip("MEMTIDE_SHOTS names no directory")
-	}
-	for _, c := range []struct {
-		name          string
-		address       string
-		width, height int64
-		dark          bool
-	}{
-		{"light", "", 1440, 1000, false},
-		{"dark", "", 1440, 1000, true},
-		{"offload", "#v=1&p=vgg16-b64&s=greedy&m=60%", 1440, 1000, false},
-		{"small", "#v=1&p=resnet101-b32&m=100MiB", 1280, 900, false},
-		{"mobile", "", 390, 1900, false},
-		{"mobiledark", "", 390, 844, true},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			p := New(t)
-			p.Viewport(c.width, c.height)
-			p.Dark(c.dark)
-			p.Navigate(c.address)
-			p.Wait(`document.querySelector(".paint canvas") && document.querySelector(".curve-status progress").hidden`, time.Minute)
-			time.Sleep(700 * time.Millisecond)
-			if err := os.WriteFile(filepath.Join(dir, c.name+".png"), p.Shot(), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			t.Log(p.Console())
-		})
+// result is a number of the result line.
+func result(p *Page, id string) string { return Eval[string](p, fmt.Sprintf("result(%q)", id)) }
+
+// curveDone waits until no point of the curve is missing.
+func curveDone(p *Page) {
+	p.Wait(`document.querySelector(".curve-status progress").hidden && byID("sweep").textContent.includes("click")`, time.Minute)
+}
+
+// key presses a key with nothing in focus but the page.
+func key(t *testing.T, p *Page, code, text string) {
+	t.Helper()
+	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeKeyDown, input.DispatchKeyEventTypeKeyUp} {
+		if _, err := chromedp.Call(p.Context(), input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: kind, Code: code, Key: text}); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
-// set moves a control as a person does and tells the page.
-const scripted = `
-window.control = (id, value, event) => {
-	const e = document.querySelector('[data-testid="' + id + '"]');
-	e.value = value;
-	e.dispatchEvent(new Event(event || "change", {bubbles: true}));
-};
-window.result = (id) => document.querySelector('[data-testid="' + id + '"]').textContent;
-window.slider = () => document.querySelector('[data-testid="budget"]');
-`
+func TestFirstLoad(t *testing.T) {
+	p := New(t)
+	p.Before(`addEventListener("DOMContentLoaded", () => {
+		globalThis.before = {peak: document.querySelector('[data-testid="peak"]').textContent, height: document.querySelector(".main").offsetTop,
+			pictures: document.querySelectorAll(".poster svg").length};
+	})`)
+	p.Navigate("")
+	took := p.Wait(untilReady, 30*time.Second)
+	Eval[bool](p, hands)
+	t.Logf("ready after %v", took)
+	if got := Eval[int](p, "before.pictures"); got != 6 {
+		t.Errorf("%d pictures before any script ran; want 6", got)
+	}
+	if before, now := Eval[string](p, "before.peak"), result(p, "peak"); before != now || before == "" {
+		t.Errorf("the prepared page says a peak of %q, the live one %q; want the same", before, now)
+	}
+	if before, now := Eval[int](p, "before.height"), Eval[int](p, `document.querySelector(".main").offsetTop`); before != now {
+		t.Errorf("the pictures were %d px from the top and are %d px; want no jump", before, now)
+	}
+	p.Wait(`document.querySelectorAll(".poster").length === 0`, 5*time.Second)
+	if got := result(p, "verdict"); !strings.Contains(got, "verified") || strings.Contains(got, "not") {
+		t.Errorf("verdict is %q; want verified", got)
+	}
+	curveDone(p)
+	if got := Eval[int](p, `byID("tradeoff").querySelectorAll("canvas").length`); got != 1 {
+		t.Errorf("%d canvases of the curve; want 1", got)
+	}
+	p.Quiet()
+}
+
+const smallCSV = "name,forward_s,backward_s,output_bytes,saved_bytes\nconv1,0.002,0.004,1000000,3000000\nconv2,0.002,0.004,1000000,3000000\nconv3,0.003,0.005,1000000,2000000\n"
+
+func TestDropFile(t *testing.T) {
+	p := settledPage(t, "")
+	Eval[bool](p, fmt.Sprintf(`drop("mine.csv", %q); true`, smallCSV))
+	p.Wait(`byID("preset").selectedOptions[0].textContent === "mine.csv" && document.body.dataset.state === "ready"`, 10*time.Second)
+	if got := p.Text(".facts"); !strings.Contains(strings.Join(strings.Fields(got), " "), "layers 3 ") {
+		t.Errorf("facts are %q; want 3 layers", got)
+	}
+	peak, hash := result(p, "peak"), Eval[string](p, "location.hash")
+	if !strings.Contains(hash, "d=1.") && !strings.Contains(hash, "d=0.") {
+		t.Fatalf("the address is %q; want the profile in it", hash)
+	}
+	again := settledPage(t, hash)
+	if got := result(again, "peak"); got != peak {
+		t.Errorf("opened from the link the peak is %q; want %q", got, peak)
+	}
+	Eval[bool](p, "history.back(); true")
+	p.Wait(`byID("preset").value === "resnet101" && document.body.dataset.state === "ready"`, 10*time.Second)
+	p.Quiet()
+}
+
+func TestBadFileKeepsPage(t *testing.T) {
+	p := settledPage(t, "")
+	peak, hash := result(p, "peak"), Eval[string](p, "location.hash")
+	var rows strings.Builder
+	rows.WriteString("name,forward_s,backward_s,output_bytes,saved_bytes\n")
+	for i := 2; i <= 20; i++ {
+		seconds := "0.003"
+		if i == 14 {
+			seconds = "-3"
+		}
+		fmt.Fprintf(&rows, "layer%d,%s,0.004,1000000,3000000\n", i, seconds)
+	}
+	Eval[bool](p, fmt.Sprintf(`drop("bad.csv", %q); true`, rows.String()))
+	p.Wait(`alertText() !== ""`, 10*time.Second)
+	text := Eval[string](p, "alertText()")
+	for _, want := range []string{"14", "forward_s", "-3"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("alert %q; want %q in it", text, want)
+		}
+	}
+	if got := result(p, "peak"); got != peak {
+		t.Errorf("the peak is now %q; want what was shown before, %q", got, peak)
+	}
+	if got := Eval[string](p, "location.hash"); got != hash {
+		t.Errorf("the address is now %q; want %q", got, hash)
+	}
+	p.Click(`[data-do="dismiss"]`)
+	p.Wait(`alertText() === "" && document.body.dataset.state === "ready"`, 5*time.Second)
+}
+
+func TestBudgetTooSmall(t *testing.T) {
+	p := settledPage(t, "")
+	peak := result(p, "peak")
+	Eval[bool](p, `control("budget", 0); true`)
+	p.Wait(`alertText().startsWith("Cannot run in")`, 10*time.Second)
+	if got := result(p, "peak"); got != peak {
+		t.Errorf("the peak is %q; want the previous schedule's, %q", got, peak)
+	}
+	if got := Eval[string](p, `document.body.dataset.state`); got != "error" {
+		t.Errorf("state is %q; want error", got)
+	}
+	p.Click(`[data-do="act"]`)
+	p.Wait(`alertText() === "" && document.body.dataset.state === "ready"`, 10*time.Second)
+	if got := result(p, "peak"); got == peak {
+		t.Errorf("the peak is still %q; want that of the smallest budget", got)
+	}
+}
+
+func TestBackUndoesStrategy(t *testing.T) {
+	p := settledPage(t, "")
+	step := result(p, "step-time")
+	Eval[bool](p, `control("strategy", "greedy"); true`)
+	p.Wait(fmt.Sprintf(`document.body.dataset.state === "ready" && result("step-time") !== %q`, step), 20*time.Second)
+	if got := Eval[string](p, "location.hash"); !strings.Contains(got, "s=greedy") {
+		t.Errorf("the address is %q; want s=greedy in it", got)
+	}
+	if got := result(p, "waiting"); got == "0 ms" {
+		t.Error("nothing waits; want waiting in a schedule that offloads")
+	}
+	if got := p.Text(`[data-testid="selection"]`); len(got) < 20 {
+		t.Errorf("the selected wait is explained by %q; want a sentence", got)
+	}
+	Eval[bool](p, "history.back(); true")
+	p.Wait(fmt.Sprintf(`byID("strategy").value === "rotor" && result("step-time") === %q`, step), 10*time.Second)
+}
+
+func TestCurveClickAdopts(t *testing.T) {
+	p := settledPage(t, "")
+	curveDone(p)
+	time.Sleep(300 * time.Millisecond) // until the chart is drawn
+	choice := Eval[string](p, "location.hash")
+	type place struct{ X, Y float64 }
+	at := Eval[place](p, `(() => {
+		byID("tradeoff").scrollIntoView({block: "center"});
+		const b = byID("tradeoff").getBoundingClientRect();
+		return {X: b.left + b.width * 0.8, Y: b.bottom - 36};
+	})()`)
+	mouse := func(kind input.DispatchMouseEventType, buttons int64) {
+		params := input.DispatchMouseEventParams{Type: kind, X: at.X, Y: at.Y, Buttons: buttons}
+		if kind != input.DispatchMouseEventTypeMouseMoved {
+			params.Button, params.ClickCount = input.MouseButtonLeft, 1
+		}
+		if _, err := chromedp.Call(p.Context(), input.DispatchMouseEvent, params); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mouse(input.DispatchMouseEventTypeMouseMoved, 0)
+	p.Wait(`result("verdict").startsWith("preview")`, 10*time.Second)
+	if got := Eval[string](p, "location.hash"); got != choice {
+		t.Errorf("pointing at the curve changed the address to %q", got)
+	}
+	mouse(input.DispatchMouseEventTypeMousePressed, 1)
+	mouse(input.DispatchMouseEventTypeMouseReleased, 0)
+	p.Wait(fmt.Sprintf(`location.hash !== %q && location.hash.includes("m=") && !result("verdict").startsWith("preview")`, choice), 10*time.Second)
+}
+
+func TestKeyboardTour(t *testing.T) {
+	p := settledPage(t, "#v=1&p=resnet101-b32&s=greedy&m=70%25")
+	title := func() string { return p.Text("#selection-title") }
+	first := title()
+	if !strings.HasPrefix(first, "Wait ") {
+		t.Fatalf("the selection says %q; want the longest wait", first)
+	}
+	key(t, p, "KeyN", "n")
+	p.Wait(fmt.Sprintf(`document.querySelector("#selection-title").textContent !== %q`, first), 5*time.Second)
+	key(t, p, "KeyI", "i")
+	p.Wait(`!document.querySelector('[data-do="retrace"]').hidden`, 5*time.Second)
+	key(t, p, "Backspace", "Backspace")
+	p.Wait(`document.querySelector('[data-do="retrace"]').hidden`, 5*time.Second)
+	key(t, p, "KeyW", "w")
+	p.Wait(`location.hash.includes("t=")`, 5*time.Second)
+	key(t, p, "Digit0", "0")
+	p.Wait(`!location.hash.includes("t=")`, 5*time.Second)
+	budget := Eval[string](p, `byID("budget").value`)
+	key(t, p, "BracketRight", "]")
+	p.Wait(fmt.Sprintf(`byID("budget").value !== %q`, budget), 5*time.Second)
+	key(t, p, "KeyT", "t")
+	p.Wait(`document.querySelectorAll("#table tbody tr").length > 10`, 5*time.Second)
+	key(t, p, "Slash", "?")
+	p.Wait(`!document.querySelector(".help-layer").hidden`, 5*time.Second)
+	key(t, p, "Escape", "Escape")
+	p.Wait(`document.querySelector(".help-layer").hidden`, 5*time.Second)
+	p.Quiet()
+}
+
+func TestLinkRoundTrip(t *testing.T) {
+	const link = "#v=1&p=vgg16-b32&m=4GiB&s=greedy&bw=6.25GBps&duplex=full&xfer=streamed&unknown=kept"
+	p := Open(t, link)
+	p.Wait(untilReady, 30*time.Second)
+	Eval[bool](p, hands)
+	// Any change rewrites the address; changed back it must say the same as before.
+	for _, want := range []string{"whole", "streamed"} {
+		Eval[bool](p, fmt.Sprintf(`(() => { const e = document.querySelector("#transfers"); e.value = %q; e.dispatchEvent(new Event("change", {bubbles: true})); return true; })()`, want))
+		time.Sleep(600 * time.Millisecond)
+	}
+	if got := Eval[string](p, "location.hash"); got != link {
+		t.Errorf("the address is %q; want %q", got, link)
+	}
+}
+
+func TestCutLink(t *testing.T) {
+	p := settledPage(t, "")
+	Eval[bool](p, fmt.Sprintf(`drop("mine.csv", %q); true`, smallCSV))
+	p.Wait(`location.hash.includes("d=")`, 10*time.Second)
+	hash := Eval[string](p, "location.hash")
+	cut := Open(t, hash[:len(hash)-9])
+	cut.Wait(`document.body.dataset.state !== "solving" && document.querySelector(".paint canvas")`, 30*time.Second)
+	Eval[bool](cut, hands)
+	cut.Wait(`alertText() !== ""`, 5*time.Second)
+	if got := Eval[string](cut, "alertText()"); !strings.Contains(got, "cut") {
+		t.Errorf("a cut link says %q; want that it was cut", got)
+	}
+}
 
 // TestBudgetDrag measures how long after a movement of the slider its schedule
 // is on screen, and the longest time for which input was blocked. The figures
 // are logged: they belong to a report, not to a pass or fail.
 func TestBudgetDrag(t *testing.T) {
 	p := settledPage(t, "")
-	p.Wait(`document.querySelector(".curve-status progress").hidden`, time.Minute)
-	Eval[bool](p, scripted+`true`)
+	curveDone(p)
 	type figures struct {
 		Latency []float64
 		Blocked float64
 	}
 	got := Eval[figures](p, `(async () => {
 		const out = {Latency: [], Blocked: 0};
-		const canvas = document.querySelector('[data-testid="memory"] canvas');
-		let painted = 0;
-		const paint = globalThis.memtidePaint;
 		let last = performance.now(), on = true;
 		(function tick() { const n = performance.now(); out.Blocked = Math.max(out.Blocked, n - last); last = n; if (on) setTimeout(tick, 0); })();
-		const max = Number(slider().max);
-		const peak = () => result("peak");
+		const max = Number(byID("budget").max);
 		for (let i = 0; i < 40; i++) {
 			const at = Math.round(max * (0.25 + 0.6 * ((i * 17) % 40) / 40));
-			const before = document.querySelector('[data-testid="peak"]').previousSibling, start = performance.now();
+			const start = performance.now();
 			const label = () => document.querySelector("dl.numbers dt").textContent;
 			const old = label();
 			control("budget", at, "input");

@@ -22,8 +22,8 @@ const labelHeight = 13.0
 func (p *Plot) labels() []label {
 	ends := make([]float64, 0, len(p.Bounds)+len(p.Lines))
 	for _, lines := range [][]state.Line{p.Bounds, p.Lines} {
-		for _, l := range lines {
-			ends = append(ends, max(p.Y(l.Points[0].StepTime), top))
+		for i := range lines {
+			ends = append(ends, p.end(&lines[i]))
 		}
 	}
 	order := make([]int, len(ends))

@@ -3,7 +3,6 @@ package chart
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/go-echarts/go-echarts/v2/charts"
@@ -73,10 +72,11 @@ func (p *Plot) unit() (float64, string) {
 }
 
 // data goes from the largest budget to the smallest, so that the label of a
-// line stands where the lines are furthest apart.
+// line stands where the lines are furthest apart. It ends where the line leaves
+// the plot.
 func (p *Plot) data(l *state.Line, unit float64) []opts.LineData {
 	out := make([]opts.LineData, 0, len(l.Points))
-	for _, pt := range slices.Backward(l.Points) {
+	for _, pt := range p.inside(l) {
 		out = append(out, opts.LineData{Value: [2]float64{float64(pt.Budget) / unit, p.slowdown(pt.StepTime)}})
 	}
 	return out

@@ -2,6 +2,7 @@ package chart
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"memtide/engine"
@@ -84,6 +85,31 @@ func (p *Plot) slowdown(d time.Duration) float64 {
 		return 1
 	}
 	return float64(d) / float64(p.KeepAll.StepTime)
+}
+
+// inside is the part of a line that is in the plot, from its largest budget to
+// its smallest. Where it goes on above, the last point is at the upper edge.
+func (p *Plot) inside(l *state.Line) []state.LinePoint {
+	out := make([]state.LinePoint, 0, len(l.Points)+1)
+	edge := time.Duration(p.Top * float64(p.KeepAll.StepTime))
+	for _, pt := range slices.Backward(l.Points) {
+		if p.slowdown(pt.StepTime) > p.Top {
+			if n := len(out); n > 0 {
+				out = append(out, state.LinePoint{Budget: out[n-1].Budget, StepTime: edge})
+			}
+			break
+		}
+		out = append(out, pt)
+	}
+	return out
+}
+
+// end is where a line ends at its smallest budget, in CSS pixels from the top.
+func (p *Plot) end(l *state.Line) float64 {
+	if pts := p.inside(l); len(pts) > 0 {
+		return p.Y(pts[len(pts)-1].StepTime)
+	}
+	return top
 }
 
 // X is the place of a budget, in CSS pixels from the left.

@@ -10,10 +10,11 @@ import (
 // from 1 to 512 GB/s: ten steps double the rate.
 const BandwidthSteps = 90
 
-// BandwidthAt is the rate at a position of the slider, in tenths of 1 GB/s.
+// BandwidthAt is the rate at a position of the slider, in hundredths of
+// 1 GB/s.
 func BandwidthAt(position int) engine.Rate {
-	tenths := math.Round(10 * math.Exp2(float64(min(max(position, 0), BandwidthSteps))/10))
-	return engine.Rate(tenths) * 100_000_000
+	hundredths := math.Round(100 * math.Exp2(float64(min(max(position, 0), BandwidthSteps))/10))
+	return engine.Rate(hundredths) * 10_000_000
 }
 
 // BandwidthPosition is the position of the slider for a rate, rounded to the

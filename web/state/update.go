@@ -135,7 +135,10 @@ func (s *State) opened(m Opened) []Effect {
 	}
 	s.Curve, s.Preview, s.hover = nil, nil, ""
 	s.View.From, s.View.To, s.View.Selected, s.View.Trail, s.View.TableTop = 0, 0, draw.Target{}, nil, 0
-	return s.choose(c, o.History, false)
+	about := s.Alert // the link had something odd about it
+	out := s.choose(c, o.History, false)
+	s.Alert = about
+	return out
 }
 
 // choose makes c the page's choice and shows what it asks for.

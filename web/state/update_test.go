@@ -346,3 +346,34 @@ func TestSelectionFollowsTheSchedule(t *testing.T) {
 		t.Errorf("selected wait %d; want none: it was deselected by hand", p.Wait())
 	}
 }
+
+// A link that was cut is said so, and stays said, while the example is opened.
+func TestBadLinkIsNotForgotten(t *testing.T) {
+	p := &player{State: New()}
+	p.play(Start{choice("net-b8")})
+	open := last[Open](t, p)
+	p.play(BadLink{"This link was cut."})
+	p.play(opened(open.ID, chain("net")))
+	p.play(answer(last[Solve](t, p), 12))
+	wantStep(t, p, 12, "the example")
+	if p.Alert == nil || p.Alert.Text != "This link was cut." {
+		t.Errorf("alert %+v; want what was wrong with the link", p.Alert)
+	}
+	if p.play(SetBudget{Bytes: engine.GiB}); p.Alert != nil {
+		t.Errorf("alert %q after another decision; want none", p.Alert.Text)
+	}
+}
+
+// A preset that a link names may not exist: the example is opened instead.
+func TestUnknownPreset(t *testing.T) {
+	p := &player{State: New()}
+	p.play(Start{choice("nonsense")})
+	p.play(OpenFailed{last[Open](t, p).ID, "there is no preset nonsense"})
+	if got := last[Open](t, p).Request.Preset; got != DefaultPreset {
+		t.Errorf("opens %q instead; want %q", got, DefaultPreset)
+	}
+	p.play(opened(last[Open](t, p).ID, chain("net")))
+	if p.Alert == nil || !strings.Contains(p.Alert.Text, "nonsense") {
+		t.Errorf("alert %+v; want the preset named", p.Alert)
+	}
+}

@@ -87,11 +87,11 @@ func nextTheme(theme string) string {
 
 // act is what the notice's button does.
 func act(s *state.State) state.Message {
-	if a := s.Alert; a != nil {
-		return a.Do
-	}
 	if m := s.Misfit; m != nil && m.Smallest > 0 {
 		return state.SetBudget{Bytes: shownBudget(m.Smallest), Settled: true}
+	}
+	if a := s.Alert; a != nil && s.Misfit == nil {
+		return a.Do
 	}
 	return nil
 }

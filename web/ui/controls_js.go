@@ -58,25 +58,19 @@ func (a *app) command(c Command, element safejs.Value) {
 		}
 		return
 	case "zoom-in":
-		a.later(func() { a.do(zoomed(a.s, 0.5, 0.5)); a.zoomedTo() })
+		a.later(func() { a.do(zoomed(a.s, 0.5, 0.5)) })
 		return
 	case "zoom-out":
-		a.later(func() { a.do(zoomed(a.s, 2, 0.5)); a.zoomedTo() })
+		a.later(func() { a.do(zoomed(a.s, 2, 0.5)) })
 		return
 	}
 	a.later(func() {
 		a.do(c.Message(a.s))
-		if c.Do == "fit" {
-			a.zoomedTo()
-		}
 		if c.Do == "share" {
 			after(4000, func() { a.post(state.ForgetNote{}) })
 		}
 	})
 }
-
-// zoomedTo writes the visible part of the step into the address.
-func (a *app) zoomedTo() { a.address.write(state.Replace) }
 
 // listenKeys turns keys into messages, unless a control has the focus.
 func (a *app) listenKeys() {
@@ -101,9 +95,6 @@ func (a *app) listenKeys() {
 		call(e, "preventDefault")
 		a.later(func() {
 			a.do(action.act(a.s))
-			if action.zoom != 0 || action.pan != 0 || action.focus || action.peak {
-				a.zoomedTo()
-			}
 			a.say((&Selection{S: a.s}).Sentence())
 		})
 	})

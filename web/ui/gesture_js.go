@@ -66,7 +66,6 @@ func (p *pictures) listen(c *canvas) {
 	listen(c.inner, "dblclick", func(e safejs.Value) {
 		p.a.later(func() {
 			p.a.do(keyAction{focus: true}.act(p.a.s))
-			p.a.zoomedTo()
 		})
 	})
 	// A bare wheel scrolls the page.
@@ -82,7 +81,6 @@ func (p *pictures) listen(c *canvas) {
 		}
 		p.a.later(func() {
 			p.a.do(zoomed(p.a.s, math.Exp(delta*wheelZoom), p.share(c, x)))
-			p.a.zoomedTo()
 		})
 	})
 }
@@ -190,9 +188,6 @@ func (p *pictures) up(c *canvas, x, y float64, e safejs.Value, cancelled bool) {
 			m, v := p.a.s.Visible().Model(), p.view(c)
 			p.a.do(state.SetRange{From: m.TimeAt(v, min(x, g.x0)), To: m.TimeAt(v, max(x, g.x0))})
 		}
-		p.a.zoomedTo()
-	case panning, pinching:
-		p.a.zoomedTo()
 	}
 }
 

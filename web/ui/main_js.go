@@ -144,6 +144,8 @@ func (a *app) do(m state.Message) {
 	switch m.(type) {
 	case state.SweptPoint, state.Swept, state.SweepFailed:
 		a.curve.dirty = true
+	case state.SetRange:
+		a.address.write(state.Replace)
 	case state.Progressed:
 	default:
 		a.awaited = true
@@ -183,7 +185,7 @@ func (a *app) settle() {
 	if a.held && (!a.s.Awaits()) {
 		a.held = false
 	}
-	if a.held || a.drawn == a.s.DOM || a.waiting {
+	if a.held || a.drawn == a.s.DOM || a.waiting && !a.awaited {
 		return
 	}
 	every := float64(drawEvery)
@@ -193,7 +195,7 @@ func (a *app) settle() {
 	if wait := a.drawnAt + every - now(); wait > 0 {
 		a.waiting = true
 		after(int(wait)+1, func() {
-			a.later(func() { a.waiting = false })
+			a.later(func() { a.waiting = false }) // settles again
 		})
 		return
 	}

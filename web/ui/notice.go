@@ -12,9 +12,6 @@ type Notice struct{ S *state.State }
 
 // Text is the headline; empty if nothing is wrong.
 func (c *Notice) Text() string {
-	if a := c.S.Alert; a != nil {
-		return a.Text
-	}
 	if m := c.S.Misfit; m != nil {
 		text := fmt.Sprintf("Cannot run in %s.", format.Bytes(m.Budget))
 		if m.Smallest > 0 {
@@ -22,27 +19,36 @@ func (c *Notice) Text() string {
 		}
 		return text
 	}
+	if a := c.S.Alert; a != nil {
+		return a.Text
+	}
 	return ""
 }
 
 // Lines are details.
-func (c *Notice) Lines() []string {
+func (c *Notice) Lines() (lines []string) {
+	if c.S.Misfit != nil && c.S.Shown != nil {
+		lines = append(lines, fmt.Sprintf("The pictures show %s.", format.Bytes(c.S.Shown.Solved.Budget)))
+	}
 	if a := c.S.Alert; a != nil {
-		return a.Lines
+		if c.S.Misfit != nil {
+			lines = append(lines, a.Text)
+		}
+		lines = append(lines, a.Lines...)
 	}
-	if m := c.S.Misfit; m != nil && c.S.Shown != nil && c.S.Shown.Network == c.S.Network {
-		return []string{fmt.Sprintf("The pictures still show %s.", format.Bytes(c.S.Shown.Solved.Budget))}
-	}
-	return nil
+	return lines
 }
 
 // Action is the text of the button; empty if there is none.
 func (c *Notice) Action() string {
+	if m := c.S.Misfit; m != nil {
+		if m.Smallest > 0 {
+			return "Set " + format.BytesUp(m.Smallest)
+		}
+		return ""
+	}
 	if a := c.S.Alert; a != nil {
 		return a.Action
-	}
-	if m := c.S.Misfit; m != nil && m.Smallest > 0 {
-		return "Set " + format.BytesUp(m.Smallest)
 	}
 	return ""
 }

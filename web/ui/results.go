@@ -87,7 +87,7 @@ func (c *Results) Verdict() string {
 	case p.Partial:
 		return "best found before the stop"
 	case c.S.Stale():
-		return "previous schedule"
+		return "schedule of " + format.Bytes(p.Solved.Budget)
 	case p.Solved.Verdict.Verified && p.Solved.Claim.Optimal:
 		return "✓ verified, optimal"
 	case p.Solved.Verdict.Verified:

@@ -4,21 +4,186 @@ package ui
 
 import (
 	"context"
+	"encoding/xml"
+	"errors"
+	"io"
+	"regexp"
 	"strings"
 	"testing"
 
-	_ "memtide/engine/all"
+	"github.com/vugu/vugu"
+
+	"memtide/wasm/proto"
 	"memtide/wasm/serve"
+	"memtide/web/state"
 )
 
-func TestStaticPage(t *testing.T) {
+// first is the state of the page that has opened the default example.
+func first(t *testing.T) *state.State {
+	t.Helper()
 	s, err := First(context.Background(), new(serve.Local), DefaultChoice())
 	if err != nil {
 		t.Fatal(err)
 	}
+	return s
+}
+
+func pageOf(t *testing.T, s *state.State) string {
+	t.Helper()
 	var b strings.Builder
 	if err := StaticPage(&b, s); err != nil {
 		t.Fatal(err)
 	}
-	t.Log(b.Len(), b.String()[:3000])
+	return b.String()
+}
+
+func TestFirstView(t *testing.T) {
+	page := pageOf(t, first(t))
+	for _, id := range []string{"peak", "step-time", "slowdown", "over-bound", "waiting", "verdict", "budget", "strategy", "preset",
+		"bandwidth", "device", "share", "file", "timeline", "memory", "tradeoff", "layers", "selection"} {
+		if n := strings.Count(page, `data-testid="`+id+`"`); n != 1 {
+			t.Errorf("data-testid %q stands %d times in the page; want once", id, n)
+		}
+	}
+	for _, want := range []string{`id="app"`, `role="alert"`, "<dl", "Your file stays in this browser.", "✓ verified"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not contain %q", want)
+		}
+	}
+	if !regexp.MustCompile(`<option[^>]* selected="selected"[^>]*>ResNet-101<`).MatchString(page) {
+		t.Error("the preset of the example is not selected")
+	}
+	// Three pictures, each for wide and for narrow pages.
+	if n := strings.Count(page, "<svg"); n != 6 {
+		t.Errorf("%d inline pictures; want 6", n)
+	}
+	for _, bad := range []string{"<style", "<script", "javascript:", "onclick"} {
+		if strings.Contains(page, bad) {
+			t.Errorf("the page contains %q, which its policy forbids", bad)
+		}
+	}
+	wellFormed(t, page)
+}
+
+// wellFormed fails if tags are not closed or ids are not unique.
+func wellFormed(t *testing.T, page string) {
+	t.Helper()
+	d := xml.NewDecoder(strings.NewReader(page))
+	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
+	ids, labelled := map[string]bool{}, map[string]bool{}
+	for {
+		tok, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatalf("the page is not well-formed: %v", err)
+		}
+		e, ok := tok.(xml.StartElement)
+		if !ok {
+			continue
+		}
+		for _, a := range e.Attr {
+			switch a.Name.Local {
+			case "id":
+				if ids[a.Value] {
+					t.Errorf("the id %q is used twice", a.Value)
+				}
+				ids[a.Value] = true
+			case "for", "aria-labelledby", "aria-describedby":
+				for id := range strings.FieldsSeq(a.Value) {
+					labelled[id] = true
+				}
+			}
+		}
+	}
+	for id := range labelled {
+		if !ids[id] {
+			t.Errorf("a label names the id %q, which does not exist", id)
+		}
+	}
+}
+
+// Vugu sends the whole tree at every drawing, through a buffer of 16 KiB that
+// no single text may exceed.
+func TestTreeIsSmall(t *testing.T) {
+	s := first(t)
+	s.View.Table, s.View.Help = true, true
+	s.Alert = &state.Alert{Text: "a", Lines: []string{"b", "c"}, Action: "d"}
+	env, err := vugu.NewBuildEnv()
+	if err != nil {
+		t.Fatal(err)
+	}
+	results := env.RunBuild(&Root{S: s})
+	elements := 0
+	var visit func(n *vugu.VGNode)
+	visit = func(n *vugu.VGNode) {
+		if n.Component != nil {
+			visit(results.ResultFor(n.Component).Out[0])
+			return
+		}
+		if n.Type == vugu.ElementNode {
+			elements++
+		}
+		if n.InnerHTML != nil && len(*n.InnerHTML) > 15<<10 {
+			t.Errorf("the content of a %s is %d bytes long; want at most 15 KiB", n.Data, len(*n.InnerHTML))
+		}
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			visit(c)
+		}
+	}
+	visit(results.Out.Out[0])
+	if elements > 300 {
+		t.Errorf("the page has %d elements; want at most 300", elements)
+	}
+	t.Logf("%d elements", elements)
+}
+
+func TestNotices(t *testing.T) {
+	s := first(t)
+	s.Misfit = &state.Misfit{Budget: 3 << 30, Smallest: 3<<30 + 400<<20}
+	page := pageOf(t, s)
+	for _, want := range []string{"Cannot run in 3 GiB. Smallest possible: 3.4 GiB.", "Set 3.4 GiB", "The pictures show 2.58 GiB.", `data-stale="true"`, "schedule of 2.58 GiB"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("a budget that is too small: the page does not contain %q", want)
+		}
+	}
+	s = first(t)
+	s.Alert = &state.Alert{Text: "Line 14: fwd_ms is <b>-3</b>."}
+	if page = pageOf(t, s); !strings.Contains(page, "Line 14: fwd_ms is &lt;b&gt;-3&lt;/b&gt;.") {
+		t.Error("the text of an alert is not shown as it is")
+	}
+}
+
+func TestWorking(t *testing.T) {
+	s := first(t)
+	s.Solving = &state.Solving{ID: 99, Choice: s.Choice, Best: s.Shown.Solved}
+	r := Results{S: s}
+	if got, want := r.Work(), "Solving… best so far 182 ms"; got != want { // the time of the default example, as TestFirstView shows it
+		t.Errorf("work is %q; want %q", got, want)
+	}
+	if got, want := r.StopText(), "Stop and use this"; got != want {
+		t.Errorf("the button says %q; want %q", got, want)
+	}
+	s.Solving.Best, s.Solving.Progress = nil, proto.Progress{Done: 1, Total: 4}
+	if got, want := r.Work(), "Solving… 25 %"; got != want {
+		t.Errorf("work is %q; want %q", got, want)
+	}
+}
+
+func TestTableRows(t *testing.T) {
+	s := first(t)
+	s.View.Table = true
+	table := Table{S: s}
+	if n := strings.Count(string(table.HTML()), "<tr data-do"); n != tableRows {
+		t.Errorf("%d rows; want %d", n, tableRows)
+	}
+	if !table.First() || table.Last() {
+		t.Errorf("first %v, last %v; want true, false", table.First(), table.Last())
+	}
+	total := s.Shown.Model().NumRows()
+	s.View.TableTop = total - 3
+	if n := strings.Count(string(table.HTML()), "<tr data-do"); n != 3 || !table.Last() {
+		t.Errorf("on the last page %d rows, last %v; want 3, true", n, table.Last())
+	}
 }

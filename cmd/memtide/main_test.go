@@ -1,0 +1,324 @@
+//go:build !js
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"memtide/engine"
+	"memtide/profiles"
+	"memtide/profiles/preset"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// outcome is what a run leaves behind.
+type outcome struct {
+	code           int
+	stdout, stderr string
+}
+
+// memtide runs a command line; a "< file" at its end names the standard input.
+func memtide(t *testing.T, ctx context.Context, args ...string) outcome {
+	t.Helper()
+	var in, out, complaints bytes.Buffer
+	if n := len(args); n >= 2 && args[n-2] == "<" {
+		data, err := os.ReadFile(args[n-1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		in.Write(data)
+		args = args[:n-2]
+	}
+	code := run(ctx, args, &in, &out, &complaints)
+	return outcome{code, out.String(), complaints.String()}
+}
+
+// words splits a command line at spaces; single quotes hold words together.
+func words(line string) (list []string) {
+	for i, part := range strings.Split(line, "'") {
+		if i%2 == 1 {
+			list = append(list, part)
+		} else {
+			list = append(list, strings.Fields(part)...)
+		}
+	}
+	return list
+}
+
+// golden are runs that are compared as a whole, in testdata.
+var golden = []struct{ name, line string }{
+	{"help", "help"},
+	{"help-json", "help json"},
+	{"help-solve", "help solve"},
+	{"help-sweep", "sweep -h"},
+	{"help-link", "link -h"},
+	{"help-svg", "svg -help"},
+	{"help-serve", "serve --help"},
+
+	{"solve-preset", "solve -preset resnet101-b32"},
+	{"solve-file", "solve net.csv -budget 500MiB -strategy greedy -bw 6GB/s"},
+	{"solve-json", "solve -json -budget 51% -strategy greedy -bw 6GB/s - < net.csv"},
+	{"solve-args", "solve -strategy sequential -arg segments=4 -budget 600MiB -device a100-sxm-40gb -duplex full -transfers streamed net.csv"},
+	{"solve-findings", "solve -budget 90% odd.csv"},
+	{"solve-own-device", "solve owndevice.json"},
+	{"solve-link", "solve -from 'http://example.org/page#v=1&p=vgg16-b32&m=90%25&s=rotor&bw=10GBps&bwd=8GBps&xfer=streamed'"},
+	{"sweep-preset", "sweep -preset resnet50-b32 -strategy rotor,greedy -budget 30%..90% -points 4"},
+	{"sweep-file", "sweep -strategy rotor,sequential -arg segments=3 -budget 100MiB,500MiB,70% net.csv"},
+	{"sweep-json", "sweep -json -strategy keepall,greedy -budget 700MiB,1GiB net.csv"},
+	{"link-preset", "link -preset resnet50-b64 -budget 4GiB -strategy rotor -base https://example.org/memtide/"},
+	{"link-file", "link -strategy greedy -budget 80% net.csv"},
+	{"link-own-device", "link owndevice.json"},
+	{"link-override", "link -from 'v=1&p=vgg16-b32&m=60%25&s=sequential&s.segments=3&bw=9GBps&title=hello' -device a100-sxm-40gb -strategy rotor"},
+
+	{"error-no-command", ""},
+	{"error-topic", "help me"},
+	{"error-topics", "help solve sweep"},
+	{"error-command", "solv net.csv"},
+	{"error-flag", "solve -bugdet 4GiB net.csv"},
+	{"error-flag-value", "solve -budget plenty net.csv"},
+	{"error-bandwidth", "solve -bw 100Gb/s net.csv"},
+	{"error-no-network", "solve -budget 4GiB"},
+	{"error-two-networks", "solve -preset resnet50-b32 net.csv"},
+	{"error-two-files", "solve net.csv negative.csv"},
+	{"error-arg", "solve -strategy sequential -arg segments=many net.csv"},
+	{"error-arg-unknown", "solve -arg colour=red net.csv"},
+	{"error-sweep-arg", "sweep -arg colour=red net.csv"},
+	{"error-sweep-range", "sweep -budget 90%..30% net.csv"},
+	{"error-no-file", "solve nowhere.csv"},
+	{"error-line", "solve negative.csv"},
+	{"error-lines", "solve - < twice.csv"},
+	{"error-no-link", "solve -from https://example.org/"},
+	{"error-cut-link", "solve -from '#v=1&m=60%25&d=1.bQFn1azs9'"},
+	{"error-newer-link", "link -from '#v=99&p=vgg16-b32'"},
+	{"error-infeasible", "solve -budget 100MiB net.csv"},
+	{"error-infeasible-json", "solve -json -budget 100MiB net.csv"},
+	{"error-no-chain", "solve -budget 1GiB graph.json"},
+	{"error-link-no-chain", "link graph.json"},
+	{"error-base", "link -base http://example.org/#x net.csv"},
+	{"error-theme", "svg -theme pink net.csv"},
+	{"error-width", "svg -width 10 net.csv"},
+	{"error-serve", "serve -dir nowhere"},
+	{"error-serve-file", "serve net.csv"},
+	{"note-link", "link -from 'v=1&p=vgg16-b32&m=60%25&bw=fast&future=1'"},
+}
+
+// TestGolden compares runs with what testdata/golden says of them: each file is
+// a command line and what it leaves behind. -update writes them anew.
+func TestGolden(t *testing.T) {
+	for _, c := range golden {
+		t.Run(c.name, func(t *testing.T) {
+			t.Chdir("testdata")
+			o := memtide(t, t.Context(), words(c.line)...)
+			got := fmt.Sprintf("$ memtide %s\nexit %d\n--- stdout\n%s--- stderr\n%s", c.line, o.code, o.stdout, o.stderr)
+			file := filepath.Join("golden", c.name+".txt")
+			if *update {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatalf("%v; go test ./cmd/memtide -update writes it", err)
+			}
+			if got != string(want) {
+				t.Errorf("got:\n%s\nwant:\n%s\nIf the change is meant: go test ./cmd/memtide -update", got, want)
+			}
+			if wrong := strings.HasPrefix(c.name, "error-"); wrong != (o.code != exitOK) {
+				t.Errorf("memtide %s: exit status %d; want 0 unless it is an error", c.line, o.code)
+			}
+		})
+	}
+}
+
+// TestGoldenFiles finds golden files that no case writes any more.
+func TestGoldenFiles(t *testing.T) {
+	files, err := filepath.Glob("testdata/golden/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no golden files: %v", err)
+	}
+	cases := map[string]bool{}
+	for _, c := range golden {
+		cases[c.name] = true
+	}
+	for _, f := range files {
+		if name := strings.TrimSuffix(filepath.Base(f), ".txt"); !cases[name] {
+			t.Errorf("%s belongs to no case; delete it", f)
+		}
+	}
+}
+
+// TestExamples runs every example of the package comment and of the help texts:
+// they have to work where net.csv is, and the page has been built.
+func TestExamples(t *testing.T) {
+	lines := map[string]string{}
+	source, err := os.ReadFile("main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, _, _ := strings.Cut(string(source), "\npackage main")
+	for line := range strings.SplitSeq(head, "\n") {
+		if x, ok := strings.CutPrefix(line, "//\tmemtide "); ok {
+			lines[x] = "the package comment"
+		}
+	}
+	if len(lines) < len(commands()) {
+		t.Errorf("the package comment has %d examples; want at least one per command", len(lines))
+	}
+	for _, c := range commands() {
+		if len(c.examples) == 0 {
+			t.Errorf("memtide %s has no example", c.name)
+		}
+		for _, x := range c.examples {
+			line, ok := strings.CutPrefix(x, "memtide ")
+			if !ok || !strings.HasPrefix(line, c.name) || !strings.Contains(c.usage(), x) {
+				t.Errorf("example %q of %s: want a command line of that command that its help shows", x, c.name)
+			}
+			lines[line] = "memtide " + c.name + " -h"
+		}
+	}
+	net, err := os.ReadFile("testdata/net.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("net.csv", net, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	buildSite(t, "dist")
+	for line, where := range lines {
+		args, ctx := words(line), t.Context()
+		if args[0] == "serve" { // on a port that is free, until its first word
+			args = append(args, "-addr", "127.0.0.1:0")
+			stopped, cancel := context.WithCancel(ctx)
+			cancel()
+			ctx = stopped
+		}
+		if o := memtide(t, ctx, args...); o.code != exitOK {
+			t.Errorf("%s: memtide %s: exit status %d\n%s", where, line, o.code, o.stderr)
+		} else if o.stdout == "" && !strings.Contains(line, " -o ") {
+			t.Errorf("%s: memtide %s: it wrote nothing", where, line)
+		}
+	}
+}
+
+// Every name that can be given is in its help text and in the error about a
+// wrong one. They are not in golden files: a new one needs no change here.
+func TestNamesAreListed(t *testing.T) {
+	var presets, strategies, formats, parameters []string
+	for _, p := range preset.All() {
+		presets = append(presets, p.ID)
+	}
+	for _, s := range engine.Strategies() {
+		strategies = append(strategies, s.Name)
+		for _, p := range s.Params {
+			parameters = append(parameters, p.Name+"="+p.Default)
+		}
+	}
+	for _, f := range profiles.Formats() {
+		formats = append(formats, f.Title)
+	}
+	for line, names := range map[string][]string{
+		"help presets":                        presets,
+		"help devices":                        deviceIDs(),
+		"help strategies":                     append(parameters, strategies...),
+		"help formats":                        formats,
+		"solve -preset resnet99-b32":          presets,
+		"solve -device abacus net.csv":        deviceIDs(),
+		"solve -strategy magic net.csv":       strategies,
+		"sweep -strategy rotor,magic net.csv": strategies,
+	} {
+		t.Run(line, func(t *testing.T) {
+			t.Chdir("testdata")
+			o := memtide(t, t.Context(), words(line)...)
+			text, want := o.stderr, exitUsage
+			if strings.HasPrefix(line, "help") {
+				text, want = o.stdout, exitOK
+			}
+			if o.code != want {
+				t.Errorf("exit status %d, want %d", o.code, want)
+			}
+			for _, name := range names {
+				if !strings.Contains(text, name) {
+					t.Errorf("%q is not in:\n%s", name, text)
+				}
+			}
+		})
+	}
+}
+
+// Every field of the JSON is explained by memtide help json.
+func TestJSONIsDocumented(t *testing.T) {
+	text := jsonHelp()
+	seen := map[reflect.Type]bool{}
+	var check func(reflect.Type)
+	check = func(typ reflect.Type) {
+		for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice {
+			typ = typ.Elem()
+		}
+		if typ.Kind() != reflect.Struct || seen[typ] {
+			return
+		}
+		seen[typ] = true
+		for i := range typ.NumField() {
+			f := typ.Field(i)
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if !f.Anonymous && (name == "" || !regexp.MustCompile(`[ (]`+name+`[ ,\n]`).MatchString(text)) {
+				t.Errorf("%s.%s: the JSON field %q is not in memtide help json", typ.Name(), f.Name, name)
+			}
+			check(f.Type)
+		}
+	}
+	for _, report := range []any{solveReport{}, sweepReport{}, failureReport{}} {
+		check(reflect.TypeOf(report))
+	}
+	for _, key := range waitingKeys {
+		if key == "" {
+			t.Error("a reason for waiting has no name in JSON")
+		}
+	}
+}
+
+// buildSite makes a directory look like a built page.
+func buildSite(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "index.html"), []byte("<!doctype html><title>page</title>"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestParseMixed(t *testing.T) {
+	for _, c := range []struct {
+		args string
+		rest string
+		n    int
+	}{
+		{"", "", 0},
+		{"-n 3 a b", "a b", 3},
+		{"a -n 3 b", "a b", 3},
+		{"a b -n 3", "a b", 3},
+		{"- -n 3", "-", 3},
+		{"a -- -n 3", "a -n 3", 0},
+		{"-- -n", "-n", 0},
+	} {
+		fs := flag.NewFlagSet("test", flag.ContinueOnError)
+		n := fs.Int("n", 0, "")
+		rest, err := parseMixed(fs, strings.Fields(c.args))
+		if got := strings.Join(rest, " "); err != nil || got != c.rest || *n != c.n {
+			t.Errorf("%q: got %q, n=%d, %v; want %q, n=%d", c.args, got, *n, err, c.rest, c.n)
+		}
+	}
+}

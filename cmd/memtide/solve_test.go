@@ -1,0 +1,359 @@
+//go:build !js
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// solved runs solve -json and reads its report.
+func solved(t *testing.T, args ...string) solveReport {
+	t.Helper()
+	o := memtide(t, t.Context(), append([]string{"solve", "-json"}, args...)...)
+	var r solveReport
+	if err := json.Unmarshal([]byte(o.stdout), &r); err != nil || o.code != exitOK {
+		t.Fatalf("memtide solve -json %q: exit status %d, %v\n%s%s", args, o.code, err, o.stdout, o.stderr)
+	}
+	return r
+}
+
+// What solve says must be consistent: times add up, and what is verified is
+// what was claimed and stays within the budget.
+func TestSolveAddsUp(t *testing.T) {
+	for _, line := range []string{
+		"-preset resnet50-b32 -strategy rotor",
+		"-preset resnet50-b32 -strategy sequential -budget 70%",
+		"-preset resnet50-b32 -strategy greedy -budget 70%",
+		"-preset gpt2-medium-b4 -strategy greedy -budget 90% -duplex full -transfers streamed",
+		"testdata/net.csv -strategy keepall -budget 1GiB",
+	} {
+		r := solved(t, words(line)...)
+		sum := r.Measured.ComputeNS + r.Measured.RecomputeNS
+		for _, d := range r.Measured.WaitingNS {
+			sum += d
+		}
+		if sum != r.Measured.StepTimeNS {
+			t.Errorf("%s: compute, recompute and waiting add up to %d ns; the step takes %d", line, sum, r.Measured.StepTimeNS)
+		}
+		if !r.Verified || !r.Complete || r.Claimed != r.Measured.costReport || r.Measured.PeakBytes > r.BudgetBytes {
+			t.Errorf("%s: verified %v, complete %v, claimed %+v, measured %+v in %d bytes; want equal, verified and within the budget",
+				line, r.Verified, r.Complete, r.Claimed, r.Measured.costReport, r.BudgetBytes)
+		}
+		for _, b := range r.Bounds {
+			if b.StepTimeNS > r.Measured.StepTimeNS {
+				t.Errorf("%s: the lower bound %d ns (%s) is above the step time %d ns", line, b.StepTimeNS, b.Name, r.Measured.StepTimeNS)
+			}
+		}
+		if len(r.Measured.Decisions) < r.Question.Network.Stages {
+			t.Errorf("%s: %d decisions about %d stages", line, len(r.Measured.Decisions), r.Question.Network.Stages)
+		}
+	}
+}
+
+// The smallest budget that a refusal names must work, and a byte less must not.
+func TestSmallestBudgetWorks(t *testing.T) {
+	named := regexp.MustCompile(`-budget (\d+)B\n`)
+	for _, strategy := range []string{"rotor", "sequential", "greedy"} {
+		o := memtide(t, t.Context(), "solve", "-budget", "100MiB", "-strategy", strategy, "testdata/net.csv")
+		m := named.FindStringSubmatch(o.stderr)
+		if o.code != exitNo || m == nil {
+			t.Errorf("%s in 100 MiB: exit status %d, %q; want 1 and a budget that would do", strategy, o.code, o.stderr)
+			continue
+		}
+		r := solved(t, "-budget", m[1]+"B", "-strategy", strategy, "testdata/net.csv")
+		if fmt.Sprint(r.BudgetBytes) != m[1] || !r.Verified {
+			t.Errorf("%s in %s bytes: budget %d, verified %v", strategy, m[1], r.BudgetBytes, r.Verified)
+		}
+		less := memtide(t, t.Context(), "solve", "-budget", fmt.Sprint(r.BudgetBytes-1)+"B", "-strategy", strategy, "testdata/net.csv")
+		if less.code != exitNo {
+			t.Errorf("%s in %d bytes: exit status %d; want 1, since %s is the smallest", strategy, r.BudgetBytes-1, less.code, m[1])
+		}
+	}
+}
+
+// Whoever follows a link gets the very same answer.
+func TestLinkRoundTrip(t *testing.T) {
+	for _, line := range []string{
+		"-preset resnet50-b48 -budget 70% -strategy greedy",
+		"-preset vgg16-b16 -device a100-sxm-40gb -bw 3GB/s -bwd 2.5GB/s -duplex full -transfers streamed -budget 3GiB",
+		"testdata/net.csv -budget 55.5% -strategy sequential -arg segments=4",
+		"testdata/net.csv -budget 77.7777% -strategy sequential -device gh200-96gb",
+		"testdata/owndevice.json",
+		"testdata/owndevice.json -bw 5GB/s",
+		"testdata/owndevice.json -device a100-sxm-40gb",
+	} {
+		direct := solved(t, words(line)...)
+		o := memtide(t, t.Context(), append([]string{"link"}, words(line)...)...)
+		address := strings.TrimSpace(o.stdout)
+		if o.code != exitOK || !strings.HasSuffix(address, "#"+direct.Link) {
+			t.Errorf("link %s: exit status %d, %q; want it to end in #%s", line, o.code, address, direct.Link)
+		}
+		if want := fmt.Sprintf("%d characters: fits everywhere\n", len(address)); o.stderr != want {
+			t.Errorf("link %s: said %q, want %q", line, o.stderr, want)
+		}
+		back := solved(t, "-from", address)
+		a, _ := json.Marshal(direct)
+		b, _ := json.Marshal(back)
+		if !bytes.Equal(a, b) {
+			t.Errorf("link %s:\ndirectly   %s\nby the link %s", line, a, b)
+		}
+	}
+}
+
+// A profile that a link cannot carry exactly must not be sent as another one.
+func TestLinkRefusesWhatItWouldChange(t *testing.T) {
+	direct := memtide(t, t.Context(), "link", "testdata/seeded.json")
+	if direct.code == exitOK {
+		a, b := solved(t, "testdata/seeded.json"), solved(t, "-from", strings.TrimSpace(direct.stdout))
+		if a.Question.Network.Stages != b.Question.Network.Stages || len(a.Measured.Decisions) != len(b.Measured.Decisions) {
+			t.Errorf("a chain without a loss has %d stages; after the link it has %d", a.Question.Network.Stages, b.Question.Network.Stages)
+		}
+	} else if !strings.Contains(direct.stderr, "send the file itself") {
+		t.Errorf("link of a chain without a loss: %q; want the way on", direct.stderr)
+	}
+	file := longNet(t, 5000)
+	if o := memtide(t, t.Context(), "link", file); o.code != exitNo || !strings.Contains(o.stderr, "end the file itself") {
+		t.Errorf("link of 5000 stages: exit status %d, %q; want 1 and the way on", o.code, o.stderr)
+	}
+}
+
+func TestFits(t *testing.T) {
+	for n, want := range map[int]string{
+		2000: "fits everywhere", 2001: "too long for Discord messages and Slack bookmarks",
+		8000: "too long for Discord messages and Slack bookmarks", 8001: "works in browsers; elsewhere paste it as a Markdown link",
+	} {
+		if got := fits(n); got != want {
+			t.Errorf("fits(%d) is %q, want %q", n, got, want)
+		}
+	}
+}
+
+// wellFormed reads a whole XML document and returns its root's attributes and
+// all its text.
+func wellFormed(t *testing.T, doc string) (root map[string]string, text string) {
+	t.Helper()
+	d := xml.NewDecoder(strings.NewReader(doc))
+	var all strings.Builder
+	for {
+		token, err := d.Token()
+		switch x := token.(type) {
+		case xml.StartElement:
+			if root == nil {
+				root = map[string]string{"": x.Name.Local}
+				for _, a := range x.Attr {
+					root[a.Name.Local] = a.Value
+				}
+			}
+		case xml.CharData:
+			all.Write(x)
+		}
+		if errors.Is(err, io.EOF) {
+			return root, all.String()
+		}
+		if err != nil {
+			t.Fatalf("not well-formed XML: %v\n%.500s", err, doc)
+		}
+	}
+}
+
+func TestSVG(t *testing.T) {
+	plain := memtide(t, t.Context(), "svg", "-budget", "60%", "testdata/net.csv")
+	root, text := wellFormed(t, plain.stdout)
+	if plain.code != exitOK || root[""] != "svg" || root["width"] != "960" {
+		t.Errorf("exit status %d, root %v; want an svg of width 960", plain.code, root)
+	}
+	r := solved(t, "-budget", "60%", "testdata/net.csv")
+	want := fmt.Sprintf("Peak %d MiB", r.Measured.PeakBytes>>20)
+	for _, part := range []string{"Timeline", "Device memory", want} {
+		if !strings.Contains(text, part) {
+			t.Errorf("the text of the picture lacks %q: %.300s", part, text)
+		}
+	}
+	if !strings.Contains(plain.stdout, "prefers-color-scheme") {
+		t.Error("without -theme the picture does not follow the reader's setting")
+	}
+
+	file := filepath.Join(t.TempDir(), "out.svg")
+	dark := memtide(t, t.Context(), "svg", "-theme", "dark", "-width", "500", "-o", file, "testdata/net.csv")
+	data, err := os.ReadFile(file)
+	if err != nil || dark.code != exitOK || dark.stdout != "" {
+		t.Fatalf("svg -o: exit status %d, %v, %q on the standard output", dark.code, err, dark.stdout)
+	}
+	if root, _ := wellFormed(t, string(data)); root["width"] != "500" || bytes.Contains(data, []byte("prefers-color-scheme")) {
+		t.Errorf("svg -theme dark -width 500: width %s; want 500 and fixed colours", root["width"])
+	}
+	// A theme in a link does the same, and a flag overrides it.
+	address := strings.TrimSpace(memtide(t, t.Context(), "link", "testdata/net.csv").stdout)
+	fragment := strings.Replace(address, "#v=1", "#v=1&theme=dark", 1)
+	if o := memtide(t, t.Context(), "svg", "-width", "500", "-from", fragment); o.stdout != string(data) {
+		t.Error("theme=dark in a link: the picture differs from that of -theme dark")
+	}
+	if o := memtide(t, t.Context(), "svg", "-width", "500", "-from", fragment, "-theme", "light"); o.stdout == string(data) || o.code != exitOK {
+		t.Errorf("-theme light over theme=dark in a link: exit status %d, or still dark", o.code)
+	}
+	if o := memtide(t, t.Context(), "svg", "-budget", "100MiB", "-o", file, "testdata/net.csv"); o.code != exitNo || !strings.Contains(o.stderr, "smallest budget") {
+		t.Errorf("svg in too small a budget: exit status %d, %q", o.code, o.stderr)
+	}
+	if again, _ := os.ReadFile(file); !bytes.Equal(again, data) {
+		t.Error("svg in too small a budget has changed the file")
+	}
+}
+
+// longNet is a file of n stages of which no two are alike: work for a while.
+func longNet(t *testing.T, n int) string {
+	t.Helper()
+	r := rand.New(rand.NewPCG(1, 2))
+	var b strings.Builder
+	b.WriteString("name,forward_s,backward_s,output_bytes,saved_bytes\n")
+	for i := range n {
+		fmt.Fprintf(&b, "s%d,%.6f,%.6f,%d,%d\n", i, 1e-3+r.Float64()*1e-3, 2e-3+2e-3*r.Float64(), 1<<20+r.IntN(1<<20), 1<<22+r.IntN(1<<22))
+	}
+	file := filepath.Join(t.TempDir(), "long.csv")
+	if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// Ctrl-C ends the context. What is there so far is written.
+func TestStop(t *testing.T) {
+	file := longNet(t, 300) // rotor takes seconds for it
+	stopAfter := func(d time.Duration, args ...string) outcome {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		timer := time.AfterFunc(d, cancel)
+		defer timer.Stop()
+		return memtide(t, ctx, args...)
+	}
+	o := stopAfter(700*time.Millisecond, "sweep", "-strategy", "sequential,rotor", "-budget", "50%,60%,70%", file)
+	m := regexp.MustCompile(`stopped after (\d) of 6 points`).FindStringSubmatch(o.stderr)
+	if o.code != exitNo || m == nil || fmt.Sprint(strings.Count(o.stdout, "verified")) != m[1] {
+		t.Errorf("stopped sweep: exit status %d, %q; want 1 and as many points as it says in\n%s", o.code, o.stderr, o.stdout)
+	}
+	o = stopAfter(300*time.Millisecond, "solve", "-budget", "50%", file)
+	if o.code != exitNo || !strings.Contains(o.stderr, "was stopped before it was done") {
+		t.Errorf("stopped solve: exit status %d, %q", o.code, o.stderr)
+	}
+	o = stopAfter(300*time.Millisecond, "solve", "-json", "-preset", "resnet101-b32", "-budget", "70%", "-strategy", "offloadsearch", "-arg", "evaluations=100000000")
+	var best solveReport
+	if err := json.Unmarshal([]byte(o.stdout), &best); err != nil || o.code != exitNo || best.Complete || !best.Verified || best.Measured.StepTimeNS <= 0 {
+		t.Errorf("stopped search: exit status %d, %v, complete %v, verified %v; want 1 and a verified schedule, the best so far", o.code, err, best.Complete, best.Verified)
+	}
+	o = stopAfter(0, "sweep", "-json", "testdata/net.csv")
+	var r sweepReport
+	if err := json.Unmarshal([]byte(o.stdout), &r); err != nil || o.code != exitNo || r.Complete {
+		t.Errorf("sweep stopped at once: exit status %d, %v, complete %v; want 1 and valid JSON that says it is not complete", o.code, err, r.Complete)
+	}
+	o = memtide(t, t.Context(), "solve", "-limit", "1ns", "-json", "-budget", "50%", file)
+	var f failureReport
+	if err := json.Unmarshal([]byte(o.stdout), &f); err != nil || o.code != exitNo || f.Error == nil || f.Error.Kind != "deadline" {
+		t.Errorf("solve -limit 1ns -json: exit status %d, %v, %s; want 1 and an error of kind deadline", o.code, err, o.stdout)
+	}
+}
+
+// Every point of a sweep is what solve says there.
+func TestSweepAgreesWithSolve(t *testing.T) {
+	o := memtide(t, t.Context(), "sweep", "-json", "-strategy", "rotor,sequential,greedy", "-budget", "500MiB..900MiB", "-points", "3", "testdata/net.csv")
+	var r sweepReport
+	if err := json.Unmarshal([]byte(o.stdout), &r); err != nil || o.code != exitOK {
+		t.Fatalf("sweep: exit status %d, %v\n%s", o.code, err, o.stderr)
+	}
+	if len(r.Points) != 3*3 || !r.Complete {
+		t.Fatalf("%d points, complete %v; want three budgets for three strategies", len(r.Points), r.Complete)
+	}
+	for _, p := range r.Points {
+		one := solved(t, "-strategy", p.Strategy, "-budget", fmt.Sprintf("%dB", p.Budget), "testdata/net.csv")
+		if p.costReport != one.Measured.costReport || p.Verified != one.Verified || r.KeepAll != one.KeepAll {
+			t.Errorf("%s in %d bytes: sweep says %+v, solve %+v", p.Strategy, p.Budget, p.costReport, one.Measured.costReport)
+		}
+	}
+}
+
+func TestServe(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "site")
+	buildSite(t, dir)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r, w := io.Pipe()
+	code := make(chan int)
+	go func() { code <- run(ctx, []string{"serve", "-dir", dir, "-addr", "127.0.0.1:0"}, nil, w, io.Discard) }()
+	line := make([]byte, 500)
+	n, err := r.Read(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := regexp.MustCompile(`http://127\.0\.0\.1:\d+/`).FindString(string(line[:n]))
+	resp, err := http.Get(address)
+	if err != nil {
+		t.Fatalf("it said %q: %v", line[:n], err)
+	}
+	body, err := io.ReadAll(resp.Body)
+	resp.Body.Close()
+	if err != nil || resp.StatusCode != http.StatusOK || !strings.Contains(string(body), "<title>page</title>") {
+		t.Errorf("GET %s: %s, %v, %q; want the page", address, resp.Status, err, body)
+	}
+	// The address is taken now.
+	var complaints bytes.Buffer
+	taken := strings.TrimSuffix(strings.TrimPrefix(address, "http://"), "/")
+	if got := run(t.Context(), []string{"serve", "-dir", dir, "-addr", taken}, nil, io.Discard, &complaints); got != exitNo || !strings.Contains(complaints.String(), "-addr") {
+		t.Errorf("serve on a taken address: exit status %d, %q; want 1 and the flag to change", got, complaints.String())
+	}
+	cancel()
+	select {
+	case got := <-code:
+		if got != exitOK {
+			t.Errorf("after Ctrl-C: exit status %d, want 0", got)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the server still runs 10 s after Ctrl-C")
+	}
+}
+
+func TestBar(t *testing.T) {
+	for _, c := range []struct {
+		done, total int
+		text, want  string
+	}{
+		{0, 0, "Solving", "Solving"},
+		{0, 4, "", "[........................] 0 of 4"},
+		{3, 4, "rotor", "[##################......] 3 of 4  rotor"},
+		{9, 4, "over", "[########################] 4 of 4  over"},
+		{1, 2, strings.Repeat("é", 100), "[############............] 1 of 2  " + strings.Repeat("é", 43)},
+	} {
+		if got := barText(c.done, c.total, c.text); got != c.want {
+			t.Errorf("barText(%d, %d, %q) is %q, want %q", c.done, c.total, c.text, got, c.want)
+		}
+	}
+	var screen bytes.Buffer
+	b := &bar{w: &screen}
+	b.start()
+	b.set(1, 2, "half")
+	b.draw()
+	b.draw() // nothing new: nothing is written
+	b.clear()
+	if got, want := screen.String(), "\r\x1b[K[############............] 1 of 2  half\r\x1b[K"; got != want {
+		t.Errorf("the screen got %q, want %q", got, want)
+	}
+	file, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if isTerminal(file) || isTerminal(&screen) {
+		t.Error("a file or a buffer is taken for a terminal")
+	}
+}

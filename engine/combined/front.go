@@ -1,0 +1,184 @@
+package combined
+
+import (
+	"slices"
+	"sort"
+
+	"memtide/engine"
+)
+
+// triple is one way to run the backward part of a segment (i,j): with A bytes
+// outside and D ticks of debt it takes max(time, due+D+(A-M)*in), if A+peak is
+// at most M. In terms of section 3.2, due = time + the largest need*in less the
+// time from there to the end.
+type triple struct {
+	time, due int64 // ticks
+	peak      int64 // bytes
+}
+
+// fronts are the triples of every segment (i,j), i <= j < n, that no other one
+// is at least as good as in all three. C(i,j,A,D) is the least of their costs:
+// the triples depend on neither A nor D, so one front replaces the table of the
+// paper.
+type fronts struct {
+	*terms
+	use   tricks
+	limit []int64 // by (i,j): triples that take longer are of no use
+	rows  [][]triple
+	count int // of all triples
+	most  int // of them that are kept; 0 means all
+	thin  int // triples kept per segment, 0: all
+	poll  *engine.Poll
+
+	w     []triple // candidates of the segment at hand
+	stair []triple
+	cands int64
+}
+
+// tricks are the prunings that can be switched off.
+type tricks struct {
+	limit  bool // triples that are too slow for the upper bound
+	volume bool // bound by the bytes that have to go somewhere
+	coarse bool // a first solution with thinned fronts
+}
+
+var allTricks = tricks{true, true, true}
+
+func (f *fronts) at(i, j int) []triple { return f.rows[i*(f.n+1)+j] }
+
+// fill computes all fronts, of longer and longer segments.
+func (f *fronts) fill() error {
+	f.rows = make([][]triple, (f.n+1)*(f.n+1))
+	f.count = 0
+	for size := 1; size < f.n; size++ {
+		for i := 1; i+size-1 < f.n; i++ {
+			if err := f.build(i, i+size-1); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (f *fronts) build(i, j int) error {
+	limit := f.limit[i*(f.n+1)+j]
+	f.w = f.w[:0]
+	add := func(c triple) {
+		if c.time <= limit && c.peak <= f.room {
+			f.w = append(f.w, c)
+		}
+	}
+	b := f.back(i)
+	if i == j {
+		need := max(b*f.in, f.all(i, i)*f.in-f.bwd[i])
+		time := f.fwd[i] + f.bwd[i]
+		add(triple{time, time + need, max(b, f.all(i, i))})
+	} else {
+		all := f.all(i, j)
+		for _, c := range f.at(i+1, j) {
+			time := f.fwd[i] + c.time + f.bwd[i]
+			need := max(b*f.in, f.saved[i]*f.in+c.due-c.time-f.bwd[i], all*f.in-f.bwd[i]-c.time)
+			add(triple{time, time + need, max(b, f.saved[i]+c.peak, all)})
+		}
+	}
+	var none, lean int64 = 0, 0
+	for k := i; k < j; k++ {
+		need := f.none(i, j, k)
+		none = max(none, need)
+		lean = max(lean-f.fwd[k], need*f.in)
+		if err := f.split(i, j, k, none, lean, limit); err != nil {
+			return err
+		}
+	}
+	f.w = f.pareto(f.w)
+	f.count += len(f.w)
+	f.rows[i*(f.n+1)+j] = slices.Clone(f.w)
+	return nil
+}
+
+// split adds the ways that run i..k without keeping anything, then k+1..j, and
+// then i..k again.
+func (f *fronts) split(i, j, k int, none, lean, limit int64) error {
+	again := f.until[k] - f.until[i-1]
+	z := f.act[k]
+	right := f.at(k+1, j)
+	for _, l := range f.at(i, k) {
+		for _, r := range right {
+			time := again + l.time + r.time
+			if time > limit {
+				break
+			}
+			f.cands++
+			need := max(l.due-l.time, z*f.in+r.due-r.time-l.time, lean-l.time-r.time)
+			c := triple{time, time + need, max(l.peak, z+r.peak, none)}
+			if c.peak <= f.room {
+				f.w = append(f.w, c)
+			}
+		}
+		if err := f.poll.Err(); err != nil {
+			return err
+		}
+	}
+	if len(f.w) > 1<<18 {
+		f.w = f.pareto(f.w)
+	}
+	return nil
+}
+
+// pareto drops the triples that another one is at least as good as, and sorts by time.
+func (f *fronts) pareto(v []triple) []triple {
+	slices.SortFunc(v, func(a, b triple) int {
+		if a.time != b.time {
+			return cmp(a.time, b.time)
+		}
+		if a.peak != b.peak {
+			return cmp(a.peak, b.peak)
+		}
+		return cmp(a.due, b.due)
+	})
+	// stair holds, of those that are no slower, the best by peak: due falls.
+	st := f.stair[:0]
+	out := v[:0]
+	for _, c := range v {
+		k := sort.Search(len(st), func(i int) bool { return st[i].peak > c.peak })
+		if k > 0 && st[k-1].due <= c.due {
+			continue
+		}
+		lo, hi := k, k
+		if k > 0 && st[k-1].peak == c.peak {
+			lo = k - 1
+		}
+		for hi < len(st) && st[hi].due >= c.due {
+			hi++
+		}
+		st = slices.Replace(st, lo, hi, c)
+		out = append(out, c)
+	}
+	f.stair = st
+	return out
+}
+
+func cmp(a, b int64) int {
+	if a < b {
+		return -1
+	}
+	return 1
+}
+
+// cost is C(i,j,A,D), and the triple that attains it.
+func (f *fronts) cost(i, j int, a, d int64) (best int64, which int) {
+	best, which = unreachable, -1
+	for x, c := range f.at(i, j) {
+		if c.time >= best {
+			break
+		}
+		if c.peak+a <= f.room {
+			if v := max(c.time, c.due+d+(a-f.room)*f.in); v < best {
+				best, which = v, x
+			}
+		}
+	}
+	return best, which
+}
+
+const unreachable = int64(1) << 61

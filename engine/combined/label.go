@@ -1,0 +1,196 @@
+package combined
+
+import (
+	"slices"
+
+	"memtide/engine"
+)
+
+// label is a state of the first forward sweep before stage i: what section 3.2
+// calls OC_x(i, A, dF, dB), with what it has cost so far.
+type label struct {
+	held    int64 // [A] bytes that stay, without Z_i
+	out, in int64 // [dF, dB] ticks of offloads still to end, and of fetches still to begin
+	cost    int64
+	least   int64 // bound of the cost of every plan that goes on from here
+	from    int32 // the label before, in sweep.kept; -1: none
+	segment int16 // first stage of the segment that led here
+	saved   bool  // x: the stage before i has kept its saved set
+	offload bool  // the input of that segment is offloaded
+}
+
+// sweep is the search over the states of the first forward sweep.
+type sweep struct {
+	*terms
+	f     *fronts
+	rest  *rest
+	poll  *engine.Poll
+	width int   // labels that are expanded per stage and kind; 0: all
+	best  int64 // cost of the best plan so far, or a bound that plans have to be below
+	last  int32 // label before the loss stage of the best plan; -1: none
+
+	kept    []label   // those that were expanded
+	stage   []int16   // of kept
+	open    [][]label // of (stage, saved): labels to be expanded
+	cleaned []int     // length of open at its last cleaning
+	dropped int       // labels that the width has cost
+	least   int64     // bound of what was dropped
+}
+
+func newSweep(f *fronts, limit int64, poll *engine.Poll) *sweep {
+	return &sweep{terms: f.terms, f: f, poll: poll, best: limit, last: -1, open: make([][]label, 2*(f.n+2)),
+		cleaned: make([]int, 2*(f.n+2)), rest: newRest(f.terms)}
+}
+
+// run finds the best plan that costs less than the limit.
+func (s *sweep) run() error {
+	s.open[2] = append(s.open[2], label{from: -1})
+	for i := 1; i <= s.n; i++ {
+		for x := range 2 {
+			ls := s.undominated(s.open[2*i+x])
+			if s.width > 0 && len(ls) > s.width {
+				ls = s.narrow(ls)
+			}
+			first := len(s.kept)
+			s.kept = append(s.kept, ls...)
+			s.open[2*i+x] = nil
+			for id := first; id < len(s.kept); id++ {
+				s.stage = append(s.stage, int16(i))
+				if err := s.poll.Err(); err != nil {
+					return err
+				}
+				s.expand(int32(id), i)
+			}
+		}
+	}
+	return nil
+}
+
+func (s *sweep) narrow(ls []label) []label {
+	slices.SortStableFunc(ls, func(a, b label) int { return order(a.least, b.least) })
+	s.dropped += len(ls) - s.width
+	return ls[:s.width]
+}
+
+// expand tries every segment that can begin at a label.
+func (s *sweep) expand(id int32, i int) {
+	l := s.kept[id]
+	if l.least >= s.best {
+		return
+	}
+	z := s.input(i, l.saved)
+	m := s.room - l.held - z
+	if s.terms.all(i, s.n) <= m && s.back(i) <= m {
+		costF := s.fwd[i] + max(0, (s.terms.all(i, s.n)-m)*s.out+l.out)
+		costB := s.bwd[i] + max(0, (s.back(i)-m)*s.in+l.in)
+		if i == s.n {
+			if v := l.cost + max(costF, l.out) + max(costB, l.in); v < s.best {
+				s.best, s.last = v, id
+			}
+			return
+		}
+		s.push(id, i, i+1, true, z, costF, costB, true)
+	}
+	keep, lean := true, int64(0)
+	for j := i; j < s.n; j++ {
+		need := s.none(i, s.n, j) + l.held
+		if need > s.room || j == i && need+z > s.room {
+			break
+		}
+		keep = keep && need+z <= s.room
+		lean = max(lean, (need+z-s.room)*s.out+l.out-(s.until[j-1]-s.until[i-1]))
+		costB, which := s.f.cost(i, j, l.held+z, l.in)
+		if which >= 0 {
+			s.push(id, i, j+1, false, z, s.until[j]-s.until[i-1]+lean, costB, keep)
+		}
+	}
+}
+
+// push notes the states after a segment of id that ends before stage j, whose
+// input of z bytes is offloaded, or kept if it may be.
+func (s *sweep) push(id int32, i, j int, saved bool, z, costF, costB int64, keep bool) {
+	l := &s.kept[id]
+	n := label{cost: l.cost + costF + costB, from: id, segment: int16(i), saved: saved}
+	if keep {
+		k := n
+		k.held, k.out, k.in = l.held+z, max(0, l.out-costF), max(0, l.in-costB)
+		s.note(j, &k)
+	}
+	if z > 0 || !keep {
+		n.held, n.out, n.in, n.offload = l.held, max(0, l.out+z*s.terms.out-costF), max(0, l.in-costB)+z*s.terms.in, true
+		s.note(j, &n)
+	}
+}
+
+func (s *sweep) note(i int, l *label) {
+	restF, restB := s.until[s.n]-s.until[i-1], s.base[s.n]-s.until[s.n]-s.base[i-1]+s.until[i-1]
+	l.least = l.cost + max(restF, l.out) + max(restB, l.in)
+	if l.least >= s.best {
+		return
+	}
+	if s.f.use.volume {
+		l.least = max(l.least, s.rest.least(i, l))
+		if l.least >= s.best {
+			return
+		}
+	}
+	x := 2 * i
+	if l.saved {
+		x++
+	}
+	s.open[x] = append(s.open[x], *l)
+	if len(s.open[x]) > 2*s.cleaned[x]+1<<12 {
+		s.open[x] = s.undominated(s.open[x])
+		s.cleaned[x] = len(s.open[x])
+	}
+}
+
+func order(a, b int64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// undominated drops labels that another one is at least as good as: it keeps no
+// more, and after waiting until it has no more debts than the other it has
+// cost no more. Each tick of waiting takes a tick off a debt.
+func (s *sweep) undominated(ls []label) []label {
+	slices.SortFunc(ls, func(a, b label) int {
+		if a.cost != b.cost {
+			return order(a.cost, b.cost)
+		}
+		if a.held != b.held {
+			return order(a.held, b.held)
+		}
+		if a.out != b.out {
+			return order(a.out, b.out)
+		}
+		if a.in != b.in {
+			return order(a.in, b.in)
+		}
+		if a.from != b.from {
+			return int(a.from) - int(b.from)
+		}
+		return int(a.segment) - int(b.segment)
+	})
+	kept := ls[:0]
+next:
+	for x := range ls {
+		b := ls[x]
+		if b.least >= s.best {
+			continue
+		}
+		for y := range kept {
+			a := &kept[y]
+			if a.held <= b.held && a.cost+max(0, a.out-b.out)+max(0, a.in-b.in) <= b.cost {
+				continue next
+			}
+		}
+		kept = append(kept, b)
+	}
+	return kept
+}

@@ -1,0 +1,219 @@
+package combined
+
+import "slices"
+
+// rest bounds from below what a plan still costs when it stands before stage i.
+//
+// Let k be a stage at which memory is short. Were stages i..k-1 to keep their
+// saved sets, and nothing more to leave, some bytes would be too many at stage k.
+// A part r of them is avoided by segments that keep nothing, which costs at least
+// again(r) ticks of recomputation in the backward pass; the others have to be on
+// the host by then, which takes their time on the link in both passes. The best r
+// bounds every plan. again is convex: it is the Lagrangian bound of a choice of
+// segments, of which each avoids its saved sets but for its output.
+type rest struct {
+	*terms
+	fwdLeft, bwdLeft []float64 // times of stages i..n
+	spots            []spot
+}
+
+// spot is a stage at which memory is short, seen from all stages before it.
+type spot struct {
+	k      int
+	need   []float64   // by i: bytes at the stage, less the room, without what was held before i and Z_i
+	hull   [][]corner  // by i: again
+}
+
+// corner is a point of a convex function that is linear in between.
+type corner struct{ r, cost float64 }
+
+func newRest(t *terms) *rest {
+	r := &rest{terms: t, fwdLeft: make([]float64, t.n+2), bwdLeft: make([]float64, t.n+2)}
+	for i := t.n; i >= 1; i-- {
+		r.fwdLeft[i] = r.fwdLeft[i+1] + float64(t.fwd[i])
+		r.bwdLeft[i] = r.bwdLeft[i+1] + float64(t.bwd[i])
+	}
+	// The spots: those stages that are the worst one for some i.
+	var sum int64
+	prefix := make([]int64, t.n+2) // saved sets of the stages before k
+	for k := 1; k <= t.n; k++ {
+		prefix[k] = sum
+		sum += t.saved[k]
+	}
+	worst := t.n
+	for k := t.n; k >= 1; k-- {
+		if prefix[k]+r.most(k) > prefix[worst]+r.most(worst) || k == t.n {
+			worst = k
+			r.spots = append(r.spots, r.newSpot(k, prefix))
+		}
+	}
+	return r
+}
+
+// most is what stage k needs if it keeps its saved set.
+func (r *rest) most(k int) int64 { return max(r.all(k, r.n), r.back(k)) }
+
+func (r *rest) newSpot(k int, prefix []int64) spot {
+	s := spot{k: k, need: make([]float64, k+1), hull: make([][]corner, k+1)}
+	for i := 1; i <= k; i++ {
+		s.need[i] = float64(prefix[k] - prefix[i] + r.most(k) - r.room)
+	}
+	prices := r.prices()
+	gains := make([][]float64, k+1) // by i and price: [g]
+	for i := range gains {
+		gains[i] = make([]float64, len(prices))
+	}
+	for x, price := range prices {
+		open, closed := -price*float64(r.act[k-1]), 0.0 // best of stages i..k-1, when i-1 is in a segment, and when it is not
+		for i := k - 1; i >= 1; i-- {
+			in := price*float64(r.saved[i]) - float64(r.fwd[i]) + open
+			end := -price * float64(r.act[i-1])
+			open, closed = max(in, end+max(closed, in)), max(closed, in)
+			gains[i][x] = closed
+		}
+	}
+	for i := 1; i <= k; i++ {
+		s.hull[i] = hull(prices, gains[i])
+	}
+	return s
+}
+
+// prices are slopes, in ticks per byte, at which again is held against its gains.
+func (r *rest) prices() []float64 {
+	var v []float64
+	for k := 1; k <= r.n; k++ {
+		if r.saved[k] > 0 {
+			v = append(v, float64(r.fwd[k])/float64(r.saved[k]))
+			if r.saved[k] > r.act[k] {
+				v = append(v, float64(r.fwd[k])/float64(r.saved[k]-r.act[k]))
+			}
+		}
+	}
+	slices.Sort(v)
+	v = slices.Compact(v)
+	for len(v) > 96 {
+		w := v[:0]
+		for x := 0; x < len(v); x += 2 {
+			w = append(w, v[x])
+		}
+		v = w
+	}
+	return v
+}
+
+// hull is the largest of the lines price*r-gain and 0, as corners from r = 0.
+func hull(prices, gains []float64) []corner {
+	type line struct{ slope, gain float64 }
+	lines := []line{{0, 0}}
+	cross := func(a, b line) float64 { return (b.gain - a.gain) / (b.slope - a.slope) }
+	for x, p := range prices {
+		l := line{p, gains[x]}
+		if p <= lines[len(lines)-1].slope {
+			continue
+		}
+		for len(lines) > 1 && cross(lines[len(lines)-1], l) <= cross(lines[len(lines)-2], lines[len(lines)-1]) {
+			lines = lines[:len(lines)-1]
+		}
+		lines = append(lines, l)
+	}
+	cs := []corner{{0, 0}}
+	for x := 1; x < len(lines); x++ {
+		at := cross(lines[x-1], lines[x])
+		cs = append(cs, corner{at, lines[x].slope*at - lines[x].gain})
+	}
+	last := lines[len(lines)-1]
+	end := cs[len(cs)-1]
+	const far = 1e18
+	return append(cs, corner{end.r + far, end.cost + last.slope*far})
+}
+
+// again evaluates a convex function.
+func again(h []corner, r float64) float64 {
+	lo, hi := 0, len(h)-1
+	for hi-lo > 1 {
+		mid := (lo + hi) / 2
+		if h[mid].r <= r {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	a, b := h[lo], h[hi]
+	if b.r == a.r {
+		return b.cost
+	}
+	return a.cost + (b.cost-a.cost)*((r-a.r)/(b.r-a.r))
+}
+
+// least bounds the cost of all plans that go on from a label before stage i.
+func (r *rest) least(i int, l *label) int64 {
+	best := 0.0
+	debtF, debtB := float64(l.out), float64(l.in)
+	held := float64(l.held + r.input(i, l.saved))
+	for x := range r.spots {
+		s := &r.spots[x]
+		if s.k < i {
+			continue
+		}
+		excess := held + s.need[i]
+		if excess <= 0 {
+			continue
+		}
+		best = max(best, r.share(s.hull[i], i, excess, debtF, debtB))
+	}
+	// Rounding of floating point must not make it a bound that is not one.
+	return l.cost + int64(best*(1-1e-11)) - 8
+}
+
+// share is the least cost of excess bytes, by the best part to be avoided.
+func (r *rest) share(h []corner, i int, excess, debtF, debtB float64) float64 {
+	timeF, timeB := r.fwdLeft[i], r.bwdLeft[i]
+	out, in := float64(r.out), float64(r.in)
+	f := func(x float64) float64 {
+		b := excess - x
+		return max(timeF, debtF+out*b) + max(timeB+again(h, x), debtB+in*b)
+	}
+	// Convex, and the minimum lies at a corner of one of the terms.
+	best := min(f(0), f(excess))
+	if x := excess - (timeF-debtF)/out; x > 0 && x < excess {
+		best = min(best, f(x))
+	}
+	// timeB + again(x) = debtB + in*(excess-x)
+	lo, hi := 0.0, excess
+	if timeB+again(h, lo) < debtB+in*(excess-lo) && timeB+again(h, hi) > debtB {
+		for a, b := 0, len(h)-1; ; {
+			if b-a <= 1 {
+				p, q := h[a], h[b]
+				slope := 0.0
+				if q.r > p.r {
+					slope = (q.cost - p.cost) / (q.r - p.r)
+				}
+				best = min(best, f(min(excess, max(0, (debtB+in*excess-timeB-p.cost+slope*p.r)/(slope+in)))))
+				break
+			}
+			mid := (a + b) / 2
+			if timeB+h[mid].cost < debtB+in*(excess-h[mid].r) {
+				a = mid
+			} else {
+				b = mid
+			}
+		}
+	}
+	// Corners of again: f is convex over them.
+	a, b := 0, len(h)-1
+	for b > 0 && h[b].r > excess {
+		b--
+	}
+	for b-a > 2 {
+		m := (a + b) / 2
+		if f(h[m].r) <= f(h[m+1].r) {
+			b = m + 1
+		} else {
+			a = m
+		}
+	}
+	for ; a <= b; a++ {
+		best = min(best, f(h[a].r))
+	}
+	return best
+}

@@ -1,0 +1,164 @@
+package offload
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/bound"
+	"memtide/engine/enginetest"
+)
+
+// sharedChains are synthetic chains of realistic sizes and times, of the given
+// lengths; the last stage is the loss.
+var sharedChains = []string{"resnet_L20", "lognormal_L20", "resnet_L50", "lognormal_L50", "resnet_L100", "lognormal_L100"}
+
+// sharedChain reads a chain of the shared data, which are not part of the
+// project: without them the test is skipped.
+func sharedChain(tb testing.TB, name string) *engine.Chain {
+	data, err := os.ReadFile("../../../shared/data/chains/" + name + ".json")
+	if errors.Is(err, fs.ErrNotExist) {
+		tb.Skipf("the chain %s is not there: only the project's own cases are tested", name)
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var f struct {
+		UF, UB            []int64
+		Wa, Wabar, Wdelta []engine.Bytes
+		Of, Ob            []engine.Bytes
+	}
+	if err := json.Unmarshal(data, &f); err != nil {
+		tb.Fatal(err)
+	}
+	c := &engine.Chain{Name: name, Input: f.Wa[0], InputGrad: f.Wdelta[0], SeedBorn: true}
+	for k := range f.UF {
+		st := engine.Stage{
+			Forward: time.Duration(f.UF[k]) * time.Microsecond, Back: time.Duration(f.UB[k]) * time.Microsecond,
+			Saved: f.Wabar[k], Grad: f.Wdelta[k+1], FwdTemp: f.Of[k], BwdTemp: f.Ob[k],
+		}
+		if k+1 < len(f.Wa) {
+			st.Out = f.Wa[k+1]
+		}
+		c.Stages = append(c.Stages, st)
+	}
+	return c
+}
+
+// sharedProblem is a chain on a link of 12.5 GB/s within a part of what keeping
+// everything needs; nil if nothing fits into that.
+func sharedProblem(tb testing.TB, name string, percent engine.Bytes) *engine.Problem {
+	c := sharedChain(tb, name)
+	dev := engine.Device{ToHost: 12_500_000_000, ToDev: 12_500_000_000}
+	p := engine.NewChainProblem(c, dev, engine.Whole, c.StoreAllPeak()*percent/100)
+	if newStep(p).smallest() > p.Budget {
+		return nil
+	}
+	return p
+}
+
+// BenchmarkChains measures every strategy on the shared chains, and reports how
+// much above the fractional relaxation its step time is, and above its own
+// proven bound.
+func BenchmarkChains(b *testing.B) {
+	for _, s := range []*engine.Strategy{greedy, engine.Lookup("dynprog"), engine.Lookup("offloadsearch"),
+		engine.Lookup("vdnnthreshold"), engine.Lookup("tflms"), engine.Lookup("autoswap")} {
+		for _, name := range sharedChains {
+			for _, percent := range []engine.Bytes{25, 30, 50, 70, 75, 90} {
+				if s != nil {
+					b.Run(fmt.Sprintf("%s/chain=%s/budget=%d", s.Name, name, percent), func(b *testing.B) { benchmarkChain(b, s, name, percent) })
+				}
+			}
+		}
+	}
+}
+
+func benchmarkChain(b *testing.B, s *engine.Strategy, name string, percent engine.Bytes) {
+	p := sharedProblem(b, name, percent)
+	if p == nil {
+		b.Skip("nothing fits")
+	}
+	relax, _ := bound.Relax(p)
+	for b.Loop() {
+		sol, err := s.Solve(p, nil, nil)
+		if err != nil {
+			b.Skip(err)
+		}
+		b.ReportMetric(100*(float64(sol.Makespan)/float64(relax)-1), "%relax")
+		b.ReportMetric(100*(float64(sol.Makespan)/float64(sol.Bound)-1), "%bound")
+		optimal := 0.0
+		if sol.Optimal {
+			optimal = 1
+		}
+		b.ReportMetric(optimal, "optimal")
+	}
+}
+
+// TestDynprogOnChains: Algorithm 1 is exact on the shared chains, or says how far
+// it may be off, in less than a second.
+func TestDynprogOnChains(t *testing.T) {
+	for _, name := range sharedChains {
+		for _, percent := range []engine.Bytes{25, 30, 50, 70, 75, 90} {
+			p := sharedProblem(t, name, percent)
+			if p == nil {
+				continue
+			}
+			start := time.Now()
+			o, err := BestFluid(p, nil)
+			took := time.Since(start)
+			if err != nil {
+				t.Fatalf("%s at %d %%: %v", name, percent, err)
+			}
+			p.Transfers = engine.Streamed
+			plan, ok := NewPlan(p, o.Set)
+			if !ok || plan.Fluid < o.Time || plan.Fluid > o.Time+time.Duration(2*len(o.Set)) {
+				t.Errorf("%s at %d %%: the set takes %v (%v), claimed %v", name, percent, plan.Fluid, ok, o.Time)
+			}
+			if took > 3*time.Second {
+				t.Errorf("%s at %d %%: took %v", name, percent, took)
+			}
+			t.Logf("%-14s %2d %%: %v proven %v ties %v gap %v in %v", name, percent, o.Time, o.Proven(), o.Ties, o.Time-o.Bound, took.Round(time.Millisecond/10))
+		}
+	}
+}
+
+// TestSearchOnChains holds offloadsearch to what an earlier implementation of
+// the same search found in 0.3 s, in percent above the relaxation.
+func TestSearchOnChains(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		percent engine.Bytes
+		most    float64
+	}{
+		{"resnet_L20", 50, 3.2418}, {"resnet_L20", 70, 8.0857}, {"resnet_L20", 90, 0.0001},
+		{"lognormal_L20", 50, 1.2081}, {"lognormal_L20", 70, 1.1837}, {"lognormal_L20", 90, 0.3192},
+		{"resnet_L50", 30, 0.7506}, {"resnet_L50", 50, 1.1882}, {"resnet_L50", 70, 0.4949}, {"resnet_L50", 90, 0.0001},
+		{"lognormal_L50", 30, 0.1248}, {"lognormal_L50", 50, 0.001}, {"lognormal_L50", 70, 0.0013}, {"lognormal_L50", 90, 0.0008},
+		{"resnet_L100", 30, 0.4129}, {"resnet_L100", 50, 0.5748}, {"resnet_L100", 70, 0.2807}, {"resnet_L100", 90, 0.0001},
+		{"lognormal_L100", 30, 0.0002}, {"lognormal_L100", 50, 0.0001}, {"lognormal_L100", 70, 0.0001}, {"lognormal_L100", 90, 0.0001},
+	} {
+		p := sharedProblem(t, c.name, c.percent)
+		relax, _ := bound.Relax(p)
+		start := time.Now()
+		sol, err := offloadSearch.Solve(p, nil, nil)
+		took := time.Since(start)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := 100 * (float64(sol.Makespan)/float64(relax) - 1)
+		mark := ""
+		if got > c.most {
+			mark = " WORSE"
+			t.Errorf("%s at %d %%: %.4f %% above the relaxation, want at most %.4f %%", c.name, c.percent, got, c.most)
+		}
+		t.Logf("%-14s %2d %%: +%.4f (%.4f) optimal %v in %v%s %s", c.name, c.percent, got, c.most, sol.Optimal, took.Round(time.Millisecond), mark, strings.Join(sol.Notes, " "))
+	}
+}
+
+var _ = enginetest.Dump

@@ -1,0 +1,115 @@
+package offload
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/bound"
+)
+
+// usable says whether sets of values can be offloaded on a problem at all.
+func usable(p *engine.Problem) (*step, error) {
+	if p.Chain == nil {
+		return nil, engine.ErrNeedsChain
+	}
+	s := newStep(p)
+	if s.peak() <= p.Budget {
+		return s, nil
+	}
+	d := p.Device
+	if d.ToHost <= 0 || d.ToDev <= 0 {
+		return nil, engine.ErrNeedsLink
+	}
+	if least := s.smallest(); p.Budget < least {
+		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: least, Why: s.tightest()}
+	}
+	total := float64(p.Chain.Chain.ForwardTime()) + float64(p.Chain.Chain.BackTime())
+	for _, x := range s.size {
+		total += float64(x) * 1e9 * (1/float64(d.ToHost) + 1/float64(d.ToDev))
+	}
+	if total > math.MaxInt64/4 {
+		return nil, fmt.Errorf("%w: on a link of %d and %d bytes per second the transfers would take more than 70 years",
+			engine.ErrUnsupported, d.ToHost, d.ToDev)
+	}
+	return s, nil
+}
+
+// tightest names the operation that needs the most even if all that is not in
+// use is away.
+func (s *step) tightest() string {
+	least := s.smallest()
+	var before engine.Bytes
+	for i := range s.n {
+		for _, need := range []struct {
+			bytes engine.Bytes
+			op    engine.OpID
+		}{{s.needF[i], s.p.Chain.Fwd(i + 1)}, {s.needB[i], s.p.Chain.Bwd(i + 1)}} {
+			if need.bytes-before == least {
+				return fmt.Sprintf("%s needs it, even with everything else on the host", s.p.Graph.Ops[need.op].Name)
+			}
+		}
+		before += s.size[i]
+	}
+	return ""
+}
+
+// mustPlan is plan for sets that fit.
+func (s *step) mustPlan(set []bool) *Plan {
+	plan, ok := s.plan(set)
+	if !ok {
+		panic(fmt.Sprintf("offload: no plan for %v within %d bytes, although %d are enough for all", set, s.p.Budget, s.smallest()))
+	}
+	return plan
+}
+
+// What Optimal and Bound range over.
+const (
+	withinAll     = "schedules that offload and do not recompute"
+	withinOrdered = "schedules that offload, do not recompute, and fetch nothing before the last offload"
+)
+
+// claim is a solution that is being written.
+type claim struct{ *engine.Solution }
+
+// solution is what any strategy can claim about a plan.
+func (p *Plan) solution() claim {
+	lower, name := bound.Of(p.step.p, engine.MayOffload)
+	sol := &engine.Solution{
+		Schedule: p.Schedule(),
+		Makespan: p.Makespan,
+		Peak:     p.Peak,
+		Optimal:  p.Makespan <= lower,
+		Within:   withinAll,
+		Bound:    lower,
+	}
+	if len(p.Transfers) == 0 {
+		sol.Notes = append(sol.Notes, "Everything fits: nothing is offloaded.")
+		return claim{sol}
+	}
+	sol.Notes = append(sol.Notes,
+		fmt.Sprintf("Offloads %d of %d activations.", len(p.Transfers), p.step.n),
+		fmt.Sprintf("Lower bound: %s.", name))
+	return claim{sol}
+}
+
+// ordered adds that no ordered schedule is faster than least. That is said only
+// where it is more than what holds for all schedules.
+func (c claim) ordered(least time.Duration) {
+	if c.Optimal || least <= c.Bound {
+		return
+	}
+	c.Within, c.Bound = withinOrdered, least
+	c.Optimal = c.Makespan <= least
+	c.Notes = append(c.Notes, "The bound holds for schedules in which all offloads come before all fetches: one that mixes them can be faster (Lemma 3 of paper 000 is false).")
+}
+
+// short is a duration for people, to four digits.
+func short(d time.Duration) time.Duration {
+	unit := time.Duration(1)
+	for d/unit >= 10_000 {
+		unit *= 10
+	}
+	return d.Round(unit)
+}

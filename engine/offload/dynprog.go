@@ -1,0 +1,148 @@
+package offload
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"memtide/engine"
+)
+
+func init() { engine.Register(dynprog) }
+
+// paper000 is the source of the model of this package.
+func paper000(section string) engine.Cite {
+	return engine.Cite{
+		Text:    "Beaumont, Eyraud-Dubois and Shilova: Optimal GPU-CPU Offloading Strategies for Deep Neural Network Training. Euro-Par 2020",
+		ID:      "10.1007/978-3-030-57675-2_10",
+		Section: section,
+	}
+}
+
+var dynprog = &engine.Strategy{
+	Name:  "dynprog",
+	Title: "Optimal set for streamed transfers",
+	Doc: `Offloads the set of activations that would be the best one if transfers were streamed.
+
+Transfers that give and take room byte by byte ("fractional communications")
+make the choice of the set a dynamic program over the stages: Algorithm 1 of the
+paper, corrected in six places. The set that it finds is then played with the
+transfers that the device has, so with whole ones another set can be faster:
+that is what offloadsearch looks for. Of several equally good sets it takes the
+one with the fewest bytes, and of those one of early activations. If the greedy
+set turns out faster when played, that is taken instead.
+
+The program is solved by label setting. Where a local search reaches the bound
+of Theorem 2 there is nothing left to prove. The result is the best of all
+schedules in which all offloads come before all fetches; Lemma 3 of the paper,
+which says that no schedule at all is faster, is false.`,
+	Class: engine.MayOffload,
+	Cites: []engine.Cite{paper000("4 (Algorithm 1, DYNPROG)")},
+	Solve: solveDynprog,
+}
+
+// FluidOptimum is what is known about the best set for streamed transfers.
+type FluidOptimum struct {
+	Set   []bool        // over x_0..x_{n-1}, by the tie-break of dynprog
+	Time  time.Duration // its step time with fractional communications
+	Bound time.Duration // no ordered schedule is faster
+	Ties  bool          // no equally fast set is better by the tie-break: proven
+}
+
+// Proven says that no set is faster with fractional communications.
+func (o *FluidOptimum) Proven() bool { return o.Time <= o.Bound }
+
+// BestFluid finds the set that is the fastest one with fractional communications
+// [Algorithm 1 of paper 000]. The errors are those of a strategy; when time runs
+// out, the best set so far comes with the context's error.
+func BestFluid(p *engine.Problem, poll *engine.Poll) (*FluidOptimum, error) {
+	s, err := usable(p)
+	if err != nil {
+		return nil, err
+	}
+	if err := poll.Err(); err != nil {
+		return nil, err
+	}
+	return bestFluidSet(s, poll), poll.Err()
+}
+
+// How much local search may evaluate before labels have to prove the rest.
+const (
+	fluidEvaluations = 40_000
+	fluidSeed        = 1
+)
+
+// bestFluidSet works in three steps, each only if the one before has left
+// something to prove: a local search that stops at the bound of Theorem 2, labels
+// that tell equally fast sets apart, and labels that do not.
+func bestFluidSet(s *step, poll *engine.Poll) *FluidOptimum {
+	if s.peak() <= s.p.Budget {
+		d := s.p.Chain.Chain.ForwardTime() + s.p.Chain.Chain.BackTime()
+		return &FluidOptimum{Set: make([]bool, s.n), Time: d, Bound: d, Ties: true}
+	}
+	m := newModel(s, fluid)
+	least := int64(m.nanoseconds(m.relax())) * m.tick // step times are whole nanoseconds
+	sr := newSearch(m, firstValues(s.size, m.excess), least, fluidEvaluations, poll)
+	sr.steepest()
+	sr.iterate(rand.New(rand.NewPCG(fluidSeed, 0)))
+
+	ties := newLabels(m, sr.best, true, poll)
+	ties.run()
+	best, bound := ties, max(least, min(ties.best, ties.cut))
+	if bound < ties.best && poll.Err() == nil {
+		plain := newLabels(m, ties.set, false, poll)
+		plain.run()
+		bound = max(bound, min(plain.best, plain.cut))
+		if plain.best < best.best {
+			best = plain
+		}
+	}
+	set := slices.Clone(best.set)
+	for i, x := range s.size {
+		set[i] = set[i] && x > 0
+	}
+	return &FluidOptimum{Set: set, Time: m.nanoseconds(best.best), Bound: m.nanoseconds(bound),
+		Ties: best == ties && ties.cut > ties.best}
+}
+
+func solveDynprog(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
+	if _, err := engine.Lookup("dynprog").Parse(args); err != nil {
+		return nil, err
+	}
+	s, err := usable(p)
+	if err != nil {
+		return nil, err
+	}
+	if err := poll.Err(); err != nil {
+		return nil, err
+	}
+	o := bestFluidSet(s, poll)
+	plan := s.mustPlan(o.Set)
+	note := ""
+	if g := s.mustPlan(firstValues(s.size, s.peak()-p.Budget)); g.Makespan < plan.Makespan {
+		plan, note = g, "Played, the greedy set is faster than the set of Algorithm 1, so it is taken."
+	}
+	sol := plan.solution()
+	sol.ordered(o.Bound)
+	if len(plan.Transfers) > 0 {
+		sol.Notes = append(sol.Notes, o.note())
+	}
+	if note != "" {
+		sol.Notes = append(sol.Notes, note)
+	}
+	return sol.Solution, poll.Err()
+}
+
+// note says what is proven about the set.
+func (o *FluidOptimum) note() string {
+	ties := ""
+	if !o.Ties {
+		ties = " Of equally good sets, the one with the fewest bytes was not looked for exhaustively."
+	}
+	if o.Proven() {
+		return fmt.Sprintf("With streamed transfers this set would take %v: proven optimal among ordered schedules (Algorithm 1).%s", short(o.Time), ties)
+	}
+	return fmt.Sprintf("With streamed transfers the set of Algorithm 1 would take %v; the search was stopped, and %v is proven to be out of reach of ordered schedules.%s",
+		short(o.Time), short(o.Bound), ties)
+}

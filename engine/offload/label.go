@@ -1,0 +1,234 @@
+package offload
+
+import (
+	"slices"
+	"sort"
+
+	"memtide/engine"
+)
+
+// label is a decision about x_0..x_{i-1}, as Algorithm 1 of paper 000 sees it,
+// in ticks of a fluid model.
+type label struct {
+	away  engine.Bytes // what is to leave; the paper's M_F less what is pending is the total less this
+	pend  int64        // [Delta_F] how long the link still needs at the end of F_{i-1}; negative: idle for so long
+	pendB int64        // [Delta_B] the same in the backward pass, in reversed time
+	idle  int64        // [IDLE] what the operations have waited, in both passes
+	tie   int64        // sum of x_i*(1000+i) over what is to leave; see ties
+	from  int32        // the label of x_0..x_{i-2} that it continues
+	sent  bool         // x_{i-1} is to leave
+}
+
+// labels is Algorithm 1 of paper 000, corrected, by label setting. In the
+// paper's form it tabulates every state that memory and the two pending amounts
+// can take; here only states are kept that no other one dominates, and that may
+// still lead to a set as fast as the best one known.
+//
+// One label dominates another if at least as much is to leave and, after it has
+// waited for as long as its links are behind those of the other, it has not
+// waited longer: each unit of waiting moves a byte or is one of an idle link, so
+// every later decision of the other is open to it and costs no more.
+//
+// Corrections to the algorithm as printed: the feasibility test uses the
+// positive parts of the pending amounts, Delta_B is the data of x_{i-1}..x_0,
+// and in the last step R_j^B has |y_{j+1}| and R_j^F does not count |y_{L+1}|.
+// Here needB_j contains |y_j| and |y_{j+1}|, and needF_j no gradient that is not
+// held at that time.
+type labels struct {
+	m      *model
+	rem    []remainder
+	ties   bool // tell equally fast sets apart: fewest bytes, then the earliest
+	cap    int  // labels that are kept after each stage
+	work   int  // comparisons that are left
+	poll   *engine.Poll
+	best   int64 // the best step time that is known; sets as fast as this are of interest
+	tie    int64 // of the best set
+	set    []bool
+	cut    int64 // the least bound of what was left out; never if nothing was
+	stages [][]label
+	kept   [][5]int64
+}
+
+// newLabels starts from a set that fits.
+func newLabels(m *model, start []bool, ties bool, poll *engine.Poll) *labels {
+	l := &labels{m: m, rem: m.bounds(), ties: ties, cap: 50_000, work: 60_000_000, poll: poll,
+		best: m.time(start), set: slices.Clone(start), cut: never}
+	for i, sent := range start {
+		if sent {
+			l.tie += l.weight(i)
+		}
+	}
+	return l
+}
+
+// weight is what x_i adds to the tie-break: among equally fast sets the one with
+// the fewest bytes is taken, roughly, and the earlier ones of them.
+func (l *labels) weight(i int) int64 {
+	if !l.ties {
+		return 0
+	}
+	return int64(l.m.size[i]) * int64(1000+i)
+}
+
+// run decides everything. The best set is then in set, and best is its step
+// time: the least of all sets if cut is not below it.
+func (l *labels) run() {
+	l.stages = [][]label{{{from: -1}}}
+	for i := range l.m.n {
+		next := l.expand(i)
+		next = l.undominated(next)
+		if len(next) > l.cap {
+			l.drop(i+1, next)
+			next = next[:l.cap:l.cap]
+		}
+		l.stages = append(l.stages, next)
+		if l.poll.Err() != nil {
+			l.cut = min(l.cut, l.leastOf(i+1, next))
+			return
+		}
+	}
+	last := l.stages[l.m.n]
+	for k := range last {
+		c := &last[k]
+		t := l.m.compute + c.idle + l.final(c)
+		if t < l.best || t == l.best && c.tie < l.tie {
+			l.best, l.tie = t, c.tie
+			l.trace(k)
+		}
+	}
+}
+
+// expand decides x_i in every label.
+func (l *labels) expand(i int) (next []label) {
+	m := l.m
+	for k := range l.stages[i] {
+		c := &l.stages[i][k]
+		roomF, roomB := m.overF[i]-c.away, m.overB[i]-c.away
+		if roomF > 0 || roomB > 0 {
+			continue
+		}
+		waitF := max(0, max(c.pend, 0)+int64(roomF)*m.out1)
+		waitB := max(0, max(c.pendB, 0)+int64(roomB-m.part)*m.in1)
+		keep := *c
+		keep.from, keep.sent = int32(k), false
+		keep.idle += waitF + waitB
+		keep.pend -= waitF + m.timeF[i]
+		keep.pendB -= waitB + m.timeB[i]
+		next = l.offer(next, i+1, keep)
+		if m.size[i] == 0 {
+			continue
+		}
+		send := keep
+		send.sent = true
+		send.away += m.size[i]
+		send.pend = max(c.pend, 0) + m.out[i] - waitF - m.timeF[i]
+		send.pendB = max(keep.pendB, 0) + m.in[i]
+		send.tie += l.weight(i)
+		next = l.offer(next, i+1, send)
+	}
+	return next
+}
+
+// offer appends a label unless no set that continues it is of interest.
+func (l *labels) offer(next []label, i int, c label) []label {
+	least := l.least(i, &c)
+	if least > l.best || least == l.best && (!l.ties || l.leastTie(i, &c) >= l.tie) {
+		return next
+	}
+	return append(next, c)
+}
+
+func (l *labels) least(i int, c *label) int64 {
+	return l.m.compute + c.idle + l.rem[i].atLeast(l.m, c.away, c.pend, c.pendB)
+}
+
+// leastTie is the least tie-break of all sets that continue a label: what is
+// still missing has to leave, x_i at the earliest.
+func (l *labels) leastTie(i int, c *label) int64 {
+	return c.tie + max(0, int64(l.m.excess-c.away))*int64(1000+i)
+}
+
+func (l *labels) leastOf(i int, all []label) int64 {
+	least := int64(never)
+	for k := range all {
+		least = min(least, l.least(i, &all[k]))
+	}
+	return least
+}
+
+// drop leaves out the labels with the largest bounds, and remembers the least of
+// them.
+func (l *labels) drop(i int, all []label) {
+	sort.SliceStable(all, func(a, b int) bool { return l.least(i, &all[a]) < l.least(i, &all[b]) })
+	l.cut = min(l.cut, l.least(i, &all[l.cap]))
+}
+
+// undominated removes the labels that another one dominates.
+func (l *labels) undominated(all []label) []label {
+	slices.SortFunc(all, compareLabels)
+	l.kept = l.kept[:0]
+	out := all[:0]
+	for k := range all {
+		c := &all[k]
+		key := [5]int64{c.idle, c.idle + c.pend, c.idle + c.pendB, c.idle + c.pend + c.pendB, c.tie}
+		if l.work > 0 && l.dominated(&key) {
+			continue
+		}
+		l.kept = append(l.kept, key)
+		out = append(out, *c)
+	}
+	return out
+}
+
+// compareLabels orders labels so that none is dominated by a later one.
+func compareLabels(a, b label) int {
+	for _, d := range [...]int64{int64(b.away - a.away), a.idle - b.idle, a.idle + a.pend - b.idle - b.pend,
+		a.idle + a.pendB - b.idle - b.pendB, a.idle + a.pend + a.pendB - b.idle - b.pend - b.pendB, a.tie - b.tie} {
+		if d != 0 {
+			return int(max(-1, min(d, 1)))
+		}
+	}
+	return 0
+}
+
+// dominated looks for a kept key that is nowhere above key; all kept ones have
+// at least as much away. What has dominated before moves to the front.
+func (l *labels) dominated(key *[5]int64) bool {
+	for k := range l.kept {
+		q := &l.kept[k]
+		if q[0] <= key[0] && q[3] <= key[3] && q[1] <= key[1] && q[2] <= key[2] && q[4] <= key[4] {
+			l.kept[k/2], l.kept[k] = l.kept[k], l.kept[k/2]
+			l.work -= k + 1
+			return true
+		}
+	}
+	l.work -= len(l.kept)
+	return false
+}
+
+// final is what a complete decision still has to wait [e_G]: for the order of
+// the transfers, and for B_j and F_j that no wait of their own pass has covered.
+func (l *labels) final(c *label) int64 {
+	m := l.m
+	wait := max(0, c.pend+c.pendB)
+	var after int64
+	for j := m.n - 1; j >= 0 && after < -c.pendB; j-- {
+		wait = max(wait, int64(m.overB[j]-c.away)*m.out1+max(c.pend, 0)-after)
+		after += m.timeB[j]
+	}
+	after = 0
+	for j := m.n - 1; j >= 0 && after < -c.pend; j-- {
+		wait = max(wait, int64(m.overF[j]-m.part-c.away)*m.in1+max(c.pendB, 0)-after)
+		after += m.timeF[j]
+	}
+	return wait
+}
+
+// trace reads the set of a label of the last stage.
+func (l *labels) trace(k int) {
+	for i := l.m.n; i > 0; i-- {
+		c := &l.stages[i][k]
+		l.set[i-1] = c.sent
+		k = int(c.from)
+	}
+}

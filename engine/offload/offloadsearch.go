@@ -1,0 +1,103 @@
+package offload
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"memtide/engine"
+)
+
+func init() { engine.Register(offloadSearch) }
+
+var offloadSearch = &engine.Strategy{
+	Name:  "offloadsearch",
+	Title: "Best set for real transfers",
+	Doc: `Looks for the set of activations whose schedule is the fastest one with the transfers that the device has.
+
+Paper 000 chooses the set with transfers in mind that give and take room byte by
+byte. Frameworks copy whole tensors. This method evaluates whole schedules: from
+the greedy set and that of Algorithm 1 it changes one activation, or exchanges
+two, as long as that helps, then starts again from a disturbed best set. A
+branch and bound over all sets proves the result where it finishes; otherwise
+the set is the best one found. It is ours; no paper has it.`,
+	Class: engine.MayOffload,
+	Cites: []engine.Cite{paper000("3.2 and 4: the schedule of a set")},
+	Params: []engine.Param{
+		{Name: "seed", Title: "Seed", Doc: "Start of the random numbers. The same seed gives the same result.", Default: "1", Min: 0, Max: 1_000_000},
+		{Name: "evaluations", Title: "Evaluations", Doc: "How many schedules the local search may evaluate. More can find a faster one and takes longer.",
+			Default: "150000", Min: 0, Max: 100_000_000},
+	},
+	Solve: solveOffloadSearch,
+}
+
+// The branch and bound runs twice: briefly before the local search, which small
+// problems do not need, and for longer after it.
+const (
+	branchesBefore = 20_000
+	branchesAfter  = 300_000
+	maxBranchDepth = 500 // values; deeper recursion is not good for a browser
+)
+
+func solveOffloadSearch(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
+	args, err := engine.Lookup("offloadsearch").Parse(args)
+	if err != nil {
+		return nil, err
+	}
+	s, err := usable(p)
+	if err != nil {
+		return nil, err
+	}
+	if err := poll.Err(); err != nil {
+		return nil, err
+	}
+	found := bestSet(s, uint64(args.Int("seed")), args.Int("evaluations"), poll)
+	sol := s.mustPlan(found.set).solution()
+	switch {
+	case found.proven:
+		sol.ordered(sol.Makespan)
+	default:
+		sol.Notes = append(sol.Notes, fmt.Sprintf("Best found: %d evaluations from seed %s. It is not proven that no other set is faster.", found.evaluations, args["seed"]))
+	}
+	return sol.Solution, poll.Err()
+}
+
+// bestFound is the result of a search among sets.
+type bestFound struct {
+	set         []bool
+	value       int64 // nanoseconds
+	proven      bool  // no set is faster
+	evaluations int   // of the local search
+}
+
+// bestSet looks for the set with the fastest ordered schedule.
+func bestSet(s *step, seed uint64, evaluations int, poll *engine.Poll) bestFound {
+	set := firstValues(s.size, s.peak()-s.p.Budget)
+	if s.peak() <= s.p.Budget {
+		return bestFound{set: set, value: int64(s.p.Chain.Chain.ForwardTime() + s.p.Chain.Chain.BackTime()), proven: true}
+	}
+	how := whole
+	if s.streamed {
+		how = streamed
+	}
+	m, ideal := newModel(s, how), newModel(s, fluid)
+	floor := int64(ideal.nanoseconds(ideal.relax()))
+	sr := newSearch(m, set, floor, evaluations, poll)
+	sr.steepest()
+	found := func(proven bool) bestFound {
+		return bestFound{set: sr.best, value: sr.value, proven: proven, evaluations: max(0, evaluations-max(0, sr.left))}
+	}
+	branched := func(branches int) bool {
+		if s.n > maxBranchDepth {
+			return false
+		}
+		b := newBranch(m, ideal, sr.best, sr.value, branches, poll)
+		done := b.run()
+		sr.best, sr.value = b.best, b.value
+		return done
+	}
+	if sr.value <= floor || branched(branchesBefore) {
+		return found(true)
+	}
+	sr.iterate(rand.New(rand.NewPCG(seed, 0)))
+	return found(sr.value <= floor || branched(branchesAfter))
+}

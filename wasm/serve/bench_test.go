@@ -1,0 +1,37 @@
+package serve
+
+import (
+	"context"
+	"testing"
+
+	"memtide/wasm/proto"
+)
+
+// BenchmarkAnswer is what a worker does for one movement of the budget: solve,
+// play, check, bound, and encode the answer.
+func BenchmarkAnswer(b *testing.B) {
+	for _, preset := range []string{"resnet50-b32", "resnet101-b32"} {
+		b.Run("net="+preset, func(b *testing.B) {
+			var s Server
+			req := &proto.Request{Op: proto.OpSolve, Solve: &proto.Solve{
+				Setting: setting(preset), Method: proto.Method{Strategy: "rotor"}, Budget: proto.Budget{BasisPoints: 6000},
+			}}
+			size := 0
+			for b.Loop() {
+				s.Handle(context.Background(), req, func(r *proto.Reply) {
+					if r.Failure != nil {
+						b.Fatal(r.Failure)
+					}
+					message, err := proto.EncodeReply(r)
+					if err != nil {
+						b.Fatal(err)
+					}
+					if r.Kind == proto.KindResult {
+						size = len(message)
+					}
+				})
+			}
+			b.ReportMetric(float64(size), "message-bytes")
+		})
+	}
+}

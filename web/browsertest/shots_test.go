@@ -1,0 +1,57 @@
+//go:build !js
+
+package browsertest
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// hover points at the memory in the middle of the picture.
+const hover = `(() => {
+	const e = document.querySelector('[data-testid="memory"] .paint'), b = e.getBoundingClientRect();
+	e.dispatchEvent(new PointerEvent("pointermove", {bubbles: true, clientX: b.left + b.width * 0.6, clientY: b.top + b.height * 0.75}));
+})()`
+
+// TestShots writes pictures of the page for people to look at, to the directory
+// named by MEMTIDE_SHOTS.
+func TestShots(t *testing.T) {
+	dir := os.Getenv("MEMTIDE_SHOTS")
+	if dir == "" {
+		t.Skip("MEMTIDE_SHOTS names no directory")
+	}
+	for _, c := range []struct {
+		name          string
+		address       string
+		width, height int64
+		dark          bool
+		script        string
+	}{
+		{"light", "", 1440, 1000, false, ""},
+		{"dark", "", 1440, 1000, true, ""},
+		{"offload", "#v=1&p=vgg16-b64&s=greedy&m=80%25", 1440, 1000, false, hover},
+		{"small", "#v=1&p=resnet101-b32&m=100MiB", 1280, 900, false, ""},
+		{"table", "#v=1&p=resnet101-b32&s=greedy&m=70%25&t=150-260", 1280, 1100, true, `document.querySelector('[data-do="table"]').click()`},
+		{"help", "", 1280, 900, false, `document.querySelector('[data-do="help"]').click()`},
+		{"gpt", "#v=1&p=gpt2medium-b8", 1440, 1000, false, hover},
+		{"mobile", "", 390, 1900, false, ""},
+		{"mobiledark", "#v=1&p=resnet101-b32&s=greedy&m=70%25", 390, 844, true, ""},
+		{"tablet", "", 820, 1180, false, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := New(t)
+			p.Viewport(c.width, c.height)
+			p.Dark(c.dark)
+			p.Navigate(c.address)
+			p.Wait(`document.querySelector(".paint canvas") && document.querySelector(".curve-status progress").hidden`, time.Minute)
+			Eval[bool](p, c.script+"; true")
+			time.Sleep(700 * time.Millisecond)
+			if err := os.WriteFile(filepath.Join(dir, c.name+".png"), p.Shot(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			t.Log(p.Console())
+		})
+	}
+}

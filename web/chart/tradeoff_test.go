@@ -1,0 +1,139 @@
+package chart
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"memtide/engine"
+	_ "memtide/engine/all"
+	"memtide/wasm/proto"
+	"memtide/web/draw"
+	"memtide/web/state"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+const ms = time.Millisecond
+
+func line(strategy, title string, points ...state.LinePoint) state.Line {
+	return state.Line{Method: proto.Method{Strategy: strategy}, Title: title, Points: points}
+}
+
+// example is two strategies, a bound and a region in which nothing fits.
+func example() *Plot {
+	g := engine.GiB
+	p := &Plot{
+		Width: 316, Height: 248, Chosen: "rotor", Budget: 5 * g / 2, From: g / 2, To: 9 * g / 2, Fits: g,
+		KeepAll: state.LinePoint{Budget: 4 * g, StepTime: 100 * ms},
+		Now:     state.LinePoint{Budget: 5 * g / 2, StepTime: 112 * ms},
+		Lines: []state.Line{
+			line("greedy", "Greedy offload", state.LinePoint{Budget: 3 * g / 2, StepTime: 290 * ms}, state.LinePoint{Budget: 3 * g, StepTime: 150 * ms}, state.LinePoint{Budget: 4 * g, StepTime: 100 * ms}),
+			line("rotor", "Optimal recomputation", state.LinePoint{Budget: g, StepTime: 130 * ms}, state.LinePoint{Budget: 5 * g / 2, StepTime: 112 * ms}, state.LinePoint{Budget: 4 * g, StepTime: 100 * ms}),
+			line("sequential", "Equal segments", state.LinePoint{Budget: g, StepTime: 131 * ms}, state.LinePoint{Budget: 4 * g, StepTime: 120 * ms}),
+		},
+		Bounds: []state.Line{line("greedy", "bound for offload", state.LinePoint{Budget: g, StepTime: 250 * ms}, state.LinePoint{Budget: 4 * g, StepTime: 100 * ms})},
+	}
+	p.Low, p.Top = p.rangeOfSlowdowns()
+	return p
+}
+
+func TestOptionGolden(t *testing.T) {
+	raw, err := example().Option(Look{Colours: draw.Palette(draw.Light), Font: "sans-serif"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got bytes.Buffer
+	if err := json.Indent(&got, raw, "", " "); err != nil {
+		t.Fatalf("the option is no JSON: %v", err)
+	}
+	got.WriteByte('\n')
+	file := filepath.Join("testdata", "tradeoff.json")
+	if *update {
+		if err := os.WriteFile(file, got.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got.Bytes(), want) {
+		t.Errorf("the option differs from %s (go test -update rewrites it, then look at it):\n%s", file, got.String())
+	}
+}
+
+// Two lines never have the same dash: they are told apart without colour.
+func TestDashesDiffer(t *testing.T) {
+	seen := map[string]int{}
+	for i, d := range dashes {
+		key, _ := json.Marshal(d)
+		if j, ok := seen[string(key)]; ok {
+			t.Errorf("dashes %d and %d are both %s", j, i, key)
+		}
+		seen[string(key)] = i
+	}
+}
+
+func TestLabelsDoNotOverlap(t *testing.T) {
+	p := example()
+	var heights []float64
+	ends := append(append([]state.Line{}, p.Bounds...), p.Lines...)
+	for i, l := range p.labels() {
+		y := p.end(&ends[i]) - l.y
+		if y < top || y > p.Height-bottom {
+			t.Errorf("label %q is at %.1f; want it within the plot, %.1f to %.1f", ends[i].Title, y, top, p.Height-bottom)
+		}
+		for j, other := range heights {
+			if math.Abs(other-y) < labelHeight-0.1 {
+				t.Errorf("labels %q at %.1f and %q at %.1f overlap", ends[i].Title, y, ends[j].Title, other)
+			}
+		}
+		heights = append(heights, y)
+	}
+}
+
+// What is far too slow leaves the plot at its upper edge.
+func TestLinesEndAtTheEdge(t *testing.T) {
+	p := example()
+	l := line("greedy", "slow", state.LinePoint{Budget: engine.GiB, StepTime: 5000 * ms}, state.LinePoint{Budget: 2 * engine.GiB, StepTime: 150 * ms})
+	pts := p.inside(&l)
+	if len(pts) != 2 || pts[1].Budget != 2*engine.GiB || math.Abs(p.Y(pts[1].StepTime)-top) > 0.5 {
+		t.Errorf("points %+v, the last at %.1f; want two, the last above the first at the edge, %.1f", pts, p.Y(pts[len(pts)-1].StepTime), top)
+	}
+}
+
+func TestNearest(t *testing.T) {
+	p := example()
+	for _, c := range []struct {
+		name     string
+		x, y     float64
+		strategy string
+		budget   engine.Bytes
+	}{
+		{"on a point", p.X(engine.GiB), p.Y(130 * ms), "rotor", engine.GiB},
+		{"above the others", p.X(3 * engine.GiB), p.Y(150*ms) - 3, "greedy", 3 * engine.GiB},
+		{"all three meet: the chosen one", p.X(4 * engine.GiB), p.Y(100 * ms), "rotor", 4 * engine.GiB},
+		{"beside the plot", 2, p.Y(100 * ms), "", 0},
+		{"far from every line", p.X(4 * engine.GiB), top + 4, "", 0},
+	} {
+		got, ok := p.Nearest(c.x, c.y)
+		if ok != (c.strategy != "") || ok && (got.Strategy != c.strategy || got.Budget != c.budget) {
+			t.Errorf("%s: nearest is %+v, %v; want %s at %d", c.name, got, ok, c.strategy, c.budget)
+		}
+	}
+}
+
+func TestBudgetAtInvertsX(t *testing.T) {
+	p := example()
+	for b := p.From; b <= p.To; b += 77 * engine.MiB {
+		if got := p.BudgetAt(p.X(b)); got-b > 1024 || b-got > 1024 {
+			t.Errorf("budget at the place of %d is %d", b, got)
+		}
+	}
+}

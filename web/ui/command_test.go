@@ -1,0 +1,163 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"memtide/engine"
+	_ "memtide/engine/all"
+	"memtide/profiles/preset"
+	"memtide/wasm/proto"
+	"memtide/web/state"
+)
+
+func TestCommands(t *testing.T) {
+	s := first(t)
+	r := s.BudgetRange()
+	device := preset.Devices()[len(preset.Devices())-1]
+	for _, c := range []struct {
+		in   Command
+		want state.Message
+	}{
+		{Command{Do: "budget", Value: "7"}, state.SetBudget{Bytes: r.At(7)}},
+		{Command{Do: "budget", Value: "7", Settled: true}, state.SetBudget{Bytes: r.At(7), Settled: true}},
+		{Command{Do: "budget-text", Value: "3", Settled: false}, state.Type{Field: "budget-text", Text: "3"}},
+		{Command{Do: "budget-text", Value: "3 GiB", Settled: true}, state.SetBudget{Bytes: 3 * engine.GiB, Settled: true}},
+		{Command{Do: "bandwidth", Value: "10", Settled: true}, state.SetBandwidth{Rate: 2e9, Settled: true}},
+		{Command{Do: "bandwidth-text", Value: "12.5 GB/s", Settled: true}, state.SetBandwidth{Rate: 12.5e9, Settled: true}},
+		{Command{Do: "preset", Value: "vgg16", Settled: true}, state.PickPreset{ID: fmt.Sprintf("vgg16-b%d", preset.Lookup("vgg16").DefaultBatch)}},
+		{Command{Do: "preset", Value: "", Settled: true}, nil},
+		{Command{Do: "batch", Value: "64", Settled: true}, state.PickPreset{ID: "resnet101-b64"}},
+		{Command{Do: "device", Value: device.ID, Settled: true}, state.SetDevice{ID: device.ID, Device: device.Device}},
+		{Command{Do: "duplex", Value: "full", Settled: true}, state.SetDuplex{Duplex: engine.FullDuplex}},
+		{Command{Do: "transfers", Value: "streamed", Settled: true}, state.SetTransfers{Transfers: engine.Streamed}},
+		{Command{Do: "strategy", Value: "greedy", Settled: true}, state.SetStrategy{Name: "greedy"}},
+		{Command{Do: "theme", Settled: true}, state.SetTheme{Theme: "light"}},
+		{Command{Do: "rows-on", Settled: true}, state.ScrollTable{Top: tableRows}},
+		{Command{Do: "nothing", Settled: true}, nil},
+	} {
+		if got := c.in.Message(s); got != c.want {
+			t.Errorf("%+v: message %#v; want %#v", c.in, got, c.want)
+		}
+	}
+}
+
+func TestCommandsRefuse(t *testing.T) {
+	s := first(t)
+	for _, c := range []struct {
+		in   Command
+		want string // part of the text
+	}{
+		{Command{Do: "budget-text", Value: "lots", Settled: true}, "lots"},
+		{Command{Do: "bandwidth-text", Value: "-3", Settled: true}, "-3"},
+		{Command{Do: "batch", Value: "0", Settled: true}, `"0"`},
+		{Command{Do: "batch", Value: "many", Settled: true}, "many"},
+	} {
+		m, ok := c.in.Message(s).(state.Refuse)
+		if !ok || !strings.Contains(m.Text, c.want) {
+			t.Errorf("%+v: message %#v; want a refusal that names %q", c.in, c.in.Message(s), c.want)
+		}
+	}
+}
+
+// The button names a rounded size; the budget that it sets must suffice.
+func TestActSetsEnough(t *testing.T) {
+	s := first(t)
+	for _, smallest := range []engine.Bytes{1, 1023, engine.GiB + 1, 3*engine.GiB + 123456789, 777 * engine.MiB} {
+		s.Misfit = &state.Misfit{Budget: 1, Smallest: smallest}
+		m, ok := Command{Do: "act", Settled: true}.Message(s).(state.SetBudget)
+		if !ok || m.Bytes < smallest || m.Bytes > smallest+smallest/50+1 {
+			t.Errorf("smallest %d: message %#v; want a budget at least that, and hardly more", smallest, m)
+		}
+		text := (&Notice{S: s}).Action()
+		if text == "" {
+			t.Errorf("smallest %d: the button has no text", smallest)
+		}
+	}
+}
+
+func TestKeys(t *testing.T) {
+	s := first(t)
+	for _, c := range []struct {
+		key  Key
+		want state.Message
+	}{
+		{Key{Code: "KeyN", Key: "n"}, state.StepWait{By: 1}},
+		{Key{Code: "KeyP", Key: "p"}, state.StepWait{By: -1}},
+		{Key{Code: "KeyI", Key: "i"}, state.FollowCause{}},
+		{Key{Code: "BracketLeft", Key: "["}, state.StepBudget{Steps: -1}},
+		{Key{Code: "BracketRight", Key: "}", Shift: true}, state.StepBudget{Steps: 10}},
+		{Key{Code: "Digit0", Key: "0"}, state.SetRange{}},
+		{Key{Code: "Slash", Key: "?", Shift: true}, state.ToggleHelp{}},
+		{Key{Code: "Escape", Key: "Escape"}, state.Dismiss{}},
+		{Key{Code: "KeyT", Key: "t"}, state.ToggleTable{}},
+		// On AZERTY the key at the place of W types z: the place wins.
+		{Key{Code: "KeyW", Key: "z"}, zoomed(s, 0.7, 0.5)},
+	} {
+		a, ok := keyOf(c.key)
+		if got := a.act(s); !ok || got != c.want {
+			t.Errorf("%+v: message %#v, %v; want %#v", c.key, got, ok, c.want)
+		}
+	}
+	if _, ok := keyOf(Key{Code: "KeyX", Key: "x"}); ok {
+		t.Error("the key X is taken; want it left to the browser")
+	}
+}
+
+func TestZoomKeepsThePlace(t *testing.T) {
+	s := first(t)
+	end := s.Shown.Solved.Trace.Makespan
+	s.Update(zoomed(s, 0.5, 0.25))
+	v := visible(s)
+	at := func(v stretch) float64 { return float64(v.from) + 0.25*float64(v.length) }
+	if got, want := at(v), 0.25*float64(end); got < want-2 || got > want+2 {
+		t.Errorf("after zooming at a quarter it is at %.0f ns; want %.0f", got, want)
+	}
+	s.Update(movedTo(s, end))
+	if v = visible(s); v.from+v.length != end {
+		t.Errorf("panned too far right the view ends at %v; want the end, %v", v.from+v.length, end)
+	}
+	s.Update(zoomed(s, 4, 0.5))
+	if !visible(s).whole() {
+		t.Errorf("zoomed out the view is %+v; want all", visible(s))
+	}
+}
+
+func TestLinkRoundTrip(t *testing.T) {
+	s := first(t)
+	if l := linkOf(s, nil); l.String() != "v=1&p=resnet101-b32" {
+		t.Errorf("link of the default is %q; want only the preset", l.String())
+	}
+	custom := s.Choice
+	custom.Device, custom.ToDev, custom.ToHost, custom.Duplex = "", 7e9, 6e9, engine.FullDuplex
+	other := preset.Devices()[len(preset.Devices())-1]
+	device := s.Choice
+	device.Device, device.ToDev, device.ToHost, device.Duplex = other.ID, other.ToDev, other.ToHost, other.Duplex
+	budget := s.Choice
+	budget.Budget, budget.Strategy, budget.Transfers = proto.Budget{Bytes: 123456789}, "greedy", engine.Streamed
+	args := s.Choice
+	args.Strategy, args.Args = argsOfSome()
+	for _, c := range []state.Choice{s.Choice, custom, device, budget, args} {
+		s.Choice = c
+		l := linkOf(s, nil)
+		back, notes := choiceOf(l)
+		if !back.Equal(c) || len(notes) > 0 {
+			t.Errorf("%s\n is read as %+v, notes %q\n want %+v", l.String(), back, notes, c)
+		}
+	}
+}
+
+// argsOfSome is a strategy that has a parameter, with another value than its default.
+func argsOfSome() (string, engine.Args) {
+	for _, s := range engine.Strategies() {
+		for _, p := range s.Params {
+			for _, v := range append(p.Choices, fmt.Sprint(p.Min), fmt.Sprint(p.Max)) {
+				if _, err := s.Parse(engine.Args{p.Name: v}); err == nil && v != p.Default {
+					return s.Name, engine.Args{p.Name: v}
+				}
+			}
+		}
+	}
+	return state.DefaultStrategy, nil
+}

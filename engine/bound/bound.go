@@ -15,8 +15,8 @@ import (
 // Names of the bounds, for people.
 const (
 	NameCompute = "compute time"
-	NameLB      = "transfer volume of paper 000, Proposition 3"
-	NameRelax   = "fractional relaxation of paper 000, Theorem 2"
+	NameLB      = "transfer volume (Beaumont et al. 2020, Prop. 3)"
+	NameRelax   = "fractional relaxation (Beaumont et al. 2020, Thm. 2)"
 )
 
 // Of returns the best proven lower bound on the step time of schedules of a

@@ -7,14 +7,22 @@ import (
 	"memtide/engine"
 )
 
+// Class is a set of sequences of Table 1 of Beaumont et al. (arXiv:1911.13214).
+type Class uint8
+
+// The classes, each contained in the one before it.
+const (
+	AllSequences Class = iota
+	Persistent         // an output that F_ck or F_all has read stays until the backward that needs it
+	OutputsOnly        // Persistent, and F_all^l only right before B^l (revolve)
+)
+
 // Best is the smallest step time over all sequences of Table 1 of Beaumont et
 // al. (arXiv:1911.13214) that fit into the budget, found by Dijkstra's
-// algorithm over the states of memory. With persistent, an output that was
-// kept on purpose, that is read by F_ck or F_all, stays until the backward
-// that needs it. ok is false if no sequence fits. The number of states is
-// exponential in the length: use it up to 7 stages.
-func Best(c *engine.Chain, budget engine.Bytes, persistent bool) (best time.Duration, ok bool) {
-	s := searcher{c: c, room: budget - c.Resident.Total(), persistent: persistent}
+// algorithm over the states of memory. ok is false if no sequence fits. The
+// number of states is exponential in the length: use it up to 7 stages.
+func Best(c *engine.Chain, budget engine.Bytes, class Class) (best time.Duration, ok bool) {
+	s := searcher{c: c, room: budget - c.Resident.Total(), class: class}
 	start := state{grad: uint8(c.Len())}
 	start.act[0] = fresh
 	if s.memory(start) > s.room {
@@ -60,11 +68,11 @@ type entry struct {
 }
 
 type searcher struct {
-	c          *engine.Chain
-	room       engine.Bytes
-	persistent bool
-	open       queue
-	done       map[state]bool
+	c     *engine.Chain
+	room  engine.Bytes
+	class Class
+	open  queue
+	done  map[state]bool
 }
 
 func (s *searcher) push(st state, cost time.Duration) {
@@ -97,10 +105,17 @@ func (s *searcher) expand(at entry, k int) {
 	mem := s.memory(st)
 	// Reading an output without consuming it decides to keep it.
 	keep := st
-	if keep.act[k-1] != absent && s.persistent {
+	if keep.act[k-1] != absent && s.class != AllSequences {
 		keep.act[k-1] = kept
 	}
-	if !st.saved[k] && mem+stage.Saved+stage.FwdTemp <= s.room {
+	full := true // F_all may run
+	if s.class == OutputsOnly {
+		if st.saved != ([maxStages]bool{}) && !st.saved[k] {
+			return // the backward of what was saved comes next
+		}
+		full = int(st.grad) == k
+	}
+	if full && !st.saved[k] && mem+stage.Saved+stage.FwdTemp <= s.room {
 		next := keep
 		next.act[k], next.saved[k] = absent, true
 		s.push(next, at.cost+stage.Forward)

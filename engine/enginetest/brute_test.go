@@ -14,7 +14,7 @@ func TestBestAgainstVectors(t *testing.T) {
 		if v.Algorithm != "rotor" || len(v.Stages) >= maxStages {
 			continue
 		}
-		for field, persistent := range map[string]bool{"makespan": true, "makespan_nonpersistent_table1": false} {
+		for field, class := range map[string]Class{"makespan": Persistent, "makespan_nonpersistent_table1": AllSequences} {
 			raw, has := v.Expect[field]
 			feasible, _ := v.ExpectBool("feasible")
 			if !has || feasible && string(raw) == "null" { // not computed
@@ -22,7 +22,7 @@ func TestBestAgainstVectors(t *testing.T) {
 			}
 			count++
 			want, fits := v.ExpectInt(field)
-			got, ok := Best(v.Chain(), v.BudgetBytes(), persistent)
+			got, ok := Best(v.Chain(), v.BudgetBytes(), class)
 			if ok != fits || ok && v.Units(got) != want {
 				t.Errorf("%s: %s: got %d, %v; want %d, %v", v.ID, field, got, ok, want, fits)
 			}

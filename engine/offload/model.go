@@ -41,6 +41,7 @@ type model struct {
 	out1, in1    int64          // under fluid: how long a byte travels
 	part         engine.Bytes   // under fluid: what may be on the device in excess, on its way
 	compute      int64          // the sum of all operations
+	workB        int64          // the sum of the backward operations
 	excess       engine.Bytes   // [Mpeak - M]
 	ends         []int64        // scratch: [e_i], then [r_i]
 	endsB        []int64
@@ -86,6 +87,7 @@ func newModel(s *step, r rule) *model {
 		m.timeF = append(m.timeF, int64(s.timeF[i])*m.tick)
 		m.timeB = append(m.timeB, int64(s.timeB[i])*m.tick)
 		m.compute += m.timeF[i] + m.timeB[i]
+		m.workB += m.timeB[i]
 		if r == fluid {
 			m.out = append(m.out, int64(s.size[i])*m.out1)
 			m.in = append(m.in, int64(s.size[i])*m.in1)
@@ -201,7 +203,11 @@ func (l *lane) off(v engine.Bytes) int64 {
 }
 
 // time is the step time of a set [T(S)], or never.
-func (m *model) time(set []bool) int64 {
+func (m *model) time(set []bool) int64 { return m.below(set, never) }
+
+// below is the step time of a set if it is less than limit; otherwise what comes
+// back is no less than limit either, and may be less than the step time.
+func (m *model) below(set []bool, limit int64) int64 {
 	f, b := &m.fwd, &m.bwd
 	f.k, f.at, b.k, b.at = 0, 0, 0, 0
 	var at int64
@@ -221,6 +227,9 @@ func (m *model) time(set []bool) int64 {
 		}
 	}
 	total := at
+	if k := f.k - 1; limit != never && (at+m.workB >= limit || k >= 0 && f.end[k]+m.travel() >= limit) {
+		return limit
+	}
 	at = 0
 	for i := range m.n {
 		if v := m.overB[i]; v > 0 {
@@ -237,6 +246,14 @@ func (m *model) time(set []bool) int64 {
 		}
 	}
 	return m.join(total + at)
+}
+
+// travel is how long the fetches of the present offloads take, at least.
+func (m *model) travel() (sum int64) {
+	if m.rule == fluid {
+		return int64(m.fwd.cum[m.fwd.k-1]) * m.in1
+	}
+	return int64(m.bwd.rate.Time(m.fwd.cum[m.fwd.k-1]))
 }
 
 // join completes the step time: see step.join and step.plan.

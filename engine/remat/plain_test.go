@@ -47,7 +47,7 @@ func plainState(t *terms, row func(s, u int) []int64, s, u int, m int64) int64 {
 		return impossible
 	}
 	best := impossible
-	if m >= t.all(s, u) {
+	if !t.lean && m >= t.all(s, u) {
 		best = row(s+1, u)[m-t.saved[s]]
 	}
 	if m >= t.none(s, u) {
@@ -85,19 +85,23 @@ func TestTableAgainstPlainRecursion(t *testing.T) {
 		}
 		c := enginetest.RandomChain(r, shape)
 		budget := enginetest.RandomBudget(r, c)
-		for _, rule := range []rule{outputCounted, printed} {
-			want, fits := plain(newTerms(c, budget, rule))
+		for variant, build := range []func() *terms{
+			func() *terms { return newTerms(c, budget, outputCounted) },
+			func() *terms { return newTerms(c, budget, printed) },
+			func() *terms { return leanTerms(c, budget) },
+		} {
+			want, fits := plain(build())
 			if fits {
 				feasible++
 			}
 			for _, use := range combinations() {
-				checkTable(t, fmt.Sprintf("seed 1 chain %d rule %d %+v budget %d\n%s", i, rule, use, budget, enginetest.Dump(c)),
-					c, newTerms(c, budget, rule), use, want, fits)
+				checkTable(t, fmt.Sprintf("seed 1 chain %d variant %d %+v budget %d\n%s", i, variant, use, budget, enginetest.Dump(c)),
+					c, build(), use, want, fits)
 			}
 		}
 	}
-	if feasible < 16 {
-		t.Errorf("only %d of 48 cases are feasible: the generator is off", feasible)
+	if feasible < 24 {
+		t.Errorf("only %d of 72 cases are feasible: the generator is off", feasible)
 	}
 }
 
@@ -215,7 +219,21 @@ func TestLimitIsTight(t *testing.T) {
 // TestRotorAgainstBrute proves the recursion itself on small chains:
 // no sequence of Table 1 that is persistent is faster.
 func TestRotorAgainstBrute(t *testing.T) {
-	r := enginetest.Rand(2)
+	againstBrute(t, 2, enginetest.Persistent, solveRotor, func(c *engine.Chain, budget engine.Bytes) *terms {
+		return newTerms(c, budget, outputCounted)
+	})
+}
+
+// TestRevolveAgainstBrute does the same for the sequences without saved sets.
+func TestRevolveAgainstBrute(t *testing.T) {
+	againstBrute(t, 12, enginetest.OutputsOnly, solveRevolve, leanTerms)
+}
+
+func againstBrute(t *testing.T, seed uint64, class enginetest.Class,
+	solve func(*engine.Problem, engine.Args, *engine.Poll) (*engine.Solution, error),
+	terms func(*engine.Chain, engine.Bytes) *terms,
+) {
+	r := enginetest.Rand(seed)
 	feasible, smaller := 0, 0
 	for i := range 1200 {
 		shape := enginetest.Shape{MaxStages: 4, MaxSize: 6}
@@ -228,7 +246,7 @@ func TestRotorAgainstBrute(t *testing.T) {
 		}
 		budget := enginetest.RandomBudget(r, c)
 		if i%4 == 0 { // right at the edge
-			f, err := newFloors(newTerms(c, budget, outputCounted), nil)
+			f, err := newFloors(terms(c, budget), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -237,18 +255,18 @@ func TestRotorAgainstBrute(t *testing.T) {
 		if budget < 0 {
 			continue
 		}
-		want, fits := enginetest.Best(c, budget, true)
+		want, fits := enginetest.Best(c, budget, class)
 		p := engine.NewChainProblem(c, enginetest.Device(engine.HalfDuplex), engine.Whole, budget)
-		sol, err := solveRotor(p, nil, nil)
+		sol, err := solve(p, nil, nil)
 		if fits != (err == nil) {
-			t.Fatalf("seed 2 chain %d budget %d\n%sgot %v, brute force says that it fits: %v", i, budget, enginetest.Dump(c), err, fits)
+			t.Fatalf("seed %d chain %d budget %d\n%sgot %v, brute force says that it fits: %v", seed, i, budget, enginetest.Dump(c), err, fits)
 		}
 		if !fits {
 			continue
 		}
 		feasible++
 		if sol.Makespan != want || sol.Peak > budget {
-			t.Fatalf("seed 2 chain %d budget %d\n%sgot step time %v and peak %d, want %v", i, budget, enginetest.Dump(c), sol.Makespan, sol.Peak, want)
+			t.Fatalf("seed %d chain %d budget %d\n%sgot step time %v and peak %d, want %v", seed, i, budget, enginetest.Dump(c), sol.Makespan, sol.Peak, want)
 		}
 		if want > c.ForwardTime()+c.BackTime() {
 			smaller++
@@ -276,7 +294,7 @@ func TestGroupedSchedules(t *testing.T) {
 		}
 		feasible++
 		input := fmt.Sprintf("seed 6 chain %d, %d stages as one, budget %d\n%s", i, g, budget, enginetest.Dump(c))
-		seq := ungroup(o.seq, g, c.Len())
+		seq := newTerms(c, budget, outputCounted).ungroup(o.seq, g)
 		if _, _, err := engine.ExpandChain(c).CompileSequence(seq); err != nil {
 			t.Fatalf("%s%v: %v", input, seq, err)
 		}

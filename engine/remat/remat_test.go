@@ -46,6 +46,18 @@ func TestRotorVectors(t *testing.T) {
 	}
 }
 
+// TestRevolveVectors compares step times with the proven ones.
+func TestRevolveVectors(t *testing.T) {
+	for _, v := range enginetest.Load("revolve_small") {
+		sol, err := solve(t, "revolve", v.Problem(engine.Whole), nil)
+		want, fits := v.ExpectInt("makespan")
+		var infeasible *engine.InfeasibleError
+		if fits != (err == nil) || err != nil && !errors.As(err, &infeasible) || fits && v.Units(sol.Makespan) != want {
+			t.Errorf("%s: got %v, %v; want %d, feasible %v", v.ID, sol, err, want, fits)
+		}
+	}
+}
+
 // TestSequentialVectors compares time and peak of a given number of segments.
 func TestSequentialVectors(t *testing.T) {
 	for _, v := range enginetest.Load("sequential") {

@@ -54,7 +54,32 @@ func solveRotor(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine
 	if err := solvable(c); err != nil {
 		return nil, err
 	}
-	t := newTerms(c, p.Budget, outputCounted)
+	sol, err := persistent(p, newTerms(c, p.Budget, outputCounted), poll)
+	if sol == nil {
+		return nil, err
+	}
+	sol.Within = withinPersistent
+	if err != nil {
+		return sol, err
+	}
+	sol.Notes = []string{"Feasibility rule: Theorem 1, with the gradient that a backward writes counted while it runs. Sizes are exact bytes."}
+	if args["printed"] == "yes" {
+		note, err := printedNote(c, p.Budget, poll)
+		if err != nil {
+			return sol, err
+		}
+		sol.Notes = append(sol.Notes, note)
+	}
+	return sol, nil
+}
+
+// withinPersistent names the sequences of Theorem 1.
+const withinPersistent = "persistent recomputation"
+
+// persistent solves the terms of a problem's chain. The solution, which may
+// come with the context's error, lacks the name of the set it is optimal in.
+func persistent(p *engine.Problem, t *terms, poll *engine.Poll) (*engine.Solution, error) {
+	c := p.Chain.Chain
 	o, err := solve(t, allTricks, poll)
 	if errors.Is(err, errNoRoom) {
 		return nil, &engine.InfeasibleError{
@@ -67,25 +92,17 @@ func solveRotor(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine
 		return nil, err
 	}
 	sol := solution(p, o.seq)
-	if want := c.ForwardTime() + c.BackTime() + t.duration(o.extra); sol.Makespan != want || sol.Peak > p.Budget {
+	least := c.ForwardTime() + c.BackTime()
+	if want := least + t.duration(o.extra); sol.Makespan != want || sol.Peak > p.Budget {
 		panic(fmt.Sprintf("remat: the sequence takes %v and %d bytes, the table says %v within %d", sol.Makespan, sol.Peak, want, p.Budget))
 	}
-	sol.Within = "persistent recomputation"
 	if err != nil {
-		sol.Bound = c.ForwardTime() + c.BackTime()
+		sol.Bound = least + t.duration(t.again())
 		sol.Notes = []string{fmt.Sprintf("Out of time: found with %d stages taken as one.", o.group)}
 		return sol, err
 	}
 	sol.Optimal = true
 	sol.Bound = sol.Makespan
-	sol.Notes = []string{"Feasibility rule: Theorem 1, with the gradient that a backward writes counted while it runs. Sizes are exact bytes."}
-	if args["printed"] == "yes" {
-		note, err := printedNote(c, p.Budget, poll)
-		if err != nil {
-			return sol, err
-		}
-		sol.Notes = append(sol.Notes, note)
-	}
 	return sol, nil
 }
 

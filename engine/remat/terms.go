@@ -45,6 +45,24 @@ type terms struct {
 }
 
 func newTerms(c *engine.Chain, budget engine.Bytes, r rule) *terms {
+	t := byStage(c, r)
+	// More than what keeping everything needs is of no use.
+	t.room = int64(min(budget, c.StoreAllPeak())-c.Resident.Total()) - int64(c.Input)
+	return t
+}
+
+// leanTerms are the terms of revolve: no F_all but right before its backward.
+func leanTerms(c *engine.Chain, budget engine.Bytes) *terms {
+	t := byStage(c, outputCounted)
+	t.lean = true
+	// More than what keeping all outputs needs is of no use. It may be more than
+	// StoreAllPeak, for F_all^s then runs beside delta^s.
+	t.room = min(int64(budget-c.Resident.Total()-c.Input), t.outputs(1, t.n))
+	return t
+}
+
+// byStage are the quantities by stage; the room is not set.
+func byStage(c *engine.Chain, r rule) *terms {
 	n := c.Len()
 	t := makeTerms(n)
 	for s := 1; s <= n; s++ {
@@ -63,8 +81,6 @@ func newTerms(c *engine.Chain, budget engine.Bytes, r rule) *terms {
 		t.mid[s] = a + t.first[s]
 		t.single[s] = t.all(s, s)
 	}
-	// More than what keeping everything needs is of no use.
-	t.room = int64(min(budget, c.StoreAllPeak())-c.Resident.Total()) - int64(c.Input)
 	t.memUnit, t.timeUnit = 1, 1
 	t.tail = t.fwd
 	return t
@@ -200,8 +216,6 @@ func (t *terms) outputs(a, b int) (need int64) {
 		need = max(need, before+t.single[k])
 		if k < b {
 			need = max(need, before+t.first[k]+t.held[b])
-		} else {
-			need = max(need, before+t.all(b, b))
 		}
 	}
 	return need

@@ -12,9 +12,12 @@ import (
 	"memtide/wasm/serve"
 )
 
+// warmUps is how often a worker that nobody asks solves the toy problem. The
+// browser compiles code again after it has run a few times.
+const warmUps = 5
+
 // Serve is the life of a worker: it answers the page's requests, one after the
-// other, and never returns. While nobody asks it warms itself up: the browser
-// compiles hot code again, and faster, once it has run.
+// other, and never returns. While nobody asks, at first, it warms itself up.
 func Serve() {
 	self := safejs.Global()
 	requests := make(chan []byte, 1)
@@ -40,14 +43,17 @@ func Serve() {
 		panic(err) // worker.js tells the page
 	}
 	w := worksite{self: self, selftest: selftestAllowed(self)}
-	select {
-	case b := <-requests:
-		w.answer(b)
-	case <-time.After(50 * time.Millisecond):
-		w.warmUp()
-	}
-	for b := range requests {
-		w.answer(b)
+	for cold := warmUps; ; cold-- {
+		var idle <-chan time.Time // never, once it is warm
+		if cold > 0 {
+			idle = time.After(20 * time.Millisecond)
+		}
+		select {
+		case b := <-requests:
+			w.answer(b)
+		case <-idle:
+			w.warmUp()
+		}
 	}
 }
 

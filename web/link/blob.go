@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"io"
 	"strings"
+	"sync"
 
 	"memtide/profiles"
 )
@@ -32,10 +33,27 @@ const (
 
 var base64url = base64.RawURLEncoding.Strict()
 
-// encodeBlob is the value of d for a chain profile.
+// lastBlob remembers the blob of one profile: the page writes its address at
+// every change, and profiles never change.
+var lastBlob struct {
+	sync.Mutex
+	profile *profiles.Profile
+	text    string
+}
+
+// blob is the value of d for a chain profile.
+func blob(p *profiles.Profile) string {
+	lastBlob.Lock()
+	defer lastBlob.Unlock()
+	if lastBlob.profile != p {
+		lastBlob.profile, lastBlob.text = p, encodeBlob(p)
+	}
+	return lastBlob.text
+}
+
 func encodeBlob(p *profiles.Profile) string {
 	body := encodeBody(p)
-	codec, sent := "1.", deflate(body)
+	codec, sent := "1.", newPacker().deflate(body)
 	if len(sent) >= len(body) {
 		codec, sent = "0.", body
 	}
@@ -44,20 +62,32 @@ func encodeBlob(p *profiles.Profile) string {
 	return codec + base64url.EncodeToString(append(head, sent...))
 }
 
-// deflate packs bytes as raw deflate.
-func deflate(b []byte) []byte {
-	var packed bytes.Buffer
-	w, err := flate.NewWriter(&packed, flate.BestCompression)
-	if err == nil {
-		_, err = w.Write(b)
+// packer makes raw deflate of bytes, again and again: a new compressor is large.
+type packer struct {
+	w   *flate.Writer
+	out bytes.Buffer
+}
+
+func newPacker() *packer {
+	w, err := flate.NewWriter(nil, flate.BestCompression)
+	if err != nil {
+		panic("link: " + err.Error()) // only for a level that does not exist
 	}
+	return &packer{w: w}
+}
+
+// deflate packs b. The result is overwritten by the next call.
+func (p *packer) deflate(b []byte) []byte {
+	p.out.Reset()
+	p.w.Reset(&p.out)
+	_, err := p.w.Write(b)
 	if err == nil {
-		err = w.Close()
+		err = p.w.Close()
 	}
 	if err != nil {
-		panic("link: " + err.Error()) // neither the level nor a buffer can fail
+		panic("link: " + err.Error()) // a buffer does not fail
 	}
-	return packed.Bytes()
+	return p.out.Bytes()
 }
 
 var errDamaged = sentence("This link is damaged: its checksum does not match. Ask for it again, or open the file itself.")

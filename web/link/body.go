@@ -27,18 +27,17 @@ func columns(s *engine.Stage) [7]*int64 {
 
 func encodeBody(p *profiles.Profile) []byte {
 	c := p.Chain
-	w := &writer{}
-	for _, s := range []string{p.Name, p.DType, p.Format, p.Source.Tool, string(p.Source.Times), string(p.Source.Sizes), p.Source.Device, p.Source.URL, c.Name} {
+	w := &writer{pack: newPacker()}
+	for _, s := range []string{p.Name, p.DType, p.Format, p.Source.Tool, string(p.Source.Times), string(p.Source.Sizes), p.Source.Device, p.Source.URL} {
 		w.text(s)
 	}
-	w.uint(uint64(len(p.Source.Notes)))
-	for _, n := range p.Source.Notes {
-		w.text(n)
-	}
+	w.texts(p.Source.Notes)
+	w.texts(p.Warnings)
 	w.device(p.Device)
 	for _, n := range header(p, c) {
 		w.uint(uint64(*n))
 	}
+	w.flags(p, c)
 	w.uint(uint64(len(c.Stages)))
 	names, kinds := make([]string, len(c.Stages)), make([]string, len(c.Stages))
 	for i := range c.Stages {
@@ -73,13 +72,11 @@ func decodeBody(b []byte) (*profiles.Profile, error) {
 	c := &engine.Chain{}
 	p := &profiles.Profile{Chain: c}
 	var times, sizes string
-	for _, s := range []*string{&p.Name, &p.DType, &p.Format, &p.Source.Tool, &times, &sizes, &p.Source.Device, &p.Source.URL, &c.Name} {
+	for _, s := range []*string{&p.Name, &p.DType, &p.Format, &p.Source.Tool, &times, &sizes, &p.Source.Device, &p.Source.URL} {
 		*s = r.text()
 	}
 	p.Source.Times, p.Source.Sizes = profiles.Origin(times), profiles.Origin(sizes)
-	for range r.count(1) {
-		p.Source.Notes = append(p.Source.Notes, r.text())
-	}
+	p.Source.Notes, p.Warnings = r.texts(), r.texts()
 	p.Device = r.device()
 	h := header(p, c)
 	for _, n := range h {
@@ -87,6 +84,11 @@ func decodeBody(b []byte) (*profiles.Profile, error) {
 	}
 	p.Batch = int(*h[0])
 	c.Batch = p.Batch
+	flags := r.uint()
+	c.SeedBorn, c.Name = flags&flagBorn != 0, p.Name
+	if flags&flagNamed != 0 {
+		c.Name = r.text()
+	}
 	n := r.count(2)
 	if n > engine.MaxStages {
 		return nil, sentence("This link's profile has %d stages; at most %d are read.", n, engine.MaxStages)
@@ -112,10 +114,39 @@ func decodeBody(b []byte) (*profiles.Profile, error) {
 	return p, nil
 }
 
-type writer struct{ b []byte }
+type writer struct {
+	b    []byte
+	pack *packer
+}
 
 func (w *writer) uint(n uint64) { w.b = binary.AppendUvarint(w.b, n) }
 func (w *writer) text(s string) { w.uint(uint64(len(s))); w.b = append(w.b, s...) }
+
+// What is seldom so: the seed is born, the chain has a name of its own.
+const (
+	flagBorn = 1 << iota
+	flagNamed
+)
+
+func (w *writer) flags(p *profiles.Profile, c *engine.Chain) {
+	var flags uint64
+	if c.SeedBorn {
+		flags |= flagBorn
+	}
+	if c.Name == p.Name {
+		w.uint(flags)
+		return
+	}
+	w.uint(flags | flagNamed)
+	w.text(c.Name)
+}
+
+func (w *writer) texts(list []string) {
+	w.uint(uint64(len(list)))
+	for _, s := range list {
+		w.text(s)
+	}
+}
 
 func (w *writer) device(d *engine.Device) {
 	if d == nil {
@@ -184,25 +215,26 @@ func predictors(earlier [][]int64) int { return 2 + 2*len(earlier) }
 // remains has its least value taken off and its divisor taken out.
 func (w *writer) column(earlier [][]int64, values []int64) {
 	var best []byte
+	var least int
 	for k := range predictors(earlier) {
 		rest := make([]int64, len(values))
 		for i, v := range values {
 			rest[i] = v - predict(k, earlier, values, i)
 		}
-		least := slices.Min(rest)
+		low := slices.Min(rest)
 		var g uint64
 		for i := range rest {
-			rest[i] -= least
+			rest[i] -= low
 			g = gcd(g, uint64(rest[i]))
 		}
-		head := binary.AppendVarint([]byte{byte(k)}, least)
+		head := binary.AppendVarint([]byte{byte(k)}, low)
 		head = binary.AppendUvarint(head, g)
 		for i := range rest {
 			rest[i] /= int64(max(g, 1))
 		}
 		for _, b := range [][]byte{appendVarints(head, rest), appendBits(head, rest)} {
-			if best == nil || len(deflate(b)) < len(deflate(best)) {
-				best = b
+			if n := len(w.pack.deflate(b)); best == nil || n < least {
+				best, least = b, n
 			}
 		}
 	}
@@ -292,6 +324,13 @@ func (r *bodyReader) text() string {
 	s := string(r.b[:n])
 	r.b = r.b[n:]
 	return s
+}
+
+func (r *bodyReader) texts() (list []string) {
+	for range r.count(1) {
+		list = append(list, r.text())
+	}
+	return list
 }
 
 func (r *bodyReader) device() *engine.Device {

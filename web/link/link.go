@@ -174,7 +174,7 @@ func (r *reader) pair(key, value, raw string) {
 		}
 	}
 	if err != nil {
-		r.note("%s: %v It was left out.", key, err)
+		r.note("%s: %s. It was left out.", key, strings.TrimSuffix(err.Error(), "."))
 	}
 }
 
@@ -249,7 +249,8 @@ func formatMS(d time.Duration) string {
 	return strings.TrimRight(strings.TrimRight(s, "0"), ".")
 }
 
-// String is the canonical fragment, without the #.
+// String is the canonical fragment, without the #. A profile without a chain
+// does not fit into a link and is left out.
 func (l *Link) String() string {
 	out := []string{fmt.Sprintf("v=%d", Version)}
 	add := func(key, value string) {
@@ -291,8 +292,8 @@ func (l *Link) String() string {
 	add("title", l.Title)
 	add("theme", l.Theme)
 	out = append(out, l.Unknown...)
-	if l.Profile != nil {
-		out = append(out, "d="+encodeBlob(l.Profile))
+	if l.Profile != nil && l.Profile.Chain != nil {
+		out = append(out, "d="+blob(l.Profile))
 	}
 	return strings.Join(out, "&")
 }

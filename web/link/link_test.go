@@ -44,7 +44,7 @@ func TestBlobRoundTrip(t *testing.T) {
 			t.Errorf("%d stages: got %+v\nwant %+v", n, got.Chain, want.Chain)
 		}
 	}
-	bare := &profiles.Profile{Chain: &engine.Chain{Stages: []engine.Stage{{Forward: 1<<62 - 1, Out: 1 << 60, Saved: 1<<60 + 1}, {Back: 1}}}}
+	bare := &profiles.Profile{Warnings: []string{"odd"}, Chain: &engine.Chain{Name: "other", SeedBorn: true, Stages: []engine.Stage{{Forward: 1<<62 - 1, Out: 1 << 60, Saved: 1<<60 + 1}, {Back: 1}}}}
 	got, err := decodeBlob(encodeBlob(bare))
 	if err != nil || !reflect.DeepEqual(got, bare) {
 		t.Errorf("extreme numbers: got %+v, %v; want %+v", got, err, bare)
@@ -116,6 +116,7 @@ func TestParseByHand(t *testing.T) {
 		{"", "v=1", ""},
 		{"S=ROTOR&P=resnet50-b8&M=900mib", "v=1&p=resnet50-b8&m=900MiB&s=rotor", ""},
 		{"p=resnet50-b8&m=12", "v=1&p=resnet50-b8", "m:"},
+		{"p=resnet50-b8&bw=fast", "v=1&p=resnet50-b8", ". It was left out."},
 		{"p=resnet50-b8&m=-3GiB&s=greedy", "v=1&p=resnet50-b8&s=greedy", "m:"},
 		{"p=resnet50-b8&m=0%", "v=1&p=resnet50-b8", "m:"},
 		{"p=resnet50-b8&duplex=both", "v=1&p=resnet50-b8", "expected half or full"},
@@ -151,4 +152,18 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%q: written as %q, read back and written as %q", in, once, twice)
 		}
 	})
+}
+
+func TestProfileWithoutChain(t *testing.T) {
+	l := Link{Profile: &profiles.Profile{Name: "graph"}, Strategy: "rotor"}
+	if got, want := l.String(), "v=1&s=rotor"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func BenchmarkEncodeBlob(b *testing.B) {
+	p := sample(339)
+	for b.Loop() {
+		encodeBlob(p)
+	}
 }

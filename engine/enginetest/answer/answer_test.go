@@ -17,6 +17,7 @@ import (
 var answered = map[string][]string{
 	"simulate":   {"valid", "makespan", "peak", "fail_op"},
 	"rotor":      {"feasible", "makespan", "makespan_printed_formula"},
+	"revolve":    {"feasible", "makespan"},
 	"sequential": {"makespan", "peak"},
 }
 

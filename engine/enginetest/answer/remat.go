@@ -13,6 +13,7 @@ import (
 func init() {
 	algorithms["simulate"] = simulate
 	algorithms["rotor"] = rotor
+	algorithms["revolve"] = revolve
 	algorithms["sequential"] = sequential
 }
 
@@ -67,6 +68,12 @@ func rotor(v *enginetest.Vector) (fields, error) {
 		f["makespan_printed_formula"] = v.Units(d)
 	}
 	return f, nil
+}
+
+func revolve(v *enginetest.Vector) (fields, error) {
+	f, err := played(v, "revolve", nil)
+	delete(f, "peak") // one of many
+	return f, err
 }
 
 func sequential(v *enginetest.Vector) (fields, error) {

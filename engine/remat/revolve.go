@@ -1,0 +1,59 @@
+package remat
+
+import (
+	"memtide/engine"
+)
+
+func init() {
+	engine.Register(&engine.Strategy{
+		Name:  "revolve",
+		Title: "Optimal checkpoints of outputs only",
+		Doc: `Finds the fastest way to keep some outputs and compute everything else again.
+
+This is the optimum of automatic differentiation: between operations only
+outputs are kept, and the saved set of a stage is built right before its
+backward. So every stage but the last runs at least twice, however much memory
+there is. Revolve has a closed form for chains whose stages are all the same;
+here sizes and times differ, and the optimum comes from Theorem 1 of the second
+paper without the branch that keeps saved sets. Sizes are exact bytes.
+
+No persistent schedule of this kind is faster: one that leaves what it has once
+kept where it is until the backward that needs it.`,
+		Class: engine.MayRecompute,
+		Cites: []engine.Cite{
+			{
+				Text:    "Griewank, Walther: Algorithm 799: Revolve: An Implementation of Checkpointing for the Reverse or Adjoint Mode of Computational Differentiation",
+				ID:      "10.1145/347837.347846",
+				Section: "2, the chain of equal stages",
+			},
+			{
+				Text:    "Beaumont, Eyraud-Dubois, Herrmann, Joly, Shilova: Optimal Re-Materialization Strategies for Heterogeneous Chains",
+				ID:      "arXiv:1911.13214",
+				Section: "5.3, the strategy \"revolve\", with the terms of 4.2",
+			},
+		},
+		Solve: solveRevolve,
+	})
+}
+
+// withinOutputs names the sequences that revolve chooses from.
+const withinOutputs = "persistent recomputation that keeps outputs only"
+
+func solveRevolve(p *engine.Problem, _ engine.Args, poll *engine.Poll) (*engine.Solution, error) {
+	if p.Chain == nil {
+		return nil, engine.ErrNeedsChain
+	}
+	c := p.Chain.Chain
+	if err := solvable(c); err != nil {
+		return nil, err
+	}
+	sol, err := persistent(p, leanTerms(c, p.Budget), poll)
+	if sol == nil {
+		return nil, err
+	}
+	sol.Within = withinOutputs
+	if err == nil {
+		sol.Notes = []string{"Every stage but the last runs at least twice: only outputs are kept."}
+	}
+	return sol, err
+}

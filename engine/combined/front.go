@@ -68,17 +68,13 @@ func (f *fronts) build(i, j int) error {
 			f.w = append(f.w, c)
 		}
 	}
-	b := f.back(i)
 	if i == j {
-		need := max(b*f.in, f.all(i, i)*f.in-f.bwd[i])
+		b, all := f.back(i), f.all(i, i)
 		time := f.fwd[i] + f.bwd[i]
-		add(triple{time, time + need, max(b, f.all(i, i))})
+		add(triple{time, time + max(b*f.in, all*f.in-f.bwd[i]), max(b, all)})
 	} else {
-		all := f.all(i, j)
 		for _, c := range f.at(i+1, j) {
-			time := f.fwd[i] + c.time + f.bwd[i]
-			need := max(b*f.in, f.saved[i]*f.in+c.due-c.time-f.bwd[i], all*f.in-f.bwd[i]-c.time)
-			add(triple{time, time + need, max(b, f.saved[i]+c.peak, all)})
+			add(f.keeping(i, j, c))
 		}
 	}
 	var none, lean int64 = 0, 0
@@ -100,7 +96,6 @@ func (f *fronts) build(i, j int) error {
 // then i..k again.
 func (f *fronts) split(i, j, k int, none, lean, limit int64) error {
 	again := f.until[k] - f.until[i-1]
-	z := f.act[k]
 	right := f.at(k+1, j)
 	for _, l := range f.at(i, k) {
 		for _, r := range right {
@@ -109,8 +104,7 @@ func (f *fronts) split(i, j, k int, none, lean, limit int64) error {
 				break
 			}
 			f.cands++
-			need := max(l.due-l.time, z*f.in+r.due-r.time-l.time, lean-l.time-r.time)
-			c := triple{time, time + need, max(l.peak, z+r.peak, none)}
+			c := f.splitting(i, k, none, lean, l, r)
 			if c.peak <= f.room {
 				f.w = append(f.w, c)
 			}
@@ -123,6 +117,23 @@ func (f *fronts) split(i, j, k int, none, lean, limit int64) error {
 		f.w = f.pareto(f.w)
 	}
 	return nil
+}
+
+// keeping is F_all^i, then a triple of (i+1,j), then B^i.
+func (f *fronts) keeping(i, j int, c triple) triple {
+	b, all := f.back(i), f.all(i, j)
+	time := f.fwd[i] + c.time + f.bwd[i]
+	need := max(b*f.in, f.saved[i]*f.in+c.due-c.time-f.bwd[i], all*f.in-f.bwd[i]-c.time)
+	return triple{time, time + need, max(b, f.saved[i]+c.peak, all)}
+}
+
+// splitting is i..k without keeping anything, then a triple r of (k+1,j), then a
+// triple l of (i,k). none is the most that one of the operations before r needs,
+// and lean is the most ticks that are wanting when the last of them ends.
+func (f *fronts) splitting(i, k int, none, lean int64, l, r triple) triple {
+	time := f.until[k] - f.until[i-1] + l.time + r.time
+	need := max(l.due-l.time, f.act[k]*f.in+r.due-r.time-l.time, lean-l.time-r.time)
+	return triple{time, time + need, max(l.peak, f.act[k]+r.peak, none)}
 }
 
 // pareto drops the triples that another one is at least as good as, and sorts by time.

@@ -129,7 +129,7 @@ func (s *sweep) note(i int, l *label) {
 		return
 	}
 	if s.f.use.volume {
-		l.least = max(l.least, s.rest.least(i, l))
+		l.least = max(l.least, s.rest.least(i, l, s.best))
 		if l.least >= s.best {
 			return
 		}

@@ -1,81 +1,93 @@
 package combined
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // rest bounds from below what a plan still costs when it stands before stage i.
 //
-// Let k be a stage at which memory is short. Were stages i..k-1 to keep their
-// saved sets, and nothing more to leave, some bytes would be too many at stage k.
-// A part r of them is avoided by segments that keep nothing, which costs at least
-// again(r) ticks of recomputation in the backward pass; the others have to be on
-// the host by then, which takes their time on the link in both passes. The best r
-// bounds every plan. again is convex: it is the Lagrangian bound of a choice of
-// segments, of which each avoids its saved sets but for its output.
+// Look at a stage k >= i. Were stages i..k-1 to keep their saved sets, and nothing
+// more to leave, some bytes would be too many while F^k or B^k runs. A part r of
+// them is avoided by segments that keep nothing, which costs at least again(r)
+// ticks of recomputation in the backward pass. The others have to be away: copied
+// to the host before F^k starts, or before the forward pass ends if it is B^k; and
+// fetched after B^k ends, or after the backward pass starts if it is F^k. The best
+// r bounds every plan.
+//
+// again is convex: it is the Lagrangian bound of the choice of segments, each of
+// which avoids its saved sets but for its output. (If k itself is in a segment
+// that starts before k, a^{k-1} is there nevertheless while F^k or B^k runs.)
 type rest struct {
 	*terms
 	fwdLeft, bwdLeft []float64 // times of stages i..n
-	spots            []spot
+	spots            [][]spot  // by i
+	probes           []int     // by i: labels that were held against all spots
 }
 
-// spot is a stage at which memory is short, seen from all stages before it.
+// spot is a stage k at which memory may be short, seen from stage i.
 type spot struct {
-	k      int
-	need   []float64   // by i: bytes at the stage, less the room, without what was held before i and Z_i
-	hull   [][]corner  // by i: again
+	need     float64 // bytes at the stage, less the room, without what was held before i and Z_i
+	fwd, bwd float64 // ticks of the passes that come too late for the transfers
+	hull     []corner
+	wins     int
 }
 
 // corner is a point of a convex function that is linear in between.
 type corner struct{ r, cost float64 }
 
 func newRest(t *terms) *rest {
-	r := &rest{terms: t, fwdLeft: make([]float64, t.n+2), bwdLeft: make([]float64, t.n+2)}
+	r := &rest{terms: t, fwdLeft: make([]float64, t.n+2), bwdLeft: make([]float64, t.n+2), spots: make([][]spot, t.n+1), probes: make([]int, t.n+1)}
 	for i := t.n; i >= 1; i-- {
 		r.fwdLeft[i] = r.fwdLeft[i+1] + float64(t.fwd[i])
 		r.bwdLeft[i] = r.bwdLeft[i+1] + float64(t.bwd[i])
 	}
-	// The spots: those stages that are the worst one for some i.
-	var sum int64
-	prefix := make([]int64, t.n+2) // saved sets of the stages before k
-	for k := 1; k <= t.n; k++ {
-		prefix[k] = sum
-		sum += t.saved[k]
+	prices := r.prices()
+	mostF, mostB := make([]float64, t.n+1), make([]float64, t.n+1) // by i
+	for i := range mostF {
+		mostF[i], mostB[i] = math.Inf(-1), math.Inf(-1)
 	}
-	worst := t.n
-	for k := t.n; k >= 1; k-- {
-		if prefix[k]+r.most(k) > prefix[worst]+r.most(worst) || k == t.n {
-			worst = k
-			r.spots = append(r.spots, r.newSpot(k, prefix))
+	for k := 1; k <= t.n; k++ {
+		hulls := r.hulls(k, prices)
+		between := int64(0) // saved sets of stages i..k-1
+		for i := k; i >= 1; i-- {
+			if i < k {
+				between += t.saved[i]
+			}
+			needF := float64(t.held[t.n] + t.act[k] + t.fwdT[k] + between - t.room)
+			needB := float64(t.back(k) + between - t.room)
+			// An earlier stage with the same need leaves less time.
+			if needF > mostF[i] {
+				mostF[i] = needF
+				r.spots[i] = append(r.spots[i], spot{need: needF, fwd: r.fwdLeft[k], hull: hulls[i]})
+			}
+			if needB > mostB[i] {
+				mostB[i] = needB
+				r.spots[i] = append(r.spots[i], spot{need: needB, bwd: r.bwdLeft[k], hull: hulls[i]})
+			}
 		}
 	}
 	return r
 }
 
-// most is what stage k needs if it keeps its saved set.
-func (r *rest) most(k int) int64 { return max(r.all(k, r.n), r.back(k)) }
-
-func (r *rest) newSpot(k int, prefix []int64) spot {
-	s := spot{k: k, need: make([]float64, k+1), hull: make([][]corner, k+1)}
-	for i := 1; i <= k; i++ {
-		s.need[i] = float64(prefix[k] - prefix[i] + r.most(k) - r.room)
-	}
-	prices := r.prices()
-	gains := make([][]float64, k+1) // by i and price: [g]
-	for i := range gains {
-		gains[i] = make([]float64, len(prices))
-	}
+// hulls are the functions again of stages i..k-1, by i.
+func (r *rest) hulls(k int, prices []float64) [][]corner {
+	gains := make([]float64, (k+1)*len(prices))
 	for x, price := range prices {
 		open, closed := -price*float64(r.act[k-1]), 0.0 // best of stages i..k-1, when i-1 is in a segment, and when it is not
 		for i := k - 1; i >= 1; i-- {
 			in := price*float64(r.saved[i]) - float64(r.fwd[i]) + open
 			end := -price * float64(r.act[i-1])
-			open, closed = max(in, end+max(closed, in)), max(closed, in)
-			gains[i][x] = closed
+			closed = max(closed, in)
+			open = max(in, end+closed)
+			gains[i*len(prices)+x] = closed
 		}
 	}
+	hs := make([][]corner, k+1)
 	for i := 1; i <= k; i++ {
-		s.hull[i] = hull(prices, gains[i])
+		hs[i] = hull(prices, gains[i*len(prices):(i+1)*len(prices)])
 	}
-	return s
+	return hs
 }
 
 // prices are slopes, in ticks per byte, at which again is held against its gains.
@@ -145,21 +157,38 @@ func again(h []corner, r float64) float64 {
 	return a.cost + (b.cost-a.cost)*((r-a.r)/(b.r-a.r))
 }
 
+// A label is held against a few spots of its stage: those that bound the first
+// labels best.
+const (
+	probes    = 64
+	spotsLeft = 5
+)
+
 // least bounds the cost of all plans that go on from a label before stage i.
-func (r *rest) least(i int, l *label) int64 {
-	best := 0.0
+func (r *rest) least(i int, l *label, limit int64) int64 {
+	spots := r.spots[i]
+	if r.probes[i]++; r.probes[i] == probes {
+		slices.SortStableFunc(spots, func(a, b spot) int { return b.wins - a.wins })
+		spots = spots[:min(len(spots), spotsLeft)]
+		r.spots[i] = spots
+	}
+	best, most := 0.0, -1
+	enough := float64(limit-l.cost+16) * (1 + 1e-10)
 	debtF, debtB := float64(l.out), float64(l.in)
 	held := float64(l.held + r.input(i, l.saved))
-	for x := range r.spots {
-		s := &r.spots[x]
-		if s.k < i {
-			continue
+	for x := range spots {
+		s := &spots[x]
+		if excess := held + s.need; excess > 0 {
+			if v := r.share(s.hull, i, excess, debtF+s.fwd, debtB+s.bwd); v > best {
+				best, most = v, x
+				if v > enough {
+					break
+				}
+			}
 		}
-		excess := held + s.need[i]
-		if excess <= 0 {
-			continue
-		}
-		best = max(best, r.share(s.hull[i], i, excess, debtF, debtB))
+	}
+	if most >= 0 {
+		spots[most].wins++
 	}
 	// Rounding of floating point must not make it a bound that is not one.
 	return l.cost + int64(best*(1-1e-11)) - 8

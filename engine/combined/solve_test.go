@@ -74,10 +74,10 @@ func TestRandom(t *testing.T) {
 			t.Fatalf("seed %d: got %d, %v; want %d, %v", seed, got, ok, want, fits)
 		}
 		if fits {
-		got, ok = runSolver(t, tm, want+1, tricks{volume: true})
-		if !ok || got != want {
-			t.Fatalf("seed %d: tight: got %d, %v; want %d, %v", seed, got, ok, want, fits)
-		}
+			got, ok = runSolver(t, tm, want+1, tricks{volume: true})
+			if !ok || got != want {
+				t.Fatalf("seed %d: tight: got %d, %v; want %d, %v", seed, got, ok, want, fits)
+			}
 		}
 	}
 	t.Log(feasible)

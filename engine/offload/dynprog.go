@@ -67,15 +67,18 @@ func BestFluid(p *engine.Problem, poll *engine.Poll) (*FluidOptimum, error) {
 	return bestFluidSet(s, poll), poll.Err()
 }
 
-// How much local search may evaluate before labels have to prove the rest.
+// How much local search may evaluate before labels have to prove the rest, and
+// how many labels may be compared.
 const (
-	fluidEvaluations = 40_000
+	fluidEvaluations = 100_000
 	fluidSeed        = 1
+	tieWork          = 8_000_000
+	proofWork        = 40_000_000
 )
 
-// bestFluidSet works in three steps, each only if the one before has left
-// something to prove: a local search that stops at the bound of Theorem 2, labels
-// that tell equally fast sets apart, and labels that do not.
+// bestFluidSet works in steps, each only if the one before has left something to
+// prove: a descent that stops at the bound of Theorem 2; labels that tell equally
+// fast sets apart; a longer local search; labels that do not tell them apart.
 func bestFluidSet(s *step, poll *engine.Poll) *FluidOptimum {
 	if s.peak() <= s.p.Budget {
 		d := s.p.Chain.Chain.ForwardTime() + s.p.Chain.Chain.BackTime()
@@ -85,25 +88,30 @@ func bestFluidSet(s *step, poll *engine.Poll) *FluidOptimum {
 	least := int64(m.nanoseconds(m.relax())) * m.tick // step times are whole nanoseconds
 	sr := newSearch(m, firstValues(s.size, m.excess), least, fluidEvaluations, poll)
 	sr.steepest()
-	sr.iterate(rand.New(rand.NewPCG(fluidSeed, 0)))
-
-	ties := newLabels(m, sr.best, true, poll)
-	ties.run()
-	best, bound := ties, max(least, min(ties.best, ties.cut))
-	if bound < ties.best && poll.Err() == nil {
-		plain := newLabels(m, ties.set, false, poll)
-		plain.run()
-		bound = max(bound, min(plain.best, plain.cut))
-		if plain.best < best.best {
-			best = plain
+	sr.lighten(labelWeight)
+	best := newLabels(m, sr.best, true, tieWork, poll)
+	best.run()
+	proven := func() int64 { return max(least, min(best.best, best.cut)) }
+	bound, ties := proven(), best.cut > best.best
+	if bound < best.best && poll.Err() == nil {
+		sr.iterate(rand.New(rand.NewPCG(fluidSeed, 0)))
+		sr.lighten(labelWeight)
+		if sr.value < best.best {
+			best = newLabels(m, sr.best, true, tieWork, poll)
+			best.run()
+			bound, ties = max(bound, proven()), best.cut > best.best
 		}
+	}
+	if bound < best.best && poll.Err() == nil {
+		best = newLabels(m, best.set, false, proofWork, poll)
+		best.run()
+		bound = max(bound, proven())
 	}
 	set := slices.Clone(best.set)
 	for i, x := range s.size {
 		set[i] = set[i] && x > 0
 	}
-	return &FluidOptimum{Set: set, Time: m.nanoseconds(best.best), Bound: m.nanoseconds(bound),
-		Ties: best == ties && ties.cut > ties.best}
+	return &FluidOptimum{Set: set, Time: m.nanoseconds(best.best), Bound: m.nanoseconds(bound), Ties: ties}
 }
 
 func solveDynprog(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {

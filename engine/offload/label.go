@@ -49,9 +49,10 @@ type labels struct {
 	kept   [][5]int64
 }
 
-// newLabels starts from a set that fits.
-func newLabels(m *model, start []bool, ties bool, poll *engine.Poll) *labels {
-	l := &labels{m: m, rem: m.bounds(), ties: ties, cap: 50_000, work: 60_000_000, poll: poll,
+// newLabels starts from a set that fits. work is how many comparisons of labels
+// are made at most.
+func newLabels(m *model, start []bool, ties bool, work int, poll *engine.Poll) *labels {
+	l := &labels{m: m, rem: m.bounds(), ties: ties, cap: 1000 + min(work, 1<<30)/1000, work: work, poll: poll,
 		best: m.time(start), set: slices.Clone(start), cut: never}
 	for i, sent := range start {
 		if sent {
@@ -61,14 +62,17 @@ func newLabels(m *model, start []bool, ties bool, poll *engine.Poll) *labels {
 	return l
 }
 
-// weight is what x_i adds to the tie-break: among equally fast sets the one with
-// the fewest bytes is taken, roughly, and the earlier ones of them.
+// weight is what x_i adds to the tie-break, if there is one.
 func (l *labels) weight(i int) int64 {
 	if !l.ties {
 		return 0
 	}
-	return int64(l.m.size[i]) * int64(1000+i)
+	return labelWeight(i, l.m.size[i])
 }
+
+// labelWeight is the tie-break: among equally fast sets the one with the least
+// sum is taken, that is, with the fewest bytes, roughly, and the earlier ones.
+func labelWeight(i int, size engine.Bytes) int64 { return int64(size) * int64(1000+i) }
 
 // run decides everything. The best set is then in set, and best is its step
 // time: the least of all sets if cut is not below it.
@@ -83,6 +87,10 @@ func (l *labels) run() {
 		}
 		l.stages = append(l.stages, next)
 		if l.poll.Err() != nil {
+			l.cut = lowest
+			return
+		}
+		if l.work <= 0 {
 			l.cut = min(l.cut, l.leastOf(i+1, next))
 			return
 		}
@@ -169,6 +177,9 @@ func (l *labels) undominated(all []label) []label {
 	l.kept = l.kept[:0]
 	out := all[:0]
 	for k := range all {
+		if l.poll.Err() != nil {
+			return nil
+		}
 		c := &all[k]
 		key := [5]int64{c.idle, c.idle + c.pend, c.idle + c.pendB, c.idle + c.pend + c.pendB, c.tie}
 		if l.work > 0 && l.dominated(&key) {

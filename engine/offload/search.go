@@ -49,6 +49,17 @@ func (s *search) flip(i int) {
 	s.travel += sign * (s.m.out[i] + s.m.in[i])
 }
 
+// hopeless tells, without an evaluation, that the set at hand with x_i flipped
+// is too small to fit, or moves so much that it takes limit or longer. Most sets
+// of a search are.
+func (s *search) hopeless(i int, limit int64) bool {
+	size, travel := s.m.size[i], s.m.out[i]+s.m.in[i]
+	if s.set[i] {
+		return s.bytes-size < s.m.excess || s.travel-travel >= limit
+	}
+	return s.bytes+size < s.m.excess || s.travel+travel >= limit
+}
+
 // restart makes the best set the one at hand.
 func (s *search) restart() {
 	for i, sent := range s.best {
@@ -59,12 +70,17 @@ func (s *search) restart() {
 }
 
 // below is the step time of the set at hand if it is less than limit, and no
-// less than limit otherwise. Most sets of a search are too small or too large.
+// less than limit otherwise.
 func (s *search) below(limit int64) int64 {
 	if s.bytes < s.m.excess || s.travel >= limit {
 		return never
 	}
 	s.left--
+	for range 1 + s.m.n/100 { // a long chain takes as long as many calls
+		if s.poll.Err() != nil {
+			s.left = 0
+		}
+	}
 	return s.m.below(s.set, limit)
 }
 
@@ -83,7 +99,7 @@ func (s *search) steepest() {
 				s.value, bi, bj = t, i, -1
 			}
 			for _, j := range s.order[a+1:] {
-				if s.set[j] != s.set[i] || s.left <= 0 {
+				if s.set[j] != s.set[i] || s.left <= 0 || s.hopeless(j, s.value) {
 					continue // i has been flipped: an exchange takes two that were different
 				}
 				s.flip(j)
@@ -104,15 +120,23 @@ func (s *search) steepest() {
 	}
 }
 
+// scattered is how many descents begin at random sets, before the others begin
+// at the best one: now and then the greedy set lies in a deep valley of its own.
+const scattered = 6
+
 // iterate disturbs the best set in two to five values, descends from there, and
 // keeps what is better, until the evaluations are used up.
 func (s *search) iterate(r *rand.Rand) {
 	if len(s.order) == 0 {
 		return
 	}
-	for !s.over() {
+	for round := 0; !s.over(); round++ {
 		s.restart()
-		for range 2 + r.IntN(4) {
+		changes := 2 + r.IntN(4)
+		if round < scattered {
+			changes = len(s.order)
+		}
+		for range changes {
 			s.flip(s.order[r.IntN(len(s.order))])
 		}
 		r.Shuffle(len(s.order), func(a, b int) { s.order[a], s.order[b] = s.order[b], s.order[a] })
@@ -156,7 +180,7 @@ func (s *search) tryFrom(a, i int, at int64) int64 {
 		return t
 	}
 	for _, j := range s.order[a+1:] {
-		if s.set[j] != s.set[i] {
+		if s.set[j] != s.set[i] || s.hopeless(j, at) {
 			continue
 		}
 		s.flip(j)
@@ -170,4 +194,44 @@ func (s *search) tryFrom(a, i int, at int64) int64 {
 	}
 	s.flip(i)
 	return at
+}
+
+// lighten lowers the sum of weights of the best set without making it slower, by
+// changes of one value and exchanges of two.
+func (s *search) lighten(weight func(i int, size engine.Bytes) int64) {
+	s.restart()
+	limit := s.value + 1
+	for again := true; again; {
+		again = false
+		for _, i := range s.order {
+			if s.poll.Err() != nil {
+				return
+			}
+			if s.set[i] && s.lighter(i, limit, weight) {
+				again = true
+			}
+		}
+	}
+	copy(s.best, s.set)
+}
+
+// lighter takes x_i out of the set, or puts a value of less weight in its place,
+// if the step time stays below limit.
+func (s *search) lighter(i int, limit int64, weight func(int, engine.Bytes) int64) bool {
+	s.flip(i)
+	if s.below(limit) < limit {
+		return true
+	}
+	for _, j := range s.order {
+		if s.set[j] || j == i || weight(j, s.m.size[j]) >= weight(i, s.m.size[i]) || s.hopeless(j, limit) {
+			continue
+		}
+		s.flip(j)
+		if s.below(limit) < limit {
+			return true
+		}
+		s.flip(j)
+	}
+	s.flip(i)
+	return false
 }

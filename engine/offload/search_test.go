@@ -81,7 +81,7 @@ func TestFluidOptimumExhaustive(t *testing.T) {
 		for i := range all {
 			all[i] = true
 		}
-		ties := newLabels(m, all, true, nil)
+		ties := newLabels(m, all, true, 1<<40, nil)
 		best, tie := int64(never), int64(never)
 		for mask := range 1 << s.n {
 			set := fromMask(s.n, mask)
@@ -96,7 +96,7 @@ func TestFluidOptimumExhaustive(t *testing.T) {
 			}
 		}
 		ties.run()
-		plain := newLabels(m, firstValues(s.size, m.excess), false, nil)
+		plain := newLabels(m, firstValues(s.size, m.excess), false, 1<<40, nil)
 		plain.run()
 		if ties.best != best || ties.tie != tie || ties.cut != never || plain.best != best || m.time(ties.set) != best || m.time(plain.set) != best {
 			t.Fatalf("seed %d budget %d: got %d (tie %d, cut %d) and %d, want %d (tie %d)\n%s", seed, p.Budget, ties.best, ties.tie, ties.cut, plain.best, best, tie, enginetest.Dump(p.Chain.Chain))

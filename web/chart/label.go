@@ -10,15 +10,22 @@ import (
 )
 
 // label is where the name of a line stands, relative to the line's end, in CSS
-// pixels. Up is positive.
-type label struct{ x, y float64 }
+// pixels. Up is positive. Where too many lines end at one place, some have none:
+// pointing at a line names it.
+type label struct {
+	x, y  float64
+	shown bool
+}
 
 // labelHeight is the least distance between two labels.
 const labelHeight = 13.0
 
+// labelAway is how far from the end of its line a label may stand.
+const labelAway = 3 * labelHeight
+
 // labels places the names of the bounds and of the lines: above the end at the
 // smallest budget, moved up where they would stand on each other, and down
-// where they would leave the plot.
+// where they would leave the plot. The chosen strategy's has the first choice.
 func (p *Plot) labels() []label {
 	ends := make([]float64, 0, len(p.Bounds)+len(p.Lines))
 	for _, lines := range [][]state.Line{p.Bounds, p.Lines} {
@@ -30,7 +37,18 @@ func (p *Plot) labels() []label {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(ends[b], ends[a]) }) // from the bottom up
+	chosen := func(i int) bool {
+		return i >= len(p.Bounds) && p.Lines[i-len(p.Bounds)].Method.Strategy == p.Chosen
+	}
+	slices.SortStableFunc(order, func(a, b int) int { // the chosen one first, then from the bottom up
+		if chosen(a) != chosen(b) {
+			if chosen(a) {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(ends[b], ends[a])
+	})
 	out := make([]label, len(ends))
 	var placed []float64
 	for _, i := range order {
@@ -38,8 +56,11 @@ func (p *Plot) labels() []label {
 		if want < top+labelHeight/2 {
 			want = free(placed, top+labelHeight/2, 1)
 		}
-		placed = append(placed, want)
-		out[i] = label{3, ends[i] - want}
+		away := ends[i] - want
+		if chosen(i) || math.Abs(away) <= labelAway {
+			placed = append(placed, want)
+			out[i] = label{3, away, true}
+		}
 	}
 	return out
 }

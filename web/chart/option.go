@@ -21,7 +21,7 @@ type Look struct {
 	Font    string
 }
 
-// dashes tell the strategies apart without colour, in the order of their lines.
+// dashes tell the strategies of a class, which share a colour, apart.
 var dashes = [][]int{nil, {7, 3}, {3, 3}, {10, 3, 3, 3}, {14, 4}, {10, 3, 3, 3, 3, 3}, {5, 2}}
 
 // Option is the chart as an ECharts option.
@@ -114,6 +114,23 @@ func (p *Plot) addLine(line *charts.Line, c func(draw.Role) string, i int, unit 
 		charts.WithLineStyleOpts(opts.LineStyle{Color: colour, Width: width}))
 }
 
+// dashOf is the dash of a strategy: always the same, whatever else is drawn. Nil
+// is a solid line.
+func dashOf(strategy string) []int {
+	i := 0
+	if chosen := engine.Lookup(strategy); chosen != nil {
+		for _, s := range engine.Strategies() {
+			if s.Name == strategy {
+				break
+			}
+			if s.Class == chosen.Class {
+				i++
+			}
+		}
+	}
+	return dashes[i%len(dashes)]
+}
+
 // classRole is the colour of a strategy's class.
 func classRole(strategy string) draw.Role {
 	s := engine.Lookup(strategy)
@@ -155,7 +172,7 @@ func (p *Plot) finish(option map[string]any, look Look) ([]byte, error) {
 		return nil, fmt.Errorf("chart: %w", err)
 	}
 	labels := p.labels()
-	bound, dashed := 0, 0 // labels has the bounds first, like the series
+	bound, drawn := 0, 0 // labels has the bounds first, like the series
 	for _, v := range o["series"].([]any) {
 		s := v.(map[string]any)
 		s["silent"] = true
@@ -165,14 +182,18 @@ func (p *Plot) finish(option map[string]any, look Look) ([]byte, error) {
 			set(s, format.Bytes(p.Budget), "markLine", "label", "formatter")
 			set(s, look.Font, "markLine", "label", "fontFamily")
 		case bound < len(p.Bounds):
-			s["endLabel"] = endLabel(labels[bound], name, look, draw.Muted)
+			if at := labels[bound]; at.shown {
+				s["endLabel"] = endLabel(at, "bound", look, draw.Muted)
+			}
 			bound++
 		case s["step"] == "start":
-			if d := dashes[dashed%len(dashes)]; d != nil {
+			if d := dashOf(p.Lines[drawn].Method.Strategy); d != nil {
 				set(s, d, "lineStyle", "type")
 			}
-			s["endLabel"] = endLabel(labels[len(p.Bounds)+dashed], name, look, draw.Ink)
-			dashed++
+			if at := labels[len(p.Bounds)+drawn]; at.shown {
+				s["endLabel"] = endLabel(at, name, look, draw.Ink)
+			}
+			drawn++
 		}
 	}
 	return json.Marshal(o)

@@ -1,11 +1,13 @@
 package chart
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"time"
 
 	"memtide/engine"
+	"memtide/web/format"
 	"memtide/web/state"
 )
 
@@ -120,6 +122,21 @@ func (p *Plot) X(b engine.Bytes) float64 {
 // Y is the place of a step time, in CSS pixels from the top.
 func (p *Plot) Y(d time.Duration) float64 {
 	return top + (p.Height-top-bottom)*(p.Top-p.slowdown(d))/(p.Top-p.Low)
+}
+
+// Words names a point of the curve and says what it costs.
+func (p *Plot) Words(at state.CurvePoint) string {
+	for _, l := range p.Lines {
+		if l.Method.Strategy != at.Strategy {
+			continue
+		}
+		for _, pt := range l.Points {
+			if pt.Budget == at.Budget {
+				return fmt.Sprintf("%s\n%s per step in %s, %s", l.Title, format.Duration(pt.StepTime), format.Bytes(pt.Budget), format.Ratio(p.slowdown(pt.StepTime)))
+			}
+		}
+	}
+	return ""
 }
 
 // BudgetAt is the budget at a place, the inverse of X.

@@ -11,6 +11,10 @@ import (
 // CurveBudgets is the number of budgets of a curve.
 const CurveBudgets = 40
 
+// pointLimit is how long a solver may take for a point: then the best it has
+// found is the point.
+const pointLimit = 2 * time.Second
+
 // Curve is step time against budget for every strategy that applies.
 type Curve struct {
 	ID      int // of the sweep that is at work, 0 if none is
@@ -49,7 +53,8 @@ func (c Choice) methodKeyWithoutDefaults() string {
 }
 
 // methods lists what a curve compares: every strategy with its defaults, the
-// chosen one with its arguments. Keeping everything is one point, not a curve.
+// chosen one first and with its arguments. Keeping everything is one point, not
+// a curve.
 func (s *State) methods() []proto.Method {
 	var out []proto.Method
 	for _, st := range engine.Strategies() {
@@ -59,6 +64,8 @@ func (s *State) methods() []proto.Method {
 		m := proto.Method{Strategy: st.Name}
 		if st.Name == s.Choice.Strategy {
 			m.Args = s.Choice.Args
+			out = slices.Insert(out, 0, m)
+			continue
 		}
 		out = append(out, m)
 	}
@@ -110,7 +117,7 @@ func (s *State) sweep(c *Curve, soon bool) []Effect {
 	for _, row := range c.Points {
 		clear(row)
 	}
-	req := proto.Sweep{Setting: s.setting(s.Choice), Methods: c.Methods}
+	req := proto.Sweep{Setting: s.setting(s.Choice), Methods: c.Methods, Limit: pointLimit}
 	for _, b := range c.Budgets {
 		req.Budgets = append(req.Budgets, proto.Budget{Bytes: b})
 	}

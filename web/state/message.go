@@ -14,10 +14,17 @@ type Message interface{ message() }
 
 // What people do. Settled is false while a slider is still being dragged.
 type (
-	// Start opens the page with what its link says.
-	Start struct{ Choice Choice }
+	// Start opens the page with what its link says; From and To are the visible
+	// part of the step.
+	Start struct {
+		Choice   Choice
+		From, To time.Duration
+	}
 	// Navigate is Back, Forward, or a link pasted into the address bar.
-	Navigate struct{ Choice Choice }
+	Navigate struct {
+		Choice   Choice
+		From, To time.Duration
+	}
 	// BadLink is a link that cannot be followed: cut, damaged, too new.
 	BadLink struct{ Text string }
 	// PickPreset opens a preset.

@@ -14,9 +14,10 @@ import (
 func (s *State) Update(m Message) []Effect {
 	switch m := m.(type) {
 	case Start:
-		s.Choice = m.Choice
+		s.Choice, s.View.From, s.View.To = m.Choice, m.From, m.To
 		return s.open(m.Choice, nil, Leave)
 	case Navigate:
+		s.View.From, s.View.To = m.From, m.To
 		return s.navigate(m.Choice)
 	case BadLink:
 		s.alert(&Alert{Text: m.Text})
@@ -134,7 +135,10 @@ func (s *State) opened(m Opened) []Effect {
 		Totals:  m.Reply.Totals,
 	}
 	s.Curve, s.Preview, s.hover = nil, nil, ""
-	s.View.From, s.View.To, s.View.Selected, s.View.Trail, s.View.TableTop = 0, 0, draw.Target{}, nil, 0
+	s.View.Selected, s.View.Trail, s.View.TableTop = draw.Target{}, nil, 0
+	if o.History != Leave {
+		s.View.From, s.View.To = 0, 0
+	}
 	about := s.Alert // the link had something odd about it
 	out := s.choose(c, o.History, false)
 	s.Alert = about

@@ -102,7 +102,7 @@ func names(effects []Effect) string {
 func shown(t *testing.T) *player {
 	t.Helper()
 	p := &player{State: New()}
-	p.play(Start{choice("net-b8")})
+	p.play(Start{Choice: choice("net-b8")})
 	p.play(opened(last[Open](t, p).ID, chain("net")))
 	p.play(answer(last[Solve](t, p), 12))
 	if p.Shown == nil || p.Phase() != "ready" {
@@ -127,7 +127,7 @@ func wantStep(t *testing.T, p *player, ms int, why string) {
 
 func TestStart(t *testing.T) {
 	p := &player{State: New()}
-	if got, want := names(p.play(Start{choice("net-b8")})), "Open"; got != want {
+	if got, want := names(p.play(Start{Choice: choice("net-b8")})), "Open"; got != want {
 		t.Errorf("Start: effects %s; want %s", got, want)
 	}
 	if p.Phase() != "solving" {
@@ -238,7 +238,7 @@ func TestMisfit(t *testing.T) {
 // so the smallest budget's is shown in its place.
 func TestMisfitFromTheStart(t *testing.T) {
 	p := &player{State: New()}
-	p.play(Start{choice("net-b8")})
+	p.play(Start{Choice: choice("net-b8")})
 	p.play(opened(last[Open](t, p).ID, chain("net")))
 	effects := p.play(SolveFailed{ID: last[Solve](t, p).ID, Failure: &proto.Failure{Kind: proto.Infeasible, Budget: 1, Smallest: 2 * engine.GiB}})
 	stand := last[Solve](t, p)
@@ -297,7 +297,7 @@ func TestBackUndoesADecision(t *testing.T) {
 			t.Errorf("%T: effects %s; want %s first", step.m, got, step.want)
 		}
 	}
-	effects := p.play(Navigate{before})
+	effects := p.play(Navigate{Choice: before})
 	if got := names(effects); strings.Contains(got, "WriteURL") || strings.Contains(got, "Open") {
 		t.Errorf("Navigate: effects %s; want neither the address written nor a profile opened", got)
 	}
@@ -350,7 +350,7 @@ func TestSelectionFollowsTheSchedule(t *testing.T) {
 // A link that was cut is said so, and stays said, while the example is opened.
 func TestBadLinkIsNotForgotten(t *testing.T) {
 	p := &player{State: New()}
-	p.play(Start{choice("net-b8")})
+	p.play(Start{Choice: choice("net-b8")})
 	open := last[Open](t, p)
 	p.play(BadLink{"This link was cut."})
 	p.play(opened(open.ID, chain("net")))
@@ -367,7 +367,7 @@ func TestBadLinkIsNotForgotten(t *testing.T) {
 // A preset that a link names may not exist: the example is opened instead.
 func TestUnknownPreset(t *testing.T) {
 	p := &player{State: New()}
-	p.play(Start{choice("nonsense")})
+	p.play(Start{Choice: choice("nonsense")})
 	p.play(OpenFailed{last[Open](t, p).ID, "there is no preset nonsense"})
 	if got := last[Open](t, p).Request.Preset; got != DefaultPreset {
 		t.Errorf("opens %q instead; want %q", got, DefaultPreset)
@@ -375,5 +375,21 @@ func TestUnknownPreset(t *testing.T) {
 	p.play(opened(last[Open](t, p).ID, chain("net")))
 	if p.Alert == nil || !strings.Contains(p.Alert.Text, "nonsense") {
 		t.Errorf("alert %+v; want the preset named", p.Alert)
+	}
+}
+
+func TestVisiblePartFromALink(t *testing.T) {
+	p := &player{State: New()}
+	from, to := 2*time.Millisecond, 5*time.Millisecond
+	p.play(Start{Choice: choice("net-b8"), From: from, To: to})
+	p.play(opened(last[Open](t, p).ID, chain("net")))
+	p.play(answer(last[Solve](t, p), 12))
+	if p.View.From != from || p.View.To != to {
+		t.Errorf("visible %v to %v; want what the link says, %v to %v", p.View.From, p.View.To, from, to)
+	}
+	p.play(SetBudget{Bytes: engine.GiB})
+	p.play(answer(last[Solve](t, p), 4))
+	if p.View.To != 0 {
+		t.Errorf("visible %v to %v of a step of 4 ms; want all of it", p.View.From, p.View.To)
 	}
 }

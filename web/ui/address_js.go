@@ -38,8 +38,7 @@ func (d *address) follow() {
 	l, notes := link.Parse(hash)
 	c, more := choiceOf(l)
 	d.a.keep = l.Unknown
-	d.a.do(state.Navigate{Choice: c})
-	d.a.do(state.SetRange{From: l.Visible.From, To: l.Visible.To})
+	d.a.do(state.Navigate{Choice: c, From: l.Visible.From, To: l.Visible.To})
 	if notes = append(notes, more...); len(notes) > 0 {
 		d.a.do(state.BadLink{Text: strings.Join(notes, "\n")})
 	}

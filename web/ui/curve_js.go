@@ -136,7 +136,7 @@ func (c *curve) listen() {
 	listen(c.element, "pointermove", func(e safejs.Value) {
 		x, y := at(e)
 		touch := text(e, "pointerType") == "touch"
-		c.a.later(func() { c.move(x, y, touch) })
+		c.a.later(func() { c.move(x, y, touch, e) })
 	})
 	listen(c.element, "pointerdown", func(e safejs.Value) {
 		x, _ := at(e)
@@ -148,7 +148,10 @@ func (c *curve) listen() {
 		c.a.later(func() { c.release(x, y) })
 	})
 	listen(c.element, "pointerleave", func(safejs.Value) {
-		c.a.later(func() { c.a.do(state.Unhover{}) })
+		c.a.later(func() {
+			c.a.do(state.Unhover{})
+			c.a.pictures.leave()
+		})
 	})
 }
 
@@ -164,7 +167,7 @@ func (c *curve) press(x float64) {
 	}
 }
 
-func (c *curve) move(x, y float64, touch bool) {
+func (c *curve) move(x, y float64, touch bool, e safejs.Value) {
 	if c.plot == nil {
 		return
 	}
@@ -190,8 +193,10 @@ func (c *curve) move(x, y float64, touch bool) {
 			cursor = "pointer"
 		}
 		c.a.do(state.Hover{Point: pt})
+		c.a.pictures.tell(c.plot.Words(pt), e)
 	} else {
 		c.a.do(state.Unhover{})
+		c.a.pictures.tell("", e)
 	}
 	set(get(c.element, "style"), "cursor", cursor)
 }

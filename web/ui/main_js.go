@@ -105,16 +105,13 @@ func (a *app) startMessage() state.Message {
 	l, notes := link.Parse(text(global("location"), "hash"))
 	c, more := choiceOf(l)
 	a.keep = l.Unknown
-	if l.Visible.To > 0 {
-		a.s.View.From, a.s.View.To = l.Visible.From, l.Visible.To
-	}
 	if l.Theme != "" {
 		a.s.View.Theme = l.Theme
 	}
 	if notes = append(notes, more...); len(notes) > 0 {
 		a.later(func() { a.do(state.BadLink{Text: strings.Join(notes, "\n")}) })
 	}
-	return state.Start{Choice: c}
+	return state.Start{Choice: c, From: l.Visible.From, To: l.Visible.To}
 }
 
 // later puts something at the end of the queue; it may be called from anywhere.

@@ -132,9 +132,6 @@ func (p *pictures) ask() {
 func (p *pictures) view(c *canvas) draw.View {
 	s := p.a.s
 	v := draw.View{From: s.View.From, To: s.View.To, Width: c.width, Budget: s.Budget(), Hover: p.hover, Cursor: p.cursor}
-	if c.width < narrow {
-		v.Gutter = narrowGutter
-	}
 	if s.Preview == nil {
 		v.Selected = s.View.Selected
 	}
@@ -239,7 +236,7 @@ func (p *pictures) point(c *canvas, x, y float64, event safejs.Value) {
 		cursor = "pointer"
 	}
 	set(get(c.inner, "style"), "cursor", cursor)
-	p.showTip(m, target, at, event)
+	p.tell(strings.Join(tipLines(m, target, at), "\n"), event)
 }
 
 // leave takes the cursor away.
@@ -249,13 +246,13 @@ func (p *pictures) leave() {
 	p.ask()
 }
 
-func (p *pictures) showTip(m *draw.Model, target draw.Target, at time.Duration, event safejs.Value) {
-	lines := tipLines(m, target, at)
-	if len(lines) == 0 || text(event, "pointerType") == "touch" {
+// tell shows words beside the pointer; none hide them. A finger would cover them.
+func (p *pictures) tell(words string, event safejs.Value) {
+	if words == "" || text(event, "pointerType") == "touch" {
 		set(p.tip, "hidden", true)
 		return
 	}
-	set(p.tip, "textContent", strings.Join(lines, "\n"))
+	set(p.tip, "textContent", words)
 	set(p.tip, "hidden", false)
 	x, y := number(event, "clientX"), number(event, "clientY")
 	w, h := number(p.tip, "offsetWidth"), number(p.tip, "offsetHeight")

@@ -19,9 +19,9 @@ import (
 // the one for wide and the one for narrow pages; the style sheet shows one of
 // them, scaled to the page.
 var posters = []struct {
-	class         string
-	width, gutter float64
-}{{"wide", 1040, 0}, {"slim", 366, narrowGutter}}
+	class string
+	width float64
+}{{"wide", 1040}, {"slim", 366}}
 
 // StaticPage writes the page's root element as HTML, the pictures as inline SVG
 // in their hosts: what stands in index.html until the program runs, which then
@@ -61,7 +61,7 @@ func withPoster(page, name string, pic draw.Picture, s *state.State) (string, er
 	var svg strings.Builder
 	for _, size := range posters {
 		var scene draw.Scene
-		v := draw.View{Width: size.width, Gutter: size.gutter, Budget: s.Budget(), Selected: s.View.Selected, Cursor: draw.NoCursor}
+		v := draw.View{Width: size.width, Budget: s.Budget(), Selected: s.View.Selected, Cursor: draw.NoCursor}
 		p.Model().Draw(&scene, pic, v)
 		svg.WriteString(`<div class="poster ` + size.class + `">`)
 		if err := scene.WriteSVG(&svg, draw.SVGOptions{ID: name + "-" + size.class}); err != nil {

@@ -6,10 +6,6 @@ import (
 	"memtide/web/state"
 )
 
-// narrow is the width in CSS pixels below which the labels of the pictures get
-// less room.
-const narrow, narrowGutter = 560, 70
-
 // stretch is the part of the step that is visible.
 type stretch struct{ from, length, makespan time.Duration }
 

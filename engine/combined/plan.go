@@ -1,0 +1,106 @@
+package combined
+
+import (
+	"memtide/engine"
+)
+
+// segment is a part of the first forward sweep, and what becomes of it.
+type segment struct {
+	first, last int
+	saved       bool             // F_all of one stage; otherwise nothing of it is kept
+	afterSaved  bool             // its input is abar^{first-1}, not a^{first-1}
+	offload     bool             // its input is offloaded
+	backward    []engine.ChainOp // what the backward comes to; ends with B^first
+}
+
+// input is the value that is Z_i of the segment.
+func (s *segment) input(g *engine.ChainGraph) engine.ValueID {
+	if s.afterSaved && s.first > 1 {
+		return g.Saved(s.first - 1)
+	}
+	return g.Act(s.first - 1)
+}
+
+// plan reads the best plan off the labels and the fronts.
+func (s *sweep) plan() []segment {
+	segs := []segment{{first: s.n, last: s.n, saved: true, afterSaved: s.kept[s.last].saved,
+		backward: []engine.ChainOp{{Kind: engine.BStep, Stage: s.n}}}}
+	for id := s.last; s.kept[id].from >= 0; id = s.kept[id].from {
+		l := &s.kept[id]
+		before := &s.kept[l.from]
+		i, j := int(l.segment), int(s.stage[id])-1
+		seg := segment{first: i, last: j, saved: l.saved, afterSaved: before.saved, offload: l.offload}
+		if l.saved {
+			seg.backward = []engine.ChainOp{{Kind: engine.BStep, Stage: i}}
+		} else {
+			_, which := s.f.cost(i, j, before.held+s.input(i, before.saved), before.in)
+			seg.backward = s.f.unfold(nil, i, j, s.f.at(i, j)[which])
+		}
+		segs = append(segs, seg)
+	}
+	for a, b := 0, len(segs)-1; a < b; a, b = a+1, b-1 {
+		segs[a], segs[b] = segs[b], segs[a]
+	}
+	return segs
+}
+
+// unfold appends the operations of a triple of (i,j): the branch that attains it
+// is found again.
+func (f *fronts) unfold(seq []engine.ChainOp, i, j int, c triple) []engine.ChainOp {
+	emit := func(kind engine.ChainOpKind, k int) { seq = append(seq, engine.ChainOp{Kind: kind, Stage: k}) }
+	if i == j {
+		emit(engine.FAll, i)
+		emit(engine.BStep, i)
+		return seq
+	}
+	for _, r := range f.at(i+1, j) {
+		if f.keeping(i, j, r) == c {
+			emit(engine.FAll, i)
+			seq = f.unfold(seq, i+1, j, r)
+			return append(seq, engine.ChainOp{Kind: engine.BStep, Stage: i})
+		}
+	}
+	var none, lean int64
+	for k := i; k < j; k++ {
+		need := f.none(i, j, k)
+		none, lean = max(none, need), max(lean-f.fwd[k], need*f.in)
+		for _, l := range f.at(i, k) {
+			for _, r := range f.at(k+1, j) {
+				if f.splitting(i, k, none, lean, l, r) != c {
+					continue
+				}
+				emit(engine.FCk, i)
+				for q := i + 1; q <= k; q++ {
+					emit(engine.FNone, q)
+				}
+				return f.unfold(f.unfold(seq, k+1, j, r), i, k, l)
+			}
+		}
+	}
+	panic("combined: no branch attains a triple")
+}
+
+// sequence are the operations of a plan, in order.
+func sequence(segs []segment) []engine.ChainOp {
+	var seq []engine.ChainOp
+	for x := range segs {
+		seq = append(seq, segs[x].forward()...)
+	}
+	for x := len(segs) - 1; x >= 0; x-- {
+		seq = append(seq, segs[x].backward...)
+	}
+	return seq
+}
+
+// forward are the operations of the segment in the first sweep.
+func (s *segment) forward() (seq []engine.ChainOp) {
+	kind := engine.FCk
+	if s.saved {
+		kind = engine.FAll
+	}
+	for k := s.first; k <= s.last; k++ {
+		seq = append(seq, engine.ChainOp{Kind: kind, Stage: k})
+		kind = engine.FNone
+	}
+	return seq
+}

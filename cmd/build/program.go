@@ -92,6 +92,9 @@ func (s *site) program() error {
 	if err != nil {
 		return err
 	}
+	if data, err = joinSegments(data); err != nil {
+		return err
+	}
 	s.WasmSize = len(data)
 	s.Wasm, err = s.putHashed("app", ".wasm", data)
 	return err

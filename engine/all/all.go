@@ -3,6 +3,7 @@
 package all
 
 import (
+	_ "memtide/engine/combined"
 	_ "memtide/engine/offload"
 	_ "memtide/engine/remat"
 )

@@ -10,6 +10,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/remat"
+	"memtide/engine/sim"
 	"memtide/profiles/preset"
 )
 
@@ -72,35 +73,26 @@ func TestExp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if w:=os.Getenv("PC"); w!="" && w!=fmt.Sprint(pc) {continue}
 		rot, err := engine.Lookup("rotor").Solve(p, nil, nil)
 		if err != nil {
 			fmt.Println(pc, err)
 			continue
 		}
 		ub := int64(rot.Makespan)*tm.q + 1
-		for _, width := range []int{30, 300, 3000, 0} {
-			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-			poll := engine.NewPoll(ctx, nil)
-			t0 := time.Now()
-			f := &fronts{terms: tm, limit: make([]int64, (tm.n+1)*(tm.n+1)), poll: poll, use: tricks{volume: true}}
-			for i := 1; i <= tm.n; i++ {
-				for j := i; j <= tm.n; j++ {
-					f.limit[i*(tm.n+1)+j] = ub - tm.base[tm.n] + tm.base[j] - tm.base[i-1] - (tm.until[j] - tm.until[i-1])
-				}
+		_ = ub
+		t0 := time.Now()
+		ctx, cancel := context.WithTimeout(context.Background(), 8*time.Second)
+		for _, mode := range []engine.Transfers{engine.Streamed, engine.Whole} {
+			p.Transfers = mode
+			sol, err := engine.Lookup("pofo").Solve(p, nil, engine.NewPoll(ctx, nil))
+			fmt.Println(pc, mode, "rotor", float64(rot.Makespan)/float64(c.ForwardTime()+c.BackTime()), "pofo", float64(sol.Makespan)/float64(c.ForwardTime()+c.BackTime()), sol.Optimal, sol.Makespan-sol.Bound, sol.Notes, err, time.Since(t0))
+			tr, err := sim.Play(p, sol.Schedule)
+			if err != nil || tr.Makespan != sol.Makespan || tr.Peak != sol.Peak {
+				fmt.Println("BAD", err)
 			}
-			if err := f.fill(); err != nil {
-				fmt.Println(pc, "fronts", err, f.count, f.cands)
-				cancel()
-				break
-			}
-			tf := time.Since(t0)
-			s := newSweep(f, ub, poll)
-			s.width = width
-			err = s.run()
-			l0 := label{}
-			fmt.Printf("%d%% width %d exact %v q %d out %d rotor %.4f pofo %.5f LB %.5f of base; fronts %d cands %d %v labels %d dropped %d total %v %v\n", pc, width, tm.exact, tm.q, tm.out, float64(rot.Makespan)*float64(tm.q)/float64(tm.base[tm.n]), float64(s.best)/float64(tm.base[tm.n]), float64(s.rest.least(1, &l0, unreachable))/float64(tm.base[tm.n]), f.count, f.cands, tf, len(s.kept), s.dropped, time.Since(t0), err)
-			cancel()
-			ub = s.best + 1
 		}
+		cancel()
+
 	}
 }

@@ -23,26 +23,35 @@ type triple struct {
 type fronts struct {
 	*terms
 	use   tricks
-	limit []int64 // by (i,j): triples that take longer are of no use
+	slack int64 // ticks that a plan of interest takes beyond the sum of all times
 	rows  [][]triple
 	count int // of all triples
-	most  int // of them that are kept; 0 means all
 	thin  int // triples kept per segment, 0: all
 	poll  *engine.Poll
 
 	w     []triple // candidates of the segment at hand
 	stair []triple
-	cands int64
 }
 
 // tricks are the prunings that can be switched off.
 type tricks struct {
-	limit  bool // triples that are too slow for the upper bound
-	volume bool // bound by the bytes that have to go somewhere
-	coarse bool // a first solution with thinned fronts
+	limit     bool // drop triples that are too slow for the upper bound
+	volume    bool // drop labels by the bound of rest
+	coarse    bool // find upper bounds with narrow searches first
+	dominance bool // drop labels that another one is at least as good as
+	fronts    bool // drop triples that another one is at least as good as
 }
 
-var allTricks = tricks{true, true, true}
+var allTricks = tricks{true, true, true, true, true}
+
+// limit is the longest that a triple of (i,j) may take. Whoever comes to the
+// backward part of a segment has run its stages once more already.
+func (f *fronts) limit(i, j int) int64 {
+	if !f.use.limit {
+		return unreachable
+	}
+	return f.slack + f.base[j] - f.base[i-1] - (f.until[j] - f.until[i-1])
+}
 
 func (f *fronts) at(i, j int) []triple { return f.rows[i*(f.n+1)+j] }
 
@@ -61,7 +70,7 @@ func (f *fronts) fill() error {
 }
 
 func (f *fronts) build(i, j int) error {
-	limit := f.limit[i*(f.n+1)+j]
+	limit := f.limit(i, j)
 	f.w = f.w[:0]
 	add := func(c triple) {
 		if c.time <= limit && c.peak <= f.room {
@@ -87,7 +96,12 @@ func (f *fronts) build(i, j int) error {
 		}
 	}
 	f.w = f.pareto(f.w)
-	f.count += len(f.w)
+	if f.thin > 0 && len(f.w) > f.thin {
+		f.w = f.thinner(f.w)
+	}
+	if f.count += len(f.w); f.count > maxTriples {
+		return errTooMany
+	}
 	f.rows[i*(f.n+1)+j] = slices.Clone(f.w)
 	return nil
 }
@@ -103,7 +117,6 @@ func (f *fronts) split(i, j, k int, none, lean, limit int64) error {
 			if time > limit {
 				break
 			}
-			f.cands++
 			c := f.splitting(i, k, none, lean, l, r)
 			if c.peak <= f.room {
 				f.w = append(f.w, c)
@@ -138,14 +151,18 @@ func (f *fronts) splitting(i, k int, none, lean int64, l, r triple) triple {
 
 // pareto drops the triples that another one is at least as good as, and sorts by time.
 func (f *fronts) pareto(v []triple) []triple {
+	if !f.use.fronts {
+		slices.SortFunc(v, func(a, b triple) int { return order(a.time, b.time) })
+		return v
+	}
 	slices.SortFunc(v, func(a, b triple) int {
 		if a.time != b.time {
-			return cmp(a.time, b.time)
+			return order(a.time, b.time)
 		}
 		if a.peak != b.peak {
-			return cmp(a.peak, b.peak)
+			return order(a.peak, b.peak)
 		}
-		return cmp(a.due, b.due)
+		return order(a.due, b.due)
 	})
 	// stair holds, of those that are no slower, the best by peak: due falls.
 	st := f.stair[:0]
@@ -169,11 +186,25 @@ func (f *fronts) pareto(v []triple) []triple {
 	return out
 }
 
-func cmp(a, b int64) int {
-	if a < b {
-		return -1
+// thinner keeps a few triples, spread over all of them, and the one with the least
+// peak. What is left are still ways to run the segment.
+func (f *fronts) thinner(v []triple) []triple {
+	least := 0
+	for x := range v {
+		if v[x].peak < v[least].peak {
+			least = x
+		}
 	}
-	return 1
+	out := f.stair[:0]
+	for x := range f.thin {
+		at := x * len(v) / f.thin
+		if next := (x + 1) * len(v) / f.thin; at <= least && least < next {
+			at = least
+		}
+		out = append(out, v[at])
+	}
+	f.stair = v[:0:cap(v)]
+	return out
 }
 
 // cost is C(i,j,A,D), and the triple that attains it.

@@ -33,16 +33,17 @@ type sweep struct {
 	stage   []int16   // of kept
 	open    [][]label // of (stage, saved): labels to be expanded
 	cleaned []int     // length of open at its last cleaning
-	dropped int       // labels that the width has cost
-	least   int64     // bound of what was dropped
+	count   int       // of kept and open
+	least   int64     // bound of what was dropped because of the width, or not reached
 }
 
-func newSweep(f *fronts, limit int64, poll *engine.Poll) *sweep {
+func newSweep(f *fronts, r *rest, limit int64, poll *engine.Poll) *sweep {
 	return &sweep{terms: f.terms, f: f, poll: poll, best: limit, last: -1, open: make([][]label, 2*(f.n+2)),
-		cleaned: make([]int, 2*(f.n+2)), rest: newRest(f.terms)}
+		cleaned: make([]int, 2*(f.n+2)), rest: r, least: unreachable}
 }
 
-// run finds the best plan that costs less than the limit.
+// run finds the best plan that costs less than the limit. If it has to stop, and
+// if there is a width, what it has not looked at costs at least s.least.
 func (s *sweep) run() error {
 	s.open[2] = append(s.open[2], label{from: -1})
 	for i := 1; i <= s.n; i++ {
@@ -53,10 +54,16 @@ func (s *sweep) run() error {
 			}
 			first := len(s.kept)
 			s.kept = append(s.kept, ls...)
+			s.count += len(ls) - len(s.open[2*i+x])
 			s.open[2*i+x] = nil
 			for id := first; id < len(s.kept); id++ {
 				s.stage = append(s.stage, int16(i))
-				if err := s.poll.Err(); err != nil {
+				err := s.poll.Err()
+				if err == nil && s.count > maxLabels {
+					err = errTooMany
+				}
+				if err != nil {
+					s.abandon(id)
 					return err
 				}
 				s.expand(int32(id), i)
@@ -68,8 +75,17 @@ func (s *sweep) run() error {
 
 func (s *sweep) narrow(ls []label) []label {
 	slices.SortStableFunc(ls, func(a, b label) int { return order(a.least, b.least) })
-	s.dropped += len(ls) - s.width
+	s.least = min(s.least, ls[s.width].least)
 	return ls[:s.width]
+}
+
+// abandon notes what is left undone when the search stops before kept[id].
+func (s *sweep) abandon(id int) {
+	for _, ls := range append(s.open, s.kept[id:]) {
+		for x := range ls {
+			s.least = min(s.least, ls[x].least)
+		}
+	}
 }
 
 // expand tries every segment that can begin at a label.
@@ -139,8 +155,11 @@ func (s *sweep) note(i int, l *label) {
 		x++
 	}
 	s.open[x] = append(s.open[x], *l)
+	s.count++
 	if len(s.open[x]) > 2*s.cleaned[x]+1<<12 {
+		s.count -= len(s.open[x])
 		s.open[x] = s.undominated(s.open[x])
+		s.count += len(s.open[x])
 		s.cleaned[x] = len(s.open[x])
 	}
 }
@@ -185,6 +204,9 @@ next:
 			continue
 		}
 		for y := range kept {
+			if !s.f.use.dominance {
+				break
+			}
 			a := &kept[y]
 			if a.held <= b.held && a.cost+max(0, a.out-b.out)+max(0, a.in-b.in) <= b.cost {
 				continue next

@@ -3,6 +3,8 @@ package combined
 import (
 	"math"
 	"slices"
+
+	"memtide/engine"
 )
 
 // rest bounds from below what a plan still costs when it stands before stage i.
@@ -36,7 +38,7 @@ type spot struct {
 // corner is a point of a convex function that is linear in between.
 type corner struct{ r, cost float64 }
 
-func newRest(t *terms) *rest {
+func newRest(t *terms, poll *engine.Poll) (*rest, error) {
 	r := &rest{terms: t, fwdLeft: make([]float64, t.n+2), bwdLeft: make([]float64, t.n+2), spots: make([][]spot, t.n+1), probes: make([]int, t.n+1)}
 	for i := t.n; i >= 1; i-- {
 		r.fwdLeft[i] = r.fwdLeft[i+1] + float64(t.fwd[i])
@@ -48,6 +50,9 @@ func newRest(t *terms) *rest {
 		mostF[i], mostB[i] = math.Inf(-1), math.Inf(-1)
 	}
 	for k := 1; k <= t.n; k++ {
+		if err := poll.Err(); err != nil {
+			return nil, err
+		}
 		hulls := r.hulls(k, prices)
 		between := int64(0) // saved sets of stages i..k-1
 		for i := k; i >= 1; i-- {
@@ -67,7 +72,7 @@ func newRest(t *terms) *rest {
 			}
 		}
 	}
-	return r
+	return r, nil
 }
 
 // hulls are the functions again of stages i..k-1, by i.
@@ -103,7 +108,7 @@ func (r *rest) prices() []float64 {
 	}
 	slices.Sort(v)
 	v = slices.Compact(v)
-	for len(v) > 96 {
+	for len(v) > max(2, min(96, 2_000_000/(r.n*r.n))) {
 		w := v[:0]
 		for x := 0; x < len(v); x += 2 {
 			w = append(w, v[x])

@@ -8,18 +8,11 @@ import (
 )
 
 func runSolver(t *testing.T, tm *terms, limit int64, use tricks) (int64, bool) {
-	f := &fronts{terms: tm, use: use, limit: make([]int64, (tm.n+1)*(tm.n+1))}
-	for i := range f.limit {
-		f.limit[i] = unreachable
-	}
-	if err := f.fill(); err != nil {
+	o, err := solve(tm, limit, use, nil)
+	if err != nil {
 		t.Fatal(err)
 	}
-	s := newSweep(f, limit, nil)
-	if err := s.run(); err != nil {
-		t.Fatal(err)
-	}
-	return s.best, s.last >= 0
+	return o.cost, len(o.plans) > 0
 }
 
 func TestVectors(t *testing.T) {
@@ -35,7 +28,7 @@ func TestVectors(t *testing.T) {
 				t.Fatal(err)
 			}
 			want, fits := v.ExpectInt("makespan_scaled")
-			got, ok := runSolver(t, tm, unreachable, tricks{volume: true})
+			got, ok := runSolver(t, tm, unreachable, allTricks)
 			if ok != fits || ok && got != want {
 				t.Errorf("%s: got %d, %v; want %d, %v", v.ID, got, ok, want, fits)
 			}
@@ -66,7 +59,7 @@ func TestRandom(t *testing.T) {
 			t.Fatal(err)
 		}
 		want, fits := plainMakespan(tm)
-		got, ok := runSolver(t, tm, unreachable, tricks{volume: true})
+		got, ok := runSolver(t, tm, unreachable, allTricks)
 		if fits {
 			feasible++
 		}
@@ -74,7 +67,7 @@ func TestRandom(t *testing.T) {
 			t.Fatalf("seed %d: got %d, %v; want %d, %v", seed, got, ok, want, fits)
 		}
 		if fits {
-			got, ok = runSolver(t, tm, want+1, tricks{volume: true})
+			got, ok = runSolver(t, tm, want+1, allTricks)
 			if !ok || got != want {
 				t.Fatalf("seed %d: tight: got %d, %v; want %d, %v", seed, got, ok, want, fits)
 			}

@@ -9,8 +9,35 @@ import (
 	"memtide/engine/bound"
 )
 
+// begin reads the arguments of a strategy and says whether it can work on a
+// problem: there is a chain, a link if one is needed, and the budget is not too
+// small for any set.
+func begin(name string, p *engine.Problem, args engine.Args, poll *engine.Poll) (*step, engine.Args, error) {
+	args, err := engine.Lookup(name).Parse(args)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := usable(p)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s, args, poll.Err()
+}
+
 // usable says whether sets of values can be offloaded on a problem at all.
 func usable(p *engine.Problem) (*step, error) {
+	s, err := linked(p)
+	if err != nil {
+		return nil, err
+	}
+	if least := s.smallest(); p.Budget < least {
+		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: least, Why: s.tightest()}
+	}
+	return s, nil
+}
+
+// linked says whether values can move at all, if they have to.
+func linked(p *engine.Problem) (*step, error) {
 	if p.Chain == nil {
 		return nil, engine.ErrNeedsChain
 	}
@@ -21,9 +48,6 @@ func usable(p *engine.Problem) (*step, error) {
 	d := p.Device
 	if d.ToHost <= 0 || d.ToDev <= 0 {
 		return nil, engine.ErrNeedsLink
-	}
-	if least := s.smallest(); p.Budget < least {
-		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: least, Why: s.tightest()}
 	}
 	total := float64(p.Chain.Chain.ForwardTime()) + float64(p.Chain.Chain.BackTime())
 	for _, x := range s.size {

@@ -115,14 +115,8 @@ func bestFluidSet(s *step, poll *engine.Poll) *FluidOptimum {
 }
 
 func solveDynprog(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
-	if _, err := engine.Lookup("dynprog").Parse(args); err != nil {
-		return nil, err
-	}
-	s, err := usable(p)
+	s, _, err := begin("dynprog", p, args, poll)
 	if err != nil {
-		return nil, err
-	}
-	if err := poll.Err(); err != nil {
 		return nil, err
 	}
 	o := bestFluidSet(s, poll)

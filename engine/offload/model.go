@@ -41,6 +41,7 @@ type model struct {
 	out1, in1    int64          // under fluid: how long a byte travels
 	part         engine.Bytes   // under fluid: what may be on the device in excess, on its way
 	compute      int64          // the sum of all operations
+	early        bool           // fetches begin when the last offload ends, even if the value is still in use
 	workB        int64          // the sum of the backward operations
 	excess       engine.Bytes   // [Mpeak - M]
 	ends         []int64        // scratch: [e_i], then [r_i]
@@ -63,9 +64,17 @@ type lane struct {
 	at       int     // the transfer that was asked for last
 }
 
+// rule is what the problem's transfers do.
+func (s *step) rule() rule {
+	if s.streamed {
+		return streamed
+	}
+	return whole
+}
+
 // newModel builds the model of a step under a rule.
 func newModel(s *step, r rule) *model {
-	m := &model{n: s.n, rule: r, tick: 1, size: s.size, excess: s.peak() - s.p.Budget}
+	m := &model{n: s.n, rule: r, tick: 1, early: r == fluid, size: s.size, excess: s.peak() - s.p.Budget}
 	dev := s.p.Device
 	if r == fluid {
 		m.tick, m.out1, m.in1 = ticks(s)
@@ -269,7 +278,7 @@ func (m *model) join(total int64) int64 {
 	}
 	if k := f.k - 1; k >= 0 {
 		last := f.gone[k]
-		if m.rule == fluid {
+		if m.early {
 			last = f.end[k]
 		}
 		total = max(total, last+b.end[k])

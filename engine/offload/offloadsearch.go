@@ -39,15 +39,8 @@ const (
 )
 
 func solveOffloadSearch(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
-	args, err := engine.Lookup("offloadsearch").Parse(args)
+	s, args, err := begin("offloadsearch", p, args, poll)
 	if err != nil {
-		return nil, err
-	}
-	s, err := usable(p)
-	if err != nil {
-		return nil, err
-	}
-	if err := poll.Err(); err != nil {
 		return nil, err
 	}
 	found := bestSet(s, uint64(args.Int("seed")), args.Int("evaluations"), poll)
@@ -75,11 +68,7 @@ func bestSet(s *step, seed uint64, evaluations int, poll *engine.Poll) bestFound
 	if s.peak() <= s.p.Budget {
 		return bestFound{set: set, value: int64(s.p.Chain.Chain.ForwardTime() + s.p.Chain.Chain.BackTime()), proven: true}
 	}
-	how := whole
-	if s.streamed {
-		how = streamed
-	}
-	m, ideal := newModel(s, how), newModel(s, fluid)
+	m, ideal := newModel(s, s.rule()), newModel(s, fluid)
 	floor := int64(ideal.nanoseconds(ideal.relax()))
 	sr := newSearch(m, set, floor, evaluations, poll)
 	sr.steepest()

@@ -35,7 +35,7 @@ func TestShots(t *testing.T) {
 		{"small", "#v=1&p=resnet101-b32&m=100MiB", 1280, 900, false, ""},
 		{"table", "#v=1&p=resnet101-b32&s=greedy&m=70%25&t=150-260", 1280, 1100, true, `document.querySelector('[data-do="table"]').click()`},
 		{"help", "", 1280, 900, false, `document.querySelector('[data-do="help"]').click()`},
-		{"gpt", "#v=1&p=gpt2medium-b8", 1440, 1000, false, hover},
+		{"gpt", "#v=1&p=gpt2-medium-b8", 1440, 1000, false, hover},
 		{"mobile", "", 390, 1900, false, ""},
 		{"mobiledark", "#v=1&p=resnet101-b32&s=greedy&m=70%25", 390, 844, true, ""},
 		{"tablet", "", 820, 1180, false, ""},
@@ -45,7 +45,8 @@ func TestShots(t *testing.T) {
 			p.Viewport(c.width, c.height)
 			p.Dark(c.dark)
 			p.Navigate(c.address)
-			p.Wait(`document.querySelector(".paint canvas") && document.querySelector(".curve-status progress").hidden`, time.Minute)
+			p.Wait(`document.querySelector(".paint canvas") `, time.Minute)
+			time.Sleep(8 * time.Second) // for the curve
 			Eval[bool](p, c.script+"; true")
 			time.Sleep(700 * time.Millisecond)
 			if err := os.WriteFile(filepath.Join(dir, c.name+".png"), p.Shot(), 0o644); err != nil {

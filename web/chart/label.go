@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"memtide/web/draw"
-	"memtide/web/state"
 )
 
 // label is where the name of a line stands, relative to the line's end, in CSS
@@ -20,59 +19,80 @@ type label struct {
 // labelHeight is the least distance between two labels.
 const labelHeight = 13.0
 
+// boundName stands at lower bounds.
+const boundName = "lower bound"
+
 // labelAway is how far from the end of its line a label may stand.
 const labelAway = 3 * labelHeight
+
+// named is an end of a line with its name.
+type named struct {
+	name   string
+	x, y   float64
+	chosen bool
+}
+
+// ends are the ends of the bounds and of the lines.
+func (p *Plot) ends() []named {
+	out := make([]named, 0, len(p.Bounds)+len(p.Lines))
+	for i := range p.Bounds {
+		x, y := p.end(&p.Bounds[i], false)
+		out = append(out, named{boundName, x, y, false})
+	}
+	for i := range p.Lines {
+		x, y := p.end(&p.Lines[i], true)
+		out = append(out, named{p.Lines[i].Title, x, y, p.Lines[i].Method.Strategy == p.Chosen})
+	}
+	return out
+}
 
 // labels places the names of the bounds and of the lines: above the end at the
 // smallest budget, moved up where they would stand on each other, and down
 // where they would leave the plot. The chosen strategy's has the first choice.
 func (p *Plot) labels() []label {
-	ends := make([]float64, 0, len(p.Bounds)+len(p.Lines))
-	for _, lines := range [][]state.Line{p.Bounds, p.Lines} {
-		for i := range lines {
-			ends = append(ends, p.end(&lines[i]))
-		}
-	}
+	ends := p.ends()
 	order := make([]int, len(ends))
 	for i := range order {
 		order[i] = i
 	}
-	chosen := func(i int) bool {
-		return i >= len(p.Bounds) && p.Lines[i-len(p.Bounds)].Method.Strategy == p.Chosen
-	}
 	slices.SortStableFunc(order, func(a, b int) int { // the chosen one first, then from the bottom up
-		if chosen(a) != chosen(b) {
-			if chosen(a) {
+		if ends[a].chosen != ends[b].chosen {
+			if ends[a].chosen {
 				return -1
 			}
 			return 1
 		}
-		return cmp.Compare(ends[b], ends[a])
+		return cmp.Compare(ends[b].y, ends[a].y)
 	})
 	out := make([]label, len(ends))
-	var placed []float64
+	var placed []named
 	for _, i := range order {
-		want := free(placed, ends[i]-labelHeight/2-1, -1)
-		if want < top+labelHeight/2 {
-			want = free(placed, top+labelHeight/2, 1)
+		e := ends[i]
+		e.y = free(placed, e, e.y-labelHeight/2-1, -1)
+		if e.y < top+labelHeight/2 {
+			e.y = free(placed, e, top+labelHeight/2, 1)
 		}
-		away := ends[i] - want
-		if chosen(i) || math.Abs(away) <= labelAway {
-			placed = append(placed, want)
+		away := ends[i].y - e.y
+		if e.chosen || math.Abs(away) <= labelAway {
+			placed = append(placed, e)
 			out[i] = label{3, away, true}
 		}
 	}
 	return out
 }
 
+// width is about how wide a name is, in CSS pixels.
+func (n named) width() float64 { return 8 + 6.3*float64(len(n.name)) }
+
 // free is the first height from want on, upwards (-1) or downwards (1), at which
-// a label does not stand on another.
-func free(placed []float64, want, direction float64) float64 {
+// a name does not stand on another.
+func free(placed []named, n named, want, direction float64) float64 {
 	for clash := true; clash; {
 		clash = false
 		for _, other := range placed {
-			if math.Abs(want-other) < labelHeight-0.01 {
-				want, clash = other+direction*labelHeight, true
+			beside := n.x > other.x+other.width() || other.x > n.x+n.width()
+			if !beside && math.Abs(want-other.y) < labelHeight-0.01 {
+				want, clash = other.y+direction*labelHeight, true
 			}
 		}
 	}

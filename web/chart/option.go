@@ -1,18 +1,28 @@
 package chart
 
 import (
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"strconv"
-
-	"github.com/go-echarts/go-echarts/v2/charts"
-	"github.com/go-echarts/go-echarts/v2/opts"
-	"github.com/go-echarts/go-echarts/v2/types"
 
 	"memtide/engine"
 	"memtide/web/draw"
 	"memtide/web/format"
 	"memtide/web/state"
+)
+
+// tradeOffTemplate is made by package template with go-echarts.
+//
+//go:embed tradeoff.template.json
+var tradeOffTemplate []byte
+
+// The series of the template, in its order.
+const (
+	seriesMarks = iota
+	seriesBound
+	seriesLine
+	seriesDot
 )
 
 // Look is how a chart is dressed.
@@ -24,41 +34,62 @@ type Look struct {
 // dashes tell the strategies of a class, which share a colour, apart.
 var dashes = [][]int{nil, {7, 3}, {3, 3}, {10, 3, 3, 3}, {14, 4}, {10, 3, 3, 3, 3, 3}, {5, 2}}
 
+// node is an object of an option.
+type node = map[string]any
+
 // Option is the chart as an ECharts option.
 func (p *Plot) Option(look Look) ([]byte, error) {
-	line := charts.NewLine()
-	c := func(r draw.Role) string { return look.Colours[r] }
-	unit, name := p.unit()
-	axisLabel := func(template types.FuncStr) *opts.AxisLabel {
-		return &opts.AxisLabel{
-			Color: c(draw.Muted), FontFamily: look.Font, FontSize: 11, HideOverlap: opts.Bool(true),
-			ShowMinLabel: opts.Bool(false), ShowMaxLabel: opts.Bool(false), Formatter: template,
-		}
+	var o node
+	if err := json.Unmarshal(tradeOffTemplate, &o); err != nil {
+		return nil, fmt.Errorf("chart: %w", err)
 	}
-	line.SetGlobalOptions(
-		charts.WithAnimation(false),
-		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(false)}),
-		charts.WithLegendOpts(opts.Legend{Show: opts.Bool(false)}),
-		charts.WithTitleOpts(opts.Title{}),
-		charts.WithGridOpts(opts.Grid{Left: px(left), Right: px(right), Top: px(top), Bottom: px(bottom)}),
-		charts.WithXAxisOpts(opts.XAxis{Type: "value", Min: float64(p.From) / unit, Max: float64(p.To) / unit, SplitNumber: 4,
-			AxisLine:  &opts.AxisLine{LineStyle: &opts.LineStyle{Color: c(draw.Grid)}},
-			SplitLine: &opts.SplitLine{Show: opts.Bool(false)}, AxisLabel: axisLabel(types.FuncStr("{value} " + name))}),
-		charts.WithYAxisOpts(opts.YAxis{Type: "value", Min: p.Low, Max: p.Top, SplitNumber: 4,
-			SplitLine: &opts.SplitLine{Show: opts.Bool(true), LineStyle: &opts.LineStyle{Color: c(draw.Grid)}}, AxisLabel: axisLabel("×{value}")}),
-	)
-	p.addMarks(line, c, unit)
+	dress(o, look)
+	unit, name := p.unit()
+	set(o, float64(p.From)/unit, "xAxis", "0", "min")
+	set(o, float64(p.To)/unit, "xAxis", "0", "max")
+	set(o, "{value} "+name, "xAxis", "0", "axisLabel", "formatter")
+	set(o, p.Low, "yAxis", "0", "min")
+	set(o, p.Top, "yAxis", "0", "max")
+
+	templates := o["series"].([]any)
+	copyOf := func(i int) node { return clone(templates[i]).(node) }
+	series := []any{p.marks(copyOf(seriesMarks), look, unit)}
+	labels := p.labels() // the bounds first, like the series
 	for i := range p.Bounds {
-		line.AddSeries(p.Bounds[i].Title, p.data(&p.Bounds[i], unit),
-			charts.WithLineChartOpts(opts.LineChart{ShowSymbol: opts.Bool(false)}),
-			charts.WithLineStyleOpts(opts.LineStyle{Color: c(draw.Muted), Width: 1.2, Type: "dotted"}))
+		s := copyOf(seriesBound)
+		s["name"], s["data"] = p.Bounds[i].Title, p.data(&p.Bounds[i], false, unit)
+		if at := labels[i]; at.shown {
+			s["endLabel"] = endLabel(at, boundName, look, draw.Muted)
+		}
+		series = append(series, s)
 	}
 	for i := range p.Lines {
-		p.addLine(line, c, i, unit)
+		s := p.line(copyOf(seriesLine), &p.Lines[i], look, unit)
+		if at := labels[len(p.Bounds)+i]; at.shown {
+			s["endLabel"] = endLabel(at, p.Lines[i].Title, look, draw.Ink)
+		}
+		series = append(series, s)
 	}
-	p.addPoints(line, c, unit)
-	line.Validate()
-	return p.finish(line.JSON(), look)
+	for _, dot := range []struct {
+		name, symbol string
+		size         int
+		role         draw.Role
+		at           state.LinePoint
+	}{{"keep all", "rect", 10, draw.Fixed, p.KeepAll}, {"shown", "circle", 11, draw.Ink, p.Now}} {
+		if dot.at.StepTime <= 0 {
+			continue
+		}
+		s := copyOf(seriesDot)
+		s["name"] = dot.name
+		set(s, look.Colours[dot.role], "itemStyle", "color")
+		s["data"] = []any{node{"symbol": dot.symbol, "symbolSize": dot.size, "value": p.value(dot.at, unit)}}
+		series = append(series, s)
+	}
+	for _, s := range series {
+		s.(node)["silent"] = true
+	}
+	o["series"] = series
+	return json.Marshal(o)
 }
 
 func px(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
@@ -71,47 +102,47 @@ func (p *Plot) unit() (float64, string) {
 	return float64(engine.MiB), "MiB"
 }
 
+func (p *Plot) value(pt state.LinePoint, unit float64) [2]float64 {
+	return [2]float64{float64(pt.Budget) / unit, p.slowdown(pt.StepTime)}
+}
+
 // data goes from the largest budget to the smallest, so that the label of a
 // line stands where the lines are furthest apart. It ends where the line leaves
 // the plot.
-func (p *Plot) data(l *state.Line, unit float64) []opts.LineData {
-	out := make([]opts.LineData, 0, len(l.Points))
-	for _, pt := range p.inside(l) {
-		out = append(out, opts.LineData{Value: [2]float64{float64(pt.Budget) / unit, p.slowdown(pt.StepTime)}})
+func (p *Plot) data(l *state.Line, steps bool, unit float64) []any {
+	out := make([]any, 0, len(l.Points))
+	for _, pt := range p.inside(l, steps) {
+		out = append(out, node{"value": p.value(pt, unit)})
 	}
 	return out
 }
 
-// addMarks adds the budget and the region in which nothing fits.
-func (p *Plot) addMarks(line *charts.Line, c func(draw.Role) string, unit float64) {
-	options := []charts.SeriesOpts{
-		charts.WithMarkLineNameXAxisItemOpts(opts.MarkLineNameXAxisItem{Name: "budget", XAxis: float64(p.Budget) / unit}),
-		charts.WithMarkLineStyleOpts(opts.MarkLineStyle{Symbol: []string{"none", "none"},
-			Label:     &opts.Label{Show: opts.Bool(true), Color: c(draw.Ink), FontSize: 11},
-			LineStyle: &opts.LineStyle{Color: c(draw.Budget), Width: 1.5, Type: "dashed"}}),
+// marks fills in the budget and the region in which nothing fits.
+func (p *Plot) marks(s node, look Look, unit float64) node {
+	set(s, float64(p.Budget)/unit, "markLine", "data", "0", "xAxis")
+	set(s, format.Bytes(p.Budget), "markLine", "label", "formatter")
+	set(s, look.Font, "markLine", "label", "fontFamily")
+	if p.Fits <= p.From {
+		delete(s, "markArea")
+		return s
 	}
-	if p.Fits > p.From {
-		options = append(options,
-			charts.WithMarkAreaData([]opts.MarkAreaData{
-				{Name: "does not fit", XAxis: float64(p.From) / unit}, {XAxis: float64(p.Fits) / unit},
-			}),
-			charts.WithMarkAreaStyleOpts(opts.MarkAreaStyle{
-				Label:     &opts.Label{Show: opts.Bool(p.X(p.Fits)-p.X(p.From) > 70), Color: c(draw.Muted), FontSize: 11, Position: "insideBottom"},
-				ItemStyle: &opts.ItemStyle{Color: c(draw.Grid), Opacity: opts.Float(0.5)},
-			}))
-	}
-	line.AddSeries("budget", []opts.LineData{}, options...)
+	set(s, float64(p.From)/unit, "markArea", "data", "0", "0", "xAxis")
+	set(s, float64(p.Fits)/unit, "markArea", "data", "0", "1", "xAxis")
+	set(s, p.X(p.Fits)-p.X(p.From) > 70, "markArea", "label", "show")
+	return s
 }
 
-func (p *Plot) addLine(line *charts.Line, c func(draw.Role) string, i int, unit float64) {
-	l := &p.Lines[i]
-	colour, width := c(classRole(l.Method.Strategy)), float32(1.6)
+// line fills in the line of a strategy.
+func (p *Plot) line(s node, l *state.Line, look Look, unit float64) node {
+	s["name"], s["data"] = l.Title, p.data(l, true, unit)
+	set(s, look.Colours[classRole(l.Method.Strategy)], "lineStyle", "color")
 	if l.Method.Strategy == p.Chosen {
-		width = 2.6
+		set(s, 2.6, "lineStyle", "width")
 	}
-	line.AddSeries(l.Title, p.data(l, unit),
-		charts.WithLineChartOpts(opts.LineChart{Step: "start", ShowSymbol: opts.Bool(false)}),
-		charts.WithLineStyleOpts(opts.LineStyle{Color: colour, Width: width}))
+	if d := dashOf(l.Method.Strategy); d != nil {
+		set(s, d, "lineStyle", "type")
+	}
+	return s
 }
 
 // dashOf is the dash of a strategy: always the same, whatever else is drawn. Nil
@@ -143,78 +174,4 @@ func classRole(strategy string) draw.Role {
 		return draw.Recompute
 	}
 	return draw.Fixed
-}
-
-// addPoints adds the square of keeping everything and the dot of what is shown.
-func (p *Plot) addPoints(line *charts.Line, c func(draw.Role) string, unit float64) {
-	point := func(name, symbol string, size int, colour string, pt state.LinePoint) {
-		if pt.StepTime <= 0 {
-			return
-		}
-		s := charts.NewScatter()
-		s.AddSeries(name, []opts.ScatterData{{Value: [2]float64{float64(pt.Budget) / unit, p.slowdown(pt.StepTime)}, Symbol: symbol, SymbolSize: size}},
-			charts.WithItemStyleOpts(opts.ItemStyle{Color: colour, BorderColor: c(draw.Surface), BorderWidth: 1.5}))
-		line.Overlap(s)
-	}
-	point("keep all", "rect", 10, c(draw.Fixed), p.KeepAll)
-	point("shown", "circle", 11, c(draw.Ink), p.Now)
-}
-
-// finish adds what go-echarts has no field for: dashes, and the labels at the
-// ends of lines.
-func (p *Plot) finish(option map[string]any, look Look) ([]byte, error) {
-	raw, err := json.Marshal(option)
-	if err != nil {
-		return nil, fmt.Errorf("chart: %w", err)
-	}
-	var o map[string]any
-	if err := json.Unmarshal(raw, &o); err != nil {
-		return nil, fmt.Errorf("chart: %w", err)
-	}
-	labels := p.labels()
-	bound, drawn := 0, 0 // labels has the bounds first, like the series
-	for _, v := range o["series"].([]any) {
-		s := v.(map[string]any)
-		s["silent"] = true
-		name, _ := s["name"].(string)
-		switch {
-		case name == "budget":
-			set(s, format.Bytes(p.Budget), "markLine", "label", "formatter")
-			set(s, look.Font, "markLine", "label", "fontFamily")
-		case bound < len(p.Bounds):
-			if at := labels[bound]; at.shown {
-				s["endLabel"] = endLabel(at, "bound", look, draw.Muted)
-			}
-			bound++
-		case s["step"] == "start":
-			if d := dashOf(p.Lines[drawn].Method.Strategy); d != nil {
-				set(s, d, "lineStyle", "type")
-			}
-			if at := labels[len(p.Bounds)+drawn]; at.shown {
-				s["endLabel"] = endLabel(at, name, look, draw.Ink)
-			}
-			drawn++
-		}
-	}
-	return json.Marshal(o)
-}
-
-// set puts a value at a path of keys and indices, if the path exists.
-func set(at any, value any, path ...string) {
-	for i, key := range path {
-		switch node := at.(type) {
-		case []any:
-			n, err := strconv.Atoi(key)
-			if err != nil || n >= len(node) {
-				return
-			}
-			at = node[n]
-		case map[string]any:
-			if i == len(path)-1 {
-				node[key] = value
-				return
-			}
-			at = node[key]
-		}
-	}
 }

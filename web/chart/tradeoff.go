@@ -90,13 +90,13 @@ func (p *Plot) slowdown(d time.Duration) float64 {
 }
 
 // inside is the part of a line that is in the plot, from its largest budget to
-// its smallest. Where it goes on above, the last point is at the upper edge.
-func (p *Plot) inside(l *state.Line) []state.LinePoint {
+// its smallest. A line of steps that goes on above ends at the upper edge.
+func (p *Plot) inside(l *state.Line, steps bool) []state.LinePoint {
 	out := make([]state.LinePoint, 0, len(l.Points)+1)
 	edge := time.Duration(p.Top * float64(p.KeepAll.StepTime))
 	for _, pt := range slices.Backward(l.Points) {
 		if p.slowdown(pt.StepTime) > p.Top {
-			if n := len(out); n > 0 {
+			if n := len(out); n > 0 && steps {
 				out = append(out, state.LinePoint{Budget: out[n-1].Budget, StepTime: edge})
 			}
 			break
@@ -106,12 +106,13 @@ func (p *Plot) inside(l *state.Line) []state.LinePoint {
 	return out
 }
 
-// end is where a line ends at its smallest budget, in CSS pixels from the top.
-func (p *Plot) end(l *state.Line) float64 {
-	if pts := p.inside(l); len(pts) > 0 {
-		return p.Y(pts[len(pts)-1].StepTime)
+// end is where a line ends at its smallest budget, in CSS pixels.
+func (p *Plot) end(l *state.Line, steps bool) (x, y float64) {
+	if pts := p.inside(l, steps); len(pts) > 0 {
+		last := pts[len(pts)-1]
+		return p.X(last.Budget), p.Y(last.StepTime)
 	}
-	return top
+	return left, top
 }
 
 // X is the place of a budget, in CSS pixels from the left.

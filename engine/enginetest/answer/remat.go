@@ -67,6 +67,14 @@ func rotor(v *enginetest.Vector) (fields, error) {
 	if ok {
 		f["makespan_printed_formula"] = v.Units(d)
 	}
+	all, err := played(v, "nonpersistent", nil)
+	if errors.Is(err, engine.ErrUnsupported) { // too long
+		return f, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	f["makespan_nonpersistent_table1"] = all["makespan"]
 	return f, nil
 }
 

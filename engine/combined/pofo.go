@@ -1,0 +1,178 @@
+package combined
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"memtide/engine"
+	_ "memtide/engine/remat" // rotor is the first upper bound, and what is left when time is over
+)
+
+// maxStages bounds the tables, whose size is at least the square of the length of
+// the chain.
+const maxStages = 1000
+
+func init() {
+	engine.Register(&engine.Strategy{
+		Name:  "pofo",
+		Title: "Recompute and offload",
+		Doc: `Finds the fastest way to recompute some activations and to offload others.
+
+The first forward pass is cut into segments: stages that keep what their backward
+needs, and groups of stages that keep only their input and are computed again
+later. The input of every segment stays, or is offloaded and comes back. All
+choices are made together, and the plan is the best one of the paper's model:
+sizes are exact bytes, values are sent byte by byte, kept values stay where they
+are, and the transfers of one pass do not run into the other.
+
+Whole transfers, as programs make them, follow the same plan and wait until whole
+values have left. That can be slower than the model says.`,
+		Class: engine.MayRecompute | engine.MayOffload,
+		Cites: []engine.Cite{{
+			Text:    "Beaumont, Eyraud-Dubois, Shilova: Efficient Combination of Rematerialization and Offloading for Training DNNs. NeurIPS 2021",
+			ID:      "arXiv:2111.00000",
+			Section: "4, the dynamic program POFO",
+		}},
+		Params: []engine.Param{{
+			Name: "overlap", Title: "Let transfers run into the other pass", Default: "no", Choices: []string{"no", "yes"},
+			Doc: "The paper ends all offloads before the first backward starts. With yes, the schedule of the same plan does not wait for that.",
+		}},
+		Solve: solvePofo,
+	})
+}
+
+// Within is what the plans of the paper are.
+const within = "persistent recomputation with ordered offloads of segment inputs, passes apart"
+
+func solvePofo(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
+	if p.Chain == nil {
+		return nil, engine.ErrNeedsChain
+	}
+	args, err := engine.Lookup("pofo").Parse(args)
+	if err != nil {
+		return nil, err
+	}
+	if p.Device.ToHost <= 0 || p.Device.ToDev <= 0 {
+		return nil, engine.ErrNeedsLink
+	}
+	if n := p.Chain.Chain.Len(); n > maxStages {
+		return nil, fmt.Errorf("%w: the network has %d stages, and the tables are made for %d at most", engine.ErrUnsupported, n, maxStages)
+	}
+	if err := poll.Err(); err != nil {
+		return nil, err
+	}
+	t, err := newTerms(p)
+	if err != nil {
+		return nil, err
+	}
+	rotor, err := engine.Lookup("rotor").Solve(p, nil, poll)
+	var infeasible *engine.InfeasibleError
+	if err != nil && !errors.As(err, &infeasible) {
+		if rotor != nil {
+			rotor.Within, rotor.Bound = within, p.Chain.Chain.ForwardTime()+p.Chain.Chain.BackTime()
+		}
+		return rotor, err
+	}
+	if infeasible != nil {
+		if err := t.tooSmall(p, poll); err != nil {
+			return nil, err
+		}
+	}
+	o, err := optimize(t, rotor, poll)
+	sol, problem := choose(p, t, o, rotor, args["overlap"] == "yes")
+	if problem != nil {
+		return nil, problem
+	}
+	return sol, err
+}
+
+// optimize finds the best plan. Without an upper bound, a rising limit finds one.
+func optimize(t *terms, rotor *engine.Solution, poll *engine.Poll) (*optimum, error) {
+	if rotor != nil {
+		return solve(t, int64(rotor.Makespan)*t.q, allTricks, poll)
+	}
+	for extra := t.base[t.n]/4 + 1; ; extra *= 2 {
+		o, err := solve(t, t.base[t.n]+extra, allTricks, poll)
+		if err != nil || len(o.plans) > 0 || o.note != "" || extra > tooLong {
+			return o, err
+		}
+	}
+}
+
+// choose is the solution: the best of the plans as they run, or rotor's schedule.
+func choose(p *engine.Problem, t *terms, o *optimum, rotor *engine.Solution, overlap bool) (*engine.Solution, error) {
+	var best *timeline
+	for _, segs := range o.plans {
+		line, err := newTimeline(p, segs, overlap)
+		if err != nil {
+			return nil, err
+		}
+		if best == nil || line.makespan <= best.makespan {
+			best = line
+		}
+	}
+	sol := &engine.Solution{}
+	switch {
+	case best == nil && rotor == nil:
+		return nil, nil
+	case best == nil || rotor != nil && rotor.Makespan <= best.makespan:
+		sol.Schedule, sol.Makespan, sol.Peak = rotor.Schedule, rotor.Makespan, rotor.Peak
+		sol.Notes = []string{"Nothing is offloaded: recomputation alone is as fast."}
+	default:
+		schedule, err := best.schedule()
+		if err != nil {
+			return nil, err
+		}
+		sol.Schedule, sol.Makespan, sol.Peak = schedule, best.makespan, best.peak
+		sol.Notes = []string{best.summary()}
+	}
+	sol.Within = within
+	t.claim(p, sol, o, overlap)
+	return sol, nil
+}
+
+// claim says what is proven about a solution.
+func (t *terms) claim(p *engine.Problem, sol *engine.Solution, o *optimum, overlap bool) {
+	model := t.nanoseconds(min(o.cost, max(o.cost, o.bound)))
+	bound := o.bound
+	const second = 1_000_000_000
+	if int64(p.Device.ToHost)%second != 0 || int64(p.Device.ToDev)%second != 0 {
+		// A byte counts once all of it has arrived, so that a schedule can gain the
+		// time of a byte on the model, at most once for every stage of either pass.
+		bound -= 2 * int64(t.n) * max(t.out, t.in)
+	}
+	bound = max(bound, t.base[t.n])
+	sol.Bound = min(sol.Makespan, t.nanoseconds(bound))
+	if overlap {
+		sol.Bound = min(sol.Makespan, t.nanoseconds(t.base[t.n]))
+	}
+	sol.Optimal = sol.Makespan == sol.Bound
+	if o.note != "" {
+		sol.Notes = append(sol.Notes, o.note)
+	}
+	switch {
+	case overlap:
+		sol.Notes = append(sol.Notes, fmt.Sprintf("The paper's model, with the passes apart, takes %v.", model))
+	case p.Transfers == engine.Whole && sol.Makespan > model:
+		sol.Notes = append(sol.Notes, fmt.Sprintf("The paper's model sends byte by byte and takes %v; whole transfers take the rest.", model))
+	case !sol.Optimal:
+		sol.Notes = append(sol.Notes, fmt.Sprintf("Proven to be within %v of the best of its kind.", sol.Makespan-sol.Bound))
+	}
+}
+
+// nanoseconds rounds ticks up: every step takes whole nanoseconds.
+func (t *terms) nanoseconds(ticks int64) time.Duration {
+	return time.Duration((ticks + t.q - 1) / t.q)
+}
+
+// summary says what a plan does, for people.
+func (t *timeline) summary() string {
+	again := 0
+	for x := range t.segs {
+		if s := &t.segs[x]; !s.saved {
+			again += s.last - s.first + 1
+		}
+	}
+	return fmt.Sprintf("Offloads %d values and computes %d of %d stages again.", len(t.moves), again, t.p.Chain.Chain.Len())
+}

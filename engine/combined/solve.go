@@ -1,0 +1,91 @@
+package combined
+
+import (
+	"errors"
+
+	"memtide/engine"
+)
+
+// optimum is what solve finds.
+type optimum struct {
+	cost  int64       // ticks of the best plan
+	bound int64       // ticks that no plan can do with less
+	plans [][]segment // the plans that were the best at some time, the best one last
+	note  string      // why cost is above bound, if it is
+}
+
+// widths are the labels per stage and kind of the searches that come before the
+// full one: each finds an upper bound that makes the next one smaller.
+var widths = []int{30, 300, 3000, 0}
+
+// Limits that keep the tables below 200 MB.
+const (
+	maxTriples = 4 << 20 // of 24 bytes
+	maxLabels  = 1 << 20 // of 56 bytes
+	thinned    = 24      // triples per segment of a search that is not exact
+)
+
+var errTooMany = errors.New("combined: more states than the memory is meant for")
+
+// solve finds the best plan that costs less than limit. If the error is not nil
+// the plans are the best so far; there may be none.
+func solve(t *terms, limit int64, use tricks, poll *engine.Poll) (*optimum, error) {
+	base := t.base[t.n]
+	o := &optimum{cost: limit, bound: base}
+	r, err := newRest(t, poll)
+	if err != nil {
+		return o, err
+	}
+	start := label{}
+	o.bound = max(base, r.least(1, &start, unreachable))
+	steps := widths
+	if !use.coarse {
+		steps = []int{0}
+	}
+	for x, width := range steps {
+		thin := 0
+		if x == 0 && width > 0 {
+			thin = thinned
+		}
+		s, err := search(t, r, o.cost, width, thin, use, poll)
+		if s != nil {
+			if s.last >= 0 {
+				o.cost = s.best
+				o.plans = append(o.plans, s.plan())
+			}
+			if thin == 0 {
+				o.bound = max(o.bound, min(s.best, s.least))
+			}
+		}
+		if errors.Is(err, errTooMany) {
+			o.note = "The search was stopped when its tables grew too large."
+			err = nil
+			if thin == 0 {
+				break
+			}
+		}
+		if err != nil {
+			return o, err
+		}
+		poll.Report(engine.Progress{Done: x + 1, Total: len(steps)})
+		if o.bound >= o.cost {
+			break
+		}
+	}
+	if o.bound >= o.cost {
+		o.note = ""
+	}
+	return o, nil
+}
+
+// search is one run through fronts and labels.
+func search(t *terms, r *rest, limit int64, width, thin int, use tricks, poll *engine.Poll) (*sweep, error) {
+	f := &fronts{terms: t, use: use, slack: limit - 1 - t.base[t.n], thin: thin, poll: poll}
+	if err := f.fill(); err != nil {
+		return nil, err
+	}
+	s := newSweep(f, r, limit, poll)
+	s.width = width
+	err := s.run()
+	return s, err
+}

@@ -1,0 +1,212 @@
+package offload
+
+import (
+	"fmt"
+	"time"
+
+	"memtide/engine"
+)
+
+func init() { engine.Register(tflms) }
+
+var tflms = &engine.Strategy{
+	Name:  "tflms",
+	Title: "Offload ahead of time (TFLMS)",
+	Doc: `Offloads the first activations and fetches each one a fixed number of operations before it is needed.
+
+TFLMS rewrites the graph with two numbers: how many tensors leave, and how many
+operations before its use a tensor is fetched. Nothing ever waits for memory,
+neither a computation nor a transfer, so many pairs of numbers do not fit into a
+budget at all; of those that fit the fastest one is taken, and of equals the one
+with fewer tensors, then the later fetch. That is why it needs more memory than
+the other methods.`,
+	Class: engine.MayOffload,
+	Cites: []engine.Cite{
+		{Text: "Le, Imai, Negishi and Kawachiya: TFLMS: Large Model Support in TensorFlow by Graph Rewriting", ID: "arXiv:1807.02037", Section: "3"},
+		paper000("5 (TFLMS)"),
+	},
+	Solve: solveTFLMS,
+}
+
+func solveTFLMS(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
+	if _, err := engine.Lookup("tflms").Parse(args); err != nil {
+		return nil, err
+	}
+	s, err := linked(p)
+	if err != nil {
+		return nil, err
+	}
+	if err := poll.Err(); err != nil {
+		return nil, err
+	}
+	found := bestAhead(s, poll)
+	switch {
+	case found.tensors >= 0:
+		a := newAhead(s)
+		plan := a.plan(found.tensors, found.ahead)
+		plan.Peak = a.peak()
+		sol := plan.solution()
+		sol.Schedule = a.schedule()
+		if found.tensors > 0 {
+			sol.Notes = append(sol.Notes, fmt.Sprintf("Offloads the first %d values and fetches each %d operations before it is used.", found.tensors, found.ahead))
+		}
+		return sol.Solution, poll.Err()
+	case poll.Err() != nil:
+		return nil, poll.Err()
+	}
+	return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: found.smallest, Why: "with any number of tensors, fetched any number of operations ahead, as nothing waits for memory"}
+}
+
+// aheadFound is the best pair of numbers; tensors is -1 if none fits.
+type aheadFound struct {
+	tensors, ahead int
+	smallest       engine.Bytes // the least peak of all pairs; known if none fits
+}
+
+// bestAhead tries every pair of numbers.
+func bestAhead(s *step, poll *engine.Poll) aheadFound {
+	if s.peak() <= s.p.Budget {
+		return aheadFound{tensors: 0, ahead: 1}
+	}
+	a := newAhead(s)
+	found, best := aheadFound{tensors: -1, smallest: s.peak()}, time.Duration(never)
+	for tensors := 1; tensors <= s.n; tensors++ {
+		for ahead := 1; ahead <= s.n; ahead++ {
+			if poll.Err() != nil {
+				return found
+			}
+			p := a.plan(tensors, ahead)
+			if p.Makespan >= best {
+				continue
+			}
+			peak := a.room()
+			found.smallest = min(found.smallest, peak)
+			if peak <= s.p.Budget {
+				found.tensors, found.ahead, best = tensors, ahead, p.Makespan
+			}
+		}
+	}
+	return found
+}
+
+// ahead builds the plans of TFLMS, which say nothing about memory. The plan of
+// one call is overwritten by the next one. Unlike other plans, it moves values of
+// no bytes too: they queue for the link like the others.
+type ahead struct {
+	s     *step
+	p     Plan
+	ahead int
+}
+
+func newAhead(s *step) *ahead { return &ahead{s: s, p: Plan{step: s, Set: make([]bool, s.n)}} }
+
+// plan offloads x_0..x_{tensors-1} as soon as they exist, and queues the fetch of
+// x_j when B_{j+ahead} starts, or at the end of the forward pass if there is no
+// such operation. Its peak is not set: see peak.
+func (a *ahead) plan(tensors, ahead int) *Plan {
+	s, p := a.s, &a.p
+	a.ahead = ahead
+	p.Transfers, p.runs, p.moved = p.Transfers[:0], p.runs[:0], 0
+	var at, link time.Duration
+	for i := range s.n {
+		p.Set[i] = i < tensors
+		start := at
+		at += s.timeF[i]
+		p.runs = append(p.runs, interval{start, at})
+		if !p.Set[i] {
+			continue
+		}
+		t := Transfer{Item: i, Bytes: s.size[i], OffloadAt: max(link, start), before: p.moved}
+		t.OffloadEnd = t.OffloadAt + s.p.Device.ToHost.Time(t.Bytes)
+		t.Gone = max(t.OffloadEnd, at)
+		link = t.OffloadEnd
+		p.moved += t.Bytes
+		p.Transfers = append(p.Transfers, t)
+	}
+	next := tensors - 1 // the fetch to queue
+	fetch := func(from int) {
+		for ; next >= max(from, 0); next-- {
+			t := &p.Transfers[next]
+			t.FetchAt = max(link, at)
+			t.FetchEnd = t.FetchAt + s.p.Device.ToDev.Time(t.Bytes)
+			link = t.FetchEnd
+		}
+	}
+	fetch(s.n - ahead)
+	for i := s.n - 1; i >= 0; i-- {
+		if i < tensors {
+			at = max(at, p.Transfers[i].FetchEnd)
+		}
+		fetch(i - ahead)
+		p.runs = append(p.runs, interval{at, at + s.timeB[i]})
+		at += s.timeB[i]
+	}
+	p.Makespan, p.Fluid = at, at
+	return p
+}
+
+// peak is that of the plan as it is played. A fetch that has been queued when an
+// operation starts, and starts then, is beside it even if the operation takes no
+// time.
+func (a *ahead) peak() engine.Bytes {
+	return a.beside(func(t *Transfer, i int, at time.Duration) bool { return t.FetchAt > at || t.Item < i-a.ahead })
+}
+
+// room is what the plan has to fit into. It is more than the peak where several
+// operations at one moment take no time: the method does not say in which order
+// a fetch and they take their room, so it must be there for all; and where
+// transfers are streamed, because a fetch stands still without room for the next
+// byte.
+func (a *ahead) room() engine.Bytes {
+	if a.s.streamed && a.p.moved > 0 {
+		return a.peak() + 1
+	}
+	return a.beside(func(t *Transfer, _ int, at time.Duration) bool { return t.FetchAt > at })
+}
+
+// beside is the peak, with a rule for what is away at the moment when B_i starts,
+// of what has left before.
+func (a *ahead) beside(away func(t *Transfer, i int, at time.Duration) bool) engine.Bytes {
+	s, p := a.s, &a.p
+	peak := s.measure(p)
+	if s.streamed {
+		return peak // no byte has arrived yet
+	}
+	for i := s.n - 1; i >= 0; i-- {
+		at := p.runs[2*s.n-1-i].start
+		if s.timeB[i] > 0 {
+			continue // the end of the operation says it all
+		}
+		held := s.needB[i]
+		for k := range p.Transfers {
+			if t := &p.Transfers[k]; t.Gone <= at && away(t, i, at) {
+				held -= t.Bytes
+			}
+		}
+		peak = max(peak, held)
+	}
+	return peak
+}
+
+// schedule writes the plan down: fetches are queued where the method queues them.
+func (a *ahead) schedule() engine.Schedule {
+	g, n := a.s.p.Chain, a.s.n
+	var sched engine.Schedule
+	for i := range n {
+		if a.p.Set[i] {
+			sched = append(sched, engine.Offload(item(g, i)))
+		}
+		sched = append(sched, engine.Run(g.Fwd(i+1)))
+		if a.p.Set[i] {
+			sched = append(sched, engine.Free(item(g, i)))
+		}
+	}
+	next := len(a.p.Transfers) - 1
+	for i := n - 1; i >= 0; i-- {
+		for ; next >= 0 && next >= i-a.ahead; next-- {
+			sched = append(sched, engine.Fetch(item(g, next), a.p.Transfers[next].FetchAt))
+		}
+		sched = append(sched, engine.Run(g.Bwd(i+1)), engine.Free(g.Grad(i+1)), engine.Free(g.Saved(i+1)))
+	}
+	return append(sched, engine.Free(g.Act(0)))
+}

@@ -1,0 +1,127 @@
+package offload
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"time"
+
+	"memtide/engine"
+)
+
+func init() { engine.Register(vdnnThreshold) }
+
+var vdnnThreshold = &engine.Strategy{
+	Name:  "vdnnthreshold",
+	Title: "Offload long layers (vDNN)",
+	Doc: `Offloads the inputs of layers that compute for long in relation to what they would move.
+
+vDNN offloads what goes into convolutions, because they take long enough to hide
+the transfer. Paper 000 compares with a general form: values whose forward
+operation takes at least a threshold per byte, all of them or every second one.
+Here every threshold is tried that makes a difference, from the highest down,
+and no offloading; the fastest schedule wins, the first one of equals. Which
+every second one is meant is not said in the paper: here the first, the third
+and so on of those above the threshold.`,
+	Class: engine.MayOffload,
+	Cites: []engine.Cite{
+		{Text: "Rhu, Gimelshein, Clemons, Zulfiqar and Keckler: vDNN: Virtualized Deep Neural Networks for Scalable, Memory-Efficient Neural Network Design", ID: "arXiv:1602.08124", Section: "III"},
+		paper000("5 (VDNN)"),
+	},
+	Solve: solveVDNNThreshold,
+}
+
+func solveVDNNThreshold(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
+	s, _, err := begin("vdnnthreshold", p, args, poll)
+	if err != nil {
+		return nil, err
+	}
+	set, note := thresholdSet(s, newModel(s, s.rule()), poll)
+	if set == nil {
+		return nil, poll.Err()
+	}
+	sol := s.mustPlan(set).solution()
+	if note != "" {
+		sol.Notes = append(sol.Notes, note)
+	}
+	return sol.Solution, poll.Err()
+}
+
+// ThresholdEarly is the step time of the best set of vdnnthreshold if a fetch may
+// begin at the end of the last offload, even while the forward operation of that
+// value still uses it on the device. The published test values are computed like
+// that. No schedule does it: the value would be on the device twice. It is the
+// same for most instances. ok is false if nothing fits.
+func ThresholdEarly(p *engine.Problem) (d time.Duration, ok bool) {
+	s, err := usable(p)
+	if err != nil {
+		return 0, false
+	}
+	m := newModel(s, whole)
+	m.early = true
+	set, _ := thresholdSet(s, m, nil)
+	return time.Duration(m.time(set)), true
+}
+
+// thresholdSet is the best set that a threshold selects, and which one that was.
+// It is nil only if time runs out before any fits.
+func thresholdSet(s *step, m *model, poll *engine.Poll) (best []bool, note string) {
+	if s.peak() <= s.p.Budget {
+		return make([]bool, s.n), ""
+	}
+	// By forward time per byte, the largest first.
+	var order []int
+	for i, x := range s.size {
+		if x > 0 {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return s.comparePerByte(b, a) })
+
+	least := int64(never)
+	try := func(set []bool, what string, count int) {
+		if t := m.time(set); t < least {
+			least, best = t, slices.Clone(set)
+			note = fmt.Sprintf("Takes %s of the %d values with the longest forward operations per byte.", what, count)
+		}
+	}
+	all := make([]bool, s.n)
+	for k, i := range order {
+		all[i] = true
+		if k+1 < len(order) && s.comparePerByte(i, order[k+1]) == 0 {
+			continue // the next one passes the same threshold
+		}
+		if poll.Err() != nil {
+			break
+		}
+		try(all, "all", k+1)
+		try(everySecond(all), "every second", k+1)
+	}
+	return best, note
+}
+
+// everySecond keeps the first, the third and so on of a set.
+func everySecond(set []bool) []bool {
+	half := make([]bool, len(set))
+	keep := true
+	for i, sent := range set {
+		if sent {
+			half[i] = keep
+			keep = !keep
+		}
+	}
+	return half
+}
+
+// comparePerByte compares the forward times per byte [uF_i/x_i], exactly.
+func (s *step) comparePerByte(a, b int) int {
+	hi1, lo1 := bits.Mul64(uint64(s.timeF[a]), uint64(s.size[b]))
+	hi2, lo2 := bits.Mul64(uint64(s.timeF[b]), uint64(s.size[a]))
+	switch {
+	case hi1 < hi2 || hi1 == hi2 && lo1 < lo2:
+		return -1
+	case hi1 == hi2 && lo1 == lo2:
+		return 0
+	}
+	return 1
+}

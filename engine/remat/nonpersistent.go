@@ -1,0 +1,189 @@
+package remat
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"memtide/engine"
+)
+
+// maxNonpersistentStages bounds the states of memory, whose number is three to
+// the power of the length.
+const maxNonpersistentStages = 12
+
+func init() {
+	engine.Register(&engine.Strategy{
+		Name:  "nonpersistent",
+		Title: "Optimal recomputation, exhaustive",
+		Doc: `Finds the fastest recomputation of a short chain by trying everything.
+
+Rotor looks at persistent schedules only: what is once kept stays until the
+backward that needs it. Giving something up and computing it once more can be
+better when sizes differ. This strategy searches all sequences of the four
+operations, persistent or not, and so says what persistency costs. The smallest
+example has four stages: 12 against 15 units of time.
+
+The paper shows the effect in its Figure 2, with numbers that do not follow
+from what it states. Its text has all sizes 1 except a^2 and a^L; with those
+nothing has to be computed again. The labels of the figure, 0, 1, 2, 3, ..., 3,
+4, are the ones that fit the story. It says that persistent schedules need 3n+1
+steps and others 2n+2. With the operations of Table 1 the persistent optimum is
+11, 14 and 17 for n = 4, 5 and 6, and the other 11, 14 and 16; if anything may
+be dropped at any time, which Table 1 does not offer, it is 10, 12 and 14, as
+printed. The printed pairs come out exactly if every backward needs a buffer of
+3 and the loss one of 1, which the paper does not mention. That persistency is
+not optimal stands.`,
+		Class: engine.MayRecompute,
+		Cites: []engine.Cite{{
+			Text:    "Beaumont, Eyraud-Dubois, Herrmann, Joly, Shilova: Optimal Re-Materialization Strategies for Heterogeneous Chains",
+			ID:      "arXiv:1911.13214",
+			Section: "4.1 and Figure 2, with the operations of Table 1",
+		}},
+		Params: []engine.Param{{
+			Name: "drop", Title: "Drop anything at any time", Default: "no", Choices: []string{"no", "yes"},
+			Doc: "Also lets an output or a saved set go without an operation that consumes it, which Table 1 does not offer.",
+		}},
+		Solve: solveNonpersistent,
+	})
+}
+
+func solveNonpersistent(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
+	if p.Chain == nil {
+		return nil, engine.ErrNeedsChain
+	}
+	args, err := engine.Lookup("nonpersistent").Parse(args)
+	if err != nil {
+		return nil, err
+	}
+	c := p.Chain.Chain
+	n := c.Len()
+	if n > maxNonpersistentStages {
+		return nil, fmt.Errorf("%w: the network has %d stages; all sequences are tried for %d at most, which takes %d MiB, and three times as much for each one more",
+			engine.ErrUnsupported, n, maxNonpersistentStages, bytesOfStates(maxNonpersistentStages)>>20)
+	}
+	persistent, err := persistent(p, newTerms(c, p.Budget, outputCounted), poll)
+	var infeasible *engine.InfeasibleError
+	if err != nil && !errors.As(err, &infeasible) {
+		return nil, err
+	}
+	least := c.ForwardTime() + c.BackTime()
+	s := &states{c: c, n: n, room: p.Budget - c.Resident.Total(), limit: unreached, drops: args["drop"] == "yes", poll: poll}
+	if persistent != nil {
+		s.limit = int64(persistent.Makespan - least)
+	}
+	sol, err := s.solution(p, persistent, least)
+	if err == nil && sol == nil {
+		return nil, s.smallest(p)
+	}
+	return sol, err
+}
+
+// withinTable1 and withinDrops name the sequences that are searched.
+const (
+	withinTable1 = "all sequences of Table 1"
+	withinDrops  = "all sequences of Table 1 with drops at any time"
+)
+
+// solution searches for something faster than the best persistent schedule, if
+// there is one. It is nil without an error if nothing fits.
+func (s *states) solution(p *engine.Problem, persistent *engine.Solution, least time.Duration) (*engine.Solution, error) {
+	extra, path, faster, err := s.search()
+	if persistent == nil && (err != nil || !faster) {
+		return nil, err
+	}
+	sol := persistent
+	switch {
+	case err != nil:
+		sol.Notes = []string{"Out of time: this is the best persistent schedule."}
+	case !faster:
+		sol.Notes = []string{"No sequence is faster than the best persistent one."}
+	default:
+		sol = s.play(p, path)
+		if sol.Makespan != least+time.Duration(extra) || sol.Peak > p.Budget {
+			panic(fmt.Sprintf("remat: the moves take %v and %d bytes, the search says %v within %d", sol.Makespan, sol.Peak, least+time.Duration(extra), p.Budget))
+		}
+		sol.Notes = []string{"No persistent schedule fits."}
+		if persistent != nil {
+			sol.Notes = []string{fmt.Sprintf("The best persistent schedule takes %v.", persistent.Makespan)}
+		}
+	}
+	sol.Within = withinTable1
+	if s.drops {
+		sol.Within = withinDrops
+	}
+	sol.Optimal, sol.Bound = err == nil, sol.Makespan
+	if err != nil {
+		sol.Bound = least
+	}
+	return sol, err
+}
+
+// smallest says which budget would do: it searches for the lowest peak.
+func (s *states) smallest(p *engine.Problem) error {
+	all := states{c: s.c, n: s.n, drops: s.drops, peaks: true, poll: s.poll}
+	peak, _, ok, err := all.search()
+	if err != nil {
+		return err
+	}
+	if !ok {
+		panic("remat: no sequence leads to the end, whatever the memory")
+	}
+	return &engine.InfeasibleError{
+		Budget:   p.Budget,
+		Smallest: engine.Bytes(peak) + s.c.Resident.Total(),
+		Why:      "no sequence of operations needs less",
+	}
+}
+
+// play turns moves into a schedule and measures them.
+func (s *states) play(p *engine.Problem, path []move) *engine.Solution {
+	g, c := p.Chain, s.c
+	sol := &engine.Solution{}
+	held := c.Resident.Total() + c.Input + c.HeldGrad(s.n)
+	sol.Peak = held
+	for _, by := range path {
+		k := by.stage()
+		switch by.kind() {
+		case dropOutput:
+			held -= c.Act(k)
+			sol.Schedule = append(sol.Schedule, engine.Free(g.Act(k)))
+			continue
+		case dropSaved:
+			held -= c.Saved(k)
+			sol.Schedule = append(sol.Schedule, engine.Free(g.Saved(k)))
+			continue
+		}
+		st := &c.Stages[k-1]
+		switch by.kind() {
+		case allFresh, allMerging:
+			sol.Peak = max(sol.Peak, held+st.Saved+st.FwdTemp)
+			held += st.Saved
+			if by.kind() == allMerging {
+				held -= st.Out
+			}
+			sol.Schedule = append(sol.Schedule, engine.Run(g.Fwd(k)))
+			sol.Makespan += st.Forward
+		case keepIn, useIn:
+			sol.Peak = max(sol.Peak, held+st.Out+st.FwdTemp)
+			held += st.Out
+			sol.Schedule = append(sol.Schedule, engine.LeanRun(g.Fwd(k)))
+			if by.kind() == useIn {
+				held -= c.Act(k - 1)
+				sol.Schedule = append(sol.Schedule, engine.Free(g.Act(k-1)))
+			}
+			sol.Makespan += st.Forward
+		case backOutput, backSaved:
+			held += c.Grad(k) - c.HeldGrad(k) // a seed that is born
+			sol.Peak = max(sol.Peak, held+c.Grad(k-1)+st.BwdTemp)
+			held += c.Grad(k-1) - c.Grad(k) - st.Saved
+			sol.Schedule = append(sol.Schedule, engine.Run(g.Bwd(k)), engine.Free(g.Grad(k)), engine.Free(g.Saved(k)))
+			if by.kind() == backOutput {
+				held -= c.Act(k - 1)
+				sol.Schedule = append(sol.Schedule, engine.Free(g.Act(k-1)))
+			}
+			sol.Makespan += st.Back
+		}
+	}
+	return sol
+}

@@ -24,6 +24,14 @@ type Strategy struct {
 	// ErrUnsupported, or is an *InfeasibleError, or is the context's error; in
 	// the last case the solution, if not nil, is the best so far. p is not changed.
 	Solve func(p *Problem, args Args, poll *Poll) (*Solution, error)
+
+	// Sweep solves p for many budgets and shares work between them; nil: there
+	// is nothing to share, solve each by itself. It calls yield once for every
+	// budget, in an order of its own that draws a curve from coarse to fine, with
+	// what Solve gives for p.WithBudget(budgets[i]). When the context is done, all
+	// budgets that are left get its error. p.Budget is not looked at. It returns
+	// after the last yield, and yield is called from its goroutine.
+	Sweep func(p *Problem, args Args, budgets []Bytes, poll *Poll, yield func(i int, s *Solution, err error))
 }
 
 // Class is a set of things a schedule may do.

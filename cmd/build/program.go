@@ -66,7 +66,11 @@ func (s *site) vugugen() error {
 // runtime. Of several patterns that match a package the last one rules.
 var inlining = []string{
 	"-gcflags=all=-l",
-	"-gcflags=memtide/engine/...=",
+	"-gcflags=memtide/engine=",
+	"-gcflags=memtide/engine/sim=",
+	"-gcflags=memtide/engine/remat=",
+	"-gcflags=memtide/engine/offload=",
+	"-gcflags=memtide/engine/combined=",
 	"-gcflags=memtide/web/draw=",
 	"-gcflags=runtime=",
 	"-gcflags=internal/runtime/...=",

@@ -25,8 +25,9 @@ type fronts struct {
 	use   tricks
 	slack int64 // ticks that a plan of interest takes beyond the sum of all times
 	rows  [][]triple
-	count int // of all triples
-	thin  int // triples kept per segment, 0: all
+	count int  // of all triples
+	thin  int  // triples kept per segment, 0: all
+	flat  bool // without offloads: due is left out, and the segments (i,n) are filled too
 	poll  *engine.Poll
 
 	w     []triple // candidates of the segment at hand
@@ -50,7 +51,11 @@ func (f *fronts) limit(i, j int) int64 {
 	if !f.use.limit {
 		return unreachable
 	}
-	return f.slack + f.base[j] - f.base[i-1] - (f.until[j] - f.until[i-1])
+	limit := f.slack + f.base[j] - f.base[i-1]
+	if j < f.n {
+		limit -= f.until[j] - f.until[i-1]
+	}
+	return limit
 }
 
 func (f *fronts) at(i, j int) []triple { return f.rows[i*(f.n+1)+j] }
@@ -59,8 +64,12 @@ func (f *fronts) at(i, j int) []triple { return f.rows[i*(f.n+1)+j] }
 func (f *fronts) fill() error {
 	f.rows = make([][]triple, (f.n+1)*(f.n+1))
 	f.count = 0
-	for size := 1; size < f.n; size++ {
-		for i := 1; i+size-1 < f.n; i++ {
+	last := f.n - 1
+	if f.flat {
+		last = f.n
+	}
+	for size := 1; size <= last; size++ {
+		for i := 1; i+size-1 <= last; i++ {
 			if err := f.build(i, i+size-1); err != nil {
 				return err
 			}
@@ -73,6 +82,9 @@ func (f *fronts) build(i, j int) error {
 	limit := f.limit(i, j)
 	f.w = f.w[:0]
 	add := func(c triple) {
+		if f.flat {
+			c.due = 0
+		}
 		if c.time <= limit && c.peak <= f.room {
 			f.w = append(f.w, c)
 		}
@@ -118,6 +130,9 @@ func (f *fronts) split(i, j, k int, none, lean, limit int64) error {
 				break
 			}
 			c := f.splitting(i, k, none, lean, l, r)
+			if f.flat {
+				c.due = 0
+			}
 			if c.peak <= f.room {
 				f.w = append(f.w, c)
 			}

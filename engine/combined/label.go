@@ -73,11 +73,36 @@ func (s *sweep) run() error {
 	return nil
 }
 
+// narrow keeps as many labels as the width allows: of every range of held bytes
+// those with the least bound, since the bound favours labels that hold much.
 func (s *sweep) narrow(ls []label) []label {
 	slices.SortStableFunc(ls, func(a, b label) int { return order(a.least, b.least) })
-	s.least = min(s.least, ls[s.width].least)
-	return ls[:s.width]
+	low, high := ls[0].held, ls[0].held
+	for x := range ls {
+		low, high = min(low, ls[x].held), max(high, ls[x].held)
+	}
+	var taken [ranges]int
+	kept, rest := ls[:0], []label(nil)
+	for x := range ls {
+		l := ls[x]
+		r := int((l.held - low) * ranges / (high - low + 1))
+		if taken[r]++; taken[r] <= max(1, s.width/ranges) {
+			kept = append(kept, l)
+		} else {
+			rest = append(rest, l)
+		}
+	}
+	for x := range rest {
+		if len(kept) >= s.width {
+			s.least = min(s.least, rest[x].least)
+			break
+		}
+		kept = append(kept, rest[x])
+	}
+	return kept
 }
+
+const ranges = 12
 
 // abandon notes what is left undone when the search stops before kept[id].
 func (s *sweep) abandon(id int) {

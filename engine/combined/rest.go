@@ -22,9 +22,12 @@ import (
 // that starts before k, a^{k-1} is there nevertheless while F^k or B^k runs.)
 type rest struct {
 	*terms
-	fwdLeft, bwdLeft []float64 // times of stages i..n
-	spots            [][]spot  // by i
-	probes           []int     // by i: labels that were held against all spots
+	fwdLeft, bwdLeft []float64   // times of stages i..n
+	spots            [][]spot    // by i
+	probes           []int       // by i: labels that were held against all spots
+	fits             [][2]int64  // by i and kind: least room, less what is held, that some plan needs from here on
+	later            [][]float64 // by i and cell of held bytes: see ahead
+	cell             int64
 }
 
 // spot is a stage k at which memory may be short, seen from stage i.
@@ -38,12 +41,19 @@ type spot struct {
 // corner is a point of a convex function that is linear in between.
 type corner struct{ r, cost float64 }
 
-func newRest(t *terms, poll *engine.Poll) (*rest, error) {
+func newRest(t *terms, slack int64, poll *engine.Poll) (*rest, error) {
 	r := &rest{terms: t, fwdLeft: make([]float64, t.n+2), bwdLeft: make([]float64, t.n+2), spots: make([][]spot, t.n+1), probes: make([]int, t.n+1)}
 	for i := t.n; i >= 1; i-- {
 		r.fwdLeft[i] = r.fwdLeft[i+1] + float64(t.fwd[i])
 		r.bwdLeft[i] = r.bwdLeft[i+1] + float64(t.bwd[i])
 	}
+	floors, err := t.floors(poll)
+	if err != nil {
+		return nil, err
+	}
+	r.setFits(floors)
+	r.cell = max(t.room, 0)/aheadCells + 1
+	r.later = make([][]float64, t.n+2)
 	prices := r.prices()
 	mostF, mostB := make([]float64, t.n+1), make([]float64, t.n+1) // by i
 	for i := range mostF {
@@ -72,7 +82,54 @@ func newRest(t *terms, poll *engine.Poll) (*rest, error) {
 			}
 		}
 	}
-	return r, nil
+	return r, r.addSequences(slack, poll)
+}
+
+// addSequences adds, for every i, what recomputation alone costs as a function of
+// the memory. The bytes that a plan offloads from stage i on are memory that
+// the same plan would need without a link, so they count as room here, and take
+// their time on the link. Plans of more than slack ticks are left out.
+func (r *rest) addSequences(slack int64, poll *engine.Poll) error {
+	roomy := *r.terms
+	roomy.room = r.everySize
+	f := fronts{terms: &roomy, use: allTricks, slack: slack, flat: true, poll: poll}
+	if err := f.fill(); err == errTooMany {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	for i := 1; i <= r.n; i++ {
+		row := f.at(i, r.n) // by time; peaks fall
+		if len(row) == 0 {
+			continue
+		}
+		base := r.base[r.n] - r.base[i-1]
+		top := row[0].peak
+		points := make([]corner, 0, len(row)+1)
+		for _, c := range row {
+			points = append(points, corner{float64(top - c.peak), float64(c.time - base)})
+		}
+		r.spots[i] = append(r.spots[i], spot{need: float64(top - r.room), hull: envelope(points)})
+	}
+	return nil
+}
+
+// envelope is the largest convex function below rising points, and without bound
+// after the last one.
+func envelope(points []corner) []corner {
+	var h []corner
+	for _, p := range points {
+		for len(h) > 1 {
+			a, b := h[len(h)-2], h[len(h)-1]
+			if (b.cost-a.cost)*(p.r-a.r) < (p.cost-a.cost)*(b.r-a.r) {
+				break
+			}
+			h = h[:len(h)-1]
+		}
+		h = append(h, p)
+	}
+	end := h[len(h)-1]
+	return append(h, corner{end.r + 1, end.cost + 1e18})
 }
 
 // hulls are the functions again of stages i..k-1, by i.
@@ -162,6 +219,61 @@ func again(h []corner, r float64) float64 {
 	return a.cost + (b.cost-a.cost)*((r-a.r)/(b.r-a.r))
 }
 
+// setFits finds, from the last stage to the first, how much room a plan needs
+// that offloads every input from stage i on.
+func (r *rest) setFits(floors []int64) {
+	n := r.n
+	r.fits = make([][2]int64, n+2)
+	for i := n; i >= 1; i-- {
+		for x := range 2 {
+			z := r.input(i, x == 1)
+			best := max(z+max(r.all(i, n), r.back(i)), r.fits[i+1][1])
+			need := int64(0)
+			for j := i; j < n; j++ {
+				need = max(need, r.none(i, n, j))
+				if j == i {
+					need += z
+				}
+				best = min(best, max(need, z+floors[i*(n+1)+j], r.fits[j+1][0]))
+			}
+			r.fits[i][x] = best
+		}
+	}
+}
+
+// ahead bounds what plans cost from stage i on beyond the sum of all times, when
+// as much is held as the cell has at least: the largest of the bounds of labels
+// without debts at the stages from i on, whose own inputs are away. What comes
+// before such a stage is over by then, so its bound is one of the whole.
+func (r *rest) ahead(i int, cell int64) float64 {
+	if i > r.n {
+		return 0
+	}
+	row := r.later[i]
+	if row == nil {
+		row = make([]float64, aheadCells+1)
+		for x := range row {
+			row[x] = -1
+		}
+		r.later[i] = row
+	}
+	if row[cell] >= 0 {
+		return row[cell]
+	}
+	best := 0.0
+	held := float64(cell * r.cell)
+	for x := range r.spots[i] {
+		s := &r.spots[i][x]
+		if excess := held + s.need; excess > 0 {
+			best = max(best, r.share(s.hull, i, excess, s.fwd, s.bwd))
+		}
+	}
+	row[cell] = max(r.ahead(i+1, cell), best-r.fwdLeft[i]-r.bwdLeft[i], 0)
+	return row[cell]
+}
+
+const aheadCells = 256
+
 // A label is held against a few spots of its stage: those that bound the first
 // labels best.
 const (
@@ -171,14 +283,25 @@ const (
 
 // least bounds the cost of all plans that go on from a label before stage i.
 func (r *rest) least(i int, l *label, limit int64) int64 {
-	spots := r.spots[i]
-	if r.probes[i]++; r.probes[i] == probes {
-		slices.SortStableFunc(spots, func(a, b spot) int { return b.wins - a.wins })
-		spots = spots[:min(len(spots), spotsLeft)]
-		r.spots[i] = spots
+	x := 0
+	if l.saved {
+		x = 1
 	}
-	best, most := 0.0, -1
+	if l.held+r.fits[i][x] > r.room {
+		return unreachable
+	}
 	enough := float64(limit-l.cost+16) * (1 + 1e-10)
+	best := r.fwdLeft[i] + r.bwdLeft[i] + r.ahead(i+1, min(l.held/r.cell, aheadCells))
+	if best > enough {
+		return unreachable
+	}
+	spots := r.spots[i]
+	if r.probes[i]++; r.probes[i] > probes {
+		spots = spots[:min(len(spots), spotsLeft)]
+	} else if r.probes[i] == probes {
+		slices.SortStableFunc(spots, func(a, b spot) int { return b.wins - a.wins })
+	}
+	most := -1
 	debtF, debtB := float64(l.out), float64(l.in)
 	held := float64(l.held + r.input(i, l.saved))
 	for x := range spots {

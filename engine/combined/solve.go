@@ -32,7 +32,7 @@ var errTooMany = errors.New("combined: more states than the memory is meant for"
 func solve(t *terms, limit int64, use tricks, poll *engine.Poll) (*optimum, error) {
 	base := t.base[t.n]
 	o := &optimum{cost: limit, bound: base}
-	r, err := newRest(t, poll)
+	r, err := newRest(t, limit-base, poll)
 	if err != nil {
 		return o, err
 	}

@@ -33,6 +33,7 @@ kept where it is until the backward that needs it.`,
 			},
 		},
 		Solve: solveRevolve,
+		Sweep: sweepRevolve,
 	})
 }
 
@@ -48,12 +49,26 @@ func solveRevolve(p *engine.Problem, _ engine.Args, poll *engine.Poll) (*engine.
 		return nil, err
 	}
 	sol, err := persistent(p, leanTerms(c, p.Budget), poll)
-	if sol == nil {
-		return nil, err
+	if sol != nil {
+		finishRevolve(sol, err)
 	}
+	return sol, err
+}
+
+func finishRevolve(sol *engine.Solution, err error) {
 	sol.Within = withinOutputs
 	if err == nil {
 		sol.Notes = []string{"Every stage but the last runs at least twice: only outputs are kept."}
 	}
-	return sol, err
+}
+
+func sweepRevolve(p *engine.Problem, args engine.Args, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
+	if p.Chain == nil || solvable(p.Chain.Chain) != nil {
+		for i, b := range budgets {
+			sol, err := solveRevolve(p.WithBudget(b), args, poll)
+			yield(i, sol, err)
+		}
+		return
+	}
+	sweepPersistent(p, leanTerms, finishRevolve, budgets, poll, yield)
 }

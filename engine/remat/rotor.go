@@ -22,7 +22,8 @@ It decides for every stage whether to keep all that its backward needs, only its
 input, or nothing, and what to compute again from where. No persistent schedule
 is faster: one that leaves what it has once kept where it is until the backward
 that needs it. Sizes are counted in exact bytes; the paper rounds them up to
-1/500 of the memory, which costs a few percent of the step on long chains.
+1/500 of the memory, which costs a few percent of the step on long chains; with
+500 slots the notes say what it costs here.
 
 The feasibility rule is the paper's Theorem 1 with the gradient that a backward
 writes counted while it runs. As printed, the theorem leaves it out and accepts
@@ -35,11 +36,39 @@ enough, and 4 are needed.`,
 			Section: "4.2, Theorem 1 and Algorithms 1 and 2",
 		}},
 		Params: []engine.Param{{
+			Name: "slots", Title: "Memory slots", Default: "0", Min: 0, Max: maxSlots,
+			Doc: "Counts memory in this many slots, rounding every size up; 500 as published. 0 counts exact bytes.",
+		}, {
 			Name: "printed", Title: "Compare with the theorem as printed", Default: "no", Choices: []string{"no", "yes"},
 			Doc: "Also says which step time Theorem 1 gives as printed. The schedule is the one that fits.",
 		}},
 		Solve: solveRotor,
+		Sweep: sweepRotor,
 	})
+}
+
+func sweepRotor(p *engine.Problem, args engine.Args, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
+	full, err := engine.Lookup("rotor").Parse(args)
+	if err != nil || p.Chain == nil || full.Int("slots") > 0 || full["printed"] == "yes" || solvable(p.Chain.Chain) != nil {
+		for i, b := range budgets {
+			sol, err := solveRotor(p.WithBudget(b), args, poll)
+			yield(i, sol, err)
+		}
+		return
+	}
+	sweepPersistent(p, rotorTerms, finishRotor, budgets, poll, yield)
+}
+
+func rotorTerms(c *engine.Chain, budget engine.Bytes) *terms {
+	return newTerms(c, budget, outputCounted)
+}
+
+// finishRotor names what a solution in exact bytes is optimal in.
+func finishRotor(sol *engine.Solution, err error) {
+	sol.Within = withinPersistent
+	if err == nil {
+		sol.Notes = []string{"Feasibility rule: Theorem 1, with the gradient that a backward writes counted while it runs. Sizes are exact bytes."}
+	}
 }
 
 func solveRotor(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
@@ -54,15 +83,15 @@ func solveRotor(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine
 	if err := solvable(c); err != nil {
 		return nil, err
 	}
-	sol, err := persistent(p, newTerms(c, p.Budget, outputCounted), poll)
-	if sol == nil {
-		return nil, err
+	var sol *engine.Solution
+	if slots := args.Int("slots"); slots > 0 {
+		sol, err = solveSlots(p, slots, poll)
+	} else {
+		sol, err = solveBytes(p, poll)
 	}
-	sol.Within = withinPersistent
 	if err != nil {
 		return sol, err
 	}
-	sol.Notes = []string{"Feasibility rule: Theorem 1, with the gradient that a backward writes counted while it runs. Sizes are exact bytes."}
 	if args["printed"] == "yes" {
 		note, err := printedNote(c, p.Budget, poll)
 		if err != nil {
@@ -73,38 +102,17 @@ func solveRotor(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine
 	return sol, nil
 }
 
+// solveBytes solves in exact bytes.
+func solveBytes(p *engine.Problem, poll *engine.Poll) (*engine.Solution, error) {
+	sol, err := persistent(p, rotorTerms(p.Chain.Chain, p.Budget), poll)
+	if sol != nil {
+		finishRotor(sol, err)
+	}
+	return sol, err
+}
+
 // withinPersistent names the sequences of Theorem 1.
 const withinPersistent = "persistent recomputation"
-
-// persistent solves the terms of a problem's chain. The solution, which may
-// come with the context's error, lacks the name of the set it is optimal in.
-func persistent(p *engine.Problem, t *terms, poll *engine.Poll) (*engine.Solution, error) {
-	c := p.Chain.Chain
-	o, err := solve(t, allTricks, poll)
-	if errors.Is(err, errNoRoom) {
-		return nil, &engine.InfeasibleError{
-			Budget:   p.Budget,
-			Smallest: engine.Bytes(o.floors.root()*t.memUnit) + c.Input + c.Resident.Total(),
-			Why:      o.floors.why(c),
-		}
-	}
-	if err != nil && (errors.Is(err, engine.ErrUnsupported) || o == nil || o.seq == nil) {
-		return nil, err
-	}
-	sol := solution(p, o.seq)
-	least := c.ForwardTime() + c.BackTime()
-	if want := least + t.duration(o.extra); sol.Makespan != want || sol.Peak > p.Budget {
-		panic(fmt.Sprintf("remat: the sequence takes %v and %d bytes, the table says %v within %d", sol.Makespan, sol.Peak, want, p.Budget))
-	}
-	if err != nil {
-		sol.Bound = least + t.duration(t.again())
-		sol.Notes = []string{fmt.Sprintf("Out of time: found with %d stages taken as one.", o.group)}
-		return sol, err
-	}
-	sol.Optimal = true
-	sol.Bound = sol.Makespan
-	return sol, nil
-}
 
 // solvable says why a chain is too much for the table.
 func solvable(c *engine.Chain) error {

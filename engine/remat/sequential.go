@@ -40,10 +40,35 @@ taken; among equally fast ones, the one with the fewest segments.`,
 			Doc: "Number of segments; 0 takes the fastest number that fits.",
 		}},
 		Solve: solveSequential,
+		Sweep: sweepSequential,
 	})
 }
 
+// sweepSequential walks every segmentation once, and not once per budget.
+func sweepSequential(p *engine.Problem, args engine.Args, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
+	peaks := map[int]engine.Bytes{}
+	for i, b := range budgets {
+		sol, err := solveSegments(p.WithBudget(b), args, poll, func(segments int) engine.Bytes {
+			peak, ok := peaks[segments]
+			if !ok {
+				_, peak = Replay(p.Chain.Chain, SegmentSequence(p.Chain.Chain, segments))
+				peaks[segments] = peak
+			}
+			return peak
+		})
+		yield(i, sol, err)
+	}
+}
+
 func solveSequential(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
+	return solveSegments(p, args, poll, func(segments int) engine.Bytes {
+		_, peak := Replay(p.Chain.Chain, SegmentSequence(p.Chain.Chain, segments))
+		return peak
+	})
+}
+
+// solveSegments takes the fastest segmentation whose peak fits.
+func solveSegments(p *engine.Problem, args engine.Args, poll *engine.Poll, peakOf func(segments int) engine.Bytes) (*engine.Solution, error) {
 	if p.Chain == nil {
 		return nil, engine.ErrNeedsChain
 	}
@@ -62,13 +87,11 @@ func solveSequential(p *engine.Problem, args engine.Args, poll *engine.Poll) (*e
 			return nil, err
 		}
 		poll.Report(engine.Progress{Done: i, Total: len(tries)})
-		seq := SegmentSequence(c, try.segments)
-		_, peak := Replay(c, seq)
-		if peak > p.Budget {
+		if peak := peakOf(try.segments); peak > p.Budget {
 			smallest = min(smallest, peak)
 			continue
 		}
-		sol := solution(p, seq)
+		sol := solution(p, SegmentSequence(c, try.segments))
 		// Any schedule runs every operation once; with one segment nothing more.
 		sol.Bound = c.ForwardTime() + c.BackTime()
 		sol.Optimal = sol.Makespan == sol.Bound

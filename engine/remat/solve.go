@@ -21,24 +21,43 @@ var errNoRoom = errors.New("remat: the room is less than the root of the floors"
 // solve finds the persistent optimum of terms, which it scales. If the chain
 // does not fit, the error is errNoRoom and the floors say what would do.
 func solve(t *terms, use tricks, poll *engine.Poll) (*optimum, error) {
+	f, err := prepare(t, poll)
+	if err != nil {
+		return nil, err
+	}
+	return f.solve(t, use, unbounded, poll)
+}
+
+// prepare scales the terms and finds the needs by state. Neither depends on the
+// room.
+func prepare(t *terms, poll *engine.Poll) (*floors, error) {
 	if t.total() > math.MaxInt64/int64(4*t.n+4) {
 		return nil, errTooLong
 	}
 	t.scale()
-	f, err := newFloors(t, poll)
-	if err != nil {
-		return nil, err
-	}
+	return newFloors(t, poll)
+}
+
+// bounds are what is known of an optimum before it is found; -1: nothing.
+type bounds struct {
+	upper int64 // it is no more than this
+	guess int64 // it may be no more than this, which is less
+}
+
+var unbounded = bounds{-1, -1}
+
+// solve finds the optimum of scaled terms whose needs by state are f.
+func (f *floors) solve(t *terms, use tricks, known bounds, poll *engine.Poll) (*optimum, error) {
 	o := &optimum{floors: f}
 	if f.root() > t.room {
 		return o, errNoRoom
 	}
-	err = errTooLarge
+	err := errTooLarge
 	if use.narrow {
-		err = solveIn[int32](o, t, use, poll)
+		err = solveIn[int32](o, t, use, known, poll)
 	}
 	if err == errTooLarge {
-		err = solveIn[int64](o, t, use, poll)
+		err = solveIn[int64](o, t, use, known, poll)
 	}
 	if err == errTooLarge {
 		err = errTooLong
@@ -54,57 +73,79 @@ const (
 )
 
 // solveIn solves with integers of one width.
-func solveIn[T unit](o *optimum, t *terms, use tricks, poll *engine.Poll) error {
-	var limit, before T // optimum of the last grouping and of the one before it
-	known := false
-	for g := coarsest; g > 1; g /= 2 {
-		if !use.coarse || !use.limit || (t.n-1)/g < fewestGroups {
-			continue
-		}
-		grouped := t.group(g)
-		f, err := newFloors(grouped, poll)
-		if err != nil {
-			return err
-		}
-		if f.root() > t.room {
-			continue
-		}
-		x, err := newTable[T](grouped, use, poll)
-		if err != nil {
-			return err
-		}
-		if !known {
-			limit = x.until[x.n+1] / 16
-		}
-		v, err := x.deepen(limit, known)
-		if err != nil {
-			return err
-		}
-		before, limit, known = limit, v, true
-		o.extra, o.seq, o.group = int64(v)+t.again(), t.ungroup(x.trace(), g), g
-	}
+func solveIn[T unit](o *optimum, t *terms, use tricks, ahead bounds, poll *engine.Poll) error {
 	x, err := newTable[T](t, use, poll)
 	if err != nil {
 		return err
 	}
-	if known && before > limit {
-		// The optimum falls from grouping to grouping at a similar rate.
-		guess := T(float64(limit) * float64(limit) / float64(before) * 1.01)
-		if _, err := x.fill(min(guess, limit)); err != nil {
+	limit, guess, known, err := x.start(o, t, ahead)
+	if err != nil {
+		return err
+	}
+	if guess < limit {
+		if _, err := x.fill(guess); err != nil {
 			return err
 		}
 	}
 	v, ok := x.value(1, x.n, x.room)
 	if !ok || v > x.limit {
-		if !known {
-			limit = x.until[x.n+1] / 16
-		}
 		if v, err = x.deepen(limit, known); err != nil {
 			return err
 		}
 	}
 	o.extra, o.seq, o.group = int64(v)+t.again(), x.trace(), 1
 	return nil
+}
+
+// start finds a limit, which is certain to suffice or only a beginning, and a
+// guess that is lower and may not suffice.
+func (x *table[T]) start(o *optimum, t *terms, ahead bounds) (limit, guess T, certain bool, err error) {
+	if ahead.upper >= 0 {
+		if ahead.upper >= int64(largest[T]())/2 {
+			return 0, 0, false, errTooLarge
+		}
+		limit, guess = T(ahead.upper), T(ahead.upper)
+		if ahead.guess >= 0 {
+			guess = T(ahead.guess)
+		}
+		return limit, guess, true, nil
+	}
+	var before T // optimum of the grouping before the last one
+	for g := coarsest; g > 1; g /= 2 {
+		if !x.use.coarse || !x.use.limit || (t.n-1)/g < fewestGroups {
+			continue
+		}
+		grouped := t.group(g)
+		f, err := newFloors(grouped, x.poll)
+		if err != nil {
+			return 0, 0, false, err
+		}
+		if f.root() > t.room {
+			continue
+		}
+		y, err := newTable[T](grouped, x.use, x.poll)
+		if err != nil {
+			return 0, 0, false, err
+		}
+		if !certain {
+			limit = y.until[y.n+1] / 16
+		}
+		v, err := y.deepen(limit, certain)
+		if err != nil {
+			return 0, 0, false, err
+		}
+		before, limit, certain = limit, v, true
+		o.extra, o.seq, o.group = int64(v)+t.again(), t.ungroup(y.trace(), g), g
+	}
+	if !certain {
+		limit = x.until[x.n+1] / 16
+	}
+	guess = limit
+	if certain && before > limit {
+		// The optimum falls from grouping to grouping at a similar rate.
+		guess = min(T(float64(limit)*float64(limit)/float64(before)*1.01), limit)
+	}
+	return limit, guess, certain, nil
 }
 
 // deepen fills the table with rising limits until the root has a value. It is

@@ -73,8 +73,9 @@ func (s *State) methods() []proto.Method {
 }
 
 // followCurve makes Curve the one of the present choice. A new one is started
-// only after a schedule is on screen, so that it never delays it.
-func (s *State) followCurve(soon bool) []Effect {
+// only after a schedule is on screen, so that it never delays it, and only when
+// the setting rests: a bandwidth that is dragged has no curve on the way.
+func (s *State) followCurve() []Effect {
 	key := s.curveKey()
 	if c, ok := s.curves.get(key); ok {
 		if c == s.Curve {
@@ -84,7 +85,7 @@ func (s *State) followCurve(soon bool) []Effect {
 		s.Curve = c
 		s.touch()
 		if !c.Complete() && !c.Stopped && c.Failed == "" {
-			out = append(out, s.sweep(c, soon)...)
+			out = append(out, s.sweep(c, true)...)
 		}
 		return out
 	}
@@ -107,7 +108,7 @@ func (s *State) followCurve(soon bool) []Effect {
 	}
 	s.Curve = c
 	s.curves.put(key, c)
-	return append(out, s.sweep(c, soon)...)
+	return append(out, s.sweep(c, true)...)
 }
 
 // sweep asks for all points of a curve.

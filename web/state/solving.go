@@ -100,7 +100,7 @@ func (s *State) solved(m Solved) []Effect {
 	case m.ID == s.Solving.ID:
 		s.Solving = nil
 		s.show(p)
-		return s.followCurve(false)
+		return s.followCurve()
 	case m.ID < s.Solving.ID && (s.Shown == nil || m.ID > s.Shown.ID) && m.Choice.sameButBudget(s.Choice):
 		s.show(p) // on the way: the slider has moved on, but this is newer than what is shown
 	}
@@ -171,12 +171,12 @@ func (s *State) solveFailed(m SolveFailed) []Effect {
 	f := m.Failure
 	switch f.Kind {
 	case proto.Infeasible:
-		s.Misfit = &Misfit{Budget: f.Budget, Smallest: f.Smallest}
-		return append(s.standFor(f), s.followCurve(false)...)
+		s.Misfit = &Misfit{Budget: f.Budget, Smallest: f.Smallest, Offer: offer(f.Smallest)}
+		return append(s.standFor(f), s.followCurve()...)
 	case proto.Deadline:
 		if m.Best != nil && m.Best.Trace != nil {
 			s.show(&Picture{ID: m.ID, Choice: job.Choice, Network: s.Network, Solved: m.Best, Partial: true})
-			return s.followCurve(false)
+			return s.followCurve()
 		}
 		s.Alert = textAlert(f.Text)
 	case proto.Crash:
@@ -185,7 +185,7 @@ func (s *State) solveFailed(m SolveFailed) []Effect {
 	default:
 		s.Alert = textAlert(f.Text)
 	}
-	return s.followCurve(false)
+	return s.followCurve()
 }
 
 // standFor asks for the schedule of the smallest budget when there is no
@@ -199,7 +199,7 @@ func (s *State) standFor(f *proto.Failure) []Effect {
 		return nil
 	}
 	c := s.Choice
-	c.Budget = proto.Budget{Bytes: f.Smallest}
+	c.Budget = proto.Budget{Bytes: s.Misfit.Offer}
 	s.lastID++
 	s.standIn = s.lastID
 	return []Effect{Solve{ID: s.lastID, Choice: c, Request: s.request(c), Slot: ForPage}}

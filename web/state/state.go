@@ -8,6 +8,7 @@ import (
 	"memtide/profiles"
 	"memtide/wasm/proto"
 	"memtide/web/draw"
+	"memtide/web/format"
 )
 
 // State is everything the page knows. Only Update changes it.
@@ -107,6 +108,16 @@ type Solving struct {
 type Misfit struct {
 	Budget   engine.Bytes
 	Smallest engine.Bytes // 0 if unknown
+	Offer    engine.Bytes // Smallest, rounded up to what is written on the page; 0 if unknown
+}
+
+// offer is the smallest budget as people read it, which suffices because it is
+// rounded up.
+func offer(smallest engine.Bytes) engine.Bytes {
+	if b, err := format.ParseBytes(format.BytesUp(smallest)); err == nil && b >= smallest {
+		return b
+	}
+	return smallest
 }
 
 // Alert is an error for people, with at most one way on.

@@ -159,7 +159,7 @@ func (s *State) choose(c Choice, h History, soon bool) []Effect {
 		return out
 	}
 	out = append(out, s.solve(soon)...)
-	return append(out, s.followCurve(soon)...)
+	return append(out, s.followCurve()...)
 }
 
 // alert shows an error; it replaces the one before it.
@@ -226,9 +226,11 @@ func (s *State) updateView(m Message) []Effect {
 	case SetTheme:
 		v.Theme = m.Theme
 		s.DOM++
-		return []Effect{SaveTheme{m.Theme}}
+		return []Effect{SaveTheme(m)}
 	case Dismiss:
 		switch {
+		case s.Draft.Field != "":
+			s.Draft = Draft{}
 		case v.Help:
 			v.Help = false
 		case s.Alert != nil:

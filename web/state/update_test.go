@@ -234,6 +234,15 @@ func TestMisfit(t *testing.T) {
 	wantStep(t, p, 30, "the smallest budget fits")
 }
 
+// The page names a rounded size; a budget of that must suffice.
+func TestOfferSuffices(t *testing.T) {
+	for _, smallest := range []engine.Bytes{0, 1, 1023, engine.GiB + 1, 3*engine.GiB + 123456789, 777 * engine.MiB} {
+		if got := offer(smallest); got < smallest || got > smallest+smallest/50+1 {
+			t.Errorf("offer for %d is %d; want at least that, and hardly more", smallest, got)
+		}
+	}
+}
+
 // A link may ask for a budget that is too small: there is no previous picture,
 // so the smallest budget's is shown in its place.
 func TestMisfitFromTheStart(t *testing.T) {
@@ -391,5 +400,16 @@ func TestVisiblePartFromALink(t *testing.T) {
 	p.play(answer(last[Solve](t, p), 4))
 	if p.View.To != 0 {
 		t.Errorf("visible %v to %v of a step of 4 ms; want all of it", p.View.From, p.View.To)
+	}
+}
+
+func TestEscapeTakesBackWhatWasTyped(t *testing.T) {
+	p := shown(t)
+	p.play(Type{"budget-text", "3 G"})
+	if p.Draft.Text != "3 G" {
+		t.Fatalf("draft %+v; want what was typed", p.Draft)
+	}
+	if effects := p.play(Dismiss{}); p.Draft.Field != "" || len(effects) > 0 {
+		t.Errorf("draft %+v, effects %s; want neither", p.Draft, names(effects))
 	}
 }

@@ -88,21 +88,12 @@ func nextTheme(theme string) string {
 // act is what the notice's button does.
 func act(s *state.State) state.Message {
 	if m := s.Misfit; m != nil && m.Smallest > 0 {
-		return state.SetBudget{Bytes: shownBudget(m.Smallest), Settled: true}
+		return state.SetBudget{Bytes: m.Offer, Settled: true}
 	}
 	if a := s.Alert; a != nil && s.Misfit == nil {
 		return a.Do
 	}
 	return nil
-}
-
-// shownBudget is the budget that the button names: what is written there
-// suffices, since it is rounded up.
-func shownBudget(smallest engine.Bytes) engine.Bytes {
-	if b, err := format.ParseBytes(format.BytesUp(smallest)); err == nil && b >= smallest {
-		return b
-	}
-	return smallest
 }
 
 // dragged handles a control that has not come to rest.

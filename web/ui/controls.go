@@ -11,7 +11,10 @@ import (
 )
 
 // Controls are what a person can change.
-type Controls struct{ S *state.State }
+type Controls struct {
+	S        *state.State
+	Starting bool
+}
 
 // Closed says that there is nothing to set a budget for yet.
 func (c *Controls) Closed() bool { return c.S.Network == nil }
@@ -46,7 +49,7 @@ func (c *Controls) BudgetValueText() string {
 
 // BudgetNote compares the budget with keeping everything.
 func (c *Controls) BudgetNote() string {
-	if c.Closed() {
+	if c.Closed() || c.Starting {
 		return "starting…"
 	}
 	all := c.S.Network.Totals.KeepAllPeak

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"strconv"
+
 	"github.com/hack-pad/safejs"
 )
 
@@ -136,3 +138,6 @@ func bytesOf(v safejs.Value) []byte {
 	}
 	return out
 }
+
+// px is a length for a style.
+func px(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) + "px" }

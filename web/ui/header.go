@@ -11,7 +11,10 @@ import (
 )
 
 // Header names the network and offers others.
-type Header struct{ S *state.State }
+type Header struct {
+	S        *state.State
+	Starting bool
+}
 
 // Option is an entry of a drop-down list.
 type Option struct {

@@ -41,6 +41,7 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "select", Attr: []vugu.VGAttribute{{Namespace: "", Key: "data-do", Val: "preset"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "preset"}}}
 			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("disabled", c.Starting)
 			vgn.AddAttrInterface("title", c.SourceTitle())
 			{
 				vgparent := vgn
@@ -100,6 +101,7 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "input", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "number"}, vugu.VGAttribute{Namespace: "", Key: "min", Val: "1"}, vugu.VGAttribute{Namespace: "", Key: "max", Val: "4096"}, vugu.VGAttribute{Namespace: "", Key: "inputmode", Val: "numeric"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "batch"}}}
 			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("disabled", c.Starting)
 			vgn.AddAttrInterface("value", c.Batch())
 			{
 				b, err := vjson.Marshal(c.Batch())
@@ -126,6 +128,7 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "input", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "sr"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "file"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "file"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "file"}}}
 			vgparent.AppendChild(vgn)
 			vgn.AddAttrInterface("accept", c.Accept())
+			vgn.AddAttrInterface("disabled", c.Starting)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
 			vgparent.AppendChild(vgn)
 		}

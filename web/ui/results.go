@@ -123,6 +123,19 @@ func (c *Results) VerdictTitle() string {
 	return text + " " + s.Verdict.Problem
 }
 
+// Claim is what the strategy says of its schedule, beside what was measured.
+func (c *Results) Claim() string {
+	p := c.S.Visible()
+	if p == nil {
+		return ""
+	}
+	claim, t := p.Solved.Claim, p.Solved.Trace
+	if claim.StepTime == t.Makespan && claim.Peak == t.Peak {
+		return "claim equals measurement"
+	}
+	return fmt.Sprintf("claimed %s and %s", format.Duration(claim.StepTime), format.Bytes(claim.Peak))
+}
+
 // Work says what is being worked on; empty if nothing is.
 func (c *Results) Work() string {
 	if o := c.S.Opening; o != nil {

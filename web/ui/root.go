@@ -8,8 +8,9 @@ import (
 
 // Root is the whole page below the body.
 type Root struct {
-	S     *state.State
-	Hosts Hosts
+	S        *state.State
+	Hosts    Hosts
+	Starting bool // the program does not run yet: nothing can be changed
 }
 
 // Stale marks the pictures as not being what was asked for.
@@ -28,11 +29,4 @@ func (h Hosts) give(name string, element js.Value) {
 	if h != nil {
 		h(name, element)
 	}
-}
-
-func orEmpty(cond bool, text string) string {
-	if cond {
-		return text
-	}
-	return ""
 }

@@ -33,7 +33,7 @@ func StaticPage(w io.Writer, s *state.State) error {
 		return err
 	}
 	var b bytes.Buffer
-	if err := staticrender.New(&b).Render(env.RunBuild(&Root{S: s})); err != nil {
+	if err := staticrender.New(&b).Render(env.RunBuild(&Root{S: s, Starting: true})); err != nil {
 		return fmt.Errorf("the page cannot be rendered: %w", err)
 	}
 	page := b.String()

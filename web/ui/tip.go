@@ -2,14 +2,11 @@ package ui
 
 import (
 	"fmt"
-	"strconv"
 	"time"
 
 	"memtide/web/draw"
 	"memtide/web/format"
 )
-
-func px(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) + "px" }
 
 // tipLines say what is under the pointer: the thing itself, or over the memory
 // what it holds at that moment.

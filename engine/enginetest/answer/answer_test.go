@@ -19,6 +19,7 @@ var answered = map[string][]string{
 	"rotor":      {"feasible", "makespan", "makespan_printed_formula"},
 	"revolve":    {"feasible", "makespan"},
 	"sequential": {"makespan", "peak"},
+	"pofo":       {"feasible", "makespan_scaled", "rotor_makespan_scaled"},
 }
 
 // TestAnswers runs the command over all vector files and compares every field

@@ -1,0 +1,115 @@
+package all_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"testing"
+
+	"memtide/engine"
+	"memtide/engine/enginetest"
+)
+
+// TestSweep compares what a strategy says when it shares work between budgets
+// with what it says about each of them by itself.
+func TestSweep(t *testing.T) {
+	swept := 0
+	for _, s := range engine.Strategies() {
+		if s.Sweep == nil {
+			continue
+		}
+		swept++
+		r := enginetest.Rand(contractSeed + 1)
+		for i := range 60 {
+			shape := enginetest.Shape{MaxStages: 40, MaxSize: 40, MaxTime: 300}
+			if i%2 == 0 { // many ties
+				shape = enginetest.Shape{MaxStages: 12, MaxSize: 3, MaxTime: 2}
+			}
+			c := enginetest.RandomChain(r, shape)
+			budgets := []engine.Bytes{c.StoreAllPeak(), 0, engine.NoLimit, c.StoreAllPeak()}
+			for range 12 {
+				budgets = append(budgets, enginetest.RandomBudget(r, c))
+			}
+			mode := modes[i%len(modes)]
+			p := engine.NewChainProblem(c, enginetest.Device(mode.duplex), mode.transfers, 0)
+			for _, args := range argSets(s) {
+				sweeps(t, fmt.Sprintf("chain %d, %v duplex, %v transfers, arguments %v\n%s%s", i, mode.duplex, mode.transfers, args, enginetest.Dump(c), s.Name), s, p, args, budgets)
+				if t.Failed() {
+					return
+				}
+			}
+		}
+	}
+	if swept < 3 {
+		t.Errorf("only %d strategies share work", swept)
+	}
+}
+
+func sweeps(t *testing.T, input string, s *engine.Strategy, p *engine.Problem, args engine.Args, budgets []engine.Bytes) {
+	t.Helper()
+	seen := make([]int, len(budgets))
+	s.Sweep(p, args, budgets, nil, func(i int, sol *engine.Solution, err error) {
+		seen[i]++
+		want, wantErr := s.Solve(p.WithBudget(budgets[i]), args, nil)
+		if !reflect.DeepEqual(sol, want) || !reflect.DeepEqual(err, wantErr) {
+			t.Errorf("%s within %d: the sweep gives %+v, %v; want %+v, %v", input, budgets[i], sol, err, want, wantErr)
+		}
+	})
+	for i, count := range seen {
+		if count != 1 {
+			t.Errorf("%s: budget %d (%d) was answered %d times", input, i, budgets[i], count)
+		}
+	}
+}
+
+// TestSweepCancelled sweeps when the time is over, and stops a sweep in its
+// middle: every budget gets its answer, and those that are left the error.
+func TestSweepCancelled(t *testing.T) {
+	c := enginetest.RandomChain(enginetest.Rand(contractSeed), enginetest.Shape{MinStages: 40, MaxStages: 40})
+	p := engine.NewChainProblem(c, enginetest.Device(engine.HalfDuplex), engine.Whole, 0)
+	var budgets []engine.Bytes
+	for percent := engine.Bytes(5); percent <= 100; percent += 5 {
+		budgets = append(budgets, c.StoreAllPeak()*percent/100)
+	}
+	for _, s := range engine.Strategies() {
+		if s.Sweep == nil {
+			continue
+		}
+		for _, after := range []int{0, 7} {
+			ctx, cancel := context.WithCancel(context.Background())
+			if after == 0 {
+				cancel()
+			}
+			answers, stopped := 0, 0
+			s.Sweep(p, nil, budgets, engine.NewPoll(ctx, nil), func(_ int, _ *engine.Solution, err error) {
+				if answers++; answers == after {
+					cancel()
+				}
+				if errors.Is(err, context.Canceled) {
+					stopped++
+				}
+			})
+			cancel()
+			if answers != len(budgets) || after == 0 && stopped != len(budgets) {
+				t.Errorf("%s, stopped after %d: %d answers of %d, %d of them say that it was stopped", s.Name, after, answers, len(budgets), stopped)
+			}
+		}
+	}
+}
+
+// TestSweepNeedsAChain sees that a sweep says so for every budget.
+func TestSweepNeedsAChain(t *testing.T) {
+	g := &engine.Graph{Ops: []engine.Op{{Name: "F1", Time: 1}}, Done: engine.NoValue}
+	p := &engine.Problem{Graph: g, Device: enginetest.Device(engine.HalfDuplex)}
+	for _, s := range engine.Strategies() {
+		if s.Sweep == nil {
+			continue
+		}
+		s.Sweep(p, nil, []engine.Bytes{1, 2}, nil, func(i int, sol *engine.Solution, err error) {
+			if want, wantErr := s.Solve(p, nil, nil); !reflect.DeepEqual(sol, want) || !reflect.DeepEqual(err, wantErr) {
+				t.Errorf("%s: got %v, %v; want %v, %v", s.Name, sol, err, want, wantErr)
+			}
+		})
+	}
+}

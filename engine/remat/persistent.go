@@ -1,0 +1,150 @@
+package remat
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"memtide/engine"
+)
+
+// persistent solves the terms of a problem's chain. The solution, which may
+// come with the context's error, lacks the name of the set it is optimal in.
+func persistent(p *engine.Problem, t *terms, poll *engine.Poll) (*engine.Solution, error) {
+	f, err := prepare(t, poll)
+	if err != nil {
+		return nil, err
+	}
+	return f.solution(p, t, unbounded, poll)
+}
+
+// solution solves scaled terms whose needs by state are f.
+func (f *floors) solution(p *engine.Problem, t *terms, known bounds, poll *engine.Poll) (*engine.Solution, error) {
+	c := p.Chain.Chain
+	o, err := f.solve(t, allTricks, known, poll)
+	if errors.Is(err, errNoRoom) {
+		return nil, &engine.InfeasibleError{
+			Budget:   p.Budget,
+			Smallest: engine.Bytes(f.root()*t.memUnit) + c.Input + c.Resident.Total(),
+			Why:      f.why(c),
+		}
+	}
+	if err != nil && (errors.Is(err, engine.ErrUnsupported) || o.seq == nil) {
+		return nil, err
+	}
+	sol := solution(p, o.seq)
+	least := c.ForwardTime() + c.BackTime()
+	if want := least + t.duration(o.extra); sol.Makespan != want || sol.Peak > p.Budget {
+		panic(fmt.Sprintf("remat: the sequence takes %v and %d bytes, the table says %v within %d", sol.Makespan, sol.Peak, want, p.Budget))
+	}
+	if err != nil {
+		sol.Bound = least + t.duration(t.again())
+		sol.Notes = []string{fmt.Sprintf("Out of time: found with %d stages taken as one.", o.group)}
+		return sol, err
+	}
+	sol.Optimal = true
+	sol.Bound = sol.Makespan
+	return sol, nil
+}
+
+// sweep solves for many budgets. The needs by state are found once. Two
+// budgets that are solved bound those between them from both sides: more memory
+// is never slower. So the table of a budget in between is filled below a limit
+// that is close, and the grouped chains are not needed.
+type sweep struct {
+	p     *engine.Problem
+	terms func(c *engine.Chain, budget engine.Bytes) *terms
+	poll  *engine.Poll
+	yield func(budget engine.Bytes, s *engine.Solution, err error)
+	f     *floors
+	extra map[engine.Bytes]int64 // of what is solved, in units of the terms
+}
+
+// sweepPersistent is Strategy.Sweep of what persistent solves. finish completes
+// a solution as Solve does.
+func sweepPersistent(p *engine.Problem, build func(*engine.Chain, engine.Bytes) *terms, finish func(*engine.Solution, error),
+	budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error),
+) {
+	at := map[engine.Bytes][]int{}
+	for i, b := range budgets {
+		at[b] = append(at[b], i)
+	}
+	s := sweep{p: p, terms: build, poll: poll, extra: map[engine.Bytes]int64{}}
+	s.yield = func(b engine.Bytes, sol *engine.Solution, err error) {
+		for _, i := range at[b] {
+			if sol == nil {
+				yield(i, nil, err)
+				continue
+			}
+			own := *sol // every answer may be changed by itself
+			own.Schedule, own.Notes = slices.Clone(sol.Schedule), slices.Clone(sol.Notes)
+			finish(&own, err)
+			yield(i, &own, err)
+		}
+	}
+	sorted := slices.Clone(budgets)
+	slices.Sort(sorted)
+	s.run(slices.Compact(sorted))
+}
+
+// run solves budgets that rise.
+func (s *sweep) run(budgets []engine.Bytes) {
+	f, err := prepare(s.terms(s.p.Chain.Chain, engine.NoLimit), s.poll)
+	if err != nil {
+		for _, b := range budgets {
+			s.yield(b, nil, err)
+		}
+		return
+	}
+	s.f = f
+	// What does not fit is told at once, the largest budget is solved first.
+	for len(budgets) > 0 && !s.solve(budgets[0], unbounded) {
+		budgets = budgets[1:]
+	}
+	if len(budgets) < 2 {
+		return
+	}
+	last := len(budgets) - 1
+	s.solve(budgets[last], unbounded)
+	type gap struct{ lo, hi int }
+	for open := []gap{{0, last}}; len(open) > 0; open = open[1:] {
+		g := open[0]
+		mid := (g.lo + g.hi) / 2
+		if mid == g.lo {
+			continue
+		}
+		s.solve(budgets[mid], s.between(budgets[g.lo], budgets[mid], budgets[g.hi]))
+		open = append(open, gap{g.lo, mid}, gap{mid, g.hi})
+	}
+}
+
+// solve solves one budget, and says whether it fits as far as that is known.
+func (s *sweep) solve(budget engine.Bytes, known bounds) bool {
+	t := *s.f.t
+	t.room = s.terms(s.p.Chain.Chain, budget).room
+	if t.room >= 0 {
+		t.room /= t.memUnit
+	}
+	sol, err := s.f.solution(s.p.WithBudget(budget), &t, known, s.poll)
+	if err == nil {
+		c := s.p.Chain.Chain
+		s.extra[budget] = int64(sol.Makespan-c.ForwardTime()-c.BackTime())/t.timeUnit - t.again()
+	}
+	s.yield(budget, sol, err)
+	var infeasible *engine.InfeasibleError
+	return !errors.As(err, &infeasible)
+}
+
+// between is what the optima of two budgets tell about one between them.
+func (s *sweep) between(lo, mid, hi engine.Bytes) bounds {
+	most, ok := s.extra[lo]
+	least, okLeast := s.extra[hi]
+	if !ok || !okLeast {
+		return unbounded // the time was over
+	}
+	// The curve falls fast and then slowly, like an exponential.
+	x := float64(mid-lo) / float64(hi-lo)
+	guess := float64(most) * math.Pow((float64(least)+1)/(float64(most)+1), x)
+	return bounds{upper: most, guess: min(most, int64(guess*1.02)+1)}
+}

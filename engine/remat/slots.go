@@ -1,0 +1,158 @@
+package remat
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+
+	"memtide/engine"
+)
+
+// Slots: the published method cuts the memory into S slots of equal size and
+// rounds every size up to whole slots (arXiv:1911.13214, section 5.2). The paper
+// says that sizes are overestimated by a factor of 1+1/S at most. That holds for
+// sizes near the whole memory only: every stored tensor may lose almost a slot.
+// 600 outputs of 1 and a memory of 1000 in 500 slots of 2: keeping everything
+// needs 600, and is refused because it takes 1200.
+
+// maxSlots bounds the parameter: more slots than this are exact bytes in all
+// but name.
+const maxSlots = 100_000
+
+// slotTerms are the terms of a chain whose sizes are counted in slots. What
+// fits in slots fits in bytes, for all sizes are rounded up.
+func slotTerms(c *engine.Chain, budget engine.Bytes, slots int) *terms {
+	memory := budget - c.Resident.Total()
+	if memory <= 0 {
+		t := byStage(c, outputCounted)
+		t.room = -1
+		return t
+	}
+	up := func(b engine.Bytes) engine.Bytes {
+		hi, lo := bits.Mul64(uint64(b), uint64(slots))
+		if hi >= uint64(memory) { // more than everything; sums stay in range
+			return math.MaxInt32
+		}
+		q, rem := bits.Div64(hi, lo, uint64(memory))
+		if rem > 0 {
+			q++
+		}
+		return engine.Bytes(min(q, math.MaxInt32))
+	}
+	d := *c
+	d.Input, d.InputGrad, d.Resident = up(c.Input), up(c.InputGrad), engine.Resident{}
+	d.Stages = make([]engine.Stage, c.Len())
+	for i, st := range c.Stages {
+		st.Out, st.Saved, st.Grad = up(st.Out), up(st.Saved), up(st.Grad)
+		st.FwdTemp, st.BwdTemp = up(st.FwdTemp), up(st.BwdTemp)
+		d.Stages[i] = st
+	}
+	t := byStage(&d, outputCounted)
+	t.room = int64(slots) - int64(d.Input)
+	return t
+}
+
+// solveSlots solves in slots, and then in exact bytes to say what the slots
+// cost.
+func solveSlots(p *engine.Problem, slots int, poll *engine.Poll) (*engine.Solution, error) {
+	c := p.Chain.Chain
+	sol, err := persistent(p, slotTerms(c, p.Budget, slots), poll)
+	var infeasible *engine.InfeasibleError
+	if errors.As(err, &infeasible) {
+		least, err := smallestInSlots(c, slots, poll)
+		if err != nil {
+			return nil, err
+		}
+		return nil, &engine.InfeasibleError{
+			Budget: p.Budget, Smallest: least, Why: fmt.Sprintf("counted in %d slots: %s", slots, infeasible.Why),
+		}
+	}
+	if sol == nil {
+		return nil, err
+	}
+	sol.Within, sol.Optimal, sol.Bound = withinPersistent, false, c.ForwardTime()+c.BackTime()
+	if err != nil {
+		return sol, err
+	}
+	note := fmt.Sprintf("Feasibility rule: Theorem 1, with the gradient that a backward writes counted while it runs. Sizes are rounded up to 1/%d of the memory, as published.", slots)
+	sol.Notes = []string{note}
+	exact, err := persistent(p, newTerms(c, p.Budget, outputCounted), poll)
+	if err != nil {
+		return sol, err
+	}
+	sol.Bound, sol.Optimal = exact.Makespan, exact.Makespan == sol.Makespan
+	cost := 0.0
+	if exact.Makespan > 0 {
+		cost = 100 * float64(sol.Makespan-exact.Makespan) / float64(exact.Makespan)
+	}
+	sol.Notes = append(sol.Notes, fmt.Sprintf("The slots cost %.1f %% of the step: in exact bytes it takes %v.", cost, exact.Makespan))
+	return sol, nil
+}
+
+// smallestInSlots is the smallest budget that does if sizes are counted in
+// slots. It rises with every size, so that it can be searched for.
+func smallestInSlots(c *engine.Chain, slots int, poll *engine.Poll) (engine.Bytes, error) {
+	fits := func(budget engine.Bytes) (bool, error) {
+		t := slotTerms(c, budget, slots)
+		f, err := newFloors(t, poll)
+		if err != nil {
+			return false, err
+		}
+		return f.root() <= t.room, nil
+	}
+	exact, err := newFloors(byStage(c, outputCounted), poll)
+	if err != nil {
+		return 0, err
+	}
+	// No budget below refused does, and every budget from does on.
+	refused := engine.Bytes(exact.root()) + c.Input + c.Resident.Total() - 1
+	does := refused + 1
+	most := budgetOfSingleSlots(c, slots)
+	for stride := max(1, does/engine.Bytes(slots)); ; stride *= 2 {
+		ok, err := fits(does)
+		if err != nil {
+			return 0, err
+		}
+		if ok {
+			break
+		}
+		if does >= most {
+			return 0, fmt.Errorf("%w: %d slots are too few for this network, whatever the memory", engine.ErrUnsupported, slots)
+		}
+		refused = does
+		if does > most-stride {
+			does = most
+		} else {
+			does += stride
+		}
+	}
+	for refused+1 < does {
+		mid := refused + (does-refused)/2
+		ok, err := fits(mid)
+		if err != nil {
+			return 0, err
+		}
+		if ok {
+			does = mid
+		} else {
+			refused = mid
+		}
+	}
+	return does, nil
+}
+
+// budgetOfSingleSlots is the budget at which no size takes more than one slot:
+// more memory than this changes nothing.
+func budgetOfSingleSlots(c *engine.Chain, slots int) engine.Bytes {
+	largest := max(c.Input, c.InputGrad, 1)
+	for i := range c.Stages {
+		st := &c.Stages[i]
+		largest = max(largest, st.Saved, st.Grad, st.FwdTemp, st.BwdTemp)
+	}
+	resident := c.Resident.Total()
+	if largest > (engine.NoLimit-resident)/engine.Bytes(slots) {
+		return engine.NoLimit
+	}
+	return resident + largest*engine.Bytes(slots)
+}

@@ -1,0 +1,171 @@
+//go:build !js
+
+package browsertest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+)
+
+// box is where an element is, in CSS pixels.
+type box struct{ Left, Top, Width, Height float64 }
+
+func boxOf(p *Page, id string) box {
+	return Eval[box](p, fmt.Sprintf(`(() => {
+		byID(%q).scrollIntoView({block: "center"});
+		const b = byID(%q).getBoundingClientRect();
+		return {Left: b.left, Top: b.top, Width: b.width, Height: b.height};
+	})()`, id, id))
+}
+
+// drag presses the mouse at the first of some points, moves it through the
+// others and lets go at the last.
+func drag(t *testing.T, p *Page, points ...[2]float64) {
+	t.Helper()
+	send := func(kind input.DispatchMouseEventType, at [2]float64, buttons int64) {
+		params := input.DispatchMouseEventParams{Type: kind, X: at[0], Y: at[1], Buttons: buttons}
+		if kind != input.DispatchMouseEventTypeMouseMoved {
+			params.Button, params.ClickCount = input.MouseButtonLeft, 1
+		}
+		if _, err := chromedp.Call(p.Context(), input.DispatchMouseEvent, params); err != nil {
+			t.Fatal(err)
+		}
+	}
+	send(input.DispatchMouseEventTypeMouseMoved, points[0], 0)
+	send(input.DispatchMouseEventTypeMousePressed, points[0], 1)
+	for _, at := range points[1:] {
+		send(input.DispatchMouseEventTypeMouseMoved, at, 1)
+	}
+	send(input.DispatchMouseEventTypeMouseReleased, points[len(points)-1], 0)
+}
+
+// visibleRange is the part of the step that the address says is visible, in
+// milliseconds; zero if it is all of it.
+func visibleRange(p *Page) [2]float64 {
+	time.Sleep(500 * time.Millisecond) // until the address has been written
+	return Eval[[2]float64](p, `((m) => m ? [Number(m[1]), Number(m[2])] : [0, 0])(location.hash.match(/[&]t=([0-9.]+)-([0-9.]+)/))`)
+}
+
+func TestMouseZoomsAndPans(t *testing.T) {
+	p := settledPage(t, "")
+	b := boxOf(p, "timeline")
+	y := b.Top + b.Height*0.85
+	at := func(share float64) [2]float64 { return [2]float64{b.Left + b.Width*share, y} }
+
+	drag(t, p, at(0.4), at(0.5), at(0.6))
+	marked := visibleRange(p)
+	if !(marked[0] > 20 && marked[1] > marked[0] && marked[1]-marked[0] < 60) {
+		t.Fatalf("after marking a fifth of the picture %v ms are visible; want about a fifth of the step", marked)
+	}
+	drag(t, p, at(0.5), at(0.45), at(0.4))
+	panned := visibleRange(p)
+	if !(panned[0] > marked[0]) || panned[1]-panned[0]-(marked[1]-marked[0]) > 0.01 {
+		t.Errorf("after dragging to the left %v ms are visible; want a later part, as long as %v", panned, marked)
+	}
+	wheel := func(modifiers int64) {
+		_, err := chromedp.Call(p.Context(), input.DispatchMouseEvent, input.DispatchMouseEventParams{
+			Type: input.DispatchMouseEventTypeMouseWheel, X: at(0.5)[0], Y: y, DeltaX: 1, DeltaY: -120, Modifiers: modifiers})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	wheel(0)
+	if got := visibleRange(p); got != panned {
+		t.Errorf("after the bare wheel %v ms are visible; want it to scroll the page, %v", got, panned)
+	}
+	b = boxOf(p, "timeline")
+	y = b.Top + b.Height*0.85
+	const ctrl = 2
+	wheel(ctrl)
+	if got := visibleRange(p); !(got[1]-got[0] < panned[1]-panned[0]) {
+		t.Errorf("after the wheel with Ctrl %v ms are visible; want less than %v", got, panned)
+	}
+	p.Click(`[data-do="fit"]`)
+	if got := visibleRange(p); got != [2]float64{} {
+		t.Errorf("after Fit %v ms are visible; want all", got)
+	}
+	p.Quiet()
+}
+
+func TestDragBudgetLine(t *testing.T) {
+	p := settledPage(t, "")
+	b := boxOf(p, "memory")
+	before := result(p, "peak")
+	// The line is where the pointer becomes a double arrow.
+	y := Eval[float64](p, `(async () => {
+		const e = byID("memory").querySelector(".paint"), b = e.getBoundingClientRect(), x = b.left + b.width / 3;
+		for (let y = b.top; y < b.bottom; y += 2) {
+			e.dispatchEvent(new PointerEvent("pointermove", {bubbles: true, clientX: x, clientY: y}));
+			await new Promise(r => setTimeout(r, 4));
+			if (e.style.cursor === "ns-resize") return y;
+		}
+		return 0;
+	})()`)
+	if y == 0 {
+		t.Fatal("nowhere in the memory picture can the budget be dragged")
+	}
+	x := b.Left + b.Width/3
+	drag(t, p, [2]float64{x, y + 1}, [2]float64{x, y + 20}, [2]float64{x, y + 40})
+	p.Wait(fmt.Sprintf(`document.body.dataset.state === "ready" && result("peak") !== %q`, before), 10*time.Second)
+	if got := Eval[string](p, "location.hash"); got == "" {
+		time.Sleep(400 * time.Millisecond)
+	}
+	p.Wait(`/m=[0-9]+[KM]iB/.test(location.hash)`, 5*time.Second)
+}
+
+func TestClickSelects(t *testing.T) {
+	p := settledPage(t, "")
+	b := boxOf(p, "timeline")
+	at := [2]float64{b.Left + b.Width*0.5, b.Top + 34}
+	drag(t, p, at)
+	p.Wait(`/^B[0-9]+/.test(result("selection"))`, 5*time.Second)
+	layers := boxOf(p, "layers")
+	drag(t, p, [2]float64{layers.Left + layers.Width*0.2, layers.Top + layers.Height - 25})
+	p.Wait(`result("selection").includes("layer")`, 5*time.Second)
+}
+
+func TestFingers(t *testing.T) {
+	p := New(t)
+	p.Viewport(390, 844)
+	if _, err := chromedp.Call(p.Context(), emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: true}); err != nil {
+		t.Fatal(err)
+	}
+	p.Navigate("")
+	p.Wait(untilReady, 30*time.Second)
+	Eval[bool](p, hands)
+	b := boxOf(p, "timeline")
+	y := b.Top + b.Height/2
+	touch := func(kind input.DispatchTouchEventType, xs ...float64) {
+		t.Helper()
+		var points []*input.TouchPoint
+		for i, x := range xs {
+			points = append(points, &input.TouchPoint{X: b.Left + b.Width*x, Y: y, ID: new(float64(i + 1))})
+		}
+		if _, err := chromedp.Call(p.Context(), input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: kind, TouchPoints: points}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(30 * time.Millisecond)
+	}
+	touch(input.DispatchTouchEventTypeTouchStart, 0.5, 0.6)
+	for _, by := range []float64{0.05, 0.1, 0.15, 0.2} {
+		touch(input.DispatchTouchEventTypeTouchMove, 0.5-by, 0.6+by)
+	}
+	touch(input.DispatchTouchEventTypeTouchEnd)
+	pinched := visibleRange(p)
+	if pinched[1] == 0 || pinched[1]-pinched[0] > 90 {
+		t.Fatalf("after spreading two fingers %v ms are visible; want less than half of the step", pinched)
+	}
+	touch(input.DispatchTouchEventTypeTouchStart, 0.7)
+	for _, x := range []float64{0.6, 0.5, 0.4} {
+		touch(input.DispatchTouchEventTypeTouchMove, x)
+	}
+	touch(input.DispatchTouchEventTypeTouchEnd)
+	if got := visibleRange(p); !(got[0] > pinched[0]) {
+		t.Errorf("after moving a finger to the left %v ms are visible; want a later part than %v", got, pinched)
+	}
+}

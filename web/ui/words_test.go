@@ -1,0 +1,77 @@
+//go:build !js
+
+package ui
+
+import (
+	"strings"
+	"testing"
+
+	"memtide/engine"
+	"memtide/web/draw"
+	"memtide/web/state"
+)
+
+func TestTooltip(t *testing.T) {
+	s := first(t)
+	m := s.Shown.Model()
+	if got := tipLines(m, draw.Target{}, 0); got != nil {
+		t.Errorf("over nothing the tooltip says %q; want nothing", got)
+	}
+	if got := tipLines(m, draw.Target{Kind: draw.OnSpan}, 0); len(got) != 1 || got[0] != m.Sentence(draw.Target{Kind: draw.OnSpan}) {
+		t.Errorf("over a run the tooltip says %q; want its sentence", got)
+	}
+	trace := s.Shown.Solved.Trace
+	got := tipLines(m, draw.Target{Kind: draw.OnBand, Index: 2}, trace.PeakAt)
+	if len(got) != 2+tipValues || !strings.HasPrefix(got[0], "2.58 GiB in use") || !strings.HasPrefix(got[1+tipValues], "and ") {
+		t.Errorf("over the memory at its peak the tooltip says %q; want the peak, the %d largest values and how many more", got, tipValues)
+	}
+}
+
+func TestSweepStatus(t *testing.T) {
+	s := first(t)
+	if got := sweepStatus(s); got != "" {
+		t.Errorf("before there is a curve its status is %q; want nothing", got)
+	}
+	s.Curve = &state.Curve{ID: 7, Done: 3, Total: 40}
+	for _, c := range []struct {
+		change func()
+		want   string
+	}{
+		{func() {}, "3 of 40 points"},
+		{func() { s.Curve.ID, s.Curve.Stopped = 0, true }, "Stopped after 3 of 40 points"},
+		{func() { s.Curve.Failed = "The engine stopped." }, "The engine stopped."},
+		{func() { s.Curve.Failed, s.Curve.Stopped, s.Curve.Done = "", false, 40 }, "Point at the curve to preview, click to use."},
+	} {
+		c.change()
+		if got := sweepStatus(s); got != c.want {
+			t.Errorf("status is %q; want %q", got, c.want)
+		}
+	}
+}
+
+func TestSelectionWords(t *testing.T) {
+	s := first(t)
+	sel := Selection{S: s}
+	if got, want := sel.Title(), "No waiting"; got != want {
+		t.Errorf("title is %q; want %q: optimal recomputation never waits", got, want)
+	}
+	s.Update(state.Select{Target: draw.Target{Kind: draw.OnStage, Index: 1}})
+	if got, want := sel.Sentence(), s.Shown.Model().Sentence(s.View.Selected); got != want || got == "" {
+		t.Errorf("sentence is %q; want that of the stage, %q", got, want)
+	}
+}
+
+func TestBudgetNote(t *testing.T) {
+	s := first(t)
+	c := Controls{S: s}
+	if got, want := c.BudgetNote(), "60 % of the 4.3 GiB that keep everything"; got != want {
+		t.Errorf("note is %q; want %q", got, want)
+	}
+	s.Update(state.SetBudget{Bytes: 8 * engine.GiB})
+	if got, want := c.BudgetNote(), "enough to keep everything (4.3 GiB)"; got != want {
+		t.Errorf("note is %q; want %q", got, want)
+	}
+	if got, want := c.BudgetValueText(), "8 GiB, solving"; got != want {
+		t.Errorf("value text is %q; want %q", got, want)
+	}
+}

@@ -100,7 +100,7 @@ func TestExactRates(t *testing.T) {
 		}
 		want, fits := plainMakespan(tm)
 		sol := holds(t, p, nil)
-		if (sol != nil) != fits || fits && (int64(sol.Makespan) != want || !sol.Optimal) {
+		if (sol != nil) != fits || fits && (int64(sol.Makespan) != want || sol.Bound != sol.Makespan) {
 			t.Errorf("seed %d: got %+v; want %d, %v", seed, sol, want, fits)
 		}
 		if t.Failed() {

@@ -25,15 +25,17 @@ type sweep struct {
 	f     *fronts
 	rest  *rest
 	poll  *engine.Poll
-	width int   // labels that are expanded per stage and kind; 0: all
-	best  int64 // cost of the best plan so far, or a bound that plans have to be below
-	last  int32 // label before the loss stage of the best plan; -1: none
+	width int     // labels that are expanded per stage and kind; 0: all
+	best  int64   // cost of the best plan so far, or a bound that plans have to be below
+	last  int32   // label before the loss stage of the best plan; -1: none
+	lasts []int32 // of all plans that were the best when they were found
 
 	kept    []label   // those that were expanded
 	stage   []int16   // of kept
 	open    [][]label // of (stage, saved): labels to be expanded
 	cleaned []int     // length of open at its last cleaning
 	count   int       // of kept and open
+	work    int       // comparisons of labels so far
 	least   int64     // bound of what was dropped because of the width, or not reached
 }
 
@@ -59,7 +61,7 @@ func (s *sweep) run() error {
 			for id := first; id < len(s.kept); id++ {
 				s.stage = append(s.stage, int16(i))
 				err := s.poll.Err()
-				if err == nil && s.count > maxLabels {
+				if err == nil && (s.count > maxLabels || s.work > maxWork) {
 					err = errTooMany
 				}
 				if err != nil {
@@ -127,6 +129,7 @@ func (s *sweep) expand(id int32, i int) {
 		if i == s.n {
 			if v := l.cost + max(costF, l.out) + max(costB, l.in); v < s.best {
 				s.best, s.last = v, id
+				s.lasts = append(s.lasts, id)
 			}
 			return
 		}
@@ -181,7 +184,7 @@ func (s *sweep) note(i int, l *label) {
 	}
 	s.open[x] = append(s.open[x], *l)
 	s.count++
-	if len(s.open[x]) > 2*s.cleaned[x]+1<<12 {
+	if len(s.open[x]) > 4*s.cleaned[x]+1<<13 {
 		s.count -= len(s.open[x])
 		s.open[x] = s.undominated(s.open[x])
 		s.count += len(s.open[x])
@@ -222,22 +225,37 @@ func (s *sweep) undominated(ls []label) []label {
 		return int(a.segment) - int(b.segment)
 	})
 	kept := ls[:0]
-next:
+	var least []dominant
 	for x := range ls {
-		b := ls[x]
-		if b.least >= s.best {
+		l := ls[x]
+		if l.least >= s.best {
 			continue
 		}
-		for y := range kept {
-			if !s.f.use.dominance {
-				break
-			}
-			a := &kept[y]
-			if a.held <= b.held && a.cost+max(0, a.out-b.out)+max(0, a.in-b.in) <= b.cost {
-				continue next
-			}
+		d := dominant{l.held, l.cost + l.out + l.in, l.cost + l.out, l.cost + l.in}
+		if s.f.use.dominance && s.dominated(least, d) {
+			continue
 		}
-		kept = append(kept, b)
+		least = append(least, d)
+		kept = append(kept, l)
 	}
 	return kept
+}
+
+// dominant is what dominance compares, beside the cost: to have waited until the
+// debts of out, of in, of both are no more than another's is to have no more of
+// the sum of cost and debt.
+type dominant struct{ held, both, out, in int64 }
+
+// dominated says whether one of the labels, which have cost no more than d, is at
+// least as good as d.
+func (s *sweep) dominated(by []dominant, d dominant) bool {
+	for x := range by {
+		a := &by[x]
+		if a.held <= d.held && a.both <= d.both && a.out <= d.out && a.in <= d.in {
+			s.work += x
+			return true
+		}
+	}
+	s.work += len(by)
+	return false
 }

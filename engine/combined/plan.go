@@ -21,11 +21,12 @@ func (s *segment) input(g *engine.ChainGraph) engine.ValueID {
 	return g.Act(s.first - 1)
 }
 
-// plan reads the best plan off the labels and the fronts.
-func (s *sweep) plan() []segment {
-	segs := []segment{{first: s.n, last: s.n, saved: true, afterSaved: s.kept[s.last].saved,
+// plan reads the plan that ends with a label before the loss stage off the labels
+// and the fronts.
+func (s *sweep) plan(last int32) []segment {
+	segs := []segment{{first: s.n, last: s.n, saved: true, afterSaved: s.kept[last].saved,
 		backward: []engine.ChainOp{{Kind: engine.BStep, Stage: s.n}}}}
-	for id := s.last; s.kept[id].from >= 0; id = s.kept[id].from {
+	for id := last; s.kept[id].from >= 0; id = s.kept[id].from {
 		l := &s.kept[id]
 		before := &s.kept[l.from]
 		i, j := int(l.segment), int(s.stage[id])-1

@@ -265,7 +265,7 @@ func (r *rest) ahead(i int, cell int64) float64 {
 	for x := range r.spots[i] {
 		s := &r.spots[i][x]
 		if excess := held + s.need; excess > 0 {
-			best = max(best, r.share(s.hull, i, excess, s.fwd, s.bwd))
+			best = max(best, r.share(s, &demand{excess: excess, fwd: r.fwdLeft[i], bwd: r.bwdLeft[i]}))
 		}
 	}
 	row[cell] = max(r.ahead(i+1, cell), best-r.fwdLeft[i]-r.bwdLeft[i], 0)
@@ -302,12 +302,13 @@ func (r *rest) least(i int, l *label, limit int64) int64 {
 		slices.SortStableFunc(spots, func(a, b spot) int { return b.wins - a.wins })
 	}
 	most := -1
-	debtF, debtB := float64(l.out), float64(l.in)
+	d := demand{out: float64(l.out), in: float64(l.in), fwd: r.fwdLeft[i], bwd: r.bwdLeft[i]}
 	held := float64(l.held + r.input(i, l.saved))
 	for x := range spots {
 		s := &spots[x]
 		if excess := held + s.need; excess > 0 {
-			if v := r.share(s.hull, i, excess, debtF+s.fwd, debtB+s.bwd); v > best {
+			d.excess = excess
+			if v := r.share(s, &d); v > best {
 				best, most = v, x
 				if v > enough {
 					break
@@ -322,55 +323,95 @@ func (r *rest) least(i int, l *label, limit int64) int64 {
 	return l.cost + int64(best*(1-1e-11)) - 8
 }
 
-// share is the least cost of excess bytes, by the best part to be avoided.
-func (r *rest) share(h []corner, i int, excess, debtF, debtB float64) float64 {
-	timeF, timeB := r.fwdLeft[i], r.bwdLeft[i]
+// demand is what a label asks of a spot: bytes that are too many there, and the
+// debts that it brings along.
+type demand struct {
+	excess   float64
+	out, in  float64 // ticks of debts
+	fwd, bwd float64 // times of the passes from the stage of the label on
+}
+
+// share is the least cost at a spot, by the part x of the excess that is avoided.
+// The rest, b, has to be copied together with the debts before the spot. If more
+// is avoided than has to be, debts may still be pending there, but not at the end.
+func (r *rest) share(s *spot, d *demand) float64 {
 	out, in := float64(r.out), float64(r.in)
+	late := s.fwd > 0 || s.bwd > 0
 	f := func(x float64) float64 {
-		b := excess - x
-		return max(timeF, debtF+out*b) + max(timeB+again(h, x), debtB+in*b)
+		b := d.excess - x
+		due := max(b, 0)
+		fwd, bwd := max(d.fwd, d.out+out*due), max(d.bwd+again(s.hull, x), d.in+in*due)
+		if s.fwd > 0 {
+			fwd = max(fwd, s.fwd+d.out+out*b)
+		}
+		if s.bwd > 0 {
+			bwd = max(bwd, s.bwd+d.in+in*b)
+		}
+		return fwd + bwd
 	}
-	// Convex, and the minimum lies at a corner of one of the terms.
-	best := min(f(0), f(excess))
-	if x := excess - (timeF-debtF)/out; x > 0 && x < excess {
-		best = min(best, f(x))
+	// f is convex and made of straight pieces: its minimum is at a corner.
+	top := d.excess
+	if late {
+		top += max(d.out/out, d.in/in)
 	}
-	// timeB + again(x) = debtB + in*(excess-x)
-	lo, hi := 0.0, excess
-	if timeB+again(h, lo) < debtB+in*(excess-lo) && timeB+again(h, hi) > debtB {
-		for a, b := 0, len(h)-1; ; {
-			if b-a <= 1 {
-				p, q := h[a], h[b]
-				slope := 0.0
-				if q.r > p.r {
-					slope = (q.cost - p.cost) / (q.r - p.r)
-				}
-				best = min(best, f(min(excess, max(0, (debtB+in*excess-timeB-p.cost+slope*p.r)/(slope+in)))))
-				break
-			}
-			mid := (a + b) / 2
-			if timeB+h[mid].cost < debtB+in*(excess-h[mid].r) {
-				a = mid
-			} else {
-				b = mid
-			}
+	best := min(f(0), f(top), f(d.excess))
+	try := func(x float64) {
+		if x > 0 && x < top {
+			best = min(best, f(x))
 		}
 	}
-	// Corners of again: f is convex over them.
-	a, b := 0, len(h)-1
-	for b > 0 && h[b].r > excess {
+	try(d.excess - (d.fwd-d.out)/out)
+	try(meet(s.hull, d.in+in*d.excess-d.bwd, in))
+	if late {
+		try(meet(s.hull, d.in-d.bwd, 0))
+	}
+	if s.fwd > 0 {
+		try(d.excess - (d.fwd-d.out-s.fwd)/out)
+		try(d.excess + s.fwd/out)
+	}
+	if s.bwd > 0 {
+		try(meet(s.hull, s.bwd+d.in+in*d.excess-d.bwd, in))
+		try(d.excess + s.bwd/in)
+	}
+	a, b := 0, len(s.hull)-1
+	for b > 0 && s.hull[b].r > top {
 		b--
 	}
 	for b-a > 2 {
 		m := (a + b) / 2
-		if f(h[m].r) <= f(h[m+1].r) {
+		if f(s.hull[m].r) <= f(s.hull[m+1].r) {
 			b = m + 1
 		} else {
 			a = m
 		}
 	}
 	for ; a <= b; a++ {
-		best = min(best, f(h[a].r))
+		best = min(best, f(s.hull[a].r))
 	}
 	return best
+}
+
+// meet is the x at which a rising function is level-slope*x; -1 if it starts above.
+func meet(h []corner, level, slope float64) float64 {
+	if h[0].cost > level {
+		return -1
+	}
+	a, b := 0, len(h)-1
+	for b-a > 1 {
+		mid := (a + b) / 2
+		if h[mid].cost <= level-slope*h[mid].r {
+			a = mid
+		} else {
+			b = mid
+		}
+	}
+	p, q := h[a], h[b]
+	rise := 0.0
+	if q.r > p.r {
+		rise = (q.cost - p.cost) / (q.r - p.r)
+	}
+	if slope+rise <= 0 {
+		return q.r
+	}
+	return (level - p.cost + rise*p.r) / (slope + rise)
 }

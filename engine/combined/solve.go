@@ -12,6 +12,8 @@ type optimum struct {
 	bound int64       // ticks that no plan can do with less
 	plans [][]segment // the plans that were the best at some time, the best one last
 	note  string      // why cost is above bound, if it is
+
+	ceiling int64 // the limit that the search began with
 }
 
 // widths are the labels per stage and kind of the searches that come before the
@@ -22,23 +24,25 @@ var widths = []int{30, 300, 3000, 0}
 const (
 	maxTriples = 4 << 20 // of 24 bytes
 	maxLabels  = 1 << 20 // of 56 bytes
+	plansKept  = 6       // per search
 	thinned    = 24      // triples per segment of a search that is not exact
+	maxWork    = 4e9     // comparisons of labels, about five seconds
 )
 
 var errTooMany = errors.New("combined: more states than the memory is meant for")
 
-// solve finds the best plan that costs less than limit. If the error is not nil
+// solve finds the best plan that costs less than limit, by searches of rising
+// widths. If the error is not nil
 // the plans are the best so far; there may be none.
-func solve(t *terms, limit int64, use tricks, poll *engine.Poll) (*optimum, error) {
+func solve(t *terms, limit int64, use tricks, steps []int, poll *engine.Poll) (*optimum, error) {
 	base := t.base[t.n]
-	o := &optimum{cost: limit, bound: base}
+	o := &optimum{cost: limit, bound: base, ceiling: limit}
 	r, err := newRest(t, limit-base, poll)
 	if err != nil {
 		return o, err
 	}
 	start := label{}
 	o.bound = max(base, r.least(1, &start, unreachable))
-	steps := widths
 	if !use.coarse {
 		steps = []int{0}
 	}
@@ -51,7 +55,9 @@ func solve(t *terms, limit int64, use tricks, poll *engine.Poll) (*optimum, erro
 		if s != nil {
 			if s.last >= 0 {
 				o.cost = s.best
-				o.plans = append(o.plans, s.plan())
+				for _, last := range s.lasts[max(0, len(s.lasts)-plansKept):] {
+					o.plans = append(o.plans, s.plan(last))
+				}
 			}
 			if thin == 0 {
 				o.bound = max(o.bound, min(s.best, s.least))

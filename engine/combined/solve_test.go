@@ -1,20 +1,39 @@
 package combined
 
 import (
+	"context"
+	"errors"
 	"testing"
+	"time"
 
 	"memtide/engine"
 	"memtide/engine/enginetest"
 )
 
-func runSolver(t *testing.T, tm *terms, limit int64, use tricks) (int64, bool) {
-	o, err := solve(tm, limit, use, nil)
+// solved is the cost of the best plan below a limit.
+func solved(t *testing.T, tm *terms, limit int64, use tricks) (ticks int64, ok bool) {
+	t.Helper()
+	o, err := solve(tm, limit, use, widths, nil)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if len(o.plans) > 0 && o.bound != o.cost {
+		t.Errorf("limit %d, %+v: the plan costs %d, its bound is %d", limit, use, o.cost, o.bound)
 	}
 	return o.cost, len(o.plans) > 0
 }
 
+func mustTerms(t *testing.T, p *engine.Problem) *terms {
+	t.Helper()
+	tm, err := newTerms(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tm
+}
+
+// TestVectors: the proven optima of the vector files, by the plain recursion and
+// by the solver.
 func TestVectors(t *testing.T) {
 	count := 0
 	for _, file := range []string{"pofo_small", "pofo_medium", "paper_examples"} {
@@ -23,18 +42,13 @@ func TestVectors(t *testing.T) {
 				continue
 			}
 			count++
-			tm, err := newTerms(v.Problem(engine.Streamed))
-			if err != nil {
-				t.Fatal(err)
-			}
+			tm := mustTerms(t, v.Problem(engine.Streamed))
 			want, fits := v.ExpectInt("makespan_scaled")
-			got, ok := runSolver(t, tm, unreachable, allTricks)
-			if ok != fits || ok && got != want {
-				t.Errorf("%s: got %d, %v; want %d, %v", v.ID, got, ok, want, fits)
+			if got, ok := plainMakespan(tm); ok != fits || ok && got != want {
+				t.Errorf("%s: the recursion says %d, %v; want %d, %v", v.ID, got, ok, want, fits)
 			}
-			got, ok = plainMakespan(tm)
-			if ok != fits || ok && got != want {
-				t.Errorf("%s: plain: got %d, %v; want %d, %v", v.ID, got, ok, want, fits)
+			if got, ok := solved(t, tm, unreachable, allTricks); ok != fits || ok && got != want {
+				t.Errorf("%s: got %d, %v; want %d, %v", v.ID, got, ok, want, fits)
 			}
 		}
 	}
@@ -43,35 +57,176 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-func TestRandom(t *testing.T) {
+// combinations are all ways to switch the prunings on and off.
+func combinations() (all []tricks) {
+	for bits := range 1 << 5 {
+		on := func(b int) bool { return bits>>b&1 == 1 }
+		all = append(all, tricks{limit: on(0), volume: on(1), coarse: on(2), dominance: on(3), fronts: on(4)})
+	}
+	return all
+}
+
+// TestSwitches compares all combinations of prunings with the plain recursion,
+// without an upper bound, with a loose one, and with one that only an optimum meets.
+func TestSwitches(t *testing.T) {
 	feasible := 0
-	for seed := range uint64(600) {
+	for seed := range uint64(300) {
 		r := enginetest.Rand(seed)
-		c := enginetest.RandomChain(r, enginetest.Shape{MaxStages: 6})
-		d := enginetest.Device(engine.HalfDuplex)
-		if seed%2 == 1 {
-			d.ToHost = 2e9
-			d.ToDev = 3e9
-		}
-		p := engine.NewChainProblem(c, d, engine.Streamed, enginetest.RandomBudget(r, c))
-		tm, err := newTerms(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := enginetest.RandomChain(r, enginetest.Shape{MaxStages: 5})
+		d := engine.Device{ToHost: engine.Rate(1+seed%3) * 1e9, ToDev: engine.Rate(1+seed/3%3) * 1e9}
+		tm := mustTerms(t, engine.NewChainProblem(c, d, engine.Streamed, enginetest.RandomBudget(r, c)))
 		want, fits := plainMakespan(tm)
-		got, ok := runSolver(t, tm, unreachable, allTricks)
+		limits := []int64{unreachable}
 		if fits {
 			feasible++
+			limits = append(limits, want+1, want+want/8+2)
+			if got, ok := solved(t, tm, want, allTricks); ok {
+				t.Errorf("below the optimum %d: got %d", want, got)
+			}
 		}
-		if ok != fits || ok && got != want {
-			t.Fatalf("seed %d: got %d, %v; want %d, %v", seed, got, ok, want, fits)
+		for _, use := range combinations() {
+			for _, limit := range limits {
+				if got, ok := solved(t, tm, limit, use); ok != fits || ok && got != want {
+					t.Errorf("limit %d, %+v: got %d, %v; want %d, %v", limit, use, got, ok, want, fits)
+				}
+			}
 		}
+		if t.Failed() {
+			t.Fatalf("seed %d, room %d, rates %d and %d\n%s", seed, tm.room, d.ToHost, d.ToDev, enginetest.Dump(c))
+		}
+	}
+	if feasible < 100 {
+		t.Errorf("only %d cases are feasible: the generator is off", feasible)
+	}
+}
+
+// TestLonger compares longer chains and larger numbers with the plain recursion.
+func TestLonger(t *testing.T) {
+	feasible := 0
+	for seed := range uint64(400) {
+		r := enginetest.Rand(20000 + seed)
+		c := enginetest.RandomChain(r, enginetest.Shape{MinStages: 5, MaxStages: 8, MaxSize: 30, MaxTime: 40})
+		d := engine.Device{ToHost: engine.Rate(1+seed%4) * 5e8, ToDev: engine.Rate(1+seed/4%3) * 1e9}
+		budget := c.StoreAllPeak() * engine.Bytes(25+r.IntN(75)) / 100
+		tm := mustTerms(t, engine.NewChainProblem(c, d, engine.Streamed, budget))
+		want, fits := plainMakespan(tm)
+		limits := []int64{unreachable}
 		if fits {
-			got, ok = runSolver(t, tm, want+1, allTricks)
-			if !ok || got != want {
-				t.Fatalf("seed %d: tight: got %d, %v; want %d, %v", seed, got, ok, want, fits)
+			feasible++
+			limits = append(limits, want+1)
+		}
+		for _, limit := range limits {
+			if got, ok := solved(t, tm, limit, allTricks); ok != fits || ok && got != want {
+				t.Fatalf("seed %d, limit %d, room %d: got %d, %v; want %d, %v\n%s", seed, limit, tm.room, got, ok, want, fits, enginetest.Dump(c))
 			}
 		}
 	}
-	t.Log(feasible)
+	if feasible < 150 {
+		t.Errorf("only %d cases are feasible: the generator is off", feasible)
+	}
+}
+
+// TestSmallest: the refusal names the least budget that any plan fits into, and
+// recomputation alone never needs less.
+func TestSmallest(t *testing.T) {
+	lower := 0
+	for seed := range uint64(300) {
+		r := enginetest.Rand(40000 + seed)
+		c := enginetest.RandomChain(r, enginetest.Shape{MaxStages: 6})
+		p := engine.NewChainProblem(c, enginetest.Device(engine.HalfDuplex), engine.Streamed, 0)
+		_, err := engine.Lookup("pofo").Solve(p, nil, nil)
+		var refused, rotor *engine.InfeasibleError
+		if !errors.As(err, &refused) {
+			if c.StoreAllPeak() > 0 {
+				t.Errorf("seed %d: got %v within no memory", seed, err)
+			}
+			continue
+		}
+		for budget := max(refused.Smallest-3, c.Resident.Total()); budget <= refused.Smallest; budget++ {
+			_, fits := plainMakespan(mustTerms(t, p.WithBudget(budget)))
+			if fits != (budget >= refused.Smallest) {
+				t.Errorf("seed %d: the recursion fits into %d: %v; the smallest budget is said to be %d\n%s", seed, budget, fits, refused.Smallest, enginetest.Dump(c))
+			}
+		}
+		if _, err := engine.Lookup("rotor").Solve(p, nil, nil); !errors.As(err, &rotor) || rotor.Smallest < refused.Smallest {
+			t.Errorf("seed %d: rotor is refused with %v, pofo with %v", seed, err, refused)
+		} else if rotor.Smallest > refused.Smallest {
+			lower++
+		}
+	}
+	if lower < 50 {
+		t.Errorf("offloads make the smallest budget smaller in %d cases only: the generator is off", lower)
+	}
+}
+
+// TestMoreMemory: a larger budget is never slower, and no budget is slower than
+// recomputation alone.
+func TestMoreMemory(t *testing.T) {
+	for seed := range uint64(60) {
+		r := enginetest.Rand(60000 + seed)
+		c := enginetest.RandomChain(r, enginetest.Shape{MinStages: 6, MaxStages: 14, MaxSize: 60, MaxTime: 60})
+		p := engine.NewChainProblem(c, enginetest.Device(engine.HalfDuplex), engine.Streamed, 0)
+		last := time.Duration(never)
+		for percent := engine.Bytes(20); percent <= 100; percent += 5 {
+			sol := holds(t, p.WithBudget(c.StoreAllPeak()*percent/100), nil)
+			if sol == nil {
+				continue
+			}
+			if sol.Makespan > last {
+				t.Errorf("%d %%: takes %v, and %v with less memory", percent, sol.Makespan, last)
+			}
+			last = sol.Makespan
+		}
+		if t.Failed() {
+			t.Fatalf("seed %d\n%s", seed, enginetest.Dump(c))
+		}
+	}
+}
+
+// TestRefuses: problems to which the strategy does not apply.
+func TestRefuses(t *testing.T) {
+	c := enginetest.RandomChain(enginetest.Rand(1), enginetest.Shape{MinStages: 4, MaxStages: 4})
+	pofo := engine.Lookup("pofo")
+	for _, d := range []engine.Device{{}, {ToHost: 1e9}, {ToDev: 1e9}} {
+		p := engine.NewChainProblem(c, d, engine.Streamed, engine.NoLimit)
+		if _, err := pofo.Solve(p, nil, nil); !errors.Is(err, engine.ErrNeedsLink) {
+			t.Errorf("rates %d and %d: got %v, want %v", d.ToHost, d.ToDev, err, engine.ErrNeedsLink)
+		}
+	}
+	p := engine.NewChainProblem(c, enginetest.Device(engine.HalfDuplex), engine.Streamed, engine.NoLimit)
+	p.Chain = nil
+	if _, err := pofo.Solve(p, nil, nil); !errors.Is(err, engine.ErrNeedsChain) {
+		t.Errorf("a graph: got %v, want %v", err, engine.ErrNeedsChain)
+	}
+	long := enginetest.RandomChain(enginetest.Rand(1), enginetest.Shape{MinStages: maxStages + 1, MaxStages: maxStages + 1})
+	p = engine.NewChainProblem(long, enginetest.Device(engine.HalfDuplex), engine.Streamed, engine.NoLimit)
+	if _, err := pofo.Solve(p, nil, nil); !errors.Is(err, engine.ErrUnsupported) {
+		t.Errorf("%d stages: got %v, want an error that wraps %v", maxStages+1, err, engine.ErrUnsupported)
+	}
+	huge := enginetest.RandomChain(enginetest.Rand(1), enginetest.Shape{MinStages: 4, MaxStages: 4})
+	huge.Stages[0].Saved += 1 << 60
+	p = engine.NewChainProblem(huge, engine.Device{ToHost: 1, ToDev: 1}, engine.Streamed, 1<<61)
+	if _, err := pofo.Solve(p, nil, nil); !errors.Is(err, engine.ErrUnsupported) {
+		t.Errorf("transfers of 2^60 s: got %v, want an error that wraps %v", err, engine.ErrUnsupported)
+	}
+}
+
+// TestGap: a search that has to stop, because its time is over or its tables are
+// too large, returns a schedule that is no slower than rotor's, and a bound.
+func TestGap(t *testing.T) {
+	c := enginetest.RandomChain(enginetest.Rand(3), enginetest.Shape{MinStages: 60, MaxStages: 60, MaxSize: 1 << 30, MaxTime: 1e7})
+	p := engine.NewChainProblem(c, engine.Device{ToHost: 12e9, ToDev: 12e9}, engine.Streamed, c.StoreAllPeak()*45/100)
+	rotor, err := engine.Lookup("rotor").Solve(p, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 400*time.Millisecond)
+	defer cancel()
+	sol, err := engine.Lookup("pofo").Solve(p, nil, engine.NewPoll(ctx, nil))
+	if err != nil && !errors.Is(err, context.DeadlineExceeded) || sol == nil {
+		t.Fatalf("got %v, %v; want a schedule", sol, err)
+	}
+	if sol.Makespan > rotor.Makespan || sol.Bound > sol.Makespan || sol.Bound < c.ForwardTime()+c.BackTime() {
+		t.Errorf("step time %v, bound %v, rotor takes %v", sol.Makespan, sol.Bound, rotor.Makespan)
+	}
 }

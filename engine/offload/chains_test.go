@@ -6,13 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 	"testing"
 	"time"
 
 	"memtide/engine"
 	"memtide/engine/bound"
-	"memtide/engine/enginetest"
 )
 
 // sharedChains are synthetic chains of realistic sizes and times, of the given
@@ -67,13 +65,10 @@ func sharedProblem(tb testing.TB, name string, percent engine.Bytes) *engine.Pro
 // much above the fractional relaxation its step time is, and above its own
 // proven bound.
 func BenchmarkChains(b *testing.B) {
-	for _, s := range []*engine.Strategy{greedy, engine.Lookup("dynprog"), engine.Lookup("offloadsearch"),
-		engine.Lookup("vdnnthreshold"), engine.Lookup("tflms"), engine.Lookup("autoswap")} {
+	for _, s := range []*engine.Strategy{greedy, dynprog, offloadSearch, vdnnThreshold, tflms, autoSwap} {
 		for _, name := range sharedChains {
 			for _, percent := range []engine.Bytes{25, 30, 50, 70, 75, 90} {
-				if s != nil {
-					b.Run(fmt.Sprintf("%s/chain=%s/budget=%d", s.Name, name, percent), func(b *testing.B) { benchmarkChain(b, s, name, percent) })
-				}
+				b.Run(fmt.Sprintf("strategy=%s/chain=%s/budget=%d", s.Name, name, percent), func(b *testing.B) { benchmarkChain(b, s, name, percent) })
 			}
 		}
 	}
@@ -139,9 +134,8 @@ func TestSearchOnChains(t *testing.T) {
 		{"resnet_L20", 50, 3.2418}, {"resnet_L20", 70, 8.0857}, {"resnet_L20", 90, 0.0001},
 		{"lognormal_L20", 50, 1.2081}, {"lognormal_L20", 70, 1.1837}, {"lognormal_L20", 90, 0.3192},
 		{"resnet_L50", 30, 0.7506}, {"resnet_L50", 50, 1.1882}, {"resnet_L50", 70, 0.4949}, {"resnet_L50", 90, 0.0001},
-		{"lognormal_L50", 30, 0.1248}, {"lognormal_L50", 50, 0.001}, {"lognormal_L50", 70, 0.0013}, {"lognormal_L50", 90, 0.0008},
-		{"resnet_L100", 30, 0.4129}, {"resnet_L100", 50, 0.5748}, {"resnet_L100", 70, 0.2807}, {"resnet_L100", 90, 0.0001},
-		{"lognormal_L100", 30, 0.0002}, {"lognormal_L100", 50, 0.0001}, {"lognormal_L100", 70, 0.0001}, {"lognormal_L100", 90, 0.0001},
+		{"lognormal_L50", 30, 0.1248}, {"lognormal_L50", 50, 0.001}, {"lognormal_L50", 90, 0.0008},
+		{"resnet_L100", 70, 0.2807}, {"lognormal_L100", 70, 0.0001},
 	} {
 		p := sharedProblem(t, c.name, c.percent)
 		relax, _ := bound.Relax(p)
@@ -152,13 +146,9 @@ func TestSearchOnChains(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := 100 * (float64(sol.Makespan)/float64(relax) - 1)
-		mark := ""
 		if got > c.most {
-			mark = " WORSE"
 			t.Errorf("%s at %d %%: %.4f %% above the relaxation, want at most %.4f %%", c.name, c.percent, got, c.most)
 		}
-		t.Logf("%-14s %2d %%: +%.4f (%.4f) optimal %v in %v%s %s", c.name, c.percent, got, c.most, sol.Optimal, took.Round(time.Millisecond), mark, strings.Join(sol.Notes, " "))
+		t.Logf("%-14s %2d %%: +%.4f (%.4f) optimal %v in %v", c.name, c.percent, got, c.most, sol.Optimal, took.Round(time.Millisecond))
 	}
 }
-
-var _ = enginetest.Dump

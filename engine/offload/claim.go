@@ -91,7 +91,7 @@ func (s *step) mustPlan(set []bool) *Plan {
 // What Optimal and Bound range over.
 const (
 	withinAll     = "schedules that offload and do not recompute"
-	withinOrdered = "schedules that offload, do not recompute, and fetch nothing before the last offload"
+	withinOrdered = "schedules that offload activations, do not recompute, and fetch nothing before the last offload"
 )
 
 // claim is a solution that is being written.

@@ -3,6 +3,7 @@ package offload
 import (
 	"fmt"
 	"math/rand/v2"
+	"time"
 
 	"memtide/engine"
 )
@@ -45,10 +46,7 @@ func solveOffloadSearch(p *engine.Problem, args engine.Args, poll *engine.Poll) 
 	}
 	found := bestSet(s, uint64(args.Int("seed")), args.Int("evaluations"), poll)
 	sol := s.mustPlan(found.set).solution()
-	switch {
-	case found.proven:
-		sol.ordered(sol.Makespan)
-	default:
+	if sol.ordered(found.least); !found.proven {
 		sol.Notes = append(sol.Notes, fmt.Sprintf("Best found: %d evaluations from seed %s. It is not proven that no other set is faster.", found.evaluations, args["seed"]))
 	}
 	return sol.Solution, poll.Err()
@@ -57,23 +55,31 @@ func solveOffloadSearch(p *engine.Problem, args engine.Args, poll *engine.Poll) 
 // bestFound is the result of a search among sets.
 type bestFound struct {
 	set         []bool
-	value       int64 // nanoseconds
-	proven      bool  // no set is faster
-	evaluations int   // of the local search
+	proven      bool          // no set is faster
+	least       time.Duration // no ordered schedule is faster
+	evaluations int           // of the local search
 }
 
 // bestSet looks for the set with the fastest ordered schedule.
 func bestSet(s *step, seed uint64, evaluations int, poll *engine.Poll) bestFound {
 	set := firstValues(s.size, s.peak()-s.p.Budget)
 	if s.peak() <= s.p.Budget {
-		return bestFound{set: set, value: int64(s.p.Chain.Chain.ForwardTime() + s.p.Chain.Chain.BackTime()), proven: true}
+		return bestFound{set: set, proven: true}
 	}
 	m, ideal := newModel(s, s.rule()), newModel(s, fluid)
+	if m.rule == whole {
+		ideal.coarsen()
+		m.overF, m.overB, m.excess = ideal.overF, ideal.overB, ideal.excess
+	}
 	floor := int64(ideal.nanoseconds(ideal.relax()))
 	sr := newSearch(m, set, floor, evaluations, poll)
 	sr.steepest()
 	found := func(proven bool) bestFound {
-		return bestFound{set: sr.best, value: sr.value, proven: proven, evaluations: max(0, evaluations-max(0, sr.left))}
+		least := floor
+		if proven {
+			least = sr.value
+		}
+		return bestFound{set: sr.best, proven: proven, least: time.Duration(least), evaluations: evaluations - max(0, sr.left)}
 	}
 	branched := func(branches int) bool {
 		if s.n > maxBranchDepth {

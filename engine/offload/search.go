@@ -130,7 +130,9 @@ func (s *search) iterate(r *rand.Rand) {
 	if len(s.order) == 0 {
 		return
 	}
+	total := s.left
 	for round := 0; !s.over(); round++ {
+		s.poll.Report(engine.Progress{Done: total - s.left, Total: total})
 		s.restart()
 		changes := 2 + r.IntN(4)
 		if round < scattered {

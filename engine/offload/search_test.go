@@ -136,7 +136,15 @@ func TestBranchExhaustive(t *testing.T) {
 			}
 			all := fromMask(s.n, 1<<s.n-1)
 			from := m.time(all)
-			b := newBranch(m, newModel(s, fluid), all, from, 1<<30, nil)
+			ideal := newModel(s, fluid)
+			if m.rule == whole && seed%2 == 0 {
+				ideal.coarsen()
+				m.coarsen()
+			}
+			if floor := ideal.nanoseconds(ideal.relax()); int64(floor) > best {
+				t.Fatalf("seed %d %v budget %d: at least %d, the best set takes %d\n%s", seed, mode, p.Budget, floor, best, enginetest.Dump(p.Chain.Chain))
+			}
+			b := newBranch(m, ideal, all, from, 1<<30, nil)
 			if !b.run() || b.value != best || m.time(b.best) != best {
 				t.Fatalf("seed %d %v budget %d rates %d, %d: got %d, want %d\n%s", seed, mode, p.Budget, p.Device.ToHost, p.Device.ToDev, b.value, best, enginetest.Dump(p.Chain.Chain))
 			}

@@ -12,9 +12,9 @@ type frontier[T unit] struct {
 
 const frontierCells = 1024
 
-func newFrontier[T unit](n int, room T) *frontier[T] {
+func newFrontier[T unit](n int, room T, most int) *frontier[T] {
 	f := &frontier[T]{cost: make([][]T, n+1), top: make([][]T, n+1), most: make([]T, n+1)}
-	for room>>f.shift >= frontierCells {
+	for room>>f.shift >= T(most) {
 		f.shift++
 	}
 	cells := int(room>>f.shift) + 1
@@ -57,7 +57,7 @@ func (f *frontier[T]) build(x *table[T]) error {
 			if err := x.poll.Err(); err != nil {
 				return err
 			}
-			f.expand(x, s, f.top[s][i], f.cost[s][i])
+			f.expand(x, s, x.n, f.top[s][i], f.cost[s][i])
 		}
 	}
 	return nil
@@ -86,11 +86,11 @@ func (f *frontier[T]) settle(s int) {
 }
 
 // expand goes on from (s,m): F_all^s, or F_ck^s and a split before j.
-func (f *frontier[T]) expand(x *table[T], s int, m, cost T) {
-	if !x.lean && s < x.n && m >= x.saved[s] {
+func (f *frontier[T]) expand(x *table[T], s, t int, m, cost T) {
+	if !x.lean && s < t && m >= x.saved[s] {
 		f.reach(s+1, m-x.saved[s], cost)
 	}
-	for j := s + 1; j <= x.n; j++ {
+	for j := s + 1; j <= t; j++ {
 		c := cost + x.till[j] - x.until[s]
 		if c > x.limit {
 			break

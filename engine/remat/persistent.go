@@ -3,7 +3,6 @@ package remat
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"memtide/engine"
@@ -143,8 +142,11 @@ func (s *sweep) between(lo, mid, hi engine.Bytes) bounds {
 	if !ok || !okLeast {
 		return unbounded // the time was over
 	}
-	// The curve falls fast and then slowly, like an exponential.
-	x := float64(mid-lo) / float64(hi-lo)
-	guess := float64(most) * math.Pow((float64(least)+1)/(float64(most)+1), x)
-	return bounds{upper: most, guess: min(most, int64(guess*1.02)+1)}
+	if most > least+least/2 {
+		return unbounded // too far apart: the grouped chains know better
+	}
+	// The curve is mostly a little below the line between the two.
+	share := float64(hi-mid) / float64(hi-lo)
+	guess := (float64(least) + share*float64(most-least)) * 1.02
+	return bounds{upper: most, guess: min(most, int64(guess)+1)}
 }

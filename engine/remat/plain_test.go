@@ -65,9 +65,9 @@ func plainState(t *terms, row func(s, u int) []int64, s, u int, m int64) int64 {
 // combinations are all settings of the switches.
 func combinations() []tricks {
 	var all []tricks
-	for i := range 128 {
+	for i := range 256 {
 		on := func(bit int) bool { return i>>bit&1 == 1 }
-		all = append(all, tricks{on(0), on(1), on(2), on(3), on(4), on(5), on(6)})
+		all = append(all, tricks{on(0), on(1), on(2), on(3), on(4), on(5), on(6), on(7)})
 	}
 	return all
 }
@@ -309,6 +309,25 @@ func TestGroupedSchedules(t *testing.T) {
 	}
 	if feasible < 80 {
 		t.Errorf("only %d of 200 cases fit: the generator is off", feasible)
+	}
+}
+
+// TestLongChains compares chains that are grouped several times with what comes
+// out without groups.
+func TestLongChains(t *testing.T) {
+	r := enginetest.Rand(19)
+	for i := range 40 {
+		c := enginetest.RandomChain(r, enginetest.Shape{MinStages: 50, MaxStages: 110, MaxSize: 1 << 10, MaxTime: 1000})
+		for _, build := range []func(*engine.Chain, engine.Bytes) *terms{rotorTerms, leanTerms} {
+			budget := c.StoreAllPeak() / 10 * engine.Bytes(3+r.IntN(6))
+			plain := allTricks
+			plain.coarse = false
+			want, errWant := solve(build(c, budget), plain, nil)
+			got, err := solve(build(c, budget), allTricks, nil)
+			if err != errWant || err == nil && got.extra != want.extra {
+				t.Fatalf("seed 19 chain %d budget %d: got %+v, %v; want %+v, %v\n%s", i, budget, got, err, want, errWant, enginetest.Dump(c))
+			}
+		}
 	}
 }
 

@@ -4,8 +4,10 @@ package remat
 type builder[T unit] struct {
 	*table[T]
 	s, t  int
-	mids  T         // max of mid over s+1..t-1
-	none  T         // m_none(s,t)
+	mids  T            // max of mid over s+1..t-1
+	none  T            // m_none(s,t)
+	wide  *frontier[T] // contexts of t; nil if there are none
+	lift  T
 	top   T         // the largest m of interest
 	slack T         // values above slack-cost(s,m) are of no interest
 	w     []step[T] // the row so far
@@ -33,12 +35,46 @@ func (w *winners) add(j int) {
 }
 
 // start begins a stage with its row (s,s), which is never computed again.
-func (b *builder[T]) start(s int) {
+func (b *builder[T]) start(s int) error {
 	b.s, b.mids, b.left = s, 0, winners{}
-	if m := b.single[s]; m <= b.front.most[s] {
+	b.look(s)
+	if m := b.single[s]; b.slack >= 0 && m <= b.top {
 		b.w = append(b.w[:0], step[T]{m, 0})
 		b.keep(s, b.w)
 	}
+	return nil
+}
+
+// look finds what a state (s,t) has cost elsewhere.
+func (b *builder[T]) look(t int) {
+	b.slack, b.wide = b.limit, nil
+	b.top = b.front.most[b.s]
+	if t == b.n || !b.use.limit {
+		return
+	}
+	b.slack -= b.till[t+1] - b.until[b.s]
+	if b.slack < 0 {
+		return
+	}
+	b.top = b.front.highest(b.s, b.slack)
+	if b.around != nil {
+		b.wide = b.around.of[t]
+		b.lift = b.slack - b.limit
+		if b.wide.most[b.s] < 0 {
+			b.top = -1
+			return
+		}
+		b.top = min(b.top, b.wide.highest(b.s, b.limit))
+	}
+}
+
+// dear is what a state (s,t,m) has cost elsewhere, less what slack counts.
+func (b *builder[T]) dear(m T) T {
+	c := b.front.cost[b.s][m>>b.front.shift]
+	if b.wide != nil {
+		c = max(c, b.wide.cost[b.s][m>>b.wide.shift]+b.lift)
+	}
+	return c
 }
 
 // build computes the row of (s,t).
@@ -48,14 +84,10 @@ func (b *builder[T]) build(t int) {
 	if t > s+1 {
 		b.mids = max(b.mids, b.mid[t-1])
 	}
-	b.slack = b.limit
-	if t < b.n && b.use.limit {
-		b.slack -= b.till[t+1] - b.until[s]
-	}
+	b.look(t)
 	if b.slack < 0 {
 		return
 	}
-	b.top = b.front.highest(s, b.slack)
 	if b.top < 0 {
 		return
 	}
@@ -108,7 +140,7 @@ func (b *builder[T]) splits() {
 			}
 		}
 	}
-	most := b.slack - b.front.cost[s][0]
+	most := b.slack - b.dear(0)
 	for j := s + 1; j <= t; j++ {
 		u := b.till[j] - b.until[s]
 		if u > most || b.use.prefix && len(b.w) > 0 && b.w[0].v <= u && b.w[0].m <= b.none {
@@ -124,10 +156,10 @@ func (b *builder[T]) splits() {
 // useful is the row without the ends that no schedule within the limit reads.
 func (b *builder[T]) useful() []step[T] {
 	w := b.w
-	for len(w) > 0 && w[0].v+b.front.at(b.s, w[0].m) > b.slack {
+	for len(w) > 0 && w[0].v+b.dear(w[0].m) > b.slack {
 		w = w[1:]
 	}
-	for len(w) > 0 && w[len(w)-1].v+b.front.at(b.s, w[len(w)-1].m) > b.slack {
+	for len(w) > 0 && w[len(w)-1].v+b.dear(w[len(w)-1].m) > b.slack {
 		w = w[:len(w)-1]
 	}
 	return w
@@ -170,7 +202,7 @@ func (b *builder[T]) try(j int) bool {
 		return false
 	}
 	// Costs to stand at s rise with m: what is too dear here is so further up.
-	most := b.slack - b.front.at(b.s, c.m)
+	most := b.slack - b.dear(c.m)
 	c.w = find(b.w, c.m)
 	if c.u > most || c.w >= 0 && b.use.prefix && c.u >= b.w[c.w].v {
 		return false

@@ -130,9 +130,14 @@ func (x *table[T]) start(o *optimum, t *terms, ahead bounds) (limit, guess T, ce
 		if !certain {
 			limit = y.until[y.n+1] / 16
 		}
-		v, err := y.deepen(limit, certain)
+		// What revolve keeps within a group of 16, groups of 8 may not keep: only
+		// for the chain itself its limits are certain.
+		v, err := y.deepen(limit, certain && !t.lean)
 		if err != nil {
 			return 0, 0, false, err
+		}
+		if certain && v >= limit {
+			continue
 		}
 		before, limit, certain = limit, v, true
 		o.extra, o.seq, o.group = int64(v)+t.again(), t.ungroup(y.trace(), g), g

@@ -58,6 +58,7 @@ type table[T unit] struct {
 	limit                           T
 	inf                             T // never, at hand
 	front                           *frontier[T]
+	around                          *contexts[T]
 	rows, cols                      []rowRef // of (s,t): by s, and transposed
 	store                           arena[T]
 	hints                           []winners // of the last s, by t
@@ -70,10 +71,10 @@ type unit interface{ int32 | int64 }
 // tricks are the switches of the essay above. All of them are on in the
 // product.
 type tricks struct {
-	prefix, hints, limit, forward, coarse, gallop, narrow bool
+	prefix, hints, limit, forward, coarse, gallop, narrow, context bool
 }
 
-var allTricks = tricks{true, true, true, true, true, true, true}
+var allTricks = tricks{true, true, true, true, true, true, true, true}
 
 // step is a fall of a row: the value is v from m on.
 type step[T unit] struct{ m, v T }
@@ -127,7 +128,10 @@ func newTable[T unit](t *terms, use tricks, poll *engine.Poll) (*table[T], error
 	side := t.n + 1
 	x.rows, x.cols = make([]rowRef, side*side), make([]rowRef, side*side)
 	x.hints = make([]winners, side)
-	x.front = newFrontier[T](t.n, x.room)
+	x.front = newFrontier[T](t.n, x.room, frontierCells)
+	if use.context && use.forward && use.limit {
+		x.around = newContexts[T](t.n, x.room)
+	}
 	return x, nil
 }
 
@@ -171,12 +175,24 @@ func (x *table[T]) fill(limit T) (found bool, err error) {
 	if err := x.front.build(x); err != nil {
 		return false, err
 	}
+	if x.around != nil {
+		if err := x.around.front.build(x); err != nil {
+			return false, err
+		}
+	}
 	b := builder[T]{table: x, tried: make([]int32, x.n+1)}
 	for s := x.n; s >= 1; s-- {
+		if s < x.n && x.around != nil {
+			if err := x.around.finish(x, s+1); err != nil {
+				return false, err
+			}
+		}
 		if x.front.most[s] < 0 {
 			continue // no schedule within the limit stands here
 		}
-		b.start(s)
+		if err := b.start(s); err != nil {
+			return false, err
+		}
 		for t := s + 1; t <= x.n; t++ {
 			b.build(t)
 			if b.err != nil {

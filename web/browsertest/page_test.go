@@ -278,7 +278,7 @@ func TestBudgetDrag(t *testing.T) {
 	curveBegun(p)
 	dragBudget(t, p, "beside the sweep", 0)
 	Eval[bool](p, `document.querySelector('[data-do="stop-sweep"]').click(); true`)
-	p.Wait(`byID("sweep").textContent.startsWith("Stopped")`, 5*time.Second)
+	p.Wait(`document.querySelector(".curve-status progress").hidden`, 5*time.Second)
 	time.Sleep(time.Second) // until the workers that were ended have been replaced
 	dragBudget(t, p, "alone", 0.006)
 }

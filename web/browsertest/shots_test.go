@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
 )
 
 // hover points at the memory in the middle of the picture.
@@ -38,12 +41,20 @@ func TestShots(t *testing.T) {
 		{"gpt", "#v=1&p=gpt2-medium-b8", 1440, 1000, false, hover},
 		{"mobile", "", 390, 1900, false, ""},
 		{"mobiledark", "#v=1&p=resnet101-b32&s=greedy&m=70%25", 390, 844, true, ""},
+		{"forced", "#v=1&p=resnet101-b32&s=greedy&m=70%25", 1280, 900, false, ""},
 		{"tablet", "", 820, 1180, false, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := New(t)
 			p.Viewport(c.width, c.height)
 			p.Dark(c.dark)
+			if c.name == "forced" {
+				_, err := chromedp.Call(p.Context(), emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+					Features: []*emulation.MediaFeature{{Name: "forced-colors", Value: "active"}}})
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
 			p.Navigate(c.address)
 			p.Wait(`document.querySelector(".paint canvas") `, time.Minute)
 			time.Sleep(8 * time.Second) // for the curve

@@ -13,6 +13,7 @@ import (
 // pointing at a line names it.
 type label struct {
 	x, y  float64
+	left  bool // it ends at the line's end, because there is no room on the right
 	shown bool
 }
 
@@ -65,9 +66,13 @@ func (p *Plot) labels() []label {
 		return cmp.Compare(ends[b].y, ends[a].y)
 	})
 	out := make([]label, len(ends))
-	var placed []named
+	placed := p.fixedNames()
 	for _, i := range order {
-		e := ends[i]
+		e, side := ends[i], 3.0
+		flip := e.x+e.width() > p.Width
+		if flip {
+			e.x, side = e.x-e.width(), -3
+		}
 		e.y = free(placed, e, e.y-labelHeight/2-1, -1)
 		if e.y < top+labelHeight/2 {
 			e.y = free(placed, e, top+labelHeight/2, 1)
@@ -75,10 +80,20 @@ func (p *Plot) labels() []label {
 		away := ends[i].y - e.y
 		if e.chosen || math.Abs(away) <= labelAway {
 			placed = append(placed, e)
-			out[i] = label{3, away, true}
+			out[i] = label{side, away, flip, true}
 		}
 	}
 	return out
+}
+
+// fixedNames are the names whose place is given.
+func (p *Plot) fixedNames() []named {
+	if p.KeepAll.StepTime <= 0 {
+		return nil
+	}
+	n := named{name: keepAllName, x: p.X(p.KeepAll.Budget) + 6, y: p.Y(p.KeepAll.StepTime) - 5 - labelHeight}
+	n.x -= n.width()
+	return []named{n}
 }
 
 // width is about how wide a name is, in CSS pixels.
@@ -100,9 +115,13 @@ func free(placed []named, n named, want, direction float64) float64 {
 }
 
 func endLabel(at label, name string, look Look, r draw.Role) map[string]any {
+	align := "left"
+	if at.left {
+		align = "right"
+	}
 	return map[string]any{
 		"show": true, "formatter": name, "color": look.Colours[r], "fontSize": 11, "fontFamily": look.Font,
-		"align": "left", "verticalAlign": "middle", "distance": 0, "offset": []float64{at.x, -at.y},
+		"align": align, "verticalAlign": "middle", "distance": 0, "offset": []float64{at.x, -at.y},
 		"textBorderColor": look.Colours[draw.Surface], "textBorderWidth": 3,
 	}
 }

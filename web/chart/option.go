@@ -75,7 +75,7 @@ func (p *Plot) Option(look Look) ([]byte, error) {
 		size         int
 		role         draw.Role
 		at           state.LinePoint
-	}{{"keep all", "rect", 10, draw.Fixed, p.KeepAll}, {"shown", "circle", 11, draw.Ink, p.Now}} {
+	}{{keepAllName, "rect", 10, draw.Fixed, p.KeepAll}, {"shown", "circle", 11, draw.Ink, p.Now}} {
 		if dot.at.StepTime <= 0 {
 			continue
 		}
@@ -83,6 +83,9 @@ func (p *Plot) Option(look Look) ([]byte, error) {
 		s["name"] = dot.name
 		set(s, look.Colours[dot.role], "itemStyle", "color")
 		s["data"] = []any{node{"symbol": dot.symbol, "symbolSize": dot.size, "value": p.value(dot.at, unit)}}
+		if dot.name == keepAllName {
+			s["label"] = p.keepAllLabel(look)
+		}
 		series = append(series, s)
 	}
 	for _, s := range series {
@@ -93,6 +96,16 @@ func (p *Plot) Option(look Look) ([]byte, error) {
 }
 
 func px(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// keepAllName stands at the square of keeping everything.
+const keepAllName = "keep all"
+
+// keepAllLabel stands above the square and ends with it, since the square is
+// near the right edge.
+func (p *Plot) keepAllLabel(look Look) node {
+	return node{"show": true, "position": "top", "formatter": keepAllName, "align": "right", "offset": []int{6, 0},
+		"color": look.Colours[draw.Muted], "fontSize": 11, "fontFamily": look.Font}
+}
 
 // unit is the unit of the horizontal axis, in bytes, with its name.
 func (p *Plot) unit() (float64, string) {

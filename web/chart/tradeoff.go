@@ -77,6 +77,7 @@ func (p *Plot) rangeOfSlowdowns() (low, high float64) {
 			high = max(high, min(p.slowdown(pt.StepTime), topLimit))
 		}
 	}
+	high = max(high, min(p.slowdown(p.Now.StepTime), topLimit))
 	high = 1 + (high-1)*1.12 // room for labels
 	return 1 - (high-1)*0.06, high
 }

@@ -108,6 +108,16 @@ func TestLabelsDoNotOverlap(t *testing.T) {
 	}
 }
 
+// A line that is known only near the right edge has its name on the left.
+func TestLabelAtTheRightEdge(t *testing.T) {
+	p := example()
+	p.Lines = append(p.Lines, line("pofo", "Recompute and offload", state.LinePoint{Budget: 17 * engine.GiB / 4, StepTime: 180 * ms}))
+	l := p.labels()[len(p.Bounds)+len(p.Lines)-1]
+	if !l.shown || !l.left {
+		t.Errorf("label %+v; want it shown, on the left", l)
+	}
+}
+
 // What is far too slow leaves the plot at its upper edge.
 func TestLinesEndAtTheEdge(t *testing.T) {
 	p := example()

@@ -171,6 +171,9 @@ func (s *State) solveFailed(m SolveFailed) []Effect {
 	f := m.Failure
 	switch f.Kind {
 	case proto.Infeasible:
+		if c, ok := s.budgetInstead(f); ok {
+			return s.choose(c, Replace, false)
+		}
 		s.Misfit = &Misfit{Budget: f.Budget, Smallest: f.Smallest, Offer: offer(f.Smallest)}
 		return append(s.standFor(f), s.followCurve()...)
 	case proto.Deadline:
@@ -186,6 +189,20 @@ func (s *State) solveFailed(m SolveFailed) []Effect {
 		s.Alert = textAlert(f.Text)
 	}
 	return s.followCurve()
+}
+
+// budgetInstead is the present choice with a budget that fits, half-way to
+// keeping everything, if the budget was nobody's choice: the default of a
+// network of which nothing is shown yet.
+func (s *State) budgetInstead(f *proto.Failure) (Choice, bool) {
+	c := s.Choice
+	all := s.Network.Totals.KeepAllPeak
+	if c.Budget != DefaultBudget || f.Smallest <= 0 || f.Smallest > all || s.Shown != nil && s.Shown.Network == s.Network {
+		return c, false
+	}
+	r := s.BudgetRange()
+	c.Budget = proto.Budget{Bytes: max(r.At(r.Position(f.Smallest+(all-f.Smallest)/2)), f.Smallest)}
+	return c, true
 }
 
 // standFor asks for the schedule of the smallest budget when there is no

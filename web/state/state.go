@@ -146,7 +146,7 @@ type View struct {
 // New is the state of a page that has nothing yet.
 func New() *State {
 	return &State{
-		pictures: recent[*Picture]{limit: 256},
+		pictures: recent[*Picture]{limit: 64},
 		curves:   recent[*Curve]{limit: 8},
 	}
 }

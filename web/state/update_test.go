@@ -247,7 +247,9 @@ func TestOfferSuffices(t *testing.T) {
 // so the smallest budget's is shown in its place.
 func TestMisfitFromTheStart(t *testing.T) {
 	p := &player{State: New()}
-	p.play(Start{Choice: choice("net-b8")})
+	small := choice("net-b8")
+	small.Budget = proto.Budget{Bytes: 1}
+	p.play(Start{Choice: small})
 	p.play(opened(last[Open](t, p).ID, chain("net")))
 	effects := p.play(SolveFailed{ID: last[Solve](t, p).ID, Failure: &proto.Failure{Kind: proto.Infeasible, Budget: 1, Smallest: 2 * engine.GiB}})
 	stand := last[Solve](t, p)
@@ -259,9 +261,27 @@ func TestMisfitFromTheStart(t *testing.T) {
 	}
 	p.play(answer(stand, 30))
 	wantStep(t, p, 30, "stands in")
-	if p.Misfit == nil || !p.Stale() || p.Choice.Budget.BasisPoints != 6000 {
+	if p.Misfit == nil || !p.Stale() || p.Choice.Budget.Bytes != 1 {
 		t.Errorf("misfit %v, stale %v, budget %+v; want the misfit and the choice to stay", p.Misfit, p.Stale(), p.Choice.Budget)
 	}
+}
+
+// Nobody has chosen the budget of a network that was just opened: if the default
+// is too small, a larger one is taken.
+func TestDefaultBudgetThatIsTooSmall(t *testing.T) {
+	p := shown(t)
+	p.play(PickPreset{"other-b8"})
+	p.play(opened(last[Open](t, p).ID, chain("other")))
+	p.play(SolveFailed{ID: last[Solve](t, p).ID, Failure: &proto.Failure{Kind: proto.Infeasible, Budget: 1, Smallest: 6 * engine.GiB}})
+	e := last[Solve](t, p)
+	if b := e.Choice.Budget.Bytes; b < 6*engine.GiB || b > 8*engine.GiB || p.Misfit != nil {
+		t.Errorf("budget %d, misfit %v; want one between the smallest, 6 GiB, and keep all, 8 GiB", b, p.Misfit)
+	}
+	if got := names(p.effects); !strings.Contains(got, "WriteURL replace") {
+		t.Errorf("effects %s; want the address to say the budget", got)
+	}
+	p.play(answer(e, 11))
+	wantStep(t, p, 11, "fits")
 }
 
 func TestStop(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"memtide/engine"
 	"memtide/profiles"
 	"memtide/web/format"
 	"memtide/web/state"
@@ -32,9 +33,9 @@ func (c *About) Facts() []Fact {
 	t := c.S.Network.Totals
 	out := []Fact{
 		{"layers", format.Count(t.Stages), "Stages of the chain, the loss not included"},
-		{"forward", format.Duration(t.Forward), "Sum of the forward times"},
-		{"backward", format.Duration(t.Back), "Sum of the backward times"},
-		{"saved", format.Bytes(t.Saved), "Sum of all saved sets"},
+		{"forward", format.Duration(t.Forward), "Sum of the forward times: " + format.Milliseconds(t.Forward) + " ms"},
+		{"backward", format.Duration(t.Back), "Sum of the backward times: " + format.Milliseconds(t.Back) + " ms"},
+		{"saved", format.Bytes(t.Saved), fmt.Sprintf("Sum of all saved sets: %d MiB", t.Saved/engine.MiB)},
 		{"weights", format.Bytes(t.Resident), "What stays on the device: weights, their gradients, optimizer state"},
 	}
 	if step := t.Forward + t.Back; t.Batch > 0 && step > 0 {
@@ -64,6 +65,15 @@ func (c *About) Origin() string {
 		return ""
 	}
 	return strings.Join(parts, ", ") + "."
+}
+
+// Notes are assumptions and departures, as the source has them.
+func (c *About) Notes() []string {
+	if c.S.Network == nil {
+		return nil
+	}
+	notes := c.S.Network.Profile.Source.Notes
+	return notes[:min(len(notes), 6)]
 }
 
 // Lint lists at most six findings.

@@ -39,18 +39,61 @@ func offloadSet(v *enginetest.Vector) (fields, error) {
 }
 
 // offloadAll answers what is known about an instance of paper 000: its peak,
-// the lower bounds, and what strategies make of it.
+// the lower bounds, the optimum of fractional communications, and what strategies
+// make of it with whole transfers.
 func offloadAll(v *enginetest.Vector) (fields, error) {
 	p := v.Problem(engine.Whole)
 	f := fields{"mpeak": v.Chain().StoreAllPeak()}
 	if lb, ok := bound.LB(p); ok {
 		f["lb_scaled"] = int64(lb)
 	}
-	sol, err := engine.Lookup("greedy").Solve(p, nil, nil)
+	var infeasible *engine.InfeasibleError
+	if _, err := offload.BestFluid(p.WithBudget(0), nil); errors.As(err, &infeasible) {
+		f["min_budget"] = infeasible.Smallest
+	}
+	best, err := offload.BestFluid(p, nil)
+	if errors.As(err, &infeasible) {
+		for _, field := range []string{"relax_scaled", "fraccomm_opt_scaled", "dynprog_int_scaled", "int_true_opt_scaled", "greedy", "vdnn", "tflms"} {
+			f[field] = nil
+		}
+		f["feasible"] = false
+		return f, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	f["feasible"] = true
+	if relax, ok := bound.Relax(p); ok {
+		f["relax_scaled"] = int64(relax)
+	}
+	if best.Proven() {
+		f["fraccomm_opt_scaled"] = int64(best.Time)
+		if plan, ok := offload.NewPlan(p, best.Set); ok {
+			f["dynprog_int_scaled"] = int64(plan.Makespan)
+		}
+	}
+	if early, ok := offload.ThresholdEarly(p); ok {
+		f["vdnn"] = fields{"int_scaled": int64(early)}
+	}
+	for field, get := range map[string]func() (any, error){
+		"greedy":              func() (any, error) { return within(p, "greedy", "int_scaled") },
+		"tflms":               func() (any, error) { return within(p, "tflms", "scaled") },
+		"int_true_opt_scaled": func() (any, error) { return trueOptimum(p) },
+	} {
+		if f[field], err = get(); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// within is the step time of a strategy's schedule as it is played, as an object
+// with one field: null if nothing fits.
+func within(p *engine.Problem, strategy, field string) (any, error) {
+	sol, err := engine.Lookup(strategy).Solve(p, nil, nil)
 	var infeasible *engine.InfeasibleError
 	if errors.As(err, &infeasible) {
-		f["feasible"], f["relax_scaled"], f["greedy"], f["min_budget"] = false, nil, nil, infeasible.Smallest
-		return f, nil
+		return fields{field: nil}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -59,10 +102,22 @@ func offloadAll(v *enginetest.Vector) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	f["feasible"] = true
-	f["greedy"] = fields{"int_scaled": int64(trace.Makespan)}
-	if relax, ok := bound.Relax(p); ok {
-		f["relax_scaled"] = int64(relax)
+	return fields{field: int64(trace.Makespan)}, nil
+}
+
+// trueOptimum is the least step time over all orders of whole transfers, null if
+// the chain is too long for that, or the search was stopped.
+func trueOptimum(p *engine.Problem) (any, error) {
+	sol, err := engine.Lookup("offloadexact").Solve(p, nil, nil)
+	if errors.Is(err, engine.ErrUnsupported) {
+		return nil, nil
 	}
-	return f, nil
+	if err != nil || !sol.Optimal {
+		return nil, err
+	}
+	trace, err := sim.Play(p, sol.Schedule)
+	if err != nil {
+		return nil, err
+	}
+	return int64(trace.Makespan), nil
 }

@@ -1,0 +1,107 @@
+package combined
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"testing"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/enginetest"
+	"memtide/profiles/preset"
+)
+
+// benchProblem is a preset on its device, or a synthetic chain of the shared data
+// with a link of 12.5 GB/s. Where that data is absent, a random chain of the same
+// length takes its place.
+func benchProblem(tb testing.TB, name string, percent engine.Bytes) *engine.Problem {
+	tb.Helper()
+	var c *engine.Chain
+	d := engine.Device{ToHost: 12_500_000_000, ToDev: 12_500_000_000}
+	var n int
+	if _, err := fmt.Sscanf(name, "lognormal_L%d", &n); err == nil {
+		c = benchChain(tb, name, n)
+	} else if _, err := fmt.Sscanf(name, "resnet_L%d", &n); err == nil {
+		c = benchChain(tb, name, n)
+	} else {
+		for _, ps := range preset.All() {
+			if ps.ID == name {
+				p, err := ps.Profile(ps.DefaultBatch)
+				if err != nil {
+					tb.Fatal(err)
+				}
+				c, d = p.Chain, *p.Device
+			}
+		}
+	}
+	if c == nil {
+		tb.Fatalf("there is no preset %q", name)
+	}
+	fixed := c.Resident.Total()
+	return engine.NewChainProblem(c, d, engine.Streamed, fixed+(c.StoreAllPeak()-fixed)*percent/100)
+}
+
+// benchChain reads a synthetic chain; the loss is the last entry of its arrays.
+func benchChain(tb testing.TB, name string, n int) *engine.Chain {
+	tb.Helper()
+	data, err := os.ReadFile("../../../shared/data/chains/" + name + ".json")
+	if errors.Is(err, fs.ErrNotExist) {
+		shape := enginetest.Shape{MinStages: n + 1, MaxStages: n + 1, MaxSize: 1 << 28, MaxTime: 5e6}
+		return enginetest.RandomChain(enginetest.Rand(uint64(n)), shape)
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var f struct {
+		UF, UB            []int64
+		Wa, Wabar, Wdelta []engine.Bytes
+		Of, Ob            []engine.Bytes
+	}
+	if err := json.Unmarshal(data, &f); err != nil {
+		tb.Fatal(err)
+	}
+	c := &engine.Chain{Name: name, Input: f.Wa[0], InputGrad: f.Wdelta[0]}
+	f.Wa = append(f.Wa, 0) // what the loss writes
+	for k := range f.UF {
+		c.Stages = append(c.Stages, engine.Stage{
+			Forward: time.Duration(f.UF[k]) * time.Microsecond, Back: time.Duration(f.UB[k]) * time.Microsecond,
+			Out: f.Wa[k+1], Saved: f.Wabar[k], Grad: f.Wdelta[k+1], FwdTemp: f.Of[k], BwdTemp: f.Ob[k],
+		})
+	}
+	if err := c.Validate(); err != nil {
+		tb.Fatal(err)
+	}
+	return c
+}
+
+// BenchmarkPofo reports, beside the time: the step time over the sum of all times,
+// that of recomputation alone, and the proven gap in percent.
+func BenchmarkPofo(b *testing.B) {
+	for _, name := range []string{"resnet50", "resnet101", "resnet_L20", "lognormal_L20", "resnet_L50", "lognormal_L50"} {
+		for _, mode := range []engine.Transfers{engine.Streamed, engine.Whole} {
+			for _, percent := range []engine.Bytes{30, 40, 50, 60, 70, 80} {
+				b.Run(fmt.Sprintf("chain=%s/transfers=%v/budget=%d", name, mode, percent), func(b *testing.B) {
+					p := benchProblem(b, name, percent)
+					p.Transfers = mode
+					base := float64(p.Chain.Chain.ForwardTime() + p.Chain.Chain.BackTime())
+					rotor, err := engine.Lookup("rotor").Solve(p, nil, nil)
+					if err != nil {
+						b.Skip("recomputation alone does not fit")
+					}
+					for b.Loop() {
+						sol, err := engine.Lookup("pofo").Solve(p, nil, nil)
+						if err != nil {
+							b.Fatal(err)
+						}
+						b.ReportMetric(float64(sol.Makespan)/base, "step")
+						b.ReportMetric(float64(rotor.Makespan)/base, "rotor")
+						b.ReportMetric(100*float64(sol.Makespan-sol.Bound)/float64(sol.Makespan), "gap%")
+					}
+				})
+			}
+		}
+	}
+}

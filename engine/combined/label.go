@@ -84,7 +84,7 @@ func (s *sweep) narrow(ls []label) []label {
 		low, high = min(low, ls[x].held), max(high, ls[x].held)
 	}
 	var taken [ranges]int
-	kept, rest := ls[:0], []label(nil)
+	kept, rest := make([]label, 0, s.width+ranges), []label(nil)
 	for x := range ls {
 		l := ls[x]
 		r := int((l.held - low) * ranges / (high - low + 1))
@@ -103,8 +103,6 @@ func (s *sweep) narrow(ls []label) []label {
 	}
 	return kept
 }
-
-const ranges = 12
 
 // abandon notes what is left undone when the search stops before kept[id].
 func (s *sweep) abandon(id int) {
@@ -225,37 +223,95 @@ func (s *sweep) undominated(ls []label) []label {
 		return int(a.segment) - int(b.segment)
 	})
 	kept := ls[:0]
-	var least []dominant
+	f := newFilter(ls)
 	for x := range ls {
 		l := ls[x]
-		if l.least >= s.best {
+		if l.least >= s.best || s.f.use.dominance && f.dominated(&l) {
 			continue
 		}
-		d := dominant{l.held, l.cost + l.out + l.in, l.cost + l.out, l.cost + l.in}
-		if s.f.use.dominance && s.dominated(least, d) {
-			continue
-		}
-		least = append(least, d)
+		f.add(&l)
 		kept = append(kept, l)
 	}
+	s.work += f.work
 	return kept
 }
 
+// filter finds labels that others dominate. The others are in shelves by what
+// they hold, and in blocks, so that most need not be looked at.
+type filter struct {
+	low, width int64
+	shelves    [ranges][]block
+	work       int // comparisons
+}
+
 // dominant is what dominance compares, beside the cost: to have waited until the
-// debts of out, of in, of both are no more than another's is to have no more of
-// the sum of cost and debt.
+// debts of out, of in, or of both are no more than another's is to have no more of
+// the sum of cost and debts.
 type dominant struct{ held, both, out, in int64 }
 
-// dominated says whether one of the labels, which have cost no more than d, is at
-// least as good as d.
-func (s *sweep) dominated(by []dominant, d dominant) bool {
-	for x := range by {
-		a := &by[x]
-		if a.held <= d.held && a.both <= d.both && a.out <= d.out && a.in <= d.in {
-			s.work += x
-			return true
+const blockSize = 32
+
+// block is a few labels and the least of each of their numbers.
+type block struct {
+	least dominant
+	count int
+	of    [blockSize]dominant
+}
+
+// ranges is the number of ranges into which held bytes are divided.
+const ranges = 12
+
+func newFilter(ls []label) *filter {
+	f := &filter{}
+	if len(ls) > 0 {
+		low, high := ls[0].held, ls[0].held
+		for x := range ls {
+			low, high = min(low, ls[x].held), max(high, ls[x].held)
+		}
+		f.low, f.width = low, (high-low)/ranges+1
+	}
+	return f
+}
+
+func newDominant(l *label) dominant {
+	return dominant{l.held, l.cost + l.out + l.in, l.cost + l.out, l.cost + l.in}
+}
+
+func (f *filter) add(l *label) {
+	d := newDominant(l)
+	shelf := &f.shelves[(l.held-f.low)/f.width]
+	if n := len(*shelf); n == 0 || (*shelf)[n-1].count == blockSize {
+		*shelf = append(*shelf, block{least: d})
+	}
+	b := &(*shelf)[len(*shelf)-1]
+	b.least = dominant{min(b.least.held, d.held), min(b.least.both, d.both), min(b.least.out, d.out), min(b.least.in, d.in)}
+	b.of[b.count] = d
+	b.count++
+}
+
+// dominated says whether one of the labels added so far, which have cost no more
+// than l, is at least as good as l.
+func (f *filter) dominated(l *label) bool {
+	d := newDominant(l)
+	for r := range (l.held-f.low)/f.width + 1 {
+		shelf := f.shelves[r]
+		for x := range shelf {
+			b := &shelf[x]
+			f.work++
+			if !b.least.atLeast(&d) {
+				continue
+			}
+			f.work += b.count
+			for y := range b.of[:b.count] {
+				if b.of[y].atLeast(&d) {
+					return true
+				}
+			}
 		}
 	}
-	s.work += len(by)
 	return false
+}
+
+func (a *dominant) atLeast(d *dominant) bool {
+	return a.held <= d.held && a.both <= d.both && a.out <= d.out && a.in <= d.in
 }

@@ -26,7 +26,7 @@ const (
 	maxLabels  = 1 << 20 // of 56 bytes
 	plansKept  = 6       // per search
 	thinned    = 24      // triples per segment of a search that is not exact
-	maxWork    = 4e9     // comparisons of labels, about five seconds
+	maxWork    = 2e10    // comparisons of labels, about five seconds
 )
 
 var errTooMany = errors.New("combined: more states than the memory is meant for")

@@ -15,10 +15,14 @@ type contexts[T unit] struct {
 	tops  [][]T // scratch
 }
 
-const contextCells = 1024
+// contextShare is the share of one forward pass from which on a limit leaves so
+// much in the table that contexts are worth their time.
+const contextShare = 12
+
+const contextCells = 256
 
 func newContexts[T unit](n int, room T) *contexts[T] {
-	c := &contexts[T]{front: newFrontier[T](n, room, contextCells), rest: make([][]T, n+2), of: make([]*frontier[T], n+1)}
+	c := &contexts[T]{front: newFrontier[T](n, room, min(contextCells, n)), rest: make([][]T, n+2), of: make([]*frontier[T], n+1)}
 	cells := len(c.front.cost[0])
 	all := make([]T, (n+2)*cells)
 	for j := range c.rest {
@@ -43,6 +47,9 @@ func (c *contexts[T]) finish(x *table[T], j int) error {
 		rest[i] = inf
 	}
 	for t := j; t <= x.n; t++ {
+		if t < x.n && x.till[t+1]-x.until[j] > x.limit {
+			t = x.n
+		}
 		w := x.row(j, t)
 		if len(w) == 0 {
 			continue

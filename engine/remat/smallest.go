@@ -17,10 +17,15 @@ type floors struct {
 // newFloors fills the table, in a time of the cube of the length.
 func newFloors(t *terms, poll *engine.Poll) (*floors, error) {
 	f := &floors{t: t, least: make([][]int64, t.n+2)}
+	columns := make([][]int64, t.n+1) // by u, with a^{j-1} added: read one after the other
+	for u := range columns {
+		columns[u] = make([]int64, u+1)
+	}
 	for s := t.n; s >= 1; s-- {
 		row := make([]int64, t.n+1)
 		f.least[s] = row
 		row[s] = t.single[s]
+		columns[s][s] = t.in[s] + row[s]
 		mid := int64(0) // max of mid over s+1..u-1
 		for u := s + 1; u <= t.n; u++ {
 			if err := poll.Err(); err != nil {
@@ -31,10 +36,15 @@ func newFloors(t *terms, poll *engine.Poll) (*floors, error) {
 				best = max(t.all(s, u), t.saved[s]+f.least[s+1][u])
 			}
 			none := t.held[u] + max(t.first[s], mid)
-			for j := s + 1; j <= u && none < best; j++ {
-				best = min(best, max(none, t.in[j]+f.least[j][u], row[j-1]))
+			if none < best {
+				right := columns[u][s+1:]
+				for i, left := range row[s : s+len(right)] {
+					best = min(best, max(left, right[i]))
+				}
+				best = max(best, none)
 			}
 			row[u] = best
+			columns[u][s] = t.in[s] + best
 			mid = max(mid, t.mid[u])
 		}
 	}

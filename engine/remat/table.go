@@ -58,7 +58,7 @@ type table[T unit] struct {
 	limit                           T
 	inf                             T // never, at hand
 	front                           *frontier[T]
-	around                          *contexts[T]
+	around, spare                   *contexts[T] // spare: to be used again
 	rows, cols                      []rowRef // of (s,t): by s, and transposed
 	store                           arena[T]
 	hints                           []winners // of the last s, by t
@@ -129,9 +129,6 @@ func newTable[T unit](t *terms, use tricks, poll *engine.Poll) (*table[T], error
 	x.rows, x.cols = make([]rowRef, side*side), make([]rowRef, side*side)
 	x.hints = make([]winners, side)
 	x.front = newFrontier[T](t.n, x.room, frontierCells)
-	if use.context && use.forward && use.limit {
-		x.around = newContexts[T](t.n, x.room)
-	}
 	return x, nil
 }
 
@@ -175,7 +172,12 @@ func (x *table[T]) fill(limit T) (found bool, err error) {
 	if err := x.front.build(x); err != nil {
 		return false, err
 	}
-	if x.around != nil {
+	x.around = nil
+	if x.use.context && x.use.forward && x.use.limit && limit > x.until[x.n+1]/contextShare {
+		if x.spare == nil {
+			x.spare = newContexts[T](x.n, x.room)
+		}
+		x.around = x.spare
 		if err := x.around.front.build(x); err != nil {
 			return false, err
 		}

@@ -17,6 +17,10 @@ const (
 	// grace is how long the worker of a cancelled request may still finish by
 	// itself: most solves end sooner than a worker is replaced.
 	grace = 100 * time.Millisecond
+	// calm is how long after the last solve was asked for no new point of a
+	// sweep is begun: while somebody drags a slider, the page and its answers
+	// have the cores to themselves.
+	calm = 250 * time.Millisecond
 	// maxStarts is how many workers may die one after the other without having
 	// been given anything to do, until the pool stops replacing them.
 	maxStarts = 3
@@ -42,8 +46,9 @@ type Pool struct {
 	start func(events) (port, error)
 	width int
 
-	silence, grace time.Duration
-	tamper         func(*proto.Request) *proto.Request // changes requests in self-tests; nil otherwise
+	silence, grace, calm time.Duration
+
+	tamper func(*proto.Request) *proto.Request // changes requests in self-tests; nil otherwise
 
 	mu        sync.Mutex
 	workers   []*worker // one per slot; nil where none runs
@@ -51,6 +56,8 @@ type Pool struct {
 	broken    string    // why no more workers are started; empty if they are
 	urgent    []*job    // everything but sweeps
 	patient   []*job
+	asked     time.Time   // when the last urgent job came
+	resume    *time.Timer // pumps when it is calm again; nil if nothing waits for that
 	onSilence func(*proto.Request, time.Duration)
 }
 
@@ -80,7 +87,7 @@ type answer struct {
 // newPool starts the first worker; the others follow when it is ready, so that
 // they do not hold up the first answer.
 func newPool(width int, start func(events) (port, error)) *Pool {
-	p := &Pool{start: start, width: max(width, 1), silence: silence, grace: grace}
+	p := &Pool{start: start, width: max(width, 1), silence: silence, grace: grace, calm: calm}
 	p.workers = make([]*worker, p.width+1)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -141,6 +148,7 @@ func (p *Pool) enqueue(j *job) {
 		p.patient = append(p.patient, j)
 	} else {
 		p.urgent = append(p.urgent, j)
+		p.asked = time.Now()
 	}
 	if p.broken != "" { // a person asked again: so do we
 		p.broken, p.failed = "", 0
@@ -165,7 +173,7 @@ func (p *Pool) pump() {
 		switch {
 		case len(p.urgent) > 0:
 			j, p.urgent = p.urgent[0], p.urgent[1:]
-		case len(p.patient) > 0 && busy < p.width:
+		case len(p.patient) > 0 && busy < p.width && p.isCalm():
 			j, p.patient = p.patient[0], p.patient[1:]
 		default:
 			return
@@ -179,6 +187,24 @@ func (p *Pool) pump() {
 		}
 		j.payload = nil
 	}
+}
+
+// isCalm tells whether points of sweeps may begin; if not, it sees to it that
+// they do later. The caller holds the lock.
+func (p *Pool) isCalm() bool {
+	wait := p.calm - time.Since(p.asked)
+	if wait <= 0 {
+		return true
+	}
+	if p.resume == nil {
+		p.resume = time.AfterFunc(wait, func() {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.resume = nil
+			p.pump()
+		})
+	}
+	return false
 }
 
 // spawn starts a worker in a slot. The caller holds the lock.

@@ -273,3 +273,32 @@ func TestSilence(t *testing.T) {
 		}
 	})
 }
+
+// While solves are asked for, as by dragging a slider, no point of a sweep
+// begins; a moment after the last they go on.
+func TestSweepsWaitForCalm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{}
+		p := newPool(2, s.start)
+		synctest.Wait()
+		done := make(chan error, 1)
+		for range 3 {
+			if _, err := p.Do(t.Context(), request("drag"), nil); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(calm / 2)
+		}
+		begun := time.Now()
+		go func() {
+			_, err := p.Do(t.Context(), &proto.Request{Op: proto.OpSweep, Sweep: &proto.Sweep{
+				Methods: []proto.Method{{Strategy: "a"}}, Budgets: []proto.Budget{{Bytes: 1}}}}, nil)
+			done <- err
+		}()
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		if waited := time.Since(begun); waited != calm/2 {
+			t.Errorf("the point began %v after it was asked for, want %v: %v after the last solve", waited, calm/2, calm)
+		}
+	})
+}

@@ -21,7 +21,7 @@ func New(module safejs.Value) (*Pool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("no worker can be made: %w", err)
 	}
-	p := newPool(min(page.cores, 4), func(e events) (port, error) {
+	p := newPool(min(page.cores-1, 4), func(e events) (port, error) {
 		return startWorker(source, module, page.selftest, e)
 	})
 	if page.selftest {

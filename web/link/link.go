@@ -98,10 +98,7 @@ func Parse(fragment string) (l Link, notes []string) {
 		}
 		key, value, _ := strings.Cut(pair, "=")
 		if plain, err := url.PathUnescape(value); err == nil {
-			value = plain
-		} else {
-			r.note("%s: %q has a broken %%-escape; it was left out.", key, value)
-			continue
+			value = plain // otherwise the % stands for itself, as in m=60%
 		}
 		r.pair(strings.ToLower(key), value, pair)
 		if r.newer {

@@ -37,7 +37,7 @@ func (d *address) follow() {
 	d.fragment = hash
 	l, notes := link.Parse(hash)
 	c, more := choiceOf(l)
-	d.a.keep = l.Unknown
+	d.a.keep = l
 	d.a.do(state.Navigate{Choice: c, From: l.Visible.From, To: l.Visible.To})
 	if notes = append(notes, more...); len(notes) > 0 {
 		d.a.do(state.BadLink{Text: strings.Join(notes, "\n")})

@@ -11,6 +11,7 @@ import (
 	_ "memtide/engine/all"
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
+	"memtide/web/link"
 	"memtide/web/state"
 )
 
@@ -120,7 +121,7 @@ func TestZoomKeepsThePlace(t *testing.T) {
 
 func TestLinkRoundTrip(t *testing.T) {
 	s := first(t)
-	if l := linkOf(s, nil); l.String() != "v=1&p=resnet101-b32" {
+	if l := linkOf(s, link.Link{}); l.String() != "v=1&p=resnet101-b32" {
 		t.Errorf("link of the default is %q; want only the preset", l.String())
 	}
 	custom := s.Choice
@@ -134,11 +135,18 @@ func TestLinkRoundTrip(t *testing.T) {
 	args.Strategy, args.Args = argsOfSome()
 	for _, c := range []state.Choice{s.Choice, custom, device, budget, args} {
 		s.Choice = c
-		l := linkOf(s, nil)
+		l := linkOf(s, link.Link{})
 		back, notes := choiceOf(l)
 		if !back.Equal(c) || len(notes) > 0 {
 			t.Errorf("%s\n is read as %+v, notes %q\n want %+v", l.String(), back, notes, c)
 		}
+	}
+	// What nothing on the page changes is passed on.
+	s.Choice = budget
+	want := "v=1&p=resnet101-b32&m=123456789B&s=greedy&xfer=streamed&sel=B18&title=a%20title&theme=dark&later=1"
+	opened, _ := link.Parse(want)
+	if l := linkOf(s, opened); l.String() != want {
+		t.Errorf("opened with\n%s\nthe page writes\n%s", want, l.String())
 	}
 }
 

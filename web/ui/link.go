@@ -11,10 +11,11 @@ import (
 )
 
 // linkOf is the permalink of a page. Only what differs from the default is in
-// it. keep is what a link said that this version does not know.
-func linkOf(s *state.State, keep []string) link.Link {
+// it. keep is the link that the page was opened with: what nothing on the page
+// changes, and what this version does not know, is passed on.
+func linkOf(s *state.State, keep link.Link) link.Link {
 	c := s.Choice
-	l := link.Link{Preset: c.Source.Preset, Unknown: keep}
+	l := link.Link{Preset: c.Source.Preset, Title: keep.Title, Theme: keep.Theme, Selected: keep.Selected, Unknown: keep.Unknown}
 	if l.Preset == "" && s.Network != nil {
 		l.Profile = s.Network.Profile
 	}

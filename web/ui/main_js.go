@@ -38,7 +38,7 @@ type app struct {
 	pictures pictures
 	curve    curve
 	address  address
-	keep     []string // pairs of the link that are not known here
+	keep     link.Link // that the page was opened with
 	live     safejs.Value
 	said     string
 }
@@ -104,9 +104,10 @@ func (a *app) setUp() {
 func (a *app) startMessage() state.Message {
 	l, notes := link.Parse(text(global("location"), "hash"))
 	c, more := choiceOf(l)
-	a.keep = l.Unknown
+	a.keep = l
 	if l.Theme != "" {
 		a.s.View.Theme = l.Theme
+		a.applyTheme(l.Theme)
 	}
 	if notes = append(notes, more...); len(notes) > 0 {
 		a.later(func() { a.do(state.BadLink{Text: strings.Join(notes, "\n")}) })
@@ -210,7 +211,11 @@ func (a *app) draw() {
 	a.curve.settle()
 	set(get(global("document", "body"), "dataset"), "state", a.s.Phase())
 	if n := a.s.Network; n != nil {
-		set(global("document"), "title", n.Profile.Name+" – memtide")
+		title := a.keep.Title
+		if title == "" {
+			title = n.Profile.Name
+		}
+		set(global("document"), "title", title+" – memtide")
 	}
 }
 

@@ -12,7 +12,7 @@ NODE_EXEC = $(shell $(GO) env GOROOT)/lib/wasm/go_js_wasm_exec
 export MEMTIDE_DIST = $(abspath $(DIST))
 
 .DEFAULT_GOAL := help
-.PHONY: help serve build generate test test-native test-wasm test-browser check bench fuzz release clean tools chromium
+.PHONY: help serve build generate test test-native test-wasm test-browser check bench measure fuzz release clean tools chromium
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -49,6 +49,9 @@ check: tools ## format, vet, staticcheck, and that generated code is up to date
 
 bench: ## run the benchmarks, three times each
 	$(GO) test -run '^$$' -bench . -benchmem -count 3 ./engine/... ./web/draw ./wasm/serve
+
+measure: chromium build ## measure the page in Chromium: start, drag, sweep, frames
+	MEMTIDE_MEASURE=1 $(GO) test -count=1 -v -run Measure ./web/browsertest
 
 fuzz: ## fuzz every fuzz target for FUZZTIME (30s)
 	@for pkg in $$($(GO) list ./...); do \

@@ -69,7 +69,7 @@ func svg(ctx context.Context, e *env, in *input, o svgOptions) error {
 	}
 	var scene draw.Scene
 	view := draw.View{Width: float64(o.width), Cursor: draw.NoCursor, From: in.link.Visible.From, To: in.link.Visible.To}
-	draw.NewModel(in.problem(solved.Budget), solved.Trace).Page(&scene, view)
+	draw.NewModel(in.problem(solved.Budget), solved.Trace).Figure(&scene, view)
 	options := draw.SVGOptions{Standalone: true, Surface: true}
 	if name := cmp.Or(o.theme, in.link.Theme); name != "" {
 		theme := draw.Light

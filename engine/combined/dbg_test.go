@@ -1,22 +1,25 @@
 package combined
-import ("testing";"fmt";"time";"os";"runtime"
-"memtide/engine")
+import ("testing";"fmt";"time";"os";"runtime";"context"
+"memtide/engine"
+"memtide/profiles/preset")
 func TestDbg(t *testing.T) {
 	if os.Getenv("DBG")=="" {t.Skip()}
-	for _, pc := range []engine.Bytes{40,50,60,70,80} {
-		p := benchProblem(t, "lognormal_L50", pc)
-		tm := mustTerms(t, p)
-		rot, _ := engine.Lookup("rotor").Solve(p, nil, nil)
-		lim := int64(rot.Makespan)*tm.q
-		r, _ := newRest(tm, lim-tm.base[tm.n], nil)
-		for _, w := range widths {
-				t1 := time.Now()
-				s, err := search(tm, r, lim, w, 0, allTricks, nil)
-				if s == nil {fmt.Println(err); break}
-				var ms runtime.MemStats
-				runtime.ReadMemStats(&ms)
-				fmt.Printf("%d%% w %d lim %.5f best %.5f least %.5f kept %d count %d triples %d work %.2g stage %d %v %v sys %d\n", pc, w, float64(lim)/float64(tm.base[tm.n]), float64(s.best)/float64(tm.base[tm.n]), float64(s.least)/float64(tm.base[tm.n]), len(s.kept), s.count, s.f.count, float64(s.work), s.stage[len(s.stage)-1], time.Since(t1), err, ms.HeapSys>>20)
-				lim = s.best
+	names := []string{"resnet_L100","lognormal_L100","resnet_L339"}
+	if os.Getenv("DBG") == "p" { names = nil; for _, ps := range preset.All() { names = append(names, ps.ID) } }
+	for _, name := range names {
+	for _, pc := range []engine.Bytes{20,30,50,80} {
+		p := benchProblem(t, name, pc)
+		for _, mode := range []engine.Transfers{engine.Streamed, engine.Whole} {
+		p.Transfers=mode
+		t0 := time.Now()
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		sol, err := engine.Lookup("pofo").Solve(p, nil, engine.NewPoll(ctx, nil))
+		cancel()
+		var ms runtime.MemStats
+		runtime.ReadMemStats(&ms)
+		if sol == nil { fmt.Println(name, p.Chain.Chain.Len(), pc, mode, err, time.Since(t0)); continue }
+		fmt.Println(name, p.Chain.Chain.Len(), pc, mode, float64(sol.Makespan)/float64(p.Chain.Chain.ForwardTime()+p.Chain.Chain.BackTime()), "gap%", 100*float64(sol.Makespan-sol.Bound)/float64(sol.Makespan), err, time.Since(t0), ms.HeapSys>>20, len(sol.Notes))
 		}
+	}
 	}
 }

@@ -33,6 +33,7 @@ type sweep struct {
 	kept    []label   // those that were expanded
 	stage   []int16   // of kept
 	open    [][]label // of (stage, saved): labels to be expanded
+	err     error     // of the poll
 	cleaned []int     // length of open at its last cleaning
 	count   int       // of kept and open
 	work    int       // comparisons of labels so far
@@ -60,7 +61,7 @@ func (s *sweep) run() error {
 			s.open[2*i+x] = nil
 			for id := first; id < len(s.kept); id++ {
 				s.stage = append(s.stage, int16(i))
-				err := s.poll.Err()
+				err := s.err
 				if err == nil && (s.count > maxLabels || s.work > maxWork) {
 					err = errTooMany
 				}
@@ -165,6 +166,9 @@ func (s *sweep) push(id int32, i, j int, saved bool, z, costF, costB int64, keep
 }
 
 func (s *sweep) note(i int, l *label) {
+	if s.err == nil {
+		s.err = s.poll.Err()
+	}
 	restF, restB := s.until[s.n]-s.until[i-1], s.base[s.n]-s.until[s.n]-s.base[i-1]+s.until[i-1]
 	l.least = l.cost + max(restF, l.out) + max(restB, l.in)
 	if l.least >= s.best {
@@ -226,7 +230,10 @@ func (s *sweep) undominated(ls []label) []label {
 	f := newFilter(ls)
 	for x := range ls {
 		l := ls[x]
-		if l.least >= s.best || s.f.use.dominance && f.dominated(&l) {
+		if s.err == nil {
+			s.err = s.poll.Err()
+		}
+		if l.least >= s.best || s.err == nil && s.f.use.dominance && f.dominated(&l) {
 			continue
 		}
 		f.add(&l)

@@ -41,7 +41,7 @@ type spot struct {
 // corner is a point of a convex function that is linear in between.
 type corner struct{ r, cost float64 }
 
-func newRest(t *terms, slack int64, poll *engine.Poll) (*rest, error) {
+func newRest(t *terms, poll *engine.Poll) (*rest, error) {
 	r := &rest{terms: t, fwdLeft: make([]float64, t.n+2), bwdLeft: make([]float64, t.n+2), spots: make([][]spot, t.n+1), probes: make([]int, t.n+1)}
 	for i := t.n; i >= 1; i-- {
 		r.fwdLeft[i] = r.fwdLeft[i+1] + float64(t.fwd[i])
@@ -82,7 +82,7 @@ func newRest(t *terms, slack int64, poll *engine.Poll) (*rest, error) {
 			}
 		}
 	}
-	return r, r.addSequences(slack, poll)
+	return r, nil
 }
 
 // addSequences adds, for every i, what recomputation alone costs as a function of

@@ -22,11 +22,11 @@ var widths = []int{30, 300, 3000, 0}
 
 // Limits that keep the tables below 200 MB.
 const (
-	maxTriples = 4 << 20 // of 24 bytes
-	maxLabels  = 1 << 20 // of 56 bytes
+	maxTriples = 3 << 20 // of 24 bytes
+	maxLabels  = 700_000 // of 56 bytes
 	plansKept  = 6       // per search
 	thinned    = 24      // triples per segment of a search that is not exact
-	maxWork    = 2e10    // comparisons of labels, about five seconds
+	maxWork    = 6e9     // comparisons of labels, about five seconds
 )
 
 var errTooMany = errors.New("combined: more states than the memory is meant for")
@@ -37,7 +37,7 @@ var errTooMany = errors.New("combined: more states than the memory is meant for"
 func solve(t *terms, limit int64, use tricks, steps []int, poll *engine.Poll) (*optimum, error) {
 	base := t.base[t.n]
 	o := &optimum{cost: limit, bound: base, ceiling: limit}
-	r, err := newRest(t, limit-base, poll)
+	r, err := newRest(t, poll)
 	if err != nil {
 		return o, err
 	}
@@ -46,10 +46,16 @@ func solve(t *terms, limit int64, use tricks, steps []int, poll *engine.Poll) (*
 	if !use.coarse {
 		steps = []int{0}
 	}
+	sharp := false // the bounds have the costs of sequences
 	for x, width := range steps {
 		thin := 0
 		if x == 0 && width > 0 {
-			thin = thinned
+			thin = max(6, min(thinned, 1200/t.n))
+		} else if !sharp && use.volume {
+			sharp = true
+			if err := r.addSequences(o.cost-base, poll); err != nil {
+				return o, err
+			}
 		}
 		s, err := search(t, r, o.cost, width, thin, use, poll)
 		if s != nil {

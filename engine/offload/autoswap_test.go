@@ -72,7 +72,7 @@ func TestScoresByHand(t *testing.T) {
 	p := engine.NewChainProblem(c, enginetest.Device(engine.HalfDuplex), engine.Whole, 24)
 	sc := newScores(newStep(p))
 	for name, score := range map[string][2][]float64{
-		"DOA":  {sc.absence, {12 - 2 - 8, 9 - 4 - 12, 6 - 6 - 12}},
+		"DOA":  {sc.absence, {12 - 2 - 8, 9 - 4 - 12, -12}},
 		"AOA":  {sc.area, {2 * 4, -7.0 / 6, -2}},
 		"WDOA": {sc.excess, {3 * 4, 0, 0}}, // B_2 needs 28, all others at most 24
 	} {

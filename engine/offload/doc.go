@@ -8,4 +8,13 @@
 // F_i and B_i, i = 0..n-1, are the operations of stage i+1. A strategy chooses a
 // set of the x_i; NewPlan finds the best ordered schedule of a set and what it
 // costs, Plan.Schedule writes it down.
+//
+// Strategies: greedy, dynprog (Algorithm 1), vdnnthreshold and autoswap choose a
+// set; offloadsearch looks for the best one; tflms has schedules of its own, and
+// offloadexact tries every order of transfers on small chains.
+//
+// What they share: model evaluates sets without building plans, under three
+// rules for when bytes are gone; search is a local search over sets; labels is
+// Algorithm 1 by label setting; frontier proves which set is the best one for
+// the transfers that the problem has; remainder bounds what is undecided.
 package offload

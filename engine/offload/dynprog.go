@@ -86,7 +86,7 @@ func bestFluidSet(s *step, poll *engine.Poll) *FluidOptimum {
 	}
 	m := newModel(s, fluid)
 	least := int64(m.nanoseconds(m.relax())) * m.tick // step times are whole nanoseconds
-	sr := newSearch(m, firstValues(s.size, m.excess), least, fluidEvaluations, poll)
+	sr := newSearch(m, firstValues(s.size, m.excess), least, fluidEvaluations*100/max(100, s.n), poll)
 	sr.steepest()
 	sr.lighten(labelWeight)
 	best := newLabels(m, sr.best, true, tieWork, poll)

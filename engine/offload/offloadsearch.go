@@ -16,11 +16,12 @@ var offloadSearch = &engine.Strategy{
 	Doc: `Looks for the set of activations whose schedule is the fastest one with the transfers that the device has.
 
 Paper 000 chooses the set with transfers in mind that give and take room byte by
-byte. Frameworks copy whole tensors. This method evaluates whole schedules: from
-the greedy set and that of Algorithm 1 it changes one activation, or exchanges
-two, as long as that helps, then starts again from a disturbed best set. A
-branch and bound over all sets proves the result where it finishes; otherwise
-the set is the best one found. It is ours; no paper has it.`,
+byte. Frameworks copy whole tensors. This method evaluates the schedules that
+follow: from the greedy set it changes one activation, or exchanges two, as long
+as that helps, then starts again from a disturbed best set. A search through all
+sets, which leaves out what cannot be the best, proves the result where it
+finishes; otherwise the set is the best one found, and the bound says how much
+faster another one could be. It is ours; no paper has it.`,
 	Class: engine.MayOffload,
 	Cites: []engine.Cite{paper000("3.2 and 4: the schedule of a set")},
 	Params: []engine.Param{
@@ -31,12 +32,12 @@ the set is the best one found. It is ours; no paper has it.`,
 	Solve: solveOffloadSearch,
 }
 
-// The branch and bound runs twice: briefly before the local search, which small
-// problems do not need, and for longer after it.
+// How many comparisons the proof may make: before the local search, which then
+// need not run, and after it.
 const (
-	branchesBefore = 20_000
-	branchesAfter  = 300_000
-	maxBranchDepth = 500 // values; deeper recursion is not good for a browser
+	workBefore = 10_000_000
+	workAfter  = 20_000_000
+	maxProof   = 1000 // stages: the tables of the proof grow with the square
 )
 
 func solveOffloadSearch(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
@@ -71,28 +72,23 @@ func bestSet(s *step, seed uint64, evaluations int, poll *engine.Poll) bestFound
 		ideal.coarsen()
 		m.overF, m.overB, m.excess = ideal.overF, ideal.overB, ideal.excess
 	}
-	floor := int64(ideal.nanoseconds(ideal.relax()))
-	sr := newSearch(m, set, floor, evaluations, poll)
+	least := int64(ideal.nanoseconds(ideal.relax()))
+	sr := newSearch(m, set, least, evaluations, poll)
 	sr.steepest()
-	found := func(proven bool) bestFound {
-		least := floor
-		if proven {
-			least = sr.value
-		}
-		return bestFound{set: sr.best, proven: proven, least: time.Duration(least), evaluations: evaluations - max(0, sr.left)}
-	}
-	branched := func(branches int) bool {
-		if s.n > maxBranchDepth {
+	prove := func(work int) bool {
+		if s.n > maxProof {
 			return false
 		}
-		b := newBranch(m, ideal, sr.best, sr.value, branches, poll)
-		done := b.run()
-		sr.best, sr.value = b.best, b.value
+		f := newFrontier(m, ideal, sr.best, sr.value, work, poll)
+		done := f.run()
+		sr.best, sr.value = f.best, f.value
+		least = max(least, min(f.least, f.value))
 		return done
 	}
-	if sr.value <= floor || branched(branchesBefore) {
-		return found(true)
+	proven := sr.value <= least || prove(workBefore)
+	if !proven {
+		sr.iterate(rand.New(rand.NewPCG(seed, 0)))
+		proven = sr.value <= least || prove(workAfter)
 	}
-	sr.iterate(rand.New(rand.NewPCG(seed, 0)))
-	return found(sr.value <= floor || branched(branchesAfter))
+	return bestFound{set: sr.best, proven: proven, least: time.Duration(least), evaluations: evaluations - max(0, sr.left)}
 }

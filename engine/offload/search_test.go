@@ -121,40 +121,72 @@ func TestFluidOptimumExhaustive(t *testing.T) {
 	}
 }
 
-// TestBranchExhaustive holds the branch and bound against all sets, from a set
-// that is far from optimal, so that its bounds have to be right.
-func TestBranchExhaustive(t *testing.T) {
-	better := 0
-	for seed := range uint64(1500) {
+// TestFrontierExhaustive holds the proof of offloadsearch against all sets, for
+// both ways to transfer, from a set that is far from optimal, so that its bounds
+// have to be right; half of the time with amounts raised to whole values.
+func TestFrontierExhaustive(t *testing.T) {
+	better, raised := 0, 0
+	for seed := range uint64(2500) {
 		for _, mode := range []engine.Transfers{engine.Whole, engine.Streamed} {
 			p := randomProblem(seed, enginetest.Shape{MaxStages: 10}, mode)
 			s := newStep(p)
-			m := newModel(s, rule(mode))
+			m, ideal := newModel(s, rule(mode)), newModel(s, fluid)
 			best := int64(never)
 			for mask := range 1 << s.n {
 				best = min(best, m.time(fromMask(s.n, mask)))
 			}
 			all := fromMask(s.n, 1<<s.n-1)
-			from := m.time(all)
-			ideal := newModel(s, fluid)
+			from, plain := m.time(all), ideal.relax()
 			if m.rule == whole && seed%2 == 0 {
 				ideal.coarsen()
-				m.coarsen()
+				m.overF, m.overB, m.excess = ideal.overF, ideal.overB, ideal.excess
+				if m.time(all) != from {
+					t.Fatalf("seed %d: raising amounts changes a step time from %d to %d", seed, from, m.time(all))
+				}
 			}
-			if floor := ideal.nanoseconds(ideal.relax()); int64(floor) > best {
-				t.Fatalf("seed %d %v budget %d: at least %d, the best set takes %d\n%s", seed, mode, p.Budget, floor, best, enginetest.Dump(p.Chain.Chain))
+			if ideal.relax() > plain {
+				raised++
 			}
-			b := newBranch(m, ideal, all, from, 1<<30, nil)
-			if !b.run() || b.value != best || m.time(b.best) != best {
-				t.Fatalf("seed %d %v budget %d rates %d, %d: got %d, want %d\n%s", seed, mode, p.Budget, p.Device.ToHost, p.Device.ToDev, b.value, best, enginetest.Dump(p.Chain.Chain))
+			f := newFrontier(m, ideal, all, from, 1<<40, nil)
+			floor := int64(ideal.nanoseconds(ideal.relax()))
+			if !f.run() || f.value != best || m.time(f.best) != best || f.least != best || floor > best {
+				t.Fatalf("seed %d %v budget %d rates %d, %d: got %d, at least %d (relaxed %d); want %d\n%s", seed, mode, p.Budget,
+					p.Device.ToHost, p.Device.ToDev, f.value, f.least, floor, best, enginetest.Dump(p.Chain.Chain))
 			}
 			if best < from {
 				better++
 			}
 		}
 	}
-	if better < 500 {
-		t.Errorf("only %d cases had to be improved: the generator is off", better)
+	t.Logf("%d improved, %d bounds raised", better, raised)
+	if better < 500 || raised < 100 {
+		t.Errorf("only %d cases had to be improved, and %d bounds are raised: the generator is off", better, raised)
+	}
+}
+
+// TestFrontierStopped: when its work is used up, what it says is still true.
+func TestFrontierStopped(t *testing.T) {
+	stopped := 0
+	for seed := range uint64(300) {
+		p := randomProblem(seed, enginetest.Shape{MinStages: 6, MaxStages: 10}, engine.Whole)
+		s := newStep(p)
+		m, ideal := newModel(s, whole), newModel(s, fluid)
+		best := int64(never)
+		for mask := range 1 << s.n {
+			best = min(best, m.time(fromMask(s.n, mask)))
+		}
+		all := fromMask(s.n, 1<<s.n-1)
+		f := newFrontier(m, ideal, all, m.time(all), 20, nil)
+		if f.run() {
+			continue
+		}
+		stopped++
+		if f.least > best || f.value < best || m.time(f.best) != f.value {
+			t.Fatalf("seed %d: stopped, says at least %d and found %d; the best is %d", seed, f.least, f.value, best)
+		}
+	}
+	if stopped < 50 {
+		t.Errorf("only %d were stopped", stopped)
 	}
 }
 

@@ -28,6 +28,9 @@ the other methods.`,
 	Solve: solveTFLMS,
 }
 
+// maxAhead is how long a chain may be: the work grows with the third power.
+const maxAhead = 1000
+
 func solveTFLMS(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
 	if _, err := engine.Lookup("tflms").Parse(args); err != nil {
 		return nil, err
@@ -38,6 +41,9 @@ func solveTFLMS(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine
 	}
 	if err := poll.Err(); err != nil {
 		return nil, err
+	}
+	if s.n > maxAhead {
+		return nil, fmt.Errorf("%w: the network has %d stages; every number of tensors is tried with every distance for %d at most", engine.ErrUnsupported, s.n, maxAhead)
 	}
 	found := bestAhead(s, poll)
 	switch {

@@ -1,130 +1,199 @@
 package remat
 
-// contexts bound from below what a schedule has paid, and will pay elsewhere,
-// when it stands before stage s with m left and is to run the stages up to t.
+// contexts bound from below what a schedule pays elsewhere when it stands
+// before stage s with m left and is to run the stages up to t: what it has paid
+// to come here, and what it is going to pay for the stages after t.
 //
 // For t = n that is the frontier. A state (s,t) with t < n lies in the left
-// part of a split before t+1 at some stage p <= s, which has paid U(p,t+1) and
-// whose right part starts at t+1 with what was left at p. Rows are computed for
-// descending s, so all rows that start at t+1 are known when those of t begin.
+// part of a split before t+1 at some stage p <= s. That split has paid U(p,t+1),
+// and its right part starts at t+1 with what was left at p. Rows are computed
+// for descending s, so all rows that start at t+1 are known when those that end
+// at t begin, and say what the right part costs at least.
 type contexts[T unit] struct {
-	front *frontier[T]
-	rest  [][]T // rest[j][cell]: least cost of all that is right of a split before j by someone with m in this cell
-	of    []*frontier[T]
-	slabs [][]T // the costs of each t
-	tops  [][]T // scratch
+	front *frontier[T] // with as many cells as the contexts
+	rest  [][]T        // rest[j][cell]: least cost of what is right of a split before j by one who has m in this cell
+	of    []outer[T] // by t
+	work  []arrival[T] // of the t that is being built, by stage and cell
 }
 
-// contextShare is the share of one forward pass from which on a limit leaves so
-// much in the table that contexts are worth their time.
-const contextShare = 12
+// outer is the bound for one t and all stages from first on.
+type outer[T unit] struct {
+	first int
+	cost  []T // of first, first+1, ..., cell by cell
+	most  []T // by stage less first; -1: no schedule within the limit stands there
+}
 
-const contextCells = 256
+// arrival is the least cost and the largest m with which a cell is reached.
+type arrival[T unit] struct{ cost, top T }
+
+// contextCells bounds the number of cells. contextShare is the share of one
+// forward pass from which on a limit leaves so much in the table that contexts
+// are worth their time.
+const (
+	contextCells = 256
+	contextShare = 8
+)
 
 func newContexts[T unit](n int, room T) *contexts[T] {
-	c := &contexts[T]{front: newFrontier[T](n, room, min(contextCells, n)), rest: make([][]T, n+2), of: make([]*frontier[T], n+1)}
-	cells := len(c.front.cost[0])
-	all := make([]T, (n+2)*cells)
+	c := &contexts[T]{front: newFrontier[T](n, room, min(contextCells, n)), rest: make([][]T, n+1), of: make([]outer[T], n)}
+	cells := c.cells()
+	all := make([]T, (n+1)*cells)
 	for j := range c.rest {
 		c.rest[j], all = all[:cells], all[cells:]
-	}
-	c.tops = make([][]T, n+1)
-	for s := range c.tops {
-		c.tops[s] = make([]T, cells)
-	}
-	c.slabs = make([][]T, n)
-	for t := 1; t < n; t++ {
-		c.of[t] = &frontier[T]{shift: c.front.shift, cost: make([][]T, t+1), top: c.tops, most: make([]T, t+1)}
 	}
 	return c
 }
 
-// finish is called when all rows that start at j are known.
+func (c *contexts[T]) cells() int { return len(c.front.cost[0]) }
+
+// begin forgets all contexts and builds the frontier they start from.
+func (c *contexts[T]) begin(x *table[T]) error { return c.front.build(x) }
+
+// finish is to be called when all rows that start at j are known, for
+// descending j: it builds the contexts of the states that end before j.
 func (c *contexts[T]) finish(x *table[T], j int) error {
 	rest := c.rest[j]
-	inf := never[T]()
 	for i := range rest {
-		rest[i] = inf
+		rest[i] = x.inf
 	}
 	for t := j; t <= x.n; t++ {
 		if t < x.n && x.till[t+1]-x.until[j] > x.limit {
 			t = x.n
 		}
-		w := x.row(j, t)
-		if len(w) == 0 {
+		if w := x.row(j, t); len(w) > 0 {
+			c.lower(x, rest, w, j, t)
+		}
+	}
+	return c.build(x, j-1)
+}
+
+// lower takes a right part (j,t) into account; if t < n, the split itself is in
+// a left part, and the same holds for what is right of that.
+func (c *contexts[T]) lower(x *table[T], rest []T, w []step[T], j, t int) {
+	var after []T
+	var u T
+	if t < x.n {
+		after, u = c.rest[t+1][:len(rest)], x.till[t+1]-x.until[j]
+	}
+	k := -1
+	m := -x.in[j] - 1 // the most that a cell leaves for the right part
+	for i := range rest {
+		m += 1 << c.front.shift
+		for k+1 < len(w) && w[k+1].m <= m {
+			k++
+		}
+		if k < 0 {
 			continue
 		}
-		k := -1
-		for i := range rest {
-			m := (T(i)+1)<<c.front.shift - 1 - x.in[j]
-			for k+1 < len(w) && w[k+1].m <= m {
-				k++
-			}
-			if k < 0 {
+		v := w[k].v
+		if after != nil {
+			if after[i] > x.limit {
 				continue
 			}
-			v := w[k].v
-			if t < x.n {
-				r := c.rest[t+1][i]
-				if r > x.limit {
-					continue
-				}
-				v += x.till[t+1] - x.until[j] + r
-			}
-			rest[i] = min(rest[i], v)
+			v += u + after[i]
 		}
+		rest[i] = min(rest[i], v)
 	}
-	if j > 1 {
-		return c.build(x, j-1)
-	}
-	return nil
 }
 
 // build finds the contexts of the states that end at t.
 func (c *contexts[T]) build(x *table[T], t int) error {
-	f := c.of[t]
-	inf := never[T]()
-	rest := c.rest[t+1]
-	first := t
-	for first > 1 && x.till[t+1]-x.until[first-1] <= x.limit {
-		first--
+	of, cells, shift := &c.of[t], c.cells(), c.front.shift
+	of.first = t
+	for of.first > 1 && x.till[t+1]-x.until[of.first-1] <= x.limit {
+		of.first--
 	}
-	for s := 1; s < first; s++ {
-		f.most[s] = -1
+	count := t - of.first + 1
+	if cap(c.work) < count*cells {
+		c.work = make([]arrival[T], count*cells)
 	}
-	cells := len(rest)
-	if need := (t - first + 1) * cells; cap(c.slabs[t]) < need {
-		c.slabs[t] = make([]T, need)
+	if cap(of.cost) < count*cells {
+		of.cost = make([]T, count*cells)
 	}
-	slab := c.slabs[t][:cap(c.slabs[t])]
-	for s := first; s <= t; s++ {
-		f.cost[s], slab = slab[:cells], slab[cells:]
-		f.most[s] = -1
-		for i := range f.cost[s] {
-			f.cost[s][i], f.top[s][i] = inf, -1
-		}
+	if cap(of.most) < count {
+		of.most = make([]T, count)
 	}
-	for s := first; s <= t; s++ {
-		u := x.till[t+1] - x.until[s]
-		if u <= x.limit {
-			for i, m := range c.front.top[s] {
-				if m >= 0 && rest[i] <= x.limit {
-					if v := c.front.cost[s][i] + u + rest[i]; v <= x.limit {
-						f.reach(s, m, v)
-					}
-				}
+	of.cost, of.most = of.cost[:count*cells], of.most[:count]
+	for k := range count {
+		if top := c.front.most[of.first+k]; top >= 0 {
+			work := c.work[k*cells:][:top>>shift+1]
+			for i := range work {
+				work[i] = arrival[T]{x.inf, -1}
 			}
 		}
-		f.settle(s)
-		for i := len(f.cost[s]) - 1; i >= 0; i-- {
-			if f.top[s][i] < 0 {
-				continue
-			}
-			if err := x.poll.Err(); err != nil {
-				return err
-			}
-			f.expand(x, s, t, f.top[s][i], f.cost[s][i])
+	}
+	for k := range count {
+		of.most[k] = -1
+		if c.front.most[of.first+k] < 0 {
+			continue
 		}
+		if err := x.poll.Err(); err != nil {
+			return err
+		}
+		c.settle(x, of, t, of.first+k)
 	}
 	return nil
+}
+
+// settle goes through the cells of stage s from the top, like frontier.settle,
+// and goes on from those that no cell above dominates.
+func (c *contexts[T]) settle(x *table[T], of *outer[T], t, s int) {
+	cells, shift := c.cells(), c.front.shift
+	k := s - of.first
+	count := int(c.front.most[s]>>shift) + 1
+	work, cost := c.work[k*cells:][:count], of.cost[k*cells:][:count]
+	from, top := c.front.cost[s][:count], c.front.top[s][:count]
+	rest := c.rest[t+1][:count]
+	u := x.till[t+1] - x.until[s]
+	best := x.inf
+	for i := count - 1; i >= 0; i-- {
+		at := work[i]
+		if top[i] >= 0 && rest[i] <= x.limit {
+			if v := from[i] + u + rest[i]; v <= x.limit {
+				at.cost, at.top = min(at.cost, v), max(at.top, top[i])
+			}
+		}
+		if at.cost >= best {
+			cost[i] = best
+			continue
+		}
+		best = at.cost
+		cost[i] = best
+		if of.most[k] < 0 {
+			of.most[k] = at.top
+		}
+		c.expand(x, of, t, s, at)
+	}
+}
+
+// expand goes on from s: F_all^s, or F_ck^s and a split before j.
+func (c *contexts[T]) expand(x *table[T], of *outer[T], t, s int, at arrival[T]) {
+	cells, shift := c.cells(), c.front.shift
+	work := c.work[(s-of.first)*cells:]
+	if left := at.top - x.saved[s]; !x.lean && s < t && left >= 0 {
+		to := &work[cells+int(left>>shift)]
+		to.cost, to.top = min(to.cost, at.cost), max(to.top, left)
+	}
+	base := x.limit - at.cost + x.until[s]
+	till, in := x.till[s+1:t+1], x.in[s+1:t+1]
+	row := 0
+	for i, u := range till {
+		if u > base {
+			break
+		}
+		row += cells
+		if left := at.top - in[i]; left >= 0 {
+			v := at.cost + u - x.until[s]
+			to := &work[row+int(left>>shift)]
+			to.cost, to.top = min(to.cost, v), max(to.top, left)
+		}
+	}
+}
+
+// highest is the largest m with which s is reached within the limit; -1: none.
+func (of *outer[T]) highest(s int) T {
+	if s < of.first {
+		return -1
+	}
+	return of.most[s-of.first]
 }

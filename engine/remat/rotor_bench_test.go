@@ -16,7 +16,7 @@ import (
 // benchChains are the synthetic chains of the shared data; their arrays have
 // the loss as the last entry. Where the data is absent, random chains of the
 // same lengths take their place.
-var benchChains = []string{"resnet_L50", "lognormal_L50", "resnet_L100", "lognormal_L100", "resnet_L200", "lognormal_L200", "resnet_L339", "lognormal_L339"}
+var benchChains = []string{"resnet_L20", "lognormal_L20", "resnet_L50", "lognormal_L50", "resnet_L100", "lognormal_L100", "resnet_L200", "lognormal_L200", "resnet_L339", "lognormal_L339"}
 
 func benchChain(name string) (*engine.Chain, error) {
 	data, err := os.ReadFile("../../../shared/data/chains/" + name + ".json")
@@ -55,6 +55,19 @@ func benchChain(name string) (*engine.Chain, error) {
 }
 
 func BenchmarkRotor(b *testing.B) {
+	benchTerms(b, rotorTerms)
+}
+
+func BenchmarkRevolve(b *testing.B) {
+	benchTerms(b, leanTerms)
+}
+
+// BenchmarkSlots counts in 500 slots, as published.
+func BenchmarkSlots(b *testing.B) {
+	benchTerms(b, func(c *engine.Chain, budget engine.Bytes) *terms { return slotTerms(c, budget, 500) })
+}
+
+func benchTerms(b *testing.B, terms func(*engine.Chain, engine.Bytes) *terms) {
 	for _, name := range benchChains {
 		c, err := benchChain(name)
 		if err != nil {
@@ -65,7 +78,7 @@ func BenchmarkRotor(b *testing.B) {
 				budget := c.StoreAllPeak() / 100 * percent
 				b.ReportAllocs()
 				for b.Loop() {
-					o, err := solve(newTerms(c, budget, outputCounted), allTricks, nil)
+					o, err := solve(terms(c, budget), allTricks, nil)
 					if err != nil {
 						b.Skip("the chain does not fit")
 					}
@@ -78,7 +91,7 @@ func BenchmarkRotor(b *testing.B) {
 
 // BenchmarkSweep draws a curve of 40 budgets, with shared work and without.
 func BenchmarkSweep(b *testing.B) {
-	for _, name := range []string{"resnet_L50", "lognormal_L50", "resnet_L100", "lognormal_L100", "resnet_L200", "lognormal_L200"} {
+	for _, name := range []string{"resnet_L20", "lognormal_L20", "resnet_L50", "lognormal_L50", "resnet_L100", "lognormal_L100", "resnet_L200", "lognormal_L200"} {
 		c, err := benchChain(name)
 		if err != nil {
 			b.Fatal(err)

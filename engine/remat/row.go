@@ -4,10 +4,11 @@ package remat
 type builder[T unit] struct {
 	*table[T]
 	s, t  int
-	mids  T            // max of mid over s+1..t-1
-	none  T            // m_none(s,t)
-	wide  *frontier[T] // contexts of t; nil if there are none
-	lift  T
+	mids  T         // max of mid over s+1..t-1
+	none  T         // m_none(s,t)
+	wide  []T       // contexts of (s,t) by cell; nil if there are none
+	shift uint      // cell = m >> shift
+	lift  T         // what slack counts, and the contexts too
 	top   T         // the largest m of interest
 	slack T         // values above slack-cost(s,m) are of no interest
 	w     []step[T] // the row so far
@@ -58,13 +59,14 @@ func (b *builder[T]) look(t int) {
 	}
 	b.top = b.front.highest(b.s, b.slack)
 	if b.around != nil {
-		b.wide = b.around.of[t]
-		b.lift = b.slack - b.limit
-		if b.wide.most[b.s] < 0 {
-			b.top = -1
+		of := &b.around.of[t]
+		if b.top = min(b.top, of.highest(b.s)); b.top < 0 {
 			return
 		}
-		b.top = min(b.top, b.wide.highest(b.s, b.limit))
+		cells := b.around.cells()
+		b.wide = of.cost[(b.s-of.first)*cells:][:cells]
+		b.shift = b.around.front.shift
+		b.lift = b.slack - b.limit
 	}
 }
 
@@ -72,7 +74,7 @@ func (b *builder[T]) look(t int) {
 func (b *builder[T]) dear(m T) T {
 	c := b.front.cost[b.s][m>>b.front.shift]
 	if b.wide != nil {
-		c = max(c, b.wide.cost[b.s][m>>b.wide.shift]+b.lift)
+		c = max(c, b.wide[m>>b.shift]+b.lift)
 	}
 	return c
 }

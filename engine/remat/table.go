@@ -178,7 +178,7 @@ func (x *table[T]) fill(limit T) (found bool, err error) {
 			x.spare = newContexts[T](x.n, x.room)
 		}
 		x.around = x.spare
-		if err := x.around.front.build(x); err != nil {
+		if err := x.around.begin(x); err != nil {
 			return false, err
 		}
 	}

@@ -4,7 +4,6 @@ package browsertest
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -267,48 +266,4 @@ func TestCutLink(t *testing.T) {
 	if got := Eval[string](cut, "alertText()"); !strings.Contains(got, "cut") {
 		t.Errorf("a cut link says %q; want that it was cut", got)
 	}
-}
-
-// TestBudgetDrag measures how long after a movement of the slider its schedule
-// is on screen, and the longest time for which input was blocked, while the
-// curve is being computed and when it is not. The figures are logged: they
-// belong to a report, not to a pass or fail.
-func TestBudgetDrag(t *testing.T) {
-	p := settledPage(t, "")
-	curveBegun(p)
-	dragBudget(t, p, "beside the sweep", 0)
-	Eval[bool](p, `document.querySelector('[data-do="stop-sweep"]').click(); true`)
-	p.Wait(`document.querySelector(".curve-status progress").hidden`, 5*time.Second)
-	time.Sleep(time.Second) // until the workers that were ended have been replaced
-	dragBudget(t, p, "alone", 0.006)
-}
-
-// dragBudget moves the slider forty times. Budgets that were solved before come
-// from a cache, so every run needs a shift of its own.
-func dragBudget(t *testing.T, p *Page, name string, shift float64) {
-	t.Helper()
-	type figures struct {
-		Latency []float64
-		Blocked float64
-	}
-	got := Eval[figures](p, fmt.Sprintf(`(async () => {
-		const out = {Latency: [], Blocked: 0};
-		let last = performance.now(), on = true;
-		(function tick() { const n = performance.now(); out.Blocked = Math.max(out.Blocked, n - last); last = n; if (on) setTimeout(tick, 0); })();
-		const max = Number(byID("budget").max);
-		const label = () => document.querySelector("dl.numbers dt").textContent;
-		for (let i = 0; i < 40; i++) {
-			const at = Math.round(max * (%g + 0.25 + 0.6 * ((i * 17) %% 40) / 40)), old = label(), start = performance.now();
-			control("budget", at, "input");
-			while (label() === old && performance.now() - start < 2000) await new Promise(r => setTimeout(r, 1));
-			out.Latency.push(performance.now() - start);
-			await new Promise(r => setTimeout(r, 120));
-		}
-		on = false;
-		return out;
-	})()`, shift))
-	slices.Sort(got.Latency)
-	n := len(got.Latency)
-	t.Logf("%s: budget to schedule on screen median %.0f ms, 95th percentile %.0f ms; input blocked at most %.0f ms",
-		name, got.Latency[n/2], got.Latency[n*95/100], got.Blocked)
 }

@@ -1,0 +1,136 @@
+//go:build !js
+
+package browsertest
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The measurements of this file are for people: they are logged, not judged,
+// because what they find depends on the machine. `make measure` runs them.
+
+func measuring(t *testing.T) {
+	t.Helper()
+	if os.Getenv("MEMTIDE_MEASURE") == "" {
+		t.Skip("a measurement: make measure runs it")
+	}
+}
+
+// quantiles are the median and the 95th percentile of times in milliseconds.
+func quantiles(ms []float64) string {
+	slices.Sort(ms)
+	n := len(ms)
+	if n == 0 {
+		return "nothing measured"
+	}
+	return fmt.Sprintf("median %.1f ms, 95th percentile %.1f ms, most %.1f ms", ms[n/2], ms[n*95/100], ms[n-1])
+}
+
+// How long after its navigation the page shows a picture and the live schedule.
+func TestMeasureStart(t *testing.T) {
+	measuring(t)
+	p := Open(t, "")
+	p.Wait(untilReady, 30*time.Second)
+	report := func(name string) {
+		t.Logf("%s start: first paint %.0f ms, schedule ready about %.0f ms", name,
+			Eval[float64](p, `performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0`),
+			Eval[float64](p, `performance.now()`))
+	}
+	report("cold")
+	for range 3 {
+		Eval[bool](p, `location.reload(); true`)
+		time.Sleep(50 * time.Millisecond)
+		p.Wait(untilReady, 30*time.Second)
+		report("warm")
+	}
+}
+
+// How long after a movement of the slider its schedule is on screen, and for
+// how long input was blocked at most, beside the sweep and without it.
+func TestMeasureDrag(t *testing.T) {
+	measuring(t)
+	p := settledPage(t, "")
+	curveBegun(p)
+	dragBudget(t, p, "beside the sweep", 0)
+	Eval[bool](p, `document.querySelector('[data-do="stop-sweep"]').click(); true`)
+	p.Wait(`document.querySelector(".curve-status progress").hidden`, 5*time.Second)
+	time.Sleep(time.Second) // until the workers that were ended have been replaced
+	dragBudget(t, p, "alone", 0.006)
+	dragBudget(t, p, "alone", 0.012)
+}
+
+// dragBudget moves the slider forty times. Budgets that were solved before come
+// from a cache, so every run needs a shift of its own.
+func dragBudget(t *testing.T, p *Page, name string, shift float64) {
+	t.Helper()
+	type figures struct{ Latency, Blocked []float64 }
+	got := Eval[figures](p, fmt.Sprintf(`(async () => {
+		const out = {Latency: [], Blocked: []};
+		let last = performance.now(), on = true;
+		(function tick() { const n = performance.now(); out.Blocked.push(n - last); last = n; if (on) setTimeout(tick, 0); })();
+		const max = Number(byID("budget").max);
+		const label = () => document.querySelector("dl.numbers dt").textContent;
+		for (let i = 0; i < 40; i++) {
+			const at = Math.round(max * (%g + 0.25 + 0.6 * ((i * 17) %% 40) / 40)), old = label(), start = performance.now();
+			control("budget", at, "input");
+			while (label() === old && performance.now() - start < 2000) await new Promise(r => setTimeout(r, 1));
+			out.Latency.push(performance.now() - start);
+			await new Promise(r => setTimeout(r, 120));
+		}
+		on = false;
+		out.Blocked = out.Blocked.filter(ms => ms > 20); // the longer ones are of interest
+		return out;
+	})()`, shift))
+	t.Logf("%s: budget to schedule on screen %s; input blocked for over 20 ms %d times: %s",
+		name, quantiles(got.Latency), len(got.Blocked), quantiles(got.Blocked))
+}
+
+// How long the curve of every strategy takes, and when its first point is there.
+func TestMeasureSweep(t *testing.T) {
+	measuring(t)
+	p := settledPage(t, "")
+	start := time.Now()
+	p.Wait(`document.querySelector(".curve-status progress").value > 0`, time.Minute)
+	t.Logf("first points of the curve %v after the schedule", time.Since(start).Round(time.Millisecond))
+	p.Wait(`document.querySelector(".curve-status progress").hidden`, 5*time.Minute)
+	t.Logf("the whole curve: %v after the schedule (%s)", time.Since(start).Round(time.Millisecond), Eval[string](p, `byID("sweep").textContent.replace(/\s+/g, " ")`))
+}
+
+// How long frames take while about 80,000 slices are zoomed and panned: a chain
+// of 19,999 layers whose activations are offloaded.
+func TestMeasureFrames(t *testing.T) {
+	measuring(t)
+	p := settledPage(t, "#v=1&p=resnet50-b32&s=greedy&m=50%")
+	var csv strings.Builder
+	csv.WriteString("name,forward_s,backward_s,output_bytes,saved_bytes\n")
+	for i := range 19_999 {
+		fmt.Fprintf(&csv, "layer%d,%.6f,%.6f,%d,%d\n", i, 1e-6*float64(50+i*7919%450), 1e-6*float64(100+i*104729%800), 65536*(1+i%40), 131072*(1+i%40))
+	}
+	start := time.Now()
+	Eval[bool](p, fmt.Sprintf("drop('big.csv', %q); true", csv.String()))
+	p.Wait(`document.title.startsWith("big") && document.body.dataset.state === "ready"`, 2*time.Minute)
+	t.Logf("19,999 layers on screen %v after they were dropped: %s", time.Since(start).Round(time.Millisecond), Eval[string](p, `document.querySelector('[data-testid="table"]')?.textContent ?? ""`))
+	Eval[bool](p, `document.querySelector('[data-do="stop-sweep"]')?.click(); true`)
+	time.Sleep(time.Second)
+	for _, c := range []struct{ name, step string }{
+		{"zoom in and out", `wheel(i % 60 < 30 ? -120 : 120)`},
+		{"pan, zoomed in", `(i === 0 && [...Array(12)].forEach(() => wheel(-120)), key(i % 40 < 20 ? "KeyD" : "KeyA"))`},
+	} {
+		frames := Eval[[]float64](p, fmt.Sprintf(`(async () => {
+			const e = byID("timeline").querySelector(".paint"), b = e.getBoundingClientRect();
+			const wheel = (dy) => e.dispatchEvent(new WheelEvent("wheel", {bubbles: true, cancelable: true, ctrlKey: true, deltaY: dy, clientX: b.left + b.width * 0.4, clientY: b.top + b.height / 2}));
+			const key = (code) => document.body.dispatchEvent(new KeyboardEvent("keydown", {bubbles: true, cancelable: true, code, key: code.slice(3).toLowerCase()}));
+			const frame = () => new Promise(requestAnimationFrame);
+			const out = [];
+			let last = await frame();
+			for (let i = 0; i < 180; i++) { %s; const n = await frame(); out.push(n - last); last = n; }
+			return out;
+		})()`, c.step))
+		t.Logf("%s: frames %s", c.name, quantiles(frames))
+	}
+}

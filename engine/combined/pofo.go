@@ -10,9 +10,10 @@ import (
 	_ "memtide/engine/remat" // rotor is the first upper bound, and what is left when time is over
 )
 
-// maxStages bounds the tables, whose size is at least the square of the length of
-// the chain.
-const maxStages = 1000
+// maxStages bounds the tables that are made before anything is known: they take
+// about 180 bytes times the square of the length of the chain, 65 MB at most. What
+// grows with the sizes is bounded by maxTriples and maxLabels.
+const maxStages = 600
 
 func init() {
 	engine.Register(&engine.Strategy{
@@ -97,20 +98,35 @@ func solvePofo(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.
 	if problem != nil {
 		return nil, problem
 	}
+	if err != nil && sol != nil {
+		sol.Notes = append(sol.Notes, "Out of time: the search was not finished.")
+	}
 	return sol, err
 }
 
-// optimize finds the best plan. Without an upper bound, a rising limit finds one.
+// optimize finds the best plan. What recomputation alone takes is the first upper
+// bound. Where it does not fit, a narrow search has one: every label that it keeps
+// can be gone on from, for some plan fits.
 func optimize(t *terms, rotor *engine.Solution, poll *engine.Poll) (*optimum, error) {
 	if rotor != nil {
 		return solve(t, int64(rotor.Makespan)*t.q, allTricks, widths, poll)
 	}
-	for extra := t.base[t.n]/4 + 1; ; extra *= 2 {
-		o, err := solve(t, t.base[t.n]+extra, allTricks, widths, poll)
-		if err != nil || len(o.plans) > 0 || o.note != "" || extra > tooLong {
-			return o, err
-		}
+	none := &optimum{cost: tooLong, bound: t.base[t.n], ceiling: tooLong}
+	r, err := newRest(t, poll)
+	if err != nil {
+		return none, err
 	}
+	s, err := search(t, r, tooLong, narrowest, thinnest, allTricks, poll)
+	if err != nil {
+		return none, err
+	}
+	if s.last < 0 {
+		panic("combined: some plan fits, and the narrow search has found none")
+	}
+	first := s.plan(s.last)
+	o, err := solve(t, s.best, allTricks, widths, poll)
+	o.plans = append([][]segment{first}, o.plans...)
+	return o, err
 }
 
 // choose is the solution: the best of the plans as they run, or rotor's schedule.
@@ -131,7 +147,7 @@ func choose(p *engine.Problem, t *terms, o *optimum, rotor *engine.Solution, ove
 		return nil, nil
 	case best == nil || rotor != nil && rotor.Makespan <= best.makespan:
 		sol.Schedule, sol.Makespan, sol.Peak = rotor.Schedule, rotor.Makespan, rotor.Peak
-		sol.Notes = []string{"Nothing is offloaded: recomputation alone is as fast."}
+		sol.Notes = []string{"Nothing is offloaded: no schedule that offloads was found to be faster than recomputation alone."}
 	default:
 		schedule, err := best.schedule()
 		if err != nil {
@@ -150,7 +166,7 @@ func (t *terms) claim(p *engine.Problem, sol *engine.Solution, o *optimum, overl
 	model := t.nanoseconds(o.cost)
 	proven := o.bound
 	const second = 1_000_000_000
-	if int64(p.Device.ToHost)%second != 0 || int64(p.Device.ToDev)%second != 0 {
+	if p.Transfers == engine.Streamed && (int64(p.Device.ToHost)%second != 0 || int64(p.Device.ToDev)%second != 0) {
 		// A byte counts once all of it has arrived, so that a schedule can gain the
 		// time of a byte on the model, at most once for every stage of either pass.
 		proven -= 2 * int64(t.n) * max(t.out, t.in)

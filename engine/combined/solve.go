@@ -20,12 +20,14 @@ type optimum struct {
 // full one: each finds an upper bound that makes the next one smaller.
 var widths = []int{30, 300, 3000, 0}
 
-// Limits that keep the tables below 200 MB.
+// Limits that keep the tables below 100 MB, so that the heap stays below 200.
 const (
-	maxTriples = 3 << 20 // of 24 bytes
-	maxLabels  = 700_000 // of 56 bytes
+	maxTriples = 3 << 19 // of 24 bytes
+	maxLabels  = 400_000 // of 56 bytes
 	plansKept  = 6       // per search
-	thinned    = 24      // triples per segment of a search that is not exact
+	thinned    = 24      // triples per segment of a first search, of short chains
+	thinnest   = 6       // and of long ones
+	narrowest  = 24      // width of a search that only has to find something
 	maxWork    = 6e9     // comparisons of labels, about five seconds
 )
 
@@ -50,7 +52,7 @@ func solve(t *terms, limit int64, use tricks, steps []int, poll *engine.Poll) (*
 	for x, width := range steps {
 		thin := 0
 		if x == 0 && width > 0 {
-			thin = max(6, min(thinned, 1200/t.n))
+			thin = max(thinnest, min(thinned, 1200/t.n))
 		} else if !sharp && use.volume {
 			sharp = true
 			if err := r.addSequences(o.cost-base, poll); err != nil {

@@ -23,9 +23,6 @@ type outer[T unit] struct {
 	most  []T // by stage less first; -1: no schedule within the limit stands there
 }
 
-// arrival is the least cost and the largest m with which a cell is reached.
-type arrival[T unit] struct{ cost, top T }
-
 // contextCells bounds the number of cells. contextShare is the share of one
 // forward pass from which on a limit leaves so much in the table that contexts
 // are worth their time.
@@ -36,15 +33,13 @@ const (
 
 func newContexts[T unit](n int, room T) *contexts[T] {
 	c := &contexts[T]{front: newFrontier[T](n, room, min(contextCells, n)), rest: make([][]T, n+1), of: make([]outer[T], n)}
-	cells := c.cells()
+	cells := c.front.cells
 	all := make([]T, (n+1)*cells)
 	for j := range c.rest {
 		c.rest[j], all = all[:cells], all[cells:]
 	}
 	return c
 }
-
-func (c *contexts[T]) cells() int { return len(c.front.cost[0]) }
 
 // begin forgets all contexts and builds the frontier they start from.
 func (c *contexts[T]) begin(x *table[T]) error { return c.front.build(x) }
@@ -98,7 +93,7 @@ func (c *contexts[T]) lower(x *table[T], rest []T, w []step[T], j, t int) {
 
 // build finds the contexts of the states that end at t.
 func (c *contexts[T]) build(x *table[T], t int) error {
-	of, cells, shift := &c.of[t], c.cells(), c.front.shift
+	of, cells, shift := &c.of[t], c.front.cells, c.front.shift
 	of.first = t
 	for of.first > 1 && x.till[t+1]-x.until[of.first-1] <= x.limit {
 		of.first--
@@ -138,19 +133,19 @@ func (c *contexts[T]) build(x *table[T], t int) error {
 // settle goes through the cells of stage s from the top, like frontier.settle,
 // and goes on from those that no cell above dominates.
 func (c *contexts[T]) settle(x *table[T], of *outer[T], t, s int) {
-	cells, shift := c.cells(), c.front.shift
+	cells, shift := c.front.cells, c.front.shift
 	k := s - of.first
 	count := int(c.front.most[s]>>shift) + 1
 	work, cost := c.work[k*cells:][:count], of.cost[k*cells:][:count]
-	from, top := c.front.cost[s][:count], c.front.top[s][:count]
+	from := c.front.work[s*cells:][:count]
 	rest := c.rest[t+1][:count]
 	u := x.till[t+1] - x.until[s]
 	best := x.inf
 	for i := count - 1; i >= 0; i-- {
 		at := work[i]
-		if top[i] >= 0 && rest[i] <= x.limit {
-			if v := from[i] + u + rest[i]; v <= x.limit {
-				at.cost, at.top = min(at.cost, v), max(at.top, top[i])
+		if from[i].top >= 0 && rest[i] <= x.limit {
+			if v := from[i].cost + u + rest[i]; v <= x.limit {
+				at.cost, at.top = min(at.cost, v), max(at.top, from[i].top)
 			}
 		}
 		if at.cost >= best {
@@ -162,31 +157,7 @@ func (c *contexts[T]) settle(x *table[T], of *outer[T], t, s int) {
 		if of.most[k] < 0 {
 			of.most[k] = at.top
 		}
-		c.expand(x, of, t, s, at)
-	}
-}
-
-// expand goes on from s: F_all^s, or F_ck^s and a split before j.
-func (c *contexts[T]) expand(x *table[T], of *outer[T], t, s int, at arrival[T]) {
-	cells, shift := c.cells(), c.front.shift
-	work := c.work[(s-of.first)*cells:]
-	if left := at.top - x.saved[s]; !x.lean && s < t && left >= 0 {
-		to := &work[cells+int(left>>shift)]
-		to.cost, to.top = min(to.cost, at.cost), max(to.top, left)
-	}
-	base := x.limit - at.cost + x.until[s]
-	till, in := x.till[s+1:t+1], x.in[s+1:t+1]
-	row := 0
-	for i, u := range till {
-		if u > base {
-			break
-		}
-		row += cells
-		if left := at.top - in[i]; left >= 0 {
-			v := at.cost + u - x.until[s]
-			to := &work[row+int(left>>shift)]
-			to.cost, to.top = min(to.cost, v), max(to.top, left)
-		}
+		x.spread(c.work[k*cells:], cells, shift, s, t, at)
 	}
 }
 

@@ -4,99 +4,96 @@ package remat
 // it stands before stage s with m left: cost(s,m). It knows a few hundred cells
 // of m per stage; within a cell it assumes the least cost and the most memory.
 type frontier[T unit] struct {
-	shift uint  // cell = m >> shift
-	cost  [][]T // cost[s][cell]: least cost to stand at s with m in this cell or above
-	top   [][]T // top[s][cell]: the largest m of the cell that is reached; -1: none, or not worth going on from
-	most  []T   // most[s]: the largest m with which s is reached; -1: it is not
+	shift uint         // cell = m >> shift
+	cells int          // per stage
+	cost  []T          // by stage and cell: least cost to stand at s with m in this cell or above
+	work  []arrival[T] // by stage and cell; top -1: the cell is not reached, or not worth going on from
+	most  []T          // most[s]: the largest m with which s is reached; -1: it is not
 }
+
+// arrival is the least cost and the largest m with which a cell is reached.
+type arrival[T unit] struct{ cost, top T }
 
 const frontierCells = 1024
 
 func newFrontier[T unit](n int, room T, most int) *frontier[T] {
-	f := &frontier[T]{cost: make([][]T, n+1), top: make([][]T, n+1), most: make([]T, n+1)}
+	f := &frontier[T]{most: make([]T, n+1)}
 	for room>>f.shift >= T(most) {
 		f.shift++
 	}
-	cells := int(room>>f.shift) + 1
-	all := make([]T, 2*(n+1)*cells)
-	for s := range f.cost {
-		f.cost[s], all = all[:cells], all[cells:]
-		f.top[s], all = all[:cells], all[cells:]
-	}
+	f.cells = int(room>>f.shift) + 1
+	f.cost, f.work = make([]T, (n+1)*f.cells), make([]arrival[T], (n+1)*f.cells)
 	return f
 }
 
-// at is the bound for standing at s with m left.
-func (f *frontier[T]) at(s int, m T) T { return f.cost[s][m>>f.shift] }
+// at are the bounds for standing at s, by cell.
+func (f *frontier[T]) at(s int) []T { return f.cost[s*f.cells:][:f.cells] }
 
 // build computes the bound below the table's limit. Without the trick it says
 // that everything is reached for nothing.
 func (f *frontier[T]) build(x *table[T]) error {
-	inf := never[T]()
-	for s := range f.cost {
-		f.most[s] = -1
-		if !x.use.forward {
-			f.most[s] = x.room
-			clear(f.cost[s])
-			continue
-		}
-		for i := range f.cost[s] {
-			f.cost[s][i], f.top[s][i] = inf, -1
-		}
-	}
 	if !x.use.forward {
+		for s := range f.most {
+			f.most[s] = x.room
+		}
+		clear(f.cost)
 		return nil
 	}
-	f.reach(1, x.room, 0)
+	for i := range f.work {
+		f.work[i] = arrival[T]{x.inf, -1}
+	}
+	f.work[f.cells+int(x.room>>f.shift)] = arrival[T]{0, x.room}
 	for s := 1; s <= x.n; s++ {
-		f.settle(s)
-		for i := len(f.top[s]) - 1; i >= 0; i-- {
-			if f.top[s][i] < 0 {
-				continue
-			}
-			if err := x.poll.Err(); err != nil {
-				return err
-			}
-			f.expand(x, s, x.n, f.top[s][i], f.cost[s][i])
+		if err := x.poll.Err(); err != nil {
+			return err
 		}
+		f.settle(x, s)
 	}
 	return nil
 }
 
-func (f *frontier[T]) reach(s int, m, cost T) {
-	i := m >> f.shift
-	f.cost[s][i] = min(f.cost[s][i], cost)
-	f.top[s][i] = max(f.top[s][i], m)
-}
-
-// settle makes cost[s] cover the cells above, and forgets cells that one above
-// dominates: more memory for no more cost.
-func (f *frontier[T]) settle(s int) {
-	best := never[T]()
-	for i := len(f.cost[s]) - 1; i >= 0; i-- {
-		if f.cost[s][i] >= best {
-			f.cost[s][i], f.top[s][i] = best, -1
+// settle makes the cost of s cover the cells above, forgets the cells that one
+// above dominates, for it has more memory for no more cost, and goes on from
+// the others.
+func (f *frontier[T]) settle(x *table[T], s int) {
+	work, cost := f.work[s*f.cells:][:f.cells], f.at(s)
+	best := x.inf
+	f.most[s] = -1
+	for i := len(work) - 1; i >= 0; i-- {
+		at := work[i]
+		if at.cost >= best {
+			cost[i], work[i].top = best, -1
 			continue
 		}
-		best = f.cost[s][i]
+		best = at.cost
+		cost[i] = best
 		if f.most[s] < 0 {
-			f.most[s] = f.top[s][i]
+			f.most[s] = at.top
 		}
+		x.spread(f.work[s*f.cells:], f.cells, f.shift, s, x.n, at)
 	}
 }
 
-// expand goes on from (s,m): F_all^s, or F_ck^s and a split before j.
-func (f *frontier[T]) expand(x *table[T], s, t int, m, cost T) {
-	if !x.lean && s < t && m >= x.saved[s] {
-		f.reach(s+1, m-x.saved[s], cost)
+// spread goes on from s within the stages up to t: F_all^s, or F_ck^s and a
+// split before j. work begins with the cells of s.
+func (x *table[T]) spread(work []arrival[T], cells int, shift uint, s, t int, at arrival[T]) {
+	if left := at.top - x.saved[s]; !x.lean && s < t && left >= 0 {
+		to := &work[cells+int(left>>shift)]
+		to.cost, to.top = min(to.cost, at.cost), max(to.top, left)
 	}
-	for j := s + 1; j <= t; j++ {
-		c := cost + x.till[j] - x.until[s]
-		if c > x.limit {
+	paid := at.cost - x.until[s]
+	till := x.till[s+1 : t+1]
+	in := x.in[s+1:][:len(till)]
+	row := 0
+	for i, u := range till {
+		v := paid + u
+		if v > x.limit {
 			break
 		}
-		if m >= x.in[j] {
-			f.reach(j, m-x.in[j], c)
+		row += cells
+		if left := at.top - in[i]; left >= 0 {
+			to := &work[row+int(left>>shift)]
+			to.cost, to.top = min(to.cost, v), max(to.top, left)
 		}
 	}
 }
@@ -104,7 +101,10 @@ func (f *frontier[T]) expand(x *table[T], s, t int, m, cost T) {
 // highest is the largest m up to most[s] that is reached for no more than cost.
 func (f *frontier[T]) highest(s int, cost T) T {
 	top := f.most[s]
-	cells := f.cost[s]
+	if top < 0 {
+		return -1
+	}
+	cells := f.at(s)
 	lo, hi := 0, int(top>>f.shift)
 	if cells[hi] <= cost {
 		return top

@@ -6,6 +6,7 @@ type builder[T unit] struct {
 	s, t  int
 	mids  T         // max of mid over s+1..t-1
 	none  T         // m_none(s,t)
+	paid  []T       // frontier of s by cell
 	wide  []T       // contexts of (s,t) by cell; nil if there are none
 	shift uint      // cell = m >> shift
 	lift  T         // what slack counts, and the contexts too
@@ -38,6 +39,7 @@ func (w *winners) add(j int) {
 // start begins a stage with its row (s,s), which is never computed again.
 func (b *builder[T]) start(s int) error {
 	b.s, b.mids, b.left = s, 0, winners{}
+	b.paid = b.front.at(s)
 	b.look(s)
 	if m := b.single[s]; b.slack >= 0 && m <= b.top {
 		b.w = append(b.w[:0], step[T]{m, 0})
@@ -63,7 +65,7 @@ func (b *builder[T]) look(t int) {
 		if b.top = min(b.top, of.highest(b.s)); b.top < 0 {
 			return
 		}
-		cells := b.around.cells()
+		cells := b.around.front.cells
 		b.wide = of.cost[(b.s-of.first)*cells:][:cells]
 		b.shift = b.around.front.shift
 		b.lift = b.slack - b.limit
@@ -72,7 +74,7 @@ func (b *builder[T]) look(t int) {
 
 // dear is what a state (s,t,m) has cost elsewhere, less what slack counts.
 func (b *builder[T]) dear(m T) T {
-	c := b.front.cost[b.s][m>>b.front.shift]
+	c := b.paid[m>>b.front.shift]
 	if b.wide != nil {
 		c = max(c, b.wide[m>>b.shift]+b.lift)
 	}

@@ -10,6 +10,7 @@
 //	memtide sweep -preset resnet50-b32 -strategy rotor,greedy -budget 30%..90% -points 4
 //	memtide link -budget 900MiB -strategy rotor net.csv
 //	memtide svg -preset vgg16-b32 -budget 90% -theme dark -o vgg16.svg
+//	memtide reproduce rotor-figs3-5
 //	memtide serve -dir dist -addr 127.0.0.1:8080
 //	memtide help strategies
 //
@@ -90,7 +91,7 @@ type command struct {
 
 // commands are the subcommands in the order of the help text.
 func commands() []*command {
-	return []*command{solveCommand(), sweepCommand(), linkCommand(), svgCommand(), serveCommand()}
+	return []*command{solveCommand(), sweepCommand(), linkCommand(), svgCommand(), reproduceCommand(), serveCommand()}
 }
 
 // run is the whole program: it returns the exit status.

@@ -12,7 +12,37 @@
 // forward is, fetches begin after it: the paper does not let transfers of one
 // pass run into the other.
 //
-// The recursions of the paper are garbled in its published form. Those that are
-// solved here were derived anew, and agree with exhaustive search over the
-// schedules of the model.
+// The recursions of the paper are hard to read in the copy that was at hand. Those
+// that are solved here were derived anew, and agree with exhaustive search over the
+// schedules of the model. What a reader of the paper may get wrong: Delta_1 lacks the
+// bandwidth (it is max{Delta - beta(u_B+eps), 0}); D_B of a segment that keeps nothing
+// reads C with A_i+Z_i; and eps of C^ck is that after both parts, with Delta_3.
+//
+// # How it is solved
+//
+// The paper fills tables over memory and the two debts, dF and dB. Here nothing is
+// rounded and there are no tables:
+//
+// Fronts. The cost of the backward part of a segment, C(i,j,A,D), is the least of
+// max(time, due+D+A-M) over some triples (time, due, peak) with A+peak <= M, which
+// depend on neither A nor D. A front per segment holds those triples that no other
+// one is at least as good as (fronts).
+//
+// Labels. The first sweep is a search over the states (stage, kind of input, A, dF,
+// dB) with their costs. A label that holds no more than another, and has cost no
+// more after waiting until its debts are no larger, makes the other superfluous
+// (filter).
+//
+// Limit. Recomputation alone is a plan, and narrow searches find much better ones.
+// Segments whose extra forward pass costs more than that leaves are left out.
+//
+// Bounds. Bytes that are too many have to be avoided, which costs recomputation, or
+// copied, which takes the time of the link twice (rest). What recomputation costs is
+// bounded by a choice of segments, and by the optimum of recomputation alone with the
+// offloaded bytes as additional memory. Labels that cannot beat the limit are dropped.
+//
+// Each of these is a switch of tricks, and the tests compare all combinations with
+// the plain recursion. Where sizes and times are all different, long chains keep more
+// labels than memory can hold: the result is then the best plan found, with the least
+// bound of what was left undone.
 package combined

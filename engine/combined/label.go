@@ -13,10 +13,17 @@ type label struct {
 	out, in int64 // [dF, dB] ticks of offloads still to end, and of fetches still to begin
 	cost    int64
 	least   int64 // bound of the cost of every plan that goes on from here
-	from    int32 // the label before, in sweep.kept; -1: none
+	from    int32 // the label before, in sweep.links
 	segment int16 // first stage of the segment that led here
 	saved   bool  // x: the stage before i has kept its saved set
 	offload bool  // the input of that segment is offloaded
+}
+
+// link is what is left of a label that was expanded: enough to find the way back.
+type link struct {
+	from           int32 // -1: none
+	segment, stage int16
+	saved, offload bool
 }
 
 // sweep is the search over the states of the first forward sweep.
@@ -30,12 +37,11 @@ type sweep struct {
 	last  int32   // label before the loss stage of the best plan; -1: none
 	lasts []int32 // of all plans that were the best when they were found
 
-	kept    []label   // those that were expanded
-	stage   []int16   // of kept
+	links   []link    // of the labels that were expanded, or are about to be
 	open    [][]label // of (stage, saved): labels to be expanded
 	err     error     // of the poll
 	cleaned []int     // length of open at its last cleaning
-	count   int       // of kept and open
+	count   int       // of open
 	work    int       // comparisons of labels so far
 	least   int64     // bound of what was dropped because of the width, or not reached
 }
@@ -48,28 +54,30 @@ func newSweep(f *fronts, r *rest, limit int64, poll *engine.Poll) *sweep {
 // run finds the best plan that costs less than the limit. If it has to stop, and
 // if there is a width, what it has not looked at costs at least s.least.
 func (s *sweep) run() error {
-	s.open[2] = append(s.open[2], label{from: -1})
+	s.open[2] = append(s.open[2], label{from: -1, least: s.rest.least(1, &label{}, unreachable)})
 	for i := 1; i <= s.n; i++ {
 		for x := range 2 {
+			s.count -= len(s.open[2*i+x])
 			ls := s.undominated(s.open[2*i+x])
+			s.open[2*i+x] = nil
 			if s.width > 0 && len(ls) > s.width {
 				ls = s.narrow(ls)
 			}
-			first := len(s.kept)
-			s.kept = append(s.kept, ls...)
-			s.count += len(ls) - len(s.open[2*i+x])
-			s.open[2*i+x] = nil
-			for id := first; id < len(s.kept); id++ {
-				s.stage = append(s.stage, int16(i))
+			first := len(s.links)
+			for y := range ls {
+				l := &ls[y]
+				s.links = append(s.links, link{l.from, l.segment, int16(i), l.saved, l.offload})
+			}
+			for y := range ls {
 				err := s.err
-				if err == nil && (s.count > maxLabels || s.work > maxWork) {
+				if err == nil && (s.count > maxLabels || len(s.links) > maxLinks || s.work > maxWork) {
 					err = errTooMany
 				}
 				if err != nil {
-					s.abandon(id)
+					s.abandon(ls[y:])
 					return err
 				}
-				s.expand(int32(id), i)
+				s.expand(&ls[y], int32(first+y), i)
 			}
 		}
 	}
@@ -105,26 +113,22 @@ func (s *sweep) narrow(ls []label) []label {
 	return kept
 }
 
-// abandon notes what is left undone when the search stops before kept[id].
-func (s *sweep) abandon(id int) {
-	for _, ls := range append(s.open, s.kept[id:]) {
+// abandon notes what is left undone when the search stops.
+func (s *sweep) abandon(left []label) {
+	for _, ls := range append(s.open, left) {
 		for x := range ls {
 			s.least = min(s.least, ls[x].least)
 		}
 	}
 }
 
-// expand tries every segment that can begin at a label.
-func (s *sweep) expand(id int32, i int) {
-	l := s.kept[id]
+// expand tries every segment that can begin at a label, which is links[id].
+func (s *sweep) expand(l *label, id int32, i int) {
 	if l.least >= s.best {
 		return
 	}
 	z := s.input(i, l.saved)
-	m := s.room - l.held - z
-	if s.terms.all(i, s.n) <= m && s.back(i) <= m {
-		costF := s.fwd[i] + max(0, (s.terms.all(i, s.n)-m)*s.out+l.out)
-		costB := s.bwd[i] + max(0, (s.back(i)-m)*s.in+l.in)
+	if costF, costB, ok := s.keeping(l, i, z); ok {
 		if i == s.n {
 			if v := l.cost + max(costF, l.out) + max(costB, l.in); v < s.best {
 				s.best, s.last = v, id
@@ -132,7 +136,7 @@ func (s *sweep) expand(id int32, i int) {
 			}
 			return
 		}
-		s.push(id, i, i+1, true, z, costF, costB, true)
+		s.push(l, id, i, i+1, true, z, costF, costB, true)
 	}
 	keep, lean := true, int64(0)
 	for j := i; j < s.n; j++ {
@@ -141,27 +145,54 @@ func (s *sweep) expand(id int32, i int) {
 			break
 		}
 		keep = keep && need+z <= s.room
-		lean = max(lean, (need+z-s.room)*s.out+l.out-(s.until[j-1]-s.until[i-1]))
+		lean = s.lean(lean, l, i, j, z)
 		costB, which := s.f.cost(i, j, l.held+z, l.in)
 		if which >= 0 {
-			s.push(id, i, j+1, false, z, s.until[j]-s.until[i-1]+lean, costB, keep)
+			s.push(l, id, i, j+1, false, z, s.until[j]-s.until[i-1]+lean, costB, keep)
 		}
 	}
 }
 
-// push notes the states after a segment of id that ends before stage j, whose
-// input of z bytes is offloaded, or kept if it may be.
-func (s *sweep) push(id int32, i, j int, saved bool, z, costF, costB int64, keep bool) {
-	l := &s.kept[id]
-	n := label{cost: l.cost + costF + costB, from: id, segment: int16(i), saved: saved}
+// keeping is what stage i costs in both passes if it keeps its saved set.
+func (s *sweep) keeping(l *label, i int, z int64) (costF, costB int64, ok bool) {
+	m := s.room - l.held - z
+	needF, needB := s.terms.all(i, s.n), s.back(i)
+	costF = s.fwd[i] + max(0, (needF-m)*s.out+l.out)
+	costB = s.bwd[i] + max(0, (needB-m)*s.in+l.in)
+	return costF, costB, needF <= m && needB <= m
+}
+
+// lean is how long stages i..j wait in the first sweep if they keep nothing; before
+// is that of i..j-1.
+func (s *sweep) lean(before int64, l *label, i, j int, z int64) int64 {
+	need := s.none(i, s.n, j) + l.held + z
+	return max(before, (need-s.room)*s.out+l.out-(s.until[j-1]-s.until[i-1]))
+}
+
+// push notes the states after a segment that starts with stage i and ends before
+// stage j, whose input of z bytes is offloaded, or kept if it may be.
+func (s *sweep) push(l *label, id int32, i, j int, saved bool, z, costF, costB int64, keep bool) {
+	n := label{from: id, segment: int16(i), saved: saved, least: l.least}
 	if keep {
 		k := n
-		k.held, k.out, k.in = l.held+z, max(0, l.out-costF), max(0, l.in-costB)
+		s.move(&k, l, z, costF, costB)
 		s.note(j, &k)
 	}
 	if z > 0 || !keep {
-		n.held, n.out, n.in, n.offload = l.held, max(0, l.out+z*s.terms.out-costF), max(0, l.in-costB)+z*s.terms.in, true
+		n.offload = true
+		s.move(&n, l, z, costF, costB)
 		s.note(j, &n)
+	}
+}
+
+// move makes n the state after a segment that began at l.
+func (s *sweep) move(n, l *label, z, costF, costB int64) {
+	n.cost = l.cost + costF + costB
+	n.held, n.out, n.in = l.held, max(0, l.out-costF), max(0, l.in-costB)
+	if n.offload {
+		n.out, n.in = max(0, l.out+z*s.terms.out-costF), n.in+z*s.terms.in
+	} else {
+		n.held += z
 	}
 }
 
@@ -170,7 +201,7 @@ func (s *sweep) note(i int, l *label) {
 		s.err = s.poll.Err()
 	}
 	restF, restB := s.until[s.n]-s.until[i-1], s.base[s.n]-s.until[s.n]-s.base[i-1]+s.until[i-1]
-	l.least = l.cost + max(restF, l.out) + max(restB, l.in)
+	l.least = max(l.least, l.cost+max(restF, l.out)+max(restB, l.in))
 	if l.least >= s.best {
 		return
 	}

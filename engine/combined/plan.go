@@ -1,6 +1,8 @@
 package combined
 
 import (
+	"slices"
+
 	"memtide/engine"
 )
 
@@ -21,28 +23,41 @@ func (s *segment) input(g *engine.ChainGraph) engine.ValueID {
 	return g.Act(s.first - 1)
 }
 
-// plan reads the plan that ends with a label before the loss stage off the labels
-// and the fronts.
+// plan reads the plan that ends with a label before the loss stage off the links
+// and the fronts. The states on the way are computed again.
 func (s *sweep) plan(last int32) []segment {
-	segs := []segment{{first: s.n, last: s.n, saved: true, afterSaved: s.kept[last].saved,
-		backward: []engine.ChainOp{{Kind: engine.BStep, Stage: s.n}}}}
-	for id := last; s.kept[id].from >= 0; id = s.kept[id].from {
-		l := &s.kept[id]
-		before := &s.kept[l.from]
-		i, j := int(l.segment), int(s.stage[id])-1
-		seg := segment{first: i, last: j, saved: l.saved, afterSaved: before.saved, offload: l.offload}
-		if l.saved {
+	var path []link
+	for id := last; id >= 0; id = s.links[id].from {
+		path = append(path, s.links[id])
+	}
+	slices.Reverse(path)
+	var l label
+	var segs []segment
+	for x := 1; x < len(path); x++ {
+		to := path[x]
+		i, j := int(to.segment), int(to.stage)-1
+		seg := segment{first: i, last: j, saved: to.saved, afterSaved: path[x-1].saved, offload: to.offload}
+		z := s.input(i, seg.afterSaved)
+		var costF, costB int64
+		if to.saved {
 			seg.backward = []engine.ChainOp{{Kind: engine.BStep, Stage: i}}
+			costF, costB, _ = s.keeping(&l, i, z)
 		} else {
-			_, which := s.f.cost(i, j, before.held+s.input(i, before.saved), before.in)
+			for k := i; k <= j; k++ {
+				costF = s.lean(costF, &l, i, k, z)
+			}
+			costF += s.until[j] - s.until[i-1]
+			var which int
+			costB, which = s.f.cost(i, j, l.held+z, l.in)
 			seg.backward = s.f.unfold(nil, i, j, s.f.at(i, j)[which])
 		}
+		n := label{offload: to.offload}
+		s.move(&n, &l, z, costF, costB)
+		l = n
 		segs = append(segs, seg)
 	}
-	for a, b := 0, len(segs)-1; a < b; a, b = a+1, b-1 {
-		segs[a], segs[b] = segs[b], segs[a]
-	}
-	return segs
+	return append(segs, segment{first: s.n, last: s.n, saved: true, afterSaved: path[len(path)-1].saved,
+		backward: []engine.ChainOp{{Kind: engine.BStep, Stage: s.n}}})
 }
 
 // unfold appends the operations of a triple of (i,j): the branch that attains it

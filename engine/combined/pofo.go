@@ -52,7 +52,7 @@ values have left. That can be slower than the model says.`,
 	})
 }
 
-// Within is what the plans of the paper are.
+// within names the plans of the paper.
 const within = "persistent recomputation with ordered offloads of segment inputs, passes apart"
 
 func solvePofo(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
@@ -167,9 +167,10 @@ func (t *terms) claim(p *engine.Problem, sol *engine.Solution, o *optimum, overl
 	proven := o.bound
 	const second = 1_000_000_000
 	if p.Transfers == engine.Streamed && (int64(p.Device.ToHost)%second != 0 || int64(p.Device.ToDev)%second != 0) {
-		// A byte counts once all of it has arrived, so that a schedule can gain the
-		// time of a byte on the model, at most once for every stage of either pass.
-		proven -= 2 * int64(t.n) * max(t.out, t.in)
+		// A byte counts once all of it has arrived, so a schedule has the room of a byte
+		// more than the model. Waiting for one byte makes up for that until all debts
+		// are paid, which is once per segment and pass at most.
+		proven -= int64(t.n) * (t.out + t.in)
 	}
 	proven = max(proven, t.base[t.n])
 	sol.Bound = min(sol.Makespan, t.nanoseconds(proven))

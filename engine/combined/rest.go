@@ -111,6 +111,14 @@ func (r *rest) addSequences(slack int64, poll *engine.Poll) error {
 		}
 		r.spots[i] = append(r.spots[i], spot{need: float64(top - r.room), hull: envelope(points)})
 	}
+	// What was found out without these spots is of no use any more.
+	for _, spots := range r.spots {
+		for x := range spots {
+			spots[x].wins = 0
+		}
+	}
+	clear(r.probes)
+	clear(r.later)
 	return nil
 }
 

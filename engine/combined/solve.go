@@ -9,7 +9,7 @@ import (
 // optimum is what solve finds.
 type optimum struct {
 	cost  int64       // ticks of the best plan
-	bound int64       // ticks that no plan can do with less
+	bound int64       // ticks of which no plan takes less
 	plans [][]segment // the plans that were the best at some time, the best one last
 	note  string      // why cost is above bound, if it is
 
@@ -23,19 +23,19 @@ var widths = []int{30, 300, 3000, 0}
 // Limits that keep the tables below 100 MB, so that the heap stays below 200.
 const (
 	maxTriples = 3 << 19 // of 24 bytes
-	maxLabels  = 400_000 // of 56 bytes
-	plansKept  = 6       // per search
+	maxLabels  = 500_000 // of 56 bytes
+	maxLinks   = 3 << 20 // of 12 bytes
+	plansKept  = 12      // per search
 	thinned    = 24      // triples per segment of a first search, of short chains
 	thinnest   = 6       // and of long ones
 	narrowest  = 24      // width of a search that only has to find something
-	maxWork    = 6e9     // comparisons of labels, about five seconds
+	maxWork    = 3e9     // comparisons of labels, a few seconds
 )
 
 var errTooMany = errors.New("combined: more states than the memory is meant for")
 
 // solve finds the best plan that costs less than limit, by searches of rising
-// widths. If the error is not nil
-// the plans are the best so far; there may be none.
+// widths. If the error is not nil the plans are the best so far; there may be none.
 func solve(t *terms, limit int64, use tricks, steps []int, poll *engine.Poll) (*optimum, error) {
 	base := t.base[t.n]
 	o := &optimum{cost: limit, bound: base, ceiling: limit}
@@ -44,7 +44,10 @@ func solve(t *terms, limit int64, use tricks, steps []int, poll *engine.Poll) (*
 		return o, err
 	}
 	start := label{}
-	o.bound = max(base, r.least(1, &start, unreachable))
+	o.bound = min(limit, max(base, r.least(1, &start, unreachable)))
+	if o.bound == limit {
+		return o, nil
+	}
 	if !use.coarse {
 		steps = []int{0}
 	}

@@ -14,22 +14,20 @@ import (
 // false: what is computed then is a lower bound, of a link that is faster by
 // less than the inverse of out.
 type terms struct {
-	n           int
-	fwd, bwd    []int64 // [u_F, u_B]
-	act         []int64 // [|a^k|], k = 0..n
-	saved       []int64 // [|abar^k|], and saved[0] = act[0]
-	fwdT, bwdT  []int64 // [o_F, o_B]
-	grad        []int64 // [|delta^k|], k = 0..n
-	held        []int64 // gradient that lies on the device while stages before it run
-	room        int64   // [M] budget less resident memory
-	until       []int64 // forward time of stages 1..k
-	base        []int64 // forward and backward time of stages 1..k
-	out, in     int64   // ticks that a byte takes
-	q           int64   // ticks of a nanosecond
-	exact       bool
-	whole       bool // bytes take whole nanoseconds, so that nothing is rounded when a schedule runs
-	everySize   int64
-	secondsSeen float64
+	n          int
+	fwd, bwd   []int64 // [u_F, u_B]
+	act        []int64 // [|a^k|], k = 0..n
+	saved      []int64 // [|abar^k|], and saved[0] = act[0]
+	fwdT, bwdT []int64 // [o_F, o_B]
+	grad       []int64 // [|delta^k|], k = 0..n
+	held       []int64 // gradient that lies on the device while stages before it run
+	room       int64   // [M] budget less resident memory
+	until      []int64 // forward time of stages 1..k
+	base       []int64 // forward and backward time of stages 1..k
+	out, in    int64   // ticks that a byte takes
+	q          int64   // ticks of a nanosecond
+	exact      bool
+	everySize  int64 // sum of all sizes
 }
 
 // tooLong bounds all sums of ticks.
@@ -69,12 +67,12 @@ func (t *terms) setTicks(c *engine.Chain, d engine.Device) error {
 	work := float64(c.ForwardTime())*float64(t.n) + float64(c.BackTime())
 	fits := func(q, out, in float64) bool { return q*work+(out+in)*2*float64(t.everySize) < tooLong }
 	a, b := int64(d.ToHost), int64(d.ToDev)
+	// The least q at which a byte takes whole ticks in both directions.
 	qa, qb := a/gcd(a, second), b/gcd(b, second)
 	q := float64(qa) / float64(gcd(qa, qb)) * float64(qb)
 	if out, in := q*second/float64(a), q*second/float64(b); fits(q, out, in) {
 		t.q = qa / gcd(qa, qb) * qb
 		t.out, t.in, t.exact = t.q*(second/gcd(a, second))/qa, t.q*(second/gcd(b, second))/qb, true
-		t.whole = t.out%t.q == 0 && t.in%t.q == 0
 		return nil
 	}
 	perOut, perIn := second/float64(a), second/float64(b)
@@ -95,7 +93,7 @@ func gcd(a, b int64) int64 {
 	return a
 }
 
-// noneFits is N(i,j,k): what F^k needs beside Z_i and what lies outside, where
+// none is N(i,j,k): what F^k needs beside Z_i and what lies outside, where
 // stages i..j are run without keeping anything.
 func (t *terms) none(i, j, k int) int64 {
 	need := t.held[j] + t.act[k] + t.fwdT[k]

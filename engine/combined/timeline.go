@@ -26,7 +26,8 @@ type run struct {
 	op         engine.ChainOp
 	last       time.Duration
 	need       engine.Bytes // memory while it runs, if nothing is offloaded
-	moving     int          // the segment whose input is copied out from the start of this run, or has to be back for it; -1: none
+	segment    int
+	entry      bool // the input of the segment is copied out from the start of this run, or has to be back for it
 	start, end time.Duration
 }
 
@@ -44,23 +45,32 @@ type transfer struct {
 func newTimeline(p *engine.Problem, segs []segment, overlap bool) (*timeline, error) {
 	t := &timeline{p: p, segs: segs}
 	t.list()
+	if !t.play(overlap) {
+		return nil, fmt.Errorf("combined: a plan does not fit into %d bytes", p.Budget)
+	}
+	t.measure()
+	return t, nil
+}
+
+// play finds when everything happens; false if the plan does not fit.
+func (t *timeline) play(overlap bool) bool {
 	fwd, ok := t.pass(t.runs[:t.turn], false)
 	if !ok {
-		return nil, fmt.Errorf("combined: no forward pass of the plan fits into %d bytes", p.Budget)
+		return false
 	}
 	bwd, ok := t.pass(t.runs[t.turn:], true)
 	if !ok {
-		return nil, fmt.Errorf("combined: no backward pass of the plan fits into %d bytes", p.Budget)
+		return false
 	}
 	total := t.join(&fwd, &bwd, overlap)
+	t.moves = t.moves[:0]
 	for k, m := range fwd.moves {
 		b := bwd.moves[k]
 		t.moves = append(t.moves, transfer{segment: m.segment, size: m.size, before: m.before, offloadAt: m.start,
 			offloadEnd: m.end, gone: m.gone, fetchAt: total - b.end, fetchEnd: total - b.start})
 	}
 	t.replay(&fwd)
-	t.measure()
-	return t, nil
+	return true
 }
 
 // list fills runs with the operations and what they need.
@@ -69,20 +79,20 @@ func (t *timeline) list() {
 	n := c.Len()
 	fixed := t.p.Graph.Fixed
 	stored := fixed // and the inputs of the segments so far
-	add := func(op engine.ChainOp, need engine.Bytes, moving int) {
+	add := func(op engine.ChainOp, need engine.Bytes, segment int, entry bool) {
 		st := &c.Stages[op.Stage-1]
 		last := st.Forward
 		if op.Kind == engine.BStep {
 			last = st.Back
 		}
-		t.runs = append(t.runs, run{op: op, last: last, need: need, moving: moving})
+		t.runs = append(t.runs, run{op: op, last: last, need: need, segment: segment, entry: entry})
 	}
 	for x := range t.segs {
 		seg := &t.segs[x]
 		stored += t.size(seg)
 		for _, op := range seg.forward() {
 			st := &c.Stages[op.Stage-1]
-			need, moving := stored+c.HeldGrad(n)+st.FwdTemp, -1
+			need := stored + c.HeldGrad(n) + st.FwdTemp
 			switch op.Kind {
 			case engine.FAll:
 				need += st.Saved
@@ -92,10 +102,7 @@ func (t *timeline) list() {
 			default:
 				need += st.Out
 			}
-			if op.Stage == seg.first && t.moves_(seg) {
-				moving = x
-			}
-			add(op, need, moving)
+			add(op, need, x, op.Stage == seg.first)
 		}
 	}
 	t.turn = len(t.runs)
@@ -103,21 +110,22 @@ func (t *timeline) list() {
 		seg := &t.segs[x]
 		inside := newInside(c, seg)
 		for y, op := range seg.backward {
-			moving := -1
-			if y == 0 && t.moves_(seg) {
-				moving = x
-			}
-			add(op, stored+inside.need(op), moving)
+			add(op, stored+inside.need(op), x, y == 0)
 		}
 		stored -= t.size(seg)
 	}
 }
 
+// size is the size of the input of a segment.
 func (t *timeline) size(s *segment) engine.Bytes {
 	return t.p.Graph.Values[s.input(t.p.Chain)].Size
 }
 
-func (t *timeline) moves_(s *segment) bool { return s.offload && t.size(s) > 0 }
+// transfers says whether a run goes with a transfer. Values of no bytes stay.
+func (t *timeline) transfers(r *run) bool {
+	s := &t.segs[r.segment]
+	return r.entry && s.offload && t.size(s) > 0
+}
 
 // inside is the memory of the backward part of a segment, without inputs of segments.
 type inside struct {
@@ -135,6 +143,7 @@ func newInside(c *engine.Chain, s *segment) *inside {
 	return in
 }
 
+// drop frees a^k if it lies by itself.
 func (in *inside) drop(k int) {
 	if in.alone[k] {
 		in.held -= in.c.Act(k)
@@ -188,7 +197,8 @@ type move struct {
 // the inputs of earlier segments has left.
 func (t *timeline) pass(runs []run, backward bool) (ps pass, ok bool) {
 	d := &t.p.Device
-	ps = pass{rate: d.ToHost, backward: backward, streamed: t.p.Transfers == engine.Streamed}
+	ps = pass{rate: d.ToHost, backward: backward, streamed: t.p.Transfers == engine.Streamed,
+		ends: make([]time.Duration, 0, len(runs)), moves: make([]move, 0, len(t.segs))}
 	if backward {
 		ps.rate = d.ToDev
 	}
@@ -206,13 +216,13 @@ func (t *timeline) pass(runs []run, backward bool) (ps pass, ok bool) {
 		}
 		at = max(at, off) + r.last
 		ps.ends = append(ps.ends, at)
-		if r.moving < 0 {
+		if !t.transfers(r) {
 			continue
 		}
 		if backward {
 			there = at
 		}
-		m := move{segment: r.moving, start: max(link, there), before: before, size: t.size(&t.segs[r.moving])}
+		m := move{segment: r.segment, start: max(link, there), before: before, size: t.size(&t.segs[r.segment])}
 		m.end = m.start + ps.rate.Time(m.size)
 		m.gone = m.end
 		if !backward {
@@ -245,7 +255,11 @@ func (ps *pass) off(v engine.Bytes) (at time.Duration, ok bool) {
 	return m.start + ps.rate.Time(v), true
 }
 
-// join is how long the step takes.
+// join is how long the step takes. Without overlap the passes follow each other.
+// With it, the step is the longest of: all operations in a row; all transfers in a
+// row; an operation of the first sweep, and then the fetches that must not have
+// begun before it ends; the offloads that must have ended before an operation of
+// the backward pass starts, and then the rest of that pass.
 func (t *timeline) join(fwd, bwd *pass, overlap bool) time.Duration {
 	endF, endB := fwd.ends[len(fwd.ends)-1], bwd.ends[len(bwd.ends)-1]
 	if len(fwd.moves) == 0 {
@@ -282,7 +296,7 @@ func (t *timeline) replay(fwd *pass) {
 		r := &t.runs[x]
 		off, _ := fwd.off(r.need - t.p.Budget)
 		at = max(at, off)
-		if r.moving >= 0 {
+		if t.transfers(r) {
 			at = max(at, t.moves[next].fetchEnd)
 			next--
 		}
@@ -295,6 +309,7 @@ func (t *timeline) replay(fwd *pass) {
 // measure is the peak. Between operations there is never more than during one,
 // and what is away while one runs is least at its start or at its end.
 func (t *timeline) measure() {
+	t.peak = 0
 	for x := range t.runs {
 		r := &t.runs[x]
 		t.peak = max(t.peak, r.need-min(t.away(r.start), t.away(r.end)))
@@ -352,11 +367,11 @@ func (t *timeline) schedule() (engine.Schedule, error) {
 			m := &t.moves[fetch]
 			sched = append(sched, engine.Fetch(t.segs[m.segment].input(g), m.fetchAt))
 		}
-		if r.moving < 0 || owner[x] >= t.turn {
+		if !t.transfers(r) || owner[x] >= t.turn {
 			sched = append(sched, steps[x])
 			continue
 		}
-		z := t.segs[r.moving].input(g)
+		z := t.segs[r.segment].input(g)
 		sched = append(sched, engine.Offload(z), steps[x], engine.Free(z))
 	}
 	return sched, nil

@@ -2,6 +2,7 @@ package combined
 
 import (
 	"slices"
+	"time"
 
 	"memtide/engine"
 )
@@ -14,69 +15,92 @@ import (
 // without a proof.
 
 // shares are the parts of the room, in percent, whose plans are tried.
-var shares = []int64{98, 96, 93, 90, 86, 82, 76, 70}
+var shares = []int64{99, 98, 97, 96, 95, 94, 92, 90, 88, 86, 83, 80, 76, 72, 68}
 
-// wholeWidths are the widths of the searches for them.
-var wholeWidths = []int{30, 300}
+// wholeWidths are the widths of the searches for them, and tries is how many
+// plans of each are made better.
+var wholeWidths = []int{30, 120}
 
-// wholePlans adds plans of less room to those of o, and makes all of them better.
+const tries = 8
+
+// wholePlans replaces the plans of o by better ones for whole transfers, and adds
+// those of less room. Whole transfers never beat the model, so a plan of less room
+// is of no use if the model does not beat the best schedule so far.
 func wholePlans(p *engine.Problem, t *terms, o *optimum, overlap bool, poll *engine.Poll) error {
+	limit := o.ceiling
+	plans, err := wholeBest(p, o.plans, &limit, t.q, overlap, poll)
+	o.plans = plans
+	if err != nil {
+		return err
+	}
 	for _, share := range shares {
 		less := *t
 		less.room = t.room / 100 * share
-		more, err := solve(&less, o.ceiling, allTricks, wholeWidths, poll)
-		o.plans = append(o.plans, more.plans...)
+		more, err := solve(&less, limit, allTricks, wholeWidths, poll)
 		if err != nil {
 			return err
 		}
-	}
-	lines := make([]*timeline, 0, len(o.plans))
-	for _, segs := range o.plans {
-		line, err := newTimeline(p, segs, overlap)
-		if err != nil {
-			return err
+		if len(more.plans) == 0 && more.bound >= limit {
+			return nil // and even less room costs more
 		}
-		lines = append(lines, line)
-	}
-	slices.SortStableFunc(lines, func(a, b *timeline) int { return order(int64(a.makespan), int64(b.makespan)) })
-	lines = slices.CompactFunc(lines, func(a, b *timeline) bool { return a.makespan == b.makespan && a.peak == b.peak })
-	o.plans = o.plans[:0] // the best of them, fewer where each takes longer
-	for _, line := range lines[:min(len(lines), max(12, 60_000/(t.n*t.n)))] {
-		o.plans = append(o.plans, line.segs)
-		if err := improve(p, line.segs, overlap, poll); err != nil {
+		plans, err := wholeBest(p, more.plans, &limit, t.q, overlap, poll)
+		o.plans = append(o.plans, plans...)
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// improve changes which inputs are offloaded, to the better.
-func improve(p *engine.Problem, segs []segment, overlap bool, poll *engine.Poll) error {
-	line, err := newTimeline(p, segs, overlap)
-	if err != nil {
-		return err
-	}
-	best, peak := line.makespan, line.peak
-	// better keeps a change that makes the step faster, or as fast with less memory.
-	better := func() bool {
+// wholeBest makes the best few of some plans better, and lowers the limit to the
+// ticks of the fastest.
+func wholeBest(p *engine.Problem, plans [][]segment, limit *int64, q int64, overlap bool, poll *engine.Poll) ([][]segment, error) {
+	var lines []*timeline
+	for _, segs := range plans {
 		line, err := newTimeline(p, segs, overlap)
-		if err != nil || line.makespan > best || line.makespan == best && line.peak >= peak {
+		if err != nil {
+			return plans, err
+		}
+		lines = append(lines, line)
+	}
+	slices.SortStableFunc(lines, func(a, b *timeline) int { return order(int64(a.makespan), int64(b.makespan)) })
+	lines = slices.CompactFunc(lines, func(a, b *timeline) bool { return a.makespan == b.makespan && a.peak == b.peak })
+	var better [][]segment
+	for _, line := range lines[:min(len(lines), tries)] {
+		better = append(better, line.segs)
+		makespan, err := line.improve(overlap, poll)
+		if *limit = min(*limit, int64(makespan)*q); err != nil {
+			return better, err
+		}
+	}
+	return better, nil
+}
+
+// improve changes which inputs are offloaded, to the better.
+func (t *timeline) improve(overlap bool, poll *engine.Poll) (best time.Duration, err error) {
+	best, peak := t.makespan, t.peak
+	// better says whether a change makes the step faster, or as fast with less memory.
+	better := func() bool {
+		if !t.play(overlap) || t.makespan > best {
 			return false
 		}
-		best, peak = line.makespan, line.peak
+		if t.measure(); t.makespan == best && t.peak >= peak {
+			return false
+		}
+		best, peak = t.makespan, t.peak
 		return true
 	}
-	flip := func(x int) { segs[x].offload = !segs[x].offload }
-	last := len(segs) - 1 // the loss needs its input at once
-	near := 2000/len(segs) + 2
+	flip := func(x int) { t.segs[x].offload = !t.segs[x].offload }
+	last := len(t.segs) - 1 // the loss needs its input at once
+	near := 2000/len(t.segs) + 2
 	for again := true; again; {
 		again = false
 		for x := range last {
 			for y := x; y < min(last, x+near); y++ {
 				if err := poll.Err(); err != nil {
-					return err
+					return best, err
 				}
-				if y > x && segs[x].offload == segs[y].offload {
+				if y > x && t.segs[x].offload == t.segs[y].offload {
 					continue // only an exchange
 				}
 				flip(x)
@@ -94,5 +118,5 @@ func improve(p *engine.Problem, segs []segment, overlap bool, poll *engine.Poll)
 			}
 		}
 	}
-	return nil
+	return best, nil
 }

@@ -1,5 +1,7 @@
 package remat
 
+import "unsafe"
+
 // contexts bound from below what a schedule pays elsewhere when it stands
 // before stage s with m left and is to run the stages up to t: what it has paid
 // to come here, and what it is going to pay for the stages after t.
@@ -12,7 +14,7 @@ package remat
 type contexts[T unit] struct {
 	front *frontier[T] // with as many cells as the contexts
 	rest  [][]T        // rest[j][cell]: least cost of what is right of a split before j by one who has m in this cell
-	of    []outer[T] // by t
+	of    []outer[T]   // by t
 	work  []arrival[T] // of the t that is being built, by stage and cell
 }
 
@@ -23,16 +25,20 @@ type outer[T unit] struct {
 	most  []T // by stage less first; -1: no schedule within the limit stands there
 }
 
-// contextCells bounds the number of cells. contextShare is the share of one
-// forward pass from which on a limit leaves so much in the table that contexts
-// are worth their time.
+// contextCells bounds the number of cells, contextBytes what the costs of all t
+// take, for they are kept until their last row is computed. contextShare is the
+// share of one forward pass from which on a limit leaves so much in the table
+// that contexts are worth their time.
 const (
 	contextCells = 256
+	contextBytes = 64 << 20
 	contextShare = 8
 )
 
 func newContexts[T unit](n int, room T) *contexts[T] {
-	c := &contexts[T]{front: newFrontier[T](n, room, min(contextCells, n)), rest: make([][]T, n+1), of: make([]outer[T], n)}
+	values := contextBytes / int(unsafe.Sizeof(room))
+	most := max(1, min(contextCells, n, values/(n*n/2+1)))
+	c := &contexts[T]{front: newFrontier[T](n, room, most), rest: make([][]T, n+1), of: make([]outer[T], n)}
 	cells := c.front.cells
 	all := make([]T, (n+1)*cells)
 	for j := range c.rest {

@@ -18,7 +18,8 @@ func persistent(p *engine.Problem, t *terms, poll *engine.Poll) (*engine.Solutio
 	return f.solution(p, t, unbounded, poll)
 }
 
-// solution solves scaled terms whose needs by state are f.
+// solution solves scaled terms whose needs by state are f. What would need too
+// much memory is solved with stages taken together, and is not called optimal.
 func (f *floors) solution(p *engine.Problem, t *terms, known bounds, poll *engine.Poll) (*engine.Solution, error) {
 	c := p.Chain.Chain
 	o, err := f.solve(t, allTricks, known, poll)
@@ -29,7 +30,7 @@ func (f *floors) solution(p *engine.Problem, t *terms, known bounds, poll *engin
 			Why:      f.why(c),
 		}
 	}
-	if err != nil && (errors.Is(err, engine.ErrUnsupported) || o.seq == nil) {
+	if err != nil && (o.seq == nil || err != errTableFull && errors.Is(err, engine.ErrUnsupported)) {
 		return nil, err
 	}
 	sol := solution(p, o.seq)
@@ -39,6 +40,10 @@ func (f *floors) solution(p *engine.Problem, t *terms, known bounds, poll *engin
 	}
 	if err != nil {
 		sol.Bound = least + t.duration(t.again())
+		if err == errTableFull {
+			sol.Notes = []string{fmt.Sprintf("Not proven optimal: the table would need more than %d MiB. Found with %d stages taken as one.", maxRowBytes>>20, o.group)}
+			return sol, nil
+		}
 		sol.Notes = []string{fmt.Sprintf("Out of time: found with %d stages taken as one.", o.group)}
 		return sol, err
 	}

@@ -312,16 +312,15 @@ func TestGroupedSchedules(t *testing.T) {
 	}
 }
 
-// TestLongChains compares chains that are grouped several times with what comes
-// out without groups.
+// TestLongChains compares chains that are grouped several times, and whose rows
+// are cut to narrow bands, with what comes out without groups and bands.
 func TestLongChains(t *testing.T) {
 	r := enginetest.Rand(19)
 	for i := range 40 {
-		c := enginetest.RandomChain(r, enginetest.Shape{MinStages: 50, MaxStages: 110, MaxSize: 1 << 10, MaxTime: 1000})
+		c := enginetest.RandomChain(r, enginetest.Shape{MinStages: 20, MaxStages: 110, MaxSize: 1 << 10, MaxTime: 1000})
 		for _, build := range []func(*engine.Chain, engine.Bytes) *terms{rotorTerms, leanTerms} {
 			budget := c.StoreAllPeak() / 10 * engine.Bytes(3+r.IntN(6))
-			plain := allTricks
-			plain.coarse = false
+			plain := tricks{prefix: true, hints: true, limit: true, gallop: true}
 			want, errWant := solve(build(c, budget), plain, nil)
 			got, err := solve(build(c, budget), allTricks, nil)
 			if err != errWant || err == nil && got.extra != want.extra {
@@ -331,10 +330,46 @@ func TestLongChains(t *testing.T) {
 	}
 }
 
+// TestTableFull gives the rows hardly any memory: what comes out is a schedule
+// of the grouped chain that does not claim to be optimal, and a chain that is
+// too short for groups is refused.
+func TestTableFull(t *testing.T) {
+	before := maxRowBytes
+	defer func() { maxRowBytes = before }()
+	r := enginetest.Rand(21)
+	grouped := 0
+	for range 20 {
+		c := enginetest.RandomChain(r, enginetest.Shape{MinStages: 60, MaxStages: 120, MaxSize: 1 << 20, MaxTime: 1e7})
+		p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, c.StoreAllPeak()/2)
+		maxRowBytes = before
+		best, err := solveRotor(p, nil, nil)
+		if err != nil {
+			continue
+		}
+		maxRowBytes = 100 << 10
+		for _, args := range []engine.Args{nil, {"slots": "50"}, {"printed": "yes"}} {
+			sol, err := solveRotor(p, args, nil)
+			var infeasible *engine.InfeasibleError
+			if errors.Is(err, engine.ErrUnsupported) || errors.As(err, &infeasible) && args["slots"] != "" {
+				continue // not even the grouped chain
+			}
+			if err != nil || sol.Makespan < best.Makespan || sol.Bound > best.Makespan || sol.Peak > p.Budget {
+				t.Fatalf("arguments %v: got %+v, %v; the optimum is %v", args, sol, err, best.Makespan)
+			}
+			if !sol.Optimal {
+				grouped++
+			}
+		}
+	}
+	if grouped < 10 {
+		t.Errorf("only %d tables were full: the generator is off", grouped)
+	}
+}
+
 // TestBestSoFar stops the solver when it has reached the chain itself: what it
 // has by then is a schedule of the grouped chain.
 func TestBestSoFar(t *testing.T) {
-	c := enginetest.RandomChain(enginetest.Rand(8), enginetest.Shape{MinStages: 120, MaxStages: 120, MaxSize: 1 << 20, MaxTime: 1e7})
+	c := enginetest.RandomChain(enginetest.Rand(8), enginetest.Shape{MinStages: 400, MaxStages: 400, MaxSize: 1 << 20, MaxTime: 1e7})
 	p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, c.StoreAllPeak()/4)
 	ctx, cancel := context.WithCancel(context.Background())
 	poll := engine.NewPoll(ctx, func(pr engine.Progress) {
@@ -344,7 +379,7 @@ func TestBestSoFar(t *testing.T) {
 	})
 	stopped, err := solveRotor(p, nil, poll)
 	if !errors.Is(err, context.Canceled) || stopped == nil {
-		t.Fatalf("got %v, %v; want a schedule and %v", stopped, err, context.Canceled)
+		t.Fatalf("got a schedule: %v, error %v; want a schedule and %v", stopped != nil, err, context.Canceled)
 	}
 	if stopped.Peak > p.Budget || stopped.Optimal || stopped.Bound > stopped.Makespan {
 		t.Errorf("got peak %d within %d, optimal %v, bound %v of %v", stopped.Peak, p.Budget, stopped.Optimal, stopped.Bound, stopped.Makespan)

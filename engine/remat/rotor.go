@@ -66,7 +66,7 @@ func rotorTerms(c *engine.Chain, budget engine.Bytes) *terms {
 // finishRotor names what a solution in exact bytes is optimal in.
 func finishRotor(sol *engine.Solution, err error) {
 	sol.Within = withinPersistent
-	if err == nil {
+	if err == nil && sol.Optimal {
 		sol.Notes = []string{"Feasibility rule: Theorem 1, with the gradient that a backward writes counted while it runs. Sizes are exact bytes."}
 	}
 }
@@ -94,6 +94,9 @@ func solveRotor(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine
 	}
 	if args["printed"] == "yes" {
 		note, err := printedNote(c, p.Budget, poll)
+		if errors.Is(err, engine.ErrUnsupported) {
+			note, err = "What Theorem 1 gives as printed would need too much memory to find.", nil
+		}
 		if err != nil {
 			return sol, err
 		}

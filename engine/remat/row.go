@@ -37,7 +37,7 @@ func (w *winners) add(j int) {
 }
 
 // start begins a stage with its row (s,s), which is never computed again.
-func (b *builder[T]) start(s int) error {
+func (b *builder[T]) start(s int) {
 	b.s, b.mids, b.left = s, 0, winners{}
 	b.paid = b.front.at(s)
 	b.look(s)
@@ -45,7 +45,6 @@ func (b *builder[T]) start(s int) error {
 		b.w = append(b.w[:0], step[T]{m, 0})
 		b.keep(s, b.w)
 	}
-	return nil
 }
 
 // look finds what a state (s,t) has cost elsewhere.
@@ -172,6 +171,9 @@ func (b *builder[T]) useful() []step[T] {
 // keep stores w as the row of (s,t).
 func (b *builder[T]) keep(t int, w []step[T]) {
 	if len(w) > 0 {
+		if b.err == nil && b.store.full() {
+			b.err = errTableFull
+		}
 		r := b.store.put(w)
 		b.rows[b.s*(b.n+1)+t] = r
 		b.cols[t*(b.n+1)+b.s] = r

@@ -71,8 +71,9 @@ func solveSlots(p *engine.Problem, slots int, poll *engine.Poll) (*engine.Soluti
 	if sol == nil {
 		return nil, err
 	}
+	proven := sol.Optimal
 	sol.Within, sol.Optimal, sol.Bound = withinPersistent, false, c.ForwardTime()+c.BackTime()
-	if err != nil {
+	if err != nil || !proven {
 		return sol, err
 	}
 	note := fmt.Sprintf("Feasibility rule: Theorem 1, with the gradient that a backward writes counted while it runs. Sizes are rounded up to 1/%d of the memory, as published.", slots)
@@ -80,6 +81,10 @@ func solveSlots(p *engine.Problem, slots int, poll *engine.Poll) (*engine.Soluti
 	exact, err := persistent(p, newTerms(c, p.Budget, outputCounted), poll)
 	if err != nil {
 		return sol, err
+	}
+	if !exact.Optimal {
+		sol.Notes = append(sol.Notes, "What the slots cost would need too much memory to find.")
+		return sol, nil
 	}
 	sol.Bound, sol.Optimal = exact.Makespan, exact.Makespan == sol.Makespan
 	cost := 0.0

@@ -52,6 +52,9 @@ func (f *floors) solve(t *terms, use tricks, known bounds, poll *engine.Poll) (*
 	if f.root() > t.room {
 		return o, errNoRoom
 	}
+	if t.room >= t.keepAll() {
+		known = bounds{upper: 0, guess: -1}
+	}
 	err := errTooLarge
 	if use.narrow {
 		err = solveIn[int32](o, t, use, known, poll)
@@ -62,6 +65,9 @@ func (f *floors) solve(t *terms, use tricks, known bounds, poll *engine.Poll) (*
 	if err == errTooLarge {
 		err = errTooLong
 	}
+	if err == errTableFull && o.seq == nil && known != unbounded {
+		return f.solve(t, use, unbounded, poll) // groups have a schedule at least
+	}
 	return o, err
 }
 
@@ -71,6 +77,13 @@ const (
 	coarsest     = 16
 	fewestGroups = 12
 )
+
+// Without F_all, groups keep all their outputs and are far from the optimum:
+// they only give something for the case that the time is over soon. What is a
+// schedule of groups of 16 is one of the chain, but none of groups of 8, so that
+// its limit is not certain there. The chain itself is solved with limits that
+// double.
+const finestLean = 4
 
 // solveIn solves with integers of one width.
 func solveIn[T unit](o *optimum, t *terms, use tricks, ahead bounds, poll *engine.Poll) error {
@@ -112,7 +125,7 @@ func (x *table[T]) start(o *optimum, t *terms, ahead bounds) (limit, guess T, ce
 	}
 	var before T // optimum of the grouping before the last one
 	for g := coarsest; g > 1; g /= 2 {
-		if !x.use.coarse || !x.use.limit || (t.n-1)/g < fewestGroups {
+		if !x.use.coarse || !x.use.limit || (t.n-1)/g < fewestGroups || t.lean && g < finestLean {
 			continue
 		}
 		grouped := t.group(g)
@@ -130,8 +143,6 @@ func (x *table[T]) start(o *optimum, t *terms, ahead bounds) (limit, guess T, ce
 		if !certain {
 			limit = y.until[y.n+1] / 16
 		}
-		// What revolve keeps within a group of 16, groups of 8 may not keep: only
-		// for the chain itself its limits are certain.
 		v, err := y.deepen(limit, certain && !t.lean)
 		if err != nil {
 			return 0, 0, false, err
@@ -144,6 +155,9 @@ func (x *table[T]) start(o *optimum, t *terms, ahead bounds) (limit, guess T, ce
 	}
 	if !certain {
 		limit = x.until[x.n+1] / 16
+	}
+	if t.lean {
+		limit, certain = min(limit, x.until[x.n+1]/256), false
 	}
 	guess = limit
 	if certain && before > limit {
@@ -179,6 +193,10 @@ func (x *table[T]) deepen(limit T, certain bool) (T, error) {
 		if limit >= largest[T]()/2 {
 			return 0, errTooLarge
 		}
-		limit = T(min(most, int64(limit+limit*2/5+1)))
+		more := limit * 2 / 5
+		if x.lean {
+			more = limit
+		}
+		limit = T(min(most, int64(limit+more+1)))
 	}
 }

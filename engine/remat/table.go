@@ -3,6 +3,7 @@ package remat
 import (
 	"errors"
 	"fmt"
+	"unsafe"
 
 	"memtide/engine"
 )
@@ -34,6 +35,10 @@ import (
 // frontier.cost(s,m). That is part of every schedule too, so that only a narrow
 // band of each row survives.
 //
+// Contexts. A state (s,t) with t < n is entered by a split before t+1, whose
+// right part costs something too, and its rows are known by then. Together with
+// what was paid to come to s that leaves a small part of most rows (contexts).
+//
 // Coarse. A good limit without heuristics: the chain with its stages grouped by
 // 16, 8, 4 and 2 (see terms.group) is solved first, each one with the limit of
 // the one before.
@@ -59,7 +64,7 @@ type table[T unit] struct {
 	inf                             T // never, at hand
 	front                           *frontier[T]
 	around, spare                   *contexts[T] // spare: to be used again
-	rows, cols                      []rowRef // of (s,t): by s, and transposed
+	rows, cols                      []rowRef     // of (s,t): by s, and transposed
 	store                           arena[T]
 	hints                           []winners // of the last s, by t
 	poll                            *engine.Poll
@@ -80,8 +85,9 @@ var allTricks = tricks{true, true, true, true, true, true, true, true}
 type step[T unit] struct{ m, v T }
 
 var (
-	errTooLarge = errors.New("remat: the numbers do not fit into this integer")
-	errTooLong  = fmt.Errorf("%w: the times or sizes add up to more than a machine integer holds", engine.ErrUnsupported)
+	errTooLarge  = errors.New("remat: the numbers do not fit into this integer")
+	errTableFull = fmt.Errorf("%w: the table would need too much memory", engine.ErrUnsupported)
+	errTooLong   = fmt.Errorf("%w: the times or sizes add up to more than a machine integer holds", engine.ErrUnsupported)
 )
 
 // largest is a number that may be added up three times without overflow.
@@ -192,9 +198,7 @@ func (x *table[T]) fill(limit T) (found bool, err error) {
 		if x.front.most[s] < 0 {
 			continue // no schedule within the limit stands here
 		}
-		if err := b.start(s); err != nil {
-			return false, err
-		}
+		b.start(s)
 		for t := s + 1; t <= x.n; t++ {
 			b.build(t)
 			if b.err != nil {
@@ -210,12 +214,17 @@ func (x *table[T]) fill(limit T) (found bool, err error) {
 // rowRef says where the steps of a row are.
 type rowRef struct{ segment, at, count int32 }
 
+// maxRowBytes bounds what the rows take: a browser tab has no more than a few
+// hundred MiB. It is a variable for the tests.
+var maxRowBytes = 112 << 20
+
 // arena stores rows one after the other in segments, which stay in place when
 // it grows and double in length up to a bound.
 type arena[T unit] struct {
 	segments [][]step[T]
 	used     int // number of segments in use
 	fill     int // steps in the last of them
+	steps    int // that the segments in use have room for
 }
 
 const (
@@ -223,7 +232,10 @@ const (
 	segmentDoublings = 8
 )
 
-func (a *arena[T]) reset() { a.used, a.fill = 0, 0 }
+func (a *arena[T]) reset() { a.used, a.fill, a.steps = 0, 0, 0 }
+
+// full says that the rows take all that they may.
+func (a *arena[T]) full() bool { return a.steps*int(unsafe.Sizeof(step[T]{})) > maxRowBytes }
 
 func (a *arena[T]) get(r rowRef) []step[T] {
 	if r.count == 0 {
@@ -237,6 +249,7 @@ func (a *arena[T]) put(w []step[T]) rowRef {
 		if a.used == len(a.segments) || len(a.segments[a.used]) < len(w) {
 			a.segments = append(a.segments[:a.used], make([]step[T], max(firstSegment<<min(a.used, segmentDoublings), len(w))))
 		}
+		a.steps += len(a.segments[a.used])
 		a.used++
 		a.fill = 0
 	}

@@ -206,6 +206,20 @@ func (t *terms) merge(u *terms, i, a, b int) {
 	}
 }
 
+// keepAll is the room in which nothing has to be computed again, but for what
+// again counts.
+func (t *terms) keepAll() (need int64) {
+	if t.lean {
+		return t.outputs(1, t.n)
+	}
+	before := int64(0) // saved sets of the stages before k
+	for k := 1; k <= t.n; k++ {
+		need = max(need, before+t.held[t.n]+t.allFwd[k], before+t.allBwd[k])
+		before += t.saved[k]
+	}
+	return need
+}
+
 // outputs is what stages a..b need if all their outputs are kept.
 func (t *terms) outputs(a, b int) (need int64) {
 	before := int64(0) // outputs of a..k-1

@@ -7,4 +7,7 @@
 // backward keeps (memory.go); from their arithmetic and traffic come the times,
 // by a model fitted to measurements (times.go). Nothing is measured here and
 // nothing is read from files; every number says where it comes from.
+//
+// Beside the networks there are a few chains made by hand, on which a published
+// claim fails (counterexample.go).
 package preset

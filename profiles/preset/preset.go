@@ -12,23 +12,27 @@ import (
 // MaxBatch is the largest batch size a preset is built for.
 const MaxBatch = 4096
 
-// Preset is a network that can be built at any batch size.
+// Preset is a network that can be built at many batch sizes, or a hand-made one.
 type Preset struct {
 	ID           string // stable, link-safe: "resnet101"
 	Title        string // for people: "ResNet-101"
 	Doc          string // one sentence on what it is and why it is here
 	Group        string // heading it is listed under
 	DefaultBatch int    // samples per step when nobody says
+	MaxBatch     int    // largest batch size; 0 is the package's MaxBatch
 	DType        string // of the activations: f32 or f16
 	URL          string // the paper that describes the network
+
+	Suggest *Suggestion // how it is best seen; nil for networks
 
 	sizes   profiles.Origin
 	timedOn string // the device of the time model
 	notes   []string
 	build   func(batch int64) network
+	chain   func() *engine.Chain // instead of build: hand-made, of batch size 1
 }
 
-var presets = []*Preset{resnet50(), resnet101(), vgg16(), gpt2Medium()}
+var presets = []*Preset{resnet50(), resnet101(), vgg16(), gpt2Medium(), lemma3(), lemma3Mirror(), nonpersistent()}
 
 // All lists the presets in the order they are shown. The slice is the caller's.
 func All() []*Preset { return append([]*Preset(nil), presets...) }
@@ -79,23 +83,30 @@ func knownIDs() []string {
 	return ids
 }
 
+// Largest is the largest batch size that the preset is built for.
+func (p *Preset) Largest() int {
+	if p.MaxBatch > 0 {
+		return p.MaxBatch
+	}
+	return MaxBatch
+}
+
 func (p *Preset) checkBatch(batch int) error {
-	if batch < 1 || batch > MaxBatch {
-		return fmt.Errorf("preset %q: batch size %d; 1 to %d are possible, for example %s", p.ID, batch, MaxBatch, Ref(p.ID, p.DefaultBatch))
+	if batch < 1 || batch > p.Largest() {
+		return fmt.Errorf("preset %q: batch size %d; 1 to %d are possible, for example %s", p.ID, batch, p.Largest(), Ref(p.ID, p.DefaultBatch))
 	}
 	return nil
 }
 
-// Profile builds the network at a batch size of 1 to MaxBatch, on the default
-// device. Sizes are computed from shapes, times by a model; Source says so.
+// Profile builds the network at a batch size of 1 to Largest, on the default
+// device unless another link is suggested. Sizes of networks are computed from
+// shapes, times by a model; hand-made chains are what they are. Source says so.
 // Every call returns a profile of its own.
 func (p *Preset) Profile(batch int) (*profiles.Profile, error) {
 	if err := p.checkBatch(batch); err != nil {
 		return nil, err
 	}
-	net := p.build(int64(batch))
-	device := DefaultDevice().Device
-	return &profiles.Profile{
+	out := &profiles.Profile{
 		Name:   fmt.Sprintf("%s, batch %d", p.Title, batch),
 		Batch:  batch,
 		DType:  p.DType,
@@ -105,12 +116,30 @@ func (p *Preset) Profile(batch int) (*profiles.Profile, error) {
 			Times:  profiles.Analytic,
 			Sizes:  p.sizes,
 			Device: p.timedOn,
-			Notes:  append(append([]string(nil), p.notes...), net.leanNote()),
+			Notes:  append([]string(nil), p.notes...),
 			URL:    p.URL,
 		},
-		Device: &device,
-		Chain:  net.chain(Ref(p.ID, batch), batch),
-	}, nil
+	}
+	if p.chain != nil {
+		out.Name, out.Source.Times, out.Source.Device = p.Title, profiles.Exact, ""
+		out.Chain = p.chain()
+		out.Chain.Name, out.Chain.Batch = Ref(p.ID, batch), batch
+	} else {
+		net := p.build(int64(batch))
+		out.Chain = net.chain(Ref(p.ID, batch), batch)
+		out.Source.Notes = append(out.Source.Notes, net.leanNote())
+	}
+	device := p.device()
+	out.Device = &device
+	return out, nil
+}
+
+// device is the default one with the link that the preset suggests.
+func (p *Preset) device() engine.Device {
+	if p.Suggest == nil || p.Suggest.Link == 0 {
+		return DefaultDevice().Device
+	}
+	return engine.Device{Name: "1 MiB in 1 ms", ToHost: p.Suggest.Link, ToDev: p.Suggest.Link}
 }
 
 // network is one network at one batch size: what its stages do, and the memory

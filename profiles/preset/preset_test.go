@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +14,26 @@ import (
 )
 
 var update = flag.Bool("update", false, "write testdata/totals.golden anew")
+
+// batches are those of the sizes that the preset is built for, each once.
+func batches(p *Preset, sizes ...int) (out []int) {
+	for _, size := range sizes {
+		if size <= p.Largest() && !slices.Contains(out, size) {
+			out = append(out, size)
+		}
+	}
+	return out
+}
+
+// networks are the presets that are not made by hand.
+func networks() (out []*Preset) {
+	for _, p := range All() {
+		if p.chain == nil {
+			out = append(out, p)
+		}
+	}
+	return out
+}
 
 // built is a profile that the test cannot do without.
 func built(t *testing.T, id string, batch int) *profiles.Profile {
@@ -46,7 +67,7 @@ func TestTotals(t *testing.T) {
 	fmt.Fprintf(&got, "%-16s %3s %9s %9s %9s %10s %10s %8s %8s %10s %10s\n", "preset", "L",
 		"F ms", "B ms", "samples/s", "a MiB", "abar MiB", "oF MiB", "oB MiB", "resid MiB", "peak MiB")
 	for _, p := range All() {
-		for _, batch := range []int{1, p.DefaultBatch, 64} {
+		for _, batch := range batches(p, 1, p.DefaultBatch, 64) {
 			c := built(t, p.ID, batch).Chain
 			f, b := c.ForwardTime(), c.BackTime()
 			out, saved := totals(c)
@@ -75,11 +96,11 @@ func TestTotals(t *testing.T) {
 	}
 }
 
-// TestProfile checks what every profile must say about itself, and the shape
+// TestProfile checks what every network must say about itself, and the shape
 // of its chain, at the smallest, the default and the largest batch.
 func TestProfile(t *testing.T) {
-	for _, p := range All() {
-		for _, batch := range []int{1, p.DefaultBatch, MaxBatch} {
+	for _, p := range networks() {
+		for _, batch := range batches(p, 1, p.DefaultBatch, p.Largest()) {
 			profile := built(t, p.ID, batch)
 			c := profile.Chain
 			if err := c.Validate(); err != nil {
@@ -200,7 +221,7 @@ func TestMeasuredTimes(t *testing.T) {
 // TestBatchScaling checks that every size is an exact linear function of the
 // batch, and that outputs have no constant part.
 func TestBatchScaling(t *testing.T) {
-	for _, p := range All() {
+	for _, p := range networks() {
 		one, two, many := built(t, p.ID, 1).Chain, built(t, p.ID, 2).Chain, built(t, p.ID, 100).Chain
 		if one.Resident != many.Resident {
 			t.Errorf("%s: resident %+v at batch 1, %+v at 100; want equal", p.ID, one.Resident, many.Resident)
@@ -225,7 +246,7 @@ func TestBatchScaling(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	for _, p := range All() {
-		for _, batch := range []int{1, p.DefaultBatch, MaxBatch} {
+		for _, batch := range batches(p, 1, p.DefaultBatch, p.Largest()) {
 			got, n, err := Parse(Ref(p.ID, batch))
 			if err != nil || got != p || n != batch {
 				t.Errorf("Parse(%q) = %v, %d, %v; want %s, %d", Ref(p.ID, batch), got, n, err, p.ID, batch)
@@ -236,7 +257,7 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for _, test := range []struct{ ref, want string }{
-		{"resnet999-b32", `no preset "resnet999"; known are resnet50, resnet101, vgg16, gpt2-medium`},
+		{"resnet999-b32", `no preset "resnet999"; known are resnet50, resnet101, vgg16, gpt2-medium, lemma3`},
 		{"resnet999", `no preset "resnet999"; known are`},
 		{"", `no preset ""; known are`},
 		{"-b32", `no preset ""; known are`},
@@ -246,6 +267,7 @@ func TestParse(t *testing.T) {
 		{"resnet50-b1.5", `batch size "1.5" is not a whole number`},
 		{"resnet50-b99999999999999999999", `batch size "99999999999999999999" is not a whole number`},
 		{"resnet50-b0", "batch size 0; 1 to 4096 are possible"},
+		{"lemma3-b2", "batch size 2; 1 to 1 are possible, for example lemma3-b1"},
 		{"gpt2-medium-b4097", "batch size 4097; 1 to 4096 are possible, for example gpt2-medium-b4"},
 	} {
 		p, n, err := Parse(test.ref)

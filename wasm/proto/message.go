@@ -95,7 +95,7 @@ type Sweep struct {
 	Setting
 	Methods []Method      `json:"methods"`
 	Budgets []Budget      `json:"budgets"`
-	Limit   time.Duration `json:"limit,omitempty"` // per point; 0 is as long as it needs
+	Limit   time.Duration `json:"limit,omitempty"` // per point; 0 is as long as it needs; what shares work may spend those of all its points on one
 }
 
 // Kind is the kind of a reply.
@@ -207,8 +207,14 @@ type Point struct {
 	Peak     engine.Bytes  `json:"peak,omitempty"`      // measured
 	Optimal  bool          `json:"optimal,omitempty"`
 	Bound    time.Duration `json:"bound,omitempty"` // lower bound of any schedule of the strategy's class
+	Took     time.Duration `json:"took,omitempty"`  // time that was spent on it, by the clock of the worker
 	Verdict  Verdict       `json:"verdict"`
 	Failure  *Failure      `json:"failure,omitempty"`
+}
+
+// Partial says that the point is the best so far of a solver whose time was over.
+func (p *Point) Partial() bool {
+	return p.StepTime > 0 && p.Failure != nil && p.Failure.Kind == Deadline
 }
 
 // Swept ends a sweep.

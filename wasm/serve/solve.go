@@ -70,7 +70,11 @@ func (t *task) run(ctx context.Context, limit time.Duration, report func(engine.
 		ctx, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
-	sol, err := t.strategy.Solve(t.problem, t.args, engine.NewPoll(ctx, report))
+	return t.conclude(t.strategy.Solve(t.problem, t.args, engine.NewPoll(ctx, report)))
+}
+
+// conclude measures what a strategy has returned.
+func (t *task) conclude(sol *engine.Solution, err error) (*proto.Solved, *proto.Failure) {
 	if err == nil && sol == nil {
 		panic(fmt.Sprintf("strategy %s returned neither a solution nor an error", t.strategy.Name))
 	}

@@ -11,20 +11,30 @@ import (
 // Doer sends a request and waits for its answer, like proto.Pool.
 type Doer func(ctx context.Context, req *proto.Request, onProgress func(*proto.Reply)) (*proto.Reply, error)
 
-// Spread answers a sweep by asking do for each of its points, at most parallel
-// at a time, in the order of the sweep. What the caller sees is one sweep; a
-// point whose worker died is a point that failed.
-//
-// Note: larger parts would save some messages, but one point per message lets
-// a solve be answered between two points, and the server remembers the network.
+// Spread answers a sweep by asking do for parts of it, at most parallel at a
+// time: all budgets together of a method that shares work between them, some
+// points of others. Coarse points come before fine ones, and slow methods last.
+// What the caller sees is one sweep; points whose worker died are points that
+// failed. A method that does not apply is asked once and has failed everywhere.
 func Spread(ctx context.Context, q *proto.Sweep, parallel int, do Doer, onProgress func(*proto.Reply)) (*proto.Reply, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	s := spread{sweep: q, do: do, stop: stop, onProgress: onProgress}
+	s := spread{sweep: q, do: do, stop: stop, onProgress: onProgress, plan: newPlan(q)}
+	s.changed = sync.NewCond(&s.mu)
+	defer context.AfterFunc(ctx, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.changed.Broadcast()
+	})()
 	var wg sync.WaitGroup
 	for range min(max(parallel, 1), max(s.total(), 1)) {
 		wg.Go(func() {
-			for ctx.Err() == nil && s.step(ctx) {
+			for {
+				w, ok := s.take(ctx)
+				if !ok {
+					return
+				}
+				s.work(ctx, w)
 			}
 		})
 	}
@@ -42,50 +52,85 @@ type spread struct {
 	onProgress func(*proto.Reply)
 
 	mu      sync.Mutex
-	next    int
+	changed *sync.Cond // something was learned, or the sweep was stopped
+	plan    *plan
 	done    int
 	keepAll proto.Reference
 }
 
 func (s *spread) total() int { return len(s.sweep.Methods) * len(s.sweep.Budgets) }
 
-// step does the next point; false if there is none left.
-func (s *spread) step(ctx context.Context) bool {
+// take waits for the next part; false if there is none left.
+func (s *spread) take(ctx context.Context) (part, bool) {
 	s.mu.Lock()
-	i := s.next
-	s.next++
-	s.mu.Unlock()
-	if i >= s.total() {
-		return false
+	defer s.mu.Unlock()
+	for ctx.Err() == nil && len(s.plan.parts) > 0 {
+		if w, ok := s.plan.next(); ok {
+			return w, true
+		}
+		s.changed.Wait()
 	}
-	m, b := i/len(s.sweep.Budgets), i%len(s.sweep.Budgets)
-	part := *s.sweep
-	part.Methods, part.Budgets = part.Methods[m:m+1], part.Budgets[b:b+1]
-	var point *proto.Point
-	reply, err := s.do(ctx, &proto.Request{Op: proto.OpSweep, Sweep: &part}, func(r *proto.Reply) {
-		if r.Point != nil {
-			point = r.Point
+	return part{}, false
+}
+
+// work has a part answered.
+func (s *spread) work(ctx context.Context, w part) {
+	q := *s.sweep
+	q.Methods = q.Methods[w.method : w.method+1]
+	q.Budgets = make([]proto.Budget, len(w.budgets))
+	for i, b := range w.budgets {
+		q.Budgets[i] = s.sweep.Budgets[b]
+	}
+	open := make([]bool, len(w.budgets)) // which have not been answered
+	for i := range open {
+		open[i] = true
+	}
+	reply, err := s.do(ctx, &proto.Request{Op: proto.OpSweep, Sweep: &q}, func(r *proto.Reply) {
+		if p := r.Point; p != nil && p.Index < len(open) && open[p.Index] && ctx.Err() == nil {
+			open[p.Index] = false
+			s.answered(w.method, w.budgets[p.Index], *p)
 		}
 	})
-	if err != nil {
-		var fail *proto.Failure
-		if !errors.As(err, &fail) || fail.Kind != proto.Crash {
-			s.stop(err) // cancelled, or the network itself is bad: every point would fail alike
-			return false
+	var fail *proto.Failure
+	switch {
+	case err == nil:
+		fail = proto.Fail(proto.Crash, "The worker has ended the curve early.")
+		if reply != nil && reply.Swept != nil {
+			s.mu.Lock()
+			s.keepAll = reply.Swept.KeepAll
+			s.mu.Unlock()
 		}
-		point = &proto.Point{Strategy: part.Methods[0].Strategy, Budget: part.Budgets[0].Bytes, Failure: fail}
+	case !errors.As(err, &fail) || fail.Kind != proto.Crash:
+		s.stop(err) // cancelled, or the network itself is bad: every point would fail alike
+		return
 	}
+	for i, b := range w.budgets {
+		if open[i] {
+			s.answered(w.method, b, proto.Point{Failure: fail, Budget: q.Budgets[i].Bytes})
+		}
+	}
+}
+
+// answered passes a point on, and those that it makes pointless.
+func (s *spread) answered(method, budget int, p proto.Point) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
+	pointless := s.plan.learn(method, &p)
+	s.pass(method, budget, p)
+	for _, b := range pointless {
+		s.pass(method, b, proto.Point{Failure: p.Failure, Budget: s.sweep.Budgets[b].Bytes})
+	}
+	s.changed.Broadcast()
+}
+
+// pass gives a point to the caller: under the lock, so that Done grows by one
+// each time.
+func (s *spread) pass(method, budget int, p proto.Point) {
 	s.done++
-	if reply != nil && reply.Swept != nil {
-		s.keepAll = reply.Swept.KeepAll
+	if s.onProgress == nil {
+		return
 	}
-	// Under the lock, so that the caller sees Done grow by one each time.
-	if point != nil && s.onProgress != nil {
-		p := *point
-		p.Method, p.Index, p.Done, p.Total = m, b, s.done, s.total()
-		s.onProgress(&proto.Reply{Kind: proto.KindProgress, Point: &p})
-	}
-	s.mu.Unlock()
-	return true
+	p.Method, p.Index, p.Done, p.Total = method, budget, s.done, s.total()
+	p.Strategy = s.sweep.Methods[method].Strategy
+	s.onProgress(&proto.Reply{Kind: proto.KindProgress, Point: &p})
 }

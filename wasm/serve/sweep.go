@@ -2,13 +2,17 @@ package serve
 
 import (
 	"context"
+	"fmt"
+	"time"
 
+	"memtide/engine"
 	"memtide/engine/bound"
 	"memtide/wasm/proto"
 )
 
-// sweep answers every point with one progress reply. A point that fails does
-// not end the sweep, except for a bad network or setting, which fails all.
+// sweep answers every point with one progress reply: methods one after the
+// other, and inside a method in an order of its own. A point that fails does not
+// end the sweep, except for a bad network or setting, which fails all.
 func (s *Server) sweep(ctx context.Context, q *proto.Sweep, emit func(*proto.Reply)) (*proto.Swept, *proto.Failure) {
 	nw, fail := s.network(&q.Setting.Network)
 	if fail != nil {
@@ -17,35 +21,96 @@ func (s *Server) sweep(ctx context.Context, q *proto.Sweep, emit func(*proto.Rep
 	total := len(q.Methods) * len(q.Budgets)
 	done := 0
 	for m := range q.Methods {
-		for b := range q.Budgets {
-			if ctx.Err() != nil {
-				return nil, proto.Fail(proto.Deadline, "the sweep was stopped after %d of %d points", done, total)
-			}
+		s.sweepMethod(ctx, q, m, func(p *proto.Point) {
 			done++
-			point := s.point(ctx, q, m, b)
-			point.Done, point.Total = done, total
-			emit(&proto.Reply{Kind: proto.KindProgress, Point: point})
+			p.Done, p.Total = done, total
+			emit(&proto.Reply{Kind: proto.KindProgress, Point: p})
+		})
+		if ctx.Err() != nil {
+			return nil, proto.Fail(proto.Deadline, "the sweep was stopped after %d of %d points", done, total)
 		}
 	}
 	return &proto.Swept{Points: done, KeepAll: nw.keepAll}, nil
 }
 
-func (s *Server) point(ctx context.Context, q *proto.Sweep, m, b int) *proto.Point {
-	out := &proto.Point{Method: m, Index: b, Strategy: q.Methods[m].Strategy, Budget: q.Budgets[b].Bytes}
-	t, fail := s.task(&q.Setting, &q.Methods[m], q.Budgets[b])
-	if fail != nil {
-		out.Failure = fail
-		return out
+// sweepMethod answers the points of one method: together if it shares work
+// between budgets, otherwise one by one. A method that cannot work on the
+// problem at all says so at every point and is asked once.
+func (s *Server) sweepMethod(ctx context.Context, q *proto.Sweep, m int, emit func(*proto.Point)) {
+	var tasks []*task
+	var points []*proto.Point
+	for b := range q.Budgets {
+		p := &proto.Point{Method: m, Index: b, Strategy: q.Methods[m].Strategy, Budget: q.Budgets[b].Bytes}
+		t, fail := s.task(&q.Setting, &q.Methods[m], q.Budgets[b])
+		if fail != nil {
+			p.Failure = fail
+			emit(p)
+			continue
+		}
+		p.Budget = t.problem.Budget
+		p.Bound, _ = bound.Of(t.problem, t.strategy.Class)
+		tasks, points = append(tasks, t), append(points, p)
 	}
-	out.Budget = t.problem.Budget
-	out.Bound, _ = bound.Of(t.problem, t.strategy.Class)
-	solved, fail := t.run(ctx, q.Limit, nil)
-	out.Failure = fail
-	if solved != nil {
+	if len(tasks) > 1 && tasks[0].strategy.Sweep != nil {
+		sweepTogether(ctx, q.Limit, tasks, points, emit)
+		return
+	}
+	var refused *proto.Failure
+	for i, t := range tasks {
+		if ctx.Err() != nil {
+			return
+		}
+		if refused != nil {
+			points[i].Failure = refused
+			emit(points[i])
+			continue
+		}
+		start := time.Now()
+		measured(points[i])(t.run(ctx, q.Limit, nil))
+		points[i].Took = time.Since(start)
+		if f := points[i].Failure; f != nil && f.Kind == proto.Unsupported {
+			refused = f
+		}
+		emit(points[i])
+	}
+}
+
+// sweepTogether has the strategy share work between the tasks, which differ in
+// nothing but the budget. All of them have the time of all of them.
+func sweepTogether(ctx context.Context, limit time.Duration, tasks []*task, points []*proto.Point, emit func(*proto.Point)) {
+	if limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit*time.Duration(len(tasks)))
+		defer cancel()
+	}
+	budgets := make([]engine.Bytes, len(tasks))
+	for i, t := range tasks {
+		budgets[i] = t.problem.Budget
+	}
+	answers, last := 0, time.Now()
+	first := tasks[0]
+	first.strategy.Sweep(first.problem, first.args, budgets, engine.NewPoll(ctx, nil), func(i int, sol *engine.Solution, err error) {
+		answers++
+		measured(points[i])(tasks[i].conclude(sol, err))
+		now := time.Now()
+		points[i].Took, last = now.Sub(last), now
+		emit(points[i])
+	})
+	if answers != len(tasks) {
+		panic(fmt.Sprintf("strategy %s answered %d of %d budgets", first.strategy.Name, answers, len(tasks)))
+	}
+}
+
+// measured writes what came out into a point.
+func measured(out *proto.Point) func(*proto.Solved, *proto.Failure) {
+	return func(solved *proto.Solved, fail *proto.Failure) {
+		out.Failure = fail
+		if solved == nil {
+			return
+		}
 		out.Optimal, out.Verdict = solved.Claim.Optimal, solved.Verdict
 		if solved.Trace != nil {
 			out.StepTime, out.Peak = solved.Trace.Makespan, solved.Trace.Peak
 		}
 	}
-	return out
 }

@@ -134,7 +134,11 @@ func (p *Plot) Words(at state.CurvePoint) string {
 		}
 		for _, pt := range l.Points {
 			if pt.Budget == at.Budget {
-				return fmt.Sprintf("%s\n%s per step in %s, %s", l.Title, format.Duration(pt.StepTime), format.Bytes(pt.Budget), format.Ratio(p.slowdown(pt.StepTime)))
+				words := fmt.Sprintf("%s\n%s per step in %s, %s", l.Title, format.Duration(pt.StepTime), format.Bytes(pt.Budget), format.Ratio(p.slowdown(pt.StepTime)))
+				if pt.Partial > 0 {
+					words += fmt.Sprintf("\nBest found in %s: click to search on.", format.Duration(pt.Partial))
+				}
+				return words
 			}
 		}
 	}

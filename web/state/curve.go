@@ -11,9 +11,13 @@ import (
 // CurveBudgets is the number of budgets of a curve.
 const CurveBudgets = 40
 
-// pointLimit is how long a solver may take for a point: then the best it has
-// found is the point.
-const pointLimit = 2 * time.Second
+// How long a solver may take for a point: at first, so that the whole curve is
+// there soon, and again for points that were not finished in that time. What is
+// only the best found is a point too, and the page says so.
+const (
+	pointLimit   = 60 * time.Millisecond
+	improveLimit = time.Second
+)
 
 // Curve is step time against budget for every strategy that applies.
 type Curve struct {
@@ -26,6 +30,11 @@ type Curve struct {
 	Total   int
 	Failed  string // why it ended early
 	Stopped bool   // a person gave it up
+
+	Improving int   // complete, but so many points are being given more time
+	improved  int   // methods whose points were given more time
+	method    int   // that is being improved
+	at        []int // and its budgets; nil before
 }
 
 // CurvePoint is a place on the curve.
@@ -53,23 +62,34 @@ func (c Choice) methodKeyWithoutDefaults() string {
 }
 
 // methods lists what a curve compares: every strategy with its defaults, the
-// chosen one first and with its arguments. Keeping everything is one point, not
-// a curve.
+// chosen one first and with its arguments, then those that share work between
+// budgets. Keeping everything is one point, not a curve.
 func (s *State) methods() []proto.Method {
+	all := engine.Strategies()
+	slices.SortStableFunc(all, func(a, b *engine.Strategy) int { return s.place(a) - s.place(b) })
 	var out []proto.Method
-	for _, st := range engine.Strategies() {
+	for _, st := range all {
 		if st.Class == 0 || st.Class&engine.MayOffload != 0 && (s.Choice.ToHost <= 0 || s.Choice.ToDev <= 0) {
 			continue
 		}
 		m := proto.Method{Strategy: st.Name}
 		if st.Name == s.Choice.Strategy {
 			m.Args = s.Choice.Args
-			out = slices.Insert(out, 0, m)
-			continue
 		}
 		out = append(out, m)
 	}
 	return out
+}
+
+// place is where a strategy stands in the order of methods.
+func (s *State) place(st *engine.Strategy) int {
+	switch {
+	case st.Name == s.Choice.Strategy:
+		return 0
+	case st.Sweep != nil:
+		return 1
+	}
+	return 2
 }
 
 // followCurve makes Curve the one of the present choice. A new one is started
@@ -84,8 +104,12 @@ func (s *State) followCurve() []Effect {
 		out := s.cancelSweep()
 		s.Curve = c
 		s.touch()
-		if !c.Complete() && !c.Stopped && c.Failed == "" {
+		switch {
+		case c.Stopped || c.Failed != "":
+		case !c.Complete():
 			out = append(out, s.sweep(c, true)...)
+		default:
+			out = append(out, s.improve(c)...)
 		}
 		return out
 	}
@@ -118,6 +142,7 @@ func (s *State) sweep(c *Curve, soon bool) []Effect {
 	for _, row := range c.Points {
 		clear(row)
 	}
+	c.Improving, c.improved, c.at = 0, 0, nil
 	req := proto.Sweep{Setting: s.setting(s.Choice), Methods: c.Methods, Limit: pointLimit}
 	for _, b := range c.Budgets {
 		req.Budgets = append(req.Budgets, proto.Budget{Bytes: b})
@@ -125,12 +150,51 @@ func (s *State) sweep(c *Curve, soon bool) []Effect {
 	return []Effect{Sweep{ID: c.ID, Request: req, Soon: soon}}
 }
 
+// improve asks again for the points of the next method that were not finished,
+// with more time.
+func (s *State) improve(c *Curve) []Effect {
+	c.Improving, c.at = 0, nil
+	for ; c.improved < len(c.Methods); c.improved++ {
+		req := proto.Sweep{Setting: s.setting(s.Choice), Methods: c.Methods[c.improved : c.improved+1], Limit: improveLimit}
+		for b, p := range c.Points[c.improved] {
+			if p != nil && p.Failure != nil && p.Failure.Kind == proto.Deadline {
+				c.at = append(c.at, b)
+				req.Budgets = append(req.Budgets, proto.Budget{Bytes: c.Budgets[b]})
+			}
+		}
+		if len(c.at) > 0 {
+			s.lastID++
+			c.ID, c.method, c.Improving = s.lastID, c.improved, len(c.at)
+			return []Effect{Sweep{ID: c.ID, Request: req, Soon: true}}
+		}
+	}
+	return nil
+}
+
+// take puts a point into the curve. Of a point that was given more time the
+// better answer counts.
+func (c *Curve) take(p proto.Point) {
+	if c.at != nil {
+		if p.Index >= len(c.at) {
+			return
+		}
+		p.Method, p.Index = c.method, c.at[p.Index]
+		c.Improving = max(c.Improving-1, 1)
+		if old := c.Points[p.Method][p.Index]; p.StepTime <= 0 && old.StepTime > 0 {
+			return
+		}
+	} else if c.Points[p.Method][p.Index] == nil {
+		c.Done++
+	}
+	c.Points[p.Method][p.Index] = &p
+}
+
 func (s *State) cancelSweep() []Effect {
 	if s.Curve == nil || s.Curve.ID == 0 {
 		return nil
 	}
 	id := s.Curve.ID
-	s.Curve.ID = 0
+	s.Curve.ID, s.Curve.Improving = 0, 0
 	return []Effect{Cancel{id}}
 }
 
@@ -163,18 +227,21 @@ func (s *State) updateCurve(m Message) []Effect {
 		if m.ID != c.ID || m.Point.Method >= len(c.Points) || m.Point.Index >= len(c.Budgets) {
 			return nil
 		}
-		if c.Points[m.Point.Method][m.Point.Index] == nil {
-			c.Done++
-		}
-		c.Points[m.Point.Method][m.Point.Index] = &m.Point
+		c.take(m.Point)
 	case Swept:
 		if m.ID == c.ID {
-			c.ID, c.KeepAll, c.Done = 0, m.KeepAll, c.Total
+			if c.at != nil {
+				c.improved++
+			} else {
+				c.KeepAll, c.Done = m.KeepAll, c.Total
+			}
+			c.ID = 0
 			s.DOM++
+			return s.improve(c)
 		}
 	case SweepFailed:
 		if m.ID == c.ID {
-			c.ID, c.Failed = 0, m.Text
+			c.ID, c.Failed, c.Improving = 0, m.Text, 0
 			s.DOM++
 		}
 	}
@@ -232,6 +299,7 @@ type Line struct {
 type LinePoint struct {
 	Budget   engine.Bytes
 	StepTime time.Duration
+	Partial  time.Duration // not 0: it is the best found in this time, and more time may find better
 }
 
 // Lines are the strategies of the curve with the points that are known and
@@ -245,7 +313,11 @@ func (c *Curve) Lines() []Line {
 		}
 		for _, p := range c.Points[i] {
 			if p != nil && p.StepTime > 0 {
-				l.Points = append(l.Points, LinePoint{p.Budget, p.StepTime})
+				at := LinePoint{Budget: p.Budget, StepTime: p.StepTime}
+				if p.Partial() {
+					at.Partial = max(p.Took, time.Millisecond)
+				}
+				l.Points = append(l.Points, at)
 			}
 		}
 		if len(l.Points) > 0 {
@@ -272,7 +344,7 @@ func (c *Curve) Bounds() []Line {
 		l := &Line{Method: m, Title: names[st.Class]}
 		for _, p := range c.Points[i] {
 			if p != nil && p.Bound > 0 {
-				l.Points = append(l.Points, LinePoint{p.Budget, p.Bound})
+				l.Points = append(l.Points, LinePoint{Budget: p.Budget, StepTime: p.Bound})
 			}
 		}
 		if len(l.Points) > 0 {

@@ -27,7 +27,7 @@ type (
 	}
 	// BadLink is a link that cannot be followed: cut, damaged, too new.
 	BadLink struct{ Text string }
-	// PickPreset opens a preset.
+	// PickPreset opens a preset, as it suggests to be seen.
 	PickPreset struct{ ID string }
 	// PickFile opens a file that was chosen, dropped or pasted.
 	PickFile struct {

@@ -22,13 +22,9 @@ func (s *State) Update(m Message) []Effect {
 	case BadLink:
 		s.alert(&Alert{Text: m.Text})
 	case PickPreset:
-		c := s.Choice
-		c.Source, c.Budget = Source{Preset: m.ID}, DefaultBudget
-		return s.open(c, nil, Push)
+		return s.open(s.Choice.moved(Source{Preset: m.ID}), nil, Push)
 	case PickFile:
-		c := s.Choice
-		c.Source, c.Budget = Source{File: m.Name}, DefaultBudget
-		return s.open(c, m.Bytes, Push)
+		return s.open(s.Choice.moved(Source{File: m.Name}), m.Bytes, Push)
 	case Opened, OpenFailed:
 		return s.updateOpening(m)
 	case StartAgain:

@@ -178,7 +178,7 @@ func (c Command) batch(s *state.State) state.Message {
 	}
 	ref := p.ID + "-b" + c.Value
 	if _, _, err := preset.Parse(ref); err != nil {
-		return state.Refuse{Field: "batch", Text: fmt.Sprintf("The batch size is %q; 1 to %d are possible.", c.Value, preset.MaxBatch)}
+		return state.Refuse{Field: "batch", Text: fmt.Sprintf("The batch size is %q; 1 to %d are possible.", c.Value, p.Largest())}
 	}
 	return state.PickPreset{ID: ref}
 }

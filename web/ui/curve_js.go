@@ -104,7 +104,7 @@ func (c *curve) draw() {
 	c.dirty, c.drawn, c.drawnAt = false, c.a.s.DOM, now()
 	s := c.a.s
 	set(c.line, "textContent", sweepStatus(s))
-	running := s.Curve != nil && s.Curve.ID != 0
+	running := s.Curve != nil && s.Curve.ID != 0 && s.Curve.Improving == 0
 	set(c.bar, "hidden", !running)
 	if running {
 		set(c.bar, "max", s.Curve.Total)

@@ -38,13 +38,31 @@ func (c *Header) File() string {
 	return ""
 }
 
-// Presets lists the presets.
-func (c *Header) Presets() (out []Option) {
+// Group is entries of a drop-down list under a heading.
+type Group struct {
+	Title   string
+	Options []Option
+}
+
+// Presets lists the presets by group.
+func (c *Header) Presets() (out []Group) {
 	chosen, _, _ := preset.Parse(c.source().Preset)
 	for _, p := range preset.All() {
-		out = append(out, Option{p.ID, p.Title, chosen != nil && p.ID == chosen.ID})
+		if n := len(out); n == 0 || out[n-1].Title != p.Group {
+			out = append(out, Group{Title: p.Group})
+		}
+		g := &out[len(out)-1]
+		g.Options = append(g.Options, Option{p.ID, p.Title, chosen != nil && p.ID == chosen.ID})
 	}
 	return out
+}
+
+// MaxBatch is the largest batch size of the preset.
+func (c *Header) MaxBatch() int {
+	if p, _, err := preset.Parse(c.source().Preset); err == nil {
+		return p.Largest()
+	}
+	return preset.MaxBatch
 }
 
 // Batch is the batch size of the preset; empty if a file is open.

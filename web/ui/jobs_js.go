@@ -27,9 +27,9 @@ type slot struct {
 // the middle costs more than most answers.
 const patience = 150
 
-// sweepDelay is how long a setting must rest until its curve is computed, in
-// milliseconds.
-const sweepDelay = 400
+// sweepDelay is how long a setting must rest until its curve is asked for, in
+// milliseconds. The pool begins it only when no solve was asked for lately.
+const sweepDelay = 60
 
 func (j *jobs) init(a *app) {
 	j.a = a

@@ -19,14 +19,16 @@ func linkOf(s *state.State, keep link.Link) link.Link {
 	if l.Preset == "" && s.Network != nil {
 		l.Profile = s.Network.Profile
 	}
+	// Beside a preset that suggests something, the defaults do not go without saying.
+	all := c.Source.Suggestion() != nil
 	switch {
-	case c.Budget.BasisPoints == state.DefaultBudget.BasisPoints:
+	case c.Budget.BasisPoints == state.DefaultBudget.BasisPoints && !all:
 	case c.Budget.BasisPoints > 0:
 		l.Budget.Percent = float64(c.Budget.BasisPoints) / 100
 	default:
 		l.Budget.Bytes = c.Budget.Bytes
 	}
-	if c.Strategy != state.DefaultStrategy {
+	if c.Strategy != state.DefaultStrategy || all {
 		l.Strategy = c.Strategy
 	}
 	l.Args = c.Args
@@ -35,7 +37,7 @@ func linkOf(s *state.State, keep link.Link) link.Link {
 	case device == nil:
 		device = preset.DefaultDevice()
 		l.ToDev, l.ToHost = c.ToDev, c.ToHost
-	case device.ID != preset.DefaultDeviceID:
+	case device.ID != preset.DefaultDeviceID || all:
 		l.Device = device.ID
 	}
 	if c.Duplex != device.Duplex {
@@ -63,6 +65,7 @@ func choiceOf(l link.Link) (c state.Choice, notes []string) {
 		}
 	} else if l.Preset != "" {
 		c.Source.Preset = l.Preset
+		c = c.Suggested()
 	}
 	if l.Device != "" {
 		if d := preset.LookupDevice(l.Device); d != nil {

@@ -51,11 +51,13 @@ func sweepStatus(s *state.State) string {
 	switch {
 	case c == nil:
 		return ""
+	case c.Improving > 0:
+		return "Point at the curve to preview, click to use. Looking for better points."
 	case c.ID != 0:
 		return fmt.Sprintf("%d of %d points", c.Done, c.Total)
-	case c.Failed != "":
+	case c.Failed != "" && !c.Complete():
 		return c.Failed
-	case c.Stopped:
+	case c.Stopped && !c.Complete():
 		return fmt.Sprintf("Stopped after %d of %d points", c.Done, c.Total)
 	}
 	return "Point at the curve to preview, click to use."

@@ -1,0 +1,122 @@
+package preset
+
+import (
+	"time"
+
+	"memtide/engine"
+	"memtide/profiles"
+)
+
+// Suggestion is how a preset that tells a story is best seen. The page applies
+// it where a link says nothing else.
+type Suggestion struct {
+	Strategy string
+	Budget   engine.Bytes
+	Link     engine.Rate // in each direction, half duplex; 0: that of the default device
+}
+
+const counterexampleGroup = "Counterexamples"
+
+const (
+	unitTime = time.Millisecond
+	unitSize = engine.MiB
+	unitRate = engine.Rate(1000 * unitSize) // one unit of size in one unit of time
+)
+
+const (
+	beaumont2020 = "https://doi.org/10.1007/978-3-030-57675-2_10" // Optimal GPU-CPU offloading strategies
+	beaumont2019 = "https://arxiv.org/abs/1911.13214"             // Optimal checkpointing for heterogeneous chains
+)
+
+// madeNote says what kind of numbers a hand-made chain has.
+const madeNote = "Made by hand: one unit of time is 1 ms, one unit of memory 1 MiB, and the link carries 1 MiB in 1 ms."
+
+// Lemma 3 of Beaumont, Eyraud-Dubois and Shilova (2020) says that any schedule
+// can be reordered, without taking longer, so that no prefetch precedes an
+// offload. Here x_0 must be away during the second forward and back for the
+// third, while x_3 must leave after it: keeping both away until the backward
+// costs three more units of prefetch.
+func lemma3() *Preset {
+	return &Preset{
+		ID: "lemma3", Title: "Lemma 3: 30 ordered, 27 true", Group: counterexampleGroup, DefaultBatch: 1, MaxBatch: 1, DType: "f32",
+		Doc:     "The smallest chain found on which the best schedule fetches data back before it offloads other data.",
+		URL:     beaumont2020,
+		Suggest: &Suggestion{Strategy: "offloadexact", Budget: 13 * unitSize, Link: unitRate},
+		sizes:   profiles.Exact,
+		notes: []string{
+			"Lemma 3 of Beaumont et al. (2020) says that some schedule with all offloads before all prefetches is always as fast as any. In 13 MiB ordered schedules need 30 ms here (strategy dynprog); the true optimum is 27 ms (offloadexact).",
+			"The optimum fetches x0 back during the forward pass, before it offloads x3.",
+			madeNote,
+		},
+		chain: func() *engine.Chain {
+			return made(3, 0, []unit{
+				{forward: 3}, {forward: 1, fwdTemp: 13}, {forward: 3, out: 10}, {forward: 10}, {fwdTemp: 10},
+			})
+		},
+	}
+}
+
+// lemma3Mirror is lemma3 read backwards: every prefetch is in the backward pass.
+func lemma3Mirror() *Preset {
+	return &Preset{
+		ID: "lemma3-mirror", Title: "Lemma 3, mirrored", Group: counterexampleGroup, DefaultBatch: 1, MaxBatch: 1, DType: "f32",
+		Doc:     "The counterexample of Lemma 3 read backwards: an offload that comes after a prefetch of the backward pass.",
+		URL:     beaumont2020,
+		Suggest: &Suggestion{Strategy: "offloadexact", Budget: 13 * unitSize, Link: unitRate},
+		sizes:   profiles.Exact,
+		notes: []string{
+			"Lemma 3 of Beaumont et al. (2020) fails in the backward pass too: in 13 MiB ordered schedules need 30 ms here (strategy dynprog); the true optimum is 27 ms (offloadexact).",
+			"The optimum offloads an activation for the second time that memory is short after another has come back.",
+			madeNote,
+		},
+		chain: func() *engine.Chain {
+			return made(3, 0, []unit{
+				{}, {back: 3}, {back: 1, bwdTemp: 13}, {out: 10}, {back: 3}, {back: 10, fwdTemp: 10},
+			})
+		},
+	}
+}
+
+// nonpersistent is the smallest chain found on which a schedule gains by
+// dropping a checkpoint before it has been used for the last time.
+func nonpersistent() *Preset {
+	return &Preset{
+		ID: "nonpersistent", Title: "Non-persistent: 15 kept, 12 dropped", Group: counterexampleGroup, DefaultBatch: 1, MaxBatch: 1, DType: "f32",
+		Doc:     "The smallest chain found on which dropping a checkpoint early and computing it again beats every schedule that keeps it.",
+		URL:     beaumont2019,
+		Suggest: &Suggestion{Strategy: "nonpersistent", Budget: 9 * unitSize},
+		sizes:   profiles.Exact,
+		notes: []string{
+			"Optimal persistent schedules keep a checkpoint until the backward has reached it (Beaumont et al. 2019, section 4.1). In 9 MiB they need 15 ms here (strategy rotor); a schedule that drops one early needs 12 ms (nonpersistent).",
+			"The sizes that the text gives for the paper's own example do not make it one; those of its figure do.",
+			madeNote,
+		},
+		chain: func() *engine.Chain {
+			return made(0, 2, []unit{
+				{forward: 3, out: 1, grad: 4}, {forward: 2, out: 4}, {out: 1, grad: 4}, {grad: 2},
+			})
+		},
+	}
+}
+
+// unit is a stage in units. What is not named is 0, and the saved set is the output.
+type unit struct{ forward, back, out, grad, fwdTemp, bwdTemp int64 }
+
+// made scales a chain of units; the last stage is the loss.
+func made(input, inputGrad int64, stages []unit) *engine.Chain {
+	size := func(n int64) engine.Bytes { return engine.Bytes(n) * unitSize }
+	c := &engine.Chain{Input: size(input), InputGrad: size(inputGrad)}
+	for i, u := range stages {
+		s := engine.Stage{
+			Name: "stage" + string(rune('1'+i)), Kind: "made",
+			Forward: time.Duration(u.forward) * unitTime, Back: time.Duration(u.back) * unitTime,
+			Out: size(u.out), Saved: size(u.out), Grad: size(u.grad),
+			FwdTemp: size(u.fwdTemp), BwdTemp: size(u.bwdTemp),
+		}
+		if i == len(stages)-1 {
+			s.Name, s.Kind = "loss", "loss"
+		}
+		c.Stages = append(c.Stages, s)
+	}
+	return c
+}

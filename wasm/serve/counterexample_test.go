@@ -1,0 +1,41 @@
+package serve
+
+import (
+	"testing"
+	"time"
+
+	"memtide/engine"
+	"memtide/profiles/preset"
+	"memtide/wasm/proto"
+)
+
+// What the counterexamples claim is true: the strategies that the claim is about
+// give exactly these step times, in the budget and with the link suggested.
+func TestCounterexamples(t *testing.T) {
+	known := map[string]map[string]time.Duration{
+		"lemma3":        {"dynprog": 30, "offloadexact": 27},
+		"lemma3-mirror": {"dynprog": 30, "offloadexact": 27},
+		"nonpersistent": {"rotor": 15, "nonpersistent": 12},
+	}
+	for _, p := range preset.All() {
+		if p.Suggest == nil {
+			continue
+		}
+		if known[p.ID][p.Suggest.Strategy] == 0 {
+			t.Errorf("%s suggests %s; want one of %v", p.ID, p.Suggest.Strategy, known[p.ID])
+		}
+		link := p.Suggest.Link
+		if link == 0 {
+			link = preset.DefaultDevice().ToHost
+		}
+		for strategy, want := range known[p.ID] {
+			r, _ := ask(t, new(Server), &proto.Request{Op: proto.OpSolve, Solve: &proto.Solve{
+				Setting: proto.Setting{Network: proto.Network{Preset: preset.Ref(p.ID, 1)}, Device: engine.Device{ToHost: link, ToDev: link}},
+				Method:  proto.Method{Strategy: strategy}, Budget: proto.Budget{Bytes: p.Suggest.Budget},
+			}})
+			if r.Failure != nil || !r.Solved.Verdict.Verified || r.Solved.Trace.Makespan != want*time.Millisecond {
+				t.Errorf("%s, %s within %d: got %+v, %v; want a verified schedule of %v", p.ID, strategy, p.Suggest.Budget, r.Solved, r.Failure, want*time.Millisecond)
+			}
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package state
+
+import (
+	"memtide/engine"
+	"memtide/profiles/preset"
+	"memtide/wasm/proto"
+)
+
+// Suggestion is how the preset of a source is best seen; nil if it does not say,
+// or if the source is a file.
+func (s Source) Suggestion() *preset.Suggestion {
+	if p, _, err := preset.Parse(s.Preset); err == nil {
+		return p.Suggest
+	}
+	return nil
+}
+
+// Suggested is c with what its preset suggests.
+func (c Choice) Suggested() Choice {
+	s := c.Source.Suggestion()
+	if s == nil {
+		return c
+	}
+	c.Strategy, c.Args, c.Budget, c.Transfers = s.Strategy, nil, proto.Budget{Bytes: s.Budget}, engine.Whole
+	if s.Link > 0 {
+		c.Device, c.ToHost, c.ToDev, c.Duplex = "", s.Link, s.Link, engine.HalfDuplex
+	}
+	return c
+}
+
+// moved is c for another source: with what that suggests, and without what only
+// the old one suggested.
+func (c Choice) moved(to Source) Choice {
+	if s := c.Source.Suggestion(); s != nil {
+		if c.Strategy == s.Strategy {
+			c.Strategy, c.Args = DefaultStrategy, nil
+		}
+		if s.Link > 0 && c.Device == "" && c.ToHost == s.Link && c.ToDev == s.Link {
+			d := preset.DefaultDevice()
+			c.Device, c.ToHost, c.ToDev, c.Duplex = d.ID, d.ToHost, d.ToDev, d.Duplex
+		}
+	}
+	c.Source, c.Budget = to, DefaultBudget
+	return c.Suggested()
+}

@@ -60,13 +60,13 @@ func lemma3() *Preset {
 func lemma3Mirror() *Preset {
 	return &Preset{
 		ID: "lemma3-mirror", Title: "Lemma 3, mirrored", Group: counterexampleGroup, DefaultBatch: 1, MaxBatch: 1, DType: "f32",
-		Doc:     "The counterexample of Lemma 3 read backwards: an offload that comes after a prefetch of the backward pass.",
+		Doc:     "The counterexample of Lemma 3 read backwards: an offload follows a prefetch in the backward pass.",
 		URL:     beaumont2020,
 		Suggest: &Suggestion{Strategy: "offloadexact", Budget: 13 * unitSize, Link: unitRate},
 		sizes:   profiles.Exact,
 		notes: []string{
 			"Lemma 3 of Beaumont et al. (2020) fails in the backward pass too: in 13 MiB ordered schedules need 30 ms here (strategy dynprog); the true optimum is 27 ms (offloadexact).",
-			"The optimum offloads an activation for the second time that memory is short after another has come back.",
+			"The optimum offloads x0 only in the backward pass, after x4 has come back.",
 			madeNote,
 		},
 		chain: func() *engine.Chain {
@@ -87,8 +87,8 @@ func nonpersistent() *Preset {
 		Suggest: &Suggestion{Strategy: "nonpersistent", Budget: 9 * unitSize},
 		sizes:   profiles.Exact,
 		notes: []string{
-			"Optimal persistent schedules keep a checkpoint until the backward has reached it (Beaumont et al. 2019, section 4.1). In 9 MiB they need 15 ms here (strategy rotor); a schedule that drops one early needs 12 ms (nonpersistent).",
-			"The sizes that the text gives for the paper's own example do not make it one; those of its figure do.",
+			"Optimal persistent schedules keep a checkpoint until the backward has reached it (Beaumont et al. 2019). In 9 MiB they need 15 ms here (strategy rotor); a schedule that drops one early needs 12 ms (nonpersistent).",
+			"The paper's own example, figure 2, needs the sizes that the figure shows; with those of the text it does not behave as described.",
 			madeNote,
 		},
 		chain: func() *engine.Chain {

@@ -37,7 +37,7 @@ const (
 	coarsest = 8
 	// slow is how long a method may take for a point on average without being
 	// put off until the others are done.
-	slow = 30 * time.Millisecond
+	slow = 12 * time.Millisecond
 	// partTime is about how long a part may take: short enough to let others
 	// grow too, long enough to be worth a message.
 	partTime = 40 * time.Millisecond

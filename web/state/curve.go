@@ -15,7 +15,7 @@ const CurveBudgets = 40
 // there soon, and again for points that were not finished in that time. What is
 // only the best found is a point too, and the page says so.
 const (
-	pointLimit   = 60 * time.Millisecond
+	pointLimit   = 30 * time.Millisecond
 	improveLimit = time.Second
 )
 

@@ -12,7 +12,7 @@ NODE_EXEC = $(shell $(GO) env GOROOT)/lib/wasm/go_js_wasm_exec
 export MEMTIDE_DIST = $(abspath $(DIST))
 
 .DEFAULT_GOAL := help
-.PHONY: help serve build generate test test-native test-wasm test-browser check bench measure fuzz release clean tools chromium
+.PHONY: help serve build generate test test-native test-wasm test-browser check check-long bench measure fuzz release clean tools chromium
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -46,6 +46,9 @@ check: tools ## format, vet, staticcheck, and that generated code is up to date
 	$(GO) tool staticcheck ./...
 	$(GO) run ./cmd/build -check
 	$(GO) test ./cmd/build
+
+check-long: ## run the native tests with the long proofs and all of REPRODUCTIONS.md
+	MEMTIDE_LONG=1 $(GO) test -timeout 60m $$($(GO) list ./... | grep -v /web/browsertest)
 
 bench: ## run the benchmarks, three times each
 	$(GO) test -run '^$$' -bench . -benchmem -count 3 ./engine/... ./web/draw ./wasm/serve

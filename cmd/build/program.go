@@ -66,8 +66,6 @@ func (s *site) vugugen() error {
 // runtime. Of several patterns that match a package the last one rules.
 var inlining = []string{
 	"-gcflags=all=-l",
-	"-gcflags=memtide/engine=",
-	"-gcflags=memtide/engine/sim=",
 	"-gcflags=memtide/engine/remat=",
 	"-gcflags=memtide/engine/offload=",
 	"-gcflags=memtide/engine/combined=",

@@ -23,11 +23,11 @@ func reproduceCommand() *command {
 		doc: `Recomputes the experiment behind figures of the papers, with the presets in place
 of the networks that the papers measured, and says which of the papers' claims
 come out and which do not. Every step time is measured by the simulator and
-confirmed by the checker; if one is not, nothing is written. The result is the
-same on every machine. REPRODUCTIONS.md has the results with remarks.
+confirmed by the checker; if one is not, nothing is written. Every run has the
+same result, however long it takes. REPRODUCTIONS.md has them with remarks.
 
 Without a NAME, the experiments are listed:
-` + experimentList(),
+` + strings.TrimRight(experimentList(), "\n"),
 		examples: []string{
 			"memtide reproduce rotor-figs3-5",
 			"memtide reproduce offload-fig2 -preset vgg16-b32",

@@ -108,10 +108,10 @@ func TestReproducedSections(t *testing.T) {
 
 func TestReproduceErrors(t *testing.T) {
 	for line, want := range map[string]string{
-		"reproduce fig9":                           "offload-fig2, offload-fig3, rotor-figs3-5, pofo",
-		"reproduce pofo offload-fig2":              "one experiment at a time",
-		"reproduce pofo -preset resnet99":          "known are resnet50",
-		"reproduce pofo -preset vgg16-b32,vgg16-x": "batch size",
+		"reproduce fig9":                            "offload-fig2, offload-fig3, rotor-figs3-5, pofo",
+		"reproduce pofo offload-fig2":               "one experiment at a time",
+		"reproduce pofo -preset resnet99":           "known are resnet50",
+		"reproduce pofo -preset vgg16-b32,vgg16-b0": "batch size",
 	} {
 		if o := memtide(t, t.Context(), words(line)...); o.code != exitUsage || !strings.Contains(o.stderr, want) || o.stdout != "" {
 			t.Errorf("%s: exit status %d, %q; want %d and %q", line, o.code, o.stderr, exitUsage, want)
@@ -179,8 +179,12 @@ func TestClaimNumbers(t *testing.T) {
 		t.Errorf("got a factor of %v, want that of the second budget", got)
 	}
 	r := &ratios{net: net, budgets: spread(0, 40, 5), bounds: []time.Duration{300, 200, 100, 100, 100}}
-	if got := r.crossing(); got != 1 {
-		t.Errorf("LB is above the step time up to budget %d, want 1", got)
+	if got, ok := r.crossing(); got != 1 || !ok {
+		t.Errorf("LB is above the step time up to budget %d (%v), want 1", got, ok)
+	}
+	r.bounds = []time.Duration{100, 100, 100, 100, 100}
+	if got, ok := r.crossing(); ok {
+		t.Errorf("LB is the step time everywhere, and yet above it in budget %d", got)
 	}
 	if got := spread(3, 10, 4); got[0] != 3 || got[1] != 5 || got[2] != 7 || got[3] != engine.Bytes(10) {
 		t.Errorf("got budgets %v", got)

@@ -85,10 +85,14 @@ func (s *spread) work(ctx context.Context, w part) {
 	for i := range open {
 		open[i] = true
 	}
+	var pointless []int
+	var refused *proto.Failure
 	reply, err := s.do(ctx, &proto.Request{Op: proto.OpSweep, Sweep: &q}, func(r *proto.Reply) {
 		if p := r.Point; p != nil && p.Index < len(open) && open[p.Index] && ctx.Err() == nil {
 			open[p.Index] = false
-			s.answered(w.method, w.budgets[p.Index], *p)
+			if useless := s.answered(w.method, w.budgets[p.Index], *p); len(useless) > 0 {
+				pointless, refused = useless, p.Failure
+			}
 		}
 	})
 	var fail *proto.Failure
@@ -106,31 +110,33 @@ func (s *spread) work(ctx context.Context, w part) {
 	}
 	for i, b := range w.budgets {
 		if open[i] {
-			s.answered(w.method, b, proto.Point{Failure: fail, Budget: q.Budgets[i].Bytes})
+			s.answered(w.method, b, s.failed(b, fail))
 		}
 	}
+	for _, b := range pointless {
+		s.answered(w.method, b, s.failed(b, refused))
+	}
 }
 
-// answered passes a point on, and those that it makes pointless.
-func (s *spread) answered(method, budget int, p proto.Point) {
+// failed is a point that nobody was asked for.
+func (s *spread) failed(budget int, fail *proto.Failure) proto.Point {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	pointless := s.plan.learn(method, &p)
-	s.pass(method, budget, p)
-	for _, b := range pointless {
-		s.pass(method, b, proto.Point{Failure: p.Failure, Budget: s.sweep.Budgets[b].Bytes})
-	}
-	s.changed.Broadcast()
+	return proto.Point{Failure: fail, Budget: s.sweep.Budgets[budget].Of(s.keepAll.Peak)}
 }
 
-// pass gives a point to the caller: under the lock, so that Done grows by one
-// each time.
-func (s *spread) pass(method, budget int, p proto.Point) {
+// answered passes a point on. It returns the budgets that are not asked for any
+// more, because the method does not apply.
+func (s *spread) answered(method, budget int, p proto.Point) (pointless []int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	pointless = s.plan.learn(method, &p)
+	s.changed.Broadcast()
 	s.done++
-	if s.onProgress == nil {
-		return
+	if s.onProgress != nil { // under the lock, so that the caller sees Done grow by one each time
+		p.Method, p.Index, p.Done, p.Total = method, budget, s.done, s.total()
+		p.Strategy = s.sweep.Methods[method].Strategy
+		s.onProgress(&proto.Reply{Kind: proto.KindProgress, Point: &p})
 	}
-	p.Method, p.Index, p.Done, p.Total = method, budget, s.done, s.total()
-	p.Strategy = s.sweep.Methods[method].Strategy
-	s.onProgress(&proto.Reply{Kind: proto.KindProgress, Point: &p})
+	return pointless
 }

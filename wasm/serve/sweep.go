@@ -48,7 +48,6 @@ func (s *Server) sweepMethod(ctx context.Context, q *proto.Sweep, m int, emit fu
 			continue
 		}
 		p.Budget = t.problem.Budget
-		p.Bound, _ = bound.Of(t.problem, t.strategy.Class)
 		tasks, points = append(tasks, t), append(points, p)
 	}
 	if len(tasks) > 1 && tasks[0].strategy.Sweep != nil {
@@ -61,12 +60,12 @@ func (s *Server) sweepMethod(ctx context.Context, q *proto.Sweep, m int, emit fu
 			return
 		}
 		if refused != nil {
-			points[i].Failure = refused
+			measured(t, points[i])(nil, refused)
 			emit(points[i])
 			continue
 		}
 		start := time.Now()
-		measured(points[i])(t.run(ctx, q.Limit, nil))
+		measured(t, points[i])(t.run(ctx, q.Limit, nil))
 		points[i].Took = time.Since(start)
 		if f := points[i].Failure; f != nil && f.Kind == proto.Unsupported {
 			refused = f
@@ -91,7 +90,7 @@ func sweepTogether(ctx context.Context, limit time.Duration, tasks []*task, poin
 	first := tasks[0]
 	first.strategy.Sweep(first.problem, first.args, budgets, engine.NewPoll(ctx, nil), func(i int, sol *engine.Solution, err error) {
 		answers++
-		measured(points[i])(tasks[i].conclude(sol, err))
+		measured(tasks[i], points[i])(tasks[i].conclude(sol, err))
 		now := time.Now()
 		points[i].Took, last = now.Sub(last), now
 		emit(points[i])
@@ -102,12 +101,14 @@ func sweepTogether(ctx context.Context, limit time.Duration, tasks []*task, poin
 }
 
 // measured writes what came out into a point.
-func measured(out *proto.Point) func(*proto.Solved, *proto.Failure) {
+func measured(t *task, out *proto.Point) func(*proto.Solved, *proto.Failure) {
 	return func(solved *proto.Solved, fail *proto.Failure) {
 		out.Failure = fail
 		if solved == nil {
+			out.Bound, _ = bound.Of(t.problem, t.strategy.Class)
 			return
 		}
+		out.Bound = solved.Bounds[0].StepTime // that of the class
 		out.Optimal, out.Verdict = solved.Claim.Optimal, solved.Verdict
 		if solved.Trace != nil {
 			out.StepTime, out.Peak = solved.Trace.Makespan, solved.Trace.Peak

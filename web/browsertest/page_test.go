@@ -210,6 +210,28 @@ func TestCurveClickAdopts(t *testing.T) {
 	p.Wait(fmt.Sprintf(`location.hash !== %q && location.hash.includes("m=") && !result("verdict").startsWith("preview")`, choice), 10*time.Second)
 }
 
+// The link in the text opens the counterexample of Lemma 3, which the preset's
+// entry in the list does too.
+func TestCounterexample(t *testing.T) {
+	p := settledPage(t, "")
+	step := func(want string) {
+		t.Helper()
+		p.Wait(fmt.Sprintf(`document.body.dataset.state === "ready" && byID("preset").value === "lemma3" && result("step-time") === %q`, want), 10*time.Second)
+	}
+	p.Click(`[data-testid="lemma3"]`)
+	step("27 ms")
+	if got := result(p, "verdict"); got != "✓ verified, optimal" {
+		t.Errorf("the verdict is %q; want a verified optimum", got)
+	}
+	Eval[bool](p, `control("strategy", "dynprog"); true`)
+	step("30 ms")
+	Eval[bool](p, `control("preset", "vgg16"); true`)
+	p.Wait(`document.body.dataset.state === "ready" && document.title.startsWith("VGG-16")`, 10*time.Second)
+	Eval[bool](p, `control("preset", "lemma3"); true`)
+	step("27 ms")
+	p.Quiet()
+}
+
 func TestKeyboardTour(t *testing.T) {
 	p := settledPage(t, "#v=1&p=resnet101-b32&s=greedy&m=70%25")
 	title := func() string { return p.Text("#selection-title") }

@@ -136,7 +136,7 @@ func (p *Plot) Words(at state.CurvePoint) string {
 			if pt.Budget == at.Budget {
 				words := fmt.Sprintf("%s\n%s per step in %s, %s", l.Title, format.Duration(pt.StepTime), format.Bytes(pt.Budget), format.Ratio(p.slowdown(pt.StepTime)))
 				if pt.Partial > 0 {
-					words += fmt.Sprintf("\nBest found in %s: click to search on.", format.Duration(pt.Partial))
+					words += fmt.Sprintf("\nBest found in %s; click for a full search.", format.Duration(pt.Partial))
 				}
 				return words
 			}

@@ -157,3 +157,20 @@ func TestBudgetAtInvertsX(t *testing.T) {
 		}
 	}
 }
+
+func TestWords(t *testing.T) {
+	p := example()
+	p.Lines[0].Points[1].Partial = 31 * ms
+	for _, c := range []struct {
+		at   state.CurvePoint
+		want string
+	}{
+		{state.CurvePoint{Strategy: "rotor", Budget: engine.GiB}, "Optimal recomputation\n130 ms per step in 1 GiB, ×1.3"},
+		{state.CurvePoint{Strategy: "greedy", Budget: 3 * engine.GiB}, "Greedy offload\n150 ms per step in 3 GiB, ×1.5\nBest found in 31 ms; click for a full search."},
+		{state.CurvePoint{Strategy: "greedy", Budget: 1}, ""},
+	} {
+		if got := p.Words(c.at); got != c.want {
+			t.Errorf("%+v: %q; want %q", c.at, got, c.want)
+		}
+	}
+}

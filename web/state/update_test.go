@@ -19,6 +19,8 @@ func init() {
 		engine.Register(&engine.Strategy{Name: "testremat", Title: "Recompute", Class: engine.MayRecompute,
 			Params: []engine.Param{{Name: "segments", Default: "4", Min: 1, Max: 9}}})
 		engine.Register(&engine.Strategy{Name: "testoffload", Title: "Offload", Class: engine.MayOffload})
+		engine.Register(&engine.Strategy{Name: "testshare", Title: "Recompute, sharing work", Class: engine.MayRecompute,
+			Sweep: func(*engine.Problem, engine.Args, []engine.Bytes, *engine.Poll, func(int, *engine.Solution, error)) {}})
 	}
 }
 

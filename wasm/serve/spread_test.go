@@ -1,0 +1,184 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"memtide/engine"
+	"memtide/wasm/proto"
+)
+
+// Strategies that are solved together, or refuse.
+var refusals atomic.Int32
+
+func init() {
+	keepall := func(p *engine.Problem) (*engine.Solution, error) {
+		return engine.Lookup("keepall").Solve(p, engine.Args{}, nil)
+	}
+	together := func(crashAt int) func(*engine.Problem, engine.Args, []engine.Bytes, *engine.Poll, func(int, *engine.Solution, error)) {
+		return func(p *engine.Problem, _ engine.Args, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
+			for n, i := range slices.Backward([]int{0, 1, 2}[:len(budgets)]) {
+				if n == crashAt {
+					panic("crashed in the middle")
+				}
+				sol, err := keepall(p.WithBudget(budgets[i]))
+				yield(i, sol, err)
+			}
+		}
+	}
+	alone := func(*engine.Problem, engine.Args, *engine.Poll) (*engine.Solution, error) {
+		return nil, errors.New("asked alone")
+	}
+	engine.Register(&engine.Strategy{Name: "testtogether", Title: "testtogether", Doc: "Shares work.", Solve: alone, Sweep: together(-1)})
+	engine.Register(&engine.Strategy{Name: "testhalf", Title: "testhalf", Doc: "Shares work and crashes.", Solve: alone, Sweep: together(1)})
+	engine.Register(&engine.Strategy{Name: "testrefuse", Title: "testrefuse", Doc: "Does not apply.",
+		Solve: func(*engine.Problem, engine.Args, *engine.Poll) (*engine.Solution, error) {
+			refusals.Add(1)
+			return nil, engine.ErrUnsupported
+		}})
+}
+
+func TestSweepTogether(t *testing.T) {
+	q := sweepRequest()
+	q.Sweep.Methods = []proto.Method{{Strategy: "testtogether"}, {Strategy: "keepall"}}
+	for name, do := range map[string]Doer{"alone": new(Local).one, "spread": new(Local).Do} {
+		got := points(t, do, q)
+		if len(got) != 6 {
+			t.Errorf("%s: got %v; want 6 points", name, got)
+		}
+		for i := range q.Sweep.Budgets {
+			if a, b := got[fmt.Sprint("testtogether ", i)], got[fmt.Sprint("keepall ", i)]; a != b {
+				t.Errorf("%s: budget %d together %q, alone %q", name, i, a, b)
+			}
+		}
+	}
+}
+
+// Points that were there before a crash stay, the others have failed.
+func TestCrashInTheMiddle(t *testing.T) {
+	q := sweepRequest()
+	q.Sweep.Methods = []proto.Method{{Strategy: "testhalf"}, {Strategy: "rotor"}}
+	got := points(t, new(Local).Do, q)
+	for point, want := range map[string]string{"testhalf 2": "verified", "testhalf 1": "crash", "testhalf 0": "crash", "rotor 2": "verified"} {
+		if got[point] != want {
+			t.Errorf("%s: %q; want %q (all: %v)", point, got[point], want, got)
+		}
+	}
+}
+
+// A method that does not apply is asked once and has failed everywhere.
+func TestRefusedOnce(t *testing.T) {
+	q := sweepRequest()
+	q.Sweep.Methods = []proto.Method{{Strategy: "testrefuse"}, {Strategy: "keepall"}}
+	for name, do := range map[string]Doer{"alone": new(Local).one, "spread": new(Local).Do} {
+		refusals.Store(0)
+		got := points(t, do, q)
+		if n := refusals.Load(); n != 1 {
+			t.Errorf("%s: asked %d times; want once", name, n)
+		}
+		budgets := map[engine.Bytes]bool{}
+		if _, err := do(context.Background(), q, func(r *proto.Reply) { budgets[r.Point.Budget] = true }); err != nil || len(budgets) != 3 {
+			t.Errorf("%s: %v, budgets %v; want all 3 in bytes, also where nobody was asked", name, err, budgets)
+		}
+		for i := range q.Sweep.Budgets {
+			if v := got[fmt.Sprint("testrefuse ", i)]; v != "unsupported" {
+				t.Errorf("%s: budget %d: %q; want unsupported", name, i, v)
+			}
+		}
+	}
+}
+
+// scripted answers every point of a part; a slow method says that it took long.
+type scripted struct {
+	mu  sync.Mutex
+	log []string // "method budget", in the order of asking
+}
+
+func (s *scripted) do(_ context.Context, req *proto.Request, on func(*proto.Reply)) (*proto.Reply, error) {
+	q := req.Sweep
+	for i, b := range q.Budgets {
+		p := &proto.Point{Index: i, Budget: b.Bytes, Took: time.Millisecond}
+		if q.Methods[0].Strategy == "slow" {
+			p.Took = time.Second
+		}
+		s.mu.Lock()
+		s.log = append(s.log, fmt.Sprint(q.Methods[0].Strategy, " ", b.Bytes))
+		s.mu.Unlock()
+		on(&proto.Reply{Point: p})
+	}
+	return &proto.Reply{Swept: &proto.Swept{Points: len(q.Budgets)}}, nil
+}
+
+// The first method leads, coarse points come before fine ones for all methods,
+// and a slow method waits for the others.
+func TestSpreadOrder(t *testing.T) {
+	q := &proto.Sweep{Methods: []proto.Method{{Strategy: "chosen"}, {Strategy: "slow"}, {Strategy: "quick"}, {Strategy: "testtogether"}}}
+	for b := range 17 {
+		q.Budgets = append(q.Budgets, proto.Budget{Bytes: engine.Bytes(b)})
+	}
+	var s scripted
+	seen := map[string]int{}
+	_, err := Spread(context.Background(), q, 1, s.do, func(r *proto.Reply) {
+		seen[fmt.Sprint(r.Point.Method, " ", r.Point.Index)]++
+	})
+	if err != nil || len(seen) != 4*17 || len(s.log) != 4*17 {
+		t.Fatalf("%d different points, %d asked for, %v; want each of %d once", len(seen), len(s.log), err, 4*17)
+	}
+	at := func(strategy string, budget int) int { return slices.Index(s.log, fmt.Sprint(strategy, " ", budget)) }
+	for _, c := range []struct {
+		first string
+		b     int
+		then  string
+		b2    int
+	}{
+		{"chosen", 16, "quick", 16}, {"chosen", 0, "quick", 16}, // the chosen one leads
+		{"quick", 0, "quick", 12}, {"quick", 4, "quick", 2}, {"quick", 14, "quick", 15}, // coarse before fine
+		{"quick", 8, "chosen", 12}, // all lines grow together
+		{"quick", 1, "slow", 8},    // the slow one is put off
+	} {
+		if a, b := at(c.first, c.b), at(c.then, c.b2); a < 0 || a >= b {
+			t.Errorf("%s at %d is number %d, %s at %d number %d; want it before\n%s", c.first, c.b, a, c.then, c.b2, b, strings.Join(s.log, "\n"))
+		}
+	}
+	first, last := slices.Index(s.log, "testtogether 0"), slices.Index(s.log, "testtogether 16")
+	if last-first != 16 {
+		t.Errorf("what shares work is asked for from number %d to %d; want all at once", first, last)
+	}
+}
+
+// A worker that says less than it was asked for does not hold up the sweep.
+func TestSpreadMissingPoints(t *testing.T) {
+	failed := 0
+	_, err := Spread(context.Background(), sweepRequest().Sweep, 2, func(context.Context, *proto.Request, func(*proto.Reply)) (*proto.Reply, error) {
+		return &proto.Reply{Swept: &proto.Swept{}}, nil
+	}, func(r *proto.Reply) {
+		if r.Point.Failure != nil && r.Point.Failure.Kind == proto.Crash {
+			failed++
+		}
+	})
+	if err != nil || failed != 9 {
+		t.Errorf("%d points failed, %v; want all 9", failed, err)
+	}
+}
+
+// A sweep that is given up while it waits for the first answer of a method ends.
+func TestSpreadCancelledWaiting(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	q := sweepRequest().Sweep
+	q.Methods = q.Methods[:1]
+	_, err := Spread(ctx, q, 3, func(ctx context.Context, _ *proto.Request, _ func(*proto.Reply)) (*proto.Reply, error) {
+		time.AfterFunc(5*time.Millisecond, cancel)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}, nil)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v; want a cancelled sweep", err)
+	}
+}

@@ -7,10 +7,11 @@ import (
 	"memtide/profiles"
 )
 
+const fp32Bytes engine.Bytes = 4
+
 const (
-	fp32Bytes engine.Bytes = 4
-	classes                = 1000 // of ImageNet
-	imageSide              = 224  // pixels
+	classes   = 1000 // of ImageNet
+	imageSide = 224  // pixels
 )
 
 const imageGroup = "Image classification"

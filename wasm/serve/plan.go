@@ -37,7 +37,7 @@ const (
 	coarsest = 8
 	// slow is how long a method may take for a point on average without being
 	// put off until the others are done.
-	slow = 12 * time.Millisecond
+	slow = 8 * time.Millisecond
 	// partTime is about how long a part may take: short enough to let others
 	// grow too, long enough to be worth a message.
 	partTime = 40 * time.Millisecond
@@ -86,29 +86,28 @@ func levelOf(down int) (level int) {
 	return level
 }
 
-// late says that a method waits for those that are faster.
-func (c *course) late() bool { return c.points > 0 && c.took > slow*time.Duration(c.points) }
-
-// next takes the next part out of the plan. There is none for now if only
-// methods are left whose first answer is not here yet: it may be that they are
-// of no use at all.
-func (p *plan) next() (part, bool) {
-	best := -1
-	for i := range p.parts {
-		c := &p.methods[p.parts[i].method]
-		if c.asked && !c.known {
-			continue
-		}
-		if !c.late() {
-			best = i
-			break
-		}
-		if best < 0 {
-			best = i
-		}
+// wait says for how much else a method waits: for those that are faster, and,
+// until its first answer is here, for everything, because it may not apply.
+func (c *course) wait() int {
+	switch {
+	case c.asked && !c.known:
+		return 2
+	case c.points > 0 && c.took > slow*time.Duration(c.points):
+		return 1
 	}
-	if best < 0 {
+	return 0
+}
+
+// next takes the next part out of the plan; false if there is none left.
+func (p *plan) next() (part, bool) {
+	if len(p.parts) == 0 {
 		return part{}, false
+	}
+	best := 0
+	for i := range p.parts {
+		if p.methods[p.parts[i].method].wait() < p.methods[p.parts[best].method].wait() {
+			best = i
+		}
 	}
 	out := p.parts[best]
 	c := &p.methods[out.method]

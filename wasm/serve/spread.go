@@ -15,22 +15,17 @@ type Doer func(ctx context.Context, req *proto.Request, onProgress func(*proto.R
 // time: all budgets together of a method that shares work between them, some
 // points of others. Coarse points come before fine ones, and slow methods last.
 // What the caller sees is one sweep; points whose worker died are points that
-// failed. A method that does not apply is asked once and has failed everywhere.
+// failed. A method that has said that it does not apply has failed everywhere and
+// is not asked again.
 func Spread(ctx context.Context, q *proto.Sweep, parallel int, do Doer, onProgress func(*proto.Reply)) (*proto.Reply, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	s := spread{sweep: q, do: do, stop: stop, onProgress: onProgress, plan: newPlan(q)}
-	s.changed = sync.NewCond(&s.mu)
-	defer context.AfterFunc(ctx, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.changed.Broadcast()
-	})()
 	var wg sync.WaitGroup
 	for range min(max(parallel, 1), max(s.total(), 1)) {
 		wg.Go(func() {
-			for {
-				w, ok := s.take(ctx)
+			for ctx.Err() == nil {
+				w, ok := s.take()
 				if !ok {
 					return
 				}
@@ -52,7 +47,6 @@ type spread struct {
 	onProgress func(*proto.Reply)
 
 	mu      sync.Mutex
-	changed *sync.Cond // something was learned, or the sweep was stopped
 	plan    *plan
 	done    int
 	keepAll proto.Reference
@@ -60,17 +54,11 @@ type spread struct {
 
 func (s *spread) total() int { return len(s.sweep.Methods) * len(s.sweep.Budgets) }
 
-// take waits for the next part; false if there is none left.
-func (s *spread) take(ctx context.Context) (part, bool) {
+// take is the next part; false if there is none left.
+func (s *spread) take() (part, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for ctx.Err() == nil && len(s.plan.parts) > 0 {
-		if w, ok := s.plan.next(); ok {
-			return w, true
-		}
-		s.changed.Wait()
-	}
-	return part{}, false
+	return s.plan.next()
 }
 
 // work has a part answered.
@@ -131,7 +119,6 @@ func (s *spread) answered(method, budget int, p proto.Point) (pointless []int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	pointless = s.plan.learn(method, &p)
-	s.changed.Broadcast()
 	s.done++
 	if s.onProgress != nil { // under the lock, so that the caller sees Done grow by one each time
 		p.Method, p.Index, p.Done, p.Total = method, budget, s.done, s.total()

@@ -99,6 +99,8 @@ func TestMeasureSweep(t *testing.T) {
 	t.Logf("first points of the curve %v after the schedule", time.Since(start).Round(time.Millisecond))
 	p.Wait(`document.querySelector(".curve-status progress").hidden`, 5*time.Minute)
 	t.Logf("the whole curve: %v after the schedule (%s)", time.Since(start).Round(time.Millisecond), Eval[string](p, `byID("sweep").textContent.replace(/\s+/g, " ")`))
+	p.Wait(`document.querySelector('[data-do="stop-sweep"]').hidden`, 5*time.Minute)
+	t.Logf("with more time for what was not finished: %v after the schedule", time.Since(start).Round(time.Millisecond))
 }
 
 // How long frames take while about 80,000 slices are zoomed and panned: a chain

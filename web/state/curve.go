@@ -15,8 +15,8 @@ const CurveBudgets = 40
 // there soon, and again for points that were not finished in that time. What is
 // only the best found is a point too, and the page says so.
 const (
-	pointLimit   = 30 * time.Millisecond
-	improveLimit = time.Second
+	pointLimit   = 20 * time.Millisecond
+	improveLimit = 500 * time.Millisecond
 )
 
 // Curve is step time against budget for every strategy that applies.

@@ -32,7 +32,7 @@ type curve struct {
 // The least time between two drawings of the chart, and from a change to its
 // drawing, in milliseconds.
 const (
-	curveEvery = 150
+	curveEvery = 250
 	curveDelay = 24
 )
 

@@ -1,0 +1,65 @@
+package alloc
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"memtide/engine"
+)
+
+// Allocator is a way to place buffers, as a value. A file adds one by calling
+// Register; forms, links and documentation follow from the fields.
+type Allocator struct {
+	Name   string // stable: it stands in links; lower-case letters, digits and hyphens
+	Title  string // for people: a few words
+	Doc    string // the part before the first blank line is a one-sentence summary
+	Cites  []engine.Cite
+	Params []engine.Param
+	// Place finds addresses in a pool of the given size; engine.NoLimit lets the
+	// allocator find a size itself. A request that finds no room is
+	// Layout.Failed, not an error: what came before it is placed. Errors are
+	// the context's, with the best layout so far if there is one; an
+	// *engine.InfeasibleError, from allocators that prove that nothing fits;
+	// or wrap engine.ErrUnsupported. Args have been through Parse.
+	Place func(r *Requests, pool engine.Bytes, args engine.Args, poll *engine.Poll) (*Layout, error)
+}
+
+var registry []*Allocator
+
+// Register adds an allocator to the catalogue. It panics if the name is taken
+// or malformed: that is a mistake of the program, not of its input.
+func Register(a *Allocator) {
+	if a.Name == "" || strings.Trim(a.Name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+		panic(fmt.Sprintf("alloc: allocator name %q is not lower-case letters, digits and hyphens", a.Name))
+	}
+	if Lookup(a.Name) != nil {
+		panic(fmt.Sprintf("alloc: allocator %q is registered twice", a.Name))
+	}
+	registry = append(registry, a)
+	slices.SortFunc(registry, func(a, b *Allocator) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// Allocators lists what is registered, by name.
+func Allocators() []*Allocator { return slices.Clone(registry) }
+
+// Lookup finds an allocator by name; nil if there is none.
+func Lookup(name string) *Allocator {
+	for _, a := range registry {
+		if a.Name == name {
+			return a
+		}
+	}
+	return nil
+}
+
+// Parse checks args against the parameters and fills in the defaults.
+func (a *Allocator) Parse(args engine.Args) (engine.Args, error) {
+	rules := engine.Strategy{Name: a.Name, Params: a.Params}
+	return rules.Parse(args)
+}
+
+var (
+	vDNNpp  = engine.Cite{Text: "Shriram, Garg, Kulkarni: Dynamic Memory Management for GPU-based Training of Deep Neural Networks", ID: "doi:10.1109/IPDPS.2019.00030", Section: "III"}
+	miniMal = engine.Cite{Text: "Moffitt: MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated Machine Learning", ID: "doi:10.1145/3623278.3624752"}
+)

@@ -1,0 +1,68 @@
+package alloc
+
+import "memtide/engine"
+
+func init() {
+	Register(&Allocator{
+		Name:  "best-fit",
+		Title: "Best fit",
+		Doc: `Each request goes into the smallest hole that has room, at its low end.
+
+The lowest of equal holes is taken, and what is released joins the holes beside it, as in NVIDIA's CNMeM. Without
+a pool size, the search of paper 003 finds one: it starts with the largest sum of what lives at a moment, adds what
+is missing in the largest hole whenever a request fails, and starts again. The size found need not be the smallest.`,
+		Cites: []engine.Cite{vDNNpp},
+		Place: func(r *Requests, pool engine.Bytes, _ engine.Args, poll *engine.Poll) (*Layout, error) {
+			return inPool(r, pool, poll, func(h *holes, b *Buffer) (engine.Bytes, bool) { return h.low(b.Bytes) })
+		},
+	})
+}
+
+// inPool serves requests in order from one pool with the given choice of holes.
+// With engine.NoLimit it searches for a pool: on failure it grows by what the
+// largest hole lacks.
+func inPool(r *Requests, pool engine.Bytes, poll *engine.Poll, choose func(h *holes, b *Buffer) (engine.Bytes, bool)) (*Layout, error) {
+	size := pool
+	if pool == engine.NoLimit {
+		size = r.AggregatePeak()
+	}
+	for runs := 1; ; runs++ {
+		l, err := fill(r, size, poll, choose)
+		l.Runs = runs
+		if err != nil || pool != engine.NoLimit || l.Failed == nil {
+			l.Optimal = l.Failed == nil && err == nil && size == l.Bound
+			return l, err
+		}
+		size += l.Failed.Bytes - l.Failed.Largest
+	}
+}
+
+// fill is one run over the requests, up to the first that fails.
+func fill(r *Requests, size engine.Bytes, poll *engine.Poll, choose func(h *holes, b *Buffer) (engine.Bytes, bool)) (*Layout, error) {
+	l := newLayout(r)
+	l.Pool = size
+	l.reserve(0, size)
+	free := newHoles(size)
+	for i, e := range r.Events {
+		if err := poll.Err(); err != nil {
+			return l, err
+		}
+		b := &r.Buffers[e.Buffer]
+		if b.Bytes == 0 { // needs no place
+			l.Addr[e.Buffer] = 0
+			continue
+		}
+		if e.Free {
+			free.give(l.Addr[e.Buffer], b.Bytes)
+			continue
+		}
+		addr, ok := choose(&free, b)
+		if !ok {
+			l.Failed = &Failure{Event: i, Buffer: e.Buffer, Bytes: b.Bytes}
+			l.Failed.Largest, l.Failed.Free = free.largest()
+			return l, nil
+		}
+		l.Addr[e.Buffer] = addr
+	}
+	return l, nil
+}

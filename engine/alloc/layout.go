@@ -1,0 +1,104 @@
+package alloc
+
+import (
+	"fmt"
+
+	"memtide/engine"
+)
+
+// NoAddr is the address of a buffer that has none: it came after the request
+// that failed.
+const NoAddr engine.Bytes = -1
+
+// Layout says where buffers lie. Addresses start at 0.
+type Layout struct {
+	Addr []engine.Bytes // by buffer
+	// Took is what a buffer occupies from its address on, at least its size; nil
+	// if that is its size. The difference is internal fragmentation.
+	Took []engine.Bytes
+	// Pool is the end of the address space: no buffer reaches beyond it.
+	Pool engine.Bytes
+	// Reserved is what is taken from the device, which changes only for allocators
+	// that ask for memory piece by piece.
+	Reserved []Level
+	Failed   *Failure // the request that was not served, nil if all were
+	Runs     int      // how often the allocator started again with a larger pool, plus one
+	Bound    engine.Bytes
+	Optimal  bool // no pool smaller than this one holds the buffers
+
+	// Virtual addressing only: the size of a chunk and the physical chunks of
+	// each buffer. Addresses are virtual there and used once.
+	Chunk  engine.Bytes
+	Chunks [][]int32
+}
+
+// Level is an amount from an event on, until the next level.
+type Level struct {
+	Event int
+	Bytes engine.Bytes
+}
+
+// Failure is a request that found no room, and the holes there were.
+type Failure struct {
+	Event, Buffer int
+	Bytes         engine.Bytes // asked for, as the allocator rounds it
+	Largest       engine.Bytes // the largest hole
+	Free          engine.Bytes // all holes together
+}
+
+func (f *Failure) Error() string {
+	return fmt.Sprintf("event %d: no room for %d bytes: %d are free, the largest hole has %d", f.Event, f.Bytes, f.Free, f.Largest)
+}
+
+// PeakReserved is the most memory that is taken from the device at a moment.
+func (l *Layout) PeakReserved() (peak engine.Bytes) {
+	for _, v := range l.Reserved {
+		peak = max(peak, v.Bytes)
+	}
+	return peak
+}
+
+// PeakChunks is the largest number of chunks in use at a moment, of a layout by
+// virtual addressing.
+func (l *Layout) PeakChunks() int {
+	if l.Chunk == 0 {
+		return 0
+	}
+	return int(l.PeakReserved() / l.Chunk)
+}
+
+// PeakWaste is the largest sum of internal fragmentation at a moment.
+func (l *Layout) PeakWaste(r *Requests) (peak engine.Bytes) {
+	if l.Took == nil {
+		return 0
+	}
+	var sum engine.Bytes
+	for _, e := range r.Events {
+		if l.Addr[e.Buffer] == NoAddr {
+			continue
+		}
+		d := l.Took[e.Buffer] - r.Buffers[e.Buffer].Bytes
+		if e.Free {
+			d = -d
+		}
+		sum += d
+		peak = max(peak, sum)
+	}
+	return peak
+}
+
+// newLayout has no buffer placed.
+func newLayout(r *Requests) *Layout {
+	l := &Layout{Addr: make([]engine.Bytes, len(r.Buffers)), Bound: r.AggregatePeak(), Runs: 1}
+	for i := range l.Addr {
+		l.Addr[i] = NoAddr
+	}
+	return l
+}
+
+// reserve notes what is taken from the device after an event.
+func (l *Layout) reserve(event int, b engine.Bytes) {
+	if n := len(l.Reserved); n == 0 || l.Reserved[n-1].Bytes != b {
+		l.Reserved = append(l.Reserved, Level{event, b})
+	}
+}

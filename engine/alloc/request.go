@@ -1,0 +1,147 @@
+package alloc
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+)
+
+// Buffer is a piece of memory that is asked for once and given back once.
+type Buffer struct {
+	Name       string // for people; may be empty
+	Bytes      engine.Bytes
+	Start, End int          // it lives over [Start, End) on the clock of its Requests
+	High       bool         // belongs to the forward phase of an offloaded value: high-end puts it on top
+	Kind       sim.Category // for the pictures
+}
+
+// Event is a request for a buffer, or its release.
+type Event struct {
+	Buffer int // index into Requests.Buffers
+	Free   bool
+}
+
+// Requests are buffers and the order in which they are asked for and given
+// back. The clock of the lives is the index into Events, unless FromLives got
+// lives on a clock of their own. Allocators do not change Requests.
+type Requests struct {
+	Buffers []Buffer
+	Events  []Event
+}
+
+// Entry is one line of a list of events: a request of Bytes, or a release,
+// of the buffer called Name.
+type Entry struct {
+	Name  string
+	Free  bool
+	Bytes engine.Bytes
+	High  bool
+	Kind  sim.Category
+}
+
+// FromEvents reads a list of requests and releases in order. A buffer that is
+// never released lives to the end. A name may be used again after its release.
+func FromEvents(list []Entry) (*Requests, error) {
+	r := &Requests{}
+	live := map[string]int{}
+	for i, e := range list {
+		at, taken := live[e.Name]
+		switch {
+		case e.Free && !taken:
+			return nil, fmt.Errorf("event %d releases %q, which is not allocated at that moment", i, e.Name)
+		case !e.Free && taken:
+			return nil, fmt.Errorf("event %d requests %q, which is still allocated; release it first", i, e.Name)
+		case e.Free:
+			r.Buffers[at].End = i
+			delete(live, e.Name)
+		case e.Bytes < 0:
+			return nil, fmt.Errorf("event %d requests %d bytes for %q; expected 0 or more", i, e.Bytes, e.Name)
+		default:
+			at = len(r.Buffers)
+			live[e.Name] = at
+			r.Buffers = append(r.Buffers, Buffer{Name: e.Name, Bytes: e.Bytes, Start: i, End: len(list), High: e.High, Kind: e.Kind})
+		}
+		r.Events = append(r.Events, Event{at, e.Free})
+	}
+	return r, nil
+}
+
+// FromLives orders buffers by their lives [Start, End), on any clock. At equal
+// times releases come first, then requests as they are listed.
+func FromLives(buffers []Buffer) (*Requests, error) {
+	for i, b := range buffers {
+		if b.Bytes < 0 || b.End <= b.Start {
+			return nil, fmt.Errorf("buffer %d (%q) has %d bytes over [%d, %d); expected 0 or more bytes and an end after the start", i, b.Name, b.Bytes, b.Start, b.End)
+		}
+	}
+	r := &Requests{Buffers: slices.Clone(buffers)}
+	r.order()
+	return r, nil
+}
+
+// order makes Events from the lives of Buffers. A life without duration is
+// released right after the requests of its moment.
+func (r *Requests) order() {
+	type moment struct {
+		at, phase int
+		Event
+	}
+	moments := make([]moment, 0, 2*len(r.Buffers))
+	for i, b := range r.Buffers {
+		release := moment{b.End, 0, Event{i, true}}
+		if b.End <= b.Start {
+			release.at, release.phase = b.Start, 2
+		}
+		moments = append(moments, moment{b.Start, 1, Event{i, false}}, release)
+	}
+	slices.SortStableFunc(moments, func(a, b moment) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.phase, b.phase))
+	})
+	r.Events = make([]Event, len(moments))
+	for i, m := range moments {
+		r.Events[i] = m.Event
+	}
+}
+
+// reclock sets the lives to indices into Events.
+func (r *Requests) reclock() {
+	for i, e := range r.Events {
+		if e.Free {
+			r.Buffers[e.Buffer].End = i
+		} else {
+			r.Buffers[e.Buffer].Start = i
+		}
+	}
+}
+
+// AggregatePeak is the largest sum of what lives at a moment: no pool can be
+// smaller.
+func (r *Requests) AggregatePeak() (peak engine.Bytes) {
+	peak, _ = r.largest(func(b *Buffer) engine.Bytes { return b.Bytes })
+	return peak
+}
+
+// MostLive is the largest number of buffers that live at a moment.
+func (r *Requests) MostLive() int {
+	n, _ := r.largest(func(*Buffer) engine.Bytes { return 1 })
+	return int(n)
+}
+
+// largest is the largest sum of a measure over what lives, and the event after
+// which it is first reached.
+func (r *Requests) largest(measure func(b *Buffer) engine.Bytes) (most engine.Bytes, at int) {
+	var sum engine.Bytes
+	for i, e := range r.Events {
+		m := measure(&r.Buffers[e.Buffer])
+		if e.Free {
+			m = -m
+		}
+		if sum += m; sum > most {
+			most, at = sum, i
+		}
+	}
+	return most, at
+}

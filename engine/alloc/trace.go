@@ -1,0 +1,74 @@
+package alloc
+
+import (
+	"slices"
+
+	"memtide/engine/sim"
+)
+
+// Order says which of several requests at one moment comes first (paper 003):
+// the value that a fetch brings back, or the gradient that a backward operation
+// makes.
+type Order uint8
+
+// The orders.
+const (
+	AsPlayed        Order = iota // as the simulator asked for them
+	PrefetchFirst                // fetched values, then gradients
+	DerivativeFirst              // gradients, then fetched values
+)
+
+// FromTrace takes the lives of a trace: buffer i is trace.Lives[i], whole even
+// where a streamed transfer fills it gradually. What a run made and the link
+// carried away is marked High; what a fetch brought back is not.
+func FromTrace(t *sim.Trace, order Order) *Requests {
+	r := &Requests{Buffers: make([]Buffer, len(t.Lives))}
+	for i, l := range t.Lives {
+		r.Buffers[i] = Buffer{
+			Bytes: l.Bytes, Start: l.StartSeq, End: l.EndSeq, Kind: l.Category,
+			High: l.Offloaded && !fetched(t, i),
+		}
+	}
+	r.order()
+	if order != AsPlayed {
+		r.swap(t, order)
+	}
+	r.reclock()
+	return r
+}
+
+func fetched(t *sim.Trace, i int) bool {
+	from := t.Lives[i].From
+	return from != sim.NoSpan && t.Spans[from].Kind == sim.SpanFetch
+}
+
+// swap reorders fetched values and gradients among requests that follow each
+// other at one time with no release between them; all others stay in place.
+func (r *Requests) swap(t *sim.Trace, order Order) {
+	for from := 0; from < len(r.Events); {
+		to := from + 1
+		for to < len(r.Events) && !r.Events[from].Free && !r.Events[to].Free &&
+			t.Lives[r.Events[to].Buffer].Start == t.Lives[r.Events[from].Buffer].Start {
+			to++
+		}
+		var places []int
+		var first, second []Event
+		for i := from; i < to; i++ {
+			e := r.Events[i]
+			isFetch := fetched(t, e.Buffer)
+			switch {
+			case !isFetch && t.Lives[e.Buffer].Category != sim.Gradient:
+				continue
+			case isFetch == (order == PrefetchFirst):
+				first = append(first, e)
+			default:
+				second = append(second, e)
+			}
+			places = append(places, i)
+		}
+		for i, e := range slices.Concat(first, second) {
+			r.Events[places[i]] = e
+		}
+		from = to
+	}
+}

@@ -1,0 +1,69 @@
+package alloc
+
+import (
+	"slices"
+
+	"memtide/engine"
+)
+
+func init() {
+	Register(&Allocator{
+		Name:  "va",
+		Title: "Virtual addresses",
+		Doc: `A buffer is mapped onto chunks of physical memory that need not lie side by side.
+
+Holes between buffers no longer matter; what is lost is the end of the last chunk of each buffer. The chunk [m_c]
+is 40 MiB as in paper 004; the hardware maps no less than 2 MiB at a time.`,
+		Cites: []engine.Cite{{Text: "Hayakawa, Narihira: Out-of-core training for extremely large-scale neural networks with adaptive window-based scheduling", ID: "arXiv:2010.14109", Section: "3.3 (virtual addressing)"}},
+		Params: []engine.Param{{
+			Name: "chunk", Title: "Chunk", Doc: "Size of a chunk of physical memory in MiB.",
+			Default: "40", Min: 2, Max: 4096,
+		}},
+		Place: func(r *Requests, pool engine.Bytes, args engine.Args, poll *engine.Poll) (*Layout, error) {
+			return Virtual(r, pool, engine.Bytes(args.Int("chunk"))*engine.MiB, poll)
+		},
+	})
+}
+
+// Virtual maps every buffer onto chunks of physical memory of any size above 0,
+// the lowest that are free. Layout.Reserved is what the chunks in use take.
+func Virtual(r *Requests, pool, chunk engine.Bytes, poll *engine.Poll) (*Layout, error) {
+	l := newLayout(r)
+	l.Chunk, l.Took, l.Chunks = chunk, make([]engine.Bytes, len(r.Buffers)), make([][]int32, len(r.Buffers))
+	most := pool / chunk
+	var free []int32 // descending
+	var made, inUse engine.Bytes
+	for i, e := range r.Events {
+		if err := poll.Err(); err != nil {
+			return l, err
+		}
+		if e.Free {
+			for _, c := range l.Chunks[e.Buffer] {
+				at, _ := slices.BinarySearchFunc(free, c, func(x, c int32) int { return int(c) - int(x) })
+				free = slices.Insert(free, at, c)
+			}
+			inUse -= engine.Bytes(len(l.Chunks[e.Buffer]))
+			l.reserve(i, inUse*chunk)
+			continue
+		}
+		n := (r.Buffers[e.Buffer].Bytes + chunk - 1) / chunk
+		if inUse+n > most {
+			rest := (most - inUse) * chunk
+			l.Failed = &Failure{Event: i, Buffer: e.Buffer, Bytes: n * chunk, Largest: rest, Free: rest}
+			return l, nil
+		}
+		l.Addr[e.Buffer], l.Took[e.Buffer] = l.Pool, n*chunk
+		l.Pool += n * chunk
+		inUse += n
+		for range n {
+			if len(free) == 0 {
+				free = append(free, int32(made))
+				made++
+			}
+			l.Chunks[e.Buffer] = append(l.Chunks[e.Buffer], free[len(free)-1])
+			free = free[:len(free)-1]
+		}
+		l.reserve(i, inUse*chunk)
+	}
+	return l, nil
+}

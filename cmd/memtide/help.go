@@ -107,7 +107,7 @@ func table(fill func(w *tabwriter.Writer)) string {
 
 func presetsHelp() string {
 	return table(func(w *tabwriter.Writer) {
-		fmt.Fprint(w, "Presets, with their usual batch size; any from 1 to 4096 can be named.\n\n")
+		fmt.Fprint(w, "Presets, with their usual batch size; another can be named, but for the counterexamples, which have none.\n\n")
 		for _, p := range preset.All() {
 			fmt.Fprintf(w, "  %s\t%s\n", preset.Ref(p.ID, p.DefaultBatch), p.Title)
 		}

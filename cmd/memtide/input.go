@@ -120,6 +120,24 @@ func explain(err error) string {
 	return strings.Join(lines, "\n  ")
 }
 
+// suggest takes over what a preset that tells a story suggests, where the flags
+// and the link say nothing.
+func (in *input) suggest(s *preset.Suggestion) {
+	if s == nil {
+		return
+	}
+	l := &in.link
+	if l.Strategy == "" {
+		l.Strategy = s.Strategy
+	}
+	if l.Budget == (link.Budget{}) {
+		l.Budget.Bytes = s.Budget
+	}
+	if l.Device == "" && l.ToDev == 0 && l.ToHost == 0 && s.Link > 0 {
+		l.ToDev, l.ToHost = s.Link, s.Link
+	}
+}
+
 // open builds the preset or writes down the profile, as requests name it.
 func (in *input) open() error {
 	if in.link.Profile != nil {
@@ -138,6 +156,7 @@ func (in *input) open() error {
 	if in.profile, err = known.Profile(batch); err != nil {
 		return bad("%v", err)
 	}
+	in.suggest(known.Suggest)
 	in.link.Preset = preset.Ref(known.ID, batch)
 	in.network.Preset = in.link.Preset
 	return nil

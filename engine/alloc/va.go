@@ -14,7 +14,7 @@ func init() {
 
 Holes between buffers no longer matter; what is lost is the end of the last chunk of each buffer. The chunk [m_c]
 is 40 MiB as in paper 004; the hardware maps no less than 2 MiB at a time.`,
-		Cites: []engine.Cite{{Text: "Hayakawa, Narihira: Out-of-core training for extremely large-scale neural networks with adaptive window-based scheduling", ID: "arXiv:2010.14109", Section: "3.3 (virtual addressing)"}},
+		Cites: []engine.Cite{{Text: "Hayakawa, Narihira: Out-of-core training for extremely large-scale neural networks with adaptive window-based scheduling", ID: "arXiv:2010.14109", Section: "4"}},
 		Params: []engine.Param{{
 			Name: "chunk", Title: "Chunk", Doc: "Size of a chunk of physical memory in MiB.",
 			Default: "40", Min: 2, Max: 4096,
@@ -26,7 +26,8 @@ is 40 MiB as in paper 004; the hardware maps no less than 2 MiB at a time.`,
 }
 
 // Virtual maps every buffer onto chunks of physical memory of any size above 0,
-// the lowest that are free. Layout.Reserved is what the chunks in use take.
+// the lowest that are free. A chunk is made when none is free and kept for later
+// requests, so Layout.Reserved never falls.
 func Virtual(r *Requests, pool, chunk engine.Bytes, poll *engine.Poll) (*Layout, error) {
 	l := newLayout(r)
 	l.Chunk, l.Took, l.Chunks = chunk, make([]engine.Bytes, len(r.Buffers)), make([][]int32, len(r.Buffers))
@@ -43,7 +44,6 @@ func Virtual(r *Requests, pool, chunk engine.Bytes, poll *engine.Poll) (*Layout,
 				free = slices.Insert(free, at, c)
 			}
 			inUse -= engine.Bytes(len(l.Chunks[e.Buffer]))
-			l.reserve(i, inUse*chunk)
 			continue
 		}
 		n := (r.Buffers[e.Buffer].Bytes + chunk - 1) / chunk
@@ -63,7 +63,7 @@ func Virtual(r *Requests, pool, chunk engine.Bytes, poll *engine.Poll) (*Layout,
 			l.Chunks[e.Buffer] = append(l.Chunks[e.Buffer], free[len(free)-1])
 			free = free[:len(free)-1]
 		}
-		l.reserve(i, inUse*chunk)
+		l.reserve(i, made*chunk)
 	}
 	return l, nil
 }

@@ -1,0 +1,304 @@
+package alloc
+
+import (
+	"cmp"
+	"slices"
+
+	"memtide/engine"
+)
+
+// exact searches for a placement within a capacity, by the rules of MiniMalloc:
+// every buffer lies on the bottom or on another one, buffers are placed by
+// ascending address, and
+//
+//   - canonical solutions: of the orders that give one placement, only the one
+//     sorted by address and rank is followed;
+//   - dominance: no buffer is placed where another one would fit below it whole;
+//   - inference: a section's floor and all that is still to lie in it have to fit;
+//   - decomposition: sections that no unplaced buffer connects are solved apart,
+//     and one that has no solution ends the branch.
+type exact struct {
+	*geometry
+	capacity int64
+	poll     *engine.Poll
+	nodes    int64 // left before the search gives up and ranks anew
+
+	addr   []int64 // of placed buffers, -1 of others
+	lowest []int64 // of unplaced buffers: the least address they can still get
+	floor  []int64 // of sections: nothing more can lie below it
+	left   []int64 // of sections: sizes that are not placed
+	cuts   []int32 // unplaced buffers that live in sections s and s+1
+
+	ranking int
+	arena   []candidate // candidates of all open nodes
+	undo    []change
+	touched []int32 // sections whose floor may rise
+	stamp   []int32 // when a section was touched last
+	now     int32
+}
+
+// candidate is a buffer that can be placed next.
+type candidate struct {
+	addr   int64
+	rank   int32
+	buffer int32
+}
+
+// change is what a step has overwritten.
+type change struct {
+	what  uint8
+	index int32
+	old   int64
+}
+
+const (
+	changedLowest uint8 = iota
+	changedFloor
+	changedAddr
+)
+
+// outcome of a search. Only none means that there is no placement.
+type outcome uint8
+
+const (
+	found outcome = iota
+	none
+	exhausted // out of nodes
+	stopped   // the poll says so
+)
+
+func newExact(g *geometry, poll *engine.Poll) *exact {
+	n, m := len(g.size), len(g.sections)
+	s := &exact{
+		geometry: g, poll: poll,
+		addr: make([]int64, n), lowest: make([]int64, n),
+		floor: make([]int64, m), left: make([]int64, m), cuts: make([]int32, m), stamp: make([]int32, m),
+	}
+	s.reset()
+	return s
+}
+
+// reset takes all buffers out.
+func (s *exact) reset() {
+	clear(s.lowest)
+	clear(s.floor)
+	clear(s.left)
+	clear(s.cuts)
+	s.undo = s.undo[:0]
+	for i := range s.addr {
+		s.addr[i] = -1
+	}
+	for _, b := range s.buffers {
+		s.cross(b, 1)
+	}
+}
+
+// cross adds buffer b to the sections' sums and cuts, or takes it out (-1).
+func (s *exact) cross(b int32, sign int32) {
+	for i := s.lo[b]; i < s.hi[b]; i++ {
+		s.left[i] += int64(sign) * s.size[b]
+		if i+1 < s.hi[b] {
+			s.cuts[i] += sign
+		}
+	}
+}
+
+// solve looks for a placement within capacity. It tries several rankings in
+// turn, each with twice the nodes of the last round, up to limit nodes each.
+func (s *exact) solve(capacity, limit int64) outcome {
+	s.capacity = capacity
+	for budget := int64(2 * len(s.buffers)); ; budget *= 2 {
+		for s.ranking = range rankings {
+			s.reset()
+			s.nodes = min(budget, limit)
+			if res := s.split(s.buffers, 0, int32(len(s.sections)), nil); res != exhausted {
+				return res
+			}
+		}
+		if budget >= limit {
+			return exhausted
+		}
+	}
+}
+
+// split solves the parts of sections [lo, hi) between the given cuts, or
+// between all sections that nothing connects, one after the other.
+func (s *exact) split(buffers []int32, lo, hi int32, at []int32) outcome {
+	if at == nil {
+		for i := lo; i+1 < hi; i++ {
+			if s.cuts[i] == 0 {
+				at = append(at, i+1)
+			}
+		}
+	}
+	for i := range len(at) + 1 {
+		from, to := lo, hi
+		if i > 0 {
+			from = at[i-1]
+		}
+		if i < len(at) {
+			to = at[i]
+		}
+		var part []int32
+		for _, b := range buffers {
+			if s.addr[b] < 0 && s.lo[b] < to && from < s.hi[b] {
+				part = append(part, b)
+			}
+		}
+		if len(part) == 0 {
+			continue
+		}
+		if res := s.search(s.ranked(part), from, to, 0, 0); res != found {
+			return res
+		}
+	}
+	return found
+}
+
+// search places the candidates that have no address yet, at or above the
+// address least; all live in sections [lo, hi).
+func (s *exact) search(open []candidate, lo, hi int32, least int64, leastRank int32) outcome {
+	if s.poll.Err() != nil {
+		return stopped
+	}
+	if s.nodes <= 0 {
+		return exhausted
+	}
+	s.nodes--
+	base := len(s.arena)
+	defer func() { s.arena = s.arena[:base] }()
+	lowestTop := int64(1) << 62
+	for _, c := range open {
+		if s.addr[c.buffer] < 0 {
+			c.addr = s.lowest[c.buffer]
+			s.arena = append(s.arena, c)
+			lowestTop = min(lowestTop, c.addr+s.size[c.buffer])
+		}
+	}
+	mine := s.arena[base:]
+	if len(mine) == 0 {
+		return found
+	}
+	slices.SortFunc(mine, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.rank, b.rank))
+	})
+	for _, c := range mine {
+		if c.addr >= lowestTop { // dominance, and so for all that follow
+			break
+		}
+		if c.addr < least || c.addr == least && c.rank < leastRank { // not canonical
+			continue
+		}
+		mark := len(s.undo)
+		s.place(c)
+		res := none
+		if s.fits(lo, hi, c.addr) {
+			res = s.descend(mine, lo, hi, c)
+		}
+		if res == found {
+			return found
+		}
+		s.restore(mark)
+		if res != none {
+			return res
+		}
+	}
+	return none
+}
+
+// descend goes on after c was placed, in parts if that disconnects sections.
+func (s *exact) descend(open []candidate, lo, hi int32, c candidate) outcome {
+	var at []int32
+	for i := s.lo[c.buffer]; i+1 < s.hi[c.buffer]; i++ {
+		if s.cuts[i] == 0 {
+			at = append(at, i+1)
+		}
+	}
+	if at == nil {
+		return s.search(open, lo, hi, c.addr, c.rank)
+	}
+	rest := make([]int32, 0, len(open))
+	for _, o := range open {
+		rest = append(rest, o.buffer)
+	}
+	return s.split(rest, lo, hi, at)
+}
+
+// fits is the inference: whatever is placed from now on lies at or above addr.
+func (s *exact) fits(lo, hi int32, addr int64) bool {
+	for i := lo; i < hi; i++ {
+		if max(s.floor[i], addr)+s.left[i] > s.capacity && s.left[i] > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// place gives a buffer its address and raises what rests on it.
+func (s *exact) place(c candidate) {
+	b, top := c.buffer, c.addr+s.size[c.buffer]
+	s.change(changedAddr, b, -1)
+	s.addr[b] = c.addr
+	s.cross(b, -1)
+	for i := s.lo[b]; i < s.hi[b]; i++ {
+		s.change(changedFloor, i, s.floor[i])
+		s.floor[i] = top
+	}
+	s.now++
+	s.touched = s.touched[:0]
+	for _, o := range s.overlaps[b] {
+		if s.addr[o] >= 0 || s.lowest[o] >= top {
+			continue
+		}
+		s.change(changedLowest, o, s.lowest[o])
+		s.lowest[o] = top
+		for i := s.lo[o]; i < s.hi[o]; i++ {
+			if s.stamp[i] != s.now {
+				s.stamp[i] = s.now
+				s.touched = append(s.touched, i)
+			}
+		}
+	}
+	for _, i := range s.touched {
+		s.raise(i)
+	}
+}
+
+// raise lifts a section's floor to the least address that any of its unplaced
+// buffers can get.
+func (s *exact) raise(section int32) {
+	s.poll.Err() // keeps the clock in view where nodes are large
+	least := int64(1) << 62
+	for _, b := range s.sections[section] {
+		if s.addr[b] < 0 {
+			if s.lowest[b] <= s.floor[section] {
+				return
+			}
+			least = min(least, s.lowest[b])
+		}
+	}
+	if least < 1<<62 {
+		s.change(changedFloor, section, s.floor[section])
+		s.floor[section] = least
+	}
+}
+
+func (s *exact) change(what uint8, index int32, old int64) {
+	s.undo = append(s.undo, change{what, index, old})
+}
+
+// restore undoes the changes back to a mark, last first.
+func (s *exact) restore(mark int) {
+	for i := len(s.undo) - 1; i >= mark; i-- {
+		switch c := s.undo[i]; c.what {
+		case changedLowest:
+			s.lowest[c.index] = c.old
+		case changedFloor:
+			s.floor[c.index] = c.old
+		case changedAddr:
+			s.addr[c.index] = -1
+			s.cross(c.index, 1)
+		}
+	}
+	s.undo = s.undo[:mark]
+}

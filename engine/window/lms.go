@@ -1,0 +1,159 @@
+package window
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"memtide/engine"
+)
+
+func init() { engine.Register(lms) }
+
+var lms = &engine.Strategy{
+	Name:  "lms",
+	Title: "Large model support (LMS)",
+	Doc: `Lets a value leave when its next use is many operations away, and fetches it a fixed number of operations before that.
+
+Two numbers, counted in operations, are the same for all values, whatever their
+size: from which distance on a value leaves, and how far ahead it is fetched.
+Larger numbers move less and fetch earlier, and need more memory. The paper
+prints the first condition the other way round, which contradicts this. Numbers
+that are not given are searched for: up to 24 distances and 18 leads.`,
+	Class: engine.MayOffload,
+	Cites: []engine.Cite{
+		{Text: "Le, Imai, Negishi and Kawachiya: TFLMS: Large Model Support in TensorFlow by Graph Rewriting", ID: "arXiv:1807.02037", Section: "3"},
+		{Text: paper004.Text, ID: paper004.ID, Section: "4 (LMS)"},
+	},
+	Params: []engine.Param{
+		{Name: "threshold", Title: "Swap-out threshold", Default: "0", Min: 0, Max: 100_000,
+			Doc: "A value leaves if its next use is at least so many operations away [swapout_threshold]; 0 searches for the fastest within the budget."},
+		{Name: "ahead", Title: "Swap-in ahead", Default: "0", Min: 0, Max: 100_000,
+			Doc: "A value is fetched so many operations before its next use [swapin_ahead]; 0 searches for the fastest within the budget."},
+	},
+	Solve: solveLMS,
+}
+
+func solveLMS(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
+	n, args, err := begin("lms", p, args, poll)
+	if err != nil {
+		return nil, err
+	}
+	thresholds, leads := n.thresholds(), n.leads()
+	if t := args.Int("threshold"); t > 0 {
+		thresholds = []int{t}
+	}
+	if a := args.Int("ahead"); a > 0 {
+		leads = []int{a}
+	}
+	var b best
+	// Larger numbers never need less memory, so what follows one that does not
+	// fit does not fit either. The largest come last and move least, but of equal
+	// times the smaller numbers are kept: they need less.
+	for _, threshold := range thresholds {
+		for k, ahead := range leads {
+			if poll.Err() != nil {
+				break
+			}
+			note := fmt.Sprintf("Values leave whose next use is %d operations away or more; they are fetched %d ahead.", threshold, ahead)
+			if !b.try(n, n.lms(threshold, ahead), note) {
+				leads = leads[:k]
+				break
+			}
+		}
+	}
+	if b.run == nil && poll.Err() != nil {
+		return nil, poll.Err()
+	}
+	least, first := thresholds[0], max(args.Int("ahead"), 1)
+	sol, err := b.solution(n, n.lms(least, first))
+	if err != nil {
+		return nil, err
+	}
+	return sol, poll.Err()
+}
+
+// maxThresholds is how many distances the search tries.
+const maxThresholds = 24
+
+// thresholds are distances that make a difference, increasing: those between two
+// uses of a value, and one above all of them.
+func (n *network) thresholds() []int {
+	list := []int{1, len(n.funcs) + 1}
+	for at, next := range n.next {
+		if next < len(n.seq) {
+			list = append(list, n.owner[next]-n.owner[at])
+		}
+	}
+	slices.Sort(list)
+	list = slices.Compact(list)
+	if len(list) <= maxThresholds {
+		return list
+	}
+	some := make([]int, maxThresholds)
+	for i := range some {
+		some[i] = list[i*(len(list)-1)/(maxThresholds-1)]
+	}
+	return some
+}
+
+// leads are the numbers of functions ahead that the search tries, increasing.
+func (n *network) leads() (list []int) {
+	for a := 1; a <= max(len(n.funcs)-1, 1) && len(list) < 18; a += max(1, a/2) {
+		list = append(list, a)
+	}
+	return list
+}
+
+// due is a variable that has to be fetched before a function; use is the
+// function that reads it.
+type due struct {
+	use int
+	v   engine.ValueID
+}
+
+// lms walks with the two numbers of large model support.
+func (n *network) lms(threshold, ahead int) walk {
+	return func(budget engine.Bytes) (*run, bool) {
+		r := n.start(budget)
+		in := make([][]due, len(n.funcs))
+		seen := make([]bool, len(n.p.Graph.Values))
+		for at, v := range n.seq {
+			if !seen[v] && r.place[v] == onHost {
+				in[max(0, n.owner[at]-ahead)] = append(in[max(0, n.owner[at]-ahead)], due{n.owner[at], v})
+			}
+			seen[v] = true
+		}
+		for i, f := range n.funcs {
+			slices.SortStableFunc(in[i], n.order)
+			for _, d := range in[i] {
+				for r.place[d.v] == leaving {
+					r.evict()
+				}
+				if !r.fetch(d.v) {
+					return r, false
+				}
+			}
+			if !r.execute(i) {
+				return r, false
+			}
+			for at := f.first; at < f.last; at++ {
+				v, next := n.seq[at], n.next[at]
+				if next == len(n.seq) {
+					r.drop(v)
+				} else if use := n.owner[next]; use-i >= threshold {
+					r.leave(v)
+					in[max(i+1, use-ahead)] = append(in[max(i+1, use-ahead)], due{use, v})
+				}
+			}
+		}
+		r.finish()
+		return r, true
+	}
+}
+
+// order is that in which variables are fetched before the same function: by
+// their use, and of one function by their names.
+func (n *network) order(a, b due) int {
+	return cmp.Or(cmp.Compare(a.use, b.use), cmp.Compare(n.p.Graph.Values[a.v].Name, n.p.Graph.Values[b.v].Name))
+}

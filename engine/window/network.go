@@ -1,0 +1,150 @@
+package window
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"memtide/engine"
+)
+
+// network is a graph in the terms of paper 004: functions with ordered
+// variables, and the sequence of all of them.
+type network struct {
+	p     *engine.Problem
+	funcs []function
+	seq   []engine.ValueID // [v] the variables of all functions, one function after the other
+	next  []int            // for each place in seq the next one of the same variable; len(seq) if there is none
+	owner []int            // for each place in seq its function
+	sums  []engine.Bytes   // sums[k] is the size of seq[:k]
+}
+
+// function is an operation: seq[first:last] are its variables.
+type function struct {
+	first, last int
+	beside      engine.Bytes     // needed while it runs: temporaries, and fresh copies of outputs that exist already
+	rewrites    []engine.ValueID // outputs that exist already and are not read: their fetches have to be over
+}
+
+// newNetwork reads the graph of a problem. A graph whose order of operations
+// does not make every value before it is read, or that makes a value both by
+// itself and as a part of another one, is not supported.
+func newNetwork(p *engine.Problem) (*network, error) {
+	g := p.Graph
+	n := &network{p: p}
+	made := make([]bool, len(g.Values)) // by an operation, or there from the beginning
+	for i, v := range g.Values {
+		made[i] = v.Initial != 0
+	}
+	whole, err := containers(g)
+	if err != nil {
+		return nil, err
+	}
+	for i := range g.Ops {
+		op := &g.Ops[i]
+		f := function{first: len(n.seq), beside: op.Temp}
+		for _, id := range op.In {
+			v := whole[id]
+			if !made[v] {
+				return nil, fmt.Errorf("%w: %s reads %s, which no operation before it makes", engine.ErrUnsupported, op.Name, g.Values[id].Name)
+			}
+			n.add(f.first, v)
+		}
+		for k, v := range op.Out {
+			if made[v] && !slices.Contains(op.Out[:k], v) {
+				f.beside += g.Values[v].Size
+				if !slices.Contains(n.seq[f.first:], v) {
+					f.rewrites = append(f.rewrites, v)
+				}
+			}
+			n.add(f.first, v)
+		}
+		for _, v := range op.Out {
+			made[v] = true
+		}
+		f.last = len(n.seq)
+		n.funcs = append(n.funcs, f)
+	}
+	n.link()
+	return n, n.tooLong()
+}
+
+// containers maps every value to the one whose copy serves its readers: itself
+// if it is made, otherwise what it is within.
+func containers(g *engine.Graph) ([]engine.ValueID, error) {
+	made := make([]bool, len(g.Values))
+	for i, v := range g.Values {
+		made[i] = v.Initial != 0
+	}
+	for i := range g.Ops {
+		for _, v := range g.Ops[i].Out {
+			made[v] = true
+		}
+	}
+	whole := make([]engine.ValueID, len(g.Values))
+	for i := range g.Values {
+		v := engine.ValueID(i)
+		for steps := 0; !made[v] && g.Values[v].Within != engine.NoValue && steps < len(g.Values); steps++ {
+			v = g.Values[v].Within
+		}
+		whole[i] = v
+		if w := g.Values[i].Within; made[i] && w != engine.NoValue && made[w] {
+			return nil, fmt.Errorf("%w: %s is made by itself and as a part of %s", engine.ErrUnsupported, g.Values[i].Name, g.Values[w].Name)
+		}
+	}
+	return whole, nil
+}
+
+// add appends a variable to the last function, unless it is there.
+func (n *network) add(first int, v engine.ValueID) {
+	if !slices.Contains(n.seq[first:], v) {
+		n.seq = append(n.seq, v)
+	}
+}
+
+// link finds the next use and the function of every place in the sequence, and
+// the sums of its sizes.
+func (n *network) link() {
+	n.next = make([]int, len(n.seq))
+	later := make([]int, len(n.p.Graph.Values))
+	for v := range later {
+		later[v] = len(n.seq)
+	}
+	for at := len(n.seq) - 1; at >= 0; at-- {
+		n.next[at], later[n.seq[at]] = later[n.seq[at]], at
+	}
+	n.sums = make([]engine.Bytes, len(n.seq)+1)
+	for at, v := range n.seq {
+		n.sums[at+1] = n.sums[at] + n.size(v)
+	}
+	n.owner = make([]int, len(n.seq))
+	for i, f := range n.funcs {
+		for at := f.first; at < f.last; at++ {
+			n.owner[at] = i
+		}
+	}
+}
+
+// tooLong refuses links on which the transfers of a step would overflow a clock.
+func (n *network) tooLong() error {
+	d := n.p.Device
+	if !n.linked() {
+		return nil
+	}
+	var total float64
+	for i := range n.p.Graph.Ops {
+		total += float64(n.p.Graph.Ops[i].Time)
+	}
+	for _, v := range n.seq {
+		total += float64(n.size(v)) * 1e9 * (1/float64(d.ToHost) + 1/float64(d.ToDev))
+	}
+	if total > math.MaxInt64/4 {
+		return fmt.Errorf("%w: on a link of %d and %d bytes per second the transfers would take more than 70 years",
+			engine.ErrUnsupported, d.ToHost, d.ToDev)
+	}
+	return nil
+}
+
+func (n *network) linked() bool { return n.p.Device.ToHost > 0 && n.p.Device.ToDev > 0 }
+
+func (n *network) size(v engine.ValueID) engine.Bytes { return n.p.Graph.Values[v].Size }

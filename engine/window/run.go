@@ -1,0 +1,198 @@
+package window
+
+import (
+	"slices"
+	"time"
+
+	"memtide/engine"
+)
+
+// place is where a variable is.
+type place uint8
+
+const (
+	unborn place = iota
+	onHost
+	onDevice
+	leaving // on the device, and queued to leave it
+	gone    // freed for good
+)
+
+// run walks over the functions once and writes the schedule. Memory is counted
+// as the schedule sees it: a variable takes its room when it is fetched or made,
+// and gives it back when the schedule has waited for its copy, so the peak is
+// that of the program, whatever the transfers take.
+type run struct {
+	*network
+	budget engine.Bytes
+	place  []place
+	queue  []int // of variables that leave: steps of their offloads, oldest first
+	leaves []int // the step of each variable's offload, if it is leaving
+	steps  engine.Schedule
+
+	used, peak engine.Bytes
+	held       engine.Bytes // used, less what is leaving
+	need       engine.Bytes // the most that is held while a function runs
+	needs      int          // that function
+}
+
+// cancelled marks an offload that is not made after all.
+const cancelled = engine.StepKind(255)
+
+func (n *network) start(budget engine.Bytes) *run {
+	g := n.p.Graph
+	r := &run{network: n, budget: budget, place: make([]place, len(g.Values)), leaves: make([]int, len(g.Values)), used: g.Fixed}
+	for v := range g.Values {
+		switch initial := g.Values[v].Initial; {
+		case initial&engine.OnDevice != 0:
+			r.place[v] = onDevice
+			r.used += g.Values[v].Size
+		case initial&engine.OnHost != 0:
+			r.place[v] = onHost
+		}
+	}
+	r.held, r.peak = r.used, r.used
+	return r
+}
+
+// evict waits for the oldest variable that is leaving; false if there is none.
+func (r *run) evict() bool {
+	for len(r.queue) > 0 {
+		st := r.steps[r.queue[0]]
+		r.queue = r.queue[1:]
+		if st.Kind == cancelled {
+			continue
+		}
+		r.steps = append(r.steps, engine.Wait(st.Value), engine.Free(st.Value))
+		r.place[st.Value] = onHost
+		r.used -= r.size(st.Value)
+		return true
+	}
+	return false
+}
+
+// room evicts until there is room for n bytes; false if it cannot be had.
+func (r *run) room(n engine.Bytes) bool {
+	for r.used > r.budget-n {
+		if !r.evict() {
+			return false
+		}
+	}
+	return true
+}
+
+// take makes room and uses it.
+func (r *run) take(n engine.Bytes) bool {
+	if !r.room(n) {
+		return false
+	}
+	r.used += n
+	r.held += n
+	r.peak = max(r.peak, r.used)
+	return true
+}
+
+// fetch queues the copy of a variable to the device. The destination is
+// allocated before that.
+func (r *run) fetch(v engine.ValueID) bool {
+	if !r.take(r.size(v)) {
+		return false
+	}
+	r.steps = append(r.steps, engine.Step{Kind: engine.StepFetch, Op: engine.NoOp, Value: v, Reserve: true})
+	r.place[v] = onDevice
+	return true
+}
+
+// leave queues a variable to leave.
+func (r *run) leave(v engine.ValueID) {
+	r.queue, r.leaves[v] = append(r.queue, len(r.steps)), len(r.steps)
+	r.steps = append(r.steps, engine.Offload(v))
+	r.place[v] = leaving
+	r.held -= r.size(v)
+}
+
+// stay cancels that.
+func (r *run) stay(v engine.ValueID) {
+	r.steps[r.leaves[v]].Kind = cancelled
+	r.place[v] = onDevice
+	r.held += r.size(v)
+}
+
+// drop frees a variable that is not used again.
+func (r *run) drop(v engine.ValueID) {
+	r.steps = append(r.steps, engine.Free(v))
+	r.place[v] = gone
+	r.used -= r.size(v)
+	r.held -= r.size(v)
+}
+
+// execute allocates what function i makes, and runs it.
+func (r *run) execute(i int) bool {
+	f := &r.funcs[i]
+	for _, v := range r.seq[f.first:f.last] {
+		if r.place[v] == unborn {
+			if !r.take(r.size(v)) {
+				return false
+			}
+			r.place[v] = onDevice
+		}
+	}
+	if !r.room(f.beside) {
+		return false
+	}
+	r.peak = max(r.peak, r.used+f.beside)
+	if need := r.held + f.beside; need > r.need {
+		r.need, r.needs = need, i
+	}
+	for _, v := range f.rewrites {
+		r.steps = append(r.steps, engine.Wait(v))
+	}
+	r.steps = append(r.steps, engine.Run(engine.OpID(i)))
+	return true
+}
+
+// finish removes what was cancelled.
+func (r *run) finish() {
+	r.steps = slices.DeleteFunc(r.steps, func(s engine.Step) bool { return s.Kind == cancelled })
+}
+
+// duration is how long the schedule takes. There is room for everything when it
+// is asked for, so nothing waits but for data, for copies and for the link.
+func (r *run) duration() time.Duration {
+	d := r.p.Device
+	ready := make([]time.Duration, len(r.p.Graph.Values)) // the end of the last transfer of each variable
+	var at time.Duration
+	var lanes [2]time.Duration
+	in := 0
+	if d.Duplex == engine.FullDuplex {
+		in = 1
+	}
+	move := func(lane int, v engine.ValueID, rate engine.Rate) {
+		lanes[lane] = max(lanes[lane], at) + rate.Time(r.size(v))
+		ready[v] = lanes[lane]
+	}
+	for _, st := range r.steps {
+		switch st.Kind {
+		case engine.StepOffload:
+			move(0, st.Value, d.ToHost)
+		case engine.StepFetch:
+			move(in, st.Value, d.ToDev)
+		case engine.StepWait:
+			at = max(at, ready[st.Value])
+		case engine.StepRun:
+			f := &r.funcs[st.Op]
+			for _, v := range r.seq[f.first:f.last] {
+				at = max(at, ready[v])
+			}
+			at += r.p.Graph.Ops[st.Op].Time
+		}
+	}
+	return max(at, lanes[0], lanes[1])
+}
+
+// travels says whether the schedule moves any bytes.
+func (r *run) travels() bool {
+	return slices.ContainsFunc(r.steps, func(s engine.Step) bool {
+		return (s.Kind == engine.StepFetch || s.Kind == engine.StepOffload) && r.size(s.Value) > 0
+	})
+}

@@ -1,0 +1,81 @@
+package window
+
+import (
+	"fmt"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/bound"
+)
+
+var paper004 = engine.Cite{
+	Text: "Hayakawa and Narihira: Out-of-Core Training for Extremely Large-Scale Neural Networks With Adaptive Window-Based Scheduling",
+	ID:   "arXiv:2010.14109", Section: "3",
+}
+
+// within is what Bound ranges over.
+const within = "schedules that offload and do not recompute"
+
+// walk is a way to go over the functions: all that is left open is the budget.
+type walk func(budget engine.Bytes) (r *run, ok bool)
+
+// best is the fastest of several walks.
+type best struct {
+	*run
+	time time.Duration
+	note string
+}
+
+// try keeps a walk if it fits and is faster; ok says whether it fits.
+func (b *best) try(n *network, w walk, note string) (ok bool) {
+	r, ok := w(n.p.Budget)
+	if !ok || r.travels() && !n.linked() {
+		return ok
+	}
+	if d := r.duration(); b.run == nil || d < b.time {
+		b.run, b.time, b.note = r, d, note
+	}
+	return true
+}
+
+// solution writes down what was found. least is the walk that needs the least
+// memory of those that were allowed.
+func (b *best) solution(n *network, least walk) (*engine.Solution, error) {
+	if b.run == nil {
+		r, _ := least(engine.NoLimit)
+		if r.need > n.p.Budget {
+			return nil, &engine.InfeasibleError{Budget: n.p.Budget, Smallest: r.need,
+				Why: fmt.Sprintf("%s needs it, with what is kept beside it", n.p.Graph.Ops[r.needs].Name)}
+		}
+		return nil, engine.ErrNeedsLink
+	}
+	lower, name := bound.Of(n.p, engine.MayOffload)
+	sol := &engine.Solution{Schedule: b.steps, Makespan: b.time, Peak: b.peak, Optimal: b.time <= lower, Within: within, Bound: lower}
+	if !b.travels() {
+		sol.Notes = append(sol.Notes, "Nothing is moved.")
+		return sol, nil
+	}
+	sol.Notes = append(sol.Notes, b.note, fmt.Sprintf("Lower bound: %s.", name))
+	return sol, nil
+}
+
+// begin reads the arguments of a strategy and the graph of a problem.
+func begin(name string, p *engine.Problem, args engine.Args, poll *engine.Poll) (*network, engine.Args, error) {
+	args, err := engine.Lookup(name).Parse(args)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := poll.Err(); err != nil {
+		return nil, nil, err
+	}
+	n, err := newNetwork(p)
+	return n, args, err
+}
+
+// size writes a number of bytes for people.
+func size(b engine.Bytes) string {
+	if b < 1<<20 {
+		return fmt.Sprintf("%d bytes", b)
+	}
+	return fmt.Sprintf("%.4g MiB", float64(b)/(1<<20))
+}

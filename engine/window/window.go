@@ -1,0 +1,163 @@
+package window
+
+import (
+	"fmt"
+	"sort"
+
+	"memtide/engine"
+)
+
+func init() { engine.Register(window) }
+
+var window = &engine.Strategy{
+	Name:  "window",
+	Title: "Adaptive window",
+	Doc: `Fetches what the next operations use, as far as it fits into a window of bytes, and lets everything beyond it leave.
+
+Before an operation the window is the longest stretch of what it and the ones
+after it use whose bytes fit: large values make it short, small ones long. What
+comes into it is fetched; after an operation, what it used and is not used again
+within the window is queued to leave, and leaves when room is needed, the oldest
+first. A larger window fetches earlier and moves less, but needs more memory.
+The window is searched for unless its size is given: up to 65 sizes between none
+and the largest that fits, and then closer to the fastest of them.`,
+	Class: engine.MayOffload,
+	Cites: []engine.Cite{paper004},
+	Params: []engine.Param{{
+		Name: "window", Title: "Window, MiB", Doc: "The bytes that are looked ahead, in MiB; 0 searches for the fastest within the budget.",
+		Default: "0", Min: 0, Max: 1 << 24,
+	}},
+	Solve: solveWindow,
+}
+
+func solveWindow(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
+	n, args, err := begin("window", p, args, poll)
+	if err != nil {
+		return nil, err
+	}
+	if mib := args.Int("window"); mib > 0 {
+		return n.ofWindow(engine.Bytes(mib) << 20)
+	}
+	var b best
+	n.searchWindow(&b, poll)
+	if b.run == nil && poll.Err() != nil {
+		return nil, poll.Err()
+	}
+	sol, err := b.solution(n, n.windowed(0))
+	if err != nil {
+		return nil, err
+	}
+	return sol, poll.Err()
+}
+
+// ByWindow is the schedule of one size of the window, in bytes, which the
+// strategy takes in MiB only. 0 looks no further than the operation itself. The
+// errors are those of a strategy.
+func ByWindow(p *engine.Problem, bytes engine.Bytes) (*engine.Solution, error) {
+	n, err := newNetwork(p)
+	if err != nil {
+		return nil, err
+	}
+	return n.ofWindow(bytes)
+}
+
+func (n *network) ofWindow(bytes engine.Bytes) (*engine.Solution, error) {
+	var b best
+	w := n.windowed(bytes)
+	b.try(n, w, fmt.Sprintf("The window is %s.", size(bytes)))
+	return b.solution(n, w)
+}
+
+// searchSteps is how many sizes of the window are tried evenly, and refineSteps
+// how many on each side of the fastest, between it and its neighbours.
+const (
+	searchSteps = 64
+	refineSteps = 8
+)
+
+// searchWindow tries sizes from none to the largest that fits. A larger window
+// never needs less memory: what it holds at any function contains what a
+// smaller one holds.
+func (n *network) searchWindow(b *best, poll *engine.Poll) {
+	if need, _ := n.windowed(0)(engine.NoLimit); need.need > n.p.Budget {
+		return
+	}
+	all := n.sums[len(n.seq)]
+	fits := func(w engine.Bytes) bool {
+		r, _ := n.windowed(w)(engine.NoLimit)
+		return r.need <= n.p.Budget
+	}
+	most := all
+	if !fits(all) {
+		var least engine.Bytes
+		for least+1 < most && poll.Err() == nil {
+			if mid := least + (most-least)/2; fits(mid) {
+				least = mid
+			} else {
+				most = mid
+			}
+		}
+		most = least
+	}
+	var at, step engine.Bytes // of the fastest
+	try := func(w, apart engine.Bytes) {
+		before := b.run
+		if b.try(n, n.windowed(w), fmt.Sprintf("The window is %s, found by search.", size(w))); b.run != before {
+			at, step = w, apart
+		}
+	}
+	even := max(most/searchSteps, 1)
+	for k := engine.Bytes(0); k*even < most && poll.Err() == nil; k++ {
+		try(most-k*even, even)
+	}
+	if poll.Err() == nil {
+		try(0, even)
+	}
+	for poll.Err() == nil && step > 1 && step > most>>12 {
+		centre, near := at, max(step/refineSteps, 1)
+		step = 0
+		for k := engine.Bytes(1); k < refineSteps && poll.Err() == nil; k++ {
+			for _, w := range []engine.Bytes{centre - k*near, centre + k*near} {
+				if w >= 0 && w <= most {
+					try(w, near)
+				}
+			}
+		}
+	}
+}
+
+// windowed walks with a window of a size in bytes.
+func (n *network) windowed(bytes engine.Bytes) walk {
+	return func(budget engine.Bytes) (*run, bool) {
+		r := n.start(budget)
+		right := 0 // [r] the first place beyond the window
+		sums := n.sums
+		for i, f := range n.funcs {
+			limit := sums[f.first] + bytes
+			end := sort.Search(len(n.seq), func(k int) bool { return sums[k+1] > limit })
+			end = max(end, f.last, right)
+			for _, v := range n.seq[right:end] {
+				switch {
+				case r.place[v] == leaving:
+					r.stay(v)
+				case r.place[v] == onHost && !r.fetch(v):
+					return r, false
+				}
+			}
+			right = end
+			if !r.execute(i) {
+				return r, false
+			}
+			for at := f.first; at < f.last; at++ {
+				switch v := n.seq[at]; {
+				case n.next[at] == len(n.seq):
+					r.drop(v)
+				case n.next[at] >= right:
+					r.leave(v)
+				}
+			}
+		}
+		r.finish()
+		return r, true
+	}
+}

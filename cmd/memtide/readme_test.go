@@ -42,6 +42,7 @@ func TestReadmeCommands(t *testing.T) {
 			continue
 		}
 		command, _, _ = strings.Cut(command, " > ")
+		command, _, _ = strings.Cut(command, " #")
 		args := words(strings.ReplaceAll(command, "net.csv", "testdata/net.csv"))
 		if got := memtide(t, t.Context(), args...); got.code == 2 {
 			t.Errorf("%s: %s", command, got.stderr)

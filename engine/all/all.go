@@ -6,4 +6,5 @@ import (
 	_ "memtide/engine/combined"
 	_ "memtide/engine/offload"
 	_ "memtide/engine/remat"
+	_ "memtide/engine/window"
 )

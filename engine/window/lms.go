@@ -55,8 +55,7 @@ func solveLMS(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.S
 			if poll.Err() != nil {
 				break
 			}
-			note := fmt.Sprintf("Values leave whose next use is %d operations away or more; they are fetched %d ahead.", threshold, ahead)
-			if !b.try(n, n.lms(threshold, ahead), note) {
+			if !b.try(n, n.lms(threshold, ahead), lmsNote(threshold, ahead)) {
 				leads = leads[:k]
 				break
 			}
@@ -71,6 +70,23 @@ func solveLMS(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.S
 		return nil, err
 	}
 	return sol, poll.Err()
+}
+
+// ByLMS is the schedule of two numbers. An ahead of 0 fetches just before the use,
+// which the strategy does not try. The errors are those of a strategy.
+func ByLMS(p *engine.Problem, threshold, ahead int) (*engine.Solution, error) {
+	n, err := newNetwork(p)
+	if err != nil {
+		return nil, err
+	}
+	var b best
+	w := n.lms(max(threshold, 1), ahead)
+	b.try(n, w, lmsNote(threshold, ahead))
+	return b.solution(n, w)
+}
+
+func lmsNote(threshold, ahead int) string {
+	return fmt.Sprintf("Values leave whose next use is %d operations away or more; they are fetched %d ahead.", threshold, ahead)
 }
 
 // maxThresholds is how many distances the search tries.

@@ -88,7 +88,6 @@ func (r *run) take(n engine.Bytes) bool {
 	}
 	r.used += n
 	r.held += n
-	r.peak = max(r.peak, r.used)
 	return true
 }
 
@@ -98,6 +97,7 @@ func (r *run) fetch(v engine.ValueID) bool {
 	if !r.take(r.size(v)) {
 		return false
 	}
+	r.peak = max(r.peak, r.used)
 	r.steps = append(r.steps, engine.Step{Kind: engine.StepFetch, Op: engine.NoOp, Value: v, Reserve: true})
 	r.place[v] = onDevice
 	return true

@@ -1,0 +1,154 @@
+package alloc_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"testing"
+
+	"memtide/engine"
+	"memtide/engine/alloc"
+	"memtide/engine/enginetest"
+)
+
+// pooled is what a vector expects of an allocator that works in one pool.
+type pooled struct {
+	SearchPool engine.Bytes                   `json:"search_pool"`
+	SearchRuns int                            `json:"search_runs"`
+	Addresses  map[string]engine.Bytes        `json:"addresses"`
+	At         map[string][2]*json.RawMessage `json:"at"`
+}
+
+func requests(t *testing.T, v *enginetest.Vector) *alloc.Requests {
+	t.Helper()
+	var list []alloc.Entry
+	for _, e := range v.Trace {
+		list = append(list, alloc.Entry{Name: e.ID, Free: e.Free, Bytes: engine.Bytes(e.Size), High: e.High})
+	}
+	r, err := alloc.FromEvents(list)
+	if err != nil {
+		t.Fatalf("%s: %v", v.ID, err)
+	}
+	return r
+}
+
+func place(t *testing.T, name string, r *alloc.Requests, pool engine.Bytes) *alloc.Layout {
+	t.Helper()
+	a := alloc.Lookup(name)
+	args, err := a.Parse(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := a.Place(r, pool, args, nil)
+	if err != nil {
+		t.Fatalf("%s in %d: %v\n%+v", name, pool, err, r)
+	}
+	sound(t, name, r, l)
+	return l
+}
+
+// sound passes a layout through the validator.
+func sound(t *testing.T, name string, r *alloc.Requests, l *alloc.Layout) {
+	t.Helper()
+	for _, v := range alloc.Check(r, l) {
+		t.Errorf("%s: %v\n%+v\n%+v", name, v, r, l)
+	}
+}
+
+func TestVectors(t *testing.T) {
+	vectors := enginetest.Load("alloc")
+	for i := range vectors {
+		v := &vectors[i]
+		r := requests(t, v)
+		if want, _ := v.ExpectInt("aggregate_peak"); r.AggregatePeak() != engine.Bytes(want) {
+			t.Errorf("%s: aggregate peak: got %d, want %d", v.ID, r.AggregatePeak(), want)
+		}
+		for _, name := range []string{"best-fit", "high-end"} {
+			var want pooled
+			if err := json.Unmarshal(v.Expect[name], &want); err != nil {
+				t.Fatalf("%s: %s: %v", v.ID, name, err)
+			}
+			comparePooled(t, v.ID, name, r, &want)
+		}
+		compareVirtual(t, v, r)
+	}
+	if len(vectors) < 71 {
+		t.Errorf("got %d vectors, want 71", len(vectors))
+	}
+}
+
+func comparePooled(t *testing.T, id, name string, r *alloc.Requests, want *pooled) {
+	t.Helper()
+	l := place(t, name, r, engine.NoLimit)
+	if l.Pool != want.SearchPool || l.Runs != want.SearchRuns {
+		t.Errorf("%s: %s: got a pool of %d after %d runs, want %d after %d", id, name, l.Pool, l.Runs, want.SearchPool, want.SearchRuns)
+	}
+	for i, b := range r.Buffers {
+		if addr, ok := want.Addresses[b.Name]; !ok || l.Addr[i] != addr {
+			t.Errorf("%s: %s: %s: got address %d, want %d (expected: %v)", id, name, b.Name, l.Addr[i], addr, ok)
+		}
+	}
+	for size, outcome := range want.At {
+		pool, err := strconv.ParseInt(size, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := place(t, name, r, engine.Bytes(pool))
+		served, event := "true", (*json.RawMessage)(nil)
+		if l.Failed != nil {
+			served = "false"
+			at := json.RawMessage(strconv.Itoa(l.Failed.Event))
+			event = &at
+		}
+		same := (event == nil) == (outcome[1] == nil) && (event == nil || string(*event) == string(*outcome[1]))
+		if served != string(*outcome[0]) || !same {
+			t.Errorf("%s: %s in %d: got served %s, failure %v; want %s, %s", id, name, pool, served, l.Failed, *outcome[0], size)
+		}
+	}
+}
+
+func compareVirtual(t *testing.T, v *enginetest.Vector, r *alloc.Requests) {
+	t.Helper()
+	var want struct {
+		PeakChunks int          `json:"peak_chunks"`
+		Waste      engine.Bytes `json:"max_internal_fragmentation"`
+		MaxLive    int          `json:"max_live"`
+	}
+	if err := json.Unmarshal(v.Expect["va"], &want); err != nil {
+		t.Fatalf("%s: va: %v", v.ID, err)
+	}
+	l, err := alloc.Virtual(r, engine.NoLimit, engine.Bytes(v.VAChunk), nil)
+	if err != nil {
+		t.Fatalf("%s: va: %v", v.ID, err)
+	}
+	sound(t, "va", r, l)
+	if l.PeakChunks() != want.PeakChunks || l.PeakWaste(r) != want.Waste || r.MostLive() != want.MaxLive {
+		t.Errorf("%s: va: got %d chunks, %d lost, %d live; want %+v", v.ID, l.PeakChunks(), l.PeakWaste(r), r.MostLive(), want)
+	}
+	exact := engine.Bytes(want.PeakChunks) * l.Chunk
+	if l, _ := alloc.Virtual(r, exact, l.Chunk, nil); l.Failed != nil {
+		t.Errorf("%s: va: %v in %d bytes", v.ID, l.Failed, exact)
+	}
+	if l, _ := alloc.Virtual(r, exact-1, l.Chunk, nil); l.Failed == nil {
+		t.Errorf("%s: va: no failure in %d bytes", v.ID, exact-1)
+	}
+}
+
+// TestUnavoidableHoles is paper 003's sequence of a_ij and d_j, in thirds of
+// its unit: nothing that knows the whole future places it in the sum of what
+// lives, and one third more is enough.
+func TestUnavoidableHoles(t *testing.T) {
+	vectors := enginetest.Load("alloc")
+	at := slices.IndexFunc(vectors, func(v enginetest.Vector) bool { return v.ID == "alloc-000" })
+	r := requests(t, &vectors[at])
+	if l := place(t, "optimal", r, engine.NoLimit); l.Bound != 12 || l.Pool != 13 || !l.Optimal {
+		t.Errorf("got a pool of %d for %d bytes, optimal %v; want 13 for 12, true", l.Pool, l.Bound, l.Optimal)
+	}
+	_, err := alloc.Lookup("optimal").Place(r, 12, nil, nil)
+	if _, ok := err.(*engine.InfeasibleError); !ok {
+		t.Errorf("in 12: got %v, want an InfeasibleError", err)
+	}
+	if l := place(t, "optimal", r, 13); l.Pool != 13 {
+		t.Errorf("in 13: got %d", l.Pool)
+	}
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/alloc"
+	"memtide/engine/enginetest"
+)
+
+func init() { algorithms["allocator"] = allocator }
+
+// proofTime bounds the search for the optimal placement of a vector; a pool that
+// is not proven smallest is left out.
+const proofTime = 20 * time.Second
+
+// allocator answers how large a pool each allocator needs for a list of
+// requests and releases.
+func allocator(v *enginetest.Vector) (fields, error) {
+	r, err := alloc.FromEvents(entries(v))
+	if err != nil {
+		return nil, err
+	}
+	f := fields{"aggregate_peak": r.AggregatePeak()}
+	for _, name := range []string{"best-fit", "high-end"} {
+		l, err := alloc.Lookup(name).Place(r, engine.NoLimit, nil, nil)
+		if err != nil {
+			return nil, err
+		}
+		f[name] = fields{"search_pool": l.Pool}
+	}
+	if v.VAChunk > 0 {
+		l, err := alloc.Virtual(r, engine.NoLimit, engine.Bytes(v.VAChunk), nil)
+		if err != nil {
+			return nil, err
+		}
+		f["va"] = fields{"peak_chunks": l.PeakChunks()}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), proofTime)
+	defer cancel()
+	if l, err := alloc.Lookup("optimal").Place(r, engine.NoLimit, nil, engine.NewPoll(ctx, nil)); err == nil && l.Optimal {
+		f["optimal"] = fields{"pool": l.Pool}
+	}
+	return f, nil
+}
+
+func entries(v *enginetest.Vector) []alloc.Entry {
+	list := make([]alloc.Entry, len(v.Trace))
+	for i, e := range v.Trace {
+		list[i] = alloc.Entry{Name: e.ID, Free: e.Free, Bytes: engine.Bytes(e.Size), High: e.High}
+	}
+	return list
+}

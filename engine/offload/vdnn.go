@@ -1,0 +1,169 @@
+package offload
+
+import (
+	"fmt"
+	"strings"
+
+	"memtide/engine"
+	"memtide/engine/bound"
+)
+
+func init() {
+	engine.Register(vdnn)
+	engine.Register(vdnnpp)
+}
+
+var (
+	citeVDNN   = engine.Cite{Text: "Rhu, Gimelshein, Clemons, Zulfiqar and Keckler: vDNN: Virtualized Deep Neural Networks for Scalable, Memory-Efficient Neural Network Design", ID: "10.1109/MICRO.2016.7783721", Section: "III"}
+	citeVDNNPP = engine.Cite{Text: "Shriram, Garg and Kulkarni: Dynamic Memory Management for GPU-based Training of Deep Neural Networks", ID: "10.1109/IPDPS.2019.00030", Section: "III"}
+)
+
+// vdnnSets are the choices of what to offload. dynamic tries the others, and
+// nothing.
+var vdnnSets = []string{"dynamic", "all", "conv", "aconv"}
+
+// vdnnNames says for people what leaves.
+var vdnnNames = map[string]string{
+	"": "nothing", "all": "the inputs of all stages", "conv": "the inputs of convolutions", "aconv": "the inputs of every second convolution",
+}
+
+var paramSet = engine.Param{
+	Name: "set", Title: "Offload", Default: "dynamic", Choices: vdnnSets,
+	Doc: "What leaves: all inputs of stages, those of convolutions, those of every second convolution from the first, or the fastest of these and nothing that fits.",
+}
+
+var vdnn = &engine.Strategy{
+	Name:  "vdnn",
+	Title: "vDNN",
+	Doc: `Offloads the inputs of layers, each while its layer computes, and waits for the copy before the next layer starts.
+
+In the backward pass each layer brings back the nearest earlier value that is
+still away, and the next layer waits for that copy too; what is missing when it
+is needed is fetched at once, with nothing beside it. All copies are thus over
+at the end of their layer, and memory does not depend on the link.`,
+	Class:  engine.MayOffload,
+	Cites:  []engine.Cite{citeVDNN, citeVDNNPP},
+	Params: []engine.Param{paramSet},
+	Solve: func(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
+		return solveVDNN("vdnn", false, p, args, poll)
+	},
+}
+
+var vdnnpp = &engine.Strategy{
+	Name:  "vdnnpp",
+	Title: "vDNN++",
+	Doc: `Offloads and fetches what vDNN does, but computes on while copies are under way.
+
+A forward layer waits only if there is no room for it; before the backward pass
+all copies to the host have to be over. In the backward pass each layer queues
+the copy of the nearest earlier value that is still away, whose room is taken at
+once, and waits for nothing but its own values. It fits wherever vDNN with the
+same set fits, and is never slower.`,
+	Class:  engine.MayOffload,
+	Cites:  []engine.Cite{citeVDNNPP, citeVDNN},
+	Params: []engine.Param{paramSet},
+	Solve: func(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
+		return solveVDNN("vdnnpp", true, p, args, poll)
+	},
+}
+
+func solveVDNN(name string, async bool, p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
+	args, err := engine.Lookup(name).Parse(args)
+	if err != nil {
+		return nil, err
+	}
+	if p.Chain == nil {
+		return nil, engine.ErrNeedsChain
+	}
+	if err := poll.Err(); err != nil {
+		return nil, err
+	}
+	s := newStep(p)
+	sets := []string{args["set"]}
+	if sets[0] == "dynamic" {
+		// Of equal times the one that moves less is taken.
+		sets = []string{"", "aconv", "conv", "all"}
+	}
+	var candidates []*layered
+	for _, which := range sets {
+		candidates = append(candidates, &layered{step: s, what: vdnnNames[which], set: s.layers(which), async: async})
+	}
+	sol, err := fastest(p, candidates)
+	if err == nil && args["set"] != "dynamic" && len(sol.Notes) == 1 {
+		sol.Notes = append(sol.Notes, "The profile names no stage as a convolution (kind \"conv\").")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return sol, poll.Err()
+}
+
+// ByLayers is the schedule of vDNN or, if async, of vDNN++ for any set of the
+// x_i, i = 0..n-1. The problem must be a chain; the errors are those of a strategy.
+func ByLayers(p *engine.Problem, set []bool, async bool) (*engine.Solution, error) {
+	return fastest(p, []*layered{{step: newStep(p), what: "a given set", set: set, async: async}})
+}
+
+// fastest is the solution of the fastest candidate that fits, the first of equals.
+func fastest(p *engine.Problem, candidates []*layered) (*engine.Solution, error) {
+	var best *layered
+	var err error
+	refused := &engine.InfeasibleError{Budget: p.Budget}
+	for _, l := range candidates {
+		if unlinked := l.linked(); unlinked != nil {
+			err = unlinked
+			continue
+		}
+		need, op := l.need()
+		if need > p.Budget {
+			if refused.Smallest == 0 || need < refused.Smallest {
+				refused.Smallest = need
+				refused.Why = fmt.Sprintf("%s needs it, offloading %s", p.Graph.Ops[op].Name, l.what)
+			}
+			continue
+		}
+		if l.measure(); best == nil || l.makespan < best.makespan {
+			best = l
+		}
+	}
+	switch {
+	case best != nil:
+		return best.solution(), nil
+	case refused.Smallest > 0 && err == nil:
+		return nil, refused
+	}
+	return nil, err
+}
+
+// layers is the set of a choice: x_i is the input of stage i+1.
+func (s *step) layers(which string) []bool {
+	set := make([]bool, s.n)
+	for i := range set {
+		set[i] = which == "all" || strings.HasSuffix(which, "conv") && s.p.Chain.Chain.Stages[i].Kind == "conv"
+	}
+	if which == "aconv" {
+		return everySecond(set)
+	}
+	return set
+}
+
+func (l *layered) solution() *engine.Solution {
+	lower, name := bound.Of(l.p, engine.MayOffload)
+	sol := &engine.Solution{Schedule: l.schedule(), Makespan: l.makespan, Peak: l.peak,
+		Optimal: l.makespan <= lower, Within: withinAll, Bound: lower}
+	if l.count() == 0 {
+		sol.Notes = append(sol.Notes, "Nothing is offloaded.")
+		return sol
+	}
+	sol.Notes = append(sol.Notes, fmt.Sprintf("Offloads %d of %d activations: %s.", l.count(), l.n, l.what), fmt.Sprintf("Lower bound: %s.", name))
+	return sol
+}
+
+func (l *layered) count() (n int) {
+	for _, in := range l.set {
+		if in {
+			n++
+		}
+	}
+	return n
+}

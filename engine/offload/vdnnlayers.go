@@ -1,0 +1,188 @@
+package offload
+
+import (
+	"fmt"
+	"time"
+
+	"memtide/engine"
+)
+
+// layered is a schedule of vDNN or vDNN++: what leaves does so during its layer,
+// and comes back one value per layer.
+//
+// Fetches take their room when they are issued, as the allocation of the
+// destination does. In the backward pass memory therefore follows the program
+// alone, and a fetch for which there is no room can never start: all copies to
+// the host are over by then.
+type layered struct {
+	*step
+	what     string // the set, for people
+	set      []bool // x_i is offloaded, also if it has no bytes
+	async    bool
+	makespan time.Duration
+	peak     engine.Bytes
+}
+
+// linked says whether the set can move.
+func (l *layered) linked() error {
+	for i, in := range l.set {
+		if in && l.size[i] > 0 {
+			_, err := linked(l.p.WithBudget(-1)) // as if it had to
+			return err
+		}
+	}
+	return nil
+}
+
+// back calls visit for every stage of the backward pass, from the last, with the
+// items to fetch: own is x_i itself if it is still away, next the nearest one
+// before it that is. They are -1 if there is none.
+func (l *layered) back(visit func(i, own, next int)) {
+	next := l.n - 1 // all from here on are on the device, or not offloaded
+	for i := l.n - 1; i >= 0; i-- {
+		own := -1
+		if next = min(next, i); next == i {
+			if l.set[i] {
+				own = i
+			}
+			next--
+		}
+		for next >= 0 && !l.set[next] {
+			next--
+		}
+		visit(i, own, next)
+		next = max(next-1, -1)
+	}
+}
+
+// need is the smallest budget: whatever a forward operation waits for has left,
+// and the backward pass holds what it has fetched. It does not depend on async.
+// op is the operation that needs it.
+func (l *layered) need() (need engine.Bytes, op engine.OpID) {
+	var away engine.Bytes
+	for i := range l.n {
+		if l.needF[i]-away > need {
+			need, op = l.needF[i]-away, l.p.Chain.Fwd(i+1)
+		}
+		if l.set[i] {
+			away += l.size[i]
+		}
+	}
+	l.back(func(i, own, next int) {
+		for _, x := range [2]int{own, next} {
+			if x >= 0 {
+				away -= l.size[x]
+			}
+		}
+		if l.needB[i]-away > need {
+			need, op = l.needB[i]-away, l.p.Chain.Bwd(i+1)
+		}
+	})
+	return need, op
+}
+
+// measure finds the step time and the peak; the budget must be no less than need.
+func (l *layered) measure() {
+	var at, link time.Duration
+	l.peak, _ = l.need()
+	if l.async {
+		at, link = l.forward()
+	} else {
+		for i, in := range l.set {
+			end := at + l.timeF[i]
+			if in {
+				link = at + l.p.Device.ToHost.Time(l.size[i])
+				end = max(end, link)
+			}
+			at = end
+		}
+	}
+	fetch := func(x int) time.Duration {
+		link = max(link, at) + l.p.Device.ToDev.Time(l.size[x])
+		return link
+	}
+	ready := make([]time.Duration, l.n)
+	l.back(func(i, own, next int) {
+		if own >= 0 {
+			ready[own] = fetch(own)
+			if !l.async {
+				at = ready[own]
+			}
+		}
+		if next >= 0 {
+			ready[next] = fetch(next)
+		}
+		at = max(at, ready[i]) + l.timeB[i]
+		if !l.async && next >= 0 {
+			at = max(at, ready[next])
+		}
+	})
+	l.makespan = max(at, link)
+}
+
+// forward is the forward pass of vDNN++, which is that of all sets here: as
+// early as possible, and then the barrier. Its peak is more than what is needed
+// if copies are still under way where there is room for them.
+func (l *layered) forward() (at, link time.Duration) {
+	ps, ok := l.run(l.set, false)
+	if !ok {
+		panic(fmt.Sprintf("offload: the forward pass of %v does not fit into %d bytes", l.set, l.p.Budget))
+	}
+	var away engine.Bytes // of the first k values, which have left
+	k := 0
+	for i := range l.n {
+		start := ps.ends[i] - l.timeF[i]
+		for ; k < len(ps.moves) && ps.moves[k].gone <= start; k++ {
+			away += ps.moves[k].size
+		}
+		held := l.needF[i] - away
+		if l.streamed && k < len(ps.moves) && ps.moves[k].item < i {
+			held -= ps.rate.Moved(start - ps.moves[k].start)
+		}
+		l.peak = max(l.peak, held)
+	}
+	link, gone := ps.last()
+	return max(ps.ends[l.n-1], gone), link
+}
+
+// schedule writes the program down.
+func (l *layered) schedule() (sched engine.Schedule) {
+	g := l.p.Chain
+	fetch := func(x int) {
+		sched = append(sched, engine.Step{Kind: engine.StepFetch, Op: engine.NoOp, Value: item(g, x), Reserve: true})
+	}
+	for i, in := range l.set {
+		if in {
+			sched = append(sched, engine.Offload(item(g, i)))
+		}
+		sched = append(sched, engine.Run(g.Fwd(i+1)))
+		if in && !l.async {
+			sched = append(sched, engine.Wait(item(g, i)))
+		}
+		if in {
+			sched = append(sched, engine.Free(item(g, i)))
+		}
+	}
+	for i, in := range l.set {
+		if in && l.async { // the barrier
+			sched = append(sched, engine.Wait(item(g, i)))
+		}
+	}
+	l.back(func(i, own, next int) {
+		if own >= 0 {
+			fetch(own)
+			if !l.async {
+				sched = append(sched, engine.Wait(item(g, own)))
+			}
+		}
+		if next >= 0 {
+			fetch(next)
+		}
+		sched = append(sched, engine.Run(g.Bwd(i+1)))
+		if next >= 0 && !l.async {
+			sched = append(sched, engine.Wait(item(g, next)))
+		}
+		sched = append(sched, engine.Free(g.Grad(i+1)), engine.Free(g.Saved(i+1)))
+	})
+	return append(sched, engine.Free(g.Act(0)))
+}

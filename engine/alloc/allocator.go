@@ -19,9 +19,10 @@ type Allocator struct {
 	// Place finds addresses in a pool of the given size; engine.NoLimit lets the
 	// allocator find a size itself. A request that finds no room is
 	// Layout.Failed, not an error: what came before it is placed. Errors are
-	// the context's, with the best layout so far if there is one; an
-	// *engine.InfeasibleError, from allocators that prove that nothing fits;
-	// or wrap engine.ErrUnsupported. Args have been through Parse.
+	// the context's, with what was placed so far, or the best layout so far,
+	// whose pool may be larger than the one given; an *engine.InfeasibleError,
+	// from allocators that prove that nothing fits; or wrap
+	// engine.ErrUnsupported. Args have been through Parse.
 	Place func(r *Requests, pool engine.Bytes, args engine.Args, poll *engine.Poll) (*Layout, error)
 }
 
@@ -60,6 +61,6 @@ func (a *Allocator) Parse(args engine.Args) (engine.Args, error) {
 }
 
 var (
-	vDNNpp  = engine.Cite{Text: "Shriram, Garg, Kulkarni: Dynamic Memory Management for GPU-based Training of Deep Neural Networks", ID: "doi:10.1109/IPDPS.2019.00030", Section: "III"}
+	vDNNpp  = engine.Cite{Text: "Shriram, Garg, Kulkarni: Dynamic Memory Management for GPU-based Training of Deep Neural Networks", ID: "doi:10.1109/IPDPS.2019.00030", Section: "IV-B"}
 	miniMal = engine.Cite{Text: "Moffitt: MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated Machine Learning", ID: "doi:10.1145/3623278.3624752"}
 )

@@ -215,8 +215,7 @@ func (s *segment) release(i int) {
 	}
 }
 
-// room is the largest free block of a pool, and all free blocks of it together
-// with what is not reserved yet.
+// room is the largest free block of a pool, and all free blocks of it together.
 func (c *Cache) room(small bool) (largest, free engine.Bytes) {
 	for _, s := range c.segments {
 		for _, b := range s.blocks {
@@ -226,6 +225,5 @@ func (c *Cache) room(small bool) (largest, free engine.Bytes) {
 			}
 		}
 	}
-	rest := c.limit - c.reserved
-	return max(largest, rest), free + rest
+	return largest, free
 }

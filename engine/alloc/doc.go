@@ -6,7 +6,7 @@
 // or from a list of lives. An Allocator turns them into a Layout; Check says
 // whether a layout is one, without sharing code with any allocator.
 //
-// Vidal et al. is paper 003 (vDNN++), Yoo et al. paper 004 (virtual addressing
-// with chunks) of the project's list; Moffitt's MiniMalloc
-// (doi:10.1145/3623278.3624752) is where the rules of the exact search come from.
+// Paper 003 is Shriram, Garg and Kulkarni (vDNN++, doi:10.1109/IPDPS.2019.00030),
+// paper 004 Hayakawa and Narihira (arXiv:2010.14109). The rules of the exact
+// search are those of Moffitt's MiniMalloc (doi:10.1145/3623278.3624752).
 package alloc

@@ -29,6 +29,7 @@ type exact struct {
 	left   []int64 // of sections: sizes that are not placed
 	cuts   []int32 // unplaced buffers that live in sections s and s+1
 
+	without rule // for tests: what is switched off
 	ranking int
 	arena   []candidate // candidates of all open nodes
 	undo    []change
@@ -36,6 +37,17 @@ type exact struct {
 	stamp   []int32 // when a section was touched last
 	now     int32
 }
+
+// rule is a set of the rules that prune the search.
+type rule uint8
+
+const (
+	canonical rule = 1 << iota
+	dominance
+	inference
+	decomposition
+	allRules = canonical | dominance | inference | decomposition
+)
 
 // candidate is a buffer that can be placed next.
 type candidate struct {
@@ -183,16 +195,16 @@ func (s *exact) search(open []candidate, lo, hi int32, least int64, leastRank in
 		return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.rank, b.rank))
 	})
 	for _, c := range mine {
-		if c.addr >= lowestTop { // dominance, and so for all that follow
+		if c.addr >= lowestTop && s.without&dominance == 0 { // and so for all that follow
 			break
 		}
-		if c.addr < least || c.addr == least && c.rank < leastRank { // not canonical
+		if s.without&canonical == 0 && (c.addr < least || c.addr == least && c.rank < leastRank) {
 			continue
 		}
 		mark := len(s.undo)
 		s.place(c)
 		res := none
-		if s.fits(lo, hi, c.addr) {
+		if s.fits(lo, hi, c) {
 			res = s.descend(mine, lo, hi, c)
 		}
 		if res == found {
@@ -214,7 +226,7 @@ func (s *exact) descend(open []candidate, lo, hi int32, c candidate) outcome {
 			at = append(at, i+1)
 		}
 	}
-	if at == nil {
+	if at == nil || s.without&decomposition != 0 {
 		return s.search(open, lo, hi, c.addr, c.rank)
 	}
 	rest := make([]int32, 0, len(open))
@@ -224,10 +236,19 @@ func (s *exact) descend(open []candidate, lo, hi int32, c candidate) outcome {
 	return s.split(rest, lo, hi, at)
 }
 
-// fits is the inference: whatever is placed from now on lies at or above addr.
-func (s *exact) fits(lo, hi int32, addr int64) bool {
+// fits says whether the capacity can still be kept. By inference, what is placed
+// after c lies at or above its address.
+func (s *exact) fits(lo, hi int32, c candidate) bool {
+	if s.without&inference != 0 {
+		return c.addr+s.size[c.buffer] <= s.capacity
+	}
+	least := c.addr
+	if s.without&canonical != 0 {
+		least = 0
+	}
 	for i := lo; i < hi; i++ {
-		if max(s.floor[i], addr)+s.left[i] > s.capacity && s.left[i] > 0 {
+		// Where nothing is left, the floor is the top of what was placed last.
+		if need := s.floor[i] + s.left[i]; need > s.capacity || s.left[i] > 0 && least+s.left[i] > s.capacity {
 			return false
 		}
 	}

@@ -44,10 +44,17 @@ type Failure struct {
 	Bytes         engine.Bytes // asked for, as the allocator rounds it
 	Largest       engine.Bytes // the largest hole
 	Free          engine.Bytes // all holes together
+	// Unreserved is what the allocator could still take from the device, and less
+	// than it would have to take for this request; 0 for those in one pool.
+	Unreserved engine.Bytes
 }
 
 func (f *Failure) Error() string {
-	return fmt.Sprintf("event %d: no room for %d bytes: %d are free, the largest hole has %d", f.Event, f.Bytes, f.Free, f.Largest)
+	msg := fmt.Sprintf("event %d: no room for %d bytes: %d are free, the largest hole has %d", f.Event, f.Bytes, f.Free, f.Largest)
+	if f.Unreserved > 0 {
+		msg += fmt.Sprintf("; the device has %d more, not enough for a segment", f.Unreserved)
+	}
+	return msg
 }
 
 // PeakReserved is the most memory that is taken from the device at a moment.

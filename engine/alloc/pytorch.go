@@ -34,7 +34,7 @@ func placePyTorch(r *Requests, pool engine.Bytes, _ engine.Args, poll *engine.Po
 		default:
 			addr, took, ok := c.Alloc(b.Bytes)
 			if !ok {
-				l.Failed = &Failure{Event: i, Buffer: e.Buffer, Bytes: roundUp(b.Bytes, roundTo)}
+				l.Failed = &Failure{Event: i, Buffer: e.Buffer, Bytes: roundUp(b.Bytes, roundTo), Unreserved: pool - c.Reserved()}
 				l.Failed.Largest, l.Failed.Free = c.room(l.Failed.Bytes <= smallest)
 				return l, nil
 			}

@@ -20,7 +20,8 @@ const (
 
 // FromTrace takes the lives of a trace: buffer i is trace.Lives[i], whole even
 // where a streamed transfer fills it gradually. What a run made and the link
-// carried away is marked High; what a fetch brought back is not.
+// carried away is marked High; what a fetch brought back is not. Memory that is
+// resident throughout, such as weights, is not among the lives.
 func FromTrace(t *sim.Trace, order Order) *Requests {
 	r := &Requests{Buffers: make([]Buffer, len(t.Lives))}
 	for i, l := range t.Lives {

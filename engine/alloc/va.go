@@ -1,6 +1,7 @@
 package alloc
 
 import (
+	"fmt"
 	"slices"
 
 	"memtide/engine"
@@ -29,6 +30,9 @@ is 40 MiB as in paper 004; the hardware maps no less than 2 MiB at a time.`,
 // the lowest that are free. A chunk is made when none is free and kept for later
 // requests, so Layout.Reserved never falls.
 func Virtual(r *Requests, pool, chunk engine.Bytes, poll *engine.Poll) (*Layout, error) {
+	if chunk <= 0 {
+		return nil, fmt.Errorf("chunks of %d bytes; expected 1 or more", chunk)
+	}
 	l := newLayout(r)
 	l.Chunk, l.Took, l.Chunks = chunk, make([]engine.Bytes, len(r.Buffers)), make([][]int32, len(r.Buffers))
 	most := pool / chunk

@@ -63,12 +63,19 @@ func TestVectors(t *testing.T) {
 		if want, _ := v.ExpectInt("aggregate_peak"); r.AggregatePeak() != engine.Bytes(want) {
 			t.Errorf("%s: aggregate peak: got %d, want %d", v.ID, r.AggregatePeak(), want)
 		}
+		optimal := place(t, "optimal", r, engine.NoLimit)
+		if !optimal.Optimal || optimal.Pool < r.AggregatePeak() {
+			t.Errorf("%s: optimal: got %d, proven %v, for %d bytes", v.ID, optimal.Pool, optimal.Optimal, r.AggregatePeak())
+		}
 		for _, name := range []string{"best-fit", "high-end"} {
 			var want pooled
 			if err := json.Unmarshal(v.Expect[name], &want); err != nil {
 				t.Fatalf("%s: %s: %v", v.ID, name, err)
 			}
 			comparePooled(t, v.ID, name, r, &want)
+			if optimal.Pool > want.SearchPool {
+				t.Errorf("%s: the optimal pool of %d is larger than the %d of %s", v.ID, optimal.Pool, want.SearchPool, name)
+			}
 		}
 		compareVirtual(t, v, r)
 	}

@@ -90,14 +90,14 @@ func (c *checker) workOf(i int) time.Duration {
 }
 
 // checkDuration compares a span's length with its work. Only a streamed fetch
-// may be longer: the replay says whether it had to be.
+// that has not reserved its room may be longer: the replay says whether it had to be.
 func (c *checker) checkDuration(i int) *Refutation {
 	sp, work := c.at(i), c.workOf(i)
 	if st := c.s[i]; st.Kind != engine.StepRun && c.g.Values[st.Value].Size > 0 && c.rateOf(i) <= 0 {
 		return c.atStep(NoLink, i, sp.Start, c.name(i), "no transfer, for the device has no such link")
 	}
 	long := sp.End - sp.Start
-	if long == work || long > work && c.streamed() && c.s[i].Kind == engine.StepFetch && work > 0 {
+	if long == work || long > work && c.streamed() && c.s[i].Kind == engine.StepFetch && !c.s[i].Reserve && work > 0 {
 		return nil
 	}
 	return c.atStep(WrongDuration, i, sp.Start, fmt.Sprintf("%v for %s", long, c.name(i)), fmt.Sprint(work))

@@ -11,7 +11,9 @@
 //
 // Strategies: greedy, dynprog (Algorithm 1), vdnnthreshold and autoswap choose a
 // set; offloadsearch looks for the best one; tflms has schedules of its own, and
-// offloadexact tries every order of transfers on small chains.
+// offloadexact tries every order of transfers on small chains. vdnn and vdnnpp
+// are the systems of papers by Rhu et al. and Shriram et al.: sets that follow
+// from what the stages compute, and one value fetched per layer.
 //
 // What they share: model evaluates sets without building plans, under three
 // rules for when bytes are gone; search is a local search over sets; labels is

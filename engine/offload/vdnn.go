@@ -15,7 +15,7 @@ func init() {
 
 var (
 	citeVDNN   = engine.Cite{Text: "Rhu, Gimelshein, Clemons, Zulfiqar and Keckler: vDNN: Virtualized Deep Neural Networks for Scalable, Memory-Efficient Neural Network Design", ID: "10.1109/MICRO.2016.7783721", Section: "III"}
-	citeVDNNPP = engine.Cite{Text: "Shriram, Garg and Kulkarni: Dynamic Memory Management for GPU-based Training of Deep Neural Networks", ID: "10.1109/IPDPS.2019.00030", Section: "III"}
+	citeVDNNPP = engine.Cite{Text: "Shriram, Garg and Kulkarni: Dynamic Memory Management for GPU-based Training of Deep Neural Networks", ID: "10.1109/IPDPS.2019.00030", Section: "II and IV"}
 )
 
 // vdnnSets are the choices of what to offload. dynamic tries the others, and

@@ -23,7 +23,7 @@ that are not given are searched for: up to 24 distances and 18 leads.`,
 	Class: engine.MayOffload,
 	Cites: []engine.Cite{
 		{Text: "Le, Imai, Negishi and Kawachiya: TFLMS: Large Model Support in TensorFlow by Graph Rewriting", ID: "arXiv:1807.02037", Section: "3"},
-		{Text: paper004.Text, ID: paper004.ID, Section: "4 (LMS)"},
+		{Text: paper004.Text, ID: paper004.ID, Section: "2 (LMS)"},
 	},
 	Params: []engine.Param{
 		{Name: "threshold", Title: "Swap-out threshold", Default: "0", Min: 0, Max: 100_000,
@@ -141,6 +141,9 @@ func (n *network) lms(threshold, ahead int) walk {
 			seen[v] = true
 		}
 		for i, f := range n.funcs {
+			if n.poll.Err() != nil {
+				return r, false
+			}
 			slices.SortStableFunc(in[i], n.order)
 			for _, d := range in[i] {
 				for r.place[d.v] == leaving {

@@ -12,6 +12,7 @@ import (
 // variables, and the sequence of all of them.
 type network struct {
 	p     *engine.Problem
+	poll  *engine.Poll // stops walks in their middle; nil: nothing does
 	funcs []function
 	seq   []engine.ValueID // [v] the variables of all functions, one function after the other
 	next  []int            // for each place in seq the next one of the same variable; len(seq) if there is none

@@ -17,6 +17,7 @@ var paper004 = engine.Cite{
 const within = "schedules that offload and do not recompute"
 
 // walk is a way to go over the functions: all that is left open is the budget.
+// ok is false if it does not fit, or if time is over.
 type walk func(budget engine.Bytes) (r *run, ok bool)
 
 // best is the fastest of several walks.
@@ -42,6 +43,7 @@ func (b *best) try(n *network, w walk, note string) (ok bool) {
 // memory of those that were allowed.
 func (b *best) solution(n *network, least walk) (*engine.Solution, error) {
 	if b.run == nil {
+		n.poll = nil // an answer is due
 		r, _ := least(engine.NoLimit)
 		if r.need > n.p.Budget {
 			return nil, &engine.InfeasibleError{Budget: n.p.Budget, Smallest: r.need,
@@ -69,7 +71,11 @@ func begin(name string, p *engine.Problem, args engine.Args, poll *engine.Poll) 
 		return nil, nil, err
 	}
 	n, err := newNetwork(p)
-	return n, args, err
+	if err != nil {
+		return nil, nil, err
+	}
+	n.poll = poll
+	return n, args, nil
 }
 
 // size writes a number of bytes for people.

@@ -39,7 +39,7 @@ func solveWindow(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engin
 		return n.ofWindow(engine.Bytes(mib) << 20)
 	}
 	var b best
-	n.searchWindow(&b, poll)
+	n.searchWindow(&b)
 	if b.run == nil && poll.Err() != nil {
 		return nil, poll.Err()
 	}
@@ -65,6 +65,9 @@ func (n *network) ofWindow(bytes engine.Bytes) (*engine.Solution, error) {
 	var b best
 	w := n.windowed(bytes)
 	b.try(n, w, fmt.Sprintf("The window is %s.", size(bytes)))
+	if err := n.poll.Err(); err != nil {
+		return nil, err
+	}
 	return b.solution(n, w)
 }
 
@@ -78,7 +81,7 @@ const (
 // searchWindow tries sizes from none to the largest that fits. A larger window
 // never needs less memory: what it holds at any function contains what a
 // smaller one holds.
-func (n *network) searchWindow(b *best, poll *engine.Poll) {
+func (n *network) searchWindow(b *best) {
 	if need, _ := n.windowed(0)(engine.NoLimit); need.need > n.p.Budget {
 		return
 	}
@@ -90,7 +93,7 @@ func (n *network) searchWindow(b *best, poll *engine.Poll) {
 	most := all
 	if !fits(all) {
 		var least engine.Bytes
-		for least+1 < most && poll.Err() == nil {
+		for least+1 < most && n.poll.Err() == nil {
 			if mid := least + (most-least)/2; fits(mid) {
 				least = mid
 			} else {
@@ -107,16 +110,16 @@ func (n *network) searchWindow(b *best, poll *engine.Poll) {
 		}
 	}
 	even := max(most/searchSteps, 1)
-	for k := engine.Bytes(0); k*even < most && poll.Err() == nil; k++ {
+	for k := engine.Bytes(0); k*even < most && n.poll.Err() == nil; k++ {
 		try(most-k*even, even)
 	}
-	if poll.Err() == nil {
+	if n.poll.Err() == nil {
 		try(0, even)
 	}
-	for poll.Err() == nil && step > 1 && step > most>>12 {
+	for n.poll.Err() == nil && step > 1 && step > most>>12 {
 		centre, near := at, max(step/refineSteps, 1)
 		step = 0
-		for k := engine.Bytes(1); k < refineSteps && poll.Err() == nil; k++ {
+		for k := engine.Bytes(1); k < refineSteps && n.poll.Err() == nil; k++ {
 			for _, w := range []engine.Bytes{centre - k*near, centre + k*near} {
 				if w >= 0 && w <= most {
 					try(w, near)
@@ -133,6 +136,9 @@ func (n *network) windowed(bytes engine.Bytes) walk {
 		right := 0 // [r] the first place beyond the window
 		sums := n.sums
 		for i, f := range n.funcs {
+			if n.poll.Err() != nil {
+				return r, false
+			}
 			limit := sums[f.first] + bytes
 			end := sort.Search(len(n.seq), func(k int) bool { return sums[k+1] > limit })
 			end = max(end, f.last, right)

@@ -4,6 +4,7 @@ package main
 
 import (
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -29,7 +30,7 @@ func TestReadmePicture(t *testing.T) {
 	}
 }
 
-// Every command line that the README shows is understood.
+// Every command line that the README shows does what it says.
 func TestReadmeCommands(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
@@ -44,12 +45,33 @@ func TestReadmeCommands(t *testing.T) {
 		command, _, _ = strings.Cut(command, " > ")
 		command, _, _ = strings.Cut(command, " #")
 		args := words(strings.ReplaceAll(command, "net.csv", "testdata/net.csv"))
-		if got := memtide(t, t.Context(), args...); got.code == 2 {
-			t.Errorf("%s: %s", command, got.stderr)
+		if got := memtide(t, t.Context(), args...); got.code != 0 {
+			t.Errorf("%s: exit status %d, want 0: %s", command, got.code, got.stderr)
 		}
 		ran++
 	}
 	if ran < 4 {
 		t.Errorf("the README shows %d command lines; want the four that it showed when this test was written", ran)
+	}
+}
+
+// Every file that the documents name or link to is there.
+func TestDocumentPaths(t *testing.T) {
+	paths := regexp.MustCompile("\\]\\(([^)#:]+)[)#]|`((?:cmd|engine|profiles|wasm|web)/[a-z0-9_./-]*)`")
+	found := 0
+	for _, name := range []string{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"} {
+		text, err := os.ReadFile("../../" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range paths.FindAllStringSubmatch(string(text), -1) {
+			found++
+			if _, err := os.Stat("../../" + m[1] + m[2]); err != nil {
+				t.Errorf("%s names %s, which is not there", name, m[1]+m[2])
+			}
+		}
+	}
+	if found < 30 {
+		t.Errorf("%d paths in the documents; want the 30 and more that they named when this test was written", found)
 	}
 }

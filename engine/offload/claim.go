@@ -126,7 +126,7 @@ func (c claim) ordered(least time.Duration) {
 	}
 	c.Within, c.Bound = withinOrdered, least
 	c.Optimal = c.Makespan <= least
-	c.Notes = append(c.Notes, "The bound holds for schedules in which all offloads come before all fetches: one that mixes them can be faster (Lemma 3 of paper 000 is false).")
+	c.Notes = append(c.Notes, "The bound holds for schedules in which all offloads come before all fetches: one that mixes them can be faster (Lemma 3 of Beaumont et al. 2020 is false).")
 }
 
 // short is a duration for people, to four digits.

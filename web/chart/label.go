@@ -72,6 +72,9 @@ func (p *Plot) labels() []label {
 		flip := e.x+e.width() > p.Width
 		if flip {
 			e.x, side = e.x-e.width(), -3
+			if e.x < 0 { // a narrow chart has room on neither side
+				continue
+			}
 		}
 		e.y = free(placed, e, e.y-labelHeight/2-1, -1)
 		if e.y < top+labelHeight/2 {

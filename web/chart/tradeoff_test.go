@@ -83,6 +83,21 @@ func TestDashesDiffer(t *testing.T) {
 	}
 }
 
+// On a telephone's width a long name has room on neither side of its line's end:
+// it is left out, not cut off.
+func TestLabelsAreNotCutOff(t *testing.T) {
+	p := example()
+	for _, width := range []float64{160, 240, 360} {
+		p.Width = width
+		ends := p.ends()
+		for i, l := range p.labels() {
+			if e := ends[i]; l.shown && (l.left && e.x < e.width() || !l.left && e.x+e.width() > width) {
+				t.Errorf("%.0f wide: label %q of %.0f at %.0f, to the left %v; want it inside", width, e.name, e.width(), e.x, l.left)
+			}
+		}
+	}
+}
+
 func TestLabelsDoNotOverlap(t *testing.T) {
 	p := example()
 	ends := p.ends()

@@ -34,10 +34,12 @@ type (
 		Name  string
 		Bytes []byte
 	}
-	// SetBudget sets the budget.
+	// SetBudget sets the budget, in bytes or, if that is not 0, in ten-thousandths
+	// of what keeping everything needs.
 	SetBudget struct {
-		Bytes   engine.Bytes
-		Settled bool
+		Bytes       engine.Bytes
+		BasisPoints int
+		Settled     bool
 	}
 	// StepBudget moves the budget by steps of the slider.
 	StepBudget struct{ Steps int }
@@ -88,8 +90,9 @@ type (
 	ScrollTable struct{ Top int }
 	ToggleHelp  struct{}
 	SetTheme    struct{ Theme string }
-	// Dismiss closes what is on top: help, alert, selection.
-	Dismiss struct{}
+	// Dismiss closes what is on top: help, alert, selection; or, from the button
+	// of the notice, the alert and what was written wrongly.
+	Dismiss struct{ Notice bool }
 	// CopyLink puts the link into the clipboard; Copied tells the outcome.
 	CopyLink struct{}
 	Copied   struct{ Err string }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"memtide/engine"
 	"memtide/engine/sim"
 	"memtide/wasm/proto"
 	"memtide/web/draw"
@@ -185,10 +186,25 @@ func (s *State) solveFailed(m SolveFailed) []Effect {
 	case proto.Crash:
 		s.Alert = textAlert(f.Text)
 		s.Alert.Action, s.Alert.Do = "Try again", StartAgain{}
+	case proto.Unsupported:
+		s.Alert = textAlert(f.Text)
+		s.Alert.offerStrategy(job.Choice.Strategy)
 	default:
 		s.Alert = textAlert(f.Text)
 	}
 	return s.followCurve()
+}
+
+// offerStrategy offers another strategy than the one that does not apply: the
+// default one, or where that is the one, the one that takes chains of any length.
+func (a *Alert) offerStrategy(failed string) {
+	name := DefaultStrategy
+	if failed == name {
+		name = "sequential"
+	}
+	if s := engine.Lookup(name); s != nil {
+		a.Action, a.Do = "Use "+s.Title, SetStrategy{Name: name}
+	}
 }
 
 // budgetInstead is the present choice with a budget that fits, half-way to
@@ -202,6 +218,7 @@ func (s *State) budgetInstead(f *proto.Failure) (Choice, bool) {
 	}
 	r := s.BudgetRange()
 	c.Budget = proto.Budget{Bytes: max(r.At(r.Position(f.Smallest+(all-f.Smallest)/2)), f.Smallest)}
+	s.instead = c.Budget
 	return c, true
 }
 
@@ -242,10 +259,14 @@ func (s *State) stop() []Effect {
 	return nil
 }
 
-// textAlert makes the first line the headline and keeps five more.
+// textAlert makes the first line the headline and keeps five more. The headline
+// begins as a sentence does, unless it begins with a name, such as forward_s.
 func textAlert(text string) *Alert {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	a := &Alert{Text: lines[0]}
+	if word, _, _ := strings.Cut(a.Text, " "); strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") == "" && word != "" {
+		a.Text = strings.ToUpper(word[:1]) + a.Text[1:]
+	}
 	if rest := lines[1:]; len(rest) > 5 {
 		a.Lines = append(rest[:5:5], fmt.Sprintf("and %d more", len(rest)-5))
 	} else {

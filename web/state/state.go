@@ -32,6 +32,7 @@ type State struct {
 	hover    string // key of the curve's point under the pointer
 	standIn  int    // ID of a solve for the smallest budget, shown because nothing else can be
 	lastID   int
+	instead  proto.Budget // that was chosen because the default did not fit
 	pictures recent[*Picture]
 	curves   recent[*Curve]
 }

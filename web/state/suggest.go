@@ -43,3 +43,16 @@ func (c Choice) moved(to Source) Choice {
 	c.Source, c.Budget = to, DefaultBudget
 	return c.Suggested()
 }
+
+// keepBudget is c, a move to another preset, with the budget that the person
+// has set where only the batch size changes: "does batch 64 fit into 16 GiB?"
+// is asked about one budget.
+func (s *State) keepBudget(c Choice) Choice {
+	old, _, err1 := preset.Parse(s.Choice.Source.Preset)
+	now, _, err2 := preset.Parse(c.Source.Preset)
+	set := s.Choice.Budget.Bytes > 0 && s.Choice.Budget != s.instead
+	if err1 == nil && err2 == nil && old == now && set {
+		c.Budget = s.Choice.Budget
+	}
+	return c
+}

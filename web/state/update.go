@@ -22,7 +22,7 @@ func (s *State) Update(m Message) []Effect {
 	case BadLink:
 		s.alert(&Alert{Text: m.Text})
 	case PickPreset:
-		return s.open(s.Choice.moved(Source{Preset: m.ID}), nil, Push)
+		return s.open(s.keepBudget(s.Choice.moved(Source{Preset: m.ID})), nil, Push)
 	case PickFile:
 		return s.open(s.Choice.moved(Source{File: m.Name}), m.Bytes, Push)
 	case Opened, OpenFailed:
@@ -136,6 +136,12 @@ func (s *State) opened(m Opened) []Effect {
 		s.View.From, s.View.To = 0, 0
 	}
 	about := s.Alert // the link had something odd about it
+	if about == nil && m.Reply.NoChain != "" && c.Source.Preset == "" {
+		about = &Alert{
+			Text:  fmt.Sprintf("%s is no useful chain: %s.", o.Name, m.Reply.NoChain),
+			Lines: []string{"Strategies that choose per stage have little to choose here. What follows is for this chain all the same."},
+		}
+	}
 	out := s.choose(c, o.History, false)
 	s.Alert = about
 	return out
@@ -169,7 +175,10 @@ func (s *State) updateChoice(m Message) []Effect {
 	c := s.Choice
 	switch m := m.(type) {
 	case SetBudget:
-		c.Budget = proto.Budget{Bytes: max(m.Bytes, 0)}
+		c.Budget = proto.Budget{Bytes: max(m.Bytes, 1)} // 0 is no budget, and no link could say it
+		if m.BasisPoints > 0 {
+			c.Budget = proto.Budget{BasisPoints: m.BasisPoints}
+		}
 		return s.choose(c, Replace, !m.Settled)
 	case StepBudget:
 		r := s.BudgetRange()
@@ -225,6 +234,8 @@ func (s *State) updateView(m Message) []Effect {
 		return []Effect{SaveTheme(m)}
 	case Dismiss:
 		switch {
+		case m.Notice: // what is written wrongly goes with what was said about it
+			s.Alert, s.Draft = nil, Draft{}
 		case s.Draft.Field != "":
 			s.Draft = Draft{}
 		case v.Help:

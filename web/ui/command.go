@@ -8,6 +8,7 @@ import (
 	"memtide/profiles/preset"
 	"memtide/web/draw"
 	"memtide/web/format"
+	"memtide/web/link"
 	"memtide/web/state"
 )
 
@@ -68,7 +69,7 @@ func (c Command) button(s *state.State) (state.Message, bool) {
 	case "theme":
 		return state.SetTheme{Theme: nextTheme(s.View.Theme)}, true
 	case "dismiss":
-		return state.Dismiss{}, true
+		return state.Dismiss{Notice: true}, true
 	case "act":
 		return act(s), true
 	}
@@ -126,11 +127,7 @@ func (c Command) settled(s *state.State) state.Message {
 	case "budget", "bandwidth":
 		return c.slider(s)
 	case "budget-text":
-		b, err := format.ParseBytes(c.Value)
-		if err != nil {
-			return state.Refuse{Field: c.Do, Text: "Budget: " + err.Error()}
-		}
-		return state.SetBudget{Bytes: b, Settled: true}
+		return budget(c.Value)
 	case "bandwidth-text":
 		r, err := format.ParseRate(c.Value)
 		if err != nil {
@@ -161,6 +158,19 @@ func (c Command) settled(s *state.State) state.Message {
 		return state.SetTransfers{Transfers: engine.Whole}
 	}
 	return nil
+}
+
+// budget reads what links and the command line take too: a size, or a share of
+// what keeping everything needs.
+func budget(text string) state.Message {
+	b, err := link.ParseBudget(text)
+	if err != nil {
+		return state.Refuse{Field: "budget-text", Text: "Budget: " + err.Error()}
+	}
+	if b.Bytes == 0 {
+		return state.SetBudget{BasisPoints: max(int(b.Percent*100+0.5), 1), Settled: true}
+	}
+	return state.SetBudget{Bytes: b.Bytes, Settled: true}
 }
 
 func (c Command) preset() state.Message {

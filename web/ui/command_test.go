@@ -27,6 +27,8 @@ func TestCommands(t *testing.T) {
 		{Command{Do: "budget", Value: "7", Settled: true}, state.SetBudget{Bytes: r.At(7), Settled: true}},
 		{Command{Do: "budget-text", Value: "3", Settled: false}, state.Type{Field: "budget-text", Text: "3"}},
 		{Command{Do: "budget-text", Value: "3 GiB", Settled: true}, state.SetBudget{Bytes: 3 * engine.GiB, Settled: true}},
+		{Command{Do: "budget-text", Value: "70 %", Settled: true}, state.SetBudget{BasisPoints: 7000, Settled: true}},
+		{Command{Do: "dismiss", Settled: true}, state.Dismiss{Notice: true}},
 		{Command{Do: "bandwidth", Value: "10", Settled: true}, state.SetBandwidth{Rate: 2e9, Settled: true}},
 		{Command{Do: "bandwidth-text", Value: "12.5 GB/s", Settled: true}, state.SetBandwidth{Rate: 12.5e9, Settled: true}},
 		{Command{Do: "preset", Value: "vgg16", Settled: true}, state.PickPreset{ID: fmt.Sprintf("vgg16-b%d", preset.Lookup("vgg16").DefaultBatch)}},
@@ -53,6 +55,9 @@ func TestCommandsRefuse(t *testing.T) {
 		want string // part of the text
 	}{
 		{Command{Do: "budget-text", Value: "lots", Settled: true}, "lots"},
+		{Command{Do: "budget-text", Value: "0", Settled: true}, "at least 1 byte"},
+		{Command{Do: "budget-text", Value: "0%", Settled: true}, "above 0"},
+		{Command{Do: "budget-text", Value: "-1", Settled: true}, "negative"},
 		{Command{Do: "bandwidth-text", Value: "-3", Settled: true}, "-3"},
 		{Command{Do: "batch", Value: "0", Settled: true}, `"0"`},
 		{Command{Do: "batch", Value: "many", Settled: true}, "many"},
@@ -60,6 +65,38 @@ func TestCommandsRefuse(t *testing.T) {
 		m, ok := c.in.Message(s).(state.Refuse)
 		if !ok || !strings.Contains(m.Text, c.want) {
 			t.Errorf("%+v: message %#v; want a refusal that names %q", c.in, c.in.Message(s), c.want)
+		}
+	}
+}
+
+// A budget in bytes was meant for the network of its link: it is not used for
+// the example that is shown in place of a profile that was cut off.
+func TestBudgetOfCutLink(t *testing.T) {
+	for _, text := range []string{"v=1&m=8720MiB&d=1.bQHcBT6njdWMks9rK1UUgM8", "v=1&m=8720MiB"} {
+		l, notes := link.Parse(text)
+		c, _ := choiceOf(l)
+		if c.Budget != state.DefaultBudget || len(notes) == 0 {
+			t.Errorf("%s: budget %+v, notes %q; want the default budget and a note", text, c.Budget, notes)
+		}
+	}
+}
+
+// Every key that does something is in the help.
+func TestHelpNamesTheKeys(t *testing.T) {
+	keys := (&Help{}).Keys()
+	for _, k := range []string{"W", "A", "S", "D", "+", "−", "0", "N", "P", "I", "F", "G", "T", "Y", "[", "]", "?", "Esc", "Backspace"} {
+		if _, ok := keyOf(Key{Code: map[string]string{"W": "KeyW", "A": "KeyA", "S": "KeyS", "D": "KeyD", "0": "Digit0", "Esc": "Escape", "Backspace": "Backspace"}[k],
+			Key: strings.ReplaceAll(k, "−", "-")}); !ok {
+			t.Errorf("the key %s does nothing; it is in the list of this test", k)
+		}
+		found := false
+		for _, row := range keyTable {
+			for _, word := range strings.Fields(row[0]) {
+				found = found || word == k
+			}
+		}
+		if !found {
+			t.Errorf("the help does not name the key %s: %s", k, keys)
 		}
 	}
 }

@@ -21,6 +21,8 @@ var keyTable = [][2]string{
 	{"I", "jump to its cause"},
 	{"Backspace", "back along the causes"},
 	{"[ ]", "budget down, up (Shift: ten steps)"},
+	{"F", "zoom to the selection"},
+	{"G", "go to the peak"},
 	{"T", "table"},
 	{"Y", "copy the link"},
 	{"?", "this help"},

@@ -80,8 +80,9 @@ func choiceOf(l link.Link) (c state.Choice, notes []string) {
 	if l.ToHost > 0 {
 		c.Device, c.ToHost = "", l.ToHost
 	}
+	known := l.Profile != nil || l.Preset != "" // or bytes that were meant for another network
 	switch {
-	case l.Budget.Bytes > 0:
+	case l.Budget.Bytes > 0 && known:
 		c.Budget = proto.Budget{Bytes: l.Budget.Bytes}
 	case l.Budget.Percent > 0:
 		c.Budget = proto.Budget{BasisPoints: int(l.Budget.Percent*100 + 0.5)}

@@ -27,8 +27,8 @@ func (c *Notice) Text() string {
 
 // Lines are details.
 func (c *Notice) Lines() (lines []string) {
-	if c.S.Misfit != nil && c.S.Shown != nil {
-		lines = append(lines, fmt.Sprintf("The pictures show %s.", format.Bytes(c.S.Shown.Solved.Budget)))
+	if c.S.Shown != nil && c.S.Stale() {
+		lines = append(lines, "The pictures show "+c.shown()+".")
 	}
 	if a := c.S.Alert; a != nil {
 		if c.S.Misfit != nil {
@@ -37,6 +37,20 @@ func (c *Notice) Lines() (lines []string) {
 		lines = append(lines, a.Lines...)
 	}
 	return lines
+}
+
+// shown says which schedule the pictures still show: its budget, and what else
+// is not what was asked for.
+func (c *Notice) shown() string {
+	p := c.S.Shown
+	what := format.Bytes(p.Solved.Budget)
+	if p.Choice.Strategy != c.S.Choice.Strategy {
+		what = strategyTitle(p.Choice.Strategy) + " in " + what
+	}
+	if p.Network != c.S.Network {
+		what += " for " + p.Network.Profile.Name
+	}
+	return what
 }
 
 // Action is the text of the button; empty if there is none.

@@ -148,6 +148,17 @@ func TestNotices(t *testing.T) {
 			t.Errorf("a budget that is too small: the page does not contain %q", want)
 		}
 	}
+	// The pictures of another strategy, or network, are not taken for the one that was asked for.
+	s.Choice.Strategy = "keepall"
+	if page, want := pageOf(t, s), "The pictures show Optimal recomputation in 2.58 GiB."; !strings.Contains(page, want) {
+		t.Errorf("another strategy does not fit: the page does not contain %q", want)
+	}
+	s.Misfit, s.Alert = nil, &state.Alert{Text: "This strategy does not apply."}
+	other := *s.Network
+	s.Network = &other
+	if page, want := pageOf(t, s), "The pictures show Optimal recomputation in 2.58 GiB for ResNet-101, batch 32."; !strings.Contains(page, want) {
+		t.Errorf("another network, without a schedule: the page does not contain %q", want)
+	}
 	s = first(t)
 	s.Alert = &state.Alert{Text: "Line 14: fwd_ms is <b>-3</b>."}
 	if page = pageOf(t, s); !strings.Contains(page, "Line 14: fwd_ms is &lt;b&gt;-3&lt;/b&gt;.") {

@@ -1,0 +1,50 @@
+package state
+
+import (
+	"strings"
+	"testing"
+
+	"memtide/engine"
+	"memtide/wasm/proto"
+)
+
+// A budget in bytes that the person has set survives a change of the batch
+// size, and nothing else: another network has its own scale.
+func TestBudgetSurvivesBatch(t *testing.T) {
+	set := proto.Budget{Bytes: 16 * engine.GiB}
+	for _, c := range []struct {
+		name         string
+		now, instead proto.Budget
+		pick         string
+		want         proto.Budget
+	}{
+		{"another batch", set, proto.Budget{}, "resnet50-b64", set},
+		{"another network", set, proto.Budget{}, "vgg16-b32", DefaultBudget},
+		{"a share is a share of each", proto.Budget{BasisPoints: 7000}, proto.Budget{}, "resnet50-b64", DefaultBudget},
+		{"a budget that nobody chose", set, set, "resnet50-b64", DefaultBudget},
+	} {
+		s := New()
+		s.Choice = choice("resnet50-b32")
+		s.Choice.Budget, s.instead = c.now, c.instead
+		s.Update(PickPreset{ID: c.pick})
+		if got := s.Opening.Choice.Budget; got != c.want {
+			t.Errorf("%s: the budget becomes %+v, want %+v", c.name, got, c.want)
+		}
+	}
+}
+
+// A file that is a chain of little use is shown, and said to be one.
+func TestUselessChainIsSaid(t *testing.T) {
+	s := New()
+	s.Choice = choice("resnet50-b32")
+	s.Update(PickFile{Name: "gnmt.graph.txt", Bytes: []byte("x")})
+	m := opened(s.Opening.ID, chain("gnmt"))
+	m.Reply.NoChain = "one stage holds 56 % of all memory"
+	s.Update(m)
+	if s.Network == nil || s.Network.Profile.Name != "gnmt" {
+		t.Fatal("the network is not shown")
+	}
+	if s.Alert == nil || !strings.Contains(s.Alert.Text, "no useful chain: one stage holds 56 % of all memory") {
+		t.Errorf("the alert is %+v, want it to say why the chain is of no use", s.Alert)
+	}
+}

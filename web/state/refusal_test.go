@@ -1,0 +1,69 @@
+//go:build !js
+
+package state
+
+import (
+	"testing"
+
+	_ "memtide/engine/all"
+	"memtide/wasm/proto"
+)
+
+// A strategy that does not apply is said in a sentence, with another to use.
+func TestUnsupportedOffersAnother(t *testing.T) {
+	for _, c := range []struct{ failed, want string }{
+		{"nonpersistent", DefaultStrategy},
+		{DefaultStrategy, "sequential"},
+	} {
+		p := shown(t)
+		p.play(SetStrategy{Name: "greedy"}) // so that c.failed is a change
+		p.play(SetStrategy{Name: c.failed})
+		solve := last[Solve](t, p)
+		p.play(SolveFailed{ID: solve.ID, Choice: solve.Choice, Failure: proto.Fail(proto.Unsupported, "this strategy does not apply: too long")})
+		if p.Alert == nil || p.Alert.Text != "This strategy does not apply: too long" || p.Alert.Do != (SetStrategy{Name: c.want}) || p.Alert.Action == "" {
+			t.Errorf("%s does not apply: alert %+v; want a sentence and a button for %s", c.failed, p.Alert, c.want)
+			continue
+		}
+		p.play(p.Alert.Do)
+		if p.Choice.Strategy != c.want || p.Alert != nil {
+			t.Errorf("after the button: strategy %s, alert %+v; want %s and none", p.Choice.Strategy, p.Alert, c.want)
+		}
+	}
+}
+
+func TestAlertBeginsAsASentence(t *testing.T) {
+	for in, want := range map[string]string{
+		"there is no preset":    "There is no preset",
+		"forward_s is negative": "forward_s is negative",
+		"net.csv: odd":          "net.csv: odd",
+		"Line 14: odd":          "Line 14: odd",
+		"":                      "",
+	} {
+		if got := textAlert(in).Text; got != want {
+			t.Errorf("%q begins as %q; want %q", in, got, want)
+		}
+	}
+}
+
+// The button of a notice about something that was written takes both away, at once.
+func TestDismissNotice(t *testing.T) {
+	p := shown(t)
+	p.play(Type{Field: "budget-text", Text: "abc"})
+	p.play(Refuse{Field: "budget-text", Text: "no"})
+	p.play(Dismiss{Notice: true})
+	if p.Alert != nil || p.Draft != (Draft{}) {
+		t.Errorf("alert %+v, draft %+v; want neither", p.Alert, p.Draft)
+	}
+}
+
+func TestBudgetInShares(t *testing.T) {
+	p := shown(t)
+	p.play(SetBudget{BasisPoints: 7000, Settled: true})
+	if want := (proto.Budget{BasisPoints: 7000}); p.Choice.Budget != want {
+		t.Errorf("budget %+v; want %+v", p.Choice.Budget, want)
+	}
+	p.play(SetBudget{Settled: true})
+	if want := (proto.Budget{Bytes: 1}); p.Choice.Budget != want {
+		t.Errorf("no budget is %+v; want %+v, which a link can say", p.Choice.Budget, want)
+	}
+}

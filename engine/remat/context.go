@@ -12,6 +12,7 @@ import "unsafe"
 // for descending s, so all rows that start at t+1 are known when those that end
 // at t begin, and say what the right part costs at least.
 type contexts[T unit] struct {
+	most  int          // cells that it was made for
 	front *frontier[T] // with as many cells as the contexts
 	rest  [][]T        // rest[j][cell]: least cost of what is right of a split before j by one who has m in this cell
 	of    []outer[T]   // by t
@@ -28,18 +29,22 @@ type outer[T unit] struct {
 // contextCells bounds the number of cells, contextBytes what the costs of all t
 // take, for they are kept until their last row is computed. contextShare is the
 // share of one forward pass from which on a limit leaves so much in the table
-// that contexts are worth their time.
+// that contexts are worth their time, and coarseShare that from which on
+// contexts of coarseCells are.
 const (
 	contextCells = 256
+	coarseCells  = 32
 	contextBytes = 64 << 20
-	contextShare = 8
+	contextShare = 5
+	coarseShare  = 16
 )
 
-func newContexts[T unit](n int, room T) *contexts[T] {
+// newContexts prepares contexts of so many cells, or of as many as may be kept.
+func newContexts[T unit](n int, room T, cells int) *contexts[T] {
 	values := contextBytes / int(unsafe.Sizeof(room))
-	most := max(1, min(contextCells, n, values/(n*n/2+1)))
-	c := &contexts[T]{front: newFrontier[T](n, room, most), rest: make([][]T, n+1), of: make([]outer[T], n)}
-	cells := c.front.cells
+	most := max(1, min(cells, n, values/(n*n/2+1)))
+	c := &contexts[T]{most: cells, front: newFrontier[T](n, room, most), rest: make([][]T, n+1), of: make([]outer[T], n)}
+	cells = c.front.cells
 	all := make([]T, (n+1)*cells)
 	for j := range c.rest {
 		c.rest[j], all = all[:cells], all[cells:]

@@ -65,9 +65,9 @@ func plainState(t *terms, row func(s, u int) []int64, s, u int, m int64) int64 {
 // combinations are all settings of the switches.
 func combinations() []tricks {
 	var all []tricks
-	for i := range 256 {
+	for i := range 512 {
 		on := func(bit int) bool { return i>>bit&1 == 1 }
-		all = append(all, tricks{on(0), on(1), on(2), on(3), on(4), on(5), on(6), on(7)})
+		all = append(all, tricks{on(0), on(1), on(2), on(3), on(4), on(5), on(6), on(7), on(8)})
 	}
 	return all
 }

@@ -105,7 +105,7 @@ func (b *builder[T]) build(t int) {
 
 // startAll fills the row with the branch that runs F_all^s.
 func (b *builder[T]) startAll() {
-	rest := b.store.get(b.cols[b.t*(b.n+1)+b.s+1])
+	rest := b.store.get(b.cols[b.t*(b.n+1)+b.s+1].rowRef)
 	if len(rest) == 0 {
 		return
 	}
@@ -176,7 +176,7 @@ func (b *builder[T]) keep(t int, w []step[T]) {
 		}
 		r := b.store.put(w)
 		b.rows[b.s*(b.n+1)+t] = r
-		b.cols[t*(b.n+1)+b.s] = r
+		b.cols[t*(b.n+1)+b.s] = ended[T]{r, w[0].m, w[len(w)-1].v}
 	}
 }
 
@@ -184,6 +184,7 @@ func (b *builder[T]) keep(t int, w []step[T]) {
 // a^{j-1}, plus the row of (s,j-1). It is walked by m, together with the row.
 type candidate[T unit] struct {
 	u     T
+	least T         // no value of it is less
 	right []step[T] // of (j,t)
 	shift T         // a^{j-1}
 	left  []step[T] // of (s,j-1)
@@ -194,23 +195,24 @@ type candidate[T unit] struct {
 
 // try lowers the row by the split before j, and says whether that changed it.
 func (b *builder[T]) try(j int) bool {
-	c := candidate[T]{
-		u:     b.till[j] - b.until[b.s],
-		right: b.store.get(b.cols[b.t*(b.n+1)+j]),
-		shift: b.in[j],
-		left:  b.row(b.s, j-1),
-	}
-	if len(c.right) == 0 || len(c.left) == 0 {
+	right := &b.cols[b.t*(b.n+1)+j]
+	left := b.row(b.s, j-1)
+	if right.count == 0 || len(left) == 0 {
 		return false
 	}
-	c.m = max(b.none, c.right[0].m+c.shift, c.left[0].m)
+	c := candidate[T]{u: b.till[j] - b.until[b.s], shift: b.in[j], left: left}
+	c.m = max(b.none, right.from+c.shift, left[0].m)
 	if c.m > b.top {
 		return false
 	}
 	// Costs to stand at s rise with m: what is too dear here is so further up.
 	most := b.slack - b.dear(c.m)
+	c.least = c.u
+	if b.use.prefix {
+		c.least += right.least + left[len(left)-1].v
+	}
 	c.w = find(b.w, c.m)
-	if c.u > most || c.w >= 0 && b.use.prefix && c.u >= b.w[c.w].v {
+	if c.least > most || c.w >= 0 && b.use.prefix && c.least >= b.w[c.w].v {
 		return false
 	}
 	if b.err == nil {
@@ -219,6 +221,7 @@ func (b *builder[T]) try(j int) bool {
 	if b.err != nil {
 		return false
 	}
+	c.right = b.store.get(right.rowRef)
 	c.r, c.l = find(c.right, c.m-c.shift), find(c.left, c.m)
 	if !b.seek(&c, most) {
 		return false
@@ -273,7 +276,7 @@ func (b *builder[T]) seek(c *candidate[T], most T) bool {
 			iw++
 			goal = min(goal, w[iw].v-1)
 		}
-		if goal < c.u {
+		if goal < c.least {
 			return false
 		}
 		if b.use.gallop {
@@ -301,7 +304,7 @@ func (b *builder[T]) merge(c *candidate[T]) {
 			out = append(out, step[T]{m, v})
 			last = v
 		}
-		if now <= c.u {
+		if now <= c.least {
 			break // the candidate cannot win any more
 		}
 		m = b.inf

@@ -28,14 +28,14 @@ func solve(t *terms, use tricks, poll *engine.Poll) (*optimum, error) {
 	return f.solve(t, use, unbounded, poll)
 }
 
-// prepare scales the terms and finds the needs by state. Neither depends on the
-// room.
+// prepare scales the terms; their needs by state are found when they are asked
+// for. Neither depends on the room.
 func prepare(t *terms, poll *engine.Poll) (*floors, error) {
 	if t.total() > math.MaxInt64/int64(4*t.n+4) {
 		return nil, errTooLong
 	}
 	t.scale()
-	return newFloors(t, poll)
+	return &floors{t: t}, nil
 }
 
 // bounds are what is known of an optimum before it is found; -1: nothing.
@@ -49,7 +49,9 @@ var unbounded = bounds{-1, -1}
 // solve finds the optimum of scaled terms whose needs by state are f.
 func (f *floors) solve(t *terms, use tricks, known bounds, poll *engine.Poll) (*optimum, error) {
 	o := &optimum{floors: f}
-	if f.root() > t.room {
+	if fits, err := f.fit(t, use, poll); err != nil {
+		return o, err
+	} else if !fits {
 		return o, errNoRoom
 	}
 	if t.room >= t.keepAll() {
@@ -84,6 +86,24 @@ const (
 // its limit is not certain there. The chain itself is solved with limits that
 // double.
 const finestLean = 4
+
+// From grouping to grouping the optimum falls, on the chains that were measured by
+// at least this power of the rate at which it fell before, and most when the last
+// groups are taken apart. If it does not, the table is filled once more.
+const (
+	groupFall = 0.7
+	lastFall  = 1.3
+)
+
+// falling guesses the next optimum in a row of them, if it is worth it: now is
+// certain to suffice.
+func falling[T unit](now, before T, power float64) T {
+	guess := T(float64(now) * math.Pow(float64(now)/float64(before), power) * 1.01)
+	if guess > now-now/32 {
+		return now
+	}
+	return guess
+}
 
 // solveIn solves with integers of one width.
 func solveIn[T unit](o *optimum, t *terms, use tricks, ahead bounds, poll *engine.Poll) error {
@@ -129,12 +149,14 @@ func (x *table[T]) start(o *optimum, t *terms, ahead bounds) (limit, guess T, ce
 			continue
 		}
 		grouped := t.group(g)
-		f, err := newFloors(grouped, x.poll)
-		if err != nil {
-			return 0, 0, false, err
-		}
-		if f.root() > t.room {
-			continue
+		if !certain || t.lean { // else the groups before were groups of these
+			f, err := newFloors(grouped, x.poll)
+			if err != nil {
+				return 0, 0, false, err
+			}
+			if f.root() > t.room {
+				continue
+			}
 		}
 		y, err := newTable[T](grouped, x.use, x.poll)
 		if err != nil {
@@ -143,9 +165,17 @@ func (x *table[T]) start(o *optimum, t *terms, ahead bounds) (limit, guess T, ce
 		if !certain {
 			limit = y.until[y.n+1] / 16
 		}
-		v, err := y.deepen(limit, certain && !t.lean)
-		if err != nil {
-			return 0, 0, false, err
+		v, ok := T(0), false
+		if certain && !t.lean && before > limit {
+			if ok, err = y.fill(falling(limit, before, groupFall)); err != nil {
+				return 0, 0, false, err
+			}
+			v, _ = y.value(1, y.n, y.room)
+		}
+		if !ok {
+			if v, err = y.deepen(limit, certain && !t.lean); err != nil {
+				return 0, 0, false, err
+			}
 		}
 		if certain && v >= limit {
 			continue
@@ -161,8 +191,7 @@ func (x *table[T]) start(o *optimum, t *terms, ahead bounds) (limit, guess T, ce
 	}
 	guess = limit
 	if certain && before > limit {
-		// The optimum falls from grouping to grouping at a similar rate.
-		guess = min(T(float64(limit)*float64(limit)/float64(before)*1.01), limit)
+		guess = falling(limit, before, lastFall)
 	}
 	return limit, guess, certain, nil
 }

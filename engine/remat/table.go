@@ -23,7 +23,8 @@ import (
 // once all of the row is below U(s,s'), later s' need not be looked at.
 //
 // Hints. The s' that won for (s,t-1) and (s+1,t) are tried first, so that the
-// others find a low row and end early.
+// others find a low row and end early. Before the steps of a split are read, the
+// least that it can come to is held against the row.
 //
 // Limit. Let limit be an upper bound of the root's value. A state (s,t), t<n,
 // is only entered as the left part of a split before t+1, which has paid
@@ -49,6 +50,9 @@ import (
 // Narrow. After division by the greatest common divisors sizes and times mostly
 // fit into 32 bits; waiting for memory is what takes the time.
 //
+// Ready. What fits is mostly told by the grouped chain, before the needs of all
+// states are found (floors.fit).
+//
 // Each of these is a switch of tricks, and the tests compare all combinations
 // with the plain recursion.
 type table[T unit] struct {
@@ -64,7 +68,8 @@ type table[T unit] struct {
 	inf                             T // never, at hand
 	front                           *frontier[T]
 	around, spare                   *contexts[T] // spare: to be used again
-	rows, cols                      []rowRef     // of (s,t): by s, and transposed
+	rows                            []rowRef     // of (s,t), by s
+	cols                            []ended[T]   // the same, transposed
 	store                           arena[T]
 	hints                           []winners // of the last s, by t
 	poll                            *engine.Poll
@@ -76,10 +81,10 @@ type unit interface{ int32 | int64 }
 // tricks are the switches of the essay above. All of them are on in the
 // product.
 type tricks struct {
-	prefix, hints, limit, forward, coarse, gallop, narrow, context bool
+	prefix, hints, limit, forward, coarse, gallop, narrow, context, ready bool
 }
 
-var allTricks = tricks{true, true, true, true, true, true, true, true}
+var allTricks = tricks{true, true, true, true, true, true, true, true, true}
 
 // step is a fall of a row: the value is v from m on.
 type step[T unit] struct{ m, v T }
@@ -132,7 +137,7 @@ func newTable[T unit](t *terms, use tricks, poll *engine.Poll) (*table[T], error
 		}
 	}
 	side := t.n + 1
-	x.rows, x.cols = make([]rowRef, side*side), make([]rowRef, side*side)
+	x.rows, x.cols = make([]rowRef, side*side), make([]ended[T], side*side)
 	x.hints = make([]winners, side)
 	x.front = newFrontier[T](t.n, x.room, frontierCells)
 	return x, nil
@@ -179,9 +184,13 @@ func (x *table[T]) fill(limit T) (found bool, err error) {
 		return false, err
 	}
 	x.around = nil
-	if x.use.context && x.use.forward && x.use.limit && limit > x.until[x.n+1]/contextShare {
-		if x.spare == nil {
-			x.spare = newContexts[T](x.n, x.room)
+	if x.use.context && x.use.forward && x.use.limit && limit > x.until[x.n+1]/coarseShare {
+		cells := coarseCells
+		if limit > x.until[x.n+1]/contextShare {
+			cells = contextCells
+		}
+		if x.spare == nil || x.spare.most != cells {
+			x.spare = newContexts[T](x.n, x.room, cells)
 		}
 		x.around = x.spare
 		if err := x.around.begin(x); err != nil {
@@ -211,8 +220,19 @@ func (x *table[T]) fill(limit T) (found bool, err error) {
 	return ok && v <= limit, nil
 }
 
-// rowRef says where the steps of a row are.
-type rowRef struct{ segment, at, count int32 }
+// rowRef says where the steps of a row are. Only a row that is longer than all
+// segments would begin beyond what 16 bits hold, and it has its own.
+type rowRef struct {
+	segment, at uint16
+	count       int32
+}
+
+// ended is a row with the m of its first step and the value of its last one:
+// they mostly tell that a split is of no use, and lie next to each other.
+type ended[T unit] struct {
+	rowRef
+	from, least T
+}
 
 // maxRowBytes bounds what the rows take: a browser tab has no more than a few
 // hundred MiB. It is a variable for the tests.
@@ -241,7 +261,7 @@ func (a *arena[T]) get(r rowRef) []step[T] {
 	if r.count == 0 {
 		return nil
 	}
-	return a.segments[r.segment][r.at : r.at+r.count]
+	return a.segments[r.segment][r.at:][:r.count]
 }
 
 func (a *arena[T]) put(w []step[T]) rowRef {
@@ -254,7 +274,7 @@ func (a *arena[T]) put(w []step[T]) rowRef {
 		a.fill = 0
 	}
 	copy(a.segments[a.used-1][a.fill:], w)
-	r := rowRef{int32(a.used - 1), int32(a.fill), int32(len(w))}
+	r := rowRef{uint16(a.used - 1), uint16(a.fill), int32(len(w))}
 	a.fill += len(w)
 	return r
 }

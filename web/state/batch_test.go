@@ -44,7 +44,17 @@ func TestUselessChainIsSaid(t *testing.T) {
 	if s.Network == nil || s.Network.Profile.Name != "gnmt" {
 		t.Fatal("the network is not shown")
 	}
-	if s.Alert == nil || !strings.Contains(s.Alert.Text, "no useful chain: one stage holds 56 % of all memory") {
-		t.Errorf("the alert is %+v, want it to say why the chain is of no use", s.Alert)
+	said := func(when string) {
+		t.Helper()
+		if s.Alert == nil || !strings.Contains(s.Alert.Text, "no useful chain: one stage holds 56 % of all memory") {
+			t.Errorf("%s: the alert is %+v, want it to say why the chain is of no use", when, s.Alert)
+		}
 	}
+	said("when it has been opened")
+	// The default budget does not fit, and another takes its place.
+	s.Update(SolveFailed{ID: s.Solving.ID, Failure: &proto.Failure{Kind: proto.Infeasible, Budget: 5 * engine.GiB, Smallest: 6 * engine.GiB}})
+	if s.Choice.Budget == DefaultBudget {
+		t.Fatal("the budget is still the one that does not fit")
+	}
+	said("with another budget")
 }

@@ -173,7 +173,10 @@ func (s *State) solveFailed(m SolveFailed) []Effect {
 	switch f.Kind {
 	case proto.Infeasible:
 		if c, ok := s.budgetInstead(f); ok {
-			return s.choose(c, Replace, false)
+			about := s.Alert // what was odd about the network still is
+			out := s.choose(c, Replace, false)
+			s.Alert = about
+			return out
 		}
 		s.Misfit = &Misfit{Budget: f.Budget, Smallest: f.Smallest, Offer: offer(f.Smallest)}
 		return append(s.standFor(f), s.followCurve()...)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"memtide/engine"
+	"memtide/engine/check"
 	"memtide/engine/enginetest"
 	"memtide/engine/sim"
 )
@@ -25,6 +26,11 @@ func playSequence(v *enginetest.Vector, ops []engine.ChainOp) (t *sim.Trace, fai
 		s, owner, failed, why = prefix(p, ops, bad.Index)
 	}
 	t, err = sim.Play(p, s)
+	if err == nil && bad == nil {
+		if err := check.Trace(p, s, t); err != nil {
+			return nil, -1, "refuted: " + err.Error()
+		}
+	}
 	var stuck *sim.StuckError
 	var step *sim.StepError
 	switch {
@@ -125,6 +131,15 @@ func expectTimePeak(t *testing.T, v *enginetest.Vector, tr *sim.Trace, timeField
 	if want, ok := v.ExpectInt(peakField); ok && int64(tr.Peak) != want {
 		t.Errorf("%s: %s: got %d, want %d", v.ID, peakField, tr.Peak, want)
 	}
+}
+
+// playChecked plays a schedule and has the second opinion agree.
+func playChecked(p *engine.Problem, s engine.Schedule) (*sim.Trace, error) {
+	tr, err := sim.Play(p, s)
+	if err == nil {
+		err = check.Trace(p, s, tr)
+	}
+	return tr, err
 }
 
 // timeUnit is 1 for the scaled fields; the others are in the vector's units.
@@ -264,7 +279,7 @@ func TestVDNNVectors(t *testing.T) {
 		p := v.Problem(engine.Whole)
 		play := func(s engine.Schedule, budget engine.Bytes, prefix string) {
 			t.Helper()
-			tr, err := sim.Play(p.WithBudget(budget), s)
+			tr, err := playChecked(p.WithBudget(budget), s)
 			if err != nil {
 				t.Errorf("%s: %s: %v", v.ID, prefix, err)
 				return
@@ -354,7 +369,7 @@ func TestWindowVectors(t *testing.T) {
 			}
 			for duplex, makespan := range map[engine.Duplex]time.Duration{engine.FullDuplex: want.Makespan, engine.HalfDuplex: want.Half} {
 				p := &engine.Problem{Graph: g, Device: enginetest.Device(duplex), Budget: v.BudgetBytes()}
-				tr, err := sim.Play(p, s)
+				tr, err := playChecked(p, s)
 				if err != nil {
 					t.Errorf("%s: %s, %v duplex: %v", v.ID, method, duplex, err)
 					continue

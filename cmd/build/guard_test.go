@@ -18,6 +18,9 @@ var banned = map[string]string{
 	"log/slog":                         "errors that reach the page",
 	"encoding/gob":                     "the columns of wasm/proto",
 	"crypto/tls":                       "nothing: nothing is sent",
+	"html/template":                    "components",
+	"text/template":                    "fmt",
+	"regexp":                           "strings",
 	"github.com/andybalholm/brotli":    "compress/flate",
 	"github.com/evanw/esbuild/pkg/api": "the build command",
 	"github.com/chromedp/chromedp":     "the browser tests",
@@ -41,7 +44,7 @@ func TestImports(t *testing.T) {
 		if instead, ok := banned[dep]; ok {
 			t.Errorf("the program imports %s; use %s", dep, instead)
 		}
-		if strings.HasPrefix(dep, "google.golang.org/protobuf") || strings.HasPrefix(dep, "memtide/cmd") {
+		if strings.HasPrefix(dep, "google.golang.org/protobuf") || strings.HasPrefix(dep, "github.com/go-echarts") || strings.HasPrefix(dep, "memtide/cmd") {
 			t.Errorf("the program imports %s, which does not belong into it", dep)
 		}
 	}

@@ -15,6 +15,7 @@ type Profile struct {
 	Device *engine.Device // the device it was measured on, with its link; nil if it does not say
 	Chain  *engine.Chain  // nil if the network is no chain; see also NotLinear
 	Graph  *engine.Graph  // the operators, where the format has them; nil otherwise
+	Memory *Memory        // of files about addresses; nil otherwise
 
 	// Warnings are soft findings that travel with the profile and are shown
 	// beside it: they do not stop anybody.

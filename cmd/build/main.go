@@ -88,6 +88,7 @@ func (s *site) build(release bool) error {
 		{"bundling the charts", s.charts},
 		{"collecting the licences", s.licences},
 		{"filling in the page", s.page},
+		{"making the documentation", s.docs},
 		{"removing what is out of date", s.sweep},
 	} {
 		if err := step.do(); err != nil {

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/evanw/esbuild/pkg/api"
+
 	"memtide/web/draw"
 )
 
@@ -58,6 +60,27 @@ func (s *site) scripts() error {
 	}
 	sheets = append(sheets, []byte(draw.CSS())) // of the prepared pictures
 	s.Style, err = s.putHashed("style", ".css", bytes.Join(sheets, []byte("\n")))
+	if err != nil {
+		return err
+	}
+	// Under a fixed name, because other sites name it.
+	view, err := s.static([]string{"view.js"})
+	if err != nil {
+		return err
+	}
+	small := api.Transform(string(view[0]), api.TransformOptions{MinifyWhitespace: true, MinifySyntax: true, MinifyIdentifiers: true})
+	if len(small.Errors) > 0 {
+		return fmt.Errorf("view.js: %s", small.Errors[0].Text)
+	}
+	if err := s.put("view.js", small.Code); err != nil {
+		return err
+	}
+	// The documentation looks like the page.
+	sheet, err := s.static([]string{"style.css", "docs.css"})
+	if err != nil {
+		return err
+	}
+	s.DocsStyle, err = s.putHashed("docs", ".css", bytes.Join(append(sheet, []byte(draw.CSS())), []byte("\n")))
 	return err
 }
 

@@ -1,0 +1,246 @@
+//go:build !js
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/template"
+	"time"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer/html"
+	"github.com/yuin/goldmark/text"
+
+	"memtide/wasm/serve"
+	"memtide/web/ui"
+)
+
+// docsIndex is the page that lists the others: the order of the navigation.
+const docsIndex = "README.md"
+
+// posterWidth is that of a prepared picture in a document, in CSS pixels.
+const posterWidth = 720
+
+// document is a page of the documentation.
+type document struct {
+	file  string // in docs/, "model.md"
+	Href  string // "model.html"; the index is "./"
+	Title string // its first heading
+	root  ast.Node
+	src   []byte
+}
+
+// markdown reads CommonMark with tables. Elements written in HTML pass, because
+// everything in docs/ is written by the project.
+func markdown() goldmark.Markdown {
+	return goldmark.New(goldmark.WithExtensions(extension.Table),
+		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
+		goldmark.WithRendererOptions(html.WithUnsafe()))
+}
+
+// docs makes docs/ of the site from the Markdown files of docs/: the same text
+// that reads well in the repository. An image whose source is a link to the page
+// (../#p=...) becomes a live view with a prepared picture in its place.
+func (s *site) docs() error {
+	md := markdown()
+	pages, err := s.documents(md)
+	if err != nil {
+		return err
+	}
+	shell, err := os.ReadFile(filepath.Join(s.root, "docs", "page.html"))
+	if err != nil {
+		return err
+	}
+	tmpl, err := template.New("page.html").Option("missingkey=error").Parse(string(shell))
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Join(s.dir, "docs"), 0o755); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	posters := &posters{ctx: ctx, site: s, pool: new(serve.Local), made: map[string]string{}}
+	for _, d := range pages {
+		if err := d.prepare(pages, posters); err != nil {
+			return fmt.Errorf("docs/%s: %w", d.file, err)
+		}
+		var body, out bytes.Buffer
+		if err := md.Renderer().Render(&body, d.src, d.root); err != nil {
+			return err
+		}
+		err := tmpl.Execute(&out, struct {
+			*site
+			Page         *document
+			Pages        []*document
+			Policy, Body string
+		}{s, d, pages, docsPolicy, body.String()})
+		if err != nil {
+			return err
+		}
+		if err := s.put("docs/"+htmlName(d.file), out.Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// docsPolicy is the page's policy, with frames for the live views.
+var docsPolicy = policy + "; frame-src 'self'"
+
+// documents parses the files of docs/, in the order of the list in the index.
+// Every file has to be in it.
+func (s *site) documents(md goldmark.Markdown) ([]*document, error) {
+	files, err := fs.Glob(os.DirFS(filepath.Join(s.root, "docs")), "*.md")
+	if err != nil {
+		return nil, err
+	}
+	byFile := map[string]*document{}
+	for _, f := range files {
+		src, err := os.ReadFile(filepath.Join(s.root, "docs", f))
+		if err != nil {
+			return nil, err
+		}
+		d := &document{file: f, src: src, root: md.Parser().Parse(text.NewReader(src)), Href: htmlName(f)}
+		if f == docsIndex {
+			d.Href = "./"
+		}
+		h, ok := d.root.FirstChild().(*ast.Heading)
+		if !ok || h.Level != 1 {
+			return nil, fmt.Errorf("docs/%s does not begin with a heading; expected # and its title", f)
+		}
+		d.Title = plainText(h, src)
+		byFile[f] = d
+	}
+	index := byFile[docsIndex]
+	if index == nil {
+		return nil, errors.New("docs/" + docsIndex + " is missing; it lists the other pages")
+	}
+	pages := []*document{index}
+	_ = ast.Walk(index.root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if link, ok := n.(*ast.Link); ok && entering {
+			if d := byFile[string(link.Destination)]; d != nil && !slices.Contains(pages, d) {
+				pages = append(pages, d)
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	for _, f := range files {
+		if !slices.Contains(pages, byFile[f]) {
+			return nil, fmt.Errorf("docs/%s is not in the list of docs/%s; add a link to it", f, docsIndex)
+		}
+	}
+	return pages, nil
+}
+
+// prepare rewrites links to other documents, and puts live views in the place
+// of images that are links to the page.
+func (d *document) prepare(pages []*document, p *posters) error {
+	var views []*ast.Image
+	err := ast.Walk(d.root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.Link:
+			to, anchor, _ := strings.Cut(string(n.Destination), "#")
+			i := slices.IndexFunc(pages, func(o *document) bool { return o.file == to })
+			switch {
+			case i >= 0 && anchor != "":
+				n.Destination = []byte(pages[i].Href + "#" + anchor)
+			case i >= 0:
+				n.Destination = []byte(pages[i].Href)
+			case strings.HasSuffix(to, ".md") && !strings.Contains(to, "://"):
+				return ast.WalkStop, fmt.Errorf("it links to %s, which is no page of the documentation", to)
+			}
+		case *ast.Image:
+			if strings.HasPrefix(string(n.Destination), "../#") {
+				views = append(views, n)
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	for _, n := range views {
+		if err == nil {
+			err = p.replace(n, d.src)
+		}
+	}
+	return err
+}
+
+func htmlName(file string) string {
+	if file == docsIndex {
+		return "index.html"
+	}
+	return strings.TrimSuffix(file, ".md") + ".html"
+}
+
+// plainText is the text of a node without its marks.
+func plainText(n ast.Node, src []byte) string {
+	var b strings.Builder
+	_ = ast.Walk(n, func(c ast.Node, entering bool) (ast.WalkStatus, error) {
+		switch c := c.(type) {
+		case *ast.Text:
+			if entering {
+				b.Write(c.Segment.Value(src))
+				if c.SoftLineBreak() {
+					b.WriteByte(' ')
+				}
+			}
+		case *ast.String:
+			if entering {
+				b.Write(c.Value)
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	return b.String()
+}
+
+// posters makes the pictures of live views, each link once.
+type posters struct {
+	ctx  context.Context
+	site *site
+	pool *serve.Local
+	made map[string]string // file name by fragment
+}
+
+// replace puts a live view in the place of an image: its prepared picture, which
+// is also a link, inside the element that brings the picture to life.
+func (p *posters) replace(n *ast.Image, src []byte) error {
+	fragment := strings.TrimPrefix(string(n.Destination), "../#")
+	name, ok := p.made[fragment]
+	if !ok {
+		var svg bytes.Buffer
+		if err := ui.Poster(p.ctx, p.pool, &svg, fragment, posterWidth); err != nil {
+			return err
+		}
+		name = fmt.Sprintf("view%d.svg", len(p.made)+1)
+		if err := p.site.put("docs/"+name, svg.Bytes()); err != nil {
+			return err
+		}
+		p.made[fragment] = name
+	}
+	alt := plainText(n, src)
+	if alt == "" {
+		return fmt.Errorf("the view of %s has no description; write it into the brackets", fragment)
+	}
+	const view = `<memtide-view link="%[1]s"><a href="../#%[1]s"><img src="%[2]s" width="%[3]d" loading="lazy" alt="%[4]s"></a></memtide-view>`
+	escaped := template.HTMLEscapeString
+	element := ast.NewString(fmt.Appendf(nil, view, escaped(fragment), name, posterWidth, escaped(alt)))
+	element.SetRaw(true)
+	element.SetCode(true)
+	n.Parent().ReplaceChild(n.Parent(), n, element)
+	return nil
+}

@@ -33,7 +33,7 @@ func (s *site) compress() error {
 			if err := os.WriteFile(filepath.Join(s.dir, a.name+suffix), small, 0o644); err != nil {
 				return err
 			}
-			s.written = append(s.written, asset{a.name + suffix, len(small)})
+			s.written = append(s.written, asset{name: a.name + suffix, size: len(small)})
 		}
 	}
 	slices.SortFunc(s.written, func(a, b asset) int { return strings.Compare(a.name, b.name) })

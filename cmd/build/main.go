@@ -89,6 +89,7 @@ func (s *site) build(release bool) error {
 		{"collecting the licences", s.licences},
 		{"filling in the page", s.page},
 		{"making the documentation", s.docs},
+		{"listing what is kept offline", s.offline},
 		{"removing what is out of date", s.sweep},
 	} {
 		if err := step.do(); err != nil {

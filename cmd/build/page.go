@@ -28,6 +28,7 @@ var policy = strings.Join([]string{
 	"img-src 'self' data: blob:",
 	"worker-src 'self' blob:",
 	"connect-src 'self'",
+	"manifest-src 'self'",
 	"base-uri 'none'",
 	"form-action 'none'",
 }, "; ")

@@ -26,11 +26,12 @@ type site struct {
 type asset struct {
 	name string
 	size int
+	sum  [sha256.Size]byte
 }
 
 // put writes a file under a fixed name.
 func (s *site) put(name string, data []byte) error {
-	s.written = append(s.written, asset{name, len(data)})
+	s.written = append(s.written, asset{name: name, size: len(data), sum: sha256.Sum256(data)})
 	file := filepath.Join(s.dir, name)
 	if old, err := os.ReadFile(file); err == nil && slices.Equal(old, data) {
 		return nil // keeps its time, and with it the compressed siblings

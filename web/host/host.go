@@ -18,13 +18,14 @@ import (
 // types are told here because a system may have none for them, or wrong ones.
 // Without application/wasm a browser does not compile while it downloads.
 var types = map[string]string{
-	".wasm": "application/wasm",
-	".js":   "text/javascript; charset=utf-8",
-	".css":  "text/css; charset=utf-8",
-	".html": "text/html; charset=utf-8",
-	".svg":  "image/svg+xml",
-	".json": "application/json",
-	".txt":  "text/plain; charset=utf-8",
+	".wasm":        "application/wasm",
+	".js":          "text/javascript; charset=utf-8",
+	".css":         "text/css; charset=utf-8",
+	".html":        "text/html; charset=utf-8",
+	".svg":         "image/svg+xml",
+	".json":        "application/json",
+	".txt":         "text/plain; charset=utf-8",
+	".webmanifest": "application/manifest+json",
 }
 
 // encodings are the compressed siblings, the best first.

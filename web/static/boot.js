@@ -73,7 +73,15 @@
       const later = globalThis.requestIdleCallback || ((f) => setTimeout(f, 200));
       later(() => document.head.append(script), { timeout: 1000 });
     });
-    page.charts.catch(() => {}); // who waits for it is told
+    page.charts.then(keep, () => {}); // who waits for the charts is told
+  };
+
+  // Kept for the next visit, also without a network. Frames keep nothing, and
+  // where storage is blocked there is nothing to keep it in.
+  const keep = () => {
+    try {
+      if (self === top && !page.selftest) navigator.serviceWorker.register(address("offline.js")).catch(() => {});
+    } catch {}
   };
 
   const start = async () => {

@@ -75,14 +75,17 @@ func (s *site) npmPackages() ([]source, error) {
 		return nil, err
 	}
 	var lock struct {
-		Packages map[string]struct{ Version string }
+		Packages map[string]struct {
+			Version string
+			Dev     bool // only tests use it
+		}
 	}
 	if err := json.Unmarshal(text, &lock); err != nil {
 		return nil, fmt.Errorf("package-lock.json: %w", err)
 	}
 	var out []source
 	for path, p := range lock.Packages {
-		if path != "" {
+		if path != "" && !p.Dev {
 			out = append(out, source{strings.TrimPrefix(path, "node_modules/") + " " + p.Version, filepath.Join(s.root, path)})
 		}
 	}

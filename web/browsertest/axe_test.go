@@ -1,0 +1,83 @@
+//go:build !js
+
+package browsertest
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// axe is the source of axe-core, which the build has installed.
+func axe(t *testing.T) string {
+	t.Helper()
+	_, here, _, _ := runtime.Caller(0)
+	b, err := os.ReadFile(filepath.Join(filepath.Dir(here), "..", "..", "node_modules", "axe-core", "axe.min.js"))
+	if err != nil {
+		t.Fatalf("the accessibility rules are missing; make build installs them: %v", err)
+	}
+	return string(b)
+}
+
+// TestAccessible holds pages and their states against axe-core's rules.
+func TestAccessible(t *testing.T) {
+	source := axe(t)
+	for _, c := range []struct {
+		name, address string
+		width         int64
+		do            func(p *Page)
+	}{
+		{"page", "", 1400, nil},
+		{"phone", "", 390, nil},
+		{"dark", "#v=1&p=resnet101-b32&theme=dark", 1400, nil},
+		{"table", "", 1400, func(p *Page) { p.Click(`[data-do="table"]`) }},
+		{"help", "", 1400, func(p *Page) { p.Click(`[data-do="help"]`) }},
+		{"wait", "#v=1&p=gpt2-medium-b4&s=greedy&m=70%25", 1400, func(p *Page) { p.Click(`[data-do="wait-next"]`) }},
+		{"too small", "#v=1&p=resnet101-b32&m=5%25", 1400, nil},
+		{"cut link", "#v=1&d=1.abc", 1400, nil},
+		{"documents", "docs/", 1400, nil},
+		{"document", "docs/paper-000.html", 390, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := New(t)
+			p.Viewport(c.width, 900)
+			p.Navigate(c.address)
+			p.Wait(`document.readyState === "complete" && document.body.dataset.state !== "solving"`, 20*time.Second)
+			if c.do != nil {
+				c.do(p)
+			}
+			time.Sleep(200 * time.Millisecond) // the components are drawn in the next frame
+			for _, v := range violations(p, source) {
+				t.Errorf("%s breaks the rule %s (%s): %s\n  %s", c.name, v.ID, v.Impact, v.Help, strings.Join(v.where(), "\n  "))
+			}
+		})
+	}
+}
+
+type violation struct {
+	ID, Impact, Help string
+	Nodes            []struct{ HTML, FailureSummary string }
+}
+
+func (v violation) where() (out []string) {
+	for _, n := range v.Nodes {
+		out = append(out, n.HTML+"\n    "+strings.ReplaceAll(n.FailureSummary, "\n", "\n    "))
+	}
+	return out
+}
+
+// violations runs all rules. The source is evaluated as a debugger does, which
+// the page's policy does not forbid.
+func violations(p *Page, source string) (out []violation) {
+	p.t.Helper()
+	Eval[bool](p, source+";true")
+	text := Eval[string](p, `axe.run(document).then((r) => JSON.stringify(r.violations))`)
+	if err := json.Unmarshal([]byte(text), &out); err != nil {
+		p.t.Fatal(err)
+	}
+	return out
+}

@@ -88,6 +88,7 @@ func (s *site) build(release bool) error {
 		{"bundling the charts", s.charts},
 		{"collecting the licences", s.licences},
 		{"filling in the page", s.page},
+		{"putting the page into one file", s.single},
 		{"making the documentation", s.docs},
 		{"listing what is kept offline", s.offline},
 		{"removing what is out of date", s.sweep},

@@ -42,7 +42,7 @@ func (s *site) offline() error {
 	var files []string
 	sum := sha256.New()
 	for _, a := range s.written {
-		if strings.HasPrefix(path.Base(a.name), ".") {
+		if strings.HasPrefix(path.Base(a.name), ".") || a.name == singleName {
 			continue
 		}
 		name := strings.TrimSuffix(a.name, "index.html")

@@ -3,6 +3,7 @@ package pool
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/hack-pad/safejs"
 )
@@ -17,9 +18,12 @@ func New(module safejs.Value) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	source, err := blobURL(fmt.Sprintf("importScripts(%q);", page.worker))
-	if err != nil {
-		return nil, fmt.Errorf("no worker can be made: %w", err)
+	source := page.worker
+	if !strings.HasPrefix(source, "blob:") { // as it is in a page that is one file
+		source, err = blobURL(fmt.Sprintf("importScripts(%q);", page.worker))
+		if err != nil {
+			return nil, fmt.Errorf("no worker can be made: %w", err)
+		}
 	}
 	p := newPool(min(page.cores-1, 4), func(e events) (port, error) {
 		return startWorker(source, module, page.selftest, e)

@@ -11,7 +11,11 @@
 // #app. If the program cannot start it stays, and #boot says why.
 (() => {
   const own = document.currentScript.dataset;
-  const address = (file) => new URL(file, document.baseURI).href;
+  // In the page that is one file, what would be fetched stands in elements.
+  const text = (file) => (file.startsWith("#") ? document.querySelector(file).textContent : null);
+  const address = (file) => text(file) === null
+    ? new URL(file, document.baseURI).href
+    : URL.createObjectURL(new Blob([text(file)], { type: "text/javascript" }));
   const page = (globalThis.memtide = {
     worker: address(own.worker),
     selftest: new URLSearchParams(location.search).has("selftest"),
@@ -53,6 +57,10 @@
   };
 
   const compile = async () => {
+    if (text(own.wasm) !== null) {
+      const packed = await (await new Response(Uint8Array.from(atob(text(own.wasm)), (c) => c.charCodeAt(0)))).blob();
+      return WebAssembly.compile(await new Response(packed.stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
+    }
     const response = await fetch(address(own.wasm));
     if (!response.ok) throw new Error("the server answered " + response.status + " for the engine");
     const copy = response.clone();
@@ -80,12 +88,15 @@
   // where storage is blocked there is nothing to keep it in.
   const keep = () => {
     try {
-      if (self === top && !page.selftest) navigator.serviceWorker.register(address("offline.js")).catch(() => {});
+      if (self === top && !page.selftest && text(own.wasm) === null) navigator.serviceWorker.register(address("offline.js")).catch(() => {});
     } catch {}
   };
 
   const start = async () => {
     mark("boot");
+    // A saved page opens with what it was saved with.
+    const saved = document.body.dataset.link;
+    if (saved && location.hash.length < 2) location.replace("#" + saved);
     if (typeof WebAssembly !== "object") throw new Error("this browser has no WebAssembly");
     page.module = await compile();
     mark("compiled");

@@ -1,0 +1,98 @@
+//go:build !js
+
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"html"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// singleName is the page in one file: for mail, for an archive, for a machine
+// without a network. The page saves a copy of it with a link baked in.
+const singleName = "memtide.html"
+
+// single is the page with everything in it. Scripts that the browser runs from
+// the text are allowed by their hashes; the workers' script and the charts are
+// text until boot.js makes blobs of them, and so is the program.
+func (s *site) single() error {
+	read := func(name string) []byte {
+		b, err := os.ReadFile(filepath.Join(s.dir, name))
+		if err != nil {
+			panic(err) // it has just been written
+		}
+		return b
+	}
+	style, script := read(s.Style), read(s.Script)
+	program, err := squeezeGzip(read(s.Wasm))
+	if err != nil {
+		return err
+	}
+	icon, err := s.static([]string{"icon.svg"})
+	if err != nil {
+		return err
+	}
+	for name, text := range map[string][]byte{s.Script: script, s.Worker: read(s.Worker), s.Charts: read(s.Charts)} {
+		if bytes.Contains(bytes.ToLower(text), []byte("</script")) || bytes.Contains(text, []byte("<!--")) {
+			return fmt.Errorf("%s contains the end of a script element or the begin of a comment, so it cannot stand in a page", name)
+		}
+	}
+	page := read("index.html")
+	var b strings.Builder
+	for _, cut := range []struct{ from, to, put string }{
+		{`content="`, `"`, singlePolicy(style, script)},
+		{`<link rel="icon"`, ">", `<link rel="icon" href="data:image/svg+xml;base64,` + base64.StdEncoding.EncodeToString(icon[0]) + `">`},
+		{`<link rel="manifest"`, ">", ""},
+		{`<link rel="stylesheet"`, ">", "<style>" + string(style) + "</style>"},
+		{`<link rel="preload"`, ">", ""},
+		{`<script defer`, "</script>", ""},
+		{"</body>", "", inline("worker", read(s.Worker)) + inline("charts", read(s.Charts)) +
+			inline("wasm", []byte(base64.StdEncoding.EncodeToString(program))) +
+			fmt.Sprintf(`<script data-wasm="#wasm" data-size="%d" data-worker="#worker" data-charts="#charts">%s</script>`+"\n</body>", s.WasmSize, script)},
+	} {
+		before, after, ok := bytes.Cut(page, []byte(cut.from))
+		if ok && cut.to != "" {
+			_, after, ok = bytes.Cut(after, []byte(cut.to))
+		}
+		if !ok {
+			return fmt.Errorf("index.html has no %s%s in the expected place", cut.from, cut.to)
+		}
+		b.Write(before)
+		if cut.from == `content="` {
+			b.WriteString(cut.from + html.EscapeString(cut.put) + cut.to)
+		} else {
+			b.WriteString(cut.put)
+		}
+		page = after
+	}
+	b.Write(page)
+	return s.put(singleName, []byte(b.String()))
+}
+
+// inline is a text that boot.js finds by its id.
+func inline(id string, text []byte) string {
+	return fmt.Sprintf("<script type=\"text/plain\" id=%q>%s</script>\n", id, text)
+}
+
+// singlePolicy forbids every connection: the file needs none.
+func singlePolicy(style, script []byte) string {
+	hash := func(b []byte) string {
+		sum := sha256.Sum256(b)
+		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	}
+	return strings.Join([]string{
+		"default-src 'none'",
+		"script-src " + hash(script) + " blob: 'wasm-unsafe-eval'",
+		"style-src " + hash(style),
+		"style-src-attr 'unsafe-inline'",
+		"img-src data: blob:",
+		"worker-src blob:",
+		"base-uri 'none'",
+		"form-action 'none'",
+	}, "; ")
+}

@@ -1,0 +1,42 @@
+//go:build !js
+
+package browsertest
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The page in one file works from a disk: it starts, solves in a worker, draws
+// the curve, and opens with the link that was baked into it.
+func TestSingleFile(t *testing.T) {
+	p := New(t)
+	page, err := os.ReadFile(filepath.Join(shared.dist, "memtide.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const before, after = `<body data-state="solving">`, `<body data-state="solving" data-link="v=1&amp;p=vgg16-b32&amp;m=90%25&amp;s=greedy">`
+	saved := strings.Replace(string(page), before, after, 1)
+	if saved == string(page) {
+		t.Fatalf("the page has no %s", before)
+	}
+	file := filepath.Join(t.TempDir(), "saved.html")
+	if err := os.WriteFile(file, []byte(saved), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p.URL = "file://" + file
+	p.Navigate("")
+	p.Wait(`document.body.dataset.state === "ready" && document.querySelector(".source select option:checked").textContent.includes("VGG-16")`, 30*time.Second)
+	if got := p.Text(`[data-testid="verdict"]`); !strings.Contains(strings.ToLower(got), "verified") {
+		t.Errorf("the verdict of the saved page is %q; want one that is verified", got)
+	}
+	p.Wait(`window.echarts && document.querySelector("[data-testid=tradeoff] canvas, [data-testid=tradeoff] svg")`, 20*time.Second)
+	for _, address := range p.Requests() {
+		if strings.HasPrefix(address, "http") {
+			t.Errorf("the page asked for %s; want nothing from a network", address)
+		}
+	}
+}

@@ -8,11 +8,12 @@
 GO ?= go
 PORT ?= 8080
 DIST ?= dist
+PYTHON ?= $(or $(wildcard /usr/bin/python3),python3)
 NODE_EXEC = $(shell $(GO) env GOROOT)/lib/wasm/go_js_wasm_exec
 export MEMTIDE_DIST = $(abspath $(DIST))
 
 .DEFAULT_GOAL := help
-.PHONY: help serve build generate test test-native test-wasm test-browser check check-long bench measure fuzz release clean tools chromium
+.PHONY: help serve build generate test test-native test-wasm test-browser test-torch check check-long bench measure fuzz release clean tools chromium torch
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -38,6 +39,11 @@ test-wasm: tools
 
 test-browser: chromium build
 	$(GO) test -count=1 ./web/browsertest
+
+test-torch: torch ## run the tests of the collector and of exported schedules with PyTorch (PYTHON=...)
+	$(GO) build -o bin/memtide ./cmd/memtide
+	$(PYTHON) -B profiles/torchtest/test_collect.py
+	MEMTIDE=$(abspath bin/memtide) $(PYTHON) -B profiles/torchtest/test_export.py
 
 check: tools ## format, vet, staticcheck, and that generated code is up to date
 	@out=$$(gofmt -l $$(git ls-files '*.go' | grep -v '_gen\.go$$')); if [ -n "$$out" ]; then echo "not formatted (gofmt -w):"; echo "$$out"; exit 1; fi
@@ -82,4 +88,15 @@ chromium:
 		apt-get update && apt-get install -y --no-install-recommends chromium; \
 	else \
 		echo "The tests of the page need a Chromium: install the package chromium, or set CHROME to the path of one." >&2; \
+	fi
+
+# PyTorch 1.10 or later for the Python that PYTHON names. Debian's python3-torch is
+# the one of /usr/bin/python3.
+torch:
+	@if $(PYTHON) -c 'import torch, torchvision' 2>/dev/null; then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && [ "$(PYTHON)" = /usr/bin/python3 ]; then \
+		apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends python3-torch python3-torchvision; \
+	else \
+		echo "These tests need PyTorch and torchvision for $(PYTHON): install the packages python3-torch and python3-torchvision, or name a Python that has them: make test-torch PYTHON=..." >&2; \
+		exit 1; \
 	fi

@@ -22,6 +22,20 @@ type Stage struct {
 	Grad    Bytes         // [|delta|] gradient of Out
 	FwdTemp Bytes         // [oF] memory used only during the forward
 	BwdTemp Bytes         // [oB] memory used only during the backward, output not included
+
+	// Fast is a second way to compute the stage, usually faster and with more
+	// workspace; nil: there is just one. What is saved is the same. Methods that
+	// choose say so (vdnn, vdnnpp); all others, and what they claim to be optimal
+	// among, take the way of the fields above.
+	Fast *Algorithm
+}
+
+// Algorithm is a way to compute a stage. Paper 003 (Shriram, Garg and Kulkarni,
+// doi 10.1109/IPDPS.2019.00030, section II-B) has two for convolutions: memory
+// optimal (m), the fields of Stage, and performance optimal (p), Stage.Fast.
+type Algorithm struct {
+	Forward, Back    time.Duration // [uF, uB]
+	FwdTemp, BwdTemp Bytes         // [oF, oB]
 }
 
 // Chain is a network whose stages follow each other. Stages are numbered 1..n
@@ -54,6 +68,18 @@ func (r Resident) Total() Bytes { return r.Weights + r.Grads + r.Optimizer + r.P
 
 // Len is the number of stages, the loss included [n = L+1].
 func (c *Chain) Len() int { return len(c.Stages) }
+
+// Describe counts the stages for people: "39 layers and the loss".
+func (c *Chain) Describe() string {
+	n, loss := c.Len(), ""
+	if !c.SeedBorn {
+		n, loss = n-1, " and the loss"
+	}
+	if n == 1 {
+		return "1 layer" + loss
+	}
+	return fmt.Sprintf("%d layers%s", n, loss)
+}
 
 // Act is the size of a^k, for k = 0..n.
 func (c *Chain) Act(k int) Bytes {
@@ -142,10 +168,15 @@ func (c *Chain) Validate() error {
 			return fmt.Errorf("stage %d (%s): forward %v, backward %v; times cannot be negative", i+1, s.Name, s.Forward, s.Back)
 		case s.Out < 0 || s.Saved < 0 || s.Grad < 0 || s.FwdTemp < 0 || s.BwdTemp < 0:
 			return fmt.Errorf("stage %d (%s): a size is negative; sizes cannot be negative", i+1, s.Name)
+		case s.Fast != nil && (s.Fast.Forward < 0 || s.Fast.Back < 0 || s.Fast.FwdTemp < 0 || s.Fast.BwdTemp < 0):
+			return fmt.Errorf("stage %d (%s): a time or size of the fast algorithm is negative; they cannot be", i+1, s.Name)
 		case s.Saved < s.Out:
 			return fmt.Errorf("stage %d (%s): the saved set is %d bytes but contains the output of %d bytes", i+1, s.Name, s.Saved, s.Out)
 		}
 		total += float64(s.Saved) + float64(s.Out) + float64(s.Grad) + float64(s.FwdTemp) + float64(s.BwdTemp)
+		if s.Fast != nil {
+			total += float64(s.Fast.FwdTemp) + float64(s.Fast.BwdTemp)
+		}
 	}
 	// Sums of sizes must stay far from overflow: 2^62 bytes are 4 EiB.
 	if total > 1<<62 {

@@ -68,6 +68,13 @@ type Op struct {
 	In    []ValueID
 	Out   []ValueID
 	Lean  []ValueID // what a lean run writes instead of Out; nil if it cannot run lean
+	Alt   *Alt      // a second way to run, reading and writing the same; nil: there is none
+}
+
+// Alt is a second way to run an operation (see Stage.Fast).
+type Alt struct {
+	Time time.Duration
+	Temp Bytes
 }
 
 // Graph is one training step: operations, the values between them, and what
@@ -98,6 +105,9 @@ func (g *Graph) Validate() error {
 		if op.Time < 0 || op.Temp < 0 {
 			return fmt.Errorf("operation %d (%s) has a negative time or size", i, op.Name)
 		}
+		if op.Alt != nil && (op.Alt.Time < 0 || op.Alt.Temp < 0) {
+			return fmt.Errorf("operation %d (%s) has a second way to run of negative time or size", i, op.Name)
+		}
 		for _, ids := range [][]ValueID{op.In, op.Out, op.Lean} {
 			for _, id := range ids {
 				if !g.hasValue(id) {
@@ -120,7 +130,8 @@ func (g *Graph) hasValue(id ValueID) bool { return id >= 0 && int(id) < len(g.Va
 //
 // F^k reads a^{k-1} and writes abar^k, or only a^k when it runs lean. B^k reads
 // delta^k, abar^k and a^{k-1} and writes delta^{k-1} (papers' Table 1: F_all is
-// a run, F_ck a lean run, F_none a lean run followed by freeing a^{k-1}).
+// a run, F_ck a lean run, F_none a lean run followed by freeing a^{k-1}). Both
+// have a second way to run where the stage has one.
 //
 // Note: storing the remainder abar^k - a^k as a value of its own, beside a^k,
 // was tried on paper and dropped: an offloaded saved set is one transfer in
@@ -157,6 +168,10 @@ func ExpandChain(c *Chain) *ChainGraph {
 			In: []ValueID{g.Act(k - 1)}, Out: []ValueID{g.Saved(k)}, Lean: []ValueID{g.Act(k)}}
 		back := Op{Name: fmt.Sprintf("B%d", k), Pass: Backward, Stage: k, Time: st.Back, Temp: st.BwdTemp,
 			In: []ValueID{g.Grad(k), g.Saved(k), g.Act(k - 1)}, Out: []ValueID{g.Grad(k - 1)}}
+		if st.Fast != nil {
+			g.Ops[g.Fwd(k)].Alt = &Alt{Time: st.Fast.Forward, Temp: st.Fast.FwdTemp}
+			back.Alt = &Alt{Time: st.Fast.Back, Temp: st.Fast.BwdTemp}
+		}
 		if k == n && c.SeedBorn {
 			back.In, back.Out = back.In[1:], append(back.Out, g.Grad(n))
 		}

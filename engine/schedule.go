@@ -23,6 +23,7 @@ type Step struct {
 	Op    OpID    // of a run
 	Value ValueID // of every other step
 	Lean  bool    // a run that writes Op.Lean instead of Op.Out
+	Alt   bool    // a run that takes the time and the temporaries of Op.Alt
 	// NotBefore is the earliest start of a transfer, counted from the start of
 	// the step. 0: as soon as possible. Prefetches need it: one that is early
 	// takes the room that the computations before it need, and can deadlock
@@ -73,10 +74,14 @@ func (s Step) Describe(g *Graph) string {
 		if s.Op < 0 || int(s.Op) >= len(g.Ops) {
 			return fmt.Sprintf("run operation %d", s.Op)
 		}
+		what := "run " + g.Ops[s.Op].Name
 		if s.Lean {
-			return "run " + g.Ops[s.Op].Name + " lean"
+			what += " lean"
 		}
-		return "run " + g.Ops[s.Op].Name
+		if s.Alt {
+			what += ", second way"
+		}
+		return what
 	case StepFree:
 		return "free " + name()
 	case StepOffload:

@@ -20,6 +20,10 @@ type Strategy struct {
 	Cites  []Cite
 	Params []Param
 
+	// Graphs says that it works on any graph whose operations stand in an order in
+	// which they can run; the others work on chains only.
+	Graphs bool
+
 	// Solve finds a schedule within p.Budget. The error is nil, or wraps
 	// ErrUnsupported, or is an *InfeasibleError, or is the context's error; in
 	// the last case the solution, if not nil, is the best so far. p is not changed.

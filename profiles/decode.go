@@ -3,6 +3,7 @@ package profiles
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -11,8 +12,12 @@ import (
 	"memtide/engine"
 )
 
-// MaxSize is the largest content that is read, after unpacking.
-const MaxSize = 256 << 20
+// MaxSize is the largest content that any format reads, after unpacking; most
+// read less, see Format.MaxSize.
+const MaxSize = 512 << 20
+
+// usualSize is the largest content of formats that do not say.
+const usualSize = 256 << 20
 
 // Decode reads a profile from the content of a file, gzipped or not. The format
 // is told by the content alone; name only names the profile where the content
@@ -21,6 +26,10 @@ const MaxSize = 256 << 20
 func Decode(name string, data []byte, poll *engine.Poll) (*Profile, error) {
 	if err := poll.Err(); err != nil {
 		return nil, err
+	}
+	if f, r := streamed(data); f != nil {
+		p, err := f.Stream(plainName(name), r, unpackedSize(data), poll)
+		return finished(f, p, err)
 	}
 	data, err := unpack(data, poll)
 	if err != nil {
@@ -37,14 +46,24 @@ func Decode(name string, data []byte, poll *engine.Poll) (*Profile, error) {
 			Remedy:   "Save it as a memtide/1 file.",
 		}
 	}
-	f := claims[0]
-	p, err := f.Decode(plainName(name), data, poll)
+	p, err := claims[0].Decode(plainName(name), data, poll)
+	return finished(claims[0], p, err)
+}
+
+// finished completes what a format has made of content.
+func finished(f *Format, p *Profile, err error) (*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
 	p.Format = f.Name
 	p.Warnings = mergeWarnings(p.Warnings, Lint(p))
 	return p, nil
+}
+
+// Known tells whether content is claimed by one format of this program, which
+// may have been built without some (tag lean). Packed content is not looked into.
+func Known(data []byte) bool {
+	return len(claimants(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))) == 1
 }
 
 // claimants are the formats that recognize unpacked content.
@@ -58,59 +77,135 @@ func claimants(data []byte) (claims []*Format) {
 	return claims
 }
 
+// limit is the largest content of a kind that is read.
+func limit(head []byte) int {
+	most := 0
+	for _, f := range claimants(head) {
+		most = max(most, f.MaxSize)
+	}
+	if most == 0 {
+		return usualSize
+	}
+	return min(most, MaxSize)
+}
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
 // unpack undoes gzip and removes a byte order mark.
 func unpack(data []byte, poll *engine.Poll) ([]byte, error) {
 	if bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
 		var err error
-		if data, err = gunzip(data, MaxSize, poll); err != nil {
+		if data, err = gunzip(data, limit, poll); err != nil {
 			return nil, err
 		}
 	}
-	if len(data) > MaxSize {
-		return nil, tooLarge()
+	data = bytes.TrimPrefix(data, byteOrderMark)
+	if most := limit(data); len(data) > most {
+		return nil, tooLarge(most)
 	}
-	return bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), nil
+	return data, nil
 }
 
-// gunzip unpacks at most limit bytes.
-func gunzip(data []byte, limit int, poll *engine.Poll) ([]byte, error) {
-	bad := func(err error) error {
-		found := "The gzip data is damaged"
-		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-			found = "The gzip data ends early"
-		}
-		return &FormatError{Found: found, Expected: "A complete gzip file is expected.",
-			Remedy: "Copy or download the file again, or unpack it first."}
+// streamed is the format that reads gzip data while they are unpacked, and the
+// content for it; nil if they are not packed or their format wants them whole.
+func streamed(data []byte) (*Format, io.Reader) {
+	if !bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
+		return nil, nil
 	}
 	zr, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
-		return nil, bad(err)
+		return nil, nil // unpack says why
+	}
+	head := make([]byte, HeadSize)
+	n, _ := io.ReadFull(zr, head)
+	head = bytes.TrimPrefix(head[:n], byteOrderMark)
+	claims := claimants(head)
+	if len(claims) != 1 || claims[0].Stream == nil {
+		return nil, nil
+	}
+	most := limit(head)
+	return claims[0], io.MultiReader(bytes.NewReader(head), &unzipped{zr, most - len(head), most})
+}
+
+// unzipped is content while it is unpacked; its errors are *FormatError.
+type unzipped struct {
+	zr         *gzip.Reader
+	left, most int
+}
+
+func (u *unzipped) Read(p []byte) (int, error) {
+	n, err := u.zr.Read(p)
+	if u.left -= n; u.left < 0 {
+		return 0, tooLarge(u.most)
+	}
+	if err != nil && err != io.EOF {
+		err = badGzip(err)
+	}
+	return n, err
+}
+
+// badGzip says what is wrong with gzip data.
+func badGzip(err error) error {
+	found := "The gzip data is damaged"
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		found = "The gzip data ends early"
+	}
+	return &FormatError{Found: found, Expected: "A complete gzip file is expected.",
+		Remedy: "Copy or download the file again, or unpack it first."}
+}
+
+// gunzip unpacks content. limit says from its beginning how much it may be.
+func gunzip(data []byte, limit func(head []byte) int, poll *engine.Poll) ([]byte, error) {
+	zr, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, badGzip(err)
 	}
 	var out bytes.Buffer
+	most := 0 // known once the beginning is there
 	for {
 		if err := poll.Err(); err != nil {
 			return nil, err
 		}
-		switch _, err := io.CopyN(&out, zr, 1<<16); {
-		case out.Len() > limit:
-			return nil, tooLarge()
+		_, err := io.CopyN(&out, zr, HeadSize)
+		if most == 0 {
+			most = limit(bytes.TrimPrefix(out.Bytes(), byteOrderMark))
+			if said := unpackedSize(data); err == nil && said <= most {
+				out.Grow(said) // it is copied less often then
+			}
+		}
+		switch {
+		case out.Len() > most:
+			return nil, tooLarge(most)
 		case err == io.EOF:
 			return out.Bytes(), nil
 		case err != nil:
-			return nil, bad(err)
+			return nil, badGzip(err)
 		}
 	}
 }
 
-func tooLarge() error {
-	return &FormatError{Found: "The content is larger than 256 MiB, unpacked",
-		Expected: "At most 256 MiB are read.", Remedy: "Save fewer steps, or only the stages."}
+// unpackedSize is what the end of gzip data says about the size of its content,
+// 0 if that cannot be: deflate packs 1032 bytes into one at most (RFC 1951).
+func unpackedSize(data []byte) int {
+	if len(data) < 18 {
+		return 0
+	}
+	n := int(binary.LittleEndian.Uint32(data[len(data)-4:]))
+	if n > 1032*len(data) {
+		return 0
+	}
+	return n
+}
+
+func tooLarge(most int) error {
+	return &FormatError{Found: fmt.Sprintf("The content is larger than %d MiB, unpacked", most>>20),
+		Expected: fmt.Sprintf("At most %d MiB are read.", most>>20), Remedy: "Save fewer steps, only the stages, or a model without its weights."}
 }
 
 // plainName is the base of a file's name, without the endings of formats.
 func plainName(name string) string {
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
-	for _, end := range []string{".gz", ".json", ".csv", ".tsv", ".txt", ".graph", ".chain"} {
+	for _, end := range []string{".gz", ".json", ".csv", ".tsv", ".txt", ".graph", ".chain", ".onnx", ".pickle", ".pkl", ".log", ".trace", ".pt"} {
 		if len(name) > len(end) && strings.EqualFold(name[len(name)-len(end):], end) {
 			name = name[:len(name)-len(end)]
 		}

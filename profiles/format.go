@@ -16,6 +16,7 @@ type Format struct {
 	Title      string   // for people: a few words
 	Doc        string   // the part before the first blank line is a one-sentence summary
 	Extensions []string // usual endings of names, for file pickers; never used to tell formats apart
+	MaxSize    int      // the largest content that is read, unpacked; 0: usualSize
 
 	// Match claims content by its first HeadSize bytes, byte order mark removed.
 	// No two formats may claim the same content.
@@ -25,9 +26,18 @@ type Format struct {
 	// FormatErrors, or the poll's own.
 	Decode func(name string, data []byte, poll *engine.Poll) (*Profile, error)
 
+	// Stream decodes packed content while it is unpacked, for formats whose files
+	// are too large to be held whole; nil: Decode is called. total is the size of
+	// the unpacked content, 0 if that is not known.
+	Stream func(name string, r io.Reader, total int, poll *engine.Poll) (*Profile, error)
+
 	// Encode writes a profile; nil if the format is only read.
 	Encode func(w io.Writer, p *Profile) error
 }
+
+// Extensions are the usual endings of files of all formats, for file pickers,
+// also of the formats that a lean build leaves out.
+var Extensions = []string{".csv", ".csv.gz", ".graph.txt", ".json", ".json.gz", ".log", ".onnx", ".onnx.gz", ".pickle", ".pkl", ".py", ".tsv", ".txt"}
 
 // HeadSize is how much of a file Match sees: all of a small one.
 const HeadSize = 64 << 10

@@ -1,3 +1,5 @@
+//go:build !lean
+
 package profiles
 
 import (
@@ -51,6 +53,7 @@ const (
 	savesIn                       // its backward needs its inputs
 	savesOut                      // its backward needs its output
 	passesGrad                    // its backward hands gradients on without copying
+	inside                        // no stage ends here: the reader knows larger ones
 )
 
 func (o *operator) is(t traits) bool { return o.traits&t != 0 }
@@ -61,7 +64,8 @@ type linearized struct {
 	input   engine.Bytes
 	pinned  engine.Bytes // constants with many readers: resident
 	weights engine.Bytes
-	notes   []string // departures, for people
+	graph   *engine.Graph // one step of the same operators
+	notes   []string      // departures, for people
 }
 
 // Errors of graphs that no chain can be made of.
@@ -112,6 +116,7 @@ func linearize(ops []operator, poll *engine.Poll) (*linearized, error) {
 			return nil, err
 		}
 	}
+	l.result.graph = l.graph()
 	return &l.result, nil
 }
 

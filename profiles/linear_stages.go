@@ -1,3 +1,5 @@
+//go:build !lean
+
 package profiles
 
 import (
@@ -32,7 +34,7 @@ func (l *linearizer) findEnds() error {
 		}
 	}
 	for k, i := range cuts {
-		if k == len(cuts)-1 || !l.overwritten(i) {
+		if k == len(cuts)-1 || !l.overwritten(i) && !l.ops[i].is(inside) {
 			l.ends = append(l.ends, i)
 		}
 	}

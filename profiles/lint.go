@@ -18,7 +18,7 @@ func Lint(p *Profile) []string {
 		return nil
 	}
 	var list []string
-	for _, rule := range []func(*Profile) string{lintRatio, lintFloor, lintSaved, lintLinear, lintTimeUnit, lintSizeUnit} {
+	for _, rule := range []func(*Profile) string{lintRatio, lintFloor, lintSaved, lintFast, lintLinear, lintTimeUnit, lintSizeUnit} {
 		if w := rule(p); w != "" {
 			list = append(list, w)
 		}
@@ -87,6 +87,22 @@ func lintSaved(p *Profile) string {
 	return fmt.Sprintf("In %s, the saved set is smaller than the output, which it contains.", count(n, "stage"))
 }
 
+// lintFast finds second algorithms that nothing can want: no time is shorter and
+// no workspace is smaller.
+func lintFast(p *Profile) string {
+	n := 0
+	for i := range p.Chain.Stages {
+		s := &p.Chain.Stages[i]
+		if f := s.Fast; f != nil && f.Forward >= s.Forward && f.Back >= s.Back && f.FwdTemp >= s.FwdTemp && f.BwdTemp >= s.BwdTemp {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("In %s, the fast algorithm is neither faster nor smaller than the other one.", count(n, "stage"))
+}
+
 func lintLinear(p *Profile) string {
 	if why := p.NotLinear(); why != "" {
 		return "This is no useful chain: " + why + ". Methods for chains can choose little here."
@@ -106,8 +122,13 @@ func lintTimeUnit(p *Profile) string {
 }
 
 func timeUnit(p *Profile) string {
-	if p.Format == "rotor" || p.Format == "pipedream" {
+	switch p.Format {
+	case "rotor", "pipedream":
 		return "milliseconds"
+	case "kineto":
+		return "microseconds"
+	case "dtr":
+		return "nanoseconds"
 	}
 	return "seconds"
 }

@@ -29,24 +29,43 @@ Times are seconds and sizes are bytes, always. A file of kind chain:
 	 "input_bytes":0, "input_grad_bytes":0,
 	 "resident":{"weights":0, "grads":0, "optimizer":0, "pinned":0},
 	 "stages":[{"name":"...", "kind":"conv", "forward_s":0, "backward_s":0, "output_bytes":0, "saved_bytes":0,
-	            "grad_bytes":0, "forward_temp_bytes":0, "backward_temp_bytes":0}],
+	            "grad_bytes":0, "forward_temp_bytes":0, "backward_temp_bytes":0,
+	            "fast":{"forward_s":0, "backward_s":0, "forward_temp_bytes":0, "backward_temp_bytes":0}}],
 	 "loss":{...}, "warnings":["..."]}
 
 Only the stages and their forward_s, backward_s and output_bytes are required.
 saved_bytes contains the output, not the stage's input; it defaults to the
 output, with a warning. grad_bytes defaults to the output, everything else to 0.
+fast is a second algorithm of a stage, with the same output and saved set: the
+performance-optimal convolution beside the memory-optimal one. Its times are
+required, and its temporaries default to 0.
 "measured": true in the source stands for times and sizes that are measured. The
 loss becomes the last stage of the chain. With "seed_born": true there is no
 loss: the last backward allocates the gradient of the last output.
 
 A file of kind graph has values and operations instead of stages:
 
-	 "values":[{"id":0, "name":"...", "bytes":0, "role":"activation", "stage":1}],
-	 "ops":[{"name":"...", "pass":"forward", "time_s":0, "temp_bytes":0, "in":[0], "out":[1], "stage":1}]
+	 "values":[{"id":0, "name":"...", "bytes":0, "role":"activation", "at":"device", "within":1, "stage":1}],
+	 "ops":[{"name":"...", "pass":"forward", "time_s":0, "temp_bytes":0, "in":[0], "out":[1], "lean":[0],
+	         "alt":{"time_s":0, "temp_bytes":0}, "stage":1}], "done":1
 
-The roles are input, activation, gradient and weight. Operations stand in an
-order in which they can run; a value that none of them writes is on the device
-when the step begins.`,
+The roles are input, activation, gradient and weight; weights are also their
+gradients and the state of the optimizer. Operations stand in an order in which
+they can run; what they read before any of them writes it is on the device when
+the step begins, unless "at" says host, both or nowhere. The step is complete
+when "done" is made; without it, when every operation has run. A file of kind
+chain may hold the operators, too, in an object "graph".
+
+A file of kind buffers has rows that live from lower to before upper, on a clock
+of whole numbers; without upper they live to the end:
+
+	 "capacity":0, "buffers":[{"id":0, "name":"...", "lower":0, "upper":3, "size":4096, "addr":0, "took":4096, "role":"activation"}]
+
+Where they lie, addr and what they take up there, is optional. So are, of
+recordings, "before" (events that bring back what was there), "pool", "reserved"
+[{"event", "bytes"}], "segments" [{"addr", "size", "from", "to"}] and "failed"
+{"event", "bytes", "largest", "free", "unreserved"}; events are the requests and
+releases in order.`,
 		Extensions: []string{".json", ".json.gz"},
 		Match:      func(head []byte) bool { return strings.HasPrefix(nativeFormat(head), "memtide/") },
 		Decode:     decodeNative,
@@ -103,9 +122,11 @@ func decodeNative(name string, data []byte, poll *engine.Poll) (*Profile, error)
 		err = top.readChain(p, poll)
 	case "graph":
 		err = top.readGraph(p, poll)
+	case "buffers":
+		err = top.readBuffers(p, poll)
 	default:
 		err = errs.fail(&FormatError{Path: "kind", Found: "kind is " + strconv.Quote(clip(kind)),
-			Expected: "The kinds that are read are chain and graph.", Remedy: "Save the network as one of these."})
+			Expected: "The kinds that are read are chain, graph and buffers.", Remedy: "Save the network as one of these."})
 	}
 	if err != nil {
 		return nil, err
@@ -115,17 +136,17 @@ func decodeNative(name string, data []byte, poll *engine.Poll) (*Profile, error)
 	return p, nil
 }
 
-// maxNative is far above what the longest chain needs; it keeps the outer pass,
+// maxNative is far above what the longest chain and the most buffers need; it keeps the outer pass,
 // which cannot be stopped, short.
-const maxNative = 32 << 20
+const maxNative = 192 << 20
 
 // openNative splits the outer object into its fields. They stay raw until they
 // are asked for: the stages are decoded one at a time, so that a long file can
 // be stopped.
 func openNative(data []byte, errs *errorList) (*jsonObject, error) {
 	if len(data) > maxNative {
-		return nil, errs.fail(&FormatError{Found: "The profile is larger than 32 MiB", Expected: "At most 32 MiB are read.",
-			Remedy: "Keep only the stages."})
+		return nil, errs.fail(&FormatError{Found: fmt.Sprintf("The profile is larger than %d MiB", maxNative>>20),
+			Expected: fmt.Sprintf("At most %d MiB are read.", maxNative>>20), Remedy: "Keep only the stages."})
 	}
 	var raw map[string]json.RawMessage
 	if err := json.Unmarshal(data, &raw); err != nil {
@@ -210,11 +231,18 @@ func (o *jsonObject) readChain(p *Profile, poll *engine.Poll) error {
 		if loss.value("name") != nil {
 			s.Name = loss.text("name")
 		}
-		c.Stages = append(c.Stages, stages.read(at, s, true, loss.number))
+		s = stages.read(at, s, true, loss.number)
+		s.Fast = stages.readFast(at, loss)
+		c.Stages = append(c.Stages, s)
 		loss.noteOthers()
 	}
 	if err := stages.finish(c, !c.SeedBorn); err != nil {
 		return err
+	}
+	if o.value("graph") != nil {
+		if err := o.object("graph").readGraph(p, poll); err != nil {
+			return err
+		}
 	}
 	p.Chain = c
 	p.Warnings = append(p.Warnings, stages.warnings(given)...)
@@ -255,6 +283,7 @@ func (o *jsonObject) readStages(c *engine.Chain, raw json.RawMessage, stages *st
 		}
 		if ok {
 			s = stages.read(at, s, false, one.number)
+			s.Fast = stages.readFast(at, one)
 			one.noteOthers()
 		}
 		c.Stages = append(c.Stages, s)

@@ -11,10 +11,11 @@ import (
 	"memtide/engine"
 )
 
-// EncodeNative writes the chain as a memtide/1 file that Decode reads back
-// exactly, to the nanosecond and the byte. A profile that has only a graph is
-// written as kind graph. The text is canonical: equal profiles are equal bytes.
-// A profile without either, or without a stage besides the loss, is an error.
+// EncodeNative writes the chain, with its operators if it has a graph, as a
+// memtide/1 file that Decode reads back exactly, to the nanosecond and the byte.
+// A profile that has only a graph is written as kind graph, one that is about
+// addresses as kind buffers. The text is canonical: equal profiles are equal
+// bytes. A profile of nothing, or without a stage besides the loss, is an error.
 func (p *Profile) EncodeNative(w io.Writer) error { return encodeNative(w, p) }
 
 func encodeNative(w io.Writer, p *Profile) error {
@@ -25,9 +26,11 @@ func encodeNative(w io.Writer, p *Profile) error {
 	case p.Chain != nil:
 		e.chain(p)
 	case p.Graph != nil:
-		e.graph(p)
+		e.graphFile(p)
+	case p.Memory != nil:
+		e.memory(p)
 	default:
-		return fmt.Errorf("the profile %q has neither a chain nor a graph", p.Name)
+		return fmt.Errorf("the profile %q has neither a chain nor a graph nor buffers", p.Name)
 	}
 	_, err := w.Write(e.buf.Bytes())
 	return err
@@ -98,6 +101,11 @@ func decimalSeconds(d time.Duration) string {
 	}
 	digits := fmt.Sprintf("%09d", frac)
 	return s + "." + string(bytes.TrimRight([]byte(digits), "0"))
+}
+
+func (e *nativeWriter) yes(key string) {
+	e.key("", key)
+	e.buf.WriteString("true")
 }
 
 func (e *nativeWriter) texts(sep, key string, list []string) {
@@ -184,6 +192,13 @@ func (e *nativeWriter) chain(p *Profile) {
 		e.key(newLine, "loss")
 		e.stage(&c.Stages[c.Len()-1])
 	}
+	if p.Graph != nil {
+		e.key(newLine, "graph")
+		e.open('{')
+		e.int("", "fixed_bytes", int64(p.Graph.Fixed))
+		e.graph(p.Graph)
+		e.close('}')
+	}
 	e.close('}')
 	e.buf.WriteByte('\n')
 }
@@ -200,67 +215,14 @@ func (e *nativeWriter) stage(s *engine.Stage) {
 	e.int("", "grad_bytes", int64(s.Grad))
 	e.int("", "forward_temp_bytes", int64(s.FwdTemp))
 	e.int("", "backward_temp_bytes", int64(s.BwdTemp))
-	e.close('}')
-}
-
-func (e *nativeWriter) graph(p *Profile) {
-	g := p.Graph
-	e.frame(p, "graph")
-	e.resident(engine.Resident{Pinned: g.Fixed})
-	e.key(newLine, "values")
-	e.open('[')
-	for i := range g.Values {
-		v := &g.Values[i]
-		e.comma(newLine + " ")
+	if f := s.Fast; f != nil {
+		e.key("", "fast")
 		e.open('{')
-		e.int("", "id", int64(i))
-		e.text("", "name", v.Name)
-		e.int("", "bytes", int64(v.Size))
-		e.text("", "role", role(v))
-		e.int("", "stage", int64(v.Stage))
+		e.seconds("forward_s", f.Forward)
+		e.seconds("backward_s", f.Back)
+		e.int("", "forward_temp_bytes", int64(f.FwdTemp))
+		e.int("", "backward_temp_bytes", int64(f.BwdTemp))
 		e.close('}')
 	}
-	e.close(']')
-	e.key(newLine, "ops")
-	e.open('[')
-	for i := range g.Ops {
-		op := &g.Ops[i]
-		e.comma(newLine + " ")
-		e.open('{')
-		e.text("", "name", op.Name)
-		e.text("", "pass", [...]string{"forward", "backward"}[op.Pass])
-		e.seconds("time_s", op.Time)
-		e.int("", "temp_bytes", int64(op.Temp))
-		e.refs("in", op.In)
-		e.refs("out", op.Out)
-		e.refs("lean", op.Lean)
-		e.int("", "stage", int64(op.Stage))
-		e.close('}')
-	}
-	e.close(']')
 	e.close('}')
-	e.buf.WriteByte('\n')
-}
-
-func role(v *engine.Value) string {
-	for _, r := range roles[1:] {
-		if r.kind == v.Kind && r.initial == v.Initial {
-			return r.word
-		}
-	}
-	// Not an exact match: the kind decides, and close gives it its place.
-	return [...]string{"activation", "gradient", "weight"}[v.Kind]
-}
-
-func (e *nativeWriter) refs(key string, ids []engine.ValueID) {
-	if len(ids) == 0 {
-		return
-	}
-	e.key("", key)
-	e.open('[')
-	for _, id := range ids {
-		e.comma("")
-		e.buf.WriteString(strconv.Itoa(int(id)))
-	}
-	e.close(']')
 }

@@ -3,7 +3,6 @@ package profiles
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 
@@ -13,33 +12,39 @@ import (
 // maxGraph is the largest number of values and of operations that is read.
 const maxGraph = 100_000
 
-// roles are the words for the kinds of values. Weights and inputs are on the
-// device when the step begins.
+// roles are the words for the kinds of values. Inputs are on the device when the
+// step begins; where the others are, graphReader.place says.
 var roles = []valueRole{
-	{"activation", engine.KindActivation, 0}, // the default
-	{"input", engine.KindActivation, engine.OnDevice},
-	{"gradient", engine.KindGradient, 0},
-	{"weight", engine.KindWeight, engine.OnDevice},
+	{"activation", engine.KindActivation}, // the default
+	{"gradient", engine.KindGradient},
+	{"weight", engine.KindWeight},
+	{roleInput, engine.KindActivation},
 }
 
 type valueRole struct {
-	word    string
-	kind    engine.ValueKind
-	initial engine.Place
+	word string
+	kind engine.ValueKind
 }
+
+const roleInput = "input"
+
+// places are the words for where a value is when the step begins.
+var places = [...]string{"nowhere", "device", "host", "both"}
 
 // graphReader builds the graph of a native file.
 type graphReader struct {
-	g        *engine.Graph
-	ids      map[string]engine.ValueID
-	produced []bool // by an operation that was read
-	errs     *errorList
-	poll     *engine.Poll
+	o       *jsonObject // that holds the graph
+	g       *engine.Graph
+	ids     map[string]engine.ValueID
+	said    []bool // the file says where the value is when the step begins
+	written []int  // the operation that writes the value; -1 if there is none
+	errs    *errorList
+	poll    *engine.Poll
 }
 
 func (o *jsonObject) readGraph(p *Profile, poll *engine.Poll) error {
 	values, ops := o.list("values"), o.list("ops")
-	r := &graphReader{g: &engine.Graph{Done: engine.NoValue, Fixed: o.readResident().Total()},
+	r := &graphReader{o: o, g: &engine.Graph{Done: engine.NoValue, Fixed: o.readResident().Total() + o.size("fixed_bytes")},
 		ids: map[string]engine.ValueID{}, errs: o.errs, poll: poll}
 	if len(values) > maxGraph || len(ops) > maxGraph {
 		return o.errs.fail(&FormatError{Found: fmt.Sprintf("There are %d values and %d operations", len(values), len(ops)),
@@ -52,10 +57,13 @@ func (o *jsonObject) readGraph(p *Profile, poll *engine.Poll) error {
 	if err := r.readOps(ops, keys); err != nil {
 		return err
 	}
+	if o.value("done") != nil {
+		r.g.Done = r.ref(o, "done", o.value("done"))
+	}
 	if err := o.errs.err(); err != nil {
 		return err
 	}
-	if e := r.overflow(); e != nil {
+	if e := graphOverflow(r.g); e != nil {
 		return o.errs.fail(e)
 	}
 	r.close()
@@ -69,6 +77,7 @@ func (o *jsonObject) readGraph(p *Profile, poll *engine.Poll) error {
 }
 
 func (r *graphReader) readValues(list []any, keys *knownKeys) error {
+	items := make([]*jsonObject, 0, len(list))
 	for i, item := range list {
 		if err := r.poll.Err(); err != nil {
 			return err
@@ -79,27 +88,55 @@ func (r *graphReader) readValues(list []any, keys *knownKeys) error {
 			o.wrong("id", o.value("id"), "Every value has an id of its own, a number or a text.")
 			continue
 		}
-		r.ids[id] = engine.ValueID(i)
-		v := engine.Value{Name: o.text("name"), Size: o.size("bytes"), Stage: r.stage(o), Within: engine.NoValue}
-		if _, ok := o.number("bytes"); !ok {
-			r.errs.add(&FormatError{Path: o.at("bytes"), Found: "bytes is missing", Expected: "Every value has a size in bytes.",
-				Remedy: "Add the size; 0 is allowed."})
-		}
-		role := o.text("role")
-		at := slices.IndexFunc(roles, func(x valueRole) bool { return x.word == role })
-		if at < 0 && role != "" {
-			o.wrong("role", role, "The roles are activation, input, gradient and weight.")
-		}
-		v.Kind, v.Initial = roles[max(at, 0)].kind, roles[max(at, 0)].initial
-		r.g.Values = append(r.g.Values, v)
+		r.ids[id] = engine.ValueID(len(r.g.Values))
+		r.readValue(o)
+		items = append(items, o)
+	}
+	for i, o := range items {
+		r.readWithin(engine.ValueID(i), o)
 		o.noteOthers()
 	}
-	r.produced = make([]bool, len(r.g.Values))
+	for i := range r.g.Values {
+		if w := r.g.Values[i].Within; w != engine.NoValue && (r.g.Values[w].Within != engine.NoValue || int(w) == i) {
+			items[i].wrong("within", items[i].value("within"), "A value is within one that is not within another.")
+		}
+	}
+	r.written = slices.Repeat([]int{-1}, len(r.g.Values))
 	return r.errs.err()
 }
 
+func (r *graphReader) readValue(o *jsonObject) {
+	v := engine.Value{Name: o.text("name"), Size: o.size("bytes"), Stage: r.stage(o), Within: engine.NoValue}
+	if _, ok := o.number("bytes"); !ok {
+		r.errs.add(&FormatError{Path: o.at("bytes"), Found: "bytes is missing", Expected: "Every value has a size in bytes.",
+			Remedy: "Add the size; 0 is allowed."})
+	}
+	role := o.text("role")
+	at := slices.IndexFunc(roles, func(x valueRole) bool { return x.word == role })
+	if at < 0 && role != "" {
+		o.wrong("role", role, "The roles are activation, input, gradient and weight.")
+	}
+	v.Kind = roles[max(at, 0)].kind
+	if role == roleInput || v.Kind == engine.KindWeight {
+		v.Initial = engine.OnDevice
+	}
+	place := o.text("at")
+	if k := slices.Index(places[:], place); k >= 0 {
+		v.Initial = engine.Place(k)
+	} else if place != "" {
+		o.wrong("at", place, "When the step begins, a value is at device, host, both or nowhere.")
+	}
+	r.said = append(r.said, place != "" || role == roleInput)
+	r.g.Values = append(r.g.Values, v)
+}
+
+func (r *graphReader) readWithin(id engine.ValueID, o *jsonObject) {
+	if o.value("within") != nil {
+		r.g.Values[id].Within = r.ref(o, "within", o.value("within"))
+	}
+}
+
 func (r *graphReader) readOps(list []any, keys *knownKeys) error {
-	written := map[engine.ValueID]int{}
 	for i, item := range list {
 		if err := r.poll.Err(); err != nil {
 			return err
@@ -114,44 +151,48 @@ func (r *graphReader) readOps(list []any, keys *knownKeys) error {
 			o.wrong("pass", pass, "The passes are forward and backward.")
 		}
 		op.In, op.Out, op.Lean = r.refs(o, "in"), r.refs(o, "out"), r.refs(o, "lean")
+		if o.value("alt") != nil {
+			alt := o.object("alt")
+			op.Alt = &engine.Alt{Time: nanoseconds(alt.count("time_s", seconds)), Temp: alt.size("temp_bytes")}
+		}
 		for _, id := range op.Out {
-			if first, twice := written[id]; twice {
+			if first := r.written[id]; first >= 0 {
 				o.wrong("out", r.g.Values[id].Name, fmt.Sprintf("Operation %d writes this value already.", first))
 			}
-			written[id] = i
+			r.written[id] = i
 		}
 		r.g.Ops = append(r.g.Ops, op)
 		o.noteOthers()
 	}
-	r.checkOrder(written)
+	r.checkOrder()
 	return nil
 }
 
 // checkOrder refuses operations that read what only a later one writes.
-func (r *graphReader) checkOrder(written map[engine.ValueID]int) {
+func (r *graphReader) checkOrder() {
 	for i := range r.g.Ops {
 		for _, id := range r.g.Ops[i].In {
-			if at, ok := written[id]; ok && at >= i && r.g.Values[id].Initial == 0 {
-				r.errs.add(&FormatError{Path: fmt.Sprintf("ops[%d].in", i),
+			if at := r.written[id]; at >= i && r.g.Values[id].Initial == 0 {
+				r.errs.add(&FormatError{Path: fmt.Sprintf("%s[%d].in", r.o.at("ops"), i),
 					Found:    fmt.Sprintf("operation %d reads value %d, which operation %d writes", i, id, at),
 					Expected: "Operations stand in an order in which they can run.", Remedy: "Sort the operations."})
 			}
 		}
 	}
-	for id := range written {
-		r.produced[id] = true
-	}
 }
 
-// overflow refuses sums that 64 bits might not hold.
-func (r *graphReader) overflow() *FormatError {
-	size, sum := float64(r.g.Fixed), 0.0
-	for i := range r.g.Values {
-		size += float64(r.g.Values[i].Size)
+// graphOverflow refuses sums that 64 bits might not hold.
+func graphOverflow(g *engine.Graph) *FormatError {
+	size, sum := float64(g.Fixed), 0.0
+	for i := range g.Values {
+		size += float64(g.Values[i].Size)
 	}
-	for i := range r.g.Ops {
-		size += float64(r.g.Ops[i].Temp)
-		sum += float64(r.g.Ops[i].Time)
+	for i := range g.Ops {
+		size += float64(g.Ops[i].Temp)
+		sum += float64(g.Ops[i].Time)
+		if alt := g.Ops[i].Alt; alt != nil {
+			size, sum = size+float64(alt.Temp), sum+float64(alt.Time)
+		}
 	}
 	switch {
 	case sum > maxSum:
@@ -163,12 +204,13 @@ func (r *graphReader) overflow() *FormatError {
 	return nil
 }
 
-// close gives what no operation writes a place, and counts the stages.
+// close gives values a place that the file gives none, and counts the stages.
 func (r *graphReader) close() {
+	usual := usualPlaces(r.g)
 	for i := range r.g.Values {
 		v := &r.g.Values[i]
-		if !r.produced[i] {
-			v.Initial |= engine.OnDevice
+		if !r.said[i] {
+			v.Initial = usual[i]
 		}
 		r.g.Stages = max(r.g.Stages, v.Stage)
 	}
@@ -177,8 +219,36 @@ func (r *graphReader) close() {
 	}
 }
 
+// usualPlaces is where values are when the step begins, if nothing else is said:
+// on the device, unless an operation makes them or they are part of another
+// value. Weights that are made are there too if they are read before: they are
+// updated.
+func usualPlaces(g *engine.Graph) []engine.Place {
+	usual := make([]engine.Place, len(g.Values))
+	for id := range g.Values {
+		if g.Values[id].Within == engine.NoValue {
+			usual[id] = engine.OnDevice
+		}
+	}
+	read := make([]bool, len(g.Values))
+	for i := range g.Ops {
+		op := &g.Ops[i]
+		for _, id := range op.In {
+			read[id] = true
+		}
+		for _, ids := range [][]engine.ValueID{op.Out, op.Lean} {
+			for _, id := range ids {
+				if !read[id] || g.Values[id].Kind != engine.KindWeight {
+					usual[id] = 0
+				}
+			}
+		}
+	}
+	return usual
+}
+
 func (r *graphReader) item(list string, i int, v any, keys *knownKeys) *jsonObject {
-	o := &jsonObject{path: fmt.Sprintf("%s[%d]", list, i), errs: r.errs, known: keys}
+	o := &jsonObject{path: fmt.Sprintf("%s[%d]", r.o.at(list), i), errs: r.errs, known: keys}
 	fields, ok := v.(map[string]any)
 	if !ok {
 		r.errs.add(&FormatError{Path: o.path, Found: o.path + " is " + jsonText(v), Expected: "An object { } is expected.",
@@ -190,8 +260,8 @@ func (r *graphReader) item(list string, i int, v any, keys *knownKeys) *jsonObje
 
 func (r *graphReader) stage(o *jsonObject) int {
 	n := o.count("stage", stageNumber)
-	if n > math.MaxInt32 {
-		o.wrong("stage", o.value("stage"), "Stages are numbered from 1; 0 is none.")
+	if n > engine.MaxStages {
+		o.wrong("stage", o.value("stage"), fmt.Sprintf("Stages are numbered from 1 to at most %d; 0 is none.", engine.MaxStages))
 		return 0
 	}
 	return int(n)
@@ -199,14 +269,21 @@ func (r *graphReader) stage(o *jsonObject) int {
 
 func (r *graphReader) refs(o *jsonObject, key string) (ids []engine.ValueID) {
 	for i, item := range o.list(key) {
-		id, ok := r.ids[idText(item)]
-		if !ok {
-			o.wrong(fmt.Sprintf("%s[%d]", key, i), item, "The id of one of the values is expected.")
-			continue
+		if id := r.ref(o, fmt.Sprintf("%s[%d]", key, i), item); id != engine.NoValue {
+			ids = append(ids, id)
 		}
-		ids = append(ids, id)
 	}
 	return ids
+}
+
+// ref finds the value that an id names.
+func (r *graphReader) ref(o *jsonObject, key string, id any) engine.ValueID {
+	v, ok := r.ids[idText(id)]
+	if !ok {
+		o.wrong(key, id, "The id of one of the values is expected.")
+		return engine.NoValue
+	}
+	return v
 }
 
 // idText makes ids that are numbers and ids that are texts comparable.

@@ -55,6 +55,9 @@ func randomProfile(rng *rand.Rand) *Profile {
 		s := engine.Stage{Name: word(), Kind: word(), Forward: time.Duration(number()), Back: time.Duration(number()),
 			Out: size(), Grad: size(), FwdTemp: size(), BwdTemp: size()}
 		s.Saved = s.Out + size()
+		if rng.IntN(3) == 0 {
+			s.Fast = &engine.Algorithm{Forward: time.Duration(number()), Back: time.Duration(number()), FwdTemp: size(), BwdTemp: size()}
+		}
 		p.Chain.Stages = append(p.Chain.Stages, s)
 	}
 	return p

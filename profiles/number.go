@@ -26,6 +26,8 @@ var (
 	byteCount    = quantity{plural: "Sizes", unit: "bytes", whole: true}
 	bandwidth    = quantity{plural: "Bandwidths", unit: "bytes per second"}
 	samples      = quantity{plural: "Batch sizes", unit: "samples", whole: true}
+	moments      = quantity{plural: "Moments", unit: "steps of the clock", whole: true}
+	events       = quantity{plural: "Numbers of events", unit: "events", whole: true}
 	stageNumber  = quantity{plural: "Stage numbers", unit: "stages", whole: true}
 )
 

@@ -1,3 +1,5 @@
+//go:build !lean
+
 package profiles
 
 import (
@@ -13,7 +15,7 @@ func init() {
 	register(&Format{
 		Name:  "pipedream",
 		Title: "PipeDream or DAPPLE graph.txt",
-		Doc: `The operator graph that PipeDream's profiler writes, made into a chain.
+		Doc: `The operator graph that PipeDream's profiler writes, and a chain made of it.
 
 Lines describe an operator or an edge, in any order:
 
@@ -23,7 +25,14 @@ Lines describe an operator or an edge, in any order:
 Times are milliseconds, sizes bytes; several outputs are a list [1024.0; 64.0].
 The profiler waits for the device after every operator, which adds about 0.25 ms
 to each forward: it is taken off. The time of an input is data loading: it is
-dropped. What the backward needs is derived from the kinds of operators.`,
+dropped. What the backward needs is derived from the kinds of operators. The
+graph has their forward and backward with all connections, weights and their
+gradients as values, and an update of the weights of no duration at the end.
+
+DAPPLE's files (Fan et al., arXiv:2007.01045) are read alike: their edges are
+indented by spaces. Where no operator has arguments in brackets, the profiler
+was not PipeDream's and whole blocks are operators: nothing is taken off their
+times, and what they save inside is not known.`,
 		Extensions: []string{".txt", ".graph.txt"},
 		Match:      matchPipeDream,
 		Decode:     decodePipeDream,
@@ -57,6 +66,7 @@ type pdGraph struct {
 	edges []pdEdge
 	load  time.Duration // data loading, dropped
 	timed int           // forwards that were debiased
+	torch bool          // operators are described as PyTorch prints modules: with arguments
 	raw   time.Duration // sum of the forward times before
 	errs  *errorList
 }
@@ -75,6 +85,9 @@ func decodePipeDream(name string, data []byte, poll *engine.Poll) (*Profile, err
 	g.connect()
 	if err := g.errs.err(); err != nil {
 		return nil, err
+	}
+	for i := range g.ops {
+		g.debias(&g.ops[i])
 	}
 	l, err := linearize(g.ops, poll)
 	if err != nil {
@@ -147,7 +160,7 @@ func (g *pdGraph) readOperator(line int, s string) {
 	}
 	o.forward, o.back = nanoseconds(forward), nanoseconds(back)
 	describeOperator(&o, description)
-	g.debias(&o)
+	g.torch = g.torch || strings.Contains(description, "(")
 	g.byID[id] = len(g.ops)
 	g.ops = append(g.ops, o)
 	g.lines = append(g.lines, line)
@@ -192,7 +205,7 @@ func (g *pdGraph) debias(o *operator) {
 	case o.is(isInput):
 		g.load += o.forward
 		o.forward = 0
-	case o.forward > 0:
+	case o.forward > 0 && g.torch:
 		g.raw += o.forward
 		g.timed++
 		o.forward = max(0, o.forward-pdDebias)
@@ -234,16 +247,25 @@ func (g *pdGraph) profile(name string, l *linearized) (*Profile, error) {
 	if err := (&stageReader{errs: g.errs}).finish(c, false); err != nil {
 		return nil, err
 	}
+	if e := graphOverflow(l.graph); e != nil {
+		return nil, g.errs.fail(e)
+	}
 	notes := []string{
-		fmt.Sprintf("%v of synchronization was taken off each of %s: the forward was %v and is %v.", pdDebias, count(g.timed, "forward time"),
-			g.raw.Round(100*time.Microsecond), c.ForwardTime().Round(100*time.Microsecond)),
 		"What the backward needs, and temporary memory, follow from the kinds of operators; workspaces of convolutions are not in the file.",
 		"Gradients are as large as outputs, and gradients of weights as large as the weights; the state of the optimizer is not in the file.",
 		"The file does not tell the batch size.",
 	}
+	tool, warnings := "PipeDream profiler", []string(nil)
+	if g.torch {
+		notes = append([]string{fmt.Sprintf("%v of synchronization was taken off each of %s: the forward was %v and is %v.", pdDebias, count(g.timed, "forward time"),
+			g.raw.Round(100*time.Microsecond), c.ForwardTime().Round(100*time.Microsecond))}, notes...)
+	} else {
+		tool = "DAPPLE profile"
+		warnings = []string{"The operators are whole blocks: what they save inside is not in the file, so the memory shown is too small."}
+	}
 	if g.load > 0 {
 		notes = append(notes, fmt.Sprintf("%v of data loading was dropped.", g.load))
 	}
-	return &Profile{Name: name, DType: "f32", Chain: c,
-		Source: Source{Tool: "PipeDream profiler", Times: Measured, Sizes: Analytic, Notes: append(notes, l.notes...)}}, nil
+	return &Profile{Name: name, DType: "f32", Chain: c, Graph: l.graph, Warnings: warnings,
+		Source: Source{Tool: tool, Times: Measured, Sizes: Analytic, Notes: append(notes, l.notes...)}}, nil
 }

@@ -66,13 +66,19 @@ var rejections = []rejection{
 
 	// Native.
 	{"an unknown version", `{"format":"memtide/2","stages":[]}`, `format is "memtide/2". This version reads "memtide/1".`},
-	{"an unknown kind", `{"format":"memtide/1","kind":"buffers"}`, `kind is "buffers". The kinds that are read are chain and graph.`},
+	{"an unknown kind", `{"format":"memtide/1","kind":"waves"}`, `kind is "waves". The kinds that are read are chain, graph and buffers.`},
 	{"a negative time in a stage", stageWith(`"forward_s":-3,"backward_s":1,"output_bytes":1`),
 		"Stage 2 (layer1.0): forward_s is -3. Times cannot be negative."},
 	{"NaN", "{\"format\":\"memtide/1\",\n\"stages\":[{\n\"forward_s\": NaN}]}", "Line 3: forward_s is NaN or infinite. Numbers are finite."},
 	{"infinity", "{\"format\":\"memtide/1\",\n\"input_bytes\": -Infinity}", "Line 2: input_bytes is NaN or infinite. Numbers are finite."},
 	{"a number in quotes", stageWith(`"forward_s":"3","backward_s":1,"output_bytes":1`),
 		`Stage 2 (layer1.0): forward_s is "\"3\"". A number of seconds is expected.`},
+	{"half a fast algorithm", stageWith(`"forward_s":3,"backward_s":1,"output_bytes":1,"fast":{"backward_s":1}`),
+		"stages[1].fast.forward_s: forward_s is missing. A second algorithm has forward_s and backward_s."},
+	{"a negative fast algorithm", stageWith(`"forward_s":3,"backward_s":1,"output_bytes":1,"fast":{"forward_s":1,"backward_s":-1}`),
+		"stages[1].fast.backward_s: backward_s is -1. Times cannot be negative."},
+	{"a fast algorithm that is none", stageWith(`"forward_s":3,"backward_s":1,"output_bytes":1,"fast":true`),
+		"stages[1].fast: fast is true. An object { } is expected."},
 	{"a missing number", stageWith(`"forward_s":3,"output_bytes":1`),
 		"Stage 2 (layer1.0): backward_s is missing. Every stage needs forward_s, backward_s and output_bytes."},
 	{"a negative size of the loss", nativeWith(`"loss":{"saved_bytes":-1},`), "Stage 2 (loss): saved_bytes is -1. Sizes cannot be negative."},
@@ -117,7 +123,7 @@ var rejections = []rejection{
 	{"an operation that is none", `{"format":"memtide/1","kind":"graph","values":[],"ops":[1]}`,
 		"ops[0] is 1. An object { } is expected."},
 	{"a stage out of range", `{"format":"memtide/1","kind":"graph","values":[{"id":"x","bytes":1,"stage":3000000000}],"ops":[{}]}`,
-		"values[0].stage: stage is 3000000000. Stages are numbered from 1; 0 is none."},
+		"values[0].stage: stage is 3000000000. Stages are numbered from 1 to at most 20000; 0 is none."},
 	{"no operations", `{"format":"memtide/1","kind":"graph","values":[]}`,
 		"The graph cannot be used: the graph has no operations. Operations that read and write the listed values are expected."},
 
@@ -193,17 +199,13 @@ func TestUnknownContent(t *testing.T) {
 		{"\xff\xd8\xff\xe0", "This looks like a JPEG image"},
 		{"%PDF-1.7\n", "This looks like a PDF document"},
 		{"PK\x03\x04....", "This looks like a zip archive (a PyTorch checkpoint, .npz or a spreadsheet)"},
-		{"\x80\x04\x95\x00}", "This looks like a Python pickle (a PyTorch memory snapshot?)"},
-		{"\x08\x03\x12\x0bonnx-caffe2", "This looks like an ONNX model"},
+		{"\x08\x03\x12\x0bonnx-caffe2", "This looks like an ONNX model without its graph"},
 		{"\x40\x00\x00\x00\x00\x00\x00\x00{\"w\":{\"data_offsets\":[0,4]}}", "This looks like a safetensors file"},
 		{"\xff\xfea\x00,\x00", "This looks like UTF-16 text"},
-		{`{"schemaVersion":1,"traceEvents":[{"ph":"X"}]}`, "This looks like a Chrome trace (as torch.profiler writes)"},
-		{`[{"name":"x","ph":"X","ts":1}]`, "This looks like a Chrome trace (as torch.profiler writes)"},
 		{`{"architectures":["GPT2"],"n_embd":768}`, "This looks like a Hugging Face config.json"},
 		{`{"stages":[{"forward_s":1}]}`, `This looks like a profile without "format": "memtide/1"`},
 		{`{"a":{"format":"memtide/1"}}`, `This is JSON without "format": "memtide/1"`},
 		{`{"format":7}`, `This is JSON without "format": "memtide/1"`},
-		{"id,lower,upper,size\nb1,0,3,4\n", "This looks like a MiniMalloc instance (id, lower, upper, size): buffers to place, no training step"},
 		{"a,b,c\n1,2,3\n", `This looks like a table whose first line is "a,b,c"`},
 		{"<!DOCTYPE html><html>", "This looks like a web page"},
 		{"import torch\n", "This looks like a Python program"},
@@ -226,6 +228,9 @@ func TestUnknownContent(t *testing.T) {
 	}
 }
 
+// moreStages are cases of formats that are not in every build.
+var moreStages = map[string]func(n int) string{}
+
 // TestTooManyStages: one stage too many, in each format that has stages. The
 // longest chain that is read is the next shorter one.
 func TestTooManyStages(t *testing.T) {
@@ -247,7 +252,16 @@ func TestTooManyStages(t *testing.T) {
 		},
 	}
 	for _, f := range Formats() {
+		if f.Name == "hfconfig" {
+			continue // it counts layers, see TestConfigRefusals
+		}
+		if f.Name == "snapshot" || f.Name == "minimalloc" || f.Name == "dtr" {
+			continue // they hold no stages
+		}
 		input := build[f.Name]
+		if input == nil {
+			input = moreStages[f.Name]
+		}
 		if input == nil {
 			t.Errorf("format %s has no case here", f.Name)
 			continue
@@ -286,12 +300,13 @@ func TestGzip(t *testing.T) {
 	if err := zw.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := gunzip(packed.Bytes(), 1<<20, nil); err != nil || len(out) != 1<<20 {
+	most := func(n int) func([]byte) int { return func([]byte) int { return n } }
+	if out, err := gunzip(packed.Bytes(), most(1<<20), nil); err != nil || len(out) != 1<<20 {
 		t.Errorf("gunzip at the limit: %d bytes, %v; want 1 MiB", len(out), err)
 	}
-	_, err := gunzip(packed.Bytes(), 1<<20-1, nil)
-	if err == nil || err.Error() != tooLarge().Error() {
-		t.Errorf("gunzip above the limit: %v, want %v", err, tooLarge())
+	_, err := gunzip(packed.Bytes(), most(1<<20-1), nil)
+	if want := "The content is larger than 0 MiB, unpacked. At most 0 MiB are read."; err == nil || err.Error() != want {
+		t.Errorf("gunzip above the limit: %v, want %v", err, want)
 	}
 	_, err = Decode("x.gz", packed.Bytes()[:packed.Len()/2], nil)
 	if want := "The gzip data ends early. A complete gzip file is expected."; err == nil || err.Error() != want {

@@ -123,7 +123,7 @@ func checkRoundTrip(t *testing.T, p *Profile) {
 	if err != nil {
 		t.Fatalf("reading back %s: %v\n%s", p.Name, err, first.Bytes())
 	}
-	if !reflect.DeepEqual(p.Chain, q.Chain) || p.Chain == nil && !reflect.DeepEqual(p.Graph, q.Graph) {
+	if !reflect.DeepEqual(p.Chain, q.Chain) || !reflect.DeepEqual(p.Graph, q.Graph) || !reflect.DeepEqual(p.Memory, q.Memory) {
 		t.Errorf("%s comes back different\ngot:\n%s\nwant:\n%s", p.Name, dump(q), dump(p))
 	}
 	if err := q.EncodeNative(&second); err != nil || p.Format != "memtide" {
@@ -171,12 +171,29 @@ func dump(p *Profile) string {
 		for i, s := range c.Stages {
 			fmt.Fprintf(&b, "%3d %-30s %-5s F %d B %d ns, a %d abar %d delta %d oF %d oB %d\n", i+1, fmt.Sprintf("%q", s.Name), s.Kind,
 				s.Forward, s.Back, s.Out, s.Saved, s.Grad, s.FwdTemp, s.BwdTemp)
+			if f := s.Fast; f != nil {
+				fmt.Fprintf(&b, "    or F %d B %d ns, oF %d oB %d\n", f.Forward, f.Back, f.FwdTemp, f.BwdTemp)
+			}
 		}
 	}
 	if p.Graph != nil {
 		dumpGraph(&b, p.Graph)
 	}
+	if p.Memory != nil {
+		dumpMemory(&b, p.Memory)
+	}
 	return b.String()
+}
+
+func dumpMemory(b *strings.Builder, m *Memory) {
+	fmt.Fprintf(b, "capacity %d, before %d\n", m.Capacity, m.Before)
+	for i, v := range m.Requests.Buffers {
+		fmt.Fprintf(b, "buffer %d %+v\n", i, v)
+	}
+	fmt.Fprintf(b, "events %v\nsegments %v\n", m.Requests.Events, m.Segments)
+	if l := m.Recorded; l != nil {
+		fmt.Fprintf(b, "addresses %v\ntaken %v\npool %d, reserved %v, bound %d, failed %+v\n", l.Addr, l.Took, l.Pool, l.Reserved, l.Bound, l.Failed)
+	}
 }
 
 func dumpGraph(b *strings.Builder, g *engine.Graph) {
@@ -213,8 +230,8 @@ func FuzzDecode(f *testing.F) {
 			checkProblems(t, err)
 			return
 		}
-		if p.Chain == nil && p.Graph == nil {
-			t.Fatal("a profile without chain and graph")
+		if p.Chain == nil && p.Graph == nil && p.Memory == nil {
+			t.Fatal("a profile without chain, graph and memory")
 		}
 		if p.Chain != nil {
 			if err := p.Chain.Validate(); err != nil {

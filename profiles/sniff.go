@@ -1,3 +1,5 @@
+//go:build !lean
+
 package profiles
 
 import (
@@ -69,10 +71,8 @@ func looksLike(head []byte) (what, remedy string) {
 		}
 	}
 	switch {
-	case looksPickled(head):
-		return "This looks like a Python pickle (a PyTorch memory snapshot?)", collectHint
 	case head[0] == 0x08 && bytes.Contains(head[:min(len(head), 256)], []byte("onnx")):
-		return "This looks like an ONNX model", collectHint
+		return "This looks like an ONNX model without its graph", "Copy, download or export the model again."
 	case len(head) > 9 && head[8] == '{' && bytes.Contains(head[:min(len(head), 4096)], []byte(`"data_offsets"`)):
 		return "This looks like a safetensors file", collectHint
 	case !utf8.Valid(head[:validEnd(head)]) || bytes.IndexByte(head, 0) >= 0:
@@ -97,18 +97,13 @@ func validEnd(head []byte) int {
 	return end
 }
 
-// looksPickled knows the PROTO opcode of protocols 2 to 5.
-func looksPickled(head []byte) bool {
-	return len(head) > 2 && head[0] == 0x80 && head[1] >= 2 && head[1] <= 5
-}
-
 func looksLikeJSON(head []byte) (what, remedy string) {
 	has := func(key string) bool { return bytes.Contains(head, []byte(`"`+key+`"`)) }
 	switch {
 	case has("traceEvents") || has("ph") && has("ts"):
 		return "This looks like a Chrome trace (as torch.profiler writes)", collectHint
 	case has("hidden_size") || has("num_hidden_layers") || has("n_embd"):
-		return "This looks like a Hugging Face config.json", "Choose the preset of a transformer, or measure the network with the collector."
+		return "This looks like a Hugging Face config.json", "Add its model_type and the number of its layers, or choose the preset of a transformer."
 	case has("stages") || has("forward_s"):
 		return `This looks like a profile without "format": "memtide/1"`, `Add "format": "memtide/1" to the outer object.`
 	case has("cells") && has("nbformat"):
@@ -120,12 +115,9 @@ func looksLikeJSON(head []byte) (what, remedy string) {
 func looksLikeText(head []byte) (what, remedy string) {
 	first, _, _ := strings.Cut(strings.TrimSpace(string(head)), "\n")
 	first = strings.TrimSpace(first)
-	switch cells := strings.Split(first, ","); {
-	case strings.EqualFold(strings.ReplaceAll(first, " ", ""), "id,lower,upper,size"):
-		return "This looks like a MiniMalloc instance (id, lower, upper, size): buffers to place, no training step", collectHint
-	case len(cells) > 2:
+	if len(strings.Split(first, ",")) > 2 {
 		return fmt.Sprintf("This looks like a table whose first line is %q", clip(first)),
-			"Give it a header line with at least forward_s, backward_s and output_bytes."
+			"Give it a header line with at least forward_s, backward_s and output_bytes, or with id, lower, upper and size."
 	}
 	return fmt.Sprintf("This is text that begins with %q", clip(first)), collectHint
 }

@@ -119,6 +119,9 @@ func (r *stageReader) finish(c *engine.Chain, hasLoss bool) error {
 	var sum float64
 	for i := range c.Stages {
 		sum += float64(c.Stages[i].Forward) + float64(c.Stages[i].Back)
+		if f := c.Stages[i].Fast; f != nil {
+			sum += float64(f.Forward) + float64(f.Back)
+		}
 	}
 	if sum > maxSum {
 		return r.errs.fail(timesOverflow(sum))

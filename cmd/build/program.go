@@ -76,28 +76,41 @@ var inlining = []string{
 	"-gcflags=math/bits=",
 }
 
-// program compiles ./wasm: one binary for the page and its workers.
+// program compiles ./wasm, one binary for the page and its workers, and the
+// reader of files, which is loaded when it is needed.
 func (s *site) program() error {
-	tmp, err := os.MkdirTemp("", "memtide-build-")
+	data, err := s.compile("./wasm", "-tags=lean")
 	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(tmp)
-	file := filepath.Join(tmp, "app.wasm")
-	args := []string{"build", "-trimpath", "-ldflags=-s -w", "-o", file,
-		"-buildvcs=false"} // otherwise the name would change with every commit
-	args = append(args, inlining...)
-	if _, err := run(s.root, []string{"GOOS=js", "GOARCH=wasm"}, "go", append(args, "./wasm")...); err != nil {
-		return err
-	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	if data, err = joinSegments(data); err != nil {
 		return err
 	}
 	s.WasmSize = len(data)
-	s.Wasm, err = s.putHashed("app", ".wasm", data)
+	if s.Wasm, err = s.putHashed("app", ".wasm", data); err != nil {
+		return err
+	}
+	if data, err = s.compile("./wasm/reader"); err != nil {
+		return err
+	}
+	s.Reader, err = s.putHashed("reader", ".wasm", data)
 	return err
+}
+
+// compile makes a program for the browser.
+func (s *site) compile(pkg string, flags ...string) ([]byte, error) {
+	tmp, err := os.MkdirTemp("", "memtide-build-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(tmp)
+	file := filepath.Join(tmp, "program.wasm")
+	args := []string{"build", "-trimpath", "-ldflags=-s -w", "-o", file,
+		"-buildvcs=false"} // otherwise the name would change with every commit
+	args = append(append(append(args, inlining...), flags...), pkg)
+	if _, err := run(s.root, []string{"GOOS=js", "GOARCH=wasm"}, "go", args...); err != nil {
+		return nil, err
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return joinSegments(data)
 }

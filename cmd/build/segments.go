@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -18,6 +17,9 @@ import (
 
 // joinWithin is the largest gap of zeros, in bytes, that is written out.
 const joinWithin = 64
+
+// maxMemory is more than the initial memory of any program of ours, in bytes.
+const maxMemory = 1 << 28
 
 // The binary format of WebAssembly (core specification, section 5).
 const (
@@ -52,23 +54,42 @@ func joinSegments(module []byte) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
+		for _, s := range segments {
+			if s.at < 0 || s.at+int64(len(s.data)) > maxMemory {
+				return nil, errModule
+			}
+		}
 		body = writeSegments(join(segments))
 		out = append(appendUnsigned(append(out, sectionData), uint64(len(body))), body...)
 	}
 	return out, r.err
 }
 
+// join lays segments out in one memory, without the tables that dropLines
+// clears, and cuts it again where there are long gaps of zeros.
 func join(segments []segment) (out []segment) {
-	slices.SortStableFunc(segments, func(a, b segment) int { return cmp.Compare(a.at, b.at) })
+	size := int64(0)
 	for _, s := range segments {
-		if n := len(out); n > 0 {
-			last := &out[n-1]
-			if gap := s.at - last.at - int64(len(last.data)); gap >= 0 && gap <= joinWithin {
-				last.data = append(append(last.data, make([]byte, gap)...), s.data...)
-				continue
+		size = max(size, s.at+int64(len(s.data)))
+	}
+	memory := make([]byte, size)
+	for _, s := range segments {
+		copy(memory[s.at:], s.data)
+	}
+	dropLines(memory)
+	for at := 0; at < len(memory); {
+		if memory[at] == 0 {
+			at++
+			continue
+		}
+		end, zeros := at+1, 0
+		for i := at + 1; i < len(memory) && zeros <= joinWithin; i++ {
+			if zeros++; memory[i] != 0 {
+				end, zeros = i+1, 0
 			}
 		}
-		out = append(out, segment{s.at, slices.Clone(s.data)})
+		out = append(out, segment{int64(at), memory[at:end]})
+		at = end
 	}
 	return out
 }

@@ -33,6 +33,10 @@ func (s *site) single() error {
 	if err != nil {
 		return err
 	}
+	reader, err := squeezeGzip(read(s.Reader))
+	if err != nil {
+		return err
+	}
 	icon, err := s.static([]string{"icon.svg"})
 	if err != nil {
 		return err
@@ -53,7 +57,8 @@ func (s *site) single() error {
 		{`<script defer`, "</script>", ""},
 		{"</body>", "", inline("worker", read(s.Worker)) + inline("charts", read(s.Charts)) +
 			inline("wasm", []byte(base64.StdEncoding.EncodeToString(program))) +
-			fmt.Sprintf(`<script data-wasm="#wasm" data-size="%d" data-worker="#worker" data-charts="#charts">%s</script>`+"\n</body>", s.WasmSize, script)},
+			inline("reader", []byte(base64.StdEncoding.EncodeToString(reader))) +
+			fmt.Sprintf(`<script data-wasm="#wasm" data-reader="#reader" data-size="%d" data-worker="#worker" data-charts="#charts">%s</script>`+"\n</body>", s.WasmSize, script)},
 	} {
 		before, after, ok := bytes.Cut(page, []byte(cut.from))
 		if ok && cut.to != "" {

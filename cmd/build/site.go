@@ -19,8 +19,8 @@ type site struct {
 	written   []asset
 
 	// Names in dir, for the template.
-	Script, Worker, Style, DocsStyle, Charts, Wasm string
-	WasmSize                                       int
+	Script, Worker, Style, DocsStyle, Charts, Wasm, Reader string
+	WasmSize                                               int
 }
 
 type asset struct {

@@ -27,6 +27,7 @@ func (c *choice) define(fs *flag.FlagSet) {
 	l := &c.flags
 	fs.StringVar(&c.preset, "preset", "", "`NAME-bBATCH` a preset at a batch size (memtide help presets)")
 	fs.StringVar(&c.from, "from", "", "`LINK` start from a permalink: the address of the page, or what stands behind its #")
+	fs.Func("as", "`chain|graph` how a network is taken that is both: its layers, or its operations (default chain)", oneOf(&l.Kind, "chain", "graph"))
 	fs.StringVar(&l.Device, "device", "", "`ID` device, for its link to the host (memtide help devices; default "+preset.DefaultDeviceID+")")
 	fs.Func("bw", "`RATE` bandwidth of the host link, both directions, such as 12.5GB/s (default the device's)", func(s string) (err error) {
 		l.ToDev, err = parseRate(s)
@@ -102,6 +103,9 @@ func parseLink(e *env, s string) (link.Link, error) {
 // override puts what the flags say over a link. A new device brings its own
 // rates, a new strategy its own parameters.
 func override(l, flags link.Link) link.Link {
+	if flags.Kind != "" {
+		l.Kind = flags.Kind
+	}
 	if flags.Device != "" {
 		l.Device, l.ToDev, l.ToHost, l.Duplex = strings.ToLower(flags.Device), 0, 0, ""
 	}

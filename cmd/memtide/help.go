@@ -105,18 +105,50 @@ func table(fill func(w *tabwriter.Writer)) string {
 	return strings.Join(lines, "\n")
 }
 
+// presetParts are the parts of a reference to a preset, see preset.Parse.
+var presetParts = [][3]string{
+	{"-b64", "samples per step", "resnet101-b64"},
+	{"-500px", "side of the images", "vgg16-500px-b64"},
+	{"-512tok", "length of the sequences", "gpt2-xl-512tok-b8"},
+	{"-f32 -f16 -bf16", "precision of the activations", "resnet50-f16-b32"},
+	{"-60pct", "efficiency: share of the device's peak", "gpt2-xl-60pct-b8"},
+	{"-graph", "the operations instead of the chain", "resnet50-graph-b32"},
+	{"-on-DEVICE", "device that the times are for", "resnet50-on-a100-sxm-40gb-b32"},
+}
+
+// ownOptions says what a preset is built for when nobody says anything else.
+func ownOptions(p *preset.Preset) string {
+	switch o := p.Options(); {
+	case p.Images():
+		return fmt.Sprintf("%d px, %s", o.Image, o.Precision)
+	case p.Sequences():
+		return fmt.Sprintf("%d tokens, %s", o.Tokens, o.Precision)
+	case p.Suggest == nil:
+		return "buffers, for the page's address view"
+	}
+	return "made by hand"
+}
+
 func presetsHelp() string {
 	return table(func(w *tabwriter.Writer) {
-		fmt.Fprint(w, "Presets, with their usual batch size; another can be named, but for the counterexamples, which have none.\n\n")
-		for _, p := range preset.All() {
-			fmt.Fprintf(w, "  %s\t%s\n", preset.Ref(p.ID, p.DefaultBatch), p.Title)
+		fmt.Fprint(w, "Presets, with their usual batch size. Networks can be varied by parts after the name, in any order:\n\n")
+		for _, part := range presetParts {
+			fmt.Fprintf(w, "  %s\t%s\t%s\n", part[0], part[1], part[2])
+		}
+		group := ""
+		for _, p := range preset.Presets() {
+			if p.Group != group {
+				group = p.Group
+				fmt.Fprintf(w, "\n%s\n", group)
+			}
+			fmt.Fprintf(w, "  %s\t%s\t%s\n", preset.Ref(p.ID, p.DefaultBatch), p.Title, ownOptions(p))
 		}
 	})
 }
 
 func devicesHelp() string {
 	return table(func(w *tabwriter.Writer) {
-		fmt.Fprint(w, "Devices: memory, link to the host in each direction.\n\n")
+		fmt.Fprint(w, "Devices: memory, link to the host in each direction, and what times are estimated from: peaks in 32 and\n16 bits, rate of the device's own memory. Name them with -device for the link and in a preset for the times.\n\n")
 		for _, d := range preset.Devices() {
 			mark := ""
 			if d.ID == preset.DefaultDeviceID {
@@ -126,7 +158,8 @@ func devicesHelp() string {
 			if d.ToHost != d.ToDev {
 				rates += ", to host " + format.Rate(d.ToHost)
 			}
-			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s duplex\t%s\n", d.ID, d.Name, format.Bytes(d.Memory), rates, d.Duplex, mark)
+			peaks := fmt.Sprintf("%.4g and %.4g TFLOP/s", float64(d.Peak("f32"))/1e12, float64(d.Peak("f16"))/1e12)
+			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s duplex\t%s\t%s\t%s\n", d.ID, d.Name, format.Bytes(d.Memory), rates, d.Duplex, peaks, format.Rate(d.MemoryRate), mark)
 		}
 	})
 }
@@ -170,8 +203,8 @@ func firstParagraph(doc string) string {
 // jsonHelp explains every field that -json writes; a test compares it with the
 // types in json.go.
 func jsonHelp() string {
-	return `JSON of solve and sweep. Fields end in their unit; they are only added to, never
-renamed. Numbers are whole, but for slowdown.
+	return `JSON of solve, sweep and batch. Fields end in their unit; they are only added to, never
+renamed. Numbers are whole, but for slowdown and samples_per_s.
 
 solve
   schema          "memtide-solve/1"
@@ -210,7 +243,7 @@ sweep
     lower_bound_ns   of the step time of the strategy's class
     error            why there is no schedule, see below
 
-question
+` + batchHelp + `question
   network         name, preset, format, batch, lint (findings) and totals:
                   stages (without the loss) or ops, forward_ns, backward_ns ,
                   saved_bytes, resident_bytes (weights and what else stays),

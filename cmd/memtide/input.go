@@ -20,7 +20,10 @@ import (
 )
 
 // What is used where neither flags nor link say anything: as on the page.
-const defaultStrategy = "rotor"
+const (
+	defaultStrategy = "rotor"
+	graphStrategy   = "window"
+)
 
 var defaultBudget = link.Budget{Percent: 60}
 
@@ -29,6 +32,7 @@ var defaultBudget = link.Budget{Percent: 60}
 type input struct {
 	profile  *profiles.Profile
 	network  proto.Network
+	graph    bool      // the operations are solved, not the chain
 	link     link.Link // all that was chosen, canonical
 	device   engine.Device
 	deviceID string // empty if the rates are not those of a listed device
@@ -138,10 +142,32 @@ func (in *input) suggest(s *preset.Suggestion) {
 	}
 }
 
+// chooseKind settles whether the chain or the operations are solved. A link says
+// so only where there is a choice.
+func (in *input) chooseKind() error {
+	in.graph = in.link.Kind == "graph" || in.profile.Chain == nil && in.profile.Graph != nil
+	switch {
+	case in.graph && in.profile.Graph == nil:
+		return bad("%s lists no operations; it can only be taken as a chain", in.profile.Name)
+	case in.link.Kind == "chain" && in.profile.Chain == nil:
+		return bad("%s is no chain; it can only be taken as a graph", in.profile.Name)
+	case !in.graph || in.profile.Chain == nil:
+		in.link.Kind = ""
+	default: // both: the operations without the chain
+		operations := *in.profile
+		operations.Chain = nil
+		in.profile = &operations
+	}
+	return nil
+}
+
 // open builds the preset or writes down the profile, as requests name it.
 func (in *input) open() error {
 	if in.link.Profile != nil {
 		in.profile, in.link.Preset = in.link.Profile, ""
+		if err := in.chooseKind(); err != nil {
+			return err
+		}
 		var native bytes.Buffer
 		if err := in.profile.EncodeNative(&native); err != nil {
 			return bad("%v", err)
@@ -156,6 +182,10 @@ func (in *input) open() error {
 	if in.profile, err = known.Profile(batch); err != nil {
 		return bad("%v", err)
 	}
+	if err := in.chooseKind(); err != nil {
+		return err
+	}
+	in.network.Graph = in.graph && in.link.Kind != "" // there is a chain, too
 	in.suggest(known.Suggest)
 	in.link.Preset = preset.Ref(known.ID, batch)
 	in.network.Preset = in.link.Preset
@@ -223,7 +253,9 @@ func deviceIDs() []string {
 func (in *input) chooseStrategy() error {
 	l := &in.link
 	if l.Strategy == "" {
-		l.Strategy = defaultStrategy
+		if l.Strategy = defaultStrategy; in.graph {
+			l.Strategy = graphStrategy
+		}
 	}
 	s, err := strategy(l.Strategy)
 	if err != nil {
@@ -278,6 +310,9 @@ func (in *input) budget(b link.Budget) proto.Budget {
 		return proto.Budget{Bytes: b.Bytes}
 	}
 	points := math.Round(b.Percent * 100)
+	if in.graph { // what keeping everything needs is known only when it has been played
+		return proto.Budget{BasisPoints: int(max(points, 1))}
+	}
 	if points < 1 || math.Abs(points-b.Percent*100) > 1e-9*points {
 		return proto.Budget{Bytes: max(b.Of(in.profile.Totals().KeepAllPeak), 1)}
 	}
@@ -286,7 +321,7 @@ func (in *input) budget(b link.Budget) proto.Budget {
 
 // problem is what was solved, for drawing it.
 func (in *input) problem(budget engine.Bytes) *engine.Problem {
-	if in.profile.Chain != nil {
+	if !in.graph {
 		return engine.NewChainProblem(in.profile.Chain, in.device, in.transfers(), budget)
 	}
 	return &engine.Problem{Graph: in.profile.Graph, Device: in.device, Transfers: in.transfers(), Budget: budget}

@@ -62,8 +62,8 @@ const longestLink = 32_000
 // error if a reader would not get exactly what is here.
 func (in *input) permalink() (string, error) {
 	l := in.link
-	if l.Profile != nil && l.Profile.Chain == nil {
-		return "", errors.New("a link carries a chain of stages, and this network is none; send the file itself")
+	if l.Profile != nil && in.graph {
+		return "", errors.New("a link carries a chain of stages, and this is a graph of operations; send the file itself")
 	}
 	fragment := l.String()
 	if len(fragment) > longestLink {

@@ -8,8 +8,10 @@
 //	memtide solve -budget 900MiB -strategy greedy -bw 6GB/s net.csv
 //	memtide solve -json - < net.csv
 //	memtide sweep -preset resnet50-b32 -strategy rotor,greedy -budget 30%..90% -points 4
+//	memtide batch -preset resnet50 -device v100-sxm2-16gb-nvlink2 -strategy keepall,vdnnpp
 //	memtide link -budget 900MiB -strategy rotor net.csv
 //	memtide svg -preset vgg16-b32 -budget 90% -theme dark -o vgg16.svg
+//	memtide export -format python -budget 900MiB -strategy rotor -o schedule.py net.csv
 //	memtide reproduce rotor-figs3-5
 //	memtide serve -dir dist -addr 127.0.0.1:8080
 //	memtide help strategies
@@ -91,7 +93,7 @@ type command struct {
 
 // commands are the subcommands in the order of the help text.
 func commands() []*command {
-	return []*command{solveCommand(), sweepCommand(), linkCommand(), svgCommand(), reproduceCommand(), serveCommand()}
+	return []*command{solveCommand(), sweepCommand(), batchCommand(), linkCommand(), svgCommand(), exportCommand(), reproduceCommand(), serveCommand()}
 }
 
 // run is the whole program: it returns the exit status.

@@ -58,11 +58,14 @@ func words(line string) (list []string) {
 // golden are runs that are compared as a whole, in testdata.
 var golden = []struct{ name, line string }{
 	{"help", "help"},
+	{"help-presets", "help presets"},
+	{"help-devices", "help devices"},
 	{"help-json", "help json"},
 	{"help-solve", "help solve"},
 	{"help-sweep", "sweep -h"},
 	{"help-link", "link -h"},
 	{"help-svg", "svg -help"},
+	{"help-export", "export -h"},
 	{"help-serve", "serve --help"},
 
 	{"solve-preset", "solve -preset resnet101-b32"},
@@ -75,6 +78,10 @@ var golden = []struct{ name, line string }{
 	{"sweep-preset", "sweep -preset resnet50-b32 -strategy rotor,greedy -budget 30%..90% -points 4"},
 	{"sweep-file", "sweep -strategy rotor,sequential -arg segments=3 -budget 100MiB,500MiB,70% net.csv"},
 	{"sweep-json", "sweep -json -strategy keepall,greedy -budget 700MiB,1GiB net.csv"},
+	{"batch-preset", "batch -preset resnet50 -device v100-sxm2-16gb-nvlink2 -strategy keepall,greedy,vdnnpp -batches 64,190,256"},
+	{"batch-file", "batch -budget 3GiB -strategy keepall,rotor net.csv"},
+	{"batch-json", "batch -json -budget 3GiB -strategy keepall,greedy -batches 8 -preset vgg16-b4 -most 64"},
+	{"export-json", "export -budget 500MiB -strategy greedy -bw 6GB/s net.csv"},
 	{"link-preset", "link -preset resnet50-b64 -budget 4GiB -strategy rotor -base https://example.org/memtide/"},
 	{"link-file", "link -strategy greedy -budget 80% net.csv"},
 	{"link-own-device", "link owndevice.json"},
@@ -92,6 +99,9 @@ var golden = []struct{ name, line string }{
 	{"error-two-files", "solve net.csv negative.csv"},
 	{"error-arg", "solve -strategy sequential -arg segments=many net.csv"},
 	{"error-arg-unknown", "solve -arg colour=red net.csv"},
+	{"error-batch-unknown", "batch -budget 1GiB odd.csv"},
+	{"error-batch-list", "batch -preset vgg16 -batches 4,many"},
+	{"error-batch-none", "batch -preset vgg16 -budget 100MiB -strategy keepall,greedy"},
 	{"error-sweep-arg", "sweep -arg colour=red net.csv"},
 	{"error-sweep-range", "sweep -budget 90%..30% net.csv"},
 	{"error-no-file", "solve nowhere.csv"},
@@ -102,8 +112,11 @@ var golden = []struct{ name, line string }{
 	{"error-newer-link", "link -from '#v=99&p=vgg16-b32'"},
 	{"error-infeasible", "solve -budget 100MiB net.csv"},
 	{"error-infeasible-json", "solve -json -budget 100MiB net.csv"},
-	{"error-no-chain", "solve -budget 1GiB graph.json"},
+	{"error-no-chain", "solve -budget 1GiB -strategy rotor graph.json"},
 	{"error-link-no-chain", "link graph.json"},
+	{"error-export-format", "export -format yaml net.csv"},
+	{"error-export-graph", "export -format python -budget 1GiB -strategy keepall graph.json"},
+	{"error-export-streamed", "export -format python -transfers streamed -strategy keepall -budget 100% net.csv"},
 	{"error-base", "link -base http://example.org/#x net.csv"},
 	{"error-theme", "svg -theme pink net.csv"},
 	{"error-width", "svg -width 10 net.csv"},
@@ -279,7 +292,7 @@ func TestJSONIsDocumented(t *testing.T) {
 			check(f.Type)
 		}
 	}
-	for _, report := range []any{solveReport{}, sweepReport{}, failureReport{}} {
+	for _, report := range []any{solveReport{}, sweepReport{}, batchReport{}, failureReport{}} {
 		check(reflect.TypeOf(report))
 	}
 	for _, key := range waitingKeys {

@@ -97,7 +97,7 @@ func mostly(cases, of int) verdict {
 
 // experiments are what can be reproduced, in the order of the papers.
 func experiments() []*experiment {
-	return []*experiment{offloadRatio(), offloadOrRecompute(), recomputeThroughput(), combination()}
+	return []*experiment{offloadRatio(), offloadOrRecompute(), recomputeThroughput(), combination(), swapLayers(), swapBatches()}
 }
 
 func experimentList() string {

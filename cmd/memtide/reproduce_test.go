@@ -36,7 +36,7 @@ func block(t *testing.T, text, name string) (from, to int) {
 
 // quick are the experiments that every test run does in full; the others take
 // long, and MEMTIDE_LONG=1 asks for them.
-var quick = map[string]bool{"offload-fig2": true, "rotor-figs3-5": true}
+var quick = map[string]bool{"offload-fig2": true, "rotor-figs3-5": true, "vdnn-tables": true}
 
 // REPRODUCTIONS.md holds what the command writes. With -update it is written
 // anew, and the remarks in it have to be read again.

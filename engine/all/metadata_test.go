@@ -1,6 +1,7 @@
 package all_test
 
 import (
+	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,8 +11,9 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// id is a doi or an arXiv number.
-var id = regexp.MustCompile(`^(arXiv:\d{4}\.\d{4,5}|10\.\d{4,9}/\S+)$`)
+// id is a doi, an arXiv number, or the page of a paper in the proceedings of
+// NeurIPS, which have neither.
+var id = regexp.MustCompile(`^(arXiv:\d{4}\.\d{4,5}|10\.\d{4,9}/\S+|https://papers\.nips\.cc/paper/\d{4}/hash/[0-9a-f]{32}-Abstract\.html)$`)
 
 // TestMetadata sees that every strategy can be shown: its title, a summary of
 // one sentence, sources that can be found, and parameters whose defaults are
@@ -31,7 +33,7 @@ func TestMetadata(t *testing.T) {
 		}
 		for _, c := range s.Cites {
 			if c.Text == "" || c.Section == "" || !id.MatchString(c.ID) {
-				t.Errorf("%s: source %+v; want a text, a section, and a doi or an arXiv number", s.Name, c)
+				t.Errorf("%s: source %+v; want a text, a section, and a doi, an arXiv number or the page in the proceedings", s.Name, c)
 			}
 		}
 		for _, p := range s.Params {
@@ -60,6 +62,28 @@ func TestSolveChecksArguments(t *testing.T) {
 			if _, err := s.Solve(problem, engine.Args{p.Name: "no such value"}, nil); err == nil {
 				t.Errorf("%s: the value %q of %s is accepted", s.Name, "no such value", p.Name)
 			}
+		}
+	}
+}
+
+// TestGraphs sees that exactly the strategies that say so work on a graph that is
+// no chain.
+func TestGraphs(t *testing.T) {
+	g := &engine.Graph{Done: engine.NoValue}
+	for range 4 {
+		g.Values = append(g.Values, engine.Value{Name: "v", Size: 3, Within: engine.NoValue})
+	}
+	g.Values[0].Initial = engine.OnDevice
+	g.Ops = []engine.Op{
+		{Name: "one", Time: 1, In: []engine.ValueID{0}, Out: []engine.ValueID{1}},
+		{Name: "two", Time: 1, In: []engine.ValueID{1}, Out: []engine.ValueID{2}},
+		{Name: "both", Time: 1, In: []engine.ValueID{0, 1, 2}, Out: []engine.ValueID{3}},
+	}
+	p := &engine.Problem{Graph: g, Device: enginetest.Device(engine.HalfDuplex), Budget: engine.NoLimit}
+	for _, s := range engine.Strategies() {
+		_, err := s.Solve(p, nil, nil)
+		if s.Graphs && err != nil || !s.Graphs && !errors.Is(err, engine.ErrNeedsChain) {
+			t.Errorf("%s: Graphs is %v; on a graph it says %v", s.Name, s.Graphs, err)
 		}
 	}
 }

@@ -107,7 +107,7 @@ func newStep(p *engine.Problem) *step {
 	s := &step{seed: c.HeldGrad(n), excess: math.MinInt64, compute: compute(p.Graph)}
 	held, room := c.Input, p.Room()
 	for i := range n {
-		st := &c.Stages[i]
+		st := least(c.Stages[i])
 		s.size = append(s.size, c.Input)
 		if i > 0 {
 			s.size[i] = c.Saved(i)
@@ -120,6 +120,16 @@ func newStep(p *engine.Problem) *step {
 		s.timeB = append(s.timeB, st.Back)
 	}
 	return s
+}
+
+// least is a stage with the least that either way to compute it needs: no
+// schedule needs less, whichever it chooses where.
+func least(st engine.Stage) engine.Stage {
+	if f := st.Fast; f != nil {
+		st.Forward, st.Back = min(st.Forward, f.Forward), min(st.Back, f.Back)
+		st.FwdTemp, st.BwdTemp = min(st.FwdTemp, f.FwdTemp), min(st.BwdTemp, f.BwdTemp)
+	}
+	return st
 }
 
 // countable says whether there is a link, and sums of times stay within int64.

@@ -91,6 +91,8 @@ func (c *checker) checkProblem() *Refutation {
 			what = fmt.Sprintf("operation %d", st.Op)
 		case st.Kind == engine.StepRun && st.Lean && c.g.Ops[st.Op].Lean == nil:
 			what = fmt.Sprintf("a lean run of %s, which has none", c.g.Ops[st.Op].Name)
+		case st.Kind == engine.StepRun && st.Alt && c.g.Ops[st.Op].Alt == nil:
+			what = fmt.Sprintf("a run of %s by a second way, which it does not have", c.g.Ops[st.Op].Name)
 		case st.Kind != engine.StepRun && (st.Value < 0 || int(st.Value) >= len(c.g.Values)):
 			what = fmt.Sprintf("value %d", st.Value)
 		}

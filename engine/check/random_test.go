@@ -40,6 +40,16 @@ func randomChain(r *rand.Rand, sc scale) *engine.Chain {
 	return c
 }
 
+// secondWays gives some stages a second way to compute them.
+func secondWays(r *rand.Rand, c *engine.Chain, sc scale) {
+	for i := range c.Stages {
+		if r.IntN(3) == 0 {
+			c.Stages[i].Fast = &engine.Algorithm{Forward: time.Duration(r.IntN(6)) * sc.time, Back: time.Duration(r.IntN(8)) * sc.time,
+				FwdTemp: engine.Bytes(r.IntN(8)) * sc.bytes, BwdTemp: engine.Bytes(r.IntN(8)) * sc.bytes}
+		}
+	}
+}
+
 // randomSequence is a forward and backward over n stages that keeps some saved
 // sets and recomputes the others, some of them many times.
 func randomSequence(r *rand.Rand, n int) (seq []engine.ChainOp) {
@@ -188,12 +198,16 @@ func randomPlayed(t *testing.T, r *rand.Rand, transfers engine.Transfers, duplex
 	t.Helper()
 	sc := scales[r.IntN(len(scales))]
 	chain := randomChain(r, sc)
+	secondWays(r, chain, sc)
 	rate := func() engine.Rate { return engine.Rate([]int{1, 1, 2, 3, 7}[r.IntN(5)]) * sc.rate }
 	dev := engine.Device{ToHost: rate(), ToDev: rate(), Duplex: duplex}
 	p := engine.NewChainProblem(chain, dev, transfers, engine.NoLimit)
 	s, _, err := p.Chain.CompileSequence(randomSequence(r, chain.Len()))
 	if err != nil {
 		t.Fatalf("chain %+v: %v", chain, err)
+	}
+	for i := range s {
+		s[i].Alt = s[i].Kind == engine.StepRun && p.Graph.Ops[s[i].Op].Alt != nil && r.IntN(2) == 0
 	}
 	s = withTransfers(r, p.Graph, s, chain.ForwardTime()+chain.BackTime())
 	free, err := sim.Play(p, s)

@@ -59,7 +59,7 @@ func (c *checker) checkIdentity(i int, ran []bool) *Refutation {
 	case engine.StepFetch:
 		want.Lane, want.Kind = sim.ToDev, sim.SpanFetch
 	default:
-		want.Lane, want.Op, want.Value, want.Lean = sim.Compute, st.Op, engine.NoValue, st.Lean
+		want.Lane, want.Op, want.Value, want.Lean, want.Alt = sim.Compute, st.Op, engine.NoValue, st.Lean, st.Alt
 		switch {
 		case c.g.Ops[st.Op].Pass == engine.Backward:
 			want.Kind = sim.SpanBackward
@@ -68,11 +68,15 @@ func (c *checker) checkIdentity(i int, ran []bool) *Refutation {
 		}
 		ran[st.Op] = true
 	}
-	if sp.Lane == want.Lane && sp.Kind == want.Kind && sp.Op == want.Op && sp.Value == want.Value && sp.Lean == want.Lean {
+	if sp.Lane == want.Lane && sp.Kind == want.Kind && sp.Op == want.Op && sp.Value == want.Value && sp.Lean == want.Lean && sp.Alt == want.Alt {
 		return nil
 	}
 	show := func(s *sim.Span) string {
-		return fmt.Sprintf("lane %d, kind %d, operation %d, value %d, lean %v", s.Lane, s.Kind, s.Op, s.Value, s.Lean)
+		text := fmt.Sprintf("lane %d, kind %d, operation %d, value %d, lean %v", s.Lane, s.Kind, s.Op, s.Value, s.Lean)
+		if s.Alt {
+			text += ", by the second way"
+		}
+		return text
 	}
 	return c.atStep(BadSpan, i, sp.Start, show(sp), show(&want)+" for "+c.name(i))
 }
@@ -81,6 +85,9 @@ func (c *checker) checkIdentity(i int, ran []bool) *Refutation {
 func (c *checker) workOf(i int) time.Duration {
 	switch st := c.s[i]; st.Kind {
 	case engine.StepRun:
+		if st.Alt {
+			return c.g.Ops[st.Op].Alt.Time
+		}
 		return c.g.Ops[st.Op].Time
 	case engine.StepOffload:
 		return c.p.Device.ToHost.Time(c.g.Values[st.Value].Size)
@@ -136,6 +143,14 @@ func (c *checker) checkComplete() *Refutation {
 		}
 	}
 	return nil
+}
+
+// workspace is the size of the temporaries of a run.
+func workspace(op *engine.Op, alt bool) engine.Bytes {
+	if alt {
+		return op.Alt.Temp
+	}
+	return op.Temp
 }
 
 func written(op *engine.Op, lean bool) []engine.ValueID {

@@ -148,9 +148,10 @@ func (w *walker) run(i int) *Refutation {
 		}
 		plan.inputs = append(plan.inputs, ids)
 	}
-	w.copies = append(w.copies, devCopy{value: engine.NoValue, op: w.s[i].Op, size: op.Temp, cat: sim.Workspace, from: id, freedBy: i})
+	work := workspace(op, w.s[i].Alt)
+	w.copies = append(w.copies, devCopy{value: engine.NoValue, op: w.s[i].Op, size: work, cat: sim.Workspace, from: id, freedBy: i})
 	temp := copyID(len(w.copies) - 1)
-	plan.makes, plan.drops, plan.need = append(plan.makes, temp), append(plan.drops, temp), op.Temp
+	plan.makes, plan.drops, plan.need = append(plan.makes, temp), append(plan.drops, temp), work
 	outs := written(op, w.s[i].Lean)
 	// What was there before an output, and what is within it, goes at the end.
 	for _, v := range outs {

@@ -105,3 +105,42 @@ func BenchmarkPofo(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkPofoLong is the time on the longest chains, with the gap that is left.
+func BenchmarkPofoLong(b *testing.B) {
+	for _, name := range []string{"resnet_L339", "lognormal_L339"} {
+		for _, percent := range []engine.Bytes{25, 50, 75} {
+			b.Run(fmt.Sprintf("chain=%s/budget=%d", name, percent), func(b *testing.B) {
+				p := benchProblem(b, name, percent)
+				for b.Loop() {
+					sol, err := engine.Lookup("pofo").Solve(p, nil, nil)
+					if err != nil {
+						b.Fatal(err)
+					}
+					b.ReportMetric(100*float64(sol.Makespan-sol.Bound)/float64(sol.Makespan), "gap%")
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkCurve is a curve of 40 budgets, from a quarter to all of what keeping
+// everything takes.
+func BenchmarkCurve(b *testing.B) {
+	for _, name := range []string{"resnet50", "resnet101"} {
+		for _, mode := range []engine.Transfers{engine.Streamed, engine.Whole} {
+			b.Run(fmt.Sprintf("chain=%s/transfers=%v", name, mode), func(b *testing.B) {
+				p := benchProblem(b, name, 100)
+				p.Transfers = mode
+				for b.Loop() {
+					for x := range engine.Bytes(40) {
+						q := p.WithBudget(p.Graph.Fixed + p.Room()*(25+75*x/39)/100)
+						if _, err := engine.Lookup("pofo").Solve(q, nil, nil); err != nil {
+							b.Fatal(err)
+						}
+					}
+				}
+			})
+		}
+	}
+}

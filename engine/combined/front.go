@@ -25,12 +25,13 @@ type fronts struct {
 	use   tricks
 	slack int64 // ticks that a plan of interest takes beyond the sum of all times
 	rows  [][]triple
-	count int  // of all triples
-	thin  int  // triples kept per segment, 0: all
-	flat  bool // without offloads: due is left out, and the segments (i,n) are filled too
+	count int // of all triples
+	thin  int // triples kept per segment, 0: all
 	poll  *engine.Poll
 
-	w     []triple // candidates of the segment at hand
+	w     []triple  // candidates of the segment at hand
+	kill  [4]triple // a few of them that are likely to be better than others
+	next  int       // of them to be replaced
 	stair []triple
 }
 
@@ -51,11 +52,7 @@ func (f *fronts) limit(i, j int) int64 {
 	if !f.use.limit {
 		return unreachable
 	}
-	limit := f.slack + f.base[j] - f.base[i-1]
-	if j < f.n {
-		limit -= f.until[j] - f.until[i-1]
-	}
-	return limit
+	return f.slack + f.base[j] - f.base[i-1] - (f.until[j] - f.until[i-1])
 }
 
 func (f *fronts) at(i, j int) []triple { return f.rows[i*(f.n+1)+j] }
@@ -65,9 +62,6 @@ func (f *fronts) fill() error {
 	f.rows = make([][]triple, (f.n+1)*(f.n+1))
 	f.count = 0
 	last := f.n - 1
-	if f.flat {
-		last = f.n
-	}
 	for size := 1; size <= last; size++ {
 		for i := 1; i+size-1 <= last; i++ {
 			if err := f.build(i, i+size-1); err != nil {
@@ -81,10 +75,8 @@ func (f *fronts) fill() error {
 func (f *fronts) build(i, j int) error {
 	limit := f.limit(i, j)
 	f.w = f.w[:0]
+	f.kill = [4]triple{{time: unreachable}, {time: unreachable}, {time: unreachable}, {time: unreachable}}
 	add := func(c triple) {
-		if f.flat {
-			c.due = 0
-		}
 		if c.time <= limit && c.peak <= f.room {
 			f.w = append(f.w, c)
 		}
@@ -123,17 +115,16 @@ func (f *fronts) build(i, j int) error {
 func (f *fronts) split(i, j, k int, none, lean, limit int64) error {
 	again := f.until[k] - f.until[i-1]
 	right := f.at(k+1, j)
+	pairs := 0
 	for _, l := range f.at(i, k) {
 		for _, r := range right {
 			time := again + l.time + r.time
 			if time > limit {
 				break
 			}
+			pairs++
 			c := f.splitting(i, k, none, lean, l, r)
-			if f.flat {
-				c.due = 0
-			}
-			if c.peak <= f.room {
+			if c.peak <= f.room && !f.killed(c) {
 				f.w = append(f.w, c)
 			}
 		}
@@ -141,10 +132,29 @@ func (f *fronts) split(i, j, k int, none, lean, limit int64) error {
 			return err
 		}
 	}
+	if !f.effort.spend(int64(perPair*pairs)+int64(len(right))) && f.thin == 0 {
+		return errTooMany
+	}
 	if len(f.w) > 1<<18 {
 		f.w = f.pareto(f.w)
 	}
 	return nil
+}
+
+// killed says whether one of a few candidates is at least as good; if not, the
+// new one takes the place of the oldest of them.
+func (f *fronts) killed(c triple) bool {
+	if !f.use.fronts {
+		return false
+	}
+	for x := range f.kill {
+		if k := &f.kill[x]; k.time <= c.time && k.due <= c.due && k.peak <= c.peak {
+			return true
+		}
+	}
+	f.kill[f.next&3] = c
+	f.next++
+	return false
 }
 
 // keeping is F_all^i, then a triple of (i+1,j), then B^i.

@@ -42,7 +42,6 @@ type sweep struct {
 	err     error     // of the poll
 	cleaned []int     // length of open at its last cleaning
 	count   int       // of open
-	work    int       // comparisons of labels so far
 	least   int64     // bound of what was dropped because of the width, or not reached
 }
 
@@ -70,7 +69,7 @@ func (s *sweep) run() error {
 			}
 			for y := range ls {
 				err := s.err
-				if err == nil && (s.count > maxLabels || len(s.links) > maxLinks || s.work > maxWork) {
+				if err == nil && (s.count > maxLabels || len(s.links) > maxLinks || s.f.thin == 0 && s.effort.left < 0) {
 					err = errTooMany
 				}
 				if err != nil {
@@ -270,7 +269,7 @@ func (s *sweep) undominated(ls []label) []label {
 		f.add(&l)
 		kept = append(kept, l)
 	}
-	s.work += f.work
+	s.effort.spend(int64(f.work))
 	return kept
 }
 

@@ -6,14 +6,18 @@ import (
 	"time"
 
 	"memtide/engine"
-	"memtide/engine/bound"
 	_ "memtide/engine/remat" // rotor is the first upper bound, and what is left when time is over
 )
 
-// maxStages bounds the tables that are made before anything is known: they take
-// about 180 bytes times the square of the length of the chain, 65 MB at most. What
-// grows with the sizes is bounded by maxTriples and maxLabels.
-const maxStages = 600
+// maxTables is what a browser tab can be relied on for, with the heap as large as
+// what is in use.
+const maxTables = 200 * 1000 * 1000
+
+// tables are the bytes that a chain of n stages takes at most: what grows with the
+// square of its length, triples, and either curves or labels.
+func tables(n int) int64 {
+	return 180*int64(n)*int64(n) + 24*maxTriples + max(16*maxPoints, 56*maxLabels+12*maxLinks)
+}
 
 func init() {
 	engine.Register(&engine.Strategy{
@@ -34,8 +38,12 @@ Rematerialization and Offloading for Training DNNs", NeurIPS 2021, section 4.
 Whole transfers, as programs make them, follow the same plan and wait until whole
 values have left. That can be slower than the model says.`,
 		Class: engine.MayRecompute | engine.MayOffload,
-		// The paper has neither a doi nor an arXiv number: Doc names it.
+		// The first paper has neither a doi nor an arXiv number.
 		Cites: []engine.Cite{{
+			Text:    "Beaumont, Eyraud-Dubois, Shilova: Efficient Combination of Rematerialization and Offloading for Training DNNs. NeurIPS 2021",
+			ID:      "https://papers.nips.cc/paper/2021/hash/c8461bf13fca8a2b9912ab2eb1668e4b-Abstract.html",
+			Section: "4, the recursions that are solved here",
+		}, {
 			Text:    "Beaumont, Eyraud-Dubois, Herrmann, Joly, Shilova: Optimal Re-Materialization Strategies for Heterogeneous Chains",
 			ID:      "arXiv:1911.13214",
 			Section: "4.2, the recursion that the backward parts of segments follow",
@@ -52,8 +60,12 @@ values have left. That can be slower than the model says.`,
 	})
 }
 
-// within names the plans of the paper.
-const within = "persistent recomputation with ordered offloads of segment inputs, passes apart"
+// The sets that optima and bounds range over: the plans of the paper, whose bytes
+// move evenly, and all plans whose transfers are in the same order.
+const (
+	within        = "persistent recomputation with ordered offloads of segment inputs, passes apart"
+	withinOverlap = "persistent recomputation with ordered offloads of segment inputs"
+)
 
 func solvePofo(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
 	if p.Chain == nil {
@@ -66,8 +78,9 @@ func solvePofo(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.
 	if p.Device.ToHost <= 0 || p.Device.ToDev <= 0 {
 		return nil, engine.ErrNeedsLink
 	}
-	if n := p.Chain.Chain.Len(); n > maxStages {
-		return nil, fmt.Errorf("%w: the network has %d stages, and the tables are made for %d at most", engine.ErrUnsupported, n, maxStages)
+	if need := tables(p.Chain.Chain.Len()); need > maxTables {
+		return nil, fmt.Errorf("%w: the network has %s, whose tables would take %d MB, and %d MB is what a browser tab can hold; make one stage of several, or recompute only",
+			engine.ErrUnsupported, p.Chain.Chain.Describe(), need/1_000_000, maxTables/1_000_000)
 	}
 	if err := poll.Err(); err != nil {
 		return nil, err
@@ -89,8 +102,16 @@ func solvePofo(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.
 			return nil, err
 		}
 	}
-	o, err := optimize(t, rotor, poll)
 	overlap := args["overlap"] == "yes"
+	t.found = func(o *optimum) {
+		if sol, err := choose(p, t, o, rotor, overlap); err == nil {
+			poll.Report(engine.Progress{Done: o.searches, Total: len(widths), Best: sol})
+		}
+	}
+	if rotor != nil {
+		t.found(&optimum{cost: int64(rotor.Makespan) * t.q, bound: t.base[t.n]})
+	}
+	o, err := optimize(t, rotor, poll)
 	if err == nil && p.Transfers == engine.Whole {
 		err = wholePlans(p, t, o, overlap, poll)
 	}
@@ -164,23 +185,16 @@ func choose(p *engine.Problem, t *terms, o *optimum, rotor *engine.Solution, ove
 // claim says what is proven about a solution.
 func (t *terms) claim(p *engine.Problem, sol *engine.Solution, o *optimum, overlap bool) {
 	model := t.nanoseconds(o.cost)
-	proven := o.bound
-	const second = 1_000_000_000
-	if p.Transfers == engine.Streamed && (int64(p.Device.ToHost)%second != 0 || int64(p.Device.ToDev)%second != 0) {
-		// A byte counts once all of it has arrived, so a schedule has the room of a byte
-		// more than the model. Waiting for one byte makes up for that until all debts
-		// are paid, which is once per segment and pass at most.
-		proven -= int64(t.n) * (t.out + t.in)
-	}
-	proven = max(proven, t.base[t.n])
-	sol.Bound = min(sol.Makespan, t.nanoseconds(proven))
+	// The set is that of plans whose bytes move evenly, as in the model. The simulator
+	// counts a byte once all of it has arrived: what a schedule could make of the
+	// room of that byte is outside of the set, and so is what overlaps.
+	proven := max(o.bound, t.base[t.n])
 	if overlap {
-		sol.Bound = min(sol.Makespan, t.nanoseconds(t.base[t.n]))
+		proven = t.base[t.n]
+		sol.Within = withinOverlap
 	}
-	// Schedules that only offload may let the passes overlap. They are of no plan
-	// of the paper, but whoever reads that a step is optimal expects none faster.
-	lower, _ := bound.Of(p, engine.MayOffload)
-	sol.Optimal = sol.Makespan == sol.Bound && sol.Makespan <= lower
+	sol.Bound = min(sol.Makespan, t.nanoseconds(proven))
+	sol.Optimal = sol.Makespan == sol.Bound
 	if o.note != "" {
 		sol.Notes = append(sol.Notes, o.note)
 	}

@@ -27,6 +27,7 @@ type rest struct {
 	probes           []int       // by i: labels that were held against all spots
 	fits             [][2]int64  // by i and kind: least room, less what is held, that some plan needs from here on
 	later            [][]float64 // by i and cell of held bytes: see ahead
+	alone            []alone     // by i: recomputation alone; nil if it is not known
 	cell             int64
 }
 
@@ -83,61 +84,6 @@ func newRest(t *terms, poll *engine.Poll) (*rest, error) {
 		}
 	}
 	return r, nil
-}
-
-// addSequences adds, for every i, what recomputation alone costs as a function of
-// the memory. The bytes that a plan offloads from stage i on are memory that
-// the same plan would need without a link, so they count as room here, and take
-// their time on the link. Plans of more than slack ticks are left out.
-func (r *rest) addSequences(slack int64, poll *engine.Poll) error {
-	roomy := *r.terms
-	roomy.room = r.everySize
-	f := fronts{terms: &roomy, use: allTricks, slack: slack, flat: true, poll: poll}
-	if err := f.fill(); err == errTooMany {
-		return nil
-	} else if err != nil {
-		return err
-	}
-	for i := 1; i <= r.n; i++ {
-		row := f.at(i, r.n) // by time; peaks fall
-		if len(row) == 0 {
-			continue
-		}
-		base := r.base[r.n] - r.base[i-1]
-		top := row[0].peak
-		points := make([]corner, 0, len(row)+1)
-		for _, c := range row {
-			points = append(points, corner{float64(top - c.peak), float64(c.time - base)})
-		}
-		r.spots[i] = append(r.spots[i], spot{need: float64(top - r.room), hull: envelope(points)})
-	}
-	// What was found out without these spots is of no use any more.
-	for _, spots := range r.spots {
-		for x := range spots {
-			spots[x].wins = 0
-		}
-	}
-	clear(r.probes)
-	clear(r.later)
-	return nil
-}
-
-// envelope is the largest convex function below rising points, and without bound
-// after the last one.
-func envelope(points []corner) []corner {
-	var h []corner
-	for _, p := range points {
-		for len(h) > 1 {
-			a, b := h[len(h)-2], h[len(h)-1]
-			if (b.cost-a.cost)*(p.r-a.r) < (p.cost-a.cost)*(b.r-a.r) {
-				break
-			}
-			h = h[:len(h)-1]
-		}
-		h = append(h, p)
-	}
-	end := h[len(h)-1]
-	return append(h, corner{end.r + 1, end.cost + 1e18})
 }
 
 // hulls are the functions again of stages i..k-1, by i.
@@ -298,6 +244,12 @@ func (r *rest) least(i int, l *label, limit int64) int64 {
 	if l.held+r.fits[i][x] > r.room {
 		return unreachable
 	}
+	exact := int64(0)
+	if r.alone != nil {
+		if exact = l.cost + r.alone[i].least(r, i, l); exact >= limit {
+			return exact
+		}
+	}
 	enough := float64(limit-l.cost+16) * (1 + 1e-10)
 	best := r.fwdLeft[i] + r.bwdLeft[i] + r.ahead(i+1, min(l.held/r.cell, aheadCells))
 	if best > enough {
@@ -328,7 +280,7 @@ func (r *rest) least(i int, l *label, limit int64) int64 {
 		spots[most].wins++
 	}
 	// Rounding of floating point must not make it a bound that is not one.
-	return l.cost + int64(best*(1-1e-11)) - 8
+	return max(exact, l.cost+int64(best*(1-1e-11))-8)
 }
 
 // demand is what a label asks of a spot: bytes that are too many there, and the

@@ -13,7 +13,8 @@ type optimum struct {
 	plans [][]segment // the plans that were the best at some time, the best one last
 	note  string      // why cost is above bound, if it is
 
-	ceiling int64 // the limit that the search began with
+	ceiling  int64 // the limit that the search began with
+	searches int   // that are over
 }
 
 // widths are the labels per stage and kind of the searches that come before the
@@ -23,16 +24,36 @@ var widths = []int{30, 300, 3000, 0}
 // Limits that keep the tables below 100 MB, so that the heap stays below 200.
 const (
 	maxTriples = 3 << 19 // of 24 bytes
+	maxPoints  = 2 << 21 // of 16 bytes, of curves
 	maxLabels  = 500_000 // of 56 bytes
 	maxLinks   = 3 << 20 // of 12 bytes
 	plansKept  = 12      // per search
 	thinned    = 24      // triples per segment of a first search, of short chains
-	thinnest   = 6       // and of long ones
+	thinnest   = 3       // and of long ones
 	narrowest  = 24      // width of a search that only has to find something
-	maxWork    = 3e9     // comparisons of labels, a few seconds
 )
 
-var errTooMany = errors.New("combined: more states than the memory is meant for")
+// effort is how much work a solution may take, in units of about a nanosecond:
+// so it ends at the same place on every machine. Only first searches may exceed it,
+// so that there is a plan.
+type effort struct{ left int64 }
+
+const (
+	modelEffort = 4e9 // for the paper's model
+	wholeEffort = 2e9 // more, for schedules of whole transfers
+	curveEffort = 2e9 // of it, for what recomputation alone costs
+	perPair     = 25  // of triples
+	perPoint    = 6   // of a curve
+	perRun      = 60  // of a timeline
+)
+
+// spend takes work off, and says whether some is left.
+func (e *effort) spend(work int64) bool {
+	e.left -= work
+	return e.left >= 0
+}
+
+var errTooMany = errors.New("combined: more states than time and memory are meant for")
 
 // solve finds the best plan that costs less than limit, by searches of rising
 // widths. If the error is not nil the plans are the best so far; there may be none.
@@ -55,7 +76,7 @@ func solve(t *terms, limit int64, use tricks, steps []int, poll *engine.Poll) (*
 	for x, width := range steps {
 		thin := 0
 		if x == 0 && width > 0 {
-			thin = max(thinnest, min(thinned, 1200/t.n))
+			thin = max(thinnest, min(thinned, 1000/t.n))
 		} else if !sharp && use.volume {
 			sharp = true
 			if err := r.addSequences(o.cost-base, poll); err != nil {
@@ -75,7 +96,7 @@ func solve(t *terms, limit int64, use tricks, steps []int, poll *engine.Poll) (*
 			}
 		}
 		if errors.Is(err, errTooMany) {
-			o.note = "The search was stopped when its tables grew too large."
+			o.note = "The search was stopped before its end, to bound its time and memory."
 			err = nil
 			if thin == 0 {
 				break
@@ -84,7 +105,9 @@ func solve(t *terms, limit int64, use tricks, steps []int, poll *engine.Poll) (*
 		if err != nil {
 			return o, err
 		}
-		poll.Report(engine.Progress{Done: x + 1, Total: len(steps)})
+		if o.searches = x + 1; t.found != nil && len(o.plans) > 0 {
+			t.found(o)
+		}
 		if o.bound >= o.cost {
 			break
 		}

@@ -3,11 +3,14 @@ package combined
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"memtide/engine"
 	"memtide/engine/enginetest"
+	"memtide/engine/sim"
 )
 
 // solved is the cost of the best plan below a limit.
@@ -198,10 +201,13 @@ func TestRefuses(t *testing.T) {
 	if _, err := pofo.Solve(p, nil, nil); !errors.Is(err, engine.ErrNeedsChain) {
 		t.Errorf("a graph: got %v, want %v", err, engine.ErrNeedsChain)
 	}
-	long := enginetest.RandomChain(enginetest.Rand(1), enginetest.Shape{MinStages: maxStages + 1, MaxStages: maxStages + 1})
+	long := enginetest.RandomChain(enginetest.Rand(1), enginetest.Shape{MinStages: 800, MaxStages: 800})
 	p = engine.NewChainProblem(long, enginetest.Device(engine.HalfDuplex), engine.Streamed, engine.NoLimit)
-	if _, err := pofo.Solve(p, nil, nil); !errors.Is(err, engine.ErrUnsupported) {
-		t.Errorf("%d stages: got %v, want an error that wraps %v", maxStages+1, err, engine.ErrUnsupported)
+	if _, err := pofo.Solve(p, nil, nil); !errors.Is(err, engine.ErrUnsupported) || !strings.Contains(err.Error(), fmt.Sprintf("%d MB", tables(800)/1_000_000)) {
+		t.Errorf("800 stages: got %v, want an error that wraps %v and says what the tables take", err, engine.ErrUnsupported)
+	}
+	if got := tables(600); got > maxTables {
+		t.Errorf("600 stages are said to take %d bytes, want no more than %d", got, maxTables)
 	}
 	huge := enginetest.RandomChain(enginetest.Rand(1), enginetest.Shape{MinStages: 4, MaxStages: 4})
 	huge.Stages[0].Saved += 1 << 60
@@ -228,5 +234,32 @@ func TestGap(t *testing.T) {
 	}
 	if sol.Makespan > rotor.Makespan || sol.Bound > sol.Makespan || sol.Bound < c.ForwardTime()+c.BackTime() {
 		t.Errorf("step time %v, bound %v, rotor takes %v", sol.Makespan, sol.Bound, rotor.Makespan)
+	}
+}
+
+// TestReports: what is reported as the best so far can be played, is what it
+// claims to be, and is no worse than recomputation alone.
+func TestReports(t *testing.T) {
+	c := enginetest.RandomChain(enginetest.Rand(5), enginetest.Shape{MinStages: 90, MaxStages: 90, MaxSize: 1 << 30, MaxTime: 1e7})
+	for _, mode := range []engine.Transfers{engine.Streamed, engine.Whole} {
+		p := engine.NewChainProblem(c, engine.Device{ToHost: 100e9, ToDev: 100e9}, mode, c.StoreAllPeak()*30/100)
+		rotor, err := engine.Lookup("rotor").Solve(p, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reports := 0
+		sol, err := engine.Lookup("pofo").Solve(p, nil, engine.NewPoll(context.Background(), func(pr engine.Progress) {
+			if pr.Best == nil {
+				return
+			}
+			reports++
+			tr, err := sim.Play(p, pr.Best.Schedule)
+			if err != nil || tr.Makespan != pr.Best.Makespan || tr.Peak != pr.Best.Peak || tr.Makespan > rotor.Makespan {
+				t.Errorf("%v: %v; played %+v, claimed %v and %d, rotor takes %v", mode, err, tr, pr.Best.Makespan, pr.Best.Peak, rotor.Makespan)
+			}
+		}))
+		if err != nil || sol == nil || reports == 0 {
+			t.Errorf("%v: got a solution %v, error %v and %d reports of the best so far; want all but the error", mode, sol != nil, err, reports)
+		}
 	}
 }

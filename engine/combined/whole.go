@@ -28,13 +28,18 @@ const tries = 8
 // is of no use if the model does not beat the best schedule so far.
 func wholePlans(p *engine.Problem, t *terms, o *optimum, overlap bool, poll *engine.Poll) error {
 	limit := o.ceiling
-	plans, err := wholeBest(p, o.plans, &limit, t.q, overlap, poll)
+	t.effort.left = wholeEffort
+	plans, err := wholeBest(p, t, o.plans, &limit, overlap, poll)
 	o.plans = plans
 	if err != nil {
 		return err
 	}
 	for _, share := range shares {
+		if t.effort.left < 0 {
+			return nil
+		}
 		less := *t
+		less.found = nil
 		less.room = t.room / 100 * share
 		more, err := solve(&less, limit, allTricks, wholeWidths, poll)
 		if err != nil {
@@ -43,7 +48,7 @@ func wholePlans(p *engine.Problem, t *terms, o *optimum, overlap bool, poll *eng
 		if len(more.plans) == 0 && more.bound >= limit {
 			return nil // and even less room costs more
 		}
-		plans, err := wholeBest(p, more.plans, &limit, t.q, overlap, poll)
+		plans, err := wholeBest(p, t, more.plans, &limit, overlap, poll)
 		o.plans = append(o.plans, plans...)
 		if err != nil {
 			return err
@@ -54,7 +59,7 @@ func wholePlans(p *engine.Problem, t *terms, o *optimum, overlap bool, poll *eng
 
 // wholeBest makes the best few of some plans better, and lowers the limit to the
 // ticks of the fastest.
-func wholeBest(p *engine.Problem, plans [][]segment, limit *int64, q int64, overlap bool, poll *engine.Poll) ([][]segment, error) {
+func wholeBest(p *engine.Problem, t *terms, plans [][]segment, limit *int64, overlap bool, poll *engine.Poll) ([][]segment, error) {
 	var lines []*timeline
 	for _, segs := range plans {
 		line, err := newTimeline(p, segs, overlap)
@@ -68,8 +73,8 @@ func wholeBest(p *engine.Problem, plans [][]segment, limit *int64, q int64, over
 	var better [][]segment
 	for _, line := range lines[:min(len(lines), tries)] {
 		better = append(better, line.segs)
-		makespan, err := line.improve(overlap, poll)
-		if *limit = min(*limit, int64(makespan)*q); err != nil {
+		makespan, err := line.improve(overlap, t.effort, poll)
+		if *limit = min(*limit, int64(makespan)*t.q); err != nil {
 			return better, err
 		}
 	}
@@ -77,7 +82,7 @@ func wholeBest(p *engine.Problem, plans [][]segment, limit *int64, q int64, over
 }
 
 // improve changes which inputs are offloaded, to the better.
-func (t *timeline) improve(overlap bool, poll *engine.Poll) (best time.Duration, err error) {
+func (t *timeline) improve(overlap bool, e *effort, poll *engine.Poll) (best time.Duration, err error) {
 	best, peak := t.makespan, t.peak
 	// better says whether a change makes the step faster, or as fast with less memory.
 	better := func() bool {
@@ -102,6 +107,9 @@ func (t *timeline) improve(overlap bool, poll *engine.Poll) (best time.Duration,
 				}
 				if y > x && t.segs[x].offload == t.segs[y].offload {
 					continue // only an exchange
+				}
+				if !e.spend(int64(perRun * len(t.runs))) {
+					return best, nil
 				}
 				flip(x)
 				if y > x {

@@ -83,6 +83,17 @@ func (s Shape) withDefaults() Shape {
 	return s
 }
 
+// GiveFast gives about half of the stages a second algorithm, mostly a faster one
+// with more workspace.
+func GiveFast(r *rand.Rand, c *engine.Chain) {
+	for k := range c.Stages {
+		if s := &c.Stages[k]; r.IntN(2) == 0 {
+			s.Fast = &engine.Algorithm{Forward: s.Forward * time.Duration(r.IntN(5)) / 4, Back: s.Back * time.Duration(r.IntN(5)) / 4,
+				FwdTemp: engine.Bytes(r.IntN(3))*s.Out + s.FwdTemp/2, BwdTemp: engine.Bytes(r.IntN(3))*s.Out + s.BwdTemp/2}
+		}
+	}
+}
+
 // RandomBudget draws a budget from far too small to more than enough, resident
 // memory included.
 func RandomBudget(r *rand.Rand, c *engine.Chain) engine.Bytes {
@@ -96,6 +107,9 @@ func Dump(c *engine.Chain) string {
 	for k, s := range c.Stages {
 		out += fmt.Sprintf("  %d: uF=%d uB=%d a=%d abar=%d d=%d oF=%d oB=%d\n", k+1,
 			int64(s.Forward), int64(s.Back), s.Out, s.Saved, s.Grad, s.FwdTemp, s.BwdTemp)
+		if s.Fast != nil {
+			out += fmt.Sprintf("     or %+v\n", *s.Fast)
+		}
 	}
 	return out
 }

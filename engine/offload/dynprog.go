@@ -94,7 +94,7 @@ func bestFluidSet(s *step, poll *engine.Poll) *FluidOptimum {
 	proven := func() int64 { return max(least, min(best.best, best.cut)) }
 	bound, ties := proven(), best.cut > best.best
 	if bound < best.best && poll.Err() == nil {
-		sr.iterate(rand.New(rand.NewPCG(fluidSeed, 0)))
+		sr.iterate(rand.New(rand.NewPCG(fluidSeed, 0)), sr.left)
 		sr.lighten(labelWeight)
 		if sr.value < best.best {
 			best = newLabels(m, sr.best, true, tieWork, poll)

@@ -1,8 +1,9 @@
 package offload
 
 import (
+	"cmp"
+	"math"
 	"slices"
-	"sort"
 
 	"memtide/engine"
 )
@@ -10,7 +11,9 @@ import (
 // frontier decides x_0, x_1, ... in turn for all sets at once, as labels does in
 // the fluid model, and proves which set is the best one for the transfers that
 // the problem has. It is a branch and bound that goes stage by stage, so that
-// partial decisions can be compared. It is ours.
+// partial decisions can be compared. Where it may keep only a few of them after
+// each stage it proves little, but finds good sets fast (a beam search). It is
+// ours.
 //
 // All that a step time depends on later are moments of the forward pass and
 // moments of the backward pass, and every part of it is a sum of one of each. So
@@ -28,8 +31,12 @@ type frontier struct {
 	value    int64
 	best     []bool
 	least    int64 // no set is faster than that or value, whichever is less
-	now      []partial
-	stages   [][]origin
+
+	now, next []partial
+	rows      []int64 // the moments of now: of each, len(needs[i]) forward and as many backward ones
+	spare     []int64
+	kept      []rival
+	stages    [][]origin
 }
 
 // origin is all that is kept of a partial decision when the next value has been
@@ -39,7 +46,8 @@ type origin struct {
 	sent bool
 }
 
-// partial is a partial decision. Its lists are shared and never changed.
+// partial is a partial decision. Its moments, at which needs[i] are away as far
+// as it is decided, are a row of the table.
 type partial struct {
 	away        engine.Bytes
 	ends, endsB int64 // [e_{i-1}, r_{i-1}]
@@ -47,21 +55,20 @@ type partial struct {
 	idle, idleB int64 // the same in ticks, were bytes not rounded to nanoseconds
 	joined      int64 // what the step takes at least, from pairs of moments so far
 	least       int64 // ticks: what any set with these decisions takes at least
-	moved       []gone
-	offF, offB  []int64 // when needs[i] are away, as far as it is decided
+	row         int   // where its moments begin
 	from        int32
 	sent        bool
 }
 
-// gone is a transfer, in both passes.
-type gone struct {
-	cum, size   engine.Bytes // what has moved after it, and with it
-	start, gone int64        // in the forward pass
-	end         int64        // in the backward pass
+// rival is what dominated looks at first in a partial decision that is kept.
+type rival struct {
+	joined                   int64 // ticks
+	ends, link, endsB, linkB int64
+	row, k                   int // its moments, and its index
 }
 
-// maxFrontier is how many partial decisions are kept after each stage.
-const maxFrontier = 8000
+// maxMoments is how many moments are kept after a stage.
+const maxMoments = 2_000_000
 
 // newFrontier starts from a set that fits and its step time.
 func newFrontier(m, ideal *model, start []bool, value int64, work int, poll *engine.Poll) *frontier {
@@ -80,16 +87,27 @@ func newFrontier(m, ideal *model, start []bool, value int64, work int, poll *eng
 	return f
 }
 
-// run returns true if it has finished: then no set is faster than best.
-func (f *frontier) run() bool {
-	f.now = []partial{{from: -1, idle: lowest, idleB: lowest}}
+// run decides everything. If a stage has more than wide partial decisions, only
+// narrow ones are kept there and from then on: those that may lead to the fastest
+// sets. It returns true if that was not so: then no set is faster than best.
+// Otherwise best is the fastest set that it has come across.
+func (f *frontier) run(wide, narrow int) bool {
+	most := max(1, maxMoments/(2*len(f.needs[0])+1))
+	wide, narrow = min(wide, most), min(narrow, most)
+	f.now = append(f.now[:0], partial{from: -1, idle: lowest, idleB: lowest})
+	f.rows, f.stages = append(f.rows[:0], make([]int64, 2*len(f.needs[0]))...), f.stages[:0]
+	cut := int64(never) // the least bound of what is left out
 	for i := range f.m.n {
-		f.now = f.undominated(i+1, f.expand(i))
+		f.expand(i)
+		f.undominated(i)
 		if f.poll.Err() != nil {
 			return false
 		}
-		f.least = f.leastOf(f.now)
-		if len(f.now) > maxFrontier || f.work <= 0 {
+		if len(f.now) > wide {
+			cut, wide = min(cut, f.drop(narrow)), narrow
+		}
+		if f.work <= 0 {
+			f.proven(min(cut, f.leastOf(f.now)))
 			return false
 		}
 		stage := make([]origin, len(f.now))
@@ -104,155 +122,221 @@ func (f *frontier) run() bool {
 			f.trace(k)
 		}
 	}
-	f.least = f.value
-	return true
+	f.proven(min(cut, f.ideal.tick*f.value))
+	return cut == never
 }
 
-// leastOf is a lower bound, in nanoseconds, of what is left.
+// proven takes note that no set takes less than so many ticks, or than value.
+func (f *frontier) proven(ticks int64) {
+	f.least = max(f.least, min(f.value, int64(f.ideal.nanoseconds(ticks))))
+}
+
+// leastOf is a lower bound of some partial decisions, in ticks.
 func (f *frontier) leastOf(all []partial) int64 {
 	least := int64(never)
 	for k := range all {
 		least = min(least, all[k].least)
 	}
-	return int64(f.ideal.nanoseconds(least))
+	return least
+}
+
+// drop leaves out all but the width partial decisions with the least bounds, and
+// returns the least bound of those.
+func (f *frontier) drop(width int) int64 {
+	slices.SortFunc(f.now, func(a, b partial) int {
+		return cmp.Or(cmp.Compare(a.least, b.least), cmp.Compare(b.away, a.away), cmp.Compare(a.row, b.row))
+	})
+	cut := f.leastOf(f.now[width:])
+	f.now = f.now[:width]
+	return cut
 }
 
 // expand decides x_i in every partial decision.
-func (f *frontier) expand(i int) (next []partial) {
+func (f *frontier) expand(i int) {
 	m := f.m
+	needs := f.needs[i]
+	over, overB := place(needs, m.overF[i]), place(needs, m.overB[i])
+	f.next = f.next[:0]
 	for k := range f.now {
 		p := f.now[k]
 		if p.away < m.overF[i] || p.away < m.overB[i] {
 			continue
 		}
+		row, rowB := f.rows[p.row:], f.rows[p.row+len(needs):]
 		there := p.ends
 		p.from, p.sent = int32(k), false
-		p.ends = max(p.ends, f.off(&p, m.overF[i])) + m.timeF[i]
-		p.endsB = max(p.endsB, f.offB(&p, m.overB[i])) + m.timeB[i]
-		if m.overF[i] > 0 {
-			p.joined = max(p.joined, p.ends+f.offB(&p, m.overF[i]))
+		if over >= 0 {
+			p.ends = max(p.ends, row[over])
 		}
-		if m.overB[i] > 0 {
-			p.joined = max(p.joined, p.endsB+f.off(&p, m.overB[i]))
+		if overB >= 0 {
+			p.endsB = max(p.endsB, rowB[overB])
 		}
-		next = f.offer(next, i+1, p)
+		p.ends += m.timeF[i]
+		p.endsB += m.timeB[i]
+		if over >= 0 {
+			p.joined = max(p.joined, p.ends+rowB[over])
+		}
+		if overB >= 0 {
+			p.joined = max(p.joined, p.endsB+row[overB])
+		}
+		f.offer(i+1, &p)
 		if m.size[i] > 0 {
-			next = f.offer(next, i+1, f.send(p, i, there))
+			f.send(&p, i, there)
+			f.offer(i+1, &p)
 		}
 	}
-	return next
 }
 
-// send is a partial decision in which x_i leaves too.
-func (f *frontier) send(p partial, i int, there int64) partial {
+// place is the index of an amount among the needs; -1 if nothing has to be away.
+func place(needs []engine.Bytes, v engine.Bytes) int {
+	if v <= 0 {
+		return -1
+	}
+	k, _ := slices.BinarySearch(needs, v)
+	return k
+}
+
+// send makes x_i leave too.
+func (f *frontier) send(p *partial, i int, there int64) {
 	m, tick := f.m, f.ideal.tick
 	p.sent = true
 	p.away += m.size[i]
 	p.link, p.linkB = max(p.link, there)+m.out[i], max(p.linkB, p.endsB)+m.in[i]
 	p.idle, p.idleB = max(p.idle, there*tick)+f.ideal.out[i], max(p.idleB, p.endsB*tick)+f.ideal.in[i]
-	g := gone{cum: p.away, size: m.size[i], start: p.link - m.out[i], gone: max(p.link, p.ends), end: p.linkB}
-	p.joined = max(p.joined, g.gone+g.end)
-	// What is less than any later need can be forgotten.
-	from := len(p.moved)
-	if needs := f.needs[i+1]; len(needs) > 0 {
-		from = sort.Search(len(p.moved), func(k int) bool { return p.moved[k].cum >= needs[0] })
-	}
-	p.moved = append(slices.Clone(p.moved[from:]), g)
-	return p
-}
-
-// off is when v bytes are away in the forward pass: see lane.off.
-func (f *frontier) off(p *partial, v engine.Bytes) int64 {
-	if v <= 0 {
-		return 0
-	}
-	g := p.last(v)
-	if f.m.rule == whole {
-		return g.gone
-	}
-	return g.start + int64(f.m.fwd.rate.Time(v-g.cum+g.size))
-}
-
-// offB is the same in the backward pass.
-func (f *frontier) offB(p *partial, v engine.Bytes) int64 {
-	if v <= 0 {
-		return 0
-	}
-	g := p.last(v)
-	if f.m.rule == whole {
-		return g.end
-	}
-	rate, rest := f.m.bwd.rate, g.cum-v
-	return g.end - int64(min(rate.Time(rest), rate.Time(rest+1)-1))
-}
-
-// last is the first of the transfers after which v bytes are away.
-func (p *partial) last(v engine.Bytes) *gone {
-	return &p.moved[sort.Search(len(p.moved), func(k int) bool { return p.moved[k].cum >= v })]
+	p.joined = max(p.joined, max(p.link, p.ends)+p.linkB)
 }
 
 // offer appends a partial decision unless no set with it is faster than the best.
-func (f *frontier) offer(next []partial, i int, p partial) []partial {
+func (f *frontier) offer(i int, p *partial) {
 	tick := f.ideal.tick
 	e, eB := p.ends*tick, p.endsB*tick
 	p.least = max(p.joined*tick, e+eB+f.rest[i]*tick+f.rem[i].atLeast(f.ideal, p.away, p.idle-e, p.idleB-eB))
-	if p.least > (f.value-1)*tick {
-		return next
+	if p.least <= (f.value-1)*tick {
+		f.next = append(f.next, *p)
 	}
-	return append(next, p)
 }
 
-// undominated removes what another partial decision dominates.
-func (f *frontier) undominated(i int, all []partial) []partial {
-	slices.SortStableFunc(all, func(a, b partial) int {
+// undominated makes those that no other one dominates the present ones. x_i has
+// just been decided.
+func (f *frontier) undominated(i int) {
+	slices.SortFunc(f.next, func(a, b partial) int {
 		switch {
 		case a.away != b.away:
-			return int(max(-1, min(b.away-a.away, 1)))
+			return cmp.Compare(b.away, a.away)
 		case a.least != b.least:
-			return int(max(-1, min(a.least-b.least, 1)))
+			return cmp.Compare(a.least, b.least)
+		case a.ends+a.endsB != b.ends+b.endsB:
+			return cmp.Compare(a.ends+a.endsB, b.ends+b.endsB)
+		case a.from != b.from:
+			return int(a.from - b.from)
+		case b.sent:
+			return -1
 		}
-		return int(max(-1, min(a.ends+a.endsB-b.ends-b.endsB, 1)))
+		return 1
 	})
-	out := all[:0]
-	for k := range all {
+	before := f.now
+	rows, table := f.rows, f.spare[:0]
+	needs := f.needs[i+1]
+	from := positions(f.needs[i], needs)
+	f.kept = f.kept[:0]
+	out := f.next[:0]
+	for k := range f.next {
 		if f.poll.Err() != nil {
-			return nil
+			break
 		}
-		p := all[k]
-		p.offF, p.offB = nil, nil
-		for _, v := range f.needs[i] {
-			if v > p.away {
-				break
-			}
-			p.offF, p.offB = append(p.offF, f.off(&p, v)), append(p.offB, f.offB(&p, v))
+		p := f.next[k]
+		old := before[p.from].row
+		p.row = len(table)
+		table = f.moments(table, rows[old:old+2*len(f.needs[i])], needs, from, &p, i)
+		f.work -= len(needs) / 4
+		count, _ := slices.BinarySearch(needs, p.away+1)
+		row, rowB := table[p.row:p.row+count], table[p.row+len(needs):p.row+len(needs)+count]
+		if f.work > 0 && f.dominated(&p, table, row, rowB, len(needs)) {
+			table = table[:p.row]
+			continue
 		}
-		if f.work <= 0 || !f.dominated(out, &p) {
-			out = append(out, p)
+		f.kept = append(f.kept, rival{p.joined * f.ideal.tick, p.ends, p.link, p.endsB, p.linkB, p.row, len(out)})
+		out = append(out, p)
+	}
+	f.now, f.next = out, before
+	f.rows, f.spare = table, rows
+}
+
+// positions are the places of the needs among those of the stage before, of
+// which they are some.
+func positions(before, needs []engine.Bytes) []int {
+	at := make([]int, len(needs))
+	k := 0
+	for j, v := range needs {
+		for before[k] != v {
+			k++
+		}
+		at[j] = k
+	}
+	return at
+}
+
+// moments appends when the needs are away if x_i has just been decided: as
+// before, or with x_i. Needs that are more than what is away have no moment.
+func (f *frontier) moments(table, before []int64, needs []engine.Bytes, from []int, p *partial, i int) []int64 {
+	away, half := p.away, len(before)/2
+	if p.sent {
+		away -= f.m.size[i]
+	}
+	at := len(table)
+	table = slices.Grow(table, 2*len(needs))[:at+2*len(needs)]
+	row, rowB := table[at:at+len(needs)], table[at+len(needs):]
+	gone := max(p.link, p.ends)
+	for j, v := range needs {
+		switch {
+		case v <= away:
+			row[j], rowB[j] = before[from[j]], before[half+from[j]]
+		case v > p.away:
+			row[j], rowB[j] = math.MaxInt64/4, math.MaxInt64/4
+		case f.m.rule == whole:
+			row[j], rowB[j] = gone, p.linkB
+		default: // see lane.off
+			rate, rest := f.m.bwd.rate, p.away-v
+			row[j] = p.link - f.m.out[i] + int64(f.m.fwd.rate.Time(v-away))
+			rowB[j] = p.linkB - int64(min(rate.Time(rest), rate.Time(rest+1)-1))
 		}
 	}
-	return out
+	return table
 }
 
 // dominated looks for a partial decision that dominates p; all kept ones have at
-// least as much away.
-func (f *frontier) dominated(kept []partial, p *partial) bool {
+// least as much away. The moments of p are row and rowB, those of others are in
+// the table, half of them forward.
+func (f *frontier) dominated(p *partial, table, row, rowB []int64, half int) bool {
+	kept := f.kept
 	for k := range kept {
 		q := &kept[k]
-		f.work--
-		if q.joined*f.ideal.tick > p.least {
+		if q.joined > p.least {
 			continue
 		}
 		d := max(q.ends-p.ends, q.link-p.link)
 		dB := max(q.endsB-p.endsB, q.linkB-p.linkB)
-		for j := 0; j < len(p.offF) && d+dB <= 0; j++ {
-			d, dB = max(d, q.offF[j]-p.offF[j]), max(dB, q.offB[j]-p.offB[j])
-		}
-		if d+dB <= 0 {
+		if d+dB <= 0 && later(table[q.row:], table[q.row+half:], row, rowB, d, dB) {
+			f.work -= k + 1
 			kept[k/2], kept[k] = kept[k], kept[k/2] // what dominates once does it again
 			return true
 		}
 	}
+	f.work -= len(kept)
 	return false
+}
+
+// later tells whether no forward moment of q is later than that of p by more than
+// some d, and no backward one by more than -d.
+func later(q, qB, p, pB []int64, d, dB int64) bool {
+	q, qB, pB = q[:len(p)], qB[:len(p)], pB[:len(p)]
+	for j := range p {
+		d, dB = max(d, q[j]-p[j]), max(dB, qB[j]-pB[j])
+		if d+dB > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // trace reads the set of a complete decision.

@@ -20,49 +20,68 @@ const (
 // larger, on networks whose sizes are multiples of each other. Ours; it does
 // nothing where the sizes have no large common divisor.
 func (m *model) coarsen() {
-	var grain, all engine.Bytes
-	for _, x := range m.size {
-		grain, all = engine.Bytes(gcd(int64(x), int64(grain))), all+x
+	var grain, most engine.Bytes
+	for i, x := range m.size {
+		grain, most = engine.Bytes(gcd(int64(x), int64(grain))), max(most, m.overF[i], m.overB[i])
 	}
-	if all == 0 || all/grain >= maxGrains || all/grain*engine.Bytes(m.n) >= maxGrainWork {
+	if most == 0 || most/grain >= maxGrains || most/grain*engine.Bytes(m.n) >= maxGrainWork {
 		return
 	}
-	sums := make([]uint64, all/grain/64+1) // bit k: k grains can be away
-	sums[0] = 1
+	s := sums{bits: make([]uint64, most/grain/64+1), above: math.MaxInt}
+	s.bits[0] = 1
 	m.excess = 0
 	for i, x := range m.size {
-		m.overF[i], m.overB[i] = raise(sums, m.overF[i], grain), raise(sums, m.overB[i], grain)
+		m.overF[i], m.overB[i] = s.raise(m.overF[i], grain), s.raise(m.overB[i], grain)
 		m.excess = max(m.excess, m.overF[i], m.overB[i])
-		shiftOr(sums, int(x/grain))
+		s.add(int(x / grain))
 	}
 }
 
+// sums are what whole values can be away, in grains: bit k says that k can be.
+// Of more than there are bits, only the least sum is of interest.
+type sums struct {
+	bits  []uint64
+	above int
+	used  int // no word after this one has a bit
+}
+
 // raise is the least sum of at least v bytes, v if there is none.
-func raise(sums []uint64, v, grain engine.Bytes) engine.Bytes {
+func (s *sums) raise(v, grain engine.Bytes) engine.Bytes {
 	if v <= 0 {
 		return v
 	}
-	k := int((v + grain - 1) / grain)
-	for w := k / 64; w < len(sums); w++ {
-		word := sums[w]
-		if w == k/64 {
-			word &= math.MaxUint64 << (k % 64)
-		}
-		if word != 0 {
-			return engine.Bytes(64*w+bits.TrailingZeros64(word)) * grain
-		}
+	if k := s.from(int((v + grain - 1) / grain)); k < math.MaxInt {
+		return engine.Bytes(k) * grain
 	}
 	return v
 }
 
-// shiftOr adds a value of k grains to the sums.
-func shiftOr(sums []uint64, k int) {
-	words, rest := k/64, k%64
-	for w := len(sums) - 1; w >= words; w-- {
-		v := sums[w-words] << rest
-		if rest > 0 && w > words {
-			v |= sums[w-words-1] >> (64 - rest)
+// from is the least sum of at least k, MaxInt if there is none.
+func (s *sums) from(k int) int {
+	for w := k / 64; w <= s.used; w++ {
+		word := s.bits[w]
+		if w == k/64 {
+			word &= math.MaxUint64 << (k % 64)
 		}
-		sums[w] |= v
+		if word != 0 {
+			return 64*w + bits.TrailingZeros64(word)
+		}
+	}
+	return s.above
+}
+
+// add adds a value of k grains to the sums.
+func (s *sums) add(k int) {
+	if least := s.from(max(0, 64*len(s.bits)-k)); least < math.MaxInt-k {
+		s.above = min(s.above, least+k)
+	}
+	words, rest := k/64, k%64
+	s.used = min(s.used+words+1, len(s.bits)-1)
+	for w := s.used; w >= words; w-- {
+		v := s.bits[w-words] << rest
+		if rest > 0 && w > words {
+			v |= s.bits[w-words-1] >> (64 - rest)
+		}
+		s.bits[w] |= v
 	}
 }

@@ -1,6 +1,7 @@
 package offload
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 
@@ -193,13 +194,18 @@ func (l *labels) undominated(all []label) []label {
 
 // compareLabels orders labels so that none is dominated by a later one.
 func compareLabels(a, b label) int {
-	for _, d := range [...]int64{int64(b.away - a.away), a.idle - b.idle, a.idle + a.pend - b.idle - b.pend,
-		a.idle + a.pendB - b.idle - b.pendB, a.idle + a.pend + a.pendB - b.idle - b.pend - b.pendB, a.tie - b.tie} {
-		if d != 0 {
-			return int(max(-1, min(d, 1)))
-		}
+	sumA, sumB := a.idle+a.pend, b.idle+b.pend
+	switch {
+	case a.away != b.away:
+		return cmp.Compare(b.away, a.away)
+	case a.idle != b.idle:
+		return cmp.Compare(a.idle, b.idle)
+	case sumA != sumB:
+		return cmp.Compare(sumA, sumB)
+	case a.pendB != b.pendB: // that of all three, and that of idle and pendB
+		return cmp.Compare(a.pendB, b.pendB)
 	}
-	return 0
+	return cmp.Compare(a.tie, b.tie)
 }
 
 // dominated looks for a kept key that is nowhere above key; all kept ones have

@@ -46,6 +46,7 @@ type model struct {
 	excess       engine.Bytes   // [Mpeak - M]
 	ends         []int64        // scratch: [e_i], then [r_i]
 	endsB        []int64
+	rest         []int64 // the sum of the operations from i on, in both passes
 	fwd, bwd     lane
 }
 
@@ -104,6 +105,10 @@ func newModel(s *step, r rule) *model {
 			m.out = append(m.out, int64(dev.ToHost.Time(s.size[i])))
 			m.in = append(m.in, int64(dev.ToDev.Time(s.size[i])))
 		}
+	}
+	m.rest = make([]int64, s.n+1)
+	for i := s.n - 1; i >= 0; i-- {
+		m.rest[i] = m.rest[i+1] + m.timeF[i] + m.timeB[i]
 	}
 	m.ends, m.endsB = make([]int64, s.n), make([]int64, s.n)
 	m.fwd, m.bwd = newLane(s.n, r, dev.ToHost, m.out1), newLane(s.n, r, dev.ToDev, m.in1)
@@ -217,6 +222,9 @@ func (m *model) time(set []bool) int64 { return m.below(set, never) }
 // below is the step time of a set if it is less than limit; otherwise what comes
 // back is no less than limit either, and may be less than the step time.
 func (m *model) below(set []bool, limit int64) int64 {
+	if m.rule == whole && !m.early {
+		return m.belowWhole(set, limit)
+	}
 	f, b := &m.fwd, &m.bwd
 	f.k, f.at, b.k, b.at = 0, 0, 0, 0
 	var at int64

@@ -53,7 +53,7 @@ func solveOffloadExact(p *engine.Problem, args engine.Args, poll *engine.Poll) (
 		case s.streamed:
 			return nil, fmt.Errorf("%w: it looks for the best order of whole transfers, and these are streamed", engine.ErrUnsupported)
 		case s.n > maxExactStages:
-			return nil, fmt.Errorf("%w: the network has %d stages; every order of transfers is tried for %d at most", engine.ErrUnsupported, s.n, maxExactStages)
+			return nil, fmt.Errorf("%w: the network has %s; every order of transfers is tried for %d stages at most", engine.ErrUnsupported, p.Chain.Chain.Describe(), maxExactStages)
 		}
 	}
 	if s, _, err = begin("offloadexact", p, args, poll); err != nil {

@@ -19,25 +19,30 @@ Paper 000 chooses the set with transfers in mind that give and take room byte by
 byte. Frameworks copy whole tensors. This method evaluates the schedules that
 follow: from the greedy set it changes one activation, or exchanges two, as long
 as that helps, then starts again from a disturbed best set. A search through all
-sets, which leaves out what cannot be the best, proves the result where it
-finishes; otherwise the set is the best one found, and the bound says how much
-faster another one could be. It is ours; no paper has it.`,
+sets, stage by stage, leaves out what cannot be the best. Where it can keep the
+rest it proves the result; where that is too much it follows the most promising
+few. Then the set is the best one found, and the bound says how much faster
+another one could be. It is ours; no paper has it.`,
 	Class: engine.MayOffload,
 	Cites: []engine.Cite{paper000("3.2 and 4: the schedule of a set")},
 	Params: []engine.Param{
 		{Name: "seed", Title: "Seed", Doc: "Start of the random numbers. The same seed gives the same result.", Default: "1", Min: 0, Max: 1_000_000},
 		{Name: "evaluations", Title: "Evaluations", Doc: "How many schedules the local search may evaluate. More can find a faster one and takes longer.",
-			Default: "200000", Min: 0, Max: 100_000_000},
+			Default: "40000", Min: 0, Max: 100_000_000},
 	},
 	Solve: solveOffloadSearch,
 }
 
-// How many comparisons the proof may make: before the local search, which then
-// need not run, and after it.
+// The proof goes through all sets together. Where that has too many partial
+// decisions to be finished, it goes on with few of them, and finds a good set.
+// The first time it is an attempt that costs little; the second time it starts
+// from what the local search has found.
 const (
-	workBefore = 10_000_000
-	workAfter  = 20_000_000
-	maxProof   = 1000 // stages: the tables of the proof grow with the square
+	firstWidth, firstNarrow   = 200, 200
+	secondWidth, secondNarrow = 1500, 200
+
+	searchWork = 20_000_000 // comparisons, each time
+	maxProof   = 1000       // stages: the tables of the proof grow with the square
 )
 
 func solveOffloadSearch(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
@@ -74,21 +79,30 @@ func bestSet(s *step, seed uint64, evaluations int, poll *engine.Poll) bestFound
 	}
 	least := int64(ideal.nanoseconds(ideal.relax()))
 	sr := newSearch(m, set, least, evaluations, poll)
-	sr.steepest()
-	prove := func(work int) bool {
-		if s.n > maxProof {
-			return false
+	proven := false
+	decide := func(wide, narrow int) {
+		if s.n > maxProof || proven {
+			return
 		}
-		f := newFrontier(m, ideal, sr.best, sr.value, work, poll)
-		done := f.run()
+		f := newFrontier(m, ideal, sr.best, sr.value, searchWork, poll)
+		proven = f.run(wide, narrow)
 		sr.best, sr.value = f.best, f.value
 		least = max(least, min(f.least, f.value))
-		return done
+		proven = proven || sr.value <= least
 	}
-	proven := sr.value <= least || prove(workBefore)
-	if !proven {
-		sr.iterate(rand.New(rand.NewPCG(seed, 0)))
-		proven = sr.value <= least || prove(workAfter)
+	r := rand.New(rand.NewPCG(seed, 0))
+	search := func(evaluations int) {
+		if !proven {
+			sr.iterate(r, evaluations)
+			proven = sr.value <= least
+		}
 	}
+	sr.play = func(set []bool) *engine.Solution { return s.mustPlan(set).solution().Solution }
+	sr.steepest()
+	proven = sr.value <= least
+	decide(firstWidth, firstNarrow)
+	search(sr.left / 2)
+	decide(secondWidth, secondNarrow)
+	search(sr.left)
 	return bestFound{set: sr.best, proven: proven, least: time.Duration(least), evaluations: evaluations - max(0, sr.left)}
 }

@@ -267,32 +267,49 @@ func (s *step) replay(p *Plan, fwd *pass) time.Duration {
 // fetch begins, so the peak of an operation is at its start or at its end. (What
 // F_i uses has not left at its start: the copy of x_i begins no earlier.)
 func (s *step) measure(p *Plan) (peak engine.Bytes) {
+	c := cursor{p: p, back: len(p.Transfers)}
 	for k, r := range p.runs {
 		held := s.needF[min(k, s.n-1)]
 		if k >= s.n {
 			held = s.needB[2*s.n-1-k]
 		}
-		peak = max(peak, held-min(p.away(r.start), p.away(r.end)))
+		peak = max(peak, held-min(c.away(r.start), c.away(r.end)))
 	}
 	return peak
 }
 
+// cursor goes through the transfers of a plan as time goes by.
+type cursor struct {
+	p    *Plan
+	left int // so many offloads have ended
+	back int // the fetches from this one on have begun or, if streamed, have ended
+}
+
 // away is how much is not on the device at a moment, just before fetches start.
-func (p *Plan) away(at time.Duration) (sum engine.Bytes) {
-	ts, dev := p.Transfers, &p.step.p.Device
-	if !p.step.streamed {
-		left := sort.Search(len(ts), func(k int) bool { return ts[k].Gone > at })
-		back := sort.Search(len(ts), func(k int) bool { return ts[k].FetchAt < at })
-		return p.before(left) + p.before(back) - p.moved
+// Moments must not fall.
+func (c *cursor) away(at time.Duration) (sum engine.Bytes) {
+	ts, dev := c.p.Transfers, &c.p.step.p.Device
+	if !c.p.step.streamed {
+		for c.left < len(ts) && ts[c.left].Gone <= at {
+			c.left++
+		}
+		for c.back > 0 && ts[c.back-1].FetchAt < at {
+			c.back--
+		}
+		return c.p.before(c.left) + c.p.before(c.back) - c.p.moved
 	}
-	left := sort.Search(len(ts), func(k int) bool { return ts[k].OffloadEnd > at })
-	back := sort.Search(len(ts), func(k int) bool { return ts[k].FetchEnd <= at })
-	sum = p.before(left) + p.before(back) - p.moved
-	if left < len(ts) {
-		sum += dev.ToHost.Moved(at - ts[left].OffloadAt)
+	for c.left < len(ts) && ts[c.left].OffloadEnd <= at {
+		c.left++
 	}
-	if back > 0 {
-		sum -= min(ts[back-1].Bytes, dev.ToDev.Moved(at-ts[back-1].FetchAt))
+	for c.back > 0 && ts[c.back-1].FetchEnd <= at {
+		c.back--
+	}
+	sum = c.p.before(c.left) + c.p.before(c.back) - c.p.moved
+	if c.left < len(ts) {
+		sum += dev.ToHost.Moved(at - ts[c.left].OffloadAt)
+	}
+	if c.back > 0 {
+		sum -= min(ts[c.back-1].Bytes, dev.ToDev.Moved(at-ts[c.back-1].FetchAt))
 	}
 	return sum
 }

@@ -3,6 +3,7 @@ package offload
 import (
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"memtide/engine"
 )
@@ -18,14 +19,19 @@ type search struct {
 	best  []bool
 	value int64 // of best
 
-	set    []bool       // at hand
-	bytes  engine.Bytes // of set
-	travel int64        // of set, there and back
+	total  int                           // evaluations that there were
+	rounds int                           // disturbances so far
+	play   func([]bool) *engine.Solution // what a report says of a new best set; nil: nothing
+	told   int64                         // value of the last set that was reported
+	next   time.Time                     // no report before this moment
+	set    []bool                        // at hand
+	bytes  engine.Bytes                  // of set
+	travel int64                         // of set, there and back
 }
 
 // newSearch starts from a set, which must fit.
 func newSearch(m *model, start []bool, floor int64, evaluations int, poll *engine.Poll) *search {
-	s := &search{m: m, poll: poll, floor: floor, left: evaluations, best: slices.Clone(start), value: m.time(start)}
+	s := &search{m: m, poll: poll, floor: floor, left: evaluations, best: slices.Clone(start), total: evaluations, value: m.time(start)}
 	s.set = make([]bool, m.n)
 	for i := range m.n {
 		if m.size[i] > 0 {
@@ -120,22 +126,27 @@ func (s *search) steepest() {
 	}
 }
 
-// scattered is how many descents begin at random sets, before the others begin
-// at the best one: now and then the greedy set lies in a deep valley of its own.
-const scattered = 6
+// The first scattered descents begin at random sets, and so does one of
+// afield later: now and then the best set so far lies in a deep valley of its own.
+const (
+	scattered = 6
+	afield    = 4
+)
 
 // iterate disturbs the best set in two to five values, descends from there, and
-// keeps what is better, until the evaluations are used up.
-func (s *search) iterate(r *rand.Rand) {
+// keeps what is better, until so many evaluations are used up.
+func (s *search) iterate(r *rand.Rand, evaluations int) {
 	if len(s.order) == 0 {
 		return
 	}
-	total := s.left
-	for round := 0; !s.over(); round++ {
-		s.poll.Report(engine.Progress{Done: total - s.left, Total: total})
+	spared := max(0, s.left-evaluations)
+	s.left -= spared
+	defer func() { s.left += spared }()
+	for ; !s.over(); s.rounds++ {
+		s.report()
 		s.restart()
 		changes := 2 + r.IntN(4)
-		if round < scattered {
+		if s.rounds < scattered || s.rounds%afield == 0 {
 			changes = len(s.order)
 		}
 		for range changes {
@@ -147,6 +158,21 @@ func (s *search) iterate(r *rand.Rand) {
 			copy(s.best, s.set)
 		}
 	}
+}
+
+// report says how far the search is, and the best set if it is a new one. Writing
+// that down takes time, so it is done only if the report is going to be heard.
+func (s *search) report() {
+	now := time.Now()
+	if now.Before(s.next) {
+		return
+	}
+	s.next = now.Add(engine.ReportEvery * 11 / 10)
+	pr := engine.Progress{Done: s.total - s.left, Total: s.total}
+	if s.play != nil && s.value != s.told {
+		pr.Best, s.told = s.play(s.best), s.value
+	}
+	s.poll.Report(pr)
 }
 
 // descend makes the first change that helps, in the present order of the values,

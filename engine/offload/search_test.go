@@ -149,7 +149,7 @@ func TestFrontierExhaustive(t *testing.T) {
 			}
 			f := newFrontier(m, ideal, all, from, 1<<40, nil)
 			floor := int64(ideal.nanoseconds(ideal.relax()))
-			if !f.run() || f.value != best || m.time(f.best) != best || f.least != best || floor > best {
+			if !f.run(8000, 1) || f.value != best || m.time(f.best) != best || f.least != best || floor > best {
 				t.Fatalf("seed %d %v budget %d rates %d, %d: got %d, at least %d (relaxed %d); want %d\n%s", seed, mode, p.Budget,
 					p.Device.ToHost, p.Device.ToDev, f.value, f.least, floor, best, enginetest.Dump(p.Chain.Chain))
 			}
@@ -177,7 +177,7 @@ func TestFrontierStopped(t *testing.T) {
 		}
 		all := fromMask(s.n, 1<<s.n-1)
 		f := newFrontier(m, ideal, all, m.time(all), 20, nil)
-		if f.run() {
+		if f.run(8000, 1) {
 			continue
 		}
 		stopped++
@@ -201,7 +201,7 @@ func TestSearchKeepsItsWord(t *testing.T) {
 		for _, evaluations := range []int{0, 1, 10, 1000} {
 			sr := newSearch(m, start, 0, evaluations, nil)
 			sr.steepest()
-			sr.iterate(rand.New(rand.NewPCG(seed, 0)))
+			sr.iterate(rand.New(rand.NewPCG(seed, 0)), evaluations)
 			if sr.value > m.time(start) || m.time(sr.best) != sr.value {
 				t.Fatalf("seed %d: start %d, got %d, which is %d", seed, m.time(start), sr.value, m.time(sr.best))
 			}

@@ -2,6 +2,7 @@ package offload
 
 import (
 	"fmt"
+	"sort"
 	"time"
 
 	"memtide/engine"
@@ -28,7 +29,8 @@ the other methods.`,
 	Solve: solveTFLMS,
 }
 
-// maxAhead is how long a chain may be: the work grows with the third power.
+// maxAhead is how long a chain may be: the work grows a little faster than with
+// the square.
 const maxAhead = 1000
 
 func solveTFLMS(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
@@ -43,7 +45,7 @@ func solveTFLMS(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine
 		return nil, err
 	}
 	if s.n > maxAhead {
-		return nil, fmt.Errorf("%w: the network has %d stages; every number of tensors is tried with every distance for %d at most", engine.ErrUnsupported, s.n, maxAhead)
+		return nil, fmt.Errorf("%w: the network has %s; every number of tensors is tried with every distance for %d stages at most", engine.ErrUnsupported, p.Chain.Chain.Describe(), maxAhead)
 	}
 	found := bestAhead(s, poll)
 	switch {
@@ -69,28 +71,54 @@ type aheadFound struct {
 	smallest       engine.Bytes // the least peak of all pairs; known if none fits
 }
 
-// bestAhead tries every pair of numbers.
+// bestAhead finds the best one of all pairs of numbers. With a number of tensors,
+// the earlier they are fetched the sooner the step ends and the more room it
+// takes, so that not every distance has to be tried.
+//
+// The step: all starts follow from earlier ones by sums and maxima, and a larger
+// distance only lowers what goes in. The room: while operations run one right
+// after the other since B_m, which waited for its value, or since the forward
+// pass, their distance to the end of B_i is known. With a larger distance that
+// stretch takes as long or longer, counted back from the end of B_i, so whatever
+// was queued before the end of B_i is queued no later, counted like that, and the
+// fetches, which follow each other from the end of x_m on, have come as far or
+// further. Copies to the host end when they did, and B_i no later.
 func bestAhead(s *step, poll *engine.Poll) aheadFound {
 	if s.peak() <= s.p.Budget {
 		return aheadFound{tensors: 0, ahead: 1}
 	}
 	a := newAhead(s)
 	found, best := aheadFound{tensors: -1, smallest: s.peak()}, time.Duration(never)
-	for tensors := 1; tensors <= s.n; tensors++ {
-		for ahead := 1; ahead <= s.n; ahead++ {
+	takes := func(tensors, ahead int) time.Duration {
+		for range 1 + s.n/50 {
 			if poll.Err() != nil {
-				return found
-			}
-			p := a.plan(tensors, ahead)
-			if p.Makespan >= best {
-				continue
-			}
-			peak := a.room()
-			found.smallest = min(found.smallest, peak)
-			if peak <= s.p.Budget {
-				found.tensors, found.ahead, best = tensors, ahead, p.Makespan
+				return never
 			}
 		}
+		return a.plan(tensors, ahead).Makespan
+	}
+	for tensors := 1; tensors <= s.n; tensors++ {
+		if takes(tensors, s.n) >= best {
+			continue
+		}
+		takes(tensors, 1)
+		room := a.room()
+		found.smallest = min(found.smallest, room)
+		if room > s.p.Budget {
+			continue
+		}
+		most := 1 + sort.Search(s.n-1, func(k int) bool { // the largest distance that fits
+			return takes(tensors, k+2) == never || a.room() > s.p.Budget
+		})
+		least := takes(tensors, most)
+		if poll.Err() != nil {
+			break
+		}
+		if least >= best {
+			continue
+		}
+		found.tensors, best = tensors, least
+		found.ahead = 1 + sort.Search(most-1, func(k int) bool { return takes(tensors, k+1) == least })
 	}
 	return found
 }
@@ -155,7 +183,7 @@ func (a *ahead) plan(tensors, ahead int) *Plan {
 // operation starts, and starts then, is beside it even if the operation takes no
 // time.
 func (a *ahead) peak() engine.Bytes {
-	return a.beside(func(t *Transfer, i int, at time.Duration) bool { return t.FetchAt > at || t.Item < i-a.ahead })
+	return a.beside(func(i int) int { return i - a.ahead })
 }
 
 // room is what the plan has to fit into. It is more than the peak where several
@@ -167,29 +195,31 @@ func (a *ahead) room() engine.Bytes {
 	if a.s.streamed && a.p.moved > 0 {
 		return a.peak() + 1
 	}
-	return a.beside(func(t *Transfer, _ int, at time.Duration) bool { return t.FetchAt > at })
+	return a.beside(func(int) int { return 0 })
 }
 
-// beside is the peak, with a rule for what is away at the moment when B_i starts,
-// of what has left before.
-func (a *ahead) beside(away func(t *Transfer, i int, at time.Duration) bool) engine.Bytes {
+// beside is the peak. Of the values whose fetches start when B_i does, those
+// before x_later(i) count as away.
+func (a *ahead) beside(later func(i int) int) engine.Bytes {
 	s, p := a.s, &a.p
 	peak := s.measure(p)
 	if s.streamed {
 		return peak // no byte has arrived yet
 	}
+	left, back := 0, len(p.Transfers) // transfers that have left, and that have not begun to come back
 	for i := s.n - 1; i >= 0; i-- {
 		at := p.runs[2*s.n-1-i].start
 		if s.timeB[i] > 0 {
 			continue // the end of the operation says it all
 		}
-		held := s.needB[i]
-		for k := range p.Transfers {
-			if t := &p.Transfers[k]; t.Gone <= at && away(t, i, at) {
-				held -= t.Bytes
-			}
+		for left < len(p.Transfers) && p.Transfers[left].Gone <= at {
+			left++
 		}
-		peak = max(peak, held)
+		for back > 0 && p.Transfers[back-1].FetchAt <= at {
+			back--
+		}
+		away := max(back, min(later(i), len(p.Transfers)))
+		peak = max(peak, s.needB[i]-p.before(min(left, away)))
 	}
 	return peak
 }

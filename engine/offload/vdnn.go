@@ -2,6 +2,7 @@ package offload
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"memtide/engine"
@@ -32,6 +33,16 @@ var paramSet = engine.Param{
 	Doc: "What leaves: all inputs of stages, those of convolutions, those of every second convolution from the first, or the fastest of these and nothing that fits.",
 }
 
+var paramAlgo = engine.Param{
+	Name: "algo", Title: "Convolutions", Default: "dynamic", Choices: vdnnAlgos,
+	Doc: "Where a stage has two algorithms: the memory-optimal one (m), the performance-optimal one (p), or the fastest of p everywhere, p where it fits, and m everywhere.",
+}
+
+var paramAhead = engine.Param{
+	Name: "ahead", Title: "Fetch ahead", Default: "any", Choices: []string{"any", "conv"},
+	Doc: "How far a layer of the backward pass looks for what it fetches: any distance, or no further than the nearest convolution before it, as vDNN's own program does.",
+}
+
 var vdnn = &engine.Strategy{
 	Name:  "vdnn",
 	Title: "vDNN",
@@ -40,10 +51,18 @@ var vdnn = &engine.Strategy{
 In the backward pass each layer brings back the nearest earlier value that is
 still away, and the next layer waits for that copy too; what is missing when it
 is needed is fetched at once, with nothing beside it. All copies are thus over
-at the end of their layer, and memory does not depend on the link.`,
+at the end of their layer, and memory does not depend on the link. Shriram et
+al. do not say how far ahead a value is looked for; Rhu et al. stop at the next
+convolution, which meets the published peaks and is a parameter here.
+
+Where the profile gives a second, faster algorithm with more workspace (the
+papers' performance-optimal convolutions, p, beside the memory-optimal ones, m),
+it chooses between them too. Dynamic tries what to offload with p everywhere,
+with p for each operation for which there is room, and with m everywhere, and
+keeps the fastest that fits.`,
 	Class:  engine.MayOffload,
 	Cites:  []engine.Cite{citeVDNN, citeVDNNPP},
-	Params: []engine.Param{paramSet},
+	Params: []engine.Param{paramSet, paramAlgo, paramAhead},
 	Solve: func(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
 		return solveVDNN("vdnn", false, p, args, poll)
 	},
@@ -58,10 +77,11 @@ A forward layer waits only if there is no room for it; before the backward pass
 all copies to the host have to be over. In the backward pass each layer queues
 the copy of the nearest earlier value that is still away, whose room is taken at
 once, and waits for nothing but its own values. It fits wherever vDNN with the
-same set fits, and is never slower.`,
+same set fits, and is never slower. It chooses between two algorithms of a stage
+as vDNN does.`,
 	Class:  engine.MayOffload,
 	Cites:  []engine.Cite{citeVDNNPP, citeVDNN},
-	Params: []engine.Param{paramSet},
+	Params: []engine.Param{paramSet, paramAlgo, paramAhead},
 	Solve: func(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
 		return solveVDNN("vdnnpp", true, p, args, poll)
 	},
@@ -85,11 +105,14 @@ func solveVDNN(name string, async bool, p *engine.Problem, args engine.Args, pol
 		sets = []string{"", "aconv", "conv", "all"}
 	}
 	var candidates []*layered
-	for _, which := range sets {
-		candidates = append(candidates, &layered{step: s, what: vdnnNames[which], set: s.layers(which), async: async})
+	for _, algo := range s.algos(args["algo"]) {
+		for _, which := range sets {
+			l := &layered{step: s, what: vdnnNames[which], set: s.layers(which), near: args["ahead"] == "conv", async: async}
+			candidates = append(candidates, l.by(algo))
+		}
 	}
 	sol, err := fastest(p, candidates)
-	if err == nil && args["set"] != "dynamic" && len(sol.Notes) == 1 {
+	if err == nil && strings.HasSuffix(args["set"], "conv") && !slices.Contains(s.layers("conv"), true) {
 		sol.Notes = append(sol.Notes, "The profile names no stage as a convolution (kind \"conv\").")
 	}
 	if err != nil {
@@ -139,7 +162,7 @@ func fastest(p *engine.Problem, candidates []*layered) (*engine.Solution, error)
 func (s *step) layers(which string) []bool {
 	set := make([]bool, s.n)
 	for i := range set {
-		set[i] = which == "all" || strings.HasSuffix(which, "conv") && s.p.Chain.Chain.Stages[i].Kind == "conv"
+		set[i] = which == "all" || strings.HasSuffix(which, "conv") && s.conv(i)
 	}
 	if which == "aconv" {
 		return everySecond(set)
@@ -147,10 +170,16 @@ func (s *step) layers(which string) []bool {
 	return set
 }
 
+// conv says whether x_i is the input of a convolution.
+func (s *step) conv(i int) bool { return s.p.Chain.Chain.Stages[i].Kind == "conv" }
+
 func (l *layered) solution() *engine.Solution {
 	lower, name := bound.Of(l.p, engine.MayOffload)
 	sol := &engine.Solution{Schedule: l.schedule(), Makespan: l.makespan, Peak: l.peak,
 		Optimal: l.makespan <= lower, Within: withinAll, Bound: lower}
+	if l.fast.what != "" {
+		sol.Notes = append(sol.Notes, l.fast.what)
+	}
 	if l.count() == 0 {
 		sol.Notes = append(sol.Notes, "Nothing is offloaded.")
 		return sol

@@ -44,10 +44,16 @@ func TestVDNNAsyncNeverWorse(t *testing.T) {
 	faster := 0
 	for i := range 1500 {
 		c := enginetest.RandomChain(r, enginetest.Shape{MaxStages: 12, MaxSize: 20, MaxTime: 30})
+		if i%3 == 2 {
+			enginetest.GiveFast(r, c)
+		}
 		for _, transfers := range []engine.Transfers{engine.Whole, engine.Streamed} {
 			p := engine.NewChainProblem(c, enginetest.Device([]engine.Duplex{engine.HalfDuplex, engine.FullDuplex}[i%2]), transfers, engine.NoLimit)
 			for _, set := range engine.Lookup("vdnn").Params[0].Choices {
 				args := engine.Args{"set": set}
+				if i%4 == 1 {
+					args["ahead"] = "conv"
+				}
 				sync, err := engine.Lookup("vdnn").Solve(p, args, nil)
 				if err != nil {
 					t.Fatal(err)

@@ -18,6 +18,8 @@ type layered struct {
 	*step
 	what     string // the set, for people
 	set      []bool // x_i is offloaded, also if it has no bytes
+	fast     ways   // which operations run by their second way
+	near     bool   // fetches look no further than the next convolution
 	async    bool
 	makespan time.Duration
 	peak     engine.Bytes
@@ -38,32 +40,46 @@ func (l *layered) linked() error {
 // items to fetch: own is x_i itself if it is still away, next the nearest one
 // before it that is. They are -1 if there is none.
 func (l *layered) back(visit func(i, own, next int)) {
-	next := l.n - 1 // all from here on are on the device, or not offloaded
+	sent := lastOf(l.n, func(i int) bool { return l.set[i] })
+	end := lastOf(l.n, func(i int) bool { return l.near && l.conv(i) })
+	away := l.n // of the set, x_0..x_{away-1} are away
 	for i := l.n - 1; i >= 0; i-- {
-		own := -1
-		if next = min(next, i); next == i {
-			if l.set[i] {
+		own, next := -1, -1
+		if away > i {
+			if away = i; l.set[i] {
 				own = i
 			}
-			next--
 		}
-		for next >= 0 && !l.set[next] {
-			next--
+		if i > 0 && away > 0 && sent[away-1] >= end[i-1] {
+			next = sent[away-1]
+		}
+		if next >= 0 {
+			away = next
 		}
 		visit(i, own, next)
-		next = max(next-1, -1)
 	}
 }
 
-// need is the smallest budget: whatever a forward operation waits for has left,
-// and the backward pass holds what it has fetched. It does not depend on async.
-// op is the operation that needs it.
-func (l *layered) need() (need engine.Bytes, op engine.OpID) {
+// lastOf lists for every i the last one up to it that is meant, -1 if there is none.
+func lastOf(n int, meant func(i int) bool) []int {
+	list := make([]int, n)
+	last := -1
+	for i := range list {
+		if meant(i) {
+			last = i
+		}
+		list[i] = last
+	}
+	return list
+}
+
+// away calls visit for every operation, in their order, with the bytes that can
+// be away while it runs: whatever a forward operation waits for has left, and
+// the backward pass holds what it has fetched. It does not depend on async.
+func (l *layered) away(visit func(i int, pass engine.Pass, away engine.Bytes)) {
 	var away engine.Bytes
 	for i := range l.n {
-		if l.needF[i]-away > need {
-			need, op = l.needF[i]-away, l.p.Chain.Fwd(i+1)
-		}
+		visit(i, engine.Forward, away)
 		if l.set[i] {
 			away += l.size[i]
 		}
@@ -74,8 +90,19 @@ func (l *layered) need() (need engine.Bytes, op engine.OpID) {
 				away -= l.size[x]
 			}
 		}
-		if l.needB[i]-away > need {
-			need, op = l.needB[i]-away, l.p.Chain.Bwd(i+1)
+		visit(i, engine.Backward, away)
+	})
+}
+
+// need is the smallest budget, and op the operation that needs it.
+func (l *layered) need() (need engine.Bytes, op engine.OpID) {
+	l.away(func(i int, pass engine.Pass, away engine.Bytes) {
+		m, id := l.needF[i]-away, l.p.Chain.Fwd(i+1)
+		if pass == engine.Backward {
+			m, id = l.needB[i]-away, l.p.Chain.Bwd(i+1)
+		}
+		if m > need {
+			need, op = m, id
 		}
 	})
 	return need, op
@@ -151,11 +178,16 @@ func (l *layered) schedule() (sched engine.Schedule) {
 	fetch := func(x int) {
 		sched = append(sched, engine.Step{Kind: engine.StepFetch, Op: engine.NoOp, Value: item(g, x), Reserve: true})
 	}
+	run := func(op engine.OpID) {
+		st := engine.Run(op)
+		st.Alt = l.fast.of(op)
+		sched = append(sched, st)
+	}
 	for i, in := range l.set {
 		if in {
 			sched = append(sched, engine.Offload(item(g, i)))
 		}
-		sched = append(sched, engine.Run(g.Fwd(i+1)))
+		run(g.Fwd(i + 1))
 		if in && !l.async {
 			sched = append(sched, engine.Wait(item(g, i)))
 		}
@@ -178,7 +210,7 @@ func (l *layered) schedule() (sched engine.Schedule) {
 		if next >= 0 {
 			fetch(next)
 		}
-		sched = append(sched, engine.Run(g.Bwd(i+1)))
+		run(g.Bwd(i + 1))
 		if next >= 0 && !l.async {
 			sched = append(sched, engine.Wait(item(g, next)))
 		}

@@ -13,22 +13,24 @@ func init() {
 		Doc: `Keeps every activation from its forward to its backward.
 
 This is what a training step does when nothing is done about memory: the fastest
-step there is, and the largest peak. Every other strategy is held against it.`,
+step there is, and the largest peak. Every other strategy is held against it. On a
+graph every value stays to its last use, and weights to the end.`,
 		Cites: []engine.Cite{{
 			Text:    "Beaumont, Eyraud-Dubois, Herrmann, Joly, Shilova: Optimal Re-Materialization Strategies for Heterogeneous Chains",
 			ID:      "arXiv:1911.13214",
 			Section: "3.1, every stage with F_all",
 		}},
-		Solve: solveKeepAll,
+		Graphs: true,
+		Solve:  solveKeepAll,
 	})
 }
 
 func solveKeepAll(p *engine.Problem, _ engine.Args, poll *engine.Poll) (*engine.Solution, error) {
-	if p.Chain == nil {
-		return nil, engine.ErrNeedsChain
-	}
 	if err := poll.Err(); err != nil {
 		return nil, err
+	}
+	if p.Chain == nil {
+		return keepGraph(p)
 	}
 	c := p.Chain.Chain
 	if need := c.StoreAllPeak(); need > p.Budget {

@@ -59,8 +59,8 @@ func solveNonpersistent(p *engine.Problem, args engine.Args, poll *engine.Poll) 
 	c := p.Chain.Chain
 	n := c.Len()
 	if n > maxNonpersistentStages {
-		return nil, fmt.Errorf("%w: the network has %d stages; all sequences are tried for %d at most, which takes %d MiB, and three times as much for each one more",
-			engine.ErrUnsupported, n, maxNonpersistentStages, bytesOfStates(maxNonpersistentStages)>>20)
+		return nil, fmt.Errorf("%w: the network has %s; all sequences are tried for %d stages at most, which takes %d MiB, and three times as much for each one more",
+			engine.ErrUnsupported, c.Describe(), maxNonpersistentStages, bytesOfStates(maxNonpersistentStages)>>20)
 	}
 	persistent, err := persistent(p, newTerms(c, p.Budget, outputCounted), poll)
 	var infeasible *engine.InfeasibleError

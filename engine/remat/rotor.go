@@ -120,7 +120,7 @@ const withinPersistent = "persistent recomputation"
 // solvable says why a chain is too much for the table.
 func solvable(c *engine.Chain) error {
 	if c.Len() > maxRotorStages {
-		return fmt.Errorf("%w: the network has %d stages, and the table is made for %d at most", engine.ErrUnsupported, c.Len(), maxRotorStages)
+		return fmt.Errorf("%w: the network has %s; the table is made for %d stages at most", engine.ErrUnsupported, c.Describe(), maxRotorStages)
 	}
 	return nil
 }

@@ -10,7 +10,10 @@
 //	Run(op)         starts when every input is whole on the device and there is
 //	                room for all its outputs and its temporaries beside everything
 //	                that is there. Outputs are fresh copies (a lean run writes
-//	                Op.Lean instead of Op.Out). At its end the temporaries leave,
+//	                Op.Lean instead of Op.Out). A run by the second way (Alt) takes
+//	                the time and the temporaries of Op.Alt instead of the
+//	                operation's own; every run of an operation, lean or not, first
+//	                or again, chooses for itself. At its end the temporaries leave,
 //	                and so do an older copy of an output and separate copies of
 //	                values within an output (a^k is merged into abar^k).
 //	Offload(v)      queues a copy of the device's v to the host. The device copy
@@ -51,7 +54,8 @@
 //
 // A schedule is refused with a *StepError when a step cannot be meant: an input
 // that is not on the device and not on its way, an offload or free of what is
-// not there, a fetch of what the host does not have or the device has. It is
+// not there, a fetch of what the host does not have or the device has, a lean
+// run or a second way where the operation has none. It is
 // refused with a *StuckError when it does not fit into the budget or deadlocks:
 // the counter is held and nothing runs, moves or has an earliest start to come.
 //

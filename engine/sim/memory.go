@@ -45,7 +45,8 @@ func (pl *player) closeLife(i int) {
 	pl.seq++
 }
 
-// forget makes a copy unusable. Its bytes leave now, or with its offload.
+// forget makes a copy unusable. Its bytes leave now, or with its offload. The
+// caller takes the sample: what a run forgets at its end leaves at once.
 func (pl *player) forget(c *devCopy) {
 	if pl.copies[c.value] == c {
 		pl.copies[c.value] = nil
@@ -57,7 +58,6 @@ func (pl *player) forget(c *devCopy) {
 	} else {
 		pl.used[InTransfer] += c.size - c.out.left()
 	}
-	pl.sample()
 }
 
 func (pl *player) total() (sum engine.Bytes) {

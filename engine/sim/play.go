@@ -65,10 +65,10 @@ type player struct {
 
 // running is the operation on the compute lane.
 type running struct {
-	op    *engine.Op
 	span  SpanID
 	outs  []*devCopy
-	temp  int // index of the life of the temporaries, -1 if there are none
+	work  engine.Bytes // size of the temporaries
+	temp  int          // index of their life, -1 if there are none
 	until time.Duration
 }
 
@@ -190,6 +190,7 @@ func (pl *player) step(st *engine.Step) (hold, error) {
 		}
 		pl.release = pl.cause
 		pl.forget(c)
+		pl.sample()
 		return hold{}, nil
 	case engine.StepOffload:
 		return hold{}, pl.queueOffload(st)
@@ -231,6 +232,13 @@ func (pl *player) stepRun(st *engine.Step) (hold, error) {
 			return hold{}, pl.fail("the operation cannot run lean")
 		}
 	}
+	d, work := op.Time, op.Temp
+	if st.Alt {
+		if op.Alt == nil {
+			return hold{}, pl.fail("the operation has no second way to run")
+		}
+		d, work = op.Alt.Time, op.Alt.Temp
+	}
 	for _, v := range op.In {
 		switch ready, coming := pl.served(v); {
 		case ready:
@@ -240,7 +248,7 @@ func (pl *player) stepRun(st *engine.Step) (hold, error) {
 			return hold{}, pl.fail("its input " + pl.g.Values[v].Name + " is not on the device")
 		}
 	}
-	need := op.Temp
+	need := work
 	for _, v := range outs {
 		if pl.link.fetching[v] != nil {
 			return hold{}, pl.fail("its output " + pl.g.Values[v].Name + " is being fetched")
@@ -250,7 +258,7 @@ func (pl *player) stepRun(st *engine.Step) (hold, error) {
 	if need > pl.room() {
 		return hold{reason: NeedsRoom, value: engine.NoValue, need: need}, nil
 	}
-	pl.startRun(st, op, outs)
+	pl.startRun(st, outs, d, work)
 	return hold{}, nil
 }
 
@@ -269,10 +277,13 @@ func (pl *player) served(v engine.ValueID) (ready bool, coming engine.ValueID) {
 	return false, coming
 }
 
-func (pl *player) startRun(st *engine.Step, op *engine.Op, outs []engine.ValueID) {
+// startRun puts an operation on the compute lane for d, with work bytes of
+// temporaries.
+func (pl *player) startRun(st *engine.Step, outs []engine.ValueID, d time.Duration, work engine.Bytes) {
 	pl.closeGap()
-	sp := Span{Lane: Compute, Kind: SpanForward, Lean: st.Lean, Step: pl.pc, Op: st.Op, Value: engine.NoValue,
-		Start: pl.now, End: pl.now + op.Time, Why: None, Cause: pl.cause}
+	op := &pl.g.Ops[st.Op]
+	sp := Span{Lane: Compute, Kind: SpanForward, Lean: st.Lean, Alt: st.Alt, Step: pl.pc, Op: st.Op, Value: engine.NoValue,
+		Start: pl.now, End: pl.now + d, Why: None, Cause: pl.cause}
 	if pl.cause != NoSpan {
 		sp.Why = Dependency
 	}
@@ -286,7 +297,7 @@ func (pl *player) startRun(st *engine.Step, op *engine.Op, outs []engine.ValueID
 		sp.Kind = SpanRecompute
 	}
 	id := pl.addSpan(sp)
-	r := &running{op: op, span: id, until: sp.End, temp: -1}
+	r := &running{span: id, work: work, until: sp.End, temp: -1}
 	for _, v := range outs {
 		cat := kindCategory(pl.g.Values[v].Kind)
 		if cat == Activation && sp.Kind == SpanRecompute {
@@ -296,9 +307,9 @@ func (pl *player) startRun(st *engine.Step, op *engine.Op, outs []engine.ValueID
 		pl.used[cat] += c.size
 		r.outs = append(r.outs, c)
 	}
-	if op.Temp > 0 {
-		r.temp = pl.openLife(Life{Value: engine.NoValue, Op: st.Op, Category: Workspace, Bytes: op.Temp, From: id})
-		pl.used[Workspace] += op.Temp
+	if work > 0 {
+		r.temp = pl.openLife(Life{Value: engine.NoValue, Op: st.Op, Category: Workspace, Bytes: work, From: id})
+		pl.used[Workspace] += work
 	}
 	pl.sample()
 	pl.run = r
@@ -310,7 +321,7 @@ func (pl *player) endRun() {
 	pl.runs[pl.t.Spans[r.span].Op]++
 	pl.cause, pl.release = r.span, r.span
 	if r.temp >= 0 {
-		pl.used[Workspace] -= r.op.Temp
+		pl.used[Workspace] -= r.work
 		pl.closeLife(r.temp)
 	}
 	for _, c := range r.outs {

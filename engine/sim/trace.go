@@ -60,6 +60,7 @@ type Span struct {
 	Lane  Lane
 	Kind  SpanKind
 	Lean  bool
+	Alt   bool           // a run by the second way
 	Step  int            // index into the schedule
 	Op    engine.OpID    // of a run, otherwise NoOp
 	Value engine.ValueID // of a transfer, otherwise NoValue

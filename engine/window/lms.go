@@ -20,7 +20,7 @@ size: from which distance on a value leaves, and how far ahead it is fetched.
 Larger numbers move less and fetch earlier, and need more memory. The paper
 prints the first condition the other way round, which contradicts this. Numbers
 that are not given are searched for: up to 24 distances and 18 leads.`,
-	Class: engine.MayOffload,
+	Class: engine.MayOffload, Graphs: true,
 	Cites: []engine.Cite{
 		{Text: "Le, Imai, Negishi and Kawachiya: TFLMS: Large Model Support in TensorFlow by Graph Rewriting", ID: "arXiv:1807.02037", Section: "3"},
 		{Text: paper004.Text, ID: paper004.ID, Section: "2 (LMS)"},
@@ -141,7 +141,7 @@ func (n *network) lms(threshold, ahead int) walk {
 			seen[v] = true
 		}
 		for i, f := range n.funcs {
-			if n.poll.Err() != nil {
+			if r.at = i; n.poll.Err() != nil {
 				return r, false
 			}
 			slices.SortStableFunc(in[i], n.order)

@@ -34,6 +34,7 @@ type run struct {
 	held       engine.Bytes // used, less what is leaving
 	need       engine.Bytes // the most that is held while a function runs
 	needs      int          // that function
+	at         int          // the function that the walk has come to
 }
 
 // cancelled marks an offload that is not made after all.

@@ -15,6 +15,7 @@ import (
 // expected is a method's part of a vector.
 type expected struct {
 	Feasible bool
+	Fails    engine.OpID `json:"fail_function"`
 	Peak     engine.Bytes
 	Makespan time.Duration
 	Half     time.Duration `json:"makespan_half_duplex"`
@@ -62,12 +63,28 @@ func TestVectors(t *testing.T) {
 			p := &engine.Problem{Graph: g, Device: enginetest.Device(duplex), Budget: v.BudgetBytes()}
 			sol, err := window.ByWindow(p, engine.Bytes(v.Window))
 			fits += compare(t, &v, "window", p, sol, err)
+			op, stops, _ := window.WindowStops(p, engine.Bytes(v.Window))
+			compareStop(t, &v, "window", op, stops)
 			sol, err = window.ByLMS(p, v.LMS.SwapoutThreshold, v.LMS.SwapinAhead)
 			fits += compare(t, &v, "lms", p, sol, err)
+			op, stops, _ = window.LMSStops(p, v.LMS.SwapoutThreshold, v.LMS.SwapinAhead)
+			compareStop(t, &v, "lms", op, stops)
 		}
 	}
 	if fits < 140 {
 		t.Errorf("only %d schedules were compared", fits)
+	}
+}
+
+// compareStop compares the function at which a schedule does not fit.
+func compareStop(t *testing.T, v *enginetest.Vector, method string, op engine.OpID, stops bool) {
+	t.Helper()
+	var want expected
+	if err := json.Unmarshal(v.Expect[method], &want); err != nil {
+		t.Fatal(err)
+	}
+	if stops == want.Feasible || stops && op != want.Fails {
+		t.Errorf("%s: %s stops at %d (%v), want %d (feasible %v)", v.ID, method, op, stops, want.Fails, want.Feasible)
 	}
 }
 

@@ -21,7 +21,7 @@ within the window is queued to leave, and leaves when room is needed, the oldest
 first. A larger window fetches earlier and moves less, but needs more memory.
 The window is searched for unless its size is given: up to 65 sizes between none
 and the largest that fits, and then closer to the fastest of them.`,
-	Class: engine.MayOffload,
+	Class: engine.MayOffload, Graphs: true,
 	Cites: []engine.Cite{paper004},
 	Params: []engine.Param{{
 		Name: "window", Title: "Window, MiB", Doc: "The bytes that are looked ahead, in MiB; 0 searches for the fastest within the budget.",
@@ -82,25 +82,9 @@ const (
 // never needs less memory: what it holds at any function contains what a
 // smaller one holds.
 func (n *network) searchWindow(b *best) {
-	if need, _ := n.windowed(0)(engine.NoLimit); need.need > n.p.Budget {
+	most, ok := n.largestWindow()
+	if !ok {
 		return
-	}
-	all := n.sums[len(n.seq)]
-	fits := func(w engine.Bytes) bool {
-		r, _ := n.windowed(w)(engine.NoLimit)
-		return r.need <= n.p.Budget
-	}
-	most := all
-	if !fits(all) {
-		var least engine.Bytes
-		for least+1 < most && n.poll.Err() == nil {
-			if mid := least + (most-least)/2; fits(mid) {
-				least = mid
-			} else {
-				most = mid
-			}
-		}
-		most = least
 	}
 	var at, step engine.Bytes // of the fastest
 	try := func(w, apart engine.Bytes) {
@@ -129,6 +113,32 @@ func (n *network) searchWindow(b *best) {
 	}
 }
 
+// largestWindow is the largest window that fits into the budget, at most one that
+// covers everything; ok is false if none does. A walk that time ends counts as
+// one that does not fit.
+func (n *network) largestWindow() (most engine.Bytes, ok bool) {
+	fits := func(w engine.Bytes) bool {
+		r, _ := n.windowed(w)(engine.NoLimit)
+		return r.need <= n.p.Budget
+	}
+	most = n.sums[len(n.seq)]
+	if !fits(0) {
+		return 0, false
+	}
+	if fits(most) {
+		return most, true
+	}
+	var least engine.Bytes
+	for least+1 < most && n.poll.Err() == nil {
+		if mid := least + (most-least)/2; fits(mid) {
+			least = mid
+		} else {
+			most = mid
+		}
+	}
+	return least, true
+}
+
 // windowed walks with a window of a size in bytes.
 func (n *network) windowed(bytes engine.Bytes) walk {
 	return func(budget engine.Bytes) (*run, bool) {
@@ -136,7 +146,7 @@ func (n *network) windowed(bytes engine.Bytes) walk {
 		right := 0 // [r] the first place beyond the window
 		sums := n.sums
 		for i, f := range n.funcs {
-			if n.poll.Err() != nil {
+			if r.at = i; n.poll.Err() != nil {
 				return r, false
 			}
 			limit := sums[f.first] + bytes

@@ -5,160 +5,149 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles"
+	"memtide/profiles/analytic"
 )
 
 const fp32Bytes engine.Bytes = 4
 
+const classes = 1000 // of ImageNet
+
+// Groups of networks on images, as the picker shows them.
 const (
-	classes   = 1000 // of ImageNet
-	imageSide = 224  // pixels
+	residualGroup  = "Residual networks"
+	plainGroup     = "AlexNet and VGG"
+	denseGroup     = "DenseNet"
+	inceptionGroup = "Inception"
 )
 
-const imageGroup = "Image classification"
-
-var imageNotes = []string{
-	"Times: a roofline model of a V100 in 32 bits, fitted to a public trace of ResNet-50; on networks measured elsewhere, with a synchronisation after each operator, it is 7-13 % faster.",
-	"Sizes: exact from the shapes of 224 x 224 images in 32 bits, as PyTorch keeps them on a GPU; workspaces of the convolution library (up to 26 MiB) and the allocator's rounding are not included.",
-	"Resident: weights, their gradients, SGD's momentum, running averages of batch normalisation.",
-	"The loss has no cost.",
-}
-
-func resnet50() *Preset {
-	return resnetPreset("resnet50", "ResNet-50", [4]int{3, 4, 6, 3},
-		"The usual yardstick: 16 bottleneck blocks, 22 stages, of which the first ten hold three quarters of the memory.")
-}
-
-func resnet101() *Preset {
-	return resnetPreset("resnet101", "ResNet-101", [4]int{3, 4, 23, 3},
-		"33 bottleneck blocks, 39 stages: the network of the papers on optimal rematerialization and offloading.")
-}
-
-func resnetPreset(id, title string, blocks [4]int, doc string) *Preset {
+// imagePreset is a network on images with the choices that they share: batch 32,
+// 224 px, 32 bits, a V100.
+func imagePreset(group, id, title, url, doc string, build func(s setting) network) *Preset {
 	return &Preset{
-		ID: id, Title: title, Group: imageGroup, DefaultBatch: 32, DType: "f32", Doc: doc,
-		URL:   "https://arxiv.org/abs/1512.03385", // He et al., Deep residual learning
-		sizes: profiles.Exact, timedOn: "Tesla V100, 32-bit",
-		notes: imageNotes,
-		build: func(batch int64) network { return resnet(blocks, batch, imageSide) },
+		ID: id, Title: title, Group: group, DefaultBatch: 32, DType: string(f32), Doc: doc, URL: url,
+		own:      Options{Image: 224, Precision: string(f32), Device: DefaultDeviceID},
+		minImage: 32, sizes: profiles.Exact, notes: imageNotes, build: build,
 	}
 }
 
-func vgg16() *Preset {
-	return &Preset{
-		ID: "vgg16", Title: "VGG-16", Group: imageGroup, DefaultBatch: 32, DType: "f32",
-		Doc:   "13 wide convolutions in a plain chain: few stages, two thirds of the memory in the first five, most of the weights in one layer.",
-		URL:   "https://arxiv.org/abs/1409.1556", // Simonyan and Zisserman
-		sizes: profiles.Exact, timedOn: "Tesla V100, 32-bit",
-		notes: imageNotes,
-		build: func(batch int64) network {
-			return vgg([][]int64{{64, 64}, {128, 128}, {256, 256, 256}, {512, 512, 512}, {512, 512, 512}}, batch, imageSide)
-		},
+// sized sets the usual side of the images and the smallest that the network
+// makes anything of.
+func (p *Preset) sized(side, least int) *Preset {
+	p.own.Image, p.minImage = side, least
+	return p
+}
+
+// batched sets the batch size when nobody says.
+func (p *Preset) batched(batch int) *Preset {
+	p.DefaultBatch = batch
+	return p
+}
+
+// imageNotes say where the numbers of a network on images come from.
+func imageNotes(s setting) []string {
+	resident := "Resident: weights, their gradients, SGD's momentum, running averages of batch normalisation."
+	if s.precision.half() {
+		resident = "Resident: 16-bit weights and gradients, a 32-bit copy of the weights and SGD's momentum, running averages of batch normalisation."
 	}
+	return []string{
+		imageTimes(s),
+		fmt.Sprintf("Sizes: exact from the shapes of %d x %d images in %d bits, as PyTorch keeps them on a GPU; workspaces of the convolution library (up to 26 MiB) and the allocator's rounding are not included.",
+			s.side, s.side, 8*s.precision.bytes()),
+		resident,
+		"The loss has no cost.",
+	}
+}
+
+func imageTimes(s setting) string {
+	share := analytic.OtherShare
+	switch {
+	case s.efficiency > 0:
+		share = s.efficiency
+	case isV100(s.device) && !s.precision.half():
+		return "Times: a roofline model of a V100 in 32 bits, fitted to a public trace of ResNet-50; on networks measured elsewhere, with a synchronisation after each operator, it is 7-18 % faster."
+	}
+	return fmt.Sprintf("Times: an estimate from the vendor's figures for %s in %d bits: products at %d %% of the peak, everything else at 80 %% of the memory bandwidth (86 %% on a V100), 5 µs a kernel; 32-bit products without tensor cores.",
+		s.device.Name, 8*s.precision.bytes(), share)
 }
 
 // imageNet writes down a network on images stage by stage.
 type imageNet struct {
 	batch int64
+	elem  engine.Bytes
+	time  func(*tape, *op) opTime
 	net   network
 	next  value // the output of the last stage
 }
 
-func newImageNet(batch, side int64) *imageNet {
-	image := value{bytes: engine.Bytes(batch*3*side*side) * fp32Bytes, c: 3, h: side, w: side}
-	return &imageNet{batch: batch, net: network{input: image.bytes}, next: image}
+func newImageNet(s setting) *imageNet {
+	elem := s.precision.bytes()
+	image := value{bytes: engine.Bytes(s.batch*3*s.side*s.side) * elem, c: 3, h: s.side, w: s.side}
+	return &imageNet{batch: s.batch, elem: elem, time: s.model().time, net: network{input: image.bytes}, next: image}
 }
 
 // stage appends a stage; ops records its operators, from the tape's input to
 // the output it returns.
 func (b *imageNet) stage(name, kind string, ops func(t *tape, x valueID) valueID) {
-	t := newTape(b.batch, fp32Bytes, b.next)
-	s := stage{name: name, kind: kind, tape: t, fromData: len(b.net.stages) == 0, time: v100Time}
+	t := newTape(b.batch, b.elem, b.next)
+	s := stage{name: name, kind: kind, tape: t, fromData: len(b.net.stages) == 0, time: b.time}
 	s.output = ops(t, stageInput)
 	b.next = t.values[s.output]
 	b.net.stages = append(b.net.stages, s)
 }
 
 // trained closes the network: what stays is one copy of the parameters for
-// each of weights, gradients and SGD's momentum.
+// each of weights, gradients and SGD's momentum, and in 16 bits the copy that is
+// trained, beside a momentum in 32 bits.
 func (b *imageNet) trained() network {
+	var params int64
 	for i := range b.net.stages {
 		t := b.net.stages[i].tape
-		b.net.resident.Weights += engine.Bytes(t.params) * fp32Bytes
+		params += t.params
 		b.net.resident.Pinned += t.buffers
 	}
+	b.net.resident.Weights = engine.Bytes(params) * b.elem
 	b.net.resident.Grads = b.net.resident.Weights
-	b.net.resident.Optimizer = b.net.resident.Weights
+	b.net.resident.Optimizer = engine.Bytes(params) * fp32Bytes
+	if b.elem < fp32Bytes {
+		b.net.resident.Optimizer *= 2
+	}
 	return b.net
 }
 
-// resnet is a residual network of bottleneck blocks (He et al. 2016, table 1;
-// stride on the 3x3 convolution, as torchvision has it), in the stages of the
-// rotor project: one for each block.
-func resnet(blocks [4]int, batch, side int64) network {
-	b := newImageNet(batch, side)
-	b.stage("conv1", "conv", func(t *tape, x valueID) valueID {
-		return t.conv(x, 64, filter{size: 7, stride: 2, pad: 3}, false)
-	})
-	b.stage("bn1+relu", "act", func(t *tape, x valueID) valueID { return t.relu(t.batchNorm(x)) })
-	b.stage("maxpool", "pool", func(t *tape, x valueID) valueID {
-		return t.maxPool(x, filter{size: 3, stride: 2, pad: 1})
-	})
-	for layer, n := range blocks {
-		planes := int64(64) << layer
-		for i := range n {
-			stride := int64(1)
-			if layer > 0 && i == 0 {
-				stride = 2
-			}
-			b.stage(fmt.Sprintf("layer%d.%d", layer+1, i), "conv", func(t *tape, x valueID) valueID {
-				return bottleneck(t, x, planes, stride)
-			})
-		}
-	}
-	b.head(1)
-	b.stage("fc", "fc", func(t *tape, x valueID) valueID { return t.linear(x, classes) })
-	return b.trained()
+// Stages that many networks have.
+
+// convReLU is a convolution with biases and its activation.
+func (b *imageNet) convReLU(name string, planes int64, f filter) {
+	b.stage(name+"+relu", "conv", func(t *tape, x valueID) valueID { return t.relu(t.conv(x, planes, f, true)) })
 }
 
-// bottleneck is 1x1, 3x3, 1x1 around a shortcut, which is a convolution where
-// the shape changes. The sum overwrites the main branch.
-func bottleneck(t *tape, x valueID, planes, stride int64) valueID {
-	y := t.relu(t.batchNorm(t.conv(x, planes, filter{size: 1, stride: 1}, false)))
-	y = t.relu(t.batchNorm(t.conv(y, planes, filter{size: 3, stride: stride, pad: 1}, false)))
-	y = t.batchNorm(t.conv(y, 4*planes, filter{size: 1, stride: 1}, false))
-	shortcut := x
-	if stride != 1 || t.values[x].c != 4*planes {
-		shortcut = t.batchNorm(t.conv(x, 4*planes, filter{size: 1, stride: stride}, false))
-	}
-	return t.relu(t.accumulate(y, shortcut))
+func (b *imageNet) pool(name string, f filter) {
+	b.stage(name, "pool", func(t *tape, x valueID) valueID { return t.maxPool(x, f) })
 }
 
 // head averages to side x side and makes a vector of it.
 func (b *imageNet) head(side int64) {
 	b.stage("avgpool", "pool", func(t *tape, x valueID) valueID { return t.avgPool(x, side) })
+	b.flatten()
+}
+
+func (b *imageNet) flatten() {
 	b.stage("flatten", "view", func(t *tape, x valueID) valueID { return t.flatten(x) })
 }
 
-// vgg is a chain of 3x3 convolutions with a pool after each group (Simonyan and
-// Zisserman 2015, configuration D for VGG-16). A stage is a convolution or a
-// linear layer with its activation, or a pool, or a dropout.
-func vgg(groups [][]int64, batch, side int64) network {
-	b := newImageNet(batch, side)
-	for g, group := range groups {
-		for i, planes := range group {
-			b.stage(fmt.Sprintf("conv%d_%d+relu", g+1, i+1), "conv", func(t *tape, x valueID) valueID {
-				return t.relu(t.conv(x, planes, filter{size: 3, stride: 1, pad: 1}, true))
-			})
-		}
-		b.stage(fmt.Sprintf("pool%d", g+1), "pool", func(t *tape, x valueID) valueID {
-			return t.maxPool(x, filter{size: 2, stride: 2})
-		})
-	}
-	b.head(7)
-	for i := range 2 {
-		b.stage(fmt.Sprintf("fc%d+relu", i+6), "fc", func(t *tape, x valueID) valueID { return t.relu(t.linear(x, 4096)) })
-		b.stage(fmt.Sprintf("dropout%d", i+6), "dropout", func(t *tape, x valueID) valueID { return t.dropout(x) })
-	}
-	b.stage("fc8", "fc", func(t *tape, x valueID) valueID { return t.linear(x, classes) })
-	return b.trained()
+func (b *imageNet) linearReLU(name string, out int64) {
+	b.stage(name+"+relu", "fc", func(t *tape, x valueID) valueID { return t.relu(t.linear(x, out)) })
+}
+
+func (b *imageNet) linear(name string, out int64) {
+	b.stage(name, "fc", func(t *tape, x valueID) valueID { return t.linear(x, out) })
+}
+
+func (b *imageNet) dropout(name string) {
+	b.stage(name, "dropout", func(t *tape, x valueID) valueID { return t.dropout(x) })
+}
+
+// normed is a convolution without biases, its normalisation and its activation.
+func normed(t *tape, x valueID, planes int64, f filter) valueID {
+	return t.relu(t.batchNorm(t.conv(x, planes, f, false)))
 }

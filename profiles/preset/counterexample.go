@@ -31,6 +31,14 @@ const (
 // madeNote says what kind of numbers a hand-made chain has.
 const madeNote = "Made by hand: one unit of time is 1 ms, one unit of memory 1 MiB, and the link carries 1 MiB in 1 ms."
 
+// handMade are the options of what is made by hand.
+var handMade = Options{Precision: string(f32), Device: DefaultDeviceID}
+
+// said is what a preset says about itself whatever it is built for.
+func said(notes ...string) func(setting) []string {
+	return func(setting) []string { return append([]string(nil), notes...) }
+}
+
 // Lemma 3 of Beaumont, Eyraud-Dubois and Shilova (2020) says that any schedule
 // can be reordered, without taking longer, so that no prefetch precedes an
 // offload. Here x_0 must be away during the second forward and back for the
@@ -42,12 +50,13 @@ func lemma3() *Preset {
 		Doc:     "The smallest chain found on which the best schedule fetches data back before it offloads other data.",
 		URL:     beaumont2020,
 		Suggest: &Suggestion{Strategy: "offloadexact", Budget: 13 * unitSize, Link: unitRate},
+		own:     handMade,
 		sizes:   profiles.Exact,
-		notes: []string{
+		notes: said(
 			"Lemma 3 of Beaumont et al. (2020) says that some schedule with all offloads before all prefetches is always as fast as any. In 13 MiB ordered schedules need 30 ms here (strategy dynprog); the true optimum is 27 ms (offloadexact).",
 			"The optimum fetches x0 back during the forward pass, before it offloads x3.",
 			madeNote,
-		},
+		),
 		chain: func() *engine.Chain {
 			return made(3, 0, []unit{
 				{forward: 3}, {forward: 1, fwdTemp: 13}, {forward: 3, out: 10}, {forward: 10}, {fwdTemp: 10},
@@ -63,12 +72,13 @@ func lemma3Mirror() *Preset {
 		Doc:     "The counterexample of Lemma 3 read backwards: an offload follows a prefetch in the backward pass.",
 		URL:     beaumont2020,
 		Suggest: &Suggestion{Strategy: "offloadexact", Budget: 13 * unitSize, Link: unitRate},
+		own:     handMade,
 		sizes:   profiles.Exact,
-		notes: []string{
+		notes: said(
 			"Lemma 3 of Beaumont et al. (2020) fails in the backward pass too: in 13 MiB ordered schedules need 30 ms here (strategy dynprog); the true optimum is 27 ms (offloadexact).",
 			"The optimum offloads x0 only in the backward pass, after x4 has come back.",
 			madeNote,
-		},
+		),
 		chain: func() *engine.Chain {
 			return made(3, 0, []unit{
 				{}, {back: 3}, {back: 1, bwdTemp: 13}, {out: 10}, {back: 3}, {back: 10, fwdTemp: 10},
@@ -85,12 +95,13 @@ func nonpersistent() *Preset {
 		Doc:     "The smallest chain found on which dropping a checkpoint early and computing it again beats every schedule that keeps it.",
 		URL:     beaumont2019,
 		Suggest: &Suggestion{Strategy: "nonpersistent", Budget: 9 * unitSize},
+		own:     handMade,
 		sizes:   profiles.Exact,
-		notes: []string{
+		notes: said(
 			"Optimal persistent schedules keep a checkpoint until the backward has reached it (Beaumont et al. 2019). In 9 MiB they need 15 ms here (strategy rotor); a schedule that drops one early needs 12 ms (nonpersistent).",
 			"The paper's own example, figure 2, needs the sizes that the figure shows; with those of the text it does not behave as described.",
 			madeNote,
-		},
+		),
 		chain: func() *engine.Chain {
 			return made(0, 2, []unit{
 				{forward: 3, out: 1, grad: 4}, {forward: 2, out: 4}, {out: 1, grad: 4}, {grad: 2},

@@ -2,9 +2,10 @@ package preset
 
 import (
 	"encoding/json"
-	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"memtide/engine"
@@ -101,7 +102,7 @@ func TestRules(t *testing.T) {
 			[4]engine.Bytes{512, 512 + 3*128, 1024, 0}},
 	} {
 		tp := newTape(1, fp32Bytes, value{bytes: 512, c: 8, h: 4, w: 4})
-		s := stage{name: test.name, tape: tp, time: v100Time}
+		s := stage{name: test.name, tape: tp, time: v100.time}
 		s.output = test.ops(tp, stageInput)
 		m := s.measure()
 		if got := [4]engine.Bytes{m.Out, m.Saved, m.FwdTemp, m.BwdTemp}; got != test.want {
@@ -149,83 +150,75 @@ func TestBackwardPeak(t *testing.T) {
 	}
 }
 
-// TestTransformerFormula compares a layer's saved set with Korthikanti et al.,
-// equation 1: sbh(34 + 5as/h) bytes in 16 bits; the formula leaves out the mean
-// and deviation of each token at two normalisations, 16 bytes. The stage owns
-// its output and not its input, which has the same size.
-func TestTransformerFormula(t *testing.T) {
-	for _, g := range []transformer{gpt2M, {layers: 2, hidden: 768, heads: 12, tokens: 512, words: 1000}} {
-		const b = 3
-		net := g.network(b)
-		c := net.chain("test", b)
-		s, h, a := g.tokens, g.hidden, g.heads
-		if got, want := c.Stages[1].Saved, engine.Bytes(s*b*(34*h+5*a*s)+16*s*b); got != want {
-			t.Errorf("%+v, batch %d: a layer saves %d bytes; want %d", g, b, got, want)
-		}
-		// The output layer (section 4): the loss keeps the logits in 32 bits, 4sbv, beside the loss
-		// itself (4 bytes, gone in the backward). The backward makes another copy
-		// before it makes the gradient of its input, which the chain counts.
-		last := c.Stages[c.Len()-1]
-		logits := engine.Bytes(4 * s * b * g.words)
-		got := [2]engine.Bytes{last.Saved, last.BwdTemp}
-		if want := [2]engine.Bytes{logits + 4, logits - 4 - engine.Bytes(2*s*b*h)}; got != want {
-			t.Errorf("%+v, batch %d: saved set and backward temporary of the loss %d; want %d", g, b, got, want)
-		}
-	}
-}
-
 // TestTorchMeta compares the sizes of every stage with what PyTorch keeps on
 // its meta device, to the byte. Those files were recorded at a batch of 2 and
 // halved, with flatten in the stage of the pool, and with dropout masks as wide
 // as the numbers, as on CPUs; GPUs use one byte.
 func TestTorchMeta(t *testing.T) {
-	for _, id := range []string{"resnet50", "resnet101", "vgg16"} {
-		path := filepath.Join("..", "..", "..", "shared", "data", "torch_meta", fmt.Sprintf("%s-%d.sizes.json", id, imageSide))
+	files := map[string]string{
+		"alexnet-224": "alexnet", "densenet121-224": "densenet121", "densenet161-224": "densenet161", "densenet169-224": "densenet169",
+		"densenet201-224": "densenet201", "inception_v3-299": "inception-v3", "resnet1001-224": "resnet1001", "resnet101-224": "resnet101",
+		"resnet152-224": "resnet152", "resnet18-224": "resnet18", "resnet200-224": "resnet200", "resnet34-224": "resnet34",
+		"resnet50-224": "resnet50", "resnext101_32x8d-224": "resnext101", "vgg16-224": "vgg16", "vgg19-224": "vgg19",
+	}
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		path := filepath.Join("..", "..", "..", "shared", "data", "torch_meta", file+".sizes.json")
 		text, err := os.ReadFile(path)
 		if os.IsNotExist(err) {
-			t.Skipf("the recorded sizes are not here (%s); TestBottleneck and TestRules check the rules without them", path)
+			t.Skipf("the recorded sizes are not here (%s); TestSizes, TestBottleneck and TestRules check the rules without them", path)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		var file struct {
-			Input  engine.Bytes `json:"input_bytes"`
-			Stages []struct {
-				Name  string       `json:"name"`
-				Out   engine.Bytes `json:"a_bytes"`
-				Saved engine.Bytes `json:"abar_bytes"`
-				Grad  engine.Bytes `json:"delta_bytes"`
-				W     engine.Bytes `json:"w_bytes"`
-			} `json:"stages"`
+		compareMeta(t, files[file], path, text)
+	}
+}
+
+// compareMeta compares a preset at batch 2 with a file of recorded sizes.
+func compareMeta(t *testing.T, id, path string, text []byte) {
+	t.Helper()
+	var file struct {
+		Input  engine.Bytes `json:"input_bytes"`
+		Stages []struct {
+			Name  string       `json:"name"`
+			Out   engine.Bytes `json:"a_bytes"`
+			Saved engine.Bytes `json:"abar_bytes"`
+			Grad  engine.Bytes `json:"delta_bytes"`
+			W     engine.Bytes `json:"w_bytes"`
+		} `json:"stages"`
+	}
+	if err := json.Unmarshal(text, &file); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	p := Lookup(id)
+	net := p.build(p.filled(Options{Batch: 2}).setting())
+	if net.input != 2*file.Input {
+		t.Errorf("%s: input %d; want %d", id, net.input, 2*file.Input)
+	}
+	var got []engine.Stage
+	var weights []engine.Bytes
+	var ours, theirs engine.Bytes
+	for i := range net.stages {
+		s := net.stages[i].measure()
+		ours += s.Saved
+		if s.Kind == "view" {
+			continue
 		}
-		if err := json.Unmarshal(text, &file); err != nil {
-			t.Fatalf("%s: %v", path, err)
+		if s.Kind == "dropout" {
+			s.Saved += 3 * s.Out / fp32Bytes
 		}
-		net := Lookup(id).build(2)
-		if net.input != 2*file.Input {
-			t.Errorf("%s: input %d; want %d", id, net.input, 2*file.Input)
-		}
-		var got []engine.Stage
-		var weights []engine.Bytes
-		for i := range net.stages {
-			s := net.stages[i].measure()
-			if s.Kind == "view" {
-				continue
-			}
-			if s.Kind == "dropout" {
-				s.Saved += 3 * s.Out / fp32Bytes
-			}
-			got = append(got, s)
-			weights = append(weights, engine.Bytes(net.stages[i].tape.params)*fp32Bytes)
-		}
-		if len(got) != len(file.Stages) {
-			t.Fatalf("%s: %d stages besides flatten; want %d", id, len(got), len(file.Stages))
-		}
-		for i, w := range file.Stages {
-			if g := got[i]; g.Out != 2*w.Out || g.Saved != 2*w.Saved || g.Grad != 2*w.Grad || weights[i] != w.W {
-				t.Errorf("%s: stage %s: output %d, saved %d, gradient %d, weights %d; %s has %d, %d, %d, %d",
-					id, g.Name, g.Out, g.Saved, g.Grad, weights[i], w.Name, 2*w.Out, 2*w.Saved, 2*w.Grad, w.W)
-			}
+		got = append(got, s)
+		weights = append(weights, engine.Bytes(net.stages[i].tape.params)*fp32Bytes)
+	}
+	if len(got) != len(file.Stages) {
+		t.Fatalf("%s: %d stages besides flatten; want %d", id, len(got), len(file.Stages))
+	}
+	for i, w := range file.Stages {
+		theirs += w.Saved
+		if g := got[i]; g.Out != 2*w.Out || g.Saved != 2*w.Saved || g.Grad != 2*w.Grad || weights[i] != w.W {
+			t.Errorf("%s: stage %s: output %d, saved %d, gradient %d, weights %d; %s has %d, %d, %d, %d",
+				id, g.Name, g.Out, g.Saved, g.Grad, weights[i], w.Name, 2*w.Out, 2*w.Saved, 2*w.Grad, w.W)
 		}
 	}
+	t.Logf("%s: %d stages; saved sets of %d bytes an image with flatten and narrow masks, %d recorded", id, len(file.Stages), ours/2, theirs)
 }

@@ -2,8 +2,7 @@ package preset
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
+	"slices"
 
 	"memtide/engine"
 	"memtide/profiles"
@@ -20,22 +19,44 @@ type Preset struct {
 	Group        string // heading it is listed under
 	DefaultBatch int    // samples per step when nobody says
 	MaxBatch     int    // largest batch size; 0 is the package's MaxBatch
-	DType        string // of the activations: f32 or f16
+	DType        string // of the activations: f32, f16 or bf16
 	URL          string // the paper that describes the network
 
 	Suggest *Suggestion // how it is best seen; nil for networks
 
-	sizes   profiles.Origin
-	timedOn string // the device of the time model
-	notes   []string
-	build   func(batch int64) network
-	chain   func() *engine.Chain // instead of build: hand-made, of batch size 1
+	own       Options // what is chosen where Options say nothing
+	of        *Preset // the preset this one is a variant of; nil if it is listed
+	minImage  int     // smallest side of images
+	maxTokens int     // longest sequence; 0 is MaxTokens
+
+	sizes    profiles.Origin
+	tokenNet bool // the times are a share of the peak, see mfuTime
+	notes    func(s setting) []string
+	build    func(s setting) network
+	chain    func() *engine.Chain    // instead of build: hand-made, of batch size 1
+	memory   func() *profiles.Memory // instead of build: requests for memory
 }
 
-var presets = []*Preset{resnet50(), resnet101(), vgg16(), gpt2Medium(), lemma3(), lemma3Mirror(), nonpersistent()}
+// presets is the catalogue.
+var presets = slices.Concat(residualPresets(), plainPresets(), densePresets(), inceptionPresets(), tokenPresets(),
+	[]*Preset{lemma3(), lemma3Mirror(), nonpersistent()}, sequencePresets())
 
-// All lists the presets in the order they are shown. The slice is the caller's.
-func All() []*Preset { return append([]*Preset(nil), presets...) }
+// recorded are the ids of All.
+var recorded = []string{"resnet50", "resnet101", "vgg16", "gpt2-medium", "lemma3", "lemma3-mirror", "nonpersistent"}
+
+// Presets lists every preset in the order they are shown, one group after the
+// other. The slice is the caller's.
+func Presets() []*Preset { return append([]*Preset(nil), presets...) }
+
+// All lists the presets whose results are recorded in tables across this
+// repository, which every change is compared with: a few of each kind, all of
+// them chains that every strategy solves in moments. The slice is the caller's.
+func All() (out []*Preset) {
+	for _, id := range recorded {
+		out = append(out, Lookup(id))
+	}
+	return out
+}
 
 // Lookup finds a preset by its id; nil if there is none.
 func Lookup(id string) *Preset {
@@ -45,42 +66,6 @@ func Lookup(id string) *Preset {
 		}
 	}
 	return nil
-}
-
-// Ref is the spelling of a preset at a batch size in links and on the command
-// line: "resnet101-b32". Parse reads it back.
-func Ref(id string, batch int) string { return id + "-b" + strconv.Itoa(batch) }
-
-// Parse reads what Ref writes. Without a batch ("resnet101") it returns the
-// preset's default. The error names the known presets or the legal batch sizes.
-func Parse(ref string) (*Preset, int, error) {
-	if p := Lookup(ref); p != nil {
-		return p, p.DefaultBatch, nil
-	}
-	id, digits := ref, ""
-	if i := strings.LastIndex(ref, "-b"); i >= 0 {
-		id, digits = ref[:i], ref[i+len("-b"):]
-	}
-	p := Lookup(id)
-	if p == nil {
-		return nil, 0, fmt.Errorf("there is no preset %q; known are %s", id, strings.Join(knownIDs(), ", "))
-	}
-	batch, err := strconv.ParseUint(digits, 10, 31)
-	if err != nil {
-		return nil, 0, fmt.Errorf("preset %q: the batch size %q is not a whole number; write %s", ref, digits, Ref(p.ID, p.DefaultBatch))
-	}
-	if err := p.checkBatch(int(batch)); err != nil {
-		return nil, 0, err
-	}
-	return p, int(batch), nil
-}
-
-func knownIDs() []string {
-	ids := make([]string, len(presets))
-	for i, p := range presets {
-		ids[i] = p.ID
-	}
-	return ids
 }
 
 // Largest is the largest batch size that the preset is built for.
@@ -98,40 +83,93 @@ func (p *Preset) checkBatch(batch int) error {
 	return nil
 }
 
-// Profile builds the network at a batch size of 1 to Largest, on the default
-// device unless another link is suggested. Sizes of networks are computed from
-// shapes, times by a model; hand-made chains are what they are. Source says so.
-// Every call returns a profile of its own.
+// Profile builds the network at a batch size of 1 to Largest, with the preset's
+// own choices for everything else. Every call returns a profile of its own.
 func (p *Preset) Profile(batch int) (*profiles.Profile, error) {
-	if err := p.checkBatch(batch); err != nil {
+	if err := p.checkBatch(batch); err != nil { // 0 too, which Build takes for the default
 		return nil, err
 	}
+	return p.Build(Options{Batch: batch})
+}
+
+// Problem is the network at a batch size, as a problem without device, transfers
+// and budget: the chain, or the operations of a variant that has no chain.
+func (p *Preset) Problem(batch int) (*engine.Problem, error) {
+	profile, err := p.Profile(batch)
+	switch {
+	case err != nil:
+		return nil, err
+	case profile.Chain != nil:
+		return engine.NewChainProblem(profile.Chain, engine.Device{}, engine.Whole, 0), nil
+	case profile.Graph != nil:
+		return &engine.Problem{Graph: profile.Graph}, nil
+	}
+	return nil, fmt.Errorf("%s is a list of buffers; there is nothing to schedule", p.Title)
+}
+
+// Build builds the network with these options. Sizes of networks are computed
+// from shapes, times by a model; hand-made presets are what they are. Source says
+// so: times are Analytic where the model is fitted or its one assumption is
+// named, Estimated on other devices. Every call returns a profile of its own.
+func (p *Preset) Build(o Options) (*profiles.Profile, error) {
+	o = p.filled(o)
+	if err := p.base().check(o); err != nil {
+		return nil, err
+	}
+	v, err := p.With(o)
+	if err != nil {
+		return nil, err
+	}
+	s := o.setting()
 	out := &profiles.Profile{
-		Name:   fmt.Sprintf("%s, batch %d", p.Title, batch),
-		Batch:  batch,
-		DType:  p.DType,
+		Name:   fmt.Sprintf("%s, batch %d", v.Title, o.Batch),
+		Batch:  o.Batch,
+		DType:  o.Precision,
 		Format: "preset",
-		Source: profiles.Source{
-			Tool:   "preset",
-			Times:  profiles.Analytic,
-			Sizes:  p.sizes,
-			Device: p.timedOn,
-			Notes:  append([]string(nil), p.notes...),
-			URL:    p.URL,
-		},
+		Source: profiles.Source{Tool: "preset", Times: profiles.Exact, Sizes: p.sizes, URL: p.URL, Notes: p.notes(s)},
 	}
-	if p.chain != nil {
-		out.Name, out.Source.Times, out.Source.Device = p.Title, profiles.Exact, ""
-		out.Chain = p.chain()
-		out.Chain.Name, out.Chain.Batch = Ref(p.ID, batch), batch
-	} else {
-		net := p.build(int64(batch))
-		out.Chain = net.chain(Ref(p.ID, batch), batch)
-		out.Source.Notes = append(out.Source.Notes, net.leanNote())
+	ref := Ref(v.ID, o.Batch)
+	if p.build == nil {
+		p.made(out, ref)
+		return out, nil
 	}
+	out.Source.Times, out.Source.Device = p.timed(s)
+	out.Device = &s.device.Device
+	net := p.build(s)
+	if o.Graph {
+		out.Graph = net.graph()
+		return out, nil
+	}
+	out.Chain = net.chain(ref, o.Batch)
+	out.Source.Notes = append(out.Source.Notes, net.leanNote())
+	return out, nil
+}
+
+// made fills in what was made by hand.
+func (p *Preset) made(out *profiles.Profile, ref string) {
+	out.Name = p.Title
 	device := p.device()
 	out.Device = &device
-	return out, nil
+	if p.memory != nil {
+		out.Memory = p.memory()
+		return
+	}
+	out.Chain = p.chain()
+	out.Chain.Name, out.Chain.Batch = ref, out.Batch
+}
+
+// timed says what the times of a network are and what they are for.
+func (p *Preset) timed(s setting) (profiles.Origin, string) {
+	on := s.device.Name + ", " + s.precision.bits()
+	switch {
+	case p.tokenNet && isV100(s.device) && s.efficiency == 0:
+		return profiles.Analytic, on
+	case p.tokenNet:
+		return profiles.Estimated, on
+	case isV100(s.device) && !s.precision.half() && s.efficiency == 0:
+		return profiles.Analytic, "Tesla V100, 32-bit"
+	}
+	return profiles.Estimated, on
 }
 
 // device is the default one with the link that the preset suggests.
@@ -145,16 +183,17 @@ func (p *Preset) device() engine.Device {
 // network is one network at one batch size: what its stages do, and the memory
 // that stays.
 type network struct {
-	input    engine.Bytes
-	stages   []stage
-	loss     *stage // nil: a loss without cost or size
-	resident engine.Resident
+	input engine.Bytes
+	// inputGrad is the gradient of the input. Images and tokens need none.
+	inputGrad engine.Bytes
+	stages    []stage
+	loss      *stage // nil: a loss without cost or size
+	resident  engine.Resident
 }
 
-// chain adds up the operators of each stage. The images or tokens need no
-// gradient, so the gradient of the input has no size.
+// chain adds up the operators of each stage.
 func (n *network) chain(name string, batch int) *engine.Chain {
-	c := &engine.Chain{Name: name, Batch: batch, Input: n.input, Resident: n.resident}
+	c := &engine.Chain{Name: name, Batch: batch, Input: n.input, InputGrad: n.inputGrad, Resident: n.resident}
 	for i := range n.stages {
 		c.Stages = append(c.Stages, n.stages[i].measure())
 	}

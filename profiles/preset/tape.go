@@ -1,6 +1,9 @@
 package preset
 
-import "memtide/engine"
+import (
+	"memtide/engine"
+	"memtide/profiles/analytic"
+)
 
 // opKind says what an operator computes, as far as memory and time care.
 type opKind uint8
@@ -20,6 +23,9 @@ const (
 	opCast
 	opEmbed
 	opEntropy
+	opConcat
+	opRotate // positions turned into queries and keys
+	opGate   // the activation of a gated feed-forward net
 )
 
 // valueID numbers the values of a tape. Value 0 is the stage's input.
@@ -39,12 +45,13 @@ type op struct {
 	kind   opKind
 	in     []valueID
 	out    valueID
-	keeps  []valueID    // what its backward reads
-	aux    engine.Bytes // kept besides: pool indices, masks, statistics
-	byRef  bool         // its backward hands the gradient on without a copy
-	macs   int64        // multiply-adds of the forward
-	class  convClass    // of a convolution
-	weight engine.Bytes // of a linear layer
+	keeps  []valueID      // what its backward reads
+	aux    engine.Bytes   // kept besides: pool indices, masks, statistics
+	byRef  bool           // its backward hands the gradient on without a copy
+	macs   int64          // multiply-adds of the forward
+	params int64          // trained numbers that it reads
+	class  analytic.Class // of a convolution
+	weight engine.Bytes   // of a linear layer
 }
 
 // tape records the operators of one stage at one batch size.
@@ -82,8 +89,13 @@ func (t *tape) add(o op, out value) valueID {
 	o.out = valueID(len(t.values))
 	out.root = o.out
 	t.values = append(t.values, out)
-	t.ops = append(t.ops, o)
+	t.record(o)
 	return o.out
+}
+
+func (t *tape) record(o op) {
+	t.params += o.params
+	t.ops = append(t.ops, o)
 }
 
 // overwrite appends an operator that works in place: its output takes the
@@ -92,51 +104,98 @@ func (t *tape) overwrite(o op, x valueID) valueID {
 	out := t.values[x]
 	o.out = valueID(len(t.values))
 	t.values = append(t.values, out)
-	t.ops = append(t.ops, o)
+	t.record(o)
 	return o.out
 }
 
 // filter is the geometry of a convolution or a pool.
-type filter struct{ size, stride, pad int64 }
+type filter struct {
+	size, stride, pad int64
+	along             axis
+}
+
+// axis is what a filter extends over.
+type axis uint8
+
+const (
+	bothAxes   axis = iota
+	rowOnly         // 1 x size
+	columnOnly      // size x 1
+)
+
+// taps is how many numbers of a channel a filter looks at.
+func (f filter) taps() int64 {
+	if f.along == bothAxes {
+		return f.size * f.size
+	}
+	return f.size
+}
 
 func (f filter) slide(n int64) int64 { return (n+2*f.pad-f.size)/f.stride + 1 }
 
+// over is the height and width of what the filter makes of a value.
+func (f filter) over(in value) (h, w int64) {
+	switch f.along {
+	case rowOnly:
+		return in.h, f.slide(in.w)
+	case columnOnly:
+		return f.slide(in.h), in.w
+	}
+	return f.slide(in.h), f.slide(in.w)
+}
+
 // conv keeps its input, for the gradient of the weights.
 func (t *tape) conv(x valueID, out int64, f filter, bias bool) valueID {
+	return t.groupConv(x, out, f, 1, bias)
+}
+
+// groupConv is a convolution in which each group of channels sees only its own.
+func (t *tape) groupConv(x valueID, out int64, f filter, groups int64, bias bool) valueID {
 	in := t.values[x]
-	weights := in.c * out * f.size * f.size
-	t.params += weights
-	if bias {
-		t.params += out
+	weights := in.c / groups * out * f.taps()
+	h, w := f.over(in)
+	o := op{
+		kind: opConv, in: []valueID{x}, keeps: []valueID{x}, params: weights,
+		macs: t.batch * h * w * weights, class: classify(in.c, out, f, groups),
 	}
-	v := t.shaped(out, f.slide(in.h), f.slide(in.w))
-	return t.add(op{
-		kind: opConv, in: []valueID{x}, keeps: []valueID{x},
-		macs: t.batch * v.h * v.w * weights, class: classify(in.c, out, f),
-	}, v)
+	if bias {
+		o.params += out
+	}
+	return t.add(o, t.shaped(out, h, w))
 }
 
 // batchNorm keeps its input and the mean and inverse deviation of each channel.
 // Its running averages and their counter stay on the device.
 func (t *tape) batchNorm(x valueID) valueID {
 	in := t.values[x]
-	t.params += 2 * in.c
 	t.buffers += engine.Bytes(2*in.c)*4 + 8
-	return t.add(op{kind: opNorm, in: []valueID{x}, keeps: []valueID{x}, aux: engine.Bytes(2*in.c) * 4}, in)
+	return t.add(op{kind: opNorm, in: []valueID{x}, keeps: []valueID{x}, aux: engine.Bytes(2*in.c) * 4, params: 2 * in.c}, in)
 }
 
 // layerNorm keeps its input and the mean and inverse deviation of each token,
 // in 32 bits.
 func (t *tape) layerNorm(x valueID) valueID {
 	in := t.values[x]
-	t.params += 2 * in.c
-	return t.add(op{kind: opNorm, in: []valueID{x}, keeps: []valueID{x}, aux: engine.Bytes(2*t.batch*in.h) * 4}, in)
+	return t.add(op{kind: opNorm, in: []valueID{x}, keeps: []valueID{x}, aux: engine.Bytes(2*t.batch*in.h) * 4, params: 2 * in.c}, in)
+}
+
+// rmsNorm keeps its input and the inverse size of each token, in 32 bits.
+func (t *tape) rmsNorm(x valueID) valueID {
+	in := t.values[x]
+	return t.add(op{kind: opNorm, in: []valueID{x}, keeps: []valueID{x}, aux: engine.Bytes(t.batch*in.h) * 4, params: in.c}, in)
 }
 
 // relu works in place and keeps its result, from which the backward reads the sign.
 func (t *tape) relu(x valueID) valueID {
 	y := valueID(len(t.values))
 	return t.overwrite(op{kind: opReLU, in: []valueID{x}, keeps: []valueID{y}}, x)
+}
+
+// reluCopy is a ReLU whose input belongs to the stage before, which it must not
+// change.
+func (t *tape) reluCopy(x valueID) valueID {
+	y := valueID(len(t.values))
+	return t.add(op{kind: opReLU, in: []valueID{x}, keeps: []valueID{y}}, t.values[x])
 }
 
 func (t *tape) gelu(x valueID) valueID {
@@ -146,8 +205,17 @@ func (t *tape) gelu(x valueID) valueID {
 // maxPool keeps its input and the index of each maximum, 8 bytes wide.
 func (t *tape) maxPool(x valueID, f filter) valueID {
 	in := t.values[x]
-	v := t.shaped(in.c, f.slide(in.h), f.slide(in.w))
+	h, w := f.over(in)
+	v := t.shaped(in.c, h, w)
 	return t.add(op{kind: opMaxPool, in: []valueID{x}, keeps: []valueID{x}, aux: v.bytes / t.elem * 8}, v)
+}
+
+// meanPool keeps its input, of which the backward reads no more than the shape:
+// that is what PyTorch does.
+func (t *tape) meanPool(x valueID, f filter) valueID {
+	in := t.values[x]
+	h, w := f.over(in)
+	return t.add(op{kind: opAvgPool, in: []valueID{x}, keeps: []valueID{x}}, t.shaped(in.c, h, w))
 }
 
 // avgPool averages to side x side; the backward needs only the shape.
@@ -165,14 +233,21 @@ func (t *tape) flatten(x valueID) valueID {
 // linear keeps its input, for the gradient of the weights. The products of a
 // transformer act on each token.
 func (t *tape) linear(x valueID, out int64) valueID {
-	in := t.values[x]
-	t.params += in.c*out + out
-	return t.matmul([]valueID{x}, t.shaped(out, in.h, in.w), in.c, engine.Bytes(in.c*out)*t.elem)
+	return t.project(x, out, out)
 }
 
-// matmul is a product with the given inner dimension. It keeps its operands.
-func (t *tape) matmul(in []valueID, out value, inner int64, weight engine.Bytes) valueID {
-	return t.add(op{kind: opMatmul, in: in, keeps: in, weight: weight, macs: t.batch * out.c * out.h * out.w * inner}, out)
+// project is a linear layer with so many biases.
+func (t *tape) project(x valueID, out, biases int64) valueID {
+	in := t.values[x]
+	return t.add(op{
+		kind: opMatmul, in: []valueID{x}, keeps: []valueID{x}, params: in.c*out + biases,
+		weight: engine.Bytes(in.c*out) * t.elem, macs: t.batch * out * in.h * in.w * in.c,
+	}, t.shaped(out, in.h, in.w))
+}
+
+// matmul is a product of values with the given inner dimension. It keeps its operands.
+func (t *tape) matmul(in []valueID, out value, inner int64) valueID {
+	return t.add(op{kind: opMatmul, in: in, keeps: in, macs: t.batch * out.c * out.h * out.w * inner}, out)
 }
 
 // dropout keeps its mask, one byte for each number.
@@ -189,4 +264,15 @@ func (t *tape) sum(x, y valueID) valueID {
 // accumulate adds y to x in place.
 func (t *tape) accumulate(x, y valueID) valueID {
 	return t.overwrite(op{kind: opAdd, in: []valueID{x, y}, byRef: true}, x)
+}
+
+// concat puts values behind each other as channels. It keeps nothing, and its
+// backward hands out parts of the gradient as they are.
+func (t *tape) concat(in ...valueID) valueID {
+	v := t.values[in[0]]
+	var channels int64
+	for _, x := range in {
+		channels += t.values[x].c
+	}
+	return t.add(op{kind: opConcat, in: in, byRef: true}, t.shaped(channels, v.h, v.w))
 }

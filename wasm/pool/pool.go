@@ -28,7 +28,7 @@ const (
 
 // port is a worker that was started.
 type port struct {
-	send func(message []byte) error
+	send func(message []byte, handle any) error // handle: proto.Open.Handle
 	kill func()
 }
 
@@ -41,7 +41,7 @@ type events struct {
 }
 
 // Pool implements proto.Pool. Besides the width workers that may be busy with
-// sweeps there is one more, so that a solve never waits for a point of a sweep.
+// sweeps and questions there is one more, so that a solve never waits for them.
 type Pool struct {
 	start func(events) (port, error)
 	width int
@@ -54,7 +54,7 @@ type Pool struct {
 	workers   []*worker // one per slot; nil where none runs
 	failed    int       // workers that died without having been of use, since the last that was
 	broken    string    // why no more workers are started; empty if they are
-	urgent    []*job    // everything but sweeps
+	urgent    []*job    // everything but sweeps and questions
 	patient   []*job
 	asked     time.Time   // when the last urgent job came
 	resume    *time.Timer // pumps when it is calm again; nil if nothing waits for that
@@ -72,6 +72,7 @@ type worker struct {
 type job struct {
 	req        *proto.Request
 	payload    []byte
+	handle     any // that goes with it
 	onProgress func(*proto.Reply)
 	done       chan answer
 	given      bool      // up: the answer goes nowhere
@@ -87,8 +88,14 @@ type answer struct {
 // newPool starts the first worker; the others follow when it is ready, so that
 // they do not hold up the first answer.
 func newPool(width int, start func(events) (port, error)) *Pool {
-	p := &Pool{start: start, width: max(width, 1), silence: silence, grace: grace, calm: calm}
-	p.workers = make([]*worker, p.width+1)
+	width = max(width, 1)
+	return newPoolOf(width+1, width, start)
+}
+
+// newPoolOf has so many workers, of which width may be busy with sweeps.
+func newPoolOf(workers, width int, start func(events) (port, error)) *Pool {
+	p := &Pool{start: start, width: width, silence: silence, grace: grace, calm: calm}
+	p.workers = make([]*worker, workers)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.spawn(0)
@@ -125,6 +132,9 @@ func (p *Pool) one(ctx context.Context, req *proto.Request, onProgress func(*pro
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
 	}
 	j := &job{req: req, payload: payload, onProgress: onProgress, done: make(chan answer, 1)}
+	if req.Open != nil {
+		j.handle = req.Open.Handle
+	}
 	p.enqueue(j)
 	tick := time.NewTicker(p.silence)
 	defer tick.Stop()
@@ -144,7 +154,7 @@ func (p *Pool) one(ctx context.Context, req *proto.Request, onProgress func(*pro
 func (p *Pool) enqueue(j *job) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if j.req.Op == proto.OpSweep {
+	if j.req.Op == proto.OpSweep || j.req.Op == proto.OpAsk {
 		p.patient = append(p.patient, j)
 	} else {
 		p.urgent = append(p.urgent, j)
@@ -182,10 +192,10 @@ func (p *Pool) pump() {
 		idle = idle[1:]
 		busy++
 		w.job, j.heard = j, time.Now()
-		if err := w.send(j.payload); err != nil {
+		if err := w.send(j.payload, j.handle); err != nil {
 			p.bury(w, err.Error())
 		}
-		j.payload = nil
+		j.payload, j.handle = nil, nil
 	}
 }
 

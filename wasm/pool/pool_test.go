@@ -37,7 +37,7 @@ func (s *stage) start(e events) (port, error) {
 		go e.ready()
 	}
 	return port{
-		send: func(b []byte) error {
+		send: func(b []byte, _ any) error {
 			req, err := proto.DecodeRequest(b)
 			if err != nil {
 				panic(err)

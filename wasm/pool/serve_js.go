@@ -2,12 +2,14 @@ package pool
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/hack-pad/safejs"
 
 	"memtide/engine"
+	"memtide/profiles"
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
 )
@@ -20,17 +22,20 @@ const warmUps = 5
 // other, and never returns. While nobody asks, at first, it warms itself up.
 func Serve() {
 	self := safejs.Global()
-	requests := make(chan []byte, 1)
+	requests := make(chan asked, 1)
 	listener, err := safejs.FuncOf(func(_ safejs.Value, args []safejs.Value) any {
 		data, err := args[0].Get("data")
 		if err != nil {
 			panic(err)
 		}
-		b, err := body(data)
+		r := asked{}
+		if r.body, err = body(data); err == nil {
+			r.file, err = data.Get("file")
+		}
 		if err != nil {
 			panic(err)
 		}
-		requests <- b
+		requests <- r
 		return nil
 	})
 	if err == nil {
@@ -49,12 +54,19 @@ func Serve() {
 			idle = time.After(20 * time.Millisecond)
 		}
 		select {
-		case b := <-requests:
-			w.answer(b)
+		case r := <-requests:
+			w.answer(r)
 		case <-idle:
 			w.warmUp()
 		}
 	}
+}
+
+// asked is a message of the page, and the file that came with it, undefined if
+// there is none.
+type asked struct {
+	body []byte
+	file safejs.Value
 }
 
 type worksite struct {
@@ -63,8 +75,11 @@ type worksite struct {
 	server   serve.Server
 }
 
-func (w *worksite) answer(b []byte) {
-	req, err := proto.DecodeRequest(b)
+func (w *worksite) answer(r asked) {
+	req, err := proto.DecodeRequest(r.body)
+	if err == nil && req.Open != nil && !r.file.IsUndefined() {
+		req.Open.Bytes, err = readFile(r.file)
+	}
 	if err != nil {
 		w.emit(&proto.Reply{Kind: proto.KindFailure, Failure: proto.Fail(proto.BadRequest, "%v", err)})
 		return
@@ -80,7 +95,7 @@ func (w *worksite) answer(b []byte) {
 func (w *worksite) emit(r *proto.Reply) {
 	b, err := proto.EncodeReply(r)
 	if err == nil {
-		err = post(w.self, "reply", b)
+		err = post(w.self, "reply", b, nil)
 	}
 	if err != nil {
 		panic(fmt.Sprintf("the answer cannot be sent: %v", err))
@@ -98,4 +113,63 @@ func (w *worksite) warmUp() {
 		Method: proto.Method{Strategy: "rotor"},
 		Budget: proto.Budget{BasisPoints: 6000},
 	}}, func(*proto.Reply) {})
+}
+
+// readFile is the content of a file of the browser.
+func readFile(file safejs.Value) ([]byte, error) {
+	size, err := file.Get("size")
+	if err != nil {
+		return nil, err
+	}
+	if n, err := size.Float(); err == nil && n > profiles.MaxSize {
+		return nil, fmt.Errorf("the file has %.0f MiB; at most %d MiB are read. Save fewer steps", n/(1<<20), profiles.MaxSize>>20)
+	}
+	promise, err := file.Call("arrayBuffer")
+	if err != nil {
+		return nil, err
+	}
+	type outcome struct {
+		b   []byte
+		err error
+	}
+	done := make(chan outcome, 1)
+	listen := func(f func(safejs.Value) outcome) (safejs.Func, error) {
+		return safejs.FuncOf(func(_ safejs.Value, args []safejs.Value) any {
+			done <- f(args[0])
+			return nil
+		})
+	}
+	read, err := listen(func(buffer safejs.Value) outcome {
+		array, err := construct("Uint8Array", safejs.Unsafe(buffer))
+		if err != nil {
+			return outcome{err: err}
+		}
+		n, err := array.Length()
+		if err != nil {
+			return outcome{err: err}
+		}
+		b := make([]byte, n)
+		_, err = safejs.CopyBytesToGo(b, array)
+		return outcome{b, err}
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer read.Release()
+	refused, err := listen(func(reason safejs.Value) outcome {
+		text, err := stringField(reason, "message")
+		if err != nil {
+			return outcome{err: err}
+		}
+		return outcome{err: errors.New("the file cannot be read: " + text)}
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer refused.Release()
+	if _, err := promise.Call("then", read, refused); err != nil {
+		return nil, err
+	}
+	o := <-done
+	return o.b, o.err
 }

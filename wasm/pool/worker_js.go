@@ -14,26 +14,44 @@ import (
 // selftest, scripts may send requests (see publish). The error says what the
 // browser lacks; then serve.Local still works, on the page's own thread.
 func New(module safejs.Value) (*Pool, error) {
-	page, err := pageSettings()
+	page, start, err := starter(module)
 	if err != nil {
 		return nil, err
 	}
-	source := page.worker
-	if !strings.HasPrefix(source, "blob:") { // as it is in a page that is one file
-		source, err = blobURL(fmt.Sprintf("importScripts(%q);", page.worker))
-		if err != nil {
-			return nil, fmt.Errorf("no worker can be made: %w", err)
-		}
-	}
-	p := newPool(min(page.cores-1, 4), func(e events) (port, error) {
-		return startWorker(source, module, page.selftest, e)
-	})
+	p := newPool(min(page.cores-1, 4), start)
 	if page.selftest {
 		if err := publish(p); err != nil {
 			return nil, err
 		}
 	}
 	return p, nil
+}
+
+// NewReader starts one worker with another module: the program that reads all
+// formats.
+func NewReader(module safejs.Value) (*Pool, error) {
+	_, start, err := starter(module)
+	if err != nil {
+		return nil, err
+	}
+	return newPoolOf(1, 1, start), nil
+}
+
+// starter is how workers with a module are started on this page.
+func starter(module safejs.Value) (page settings, start func(events) (port, error), err error) {
+	if page, err = pageSettings(); err != nil {
+		return page, nil, err
+	}
+	source := page.worker
+	if !strings.HasPrefix(source, "blob:") { // as it is in a page that is one file
+		source, err = blobURL(fmt.Sprintf("importScripts(%q);", page.worker))
+		if err != nil {
+			return page, nil, fmt.Errorf("no worker can be made: %w", err)
+		}
+	}
+	return page, func(e events) (port, error) {
+		return startWorker(source, module, page.selftest, e)
+	}, nil
 }
 
 type settings struct {
@@ -150,7 +168,7 @@ func startWorker(source string, module safejs.Value, selftest bool, e events) (p
 		kill()
 		return port{}, fmt.Errorf("the module cannot be posted to a worker: %w", err)
 	}
-	return port{send: func(b []byte) error { return post(w, "request", b) }, kill: kill}, nil
+	return port{send: func(b []byte, handle any) error { return post(w, "request", b, handle) }, kill: kill}, nil
 }
 
 // dispatch reads a message of worker.js or of Serve: {type, body|detail}.
@@ -223,8 +241,9 @@ func body(data safejs.Value) ([]byte, error) {
 	return b, err
 }
 
-// post sends bytes, which are handed over and not copied by the browser.
-func post(to safejs.Value, kind string, b []byte) error {
+// post sends bytes, which are handed over and not copied by the browser, and with
+// them a file that the other side reads, if handle is a safejs.Value.
+func post(to safejs.Value, kind string, b []byte, handle any) error {
 	array, err := construct("Uint8Array", len(b))
 	if err != nil {
 		return err
@@ -236,7 +255,11 @@ func post(to safejs.Value, kind string, b []byte) error {
 	if err != nil {
 		return err
 	}
-	message, err := safejs.ValueOf(map[string]any{"type": kind, "body": safejs.Unsafe(array)})
+	parts := map[string]any{"type": kind, "body": safejs.Unsafe(array)}
+	if file, ok := handle.(safejs.Value); ok {
+		parts["file"] = safejs.Unsafe(file)
+	}
+	message, err := safejs.ValueOf(parts)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,9 @@
 //	sweep  the same with many strategies and budgets
 //	       -> progress: Point, one per strategy and budget
 //	       -> result: Swept
+//	place  a schedule of a network, or buffers, a pool, an allocator
+//	       -> progress: Progress
+//	       -> result: Placed: addresses, how memory is used, the request that failed
 //
 // # Encoding
 //
@@ -23,10 +26,13 @@
 //
 //	message  = "mtp1" head-length head blob*
 //	head     = JSON of Request or Reply; "blobs" lists the lengths of the blobs
-//	blob     = request: the file's bytes
-//	           reply: schedule, trace (in this order, only where there is one)
+//	blob     = request: the file's bytes; or schedule, buffers
+//	           reply: schedule, trace; or placed; or buffers, placed
+//	           (in this order, only where there is one)
 //	trace    = scalar* table*           (see (*codec).trace for the order)
 //	schedule = table
+//	buffers  = tick zero rows names     (see encodeBuffers)
+//	placed   = rows rows                (see encodePlaced)
 //	table    = row-count column*
 //	column   = value*                   one per row, all of one width
 //	head-length, row-count = uint32

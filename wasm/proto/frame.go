@@ -11,8 +11,11 @@ const magic = "mtp1"
 // EncodeRequest writes a request as one message.
 func EncodeRequest(r *Request) ([]byte, error) {
 	var blobs [][]byte
-	if r.Open != nil {
+	switch {
+	case r.Open != nil:
 		blobs = [][]byte{r.Open.Bytes}
+	case r.Place != nil:
+		blobs = r.Place.blobs()
 	}
 	return encode(r, blobs)
 }
@@ -30,6 +33,9 @@ func DecodeRequest(b []byte) (*Request, error) {
 		}
 		r.Open.Bytes = blobs[0]
 	}
+	if r.Place != nil {
+		return r, r.Place.take(blobs)
+	}
 	return r, nil
 }
 
@@ -42,6 +48,12 @@ func EncodeReply(r *Reply) ([]byte, error) {
 			blobs = append(blobs, EncodeTrace(r.Solved.Trace))
 		}
 	}
+	switch {
+	case r.Placed != nil:
+		blobs = append(blobs, encodePlaced(r.Placed))
+	case r.Opened != nil && r.Opened.Memory != nil:
+		blobs = append(blobs, r.Opened.Memory.blobs()...)
+	}
 	return encode(r, blobs)
 }
 
@@ -49,8 +61,18 @@ func EncodeReply(r *Reply) ([]byte, error) {
 func DecodeReply(b []byte) (*Reply, error) {
 	r := new(Reply)
 	blobs, err := decode(b, r)
-	if err != nil || r.Solved == nil {
+	switch {
+	case err != nil:
 		return r, err
+	case r.Placed != nil:
+		if len(blobs) != 1 {
+			return nil, fmt.Errorf("reading a message: %d blobs for a placement; expected 1", len(blobs))
+		}
+		return r, decodePlaced(blobs[0], r.Placed)
+	case r.Opened != nil && r.Opened.Memory != nil:
+		return r, r.Opened.Memory.take(blobs)
+	case r.Solved == nil:
+		return r, nil
 	}
 	if len(blobs) < 1 || len(blobs) > 2 {
 		return nil, fmt.Errorf("reading a message: %d blobs for a schedule and its trace; expected 1 or 2", len(blobs))

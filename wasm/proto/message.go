@@ -18,16 +18,20 @@ const (
 	OpOpen  Op = "open"
 	OpSolve Op = "solve"
 	OpSweep Op = "sweep"
+	OpPlace Op = "place"
+	OpAsk   Op = "ask"
 )
 
-// Request is a question to a worker. Of Open, Solve and Sweep the one that Op
-// names is set. A page that was started for self-tests may send other ops,
+// Request is a question to a worker. The field that Op names is
+// set. A page that was started for self-tests may send other ops,
 // which serve.Handle answers as bad requests (see package pool).
 type Request struct {
 	Op    Op     `json:"op"`
 	Open  *Open  `json:"open,omitempty"`
 	Solve *Solve `json:"solve,omitempty"`
 	Sweep *Sweep `json:"sweep,omitempty"`
+	Place *Place `json:"place,omitempty"`
+	Ask   *Ask   `json:"ask,omitempty"`
 	Test  string `json:"test,omitempty"`
 }
 
@@ -37,6 +41,9 @@ type Open struct {
 	File   string `json:"file,omitempty"` // name of the file, a hint for the message texts only
 	Preset string `json:"preset,omitempty"`
 	Bytes  []byte `json:"-"` // content of the file
+	// Handle is a file that the worker reads itself, as the browser gives it: a
+	// large one is not copied through the page. Bytes are then nil on the page.
+	Handle any `json:"-"`
 }
 
 // Network says which profile a request is about: a preset, or a profile in
@@ -44,6 +51,7 @@ type Open struct {
 type Network struct {
 	Preset  string          `json:"preset,omitempty"` // "resnet101-b32"
 	Profile json.RawMessage `json:"profile,omitempty"`
+	Graph   bool            `json:"graph,omitempty"` // of a profile that has both, the operations instead of the chain
 }
 
 // Setting is all of a problem except for its budget.
@@ -110,33 +118,41 @@ const (
 
 // Reply is an answer of a worker.
 //
-//	progress  Progress of a solve (and Solved, if Progress.Best), or Point of a sweep
-//	result    Opened, Solved or Swept, according to the request
-//	failure   Failure (and Solved, if the deadline passed and there is a best so far)
+//	progress  Progress (of a solve with Solved, if Progress.Best), or Point of a sweep
+//	result    Opened, Solved, Swept or Placed, according to the request
+//	failure   Failure (and Solved or Placed, if the deadline passed and there is a best so far)
 type Reply struct {
 	Kind     Kind      `json:"kind"`
 	Opened   *Opened   `json:"opened,omitempty"`
 	Solved   *Solved   `json:"solved,omitempty"`
 	Swept    *Swept    `json:"swept,omitempty"`
+	Placed   *Placed   `json:"placed,omitempty"`
+	Asked    *Asked    `json:"asked,omitempty"`
 	Progress *Progress `json:"progress,omitempty"`
 	Point    *Point    `json:"point,omitempty"`
+	Answer   *Answer   `json:"answer,omitempty"`
 	Failure  *Failure  `json:"failure,omitempty"`
 }
 
 // Opened is a profile that was read. Everything the page draws without a
 // solver follows from Profile.
 type Opened struct {
-	Profile json.RawMessage `json:"profile"` // native JSON, canonical
-	Preset  string          `json:"preset,omitempty"`
-	Format  string          `json:"format"`             // what it was read from
-	Lint    []string        `json:"lint,omitempty"`     // findings, for people
-	Totals  Totals          `json:"totals"`             // zero if the network is no chain
-	NoChain string          `json:"no_chain,omitempty"` // why it is none; empty if it is one
+	Profile json.RawMessage `json:"profile,omitempty"` // native JSON, canonical
+	// GraphTotals are the sums of the operations of a profile that has both a
+	// chain and operations, for Network.Graph.
+	GraphTotals Totals   `json:"graph_totals,omitzero"`
+	Preset      string   `json:"preset,omitempty"`
+	Format      string   `json:"format"`             // what it was read from
+	Lint        []string `json:"lint,omitempty"`     // findings, for people
+	Totals      Totals   `json:"totals"`             // of the chain, or of the operations if there is none
+	NoChain     string   `json:"no_chain,omitempty"` // why it is none; empty if it is one
+	Memory      *Memory  `json:"memory,omitempty"`   // of files about addresses; then all of the above but Format and Lint is empty
 }
 
-// Totals are sums over a chain: what shows a wrong unit at a glance.
+// Totals are sums over a chain or a graph: what shows a wrong unit at a glance.
 type Totals struct {
-	Stages      int           `json:"stages"` // the loss not included
+	Stages      int           `json:"stages"`        // of a chain, the loss not included
+	Ops         int           `json:"ops,omitempty"` // of a graph
 	Forward     time.Duration `json:"forward"`
 	Back        time.Duration `json:"back"`
 	Saved       engine.Bytes  `json:"saved"` // sum of abar

@@ -42,12 +42,13 @@ func DecodeSchedule(b []byte) (engine.Schedule, error) {
 }
 
 func (c *codec) schedule(s *engine.Schedule) {
-	table(c, (*[]engine.Step)(s), 19)
+	table(c, (*[]engine.Step)(s), 20)
 	rows := []engine.Step(*s)
 	column(c, rows, w8, func(r *engine.Step) *engine.StepKind { return &r.Kind })
 	column(c, rows, w32, func(r *engine.Step) *engine.OpID { return &r.Op })
 	column(c, rows, w32, func(r *engine.Step) *engine.ValueID { return &r.Value })
 	flags(c, rows, func(r *engine.Step) *bool { return &r.Lean })
+	flags(c, rows, func(r *engine.Step) *bool { return &r.Alt })
 	column(c, rows, w64, func(r *engine.Step) *time.Duration { return &r.NotBefore })
 	flags(c, rows, func(r *engine.Step) *bool { return &r.Reserve })
 }
@@ -76,11 +77,12 @@ func (c *codec) trace(t *sim.Trace) {
 }
 
 func (c *codec) spans(s *[]sim.Span) {
-	table(c, s, 36)
+	table(c, s, 37)
 	rows := *s
 	column(c, rows, w8, func(r *sim.Span) *sim.Lane { return &r.Lane })
 	column(c, rows, w8, func(r *sim.Span) *sim.SpanKind { return &r.Kind })
 	flags(c, rows, func(r *sim.Span) *bool { return &r.Lean })
+	flags(c, rows, func(r *sim.Span) *bool { return &r.Alt })
 	column(c, rows, w32, func(r *sim.Span) *int { return &r.Step })
 	column(c, rows, w32, func(r *sim.Span) *engine.OpID { return &r.Op })
 	column(c, rows, w32, func(r *sim.Span) *engine.ValueID { return &r.Value })

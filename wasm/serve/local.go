@@ -55,7 +55,7 @@ func Answer(r *proto.Reply) (*proto.Reply, error) {
 	if r.Failure == nil {
 		return r, nil
 	}
-	if r.Solved == nil {
+	if r.Solved == nil && r.Placed == nil {
 		return nil, r.Failure
 	}
 	return r, r.Failure

@@ -2,7 +2,9 @@ package serve
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"slices"
 
 	"memtide/engine"
 	"memtide/engine/sim"
@@ -14,7 +16,8 @@ import (
 // network is a profile that was read, ready to be solved.
 type network struct {
 	preset  string // the request it answers: this, or
-	source  []byte // this
+	source  []byte // this,
+	graph   bool   // and the operations of a profile that has a chain too
 	profile *profiles.Profile
 	problem engine.Problem // without device and budget
 	keepAll proto.Reference
@@ -28,26 +31,26 @@ func (s *Server) network(n *proto.Network) (*network, *proto.Failure) {
 	if (n.Preset == "") == (n.Profile == nil) {
 		return nil, proto.Fail(proto.BadRequest, "the request names no network; expected a preset or a profile, and not both")
 	}
-	if l := &s.last; l.profile != nil && l.preset == n.Preset && bytes.Equal(l.source, n.Profile) {
+	if l := &s.last; l.profile != nil && l.preset == n.Preset && l.graph == n.Graph && bytes.Equal(l.source, n.Profile) {
 		return l, nil
 	}
-	p, fail := decode("", n.Preset, n.Profile)
+	p, fail := decode("", n.Preset, n.Profile, nil)
 	if fail != nil {
 		return nil, fail
 	}
-	nw, fail := build(p)
+	nw, fail := build(p, n.Graph)
 	if fail != nil {
 		return nil, fail
 	}
-	nw.preset, nw.source = n.Preset, bytes.Clone(n.Profile)
+	nw.preset, nw.source, nw.graph = n.Preset, bytes.Clone(n.Profile), n.Graph
 	s.last = *nw
 	return &s.last, nil
 }
 
 // decode reads a preset if it is named, otherwise a file.
-func decode(file, ref string, data []byte) (*profiles.Profile, *proto.Failure) {
+func decode(file, ref string, data []byte, poll *engine.Poll) (*profiles.Profile, *proto.Failure) {
 	if ref == "" {
-		p, err := profiles.Decode(file, data, nil)
+		p, err := profiles.Decode(file, data, poll)
 		if err != nil {
 			return nil, proto.Fail(proto.BadRequest, "%v", err)
 		}
@@ -64,11 +67,14 @@ func decode(file, ref string, data []byte) (*profiles.Profile, *proto.Failure) {
 	return p, nil
 }
 
-// build expands the profile and measures what keeping everything costs.
-func build(p *profiles.Profile) (*network, *proto.Failure) {
+// build expands the profile and measures what keeping everything costs. Of a
+// profile that has both a chain and operations, graph says which is meant.
+func build(p *profiles.Profile, graph bool) (*network, *proto.Failure) {
 	nw := &network{profile: p}
 	switch {
-	case p.Chain != nil:
+	case graph && p.Graph == nil:
+		return nil, proto.Fail(proto.BadRequest, "the profile lists no operations; it can only be taken as a chain")
+	case p.Chain != nil && !graph:
 		nw.problem = *engine.NewChainProblem(p.Chain, engine.Device{}, engine.Whole, engine.NoLimit)
 	case p.Graph != nil:
 		nw.problem = engine.Problem{Graph: p.Graph, Budget: engine.NoLimit}
@@ -108,10 +114,16 @@ func keepEverything(p *engine.Problem) (proto.Reference, error) {
 	return proto.Reference{StepTime: trace.Makespan, Peak: trace.Peak}, nil
 }
 
-func (s *Server) open(q *proto.Open) (*proto.Opened, *proto.Failure) {
-	p, fail := decode(q.File, q.Preset, q.Bytes)
+func (s *Server) open(ctx context.Context, q *proto.Open, emit func(*proto.Reply)) (*proto.Opened, *proto.Failure) {
+	poll := engine.NewPoll(ctx, func(pr engine.Progress) {
+		emit(&proto.Reply{Kind: proto.KindProgress, Progress: &proto.Progress{Done: pr.Done, Total: pr.Total}})
+	})
+	p, fail := decode(q.File, q.Preset, q.Bytes, poll)
 	if fail != nil {
 		return nil, fail
+	}
+	if p.Memory != nil {
+		return openMemory(p, poll)
 	}
 	var native bytes.Buffer
 	if err := p.EncodeNative(&native); err != nil {
@@ -123,8 +135,23 @@ func (s *Server) open(q *proto.Open) (*proto.Opened, *proto.Failure) {
 		Format:  p.Format,
 		Lint:    p.Warnings,
 		NoChain: noChain(p),
-		Totals:  totals(p),
 	}
+	if p.Chain != nil {
+		out.Totals = totals(p)
+	}
+	if p.Graph == nil {
+		return out, nil
+	}
+	sums, fail := graphTotals(p)
+	switch {
+	case p.Chain == nil:
+		out.Totals = sums
+		return out, fail
+	case fail != nil: // the chain can be solved all the same
+		out.Lint = append(slices.Clone(out.Lint), "The operations cannot be used, only the chain: "+fail.Text)
+		return out, nil
+	}
+	out.GraphTotals = sums
 	return out, nil
 }
 
@@ -134,6 +161,34 @@ func totals(p *profiles.Profile) proto.Totals {
 		Stages: t.Stages, Forward: t.Forward, Back: t.Back, Saved: t.Saved, Out: t.Out,
 		Resident: t.Resident.Total(), KeepAllPeak: t.KeepAllPeak, Batch: p.Batch,
 	}
+}
+
+// graphTotals are the sums of the operations of a profile. Saved are all
+// activations, Resident are all weights with what stays beside them.
+func graphTotals(p *profiles.Profile) (proto.Totals, *proto.Failure) {
+	nw, fail := build(p, true)
+	if fail != nil {
+		return proto.Totals{}, fail
+	}
+	t := proto.Totals{Ops: len(p.Graph.Ops), Resident: p.Graph.Fixed, KeepAllPeak: nw.keepAll.Peak, Batch: p.Batch}
+	for i := range p.Graph.Ops {
+		if op := &p.Graph.Ops[i]; op.Pass == engine.Forward {
+			t.Forward += op.Time
+		} else {
+			t.Back += op.Time
+		}
+	}
+	for i := range p.Graph.Values {
+		switch v := &p.Graph.Values[i]; v.Kind {
+		case engine.KindActivation:
+			if v.Within == engine.NoValue {
+				t.Saved += v.Size
+			}
+		case engine.KindWeight:
+			t.Resident += v.Size
+		}
+	}
+	return t, nil
 }
 
 // noChain says why the strategies for chains are of no use; empty if they are.

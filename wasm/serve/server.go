@@ -46,7 +46,7 @@ func (s *Server) Handle(ctx context.Context, req *proto.Request, emit func(*prot
 func (s *Server) answer(ctx context.Context, req *proto.Request, emit func(*proto.Reply)) (*proto.Reply, *proto.Failure) {
 	switch {
 	case req.Op == proto.OpOpen && req.Open != nil:
-		opened, fail := s.open(req.Open)
+		opened, fail := s.open(ctx, req.Open, emit)
 		return &proto.Reply{Opened: opened}, fail
 	case req.Op == proto.OpSolve && req.Solve != nil:
 		solved, fail := s.solve(ctx, req.Solve, emit)
@@ -54,8 +54,14 @@ func (s *Server) answer(ctx context.Context, req *proto.Request, emit func(*prot
 	case req.Op == proto.OpSweep && req.Sweep != nil:
 		swept, fail := s.sweep(ctx, req.Sweep, emit)
 		return &proto.Reply{Swept: swept}, fail
+	case req.Op == proto.OpPlace && req.Place != nil:
+		placed, fail := s.place(ctx, req.Place, emit)
+		return &proto.Reply{Placed: placed}, fail
+	case req.Op == proto.OpAsk && req.Ask != nil:
+		asked, fail := s.ask(ctx, req.Ask, emit)
+		return &proto.Reply{Asked: asked}, fail
 	}
-	return nil, proto.Fail(proto.BadRequest, "the request asks for %q without saying what; expected open, solve or sweep", req.Op)
+	return nil, proto.Fail(proto.BadRequest, "the request asks for %q without saying what; expected open, solve, sweep, place or ask", req.Op)
 }
 
 // panicSite keeps the part of a stack that tells where a panic came from: what

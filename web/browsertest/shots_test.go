@@ -43,6 +43,15 @@ func TestShots(t *testing.T) {
 		{"mobiledark", "#v=1&p=resnet101-b32&s=greedy&m=70%25", 390, 844, true, ""},
 		{"forced", "#v=1&p=resnet101-b32&s=greedy&m=70%25", 1280, 900, false, ""},
 		{"tablet", "", 820, 1180, false, ""},
+		{"picker", "", 1440, 1000, false, `document.querySelector('[data-do="picker"]').click()`},
+		{"pickerdark", "#v=1&p=vgg16-500px-f16-on-a100-sxm-40gb-b64", 1280, 900, true, `document.querySelector('[data-do="picker"]').click()`},
+		{"pickermobile", "", 390, 844, false, `document.querySelector('[data-do="picker"]').click()`},
+		{"share", "#v=1&p=gpt2-medium-b4&m=70%25&s=greedy", 1440, 1000, false, `document.querySelector('[data-do="share"]').click()`},
+		{"sharedark", "#v=1&p=resnet101-b32", 1280, 900, true, `document.querySelector('[data-do="share"]').click()`},
+		{"sharemobile", "", 390, 844, false, `document.querySelector('[data-do="share"]').click()`},
+		{"embed", "#embed=1&controls=budget&v=1&p=gpt2-medium-b4&m=70%25&s=greedy&title=Greedy", 720, 620, false, ""},
+		{"embedcurve", "#embed=1&v=1&p=vgg16-b64&m=70%25&show=curve,time", 720, 620, true, ""},
+		{"embedmobile", "#embed=1&controls=budget&v=1&p=vgg16-b64&m=70%25", 390, 700, false, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := New(t)

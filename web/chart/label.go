@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"memtide/web/draw"
+	"memtide/web/state"
 )
 
 // label is where the name of a line stands, relative to the line's end, in CSS
@@ -19,6 +20,11 @@ type label struct {
 
 // labelHeight is the least distance between two labels.
 const labelHeight = 13.0
+
+// roomForLabels is the least width in CSS pixels at which all lines have their
+// names; on a telephone only the chosen one and the bounds have, the others have
+// theirs under the chart.
+const roomForLabels = 420.0
 
 // boundName stands at lower bounds.
 const boundName = "lower bound"
@@ -68,6 +74,9 @@ func (p *Plot) labels() []label {
 	out := make([]label, len(ends))
 	placed := p.fixedNames()
 	for _, i := range order {
+		if p.Width < roomForLabels && !ends[i].chosen && ends[i].name != boundName {
+			continue
+		}
 		e, side := ends[i], 3.0
 		flip := e.x+e.width() > p.Width
 		if flip {
@@ -95,6 +104,9 @@ func (p *Plot) fixedNames() []named {
 		return nil
 	}
 	n := named{name: keepAllName, x: p.X(p.KeepAll.Budget) + 6, y: p.Y(p.KeepAll.StepTime) - 5 - labelHeight}
+	if p.Axis == state.Throughput {
+		n.y += 2 * (5 + labelHeight)
+	}
 	n.x -= n.width()
 	return []named{n}
 }

@@ -32,7 +32,7 @@ type Look struct {
 }
 
 // dashes tell the strategies of a class, which share a colour, apart.
-var dashes = [][]int{nil, {7, 3}, {3, 3}, {10, 3, 3, 3}, {14, 4}, {10, 3, 3, 3, 3, 3}, {5, 2}}
+var dashes = [][]int{nil, {7, 3}, {3, 3}, {10, 3, 3, 3}, {14, 4}, {10, 3, 3, 3, 3, 3}, {5, 2}, {12, 6}, {16, 3, 6, 3}, {4, 7}, {8, 2, 2, 2}, {2, 2}, {20, 3}}
 
 // node is an object of an option.
 type node = map[string]any
@@ -50,6 +50,7 @@ func (p *Plot) Option(look Look) ([]byte, error) {
 	set(o, "{value} "+name, "xAxis", "0", "axisLabel", "formatter")
 	set(o, p.Low, "yAxis", "0", "min")
 	set(o, p.Top, "yAxis", "0", "max")
+	set(o, p.format(), "yAxis", "0", "axisLabel", "formatter")
 
 	templates := o["series"].([]any)
 	copyOf := func(i int) node { return clone(templates[i]).(node) }
@@ -75,7 +76,7 @@ func (p *Plot) Option(look Look) ([]byte, error) {
 		size         int
 		role         draw.Role
 		at           state.LinePoint
-	}{{keepAllName, "rect", 10, draw.Fixed, p.KeepAll}, {"shown", "circle", 11, draw.Ink, p.Now}} {
+	}{{keepAllName, "rect", 10, draw.Fixed, p.KeepAll}, {otherName, "diamond", 12, draw.Ink, p.Other}, {shownName, "circle", 11, draw.Ink, p.Now}} {
 		if dot.at.StepTime <= 0 {
 			continue
 		}
@@ -85,6 +86,8 @@ func (p *Plot) Option(look Look) ([]byte, error) {
 		s["data"] = []any{node{"symbol": dot.symbol, "symbolSize": dot.size, "value": p.value(dot.at, unit)}}
 		if dot.name == keepAllName {
 			s["label"] = p.keepAllLabel(look)
+		} else if label := p.letterLabel(dot.name, look); label != nil {
+			s["label"] = label
 		}
 		series = append(series, s)
 	}
@@ -100,10 +103,14 @@ func px(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 // keepAllName stands at the square of keeping everything.
 const keepAllName = "keep all"
 
-// keepAllLabel stands above the square and ends with it, since the square is
-// near the right edge.
+// keepAllLabel stands above the square, or below where upwards is fast, and ends
+// with it, since the square is near the right edge.
 func (p *Plot) keepAllLabel(look Look) node {
-	return node{"show": true, "position": "top", "formatter": keepAllName, "align": "right", "offset": []int{6, 0},
+	position := "top"
+	if p.Axis == state.Throughput {
+		position = "bottom"
+	}
+	return node{"show": true, "position": position, "formatter": keepAllName, "align": "right", "offset": []int{6, 0},
 		"color": look.Colours[draw.Muted], "fontSize": 11, "fontFamily": look.Font}
 }
 
@@ -116,7 +123,7 @@ func (p *Plot) unit() (float64, string) {
 }
 
 func (p *Plot) value(pt state.LinePoint, unit float64) [2]float64 {
-	return [2]float64{float64(pt.Budget) / unit, p.slowdown(pt.StepTime)}
+	return [2]float64{float64(pt.Budget) / unit, p.onAxis(p.slowdown(pt.StepTime))}
 }
 
 // data goes from the largest budget to the smallest, so that the label of a
@@ -148,19 +155,19 @@ func (p *Plot) marks(s node, look Look, unit float64) node {
 // line fills in the line of a strategy.
 func (p *Plot) line(s node, l *state.Line, look Look, unit float64) node {
 	s["name"], s["data"] = l.Title, p.data(l, true, unit)
-	set(s, look.Colours[classRole(l.Method.Strategy)], "lineStyle", "color")
+	set(s, look.Colours[Role(l.Method.Strategy)], "lineStyle", "color")
 	if l.Method.Strategy == p.Chosen {
 		set(s, 2.6, "lineStyle", "width")
 	}
-	if d := dashOf(l.Method.Strategy); d != nil {
+	if d := Dash(l.Method.Strategy); d != nil {
 		set(s, d, "lineStyle", "type")
 	}
 	return s
 }
 
-// dashOf is the dash of a strategy: always the same, whatever else is drawn. Nil
-// is a solid line.
-func dashOf(strategy string) []int {
+// Dash is the dash of a strategy's line, as lengths of strokes and spaces in CSS
+// pixels: always the same, whatever else is drawn. Nil is a solid line.
+func Dash(strategy string) []int {
 	i := 0
 	if chosen := engine.Lookup(strategy); chosen != nil {
 		for _, s := range engine.Strategies() {
@@ -175,8 +182,8 @@ func dashOf(strategy string) []int {
 	return dashes[i%len(dashes)]
 }
 
-// classRole is the colour of a strategy's class.
-func classRole(strategy string) draw.Role {
+// Role is the colour of a strategy's line: that of its class.
+func Role(strategy string) draw.Role {
 	s := engine.Lookup(strategy)
 	switch {
 	case s == nil, s.Class == engine.MayRecompute|engine.MayOffload:

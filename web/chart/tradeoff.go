@@ -12,9 +12,12 @@ import (
 )
 
 // Plot is the trade-off curve: budgets to the right, slowdown against keeping
-// everything upwards, in a picture of Width times Height CSS pixels.
+// everything upwards, or what Axis says, in a picture of Width times Height CSS
+// pixels.
 type Plot struct {
 	Width, Height float64
+	Axis          state.Axis
+	Batch         int // samples per step; 0 if unknown
 
 	Lines   []state.Line
 	Bounds  []state.Line
@@ -22,10 +25,13 @@ type Plot struct {
 	Chosen  string          // name of the chosen strategy
 	Budget  engine.Bytes
 	Now     state.LinePoint // what is shown; zero if nothing is
+	Other   state.LinePoint // the other side of a comparison; zero if it is none of this network
+	Letters [2]string       // of what is shown and of the other side; empty without a comparison
 
-	From, To engine.Bytes // of the horizontal axis
-	Low, Top float64      // of the vertical axis
-	Fits     engine.Bytes // the smallest budget for which something was found; 0 if unknown
+	From, To    engine.Bytes // of the horizontal axis
+	Low, Top    float64      // of the vertical axis, in its unit
+	Least, Most float64      // the slowdowns at its ends
+	Fits        engine.Bytes // the smallest budget for which something was found; 0 if unknown
 }
 
 // Margins of the plot in CSS pixels.
@@ -46,13 +52,15 @@ func New(s *state.State, width, height float64) *Plot {
 	if c == nil || s.Network == nil {
 		return nil
 	}
-	p := &Plot{Width: width, Height: height, Chosen: s.Choice.Strategy, Budget: s.Budget(), Lines: c.Lines()}
+	lines, bounds := s.Lines()
+	p := &Plot{Width: width, Height: height, Axis: s.View.Axis, Batch: s.Network.Totals.Batch,
+		Chosen: s.Choice.Strategy, Budget: s.Budget(), Lines: lines}
 	if c.KeepAll.StepTime > 0 {
 		p.KeepAll = state.LinePoint{Budget: c.KeepAll.Peak, StepTime: c.KeepAll.StepTime}
 	} else if s.Shown != nil && s.Shown.Network == s.Network {
 		p.KeepAll = state.LinePoint{Budget: s.Shown.Solved.KeepAll.Peak, StepTime: s.Shown.Solved.KeepAll.StepTime}
 	}
-	for _, b := range c.Bounds() {
+	for _, b := range bounds {
 		// A bound that says no more than "at least the time of all operations" is left out.
 		if p.KeepAll.StepTime > 0 && len(b.Points) > 1 && b.Points[0].StepTime > p.KeepAll.StepTime {
 			p.Bounds = append(p.Bounds, b)
@@ -61,25 +69,70 @@ func New(s *state.State, width, height float64) *Plot {
 	if v := s.Visible(); v != nil && v.Network == s.Network {
 		p.Now = state.LinePoint{Budget: v.Solved.Budget, StepTime: v.Solved.Trace.Makespan}
 	}
+	p.compare(s)
 	r := s.BudgetRange()
 	p.From, p.To = max(r.From-(r.To-r.From)/8, 0), r.To+(r.To-r.From)/24
 	if c.Complete() {
 		p.Fits = c.Smallest()
 	}
-	p.Low, p.Top = p.rangeOfSlowdowns()
+	p.layAxis()
 	return p
 }
 
-func (p *Plot) rangeOfSlowdowns() (low, high float64) {
-	high = 1.2
+// layAxis finds the ends of the vertical axis.
+func (p *Plot) layAxis() {
+	if p.KeepAll.StepTime <= 0 {
+		p.Axis = state.Slowdown
+	}
+	high := 1.2
 	for _, l := range p.Lines {
 		for _, pt := range l.Points {
 			high = max(high, min(p.slowdown(pt.StepTime), topLimit))
 		}
 	}
 	high = max(high, min(p.slowdown(p.Now.StepTime), topLimit))
+	high = max(high, min(p.slowdown(p.Other.StepTime), topLimit))
 	high = 1 + (high-1)*1.12 // room for labels
-	return 1 - (high-1)*0.06, high
+	p.Least, p.Most = 1-(high-1)*0.06, high
+	p.Low, p.Top = p.onAxis(p.Least), p.onAxis(p.Most)
+	if p.Axis == state.Throughput {
+		p.Low, p.Top = p.Top, p.Low
+	}
+}
+
+// onAxis is a slowdown in the unit of the vertical axis.
+func (p *Plot) onAxis(slowdown float64) float64 {
+	switch p.Axis {
+	case state.StepTime:
+		unit, _ := p.timeUnit()
+		return slowdown * float64(p.KeepAll.StepTime) / float64(unit)
+	case state.Throughput:
+		return float64(max(p.Batch, 1)) / (slowdown * p.KeepAll.StepTime.Seconds())
+	}
+	return slowdown
+}
+
+// timeUnit is the unit of an axis of step times, with its name.
+func (p *Plot) timeUnit() (time.Duration, string) {
+	switch at := p.KeepAll.StepTime; {
+	case at >= time.Second:
+		return time.Second, "s"
+	case at >= time.Millisecond:
+		return time.Millisecond, "ms"
+	}
+	return time.Microsecond, "µs"
+}
+
+// format is how the labels of the vertical axis are written.
+func (p *Plot) format() string {
+	switch p.Axis {
+	case state.StepTime:
+		_, name := p.timeUnit()
+		return "{value} " + name
+	case state.Throughput:
+		return "{value}/s"
+	}
+	return "×{value}"
 }
 
 // slowdown is a step time against that of keeping everything.
@@ -94,9 +147,9 @@ func (p *Plot) slowdown(d time.Duration) float64 {
 // its smallest. A line of steps that goes on above ends at the upper edge.
 func (p *Plot) inside(l *state.Line, steps bool) []state.LinePoint {
 	out := make([]state.LinePoint, 0, len(l.Points)+1)
-	edge := time.Duration(p.Top * float64(p.KeepAll.StepTime))
+	edge := time.Duration(p.Most * float64(p.KeepAll.StepTime))
 	for _, pt := range slices.Backward(l.Points) {
-		if p.slowdown(pt.StepTime) > p.Top {
+		if p.slowdown(pt.StepTime) > p.Most {
 			if n := len(out); n > 0 && steps {
 				out = append(out, state.LinePoint{Budget: out[n-1].Budget, StepTime: edge})
 			}
@@ -123,7 +176,7 @@ func (p *Plot) X(b engine.Bytes) float64 {
 
 // Y is the place of a step time, in CSS pixels from the top.
 func (p *Plot) Y(d time.Duration) float64 {
-	return top + (p.Height-top-bottom)*(p.Top-p.slowdown(d))/(p.Top-p.Low)
+	return top + (p.Height-top-bottom)*(p.Top-p.onAxis(p.slowdown(d)))/(p.Top-p.Low)
 }
 
 // Words names a point of the curve and says what it costs.
@@ -135,6 +188,9 @@ func (p *Plot) Words(at state.CurvePoint) string {
 		for _, pt := range l.Points {
 			if pt.Budget == at.Budget {
 				words := fmt.Sprintf("%s\n%s per step in %s, %s", l.Title, format.Duration(pt.StepTime), format.Bytes(pt.Budget), format.Ratio(p.slowdown(pt.StepTime)))
+				if p.Batch > 0 {
+					words += ", " + format.Throughput(p.Batch, pt.StepTime)
+				}
 				if pt.Partial > 0 {
 					words += fmt.Sprintf("\nBest found in %s; click for a full search.", format.Duration(pt.Partial))
 				}

@@ -30,7 +30,7 @@ func line(strategy, title string, points ...state.LinePoint) state.Line {
 func example() *Plot {
 	g := engine.GiB
 	p := &Plot{
-		Width: 316, Height: 248, Chosen: "rotor", Budget: 5 * g / 2, From: g / 2, To: 9 * g / 2, Fits: g,
+		Width: 516, Height: 248, Chosen: "rotor", Budget: 5 * g / 2, From: g / 2, To: 9 * g / 2, Fits: g,
 		KeepAll: state.LinePoint{Budget: 4 * g, StepTime: 100 * ms},
 		Now:     state.LinePoint{Budget: 5 * g / 2, StepTime: 112 * ms},
 		Lines: []state.Line{
@@ -40,7 +40,7 @@ func example() *Plot {
 		},
 		Bounds: []state.Line{line("greedy", "bound for offload", state.LinePoint{Budget: g, StepTime: 250 * ms}, state.LinePoint{Budget: 4 * g, StepTime: 100 * ms})},
 	}
-	p.Low, p.Top = p.rangeOfSlowdowns()
+	p.layAxis()
 	return p
 }
 
@@ -69,14 +69,13 @@ func TestOptionGolden(t *testing.T) {
 	}
 }
 
-// Strategies of one class share a colour, so their dashes differ, as far as
-// there are dashes.
+// Strategies of one class share a colour, so their dashes differ.
 func TestDashesDiffer(t *testing.T) {
 	seen := map[string]string{}
 	for _, st := range engine.Strategies() {
-		d, _ := json.Marshal(dashOf(st.Name))
+		d, _ := json.Marshal(Dash(st.Name))
 		key := fmt.Sprint(st.Class, " ", string(d))
-		if other, ok := seen[key]; ok && len(seen) < len(dashes) {
+		if other, ok := seen[key]; ok {
 			t.Errorf("%s and %s both have the dash %s", other, st.Name, d)
 		}
 		seen[key] = st.Name
@@ -87,7 +86,7 @@ func TestDashesDiffer(t *testing.T) {
 // it is left out, not cut off.
 func TestLabelsAreNotCutOff(t *testing.T) {
 	p := example()
-	for _, width := range []float64{160, 240, 360} {
+	for _, width := range []float64{160, 240, 360, 440} {
 		p.Width = width
 		ends := p.ends()
 		for i, l := range p.labels() {

@@ -16,5 +16,9 @@
 // point, Sentence says it in words, Rows is the table for those who do not see
 // the pictures.
 //
+// Places does the same for addresses: a Placement says where buffers lie, and its
+// pictures show that over time, at one moment, the fragmentation and the host
+// memory.
+//
 // The package is plain Go: it knows no browser.
 package draw

@@ -69,11 +69,9 @@ func (m *Model) lifeName(l *sim.Life) string {
 }
 
 func (m *Model) lifeStage(l *sim.Life) string {
-	k := 0
-	if v := m.value(l.Value); v != nil {
-		k = v.Stage
-	} else if l.Op >= 0 && int(l.Op) < len(m.problem.Graph.Ops) {
-		k = m.problem.Graph.Ops[l.Op].Stage
+	k := m.stageOfValue(l.Value)
+	if m.value(l.Value) == nil && l.Op >= 0 && int(l.Op) < len(m.ofOp) {
+		k = int(m.ofOp[l.Op])
 	}
 	if k == 0 {
 		return ""

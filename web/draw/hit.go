@@ -32,11 +32,13 @@ func (m *Model) hitStrip(f *frame, x, y float64) Target {
 		return Target{}
 	}
 	bars := m.bars(f)
-	i := int((x - f.left) / (f.right - f.left) * float64(len(bars)))
-	if i >= len(bars) {
-		return Target{}
+	i := int((x - f.left) / (f.right - f.left) * float64(m.columns(f)))
+	for _, b := range bars {
+		if b.slot == i {
+			return Target{OnStage, b.at}
+		}
 	}
-	return Target{OnStage, bars[i].at}
+	return Target{}
 }
 
 func (m *Model) hitTimeline(f *frame, x, y float64) Target {
@@ -111,9 +113,7 @@ func (m *Model) StageOf(t Target) int {
 			return k
 		}
 	case t.Kind == OnGap:
-		if v := m.value(m.trace.Gaps[t.Index].Value); v != nil && v.Stage <= len(m.sizes) {
-			return v.Stage
-		}
+		return m.stageOfValue(m.trace.Gaps[t.Index].Value)
 	}
 	return 0
 }
@@ -207,12 +207,19 @@ func (m *Model) NextGap(at time.Duration, n int) Target {
 	return Target{OnGap, i}
 }
 
+// busy says whether a run started as soon as the run before it ended: what it
+// waited for was the device, which had work to do.
+func (m *Model) busy(s *sim.Span) bool {
+	return s.Lane == sim.Compute && s.Why == sim.Dependency
+}
+
 // Cause is the span that let t go on: whose end let a span start, or whose
-// progress ended a gap. Nothing if there is none.
+// progress ended a gap. Nothing if there is none, or if the device was busy.
 func (m *Model) Cause(t Target) Target {
 	id := sim.NoSpan
 	switch {
 	case !m.valid(t):
+	case t.Kind == OnSpan && m.busy(&m.trace.Spans[t.Index]): // there is no more to explain
 	case t.Kind == OnSpan:
 		id = m.trace.Spans[t.Index].Cause
 	case t.Kind == OnGap:

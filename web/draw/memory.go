@@ -37,9 +37,16 @@ const budgetShown = 2.5
 
 func (m *Model) memoryScale(f *frame) memoryScale {
 	sc := memoryScale{top: titleLine + 17, bottom: f.Height - 6, most: max(m.trace.Peak, 1)}
-	if float64(f.Budget) <= budgetShown*float64(sc.most) {
+	if f.Beside != nil {
+		sc.most = max(sc.most, f.Beside.Model.trace.Peak)
+	}
+	peak := float64(sc.most)
+	if float64(f.Budget) <= budgetShown*peak {
 		sc.showBudget = true
 		sc.most = max(sc.most, f.Budget)
+	}
+	if f.Beside != nil && float64(f.Beside.budget()) <= budgetShown*peak { // its line is in its own picture
+		sc.most = max(sc.most, f.Beside.budget())
 	}
 	sc.perByte = (sc.bottom - sc.top) / float64(sc.most)
 	return sc
@@ -51,13 +58,15 @@ func (m *Model) drawMemory(s *Scene, f *frame) {
 	s.Title = "Device memory over one training step"
 	s.Desc = m.memoryDesc(f.Budget)
 	sc := m.memoryScale(f)
-	s.addText(Ink, 0, 13, text{Memory.Title(), start, true})
+	s.addText(Ink, 0, 13, f.title(Memory))
 	m.drawMemoryAxis(s, f, &sc)
 	s.bands = m.bandPoints(f, s.bands[:0])
 	m.drawBands(s, &sc)
 	if sc.showBudget {
 		drawOver(s, &sc, f.Budget)
 	}
+	m.drawBeside(s, f, &sc)
+	m.drawEnd(s, f, titleLine, sc.bottom)
 	m.drawBudgetAndPeak(s, f, &sc)
 }
 

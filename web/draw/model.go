@@ -2,32 +2,33 @@ package draw
 
 import (
 	"sort"
-	"strconv"
-	"strings"
+	"sync"
 	"time"
 
 	"memtide/engine"
 	"memtide/engine/sim"
 )
 
-// Model is a trace, arranged for drawing. It is not changed after it is built.
+// Model is a trace, arranged for drawing. It is not changed after it is built,
+// except that the critical chain is found when it is first asked for.
 type Model struct {
 	problem *engine.Problem
 	trace   *sim.Trace
+	layers
 	lanes   [sim.NumLanes]lane
 	memory  memoryIndex
 	lives   lifeIndex
-	names   []string       // of stages 1..n: names[k-1]
-	sizes   []engine.Bytes // of what stages save for their backward
 	byStage [][]sim.SpanID // the spans of stages 1..n
 	rows    []int32        // all spans and gaps by start, as in lane.ref
+
+	chainOnce sync.Once
+	chain     []ChainLink // see CriticalChain
 }
 
 // NewModel arranges a trace of p's graph for drawing. p and t must not change
 // while the model is in use. It takes time and memory in proportion to the trace.
 func NewModel(p *engine.Problem, t *sim.Trace) *Model {
-	m := &Model{problem: p, trace: t}
-	m.names, m.sizes = stagesOf(p)
+	m := &Model{problem: p, trace: t, layers: layersOf(p)}
 	for l := range m.lanes {
 		m.lanes[l] = newLane(t, sim.Lane(l))
 	}
@@ -39,6 +40,7 @@ func NewModel(p *engine.Problem, t *sim.Trace) *Model {
 			m.byStage[k-1] = append(m.byStage[k-1], sim.SpanID(i))
 		}
 	}
+	m.decisions = m.decide()
 	m.rows = make([]int32, 0, len(t.Spans)+len(t.Gaps))
 	for i, j := 0, 0; i < len(t.Spans) || j < len(t.Gaps); {
 		if j == len(t.Gaps) || i < len(t.Spans) && t.Spans[i].Start <= t.Gaps[j].Start {
@@ -52,24 +54,6 @@ func NewModel(p *engine.Problem, t *sim.Trace) *Model {
 	return m
 }
 
-// stagesOf returns the names of the stages and the sizes of their saved sets:
-// of every activation that is not within another one.
-func stagesOf(p *engine.Problem) ([]string, []engine.Bytes) {
-	names := make([]string, p.Graph.Stages)
-	if p.Chain != nil {
-		for k := range min(len(names), p.Chain.Chain.Len()) {
-			names[k] = strings.ToValidUTF8(p.Chain.Chain.Stages[k].Name, "\uFFFD")
-		}
-	}
-	sizes := make([]engine.Bytes, p.Graph.Stages)
-	for _, v := range p.Graph.Values {
-		if v.Kind == engine.KindActivation && v.Within == engine.NoValue && v.Stage >= 1 && v.Stage <= len(sizes) {
-			sizes[v.Stage-1] += v.Size
-		}
-	}
-	return names, sizes
-}
-
 // Makespan is the step time: the end of the time axis.
 func (m *Model) Makespan() time.Duration { return m.trace.Makespan }
 
@@ -78,25 +62,6 @@ func (m *Model) Trace() *sim.Trace { return m.trace }
 
 // Stages is how many stages the strip shows.
 func (m *Model) Stages() int { return len(m.sizes) }
-
-// StageName is the name of stage k, or "stage k" if it has none.
-func (m *Model) StageName(k int) string {
-	if k >= 1 && k <= len(m.names) && m.names[k-1] != "" {
-		return m.names[k-1]
-	}
-	return "stage " + strconv.Itoa(k)
-}
-
-// stageOf is the stage of what a span runs or moves, 0 if it has none.
-func (m *Model) stageOf(s *sim.Span) int {
-	if s.Op != engine.NoOp && int(s.Op) < len(m.problem.Graph.Ops) {
-		return m.problem.Graph.Ops[s.Op].Stage
-	}
-	if v := m.value(s.Value); v != nil {
-		return v.Stage
-	}
-	return 0
-}
 
 // value is nil if there is no such value.
 func (m *Model) value(id engine.ValueID) *engine.Value {

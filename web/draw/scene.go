@@ -16,6 +16,8 @@ type Scene struct {
 	slices [numKinds + 1][]float32 // by kind; the last are slivers of waiting
 	bands  []bandPoint
 	xy     []float32
+	cells  cells
+	labels []blockLabel
 }
 
 // op is what a group consists of.

@@ -223,7 +223,7 @@ func TestLegend(t *testing.T) {
 
 // emptyModel is a graph without stages, spans and samples.
 func emptyModel() *Model {
-	g := &engine.Graph{Ops: []engine.Op{{Name: "x"}}, Done: engine.NoValue}
+	g := &engine.Graph{Ops: []engine.Op{{Name: "x", Pass: engine.Backward}}, Done: engine.NoValue}
 	return NewModel(&engine.Problem{Graph: g, Budget: engine.NoLimit}, &sim.Trace{})
 }
 

@@ -15,15 +15,19 @@ const stripStep = 3.0
 type bar struct {
 	first, last int // 1..n, both included
 	at          int // the stage of the largest size
+	slot        int // of those there is room for
+	muted       bool
 	x, w        float64
 }
 
 func (m *Model) bars(f *frame) []bar {
-	n := len(m.sizes)
-	count := min(n, int((f.right-f.left)/stripStep))
+	n, count := m.places(f), m.columns(f)
 	bars := make([]bar, 0, count)
 	for i := range count {
-		b := bar{first: i*n/count + 1, last: (i + 1) * n / count}
+		b := bar{first: i*n/count + 1, last: (i + 1) * n / count, slot: i}
+		if f.Beside != nil && !m.alongside(f, &b) {
+			continue
+		}
 		b.at = b.first
 		for k := b.first; k <= b.last; k++ {
 			if m.sizes[k-1] > m.sizes[b.at-1] {
@@ -38,6 +42,11 @@ func (m *Model) bars(f *frame) []bar {
 	return bars
 }
 
+// columns is how many bars there is room for.
+func (m *Model) columns(f *frame) int {
+	return min(m.places(f), int((f.right-f.left)/stripStep))
+}
+
 // stripBox is the room of the bars.
 func stripBox(height float64) (top, bottom float64) {
 	return titleLine, math.Max(height-lineHeight-2, titleLine+4)
@@ -45,8 +54,8 @@ func stripBox(height float64) (top, bottom float64) {
 
 // decision is what happens to stage k's activation; kept if nobody says.
 func (m *Model) decision(k int) sim.Decision {
-	if k >= 1 && k <= len(m.trace.Decisions) {
-		return m.trace.Decisions[k-1]
+	if k >= 1 && k <= len(m.decisions) {
+		return m.decisions[k-1]
 	}
 	return sim.Keep
 }
@@ -77,31 +86,47 @@ func DecisionName(d sim.Decision) string {
 	return "kept"
 }
 
+// letterIn is the longest form of a decision that is no wider than width: where
+// R+O does not fit, RO or the plus alone; empty if there is room for none.
+func letterIn(d sim.Decision, width float64) string {
+	forms := []string{DecisionLetter(d)}
+	if d == sim.Recompute|sim.Offload {
+		forms = append(forms, "RO", "+")
+	}
+	for _, s := range forms {
+		if textWidth(s) <= width {
+			return s
+		}
+	}
+	return ""
+}
+
 func (m *Model) drawStrip(s *Scene, f *frame) {
 	s.Title = "What happens to the activations of each layer"
 	s.Desc = m.stripDesc()
-	s.addText(Ink, 0, 13, text{Strip.Title(), start, true})
+	s.addText(Ink, 0, 13, f.title(Strip))
+	m.drawDiffering(s, f)
 	top, bottom := stripBox(f.Height)
 	if len(m.sizes) == 0 {
-		s.text(Muted, f.left, (top+bottom)/2, start, "This profile names no layers.")
+		s.text(Muted, f.left, (top+bottom)/2, start, "This profile has no layers.")
 		return
 	}
-	largest := m.sizes[0]
-	for _, size := range m.sizes {
-		largest = max(largest, size)
-	}
+	largest := m.largest(f)
 	s.text(Muted, f.left-8, top+9, end, format.Bytes(largest))
 	s.line(strokeOf(Grid, 1), float32(f.left), float32(bottom+0.5), float32(f.right), float32(bottom+0.5))
 	bars := m.bars(f)
 	s.clearSlices()
 	for _, b := range bars {
 		h := 2 + (bottom-top-2)*float64(m.sizes[b.at-1])/math.Max(float64(largest), 1)
+		if b.muted {
+			s.rect(mutedStyle, b.x, bottom-h, b.w, h)
+			continue
+		}
 		m.collectBar(s, b, bottom-h, h)
 	}
 	s.flushSlices()
 	for _, b := range bars {
-		letter := DecisionLetter(m.decision(b.at))
-		if b.first == b.last && textWidth(letter) <= b.w+1 {
+		if letter := letterIn(m.decision(b.at), b.w+1); b.first == b.last && letter != "" && (b.at <= m.count || m.sizes[b.at-1] > 0) && !b.muted {
 			s.text(Ink, b.x+b.w/2, bottom+12, middle, letter)
 		}
 	}

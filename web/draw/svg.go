@@ -22,6 +22,9 @@ type SVGOptions struct {
 	ID string
 	// Surface paints the background.
 	Surface bool
+	// Link is the address of what is shown, which the file carries as metadata;
+	// see package link.
+	Link string
 }
 
 // WriteSVG writes the scene as SVG. Items of one style share an element.
@@ -80,6 +83,9 @@ func (w *svgWriter) head() {
 			w.raw(`<desc id="`, w.opts.ID, `-d">`, escape(s.Desc), `</desc>`)
 		}
 		w.raw("\n")
+	}
+	if w.opts.Link != "" {
+		w.raw(`<metadata id="memtide-link">`, escape(w.opts.Link), "</metadata>\n")
 	}
 	if w.opts.Standalone && w.opts.Theme == nil {
 		w.raw("<style>\n", standaloneCSS(), "</style>\n")

@@ -45,7 +45,7 @@ func laneBox(height float64, l int) (y, h float64) {
 func (m *Model) drawTimeline(s *Scene, f *frame) {
 	s.Title = "Timeline of one training step"
 	s.Desc = m.timelineDesc()
-	s.addText(Ink, 0, 13, text{Timeline.Title(), start, true})
+	s.addText(Ink, 0, 13, f.title(Timeline))
 	m.drawTimeAxis(s, f)
 	for l := range m.lanes {
 		y, h := laneBox(f.Height, l)
@@ -53,6 +53,11 @@ func (m *Model) drawTimeline(s *Scene, f *frame) {
 	}
 	for l := range m.lanes {
 		m.drawLane(s, f, l)
+	}
+	end, _ := laneBox(f.Height, int(sim.NumLanes))
+	m.drawEnd(s, f, titleLine, end)
+	if f.Chain {
+		m.drawChain(s, f)
 	}
 	m.drawSelected(s, f)
 }
@@ -157,7 +162,7 @@ func (m *Model) label(ln *lane, k mark, x0, x1 float64) (label, bool) {
 		name = fit(name, room) // long names, of operators
 		return label{(x0 + x1) / 2, kindStyles[sp.Kind].fill.on(), name}, len(name) > minLetters
 	}
-	if stage := m.stageOf(sp); stage >= 1 && stage <= len(m.names) && m.names[stage-1] != "" {
+	if stage := m.stageOf(sp); stage >= 1 && stage <= len(m.names) && m.names[stage-1] != "" && m.names[stage-1] != name {
 		if long := name + " " + m.names[stage-1]; textWidth(long) <= room {
 			name = long
 		}

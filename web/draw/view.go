@@ -38,10 +38,14 @@ const (
 )
 
 // Height is the standard height of a picture in CSS pixels.
-func (p Picture) Height() float64 { return [...]float64{StripHeight, TimelineHeight, MemoryHeight}[p] }
+func (p Picture) Height() float64 {
+	return [AllPictures]float64{StripHeight, TimelineHeight, MemoryHeight, AddressHeight, MapHeight, HolesHeight, HostHeight}[p]
+}
 
 // Title is the heading that is drawn in the picture.
-func (p Picture) Title() string { return [...]string{"Layers", "Timeline", "Device memory"}[p] }
+func (p Picture) Title() string {
+	return [AllPictures]string{"Layers", "Timeline", "Device memory", "Addresses", "Memory map", "Fragmentation", "Host memory"}[p]
+}
 
 // View is what of a model is drawn, and how large. Zero fields have a default,
 // so View{Width: w, Cursor: NoCursor} shows the whole step.
@@ -52,8 +56,11 @@ type View struct {
 	Gutter   float64       // CSS pixels; 0: GutterWidth
 	Budget   engine.Bytes  // the budget line; 0: the problem's budget
 	Selected Target        // outlined, with an arrow from its cause
+	Chain    bool          // the critical chain is underlined in Timeline
 	Hover    Target        // of Overlay: outlined, with all slices of the same stage
+	Playhead time.Duration // what the map shows while Cursor is NoCursor; 0: what Places.Moment says
 	Cursor   time.Duration // of Overlay and Page: a line through Timeline and Memory; NoCursor: none
+	Beside   *Beside       // the other side of a comparison; nil: there is none
 }
 
 // NoCursor is the Cursor of a view without a cursor line.
@@ -67,6 +74,14 @@ type frame struct {
 }
 
 func (m *Model) frame(pic Picture, v View) frame {
+	if v.Budget == 0 {
+		v.Budget = m.problem.Budget
+	}
+	return newFrame(pic, v, m.trace.Makespan)
+}
+
+// newFrame fills in the defaults of a picture of a step that ends at end.
+func newFrame(pic Picture, v View, end time.Duration) frame {
 	if v.Height <= 0 {
 		v.Height = pic.Height()
 	}
@@ -74,10 +89,7 @@ func (m *Model) frame(pic Picture, v View) frame {
 		v.Gutter = GutterWidth
 	}
 	if v.To <= v.From {
-		v.To = max(m.trace.Makespan, v.From+1)
-	}
-	if v.Budget == 0 {
-		v.Budget = m.problem.Budget
+		v.To = max(v.end(end), v.From+1)
 	}
 	f := frame{View: v, left: v.Gutter, right: math.Max(v.Width-rightPad, v.Gutter+1)}
 	f.scale = (f.right - f.left) / float64(v.To-v.From)
@@ -118,6 +130,7 @@ const (
 	OnStage             // Index is a stage, 1..n
 	OnBand              // Index is a sim.Category
 	OnBudget            // the budget line
+	OnBuffer            // of Places: Index is a buffer
 )
 
 // Target is something in a picture that can be pointed at or selected.

@@ -39,7 +39,7 @@ var kindWords = [...]string{
 // what names a span in full: "B18, backward of layer2.3".
 func (m *Model) what(s *sim.Span) string {
 	str := m.spanName(s) + ", " + kindWords[s.Kind]
-	if k := m.stageOf(s); k > 0 {
+	if k := m.stageOf(s); k > 0 && m.StageName(k) != m.spanName(s) {
 		str += " of " + m.StageName(k)
 	}
 	if v := m.value(s.Value); v != nil {
@@ -198,7 +198,17 @@ func (m *Model) gapSentence(i int) string {
 
 func (m *Model) stageSentence(k int) string {
 	d := m.decision(k)
-	str := fmt.Sprintf("%s, layer %d of %d: %s are %s", m.StageName(k), k, len(m.sizes), format.Bytes(m.sizes[k-1]), DecisionName(d))
+	str := m.StageName(k)
+	if k <= m.count {
+		str += fmt.Sprintf(", layer %d of %d", k, m.count)
+	} else if str != "loss" {
+		str += ", the loss"
+	}
+	if m.sizes[k-1] > 0 || d != sim.Keep {
+		str += fmt.Sprintf(": %s are %s", format.Bytes(m.sizes[k-1]), DecisionName(d))
+	} else {
+		str += ": saves nothing"
+	}
 	var spent [numKinds]time.Duration
 	for _, id := range m.byStage[k-1] {
 		s := &m.trace.Spans[id]
@@ -242,10 +252,10 @@ func (m *Model) Summary(budget engine.Bytes) string {
 
 func (m *Model) stripDesc() string {
 	var n [8]int
-	for k := range m.sizes {
+	for k := range m.count {
 		n[m.decision(k+1)&7]++
 	}
-	return fmt.Sprintf("%d layers: %d kept, %d recomputed, %d offloaded, %d recomputed and offloaded.", len(m.sizes),
+	return fmt.Sprintf("%d layers: %d kept, %d recomputed, %d offloaded, %d recomputed and offloaded.", m.count,
 		n[sim.Keep], n[sim.Recompute], n[sim.Offload], n[sim.Recompute|sim.Offload])
 }
 

@@ -33,22 +33,28 @@ const (
 
 var base64url = base64.RawURLEncoding.Strict()
 
-// lastBlob remembers the blob of one profile: the page writes its address at
-// every change, and profiles never change.
-var lastBlob struct {
+// lastBlobs remember the blobs of two profiles, A's and B's: the page writes its
+// address at every change, and profiles never change.
+var lastBlobs struct {
 	sync.Mutex
-	profile *profiles.Profile
-	text    string
+	last [2]struct {
+		profile *profiles.Profile
+		text    string
+	}
 }
 
 // blob is the value of d for a chain profile.
 func blob(p *profiles.Profile) string {
-	lastBlob.Lock()
-	defer lastBlob.Unlock()
-	if lastBlob.profile != p {
-		lastBlob.profile, lastBlob.text = p, encodeBlob(p)
+	lastBlobs.Lock()
+	defer lastBlobs.Unlock()
+	last := &lastBlobs.last
+	if last[0].profile != p {
+		last[0], last[1] = last[1], last[0]
 	}
-	return lastBlob.text
+	if last[0].profile != p {
+		last[0].profile, last[0].text = p, encodeBlob(p)
+	}
+	return last[0].text
 }
 
 func encodeBlob(p *profiles.Profile) string {

@@ -7,12 +7,18 @@
 //
 //	v     version of the link, 1
 //	p     preset and batch size       d  a whole profile (see Blob)      u  reserved for an address
+//	kind  chain or graph: how a network that is both is taken; memory: a file about addresses (a blob holds chains only)
 //	dev   device by name              m  budget: bytes with a unit, or per cent of keeping everything
 //	s     strategy                    s.NAME  a parameter of the strategy
 //	bw    bandwidth, both directions; bwd  device to host, where it differs
 //	duplex half or full               xfer  whole or streamed transfers
-//	t     visible range in ms         sel   what is selected
+//	c     lines of the curve: names with commas, all or none      y  slowdown, time or rate
+//	alloc allocator of the address view, which is open            alloc.NAME  a parameter of it
+//	t     visible range in ms         sel   what is selected, by what it is: B18, s17@h2d, wait@412
+//	show  parts of the page and their order: strip,time,mem,curve,addr,table
+//	b.*   side B of a comparison: b.p b.d b.kind b.dev b.m b.s b.s.NAME b.bw b.bwd b.duplex b.xfer, what differs from A
 //	title text for the tab            theme light or dark
+//	embed 1: a view in another page   controls  budget: with a slider
 //
 // Links are written by hand, too: order and case do not matter when reading, an
 // unknown key is kept, and a bad value drops only itself, with a note that says

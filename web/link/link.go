@@ -2,7 +2,7 @@ package link
 
 import (
 	"fmt"
-	"net/url"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,6 +63,7 @@ type Range struct{ From, To time.Duration }
 type Link struct {
 	Preset  string            // reference of a preset, "resnet101-b32"
 	Profile *profiles.Profile // from a blob; nil if the source is a preset
+	Kind    string            // "graph": of a network that is both, the operations instead of the chain; "memory": a file about addresses; "chain" or ""
 
 	Device    string // id of a device
 	Budget    Budget
@@ -73,10 +74,22 @@ type Link struct {
 	Duplex    string      // "half", "full" or ""
 	Transfers string      // "whole", "streamed" or ""
 
+	Alloc     string // allocator of the address view, which is open; "": it is closed
+	AllocArgs engine.Args
+
+	Lines string // what the curve draws: "all", "none", or names with commas
+	Axis  string // of the curve: "slowdown", "time", "rate" or ""
+
 	Visible  Range
-	Selected string
+	Selected string   // by what it is, see draw.Model.Name
+	Show     []string // the panels that are shown, in their order; nil: all
 	Title    string
 	Theme    string
+	Embed    bool   // a view in another page: without controls
+	Controls string // of such a view: "budget" or ""
+
+	B    *Link  // the other side of a comparison: what differs from this one; nil: there is none
+	From string // of B: FromBlob or FromFile if its network is neither A's nor a preset
 
 	Unknown []string // key=value pairs that this version does not know, kept as they came
 }
@@ -92,21 +105,21 @@ func Parse(fragment string) (l Link, notes []string) {
 		return l, []string{fmt.Sprintf("This link is %d characters long; at most %d are read. Open the file itself instead.", len(fragment), maxFragment)}
 	}
 	r := reader{l: &l}
-	for _, pair := range strings.Split(fragment, "&") {
-		if pair == "" {
-			continue
-		}
-		key, value, _ := strings.Cut(pair, "=")
-		if plain, err := url.PathUnescape(value); err == nil {
-			value = plain // otherwise the % stands for itself, as in m=60%
-		}
-		r.pair(strings.ToLower(key), value, pair)
+	for _, p := range upgrade(pairsOf(fragment), upgraders) {
+		r.pair(p.key, p.value, p.raw)
 		if r.newer {
 			return Link{}, r.notes
 		}
 	}
-	if l.Preset == "" && !r.sawData && l.Profile == nil {
-		r.note("This link names no profile; it may have been cut. The example is shown.")
+	r.endSide()
+	switch {
+	case l.Preset != "" || r.sawData || l.Profile != nil:
+	case l.Kind == "memory":
+		r.note("This link is about addresses from a file, which no link can hold. Open the file itself.")
+	case l.Kind == "graph":
+		r.note("This link is about a graph of operations from a file, which no link can hold. Open the file itself.")
+	default:
+		r.note("This link names no profile; it may have been cut.")
 	}
 	return l, r.notes
 }
@@ -116,6 +129,7 @@ type reader struct {
 	notes   []string
 	newer   bool
 	sawData bool
+	b       *reader // of side B
 }
 
 func (r *reader) note(format string, args ...any) {
@@ -138,6 +152,14 @@ func (r *reader) pair(key, value, raw string) {
 			r.note("%v", err)
 			return
 		}
+	case "kind":
+		l.Kind, err = oneOf(value, "chain", "graph", "memory")
+	case "c":
+		l.Lines = strings.ToLower(value)
+	case "y":
+		l.Axis, err = oneOf(value, "slowdown", "time", "rate")
+	case "alloc":
+		l.Alloc = strings.ToLower(value)
 	case "dev":
 		l.Device = strings.ToLower(value)
 	case "m":
@@ -156,22 +178,41 @@ func (r *reader) pair(key, value, raw string) {
 		l.Visible, err = parseRange(value)
 	case "sel":
 		l.Selected = value
+	case "show":
+		l.Show, err = panels(value)
+	case "embed":
+		l.Embed = value != "0"
+	case "controls":
+		l.Controls, err = oneOf(value, "budget", "none")
+		l.Controls = strings.TrimSuffix(l.Controls, "none")
 	case "title":
 		l.Title = string([]rune(value)[:min(80, len([]rune(value)))])
 	case "theme":
-		l.Theme, err = oneOf(value, "light", "dark")
+		l.Theme, err = oneOf(value, "light", "dark", "auto")
+		l.Theme = strings.TrimSuffix(l.Theme, "auto")
 	default:
-		if name, ok := strings.CutPrefix(key, "s."); ok && name != "" {
-			if l.Args == nil {
-				l.Args = engine.Args{}
-			}
-			l.Args[name] = value
-		} else {
-			l.Unknown = append(l.Unknown, raw)
-		}
+		r.named(key, value, raw)
 	}
 	if err != nil {
 		r.note("%s: %s. It was left out.", key, strings.TrimSuffix(err.Error(), "."))
+	}
+}
+
+// named takes a key with a name in it, or keeps what is not known.
+func (r *reader) named(key, value, raw string) {
+	l := r.l
+	if name, ok := strings.CutPrefix(key, "s."); ok && name != "" {
+		if l.Args == nil {
+			l.Args = engine.Args{}
+		}
+		l.Args[name] = value
+	} else if name, ok := strings.CutPrefix(key, "alloc."); ok && name != "" {
+		if l.AllocArgs == nil {
+			l.AllocArgs = engine.Args{}
+		}
+		l.AllocArgs[name] = value
+	} else if name, ok := strings.CutPrefix(key, "b."); !ok || !r.side(name, value, raw) {
+		l.Unknown = append(l.Unknown, raw)
 	}
 }
 
@@ -199,6 +240,21 @@ func oneOf(value string, words ...string) (string, error) {
 		return value, nil
 	}
 	return "", sentence("%q is not known; expected %s.", value, strings.Join(words, " or "))
+}
+
+// Panels are the parts of the page that show= names.
+var Panels = []string{"strip", "time", "mem", "curve", "addr", "table"}
+
+func panels(value string) (out []string, err error) {
+	for _, name := range strings.Split(strings.ToLower(value), ",") {
+		if !slices.Contains(Panels, name) {
+			return nil, sentence("%q is no part of the page; expected some of %s, with commas between them.", name, strings.Join(Panels, ", "))
+		}
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out, nil
 }
 
 // ParseBudget reads "12GiB", "900 MiB" or "60%".
@@ -258,19 +314,20 @@ func (l *Link) String() string {
 	if l.Profile == nil {
 		add("p", l.Preset)
 	}
+	if l.Kind != "chain" {
+		add("kind", l.Kind)
+	}
 	add("dev", l.Device)
 	if l.Budget != (Budget{}) {
 		add("m", l.Budget.String())
 	}
 	add("s", l.Strategy)
-	names := make([]string, 0, len(l.Args))
-	for name := range l.Args {
-		names = append(names, name)
+	addArgs := func(prefix string, args engine.Args) {
+		for _, name := range slices.Sorted(maps.Keys(args)) {
+			add(prefix+name, args[name])
+		}
 	}
-	slices.Sort(names)
-	for _, name := range names {
-		add("s."+name, l.Args[name])
-	}
+	addArgs("s.", l.Args)
 	addRate := func(key string, r engine.Rate) {
 		if r > 0 {
 			add(key, rate(r))
@@ -282,15 +339,32 @@ func (l *Link) String() string {
 	}
 	add("duplex", l.Duplex)
 	add("xfer", l.Transfers)
+	add("alloc", l.Alloc)
+	addArgs("alloc.", l.AllocArgs)
+	add("c", l.Lines)
+	if l.Axis != "slowdown" {
+		add("y", l.Axis)
+	}
 	if l.Visible != (Range{}) {
 		add("t", formatMS(l.Visible.From)+"-"+formatMS(l.Visible.To))
 	}
 	add("sel", l.Selected)
+	add("show", strings.Join(l.Show, ","))
 	add("title", l.Title)
 	add("theme", l.Theme)
+	if l.Embed {
+		add("embed", "1")
+	}
+	add("controls", l.Controls)
+	if l.B != nil {
+		out = append(out, l.B.sidePairs()...)
+	}
 	out = append(out, l.Unknown...)
 	if l.Profile != nil && l.Profile.Chain != nil {
 		out = append(out, "d="+blob(l.Profile))
+	}
+	if l.B != nil && l.B.Profile != nil && l.B.Profile.Chain != nil {
+		out = append(out, "b.d="+blob(l.B.Profile))
 	}
 	return strings.Join(out, "&")
 }

@@ -96,6 +96,11 @@ func TestLinkRoundTrip(t *testing.T) {
 		"v=1&p=resnet101-b32&dev=v100-pcie-16gb&m=12GiB&s=sequential&s.segments=4&bw=12.5GBps&duplex=full&xfer=streamed&t=120-480.5&sel=B18&theme=dark",
 		"v=1&p=vgg16-b1&m=60%25&bw=12.345678901GBps&bwd=1GBps&title=two%20words&x-later=1%2B1",
 		"v=1&p=vgg16-b64&m=123B",
+		"v=1&p=vgg16-b64&kind=graph&s=lms&c=all&y=rate&t=1-2",
+		"v=1&p=vgg16-b64&c=bound,pofo,rotor&y=time",
+		"v=1&p=vgg16-b64&c=none",
+		"v=1&p=vgg16-b64&alloc=best-fit",
+		"v=1&p=vgg16-b64&xfer=streamed&alloc=va&alloc.chunk=2",
 		"v=1&p=vgg16-b64&m=37.5%25",
 	} {
 		l, notes := Parse("#" + want)
@@ -166,5 +171,21 @@ func BenchmarkEncodeBlob(b *testing.B) {
 	p := sample(339)
 	for b.Loop() {
 		encodeBlob(p)
+	}
+}
+
+// A graph from a file has no other trace in its link than its kind: the link
+// says so instead of that it was cut.
+func TestGraphFromAFile(t *testing.T) {
+	l, notes := Parse("v=1&kind=graph&s=window")
+	if l.Kind != "graph" || len(notes) != 1 || !strings.Contains(notes[0], "no link can hold") || strings.Contains(notes[0], "cut") {
+		t.Errorf("kind %q, notes %q; want graph, and that no link holds one", l.Kind, notes)
+	}
+	l, notes = Parse("v=1&p=vgg16-b64&kind=tree&y=up")
+	if l.Kind != "" || l.Axis != "" || len(notes) != 2 {
+		t.Errorf("kind %q, axis %q, notes %q; want both left out, with a note each", l.Kind, l.Axis, notes)
+	}
+	if l, _ = Parse("v=1&p=vgg16-b64&kind=chain&y=slowdown"); l.String() != "v=1&p=vgg16-b64" {
+		t.Errorf("defaults are written as %s; want them left out", l.String())
 	}
 }

@@ -1,6 +1,10 @@
 package state
 
-import "memtide/engine"
+import (
+	"slices"
+
+	"memtide/engine"
+)
 
 // BudgetRange is what the budget slider covers: From, From+Step, ... To.
 type BudgetRange struct{ From, To, Step engine.Bytes }
@@ -16,8 +20,10 @@ func (s *State) BudgetRange() BudgetRange {
 		return BudgetRange{}
 	}
 	low, high := engine.Bytes(0), s.Network.Totals.KeepAllPeak
-	if p := s.Network.Profile; p != nil && p.Chain != nil {
-		low = floorOf(p.Chain)
+	if s.Network.Chain != nil {
+		low = floorOf(s.Network.Chain.Chain)
+	} else if s.Network.Graph != nil {
+		low = floorOfGraph(s.Network.Graph)
 	}
 	low = min(low, high)
 	step := engine.Bytes(1)
@@ -39,6 +45,21 @@ func floorOf(c *engine.Chain) (most engine.Bytes) {
 		most = max(most, need)
 	}
 	return most + c.Resident.Total()
+}
+
+// floorOfGraph is the memory that some operation needs by itself, resident memory
+// included: what it reads and writes, and its temporaries.
+func floorOfGraph(g *engine.Graph) (most engine.Bytes) {
+	for i := range g.Ops {
+		op := &g.Ops[i]
+		need := op.Temp
+		ids := slices.Sorted(slices.Values(slices.Concat(op.In, op.Out)))
+		for _, v := range slices.Compact(ids) {
+			need += g.Values[v].Size
+		}
+		most = max(most, need)
+	}
+	return most + g.Fixed
 }
 
 // Steps is the number of steps of the slider.

@@ -14,8 +14,12 @@ import (
 // DefaultBudget is 60 % of what keeping everything needs.
 var DefaultBudget = proto.Budget{BasisPoints: 6000}
 
-// DefaultStrategy is the strategy of a page that was opened without a link.
-const DefaultStrategy = "rotor"
+// DefaultStrategy is the strategy of a page that was opened without a link, and
+// GraphStrategy that of networks that are no chain.
+const (
+	DefaultStrategy = "rotor"
+	GraphStrategy   = "window"
+)
 
 // Source says where the profile comes from: a preset, or a file.
 type Source struct {
@@ -28,6 +32,7 @@ type Source struct {
 // carries, and what Back restores.
 type Choice struct {
 	Source    Source
+	Graph     bool   // of a network that is both, the graph of operations instead of the chain
 	Device    string // name in the list of devices; empty if the rates are the person's own
 	ToHost    engine.Rate
 	ToDev     engine.Rate
@@ -36,6 +41,8 @@ type Choice struct {
 	Budget    proto.Budget
 	Strategy  string
 	Args      engine.Args // only what differs from the defaults
+	Alloc     string      // allocator of the address view; empty: it is closed, or shows what a file says
+	AllocArgs engine.Args // only what differs from the defaults
 }
 
 // Equal says whether two choices ask for the same thing.
@@ -55,7 +62,7 @@ func (c Choice) settingKey() string {
 	if source == "" {
 		source = string(c.Source.Profile)
 	}
-	return fmt.Sprintf("%s|%d|%d|%s|%s", source, c.ToHost, c.ToDev, c.Duplex, c.Transfers)
+	return fmt.Sprintf("%s|%t|%d|%d|%s|%s", source, c.Graph, c.ToHost, c.ToDev, c.Duplex, c.Transfers)
 }
 
 func (c Choice) methodKey() string { return methodKey(c.Strategy, c.Args) }

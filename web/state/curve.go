@@ -19,7 +19,8 @@ const (
 	improveLimit = 500 * time.Millisecond
 )
 
-// Curve is step time against budget for every strategy that applies.
+// Curve is step time against budget for every strategy that was chosen to be
+// drawn since the curve was begun.
 type Curve struct {
 	ID      int // of the sweep that is at work, 0 if none is
 	Methods []proto.Method
@@ -31,6 +32,7 @@ type Curve struct {
 	Failed  string // why it ended early
 	Stopped bool   // a person gave it up
 
+	rows      []int // methods that the sweep at work asks for, in its order
 	Improving int   // complete, but so many points are being given more time
 	improved  int   // methods whose points were given more time
 	method    int   // that is being improved
@@ -61,15 +63,15 @@ func (c Choice) methodKeyWithoutDefaults() string {
 	return c.methodKey()
 }
 
-// methods lists what a curve compares: every strategy with its defaults, the
-// chosen one first and with its arguments, then those that share work between
-// budgets. Keeping everything is one point, not a curve.
+// methods lists what a curve compares: every strategy that is drawn and applies,
+// with its defaults, the chosen one first and with its arguments, then those that
+// share work between budgets.
 func (s *State) methods() []proto.Method {
-	all := engine.Strategies()
+	all := s.CurveStrategies()
 	slices.SortStableFunc(all, func(a, b *engine.Strategy) int { return s.place(a) - s.place(b) })
 	var out []proto.Method
 	for _, st := range all {
-		if st.Class == 0 || st.Class&engine.MayOffload != 0 && (s.Choice.ToHost <= 0 || s.Choice.ToDev <= 0) {
+		if !s.Drawn(st.Name) {
 			continue
 		}
 		m := proto.Method{Strategy: st.Name}
@@ -98,13 +100,16 @@ func (s *State) place(st *engine.Strategy) int {
 func (s *State) followCurve() []Effect {
 	key := s.curveKey()
 	if c, ok := s.curves.get(key); ok {
-		if c == s.Curve {
+		grown := s.grow(c)
+		if c == s.Curve && !grown {
 			return nil
 		}
 		out := s.cancelSweep()
 		s.Curve = c
 		s.touch()
 		switch {
+		case grown:
+			out = append(out, s.sweep(c, true)...)
 		case c.Stopped || c.Failed != "":
 		case !c.Complete():
 			out = append(out, s.sweep(c, true)...)
@@ -118,32 +123,72 @@ func (s *State) followCurve() []Effect {
 		return out
 	}
 	r := s.BudgetRange()
-	c := &Curve{Methods: s.methods(), Budgets: r.sample(CurveBudgets)}
-	if len(c.Methods) == 0 || len(c.Budgets) == 0 {
+	c := &Curve{Budgets: r.sample(CurveBudgets)}
+	if len(c.Budgets) == 0 || !s.grow(c) {
 		return out
 	}
-	c.Points = make([][]*proto.Point, len(c.Methods))
-	for i := range c.Points {
-		c.Points[i] = make([]*proto.Point, len(c.Budgets))
-	}
-	c.Total = len(c.Methods) * len(c.Budgets)
 	if s.Shown != nil && s.Shown.Network == s.Network {
 		c.KeepAll = s.Shown.Solved.KeepAll
 	}
 	s.Curve = c
 	s.curves.put(key, c)
+	if c.Complete() { // of what is known already
+		s.touch()
+		return append(out, s.improve(c)...)
+	}
 	return append(out, s.sweep(c, true)...)
 }
 
-// sweep asks for all points of a curve.
+// grow adds the strategies that are drawn and are not in a curve yet, with the
+// points that are known from the curve of the default arguments; true if it has
+// added any.
+func (s *State) grow(c *Curve) bool {
+	known, _ := s.curves.byKey[s.Choice.settingKey()+"|"]
+	before := len(c.Methods)
+	for _, m := range s.methods() {
+		same := func(q proto.Method) bool {
+			return methodKey(q.Strategy, q.Args) == methodKey(m.Strategy, m.Args)
+		}
+		if slices.ContainsFunc(c.Methods, same) {
+			continue
+		}
+		row := make([]*proto.Point, len(c.Budgets))
+		if known != nil && known != c {
+			if at := slices.IndexFunc(known.Methods, same); at >= 0 && slices.Equal(known.Budgets, c.Budgets) {
+				copy(row, known.Points[at])
+			}
+		}
+		for _, p := range row {
+			if p != nil {
+				c.Done++
+			}
+		}
+		c.Methods, c.Points = append(c.Methods, m), append(c.Points, row)
+	}
+	c.Total = len(c.Methods) * len(c.Budgets)
+	return len(c.Methods) > before
+}
+
+// sweep asks for the points of all strategies of which some are not known, the
+// chosen one's first.
 func (s *State) sweep(c *Curve, soon bool) []Effect {
 	s.lastID++
-	c.ID, c.Done, c.Failed, c.Stopped = s.lastID, 0, "", false
-	for _, row := range c.Points {
-		clear(row)
+	c.ID, c.Failed, c.Stopped = s.lastID, "", false
+	c.Improving, c.at, c.rows = 0, nil, nil
+	req := proto.Sweep{Setting: s.setting(s.Choice), Limit: pointLimit}
+	for i, m := range c.Methods {
+		if !slices.Contains(c.Points[i], nil) {
+			continue
+		}
+		if m.Strategy == s.Choice.Strategy {
+			c.rows = slices.Insert(c.rows, 0, i)
+		} else {
+			c.rows = append(c.rows, i)
+		}
 	}
-	c.Improving, c.improved, c.at = 0, 0, nil
-	req := proto.Sweep{Setting: s.setting(s.Choice), Methods: c.Methods, Limit: pointLimit}
+	for _, i := range c.rows {
+		req.Methods = append(req.Methods, c.Methods[i])
+	}
 	for _, b := range c.Budgets {
 		req.Budgets = append(req.Budgets, proto.Budget{Bytes: b})
 	}
@@ -183,8 +228,13 @@ func (c *Curve) take(p proto.Point) {
 		if old := c.Points[p.Method][p.Index]; p.StepTime <= 0 && old.StepTime > 0 {
 			return
 		}
-	} else if c.Points[p.Method][p.Index] == nil {
-		c.Done++
+	} else {
+		if p.Method >= len(c.rows) {
+			return
+		}
+		if p.Method = c.rows[p.Method]; c.Points[p.Method][p.Index] == nil {
+			c.Done++
+		}
 	}
 	c.Points[p.Method][p.Index] = &p
 }
@@ -206,6 +256,9 @@ func (s *State) updateCurve(m Message) []Effect {
 		return s.unpreview()
 	case Adopt:
 		return s.adopt(m.Point)
+	}
+	if out, ok := s.updateTuning(m); ok {
+		return out
 	}
 	c := s.Curve
 	if c == nil {

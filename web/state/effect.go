@@ -32,7 +32,7 @@ type (
 		Slot    Slot
 		Soon    bool
 	}
-	// Sweep asks workers for a curve. It replaces the sweep before it.
+	// Sweep asks workers for many points: of a curve, or of a parameter's values.
 	Sweep struct {
 		ID      int
 		Request proto.Sweep
@@ -48,13 +48,15 @@ type (
 	SaveTheme struct{ Theme string }
 )
 
-// Slot keeps the solves for the page and those for previews apart.
+// Slot keeps the solves for the page, for previews and for the other side of a
+// comparison apart.
 type Slot uint8
 
 // The slots.
 const (
 	ForPage Slot = iota
 	ForPreview
+	ForOther
 	NumSlots
 )
 

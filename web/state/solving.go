@@ -32,20 +32,26 @@ func (s *State) solve(soon bool) []Effect {
 }
 
 // pictureKey identifies a schedule: budgets in per cent are resolved.
-func (s *State) pictureKey(c Choice) string {
-	return fmt.Sprintf("%s|%s|%d", c.settingKey(), c.methodKey(), c.Budget.Of(s.Network.Totals.KeepAllPeak))
+func (s *State) pictureKey(c Choice) string { return pictureKeyOf(s.Network, c) }
+
+func pictureKeyOf(n *Network, c Choice) string {
+	return fmt.Sprintf("%s|%s|%d", c.settingKey(), c.methodKey(), c.Budget.Of(n.As(c).Totals.KeepAllPeak))
 }
 
-func (s *State) request(c Choice) proto.Solve {
+func (s *State) request(c Choice) proto.Solve { return requestOf(s.Network, c) }
+
+func requestOf(n *Network, c Choice) proto.Solve {
 	return proto.Solve{
-		Setting: s.setting(c),
+		Setting: settingOf(n, c),
 		Method:  proto.Method{Strategy: c.Strategy, Args: c.Args},
 		Budget:  c.Budget,
 	}
 }
 
-func (s *State) setting(c Choice) proto.Setting {
-	set := proto.Setting{Network: s.Network.Ref(), Transfers: c.Transfers}
+func (s *State) setting(c Choice) proto.Setting { return settingOf(s.Network, c) }
+
+func settingOf(n *Network, c Choice) proto.Setting {
+	set := proto.Setting{Network: n.As(c).Ref(), Transfers: c.Transfers}
 	set.Device.Name = c.Device
 	set.Device.ToHost, set.Device.ToDev, set.Device.Duplex = c.ToHost, c.ToDev, c.Duplex
 	return set
@@ -86,7 +92,7 @@ func (s *State) solved(m Solved) []Effect {
 		return s.solveFailed(SolveFailed{ID: m.ID, Choice: m.Choice, Failure: proto.Fail(proto.Crash,
 			"The schedule that %s found cannot run: %s.", m.Choice.Strategy, m.Solved.Verdict.Problem)})
 	}
-	p := &Picture{ID: m.ID, Choice: m.Choice, Network: s.Network, Solved: m.Solved}
+	p := &Picture{ID: m.ID, Choice: m.Choice, Network: s.Network.As(m.Choice), Solved: m.Solved}
 	key := s.pictureKey(m.Choice)
 	s.pictures.put(key, p)
 	if key == s.hover {
@@ -101,7 +107,7 @@ func (s *State) solved(m Solved) []Effect {
 	case m.ID == s.Solving.ID:
 		s.Solving = nil
 		s.show(p)
-		return s.followCurve()
+		return s.follow()
 	case m.ID < s.Solving.ID && (s.Shown == nil || m.ID > s.Shown.ID) && m.Choice.sameButBudget(s.Choice):
 		s.show(p) // on the way: the slider has moved on, but this is newer than what is shown
 	}
@@ -117,6 +123,7 @@ func (s *State) show(p *Picture) {
 	v := &s.View
 	v.Trail = nil
 	switch {
+	case s.selectWanted(p):
 	case old == nil || old.Network != p.Network || old.Choice.Strategy != p.Choice.Strategy:
 		v.Selected = gapTarget(longest(p.Gaps()))
 	case v.Selected.Kind == draw.OnGap && v.Selected.Index < len(old.Gaps()):
@@ -125,7 +132,7 @@ func (s *State) show(p *Picture) {
 	case v.Selected.Kind != draw.Nothing || len(old.Gaps()) == 0:
 		v.Selected = gapTarget(longest(p.Gaps()))
 	}
-	if v.To > p.Solved.Trace.Makespan {
+	if v.To > s.End() {
 		v.From, v.To = 0, 0
 	}
 }
@@ -179,11 +186,11 @@ func (s *State) solveFailed(m SolveFailed) []Effect {
 			return out
 		}
 		s.Misfit = &Misfit{Budget: f.Budget, Smallest: f.Smallest, Offer: offer(f.Smallest)}
-		return append(s.standFor(f), s.followCurve()...)
+		return append(s.standFor(f), s.follow()...)
 	case proto.Deadline:
 		if m.Best != nil && m.Best.Trace != nil {
 			s.show(&Picture{ID: m.ID, Choice: job.Choice, Network: s.Network, Solved: m.Best, Partial: true})
-			return s.followCurve()
+			return s.follow()
 		}
 		s.Alert = textAlert(f.Text)
 	case proto.Crash:
@@ -191,19 +198,24 @@ func (s *State) solveFailed(m SolveFailed) []Effect {
 		s.Alert.Action, s.Alert.Do = "Try again", StartAgain{}
 	case proto.Unsupported:
 		s.Alert = textAlert(f.Text)
-		s.Alert.offerStrategy(job.Choice.Strategy)
+		s.Alert.offerStrategy(s.Network, job.Choice.Strategy)
+		return append(s.standByKeeping(), s.follow()...)
 	default:
 		s.Alert = textAlert(f.Text)
 	}
-	return s.followCurve()
+	return s.follow()
 }
 
 // offerStrategy offers another strategy than the one that does not apply: the
-// default one, or where that is the one, the one that takes chains of any length.
-func (a *Alert) offerStrategy(failed string) {
+// default one, or where that is the one, the one that takes chains of any length;
+// of a graph the one for graphs.
+func (a *Alert) offerStrategy(n *Network, failed string) {
 	name := DefaultStrategy
 	if failed == name {
 		name = "sequential"
+	}
+	if n.Chain == nil {
+		name = GraphStrategy
 	}
 	if s := engine.Lookup(name); s != nil {
 		a.Action, a.Do = "Use "+s.Title, SetStrategy{Name: name}
@@ -216,6 +228,9 @@ func (a *Alert) offerStrategy(failed string) {
 func (s *State) budgetInstead(f *proto.Failure) (Choice, bool) {
 	c := s.Choice
 	all := s.Network.Totals.KeepAllPeak
+	if s.Compare != nil && s.Compare.Other.Network == s.Network { // it is compared as it is
+		return c, false
+	}
 	if c.Budget != DefaultBudget || f.Smallest <= 0 || f.Smallest > all || s.Shown != nil && s.Shown.Network == s.Network {
 		return c, false
 	}
@@ -237,6 +252,24 @@ func (s *State) standFor(f *proto.Failure) []Effect {
 	}
 	c := s.Choice
 	c.Budget = proto.Budget{Bytes: s.Misfit.Offer}
+	return s.stand(c)
+}
+
+// standByKeeping asks for the schedule that keeps everything where the strategy
+// does not apply and there is no picture of this network: what it looks like
+// can be seen all the same.
+func (s *State) standByKeeping() []Effect {
+	if s.Shown != nil && s.Shown.Network == s.Network {
+		return nil
+	}
+	s.Shown = nil
+	c := s.Choice
+	c.Strategy, c.Args, c.Budget = "keepall", nil, proto.Budget{Bytes: max(s.Network.Totals.KeepAllPeak, 1)}
+	return s.stand(c)
+}
+
+// stand asks for a schedule to be shown in place of one that there is not.
+func (s *State) stand(c Choice) []Effect {
 	s.lastID++
 	s.standIn = s.lastID
 	return []Effect{Solve{ID: s.lastID, Choice: c, Request: s.request(c), Slot: ForPage}}

@@ -5,7 +5,6 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/sim"
-	"memtide/profiles"
 	"memtide/wasm/proto"
 	"memtide/web/draw"
 	"memtide/web/format"
@@ -22,6 +21,12 @@ type State struct {
 	Misfit  *Misfit  // the budget is too small: Shown is an older picture
 	Alert   *Alert   // something went wrong, and what can be done
 	Curve   *Curve   // the trade-off curve of the present setting; nil before the first
+	Tuning  *Tuning  // step time by the strategy's parameters; nil if it has none to try
+	Memory  *Memory  // a file about addresses is open, and no network
+	Placing *Placing // addresses are being looked for
+	Places  *Places  // where the bytes lie; nil while the address view is closed
+	Sharing *Sharing // the dialog that gives away what is shown; nil while it is closed
+	Compare *Compare // the other side of a comparison; nil if nothing is compared
 	Draft   Draft    // a text field that is being typed into
 	View    View
 
@@ -29,29 +34,17 @@ type State struct {
 	// pictures drawn again.
 	DOM, Paint int
 
-	hover    string // key of the curve's point under the pointer
-	standIn  int    // ID of a solve for the smallest budget, shown because nothing else can be
+	hover    string   // key of the curve's point under the pointer
+	next     *waiting // side B, until A has been read
+	standIn  int      // ID of a solve for the smallest budget, shown because nothing else can be
 	lastID   int
 	instead  proto.Budget // that was chosen because the default did not fit
 	pictures recent[*Picture]
 	curves   recent[*Curve]
-}
-
-// Network is a profile that was read.
-type Network struct {
-	Source  Source
-	Profile *profiles.Profile
-	Graph   *engine.ChainGraph
-	Lint    []string
-	Totals  proto.Totals
-}
-
-// Ref names the network in requests.
-func (n *Network) Ref() proto.Network {
-	if n.Source.Preset != "" {
-		return proto.Network{Preset: n.Source.Preset}
-	}
-	return proto.Network{Profile: n.Source.Profile}
+	tunings  recent[*Tuning]
+	answers  recent[*Asked]
+	asked    map[proto.Question]*Asked // about the present choice
+	layers   layerRows
 }
 
 // Picture is a schedule that was found, with the choice that asked for it.
@@ -62,14 +55,15 @@ type Picture struct {
 	Solved  *proto.Solved
 	Partial bool // best so far of a solver that is at work or was stopped
 
-	model *draw.Model // made when it is asked for
+	model  *draw.Model // made when it is asked for
+	places map[string]*Places
 }
 
 // Problem is what the picture's schedule solves.
 func (p *Picture) Problem() *engine.Problem {
 	c := p.Choice
 	return &engine.Problem{
-		Graph: &p.Network.Graph.Graph, Chain: p.Network.Graph,
+		Graph: p.Network.Graph, Chain: p.Network.Chain,
 		Device:    engine.Device{Name: c.Device, ToHost: c.ToHost, ToDev: c.ToDev, Duplex: c.Duplex},
 		Transfers: c.Transfers,
 		Budget:    p.Solved.Budget,
@@ -94,6 +88,8 @@ type Opening struct {
 	Name    string
 	Choice  Choice
 	History History
+
+	Progress proto.Progress
 }
 
 // Solving is a schedule that is being looked for.
@@ -134,14 +130,27 @@ type Draft struct{ Field, Text string }
 
 // View is what a person looks at: nothing here changes the schedule.
 type View struct {
-	From, To time.Duration // visible part of the step, [From, To); To 0: all of it
-	Selected draw.Target   // what the sentence is about: a wait, a run, a stage
-	Trail    []draw.Target // what was selected before the causes were followed
-	Table    bool          // the table of operations is open
-	TableTop int           // first row of the table that is shown
-	Help     bool
-	Theme    string // "light", "dark" or empty: as the system has it
-	Note     string // one line that tells what a shortcut or a button did
+	From, To  time.Duration // visible part of the step, [From, To); To 0: all of it
+	Selected  draw.Target   // what the sentence is about: a wait, a run, a stage
+	Trail     []draw.Target // what was selected before the causes were followed
+	Lines     []string      // what the curve draws, by name; nil: DefaultLines
+	Axis      Axis          // of the curve
+	LineList  bool          // the list of all lines is open
+	Table     bool          // the table of operations is open
+	TableTop  int           // first row of the table that is shown
+	Playhead  time.Duration // the moment of the memory map; 0: the failure, or the peak
+	AliveBy   draw.AliveBy  // the order of the table of what is there at the peak
+	Density   int           // see State.Density; 0: the default, otherwise one more
+	Chain     bool          // the critical chain is shown
+	Layers    LayerTable    // the table of layers
+	Questions bool          // the questions are open
+	Slowdown  int           // see State.Slowdown; 0: the default, otherwise one more
+	Help      bool
+	Picker    Picker // the list of networks
+	Theme     string // "light", "dark" or empty: as the system has it
+	Wanted    string // what the link selects, until there is a picture to find it in
+	Frame     Frame
+	Note      string // one line that tells what a shortcut or a button did
 }
 
 // New is the state of a page that has nothing yet.
@@ -149,15 +158,17 @@ func New() *State {
 	return &State{
 		pictures: recent[*Picture]{limit: 64},
 		curves:   recent[*Curve]{limit: 8},
+		tunings:  recent[*Tuning]{limit: 32},
+		answers:  recent[*Asked]{limit: 32},
 	}
 }
 
 // Phase is the value of the body's data-state.
 func (s *State) Phase() string {
 	switch {
-	case s.Opening != nil || s.Solving != nil:
+	case s.Opening != nil || s.Solving != nil || s.Compare.awaits():
 		return "solving"
-	case s.Alert != nil || s.Misfit != nil || s.Shown == nil:
+	case s.Alert != nil || s.Misfit != nil || s.Shown == nil && s.Memory == nil:
 		return "error"
 	}
 	return "ready"

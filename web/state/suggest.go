@@ -40,18 +40,22 @@ func (c Choice) moved(to Source) Choice {
 			c.Device, c.ToHost, c.ToDev, c.Duplex = d.ID, d.ToHost, d.ToDev, d.Duplex
 		}
 	}
-	c.Source, c.Budget = to, DefaultBudget
+	c.Source, c.Graph, c.Budget = to, false, DefaultBudget
 	return c.Suggested()
 }
 
-// keepBudget is c, a move to another preset, with the budget that the person
-// has set where only the batch size changes: "does batch 64 fit into 16 GiB?"
-// is asked about one budget.
+// keepBudget is c, a move to another preset, taken the same way and with the
+// budget that the person has set where the network stays and only its batch size
+// or another option changes: "does batch 64 fit into 16 GiB?" is asked about one
+// budget.
 func (s *State) keepBudget(c Choice) Choice {
-	old, _, err1 := preset.Parse(s.Choice.Source.Preset)
-	now, _, err2 := preset.Parse(c.Source.Preset)
-	set := s.Choice.Budget.Bytes > 0 && s.Choice.Budget != s.instead
-	if err1 == nil && err2 == nil && old == now && set {
+	old, _ := s.Choice.Source.Variant()
+	now, _ := c.Source.Variant()
+	if old == nil || old != now {
+		return c
+	}
+	c.Graph = s.Choice.Graph
+	if s.Choice.Budget.Bytes > 0 && s.Choice.Budget != s.instead {
 		c.Budget = s.Choice.Budget
 	}
 	return c

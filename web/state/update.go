@@ -12,28 +12,66 @@ import (
 // Update changes the state by one message and returns what has to be done, in
 // order.
 func (s *State) Update(m Message) []Effect {
+	out, ok := s.updatePlaces(m)
+	if !ok {
+		out, ok = s.updateCompare(m)
+	}
+	if !ok {
+		out, ok = s.updateShare(m)
+	}
+	if !ok {
+		out, ok = s.updateAsk(m)
+	}
+	if !ok {
+		out, ok = s.updateLayers(m)
+	}
+	if !ok {
+		out = s.update(m)
+	}
+	return append(out, s.followPlaces()...)
+}
+
+func (s *State) update(m Message) []Effect {
 	switch m := m.(type) {
 	case Start:
-		s.Choice, s.View.From, s.View.To = m.Choice, m.From, m.To
-		return s.open(m.Choice, nil, Leave)
+		s.Choice = m.Choice
+		s.frame(m)
+		out := s.open(m.Choice, nil, Leave)
+		if m.B != nil {
+			s.next = &waiting{choice: *m.B}
+		}
+		return out
 	case Navigate:
-		s.View.From, s.View.To = m.From, m.To
-		return s.navigate(m.Choice)
+		s.frame(Start(m))
+		return s.navigateBoth(m.Choice, m.B)
 	case BadLink:
 		s.alert(&Alert{Text: m.Text})
 	case PickPreset:
 		return s.open(s.keepBudget(s.Choice.moved(Source{Preset: m.ID})), nil, Push)
 	case PickFile:
-		return s.open(s.Choice.moved(Source{File: m.Name}), m.Bytes, Push)
-	case Opened, OpenFailed:
+		return s.openFile(m)
+	case Opened, OpenProgressed, OpenFailed:
 		return s.updateOpening(m)
 	case StartAgain:
 		return s.choose(s.Choice, Leave, false)
 	case Progressed, Solved, SolveFailed, Silent, Stop:
 		return s.updateSolving(m)
+	case TogglePicker, FilterPresets, StepPreset, PickNetwork, SetVariant:
+		return s.updatePicker(m)
+	case SetLines:
+		return s.setLines(m.Names)
+	case ToggleLines:
+		return s.toggleLines(m.Names)
+	case SetAxis:
+		s.View.Axis = m.Axis
+		s.DOM++
+		return []Effect{WriteURL{Replace}}
+	case StartTuning, StopTuning:
+		out, _ := s.updateTuning(m)
+		return out
 	case StartSweep, StopSweep, SweptPoint, Swept, SweepFailed, Hover, Unhover, Adopt:
 		return s.updateCurve(m)
-	case SetBudget, StepBudget, SetDevice, SetBandwidth, SetDuplex, SetTransfers, SetStrategy, SetArg, Type, Refuse:
+	case SetBudget, StepBudget, SetDevice, SetBandwidth, SetDuplex, SetTransfers, SetGraph, SetStrategy, SetArg, Type, Refuse:
 		return s.updateChoice(m)
 	default:
 		return s.updateView(m)
@@ -45,7 +83,7 @@ func (s *State) Update(m Message) []Effect {
 // read; until then nothing that is shown changes.
 func (s *State) open(c Choice, content []byte, h History) []Effect {
 	s.DOM++
-	s.Alert = nil
+	s.Alert, s.next = nil, nil
 	var out []Effect
 	if s.Opening != nil {
 		out = append(out, Cancel{s.Opening.ID})
@@ -62,6 +100,16 @@ func (s *State) open(c Choice, content []byte, h History) []Effect {
 	}
 	s.Opening = &Opening{ID: s.lastID, Name: name, Choice: c, History: h}
 	return append(out, Open{ID: s.lastID, Request: req})
+}
+
+// openFile opens a file.
+func (s *State) openFile(m PickFile) []Effect {
+	out := s.open(s.Choice.moved(Source{File: m.Name}), m.Bytes, Push)
+	if e, ok := out[len(out)-1].(Open); ok && m.Handle != nil {
+		e.Request.Bytes, e.Request.Handle = nil, m.Handle
+		out[len(out)-1] = e
+	}
+	return out
 }
 
 // navigate follows a link: it opens another profile only if it has to.
@@ -84,11 +132,16 @@ func (s *State) updateOpening(m Message) []Effect {
 			return nil
 		}
 		return s.opened(m)
+	case OpenProgressed:
+		if s.Opening != nil && m.ID == s.Opening.ID {
+			s.Opening.Progress = m.Progress
+			s.DOM++
+		}
 	case OpenFailed:
 		if s.Opening == nil || m.ID != s.Opening.ID {
 			return nil
 		}
-		s.Opening = nil
+		s.Opening, s.next = nil, nil
 		s.alert(textAlert(m.Text))
 		if s.Network == nil { // a link that cannot be followed: the default instead
 			a := s.Alert
@@ -106,10 +159,13 @@ func (s *State) opened(m Opened) []Effect {
 	o := s.Opening
 	s.Opening = nil
 	s.DOM++
-	if m.Profile.Chain == nil {
+	if m.Reply.Memory != nil {
+		return append(s.closeOther(), s.openedMemory(o, m.Reply)...)
+	}
+	if m.Profile.Chain == nil && m.Profile.Graph == nil {
 		s.alert(&Alert{
-			Text:  fmt.Sprintf("%s was read, but it is no useful chain.", o.Name),
-			Lines: []string{m.Reply.NoChain, "The strategies here need stages that follow each other. What was shown before stays."},
+			Text:  fmt.Sprintf("%s was read, but it holds neither layers nor operations.", o.Name),
+			Lines: []string{"There is nothing to schedule. What was shown before stays."},
 		})
 		return nil
 	}
@@ -123,34 +179,52 @@ func (s *State) opened(m Opened) []Effect {
 	if d := m.Profile.Device; o.History == Push && c.Source.Preset == "" && d != nil && d.ToHost > 0 {
 		c.Device, c.ToHost, c.ToDev, c.Duplex = "", d.ToHost, d.ToDev, d.Duplex
 	}
-	s.Network = &Network{
-		Source:  c.Source,
-		Profile: m.Profile,
-		Graph:   engine.ExpandChain(m.Profile.Chain),
-		Lint:    m.Reply.Lint,
-		Totals:  m.Reply.Totals,
+	s.Network, s.Memory = newNetwork(c.Source, m.Profile, m.Reply).As(c), nil
+	if st := engine.Lookup(c.Strategy); st != nil && !s.Network.Applies(st) && (c.Strategy == DefaultStrategy || o.History == Push) {
+		c.Strategy, c.Args = GraphStrategy, nil
 	}
 	s.Curve, s.Preview, s.hover = nil, nil, ""
 	s.View.Selected, s.View.Trail, s.View.TableTop = draw.Target{}, nil, 0
 	if o.History != Leave {
 		s.View.From, s.View.To = 0, 0
+		s.View.Frame.Title = "" // it was about what was open
 	}
 	about := s.Alert // the link had something odd about it
-	if about == nil && m.Reply.NoChain != "" && c.Source.Preset == "" {
-		about = &Alert{
-			Text:  fmt.Sprintf("%s is no useful chain: %s.", o.Name, m.Reply.NoChain),
-			Lines: []string{"Strategies that choose per stage have little to choose here. What follows is for this chain all the same."},
-		}
+	switch {
+	case about != nil || s.Network.Chain == nil:
+	case c.Graph && !s.Network.TwoWays():
+		about = &Alert{Text: fmt.Sprintf("The link means the operations of %s, but no link can hold them.", o.Name),
+			Lines: []string{"Its chain is shown. Open the file itself for the graph."}}
+	case m.Reply.NoChain != "" && c.Source.Preset == "":
+		about = s.noChain(o.Name, m.Reply.NoChain)
 	}
 	out := s.choose(c, o.History, false)
 	s.Alert = about
-	return out
+	return append(out, s.openNext()...)
+}
+
+// noChain says that a chain is of little use, and offers what does not need one.
+func (s *State) noChain(name, why string) *Alert {
+	a := &Alert{
+		Text:  fmt.Sprintf("%s is no useful chain: %s.", name, why),
+		Lines: []string{"Strategies that choose per stage have little to choose here. What follows is for this chain all the same."},
+	}
+	if st := engine.Lookup(GraphStrategy); s.Network.TwoWays() {
+		a.Action, a.Do = "Use the graph of operations", SetGraph{true}
+	} else if st != nil {
+		a.Action, a.Do = "Use "+st.Title, SetStrategy{Name: st.Name}
+	}
+	return a
 }
 
 // choose makes c the page's choice and shows what it asks for.
 func (s *State) choose(c Choice, h History, soon bool) []Effect {
 	s.DOM++
 	s.Paint++
+	if s.Network != nil {
+		c.Graph = c.Graph && s.Network.TwoWays()
+		s.Network = s.Network.As(c)
+	}
 	s.Choice = c
 	s.Draft = Draft{}
 	var out []Effect
@@ -161,7 +235,19 @@ func (s *State) choose(c Choice, h History, soon bool) []Effect {
 		return out
 	}
 	out = append(out, s.solve(soon)...)
-	return append(out, s.followCurve()...)
+	return append(out, s.follow()...)
+}
+
+// follow brings the curve and the tried parameters up to the present choice.
+func (s *State) follow() []Effect {
+	if f := &s.View.Frame; f.Embed { // a view computes only what it shows
+		if f.Show != nil && f.Shows("curve") {
+			return s.followCurve()
+		}
+		return nil
+	}
+	out := append(s.followCurve(), s.followTuning()...)
+	return append(out, s.followQuestions()...)
 }
 
 // alert shows an error; it replaces the one before it.
@@ -196,6 +282,21 @@ func (s *State) updateChoice(m Message) []Effect {
 	case SetTransfers:
 		c.Transfers = m.Transfers
 		return s.choose(c, Replace, false)
+	case SetGraph:
+		if base, o := c.Source.Variant(); base != nil && base.Operators() {
+			o.Graph = m.Graph
+			return s.openVariant(base, o)
+		}
+		if c.Graph = m.Graph; s.Network == nil {
+			return nil
+		}
+		if st := engine.Lookup(c.Strategy); st != nil && !s.Network.As(c).Applies(st) {
+			c.Strategy, c.Args = GraphStrategy, nil
+		}
+		if c.Budget == s.instead { // that fits the other way only was nobody's choice
+			c.Budget = DefaultBudget
+		}
+		return s.choose(c, Push, false)
 	case SetStrategy:
 		if m.Name == c.Strategy {
 			return nil
@@ -217,8 +318,10 @@ func (s *State) updateView(m Message) []Effect {
 	v := &s.View
 	s.Paint++
 	switch m := m.(type) {
-	case Select, StepWait, FollowCause, Retrace:
+	case Select, Find, StepWait, FollowCause, Retrace:
 		s.updateSelection(m)
+		s.DOM++
+		return []Effect{WriteURL{Replace}}
 	case SetRange:
 		s.setRange(m.From, m.To)
 		return nil // the components do not show the range
@@ -228,6 +331,8 @@ func (s *State) updateView(m Message) []Effect {
 		v.TableTop = max(m.Top, 0)
 	case ToggleHelp:
 		v.Help = !v.Help
+	case ToggleLineList:
+		v.LineList = !v.LineList
 	case SetTheme:
 		v.Theme = m.Theme
 		s.DOM++
@@ -236,6 +341,8 @@ func (s *State) updateView(m Message) []Effect {
 		switch {
 		case m.Notice: // what is written wrongly goes with what was said about it
 			s.Alert, s.Draft = nil, Draft{}
+		case v.Picker.Open:
+			v.Picker = Picker{}
 		case s.Draft.Field != "":
 			s.Draft = Draft{}
 		case v.Help:
@@ -251,6 +358,9 @@ func (s *State) updateView(m Message) []Effect {
 		v.Note = ""
 	case Copied:
 		v.Note = "Link copied."
+		if n := s.Network; n != nil && !n.InLink() {
+			v.Note = "Link copied. No link can hold a graph: send the file too."
+		}
 		if m.Err != "" {
 			v.Note = m.Err
 		}
@@ -267,6 +377,10 @@ func (s *State) updateSelection(m Message) {
 	switch m := m.(type) {
 	case Select:
 		v.Selected, v.Trail = m.Target, nil
+	case Find:
+		if t := p.Model().Find(m.Text, m.After); t.Kind != draw.Nothing {
+			v.Selected, v.Trail = t, nil
+		}
 	case StepWait:
 		v.Selected, v.Trail = gapTarget(s.stepWait(m.By, len(p.Gaps()))), nil
 	case FollowCause:
@@ -322,10 +436,7 @@ func (s *State) reveal() {
 const minRange = time.Microsecond
 
 func (s *State) setRange(from, to time.Duration) {
-	end := time.Duration(0)
-	if p := s.Visible(); p != nil && p.Solved.Trace != nil {
-		end = p.Solved.Trace.Makespan
-	}
+	end := s.End()
 	if width := to - from; from < 0 {
 		from, to = 0, width
 	} else if to > end {

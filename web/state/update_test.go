@@ -104,7 +104,7 @@ func names(effects []Effect) string {
 func shown(t *testing.T) *player {
 	t.Helper()
 	p := &player{State: New()}
-	p.play(Start{Choice: choice("net-b8")})
+	p.play(Start{Choice: choice("net-b8"), Lines: []string{AllLines}})
 	p.play(opened(last[Open](t, p).ID, chain("net")))
 	p.play(answer(last[Solve](t, p), 12))
 	if p.Shown == nil || p.Phase() != "ready" {
@@ -190,7 +190,7 @@ func TestSliderFindsItsWayBack(t *testing.T) {
 func TestBadFileKeepsThePage(t *testing.T) {
 	p := shown(t)
 	before := p.Choice
-	effects := p.play(PickFile{"bad.csv", []byte("x")})
+	effects := p.play(PickFile{Name: "bad.csv", Bytes: []byte("x")})
 	if got, want := names(effects), "Open"; got != want {
 		t.Fatalf("PickFile: effects %s; want %s", got, want)
 	}
@@ -212,11 +212,11 @@ func TestBadFileKeepsThePage(t *testing.T) {
 
 func TestNoChain(t *testing.T) {
 	p := shown(t)
-	p.play(PickFile{"gnmt.graph.txt", []byte("x")})
-	p.play(opened(last[Open](t, p).ID, &profiles.Profile{Name: "gnmt", Graph: &engine.Graph{}}))
+	p.play(PickFile{Name: "gnmt.graph.txt", Bytes: []byte("x")})
+	p.play(opened(last[Open](t, p).ID, &profiles.Profile{Name: "gnmt"}))
 	wantStep(t, p, 12, "what was shown stays")
-	if p.Alert == nil || !strings.Contains(p.Alert.Text, "no useful chain") || p.Alert.Lines[0] != "it branches" {
-		t.Errorf("alert %+v; want that it is no chain, and why", p.Alert)
+	if p.Alert == nil || !strings.Contains(p.Alert.Text, "neither layers nor operations") {
+		t.Errorf("alert %+v; want that there is nothing to schedule", p.Alert)
 	}
 }
 

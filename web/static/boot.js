@@ -6,6 +6,7 @@
 //   worker    absolute address of the workers' script
 //   selftest  true if the address has ?selftest (see wasm/pool)
 //   charts    promise of the chart library, loaded after the first picture
+//   reader()  promise of the compiled program that reads files of all formats
 //
 // Until the program draws, the picture that was prepared at build stands in
 // #app. If the program cannot start it stays, and #boot says why.
@@ -21,6 +22,10 @@
     selftest: new URLSearchParams(location.search).has("selftest"),
   });
   const note = document.getElementById("boot");
+  // A view in another page shows nothing of the page around the pictures, from
+  // the first moment on. The program reads the rest of the link.
+  const asked = location.hash.length > 1 ? location.hash : location.search;
+  if (/[#?&]embed=(?!0)/i.test(asked)) document.documentElement.dataset.embed = /[#?&]controls=budget/i.test(asked) ? "budget " : " ";
   const mark = (name) => performance.mark("memtide:" + name);
 
   const say = (text, action, href) => {
@@ -36,6 +41,7 @@
       note.append(link);
     }
     document.body.dataset.state = "error";
+    if (self !== top) parent.postMessage({ memtide: { type: "error", code: "start", text } }, "*");
   };
 
   // The size is baked in at build: while a compressed stream is decoded, the
@@ -56,15 +62,15 @@
     note.hidden = true;
   };
 
-  const compile = async () => {
-    if (text(own.wasm) !== null) {
-      const packed = await (await new Response(Uint8Array.from(atob(text(own.wasm)), (c) => c.charCodeAt(0)))).blob();
-      return WebAssembly.compile(await new Response(packed.stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
+  const compile = async (file, shown) => {
+    if (text(file) !== null) {
+      const packed = new Response(Uint8Array.from(atob(text(file)), (c) => c.charCodeAt(0)));
+      return WebAssembly.compile(await new Response(packed.body.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
     }
-    const response = await fetch(address(own.wasm));
+    const response = await fetch(address(file));
     if (!response.ok) throw new Error("the server answered " + response.status + " for the engine");
-    const copy = response.clone();
-    if (copy.body) showProgress(copy.body);
+    const copy = shown && response.clone();
+    if (copy && copy.body) showProgress(copy.body);
     if ((response.headers.get("Content-Type") || "").startsWith("application/wasm")) {
       return WebAssembly.compileStreaming(response);
     }
@@ -92,13 +98,17 @@
     } catch {}
   };
 
+  // The program that reads files of all formats; tried again after a failure.
+  let reader;
+  page.reader = () => (reader ||= compile(own.reader).catch((e) => { reader = undefined; throw e; }));
+
   const start = async () => {
     mark("boot");
     // A saved page opens with what it was saved with.
     const saved = document.body.dataset.link;
     if (saved && location.hash.length < 2) location.replace("#" + saved);
     if (typeof WebAssembly !== "object") throw new Error("this browser has no WebAssembly");
-    page.module = await compile();
+    page.module = await compile(own.wasm, true);
     mark("compiled");
     const go = new Go();
     go.argv = ["memtide"];

@@ -2,10 +2,8 @@ package ui
 
 import (
 	"fmt"
-	"strings"
 
 	"memtide/engine"
-	"memtide/profiles"
 	"memtide/web/format"
 	"memtide/web/state"
 )
@@ -31,8 +29,12 @@ func (c *About) Facts() []Fact {
 		return nil
 	}
 	t := c.S.Network.Totals
+	parts := Fact{"layers", format.Count(t.Stages), "Stages of the chain, the loss not included"}
+	if c.S.Network.Chain == nil {
+		parts = Fact{"operations", format.Count(t.Ops), "Operations of the graph, forward and backward"}
+	}
 	out := []Fact{
-		{"layers", format.Count(t.Stages), "Stages of the chain, the loss not included"},
+		parts,
 		{"forward", format.Duration(t.Forward), "Sum of the forward times: " + format.Milliseconds(t.Forward) + " ms"},
 		{"backward", format.Duration(t.Back), "Sum of the backward times: " + format.Milliseconds(t.Back) + " ms"},
 		{"saved", format.Bytes(t.Saved), fmt.Sprintf("Sum of all saved sets: %d MiB", t.Saved/engine.MiB)},
@@ -42,29 +44,6 @@ func (c *About) Facts() []Fact {
 		out = append(out, Fact{"samples/s", fmt.Sprintf("%.3g", float64(t.Batch)/step.Seconds()), fmt.Sprintf("Batch of %d without any limit", t.Batch)})
 	}
 	return out
-}
-
-// Origin says where times and sizes come from.
-func (c *About) Origin() string {
-	if c.S.Network == nil {
-		return ""
-	}
-	src := c.S.Network.Profile.Source
-	var parts []string
-	if src.Times != profiles.Unknown {
-		text := "Times " + string(src.Times)
-		if src.Device != "" {
-			text += " for " + src.Device
-		}
-		parts = append(parts, text)
-	}
-	if src.Sizes != profiles.Unknown {
-		parts = append(parts, "sizes "+string(src.Sizes))
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return strings.Join(parts, ", ") + "."
 }
 
 // Notes are assumptions and departures, as the source has them.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hack-pad/safejs"
 
+	"memtide/wasm/proto"
 	"memtide/web/link"
 	"memtide/web/state"
 )
@@ -12,8 +13,11 @@ import (
 // address keeps the address bar being the permalink.
 type address struct {
 	a        *app
-	fragment string // as written last
-	writing  bool   // a write is scheduled
+	fragment string       // as written last
+	graph    state.Source // the file without a chain that was open last, which no link holds
+	held     state.Source // the file of side B that was open last and that no link holds
+	writing  bool         // a write is scheduled
+	at, last int          // the present entry of the history and the last one, of those of this page
 }
 
 // writeEvery is the least time between two rewrites of the address in
@@ -24,6 +28,12 @@ func (d *address) init(a *app) {
 	d.a = a
 	d.fragment = strings.TrimPrefix(text(global("location"), "hash"), "#")
 	follow := func(safejs.Value) { a.later(d.follow) }
+	if a.s.View.Frame.Embed { // the address of a view is its page's
+		listen(safejs.Global(), "hashchange", func(safejs.Value) {
+			a.later(func() { a.embed.follow(strings.TrimPrefix(text(global("location"), "hash"), "#")) })
+		})
+		return
+	}
 	listen(safejs.Global(), "popstate", follow)
 	listen(safejs.Global(), "hashchange", follow)
 }
@@ -35,11 +45,21 @@ func (d *address) follow() {
 		return
 	}
 	d.fragment = hash
-	l, notes := link.Parse(hash)
-	c, more := choiceOf(l)
-	d.a.keep = l
-	d.a.do(state.Navigate{Choice: c, From: l.Visible.From, To: l.Visible.To})
-	if notes = append(notes, more...); len(notes) > 0 {
+	d.at = int(number(global("history", "state"), "memtide"))
+	d.last = max(d.last, d.at)
+	l, m, notes := follow(hash)
+	if l.Kind == "graph" && l.Preset == "" && l.Profile == nil && d.graph.Profile != nil {
+		m.Choice.Source, notes = d.graph, nil // back to a graph that this page has read
+		if l.Budget.Bytes > 0 {
+			m.Choice.Budget = proto.Budget{Bytes: l.Budget.Bytes}
+		}
+	}
+	if l.B != nil && l.B.From == link.FromFile && d.held.Profile != nil {
+		m.B, notes = backToB(l.B, m.Choice, d.held), nil
+	}
+	d.a.page.Keep = l
+	d.a.do(state.Navigate(m))
+	if len(notes) > 0 {
 		d.a.do(state.BadLink{Text: strings.Join(notes, "\n")})
 	}
 }
@@ -64,13 +84,58 @@ func (d *address) write(h state.History) {
 }
 
 func (d *address) put(method string) {
-	l := linkOf(d.a.s, d.a.keep)
+	if d.a.s.View.Frame.Embed {
+		return
+	}
+	l := linkOf(d.a.s, d.a.page.Keep)
+	n, b := d.a.s.SideNetworks()
+	if n != nil && n.Source.Preset == "" && n.Profile.Chain == nil {
+		d.graph = n.Source
+	}
+	if b != nil && l.B != nil && l.B.From == link.FromFile {
+		d.held = b.Source
+	}
 	fragment := l.String()
 	if fragment == d.fragment {
 		return
 	}
 	d.fragment = fragment
-	call(global("history"), method, nil, "", "#"+fragment)
+	if method == "pushState" {
+		d.at++
+		d.last = d.at
+	}
+	d.call(method)
+}
+
+// call writes an entry of the history. What a query said is in the fragment now.
+func (d *address) call(method string) {
+	to := "#" + d.fragment
+	if query := text(global("location"), "search"); link.Of(query, "") != "" {
+		to = text(global("location"), "pathname") + to
+	}
+	call(global("history"), method, map[string]any{"memtide": d.at}, "", to)
+}
+
+// open goes to a fragment, as if it were a link that was clicked.
+func (d *address) open(fragment string) {
+	d.at++
+	d.last = d.at
+	to := d.fragment
+	d.fragment = fragment
+	d.call("pushState")
+	d.fragment = to // which is not what the address bar says: follow it
+	d.follow()
+}
+
+// undo goes back to the choice before the last decision, or forward again, but
+// never out of the page.
+func (d *address) undo(again bool) {
+	switch {
+	case again && d.at < d.last:
+		call(global("history"), "forward")
+	case !again && d.at > 0:
+		call(global("history"), "back")
+	}
 }
 
 // copy puts the link into the clipboard, where the browser allows it.

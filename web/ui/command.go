@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"memtide/engine"
 	"memtide/profiles/preset"
@@ -28,6 +29,18 @@ func (c Command) Message(s *state.State) state.Message {
 	if m, ok := c.button(s); ok {
 		return m
 	}
+	if m := c.share(s); m != nil {
+		return m
+	}
+	if m := c.addressCommand(s); m != nil {
+		return m
+	}
+	if m := c.pickerCommand(s); m != nil {
+		return m
+	}
+	if m := c.questionCommand(s); m != nil {
+		return m
+	}
 	if !c.Settled {
 		return c.dragged(s)
 	}
@@ -42,6 +55,26 @@ func (c Command) button(s *state.State) (state.Message, bool) {
 		return state.StartSweep{}, true
 	case "stop-sweep":
 		return state.StopSweep{}, true
+	case "tuning-start":
+		return state.StartTuning{}, true
+	case "tuning-stop":
+		return state.StopTuning{}, true
+	case "tune":
+		return state.SetArg{Name: c.Arg, Value: strconv.Itoa(c.Index)}, true
+	case "lines":
+		return state.ToggleLines{Names: strings.Split(c.Arg, ",")}, true
+	case "lines-all":
+		return state.SetLines{Names: []string{state.AllLines}}, true
+	case "lines-default":
+		return state.SetLines{}, true
+	case "lines-list":
+		return state.ToggleLineList{}, true
+	case "compare":
+		return state.ToggleCompare{}, true
+	case "swap":
+		return state.SwapSides{}, true
+	case "side-a", "side-b":
+		return state.EditSide{A: c.Do == "side-a"}, true
 	case "wait-next":
 		return state.StepWait{By: 1}, true
 	case "wait-prev":
@@ -62,8 +95,6 @@ func (c Command) button(s *state.State) (state.Message, bool) {
 		return state.ScrollTable{Top: s.View.TableTop + tableRows}, true
 	case "row":
 		return state.Select{Target: draw.Target{Kind: draw.TargetKind(c.Kind), Index: c.Index}}, true
-	case "share":
-		return state.CopyLink{}, true
 	case "help":
 		return state.ToggleHelp{}, true
 	case "theme":
@@ -106,6 +137,14 @@ func (c Command) dragged(s *state.State) state.Message {
 		return state.Type{Field: c.Do, Text: c.Value}
 	case "arg":
 		return state.Type{Field: "arg:" + c.Arg, Text: c.Value}
+	case "find":
+		return state.Find{Text: c.Value}
+	case "find-next":
+		after := 0
+		if p := s.Visible(); p != nil {
+			after = p.Model().StageOf(s.View.Selected)
+		}
+		return state.Find{Text: c.Value, After: after}
 	}
 	return nil
 }
@@ -134,10 +173,12 @@ func (c Command) settled(s *state.State) state.Message {
 			return state.Refuse{Field: c.Do, Text: "Bandwidth: " + err.Error()}
 		}
 		return state.SetBandwidth{Rate: r, Settled: true}
-	case "preset":
-		return c.preset()
 	case "batch":
 		return c.batch(s)
+	case "kind":
+		return state.SetGraph{Graph: c.Value == "graph"}
+	case "axis":
+		return state.SetAxis{Axis: axisOf(c.Value)}
 	case "strategy":
 		return state.SetStrategy{Name: c.Value}
 	case "arg":
@@ -171,14 +212,6 @@ func budget(text string) state.Message {
 		return state.SetBudget{BasisPoints: max(int(b.Percent*100+0.5), 1), Settled: true}
 	}
 	return state.SetBudget{Bytes: b.Bytes, Settled: true}
-}
-
-func (c Command) preset() state.Message {
-	p := preset.Lookup(c.Value)
-	if p == nil {
-		return nil
-	}
-	return state.PickPreset{ID: preset.Ref(p.ID, p.DefaultBatch)}
 }
 
 func (c Command) batch(s *state.State) state.Message {

@@ -31,8 +31,16 @@ func TestCommands(t *testing.T) {
 		{Command{Do: "dismiss", Settled: true}, state.Dismiss{Notice: true}},
 		{Command{Do: "bandwidth", Value: "10", Settled: true}, state.SetBandwidth{Rate: 2e9, Settled: true}},
 		{Command{Do: "bandwidth-text", Value: "12.5 GB/s", Settled: true}, state.SetBandwidth{Rate: 12.5e9, Settled: true}},
-		{Command{Do: "preset", Value: "vgg16", Settled: true}, state.PickPreset{ID: fmt.Sprintf("vgg16-b%d", preset.Lookup("vgg16").DefaultBatch)}},
-		{Command{Do: "preset", Value: "", Settled: true}, nil},
+		{Command{Do: "pick", Arg: "vgg16", Settled: true}, state.PickNetwork{ID: "vgg16"}},
+		{Command{Do: "picker", Settled: true}, state.TogglePicker{}},
+		{Command{Do: "picker-find", Value: "den"}, nil},
+		{Command{Do: "picker-find", Value: "den", Settled: true}, nil},
+		{Command{Do: "variant", Arg: "image", Value: "500", Settled: true}, state.SetVariant{Options: preset.Options{Image: 500}}},
+		{Command{Do: "variant", Arg: "tokens", Value: "512", Settled: true}, state.SetVariant{Options: preset.Options{Tokens: 512}}},
+		{Command{Do: "variant", Arg: "precision", Value: "f16", Settled: true}, state.SetVariant{Options: preset.Options{Precision: "f16"}}},
+		{Command{Do: "variant", Arg: "times", Value: device.ID, Settled: true}, state.SetVariant{Options: preset.Options{Device: device.ID}}},
+		{Command{Do: "variant", Arg: "times", Value: device.ID}, nil},
+		{Command{Do: "variant", Arg: "image", Value: "many", Settled: true}, nil},
 		{Command{Do: "batch", Value: "64", Settled: true}, state.PickPreset{ID: "resnet101-b64"}},
 		{Command{Do: "device", Value: device.ID, Settled: true}, state.SetDevice{ID: device.ID, Device: device.Device}},
 		{Command{Do: "duplex", Value: "full", Settled: true}, state.SetDuplex{Duplex: engine.FullDuplex}},
@@ -124,6 +132,8 @@ func TestKeys(t *testing.T) {
 		{Key{Code: "Slash", Key: "?", Shift: true}, state.ToggleHelp{}},
 		{Key{Code: "Escape", Key: "Escape"}, state.Dismiss{}},
 		{Key{Code: "KeyT", Key: "t"}, state.ToggleTable{}},
+		{Key{Code: "KeyC", Key: "c"}, state.ToggleCompare{}},
+		{Key{Code: "KeyX", Key: "x"}, state.SwapSides{}},
 		// On AZERTY the key at the place of W types z: the place wins.
 		{Key{Code: "KeyW", Key: "z"}, zoomed(s, 0.7, 0.5)},
 	} {
@@ -132,8 +142,8 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%+v: message %#v, %v; want %#v", c.key, got, ok, c.want)
 		}
 	}
-	if _, ok := keyOf(Key{Code: "KeyX", Key: "x"}); ok {
-		t.Error("the key X is taken; want it left to the browser")
+	if _, ok := keyOf(Key{Code: "KeyV", Key: "v"}); ok {
+		t.Error("the key V is taken; want it left to the browser")
 	}
 }
 
@@ -181,7 +191,8 @@ func TestLinkRoundTrip(t *testing.T) {
 	// What nothing on the page changes is passed on.
 	s.Choice = budget
 	want := "v=1&p=resnet101-b32&m=123456789B&s=greedy&xfer=streamed&sel=B18&title=a%20title&theme=dark&later=1"
-	opened, _ := link.Parse(want)
+	opened, m, _ := follow(want)
+	s.View.Frame, s.View.Wanted = m.Frame, m.Selected // until there is a picture to find it in
 	if l := linkOf(s, opened); l.String() != want {
 		t.Errorf("opened with\n%s\nthe page writes\n%s", want, l.String())
 	}

@@ -59,12 +59,31 @@ func (c *Controls) BudgetNote() string {
 	return fmt.Sprintf("%s of the %s that keep everything", format.Share(float64(c.S.Budget())/float64(all)), format.Bytes(all))
 }
 
-// Strategies lists the strategies.
+// Strategies lists the strategies that apply to the network, and the chosen one.
 func (c *Controls) Strategies() (out []Option) {
 	for _, s := range engine.Strategies() {
-		out = append(out, Option{s.Name, s.Title, s.Name == c.S.Choice.Strategy})
+		chosen := s.Name == c.S.Choice.Strategy
+		if n := c.S.Network; chosen || n == nil || n.Applies(s) {
+			out = append(out, Option{s.Name, s.Title, chosen})
+		}
 	}
 	return out
+}
+
+// TwoWays says whether the network can be taken as a chain and as a graph.
+func (c *Controls) TwoWays() bool {
+	base, _ := c.S.Choice.Source.Variant()
+	return base != nil && base.Operators() || c.S.Network != nil && c.S.Network.TwoWays()
+}
+
+// Kinds lists the ways to take the network.
+func (c *Controls) Kinds() []Option {
+	_, o := c.S.Choice.Source.Variant()
+	graph := c.S.Choice.Graph || o.Graph
+	return []Option{
+		{"chain", "as a chain of layers", !graph},
+		{"graph", "as a graph of operations", graph},
+	}
 }
 
 // StrategyDoc is the first sentence about the strategy.

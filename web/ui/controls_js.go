@@ -2,6 +2,7 @@ package ui
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/hack-pad/safejs"
 
@@ -60,26 +61,43 @@ func (a *app) command(c Command, element safejs.Value) {
 	case "zoom-in":
 		a.later(func() { a.do(zoomed(a.s, 0.5, 0.5)) })
 		return
+	case "layers-csv":
+		a.later(a.saveLayers)
+		return
 	case "zoom-out":
 		a.later(func() { a.do(zoomed(a.s, 2, 0.5)) })
 		return
 	}
-	a.later(func() {
-		a.do(c.Message(a.s))
-		if c.Do == "share" {
-			after(4000, func() { a.post(state.ForgetNote{}) })
-		}
-	})
+	a.later(func() { a.do(c.Message(a.s)) })
 }
 
 // listenKeys turns keys into messages, unless a control has the focus.
 func (a *app) listenKeys() {
 	listen(global("document"), "keydown", func(e safejs.Value) {
-		if truth(e, "ctrlKey") || truth(e, "metaKey") || truth(e, "altKey") || truth(e, "defaultPrevented") {
+		if truth(e, "altKey") || truth(e, "defaultPrevented") {
 			return
 		}
 		k := Key{Code: text(e, "code"), Key: text(e, "key"), Shift: truth(e, "shiftKey")}
 		tag := text(e, "target", "tagName")
+		if truth(e, "ctrlKey") || truth(e, "metaKey") {
+			// What is typed in a field is undone by the field.
+			if strings.EqualFold(k.Key, "z") && !(tag == "INPUT" && text(e, "target", "type") != "range") && tag != "TEXTAREA" {
+				call(e, "preventDefault")
+				a.later(func() { a.address.undo(k.Shift) })
+			}
+			return
+		}
+		if c, element, ok := commandOf(e); ok && c.Do == "find" {
+			a.findKey(k, c, element)
+			return
+		} else if ok && c.Do == "picker-find" && a.pickerKey(k, e) {
+			return
+		}
+		if k.Key == "/" && tag != "INPUT" && tag != "SELECT" {
+			call(e, "preventDefault")
+			call(call(global("document"), "querySelector", "[data-do=find]"), "focus")
+			return
+		}
 		if k.Code != "Escape" && (tag == "INPUT" || tag == "SELECT" || tag == "TEXTAREA") {
 			return
 		}
@@ -98,6 +116,19 @@ func (a *app) listenKeys() {
 			a.say((&Selection{S: a.s}).Sentence())
 		})
 	})
+}
+
+// findKey handles the keys of the field that finds layers: the next one, or back
+// to the pictures.
+func (a *app) findKey(k Key, c Command, element safejs.Value) {
+	switch k.Key {
+	case "Enter":
+		c.Do = "find-next"
+		a.command(c, element)
+	case "Escape":
+		set(element, "value", "")
+		call(call(global("document"), "getElementById", "stage"), "focus", map[string]any{"preventScroll": true})
+	}
 }
 
 // listenFiles takes files that are dropped or pasted anywhere.
@@ -151,20 +182,33 @@ func (a *app) listenFiles() {
 		}
 		s, err := call(data, "getData", "text").String()
 		if err == nil && s != "" {
-			a.post(state.PickFile{Name: "pasted text", Bytes: []byte(s)})
+			a.later(func() { a.openFile("pasted text", []byte(s)) })
 		}
 	})
 }
 
-// readFiles opens the first of some files.
+// largeFile is the size in bytes above which a file is read by a worker: copying
+// it through the page would stop the page for a moment.
+const largeFile = 4 << 20
+
+// readFiles opens the first of some files, or compares the first two.
 func (a *app) readFiles(files safejs.Value) {
+	if number(files, "length") >= 2 {
+		a.readBoth(get(files, "0"), get(files, "1"))
+		return
+	}
 	file := get(files, "0")
 	if !exists(file) {
 		return
 	}
 	name := text(file, "name")
+	if number(file, "size") > largeFile {
+		a.post(state.PickFile{Name: name, Handle: file})
+		return
+	}
 	then(call(file, "arrayBuffer"), func(buffer safejs.Value) {
-		a.post(state.PickFile{Name: name, Bytes: bytesOf(buffer)})
+		content := bytesOf(buffer)
+		a.later(func() { a.openFile(name, content) })
 	}, func(reason safejs.Value) {
 		a.post(state.BadLink{Text: name + " cannot be read: " + text(reason, "message")})
 	})
@@ -184,6 +228,7 @@ func (a *app) listenTheme() {
 func (a *app) recolour() {
 	a.pictures.recolour()
 	a.curve.dirty = true
+	a.replies.settle()
 }
 
 const themeKey = "memtide-theme"

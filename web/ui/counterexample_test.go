@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"memtide/engine"
-	"memtide/profiles/preset"
 	"memtide/wasm/serve"
 	"memtide/web/link"
 	"memtide/web/state"
@@ -56,29 +55,5 @@ func TestLinkOfSuggestion(t *testing.T) {
 	own, _ := choiceOf(link.Link{Preset: "lemma3", Strategy: "greedy", Budget: link.Budget{Bytes: 20 * engine.MiB}, ToDev: 5e9})
 	if own.Strategy != "greedy" || own.Budget.Bytes != 20*engine.MiB || own.ToDev != 5e9 || own.ToHost != 5e9 {
 		t.Errorf("a link that says something is read as %+v; want what it says", own)
-	}
-}
-
-// Every preset is in the picker, under the heading of its group.
-func TestPresetGroups(t *testing.T) {
-	h := Header{S: first(t)}
-	count, titles := 0, map[string]bool{}
-	for _, g := range h.Presets() {
-		if titles[g.Title] {
-			t.Errorf("the heading %q stands twice", g.Title)
-		}
-		titles[g.Title] = true
-		for _, o := range g.Options {
-			count++
-			if p := preset.Lookup(o.ID); p == nil || p.Group != g.Title || p.Title != o.Title {
-				t.Errorf("%+v stands under %q; want its title and group", o, g.Title)
-			}
-		}
-	}
-	if count != len(preset.All()) {
-		t.Errorf("%d presets; want %d", count, len(preset.All()))
-	}
-	if page := pageOf(t, h.S); strings.Count(page, "<optgroup label=") != len(titles) || !regexp.MustCompile(`<optgroup label="Counterexamples">\s*<option`).MatchString(page) {
-		t.Errorf("the page has %d groups; want %d, one of them the counterexamples", strings.Count(page, "<optgroup"), len(titles))
 	}
 }

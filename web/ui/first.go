@@ -35,7 +35,7 @@ func First(ctx context.Context, pool proto.Pool, c state.Choice) (*state.State, 
 		var m state.Message
 		switch e := queue[0].(type) {
 		case state.Open:
-			m = open(ctx, pool, e)
+			m = open(ctx, pool, e, nil)
 		case state.Solve:
 			m = solve(ctx, pool, e, nil)
 		}
@@ -57,13 +57,16 @@ func First(ctx context.Context, pool proto.Pool, c state.Choice) (*state.State, 
 }
 
 // open asks a pool to read a profile.
-func open(ctx context.Context, pool proto.Pool, e state.Open) state.Message {
-	r, err := pool.Do(ctx, &proto.Request{Op: proto.OpOpen, Open: &e.Request}, nil)
+func open(ctx context.Context, pool proto.Pool, e state.Open, onProgress func(*proto.Reply)) state.Message {
+	r, err := pool.Do(ctx, &proto.Request{Op: proto.OpOpen, Open: &e.Request}, onProgress)
 	if ctx.Err() != nil {
 		return nil
 	}
 	if err != nil {
 		return state.OpenFailed{ID: e.ID, Text: err.Error()}
+	}
+	if r.Opened.Memory != nil {
+		return state.Opened{ID: e.ID, Reply: r.Opened}
 	}
 	p, err := profileOf(e.Request.Preset, r.Opened.Profile)
 	if err != nil {

@@ -70,7 +70,7 @@ func (p *pictures) listen(c *canvas) {
 	})
 	// A bare wheel scrolls the page.
 	listen(c.inner, "wheel", func(e safejs.Value) {
-		if !truth(e, "ctrlKey") && !truth(e, "metaKey") || c.pic == draw.Strip {
+		if !truth(e, "ctrlKey") && !truth(e, "metaKey") || c.still() {
 			return
 		}
 		call(e, "preventDefault")
@@ -87,12 +87,12 @@ func (p *pictures) listen(c *canvas) {
 
 // share is where x is in the plot: 0 left, 1 right.
 func (p *pictures) share(c *canvas, x float64) float64 {
-	shown := p.a.s.Visible()
-	if shown == nil {
+	m := p.subject(c)
+	if m == nil {
 		return 0.5
 	}
 	v := visible(p.a.s)
-	return float64(shown.Model().TimeAt(p.view(c), x)-v.from) / float64(max(v.length, 1))
+	return float64(m.TimeAt(p.view(c), x)-v.from) / float64(max(v.length, 1))
 }
 
 func (p *pictures) down(c *canvas, x, y float64, e safejs.Value) {
@@ -108,16 +108,19 @@ func (p *pictures) down(c *canvas, x, y float64, e safejs.Value) {
 			return
 		}
 	}
-	shown := p.a.s.Visible()
-	if shown == nil {
+	m := p.subject(c)
+	if m == nil {
 		return
 	}
-	target, _ := shown.Model().Hit(c.pic, p.view(c), x, y)
+	target, _ := m.Hit(c.pic, p.view(c), x, y)
 	g.kind, g.c, g.x0, g.y0, g.shift, g.from = pressing, c, x, y, truth(e, "shiftKey"), visible(p.a.s).from
 	if target.Kind == draw.OnBudget {
 		g.kind = budgeting
+		p.control(c)
 	}
-	call(call(global("document"), "getElementById", "stage"), "focus", map[string]any{"preventScroll": true})
+	if c.pic < draw.NumPictures {
+		call(call(global("document"), "getElementById", "stage"), "focus", map[string]any{"preventScroll": true})
+	}
 }
 
 func (g *gesture) distance() float64 {
@@ -137,7 +140,7 @@ func (g *gesture) middle() (sum float64) {
 
 func (p *pictures) move(c *canvas, x, y float64, e safejs.Value) {
 	g := &p.gesture
-	if g.kind == pressing && math.Hypot(x-g.x0, y-g.y0) > clickSlop && c.pic != draw.Strip {
+	if g.kind == pressing && math.Hypot(x-g.x0, y-g.y0) > clickSlop && !c.still() {
 		g.kind = panning
 		if g.shift || visible(p.a.s).whole() && text(e, "pointerType") != "touch" {
 			g.kind = marking
@@ -150,9 +153,10 @@ func (p *pictures) move(c *canvas, x, y float64, e safejs.Value) {
 		p.a.do(state.SetBudget{Bytes: p.budgetAt(c, y)})
 		p.point(c, x, y, e)
 	case panning:
-		m := p.a.s.Visible().Model()
-		v := p.view(c)
-		p.a.do(movedTo(p.a.s, g.from+m.TimeAt(v, g.x0)-m.TimeAt(v, x)))
+		if m := p.subject(c); m != nil {
+			v := p.view(c)
+			p.a.do(movedTo(p.a.s, g.from+m.TimeAt(v, g.x0)-m.TimeAt(v, x)))
+		}
 	case marking:
 		p.showMark(c, g.x0, x)
 	case pinching:
@@ -184,8 +188,7 @@ func (p *pictures) up(c *canvas, x, y float64, e safejs.Value, cancelled bool) {
 	case budgeting:
 		p.a.do(state.SetBudget{Bytes: p.budgetAt(c, y), Settled: true})
 	case marking:
-		if math.Abs(x-g.x0) >= leastMarking {
-			m, v := p.a.s.Visible().Model(), p.view(c)
+		if m, v := p.subject(c), p.view(c); m != nil && math.Abs(x-g.x0) >= leastMarking {
 			p.a.do(state.SetRange{From: m.TimeAt(v, min(x, g.x0)), To: m.TimeAt(v, max(x, g.x0))})
 		}
 	}
@@ -193,16 +196,30 @@ func (p *pictures) up(c *canvas, x, y float64, e safejs.Value, cancelled bool) {
 
 // click selects what is under the pointer.
 func (p *pictures) click(c *canvas, x, y float64) {
-	shown := p.a.s.Visible()
-	if shown == nil || p.a.s.Preview != nil {
+	m := p.subject(c)
+	if m == nil || p.a.s.Preview != nil {
 		return
 	}
-	target, _ := shown.Model().Hit(c.pic, p.view(c), x, y)
+	target, at := m.Hit(c.pic, p.view(c), x, y)
+	if !c.still() && p.a.s.Allocator() != "" {
+		p.a.do(state.SetPlayhead{At: at})
+	}
+	if c.pic >= draw.NumPictures {
+		return
+	}
 	switch target.Kind {
 	case draw.OnBudget, draw.OnBand:
 		target = draw.Target{}
 	}
+	p.control(c)
 	p.a.do(state.Select{Target: target})
+}
+
+// control turns the controls to the side of a comparison that a picture shows.
+func (p *pictures) control(c *canvas) {
+	if c.pic < draw.NumPictures && !controlled(p.a.s, c.second) {
+		p.a.do(state.EditSide{A: !c.second})
+	}
 }
 
 // showMark shows the stretch that a drag marks.

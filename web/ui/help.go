@@ -24,9 +24,24 @@ var keyTable = [][2]string{
 	{"F", "zoom to the selection"},
 	{"G", "go to the peak"},
 	{"T", "table"},
+	{"M", "choose a network (model)"},
+	{"/", "find a layer"},
+	{"C", "compare, or close"},
+	{"X", "swap A and B"},
+	{"1 … 6", "strategy: " + keyTitles()},
+	{"Ctrl Z, Ctrl Shift Z", "undo, redo a decision"},
 	{"Y", "copy the link"},
 	{"?", "this help"},
 	{"Esc", "close, deselect"},
+}
+
+// keyTitles are the strategies of the number keys.
+func keyTitles() string {
+	var out []string
+	for _, name := range keyStrategies {
+		out = append(out, strings.ToLower(strategyTitle(name)))
+	}
+	return strings.Join(out, ", ")
 }
 
 // Keys is the list of keys.

@@ -12,6 +12,8 @@ type jobs struct {
 	a     *app
 	give  map[int]context.CancelFunc // by the effect's ID
 	slots [state.NumSlots]slot
+
+	reader reader
 }
 
 // slot is the solve under way of one kind, and the one that replaces it.
@@ -62,12 +64,26 @@ func (j *jobs) cancel(id int) {
 
 func (j *jobs) open(e state.Open) {
 	ctx := j.context(e.ID)
-	p := j.a.pool
-	if e.Request.Preset != "" {
-		p = &j.a.local
-	}
 	go func() {
-		m := open(ctx, p, e)
+		var p proto.Pool = &j.a.local
+		if e.Request.Preset == "" {
+			var err error
+			if p, err = j.reader.forFile(ctx, j.a.pool, e.Request.Bytes); err != nil {
+				j.a.later(func() {
+					j.finish(e.ID)
+					if ctx.Err() == nil {
+						j.a.do(state.OpenFailed{ID: e.ID, Text: "The part of memtide that reads such files cannot be loaded: " + err.Error() +
+							". Files in memtide's own format open without it."})
+					}
+				})
+				return
+			}
+		}
+		m := open(ctx, p, e, func(r *proto.Reply) {
+			if r.Progress != nil {
+				j.a.post(state.OpenProgressed{ID: e.ID, Progress: *r.Progress})
+			}
+		})
 		j.a.later(func() {
 			j.finish(e.ID)
 			j.a.do(m)
@@ -107,6 +123,28 @@ func (j *jobs) solved(e state.Solve, m state.Message) {
 		}
 	}
 	j.a.do(m)
+}
+
+// place asks for addresses once the picture rests: a slider that is dragged shows
+// many pictures.
+func (j *jobs) place(e state.Place) {
+	ctx := j.context(e.ID)
+	after(sweepDelay, func() {
+		if ctx.Err() != nil {
+			return
+		}
+		go func() {
+			m := place(ctx, j.a.pool, e, func(r *proto.Reply) {
+				if r.Progress != nil {
+					j.a.post(state.PlaceProgressed{ID: e.ID, Progress: *r.Progress})
+				}
+			})
+			j.a.later(func() {
+				j.finish(e.ID)
+				j.a.do(m)
+			})
+		}()
+	})
 }
 
 func (j *jobs) sweep(e state.Sweep) {

@@ -1,6 +1,9 @@
 package ui
 
 import (
+	"strings"
+
+	"memtide/engine"
 	"memtide/web/draw"
 	"memtide/web/state"
 )
@@ -19,9 +22,13 @@ type keyAction struct {
 	pan     float64 // share of the visible length; 0: none
 	step    int     // operations along the lane
 	lane    int     // lanes down
+	choose  string  // a strategy
 	focus   bool    // zoom to the selection
 	peak    bool    // go to the peak
 }
+
+// keyStrategies are the strategies of the keys 1 to 6.
+var keyStrategies = [6]string{"keepall", "rotor", "sequential", "dynprog", "window", "pofo"}
 
 // keyOf maps keys to actions. Places win over letters, so that W A S D are where
 // the hand expects them on every layout; letters that name something never
@@ -61,6 +68,14 @@ func keyOf(k Key) (keyAction, bool) {
 	case "Digit0", "Numpad0":
 		return keyAction{message: state.SetRange{}}, true
 	}
+	if n := strings.Index("123456", strings.TrimPrefix(k.Code, "Digit")); n >= 0 && len(k.Code) == len("Digit1") {
+		return keyAction{choose: keyStrategies[n]}, true
+	}
+	return letterOf(k, steps)
+}
+
+// letterOf maps what a key types to an action.
+func letterOf(k Key, steps int) (keyAction, bool) {
 	switch k.Key {
 	case "+", "=":
 		return keyAction{zoom: 0.7}, true
@@ -76,6 +91,14 @@ func keyOf(k Key) (keyAction, bool) {
 		return keyAction{message: state.StepWait{By: -1}}, true
 	case "i", "I":
 		return keyAction{message: state.FollowCause{}}, true
+	case "m", "M":
+		return keyAction{message: state.TogglePicker{}}, true
+	case "c", "C":
+		return keyAction{message: state.ToggleCompare{}}, true
+	case "x", "X":
+		return keyAction{message: state.SwapSides{}}, true
+	case "k", "K":
+		return keyAction{message: state.ToggleChain{}}, true
 	case "t", "T":
 		return keyAction{message: state.ToggleTable{}}, true
 	case "f", "F":
@@ -96,12 +119,18 @@ func (a keyAction) act(s *state.State) state.Message {
 	switch {
 	case a.message != nil:
 		return a.message
-	case p == nil:
-		return nil
+	case a.choose != "":
+		st := engine.Lookup(a.choose)
+		if st == nil || s.Network == nil || !s.Network.Applies(st) {
+			return nil
+		}
+		return state.SetStrategy{Name: a.choose}
 	case a.zoom != 0:
 		return zoomed(s, a.zoom, 0.5)
 	case a.pan != 0:
 		return panned(s, a.pan)
+	case p == nil:
+		return nil
 	case a.step != 0 || a.lane != 0:
 		return moved(s, p, a)
 	case a.focus:

@@ -2,6 +2,8 @@ package ui
 
 import (
 	"bytes"
+	"slices"
+	"strings"
 
 	"memtide/engine"
 	"memtide/profiles/preset"
@@ -14,10 +16,11 @@ import (
 // it. keep is the link that the page was opened with: what nothing on the page
 // changes, and what this version does not know, is passed on.
 func linkOf(s *state.State, keep link.Link) link.Link {
-	c := s.Choice
-	l := link.Link{Preset: c.Source.Preset, Title: keep.Title, Theme: keep.Theme, Selected: keep.Selected, Unknown: keep.Unknown}
-	if l.Preset == "" && s.Network != nil {
-		l.Profile = s.Network.Profile
+	c, _ := s.SideChoices() // A, if there are two
+	network, _ := s.SideNetworks()
+	l := link.Link{Preset: c.Source.Preset, Title: s.View.Frame.Title, Show: s.View.Frame.Show, Theme: keep.Theme, Selected: s.SelectedName(), Unknown: keep.Unknown}
+	if l.Preset == "" && network != nil {
+		l.Profile = network.Profile
 	}
 	// Beside a preset that suggests something, the defaults do not go without saying.
 	all := c.Source.Suggestion() != nil
@@ -46,9 +49,19 @@ func linkOf(s *state.State, keep link.Link) link.Link {
 	if c.Transfers != engine.Whole {
 		l.Transfers = c.Transfers.String()
 	}
+	// A file that is no chain has no other name than its kind.
+	if l.Preset == "" && network != nil && network.Profile.Chain == nil || c.Graph {
+		l.Kind = "graph"
+	}
+	l.Alloc, l.AllocArgs = c.Alloc, c.AllocArgs
+	if s.Memory != nil && l.Preset == "" {
+		l.Kind = "memory"
+	}
+	l.Lines, l.Axis = linesText(s.View.Lines), axisNames[s.View.Axis]
 	if v := s.View; v.To > 0 {
 		l.Visible = link.Range{From: v.From, To: v.To}
 	}
+	addSide(&l, s)
 	return l
 }
 
@@ -96,10 +109,14 @@ func choiceOf(l link.Link) (c state.Choice, notes []string) {
 	case "full":
 		c.Duplex = engine.FullDuplex
 	}
+	c.Graph = l.Kind == "graph"
 	if l.Transfers == "streamed" {
 		c.Transfers = engine.Streamed
 	}
-	return c, notes
+	if l.Alloc == "" && slices.Contains(l.Show, "addr") {
+		l.Alloc = state.DefaultAllocator
+	}
+	return c, append(notes, takeAllocator(&c, l)...)
 }
 
 // takeMethod sets the strategy and its arguments, as far as they are known.
@@ -121,4 +138,46 @@ func takeMethod(c *state.Choice, l link.Link) []string {
 		c.Args = state.WithArg(c.Strategy, c.Args, name, value)
 	}
 	return nil
+}
+
+// axisNames are the axes of the curve in links and lists.
+var axisNames = [state.NumAxes]string{state.Slowdown: "slowdown", state.StepTime: "time", state.Throughput: "rate"}
+
+func axisOf(name string) state.Axis { return state.Axis(max(slices.Index(axisNames[:], name), 0)) }
+
+func linesText(lines []string) string {
+	if lines != nil && len(lines) == 0 {
+		return "none"
+	}
+	return strings.Join(lines, ",")
+}
+
+// linesOf are the lines that a link names; nil: it names none, so the default.
+func linesOf(text string) []string {
+	switch text {
+	case "":
+		return nil
+	case "none":
+		return []string{}
+	}
+	lines := strings.Split(text, ",")
+	return slices.DeleteFunc(lines, func(name string) bool {
+		return name != state.AllLines && name != state.BoundLine && engine.Lookup(name) == nil
+	})
+}
+
+// follow is the message of a fragment, to open the page or to go on with it, and
+// what is to be said about it: what is wrong with the link, and what is shown
+// where it names no network.
+func follow(fragment string) (l link.Link, m state.Start, notes []string) {
+	l, notes = link.Parse(fragment)
+	c, more := choiceOf(l)
+	notes = append(notes, more...)
+	b, more := choiceB(l.B, c)
+	notes = append(notes, more...)
+	if l.Preset == "" && l.Profile == nil && len(notes) > 0 {
+		notes[0] += " The example is shown."
+	}
+	return l, state.Start{Choice: c, B: b, From: l.Visible.From, To: l.Visible.To, Lines: linesOf(l.Lines), Axis: axisOf(l.Axis), Selected: l.Selected,
+		Frame: state.Frame{Title: l.Title, Show: l.Show, Embed: l.Embed, Control: l.Controls}}, notes
 }

@@ -37,8 +37,13 @@ type app struct {
 	jobs     jobs
 	pictures pictures
 	curve    curve
+	replies  replies
+	layers   layerScroll
 	address  address
-	keep     link.Link // that the page was opened with
+	picker   picker
+	page     Page
+	share    sharer
+	embed    embed
 	live     safejs.Value
 	said     string
 }
@@ -70,7 +75,7 @@ func Main(module safejs.Value) {
 	if a.env, err = vugu.NewBuildEnv(a.renderer.EventEnv()); err != nil {
 		panic(err)
 	}
-	a.root = &Root{S: a.s, Hosts: a.host}
+	a.root = &Root{S: a.s, Hosts: a.host, Page: &a.page}
 	a.setUp()
 	for job := range a.queue {
 		job()
@@ -80,15 +85,23 @@ func Main(module safejs.Value) {
 
 // setUp connects the page to the browser and opens what the address says.
 func (a *app) setUp() {
+	start := a.startMessage()
+	embedded := a.s.View.Frame.Embed
 	a.jobs.init(a)
 	a.pictures.init(a)
 	a.curve.init(a)
+	a.replies.init(a)
 	a.address.init(a)
+	a.embed.init(a, embedded)
 	a.live = create(global("document", "body"), "div", "sr")
 	call(a.live, "setAttribute", "aria-live", "polite")
 	a.listenControls()
+	a.listenShare() // before the keys: while the dialog is open they are its
 	a.listenKeys()
-	a.listenFiles()
+	a.listenPicker()
+	if !embedded {
+		a.listenFiles()
+	}
 	a.listenTheme()
 	a.pool.OnSilence(func(req *proto.Request, silent time.Duration) { // any request: only solves are shown
 		if req.Op == proto.OpSolve {
@@ -96,23 +109,26 @@ func (a *app) setUp() {
 		}
 	})
 	after(firstWait, func() { a.later(func() { a.held = false }) })
-	a.s.View.Theme = a.savedTheme()
-	a.do(a.startMessage())
+	if a.s.View.Theme == "" && !embedded {
+		a.s.View.Theme = a.savedTheme()
+	}
+	a.do(start)
 }
 
 // startMessage opens what the address says, or the example.
 func (a *app) startMessage() state.Message {
-	l, notes := link.Parse(text(global("location"), "hash"))
-	c, more := choiceOf(l)
-	a.keep = l
+	a.page.Base, _, _ = strings.Cut(strings.SplitN(text(global("location"), "href"), "#", 2)[0], "?")
+	l, start, notes := follow(link.Of(text(global("location"), "search"), text(global("location"), "hash")))
+	a.page.Keep = l
+	a.s.View.Frame = start.Frame
 	if l.Theme != "" {
 		a.s.View.Theme = l.Theme
 		a.applyTheme(l.Theme)
 	}
-	if notes = append(notes, more...); len(notes) > 0 {
+	if len(notes) > 0 {
 		a.later(func() { a.do(state.BadLink{Text: strings.Join(notes, "\n")}) })
 	}
-	return state.Start{Choice: c, From: l.Visible.From, To: l.Visible.To}
+	return start
 }
 
 // later puts something at the end of the queue; it may be called from anywhere.
@@ -144,7 +160,7 @@ func (a *app) do(m state.Message) {
 		a.curve.dirty = true
 	case state.SetRange:
 		a.address.write(state.Replace)
-	case state.Progressed:
+	case state.Progressed, state.OpenProgressed, state.PlaceProgressed, state.Answered, state.AskProgressed:
 	default:
 		a.awaited = true
 	}
@@ -158,12 +174,21 @@ func (a *app) start(e state.Effect) {
 		a.jobs.solve(e)
 	case state.Sweep:
 		a.jobs.sweep(e)
+	case state.Place:
+		a.jobs.place(e)
+	case state.Inquire:
+		a.jobs.inquire(e)
 	case state.Cancel:
 		a.jobs.cancel(e.ID)
 	case state.WriteURL:
 		a.address.write(e.History)
 	case state.CopyURL:
 		a.address.copy()
+		after(4000, func() { a.post(state.ForgetNote{}) })
+	case state.Save:
+		a.save(e.Kind)
+	case state.Copy:
+		a.copyText(e.Field)
 	case state.SaveTheme:
 		a.saveTheme(e.Theme)
 	}
@@ -206,16 +231,20 @@ func (a *app) draw() {
 	if err := a.renderer.Render(a.env.RunBuild(a.root)); err != nil {
 		complain("components", err)
 	}
+	a.picker.settle(a)
 	a.drawnAt = now()
 	a.pictures.settle()
 	a.curve.settle()
+	a.replies.settle()
+	a.layers.settle()
+	a.share.settle(a)
 	set(get(global("document", "body"), "dataset"), "state", a.s.Phase())
-	if n := a.s.Network; n != nil {
-		title := a.keep.Title
-		if title == "" {
-			title = n.Profile.Name
-		}
-		set(global("document"), "title", title+" – memtide")
+	a.embed.settle()
+	if m := a.s.Memory; m != nil {
+		set(global("document"), "title", m.File+" – memtide")
+	}
+	if a.s.Network != nil {
+		set(global("document"), "title", nameOf(a.s)+" – memtide")
 	}
 }
 
@@ -226,6 +255,10 @@ func (a *app) host(name string, element js.Value) {
 	switch name {
 	case "tradeoff", "sweep":
 		a.curve.host(name, v)
+	case "layer-scroll":
+		a.layers.host(a, v)
+	case "reply-" + string(proto.Links), "reply-" + string(proto.LargestBatch):
+		a.replies.host(proto.Question(strings.TrimPrefix(name, "reply-")), v)
 	default:
 		a.pictures.host(name, v)
 	}

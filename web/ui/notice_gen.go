@@ -80,7 +80,7 @@ func (c *Notice) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgparent.AppendChild(vgn)
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "drop"}, vugu.VGAttribute{Namespace: "", Key: "aria-hidden", Val: "true"}}}
 		vgparent.AppendChild(vgn)
-		vgn.SetInnerHTML(vugu.HTML("\x3Cdiv\x3E\x3Cb\x3EDrop a profile here\x3C/b\x3E\x3Cbr/\x3EJSON or CSV with one row per layer, or a PipeDream graph\x3C/div\x3E"))
+		vgn.SetInnerHTML(vugu.HTML("\x3Cdiv\x3E\x3Cb\x3EDrop a file here\x3C/b\x3E\x3Cbr/\x3ECSV or JSON with one row per layer, an ONNX model, a config.json, a PyTorch trace or memory snapshot\x3C/div\x3E"))
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
 		vgparent.AppendChild(vgn)
 	}

@@ -109,6 +109,11 @@ func (c *Pictures) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgn.SetInnerHTML(vugu.HTML(""))
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "input", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "find"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "search"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "find"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "find"}, vugu.VGAttribute{Namespace: "", Key: "placeholder", Val: "Find layer"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Find a layer by name or number"}, vugu.VGAttribute{Namespace: "", Key: "spellcheck", Val: "false"}, vugu.VGAttribute{Namespace: "", Key: "autocomplete", Val: "off"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("title", "Find a layer (/), Enter for the next")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "zoom"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "group"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Zoom"}}}
 			vgparent.AppendChild(vgn)
 			{
@@ -170,20 +175,44 @@ func (c *Pictures) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "host"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "layers"}}}
 			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("hidden", c.Absent(false))
 			vgn.AddAttrInterface("style", c.Height("layers"))
 			vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.give("layers", value) })
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "host"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "layers-b"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("hidden", c.Absent(true))
+			vgn.AddAttrInterface("style", c.Height("layers"))
+			vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.give("layers-b", value) })
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "host"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "timeline"}}}
 			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("hidden", c.Absent(false))
 			vgn.AddAttrInterface("style", c.Height("timeline"))
 			vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.give("timeline", value) })
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "host"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "timeline-b"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("hidden", c.Absent(true))
+			vgn.AddAttrInterface("style", c.Height("timeline"))
+			vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.give("timeline-b", value) })
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "host"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "memory"}}}
 			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("hidden", c.Absent(false))
 			vgn.AddAttrInterface("style", c.Height("memory"))
 			vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.give("memory", value) })
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "host"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "memory-b"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("hidden", c.Absent(true))
+			vgn.AddAttrInterface("style", c.Height("memory"))
+			vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.give("memory-b", value) })
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
 			vgparent.AppendChild(vgn)
 		}
@@ -220,6 +249,24 @@ func (c *Pictures) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgin.BuildEnv.WireComponent(vgcomp)
 			}
 			vgin.BuildEnv.UseComponent(vgcompKey, vgcomp)	// ensure we can use this in the cache next time around
+			vgcomp.S = c.S
+			vgout.Components = append(vgout.Components, vgcomp)
+			vgn = &vugu.VGNode{Component: vgcomp}
+			vgparent.AppendChild(vgn)
+		}
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		{
+			vgcompKey := vugu.MakeCompKey(0xF104413FE8C64EF4^vgin.CurrentPositionHash(), vgiterkey)
+			// ask BuildEnv for prior instance of this specific component
+			vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Addressmap)
+			if vgcomp == nil {
+				// create new one if needed
+				vgcomp = new(Addressmap)
+				vgin.BuildEnv.WireComponent(vgcomp)
+			}
+			vgin.BuildEnv.UseComponent(vgcompKey, vgcomp)	// ensure we can use this in the cache next time around
+			vgcomp.Hosts = c.Hosts
 			vgcomp.S = c.S
 			vgout.Components = append(vgout.Components, vgcomp)
 			vgn = &vugu.VGNode{Component: vgcomp}

@@ -10,10 +10,10 @@ import (
 	"memtide/web/draw"
 )
 
-// pictures paints the three pictures of the time axis and what moves over them.
+// pictures paints the pictures of the time axis and what moves over them.
 type pictures struct {
 	a      *app
-	canvas [draw.NumPictures]canvas
+	canvas [draw.AllPictures + draw.NumPictures]canvas // the last are of side B
 	paint  safejs.Value // memtidePaint
 	raf    safejs.Func
 	asked  bool // a frame is on its way
@@ -22,6 +22,7 @@ type pictures struct {
 	stale    bool
 	overlay  bool // the overlays must be painted
 	hover    draw.Target
+	over     *canvas // that the pointer is over, or was last
 	cursor   time.Duration
 	gesture  gesture
 	tip      safejs.Value
@@ -36,6 +37,7 @@ type pictures struct {
 // canvas is one picture: a canvas, and one above it for what moves.
 type canvas struct {
 	pic         draw.Picture
+	second      bool // of side B of a comparison
 	host, inner safejs.Value
 	base, above safejs.Value
 	width       float64 // CSS pixels, 0 until it is known
@@ -85,11 +87,19 @@ func (p *pictures) again() {
 // host takes over the element of a picture; only the first time counts.
 func (p *pictures) host(name string, element safejs.Value) {
 	pic, ok := pictureOf[name]
-	if !ok || p.canvas[pic].inner.Type() == safejs.TypeObject {
+	if !ok {
+		pic, ok = addressOf[name]
+	}
+	at, second := pic, false
+	if !ok {
+		pic, ok = secondOf[name]
+		at, second = draw.AllPictures+pic, true
+	}
+	if !ok || p.canvas[at].inner.Type() == safejs.TypeObject {
 		return
 	}
-	c := &p.canvas[pic]
-	c.pic, c.host = pic, element
+	c := &p.canvas[at]
+	c.pic, c.second, c.host = pic, second, element
 	c.inner = create(element, "div", "paint")
 	call(c.inner, "setAttribute", "aria-hidden", "true")
 	c.base = create(c.inner, "canvas", "base")
@@ -131,37 +141,35 @@ func (p *pictures) ask() {
 // view is what is visible of a picture.
 func (p *pictures) view(c *canvas) draw.View {
 	s := p.a.s
-	v := draw.View{From: s.View.From, To: s.View.To, Width: c.width, Budget: s.Budget(), Hover: p.hover, Cursor: p.cursor}
+	v := draw.View{From: s.View.From, To: s.View.To, Width: c.width, Budget: s.Budget(), Hover: p.hover, Cursor: p.cursor, Playhead: s.View.Playhead, Chain: s.View.Chain}
 	if s.Preview == nil {
 		v.Selected = s.View.Selected
 	}
+	if s.Compare != nil && c.pic < draw.NumPictures {
+		p.compare(c, &v)
+	}
 	return v
+}
+
+// compare adds to a view what stands beside it.
+func (p *pictures) compare(c *canvas, v *draw.View) {
+	s := p.a.s
+	v.Height, v.Budget, v.Beside = pictureHeight(s, c.pic), budgetOf(s, c.second), besideOf(s, c.second)
+	if !controlled(s, c.second) {
+		v.Selected = across(s, c.second, v.Selected)
+	}
+	if p.over != nil && p.over.pic < draw.NumPictures && p.over.second != c.second {
+		v.Hover = across(s, c.second, v.Hover)
+	}
 }
 
 // frame paints what is out of date.
 func (p *pictures) frame() {
 	p.asked = false
-	shown := p.a.s.Visible()
 	p.ratio = max(number(safejs.Global(), "devicePixelRatio"), 1)
-	if shown == nil {
-		p.clear()
-		return
-	}
-	m := shown.Model()
 	for i := range p.canvas {
-		c := &p.canvas[i]
-		if c.width <= 0 {
-			continue
-		}
-		v := p.view(c)
-		if p.stale {
-			m.Draw(&p.scene, c.pic, v)
-			p.put(c.base)
-			p.removePoster(c)
-		}
-		if p.overlay || p.stale {
-			m.Overlay(&p.scene, c.pic, v)
-			p.put(c.above)
+		if c := &p.canvas[i]; c.width > 0 {
+			p.repaint(c)
 		}
 	}
 	if p.stale {
@@ -170,18 +178,59 @@ func (p *pictures) frame() {
 	p.stale, p.overlay = false, false
 }
 
-// clear takes the pictures away: there is none of this network.
-func (p *pictures) clear() {
-	p.scene = draw.Scene{}
-	for i := range p.canvas {
-		if c := &p.canvas[i]; c.width > 0 {
+// repaint paints what is out of date of one picture; nothing, if there is none.
+func (p *pictures) repaint(c *canvas) {
+	m := p.subject(c)
+	if m == nil {
+		if p.stale {
+			p.scene = draw.Scene{}
 			p.put(c.base)
 			p.put(c.above)
 			p.removePoster(c)
 		}
+		return
 	}
-	p.stale, p.overlay, p.painted = false, false, p.a.s.Paint
+	v := p.view(c)
+	if p.stale || c.pic == draw.AddressMap || c.pic == draw.Holes { // these two say what is at the cursor
+		m.Draw(&p.scene, c.pic, v)
+		p.put(c.base)
+		p.removePoster(c)
+	}
+	m.Overlay(&p.scene, c.pic, v)
+	p.put(c.above)
 }
+
+// subject is what a canvas shows; nil if there is nothing.
+func (p *pictures) subject(c *canvas) subject {
+	if c.pic >= draw.NumPictures {
+		if m := p.a.s.PlacesModel(); m != nil {
+			return places{m}
+		}
+		return nil
+	}
+	if shown := shownAs(p.a.s, c.second); shown != nil {
+		return shown.Model()
+	}
+	return nil
+}
+
+// subject is a trace or a placement.
+type subject interface {
+	Draw(*draw.Scene, draw.Picture, draw.View)
+	Overlay(*draw.Scene, draw.Picture, draw.View)
+	Hit(draw.Picture, draw.View, float64, float64) (draw.Target, time.Duration)
+	TimeAt(draw.View, float64) time.Duration
+}
+
+// places is a placement as a subject: all its time axes are alike.
+type places struct{ *draw.Places }
+
+func (m places) TimeAt(v draw.View, x float64) time.Duration {
+	return m.Places.TimeAt(draw.AddressTime, v, x)
+}
+
+// still says whether a picture has no time axis.
+func (c *canvas) still() bool { return c.pic == draw.Strip || c.pic == draw.AddressMap }
 
 // put paints the scene on a canvas, with one crossing.
 func (p *pictures) put(canvas safejs.Value) {
@@ -215,13 +264,13 @@ func (p *pictures) removePoster(c *canvas) {
 
 // point moves the cursor of all pictures and shows what is under it.
 func (p *pictures) point(c *canvas, x, y float64, event safejs.Value) {
-	shown := p.a.s.Visible()
-	if shown == nil {
+	m := p.subject(c)
+	if m == nil {
 		return
 	}
-	m, v := shown.Model(), p.view(c)
-	target, at := m.Hit(c.pic, v, x, y)
-	if c.pic == draw.Strip {
+	p.over = c
+	target, at := m.Hit(c.pic, p.view(c), x, y)
+	if c.still() {
 		at = draw.NoCursor
 	}
 	if target != p.hover || at != p.cursor {
@@ -236,7 +285,12 @@ func (p *pictures) point(c *canvas, x, y float64, event safejs.Value) {
 		cursor = "pointer"
 	}
 	set(get(c.inner, "style"), "cursor", cursor)
-	p.tell(strings.Join(tipLines(m, target, at), "\n"), event)
+	switch m := m.(type) {
+	case places:
+		p.tell(tipOfPlaces(m.Places, c.pic, target, at), event)
+	case *draw.Model:
+		p.tell(strings.Join(tipLines(m, target, at), "\n"), event)
+	}
 }
 
 // leave takes the cursor away.

@@ -30,5 +30,5 @@ func Poster(ctx context.Context, pool proto.Pool, w io.Writer, fragment string, 
 	var scene draw.Scene
 	view := draw.View{Width: width, Budget: s.Budget(), Cursor: draw.NoCursor, From: l.Visible.From, To: l.Visible.To}
 	s.Visible().Model().Figure(&scene, view)
-	return scene.WriteSVG(w, draw.SVGOptions{Standalone: true})
+	return scene.WriteSVG(w, draw.SVGOptions{Standalone: true, Link: "#" + fragment})
 }

@@ -19,6 +19,9 @@ type Number struct {
 
 // Numbers are peak, step time, slowdown, distance to the bound and waiting.
 func (c *Results) Numbers() []Number {
+	if c.S.Memory != nil {
+		return memoryNumbers(c.S)
+	}
 	out := []Number{
 		{ID: "peak", Label: "peak", Value: "–"},
 		{ID: "step-time", Label: "per step", Value: "–"},
@@ -139,6 +142,9 @@ func (c *Results) Claim() string {
 // Work says what is being worked on; empty if nothing is.
 func (c *Results) Work() string {
 	if o := c.S.Opening; o != nil {
+		if o.Progress.Total > 0 {
+			return fmt.Sprintf("Reading %s… %s", o.Name, format.Share(float64(o.Progress.Done)/float64(o.Progress.Total)))
+		}
 		return "Reading " + o.Name + "…"
 	}
 	w := c.S.Solving

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"strconv"
 
 	"memtide/web/draw"
 	"memtide/web/format"
@@ -51,4 +52,16 @@ func (c *Selection) Sentence() string {
 func (c *Selection) HasCause() bool {
 	p := c.S.Visible()
 	return p != nil && p.Model().Cause(c.S.View.Selected).Kind != draw.Nothing
+}
+
+// ChainPressed is for aria-pressed.
+func (c *Selection) ChainPressed() string { return strconv.FormatBool(c.S.View.Chain) }
+
+// ChainSentence says what the critical chain consists of, while it is shown.
+func (c *Selection) ChainSentence() string {
+	p := c.S.Visible()
+	if p == nil || !c.S.View.Chain {
+		return ""
+	}
+	return p.Model().ChainSentence()
 }

@@ -50,11 +50,11 @@ func TestFirstView(t *testing.T) {
 			t.Errorf("the page does not contain %q", want)
 		}
 	}
-	if !regexp.MustCompile(`<option[^>]* selected="selected"[^>]*>ResNet-101<`).MatchString(page) {
-		t.Error("the preset of the example is not selected")
+	if !regexp.MustCompile(`<button[^>]* value="resnet101"[^>]*>ResNet-101<`).MatchString(page) {
+		t.Error("the button of the networks does not name the preset of the example")
 	}
 	// Three pictures, each for wide and for narrow pages.
-	if n := strings.Count(page, "<svg"); n != 6 {
+	if n := strings.Count(page, `<svg xmlns`); n != 6 {
 		t.Errorf("%d inline pictures; want 6", n)
 	}
 	for _, bad := range []string{"<style", "<script", "javascript:", "onclick"} {
@@ -133,8 +133,8 @@ func TestTreeIsSmall(t *testing.T) {
 		}
 	}
 	visit(results.Out.Out[0])
-	if elements > 300 {
-		t.Errorf("the page has %d elements; want at most 300", elements)
+	if elements > 420 { // with 440 of them Chromium needs 7-11 ms for a drawing
+		t.Errorf("the page has %d elements; want at most 420", elements)
 	}
 	t.Logf("%d elements", elements)
 }

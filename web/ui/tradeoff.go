@@ -37,7 +37,8 @@ func (c *Tradeoff) Label() string {
 		return "Trade-off curve, not computed yet"
 	}
 	var parts []string
-	for _, l := range c.S.Curve.Lines() {
+	lines, _ := c.S.Lines()
+	for _, l := range lines {
 		first, last := l.Points[0], l.Points[len(l.Points)-1]
 		parts = append(parts, fmt.Sprintf("%s from %s at %s to %s at %s", l.Title,
 			format.Duration(first.StepTime), format.Bytes(first.Budget), format.Duration(last.StepTime), format.Bytes(last.Budget)))

@@ -10,11 +10,7 @@ import (
 type stretch struct{ from, length, makespan time.Duration }
 
 func visible(s *state.State) stretch {
-	p := s.Visible()
-	if p == nil {
-		return stretch{}
-	}
-	end := p.Solved.Trace.Makespan
+	end := s.End()
 	if s.View.To <= s.View.From {
 		return stretch{0, end, end}
 	}

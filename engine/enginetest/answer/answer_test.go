@@ -24,6 +24,7 @@ var answered = map[string][]string{
 		"greedy", "vdnn", "tflms", "int_true_opt_scaled"},
 	"allocator": {"aggregate_peak", "best-fit", "high-end", "va"},
 	"pofo":      {"feasible", "makespan_scaled", "rotor_makespan_scaled"},
+	"window":    {"window", "lms"},
 }
 
 // TestAnswers runs the command over all vector files and compares every field

@@ -1,0 +1,237 @@
+//go:build !js
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"memtide/engine"
+	"memtide/engine/scale"
+	"memtide/profiles/preset"
+	"memtide/wasm/proto"
+	"memtide/web/format"
+	"memtide/web/link"
+)
+
+func batchCommand() *command {
+	return &command{
+		name:    "batch",
+		args:    "[flags] FILE | -preset NAME | -from LINK",
+		summary: "find the largest batch that trains, by strategy",
+		doc: `Finds the largest batch that each strategy trains within a budget, and how many
+samples it trains per second; with -batches also at other batches. Presets are
+built at every batch that is looked at. A profile has to state its batch, and is
+scaled: activations are proportional to the batch, what stays does not change, a
+time is 5 us for the start and the rest proportional.
+
+Every schedule is played and checked. That a larger batch needs more memory is
+known of most strategies and assumed of all; batches above the one that does not
+train are sampled, and what contradicts the assumption is told.`,
+		examples: []string{
+			"memtide batch -preset resnet50 -device v100-sxm2-16gb-nvlink2",
+			"memtide batch -preset vgg16 -budget 11GiB -strategy keepall,vdnnpp -batches 32,64,128",
+			"memtide batch -preset resnet50-b32 -budget 16GB -strategy keepall,greedy -json",
+		},
+		flags: func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
+			var c choice
+			var o batchOptions
+			c.define(fs)
+			o.define(fs, sweepLimit)
+			fs.Func("budget", "`SIZE` device memory that may be used, such as 16GB (default all that the device has)", func(s string) (err error) {
+				c.flags.Budget, err = link.ParseBudget(s)
+				return err
+			})
+			fs.StringVar(&o.strategies, "strategy", "", "`NAMES` strategies, with commas between them (default all that apply)")
+			fs.StringVar(&o.batches, "batches", "", "`LIST` batches with commas between them, solved besides the largest")
+			fs.IntVar(&o.most, "most", 4096, "`NUMBER` largest batch to look at")
+			return func(ctx context.Context, e *env, args []string) error {
+				return batch(ctx, e, &c, o, args)
+			}
+		},
+	}
+}
+
+type batchOptions struct {
+	solveOptions
+	strategies, batches string
+	most                int
+}
+
+func batch(ctx context.Context, e *env, c *choice, o batchOptions, args []string) error {
+	given := c.flags.Args
+	c.flags.Args = nil // they need not belong to the link's strategy
+	asked := c.flags.Budget != (link.Budget{})
+	in, err := c.read(e, args)
+	if err != nil {
+		return err
+	}
+	g := &grown{in: in, complete: true}
+	if g.budget, err = in.batchBudget(asked); err != nil {
+		return err
+	}
+	if g.methods, err = in.batchMethods(o.strategies, given); err != nil {
+		return err
+	}
+	if g.build, g.most, g.model, err = in.builder(o.most); err != nil {
+		return err
+	}
+	if g.batches, err = batchList(o.batches, g.most); err != nil {
+		return err
+	}
+	if err := g.run(ctx, e, o); err != nil {
+		return err
+	}
+	if o.json {
+		err = writeJSON(e, g.json())
+	} else {
+		_, err = fmt.Fprint(e.stdout, g.table())
+	}
+	if err != nil {
+		return err
+	}
+	return g.outcome()
+}
+
+// batchBudget is the budget in bytes: shares are of keeping everything at the
+// batch that was named.
+func (in *input) batchBudget(asked bool) (engine.Bytes, error) {
+	if !asked && in.link.Budget == defaultBudget {
+		if in.device.Memory <= 0 {
+			return 0, bad("the memory of %s is not known; give -budget, such as 16GiB", in.device.Name)
+		}
+		return in.device.Memory, nil
+	}
+	if in.link.Budget.Bytes == 0 && in.graph {
+		return 0, bad("-budget: this network is a graph, whose share of keeping everything is not known; give a size")
+	}
+	return in.link.Budget.Of(in.profile.Totals().KeepAllPeak), nil
+}
+
+// batchMethods are the strategies named, or all that can work here, keeping
+// everything first.
+func (in *input) batchMethods(names string, given engine.Args) ([]proto.Method, error) {
+	methods, err := in.methods(names, given)
+	if err != nil || names != "" {
+		return methods, err
+	}
+	methods = slices.DeleteFunc(methods, func(m proto.Method) bool {
+		return in.graph && !engine.Lookup(m.Strategy).Graphs
+	})
+	return append([]proto.Method{{Strategy: "keepall"}}, methods...), nil
+}
+
+// builder says how the network gets other batches, up to which, and by which
+// model, for people.
+func (in *input) builder(most int) (build scale.Builder, largest int, model string, err error) {
+	if most < 1 {
+		return nil, 0, "", bad("-most is %d; expected 1 or more", most)
+	}
+	if ref := in.network.Preset; ref != "" {
+		p, _, err := preset.Parse(ref)
+		if err != nil {
+			return nil, 0, "", bad("%v", err)
+		}
+		return p.Problem, min(most, p.Largest()), "built", nil
+	}
+	if in.graph {
+		build, err = scale.OfGraph(in.profile.Graph, in.profile.Batch)
+	} else {
+		build, err = scale.OfChain(in.profile.Chain)
+	}
+	if err != nil {
+		return nil, 0, "", bad("%v; a profile says it in its field batch", err)
+	}
+	return build, most, "scaled", nil
+}
+
+// batchList reads "64,128".
+func batchList(text string, most int) (list []int, err error) {
+	if text == "" {
+		return nil, nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(part))
+		if err != nil || n < 1 || n > most {
+			return nil, bad("-batches: %q; expected whole numbers from 1 to %d with commas between them", clip(part), most)
+		}
+		list = append(list, n)
+	}
+	return list, nil
+}
+
+// grown is a question about batches and what has come of it.
+type grown struct {
+	in       *input
+	budget   engine.Bytes
+	methods  []proto.Method
+	build    scale.Builder
+	most     int
+	model    string // built or scaled
+	batches  []int
+	rows     []batchRow // by method, as far as they were reached
+	complete bool
+}
+
+// batchRow is what a strategy trains.
+type batchRow struct {
+	largest *scale.Answer
+	points  []scale.Point // by batch
+	err     error         // why there is nothing: the strategy does not apply
+}
+
+// run asks every strategy. Being stopped is no error: the answer is not complete.
+func (g *grown) run(ctx context.Context, e *env, o batchOptions) error {
+	b := newBar(e.stderr)
+	defer b.clear()
+	for i, m := range g.methods {
+		s := engine.Lookup(m.Strategy)
+		args, err := s.Parse(m.Args)
+		if err != nil {
+			return bad("%v", err)
+		}
+		q := &scale.Question{Build: g.build, Strategy: s, Args: args, Device: g.in.device, Transfers: g.in.transfers(),
+			Budget: g.budget, Most: g.most, Limit: o.limit}
+		b.set(i, len(g.methods), s.Name)
+		row, err := g.row(ctx, q, func(p scale.Progress) {
+			b.set(i, len(g.methods), fmt.Sprintf("%s: batch %d trains", s.Name, p.Trains))
+		})
+		if errors.Is(err, context.Canceled) {
+			g.complete = false
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		g.rows = append(g.rows, row)
+	}
+	return nil
+}
+
+func (g *grown) row(ctx context.Context, q *scale.Question, report func(scale.Progress)) (row batchRow, err error) {
+	if row.largest, err = scale.Largest(ctx, q, report); err == nil {
+		err = scale.Curve(ctx, q, g.batches, func(p scale.Point) { row.points = append(row.points, p) })
+	}
+	if errors.Is(err, engine.ErrUnsupported) {
+		return batchRow{err: err}, nil
+	}
+	return row, err
+}
+
+// outcome is the error of the whole.
+func (g *grown) outcome() error {
+	if !g.complete {
+		return fmt.Errorf("stopped after %d of %d strategies", len(g.rows), len(g.methods))
+	}
+	for _, r := range g.rows {
+		if r.err == nil && r.largest.Batch > 0 {
+			return nil
+		}
+	}
+	return fmt.Errorf("not even one sample trains in %s", format.Bytes(g.budget))
+}

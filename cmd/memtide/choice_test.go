@@ -1,0 +1,30 @@
+//go:build !js
+
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// A network is taken as what it is: a graph goes to the strategy for graphs, and
+// what is only one of the two is not taken for the other.
+func TestKind(t *testing.T) {
+	for _, c := range []struct {
+		args string
+		code int
+		want string // in either output
+	}{
+		{"solve -budget 100% testdata/graph.json", exitOK, "(window)"},
+		{"solve -budget 100% -as graph testdata/graph.json", exitOK, "verified"},
+		{"solve -budget 100% -as chain testdata/graph.json", exitUsage, "only be taken as a graph"},
+		{"solve -as graph testdata/net.csv", exitUsage, "only be taken as a chain"},
+		{"solve -as tree testdata/net.csv", exitUsage, "expected chain or graph"},
+		{"link -as chain testdata/net.csv", exitOK, "&d=1."},
+	} {
+		o := memtide(t, t.Context(), strings.Fields(c.args)...)
+		if o.code != c.code || !strings.Contains(o.stdout+o.stderr, c.want) {
+			t.Errorf("%s: exit status %d; want %d and %q in\n%s%s", c.args, o.code, c.code, c.want, o.stdout, o.stderr)
+		}
+	}
+}

@@ -1,0 +1,86 @@
+//go:build !js
+
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+
+	"memtide/engine/export"
+	"memtide/wasm/proto"
+)
+
+func exportCommand() *command {
+	return &command{
+		name:    "export",
+		args:    "[flags] FILE | -preset NAME | -from LINK",
+		summary: "write a schedule as JSON, or as a Python file that runs it",
+		doc: `Solves as solve does and writes the schedule down. With -format json it is a
+documented list of steps (docs/run-a-schedule.md). With -format python it is a
+file that does the training step on an nn.Sequential with PyTorch: it recomputes,
+offloads and fetches as the schedule says, and checks first that the model and
+the device are those that the schedule was made for. Only verified schedules are
+written.`,
+		examples: []string{
+			"memtide export -format python -budget 900MiB -strategy rotor -o schedule.py net.csv",
+			"memtide export -format json -preset vgg16-b32 -budget 90%",
+		},
+		flags: func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
+			var c choice
+			var o exportOptions
+			c.define(fs)
+			c.defineOne(fs)
+			o.format = "json"
+			fs.Func("format", "`json|python` what to write (default json)", oneOf(&o.format, "json", "python"))
+			fs.StringVar(&o.file, "o", "", "`FILE` write to it instead of the standard output")
+			return func(ctx context.Context, e *env, args []string) error {
+				in, err := c.read(e, args)
+				if err != nil {
+					return err
+				}
+				return exportPlan(ctx, e, in, o)
+			}
+		},
+	}
+}
+
+// exportOptions are the flags of export beside the input.
+type exportOptions struct {
+	format string
+	file   string
+}
+
+func exportPlan(ctx context.Context, e *env, in *input, o exportOptions) error {
+	solved, stopped := findSchedule(ctx, e, in, 0)
+	switch {
+	case solved == nil:
+		return tellFailure(e, in, solveOptions{}, stopped)
+	case !solved.Verdict.Verified:
+		return fmt.Errorf("the schedule is not verified, so it is not written: %s", solved.Verdict.Problem)
+	}
+	text, err := exportText(in, solved, o.format)
+	if err != nil {
+		return err
+	}
+	if o.file == "" {
+		_, err = e.stdout.Write(text)
+	} else {
+		err = os.WriteFile(o.file, text, 0o644)
+	}
+	if err != nil {
+		return err
+	}
+	return stopped
+}
+
+func exportText(in *input, solved *proto.Solved, format string) ([]byte, error) {
+	plan := &export.Plan{Name: in.profile.Name, Strategy: in.method.Strategy, Args: in.method.Args,
+		Problem: in.problem(solved.Budget), Schedule: solved.Schedule}
+	if format == "json" {
+		return plan.JSON()
+	}
+	text, err := plan.Python()
+	return []byte(text), err
+}

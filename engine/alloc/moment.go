@@ -1,0 +1,192 @@
+package alloc
+
+import (
+	"slices"
+
+	"memtide/engine"
+)
+
+// Moment is how memory is used after an event.
+type Moment struct {
+	Event    int
+	Asked    engine.Bytes // sizes of what is placed
+	Used     engine.Bytes // what that occupies; the difference is internal fragmentation
+	Reserved engine.Bytes // what is taken from the device
+	Largest  engine.Bytes // the largest hole in what is reserved
+}
+
+// Free is what is reserved and not used.
+func (m *Moment) Free() engine.Bytes { return max(m.Reserved-m.Used, 0) }
+
+// Fragmentation is the part of the free memory that the largest hole lacks, of
+// 1; 0 where nothing is free.
+func (m *Moment) Fragmentation() float64 {
+	if m.Free() <= 0 {
+		return 0
+	}
+	return 1 - float64(m.Largest)/float64(m.Free())
+}
+
+// Segment is a stretch of addresses that is taken from the device before an
+// event and given back before another one.
+type Segment struct {
+	Addr, Bytes engine.Bytes
+	From, To    int
+}
+
+// Moments measures a layout after every event, up to the request that failed.
+// Holes are looked for within the segments. Where none are given and a layout
+// reserves memory piece by piece, that is below the most that was reserved so
+// far, or the highest address, and the largest hole counts for no more than what
+// is free: two free segments side by side look like one hole. In layouts by
+// virtual addressing every chunk serves, so that the largest hole is all that is
+// free. The error is the poll's.
+func (l *Layout) Moments(r *Requests, segments []Segment, poll *engine.Poll) ([]Moment, error) {
+	n := len(r.Events)
+	if l.Failed != nil {
+		n = l.Failed.Event
+	}
+	out := make([]Moment, n)
+	w := newWatch(l, segments)
+	for i, e := range r.Events[:n] {
+		if err := poll.Err(); err != nil {
+			return nil, err
+		}
+		w.advance(i)
+		addr, size, asked := l.Addr[e.Buffer], l.extent(r, e.Buffer), r.Buffers[e.Buffer].Bytes
+		switch {
+		case addr == NoAddr:
+		case e.Free:
+			w.now.Asked, w.now.Used = w.now.Asked-asked, w.now.Used-size
+			w.give(addr, size)
+		default:
+			w.now.Asked, w.now.Used = w.now.Asked+asked, w.now.Used+size
+			w.reach(addr + size)
+			w.take(addr, size)
+		}
+		w.now.Event, w.now.Largest = i, w.now.Free()
+		if l.Chunk == 0 {
+			w.now.Largest = min(w.largest, w.now.Largest)
+		}
+		out[i] = w.now
+	}
+	return out, nil
+}
+
+// watch follows the holes of a layout from event to event.
+type watch struct {
+	layout  *Layout
+	now     Moment
+	level   int // of Layout.Reserved that comes next
+	free    holes
+	largest engine.Bytes
+	top     engine.Bytes // addresses below are in free or used; without segments only
+	from    []Segment    // that are still to come, by From
+	to      []Segment    // that are still to be given back, by To
+}
+
+func newWatch(l *Layout, segments []Segment) *watch {
+	w := &watch{layout: l, now: Moment{Reserved: l.Pool}}
+	piecewise := len(l.Reserved) > 0 && (l.Reserved[0].Event > 0 || l.Reserved[0].Bytes != l.Pool)
+	switch {
+	case len(segments) > 0:
+		w.from, w.to = slices.Clone(segments), slices.Clone(segments)
+		slices.SortStableFunc(w.from, func(a, b Segment) int { return a.From - b.From })
+		slices.SortStableFunc(w.to, func(a, b Segment) int { return a.To - b.To })
+		w.top = engine.NoLimit
+	case !piecewise:
+		w.reach(l.Pool)
+	}
+	if piecewise || len(segments) > 0 {
+		w.now.Reserved = 0
+	}
+	return w
+}
+
+// advance takes and gives back what the device does before an event.
+func (w *watch) advance(event int) {
+	for ; len(w.to) > 0 && w.to[0].To <= event; w.to = w.to[1:] {
+		w.take(w.to[0].Addr, w.to[0].Bytes)
+		w.now.Reserved -= w.to[0].Bytes
+	}
+	for ; len(w.from) > 0 && w.from[0].From <= event; w.from = w.from[1:] {
+		w.give(w.from[0].Addr, w.from[0].Bytes)
+		w.now.Reserved += w.from[0].Bytes
+	}
+	if w.top == engine.NoLimit {
+		return
+	}
+	for r := w.layout.Reserved; w.level < len(r) && r[w.level].Event <= event; w.level++ {
+		w.now.Reserved = r[w.level].Bytes
+	}
+	w.reach(w.now.Reserved)
+}
+
+// reach makes the addresses up to end part of what is looked at.
+func (w *watch) reach(end engine.Bytes) {
+	if end > w.top {
+		w.give(w.top, end-w.top)
+		w.top = end
+	}
+}
+
+func (w *watch) give(addr, n engine.Bytes) {
+	if n > 0 && w.layout.Chunk == 0 {
+		w.free.give(addr, n)
+		w.largest = max(w.largest, w.free.sizeAt(addr))
+	}
+}
+
+func (w *watch) take(addr, n engine.Bytes) {
+	if n > 0 && w.layout.Chunk == 0 && w.free.take(addr, n) >= w.largest {
+		w.largest, _ = w.free.largest()
+	}
+}
+
+// at is the hole that holds an address, -1 if it is in none.
+func (h holes) at(addr engine.Bytes) int {
+	lo, hi := 0, len(h)
+	for lo < hi {
+		if mid := (lo + hi) / 2; h[mid].end <= addr {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	if lo == len(h) || h[lo].addr > addr {
+		return -1
+	}
+	return lo
+}
+
+// sizeAt is the size of the hole that holds an address.
+func (h holes) sizeAt(addr engine.Bytes) engine.Bytes {
+	if i := h.at(addr); i >= 0 {
+		return h[i].end - h[i].addr
+	}
+	return 0
+}
+
+// take makes [addr, addr+n) used and returns the size of the hole it was in; 0,
+// and nothing is taken, if it was not free.
+func (h *holes) take(addr, n engine.Bytes) (was engine.Bytes) {
+	i := h.at(addr)
+	if i < 0 || (*h)[i].end < addr+n {
+		return 0
+	}
+	x := (*h)[i]
+	before, after := hole{x.addr, addr}, hole{addr + n, x.end}
+	switch {
+	case before.addr < before.end && after.addr < after.end:
+		(*h)[i] = before
+		*h = append(*h, hole{})
+		copy((*h)[i+2:], (*h)[i+1:])
+		(*h)[i+1] = after
+	case before.addr < before.end:
+		(*h)[i] = before
+	default:
+		(*h)[i] = after
+		h.drop(i)
+	}
+	return x.end - x.addr
+}

@@ -1,0 +1,268 @@
+package export
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"memtide/engine"
+)
+
+// Schema is what the field "schema" of every file says.
+const Schema = "memtide-schedule/1"
+
+// The package comment says what the fields mean.
+type (
+	fileHead struct {
+		Schema     string       `json:"schema"`
+		Name       string       `json:"name"`
+		Strategy   string       `json:"strategy,omitempty"`
+		Args       engine.Args  `json:"args,omitempty"`
+		Transfers  string       `json:"transfers"`
+		Device     fileDevice   `json:"device"`
+		Budget     engine.Bytes `json:"budget_bytes"`
+		StepTimeNS int64        `json:"step_time_ns"`
+		Peak       engine.Bytes `json:"peak_bytes"`
+		HostPeak   engine.Bytes `json:"host_peak_bytes"`
+		Chain      *fileChain   `json:"chain,omitempty"`
+		Graph      *fileGraph   `json:"graph,omitempty"`
+	}
+	fileDevice struct {
+		Name   string       `json:"name,omitempty"`
+		Memory engine.Bytes `json:"memory_bytes,omitempty"`
+		ToHost engine.Rate  `json:"to_host_bytes_per_s"`
+		ToDev  engine.Rate  `json:"to_device_bytes_per_s"`
+		Duplex string       `json:"duplex"`
+	}
+	fileChain struct {
+		Name      string       `json:"name,omitempty"` // where it is not that of the network
+		Batch     int          `json:"batch,omitempty"`
+		Input     engine.Bytes `json:"input_bytes"`
+		InputGrad engine.Bytes `json:"input_grad_bytes"`
+		SeedBorn  bool         `json:"seed_born,omitempty"`
+		Resident  fileResident `json:"resident"`
+	}
+	fileResident struct {
+		Weights   engine.Bytes `json:"weights_bytes"`
+		Grads     engine.Bytes `json:"grads_bytes"`
+		Optimizer engine.Bytes `json:"optimizer_bytes"`
+		Pinned    engine.Bytes `json:"pinned_bytes"`
+	}
+	fileStage struct {
+		Name    string       `json:"name"`
+		Kind    string       `json:"kind,omitempty"`
+		Forward int64        `json:"forward_ns"`
+		Back    int64        `json:"backward_ns"`
+		Out     engine.Bytes `json:"output_bytes"`
+		Saved   engine.Bytes `json:"saved_bytes"`
+		Grad    engine.Bytes `json:"grad_bytes"`
+		FwdTemp engine.Bytes `json:"forward_temp_bytes"`
+		BwdTemp engine.Bytes `json:"backward_temp_bytes"`
+		Fast    *fileFast    `json:"fast,omitempty"`
+	}
+	fileFast struct {
+		Forward int64        `json:"forward_ns"`
+		Back    int64        `json:"backward_ns"`
+		FwdTemp engine.Bytes `json:"forward_temp_bytes"`
+		BwdTemp engine.Bytes `json:"backward_temp_bytes"`
+	}
+	fileGraph struct {
+		Fixed  engine.Bytes `json:"fixed_bytes"`
+		Stages int          `json:"stages,omitempty"`
+		Done   string       `json:"done,omitempty"`
+	}
+	fileValue struct {
+		Name    string       `json:"name"`
+		Kind    string       `json:"kind"`
+		Bytes   engine.Bytes `json:"bytes"`
+		Stage   int          `json:"stage,omitempty"`
+		Initial []string     `json:"initial,omitempty"`
+		Within  string       `json:"within,omitempty"`
+	}
+	fileOp struct {
+		Name  string       `json:"name"`
+		Pass  string       `json:"pass"`
+		Stage int          `json:"stage,omitempty"`
+		Time  int64        `json:"time_ns"`
+		Temp  engine.Bytes `json:"temp_bytes"`
+		In    []string     `json:"in,omitempty"`
+		Out   []string     `json:"out,omitempty"`
+		Lean  []string     `json:"lean"` // null: it cannot run lean; empty: then it writes nothing
+		Alt   *fileAlt     `json:"alt,omitempty"`
+	}
+	fileAlt struct {
+		Time int64        `json:"time_ns"`
+		Temp engine.Bytes `json:"temp_bytes"`
+	}
+	fileStep struct {
+		Do        string `json:"do"`
+		Op        string `json:"op,omitempty"`
+		Lean      bool   `json:"lean,omitempty"`
+		Alt       bool   `json:"alt,omitempty"`
+		Value     string `json:"value,omitempty"`
+		NotBefore int64  `json:"not_before_ns,omitempty"`
+		Reserve   bool   `json:"reserve,omitempty"`
+	}
+	file struct {
+		fileHead
+		Stages []fileStage `json:"stages"`
+		Values []fileValue `json:"values"`
+		Ops    []fileOp    `json:"ops"`
+		Steps  []fileStep  `json:"steps"`
+	}
+)
+
+// doing are the words for kinds of steps, in their order.
+var doing = []string{"run", "free", "offload", "fetch", "wait"}
+
+// The words for kinds of values and for passes, in their order.
+var (
+	valueKinds = []string{"activation", "gradient", "weight"}
+	passes     = []string{"forward", "backward"}
+)
+
+// JSON is the plan as a file; ParseJSON reads it. Equal plans are equal bytes.
+func (p *Plan) JSON() ([]byte, error) {
+	tr, err := p.play()
+	if err != nil {
+		return nil, err
+	}
+	head := fileHead{Schema: Schema, Name: p.Name, Strategy: p.Strategy, Args: p.Args, Transfers: p.Problem.Transfers.String(),
+		Device: deviceOf(&p.Problem.Device), Budget: p.Problem.Budget,
+		StepTimeNS: int64(tr.Makespan), Peak: tr.Peak, HostPeak: tr.HostPeak}
+	var w writer
+	if p.Problem.Chain != nil {
+		c := p.Problem.Chain.Chain
+		head.Chain = chainOf(c, p.Name)
+		w.object(head)
+		list(&w, "stages", len(c.Stages), func(i int) any { return stageOf(&c.Stages[i]) })
+	} else {
+		g := p.Problem.Graph
+		head.Graph = &fileGraph{Fixed: g.Fixed, Stages: g.Stages, Done: nameOrNone(p.Problem, g.Done)}
+		w.object(head)
+		list(&w, "values", len(g.Values), func(i int) any { return valueOf(p.Problem, &g.Values[i]) })
+		list(&w, "ops", len(g.Ops), func(i int) any { return operationOf(p.Problem, &g.Ops[i]) })
+	}
+	list(&w, "steps", len(p.Schedule), func(i int) any { return stepOf(p.Problem, &p.Schedule[i]) })
+	if program, err := p.program(tr); err == nil {
+		w.key("program")
+		w.value(texts(p.Problem, program))
+	}
+	w.buf.WriteString("\n}\n")
+	return w.buf.Bytes(), w.err
+}
+
+// writer writes one field of the outer object per line, and one item per line
+// of its long lists.
+type writer struct {
+	buf bytes.Buffer
+	err error
+}
+
+// object begins the outer object with the fields of v.
+func (w *writer) object(v any) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		w.err = err
+		return
+	}
+	w.buf.Write(bytes.TrimSuffix(text, []byte("}")))
+}
+
+func (w *writer) key(name string) { w.buf.WriteString(",\n\"" + name + "\":") }
+
+func (w *writer) value(v any) {
+	text, err := json.Marshal(v)
+	if err != nil && w.err == nil {
+		w.err = err
+	}
+	w.buf.Write(text)
+}
+
+func list(w *writer, name string, n int, item func(i int) any) {
+	w.key(name)
+	w.buf.WriteByte('[')
+	for i := range n {
+		if i > 0 {
+			w.buf.WriteByte(',')
+		}
+		w.buf.WriteString("\n ")
+		w.value(item(i))
+	}
+	w.buf.WriteByte(']')
+}
+
+func deviceOf(d *engine.Device) fileDevice {
+	return fileDevice{Name: d.Name, Memory: d.Memory, ToHost: d.ToHost, ToDev: d.ToDev, Duplex: d.Duplex.String()}
+}
+
+func chainOf(c *engine.Chain, name string) *fileChain {
+	f := &fileChain{Batch: c.Batch, Input: c.Input, InputGrad: c.InputGrad, SeedBorn: c.SeedBorn, Resident: fileResident(c.Resident)}
+	if c.Name != name {
+		f.Name = c.Name
+	}
+	return f
+}
+
+func stageOf(s *engine.Stage) fileStage {
+	f := fileStage{Name: s.Name, Kind: s.Kind, Forward: int64(s.Forward), Back: int64(s.Back), Out: s.Out, Saved: s.Saved,
+		Grad: s.Grad, FwdTemp: s.FwdTemp, BwdTemp: s.BwdTemp}
+	if a := s.Fast; a != nil {
+		f.Fast = &fileFast{Forward: int64(a.Forward), Back: int64(a.Back), FwdTemp: a.FwdTemp, BwdTemp: a.BwdTemp}
+	}
+	return f
+}
+
+func valueOf(p *engine.Problem, v *engine.Value) fileValue {
+	f := fileValue{Name: v.Name, Kind: valueKinds[v.Kind], Bytes: v.Size, Stage: v.Stage, Within: nameOrNone(p, v.Within)}
+	if v.Initial&engine.OnDevice != 0 {
+		f.Initial = append(f.Initial, "device")
+	}
+	if v.Initial&engine.OnHost != 0 {
+		f.Initial = append(f.Initial, "host")
+	}
+	return f
+}
+
+func operationOf(p *engine.Problem, op *engine.Op) fileOp {
+	names := func(ids []engine.ValueID) []string {
+		if ids == nil {
+			return nil
+		}
+		list := []string{}
+		for _, v := range ids {
+			list = append(list, valueName(p, v))
+		}
+		return list
+	}
+	f := fileOp{Name: op.Name, Pass: passes[op.Pass], Stage: op.Stage, Time: int64(op.Time), Temp: op.Temp,
+		In: names(op.In), Out: names(op.Out), Lean: names(op.Lean)}
+	if a := op.Alt; a != nil {
+		f.Alt = &fileAlt{Time: int64(a.Time), Temp: a.Temp}
+	}
+	return f
+}
+
+func stepOf(p *engine.Problem, s *engine.Step) fileStep {
+	f := fileStep{Do: doing[s.Kind], Lean: s.Lean, Alt: s.Alt, NotBefore: int64(s.NotBefore), Reserve: s.Reserve}
+	if s.Kind == engine.StepRun {
+		f.Op = opName(p, s.Op)
+	} else {
+		f.Value = valueName(p, s.Value)
+	}
+	return f
+}
+
+func nameOrNone(p *engine.Problem, v engine.ValueID) string {
+	if v == engine.NoValue {
+		return ""
+	}
+	return valueName(p, v)
+}
+
+func texts(p *engine.Problem, program []Action) []string {
+	list := make([]string, len(program))
+	for i, a := range program {
+		list[i] = a.text(p)
+	}
+	return list
+}

@@ -1,0 +1,136 @@
+// Package host is about the host memory that holds offloaded values, and about
+// keeping them there in compressed form.
+//
+// Paper 003 is Shriram, Garg and Kulkarni (vDNN++, doi:10.1109/IPDPS.2019.00030);
+// section IV-C is the compression: outputs of rectifiers are full of zeros, and
+// cores of the host that stand idle leave them out of what was offloaded.
+package host
+
+import (
+	"math/bits"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+)
+
+// ZeroValue is zero-value compression (section IV-C of paper 003): for every 32
+// elements a word that says which are not zero, and then those that are not.
+// Each thread compresses a part of a value of its own and, because it does not
+// know how long the outcome will be, takes room in chunks.
+type ZeroValue struct {
+	Density int         // elements that are not zero, in per cent: 0..100
+	Element int         // bytes of an element, which a word of the mask has too; 0: 4
+	Threads int         // that share a value; 0: 1
+	Frac    int         // a chunk is 1/(Frac*Threads) of the value; 0: exact sizes
+	Rate    engine.Rate // bytes that one core compresses in a second; 0: DefaultRate
+}
+
+// DefaultRate is what one core compresses in a second, in bytes before
+// compression: a round estimate, to which BenchmarkCompress comes close where a
+// third of the elements is not zero. Paper 003 shows its times in a figure only
+// (figure 10, for several threads).
+const DefaultRate engine.Rate = 2_000_000_000
+
+// maskBits is how many elements a word of the mask stands for.
+const maskBits = 32
+
+// Size is what a value of b bytes takes in compressed form. A value that would
+// not become smaller is kept as it is.
+func (z ZeroValue) Size(b engine.Bytes) engine.Bytes {
+	if b <= 0 {
+		return 0
+	}
+	element, threads := engine.Bytes(max(z.Element, 0)), engine.Bytes(max(z.Threads, 1))
+	if element == 0 {
+		element = 4
+	}
+	n := ceil(b, element)
+	var sum engine.Bytes
+	for t := range threads {
+		part := n*(t+1)/threads - n*t/threads
+		sum += z.roomFor(part, element, b, threads)
+	}
+	return min(sum, b)
+}
+
+// roomFor is what one thread takes for n elements of a value of b bytes.
+func (z ZeroValue) roomFor(n, element, b, threads engine.Bytes) engine.Bytes {
+	words := ceil(n, maskBits) + share(n, engine.Bytes(min(max(z.Density, 0), 100)), 100)
+	size := words * element
+	if z.Frac <= 0 {
+		return size
+	}
+	chunk := max(ceil(b, engine.Bytes(z.Frac)*threads), 1)
+	return ceil(size, chunk) * chunk
+}
+
+func ceil(a, b engine.Bytes) engine.Bytes { return (a + b - 1) / b }
+
+// share is n*part/whole, rounded up; n is not negative, part at most whole.
+func share(n, part, whole engine.Bytes) engine.Bytes {
+	hi, lo := bits.Mul64(uint64(n), uint64(part))
+	q, rest := bits.Div64(hi, lo, uint64(whole))
+	if rest > 0 {
+		q++
+	}
+	return engine.Bytes(q)
+}
+
+// Held is the host memory over time if every value in it is compressed. Each
+// point of a trace's Host differs from the one before it by one value. The
+// buffers that copies pass through on their way are not counted.
+func (z ZeroValue) Held(points []sim.Point) []sim.Point {
+	out := make([]sim.Point, len(points))
+	var before, held engine.Bytes
+	for i, p := range points {
+		if d := p.Used - before; d >= 0 {
+			held += z.Size(d)
+		} else {
+			held -= z.Size(-d)
+		}
+		before = p.Used
+		out[i] = sim.Point{At: p.At, Used: held}
+	}
+	return out
+}
+
+// Step is what compression means to one training step.
+type Step struct {
+	Peak, Compressed engine.Bytes  // the most host memory, without compression and with it
+	Offloaded        engine.Bytes  // all that is copied to the host
+	Transfer         time.Duration // the link is busy with that
+	Core             time.Duration // one core compresses that; decompression takes about as long again
+}
+
+// Saved is how much less host memory is needed.
+func (s *Step) Saved() engine.Bytes { return s.Peak - s.Compressed }
+
+// Cores is how many cores compress as fast as the link copies, at least 1; 0 if
+// nothing is copied, or in no time.
+func (s *Step) Cores() int {
+	if s.Offloaded == 0 || s.Transfer <= 0 {
+		return 0
+	}
+	return int((s.Core + s.Transfer - 1) / s.Transfer)
+}
+
+// Of measures a trace; size is the size of a value.
+func (z ZeroValue) Of(t *sim.Trace, size func(engine.ValueID) engine.Bytes) Step {
+	s := Step{Peak: t.HostPeak}
+	for _, p := range z.Held(t.Host) {
+		s.Compressed = max(s.Compressed, p.Used)
+	}
+	for i := range t.Spans {
+		if sp := &t.Spans[i]; sp.Kind == sim.SpanOffload {
+			s.Offloaded += size(sp.Value)
+			s.Transfer += sp.End - sp.Start
+		}
+	}
+	rate := z.Rate
+	if rate <= 0 {
+		rate = DefaultRate
+	}
+	s.Core = rate.Time(s.Offloaded)
+	return s
+}

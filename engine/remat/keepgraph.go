@@ -1,0 +1,112 @@
+package remat
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"memtide/engine"
+)
+
+// keepGraph keeps every value of a graph from when it is made to its last use,
+// and weights to the end of the step. Nothing moves, so the step takes as long as
+// its operations, in the order in which they stand.
+func keepGraph(p *engine.Problem) (*engine.Solution, error) {
+	g := p.Graph
+	k := &keeper{g: g, there: make([]bool, len(g.Values)), uses: make([]int, len(g.Values)), used: g.Fixed}
+	for v := range g.Values {
+		if k.there[v] = g.Values[v].Initial&engine.OnDevice != 0; k.there[v] {
+			k.used += g.Values[v].Size
+		}
+	}
+	k.peak = k.used
+	if err := k.countUses(); err != nil {
+		return nil, err
+	}
+	var total time.Duration
+	for i := range g.Ops {
+		k.run(engine.OpID(i))
+		total += g.Ops[i].Time
+	}
+	if k.peak > p.Budget {
+		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: k.peak, Why: "every value stays to its last use"}
+	}
+	return &engine.Solution{Schedule: k.steps, Makespan: total, Peak: k.peak, Optimal: true,
+		Within: "schedules that keep everything", Bound: total,
+		Notes: []string{fmt.Sprintf("%d values stay from when they are made to their last use.", len(g.Values))}}, nil
+}
+
+// keeper walks over the operations once and keeps account of memory.
+type keeper struct {
+	g          *engine.Graph
+	there      []bool // on the device
+	uses       []int  // of the values that are made, until the end of the step
+	steps      engine.Schedule
+	used, peak engine.Bytes
+}
+
+// server is the value whose copy a reader of v reads: v itself if something
+// makes it, otherwise what it is within.
+func (k *keeper) server(made []bool, v engine.ValueID) engine.ValueID {
+	for n := 0; !made[v] && k.g.Values[v].Within != engine.NoValue && n < len(k.g.Values); n++ {
+		v = k.g.Values[v].Within
+	}
+	return v
+}
+
+// countUses counts reads and writes of every value. Operations that read what is
+// not there yet, and graphs in which a value and what it is within are both made,
+// are not supported.
+func (k *keeper) countUses() error {
+	made := slices.Clone(k.there)
+	for i := range k.g.Ops {
+		op := &k.g.Ops[i]
+		for _, id := range op.In {
+			v := k.server(made, id)
+			if !made[v] {
+				return fmt.Errorf("%w: %s reads %s, which no operation before it makes", engine.ErrUnsupported, op.Name, k.g.Values[id].Name)
+			}
+			k.uses[v]++
+		}
+		for _, v := range op.Out {
+			made[v] = true
+			k.uses[v]++
+		}
+	}
+	for v := range k.g.Values {
+		if w := k.g.Values[v].Within; w != engine.NoValue && made[v] && made[w] {
+			return fmt.Errorf("%w: %s is made by itself and as a part of %s", engine.ErrUnsupported, k.g.Values[v].Name, k.g.Values[w].Name)
+		}
+	}
+	return nil
+}
+
+// run runs an operation and frees what is not used again.
+func (k *keeper) run(id engine.OpID) {
+	op := &k.g.Ops[id]
+	beside := op.Temp
+	for _, v := range op.Out {
+		if size := k.g.Values[v].Size; k.there[v] { // a fresh copy beside the old one
+			beside += size
+		} else {
+			k.used += size
+		}
+	}
+	k.peak = max(k.peak, k.used+beside)
+	k.steps = append(k.steps, engine.Run(id))
+	var touched []engine.ValueID
+	for _, v := range op.In {
+		touched = append(touched, k.server(k.there, v))
+	}
+	for _, v := range op.Out {
+		k.there[v] = true
+		touched = append(touched, v)
+	}
+	for _, v := range touched {
+		if k.uses[v]--; k.uses[v] == 0 && k.g.Values[v].Kind != engine.KindWeight {
+			k.steps = append(k.steps, engine.Free(v))
+			k.there[v] = false
+			k.used -= k.g.Values[v].Size
+		}
+	}
+}

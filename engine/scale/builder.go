@@ -1,0 +1,113 @@
+package scale
+
+import (
+	"fmt"
+	"math/bits"
+	"time"
+
+	"memtide/engine"
+)
+
+// Builder gives a network at a batch of 1 or more. Device, transfers and budget
+// of the problem are not looked at.
+type Builder func(batch int) (*engine.Problem, error)
+
+// Launch is the fixed part of the time of an operation, where it takes as long:
+// the start of a kernel.
+const Launch = 5 * time.Microsecond
+
+// OfChain scales a chain of a stated batch (see the package comment). The error
+// says that it states none.
+func OfChain(c *engine.Chain) (Builder, error) {
+	if c.Batch < 1 {
+		return nil, fmt.Errorf("the profile of %q does not say its batch; other batches are scaled from it", c.Name)
+	}
+	return func(batch int) (*engine.Problem, error) {
+		s := scaling{to: batch, from: c.Batch}
+		if err := s.check(); err != nil {
+			return nil, err
+		}
+		d := *c
+		d.Batch, d.Input, d.InputGrad = batch, s.size(c.Input), s.size(c.InputGrad)
+		d.Stages = make([]engine.Stage, len(c.Stages))
+		for i := range c.Stages {
+			d.Stages[i] = s.stage(c.Stages[i])
+		}
+		if err := d.Validate(); err != nil {
+			return nil, fmt.Errorf("at batch %d: %w", batch, err)
+		}
+		return engine.NewChainProblem(&d, engine.Device{}, engine.Whole, 0), nil
+	}, nil
+}
+
+// OfGraph scales a graph of a batch: its activations and their gradients, but not
+// its weights.
+func OfGraph(g *engine.Graph, batch int) (Builder, error) {
+	if batch < 1 {
+		return nil, fmt.Errorf("the profile does not say its batch; other batches are scaled from it")
+	}
+	from := batch
+	return func(batch int) (*engine.Problem, error) {
+		s := scaling{to: batch, from: from}
+		if err := s.check(); err != nil {
+			return nil, err
+		}
+		h := *g
+		h.Values = append([]engine.Value(nil), g.Values...)
+		for i := range h.Values {
+			if v := &h.Values[i]; v.Kind != engine.KindWeight {
+				v.Size = s.size(v.Size)
+			}
+		}
+		h.Ops = append([]engine.Op(nil), g.Ops...)
+		for i := range h.Ops {
+			op := &h.Ops[i]
+			op.Time, op.Temp = s.time(op.Time), s.size(op.Temp)
+			if op.Alt != nil {
+				op.Alt = &engine.Alt{Time: s.time(op.Alt.Time), Temp: s.size(op.Alt.Temp)}
+			}
+		}
+		return &engine.Problem{Graph: &h}, nil
+	}, nil
+}
+
+// scaling is a change of the batch.
+type scaling struct{ to, from int }
+
+func (s scaling) check() error {
+	if s.to < 1 {
+		return fmt.Errorf("the batch is %d; expected 1 or more", s.to)
+	}
+	return nil
+}
+
+func (s scaling) stage(st engine.Stage) engine.Stage {
+	st.Forward, st.Back = s.time(st.Forward), s.time(st.Back)
+	for _, b := range []*engine.Bytes{&st.Out, &st.Saved, &st.Grad, &st.FwdTemp, &st.BwdTemp} {
+		*b = s.size(*b)
+	}
+	if f := st.Fast; f != nil {
+		st.Fast = &engine.Algorithm{Forward: s.time(f.Forward), Back: s.time(f.Back), FwdTemp: s.size(f.FwdTemp), BwdTemp: s.size(f.BwdTemp)}
+	}
+	return st
+}
+
+func (s scaling) size(b engine.Bytes) engine.Bytes { return engine.Bytes(s.of(int64(b))) }
+
+func (s scaling) time(d time.Duration) time.Duration {
+	fixed := min(d, Launch)
+	return time.Duration(min(s.of(int64(d-fixed)), int64(engine.NoLimit-engine.Bytes(fixed)))) + fixed
+}
+
+// of is v*to/from, rounded up; the largest number if that is beyond it.
+func (s scaling) of(v int64) int64 {
+	hi, lo := bits.Mul64(uint64(v), uint64(s.to))
+	if hi >= uint64(s.from) {
+		return int64(engine.NoLimit)
+	}
+	q, rem := bits.Div64(hi, lo, uint64(s.from))
+	if rem > 0 {
+		q++
+	}
+	return int64(min(q, uint64(engine.NoLimit)))
+}

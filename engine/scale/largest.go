@@ -1,0 +1,168 @@
+package scale
+
+import (
+	"context"
+	"errors"
+
+	"memtide/engine"
+)
+
+// Answer is the largest batch that was found to train.
+type Answer struct {
+	Point           // at that batch; Batch 0: not even one sample trains, and Smallest is what it needs
+	Fails     int   // the batch above it that does not train; 0: the largest that is looked at trains
+	Undecided []int // batches that had no answer within the limit: taken as if they did not train
+	Gaps      bool  // a smaller batch does not train although this one does
+	Tried     int   // how many batches were looked at
+}
+
+// Progress is what Largest says while it works.
+type Progress struct {
+	Trains int // the largest batch that trains so far
+	Fails  int // the smallest above it that does not; 0 if none is known
+	Tried  int
+}
+
+// Largest finds the largest batch that trains within the budget; the package
+// comment says how far that is certain. report may be nil. The error is that of
+// At, or ctx's; with ctx's the answer is what was known by then, without step
+// time.
+func Largest(ctx context.Context, q *Question, report func(Progress)) (*Answer, error) {
+	s := &search{ctx: ctx, q: q, report: report, known: map[int]bool{}}
+	for start := 1; ; {
+		s.gallop(start)
+		s.bisect()
+		if s.err != nil || s.fails == 0 {
+			break
+		}
+		if start = s.beyond(); start == 0 {
+			break
+		}
+		s.a.Gaps = true
+	}
+	s.a.Fails, s.a.Tried, s.a.Batch = s.fails, len(s.known), s.trains
+	switch {
+	case s.err != nil:
+		return &s.a, s.err
+	case s.trains == 0:
+		// What one sample needs, or why the strategy does not apply.
+		at, err := At(ctx, q, 1)
+		s.a.Smallest = at.Smallest
+		return &s.a, err
+	}
+	at, err := At(ctx, q, s.trains)
+	s.a.Point = at
+	return &s.a, err
+}
+
+// search is a search for the largest batch.
+type search struct {
+	ctx    context.Context
+	q      *Question
+	report func(Progress)
+	known  map[int]bool
+	a      Answer
+	err    error
+
+	trains int // the largest that trains
+	fails  int // the smallest above it that does not; 0: none is known
+}
+
+// gallop doubles from a batch until one does not train.
+func (s *search) gallop(from int) {
+	s.fails = 0
+	for b := from; s.err == nil; b = min(2*b, s.q.most()) {
+		if !s.try(b) {
+			return
+		}
+		if b == s.q.most() {
+			return
+		}
+	}
+}
+
+// bisect closes in on the end of what trains.
+func (s *search) bisect() {
+	for s.err == nil && s.fails > s.trains+1 {
+		s.try(s.trains + (s.fails-s.trains)/2)
+	}
+}
+
+// beyond looks at some batches above one that does not train: it returns one that
+// does, 0 if none.
+func (s *search) beyond() int {
+	fails := s.fails
+	for _, b := range []int{fails + 1, fails + 2, fails + fails/8, fails + fails/2, 2 * fails, 4 * fails} {
+		if s.err == nil && b <= s.q.most() && s.test(b) {
+			return b
+		}
+	}
+	return 0
+}
+
+// try tests a batch and moves one of the two ends.
+func (s *search) try(b int) bool {
+	ok := s.test(b)
+	if s.err != nil {
+		return false
+	}
+	if ok {
+		s.trains = max(s.trains, b)
+	} else {
+		s.fails = b
+	}
+	if s.report != nil {
+		s.report(Progress{Trains: s.trains, Fails: s.fails, Tried: len(s.known)})
+	}
+	return ok
+}
+
+// test says whether a batch trains, each asked once.
+func (s *search) test(b int) bool {
+	if ok, known := s.known[b]; known || s.err != nil {
+		return ok
+	}
+	if s.err = s.ctx.Err(); s.err != nil {
+		return false
+	}
+	p, err := s.q.problem(b)
+	if err != nil {
+		s.err = err
+		return false
+	}
+	ok, decided := s.fits(p)
+	if s.err != nil {
+		return false
+	}
+	if !decided {
+		s.a.Undecided = append(s.a.Undecided, b)
+	}
+	s.known[b] = ok
+	return ok
+}
+
+// fits asks for the smallest budget that would do, by refusing every budget;
+// where that gives no answer, it solves.
+func (s *search) fits(p *engine.Problem) (ok, decided bool) {
+	var least *engine.InfeasibleError
+	for _, budget := range []engine.Bytes{0, p.Budget} {
+		sol, stopped, err := s.q.solve(s.ctx, p.WithBudget(budget))
+		switch {
+		case s.ctx.Err() != nil:
+			s.err = s.ctx.Err()
+			return false, false
+		case err == nil || stopped && sol != nil:
+			return true, true
+		case errors.As(err, &least) && (least.Smallest > 0 || budget == p.Budget):
+			return least.Smallest > 0 && least.Smallest <= p.Budget, true
+		case errors.Is(err, engine.ErrUnsupported) || stopped:
+			// Only the budget itself counts: one in which nothing has to move
+			// needs no link.
+		case err != nil && !errors.As(err, &least):
+			s.err = err
+			return false, false
+		}
+		decided = !stopped
+	}
+	return false, decided
+}

@@ -1,0 +1,141 @@
+package scale
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/check"
+	"memtide/engine/sim"
+)
+
+// Question is about a network, a strategy and a device.
+type Question struct {
+	Build     Builder
+	Strategy  *engine.Strategy
+	Args      engine.Args // parsed, or nil for the defaults
+	Device    engine.Device
+	Transfers engine.Transfers
+	Budget    engine.Bytes
+	Most      int           // the largest batch that is looked at; 0: MaxBatch
+	Limit     time.Duration // for each solve; 0: none
+}
+
+// MaxBatch is the largest batch that is looked at where nobody says.
+const MaxBatch = 1 << 16
+
+func (q *Question) most() int {
+	if q.Most > 0 {
+		return q.Most
+	}
+	return MaxBatch
+}
+
+func (q *Question) problem(batch int) (*engine.Problem, error) {
+	p, err := q.Build(batch)
+	if err != nil {
+		return nil, err
+	}
+	p.Device, p.Transfers, p.Budget = q.Device, q.Transfers, q.Budget
+	return p, p.Validate()
+}
+
+// solve solves within the limit. stopped says that the limit stopped it, and not ctx.
+func (q *Question) solve(ctx context.Context, p *engine.Problem) (sol *engine.Solution, stopped bool, err error) {
+	limited := ctx
+	if q.Limit > 0 {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeout(ctx, q.Limit)
+		defer cancel()
+	}
+	sol, err = q.Strategy.Solve(p, q.Args, engine.NewPoll(limited, nil))
+	if err != nil && ctx.Err() != nil {
+		return nil, false, ctx.Err()
+	}
+	return sol, errors.Is(err, context.DeadlineExceeded), err
+}
+
+// Point is what a batch costs.
+type Point struct {
+	Batch    int
+	StepTime time.Duration // of the schedule as it is played and checked; 0: there is none
+	Peak     engine.Bytes  // resident memory included
+	Smallest engine.Bytes  // the smallest budget that would do; 0 where it fits, or it is not known
+	Partial  bool          // the limit was over: the best schedule so far, if there is one
+}
+
+// Throughput is in samples per second; 0 if there is no schedule.
+func (p *Point) Throughput() float64 {
+	if p.StepTime <= 0 {
+		return 0
+	}
+	return float64(p.Batch) / p.StepTime.Seconds()
+}
+
+// At solves one batch, plays the schedule and checks it. A batch that does not
+// fit, or has no schedule within the limit, is a point without step time. The
+// error says why the strategy does not apply, why the batch cannot be built, or
+// what the checker refutes.
+func At(ctx context.Context, q *Question, batch int) (Point, error) {
+	at := Point{Batch: batch}
+	p, err := q.problem(batch)
+	if err != nil {
+		return at, err
+	}
+	sol, stopped, err := q.solve(ctx, p)
+	var least *engine.InfeasibleError
+	switch {
+	case errors.As(err, &least):
+		at.Smallest = least.Smallest
+		return at, nil
+	case stopped:
+		if at.Partial = true; sol == nil {
+			return at, nil
+		}
+	case err != nil:
+		return at, err
+	}
+	trace, err := sim.Play(p, sol.Schedule)
+	if err != nil {
+		return at, fmt.Errorf("%s at batch %d: the schedule cannot be played: %w", q.Strategy.Name, batch, err)
+	}
+	if err := check.Trace(p, sol.Schedule, trace); err != nil {
+		return at, fmt.Errorf("%s at batch %d: the schedule is not verified: %w", q.Strategy.Name, batch, err)
+	}
+	if trace.Makespan != sol.Makespan || trace.Peak != sol.Peak {
+		return at, fmt.Errorf("%s at batch %d: the schedule claims %v and %d bytes, and takes %v and %d bytes", q.Strategy.Name, batch,
+			sol.Makespan, sol.Peak, trace.Makespan, trace.Peak)
+	}
+	at.StepTime, at.Peak = trace.Makespan, trace.Peak
+	return at, nil
+}
+
+// Curve solves several batches and gives each to yield as it is known. It stops
+// at the first error, which is ctx's or one of At.
+func Curve(ctx context.Context, q *Question, batches []int, yield func(Point)) error {
+	for _, b := range batches {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		at, err := At(ctx, q, b)
+		if err != nil {
+			return err
+		}
+		yield(at)
+	}
+	return nil
+}
+
+// Batches are about count batches at equal distances up to the largest, and 1.
+func Batches(largest, count int) []int {
+	list := []int{}
+	for k := range count + 1 {
+		b := max(1, largest*k/max(count, 1))
+		if largest > 0 && (len(list) == 0 || b > list[len(list)-1]) {
+			list = append(list, b)
+		}
+	}
+	return list
+}

@@ -1,0 +1,264 @@
+package scale_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"memtide/engine"
+	_ "memtide/engine/all"
+	"memtide/engine/enginetest"
+	"memtide/engine/scale"
+)
+
+// TestOfChain scales by hand: sizes and times of two samples for three.
+func TestOfChain(t *testing.T) {
+	c := &engine.Chain{Name: "net", Batch: 2, Input: 5, InputGrad: 4, SeedBorn: true,
+		Resident: engine.Resident{Weights: 7, Grads: 8, Optimizer: 9, Pinned: 10},
+		Stages: []engine.Stage{
+			{Name: "conv", Kind: "conv", Forward: 5001, Back: 7000, Out: 3, Saved: 6, Grad: 3, FwdTemp: 1, BwdTemp: 0,
+				Fast: &engine.Algorithm{Forward: 5000, Back: 5002, FwdTemp: 9, BwdTemp: 2}},
+			{Name: "act", Forward: 40, Back: 0, Out: 2, Saved: 2, Grad: 2},
+		}}
+	build, err := scale.OfChain(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := build(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 5 us of each operation are fixed; the rest is half as much again, rounded up.
+	want := &engine.Chain{Name: "net", Batch: 3, Input: 8, InputGrad: 6, SeedBorn: true, Resident: c.Resident,
+		Stages: []engine.Stage{
+			{Name: "conv", Kind: "conv", Forward: 5002, Back: 8000, Out: 5, Saved: 9, Grad: 5, FwdTemp: 2, BwdTemp: 0,
+				Fast: &engine.Algorithm{Forward: 5000, Back: 5003, FwdTemp: 14, BwdTemp: 3}},
+			{Name: "act", Forward: 40, Back: 0, Out: 3, Saved: 3, Grad: 3},
+		}}
+	if !reflect.DeepEqual(p.Chain.Chain, want) {
+		t.Errorf("got\n%s%+v\nwant\n%s%+v", enginetest.Dump(p.Chain.Chain), *p.Chain.Chain, enginetest.Dump(want), *want)
+	}
+	if p, err := build(2); err != nil || !reflect.DeepEqual(p.Chain.Chain, c) {
+		t.Errorf("at its own batch the chain is %+v (%v), want what it was", p.Chain.Chain, err)
+	}
+	if _, err := build(0); err == nil {
+		t.Error("a batch of 0 is built; want an error")
+	}
+	if _, err := scale.OfChain(&engine.Chain{Name: "net"}); err == nil {
+		t.Error("a chain without a batch is scaled; want an error")
+	}
+}
+
+// TestOfGraph: weights stay what they are.
+func TestOfGraph(t *testing.T) {
+	g := &engine.Graph{Done: engine.NoValue, Fixed: 11, Values: []engine.Value{
+		{Name: "x", Kind: engine.KindActivation, Size: 3, Within: engine.NoValue},
+		{Name: "w", Kind: engine.KindWeight, Size: 3, Within: engine.NoValue, Initial: engine.OnHost},
+		{Name: "d", Kind: engine.KindGradient, Size: 4, Within: engine.NoValue}},
+		Ops: []engine.Op{{Name: "f", Time: 5002, Temp: 1, In: []engine.ValueID{1}, Out: []engine.ValueID{0, 2}, Alt: &engine.Alt{Time: 6000, Temp: 2}}}}
+	build, err := scale.OfGraph(g, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := build(5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	op := p.Graph.Ops[0]
+	got := fmt.Sprint(p.Graph.Values[0].Size, p.Graph.Values[1].Size, p.Graph.Values[2].Size, p.Graph.Fixed, op.Time, op.Temp, *op.Alt)
+	if want := fmt.Sprint(8, 3, 10, 11, time.Duration(5005), 3, engine.Alt{Time: 7500, Temp: 5}); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if g.Values[0].Size != 3 || g.Ops[0].Alt.Time != 6000 {
+		t.Error("the graph itself was changed")
+	}
+	if _, err := scale.OfGraph(g, 0); err == nil {
+		t.Error("a graph without a batch is scaled; want an error")
+	}
+}
+
+// question is about a random chain, with a strategy.
+func question(t *testing.T, c *engine.Chain, s *engine.Strategy, budget engine.Bytes) *scale.Question {
+	t.Helper()
+	build, err := scale.OfChain(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &scale.Question{Build: build, Strategy: s, Device: enginetest.Device(engine.HalfDuplex), Budget: budget, Most: 40}
+}
+
+// TestLargest compares with solving every batch, for every strategy.
+func TestLargest(t *testing.T) {
+	const seed = 61
+	r := enginetest.Rand(seed)
+	found, none, all := 0, 0, 0
+	for i := range 25 {
+		c := enginetest.RandomChain(r, enginetest.Shape{MaxStages: 6, MaxSize: 20})
+		c.Batch = 1 + r.IntN(6)
+		budget := c.Resident.Total() + engine.Bytes(1+r.IntN(8))*c.StoreAllPeak()/3
+		if i%6 == 5 {
+			budget *= 30
+		}
+		for _, s := range engine.Strategies() {
+			q := question(t, c, s, budget)
+			got, err := scale.Largest(t.Context(), q, nil)
+			if err != nil {
+				t.Fatalf("seed %d chain %d: %s: %v", seed, i, s.Name, err)
+			}
+			var trains []int
+			for b := 1; b <= q.Most; b++ {
+				at, err := scale.At(t.Context(), q, b)
+				if err != nil {
+					t.Fatalf("seed %d chain %d: %s at %d: %v", seed, i, s.Name, b, err)
+				}
+				if at.StepTime > 0 || at.Peak > 0 {
+					trains = append(trains, b)
+				}
+			}
+			want := 0
+			if len(trains) > 0 {
+				want = slices.Max(trains)
+			}
+			input := fmt.Sprintf("seed %d chain %d, batch %d, budget %d, %s\n%s", seed, i, c.Batch, budget, s.Name, enginetest.Dump(c))
+			if gaps := len(trains) != want; got.Batch != want && !gaps {
+				t.Errorf("%sgot %+v, want batch %d", input, got, want)
+			}
+			if slices.Contains(trains, got.Fails) || got.Batch > 0 && !slices.Contains(trains, got.Batch) {
+				t.Errorf("%sgot %+v; it trains at %v", input, got, trains)
+			}
+			switch got.Batch {
+			case 0:
+				if none++; got.Smallest <= budget {
+					t.Errorf("%sone sample needs %d bytes, and %d are not enough", input, got.Smallest, budget)
+				}
+			case q.Most:
+				if all++; got.Fails != 0 {
+					t.Errorf("%sall batches train, but %d", input, got.Fails)
+				}
+			default:
+				found++
+			}
+		}
+	}
+	if found < 100 || none < 10 || all < 10 {
+		t.Errorf("seed %d: %d found, %d where nothing trains, %d where all do: the generator is off", seed, found, none, all)
+	}
+}
+
+// pretend is a strategy that solves like keepall and refuses by a rule.
+func pretend(refuses func(batch int) bool) *engine.Strategy {
+	keep := engine.Lookup("keepall")
+	return &engine.Strategy{Name: "pretend", Solve: func(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
+		if b := p.Chain.Chain.Batch; refuses(b) {
+			return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: engine.Bytes(1000 + b)}
+		}
+		return keep.Solve(p.WithBudget(engine.NoLimit), args, poll)
+	}}
+}
+
+func oneByte() *engine.Chain {
+	return &engine.Chain{Batch: 1, Input: 1, Stages: []engine.Stage{{Forward: 10_000, Back: 20_000, Out: 1, Saved: 1, Grad: 1}}}
+}
+
+// TestGaps: a strategy that refuses a batch between others that it solves.
+func TestGaps(t *testing.T) {
+	q := question(t, oneByte(), pretend(func(b int) bool { return b >= 8 && b < 10 || b > 21 }), 100)
+	got, err := scale.Largest(t.Context(), q, nil)
+	if err != nil || got.Batch != 21 || got.Fails != 22 || !got.Gaps {
+		t.Errorf("got %+v, %v; want batch 21 with gaps below it", got, err)
+	}
+	// 21 samples take 10 us and 20 us less the fixed parts, 21 times.
+	if want := 2*scale.Launch + 21*(30*time.Microsecond-2*scale.Launch); got.StepTime != want || got.Throughput() != 21/want.Seconds() {
+		t.Errorf("21 samples take %v, %v samples/s; want %v", got.StepTime, got.Throughput(), want)
+	}
+}
+
+// TestUndecided: no answer within the limit is not a refusal.
+func TestUndecided(t *testing.T) {
+	s := pretend(func(b int) bool { return false })
+	solve := s.Solve
+	s.Solve = func(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
+		for p.Chain.Chain.Batch >= 5 {
+			if err := poll.Err(); err != nil {
+				return nil, err
+			}
+		}
+		return solve(p, args, poll)
+	}
+	q := question(t, oneByte(), s, 100)
+	q.Limit = 10 * time.Millisecond
+	got, err := scale.Largest(t.Context(), q, nil)
+	if err != nil || got.Batch != 4 || got.Fails != 5 || !slices.Contains(got.Undecided, 5) {
+		t.Errorf("got %+v, %v; want batch 4, and 5 undecided", got, err)
+	}
+	at, err := scale.At(t.Context(), q, 5)
+	if err != nil || !at.Partial || at.StepTime != 0 || at.Smallest != 0 {
+		t.Errorf("batch 5: got %+v, %v; want no answer", at, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got, err := scale.Largest(ctx, q, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: got %+v, %v", got, err)
+	}
+	if err := scale.Curve(ctx, q, []int{1}, func(scale.Point) { t.Error("cancelled, and a point comes") }); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: got %v", err)
+	}
+}
+
+// TestErrors: a strategy that does not apply, a link that is missing, a claim that
+// is not true.
+func TestErrors(t *testing.T) {
+	c := enginetest.RandomChain(enginetest.Rand(3), enginetest.Shape{MinStages: 14, MaxStages: 14})
+	c.Batch = 1
+	if got, err := scale.Largest(t.Context(), question(t, c, engine.Lookup("offloadexact"), engine.Bytes(1)), nil); !errors.Is(err, engine.ErrUnsupported) {
+		t.Errorf("offloadexact on 14 stages: got %+v, %v; want that it does not apply", got, err)
+	}
+	q := question(t, c, engine.Lookup("greedy"), 3*c.StoreAllPeak())
+	q.Device = engine.Device{}
+	keep := question(t, c, engine.Lookup("keepall"), q.Budget)
+	got, err := scale.Largest(t.Context(), q, nil)
+	want, _ := scale.Largest(t.Context(), keep, nil)
+	if err != nil || got.Batch != want.Batch || got.Batch < 2 {
+		t.Errorf("without a link: got %+v, %v; want the %d of keeping everything", got, err, want.Batch)
+	}
+	s := pretend(func(int) bool { return false })
+	solve := s.Solve
+	s.Solve = func(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
+		sol, err := solve(p, args, poll)
+		sol.Makespan--
+		return sol, err
+	}
+	if at, err := scale.At(t.Context(), question(t, oneByte(), s, 100), 1); err == nil {
+		t.Errorf("a false claim: got %+v, want an error", at)
+	}
+}
+
+// TestCurve gives every batch once, in order, and shows what does not fit.
+func TestCurve(t *testing.T) {
+	q := question(t, oneByte(), engine.Lookup("keepall"), 30)
+	var got []scale.Point
+	if err := scale.Curve(t.Context(), q, scale.Batches(40, 4), func(p scale.Point) { got = append(got, p) }); err != nil {
+		t.Fatal(err)
+	}
+	// Input, saved set and gradient are a byte each: 30 bytes hold 10 samples.
+	for i, want := range []struct {
+		batch int
+		fits  bool
+	}{{1, true}, {10, true}, {20, false}, {30, false}, {40, false}} {
+		if i >= len(got) || got[i].Batch != want.batch || (got[i].StepTime > 0) != want.fits || (got[i].Smallest == 0) != want.fits {
+			t.Errorf("point %d of %+v; want batch %d, fits %v", i, got, want.batch, want.fits)
+		}
+	}
+	for _, c := range []struct {
+		largest, count int
+		want           []int
+	}{{0, 5, []int{}}, {1, 5, []int{1}}, {3, 10, []int{1, 2, 3}}, {100, 4, []int{1, 25, 50, 75, 100}}} {
+		if got := scale.Batches(c.largest, c.count); !slices.Equal(got, c.want) {
+			t.Errorf("Batches(%d, %d) = %v, want %v", c.largest, c.count, got, c.want)
+		}
+	}
+}

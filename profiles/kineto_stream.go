@@ -1,0 +1,310 @@
+//go:build !lean
+
+package profiles
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math"
+	"strconv"
+)
+
+// jsonStream cuts JSON into values without building anything: the bytes of one
+// value at a time are in the buffer. It is no validator. Traces of old versions
+// of PyTorch hold bare backslashes, paths of Windows for example, which JSON
+// forbids: a backslash that begins no escape is read as itself.
+type jsonStream struct {
+	r        io.Reader
+	buf      []byte
+	pos, end int
+	before   int64 // bytes read before buf[0]
+	eof      bool
+	failed   error // of the reader, other than its end
+	bare     bool  // a bare backslash was seen
+}
+
+const (
+	streamBuffer = 256 << 10
+	largestValue = 32 << 20 // one event, or one of the other parts of a trace
+)
+
+var (
+	errEndsEarly  = errors.New("the content ends early")
+	errValueLarge = errors.New("one value is larger than 32 MiB")
+)
+
+func newJSONStream(r io.Reader) *jsonStream {
+	return &jsonStream{r: r, buf: make([]byte, streamBuffer)}
+}
+
+// offset is how much of the content has been read.
+func (s *jsonStream) offset() int64 { return s.before + int64(s.pos) }
+
+// fill reads more behind what is there, from s.pos on. It reports whether
+// anything came.
+func (s *jsonStream) fill() bool {
+	if s.eof {
+		return false
+	}
+	if s.pos > 0 {
+		copy(s.buf, s.buf[s.pos:s.end])
+		s.before += int64(s.pos)
+		s.end -= s.pos
+		s.pos = 0
+	}
+	if s.end == len(s.buf) {
+		s.buf = append(s.buf, make([]byte, len(s.buf))...)
+	}
+	// All of the buffer is filled: readers of packed data give little at a time,
+	// and what is in the buffer is looked at again after every fill.
+	n, err := io.ReadFull(s.r, s.buf[s.end:])
+	s.end += n
+	if err != nil {
+		s.eof = true
+		if err != io.EOF && err != io.ErrUnexpectedEOF {
+			s.failed = err
+		}
+	}
+	return n > 0
+}
+
+// next is the next byte that is no white space, 0 at the end. It is not consumed.
+func (s *jsonStream) next() byte {
+	for {
+		for ; s.pos < s.end; s.pos++ {
+			if c := s.buf[s.pos]; c > ' ' {
+				return c
+			}
+		}
+		if !s.fill() {
+			return 0
+		}
+	}
+}
+
+// value is the text of the next value; valid until the next call. A comma or a
+// colon before it is skipped by the caller.
+func (s *jsonStream) value() ([]byte, error) {
+	if s.next() == 0 {
+		return nil, s.ended()
+	}
+	for {
+		if n := s.valueEnd(s.buf[s.pos:s.end]); n > 0 {
+			v := s.buf[s.pos : s.pos+n]
+			s.pos += n
+			return v, nil
+		}
+		if s.end-s.pos > largestValue {
+			return nil, errValueLarge
+		}
+		if !s.fill() {
+			return nil, s.ended()
+		}
+	}
+}
+
+// ended is the error of content that is over before it should be.
+func (s *jsonStream) ended() error {
+	if s.failed != nil {
+		return s.failed
+	}
+	return errEndsEarly
+}
+
+// valueEnd is the length of the value that b begins with; -1 if b does not hold
+// all of it.
+func (s *jsonStream) valueEnd(b []byte) int {
+	switch b[0] {
+	case '"':
+		return s.stringEnd(b, 0)
+	case '{', '[':
+		depth := 0
+		for i := 0; i < len(b); i++ {
+			switch b[i] {
+			case '"':
+				end := s.stringEnd(b, i)
+				if end < 0 {
+					return -1
+				}
+				i = end - 1
+			case '{', '[':
+				depth++
+			case '}', ']':
+				if depth--; depth == 0 {
+					return i + 1
+				}
+			}
+		}
+		return -1
+	}
+	for i := 1; i < len(b); i++ {
+		if c := b[i]; c <= ' ' || c == ',' || c == '}' || c == ']' || c == ':' {
+			return i
+		}
+	}
+	return -1
+}
+
+// stringEnd is the place behind the text whose quote is b[at]; -1 if b does not
+// hold all of it.
+func (s *jsonStream) stringEnd(b []byte, at int) int {
+	quote := bytes.IndexByte(b[at+1:], '"')
+	if quote < 0 {
+		return -1
+	}
+	quote += at + 1
+	if bytes.IndexByte(b[at+1:quote], '\\') < 0 {
+		return quote + 1
+	}
+	for i := at + 1; i < len(b); i++ {
+		if b[i] == '"' {
+			return i + 1
+		}
+		if b[i] != '\\' {
+			continue
+		}
+		if i+1 == len(b) {
+			return -1
+		}
+		switch c := b[i+1]; {
+		case c == '"' && s.bare:
+			// The end of the text behind a bare backslash, or a quote within it?
+			rest := bytes.TrimLeft(b[i+2:], " \t\r\n")
+			if len(rest) == 0 && !s.eof {
+				return -1
+			}
+			if len(rest) == 0 || bytes.IndexByte([]byte(",:]}"), rest[0]) >= 0 {
+				return i + 2
+			}
+			i++
+		case bytes.IndexByte([]byte(`"\/bfnrtu`), c) >= 0:
+			i++
+		default:
+			s.bare = true
+		}
+	}
+	return -1
+}
+
+// eachField calls visit with the keys and values of an object, and reports
+// whether it was one.
+func (s *jsonStream) eachField(object []byte, visit func(key, value []byte)) bool {
+	if len(object) < 2 || object[0] != '{' {
+		return false
+	}
+	skip := func(i int) int {
+		for i < len(object) && (object[i] <= ' ' || object[i] == ',' || object[i] == ':') {
+			i++
+		}
+		return i
+	}
+	for i := skip(1); i < len(object) && object[i] != '}'; i = skip(i) {
+		if object[i] != '"' {
+			return false
+		}
+		end := s.stringEnd(object, i)
+		if end < 0 {
+			return false
+		}
+		key := object[i+1 : end-1]
+		if i = skip(end); i >= len(object) || object[i] == '}' {
+			return false
+		}
+		n := s.valueEnd(object[i:])
+		if n < 0 {
+			return false
+		}
+		visit(key, object[i:i+n])
+		i += n
+	}
+	return true
+}
+
+// nextItem cuts the first item off the inner of a list; nil at its end.
+func (s *jsonStream) nextItem(list []byte) (item, rest []byte) {
+	list = bytes.TrimLeft(list, " \t\r\n,")
+	if len(list) == 0 || list[0] == ']' {
+		return nil, nil
+	}
+	n := s.valueEnd(list)
+	if n < 0 {
+		return nil, nil
+	}
+	return list[:n], list[n:]
+}
+
+// plainText is the content of a text, or a number as it is written. Escapes of
+// quotes and backslashes are undone, others stay as they are.
+func plainText(v []byte) []byte {
+	if len(v) < 2 || v[0] != '"' {
+		return v
+	}
+	v = v[1 : len(v)-1]
+	if bytes.IndexByte(v, '\\') < 0 {
+		return v
+	}
+	var out []byte
+	for i := 0; i < len(v); i++ {
+		if v[i] == '\\' && i+1 < len(v) && bytes.IndexByte([]byte(`"\/`), v[i+1]) >= 0 {
+			i++
+		}
+		out = append(out, v[i])
+	}
+	return out
+}
+
+// integer reads a whole number, also one within quotes. ok is false for
+// anything else, and for what does not fit.
+func integer(v []byte) (n int64, ok bool) {
+	v = plainText(v)
+	digits := v
+	if len(v) > 0 && v[0] == '-' {
+		digits = v[1:]
+	}
+	if len(digits) == 0 || len(digits) > 18 {
+		return 0, false
+	}
+	for _, c := range digits {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = 10*n + int64(c-'0')
+	}
+	if len(digits) < len(v) {
+		n = -n
+	}
+	return n, true
+}
+
+// microseconds reads a time as nanoseconds; fractions below are cut off.
+func microseconds(v []byte) (ns int64, ok bool) {
+	v = plainText(v)
+	whole, fraction, dot := bytes.Cut(v, []byte{'.'})
+	n, ok := integer(whole)
+	if !ok || n > math.MaxInt64/2000 || n < -math.MaxInt64/2000 {
+		return microsecondsFloat(v)
+	}
+	ns = 1000 * n
+	if !dot {
+		return ns, true
+	}
+	unit := int64(100)
+	for _, c := range fraction {
+		if c < '0' || c > '9' {
+			return microsecondsFloat(v)
+		}
+		ns += unit * int64(c-'0')
+		unit /= 10
+	}
+	return ns, true
+}
+
+// microsecondsFloat reads numbers that are written in another way: 1.7e15.
+func microsecondsFloat(v []byte) (int64, bool) {
+	f, err := strconv.ParseFloat(string(v), 64)
+	if err != nil || math.IsNaN(f) || math.Abs(f) > math.MaxInt64/2000 {
+		return 0, false
+	}
+	return int64(f * 1000), true
+}

@@ -1,0 +1,202 @@
+//go:build !lean
+
+package profiles
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"memtide/engine"
+	"memtide/engine/alloc"
+	"memtide/engine/sim"
+)
+
+func init() {
+	register(&Format{
+		Name:  "minimalloc",
+		Title: "MiniMalloc CSV (id, lower, upper, size)",
+		Doc: `Buffers that have to be placed in a pool: one row each, with a life and a size.
+
+The header names the columns id, lower, upper and size, in any order: a buffer
+lives from lower to before upper, on any clock of whole numbers. A column offset
+says where the buffers lie. A number before the ending of the file's name is the
+size of the pool: A.1048576.csv. The format is that of google/minimalloc
+(Moffitt, doi:10.1145/3623278.3624752).`,
+		Extensions: []string{".csv"},
+		Match:      func(head []byte) bool { return miniColumns(head) != nil },
+		Decode:     decodeMini,
+		Encode:     encodeMini,
+	})
+}
+
+// miniColumns are the names in the first line, in lower case; nil if they are
+// not those of a MiniMalloc instance.
+func miniColumns(head []byte) []string {
+	head = bytes.TrimLeft(head, " \t\r\n")
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	if len(line) > 1000 {
+		return nil
+	}
+	columns := strings.Split(strings.ToLower(string(line)), ",")
+	for i, c := range columns {
+		columns[i] = strings.Trim(strings.TrimSpace(c), `"`)
+		if strings.Trim(columns[i], "abcdefghijklmnopqrstuvwxyz_") != "" {
+			return nil
+		}
+	}
+	for _, c := range []string{"lower", "upper", "size"} {
+		if !slices.Contains(columns, c) {
+			return nil
+		}
+	}
+	if csvHeader(head) != nil { // a table of layers
+		return nil
+	}
+	return columns
+}
+
+func decodeMini(name string, data []byte, poll *engine.Poll) (*Profile, error) {
+	errs := &errorList{format: "minimalloc"}
+	p := &Profile{Source: Source{Tool: "MiniMalloc CSV", Notes: []string{"The clock of the lives has no unit."}}}
+	m := &Memory{}
+	p.Name, m.Capacity = nameCapacity(name)
+	columns := miniColumns(data)
+	var other []string
+	for i, c := range columns {
+		switch {
+		case slices.Index(columns, c) < i:
+			return nil, errs.fail(&FormatError{Line: 1, Found: "The column " + c + " stands there twice",
+				Expected: "Every column has its own name.", Remedy: "Remove one of them."})
+		case !slices.Contains([]string{"id", "lower", "upper", "size", "offset"}, c):
+			other = append(other, strconv.Quote(c))
+		}
+	}
+	if other != nil {
+		p.Warnings = append(p.Warnings, "Columns that mean nothing here were skipped: "+clip(strings.Join(other, ", "))+".")
+	}
+	r := &bufferReader{errs: errs}
+	if err := r.readTable(columns, data, poll); err != nil {
+		return nil, err
+	}
+	if err := r.requests(m); err != nil {
+		return nil, err
+	}
+	if slices.Contains(columns, "offset") {
+		m.Recorded = &alloc.Layout{Addr: r.addr, Runs: 1, Bound: m.Requests.AggregatePeak()}
+		for i, b := range r.buffers {
+			m.Recorded.Pool = max(m.Recorded.Pool, r.addr[i]+b.Bytes)
+		}
+		m.Recorded.Reserved = []alloc.Level{{Event: 0, Bytes: m.Recorded.Pool}}
+	}
+	p.Memory = m
+	return p, nil
+}
+
+// nameCapacity splits "A.1048576" into a name and a capacity.
+func nameCapacity(name string) (string, engine.Bytes) {
+	if i := strings.LastIndexByte(name, '.'); i > 0 {
+		if n, e := byteCount.read("capacity", name[i+1:]); e == nil && allDigits(name[i+1:]) {
+			return name[:i], engine.Bytes(n)
+		}
+	}
+	return name, 0
+}
+
+func (r *bufferReader) readTable(columns []string, data []byte, poll *engine.Poll) error {
+	t := csv.NewReader(bytes.NewReader(data))
+	t.FieldsPerRecord, t.ReuseRecord, t.TrimLeadingSpace = -1, true, true
+	ids := map[string]int{}
+	for first := true; ; first = false {
+		if err := poll.Err(); err != nil {
+			return err
+		}
+		row, err := t.Read()
+		if err == io.EOF {
+			return r.errs.err()
+		}
+		if err != nil {
+			return r.errs.fail((&csvTable{line: 1}).syntaxError(err))
+		}
+		line, _ := t.FieldPos(0)
+		switch {
+		case first || strings.TrimSpace(strings.Join(row, "")) == "":
+			continue
+		case len(r.buffers) == maxBuffers:
+			e := tooManyBuffers()
+			e.Line = line
+			return r.errs.fail(e)
+		case len(row) != len(columns):
+			r.errs.add(&FormatError{Line: line, Found: fmt.Sprintf("there are %s, the header has %d", count(len(row), "cell"), len(columns)),
+				Expected: "Every line has as many cells as the header.", Remedy: "Fill in the missing cells, or remove what is too much."})
+			continue
+		}
+		r.readLine(columns, row, line, ids)
+	}
+}
+
+// readLine reads one buffer.
+func (r *bufferReader) readLine(columns, row []string, line int, ids map[string]int) {
+	fail := func(e *FormatError) {
+		e.Line = line
+		r.errs.add(e)
+	}
+	ok := true
+	number := func(column string, q quantity) int64 {
+		v, e := q.read(column, row[slices.Index(columns, column)])
+		if e != nil {
+			ok = false
+			fail(e)
+		}
+		return v
+	}
+	b := alloc.Buffer{Kind: sim.Activation, Start: int(number("lower", moments)), End: int(number("upper", moments)), Bytes: engine.Bytes(number("size", byteCount))}
+	if ok && b.End <= b.Start {
+		fail(&FormatError{Found: fmt.Sprintf("upper is %d", b.End),
+			Expected: fmt.Sprintf("A buffer lives from lower to before upper, which is above lower (%d).", b.Start), Remedy: "Correct the line."})
+	}
+	if i := slices.Index(columns, "id"); i >= 0 {
+		b.Name = strings.ToValidUTF8(strings.TrimSpace(row[i]), "?")
+		if at, twice := ids[b.Name]; twice {
+			fail(&FormatError{Found: fmt.Sprintf("the id %q stands there again, after line %d", clip(b.Name), at),
+				Expected: "Every buffer has an id of its own.", Remedy: "Correct one of the lines."})
+		}
+		ids[b.Name] = line
+	}
+	addr := alloc.NoAddr
+	if slices.Contains(columns, "offset") {
+		addr = engine.Bytes(number("offset", byteCount))
+	}
+	r.add(b, false, addr, 0)
+}
+
+// encodeMini writes buffers of any origin: what the tool of the format has to
+// place, so without addresses. Buffers that are never released live to the end.
+func encodeMini(w io.Writer, p *Profile) error {
+	if p.Memory == nil {
+		return fmt.Errorf("the profile %q holds no buffers to place", p.Name)
+	}
+	buffers := p.Memory.Requests.Buffers
+	seen, named := make(map[string]bool, len(buffers)), true
+	for i := range buffers {
+		id := buffers[i].Name
+		named = named && id != "" && !seen[id] && !strings.ContainsAny(id, ",\"\r\n") && id == strings.TrimSpace(id)
+		seen[id] = true
+	}
+	var out bytes.Buffer
+	out.WriteString("id,lower,upper,size\n")
+	for i := range buffers {
+		b := &buffers[i]
+		id := b.Name
+		if !named {
+			id = strconv.Itoa(i)
+		}
+		fmt.Fprintf(&out, "%s,%d,%d,%d\n", id, b.Start, max(b.End, b.Start+1), b.Bytes)
+	}
+	_, err := w.Write(out.Bytes())
+	return err
+}

@@ -1,0 +1,235 @@
+package preset
+
+import (
+	"fmt"
+
+	"memtide/engine"
+)
+
+// How the operators of a network become a graph of functions and variables, as
+// in Hayakawa and Narihira (arXiv:2010.14109, section 3).
+//
+// A function is an operator together with those that work in place on its
+// result, and runs where the last of them does. A variable is a storage: what a
+// function makes, what it keeps beside (statistics, indices, masks), its weights,
+// and gradients. Weights are there from the beginning; their gradients and the
+// optimizer's state never move and are part of what is fixed, as are the running
+// averages. A gradient that is handed on by reference is one variable; where a
+// value has several readers, each backward that adds to its gradient writes a new
+// one beside the old one, which is what an addition in place needs as well.
+
+// function is operators on one storage.
+type function struct {
+	stage   *stage
+	number  int // of the stage, from 1
+	ops     []*op
+	out     engine.ValueID
+	aux     engine.ValueID // what is kept beside; NoValue if nothing is
+	weights engine.ValueID // NoValue if there are none
+}
+
+// grapher writes down the graph of a network.
+type grapher struct {
+	g         *engine.Graph
+	functions []function
+	values    [][]engine.ValueID // by stage and root: the variable of a storage
+	grads     []engine.ValueID   // by variable: what has arrived of its gradient
+	users     []int              // by gradient: variables whose gradient it is, and whose backward has not run
+	data      engine.ValueID     // the network's input
+	dataGrad  bool               // it needs a gradient
+}
+
+// graph is the network as operators.
+func (n *network) graph() *engine.Graph {
+	r := n.resident
+	b := &grapher{
+		g:        &engine.Graph{Done: engine.NoValue, Fixed: r.Grads + r.Optimizer + r.Pinned},
+		dataGrad: n.inputGrad > 0,
+	}
+	last := b.value(engine.Value{Name: "input", Size: n.input, Initial: engine.OnDevice})
+	b.data = last
+	stages := n.stages
+	if n.loss != nil {
+		stages = append(stages[:len(stages):len(stages)], *n.loss)
+	}
+	for i := range stages {
+		last = b.forward(&stages[i], i+1, last)
+	}
+	b.g.Stages = len(stages)
+	if n.loss == nil { // a loss without cost
+		b.g.Stages++
+	}
+	b.seed(last)
+	for i := len(b.functions) - 1; i >= 0; i-- {
+		b.backward(&b.functions[i])
+	}
+	return b.g
+}
+
+func (b *grapher) value(v engine.Value) engine.ValueID {
+	v.Within = engine.NoValue
+	b.g.Values = append(b.g.Values, v)
+	b.grads, b.users = append(b.grads, engine.NoValue), append(b.users, 0)
+	return engine.ValueID(len(b.g.Values) - 1)
+}
+
+// forward writes the functions of a stage that reads a variable, and returns
+// the variable of its output.
+func (b *grapher) forward(s *stage, number int, in engine.ValueID) engine.ValueID {
+	t := s.tape
+	at := make([]engine.ValueID, len(t.values))
+	at[stageInput] = in
+	b.values = append(b.values, at)
+	for _, ops := range inPlace(t) {
+		first := ops[0]
+		f := function{stage: s, number: number, ops: ops, aux: engine.NoValue, weights: engine.NoValue}
+		name := s.name
+		if len(t.ops) > len(ops) {
+			name = fmt.Sprintf("%s/%s%d", s.name, opNames[first.kind], first.out)
+		}
+		f.out = b.value(engine.Value{Name: name, Size: t.values[first.out].bytes, Stage: number})
+		at[first.out] = f.out
+		o := engine.Op{Name: "F " + name, Stage: number, Out: []engine.ValueID{f.out}}
+		var aux, weights engine.Bytes
+		var seconds float64
+		for _, op := range ops {
+			o.In = b.reads(o.In, f.out, t, at, op.in)
+			aux += op.aux
+			weights += engine.Bytes(op.params) * t.elem
+			seconds += s.time(t, op).Forward
+		}
+		o.Time = nanoseconds(seconds)
+		if weights > 0 {
+			f.weights = b.value(engine.Value{Name: name + " weights", Kind: engine.KindWeight, Size: weights, Stage: number, Initial: engine.OnDevice})
+			o.In = append(o.In, f.weights)
+		}
+		if aux > 0 {
+			f.aux = b.value(engine.Value{Name: name + " kept", Size: aux, Stage: number})
+			o.Out = append(o.Out, f.aux)
+		}
+		b.g.Ops = append(b.g.Ops, o)
+		b.functions = append(b.functions, f)
+	}
+	return at[t.values[s.output].root]
+}
+
+// inPlace groups the operators of a stage by the storage that they write, in the
+// order of the last of each group.
+func inPlace(t *tape) (groups [][]*op) {
+	last := make([]int, len(t.values)) // by root: the last operator that writes it
+	for i := range t.ops {
+		last[t.values[t.ops[i].out].root] = i
+	}
+	byRoot := make([][]*op, len(t.values))
+	for i := range t.ops {
+		root := t.values[t.ops[i].out].root
+		byRoot[root] = append(byRoot[root], &t.ops[i])
+		if last[root] == i {
+			groups = append(groups, byRoot[root])
+		}
+	}
+	return groups
+}
+
+// reads appends the variables of values that are not own.
+func (b *grapher) reads(list []engine.ValueID, own engine.ValueID, t *tape, at []engine.ValueID, values []valueID) []engine.ValueID {
+next:
+	for _, v := range values {
+		id := at[t.values[v].root]
+		for _, known := range list {
+			if known == id {
+				continue next
+			}
+		}
+		if id != own {
+			list = append(list, id)
+		}
+	}
+	return list
+}
+
+// seed is the loss: it turns the output into its gradient.
+func (b *grapher) seed(out engine.ValueID) {
+	v := b.g.Values[out]
+	grad := b.value(engine.Value{Name: "d " + v.Name, Kind: engine.KindGradient, Size: v.Size, Stage: b.g.Stages})
+	b.g.Ops = append(b.g.Ops, engine.Op{Name: "loss", Pass: engine.Backward, Stage: b.g.Stages, In: []engine.ValueID{out}, Out: []engine.ValueID{grad}})
+	b.grads[out], b.users[grad] = grad, 1
+}
+
+// backward writes the backward of a function: it reads the gradient of its
+// variable and what its operators keep, and makes those of what it read.
+func (b *grapher) backward(f *function) {
+	t, at := f.stage.tape, b.values[f.number-1]
+	grad := b.grads[f.out]
+	o := engine.Op{Name: "B " + b.g.Values[f.out].Name, Pass: engine.Backward, Stage: f.number, In: []engine.ValueID{grad}}
+	b.users[grad]--
+	current, own := grad, false // own: a buffer of this function, which no variable is
+	var seconds float64
+	for i := len(f.ops) - 1; i >= 0; i-- {
+		op := f.ops[i]
+		seconds += f.stage.time(t, op).Back
+		o.In = b.reads(o.In, engine.NoValue, t, at, op.keeps)
+		if !op.byRef && i > 0 {
+			// An operator in place: its gradient is a buffer until the next one has run.
+			o.Temp, own = max(o.Temp, b.g.Values[f.out].Size), true
+			current = engine.NoValue
+		}
+		for _, v := range op.in {
+			id := at[t.values[v].root]
+			if id == f.out || id == b.data && !b.dataGrad {
+				continue
+			}
+			if op.byRef && own && b.grads[id] == engine.NoValue {
+				// The buffer becomes a variable, which the other reader keeps.
+				current, own, o.Temp = b.gradient(&o, id), false, 0
+				continue
+			}
+			b.give(&o, id, op.byRef, current)
+		}
+	}
+	if f.aux != engine.NoValue {
+		o.In = append(o.In, f.aux)
+	}
+	if f.weights != engine.NoValue {
+		o.In = append(o.In, f.weights)
+	}
+	if b.users[grad] == 0 { // the gradient that was read goes before the others come
+		for _, v := range o.Out {
+			o.Temp -= min(o.Temp, b.g.Values[v].Size)
+		}
+	}
+	o.Time = nanoseconds(seconds)
+	b.g.Ops = append(b.g.Ops, o)
+}
+
+// give adds to the gradient of a variable: the buffer itself if it is handed on
+// and the first to arrive.
+func (b *grapher) give(o *engine.Op, id engine.ValueID, byRef bool, buffer engine.ValueID) {
+	if byRef && b.grads[id] == engine.NoValue && buffer != engine.NoValue {
+		b.grads[id] = buffer
+		b.users[buffer]++
+		return
+	}
+	b.gradient(o, id)
+}
+
+// gradient is a new variable for what an operation makes of a gradient, beside
+// what has arrived before.
+func (b *grapher) gradient(o *engine.Op, id engine.ValueID) engine.ValueID {
+	if old := b.grads[id]; old != engine.NoValue {
+		o.In = append(o.In, old)
+		b.users[old]--
+	}
+	v := b.g.Values[id]
+	grad := b.value(engine.Value{Name: "d " + v.Name, Kind: engine.KindGradient, Size: v.Size, Stage: v.Stage})
+	o.Out = append(o.Out, grad)
+	b.grads[id], b.users[grad] = grad, 1
+	return grad
+}
+
+// opNames are for the names of functions.
+var opNames = [...]string{
+	opConv: "conv", opNorm: "norm", opReLU: "relu", opGELU: "gelu", opMaxPool: "maxpool", opAvgPool: "avgpool", opAdd: "add",
+	opReshape: "view", opDropout: "dropout", opMatmul: "matmul", opSoftmax: "softmax", opCast: "cast", opEmbed: "embedding",
+	opEntropy: "entropy", opConcat: "concat", opRotate: "rotate", opGate: "gate",
+}

@@ -1,0 +1,192 @@
+package preset
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"memtide/engine"
+	"memtide/profiles/analytic"
+)
+
+// MaxImage is the largest side of an image, in pixels, that a preset is built for.
+const MaxImage = 2048
+
+// MaxTokens is the longest sequence that a preset without a limit of its own is
+// built for.
+const MaxTokens = 131072
+
+// Options are what can be chosen about a preset. What is zero is the preset's
+// own: the zero Options are the preset as it is listed.
+type Options struct {
+	Batch     int    // samples per step
+	Image     int    // side of the images in pixels; networks on images only
+	Tokens    int    // length of the sequences; transformers only
+	Precision string // of the activations: f32, f16 or bf16
+	Device    string // id of the device that the times are for, see Devices
+	// Efficiency is the share of the device's peak that matrix products and
+	// convolutions reach, in per cent.
+	Efficiency int
+	Graph      bool // the operators, with their skip connections and weights, instead of the chain
+}
+
+// precision is one of the names in Options; empty is none.
+type precision string
+
+const (
+	f32  precision = "f32"
+	f16  precision = "f16"
+	bf16 precision = "bf16"
+)
+
+func (p precision) half() bool { return p != f32 }
+
+// bytes is the size of one number.
+func (p precision) bytes() engine.Bytes {
+	if p.half() {
+		return fp16Bytes
+	}
+	return fp32Bytes
+}
+
+// bits is the precision for people.
+func (p precision) bits() string {
+	if p.half() {
+		return "16-bit"
+	}
+	return "32-bit"
+}
+
+// setting is what a network is built for: Options without gaps.
+type setting struct {
+	batch, side, tokens int64
+	precision           precision
+	device              *Device
+	efficiency          int // in per cent; 0: the model's own
+}
+
+// setting is what options that are filled in mean.
+func (o Options) setting() setting {
+	return setting{int64(o.Batch), int64(o.Image), int64(o.Tokens), precision(o.Precision), LookupDevice(o.Device), o.Efficiency}
+}
+
+// filled is o with the preset's own choices where it leaves some.
+func (p *Preset) filled(o Options) Options {
+	own := p.own
+	if o.Batch == 0 {
+		o.Batch = p.DefaultBatch
+	}
+	if o.Image == 0 {
+		o.Image = own.Image
+	}
+	if o.Tokens == 0 {
+		o.Tokens = own.Tokens
+	}
+	if o.Precision == "" {
+		o.Precision = own.Precision
+	}
+	if o.Device == "" {
+		o.Device = own.Device
+	}
+	if o.Efficiency == 0 {
+		o.Efficiency = own.Efficiency
+	}
+	o.Graph = o.Graph || own.Graph
+	return o
+}
+
+// check reports the first option, of those that are filled in, for which the
+// preset is not built.
+func (p *Preset) check(o Options) error {
+	if err := p.checkBatch(o.Batch); err != nil {
+		return err
+	}
+	if err := p.checkSize("image side", "pixels", "px", o.Image, p.minImage, MaxImage, p.own.Image); err != nil {
+		return err
+	}
+	if err := p.checkSize("sequence length", "tokens", "tok", o.Tokens, 1, p.largestTokens(), p.own.Tokens); err != nil {
+		return err
+	}
+	made := p.build == nil
+	switch precision(o.Precision) {
+	case f32, f16, bf16:
+		if made && o.Precision != p.DType {
+			return fmt.Errorf("preset %q: it is made by hand and has no other precision than %s", p.ID, p.DType)
+		}
+	default:
+		return fmt.Errorf("preset %q: precision %q; f32, f16 and bf16 are possible", p.ID, o.Precision)
+	}
+	if o.Efficiency < 0 || o.Efficiency > 100 {
+		return fmt.Errorf("preset %q: an efficiency of %d %%; 1 to 100 are possible, for example %s", p.ID, o.Efficiency, Ref(p.ID+"-45pct", p.DefaultBatch))
+	}
+	if made && (o.Graph || o.Device != p.own.Device || o.Efficiency != 0) {
+		return fmt.Errorf("preset %q: it is made by hand; it has neither operators nor times of a device", p.ID)
+	}
+	if LookupDevice(o.Device) == nil {
+		return fmt.Errorf("preset %q: there is no device %q; known are %s", p.ID, o.Device, strings.Join(deviceIDs(), ", "))
+	}
+	return nil
+}
+
+// checkSize checks a size that networks of one kind have; own is the preset's, 0
+// if it has none.
+func (p *Preset) checkSize(what, unit, suffix string, got, least, most, own int) error {
+	if own == 0 {
+		if got != 0 {
+			return fmt.Errorf("preset %q: %s of %d %s; this preset has none", p.ID, what, got, unit)
+		}
+		return nil
+	}
+	if got < least || got > most {
+		return fmt.Errorf("preset %q: %s of %d %s; %d to %d are possible, for example %s", p.ID, what, got, unit, least, most,
+			Ref(p.base().ID+"-"+strconv.Itoa(own)+suffix, p.DefaultBatch))
+	}
+	return nil
+}
+
+func (p *Preset) largestTokens() int {
+	if p.maxTokens > 0 {
+		return p.maxTokens
+	}
+	return MaxTokens
+}
+
+func deviceIDs() []string {
+	ids := make([]string, len(devices))
+	for i := range devices {
+		ids[i] = devices[i].ID
+	}
+	return ids
+}
+
+// Images says whether the side of the images can be chosen.
+func (p *Preset) Images() bool { return p.own.Image > 0 }
+
+// Sequences says whether the length of the sequences can be chosen.
+func (p *Preset) Sequences() bool { return p.own.Tokens > 0 }
+
+// Operators says whether the preset has operators to show as a graph.
+func (p *Preset) Operators() bool { return p.build != nil }
+
+// Options are the preset's own choices, at its default batch.
+func (p *Preset) Options() Options { return p.filled(Options{}) }
+
+// Efficiency is the share of the peak that products reach with these options, in
+// per cent: the one chosen, or what the preset assumes. It is 0 where the model has
+// a fitted share for each kind of operator, and for what is made by hand.
+func (p *Preset) Efficiency(o Options) int {
+	o = p.filled(o)
+	d := LookupDevice(o.Device)
+	switch {
+	case o.Efficiency > 0 || p.build == nil || d == nil:
+		return o.Efficiency
+	case p.tokenNet:
+		return utilisation * 100
+	case isV100(d) && !precision(o.Precision).half():
+		return 0
+	}
+	return analytic.OtherShare
+}
+
+// Peak is the arithmetic of a device at a precision.
+func (d *Device) Peak(name string) Flops { return d.peak(precision(name)) }

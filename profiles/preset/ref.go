@@ -1,0 +1,230 @@
+package preset
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Ref is the spelling of a preset at a batch size in links and on the command
+// line: "resnet101-b32". Parse reads it back.
+func Ref(id string, batch int) string { return id + "-b" + strconv.Itoa(batch) }
+
+// Parse reads a reference to a preset, as it stands in links and on the command
+// line:
+//
+//	ref   = id { "-" part }
+//	part  = "b" number        batch size                    resnet101-b32
+//	      | number "px"       side of the images            vgg16-500px-b64
+//	      | number "tok"      length of the sequences       gpt2-xl-512tok-b8
+//	      | "f32" | "f16" | "bf16"   precision              resnet50-f16-b32
+//	      | number "pct"     efficiency                  resnet50-60pct-b32
+//	      | "graph"           the operators, not the chain  resnet50-graph-b32
+//	      | "on-" device      whose times, an id of Devices resnet50-on-a100-sxm-40gb-b32
+//
+// Parts stand in any order, each at most once; Ref writes the batch last, and the
+// others in the order above. What is not named is the preset's own choice. All
+// characters are lower-case letters, digits and hyphens, so a reference can stand
+// in a link as it is.
+//
+// The preset returned is the variant that the reference names, so that Profile
+// needs no more than the batch; Base leads back to the one that is listed. Equal
+// variants are the same pointer. The error says what was not understood, and what
+// is known.
+func Parse(ref string) (*Preset, int, error) {
+	base, rest := cut(ref)
+	if base == nil {
+		id, _, _ := strings.Cut(ref, "-b")
+		return nil, 0, fmt.Errorf("there is no preset %q; known are %s", id, strings.Join(knownIDs(), ", "))
+	}
+	o, err := base.readParts(ref, rest)
+	if err != nil {
+		return nil, 0, err
+	}
+	if o.Batch == 0 {
+		o.Batch = base.DefaultBatch
+	}
+	p, err := base.With(o)
+	if err != nil {
+		return nil, 0, err
+	}
+	return p, o.Batch, nil
+}
+
+// cut finds the preset with the longest id that a reference begins with.
+func cut(ref string) (p *Preset, rest string) {
+	for _, known := range presets {
+		after, ok := strings.CutPrefix(ref, known.ID)
+		if ok && (after == "" || after[0] == '-') && (p == nil || len(known.ID) > len(p.ID)) {
+			p, rest = known, after
+		}
+	}
+	return p, rest
+}
+
+func knownIDs() []string {
+	ids := make([]string, len(presets))
+	for i, p := range presets {
+		ids[i] = p.ID
+	}
+	return ids
+}
+
+// readParts reads what follows the id.
+func (p *Preset) readParts(ref, rest string) (o Options, err error) {
+	seen := map[string]bool{}
+	for rest != "" && err == nil {
+		part, after, _ := strings.Cut(rest[1:], "-")
+		if rest = rest[1+len(part):]; part == "on" {
+			o.Device, rest = cutDevice(after)
+		}
+		kind := ""
+		switch {
+		case part == string(f32) || part == string(f16) || part == string(bf16):
+			kind, o.Precision = "precision", part
+		case part == "graph":
+			kind, o.Graph = "graph", true
+		case part == "on":
+			if kind = "device"; o.Device == "" {
+				err = fmt.Errorf("preset %q: after \"on\" stands %q, which is no device; known are %s", ref, after, strings.Join(deviceIDs(), ", "))
+			}
+		case strings.HasPrefix(part, "b"):
+			kind = "batch size"
+			o.Batch, err = p.number(ref, kind, part[1:], p.Largest(), Ref(p.ID, p.DefaultBatch))
+		case strings.HasSuffix(part, "px"):
+			kind = "image side"
+			o.Image, err = p.number(ref, kind, strings.TrimSuffix(part, "px"), MaxImage, Ref(p.ID+"-224px", p.DefaultBatch))
+		case strings.HasSuffix(part, "pct"):
+			kind = "efficiency"
+			o.Efficiency, err = p.number(ref, kind, strings.TrimSuffix(part, "pct"), 100, Ref(p.ID+"-45pct", p.DefaultBatch))
+		case strings.HasSuffix(part, "tok"):
+			kind = "sequence length"
+			o.Tokens, err = p.number(ref, kind, strings.TrimSuffix(part, "tok"), p.largestTokens(), Ref(p.ID+"-1024tok", p.DefaultBatch))
+		default:
+			return o, fmt.Errorf("there is no preset %q: %s is followed by %q, which is not understood; write %s, or one of %s",
+				ref, p.ID, part, Ref(p.ID, p.DefaultBatch), strings.Join(knownIDs(), ", "))
+		}
+		if err == nil && seen[kind] {
+			err = fmt.Errorf("preset %q: the %s stands twice; name it once", ref, kind)
+		}
+		seen[kind] = true
+	}
+	return o, err
+}
+
+// number reads the whole number of a part. A zero is refused here: it would read
+// as if nothing were said.
+func (p *Preset) number(ref, what, digits string, most int, example string) (int, error) {
+	n, err := strconv.ParseUint(digits, 10, 31)
+	if err != nil {
+		return 0, fmt.Errorf("preset %q: the %s %q is not a whole number; write %s", ref, what, digits, example)
+	}
+	if n == 0 {
+		return 0, fmt.Errorf("preset %q: %s 0; 1 to %d are possible, for example %s", ref, what, most, example)
+	}
+	return int(n), nil
+}
+
+// cutDevice finds the device with the longest id that the text begins with.
+func cutDevice(text string) (id, rest string) {
+	for i := range devices {
+		after, ok := strings.CutPrefix(text, devices[i].ID)
+		if ok && (after == "" || after[0] == '-') && len(devices[i].ID) > len(id) {
+			id, rest = devices[i].ID, after
+		}
+	}
+	return id, rest
+}
+
+// variants are the presets that With has made, by id.
+var variants = struct {
+	sync.Mutex
+	byID map[string]*Preset
+}{byID: map[string]*Preset{}}
+
+// With is the preset with other choices than its own; the batch size stays open.
+// Equal choices give the same pointer. Errors are those of Build.
+func (p *Preset) With(o Options) (*Preset, error) {
+	base := p.base()
+	o = p.filled(o)
+	if err := base.check(o); err != nil {
+		return nil, err
+	}
+	if chosen := o.Efficiency; chosen > 0 { // the one assumed anyway need not be said
+		if o.Efficiency = 0; base.Efficiency(o) != chosen {
+			o.Efficiency = chosen
+		}
+	}
+	id := base.ID + base.suffix(o)
+	if id == base.ID {
+		return base, nil
+	}
+	variants.Lock()
+	defer variants.Unlock()
+	if v := variants.byID[id]; v != nil {
+		return v, nil
+	}
+	v := *base
+	v.ID, v.Title, v.DType = id, base.Title+base.words(o), o.Precision
+	v.own, v.of = o, base
+	v.own.Batch = 0
+	variants.byID[id] = &v
+	return &v, nil
+}
+
+// Base is the preset that is listed: p itself, unless it is a variant.
+func (p *Preset) Base() *Preset { return p.base() }
+
+func (p *Preset) base() *Preset {
+	if p.of != nil {
+		return p.of
+	}
+	return p
+}
+
+// suffix is what the choices add to the id of a preset that is listed.
+func (p *Preset) suffix(o Options) (s string) {
+	if o.Image != p.own.Image {
+		s += "-" + strconv.Itoa(o.Image) + "px"
+	}
+	if o.Tokens != p.own.Tokens {
+		s += "-" + strconv.Itoa(o.Tokens) + "tok"
+	}
+	if o.Precision != p.own.Precision {
+		s += "-" + o.Precision
+	}
+	if o.Efficiency > 0 {
+		s += fmt.Sprintf("-%dpct", o.Efficiency)
+	}
+	if o.Graph {
+		s += "-graph"
+	}
+	if o.Device != p.own.Device {
+		s += "-on-" + o.Device
+	}
+	return s
+}
+
+// words is what the choices add to the title.
+func (p *Preset) words(o Options) (s string) {
+	if o.Image != p.own.Image {
+		s += fmt.Sprintf(", %d px", o.Image)
+	}
+	if o.Tokens != p.own.Tokens {
+		s += fmt.Sprintf(", %d tokens", o.Tokens)
+	}
+	if o.Precision != p.own.Precision {
+		s += ", " + o.Precision
+	}
+	if o.Efficiency > 0 {
+		s += fmt.Sprintf(", %d %% of the peak", o.Efficiency)
+	}
+	if o.Graph {
+		s += ", operators"
+	}
+	if o.Device != p.own.Device {
+		s += " on " + LookupDevice(o.Device).Name
+	}
+	return s
+}

@@ -1,0 +1,160 @@
+package preset
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"memtide/engine"
+)
+
+// on is a setting for so many samples and tokens.
+func on(batch, tokens int64, p precision) setting {
+	return setting{batch: batch, tokens: tokens, precision: p, device: DefaultDevice()}
+}
+
+// TestTransformerFormula compares a layer's saved set with Korthikanti et al.,
+// equation 1, for numbers of e bytes: sbh(16e+2) + as²b(2e+1) bytes, which in 16
+// bits is sbh(34 + 5as/h). The formula leaves out the mean and deviation of each
+// token at two normalisations, 16 bytes. The stage owns its output and not its
+// input, which has the same size; so does one that normalises its sums.
+func TestTransformerFormula(t *testing.T) {
+	for _, g := range []transformer{gpt2M, bertL, {layers: 2, hidden: 768, heads: 12, positions: 512, words: 1000}} {
+		for _, p := range []precision{f16, bf16, f32} {
+			const b = 3
+			s, h, a, e := g.positions, g.hidden, g.heads, int64(p.bytes())
+			want := engine.Bytes(s*b*h*(16*e+2) + a*s*s*b*(2*e+1) + 16*s*b)
+			for name, net := range map[string]network{"gpt": g.network(on(b, s, p)), "bert": g.bert(on(b, s, p))} {
+				c := net.chain("test", b)
+				if got := c.Stages[1].Saved; got != want {
+					t.Errorf("%s %+v, batch %d, %s: a layer saves %d bytes; want %d", name, g, b, p, got, want)
+				}
+				// The output layer (section 4): the loss keeps the logits in 32 bits, 4sbv, beside the loss
+				// itself (4 bytes, gone in the backward). The backward makes another copy
+				// before it makes the gradient of its input, which the chain counts.
+				last := c.Stages[c.Len()-1]
+				logits := engine.Bytes(4 * s * b * g.words)
+				got := [2]engine.Bytes{last.Saved, last.BwdTemp}
+				if want := [2]engine.Bytes{logits + 4, logits - 4 - engine.Bytes(e*s*b*h)}; p.half() && got != want {
+					t.Errorf("%s %+v, batch %d, %s: saved set and backward temporary of the loss %d; want %d", name, g, b, p, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestGatedFormula compares a gated layer with the same rules: two sums and four
+// inputs of products at 2sbh less the layer's own input, queries, keys and values
+// at 2sbh(1+2k/a), the gated net at 8sbf, FlashAttention's statistics at 4abs, and
+// 4 bytes for each token and normalisation.
+func TestGatedFormula(t *testing.T) {
+	for _, g := range []llama{llama8B, llama70B} {
+		const b, s = 2, 4096
+		h, a, k, f := g.hidden, g.heads, g.keyHeads, g.wide
+		want := engine.Bytes(10*s*b*h + 2*s*b*h*(a+2*k)/a + 8*s*b*f + 4*a*b*s + 8*s*b)
+		net := g.network(on(b, s, bf16))
+		if got := net.stages[1].measure().Saved; got != want {
+			t.Errorf("%+v: a layer saves %d bytes; want %d", g, got, want)
+		}
+		layer := g.layer(on(b, s, bf16))
+		c := layer.chain("layer", b)
+		if got := c.Stages[0].Saved + c.Stages[1].Saved; got != want || c.InputGrad != c.Input || c.Input != engine.Bytes(2*s*b*h) {
+			t.Errorf("%+v: its halves save %d bytes, input %d with gradient %d; want %d, and %d", g, got, c.Input, c.InputGrad, want, 2*s*b*h)
+		}
+		// 24bsh² + 4bs²h for a plain layer become these products, half of the last as it is causal.
+		flops := 2*b*s*(2*h*h+2*h*h*k/a+3*h*f) + 2*b*s*s*h
+		if got := 2 * macs(&net.stages[1]); got != flops {
+			t.Errorf("%+v: %d operations in a forward; want %d", g, got, flops)
+		}
+	}
+}
+
+// macs counts the multiply-adds of a stage's forward.
+func macs(s *stage) (n int64) {
+	for i := range s.tape.ops {
+		n += s.tape.ops[i].macs
+	}
+	return n
+}
+
+// TestPublishedTransformers checks the three models of Korthikanti et al. (2022),
+// a = 64, 96, 128 heads of h = 6144, 12288, 20480 on s = 2048 tokens. The share of a
+// layer's activations that attention's squares take is 70 % and 65 % for the larger
+// two (section 5). From the operations of a step and the times of table 5 follow
+// the model FLOPs utilisations of that table, on A100s of 312 TFLOP/s.
+func TestPublishedTransformers(t *testing.T) {
+	for _, test := range []struct {
+		name        string
+		g           transformer
+		share       float64 // 0: not published
+		batch, gpus int64
+		seconds     float64
+		utilisation float64
+	}{
+		{"22B", transformer{layers: 48, hidden: 6144, heads: 64}, 0, 4, 8, 1.10, 0.415},
+		{"175B", transformer{layers: 96, hidden: 12288, heads: 96}, 0.70, 64, 64, 13.75, 0.514},
+		{"530B", transformer{layers: 105, hidden: 20480, heads: 128}, 0.65, 280, 280, 37.83, 0.560},
+	} {
+		const s = 2048
+		g := test.g
+		g.words, g.positions = 51200, s
+		net := g.network(on(1, s, f16))
+		operations := macs(net.loss)
+		for i := range net.stages {
+			operations += macs(&net.stages[i])
+		}
+		// Forward once and backward twice, two operations for each multiply-add.
+		got := 6 * float64(operations) * float64(test.batch) / (test.seconds * float64(test.gpus) * 312e12)
+		near(t, test.name+", utilisation", got, test.utilisation, 0.01)
+		if test.share > 0 {
+			near(t, test.name+", share of attention", float64(5*g.heads*s*s)/float64(net.stages[1].measure().Saved), test.share, 0.01)
+		}
+	}
+}
+
+// TestTransformerTimes checks that a layer takes its operations at the share of
+// the device's peak, on any device.
+func TestTransformerTimes(t *testing.T) {
+	for device, peak := range map[string]float64{"v100-pcie-16gb": 112e12, "h100-sxm-80gb": 989e12} {
+		p, err := Lookup("gpt2-xl").Build(Options{Batch: 2, Device: device})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const b, s, h = 2, 1024, 1600
+		near(t, device+", forward of a layer, s", p.Chain.Stages[1].Forward.Seconds(), (24*b*s*h*h+4*b*s*s*h)/(peak*utilisation), 1e-5)
+		near(t, device+", backward of a layer, s", p.Chain.Stages[1].Back.Seconds(), 2*(24*b*s*h*h+4*b*s*s*h)/(peak*utilisation), 1e-5)
+	}
+}
+
+// TestTorchBlock compares a layer in 32 bits with one that PyTorch ran on a CPU:
+// its three masks are as wide as the numbers there, and the factor of the scores
+// is a number that it keeps, of 8 bytes.
+func TestTorchBlock(t *testing.T) {
+	path := filepath.Join("..", "..", "..", "shared", "data", "torch_cpu", "gpt-L4-h256-a8-s128-b4.chain.json")
+	text, err := os.ReadFile(path)
+	if os.IsNotExist(err) {
+		t.Skipf("the recorded layer is not here (%s); TestTransformerFormula checks the rule without it", path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Stages []struct {
+			Saved engine.Bytes `json:"abar_bytes"`
+			W     engine.Bytes `json:"w_bytes"`
+		} `json:"stages"`
+	}
+	if err := json.Unmarshal(text, &file); err != nil {
+		t.Fatal(err)
+	}
+	const b, s, h, a = 4, 128, 256, 8
+	net := transformer{layers: 4, hidden: h, heads: a, positions: s, words: 100}.network(on(b, s, f32))
+	got := net.stages[1].measure().Saved + 3*(2*s*b*h+a*s*s*b) + 8
+	weights := engine.Bytes(net.stages[1].tape.params) * fp32Bytes
+	for i, w := range file.Stages[:4] { // behind them stands the loss
+		if got != w.Saved || weights != w.W {
+			t.Errorf("layer %d: %d bytes saved, weights %d; recorded are %d and %d", i, got, weights, w.Saved, w.W)
+		}
+	}
+}

@@ -1,0 +1,283 @@
+package proto
+
+import (
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/alloc"
+	"memtide/engine/sim"
+)
+
+// Place asks where the buffers of a training step lie. The buffers are those of
+// a schedule of a network or, if Buffers is not nil, these ones.
+type Place struct {
+	Setting
+	Budget engine.Bytes `json:"budget,omitempty"` // device memory; the pool is this less what is resident
+	// Pool is the pool for Buffers; 0: the allocator finds one.
+	Pool      engine.Bytes  `json:"pool,omitempty"`
+	Allocator string        `json:"allocator"` // alloc.Allocator.Name
+	Args      engine.Args   `json:"args,omitempty"`
+	Limit     time.Duration `json:"limit,omitempty"` // for searches; 0 is as long as they need
+
+	Schedule engine.Schedule `json:"-"`
+	Buffers  *Buffers        `json:"-"`
+}
+
+// Buffers are buffers with their lives, on a clock that ticks for the pictures.
+type Buffers struct {
+	List []alloc.Buffer
+	Tick time.Duration // of the pictures' time axis, for one tick of the lives' clock
+	Zero int           // what the clock says at the beginning of that axis
+}
+
+// At is where a moment of the clock is on the time axis.
+func (b *Buffers) At(clock int) time.Duration { return time.Duration(clock-b.Zero) * b.Tick }
+
+// Memory is a file about addresses that was read.
+type Memory struct {
+	Name     string       `json:"name"`
+	Buffers  *Buffers     `json:"-"`
+	Recorded *Placed      `json:"recorded,omitempty"` // where the file says the buffers lie; nil if it does not
+	Capacity engine.Bytes `json:"capacity,omitempty"` // 0 if the file names none
+	Peak     engine.Bytes `json:"peak"`               // the largest sum of what lives at a moment
+	Count    int          `json:"count"`
+}
+
+// Recorded is the Placed.Allocator of what a file has recorded.
+const Recorded = "recorded"
+
+// Placed says where the buffers lie, or which request found no room.
+type Placed struct {
+	Allocator string        `json:"allocator"`
+	Pool      engine.Bytes  `json:"pool"`            // that was given; what the allocator took if it had a free choice
+	Fixed     bool          `json:"fixed,omitempty"` // the pool was given
+	Top       engine.Bytes  `json:"top"`             // the end of the highest piece
+	Resident  engine.Bytes  `json:"resident,omitempty"`
+	Peak      engine.Bytes  `json:"peak"` // the largest sum of sizes at a moment
+	PeakAt    time.Duration `json:"peak_at"`
+	Reserved  engine.Bytes  `json:"reserved"` // the most that is taken from the device
+	Waste     engine.Bytes  `json:"waste,omitempty"`
+	Chunk     engine.Bytes  `json:"chunk,omitempty"`
+	Runs      int           `json:"runs,omitempty"`
+	Optimal   bool          `json:"optimal,omitempty"`
+	// Needs is the pool that the allocator would find by itself; 0 if it is not
+	// known, or if nothing failed.
+	Needs   engine.Bytes   `json:"needs,omitempty"`
+	Failed  *alloc.Failure `json:"failed,omitempty"`
+	FailAt  time.Duration  `json:"fail_at,omitempty"`
+	Largest Hole           `json:"hole"` // where Failed finds the largest one
+	// NoneFits says that it is proven that no placement fits into the pool that
+	// was given: then this is one in the smallest pool that was found.
+	NoneFits bool    `json:"none_fits,omitempty"`
+	Verdict  Verdict `json:"verdict"`
+	// Unchecked says that there are too many buffers to compare all with all.
+	Unchecked bool `json:"unchecked,omitempty"`
+
+	Pieces  []Piece  `json:"-"` // by the start of their buffers
+	Moments []Moment `json:"-"` // one for each moment at which something changes
+}
+
+// Hole is a stretch of free addresses.
+type Hole struct {
+	Addr  engine.Bytes `json:"addr"`
+	Bytes engine.Bytes `json:"bytes"`
+}
+
+// Piece is a stretch of addresses that a buffer occupies while it lives. Only
+// virtual addressing makes several for one buffer.
+type Piece struct {
+	Buffer int
+	Addr   engine.Bytes
+	Bytes  engine.Bytes
+}
+
+// Moment is how memory is used from a moment on.
+type Moment struct {
+	At                             time.Duration
+	Asked, Used, Reserved, Largest engine.Bytes
+}
+
+// blobs of the columns. Their order is that of the fields.
+func (p *Place) blobs() [][]byte {
+	out := [][]byte{EncodeSchedule(p.Schedule)}
+	if p.Buffers != nil {
+		out = append(out, encodeBuffers(p.Buffers, false))
+	}
+	return out
+}
+
+func (p *Place) take(blobs [][]byte) (err error) {
+	if len(blobs) < 1 || len(blobs) > 2 {
+		return fmt.Errorf("reading a message: %d blobs for a placement; expected 1 or 2", len(blobs))
+	}
+	if p.Schedule, err = DecodeSchedule(blobs[0]); err != nil || len(blobs) == 1 {
+		return err
+	}
+	p.Buffers, err = decodeBuffers(blobs[1])
+	return err
+}
+
+func (m *Memory) blobs() [][]byte {
+	out := [][]byte{encodeBuffers(m.Buffers, true)}
+	if m.Recorded != nil {
+		out = append(out, encodePlaced(m.Recorded))
+	}
+	return out
+}
+
+func (m *Memory) take(blobs [][]byte) (err error) {
+	want := 1
+	if m.Recorded != nil {
+		want = 2
+	}
+	if len(blobs) != want {
+		return fmt.Errorf("reading a message: %d blobs for buffers; expected %d", len(blobs), want)
+	}
+	if m.Buffers, err = decodeBuffers(blobs[0]); err == nil && want == 2 {
+		err = decodePlaced(blobs[1], m.Recorded)
+	}
+	return err
+}
+
+// What follows is in rows instead of columns, each written and read by a loop of
+// its own: a recording has a million of them, and the page reads them between two
+// frames.
+
+// Bytes of a row.
+const (
+	pieceRow  = w32 + 2*w64
+	momentRow = 5 * w64
+	bufferRow = 3*w64 + 2*w8
+	nameRow   = 2 * w32
+)
+
+var le = binary.LittleEndian
+
+func encodePlaced(p *Placed) []byte {
+	out := make([]byte, 0, 2*w32+len(p.Pieces)*pieceRow+len(p.Moments)*momentRow)
+	out = le.AppendUint32(out, uint32(len(p.Pieces)))
+	for i := range p.Pieces {
+		x := &p.Pieces[i]
+		out = le.AppendUint32(out, uint32(x.Buffer))
+		out = le.AppendUint64(out, uint64(x.Addr))
+		out = le.AppendUint64(out, uint64(x.Bytes))
+	}
+	out = le.AppendUint32(out, uint32(len(p.Moments)))
+	for i := range p.Moments {
+		m := &p.Moments[i]
+		out = le.AppendUint64(out, uint64(m.At))
+		out = le.AppendUint64(out, uint64(m.Asked))
+		out = le.AppendUint64(out, uint64(m.Used))
+		out = le.AppendUint64(out, uint64(m.Reserved))
+		out = le.AppendUint64(out, uint64(m.Largest))
+	}
+	return out
+}
+
+func decodePlaced(data []byte, p *Placed) error {
+	c := &codec{buf: data, reading: true}
+	table(c, &p.Pieces, pieceRow)
+	if b := c.take(len(p.Pieces) * pieceRow); b != nil {
+		for i := range p.Pieces {
+			r := b[i*pieceRow : (i+1)*pieceRow]
+			p.Pieces[i] = Piece{Buffer: int(int32(le.Uint32(r))), Addr: engine.Bytes(le.Uint64(r[4:])), Bytes: engine.Bytes(le.Uint64(r[12:]))}
+		}
+	}
+	table(c, &p.Moments, momentRow)
+	if b := c.take(len(p.Moments) * momentRow); b != nil {
+		for i := range p.Moments {
+			r := b[i*momentRow : (i+1)*momentRow]
+			p.Moments[i] = Moment{At: time.Duration(le.Uint64(r)), Asked: engine.Bytes(le.Uint64(r[8:])), Used: engine.Bytes(le.Uint64(r[16:])),
+				Reserved: engine.Bytes(le.Uint64(r[24:])), Largest: engine.Bytes(le.Uint64(r[32:]))}
+		}
+	}
+	return c.end("a placement")
+}
+
+// encodeBuffers writes buffers; names are left out where nobody reads them.
+func encodeBuffers(b *Buffers, names bool) []byte {
+	out := make([]byte, 0, 3*w64+len(b.List)*(bufferRow+nameRow))
+	out = le.AppendUint64(out, uint64(b.Tick))
+	out = le.AppendUint64(out, uint64(b.Zero))
+	out = le.AppendUint32(out, uint32(len(b.List)))
+	for i := range b.List {
+		x := &b.List[i]
+		out = le.AppendUint64(out, uint64(x.Bytes))
+		out = le.AppendUint64(out, uint64(x.Start))
+		out = le.AppendUint64(out, uint64(x.End))
+		high := byte(0)
+		if x.High {
+			high = 1
+		}
+		out = append(out, high, byte(x.Kind))
+	}
+	if !names || len(b.List) == 0 {
+		return le.AppendUint32(out, 0)
+	}
+	return appendNames(out, b.List)
+}
+
+func decodeBuffers(data []byte) (*Buffers, error) {
+	c := &codec{buf: data, reading: true}
+	b := new(Buffers)
+	scalar(c, &b.Tick)
+	scalar(c, &b.Zero)
+	table(c, &b.List, bufferRow)
+	if rows := c.take(len(b.List) * bufferRow); rows != nil {
+		for i := range b.List {
+			r := rows[i*bufferRow : (i+1)*bufferRow]
+			b.List[i] = alloc.Buffer{Bytes: engine.Bytes(le.Uint64(r)), Start: int(le.Uint64(r[8:])), End: int(le.Uint64(r[16:])),
+				High: r[24] != 0, Kind: sim.Category(r[25])}
+		}
+	}
+	c.names(b.List)
+	if err := c.end("buffers"); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// appendNames writes each name once: those of a recording repeat.
+func appendNames(out []byte, list []alloc.Buffer) []byte {
+	var all []byte
+	known := map[string]int{}
+	out = le.AppendUint32(out, uint32(len(list)))
+	for i := range list {
+		name := list[i].Name
+		at, ok := known[name]
+		if !ok {
+			at = len(all)
+			all = append(all, name...)
+			known[name] = at
+		}
+		out = le.AppendUint32(out, uint32(at))
+		out = le.AppendUint32(out, uint32(len(name)))
+	}
+	out = le.AppendUint32(out, uint32(len(all)))
+	return append(out, all...)
+}
+
+// names reads what appendNames wrote, or that there are none.
+func (c *codec) names(list []alloc.Buffer) {
+	n := c.take(w32)
+	if n == nil || le.Uint32(n) == 0 {
+		return
+	}
+	rows := c.take(len(list) * nameRow)
+	size := c.take(w32)
+	if int(le.Uint32(n)) != len(list) || size == nil {
+		c.err = errShort
+		return
+	}
+	all := string(c.take(int(le.Uint32(size))))
+	for i := range list {
+		from, length := uint64(le.Uint32(rows[i*nameRow:])), uint64(le.Uint32(rows[i*nameRow+w32:]))
+		if from+length > uint64(len(all)) {
+			c.err = errShort
+			return
+		}
+		list[i].Name = all[from : from+length]
+	}
+}

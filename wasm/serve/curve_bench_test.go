@@ -1,0 +1,77 @@
+package serve
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"memtide/engine"
+	"memtide/wasm/proto"
+)
+
+// curveRequest asks for the points of a strategy on a curve like the page's: 40
+// budgets from what some operation needs by itself to what keeping all needs.
+func curveRequest(b *testing.B, preset, strategy string) *proto.Request {
+	b.Helper()
+	q := &proto.Sweep{Setting: setting(preset), Methods: []proto.Method{{Strategy: strategy}}}
+	nw, fail := new(Server).network(&q.Setting.Network)
+	if fail != nil {
+		b.Fatal(fail)
+	}
+	low := engine.Bytes(0)
+	for i := range nw.problem.Graph.Ops {
+		op := &nw.problem.Graph.Ops[i]
+		need := op.Temp
+		for _, v := range op.In {
+			need += nw.problem.Graph.Values[v].Size
+		}
+		low = max(low, need)
+	}
+	low += nw.problem.Graph.Fixed
+	for i := range engine.Bytes(40) {
+		q.Budgets = append(q.Budgets, proto.Budget{Bytes: low + (nw.share()-low)*(i+1)/40})
+	}
+	return &proto.Request{Op: proto.OpSweep, Sweep: q}
+}
+
+// BenchmarkCurve is what the trade-off curve of one strategy costs a worker: 40
+// budgets solved, played, checked and bounded. Beside the time of all it says
+// that of the slowest point, and how much above the lower bound the points are.
+func BenchmarkCurve(b *testing.B) {
+	for _, preset := range []string{"resnet50-b32", "resnet101-b32"} {
+		for _, s := range engine.Strategies() {
+			if s.Class == 0 || strings.HasPrefix(s.Name, "test") {
+				continue
+			}
+			b.Run("net="+preset+"/strategy="+s.Name, func(b *testing.B) {
+				req := curveRequest(b, preset, s.Name)
+				for b.Loop() {
+					benchmarkCurve(b, req)
+				}
+			})
+		}
+	}
+}
+
+func benchmarkCurve(b *testing.B, req *proto.Request) {
+	var server Server
+	var slowest time.Duration
+	var above float64
+	points := 0
+	server.Handle(context.Background(), req, func(r *proto.Reply) {
+		if r.Failure != nil {
+			b.Fatal(r.Failure)
+		}
+		if p := r.Point; p != nil {
+			slowest = max(slowest, p.Took)
+			if p.StepTime > 0 {
+				points++
+				above += 100 * (float64(p.StepTime)/float64(p.Bound) - 1)
+			}
+		}
+	})
+	b.ReportMetric(slowest.Seconds()*1e3, "slowest-ms")
+	b.ReportMetric(float64(points), "points")
+	b.ReportMetric(above/float64(max(points, 1)), "%above")
+}

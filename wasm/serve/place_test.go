@@ -1,0 +1,193 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/alloc"
+	"memtide/engine/sim"
+	"memtide/profiles"
+	"memtide/wasm/proto"
+)
+
+// thirds are four buffers that hand over to each other; 8 bytes live at the peak.
+func four() *proto.Buffers {
+	const a, b, c, d = 3, 1, 2, 6
+	list := []alloc.Buffer{
+		{Name: "w", Bytes: a, Start: 0, End: 2}, {Name: "x", Bytes: b, Start: 1, End: 4},
+		{Name: "y", Bytes: c, Start: 3, End: 6}, {Name: "z", Bytes: d, Start: 5, End: 7, Kind: sim.Gradient},
+	}
+	return &proto.Buffers{List: list, Tick: time.Microsecond}
+}
+
+func placed(t *testing.T, q *proto.Place) (*proto.Placed, error) {
+	t.Helper()
+	var pool Local
+	r, err := pool.Do(context.Background(), &proto.Request{Op: proto.OpPlace, Place: q}, nil)
+	if r == nil {
+		return nil, err
+	}
+	return r.Placed, err
+}
+
+func TestPlaceBuffers(t *testing.T) {
+	for _, a := range alloc.Allocators() {
+		p, err := placed(t, &proto.Place{Buffers: four(), Allocator: a.Name})
+		if err != nil {
+			t.Errorf("%s: %v", a.Name, err)
+			continue
+		}
+		if p.Allocator != a.Name || p.Fixed || p.Failed != nil || p.Peak != 8 || p.PeakAt != 5*time.Microsecond || p.Pool < p.Peak {
+			t.Errorf("%s: got %+v, want all 4 buffers in a pool of at least 8", a.Name, p)
+		}
+		if !p.Verdict.Verified || p.Unchecked {
+			t.Errorf("%s: not verified: %q", a.Name, p.Verdict.Problem)
+		}
+		if n := len(p.Moments); n != 8 || p.Moments[n-1].Used != 0 || p.Moments[n-1].At != 7*time.Microsecond {
+			t.Errorf("%s: %d moments that end with %+v; want 8, the last empty", a.Name, n, p.Moments[n-1])
+		}
+	}
+}
+
+// A pool that is too small for best fit: the request that fails, the hole that
+// is too small for it, and the pool that would do.
+func TestPlaceFails(t *testing.T) {
+	// 3 below, 1 in the middle, then the 3 go: 3 and 4 are free, 5 are asked for.
+	b := &proto.Buffers{Tick: 1, List: []alloc.Buffer{
+		{Bytes: 3, Start: 0, End: 2}, {Bytes: 1, Start: 1, End: 9}, {Bytes: 5, Start: 3, End: 9},
+	}}
+	p, err := placed(t, &proto.Place{Buffers: b, Pool: 8, Allocator: "best-fit"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := p.Failed
+	if f == nil || f.Bytes != 5 || f.Largest != 4 || f.Free != 7 || p.FailAt != 3 {
+		t.Fatalf("got %+v, want 5 bytes to fail for a largest hole of 4 of 7", f)
+	}
+	if want := (proto.Hole{Addr: 4, Bytes: 4}); p.Largest != want {
+		t.Errorf("the largest hole is %+v, want %+v", p.Largest, want)
+	}
+	if p.Needs != 9 || p.Pool != 8 {
+		t.Errorf("a pool of %d would do instead of %d, want 9 instead of 8", p.Needs, p.Pool)
+	}
+	if len(p.Pieces) != 2 || !p.Verdict.Verified {
+		t.Errorf("%d pieces, %+v; want the 2 before the failure, verified", len(p.Pieces), p.Verdict)
+	}
+	// The optimal placement exists, one byte below does not: that is proven, and
+	// the smallest one is shown instead.
+	if p, err = placed(t, &proto.Place{Buffers: b, Pool: 8, Allocator: "optimal"}); err != nil || p.NoneFits || p.Failed != nil {
+		t.Errorf("optimal in 8: got %+v, %v; want a placement", p, err)
+	}
+	if p, err = placed(t, &proto.Place{Buffers: b, Pool: 5, Allocator: "optimal"}); err != nil || !p.NoneFits || p.Top != 6 || p.Pool != 5 {
+		t.Errorf("optimal in 5: got %+v, %v; want the proof, and a placement in 6", p, err)
+	}
+}
+
+// Physical chunks: neighbours of one buffer are one piece.
+func TestPlaceChunks(t *testing.T) {
+	const mib = engine.MiB
+	b := &proto.Buffers{Tick: 1, List: []alloc.Buffer{
+		{Bytes: 2 * mib, Start: 0, End: 3}, {Bytes: 2 * mib, Start: 1, End: 9}, {Bytes: 2 * mib, Start: 2, End: 9}, {Bytes: 6 * mib, Start: 4, End: 9},
+	}}
+	p, err := placed(t, &proto.Place{Buffers: b, Allocator: "va", Args: engine.Args{"chunk": "2"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []proto.Piece{
+		{Buffer: 0, Addr: 0, Bytes: 2 * mib}, {Buffer: 1, Addr: 2 * mib, Bytes: 2 * mib}, {Buffer: 2, Addr: 4 * mib, Bytes: 2 * mib},
+		{Buffer: 3, Addr: 0, Bytes: 2 * mib}, {Buffer: 3, Addr: 6 * mib, Bytes: 4 * mib},
+	}
+	if len(p.Pieces) != len(want) {
+		t.Fatalf("got %+v, want %+v", p.Pieces, want)
+	}
+	for i := range want {
+		if p.Pieces[i] != want[i] {
+			t.Errorf("piece %d: got %+v, want %+v", i, p.Pieces[i], want[i])
+		}
+	}
+	if p.Pool != 10*mib || p.Chunk != 2*mib {
+		t.Errorf("a pool of %d in chunks of %d, want 10 MiB in chunks of 2 MiB", p.Pool, p.Chunk)
+	}
+}
+
+// The lives of a schedule: the pool is the budget less what is resident, and
+// buffers are in the order of the trace's lives.
+func TestPlaceSchedule(t *testing.T) {
+	var pool Local
+	r, err := pool.Do(context.Background(), solveWith("rotor", proto.Budget{BasisPoints: 7000}), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := &proto.Place{Setting: setting("resnet50-b8"), Budget: r.Solved.Budget, Schedule: r.Solved.Schedule, Allocator: "optimal", Limit: 20 * time.Second}
+	p, err := placed(t, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Resident+p.Peak != r.Solved.Trace.Peak || p.PeakAt != r.Solved.Trace.PeakAt {
+		t.Errorf("%d bytes resident and %d at the peak at %v; want %d together at %v", p.Resident, p.Peak, p.PeakAt, r.Solved.Trace.Peak, r.Solved.Trace.PeakAt)
+	}
+	if p.Pool != r.Solved.Budget-p.Resident || p.Top > p.Pool || !p.Verdict.Verified {
+		t.Errorf("a pool of %d of which %d are needed, %+v; want %d, verified", p.Pool, p.Top, p.Verdict, r.Solved.Budget-p.Resident)
+	}
+	for i, x := range p.Pieces {
+		if want := r.Solved.Trace.Lives[x.Buffer].Bytes; x.Bytes != want {
+			t.Errorf("piece %d of buffer %d has %d bytes, want %d", i, x.Buffer, x.Bytes, want)
+		}
+	}
+}
+
+// A deadline is no proof: the best so far comes with it.
+func TestPlaceDeadline(t *testing.T) {
+	b := &proto.Buffers{Tick: 1}
+	for i := range 3000 {
+		b.List = append(b.List, alloc.Buffer{Bytes: engine.Bytes(1 + i*7919%1000), Start: i, End: i + 1 + i*104729%97})
+	}
+	p, err := placed(t, &proto.Place{Buffers: b, Allocator: "optimal", Limit: time.Nanosecond})
+	var f *proto.Failure
+	if !errors.As(err, &f) || f.Kind != proto.Deadline {
+		t.Fatalf("got %v, want a failure of kind deadline", err)
+	}
+	if p == nil || p.Optimal || p.NoneFits || len(p.Pieces) != len(b.List) || !p.Verdict.Verified {
+		t.Errorf("got %+v; want a verified layout of all buffers that is not said to be optimal", p)
+	}
+}
+
+func TestPlaceRefuses(t *testing.T) {
+	for want, q := range map[string]*proto.Place{
+		`there is no allocator "worst-fit"`: {Allocator: "worst-fit", Buffers: four()},
+		"chunk":                             {Allocator: "va", Args: engine.Args{"chunk": "1"}, Buffers: four()},
+		"an end after the start":            {Allocator: "va", Buffers: &proto.Buffers{List: []alloc.Buffer{{Bytes: 1, Start: 2, End: 2}}}},
+		"names no network":                  {Allocator: "va"},
+	} {
+		p, err := placed(t, q)
+		if p != nil || err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: got %+v, %v; want an error with %q", q, p, err, want)
+		}
+	}
+}
+
+func TestMemoryForPage(t *testing.T) {
+	r, err := alloc.FromEvents([]alloc.Entry{{Name: "a", Bytes: 4}, {Name: "b", Bytes: 2}, {Name: "a", Free: true}, {Name: "c", Bytes: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &profiles.Memory{Requests: r, Recorded: &alloc.Layout{Addr: []engine.Bytes{0, 4, 0}, Pool: 8, Reserved: []alloc.Level{{Event: 0, Bytes: 8}}}, Capacity: 8}
+	got, err := memory(m, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Count != 3 || got.Peak != 6 || got.Capacity != 8 || got.Buffers.At(2) != 2*time.Microsecond {
+		t.Errorf("got %+v, want 3 buffers with a peak of 6", got)
+	}
+	rec := got.Recorded
+	if rec == nil || rec.Allocator != proto.Recorded || !rec.Verdict.Verified || rec.Top != 6 || rec.Pool != 8 {
+		t.Fatalf("recorded is %+v, want a verified layout up to 6 of 8", rec)
+	}
+	if last := rec.Moments[len(rec.Moments)-1]; last.Used != 3 || last.Largest != 3 {
+		t.Errorf("in the end %+v, want 3 bytes used and a largest hole of 3", last)
+	}
+}

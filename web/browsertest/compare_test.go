@@ -1,0 +1,140 @@
+//go:build !js
+
+package browsertest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// painted says how long the PNG of a host's picture is, if it is not empty.
+const painted = `globalThis.painted = (id) => {
+	const c = byID(id).querySelector("canvas.base");
+	if (!c || !c.width || !c.height) return 0;
+	const empty = document.createElement("canvas");
+	empty.width = c.width;
+	empty.height = c.height;
+	const picture = c.toDataURL();
+	return picture === empty.toDataURL() ? 0 : picture.length;
+}; true`
+
+const rested = `document.body.dataset.state === "ready"`
+
+func TestCompare(t *testing.T) {
+	p := settledPage(t, "")
+	Eval[bool](p, painted)
+	alone := Eval[string](p, "location.hash")
+	stepOfA := result(p, "step-time")
+	key(t, p, "KeyC", "c")
+	p.Wait(`byID("delta").textContent.includes("step") && painted("timeline-b") > 0`, 5*time.Second)
+	if hash := Eval[string](p, "location.hash"); !strings.HasSuffix(hash, "&b.s=rotor") {
+		t.Errorf("the address is %q; want a B in it", hash)
+	}
+	Eval[bool](p, `control("strategy", "greedy"); true`)
+	p.Wait(rested+` && location.hash.includes("b.s=greedy") && byID("delta").textContent.includes("waiting")`, 10*time.Second)
+	for _, id := range []string{"layers", "layers-b", "timeline", "timeline-b", "memory", "memory-b"} {
+		if Eval[int](p, fmt.Sprintf("painted(%q)", id)) == 0 {
+			t.Errorf("the picture %s is empty", id)
+		}
+	}
+	words := result(p, "delta-words")
+	if !strings.HasPrefix(words, "B takes ") || !strings.Contains(words, "recompute ") {
+		t.Errorf("the sentence is %q; want what B takes", words)
+	}
+	// One axis: the pictures of A and B have one width and stand below each other.
+	if !Eval[bool](p, `(() => {
+		const a = byID("timeline").getBoundingClientRect(), b = byID("timeline-b").getBoundingClientRect();
+		return a.left === b.left && a.width === b.width && a.bottom <= b.top;
+	})()`) {
+		t.Error("the timelines of A and B do not stand one under the other")
+	}
+	// The link opens the same comparison.
+	hash := Eval[string](p, "location.hash")
+	again := settledPage(t, hash)
+	again.Wait(`byID("delta").textContent.includes("step")`, 10*time.Second)
+	if got, want := again.Text(`[data-testid="delta"]`), p.Text(`[data-testid="delta"]`); got != want {
+		t.Errorf("opened from the link the delta is %q; want %q", got, want)
+	}
+	// X swaps, the buttons turn the controls.
+	key(t, p, "KeyX", "x")
+	p.Wait(`byID("side-a").textContent.includes("Greedy") && byID("side-a").getAttribute("aria-pressed") === "true"`, 5*time.Second)
+	p.Click(`[data-testid="side-b"]`)
+	p.Wait(`byID("side-b").getAttribute("aria-pressed") === "true" && byID("strategy").value === "rotor"`, 5*time.Second)
+	// Back to what was before the comparison.
+	for range 2 {
+		Eval[bool](p, `history.back(); true`)
+		time.Sleep(300 * time.Millisecond)
+	}
+	p.Wait(rested+` && !byID("timeline-b").offsetParent`, 10*time.Second)
+	if got := Eval[string](p, "location.hash"); got != alone {
+		t.Errorf("back at %q; want %q", got, alone)
+	}
+	if got := result(p, "step-time"); got != stepOfA {
+		t.Errorf("back, the step takes %q; want %q", got, stepOfA)
+	}
+	p.Quiet()
+}
+
+func TestCompareFiles(t *testing.T) {
+	p := settledPage(t, "")
+	other := strings.ReplaceAll(smallCSV, "0.005", "0.009")
+	Eval[bool](p, fmt.Sprintf(`(() => {
+		const data = new DataTransfer();
+		data.items.add(new File([%q], "one.csv"));
+		data.items.add(new File([%q], "two.csv"));
+		document.body.dispatchEvent(new DragEvent("drop", {bubbles: true, cancelable: true, dataTransfer: data}));
+		return true;
+	})()`, smallCSV, other))
+	p.Wait(rested+` && byID("delta").textContent.includes("compute")`, 10*time.Second)
+	if got, want := p.Text(`[data-testid="delta"]`), "step +4.00 ms = compute +4.00"; !strings.HasPrefix(got, want) {
+		t.Errorf("the delta is %q; want %q and more", got, want)
+	}
+	if a, b := p.Text(`[data-testid="side-a"]`), p.Text(`[data-testid="side-b"]`); !strings.Contains(a, "one") || !strings.Contains(b, "two") {
+		t.Errorf("A is %q, B is %q; want one and two", a, b)
+	}
+	p.Wait(`location.hash.includes("&b.d=")`, 5*time.Second)
+	again := settledPage(t, Eval[string](p, "location.hash"))
+	again.Wait(`byID("delta").textContent.includes("compute +4.00")`, 10*time.Second)
+	p.Quiet()
+}
+
+// TestCompareShots writes pictures of comparisons for people to look at, to the
+// directory named by MEMTIDE_SHOTS.
+func TestCompareShots(t *testing.T) {
+	dir := os.Getenv("MEMTIDE_SHOTS")
+	if dir == "" {
+		t.Skip("MEMTIDE_SHOTS names no directory")
+	}
+	for _, c := range []struct {
+		name, address string
+		width, height int64
+		dark          bool
+		script        string
+	}{
+		{"compare-light", "#v=1&p=resnet101-b32&m=70%25&b.s=greedy", 1440, 1500, false, hover},
+		{"compare-dark", "#v=1&p=vgg16-b64&s=greedy&m=80%25&b.m=60%25&b.dev=a100-sxm4-40gb", 1440, 1500, true, `byID("side-b").click()`},
+		{"compare-mobile", "#v=1&p=resnet101-b32&m=70%25&b.s=greedy", 390, 2600, false, ""},
+		{"compare-networks", "#v=1&p=resnet50-b32&m=70%25&b.p=resnet101-b32", 1280, 1500, false, `document.querySelector('[data-do="table"]').click()`},
+		{"compare-misfit", "#v=1&p=resnet101-b32&m=70%25&b.m=100MiB", 1280, 1500, false, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := New(t)
+			p.Viewport(c.width, c.height)
+			p.Dark(c.dark)
+			p.Navigate(c.address)
+			p.Wait(`document.querySelector(".paint canvas") `, time.Minute)
+			Eval[bool](p, hands)
+			time.Sleep(6 * time.Second) // for the curve
+			Eval[bool](p, c.script+"; true")
+			time.Sleep(700 * time.Millisecond)
+			if err := os.WriteFile(filepath.Join(dir, c.name+".png"), p.Shot(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			t.Log(p.Console())
+		})
+	}
+}

@@ -1,0 +1,233 @@
+//go:build !js
+
+package browsertest
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// hosting serves a page of another origin, which embeds views. In its HTML, SITE
+// is the address of the site with a slash at its end.
+func hosting(t *testing.T, html string) *Page {
+	t.Helper()
+	p := New(t)
+	site := p.URL
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprint(w, strings.ReplaceAll(heard+html, "SITE/", site))
+	}))
+	t.Cleanup(server.Close)
+	p.URL = server.URL + "/"
+	p.Navigate("")
+	return p
+}
+
+// heard keeps what views say, by type, and finds the last of a type.
+const heard = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><script>
+const all = [];
+addEventListener("message", (e) => all.push(e.data && e.data.memtide ? e.data.memtide : e.data));
+const last = (type) => all.filter((m) => m.type === type).at(-1);
+const say = (m, i = 0) => frames[i].postMessage(m.type ? {memtide: m} : m, "*");
+</script>
+`
+
+const plainFrame = `<iframe width="700" height="400" src="SITE/#embed=1&v=1&p=gpt2-medium-b4&m=70%25&s=greedy"></iframe>`
+
+// TestEmbedTalks goes through all messages of a view in a page of another origin.
+func TestEmbedTalks(t *testing.T) {
+	p := hosting(t, plainFrame)
+	p.Wait(`last("ready") && last("size") && last("state")`, 30*time.Second)
+	if got := Eval[float64](p, `last("size").height`); got < 400 || got > 700 {
+		t.Errorf("the view wants a height of %v px; want that of three pictures", got)
+	}
+	if got, want := Eval[string](p, `last("state").link.split("#")[1]`), "v=1&p=gpt2-medium-b4&m=70%25&s=greedy"; got != want {
+		t.Errorf("the state's link is %s, want %s", got, want)
+	}
+	entries := Eval[int](p, `history.length`)
+
+	Eval[bool](p, `say("PING"), true`)
+	p.Wait(`all.includes("PONG")`, 5*time.Second)
+
+	Eval[bool](p, `say({type: "set", params: {m: "80%", sel: "layer@4"}}), true`)
+	p.Wait(`last("state").link.includes("m=80%25") && last("select")?.name === "layer@4"`, 10*time.Second)
+	if got := Eval[string](p, `last("select").text`); !strings.Contains(got, "layer 4 of") {
+		t.Errorf("the selection is told as %q; want layer 4", got)
+	}
+	if n := Eval[int](p, `all.filter((m) => m.type === "state").length`); true {
+		Eval[bool](p, `say({type: "get"}), true`)
+		p.Wait(fmt.Sprintf(`all.filter((m) => m.type === "state").length > %d`, n), 5*time.Second)
+	}
+	if !Eval[bool](p, `(({budgetBytes, peakBytes, stepMs}) => budgetBytes > 2 ** 30 && peakBytes <= budgetBytes && stepMs > 1)(last("state"))`) {
+		t.Errorf("the state's numbers are %s", Eval[string](p, `JSON.stringify(last("state"))`))
+	}
+
+	Eval[bool](p, `say({type: "set", params: {m: "1MiB"}}), true`)
+	p.Wait(`last("error")?.code === "budget" && last("error").text.startsWith("Cannot run in 1 MiB")`, 10*time.Second)
+	Eval[bool](p, `say({type: "set", params: {m: "a lot"}}), true`)
+	p.Wait(`last("error")?.code === "open" && last("error").text.includes("m:")`, 10*time.Second)
+
+	Eval[bool](p, `say({type: "open", link: "#v=1&p=vgg16-b32&m=90%25"}), true`)
+	p.Wait(`last("state").link.endsWith("#v=1&p=vgg16-b32&m=90%25")`, 20*time.Second)
+	Eval[bool](p, `say({type: "open", title: "Two layers", csv: "name,forward_s,backward_s,output_bytes\na,0.001,0.002,1000000\nb,0.002,0.004,2000000\nc,0.001,0.002,1000000\n"}), true`)
+	p.Wait(`/&d=[01]\./.test(last("state").link)`, 20*time.Second)
+	Eval[bool](p, `say({type: "open"}), true`)
+	p.Wait(`last("error").code === "message"`, 5*time.Second)
+	if got := Eval[int](p, `history.length`); got != entries {
+		t.Errorf("the view made the history %d entries long; want %d as before", got, entries)
+	}
+}
+
+// TestEmbedListensToItsPageOnly has a frame beside the view try to change it.
+func TestEmbedListensToItsPageOnly(t *testing.T) {
+	p := hosting(t, plainFrame+`<iframe srcdoc="<script>onmessage = () => { const f = parent.frames[0]; f.postMessage('PING', '*'); f.postMessage({memtide: {type: 'set', params: {m: '80%'}}}, '*'); parent.postMessage('sent', '*'); }</script>"></iframe>`)
+	p.Wait(`last("ready") && last("state")`, 30*time.Second)
+	Eval[bool](p, `frames[1].postMessage("go", "*"), true`)
+	p.Wait(`all.includes("sent")`, 5*time.Second)
+	Eval[bool](p, `say("PING"), true`)
+	p.Wait(`all.includes("PONG")`, 5*time.Second)
+	Eval[bool](p, `say({type: "get"}), true`)
+	time.Sleep(300 * time.Millisecond)
+	if got := Eval[string](p, `last("state").link`); !strings.Contains(got, "m=70%25") {
+		t.Errorf("a frame that is not the page has changed the view to %s", got)
+	}
+}
+
+// TestEmbedSandboxed runs a view that may run scripts and nothing else: it has an
+// origin of its own, no storage, no workers by address, no history.
+func TestEmbedSandboxed(t *testing.T) {
+	p := hosting(t, strings.Replace(plainFrame, "<iframe", `<iframe sandbox="allow-scripts"`, 1))
+	p.Wait(`last("ready") && last("state").stepMs > 1`, 30*time.Second)
+	Eval[bool](p, `say({type: "set", params: {s: "rotor"}}), true`)
+	p.Wait(`!last("state").link.includes("s=greedy")`, 10*time.Second)
+	for _, line := range p.Console() {
+		if strings.HasPrefix(line, "exception:") || strings.HasPrefix(line, "error:") {
+			t.Errorf("the console says %q", line)
+		}
+	}
+}
+
+// TestEmbedLook opens a view as a page, to see what is in it.
+func TestEmbedLook(t *testing.T) {
+	const rest = "v=1&p=gpt2-medium-b4&m=70%25&s=greedy"
+	p := Open(t, "#embed=1&controls=budget&"+rest)
+	shown(p)
+	for selector, want := range map[string]bool{
+		".header": false, ".results": false, ".tradeoff": false, ".places": false, ".under": false, ".find": false, "#strategy": false,
+		".caption": true, `[data-testid="layers"]`: true, `[data-testid="timeline"]`: true, `[data-testid="memory"]`: true, "#budget": true,
+	} {
+		if got := Eval[bool](p, fmt.Sprintf(`document.querySelector(%q).getBoundingClientRect().height > 0`, selector)); got != want {
+			t.Errorf("%s is visible: %t, want %t", selector, got, want)
+		}
+	}
+	if got, want := Eval[string](p, `document.querySelector("[data-testid=open]").href`), p.URL+"#"+rest; got != want {
+		t.Errorf("Open leads to %s, want %s", got, want)
+	}
+	if got := p.Text(`[data-testid="caption"]`); !strings.Contains(got, "per step") || !strings.Contains(got, "GiB") {
+		t.Errorf("the caption is %q; want budget and step time", got)
+	}
+	if got := Eval[string](p, `getComputedStyle(document.documentElement).backgroundColor + getComputedStyle(document.body).backgroundColor`); got != "rgba(0, 0, 0, 0)rgba(0, 0, 0, 0)" {
+		t.Errorf("the background is %s; want it transparent", got)
+	}
+	// The slider works; the address stays that of the page that holds the view.
+	Eval[bool](p, `(() => { const e = document.querySelector("#budget"); e.value = +e.value + 8; e.dispatchEvent(new Event("change", {bubbles: true})); return true })()`)
+	p.Wait(fmt.Sprintf(`document.querySelector("[data-testid=open]").href !== %q && document.body.dataset.state === "ready"`, p.URL+"#"+rest), 10*time.Second)
+	time.Sleep(400 * time.Millisecond) // longer than a rewrite of the address takes to come
+	if got, want := Eval[string](p, `location.hash`), "#embed=1&controls=budget&"+rest; got != want {
+		t.Errorf("the view has changed its address to %s", got)
+	}
+	if got := Eval[string](p, `(() => { try { return Object.keys(localStorage).join() } catch { return "" } })()`); got != "" {
+		t.Errorf("the view has stored %s", got)
+	}
+	if Eval[bool](p, `(() => { const e = new WheelEvent("wheel", {deltaY: 100, bubbles: true, cancelable: true}); document.querySelector(".paint").dispatchEvent(e); return e.defaultPrevented })()`) {
+		t.Error("a bare wheel is taken from the page around the view")
+	}
+	// Files are not taken.
+	drop(p, "x.csv", []byte("name,fwd_ms\na,1\n"))
+	time.Sleep(200 * time.Millisecond)
+	if got := p.Text(".caption strong"); strings.Contains(got, "x.csv") {
+		t.Errorf("a file that was dropped on the view was opened: %s", got)
+	}
+	Eval[bool](p, `document.querySelector("#stage").focus(), true`)
+	press(p, "Escape", "Escape")
+	if !Eval[bool](p, `document.activeElement === document.body`) {
+		t.Error("Esc leaves the focus in the view; want it given back")
+	}
+}
+
+// TestTenViews puts ten views into a page: with pictures none starts by itself,
+// and one starts at a click; without, only those in sight start.
+func TestTenViews(t *testing.T) {
+	const picture = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='300' height='200'/>"
+	view := `<memtide-view preset="vgg16-b32" budget="70%"><a href="SITE/#v=1&amp;p=vgg16-b32"><img width="300" height="200" alt="x" src="` + picture + `"></a></memtide-view>`
+	p := hosting(t, `<script src="SITE/view.js"></script>`+strings.Repeat(view, 10))
+	p.Wait(`document.readyState === "complete"`, 10*time.Second)
+	time.Sleep(500 * time.Millisecond)
+	if n := Eval[int](p, `document.querySelectorAll("iframe").length`); n != 0 {
+		t.Fatalf("%d of ten views with pictures have started; want none", n)
+	}
+	if n := len(p.Requests()); n > 2+10 { // the page, view.js, pictures
+		t.Errorf("ten views with pictures asked for %d things", n)
+	}
+	start := time.Now()
+	p.Click("memtide-view:nth-of-type(3) img")
+	p.Wait(`last("ready")`, 30*time.Second)
+	t.Logf("a view is ready %v after the click", time.Since(start).Round(10*time.Millisecond))
+	if n := Eval[int](p, `document.querySelectorAll("iframe").length`); n != 1 {
+		t.Errorf("%d views have started at one click; want 1", n)
+	}
+	if !Eval[bool](p, `(() => { const v = document.querySelectorAll("memtide-view")[2]; return v.querySelector("a").hidden && v.querySelector("iframe").offsetHeight > 300 })()`) {
+		t.Error("the view that has started does not stand in the place of its picture")
+	}
+
+	tall := `<div style="height:900px"></div><memtide-view preset="vgg16-b32" budget="70%"></memtide-view>`
+	start = time.Now()
+	p = hosting(t, `<script src="SITE/view.js"></script><memtide-view preset="vgg16-b32"></memtide-view>`+strings.Repeat(tall, 9))
+	p.Wait(`last("ready")`, 30*time.Second)
+	t.Logf("a page of ten views without pictures: the first is ready after %v", time.Since(start).Round(10*time.Millisecond))
+	time.Sleep(300 * time.Millisecond)
+	if n := Eval[int](p, `document.querySelectorAll("iframe").length`); n < 1 || n > 2 {
+		t.Errorf("%d of ten views without pictures have started; want those in sight", n)
+	}
+}
+
+// TestViewElement changes attributes and the page's colours.
+func TestViewElement(t *testing.T) {
+	p := hosting(t, `<body style="color:#111"><script src="SITE/view.js"></script><memtide-view preset="vgg16-b32" budget="70%" title="A title"></memtide-view></body>`)
+	p.Wait(`last("ready") && last("state")`, 30*time.Second)
+	entries := Eval[int](p, `history.length`)
+	if got, want := Eval[string](p, `last("state").link.split("#")[1]`), "v=1&p=vgg16-b32&m=70%25&title=A%20title&theme=light"; got != want {
+		t.Errorf("the view shows %s, want %s", got, want)
+	}
+	Eval[bool](p, `document.querySelector("memtide-view").setAttribute("budget", "80%"), true`)
+	p.Wait(`last("state").link.includes("m=80%25")`, 10*time.Second)
+	if got := Eval[int](p, `history.length`); got != entries {
+		t.Errorf("changing an attribute made the history %d entries long; want %d", got, entries)
+	}
+	if !Eval[bool](p, `(() => { const v = document.querySelector("memtide-view"); v.setAttribute("height", "250"); return v.querySelector("iframe").offsetHeight === 250 })()`) {
+		t.Error("the attribute height has no effect")
+	}
+}
+
+// TestViewScriptIsSmall weighs what every page that embeds a view loads.
+func TestViewScriptIsSmall(t *testing.T) {
+	New(t)
+	b, err := os.ReadFile(filepath.Join(shared.dist, "view.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(b) >= 3000 {
+		t.Errorf("view.js is %d bytes; want less than 3000", len(b))
+	}
+	t.Logf("view.js is %d bytes", len(b))
+}

@@ -1,0 +1,132 @@
+//go:build !js
+
+package browsertest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+)
+
+// skips is a graph of operations: each reads the value before it, a weight, and
+// every third also an older value; then all backwards.
+func skips() string {
+	const n = 18
+	var values, ops []string
+	value := func(role string, mib int) int {
+		values = append(values, fmt.Sprintf(`{"id":%d,"name":"v%d","bytes":%d,"role":"%s"}`, len(values), len(values), mib<<20, role))
+		return len(values) - 1
+	}
+	op := func(name, pass, in string, out int) {
+		ops = append(ops, fmt.Sprintf(`{"name":"%s","pass":"%s","time_s":0.004,"in":[%s],"out":[%d]}`, name, pass, in, out))
+	}
+	made := []int{value("input", 64)}
+	reads := make([]string, n+1)
+	for k := 1; k <= n; k++ {
+		reads[k] = fmt.Sprintf("%d,%d", made[k-1], value("weight", 16))
+		if k%3 == 0 {
+			reads[k] += fmt.Sprintf(",%d", made[k-3])
+		}
+		made = append(made, value("activation", 64))
+		op(fmt.Sprint("mix", k), "forward", reads[k], made[k])
+	}
+	last := made[n]
+	for k := n; k >= 1; k-- {
+		grad := value("gradient", 64)
+		op(fmt.Sprint("mix", k, " back"), "backward", reads[k]+fmt.Sprint(",", last), grad)
+		last = grad
+	}
+	return `{"format":"memtide/1","kind":"graph","name":"skips","batch":4,"values":[` + strings.Join(values, ",") + `],"ops":[` + strings.Join(ops, ",") + `]}`
+}
+
+// A graph of operations that is dropped is solved by the strategy for graphs,
+// drawn by operation, and its windows are tried; a click takes one over.
+func TestDropGraph(t *testing.T) {
+	p := settledPage(t, "")
+	Eval[bool](p, fmt.Sprintf(`drop("skips.json", %q); true`, skips()))
+	p.Wait(`byID("strategy").value === "window" && `+untilReady, 20*time.Second)
+	if got := strings.Join(strings.Fields(p.Text(".facts")), " "); !strings.Contains(got, "operations 36") {
+		t.Errorf("facts are %q; want 36 operations", got)
+	}
+	if got := result(p, "verdict"); !strings.Contains(got, "verified") {
+		t.Errorf("verdict is %q; want verified", got)
+	}
+	if got := Eval[string](p, "location.hash"); got != "#v=1&kind=graph&s=window" {
+		t.Errorf("the address is %q; want what a link can say", got)
+	}
+	p.Wait(`document.querySelectorAll(".tune-hit").length > 5 && byID("tuning").parentNode.textContent.includes("Click a value")`, 20*time.Second)
+	value := Eval[string](p, `document.querySelectorAll(".tune-hit")[2].dataset.index`)
+	Eval[bool](p, `document.querySelectorAll(".tune-hit")[2].dispatchEvent(new MouseEvent("click", {bubbles: true})); true`)
+	p.Wait(`document.querySelector("#arg-window").value === "`+value+`" && `+untilReady, 20*time.Second)
+	Eval[bool](p, `history.back(); true`)
+	p.Wait(`byID("preset").value === "resnet101" && `+untilReady, 20*time.Second)
+	Eval[bool](p, `history.forward(); true`)
+	p.Wait(`byID("preset").textContent === "skips.json" && `+untilReady, 20*time.Second)
+	p.Quiet()
+}
+
+// Lines are chosen by chips, kept in the address, and computed when they are drawn.
+func TestLines(t *testing.T) {
+	p := settledPage(t, "")
+	p.Wait(`byID("sweep").textContent.includes("click")`, time.Minute)
+	p.Click(`[data-testid="lines-list"]`)
+	p.Wait(`document.querySelector('.line-list [data-arg="greedy"]')`, 5*time.Second)
+	p.Click(`.line-list .chip[data-arg="greedy"]`)
+	p.Wait(`location.hash.includes("c=bound,dynprog,greedy,pofo,rotor,sequential")`, 5*time.Second)
+	p.Wait(`byID("tradeoff").getAttribute("aria-label").includes("Greedy offload from")`, 30*time.Second)
+	Eval[bool](p, `control("axis", "rate"); true`)
+	p.Wait(`location.hash.includes("y=rate") && document.querySelector("#tradeoff-title").textContent.includes("Throughput")`, 5*time.Second)
+	again := settledPage(t, Eval[string](p, "location.hash"))
+	if got := Eval[string](again, `document.querySelector('[data-testid="lines"] [data-arg="greedy"]').getAttribute("aria-pressed")`); got != "true" {
+		t.Errorf("opened from the link the line is drawn: %s; want true", got)
+	}
+	if got := Eval[string](again, `byID("axis").value`); got != "rate" {
+		t.Errorf("opened from the link the axis is %q; want rate", got)
+	}
+	p.Quiet()
+}
+
+// Number keys choose strategies, Ctrl+Z takes that back and Ctrl+Shift+Z redoes
+// it; / finds a layer.
+func TestStrategyKeysAndUndo(t *testing.T) {
+	p := settledPage(t, "")
+	key(t, p, "Digit3", "3")
+	p.Wait(`byID("strategy").value === "sequential" && `+untilReady, 20*time.Second)
+	const ctrl, shift = 2, 8
+	undo := func(modifiers int64) {
+		t.Helper()
+		for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeKeyDown, input.DispatchKeyEventTypeKeyUp} {
+			if _, err := chromedp.Call(p.Context(), input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: kind, Code: "KeyZ", Key: "z", Modifiers: modifiers}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	undo(ctrl)
+	p.Wait(`byID("strategy").value === "rotor" && `+untilReady, 20*time.Second)
+	undo(ctrl) // before the first decision there is nothing: the page stays
+	undo(ctrl | shift)
+	p.Wait(`byID("strategy").value === "sequential" && `+untilReady, 20*time.Second)
+	key(t, p, "Slash", "/")
+	p.Wait(`document.activeElement === byID("find")`, 5*time.Second)
+	Eval[bool](p, `control("find", "layer3.0", "input"); true`)
+	p.Wait(`byID("selection").textContent.startsWith("layer3.0")`, 5*time.Second)
+	p.Quiet()
+}
+
+// A link to a strategy that does not apply shows what keeping everything looks
+// like, dimmed, beside the way on.
+func TestStandIn(t *testing.T) {
+	p := Open(t, "#v=1&p=resnet101-b32&s=nonpersistent")
+	p.Wait(`document.querySelector('.app[data-stale="true"] .paint canvas')`, 30*time.Second)
+	Eval[bool](p, hands)
+	if got := Eval[string](p, "alertText()"); !strings.Contains(got, "39 layers and the loss") || !strings.Contains(got, "The pictures show Keep everything") {
+		t.Errorf("the notice is %q; want the number of layers, and what is shown", got)
+	}
+	p.Click(`[data-do="act"]`)
+	p.Wait(`byID("strategy").value === "rotor" && `+untilReady, 20*time.Second)
+	p.Quiet()
+}

@@ -1,0 +1,162 @@
+//go:build !js
+
+package browsertest
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+)
+
+// write types a text into what has the focus.
+func write(t *testing.T, p *Page, text string) {
+	t.Helper()
+	for _, c := range text {
+		if _, err := chromedp.Call(p.Context(), input.InsertText, input.InsertTextParams{Text: string(c)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+const listOpen = `document.querySelector(".picker-panel")`
+
+// A network is found by typing, chosen with the keyboard, is in the link, and Back
+// brings the other one back.
+func TestPickNetwork(t *testing.T) {
+	p := settledPage(t, "")
+	entries := `document.querySelectorAll(".picker-option").length`
+	if got := Eval[int](p, entries); got != 0 {
+		t.Errorf("the closed list has %d entries in the page; want none", got)
+	}
+	p.Click(`[data-testid="preset"]`)
+	p.Wait(`document.activeElement === byID("picker-find")`, 5*time.Second)
+	all := Eval[int](p, entries)
+	write(t, p, "dense")
+	p.Wait(`[...document.querySelectorAll(".picker-option")].every((e) => e.textContent.includes("DenseNet"))`, 5*time.Second)
+	if got := Eval[int](p, entries); got < 3 || got >= all {
+		t.Errorf(`"dense" leaves %d of %d entries; want the DenseNets`, got, all)
+	}
+	active := `document.getElementById(byID("picker-find").getAttribute("aria-activedescendant"))`
+	if got := Eval[string](p, active+`.textContent`); !strings.HasPrefix(got, "DenseNet-121") {
+		t.Errorf("the active entry is %q; want DenseNet-121", got)
+	}
+	key(t, p, "ArrowDown", "ArrowDown")
+	p.Wait(active+`.id === "picker-densenet161" && `+active+`.ariaSelected === "true"`, 5*time.Second)
+	key(t, p, "ArrowUp", "ArrowUp")
+	p.Wait(active+`.id === "picker-densenet121"`, 5*time.Second)
+	key(t, p, "Enter", "Enter")
+	p.Wait(`!`+listOpen+` && byID("preset").textContent === "DenseNet-121" && location.hash.includes("p=densenet121-b32") && `+untilReady, 30*time.Second)
+	if got := Eval[string](p, `document.activeElement.dataset.testid`); got != "preset" {
+		t.Errorf("the focus is on %q; want the button of the list", got)
+	}
+	Eval[bool](p, "history.back(); true")
+	p.Wait(`byID("preset").textContent === "ResNet-101" && !location.hash.includes("densenet") && `+untilReady, 30*time.Second)
+	p.Quiet()
+}
+
+// Escape and a click elsewhere close the list and change nothing.
+func TestPickerCloses(t *testing.T) {
+	p := settledPage(t, "")
+	hash := Eval[string](p, "location.hash")
+	key(t, p, "KeyM", "m")
+	p.Wait(`document.activeElement === byID("picker-find")`, 5*time.Second)
+	write(t, p, "zebra")
+	p.Wait(`document.querySelector(".picker-none").textContent !== "" && document.querySelectorAll(".picker-option").length === 0`, 5*time.Second)
+	key(t, p, "Enter", "Enter")
+	key(t, p, "Escape", "Escape")
+	p.Wait(`!`+listOpen+` && document.activeElement === byID("preset")`, 5*time.Second)
+	p.Click(`[data-testid="preset"]`)
+	p.Wait(listOpen, 5*time.Second)
+	p.Click(`[data-testid="peak"]`)
+	p.Wait(`!`+listOpen, 5*time.Second)
+	if got := Eval[string](p, "location.hash"); got != hash {
+		t.Errorf("the address has become %q; want %q", got, hash)
+	}
+	p.Quiet()
+}
+
+// Size, precision and device are in the link, change the numbers, and are undone by
+// Back. The link to the host goes along with the device, unless it was chosen.
+func TestVariants(t *testing.T) {
+	p := settledPage(t, "#v=1&p=resnet50-b8&s=keepall&m=100%25")
+	step := func() string { return result(p, "step-time") }
+	first := step()
+	Eval[bool](p, `control("image", "500"); true`)
+	p.Wait(`location.hash.includes("p=resnet50-500px-b8") && `+untilReady, 20*time.Second)
+	p.Wait(`result("step-time") !== `+`"`+first+`"`, 5*time.Second)
+	large := step()
+	Eval[bool](p, `control("times", "a100-sxm-40gb"); true`)
+	p.Wait(`location.hash.includes("p=resnet50-500px-on-a100-sxm-40gb-b8") && byID("device").value === "a100-sxm-40gb" && `+untilReady, 20*time.Second)
+	p.Wait(`document.querySelector(".sources").textContent.includes("estimated, for A100-SXM-40GB") && result("step-time") !== "`+large+`"`, 5*time.Second)
+	Eval[bool](p, `control("precision", "f16"); true`)
+	p.Wait(`location.hash.includes("-f16-") && `+untilReady, 20*time.Second)
+	Eval[bool](p, `control("efficiency", "20"); true`)
+	p.Wait(`location.hash.includes("-20pct-") && byID("efficiency").value === "20" && `+untilReady, 20*time.Second)
+	hash := Eval[string](p, "location.hash")
+	again := settledPage(t, hash)
+	if got, want := result(again, "step-time"), step(); got != want {
+		t.Errorf("opened from the link a step takes %s; want %s", got, want)
+	}
+	Eval[bool](p, `control("device", "gtx-970"); true`)
+	p.Wait(`document.querySelector("#device ~ .control-note").textContent.startsWith("Times are for A100-SXM-40GB")`, 5*time.Second)
+	Eval[bool](p, `control("times", "h100-sxm-80gb"); true`)
+	p.Wait(`location.hash.includes("-on-h100-sxm-80gb-") && `+untilReady, 20*time.Second)
+	if got := Eval[string](p, `byID("device").value`); got != "gtx-970" {
+		t.Errorf("the link is that of %q; want the one that was chosen", got)
+	}
+	for range 5 { // the other device, 20 %, 16 bits, the device, 500 px
+		Eval[bool](p, "history.back(); true")
+		time.Sleep(300 * time.Millisecond)
+	}
+	p.Wait(`byID("image").value === "224" && byID("times").value === "v100-pcie-16gb" && result("step-time") === "`+first+`" && `+untilReady, 20*time.Second)
+	p.Quiet()
+}
+
+// A preset of buffers opens the address view and stays in the link.
+func TestPickBuffers(t *testing.T) {
+	p := settledPage(t, "")
+	Eval[bool](p, `pick("larger-pool").then(() => true)`)
+	p.Wait(`document.querySelector("#app").dataset.kind === "memory" && byID("preset").value === "larger-pool" && byID("outcome") && result("outcome") !== ""`, 20*time.Second)
+	hash := Eval[string](p, "location.hash")
+	if !strings.Contains(hash, "p=larger-pool-b1") || strings.Contains(hash, "kind=") {
+		t.Errorf("the address is %q; want the preset in it", hash)
+	}
+	again := Open(t, hash)
+	again.Wait(`document.querySelector("#app") && document.querySelector("#app").dataset.kind === "memory" && document.body.dataset.state === "ready"`, 20*time.Second)
+	again.Quiet()
+	Eval[bool](p, "history.back(); true")
+	p.Wait(`document.querySelector("#app").dataset.kind === "network" && byID("preset").value === "resnet101" && `+untilReady, 20*time.Second)
+	p.Quiet()
+}
+
+// The open list keeps axe-core's rules.
+func TestPickerAccessible(t *testing.T) {
+	source := axe(t)
+	for _, c := range []struct {
+		name, address, query string
+		width                int64
+	}{
+		{"all", "", "", 1400},
+		{"phone", "", "", 390},
+		{"dark", "#v=1&p=resnet101-b32&theme=dark", "gpt", 1400},
+		{"none", "", "zebra", 1400},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := New(t)
+			p.Viewport(c.width, 900)
+			p.Navigate(c.address)
+			p.Wait(untilReady, 20*time.Second)
+			Eval[bool](p, hands)
+			p.Click(`[data-testid="preset"]`)
+			p.Wait(`document.activeElement === byID("picker-find")`, 5*time.Second)
+			write(t, p, c.query)
+			time.Sleep(300 * time.Millisecond)
+			for _, v := range violations(p, source) {
+				t.Errorf("%s breaks the rule %s (%s): %s\n  %s", c.name, v.ID, v.Impact, v.Help, strings.Join(v.where(), "\n  "))
+			}
+		})
+	}
+}

@@ -1,0 +1,84 @@
+//go:build !js
+
+package browsertest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// drawn is what a canvas shows, as an address of data.
+func drawn(p *Page, host string) string {
+	return Eval[string](p, fmt.Sprintf(`document.querySelector('[data-testid="%s"] canvas.base').toDataURL()`, host))
+}
+
+// In the default example best fit finds no room for a request, although enough
+// is free: the page says so, and optimal placement shows another map.
+func TestAddresses(t *testing.T) {
+	p := settledPage(t, "")
+	if got := Eval[bool](p, `document.querySelector("#places-body").hidden`); !got {
+		t.Error("the address view is open at first")
+	}
+	above := Eval[float64](p, `byID("memory").getBoundingClientRect().top`)
+	p.Click(`[data-testid="places"]`)
+	p.Wait(`byID("outcome") && result("outcome").startsWith("Does not fit")`, 20*time.Second)
+	for _, want := range []string{" needs ", "largest hole ", "free ", "would do"} {
+		if got := result(p, "outcome"); !strings.Contains(got, want) {
+			t.Errorf("the outcome is %q; want %q in it", got, want)
+		}
+	}
+	if got := result(p, "place-verdict"); got != "✓ verified" {
+		t.Errorf("the placement up to the failure is %q; want verified", got)
+	}
+	p.Wait(`location.hash.includes("alloc=best-fit")`, 5*time.Second)
+	if got := Eval[float64](p, `byID("memory").getBoundingClientRect().top`); got != above {
+		t.Errorf("the pictures moved from %v to %v; want no jump", above, got)
+	}
+	time.Sleep(300 * time.Millisecond)
+	before, map0 := drawn(p, "addresses"), drawn(p, "map")
+	Eval[bool](p, `control("alloc", "optimal"); true`)
+	p.Wait(`result("outcome").startsWith("All buffers find room")`, 20*time.Second)
+	time.Sleep(300 * time.Millisecond)
+	if drawn(p, "addresses") == before || drawn(p, "map") == map0 {
+		t.Error("another allocator shows the same pictures")
+	}
+	if n := Eval[int](p, `document.querySelectorAll(".alive tbody tr").length`); n < 10 {
+		t.Errorf("%d buffers are listed at the peak; want at least 10", n)
+	}
+	hash := Eval[string](p, "location.hash")
+	if !strings.Contains(hash, "alloc=optimal") {
+		t.Fatalf("the address is %q; want the allocator in it", hash)
+	}
+	again := settledPage(t, hash)
+	again.Wait(`byID("outcome") && result("outcome").startsWith("All buffers find room") && byID("alloc").value === "optimal"`, 20*time.Second)
+	p.Click(`[data-testid="places"]`)
+	p.Wait(`document.querySelector("#places-body").hidden && !location.hash.includes("alloc")`, 5*time.Second)
+	p.Quiet()
+}
+
+// A file of buffers goes straight into the address view; Back brings the network
+// back.
+func TestMemoryFile(t *testing.T) {
+	p := settledPage(t, "")
+	csv := "id,lower,upper,size\n0,0,3,4\n1,2,5,2\n2,4,9,3\n3,6,9,4\n"
+	Eval[bool](p, fmt.Sprintf(`drop("buffers.csv", %q); true`, csv))
+	p.Wait(`document.querySelector("#app").dataset.kind === "memory" && byID("outcome") && result("outcome") !== ""`, 20*time.Second)
+	if got := result(p, "buffers"); got != "4" {
+		t.Errorf("the page counts %s buffers; want 4", got)
+	}
+	if got := result(p, "outcome"); !strings.HasPrefix(got, "All 4 buffers ") {
+		t.Errorf("the outcome is %q; want that all find room", got)
+	}
+	for _, gone := range []string{".controls", ".tradeoff", `[data-testid="timeline"]`} {
+		if shown := Eval[bool](p, fmt.Sprintf(`document.querySelector(%q).getBoundingClientRect().height > 0`, gone)); shown {
+			t.Errorf("%s is shown; want the address view alone", gone)
+		}
+	}
+	Eval[bool](p, `control("alloc", "optimal"); true`)
+	p.Wait(`result("place-verdict") === "✓ verified, optimal"`, 20*time.Second)
+	Eval[bool](p, "history.back(); true")
+	p.Wait(`document.querySelector("#app").dataset.kind === "network" && document.body.dataset.state === "ready" && byID("preset").value === "resnet101"`, 20*time.Second)
+	p.Quiet()
+}

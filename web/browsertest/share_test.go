@@ -1,0 +1,247 @@
+//go:build !js
+
+package browsertest
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// shown waits until the page shows what it was asked for.
+func shown(p *Page) {
+	p.t.Helper()
+	p.Wait(`document.body && document.body.dataset.state === "ready" && document.querySelector(".paint")`, 30*time.Second)
+}
+
+// press types a key where the focus is.
+func press(p *Page, key, code string) {
+	p.t.Helper()
+	Eval[bool](p, fmt.Sprintf(`document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key: %q, code: %q, bubbles: true, cancelable: true}))`, key, code))
+}
+
+const shareLink = `document.querySelector("#share-link")`
+
+func openShare(p *Page) {
+	p.t.Helper()
+	p.Click(`[data-testid="share"]`)
+	p.Wait(shareLink+` && document.activeElement === `+shareLink, 5*time.Second)
+}
+
+// TestShareDialog opens the dialog, reads its texts, and closes it.
+func TestShareDialog(t *testing.T) {
+	p := Open(t, "#v=1&p=gpt2-medium-b4&m=70%25&s=greedy&t=100-200")
+	shown(p)
+	Eval[bool](p, `document.querySelector("#stage").focus(), true`)
+	press(p, "n", "KeyN")
+	p.Wait(`location.hash.includes("sel=wait@")`, 5*time.Second)
+	openShare(p)
+	address := Eval[string](p, `location.href`)
+	if got := Eval[string](p, shareLink+`.value`); got != address {
+		t.Errorf("the link of the dialog is\n%s\nwant that of the address bar\n%s", got, address)
+	}
+	if !Eval[bool](p, shareLink+`.selectionStart === 0 && `+shareLink+`.selectionEnd === `+shareLink+`.value.length`) {
+		t.Error("the link is not selected; want it ready to be copied")
+	}
+	if got := p.Text(`[data-testid="share-verdict"]`); !strings.Contains(got, "fits everywhere") || !strings.HasPrefix(got, fmt.Sprint(len(address))) {
+		t.Errorf("verdict %q; want %d characters that fit everywhere", got, len(address))
+	}
+	if !Eval[bool](p, `document.querySelector(".share-qr svg").getBoundingClientRect().width > 100`) {
+		t.Error("no QR code is shown")
+	}
+	// Without zoom and selection, and with a title.
+	p.Click(`[data-do="share-exact"]`)
+	p.Wait(`!`+shareLink+`.value.includes("sel=") && !`+shareLink+`.value.includes("t=100")`, 5*time.Second)
+	Eval[bool](p, `(() => { const e = document.querySelector("#share-title"); e.focus(); e.value = "Greedy & <b>"; e.dispatchEvent(new Event("change", {bubbles: true})); return true })()`)
+	p.Wait(shareLink+`.value.includes("title=Greedy%20%26%20%3Cb%3E") && document.title.startsWith("Greedy & <b> ")`, 5*time.Second)
+	for id, want := range map[string]string{
+		"markdown": `[Greedy & <b>](` + p.URL + `#v=1`,
+		"iframe":   `#embed=1&amp;v=1&amp;p=gpt2-medium-b4`,
+		"element":  `<memtide-view title="Greedy &amp; &lt;b&gt;" link="v=1&amp;p=`,
+	} {
+		if got := Eval[string](p, `document.querySelector("#share-`+id+`").value`); !strings.Contains(got, want) {
+			t.Errorf("%s: %s\nwant %s in it", id, got, want)
+		}
+	}
+	// The focus stays inside; letters are no commands; Esc closes and gives the focus back.
+	Eval[bool](p, `document.querySelector(".share button").focus(), true`)
+	Eval[bool](p, `document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key: "Tab", shiftKey: true, bubbles: true, cancelable: true}))`)
+	if !Eval[bool](p, `document.activeElement.matches("[data-arg=html]")`) {
+		t.Error("Shift+Tab on the first button leaves the dialog; want its last button")
+	}
+	press(p, "?", "Slash")
+	press(p, "Escape", "Escape")
+	p.Wait(`!document.querySelector(".share") && document.activeElement.dataset.testid === "share"`, 5*time.Second)
+	if Eval[bool](p, `!document.querySelector("#help-title").closest(".help-layer").hidden`) {
+		t.Error("a letter in the dialog opened the help")
+	}
+}
+
+// TestCopyRefused has the browser refuse the clipboard: the text is selected and
+// the dialog says what to do.
+func TestCopyRefused(t *testing.T) {
+	p := New(t)
+	p.Before(`Object.defineProperty(navigator, "clipboard", {value: {writeText: () => Promise.reject(new Error("no"))}})`)
+	p.Navigate("")
+	shown(p)
+	openShare(p)
+	Eval[bool](p, `document.querySelector("#share-title").focus(), true`)
+	p.Click(`[data-arg="markdown"]`)
+	p.Wait(`document.querySelector("[data-testid=share-note]").textContent.includes("press Ctrl+C")`, 5*time.Second)
+	if !Eval[bool](p, `document.activeElement.id === "share-markdown" && document.activeElement.selectionEnd === document.activeElement.value.length`) {
+		t.Error("the text is not selected")
+	}
+}
+
+// saved presses a button of the dialog and returns the file that the browser is
+// given: its name, and its bytes in base64.
+func saved(p *Page, kind string) (name string, content []byte) {
+	p.t.Helper()
+	Eval[bool](p, `(() => { globalThis.savedFile = null; return true })()`)
+	p.Click(`[data-arg="` + kind + `"]`)
+	p.Wait(`globalThis.savedFile`, 20*time.Second)
+	name = Eval[string](p, `savedFile.name`)
+	b, err := base64.StdEncoding.DecodeString(Eval[string](p, `(async () => {
+		const b = new Uint8Array(await (await savedFile.blob).arrayBuffer());
+		let s = "";
+		for (let i = 0; i < b.length; i += 32768) s += String.fromCharCode(...b.subarray(i, i + 32768));
+		return btoa(s);
+	})()`))
+	p.do(err)
+	return name, b
+}
+
+// keepSaves catches files instead of saving them.
+const keepSaves = `(() => {
+	const make = URL.createObjectURL, blobs = new Map();
+	URL.createObjectURL = (b) => { const u = make(b); blobs.set(u, b); return u; };
+	const click = HTMLAnchorElement.prototype.click;
+	HTMLAnchorElement.prototype.click = function () {
+		if (this.download) globalThis.savedFile = { name: this.download, blob: blobs.get(this.href) };
+		else click.call(this);
+	};
+})()`
+
+// drop drops a file on the page.
+func drop(p *Page, name string, content []byte) {
+	p.t.Helper()
+	p.do(nil)
+	Eval[bool](p, fmt.Sprintf(`(() => {
+		const bytes = Uint8Array.from(atob(%q), (c) => c.charCodeAt(0));
+		const data = new DataTransfer();
+		data.items.add(new File([bytes], %q));
+		document.dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
+		return true;
+	})()`, base64.StdEncoding.EncodeToString(content), name))
+}
+
+// TestExportsComeBack saves every kind of file and drops it on another view: the
+// pictures, the data and the page restore what was shown, whatever their name.
+func TestExportsComeBack(t *testing.T) {
+	p := New(t)
+	p.Before(keepSaves)
+	const link = "#v=1&p=gpt2-medium-b4&m=70%25&s=greedy&t=100-200&sel=layer@5&title=Swap%20%26%20wait"
+	p.Navigate(link)
+	shown(p)
+	openShare(p)
+	files := map[string][]byte{}
+	for _, kind := range []string{"svg", "png", "json", "html", "operations.csv", "layers.csv", "curve.csv"} {
+		name, content := saved(p, kind)
+		if !strings.HasPrefix(name, "swap-wait-greedy-") || !strings.HasSuffix(name, "."+kind) {
+			t.Errorf("%s is saved as %q; want swap-wait-greedy-BUDGET.%s", kind, name, kind)
+		}
+		files[kind] = content
+		t.Logf("%s: %s, %d bytes", kind, name, len(content))
+	}
+	checkTables(t, files)
+	for _, kind := range []string{"svg", "png", "json", "html"} {
+		p.Navigate("#v=1&p=vgg16-b32&s=keepall")
+		p.Wait(`document.body.dataset.state === "ready" && location.hash.startsWith("#v=1&p=vgg16-b32")`, 20*time.Second)
+		drop(p, "file", files[kind])
+		p.Wait(fmt.Sprintf(`document.body.dataset.state === "ready" && location.hash === %q`, link), 20*time.Second)
+		if got := Eval[string](p, `document.title`); got != "Swap & wait – memtide" {
+			t.Errorf("%s: the title is %q, want that of the link", kind, got)
+		}
+		if got := p.Text(`[data-testid="selection"]`); !strings.Contains(got, "layer 5 of") {
+			t.Errorf("%s: selected is %q, want layer 5", kind, got)
+		}
+	}
+	// Back goes to what was shown before the drop.
+	Eval[bool](p, `history.back(), true`)
+	p.Wait(`location.hash.startsWith("#v=1&p=vgg16-b32") && document.title.startsWith("VGG") && document.body.dataset.state === "ready"`, 20*time.Second)
+}
+
+// checkTables looks into the files for readers of tables and of JSON.
+func checkTables(t *testing.T, files map[string][]byte) {
+	t.Helper()
+	for kind, head := range map[string]string{
+		"operations.csv": "start (ms),end (ms),lane,what,kind,layer,why\n",
+		"layers.csv":     "layer,name,decision,",
+		"curve.csv":      "strategy,budget (bytes),step time (ms),peak (bytes),best so far\n",
+	} {
+		if text := string(files[kind]); !strings.HasPrefix(text, head) || strings.Count(text, "\n") < 3 {
+			t.Errorf("%s begins with %.80q; want %q and rows", kind, text, head)
+		}
+	}
+	var file struct {
+		StepNs, ComputeNs, RecomputeNs, WaitingNs int64
+		Verified                                  bool
+		Operations                                []struct {
+			StartNs, EndNs int64
+			Lane           string
+		}
+		Layers []struct{ Name, Decision string }
+	}
+	if err := json.Unmarshal(files["json"], &file); err != nil {
+		t.Fatalf("the JSON cannot be read: %v", err)
+	}
+	if file.StepNs == 0 || file.ComputeNs+file.RecomputeNs+file.WaitingNs != file.StepNs || !file.Verified {
+		t.Errorf("the JSON says step %d = compute %d + recompute %d + waiting %d, verified %t; want a sum that is right",
+			file.StepNs, file.ComputeNs, file.RecomputeNs, file.WaitingNs, file.Verified)
+	}
+	if len(file.Operations) < 50 || len(file.Layers) < 10 {
+		t.Errorf("the JSON has %d operations and %d layers; want those of GPT-2", len(file.Operations), len(file.Layers))
+	}
+	if svg := string(files["svg"]); !strings.HasPrefix(svg, "<svg") || !strings.Contains(svg, "<title id=\"mt-t\">Swap &amp; wait: ") {
+		t.Errorf("the SVG begins with %.200s", svg)
+	}
+}
+
+// TestLinkInQuery opens a link whose # was turned into a ?; the address is mended.
+func TestLinkInQuery(t *testing.T) {
+	p := Open(t, "?p=vgg16-b32&m=90%25&s=greedy&utm_source=chat")
+	shown(p)
+	p.Wait(`document.title.startsWith("VGG-16")`, 10*time.Second)
+	Eval[bool](p, `document.querySelector("#stage").focus(), true`)
+	press(p, "[", "BracketLeft")
+	p.Wait(`location.search === "" && location.hash.startsWith("#v=1&p=vgg16-b32&m=")`, 10*time.Second)
+	p.Quiet()
+}
+
+// TestSelectionInLink opens a link that selects by content, and follows its
+// selection into the address.
+func TestSelectionInLink(t *testing.T) {
+	p := Open(t, "#v=1&p=gpt2-medium-b4&m=70%25&s=greedy&sel=layer@3")
+	shown(p)
+	p.Wait(`document.querySelector("[data-testid=selection]").textContent.includes("layer 3 of")`, 10*time.Second)
+	Eval[bool](p, `document.querySelector("#stage").focus(), true`)
+	press(p, "ArrowRight", "ArrowRight")
+	p.Wait(`location.hash.includes("sel=layer@4")`, 10*time.Second)
+}
+
+// TestShowInLink leaves parts of the page out and orders the others.
+func TestShowInLink(t *testing.T) {
+	p := Open(t, "#v=1&p=vgg16-b32&show=mem,strip")
+	shown(p)
+	order := Eval[string](p, `["layers", "timeline", "memory", "tradeoff"].map((n) => Math.round(document.querySelector("[data-testid=" + n + "]").getBoundingClientRect().top)).join()`)
+	var strip, timeline, memory, curve int
+	if _, err := fmt.Sscanf(order, "%d,%d,%d,%d", &strip, &timeline, &memory, &curve); err != nil {
+		t.Fatal(err)
+	}
+	if timeline != 0 || curve != 0 || memory <= 0 || strip <= memory {
+		t.Errorf("tops of layers, timeline, memory, curve: %s; want memory above layers and the others not there", order)
+	}
+}

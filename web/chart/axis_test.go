@@ -1,0 +1,60 @@
+package chart
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"testing"
+
+	"memtide/web/draw"
+	"memtide/web/state"
+)
+
+// The same curve over the three axes: places and marks follow the unit.
+func TestAxes(t *testing.T) {
+	for _, c := range []struct {
+		axis     state.Axis
+		batch    int
+		at, want string // the value of keeping everything, and how labels are written
+		fastUp   bool
+	}{
+		{state.Slowdown, 32, "1", "×{value}", false},
+		{state.StepTime, 32, "100", "{value} ms", false},
+		{state.Throughput, 32, "320", "{value}/s", true},
+		{state.Throughput, 0, "10", "{value}/s", true},
+	} {
+		p := example()
+		p.Axis, p.Batch = c.axis, c.batch
+		p.layAxis()
+		name := fmt.Sprintf("axis %d, batch %d", c.axis, c.batch)
+		if got := fmt.Sprint(math.Round(1e6*p.onAxis(1)) / 1e6); got != c.at || p.format() != c.want {
+			t.Errorf("%s: keeping everything is at %s, labels %q; want %s and %q", name, got, p.format(), c.at, c.want)
+		}
+		fast, slow := p.Y(100*ms), p.Y(130*ms)
+		if (fast < slow) != c.fastUp || fast < top || fast > p.Height-bottom || slow < top || slow > p.Height-bottom {
+			t.Errorf("%s: 100 ms are at %.1f and 130 ms at %.1f; want both in the plot, fast above: %v", name, fast, slow, c.fastUp)
+		}
+		if pt, ok := p.Nearest(p.X(p.Lines[1].Points[0].Budget), slow); !ok || pt.Strategy != "rotor" {
+			t.Errorf("%s: nearest to rotor's first point is %+v, %v", name, pt, ok)
+		}
+		raw, err := p.Option(Look{Colours: draw.Palette(draw.Light), Font: "sans-serif"})
+		var o struct {
+			YAxis []struct{ Min, Max float64 }
+		}
+		if err == nil {
+			err = json.Unmarshal(raw, &o)
+		}
+		if err != nil || len(o.YAxis) != 1 || !(o.YAxis[0].Min < p.onAxis(1) && p.onAxis(1) < o.YAxis[0].Max) {
+			t.Errorf("%s: %v, axis %+v; want it to hold keeping everything", name, err, o.YAxis)
+		}
+	}
+}
+
+// Without the time of keeping everything there is nothing but slowdowns.
+func TestAxisWithoutReference(t *testing.T) {
+	p := example()
+	p.KeepAll, p.Axis = state.LinePoint{}, state.Throughput
+	if p.layAxis(); p.Axis != state.Slowdown || math.IsNaN(p.Low) || p.Low >= p.Top {
+		t.Errorf("axis %d from %v to %v; want slowdowns", p.Axis, p.Low, p.Top)
+	}
+}

@@ -1,0 +1,234 @@
+package draw
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"memtide/engine"
+	"memtide/web/format"
+)
+
+// Where things are in the map, in CSS pixels from the top.
+const (
+	mapBar    = 38.0 // the bar of addresses
+	mapHeight = 30.0
+	mapUnder  = 74.0 // the request, or the largest hole
+	mapWords  = 108.0
+)
+
+// holeStyle is free memory.
+var holeStyle = style{fill: Surface, stroke: noRole, pattern: thinHatch, lines: Grid}
+
+// stretchOf is a stretch of the map: a block, or a hole.
+type stretchOf struct {
+	lo, hi float64 // bytes
+	block  int     // column index; -1: a hole
+}
+
+// stretches are the blocks of a moment and the holes between them, by address.
+func (x *Places) stretches(at time.Duration) []stretchOf {
+	var used []stretchOf
+	x.alive(int64(at), func(i int) {
+		if x.size[i] > 0 {
+			used = append(used, stretchOf{x.lo[i], x.lo[i] + x.size[i], i})
+		}
+	})
+	slices.SortFunc(used, func(a, b stretchOf) int { return cmp.Compare(a.lo, b.lo) })
+	out := make([]stretchOf, 0, 2*len(used)+1)
+	end := 0.0
+	for _, u := range used {
+		if u.lo > end {
+			out = append(out, stretchOf{end, u.lo, -1})
+		}
+		out = append(out, u)
+		end = math.Max(end, u.hi)
+	}
+	if last := float64(x.mapEnd(at)); last > end {
+		out = append(out, stretchOf{end, last, -1})
+	}
+	return out
+}
+
+// mapEnd is where free memory ends: at the pool, or at what is reserved.
+func (x *Places) mapEnd(at time.Duration) engine.Bytes {
+	if x.grows() {
+		return x.LevelAt(at).Reserved
+	}
+	return x.p.Pool
+}
+
+// perByte is the scale of the map: all of the address space is always visible.
+func (x *Places) mapScale(f *frame) float64 { return (f.Width - 2) / float64(x.high) }
+
+func (x *Places) drawMap(s *Scene, f *frame) {
+	at := x.moment(f.View)
+	s.Desc = x.MapSentence(at)
+	s.addText(Ink, 0, 13, text{x.mapTitle(at), start, true})
+	s.text(Muted, 0, 29, start, firstFit(f.Width, x.holesSentence(at), x.holesShort(at)))
+	per := x.mapScale(f)
+	s.clearSlices()
+	s.labels = s.labels[:0]
+	var holes []float32
+	var named []stretchOf
+	pending := math.Inf(-1)
+	for _, st := range x.stretches(at) {
+		x0, x1 := 1+st.lo*per, 1+st.hi*per
+		switch {
+		case st.block < 0:
+			holes = append(holes, float32(x0), mapBar, float32(x1-x0), mapHeight)
+			if x1-x0 > labelRoom {
+				named = append(named, st)
+			}
+			continue
+		case x1-x0 < 1 && x0 < pending: // narrower than a pixel, and that pixel is drawn
+			continue
+		case x1-x0 < 1:
+			x1 = x0 + 1
+		case x1-x0 >= crispWidth:
+			x1--
+		}
+		k := x.kind[st.block]
+		s.slices[k] = append(s.slices[k], float32(x0), mapBar, float32(x1-x0), mapHeight)
+		pending = x1
+		if x1-x0 > labelRoom {
+			named = append(named, st)
+		}
+	}
+	s.rects(holeStyle, holes)
+	s.flushBlocks()
+	x.drawMapLabels(s, per, named)
+	s.outline(strokeOf(Muted, 1), 0.5, mapBar-0.5, f.Width-1, mapHeight+1)
+	if x.p.Pool > 0 && x.p.Pool < x.high {
+		px := float32(1 + float64(x.p.Pool)*per)
+		s.line(style{fill: noRole, stroke: Budget, lines: noRole, dash: dashBudget, width: 1.5}, px, mapBar-4, px, mapBar+mapHeight+4)
+	}
+	x.drawUnderMap(s, f, at, per)
+}
+
+// firstFit is the first text that fits into a width; the last is shortened.
+func firstFit(width float64, texts ...string) string {
+	for _, t := range texts {
+		if textWidth(t) <= width {
+			return t
+		}
+	}
+	return fit(texts[len(texts)-1], width)
+}
+
+func (x *Places) mapTitle(at time.Duration) string {
+	switch {
+	case x.failing(at):
+		return AddressMap.Title() + " when a request fails, " + x.momentName(at)
+	case at == x.p.PeakAt:
+		return AddressMap.Title() + " at the peak, " + x.momentName(at)
+	}
+	return AddressMap.Title() + " at " + x.momentName(at)
+}
+
+// drawMapLabels names blocks by layer or buffer, and holes by their size.
+func (x *Places) drawMapLabels(s *Scene, per float64, named []stretchOf) {
+	const base = mapBar + mapHeight/2 + 4
+	for _, st := range named {
+		x0, w := 1+st.lo*per, (st.hi-st.lo)*per
+		if st.block < 0 {
+			if label := format.Bytes(engine.Bytes(st.hi - st.lo)); textWidth(label)+8 <= w {
+				halo(s, Muted, x0+w/2, base, middle, label)
+			}
+			continue
+		}
+		b := &x.p.Blocks[x.ref[st.block]]
+		name, layer := x.name(b.Buffer)
+		label := name
+		if layer != "" {
+			label = layer
+		}
+		if label == "" || textWidth(label)+8 > w {
+			continue
+		}
+		if bandStyles[b.Kind].pattern != noPattern {
+			halo(s, Ink, x0+w/2, base, middle, label)
+		} else {
+			s.text(bandStyles[b.Kind].fill.on(), x0+w/2, base, middle, label)
+		}
+	}
+}
+
+// drawUnderMap draws the failing request beside the largest hole, with their
+// widths, or says how wide the largest hole is.
+func (x *Places) drawUnderMap(s *Scene, f *frame, at time.Duration, per float64) {
+	if !x.failing(at) {
+		lo, hi := x.largest(at)
+		if hi <= lo {
+			s.text(Muted, 0, mapUnder+14, start, "No hole: all of it is in use.")
+			return
+		}
+		x0, x1 := 1+lo*per, 1+hi*per
+		bracket(s, Ink, x0, x1)
+		label := "largest hole " + format.Bytes(engine.Bytes(hi-lo))
+		half := textWidth(label) / 2
+		s.text(Ink, math.Min(math.Max((x0+x1)/2, half), f.Width-half), mapUnder+18, middle, label)
+		return
+	}
+	r := x.p.Failed
+	x0 := 1 + float64(r.HoleAt)*per
+	hole, need := float64(r.Largest)*per, math.Max(float64(r.Bytes)*per, 2)
+	bracket(s, Over, x0, x0+hole)
+	if x0+need > f.Width-1 { // it would not fit beside the right end either
+		x0 = math.Max(f.Width-1-need, 1)
+	}
+	need = math.Min(need, f.Width-2)
+	s.rect(style{fill: Surface, stroke: Over, pattern: thinHatch, lines: Over, dash: dashWaiting, width: 1.5}, x0, mapUnder+6, need, 14)
+	label := "needs " + format.Bytes(r.Bytes)
+	if textWidth(label)+8 <= need {
+		halo(s, Over, x0+need/2, mapUnder+17, middle, label)
+	} else if x0+need+textWidth(label)+6 <= f.Width {
+		s.text(Over, x0+need+4, mapUnder+17, start, label)
+	} else {
+		s.text(Over, x0-4, mapUnder+17, end, label)
+	}
+	s.text(Over, 0, mapWords+6, start, firstFit(f.Width, x.FailureSentence(), x.failureShort()))
+}
+
+// bracket marks a stretch below the bar.
+func bracket(s *Scene, r Role, x0, x1 float64) {
+	y := float32(mapUnder)
+	a, b := float32(x0), float32(math.Max(x1, x0+1))
+	s.line(strokeOf(r, 1.5), a, y-3, a, y, b, y, b, y-3)
+}
+
+// largest is the largest hole of a moment, the lowest of equal ones.
+func (x *Places) largest(at time.Duration) (lo, hi float64) {
+	for _, st := range x.stretches(at) {
+		if st.block < 0 && st.hi-st.lo > hi-lo {
+			lo, hi = st.lo, st.hi
+		}
+	}
+	return lo, hi
+}
+
+// outlineInMap frames the blocks of the buffer under the pointer.
+func (x *Places) outlineInMap(s *Scene, f *frame) {
+	if f.Hover.Kind != OnBuffer {
+		return
+	}
+	per := x.mapScale(f)
+	x.alive(int64(x.moment(f.View)), func(i int) {
+		if x.p.Blocks[x.ref[i]].Buffer == f.Hover.Index {
+			s.outline(strokeOf(Ink, 2), 1+x.lo[i]*per, mapBar-1, math.Max(x.size[i]*per, 1), mapHeight+2)
+		}
+	})
+}
+
+func (x *Places) hitMap(f *frame, px, py float64) Target {
+	if py < mapBar-reach || py > mapBar+mapHeight+reach {
+		return Target{}
+	}
+	per := x.mapScale(f)
+	i := x.find(int64(x.moment(f.View)), (px-1)/per, 1/per)
+	if i < 0 {
+		return Target{}
+	}
+	return Target{OnBuffer, x.p.Blocks[x.ref[i]].Buffer}
+}

@@ -1,0 +1,235 @@
+package draw
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+)
+
+// smallPlacement is what best fit makes of a few buffers in a pool of 1 GiB: the
+// last one finds no room.
+func smallPlacement() Placement {
+	const mib = engine.MiB
+	names := [][2]string{{"s1", "conv1"}, {"s2", "layer1.0"}, {"s3", "layer1.1"}, {"d3", ""}, {"s4", "fc"}}
+	p := Placement{
+		Blocks: []Block{
+			{0, 0, 90 * ms, 0, 300 * mib, 300 * mib, sim.Activation},
+			{1, 10 * ms, 60 * ms, 300 * mib, 200 * mib, 200 * mib, sim.InTransfer},
+			{2, 20 * ms, 100 * ms, 500 * mib, 250 * mib, 249 * mib, sim.Recomputed},
+			{3, 60 * ms, 75 * ms, 300 * mib, 90 * mib, 90 * mib, sim.Gradient},
+		},
+		End: 100 * ms, Pool: 1024 * mib, PeakAt: 30 * ms,
+		Failed: &FailedRequest{At: 80 * ms, Buffer: 4, Bytes: 400 * mib, Largest: 274 * mib, Free: 474 * mib, HoleAt: 750 * mib},
+		Name:   func(i int) (string, string) { return names[i][0], names[i][1] },
+		Host:   []sim.Point{{At: 10 * ms, Used: 200 * mib}, {At: 30 * ms, Used: 350 * mib}, {At: 90 * ms}},
+		Packed: []sim.Point{{At: 10 * ms, Used: 106 * mib}, {At: 30 * ms, Used: 186 * mib}, {At: 90 * ms}},
+	}
+	level := func(at time.Duration, used, largest engine.Bytes) {
+		p.Levels = append(p.Levels, Level{At: at, Asked: used * mib, Used: used * mib, Reserved: 1024 * mib, Largest: largest * mib})
+	}
+	level(0, 300, 724)
+	level(10*ms, 500, 524)
+	level(20*ms, 750, 274)
+	level(60*ms, 640, 274)
+	level(75*ms, 550, 274)
+	return p
+}
+
+// TestAddressScenes draws the small placement: wide, narrow, zoomed, the map at
+// a moment, at the failure and without one.
+func TestAddressScenes(t *testing.T) {
+	x := NewPlaces(smallPlacement())
+	fits := smallPlacement()
+	fits.Failed, fits.Host, fits.Packed, fits.Tick = nil, nil, nil, time.Microsecond
+	y := NewPlaces(fits)
+	light := Light
+	for _, c := range []struct {
+		file  string
+		model *Places
+		pic   Picture
+		view  View
+	}{
+		{"address.svg", x, AddressTime, View{Width: 640, Cursor: NoCursor, Selected: Target{OnBuffer, 1}}},
+		{"address-zoom.svg", x, AddressTime, View{Width: 360, From: 55 * ms, To: 95 * ms, Cursor: NoCursor}},
+		{"address-events.svg", y, AddressTime, View{Width: 640, Cursor: NoCursor}},
+		{"map-fails.svg", x, AddressMap, View{Width: 640, Cursor: NoCursor}},
+		{"map-cursor.svg", x, AddressMap, View{Width: 360, Cursor: 70 * ms}},
+		{"holes.svg", x, Holes, View{Width: 640, Cursor: NoCursor}},
+		{"host.svg", x, Host, View{Width: 640, Cursor: NoCursor}},
+		{"host-none.svg", y, Host, View{Width: 640, Cursor: NoCursor}},
+	} {
+		var s Scene
+		var b bytes.Buffer
+		c.model.Draw(&s, c.pic, c.view)
+		if s.Height != c.pic.Height() || s.Title == "" || s.Desc == "" {
+			t.Errorf("%s: %v high, title %q, description %q; want %v and both", c.file, s.Height, s.Title, s.Desc, c.pic.Height())
+		}
+		if err := s.WriteSVG(&b, SVGOptions{Standalone: true, Theme: &light, Surface: true}); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(b.String(), "NaN") || strings.Contains(b.String(), "Inf") {
+			t.Errorf("%s: a coordinate is no number", c.file)
+		}
+		golden(t, c.file, b.Bytes())
+	}
+}
+
+func TestAddressHits(t *testing.T) {
+	x := NewPlaces(smallPlacement())
+	v := View{Width: 640, Cursor: 30 * ms}
+	f := newFrame(AddressTime, v, x.End())
+	sc := x.scale(&f)
+	at := func(mib float64) float64 { return sc.y(mib * float64(engine.MiB)) }
+	px := f.x(int64(30 * ms))
+	for _, c := range []struct {
+		y    float64
+		want Target
+	}{{at(100), Target{OnBuffer, 0}}, {at(400), Target{OnBuffer, 1}}, {at(700), Target{OnBuffer, 2}}, {at(900), Target{}}, {5, Target{}}} {
+		if got, when := x.Hit(AddressTime, v, px, c.y); got != c.want || (when-30*ms).Abs() > ms/100 {
+			t.Errorf("at y %v: got %+v at %v, want %+v at 30 ms", c.y, got, when, c.want)
+		}
+	}
+	per := x.mapScale(&f)
+	for mib, want := range map[float64]Target{10: {OnBuffer, 0}, 490: {OnBuffer, 1}, 600: {OnBuffer, 2}, 900: {}} {
+		if got, when := x.Hit(AddressMap, v, 1+mib*float64(engine.MiB)*per, mapBar+5); got != want || when != NoCursor {
+			t.Errorf("map at %v MiB: got %+v at %v, want %+v and no moment", mib, got, when, want)
+		}
+	}
+}
+
+func TestAddressWords(t *testing.T) {
+	x := NewPlaces(smallPlacement())
+	for want, got := range map[string]string{
+		"s4 of fc needs 400 MiB, largest hole 274 MiB, free 474 MiB":                                 x.FailureSentence(),
+		"At 80.0 ms: s4 of fc needs 400 MiB, largest hole 274 MiB, free 474 MiB.":                    x.MapSentence(x.Moment()),
+		"At 30.0 ms: 750 MiB in 3 blocks · free 274 MiB · largest hole 274 MiB · fragmentation 0 %.": x.MapSentence(30 * ms),
+		"s3, recomputed, 249 MiB, layer1.1, takes 250 MiB, at 500 MiB, 20.0 ms to 100.0 ms":          x.Sentence(Target{OnBuffer, 2}),
+		"": x.Sentence(Target{OnStage, 2}),
+	} {
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	head, rows := x.AliveTable(BySize)
+	if got, want := fmt.Sprint(head, rows), "[buffer layer kind size address since until] [[s1 conv1 activations 300 MiB 0 B 0 ms 90.0 ms] [s3 layer1.1 recomputed 249 MiB 500 MiB 20.0 ms 100.0 ms]]"; got != want {
+		t.Errorf("the table is %s, want %s", got, want)
+	}
+	if got := x.AliveAt(30*ms, ByAddress); got[1].Name != "s2" || got[2].Name != "s3" {
+		t.Errorf("by address: got %+v", got)
+	}
+}
+
+// packed is n blocks without overlap: shelves of random heights, filled with
+// random lives.
+func packed(n int, seed uint64) Placement {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	p := Placement{End: time.Second, Pool: 16 * engine.GiB}
+	shelves := max(n/200, 1)
+	for i := range shelves {
+		lo := p.Pool * engine.Bytes(i) / engine.Bytes(shelves)
+		hi := p.Pool * engine.Bytes(i+1) / engine.Bytes(shelves)
+		at := time.Duration(0)
+		for len(p.Blocks) < n*(i+1)/shelves {
+			life := time.Duration(rng.ExpFloat64() * float64(p.End) / 220)
+			end := min(at+life, p.End)
+			size := hi - lo - engine.Bytes(rng.Int64N(int64(hi-lo)/2+1))
+			p.Blocks = append(p.Blocks, Block{len(p.Blocks), at, end, lo, size, size, sim.Category(1 + rng.IntN(5))})
+			at = end
+		}
+	}
+	for i := range 2 * n {
+		used := engine.Bytes(rng.Int64N(int64(p.Pool)))
+		p.Levels = append(p.Levels, Level{At: p.End * time.Duration(i) / time.Duration(2*n), Used: used, Reserved: p.Pool, Largest: (p.Pool - used) / 3})
+	}
+	return p
+}
+
+// However many blocks there are, the scene is bounded by the pixels of the plot.
+func TestAddressIsBounded(t *testing.T) {
+	for _, n := range []int{100, 10_000, 300_000} {
+		x := NewPlaces(packed(n, 3))
+		for _, v := range []View{{Width: 1040}, {Width: 366}, {Width: 1040, From: 400 * ms, To: 410 * ms}} {
+			v.Cursor = NoCursor
+			var s Scene
+			for pic := AddressTime; pic < AllPictures; pic++ {
+				x.Draw(&s, pic, v)
+				f := newFrame(pic, v, x.End())
+				most := int((f.right-f.left)/cell*(f.Height/cell)) + 400
+				if pic != AddressTime {
+					most = int(f.Width)*6 + 100
+				}
+				if got := s.Items(); got > most {
+					t.Errorf("%d blocks, %v wide, %s: %d items, want at most %d", n, v.Width, pic.Title(), got, most)
+				}
+			}
+		}
+	}
+}
+
+// Cells cover as much as the blocks that were added.
+func TestCellsKeepArea(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for range 300 {
+		var c cells
+		c.reset(50, 20, 50+cell*40, 20+cell*30)
+		want := 0.0
+		for range 1 + rng.IntN(30) {
+			x, y := 50+rng.Float64()*cell*30, 20+rng.Float64()*cell*20
+			w, h := rng.Float64()*cell, rng.Float64()*cell*8
+			if rng.IntN(2) == 0 {
+				w, h = h, w
+			}
+			c.add(rng.IntN(numKindsOfCells), x, y, w, h)
+			want += w * h
+		}
+		var s Scene
+		c.flush(&s) // sizes what rows are added up in
+		clear(c.running)
+		got := 0.0
+		for row := range c.rows {
+			c.sumRow(row)
+			for _, v := range c.total {
+				got += float64(v) * cell * cell
+			}
+		}
+		if diff := got - want; diff > 0.01*want+0.01 || -diff > 0.01*want+0.01 {
+			t.Errorf("cells cover %v, want %v", got, want)
+		}
+	}
+}
+
+// BenchmarkAddress is one frame of the addresses: all of the step, a tenth, and
+// a hundredth of it, and of the map, which moves with the pointer.
+func BenchmarkAddress(b *testing.B) {
+	for _, n := range []int{1_000, 10_000, 100_000, 1_000_000} {
+		x := NewPlaces(packed(n, 1))
+		for _, pic := range []Picture{AddressTime, AddressMap, Holes} {
+			for _, part := range []time.Duration{1, 10, 100} {
+				if pic == AddressMap && part > 1 {
+					continue
+				}
+				v := View{Width: 1040, From: x.End() / 3, Cursor: x.End() / 2}
+				v.To = v.From + x.End()/part/2
+				if part == 1 {
+					v.From, v.To = 0, 0
+				}
+				b.Run(fmt.Sprintf("picture=%s/blocks=%d/part=%d", pic.Title(), n, part), func(b *testing.B) {
+					var s Scene
+					var buf []byte
+					b.ReportAllocs()
+					for b.Loop() {
+						x.Draw(&s, pic, v)
+						buf = s.AppendBuffer(buf[:0])
+					}
+					b.ReportMetric(float64(s.Items()), "items")
+				})
+			}
+		}
+	}
+}

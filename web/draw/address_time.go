@@ -1,0 +1,301 @@
+package draw
+
+import (
+	"math"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+	"memtide/web/format"
+)
+
+const (
+	addressTop  = titleLine + 15 // of the plot: above it is the label of the pool
+	cell        = 3.0            // pixels, both ways: what small blocks are added up in
+	leastSide   = 2.0            // pixels: blocks with a shorter side are small
+	leastArea   = 16.0           // square pixels: and so are those with a smaller area
+	mostLabels  = 160
+	labelHeight = 12.0
+)
+
+// addressScale is the scale of the address axis.
+type addressScale struct{ top, bottom, perByte float64 }
+
+func (x *Places) scale(f *frame) addressScale {
+	sc := addressScale{top: addressTop, bottom: f.Height - axisLine}
+	sc.perByte = (sc.bottom - sc.top) / float64(x.high)
+	return sc
+}
+
+func (sc *addressScale) y(b float64) float64 { return sc.bottom - b*sc.perByte }
+
+func (x *Places) drawTime(s *Scene, f *frame) {
+	s.Desc = x.Summary()
+	sc := x.scale(f)
+	s.addText(Ink, 0, 13, text{AddressTime.Title(), start, true})
+	x.drawAddressAxis(s, f, &sc)
+	x.drawTimeAxis(s, f, titleLine, sc.bottom)
+	x.drawBlocks(s, f, &sc)
+	x.drawReserved(s, f, &sc)
+	x.drawPool(s, f, &sc)
+	x.drawFailure(s, f, &sc)
+	if f.Selected.Kind == OnBuffer {
+		x.outline(s, f, f.Selected.Index, strokeOf(Ink, 2))
+	}
+}
+
+func (x *Places) drawAddressAxis(s *Scene, f *frame, sc *addressScale) {
+	for _, k := range format.ByteTicks(x.high, max(int((sc.bottom-sc.top)/30), 2)) {
+		y := math.Floor(sc.y(float64(k.At))) + 0.5
+		s.line(strokeOf(Grid, 1), float32(f.left), float32(y), float32(f.right), float32(y))
+		if k.At == 0 {
+			continue // the time axis begins there
+		}
+		s.text(Muted, f.left-8, y+4, end, k.Label)
+	}
+}
+
+// drawTimeAxis draws the marks at round moments, or at round numbers of events.
+func (x *Places) drawTimeAxis(s *Scene, f *frame, top, bottom float64) {
+	ticks, unit := format.TimeTicks(f.From, f.To, max(int((f.right-f.left)/80), 2))
+	if x.p.Tick > 0 {
+		unit = "event"
+		kept := ticks[:0]
+		for _, k := range ticks {
+			if k.At%x.p.Tick == 0 {
+				k.Label = format.Count(int(k.At / x.p.Tick))
+				kept = append(kept, k)
+			}
+		}
+		ticks = kept
+	}
+	unitX := f.left - 8
+	for _, k := range ticks {
+		px := math.Floor(f.x(int64(k.At))) + 0.5
+		s.line(strokeOf(Grid, 1), float32(px), float32(top), float32(px), float32(bottom))
+		half := textWidth(k.Label) / 2
+		at := math.Min(px, f.Width-half)
+		unitX = math.Min(unitX, at-half-4)
+		s.text(Muted, at, bottom+13, middle, k.Label)
+	}
+	s.text(Muted, unitX, bottom+13, end, unit)
+}
+
+// drawBlocks draws the blocks that are large enough as rectangles, and all
+// others as what they cover of a grid of cells.
+func (x *Places) drawBlocks(s *Scene, f *frame, sc *addressScale) {
+	s.clearSlices()
+	c := &s.cells
+	c.reset(f.left, sc.top, f.right, sc.bottom)
+	s.labels = s.labels[:0]
+	last := x.lastShown(f)
+	n := lowerBound(x.from, last)
+	for b := 0; b*blockSize < n; b++ {
+		if x.ends[b] > int64(f.From) {
+			x.drawStretch(s, f, sc, b*blockSize, min((b+1)*blockSize, n), last)
+		}
+	}
+	c.flush(s)
+	s.flushBlocks()
+	for _, l := range s.labels {
+		x.drawLabel(s, l)
+	}
+}
+
+// flushBlocks draws the blocks that were collected by category. Workspace has no
+// fill that would show its border.
+func (s *Scene) flushBlocks() {
+	for k := range sim.NumCategories {
+		st := bandStyles[k]
+		if k == sim.Workspace {
+			st.stroke, st.width = Muted, 0.8
+		}
+		s.rects(st, s.slices[k])
+	}
+}
+
+// lowerBound is the first index whose value is at least v.
+func lowerBound(sorted []int64, v int64) int {
+	lo, hi := 0, len(sorted)
+	for lo < hi {
+		if mid := int(uint(lo+hi) / 2); sorted[mid] < v {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+// lastShown is where the view ends, or the step, if a request finds no room.
+func (x *Places) lastShown(f *frame) int64 {
+	if x.p.Failed != nil && x.p.Failed.At < f.To {
+		return int64(x.p.Failed.At)
+	}
+	return int64(f.To)
+}
+
+// drawStretch takes blocks [i, j) in, up to the moment last.
+func (x *Places) drawStretch(s *Scene, f *frame, sc *addressScale, i, j int, last int64) {
+	first := int64(f.From)
+	for ; i < j; i++ {
+		t0, t1 := max(x.from[i], first), min(x.to[i], last)
+		if t1 <= t0 || x.size[i] <= 0 {
+			continue
+		}
+		x0, w := f.left+float64(t0-first)*f.scale, float64(t1-t0)*f.scale
+		h := x.size[i] * sc.perByte
+		y0 := sc.bottom - x.lo[i]*sc.perByte - h
+		if w < leastSide || h < leastSide || w*h < leastArea {
+			s.cells.add(int(x.kind[i]), x0, y0, w, h)
+			continue
+		}
+		// A space to the neighbours, as wide as the block allows.
+		gapX, gapY := math.Min(1, w/6), math.Min(1, h/6)
+		k := x.kind[i]
+		s.slices[k] = append(s.slices[k], float32(x0), float32(y0+gapY), float32(w-gapX), float32(h-gapY))
+		if h >= labelHeight && w >= labelRoom+8 && len(s.labels) < mostLabels {
+			s.labels = append(s.labels, blockLabel{i, x0, y0, w, h})
+		}
+	}
+}
+
+// blockLabel is a block that has room for its name.
+type blockLabel struct {
+	block      int
+	x, y, w, h float64
+}
+
+func (x *Places) drawLabel(s *Scene, l blockLabel) {
+	b := &x.p.Blocks[x.ref[l.block]]
+	name, layer := x.name(b.Buffer)
+	label := name
+	if layer != "" && textWidth(name+" "+layer)+8 <= l.w {
+		label = name + " " + layer
+	}
+	if label == "" || textWidth(label)+6 > l.w {
+		return
+	}
+	role := bandStyles[b.Kind].fill.on()
+	if bandStyles[b.Kind].pattern != noPattern {
+		halo(s, Ink, l.x+5, l.y+l.h/2+4, start, label)
+		return
+	}
+	s.text(role, l.x+4, l.y+l.h/2+4, start, label)
+}
+
+// drawReserved draws what is taken from the device, where that changes.
+func (x *Places) drawReserved(s *Scene, f *frame, sc *addressScale) {
+	if !x.grows() {
+		return
+	}
+	xy := x.steps(f, func(l *Level) float64 { return sc.y(float64(l.Reserved)) })
+	s.line(strokeOf(Surface, 3.5), xy...)
+	s.line(strokeOf(Ink, 1.5), xy...)
+	if n := len(xy); n >= 2 {
+		halo(s, Ink, f.right-4, math.Max(float64(xy[n-1])-4, sc.top+10), end, "reserved "+format.Bytes(x.LevelAt(f.To).Reserved))
+	}
+}
+
+// grows says whether memory is taken from the device piece by piece.
+func (x *Places) grows() bool {
+	for i := range x.p.Levels {
+		if x.p.Levels[i].Reserved != x.p.Levels[0].Reserved {
+			return true
+		}
+	}
+	return false
+}
+
+// steps are the corners of a line that changes at levels, at most four for each
+// column of pixels: entry, extremes, exit.
+func (x *Places) steps(f *frame, y func(*Level) float64) (xy []float32) {
+	levels := x.p.Levels
+	first := x.LevelAt(f.From)
+	last := float32(y(&first))
+	xy = append(xy, float32(f.left), last)
+	n := len(levels)
+	for i := x.levelAfter(int64(f.From)); i < n && levels[i].At <= f.To; {
+		px := f.x(int64(levels[i].At))
+		stop := f.ceilTime(math.Floor(px) + 1)
+		lo, hi := float32(math.Inf(1)), float32(math.Inf(-1))
+		was := last
+		for ; i < n && int64(levels[i].At) < stop && levels[i].At <= f.To; i++ {
+			last = float32(y(&levels[i]))
+			lo, hi = min(lo, last), max(hi, last)
+		}
+		xy = append(xy, float32(px), was)
+		if lo < hi {
+			xy = append(xy, float32(px), lo, float32(px), hi)
+		}
+		xy = append(xy, float32(px), last)
+	}
+	return append(xy, float32(f.right), last)
+}
+
+// levelAfter is the first level after a moment.
+func (x *Places) levelAfter(at int64) int {
+	lo, hi := 0, len(x.p.Levels)
+	for lo < hi {
+		if mid := int(uint(lo+hi) / 2); int64(x.p.Levels[mid].At) <= at {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+// drawPool draws the line that no buffer may cross.
+func (x *Places) drawPool(s *Scene, f *frame, sc *addressScale) {
+	if x.p.Pool <= 0 || x.p.Pool == engine.NoLimit {
+		return
+	}
+	y := sc.y(float64(x.p.Pool))
+	s.line(style{fill: noRole, stroke: Budget, lines: noRole, dash: dashBudget, width: 1.5}, float32(f.left), float32(y), float32(f.right), float32(y))
+	halo(s, Budget, f.left+4, y-5, start, "pool "+format.Bytes(x.p.Pool))
+}
+
+// drawFailure marks when a request found no room, and where most there was.
+func (x *Places) drawFailure(s *Scene, f *frame, sc *addressScale) {
+	r := x.p.Failed
+	if r == nil || r.At < f.From || r.At > f.To {
+		return
+	}
+	px := f.x(int64(r.At))
+	s.line(strokeOf(Over, 2), float32(px), titleLine, float32(px), float32(sc.bottom))
+	y0, y1 := sc.y(float64(r.HoleAt+r.Largest)), sc.y(float64(r.HoleAt))
+	s.rect(fillOf(Over), px-3, y0, 6, math.Max(y1-y0, 2))
+	const stops = "The step stops here."
+	if f.right-px > textWidth(stops)+16 {
+		s.text(Muted, px+8, (sc.top+sc.bottom)/2, start, stops)
+	}
+	label := "no room for " + format.Bytes(r.Bytes)
+	half := textWidth(label) / 2
+	halo(s, Over, math.Min(math.Max(px, f.left+half+4), f.right-half), 13, middle, label)
+}
+
+// outline frames the blocks of a buffer.
+func (x *Places) outline(s *Scene, f *frame, buffer int, st style) {
+	sc := x.scale(f)
+	for i := range x.p.Blocks {
+		b := &x.p.Blocks[i]
+		if b.Buffer != buffer || b.To <= f.From || b.From >= f.To {
+			continue
+		}
+		x0, x1 := f.clip(f.x(int64(b.From))), f.clip(f.x(int64(b.To)))
+		y0, y1 := sc.y(float64(b.Addr+b.Bytes)), sc.y(float64(b.Addr))
+		s.outline(st, x0-0.5, y0, math.Max(x1-x0, 1), math.Max(y1-y0, 1))
+	}
+}
+
+func (x *Places) hitTime(f *frame, px, py float64) Target {
+	sc := x.scale(f)
+	if px < f.left || px > f.right || py < sc.top-reach || py > sc.bottom {
+		return Target{}
+	}
+	i := x.find(int64(f.time(px)), (sc.bottom-py)/sc.perByte, reach/sc.perByte)
+	if i < 0 {
+		return Target{}
+	}
+	return Target{OnBuffer, x.p.Blocks[x.ref[i]].Buffer}
+}

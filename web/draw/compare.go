@@ -1,0 +1,172 @@
+package draw
+
+import (
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+	"memtide/web/format"
+)
+
+// Beside is the other side of a comparison. Both sides have one time axis, one
+// memory axis and one order of layers, so that what is at one place in one
+// picture is at the same place in the other.
+type Beside struct {
+	Model  *Model
+	Budget engine.Bytes // its budget line; 0: its problem's
+	Layers *Alignment   // of the layers that are drawn with the other side's; nil: see Align
+	Letter string       // of the side that is drawn, "A" or "B"
+	Other  string       // and of the other one
+}
+
+func (b *Beside) budget() engine.Bytes {
+	if b.Budget == 0 {
+		return b.Model.problem.Budget
+	}
+	return b.Budget
+}
+
+// title is the heading of a picture, with the letter of its side.
+func (v *View) title(pic Picture) text {
+	if v.Beside == nil {
+		return text{pic.Title(), start, true}
+	}
+	return text{v.Beside.Letter + "  " + pic.Title(), start, true}
+}
+
+// end is where the time axis ends: with the longer of two steps.
+func (v *View) end(own time.Duration) time.Duration {
+	if v.Beside == nil {
+		return own
+	}
+	return max(own, v.Beside.Model.trace.Makespan)
+}
+
+// alignment is the columns of the strip that m shares with the other side.
+func (m *Model) alignment(b *Beside) *Alignment {
+	if b.Layers == nil {
+		return Align(m, b.Model)
+	}
+	return b.Layers
+}
+
+// places is how many layers the strip has room for.
+func (m *Model) places(f *frame) int {
+	if f.Beside == nil {
+		return len(m.sizes)
+	}
+	return m.alignment(f.Beside).Columns()
+}
+
+// alongside turns a bar of columns into one of layers, and mutes it if the other
+// side does the same there: the comparison marks what differs. It is false if m
+// has none of these layers.
+func (m *Model) alongside(f *frame, b *bar) bool {
+	al, first, last := m.alignment(f.Beside), 0, 0
+	b.muted = true
+	for i := b.first - 1; i < b.last; i++ {
+		mine, other := al.Layers(i)
+		if mine > 0 {
+			if first == 0 {
+				first = mine
+			}
+			last = mine
+		}
+		if m.Differs(f.Beside.Model, mine, other) {
+			b.muted = false
+		}
+	}
+	b.first, b.last = first, last
+	return first > 0
+}
+
+// largest is the size of the highest bar of the strip.
+func (m *Model) largest(f *frame) (most engine.Bytes) {
+	for _, size := range m.sizes {
+		most = max(most, size)
+	}
+	if f.Beside != nil {
+		for _, size := range f.Beside.Model.sizes {
+			most = max(most, size)
+		}
+	}
+	return most
+}
+
+// Differs says whether layer k of m is treated in another way than layer j of o,
+// or exists in only one of the two.
+func (m *Model) Differs(o *Model, k, j int) bool {
+	return k == 0 || j == 0 || m.decision(k) != o.decision(j)
+}
+
+// NumDiffering is how many layers are treated in another way than in o.
+func (m *Model) NumDiffering(o *Model, al *Alignment) (n int) {
+	for i := range al.Columns() {
+		if k, j := al.Layers(i); m.Differs(o, k, j) {
+			n++
+		}
+	}
+	return n
+}
+
+// drawDiffering says how many layers are treated in another way.
+func (m *Model) drawDiffering(s *Scene, f *frame) {
+	if f.Beside == nil {
+		return
+	}
+	words := "all layers as in " + f.Beside.Other
+	if n := m.NumDiffering(f.Beside.Model, m.alignment(f.Beside)); n == 1 {
+		words = "1 layer not as in " + f.Beside.Other
+	} else if n > 1 {
+		words = format.Count(n) + " layers not as in " + f.Beside.Other
+	}
+	s.text(Muted, f.right, 13, end, words)
+}
+
+// mutedStyle is a bar of layers that both sides treat alike.
+var mutedStyle = fillOf(Grid)
+
+// otherStyle is the outline of the other side's memory.
+var otherStyle = strokeOf(Ink, 1.2)
+
+// drawBeside draws the memory of the other side as an outline.
+func (m *Model) drawBeside(s *Scene, f *frame, sc *memoryScale) {
+	if f.Beside == nil {
+		return
+	}
+	other := f.Beside.Model
+	s.bands = other.bandPoints(f, s.bands[:0])
+	if len(s.bands) == 0 {
+		return
+	}
+	xy := s.xy[:0]
+	for i := range s.bands {
+		xy = corner(xy, s.bands[i].x, sc.y(s.bands[i].sum[sim.NumCategories-1]))
+	}
+	s.xy = xy
+	s.path(opLine, strokeOf(Surface, 3), xy)
+	s.path(opLine, otherStyle, xy)
+}
+
+// drawEnd marks the end of a step that is shorter than the axis.
+func (m *Model) drawEnd(s *Scene, f *frame, top, bottom float64) {
+	if f.Beside == nil {
+		return
+	}
+	if x := f.x(int64(m.trace.Makespan)); x >= f.left && x < f.right-1 {
+		s.line(strokeOf(Muted, 1), float32(x), float32(top), float32(x), float32(bottom))
+		s.text(Muted, min(x+4, f.right), top+10, start, "end")
+	}
+}
+
+// Across is what stands for a target of m in another model: the layer beside its
+// own.
+func (m *Model) Across(t Target, al *Alignment) Target {
+	if k := al.Across(m.StageOf(t)); k > 0 {
+		return Target{OnStage, k}
+	}
+	return Target{}
+}
+
+// Decision is what happens to the activation of layer k; kept if nobody says.
+func (m *Model) Decision(k int) sim.Decision { return m.decision(k) }

@@ -1,0 +1,155 @@
+package draw
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+)
+
+// otherModel is another schedule of the small problem: nothing is moved, stage 2
+// is kept, and the step is over sooner.
+func otherModel() *Model {
+	p := smallProblem()
+	g := p.Chain
+	run := func(k sim.SpanKind, op engine.OpID, from, to time.Duration) sim.Span {
+		return sim.Span{Lane: sim.Compute, Kind: k, Op: op, Value: engine.NoValue, Start: from, End: to, Cause: sim.NoSpan}
+	}
+	t := &sim.Trace{Makespan: 150 * ms, ComputeTime: 150 * ms, Peak: 950 * engine.MiB, PeakAt: 50 * ms,
+		Decisions: []sim.Decision{sim.Keep, sim.Recompute, sim.Keep}}
+	t.Spans = []sim.Span{
+		run(sim.SpanForward, g.Fwd(1), 0, 20*ms), run(sim.SpanForward, g.Fwd(2), 20*ms, 50*ms),
+		run(sim.SpanBackward, g.Bwd(2), 50*ms, 110*ms), run(sim.SpanBackward, g.Bwd(1), 110*ms, 150*ms),
+	}
+	use := func(at time.Duration, mib int64) sim.Sample {
+		return sim.Sample{At: at, Used: [sim.NumCategories]engine.Bytes{sim.Fixed: 200 * engine.MiB, sim.Activation: engine.Bytes(mib) * engine.MiB}}
+	}
+	t.Memory = []sim.Sample{use(0, 100), use(0, 400), use(20*ms, 400), use(20*ms, 700), use(50*ms, 700), use(50*ms, 750), use(110*ms, 750), use(110*ms, 450), use(150*ms, 450), use(150*ms, 100)}
+	return NewModel(p, t)
+}
+
+// A above B on one axis: what is drawn of each.
+func TestCompareScenes(t *testing.T) {
+	a, b := smallModel(), otherModel()
+	light := Light
+	for _, c := range []struct {
+		file string
+		pic  Picture
+		m, o *Model
+		l, r string
+	}{
+		{"compare-strip.svg", Strip, a, b, "A", "B"},
+		{"compare-timeline.svg", Timeline, b, a, "B", "A"},
+		{"compare-memory.svg", Memory, a, b, "A", "B"},
+	} {
+		var s Scene
+		var out bytes.Buffer
+		c.m.Draw(&s, c.pic, View{Width: 640, Beside: &Beside{Model: c.o, Letter: c.l, Other: c.r}})
+		if err := s.WriteSVG(&out, SVGOptions{Standalone: true, Theme: &light, Surface: true}); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, c.file, out.Bytes())
+	}
+}
+
+// What is at one place in one picture is at the same place in the other.
+func TestCompareSharesAxes(t *testing.T) {
+	a, b := smallModel(), otherModel()
+	va := View{Width: 640, Budget: 700 * engine.MiB, Beside: &Beside{Model: b, Budget: 1100 * engine.MiB, Letter: "A", Other: "B"}}
+	vb := View{Width: 640, Budget: 1100 * engine.MiB, Beside: &Beside{Model: a, Budget: 700 * engine.MiB, Letter: "B", Other: "A"}}
+	for _, x := range []float64{80, 200.5, 441, 629} {
+		if ta, tb := a.TimeAt(va, x), b.TimeAt(vb, x); ta != tb {
+			t.Errorf("at %g px A is at %v, B at %v; want the same", x, ta, tb)
+		}
+	}
+	for _, y := range []float64{50, 111, 200} {
+		if ba, bb := a.BudgetAt(va, y), b.BudgetAt(vb, y); ba != bb {
+			t.Errorf("at height %g A is at %d bytes, B at %d; want the same", y, ba, bb)
+		}
+	}
+	fa, fb := a.frame(Strip, va), b.frame(Strip, vb)
+	ba, bb := a.bars(&fa), b.bars(&fb)
+	for i := range ba {
+		if ba[i].x != bb[i].x || ba[i].w != bb[i].w {
+			t.Errorf("bar %d: A at %g, B at %g; want the same", i, ba[i].x, bb[i].x)
+		}
+	}
+}
+
+// A network with fewer layers stands at the same places, and what is behind its
+// end is nothing that can be hit.
+func TestCompareFewerLayers(t *testing.T) {
+	small, large := smallModel(), randomModel(400, 1)
+	v := View{Width: 640, Beside: &Beside{Model: large, Letter: "A", Other: "B"}}
+	f := small.frame(Strip, v)
+	bars := small.bars(&f)
+	if len(bars) != 3 || bars[2].at != 3 {
+		t.Fatalf("bars are %+v; want three, one for each layer", bars)
+	}
+	mid := bars[1].x + bars[1].w/2
+	if got, _ := small.Hit(Strip, v, mid, 40); got != (Target{OnStage, 2}) {
+		t.Errorf("at %g there is %+v; want layer 2", mid, got)
+	}
+	if got, _ := small.Hit(Strip, v, 400, 40); got.Kind != Nothing {
+		t.Errorf("behind the last layer there is %+v; want nothing", got)
+	}
+	if got, want := small.NumDiffering(large, Align(small, large)), large.Stages()-1; got < large.Stages()-3 || got > large.Stages() {
+		t.Errorf("%d layers differ; want about %d, all that one does not have", got, want)
+	}
+	var s Scene
+	for pic := range NumPictures { // whatever is drawn, nothing panics
+		small.Draw(&s, pic, v)
+		large.Draw(&s, pic, View{Width: 640, Beside: &Beside{Model: small, Letter: "B", Other: "A"}})
+	}
+}
+
+func TestDiffers(t *testing.T) {
+	a, b := smallModel(), otherModel()
+	var got []int
+	for k := 1; k <= 3; k++ {
+		if a.Differs(b, k, k) {
+			got = append(got, k)
+		}
+	}
+	if len(got) != 1 || got[0] != 1 {
+		t.Errorf("layers %v differ; want 1: it is offloaded on one side only", got)
+	}
+	if got := a.Across(Target{OnSpan, 6}, Align(a, b)); got != (Target{OnStage, 2}) {
+		t.Errorf("B2 stands for %+v on the other side; want layer 2", got)
+	}
+}
+
+// Layers of the same name share a column, whatever stands between them.
+func TestAlign(t *testing.T) {
+	named := func(names ...string) *Model {
+		return &Model{layers: layers{names: names, sizes: make([]engine.Bytes, len(names))}}
+	}
+	for _, c := range []struct {
+		a, b []string
+		want string
+	}{
+		{[]string{"x", "y"}, []string{"x", "y"}, "11 22"},
+		{[]string{"x", "y", "loss"}, []string{"x", "p", "q", "y", "loss"}, "11 02 03 24 35"},
+		{[]string{"a", "b"}, []string{"b", "a", "c"}, "10 21 02 03"},
+		{[]string{"a", "b", "c"}, []string{"d"}, "11 20 30"},
+		{[]string{"", "", ""}, []string{"", ""}, "11 22 30"},
+		{[]string{"r", "r"}, []string{"r", "r", "r", "end"}, "11 22 03 04"},
+		{nil, []string{"d"}, "01"},
+	} {
+		al, got := Align(named(c.a...), named(c.b...)), []string{}
+		for i := range al.Columns() {
+			k, j := al.Layers(i)
+			got = append(got, fmt.Sprint(k)+fmt.Sprint(j))
+			if tj, tk := al.Turned().Layers(i); tk != k || tj != j {
+				t.Errorf("%q, %q, turned: column %d is %d, %d; want %d, %d", c.a, c.b, i, tj, tk, j, k)
+			}
+		}
+		if strings.Join(got, " ") != c.want && !(c.want == "10 21 02 03" && strings.Join(got, " ") == "01 12 20 03") {
+			t.Errorf("%q beside %q: columns %v; want %s", c.a, c.b, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package draw
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+)
+
+// layers is what the strip shows, numbered from 1: the stages of a chain; of a
+// graph the stages that its operations name or, if they name none, its forward
+// operations.
+type layers struct {
+	names     []string       // names[k-1]; empty: it has none
+	sizes     []engine.Bytes // of what layers save for their backward
+	count     int            // of layers, a loss at the end not included
+	ofOp      []int32        // the layer of each operation and value; 0: it has none
+	ofValue   []int32
+	decisions []sim.Decision
+}
+
+func layersOf(p *engine.Problem) layers {
+	g := p.Graph
+	l := layers{ofOp: make([]int32, len(g.Ops)), ofValue: make([]int32, len(g.Values))}
+	// More stages than operations are numbers of something else.
+	if g.Stages > 0 && (p.Chain != nil || g.Stages <= len(g.Ops)) {
+		l.byStages(g)
+	} else {
+		l.byFunctions(g)
+	}
+	if l.count = len(l.names); p.Chain != nil {
+		c := p.Chain.Chain
+		for k := range min(len(l.names), c.Len()) {
+			l.names[k] = strings.ToValidUTF8(c.Stages[k].Name, "\uFFFD")
+		}
+		if !c.SeedBorn { // it ends in an explicit loss
+			l.count--
+		}
+	}
+	l.sizes = make([]engine.Bytes, len(l.names))
+	for i := range g.Values {
+		if v, k := &g.Values[i], l.ofValue[i]; k > 0 && v.Kind == engine.KindActivation && v.Within == engine.NoValue {
+			l.sizes[k-1] += v.Size
+		}
+	}
+	return l
+}
+
+// byStages takes the stages that the graph names. Each has the name of its first
+// operation.
+func (l *layers) byStages(g *engine.Graph) {
+	l.names = make([]string, g.Stages)
+	within := func(stage int) int32 {
+		if stage < 1 || stage > g.Stages {
+			return 0
+		}
+		return int32(stage)
+	}
+	for i := range g.Ops {
+		if l.ofOp[i] = within(g.Ops[i].Stage); l.ofOp[i] > 0 && l.names[l.ofOp[i]-1] == "" {
+			l.names[l.ofOp[i]-1] = strings.ToValidUTF8(g.Ops[i].Name, "\uFFFD")
+		}
+	}
+	for i := range g.Values {
+		l.ofValue[i] = within(g.Values[i].Stage)
+	}
+}
+
+// byFunctions makes a layer of every forward operation, with the values that it
+// makes. Weights belong to the layer that reads them first. A
+// backward operation belongs to the forward operation with which it shares most
+// values, of several to the last.
+func (l *layers) byFunctions(g *engine.Graph) {
+	readers := make([][]int32, len(g.Values)) // the layers that read or make each value
+	for i := range g.Ops {
+		op := &g.Ops[i]
+		if op.Pass != engine.Forward {
+			continue
+		}
+		l.names = append(l.names, strings.ToValidUTF8(op.Name, "\uFFFD"))
+		k := int32(len(l.names))
+		l.ofOp[i] = k
+		for _, v := range op.Out {
+			l.ofValue[v] = k
+			readers[v] = append(readers[v], k)
+		}
+		for _, v := range op.In {
+			readers[v] = append(readers[v], k)
+		}
+	}
+	for v := range g.Values {
+		if g.Values[v].Kind == engine.KindWeight && l.ofValue[v] == 0 && len(readers[v]) > 0 {
+			l.ofValue[v] = slices.Min(readers[v])
+		}
+	}
+	for i := range g.Ops {
+		if op := &g.Ops[i]; op.Pass != engine.Forward {
+			l.ofOp[i] = mostShared(op, readers)
+			for _, v := range op.Out {
+				if l.ofValue[v] == 0 {
+					l.ofValue[v] = l.ofOp[i]
+				}
+			}
+		}
+	}
+}
+
+func mostShared(op *engine.Op, readers [][]int32) (best int32) {
+	shared := map[int32]int{}
+	for _, v := range op.In {
+		for _, k := range readers[v] {
+			if shared[k]++; shared[k] > shared[best] || shared[k] == shared[best] && k > best {
+				best = k
+			}
+		}
+	}
+	return best
+}
+
+// decide is what happens to each layer's activations: what the trace says of its
+// stages, or the same, read off its spans, where layers are operations.
+func (m *Model) decide() []sim.Decision {
+	if len(m.trace.Decisions) == len(m.sizes) {
+		return m.trace.Decisions
+	}
+	out := make([]sim.Decision, len(m.sizes))
+	for k, spans := range m.byStage {
+		for _, id := range spans {
+			switch s := m.trace.Spans[id]; {
+			case s.Kind == sim.SpanRecompute:
+				out[k] |= sim.Recompute
+			case s.Kind == sim.SpanOffload && m.value(s.Value) != nil && m.value(s.Value).Kind == engine.KindActivation:
+				out[k] |= sim.Offload
+			}
+		}
+	}
+	return out
+}
+
+// StageName is the name of stage k, or "stage k" if it has none.
+func (m *Model) StageName(k int) string {
+	if k >= 1 && k <= len(m.names) && m.names[k-1] != "" {
+		return m.names[k-1]
+	}
+	return "stage " + strconv.Itoa(k)
+}
+
+// stageOf is the stage of what a span runs or moves, 0 if it has none.
+func (m *Model) stageOf(s *sim.Span) int {
+	if s.Op != engine.NoOp && int(s.Op) < len(m.ofOp) {
+		return int(m.ofOp[s.Op])
+	}
+	return m.stageOfValue(s.Value)
+}
+
+func (m *Model) stageOfValue(v engine.ValueID) int {
+	if v < 0 || int(v) >= len(m.ofValue) {
+		return 0
+	}
+	return int(m.ofValue[v])
+}
+
+// Find is the next layer behind one (0: from the first) whose number is a text
+// or whose name contains it, in any case, in a circle; Nothing if there is none.
+func (m *Model) Find(text string, after int) Target {
+	if text = strings.ToLower(strings.TrimSpace(text)); text == "" {
+		return Target{}
+	}
+	n := len(m.names)
+	if k, err := strconv.Atoi(text); err == nil && k >= 1 && k <= n {
+		return Target{OnStage, k}
+	}
+	for i := range n {
+		if k := (max(after, 0)+i)%n + 1; strings.Contains(strings.ToLower(m.StageName(k)), text) {
+			return Target{OnStage, k}
+		}
+	}
+	return Target{}
+}

@@ -1,0 +1,35 @@
+package link
+
+import "strings"
+
+// Of is the fragment of an address whose query and fragment are given as a
+// browser gives them, "?..." and "#...". Some tools cut fragments off, so a
+// query is understood as well: the fragment wins, and keys of a query that are
+// none of a link's, such as those that count visitors, are left out.
+func Of(query, fragment string) string {
+	if fragment = strings.TrimPrefix(fragment, "#"); fragment != "" {
+		return fragment
+	}
+	var out []string
+	for _, pair := range strings.Split(strings.TrimPrefix(query, "?"), "&") {
+		key, _, _ := strings.Cut(pair, "=")
+		if known(strings.ToLower(key)) {
+			out = append(out, strings.ReplaceAll(pair, "+", "%20"))
+		}
+	}
+	return strings.Join(out, "&")
+}
+
+// known says whether a key is one of a link's.
+func known(key string) bool {
+	switch key {
+	case "v", "p", "d", "kind", "dev", "m", "s", "bw", "bwd", "duplex", "xfer", "alloc", "c", "y", "t", "sel", "show", "title", "theme", "embed", "controls":
+		return true
+	}
+	for _, prefix := range []string{"s.", "b.", "alloc."} {
+		if strings.HasPrefix(key, prefix) {
+			return true
+		}
+	}
+	return false
+}

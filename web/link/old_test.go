@@ -1,0 +1,128 @@
+package link
+
+import (
+	"bufio"
+	"flag"
+	"fmt"
+	"hash/crc32"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write testdata/links/meaning.txt")
+
+// oldLinks are the links of all versions.
+func oldLinks(t *testing.T) (out []string) {
+	files, err := filepath.Glob("testdata/links/v*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no old links in testdata/links: %v", err)
+	}
+	for _, name := range files {
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		lines := bufio.NewScanner(f)
+		lines.Buffer(nil, maxFragment)
+		for lines.Scan() {
+			if s := lines.Text(); s != "" && !strings.HasPrefix(s, "#") {
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}
+
+// TestOldLinks opens every link that was ever written: without a word, and with
+// the meaning that is on record.
+func TestOldLinks(t *testing.T) {
+	var got strings.Builder
+	for _, old := range oldLinks(t) {
+		l, notes := Parse(old)
+		if len(notes) > 0 {
+			t.Errorf("%.80s: notes %q, want none", old, notes)
+		}
+		chain := "-"
+		if l.Profile != nil {
+			chain = fmt.Sprintf("%d stages, checksum %08x", l.Profile.Chain.Len(), crc32.ChecksumIEEE(encodeBody(l.Profile)))
+			l.Profile = nil
+		}
+		fmt.Fprintf(&got, "%.60s\n  %s\n", old, chain)
+		for v, i := reflect.ValueOf(l), 0; i < v.NumField(); i++ {
+			if !v.Field(i).IsZero() {
+				fmt.Fprintf(&got, "  %s: %+v\n", v.Type().Field(i).Name, v.Field(i).Interface())
+			}
+		}
+	}
+	const file = "testdata/links/meaning.txt"
+	if *update {
+		if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != string(want) {
+		t.Errorf("old links mean something else:\ngot\n%s\nwant\n%s", got.String(), want)
+	}
+}
+
+// Links go through all upgrades between their version and the newest.
+func TestUpgrades(t *testing.T) {
+	rename := func(from, to string) upgrader {
+		return func(in []pair) (out []pair) {
+			for _, p := range in {
+				if p.key == from {
+					p.key = to
+				}
+				out = append(out, p)
+			}
+			return out
+		}
+	}
+	chain := []upgrader{rename("a", "b"), rename("b", "c")}
+	for in, want := range map[string]string{"a=1": "c", "v=1&a=1": "c", "a=1&v=2": "a", "v=2&b=1": "c", "v=3&b=1": "b", "v=x&b=1": "c", "v=9&a=1": "a"} {
+		got := ""
+		for _, p := range upgrade(pairsOf(in), chain) {
+			if p.key != "v" {
+				got = p.key
+			}
+		}
+		if got != want {
+			t.Errorf("%s: the key is %s, want %s", in, got, want)
+		}
+	}
+	if len(upgraders) != Version-1 {
+		t.Errorf("%d upgrades lead to version %d; want one for each version before it", len(upgraders), Version)
+	}
+}
+
+// Nothing that can stand behind a # makes the page stop: old links, cut, spliced
+// and with characters replaced, and noise.
+func TestNoPanic(t *testing.T) {
+	old := oldLinks(t)
+	r := rand.New(rand.NewPCG(7, 8))
+	for range 10_000 {
+		a, b := []byte(old[r.IntN(len(old))]), []byte(old[r.IntN(len(old))])
+		in := append(a[:r.IntN(len(a)+1):len(a)], b[r.IntN(len(b)+1):]...)
+		for range r.IntN(4) {
+			if len(in) > 0 {
+				in[r.IntN(len(in))] = byte(r.IntN(256))
+			}
+		}
+		fragment := Of("?"+string(in), string(in[:r.IntN(len(in)+1)]))
+		l, _ := Parse(fragment)
+		once := l.String()
+		again, _ := Parse(once)
+		if twice := again.String(); twice != once {
+			t.Fatalf("%q: written as %q, read back and written as %q", fragment, once, twice)
+		}
+	}
+}

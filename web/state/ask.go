@@ -1,0 +1,412 @@
+package state
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"memtide/engine"
+	"memtide/profiles/preset"
+	"memtide/wasm/proto"
+)
+
+// Questions are what a person can ask, in the order of the page. Nothing is
+// computed before it is asked.
+var Questions = [...]proto.Question{proto.WhatHelps, proto.Smallest, proto.LargestBatch, proto.Links}
+
+// Asked is a question that was asked, and its answers so far.
+type Asked struct {
+	ID       int // of the request at work, 0 if none is
+	Question proto.Question
+	Choice   Choice         // that it was asked about
+	Base     time.Duration  // step time of that choice; 0 if it has no schedule
+	KeepAll  time.Duration  // step time without a limit
+	Answers  []proto.Answer // as they came
+	Done     int
+	Total    int // 0 if unknown
+	Stopped  bool
+	Failed   string
+
+	key string
+}
+
+// What people do with questions, and what workers answer.
+type (
+	// Ask asks a question about the present choice, Unask gives it up.
+	Ask   struct{ Question proto.Question }
+	Unask struct{ Question proto.Question }
+	// ToggleQuestions opens and closes the questions.
+	ToggleQuestions struct{}
+	// SetSlowdown says how much slower than keeping everything a step may be, in
+	// hundredths of a per cent.
+	SetSlowdown struct{ Slowdown int }
+	// UseAnswer chooses what an answer found: the budget, the link, the strategy,
+	// the bandwidth or the batch.
+	UseAnswer struct {
+		Question proto.Question
+		Index    int // of Asked.Answers
+	}
+
+	// Answered is one answer, AskProgressed work on the next one.
+	Answered struct {
+		ID     int
+		Answer proto.Answer
+	}
+	AskProgressed struct {
+		ID       int
+		Progress proto.Progress
+	}
+	// AskEnded says that there is no more to come; Failed why, empty if all is said.
+	AskEnded struct {
+		ID     int
+		Failed string
+	}
+)
+
+func (Ask) message()             {}
+func (Unask) message()           {}
+func (ToggleQuestions) message() {}
+func (SetSlowdown) message()     {}
+func (UseAnswer) message()       {}
+func (Answered) message()        {}
+func (AskProgressed) message()   {}
+func (AskEnded) message()        {}
+
+// Inquire asks a worker a question.
+type Inquire struct {
+	ID      int
+	Request proto.Ask
+}
+
+func (Inquire) effect() {}
+
+// DefaultSlowdown is how much slower a step may be unless a person says otherwise,
+// in hundredths of a per cent.
+const DefaultSlowdown = 1000
+
+// How long one schedule of a question may take: the best so far counts. The
+// smallest budget is one question that needs many schedules.
+const (
+	answerLimit   = 1500 * time.Millisecond
+	smallestLimit = 30 * time.Second
+)
+
+// Slowdown is the accepted slowdown, in hundredths of a per cent.
+func (s *State) Slowdown() int {
+	if s.View.Slowdown == 0 {
+		return DefaultSlowdown
+	}
+	return s.View.Slowdown - 1
+}
+
+// Asked is the question as it was asked about the present choice; nil if it was not.
+func (s *State) Asked(q proto.Question) *Asked { return s.asked[q] }
+
+// askKey identifies what the answers to a question depend on.
+func (s *State) askKey(q proto.Question) string {
+	c, methods := s.Choice, s.Choice.methodKey()
+	switch q {
+	case proto.Smallest:
+		return fmt.Sprintf("%s|%s|%s|%d", q, c.settingKey(), methods, s.Slowdown())
+	case proto.Links: // the link and the batch are what is varied: using one keeps the chart
+		c.ToHost, c.ToDev = 0, 0
+		methods = keyOf(s.contenders(linkMethods...))
+	case proto.LargestBatch:
+		if p, _, err := preset.Parse(c.Source.Preset); err == nil {
+			c.Source.Preset = p.ID
+		}
+		methods = keyOf(s.contenders(batchMethods...))
+	}
+	return fmt.Sprintf("%s|%s|%s|%d", q, c.settingKey(), methods, s.Budget())
+}
+
+// keyOf identifies a set of methods.
+func keyOf(list []proto.Method) string {
+	var keys []string
+	for _, m := range list {
+		keys = append(keys, methodKey(m.Strategy, m.Args))
+	}
+	slices.Sort(keys)
+	return strings.Join(keys, ";")
+}
+
+// The strategies of the charts, beside the chosen one: of paper 000's figure 3
+// recomputing, offloading and both; for batches keeping everything too.
+var (
+	linkMethods  = []string{"rotor", "dynprog", "pofo"}
+	batchMethods = []string{"keepall", "rotor", "dynprog", "pofo"}
+)
+
+// followQuestions drops what was answered about another choice, and stops what is
+// being answered about it.
+func (s *State) followQuestions() (out []Effect) {
+	for _, q := range Questions {
+		a := s.asked[q]
+		if a == nil && len(s.answers.keys) == 0 {
+			continue
+		}
+		key := s.askKey(q)
+		if a != nil && a.key == key {
+			continue
+		}
+		if a != nil {
+			out = append(out, s.unask(a)...)
+			s.DOM++
+		}
+		delete(s.asked, q)
+		if known, ok := s.answers.get(key); ok {
+			s.asked[q] = known
+			s.DOM++
+		}
+	}
+	return out
+}
+
+func (s *State) dropQuestions() (out []Effect) {
+	for _, q := range Questions {
+		if a := s.asked[q]; a != nil {
+			out = append(out, s.unask(a)...)
+		}
+	}
+	clear(s.asked)
+	return out
+}
+
+// unask stops the request of a question, if it is at work.
+func (s *State) unask(a *Asked) []Effect {
+	if a.ID == 0 {
+		return nil
+	}
+	id := a.ID
+	a.ID = 0
+	return []Effect{Cancel{id}}
+}
+
+// updateAsk handles the messages of questions; false for others.
+func (s *State) updateAsk(m Message) ([]Effect, bool) {
+	var out []Effect
+	switch m := m.(type) {
+	case ToggleQuestions:
+		s.View.Questions = !s.View.Questions
+	case SetSlowdown:
+		s.View.Slowdown = min(max(m.Slowdown, 0), 10_000_00) + 1
+		s.Draft = Draft{}
+		out = s.followQuestions()
+	case Ask:
+		out = s.ask(m.Question)
+	case Unask:
+		if a := s.asked[m.Question]; a != nil && a.ID != 0 {
+			a.Stopped = true
+			out = s.unask(a)
+		}
+	case UseAnswer:
+		return s.useAnswer(m), true
+	case Answered, AskProgressed, AskEnded:
+		s.answered(m)
+	default:
+		return nil, false
+	}
+	s.DOM++
+	return out, true
+}
+
+// ask asks a question about the present choice, again if it was given up.
+func (s *State) ask(q proto.Question) []Effect {
+	if s.Network == nil || !slices.Contains(Questions[:], q) {
+		return nil
+	}
+	var out []Effect
+	if old := s.asked[q]; old != nil {
+		out = s.unask(old)
+	}
+	s.lastID++
+	a := &Asked{ID: s.lastID, Question: q, Choice: s.Choice, key: s.askKey(q)}
+	if p := s.Shown; p != nil && p.Network == s.Network {
+		a.KeepAll = p.Solved.KeepAll.StepTime
+		if p.Choice.Equal(s.Choice) {
+			a.Base = p.Solved.Trace.Makespan
+		}
+	}
+	if s.asked == nil {
+		s.asked = map[proto.Question]*Asked{}
+	}
+	s.asked[q] = a
+	return append(out, Inquire{ID: a.ID, Request: s.inquiry(q)})
+}
+
+// inquiry is the request of a question.
+func (s *State) inquiry(q proto.Question) proto.Ask {
+	c := s.Choice
+	req := proto.Ask{Setting: s.setting(c), Method: proto.Method{Strategy: c.Strategy, Args: c.Args},
+		Budget: proto.Budget{Bytes: max(s.Budget(), 1)}, Question: q, Limit: answerLimit}
+	switch q {
+	case proto.WhatHelps:
+		req.Others = s.others()
+	case proto.Smallest:
+		req.Slowdown, req.Limit = s.Slowdown(), smallestLimit
+	case proto.Links:
+		req.Others, req.Rates = s.contenders(linkMethods...), LinkRates()
+	case proto.LargestBatch:
+		req.Others = s.contenders(batchMethods...)
+		req.Batches = s.batches()
+	}
+	return req
+}
+
+// others are the strategies that might do better than the chosen one, with their
+// default arguments.
+func (s *State) others() (out []proto.Method) {
+	for _, st := range s.CurveStrategies() {
+		if st.Name != s.Choice.Strategy {
+			out = append(out, proto.Method{Strategy: st.Name})
+		}
+	}
+	return out
+}
+
+// contenders are the strategies of a chart: some by name, of a graph those that
+// take graphs, and the chosen one with its arguments.
+func (s *State) contenders(names ...string) (out []proto.Method) {
+	if s.Network.Chain == nil {
+		names = []string{"keepall", GraphStrategy, "lms"}
+	}
+	out = append(out, proto.Method{Strategy: s.Choice.Strategy, Args: s.Choice.Args})
+	for _, name := range names {
+		if st := engine.Lookup(name); st != nil && name != s.Choice.Strategy && s.Network.Applies(st) {
+			out = append(out, proto.Method{Strategy: name})
+		}
+	}
+	return out
+}
+
+// LinkRates are the rates of the chart over bandwidth: 1 to 200 GB/s, evenly on
+// a logarithmic axis.
+func LinkRates() (out []engine.Rate) {
+	for _, tenths := range []int64{10, 16, 25, 40, 63, 100, 160, 250, 400, 630, 1000, 1400, 2000} {
+		out = append(out, engine.Rate(tenths*100_000_000))
+	}
+	return out
+}
+
+// batches are the batches of the chart of throughput: doublings, and the present
+// one.
+func (s *State) batches() (out []int) {
+	most, now := 1024, s.Network.Totals.Batch
+	if p, _, err := preset.Parse(s.Choice.Source.Preset); err == nil {
+		most = min(most, p.Largest())
+	}
+	for b := 1; b <= most; b *= 2 {
+		out = append(out, b)
+	}
+	if now > 0 && !slices.Contains(out, now) {
+		out = append(out, now)
+		slices.Sort(out)
+	}
+	return out
+}
+
+// answered takes the answers of workers. Those to older questions are dropped.
+func (s *State) answered(m Message) {
+	var id int
+	switch m := m.(type) {
+	case Answered:
+		id = m.ID
+	case AskProgressed:
+		id = m.ID
+	case AskEnded:
+		id = m.ID
+	}
+	for _, q := range Questions {
+		a := s.asked[q]
+		if a == nil || a.ID == 0 || a.ID != id {
+			continue
+		}
+		switch m := m.(type) {
+		case Answered:
+			a.Answers = append(a.Answers, m.Answer)
+			a.Done, a.Total = m.Answer.Done, m.Answer.Total
+		case AskProgressed:
+			if q == proto.Smallest {
+				a.Done, a.Total = m.Progress.Done, m.Progress.Total
+			}
+		case AskEnded:
+			a.ID, a.Failed = 0, m.Failed
+			if m.Failed == "" {
+				s.answers.put(a.key, a)
+			}
+		}
+	}
+}
+
+// useAnswer makes what an answer found the choice.
+func (s *State) useAnswer(m UseAnswer) []Effect {
+	a := s.asked[m.Question]
+	if a == nil || m.Index < 0 || m.Index >= len(a.Answers) || a.Answers[m.Index].StepTime <= 0 {
+		return nil
+	}
+	x, c := a.Answers[m.Index], s.Choice
+	switch m.Question {
+	case proto.Smallest:
+		c.Budget = proto.Budget{Bytes: offer(x.Budget)}
+	case proto.Links:
+		c.Device, c.ToHost, c.ToDev = "", x.Rate, x.Rate
+		c = c.by(x.Strategy)
+	case proto.LargestBatch:
+		p, _, err := preset.Parse(c.Source.Preset)
+		if err != nil {
+			return nil
+		}
+		c = c.by(x.Strategy)
+		c.Source, c.Budget = Source{Preset: preset.Ref(p.ID, x.Batch)}, proto.Budget{Bytes: x.Budget}
+		return s.open(c, nil, Push)
+	case proto.WhatHelps:
+		if x.Budget != s.Budget() {
+			c.Budget = proto.Budget{Bytes: x.Budget}
+		}
+		if d := x.Device; d != nil {
+			if d.ToHost != c.ToHost || d.ToDev != c.ToDev {
+				c.Device = ""
+			}
+			c.ToHost, c.ToDev, c.Duplex = d.ToHost, d.ToDev, d.Duplex
+		}
+		c = c.by(x.Strategy)
+	}
+	return s.choose(c, Push, false)
+}
+
+// by is the choice with a strategy, with its default arguments if it is another.
+func (c Choice) by(strategy string) Choice {
+	if strategy != c.Strategy {
+		c.Strategy, c.Args = strategy, nil
+	}
+	return c
+}
+
+// Helps are the answers to what would help that were asked, by gain: the indices
+// of Answers, those without a schedule last.
+func (a *Asked) Helps() []int {
+	out := make([]int, len(a.Answers))
+	for i := range out {
+		out[i] = i
+	}
+	rank := func(i int) time.Duration {
+		if t := a.Answers[i].StepTime; t > 0 {
+			return t
+		}
+		return 1<<63 - 1
+	}
+	slices.SortStableFunc(out, func(i, j int) int {
+		switch x, y := rank(i), rank(j); {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return 0
+	})
+	return out
+}
+
+// Complete says that all answers have been given.
+func (a *Asked) Complete() bool { return a.ID == 0 && !a.Stopped && a.Failed == "" }

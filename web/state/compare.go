@@ -1,0 +1,413 @@
+package state
+
+import (
+	"fmt"
+	"time"
+
+	"memtide/engine"
+	"memtide/wasm/proto"
+	"memtide/web/draw"
+	"memtide/web/format"
+)
+
+// Compare is a comparison of two schedules, A and B. One of the two is what the
+// page is about: the State's Choice, Network and Shown, which the controls
+// change. Other is the other one, which waits until the controls are turned to
+// it.
+type Compare struct {
+	Other Side
+	OnA   bool // the controls change A; Other is B
+
+	aligned   [2]*draw.Alignment // of the layers of A with B's, and of B with A's
+	alignedOf [2]*Network
+}
+
+// Side is one side of a comparison while the controls change the other one.
+type Side struct {
+	Choice  Choice
+	Network *Network // nil while its profile is being read
+	Shown   *Picture // nil until it has a schedule
+	Failed  string   // why it has no schedule, for people
+
+	opening int // ID of the Open that is under way; 0: none is
+	solving int // ID of the Solve that is under way; 0: none is
+}
+
+// Ready says whether the side shows the schedule of its choice.
+func (o *Side) Ready() bool { return o.Shown != nil && o.opening == 0 && o.solving == 0 }
+
+// Budget is the side's budget in bytes.
+func (o *Side) Budget() engine.Bytes {
+	if o.Network == nil {
+		return o.Choice.Budget.Bytes
+	}
+	return o.Choice.Budget.Of(o.Network.Totals.KeepAllPeak)
+}
+
+// waiting is a side B that is opened when A has been read: from a link, or the
+// second of two files.
+type waiting struct {
+	choice  Choice // of a file: its source only, the rest is A's
+	content []byte // of a file; nil: choice says it all
+}
+
+// What people do with a comparison.
+type (
+	// ToggleCompare opens a comparison of the present choice, as A, with a copy
+	// of it, as B, which the controls then change; or closes it and keeps A.
+	ToggleCompare struct{}
+	// SwapSides calls A B and B A.
+	SwapSides struct{}
+	// EditSide turns the controls to A or to B.
+	EditSide struct{ A bool }
+	// PickFiles opens two files, the first as A and the second as B.
+	PickFiles struct{ A, B PickFile }
+)
+
+func (ToggleCompare) message() {}
+func (SwapSides) message()     {}
+func (EditSide) message()      {}
+func (PickFiles) message()     {}
+
+// updateCompare handles what belongs to a comparison; ok is false if m belongs
+// to something else.
+func (s *State) updateCompare(m Message) (out []Effect, ok bool) {
+	switch m := m.(type) {
+	case ToggleCompare:
+		return s.toggleCompare(), true
+	case SwapSides:
+		if s.Compare == nil {
+			return nil, true
+		}
+		s.Compare.OnA = !s.Compare.OnA
+		s.touch()
+		return []Effect{WriteURL{Replace}}, true
+	case EditSide:
+		if s.Compare == nil || s.Compare.OnA == m.A {
+			return nil, true
+		}
+		return s.turn(), true
+	case PickFiles:
+		out := s.closeOther()
+		out = append(out, s.update(m.A)...)
+		s.next = &waiting{Choice{Source: Source{File: m.B.Name}}, m.B.Bytes}
+		return out, true
+	}
+	if s.Compare == nil {
+		return nil, false
+	}
+	o := &s.Compare.Other
+	switch m := m.(type) {
+	case Opened:
+		if ok = m.ID == o.opening; ok {
+			return s.openedOther(m), true
+		}
+	case OpenProgressed:
+		return nil, m.ID == o.opening
+	case OpenFailed:
+		if ok = m.ID == o.opening; ok {
+			o.opening = 0
+			s.dropOther(m.Text)
+			return []Effect{WriteURL{Replace}}, true
+		}
+	case Solved:
+		if ok = m.ID == o.solving; ok {
+			s.solvedOther(m)
+		}
+	case SolveFailed:
+		if ok = m.ID == o.solving; ok {
+			o.solving, o.Shown, o.Failed = 0, nil, failureText(m.Failure)
+			s.touch()
+		}
+	}
+	return nil, ok
+}
+
+// toggleCompare opens a comparison with a copy, or closes it and keeps A.
+func (s *State) toggleCompare() []Effect {
+	if s.Compare == nil {
+		if s.Network == nil || s.Shown == nil {
+			return nil
+		}
+		s.unpreview()
+		s.Compare = &Compare{Other: Side{Shown: s.Shown}}
+		out := append(s.setOther(s.Choice, nil), WriteURL{Push})
+		s.touch()
+		return out
+	}
+	var out []Effect
+	if s.Opening != nil {
+		out, s.Opening = append(out, Cancel{s.Opening.ID}), nil
+	}
+	if !s.Compare.OnA {
+		out = append(out, s.turn()...)
+	}
+	out = append(out, s.closeOther()...)
+	return append(out, WriteURL{Push})
+}
+
+// closeOther ends the comparison and keeps what the controls change.
+func (s *State) closeOther() []Effect {
+	s.next = nil
+	if s.Compare == nil {
+		return nil
+	}
+	out := s.Compare.Other.cancel()
+	s.Compare = nil
+	s.touch()
+	if s.View.To > s.End() {
+		s.View.From, s.View.To = 0, 0
+	}
+	return out
+}
+
+// dropOther ends the comparison because its other side cannot be opened, and
+// says why.
+func (s *State) dropOther(why string) {
+	letter := "B"
+	if !s.Compare.OnA {
+		letter = "A"
+	}
+	s.Compare = nil
+	s.alert(textAlert(why))
+	s.Alert.Text = letter + " cannot be opened. " + s.Alert.Text
+}
+
+// cancel gives up what the side waits for.
+func (o *Side) cancel() (out []Effect) {
+	for _, id := range []*int{&o.opening, &o.solving} {
+		if *id != 0 {
+			out = append(out, Cancel{*id})
+			*id = 0
+		}
+	}
+	return out
+}
+
+// setOther makes c the choice of the other side and asks for what it needs.
+// Content is that of a file which has not been read; nil: c says it all.
+func (s *State) setOther(c Choice, content []byte) []Effect {
+	o := &s.Compare.Other
+	out := o.cancel()
+	o.Choice, o.Failed = c, ""
+	s.touch()
+	switch {
+	case content == nil && s.Network != nil && sameSource(c.Source, s.Network.Source):
+		o.Network = s.Network
+	case content == nil && o.Network != nil && sameSource(c.Source, o.Network.Source):
+	default:
+		o.Network, o.Shown = nil, nil
+		s.lastID++
+		o.opening = s.lastID
+		req := proto.Open{File: c.Source.File, Preset: c.Source.Preset, Bytes: content}
+		if c.Source.Preset == "" && content == nil {
+			req.Bytes = c.Source.Profile
+		}
+		return append(out, Open{ID: o.opening, Request: req})
+	}
+	o.Choice.Source = o.Network.Source
+	return append(out, s.solveOther()...)
+}
+
+// openedOther takes the profile of the other side over.
+func (s *State) openedOther(m Opened) []Effect {
+	o := &s.Compare.Other
+	o.opening = 0
+	if m.Reply.Memory != nil || m.Profile.Chain == nil && m.Profile.Graph == nil {
+		s.dropOther(fmt.Sprintf("%s holds neither layers nor operations.", o.Choice.Source.File))
+		return []Effect{WriteURL{Replace}}
+	}
+	if o.Choice.Source.Preset == "" {
+		o.Choice.Source.Profile = m.Reply.Profile
+		if o.Choice.Source.File == "" {
+			o.Choice.Source.File = m.Profile.Name
+		}
+	}
+	o.Network = newNetwork(o.Choice.Source, m.Profile, m.Reply)
+	if st := engine.Lookup(o.Choice.Strategy); st != nil && !o.Network.As(o.Choice).Applies(st) {
+		o.Choice.Strategy, o.Choice.Args = GraphStrategy, nil
+	}
+	s.touch()
+	return append(s.solveOther(), WriteURL{Replace})
+}
+
+// solveOther shows the schedule of the other side, from the cache or by asking
+// for it.
+func (s *State) solveOther() []Effect {
+	o := &s.Compare.Other
+	o.Choice.Graph = o.Choice.Graph && o.Network.TwoWays()
+	o.Network = o.Network.As(o.Choice)
+	o.Failed = ""
+	if p, ok := s.pictures.get(pictureKeyOf(o.Network, o.Choice)); ok {
+		o.Shown = p
+		return nil
+	}
+	if p := o.Shown; p != nil && p.Partial && p.Network == o.Network && p.Choice.Equal(o.Choice) {
+		return nil // the best so far of a solver that was stopped
+	}
+	s.lastID++
+	o.solving = s.lastID
+	return []Effect{Solve{ID: o.solving, Choice: o.Choice, Request: requestOf(o.Network, o.Choice), Slot: ForOther}}
+}
+
+func (s *State) solvedOther(m Solved) {
+	o := &s.Compare.Other
+	o.solving = 0
+	s.touch()
+	if m.Solved.Trace == nil {
+		o.Shown, o.Failed = nil, "its schedule cannot run: "+m.Solved.Verdict.Problem
+		return
+	}
+	o.Shown = &Picture{ID: m.ID, Choice: m.Choice, Network: o.Network, Solved: m.Solved}
+	s.pictures.put(pictureKeyOf(o.Network, m.Choice), o.Shown)
+}
+
+func failureText(f *proto.Failure) string {
+	if f.Kind == proto.Infeasible && f.Smallest > 0 {
+		return "it needs at least " + format.BytesUp(f.Smallest)
+	}
+	return f.Text
+}
+
+// turn turns the controls to the other side: the two change places.
+func (s *State) turn() []Effect {
+	o := &s.Compare.Other
+	if o.Network == nil || s.Network == nil || s.Opening != nil {
+		return nil // what is being read belongs to the present side
+	}
+	s.unpreview()
+	out := o.cancel()
+	if s.Solving != nil {
+		out = append(out, Cancel{s.Solving.ID})
+		s.Solving = nil
+	}
+	if s.standIn != 0 {
+		out = append(out, Cancel{s.standIn})
+	}
+	mine := Side{Choice: s.Choice, Network: s.Network, Shown: s.Shown}
+	theirs := *o
+	// Where the bytes lie is looked at on one side at a time.
+	theirs.Choice.Alloc, theirs.Choice.AllocArgs = s.Choice.Alloc, s.Choice.AllocArgs
+	*o = mine
+	s.Compare.OnA = !s.Compare.OnA
+	if s.Network != theirs.Network {
+		s.Curve = nil
+	}
+	s.Network, s.Shown = theirs.Network, theirs.Shown
+	out = append(out, s.choose(theirs.Choice, Replace, false)...)
+	return append(out, s.solveOther()...)
+}
+
+// openNext opens the side B that waited until A had been read.
+func (s *State) openNext() []Effect {
+	n := s.next
+	s.next = nil
+	if n == nil {
+		return nil
+	}
+	c := n.choice
+	if n.content != nil {
+		c = s.Choice
+		c.Source, c.Graph = n.choice.Source, false
+	}
+	if s.Compare == nil {
+		s.Compare = &Compare{}
+	}
+	s.Compare.OnA = true
+	return s.setOther(c, n.content)
+}
+
+// navigateBoth follows a link: A becomes a, and B becomes b, or there is none
+// if that is nil. The controls stay where they were.
+func (s *State) navigateBoth(a Choice, b *Choice) []Effect {
+	onB := s.Compare != nil && !s.Compare.OnA
+	var out []Effect
+	if onB {
+		o := &s.Compare.Other
+		out = o.cancel()
+		if o.Network != nil {
+			s.Network, o.Network = o.Network, s.Network
+			s.Shown, o.Shown = o.Shown, s.Shown
+		}
+		s.Compare.OnA = true
+	}
+	out = append(out, s.navigate(a)...)
+	if b == nil {
+		return append(out, s.closeOther()...)
+	}
+	s.next = &waiting{choice: *b}
+	if s.Opening != nil {
+		return out
+	}
+	out = append(out, s.openNext()...)
+	if onB {
+		out = append(out, s.turn()...)
+	}
+	return out
+}
+
+// awaits says that the other side is being read or solved.
+func (c *Compare) awaits() bool {
+	return c != nil && (c.Other.opening != 0 || c.Other.solving != 0)
+}
+
+// Sides are the pictures of A and B, nil where there is none; ok is false
+// without a comparison. A preview stands for the side that the controls change.
+func (s *State) Sides() (a, b *Picture, ok bool) {
+	if s.Compare == nil {
+		return nil, nil, false
+	}
+	if s.Compare.OnA {
+		return s.Visible(), s.Compare.Other.Shown, true
+	}
+	return s.Compare.Other.Shown, s.Visible(), true
+}
+
+// Alignment puts the layers of A, or with second those of B, side by side with
+// the other's; nil while one of them has no schedule.
+func (s *State) Alignment(second bool) *draw.Alignment {
+	a, b, ok := s.Sides()
+	if !ok || a == nil || b == nil {
+		return nil
+	}
+	c := s.Compare
+	if of := [2]*Network{a.Network, b.Network}; c.aligned[0] == nil || c.alignedOf != of {
+		al := draw.Align(a.Model(), b.Model())
+		c.aligned, c.alignedOf = [2]*draw.Alignment{al, al.Turned()}, of
+	}
+	if second {
+		return c.aligned[1]
+	}
+	return c.aligned[0]
+}
+
+// SideChoices are the choices of A and B with their networks; without a
+// comparison both are the present one.
+func (s *State) SideChoices() (a, b Choice) {
+	switch {
+	case s.Compare == nil:
+		return s.Choice, s.Choice
+	case s.Compare.OnA:
+		return s.Choice, s.Compare.Other.Choice
+	}
+	return s.Compare.Other.Choice, s.Choice
+}
+
+// SideNetworks are the networks of A and B; nil where none is open.
+func (s *State) SideNetworks() (a, b *Network) {
+	switch {
+	case s.Compare == nil:
+		return s.Network, nil
+	case s.Compare.OnA:
+		return s.Network, s.Compare.Other.Network
+	}
+	return s.Compare.Other.Network, s.Network
+}
+
+// end is the end of the longer of the two steps.
+func (c *Compare) end(own time.Duration) time.Duration {
+	if c != nil && c.Other.Shown != nil {
+		return max(own, c.Other.Shown.Solved.Trace.Makespan)
+	}
+	return own
+}

@@ -1,0 +1,304 @@
+package state
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/enginetest"
+	"memtide/engine/sim"
+	"memtide/wasm/proto"
+)
+
+// solveAll answers all solves among the effects of the last play, the n-th with
+// base + n milliseconds.
+func solveAll(p *player, base int) {
+	effects := p.effects
+	for _, e := range effects {
+		if e, ok := e.(Solve); ok {
+			p.play(answer(e, base))
+			base++
+		}
+	}
+}
+
+// letters are the step times of A and B.
+func letters(p *player) (a, b time.Duration) {
+	pa, pb, _ := p.Sides()
+	if pa != nil {
+		a = pa.Solved.Trace.Makespan
+	}
+	if pb != nil {
+		b = pb.Solved.Trace.Makespan
+	}
+	return a, b
+}
+
+func TestCompareIsACopy(t *testing.T) {
+	p := shown(t)
+	p.play(ToggleCompare{})
+	if got, want := names(p.effects), "WriteURL push"; got != want {
+		t.Errorf("opening a comparison: effects %s; want %s: the copy has its schedule", got, want)
+	}
+	if p.Compare == nil || p.Compare.OnA || !p.Compare.Other.Ready() {
+		t.Fatalf("comparison is %+v; want open, ready, the controls on B", p.Compare)
+	}
+	if a, b := letters(p); a != 12*time.Millisecond || b != a {
+		t.Errorf("A takes %v, B %v; want 12 ms both", a, b)
+	}
+	p.play(SetStrategy{Name: "testoffload"})
+	solveAll(p, 9)
+	a, b := p.SideChoices()
+	if a.Strategy != "testremat" || b.Strategy != "testoffload" {
+		t.Errorf("A is %s, B is %s; want testremat, testoffload: the controls change B only", a.Strategy, b.Strategy)
+	}
+	d, ok := p.Delta()
+	if !ok || d.Step != -3*time.Millisecond {
+		t.Errorf("the step changes by %v, %v; want -3 ms", d.Step, ok)
+	}
+	if got := p.End(); got != 12*time.Millisecond {
+		t.Errorf("the time axis ends at %v; want 12 ms, the longer step", got)
+	}
+}
+
+func TestSwapTurnClose(t *testing.T) {
+	p := shown(t)
+	p.play(ToggleCompare{}, SetStrategy{Name: "testoffload"})
+	solveAll(p, 9)
+
+	p.play(SwapSides{})
+	if a, b := letters(p); a != 9*time.Millisecond || b != 12*time.Millisecond || !p.Compare.OnA || p.Choice.Strategy != "testoffload" {
+		t.Errorf("swapped: A %v, B %v, controls on A %v of %s; want 9 ms, 12 ms, true, testoffload", a, b, p.Compare.OnA, p.Choice.Strategy)
+	}
+	p.play(SwapSides{}, EditSide{A: true})
+	if p.Choice.Strategy != "testremat" || !p.Compare.OnA {
+		t.Errorf("turned to A: the controls are on %s, on A %v; want testremat, true", p.Choice.Strategy, p.Compare.OnA)
+	}
+	for _, e := range p.effects {
+		if _, ok := e.(Solve); ok {
+			t.Errorf("turning the controls solved again: %s; want schedules that are known", names(p.effects))
+		}
+	}
+	if a, b := letters(p); a != 12*time.Millisecond || b != 9*time.Millisecond {
+		t.Errorf("turned to A: A %v, B %v; want 12 ms, 9 ms: the sides stay where they are", a, b)
+	}
+	p.play(EditSide{A: false}, ToggleCompare{})
+	if p.Compare != nil || p.Choice.Strategy != "testremat" || stepTime(p) != 12*time.Millisecond {
+		t.Errorf("closed: comparison %v, %s in %v; want none, A: testremat in 12 ms", p.Compare, p.Choice.Strategy, stepTime(p))
+	}
+	if last[WriteURL](t, p); names(p.effects[len(p.effects)-1:]) != "WriteURL push" {
+		t.Errorf("closing: effects %s; want a push at the end", names(p.effects))
+	}
+}
+
+// Turning the controls while both sides are being solved loses neither.
+func TestTurnWhileSolving(t *testing.T) {
+	p := shown(t)
+	p.play(ToggleCompare{}, SetBudget{Bytes: 3 * engine.GiB, Settled: true})
+	first := last[Solve](t, p)
+	p.play(EditSide{A: true})
+	if got := last[Cancel](t, p).ID; got != first.ID {
+		t.Errorf("cancelled %d; want the solve %d of the page", got, first.ID)
+	}
+	again := last[Solve](t, p)
+	if again.Slot != ForOther || again.Choice.Budget.Bytes != 3*engine.GiB || p.Phase() != "solving" {
+		t.Fatalf("asked for %+v in phase %s; want B in the slot of the other side", again, p.Phase())
+	}
+	p.play(answer(again, 20))
+	if a, b := letters(p); a != 12*time.Millisecond || b != 20*time.Millisecond || p.Phase() != "ready" {
+		t.Errorf("A %v, B %v, phase %s; want 12 ms, 20 ms, ready", a, b, p.Phase())
+	}
+}
+
+func TestOtherSideDoesNotFit(t *testing.T) {
+	p := shown(t)
+	b := choice("net-b8")
+	b.Budget = proto.Budget{Bytes: engine.MiB}
+	p.play(Navigate{Choice: p.Choice, B: &b})
+	e := last[Solve](t, p)
+	p.play(SolveFailed{ID: e.ID, Choice: e.Choice, Failure: &proto.Failure{Kind: proto.Infeasible, Budget: engine.MiB, Smallest: engine.GiB}})
+	if o := p.Compare.Other; o.Failed != "it needs at least 1 GiB" || o.Shown != nil || p.Misfit != nil {
+		t.Errorf("failed %q, shown %v, misfit %v; want the smallest budget, none, none: A stays", o.Failed, o.Shown, p.Misfit)
+	}
+	if _, ok := p.Delta(); ok {
+		t.Error("there is a delta without a schedule of B")
+	}
+}
+
+func TestLinkOpensBoth(t *testing.T) {
+	p := &player{State: New()}
+	b := choice("other-b1")
+	p.play(Start{Choice: choice("net-b8"), B: &b})
+	p.play(opened(last[Open](t, p).ID, chain("net")))
+	open := last[Open](t, p)
+	if open.Request.Preset != "other-b1" || p.Compare == nil || !p.Compare.OnA {
+		t.Fatalf("then %+v is opened, comparison %+v; want other-b1 as B", open.Request, p.Compare)
+	}
+	solveAll(p, 12)
+	p.play(opened(open.ID, chain("other")))
+	solveAll(p, 17)
+	if a, b := letters(p); a != 12*time.Millisecond || b != 17*time.Millisecond {
+		t.Errorf("A takes %v, B %v; want 12 ms, 17 ms", a, b)
+	}
+	na, nb := p.SideNetworks()
+	if na.Profile.Name != "net" || nb.Profile.Name != "other" {
+		t.Errorf("A is %s, B is %s; want net, other", na.Profile.Name, nb.Profile.Name)
+	}
+	// Back to a link without B.
+	p.play(EditSide{A: false}, Navigate{Choice: choice("net-b8")})
+	if p.Compare != nil || p.Network != na || p.Choice.Source.Preset != "net-b8" {
+		t.Errorf("back: comparison %v, network %s; want none, net", p.Compare, p.Network.Profile.Name)
+	}
+}
+
+func TestTwoFiles(t *testing.T) {
+	p := shown(t)
+	p.play(PickFiles{A: PickFile{Name: "a.csv", Bytes: []byte("a")}, B: PickFile{Name: "b.csv", Bytes: []byte("b")}})
+	open := last[Open](t, p)
+	if open.Request.File != "a.csv" || p.Compare != nil {
+		t.Fatalf("first %q is opened, comparison %v; want a.csv, none", open.Request.File, p.Compare)
+	}
+	p.play(opened(open.ID, chain("one")))
+	open = last[Open](t, p)
+	if string(open.Request.Bytes) != "b" {
+		t.Fatalf("then %+v; want b.csv", open.Request)
+	}
+	solveAll(p, 5)
+	p.play(opened(open.ID, chain("two")))
+	solveAll(p, 7)
+	if a, b := letters(p); a != 5*time.Millisecond || b != 7*time.Millisecond {
+		t.Errorf("A takes %v, B %v; want 5 ms, 7 ms", a, b)
+	}
+	// A file that is dropped now replaces what the controls change.
+	p.play(EditSide{A: false}, PickFile{Name: "c.csv", Bytes: []byte("c")})
+	p.play(opened(last[Open](t, p).ID, chain("three")))
+	solveAll(p, 8)
+	a, b := p.SideChoices()
+	if a.Source.File != "a.csv" || b.Source.File != "c.csv" {
+		t.Errorf("A is %s, B is %s; want a.csv, c.csv", a.Source.File, b.Source.File)
+	}
+}
+
+// The second file may be unreadable: A stays, and it is said why.
+func TestSecondFileFails(t *testing.T) {
+	p := shown(t)
+	p.play(PickFiles{A: PickFile{Name: "a.csv", Bytes: []byte("a")}, B: PickFile{Name: "b.csv", Bytes: []byte("b")}})
+	p.play(opened(last[Open](t, p).ID, chain("one")))
+	open := last[Open](t, p)
+	solveAll(p, 5)
+	p.play(OpenFailed{ID: open.ID, Text: "line 2: no number"})
+	if p.Compare != nil || p.Alert == nil || p.Alert.Text != "B cannot be opened. Line 2: no number" || stepTime(p) != 5*time.Millisecond {
+		t.Errorf("comparison %v, alert %+v, step %v; want none, what is wrong with B, A's 5 ms", p.Compare, p.Alert, stepTime(p))
+	}
+}
+
+// The parts of a delta add up to the change of the step time, and so do the
+// rounded parts to the rounded change, between any two schedules.
+func TestDeltaAddsUp(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 1))
+	traces := randomTraces(t, r, 300)
+	for i := range 3000 {
+		a, b := traces[r.IntN(len(traces))], traces[r.IntN(len(traces))]
+		d := DeltaOf(a, b)
+		sum := time.Duration(0)
+		for _, p := range d.Parts {
+			sum += p.Change()
+		}
+		if sum != d.Step || d.Step != b.Makespan-a.Makespan {
+			t.Fatalf("pair %d: parts %+v add up to %v, the step changes by %v; want the same", i, d.Parts, sum, d.Step)
+		}
+		step, parts := d.Rounded()
+		sum = 0
+		most := d.Step.Abs()
+		for k, p := range d.Parts {
+			sum += parts[k]
+			most = max(most, p.Change().Abs())
+		}
+		if sum != step {
+			t.Fatalf("pair %d: rounded parts %v add up to %v; want %v", i, parts, sum, step)
+		}
+		for k, p := range d.Parts {
+			if off := (parts[k] - p.Change()).Abs(); off > most/20 {
+				t.Fatalf("pair %d: %s changes by %v, written as %v; want at most a twentieth of %v off", i, p.Name, p.Change(), parts[k], most)
+			}
+		}
+	}
+}
+
+// randomTraces are schedules of random chains that keep, recompute or offload
+// what they please, whole and streamed, in both duplexes, in any budget that
+// does.
+func randomTraces(t *testing.T, r *rand.Rand, n int) (out []*sim.Trace) {
+	t.Helper()
+	reasons := map[sim.Reason]bool{}
+	for try := 0; len(out) < n; try++ {
+		if try > 100*n {
+			t.Fatalf("%d of %d random schedules could be played; want %d", len(out), try, n)
+		}
+		c := enginetest.RandomChain(r, enginetest.Shape{MinStages: 2, MaxStages: 12, MaxTime: 1e7, MaxSize: 1e7})
+		p := engine.NewChainProblem(c, enginetest.Device(engine.Duplex(r.IntN(2))), engine.Transfers(r.IntN(2)), engine.NoLimit)
+		s := randomSchedule(r, p.Chain, c.Len())
+		tr, err := sim.Play(p, s)
+		if err == nil && r.IntN(2) == 0 { // as tight as it gets
+			for range 6 {
+				p.Budget = tr.Peak - 1 - engine.Bytes(r.Int64N(int64(tr.Peak/3)+1))
+				if tight, err := sim.Play(p, s); err == nil {
+					tr = tight
+				}
+			}
+		}
+		if err != nil {
+			continue
+		}
+		out = append(out, tr)
+		for reason, d := range tr.Waiting {
+			if d > 0 {
+				reasons[sim.Reason(reason)] = true
+			}
+		}
+	}
+	if len(reasons) < 3 {
+		t.Fatalf("the schedules wait for %v; want at least 3 reasons", reasons)
+	}
+	return out
+}
+
+// randomSchedule keeps, recomputes or offloads the saved set of every stage.
+func randomSchedule(r *rand.Rand, g *engine.ChainGraph, n int) (s engine.Schedule) {
+	var offloaded, again [64]bool
+	for k := 1; k < n; k++ {
+		switch r.IntN(3) {
+		case 0:
+			offloaded[k] = true
+		case 1:
+			again[k] = k > 1 && !again[k-1] && !offloaded[k-1]
+		}
+	}
+	for k := 1; k <= n; k++ {
+		s = append(s, engine.Run(g.Fwd(k)))
+		if offloaded[k] {
+			s = append(s, engine.Offload(g.Saved(k)))
+		}
+		if k > 1 && (offloaded[k-1] || again[k-1]) {
+			if offloaded[k-1] && r.IntN(3) == 0 {
+				s = append(s, engine.Wait(g.Saved(k-1)))
+			}
+			s = append(s, engine.Free(g.Saved(k-1)))
+		}
+	}
+	for k := n; k >= 1; k-- {
+		if k > 1 && offloaded[k-1] {
+			s = append(s, engine.Fetch(g.Saved(k-1), 0))
+		}
+		if k > 1 && again[k-1] {
+			s = append(s, engine.Run(g.Fwd(k-1)))
+		}
+		s = append(s, engine.Run(g.Bwd(k)))
+		if k == 1 && r.IntN(3) == 0 { // copied out for nothing: the end waits for it
+			s = append(s, engine.Offload(g.Saved(k)))
+		}
+		s = append(s, engine.Free(g.Saved(k)))
+	}
+	return s
+}

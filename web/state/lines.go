@@ -1,0 +1,111 @@
+package state
+
+import (
+	"slices"
+
+	"memtide/engine"
+)
+
+// Names of what the curve can draw beside strategies: AllLines is everything,
+// BoundLine is the lower bounds.
+const (
+	AllLines  = "all"
+	BoundLine = "bound"
+)
+
+// What a curve draws of which nobody has chosen the lines: of a chain the best of
+// each kind, the oldest idea, and what bounds them; of a graph all that there is.
+// Keeping everything, which is a point, and the chosen strategy are always drawn.
+var (
+	chainLines = []string{BoundLine, "dynprog", "pofo", "rotor", "sequential"}
+	graphLines = []string{AllLines}
+)
+
+// chosenLines is what the curve draws beside the chosen strategy.
+func (s *State) chosenLines() []string {
+	switch {
+	case s.View.Lines != nil:
+		return s.View.Lines
+	case s.Network != nil && s.Network.Chain == nil:
+		return graphLines
+	}
+	return chainLines
+}
+
+// Drawn says whether the curve draws a strategy, or BoundLine.
+func (s *State) Drawn(name string) bool {
+	lines := s.chosenLines()
+	return name == s.Choice.Strategy || slices.Contains(lines, name) || slices.Contains(lines, AllLines)
+}
+
+// Axis is what the curve shows upwards.
+type Axis uint8
+
+// The axes: step time against that of keeping everything, step time itself, and
+// samples per second (steps per second where the batch size is unknown).
+const (
+	Slowdown Axis = iota
+	StepTime
+	Throughput
+	NumAxes
+)
+
+// CurveStrategies are the strategies that the curve can draw: those that apply,
+// have a link if they need one, and do more than keeping everything.
+func (s *State) CurveStrategies() []*engine.Strategy {
+	linked := s.Choice.ToHost > 0 && s.Choice.ToDev > 0
+	return slices.DeleteFunc(engine.Strategies(), func(st *engine.Strategy) bool {
+		return st.Class == 0 || st.Class&engine.MayOffload != 0 && !linked || s.Network != nil && !s.Network.Applies(st)
+	})
+}
+
+// setLines chooses what the curve draws; nil is the default.
+func (s *State) setLines(lines []string) []Effect {
+	if lines != nil {
+		lines = append([]string{}, lines...) // none is not the default
+		slices.Sort(lines)
+		lines = slices.Compact(lines)
+	}
+	s.View.Lines = nil
+	switch {
+	case lines == nil || slices.Equal(lines, s.chosenLines()):
+	case slices.Contains(lines, AllLines):
+		s.View.Lines = []string{AllLines}
+	default:
+		s.View.Lines = lines
+	}
+	s.DOM++
+	out := []Effect{WriteURL{Replace}}
+	if s.Network == nil {
+		return out
+	}
+	return append(out, s.followCurve()...)
+}
+
+// toggleLines draws lines, or no longer if all of them are drawn.
+func (s *State) toggleLines(names []string) []Effect {
+	now := slices.Clone(s.chosenLines())
+	if slices.Contains(now, AllLines) {
+		now = []string{BoundLine}
+		for _, st := range s.CurveStrategies() {
+			now = append(now, st.Name)
+		}
+	}
+	drawn := func(name string) bool { return slices.Contains(now, name) || name == s.Choice.Strategy }
+	if slices.ContainsFunc(names, func(name string) bool { return !drawn(name) }) {
+		return s.setLines(append(now, names...))
+	}
+	return s.setLines(slices.DeleteFunc(now, func(name string) bool { return slices.Contains(names, name) }))
+}
+
+// Lines are the lines of the curve that are drawn, of strategies and of bounds.
+func (s *State) Lines() (strategies, bounds []Line) {
+	if s.Curve == nil {
+		return nil, nil
+	}
+	strategies = slices.DeleteFunc(s.Curve.Lines(), func(l Line) bool { return !s.Drawn(l.Method.Strategy) })
+	if s.Drawn(BoundLine) {
+		bounds = s.Curve.Bounds()
+	}
+	return strategies, bounds
+}

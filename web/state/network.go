@@ -1,0 +1,63 @@
+package state
+
+import (
+	"memtide/engine"
+	"memtide/profiles"
+	"memtide/wasm/proto"
+)
+
+// Network is a profile that was read, as a chain of stages or as a graph of
+// operations. A profile that has both is two networks, of which Choice.Graph
+// chooses one.
+type Network struct {
+	Source  Source
+	Profile *profiles.Profile
+	Graph   *engine.Graph      // what is scheduled: that of the chain, or the operations
+	Chain   *engine.ChainGraph // nil if it is a graph
+	Lint    []string
+	Totals  proto.Totals
+
+	other *Network // the same profile the other way; nil if it has only one
+}
+
+// newNetwork is the network of a profile that holds a chain or operations.
+func newNetwork(source Source, p *profiles.Profile, r *proto.Opened) *Network {
+	n := &Network{Source: source, Profile: p, Lint: r.Lint, Totals: r.Totals}
+	if p.Chain == nil {
+		n.Graph = p.Graph
+		return n
+	}
+	n.Chain = engine.ExpandChain(p.Chain)
+	n.Graph = &n.Chain.Graph
+	if p.Graph != nil && r.GraphTotals.Ops > 0 {
+		n.other = &Network{Source: source, Profile: p, Graph: p.Graph, Lint: r.Lint, Totals: r.GraphTotals, other: n}
+	}
+	return n
+}
+
+// As is the network the way a choice wants it: as a graph or as a chain, if it
+// can be taken both ways.
+func (n *Network) As(c Choice) *Network {
+	if n.other != nil && c.Graph != (n.Chain == nil) {
+		return n.other
+	}
+	return n
+}
+
+// TwoWays says whether the network can be taken as a chain and as a graph.
+func (n *Network) TwoWays() bool { return n.other != nil }
+
+// InLink says whether a link holds what is scheduled: a preset or a chain.
+func (n *Network) InLink() bool { return n.Source.Preset != "" || n.Chain != nil }
+
+// Applies says whether a strategy can work on the network at all.
+func (n *Network) Applies(s *engine.Strategy) bool { return n.Chain != nil || s.Graphs }
+
+// Ref names the network in requests.
+func (n *Network) Ref() proto.Network {
+	ref := proto.Network{Preset: n.Source.Preset, Graph: n.Chain == nil && n.other != nil}
+	if ref.Preset == "" {
+		ref.Profile = n.Source.Profile
+	}
+	return ref
+}

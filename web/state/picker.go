@@ -1,0 +1,194 @@
+package state
+
+import (
+	"strings"
+
+	"memtide/profiles/preset"
+)
+
+// Picker is the list of networks to choose from.
+type Picker struct {
+	Open   bool
+	Query  string // what is typed into the search field
+	Active string // id of the preset that Enter chooses; empty: none matches
+}
+
+// What people do with the list of networks and with what is beside it.
+type (
+	// TogglePicker opens the list or closes it.
+	TogglePicker struct{}
+	// FilterPresets shows the presets that a text finds.
+	FilterPresets struct{ Text string }
+	// StepPreset moves to another preset of those found, within the list.
+	StepPreset struct{ By int }
+	// PickNetwork opens a preset by its id, as it is listed, with the times of the
+	// device that is chosen.
+	PickNetwork struct{ ID string }
+	// SetVariant changes what is not zero in the options of the open preset; an
+	// Efficiency below 0 is the one that the preset assumes.
+	SetVariant struct{ Options preset.Options }
+)
+
+func (TogglePicker) message()  {}
+func (FilterPresets) message() {}
+func (StepPreset) message()    {}
+func (PickNetwork) message()   {}
+func (SetVariant) message()    {}
+
+// Matches are the presets that the query finds, in the order of the catalogue:
+// by title, id and heading or, if those hold none of it, by description.
+func (p Picker) Matches() []*preset.Preset {
+	words := strings.Fields(strings.ToLower(p.Query))
+	named := found(words, func(q *preset.Preset) string { return q.Title + " " + q.ID + " " + q.Group })
+	if len(named) > 0 {
+		return named
+	}
+	return found(words, func(q *preset.Preset) string { return q.Title + " " + q.Group + " " + q.Doc })
+}
+
+// found are the presets of which the text holds every word.
+func found(words []string, text func(*preset.Preset) string) (out []*preset.Preset) {
+	for _, p := range preset.Presets() {
+		in, all := strings.ToLower(text(p)), true
+		for _, w := range words {
+			all = all && strings.Contains(in, w)
+		}
+		if all {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// best is the match that Enter chooses after typing: the first whose title or id
+// begins with the query, or the first of all.
+func (p Picker) best() string {
+	matches := p.Matches()
+	query := strings.ToLower(strings.TrimSpace(p.Query))
+	for _, m := range matches {
+		if strings.HasPrefix(strings.ToLower(m.Title), query) || strings.HasPrefix(m.ID, query) {
+			return m.ID
+		}
+	}
+	if len(matches) == 0 {
+		return ""
+	}
+	return matches[0].ID
+}
+
+// step is the match that stands by rows after the active one.
+func (p Picker) step(by int) string {
+	matches := p.Matches()
+	if len(matches) == 0 {
+		return ""
+	}
+	at := 0
+	for i, m := range matches {
+		if m.ID == p.Active {
+			at = i
+		}
+	}
+	return matches[min(max(at+by, 0), len(matches)-1)].ID
+}
+
+// Variant is the preset of a source as it is listed, with everything that the
+// source chooses about it; nil if the source is a file.
+func (s Source) Variant() (*preset.Preset, preset.Options) {
+	p, batch, err := preset.Parse(s.Preset)
+	if err != nil {
+		return nil, preset.Options{}
+	}
+	o := p.Options()
+	o.Batch = batch
+	return p.Base(), o
+}
+
+func (s *State) updatePicker(m Message) []Effect {
+	p := &s.View.Picker
+	s.DOM++
+	switch m := m.(type) {
+	case TogglePicker:
+		if p.Open {
+			*p = Picker{}
+			return nil
+		}
+		*p = Picker{Open: true}
+		if base, _ := s.Choice.Source.Variant(); base != nil {
+			p.Active = base.ID
+		} else {
+			p.Active = p.best()
+		}
+	case FilterPresets:
+		p.Query = m.Text
+		p.Active = p.best()
+	case StepPreset:
+		p.Active = p.step(m.By)
+	case PickNetwork:
+		*p = Picker{}
+		return s.pickNetwork(preset.Lookup(m.ID))
+	case SetVariant:
+		base, o := s.Choice.Source.Variant()
+		if base == nil {
+			return nil
+		}
+		return s.openVariant(base, changed(o, m.Options))
+	}
+	return nil
+}
+
+// changed is o with what change says.
+func changed(o, change preset.Options) preset.Options {
+	if change.Batch > 0 {
+		o.Batch = change.Batch
+	}
+	if change.Image > 0 {
+		o.Image = change.Image
+	}
+	if change.Tokens > 0 {
+		o.Tokens = change.Tokens
+	}
+	if change.Precision != "" {
+		o.Precision = change.Precision
+	}
+	if change.Device != "" {
+		o.Device = change.Device
+	}
+	if change.Efficiency > 0 {
+		o.Efficiency = change.Efficiency
+	} else if change.Efficiency < 0 {
+		o.Efficiency = 0
+	}
+	o.Graph = o.Graph || change.Graph
+	return o
+}
+
+// pickNetwork opens a preset that is listed. The device that the times are for is
+// about the reader's machine, so it stays where the preset has such times.
+func (s *State) pickNetwork(p *preset.Preset) []Effect {
+	if p == nil {
+		return nil
+	}
+	o := p.Options()
+	if old, now := s.Choice.Source.Variant(); old != nil && old.Operators() && p.Operators() {
+		o.Device = now.Device
+	}
+	return s.openVariant(p, o)
+}
+
+// openVariant opens a preset with these options. The link to the host is that of
+// the device that the times are for, until a person chooses another: it goes
+// along when the device changes.
+func (s *State) openVariant(base *preset.Preset, o preset.Options) []Effect {
+	v, err := base.With(o)
+	if err != nil {
+		s.alert(&Alert{Text: err.Error()})
+		return nil
+	}
+	c := s.keepBudget(s.Choice.moved(Source{Preset: preset.Ref(v.ID, o.Batch)}))
+	if _, old := s.Choice.Source.Variant(); base.Operators() && c.Device == old.Device && c.Device != o.Device {
+		if d := preset.LookupDevice(o.Device); d != nil {
+			c.Device, c.ToHost, c.ToDev, c.Duplex = d.ID, d.ToHost, d.ToDev, d.Duplex
+		}
+	}
+	return s.open(c, nil, Push)
+}

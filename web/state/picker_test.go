@@ -1,0 +1,145 @@
+package state
+
+import (
+	"slices"
+	"testing"
+
+	"memtide/engine"
+	"memtide/profiles/preset"
+	"memtide/wasm/proto"
+)
+
+func TestPickerMatches(t *testing.T) {
+	for _, c := range []struct {
+		query string
+		want  []string // some of what is found; nil: nothing
+		not   []string
+		best  string
+	}{
+		{"", []string{"resnet50", "larger-pool"}, nil, "resnet50"},
+		{"dense", []string{"densenet121", "densenet201"}, []string{"resnet50"}, "densenet121"},
+		{"DENSE 201", []string{"densenet201"}, []string{"densenet121"}, "densenet201"},
+		{"resnet 1001", []string{"resnet1001"}, []string{"resnet101"}, "resnet1001"},
+		{"vgg", []string{"vgg16", "alexnet"}, []string{"resnet50"}, "vgg16"},
+		{"counterex", []string{"lemma3", "fragmented"}, []string{"vgg16"}, "lemma3"},
+		{"flashattention", []string{"llama3-8b"}, []string{"gpt2"}, "llama3-8b"},
+		{"zebra", nil, []string{"resnet50"}, ""},
+	} {
+		p := Picker{Query: c.query}
+		var got []string
+		for _, m := range p.Matches() {
+			got = append(got, m.ID)
+		}
+		for _, id := range c.want {
+			if !slices.Contains(got, id) {
+				t.Errorf("%q finds %v; want %s, too", c.query, got, id)
+			}
+		}
+		for _, id := range c.not {
+			if slices.Contains(got, id) {
+				t.Errorf("%q finds %v; want no %s", c.query, got, id)
+			}
+		}
+		if best := p.best(); best != c.best {
+			t.Errorf("%q: %q is active; want %q", c.query, best, c.best)
+		}
+	}
+}
+
+func TestPickerSteps(t *testing.T) {
+	s := New()
+	s.Choice = choice("resnet101-b32")
+	s.Update(TogglePicker{})
+	s.Update(FilterPresets{Text: "densenet"})
+	all := s.View.Picker.Matches()
+	for _, c := range []struct {
+		by, want int
+	}{{1, 1}, {-1, 0}, {-8, 0}, {8, len(all) - 1}, {1, len(all) - 1}} {
+		s.Update(StepPreset{By: c.by})
+		if got := s.View.Picker.Active; got != all[c.want].ID {
+			t.Errorf("step %d: %s is active; want %s", c.by, got, all[c.want].ID)
+		}
+	}
+	s.Update(FilterPresets{Text: "zebra"})
+	s.Update(StepPreset{By: 1})
+	if got := s.View.Picker.Active; got != "" {
+		t.Errorf("%s is active in an empty list; want nothing", got)
+	}
+	s.Update(Dismiss{})
+	if s.View.Picker != (Picker{}) {
+		t.Errorf("after Escape the list is %+v; want it closed", s.View.Picker)
+	}
+}
+
+// What is opened has its options in its reference; the link of the device goes
+// along with the times until it has been chosen, and the budget stays with the
+// network.
+func TestVariantChoices(t *testing.T) {
+	v100, a100, gtx := preset.DefaultDeviceID, "a100-sxm-40gb", "gtx-970"
+	set := proto.Budget{Bytes: 16 * engine.GiB}
+	for _, c := range []struct {
+		from, link string
+		do         Message
+		want, dev  string
+		budget     proto.Budget
+	}{
+		{"resnet50-b8", v100, SetVariant{preset.Options{Image: 500}}, "resnet50-500px-b8", v100, set},
+		{"resnet50-500px-b8", v100, SetVariant{preset.Options{Image: 224}}, "resnet50-b8", v100, set},
+		{"resnet50-b8", v100, SetVariant{preset.Options{Device: a100}}, "resnet50-on-a100-sxm-40gb-b8", a100, set},
+		{"resnet50-on-a100-sxm-40gb-b8", a100, SetVariant{preset.Options{Device: v100}}, "resnet50-b8", v100, set},
+		{"resnet50-b8", gtx, SetVariant{preset.Options{Device: a100}}, "resnet50-on-a100-sxm-40gb-b8", gtx, set},
+		{"resnet50-b8", "", SetVariant{preset.Options{Device: a100}}, "resnet50-on-a100-sxm-40gb-b8", "", set},
+		{"resnet50-b8", v100, SetVariant{preset.Options{Efficiency: 30}}, "resnet50-30pct-b8", v100, set},
+		{"resnet50-30pct-b8", v100, SetVariant{preset.Options{Efficiency: -1}}, "resnet50-b8", v100, set},
+		{"gpt2-medium-b4", v100, SetVariant{preset.Options{Tokens: 512, Precision: "f32"}}, "gpt2-medium-512tok-f32-b4", v100, set},
+		{"resnet50-f16-b8", v100, SetGraph{true}, "resnet50-f16-graph-b8", v100, set},
+		{"resnet50-graph-b8", v100, SetGraph{false}, "resnet50-b8", v100, set},
+		{"resnet50-500px-on-a100-sxm-40gb-b8", a100, PickNetwork{"vgg16"}, "vgg16-on-a100-sxm-40gb-b32", a100, DefaultBudget},
+		{"resnet50-on-a100-sxm-40gb-b8", gtx, PickNetwork{"vgg16"}, "vgg16-on-a100-sxm-40gb-b32", gtx, DefaultBudget},
+		{"", v100, PickNetwork{"vgg16"}, "vgg16-b32", v100, DefaultBudget},
+	} {
+		s := New()
+		s.Choice = choice(c.from)
+		s.Choice.Device, s.Choice.Budget = c.link, set
+		s.Update(c.do)
+		if s.Opening == nil {
+			t.Errorf("%s, %+v: nothing is opened", c.from, c.do)
+			continue
+		}
+		o := s.Opening.Choice
+		if o.Source.Preset != c.want || o.Device != c.dev || o.Budget != c.budget || s.Opening.History != Push {
+			t.Errorf("%s, %+v:\n opens %s, link of %q, budget %+v, history %v\n want  %s, link of %q, budget %+v, one that Back undoes",
+				c.from, c.do, o.Source.Preset, o.Device, o.Budget, s.Opening.History, c.want, c.dev, c.budget)
+		}
+		if d := preset.LookupDevice(o.Device); d != nil && o.Device != c.link && o.ToDev != d.ToDev {
+			t.Errorf("%s, %+v: the link has %d bytes/s; want that of %s", c.from, c.do, o.ToDev, o.Device)
+		}
+	}
+}
+
+// What a preset is not built for is said, and nothing else happens.
+func TestVariantRefused(t *testing.T) {
+	s := New()
+	s.Choice = choice("gpt2-medium-b4")
+	s.Update(SetVariant{preset.Options{Tokens: 4096}})
+	if s.Opening != nil || s.Alert == nil {
+		t.Errorf("opening %+v, alert %+v; want only an alert", s.Opening, s.Alert)
+	}
+	s.Choice = Choice{Source: Source{File: "mine.csv"}}
+	s.Alert = nil
+	if out := s.Update(SetVariant{preset.Options{Image: 500}}); out != nil || s.Opening != nil || s.Alert != nil {
+		t.Errorf("a file: effects %v, alert %+v; want nothing", out, s.Alert)
+	}
+}
+
+// A preset of buffers stays the source of the page.
+func TestMemoryPresetStays(t *testing.T) {
+	s := New()
+	s.Choice = choice("resnet50-b8")
+	s.Update(PickNetwork{"larger-pool"})
+	m := Opened{ID: s.Opening.ID, Reply: &proto.Opened{Memory: &proto.Memory{Name: "A larger pool", Buffers: &proto.Buffers{}}}}
+	s.Update(m)
+	if s.Memory == nil || s.Choice.Source.Preset != "larger-pool-b1" {
+		t.Errorf("memory %v, source %+v; want the buffers of larger-pool-b1", s.Memory, s.Choice.Source)
+	}
+}

@@ -1,0 +1,200 @@
+package state
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/alloc"
+	"memtide/engine/sim"
+	"memtide/wasm/proto"
+	"memtide/web/draw"
+)
+
+// placedAs is a placement of one buffer.
+func placedAs(allocator string, addr engine.Bytes) *proto.Placed {
+	return &proto.Placed{Allocator: allocator, Pool: 8 * engine.GiB, Fixed: true, Top: addr + 1, Peak: 1, Pieces: []proto.Piece{{Addr: addr, Bytes: 1}},
+		Moments: []proto.Moment{{Used: 1, Reserved: 8, Largest: 4}}}
+}
+
+// withLife is shown with a trace that holds one value.
+func withLife(t *testing.T) *player {
+	p := shown(t)
+	p.Shown.Solved.Trace.Lives = []sim.Life{{Value: engine.NoValue, Op: engine.NoOp, Bytes: 1, End: time.Millisecond}}
+	return p
+}
+
+// A closed address view asks for nothing; an open one asks once for each picture
+// and allocator, and remembers what it was told.
+func TestPlacesFollowThePicture(t *testing.T) {
+	p := withLife(t)
+	if p.play(SetTheme{Theme: "dark"}); len(p.effects) != 1 || p.Places != nil || p.Placing != nil {
+		t.Fatalf("closed: effects %s, placing %+v; want nothing but the theme", names(p.effects), p.Placing)
+	}
+	p.play(TogglePlaces{})
+	first := last[Place](t, p)
+	if q := first.Request; q.Allocator != DefaultAllocator || q.Budget != p.Shown.Solved.Budget || q.Limit != 0 || q.Network.Preset == "" {
+		t.Errorf("asked for %+v; want %s in the budget of the picture", q, DefaultAllocator)
+	}
+	if p.Choice.Alloc != DefaultAllocator || last[WriteURL](t, p).History != Replace {
+		t.Errorf("the choice names %q; want %q, in the address too", p.Choice.Alloc, DefaultAllocator)
+	}
+	if p.play(SetRange{From: 1, To: 2}); len(p.effects) != 0 {
+		t.Errorf("while it is placed: effects %s; want none", names(p.effects))
+	}
+	p.play(SetAllocator{Name: "va"}, SetAllocArg{Name: "chunk", Value: "2"})
+	second := last[Place](t, p)
+	if second.Request.Allocator != "va" || !reflect.DeepEqual(second.Request.Args, engine.Args{"chunk": "2"}) {
+		t.Errorf("asked for %+v; want va with chunks of 2", second.Request)
+	}
+	if n := count[Cancel](p); n != 2 {
+		t.Errorf("%d requests were given up; want the 2 that were under way", n)
+	}
+	p.play(Placed{ID: first.ID, Placed: placedAs("best-fit", 3)})
+	if p.Places != nil {
+		t.Errorf("a late answer is shown: %+v", p.Places)
+	}
+	p.play(Placed{ID: second.ID, Placed: placedAs("va", 5)})
+	if p.Placing != nil || p.PlacesModel() == nil || p.PlacesModel().Placement().Blocks[0].Addr != 5 {
+		t.Errorf("the answer is not shown: %+v", p.Places)
+	}
+	p.play(SetAllocArg{Name: "chunk", Value: "40"})
+	if p.Choice.AllocArgs != nil {
+		t.Errorf("the default is in the arguments: %v", p.Choice.AllocArgs)
+	}
+	p.play(SetAllocArg{Name: "chunk", Value: "2"})
+	if p.Placing != nil || p.Places == nil || p.Places.Placed.Top != 6 {
+		t.Errorf("a placement that is known is asked for again: %+v", p.Placing)
+	}
+	p.play(TogglePlaces{})
+	if p.Places != nil || p.Choice.Alloc != "" || p.Choice.AllocArgs != nil {
+		t.Errorf("closed again: %+v, %q; want nothing", p.Places, p.Choice.Alloc)
+	}
+}
+
+func count[E Effect](p *player) (n int) {
+	for _, e := range p.effects {
+		if _, ok := e.(E); ok {
+			n++
+		}
+	}
+	return n
+}
+
+// A deadline leaves the best so far and offers more time; giving up does not ask
+// again by itself.
+func TestPlacesStop(t *testing.T) {
+	p := withLife(t)
+	p.play(TogglePlaces{}, SetAllocator{Name: "optimal"})
+	e := last[Place](t, p)
+	if e.Request.Limit != placeLimit {
+		t.Errorf("a search may take %v, want %v", e.Request.Limit, placeLimit)
+	}
+	p.play(PlaceProgressed{ID: e.ID, Progress: proto.Progress{Done: 1, Total: 2}})
+	if p.Placing.Progress.Done != 1 {
+		t.Errorf("progress is %+v, want 1 of 2", p.Placing.Progress)
+	}
+	p.play(PlaceFailed{ID: e.ID, Failure: proto.Fail(proto.Deadline, "stopped"), Best: placedAs("optimal", 1)})
+	if p.Places.Placed == nil || p.Places.Failure == nil || len(p.effects) != 0 {
+		t.Errorf("after the deadline: %+v, effects %s; want the best so far and no new request", p.Places, names(p.effects))
+	}
+	p.play(PlaceAgain{})
+	if e = last[Place](t, p); e.Request.Limit != longLimit {
+		t.Errorf("asked for %v, want %v", e.Request.Limit, longLimit)
+	}
+	p.play(StopPlacing{})
+	if last[Cancel](t, p).ID != e.ID || p.Placing != nil || count[Place](p) != 0 {
+		t.Errorf("given up: effects %s; want a cancel and nothing else", names(p.effects))
+	}
+	p.play(SetTheme{Theme: "light"})
+	if count[Place](p) != 0 {
+		t.Error("what was given up is asked for again by itself")
+	}
+}
+
+// memoryFile is a file of two buffers, one after the other.
+func memoryFile(recorded *proto.Placed) *proto.Opened {
+	b := &proto.Buffers{Tick: time.Microsecond, List: []alloc.Buffer{{Name: "a", Bytes: 4, End: 5}, {Name: "b", Bytes: 2, Start: 3, End: 9}}}
+	return &proto.Opened{Format: "snapshot", Memory: &proto.Memory{Name: "x", Buffers: b, Recorded: recorded, Capacity: 7, Peak: 6, Count: 2}}
+}
+
+// A file about addresses takes the place of the network; another network, or
+// Back, takes its place.
+func TestMemoryFile(t *testing.T) {
+	p := withLife(t)
+	before := p.Choice
+	p.play(PickFile{Name: "snap.pickle", Bytes: []byte{1}})
+	id := last[Open](t, p).ID
+	p.play(OpenProgressed{ID: id, Progress: proto.Progress{Done: 3, Total: 4}})
+	if p.Opening.Progress.Done != 3 {
+		t.Errorf("progress is %+v, want 3 of 4", p.Opening.Progress)
+	}
+	p.play(Opened{ID: id, Reply: memoryFile(placedAs(proto.Recorded, 2))})
+	if p.Network != nil || p.Shown != nil || p.Memory == nil || p.Phase() != "ready" || p.End() != 9*time.Microsecond {
+		t.Fatalf("network %v, picture %v, phase %s, end %v; want the file alone, ready, up to 9 µs", p.Network, p.Shown, p.Phase(), p.End())
+	}
+	if p.Allocator() != proto.Recorded || p.Places == nil || p.Places.Placed.Top != 3 || count[Place](p) != 0 {
+		t.Errorf("allocator %s, %+v; want what was recorded, without asking", p.Allocator(), p.Places)
+	}
+	p.play(SetAllocator{Name: "optimal"})
+	if q := last[Place](t, p).Request; q.Buffers == nil || q.Pool != 7 || q.Allocator != "optimal" || q.Schedule != nil {
+		t.Errorf("asked for %+v; want the buffers in a pool of 7", q)
+	}
+	p.play(Placed{ID: p.Placing.ID, Placed: placedAs("optimal", 0)})
+	m := p.PlacesModel()
+	if b := m.Placement().Blocks[0]; b.From != 0 || b.To != 5*time.Microsecond || m.Placement().Tick != time.Microsecond {
+		t.Errorf("the block is %+v; want the first buffer's life in events", b)
+	}
+	p.play(SetRange{From: 2000, To: 4000})
+	if p.View.From != 2000 || p.View.To != 4000 {
+		t.Errorf("zoomed to [%v, %v), want [2µs, 4µs)", p.View.From, p.View.To)
+	}
+	p.play(Navigate{Choice: before})
+	p.play(opened(last[Open](t, p).ID, chain("a")))
+	if p.Memory != nil || p.Network == nil || p.Places != nil {
+		t.Errorf("after Back: memory %v, network %v, places %v; want the network", p.Memory, p.Network, p.Places)
+	}
+}
+
+// Without a recording the default allocator places the buffers.
+func TestMemoryFileWithoutAddresses(t *testing.T) {
+	p := &player{State: New()}
+	p.play(Start{Choice: choice("a")}, PickFile{Name: "a.csv", Bytes: []byte{1}})
+	p.play(Opened{ID: last[Open](t, p).ID, Reply: memoryFile(nil)})
+	if q := last[Place](t, p).Request; q.Allocator != DefaultAllocator || q.Buffers == nil {
+		t.Errorf("asked for %+v; want %s", q, DefaultAllocator)
+	}
+	p.play(SetAllocator{Name: proto.Recorded})
+	if p.Allocator() != DefaultAllocator {
+		t.Errorf("allocator %q; want %q, because nothing is recorded", p.Allocator(), DefaultAllocator)
+	}
+}
+
+func TestCompression(t *testing.T) {
+	p := withLife(t)
+	if _, ok := p.Compression(); ok {
+		t.Error("nothing is offloaded, but compression applies")
+	}
+	tr := p.Shown.Solved.Trace
+	tr.HostPeak, tr.Host = engine.GiB, []sim.Point{{At: 1, Used: engine.GiB}, {At: 2}}
+	p.play(SetDensity{Percent: 25})
+	s, ok := p.Compression()
+	if want := engine.GiB/32 + engine.GiB/4; !ok || s.Compressed != want {
+		t.Errorf("at 25 %% %d bytes remain, want %d", s.Compressed, want)
+	}
+	p.play(TogglePlaces{})
+	p.play(Placed{ID: p.Placing.ID, Placed: placedAs("best-fit", 0)})
+	if got := p.PlacesModel().Placement().Packed[0].Used; got != s.Compressed {
+		t.Errorf("the picture shows %d bytes, want %d", got, s.Compressed)
+	}
+	old := p.PlacesModel()
+	p.play(SetDensity{Percent: 0})
+	if p.Density() != 0 || p.PlacesModel() == old {
+		t.Errorf("density %d, same picture %v; want 0 and a new one", p.Density(), p.PlacesModel() == old)
+	}
+	p.play(SortAlive{By: draw.ByAddress}, SetPlayhead{At: 5})
+	if p.View.AliveBy != draw.ByAddress || p.View.Playhead != 5 {
+		t.Errorf("order %v, playhead %v; want by address and 5 ns", p.View.AliveBy, p.View.Playhead)
+	}
+}

@@ -1,0 +1,75 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+
+	"memtide/wasm/proto"
+	"memtide/web/draw"
+	"memtide/web/format"
+	"memtide/web/state"
+)
+
+// inquire asks a pool a question and tells what it answers.
+func inquire(ctx context.Context, pool proto.Pool, e state.Inquire, tell func(state.Message)) state.Message {
+	_, err := pool.Do(ctx, &proto.Request{Op: proto.OpAsk, Ask: &e.Request}, func(r *proto.Reply) {
+		switch {
+		case r.Answer != nil:
+			tell(state.Answered{ID: e.ID, Answer: *r.Answer})
+		case r.Progress != nil:
+			tell(state.AskProgressed{ID: e.ID, Progress: *r.Progress})
+		}
+	})
+	if ctx.Err() != nil {
+		return nil
+	}
+	m := state.AskEnded{ID: e.ID}
+	if err != nil {
+		m.Failed = sentenceOf(err.Error())
+	}
+	return m
+}
+
+// questionCommand is what a command of the questions, of the table of layers or of
+// the critical chain means; nil for others.
+func (c Command) questionCommand(s *state.State) state.Message {
+	switch c.Do {
+	case "questions":
+		return state.ToggleQuestions{}
+	case "ask":
+		return state.Ask{Question: proto.Question(c.Arg)}
+	case "unask":
+		return state.Unask{Question: proto.Question(c.Arg)}
+	case "use-answer":
+		return state.UseAnswer{Question: proto.Question(c.Arg), Index: c.Index}
+	case "slowdown":
+		return c.slowdown()
+	case "chain":
+		return state.ToggleChain{}
+	case "layers":
+		return state.ToggleLayers{}
+	case "layers-sort":
+		by, err := strconv.Atoi(c.Arg)
+		if err != nil || by < 0 || by >= int(draw.NumLayerColumns) {
+			return nil
+		}
+		return state.SortLayers{By: draw.LayerColumn(by)}
+	case "layers-find":
+		return state.FindLayers{Text: c.Value}
+	}
+	return nil
+}
+
+// slowdown reads the field of the accepted slowdown, in per cent.
+func (c Command) slowdown() state.Message {
+	if !c.Settled {
+		return state.Type{Field: c.Do, Text: c.Value}
+	}
+	x, err := format.ParsePercent(c.Value)
+	if err != nil || x > 100 {
+		return state.Refuse{Field: c.Do, Text: fmt.Sprintf("The slowdown is %q; 0 to 10000 per cent are possible.", c.Value)}
+	}
+	return state.SetSlowdown{Slowdown: int(math.Round(x * 10_000))}
+}

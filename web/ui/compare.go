@@ -1,0 +1,341 @@
+package ui
+
+import (
+	"fmt"
+	"html"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/vugu/vugu"
+
+	"memtide/engine"
+	"memtide/profiles/preset"
+	"memtide/web/draw"
+	"memtide/web/format"
+	"memtide/web/link"
+	"memtide/web/state"
+)
+
+// Compare says how B differs from A, and which of the two the controls change.
+type Compare struct{ S *state.State }
+
+// On says whether something is compared.
+func (c *Compare) On() bool { return c.S.Compare != nil }
+
+// letter is the name of a side.
+func letter(a bool) string {
+	if a {
+		return "A"
+	}
+	return "B"
+}
+
+// edited says whether the controls change a side.
+func (c *Compare) edited(a bool) bool { return c.S.Compare != nil && c.S.Compare.OnA == a }
+
+// Pressed is for aria-pressed of a side's button.
+func (c *Compare) Pressed(a bool) string { return strconv.FormatBool(c.edited(a)) }
+
+// Blocked says that the controls cannot be turned to a side yet.
+func (c *Compare) Blocked(a bool) bool {
+	if c.S.Compare == nil || c.edited(a) {
+		return false
+	}
+	return c.S.Compare.Other.Network == nil || c.S.Opening != nil
+}
+
+// Edits says what the controls change, for the eye.
+func (c *Compare) Edits() string {
+	if c.S.Compare == nil {
+		return ""
+	}
+	return "The controls change " + letter(c.S.Compare.OnA) + ", and the numbers above are its."
+}
+
+// side is the choice and the network of a side, the network nil if it is being
+// read.
+func (c *Compare) side(a bool) (state.Choice, *state.Network) {
+	ca, cb := c.S.SideChoices()
+	na, nb := c.S.SideNetworks()
+	if a {
+		return ca, na
+	}
+	return cb, nb
+}
+
+// Name says what a side is: its strategy and budget, and what else is not as on
+// the other side.
+func (c *Compare) Name(a bool) string {
+	if c.S.Compare == nil {
+		return ""
+	}
+	mine, network := c.side(a)
+	other, otherNetwork := c.side(!a)
+	var parts []string
+	if network != otherNetwork {
+		parts = append(parts, networkName(mine, network))
+	}
+	method := strategyTitle(mine.Strategy)
+	if mine.Strategy == other.Strategy {
+		method += argsText(mine.Args, other.Args)
+	}
+	parts = append(parts, method, budgetText(mine, network))
+	if mine.Device != other.Device || mine.ToDev != other.ToDev || mine.ToHost != other.ToHost {
+		parts = append(parts, linkName(mine))
+	}
+	if mine.Duplex != other.Duplex {
+		parts = append(parts, mine.Duplex.String()+" duplex")
+	}
+	if mine.Transfers != other.Transfers {
+		parts = append(parts, mine.Transfers.String())
+	}
+	return strings.Join(parts, " · ")
+}
+
+// argsText are the arguments that another side has not.
+func argsText(mine, other engine.Args) string {
+	text := ""
+	for _, name := range slices.Sorted(maps.Keys(mine)) {
+		if value := mine[name]; other[name] != value {
+			text += " " + name + " " + value
+		}
+	}
+	return text
+}
+
+func networkName(c state.Choice, n *state.Network) string {
+	switch {
+	case n == nil && c.Source.Preset != "":
+		return c.Source.Preset
+	case n == nil || c.Source.Preset == "":
+		return c.Source.File
+	case n.Chain == nil:
+		return n.Profile.Name + ", graph"
+	}
+	return n.Profile.Name
+}
+
+func budgetText(c state.Choice, n *state.Network) string {
+	if n == nil {
+		return "reading…"
+	}
+	return format.Bytes(c.Budget.Of(n.Totals.KeepAllPeak))
+}
+
+func linkName(c state.Choice) string {
+	if d := preset.LookupDevice(c.Device); d != nil {
+		return d.Name
+	}
+	if c.ToHost != c.ToDev {
+		return format.Rate(c.ToDev) + " in, " + format.Rate(c.ToHost) + " out"
+	}
+	return format.Rate(c.ToDev)
+}
+
+// Delta is the row that adds up: the change of the step time and of its parts.
+func (c *Compare) Delta() vugu.HTML {
+	d, ok := c.S.Delta()
+	if !ok {
+		return vugu.HTML(html.EscapeString(c.missing()))
+	}
+	step, parts := d.Rounded()
+	u := unitOf(&d)
+	var b strings.Builder
+	fmt.Fprintf(&b, `<span class="delta-step">step <b>%s</b></span>`, u.signed(step, true))
+	sign := "="
+	for i, p := range d.Parts {
+		if parts[i] == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, ` <span class="delta-part" title="A %s, B %s"><i>%s</i> %s %s</span>`,
+			format.Duration(p.A), format.Duration(p.B), sign, p.Name, u.signed(parts[i], false))
+		sign = "+"
+	}
+	fmt.Fprintf(&b, ` <span class="delta-peak">peak <b>%s</b></span>`, format.BytesChange(d.Peak))
+	return vugu.HTML(b.String())
+}
+
+// deltaUnit writes times side by side in one unit.
+type deltaUnit struct {
+	name   string
+	size   time.Duration
+	places int
+}
+
+// unitOf is the unit in which a delta is written: three digits of the largest.
+func unitOf(d *state.Delta) deltaUnit {
+	most := d.Step.Abs()
+	for _, p := range d.Parts {
+		most = max(most, p.Change().Abs())
+	}
+	u := deltaUnit{name: "ns", size: 1}
+	switch {
+	case most >= 10*time.Second:
+		u = deltaUnit{name: "s", size: time.Second}
+	case most >= time.Millisecond || most == 0:
+		u = deltaUnit{name: "ms", size: time.Millisecond}
+	case most >= time.Microsecond:
+		u = deltaUnit{name: "µs", size: time.Microsecond}
+	}
+	for q := most; q > 0 && q < 100*u.size && u.places < 2; q *= 10 {
+		u.places++
+	}
+	return u
+}
+
+// signed writes a time with its sign, and with the unit if that is wanted.
+func (u deltaUnit) signed(d time.Duration, unit bool) string {
+	sign := "+"
+	if d < 0 {
+		sign = "−"
+	} else if d == 0 {
+		sign = "±"
+	}
+	text := sign + u.plain(d)
+	if unit {
+		text += " " + u.name
+	}
+	return text
+}
+
+func (u deltaUnit) plain(d time.Duration) string {
+	return strconv.FormatFloat(float64(d.Abs())/float64(u.size), 'f', u.places, 64)
+}
+
+// Sentence is the delta in words, for screen readers.
+func (c *Compare) Sentence() string {
+	if c.S.Compare == nil {
+		return ""
+	}
+	d, ok := c.S.Delta()
+	if !ok {
+		return c.missing()
+	}
+	step, parts := d.Rounded()
+	u := unitOf(&d)
+	more := func(d time.Duration, more, less string) string {
+		if d < 0 {
+			more = less
+		}
+		return u.plain(d) + " " + u.name + " " + more
+	}
+	text := "B takes as long as A"
+	if step != 0 {
+		text = "B takes " + more(step, "more", "less") + " than A"
+	}
+	sep := ": "
+	for i, p := range d.Parts {
+		if parts[i] != 0 {
+			text += sep + p.Name + " " + more(parts[i], "more", "less")
+			sep = ", "
+		}
+	}
+	switch {
+	case d.Peak > 0:
+		text += ". Its peak is " + format.Bytes(d.Peak) + " higher."
+	case d.Peak < 0:
+		text += ". Its peak is " + format.Bytes(-d.Peak) + " lower."
+	default:
+		text += ". The peaks are equal."
+	}
+	return text
+}
+
+// missing says which side has no schedule, and why.
+func (c *Compare) missing() string {
+	if c.S.Compare == nil {
+		return ""
+	}
+	o := &c.S.Compare.Other
+	switch side := letter(!c.S.Compare.OnA); {
+	case o.Network == nil:
+		return side + " is being read."
+	case o.Failed != "":
+		return side + " has no schedule: " + strings.TrimSuffix(o.Failed, ".") + "."
+	case o.Shown == nil:
+		return side + " is being solved."
+	}
+	return letter(c.S.Compare.OnA) + " has no schedule."
+}
+
+// Note says what the link of the comparison cannot hold.
+func (c *Compare) Note() string {
+	if c.S.Compare == nil {
+		return ""
+	}
+	l := linkOf(c.S, link.Link{})
+	a, b := c.S.SideNetworks()
+	switch {
+	case a != nil && !a.InLink() || b != nil && !b.InLink():
+		return "No link can hold a graph from a file: send the file too."
+	case l.B != nil && l.B.From != "" && l.B.Profile == nil:
+		return "The two profiles together are too long for a link: it holds A only. Send the file of B too."
+	}
+	return ""
+}
+
+// Table has A and B in columns: what they are, what they take, and the layers
+// that they treat differently.
+func (c *Compare) Table() vugu.HTML {
+	if c.S.Compare == nil || !c.S.View.Table {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(`<table><thead><tr><th scope="col"></th><th scope="col">A</th><th scope="col">B</th><th scope="col">B − A</th></tr></thead><tbody>`)
+	row := func(cells ...string) {
+		b.WriteString(`<tr><th scope="row">` + html.EscapeString(cells[0]) + "</th>")
+		for _, cell := range cells[1:] {
+			b.WriteString("<td>" + html.EscapeString(cell) + "</td>")
+		}
+		b.WriteString("</tr>")
+	}
+	ca, na := c.side(true)
+	cb, nb := c.side(false)
+	row("network", networkName(ca, na), networkName(cb, nb), "")
+	row("strategy", strategyTitle(ca.Strategy), strategyTitle(cb.Strategy), "")
+	row("link", linkName(ca), linkName(cb), "")
+	row("budget", budgetText(ca, na), budgetText(cb, nb), "")
+	if d, ok := c.S.Delta(); ok {
+		pa, pb, _ := c.S.Sides()
+		ta, tb := pa.Solved.Trace, pb.Solved.Trace
+		row("peak", format.Bytes(ta.Peak), format.Bytes(tb.Peak), format.BytesChange(d.Peak))
+		row("step time (ms)", format.Milliseconds(ta.Makespan), format.Milliseconds(tb.Makespan), format.Milliseconds(d.Step))
+		for _, p := range d.Parts {
+			row(p.Name+" (ms)", format.Milliseconds(p.A), format.Milliseconds(p.B), format.Milliseconds(p.Change()))
+		}
+		compareLayers(pa.Model(), pb.Model(), c.S.Alignment(false), row)
+	}
+	b.WriteString("</tbody></table>")
+	return vugu.HTML(b.String())
+}
+
+// compareRows is how many layers the table lists.
+const compareRows = 60
+
+// compareLayers lists the layers that are treated differently.
+func compareLayers(a, b *draw.Model, al *draw.Alignment, row func(cells ...string)) {
+	listed := 0
+	for i := range al.Columns() {
+		k, j := al.Layers(i)
+		if !a.Differs(b, k, j) {
+			continue
+		}
+		if listed++; listed > compareRows {
+			continue
+		}
+		name, cells := "", [2]string{"–", "–"}
+		if j > 0 {
+			name, cells[1] = b.StageName(j), draw.DecisionName(b.Decision(j))
+		}
+		if k > 0 {
+			name, cells[0] = a.StageName(k), draw.DecisionName(a.Decision(k))
+		}
+		row(name, cells[0], cells[1], "")
+	}
+	if listed > compareRows {
+		row(fmt.Sprintf("and %s more layers", format.Count(listed-compareRows)), "", "", "")
+	}
+}

@@ -1,0 +1,259 @@
+//go:build !js
+
+package ui
+
+import (
+	"context"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"memtide/engine"
+	"memtide/profiles/preset"
+	"memtide/wasm/proto"
+	"memtide/wasm/serve"
+	"memtide/web/draw"
+	"memtide/web/link"
+	"memtide/web/state"
+)
+
+// do plays messages and carries out what they ask for.
+func do(t *testing.T, s *state.State, messages ...state.Message) {
+	t.Helper()
+	for _, m := range messages {
+		queue := s.Update(m)
+		for len(queue) > 0 {
+			var m state.Message
+			switch e := queue[0].(type) {
+			case state.Open:
+				m = open(context.Background(), new(serve.Local), e, nil)
+			case state.Solve:
+				m = solve(context.Background(), new(serve.Local), e, nil)
+			}
+			queue = queue[1:]
+			if m != nil {
+				queue = append(queue, s.Update(m)...)
+			}
+		}
+	}
+}
+
+func TestComparePanel(t *testing.T) {
+	s := first(t)
+	if page := pageOf(t, s); !strings.Contains(page, `<section class="compare" aria-label="Comparison" hidden`) {
+		t.Error("without a comparison its panel is not hidden")
+	}
+	do(t, s, state.ToggleCompare{})
+	c := Compare{S: s}
+	if got, want := c.Sentence(), "B takes as long as A. The peaks are equal."; got != want {
+		t.Errorf("a copy: %q; want %q", got, want)
+	}
+	do(t, s, state.SetStrategy{Name: "greedy"}, state.SetBudget{BasisPoints: 9000, Settled: true})
+	d, ok := s.Delta()
+	if !ok {
+		t.Fatalf("there is no delta: %s", c.missing())
+	}
+	page := pageOf(t, s)
+	wellFormed(t, page)
+	for _, want := range []string{
+		`data-testid="side-a" aria-pressed="false"`, `data-testid="side-b" aria-pressed="true"`,
+		"Optimal recomputation · 2.58 GiB", "The controls change B, ", `<span class="delta-step">step <b>`, "recompute −", c.Sentence(),
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not contain %q", want)
+		}
+	}
+	if got := c.Sentence(); !strings.Contains(got, "recompute ") || !strings.Contains(got, " less") || !strings.HasPrefix(got, "B takes ") || !strings.Contains(got, "Its peak is ") {
+		t.Errorf("the sentence is %q; want it to say what B takes, does not recompute, and its peak", got)
+	}
+	// The row as it is written adds up, digit for digit.
+	step, parts := d.Rounded()
+	u, sum := unitOf(&d), 0.0
+	for _, p := range parts {
+		sum += number(t, u.signed(p, false))
+	}
+	if want := number(t, u.signed(step, false)); sum-want > 1e-9 || want-sum > 1e-9 {
+		t.Errorf("%s adds up to %v; want %v", c.Delta(), sum, want)
+	}
+}
+
+func number(t *testing.T, text string) float64 {
+	t.Helper()
+	sign := 1.0
+	if strings.HasPrefix(text, "−") {
+		sign = -1
+	}
+	n, unit := 0.0, 1.0
+	for _, r := range strings.TrimLeft(text, "−+±") {
+		switch {
+		case r == '.':
+			unit = 0.1
+		case unit < 1:
+			n += float64(r-'0') * unit
+			unit /= 10
+		default:
+			n = 10*n + float64(r-'0')
+		}
+	}
+	return sign * n
+}
+
+func TestCompareTable(t *testing.T) {
+	s := first(t)
+	do(t, s, state.ToggleCompare{}, state.SetStrategy{Name: "greedy"}, state.SetBudget{BasisPoints: 9000, Settled: true}, state.ToggleTable{})
+	c := Compare{S: s}
+	table := string(c.Table())
+	for _, want := range []string{"<th scope=\"col\">A</th><th scope=\"col\">B</th>", "Optimal recomputation</td><td>Greedy offload", "step time (ms)", "recomputed</td><td>"} {
+		if !strings.Contains(table, want) {
+			t.Errorf("the table does not contain %q:\n%s", want, table)
+		}
+	}
+	if len(table) > 15<<10 {
+		t.Errorf("the table is %d bytes long; want at most 15 KiB", len(table))
+	}
+}
+
+// The link of a comparison opens both sides as they were, whatever they are.
+func TestCompareLinkRoundTrip(t *testing.T) {
+	s := first(t)
+	do(t, s, state.ToggleCompare{})
+	r := rand.New(rand.NewPCG(6, 2))
+	for range 400 {
+		a, b := randomChoice(r), randomChoice(r)
+		if r.IntN(2) == 0 { // mostly alike
+			was := b
+			b = a
+			switch r.IntN(4) {
+			case 0:
+				b.Budget = was.Budget
+			case 1:
+				b.Strategy, b.Args = was.Strategy, was.Args
+			case 2:
+				b.Device, b.ToDev, b.ToHost, b.Duplex = was.Device, was.ToDev, was.ToHost, was.Duplex
+			case 3:
+				b.Duplex = was.Duplex
+			}
+		}
+		s.Compare.OnA, s.Choice, s.Compare.Other.Choice = true, a, b
+		l := linkOf(s, link.Link{})
+		text := l.String()
+		_, m, notes := follow(text)
+		if len(notes) > 0 || m.B == nil {
+			t.Fatalf("%s: notes %q, B %v; want none, and a B", text, notes, m.B)
+		}
+		if !reflect.DeepEqual(m.Choice, a) || !reflect.DeepEqual(*m.B, b) {
+			t.Fatalf("%s:\nA %+v\nwant %+v\nB %+v\nwant %+v", text, m.Choice, a, *m.B, b)
+		}
+	}
+}
+
+func randomChoice(r *rand.Rand) state.Choice {
+	c := DefaultChoice()
+	c.Source.Preset = []string{"resnet101-b32", "vgg16-b64", "resnet101-b64"}[r.IntN(3)]
+	if c.Budget = (proto.Budget{BasisPoints: 100 * (1 + r.IntN(100))}); r.IntN(2) == 0 {
+		c.Budget = proto.Budget{Bytes: 1 + engine.Bytes(r.Int64N(1<<35))}
+	}
+	if all := engine.Strategies(); r.IntN(2) == 0 {
+		st := all[r.IntN(len(all))]
+		c.Strategy = st.Name
+		for _, p := range st.Params {
+			if len(p.Choices) > 0 {
+				c.Args = state.WithArg(st.Name, c.Args, p.Name, p.Choices[r.IntN(len(p.Choices))])
+			}
+		}
+	}
+	if all := preset.Devices(); r.IntN(2) == 0 {
+		d := all[r.IntN(len(all))]
+		c.Device, c.ToHost, c.ToDev, c.Duplex = d.ID, d.ToHost, d.ToDev, d.Duplex
+	} else if r.IntN(2) == 0 {
+		c.Device, c.ToHost, c.ToDev = "", engine.Rate(1+r.Int64N(1e12)), engine.Rate(1+r.Int64N(1e12))
+	}
+	c.Duplex, c.Transfers = engine.Duplex(r.IntN(2)), engine.Transfers(r.IntN(2))
+	return c
+}
+
+// A comparison with a copy has a link that says so: Back has something to undo.
+func TestCompareLinkOfACopy(t *testing.T) {
+	s := first(t)
+	before := linkOf(s, link.Link{})
+	do(t, s, state.ToggleCompare{})
+	l := linkOf(s, link.Link{})
+	if got, want := l.String(), before.String()+"&b.s=rotor"; got != want {
+		t.Errorf("the link is %s; want %s", got, want)
+	}
+	do(t, s, state.SetBudget{Bytes: 2 * engine.GiB, Settled: true})
+	l = linkOf(s, link.Link{})
+	if got, want := l.String(), before.String()+"&b.m=2GiB"; got != want {
+		t.Errorf("another budget: the link is %s; want %s", got, want)
+	}
+	do(t, s, state.SwapSides{})
+	l = linkOf(s, link.Link{})
+	if got, want := l.String(), "v=1&p=resnet101-b32&m=2GiB&b.m=60%25"; !strings.HasSuffix(got, "&b.m=60%25") || !strings.Contains(got, "&m=2GiB") {
+		t.Errorf("swapped: the link is %s; want something like %s", got, want)
+	}
+}
+
+// Two long profiles fit into no link: it says so and holds A.
+func TestCompareLinkTooLong(t *testing.T) {
+	s := first(t)
+	do(t, s, state.ToggleCompare{})
+	r := rand.New(rand.NewPCG(6, 3))
+	for _, side := range []bool{true, false} {
+		do(t, s, state.EditSide{A: side}, state.PickFile{Name: "long.csv", Bytes: longCSV(r, 1100)})
+	}
+	if na, nb := s.SideNetworks(); na == nil || nb == nil || na.Profile.Chain.Len() < 1100 || na == nb {
+		t.Fatalf("networks %v, %v; want two long ones", na, nb)
+	}
+	l := linkOf(s, link.Link{})
+	if text := l.String(); len(text) > maxBoth || l.B.From != link.FromFile || l.Profile == nil {
+		t.Errorf("the link has %d characters, B from %q; want A alone in at most %d", len(text), l.B.From, maxBoth)
+	}
+	c := Compare{S: s}
+	if got := c.Note(); !strings.Contains(got, "too long for a link") {
+		t.Errorf("the panel says %q; want that the link cannot hold both", got)
+	}
+}
+
+func longCSV(r *rand.Rand, n int) []byte {
+	var b strings.Builder
+	b.WriteString("name,forward_s,backward_s,output_bytes,saved_bytes\n")
+	for range n {
+		word := make([]byte, 8)
+		for i := range word {
+			word[i] = byte('a' + r.IntN(26))
+		}
+		out := 1 + r.IntN(1e9)
+		b.WriteString(string(word) + "," + decimal(r) + "," + decimal(r) + "," + digits(out) + "," + digits(out+r.IntN(1e9)) + "\n")
+	}
+	return []byte(b.String())
+}
+
+func decimal(r *rand.Rand) string { return "0." + digits(100000000+r.IntN(899999999)) }
+
+func digits(n int) string {
+	text := ""
+	for ; n > 0; n /= 10 {
+		text = string(rune('0'+n%10)) + text
+	}
+	return text
+}
+
+// What is under the pointer on one side is found on the other.
+func TestCompareViews(t *testing.T) {
+	s := first(t)
+	do(t, s, state.ToggleCompare{}, state.SetBudget{BasisPoints: 8000, Settled: true})
+	if !controlled(s, true) || controlled(s, false) {
+		t.Error("the controls are not on B")
+	}
+	a, b := besideOf(s, false), besideOf(s, true)
+	if a.Model != shownAs(s, true).Model() || b.Model != shownAs(s, false).Model() || a.Letter != "A" || a.Other != "B" || b.Letter != "B" {
+		t.Errorf("beside A stands %+v, beside B %+v; want the other side each", a, b)
+	}
+	if a.Budget != s.Budget() || b.Budget == a.Budget {
+		t.Errorf("the budget beside A is %d, beside B %d; want B's %d and A's", a.Budget, b.Budget, s.Budget())
+	}
+	if got := across(s, true, draw.Target{Kind: draw.OnStage, Index: 7}); got != (draw.Target{Kind: draw.OnStage, Index: 7}) {
+		t.Errorf("layer 7 stands for %+v on the other side; want layer 7", got)
+	}
+}

@@ -1,0 +1,211 @@
+package ui
+
+import (
+	"strings"
+
+	"github.com/hack-pad/safejs"
+
+	"memtide/web/state"
+)
+
+// embed talks with the page that a view is in. See docs/embedding.md for the
+// messages. Only what frames or opened this page is listened to; what it sends is
+// text that is parsed, never run.
+type embed struct {
+	a        *app
+	on       bool
+	ready    bool
+	link     string
+	selected string
+	problem  string
+}
+
+func (e *embed) init(a *app, on bool) {
+	e.a, e.on = a, on
+	listen(safejs.Global(), "message", e.hear)
+	if !on {
+		return
+	}
+	root := global("document", "documentElement", "dataset")
+	set(root, "embed", a.s.View.Frame.Control+" ") // a dataset value that is never empty
+	observer, err := get(safejs.Global(), "ResizeObserver").New(function(func(safejs.Value) {
+		a.later(e.size)
+	}))
+	if err == nil {
+		call(observer, "observe", global("document", "body"))
+	}
+	listen(global("document"), "keydown", func(k safejs.Value) {
+		if text(k, "key") != "Escape" {
+			return
+		}
+		call(get(global("document"), "activeElement"), "blur")
+		e.send("escape", map[string]any{})
+		call(global("parent"), "focus")
+	})
+}
+
+// host is the page that frames this one, or opened it; undefined if there is none.
+func (e *embed) host() safejs.Value {
+	self := safejs.Global()
+	if parent := global("parent"); !parent.Equal(self) {
+		return parent
+	}
+	if opener := global("opener"); exists(opener) {
+		return opener
+	}
+	return safejs.Undefined()
+}
+
+func (e *embed) send(kind string, fields map[string]any) {
+	if host := e.host(); exists(host) {
+		fields["type"] = kind
+		call(host, "postMessage", map[string]any{"memtide": fields}, "*")
+	}
+}
+
+// size tells how high the view would like to be, in CSS pixels.
+func (e *embed) size() {
+	e.send("size", map[string]any{"height": int(number(global("document", "body"), "offsetHeight")) + 1})
+}
+
+// settle is called when the components have been drawn, and tells what changed.
+func (e *embed) settle() {
+	if !e.on {
+		return
+	}
+	s := e.a.s
+	if p := s.Phase(); !e.ready && p != "solving" {
+		e.ready = true
+		e.send("ready", map[string]any{"version": 1})
+		e.size()
+	}
+	if !e.ready || s.Phase() == "solving" {
+		return
+	}
+	e.state()
+	if name := s.SelectedName(); name != e.selected {
+		e.selected = name
+		e.send("select", map[string]any{"name": name, "text": (&Selection{S: s}).Sentence()})
+	}
+	problem, code := (&Notice{S: s}).Text(), "open"
+	if s.Misfit != nil {
+		code = "budget"
+	}
+	if problem != e.problem && problem != "" {
+		e.send("error", map[string]any{"code": code, "text": problem})
+	}
+	e.problem = problem
+}
+
+// state tells the link of what is shown, when it has changed.
+func (e *embed) state() {
+	if now := e.a.page.Address(e.a.s, true); now != e.link {
+		e.link = now
+		e.tell()
+	}
+}
+
+// tell tells the link of what is shown, and its numbers.
+func (e *embed) tell() {
+	fields := map[string]any{"link": e.link}
+	if p := e.a.s.Shown; p != nil {
+		fields["budgetBytes"] = float64(p.Solved.Budget)
+		fields["peakBytes"] = float64(p.Solved.Trace.Peak)
+		fields["stepMs"] = p.Solved.Trace.Makespan.Seconds() * 1e3
+	}
+	e.send("state", fields)
+}
+
+// hear takes a message.
+func (e *embed) hear(event safejs.Value) {
+	from := get(event, "source")
+	if host := e.host(); !exists(from) || !exists(host) || !from.Equal(host) {
+		return
+	}
+	data := get(event, "data")
+	if data.Type() == safejs.TypeString {
+		if word, _ := data.String(); word == "PING" {
+			call(from, "postMessage", "PONG", "*")
+		}
+		return
+	}
+	if m := get(data, "memtide"); m.Type() == safejs.TypeObject {
+		e.take(m, text(event, "origin"))
+	}
+}
+
+func (e *embed) take(m safejs.Value, origin string) {
+	a := e.a
+	switch text(m, "type") {
+	case "open":
+		a.later(func() { e.open(m, origin) })
+	case "set":
+		params := map[string]string{}
+		given := get(m, "params")
+		keys := call(global("Object"), "keys", given)
+		for i := range int(number(keys, "length")) {
+			key, _ := call(keys, "at", i).String()
+			value, _ := call(safejs.Global(), "String", get(given, key)).String()
+			params[strings.ToLower(key)] = value
+		}
+		a.later(func() {
+			l := linkOf(a.s, a.page.Keep)
+			e.follow(inserted(l.String(), params))
+		})
+	case "get":
+		a.later(func() {
+			e.link = a.page.Address(a.s, true)
+			e.tell()
+		})
+	case "theme":
+		theme := strings.TrimSuffix(text(m, "value"), "auto")
+		if theme != "light" && theme != "dark" {
+			theme = ""
+		}
+		a.later(func() {
+			a.s.View.Theme = theme
+			a.applyTheme(theme)
+			a.recolour()
+		})
+	}
+}
+
+// open opens what the other page gives: a link, or the text of a profile.
+func (e *embed) open(m safejs.Value, origin string) {
+	a := e.a
+	if address := text(m, "link"); address != "" {
+		_, fragment, ok := strings.Cut(address, "#")
+		if !ok {
+			fragment = address
+		}
+		e.follow(fragment)
+		return
+	}
+	title := text(m, "title")
+	for _, kind := range []string{"json", "csv"} {
+		if content := text(m, kind); content != "" {
+			name := title
+			if name == "" {
+				name = "profile." + kind
+			}
+			a.do(state.PickFile{Name: name, Bytes: []byte(content)})
+			a.do(state.SetOpener{Origin: origin})
+			return
+		}
+	}
+	e.send("error", map[string]any{"code": "message", "text": "The message has neither link nor json nor csv."})
+}
+
+func (e *embed) follow(fragment string) {
+	a := e.a
+	if !e.on {
+		a.address.open(fragment)
+		return
+	}
+	l, m, notes := embedded(a.s.View.Frame, fragment)
+	a.page.Keep = l
+	a.do(state.Navigate(m))
+	if len(notes) > 0 {
+		a.do(state.BadLink{Text: strings.Join(notes, "\n")})
+	}
+}

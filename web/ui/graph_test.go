@@ -1,0 +1,170 @@
+//go:build !js
+
+package ui
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"memtide/engine"
+	"memtide/wasm/serve"
+	"memtide/web/link"
+	"memtide/web/state"
+)
+
+// skipFile is a graph of n operations with weights and their backward, as a file:
+// every other operation also reads what was made two operations before.
+func skipFile(n int) []byte {
+	var values, ops []string
+	value := func(name, role string, mib int) int {
+		values = append(values, fmt.Sprintf(`{"id":%d,"name":"%s","bytes":%d,"role":"%s"}`, len(values), name, mib<<20, role))
+		return len(values) - 1
+	}
+	op := func(name, pass string, in, out []int) {
+		list := func(ids []int) string { return strings.Join(strings.Fields(fmt.Sprint(ids)), ",") }
+		ops = append(ops, fmt.Sprintf(`{"name":"%s","pass":"%s","time_s":0.01,"in":%s,"out":%s}`, name, pass, list(in), list(out)))
+	}
+	made := []int{value("x0", "input", 64)}
+	var weights []int
+	reads := func(k int) []int {
+		in := []int{made[k-1], weights[k-1]}
+		if k > 2 && k%2 == 0 {
+			in = append(in, made[k-3])
+		}
+		return in
+	}
+	for k := 1; k <= n; k++ {
+		weights = append(weights, value(fmt.Sprint("w", k), "weight", 16))
+		in := reads(k)
+		made = append(made, value(fmt.Sprint("x", k), "activation", 64))
+		op(fmt.Sprint("conv", k), "forward", in, made[k:])
+	}
+	last := made[n]
+	for k := n; k >= 1; k-- {
+		grad := value(fmt.Sprint("g", k), "gradient", 64)
+		op(fmt.Sprint("conv", k, ".back"), "backward", append(reads(k), last), []int{grad})
+		last = grad
+	}
+	return []byte(`{"format":"memtide/1","kind":"graph","name":"skips","batch":8,"values":[` + strings.Join(values, ",") + `],"ops":[` + strings.Join(ops, ",") + `]}`)
+}
+
+// graphPage is a page that shows a graph of operations from a file.
+func graphPage(t *testing.T, change func(*state.Choice)) *state.State {
+	t.Helper()
+	c := DefaultChoice()
+	c.Source = state.Source{File: "skips.json", Profile: skipFile(12)}
+	if change != nil {
+		change(&c)
+	}
+	s, err := First(context.Background(), new(serve.Local), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// A graph that is no chain goes all the way: a strategy for graphs in place of
+// the default, pictures by operation, sums, a curve of what applies.
+func TestGraphPage(t *testing.T) {
+	s := graphPage(t, nil)
+	if s.Choice.Strategy != state.GraphStrategy || !s.Shown.Solved.Verdict.Verified {
+		t.Fatalf("%s, verified %v; want %s, verified", s.Choice.Strategy, s.Shown.Solved.Verdict.Verified, state.GraphStrategy)
+	}
+	if peak, budget := s.Shown.Solved.Trace.Peak, s.Budget(); peak > budget || budget != s.Network.Totals.KeepAllPeak*60/100 {
+		t.Errorf("peak %d, budget %d; want 60 %% of %d and a peak within it", peak, budget, s.Network.Totals.KeepAllPeak)
+	}
+	page := pageOf(t, s)
+	for _, want := range []string{"12 layers: ", `<dt>operations</dt>`, "✓ verified", "Adaptive window"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not contain %q", want)
+		}
+	}
+	for _, o := range (&Controls{S: s}).Strategies() {
+		if !engine.Lookup(o.ID).Graphs {
+			t.Errorf("the list offers %s, which needs a chain", o.ID)
+		}
+	}
+	var drawn []string
+	for _, o := range (&Tradeoff{S: s}).Drawn() {
+		drawn = append(drawn, o.Names)
+	}
+	if got, want := strings.Join(drawn, " "), "window lms bound"; got != want {
+		t.Errorf("the curve draws %s; want %s", got, want)
+	}
+	for k := 1; k <= 12; k++ {
+		if name := s.Shown.Model().StageName(k); name != fmt.Sprint("conv", k) {
+			t.Errorf("layer %d is %s; want conv%d", k, name, k)
+		}
+	}
+	wellFormed(t, page)
+}
+
+func TestGraphStrategies(t *testing.T) {
+	for _, name := range []string{"window", "lms", "keepall"} {
+		s := graphPage(t, func(c *state.Choice) {
+			c.Strategy = name
+			c.Budget.BasisPoints = 10_000
+		})
+		if got := s.Shown.Solved; got.Strategy != name || !got.Verdict.Verified || got.Trace.Makespan != got.KeepAll.StepTime {
+			t.Errorf("%s within what keeps everything: %s, %v, verified %v; want the time of keeping everything, %v",
+				name, got.Strategy, got.Trace.Makespan, got.Verdict.Verified, got.KeepAll.StepTime)
+		}
+	}
+}
+
+// A link holds no graph: it says what it is about, and the page says what it
+// shows instead.
+func TestGraphInLink(t *testing.T) {
+	s := graphPage(t, nil)
+	l := linkOf(s, link.Link{})
+	if got, want := l.String(), "v=1&kind=graph&s=window"; got != want {
+		t.Errorf("the link is %q; want %q", got, want)
+	}
+	_, m, notes := follow(l.String())
+	if len(notes) != 1 || !strings.Contains(notes[0], "no link can hold") || !strings.HasSuffix(notes[0], "The example is shown.") {
+		t.Errorf("notes %q; want that no link can hold a graph, and what is shown", notes)
+	}
+	if m.Choice.Source.Preset != state.DefaultPreset {
+		t.Errorf("the link shows %+v; want the example", m.Choice.Source)
+	}
+	if s.Update(state.Copied{}); !strings.Contains(s.View.Note, "send the file") {
+		t.Errorf("copying says %q; want that the file has to be sent, too", s.View.Note)
+	}
+}
+
+// What was cut from a link is said, and what is shown in its place.
+func TestCutLinkSaysWhatIsShown(t *testing.T) {
+	for _, text := range []string{"v=1&d=1.bQHcBT6njdWMks9rK1UUgM8", "v=1&m=60%25", "v=99&p=vgg16-b64"} {
+		if _, _, notes := follow(text); len(notes) == 0 || !strings.HasSuffix(notes[0], "The example is shown.") {
+			t.Errorf("%s: notes %q; want that the example is shown", text, notes)
+		}
+	}
+	if _, _, notes := follow("v=1&p=vgg16-b64&bw=x"); len(notes) != 1 || strings.Contains(notes[0], "example is shown") {
+		t.Errorf("notes %q; want one, about the bandwidth only", notes)
+	}
+}
+
+// A file that is both a chain and operations is shown as what was chosen; the
+// link holds the chain only.
+func TestFileOfTwoWays(t *testing.T) {
+	data, err := os.ReadFile("../../profiles/testdata/branchy.graph.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := DefaultChoice()
+	c.Source, c.Graph, c.Strategy, c.Budget.BasisPoints = state.Source{File: "branchy", Profile: data}, true, "lms", 9000
+	s, err := First(context.Background(), new(serve.Local), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Network.Chain != nil || !(&Controls{S: s}).TwoWays() || !s.Shown.Solved.Verdict.Verified || s.Shown.Problem().Graph != s.Network.Profile.Graph {
+		t.Errorf("chain %v, verified %v; want the operations, verified", s.Network.Chain != nil, s.Shown.Solved.Verdict.Verified)
+	}
+	if l := linkOf(s, link.Link{}); l.Kind != "graph" || l.Profile == nil || s.Network.InLink() {
+		t.Errorf("link of kind %q, in links %v; want graph, false", l.Kind, s.Network.InLink())
+	}
+	wellFormed(t, pageOf(t, s))
+}

@@ -1,0 +1,173 @@
+//go:build !js
+
+package ui
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"memtide/engine"
+	"memtide/wasm/proto"
+	"memtide/web/link"
+	"memtide/web/state"
+)
+
+func namesOf(chips []Chip) (out []string) {
+	for _, o := range chips {
+		out = append(out, o.Names)
+	}
+	return out
+}
+
+// By default the curve draws a handful, the chosen strategy first and fixed.
+func TestChips(t *testing.T) {
+	s := first(t)
+	c := &Tradeoff{S: s}
+	if got, want := namesOf(c.Drawn()), []string{"rotor", "dynprog", "pofo", "sequential", "bound"}; !slices.Equal(got, want) {
+		t.Errorf("drawn are %v; want %v", got, want)
+	}
+	for _, o := range c.Drawn() {
+		if o.Pressed != "true" || o.Fixed != (o.Names == "rotor") || o.Title == "" || o.Doc == "" {
+			t.Errorf("chip %+v; want it pressed, only the chosen strategy fixed, a title and a text", o)
+		}
+		if html := string(o.HTML()); !strings.HasPrefix(html, "<svg") || !strings.HasSuffix(html, o.Title) || (o.dash != nil) != strings.Contains(html, "stroke-dasharray") {
+			t.Errorf("chip %s is %s; want a sample of its line and its title", o.Names, html)
+		}
+	}
+	s.Update(state.SetStrategy{Name: "vdnn"})
+	if got := namesOf(c.Drawn()); got[0] != "vdnn" || !slices.Contains(got, "rotor") {
+		t.Errorf("with vdnn chosen drawn are %v; want it first, and the others", got)
+	}
+}
+
+// The list has every strategy once, under its paper.
+func TestLineGroups(t *testing.T) {
+	s := first(t)
+	c := &Tradeoff{S: s}
+	if len(c.Groups()) != 0 {
+		t.Error("the list is there although it is closed")
+	}
+	s.Update(state.ToggleLineList{})
+	seen := map[string]int{}
+	for _, g := range c.Groups() {
+		if got := strings.Join(namesOf(g.Lines), ","); got != g.Paper.Names || g.Paper.Title == "" {
+			t.Errorf("%q draws %s; want its lines, %s", g.Paper.Title, g.Paper.Names, got)
+		}
+		for _, o := range g.Lines {
+			seen[o.Names]++
+		}
+	}
+	for _, st := range s.CurveStrategies() {
+		if seen[st.Name] != 1 {
+			t.Errorf("%s is in the list %d times; want once", st.Name, seen[st.Name])
+		}
+	}
+	wellFormed(t, pageOf(t, s))
+}
+
+func TestLineCommands(t *testing.T) {
+	s := first(t)
+	for _, c := range []struct {
+		in   Command
+		want state.Message
+	}{
+		{Command{Do: "lines", Arg: "greedy", Settled: true}, state.ToggleLines{Names: []string{"greedy"}}},
+		{Command{Do: "lines", Arg: "vdnn,vdnnpp", Settled: true}, state.ToggleLines{Names: []string{"vdnn", "vdnnpp"}}},
+		{Command{Do: "lines-all", Settled: true}, state.SetLines{Names: []string{"all"}}},
+		{Command{Do: "lines-default", Settled: true}, state.SetLines{}},
+		{Command{Do: "axis", Value: "rate", Settled: true}, state.SetAxis{Axis: state.Throughput}},
+		{Command{Do: "axis", Value: "odd", Settled: true}, state.SetAxis{Axis: state.Slowdown}},
+		{Command{Do: "kind", Value: "graph", Settled: true}, state.SetGraph{Graph: true}},
+		{Command{Do: "tune", Arg: "window", Index: 512, Settled: true}, state.SetArg{Name: "window", Value: "512"}},
+		{Command{Do: "find", Value: "layer3"}, state.Find{Text: "layer3"}},
+		{Command{Do: "find-next", Value: "layer3"}, state.Find{Text: "layer3"}},
+	} {
+		if got := c.in.Message(s); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%+v: message %#v; want %#v", c.in, got, c.want)
+		}
+	}
+	s.View.Selected = s.Shown.Model().Find("layer3.0", 0)
+	if m, ok := (Command{Do: "find-next", Value: "layer3"}).Message(s).(state.Find); !ok || m.After == 0 {
+		t.Errorf("with a layer selected the next one is looked for behind %d; want behind it", m.After)
+	}
+}
+
+// Lines and axis are in the link, the defaults are not; names that nobody knows
+// are dropped.
+func TestLinesInLink(t *testing.T) {
+	s := first(t)
+	for _, c := range []struct {
+		lines []string
+		axis  state.Axis
+		want  string
+	}{
+		{nil, state.Slowdown, "v=1&p=resnet101-b32"},
+		{[]string{"bound", "rotor"}, state.StepTime, "v=1&p=resnet101-b32&c=bound,rotor&y=time"},
+		{[]string{"all"}, state.Throughput, "v=1&p=resnet101-b32&c=all&y=rate"},
+		{[]string{}, state.Slowdown, "v=1&p=resnet101-b32&c=none"},
+	} {
+		s.View.Lines, s.View.Axis = c.lines, c.axis
+		l := linkOf(s, link.Link{})
+		if got := l.String(); got != c.want {
+			t.Errorf("lines %q, axis %d: %s; want %s", c.lines, c.axis, got, c.want)
+		}
+		_, m, notes := follow(c.want)
+		if !slices.Equal(m.Lines, c.lines) || (m.Lines == nil) != (c.lines == nil) || m.Axis != c.axis || len(notes) > 0 {
+			t.Errorf("%s is read as lines %q, axis %d, notes %q; want %q, %d", c.want, m.Lines, m.Axis, notes, c.lines, c.axis)
+		}
+	}
+	if got := linesOf("rotor,nosuch,bound"); !slices.Equal(got, []string{"rotor", "bound"}) {
+		t.Errorf("lines %q; want the known ones", got)
+	}
+}
+
+func TestStrategyKeys(t *testing.T) {
+	s := first(t)
+	for i, name := range keyStrategies {
+		a, ok := keyOf(Key{Code: "Digit" + string(rune('1'+i)), Key: "&"}) // as on AZERTY
+		if got := a.act(s); !ok || got != (state.SetStrategy{Name: name}) || engine.Lookup(name) == nil {
+			t.Errorf("key %d: message %#v; want %s, which exists", i+1, got, name)
+		}
+	}
+	a, _ := keyOf(Key{Code: "Digit2", Key: "2"})
+	if got := a.act(graphPage(t, nil)); got != nil {
+		t.Errorf("on a graph the key of rotor does %#v; want nothing", got)
+	}
+	for _, code := range []string{"Digit7", "Digit", "Digit12"} {
+		if _, ok := keyOf(Key{Code: code}); ok {
+			t.Errorf("%s is taken", code)
+		}
+	}
+}
+
+// The tried values of a parameter: what fits is a line whose places can be
+// clicked, what does not is marked.
+func TestTuningPicture(t *testing.T) {
+	s := first(t)
+	c := &Tuning{S: s}
+	if c.Shown() || c.HTML() != "" {
+		t.Error("values are shown for a strategy that has none to try")
+	}
+	ms := func(n int) *proto.Point { return &proto.Point{StepTime: time.Duration(n) * time.Millisecond} }
+	s.Choice.Args = engine.Args{"window": "200"}
+	s.Tuning = &state.Tuning{Budget: 3 * engine.GiB, Params: []state.TunedParam{{Name: "window", Unit: "MiB", Values: []int{100, 200, 210, 400},
+		Points: []*proto.Point{ms(30), ms(20), nil, {Failure: proto.Fail(proto.Infeasible, "small")}}}}}
+	html := string(c.HTML())
+	for want, n := range map[string]int{"tune-hit": 2, `data-do="tune" data-arg="window" data-index="200"`: 1, "<title>200 MiB: 20 ms</title>": 1,
+		"fastest 20 ms with 200 MiB": 1, "slowest 30 ms": 1, `class="misfit"`: 1, "does not fit": 1, "tune-chosen": 1} {
+		if got := strings.Count(html, want); got != n {
+			t.Errorf("%q stands %d times in the picture; want %d\n%s", want, got, n, html)
+		}
+	}
+	if got, want := c.Title(), "Step time by window, in 3 GiB"; got != want {
+		t.Errorf("title %q; want %q", got, want)
+	}
+	s.Tuning.ID, s.Tuning.Done, s.Tuning.Total = 4, 2, 4
+	if got := c.Status(); got != "2 of 4 values" || !c.Running() || c.CanStart() {
+		t.Errorf("status %q, running %v, can start %v; want 2 of 4 values, true, false", got, c.Running(), c.CanStart())
+	}
+	wellFormed(t, pageOf(t, s))
+}

@@ -1,0 +1,239 @@
+package ui
+
+import (
+	"fmt"
+	"strconv"
+	"sync"
+
+	"github.com/vugu/vugu"
+
+	"memtide/profiles/preset"
+	"memtide/web/format"
+	"memtide/web/state"
+)
+
+// Picker names the network that is open and offers the others: a button and,
+// while it is open, a search field above a list.
+type Picker struct {
+	S        *state.State
+	Starting bool
+}
+
+// pageStep is how many rows Page Up and Page Down move in the list.
+const pageStep = 8
+
+// source is what is open, or being opened before anything is.
+func source(s *state.State) state.Source {
+	if s.Network == nil && s.Memory == nil && s.Opening != nil {
+		return s.Opening.Choice.Source
+	}
+	return s.Choice.Source
+}
+
+// ID is that of the preset, without what is chosen about it; empty for files.
+func (c *Picker) ID() string {
+	if base, _ := source(c.S).Variant(); base != nil {
+		return base.ID
+	}
+	return ""
+}
+
+// Name is the preset's title or the name of the file.
+func (c *Picker) Name() string {
+	src := source(c.S)
+	if base, _ := src.Variant(); base != nil {
+		return base.Title
+	}
+	return src.File
+}
+
+// Label is what the button says of itself.
+func (c *Picker) Label() string { return "Network: " + c.Name() }
+
+// Title says more about the network than its name.
+func (c *Picker) Title() string {
+	if base, _ := source(c.S).Variant(); base != nil {
+		return base.Doc + " (M: choose another)"
+	}
+	return c.Name()
+}
+
+// Open says whether the list is open.
+func (c *Picker) Open() bool { return c.S.View.Picker.Open }
+
+// Expanded is for aria-expanded.
+func (c *Picker) Expanded() string { return strconv.FormatBool(c.Open()) }
+
+// Group is entries of a list under a heading.
+type Group struct {
+	Title   string
+	Options []PickerOption
+}
+
+// PickerOption is an entry of the list of networks.
+type PickerOption struct {
+	ID, Element string // of the preset, and of its element
+	Text        vugu.HTML
+	Active      bool
+}
+
+// Selected is for aria-selected.
+func (o PickerOption) Selected() string { return strconv.FormatBool(o.Active) }
+
+func optionElement(id string) string { return "picker-" + id }
+
+// Groups are the presets that match, by group.
+func (c *Picker) Groups() (out []Group) {
+	p := c.S.View.Picker
+	for _, m := range p.Matches() {
+		if n := len(out); n == 0 || out[n-1].Title != m.Group {
+			out = append(out, Group{Title: m.Group})
+		}
+		text := vugu.HTML(m.Title + ` <span class="picker-own">` + own(m) + `</span>`)
+		g := &out[len(out)-1]
+		g.Options = append(g.Options, PickerOption{m.ID, optionElement(m.ID), text, m.ID == p.Active})
+	}
+	return out
+}
+
+// own is what a preset is built for when nobody says anything else.
+func own(p *preset.Preset) string {
+	o := p.Options()
+	switch {
+	case p.Images():
+		return fmt.Sprintf("%d px, batch %d", o.Image, o.Batch)
+	case p.Sequences():
+		return fmt.Sprintf("%d tokens, batch %d", o.Tokens, o.Batch)
+	}
+	return ""
+}
+
+// None says that nothing matches; empty if something does.
+func (c *Picker) None() string {
+	if c.S.View.Picker.Active != "" {
+		return ""
+	}
+	return "No network is called that. A file with it can be opened instead."
+}
+
+// ActiveElement is the id of the active entry's element.
+func (c *Picker) ActiveElement() string {
+	if id := c.S.View.Picker.Active; id != "" {
+		return optionElement(id)
+	}
+	return ""
+}
+
+// About describes the active preset.
+func (c *Picker) About() string {
+	p := preset.Lookup(c.S.View.Picker.Active)
+	if p == nil {
+		return ""
+	}
+	return p.Doc
+}
+
+// Needs says how large the active preset is.
+func (c *Picker) Needs() string {
+	p := preset.Lookup(c.S.View.Picker.Active)
+	if p == nil {
+		return ""
+	}
+	return needs(p)
+}
+
+// sizesOf remembers what needs has found: building the largest network takes a few
+// milliseconds, and the components ask at every drawing.
+var sizesOf = struct {
+	sync.Mutex
+	byID map[string]string
+}{byID: map[string]string{}}
+
+// needs counts the layers of a preset at its usual batch and says what keeping
+// everything takes.
+func needs(p *preset.Preset) string {
+	sizesOf.Lock()
+	defer sizesOf.Unlock()
+	if text, ok := sizesOf.byID[p.ID]; ok {
+		return text
+	}
+	text := ""
+	if profile, err := p.Profile(p.DefaultBatch); err == nil {
+		switch {
+		case profile.Memory != nil:
+			text = fmt.Sprintf("%d buffers, for the address view.", len(profile.Memory.Requests.Buffers))
+		case profile.Chain != nil:
+			t := profile.Totals()
+			text = fmt.Sprintf("%d layers; keeping everything takes %s at batch %d.", t.Stages, format.Bytes(t.KeepAllPeak), profile.Batch)
+		}
+	}
+	sizesOf.byID[p.ID] = text
+	return text
+}
+
+// pickerCommand is what a command of the list of networks means; nil for others.
+func (c Command) pickerCommand(s *state.State) state.Message {
+	switch c.Do {
+	case "picker":
+		return state.TogglePicker{}
+	case "pick":
+		return state.PickNetwork{ID: c.Arg}
+	case "picker-find":
+		if !c.Settled && s.View.Picker.Open {
+			return state.FilterPresets{Text: c.Value}
+		}
+	case "variant":
+		if c.Settled {
+			return c.variant()
+		} else if c.Arg == "efficiency" {
+			return state.Type{Field: c.Arg, Text: c.Value}
+		}
+	}
+	return nil
+}
+
+// variant is a change of one option of the preset that is open.
+func (c Command) variant() state.Message {
+	var o preset.Options
+	switch n, _ := strconv.Atoi(c.Value); c.Arg {
+	case "image":
+		o.Image = n
+	case "tokens":
+		o.Tokens = n
+	case "precision":
+		o.Precision = c.Value
+	case "times":
+		o.Device = c.Value
+	case "efficiency":
+		if o.Efficiency = n; c.Value == "" {
+			o.Efficiency = -1
+		} else if n < 1 || n > 100 {
+			return state.Refuse{Field: "efficiency", Text: fmt.Sprintf("The efficiency is %q; 1 to 100 %% are possible.", c.Value)}
+		}
+	}
+	if o == (preset.Options{}) {
+		return nil
+	}
+	return state.SetVariant{Options: o}
+}
+
+// pickerKey is what a key means in the search field; nil: what it means in any.
+func pickerKey(s *state.State, k Key) state.Message {
+	switch k.Key {
+	case "ArrowDown":
+		return state.StepPreset{By: 1}
+	case "ArrowUp":
+		return state.StepPreset{By: -1}
+	case "PageDown":
+		return state.StepPreset{By: pageStep}
+	case "PageUp":
+		return state.StepPreset{By: -pageStep}
+	case "Escape":
+		return state.TogglePicker{}
+	case "Enter":
+		if id := s.View.Picker.Active; id != "" {
+			return state.PickNetwork{ID: id}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,65 @@
+package ui
+
+import (
+	"github.com/hack-pad/safejs"
+
+	"memtide/web/state"
+)
+
+// picker keeps the focus where a person expects it: in the search field while the
+// list of networks is open, and on its button afterwards.
+type picker struct {
+	open   bool
+	active string // id of the entry that was brought into view last
+}
+
+// settle is called when the components have been drawn.
+func (p *picker) settle(a *app) {
+	v := a.s.View.Picker
+	document := global("document")
+	switch {
+	case v.Open && !p.open:
+		call(call(document, "querySelector", "[data-do=picker-find]"), "focus", map[string]any{"preventScroll": true})
+	case !v.Open && p.open && text(document, "activeElement", "tagName") == "BODY":
+		call(call(document, "querySelector", "[data-do=picker]"), "focus", map[string]any{"preventScroll": true})
+	}
+	p.open = v.Open
+	if !v.Open {
+		p.active = ""
+		return
+	}
+	if v.Active == p.active {
+		return
+	}
+	if e := call(document, "getElementById", optionElement(v.Active)); exists(e) {
+		call(e, "scrollIntoView", map[string]any{"block": "nearest"})
+	}
+	p.active = v.Active
+}
+
+// pickerKey handles the keys of the search field; false leaves them to it.
+func (a *app) pickerKey(k Key, e safejs.Value) bool {
+	m := pickerKey(a.s, k)
+	if m == nil {
+		return false
+	}
+	call(e, "preventDefault")
+	a.post(m)
+	return true
+}
+
+// listenPicker closes the list when the pointer or the focus goes elsewhere.
+func (a *app) listenPicker() {
+	away := func(e safejs.Value) {
+		if !a.s.View.Picker.Open || exists(call(get(e, "target"), "closest", ".picker")) {
+			return
+		}
+		a.later(func() {
+			if a.s.View.Picker.Open {
+				a.do(state.TogglePicker{})
+			}
+		})
+	}
+	listen(global("document"), "pointerdown", away)
+	listen(global("document"), "focusin", away)
+}

@@ -1,0 +1,178 @@
+//go:build !js
+
+package ui
+
+import (
+	"strings"
+	"testing"
+
+	"memtide/profiles/preset"
+	"memtide/web/link"
+	"memtide/web/state"
+)
+
+// Every preset is in the list, once and under the heading of its group; the page
+// has them only while the list is open.
+func TestPickerGroups(t *testing.T) {
+	s := first(t)
+	if page := pageOf(t, s); strings.Contains(page, "picker-list") || strings.Contains(page, `role="option"`) {
+		t.Error("the page of a closed list contains its entries")
+	}
+	s.Update(state.TogglePicker{})
+	c := Picker{S: s}
+	count, titles := 0, map[string]bool{}
+	for _, g := range c.Groups() {
+		if titles[g.Title] {
+			t.Errorf("the heading %q stands twice", g.Title)
+		}
+		titles[g.Title] = true
+		for _, o := range g.Options {
+			count++
+			if p := preset.Lookup(o.ID); p == nil || p.Group != g.Title || !strings.HasPrefix(string(o.Text), p.Title) {
+				t.Errorf("%+v stands under %q; want its title and group", o, g.Title)
+			}
+			if o.Active != (o.ID == "resnet101") {
+				t.Errorf("%s: active is %t; want only the open network", o.ID, o.Active)
+			}
+		}
+	}
+	if count != len(preset.Presets()) {
+		t.Errorf("%d presets; want %d", count, len(preset.Presets()))
+	}
+	page := pageOf(t, s)
+	if got := strings.Count(page, `role="option"`); got != count {
+		t.Errorf("the page has %d entries; want %d", got, count)
+	}
+	for _, want := range []string{`aria-activedescendant="picker-resnet101"`, `id="picker-resnet101"`, "ResNet-1001", "keeping everything takes 4.3 GiB at batch 32", `aria-expanded="true"`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page of an open list does not contain %q", want)
+		}
+	}
+	wellFormed(t, page)
+}
+
+// A query narrows the list, and says so if nothing is found.
+func TestPickerQuery(t *testing.T) {
+	s := first(t)
+	s.Update(state.TogglePicker{})
+	s.Update(state.FilterPresets{Text: "dense"})
+	c := Picker{S: s}
+	for _, g := range c.Groups() {
+		for _, o := range g.Options {
+			if !strings.Contains(o.ID, "densenet") {
+				t.Errorf(`"dense" finds %s; want DenseNets`, o.ID)
+			}
+		}
+	}
+	if c.ActiveElement() != "picker-densenet121" || c.Needs() == "" || c.None() != "" {
+		t.Errorf("active %q, size %q, note %q; want DenseNet-121 with its size and no note", c.ActiveElement(), c.Needs(), c.None())
+	}
+	s.Update(state.FilterPresets{Text: "zebra"})
+	if c.Groups() != nil || c.None() == "" || c.ActiveElement() != "" || c.About() != "" {
+		t.Errorf(`"zebra" finds %v, says %q; want nothing but a note`, c.Groups(), c.None())
+	}
+	wellFormed(t, pageOf(t, s))
+}
+
+// Every preset says how large it is.
+func TestPickerSizes(t *testing.T) {
+	for _, p := range preset.Presets() {
+		if got := needs(p); got == "" || strings.Contains(got, " 0 ") {
+			t.Errorf("%s: %q; want its size", p.ID, got)
+		}
+	}
+}
+
+func TestPickerKeys(t *testing.T) {
+	s := first(t)
+	s.Update(state.TogglePicker{})
+	for _, c := range []struct {
+		key  string
+		want state.Message
+	}{
+		{"ArrowDown", state.StepPreset{By: 1}},
+		{"ArrowUp", state.StepPreset{By: -1}},
+		{"PageDown", state.StepPreset{By: pageStep}},
+		{"PageUp", state.StepPreset{By: -pageStep}},
+		{"Enter", state.PickNetwork{ID: "resnet101"}},
+		{"Escape", state.TogglePicker{}},
+		{"m", nil},
+		{"Home", nil},
+	} {
+		if got := pickerKey(s, Key{Key: c.key}); got != c.want {
+			t.Errorf("%s: message %#v; want %#v", c.key, got, c.want)
+		}
+	}
+}
+
+// titles are what a list offers, the chosen one in brackets.
+func titles(list []Option) string {
+	var out []string
+	for _, o := range list {
+		if o.Selected {
+			o.Title = "[" + o.Title + "]"
+		}
+		out = append(out, o.Title)
+	}
+	return strings.Join(out, " ")
+}
+
+// What can be chosen beside the name is what the preset is built for, and what a
+// link names is always among it.
+func TestVariants(t *testing.T) {
+	for _, c := range []struct{ ref, images, tokens, precisions string }{
+		{"resnet101-b32", "[224 px] 500 px 1000 px", "", "[f32] f16 bf16"},
+		{"inception-v3-b32", "224 px [299 px] 500 px 1000 px", "", "[f32] f16 bf16"},
+		{"vgg16-300px-b8", "224 px [300 px] 500 px 1000 px", "", "[f32] f16 bf16"},
+		{"gpt2-medium-512tok-b4", "", "128 tokens [512 tokens] 1024 tokens", "f32 [f16] bf16"},
+		{"lemma3", "", "", ""},
+		{"", "", "", ""},
+	} {
+		s := state.New()
+		s.Choice.Source = state.Source{Preset: c.ref, File: "mine.csv"}
+		h := Header{S: s}
+		if got := titles(h.Images()); got != c.images {
+			t.Errorf("%q: image sides %q; want %q", c.ref, got, c.images)
+		}
+		if got := titles(h.Tokens()); got != c.tokens {
+			t.Errorf("%q: lengths %q; want %q", c.ref, got, c.tokens)
+		}
+		if got := titles(h.Precisions()); got != c.precisions {
+			t.Errorf("%q: precisions %q; want %q", c.ref, got, c.precisions)
+		}
+		if got, want := len(h.Timed()) > 0, c.precisions != ""; got != want {
+			t.Errorf("%q: devices for the times: %t; want %t", c.ref, got, want)
+		}
+	}
+}
+
+// The controls say when times and link are those of different devices.
+func TestDeviceNote(t *testing.T) {
+	for _, c := range []struct{ ref, device, want string }{
+		{"resnet50-b32", "v100-pcie-16gb", "The times are for it, too. It has 15.8 GiB."},
+		{"resnet50-on-a100-sxm-40gb-b32", "v100-pcie-16gb", "Times are for A100-SXM-40GB; only the link is of this device."},
+		{"resnet50-on-a100-sxm-40gb-b32", "", "Times are for A100-SXM-40GB; the link is your own."},
+		{"lemma3", "v100-pcie-16gb", ""},
+	} {
+		s := state.New()
+		s.Choice = state.Choice{Source: state.Source{Preset: c.ref}, Device: c.device}
+		if got := (&Controls{S: s}).DeviceNote(); !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("%s with the link of %q: %q; want %q", c.ref, c.device, got, c.want)
+		}
+	}
+}
+
+// What is chosen beside the name is in the link, and comes back from it.
+func TestVariantLinks(t *testing.T) {
+	for _, ref := range []string{"resnet50-500px-f16-on-a100-sxm-40gb-b64", "gpt2-xl-512tok-b2", "resnet50-graph-b32", "fragmented-b1"} {
+		c := DefaultChoice()
+		c.Source.Preset = ref
+		s := state.New()
+		s.Choice = c
+		l := linkOf(s, link.Link{})
+		parsed, notes := link.Parse(l.String())
+		if back, more := choiceOf(parsed); !back.Equal(c) || len(notes)+len(more) > 0 || !strings.Contains(l.String(), "p="+ref) {
+			t.Errorf("%s\n is read as %+v, notes %q\n want %+v", l.String(), back, append(notes, more...), c)
+		}
+	}
+}

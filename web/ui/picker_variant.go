@@ -1,0 +1,112 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"memtide/profiles/preset"
+	"memtide/web/format"
+	"memtide/web/state"
+)
+
+// What can be chosen about the preset that is open stands beside its name. A list
+// is empty where there is nothing to choose.
+
+// Images are the sides of images that the papers measure with, the preset's own
+// and the one that the link names.
+func (c *Header) Images() []Option {
+	base, o := source(c.S).Variant()
+	if base == nil || !base.Images() {
+		return nil
+	}
+	return sizes(o.Image, []int{base.Options().Image, 224, 500, 1000}, "px", func(n int) bool {
+		with := o
+		with.Image = n
+		_, err := base.With(with)
+		return err == nil
+	})
+}
+
+// Tokens are lengths of sequences that the preset is built for.
+func (c *Header) Tokens() []Option {
+	base, o := source(c.S).Variant()
+	if base == nil || !base.Sequences() {
+		return nil
+	}
+	return sizes(o.Tokens, []int{base.Options().Tokens, 128, 512, 1024, 2048, 4096, 8192, 32768, 131072}, "tokens", func(n int) bool {
+		with := o
+		with.Tokens = n
+		_, err := base.With(with)
+		return err == nil
+	})
+}
+
+// sizes lists the possible ones of some sizes in order, and the present one.
+func sizes(now int, usual []int, unit string, possible func(int) bool) (out []Option) {
+	list := append(usual, now)
+	slices.Sort(list)
+	for _, n := range slices.Compact(list) {
+		if n == now || possible(n) {
+			out = append(out, Option{strconv.Itoa(n), fmt.Sprintf("%d %s", n, unit), n == now})
+		}
+	}
+	return out
+}
+
+// Precisions are those of the activations.
+func (c *Header) Precisions() (out []Option) {
+	base, o := source(c.S).Variant()
+	if base == nil || !base.Operators() {
+		return nil
+	}
+	for _, name := range []string{"f32", "f16", "bf16"} {
+		out = append(out, Option{name, name, name == o.Precision})
+	}
+	return out
+}
+
+// Timed are the devices that times can be for.
+func (c *Header) Timed() (out []Option) {
+	base, o := source(c.S).Variant()
+	if base == nil || !base.Operators() {
+		return nil
+	}
+	for _, d := range preset.Devices() {
+		out = append(out, Option{d.ID, d.Name, d.ID == o.Device})
+	}
+	return out
+}
+
+// TimedTitle says what choosing a device does.
+func (c *Header) TimedTitle() string {
+	return "The GPU whose times are computed. The device link goes along, unless you have chosen another."
+}
+
+// VariantsOpen says whether narrow pages show what can be chosen about the preset.
+func (c *Header) VariantsOpen() string { return strconv.FormatBool(c.S.View.Picker.Open) }
+
+// timedDevice is the device that the times of the open preset are for; nil if it
+// has none.
+func timedDevice(s *state.State) (*preset.Device, preset.Options) {
+	base, o := source(s).Variant()
+	if base == nil || !base.Operators() {
+		return nil, o
+	}
+	return preset.LookupDevice(o.Device), o
+}
+
+// DeviceNote says how the device of the times and that of the link relate.
+func (c *Controls) DeviceNote() string {
+	timed, _ := timedDevice(c.S)
+	link := preset.LookupDevice(c.S.Choice.Device)
+	switch {
+	case timed == nil:
+		return ""
+	case link == nil:
+		return "Times are for " + timed.Name + "; the link is your own."
+	case link.ID != timed.ID:
+		return "Times are for " + timed.Name + "; only the link is of this device."
+	}
+	return "The times are for it, too. It has " + format.Bytes(timed.Memory) + "."
+}

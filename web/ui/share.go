@@ -1,0 +1,197 @@
+package ui
+
+import (
+	"fmt"
+	"html"
+	"strings"
+
+	"github.com/vugu/vugu"
+
+	"memtide/web/link"
+	"memtide/web/qr"
+	"memtide/web/state"
+)
+
+// Page is where the page lies and what it was opened with.
+type Page struct {
+	Base string    // its address, without query and fragment
+	Keep link.Link // that it was opened with
+
+	coded string // the address of the last QR code
+	code  vugu.HTML
+}
+
+// Address is the address of exactly what is shown, or, if exact is false,
+// without the visible range and the selection.
+func (p *Page) Address(s *state.State, exact bool) string {
+	return p.Base + "#" + p.fragment(s, exact)
+}
+
+func (p *Page) fragment(s *state.State, exact bool) string {
+	l := linkOf(s, p.Keep)
+	if !exact {
+		l.Visible, l.Selected = link.Range{}, ""
+	}
+	return l.String()
+}
+
+// folder is where the files of the site lie.
+func (p *Page) folder() string { return p.Base[:strings.LastIndexByte(p.Base, '/')+1] }
+
+// Share is the dialog that gives away what is shown.
+type Share struct {
+	S    *state.State
+	Page *Page
+}
+
+// Open says whether the dialog is open.
+func (c *Share) Open() bool { return c.S.Sharing != nil }
+
+// Nothing says that there is no picture to save.
+func (c *Share) Nothing() bool { return c.S.Visible() == nil }
+
+// Name is the name of what is open.
+func (c *Share) Name() string { return nameOf(c.S) }
+
+// nameOf is the title of a link, or the name of what is open.
+func nameOf(s *state.State) string {
+	switch {
+	case s.View.Frame.Title != "":
+		return s.View.Frame.Title
+	case s.Memory != nil:
+		return s.Memory.File
+	case s.Network != nil && s.Network.Profile.Name != "":
+		return s.Network.Profile.Name
+	}
+	return "memtide"
+}
+
+func (c *Share) address() string {
+	if c.Page == nil {
+		return ""
+	}
+	return c.Page.Address(c.S, c.S.Sharing == nil || c.S.Sharing.Exact)
+}
+
+// ShareField is a text to be copied.
+type ShareField struct{ ID, Label, Text string }
+
+// Fields are the link, and what to paste where.
+func (c *Share) Fields() []ShareField {
+	address := c.address()
+	base, fragment, _ := strings.Cut(address, "#")
+	title := html.EscapeString(nameOf(c.S))
+	quoted := html.EscapeString(fragment)
+	return []ShareField{
+		{"link", "Link", address},
+		{"markdown", "Markdown", "[" + strings.NewReplacer("[", "\\[", "]", "\\]").Replace(nameOf(c.S)) + "](" + address + ")"},
+		{"iframe", "Frame", `<iframe src="` + html.EscapeString(base) + `#embed=1&amp;` + quoted + `" title="` + title +
+			`" width="100%" height="520" loading="lazy" style="border:0" allow="clipboard-write; fullscreen" sandbox="allow-scripts allow-same-origin allow-popups allow-downloads"></iframe>`},
+		{"element", "Element", `<script src="` + html.EscapeString(c.folderOr(base)) + `view.js" defer></script> <memtide-view title="` + title + `" link="` + quoted + `"></memtide-view>`},
+	}
+}
+
+func (c *Share) folderOr(base string) string {
+	if c.Page == nil {
+		return base
+	}
+	return c.Page.folder()
+}
+
+// Verdict says how long the link is and where it can be used.
+func (c *Share) Verdict() string {
+	n := len(c.address())
+	text := fmt.Sprintf("%d characters: %s.", n, link.Fits(n))
+	if n := c.S.Network; n != nil && !n.InLink() {
+		text += " No link can hold a graph: send the file too."
+	}
+	return text
+}
+
+// maxQR is the longest link that phones read from a screen.
+const maxQR = 1500
+
+// QR is the link as a QR code; empty if it is too long for one.
+func (c *Share) QR() vugu.HTML {
+	if !c.Open() || c.Page == nil {
+		return ""
+	}
+	if address := c.address(); address != c.Page.coded {
+		c.Page.coded, c.Page.code = address, qrCode(address)
+	}
+	return c.Page.code
+}
+
+// qrCode draws a text as a QR code.
+func qrCode(address string) vugu.HTML {
+	if len(address) > maxQR {
+		return ""
+	}
+	code, err := qr.Encode(address)
+	if err != nil {
+		return ""
+	}
+	const quiet = 4
+	size := code.Size + 2*quiet
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg viewBox="0 0 %d %d" role="img" aria-label="The link as a QR code" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h%[1]dv%[1]dh-%[1]dz"/><path d="`, size, size)
+	for y := range code.Size {
+		for x := 0; x < code.Size; x++ {
+			from := x
+			for x < code.Size && code.Dark(x, y) {
+				x++
+			}
+			if x > from {
+				fmt.Fprintf(&b, "M%d %dh%dv1h-%dz", from+quiet, y+quiet, x-from, x-from)
+			}
+		}
+	}
+	b.WriteString(`"/></svg>`)
+	return vugu.HTML(b.String())
+}
+
+// ShareButton saves a file.
+type ShareButton struct{ ID, Title, Doc string }
+
+// Pictures are the kinds of pictures to save.
+func (c *Share) Pictures() []ShareButton {
+	return []ShareButton{{ID: "svg", Title: "SVG"}, {ID: "png", Title: "PNG"}}
+}
+
+// Data are the kinds of tables to save.
+func (c *Share) Data() []ShareButton {
+	return []ShareButton{
+		{"operations.csv", "Operations", "CSV: what runs when, and why it waited"},
+		{"layers.csv", "Layers", "CSV: what happens to each layer"},
+		{"curve.csv", "Curve", "CSV: step time by budget and strategy"},
+		{"json", "All as JSON", "Operations, layers, curve and numbers"},
+	}
+}
+
+// Themes are the colours of pictures.
+func (c *Share) Themes() []Option {
+	chosen := c.S.Sharing.Theme
+	return []Option{{"light", "light", chosen != "dark"}, {"dark", "dark", chosen == "dark"}}
+}
+
+// share are the commands of the dialog.
+func (c Command) share(s *state.State) state.Message {
+	switch c.Do {
+	case "share":
+		return state.ToggleShare{Dark: s.View.Theme == "dark"}
+	case "share-title":
+		return state.Retitle{Text: c.Value}
+	case "share-exact":
+		if s.Sharing == nil || !c.Settled {
+			return nil
+		}
+		return state.SetExact{On: !s.Sharing.Exact}
+	case "share-theme":
+		return state.SetShareTheme{Theme: c.Value}
+	case "share-copy":
+		return state.CopyText{Field: c.Arg}
+	case "share-save":
+		return state.SaveFile{Kind: c.Arg}
+	}
+	return nil
+}

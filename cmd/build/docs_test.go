@@ -4,13 +4,16 @@ package main
 
 import (
 	"html"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"memtide/wasm/serve"
 	"memtide/web/link"
+	"memtide/web/ui"
 )
 
 var attribute = regexp.MustCompile(`\s(href|src|link|id)="([^"]*)"`)
@@ -68,6 +71,8 @@ func checkReference(t *testing.T, page, to string, pages map[string]string) {
 			t.Errorf("%s links to ../#%s, which the page does not understand: %s", page, anchor, strings.Join(notes, " "))
 		} else if got := l.String(); got != anchor {
 			t.Errorf("%s: link\n  got  %s\n  want %s, as the page writes it", page, anchor, got)
+		} else if err := ui.Poster(t.Context(), new(serve.Local), io.Discard, anchor, posterWidth); err != nil {
+			t.Errorf("%s links to ../#%s, which shows no schedule: %v", page, anchor, err)
 		}
 	case to == "../" || to == "../docs.css" || to == "../view.js":
 	default:

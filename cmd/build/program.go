@@ -3,10 +3,12 @@
 package main
 
 import (
+	"bytes"
 	"errors"
-	"maps"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // components is the package whose *_gen.go files come from .vugu files.
@@ -18,46 +20,84 @@ var errStale = errors.New("the components have been regenerated")
 
 // generate regenerates the components. The files are committed, so that the
 // module builds without this step. It returns errStale if any has changed.
+//
+// The generator works on a copy, and files that changed are put in place one by
+// one: two builds at a time do not see each other's half-written components.
 func (s *site) generate() error {
-	before, err := s.generated()
+	tmp, err := os.MkdirTemp("", "memtide-ui-")
 	if err != nil {
 		return err
 	}
-	if err := s.vugugen(); err != nil {
+	defer os.RemoveAll(tmp)
+	dir := filepath.Join(s.root, components)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
 		return err
 	}
-	after, err := s.generated()
-	if err == nil && !maps.Equal(before, after) {
-		err = errStale
-	}
-	return err
-}
-
-// generated is the content of the generated files by name.
-func (s *site) generated() (map[string]string, error) {
-	files, err := filepath.Glob(filepath.Join(s.root, components, "*_gen.go"))
-	if err != nil {
-		return nil, err
-	}
-	out := map[string]string{}
-	for _, file := range files {
-		b, err := os.ReadFile(file)
-		if err != nil {
-			return nil, err
+	for _, e := range entries {
+		if name := e.Name(); !strings.HasSuffix(name, generatedEnd) && !strings.HasSuffix(name, "_test.go") && !e.IsDir() {
+			if err := copyFile(filepath.Join(tmp, name), filepath.Join(dir, name)); err != nil {
+				return err
+			}
 		}
-		out[filepath.Base(file)] = string(b)
 	}
-	return out, nil
+	if err := s.vugugen(tmp); err != nil {
+		return err
+	}
+	made, err := filepath.Glob(filepath.Join(tmp, "*"+generatedEnd))
+	if err != nil {
+		return err
+	}
+	if len(made) == 0 {
+		return errors.New("vugugen has made no components")
+	}
+	var stale error
+	for _, file := range made {
+		changed, err := replace(filepath.Join(dir, filepath.Base(file)), file)
+		if err != nil {
+			return err
+		}
+		if changed {
+			stale = errStale
+		}
+	}
+	return stale
 }
 
-func (s *site) vugugen() error {
+const generatedEnd = "_gen.go"
+
+func copyFile(to, from string) error {
+	b, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, b, 0o644)
+}
+
+// replace puts a file in the place of another if their contents differ.
+func replace(to, from string) (changed bool, err error) {
+	b, err := os.ReadFile(from)
+	if err != nil {
+		return false, err
+	}
+	if old, err := os.ReadFile(to); err == nil && bytes.Equal(old, b) {
+		return false, nil
+	}
+	next := fmt.Sprintf("%s.%d.tmp", to, os.Getpid())
+	if err := os.WriteFile(next, b, 0o644); err != nil {
+		return false, err
+	}
+	return true, os.Rename(next, to)
+}
+
+func (s *site) vugugen(dir string) error {
 	goroot, err := run(s.root, nil, "go", "env", "GOROOT")
 	if err != nil {
 		return err
 	}
 	// vugugen calls gofmt.
 	path := "PATH=" + filepath.Join(goroot, "bin") + string(os.PathListSeparator) + os.Getenv("PATH")
-	_, err = run(s.root, []string{path}, "go", "tool", "vugugen", "-skip-go-mod", "-skip-main", components)
+	_, err = run(s.root, []string{path}, "go", "tool", "vugugen", "-skip-go-mod", "-skip-main", dir)
 	return err
 }
 

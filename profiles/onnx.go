@@ -106,13 +106,13 @@ func (g *onnxGraph) profile(name string, l *linearized, errs *errorList) (*Profi
 	if e := graphOverflow(l.graph); e != nil {
 		return nil, errs.fail(e)
 	}
-	p := &Profile{Name: name, Batch: batch, DType: "f32", Chain: c, Graph: l.graph, Warnings: g.assumed,
+	p := &Profile{Name: name, Batch: batch, DType: g.dtype, Chain: c, Graph: l.graph, Warnings: g.assumed,
 		Source: Source{Tool: "ONNX model", Times: Analytic, Sizes: Exact, Device: "Tesla V100, 32-bit"}}
 	if g.m.producer != "" {
 		p.Source.Tool = "ONNX model by " + clip(g.m.producer)
 	}
 	if g.half {
-		p.DType, p.Source.Times, p.Source.Device = "f16", Estimated, "Tesla V100, 16-bit"
+		p.Source.Times, p.Source.Device = Estimated, "Tesla V100, 16-bit"
 	}
 	if !g.plain {
 		p.Source.Sizes = Analytic

@@ -69,7 +69,8 @@ type onnxGraph struct {
 	ops     []operator
 	clip    []bool // by operator: it may work in place, see workInPlace
 	time    analytic.Model
-	half    bool
+	half    bool         // numbers have 16 bits
+	dtype   string       // f32, f16 or bf16
 	buffers engine.Bytes // running averages
 	batch   int64
 	norms   int
@@ -113,7 +114,7 @@ func (m *onnxModel) findWeights() {
 // buildOnnx makes the operators of a model.
 func buildOnnx(m *onnxModel, poll *engine.Poll) (*onnxGraph, error) {
 	g := &onnxGraph{m: m, values: map[string]*onnxValue{}, known: map[string]*onnxTensor{}, sized: map[string]int64{}, plain: true,
-		time: analytic.V100, names: map[string]int{}}
+		time: analytic.V100, dtype: "f32", names: map[string]int{}}
 	for i := range m.known {
 		g.known[m.known[i].name] = &m.known[i]
 	}
@@ -184,17 +185,22 @@ func (g *onnxGraph) define(v onnxValue) *onnxValue {
 
 // choosePrecision is that of most weights.
 func (g *onnxGraph) choosePrecision() {
-	var half, full int64
+	var half, brain, full int64
 	for i := range g.m.weights {
 		switch t := &g.m.weights[i]; t.dtype {
-		case onnxFloat16, onnxBfloat16:
+		case onnxFloat16:
 			half += elementCount(t.dims) >> 8
+		case onnxBfloat16:
+			brain += elementCount(t.dims) >> 8
 		case onnxFloat:
 			full += elementCount(t.dims) >> 8
 		}
 	}
-	if g.half = half > full; g.half {
-		g.time = analytic.V100Half
+	if g.half = half+brain > full; g.half {
+		g.time, g.dtype = analytic.V100Half, "f16"
+	}
+	if g.half && brain > half {
+		g.dtype = "bf16"
 	}
 }
 

@@ -92,7 +92,8 @@ func attentionNet() *onnxFile {
 
 // The samples are what the tests write: run go test -update after a change here.
 func TestOnnxSamples(t *testing.T) {
-	for name, data := range map[string][]byte{"testdata/convnet.onnx": convNet().bytes(11), "testdata/block.onnx": attentionNet().bytes(20)} {
+	for name, data := range map[string][]byte{"testdata/convnet.onnx": convNet().bytes(11), "testdata/block.onnx": attentionNet().bytes(20),
+		"testdata/spelled.onnx": spelledNet(true).bytes(14), "testdata/gated.onnx": gatedNet().bytes(14)} {
 		if *update {
 			if err := os.WriteFile(name, data, 0o644); err != nil {
 				t.Fatal(err)
@@ -326,14 +327,16 @@ func TestOnnxUnknownOperator(t *testing.T) {
 
 // TestOnnxHalf: weights of 16 bits make a profile of 16 bits.
 func TestOnnxHalf(t *testing.T) {
-	f := &onnxFile{}
-	f.input("x", onnxFloat16, 2, 64)
-	f.weights = f.weights.part(5, tensorOf("w", onnxFloat16, 64, 64))
-	f.node("MatMul", []string{"x", "w"}, []string{"y"})
-	f.output("y")
-	p := decoded(t, "half", f.bytes(13))
-	if got := p.Totals(); p.DType != "f16" || p.Source.Times != Estimated || got.Resident.Weights != 2*64*64 || got.Out != 2*2*64 {
-		t.Errorf("%s, times %s, %+v; want f16, estimated, 8192 bytes of weights, 256 out", p.DType, p.Source.Times, got)
+	for dtype, want := range map[int64]string{onnxFloat16: "f16", onnxBfloat16: "bf16"} {
+		f := &onnxFile{}
+		f.input("x", dtype, 2, 64)
+		f.weights = f.weights.part(5, tensorOf("w", dtype, 64, 64))
+		f.node("MatMul", []string{"x", "w"}, []string{"y"})
+		f.output("y")
+		p := decoded(t, want, f.bytes(13))
+		if got := p.Totals(); p.DType != want || p.Source.Times != Estimated || got.Resident.Weights != 2*64*64 || got.Out != 2*2*64 {
+			t.Errorf("%s, times %s, %+v; want %s, estimated, 8192 bytes of weights, 256 out", p.DType, p.Source.Times, got, want)
+		}
 	}
 }
 
@@ -354,49 +357,81 @@ func TestWireNumbers(t *testing.T) {
 	}
 }
 
-// TestOnnxSpelledOut: a normalisation and a GELU in single operators are read as
-// what they are, in both orders of the GELU.
-func TestOnnxSpelledOut(t *testing.T) {
-	begin := func() *onnxFile {
-		f := &onnxFile{}
-		f.input("x", onnxFloat, 4, 64)
-		for _, name := range []string{"w", "b"} {
-			f.weight(name, 64)
-		}
-		f.weight("m", 64, 64)
-		f.node("MatMul", []string{"x", "m"}, []string{"y"})
-		return f
+// productNet multiplies 4 x 64 numbers by a matrix; what follows is the caller's.
+func productNet() *onnxFile {
+	f := &onnxFile{}
+	f.input("x", onnxFloat, 4, 64)
+	for _, name := range []string{"w", "b"} {
+		f.weight(name, 64)
 	}
-	whole := begin()
-	whole.node("LayerNormalization", []string{"y", "w", "b"}, []string{"n"})
-	whole.node("Gelu", []string{"n"}, []string{"z"})
-	want := decoded(t, "whole", whole.bytes(20)).Totals()
-	for _, halfFirst := range []bool{false, true} {
-		f := begin()
-		for _, name := range []string{"two", "eps", "root2", "one", "half"} {
-			f.factors(name, 1)
-		}
-		f.node("ReduceMean", []string{"y"}, []string{"mean"}, attrInts("axes", -1))
-		f.node("Sub", []string{"y", "mean"}, []string{"d"})
-		f.node("Pow", []string{"d", "two"}, []string{"d2"})
-		f.node("ReduceMean", []string{"d2"}, []string{"var"}, attrInts("axes", -1))
-		f.node("Add", []string{"var", "eps"}, []string{"var.eps"})
-		f.node("Sqrt", []string{"var.eps"}, []string{"root"})
-		f.node("Div", []string{"d", "root"}, []string{"q"})
-		f.node("Mul", []string{"q", "w"}, []string{"qw"})
-		f.node("Add", []string{"qw", "b"}, []string{"n"})
-		f.node("Div", []string{"n", "root2"}, []string{"n2"})
-		f.node("Erf", []string{"n2"}, []string{"e"})
-		f.node("Add", []string{"e", "one"}, []string{"e1"})
-		if halfFirst {
-			f.node("Mul", []string{"n", "half"}, []string{"h"})
-			f.node("Mul", []string{"h", "e1"}, []string{"z"})
-		} else {
-			f.node("Mul", []string{"n", "e1"}, []string{"h"})
-			f.node("Mul", []string{"h", "half"}, []string{"z"})
-		}
-		if got := decoded(t, "parts", f.bytes(14)).Totals(); got != want {
-			t.Errorf("half first %v: %+v, want %+v", halfFirst, got, want)
+	for _, name := range []string{"two", "eps", "root2", "one", "half"} {
+		f.factors(name, 1)
+	}
+	f.weight("m", 64, 64)
+	f.node("MatMul", []string{"x", "m"}, []string{"y"})
+	return f
+}
+
+// spelledNet has a normalisation and a GELU in single operators.
+func spelledNet(halfFirst bool) *onnxFile {
+	f := productNet()
+	f.node("ReduceMean", []string{"y"}, []string{"mean"}, attrInts("axes", -1))
+	f.node("Sub", []string{"y", "mean"}, []string{"d"})
+	f.node("Pow", []string{"d", "two"}, []string{"d2"})
+	f.node("ReduceMean", []string{"d2"}, []string{"var"}, attrInts("axes", -1))
+	f.node("Add", []string{"var", "eps"}, []string{"var.eps"})
+	f.node("Sqrt", []string{"var.eps"}, []string{"root"})
+	f.node("Div", []string{"d", "root"}, []string{"q"})
+	f.node("Mul", []string{"q", "w"}, []string{"qw"})
+	f.node("Add", []string{"qw", "b"}, []string{"n"})
+	f.node("Div", []string{"n", "root2"}, []string{"n2"})
+	f.node("Erf", []string{"n2"}, []string{"e"})
+	f.node("Add", []string{"e", "one"}, []string{"e1"})
+	if halfFirst {
+		f.node("Mul", []string{"n", "half"}, []string{"h"})
+		f.node("Mul", []string{"h", "e1"}, []string{"z"})
+	} else {
+		f.node("Mul", []string{"n", "e1"}, []string{"h"})
+		f.node("Mul", []string{"h", "half"}, []string{"z"})
+	}
+	f.output("z")
+	return f
+}
+
+// gatedNet has the normalisation and the activation of gated networks in single
+// operators.
+func gatedNet() *onnxFile {
+	f := productNet()
+	f.node("Pow", []string{"y", "two"}, []string{"y2"})
+	f.node("ReduceMean", []string{"y2"}, []string{"mean"}, attrInts("axes", -1))
+	f.node("Add", []string{"mean", "eps"}, []string{"mean.eps"})
+	f.node("Sqrt", []string{"mean.eps"}, []string{"root"})
+	f.node("Div", []string{"one", "root"}, []string{"inverse"})
+	f.node("Mul", []string{"y", "inverse"}, []string{"q"})
+	f.node("Mul", []string{"w", "q"}, []string{"n"})
+	f.node("Sigmoid", []string{"n"}, []string{"s"})
+	f.node("Mul", []string{"n", "s"}, []string{"z"})
+	f.output("z")
+	return f
+}
+
+// TestOnnxSpelledOut: what exporters write in single operators is read as the one
+// that the program ran, in both orders of the GELU.
+func TestOnnxSpelledOut(t *testing.T) {
+	whole := func(norm, act string, in ...string) Totals {
+		f := productNet()
+		f.node(norm, in, []string{"n"})
+		f.node(act, []string{"n"}, []string{"z"})
+		return decoded(t, "whole", f.bytes(24)).Totals()
+	}
+	layer, gated := whole("LayerNormalization", "Gelu", "y", "w", "b"), whole("RMSNormalization", "Swish", "y", "w")
+	for _, c := range []struct {
+		name string
+		net  *onnxFile
+		want Totals
+	}{{"half last", spelledNet(false), layer}, {"half first", spelledNet(true), layer}, {"gated", gatedNet(), gated}} {
+		if got := decoded(t, c.name, c.net.bytes(14)).Totals(); got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
 	}
 }
@@ -420,36 +455,5 @@ func TestOnnxWithoutWeights(t *testing.T) {
 	}
 	if want := engine.Bytes(4 * (2*4*36 + 2*4*36)); got.Saved != want || p.Chain.Len() != 3 {
 		t.Errorf("%d bytes kept in %d stages, want %d in 2 and the loss", got.Saved, p.Chain.Len(), want)
-	}
-}
-
-// TestOnnxSpelledOutGated: so are the normalisation and the activation of gated
-// networks.
-func TestOnnxSpelledOutGated(t *testing.T) {
-	begin := func() *onnxFile {
-		f := &onnxFile{}
-		f.input("x", onnxFloat, 4, 64)
-		f.weight("w", 64)
-		f.weight("m", 64, 64)
-		f.factors("one", 1)
-		f.node("MatMul", []string{"x", "m"}, []string{"y"})
-		return f
-	}
-	whole := begin()
-	whole.node("RMSNormalization", []string{"y", "w"}, []string{"n"})
-	whole.node("Swish", []string{"n"}, []string{"z"})
-	want := decoded(t, "whole", whole.bytes(24)).Totals()
-	f := begin()
-	f.node("Pow", []string{"y", "one"}, []string{"y2"})
-	f.node("ReduceMean", []string{"y2"}, []string{"mean"}, attrInts("axes", -1))
-	f.node("Add", []string{"mean", "one"}, []string{"mean.eps"})
-	f.node("Sqrt", []string{"mean.eps"}, []string{"root"})
-	f.node("Div", []string{"one", "root"}, []string{"inverse"})
-	f.node("Mul", []string{"y", "inverse"}, []string{"q"})
-	f.node("Mul", []string{"w", "q"}, []string{"n"})
-	f.node("Sigmoid", []string{"n"}, []string{"s"})
-	f.node("Mul", []string{"n", "s"}, []string{"z"})
-	if got := decoded(t, "parts", f.bytes(14)).Totals(); got != want {
-		t.Errorf("%+v, want %+v", got, want)
 	}
 }

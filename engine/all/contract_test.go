@@ -43,6 +43,7 @@ type instance struct {
 }
 
 func instances(count int, shape enginetest.Shape) []instance {
+	count = max(1, count/fewer())
 	r := enginetest.Rand(contractSeed)
 	var all []instance
 	for i := range count {
@@ -59,6 +60,15 @@ func instances(count int, shape enginetest.Shape) []instance {
 		all = append(all, in)
 	}
 	return all
+}
+
+// fewer is by how much -short divides the random cases: that is how these tests
+// run in WebAssembly, after they have run natively.
+func fewer() int {
+	if testing.Short() {
+		return 4
+	}
+	return 1
 }
 
 // argSets are the defaults of a strategy, every choice of a word, and a few
@@ -99,7 +109,7 @@ func TestContract(t *testing.T) {
 					}
 				}
 			}
-			if solved < 100 || refused < 100 {
+			if solved < 100/fewer() || refused < 100/fewer() {
 				t.Errorf("%d problems are solved and %d refused: the generator is off", solved, refused)
 			}
 		})
@@ -236,7 +246,7 @@ func TestOptimal(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"keepall", "nonpersistent", "pofo", "revolve", "rotor"} {
-		if proven[name] < 100 {
+		if proven[name] < 100/fewer() {
 			t.Errorf("%s was optimal in %d cases only: the generator is off", name, proven[name])
 		}
 	}
@@ -293,7 +303,7 @@ func exhaustive(p *engine.Problem, s *engine.Strategy) (best time.Duration, ok b
 // problem is what it was.
 func TestSolveIsPure(t *testing.T) {
 	r := rand.New(rand.NewPCG(contractSeed, 1))
-	for i := range 40 {
+	for i := range 40 / fewer() {
 		c := enginetest.RandomChain(r, enginetest.Shape{MaxStages: 30, MaxSize: 50, MaxTime: 500})
 		budget := enginetest.RandomBudget(r, c)
 		for _, mode := range modes {

@@ -78,6 +78,8 @@ func build(p *profiles.Profile, graph bool) (*network, *proto.Failure) {
 		nw.problem = *engine.NewChainProblem(p.Chain, engine.Device{}, engine.Whole, engine.NoLimit)
 	case p.Graph != nil:
 		nw.problem = engine.Problem{Graph: p.Graph, Budget: engine.NoLimit}
+	case p.Memory != nil:
+		return nil, proto.Fail(proto.BadRequest, "%s is a list of buffers; nothing can be scheduled, but the page shows their addresses", p.Name)
 	default:
 		return nil, proto.Fail(proto.BadRequest, "the profile holds neither a chain nor operations; nothing can be scheduled")
 	}

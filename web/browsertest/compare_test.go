@@ -116,7 +116,7 @@ func TestCompareShots(t *testing.T) {
 		script        string
 	}{
 		{"compare-light", "#v=1&p=resnet101-b32&m=70%25&b.s=greedy", 1440, 1500, false, hover},
-		{"compare-dark", "#v=1&p=vgg16-b64&s=greedy&m=80%25&b.m=60%25&b.dev=a100-sxm4-40gb", 1440, 1500, true, `byID("side-b").click()`},
+		{"compare-dark", "#v=1&p=vgg16-b64&s=greedy&m=80%25&b.m=95%25&b.bw=32GBps", 1440, 1500, true, `byID("side-b").click()`},
 		{"compare-mobile", "#v=1&p=resnet101-b32&m=70%25&b.s=greedy", 390, 2600, false, ""},
 		{"compare-networks", "#v=1&p=resnet50-b32&m=70%25&b.p=resnet101-b32", 1280, 1500, false, `document.querySelector('[data-do="table"]').click()`},
 		{"compare-misfit", "#v=1&p=resnet101-b32&m=70%25&b.m=100MiB", 1280, 1500, false, ""},
@@ -135,6 +135,34 @@ func TestCompareShots(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Log(p.Console())
+		})
+	}
+}
+
+// TestCompareAccessible holds a comparison against axe-core's rules.
+func TestCompareAccessible(t *testing.T) {
+	source := axe(t)
+	for _, c := range []struct {
+		name, address string
+		width         int64
+		table         bool
+	}{
+		{"wide", "#v=1&p=resnet101-b32&m=70%25&b.s=greedy", 1400, true},
+		{"phone", "#v=1&p=resnet101-b32&m=70%25&b.s=greedy", 390, false},
+		{"dark", "#v=1&p=resnet101-b32&m=70%25&b.m=100MiB&theme=dark", 1400, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := New(t)
+			p.Viewport(c.width, 900)
+			p.Navigate(c.address)
+			p.Wait(`document.querySelector('[data-testid="delta-words"]').textContent.includes("B ")`, 20*time.Second)
+			if c.table {
+				p.Click(`[data-do="table"]`)
+			}
+			time.Sleep(200 * time.Millisecond) // the components are drawn in the next frame
+			for _, v := range violations(p, source) {
+				t.Errorf("%s breaks the rule %s (%s): %s\n  %s", c.name, v.ID, v.Impact, v.Help, strings.Join(v.where(), "\n  "))
+			}
 		})
 	}
 }

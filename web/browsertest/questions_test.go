@@ -3,6 +3,7 @@
 package browsertest
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,57 +11,149 @@ import (
 	"time"
 )
 
-// look writes a picture of the page into the directory named by MEMTIDE_SHOTS.
-func look(t *testing.T, p *Page, name string) {
+// asks opens the questions and asks one; it returns the answer's sentence.
+func asks(t *testing.T, p *Page, name string) string {
 	t.Helper()
-	if dir := os.Getenv("MEMTIDE_SHOTS"); dir != "" {
-		if err := os.WriteFile(filepath.Join(dir, name+".png"), p.Shot(), 0o644); err != nil {
+	if Eval[bool](p, `byID("questions").getAttribute("aria-expanded") === "false"`) {
+		p.Click(`[data-testid="questions"]`)
+	}
+	p.Wait(`document.querySelector('[data-do="ask"][data-arg="`+name+`"]')`, 5*time.Second)
+	Eval[bool](p, `document.querySelector('[data-do="ask"][data-arg="`+name+`"]').click(); true`)
+	p.Wait(`document.querySelector('[data-testid="question-`+name+`"] .working').hidden && document.querySelector('[data-testid="question-`+name+`"] .answer').textContent`, time.Minute)
+	return p.Text(`[data-testid="question-` + name + `"] .answer`)
+}
+
+// Questions are answered when they are asked, in words, tables and charts, and
+// what an answer found is used by a click.
+func TestQuestions(t *testing.T) {
+	p := settledPage(t, "#v=1&p=alexnet-b64")
+	for name, want := range map[string]string{"smallest": "are enough for at most 10 % more", "help": ".", "links": "than Optimal recomputation", "batch": "trains a batch of up to"} {
+		if got := asks(t, p, name); !strings.Contains(got, want) {
+			t.Errorf("%s: the answer is %q; want %q in it", name, got, want)
+		}
+	}
+	p.Wait(`byID("reply-links").querySelector("canvas") && byID("reply-batch").querySelector("canvas")`, 5*time.Second)
+	// A point of a chart is used by a click; the chart stays.
+	Eval[bool](p, `(() => { const e = byID("reply-links"), b = e.getBoundingClientRect();
+		e.dispatchEvent(new MouseEvent("click", {bubbles: true, clientX: b.left + 52, clientY: b.top + b.height - 40}));
+		for (let y = 10; y < b.height && document.querySelector("#device").value !== ""; y += 20) e.dispatchEvent(new MouseEvent("click", {bubbles: true, clientX: b.left + 52, clientY: b.top + y})); return true; })()`)
+	p.Wait(`location.hash.includes("bw=1GB/s") || location.hash.includes("bw=1")`, 10*time.Second)
+	p.Wait(untilReady+` && !byID("reply-links").hidden && document.querySelector('[data-testid="question-help"] .answers').textContent === ""`, 20*time.Second)
+	p.Click(`[data-testid="question-smallest"] [data-do="ask"]`)
+	p.Wait(`!document.querySelector('[data-testid="question-smallest"] [data-do="use-answer"]').hidden`, 20*time.Second)
+	p.Click(`[data-testid="question-smallest"] [data-do="use-answer"]`)
+	p.Wait(`location.hash.includes("m=") && `+untilReady, 20*time.Second)
+	p.Quiet()
+}
+
+// A question that is given up keeps what is known, and its worker is free for
+// others.
+func TestCancelQuestion(t *testing.T) {
+	p := settledPage(t, "")
+	p.Click(`[data-testid="questions"]`)
+	p.Wait(`document.querySelector('[data-do="ask"][data-arg="help"]')`, 5*time.Second)
+	Eval[bool](p, `document.querySelector('[data-do="ask"][data-arg="help"]').click(); true`)
+	p.Wait(`document.querySelector('[data-testid="question-help"] tbody tr')`, 20*time.Second)
+	took := Eval[float64](p, `(async () => { const t0 = performance.now(); document.querySelector('[data-do="unask"][data-arg="help"]').click();
+		while (!document.querySelector('[data-testid="question-help"] .working').hidden) await new Promise(r => setTimeout(r, 5)); return performance.now() - t0; })()`)
+	t.Logf("cancelled after %.0f ms", took)
+	if got := p.Text(`[data-testid="question-help"] .answer`); !strings.HasPrefix(got, "Stopped after ") {
+		t.Errorf("the answer is %q; want how far it was", got)
+	}
+	if got := asks(t, p, "smallest"); !strings.Contains(got, "are enough") {
+		t.Errorf("asked afterwards, the smallest budget is %q", got)
+	}
+	p.Quiet()
+}
+
+// I goes from a wait to the copy that it waited for, and from cause to cause until
+// the device was busy; Backspace goes back. K shows the critical chain.
+func TestExplain(t *testing.T) {
+	p := settledPage(t, "#v=1&p=vgg16-b64&s=greedy&m=80%25")
+	sentence := func() string { return p.Text(`[data-testid="selection"]`) }
+	key(t, p, "KeyN", "n")
+	p.Wait(`document.querySelector("#selection-title").textContent.startsWith("Wait ")`, 5*time.Second)
+	trail := []string{sentence()}
+	for Eval[bool](p, `!document.querySelector('[data-do="cause"]').hidden`) && len(trail) < 20 {
+		key(t, p, "KeyI", "i")
+		p.Wait(fmt.Sprintf(`byID("selection").textContent !== %q`, trail[len(trail)-1]), 5*time.Second)
+		trail = append(trail, sentence())
+	}
+	if len(trail) < 3 || len(trail) == 20 {
+		t.Errorf("the causes are %q; want a copy, and what it waited for, until the device was busy", trail)
+	}
+	for i := len(trail) - 2; i >= 0; i-- {
+		key(t, p, "Backspace", "Backspace")
+		p.Wait(fmt.Sprintf(`byID("selection").textContent === %q`, trail[i]), 5*time.Second)
+	}
+	key(t, p, "KeyK", "k")
+	p.Wait(`!byID("chain").hidden && byID("chain").textContent.startsWith("Critical chain: ")`, 5*time.Second)
+	p.Quiet()
+}
+
+// The table of layers is sorted, searched, walked through with arrow keys and
+// saved; a row selects its layer in the pictures.
+func TestLayerTable(t *testing.T) {
+	p := New(t)
+	p.Before(`(() => { const make = URL.createObjectURL; URL.createObjectURL = (blob) => { globalThis.saved = blob.text(); return make(blob); }; })()`)
+	p.Navigate("#v=1&p=resnet101-b32")
+	p.Wait(untilReady, 30*time.Second)
+	Eval[bool](p, hands)
+	p.Click(`[data-testid="layers-toggle"]`)
+	p.Wait(`document.querySelectorAll('#layer-scroll [data-do="row"]').length > 10`, 5*time.Second)
+	firstRow := `document.querySelector('#layer-scroll [data-do="row"]')`
+	Eval[bool](p, `document.querySelector('[data-do="layers-sort"][data-arg="3"]').click(); true`)
+	p.Wait(firstRow+`.cells[3].textContent === "392 MiB" && document.querySelector('[aria-sort="descending"]').textContent === "Size"`, 5*time.Second)
+	Eval[bool](p, firstRow+`.click(); true`)
+	p.Wait(`byID("selection").textContent.startsWith("layer1.0")`, 5*time.Second)
+	Eval[bool](p, `document.getElementById("layer-scroll").focus(); true`)
+	key(t, p, "End", "End")
+	p.Wait(`document.querySelector('#layer-scroll [aria-current="true"]')?.getAttribute("aria-rowindex") === "41" && document.getElementById("layer-scroll").scrollTop > 300`, 5*time.Second)
+	if n := Eval[int](p, `document.querySelectorAll('#layer-scroll [data-do="row"]').length`); n > 30 {
+		t.Errorf("%d rows are in the page; want those on screen only", n)
+	}
+	Eval[bool](p, `control("layers-find", "layer3", "input"); true`)
+	p.Wait(`document.querySelector('#layers-body [role="status"]').textContent === "23 of 40 rows"`, 5*time.Second)
+	Eval[bool](p, `byID("layers-csv").click(); true`)
+	p.Wait(`globalThis.saved`, 5*time.Second)
+	if lines := strings.Split(Eval[string](p, `saved`), "\n"); len(lines) != 25 || !strings.HasPrefix(lines[0], "layer,name,decision,bytes") {
+		t.Errorf("%d lines are saved, the first is %q; want 23 layers below the names of the columns", len(lines), lines[0])
+	}
+	p.Quiet()
+}
+
+// TestQuestionShots writes pictures for people to look at, to the directory named
+// by MEMTIDE_SHOTS.
+func TestQuestionShots(t *testing.T) {
+	dir := os.Getenv("MEMTIDE_SHOTS")
+	if dir == "" {
+		t.Skip("MEMTIDE_SHOTS names no directory")
+	}
+	p := settledPage(t, "#v=1&p=resnet50-b64&s=dynprog")
+	for _, name := range []string{"help", "smallest", "batch", "links"} {
+		t.Log(asks(t, p, name))
+	}
+	Eval[bool](p, `byID("layers-toggle").click(); document.querySelector('[data-do="chain"]').click(); true`)
+	for _, c := range []struct {
+		name          string
+		width, height int64
+		dark          bool
+		at            string
+	}{
+		{"questions", 1440, 1100, false, ".questions"},
+		{"questions-dark", 1440, 1100, true, ".questions"},
+		{"layers", 1440, 800, false, ".layers"},
+		{"questions-390", 390, 2300, false, ".questions"},
+		{"layers-390", 390, 844, true, ".layers"},
+		{"chain-390", 390, 844, false, `[data-testid="timeline"]`},
+	} {
+		p.Viewport(c.width, c.height)
+		p.Dark(c.dark)
+		time.Sleep(time.Second)
+		Eval[bool](p, `document.querySelector('`+c.at+`').scrollIntoView(); true`)
+		time.Sleep(500 * time.Millisecond)
+		if err := os.WriteFile(filepath.Join(dir, c.name+".png"), p.Shot(), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-}
-
-// Questions are answered when they are asked, and what an answer found is used by
-// a click.
-func TestQuestions(t *testing.T) {
-	p := settledPage(t, "")
-	p.Click(`[data-testid="questions"]`)
-	p.Wait(`document.querySelectorAll('.question [data-do="ask"]:not([hidden])').length === 4`, 5*time.Second)
-	answered := func(name string) string {
-		t.Helper()
-		Eval[bool](p, `document.querySelector('[data-do="ask"][data-arg="`+name+`"]').click(); true`)
-		p.Wait(`document.querySelector('[data-testid="question-`+name+`"] .working').hidden && document.querySelector('[data-testid="question-`+name+`"] .answer').textContent`, time.Minute)
-		return p.Text(`[data-testid="question-` + name + `"] .answer`)
-	}
-	if got := answered("smallest"); !strings.Contains(got, "GiB are enough for at most 10 % more") {
-		t.Errorf("the smallest budget: %q", got)
-	}
-	if got := answered("help"); !strings.HasPrefix(got, "Most: ") {
-		t.Errorf("what would help: %q", got)
-	}
-	if got := answered("links"); !strings.Contains(got, "is faster than Optimal recomputation") {
-		t.Errorf("the bandwidth: %q", got)
-	}
-	p.Wait(`byID("reply-links").querySelector("canvas")`, 5*time.Second)
-	if got := answered("batch"); !strings.Contains(got, "trains a batch of up to") {
-		t.Errorf("the batch: %q", got)
-	}
-	if os.Getenv("MEMTIDE_SHOTS") != "" {
-		p.Viewport(1440, 1100)
-		Eval[bool](p, `document.querySelector(".questions").scrollIntoView(); true`)
-		time.Sleep(time.Second)
-		look(t, p, "questions")
-		Eval[bool](p, `document.querySelector('[data-do="theme"]').click(); document.querySelector('[data-do="theme"]').click(); true`)
-		time.Sleep(time.Second)
-		look(t, p, "questions-dark")
-		p.Viewport(390, 3000)
-		time.Sleep(time.Second)
-		Eval[bool](p, `document.querySelector(".questions").scrollIntoView(); true`)
-		time.Sleep(time.Second)
-		look(t, p, "questions-390")
-		p.Viewport(1280, 900)
-	}
-	p.Click(`[data-testid="question-smallest"] [data-do="use-answer"]`)
-	p.Wait(untilReady+` && document.querySelector('[data-testid="question-help"] .answers').textContent === ""`, 20*time.Second)
-	p.Quiet()
 }

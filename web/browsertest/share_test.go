@@ -17,8 +17,8 @@ func shown(p *Page) {
 	p.Wait(`document.body && document.body.dataset.state === "ready" && document.querySelector(".paint")`, 30*time.Second)
 }
 
-// press types a key where the focus is.
-func press(p *Page, key, code string) {
+// keyDown types a key where the focus is.
+func keyDown(p *Page, key, code string) {
 	p.t.Helper()
 	Eval[bool](p, fmt.Sprintf(`document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key: %q, code: %q, bubbles: true, cancelable: true}))`, key, code))
 }
@@ -36,7 +36,7 @@ func TestShareDialog(t *testing.T) {
 	p := Open(t, "#v=1&p=gpt2-medium-b4&m=70%25&s=greedy&t=100-200")
 	shown(p)
 	Eval[bool](p, `document.querySelector("#stage").focus(), true`)
-	press(p, "n", "KeyN")
+	keyDown(p, "n", "KeyN")
 	p.Wait(`location.hash.includes("sel=wait@")`, 5*time.Second)
 	openShare(p)
 	address := Eval[string](p, `location.href`)
@@ -72,8 +72,8 @@ func TestShareDialog(t *testing.T) {
 	if !Eval[bool](p, `document.activeElement.matches("[data-arg=html]")`) {
 		t.Error("Shift+Tab on the first button leaves the dialog; want its last button")
 	}
-	press(p, "?", "Slash")
-	press(p, "Escape", "Escape")
+	keyDown(p, "?", "Slash")
+	keyDown(p, "Escape", "Escape")
 	p.Wait(`!document.querySelector(".share") && document.activeElement.dataset.testid === "share"`, 5*time.Second)
 	if Eval[bool](p, `!document.querySelector("#help-title").closest(".help-layer").hidden`) {
 		t.Error("a letter in the dialog opened the help")
@@ -216,7 +216,7 @@ func TestLinkInQuery(t *testing.T) {
 	shown(p)
 	p.Wait(`document.title.startsWith("VGG-16")`, 10*time.Second)
 	Eval[bool](p, `document.querySelector("#stage").focus(), true`)
-	press(p, "[", "BracketLeft")
+	keyDown(p, "[", "BracketLeft")
 	p.Wait(`location.search === "" && location.hash.startsWith("#v=1&p=vgg16-b32&m=")`, 10*time.Second)
 	p.Quiet()
 }
@@ -228,7 +228,7 @@ func TestSelectionInLink(t *testing.T) {
 	shown(p)
 	p.Wait(`document.querySelector("[data-testid=selection]").textContent.includes("layer 3 of")`, 10*time.Second)
 	Eval[bool](p, `document.querySelector("#stage").focus(), true`)
-	press(p, "ArrowRight", "ArrowRight")
+	keyDown(p, "ArrowRight", "ArrowRight")
 	p.Wait(`location.hash.includes("sel=layer@4")`, 10*time.Second)
 }
 

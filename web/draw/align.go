@@ -98,7 +98,7 @@ func (al *Alignment) Layers(i int) (mine, other int) {
 // Across is the other side's layer beside layer k; 0 if there is none.
 func (al *Alignment) Across(k int) int {
 	for _, c := range al.columns {
-		if c[0] == k {
+		if k > 0 && c[0] == k {
 			return c[1]
 		}
 	}

@@ -169,19 +169,19 @@ func (m *Model) why(r *LayerRow) string {
 	if r.Decision&sim.Recompute != 0 {
 		str := "recomputed: " + size + " for " + format.Duration(r.Recompute)
 		if there, back, ok := m.copyTime(r.Size); ok && r.Decision == sim.Recompute {
-			str += "; copies would take " + format.Duration(there+back)
+			str += "; copies: " + format.Duration(there+back)
 		}
 		parts = append(parts, str)
 	}
 	if r.Decision&sim.Offload != 0 {
-		str := "offloaded: " + size + " for " + format.Duration(r.Copies) + " of copies in the " + format.Duration(r.Slack) + " between its passes"
+		str := "offloaded: " + size + ", copies " + format.Duration(r.Copies) + " of the " + format.Duration(r.Slack) + " between its passes"
 		if r.Waiting > 0 {
-			str += ", which compute waits " + format.Duration(r.Waiting) + " for"
+			str += ", waiting " + format.Duration(r.Waiting)
 		} else {
 			str += ", no waiting"
 		}
 		if r.Decision == sim.Offload {
-			str += "; recomputing would take " + format.Duration(r.Forward)
+			str += "; recomputing: " + format.Duration(r.Forward)
 		}
 		parts = append(parts, str)
 	}

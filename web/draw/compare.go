@@ -31,7 +31,7 @@ func (v *View) title(pic Picture) text {
 	if v.Beside == nil {
 		return text{pic.Title(), start, true}
 	}
-	return text{v.Beside.Letter + "  " + pic.Title(), start, true}
+	return text{v.Beside.Letter + " " + pic.Title(), start, true}
 }
 
 // end is where the time axis ends: with the longer of two steps.
@@ -170,3 +170,27 @@ func (m *Model) Across(t Target, al *Alignment) Target {
 
 // Decision is what happens to the activation of layer k; kept if nobody says.
 func (m *Model) Decision(k int) sim.Decision { return m.decision(k) }
+
+// FigureOfBoth replaces s by the legend and the pictures of both sides of a
+// comparison, those of one kind under each other, for a file that stands alone.
+// The views are of A and of B.
+func FigureOfBoth(s *Scene, a, b *Model, va, vb View) {
+	var part Scene
+	Legend(&part, va.Width)
+	s.reset(va.Width, 0)
+	s.append(&part, 0)
+	y := part.Height
+	for pic := range NumPictures {
+		for side, m := range []*Model{a, b} {
+			v := []View{va, vb}[side]
+			v.Height = 0
+			y += PageGap
+			m.Draw(&part, pic, v)
+			s.append(&part, y)
+			y += pic.Height()
+		}
+	}
+	s.Height = y
+	s.Title = "Two training steps compared: layers, timeline and device memory"
+	s.Desc = "A: " + a.Summary(va.Budget) + " B: " + b.Summary(vb.Budget)
+}

@@ -128,6 +128,9 @@ func TestAlign(t *testing.T) {
 	named := func(names ...string) *Model {
 		return &Model{layers: layers{names: names, sizes: make([]engine.Bytes, len(names))}}
 	}
+	if got := Align(named("x"), named("w", "x")).Across(0); got != 0 {
+		t.Errorf("beside no layer stands layer %d; want none", got)
+	}
 	for _, c := range []struct {
 		a, b []string
 		want string
@@ -150,6 +153,25 @@ func TestAlign(t *testing.T) {
 		}
 		if strings.Join(got, " ") != c.want && !(c.want == "10 21 02 03" && strings.Join(got, " ") == "01 12 20 03") {
 			t.Errorf("%q beside %q: columns %v; want %s", c.a, c.b, got, c.want)
+		}
+	}
+}
+
+func TestFigureOfBoth(t *testing.T) {
+	a, b := smallModel(), otherModel()
+	var s Scene
+	va := View{Width: 640, Cursor: NoCursor, Beside: &Beside{Model: b, Letter: "A", Other: "B"}}
+	vb := View{Width: 640, Cursor: NoCursor, Beside: &Beside{Model: a, Letter: "B", Other: "A"}}
+	FigureOfBoth(&s, a, b, va, vb)
+	var out bytes.Buffer
+	light := Light
+	if err := s.WriteSVG(&out, SVGOptions{Standalone: true, Theme: &light, Surface: true}); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "compare-figure.svg", out.Bytes())
+	for _, want := range []string{"A: Peak 850 MiB", "B: Peak 950 MiB", "A Layers", "B Device memory"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the figure does not contain %q", want)
 		}
 	}
 }

@@ -16,6 +16,10 @@
 // point, Sentence says it in words, Rows is the table for those who do not see
 // the pictures.
 //
+// A View with a Beside is one side of a comparison: both sides have one time
+// axis, one memory axis and one order of layers (see Align), and what differs is
+// marked.
+//
 // Places does the same for addresses: a Placement says where buffers lie, and its
 // pictures show that over time, at one moment, the fragmentation and the host
 // memory.

@@ -24,7 +24,7 @@ const (
 	pngKeyword = "Memtide"
 	svgMark    = `id="memtide-link">`
 	htmlMark   = ` data-link="`
-	searched   = 1 << 20 // where in a text the link has to begin
+	searched   = 1 << 20 // where the link has to end
 )
 
 // The characters that are escaped in attributes and texts. The table of all
@@ -33,6 +33,9 @@ var (
 	escapes  = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
 	unescape = strings.NewReplacer("&amp;", "&", "&lt;", "<", "&gt;", ">", "&quot;", `"`, "&#34;", `"`, "&#39;", "'")
 )
+
+// Head is how much of a large file In needs, in bytes.
+const Head = searched
 
 // In is the fragment that a file carries, by its content; ok is false if it
 // carries none.
@@ -72,7 +75,7 @@ func inText(b []byte) string {
 	head := start[:min(len(start), 4096)]
 	switch {
 	case start[0] == '{' && bytes.Contains(head, []byte(`"memtide"`)):
-		return inJSON(b)
+		return inJSON(start)
 	case start[0] == '<' && bytes.Contains(head, []byte("<svg")):
 		return between(start, svgMark, '<')
 	case start[0] == '<' && bytes.Contains(start, []byte("<body")):
@@ -83,12 +86,19 @@ func inText(b []byte) string {
 	return ""
 }
 
+// inJSON reads the first member only: the rest may be long, or not be here.
 func inJSON(b []byte) string {
-	var file struct{ Memtide struct{ Link string } }
-	if json.Unmarshal(b, &file) != nil {
+	d := json.NewDecoder(bytes.NewReader(b))
+	for _, want := range []json.Token{json.Delim('{'), "memtide"} {
+		if got, err := d.Token(); err != nil || got != want {
+			return ""
+		}
+	}
+	var first struct{ Link string }
+	if d.Decode(&first) != nil {
 		return ""
 	}
-	return file.Memtide.Link
+	return first.Link
 }
 
 // between is the escaped text behind a mark, up to an end.

@@ -256,7 +256,7 @@ func TestLayerTable(t *testing.T) {
 		t.Errorf("%d rows contain 3; want stage 3", n)
 	}
 	if p.DOM != dom+1 {
-		t.Error("scrolling to where the table is draws the page again")
+		t.Error("scrolling draws the page again")
 	}
 	p.play(ToggleChain{})
 	if !p.View.Chain {

@@ -29,6 +29,8 @@ type Side struct {
 	Shown   *Picture // nil until it has a schedule
 	Failed  string   // why it has no schedule, for people
 
+	Progress proto.Progress // of what it waits for
+
 	opening int // ID of the Open that is under way; 0: none is
 	solving int // ID of the Solve that is under way; 0: none is
 }
@@ -103,7 +105,18 @@ func (s *State) updateCompare(m Message) (out []Effect, ok bool) {
 			return s.openedOther(m), true
 		}
 	case OpenProgressed:
-		return nil, m.ID == o.opening
+		if ok = m.ID == o.opening; ok {
+			o.Progress = m.Progress
+			s.DOM++
+		}
+	case Progressed:
+		if ok = m.ID == o.solving; ok {
+			s.progressedOther(m)
+		}
+	case Stop:
+		if ok = s.Solving == nil && s.Opening == nil && s.Compare.Awaits(); ok {
+			return s.stopOther(), true
+		}
 	case OpenFailed:
 		if ok = m.ID == o.opening; ok {
 			o.opening = 0
@@ -189,7 +202,7 @@ func (o *Side) cancel() (out []Effect) {
 func (s *State) setOther(c Choice, content []byte) []Effect {
 	o := &s.Compare.Other
 	out := o.cancel()
-	o.Choice, o.Failed = c, ""
+	o.Choice, o.Failed, o.Progress = c, "", proto.Progress{}
 	s.touch()
 	switch {
 	case content == nil && s.Network != nil && sameSource(c.Source, s.Network.Source):
@@ -260,6 +273,31 @@ func (s *State) solvedOther(m Solved) {
 	}
 	o.Shown = &Picture{ID: m.ID, Choice: m.Choice, Network: o.Network, Solved: m.Solved}
 	s.pictures.put(pictureKeyOf(o.Network, m.Choice), o.Shown)
+}
+
+// progressedOther shows the best so far of the other side.
+func (s *State) progressedOther(m Progressed) {
+	o := &s.Compare.Other
+	o.Progress = m.Progress
+	s.DOM++
+	if m.Best != nil && m.Best.Trace != nil {
+		o.Shown = &Picture{ID: m.ID, Choice: o.Choice, Network: o.Network, Solved: m.Best, Partial: true}
+		s.touch()
+	}
+}
+
+// stopOther gives up what the other side waits for; the best so far stays.
+func (s *State) stopOther() []Effect {
+	o := &s.Compare.Other
+	if o.opening != 0 {
+		return append(s.closeOther(), WriteURL{Replace})
+	}
+	out := o.cancel()
+	if p := o.Shown; p == nil || !p.Partial || !p.Choice.Equal(o.Choice) {
+		o.Shown, o.Failed = nil, "it was stopped"
+	}
+	s.touch()
+	return out
 }
 
 func failureText(f *proto.Failure) string {
@@ -346,8 +384,8 @@ func (s *State) navigateBoth(a Choice, b *Choice) []Effect {
 	return out
 }
 
-// awaits says that the other side is being read or solved.
-func (c *Compare) awaits() bool {
+// Awaits says that the other side is being read or solved.
+func (c *Compare) Awaits() bool {
 	return c != nil && (c.Other.opening != 0 || c.Other.solving != 0)
 }
 

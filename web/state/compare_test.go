@@ -302,3 +302,32 @@ func randomSchedule(r *rand.Rand, g *engine.ChainGraph, n int) (s engine.Schedul
 	}
 	return s
 }
+
+// Stop ends what the other side waits for: the best so far stays, if there is one.
+func TestStopOtherSide(t *testing.T) {
+	for _, withBest := range []bool{false, true} {
+		p := shown(t)
+		b := choice("net-b8")
+		b.Strategy = "testoffload"
+		p.play(Navigate{Choice: p.Choice, B: &b})
+		e := last[Solve](t, p)
+		if withBest {
+			p.play(Progressed{ID: e.ID, Best: answer(e, 15).Solved})
+			if a, b := letters(p); a != 12*time.Millisecond || b != 15*time.Millisecond {
+				t.Errorf("A takes %v, B so far %v; want 12 ms, 15 ms", a, b)
+			}
+		}
+		p.play(Stop{})
+		if got := last[Cancel](t, p).ID; got != e.ID || p.Phase() != "ready" {
+			t.Errorf("cancelled %d, phase %s; want %d, ready", got, p.Phase(), e.ID)
+		}
+		o := p.Compare.Other
+		if withBest != (o.Shown != nil && o.Shown.Partial) || withBest != (o.Failed == "") {
+			t.Errorf("with a best so far %v: shown %v, failed %q", withBest, o.Shown, o.Failed)
+		}
+		p.play(EditSide{A: false}, EditSide{A: true}) // loses nothing
+		if o := p.Compare.Other; withBest && o.Shown == nil {
+			t.Error("turned to B and back: the best so far is gone")
+		}
+	}
+}

@@ -46,7 +46,7 @@ func DeltaOf(a, b *sim.Trace) Delta {
 // Delta is the change from A to B; ok is false while one of them has no schedule.
 func (s *State) Delta() (d Delta, ok bool) {
 	a, b, ok := s.Sides()
-	if !ok || a == nil || b == nil {
+	if !ok || a == nil || b == nil || s.Preview == nil && s.Stale() {
 		return Delta{}, false
 	}
 	return DeltaOf(a.Solved.Trace, b.Solved.Trace), true

@@ -9,6 +9,10 @@
 // Derived data is derived when it is asked for (see Results, BudgetRange,
 // Curve.Lines); components hold no copies.
 //
+// In a comparison the State is about the side that the controls change; the other
+// side is a choice with its picture in State.Compare. Turning the controls to the
+// other side lets the two change places, so nothing else knows of comparisons.
+//
 // Two rules keep the page calm. What was shown stays until something better
 // can be shown: a bad file, a budget that is too small, a stopped solver leave
 // the last picture in place. And every answer names the request it belongs to,

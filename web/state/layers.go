@@ -52,11 +52,9 @@ func (s *State) updateLayers(m Message) ([]Effect, bool) {
 		t.Top = 0
 	case FindLayers:
 		t.Find, t.Top = m.Text, 0
-	case ScrollLayers:
-		if m.Top == t.Top {
-			return nil, true
-		}
+	case ScrollLayers: // the rows are set by hand: nothing else has to be drawn
 		t.Top = max(m.Top, 0)
+		return nil, true
 	case StepLayer:
 		s.stepLayer(m.By)
 	case ToggleChain:

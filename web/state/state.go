@@ -166,7 +166,7 @@ func New() *State {
 // Phase is the value of the body's data-state.
 func (s *State) Phase() string {
 	switch {
-	case s.Opening != nil || s.Solving != nil || s.Compare.awaits():
+	case s.Opening != nil || s.Solving != nil || s.Compare.Awaits():
 		return "solving"
 	case s.Alert != nil || s.Misfit != nil || s.Shown == nil && s.Memory == nil:
 		return "error"

@@ -25,6 +25,7 @@
   // A view in another page shows nothing of the page around the pictures, from
   // the first moment on. The program reads the rest of the link.
   const asked = location.hash.length > 1 ? location.hash : location.search;
+  if (self !== top) document.documentElement.dataset.framed = "";
   if (/[#?&]embed=(?!0)/i.test(asked)) document.documentElement.dataset.embed = /[#?&]controls=budget/i.test(asked) ? "budget " : " ";
   const mark = (name) => performance.mark("memtide:" + name);
 

@@ -41,9 +41,17 @@ func (c *About) Facts() []Fact {
 		{"weights", format.Bytes(t.Resident), "What stays on the device: weights, their gradients, optimizer state"},
 	}
 	if step := t.Forward + t.Back; t.Batch > 0 && step > 0 {
-		out = append(out, Fact{"samples/s", fmt.Sprintf("%.3g", float64(t.Batch)/step.Seconds()), fmt.Sprintf("Batch of %d without any limit", t.Batch)})
+		out = append(out, Fact{"samples/s", samples(float64(t.Batch) / step.Seconds()), fmt.Sprintf("Batch of %d without any limit", t.Batch)})
 	}
 	return out
+}
+
+// samples is a number of three digits, or a whole one.
+func samples(perSecond float64) string {
+	if perSecond >= 1000 {
+		return format.Count(int(perSecond))
+	}
+	return fmt.Sprintf("%.3g", perSecond)
 }
 
 // Notes are assumptions and departures, as the source has them.

@@ -40,7 +40,10 @@ func (c *About) Origins() (out []Origin) {
 	}
 	if d, o := timedDevice(c.S); d != nil {
 		text := fmt.Sprintf("%s TFLOP/s in %s, %s", teraflops(d.Peak(o.Precision)), o.Precision, format.Rate(d.MemoryRate))
-		out = append(out, Origin{"its peaks", text, sentence(d.Source)})
+		if base, _ := source(c.S).Variant(); base.Efficiency(o) == 0 {
+			text = "one model, fitted, for every V100"
+		}
+		out = append(out, Origin{"device", text, sentence(d.Source)})
 	}
 	out = append(out, c.linkOrigin())
 	return append(out, Origin{"results", "simulated from these", "Step time and peak of a schedule follow from the numbers above; a second program checks them."})
@@ -53,6 +56,19 @@ func (c *About) linkOrigin() Origin {
 		return Origin{"link", "your own, " + format.Rate(c.S.Choice.ToDev), "Set in the controls, by the link or by the file"}
 	}
 	return Origin{"link", fmt.Sprintf("%s, %s of %s", d.LinkOrigin, d.Link, d.Name), originWords[d.LinkOrigin] + ". " + sentence(d.Source)}
+}
+
+// Paper is the address of the description of a preset; empty for files.
+func (c *About) Paper() string {
+	if n := c.S.Network; n != nil && n.Source.Preset != "" {
+		return n.Profile.Source.URL
+	}
+	return ""
+}
+
+// PaperName is the address for people.
+func (c *About) PaperName() string {
+	return strings.TrimPrefix(strings.TrimPrefix(c.Paper(), "https://"), "doi.org/")
 }
 
 func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] + "." }

@@ -13,6 +13,7 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles/preset"
+	"memtide/wasm/proto"
 	"memtide/web/draw"
 	"memtide/web/format"
 	"memtide/web/link"
@@ -52,8 +53,11 @@ func (c *Compare) Edits() string {
 	if c.S.Compare == nil {
 		return ""
 	}
-	return "The controls change " + letter(c.S.Compare.OnA) + ", and the numbers above are its."
+	return "Controls and numbers: " + letter(c.S.Compare.OnA)
 }
+
+// Waits says that the other side is being read or solved.
+func (c *Compare) Waits() bool { return c.S.Compare.Awaits() }
 
 // side is the choice and the network of a side, the network nil if it is being
 // read.
@@ -252,13 +256,28 @@ func (c *Compare) missing() string {
 	o := &c.S.Compare.Other
 	switch side := letter(!c.S.Compare.OnA); {
 	case o.Network == nil:
-		return side + " is being read."
+		return side + " is being read…" + shareOf(o.Progress)
 	case o.Failed != "":
 		return side + " has no schedule: " + strings.TrimSuffix(o.Failed, ".") + "."
 	case o.Shown == nil:
-		return side + " is being solved."
+		return side + " is being solved…" + shareOf(o.Progress)
 	}
-	return letter(c.S.Compare.OnA) + " has no schedule."
+	own := letter(c.S.Compare.OnA)
+	switch {
+	case c.S.Stale():
+		return own + " has no schedule: the pictures show another one."
+	case c.S.Solving != nil:
+		return own + " is being solved…"
+	}
+	return own + " has no schedule."
+}
+
+// shareOf is how much of a job is done, if that is known.
+func shareOf(p proto.Progress) string {
+	if p.Total <= 0 {
+		return ""
+	}
+	return " " + format.Share(float64(p.Done)/float64(p.Total))
 }
 
 // Note says what the link of the comparison cannot hold.
@@ -284,7 +303,7 @@ func (c *Compare) Table() vugu.HTML {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString(`<table><thead><tr><th scope="col"></th><th scope="col">A</th><th scope="col">B</th><th scope="col">B − A</th></tr></thead><tbody>`)
+	b.WriteString(`<table><thead><tr><th scope="col">What</th><th scope="col">A</th><th scope="col">B</th><th scope="col">B − A</th></tr></thead><tbody>`)
 	row := func(cells ...string) {
 		b.WriteString(`<tr><th scope="row">` + html.EscapeString(cells[0]) + "</th>")
 		for _, cell := range cells[1:] {

@@ -24,6 +24,10 @@ func addSide(l *link.Link, s *state.State) {
 	}
 	a, b := s.SideChoices()
 	_, network := s.SideNetworks()
+	if !s.Compare.OnA { // what is selected belongs to B, which is opened second
+		l.Selected = ""
+	}
+	l.Alloc, l.AllocArgs = s.Choice.Alloc, s.Choice.AllocArgs
 	l.B = &link.Link{}
 	sourceLink(l.B, a, b, network)
 	if a.Budget != b.Budget {

@@ -75,3 +75,23 @@ func across(s *state.State, second bool, t draw.Target) draw.Target {
 	}
 	return from.Model().Across(t, al)
 }
+
+// figureOfBoth draws both sides of a comparison for a file; false if there are
+// not two.
+func figureOfBoth(scene *draw.Scene, s *state.State, v draw.View) bool {
+	a, b, ok := s.Sides()
+	if !ok || a == nil || b == nil {
+		return false
+	}
+	var views [2]draw.View
+	for i, second := range []bool{false, true} {
+		side := v
+		side.Budget, side.Beside = budgetOf(s, second), besideOf(s, second)
+		if !controlled(s, second) {
+			side.Selected, side.Chain = across(s, second, v.Selected), false
+		}
+		views[i] = side
+	}
+	draw.FigureOfBoth(scene, a.Model(), b.Model(), views[0], views[1])
+	return true
+}

@@ -58,7 +58,7 @@ func TestComparePanel(t *testing.T) {
 	wellFormed(t, page)
 	for _, want := range []string{
 		`data-testid="side-a" aria-pressed="false"`, `data-testid="side-b" aria-pressed="true"`,
-		"Optimal recomputation · 2.58 GiB", "The controls change B, ", `<span class="delta-step">step <b>`, "recompute −", c.Sentence(),
+		"Optimal recomputation · 2.58 GiB", "Controls and numbers: B", `<span class="delta-step">step <b>`, "recompute −", c.Sentence(),
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not contain %q", want)
@@ -255,5 +255,54 @@ func TestCompareViews(t *testing.T) {
 	}
 	if got := across(s, true, draw.Target{Kind: draw.OnStage, Index: 7}); got != (draw.Target{Kind: draw.OnStage, Index: 7}) {
 		t.Errorf("layer 7 stands for %+v on the other side; want layer 7", got)
+	}
+}
+
+// Every picture has a host for either side, and only one of them.
+func TestCompareHosts(t *testing.T) {
+	s := first(t)
+	do(t, s, state.ToggleCompare{})
+	page := pageOf(t, s)
+	for name, pic := range secondOf {
+		for _, id := range []string{name, strings.TrimSuffix(name, "-b")} {
+			if n := strings.Count(page, `data-testid="`+id+`"`); n != 1 {
+				t.Errorf("the host %s stands %d times in the page; want once", id, n)
+			}
+		}
+		if pictureOf[strings.TrimSuffix(name, "-b")] != pic {
+			t.Errorf("%s shows picture %d; want the same as A", name, pic)
+		}
+	}
+	do(t, s, state.SetBudget{Bytes: engine.MiB, Settled: true}, state.EditSide{A: true})
+	pictures := Pictures{S: s}
+	if !pictures.Absent(true) || pictures.Absent(false) {
+		t.Errorf("B has no schedule: absent %v, A %v; want true, false", pictures.Absent(true), pictures.Absent(false))
+	}
+	if got, want := (&Compare{S: s}).Sentence(), "B has no schedule: it needs at least "; !strings.HasPrefix(got, want) {
+		t.Errorf("it says %q; want %q and how much", got, want)
+	}
+}
+
+// Back to a comparison with a file that no link holds, which this page has read.
+func TestBackToAFile(t *testing.T) {
+	a := DefaultChoice()
+	file := state.Source{File: "long.csv", Profile: []byte(`{}`)}
+	b := backToB(&link.Link{From: link.FromFile, Strategy: "greedy"}, a, file)
+	if b == nil || b.Source.File != "long.csv" || b.Strategy != "greedy" || b.Budget != a.Budget {
+		t.Errorf("back to %+v; want the file with greedy and A's budget", b)
+	}
+	if b, _ := choiceB(&link.Link{From: link.FromFile}, a); b != nil {
+		t.Errorf("opened elsewhere: %+v; want no B", b)
+	}
+}
+
+// A saved picture of a comparison shows both sides.
+func TestCompareFigure(t *testing.T) {
+	s := first(t)
+	do(t, s, state.ToggleCompare{}, state.SetBudget{BasisPoints: 9000, Settled: true})
+	var scene draw.Scene
+	figure(&scene, s, true)
+	if !strings.Contains(scene.Desc, "A: Peak ") || !strings.Contains(scene.Desc, "B: Peak ") {
+		t.Errorf("the picture says %q; want A's peak and B's", scene.Desc)
 	}
 }

@@ -203,7 +203,7 @@ func (a *app) readFiles(files safejs.Value) {
 	}
 	name := text(file, "name")
 	if number(file, "size") > largeFile {
-		a.post(state.PickFile{Name: name, Handle: file})
+		a.openLarge(name, file)
 		return
 	}
 	then(call(file, "arrayBuffer"), func(buffer safejs.Value) {

@@ -71,7 +71,7 @@ func inserted(fragment string, params map[string]string) string {
 	slices.Sort(keys)
 	for _, key := range keys {
 		if params[key] != "" {
-			out = append(out, key+"="+url.PathEscape(strings.ReplaceAll(params[key], "&", "%26")))
+			out = append(out, key+"="+strings.ReplaceAll(url.PathEscape(params[key]), "&", "%26"))
 		}
 	}
 	return strings.Join(out, "&")

@@ -26,7 +26,9 @@ func figure(scene *draw.Scene, s *state.State, exact bool) {
 	if exact {
 		v.From, v.To, v.Selected, v.Chain = s.View.From, s.View.To, s.View.Selected, s.View.Chain
 	}
-	s.Visible().Model().Figure(scene, v)
+	if !figureOfBoth(scene, s, v) {
+		s.Visible().Model().Figure(scene, v)
+	}
 	scene.Title = nameOf(s) + ": " + scene.Title
 }
 

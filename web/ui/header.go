@@ -29,13 +29,13 @@ func (c *Header) MaxBatch() int {
 	return preset.MaxBatch
 }
 
-// Batch is the batch size of the preset; empty if a file is open.
+// Batch is the batch size of the preset; empty if there is none to choose.
 func (c *Header) Batch() string {
 	src := source(c.S).Preset
 	if d := c.S.Draft; d.Field == "batch" {
 		return d.Text
 	}
-	if p, batch, err := preset.Parse(src); err == nil && p != nil {
+	if p, batch, err := preset.Parse(src); err == nil && p.Largest() > 1 {
 		return strconv.Itoa(batch)
 	}
 	return ""

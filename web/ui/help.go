@@ -20,6 +20,7 @@ var keyTable = [][2]string{
 	{"N P", "next, previous wait"},
 	{"I", "jump to its cause"},
 	{"Backspace", "back along the causes"},
+	{"K", "show the critical chain"},
 	{"[ ]", "budget down, up (Shift: ten steps)"},
 	{"F", "zoom to the selection"},
 	{"G", "go to the peak"},

@@ -138,7 +138,7 @@ func (c *Inquiry) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgparent.AppendChild(vgn)
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "answers"}}}
 					vgparent.AppendChild(vgn)
-					vgn.SetInnerHTML(c.HTML())
+					vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.give("answers-"+c.Name, value) })
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
 					vgparent.AppendChild(vgn)
 				}

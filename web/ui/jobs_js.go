@@ -104,7 +104,7 @@ func (j *jobs) solve(e state.Solve) {
 	ctx := j.context(e.ID)
 	go func() {
 		m := solve(ctx, j.a.pool, e, func(r *proto.Reply) {
-			if r.Progress != nil && e.Slot == state.ForPage {
+			if r.Progress != nil && e.Slot != state.ForPreview {
 				j.a.post(state.Progressed{ID: e.ID, Progress: *r.Progress, Best: r.Solved})
 			}
 		})

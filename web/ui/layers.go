@@ -29,8 +29,7 @@ const (
 	layerAbove     = 4 // of which above the first on screen
 )
 
-// layerHTML bounds the HTML of the rows: what Vugu sends for one element may not
-// be longer than 16 KiB.
+// layerHTML bounds the HTML of the rows.
 const layerHTML = 14 << 10
 
 // Open says whether the table is open.

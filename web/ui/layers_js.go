@@ -24,6 +24,7 @@ func (l *layerScroll) host(a *app, element safejs.Value) {
 	listen(element, "scroll", func(safejs.Value) {
 		a.later(func() {
 			a.do(state.ScrollLayers{Top: int(number(element, "scrollTop")) / layerRowHeight})
+			a.tables.settle(a.s)
 		})
 	})
 	listen(element, "keydown", func(e safejs.Value) {

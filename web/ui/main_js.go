@@ -38,6 +38,7 @@ type app struct {
 	pictures pictures
 	curve    curve
 	replies  replies
+	tables   tables
 	layers   layerScroll
 	address  address
 	picker   picker
@@ -91,6 +92,7 @@ func (a *app) setUp() {
 	a.pictures.init(a)
 	a.curve.init(a)
 	a.replies.init(a)
+	a.tables = tables{}
 	a.address.init(a)
 	a.embed.init(a, embedded)
 	a.live = create(global("document", "body"), "div", "sr")
@@ -236,6 +238,7 @@ func (a *app) draw() {
 	a.pictures.settle()
 	a.curve.settle()
 	a.replies.settle()
+	a.tables.settle(a.s)
 	a.layers.settle()
 	a.share.settle(a)
 	set(get(global("document", "body"), "dataset"), "state", a.s.Phase())
@@ -259,6 +262,8 @@ func (a *app) host(name string, element js.Value) {
 		a.layers.host(a, v)
 	case "reply-" + string(proto.Links), "reply-" + string(proto.LargestBatch):
 		a.replies.host(proto.Question(strings.TrimPrefix(name, "reply-")), v)
+	case "layer-rows", "answers-" + string(proto.WhatHelps), "answers-" + string(proto.Smallest), "answers-" + string(proto.Links), "answers-" + string(proto.LargestBatch):
+		a.tables.host(name, v)
 	default:
 		a.pictures.host(name, v)
 	}

@@ -14,7 +14,7 @@ import (
 type pictures struct {
 	a      *app
 	canvas [draw.AllPictures + draw.NumPictures]canvas // the last are of side B
-	paint  safejs.Value // memtidePaint
+	paint  safejs.Value                                // memtidePaint
 	raf    safejs.Func
 	asked  bool // a frame is on its way
 

@@ -245,7 +245,7 @@ func helpTable(b *strings.Builder, a *state.Asked) {
 	b.WriteString(`<table><thead><tr><th scope="col">Change</th><th scope="col">Step time</th><th scope="col">Difference</th><th scope="col"><span class="sr">Use</span></th></tr></thead><tbody>`)
 	for _, i := range a.Helps() {
 		x := &a.Answers[i]
-		fmt.Fprintf(b, `<tr><th scope="row">%s</th>`, html.EscapeString(x.Name))
+		fmt.Fprintf(b, `<tr><th scope="row">%s</th>`, html.EscapeString(changeTitle(x)))
 		if x.StepTime <= 0 {
 			fmt.Fprintf(b, `<td></td><td title="%s">%s</td><td></td></tr>`, html.EscapeString(failureText(x.Failure)), failureWord(x.Failure))
 			continue
@@ -260,6 +260,15 @@ func helpTable(b *strings.Builder, a *state.Asked) {
 		fmt.Fprintf(b, `<td>%s</td><td%s>%s</td><td>%s</td></tr>`, stepTime(x), class, difference, useButton(proto.WhatHelps, i, "Use it", "Use "+x.Name))
 	}
 	b.WriteString(`</tbody></table>`)
+}
+
+// changeTitle is what a variant changes, at the beginning of a row; names of
+// strategies are as they are.
+func changeTitle(x *proto.Answer) string {
+	if st := engine.Lookup(x.Strategy); st != nil && st.Title == x.Name || x.Name == "" {
+		return x.Name
+	}
+	return strings.ToUpper(x.Name[:1]) + x.Name[1:]
 }
 
 // stepTime is a step time; of the best so far it is at most that.

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/hack-pad/safejs"
 
@@ -30,6 +31,8 @@ type reply struct {
 	ready    bool
 	drawing  bool // a drawing is scheduled
 	drawn    replyKey
+	width    float64 // CSS pixels, as the browser told last: asking for them takes long
+	height   float64
 	plot     *chart.Reply
 }
 
@@ -130,7 +133,7 @@ func (c *reply) settle() {
 // key is what the chart shows now.
 func (c *reply) key() replyKey {
 	s := c.a.s
-	k := replyKey{asked: s.Asked(c.question), theme: c.a.pictures.theme, width: number(c.element, "clientWidth"), height: number(c.element, "clientHeight")}
+	k := replyKey{asked: s.Asked(c.question), theme: c.a.pictures.theme, width: c.width, height: c.height}
 	if k.asked != nil {
 		k.answers = len(k.asked.Answers)
 	}
@@ -145,7 +148,10 @@ func (c *reply) load() {
 			c.chart = call(lib, "init", c.inner, nil, map[string]any{"renderer": "canvas"})
 			c.ready = true
 			observer, err := get(safejs.Global(), "ResizeObserver").New(function(func(safejs.Value) {
-				c.a.later(c.settle)
+				c.a.later(func() {
+					c.width, c.height = number(c.element, "clientWidth"), number(c.element, "clientHeight")
+					c.settle()
+				})
 			}))
 			if err == nil {
 				call(observer, "observe", c.element)
@@ -184,4 +190,56 @@ func (j *jobs) inquire(e state.Inquire) {
 			j.a.do(m)
 		})
 	}()
+}
+
+// tables are the tables that are set by hand, and only when they have changed:
+// Vugu would set them at every drawing, which takes longer than all the rest of it
+// and takes the focus away from what is in them.
+type tables map[string]*handTable
+
+type handTable struct {
+	element safejs.Value
+	key     tableKey // of what it shows
+	filled  bool
+}
+
+// tableKey is what the tables depend on.
+type tableKey struct {
+	asked   *state.Asked
+	answers int
+	open    bool
+	preset  string
+	picture *state.Picture
+	layers  state.LayerTable
+	row     int
+}
+
+// host takes over an element, which is another one each time its part of the page
+// is opened.
+func (t tables) host(name string, element safejs.Value) {
+	if old := t[name]; old == nil || !old.element.Equal(element) {
+		t[name] = &handTable{element: element}
+	}
+}
+
+// settle brings the tables up to date.
+func (t tables) settle(s *state.State) {
+	for name, h := range t {
+		q := strings.TrimPrefix(name, "answers-")
+		var k tableKey
+		if name == "layer-rows" {
+			k.picture, k.layers, k.row = s.Visible(), s.View.Layers, s.LayerRow()
+		} else if k.asked, k.open, k.preset = s.Asked(proto.Question(q)), s.View.Questions, s.Choice.Source.Preset; k.asked != nil {
+			k.answers = len(k.asked.Answers)
+		}
+		if h.filled && h.key == k {
+			continue
+		}
+		h.key, h.filled = k, true
+		html := (&Inquiry{S: s, Name: q}).HTML()
+		if name == "layer-rows" {
+			html = (&Layers{S: s}).HTML()
+		}
+		set(h.element, "innerHTML", string(html))
+	}
 }

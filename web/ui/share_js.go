@@ -212,3 +212,16 @@ func (a *app) openFile(name string, content []byte) {
 	}
 	a.address.open(fragment)
 }
+
+// openLarge opens a file that a worker reads, unless its head says what the page
+// has saved in it.
+func (a *app) openLarge(name string, file safejs.Value) {
+	pick := func(safejs.Value) { a.post(state.PickFile{Name: name, Handle: file}) }
+	then(call(call(file, "slice", 0, link.Head), "arrayBuffer"), func(buffer safejs.Value) {
+		if fragment, ok := link.In(bytesOf(buffer)); ok {
+			a.later(func() { a.address.open(fragment) })
+			return
+		}
+		pick(buffer)
+	}, pick)
+}

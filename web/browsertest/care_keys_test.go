@@ -1,0 +1,175 @@
+//go:build !js
+
+package browsertest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+)
+
+// The modifiers of a key, as the protocol counts them.
+const (
+	ctrl  = 2
+	shift = 8
+)
+
+// stroke presses a key with modifiers, wherever the focus is.
+func stroke(p *Page, code, text string, modifiers int64) {
+	p.t.Helper()
+	virtual := map[string]int64{"Tab": 9, "Enter": 13, "Escape": 27}[code]
+	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeRawKeyDown, input.DispatchKeyEventTypeKeyUp} {
+		_, err := chromedp.Call(p.ctx, input.DispatchKeyEvent, input.DispatchKeyEventParams{
+			Type: kind, Code: code, Key: text, Modifiers: modifiers, WindowsVirtualKeyCode: virtual})
+		p.do(err)
+	}
+}
+
+// Every key that the help lists does what it says, and the help lists all keys
+// that this test presses.
+func TestKeysOfHelp(t *testing.T) {
+	const (
+		range0  = `(location.hash.match(/&t=[^&]*/) || [""])[0]`
+		chosen  = `document.querySelector("#selection-title").textContent + byID("selection").textContent`
+		budget  = `byID("budget").value`
+		method  = `byID("strategy").value`
+		retrace = `document.querySelector('[data-do="retrace"]').hidden`
+		tabled  = `document.querySelector("#table").hidden`
+		helped  = `document.querySelector(".help-layer").hidden`
+		sides   = `byID("side-a").textContent`
+	)
+	type pressing struct {
+		code, text string
+		modifiers  int64
+		seen       string // an expression that the key changes
+	}
+	rows := []struct {
+		row     string // what the help calls the keys
+		strokes []pressing
+	}{
+		{"N P", []pressing{{"KeyN", "n", 0, chosen}, {"KeyP", "p", 0, chosen}}},
+		{"I", []pressing{{"KeyI", "i", 0, retrace}}},
+		{"Backspace", []pressing{{"Backspace", "Backspace", 0, retrace}}},
+		{"← →", []pressing{{"ArrowRight", "ArrowRight", 0, chosen}, {"ArrowLeft", "ArrowLeft", 0, chosen}}},
+		{"↑ ↓", []pressing{{"ArrowDown", "ArrowDown", 0, chosen}, {"ArrowUp", "ArrowUp", 0, chosen}}},
+		{"F", []pressing{{"KeyF", "f", 0, range0}}},
+		{"0", []pressing{{"Digit0", "0", 0, range0}}},
+		{"W S or + −", []pressing{{"KeyW", "w", 0, range0}, {"KeyW", "w", 0, range0}, {"KeyS", "s", 0, range0}, {"NumpadAdd", "+", 0, range0}, {"NumpadSubtract", "-", 0, range0}}},
+		{"A D or Shift ← →", []pressing{{"KeyD", "d", 0, range0}, {"KeyA", "a", 0, range0}, {"ArrowRight", "ArrowRight", shift, range0}, {"ArrowLeft", "ArrowLeft", shift, range0}}},
+		{"G", []pressing{{"KeyG", "g", 0, range0}}},
+		{"T", []pressing{{"KeyT", "t", 0, tabled}, {"KeyT", "t", 0, tabled}}},
+		{"K", []pressing{{"KeyK", "k", 0, `byID("chain").hidden`}, {"KeyK", "k", 0, `byID("chain").hidden`}}},
+		{"[ ]", []pressing{{"BracketRight", "]", 0, budget}, {"BracketLeft", "[", 0, budget}, {"BracketRight", "]", shift, budget}, {"BracketLeft", "[", shift, budget}}},
+		{"1 … 6", []pressing{{"Digit1", "1", 0, method}, {"Digit2", "2", 0, method}, {"Digit3", "3", 0, method}, {"Digit4", "4", 0, method}, {"Digit5", "5", 0, method}, {"Digit6", "6", 0, method}}},
+		{"Ctrl Z, Ctrl Shift Z", []pressing{{"KeyZ", "z", ctrl, method}, {"KeyZ", "Z", ctrl | shift, method}}},
+		{"C", []pressing{{"KeyC", "c", 0, `document.querySelector(".compare").hidden`}}},
+		{"X", []pressing{{"Digit2", "2", 0, method}, {"KeyX", "x", 0, sides}}},
+		{"Y", []pressing{{"KeyY", "y", 0, `document.querySelector(".header .note").textContent`}}},
+		{"M", []pressing{{"KeyM", "m", 0, `byID("preset").getAttribute("aria-expanded")`}, {"Escape", "Escape", 0, `byID("preset").getAttribute("aria-expanded")`}}},
+		{"/", []pressing{{"Slash", "/", 0, `document.activeElement.dataset.do`}, {"Escape", "Escape", 0, `document.activeElement.dataset.do`}}},
+		{"?", []pressing{{"Slash", "?", shift, helped}}},
+		{"Esc", []pressing{{"Escape", "Escape", 0, helped}, {"Escape", "Escape", 0, chosen}}},
+	}
+	p := settledPage(t, offload)
+	var listed, pressed []string
+	for _, row := range Eval[[]string](p, `[...document.querySelectorAll(".keys dt")].map((e) => e.textContent)`) {
+		listed = append(listed, row)
+	}
+	for _, row := range rows {
+		pressed = append(pressed, row.row)
+		for _, s := range row.strokes {
+			if row.row != "/" && row.row != "M" && row.row != "Esc" {
+				Eval[bool](p, `document.getElementById("stage").focus(), true`)
+			}
+			before := Eval[string](p, `JSON.stringify(`+s.seen+`) ?? ""`)
+			stroke(p, s.code, s.text, s.modifiers)
+			if !within(p, `(JSON.stringify(`+s.seen+`) ?? "") !== `+fmt.Sprintf("%q", before), 8*time.Second) {
+				t.Errorf("the help lists %q; %s (modifiers %d) leaves %s at %s", row.row, s.code, s.modifiers, s.seen, before)
+			}
+			p.Wait(`document.body.dataset.state !== "solving"`, 20*time.Second)
+		}
+	}
+	slices.Sort(listed)
+	slices.Sort(pressed)
+	if !slices.Equal(listed, pressed) {
+		t.Errorf("the help lists %q; this test presses %q", listed, pressed)
+	}
+}
+
+// within says whether an expression becomes true in time.
+func within(p *Page, expression string, limit time.Duration) bool {
+	p.t.Helper()
+	for start := time.Now(); time.Since(start) < limit; time.Sleep(10 * time.Millisecond) {
+		if Eval[bool](p, "Boolean("+expression+")") {
+			return true
+		}
+	}
+	return false
+}
+
+// controls are what a person can do something with, as far as it is shown.
+const shownControls = `globalThis.nameOf = (e) => [e.tagName, e.id, e.dataset.do, e.dataset.arg, e.textContent.trim().slice(0, 30)].filter(Boolean).join(" ");
+globalThis.controlsShown = () => [...document.querySelectorAll("button, input, select, textarea, a[href], summary, [tabindex='0']")].filter((e) =>
+	!e.matches(":disabled") && e.tabIndex >= 0 && e.checkVisibility({visibilityProperty: true}) && !e.closest("[inert]")); true`
+
+// With the key Tab alone everything on the page is reached, and whatever has the
+// focus shows it.
+func TestTabReachesEverything(t *testing.T) {
+	p := openedPage(t, offload, 1400, 900)
+	Eval[bool](p, shownControls)
+	Eval[bool](p, `document.querySelector('[data-do="stop-sweep"]').click(), document.activeElement.blur(), window.reached = new Set(), window.unseen = [], true`)
+	p.Wait(`document.querySelector('[data-do="stop-sweep"]').hidden`, 10*time.Second)
+	want := Eval[int](p, `controlsShown().length`)
+	if want < 60 {
+		t.Fatalf("%d controls are shown with everything open; want at least 60", want)
+	}
+	for range want + 40 { // regions that scroll are reached too
+		stroke(p, "Tab", "Tab", 0)
+		Eval[bool](p, `(() => {
+			const e = document.activeElement, ring = getComputedStyle(e.matches(".sr") ? e.parentElement : e);
+			if (e === document.body || reached.has(e)) return true;
+			reached.add(e);
+			if (ring.outlineStyle === "none" || parseFloat(ring.outlineWidth) < 2) unseen.push(nameOf(e));
+			return true;
+		})()`)
+	}
+	if missed := Eval[[]string](p, `controlsShown().filter((e) => !reached.has(e)).map(nameOf)`); len(missed) > 0 {
+		t.Errorf("Tab reaches %d controls, but not %s", want-len(missed), strings.Join(missed, "; "))
+	}
+	if unseen := Eval[[]string](p, `unseen`); len(unseen) > 0 {
+		t.Errorf("these do not show that they have the focus: %s", strings.Join(unseen, "; "))
+	}
+}
+
+// What opens above the page takes the focus, dialogs hold it; Esc closes them and
+// gives the focus back.
+func TestFocusComesBack(t *testing.T) {
+	for _, c := range []struct{ opener, dialog string }{
+		{`[data-do="share"]`, `.share`},
+		{`[data-do="help"]`, `.help-layer:not([hidden]) .help`},
+		{`[data-do="picker"]`, `.picker-panel`},
+	} {
+		t.Run(c.opener, func(t *testing.T) {
+			p := settledPage(t, offload)
+			opener := fmt.Sprintf(`document.querySelector('.header %s')`, c.opener)
+			Eval[bool](p, opener+`.focus(), `+opener+`.click(), true`)
+			p.Wait(fmt.Sprintf(`document.querySelector(%q)?.checkVisibility() && document.querySelector(%[1]q).contains(document.activeElement)`, c.dialog), 5*time.Second)
+			for range 20 {
+				if c.dialog == ".picker-panel" {
+					break // a list, not a dialog: Tab leaves and closes it
+				}
+				stroke(p, "Tab", "Tab", 0)
+				if !Eval[bool](p, fmt.Sprintf(`document.querySelector(%q).contains(document.activeElement)`, c.dialog)) {
+					t.Fatalf("Tab leaves the dialog for %s", Eval[string](p, `document.activeElement.outerHTML.slice(0, 200)`))
+				}
+			}
+			stroke(p, "Escape", "Escape", 0)
+			p.Wait(opener+` === document.activeElement`, 5*time.Second)
+		})
+	}
+}

@@ -1,0 +1,193 @@
+//go:build !js
+
+package browsertest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// tooWide names what stands out of the window to the right, except inside of
+// what can be scrolled, and texts that do not fit into their control.
+const tooWide = `(() => {
+	const name = (e) => e.tagName + "." + e.className + " " + (e.dataset.do || e.dataset.testid || e.textContent.trim().slice(0, 40));
+	const contained = (e) => { for (e = e.parentElement; e && e !== document.body; e = e.parentElement) if (getComputedStyle(e).overflowX !== "visible") return true; };
+	const width = document.documentElement.clientWidth, out = [];
+	if (document.documentElement.scrollWidth > width) out.push("the page scrolls to " + document.documentElement.scrollWidth + " px");
+	for (const e of document.querySelectorAll("body *")) {
+		if (!e.checkVisibility({visibilityProperty: true}) || e.matches(".sr, .sr *, svg *, .skip")) continue;
+		const b = e.getBoundingClientRect();
+		if ((b.right > width + 0.5 || b.left < -0.5) && b.width > 0 && !contained(e)) out.push(name(e) + " reaches from " + b.left + " to " + b.right);
+		if (e.matches("button:not(.pick), .button, dt, dd, h1, h2, h3, .verdict, .outcome, .answer") && e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display !== "inline") out.push(name(e) + " needs " + e.scrollWidth + " px, has " + e.clientWidth);
+	}
+	return out;
+})()`
+
+// From the width of a zoom by 400 % to a tablet's, nothing is cut and nothing
+// scrolls sideways but what says so: tables and code.
+func TestNarrow(t *testing.T) {
+	for _, width := range []int64{320, 350, 390, 768, 1000} {
+		t.Run(fmt.Sprint("page ", width), func(t *testing.T) {
+			p := openedPage(t, offload, width, 800)
+			time.Sleep(300 * time.Millisecond)
+			for _, what := range Eval[[]string](p, tooWide) {
+				t.Error(what)
+			}
+			if one := Eval[bool](p, `Math.abs(document.querySelector(".side").getBoundingClientRect().left - document.querySelector(".pictures").getBoundingClientRect().left) < 1`); one != (width < 1000) {
+				t.Errorf("one column: %v at %d px", one, width)
+			}
+			for _, dialog := range []string{"help", "share"} {
+				Eval[bool](p, fmt.Sprintf(`document.querySelector('.header [data-do="%s"]').click(), true`, dialog))
+				p.Wait(`[...document.querySelectorAll(".help-layer")].some((e) => !e.hidden)`, 5*time.Second)
+				for _, what := range Eval[[]string](p, tooWide) {
+					t.Errorf("with %s open: %s", dialog, what)
+				}
+				key(t, p, "Escape", "Escape")
+				p.Wait(`[...document.querySelectorAll(".help-layer")].every((e) => e.hidden)`, 5*time.Second)
+			}
+		})
+	}
+	p := Open(t, "docs/")
+	pages := Eval[[]string](p, `[...new Set([...document.querySelectorAll("header a")].map((e) => e.getAttribute("href")))].filter((h) => h.endsWith(".html") || h === "./").map((h) => "docs/" + h.replace("./", ""))`)
+	if len(pages) < 8 {
+		t.Fatalf("the documentation lists %d pages (%q); want at least 8", len(pages), pages)
+	}
+	for _, address := range pages {
+		for _, width := range []int64{320, 390, 768} {
+			p.Viewport(width, 800)
+			p.Navigate(address)
+			for _, what := range Eval[[]string](p, tooWide) {
+				t.Errorf("%s at %d px: %s", address, width, what)
+			}
+		}
+	}
+}
+
+// tooSmall names the controls that are smaller than so many pixels. What stands
+// in a line of text is as high as the line, a label makes its control larger,
+// and a region that scrolls is no target.
+const tooSmall = `((least) => controlsShown().filter((e) => !e.matches("[role=region], [role=application], p a, li a, dd a, .caption a, .origins a, .sources a, .origin a")).map((e) => {
+	const target = e.closest("label") || e, b = target.getBoundingClientRect();
+	return b.height + 0.5 < least || b.width + 0.5 < least ? nameOf(e) + ": " + Math.round(b.width) + " x " + Math.round(b.height) : "";
+}).filter(Boolean))`
+
+// Targets are at least 24 px for a mouse and 44 px for a finger.
+func TestTargets(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		width, height int64
+		touch         bool
+		least         int
+	}{
+		{"mouse", 1400, 900, false, 24},
+		{"phone", 390, 844, true, 44},
+		{"tablet", 1180, 820, true, 44},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := New(t)
+			p.Viewport(c.width, c.height)
+			if c.touch {
+				p.touch(c.width, c.height)
+			}
+			p.Navigate(offload)
+			p.Wait(untilReady, 30*time.Second)
+			Eval[bool](p, hands+";"+shownControls)
+			if got := Eval[bool](p, `matchMedia("(pointer: coarse)").matches`); got != c.touch {
+				t.Fatalf("the pointer is coarse: %v; want %v", got, c.touch)
+			}
+			Eval[bool](p, openAll)
+			small := Eval[[]string](p, fmt.Sprintf(`%s(%d)`, tooSmall, c.least))
+			Eval[bool](p, `document.querySelector('.header [data-do="share"]').click(), true`)
+			p.Wait(`document.querySelector(".share")`, 5*time.Second)
+			for _, s := range Eval[[]string](p, fmt.Sprintf(`%s(%d)`, tooSmall, c.least)) {
+				if !strings.Contains(strings.Join(small, "\n"), s) {
+					small = append(small, s)
+				}
+			}
+			for _, s := range small {
+				t.Errorf("%s is less than %d px", s, c.least)
+			}
+		})
+	}
+}
+
+// On paper there are the numbers and the pictures, and nothing to press.
+func TestPrint(t *testing.T) {
+	p := openedPage(t, offload, 1000, 1000)
+	Eval[bool](p, shownControls)
+	p.media("print")
+	if left := Eval[[]string](p, `controlsShown().filter((e) => !e.matches("[role=region], [role=application], a[href]")).map(nameOf)`); len(left) > 0 {
+		t.Errorf("on paper there is still %s", strings.Join(left, "; "))
+	}
+	for _, wanted := range []string{"dl.numbers dd", `[data-testid="timeline"]`, `[data-testid="memory"]`, `[data-testid="layers"]`, `[data-testid="tradeoff"]`, `[data-testid="selection"]`, ".legend", ".origin, .origins"} {
+		if !Eval[bool](p, fmt.Sprintf(`document.querySelector(%q).checkVisibility({visibilityProperty: true})`, wanted)) {
+			t.Errorf("%s is not on paper", wanted)
+		}
+	}
+	if got := Eval[string](p, `document.querySelector('[data-print="strategy"]')?.textContent ?? document.querySelector(".results").textContent`); got == "" {
+		t.Error("the result line is empty on paper")
+	}
+	if fixed := Eval[[]string](p, `[...document.querySelectorAll("body *")].filter((e) => e.checkVisibility() && getComputedStyle(e).position === "fixed").map((e) => e.className)`); len(fixed) > 0 {
+		t.Errorf("%q would be repeated on every sheet", fixed)
+	}
+}
+
+// Who asked for less motion sees none: nothing on the page is animated and
+// nothing changes gradually, not even while a schedule is sought.
+func TestReducedMotion(t *testing.T) {
+	p := New(t)
+	p.media("", "prefers-reduced-motion", "reduce")
+	p.Navigate(offload)
+	p.Wait(untilReady, 30*time.Second)
+	Eval[bool](p, hands)
+	Eval[bool](p, openAll)
+	Eval[bool](p, `document.querySelectorAll(".working").forEach((e) => { e.hidden = false }), true`)
+	moving := Eval[[]string](p, `[...document.querySelectorAll("*")].filter((e) => {
+		const s = getComputedStyle(e);
+		return s.transitionDuration.split(",").some((d) => parseFloat(d) > 0) || s.animationName !== "none" && s.animationDuration.split(",").some((d) => parseFloat(d) > 0) || s.scrollBehavior === "smooth";
+	}).map((e) => e.tagName + "." + e.className)`)
+	if len(moving) > 0 {
+		t.Errorf("these move: %q", moving)
+	}
+	p.media("", "prefers-reduced-motion", "no-preference")
+	if !Eval[bool](p, `document.getAnimations().length > 0`) {
+		t.Error("nothing moves where motion is welcome either; the test sees no animation")
+	}
+}
+
+// With forced colours controls have edges, what is pressed or chosen differs,
+// and the pictures keep colours that their background does not swallow.
+func TestForcedColors(t *testing.T) {
+	p := New(t)
+	p.media("", "forced-colors", "active", "prefers-color-scheme", "dark")
+	p.Navigate(offload)
+	p.Wait(untilReady, 30*time.Second)
+	Eval[bool](p, hands+";"+shownControls)
+	Eval[bool](p, openAll)
+	bare := Eval[[]string](p, `controlsShown().filter((e) => e.matches("button, select, input:not([type=range], [type=checkbox], .sr)") && !e.matches(".head")).filter((e) => {
+		const s = getComputedStyle(e);
+		return s.borderTopStyle === "none" || s.borderTopWidth === "0px" || s.borderTopColor === getComputedStyle(document.body).backgroundColor;
+	}).map(nameOf)`)
+	if len(bare) > 0 {
+		t.Errorf("these have no edge: %s", strings.Join(bare, "; "))
+	}
+	same := Eval[[]string](p, `[...document.querySelectorAll('[aria-pressed="true"]')].filter((e) => e.checkVisibility() && !e.disabled).filter((e) => {
+		const other = e.parentElement.querySelector('[aria-pressed="false"]');
+		if (!other) return false;
+		const look = (e) => { const s = getComputedStyle(e); return [s.borderTopColor, s.borderTopWidth, s.backgroundColor, s.color, s.outlineStyle, s.fontWeight].join(); };
+		return look(e) === look(other);
+	}).map(nameOf)`)
+	if len(same) > 0 {
+		t.Errorf("these look the same whether they are pressed or not: %s", strings.Join(same, "; "))
+	}
+	colours := Eval[int](p, `(() => {
+		const c = byID("timeline").querySelector("canvas.base"), d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data, seen = new Map();
+		for (let i = 0; i < d.length; i += 4) if (d[i + 3] === 255) { const k = d[i] << 16 | d[i + 1] << 8 | d[i + 2]; seen.set(k, (seen.get(k) || 0) + 1); }
+		return [...seen.values()].filter((n) => n > 200).length;
+	})()`)
+	if colours < 4 {
+		t.Errorf("the time axis is painted in %d colours; want at least 4: forward, backward, recompute, transfer", colours)
+	}
+}

@@ -1,0 +1,170 @@
+//go:build !js
+
+package browsertest
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"memtide/web/host"
+)
+
+// prepared fails the test unless the page still shows the picture and the
+// numbers that the build prepared.
+func prepared(t *testing.T, p *Page) {
+	t.Helper()
+	if n := Eval[int](p, `[...document.querySelectorAll(".poster svg")].filter((e) => e.checkVisibility()).length`); n < 3 {
+		t.Errorf("%d prepared pictures are shown; want at least 3", n)
+	}
+	if got := p.Text(`[data-testid="peak"]`); !strings.Contains(got, "GiB") {
+		t.Errorf("the peak is %q; want the prepared number", got)
+	}
+}
+
+// Where a policy forbids WebAssembly the prepared picture stays, and the page
+// says what the reason is and what to do.
+func TestBlockedWebAssembly(t *testing.T) {
+	p := New(t)
+	site := host.Handler(shared.dist)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Security-Policy", "script-src 'self' 'unsafe-inline'")
+		site.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	p.URL = server.URL + "/"
+	p.Navigate("")
+	p.Wait(`document.querySelector('#boot[role="alert"]') && !document.querySelector("#boot").hidden`, 20*time.Second)
+	if got := p.Text("#boot"); !strings.Contains(got, "WebAssembly is blocked") || !strings.Contains(got, "Open in a new tab") {
+		t.Errorf("the page says %q; want the reason and a way out", got)
+	}
+	prepared(t, p)
+}
+
+// Without scripts the page is a picture with a text.
+func TestNoScript(t *testing.T) {
+	p := New(t)
+	_, err := chromedp.Call(p.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	p.do(err)
+	p.Navigate("")
+	if got := p.Text("noscript"); !strings.Contains(got, "prepared in advance") || !strings.Contains(got, "allow JavaScript") {
+		t.Errorf("the page says %q; want what it is and what to do", got)
+	}
+	if !Eval[bool](p, `document.querySelector("noscript").checkVisibility()`) {
+		t.Error("the text is hidden")
+	}
+	prepared(t, p)
+}
+
+// Where workers are refused the page solves by itself.
+func TestNoWorkers(t *testing.T) {
+	for _, c := range []struct{ name, before string }{
+		{"missing", `delete globalThis.Worker`},
+		{"refused", `globalThis.Worker = class { constructor() { throw new DOMException("refused", "SecurityError"); } }`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := New(t)
+			p.Before(c.before)
+			p.Navigate(offload)
+			p.Wait(untilReady, 60*time.Second)
+			Eval[bool](p, hands)
+			step := result(p, "step-time")
+			Eval[bool](p, `control("strategy", "keepall"); true`)
+			p.Wait(fmt.Sprintf(`result("step-time") !== %q`, step), 30*time.Second)
+			for _, line := range p.Console() {
+				if strings.HasPrefix(line, "exception:") {
+					t.Errorf("the console says %q", line)
+				}
+			}
+		})
+	}
+}
+
+// Where storage is blocked the page works, and forgets the theme.
+func TestBlockedStorage(t *testing.T) {
+	p := New(t)
+	p.Before(`for (const name of ["localStorage", "sessionStorage", "indexedDB", "caches"]) {
+		Object.defineProperty(globalThis, name, {get() { throw new DOMException("Access is denied.", "SecurityError"); }});
+	}
+	Object.defineProperty(Navigator.prototype, "serviceWorker", {get() { throw new DOMException("Access is denied.", "SecurityError"); }});`)
+	p.Navigate(offload)
+	p.Wait(untilReady, 30*time.Second)
+	Eval[bool](p, hands)
+	for range 2 {
+		theme := Eval[string](p, `document.documentElement.dataset.theme ?? ""`)
+		p.Click(`.header [data-do="theme"]`)
+		p.Wait(fmt.Sprintf(`(document.documentElement.dataset.theme ?? "") !== %q`, theme), 5*time.Second)
+	}
+	step := result(p, "step-time")
+	Eval[bool](p, `control("strategy", "rotor"); true`)
+	p.Wait(rested+fmt.Sprintf(` && result("step-time") !== %q`, step), 30*time.Second)
+	for _, line := range p.Console() {
+		if strings.HasPrefix(line, "exception:") {
+			t.Errorf("the console says %q", line)
+		}
+	}
+}
+
+// deaf lets workers start and then has them hear no request while deafened is
+// true, so that whatever the page asks for takes forever.
+const deaf = `(() => {
+	const post = Worker.prototype.postMessage;
+	Worker.prototype.postMessage = function (...all) { if (!globalThis.deafened) post.apply(this, all); };
+})()`
+
+// Whatever takes long says that it is under way and can be stopped: a file, a
+// schedule, the curve, every question, the search for addresses.
+func TestEverythingStops(t *testing.T) {
+	var big strings.Builder
+	big.WriteString("name,forward_s,backward_s,output_bytes,saved_bytes\n")
+	for i := range 120_000 {
+		fmt.Fprintf(&big, "layer%d,0.00001,0.00002,65536,131072,%s\n", i, "")
+	}
+	ask := func(name string) string {
+		return fmt.Sprintf(`document.querySelector('[data-do="ask"][data-arg=%q]').click()`, name)
+	}
+	stop := func(name string) string { return fmt.Sprintf(`[data-testid="question-%s"] .working button`, name) }
+	for _, c := range []struct{ name, open, start, stop string }{
+		{"schedule", "", `control("strategy", "dynprog")`, `.results .working [data-do="stop"]`},
+		{"file", "", fmt.Sprintf(`drop("big.csv", %q)`, big.String()), `.results .working [data-do="stop"]`},
+		{"curve", "", `document.querySelector('[data-do="sweep"]').click()`, `[data-do="stop-sweep"]`},
+		{"what would help", `byID("questions").click()`, ask("help"), stop("help")},
+		{"smallest budget", `byID("questions").click()`, ask("smallest"), stop("smallest")},
+		{"largest batch", `byID("questions").click()`, ask("batch"), stop("batch")},
+		{"bandwidth", `byID("questions").click()`, ask("links"), stop("links")},
+		{"addresses", `byID("places").click()`, `control("alloc", "optimal")`, `.places .working button, .places [data-do="stop-place"]`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := New(t)
+			p.Before(deaf)
+			p.Navigate(offload)
+			p.Wait(untilReady, 30*time.Second)
+			Eval[bool](p, hands)
+			p.Wait(`document.querySelector('[data-do="stop-sweep"]').checkVisibility()`, 20*time.Second)
+			Eval[bool](p, `document.querySelector('[data-do="stop-sweep"]').click(), true`)
+			p.Wait(`!document.querySelector('[data-do="stop-sweep"]').checkVisibility()`, 20*time.Second)
+			if c.open != "" {
+				Eval[bool](p, c.open+", true")
+				time.Sleep(time.Second)
+			}
+			time.Sleep(500 * time.Millisecond) // until the workers that were ended are replaced
+			Eval[bool](p, `globalThis.deafened = true`)
+			Eval[bool](p, c.start+", true")
+			shown := fmt.Sprintf(`[...document.querySelectorAll(%q)].some((e) => e.checkVisibility({visibilityProperty: true}))`, c.stop)
+			took := p.Wait(shown, 5*time.Second)
+			time.Sleep(400 * time.Millisecond)
+			if !Eval[bool](p, shown) {
+				t.Fatal("the button is gone although nobody has answered")
+			}
+			t.Logf("can be stopped after %v: %s", took.Round(time.Millisecond), Eval[string](p, fmt.Sprintf(`document.querySelector(%q).textContent`, c.stop)))
+			Eval[bool](p, fmt.Sprintf(`[...document.querySelectorAll(%q)].find((e) => e.checkVisibility({visibilityProperty: true})).click(), true`, c.stop))
+			p.Wait("!("+shown+")", 2*time.Second)
+		})
+	}
+}

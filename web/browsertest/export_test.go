@@ -1,0 +1,206 @@
+//go:build !js
+
+package browsertest
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/evanw/esbuild/pkg/api"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/renderer/html"
+	"github.com/yuin/goldmark/text"
+)
+
+// snippet is a block of code of docs/embedding.md.
+type snippet struct{ heading, language, code string }
+
+// snippets are all blocks of code of a document that say their language.
+func snippets(t *testing.T, name string) (out []snippet) {
+	t.Helper()
+	_, here, _, _ := runtime.Caller(0)
+	src, err := os.ReadFile(filepath.Join(filepath.Dir(here), "..", "..", "docs", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	heading := ""
+	for n := goldmark.DefaultParser().Parse(text.NewReader(src)).FirstChild(); n != nil; n = n.NextSibling() {
+		switch n := n.(type) {
+		case *ast.Heading:
+			heading = string(n.Lines().Value(src))
+		case *ast.FencedCodeBlock:
+			out = append(out, snippet{heading, string(n.Language(src)), string(n.Lines().Value(src))})
+		}
+	}
+	return out
+}
+
+// documented is the address that stands for the site in the documentation.
+const documented = "https://example.org/memtide/"
+
+// asHTML makes of a snippet what the tool it is written for makes of it; empty if
+// it is no content of a page.
+func asHTML(t *testing.T, s snippet) string {
+	t.Helper()
+	switch s.language {
+	case "html":
+		return s.code
+	case "markdown":
+		var b bytes.Buffer
+		if err := goldmark.New(goldmark.WithRendererOptions(html.WithUnsafe())).Convert([]byte(s.code), &b); err != nil {
+			t.Fatal(err)
+		}
+		return `<script src="` + documented + `view.js" defer></script>` + b.String()
+	case "rst":
+		_, raw, ok := strings.Cut(s.code, ".. raw:: html\n")
+		if !ok {
+			t.Fatalf("the snippet has no directive raw:\n%s", s.code)
+		}
+		var lines []string
+		for _, line := range strings.Split(raw, "\n") {
+			if strings.HasPrefix(line, "   ") {
+				lines = append(lines, line[3:])
+			}
+		}
+		return strings.Join(lines, "\n")
+	case "jsx":
+		js := api.Transform(s.code, api.TransformOptions{Loader: api.LoaderJSX, JSXFactory: "element"})
+		if len(js.Errors) > 0 {
+			t.Fatalf("%v in\n%s", js.Errors[0].Text, s.code)
+		}
+		return `<body><script>const element = (tag, attributes) => {
+			const e = document.createElement(tag);
+			for (const [k, v] of Object.entries(attributes)) k === "style" ? Object.assign(e.style, v) : e.setAttribute(k, v);
+			return e;
+		};
+		document.body.append(` + strings.TrimSuffix(strings.TrimSpace(string(js.Code)), ";") + `);</script>`
+	case "python":
+		return notebook(t, s.code)
+	}
+	return ""
+}
+
+// notebook runs a cell and returns what a notebook shows. The two classes write
+// the same HTML as those of IPython.
+func notebook(t *testing.T, cell string) string {
+	t.Helper()
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("python3 is not installed")
+	}
+	const shim = `
+import sys, types
+class HTML:
+    def __init__(self, data): self.data = data
+    def _repr_html_(self): return self.data
+class IFrame:
+    def __init__(self, src, width, height): self.src, self.width, self.height = src, width, height
+    def _repr_html_(self): return f'<iframe width="{self.width}" height="{self.height}" src="{self.src}" frameborder="0" allowfullscreen></iframe>'
+display = types.ModuleType("IPython.display")
+display.HTML, display.IFrame = HTML, IFrame
+sys.modules["IPython"], sys.modules["IPython.display"] = types.ModuleType("IPython"), display
+first, last = sys.stdin.read().strip().split("\n\n")
+exec(first)
+print(eval(last)._repr_html_())
+`
+	cmd := exec.Command(python, "-c", shim)
+	cmd.Stdin = strings.NewReader(cell)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s\n%s", err, out, cell)
+	}
+	return string(out)
+}
+
+// TestEmbeddingSnippets puts every snippet of docs/embedding.md into a page of
+// another origin, as the tool that it is written for does, and waits for the view.
+func TestEmbeddingSnippets(t *testing.T) {
+	need(t)
+	tried := map[string]int{}
+	for _, s := range snippets(t, "embedding.md") {
+		if s.language == "yaml" {
+			if !strings.Contains(s.code, "- "+documented+"view.js") {
+				t.Errorf("%s: the script is not in\n%s", s.heading, s.code)
+			}
+			continue
+		}
+		t.Run(s.heading+" "+s.language, func(t *testing.T) {
+			page := asHTML(t, s)
+			if page == "" {
+				t.Fatalf("a snippet in %q is not known to this test", s.language)
+			}
+			if !strings.Contains(page, documented) {
+				t.Fatalf("%s is not in\n%s", documented, page)
+			}
+			tried[s.language]++
+			p := hosting(t, strings.ReplaceAll(page, documented, "SITE/"))
+			if !strings.Contains(page, "<iframe") && !strings.Contains(page, "<memtide-view") && s.language != "jsx" {
+				checkPictureLink(t, p)
+				return
+			}
+			if strings.Contains(page, "<img") { // it waits for a click
+				p.Wait(`customElements.get("memtide-view") && document.querySelector("memtide-view img").style.cursor === "pointer"`, 10*time.Second)
+				Eval[bool](p, `document.querySelector("memtide-view img").click(), true`)
+			}
+			Eval[bool](p, `document.querySelector("iframe, memtide-view").scrollIntoView(), true`)
+			p.Wait(`last("ready") && last("state")?.stepMs > 1 && document.querySelector("iframe").offsetHeight > 300`, 40*time.Second)
+			if strings.Contains(page, `getElementById("time")`) {
+				p.Wait(`last("state").link.includes("m=90%25") && /^\d+ ms$/.test(document.getElementById("time").textContent)`, 20*time.Second)
+			}
+		})
+	}
+	for _, language := range []string{"html", "markdown", "rst", "jsx", "python"} {
+		if tried[language] == 0 {
+			t.Errorf("no snippet in %s was tried", language)
+		}
+	}
+}
+
+// checkPictureLink follows the link around a picture.
+func checkPictureLink(t *testing.T, p *Page) {
+	t.Helper()
+	if alt := Eval[string](p, `document.querySelector("a > img").alt`); alt == "" {
+		t.Error("the picture has no description")
+	}
+	p.do(nil)
+	Eval[bool](p, `document.querySelector("a > img").closest("a").click(), true`)
+	p.Wait(`document.body.dataset.state === "ready" && document.title.startsWith("VGG-16") && location.hash.includes("s=greedy")`, 30*time.Second)
+}
+
+// TestLinkSnippets runs the programs of docs/links.md that make links, and opens
+// what they make.
+func TestLinkSnippets(t *testing.T) {
+	need(t)
+	const want = documented + "#v=1&p=vgg16-b64&m=80%25&s=greedy"
+	for _, s := range snippets(t, "links.md") {
+		t.Run(s.language, func(t *testing.T) {
+			got := ""
+			switch s.language {
+			case "js":
+				got = Eval[string](New(t), s.code+`; link("vgg16-b64", {m: "80%", s: "greedy"})`)
+			case "python":
+				python, err := exec.LookPath("python3")
+				if err != nil {
+					t.Skip("python3 is not installed")
+				}
+				out, err := exec.Command(python, "-c", s.code+"\nprint(link('vgg16-b64', m='80%', s='greedy'))").CombinedOutput()
+				if err != nil {
+					t.Fatalf("%v: %s", err, out)
+				}
+				got = strings.TrimSpace(string(out))
+			default:
+				t.Fatalf("a snippet in %q is not known to this test", s.language)
+			}
+			if got != want {
+				t.Errorf("the link is\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}

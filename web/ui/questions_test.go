@@ -1,0 +1,277 @@
+//go:build !js
+
+package ui
+
+import (
+	"context"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vugu/vugu"
+
+	"memtide/engine"
+	"memtide/wasm/proto"
+	"memtide/wasm/serve"
+	"memtide/web/draw"
+	"memtide/web/state"
+)
+
+// askAll opens the questions and answers one with the engine itself.
+func askAll(t *testing.T, s *state.State, q proto.Question) {
+	t.Helper()
+	if !s.View.Questions {
+		s.Update(state.ToggleQuestions{})
+	}
+	for _, e := range s.Update(state.Ask{Question: q}) {
+		if e, ok := e.(state.Inquire); ok {
+			var heard []state.Message
+			end := inquire(context.Background(), new(serve.Local), e, func(m state.Message) { heard = append(heard, m) })
+			for _, m := range append(heard, end) {
+				s.Update(m)
+			}
+		}
+	}
+	if a := s.Asked(q); a == nil || !a.Complete() || len(a.Answers) == 0 {
+		t.Fatalf("%s: asked %+v; want it answered", q, a)
+	}
+}
+
+// small is the page of a network that is solved at once.
+func small(t *testing.T) *state.State {
+	t.Helper()
+	c := DefaultChoice()
+	c.Source.Preset = "alexnet-b16"
+	s, err := First(context.Background(), new(serve.Local), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// The smallest budget is what the engine finds: with it the step is as fast as was
+// asked for.
+func TestSmallestAnswer(t *testing.T) {
+	s := small(t)
+	c := &Inquiry{S: s, Name: string(proto.Smallest)}
+	if !c.CanAsk() || c.AskText() != "Compute" || c.Sentence() != "" || c.HTML() != "" || c.HasChart() {
+		t.Errorf("before it is asked: %q, %q; want only the button", c.AskText(), c.Sentence())
+	}
+	askAll(t, s, proto.Smallest)
+	if got := c.Sentence(); !strings.Contains(got, " are enough for at most 10 % more: ") || !strings.HasSuffix(got, ".") {
+		t.Errorf("the sentence is %q", got)
+	}
+	if got := c.SetText(); !strings.HasPrefix(got, "Set ") {
+		t.Errorf("the button says %q; want Set and a budget", got)
+	}
+	wellFormed(t, pageOf(t, s))
+	s.Update(state.UseAnswer{Question: proto.Smallest})
+	r, err := new(serve.Local).Do(context.Background(), &proto.Request{Op: proto.OpSolve, Solve: &proto.Solve{
+		Setting: proto.Setting{Network: s.Network.Ref(), Device: engine.Device{ToHost: s.Choice.ToHost, ToDev: s.Choice.ToDev, Duplex: s.Choice.Duplex}, Transfers: s.Choice.Transfers},
+		Method:  proto.Method{Strategy: s.Choice.Strategy}, Budget: s.Choice.Budget}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, most := r.Solved.Trace.Makespan, r.Solved.KeepAll.StepTime*11/10; got > most {
+		t.Errorf("with the budget that is set the step takes %v; want at most %v", got, most)
+	}
+}
+
+// Answers to what would help are sorted by gain, say what they gain, and can be
+// used.
+func TestHelpTable(t *testing.T) {
+	s := small(t)
+	askAll(t, s, proto.WhatHelps)
+	a := s.Asked(proto.WhatHelps)
+	html := string((&Inquiry{S: s, Name: string(proto.WhatHelps)}).HTML())
+	at, before := -1, time.Duration(0)
+	uses := 0
+	for _, i := range a.Helps() {
+		x := a.Answers[i]
+		k := strings.Index(html, `<th scope="row">`+changeTitle(&x)+`</th>`)
+		if k <= at || x.StepTime > 0 && x.StepTime < before {
+			t.Errorf("%s, %v, stands at %d, after %v at %d; want the fastest first", x.Name, x.StepTime, k, before, at)
+		}
+		at, before = k, x.StepTime
+		if x.StepTime > 0 {
+			uses++
+		}
+	}
+	if got := strings.Count(html, `data-do="use-answer"`); got != uses || uses < 3 {
+		t.Errorf("%d answers can be used; want %d, of at least 3\n%s", got, uses, html)
+	}
+	wellFormed(t, pageOf(t, s))
+}
+
+// What is said of help when there is none.
+func TestHelpSentences(t *testing.T) {
+	ms := time.Millisecond
+	slow := proto.Answer{Name: "1 GiB more", StepTime: 20 * ms}
+	no := proto.Answer{Name: "other", Failure: proto.Fail(proto.Infeasible, "small")}
+	for _, c := range []struct {
+		base    time.Duration
+		answers []proto.Answer
+		want    string
+	}{
+		{10 * ms, []proto.Answer{slow, no}, "Nothing of this makes the step faster."},
+		{20 * ms, []proto.Answer{slow}, "Nothing of this makes the step faster."},
+		{25 * ms, []proto.Answer{no, slow}, "Most: 1 GiB more, 20 ms per step instead of 25 ms."},
+		{0, []proto.Answer{no}, "Nothing of this fits either."},
+		{0, []proto.Answer{no, slow}, "There is no schedule for what is chosen now. These have one."},
+	} {
+		if got := helpSentence(&state.Asked{Base: c.base, Answers: c.answers}); got != c.want {
+			t.Errorf("base %v, answers %+v: %q; want %q", c.base, c.answers, got, c.want)
+		}
+	}
+}
+
+func TestBatchAndLinkAnswers(t *testing.T) {
+	s := small(t)
+	askAll(t, s, proto.LargestBatch)
+	batch := &Inquiry{S: s, Name: string(proto.LargestBatch)}
+	if got := batch.Sentence(); !strings.Contains(got, "trains a batch of up to ") || !batch.HasChart() {
+		t.Errorf("%q, chart %v; want the largest batch and a chart", got, batch.HasChart())
+	}
+	if got := string(batch.HTML()); strings.Count(got, `<th scope="row">`) != 4 || !strings.Contains(got, "data-do=\"use-answer\"") || strings.Contains(got, " samples/s<") {
+		t.Errorf("want four strategies, of which those that fit can be used, and numbers without unit:\n%s", got)
+	}
+	askAll(t, s, proto.Links)
+	links := &Inquiry{S: s, Name: string(proto.Links)}
+	if got := links.Sentence(); !strings.Contains(got, " than Optimal recomputation") {
+		t.Errorf("%q; want where offloading beats recomputing", got)
+	}
+	if got := links.Label(); !strings.Contains(got, "Optimal recomputation from ×") || !strings.Contains(got, " at 200 GB/s") {
+		t.Errorf("the chart is called %q; want what its lines do", got)
+	}
+	wellFormed(t, pageOf(t, s))
+	s.View.Questions = false
+	if links.Sentence() != "" || links.HasChart() || batch.HTML() != "" {
+		t.Error("what is closed is on the page")
+	}
+}
+
+func TestQuestionCommands(t *testing.T) {
+	s := first(t)
+	for _, c := range []struct {
+		in   Command
+		want state.Message
+	}{
+		{Command{Do: "questions", Settled: true}, state.ToggleQuestions{}},
+		{Command{Do: "ask", Arg: "help", Settled: true}, state.Ask{Question: proto.WhatHelps}},
+		{Command{Do: "unask", Arg: "links", Settled: true}, state.Unask{Question: proto.Links}},
+		{Command{Do: "use-answer", Arg: "batch", Index: 3, Settled: true}, state.UseAnswer{Question: proto.LargestBatch, Index: 3}},
+		{Command{Do: "slowdown", Value: "5.5", Settled: true}, state.SetSlowdown{Slowdown: 550}},
+		{Command{Do: "slowdown", Value: "5."}, state.Type{Field: "slowdown", Text: "5."}},
+		{Command{Do: "slowdown", Value: "-1", Settled: true}, state.Refuse{Field: "slowdown", Text: `The slowdown is "-1"; 0 to 10000 per cent are possible.`}},
+		{Command{Do: "chain", Settled: true}, state.ToggleChain{}},
+		{Command{Do: "layers", Settled: true}, state.ToggleLayers{}},
+		{Command{Do: "layers-sort", Arg: "3", Settled: true}, state.SortLayers{By: draw.LayerSize}},
+		{Command{Do: "layers-sort", Arg: "99", Settled: true}, nil},
+		{Command{Do: "layers-find", Value: "conv"}, state.FindLayers{Text: "conv"}},
+	} {
+		if got := c.in.Message(s); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%+v: message %#v; want %#v", c.in, got, c.want)
+		}
+	}
+	if a, ok := keyOf(Key{Code: "KeyK", Key: "k"}); !ok || a.act(s) != (state.ToggleChain{}) {
+		t.Errorf("K does %#v; want the critical chain", a)
+	}
+}
+
+// Only rows on screen are in the table; what stands for the others has their
+// height.
+func TestLayerRows(t *testing.T) {
+	s := first(t)
+	s.Update(state.ToggleLayers{})
+	c := &Layers{S: s}
+	total := len(s.LayerRows())
+	for _, top := range []int{0, 7, total - 5, total + 50} {
+		s.View.Layers.Top = top
+		html := string(c.HTML())
+		rows := strings.Count(html, `data-do="row"`)
+		if rows > layerRows || rows < 10 || len(html) > 15<<10 {
+			t.Errorf("from row %d on there are %d rows in %d bytes; want at most %d in 15 KiB", top, rows, len(html), layerRows)
+		}
+		empty := 0
+		for _, part := range strings.Split(html, "height:")[1:] {
+			n := 0
+			for _, r := range part[:strings.Index(part, "px")] {
+				n = n*10 + int(r-'0')
+			}
+			empty += n
+		}
+		if empty != (total-rows)*layerRowHeight {
+			t.Errorf("from row %d on the empty rows are %d px high; want %d", top, empty, (total-rows)*layerRowHeight)
+		}
+	}
+	s.View.Layers.Top = 0
+	s.Update(state.Select{Target: draw.Target{Kind: draw.OnStage, Index: 2}})
+	if html := string(c.HTML()); strings.Count(html, `class="selected" aria-current="true"`) != 1 {
+		t.Error("the selected row is not marked once")
+	}
+	s.Update(state.SortLayers{By: draw.LayerSize})
+	for i, h := range c.Heads() {
+		want := "none"
+		if i == int(draw.LayerSize) {
+			want = "descending"
+		}
+		if h.Sort != want {
+			t.Errorf("column %s is sorted %s; want %s", h.Title, h.Sort, want)
+		}
+	}
+	wellFormed(t, pageOf(t, s))
+	s.Shown.Network.Profile.Chain.Stages[0].Name = "<script>"
+	if strings.Contains(string(c.HTML()), "<script>") {
+		t.Error("names are not escaped")
+	}
+}
+
+func TestLayerTop(t *testing.T) {
+	for _, c := range []struct {
+		row             int
+		scrolled, shown float64
+		want            float64
+	}{{-1, 0, 260, -1}, {0, 0, 260, -1}, {9, 0, 260, -1}, {10, 0, 260, 26}, {3, 100, 260, 78}, {4, 104, 260, -1}} {
+		if got := layerTop(c.row, c.scrolled, c.shown); got != c.want {
+			t.Errorf("row %d, scrolled by %v, %v shown: %v; want %v", c.row, c.scrolled, c.shown, got, c.want)
+		}
+	}
+}
+
+// With everything open the tree stays small enough to be drawn within a frame.
+func TestOpenTreeIsSmall(t *testing.T) {
+	s := small(t)
+	for _, q := range []proto.Question{proto.WhatHelps, proto.Smallest} {
+		askAll(t, s, q)
+	}
+	s.Update(state.ToggleLayers{})
+	s.Update(state.ToggleChain{})
+	env, err := vugu.NewBuildEnv()
+	if err != nil {
+		t.Fatal(err)
+	}
+	results := env.RunBuild(&Root{S: s})
+	elements := 0
+	var visit func(n *vugu.VGNode)
+	visit = func(n *vugu.VGNode) {
+		if n.Component != nil {
+			visit(results.ResultFor(n.Component).Out[0])
+			return
+		}
+		if n.Type == vugu.ElementNode {
+			elements++
+		}
+		if n.InnerHTML != nil && len(*n.InnerHTML) > 15<<10 {
+			t.Errorf("the content of a %s is %d bytes long; want at most 15 KiB", n.Data, len(*n.InnerHTML))
+		}
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			visit(c)
+		}
+	}
+	visit(results.Out.Out[0])
+	if elements > 500 {
+		t.Errorf("with questions and layers open the page has %d elements; want at most 500", elements)
+	}
+	t.Logf("%d elements", elements)
+}

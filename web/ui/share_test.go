@@ -1,0 +1,171 @@
+//go:build !js
+
+package ui
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"memtide/web/link"
+	"memtide/web/state"
+)
+
+func TestAddresses(t *testing.T) {
+	s := first(t)
+	p := &Page{Base: "https://example.org/x/index.html"}
+	s.View.From, s.View.To = 10*time.Millisecond, 20*time.Millisecond
+	s.View.Wanted = "B18"
+	if got, want := p.Address(s, true), "https://example.org/x/index.html#v=1&p=resnet101-b32&t=10-20&sel=B18"; got != want {
+		t.Errorf("exact: %s, want %s", got, want)
+	}
+	if got, want := p.Address(s, false), "https://example.org/x/index.html#v=1&p=resnet101-b32"; got != want {
+		t.Errorf("without zoom and selection: %s, want %s", got, want)
+	}
+	if got, want := p.folder(), "https://example.org/x/"; got != want {
+		t.Errorf("folder %s, want %s", got, want)
+	}
+	s.Sharing = &state.Sharing{Exact: true}
+	s.View.Frame.Title = `a "b" <c> [d]`
+	for _, f := range (&Share{S: s, Page: p}).Fields() {
+		want := map[string]string{
+			"link":     "title=a%20%22b%22%20%3Cc%3E%20%5Bd%5D",
+			"markdown": `[a "b" <c> \[d\]](https://example.org/x/index.html#v=1`,
+			"iframe":   `title="a &#34;b&#34; &lt;c&gt; [d]"`,
+			"element":  `<script src="https://example.org/x/view.js" defer>`,
+		}[f.ID]
+		if !strings.Contains(f.Text, want) {
+			t.Errorf("%s: %s\nwant %s in it", f.ID, f.Text, want)
+		}
+	}
+	// Too long for a camera: no code.
+	c := &Share{S: s, Page: p}
+	if c.QR() == "" {
+		t.Error("a short link has no QR code")
+	}
+	p.Keep.Unknown = []string{"x=" + strings.Repeat("y", maxQR)}
+	if got := c.QR(); got != "" {
+		t.Errorf("a link of %d characters has a QR code", len(c.address()))
+	}
+}
+
+// Every file that carries the link gives it back, and the rows of the JSON are
+// those of the trace.
+func TestExportFiles(t *testing.T) {
+	s := first(t)
+	const address = `https://example.org/#v=1&p=resnet101-b32&title=a%22b`
+	for _, kind := range []string{"svg", "json"} {
+		f, ok := ExportFile(s, kind, address)
+		if got, found := link.In(f.Bytes); !ok || !found || got != "v=1&p=resnet101-b32&title=a%22b" {
+			t.Errorf("%s: saved %t, its link %q; want that of the page", kind, ok, got)
+		}
+	}
+	again, _ := ExportFile(s, "json", address)
+	f, _ := ExportFile(s, "json", address)
+	if string(again.Bytes) != string(f.Bytes) {
+		t.Error("saving twice gives two different files")
+	}
+	var e export
+	if err := json.Unmarshal(f.Bytes, &e); err != nil {
+		t.Fatal(err)
+	}
+	trace := s.Shown.Solved.Trace
+	if n := len(trace.Spans) + len(trace.Gaps); len(e.Operations) != n || e.StepNs != int64(trace.Makespan) || e.PeakBytes != int64(trace.Peak) {
+		t.Errorf("%d operations, step %d, peak %d; want %d, %d, %d", len(e.Operations), e.StepNs, e.PeakBytes, n, trace.Makespan, trace.Peak)
+	}
+	for kind, ok := range map[string]bool{"operations.csv": true, "layers.csv": true, "curve.csv": true, "png": false, "html": false, "": false} {
+		if _, got := ExportFile(s, kind, address); got != ok {
+			t.Errorf("%q can be made without a browser: %t, want %t", kind, got, ok)
+		}
+	}
+	if _, ok := ExportFile(state.New(), "svg", address); ok {
+		t.Error("a page without a schedule saves a picture")
+	}
+	if got, want := f.Name, "resnet-101-batch-32-rotor-2.58-gib.json"; got != want {
+		t.Errorf("the file is named %s, want %s", got, want)
+	}
+}
+
+func TestInserted(t *testing.T) {
+	const now = "v=1&p=vgg16-b64&m=80%25&s=sequential&s.segments=4&t=1-2&sel=B1&title=x"
+	for _, c := range []struct {
+		params map[string]string
+		want   string
+	}{
+		{nil, now},
+		{map[string]string{"m": "8GiB"}, "v=1&p=vgg16-b64&s=sequential&s.segments=4&t=1-2&sel=B1&title=x&m=8GiB"},
+		{map[string]string{"s": "greedy"}, "v=1&p=vgg16-b64&m=80%25&t=1-2&sel=B1&title=x&s=greedy"},
+		{map[string]string{"p": "resnet50-b8"}, "v=1&m=80%25&s=sequential&s.segments=4&p=resnet50-b8"},
+		{map[string]string{"sel": ""}, "v=1&p=vgg16-b64&m=80%25&s=sequential&s.segments=4&t=1-2&title=x"},
+		{map[string]string{"title": "a&b=c d#e%"}, "v=1&p=vgg16-b64&m=80%25&s=sequential&s.segments=4&t=1-2&sel=B1&title=a%26b=c%20d%23e%25"},
+	} {
+		if got := inserted(now, c.params); got != c.want {
+			t.Errorf("%v:\ngot  %s\nwant %s", c.params, got, c.want)
+		}
+	}
+}
+
+// A view in another page stays one, whatever link it is given.
+func TestEmbeddedStays(t *testing.T) {
+	frame := state.Frame{Embed: true, Control: "budget", Show: []string{"time"}, Opener: "https://example.org"}
+	l, m, notes := embedded(frame, "v=1&p=vgg16-b64&title=x")
+	if l.Preset != "vgg16-b64" || len(notes) > 0 {
+		t.Errorf("opened %q, notes %q", l.Preset, notes)
+	}
+	if f := m.Frame; !f.Embed || f.Control != "budget" || !f.Shows("time") || f.Shows("mem") || f.Title != "x" || f.Opener != "" {
+		t.Errorf("the view became %+v; want a view with a slider and a timeline, opened by nobody", f)
+	}
+	s := first(t)
+	s.View.Frame = frame
+	if got, want := (&Embed{S: s, Page: &Page{Base: "https://example.org/"}}).Address(), "https://example.org/#v=1&p=resnet101-b32&show=time"; got != want {
+		t.Errorf("Open leads to %s, want %s", got, want)
+	}
+	if got := (&Embed{S: s}).Line(); !strings.Contains(got, "per step · opened by https://example.org") {
+		t.Errorf("the caption is %q; want the step time and who opened it", got)
+	}
+}
+
+// The parts of the page and their order, as the style sheet wants them.
+func TestShow(t *testing.T) {
+	for _, c := range []struct {
+		frame       state.Frame
+		hide, order string
+	}{
+		{state.Frame{}, "", ""},
+		{state.Frame{Embed: true}, "curve addr table", ""},
+		{state.Frame{Show: []string{"mem", "curve"}}, "strip time addr table", "--order-mem:1;--order-curve:2;"},
+		{state.Frame{Show: []string{"curve", "mem"}}, "strip time addr table", "--order-curve:1;--order-first:-1;--order-mem:2;"},
+	} {
+		r := &Root{S: &state.State{}}
+		r.S.View.Frame = c.frame
+		if got := r.Hidden(); got != c.hide {
+			t.Errorf("%+v hides %q, want %q", c.frame, got, c.hide)
+		}
+		if got := r.Order(); got != c.order {
+			t.Errorf("%+v: order %q, want %q", c.frame, got, c.order)
+		}
+	}
+}
+
+// The commands of the dialog reach the state.
+func TestShareCommands(t *testing.T) {
+	s := first(t)
+	s.Sharing = &state.Sharing{Exact: true}
+	for _, c := range []struct {
+		command Command
+		want    state.Message
+	}{
+		{Command{Do: "share", Settled: true}, state.ToggleShare{}},
+		{Command{Do: "share-title", Value: "x"}, state.Retitle{Text: "x"}},
+		{Command{Do: "share-exact", Settled: true}, state.SetExact{On: false}},
+		{Command{Do: "share-exact"}, nil}, // comes twice, as input and as change
+		{Command{Do: "share-theme", Value: "dark", Settled: true}, state.SetShareTheme{Theme: "dark"}},
+		{Command{Do: "share-copy", Arg: "link", Settled: true}, state.CopyText{Field: "link"}},
+		{Command{Do: "share-save", Arg: "svg", Settled: true}, state.SaveFile{Kind: "svg"}},
+	} {
+		if got := c.command.Message(s); got != c.want {
+			t.Errorf("%+v means %+v, want %+v", c.command, got, c.want)
+		}
+	}
+}

@@ -70,6 +70,14 @@ func TestWhatHelps(t *testing.T) {
 		if a := got[i]; a.Name != w.name || a.StepTime != solved.Trace.Makespan || a.Peak != solved.Trace.Peak || a.Done != i+1 {
 			t.Errorf("answer %d: got %+v, want %s with %v and a peak of %d", i, a, w.name, solved.Trace.Makespan, solved.Trace.Peak)
 		}
+		// Solved again with the link that it names, the answer is the same.
+		if d := got[i].Device; (d != nil) != (i == 1 || i == 2) {
+			t.Errorf("%s names the link %+v; want it where it changes", w.name, d)
+		} else if d != nil {
+			if again := stepTime(t, req, func(q *proto.Solve) { q.Device = *d }); again.Trace.Makespan != got[i].StepTime {
+				t.Errorf("%s: with its link %+v a step takes %v, want %v", w.name, d, again.Trace.Makespan, got[i].StepTime)
+			}
+		}
 	}
 }
 
@@ -160,5 +168,21 @@ func TestLargestBatch(t *testing.T) {
 	}
 	if got[0].Batch >= got[3].Batch {
 		t.Errorf("keepall trains %d and rotor %d; want more", got[0].Batch, got[3].Batch)
+	}
+}
+
+// Without transfers the rate of the link is of no matter: the answers are equal,
+// and equal to those of the problem itself.
+func TestLinksWithoutTransfers(t *testing.T) {
+	req := question(proto.Ask{Question: proto.Links, Others: []proto.Method{{Strategy: "greedy"}, {Strategy: "rotor"}}, Rates: []engine.Rate{1e9, 5e9, 80e9}})
+	got := answers(t, req)
+	want := stepTime(t, req, func(q *proto.Solve) { q.Strategy = "rotor" }).Trace
+	for i, a := range got[3:] {
+		if a.Strategy != "rotor" || a.Rate != req.Ask.Rates[i] || a.StepTime != want.Makespan || a.Peak != want.Peak || a.Done != 4+i {
+			t.Errorf("answer %d: %+v; want rotor at %d with %v and a peak of %d", 3+i, a, req.Ask.Rates[i], want.Makespan, want.Peak)
+		}
+	}
+	if got[0].StepTime <= got[2].StepTime {
+		t.Errorf("greedy takes %v at 1 GB/s and %v at 80 GB/s; want it faster", got[0].StepTime, got[2].StepTime)
 	}
 }

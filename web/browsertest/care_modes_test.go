@@ -62,27 +62,28 @@ func TestNoScript(t *testing.T) {
 	prepared(t, p)
 }
 
-// Where workers are refused the page solves by itself.
+// Without workers the prepared picture stays and the page says why.
 func TestNoWorkers(t *testing.T) {
-	for _, c := range []struct{ name, before string }{
-		{"missing", `delete globalThis.Worker`},
-		{"refused", `globalThis.Worker = class { constructor() { throw new DOMException("refused", "SecurityError"); } }`},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			p := New(t)
-			p.Before(c.before)
-			p.Navigate(offload)
-			p.Wait(untilReady, 60*time.Second)
-			Eval[bool](p, hands)
-			step := result(p, "step-time")
-			Eval[bool](p, `control("strategy", "keepall"); true`)
-			p.Wait(fmt.Sprintf(`result("step-time") !== %q`, step), 30*time.Second)
-			for _, line := range p.Console() {
-				if strings.HasPrefix(line, "exception:") {
-					t.Errorf("the console says %q", line)
-				}
-			}
-		})
+	p := New(t)
+	p.Before(`delete globalThis.Worker`)
+	p.Navigate("")
+	p.Wait(`document.querySelector('#boot[role="alert"]') && !document.querySelector("#boot").hidden`, 10*time.Second)
+	if got := p.Text("#boot"); !strings.Contains(got, "this browser has no workers") || !strings.Contains(got, "Reload") {
+		t.Errorf("the page says %q; want the reason and what to do", got)
+	}
+	prepared(t, p)
+}
+
+// Where a worker is refused the page says that the engine cannot start, and
+// offers to try again.
+func TestRefusedWorkers(t *testing.T) {
+	p := New(t)
+	p.Before(`globalThis.Worker = class { constructor() { throw new DOMException("refused", "SecurityError"); } }`)
+	p.Navigate("")
+	p.Wait(`document.querySelector('.notice[role="alert"]:not([hidden])')`, 20*time.Second)
+	Eval[bool](p, hands)
+	if got := Eval[string](p, `alertText()`); !strings.HasPrefix(got, "The engine cannot start here: ") || !strings.Contains(got, "Try again") {
+		t.Errorf("the page says %q; want that the engine cannot start, and a button", got)
 	}
 }
 

@@ -45,7 +45,7 @@ func TestOffline(t *testing.T) {
 	p.Navigate("#v=1&p=vgg16-b32&m=90%25&s=greedy")
 	p.Navigate("?again#v=1&p=vgg16-b32&m=90%25&s=greedy")
 	p.Wait(`document.body.dataset.state === "ready" && window.echarts !== undefined`, 20*time.Second)
-	if got := Eval[string](p, `document.querySelector(".source select option:checked").textContent`); !strings.Contains(got, "VGG-16") {
+	if got := Eval[string](p, `document.querySelector("[data-testid=preset]").textContent`); !strings.Contains(got, "VGG-16") {
 		t.Errorf("without its server the page of a link shows %q; want VGG-16", got)
 	}
 	p.Navigate("docs/paper-000.html")

@@ -122,6 +122,30 @@ func TestLayerTable(t *testing.T) {
 	p.Quiet()
 }
 
+// With answers, the table of layers and the critical chain on the page it keeps
+// axe-core's rules, in both themes and on a telephone.
+func TestQuestionsAccessible(t *testing.T) {
+	source := axe(t)
+	p := settledPage(t, "#v=1&p=alexnet-b16")
+	for _, name := range []string{"help", "smallest", "batch", "links"} {
+		asks(t, p, name)
+	}
+	Eval[bool](p, `byID("layers-toggle").click(); document.querySelector('[data-do="chain"]').click(); true`)
+	p.Wait(`document.querySelector('#layer-scroll [data-do="row"]') && byID("reply-links").querySelector("canvas")`, 10*time.Second)
+	Eval[bool](p, `document.querySelector('#layer-scroll [data-do="row"]').click(); true`)
+	for _, width := range []int64{1400, 390} {
+		for _, dark := range []bool{false, true} {
+			p.Viewport(width, 900)
+			p.Dark(dark)
+			time.Sleep(300 * time.Millisecond)
+			for _, v := range violations(p, source) {
+				t.Errorf("%d px, dark %v: the rule %s (%s): %s\n  %s", width, dark, v.ID, v.Impact, v.Help, strings.Join(v.where(), "\n  "))
+			}
+		}
+	}
+	p.Quiet()
+}
+
 // TestQuestionShots writes pictures for people to look at, to the directory named
 // by MEMTIDE_SHOTS.
 func TestQuestionShots(t *testing.T) {

@@ -29,7 +29,7 @@ func TestSingleFile(t *testing.T) {
 	}
 	p.URL = "file://" + file
 	p.Navigate("")
-	p.Wait(`document.body.dataset.state === "ready" && document.querySelector(".source select option:checked").textContent.includes("VGG-16")`, 30*time.Second)
+	p.Wait(`document.body.dataset.state === "ready" && document.querySelector("[data-testid=preset]")?.textContent.includes("VGG-16")`, 30*time.Second)
 	if got := p.Text(`[data-testid="verdict"]`); !strings.Contains(strings.ToLower(got), "verified") {
 		t.Errorf("the verdict of the saved page is %q; want one that is verified", got)
 	}

@@ -155,7 +155,11 @@ func (p *Plot) marks(s node, look Look, unit float64) node {
 // line fills in the line of a strategy.
 func (p *Plot) line(s node, l *state.Line, look Look, unit float64) node {
 	s["name"], s["data"] = l.Title, p.data(l, true, unit)
-	set(s, look.Colours[Role(l.Method.Strategy)], "lineStyle", "color")
+	colour := look.Colours[Role(l.Method.Strategy)]
+	if colour == look.Colours[draw.Surface] { // forced colours tell this class by its hatch
+		colour = look.Colours[draw.Ink]
+	}
+	set(s, colour, "lineStyle", "color")
 	if l.Method.Strategy == p.Chosen {
 		set(s, 2.6, "lineStyle", "width")
 	}

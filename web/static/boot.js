@@ -28,6 +28,13 @@
   if (self !== top) document.documentElement.dataset.framed = "";
   if (/[#?&]embed=(?!0)/i.test(asked)) document.documentElement.dataset.embed = /[#?&]controls=budget/i.test(asked) ? "budget " : " ";
   const mark = (name) => performance.mark("memtide:" + name);
+  // Where storage is blocked its getter throws, which the program would not
+  // survive: there nothing is remembered.
+  try {
+    void localStorage;
+  } catch {
+    Object.defineProperty(globalThis, "localStorage", { value: { getItem: () => null, setItem: () => {} } });
+  }
 
   const say = (text, action, href) => {
     note.hidden = false;
@@ -109,6 +116,7 @@
     const saved = document.body.dataset.link;
     if (saved && location.hash.length < 2) location.replace("#" + saved);
     if (typeof WebAssembly !== "object") throw new Error("this browser has no WebAssembly");
+    if (typeof Worker !== "function") throw new Error("this browser has no workers");
     page.module = await compile(own.wasm, true);
     mark("compiled");
     const go = new Go();

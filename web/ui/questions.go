@@ -257,7 +257,7 @@ func helpTable(b *strings.Builder, a *state.Asked) {
 				class = ` class="better"`
 			}
 		}
-		fmt.Fprintf(b, `<td>%s</td><td%s>%s</td><td>%s</td></tr>`, stepTime(x), class, difference, useButton(proto.WhatHelps, i, "Use it", "Use "+x.Name))
+		fmt.Fprintf(b, `<td>%s</td><td%s>%s</td><td>%s</td></tr>`, stepTime(x), class, difference, useButton(proto.WhatHelps, i, "Use it", "Use it: "+x.Name))
 	}
 	b.WriteString(`</tbody></table>`)
 }
@@ -333,7 +333,7 @@ func batchTable(b *strings.Builder, a *state.Asked, usable bool) {
 			count = "≥ " + count
 		}
 		if usable {
-			use = useButton(proto.LargestBatch, i, "Use it", fmt.Sprintf("Use %s with a batch of %d", st.Title, x.Batch))
+			use = useButton(proto.LargestBatch, i, "Use it", fmt.Sprintf("Use it: %s with a batch of %d", st.Title, x.Batch))
 		}
 		fmt.Fprintf(b, `<td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>`, count, stepTime(x), strings.TrimSuffix(format.Throughput(x.Batch, x.StepTime), " samples/s"), use)
 	}

@@ -275,3 +275,21 @@ func TestOpenTreeIsSmall(t *testing.T) {
 	}
 	t.Logf("%d elements", elements)
 }
+
+// Of a graph of operations the questions are answered by what takes graphs.
+func TestQuestionsOfGraph(t *testing.T) {
+	s := graphPage(t, nil)
+	for _, q := range state.Questions {
+		askAll(t, s, q)
+		for _, x := range s.Asked(q).Answers {
+			if st := engine.Lookup(x.Strategy); st == nil || !st.Graphs && st.Name != "keepall" {
+				t.Errorf("%s: an answer is about %q, which takes no graphs", q, x.Strategy)
+			}
+		}
+	}
+	s.Update(state.ToggleLayers{})
+	if html := string((&Layers{S: s}).HTML()); strings.Count(html, `data-do="row"`) < 10 {
+		t.Errorf("the table of layers has too few rows:\n%s", html)
+	}
+	wellFormed(t, pageOf(t, s))
+}

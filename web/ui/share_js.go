@@ -18,7 +18,7 @@ type sharer struct {
 
 // settle is called when the components have been drawn.
 func (h *sharer) settle(a *app) {
-	open := a.s.Sharing != nil
+	open := a.s.Sharing != nil || a.s.View.Help
 	if open == h.open {
 		return
 	}
@@ -27,8 +27,13 @@ func (h *sharer) settle(a *app) {
 	if open {
 		h.back = get(document, "activeElement")
 		field := call(document, "getElementById", "share-link")
+		if a.s.View.Help {
+			field = call(document, "querySelector", ".help:not(.share) button")
+		}
 		call(field, "focus", map[string]any{"preventScroll": true})
-		call(field, "select")
+		if !a.s.View.Help {
+			call(field, "select")
+		}
 	} else if exists(get(h.back, "focus")) {
 		call(h.back, "focus", map[string]any{"preventScroll": true})
 	}
@@ -37,7 +42,7 @@ func (h *sharer) settle(a *app) {
 // listenShare keeps the keyboard inside the dialog while it is open.
 func (a *app) listenShare() {
 	listen(global("document"), "keydown", func(e safejs.Value) {
-		dialog := call(global("document"), "querySelector", ".share")
+		dialog := call(global("document"), "querySelector", ".help-layer:not([hidden]) .help")
 		if !exists(dialog) {
 			return
 		}
@@ -56,7 +61,7 @@ func (a *app) listenShare() {
 		case text(e, "key") == "Escape":
 			call(e, "preventDefault")
 			a.post(state.Dismiss{})
-		case inside && !truth(e, "ctrlKey") && !truth(e, "metaKey"):
+		case inside && (a.s.Sharing != nil || text(e, "key") != "?") && !truth(e, "ctrlKey") && !truth(e, "metaKey"):
 			call(e, "stopImmediatePropagation") // no letter is a command here
 		}
 	})

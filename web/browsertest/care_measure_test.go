@@ -1,0 +1,29 @@
+//go:build !js
+
+package browsertest
+
+import (
+	"testing"
+	"time"
+)
+
+// How long the page takes to its first picture and until it can be used, over
+// 10 Mbit/s and on a processor four times slower, on the first visit and the
+// next, and how much it loads.
+func TestMeasureSlowStart(t *testing.T) {
+	measuring(t)
+	p := New(t)
+	p.SlowNetwork(1.25e6, 20*time.Millisecond)
+	p.SlowCPU(4)
+	for _, visit := range []string{"cold", "warm", "warm"} {
+		p.Navigate("?" + visit)
+		p.Wait(untilReady, time.Minute)
+		t.Logf("%s: first picture %.0f ms, usable about %.0f ms", visit,
+			Eval[float64](p, `performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0`),
+			Eval[float64](p, `performance.now()`))
+		p.Wait(`window.echarts !== undefined`, time.Minute)
+		t.Logf("%s: %.0f bytes until the charts are there", visit, Eval[float64](p,
+			`[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")].reduce((sum, e) => sum + e.transferSize, 0)`))
+		time.Sleep(3 * time.Second) // until the files are kept for the next visit
+	}
+}

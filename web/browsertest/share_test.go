@@ -165,9 +165,8 @@ func TestExportsComeBack(t *testing.T) {
 		if got := Eval[string](p, `document.title`); got != "Swap & wait – memtide" {
 			t.Errorf("%s: the title is %q, want that of the link", kind, got)
 		}
-		if got := p.Text(`[data-testid="selection"]`); !strings.Contains(got, "layer 5 of") {
-			t.Errorf("%s: selected is %q, want layer 5", kind, got)
-		}
+		// The words are drawn a frame after the state is ready.
+		p.Wait(`document.querySelector("[data-testid=selection]").textContent.includes("layer 5 of")`, 10*time.Second)
 	}
 	// Back goes to what was shown before the drop.
 	Eval[bool](p, `history.back(), true`)

@@ -93,7 +93,7 @@ func dragBudget(t *testing.T, p *Page, name string, shift float64) {
 // How long the curve of every strategy takes, and when its first point is there.
 func TestMeasureSweep(t *testing.T) {
 	measuring(t)
-	p := settledPage(t, "")
+	p := settledPage(t, "#v=1&p=resnet101-b32&c=all")
 	start := time.Now()
 	p.Wait(`document.querySelector(".curve-status progress").value > 0`, time.Minute)
 	t.Logf("first points of the curve %v after the schedule", time.Since(start).Round(time.Millisecond))

@@ -3,7 +3,6 @@ package state
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"memtide/engine"
@@ -28,7 +27,8 @@ type Asked struct {
 	Stopped  bool
 	Failed   string
 
-	key string
+	key     string
+	methods []string // of a chart: the keys of the methods it compares
 }
 
 // What people do with questions, and what workers answer.
@@ -103,32 +103,28 @@ func (s *State) Slowdown() int {
 // Asked is the question as it was asked about the present choice; nil if it was not.
 func (s *State) Asked(q proto.Question) *Asked { return s.asked[q] }
 
-// askKey identifies what the answers to a question depend on.
+// askKey identifies what the answers to a question depend on, but for the methods
+// that a chart compares (see about).
 func (s *State) askKey(q proto.Question) string {
 	c, methods := s.Choice, s.Choice.methodKey()
 	switch q {
 	case proto.Smallest:
 		return fmt.Sprintf("%s|%s|%s|%d", q, c.settingKey(), methods, s.Slowdown())
 	case proto.Links: // the link and the batch are what is varied: using one keeps the chart
-		c.ToHost, c.ToDev = 0, 0
-		methods = keyOf(s.contenders(linkMethods...))
+		c.ToHost, c.ToDev, methods = 0, 0, ""
 	case proto.LargestBatch:
 		if p, _, err := preset.Parse(c.Source.Preset); err == nil {
 			c.Source.Preset = p.ID
 		}
-		methods = keyOf(s.contenders(batchMethods...))
+		methods = ""
 	}
 	return fmt.Sprintf("%s|%s|%s|%d", q, c.settingKey(), methods, s.Budget())
 }
 
-// keyOf identifies a set of methods.
-func keyOf(list []proto.Method) string {
-	var keys []string
-	for _, m := range list {
-		keys = append(keys, methodKey(m.Strategy, m.Args))
-	}
-	slices.Sort(keys)
-	return strings.Join(keys, ";")
+// about reports whether answers are about the present choice: it has their key, and
+// a chart has its method. So choosing one line of a chart for another keeps the chart.
+func (s *State) about(a *Asked, key string) bool {
+	return a.key == key && (a.methods == nil || slices.Contains(a.methods, s.Choice.methodKey()))
 }
 
 // The strategies of the charts, beside the chosen one: of paper 000's figure 3
@@ -147,7 +143,7 @@ func (s *State) followQuestions() (out []Effect) {
 			continue
 		}
 		key := s.askKey(q)
-		if a != nil && a.key == key {
+		if a != nil && s.about(a, key) {
 			continue
 		}
 		if a != nil {
@@ -155,7 +151,7 @@ func (s *State) followQuestions() (out []Effect) {
 			s.DOM++
 		}
 		delete(s.asked, q)
-		if known, ok := s.answers.get(key); ok {
+		if known, ok := s.answers.get(key); ok && s.about(known, key) {
 			s.asked[q] = known
 			s.DOM++
 		}
@@ -232,7 +228,13 @@ func (s *State) ask(q proto.Question) []Effect {
 		s.asked = map[proto.Question]*Asked{}
 	}
 	s.asked[q] = a
-	return append(out, Inquire{ID: a.ID, Request: s.inquiry(q)})
+	request := s.inquiry(q)
+	if q == proto.Links || q == proto.LargestBatch {
+		for _, m := range request.Others {
+			a.methods = append(a.methods, methodKey(m.Strategy, m.Args))
+		}
+	}
+	return append(out, Inquire{ID: a.ID, Request: request})
 }
 
 // inquiry is the request of a question.

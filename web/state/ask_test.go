@@ -148,6 +148,8 @@ func TestStopAsking(t *testing.T) {
 // The chart over bandwidth stays when one of its bandwidths is used, and says from
 // where on one strategy beats another.
 func TestAskLinks(t *testing.T) {
+	defer func(old []string) { linkMethods = old }(linkMethods)
+	linkMethods = []string{"testoffload"}
 	p, e := asking(t, proto.Links)
 	rates := LinkRates()
 	if !slices.Equal(e.Request.Rates, rates) || e.Request.Others[0].Strategy != "testremat" {
@@ -155,8 +157,11 @@ func TestAskLinks(t *testing.T) {
 	}
 	a := p.Asked(proto.Links)
 	for i, r := range rates {
-		for strategy, ms := range map[string]int{"testremat": 50, "testoffload": max(100-10*i, 10), "testshare": 0} {
-			x := variant(e, strategy, ms, p.Budget())
+		for _, x := range []struct {
+			strategy string
+			ms       int
+		}{{"testremat", 50}, {"testoffload", max(100-10*i, 10)}, {"testshare", 0}} {
+			x := variant(e, x.strategy, x.ms, p.Budget())
 			x.Answer.Rate = r
 			p.play(x)
 		}
@@ -171,12 +176,20 @@ func TestAskLinks(t *testing.T) {
 	if _, ok := a.Crossing("testshare", "testremat"); ok {
 		t.Error("a strategy without any schedule has a crossing")
 	}
-	p.play(AskEnded{ID: e.ID}, UseAnswer{proto.Links, 0})
-	if p.Choice.ToHost != rates[0] || p.Choice.ToDev != rates[0] {
-		t.Errorf("the link is %d and %d; want %d", p.Choice.ToHost, p.Choice.ToDev, rates[0])
+	p.play(AskEnded{ID: e.ID})
+	for _, strategy := range []string{"testremat", "testoffload"} { // the chosen line, and another
+		i := slices.IndexFunc(a.Answers, func(x proto.Answer) bool { return x.Strategy == strategy })
+		p.play(UseAnswer{proto.Links, i})
+		if p.Choice.ToHost != rates[0] || p.Choice.ToDev != rates[0] || p.Choice.Strategy != strategy {
+			t.Errorf("%s over a link of %d and %d; want %s over %d", p.Choice.Strategy, p.Choice.ToHost, p.Choice.ToDev, strategy, rates[0])
+		}
+		if p.Asked(proto.Links) != a {
+			t.Errorf("using a bandwidth of %s drops the chart", strategy)
+		}
 	}
-	if p.Asked(proto.Links) == nil {
-		t.Error("using a bandwidth of the chart drops the chart")
+	p.play(SetStrategy{"testshare"})
+	if p.Asked(proto.Links) != nil {
+		t.Error("a chart without the chosen strategy stays")
 	}
 }
 

@@ -31,14 +31,14 @@ test: tools test-native test-wasm test-browser ## run all tests: native, WebAsse
 
 test-native:
 	$(GO) vet ./...
-	$(GO) test $$($(GO) list ./... | grep -v /web/browsertest)
+	$(GO) test -timeout 30m $$($(GO) list ./... | grep -v /web/browsertest)
 
 test-wasm: tools
 	GOOS=js GOARCH=wasm $(GO) vet ./wasm/... ./web/ui
-	GOOS=js GOARCH=wasm $(GO) test -short -exec "$(NODE_EXEC)" ./engine/... ./wasm/proto ./wasm/serve
+	GOOS=js GOARCH=wasm $(GO) test -timeout 30m -short -exec "$(NODE_EXEC)" ./engine/... ./wasm/proto ./wasm/serve
 
 test-browser: chromium build
-	$(GO) test -count=1 ./web/browsertest
+	$(GO) test -count=1 -timeout 30m ./web/browsertest
 
 test-torch: torch ## run the tests of the collector and of exported schedules with PyTorch (PYTHON=...)
 	$(GO) build -o bin/memtide ./cmd/memtide
@@ -60,7 +60,7 @@ bench: ## run the benchmarks, three times each
 	$(GO) test -run '^$$' -bench . -benchmem -count 3 ./engine/... ./web/draw ./wasm/serve
 
 measure: chromium build ## measure the page in Chromium: start, drag, sweep, frames
-	MEMTIDE_MEASURE=1 $(GO) test -count=1 -v -run Measure ./web/browsertest
+	MEMTIDE_MEASURE=1 $(GO) test -timeout 30m -count=1 -v -run Measure ./web/browsertest
 
 fuzz: ## fuzz every fuzz target for FUZZTIME (30s)
 	@for pkg in $$($(GO) list ./...); do \

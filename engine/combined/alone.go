@@ -25,9 +25,15 @@ type lower struct {
 // addSequences finds alone for every stage. Plans of more than slack ticks are
 // left out.
 func (r *rest) addSequences(slack int64, poll *engine.Poll) error {
-	f := curves{terms: r.terms, slack: slack, most: max(24, maxPoints/(r.n*r.n)), rows: make([][]point, (r.n+2)*(r.n+1)), poll: poll}
+	if k := r.shared; k.alone != nil && slack <= k.slack {
+		r.alone, r.sharp = k.alone, true
+		return nil
+	}
+	f := curves{terms: r.terms, slack: slack, most: 8 * max(24, maxPoints/(r.n*r.n)), rows: make([][]point, (r.n+2)*(r.n+1)), poll: poll}
 	err := f.fill()
-	r.effort.spend(int64(f.work * perPoint))
+	if f.coarse || err != nil {
+		r.effort.spend(int64(f.work * perPoint))
+	}
 	if err == errTooMany {
 		return nil
 	} else if err != nil {
@@ -43,7 +49,9 @@ func (r *rest) addSequences(slack int64, poll *engine.Poll) error {
 			a.steps[x] = lower{a.top - c.peak, c.cost}
 		}
 	}
-	clear(r.later) // found out without this
+	if r.sharp = !f.coarse; r.sharp {
+		r.shared.alone, r.shared.slack = r.alone, slack
+	}
 	return nil
 }
 
@@ -55,12 +63,15 @@ type point struct{ peak, cost int64 }
 // with rising costs: the program of paper 002 for all budgets at once.
 type curves struct {
 	*terms
-	slack int64 // ticks of computing again that are of interest
-	rows  [][]point
-	most  int // points of a row
-	work  int // points looked at so far
-	poll  *engine.Poll
-	w, v  []point // of the row at hand
+	slack  int64 // ticks of computing again that are of interest
+	rows   [][]point
+	most   int // points of a row: few once there are many points, or much work was done
+	work   int // points looked at so far
+	points int // of all rows
+	poll   *engine.Poll
+	w, v   []point // of the row at hand
+
+	coarse bool // some row has fewer points than there are
 }
 
 func (f *curves) at(i, j int) []point { return f.rows[i*(f.n+1)+j] }
@@ -73,7 +84,10 @@ func (f *curves) fill() error {
 				return err
 			}
 			f.build(i, j)
-			f.w = coarser(f.w, f.most)
+			f.few()
+			if f.points += len(f.w); f.points > maxPoints/2 || int64(f.work)*perPoint > curveEffort/8 {
+				f.most = min(f.most, max(24, maxPoints/(f.n*f.n)))
+			}
 			if int64(f.work)*perPoint > curveEffort {
 				return errTooMany
 			}
@@ -110,9 +124,15 @@ func (f *curves) build(i, j int) {
 		none = max(none, f.none(i, j, k))
 		f.split(f.at(i, k), f.at(k+1, j), f.act[k], none, again, limit)
 		if len(f.w) > 4*f.most {
-			f.w = coarser(f.w, f.most)
+			f.few()
 		}
 	}
+}
+
+// few makes the row at hand no longer than it may be.
+func (f *curves) few() {
+	f.coarse = f.coarse || len(f.w) > f.most
+	f.w = coarser(f.w, f.most)
 }
 
 // lower appends a point to rising ones, if it is below them.

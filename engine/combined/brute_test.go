@@ -14,8 +14,10 @@ import (
 type brute struct {
 	c    *engine.Chain
 	room engine.Bytes
+	mode engine.Transfers
 	best int64
 	runs int
+	each func([]bruteSegment) // if not nil, it gets the segments of every plan instead
 }
 
 type bruteSegment struct {
@@ -23,8 +25,9 @@ type bruteSegment struct {
 	input             engine.Bytes // size of Z_i
 }
 
-func bruteMakespan(c *engine.Chain, budget engine.Bytes) (ticks int64, plans int) {
-	b := &brute{c: c, room: budget - c.Resident.Total(), best: never}
+func bruteMakespan(p *engine.Problem) (ticks int64, plans int) {
+	c := p.Chain.Chain
+	b := &brute{c: c, room: p.Budget - c.Resident.Total(), mode: p.Transfers, best: never}
 	b.cut(1, c.Input, nil)
 	return b.best, b.runs
 }
@@ -83,6 +86,10 @@ type bruteRun struct {
 
 // offloads tries all sets of inputs.
 func (b *brute) offloads(segs []bruteSegment) {
+	if b.each != nil {
+		b.each(segs)
+		return
+	}
 	forward, backward := b.needs(segs)
 	for set := range 1 << (len(segs) - 1) {
 		b.runs++
@@ -157,13 +164,27 @@ func (b *brute) needs(segs []bruteSegment) (forward, backward []bruteRun) {
 
 // play is the time of one pass, transfers included. An input can be copied from
 // the start of its operation on, and leaves when that ends; in reversed time both
-// happen when it ends.
+// happen when it ends. Whole transfers leave when their last byte has.
 func (b *brute) play(runs []bruteRun, segs []bruteSegment, set int, forward bool) (now int64, ok bool) {
 	var queued, moved, whole engine.Bytes // whole: bytes of the items whose operation has ended
+	var ends []engine.Bytes               // what is queued when the last byte of an item is
 	x, until := 0, int64(-1)
+	gone := func() engine.Bytes {
+		if b.mode == engine.Streamed {
+			return min(moved, whole)
+		}
+		last := engine.Bytes(0)
+		for _, end := range ends {
+			if end <= moved && end <= whole {
+				last = end
+			}
+		}
+		return last
+	}
 	issue := func(r *bruteRun) {
 		if r.item >= 0 && set>>r.item&1 == 1 {
 			queued += segs[r.item].input
+			ends = append(ends, queued)
 		}
 	}
 	if forward {
@@ -182,7 +203,7 @@ func (b *brute) play(runs []bruteRun, segs []bruteSegment, set int, forward bool
 					issue(&runs[x])
 				}
 			}
-			if x < len(runs) && until < 0 && runs[x].need-min(moved, whole) <= b.room {
+			if x < len(runs) && until < 0 && runs[x].need-gone() <= b.room {
 				until, again = now+runs[x].ticks, true
 			}
 		}
@@ -199,40 +220,88 @@ func (b *brute) play(runs []bruteRun, segs []bruteSegment, set int, forward bool
 	}
 }
 
+// bruteProblem is a random chain of at most five stages with a budget.
+func bruteProblem(seed uint64, duplex engine.Duplex, mode engine.Transfers) *engine.Problem {
+	r := enginetest.Rand(5000 + seed)
+	shape := enginetest.Shape{MaxStages: 4, MaxSize: 7, MaxTime: 6}
+	if seed%5 == 0 {
+		shape.MinStages, shape.MaxStages = 5, 5
+	}
+	c := enginetest.RandomChain(r, shape)
+	return engine.NewChainProblem(c, enginetest.Device(duplex), mode, enginetest.RandomBudget(r, c))
+}
+
+// cases are all cases of a test, or a quarter of them for a short run.
+func cases(all uint64) uint64 {
+	if testing.Short() {
+		return all / 4
+	}
+	return all
+}
+
+var duplexes = []engine.Duplex{engine.HalfDuplex, engine.FullDuplex}
+
+// TestAllPlans: byte by byte, the step time is the least of all plans, in both
+// duplex modes, and the recursion agrees.
 func TestAllPlans(t *testing.T) {
-	feasible, offloads, plans := 0, 0, 0
-	for seed := range uint64(1500) {
-		r := enginetest.Rand(5000 + seed)
-		shape := enginetest.Shape{MaxStages: 4, MaxSize: 7, MaxTime: 6}
-		if seed%5 == 0 {
-			shape.MinStages, shape.MaxStages = 5, 5
-		}
-		c := enginetest.RandomChain(r, shape)
-		p := engine.NewChainProblem(c, enginetest.Device(engine.HalfDuplex), engine.Streamed, enginetest.RandomBudget(r, c))
-		tm, err := newTerms(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, tried := bruteMakespan(c, p.Budget)
+	feasible, offloads, plans := uint64(0), uint64(0), 0
+	for seed := range cases(1500) {
+		p := bruteProblem(seed, engine.HalfDuplex, engine.Streamed)
+		want, tried := bruteMakespan(p)
 		plans += tried
-		got, ok := plainMakespan(tm)
+		got, ok := plainMakespan(mustTerms(t, p))
 		if ok != (want < never) || ok && got != want {
-			t.Fatalf("seed %d, budget %d: the recursion says %d, %v; all plans %d\n%s", seed, p.Budget, got, ok, want, enginetest.Dump(c))
+			t.Fatalf("seed %d, budget %d: the recursion says %d, %v; all plans %d\n%s", seed, p.Budget, got, ok, want, enginetest.Dump(p.Chain.Chain))
 		}
-		if !ok {
-			continue
-		}
-		feasible++
-		sol := holds(t, p, nil)
-		if sol == nil || int64(sol.Makespan) != want {
-			t.Fatalf("seed %d, budget %d: got %+v, all plans %d\n%s", seed, p.Budget, sol, want, enginetest.Dump(c))
-		}
-		if rotor, err := engine.Lookup("rotor").Solve(p, nil, nil); err != nil || rotor.Makespan > sol.Makespan {
-			offloads++
+		for _, duplex := range duplexes {
+			p := bruteProblem(seed, duplex, engine.Streamed)
+			sol := holds(t, p, nil)
+			if (sol != nil) != ok || ok && (int64(sol.Makespan) != want || !sol.Optimal) {
+				t.Fatalf("seed %d, budget %d, %v: got %+v, all plans %d\n%s", seed, p.Budget, duplex, sol, want, enginetest.Dump(p.Chain.Chain))
+			}
+			if sol == nil {
+				continue
+			}
+			feasible++
+			if rotor, err := engine.Lookup("rotor").Solve(p, nil, nil); err != nil || rotor.Makespan > sol.Makespan {
+				offloads++
+			}
 		}
 	}
 	t.Logf("%d plans, %d feasible cases, %d of them better with offloads", plans, feasible, offloads)
-	if feasible < 500 || offloads < 120 {
+	if feasible < cases(1000) || offloads < cases(240) {
 		t.Errorf("%d feasible cases, %d of them better with offloads: the generator is off", feasible, offloads)
+	}
+}
+
+// TestAllPlansWhole: with whole transfers, no step time is below the least of all
+// plans, no bound is above it, what is called optimal is that, and most step times
+// are.
+func TestAllPlansWhole(t *testing.T) {
+	feasible, exact, slower := uint64(0), uint64(0), uint64(0)
+	for seed := range cases(1500) {
+		want, _ := bruteMakespan(bruteProblem(seed, engine.HalfDuplex, engine.Whole))
+		streamed, _ := bruteMakespan(bruteProblem(seed, engine.HalfDuplex, engine.Streamed))
+		for _, duplex := range duplexes {
+			p := bruteProblem(seed, duplex, engine.Whole)
+			sol := holds(t, p, nil)
+			if sol == nil && want < never || sol != nil && (int64(sol.Makespan) < want || int64(sol.Bound) > want || sol.Optimal && int64(sol.Makespan) != want) {
+				t.Fatalf("seed %d, budget %d, %v: got %+v, all plans %d\n%s", seed, p.Budget, duplex, sol, want, enginetest.Dump(p.Chain.Chain))
+			}
+			if sol == nil {
+				continue
+			}
+			feasible++
+			if int64(sol.Makespan) == want {
+				exact++
+			}
+			if want > streamed {
+				slower++
+			}
+		}
+	}
+	t.Logf("%d feasible cases, %d of them as fast as the best plan, %d slower than byte by byte", feasible, exact, slower)
+	if feasible < cases(1000) || exact < feasible*9/10 || slower < cases(30) {
+		t.Errorf("%d feasible cases, %d of them as fast as the best plan, %d slower than byte by byte", feasible, exact, slower)
 	}
 }

@@ -39,10 +39,16 @@
 // Bounds. Bytes that are too many have to be avoided, which costs recomputation, or
 // copied, which takes the time of the link twice (rest). What recomputation costs is
 // bounded by a choice of segments, and by the optimum of recomputation alone with the
-// offloaded bytes as additional memory (alone), which is not rounded. Labels that
-// cannot beat the limit are dropped.
+// offloaded bytes as additional memory (alone), which is not rounded and comes first.
+// Labels that cannot beat the limit are dropped.
 //
-// Each of these is a switch of tricks, and the tests compare all combinations with
+// Rounding. A transfer takes whole nanoseconds, so schedules take a little longer than
+// the model. A last search with rounded debts finds or rules out what is between
+// (rounded).
+//
+// Budgets. A sweep shares what does not depend on the room (shared): it changes no answer.
+//
+// Limits and bounds are switches of tricks, and the tests compare all combinations with
 // the plain recursion. Where sizes and times are all different, long chains keep more
 // labels than memory can hold, or take longer than anyone waits (effort): the result is
 // then the best plan found, with the least bound of what was left undone.

@@ -57,6 +57,7 @@ values have left. That can be slower than the model says.`,
 			Doc: "The paper ends all offloads before the first backward starts. With yes, the schedule of the same plan does not wait for that.",
 		}},
 		Solve: solvePofo,
+		Sweep: sweepPofo,
 	})
 }
 
@@ -68,6 +69,42 @@ const (
 )
 
 func solvePofo(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
+	args, err := applies(p, args)
+	if err != nil {
+		return nil, err
+	}
+	if err := poll.Err(); err != nil {
+		return nil, err
+	}
+	rotor, err := engine.Lookup("rotor").Solve(p, nil, poll)
+	return solveFrom(p, args, rotor, err, &shared{}, poll)
+}
+
+// sweepPofo shares between budgets what rotor shares, and what does not depend
+// on them. Budgets come in rotor's order.
+func sweepPofo(p *engine.Problem, args engine.Args, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
+	args, err := applies(p, args)
+	if err != nil {
+		for i := range budgets {
+			yield(i, nil, err)
+		}
+		return
+	}
+	common := &shared{}
+	engine.Lookup("rotor").Sweep(p, nil, budgets, poll, func(i int, rotor *engine.Solution, err error) {
+		if stopped := poll.Err(); stopped != nil {
+			yield(i, nil, stopped)
+			return
+		}
+		common.fronts = nil
+		sol, err := solveFrom(p.WithBudget(budgets[i]), args, rotor, err, common, poll)
+		yield(i, sol, err)
+	})
+}
+
+// applies completes the arguments, and says why a problem cannot be solved
+// whatever the budget.
+func applies(p *engine.Problem, args engine.Args) (engine.Args, error) {
 	if p.Chain == nil {
 		return nil, engine.ErrNeedsChain
 	}
@@ -82,14 +119,16 @@ func solvePofo(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.
 		return nil, fmt.Errorf("%w: the network has %s, whose tables would take %d MB, and %d MB is what a browser tab can hold; make one stage of several, or recompute only",
 			engine.ErrUnsupported, p.Chain.Chain.Describe(), need/1_000_000, maxTables/1_000_000)
 	}
-	if err := poll.Err(); err != nil {
-		return nil, err
+	return args, nil
+}
+
+// solveFrom goes on from what recomputation alone takes.
+func solveFrom(p *engine.Problem, args engine.Args, rotor *engine.Solution, err error, common *shared, poll *engine.Poll) (*engine.Solution, error) {
+	t, problem := newTerms(p)
+	if problem != nil {
+		return nil, problem
 	}
-	t, err := newTerms(p)
-	if err != nil {
-		return nil, err
-	}
-	rotor, err := engine.Lookup("rotor").Solve(p, nil, poll)
+	t.shared = common
 	var infeasible *engine.InfeasibleError
 	if err != nil && !errors.As(err, &infeasible) {
 		if rotor != nil {
@@ -108,10 +147,14 @@ func solvePofo(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.
 			poll.Report(engine.Progress{Done: o.searches, Total: len(widths), Best: sol})
 		}
 	}
+	t.polish = func(o *optimum) error { return polished(p, t, o, poll) }
 	if rotor != nil {
 		t.found(&optimum{cost: int64(rotor.Makespan) * t.q, bound: t.base[t.n]})
 	}
 	o, err := optimize(t, rotor, poll)
+	if err == nil && p.Transfers == engine.Streamed && !overlap {
+		err = rounded(p, t, o, poll)
+	}
 	if err == nil && p.Transfers == engine.Whole {
 		err = wholePlans(p, t, o, overlap, poll)
 	}
@@ -137,7 +180,11 @@ func optimize(t *terms, rotor *engine.Solution, poll *engine.Poll) (*optimum, er
 	if err != nil {
 		return none, err
 	}
-	s, err := search(t, r, tooLong, narrowest, thinnest, allTricks, poll)
+	if err := r.addSpots(poll); err != nil {
+		return none, err
+	}
+	f := &fronts{terms: t, use: allTricks, slack: tooLong, thin: thinnest, poll: poll}
+	s, err := search(f, r, tooLong, narrowest)
 	if err != nil {
 		return none, err
 	}
@@ -185,9 +232,10 @@ func choose(p *engine.Problem, t *terms, o *optimum, rotor *engine.Solution, ove
 // claim says what is proven about a solution.
 func (t *terms) claim(p *engine.Problem, sol *engine.Solution, o *optimum, overlap bool) {
 	model := t.nanoseconds(o.cost)
-	// The set is that of plans whose bytes move evenly, as in the model. The simulator
-	// counts a byte once all of it has arrived: what a schedule could make of the
-	// room of that byte is outside of the set, and so is what overlaps.
+	// The set is that of plans whose bytes move evenly, as in the model, in transfers
+	// that take whole nanoseconds. The simulator counts a byte once all of it has
+	// arrived: what a schedule could make of the room of that byte is outside of the
+	// set, and so is what overlaps.
 	proven := max(o.bound, t.base[t.n])
 	if overlap {
 		proven = t.base[t.n]
@@ -223,5 +271,9 @@ func (t *timeline) summary() string {
 			again += s.last - s.first + 1
 		}
 	}
-	return fmt.Sprintf("Offloads %d values and computes %d of %d stages again.", len(t.moves), again, t.p.Chain.Chain.Len())
+	c, loss := t.p.Chain.Chain, ""
+	if !c.SeedBorn { // the page counts layers without it
+		loss = ", the loss counted,"
+	}
+	return fmt.Sprintf("Offloads %d values and computes %d of %d stages%s again.", len(t.moves), again, c.Len(), loss)
 }

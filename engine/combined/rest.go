@@ -28,6 +28,9 @@ type rest struct {
 	fits             [][2]int64  // by i and kind: least room, less what is held, that some plan needs from here on
 	later            [][]float64 // by i and cell of held bytes: see ahead
 	alone            []alone     // by i: recomputation alone; nil if it is not known
+	sharp            bool        // alone is exact
+	slack            int64       // of alone
+	deep             bool        // spots are held against labels even if alone is exact
 	cell             int64
 }
 
@@ -43,16 +46,49 @@ type spot struct {
 type corner struct{ r, cost float64 }
 
 func newRest(t *terms, poll *engine.Poll) (*rest, error) {
-	r := &rest{terms: t, fwdLeft: make([]float64, t.n+2), bwdLeft: make([]float64, t.n+2), spots: make([][]spot, t.n+1), probes: make([]int, t.n+1)}
+	r := &rest{terms: t, slack: unreachable, fwdLeft: make([]float64, t.n+2), bwdLeft: make([]float64, t.n+2), spots: make([][]spot, t.n+1), probes: make([]int, t.n+1)}
 	for i := t.n; i >= 1; i-- {
 		r.fwdLeft[i] = r.fwdLeft[i+1] + float64(t.fwd[i])
 		r.bwdLeft[i] = r.bwdLeft[i+1] + float64(t.bwd[i])
 	}
-	floors, err := t.floors(poll)
-	if err != nil {
-		return nil, err
+	if t.shared.floors == nil {
+		floors, err := t.floors(poll)
+		if err != nil {
+			return nil, err
+		}
+		t.shared.floors = floors
 	}
-	r.setFits(floors)
+	r.setFits(t.shared.floors)
+	return r, nil
+}
+
+// sharpen makes the bounds better for a search of plans below a limit. The costs
+// of sequences are found again, below a closer limit, as long as they are coarse;
+// later says that this is not the time for it. They alone bound narrow searches
+// almost as well as with spots, in much less time.
+func (r *rest) sharpen(limit int64, width int, later bool, poll *engine.Poll) error {
+	if slack := limit - r.base[r.n]; !later && !r.sharp && slack < r.slack-r.slack/8 {
+		r.slack = slack
+		if err := r.addSequences(slack, poll); err != nil {
+			return err
+		}
+	}
+	if r.sharp && width > 0 && width < deepWidth {
+		r.deep = false
+		return nil
+	}
+	return r.addSpots(poll)
+}
+
+// deepWidth is the width of searches with so many labels that spots save time.
+const deepWidth = 3000
+
+// addSpots finds the spots, which labels are then held against.
+func (r *rest) addSpots(poll *engine.Poll) error {
+	t := r.terms
+	if r.deep = true; r.later != nil {
+		return nil
+	}
 	r.cell = max(t.room, 0)/aheadCells + 1
 	r.later = make([][]float64, t.n+2)
 	prices := r.prices()
@@ -62,7 +98,7 @@ func newRest(t *terms, poll *engine.Poll) (*rest, error) {
 	}
 	for k := 1; k <= t.n; k++ {
 		if err := poll.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		hulls := r.hulls(k, prices)
 		between := int64(0) // saved sets of stages i..k-1
@@ -83,7 +119,7 @@ func newRest(t *terms, poll *engine.Poll) (*rest, error) {
 			}
 		}
 	}
-	return r, nil
+	return nil
 }
 
 // hulls are the functions again of stages i..k-1, by i.
@@ -250,6 +286,9 @@ func (r *rest) least(i int, l *label, limit int64) int64 {
 			return exact
 		}
 	}
+	if !r.deep {
+		return max(exact, l.cost+r.base[r.n]-r.base[i-1])
+	}
 	enough := float64(limit-l.cost+16) * (1 + 1e-10)
 	best := r.fwdLeft[i] + r.bwdLeft[i] + r.ahead(i+1, min(l.held/r.cell, aheadCells))
 	if best > enough {
@@ -261,6 +300,7 @@ func (r *rest) least(i int, l *label, limit int64) int64 {
 	} else if r.probes[i] == probes {
 		slices.SortStableFunc(spots, func(a, b spot) int { return b.wins - a.wins })
 	}
+	r.effort.left -= int64(perSpot * len(spots))
 	most := -1
 	d := demand{out: float64(l.out), in: float64(l.in), fwd: r.fwdLeft[i], bwd: r.bwdLeft[i]}
 	held := float64(l.held + r.input(i, l.saved))

@@ -19,7 +19,7 @@ type optimum struct {
 
 // widths are the labels per stage and kind of the searches that come before the
 // full one: each finds an upper bound that makes the next one smaller.
-var widths = []int{30, 300, 3000, 0}
+var widths = []int{12, 30, 300, 3000, 0}
 
 // Limits that keep the tables below 100 MB, so that the heap stays below 200.
 const (
@@ -28,8 +28,9 @@ const (
 	maxLabels  = 500_000 // of 56 bytes
 	maxLinks   = 3 << 20 // of 12 bytes
 	plansKept  = 12      // per search
-	thinned    = 24      // triples per segment of a first search, of short chains
+	thinned    = 8       // triples per segment of a first search, of short chains
 	thinnest   = 3       // and of long ones
+	long       = 125     // stages from which what recomputation alone costs is found late
 	narrowest  = 24      // width of a search that only has to find something
 )
 
@@ -39,12 +40,15 @@ const (
 type effort struct{ left int64 }
 
 const (
-	modelEffort = 4e9 // for the paper's model
-	wholeEffort = 2e9 // more, for schedules of whole transfers
-	curveEffort = 2e9 // of it, for what recomputation alone costs
-	perPair     = 25  // of triples
-	perPoint    = 6   // of a curve
-	perRun      = 60  // of a timeline
+	modelEffort  = 4e9 // for the paper's model
+	wholeEffort  = 2e9 // more, for schedules of whole transfers
+	polishEffort = 5e8 // of it, for better plans before a long search
+	curveEffort  = 2e9 // of it, for what recomputation alone costs
+	perPair      = 25  // of triples
+	perPoint     = 6   // of a curve
+	perRun       = 60  // of a timeline
+	perLabel     = 80
+	perSpot      = 60 // that a label is held against
 )
 
 // spend takes work off, and says whether some is left.
@@ -64,52 +68,46 @@ func solve(t *terms, limit int64, use tricks, steps []int, poll *engine.Poll) (*
 	if err != nil {
 		return o, err
 	}
-	start := label{}
-	o.bound = min(limit, max(base, r.least(1, &start, unreachable)))
-	if o.bound == limit {
-		return o, nil
-	}
 	if !use.coarse {
 		steps = []int{0}
+	} else if t.n > long {
+		steps = steps[1:]
 	}
-	sharp := false // the bounds have the costs of sequences
+	if use.volume {
+		if err := r.sharpen(limit, steps[0], use.coarse && t.n > long, poll); err != nil {
+			return o, err
+		}
+	}
+	o.bound = min(limit, max(base, r.least(1, &label{}, unreachable)))
 	for x, width := range steps {
-		thin := 0
-		if x == 0 && width > 0 {
-			thin = max(thinnest, min(thinned, 1000/t.n))
-		} else if !sharp && use.volume {
-			sharp = true
-			if err := r.addSequences(o.cost-base, poll); err != nil {
+		if o.bound >= o.cost {
+			break
+		}
+		if t.polish != nil && (width == 0 || width >= deepWidth) {
+			if err := t.polish(o); err != nil {
 				return o, err
 			}
 		}
-		s, err := search(t, r, o.cost, width, thin, use, poll)
-		if s != nil {
-			if s.last >= 0 {
-				o.cost = s.best
-				for _, last := range s.lasts[max(0, len(s.lasts)-plansKept):] {
-					o.plans = append(o.plans, s.plan(last))
-				}
-			}
-			if thin == 0 {
-				o.bound = max(o.bound, min(s.best, s.least))
+		thin := 0
+		if x == 0 && width > 0 {
+			thin = max(thinnest, min(thinned, 1000/t.n))
+		}
+		if use.volume {
+			if err := r.sharpen(o.cost, width, x == 0 && t.n > long, poll); err != nil {
+				return o, err
 			}
 		}
+		err := o.search(t.frontsOf(o.cost-1-base, thin, use, poll), r, width)
 		if errors.Is(err, errTooMany) {
 			o.note = "The search was stopped before its end, to bound its time and memory."
-			err = nil
 			if thin == 0 {
 				break
 			}
-		}
-		if err != nil {
+		} else if err != nil {
 			return o, err
 		}
 		if o.searches = x + 1; t.found != nil && len(o.plans) > 0 {
 			t.found(o)
-		}
-		if o.bound >= o.cost {
-			break
 		}
 	}
 	if o.bound >= o.cost {
@@ -118,13 +116,33 @@ func solve(t *terms, limit int64, use tricks, steps []int, poll *engine.Poll) (*
 	return o, nil
 }
 
-// search is one run through fronts and labels.
-func search(t *terms, r *rest, limit int64, width, thin int, use tricks, poll *engine.Poll) (*sweep, error) {
-	f := &fronts{terms: t, use: use, slack: limit - 1 - t.base[t.n], thin: thin, poll: poll}
-	if err := f.fill(); err != nil {
-		return nil, err
+// search adds what one run of a width finds.
+func (o *optimum) search(f *fronts, r *rest, width int) error {
+	s, err := search(f, r, o.cost, width)
+	if s == nil {
+		return err
 	}
-	s := newSweep(f, r, limit, poll)
+	if s.last >= 0 {
+		o.cost = s.best
+		for _, last := range s.lasts[max(0, len(s.lasts)-plansKept):] {
+			o.plans = append(o.plans, s.plan(last))
+		}
+	}
+	if f.thin == 0 {
+		o.bound = max(o.bound, min(s.best, s.least))
+	}
+	return err
+}
+
+// search is one run through fronts, which are filled if they are not, and labels.
+func search(f *fronts, r *rest, limit int64, width int) (*sweep, error) {
+	if f.rows == nil {
+		if err := f.fill(); err != nil {
+			f.rows = nil
+			return nil, err
+		}
+	}
+	s := newSweep(f, r, limit, f.poll)
 	s.width = width
 	err := s.run()
 	return s, err

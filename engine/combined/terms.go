@@ -29,7 +29,10 @@ type terms struct {
 	exact      bool
 	everySize  int64 // sum of all sizes
 	effort     *effort
-	found      func(*optimum) // hears of the best so far; may be nil
+	shared     *shared
+	grain      int64                // ticks that a transfer takes a whole number of; 0: bytes move evenly
+	found      func(*optimum)       // hears of the best so far; may be nil
+	polish     func(*optimum) error // adds better plans near those that are there; may be nil
 }
 
 // tooLong bounds all sums of ticks.
@@ -38,7 +41,7 @@ const tooLong = 1 << 59
 func newTerms(p *engine.Problem) (*terms, error) {
 	c := p.Chain.Chain
 	n := c.Len()
-	t := &terms{n: n, effort: &effort{modelEffort}, room: int64(min(p.Budget, c.StoreAllPeak()) - c.Resident.Total())}
+	t := &terms{n: n, effort: &effort{modelEffort}, shared: &shared{}, room: int64(min(p.Budget, c.StoreAllPeak()) - c.Resident.Total())}
 	for _, v := range []*[]int64{&t.fwd, &t.bwd, &t.act, &t.saved, &t.fwdT, &t.bwdT, &t.grad, &t.held, &t.until, &t.base} {
 		*v = make([]int64, n+2)
 	}

@@ -2,6 +2,7 @@ package combined
 
 import (
 	"fmt"
+	"math"
 	"sort"
 	"time"
 
@@ -14,8 +15,10 @@ import (
 type timeline struct {
 	p        *engine.Problem
 	segs     []segment
-	runs     []run // in order: forwards of the first sweep, then the backward pass
-	turn     int   // index of the first run of the backward pass
+	runs     []run         // in order: forwards of the first sweep, then the backward pass
+	turn     int           // index of the first run of the backward pass
+	least    time.Duration // of the backward pass, without waiting
+	passes   [2]pass       // room for the first sweep and for the backward pass
 	moves    []transfer
 	makespan time.Duration
 	peak     engine.Bytes
@@ -45,31 +48,31 @@ type transfer struct {
 func newTimeline(p *engine.Problem, segs []segment, overlap bool) (*timeline, error) {
 	t := &timeline{p: p, segs: segs}
 	t.list()
-	if !t.play(overlap) {
+	if !t.play(overlap, math.MaxInt64) {
 		return nil, fmt.Errorf("combined: a plan does not fit into %d bytes", p.Budget)
 	}
 	t.measure()
 	return t, nil
 }
 
-// play finds when everything happens; false if the plan does not fit.
-func (t *timeline) play(overlap bool) bool {
-	fwd, ok := t.pass(t.runs[:t.turn], false)
-	if !ok {
+// play finds when everything happens; false if the plan does not fit, or takes
+// longer than longest for sure.
+func (t *timeline) play(overlap bool, longest time.Duration) bool {
+	fwd, bwd := &t.passes[0], &t.passes[1]
+	if !t.pass(fwd, t.runs[:t.turn], false) || fwd.ends[t.turn-1] > longest-t.least {
 		return false
 	}
-	bwd, ok := t.pass(t.runs[t.turn:], true)
-	if !ok {
+	if !t.pass(bwd, t.runs[t.turn:], true) {
 		return false
 	}
-	total := t.join(&fwd, &bwd, overlap)
+	total := t.join(fwd, bwd, overlap)
 	t.moves = t.moves[:0]
 	for k, m := range fwd.moves {
 		b := bwd.moves[k]
 		t.moves = append(t.moves, transfer{segment: m.segment, size: m.size, before: m.before, offloadAt: m.start,
 			offloadEnd: m.end, gone: m.gone, fetchAt: total - b.end, fetchEnd: total - b.start})
 	}
-	t.replay(&fwd)
+	t.replay(fwd)
 	return true
 }
 
@@ -84,6 +87,9 @@ func (t *timeline) list() {
 		last := st.Forward
 		if op.Kind == engine.BStep {
 			last = st.Back
+		}
+		if t.turn > 0 {
+			t.least += last
 		}
 		t.runs = append(t.runs, run{op: op, last: last, need: need, segment: segment, entry: entry})
 	}
@@ -195,10 +201,9 @@ type move struct {
 
 // pass runs through operations as early as possible: each waits until enough of
 // the inputs of earlier segments has left.
-func (t *timeline) pass(runs []run, backward bool) (ps pass, ok bool) {
+func (t *timeline) pass(ps *pass, runs []run, backward bool) bool {
 	d := &t.p.Device
-	ps = pass{rate: d.ToHost, backward: backward, streamed: t.p.Transfers == engine.Streamed,
-		ends: make([]time.Duration, 0, len(runs)), moves: make([]move, 0, len(t.segs))}
+	*ps = pass{rate: d.ToHost, backward: backward, streamed: t.p.Transfers == engine.Streamed, ends: ps.ends[:0], moves: ps.moves[:0]}
 	if backward {
 		ps.rate = d.ToDev
 	}
@@ -212,7 +217,7 @@ func (t *timeline) pass(runs []run, backward bool) (ps pass, ok bool) {
 		there := at
 		off, ok := ps.off(r.need - t.p.Budget)
 		if !ok {
-			return ps, false
+			return false
 		}
 		at = max(at, off) + r.last
 		ps.ends = append(ps.ends, at)
@@ -231,7 +236,7 @@ func (t *timeline) pass(runs []run, backward bool) (ps pass, ok bool) {
 		link, before = m.end, before+m.size
 		ps.moves = append(ps.moves, m)
 	}
-	return ps, true
+	return true
 }
 
 // off is the first moment at which v bytes are away.

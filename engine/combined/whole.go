@@ -19,42 +19,69 @@ var shares = []int64{99, 98, 97, 96, 95, 94, 92, 90, 88, 86, 83, 80, 76, 72, 68}
 
 // wholeWidths are the widths of the searches for them, and tries is how many
 // plans of each are made better.
-var wholeWidths = []int{30, 120}
+var wholeWidths = []int{12, 30, 120}
 
 const tries = 8
+
+const polishSlack = 200
 
 // wholePlans replaces the plans of o by better ones for whole transfers, and adds
 // those of less room. Whole transfers never beat the model, so a plan of less room
 // is of no use if the model does not beat the best schedule so far.
 func wholePlans(p *engine.Problem, t *terms, o *optimum, overlap bool, poll *engine.Poll) error {
-	limit := o.ceiling
 	t.effort.left = wholeEffort
+	_, err := lessRoom(p, t, o, o.ceiling, 0, overlap, poll)
+	return err
+}
+
+// polished makes the plans of a search that is not at its end better in the same
+// way, for values that are sent byte by byte: on long chains that comes closer to
+// the optimum than a wider search does, and makes that search smaller.
+func polished(p *engine.Problem, t *terms, o *optimum, poll *engine.Poll) error {
+	streamed := *p
+	streamed.Transfers = engine.Streamed
+	left := t.effort.left
+	t.effort.left = min(left, polishEffort)
+	left -= t.effort.left
+	cost, err := lessRoom(&streamed, t, o, o.cost, o.cost/polishSlack, false, poll)
+	t.effort.left += left
+	o.cost = min(o.cost, cost)
+	return err
+}
+
+// lessRoom makes the plans of o better as p sends them, and adds plans of less
+// room that may beat limit. It returns the ticks of the fastest if it is below.
+func lessRoom(p *engine.Problem, t *terms, o *optimum, limit, slack int64, overlap bool, poll *engine.Poll) (int64, error) {
 	plans, err := wholeBest(p, t, o.plans, &limit, overlap, poll)
 	o.plans = plans
 	if err != nil {
-		return err
+		return limit, err
 	}
-	for _, share := range shares {
+	tried := shares
+	if slack > 0 {
+		tried = append([]int64{100}, shares...)
+	}
+	for _, share := range tried {
 		if t.effort.left < 0 {
-			return nil
+			break
 		}
 		less := *t
-		less.found = nil
+		less.found, less.polish = nil, nil
 		less.room = t.room / 100 * share
-		more, err := solve(&less, limit, allTricks, wholeWidths, poll)
+		more, err := solve(&less, limit+slack, allTricks, wholeWidths, poll)
 		if err != nil {
-			return err
+			return limit, err
 		}
-		if len(more.plans) == 0 && more.bound >= limit {
-			return nil // and even less room costs more
+		if len(more.plans) == 0 && more.bound >= limit+slack {
+			break // and even less room costs more
 		}
 		plans, err := wholeBest(p, t, more.plans, &limit, overlap, poll)
 		o.plans = append(o.plans, plans...)
 		if err != nil {
-			return err
+			return limit, err
 		}
 	}
-	return nil
+	return limit, nil
 }
 
 // wholeBest makes the best few of some plans better, and lowers the limit to the
@@ -86,7 +113,7 @@ func (t *timeline) improve(overlap bool, e *effort, poll *engine.Poll) (best tim
 	best, peak := t.makespan, t.peak
 	// better says whether a change makes the step faster, or as fast with less memory.
 	better := func() bool {
-		if !t.play(overlap) || t.makespan > best {
+		if !t.play(overlap, best) || t.makespan > best {
 			return false
 		}
 		if t.measure(); t.makespan == best && t.peak >= peak {

@@ -77,11 +77,16 @@ func (s *sums) add(k int) {
 	}
 	words, rest := k/64, k%64
 	s.used = min(s.used+words+1, len(s.bits)-1)
-	for w := s.used; w >= words; w-- {
-		v := s.bits[w-words] << rest
-		if rest > 0 && w > words {
-			v |= s.bits[w-words-1] >> (64 - rest)
-		}
-		s.bits[w] |= v
+	if words > s.used {
+		return
 	}
+	to := s.bits[words : s.used+1]
+	from := s.bits[:len(to)]
+	word := from[len(from)-1]
+	for w := len(to) - 1; w > 0; w-- {
+		below := from[w-1]
+		to[w] |= word<<rest | below>>(64-rest) // nothing of below if rest is 0
+		word = below
+	}
+	to[0] |= word << rest
 }

@@ -47,8 +47,16 @@ type labels struct {
 	set    []bool
 	cut    int64 // the least bound of what was left out; never if nothing was
 	stages [][]label
-	kept   [][5]int64
+	kept   []labelSums  // of the labels that no other one dominates,
+	waits  []labelWaits // and the rest of what is compared
 }
+
+// labelSums are what mostly tells that a label does not dominate another, and
+// labelWaits are what else has to be compared.
+type (
+	labelSums  struct{ all, tie int64 }
+	labelWaits struct{ idle, pend, pendB int64 }
+)
 
 // newLabels starts from a set that fits. work is how many comparisons of labels
 // are made at most.
@@ -175,18 +183,18 @@ func (l *labels) drop(i int, all []label) {
 // undominated removes the labels that another one dominates.
 func (l *labels) undominated(all []label) []label {
 	slices.SortFunc(all, compareLabels)
-	l.kept = l.kept[:0]
+	l.kept, l.waits = l.kept[:0], l.waits[:0]
 	out := all[:0]
 	for k := range all {
 		if l.poll.Err() != nil {
 			return nil
 		}
 		c := &all[k]
-		key := [5]int64{c.idle, c.idle + c.pend, c.idle + c.pendB, c.idle + c.pend + c.pendB, c.tie}
-		if l.work > 0 && l.dominated(&key) {
+		sum, wait := labelSums{c.idle + c.pend + c.pendB, c.tie}, labelWaits{c.idle, c.idle + c.pend, c.idle + c.pendB}
+		if l.work > 0 && l.dominated(sum, wait) {
 			continue
 		}
-		l.kept = append(l.kept, key)
+		l.kept, l.waits = append(l.kept, sum), append(l.waits, wait)
 		out = append(out, *c)
 	}
 	return out
@@ -208,19 +216,45 @@ func compareLabels(a, b label) int {
 	return cmp.Compare(a.tie, b.tie)
 }
 
-// dominated looks for a kept key that is nowhere above key; all kept ones have
+// dominated looks for a kept label that is nowhere above one; all kept ones have
 // at least as much away. What has dominated before moves to the front.
-func (l *labels) dominated(key *[5]int64) bool {
-	for k := range l.kept {
-		q := &l.kept[k]
-		if q[0] <= key[0] && q[3] <= key[3] && q[1] <= key[1] && q[2] <= key[2] && q[4] <= key[4] {
-			l.kept[k/2], l.kept[k] = l.kept[k], l.kept[k/2]
+func (l *labels) dominated(sum labelSums, wait labelWaits) bool {
+	kept, rest := l.kept, l.waits[:len(l.kept)]
+	for k := 0; ; k++ {
+		k += firstBelow(kept[k:], sum)
+		if k == len(kept) {
+			l.work -= k
+			return false
+		}
+		if q := &rest[k]; q.idle <= wait.idle && q.pend <= wait.pend && q.pendB <= wait.pendB {
 			l.work -= k + 1
+			kept[k/2], kept[k] = kept[k], kept[k/2]
+			rest[k/2], rest[k] = rest[k], rest[k/2]
 			return true
 		}
 	}
-	l.work -= len(l.kept)
-	return false
+}
+
+// firstBelow is the number of sums before the first one that is nowhere above another.
+// It takes four at a time and has no branches that depend on them: almost none
+// is, and which of the two parts tells is as good as random.
+func firstBelow(kept []labelSums, than labelSums) int {
+	q := kept
+	for len(q) >= 4 {
+		// Negative where one of the parts is above, for all four.
+		above := ((than.all - q[0].all) | (than.tie - q[0].tie)) &
+			((than.all - q[1].all) | (than.tie - q[1].tie)) &
+			((than.all - q[2].all) | (than.tie - q[2].tie)) &
+			((than.all - q[3].all) | (than.tie - q[3].tie))
+		if above >= 0 {
+			break
+		}
+		q = q[4:]
+	}
+	for len(q) > 0 && ((than.all-q[0].all)|(than.tie-q[0].tie)) < 0 {
+		q = q[1:]
+	}
+	return len(kept) - len(q)
 }
 
 // final is what a complete decision still has to wait [e_G]: for the order of

@@ -3,6 +3,9 @@ package offload
 import (
 	"context"
 	"errors"
+	"maps"
+	"math"
+	"slices"
 	"testing"
 
 	"memtide/engine"
@@ -66,6 +69,60 @@ func TestFluidOutOfTime(t *testing.T) {
 		}
 		if _, err := BestFluid(p, engine.NewPoll(over, nil)); !errors.Is(err, context.Canceled) {
 			t.Errorf("seed %d: got %v, want %v", seed, err, context.Canceled)
+		}
+	}
+}
+
+// TestFirstBelow compares the search among labels with the plain one, for all
+// lengths around its step and with equal sums.
+func TestFirstBelow(t *testing.T) {
+	r := enginetest.Rand(7)
+	found := 0
+	for range 5000 {
+		kept := make([]labelSums, r.IntN(14))
+		for k := range kept {
+			kept[k] = labelSums{r.Int64N(9) - 4, r.Int64N(9)}
+		}
+		than := labelSums{r.Int64N(5) - 4, r.Int64N(5)}
+		want := slices.IndexFunc(kept, func(q labelSums) bool { return q.all <= than.all && q.tie <= than.tie })
+		if want < 0 {
+			want = len(kept)
+		} else {
+			found++
+		}
+		if got := firstBelow(kept, than); got != want {
+			t.Fatalf("%v than %v: got %d, want %d", kept, than, got, want)
+		}
+	}
+	if found < 1000 {
+		t.Errorf("found in %d cases only: the generator is off", found)
+	}
+}
+
+// TestSumsOfValues compares the sums of values, a bit each, with a set of them.
+func TestSumsOfValues(t *testing.T) {
+	r := enginetest.Rand(8)
+	for range 300 {
+		words := 1 + r.IntN(6)
+		s := sums{bits: make([]uint64, words), above: math.MaxInt}
+		s.bits[0] = 1
+		all := map[int]bool{0: true}
+		var values []int
+		for range 1 + r.IntN(7) {
+			v := r.IntN(200)
+			if r.IntN(4) == 0 {
+				v = v / 64 * 64
+			}
+			values = append(values, v)
+			s.add(v)
+			for sum := range maps.Clone(all) {
+				all[sum+v] = true
+			}
+		}
+		for k := range 64 * words {
+			if got := s.bits[k/64]>>(k%64)&1 == 1; got != all[k] {
+				t.Fatalf("values %v in %d words: %d is a sum: got %v, want %v", values, words, k, got, all[k])
+			}
 		}
 	}
 }

@@ -28,7 +28,7 @@ another one could be. It is ours; no paper has it.`,
 	Params: []engine.Param{
 		{Name: "seed", Title: "Seed", Doc: "Start of the random numbers. The same seed gives the same result.", Default: "1", Min: 0, Max: 1_000_000},
 		{Name: "evaluations", Title: "Evaluations", Doc: "How many schedules the local search may evaluate. More can find a faster one and takes longer.",
-			Default: "40000", Min: 0, Max: 100_000_000},
+			Default: "200000", Min: 0, Max: 100_000_000},
 	},
 	Solve: solveOffloadSearch,
 }

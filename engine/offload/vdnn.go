@@ -40,7 +40,7 @@ var paramAlgo = engine.Param{
 
 var paramAhead = engine.Param{
 	Name: "ahead", Title: "Fetch ahead", Default: "any", Choices: []string{"any", "conv"},
-	Doc: "How far a layer of the backward pass looks for what it fetches: any distance, or no further than the nearest convolution before it, as vDNN's own program does.",
+	Doc: "How far a layer of the backward pass looks for what it fetches: any distance, or no further than the nearest convolution before it that is offloaded, as vDNN's own program does.",
 }
 
 var vdnn = &engine.Strategy{
@@ -52,8 +52,9 @@ In the backward pass each layer brings back the nearest earlier value that is
 still away, and the next layer waits for that copy too; what is missing when it
 is needed is fetched at once, with nothing beside it. All copies are thus over
 at the end of their layer, and memory does not depend on the link. Shriram et
-al. do not say how far ahead a value is looked for; Rhu et al. stop at the next
-convolution, which meets the published peaks and is a parameter here.
+al. do not say how far ahead a value is looked for; Rhu et al., who offload all
+convolutions or none, stop at the next one. Stopping at the next one that is
+offloaded meets the published peaks and is a parameter here.
 
 Where the profile gives a second, faster algorithm with more workspace (the
 papers' performance-optimal convolutions, p, beside the memory-optimal ones, m),

@@ -19,7 +19,7 @@ type layered struct {
 	what     string // the set, for people
 	set      []bool // x_i is offloaded, also if it has no bytes
 	fast     ways   // which operations run by their second way
-	near     bool   // fetches look no further than the next convolution
+	near     bool   // fetches look no further than the next convolution that is offloaded
 	async    bool
 	makespan time.Duration
 	peak     engine.Bytes
@@ -41,7 +41,7 @@ func (l *layered) linked() error {
 // before it that is. They are -1 if there is none.
 func (l *layered) back(visit func(i, own, next int)) {
 	sent := lastOf(l.n, func(i int) bool { return l.set[i] })
-	end := lastOf(l.n, func(i int) bool { return l.near && l.conv(i) })
+	end := lastOf(l.n, func(i int) bool { return l.near && l.set[i] && l.conv(i) })
 	away := l.n // of the set, x_0..x_{away-1} are away
 	for i := l.n - 1; i >= 0; i-- {
 		own, next := -1, -1

@@ -122,10 +122,7 @@ func (c *contexts[T]) build(x *table[T], t int) error {
 	of.cost, of.most = of.cost[:count*cells], of.most[:count]
 	for k := range count {
 		if top := c.front.most[of.first+k]; top >= 0 {
-			work := c.work[k*cells:][:top>>shift+1]
-			for i := range work {
-				work[i] = arrival[T]{x.inf, -1}
-			}
+			fill(c.work[k*cells:][:top>>shift+1], arrival[T]{x.inf, -1})
 		}
 	}
 	for k := range count {

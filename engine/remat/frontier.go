@@ -14,7 +14,13 @@ type frontier[T unit] struct {
 // arrival is the least cost and the largest m with which a cell is reached.
 type arrival[T unit] struct{ cost, top T }
 
-const frontierCells = 1024
+// frontierCells are the cells per stage at most. A short chain is solved so fast
+// that building so many would take longer than what they save: it has stageCells
+// times its length.
+const (
+	frontierCells = 1024
+	stageCells    = 8
+)
 
 func newFrontier[T unit](n int, room T, most int) *frontier[T] {
 	f := &frontier[T]{most: make([]T, n+1)}
@@ -39,9 +45,7 @@ func (f *frontier[T]) build(x *table[T]) error {
 		clear(f.cost)
 		return nil
 	}
-	for i := range f.work {
-		f.work[i] = arrival[T]{x.inf, -1}
-	}
+	fill(f.work, arrival[T]{x.inf, -1})
 	f.work[f.cells+int(x.room>>f.shift)] = arrival[T]{0, x.room}
 	for s := 1; s <= x.n; s++ {
 		if err := x.poll.Err(); err != nil {
@@ -52,11 +56,21 @@ func (f *frontier[T]) build(x *table[T]) error {
 	return nil
 }
 
+// fill makes all cells the same, by copying what is filled: in WebAssembly that
+// is much faster than one by one.
+func fill[T unit](all []arrival[T], with arrival[T]) {
+	all[0] = with
+	for done := 1; done < len(all); done *= 2 {
+		copy(all[done:], all[:done])
+	}
+}
+
 // settle makes the cost of s cover the cells above, forgets the cells that one
 // above dominates, for it has more memory for no more cost, and goes on from
 // the others.
 func (f *frontier[T]) settle(x *table[T], s int) {
-	work, cost := f.work[s*f.cells:][:f.cells], f.at(s)
+	cost := f.at(s)
+	work := f.work[s*f.cells:][:len(cost)]
 	best := x.inf
 	f.most[s] = -1
 	for i := len(work) - 1; i >= 0; i-- {
@@ -81,19 +95,19 @@ func (x *table[T]) spread(work []arrival[T], cells int, shift uint, s, t int, at
 		to := &work[cells+int(left>>shift)]
 		to.cost, to.top = min(to.cost, at.cost), max(to.top, left)
 	}
-	paid := at.cost - x.until[s]
+	paid, limit, top := int64(at.cost)-int64(x.until[s]), int64(x.limit), int64(at.top)
 	till := x.till[s+1 : t+1]
 	in := x.in[s+1:][:len(till)]
 	row := 0
 	for i, u := range till {
-		v := paid + u
-		if v > x.limit {
+		v := paid + int64(u)
+		if v > limit {
 			break
 		}
 		row += cells
-		if left := at.top - in[i]; left >= 0 {
-			to := &work[row+int(left>>shift)]
-			to.cost, to.top = min(to.cost, v), max(to.top, left)
+		if left := top - int64(in[i]); left >= 0 {
+			to := &work[row+int(left>>(shift&63))]
+			to.cost, to.top = min(to.cost, T(v)), max(to.top, T(left))
 		}
 	}
 }

@@ -139,7 +139,7 @@ func newTable[T unit](t *terms, use tricks, poll *engine.Poll) (*table[T], error
 	side := t.n + 1
 	x.rows, x.cols = make([]rowRef, side*side), make([]ended[T], side*side)
 	x.hints = make([]winners, side)
-	x.front = newFrontier[T](t.n, x.room, frontierCells)
+	x.front = newFrontier[T](t.n, x.room, min(frontierCells, stageCells*t.n))
 	return x, nil
 }
 

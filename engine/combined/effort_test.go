@@ -1,0 +1,88 @@
+package combined
+
+import (
+	"reflect"
+	"testing"
+
+	"memtide/engine"
+	"memtide/engine/enginetest"
+)
+
+// someTerms are a chain that recomputation alone fits into, with what that takes.
+func someTerms(t *testing.T, seed uint64) (p *engine.Problem, tm *terms, limit int64) {
+	t.Helper()
+	shape := enginetest.Shape{MinStages: 30, MaxStages: 30, MaxSize: 1 << 30, MaxTime: 1e7}
+	c := enginetest.RandomChain(enginetest.Rand(90000+seed), shape)
+	p = engine.NewChainProblem(c, engine.Device{ToHost: 100e9, ToDev: 100e9}, engine.Streamed, c.StoreAllPeak()*35/100)
+	rotor, err := engine.Lookup("rotor").Solve(p, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tm = mustTerms(t, p)
+	return p, tm, int64(rotor.Makespan) * tm.q
+}
+
+// TestEffort: work is counted, not timed. A solution that may do no work at all
+// makes its first search, has a plan and a bound that is true, says that it was
+// stopped, and is the same again. Without the cap it would be a proof, and the
+// work would be that of a proof.
+func TestEffort(t *testing.T) {
+	stopped, seeds := 0, uint64(12)
+	for seed := range seeds {
+		_, tm, limit := someTerms(t, seed)
+		if tm.effort.left != modelEffort {
+			t.Fatalf("seed %d: a solution may take work of %d, want %d", seed, tm.effort.left, int64(modelEffort))
+		}
+		full, err := solve(tm, limit, allTricks, widths, nil)
+		all := modelEffort - tm.effort.left
+		if err != nil || full.note != "" || full.bound != full.cost || all <= 0 {
+			t.Fatalf("seed %d: with plenty of work the search ends with %v, %q, cost %d and bound %d after work of %d; want a proof", seed, err, full.note, full.cost, full.bound, all)
+		}
+		var first *optimum
+		for range 2 {
+			_, tm, _ := someTerms(t, seed)
+			tm.effort.left = 0
+			o, err := solve(tm, limit, allTricks, widths, nil)
+			if err != nil || o.cost < full.cost || o.cost > limit || o.bound > full.cost || len(o.plans) == 0 && o.cost < limit {
+				t.Errorf("seed %d: got %v, cost %d, bound %d and %d plans; the optimum is %d", seed, err, o.cost, o.bound, len(o.plans), full.cost)
+			}
+			if first != nil && !reflect.DeepEqual(first, o) {
+				t.Errorf("seed %d: the search stopped at %d and at %d", seed, first.bound, o.bound)
+			}
+			if first = o; o.bound == o.cost {
+				continue // proven by the first search
+			}
+			stopped++
+			if used := -tm.effort.left; o.note == "" || used >= all {
+				t.Errorf("seed %d: %q, and work of %d of %d was done", seed, o.note, used, all)
+			}
+		}
+	}
+	if stopped < int(seeds) {
+		t.Errorf("only %d of %d searches were stopped: the generator is off", stopped, 2*seeds)
+	}
+}
+
+// TestWholeEffort: making plans better for whole transfers ends when its work is
+// used up, and takes more if it may.
+func TestWholeEffort(t *testing.T) {
+	for seed := range uint64(4) {
+		work := func(allowed int64) (used int64) {
+			p, tm, limit := someTerms(t, seed)
+			p.Transfers = engine.Whole
+			o, err := solve(tm, limit, allTricks, wholeWidths, nil)
+			if err != nil || len(o.plans) == 0 {
+				t.Fatalf("seed %d: %v, %d plans; want some", seed, err, len(o.plans))
+			}
+			tm.effort.left = allowed
+			if _, err := lessRoom(p, tm, o, o.ceiling, 0, false, nil); err != nil {
+				t.Fatal(err)
+			}
+			return allowed - tm.effort.left
+		}
+		all := work(1e15)
+		if used := work(all / 4); used < all/4 || used > all/2 {
+			t.Errorf("seed %d: work of %d was allowed of %d, %d was done", seed, all/4, all, used)
+		}
+	}
+}

@@ -22,7 +22,8 @@ type Allocator struct {
 	// the context's, with what was placed so far, or the best layout so far,
 	// whose pool may be larger than the one given; an *engine.InfeasibleError,
 	// from allocators that prove that nothing fits; or wrap
-	// engine.ErrUnsupported. Args have been through Parse.
+	// engine.ErrUnsupported, with the best layout if there is one. Args have
+	// been through Parse.
 	Place func(r *Requests, pool engine.Bytes, args engine.Args, poll *engine.Poll) (*Layout, error)
 }
 

@@ -11,7 +11,8 @@ func init() {
 The lowest of equal holes is taken, and what is released joins the holes beside it, as in NVIDIA's CNMeM. Without
 a pool size, the search of paper 003 finds one: it starts with the largest sum of what lives at a moment, adds what
 is missing in the largest hole whenever a request fails, and starts again. The size found need not be the smallest.`,
-		Cites: []engine.Cite{vDNNpp},
+		Cites:  []engine.Cite{vDNNpp},
+		Params: []engine.Param{paramOrder},
 		Place: func(r *Requests, pool engine.Bytes, _ engine.Args, poll *engine.Poll) (*Layout, error) {
 			return inPool(r, pool, poll, func(h *holes, b *Buffer) (engine.Bytes, bool) { return h.low(b.Bytes) })
 		},

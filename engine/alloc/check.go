@@ -77,8 +77,12 @@ func (l *Layout) alone(r *Requests, i int) (bad []Violation) {
 		add(BadPool, "ends at %d, the pool at %d", l.Addr[i]+l.extent(r, i), l.Pool)
 	}
 	if l.Chunk > 0 {
-		if n := engine.Bytes(len(l.Chunks[i])); n*l.Chunk < b.Bytes || (n-1)*l.Chunk >= b.Bytes && n > 0 {
-			add(BadChunks, "%d chunks of %d bytes for %d bytes", n, l.Chunk, b.Bytes)
+		bytes, step := b.Bytes, l.Chunk
+		if group := engine.Bytes(l.Group) * l.Chunk; bytes > group && group > 0 {
+			step = group
+		}
+		if took := engine.Bytes(len(l.Chunks[i])) * l.Chunk; took < bytes || took%step != 0 || took-step >= bytes && took > 0 {
+			add(BadChunks, "%d chunks of %d bytes for %d bytes", len(l.Chunks[i]), l.Chunk, bytes)
 		}
 		for _, c := range l.Chunks[i] {
 			if c < 0 || int(c) >= l.PeakChunks() {

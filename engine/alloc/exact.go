@@ -80,6 +80,7 @@ const (
 )
 
 func newExact(g *geometry, poll *engine.Poll) *exact {
+	g.connect()
 	n, m := len(g.size), len(g.sections)
 	s := &exact{
 		geometry: g, poll: poll,

@@ -1,6 +1,10 @@
 package alloc
 
-import "memtide/engine"
+import (
+	"slices"
+
+	"memtide/engine"
+)
 
 // geometry is what the search needs to know about lives: the sections, which
 // are the largest sets of buffers that live together, in order of time. All
@@ -10,25 +14,31 @@ type geometry struct {
 	unit     int64     // that divisor
 	lo, hi   []int32   // by buffer: it lives in sections [lo, hi)
 	span     []int64   // by buffer: length of its life on the requests' clock
-	sections [][]int32 // buffers of each section
-	overlaps [][]int32 // by buffer: the others that share a section with it
-	buffers  []int32   // those that have a size
+	buffers  []int32   // those that have a size, as they are requested
+	count    int32     // of sections
+	entries  int       // of sections and overlaps together
+	sections [][]int32 // buffers of each section, after connect
+	overlaps [][]int32 // by buffer: the others that share a section with it, after connect
 }
 
 // newGeometry sweeps over the events. A section ends where a release follows a
-// request.
+// request. Who shares a section with whom is left to connect.
 func newGeometry(r *Requests) *geometry {
 	n := len(r.Buffers)
-	g := &geometry{size: make([]int64, n), span: make([]int64, n), lo: make([]int32, n), hi: make([]int32, n), overlaps: make([][]int32, n)}
+	g := &geometry{size: make([]int64, n), span: make([]int64, n), lo: make([]int32, n), hi: make([]int32, n)}
 	for i, b := range r.Buffers {
 		g.span[i] = int64(b.End - b.Start)
 		g.unit = gcd(g.unit, int64(b.Bytes))
 	}
-	var live []int32
+	if g.unit == 0 { // nothing has a size
+		g.unit = 1
+	}
+	live := 0
 	fresh := false // a request came since the last section
 	section := func() {
 		if fresh {
-			g.sections = append(g.sections, append([]int32(nil), live...))
+			g.count++
+			g.entries += live
 			fresh = false
 		}
 	}
@@ -37,35 +47,58 @@ func newGeometry(r *Requests) *geometry {
 		if r.Buffers[i].Bytes == 0 {
 			continue
 		}
-		if !e.Free {
-			g.buffers = append(g.buffers, i)
-			g.size[i] = int64(r.Buffers[i].Bytes) / g.unit
-			g.lo[i], g.hi[i] = int32(len(g.sections)), -1
-			live = append(live, i)
-			fresh = true
+		if e.Free {
+			section()
+			g.hi[i] = g.count
+			live--
 			continue
 		}
-		section()
-		g.hi[i] = int32(len(g.sections))
-		for at, j := range live {
-			if j == i {
-				live = append(live[:at], live[at+1:]...)
-				break
-			}
-		}
+		g.buffers = append(g.buffers, i)
+		g.size[i] = int64(r.Buffers[i].Bytes) / g.unit
+		g.lo[i], g.hi[i] = g.count, -1
+		g.entries += 2 * live
+		live++
+		fresh = true
 	}
 	section()
-	for _, i := range live {
-		g.hi[i] = int32(len(g.sections))
-	}
 	for _, i := range g.buffers {
-		for _, j := range g.buffers {
-			if i != j && g.lo[i] < g.hi[j] && g.lo[j] < g.hi[i] {
-				g.overlaps[i] = append(g.overlaps[i], j)
-			}
+		if g.hi[i] < 0 { // lives to the end
+			g.hi[i] = g.count
 		}
 	}
 	return g
+}
+
+// connect lists the buffers of each section, and for each buffer those that
+// share one with it: g.entries numbers.
+func (g *geometry) connect() {
+	g.sections, g.overlaps = make([][]int32, g.count), make([][]int32, len(g.size))
+	var live []int32
+	for _, i := range g.buffers { // as they are requested
+		for s := g.lo[i]; s < g.hi[i]; s++ {
+			g.sections[s] = append(g.sections[s], i)
+		}
+		live = slices.DeleteFunc(live, func(j int32) bool { return g.hi[j] <= g.lo[i] })
+		for _, j := range live {
+			g.overlaps[i] = append(g.overlaps[i], j)
+			g.overlaps[j] = append(g.overlaps[j], i)
+		}
+		live = append(live, i)
+	}
+}
+
+// deepest is the largest number of buffers that a search may have to place one on
+// the other: those that a chain of overlaps connects.
+func (g *geometry) deepest() (most int) {
+	from, reach := 0, int32(0)
+	for i, b := range g.buffers { // as they are requested
+		if g.lo[b] >= reach {
+			from = i
+		}
+		reach = max(reach, g.hi[b])
+		most = max(most, i+1-from)
+	}
+	return most
 }
 
 func gcd(a, b int64) int64 {

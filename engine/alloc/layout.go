@@ -30,6 +30,7 @@ type Layout struct {
 	// each buffer. Addresses are virtual there and used once.
 	Chunk  engine.Bytes
 	Chunks [][]int32
+	Group  int // buffers of more chunks than this take a multiple of it; 0: of 1
 }
 
 // Level is an amount from an event on, until the next level.

@@ -8,9 +8,13 @@ import (
 	"memtide/engine"
 )
 
-// maxExact bounds the buffers of the exact search: its memory grows with the
-// square of them.
-const maxExact = 4000
+// What the searches take on. The exact one keeps a frame for each buffer that
+// is placed, which browsers have about 8,000 of; and who overlaps with whom may
+// fill 100 MB.
+const (
+	maxDeep    = 4000
+	maxEntries = 24 << 20
+)
 
 func init() {
 	Register(&Allocator{
@@ -18,9 +22,10 @@ func init() {
 		Title: "Optimal placement",
 		Doc: `The smallest pool that holds all buffers, all lives being known from the start.
 
-Greedy orders give a first placement. If it needs more than the largest sum of what lives at a moment, an exact search
-over canonical placements looks for smaller ones, until one is proven smallest or time is up; then the best so far
-stands. With a pool size, the search stops at the first placement within it.`,
+Greedy orders give a first placement, which mostly needs no more than the largest sum of what lives at a moment. If it
+does, an exact search over canonical placements looks for smaller ones, until one is proven smallest or time is up;
+then the best so far stands. With a pool size, the search stops at the first placement within it. Where more than 4,000
+buffers depend on each other, there is no exact search.`,
 		Cites: []engine.Cite{miniMal},
 		Place: placeOptimal,
 	})
@@ -31,24 +36,16 @@ func placeOptimal(r *Requests, pool engine.Bytes, _ engine.Args, poll *engine.Po
 	if l.Bound > pool {
 		return nil, &engine.InfeasibleError{Budget: pool, Why: fmt.Sprintf("%d bytes live at one moment", l.Bound)}
 	}
-	if len(r.Buffers) > maxExact {
-		return nil, fmt.Errorf("%w: %d buffers; the search for the optimal placement takes up to %d", engine.ErrUnsupported, len(r.Buffers), maxExact)
-	}
 	g := newGeometry(r)
-	if g.unit == 0 { // nothing has a size
-		g.unit = 1
+	o := &optimum{geometry: g, low: int64(l.Bound) / g.unit, high: 1 << 62, enough: int64(l.Bound) / g.unit}
+	if len(g.buffers) == 0 {
+		o.high, o.best = 0, make([]int64, len(g.size))
 	}
-	o := &optimum{geometry: g, search: newExact(g, poll), low: int64(l.Bound) / g.unit}
-	err := o.greedy(poll)
-	fixed := pool < engine.NoLimit
-	if err == nil && !(fixed && o.high <= int64(pool)/g.unit) {
-		if fixed {
-			err = o.within(int64(pool)/g.unit, poll)
-		} else {
-			err = o.minimize(poll)
-		}
+	if o.fixed = pool < engine.NoLimit; o.fixed {
+		o.enough = int64(pool) / g.unit
 	}
-	if err == nil && fixed && g.bytes(o.high) > pool {
+	err := o.run(r, poll)
+	if err == nil && g.bytes(o.high) > pool {
 		return nil, &engine.InfeasibleError{Budget: pool, Why: "no placement exists"}
 	}
 	for i := range l.Addr {
@@ -66,21 +63,103 @@ type optimum struct {
 	search    *exact
 	low, high int64 // no pool below low exists; best has the height high
 	best      []int64
+	enough    int64 // a placement in a pool of this size ends the search
+	fixed     bool  // and nothing is asked about smaller or larger ones
+}
+
+func (o *optimum) done() bool { return o.high <= o.enough }
+
+// run goes from what is quick to what is exact. Without an error, best is within
+// enough, or a smallest one.
+func (o *optimum) run(r *Requests, poll *engine.Poll) error {
+	if err := o.pile(poll); err != nil || o.done() {
+		return err
+	}
+	if o.entries > maxEntries {
+		return o.tooMany(r, poll)
+	}
+	o.search = newExact(o.geometry, poll)
+	if err := o.greedy(poll); err != nil || o.done() {
+		return err
+	}
+	if o.deepest() > maxDeep {
+		return o.tooMany(r, poll)
+	}
+	if o.fixed {
+		return o.within(o.enough, poll)
+	}
+	return o.minimize(poll)
+}
+
+// tooMany is the error for what is beyond the exact search, after a last try by
+// best fit.
+func (o *optimum) tooMany(r *Requests, poll *engine.Poll) error {
+	best, err := Lookup("best-fit").Place(r, engine.NoLimit, nil, poll)
+	if err != nil {
+		return err
+	}
+	if high := int64(best.Pool) / o.unit; high < o.high {
+		o.high = high
+		for i, addr := range best.Addr {
+			o.best[i] = int64(addr) / o.unit
+		}
+	}
+	if o.done() {
+		return nil
+	}
+	return fmt.Errorf("%w: %d buffers, of which too many depend on each other for the exact search (%d at most); the best placement of the quick ones needs %d bytes, at least %d are needed",
+		engine.ErrUnsupported, len(o.buffers), maxDeep, o.bytes(o.high), o.bytes(o.low))
+}
+
+// by is an order for the quick placements: largest measure first, then largest
+// size, then first requested.
+func (o *optimum) by(measure func(b int32) int64) []int32 {
+	order := slices.Clone(o.buffers)
+	slices.SortStableFunc(order, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(measure(b), measure(a)), cmp.Compare(o.size[b], o.size[a]))
+	})
+	return order
+}
+
+// pile lays each buffer on top of all that are placed and that it overlaps, in
+// several orders, and keeps the best: holes stay open, but time is linear but for
+// a logarithm. Where lives nest, the longest first loses nothing.
+func (o *optimum) pile(poll *engine.Poll) error {
+	for _, order := range [][]int32{
+		o.by(func(b int32) int64 { return o.span[b] }),
+		o.by(func(b int32) int64 { return o.size[b] }),
+		o.by(func(b int32) int64 { return o.size[b] * o.span[b] }),
+	} {
+		if o.done() {
+			return nil
+		}
+		edge := newSkyline(int(o.count))
+		addr := make([]int64, len(o.size))
+		for _, b := range order {
+			addr[b] = edge.over(o.lo[b], o.hi[b])
+			edge.raise(o.lo[b], o.hi[b], addr[b]+o.size[b])
+		}
+		o.keep(addr, edge.over(0, o.count))
+		// The first order is always finished: there is a layout whatever happens.
+		if err := poll.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keep takes a placement if it is better than the best.
+func (o *optimum) keep(addr []int64, high int64) {
+	if high < o.high {
+		o.high, o.best = high, addr
+	}
 }
 
 // greedy places buffers one by one, each in the lowest gap between those that
 // are placed, in several orders, and keeps the best.
 func (o *optimum) greedy(poll *engine.Poll) error {
 	o.search.reset()
-	o.best = make([]int64, len(o.size))
-	o.high = 1 << 62
-	if len(o.buffers) == 0 {
-		o.high = 0
-	}
-	orders := [][]int32{slices.Clone(o.buffers)}
-	bySize := slices.Clone(o.buffers)
-	slices.SortStableFunc(bySize, func(a, b int32) int { return cmp.Compare(o.size[b], o.size[a]) })
-	orders = append(orders, bySize)
+	orders := [][]int32{o.buffers, o.by(func(b int32) int64 { return o.size[b] })}
 	for o.search.ranking = range rankings {
 		var order []int32
 		for _, c := range o.search.ranked(o.buffers) {
@@ -88,18 +167,72 @@ func (o *optimum) greedy(poll *engine.Poll) error {
 		}
 		orders = append(orders, order)
 	}
-	var err error
-	for i, order := range orders {
-		// The first order is always finished: there is a layout whatever happens.
-		if i > 0 && err == nil {
-			err = poll.Err()
+	for _, order := range orders {
+		if err := poll.Err(); err != nil {
+			return err
 		}
-		if err != nil || o.high == o.low {
-			break
+		if o.stack(order); o.done() {
+			return nil
 		}
-		o.stack(order)
 	}
-	return err
+	for o.search.ranking = range rankings {
+		if err := o.dive(poll); err != nil || o.done() {
+			return err
+		}
+	}
+	return nil
+}
+
+// dive is where the exact search goes first, without a way back: always the
+// buffer that can get the lowest address is placed next. It needs no stack, so
+// it goes as deep as there are buffers.
+func (o *optimum) dive(poll *engine.Poll) error {
+	s := o.search
+	s.reset()
+	next := lowestFirst(s.ranked(o.buffers))
+	addr := make([]int64, len(o.size))
+	var high int64
+	for len(next) > 0 {
+		if err := poll.Err(); err != nil {
+			return err
+		}
+		c := &next[0]
+		if now := s.lowest[c.buffer]; now > c.addr { // it was raised meanwhile
+			c.addr = now
+			next.sink()
+			continue
+		}
+		s.place(*c)
+		s.undo = s.undo[:0]
+		addr[c.buffer] = c.addr
+		high = max(high, c.addr+o.size[c.buffer])
+		next[0] = next[len(next)-1]
+		next = next[:len(next)-1]
+		next.sink()
+	}
+	o.keep(addr, high)
+	return nil
+}
+
+// lowestFirst is a heap of candidates by address and rank: candidates in the
+// order of their ranks, whose addresses are all 0, are one.
+type lowestFirst []candidate
+
+// sink moves the first one down to where it belongs.
+func (h lowestFirst) sink() {
+	for i := 0; ; {
+		least := i
+		for child := 2*i + 1; child <= 2*i+2 && child < len(h); child++ {
+			if h[child].addr < h[least].addr || h[child].addr == h[least].addr && h[child].rank < h[least].rank {
+				least = child
+			}
+		}
+		if least == i {
+			return
+		}
+		h[i], h[least] = h[least], h[i]
+		i = least
+	}
 }
 
 // stack is one greedy order.
@@ -126,9 +259,7 @@ func (o *optimum) stack(order []int32) {
 		addr[b], placed[b] = at, true
 		high = max(high, at+o.size[b])
 	}
-	if high < o.high {
-		o.high, o.best = high, addr
-	}
+	o.keep(addr, high)
 }
 
 // within looks for a placement in a pool, for as long as the poll allows.

@@ -173,7 +173,9 @@ func TestEveryAllocatorIsSound(t *testing.T) {
 func smallest(a *alloc.Allocator) engine.Args {
 	args := engine.Args{}
 	for _, p := range a.Params {
-		args[p.Name] = strconv.Itoa(p.Min)
+		if p.Choices == nil {
+			args[p.Name] = strconv.Itoa(p.Min)
+		}
 	}
 	return args
 }
@@ -260,6 +262,55 @@ func TestFromTrace(t *testing.T) {
 		}
 		if !r.Buffers[0].High || r.Buffers[2].High || r.Buffers[3].Start != 4 || r.Buffers[3].End != 5 || r.AggregatePeak() != 9 {
 			t.Errorf("order %d: got %+v and a peak of %d", order, r.Buffers, r.AggregatePeak())
+		}
+	}
+}
+
+// TestPieces maps small buffers in pieces of 2 MiB and larger ones in whole
+// chunks, and sees that the validator knows the difference.
+func TestPieces(t *testing.T) {
+	va := alloc.Lookup("va")
+	args, err := va.Parse(engine.Args{"chunk": "7", "small": "pieces"}) // 7 MiB become 8
+	if err != nil {
+		t.Fatal(err)
+	}
+	const mib = engine.MiB
+	whole := map[engine.Bytes]engine.Bytes{0: 0, 1: 2 * mib, 2 * mib: 2 * mib, 2*mib + 1: 4 * mib, 8 * mib: 8 * mib, 8*mib + 1: 16 * mib, 16*mib + 1: 24 * mib}
+	for seed := range uint64(100) {
+		r := randomRequests(t, enginetest.Rand(seed), 30, 30)
+		for i := range r.Buffers {
+			r.Buffers[i].Bytes *= 700 * engine.KiB
+		}
+		l, err := va.Place(r, engine.NoLimit, args, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sound(t, "va", r, l)
+		for i, b := range r.Buffers {
+			want := (b.Bytes + 2*mib - 1) / (2 * mib) * (2 * mib)
+			if b.Bytes > 8*mib {
+				want = (b.Bytes + 8*mib - 1) / (8 * mib) * (8 * mib)
+			}
+			if l.Took[i] != want {
+				t.Errorf("seed %d: %d bytes take %d, want %d", seed, b.Bytes, l.Took[i], want)
+			}
+		}
+	}
+	for bytes, want := range whole {
+		r, err := alloc.FromLives([]alloc.Buffer{{Bytes: bytes, End: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := va.Place(r, engine.NoLimit, args, nil)
+		if err != nil || l.Took[0] != want {
+			t.Fatalf("%d bytes: got %+v, %v; want %d taken", bytes, l, err, want)
+		}
+		if bytes <= 8*mib {
+			continue
+		}
+		l.Chunks[0] = l.Chunks[0][:len(l.Chunks[0])-1] // still enough, but no whole chunks
+		if bad := alloc.Check(r, l); len(bad) == 0 || bad[0].Reason != alloc.BadChunks {
+			t.Errorf("%d bytes in %d pieces: got %v, want wrong chunks", bytes, len(l.Chunks[0]), bad)
 		}
 	}
 }

@@ -3,12 +3,13 @@ package alloc
 import (
 	"slices"
 
+	"memtide/engine"
 	"memtide/engine/sim"
 )
 
-// Order says which of several requests at one moment comes first (paper 003):
-// the value that a fetch brings back, or the gradient that a backward operation
-// makes.
+// Order says which of several requests at one moment comes first (paper 003,
+// section IV-B): the value that a fetch brings back, or the gradient that a
+// backward operation makes.
 type Order uint8
 
 // The orders.
@@ -17,6 +18,24 @@ const (
 	PrefetchFirst                // fetched values, then gradients
 	DerivativeFirst              // gradients, then fetched values
 )
+
+// OrderParam is the name of the parameter by which an Order is chosen. It is of
+// use only where requests come from a schedule.
+const OrderParam = "order"
+
+// paramOrder has the names of the orders at their places.
+var paramOrder = engine.Param{
+	Name: OrderParam, Title: "Requests of one moment",
+	Doc:     "What is asked for first where a fetched value and a gradient are due at once: as the schedule is played, fetched values, or gradients.",
+	Default: "as-played", Choices: []string{"as-played", "prefetch-first", "derivative-first"},
+}
+
+// Order is the order of requests that args ask for, which have been through
+// Parse: the one to call FromTrace with. Allocators without a parameter for it
+// take requests as they are played.
+func (a *Allocator) Order(args engine.Args) Order {
+	return Order(max(slices.Index(paramOrder.Choices, args[OrderParam]), 0))
+}
 
 // FromTrace takes the lives of a trace: buffer i is trace.Lives[i], whole even
 // where a streamed transfer fills it gradually. What a run made and the link

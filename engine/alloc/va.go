@@ -14,14 +14,23 @@ func init() {
 		Doc: `A buffer is mapped onto chunks of physical memory that need not lie side by side.
 
 Holes between buffers no longer matter; what is lost is the end of the last chunk of each buffer. The chunk [m_c]
-is 40 MiB as in paper 004; the hardware maps no less than 2 MiB at a time.`,
+is 40 MiB as in paper 004; the hardware maps no less than 2 MiB at a time. The paper's formula gives small buffers a
+whole chunk, too; a revision of its authors' framework has a size of chunks for them (sony/nnabla,
+virtual_caching_allocator.hpp), which is a choice here: 2 MiB. Memory changes between the two as it is needed.`,
 		Cites: []engine.Cite{{Text: "Hayakawa, Narihira: Out-of-core training for extremely large-scale neural networks with adaptive window-based scheduling", ID: "arXiv:2010.14109", Section: "4"}},
 		Params: []engine.Param{{
 			Name: "chunk", Title: "Chunk", Doc: "Size of a chunk of physical memory in MiB.",
 			Default: "40", Min: 2, Max: 4096,
+		}, {
+			Name: "small", Title: "Small buffers", Doc: "What buffers get that are no larger than a chunk: a chunk as well, or pieces of 2 MiB.",
+			Default: "chunk", Choices: []string{"chunk", "pieces"},
 		}},
 		Place: func(r *Requests, pool engine.Bytes, args engine.Args, poll *engine.Poll) (*Layout, error) {
-			return Virtual(r, pool, engine.Bytes(args.Int("chunk"))*engine.MiB, poll)
+			chunk := engine.Bytes(args.Int("chunk")) * engine.MiB
+			if args["small"] == "pieces" {
+				return virtual(r, pool, leastChunk, int((chunk+leastChunk-1)/leastChunk), poll)
+			}
+			return Virtual(r, pool, chunk, poll)
 		},
 	})
 }
@@ -33,7 +42,16 @@ func Virtual(r *Requests, pool, chunk engine.Bytes, poll *engine.Poll) (*Layout,
 	if chunk <= 0 {
 		return nil, fmt.Errorf("chunks of %d bytes; expected 1 or more", chunk)
 	}
+	return virtual(r, pool, chunk, 1, poll)
+}
+
+// leastChunk is what the hardware maps at a time.
+const leastChunk = 2 * engine.MiB
+
+// virtual maps chunks in groups where a buffer is larger than a group.
+func virtual(r *Requests, pool, chunk engine.Bytes, group int, poll *engine.Poll) (*Layout, error) {
 	l := newLayout(r)
+	l.Group = group
 	l.Chunk, l.Took, l.Chunks = chunk, make([]engine.Bytes, len(r.Buffers)), make([][]int32, len(r.Buffers))
 	most := pool / chunk
 	var free []int32 // descending
@@ -51,6 +69,9 @@ func Virtual(r *Requests, pool, chunk engine.Bytes, poll *engine.Poll) (*Layout,
 			continue
 		}
 		n := (r.Buffers[e.Buffer].Bytes + chunk - 1) / chunk
+		if g := engine.Bytes(group); n > g {
+			n = (n + g - 1) / g * g
+		}
 		if inUse+n > most {
 			rest := (most - inUse) * chunk
 			l.Failed = &Failure{Event: i, Buffer: e.Buffer, Bytes: n * chunk, Largest: rest, Free: rest}

@@ -66,6 +66,18 @@ func (n *network) graph() *engine.Graph {
 	return b.g
 }
 
+// separate gives every value a storage of its own, so that no operator works in
+// place: each is then a function, as in frameworks without such operators. A
+// function that combines a normalisation with the addition and the activation
+// behind it needs five tensors at once in its backward, each of them alone three.
+func (n *network) separate() {
+	for i := range n.stages {
+		for v := range n.stages[i].tape.values {
+			n.stages[i].tape.values[v].root = valueID(v)
+		}
+	}
+}
+
 func (b *grapher) value(v engine.Value) engine.ValueID {
 	v.Within = engine.NoValue
 	b.g.Values = append(b.g.Values, v)

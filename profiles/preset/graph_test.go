@@ -2,6 +2,7 @@ package preset
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"memtide/engine"
@@ -200,6 +201,51 @@ func TestGraphStrategies(t *testing.T) {
 				t.Errorf("%s, %s: %v with %d bytes on the host; want more than %v, and some", id, name, trace.Makespan, trace.HostPeak, sol.Makespan)
 			}
 			t.Logf("%s, %s: %v instead of %v, host %.0f MiB", id, name, trace.Makespan, sol.Makespan, mib(trace.HostPeak))
+		}
+	}
+}
+
+// TestSeparateOperators gives every operator a function of its own: the most that
+// one of ResNet-50's needs at once, for each image, falls from five tensors of a
+// block of layer1 to what is at most a few.
+func TestSeparateOperators(t *testing.T) {
+	need := func(o Options) (most engine.Bytes, at string, functions int) {
+		p, err := Lookup("resnet50").Build(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Graph.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		for i := range p.Graph.Ops {
+			op := &p.Graph.Ops[i]
+			sum := op.Temp
+			for _, v := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(op.In, op.Out)))) {
+				if p.Graph.Values[v].Kind != engine.KindWeight {
+					sum += p.Graph.Values[v].Size
+				}
+			}
+			if sum > most {
+				most, at = sum, op.Name
+			}
+		}
+		return most, at, len(p.Graph.Ops)
+	}
+	together, at, functions := need(Options{Batch: 1, Graph: true})
+	tensor := engine.Bytes(256*56*56) * fp32Bytes
+	if together < 5*tensor || together > 5*tensor+engine.MiB {
+		t.Errorf("in place: %s needs %d, want five tensors of %d", at, together, tensor)
+	}
+	alone, at, more := need(Options{Batch: 1, Graph: true, Separate: true})
+	if more <= functions || alone < 3*tensor || alone >= 4*tensor {
+		t.Errorf("separately: %d functions instead of %d, %s needs %d; want more of them, three to four tensors of %d", more, functions, at, alone, tensor)
+	}
+	t.Logf("%d functions, at most %.2f MiB; separately %d, %.2f MiB (%s)", functions, mib(together), more, mib(alone), at)
+	for in, want := range map[string]string{
+		"resnet50-graph-separate-b32": "resnet50-graph-separate", "resnet50-separate-b32": "resnet50", "resnet50-separate-graph": "resnet50-graph-separate",
+	} {
+		if p, _, err := Parse(in); err != nil || p.ID != want {
+			t.Errorf("%s: got %+v, %v; want %s", in, p, err, want)
 		}
 	}
 }

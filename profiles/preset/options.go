@@ -28,6 +28,12 @@ type Options struct {
 	// convolutions reach, in per cent.
 	Efficiency int
 	Graph      bool // the operators, with their skip connections and weights, instead of the chain
+	// Separate makes every operator a function, also those that work in place; of use
+	// with Graph only.
+	Separate bool
+	// Fast gives convolutions a second algorithm, the performance-optimal one beside
+	// the memory-optimal one; AlexNet and VGG only, and only their chains.
+	Fast bool
 }
 
 // precision is one of the names in Options; empty is none.
@@ -92,6 +98,8 @@ func (p *Preset) filled(o Options) Options {
 		o.Efficiency = own.Efficiency
 	}
 	o.Graph = o.Graph || own.Graph
+	o.Separate = (o.Separate || own.Separate) && o.Graph
+	o.Fast = (o.Fast || own.Fast) && !o.Graph // operators have one algorithm
 	return o
 }
 
@@ -121,6 +129,9 @@ func (p *Preset) check(o Options) error {
 	}
 	if made && (o.Graph || o.Device != p.own.Device || o.Efficiency != 0) {
 		return fmt.Errorf("preset %q: it is made by hand; it has neither operators nor times of a device", p.ID)
+	}
+	if o.Fast && p.Group != plainGroup {
+		return fmt.Errorf("preset %q: it has one algorithm for each convolution; the networks under \"%s\" have two, for example %s", p.ID, plainGroup, Ref("vgg16-mp", 64))
 	}
 	if LookupDevice(o.Device) == nil {
 		return fmt.Errorf("preset %q: there is no device %q; known are %s", p.ID, o.Device, strings.Join(deviceIDs(), ", "))

@@ -136,11 +136,20 @@ func (p *Preset) Build(o Options) (*profiles.Profile, error) {
 	out.Source.Times, out.Source.Device = p.timed(s)
 	out.Device = &s.device.Device
 	net := p.build(s)
+	if o.Separate {
+		net.separate()
+	}
 	if o.Graph {
 		out.Graph = net.graph()
 		return out, nil
 	}
 	out.Chain = net.chain(ref, o.Batch)
+	if o.Fast {
+		for i := range net.stages {
+			out.Chain.Stages[i].Fast = net.stages[i].fast(s.model())
+		}
+		out.Source.Notes = append(out.Source.Notes, fastNote)
+	}
 	out.Source.Notes = append(out.Source.Notes, net.leanNote())
 	return out, nil
 }

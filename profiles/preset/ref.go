@@ -20,7 +20,9 @@ func Ref(id string, batch int) string { return id + "-b" + strconv.Itoa(batch) }
 //	      | number "tok"      length of the sequences       gpt2-xl-512tok-b8
 //	      | "f32" | "f16" | "bf16"   precision              resnet50-f16-b32
 //	      | number "pct"     efficiency                  resnet50-60pct-b32
+//	      | "mp"              two algorithms for convolutions  vgg16-mp-b64
 //	      | "graph"           the operators, not the chain  resnet50-graph-b32
+//	      | "separate"        each operator a function of its own, with graph  resnet50-graph-separate-b32
 //	      | "on-" device      whose times, an id of Devices resnet50-on-a100-sxm-40gb-b32
 //
 // Parts stand in any order, each at most once; Ref writes the batch last, and the
@@ -85,6 +87,10 @@ func (p *Preset) readParts(ref, rest string) (o Options, err error) {
 			kind, o.Precision = "precision", part
 		case part == "graph":
 			kind, o.Graph = "graph", true
+		case part == "mp":
+			kind, o.Fast = "pair of algorithms", true
+		case part == "separate":
+			kind, o.Separate = "separation", true
 		case part == "on":
 			if kind = "device"; o.Device == "" {
 				err = fmt.Errorf("preset %q: after \"on\" stands %q, which is no device; known are %s", ref, after, strings.Join(deviceIDs(), ", "))
@@ -197,8 +203,14 @@ func (p *Preset) suffix(o Options) (s string) {
 	if o.Efficiency > 0 {
 		s += fmt.Sprintf("-%dpct", o.Efficiency)
 	}
+	if o.Fast {
+		s += "-mp"
+	}
 	if o.Graph {
 		s += "-graph"
+	}
+	if o.Separate {
+		s += "-separate"
 	}
 	if o.Device != p.own.Device {
 		s += "-on-" + o.Device
@@ -220,8 +232,14 @@ func (p *Preset) words(o Options) (s string) {
 	if o.Efficiency > 0 {
 		s += fmt.Sprintf(", %d %% of the peak", o.Efficiency)
 	}
+	if o.Fast {
+		s += ", two algorithms"
+	}
 	if o.Graph {
 		s += ", operators"
+	}
+	if o.Separate {
+		s += " one by one"
 	}
 	if o.Device != p.own.Device {
 		s += " on " + LookupDevice(o.Device).Name

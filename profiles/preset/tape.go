@@ -42,16 +42,17 @@ type value struct {
 
 // op is one operator of a stage, in the order the forward runs them.
 type op struct {
-	kind   opKind
-	in     []valueID
-	out    valueID
-	keeps  []valueID      // what its backward reads
-	aux    engine.Bytes   // kept besides: pool indices, masks, statistics
-	byRef  bool           // its backward hands the gradient on without a copy
-	macs   int64          // multiply-adds of the forward
-	params int64          // trained numbers that it reads
-	class  analytic.Class // of a convolution
-	weight engine.Bytes   // of a linear layer
+	kind        opKind
+	in          []valueID
+	out         valueID
+	keeps       []valueID      // what its backward reads
+	aux         engine.Bytes   // kept besides: pool indices, masks, statistics
+	byRef       bool           // its backward hands the gradient on without a copy
+	macs        int64          // multiply-adds of the forward
+	params      int64          // trained numbers that it reads
+	class       analytic.Class // of a convolution
+	transformed *transformed   // a convolution's performance-optimal way, nil if it has none
+	weight      engine.Bytes   // of a linear layer
 }
 
 // tape records the operators of one stage at one batch size.
@@ -161,7 +162,11 @@ func (t *tape) groupConv(x valueID, out int64, f filter, groups int64, bias bool
 	if bias {
 		o.params += out
 	}
-	return t.add(o, t.shaped(out, h, w))
+	made := t.shaped(out, h, w)
+	if groups == 1 {
+		o.transformed = t.byTransforms(in, made, f, o.macs)
+	}
+	return t.add(o, made)
 }
 
 // batchNorm keeps its input and the mean and inverse deviation of each channel.

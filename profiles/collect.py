@@ -3,7 +3,7 @@
 
     python collect.py resnet50 --input 32x3x224x224 --device cuda
     python collect.py package.module:factory --device cpu --reps 5 -o net.json
-    python collect.py densenet121 --input 32x3x224x224 --meta
+    python collect.py densenet121 --input 32x3x224x224 --meta --times a100-sxm-40gb
     python collect.py --link net.json
 
 The network is a name of torchvision.models, or package.module:factory, where
@@ -16,11 +16,13 @@ its input in another way, joins the stage before it.
 For each stage: the median of the times of forward and backward; the output; what
 autograd keeps, each storage once, without parameters, buffers and the stage's
 input, with the output; what forward and backward take beside that. --meta gives
-exact sizes from shapes in seconds, and no times. Times of a CPU do not carry over
-to a GPU. Needs PyTorch 1.10 or later, nothing else; --link needs no PyTorch.
+exact sizes from shapes in seconds, and times of a model of the device that --times
+names. Times of a CPU do not carry over to a GPU. Needs PyTorch 1.10 or later, the
+model 1.13 or later, nothing else; --link needs no PyTorch.
 """
 import argparse
 import base64
+import contextlib
 import functools
 import gc
 import importlib
@@ -39,6 +41,10 @@ try:
     from torch import nn
 except ImportError:
     torch = None
+try:
+    from torch.utils._python_dispatch import TorchDispatchMode
+except ImportError:  # before PyTorch 1.13
+    TorchDispatchMode = None
 
 
 class CollectError(RuntimeError):
@@ -337,18 +343,23 @@ def timed(fn, device):
     return result, clock() - start
 
 
-def measure(name, module, x, wants, reps):
+def measure(name, module, x, wants, reps, model=None):
     """One row of the profile. wants: the input needs a gradient. reps is 0 on
-    the meta device."""
+    the meta device; times are then those of the model, if there is one."""
     device = x.device
     fresh = lambda: x.detach().requires_grad_(wants)
     for p in module.parameters() if isinstance(module, nn.Module) else ():
         if p.requires_grad and p.grad is None:
             p.grad = torch.zeros_like(p)
-    y, saved = saved_set(module, fresh())
+    work = Work(model, module) if model and not reps else contextlib.nullcontext()
+    with work:
+        y, saved = saved_set(module, fresh())
     row = {"name": name, "kind": kind(module), "forward_ns": 0, "backward_ns": 0, "output_bytes": nbytes(y), "saved_bytes": saved,
            "grad_bytes": nbytes(y) if y.requires_grad else 0, "forward_temp_bytes": 0, "backward_temp_bytes": 0}
     if not reps:
+        if model:
+            row["forward_ns"] = math.ceil(work.forward * 1e9)
+            row["backward_ns"] = math.ceil(work.backward * 1e9) if y.requires_grad else 0
         return row, y.detach(), (0, 0)
     forward, backward = [], []
     gradient = torch.ones_like(y) if y.requires_grad else None
@@ -374,6 +385,144 @@ def measure(name, module, x, wants, reps):
         _, peak = allocated(lambda: root.backward(root.detach()), device)
         row["backward_temp_bytes"] = max(0, peak - (nbytes(h) if wants else 0))
     return row, output, (min(forward), min(backward or [0]))
+
+
+# -- times from shapes: the model of memtide's package analytic, in Python
+
+DEFAULT_DEVICE = "v100-pcie-16gb"
+DEVICES = {  # the peaks of arithmetic in 32 and 16 bits in TFLOP/s (0: as in 32 bits), the bandwidth of the memory in GB/s
+    "gtx-970": (3.9, 0, 224), "gtx-1080-ti": (11.3, 0, 484), "p100-pcie-16gb": (9.3, 0, 732), "v100-pcie-16gb": (14.0, 112, 900),
+    "v100-sxm2-32gb": (15.7, 125, 900), "v100-sxm2-16gb-nvlink2": (15.7, 125, 900), "a100-sxm-40gb": (19.5, 312, 1555),
+    "a100-sxm-80gb": (19.5, 312, 2039), "h100-pcie-80gb": (51, 756, 2000), "h100-sxm-80gb": (67, 989, 3350),
+    "h200-sxm-141gb": (67, 989, 4800), "gh200-96gb": (67, 989, 4000), "gh200-144gb": (67, 989, 4900),
+}
+LAUNCH = 5e-6  # seconds to start a kernel
+# The share of the peak that convolutions reach on a V100 in 32 bits, and how much longer the arithmetic of the backward takes.
+SHARES = {"first": (0.80, 1.7), "strided": (0.69, 2.8), "point": (0.63, 2.3), "wide": (1.70, 1.95), "mid": (0.84, 2.4),
+          "narrow": (0.56, 2.5), "other": (1.10, 2.4), "grouped": (0.165, 3.5)}
+# How often other operators travel over their output, in the forward and in the backward.
+PASSES = {"norm": (3.3, 4), "activation": (2, 3), "add": (3, 1.5), "concat": (2, 2), "dropout": (2.25, 2.25), "copy": (2, 2)}
+
+
+class Model:
+    """How long operators take on a device, as (forward, backward) in seconds: as
+    long as their arithmetic or their memory traffic, whichever is longer, and the
+    start of each kernel. Fitted for a V100 in 32 bits, an estimate elsewhere."""
+
+    def __init__(self, device, half, efficiency=None):
+        plain, fast, bandwidth = DEVICES[device]
+        v100 = device.startswith("v100-")
+        self.fitted = v100 and not half and efficiency is None
+        peak = fast if half and fast else plain
+        share = efficiency / 100 if efficiency else 0.45
+        self.peak = 15.7e12 if self.fitted else peak * 1e12
+        self.traffic = 900e9 * 0.86 if v100 else bandwidth * 1e9 * 0.80
+        self.share = share
+        self.linear = self.peak * (0.60 if self.fitted else share)
+        bits = "16-bit" if half else "32-bit"
+        self.origin = "analytic" if self.fitted else "estimated"
+        self.where = "Tesla V100, 32-bit" if self.fitted else "%s, %s" % (device, bits)
+        self.note = "Times: a roofline model of a V100 in 32 bits, fitted to a public trace of ResNet-50." if self.fitted else (
+            "Times: an estimate for %s in %s: products at %g %% of the peak of %g TFLOP/s, everything else at %g %% of the memory bandwidth of %g GB/s."
+            % (device, bits.replace("-bit", " bits"), share * 100, peak, 86 if v100 else 80, bandwidth))
+
+    def conv(self, kind, macs, size):
+        """A convolution of so many multiply-adds between values of so many bytes,
+        input and output together."""
+        share, ratio = SHARES[kind] if self.fitted else (self.share, 1 if kind == "first" else 2)
+        arithmetic, traffic = 2 * macs / (self.peak * share), size / self.traffic
+        return max(arithmetic, traffic) + LAUNCH, max(ratio * arithmetic, 2 * traffic) + 2 * LAUNCH
+
+    def product(self, macs, weights):
+        """A matrix product that reads so many bytes of weights."""
+        arithmetic, traffic = 2 * macs / self.linear, weights / self.traffic
+        return max(arithmetic, traffic) + LAUNCH, max(2 * arithmetic, 3 * traffic) + 2 * LAUNCH
+
+    def max_pool(self, into, out):
+        return (into + 3 * out) / self.traffic + LAUNCH, (2 * into + 3 * out) / self.traffic + 2 * LAUNCH
+
+    def mean_pool(self, into, out):
+        return 2 * (into + out) / self.traffic + LAUNCH, 4 * (into + out) / self.traffic + 2 * LAUNCH
+
+    def element(self, kind, out):
+        """An operator that writes so many bytes, element by element."""
+        forward, backward = PASSES[kind]
+        return forward * out / self.traffic + LAUNCH, backward * out / self.traffic + 2 * LAUNCH
+
+
+def classify(into, out, height, width, stride, groups):
+    """The class of a convolution from so many channels to so many."""
+    narrow = min(into, out)
+    if groups > 1:
+        return "grouped"
+    if into == 3:
+        return "first"
+    if stride > 1:
+        return "strided"
+    if height == 1 and width == 1:
+        return "point"
+    if height != 3 or width != 3:
+        return "other"
+    return "wide" if narrow >= 128 else "mid" if narrow >= 64 else "narrow"
+
+
+OPERATORS = {
+    "norm": {"native_batch_norm", "cudnn_batch_norm", "_native_batch_norm_legit", "_batch_norm_with_update", "native_layer_norm", "native_group_norm", "_fused_rms_norm"},
+    "add": {"add", "sub"}, "concat": {"cat", "stack"}, "dropout": {"bernoulli", "native_dropout"},
+    "copy": {"embedding", "clone", "copy", "_to_copy", "index_select", "index", "gather", "constant_pad_nd", "contiguous"},
+}
+REDUCTIONS = {"mean", "sum", "avg_pool2d", "avg_pool1d", "avg_pool3d", "_adaptive_avg_pool2d", "_adaptive_avg_pool3d"}
+
+if TorchDispatchMode:
+
+    class Work(TorchDispatchMode):
+        """While it is entered, adds up what the model says of every operator that
+        runs below autograd."""
+
+        def __init__(self, model, module):
+            super().__init__()
+            self.model, self.forward, self.backward = model, 0.0, 0.0
+            self.owned = {_key(t) for t in module.parameters()} if isinstance(module, nn.Module) else set()
+            self.masks = []  # of dropout, which some versions make of single operators
+
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            out = func(*args, **(kwargs or {}))
+            first = next((t for t in (out if isinstance(out, (tuple, list)) else [out]) if torch.is_tensor(t)), None)
+            tensors = [t for a in args for t in (a if isinstance(a, (tuple, list)) else [a]) if torch.is_tensor(t)]
+            if first is not None and tensors and first.is_floating_point():
+                forward, backward = self.time(func.overloadpacket.__name__, args, tensors, first)
+                self.forward, self.backward = self.forward + forward, self.backward + backward
+            return out
+
+        def time(self, name, args, tensors, out):
+            """The time of an operator, (0, 0) if it computes nothing."""
+            plain, model, size = name.rstrip("_"), self.model, nbytes(out)
+            if plain == "convolution":
+                return self.conv(args, out)
+            if plain in ("mm", "addmm", "bmm", "baddbmm"):
+                a, b = tensors[-2:]
+                return model.product(out.numel() * a.shape[-1], nbytes(b) if _key(b) in self.owned else 0)
+            if plain.startswith("_scaled_dot_product") or plain.startswith("_flash_attention") or plain.startswith("_efficient_attention"):
+                query, key = tensors[:2]
+                return model.product(2 * query.numel() * key.shape[-2], 0)
+            if plain == "max_pool2d_with_indices":
+                return model.max_pool(nbytes(tensors[0]), size)
+            if plain in REDUCTIONS:
+                return model.mean_pool(nbytes(tensors[0]), size)
+            if any(m is t or _key(m) == _key(t) for m in self.masks for t in tensors) or plain in ("detach", "empty_like", "zeros_like", "ones_like", "new_zeros", "zero", "fill"):
+                return 0, 0
+            if plain == "bernoulli":
+                self.masks.append(out)
+            elif not name.endswith("_") and any(_key(out) == _key(t) for t in tensors):
+                return 0, 0  # a view
+            return model.element(next((k for k, names in OPERATORS.items() if plain in names), "activation"), size)
+
+        def conv(self, args, out):
+            x, weight, stride, transposed, groups = args[0], args[1], args[3], args[6], args[8]
+            macs = (x if transposed else out).numel() * weight[0].numel()
+            into, onto = x.shape[1], out.shape[1]
+            height, width = weight.shape[2], weight.shape[3] if weight.dim() > 3 else 1
+            return self.model.conv(classify(into, onto, height, width, max(stride), groups), macs, nbytes(x) + nbytes(out))
 
 
 KINDS = (("conv", "Conv"), ("fc", "Linear"), ("pool", "Pool"), ("norm", "Norm"), ("embedding", "Embedding"), ("dropout", "Dropout"),
@@ -408,7 +557,7 @@ def loss_stage(name, y):
     return lambda h: h.mean()
 
 
-def collect(stages, x, reps, loss="none", progress=lambda text: None):
+def collect(stages, x, reps, loss="none", progress=lambda text: None, model=None):
     """The rows of all stages and of the loss, the smallest times, and whether
     the stages have been joined."""
     rows, wants, least = [], False, [0, 0]
@@ -416,7 +565,7 @@ def collect(stages, x, reps, loss="none", progress=lambda text: None):
     last = None
     for i, (name, module) in enumerate(stages):
         progress("%d/%d %s" % (i + 1, len(stages), name))
-        row, y, (f, b) = measure(name, module, x, wants and x.is_floating_point(), reps)
+        row, y, (f, b) = measure(name, module, x, wants and x.is_floating_point(), reps, model)
         rows.append(row)
         least = [least[0] + f, least[1] + b]
         wants = wants or any(p.requires_grad for p in module.parameters())
@@ -424,7 +573,7 @@ def collect(stages, x, reps, loss="none", progress=lambda text: None):
     end = {"name": "loss", "kind": "loss", "forward_ns": 0, "backward_ns": 0, "output_bytes": 0, "saved_bytes": 0, "grad_bytes": 0,
            "forward_temp_bytes": 0, "backward_temp_bytes": 0}
     if loss != "none":
-        end, _, (f, b) = measure("loss", loss_stage(loss, last), x, wants, reps)
+        end, _, (f, b) = measure("loss", loss_stage(loss, last), x, wants, reps, model)
         end["kind"], least = "loss", [least[0] + f, least[1] + b]
     return rows + [end], least, stages
 
@@ -604,7 +753,10 @@ def main(argv=None):
     parser.add_argument("network", nargs="?", help="a name of torchvision.models, or package.module:factory")
     parser.add_argument("--input", help="shape of the input with the batch first, such as 32x3x224x224 (images: that is the default)")
     parser.add_argument("--device", default="cpu", help="where to measure: cuda, cuda:1 or cpu (default cpu)")
-    parser.add_argument("--meta", action="store_true", help="exact sizes from shapes alone, without times")
+    parser.add_argument("--meta", action="store_true", help="exact sizes from shapes alone, and times of a model")
+    parser.add_argument("--times", default=DEFAULT_DEVICE, choices=tuple(DEVICES) + ("none",), metavar="DEVICE",
+                        help="with --meta, the device that the model is of, or none (default %(default)s); known are " + ", ".join(DEVICES))
+    parser.add_argument("--efficiency", type=float, help="with --meta, the share of the peak that convolutions and matrix products reach, in per cent")
     parser.add_argument("--reps", type=int, default=5, help="repetitions of each measurement; the median counts (default 5)")
     parser.add_argument("--dtype", default="float32", choices=("float32", "float16", "bfloat16"), help="of weights and images (default float32)")
     parser.add_argument("--cut", help="modules after which a stage ends, separated by commas; auto: wherever one tensor crosses")
@@ -652,9 +804,14 @@ def run(args):
         module.to(device=device, dtype=dtype).train()
     x = sample_of(args, sample, device, dtype)
     show = (lambda text: print("\r\033[K" + text, end="", file=sys.stderr, flush=True)) if sys.stderr.isatty() else (lambda text: None)
-    rows, least, stages = collect(stages, x, 0 if args.meta else args.reps, args.loss, show)
+    model = None
+    if args.meta and args.times != "none" and TorchDispatchMode:
+        if args.efficiency is not None and not 0 < args.efficiency <= 100:
+            raise CollectError("--efficiency is %g; it is above 0 and at most 100, in per cent." % args.efficiency)
+        model = Model(args.times, args.dtype != "float32", args.efficiency)
+    rows, least, stages = collect(stages, x, 0 if args.meta else args.reps, args.loss, show, model)
     show("")
-    p = profile(args, rows, least, stages, x)
+    p = profile(args, rows, least, stages, x, model)
     output = args.output or p["name"] + ".json"
     with open(output, "w", encoding="utf-8") as f:
         f.write(text_of(p))
@@ -665,13 +822,15 @@ def run(args):
     print(tell_link(p, args.page))
 
 
-def profile(args, rows, least, stages, x):
+def profile(args, rows, least, stages, x, model=None):
     """The profile as the file has it; times in nanoseconds."""
     device, link = x.device, None
     where = "CPU, threads: %d" % torch.get_num_threads() if device.type == "cpu" else ""
     notes = ["PyTorch %s, %s, batch of %s" % (torch.__version__, args.dtype, "x".join(map(str, x.shape)))]
     if device.type == "meta":
-        notes.append("Sizes come from shapes alone. There are no times: they are 0, and so is memory that only a kernel takes.")
+        where = model.where if model else ""
+        notes.append("Sizes come from shapes alone; memory that only a kernel takes is missing.")
+        notes.append(model.note if model else "There are no times: they are 0." if TorchDispatchMode else "There are no times: the model needs PyTorch 1.13 or later.")
     else:
         notes.append("Times are medians of %d; the sums of the smallest are %.3f ms forward and %.3f ms backward." % (args.reps, least[0] / 1e6, least[1] / 1e6))
     if device.type == "cpu":
@@ -684,7 +843,7 @@ def profile(args, rows, least, stages, x):
     name = args.name or "%s-b%d" % (base, x.shape[0]) + ("-%d" % x.shape[-1] if x.dim() == 4 else "")
     return {"format": "memtide/1", "kind": "chain", "name": name, "batch": x.shape[0],
             "dtype": {"float32": "f32", "float16": "f16", "bfloat16": "bf16"}[args.dtype],
-            "source": {"tool": "collect.py", "times": "" if device.type == "meta" else "measured",
+            "source": {"tool": "collect.py", "times": "measured" if device.type != "meta" else model.origin if model else "",
                        "sizes": "exact" if device.type == "meta" else "measured", "device": where, "notes": notes},
             "device": link, "input_bytes": nbytes(x), "input_grad_bytes": 0, "resident": resident(stages, args.optimizer),
             "stages": rows[:-1], "loss": rows[-1]}

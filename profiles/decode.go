@@ -12,8 +12,9 @@ import (
 	"memtide/engine"
 )
 
-// MaxSize is the largest content that any format reads, after unpacking; most
-// read less, see Format.MaxSize.
+// MaxSize is the largest content that any format holds whole, after unpacking; most
+// read less, see Format.MaxSize, and some read more a part at a time, see
+// Format.MaxStream.
 const MaxSize = 512 << 20
 
 // usualSize is the largest content of formats that do not say.
@@ -27,9 +28,11 @@ func Decode(name string, data []byte, poll *engine.Poll) (*Profile, error) {
 	if err := poll.Err(); err != nil {
 		return nil, err
 	}
-	if f, r := streamed(data); f != nil {
-		p, err := f.Stream(plainName(name), r, unpackedSize(data), poll)
-		return finished(f, p, err)
+	if isGzip(data) {
+		if f, r := streamed(bytes.NewReader(data)); f != nil {
+			p, err := f.Stream(plainName(name), r, int(unpackedSize(data, int64(len(data)))), poll)
+			return finished(f, p, err)
+		}
 	}
 	data, err := unpack(data, poll)
 	if err != nil {
@@ -93,7 +96,7 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // unpack undoes gzip and removes a byte order mark.
 func unpack(data []byte, poll *engine.Poll) ([]byte, error) {
-	if bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
+	if isGzip(data) {
 		var err error
 		if data, err = gunzip(data, limit, poll); err != nil {
 			return nil, err
@@ -106,25 +109,25 @@ func unpack(data []byte, poll *engine.Poll) ([]byte, error) {
 	return data, nil
 }
 
+// isGzip reports whether content is packed.
+func isGzip(data []byte) bool { return bytes.HasPrefix(data, []byte{0x1f, 0x8b}) }
+
 // streamed is the format that reads gzip data while they are unpacked, and the
-// content for it; nil if they are not packed or their format wants them whole.
-func streamed(data []byte) (*Format, io.Reader) {
-	if !bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
-		return nil, nil
-	}
-	zr, err := gzip.NewReader(bytes.NewReader(data))
+// content for it; nil if they are damaged or their format wants them whole.
+func streamed(packed io.Reader) (*Format, io.Reader) {
+	zr, err := gzip.NewReader(packed)
 	if err != nil {
 		return nil, nil // unpack says why
 	}
 	head := make([]byte, HeadSize)
 	n, _ := io.ReadFull(zr, head)
 	head = bytes.TrimPrefix(head[:n], byteOrderMark)
-	claims := claimants(head)
-	if len(claims) != 1 || claims[0].Stream == nil {
+	f := streamer(head)
+	if f == nil {
 		return nil, nil
 	}
-	most := limit(head)
-	return claims[0], io.MultiReader(bytes.NewReader(head), &unzipped{zr, most - len(head), most})
+	most := f.mostStreamed()
+	return f, io.MultiReader(bytes.NewReader(head), &unzipped{zr, most - len(head), most})
 }
 
 // unzipped is content while it is unpacked; its errors are *FormatError.
@@ -146,6 +149,9 @@ func (u *unzipped) Read(p []byte) (int, error) {
 
 // badGzip says what is wrong with gzip data.
 func badGzip(err error) error {
+	if own := (*FormatError)(nil); errors.As(err, &own) { // of the content, not of the packing
+		return own
+	}
 	found := "The gzip data is damaged"
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		found = "The gzip data ends early"
@@ -169,8 +175,8 @@ func gunzip(data []byte, limit func(head []byte) int, poll *engine.Poll) ([]byte
 		_, err := io.CopyN(&out, zr, HeadSize)
 		if most == 0 {
 			most = limit(bytes.TrimPrefix(out.Bytes(), byteOrderMark))
-			if said := unpackedSize(data); err == nil && said <= most {
-				out.Grow(said) // it is copied less often then
+			if said := unpackedSize(data, int64(len(data))); err == nil && said <= int64(most) {
+				out.Grow(int(said)) // it is copied less often then
 			}
 		}
 		switch {
@@ -184,14 +190,14 @@ func gunzip(data []byte, limit func(head []byte) int, poll *engine.Poll) ([]byte
 	}
 }
 
-// unpackedSize is what the end of gzip data says about the size of its content,
-// 0 if that cannot be: deflate packs 1032 bytes into one at most (RFC 1951).
-func unpackedSize(data []byte) int {
-	if len(data) < 18 {
+// unpackedSize is what the end of so many gzip bytes says about the size of their
+// content, 0 if that cannot be: deflate packs 1032 bytes into one at most (RFC 1951).
+func unpackedSize(end []byte, packed int64) int64 {
+	if len(end) < 4 || packed < 18 {
 		return 0
 	}
-	n := int(binary.LittleEndian.Uint32(data[len(data)-4:]))
-	if n > 1032*len(data) {
+	n := int64(binary.LittleEndian.Uint32(end[len(end)-4:]))
+	if n > 1032*packed {
 		return 0
 	}
 	return n

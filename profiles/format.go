@@ -16,7 +16,8 @@ type Format struct {
 	Title      string   // for people: a few words
 	Doc        string   // the part before the first blank line is a one-sentence summary
 	Extensions []string // usual endings of names, for file pickers; never used to tell formats apart
-	MaxSize    int      // the largest content that is read, unpacked; 0: usualSize
+	MaxSize    int      // the largest content that is held whole, unpacked; 0: usualSize
+	MaxStream  int      // the largest content that Stream reads, if that is more
 
 	// Match claims content by its first HeadSize bytes, byte order mark removed.
 	// No two formats may claim the same content.
@@ -26,9 +27,11 @@ type Format struct {
 	// FormatErrors, or the poll's own.
 	Decode func(name string, data []byte, poll *engine.Poll) (*Profile, error)
 
-	// Stream decodes packed content while it is unpacked, for formats whose files
-	// are too large to be held whole; nil: Decode is called. total is the size of
-	// the unpacked content, 0 if that is not known.
+	// Stream decodes content that is not in memory piece by piece: packed content
+	// while it is unpacked, and files where they lie. It is for formats whose files
+	// are too large to be held whole; nil: Decode is called. total is the size of the
+	// unpacked content, 0 if that is not known. A reader that is an io.Seeker too can
+	// leave parts out, and should be asked for much at once.
 	Stream func(name string, r io.Reader, total int, poll *engine.Poll) (*Profile, error)
 
 	// Encode writes a profile; nil if the format is only read.

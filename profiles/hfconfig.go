@@ -47,11 +47,19 @@ const maxConfig = 4 << 20
 // matchHFConfig claims an object that has a model_type, or the sizes of a
 // transformer, and is neither a profile nor a trace.
 func matchHFConfig(head []byte) bool {
+	// Reading a head as JSON takes milliseconds in a browser; most others do not
+	// even contain these words.
+	contains := func(any ...string) bool {
+		return slices.ContainsFunc(any, func(key string) bool { return bytes.Contains(head, []byte(key)) })
+	}
+	if !contains("model_type") && !(contains(hfHidden...) && contains(hfLayers...)) {
+		return false
+	}
 	keys := outerKeys(head)
 	has := func(any ...string) bool {
 		return slices.ContainsFunc(any, func(key string) bool { return slices.Contains(keys, key) })
 	}
-	if has("traceEvents") || strings.HasPrefix(nativeFormat(head), "memtide/") {
+	if has("traceEvents") || isNative(head) {
 		return false
 	}
 	return has("model_type") || has(hfHidden...) && has(hfLayers...)

@@ -3,6 +3,7 @@
 package profiles
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -33,11 +34,14 @@ single operators. What a stage saves is what memory grew by during its forward.
 Traces of all versions since PyTorch 1.8.1 are read, packed or not.`,
 		Extensions: []string{".json", ".json.gz"},
 		MaxSize:    MaxSize,
+		MaxStream:  ktLargest,
 		Match:      looksTraced,
 		Decode: func(name string, data []byte, poll *engine.Poll) (*Profile, error) {
 			return decodeKineto(name, bytes.NewReader(data), len(data), poll)
 		},
-		Stream: decodeKineto,
+		Stream: func(name string, r io.Reader, total int, poll *engine.Poll) (*Profile, error) {
+			return decodeKineto(name, bufio.NewReaderSize(r, readAhead), total, poll)
+		},
 	})
 }
 

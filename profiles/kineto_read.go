@@ -93,6 +93,7 @@ type ktTrace struct {
 }
 
 const (
+	ktLargest    = 1 << 30 // of a trace that is read piece by piece: what is kept of it takes less than half
 	ktMostEvents = 8 << 20
 	ktMostText   = 64 << 20 // of different names and call stacks
 )

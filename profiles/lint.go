@@ -30,7 +30,11 @@ func Lint(p *Profile) []string {
 func lintRatio(p *Profile) string {
 	f, b := p.Chain.ForwardTime(), p.Chain.BackTime()
 	if f == 0 && b == 0 {
-		return "All times are 0: only memory can be compared."
+		said := "All times are 0: only memory can be compared."
+		if p.Source.Tool == "collect.py" {
+			said += " collect.py --meta --times DEVICE writes those of a model."
+		}
+		return said
 	}
 	if f == 0 || b == 0 {
 		return fmt.Sprintf("The forward takes %v and the backward %v: one of them was not measured.", f, b)

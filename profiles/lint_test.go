@@ -44,6 +44,12 @@ func TestLint(t *testing.T) {
 				s[i].Forward, s[i].Back = 0, 0
 			}
 		}, []string{"All times are 0"}},
+		{"no times from the collector", func(p *Profile, s []engine.Stage) {
+			for i := range s {
+				s[i].Forward, s[i].Back = 0, 0
+			}
+			p.Source.Tool = "collect.py"
+		}, []string{"All times are 0: only memory can be compared. collect.py --meta --times DEVICE writes"}},
 		{"a common floor", floorTimes, []string{"No forward takes less than 250µs, and 3 are close to it"}},
 		{"a common floor of a model", func(p *Profile, s []engine.Stage) {
 			floorTimes(p, s)

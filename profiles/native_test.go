@@ -95,6 +95,27 @@ func TestFormatAnywhere(t *testing.T) {
 	}
 }
 
+// TestIsNative: what names the format is claimed, also where the name has escapes
+// or stands late, and nothing else.
+func TestIsNative(t *testing.T) {
+	for _, c := range []struct {
+		input string
+		want  bool
+	}{
+		{`{"format":"memtide/1"}`, true},
+		{`{"format":"memtide\/1"}`, true},
+		{`{"format":"\u006demtide/1"}`, true},
+		{`{"name":"x","format":"memtide/9"`, true},
+		{`{"name":"memtide/1"}`, false},
+		{`{"traceEvents":[{"name":"memtide/1"}]}`, false},
+		{`memtide`, false},
+	} {
+		if got := isNative([]byte(c.input)); got != c.want {
+			t.Errorf("isNative(%s) = %t, want %t", c.input, got, c.want)
+		}
+	}
+}
+
 func ExampleDecode() {
 	p, err := Decode("net.csv", []byte("name,forward_s,backward_s,output_bytes,saved_bytes\nconv,0.002,0.004,1048576,2097152\nfc,0.001,0.002,65536,65536\n"), nil)
 	if err != nil {

@@ -29,8 +29,10 @@ torch.onnx.export(..., training=torch.onnx.TrainingMode.TRAINING,
 do_constant_folding=False).`,
 		Extensions: []string{".onnx", ".onnx.gz"},
 		MaxSize:    MaxSize,
+		MaxStream:  onnxLargest,
 		Match:      matchOnnx,
 		Decode:     decodeOnnx,
+		Stream:     streamOnnx,
 	})
 }
 

@@ -114,6 +114,62 @@ class Measured(unittest.TestCase):
             x = kept[0].detach()
 
 
+@unittest.skipUnless(collect.TorchDispatchMode, "the model of times needs PyTorch 1.13")
+class Modelled(unittest.TestCase):
+    def times(self, module, x, wants=True, **options):
+        row, _, _ = collect.measure("x", module.to("meta"), x, wants, 0, collect.Model("v100-pcie-16gb", False, **options))
+        return row["forward_ns"], row["backward_ns"]
+
+    def near(self, got, want, what):
+        for g, w, which in zip(got, want, ("forward", "backward")):
+            self.assertAlmostEqual(g / 1e9, w, delta=2e-9, msg="%s, %s in seconds" % (what, which))
+
+    def test_operators_by_hand(self):
+        m = collect.Model("v100-pcie-16gb", False)
+        size = 8 * 64 * 16 * 16 * 4  # bytes of an activation
+        macs = 8 * 64 * 16 * 16 * 64 * 9
+        x = meta([8, 64, 16, 16])
+        conv = m.conv("mid", macs, 2 * size)
+        both = lambda *times: tuple(map(sum, zip(*times)))
+        cases = {
+            "a convolution": (nn.Conv2d(64, 64, 3, padding=1), x, conv),
+            "a transposed one": (nn.ConvTranspose2d(64, 64, 3, padding=1), x, conv),
+            "normalisation and an activation in place": (nn.Sequential(nn.BatchNorm2d(64), nn.ReLU(inplace=True)), x, both(m.element("norm", size), m.element("activation", size))),
+            "dropout": (nn.Dropout(), x, m.element("dropout", size)),
+            "views": (nn.Sequential(nn.Flatten(), nn.Unflatten(1, (64, 16, 16))), x, (0, 0)),
+            "pooling": (nn.MaxPool2d(2), x, m.max_pool(size, size // 4)),
+            "a linear layer": (nn.Linear(256, 32), meta([8, 256]), m.product(8 * 256 * 32, 256 * 32 * 4)),
+        }
+        for what, (module, x, want) in cases.items():
+            self.near(self.times(module, x), want, what)
+
+    def test_attention(self):
+        """Scores and their use are two products without weights."""
+
+        class Scores(nn.Module):
+            def forward(self, x):
+                return x @ x.transpose(-2, -1) @ x
+
+        m = collect.Model("v100-pcie-16gb", False)
+        one = m.product(6 * 128 * 128 * 32, 0)
+        self.near(self.times(Scores(), meta([6, 128, 32])), (2 * one[0], 2 * one[1]), "x x' x")
+
+    def test_no_backward_where_nothing_learns(self):
+        forward, backward = self.times(nn.ReLU(), meta([8, 64]), wants=False)
+        self.assertGreater(forward, 0)
+        self.assertEqual(backward, 0)
+
+    def test_recorded(self):
+        with open(os.path.join(HERE, "testdata", "resnet50-meta.json")) as f:
+            want = json.load(f)
+        stages, _ = collect.network("resnet50")
+        for _, module in stages:
+            module.to("meta").train()
+        rows, _, _ = collect.collect(stages, meta([32, 3, 224, 224]), 0, model=collect.Model("v100-pcie-16gb", False))
+        for r, w in zip(rows, want["stages"] + [want["loss"]]):
+            self.near((r["forward_ns"], r["backward_ns"]), (w["forward_s"], w["backward_s"]), "ResNet-50, stage " + w["name"])
+
+
 @unittest.skipUnless(os.path.isdir(DATA), "the recorded sizes are not here: %s" % DATA)
 class Recorded(unittest.TestCase):
     def test_sizes_of_shapes(self):
@@ -160,6 +216,17 @@ class Files(unittest.TestCase):
             self.assertEqual(made.returncode, 0, made.stderr)
             again = run("--link", file)
             self.assertEqual(again.stdout.strip().splitlines()[-1], made.stdout.strip().splitlines()[-1], "the link of the file is the link that was printed")
+            shapes = run("models:vgg", "--meta", "--times", "a100-sxm-40gb", "--efficiency", "50", "-o", file)
+            self.assertEqual(shapes.returncode, 0, shapes.stderr)
+            with open(file) as f:
+                source = json.load(f)["source"]
+            self.assertEqual((source["sizes"], source["device"]), ("exact", "a100-sxm-40gb, 32-bit" if collect.TorchDispatchMode else ""))
+            if collect.TorchDispatchMode:
+                self.assertEqual(source["times"], "estimated")
+                self.assertIn("products at 50 % of the peak of 19.5 TFLOP/s", source["notes"][-1])
+            untimed = run("models:vgg", "--meta", "--times", "none", "-o", file)
+            self.assertIn("forward 0.000 ms", untimed.stdout, untimed.stderr)
+            self.assertIn("--efficiency is 0", run("models:vgg", "--meta", "--efficiency", "0").stderr)
             refused = run("torchvision_has_no_such_model")
             self.assertEqual((refused.returncode, refused.stdout.count("#v=1")), (1, 0))
             self.assertIn("torchvision has no model", refused.stderr)

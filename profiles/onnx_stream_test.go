@@ -1,0 +1,212 @@
+//go:build !lean
+
+package profiles
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// segment is a part of a sparse file: data, then zeros.
+type segment struct {
+	data  []byte
+	zeros int64
+}
+
+// sparse is a large file of which only the parts that are not zero are in memory.
+type sparse struct {
+	parts []segment
+	read  int64
+}
+
+func (s *sparse) Size() (n int64) {
+	for _, p := range s.parts {
+		n += int64(len(p.data)) + p.zeros
+	}
+	return n
+}
+
+func (s *sparse) ReadAt(p []byte, off int64) (n int, err error) {
+	s.read += int64(len(p))
+	take := func(data []byte, size int64) {
+		if off >= size {
+			off -= size
+			return
+		}
+		m := int(min(size-off, int64(len(p)-n)))
+		if data == nil {
+			clear(p[n : n+m])
+		} else {
+			copy(p[n:n+m], data[off:])
+		}
+		n, off = n+m, 0
+	}
+	for _, part := range s.parts {
+		take(part.data, int64(len(part.data)))
+		take(nil, part.zeros)
+	}
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// large is a network of dense layers with the numbers of its weights in the file.
+func large(layers int, width int64) (weightless []byte, whole *sparse) {
+	var f onnxFile
+	f.input("x", onnxFloat, "batch", int(width))
+	var weights []segment
+	value := "x"
+	for i := range layers {
+		name, next := fmt.Sprintf("w%d", i), fmt.Sprintf("y%d", i)
+		f.weight(name, width, width)
+		head := tensorOf(name, onnxFloat, width, width).number(14, 0).key(9, wireBytes)
+		head = binary.AppendUvarint(head, uint64(4*width*width))
+		field := binary.AppendUvarint(message{}.key(5, wireBytes), uint64(int64(len(head))+4*width*width))
+		weights = append(weights, segment{append(field, head...), 4 * width * width})
+		f.node("MatMul", []string{value, name}, []string{next})
+		value = next + "r"
+		f.node("Relu", []string{next}, []string{value})
+	}
+	f.output(value)
+	weightless = f.bytes(13)
+	graph := slices.Concat(f.nodes, message{}.text(2, "graph"))
+	rest := slices.Concat(f.inputs, f.outputs)
+	size := int64(len(graph) + len(rest))
+	for _, w := range weights {
+		size += int64(len(w.data)) + w.zeros
+	}
+	head := binary.AppendUvarint(message{}.number(1, 8).text(2, "memtide's tests").key(7, wireBytes), uint64(size))
+	whole = &sparse{parts: []segment{{data: append(head, graph...)}}}
+	whole.parts = append(whole.parts, weights...)
+	whole.parts = append(whole.parts, segment{data: slices.Concat(rest, message{}.part(8, message{}.text(1, "").number(2, 13)))})
+	return weightless, whole
+}
+
+// A model of more than a gigabyte reads like the same model without its numbers,
+// and in little memory.
+func TestOnnxLargeWeights(t *testing.T) {
+	weightless, whole := large(5, 8000)
+	if whole.Size() < 1<<30 {
+		t.Fatalf("the model has %d bytes; the test needs more than a GiB", whole.Size())
+	}
+	want, err := Decode("m", weightless, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got, err := DecodeFrom("m", whole, nil)
+	runtime.ReadMemStats(&after)
+	if err != nil || dump(got) != dump(want) {
+		t.Fatalf("the large model: %v\n%s\nwant\n%s", err, dump(got), dump(want))
+	}
+	if spent := after.TotalAlloc - before.TotalAlloc; spent > 32<<20 {
+		t.Errorf("reading %d bytes allocates %d; want at most 32 MiB in all", whole.Size(), spent)
+	}
+	if w := got.Chain.Resident.Weights; int64(w) != 5*4*8000*8000 {
+		t.Errorf("the weights are %d bytes, want %d", w, 5*4*8000*8000)
+	}
+}
+
+// Packed, a large model cannot leave its numbers out, but nobody keeps them.
+func TestOnnxLargePacked(t *testing.T) {
+	weightless, whole := large(2, 3000)
+	plain := make([]byte, whole.Size())
+	if _, err := whole.ReadAt(plain, 0); err != nil {
+		t.Fatal(err)
+	}
+	packed := pack(t, plain)
+	want, err := Decode("m", weightless, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got, err := Decode("m", packed, nil)
+	runtime.ReadMemStats(&after)
+	if err != nil || dump(got) != dump(want) {
+		t.Fatalf("the packed model: %v\n%s\nwant\n%s", err, dump(got), dump(want))
+	}
+	if spent := after.TotalAlloc - before.TotalAlloc; spent > 16<<20 {
+		t.Errorf("reading %d bytes, packed, allocates %d; want at most 16 MiB in all", len(plain), spent)
+	}
+}
+
+// What is copied of a model says the same as the model, also where it is damaged:
+// here all parts are looked into, whatever their length.
+func TestOnnxCopied(t *testing.T) {
+	for _, name := range []string{"block.onnx", "convnet.onnx", "gated.onnx", "spelled.onnx"} {
+		whole := readSample(t, "testdata/"+name)
+		refused := 0
+		for seed := range 500 {
+			data := whole
+			if seed > 0 {
+				data = damage(whole, uint64(seed))
+			}
+			want, wrong := decodeOnnx("m", data, nil)
+			c := &onnxCopier{r: bufio.NewReader(bytes.NewReader(data))}
+			text, err := c.message(onnxWhole, onnxLargest)
+			var got *Profile
+			if err == nil {
+				got, err = decodeOnnx("m", text, nil)
+			}
+			if (err == nil) != (wrong == nil) || err == nil && dump(got) != dump(want) {
+				t.Errorf("%s, mutation %d: %v, of the whole model %v", name, seed, err, wrong)
+			}
+			if err != nil {
+				refused++
+			}
+			checkProblems(t, err)
+		}
+		if refused == 0 || refused == 500 {
+			t.Errorf("%s: %d of 500 are refused; want some", name, refused)
+		}
+	}
+}
+
+// A large model that is cut or whose lengths are wrong says so.
+func TestOnnxLargeDamaged(t *testing.T) {
+	for eighth := range int64(8) {
+		_, whole := large(4, 300)
+		at := whole.Size() * eighth / 8
+		cut := &sparse{}
+		for _, p := range whole.parts {
+			n := int64(len(p.data)) + p.zeros
+			if at < n {
+				cut.parts = append(cut.parts, segment{p.data[:min(at, int64(len(p.data)))], max(at-int64(len(p.data)), 0)})
+				break
+			}
+			cut.parts = append(cut.parts, p)
+			at -= n
+		}
+		_, err := DecodeFrom("m", cut, nil)
+		checkProblems(t, err)
+		if err == nil {
+			t.Errorf("%d/8 of a model is read", eighth)
+		}
+	}
+	weightless, whole := large(1, 300)
+	whole.parts[1].data[3] ^= 0x40 // a length within the tensor of weights
+	_, err := DecodeFrom("m", whole, nil)
+	checkProblems(t, err)
+	if err == nil {
+		t.Error("a model with a wrong length is read")
+	}
+	// More beside the weights than anybody has.
+	huge := message{}.number(1, 8).key(7, wireBytes)
+	huge = binary.AppendUvarint(huge, onnxMostKept+uint64(len(weightless))+16)
+	huge = binary.AppendUvarint(huge.key(1, wireBytes), 8)
+	huge = binary.AppendUvarint(append(huge, make([]byte, 8)...).key(2, wireBytes), onnxMostKept+1)
+	_, err = DecodeFrom("m", &sparse{parts: []segment{{huge, onnxMostKept + 1000}}}, nil)
+	if err == nil || !strings.Contains(err.Error(), "beside the numbers of its weights") {
+		t.Errorf("a model with %d bytes of names: %v; want to hear that", onnxMostKept+1, err)
+	}
+}

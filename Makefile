@@ -59,7 +59,7 @@ check-long: ## run the native tests with the long proofs and all of REPRODUCTION
 bench: ## run the benchmarks, three times each
 	$(GO) test -run '^$$' -bench . -benchmem -count 3 ./engine/... ./web/draw ./wasm/serve
 
-measure: chromium build ## measure the page in Chromium: start, drag, sweep, frames
+measure: chromium release ## measure the page in Chromium: start, drag, sweep, frames
 	MEMTIDE_MEASURE=1 $(GO) test -timeout 30m -count=1 -v -run Measure ./web/browsertest
 
 fuzz: ## fuzz every fuzz target for FUZZTIME (30s)

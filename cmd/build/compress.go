@@ -56,7 +56,9 @@ func squeezeGzip(data []byte) ([]byte, error) {
 // squeezeBrotli takes about 20 s for the program: that is why only releases are compressed.
 func squeezeBrotli(data []byte) ([]byte, error) {
 	var b bytes.Buffer
-	w := brotli.NewWriterLevel(&b, brotli.BestCompression)
+	// The largest window that browsers must know, 16 MiB: the program is larger
+	// than the usual one of 4.
+	w := brotli.NewWriterOptions(&b, brotli.WriterOptions{Quality: brotli.BestCompression, LGWin: 24})
 	if _, err := w.Write(data); err != nil {
 		return nil, err
 	}

@@ -134,7 +134,8 @@ func (s *site) program() error {
 	return err
 }
 
-// compile makes a program for the browser.
+// compile makes a program for the browser. Where Go is another version, whose
+// library does not take other files in the places of its own, it is made without.
 func (s *site) compile(pkg string, flags ...string) ([]byte, error) {
 	tmp, err := os.MkdirTemp("", "memtide-build-")
 	if err != nil {
@@ -142,15 +143,44 @@ func (s *site) compile(pkg string, flags ...string) ([]byte, error) {
 	}
 	defer os.RemoveAll(tmp)
 	file := filepath.Join(tmp, "program.wasm")
-	args := []string{"build", "-trimpath", "-ldflags=-s -w", "-o", file,
-		"-buildvcs=false"} // otherwise the name would change with every commit
-	args = append(append(append(args, inlining...), flags...), pkg)
-	if _, err := run(s.root, []string{"GOOS=js", "GOARCH=wasm"}, "go", args...); err != nil {
+	goroot, err := run(s.root, nil, "go", "env", "GOROOT")
+	if err != nil {
 		return nil, err
+	}
+	list, err := overlay(goroot, tmp)
+	if err == nil {
+		err = s.compileTo(file, pkg, append([]string{"-overlay=" + list}, flags...))
+	}
+	if err != nil {
+		if plain := s.compileTo(file, pkg, flags); plain != nil {
+			return nil, plain
+		}
+		fmt.Fprintf(os.Stderr, "build: %s is larger than it could be: %v\n", pkg, err)
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
+	helper, err := vuguHelper(s.root)
+	if err != nil {
+		return nil, err
+	}
+	clearText(data, helper)
 	return joinSegments(data)
+}
+
+func (s *site) compileTo(file, pkg string, flags []string) error {
+	args := []string{"build", "-trimpath", "-ldflags=-s -w", "-o", file,
+		"-buildvcs=false"} // otherwise the name would change with every commit
+	args = append(append(append(args, inlining...), flags...), pkg)
+	_, err := run(s.root, []string{"GOOS=js", "GOARCH=wasm"}, "go", args...)
+	return err
+}
+
+// clearText clears a text in a program that nobody reads: Vugu's helper, which
+// the page has loaded as a script (web/static/eval-shim.js).
+func clearText(program, text []byte) {
+	if i := bytes.Index(program, text); i >= 0 && len(text) > 0 {
+		clear(program[i : i+len(text)])
+	}
 }

@@ -65,8 +65,8 @@ func joinSegments(module []byte) ([]byte, error) {
 	return out, r.err
 }
 
-// join lays segments out in one memory, without the tables that dropLines
-// clears, and cuts it again where there are long gaps of zeros.
+// join lays segments out in one memory, without what dropTraces and dropLines
+// clear, and cuts it again where there are long gaps of zeros.
 func join(segments []segment) (out []segment) {
 	size := int64(0)
 	for _, s := range segments {
@@ -76,6 +76,7 @@ func join(segments []segment) (out []segment) {
 	for _, s := range segments {
 		copy(memory[s.at:], s.data)
 	}
+	dropTraces(memory)
 	dropLines(memory)
 	for at := 0; at < len(memory); {
 		if memory[at] == 0 {

@@ -3,7 +3,8 @@
 // and leaves what others need in globalThis.memtide:
 //
 //   module    the compiled module, for the workers
-//   worker    absolute address of the workers' script
+//   worker    address of a blob that is the workers' script, or imports it
+//   first     {worker, heard}: the first worker, and what it has said so far
 //   selftest  true if the address has ?selftest (see wasm/pool)
 //   charts    promise of the chart library, loaded after the first picture
 //   reader()  promise of the compiled program that reads files of all formats
@@ -16,9 +17,11 @@
   const text = (file) => (file.startsWith("#") ? document.querySelector(file).textContent : null);
   const address = (file) => text(file) === null
     ? new URL(file, document.baseURI).href
-    : URL.createObjectURL(new Blob([text(file)], { type: "text/javascript" }));
+    : script(text(file));
+  const script = (source) => URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
   const page = (globalThis.memtide = {
-    worker: address(own.worker),
+    // Sandboxed frames refuse new Worker(address), but not a blob that imports it.
+    worker: script(text(own.worker) ?? "importScripts(" + JSON.stringify(address(own.worker)) + ");"),
     selftest: new URLSearchParams(location.search).has("selftest"),
   });
   const note = document.getElementById("boot");
@@ -70,6 +73,17 @@
     note.hidden = true;
   };
 
+  // On later visits the program comes from the service worker, faster than it
+  // could be counted: counting takes as long as compiling. Sandboxed frames may
+  // not even ask for service workers.
+  const visited = () => {
+    try {
+      return Boolean(navigator.serviceWorker.controller);
+    } catch {
+      return false;
+    }
+  };
+
   const compile = async (file, shown) => {
     if (text(file) !== null) {
       const packed = new Response(Uint8Array.from(atob(text(file)), (c) => c.charCodeAt(0)));
@@ -77,7 +91,7 @@
     }
     const response = await fetch(address(file));
     if (!response.ok) throw new Error("the server answered " + response.status + " for the engine");
-    const copy = shown && response.clone();
+    const copy = shown && !visited() && response.clone();
     if (copy && copy.body) showProgress(copy.body);
     if ((response.headers.get("Content-Type") || "").startsWith("application/wasm")) {
       return WebAssembly.compileStreaming(response);
@@ -85,7 +99,7 @@
     return WebAssembly.compile(await response.arrayBuffer());
   };
 
-  // Loaded when the page is idle, so that it does not hold up the first picture.
+  // Loaded when the first schedule is on screen and the page is idle: it holds up nothing.
   const loadCharts = () => {
     page.charts = new Promise((done, fail) => {
       const script = document.createElement("script");
@@ -93,7 +107,9 @@
       script.onload = () => done(globalThis.echarts);
       script.onerror = () => fail(new Error("the charts cannot be loaded"));
       const later = globalThis.requestIdleCallback || ((f) => setTimeout(f, 200));
-      later(() => document.head.append(script), { timeout: 1000 });
+      const load = () => later(() => document.head.append(script), { timeout: 1000 });
+      const wait = (tries) => (tries > 0 && document.body.dataset.state === "solving" ? setTimeout(wait, 50, tries - 1) : load());
+      wait(100);
     });
     page.charts.then(keep, () => {}); // who waits for the charts is told
   };
@@ -110,6 +126,20 @@
   let reader;
   page.reader = () => (reader ||= compile(own.reader).catch((e) => { reader = undefined; throw e; }));
 
+  // The first worker loads its script beside the program, and starts before the
+  // page does: what it compiles, the page need not.
+  const startFirst = () => {
+    let worker;
+    try {
+      worker = new Worker(page.worker);
+    } catch {
+      return; // the program tries again, and says why it cannot
+    }
+    page.first = { worker, heard: [] };
+    worker.onmessage = (e) => page.first.heard.push(e.data);
+    worker.onerror = (e) => { e.preventDefault(); page.first.heard.push({ type: "exit", detail: e.message || "the worker could not be loaded" }); };
+  };
+
   const start = async () => {
     mark("boot");
     // A saved page opens with what it was saved with.
@@ -117,8 +147,10 @@
     if (saved && location.hash.length < 2) location.replace("#" + saved);
     if (typeof WebAssembly !== "object") throw new Error("this browser has no WebAssembly");
     if (typeof Worker !== "function") throw new Error("this browser has no workers");
+    startFirst();
     page.module = await compile(own.wasm, true);
     mark("compiled");
+    page.first?.worker.postMessage({ type: "init", module: page.module, selftest: page.selftest });
     const go = new Go();
     go.argv = ["memtide"];
     const instance = await WebAssembly.instantiate(page.module, go.importObject);

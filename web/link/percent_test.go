@@ -1,0 +1,33 @@
+package link
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// EscapeValue and unescapeValue agree with the standard library on every byte, and on
+// escapes that are cut or wrong.
+func TestPercent(t *testing.T) {
+	var all []byte
+	for i := range 256 {
+		all = append(all, byte(i))
+	}
+	for _, s := range []string{"", "a b", "50%", "ü&=?/#%41", string(all)} {
+		want := strings.ReplaceAll(url.PathEscape(s), "&", "%26")
+		got := EscapeValue(s)
+		if got != want {
+			t.Errorf("EscapeValue(%q): got %q, want %q", s, got, want)
+		}
+		if back, ok := unescapeValue(got); !ok || back != s {
+			t.Errorf("unescapeValue(%q): got %q, %v; want %q", got, back, ok, s)
+		}
+	}
+	for _, s := range []string{"%", "%4", "%41", "%4g", "%g4", "60%", "a%2Bb%2b", "%%41", "%zz", "plus+", "%4\x00"} {
+		want, err := url.PathUnescape(s)
+		got, ok := unescapeValue(s)
+		if ok != (err == nil) || ok && got != want {
+			t.Errorf("unescapeValue(%q): got %q, %v; want %q, %v", s, got, ok, want, err)
+		}
+	}
+}

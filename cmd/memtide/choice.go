@@ -19,6 +19,8 @@ import (
 type choice struct {
 	preset string
 	from   string
+	side   string // "a" or "b" of a link that compares; "": a
+	both   bool   // the command is about links that compare, too
 	flags  link.Link
 }
 
@@ -27,6 +29,7 @@ func (c *choice) define(fs *flag.FlagSet) {
 	l := &c.flags
 	fs.StringVar(&c.preset, "preset", "", "`NAME-bBATCH` a preset at a batch size (memtide help presets)")
 	fs.StringVar(&c.from, "from", "", "`LINK` start from a permalink: the address of the page, or what stands behind its #")
+	fs.Func("side", "`a|b` what is taken of a link that compares two (default a)", oneOf(&c.side, "a", "b"))
 	fs.Func("as", "`chain|graph` how a network is taken that is both: its layers, or its operations (default chain)", oneOf(&l.Kind, "chain", "graph"))
 	fs.StringVar(&l.Device, "device", "", "`ID` device, for its link to the host (memtide help devices; default "+preset.DefaultDeviceID+")")
 	fs.Func("bw", "`RATE` bandwidth of the host link, both directions, such as 12.5GB/s (default the device's)", func(s string) (err error) {

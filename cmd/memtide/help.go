@@ -22,6 +22,7 @@ var topics = []struct {
 	{"presets", "networks that need no file", presetsHelp},
 	{"devices", "devices for -device", devicesHelp},
 	{"strategies", "strategies and their parameters", strategiesHelp},
+	{"allocators", "ways to place buffers, and their parameters", allocatorsHelp},
 	{"formats", "files that are read", formatsHelp},
 	{"json", "what -json writes", jsonHelp},
 }
@@ -112,6 +113,7 @@ var presetParts = [][3]string{
 	{"-512tok", "length of the sequences", "gpt2-xl-512tok-b8"},
 	{"-f32 -f16 -bf16", "precision of the activations", "resnet50-f16-b32"},
 	{"-60pct", "efficiency: share of the device's peak", "gpt2-xl-60pct-b8"},
+	{"-mp", "a second, performance-optimal algorithm for convolutions (AlexNet and VGG)", "vgg16-mp-b64"},
 	{"-graph", "the operations instead of the chain", "resnet50-graph-b32"},
 	{"-on-DEVICE", "device that the times are for", "resnet50-on-a100-sxm-40gb-b32"},
 }

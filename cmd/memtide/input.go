@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -57,12 +58,16 @@ func (c *choice) read(e *env, args []string) (*input, error) {
 		return nil, bad("there is no network; name a FILE, -preset resnet101-b32 or -from LINK")
 	case sources > 1:
 		return nil, bad("there is more than one network; name either a FILE, or -preset, or -from")
+	case c.side != "" && c.from == "":
+		return nil, bad("-side %s is about a link that compares two, and there is no -from", c.side)
 	}
 	in := &input{}
 	var err error
 	switch {
 	case c.from != "":
-		in.link, err = parseLink(e, c.from)
+		if in.link, err = parseLink(e, c.from); err == nil {
+			in.link, err = c.oneSide(e, in.link)
+		}
 	case c.preset != "":
 		in.link.Preset = c.preset
 	default:
@@ -85,26 +90,54 @@ func (c *choice) read(e *env, args []string) (*input, error) {
 
 // readFile decodes a file, or the standard input for "-".
 func readFile(e *env, name string) (*profiles.Profile, error) {
-	from, hint := e.stdin, ""
 	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
+		p, err := readWhereItLies(name)
+		switch path := (*os.PathError)(nil); {
+		case errors.As(err, &path):
 			return nil, bad("%v", err)
+		case err != nil:
+			return nil, bad("%s: %s", name, explain(err))
 		}
-		defer f.Close()
-		from, hint = f, name
-	} else {
-		name = "standard input"
+		return p, nil
 	}
-	data, err := io.ReadAll(io.LimitReader(from, profiles.MaxSize+1))
+	data, err := io.ReadAll(io.LimitReader(e.stdin, profiles.MaxSize+1))
 	if err != nil {
-		return nil, bad("%s: %v", name, err)
+		return nil, bad("standard input: %v", err)
 	}
-	p, err := profiles.Decode(hint, data, nil)
+	p, err := profiles.Decode("", data, nil)
 	if err != nil {
-		return nil, bad("%s: %s", name, explain(err))
+		return nil, bad("standard input: %s", explain(err))
 	}
 	return p, nil
+}
+
+// diskFile is a file as profiles.Content.
+type diskFile struct {
+	*os.File
+	size int64
+}
+
+func (f diskFile) Size() int64 { return f.size }
+
+// readWhereItLies decodes a file without holding all of it, if its format can.
+func readWhereItLies(name string) (*profiles.Profile, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() { // a pipe has no size, and cannot be read twice
+		data, err := io.ReadAll(io.LimitReader(f, profiles.MaxSize+1))
+		if err != nil {
+			return nil, err
+		}
+		return profiles.Decode(name, data, nil)
+	}
+	return profiles.DecodeFrom(name, diskFile{f, info.Size()}, nil)
 }
 
 // explain writes what is wrong with a file: place, what was found, what was

@@ -29,7 +29,7 @@ standard error.`,
 			"memtide link -from 'v=1&p=vgg16-b32&m=60%25' -device a100-sxm-40gb",
 		},
 		flags: func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
-			var c choice
+			c := choice{both: true}
 			c.define(fs)
 			c.defineOne(fs)
 			base := fs.String("base", "http://"+defaultAddr+"/", "`URL` address of the page")
@@ -47,16 +47,12 @@ standard error.`,
 				}
 				full := *base + "#" + fragment
 				fmt.Fprintln(e.stdout, full)
-				fmt.Fprintf(e.stderr, "%d characters: %s\n", len(full), fits(len(full)))
+				fmt.Fprintf(e.stderr, "%d characters: %s\n", len(full), link.Fits(len(full)))
 				return nil
 			}
 		},
 	}
 }
-
-// longestLink is the length up to which addresses survive in browsers and in
-// Markdown; above it the file itself travels better.
-const longestLink = 32_000
 
 // permalink is the fragment of the link to this input, without the #. It is an
 // error if a reader would not get exactly what is here.
@@ -66,8 +62,8 @@ func (in *input) permalink() (string, error) {
 		return "", errors.New("a link carries a chain of stages, and this is a graph of operations; send the file itself")
 	}
 	fragment := l.String()
-	if len(fragment) > longestLink {
-		return "", fmt.Errorf("the link would have %d characters; more than %d do not survive. Send the file itself", len(fragment), longestLink)
+	if len(fragment) > link.Longest {
+		return "", fmt.Errorf("the link would have %d characters; more than %d do not survive. Send the file itself", len(fragment), link.Longest)
 	}
 	back, notes := link.Parse(fragment)
 	same := sameProfile(l.Profile, back.Profile)
@@ -94,16 +90,4 @@ func sameProfile(a, b *profiles.Profile) bool {
 		return native.Bytes()
 	}
 	return bytes.Equal(text(a), text(b))
-}
-
-// fits says where a link of n characters can be used: chat messages end at
-// 2,000 characters, bookmarks at a little more, RFC 9110 promises 8,000.
-func fits(n int) string {
-	switch {
-	case n <= 2_000:
-		return "fits everywhere"
-	case n <= 8_000:
-		return "too long for Discord messages and Slack bookmarks"
-	}
-	return "works in browsers; elsewhere paste it as a Markdown link"
 }

@@ -5,6 +5,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"text/tabwriter"
 
 	"memtide/engine"
@@ -49,9 +50,10 @@ paper, on a P100 with 16 GB. Neural Network Libraries, functions in their order,
 direction, both at once. Weights are values that may move; their gradients and the optimizer's state stay. "window" is
 the schedule alone with sizes in exact bytes, as if nothing were lost between buffers; "window, best fit" places its
 buffers in one pool of all that is left, "window, VA" on chunks of 40 MiB as the paper does, and of 2 MiB, the least that
-the hardware maps. These take the largest of %d scheduling budgets
+the hardware maps; "VA + pieces" has chunks of 40 MiB for buffers that are larger and of 2 MiB for the others. These take the largest of %d scheduling budgets
 whose buffers can be placed, which is what the paper did by hand. Batches are those of the table, for other networks in the
-same proportion to the largest that trains without swapping.`, nvlinkDevice, placedBudgets),
+same proportion to the largest that trains without swapping. "separate" has every operator as a function of its own, also
+those that work in place.`, nvlinkDevice, placedBudgets),
 		measure: measureSwap,
 	}
 }
@@ -91,11 +93,22 @@ const (
 	bestFitRow
 	virtualRow
 	smallRow
+	piecesRow
+)
+
+// ownNetwork is the network of the paper's table 1, and oneByOne the same with
+// every operator a function of its own, as another reading of the paper.
+const (
+	ownNetwork = "resnet50-b32"
+	oneByOne   = "resnet50-graph-separate-b32"
 )
 
 func measureSwap(l *lab, refs []string) (*findings, error) {
 	f := &findings{sections: []string{paperTable()}}
 	var all []*swapped
+	if at := slices.Index(refs, ownNetwork); at >= 0 {
+		refs = slices.Insert(slices.Clone(refs), at+1, oneByOne)
+	}
 	for i, ref := range refs {
 		l.bar.set(i, len(refs), ref)
 		s, err := l.swap(ref)
@@ -134,6 +147,7 @@ func (l *lab) swap(ref string) (*swapped, error) {
 		{name: "window, best fit", strategy: engine.Lookup("window"), allocator: "best-fit"},
 		{name: "window, VA", strategy: engine.Lookup("window"), allocator: "va"},
 		{name: "window, VA 2 MiB", strategy: engine.Lookup("window"), allocator: "va", args: engine.Args{"chunk": "2"}},
+		{name: "window, VA + pieces", strategy: engine.Lookup("window"), allocator: "va", args: engine.Args{"small": "pieces"}},
 	}
 	for _, r := range s.rows {
 		if err := s.fill(l, r); err != nil {

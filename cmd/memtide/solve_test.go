@@ -131,17 +131,6 @@ func TestLinkRefusesWhatItWouldChange(t *testing.T) {
 	}
 }
 
-func TestFits(t *testing.T) {
-	for n, want := range map[int]string{
-		2000: "fits everywhere", 2001: "too long for Discord messages and Slack bookmarks",
-		8000: "too long for Discord messages and Slack bookmarks", 8001: "works in browsers; elsewhere paste it as a Markdown link",
-	} {
-		if got := fits(n); got != want {
-			t.Errorf("fits(%d) is %q, want %q", n, got, want)
-		}
-	}
-}
-
 // wellFormed reads a whole XML document and returns its root's attributes and
 // all its text.
 func wellFormed(t *testing.T, doc string) (root map[string]string, text string) {

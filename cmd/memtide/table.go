@@ -176,5 +176,5 @@ func list(heading string, items []string) string {
 	if len(items) == 0 {
 		return ""
 	}
-	return "\n" + heading + "\n  " + strings.Join(items, "\n  ") + "\n"
+	return "\n" + heading + "\n  " + format.Durations(strings.Join(items, "\n  ")) + "\n"
 }

@@ -250,7 +250,7 @@ func (p *Pool) startFailed(slot int, detail string) {
 	}
 	p.broken = detail
 	for _, j := range append(p.urgent, p.patient...) {
-		j.done <- answer{err: &proto.Failure{Kind: proto.Crash, Text: "The engine cannot start here: " + firstLine(detail), Detail: detail}}
+		j.done <- answer{err: cannotStart(detail)}
 	}
 	p.urgent, p.patient = nil, nil
 }

@@ -302,3 +302,22 @@ func TestSweepsWaitForCalm(t *testing.T) {
 		}
 	})
 }
+
+// Why no worker starts is said with what it means and what helps.
+func TestCannotStart(t *testing.T) {
+	for detail, want := range map[string][]string{
+		"JavaScript error: refused":      {"The engine cannot start here: refused.", "worker-src blob:", "memtide solve"},
+		"the worker could not be loaded": {"The engine cannot start here: the worker could not be loaded.", "connection", "memtide solve"},
+		"panic: no room.\n\ngoroutine 1": {"The engine cannot start here: panic: no room.\n", "window of its own"},
+	} {
+		f := cannotStart(detail)
+		for _, w := range want {
+			if !strings.Contains(f.Text, w) {
+				t.Errorf("after %q a person reads %q; want %q in it", detail, f.Text, w)
+			}
+		}
+		if f.Kind != proto.Crash || f.Detail != detail {
+			t.Errorf("after %q the failure is %+v; want a crash with that detail", detail, f)
+		}
+	}
+}

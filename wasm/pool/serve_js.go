@@ -2,14 +2,12 @@ package pool
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/hack-pad/safejs"
 
 	"memtide/engine"
-	"memtide/profiles"
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
 )
@@ -78,7 +76,7 @@ type worksite struct {
 func (w *worksite) answer(r asked) {
 	req, err := proto.DecodeRequest(r.body)
 	if err == nil && req.Open != nil && !r.file.IsUndefined() {
-		req.Open.Bytes, err = readFile(r.file)
+		req.Open.Content, err = newFile(r.file)
 	}
 	if err != nil {
 		w.emit(&proto.Reply{Kind: proto.KindFailure, Failure: proto.Fail(proto.BadRequest, "%v", err)})
@@ -113,63 +111,4 @@ func (w *worksite) warmUp() {
 		Method: proto.Method{Strategy: "rotor"},
 		Budget: proto.Budget{BasisPoints: 6000},
 	}}, func(*proto.Reply) {})
-}
-
-// readFile is the content of a file of the browser.
-func readFile(file safejs.Value) ([]byte, error) {
-	size, err := file.Get("size")
-	if err != nil {
-		return nil, err
-	}
-	if n, err := size.Float(); err == nil && n > profiles.MaxSize {
-		return nil, fmt.Errorf("the file has %.0f MiB; at most %d MiB are read. Save fewer steps", n/(1<<20), profiles.MaxSize>>20)
-	}
-	promise, err := file.Call("arrayBuffer")
-	if err != nil {
-		return nil, err
-	}
-	type outcome struct {
-		b   []byte
-		err error
-	}
-	done := make(chan outcome, 1)
-	listen := func(f func(safejs.Value) outcome) (safejs.Func, error) {
-		return safejs.FuncOf(func(_ safejs.Value, args []safejs.Value) any {
-			done <- f(args[0])
-			return nil
-		})
-	}
-	read, err := listen(func(buffer safejs.Value) outcome {
-		array, err := construct("Uint8Array", safejs.Unsafe(buffer))
-		if err != nil {
-			return outcome{err: err}
-		}
-		n, err := array.Length()
-		if err != nil {
-			return outcome{err: err}
-		}
-		b := make([]byte, n)
-		_, err = safejs.CopyBytesToGo(b, array)
-		return outcome{b, err}
-	})
-	if err != nil {
-		return nil, err
-	}
-	defer read.Release()
-	refused, err := listen(func(reason safejs.Value) outcome {
-		text, err := stringField(reason, "message")
-		if err != nil {
-			return outcome{err: err}
-		}
-		return outcome{err: errors.New("the file cannot be read: " + text)}
-	})
-	if err != nil {
-		return nil, err
-	}
-	defer refused.Release()
-	if _, err := promise.Call("then", read, refused); err != nil {
-		return nil, err
-	}
-	o := <-done
-	return o.b, o.err
 }

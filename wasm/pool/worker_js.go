@@ -3,22 +3,22 @@ package pool
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/hack-pad/safejs"
 )
 
 // New starts workers with the compiled module of this very program. The page
-// must have set globalThis.memtide.worker, the absolute address of the worker's
-// script (web/static/worker.js after Go's wasm_exec.js). If it has also set
-// selftest, scripts may send requests (see publish). The error says what the
-// browser lacks; then serve.Local still works, on the page's own thread.
+// must have set globalThis.memtide.worker, the address of a blob that is or
+// imports the worker's script (web/static/worker.js after Go's wasm_exec.js). It
+// may have started the first worker, memtide.first. If it has also set selftest,
+// scripts may send requests (see publish). The error says what the browser
+// lacks; then serve.Local still works, on the page's own thread.
 func New(module safejs.Value) (*Pool, error) {
 	page, start, err := starter(module)
 	if err != nil {
 		return nil, err
 	}
-	p := newPool(min(page.cores-1, 4), start)
+	p := newPool(min(page.cores-1, 4), adopting(page.first, start))
 	if page.selftest {
 		if err := publish(p); err != nil {
 			return nil, err
@@ -42,15 +42,8 @@ func starter(module safejs.Value) (page settings, start func(events) (port, erro
 	if page, err = pageSettings(); err != nil {
 		return page, nil, err
 	}
-	source := page.worker
-	if !strings.HasPrefix(source, "blob:") { // as it is in a page that is one file
-		source, err = blobURL(fmt.Sprintf("importScripts(%q);", page.worker))
-		if err != nil {
-			return page, nil, fmt.Errorf("no worker can be made: %w", err)
-		}
-	}
 	return page, func(e events) (port, error) {
-		return startWorker(source, module, page.selftest, e)
+		return startWorker(page.worker, module, page.selftest, e)
 	}, nil
 }
 
@@ -58,6 +51,7 @@ type settings struct {
 	worker   string
 	cores    int
 	selftest bool
+	first    safejs.Value // undefined if the page has started none
 }
 
 func pageSettings() (s settings, err error) {
@@ -76,7 +70,8 @@ func pageSettings() (s settings, err error) {
 		return s, err
 	}
 	s.cores = cores()
-	return s, nil
+	s.first, err = page.Get("first")
+	return s, err
 }
 
 // cores is the number of processors that the browser admits to, 2 if it does not.
@@ -96,25 +91,6 @@ func cores() int {
 	return n
 }
 
-// blobURL makes an address for a script. Workers start from it because
-// new Worker(address) is refused in sandboxed frames, while a blob that imports
-// the same address is not.
-func blobURL(script string) (string, error) {
-	blob, err := construct("Blob", []any{script}, map[string]any{"type": "text/javascript"})
-	if err != nil {
-		return "", err
-	}
-	url, err := safejs.Global().Get("URL")
-	if err != nil {
-		return "", err
-	}
-	v, err := url.Call("createObjectURL", blob)
-	if err != nil {
-		return "", err
-	}
-	return v.String()
-}
-
 func construct(class string, args ...any) (safejs.Value, error) {
 	ctor, err := safejs.Global().Get(class)
 	if err != nil {
@@ -126,12 +102,64 @@ func construct(class string, args ...any) (safejs.Value, error) {
 	return ctor.New(args...)
 }
 
+// adopting is start, but the first port is that of a worker which the page has
+// started: {worker, heard}.
+func adopting(first safejs.Value, start func(events) (port, error)) func(events) (port, error) {
+	return func(e events) (port, error) {
+		if first.IsUndefined() {
+			return start(e)
+		}
+		w, err := first.Get("worker")
+		if err != nil {
+			return port{}, err
+		}
+		heard, err := first.Get("heard")
+		if err != nil {
+			return port{}, err
+		}
+		first = safejs.Undefined()
+		p, err := listen(w, e)
+		if err != nil {
+			return port{}, err
+		}
+		n, err := heard.Length()
+		for i := range n {
+			var message safejs.Value
+			if message, err = heard.Index(i); err != nil {
+				break
+			}
+			go dispatch(message, e) // after start, like every event
+		}
+		if err != nil {
+			p.kill()
+		}
+		return p, err
+	}
+}
+
 // startWorker makes a Worker and tells it which module it runs.
 func startWorker(source string, module safejs.Value, selftest bool, e events) (port, error) {
 	w, err := construct("Worker", source)
 	if err != nil {
 		return port{}, err
 	}
+	p, err := listen(w, e)
+	if err != nil {
+		return port{}, err
+	}
+	start, err := safejs.ValueOf(map[string]any{"type": "init", "module": safejs.Unsafe(module), "selftest": selftest})
+	if err == nil {
+		_, err = w.Call("postMessage", start)
+	}
+	if err != nil {
+		p.kill()
+		return port{}, fmt.Errorf("the module cannot be posted to a worker: %w", err)
+	}
+	return p, nil
+}
+
+// listen has a worker's messages go to e.
+func listen(w safejs.Value, e events) (port, error) {
 	var listeners []safejs.Func
 	kill := func() {
 		// What can be done about an error here is done already: nobody listens any more.
@@ -142,7 +170,7 @@ func startWorker(source string, module safejs.Value, selftest bool, e events) (p
 		listeners = nil
 	}
 	for name, handle := range map[string]func(safejs.Value){
-		"onmessage": func(event safejs.Value) { dispatch(event, e) },
+		"onmessage": func(event safejs.Value) { dispatchEvent(event, e) },
 		"onerror":   func(event safejs.Value) { e.died(eventText(event)) },
 	} {
 		f, err := safejs.FuncOf(func(_ safejs.Value, args []safejs.Value) any {
@@ -160,24 +188,20 @@ func startWorker(source string, module safejs.Value, selftest bool, e events) (p
 			return port{}, err
 		}
 	}
-	start, err := safejs.ValueOf(map[string]any{"type": "init", "module": safejs.Unsafe(module), "selftest": selftest})
-	if err == nil {
-		_, err = w.Call("postMessage", start)
-	}
-	if err != nil {
-		kill()
-		return port{}, fmt.Errorf("the module cannot be posted to a worker: %w", err)
-	}
 	return port{send: func(b []byte, handle any) error { return post(w, "request", b, handle) }, kill: kill}, nil
 }
 
-// dispatch reads a message of worker.js or of Serve: {type, body|detail}.
-func dispatch(event safejs.Value, e events) {
+func dispatchEvent(event safejs.Value, e events) {
 	data, err := event.Get("data")
 	if err != nil {
 		e.died(err.Error())
 		return
 	}
+	dispatch(data, e)
+}
+
+// dispatch reads a message of worker.js or of Serve: {type, body|detail}.
+func dispatch(data safejs.Value, e events) {
 	kind, err := stringField(data, "type")
 	if err != nil {
 		e.died(err.Error())

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // errShort is the one thing that can be wrong with the length of a blob.
@@ -83,6 +84,7 @@ func scalar[T integer](c *codec, v *T) {
 // more than a small multiple of the message.
 func table[R any](c *codec, rows *[]R, perRow int) {
 	if !c.reading {
+		c.buf = slices.Grow(c.buf, w32+perRow*len(*rows)) // once, not for every column
 		put(c.grow(w32), w32, int64(len(*rows)))
 		return
 	}

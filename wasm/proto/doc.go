@@ -19,6 +19,8 @@
 //	place  a schedule of a network, or buffers, a pool, an allocator
 //	       -> progress: Progress
 //	       -> result: Placed: addresses, how memory is used, the request that failed
+//	export a schedule of a network, a form; only the reader answers
+//	       -> result: Exported: the file
 //
 // # Encoding
 //
@@ -26,8 +28,10 @@
 //
 //	message  = "mtp1" head-length head blob*
 //	head     = JSON of Request or Reply; "blobs" lists the lengths of the blobs
-//	blob     = request: the file's bytes; or schedule, buffers
-//	           reply: schedule, trace; or placed; or buffers, placed
+//	blob     = request: the file's bytes; or schedule, buffers;
+//	           or schedule
+//	           reply: schedule, trace; or placed; or buffers, placed;
+//	           or the exported file's bytes
 //	           (in this order, only where there is one)
 //	trace    = scalar* table*           (see (*codec).trace for the order)
 //	schedule = table

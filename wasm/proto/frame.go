@@ -16,6 +16,8 @@ func EncodeRequest(r *Request) ([]byte, error) {
 		blobs = [][]byte{r.Open.Bytes}
 	case r.Place != nil:
 		blobs = r.Place.blobs()
+	case r.Export != nil:
+		blobs = [][]byte{EncodeSchedule(r.Export.Schedule)}
 	}
 	return encode(r, blobs)
 }
@@ -36,6 +38,9 @@ func DecodeRequest(b []byte) (*Request, error) {
 	if r.Place != nil {
 		return r, r.Place.take(blobs)
 	}
+	if r.Export != nil {
+		return r, r.Export.take(blobs)
+	}
 	return r, nil
 }
 
@@ -53,6 +58,8 @@ func EncodeReply(r *Reply) ([]byte, error) {
 		blobs = append(blobs, encodePlaced(r.Placed))
 	case r.Opened != nil && r.Opened.Memory != nil:
 		blobs = append(blobs, r.Opened.Memory.blobs()...)
+	case r.Exported != nil:
+		blobs = append(blobs, r.Exported.Text)
 	}
 	return encode(r, blobs)
 }
@@ -71,6 +78,8 @@ func DecodeReply(b []byte) (*Reply, error) {
 		return r, decodePlaced(blobs[0], r.Placed)
 	case r.Opened != nil && r.Opened.Memory != nil:
 		return r, r.Opened.Memory.take(blobs)
+	case r.Exported != nil:
+		return r, r.Exported.take(blobs)
 	case r.Solved == nil:
 		return r, nil
 	}

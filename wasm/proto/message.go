@@ -8,6 +8,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/sim"
+	"memtide/profiles"
 )
 
 // Op is what a request asks for.
@@ -15,24 +16,26 @@ type Op string
 
 // The requests.
 const (
-	OpOpen  Op = "open"
-	OpSolve Op = "solve"
-	OpSweep Op = "sweep"
-	OpPlace Op = "place"
-	OpAsk   Op = "ask"
+	OpOpen   Op = "open"
+	OpSolve  Op = "solve"
+	OpSweep  Op = "sweep"
+	OpPlace  Op = "place"
+	OpAsk    Op = "ask"
+	OpExport Op = "export"
 )
 
 // Request is a question to a worker. The field that Op names is
 // set. A page that was started for self-tests may send other ops,
 // which serve.Handle answers as bad requests (see package pool).
 type Request struct {
-	Op    Op     `json:"op"`
-	Open  *Open  `json:"open,omitempty"`
-	Solve *Solve `json:"solve,omitempty"`
-	Sweep *Sweep `json:"sweep,omitempty"`
-	Place *Place `json:"place,omitempty"`
-	Ask   *Ask   `json:"ask,omitempty"`
-	Test  string `json:"test,omitempty"`
+	Op     Op      `json:"op"`
+	Open   *Open   `json:"open,omitempty"`
+	Solve  *Solve  `json:"solve,omitempty"`
+	Sweep  *Sweep  `json:"sweep,omitempty"`
+	Place  *Place  `json:"place,omitempty"`
+	Ask    *Ask    `json:"ask,omitempty"`
+	Export *Export `json:"export,omitempty"`
+	Test   string  `json:"test,omitempty"`
 }
 
 // Open asks to read a file, or to look at a preset. The file is opened if
@@ -44,6 +47,8 @@ type Open struct {
 	// Handle is a file that the worker reads itself, as the browser gives it: a
 	// large one is not copied through the page. Bytes are then nil on the page.
 	Handle any `json:"-"`
+	// Content is that file in the worker.
+	Content profiles.Content `json:"-"`
 }
 
 // Network says which profile a request is about: a preset, or a profile in
@@ -119,7 +124,7 @@ const (
 // Reply is an answer of a worker.
 //
 //	progress  Progress (of a solve with Solved, if Progress.Best), or Point of a sweep
-//	result    Opened, Solved, Swept or Placed, according to the request
+//	result    Opened, Solved, Swept, Placed, Asked or Exported, according to the request
 //	failure   Failure (and Solved or Placed, if the deadline passed and there is a best so far)
 type Reply struct {
 	Kind     Kind      `json:"kind"`
@@ -128,6 +133,7 @@ type Reply struct {
 	Swept    *Swept    `json:"swept,omitempty"`
 	Placed   *Placed   `json:"placed,omitempty"`
 	Asked    *Asked    `json:"asked,omitempty"`
+	Exported *Exported `json:"exported,omitempty"`
 	Progress *Progress `json:"progress,omitempty"`
 	Point    *Point    `json:"point,omitempty"`
 	Answer   *Answer   `json:"answer,omitempty"`

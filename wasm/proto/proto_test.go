@@ -102,6 +102,7 @@ func TestReplyRoundTrip(t *testing.T) {
 		{Kind: KindProgress, Point: &Point{Method: 1, Index: 2, Done: 3, Total: 40, Strategy: "greedy", Budget: engine.NoLimit, Failure: Fail(Unsupported, "no link")}},
 		{Kind: KindResult, Opened: &Opened{Profile: json.RawMessage(`{"format":"memtide/1"}`), Format: "csv", Lint: []string{"é"}, Totals: Totals{Stages: 3}}},
 		{Kind: KindResult, Swept: &Swept{Points: 80}},
+		{Kind: KindResult, Exported: &Exported{Text: []byte("PROGRAM = 'F1'\n\xff")}},
 	} {
 		b, err := EncodeReply(want)
 		if err != nil {
@@ -127,6 +128,7 @@ func TestRequestRoundTrip(t *testing.T) {
 		{Op: OpOpen, Open: &Open{Preset: "vgg16-b64", Bytes: []byte{}}},
 		{Op: OpSolve, Solve: &Solve{Setting: setting, Method: method, Budget: Budget{BasisPoints: 6000}, Limit: time.Second}},
 		{Op: OpSweep, Sweep: &Sweep{Setting: setting, Methods: []Method{method}, Budgets: []Budget{{Bytes: 7}, {BasisPoints: 1}}}},
+		{Op: OpExport, Export: &Export{Setting: setting, Method: method, Budget: 7, Form: FormPython, Schedule: randomSchedule(rand.New(rand.NewPCG(5, 6)))}},
 	} {
 		b, err := EncodeRequest(want)
 		if err != nil {

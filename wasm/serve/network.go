@@ -34,7 +34,7 @@ func (s *Server) network(n *proto.Network) (*network, *proto.Failure) {
 	if l := &s.last; l.profile != nil && l.preset == n.Preset && l.graph == n.Graph && bytes.Equal(l.source, n.Profile) {
 		return l, nil
 	}
-	p, fail := decode("", n.Preset, n.Profile, nil)
+	p, fail := decode(&proto.Open{Preset: n.Preset, Bytes: n.Profile}, nil)
 	if fail != nil {
 		return nil, fail
 	}
@@ -48,15 +48,21 @@ func (s *Server) network(n *proto.Network) (*network, *proto.Failure) {
 }
 
 // decode reads a preset if it is named, otherwise a file.
-func decode(file, ref string, data []byte, poll *engine.Poll) (*profiles.Profile, *proto.Failure) {
-	if ref == "" {
-		p, err := profiles.Decode(file, data, poll)
+func decode(q *proto.Open, poll *engine.Poll) (*profiles.Profile, *proto.Failure) {
+	if q.Preset == "" {
+		var p *profiles.Profile
+		var err error
+		if q.Content != nil {
+			p, err = profiles.DecodeFrom(q.File, q.Content, poll)
+		} else {
+			p, err = profiles.Decode(q.File, q.Bytes, poll)
+		}
 		if err != nil {
 			return nil, proto.Fail(proto.BadRequest, "%v", err)
 		}
 		return p, nil
 	}
-	known, batch, err := preset.Parse(ref)
+	known, batch, err := preset.Parse(q.Preset)
 	if err != nil {
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
 	}
@@ -120,7 +126,7 @@ func (s *Server) open(ctx context.Context, q *proto.Open, emit func(*proto.Reply
 	poll := engine.NewPoll(ctx, func(pr engine.Progress) {
 		emit(&proto.Reply{Kind: proto.KindProgress, Progress: &proto.Progress{Done: pr.Done, Total: pr.Total}})
 	})
-	p, fail := decode(q.File, q.Preset, q.Bytes, poll)
+	p, fail := decode(q, poll)
 	if fail != nil {
 		return nil, fail
 	}

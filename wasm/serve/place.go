@@ -99,7 +99,7 @@ func (s *Server) takeSchedule(p *placement, q *proto.Place) *proto.Failure {
 	if err != nil {
 		return proto.Fail(proto.BadRequest, "the schedule cannot be played: %v", err)
 	}
-	p.requests = alloc.FromTrace(trace, alloc.AsPlayed)
+	p.requests = alloc.FromTrace(trace, p.allocator.Order(p.args))
 	p.resident = problem.Graph.Fixed
 	if q.Budget != engine.NoLimit {
 		p.pool = max(q.Budget-p.resident, 0)
@@ -115,7 +115,8 @@ func (s *Server) takeSchedule(p *placement, q *proto.Place) *proto.Failure {
 }
 
 // run places the buffers and measures the outcome. A search that was stopped by
-// its deadline fails with Deadline and still has the best so far.
+// its deadline fails with Deadline, one that is beyond it with Unsupported; both
+// still have the best so far.
 func (p *placement) run(ctx context.Context, poll *engine.Poll) (*proto.Placed, *proto.Failure) {
 	l, err := p.allocator.Place(p.requests, p.pool, p.args, poll)
 	var noneFits *engine.InfeasibleError
@@ -125,8 +126,9 @@ func (p *placement) run(ctx context.Context, poll *engine.Poll) (*proto.Placed, 
 	}
 	switch {
 	case err == nil:
-	case errors.Is(err, engine.ErrUnsupported):
+	case errors.Is(err, engine.ErrUnsupported) && l == nil:
 		return nil, proto.Fail(proto.Unsupported, "%v", err)
+	case errors.Is(err, engine.ErrUnsupported): // for as far as it goes
 	case !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled):
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
 	case l == nil || slices.Contains(l.Addr, alloc.NoAddr): // half a layout is of no use
@@ -137,7 +139,10 @@ func (p *placement) run(ctx context.Context, poll *engine.Poll) (*proto.Placed, 
 		return nil, proto.Fail(proto.Deadline, "%v", merr)
 	}
 	out.NoneFits = proven
-	if err != nil {
+	switch {
+	case errors.Is(err, engine.ErrUnsupported):
+		return out, proto.Fail(proto.Unsupported, "%v", err)
+	case err != nil:
 		return out, proto.Fail(proto.Deadline, "%s was stopped before it was done", p.allocator.Title)
 	}
 	if l.Failed != nil && len(p.requests.Buffers) <= maxNeeds {

@@ -3,12 +3,17 @@ package serve
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"memtide/engine"
 	"memtide/engine/alloc"
+	"memtide/engine/enginetest"
 	"memtide/engine/sim"
 	"memtide/profiles"
 	"memtide/wasm/proto"
@@ -140,6 +145,34 @@ func TestPlaceSchedule(t *testing.T) {
 	}
 }
 
+// The order of requests is an argument of the allocator, and it is heeded.
+func TestPlaceOrder(t *testing.T) {
+	var pool Local
+	req := solveWith("greedy", proto.Budget{Bytes: 1120 * engine.MiB})
+	req.Solve.Setting = setting("alexnet-b128")
+	r, err := pool.Do(context.Background(), req, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pieces := map[string][]proto.Piece{}
+	for _, order := range []string{"", "as-played", "derivative-first", "prefetch-first"} {
+		q := &proto.Place{Setting: setting("alexnet-b128"), Budget: engine.NoLimit, Schedule: r.Solved.Schedule, Allocator: "high-end"}
+		if order != "" {
+			q.Args = engine.Args{"order": order}
+		}
+		p, err := placed(t, q)
+		if err != nil || !p.Verdict.Verified {
+			t.Fatalf("order %q: got %+v, %v; want a verified placement", order, p, err)
+		}
+		t.Logf("order %q: %d", order, p.Top)
+		pieces[order] = p.Pieces
+	}
+	if !reflect.DeepEqual(pieces[""], pieces["as-played"]) || reflect.DeepEqual(pieces["derivative-first"], pieces["prefetch-first"]) {
+		t.Errorf("got the same addresses by default and as played: %v; prefetch-first and derivative-first: %v; want true, false",
+			reflect.DeepEqual(pieces[""], pieces["as-played"]), reflect.DeepEqual(pieces["derivative-first"], pieces["prefetch-first"]))
+	}
+}
+
 // A deadline is no proof: the best so far comes with it.
 func TestPlaceDeadline(t *testing.T) {
 	b := &proto.Buffers{Tick: 1}
@@ -153,6 +186,41 @@ func TestPlaceDeadline(t *testing.T) {
 	}
 	if p == nil || p.Optimal || p.NoneFits || len(p.Pieces) != len(b.List) || !p.Verdict.Verified {
 		t.Errorf("got %+v; want a verified layout of all buffers that is not said to be optimal", p)
+	}
+}
+
+// What is beyond the search is not refused: the best of the quick placements
+// comes with the failure. The buffers are paper 003's sequence of a_ij and d_j,
+// which needs 13 units at a peak of 12, many times, and one that connects them.
+func TestPlaceTooMany(t *testing.T) {
+	list := []alloc.Entry{{Name: "throughout", Bytes: 1}}
+	sequence := enginetest.Load("alloc")[0].Trace
+	for i := range 600 {
+		live := map[string]bool{}
+		for _, e := range sequence {
+			name := fmt.Sprint(i, " ", e.ID)
+			list = append(list, alloc.Entry{Name: name, Free: e.Free, Bytes: engine.Bytes(e.Size)})
+			live[name] = !e.Free
+		}
+		for _, name := range slices.Sorted(maps.Keys(live)) {
+			if live[name] {
+				list = append(list, alloc.Entry{Name: name, Free: true})
+			}
+		}
+	}
+	r, err := alloc.FromEvents(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pool := range []engine.Bytes{0, 13} {
+		p, err := placed(t, &proto.Place{Buffers: &proto.Buffers{Tick: 1, List: r.Buffers}, Pool: pool, Allocator: "optimal"})
+		var f *proto.Failure
+		if !errors.As(err, &f) || f.Kind != proto.Unsupported {
+			t.Fatalf("in %d: got %v, want a failure of kind unsupported", pool, err)
+		}
+		if p == nil || p.Optimal || p.NoneFits || len(p.Pieces) != len(r.Buffers) || p.Top <= 13 {
+			t.Errorf("in %d: got %+v; want a layout of all buffers that is not said to be optimal", pool, p)
+		}
 	}
 }
 

@@ -60,8 +60,11 @@ func (s *Server) answer(ctx context.Context, req *proto.Request, emit func(*prot
 	case req.Op == proto.OpAsk && req.Ask != nil:
 		asked, fail := s.ask(ctx, req.Ask, emit)
 		return &proto.Reply{Asked: asked}, fail
+	case req.Op == proto.OpExport && req.Export != nil:
+		exported, fail := s.export(req.Export)
+		return &proto.Reply{Exported: exported}, fail
 	}
-	return nil, proto.Fail(proto.BadRequest, "the request asks for %q without saying what; expected open, solve, sweep, place or ask", req.Op)
+	return nil, proto.Fail(proto.BadRequest, "the request asks for %q without saying what; expected open, solve, sweep, place, ask or export", req.Op)
 }
 
 // panicSite keeps the part of a stack that tells where a panic came from: what

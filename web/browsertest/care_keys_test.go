@@ -70,12 +70,19 @@ func TestKeysOfHelp(t *testing.T) {
 		{"C", []pressing{{"KeyC", "c", 0, `document.querySelector(".compare").hidden`}}},
 		{"X", []pressing{{"Digit2", "2", 0, method}, {"KeyX", "x", 0, sides}}},
 		{"Y", []pressing{{"KeyY", "y", 0, `document.querySelector(".header .note").textContent`}}},
+		{"Ctrl S", []pressing{{"KeyS", "s", ctrl, `globalThis.saved`}}},
+		{"Ctrl O", []pressing{{"KeyO", "o", ctrl, `globalThis.asked`}}},
 		{"M", []pressing{{"KeyM", "m", 0, `byID("preset").getAttribute("aria-expanded")`}, {"Escape", "Escape", 0, `byID("preset").getAttribute("aria-expanded")`}}},
 		{"/", []pressing{{"Slash", "/", 0, `document.activeElement.dataset.do`}, {"Escape", "Escape", 0, `document.activeElement.dataset.do`}}},
 		{"?", []pressing{{"Slash", "?", shift, helped}}},
 		{"Esc", []pressing{{"Escape", "Escape", 0, helped}, {"ArrowRight", "ArrowRight", 0, chosen}, {"Escape", "Escape", 0, chosen}}},
 	}
 	p := settledPage(t, offload)
+	Eval[bool](p, `(() => { // what would leave the page for the system's windows
+		addEventListener("click", (e) => { if (e.target.matches("input[type=file]")) { e.preventDefault(); globalThis.asked = true; } }, true);
+		HTMLAnchorElement.prototype.click = function () { globalThis.saved = this.download; };
+		return true;
+	})()`)
 	listed := Eval[[]string](p, `[...document.querySelectorAll(".keys dt")].map((e) => e.textContent)`)
 	var pressed []string
 	for _, row := range rows {
@@ -96,6 +103,65 @@ func TestKeysOfHelp(t *testing.T) {
 	slices.Sort(pressed)
 	if !slices.Equal(listed, pressed) {
 		t.Errorf("the help lists %q; this test presses %q", listed, pressed)
+	}
+	if got := Eval[string](p, `globalThis.saved ?? ""`); !strings.HasSuffix(got, ".svg") {
+		t.Errorf("Ctrl S saved %q; want a picture", got)
+	}
+}
+
+// Keys of one character can be turned off, which the browser remembers; the other
+// keys work then.
+func TestShortcutsOff(t *testing.T) {
+	p := settledPage(t, offload)
+	const tabled = `document.querySelector("#table").hidden`
+	Eval[bool](p, `document.querySelector('.header [data-do="help"]').click(), true`)
+	p.Wait(`byID("shortcuts").checkVisibility()`, 5*time.Second)
+	if !Eval[bool](p, `byID("shortcuts").checked`) {
+		t.Fatal("shortcuts are off; want them on before anybody turns them off")
+	}
+	p.Click(`[data-testid="shortcuts"]`)
+	p.Wait(`localStorage.getItem("memtide-shortcuts") === "off" && !byID("shortcuts").checked`, 5*time.Second)
+	Eval[bool](p, `location.reload(), true`)
+	time.Sleep(100 * time.Millisecond)
+	p.Wait(untilReady, 30*time.Second)
+	Eval[bool](p, hands+`; document.getElementById("stage").focus(), true`)
+	before := Eval[string](p, `byID("selection").textContent`)
+	for _, k := range [][2]string{{"KeyT", "t"}, {"Digit2", "2"}, {"BracketLeft", "["}, {"Slash", "?"}, {"Slash", "/"}} {
+		stroke(p, k[0], k[1], 0)
+	}
+	stroke(p, "ArrowRight", "ArrowRight", 0)
+	p.Wait(fmt.Sprintf(`byID("selection").textContent !== %q`, before), 5*time.Second)
+	if !Eval[bool](p, tabled+` && document.querySelector(".help-layer").hidden && document.activeElement.id === "stage"`) {
+		t.Error("a shortcut of one character works although they are off")
+	}
+	if got := Eval[string](p, `byID("strategy").value`); got != "greedy" {
+		t.Errorf("the strategy is %s; want greedy: the key 2 is off", got)
+	}
+	Eval[bool](p, `document.querySelector('.header [data-do="help"]').click(), true`)
+	p.Wait(`byID("shortcuts").checkVisibility()`, 5*time.Second)
+	p.Click(`[data-testid="shortcuts"]`)
+	p.Wait(`byID("shortcuts").checked`, 5*time.Second)
+	stroke(p, "Escape", "Escape", 0)
+	p.Wait(`document.querySelector(".help-layer").hidden`, 5*time.Second)
+	stroke(p, "KeyT", "t", 0)
+	p.Wait("!"+tabled, 5*time.Second)
+}
+
+// The help calls the keys what stands on them, where the browser knows it.
+func TestHelpOfLayout(t *testing.T) {
+	p := New(t)
+	p.Before(`Object.defineProperty(Navigator.prototype, "keyboard", {configurable: true, get: () => ({
+		getLayoutMap: async () => new Map([["KeyW", "z"], ["KeyA", "q"], ["KeyS", "s"], ["KeyD", "d"], ["BracketLeft", "^"], ["BracketRight", "$"]]),
+	})})`)
+	p.Navigate(offload)
+	p.Wait(untilReady, 30*time.Second)
+	Eval[bool](p, `document.querySelector('.header [data-do="help"]').click(), true`)
+	p.Wait(`[...document.querySelectorAll(".keys dt")].some((e) => e.textContent.startsWith("Z S or"))`, 5*time.Second)
+	got := Eval[[]string](p, `[...document.querySelectorAll(".keys dt")].map((e) => e.textContent)`)
+	for _, want := range []string{"Q D or Shift ← →", "^ $", "Ctrl S"} {
+		if !slices.Contains(got, want) {
+			t.Errorf("on AZERTY the help lists %q; want %q in it", got, want)
+		}
 	}
 }
 

@@ -58,6 +58,27 @@ func TestAddresses(t *testing.T) {
 	p.Quiet()
 }
 
+// The parameters of an allocator come and go with it, and stand in the address.
+func TestAllocatorParameters(t *testing.T) {
+	p := settledPage(t, "")
+	p.Click(`[data-testid="places"]`)
+	p.Wait(`byID("outcome") && result("outcome") !== ""`, 20*time.Second)
+	const order = `document.getElementById("alloc-order")`
+	p.Wait(order+` && `+order+`.value === "as-played" && `+order+`.options.length === 3`, 5*time.Second)
+	choose := func(id, value string) {
+		Eval[bool](p, `((e) => { e.value = "`+value+`"; e.dispatchEvent(new Event("change", {bubbles: true})); })(document.getElementById("`+id+`")); true`)
+	}
+	choose("alloc-order", "prefetch-first")
+	p.Wait(`location.hash.includes("alloc.order=prefetch-first")`, 5*time.Second)
+	choose("alloc", "va")
+	p.Wait(`!`+order+` && document.getElementById("alloc-chunk").value === "40" && document.getElementById("alloc-small").value === "chunk" && !location.hash.includes("order")`, 5*time.Second)
+	choose("alloc", "optimal")
+	p.Wait(`!document.getElementById("alloc-chunk") && !document.getElementById("alloc-small")`, 5*time.Second)
+	choose("alloc", "high-end")
+	p.Wait(order+` && `+order+`.value === "as-played"`, 5*time.Second)
+	p.Quiet()
+}
+
 // A file of buffers goes straight into the address view; Back brings the network
 // back.
 func TestMemoryFile(t *testing.T) {

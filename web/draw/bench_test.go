@@ -34,7 +34,7 @@ func BenchmarkDraw(b *testing.B) {
 }
 
 func BenchmarkNewModel(b *testing.B) {
-	for _, n := range []int{1_000, 100_000} {
+	for _, n := range []int{1_000, 100_000, 1_000_000} {
 		m := randomModel(n, 1)
 		b.Run(fmt.Sprintf("slices=%d", n), func(b *testing.B) {
 			for b.Loop() {

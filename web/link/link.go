@@ -82,6 +82,9 @@ type Link struct {
 
 	Visible  Range
 	Selected string   // by what it is, see draw.Model.Name
+	Open     []string // what is unfolded, in the order of Folds
+	Chain    bool     // the critical chain is shown
+	Slowdown int      // that the question about the smallest budget accepts: one more than its hundredths of a per cent; 0: the default
 	Show     []string // the panels that are shown, in their order; nil: all
 	Title    string
 	Theme    string
@@ -179,7 +182,13 @@ func (r *reader) pair(key, value, raw string) {
 	case "sel":
 		l.Selected = value
 	case "show":
-		l.Show, err = panels(value)
+		l.Show, err = namesOf(value, Panels, "part of the page")
+	case "open":
+		l.Open, err = namesOf(value, Folds, "part of the page that unfolds")
+	case "chain":
+		l.Chain = value != "0"
+	case "slow":
+		l.Slowdown, err = parseSlowdown(value)
 	case "embed":
 		l.Embed = value != "0"
 	case "controls":
@@ -240,21 +249,6 @@ func oneOf(value string, words ...string) (string, error) {
 		return value, nil
 	}
 	return "", sentence("%q is not known; expected %s.", value, strings.Join(words, " or "))
-}
-
-// Panels are the parts of the page that show= names.
-var Panels = []string{"strip", "time", "mem", "curve", "addr", "table"}
-
-func panels(value string) (out []string, err error) {
-	for _, name := range strings.Split(strings.ToLower(value), ",") {
-		if !slices.Contains(Panels, name) {
-			return nil, sentence("%q is no part of the page; expected some of %s, with commas between them.", name, strings.Join(Panels, ", "))
-		}
-		if !slices.Contains(out, name) {
-			out = append(out, name)
-		}
-	}
-	return out, nil
 }
 
 // ParseBudget reads "12GiB", "900 MiB" or "60%".
@@ -349,6 +343,7 @@ func (l *Link) String() string {
 		add("t", formatMS(l.Visible.From)+"-"+formatMS(l.Visible.To))
 	}
 	add("sel", l.Selected)
+	l.addView(add)
 	add("show", strings.Join(l.Show, ","))
 	add("title", l.Title)
 	add("theme", l.Theme)

@@ -101,6 +101,7 @@ func TestLinkRoundTrip(t *testing.T) {
 		"v=1&p=vgg16-b64&c=none",
 		"v=1&p=vgg16-b64&alloc=best-fit",
 		"v=1&p=vgg16-b64&xfer=streamed&alloc=va&alloc.chunk=2",
+		"v=1&p=vgg16-b64&alloc=high-end&alloc.order=prefetch-first",
 		"v=1&p=vgg16-b64&m=37.5%25",
 	} {
 		l, notes := Parse("#" + want)

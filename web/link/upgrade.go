@@ -1,7 +1,6 @@
 package link
 
 import (
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,7 +26,7 @@ func pairsOf(fragment string) (out []pair) {
 			continue
 		}
 		key, value, _ := strings.Cut(raw, "=")
-		if plain, err := url.PathUnescape(value); err == nil {
+		if plain, ok := unescapeValue(value); ok {
 			value = plain // otherwise the % stands for itself, as in m=60%
 		}
 		out = append(out, pair{strings.ToLower(key), value, raw})

@@ -185,10 +185,11 @@ func (s *State) updateAsk(m Message) ([]Effect, bool) {
 	switch m := m.(type) {
 	case ToggleQuestions:
 		s.View.Questions = !s.View.Questions
+		out = []Effect{WriteURL{Replace}}
 	case SetSlowdown:
 		s.View.Slowdown = min(max(m.Slowdown, 0), 10_000_00) + 1
 		s.Draft = Draft{}
-		out = s.followQuestions()
+		out = append(s.followQuestions(), WriteURL{Replace})
 	case Ask:
 		out = s.ask(m.Question)
 	case Unask:
@@ -333,7 +334,7 @@ func (s *State) answered(m Message) {
 				a.Done, a.Total = m.Progress.Done, m.Progress.Total
 			}
 		case AskEnded:
-			a.ID, a.Failed = 0, m.Failed
+			a.ID, a.Failed = 0, headline(m.Failed)
 			if m.Failed == "" {
 				s.answers.put(a.key, a)
 			}

@@ -294,7 +294,7 @@ func (s *State) updateCurve(m Message) []Effect {
 		}
 	case SweepFailed:
 		if m.ID == c.ID {
-			c.ID, c.Failed, c.Improving = 0, m.Text, 0
+			c.ID, c.Failed, c.Improving = 0, headline(m.Text), 0
 			s.DOM++
 		}
 	}

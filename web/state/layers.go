@@ -38,11 +38,12 @@ func (StepLayer) message()    {}
 func (ToggleChain) message()  {}
 
 // updateLayers handles the messages of the table of layers; false for others.
-func (s *State) updateLayers(m Message) ([]Effect, bool) {
+func (s *State) updateLayers(m Message) (out []Effect, ok bool) {
 	t := &s.View.Layers
 	switch m := m.(type) {
 	case ToggleLayers:
 		t.Open = !t.Open
+		out = []Effect{WriteURL{Replace}}
 	case SortLayers:
 		if m.By >= draw.NumLayerColumns {
 			return nil, true
@@ -60,11 +61,12 @@ func (s *State) updateLayers(m Message) ([]Effect, bool) {
 	case ToggleChain:
 		s.View.Chain = !s.View.Chain
 		s.Paint++
+		out = []Effect{WriteURL{Replace}}
 	default:
 		return nil, false
 	}
 	s.DOM++
-	return nil, true
+	return out, true
 }
 
 // LayerRows are the rows of the table of layers that are not left out, in its

@@ -21,7 +21,10 @@ type (
 		From, To time.Duration
 		Lines    []string
 		Axis     Axis
-		Selected string // by what it is, see draw.Model.Name
+		Selected string   // by what it is, see draw.Model.Name
+		Open     []string // what is unfolded, by the names of link.Folds
+		Chain    bool     // the critical chain is shown
+		Slowdown int      // as View.Slowdown
 		Frame    Frame
 		B        *Choice // the other side of a comparison; nil: there is none
 	}

@@ -36,7 +36,7 @@ type (
 	// ShareNote tells what a button of the dialog did.
 	ShareNote struct{ Text string }
 	// SaveFile asks for a file of what is shown: svg, png, operations.csv,
-	// layers.csv, curve.csv, json or html.
+	// layers.csv, curve.csv, json or html, schedule.py or schedule.json.
 	SaveFile struct{ Kind string }
 	// CopyText asks for the text of a field of the dialog to be copied.
 	CopyText struct{ Field string }
@@ -91,7 +91,11 @@ func (s *State) updateShare(m Message) (out []Effect, ok bool) {
 		if d == nil {
 			return nil, true
 		}
-		out = d.update(m)
+		if out = d.update(m); len(out) == 1 {
+			if f, ok := out[0].(Save); ok && forms[f.Kind] != "" {
+				out = s.export(f.Kind)
+			}
+		}
 	default:
 		return nil, false
 	}

@@ -8,6 +8,7 @@ import (
 	"memtide/engine/sim"
 	"memtide/wasm/proto"
 	"memtide/web/draw"
+	"memtide/web/format"
 )
 
 // DefaultPreset is what a page without a link shows.
@@ -298,7 +299,7 @@ func (s *State) stop() []Effect {
 // textAlert makes the first line the headline and keeps five more. The headline
 // begins as a sentence does, unless it begins with a name, such as forward_s.
 func textAlert(text string) *Alert {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
+	lines := strings.Split(format.Durations(strings.TrimSpace(text)), "\n")
 	a := &Alert{Text: lines[0]}
 	if word, _, _ := strings.Cut(a.Text, " "); strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") == "" && word != "" {
 		a.Text = strings.ToUpper(word[:1]) + a.Text[1:]
@@ -309,4 +310,10 @@ func textAlert(text string) *Alert {
 		a.Lines = rest
 	}
 	return a
+}
+
+// headline is the first line of what went wrong, for where there is room for one.
+func headline(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
 }

@@ -151,6 +151,9 @@ type View struct {
 	Wanted    string // what the link selects, until there is a picture to find it in
 	Frame     Frame
 	Note      string // one line that tells what a shortcut or a button did
+
+	NoShortcuts bool              // keys of one character do nothing
+	KeyLabels   map[string]string // what stands on a key, by KeyboardEvent.code; nil if unknown
 }
 
 // New is the state of a page that has nothing yet.

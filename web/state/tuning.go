@@ -193,7 +193,7 @@ func (s *State) updateTuning(m Message) (out []Effect, ok bool) {
 		if m.ID != t.ID {
 			return nil, false
 		}
-		t.ID, t.Failed = 0, m.Text
+		t.ID, t.Failed = 0, headline(m.Text)
 		s.DOM++
 		return nil, true
 	}

@@ -26,6 +26,9 @@ func (s *State) Update(m Message) []Effect {
 		out, ok = s.updateLayers(m)
 	}
 	if !ok {
+		out, ok = s.updateKeyboard(m)
+	}
+	if !ok {
 		out = s.update(m)
 	}
 	return append(out, s.followPlaces()...)
@@ -36,6 +39,7 @@ func (s *State) update(m Message) []Effect {
 	case Start:
 		s.Choice = m.Choice
 		s.frame(m)
+		s.unfold(m)
 		out := s.open(m.Choice, nil, Leave)
 		if m.B != nil {
 			s.next = &waiting{choice: *m.B}
@@ -43,6 +47,7 @@ func (s *State) update(m Message) []Effect {
 		return out
 	case Navigate:
 		s.frame(Start(m))
+		s.unfold(Start(m))
 		return s.navigateBoth(m.Choice, m.B)
 	case BadLink:
 		s.alert(&Alert{Text: m.Text})
@@ -327,12 +332,14 @@ func (s *State) updateView(m Message) []Effect {
 		return nil // the components do not show the range
 	case ToggleTable:
 		v.Table = !v.Table
+		s.DOM++
+		return []Effect{WriteURL{Replace}}
 	case ScrollTable:
 		v.TableTop = max(m.Top, 0)
-	case ToggleHelp:
-		v.Help = !v.Help
 	case ToggleLineList:
 		v.LineList = !v.LineList
+		s.DOM++
+		return []Effect{WriteURL{Replace}}
 	case SetTheme:
 		v.Theme = m.Theme
 		s.DOM++

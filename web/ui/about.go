@@ -60,7 +60,19 @@ func (c *About) Notes() []string {
 		return nil
 	}
 	notes := c.S.Network.Profile.Source.Notes
-	return notes[:min(len(notes), 6)]
+	return inWords(notes[:min(len(notes), 6)])
+}
+
+// Schedule is what the strategy says about the schedule that is shown: at most six
+// sentences, of which the first names it.
+func (c *About) Schedule() []string {
+	p := c.S.Visible()
+	if p == nil || len(p.Solved.Claim.Notes) == 0 {
+		return nil
+	}
+	notes := inWords(p.Solved.Claim.Notes[:min(len(p.Solved.Claim.Notes), 6)])
+	notes[0] = strategyTitle(p.Choice.Strategy) + ": " + notes[0]
+	return notes
 }
 
 // Lint lists at most six findings.
@@ -70,7 +82,15 @@ func (c *About) Lint() []string {
 	}
 	lint := c.S.Network.Lint
 	if len(lint) > 6 {
-		return append(lint[:5:5], fmt.Sprintf("and %d more", len(lint)-5))
+		return append(inWords(lint[:5]), fmt.Sprintf("and %d more", len(lint)-5))
 	}
-	return lint
+	return inWords(lint)
+}
+
+// inWords has times written as everywhere else on the page.
+func inWords(sentences []string) (out []string) {
+	for _, s := range sentences {
+		out = append(out, format.Durations(s))
+	}
+	return out
 }

@@ -86,3 +86,28 @@ func TestSamples(t *testing.T) {
 		}
 	}
 }
+
+// Times in notes and findings are written as everywhere else on the page.
+func TestTimesInNotes(t *testing.T) {
+	s := showing(t, "resnet50-b8")
+	n := *s.Network
+	p := *n.Profile
+	p.Source.Notes = []string{"1.234567ms of synchronization was taken off each of 12 times."}
+	n.Profile, n.Lint = &p, []string{"One step takes 1m3.5s: too large.", "b", "c", "d", "e", "250µs", "g"}
+	s.Network = &n
+	about := About{S: s}
+	if got, want := about.Notes(), "1.23 ms of synchronization was taken off each of 12 times."; len(got) != 1 || got[0] != want {
+		t.Errorf("the notes are %q; want %q", got, want)
+	}
+	if got, want := about.Lint(), "One step takes 63.5 s: too large."; len(got) != 6 || got[0] != want || got[5] != "and 2 more" {
+		t.Errorf("the findings are %q; want six, with %q first", got, want)
+	}
+	s.Shown.Solved.Claim.Notes = nil
+	if got := about.Schedule(); len(got) != 0 {
+		t.Errorf("a schedule without notes has %q", got)
+	}
+	s.Shown.Solved.Claim.Notes = []string{"It takes 15.5ms.", "Nothing is moved."}
+	if got := about.Schedule(); len(got) != 2 || got[0] != "Keep everything: It takes 15.5 ms." || got[1] != "Nothing is moved." {
+		t.Errorf("the notes on the schedule are %q; want the strategy before the first", got)
+	}
+}

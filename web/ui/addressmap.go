@@ -95,6 +95,9 @@ func (c *Addressmap) Params() (out []Param) {
 		return nil
 	}
 	for _, p := range a.Params {
+		if p.Name == alloc.OrderParam && c.S.Memory != nil { // a file has its own order
+			continue
+		}
 		v, ok := c.S.Choice.AllocArgs[p.Name]
 		if !ok {
 			v = p.Default
@@ -136,7 +139,18 @@ func (c *Addressmap) AgainText() string {
 }
 
 // Stale marks the pictures as those of another allocator or schedule.
-func (c *Addressmap) Stale() string { return strconv.FormatBool(c.S.Placing != nil) }
+func (c *Addressmap) Stale() string {
+	return strconv.FormatBool(c.S.Placing != nil || c.behind() != nil)
+}
+
+// behind is the schedule whose addresses are shown while the other pictures show a
+// preview; nil if they show the same.
+func (c *Addressmap) behind() *state.Picture {
+	if c.S.Preview == nil || c.S.Memory != nil {
+		return nil
+	}
+	return c.S.Shown
+}
 
 func (c *Addressmap) placed() *proto.Placed {
 	if p := c.S.Places; p != nil {
@@ -272,9 +286,11 @@ func sentenceOf(text string) string {
 // Verdict says whether the placement has been checked.
 func (c *Addressmap) Verdict() string {
 	p := c.placed()
-	switch {
+	switch at := c.behind(); {
 	case p == nil:
 		return ""
+	case at != nil:
+		return "of " + strategyTitle(at.Choice.Strategy) + " in " + format.Bytes(at.Solved.Budget) + ", not of the preview"
 	case p.Unchecked:
 		return "not checked"
 	case p.Verdict.Verified && p.Optimal:
@@ -289,7 +305,7 @@ func (c *Addressmap) Verdict() string {
 func (c *Addressmap) VerdictClass() string {
 	p := c.placed()
 	switch {
-	case p == nil || p.Unchecked:
+	case p == nil || p.Unchecked || c.behind() != nil:
 		return "muted"
 	case p.Verdict.Verified:
 		return "good"
@@ -303,6 +319,8 @@ func (c *Addressmap) VerdictTitle() string {
 	switch {
 	case p == nil:
 		return ""
+	case c.behind() != nil:
+		return "A click on the curve chooses the schedule that is previewed; its addresses are found then."
 	case p.Unchecked:
 		return "There are too many buffers to compare every one with every other."
 	case p.Verdict.Verified:

@@ -75,6 +75,48 @@ func TestAddressView(t *testing.T) {
 	}
 }
 
+// Best fit lets choose what is asked for first, and the request says so; files
+// about addresses have their own order.
+func TestAddressOrder(t *testing.T) {
+	s := first(t)
+	carryOut(t, s, state.TogglePlaces{})
+	page := pageOf(t, s)
+	for _, want := range []string{`id="alloc-order"`, `<option selected="selected" value="as-played"`, `<option value="prefetch-first"`, `<option value="derivative-first"`} {
+		if n := strings.Count(page, want); n != 1 {
+			t.Errorf("%q stands %d times in the page; want once", want, n)
+		}
+	}
+	m := Command{Do: "alloc-arg", Arg: "order", Value: "prefetch-first", Settled: true}.Message(s)
+	carryOut(t, s, m)
+	if page = pageOf(t, s); !strings.Contains(page, `<option selected="selected" value="prefetch-first"`) {
+		t.Errorf("after %#v prefetch-first is not selected", m)
+	}
+	if got := linkOf(s, link.Link{}); got.AllocArgs["order"] != "prefetch-first" {
+		t.Errorf("after %#v the link says %q", m, got.String())
+	}
+	s.Memory = &state.Memory{}
+	if got := (&Addressmap{S: s}).Params(); len(got) != 0 {
+		t.Errorf("for a file: parameters %+v; want none", got)
+	}
+}
+
+// While the pointer is on the curve the other pictures show a preview; the addresses
+// say that they are not of it, and whose they are.
+func TestAddressesBesidePreview(t *testing.T) {
+	s := first(t)
+	carryOut(t, s, state.TogglePlaces{})
+	c := Addressmap{S: s}
+	if got := c.Verdict(); c.Stale() != "false" || strings.Contains(got, "preview") {
+		t.Errorf("without a preview the addresses say %q, stale %s; want nothing of one", got, c.Stale())
+	}
+	other := *s.Shown
+	s.Preview = &other
+	want := "of " + strategyTitle(s.Shown.Choice.Strategy) + " in 2.58 GiB, not of the preview"
+	if got := c.Verdict(); got != want || c.Stale() != "true" || c.VerdictClass() != "muted" {
+		t.Errorf("beside a preview the addresses say %q, stale %s, in class %s; want %q, stale, muted", got, c.Stale(), c.VerdictClass(), want)
+	}
+}
+
 // The story of the default example: in total it fits exactly, at addresses it
 // does not, and the sentence says by how much.
 func TestAddressFailure(t *testing.T) {
@@ -140,6 +182,9 @@ func TestAddressLink(t *testing.T) {
 		{"v=1&p=resnet50-b8&alloc=va&alloc.chunk=2", "va", "2", "", "v=1&p=resnet50-b8&alloc=va&alloc.chunk=2"},
 		{"v=1&p=resnet50-b8&alloc=va&alloc.chunk=40", "va", "", "", "v=1&p=resnet50-b8&alloc=va"},
 		{"v=1&p=resnet50-b8&alloc=va&alloc.chunk=1", "va", "", "arguments are not used", "v=1&p=resnet50-b8&alloc=va"},
+		{"v=1&p=resnet50-b8&alloc=high-end&alloc.order=prefetch-first", "high-end", "", "", "v=1&p=resnet50-b8&alloc=high-end&alloc.order=prefetch-first"},
+		{"v=1&p=resnet50-b8&alloc=best-fit&alloc.order=as-played", "best-fit", "", "", "v=1&p=resnet50-b8&alloc=best-fit"},
+		{"v=1&p=resnet50-b8&alloc=best-fit&alloc.order=any", "best-fit", "", "arguments are not used", "v=1&p=resnet50-b8&alloc=best-fit"},
 		{"v=1&p=resnet50-b8&alloc=worst-fit", state.DefaultAllocator, "", "allocator worst-fit", "v=1&p=resnet50-b8&alloc=best-fit"},
 	} {
 		l, _ := link.Parse(tc.in)

@@ -99,6 +99,11 @@ func (c Command) button(s *state.State) (state.Message, bool) {
 		return state.ToggleHelp{}, true
 	case "theme":
 		return state.SetTheme{Theme: nextTheme(s.View.Theme)}, true
+	case "shortcuts":
+		if !c.Settled { // a change of the box is an input too
+			return nil, true
+		}
+		return state.SetShortcuts{Off: !s.View.NoShortcuts}, true
 	case "dismiss":
 		return state.Dismiss{Notice: true}, true
 	case "act":

@@ -91,7 +91,7 @@ func TestBudgetOfCutLink(t *testing.T) {
 
 // Every key that does something is in the help.
 func TestHelpNamesTheKeys(t *testing.T) {
-	keys := (&Help{}).Keys()
+	keys := (&Help{S: state.New()}).Keys()
 	for _, k := range []string{"W", "A", "S", "D", "+", "−", "0", "N", "P", "I", "F", "G", "T", "Y", "[", "]", "?", "Esc", "Backspace"} {
 		if _, ok := keyOf(Key{Code: map[string]string{"W": "KeyW", "A": "KeyA", "S": "KeyS", "D": "KeyD", "0": "Digit0", "Esc": "Escape", "Backspace": "Backspace"}[k],
 			Key: strings.ReplaceAll(k, "−", "-")}); !ok {
@@ -99,7 +99,7 @@ func TestHelpNamesTheKeys(t *testing.T) {
 		}
 		found := false
 		for _, row := range keyTable {
-			for _, word := range strings.Fields(row[0]) {
+			for _, word := range strings.Fields(row.keys) {
 				found = found || word == k
 			}
 		}

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/hack-pad/safejs"
 
@@ -80,17 +79,16 @@ func (a *app) listenKeys() {
 		k := Key{Code: text(e, "code"), Key: text(e, "key"), Shift: truth(e, "shiftKey")}
 		tag := text(e, "target", "tagName")
 		if truth(e, "ctrlKey") || truth(e, "metaKey") {
-			// What is typed in a field is undone by the field.
-			if strings.EqualFold(k.Key, "z") && !(tag == "INPUT" && text(e, "target", "type") != "range") && tag != "TEXTAREA" {
-				call(e, "preventDefault")
-				a.later(func() { a.address.undo(k.Shift) })
-			}
+			a.chord(k, e)
 			return
 		}
 		if c, element, ok := commandOf(e); ok && c.Do == "find" {
 			a.findKey(k, c, element)
 			return
 		} else if ok && c.Do == "picker-find" && a.pickerKey(k, e) {
+			return
+		}
+		if a.s.View.NoShortcuts && k.typed() {
 			return
 		}
 		if k.Key == "/" && tag != "INPUT" && tag != "SELECT" {

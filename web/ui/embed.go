@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"net/url"
 	"slices"
 	"strings"
 
@@ -71,7 +70,7 @@ func inserted(fragment string, params map[string]string) string {
 	slices.Sort(keys)
 	for _, key := range keys {
 		if params[key] != "" {
-			out = append(out, key+"="+strings.ReplaceAll(url.PathEscape(params[key]), "&", "%26"))
+			out = append(out, key+"="+link.EscapeValue(params[key]))
 		}
 	}
 	return strings.Join(out, "&")

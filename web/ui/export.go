@@ -2,10 +2,12 @@ package ui
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"strconv"
 	"strings"
 
+	"memtide/wasm/proto"
 	"memtide/web/draw"
 	"memtide/web/format"
 	"memtide/web/state"
@@ -73,6 +75,29 @@ func ExportFile(s *state.State, kind, address string) (f File, ok bool) {
 	}
 	f.Bytes = b.Bytes()
 	return f, true
+}
+
+// scheduleName is the name of a schedule's file. A Python file has one that it can
+// be imported by.
+func scheduleName(s *state.State, e state.Export) string {
+	if e.Request.Form == proto.FormPython {
+		return e.Kind
+	}
+	return fileName(s) + "." + e.Kind
+}
+
+// scheduleFile has a pool write a schedule down.
+func scheduleFile(ctx context.Context, pool proto.Pool, e state.Export, name string) (File, error) {
+	f := File{Name: name, Type: "text/x-python"}
+	if e.Request.Form == proto.FormJSON {
+		f.Type = "application/json"
+	}
+	r, err := pool.Do(ctx, &proto.Request{Op: proto.OpExport, Export: &e.Request}, nil)
+	if err != nil {
+		return f, err
+	}
+	f.Bytes = r.Exported.Text
+	return f, nil
 }
 
 // fileName is the name of what is shown, as part of a file's name.

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"memtide/engine"
 	"memtide/web/draw"
@@ -12,6 +13,31 @@ import (
 type Key struct {
 	Code, Key string
 	Shift     bool
+}
+
+// typed says that the key types one character: what can be turned off.
+func (k Key) typed() bool { return utf8.RuneCountInString(k.Key) == 1 }
+
+// chord is what a key does together with Ctrl or ⌘.
+type chord uint8
+
+const (
+	chordNone chord = iota
+	chordUndo       // or, with Shift, redo
+	chordSave
+	chordOpen
+)
+
+func chordOf(k Key) chord {
+	switch letter := strings.ToLower(k.Key); {
+	case letter == "z":
+		return chordUndo
+	case letter == "s" && !k.Shift:
+		return chordSave
+	case letter == "o" && !k.Shift:
+		return chordOpen
+	}
+	return chordNone
 }
 
 // keyAction is what a key does: a message for the state, or a movement of the

@@ -32,6 +32,7 @@ type app struct {
 	drawn    int     // State.DOM when the components were drawn last
 	drawnAt  float64 // and when
 	waiting  bool    // a drawing of the components is scheduled
+	paper    bool    // the page is being printed
 	awaited  bool    // something other than progress has changed since
 
 	jobs     jobs
@@ -105,6 +106,7 @@ func (a *app) setUp() {
 		a.listenFiles()
 	}
 	a.listenTheme()
+	a.listenPrint()
 	a.pool.OnSilence(func(req *proto.Request, silent time.Duration) { // any request: only solves are shown
 		if req.Op == proto.OpSolve {
 			a.post(state.Silent{Quiet: silent > 0})
@@ -113,6 +115,9 @@ func (a *app) setUp() {
 	after(firstWait, func() { a.later(func() { a.held = false }) })
 	if a.s.View.Theme == "" && !embedded {
 		a.s.View.Theme = a.savedTheme()
+	}
+	if !embedded {
+		a.s.View.NoShortcuts = a.savedShortcuts()
 	}
 	a.do(start)
 }
@@ -189,8 +194,14 @@ func (a *app) start(e state.Effect) {
 		after(4000, func() { a.post(state.ForgetNote{}) })
 	case state.Save:
 		a.save(e.Kind)
+	case state.Export:
+		a.jobs.export(e)
 	case state.Copy:
 		a.copyText(e.Field)
+	case state.SaveShortcuts:
+		a.saveShortcuts(e.Off)
+	case state.AskLabels:
+		a.askLabels()
 	case state.SaveTheme:
 		a.saveTheme(e.Theme)
 	}

@@ -41,6 +41,7 @@ type canvas struct {
 	host, inner safejs.Value
 	base, above safejs.Value
 	width       float64 // CSS pixels, 0 until it is known
+	fresh       bool    // it has not been measured yet
 }
 
 func (p *pictures) init(a *app) {
@@ -58,6 +59,8 @@ func (p *pictures) recolour() {
 	media := func(query string) bool { return truth(call(safejs.Global(), "matchMedia", query), "matches") }
 	chosen := text(global("document", "documentElement", "dataset"), "theme")
 	switch {
+	case p.a.paper:
+		p.theme = draw.Light
 	case media("(forced-colors: active)"):
 		p.theme = draw.Forced
 	case chosen == "dark", chosen == "" && media("(prefers-color-scheme: dark)"):
@@ -84,7 +87,9 @@ func (p *pictures) again() {
 	p.ask()
 }
 
-// host takes over the element of a picture; only the first time counts.
+// host takes over the element of a picture; only the first time counts. It is
+// called while the components are being drawn: measuring would lay out the half
+// of the page that is there, so that waits for the frame.
 func (p *pictures) host(name string, element safejs.Value) {
 	pic, ok := pictureOf[name]
 	if !ok {
@@ -99,7 +104,7 @@ func (p *pictures) host(name string, element safejs.Value) {
 		return
 	}
 	c := &p.canvas[at]
-	c.pic, c.second, c.host = pic, second, element
+	c.pic, c.second, c.host, c.fresh = pic, second, element, true
 	c.inner = create(element, "div", "paint")
 	call(c.inner, "setAttribute", "aria-hidden", "true")
 	c.base = create(c.inner, "canvas", "base")
@@ -110,7 +115,7 @@ func (p *pictures) host(name string, element safejs.Value) {
 	if err == nil {
 		call(observer, "observe", element)
 	}
-	p.measure(c)
+	p.again()
 	p.listen(c)
 }
 
@@ -166,6 +171,11 @@ func (p *pictures) compare(c *canvas, v *draw.View) {
 // frame paints what is out of date.
 func (p *pictures) frame() {
 	p.asked = false
+	for i := range p.canvas {
+		if c := &p.canvas[i]; c.fresh {
+			c.fresh, c.width = false, number(c.host, "clientWidth")
+		}
+	}
 	p.ratio = max(number(safejs.Global(), "devicePixelRatio"), 1)
 	for i := range p.canvas {
 		if c := &p.canvas[i]; c.width > 0 {

@@ -11,8 +11,9 @@ import (
 	"memtide/wasm/proto"
 )
 
-// reader opens files whose format this program does not read itself, by a
-// second program that is loaded when the first such file is opened.
+// reader opens files whose format this program does not read itself, and writes
+// schedules for other programs, by a second program that is loaded when the first
+// such file is opened or written.
 type reader struct{ pool proto.Pool }
 
 // forFile is the pool that opens a file: the page's own if it knows the format.
@@ -20,6 +21,11 @@ func (r *reader) forFile(ctx context.Context, own proto.Pool, content []byte) (p
 	if profiles.Known(content) {
 		return own, nil
 	}
+	return r.load(ctx)
+}
+
+// load is the pool of the second program, which is fetched the first time.
+func (r *reader) load(ctx context.Context) (proto.Pool, error) {
 	if r.pool != nil {
 		return r.pool, nil
 	}

@@ -31,6 +31,9 @@ func (c *Results) Numbers() []Number {
 	}
 	p := c.S.Visible()
 	if p == nil {
+		for i := range out {
+			out[i].Title = "There is no schedule yet that this could be said of."
+		}
 		return out
 	}
 	s, t := p.Solved, p.Solved.Trace
@@ -123,7 +126,7 @@ func (c *Results) VerdictTitle() string {
 	if s.Verdict.Verified {
 		return text + " An independent checker agrees."
 	}
-	return text + " " + s.Verdict.Problem
+	return text + " " + format.Durations(s.Verdict.Problem)
 }
 
 // Claim is what the strategy says of its schedule, beside what was measured.

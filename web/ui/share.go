@@ -168,6 +168,18 @@ func (c *Share) Data() []ShareButton {
 	}
 }
 
+// Programs are the kinds of files for other programs.
+func (c *Share) Programs() []ShareButton {
+	return []ShareButton{
+		{"schedule.py", "Python", "A program that runs this schedule on an nn.Sequential with PyTorch"},
+		{"schedule.json", "JSON", "Every step of this schedule, as docs/run-a-schedule.md describes it"},
+	}
+}
+
+// Refused says why the schedule cannot be written as a program for PyTorch;
+// empty if it can.
+func (c *Share) Refused() string { return c.S.Refusal("schedule.py") }
+
 // Themes are the colours of pictures.
 func (c *Share) Themes() []Option {
 	chosen := c.S.Sharing.Theme

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"strings"
 
 	"github.com/hack-pad/safejs"
@@ -125,6 +126,27 @@ func (a *app) saveFile(f File) {
 	call(anchor, "click")
 	after(10_000, func() { call(global("URL"), "revokeObjectURL", url) })
 	a.post(state.ShareNote{Text: "Saved " + f.Name + "."}) // heard if the dialog is open
+}
+
+// export has the reader write the schedule down, and saves the file.
+func (j *jobs) export(e state.Export) {
+	name := scheduleName(j.a.s, e)
+	go func() {
+		ctx := context.Background()
+		p, err := j.reader.load(ctx)
+		if err != nil {
+			j.a.post(state.ShareNote{Text: "The part of memtide that writes such files cannot be loaded: " + err.Error() + "."})
+			return
+		}
+		f, err := scheduleFile(ctx, p, e, name)
+		j.a.later(func() {
+			if err != nil {
+				j.a.do(state.ShareNote{Text: sentenceOf(err.Error())})
+				return
+			}
+			j.a.saveFile(f)
+		})
+	}()
 }
 
 // pngRatio is how many pixels of a saved picture a CSS pixel has.

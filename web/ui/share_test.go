@@ -3,11 +3,15 @@
 package ui
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
 	"time"
 
+	"memtide/engine"
+	"memtide/wasm/proto"
+	"memtide/wasm/serve"
 	"memtide/web/link"
 	"memtide/web/state"
 )
@@ -167,5 +171,35 @@ func TestShareCommands(t *testing.T) {
 		if got := c.command.Message(s); got != c.want {
 			t.Errorf("%+v means %+v, want %+v", c.command, got, c.want)
 		}
+	}
+}
+
+// The dialog offers the schedule as a program, or says why it is none; and what it
+// saves is what a server writes.
+func TestShareSchedule(t *testing.T) {
+	s := first(t)
+	s.Sharing = &state.Sharing{Exact: true}
+	page := pageOf(t, s)
+	const button = `data-arg="schedule.py"`
+	if _, rest, _ := strings.Cut(page, button); rest == "" || strings.Contains(rest[:strings.IndexByte(rest, '>')], "disabled") {
+		t.Errorf("the button for Python is missing or disabled: %.200s", rest)
+	}
+	effects := s.Update(state.SaveFile{Kind: "schedule.py"})
+	if len(effects) != 1 {
+		t.Fatalf("effects %v, note %q; want an export", effects, s.Sharing.Note)
+	}
+	e := effects[0].(state.Export)
+	f, err := scheduleFile(context.Background(), new(serve.Local), e, scheduleName(s, e))
+	if err != nil || f.Name != "schedule.py" || !strings.Contains(string(f.Bytes), `"name": "ResNet-101, batch 32"`) {
+		t.Errorf("the file %q of %d bytes (%v); want schedule.py of ResNet-101", f.Name, len(f.Bytes), err)
+	}
+	e.Kind, e.Request.Form = "schedule.json", proto.FormJSON
+	if got, want := scheduleName(s, e), "resnet-101-batch-32-rotor-2.58-gib.schedule.json"; got != want {
+		t.Errorf("the file is named %s, want %s", got, want)
+	}
+	s.Shown.Choice.Transfers = engine.Streamed
+	page = pageOf(t, s)
+	if _, rest, _ := strings.Cut(page, button); !strings.Contains(rest[:strings.IndexByte(rest, '>')], "disabled") || !strings.Contains(page, "choose whole transfers.") {
+		t.Error("a streamed schedule: the button is not disabled, or the dialog does not say why")
 	}
 }

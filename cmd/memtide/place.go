@@ -1,0 +1,215 @@
+//go:build !js
+
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/alloc"
+	"memtide/wasm/proto"
+	"memtide/wasm/serve"
+	"memtide/web/format"
+	"memtide/web/link"
+)
+
+// defaultAllocator is used where neither flags nor link name one: as on the page.
+const defaultAllocator = "best-fit"
+
+func placeCommand() *command {
+	return &command{
+		name:    "place",
+		args:    "[flags] FILE | -preset NAME | -from LINK",
+		summary: "find one schedule and addresses for its buffers",
+		doc: `Finds a schedule as solve does and places its buffers in what the budget leaves
+beside what is resident. A schedule that fits in total need not fit at
+addresses: free memory in several holes does not serve one large request. The
+exit status is 1 if a request finds no room. memtide help allocators lists the
+ways to place.`,
+		examples: []string{
+			"memtide place -preset resnet101-b32 -budget 60% -alloc optimal",
+			"memtide place -preset alexnet-b128 -budget 1200MiB -strategy greedy -alloc high-end -alloc-arg order=prefetch-first",
+			"memtide place -budget 600MiB -alloc optimal net.csv",
+		},
+		flags: func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
+			var c choice
+			c.define(fs)
+			c.defineOne(fs)
+			limit := fs.Duration("limit", 0, "`TIME` most that the solve and the placement may take each, such as 30s; 0 is as long as they need")
+			var a link.Link
+			fs.StringVar(&a.Alloc, "alloc", "", "`NAME` allocator (memtide help allocators; default "+defaultAllocator+")")
+			fs.Func("alloc-arg", "`NAME=VALUE` parameter of the allocator; may be repeated", func(s string) error {
+				name, value, ok := strings.Cut(s, "=")
+				if !ok || name == "" {
+					return fmt.Errorf("expected NAME=VALUE, for example chunk=2")
+				}
+				if a.AllocArgs == nil {
+					a.AllocArgs = engine.Args{}
+				}
+				a.AllocArgs[name] = value
+				return nil
+			})
+			return func(ctx context.Context, e *env, args []string) error {
+				in, err := c.read(e, args)
+				if err != nil {
+					return err
+				}
+				if err := in.chooseAllocator(a); err != nil {
+					return err
+				}
+				return place(ctx, e, in, *limit)
+			}
+		},
+	}
+}
+
+// chooseAllocator puts what the flags say over the link and checks it. A new
+// allocator brings its own parameters.
+func (in *input) chooseAllocator(flags link.Link) error {
+	l := &in.link
+	if flags.Alloc != "" && flags.Alloc != l.Alloc {
+		l.Alloc, l.AllocArgs = flags.Alloc, nil
+	}
+	if l.Alloc == "" {
+		l.Alloc = defaultAllocator
+	}
+	for name, value := range flags.AllocArgs {
+		if l.AllocArgs == nil {
+			l.AllocArgs = engine.Args{}
+		}
+		l.AllocArgs[name] = value
+	}
+	a := alloc.Lookup(l.Alloc)
+	if a == nil {
+		var known []string
+		for _, a := range alloc.Allocators() {
+			known = append(known, a.Name)
+		}
+		return bad("there is no allocator %q; known are %s", l.Alloc, strings.Join(known, ", "))
+	}
+	if _, err := a.Parse(l.AllocArgs); err != nil {
+		return bad("%v; memtide help allocators lists the parameters", err)
+	}
+	return nil
+}
+
+// place finds a schedule and addresses, and writes both down.
+func place(ctx context.Context, e *env, in *input, limit time.Duration) error {
+	solved, fail := findSchedule(ctx, e, in, limit)
+	if fail != nil { // the best so far would have other buffers
+		return tellFailure(e, in, solveOptions{}, fail)
+	}
+	if solved.Trace == nil {
+		return fmt.Errorf("the schedule is not verified: %s", solved.Verdict.Problem)
+	}
+	req := &proto.Request{Op: proto.OpPlace, Place: &proto.Place{
+		Setting: in.setting(), Budget: solved.Budget, Schedule: solved.Schedule,
+		Allocator: in.link.Alloc, Args: in.link.AllocArgs, Limit: limit,
+	}}
+	b := newBar(e.stderr)
+	defer b.clear()
+	text := "Placing with " + alloc.Lookup(in.link.Alloc).Title
+	b.set(0, 0, text)
+	var answer *proto.Reply
+	new(serve.Server).Handle(ctx, req, func(r *proto.Reply) {
+		if r.Kind == proto.KindProgress {
+			b.set(r.Progress.Done, r.Progress.Total, text)
+			return
+		}
+		answer = r
+	})
+	if answer.Placed == nil {
+		return answer.Failure
+	}
+	r := &placement{in: in, solved: solved, placed: answer.Placed, failure: answer.Failure}
+	fmt.Fprint(e.stdout, r.table())
+	switch p := answer.Placed; {
+	case answer.Failure != nil:
+		return answer.Failure
+	case p.Failed != nil || p.NoneFits:
+		return fmt.Errorf("the buffers find no room in %s", format.Bytes(p.Pool))
+	case !p.Verdict.Verified && !p.Unchecked:
+		return fmt.Errorf("the placement is not verified: %s", p.Verdict.Problem)
+	}
+	return nil
+}
+
+// placement is a schedule with addresses for its buffers.
+type placement struct {
+	in      *input
+	solved  *proto.Solved
+	placed  *proto.Placed
+	failure *proto.Failure // beside the best so far of a search
+}
+
+// table is the placement for people.
+func (r *placement) table() string {
+	return r.in.header() + table(func(w *tabwriter.Writer) {
+		s, p := r.solved, r.placed
+		fmt.Fprintf(w, "%s (%s), budget %s, peak %s\n", r.in.title, methodText(r.in.method), format.Bytes(s.Budget), format.Bytes(s.Trace.Peak))
+		a := alloc.Lookup(p.Allocator)
+		fmt.Fprintf(w, "%s (%s), pool %s beside %s resident\n\n", a.Title,
+			methodText(proto.Method{Strategy: a.Name, Args: r.in.link.AllocArgs}), format.Bytes(p.Pool), format.Bytes(p.Resident))
+		needs := p.Top
+		if p.Failed != nil {
+			needs = p.Needs
+		}
+		if p.Chunk > 0 { // addresses are used once; what counts is physical
+			needs = max(p.Reserved, p.Needs)
+		}
+		fmt.Fprintf(w, "buffers\t%d\n", len(s.Trace.Lives))
+		fmt.Fprintf(w, "in use at the peak\t%s\n", format.Bytes(p.Peak))
+		if needs > 0 && p.Peak > 0 {
+			fmt.Fprintf(w, "needed\t%s\t%s over the peak\n", format.BytesUp(needs), format.Percent(float64(needs)/float64(p.Peak)-1))
+		}
+		if p.Waste > 0 {
+			fmt.Fprintf(w, "lost inside blocks\t%s\n", format.Bytes(p.Waste))
+		}
+		fmt.Fprintf(w, "\n%s\n%s\n", r.outcome(), r.verdict())
+	})
+}
+
+// outcome is the sentence about whether the buffers fit.
+func (r *placement) outcome() string {
+	p := r.placed
+	switch {
+	case r.failure != nil:
+		return "Stopped: this is the best found so far, and whether a better one exists is not decided."
+	case p.NoneFits:
+		return "Proven: no placement fits into the pool; what is needed is that of the smallest."
+	case p.Failed != nil:
+		return fmt.Sprintf("Does not fit: a request for %s finds no hole larger than %s, with %s free.",
+			format.BytesUp(p.Failed.Bytes), format.Bytes(p.Failed.Largest), format.Bytes(p.Failed.Free))
+	}
+	return "All buffers find room."
+}
+
+func (r *placement) verdict() string {
+	switch p := r.placed; {
+	case p.Unchecked:
+		return "not checked: there are too many buffers to compare each with all others"
+	case !p.Verdict.Verified:
+		return "NOT VERIFIED: " + p.Verdict.Problem
+	case p.Optimal:
+		return "verified; no smaller pool would do"
+	}
+	return "verified"
+}
+
+func allocatorsHelp() string {
+	return table(func(w *tabwriter.Writer) {
+		fmt.Fprint(w, "Allocators, for -alloc; parameters, for -alloc-arg NAME=VALUE.\n")
+		for _, a := range alloc.Allocators() {
+			fmt.Fprintf(w, "\n%s\t%s\n", a.Name, a.Title)
+			fmt.Fprintf(w, "\t%s\n", firstParagraph(a.Doc))
+			for _, p := range a.Params {
+				fmt.Fprintf(w, "\t-alloc-arg %s=%s  %s: %s\n", p.Name, p.Default, p.Title, legal(&p))
+			}
+		}
+	})
+}

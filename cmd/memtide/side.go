@@ -1,0 +1,46 @@
+//go:build !js
+
+package main
+
+import (
+	"fmt"
+	"maps"
+
+	"memtide/web/link"
+)
+
+// oneSide is the side of a link that a command is about. A link that compares has
+// two; of which one is taken without being asked for is told on the standard error.
+func (c *choice) oneSide(e *env, l link.Link) (link.Link, error) {
+	b := l.B
+	switch {
+	case c.side == "b" && b == nil:
+		return l, bad("-side b: the link compares nothing; leave -side out")
+	case c.side == "b" && b.From == link.FromFile:
+		return l, bad("-side b: side B is a file that no link can hold; name the FILE itself")
+	case c.side == "b":
+		return sideB(l), nil
+	case b == nil || c.side == "" && c.both:
+		return l, nil
+	case c.side == "":
+		fmt.Fprintln(e.stderr, "note: the link compares two; this is about A alone. -side b takes B, -side a says that A is meant.")
+	}
+	l.B = nil
+	return l, nil
+}
+
+// sideB is side B of a link as a link of its own: A with what differs from it.
+func sideB(l link.Link) link.Link {
+	b := *l.B
+	l.B, l.Args = nil, maps.Clone(l.Args)
+	switch {
+	case b.Profile != nil:
+		l.Preset, l.Profile, l.Kind = "", b.Profile, ""
+	case b.Preset != "":
+		l.Preset, l.Profile = b.Preset, nil
+	}
+	if b.Strategy != "" { // brings its parameters, those of the same strategy too
+		l.Args = nil
+	}
+	return override(l, b)
+}

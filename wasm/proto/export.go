@@ -1,0 +1,47 @@
+package proto
+
+import (
+	"fmt"
+
+	"memtide/engine"
+)
+
+// Form is what a schedule is written as.
+type Form string
+
+// The forms (see package export).
+const (
+	FormPython Form = "python" // a program that runs the schedule with PyTorch
+	FormJSON   Form = "json"   // the documented list of steps
+)
+
+// Export asks for a schedule as a file for other programs. The page itself does
+// not answer it, nor do its workers: the reader does, see serve.
+type Export struct {
+	Setting
+	Method
+	Budget   engine.Bytes    `json:"budget"` // that the schedule was solved for
+	Form     Form            `json:"form"`
+	Schedule engine.Schedule `json:"-"`
+}
+
+// Exported is the content of such a file.
+type Exported struct {
+	Text []byte `json:"-"`
+}
+
+func (e *Export) take(blobs [][]byte) (err error) {
+	if len(blobs) != 1 {
+		return fmt.Errorf("reading a message: %d blobs for a schedule to export; expected 1", len(blobs))
+	}
+	e.Schedule, err = DecodeSchedule(blobs[0])
+	return err
+}
+
+func (e *Exported) take(blobs [][]byte) error {
+	if len(blobs) != 1 {
+		return fmt.Errorf("reading a message: %d blobs for an exported schedule; expected 1", len(blobs))
+	}
+	e.Text = blobs[0]
+	return nil
+}

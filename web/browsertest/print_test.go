@@ -1,0 +1,82 @@
+//go:build !js
+
+package browsertest
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+)
+
+// brightness has the brightness of the page, of its text and of what is painted by
+// hand: the middle of the pixels of a canvas that are not clear, laid over the
+// background of the page.
+const brightness = `globalThis.brightness = () => {
+	const grey = (r, g, b) => Math.round((r * 3 + g * 6 + b) / 10);
+	const of = (css) => { const c = document.createElement("canvas").getContext("2d"); c.fillStyle = css; c.fillRect(0, 0, 1, 1); return grey(...c.getImageData(0, 0, 1, 1).data); };
+	const ink = (e) => { // the brightest and the darkest that is drawn: words and lines
+		const d = e.getContext("2d").getImageData(0, 0, e.width, e.height).data, seen = new Map();
+		for (let i = 0; i < d.length; i += 4) if (d[i + 3] > 250) { const k = grey(d[i], d[i + 1], d[i + 2]); seen.set(k, (seen.get(k) || 0) + 1); }
+		return [...seen].sort((a, b) => b[1] - a[1]).slice(0, 12).map((x) => x[0]).sort((a, b) => a - b).join(" ");
+	};
+	return {
+		page: of(getComputedStyle(document.body).backgroundColor), text: of(getComputedStyle(document.body).color),
+		timeline: ink(byID("timeline").querySelector("canvas.base")), memory: ink(byID("memory").querySelector("canvas.base")),
+		curve: ink(document.querySelector('[data-testid="tradeoff"] canvas')),
+	};
+}; true`
+
+// A page in dark colours is printed in light ones, its pictures too, and is dark
+// again afterwards: by choice and because the system is dark.
+func TestPrintOfDarkPage(t *testing.T) {
+	type look struct {
+		Page, Text              int
+		Timeline, Memory, Curve string
+	}
+	for _, c := range []struct{ name, theme string }{{"chosen", "&theme=dark"}, {"of the system", ""}} {
+		t.Run(c.name, func(t *testing.T) {
+			p := New(t)
+			p.Dark(c.theme == "")
+			p.Navigate(offload + "&c=keepall" + c.theme)
+			p.Wait(untilReady, 30*time.Second)
+			Eval[bool](p, hands+";"+brightness)
+			p.Wait(`document.querySelector('[data-testid="tradeoff"] canvas') && document.querySelector('[data-do="stop-sweep"]').hidden`, 60*time.Second)
+			time.Sleep(500 * time.Millisecond) // until the curve is drawn for the last time
+			before := Eval[look](p, `brightness()`)
+			Eval[bool](p, `addEventListener("beforeprint", () => { globalThis.printed = brightness(); }), true`)
+			pdf, err := chromedp.Call(p.ctx, page.PrintToPDF, page.PrintToPDFParams{PrintBackground: new(true)})
+			p.do(err)
+			if dir := os.Getenv("MEMTIDE_SHOTS"); dir != "" {
+				p.do(os.WriteFile(filepath.Join(dir, "print-"+c.name+".pdf"), pdf.Data, 0o644))
+			}
+			on := Eval[look](p, `printed`)
+			if before.Page > 60 || before.Text < 190 {
+				t.Fatalf("before printing the page is %d and its text %d; the test needs a dark page", before.Page, before.Text)
+			}
+			if on.Page < 240 || on.Text > 60 {
+				t.Errorf("on paper the page is %d and its text %d; want black on white", on.Page, on.Text)
+			}
+			if on.Timeline == before.Timeline || on.Memory == before.Memory || on.Curve == before.Curve {
+				t.Errorf("on paper the pictures have the colours of the dark page: %+v", on)
+			}
+			p.Wait(`getComputedStyle(document.body).backgroundColor !== "rgb(255, 255, 255)"`, 5*time.Second)
+			time.Sleep(300 * time.Millisecond)
+			if after := Eval[look](p, `brightness()`); after != before {
+				t.Errorf("after printing the page is %+v; want %+v as before", after, before)
+			}
+			light := New(t)
+			light.Navigate(offload + "&c=keepall&theme=light")
+			light.Wait(untilReady, 30*time.Second)
+			Eval[bool](light, hands+";"+brightness)
+			light.Wait(`document.querySelector('[data-testid="tradeoff"] canvas') && document.querySelector('[data-do="stop-sweep"]').hidden`, 60*time.Second)
+			time.Sleep(500 * time.Millisecond)
+			if want := Eval[look](light, `brightness()`); on.Timeline != want.Timeline || on.Memory != want.Memory {
+				t.Errorf("on paper the pictures have the brightness %+v; want that of the light page, %+v", on, want)
+			}
+		})
+	}
+}

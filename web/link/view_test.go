@@ -1,0 +1,44 @@
+package link
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// What is unfolded, the critical chain and the accepted slowdown are read, written
+// back in one form, and noted if they make no sense.
+func TestViewKeys(t *testing.T) {
+	const p = "v=1&p=resnet101-b32"
+	for _, c := range []struct {
+		in, out string // "": as in
+		want    Link
+		note    string
+	}{
+		{in: p + "&chain=1", want: Link{Chain: true}},
+		{in: p + "&chain=0", out: p},
+		{in: p + "&open=questions,layers", want: Link{Open: []string{"questions", "layers"}}},
+		{in: p + "&open=TABLE,table", out: p + "&open=table", want: Link{Open: []string{"table"}}},
+		{in: p + "&slow=7.5%25", want: Link{Slowdown: 751}},
+		{in: p + "&slow=0", out: p + "&slow=0%25", want: Link{Slowdown: 1}},
+		{in: p + "&chain=1&open=table&slow=5%25", want: Link{Chain: true, Open: []string{"table"}, Slowdown: 501}},
+		{in: p + "&open=cellar", out: p, note: `open: "cellar" is no part of the page that unfolds; expected some of lines, questions, layers, table`},
+		{in: p + "&slow=fast", out: p, note: `slow: "fast" is no slowdown; expected per cent from 0 to 10000, such as 10%`},
+		{in: p + "&slow=-1", out: p, note: "slow: "},
+		{in: p + "&slow=NaN", out: p, note: "slow: "},
+	} {
+		got, notes := Parse(c.in)
+		if c.want.Preset = "resnet101-b32"; !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: link %+v; want %+v", c.in, got, c.want)
+		}
+		if all := strings.Join(notes, "|"); (all == "") != (c.note == "") || !strings.HasPrefix(all, c.note) {
+			t.Errorf("%s: notes %q; want %q", c.in, notes, c.note)
+		}
+		if c.out == "" {
+			c.out = c.in
+		}
+		if s := got.String(); s != c.out {
+			t.Errorf("%s is written as %s; want %s", c.in, s, c.out)
+		}
+	}
+}

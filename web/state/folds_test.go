@@ -1,0 +1,50 @@
+package state
+
+import (
+	"reflect"
+	"testing"
+)
+
+// What a link unfolds is open, what is folded and unfolded by hand goes into the
+// address, and a link without a word about it folds everything.
+func TestFolds(t *testing.T) {
+	s := New()
+	start := Start{Choice: Choice{Source: Source{Preset: "resnet50-b8"}, Strategy: "keepall"},
+		Open: []string{"questions", "table"}, Chain: true, Slowdown: 501}
+	s.Update(start)
+	if got, want := s.Unfolded(), []string{"questions", "table"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("a link that opens %q has opened %q", want, got)
+	}
+	if !s.View.Chain || s.Slowdown() != 500 {
+		t.Errorf("critical chain %t, slowdown %d; want true and 500, as the link says", s.View.Chain, s.Slowdown())
+	}
+	for _, c := range []struct {
+		in   Message
+		want []string
+	}{
+		{ToggleLayers{}, []string{"questions", "layers", "table"}},
+		{ToggleQuestions{}, []string{"layers", "table"}},
+		{ToggleLineList{}, []string{"lines", "layers", "table"}},
+		{ToggleTable{}, []string{"lines", "layers"}},
+		{ToggleChain{}, []string{"lines", "layers"}},
+		{SetSlowdown{Slowdown: 1000}, []string{"lines", "layers"}},
+	} {
+		if out := s.Update(c.in); len(out) == 0 || out[len(out)-1] != (WriteURL{Replace}) {
+			t.Errorf("%#v asks for %#v; want the address to be written", c.in, out)
+		}
+		if got := s.Unfolded(); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("after %#v %q is open; want %q", c.in, got, c.want)
+		}
+	}
+	// What show= names is open without open=.
+	start.Open, start.Frame = nil, Frame{Show: []string{"time", "table"}}
+	s.Update(Navigate(start))
+	if got := s.Unfolded(); len(got) > 0 || !s.View.Table {
+		t.Errorf("a link that shows the table has %q open beyond it, table %t; want only the table", got, s.View.Table)
+	}
+	start.Frame, start.Chain = Frame{}, false
+	s.Update(Navigate(start))
+	if got := s.Unfolded(); len(got) > 0 || s.View.Chain {
+		t.Errorf("a link that opens nothing leaves %q open, critical chain %t; want nothing", got, s.View.Chain)
+	}
+}

@@ -1,0 +1,35 @@
+package state
+
+import (
+	"reflect"
+	"testing"
+)
+
+func TestKeyboard(t *testing.T) {
+	s := New()
+	for _, c := range []struct {
+		in   Message
+		want []Effect
+		see  func() any
+		seen any
+	}{
+		{ToggleHelp{}, []Effect{AskLabels{}}, func() any { return s.View.Help }, true},
+		{SetLabels{map[string]string{"KeyW": "z"}}, nil, func() any { return s.View.KeyLabels["KeyW"] }, "z"},
+		{ToggleHelp{}, nil, func() any { return s.View.Help }, false},
+		{SetShortcuts{Off: true}, []Effect{SaveShortcuts{Off: true}}, func() any { return s.View.NoShortcuts }, true},
+		{SetShortcuts{}, []Effect{SaveShortcuts{}}, func() any { return s.View.NoShortcuts }, false},
+		{Tell{"Saved."}, nil, func() any { return s.View.Note }, "Saved."},
+		{ForgetNote{}, nil, func() any { return s.View.Note }, ""},
+	} {
+		drawn := s.DOM
+		if got := s.Update(c.in); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%#v asks for %#v; want %#v", c.in, got, c.want)
+		}
+		if got := c.see(); got != c.seen {
+			t.Errorf("after %#v the page remembers %v; want %v", c.in, got, c.seen)
+		}
+		if s.DOM == drawn {
+			t.Errorf("%#v has the page not drawn again", c.in)
+		}
+	}
+}

@@ -1,0 +1,70 @@
+//go:build !js
+
+package ui
+
+import (
+	"strings"
+	"testing"
+
+	"memtide/web/state"
+)
+
+func TestChords(t *testing.T) {
+	for _, c := range []struct {
+		key  Key
+		want chord
+	}{
+		{Key{Code: "KeyZ", Key: "z"}, chordUndo},
+		{Key{Code: "KeyZ", Key: "Z", Shift: true}, chordUndo},
+		{Key{Code: "KeyW", Key: "z"}, chordUndo}, // on AZERTY
+		{Key{Code: "KeyS", Key: "s"}, chordSave},
+		{Key{Code: "KeyS", Key: "S"}, chordSave}, // with the lock of capitals
+		{Key{Code: "KeyO", Key: "o"}, chordOpen},
+		{Key{Code: "KeyS", Key: "S", Shift: true}, chordNone}, // the browser's
+		{Key{Code: "KeyC", Key: "c"}, chordNone},
+	} {
+		if got := chordOf(c.key); got != c.want {
+			t.Errorf("Ctrl and %+v: chord %d; want %d", c.key, got, c.want)
+		}
+	}
+}
+
+// What can be turned off is what WCAG 2.1.4 is about: letters, digits, signs.
+func TestTypedKeys(t *testing.T) {
+	for key, want := range map[string]bool{"w": true, "0": true, "[": true, "ü": true, "?": true, "ArrowLeft": false, "Escape": false, "Backspace": false, "F1": false} {
+		if got := (Key{Key: key}).typed(); got != want {
+			t.Errorf("the key %s is a character: %t; want %t", key, got, want)
+		}
+	}
+}
+
+// The help shows what stands on the keys of the keyboard in use.
+func TestHelpLabels(t *testing.T) {
+	s := state.New()
+	h := Help{S: s}
+	for _, want := range []string{"<dt>W S or + −</dt>", "<dt>A D or Shift ← →</dt>", "<dt>[ ]</dt>", "<dt>Ctrl S</dt>"} {
+		if got := string(h.Keys()); !strings.Contains(got, want) {
+			t.Errorf("the help is %s; want %s in it", got, want)
+		}
+	}
+	s.Update(state.SetLabels{Labels: map[string]string{"KeyW": "z", "KeyA": "q", "BracketLeft": "<"}})
+	for _, want := range []string{"<dt>Z S or + −</dt>", "<dt>Q D or Shift ← →</dt>", "<dt>&lt; ]</dt>", "<dt>Ctrl S</dt>"} {
+		if got := string(h.Keys()); !strings.Contains(got, want) {
+			t.Errorf("on AZERTY the help is %s; want %s in it", got, want)
+		}
+	}
+}
+
+func TestShortcutsSwitch(t *testing.T) {
+	s := first(t)
+	if got := (Command{Do: "shortcuts", Value: "on"}).Message(s); got != nil {
+		t.Errorf("while the box is pressed: %#v; want nothing until it has changed", got)
+	}
+	for _, want := range []bool{true, false} {
+		m := Command{Do: "shortcuts", Value: "on", Settled: true}.Message(s)
+		if m != (state.SetShortcuts{Off: want}) {
+			t.Errorf("the box says %#v; want shortcuts off: %t", m, want)
+		}
+		s.Update(m)
+	}
+}

@@ -283,3 +283,22 @@ func TestOffloadSearchVectors(t *testing.T) {
 		t.Errorf("compared %d values: are the vectors there?", compared)
 	}
 }
+
+// The local search ends where descents keep coming back to the best time, and the
+// later the more evaluations were asked for.
+func TestEnough(t *testing.T) {
+	p := longChain(40, engine.Whole)
+	used := func(evaluations int) int {
+		s := newStep(p)
+		m := newModel(s, s.rule())
+		m.excess = newModel(s, fluid).excess
+		sr := newSearch(m, firstValues(s.size, s.peak()-p.Budget), 0, evaluations, nil)
+		sr.steepest()
+		sr.iterate(rand.New(rand.NewPCG(1, 0)), evaluations)
+		return evaluations - sr.left
+	}
+	few, many := used(2_000_000), used(20_000_000)
+	if few >= 2_000_000 || many >= 20_000_000 || many <= few {
+		t.Errorf("used %d of 2,000,000 evaluations and %d of 20,000,000; want less than all, and more of more", few, many)
+	}
+}

@@ -17,9 +17,9 @@ const (
 	// grace is how long the worker of a cancelled request may still finish by
 	// itself: most solves end sooner than a worker is replaced.
 	grace = 100 * time.Millisecond
-	// calm is how long after the last solve was asked for no new point of a
-	// sweep is begun: while somebody drags a slider, the page and its answers
-	// have the cores to themselves.
+	// calm is how long after the last of several solves was asked for no new point
+	// of a sweep is begun: while somebody drags a slider, the page and its answers
+	// have the cores to themselves. Solves are several if less than calm apart.
 	calm = 250 * time.Millisecond
 	// maxStarts is how many workers may die one after the other without having
 	// been given anything to do, until the pool stops replacing them.
@@ -56,7 +56,8 @@ type Pool struct {
 	broken    string    // why no more workers are started; empty if they are
 	urgent    []*job    // everything but sweeps and questions
 	patient   []*job
-	asked     time.Time   // when the last urgent job came
+	asked     time.Time   // when the last solve came
+	several   bool        // it came shortly after the one before
 	resume    *time.Timer // pumps when it is calm again; nil if nothing waits for that
 	onSilence func(*proto.Request, time.Duration)
 }
@@ -158,7 +159,9 @@ func (p *Pool) enqueue(j *job) {
 		p.patient = append(p.patient, j)
 	} else {
 		p.urgent = append(p.urgent, j)
-		p.asked = time.Now()
+	}
+	if now := time.Now(); j.req.Op == proto.OpSolve {
+		p.asked, p.several = now, now.Sub(p.asked) < p.calm
 	}
 	if p.broken != "" { // a person asked again: so do we
 		p.broken, p.failed = "", 0
@@ -203,7 +206,7 @@ func (p *Pool) pump() {
 // they do later. The caller holds the lock.
 func (p *Pool) isCalm() bool {
 	wait := p.calm - time.Since(p.asked)
-	if wait <= 0 {
+	if !p.several || wait <= 0 {
 		return true
 	}
 	if p.resume == nil {

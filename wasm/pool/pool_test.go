@@ -288,18 +288,26 @@ func TestSweepsWaitForCalm(t *testing.T) {
 			}
 			time.Sleep(calm / 2)
 		}
-		begun := time.Now()
-		go func() {
-			_, err := p.Do(t.Context(), &proto.Request{Op: proto.OpSweep, Sweep: &proto.Sweep{
-				Methods: []proto.Method{{Strategy: "a"}}, Budgets: []proto.Budget{{Bytes: 1}}}}, nil)
-			done <- err
-		}()
-		if err := <-done; err != nil {
+		sweep := func(want time.Duration, why string) {
+			begun := time.Now()
+			go func() {
+				_, err := p.Do(t.Context(), &proto.Request{Op: proto.OpSweep, Sweep: &proto.Sweep{
+					Methods: []proto.Method{{Strategy: "a"}}, Budgets: []proto.Budget{{Bytes: 1}}}}, nil)
+				done <- err
+			}()
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
+			if waited := time.Since(begun); waited != want {
+				t.Errorf("the point began %v after it was asked for, want %v: %s", waited, want, why)
+			}
+		}
+		sweep(calm/2, "a calm after the last of several solves was asked for")
+		time.Sleep(calm)
+		if _, err := p.Do(t.Context(), request("click"), nil); err != nil {
 			t.Fatal(err)
 		}
-		if waited := time.Since(begun); waited != calm/2 {
-			t.Errorf("the point began %v after it was asked for, want %v: %v after the last solve", waited, calm/2, calm)
-		}
+		sweep(10*time.Millisecond, "what the worker takes: one solve is no dragging")
 	})
 }
 

@@ -101,6 +101,16 @@ func TestMeasureSweep(t *testing.T) {
 	t.Logf("the whole curve: %v after the schedule (%s)", time.Since(start).Round(time.Millisecond), Eval[string](p, `byID("sweep").textContent.replace(/\s+/g, " ")`))
 	p.Wait(`document.querySelector('[data-do="stop-sweep"]').hidden`, 5*time.Minute)
 	t.Logf("with more time for what was not finished: %v after the schedule", time.Since(start).Round(time.Millisecond))
+	// Once the workers have started: another network, from the decision to its curve.
+	took := Eval[float64](p, `(async () => {
+		const start = performance.now(), progress = () => document.querySelector(".curve-status progress");
+		location.hash = "#v=1&p=resnet101-b16&c=all";
+		while (document.body.dataset.state !== "ready" || !document.title.includes("16")) await new Promise(r => setTimeout(r, 1));
+		const shown = performance.now();
+		while (progress().hidden || !(progress().value > 0)) await new Promise(r => setTimeout(r, 1));
+		return performance.now() - shown;
+	})()`)
+	t.Logf("another network: first points of the curve %.0f ms after its schedule", took)
 }
 
 // How long frames take while about 80,000 slices are zoomed and panned: a chain

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -92,7 +93,8 @@ func (g *Graph) Validate() error {
 	if len(g.Ops) == 0 {
 		return fmt.Errorf("the graph has no operations")
 	}
-	for i, v := range g.Values {
+	for i := range g.Values {
+		v := &g.Values[i]
 		if v.Size < 0 {
 			return fmt.Errorf("value %d (%s) has a negative size", i, v.Name)
 		}
@@ -108,7 +110,7 @@ func (g *Graph) Validate() error {
 		if op.Alt != nil && (op.Alt.Time < 0 || op.Alt.Temp < 0) {
 			return fmt.Errorf("operation %d (%s) has a second way to run of negative time or size", i, op.Name)
 		}
-		for _, ids := range [][]ValueID{op.In, op.Out, op.Lean} {
+		for _, ids := range [...][]ValueID{op.In, op.Out, op.Lean} {
 			for _, id := range ids {
 				if !g.hasValue(id) {
 					return fmt.Errorf("operation %d (%s) names value %d, which does not exist", i, op.Name, id)
@@ -153,8 +155,8 @@ func ExpandChain(c *Chain) *ChainGraph {
 		if k > 0 {
 			within = g.Saved(k)
 		}
-		g.Values[g.Act(k)] = Value{Name: fmt.Sprintf("a%d", k), Kind: KindActivation, Size: c.Act(k), Stage: k, Within: within}
-		g.Values[g.Grad(k)] = Value{Name: fmt.Sprintf("d%d", k), Kind: KindGradient, Size: c.Grad(k), Stage: k, Within: NoValue}
+		g.Values[g.Act(k)] = Value{Name: "a" + strconv.Itoa(k), Kind: KindActivation, Size: c.Act(k), Stage: k, Within: within}
+		g.Values[g.Grad(k)] = Value{Name: "d" + strconv.Itoa(k), Kind: KindGradient, Size: c.Grad(k), Stage: k, Within: NoValue}
 	}
 	g.Values[g.Act(0)].Initial = OnDevice
 	if !c.SeedBorn {
@@ -163,10 +165,11 @@ func ExpandChain(c *Chain) *ChainGraph {
 	g.Ops = make([]Op, 2*n)
 	for k := 1; k <= n; k++ {
 		st := &c.Stages[k-1]
-		g.Values[g.Saved(k)] = Value{Name: fmt.Sprintf("s%d", k), Kind: KindActivation, Size: st.Saved, Stage: k, Within: NoValue}
-		g.Ops[g.Fwd(k)] = Op{Name: fmt.Sprintf("F%d", k), Pass: Forward, Stage: k, Time: st.Forward, Temp: st.FwdTemp,
+		number := strconv.Itoa(k)
+		g.Values[g.Saved(k)] = Value{Name: "s" + number, Kind: KindActivation, Size: st.Saved, Stage: k, Within: NoValue}
+		g.Ops[g.Fwd(k)] = Op{Name: "F" + number, Pass: Forward, Stage: k, Time: st.Forward, Temp: st.FwdTemp,
 			In: []ValueID{g.Act(k - 1)}, Out: []ValueID{g.Saved(k)}, Lean: []ValueID{g.Act(k)}}
-		back := Op{Name: fmt.Sprintf("B%d", k), Pass: Backward, Stage: k, Time: st.Back, Temp: st.BwdTemp,
+		back := Op{Name: "B" + number, Pass: Backward, Stage: k, Time: st.Back, Temp: st.BwdTemp,
 			In: []ValueID{g.Grad(k), g.Saved(k), g.Act(k - 1)}, Out: []ValueID{g.Grad(k - 1)}}
 		if st.Fast != nil {
 			g.Ops[g.Fwd(k)].Alt = &Alt{Time: st.Fast.Forward, Temp: st.Fast.FwdTemp}

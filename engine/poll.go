@@ -18,19 +18,29 @@ type Poll struct {
 	ctx      context.Context
 	deadline time.Time
 	report   func(Progress)
+	breathe  func()
 	calls    uint
 	next     time.Time
 	err      error
+
+	budgets int           // that the time until the deadline is for; 0: it is not split
+	share   time.Duration // of each, once the first has begun
 }
 
 // ReportEvery is the least time between two reports of progress.
 const ReportEvery = 50 * time.Millisecond
+
+// Breath is the key of a func() in a context that is called now and then while a
+// solver works, from its goroutine: where there is one thread for everything, it
+// lets the rest live.
+type Breath struct{}
 
 // NewPoll watches ctx. report may be nil; it is called at most once per
 // ReportEvery, from the solver's goroutine.
 func NewPoll(ctx context.Context, report func(Progress)) *Poll {
 	p := &Poll{ctx: ctx, report: report}
 	p.deadline, _ = ctx.Deadline()
+	p.breathe, _ = ctx.Value(Breath{}).(func())
 	return p
 }
 
@@ -50,12 +60,42 @@ func (p *Poll) Err() error {
 	// The context's own timer never fires in a busy WebAssembly module, so the
 	// deadline is compared by hand; Gosched lets a native cancel through.
 	runtime.Gosched()
+	if p.breathe != nil {
+		p.breathe()
+	}
 	if err := p.ctx.Err(); err != nil {
 		p.err = err
 	} else if !p.deadline.IsZero() && !time.Now().Before(p.deadline) {
 		p.err = context.DeadlineExceeded
 	}
 	return p.err
+}
+
+// Split says that the time until the deadline is for so many budgets of a sweep.
+// What the sweep does before it calls Next is at the cost of all of them.
+func (p *Poll) Split(budgets int) {
+	if !p.deadline.IsZero() {
+		p.budgets = max(budgets, 1)
+	}
+}
+
+// Next begins a budget of a sweep. It has an equal share of the time, and what
+// those before it have left of theirs: one that takes long is stopped alone, and
+// takes nothing from those after it. A sweep calls it before every budget.
+func (p *Poll) Next() {
+	if p == nil || p.budgets == 0 {
+		return
+	}
+	if p.share == 0 {
+		now := time.Now()
+		p.share = max(p.deadline.Sub(now)/time.Duration(p.budgets), 1)
+		p.deadline = now
+	}
+	p.deadline = p.deadline.Add(p.share)
+	p.calls = 0 // the next question is answered by the clock
+	if p.err == context.DeadlineExceeded {
+		p.err = nil
+	}
 }
 
 // Report passes progress on, unless the last report was a moment ago.

@@ -33,8 +33,9 @@ type Strategy struct {
 	// is nothing to share, solve each by itself. It calls yield once for every
 	// budget, in an order of its own that draws a curve from coarse to fine, with
 	// what Solve gives for p.WithBudget(budgets[i]). When the context is done, all
-	// budgets that are left get its error. p.Budget is not looked at. It returns
-	// after the last yield, and yield is called from its goroutine.
+	// budgets that are left get its error. It calls poll.Next before every budget:
+	// one that has no time left gets the error alone. p.Budget is not looked at.
+	// It returns after the last yield, and yield is called from its goroutine.
 	Sweep func(p *Problem, args Args, budgets []Bytes, poll *Poll, yield func(i int, s *Solution, err error))
 }
 

@@ -173,7 +173,7 @@ func decodeHFConfig(name string, data []byte, poll *engine.Poll) (*Profile, erro
 		return nil, err
 	}
 	errs := &errorList{format: hfName}
-	top, err := openNative(data, errs)
+	top, _, err := openNative(data, errs)
 	if err != nil {
 		return nil, err
 	}

@@ -113,7 +113,7 @@ func nativeFormat(head []byte) string {
 
 func decodeNative(name string, data []byte, poll *engine.Poll) (*Profile, error) {
 	errs := &errorList{format: "memtide"}
-	top, err := openNative(data, errs)
+	top, stages, err := openNative(data, errs)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func decodeNative(name string, data []byte, poll *engine.Poll) (*Profile, error)
 	top.readFrame(p)
 	switch kind := top.text("kind"); kind {
 	case "chain", "":
-		err = top.readChain(p, poll)
+		err = top.readChain(p, stages, poll)
 	case "graph":
 		err = top.readGraph(p, poll)
 	case "buffers":
@@ -149,21 +149,25 @@ const maxNative = 192 << 20
 
 // openNative splits the outer object into its fields. They stay raw until they
 // are asked for: the stages are decoded one at a time, so that a long file can
-// be stopped.
-func openNative(data []byte, errs *errorList) (*jsonObject, error) {
+// be stopped. Those of a canonical profile are decoded already.
+func openNative(data []byte, errs *errorList) (*jsonObject, []engine.Stage, error) {
 	if len(data) > maxNative {
-		return nil, errs.fail(&FormatError{Found: fmt.Sprintf("The profile is larger than %d MiB", maxNative>>20),
+		return nil, nil, errs.fail(&FormatError{Found: fmt.Sprintf("The profile is larger than %d MiB", maxNative>>20),
 			Expected: fmt.Sprintf("At most %d MiB are read.", maxNative>>20), Remedy: "Keep only the stages."})
 	}
 	var raw map[string]json.RawMessage
-	if err := json.Unmarshal(data, &raw); err != nil {
-		return nil, errs.fail(jsonSyntax(data, err))
+	stages, rest, canonical := canonicalStages(data)
+	if canonical = canonical && json.Unmarshal(rest, &raw) == nil && string(raw["stages"]) == "[]"; !canonical {
+		stages, raw = nil, nil
+		if err := json.Unmarshal(data, &raw); err != nil {
+			return nil, nil, errs.fail(jsonSyntax(data, err))
+		}
 	}
 	top := &jsonObject{fields: map[string]any{}, errs: errs, known: &knownKeys{}}
 	for key, value := range raw {
 		top.fields[key] = value
 	}
-	return top, nil
+	return top, stages, nil
 }
 
 // readFrame reads what does not depend on the kind.
@@ -213,16 +217,19 @@ func (o *jsonObject) readResident() engine.Resident {
 		Optimizer: r.size("optimizer"), Pinned: r.size("pinned")}
 }
 
-// readChain reads the stages, the loss and what stands around them.
-func (o *jsonObject) readChain(p *Profile, poll *engine.Poll) error {
+// readChain reads the stages, unless they are known, the loss and what stands
+// around them.
+func (o *jsonObject) readChain(p *Profile, known []engine.Stage, poll *engine.Poll) error {
 	c := &engine.Chain{Name: p.Name, Batch: p.Batch, Input: o.size("input_bytes"), InputGrad: o.size("input_grad_bytes"),
 		Resident: o.readResident(), SeedBorn: o.flag("seed_born")}
 	raw, _ := o.fields["stages"].(json.RawMessage)
 	o.known.known = append(o.known.known, "stages")
 	keys := &knownKeys{}
 	stages := &stageReader{errs: o.errs}
-	if err := o.readStages(c, raw, stages, keys, poll); err != nil {
-		return err
+	if c.Stages = known; known == nil {
+		if err := o.readStages(c, raw, stages, keys, poll); err != nil {
+			return err
+		}
 	}
 	if len(c.Stages) == 0 {
 		e := emptyChain()

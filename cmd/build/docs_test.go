@@ -74,7 +74,7 @@ func checkReference(t *testing.T, page, to string, pages map[string]string) {
 		} else if err := ui.Poster(t.Context(), new(serve.Local), io.Discard, anchor, posterWidth); err != nil {
 			t.Errorf("%s links to ../#%s, which shows no schedule: %v", page, anchor, err)
 		}
-	case to == "../" || to == "../docs.css" || to == "../view.js":
+	case to == "../" || to == "../docs.css" || to == "../icon.svg" || to == "../view.js":
 	default:
 		if to == "./" {
 			to = "index.html"

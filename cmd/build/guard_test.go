@@ -81,14 +81,13 @@ func TestPure(t *testing.T) {
 	}
 }
 
-// Ceilings of what a visitor loads, compressed as hosts do it, in bytes. The Go
-// runtime, JSON, fmt and Vugu alone are about 0.9 MB with brotli, before a line
-// of memtide; the rest is every strategy, allocator, network and picture. 1.2 MB
-// in all was the first aim and turned out to be out of reach.
+// Ceilings of what a visitor loads, compressed as hosts do it, in bytes: a few
+// per cent above what it is. A pass over the program that does nothing any more,
+// because a version of Go has other tables, shows here at the latest.
 const (
-	maxWasmGzip     = 2_310_000
-	maxWasmBrotli   = 1_630_000
-	maxChartsBrotli = 200_000
+	maxWasmGzip     = 1_910_000
+	maxWasmBrotli   = 1_340_000
+	maxChartsBrotli = 130_000
 )
 
 // TestSize builds the two large files and weighs them. Brotli takes half a
@@ -127,8 +126,7 @@ func TestSize(t *testing.T) {
 	weigh(s.Wasm, "brotli", squeezeBrotli, maxWasmBrotli)
 }
 
-// TestScripts sees that the page's script holds every part, in order, and that
-// Vugu's helper is the one that the renderer would evaluate.
+// TestScripts sees that the page's script holds every part, in order.
 func TestScripts(t *testing.T) {
 	root, err := moduleRoot()
 	if err != nil {
@@ -143,7 +141,7 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := 0
-	for _, part := range []string{"window.vuguRender", "class {\n\t\tconstructor() {\n\t\t\tthis.argv", "globalThis.eval =", "globalThis.memtidePaint", "globalThis.memtide ="} {
+	for _, part := range []string{"this.argv=", "globalThis.memtideDOM=", "globalThis.memtidePaint", "globalThis.memtide="} {
 		i := bytes.Index(page[at:], []byte(part))
 		if i < 0 {
 			t.Fatalf("%s: %q is missing, or not after the part before it", s.Script, part)

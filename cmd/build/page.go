@@ -4,6 +4,8 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,7 +17,8 @@ import (
 // cannot be sent anywhere follows from connect-src, form-action and the rest:
 // there is no other host in it.
 //
-//   - script-src: no inline script and no eval; WebAssembly may be compiled.
+//   - script-src: no eval, and no script in the text, but for start.js in the page,
+//     by its hash; WebAssembly may be compiled.
 //   - style-src-attr: the tooltip of the charts and Vugu's :style set style
 //     attributes.
 //   - worker-src: workers start from a blob that imports our script, because
@@ -51,7 +54,7 @@ func (s *site) page() error {
 	err = tmpl.Execute(&out, struct {
 		*site
 		Policy, First string
-	}{s, policy, first})
+	}{s, strings.Replace(policy, "script-src", "script-src "+sourceHash([]byte(s.Start)), 1), first})
 	if err != nil {
 		return err
 	}
@@ -60,4 +63,10 @@ func (s *site) page() error {
 		return err
 	}
 	return s.put("index.html", out.Bytes())
+}
+
+// sourceHash names a script or a style sheet that stands in a page, for the policy.
+func sourceHash(text []byte) string {
+	sum := sha256.Sum256(text)
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }

@@ -101,11 +101,15 @@ func (s *site) vugugen(dir string) error {
 	return err
 }
 
-// inlining makes the program 8 % smaller: functions are inlined only where that
+// inlining makes the program 9 % smaller: functions are inlined only where that
 // is worth the bytes, in what computes, in what draws many slices, and in the
 // runtime. Of several patterns that match a package the last one rules.
 var inlining = []string{
 	"-gcflags=all=-l",
+	"-gcflags=memtide/engine=",
+	"-gcflags=memtide/engine/sim=",
+	"-gcflags=memtide/engine/check=",
+	"-gcflags=memtide/engine/bound=",
 	"-gcflags=memtide/engine/remat=",
 	"-gcflags=memtide/engine/offload=",
 	"-gcflags=memtide/engine/combined=",
@@ -161,12 +165,7 @@ func (s *site) compile(pkg string, flags ...string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	helper, err := vuguHelper(s.root)
-	if err != nil {
-		return nil, err
-	}
-	clearText(data, helper)
-	return joinSegments(data)
+	return shrink(data)
 }
 
 func (s *site) compileTo(file, pkg string, flags []string) error {
@@ -175,12 +174,4 @@ func (s *site) compileTo(file, pkg string, flags []string) error {
 	args = append(append(append(args, inlining...), flags...), pkg)
 	_, err := run(s.root, []string{"GOOS=js", "GOARCH=wasm"}, "go", args...)
 	return err
-}
-
-// clearText clears a text in a program that nobody reads: Vugu's helper, which
-// the page has loaded as a script (web/static/eval-shim.js).
-func clearText(program, text []byte) {
-	if i := bytes.Index(program, text); i >= 0 && len(text) > 0 {
-		clear(program[i : i+len(text)])
-	}
 }

@@ -5,12 +5,8 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"github.com/evanw/esbuild/pkg/api"
 
@@ -18,9 +14,9 @@ import (
 )
 
 // pageScripts are the page's own scripts in the order in which they run, after
-// Vugu's helper and Go's script. boot.js starts the program, so it is the last.
+// Go's script. boot.js starts the program, so it is the last.
 var (
-	pageScripts = []string{"eval-shim.js", "paint.js", "boot.js"}
+	pageScripts = []string{"dom.js", "paint.js", "boot.js"}
 	styles      = []string{"shell.css", "style.css"}
 )
 
@@ -35,32 +31,43 @@ func (s *site) scripts() error {
 	if err != nil {
 		return fmt.Errorf("the script of the Go installation is not where it is expected: %w", err)
 	}
-	helper, err := vuguHelper(s.root)
-	if err != nil {
-		return err
-	}
 	own, err := s.static(pageScripts)
 	if err != nil {
 		return err
 	}
-	page := joinScripts(append([][]byte{helper, wasmExec}, own...))
-	if s.Script, err = s.putHashed("page", ".js", page); err != nil {
-		return err
-	}
-	worker, err := s.static([]string{"worker.js"})
+	page, err := small("page.js", joinScripts(append([][]byte{wasmExec}, own...)))
 	if err != nil {
 		return err
 	}
-	if s.Worker, err = s.putHashed("worker", ".js", joinScripts(append([][]byte{wasmExec}, worker...))); err != nil {
+	if s.Script, err = s.putHashed("page", ".js", page); err != nil {
 		return err
 	}
+	workers, err := s.static([]string{"worker.js", "start.js"})
+	if err != nil {
+		return err
+	}
+	worker, err := small("worker.js", joinScripts([][]byte{wasmExec, workers[0]}))
+	if err != nil {
+		return err
+	}
+	if s.Worker, err = s.putHashed("worker", ".js", worker); err != nil {
+		return err
+	}
+	start, err := small("start.js", workers[1])
+	if err != nil {
+		return err
+	}
+	s.Start = string(bytes.TrimSpace(start))
 	sheets, err := s.static(styles)
 	if err != nil {
 		return err
 	}
 	sheets = append(sheets, []byte(draw.CSS())) // of the prepared pictures
-	s.Style, err = s.putHashed("style", ".css", bytes.Join(sheets, []byte("\n")))
+	style, err := small("style.css", bytes.Join(sheets, []byte("\n")))
 	if err != nil {
+		return err
+	}
+	if s.Style, err = s.putHashed("style", ".css", style); err != nil {
 		return err
 	}
 	// Under a fixed name, because other sites name it.
@@ -68,11 +75,11 @@ func (s *site) scripts() error {
 	if err != nil {
 		return err
 	}
-	small := api.Transform(string(view[0]), api.TransformOptions{MinifyWhitespace: true, MinifySyntax: true, MinifyIdentifiers: true})
-	if len(small.Errors) > 0 {
-		return fmt.Errorf("view.js: %s", small.Errors[0].Text)
+	element, err := small("view.js", view[0])
+	if err != nil {
+		return err
 	}
-	if err := s.put("view.js", small.Code); err != nil {
+	if err := s.put("view.js", element); err != nil {
 		return err
 	}
 	// The documentation looks like the page.
@@ -96,6 +103,19 @@ func (s *site) static(names []string) ([][]byte, error) {
 	return out, nil
 }
 
+// small is a script or a style sheet without what only people read.
+func small(name string, text []byte) ([]byte, error) {
+	loader := api.LoaderJS
+	if filepath.Ext(name) == ".css" {
+		loader = api.LoaderCSS
+	}
+	out := api.Transform(string(text), api.TransformOptions{Loader: loader, MinifyWhitespace: true, MinifySyntax: true, MinifyIdentifiers: true})
+	if len(out.Errors) > 0 {
+		return nil, fmt.Errorf("%s: %s", name, out.Errors[0].Text)
+	}
+	return out.Code, nil
+}
+
 // joinScripts puts classic scripts into one, each in a block of its own: a
 // "use strict" at the head of one does not reach the others, and constants do
 // not collide.
@@ -107,38 +127,4 @@ func joinScripts(scripts [][]byte) []byte {
 		b.WriteString("\n}\n")
 	}
 	return b.Bytes()
-}
-
-// vuguHelper is the script that Vugu's renderer would evaluate: a string
-// constant of its package domrender. A strict policy forbids evaluating, so the
-// page loads it as a script (see web/static/eval-shim.js).
-func vuguHelper(root string) ([]byte, error) {
-	dir, err := run(root, nil, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/vugu/vugu")
-	if err != nil {
-		return nil, err
-	}
-	file := filepath.Join(dir, "domrender", "renderer-js-script.go")
-	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
-	if err != nil {
-		return nil, err
-	}
-	for _, decl := range parsed.Decls {
-		g, ok := decl.(*ast.GenDecl)
-		if !ok {
-			continue
-		}
-		for _, spec := range g.Specs {
-			v, ok := spec.(*ast.ValueSpec)
-			if !ok || len(v.Values) != 1 || v.Names[0].Name != "jsHelperScript" {
-				continue
-			}
-			lit, ok := v.Values[0].(*ast.BasicLit)
-			if !ok {
-				break
-			}
-			text, err := strconv.Unquote(lit.Value)
-			return []byte(text), err
-		}
-	}
-	return nil, fmt.Errorf("the string constant jsHelperScript is not in %s; this version of Vugu keeps it elsewhere: look for window.vuguRender in its package domrender", file)
 }

@@ -28,6 +28,9 @@ const (
 	opEnd       = 0x0b
 )
 
+// moduleHead is how a module begins: a mark and the version of the format.
+const moduleHead = "\x00asm\x01\x00\x00\x00"
+
 var errModule = errors.New("the program is not a module of the form that is expected")
 
 // segment is a stretch of the initial memory.
@@ -36,48 +39,92 @@ type segment struct {
 	data []byte
 }
 
-// joinSegments rewrites a module with the same initial memory in few segments.
-func joinSegments(module []byte) ([]byte, error) {
-	r := &moduleReader{b: module, i: 8}
-	if !bytes.HasPrefix(module, []byte("\x00asm\x01\x00\x00\x00")) {
-		return nil, errModule
-	}
-	out := slices.Clone(module[:8])
-	for r.i < len(module) && r.err == nil {
-		start := r.i
-		id, body := r.section()
-		if id != sectionData {
-			out = append(out, module[start:r.i]...)
-			continue
-		}
-		segments, err := readSegments(body)
-		if err != nil {
-			return nil, err
-		}
-		for _, s := range segments {
-			if s.at < 0 || s.at+int64(len(s.data)) > maxMemory {
-				return nil, errModule
-			}
-		}
-		body = writeSegments(join(segments))
-		out = append(appendUnsigned(append(out, sectionData), uint64(len(body))), body...)
-	}
-	return out, r.err
+// section is a part of a module.
+type section struct {
+	id   byte
+	body []byte
 }
 
-// join lays segments out in one memory, without what dropTraces and dropLines
-// clear, and cuts it again where there are long gaps of zeros.
-func join(segments []segment) (out []segment) {
+// shrink rewrites a module so that it does the same, is smaller after
+// compression, and runs faster.
+func shrink(module []byte) ([]byte, error) {
+	sections, err := readSections(module)
+	if err != nil {
+		return nil, err
+	}
+	if err := directJumps(sections); err != nil {
+		return nil, err
+	}
+	if err := joinSegments(sections); err != nil {
+		return nil, err
+	}
+	return writeSections(sections), nil
+}
+
+// joinSegments writes the initial memory of a module, without what is never
+// read, in few segments.
+func joinSegments(sections []section) error {
+	memory, err := initialMemory(sections)
+	if memory == nil || err != nil {
+		return err
+	}
+	dropTraces(memory)
+	dropLines(memory)
+	sections[find(sections, sectionData)].body = writeSegments(cut(memory))
+	return nil
+}
+
+// find is where a section is; -1: nowhere.
+func find(sections []section, id byte) int {
+	return slices.IndexFunc(sections, func(s section) bool { return s.id == id })
+}
+
+func writeSections(sections []section) []byte {
+	out := []byte(moduleHead)
+	for _, s := range sections {
+		out = append(appendUnsigned(append(out, s.id), uint64(len(s.body))), s.body...)
+	}
+	return out
+}
+
+func readSections(module []byte) (sections []section, err error) {
+	if !bytes.HasPrefix(module, []byte(moduleHead)) {
+		return nil, errModule
+	}
+	r := &moduleReader{b: module, i: len(moduleHead)}
+	for r.i < len(module) && r.err == nil {
+		id, body := r.section()
+		sections = append(sections, section{id, body})
+	}
+	return sections, r.err
+}
+
+// initialMemory is what a module lays out in memory; nil if that is nothing.
+func initialMemory(sections []section) ([]byte, error) {
+	at := find(sections, sectionData)
+	if at < 0 {
+		return nil, nil
+	}
+	segments, err := readSegments(sections[at].body)
+	if err != nil {
+		return nil, err
+	}
 	size := int64(0)
 	for _, s := range segments {
+		if s.at < 0 || s.at+int64(len(s.data)) > maxMemory {
+			return nil, errModule
+		}
 		size = max(size, s.at+int64(len(s.data)))
 	}
 	memory := make([]byte, size)
 	for _, s := range segments {
 		copy(memory[s.at:], s.data)
 	}
-	dropTraces(memory)
-	dropLines(memory)
+	return memory, nil
+}
+
+// cut cuts a memory where there are long gaps of zeros.
+func cut(memory []byte) (out []segment) {
 	for at := 0; at < len(memory); {
 		if memory[at] == 0 {
 			at++
@@ -163,12 +210,13 @@ func (r *moduleReader) unsigned() (n uint64) {
 }
 
 func (r *moduleReader) signed() (n int64) {
-	for shift := 0; shift < 63; {
+	for shift := 0; shift < 64; {
 		b := r.byte()
 		n |= int64(b&0x7f) << shift
 		shift += 7
 		if b < 0x80 {
-			return n << (64 - shift) >> (64 - shift)
+			unused := max(64-shift, 0)
+			return n << unused >> unused
 		}
 	}
 	r.err = errModule

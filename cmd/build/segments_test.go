@@ -39,7 +39,7 @@ func TestJoinSegments(t *testing.T) {
 			at += int64(len(data))
 		}
 		want := memory(segments)
-		out, err := joinSegments(module(segments, rest))
+		out, err := shrink(module(segments, rest))
 		if err != nil {
 			t.Fatalf("seed %d, case %d: %v", seed, i, err)
 		}
@@ -59,13 +59,13 @@ func TestJoinSegments(t *testing.T) {
 	}
 }
 
-func TestJoinSegmentsRefuses(t *testing.T) {
+func TestShrinkRefuses(t *testing.T) {
 	good := module([]segment{{8, []byte("abc")}, {200, []byte("d")}}, "")
 	for n := range good {
 		if n == 8 || n == 13 {
 			continue // whole modules, without data
 		}
-		if _, err := joinSegments(good[:n]); !errors.Is(err, errModule) {
+		if _, err := shrink(good[:n]); !errors.Is(err, errModule) {
 			t.Errorf("the first %d of %d bytes: got %v, want %v", n, len(good), err, errModule)
 		}
 	}

@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
 	"html"
@@ -52,8 +51,8 @@ func (s *site) single() error {
 		{`content="`, `"`, singlePolicy(style, script)},
 		{`<link rel="icon"`, ">", `<link rel="icon" href="data:image/svg+xml;base64,` + base64.StdEncoding.EncodeToString(icon[0]) + `">`},
 		{`<link rel="manifest"`, ">", ""},
+		{`<script data-wasm`, "</script>", ""}, // there is nothing to load
 		{`<link rel="stylesheet"`, ">", "<style>" + string(style) + "</style>"},
-		{`<link rel="preload"`, ">", ""},
 		{`<script defer`, "</script>", ""},
 		{"</body>", "", inline("worker", read(s.Worker)) + inline("charts", read(s.Charts)) +
 			inline("wasm", []byte(base64.StdEncoding.EncodeToString(program))) +
@@ -86,14 +85,10 @@ func inline(id string, text []byte) string {
 
 // singlePolicy forbids every connection: the file needs none.
 func singlePolicy(style, script []byte) string {
-	hash := func(b []byte) string {
-		sum := sha256.Sum256(b)
-		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-	}
 	return strings.Join([]string{
 		"default-src 'none'",
-		"script-src " + hash(script) + " blob: 'wasm-unsafe-eval'",
-		"style-src " + hash(style),
+		"script-src " + sourceHash(script) + " blob: 'wasm-unsafe-eval'",
+		"style-src " + sourceHash(style),
 		"style-src-attr 'unsafe-inline'",
 		"img-src data: blob:",
 		"worker-src blob:",

@@ -21,6 +21,7 @@ type site struct {
 	// Names in dir, for the template.
 	Script, Worker, Style, DocsStyle, Charts, Wasm, Reader string
 	WasmSize                                               int
+	Start                                                  string // a script that stands in the page
 }
 
 type asset struct {

@@ -61,3 +61,31 @@ func TestLargest(t *testing.T) {
 		}
 	}
 }
+
+// Functions of others share a name for each package; ours, and those that the
+// runtime knows, keep theirs.
+func TestShareNames(t *testing.T) {
+	names := []string{"main.f", "runtime.gopanic", "encoding/json.a", "encoding/json.(*T).b", "memtide/web/ui.X", "strconv.quoteWith", "slices.Sort[go.shape.int]", "slices.Max[a/b.T]"}
+	m := &goModule{lineTable: &lineTable{b: []byte{0}}, funcs: len(names)}
+	for _, name := range names {
+		m.b = append(append(m.b, name...), 0)
+	}
+	m.namesEnd = len(m.b)
+	m.funcTab = len(m.b)
+	m.b = append(m.b, make([]byte, len(names)*(funcTabEntry+funcSize))...)
+	for i, name := range names {
+		at := len(names)*funcTabEntry + i*funcSize
+		m.setWord(m.funcTab+i*funcTabEntry+4, at)
+		m.setWord(m.funcTab+at+funcName, bytes.Index(m.b, []byte(name)))
+		if name == "runtime.gopanic" {
+			m.b[m.funcTab+at+funcID] = 3
+		}
+	}
+	m.shareNames()
+	want := []string{"main.f", "runtime.gopanic", "encoding/json.?", "encoding/json.?", "memtide/web/ui.X", "strconv.?", "slices.?", "slices.?"}
+	for i := range names {
+		if got := m.name(m.word(m.function(i) + funcName)); got != want[i] || m.bad {
+			t.Errorf("%s became %s (bad: %v); want %s", names[i], got, m.bad, want[i])
+		}
+	}
+}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"reflect"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"memtide/engine"
 	"memtide/engine/enginetest"
@@ -111,5 +113,49 @@ func TestSweepNeedsAChain(t *testing.T) {
 				t.Errorf("%s: got %v, %v; want %v, %v", s.Name, sol, err, want, wantErr)
 			}
 		})
+	}
+}
+
+// TestSweepShares gives every budget of a sweep its share of the time, and takes the
+// time of some: those have the error, and the others what Solve says, as if nothing
+// had been stopped before them.
+func TestSweepShares(t *testing.T) {
+	c := enginetest.RandomChain(enginetest.Rand(contractSeed), enginetest.Shape{MinStages: 40, MaxStages: 40})
+	p := engine.NewChainProblem(c, enginetest.Device(engine.HalfDuplex), engine.Whole, 0)
+	var budgets []engine.Bytes
+	for percent := engine.Bytes(5); percent <= 100; percent += 5 {
+		budgets = append(budgets, c.StoreAllPeak()*percent/100)
+	}
+	for _, s := range engine.Strategies() {
+		if s.Sweep == nil {
+			continue
+		}
+		const share = time.Second
+		answers, stopped, after := 0, 0, 0
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), share*time.Duration(len(budgets)))
+			defer cancel()
+			poll := engine.NewPoll(ctx, nil)
+			poll.Split(len(budgets))
+			s.Sweep(p, nil, budgets, poll, func(i int, sol *engine.Solution, err error) {
+				if answers++; errors.Is(err, context.DeadlineExceeded) {
+					stopped++
+				} else {
+					if stopped > 0 {
+						after++
+					}
+					if want, wantErr := s.Solve(p.WithBudget(budgets[i]), nil, nil); !reflect.DeepEqual(sol, want) || !reflect.DeepEqual(err, wantErr) {
+						t.Errorf("%s, budget %d, after %d were stopped:\n got %+v, %v\nwant %+v, %v", s.Name, budgets[i], stopped, sol, err, want, wantErr)
+					}
+				}
+				time.Sleep(share * 2 / 3)
+				if answers%6 == 0 {
+					time.Sleep(share * 3)
+				}
+			})
+		})
+		if answers != len(budgets) || stopped == 0 || after == 0 {
+			t.Errorf("%s: %d of %d answers, %d stopped and %d solved after that; want all, and some of both", s.Name, answers, len(budgets), stopped, after)
+		}
 	}
 }

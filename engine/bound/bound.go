@@ -27,15 +27,16 @@ const (
 // times is what comes back, or LB.
 func Of(p *engine.Problem, class engine.Class) (time.Duration, string) {
 	best, name := compute(p.Graph), NameCompute
-	if class != engine.MayOffload {
+	if class != engine.MayOffload || p.Chain == nil {
 		return best, name
 	}
-	if v, ok := LB(p); ok && v > best {
+	s := newStep(p, best)
+	if v, ok := s.transferBound(p); ok && v > best {
 		best, name = v, NameLB
 	}
 	// Relax is never below LB by more than the rounding; of two equal values it
 	// is the one that people should hear of.
-	if v, ok := Relax(p); ok && v >= best && name != NameCompute || ok && v > best {
+	if v, ok := s.relaxation(p); ok && v >= best && name != NameCompute || ok && v > best {
 		best, name = v, NameRelax
 	}
 	return best, name
@@ -82,10 +83,12 @@ func leastTime(op *engine.Op) time.Duration {
 	return op.Time
 }
 
+// several is in the place of an operation where it could be any of several.
+const several = engine.NoOp - 1
+
 // makersOf returns for every value the only operation that can bring it about,
 // itself or by a value that contains it, or NoOp if there is none or more than one.
 func makersOf(g *engine.Graph) []engine.OpID {
-	const several = engine.NoOp - 1
 	makers := make([]engine.OpID, len(g.Values))
 	for v := range g.Values {
 		makers[v] = engine.NoOp
@@ -93,26 +96,27 @@ func makersOf(g *engine.Graph) []engine.OpID {
 			makers[v] = several
 		}
 	}
-	note := func(v engine.ValueID, op engine.OpID) {
-		if makers[v] == engine.NoOp {
-			makers[v] = op
-		} else if makers[v] != op {
-			makers[v] = several
-		}
-	}
 	for i := range g.Ops {
 		for _, v := range g.Ops[i].Out {
-			note(v, engine.OpID(i))
+			noteMaker(makers, v, engine.OpID(i))
 		}
 		for _, v := range g.Ops[i].Lean {
-			note(v, engine.OpID(i))
+			noteMaker(makers, v, engine.OpID(i))
 		}
 	}
 	own := append([]engine.OpID(nil), makers...)
 	for v := range g.Values {
 		if w := g.Values[v].Within; w != engine.NoValue && own[w] != engine.NoOp {
-			note(engine.ValueID(v), own[w])
+			noteMaker(makers, engine.ValueID(v), own[w])
 		}
 	}
 	return makers
+}
+
+func noteMaker(makers []engine.OpID, v engine.ValueID, op engine.OpID) {
+	if makers[v] == engine.NoOp {
+		makers[v] = op
+	} else if makers[v] != op {
+		makers[v] = several
+	}
 }

@@ -3,7 +3,6 @@ package bound
 import (
 	"math"
 	"math/bits"
-	"sort"
 	"time"
 
 	"memtide/engine"
@@ -23,14 +22,17 @@ func LB(p *engine.Problem) (lb time.Duration, ok bool) {
 	if p.Chain == nil {
 		return 0, false
 	}
-	s := newStep(p)
+	return newStep(p, compute(p.Graph)).transferBound(p)
+}
+
+func (s *step) transferBound(p *engine.Problem) (lb time.Duration, ok bool) {
 	if s.excess <= 0 {
 		return s.compute, true
 	}
 	if !s.countable(p.Device) {
 		return 0, false
 	}
-	out, back := flows(p)
+	out, back := flows(p, 1)
 	out.add(0, s.excess)
 	back.add(0, s.excess)
 	return max(s.compute, out.passed(s.excess)+back.missing(s.excess)), true
@@ -61,7 +63,10 @@ func Relax(p *engine.Problem) (relax time.Duration, ok bool) {
 	if p.Chain == nil {
 		return 0, false
 	}
-	s := newStep(p)
+	return newStep(p, compute(p.Graph)).relaxation(p)
+}
+
+func (s *step) relaxation(p *engine.Problem) (relax time.Duration, ok bool) {
 	if s.excess <= 0 {
 		return s.compute, true
 	}
@@ -69,7 +74,7 @@ func Relax(p *engine.Problem) (relax time.Duration, ok bool) {
 		return 0, false
 	}
 	n := len(s.overF)
-	out, back := flows(p)
+	out, back := flows(p, n+1)
 	ends, ok := out.forward(s)
 	if !ok {
 		return 0, false
@@ -101,23 +106,25 @@ type step struct {
 	compute      time.Duration
 }
 
-func newStep(p *engine.Problem) *step {
+// newStep takes the sum of the times of the problem, which the caller knows.
+func newStep(p *engine.Problem, compute time.Duration) *step {
 	c := p.Chain.Chain
 	n := c.Len()
-	s := &step{seed: c.HeldGrad(n), excess: math.MinInt64, compute: compute(p.Graph)}
+	bytes, times := make([]engine.Bytes, 3*n), make([]time.Duration, 2*n)
+	s := &step{seed: c.HeldGrad(n), excess: math.MinInt64, compute: compute,
+		size: bytes[:n], overF: bytes[n : 2*n], overB: bytes[2*n:], timeF: times[:n], timeB: times[n:]}
 	held, room := c.Input, p.Room()
 	for i := range n {
 		st := least(c.Stages[i])
-		s.size = append(s.size, c.Input)
+		s.size[i] = c.Input
 		if i > 0 {
 			s.size[i] = c.Saved(i)
 		}
 		held += st.Saved
-		s.overF = append(s.overF, held+st.FwdTemp+s.seed-room)
-		s.overB = append(s.overB, held+st.BwdTemp+c.Grad(i)+c.Grad(i+1)-room)
+		s.overF[i] = held + st.FwdTemp + s.seed - room
+		s.overB[i] = held + st.BwdTemp + c.Grad(i) + c.Grad(i+1) - room
 		s.excess = max(s.excess, s.overF[i], s.overB[i])
-		s.timeF = append(s.timeF, st.Forward)
-		s.timeB = append(s.timeB, st.Back)
+		s.timeF[i], s.timeB[i] = st.Forward, st.Back
 	}
 	return s
 }
@@ -153,9 +160,10 @@ type flow struct {
 	runs     []run
 }
 
-func flows(p *engine.Problem) (out, back flow) {
+// flows are the two directions, with room for so many values.
+func flows(p *engine.Problem, values int) (out, back flow) {
 	streamed := p.Transfers == engine.Streamed
-	return flow{rate: p.Device.ToHost, streamed: streamed}, flow{rate: p.Device.ToDev, streamed: streamed}
+	return flow{p.Device.ToHost, streamed, make([]run, 0, values)}, flow{p.Device.ToDev, streamed, make([]run, 0, values)}
 }
 
 // run is a value on the link.
@@ -174,7 +182,7 @@ func (f *flow) add(at time.Duration, size engine.Bytes) {
 	if k := len(f.runs); k > 0 {
 		last := f.runs[k-1]
 		r.base, r.sum = last.sum, last.sum+size
-		if at <= f.passed(last.sum) {
+		if at <= last.from+floorTime(f.rate, last.sum-last.base) { // when the last one is over
 			r.from, r.base = last.from, last.base
 		}
 	}
@@ -191,7 +199,15 @@ func (f *flow) total() engine.Bytes {
 
 // at is the run with the v-th byte; v must be from 1 to total.
 func (f *flow) at(v engine.Bytes) run {
-	return f.runs[sort.Search(len(f.runs), func(k int) bool { return f.runs[k].sum >= v })]
+	lo, hi := 0, len(f.runs)-1
+	for lo < hi {
+		if mid := (lo + hi) / 2; f.runs[mid].sum >= v {
+			hi = mid
+		} else {
+			lo = mid + 1
+		}
+	}
+	return f.runs[lo]
 }
 
 // passed is when the first v bytes have passed.
@@ -216,6 +232,7 @@ func (f *flow) missing(v engine.Bytes) time.Duration {
 func (f *flow) forward(s *step) (ends []time.Duration, ok bool) {
 	f.add(0, s.seed)
 	var at time.Duration
+	ends = make([]time.Duration, len(s.overF))
 	for i := range s.overF {
 		made := at // x_i was produced here, and F_i may still wait for room
 		if over := s.overF[i]; over > 0 {
@@ -225,7 +242,7 @@ func (f *flow) forward(s *step) (ends []time.Duration, ok bool) {
 			at = max(at, f.passed(over))
 		}
 		at += s.timeF[i]
-		ends = append(ends, at)
+		ends[i] = at
 		f.add(made, s.size[i])
 	}
 	return ends, true
@@ -235,6 +252,7 @@ func (f *flow) forward(s *step) (ends []time.Duration, ok bool) {
 // B_0 first, and x_i may be moved from the reversed end of B_i, its start.
 func (f *flow) backward(s *step) (ends []time.Duration, ok bool) {
 	var at time.Duration
+	ends = make([]time.Duration, len(s.overB))
 	for i := range s.overB {
 		if over := s.overB[i]; over > 0 {
 			if over > f.total() {
@@ -243,7 +261,7 @@ func (f *flow) backward(s *step) (ends []time.Duration, ok bool) {
 			at = max(at, f.missing(over))
 		}
 		at += s.timeB[i]
-		ends = append(ends, at)
+		ends[i] = at
 		f.add(at, s.size[i])
 	}
 	f.add(at, s.seed)

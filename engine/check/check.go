@@ -35,6 +35,7 @@ type checker struct {
 
 	spanOf []sim.SpanID // of every step; NoSpan for free and wait
 	plan   []stepPlan   // of every step
+	lists  lists        // what the plans point to
 	copies []devCopy
 	reach  []time.Duration // when the counter gets to a step; one more for the end
 
@@ -82,8 +83,8 @@ func (c *checker) checkProblem() *Refutation {
 	if d := c.g.Done; d < engine.NoValue || int(d) >= len(c.g.Values) || c.g.Stages < 0 {
 		return c.refute(BadProblem, -1, sim.NoSpan, 0, fmt.Sprintf("%d stages, complete with value %d", c.g.Stages, d), "stages and a value that exist")
 	}
-	for i, st := range c.s {
-		what := ""
+	for i := range c.s {
+		st, what := &c.s[i], ""
 		switch {
 		case st.Kind > engine.StepWait:
 			what = fmt.Sprintf("a step of kind %d", st.Kind)

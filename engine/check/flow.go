@@ -27,20 +27,27 @@ func (r *replayer) bandOf(cp *devCopy) sim.Category {
 	return cp.cat
 }
 
-// set changes the bytes of a copy, after f has changed its state.
-func (r *replayer) set(id copyID, bytes engine.Bytes, f func(*devCopy)) {
+// lift takes a copy out of the sums, before its state changes; put is after it.
+func (r *replayer) lift(id copyID) *devCopy {
 	cp := &r.copies[id]
 	r.used[r.bandOf(cp)] -= cp.bytes
-	f(cp)
+	return cp
+}
+
+// put counts a copy that was lifted for so many bytes.
+func (r *replayer) put(cp *devCopy, bytes engine.Bytes) {
 	cp.bytes = bytes
 	r.used[r.bandOf(cp)] += bytes
 }
 
+// set changes the bytes of a copy.
+func (r *replayer) set(id copyID, bytes engine.Bytes) { r.put(r.lift(id), bytes) }
+
 // appear lets a copy take room.
 func (r *replayer) appear(id copyID, bytes engine.Bytes) {
-	r.set(id, bytes, func(cp *devCopy) {
-		cp.start, cp.startSeq = r.now, r.seq+1
-	})
+	cp := &r.copies[id]
+	cp.start = r.now
+	r.put(cp, bytes)
 }
 
 // depart lets a fetch set out.
@@ -55,39 +62,41 @@ func (r *replayer) depart(id copyID) {
 
 // arrived makes a fetched copy readable.
 func (r *replayer) arrived(id copyID) {
-	r.set(id, r.copies[id].size, func(cp *devCopy) { cp.whole = true })
+	cp := r.lift(id)
+	cp.whole = true
+	r.put(cp, cp.size)
 	r.arrive = arrival{id: noCopy}
 }
 
 // giveUp frees a copy; its bytes leave with the offloads of it, if there are any.
 func (r *replayer) giveUp(id copyID) {
-	left := r.left(id)
-	r.set(id, left, func(cp *devCopy) { cp.freed = true })
-	r.shrink(id)
+	cp := r.lift(id)
+	cp.freed = true
+	r.put(cp, r.left(cp))
+	r.leave(cp)
 }
 
 // left is what is still on the device of a copy that was given up.
-func (r *replayer) left(id copyID) engine.Bytes {
-	cp := &r.copies[id]
-	if len(cp.offloads) == 0 {
-		return 0
-	}
-	last := cp.offloads[len(cp.offloads)-1] // first in, first out: it ends last
+func (r *replayer) left(cp *devCopy) engine.Bytes {
 	switch {
-	case r.over[last]:
+	case cp.offload == sim.NoSpan || r.over[cp.offload]:
 		return 0
-	case !r.begun[last] || !r.streamed():
+	case !r.begun[cp.offload] || !r.streamed():
 		return cp.size
 	}
-	return max(0, cp.size-r.p.Device.ToHost.Moved(r.now-r.span(last).Start))
+	return max(0, cp.size-r.p.Device.ToHost.Moved(r.now-r.span(cp.offload).Start))
 }
 
-// shrink updates a copy that was given up, and ends it when nothing copies it any more.
+// shrink updates a copy that was given up.
 func (r *replayer) shrink(id copyID) {
-	cp := &r.copies[id]
-	r.set(id, r.left(id), func(*devCopy) {})
-	if n := len(cp.offloads); !cp.gone && (n == 0 || r.over[cp.offloads[n-1]]) {
-		cp.gone, cp.end, cp.endSeq = true, r.now, r.seq+1
+	r.set(id, r.left(&r.copies[id]))
+	r.leave(&r.copies[id])
+}
+
+// leave ends a copy that was given up when nothing copies it any more.
+func (r *replayer) leave(cp *devCopy) {
+	if !cp.gone && (cp.offload == sim.NoSpan || r.over[cp.offload]) {
+		cp.gone, cp.end = true, r.now
 	}
 }
 
@@ -103,7 +112,7 @@ func (r *replayer) advance(at time.Duration) *Refutation {
 		}
 		if i := steps[r.head[q]]; r.s[i].Kind == engine.StepOffload {
 			if id := r.plan[i].source; r.copies[id].freed {
-				r.set(id, r.left(id), func(*devCopy) {})
+				r.set(id, r.left(&r.copies[id]))
 			}
 		}
 	}
@@ -141,6 +150,6 @@ func (r *replayer) flow() *Refutation {
 	case got > cp.size+a.slack+tick:
 		return r.atStep(WrongDuration, sp.Step, sp.Start, fmt.Sprintf("an end at %v", sp.End), fmt.Sprintf("an earlier end: all bytes had arrived before %v", r.now))
 	}
-	r.set(a.id, min(got, cp.size), func(*devCopy) {})
+	r.set(a.id, min(got, cp.size))
 	return nil
 }

@@ -31,8 +31,8 @@ func (c *checker) checkGaps() *Refutation {
 		}
 		return nil
 	}
-	for i, st := range c.s {
-		if st.Kind != engine.StepRun {
+	for i := range c.s {
+		if c.s[i].Kind != engine.StepRun {
 			continue
 		}
 		if r := gapsUntil(c.at(i).Start); r != nil {
@@ -94,7 +94,7 @@ func (c *checker) checkGap(g *sim.Gap) *Refutation {
 	if cause.Kind == sim.SpanOffload {
 		want = sim.CopyOut
 	}
-	if !slices.Contains(c.plan[g.Step].after, g.Cause) {
+	if !slices.Contains(c.lists.afterOf(&c.plan[g.Step]), g.Cause) {
 		return wrong(GapCause, fmt.Sprintf("span %d", g.Cause), "a transfer that "+c.name(g.Step)+" is for")
 	}
 	if g.Value != c.s[g.Step].Value || g.Reason != want {
@@ -109,9 +109,9 @@ func (c *checker) checkDataGap(g *sim.Gap, wrong func(Reason, string, string) *R
 	if g.Reason != sim.NeedsData {
 		return wrong(GapReason, found, "missing data or room")
 	}
-	for k, ids := range c.plan[g.Step].inputs {
+	for k, ids := range c.lists.inputsOf(&c.plan[g.Step]) {
 		named := c.g.Ops[c.s[g.Step].Op].In[k] == g.Value
-		for _, id := range ids {
+		for _, id := range c.lists.serving(ids) {
 			named = named || c.copies[id].value == g.Value
 		}
 		if !named {
@@ -120,7 +120,7 @@ func (c *checker) checkDataGap(g *sim.Gap, wrong func(Reason, string, string) *R
 		if ready := c.readyAt(ids); ready < g.End {
 			return wrong(GapReason, found, fmt.Sprintf("a reason why it stood still after %v, when that value was there", ready))
 		}
-		for _, id := range ids {
+		for _, id := range c.lists.serving(ids) {
 			if c.copies[id].from == g.Cause && c.span(g.Cause).End == g.End {
 				return nil
 			}
@@ -132,7 +132,7 @@ func (c *checker) checkDataGap(g *sim.Gap, wrong func(Reason, string, string) *R
 
 // checkRoomGap is about a run that has its data and waits for room.
 func (c *checker) checkRoomGap(g *sim.Gap, wrong func(Reason, string, string) *Refutation) *Refutation {
-	for k, ids := range c.plan[g.Step].inputs {
+	for k, ids := range c.lists.inputsOf(&c.plan[g.Step]) {
 		if ready := c.readyAt(ids); ready > g.Start {
 			return wrong(GapReason, "missing room", fmt.Sprintf("missing %s, which comes at %v", c.g.Values[c.g.Ops[c.s[g.Step].Op].In[k]].Name, ready))
 		}

@@ -1,9 +1,7 @@
 package check
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	"memtide/engine"
 	"memtide/engine/sim"
@@ -14,13 +12,15 @@ import (
 // fetch ends. What is on the host when the step begins is the caller's.
 func (c *checker) hostUse() (points []sim.Point) {
 	lastFetch := make([]int, len(c.g.Values)) // step + 1, 0 if there is none
-	for i, st := range c.s {
-		if st.Kind == engine.StepFetch {
+	for i := range c.s {
+		if st := &c.s[i]; st.Kind == engine.StepFetch {
 			lastFetch[st.Value] = i + 1
 		}
 	}
 	held := make([]bool, len(c.g.Values))
-	for i, st := range c.s {
+	var takes, gives []sim.Point // each in the order of time, for lanes are first in, first out
+	for i := range c.s {
+		st := &c.s[i]
 		if st.Kind != engine.StepFetch && st.Kind != engine.StepOffload || c.g.Values[st.Value].Initial&engine.OnHost != 0 {
 			continue
 		}
@@ -28,17 +28,22 @@ func (c *checker) hostUse() (points []sim.Point) {
 		switch {
 		case st.Kind == engine.StepOffload && !held[st.Value]:
 			held[st.Value] = true
-			points = append(points, sim.Point{At: c.at(i).Start, Used: size})
+			takes = append(takes, sim.Point{At: c.at(i).Start, Used: size})
 		case lastFetch[st.Value] == i+1:
 			held[st.Value] = false
-			points = append(points, sim.Point{At: c.at(i).End, Used: -size})
+			gives = append(gives, sim.Point{At: c.at(i).End, Used: -size})
 		}
 	}
-	slices.SortFunc(points, func(a, b sim.Point) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Used, b.Used)) })
 	var sum engine.Bytes
-	for i := range points {
-		sum += points[i].Used
-		points[i].Used = sum
+	for len(takes)+len(gives) > 0 {
+		from := &takes
+		if len(takes) == 0 || len(gives) > 0 && gives[0].At <= takes[0].At {
+			from = &gives
+		}
+		next := (*from)[0]
+		*from = (*from)[1:]
+		sum += next.Used
+		points = append(points, sim.Point{At: next.At, Used: sum})
 	}
 	return points
 }

@@ -13,42 +13,63 @@ import (
 // checkLives compares the lives with the copies that the replay saw. Lives of
 // no bytes may be left out.
 func (c *checker) checkLives() *Refutation {
-	var want, got []sim.Life
-	for i := range c.copies {
-		cp := &c.copies[i]
-		l := sim.Life{Value: cp.value, Op: cp.op, Category: cp.cat, Bytes: cp.size, Start: cp.start, End: cp.end,
-			From: cp.from, Offloaded: len(cp.offloads) > 0}
-		if !cp.gone {
-			l.End = c.t.Makespan
-		}
-		if l.Bytes > 0 {
-			want = append(want, l)
-		}
-	}
-	for _, l := range c.t.Lives {
-		if l.Bytes != 0 {
+	want, got := c.expectedLives(), make([]*sim.Life, 0, len(c.t.Lives))
+	for i := range c.t.Lives {
+		if l := &c.t.Lives[i]; l.Bytes != 0 {
 			got = append(got, l)
 		}
 	}
-	order := func(a, b sim.Life) int {
-		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Op, b.Op), cmp.Compare(a.Value, b.Value), cmp.Compare(a.Start, b.Start))
-	}
-	slices.SortStableFunc(want, order)
-	slices.SortStableFunc(got, order)
+	inOrder(want)
+	inOrder(got)
 	for k := range max(len(want), len(got)) {
 		if k >= len(want) {
-			return c.life(&got[k], c.showLife(&got[k]), "no such life")
+			return c.life(got[k], c.showLife(got[k]), "no such life")
 		}
 		if k >= len(got) {
-			return c.life(&want[k], "no such life", c.showLife(&want[k]))
+			return c.life(want[k], "no such life", c.showLife(want[k]))
 		}
 		w, g := want[k], got[k]
-		g.StartSeq, g.EndSeq = 0, 0
-		if g != w {
-			return c.life(&g, c.showLife(&g), c.showLife(&w))
+		w.StartSeq, w.EndSeq = g.StartSeq, g.EndSeq // these are looked at below
+		if *g != *w {
+			return c.life(g, c.showLife(g), c.showLife(w))
 		}
 	}
 	return c.checkSequence(got)
+}
+
+// expectedLives are the lives of the copies that have bytes.
+func (c *checker) expectedLives() []*sim.Life {
+	lives := make([]sim.Life, len(c.copies))
+	want := make([]*sim.Life, 0, len(c.copies))
+	for i := range c.copies {
+		cp, l := &c.copies[i], &lives[i]
+		if cp.size <= 0 {
+			continue
+		}
+		*l = sim.Life{Value: cp.value, Op: cp.op, Category: cp.cat, Bytes: cp.size, Start: cp.start, End: cp.end,
+			From: cp.from, Offloaded: cp.offload != sim.NoSpan}
+		if !cp.gone {
+			l.End = c.t.Makespan
+		}
+		want = append(want, l)
+	}
+	return want
+}
+
+// inOrder sorts lives by what they are of. Most come in that order.
+func inOrder(lives []*sim.Life) {
+	slices.SortStableFunc(lives, func(a, b *sim.Life) int {
+		if a.From != b.From {
+			return int(a.From) - int(b.From)
+		}
+		if a.Op != b.Op {
+			return int(a.Op) - int(b.Op)
+		}
+		if a.Value != b.Value {
+			return int(a.Value) - int(b.Value)
+		}
+		return cmp.Compare(a.Start, b.Start)
+	})
 }
 
 func (c *checker) life(l *sim.Life, found, want string) *Refutation {
@@ -69,32 +90,23 @@ func (c *checker) showLife(l *sim.Life) string {
 // checkSequence adds the lives up in the order of their sequence numbers: that
 // order must be one of time, and must have the peak of the trace. Streamed
 // lives fill gradually, so their sum says nothing.
-func (c *checker) checkSequence(lives []sim.Life) *Refutation {
-	type end struct {
-		seq   int
-		life  *sim.Life
-		bytes engine.Bytes
-	}
-	var ends []end
-	for i := range lives {
-		l := &lives[i]
+func (c *checker) checkSequence(lives []*sim.Life) *Refutation {
+	for _, l := range lives {
 		if l.EndSeq <= l.StartSeq {
 			return c.life(l, fmt.Sprintf("events %d to %d", l.StartSeq, l.EndSeq), "an end after its start")
 		}
-		ends = append(ends, end{l.StartSeq, l, l.Bytes}, end{l.EndSeq, l, -l.Bytes})
 	}
-	slices.SortStableFunc(ends, func(a, b end) int { return cmp.Or(cmp.Compare(a.seq, b.seq), cmp.Compare(a.bytes, b.bytes)) })
-	at := func(e end) int64 {
-		if e.bytes < 0 {
-			return int64(e.life.End)
-		}
-		return int64(e.life.Start)
-	}
+	var last time.Duration
 	sum, most := c.g.Fixed, c.g.Fixed
-	for i, e := range ends {
-		if i > 0 && at(e) < at(ends[i-1]) {
-			return c.life(e.life, fmt.Sprintf("event %d at %v after one at %v", e.seq, time.Duration(at(e)), time.Duration(at(ends[i-1]))), "events in the order of time")
+	for _, e := range c.eventsOf(lives) {
+		at := e.life.Start
+		if e.bytes < 0 {
+			at = e.life.End
 		}
+		if at < last {
+			return c.life(e.life, fmt.Sprintf("event %d at %v after one at %v", e.seq, at, last), "events in the order of time")
+		}
+		last = at
 		sum += e.bytes
 		most = max(most, sum)
 	}
@@ -102,4 +114,44 @@ func (c *checker) checkSequence(lives []sim.Life) *Refutation {
 		return c.refute(WrongLives, -1, sim.NoSpan, c.t.PeakAt, "lives of at most "+count(most)+" at once", count(c.t.Peak))
 	}
 	return nil
+}
+
+// event is the start or the end of a life.
+type event struct {
+	seq   int
+	bytes engine.Bytes // what it adds
+	life  *sim.Life
+}
+
+// eventsOf lists the starts and ends of lives by their number, ends first.
+func (c *checker) eventsOf(lives []*sim.Life) []event {
+	events := make([]event, 0, 2*len(lives))
+	for _, l := range lives {
+		events = append(events, event{l.StartSeq, l.Bytes, l}, event{l.EndSeq, -l.Bytes, l})
+	}
+	if sorted, ok := numbered(events, 2*len(c.t.Lives)); ok {
+		return sorted
+	}
+	slices.SortStableFunc(events, func(a, b event) int { return cmp.Or(cmp.Compare(a.seq, b.seq), cmp.Compare(a.bytes, b.bytes)) })
+	return events
+}
+
+// numbered sorts events by putting each at the place that its number says. That
+// can be done if all numbers are below limit and none is there twice: the
+// simulator counts so.
+func numbered(events []event, limit int) ([]event, bool) {
+	places := make([]event, limit)
+	for _, e := range events {
+		if e.seq < 0 || e.seq >= limit || places[e.seq].life != nil {
+			return nil, false
+		}
+		places[e.seq] = e
+	}
+	sorted := events[:0]
+	for _, e := range places {
+		if e.life != nil {
+			sorted = append(sorted, e)
+		}
+	}
+	return sorted, true
 }

@@ -18,7 +18,9 @@ func show(l *level) string {
 // differs compares a sample with a level: true if the totals differ, or if the
 // bands do.
 func differs(got, want *level, slack engine.Bytes) (total, band bool) {
-	off := func(a, b, s engine.Bytes) bool { return a > b+s || b > a+s }
+	if *got == *want {
+		return false, false
+	}
 	for k := range got {
 		s := engine.Bytes(0)
 		if sim.Category(k) == sim.InTransfer {
@@ -29,7 +31,13 @@ func differs(got, want *level, slack engine.Bytes) (total, band bool) {
 	return off(got.total(), want.total(), slack), band
 }
 
+// off tells whether two amounts are further apart than slack.
+func off(a, b, slack engine.Bytes) bool { return a > b+slack || b > a+slack }
+
 func (c *checker) compare(at time.Duration, got, want *level, slack engine.Bytes) *Refutation {
+	if *got == *want {
+		return nil
+	}
 	total, band := differs(got, want, slack)
 	switch {
 	case total:

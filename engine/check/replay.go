@@ -13,8 +13,8 @@ import (
 type level [sim.NumCategories]engine.Bytes
 
 func (l *level) total() (sum engine.Bytes) {
-	for _, b := range l {
-		sum += b
+	for k := range l {
+		sum += l[k]
 	}
 	return sum
 }
@@ -58,7 +58,10 @@ type replayer struct {
 func (c *checker) replay() *Refutation {
 	r := &replayer{checker: c, begun: make([]bool, len(c.t.Spans)), over: make([]bool, len(c.t.Spans))}
 	r.start()
-	for _, at := range r.moments() {
+	moments := r.moments()
+	c.instants = make([]instant, 0, len(moments))
+	c.levels = make([]level, 0, len(moments)+len(c.s)+len(c.t.Spans))
+	for _, at := range moments {
 		if ref := r.advance(at); ref != nil {
 			return ref
 		}
@@ -82,10 +85,10 @@ func (c *checker) replay() *Refutation {
 func (r *replayer) start() {
 	half := r.p.Device.Duplex == engine.HalfDuplex
 	r.queues = make([][]int, 2)
-	for i, st := range r.s {
-		if st.Kind == engine.StepFetch && !half {
+	for i := range r.s {
+		if kind := r.s[i].Kind; kind == engine.StepFetch && !half {
 			r.queues[1] = append(r.queues[1], i)
-		} else if st.Kind == engine.StepFetch || st.Kind == engine.StepOffload {
+		} else if kind == engine.StepFetch || kind == engine.StepOffload {
 			r.queues[0] = append(r.queues[0], i)
 		}
 	}
@@ -101,21 +104,27 @@ func (r *replayer) start() {
 
 // moments lists every time at which anything may change.
 func (r *replayer) moments() []time.Duration {
-	ts := []time.Duration{0}
+	ts := make([]time.Duration, 1, 1+2*len(r.t.Spans))
+	add := func(at time.Duration) {
+		if at > 0 && at != ts[len(ts)-1] { // mostly this comes in order, and a run starts where the last has ended
+			ts = append(ts, at)
+		}
+	}
 	for i := range r.t.Spans {
 		sp := &r.t.Spans[i]
-		ts = append(ts, sp.Start, sp.End)
+		add(sp.Start)
+		add(sp.End)
 		if nb := r.s[sp.Step].NotBefore; nb <= r.t.Makespan {
-			ts = append(ts, max(nb, 0))
+			add(nb)
 		}
 		if r.streamed() && sp.Lane == sim.Compute && sp.Start > r.reach[sp.Step] {
-			ts = append(ts, sp.Start-1) // room grows steadily: one tick earlier there was not enough
+			add(sp.Start - 1) // room grows steadily: one tick earlier there was not enough
 		}
 	}
 	if r.streamed() {
 		for i := range r.t.Memory {
-			if at := r.t.Memory[i].At; at >= 0 && at <= r.t.Makespan {
-				ts = append(ts, at)
+			if at := r.t.Memory[i].At; at <= r.t.Makespan {
+				add(at)
 			}
 		}
 	}
@@ -155,10 +164,11 @@ func (r *replayer) event() {
 func (r *replayer) ends() *Refutation {
 	if r.run && r.at(r.pc).End == r.now {
 		r.run, r.over[r.spanOf[r.pc]] = false, true
-		for _, id := range r.plan[r.pc].makes {
+		plan := &r.plan[r.pc]
+		for id := plan.makes.from; id < plan.makes.to; id++ {
 			r.copies[id].whole = true
 		}
-		for _, id := range r.plan[r.pc].drops {
+		for _, id := range r.lists.dropsOf(plan) {
 			if !r.copies[id].whole {
 				r.endMoves() // an older copy may arrive at the moment at which it leaves
 			}
@@ -184,7 +194,7 @@ func (r *replayer) endMoves() {
 		r.moving[q], r.over[r.spanOf[i]] = false, true
 		r.head[q]++
 		if r.s[i].Kind == engine.StepFetch {
-			r.arrived(r.plan[i].makes[0])
+			r.arrived(copyID(r.plan[i].makes.from))
 		} else if cp := &r.copies[r.plan[i].source]; cp.freed {
 			r.shrink(r.plan[i].source)
 		}
@@ -205,16 +215,17 @@ func (r *replayer) count() *Refutation {
 			}
 			continue
 		case engine.StepWait:
-			for _, id := range plan.after {
+			for _, id := range r.lists.afterOf(plan) {
 				if !r.over[id] {
 					return nil
 				}
 			}
 		case engine.StepFree:
-			if !r.copies[plan.drops[0]].whole {
+			id := r.lists.dropsOf(plan)[0]
+			if !r.copies[id].whole {
 				return r.atStep(FreeAbsent, i, r.now, r.name(i)+" while it is still arriving", "a value that is on the device")
 			}
-			r.giveUp(plan.drops[0])
+			r.giveUp(id)
 			r.event()
 		case engine.StepFetch:
 			// A fetch that reserves takes its room here, and holds the counter
@@ -224,7 +235,7 @@ func (r *replayer) count() *Refutation {
 				if r.missing(size) > r.arrive.slack {
 					return nil
 				}
-				r.appear(plan.makes[0], size)
+				r.appear(copyID(plan.makes.from), size)
 				r.event()
 			}
 		case engine.StepOffload:
@@ -239,12 +250,21 @@ func (r *replayer) count() *Refutation {
 
 // inputsWhole tells whether a run can read everything now.
 func (r *replayer) inputsWhole(i int) bool {
-	for _, ids := range r.plan[i].inputs {
-		if !slices.ContainsFunc(ids, func(id copyID) bool { return r.copies[id].whole }) {
+	for _, ids := range r.lists.inputsOf(&r.plan[i]) {
+		if !r.anyWhole(r.lists.serving(ids)) {
 			return false
 		}
 	}
 	return true
+}
+
+func (r *replayer) anyWhole(ids []copyID) bool {
+	for _, id := range ids {
+		if r.copies[id].whole {
+			return true
+		}
+	}
+	return false
 }
 
 // missing is how many bytes too few there are for need more; not positive if there is room.
@@ -264,7 +284,7 @@ func (r *replayer) tryRun(i int) (bool, *Refutation) {
 		}
 		return false, r.atStep(RunLate, i, r.now, fmt.Sprintf("%s at %v", r.name(i), sp.Start), fmt.Sprintf("a start at %v: data and room are there", r.now))
 	}
-	for _, id := range r.plan[i].makes {
+	for id, end := copyID(r.plan[i].makes.from), copyID(r.plan[i].makes.to); id < end; id++ {
 		r.appear(id, r.copies[id].size)
 	}
 	r.begin(i)
@@ -289,7 +309,7 @@ func (r *replayer) startHead(q int) *Refutation {
 	if i >= r.pc || r.s[i].NotBefore > r.now {
 		return nil
 	}
-	for _, id := range r.plan[i].after {
+	for _, id := range r.lists.afterOf(&r.plan[i]) {
 		if !r.over[id] {
 			return nil
 		}
@@ -307,7 +327,7 @@ func (r *replayer) startHead(q int) *Refutation {
 		return r.atStep(TransferLate, i, r.now, fmt.Sprintf("%s at %v", r.name(i), sp.Start), fmt.Sprintf("a start at %v: lane, data and room are there", r.now))
 	}
 	if asks {
-		r.depart(r.plan[i].makes[0])
+		r.depart(copyID(r.plan[i].makes.from))
 	}
 	r.begin(i)
 	r.moving[q] = true

@@ -31,8 +31,8 @@ func (c *checker) checkSpans() *Refutation {
 		}
 	}
 	ran := make([]bool, len(c.g.Ops))
-	for i, st := range c.s {
-		if !hasSpan(st.Kind) {
+	for i := range c.s {
+		if !hasSpan(c.s[i].Kind) {
 			continue
 		}
 		if c.spanOf[i] == sim.NoSpan {
@@ -51,39 +51,49 @@ func (c *checker) checkSpans() *Refutation {
 // checkIdentity compares what a span says it is with its step. ran tells which
 // operations ran before.
 func (c *checker) checkIdentity(i int, ran []bool) *Refutation {
-	st, sp := c.s[i], c.at(i)
-	want := sim.Span{Op: engine.NoOp, Value: st.Value}
+	st, sp := &c.s[i], c.at(i)
+	want := identity{op: engine.NoOp, value: st.Value}
 	switch st.Kind {
 	case engine.StepOffload:
-		want.Lane, want.Kind = sim.ToHost, sim.SpanOffload
+		want.lane, want.kind = sim.ToHost, sim.SpanOffload
 	case engine.StepFetch:
-		want.Lane, want.Kind = sim.ToDev, sim.SpanFetch
+		want.lane, want.kind = sim.ToDev, sim.SpanFetch
 	default:
-		want.Lane, want.Op, want.Value, want.Lean, want.Alt = sim.Compute, st.Op, engine.NoValue, st.Lean, st.Alt
+		want = identity{lane: sim.Compute, op: st.Op, value: engine.NoValue, lean: st.Lean, alt: st.Alt}
 		switch {
 		case c.g.Ops[st.Op].Pass == engine.Backward:
-			want.Kind = sim.SpanBackward
+			want.kind = sim.SpanBackward
 		case ran[st.Op]:
-			want.Kind = sim.SpanRecompute
+			want.kind = sim.SpanRecompute
 		}
 		ran[st.Op] = true
 	}
-	if sp.Lane == want.Lane && sp.Kind == want.Kind && sp.Op == want.Op && sp.Value == want.Value && sp.Lean == want.Lean && sp.Alt == want.Alt {
-		return nil
+	if got := (identity{sp.Lane, sp.Kind, sp.Lean, sp.Alt, sp.Op, sp.Value}); got != want {
+		return c.atStep(BadSpan, i, sp.Start, got.String(), want.String()+" for "+c.name(i))
 	}
-	show := func(s *sim.Span) string {
-		text := fmt.Sprintf("lane %d, kind %d, operation %d, value %d, lean %v", s.Lane, s.Kind, s.Op, s.Value, s.Lean)
-		if s.Alt {
-			text += ", by the second way"
-		}
-		return text
+	return nil
+}
+
+// identity is what a span says it is.
+type identity struct {
+	lane      sim.Lane
+	kind      sim.SpanKind
+	lean, alt bool
+	op        engine.OpID
+	value     engine.ValueID
+}
+
+func (d identity) String() string {
+	text := fmt.Sprintf("lane %d, kind %d, operation %d, value %d, lean %v", d.lane, d.kind, d.op, d.value, d.lean)
+	if d.alt {
+		text += ", by the second way"
 	}
-	return c.atStep(BadSpan, i, sp.Start, show(sp), show(&want)+" for "+c.name(i))
+	return text
 }
 
 // workOf is how long a step takes when nothing holds it up.
 func (c *checker) workOf(i int) time.Duration {
-	switch st := c.s[i]; st.Kind {
+	switch st := &c.s[i]; st.Kind {
 	case engine.StepRun:
 		if st.Alt {
 			return c.g.Ops[st.Op].Alt.Time
@@ -100,7 +110,7 @@ func (c *checker) workOf(i int) time.Duration {
 // that has not reserved its room may be longer: the replay says whether it had to be.
 func (c *checker) checkDuration(i int) *Refutation {
 	sp, work := c.at(i), c.workOf(i)
-	if st := c.s[i]; st.Kind != engine.StepRun && c.g.Values[st.Value].Size > 0 && c.rateOf(i) <= 0 {
+	if st := &c.s[i]; st.Kind != engine.StepRun && c.g.Values[st.Value].Size > 0 && c.rateOf(i) <= 0 {
 		return c.atStep(NoLink, i, sp.Start, c.name(i), "no transfer, for the device has no such link")
 	}
 	long := sp.End - sp.Start
@@ -121,7 +131,8 @@ func (c *checker) rateOf(i int) engine.Rate {
 func (c *checker) checkComplete() *Refutation {
 	runs := make([]int, len(c.g.Ops))
 	done := c.g.Done == engine.NoValue
-	for i, st := range c.s {
+	for i := range c.s {
+		st := &c.s[i]
 		if st.Kind != engine.StepRun {
 			continue
 		}

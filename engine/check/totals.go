@@ -15,11 +15,12 @@ func (c *checker) checkCauses() *Refutation {
 	lastRun := sim.NoSpan
 	var holds []sim.SpanID // what held the counter last
 	lastMove := [2]sim.SpanID{sim.NoSpan, sim.NoSpan}
-	for i, st := range c.s {
-		if st.Kind == engine.StepWait {
+	for i := range c.s {
+		kind := c.s[i].Kind
+		if kind == engine.StepWait {
 			holds = c.heldBy(i, holds)
 		}
-		if !hasSpan(st.Kind) {
+		if !hasSpan(kind) {
 			continue
 		}
 		sp := c.at(i)
@@ -31,10 +32,10 @@ func (c *checker) checkCauses() *Refutation {
 			queue = 1
 		}
 		var good bool
-		if st.Kind == engine.StepRun {
+		if kind == engine.StepRun {
 			good = c.runCause(sp, lastRun)
 			lastRun = c.spanOf[i]
-			holds = []sim.SpanID{lastRun}
+			holds = append(holds[:0], lastRun)
 		} else {
 			good = c.moveCause(i, sp, append(holds, lastMove[queue]))
 			lastMove[queue] = c.spanOf[i]
@@ -49,9 +50,9 @@ func (c *checker) checkCauses() *Refutation {
 // heldBy is what let the counter go at a wait, or before it if the wait was none.
 func (c *checker) heldBy(i int, holds []sim.SpanID) []sim.SpanID {
 	if c.reach[i+1] > c.reach[i] {
-		holds = nil
+		holds = holds[:0]
 	}
-	for _, id := range c.plan[i].after {
+	for _, id := range c.lists.afterOf(&c.plan[i]) {
 		if c.span(id).End == c.reach[i+1] {
 			holds = append(holds, id)
 		}
@@ -108,7 +109,8 @@ func (c *checker) checkTotals() *Refutation {
 			first += sp.End - sp.Start
 		}
 	}
-	for _, g := range c.t.Gaps {
+	for i := range c.t.Gaps {
+		g := &c.t.Gaps[i]
 		waiting[g.Reason] += g.End - g.Start
 	}
 	t := c.t

@@ -15,41 +15,60 @@ const noCopy copyID = -1
 
 // devCopy is one stay of a value, or of a run's temporaries, on the device.
 type devCopy struct {
-	value    engine.ValueID // NoValue for temporaries
-	op       engine.OpID    // of temporaries, otherwise NoOp
-	size     engine.Bytes
-	cat      sim.Category
-	from     sim.SpanID // NoSpan if it was there from the start
-	fetched  bool
-	offloads []sim.SpanID
-	freedBy  int // the step that gives it up; -1 if none does
+	value   engine.ValueID // NoValue for temporaries
+	op      engine.OpID    // of temporaries, otherwise NoOp
+	size    engine.Bytes
+	cat     sim.Category
+	from    sim.SpanID // NoSpan if it was there from the start
+	fetched bool
+	offload sim.SpanID // the last one; first in, first out: it ends last. NoSpan if there is none
+	freedBy int        // the step that gives it up; -1 if none does
 
 	// What the replay saw.
 	whole, freed, gone bool
 	start, end         time.Duration
-	startSeq, endSeq   int
 	bytes              engine.Bytes // on the device now
 }
 
 // stepPlan is what a step means for the copies: it follows from the order of
 // the schedule alone.
 type stepPlan struct {
-	inputs [][]copyID   // of a run: for every input, the copies that serve it
-	makes  []copyID     // outputs of a run, its temporaries first; what a fetch brings
-	drops  []copyID     // given up: by a free, or at the end of a run
+	inputs part         // of a run: lists.inputs
+	makes  part         // copies: outputs of a run, its temporaries first; what a fetch brings
+	drops  part         // lists.drops: given up by a free, or at the end of a run
+	after  part         // lists.after: transfers that must have ended: of a wait; of a fetch, the copy to the host
 	source copyID       // what an offload copies
-	after  []sim.SpanID // transfers that must have ended: of a wait; of a fetch, the copy to the host
 	need   engine.Bytes // room that a run takes: its outputs and temporaries
 }
+
+// part is a stretch of a list: the elements from..to-1.
+type part struct{ from, to int32 }
+
+// lists are what the plans of all steps say, one after the other. Thousands of
+// small lists would cost more than all that is proven.
+type lists struct {
+	inputs []part   // of every input of a run, the copies that serve it: a part of serve
+	serve  []copyID // copies
+	drops  []copyID // copies
+	after  []sim.SpanID
+}
+
+func (l *lists) inputsOf(p *stepPlan) []part { return l.inputs[p.inputs.from:p.inputs.to] }
+
+func (l *lists) serving(p part) []copyID { return l.serve[p.from:p.to] }
+
+func (l *lists) dropsOf(p *stepPlan) []copyID { return l.drops[p.drops.from:p.drops.to] }
+
+func (l *lists) afterOf(p *stepPlan) []sim.SpanID { return l.after[p.after.from:p.after.to] }
 
 // walker knows what is where after every step, whatever the times.
 type walker struct {
 	*checker
-	own       []copyID     // by value: its own copy, not freed
-	was       []bool       // by value: it had a copy that is freed now
-	lastOut   []sim.SpanID // by value: its last offload
-	lastIn    []sim.SpanID // by value: its last fetch
-	contained [][]engine.ValueID
+	own       []copyID           // by value: its own copy, not freed
+	was       []bool             // by value: it had a copy that is freed now
+	lastOut   []sim.SpanID       // by value: its last offload
+	lastIn    []sim.SpanID       // by value: its last fetch
+	contained [][]engine.ValueID // by value: what is within it
 }
 
 // walk follows the schedule in its order: which copy serves which reader, and
@@ -59,11 +78,13 @@ func (c *checker) walk() *Refutation {
 	w := &walker{checker: c, own: make([]copyID, n), was: make([]bool, n),
 		lastOut: make([]sim.SpanID, n), lastIn: make([]sim.SpanID, n), contained: make([][]engine.ValueID, n)}
 	c.plan = make([]stepPlan, len(c.s))
+	c.copies = make([]devCopy, 0, n+3*len(c.t.Spans))
+	c.lists.serve = make([]copyID, 0, 4*len(c.t.Spans))
+	c.lists.inputs = make([]part, 0, 3*len(c.t.Spans))
+	c.lists.drops = make([]copyID, 0, len(c.s)+len(c.t.Spans))
 	for v := range c.g.Values {
 		w.own[v], w.lastOut[v], w.lastIn[v] = noCopy, sim.NoSpan, sim.NoSpan
-		for i, outer := 0, c.g.Values[v].Within; outer != engine.NoValue && i < n; i, outer = i+1, c.g.Values[outer].Within {
-			w.contained[outer] = append(w.contained[outer], engine.ValueID(v))
-		}
+		w.contain(engine.ValueID(v))
 		if c.g.Values[v].Initial&engine.OnDevice != 0 {
 			w.add(engine.ValueID(v), w.category(engine.ValueID(v), false), sim.NoSpan)
 		}
@@ -81,17 +102,34 @@ func (c *checker) walk() *Refutation {
 			r = w.fetch(i)
 		default:
 			v := c.s[i].Value
-			for _, id := range []sim.SpanID{w.lastOut[v], w.lastIn[v]} {
-				if id != sim.NoSpan {
-					c.plan[i].after = append(c.plan[i].after, id)
-				}
-			}
+			w.waitFor(i, w.lastOut[v], w.lastIn[v])
 		}
 		if r != nil {
 			return r
 		}
 	}
 	return nil
+}
+
+// contain enters a value into the lists of all values that it is within.
+func (w *walker) contain(v engine.ValueID) {
+	outer := w.g.Values[v].Within
+	for i := 0; outer != engine.NoValue && i < len(w.own); i++ {
+		w.contained[outer] = append(w.contained[outer], v)
+		outer = w.g.Values[outer].Within
+	}
+}
+
+// waitFor lists the transfers that must have ended before step i, those that there are.
+func (w *walker) waitFor(i int, ids ...sim.SpanID) {
+	l := &w.lists
+	from := len(l.after)
+	for _, id := range ids {
+		if id != sim.NoSpan {
+			l.after = append(l.after, id)
+		}
+	}
+	w.plan[i].after = part{int32(from), int32(len(l.after))}
 }
 
 // category is the band of the memory picture that a value belongs to.
@@ -109,7 +147,7 @@ func (c *checker) category(v engine.ValueID, again bool) sim.Category {
 
 func (w *walker) add(v engine.ValueID, cat sim.Category, from sim.SpanID) copyID {
 	id := copyID(len(w.copies))
-	w.copies = append(w.copies, devCopy{value: v, op: engine.NoOp, size: w.g.Values[v].Size, cat: cat, from: from, freedBy: -1})
+	w.copies = append(w.copies, devCopy{value: v, op: engine.NoOp, size: w.g.Values[v].Size, cat: cat, from: from, offload: sim.NoSpan, freedBy: -1})
 	w.own[v] = id
 	return id
 }
@@ -118,26 +156,29 @@ func (w *walker) add(v engine.ValueID, cat sim.Category, from sim.SpanID) copyID
 func (w *walker) drop(v engine.ValueID, i int) {
 	id := w.own[v]
 	w.copies[id].freedBy = i
-	w.plan[i].drops = append(w.plan[i].drops, id)
+	w.lists.drops = append(w.lists.drops, id)
 	w.own[v], w.was[v] = noCopy, true
 }
 
-// serving lists the copies that a reader of v may read.
-func (w *walker) serving(v engine.ValueID) (ids []copyID) {
+// input lists the copies that a reader of v may read.
+func (w *walker) input(v engine.ValueID) part {
+	l := &w.lists
+	from := len(l.serve)
 	for i := 0; v != engine.NoValue && i <= len(w.own); i++ {
 		if w.own[v] != noCopy {
-			ids = append(ids, w.own[v])
+			l.serve = append(l.serve, w.own[v])
 		}
 		v = w.g.Values[v].Within
 	}
-	return ids
+	return part{int32(from), int32(len(l.serve))}
 }
 
 func (w *walker) run(i int) *Refutation {
-	op, plan, id := &w.g.Ops[w.s[i].Op], &w.plan[i], w.spanOf[i]
+	op, plan, id, l := &w.g.Ops[w.s[i].Op], &w.plan[i], w.spanOf[i], &w.lists
+	plan.inputs.from = int32(len(l.inputs))
 	for _, v := range op.In {
-		ids := w.serving(v)
-		if len(ids) == 0 {
+		ids := w.input(v)
+		if ids.from == ids.to {
 			reason, found := InputAbsent, "no copy of "+w.g.Values[v].Name
 			for u, k := v, 0; u != engine.NoValue && k <= len(w.own); u, k = w.g.Values[u].Within, k+1 {
 				if w.was[u] {
@@ -146,25 +187,32 @@ func (w *walker) run(i int) *Refutation {
 			}
 			return w.atStep(reason, i, w.span(id).Start, found, "every input of "+w.name(i)+" on the device")
 		}
-		plan.inputs = append(plan.inputs, ids)
+		l.inputs = append(l.inputs, ids)
 	}
+	plan.inputs.to = int32(len(l.inputs))
 	work := workspace(op, w.s[i].Alt)
-	w.copies = append(w.copies, devCopy{value: engine.NoValue, op: w.s[i].Op, size: work, cat: sim.Workspace, from: id, freedBy: i})
-	temp := copyID(len(w.copies) - 1)
-	plan.makes, plan.drops, plan.need = append(plan.makes, temp), append(plan.drops, temp), work
+	w.copies = append(w.copies, devCopy{value: engine.NoValue, op: w.s[i].Op, size: work, cat: sim.Workspace, from: id, offload: sim.NoSpan, freedBy: i})
+	temp := len(w.copies) - 1
+	plan.makes.from, plan.drops.from, plan.need = int32(temp), int32(len(l.drops)), work
+	l.drops = append(l.drops, copyID(temp))
 	outs := written(op, w.s[i].Lean)
 	// What was there before an output, and what is within it, goes at the end.
 	for _, v := range outs {
-		for _, u := range append([]engine.ValueID{v}, w.contained[v]...) {
-			if w.own[u] != noCopy && w.copies[w.own[u]].from != id && (u == v || !w.arriving(w.own[u], w.span(id).End)) {
+		if old := w.own[v]; old != noCopy && w.copies[old].from != id {
+			w.drop(v, i)
+		}
+		for _, u := range w.contained[v] {
+			if old := w.own[u]; old != noCopy && w.copies[old].from != id && !w.arriving(old, w.span(id).End) {
 				w.drop(u, i)
 			}
 		}
 	}
+	plan.drops.to = int32(len(l.drops))
 	for _, v := range outs {
-		plan.makes = append(plan.makes, w.add(v, w.category(v, w.span(id).Kind == sim.SpanRecompute), id))
+		w.add(v, w.category(v, w.span(id).Kind == sim.SpanRecompute), id)
 		plan.need += w.g.Values[v].Size
 	}
+	plan.makes.to = int32(len(w.copies))
 	return nil
 }
 
@@ -179,6 +227,8 @@ func (w *walker) free(i int) *Refutation {
 	if w.own[v] == noCopy {
 		return w.atStep(FreeAbsent, i, 0, w.name(i), "a value that is on the device")
 	}
+	n := int32(len(w.lists.drops))
+	w.plan[i].drops = part{n, n + 1}
 	w.drop(v, i)
 	return nil
 }
@@ -193,8 +243,7 @@ func (w *walker) offload(i int) *Refutation {
 		return w.atStep(reason, i, w.span(id).Start, w.name(i), "a value that is on the device")
 	}
 	w.plan[i].source = w.own[v]
-	src := &w.copies[w.own[v]]
-	src.offloads = append(src.offloads, id)
+	w.copies[w.own[v]].offload = id
 	w.lastOut[v] = id
 	return nil
 }
@@ -206,13 +255,13 @@ func (w *walker) fetch(i int) *Refutation {
 		return w.atStep(FetchResident, i, at, w.name(i), "a value that is not on the device")
 	}
 	if w.lastOut[v] != sim.NoSpan {
-		w.plan[i].after = append(w.plan[i].after, w.lastOut[v])
+		w.waitFor(i, w.lastOut[v])
 	} else if w.g.Values[v].Initial&engine.OnHost == 0 {
 		return w.atStep(NoHostCopy, i, at, w.name(i), "a value that the host has")
 	}
 	cp := w.add(v, w.category(v, false), id) // what comes back is not told apart by how it was computed
 	w.copies[cp].fetched = true
-	w.plan[i].makes = append(w.plan[i].makes, cp)
+	w.plan[i].makes = part{int32(cp), int32(cp) + 1}
 	w.lastIn[v] = id
 	return nil
 }
@@ -225,14 +274,15 @@ func (c *checker) checkTimes() *Refutation {
 	for l := range lastOf {
 		lastOf[l] = sim.NoSpan
 	}
-	for i, st := range c.s {
+	for i := range c.s {
+		kind := c.s[i].Kind
 		c.reach[i] = now
-		if st.Kind == engine.StepWait {
-			for _, id := range c.plan[i].after {
+		if kind == engine.StepWait {
+			for _, id := range c.lists.afterOf(&c.plan[i]) {
 				now = max(now, c.span(id).End)
 			}
 		}
-		if !hasSpan(st.Kind) {
+		if !hasSpan(kind) {
 			continue
 		}
 		if r := c.checkStart(i, lastOf[:]); r != nil {
@@ -240,7 +290,7 @@ func (c *checker) checkTimes() *Refutation {
 		}
 		sp := c.at(i)
 		lastOf[sp.Lane] = c.spanOf[i]
-		if st.Kind == engine.StepRun {
+		if kind == engine.StepRun {
 			now = sp.End
 		}
 	}
@@ -250,7 +300,7 @@ func (c *checker) checkTimes() *Refutation {
 
 // checkStart compares one start with the counter, the lane, the data and the window.
 func (c *checker) checkStart(i int, lastOf []sim.SpanID) *Refutation {
-	sp, st := c.at(i), c.s[i]
+	sp, st := c.at(i), &c.s[i]
 	late := func(r Reason, until time.Duration, why string) *Refutation {
 		return c.atStep(r, i, sp.Start, fmt.Sprintf("%s at %v", c.name(i), sp.Start), fmt.Sprintf("no start before %v, %s", until, why))
 	}
@@ -261,7 +311,7 @@ func (c *checker) checkStart(i int, lastOf []sim.SpanID) *Refutation {
 		return late(LaneOverlap, c.span(last).End, "when the lane is free")
 	}
 	if st.Kind == engine.StepRun {
-		for k, ids := range c.plan[i].inputs {
+		for k, ids := range c.lists.inputsOf(&c.plan[i]) {
 			if ready := c.readyAt(ids); sp.Start < ready {
 				return late(InputNotReady, ready, "when "+c.g.Values[c.g.Ops[st.Op].In[k]].Name+" is there")
 			}
@@ -274,7 +324,7 @@ func (c *checker) checkStart(i int, lastOf []sim.SpanID) *Refutation {
 			return late(HalfDuplexBroken, c.span(other).End, "when the other direction is over")
 		}
 	}
-	for _, id := range c.plan[i].after {
+	for _, id := range c.lists.afterOf(&c.plan[i]) {
 		if sp.Start < c.span(id).End {
 			return late(HostCopyNotReady, c.span(id).End, "when the copy to the host is over")
 		}
@@ -286,9 +336,9 @@ func (c *checker) checkStart(i int, lastOf []sim.SpanID) *Refutation {
 }
 
 // readyAt is when the first of the copies is whole.
-func (c *checker) readyAt(ids []copyID) time.Duration {
+func (c *checker) readyAt(ids part) time.Duration {
 	first := time.Duration(-1)
-	for _, id := range ids {
+	for _, id := range c.lists.serving(ids) {
 		var at time.Duration
 		if from := c.copies[id].from; from != sim.NoSpan {
 			at = c.span(from).End

@@ -2,7 +2,6 @@ package combined
 
 import (
 	"slices"
-	"sort"
 
 	"memtide/engine"
 )
@@ -165,7 +164,15 @@ func coarser(w []point, most int) []point {
 
 // below is the first of rising points that needs no more than peak.
 func below(w []point, peak int64) int {
-	return sort.Search(len(w), func(x int) bool { return w[x].peak <= peak })
+	x, hi := 0, len(w)
+	for x < hi {
+		if mid := (x + hi) / 2; w[mid].peak <= peak {
+			hi = mid
+		} else {
+			x = mid + 1
+		}
+	}
+	return x
 }
 
 // split puts the ways to run the first stages without keeping anything, then those

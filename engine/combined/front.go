@@ -2,7 +2,6 @@ package combined
 
 import (
 	"slices"
-	"sort"
 
 	"memtide/engine"
 )
@@ -193,7 +192,14 @@ func (f *fronts) pareto(v []triple) []triple {
 	st := f.stair[:0]
 	out := v[:0]
 	for _, c := range v {
-		k := sort.Search(len(st), func(i int) bool { return st[i].peak > c.peak })
+		k, most := 0, len(st) // the first that needs more
+		for k < most {
+			if mid := (k + most) / 2; st[mid].peak > c.peak {
+				most = mid
+			} else {
+				k = mid + 1
+			}
+		}
 		if k > 0 && st[k-1].due <= c.due {
 			continue
 		}

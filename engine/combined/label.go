@@ -219,9 +219,10 @@ func (s *sweep) note(i int, l *label) {
 	s.count++
 	if len(s.open[x]) > 4*s.cleaned[x]+1<<13 {
 		s.count -= len(s.open[x])
-		s.open[x] = s.undominated(s.open[x])
-		s.count += len(s.open[x])
-		s.cleaned[x] = len(s.open[x])
+		kept := s.undominated(s.open[x])
+		s.open[x] = append(make([]label, 0, 2*len(kept)), kept...) // or hundreds of lists would keep the room of what was dropped
+		s.count += len(kept)
+		s.cleaned[x] = len(kept)
 	}
 }
 

@@ -136,8 +136,9 @@ func (r *rest) hulls(k int, prices []float64) [][]corner {
 		}
 	}
 	hs := make([][]corner, k+1)
+	lines := make([]line, 0, len(prices)+1)
 	for i := 1; i <= k; i++ {
-		hs[i] = hull(prices, gains[i*len(prices):(i+1)*len(prices)])
+		hs[i] = hull(prices, gains[i*len(prices):(i+1)*len(prices)], lines)
 	}
 	return hs
 }
@@ -165,10 +166,13 @@ func (r *rest) prices() []float64 {
 	return v
 }
 
-// hull is the largest of the lines price*r-gain and 0, as corners from r = 0.
-func hull(prices, gains []float64) []corner {
-	type line struct{ slope, gain float64 }
-	lines := []line{{0, 0}}
+// line is slope*r-gain.
+type line struct{ slope, gain float64 }
+
+// hull is the largest of the lines price*r-gain and 0, as corners from r = 0. It
+// uses room for as many lines as there are prices, and one.
+func hull(prices, gains []float64, lines []line) []corner {
+	lines = append(lines[:0], line{0, 0})
 	cross := func(a, b line) float64 { return (b.gain - a.gain) / (b.slope - a.slope) }
 	for x, p := range prices {
 		l := line{p, gains[x]}
@@ -180,7 +184,7 @@ func hull(prices, gains []float64) []corner {
 		}
 		lines = append(lines, l)
 	}
-	cs := []corner{{0, 0}}
+	cs := append(make([]corner, 0, len(lines)+1), corner{0, 0})
 	for x := 1; x < len(lines); x++ {
 		at := cross(lines[x-1], lines[x])
 		cs = append(cs, corner{at, lines[x].slope*at - lines[x].gain})

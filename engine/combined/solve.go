@@ -21,11 +21,11 @@ type optimum struct {
 // full one: each finds an upper bound that makes the next one smaller.
 var widths = []int{12, 30, 300, 3000, 0}
 
-// Limits that keep the tables below 100 MB, so that the heap stays below 200.
+// Limits that keep the memory below 200 MB: see tables.
 const (
 	maxTriples = 3 << 19 // of 24 bytes
 	maxPoints  = 2 << 21 // of 16 bytes, of curves
-	maxLabels  = 500_000 // of 56 bytes
+	maxLabels  = 500_000 // of 48 bytes, in lists with room for twice as many
 	maxLinks   = 3 << 20 // of 12 bytes
 	plansKept  = 12      // per search
 	thinned    = 8       // triples per segment of a first search, of short chains

@@ -206,8 +206,8 @@ func TestRefuses(t *testing.T) {
 	if _, err := pofo.Solve(p, nil, nil); !errors.Is(err, engine.ErrUnsupported) || !strings.Contains(err.Error(), fmt.Sprintf("%d MB", tables(800)/1_000_000)) {
 		t.Errorf("800 stages: got %v, want an error that wraps %v and says what the tables take", err, engine.ErrUnsupported)
 	}
-	if got := tables(600); got > maxTables {
-		t.Errorf("600 stages are said to take %d bytes, want no more than %d", got, maxTables)
+	if got := tables(430); got > maxTables {
+		t.Errorf("430 stages are said to take %d bytes, want no more than %d", got, maxTables)
 	}
 	huge := enginetest.RandomChain(enginetest.Rand(1), enginetest.Shape{MinStages: 4, MaxStages: 4})
 	huge.Stages[0].Saved += 1 << 60

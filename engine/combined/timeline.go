@@ -3,7 +3,6 @@ package combined
 import (
 	"fmt"
 	"math"
-	"sort"
 	"time"
 
 	"memtide/engine"
@@ -30,7 +29,7 @@ type run struct {
 	last       time.Duration
 	need       engine.Bytes // memory while it runs, if nothing is offloaded
 	segment    int
-	entry      bool // the input of the segment is copied out from the start of this run, or has to be back for it
+	entry      engine.Bytes // of the input of the segment, if that is copied out from the start of this run, or has to be back for it; otherwise 0
 	start, end time.Duration
 }
 
@@ -82,6 +81,11 @@ func (t *timeline) list() {
 	n := c.Len()
 	fixed := t.p.Graph.Fixed
 	stored := fixed // and the inputs of the segments so far
+	count := n
+	for x := range t.segs {
+		count += len(t.segs[x].backward)
+	}
+	t.runs = make([]run, 0, count)
 	add := func(op engine.ChainOp, need engine.Bytes, segment int, entry bool) {
 		st := &c.Stages[op.Stage-1]
 		last := st.Forward
@@ -91,7 +95,11 @@ func (t *timeline) list() {
 		if t.turn > 0 {
 			t.least += last
 		}
-		t.runs = append(t.runs, run{op: op, last: last, need: need, segment: segment, entry: entry})
+		r := run{op: op, last: last, need: need, segment: segment}
+		if entry {
+			r.entry = t.size(&t.segs[segment])
+		}
+		t.runs = append(t.runs, r)
 	}
 	for x := range t.segs {
 		seg := &t.segs[x]
@@ -112,9 +120,10 @@ func (t *timeline) list() {
 		}
 	}
 	t.turn = len(t.runs)
+	alone := make([]bool, n+1)
 	for x := len(t.segs) - 1; x >= 0; x-- {
 		seg := &t.segs[x]
-		inside := newInside(c, seg)
+		inside := newInside(c, seg, alone)
 		for y, op := range seg.backward {
 			add(op, stored+inside.need(op), x, y == 0)
 		}
@@ -128,21 +137,20 @@ func (t *timeline) size(s *segment) engine.Bytes {
 }
 
 // transfers says whether a run goes with a transfer. Values of no bytes stay.
-func (t *timeline) transfers(r *run) bool {
-	s := &t.segs[r.segment]
-	return r.entry && s.offload && t.size(s) > 0
-}
+func (t *timeline) transfers(r *run) bool { return r.entry > 0 && t.segs[r.segment].offload }
 
 // inside is the memory of the backward part of a segment, without inputs of segments.
 type inside struct {
 	c     *engine.Chain
 	first int
 	held  engine.Bytes
-	alone map[int]bool // a^k lies beside, not within, abar^k
+	alone []bool // by k: a^k lies beside, not within, abar^k
 }
 
-func newInside(c *engine.Chain, s *segment) *inside {
-	in := &inside{c: c, first: s.first, held: c.HeldGrad(s.last), alone: map[int]bool{}}
+// newInside uses alone as room for its own.
+func newInside(c *engine.Chain, s *segment, alone []bool) *inside {
+	in := &inside{c: c, first: s.first, held: c.HeldGrad(s.last), alone: alone}
+	clear(alone)
 	if s.saved {
 		in.held += c.Saved(s.first)
 	}
@@ -153,7 +161,7 @@ func newInside(c *engine.Chain, s *segment) *inside {
 func (in *inside) drop(k int) {
 	if in.alone[k] {
 		in.held -= in.c.Act(k)
-		delete(in.alone, k)
+		in.alone[k] = false
 	}
 }
 
@@ -227,7 +235,7 @@ func (t *timeline) pass(ps *pass, runs []run, backward bool) bool {
 		if backward {
 			there = at
 		}
-		m := move{segment: r.segment, start: max(link, there), before: before, size: t.size(&t.segs[r.segment])}
+		m := move{segment: r.segment, start: max(link, there), before: before, size: r.entry}
 		m.end = m.start + ps.rate.Time(m.size)
 		m.gone = m.end
 		if !backward {
@@ -244,7 +252,14 @@ func (ps *pass) off(v engine.Bytes) (at time.Duration, ok bool) {
 	if v <= 0 {
 		return 0, true
 	}
-	k := sort.Search(len(ps.moves), func(k int) bool { return ps.moves[k].before+ps.moves[k].size >= v })
+	k, hi := 0, len(ps.moves) // the first with which v bytes are away
+	for k < hi {
+		if mid := (k + hi) / 2; ps.moves[mid].before+ps.moves[mid].size >= v {
+			hi = mid
+		} else {
+			k = mid + 1
+		}
+	}
 	if k == len(ps.moves) {
 		return 0, false
 	}
@@ -315,38 +330,57 @@ func (t *timeline) replay(fwd *pass) {
 // and what is away while one runs is least at its start or at its end.
 func (t *timeline) measure() {
 	t.peak = 0
+	a := away{timeline: t, back: len(t.moves), all: t.before(len(t.moves))}
 	for x := range t.runs {
 		r := &t.runs[x]
-		t.peak = max(t.peak, r.need-min(t.away(r.start), t.away(r.end)))
+		t.peak = max(t.peak, r.need-min(a.at(r.start), a.at(r.end)))
 	}
 }
 
-// away is how much is not on the device at a moment, just before fetches start.
-func (t *timeline) away(at time.Duration) (sum engine.Bytes) {
-	ts, d := t.moves, &t.p.Device
-	if len(ts) == 0 {
+// before is what moves before the k-th transfer.
+func (t *timeline) before(k int) engine.Bytes {
+	if k < len(t.moves) {
+		return t.moves[k].before
+	}
+	if k == 0 {
 		return 0
 	}
-	total := ts[len(ts)-1].before + ts[len(ts)-1].size
-	before := func(k int) engine.Bytes {
-		if k == len(ts) {
-			return total
+	return t.moves[k-1].before + t.moves[k-1].size
+}
+
+// away finds how much is not on the device at one moment after another.
+type away struct {
+	*timeline
+	left int          // offloads that are over
+	back int          // the first transfer whose fetch has begun, or with streamed ones, is over
+	all  engine.Bytes // of all transfers
+}
+
+// at is how much is away just before the fetches of a moment start. Moments come in order.
+func (a *away) at(at time.Duration) (sum engine.Bytes) {
+	ts := a.moves
+	if a.p.Transfers != engine.Streamed {
+		for a.left < len(ts) && ts[a.left].gone <= at {
+			a.left++
 		}
-		return ts[k].before
+		for a.back > 0 && ts[a.back-1].fetchAt < at {
+			a.back--
+		}
+		return a.before(a.left) + a.before(a.back) - a.all
 	}
-	if t.p.Transfers != engine.Streamed {
-		left := sort.Search(len(ts), func(k int) bool { return ts[k].gone > at })
-		back := sort.Search(len(ts), func(k int) bool { return ts[k].fetchAt < at })
-		return before(left) + before(back) - total
+	for a.left < len(ts) && ts[a.left].offloadEnd <= at {
+		a.left++
 	}
-	left := sort.Search(len(ts), func(k int) bool { return ts[k].offloadEnd > at })
-	back := sort.Search(len(ts), func(k int) bool { return ts[k].fetchEnd <= at })
-	sum = before(left) + before(back) - total
-	if left < len(ts) && at > ts[left].offloadAt {
-		sum += d.ToHost.Moved(at - ts[left].offloadAt)
+	for a.back > 0 && ts[a.back-1].fetchEnd <= at {
+		a.back--
 	}
-	if back > 0 && at > ts[back-1].fetchAt {
-		sum -= min(ts[back-1].size, d.ToDev.Moved(at-ts[back-1].fetchAt))
+	sum = a.before(a.left) + a.before(a.back) - a.all
+	d := &a.p.Device
+	if a.left < len(ts) && at > ts[a.left].offloadAt {
+		sum += d.ToHost.Moved(at - ts[a.left].offloadAt)
+	}
+	if a.back > 0 && at > ts[a.back-1].fetchAt {
+		sum -= min(ts[a.back-1].size, d.ToDev.Moved(at-ts[a.back-1].fetchAt))
 	}
 	return sum
 }

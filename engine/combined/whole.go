@@ -30,7 +30,12 @@ const polishSlack = 200
 // is of no use if the model does not beat the best schedule so far.
 func wholePlans(p *engine.Problem, t *terms, o *optimum, overlap bool, poll *engine.Poll) error {
 	t.effort.left = wholeEffort
-	_, err := lessRoom(p, t, o, o.ceiling, 0, overlap, poll)
+	limit, err := lessRoom(p, t, o, o.ceiling, 0, overlap, poll)
+	if err != nil || o.note == "" {
+		return err
+	}
+	t.effort.left = min(t.effort.left, shakeEffort)
+	_, err = shaken(p, t, o, limit, overlap, poll)
 	return err
 }
 
@@ -87,18 +92,12 @@ func lessRoom(p *engine.Problem, t *terms, o *optimum, limit, slack int64, overl
 // wholeBest makes the best few of some plans better, and lowers the limit to the
 // ticks of the fastest.
 func wholeBest(p *engine.Problem, t *terms, plans [][]segment, limit *int64, overlap bool, poll *engine.Poll) ([][]segment, error) {
-	var lines []*timeline
-	for _, segs := range plans {
-		line, err := newTimeline(p, segs, overlap)
-		if err != nil {
-			return plans, err
-		}
-		lines = append(lines, line)
+	lines, err := fastestLines(p, plans, tries, overlap)
+	if err != nil {
+		return plans, err
 	}
-	slices.SortStableFunc(lines, func(a, b *timeline) int { return order(int64(a.makespan), int64(b.makespan)) })
-	lines = slices.CompactFunc(lines, func(a, b *timeline) bool { return a.makespan == b.makespan && a.peak == b.peak })
 	var better [][]segment
-	for _, line := range lines[:min(len(lines), tries)] {
+	for _, line := range lines {
 		better = append(better, line.segs)
 		makespan, err := line.improve(overlap, t.effort, poll)
 		if *limit = min(*limit, int64(makespan)*t.q); err != nil {
@@ -106,6 +105,21 @@ func wholeBest(p *engine.Problem, t *terms, plans [][]segment, limit *int64, ove
 		}
 	}
 	return better, nil
+}
+
+// fastestLines are the timelines of the best few plans that are not the same.
+func fastestLines(p *engine.Problem, plans [][]segment, most int, overlap bool) ([]*timeline, error) {
+	var lines []*timeline
+	for _, segs := range plans {
+		line, err := newTimeline(p, segs, overlap)
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, line)
+	}
+	slices.SortStableFunc(lines, func(a, b *timeline) int { return order(int64(a.makespan), int64(b.makespan)) })
+	lines = slices.CompactFunc(lines, func(a, b *timeline) bool { return a.makespan == b.makespan && a.peak == b.peak })
+	return lines[:min(len(lines), most)], nil
 }
 
 // improve changes which inputs are offloaded, to the better.

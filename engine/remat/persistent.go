@@ -125,6 +125,7 @@ func (s *sweep) run(budgets []engine.Bytes) {
 
 // solve solves one budget, and says whether it fits as far as that is known.
 func (s *sweep) solve(budget engine.Bytes, known bounds) bool {
+	s.poll.Next()
 	t := *s.f.t
 	t.room = s.terms(s.p.Chain.Chain, budget).room
 	if t.room >= 0 {

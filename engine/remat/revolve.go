@@ -65,6 +65,7 @@ func finishRevolve(sol *engine.Solution, err error) {
 func sweepRevolve(p *engine.Problem, args engine.Args, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
 	if p.Chain == nil || solvable(p.Chain.Chain) != nil {
 		for i, b := range budgets {
+			poll.Next()
 			sol, err := solveRevolve(p.WithBudget(b), args, poll)
 			yield(i, sol, err)
 		}

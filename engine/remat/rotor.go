@@ -51,6 +51,7 @@ func sweepRotor(p *engine.Problem, args engine.Args, budgets []engine.Bytes, pol
 	full, err := engine.Lookup("rotor").Parse(args)
 	if err != nil || p.Chain == nil || full.Int("slots") > 0 || full["printed"] == "yes" || solvable(p.Chain.Chain) != nil {
 		for i, b := range budgets {
+			poll.Next()
 			sol, err := solveRotor(p.WithBudget(b), args, poll)
 			yield(i, sol, err)
 		}

@@ -48,6 +48,7 @@ taken; among equally fast ones, the one with the fewest segments.`,
 func sweepSequential(p *engine.Problem, args engine.Args, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
 	peaks := map[int]engine.Bytes{}
 	for i, b := range budgets {
+		poll.Next()
 		sol, err := solveSegments(p.WithBudget(b), args, poll, func(segments int) engine.Bytes {
 			peak, ok := peaks[segments]
 			if !ok {

@@ -7,6 +7,9 @@ import (
 // noteGap opens, keeps or changes the gap on the compute lane, once everything
 // that happens at this instant has happened.
 func (pl *player) noteGap() {
+	if pl.run != nil && pl.gap.Reason == None {
+		return
+	}
 	now := Gap{Start: pl.now, Value: engine.NoValue, Step: pl.pc, Cause: NoSpan}
 	switch {
 	case pl.run != nil || pl.over():
@@ -36,9 +39,9 @@ func (pl *player) closeGap() {
 	g.End = pl.now
 	switch g.Reason {
 	case NeedsData:
-		g.Cause = pl.link.lastFetch[g.Value]
+		g.Cause = pl.places[g.Value].lastFetch
 	case CopyOut:
-		g.Cause = pl.link.lastOffload[g.Value]
+		g.Cause = pl.places[g.Value].lastOffload
 	case NeedsRoom:
 		g.Cause = pl.release
 	case Drain:
@@ -51,7 +54,8 @@ func (pl *player) closeGap() {
 // lastEnded is the transfer that ended last.
 func (pl *player) lastEnded() SpanID {
 	best := NoSpan
-	for _, q := range pl.link.lanes() {
+	for i := range pl.link.queues {
+		q := &pl.link.queues[i]
 		if q.last != NoSpan && (best == NoSpan || pl.t.Spans[q.last].End > pl.t.Spans[best].End) {
 			best = q.last
 		}

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"slices"
 	"time"
 
 	"memtide/engine"
@@ -9,20 +8,17 @@ import (
 
 // link is the connection to the host: two queues in full duplex, one in half.
 type link struct {
-	queues     []laneQueue
-	rates      [NumLanes]engine.Rate
-	streamed   bool
-	fetching   []*transfer // by value: queued or under way
-	offloading []*transfer
-	// The latest transfers of each value, for the causes of waits.
-	lastFetch, lastOffload []SpanID
+	queues   []laneQueue
+	rates    [NumLanes]engine.Rate
+	streamed bool
 }
 
-// laneQueue is first in, first out: active is under way, then queue follows.
+// laneQueue is first in, first out: active is under way, then head and those
+// after it follow.
 type laneQueue struct {
-	active *transfer
-	queue  []*transfer
-	last   SpanID // the transfer before, which kept the lane busy
+	active     *transfer
+	head, tail *transfer
+	last       SpanID // the transfer before, which kept the lane busy
 }
 
 // transfer is an offload or a fetch from its issue to its end.
@@ -35,6 +31,7 @@ type transfer struct {
 	issuedAt  time.Duration
 	issuedBy  SpanID
 	why       Reason // what it waited for last as the head of its lane
+	next      *transfer
 
 	streamed bool
 	span     SpanID
@@ -45,34 +42,23 @@ type transfer struct {
 	done, moved engine.Bytes
 }
 
-func newLink(p *engine.Problem, values int) link {
-	l := link{queues: make([]laneQueue, 1), streamed: p.Transfers == engine.Streamed,
-		fetching: make([]*transfer, values), offloading: make([]*transfer, values)}
+func newLink(p *engine.Problem) link {
+	l := link{queues: make([]laneQueue, 1), streamed: p.Transfers == engine.Streamed}
 	if p.Device.Duplex == engine.FullDuplex {
 		l.queues = make([]laneQueue, 2)
 	}
 	for i := range l.queues {
 		l.queues[i].last = NoSpan
 	}
-	l.lastFetch = slices.Repeat([]SpanID{NoSpan}, values)
-	l.lastOffload = slices.Repeat([]SpanID{NoSpan}, values)
 	l.rates[ToHost], l.rates[ToDev] = p.Device.ToHost, p.Device.ToDev
 	return l
-}
-
-// lanes lists the queues; pointers, so that they can be changed.
-func (l *link) lanes() []*laneQueue {
-	if len(l.queues) == 1 {
-		return []*laneQueue{&l.queues[0]}
-	}
-	return []*laneQueue{&l.queues[0], &l.queues[1]}
 }
 
 func (l *link) of(lane Lane) *laneQueue { return &l.queues[min(int(lane)-1, len(l.queues)-1)] }
 
 func (l *link) idle() bool {
 	for i := range l.queues {
-		if q := &l.queues[i]; q.active != nil || len(q.queue) > 0 {
+		if q := &l.queues[i]; q.active != nil || q.head != nil {
 			return false
 		}
 	}
@@ -80,29 +66,31 @@ func (l *link) idle() bool {
 }
 
 func (pl *player) queueOffload(st *engine.Step) error {
-	c := pl.copies[st.Value]
+	at := &pl.places[st.Value]
+	c := at.copy
 	switch {
 	case c == nil:
 		return pl.fail("it is not on the device")
-	case pl.link.offloading[st.Value] != nil:
+	case at.offloading != nil:
 		return pl.fail("it is being offloaded already")
 	case pl.link.rates[ToHost] == 0 && c.size > 0:
 		return pl.fail("the device has no link to the host")
 	}
 	tr := pl.queue(ToHost, st)
 	tr.copy, c.out = c, tr
-	pl.link.offloading[st.Value] = tr
+	at.offloading = tr
 	return nil
 }
 
 func (pl *player) stepFetch(st *engine.Step) (hold, error) {
 	size := pl.g.Values[st.Value].Size
+	at := &pl.places[st.Value]
 	switch {
-	case pl.copies[st.Value] != nil:
+	case at.copy != nil:
 		return hold{}, pl.fail("it is on the device already")
-	case pl.link.fetching[st.Value] != nil:
+	case at.fetching != nil:
 		return hold{}, pl.fail("it is being fetched already")
-	case !pl.host.has[st.Value] && pl.link.offloading[st.Value] == nil:
+	case !at.onHost && at.offloading == nil:
 		return hold{}, pl.fail("the host has no copy of it")
 	case pl.link.rates[ToDev] == 0 && size > 0:
 		return hold{}, pl.fail("the device has no link to the host")
@@ -111,7 +99,7 @@ func (pl *player) stepFetch(st *engine.Step) (hold, error) {
 	}
 	pl.closeGap()
 	tr := pl.queue(ToDev, st)
-	pl.link.fetching[st.Value] = tr
+	at.fetching = tr
 	if st.Reserve {
 		pl.reserve(tr)
 	}
@@ -123,35 +111,44 @@ func (pl *player) stepFetch(st *engine.Step) (hold, error) {
 func (pl *player) reserve(tr *transfer) {
 	tr.copy = pl.newCopy(tr.value, kindCategory(pl.g.Values[tr.value].Kind), NoSpan)
 	if !tr.streamed {
-		pl.used[InTransfer] += tr.size
+		pl.take(InTransfer, tr.size)
 	}
 	pl.sample()
 }
 
 func (pl *player) queue(lane Lane, st *engine.Step) *transfer {
-	tr := &transfer{lane: lane, step: pl.pc, value: st.Value, size: pl.g.Values[st.Value].Size, notBefore: st.NotBefore,
+	if len(pl.moves) == 0 {
+		pl.moves = make([]transfer, 16)
+	}
+	tr := &pl.moves[0]
+	pl.moves = pl.moves[1:]
+	*tr = transfer{lane: lane, step: pl.pc, value: st.Value, size: pl.g.Values[st.Value].Size, notBefore: st.NotBefore,
 		issuedAt: pl.now, issuedBy: pl.cause, streamed: pl.link.streamed && !st.Reserve, span: NoSpan}
-	q := pl.link.of(lane)
-	q.queue = append(q.queue, tr)
+	if q := pl.link.of(lane); q.head == nil {
+		q.head, q.tail = tr, tr
+	} else {
+		q.tail.next, q.tail = tr, tr
+	}
 	return tr
 }
 
 // startHeads starts the transfers that can start, in issue order.
 func (pl *player) startHeads() (any bool) {
-	lanes := pl.link.lanes()
-	if len(lanes) == 2 && len(lanes[0].queue) > 0 && len(lanes[1].queue) > 0 && lanes[1].queue[0].step < lanes[0].queue[0].step {
-		lanes[0], lanes[1] = lanes[1], lanes[0]
+	lanes, first := pl.link.queues, 0
+	if len(lanes) == 2 && lanes[0].head != nil && lanes[1].head != nil && lanes[1].head.step < lanes[0].head.step {
+		first = 1
 	}
-	for _, q := range lanes {
-		if q.active != nil || len(q.queue) == 0 {
+	for i := range lanes {
+		q := &lanes[i^first]
+		if q.active != nil || q.head == nil {
 			continue
 		}
-		tr := q.queue[0]
+		tr := q.head
 		if why := pl.blocked(tr); why != None {
 			tr.why = why
 			continue
 		}
-		q.queue = q.queue[1:]
+		q.head = tr.next
 		pl.startTransfer(q, tr)
 		any = true
 	}
@@ -166,7 +163,7 @@ func (pl *player) blocked(tr *transfer) Reason {
 	if tr.lane == ToHost {
 		return None
 	}
-	if !pl.host.has[tr.value] || pl.link.offloading[tr.value] != nil {
+	if at := &pl.places[tr.value]; !at.onHost || at.offloading != nil {
 		return NeedsData
 	}
 	room := pl.room()
@@ -186,11 +183,11 @@ func (pl *player) startTransfer(q *laneQueue, tr *transfer) {
 	tr.rate, tr.since = pl.link.rates[tr.lane], pl.now
 	q.active = tr
 	if tr.lane == ToHost {
-		pl.link.lastOffload[tr.value] = tr.span
+		pl.places[tr.value].lastOffload = tr.span
 		pl.pin(tr.value)
 		return
 	}
-	pl.link.lastFetch[tr.value] = tr.span
+	pl.places[tr.value].lastFetch = tr.span
 	if tr.copy == nil {
 		pl.reserve(tr)
 	}
@@ -205,7 +202,7 @@ func (pl *player) whyStarted(q *laneQueue, tr *transfer) (Reason, SpanID) {
 	case tr.why == NeedsRoom:
 		return NeedsRoom, pl.release
 	case tr.why == NeedsData:
-		return NeedsData, pl.link.lastOffload[tr.value]
+		return NeedsData, pl.places[tr.value].lastOffload
 	case q.last != NoSpan && pl.t.Spans[q.last].End == pl.now && tr.issuedAt < pl.now:
 		return Dependency, q.last
 	case tr.issuedBy != NoSpan:
@@ -218,25 +215,23 @@ func (pl *player) endTransfer(q *laneQueue) {
 	tr := q.active
 	q.active, q.last = nil, tr.span
 	pl.t.Spans[tr.span].End = pl.now
-	c := tr.copy
+	c, at := tr.copy, &pl.places[tr.value]
 	if tr.lane == ToHost {
-		pl.link.offloading[tr.value] = nil
-		pl.host.has[tr.value] = true
+		at.offloading, at.onHost = nil, true
 		pl.t.Lives[c.life].Offloaded = true
 		c.out = nil
 		if c.freed {
 			if !tr.streamed {
-				pl.used[InTransfer] -= c.size
+				pl.take(InTransfer, -c.size)
 			}
 			pl.release = tr.span
 			pl.closeLife(c.life)
 		}
 	} else {
-		pl.link.fetching[tr.value] = nil
-		pl.used[InTransfer] -= c.size
-		pl.used[c.cat] += c.size
+		at.fetching, at.copy = nil, c
+		pl.take(InTransfer, -c.size)
+		pl.take(c.cat, c.size)
 		c.whole = true
-		pl.copies[tr.value] = c
 		pl.unpin(tr.value, tr.step)
 	}
 	pl.sample()
@@ -280,9 +275,9 @@ func (pl *player) account(tr *transfer) {
 	switch {
 	case d == 0:
 	case tr.lane == ToDev:
-		pl.used[InTransfer] += d
+		pl.take(InTransfer, d)
 	case tr.copy.freed:
-		pl.used[InTransfer] -= d
+		pl.take(InTransfer, -d)
 		pl.release = tr.span
 	}
 }

@@ -14,7 +14,7 @@ import (
 func Play(p *engine.Problem, s engine.Schedule) (*Trace, error) {
 	pl := newPlayer(p, s)
 	if free := pl.room(); free < 0 {
-		return nil, &StuckError{Step: 0, What: "start", Reason: NeedsRoom, Need: pl.total(), Free: p.Budget}
+		return nil, &StuckError{Step: 0, What: "start", Reason: NeedsRoom, Need: pl.inUse, Free: p.Budget}
 	}
 	for {
 		if err := pl.settle(); err != nil {
@@ -51,16 +51,38 @@ type player struct {
 	gap   Gap      // the open gap; Reason None if there is none
 	cause SpanID   // what let the counter come here: the last run, or the transfer of a Wait
 
-	runs   []int // how often each operation ran
-	made   []bool
-	copies []*devCopy         // the usable device copy of each value, nil if there is none
-	inner  [][]engine.ValueID // the values that are within a value
+	runs   []int   // how often each operation ran
+	places []place // of each value
 
 	used    [NumCategories]engine.Bytes
-	release SpanID // the span that made room last
+	inUse   engine.Bytes // the sum of used
+	release SpanID       // the span that made room last
 
 	link link
-	host host
+	host engine.Bytes // pinned host memory in use
+
+	// One operation runs at a time, and what is made for a copy or a transfer is
+	// made for many at once: small allocations are most of what playing costs.
+	lane   running
+	copies []devCopy  // to be handed out
+	moves  []transfer // to be handed out
+}
+
+// place is where a value is and what has become of it.
+type place struct {
+	copy *devCopy // the usable device copy, nil if there is none
+	made bool     // a run has written it
+
+	// The values that are within this one: the first of them, and the next one
+	// within the same value.
+	inner, next engine.ValueID
+
+	fetching, offloading   *transfer // queued or under way
+	lastFetch, lastOffload SpanID    // the latest ones, for the causes of waits
+
+	onHost    bool // a complete copy is there
+	pinned    bool // host memory was taken for it
+	lastOfAll int  // the last step that fetches it, -1 if none does
 }
 
 // running is the operation on the compute lane.
@@ -80,27 +102,68 @@ type hold struct {
 }
 
 func newPlayer(p *engine.Problem, s engine.Schedule) *player {
-	n := len(p.Graph.Values)
 	pl := &player{p: p, g: p.Graph, s: s, t: &Trace{}, cause: NoSpan, release: NoSpan,
-		runs: make([]int, len(p.Graph.Ops)), made: make([]bool, n),
-		copies: make([]*devCopy, n), inner: make([][]engine.ValueID, n)}
-	pl.link = newLink(p, n)
-	pl.host = newHost(p.Graph, s)
-	pl.used[Fixed] = p.Graph.Fixed
+		runs: make([]int, len(p.Graph.Ops)), places: newPlaces(p.Graph), link: newLink(p)}
+	pl.expect()
+	pl.take(Fixed, p.Graph.Fixed)
 	for i := range p.Graph.Values {
-		v := &p.Graph.Values[i]
-		if v.Within != engine.NoValue {
-			pl.inner[v.Within] = append(pl.inner[v.Within], engine.ValueID(i))
-		}
-		if v.Initial&engine.OnDevice != 0 {
+		if v := &p.Graph.Values[i]; v.Initial&engine.OnDevice != 0 {
 			c := pl.newCopy(engine.ValueID(i), kindCategory(v.Kind), NoSpan)
-			pl.used[c.cat] += c.size
+			pl.take(c.cat, c.size)
 			c.whole = true
-			pl.copies[i] = c
+			pl.places[i].copy = c
 		}
 	}
 	pl.sample()
 	return pl
+}
+
+func newPlaces(g *engine.Graph) []place {
+	ps := make([]place, len(g.Values))
+	for i := len(ps) - 1; i >= 0; i-- { // downwards, so that the values within one come in their order
+		q := &ps[i]
+		q.inner, q.lastFetch, q.lastOffload, q.lastOfAll = engine.NoValue, NoSpan, NoSpan, -1
+	}
+	for i := len(ps) - 1; i >= 0; i-- {
+		v, q := &g.Values[i], &ps[i]
+		q.onHost = v.Initial&engine.OnHost != 0
+		if q.next = engine.NoValue; v.Within != engine.NoValue {
+			q.next, ps[v.Within].inner = ps[v.Within].inner, engine.ValueID(i)
+		}
+	}
+	return ps
+}
+
+// expect reads the schedule once: how much will be written into the trace, and
+// which fetch of a value is the last one.
+func (pl *player) expect() {
+	spans, lives, frees := 0, len(pl.g.Values), 0
+	for i := range pl.s {
+		switch st := &pl.s[i]; {
+		case st.Kind == engine.StepRun:
+			spans++
+			lives += 2 // an output and temporaries; a few have more
+		case st.Kind == engine.StepOffload:
+			spans++
+		case st.Kind == engine.StepFetch:
+			spans++
+			lives++
+			if st.Value >= 0 && int(st.Value) < len(pl.places) {
+				pl.places[st.Value].lastOfAll = i
+			}
+		default:
+			frees++
+		}
+	}
+	pl.t.Spans = make([]Span, 0, spans)
+	pl.t.Lives = make([]Life, 0, lives)
+	pl.t.Memory = make([]Sample, 0, 2+3*spans+frees)
+}
+
+// take changes the memory in use.
+func (pl *player) take(c Category, n engine.Bytes) {
+	pl.used[c] += n
+	pl.inUse += n
 }
 
 // settle does everything that happens at this instant.
@@ -123,33 +186,45 @@ func (pl *player) over() bool { return pl.pc == len(pl.s) && pl.run == nil && pl
 
 // nextEvent is the next moment at which anything can change.
 func (pl *player) nextEvent() (next time.Duration, ok bool) {
-	consider := func(at time.Duration, exists bool) {
-		if exists && at > pl.now && (!ok || at < next) {
-			next, ok = at, true
-		}
-	}
+	next = never
 	if pl.run != nil {
-		consider(pl.run.until, true)
+		next = pl.sooner(next, pl.run.until, true)
 	}
-	for _, q := range pl.link.lanes() {
-		if q.active != nil {
-			consider(q.active.end())
-		} else if len(q.queue) > 0 {
-			consider(q.queue[0].notBefore, true)
+	for i := range pl.link.queues {
+		if q := &pl.link.queues[i]; q.active != nil {
+			end, ok := q.active.end()
+			next = pl.sooner(next, end, ok)
+		} else if q.head != nil {
+			next = pl.sooner(next, q.head.notBefore, true)
 		}
 	}
-	consider(pl.wall())
-	if pl.run == nil && pl.hold.reason == NeedsRoom {
-		consider(pl.roomAt(pl.hold.need))
+	if pl.link.streamed {
+		at, ok := pl.wall()
+		next = pl.sooner(next, at, ok)
+		if pl.run == nil && pl.hold.reason == NeedsRoom {
+			at, ok = pl.roomAt(pl.hold.need)
+			next = pl.sooner(next, at, ok)
+		}
 	}
-	return next, ok
+	return next, next != never
+}
+
+// never is a moment after all others.
+const never = time.Duration(1<<63 - 1)
+
+// sooner is the earlier of two moments of which one may not exist or be over.
+func (pl *player) sooner(next, at time.Duration, exists bool) time.Duration {
+	if exists && at > pl.now && at < next {
+		return at
+	}
+	return next
 }
 
 // advance moves time on; streamed bytes move with it.
 func (pl *player) advance(to time.Duration) {
 	pl.now = to
-	for _, q := range pl.link.lanes() {
-		if tr := q.active; tr != nil {
+	for i := range pl.link.queues {
+		if tr := pl.link.queues[i].active; tr != nil {
 			pl.account(tr)
 		}
 	}
@@ -184,7 +259,7 @@ func (pl *player) step(st *engine.Step) (hold, error) {
 	case engine.StepWait:
 		return pl.stepWait(st)
 	case engine.StepFree:
-		c := pl.copies[st.Value]
+		c := pl.places[st.Value].copy
 		if c == nil {
 			return hold{}, pl.fail("it is not on the device")
 		}
@@ -214,10 +289,10 @@ func (pl *player) checkIDs(st *engine.Step) error {
 }
 
 func (pl *player) stepWait(st *engine.Step) (hold, error) {
-	switch {
-	case pl.link.fetching[st.Value] != nil:
+	switch at := &pl.places[st.Value]; {
+	case at.fetching != nil:
 		return hold{reason: NeedsData, value: st.Value}, nil
-	case pl.link.offloading[st.Value] != nil:
+	case at.offloading != nil:
 		return hold{reason: CopyOut, value: st.Value}, nil
 	}
 	pl.closeGap()
@@ -250,7 +325,7 @@ func (pl *player) stepRun(st *engine.Step) (hold, error) {
 	}
 	need := work
 	for _, v := range outs {
-		if pl.link.fetching[v] != nil {
+		if pl.places[v].fetching != nil {
 			return hold{}, pl.fail("its output " + pl.g.Values[v].Name + " is being fetched")
 		}
 		need += pl.g.Values[v].Size
@@ -267,10 +342,10 @@ func (pl *player) stepRun(st *engine.Step) (hold, error) {
 func (pl *player) served(v engine.ValueID) (ready bool, coming engine.ValueID) {
 	coming = engine.NoValue
 	for ; v != engine.NoValue; v = pl.g.Values[v].Within {
-		if c := pl.copies[v]; c != nil {
+		if pl.places[v].copy != nil {
 			return true, engine.NoValue
 		}
-		if pl.link.fetching[v] != nil && coming == engine.NoValue {
+		if pl.places[v].fetching != nil && coming == engine.NoValue {
 			coming = v
 		}
 	}
@@ -297,19 +372,20 @@ func (pl *player) startRun(st *engine.Step, outs []engine.ValueID, d time.Durati
 		sp.Kind = SpanRecompute
 	}
 	id := pl.addSpan(sp)
-	r := &running{span: id, work: work, until: sp.End, temp: -1}
+	r := &pl.lane
+	*r = running{span: id, outs: r.outs[:0], work: work, until: sp.End, temp: -1}
 	for _, v := range outs {
 		cat := kindCategory(pl.g.Values[v].Kind)
 		if cat == Activation && sp.Kind == SpanRecompute {
 			cat = Recomputed
 		}
 		c := pl.newCopy(v, cat, id)
-		pl.used[cat] += c.size
+		pl.take(cat, c.size)
 		r.outs = append(r.outs, c)
 	}
 	if work > 0 {
 		r.temp = pl.openLife(Life{Value: engine.NoValue, Op: st.Op, Category: Workspace, Bytes: work, From: id})
-		pl.used[Workspace] += work
+		pl.take(Workspace, work)
 	}
 	pl.sample()
 	pl.run = r
@@ -321,21 +397,21 @@ func (pl *player) endRun() {
 	pl.runs[pl.t.Spans[r.span].Op]++
 	pl.cause, pl.release = r.span, r.span
 	if r.temp >= 0 {
-		pl.used[Workspace] -= r.work
+		pl.take(Workspace, -r.work)
 		pl.closeLife(r.temp)
 	}
 	for _, c := range r.outs {
-		if old := pl.copies[c.value]; old != nil {
-			pl.forget(old)
+		at := &pl.places[c.value]
+		if at.copy != nil {
+			pl.forget(at.copy)
 		}
-		for _, v := range pl.inner[c.value] {
-			if part := pl.copies[v]; part != nil {
+		for v := at.inner; v != engine.NoValue; v = pl.places[v].next {
+			if part := pl.places[v].copy; part != nil {
 				pl.forget(part) // merged: a^k is part of the new abar^k
 			}
 		}
 		c.whole = true
-		pl.copies[c.value] = c
-		pl.made[c.value] = true
+		at.copy, at.made = c, true
 	}
 	pl.sample()
 }
@@ -346,7 +422,8 @@ func (pl *player) endDue() (any bool) {
 		pl.endRun()
 		any = true
 	}
-	for _, q := range pl.link.lanes() {
+	for i := range pl.link.queues {
+		q := &pl.link.queues[i]
 		if q.active == nil {
 			continue
 		}
@@ -371,7 +448,7 @@ func (pl *player) fail(why string) error {
 func (pl *player) incomplete() error {
 	end := func(why string) error { return &StepError{Step: len(pl.s), What: "end of the schedule", Why: why} }
 	if d := pl.g.Done; d != engine.NoValue {
-		if !pl.made[d] {
+		if !pl.places[d].made {
 			return end("the step is not complete: " + pl.g.Values[d].Name + " was never computed")
 		}
 		return nil
@@ -391,11 +468,12 @@ func (pl *player) stuck() error {
 	} else {
 		e.Reason = Drain
 	}
-	for _, q := range pl.link.lanes() {
+	for i := range pl.link.queues {
+		q := &pl.link.queues[i]
 		if tr := q.active; tr != nil {
 			e.Heads = append(e.Heads, fmt.Sprintf("%s stands still for want of room", pl.s[tr.step].Describe(pl.g)))
-		} else if len(q.queue) > 0 {
-			e.Heads = append(e.Heads, fmt.Sprintf("%s %s", pl.s[q.queue[0].step].Describe(pl.g), q.queue[0].why))
+		} else if q.head != nil {
+			e.Heads = append(e.Heads, fmt.Sprintf("%s %s", pl.s[q.head.step].Describe(pl.g), q.head.why))
 		}
 	}
 	return e

@@ -56,7 +56,7 @@ func (pl *player) setRates() {
 // fillTime is how long a fetch can go on at a rate before it has used up the
 // room; forever if the rest of it fits.
 func (pl *player) fillTime(in *transfer, rate engine.Rate) time.Duration {
-	const forever = time.Duration(1<<63 - 1)
+	const forever = never
 	room := pl.room()
 	if in.size-in.moved <= room {
 		return forever

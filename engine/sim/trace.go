@@ -113,8 +113,8 @@ type Sample struct {
 
 // Total is the sum over the categories.
 func (s *Sample) Total() (sum engine.Bytes) {
-	for _, b := range s.Used {
-		sum += b
+	for c := range s.Used {
+		sum += s.Used[c]
 	}
 	return sum
 }

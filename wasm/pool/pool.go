@@ -21,6 +21,10 @@ const (
 	// of a sweep is begun: while somebody drags a slider, the page and its answers
 	// have the cores to themselves. Solves are several if less than calm apart.
 	calm = 250 * time.Millisecond
+	// alone is how long after its first answer the first worker is the only one, if
+	// nobody waits for another: starting them would hold up what the page does with
+	// the answer.
+	alone = 500 * time.Millisecond
 	// maxStarts is how many workers may die one after the other without having
 	// been given anything to do, until the pool stops replacing them.
 	maxStarts = 3
@@ -46,12 +50,14 @@ type Pool struct {
 	start func(events) (port, error)
 	width int
 
-	silence, grace, calm time.Duration
+	silence, grace, calm, alone time.Duration
 
 	tamper func(*proto.Request) *proto.Request // changes requests in self-tests; nil otherwise
 
 	mu        sync.Mutex
 	workers   []*worker // one per slot; nil where none runs
+	answered  bool      // the first answer is here
+	full      bool      // every slot is to have a worker, not only the first
 	failed    int       // workers that died without having been of use, since the last that was
 	broken    string    // why no more workers are started; empty if they are
 	urgent    []*job    // everything but sweeps and questions
@@ -86,8 +92,8 @@ type answer struct {
 	err   error
 }
 
-// newPool starts the first worker; the others follow when it is ready, so that
-// they do not hold up the first answer.
+// newPool starts the first worker; the others follow when it has answered, or
+// when something waits for them, so that they do not hold up the first answer.
 func newPool(width int, start func(events) (port, error)) *Pool {
 	width = max(width, 1)
 	return newPoolOf(width+1, width, start)
@@ -95,7 +101,7 @@ func newPool(width int, start func(events) (port, error)) *Pool {
 
 // newPoolOf has so many workers, of which width may be busy with sweeps.
 func newPoolOf(workers, width int, start func(events) (port, error)) *Pool {
-	p := &Pool{start: start, width: width, silence: silence, grace: grace, calm: calm}
+	p := &Pool{start: start, width: width, silence: silence, grace: grace, calm: calm, alone: alone}
 	p.workers = make([]*worker, workers)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -200,6 +206,19 @@ func (p *Pool) pump() {
 		}
 		j.payload, j.handle = nil, nil
 	}
+	if !p.full && busy > 0 && (len(p.urgent) > 0 || len(p.patient) > 0 && busy < p.width) {
+		p.fill()
+	}
+}
+
+// fill starts workers in all slots. The caller holds the lock.
+func (p *Pool) fill() {
+	p.full = true
+	for slot, w := range p.workers {
+		if w == nil {
+			p.spawn(slot)
+		}
+	}
 }
 
 // isCalm tells whether points of sweeps may begin; if not, it sees to it that
@@ -265,12 +284,26 @@ func (p *Pool) onReady(w *worker) {
 		return
 	}
 	w.ready = true
-	for slot, other := range p.workers {
-		if other == nil {
-			p.spawn(slot)
-		}
+	if p.full {
+		p.fill()
 	}
 	p.pump()
+}
+
+// followFirst starts the other workers a moment after the first answer. The caller
+// holds the lock.
+func (p *Pool) followFirst() {
+	if p.full || p.answered {
+		return
+	}
+	p.answered = true
+	time.AfterFunc(p.alone, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if !p.full {
+			p.fill()
+		}
+	})
 }
 
 func (p *Pool) onMessage(w *worker, b []byte) {
@@ -288,6 +321,7 @@ func (p *Pool) onMessage(w *worker, b []byte) {
 	final := err != nil || reply.Kind != proto.KindProgress
 	if final {
 		w.job, w.proven, p.failed = nil, true, 0
+		p.followFirst()
 		p.pump()
 	}
 	given := j.given

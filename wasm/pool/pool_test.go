@@ -108,6 +108,64 @@ func TestAnswers(t *testing.T) {
 	})
 }
 
+// The first worker is the only one until a moment after it has answered, and until
+// something else waits that it cannot do.
+func TestOthersFollowFirst(t *testing.T) {
+	const needs = 50 * time.Millisecond
+	for _, c := range []struct {
+		name string
+		ask  func(p *Pool)
+		at   time.Duration
+		want int
+	}{
+		{"before anything is asked", func(*Pool) {}, time.Hour, 1},
+		{"before the first answer", func(p *Pool) { go p.Do(context.Background(), request("a"), nil) }, needs / 2, 1},
+		{"just after it", func(p *Pool) { go p.Do(context.Background(), request("a"), nil) }, needs + alone/2, 1},
+		{"a moment after it", func(p *Pool) { go p.Do(context.Background(), request("a"), nil) }, needs + 2*alone, 3},
+		{"two solves at once", func(p *Pool) {
+			go p.Do(context.Background(), request("a"), nil)
+			go p.Do(context.Background(), request("b"), nil)
+		}, needs / 2, 3},
+		{"a sweep for two workers", func(p *Pool) { go p.Do(context.Background(), sweep(10), nil) }, needs / 2, 3},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &stage{behave: func(req *proto.Request, e events, _ chan bool) {
+				time.Sleep(needs)
+				say(e, &proto.Reply{Kind: proto.KindResult, Swept: &proto.Swept{}})
+			}}
+			p := newPool(2, s.start)
+			synctest.Wait()
+			c.ask(p)
+			time.Sleep(c.at)
+			synctest.Wait()
+			if s.started != c.want {
+				t.Errorf("%s: %d workers were started, want %d", c.name, s.started, c.want)
+			}
+			time.Sleep(time.Minute)
+		})
+	}
+}
+
+// Where one core is left for sweeps, the first points come from the worker that
+// gave the first schedule: it does not wait for another to start.
+func TestSweepAfterFirstAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{}
+		p := newPool(1, s.start)
+		if _, err := p.Do(t.Context(), request("first"), nil); err != nil {
+			t.Fatal(err)
+		}
+		asked := time.Now()
+		if _, err := p.Do(t.Context(), sweep(1), nil); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(asked); took != 10*time.Millisecond || s.started != 1 {
+			t.Errorf("the point took %v with %d workers; want the 10ms that it takes, with 1", took, s.started)
+		}
+		time.Sleep(time.Minute)
+	})
+}
+
 // Sweeps leave one worker for a solve, which goes first.
 func TestSolveBeforeSweep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -168,6 +226,7 @@ func TestCrash(t *testing.T) {
 					t.Fatalf("the next request: %v", err)
 				}
 			}
+			time.Sleep(2 * alone)
 			synctest.Wait()
 			if s.killed != 10 || s.started != 12 {
 				t.Errorf("%d workers were started and %d ended; want 12 and 10", s.started, s.killed)
@@ -313,6 +372,7 @@ func TestSweepsWaitForCalm(t *testing.T) {
 
 // Why no worker starts is said with what it means and what helps.
 func TestCannotStart(t *testing.T) {
+	kinds := map[string]proto.FailureKind{"the worker could not be loaded": proto.Crash} // it may be, the next time
 	for detail, want := range map[string][]string{
 		"JavaScript error: refused":      {"The engine cannot start here: refused.", "worker-src blob:", "memtide solve"},
 		"the worker could not be loaded": {"The engine cannot start here: the worker could not be loaded.", "connection", "memtide solve"},
@@ -324,8 +384,12 @@ func TestCannotStart(t *testing.T) {
 				t.Errorf("after %q a person reads %q; want %q in it", detail, f.Text, w)
 			}
 		}
-		if f.Kind != proto.Crash || f.Detail != detail {
-			t.Errorf("after %q the failure is %+v; want a crash with that detail", detail, f)
+		kind, ok := kinds[detail]
+		if !ok {
+			kind = proto.NoWorker
+		}
+		if f.Kind != kind || f.Detail != detail {
+			t.Errorf("after %q the failure is %+v; want %s with that detail", detail, f, kind)
 		}
 	}
 }

@@ -55,7 +55,8 @@ func deeper(a, b int) int {
 //
 //	memtide.request(json, onProgress)  a promise of the reply as JSON (without
 //	    schedule and trace, but with their lengths), rejected with the failure as
-//	    JSON. The promise has a function cancel.
+//	    JSON. The promise has a function cancel. The profile of a network, which is
+//	    not in the JSON of a request, is a field "profile" beside the others.
 //	memtide.breakNext = "panic"        the worker of the next solve fails that way
 func publish(p *Pool) error {
 	page, err := safejs.Global().Get("memtide")
@@ -121,11 +122,17 @@ func (p *Pool) promise(text string, onProgress safejs.Value) safejs.Value {
 }
 
 func (p *Pool) scripted(ctx context.Context, text string, onProgress safejs.Value) (*proto.Reply, error) {
-	var req proto.Request
+	var req struct {
+		proto.Request
+		Profile json.RawMessage `json:"profile"`
+	}
 	if err := json.Unmarshal([]byte(text), &req); err != nil {
 		return nil, err
 	}
-	return p.Do(ctx, &req, func(r *proto.Reply) { _, _ = onProgress.Invoke(jsonOf(r)) })
+	if to := req.Request.Profile(); to != nil && req.Profile != nil {
+		*to = req.Profile
+	}
+	return p.Do(ctx, &req.Request, func(r *proto.Reply) { _, _ = onProgress.Invoke(jsonOf(r)) })
 }
 
 func jsonOf(v any) string {

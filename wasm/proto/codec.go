@@ -16,6 +16,7 @@ type codec struct {
 	buf     []byte // written so far, or not yet read
 	reading bool
 	err     error
+	values  []int64 // of a column
 }
 
 type integer interface {
@@ -48,34 +49,70 @@ func (c *codec) grow(n int) []byte {
 	return c.buf[len(c.buf)-n:]
 }
 
-func put(b []byte, width int, v int64) {
+// write appends numbers of a width.
+func (c *codec) write(width int, values []int64) {
+	b := c.grow(width * len(values))
 	switch width {
 	case w8:
-		b[0] = byte(v)
+		for i, v := range values {
+			b[i] = byte(v)
+		}
 	case w32:
-		binary.LittleEndian.PutUint32(b, uint32(v))
+		for i, v := range values {
+			o := (*[w32]byte)(b[w32*i:])
+			o[0], o[1], o[2], o[3] = byte(v), byte(v>>8), byte(v>>16), byte(v>>24)
+		}
 	default:
-		binary.LittleEndian.PutUint64(b, uint64(v))
+		for i, v := range values {
+			o := (*[w64]byte)(b[w64*i:])
+			o[0], o[1], o[2], o[3] = byte(v), byte(v>>8), byte(v>>16), byte(v>>24)
+			o[4], o[5], o[6], o[7] = byte(v>>32), byte(v>>40), byte(v>>48), byte(v>>56)
+		}
 	}
 }
 
-func get(b []byte, width int) int64 {
+// read takes n numbers of a width; none after an error.
+func (c *codec) read(width, n int) []int64 {
+	b := c.take(width * n)
+	if b == nil {
+		return nil
+	}
+	values := c.scratch(n)
 	switch width {
 	case w8:
-		return int64(b[0])
+		for i := range values {
+			values[i] = int64(b[i])
+		}
 	case w32:
-		return int64(int32(binary.LittleEndian.Uint32(b)))
+		for i := range values {
+			o := (*[w32]byte)(b[w32*i:])
+			values[i] = int64(int32(uint32(o[0]) | uint32(o[1])<<8 | uint32(o[2])<<16 | uint32(o[3])<<24))
+		}
 	default:
-		return int64(binary.LittleEndian.Uint64(b))
+		for i := range values {
+			o := (*[w64]byte)(b[w64*i:])
+			low := uint32(o[0]) | uint32(o[1])<<8 | uint32(o[2])<<16 | uint32(o[3])<<24
+			high := uint32(o[4]) | uint32(o[5])<<8 | uint32(o[6])<<16 | uint32(o[7])<<24
+			values[i] = int64(uint64(high)<<32 | uint64(low))
+		}
 	}
+	return values
+}
+
+// scratch is room for the numbers of a column, until the next one.
+func (c *codec) scratch(n int) []int64 {
+	if cap(c.values) < n {
+		c.values = make([]int64, n)
+	}
+	return c.values[:n]
 }
 
 // scalar is one number of eight bytes.
 func scalar[T integer](c *codec, v *T) {
 	if !c.reading {
-		put(c.grow(w64), w64, int64(*v))
-	} else if b := c.take(w64); b != nil {
-		*v = T(get(b, w64))
+		c.write(w64, []int64{int64(*v)})
+	} else if b := c.read(w64, 1); b != nil {
+		*v = T(b[0])
 	}
 }
 
@@ -85,7 +122,7 @@ func scalar[T integer](c *codec, v *T) {
 func table[R any](c *codec, rows *[]R, perRow int) {
 	if !c.reading {
 		c.buf = slices.Grow(c.buf, w32+perRow*len(*rows)) // once, not for every column
-		put(c.grow(w32), w32, int64(len(*rows)))
+		c.write(w32, []int64{int64(len(*rows))})
 		return
 	}
 	*rows = nil
@@ -105,19 +142,18 @@ func table[R any](c *codec, rows *[]R, perRow int) {
 
 // column is one field of every row.
 func column[R any, T integer](c *codec, rows []R, width int, field func(*R) *T) {
+	// One loop for the fields and one, which is not generic, for the bytes: a long
+	// chain has millions of them.
 	if !c.reading {
-		b := c.grow(width * len(rows))
+		values := c.scratch(len(rows))
 		for i := range rows {
-			put(b[i*width:], width, int64(*field(&rows[i])))
+			values[i] = int64(*field(&rows[i]))
 		}
+		c.write(width, values)
 		return
 	}
-	b := c.take(width * len(rows))
-	if b == nil {
-		return
-	}
-	for i := range rows {
-		*field(&rows[i]) = T(get(b[i*width:], width))
+	for i, v := range c.read(width, len(rows)) {
+		*field(&rows[i]) = T(v)
 	}
 }
 

@@ -26,8 +26,10 @@
 //
 // What people could read is JSON; arrays are columns of little-endian integers.
 //
-//	message  = "mtp1" head-length head blob*
-//	head     = JSON of Request or Reply; "blobs" lists the lengths of the blobs
+//	message  = "mtp1" head-length head profile? blob*
+//	head     = JSON of Request or Reply; "profile" is the length of the profile,
+//	           "blobs" lists those of the blobs
+//	profile  = native JSON of the network: of a request for one, or as it was read
 //	blob     = request: the file's bytes; or schedule, buffers;
 //	           or schedule
 //	           reply: schedule, trace; or placed; or buffers, placed;

@@ -8,6 +8,32 @@ import (
 
 const magic = "mtp1"
 
+// Profile is where a request keeps the profile of its network; nil if it names no
+// network.
+func (r *Request) Profile() *json.RawMessage {
+	switch {
+	case r.Solve != nil:
+		return &r.Solve.Network.Profile
+	case r.Sweep != nil:
+		return &r.Sweep.Network.Profile
+	case r.Place != nil:
+		return &r.Place.Network.Profile
+	case r.Ask != nil:
+		return &r.Ask.Network.Profile
+	case r.Export != nil:
+		return &r.Export.Network.Profile
+	}
+	return nil
+}
+
+// Profile is where a reply keeps the profile that was read; nil if none was.
+func (r *Reply) Profile() *json.RawMessage {
+	if r.Opened == nil {
+		return nil
+	}
+	return &r.Opened.Profile
+}
+
 // EncodeRequest writes a request as one message.
 func EncodeRequest(r *Request) ([]byte, error) {
 	var blobs [][]byte
@@ -19,13 +45,14 @@ func EncodeRequest(r *Request) ([]byte, error) {
 	case r.Export != nil:
 		blobs = [][]byte{EncodeSchedule(r.Export.Schedule)}
 	}
-	return encode(r, blobs)
+	return encode(r, r.Profile(), blobs)
 }
 
-// DecodeRequest reads what EncodeRequest wrote. The bytes of a file are not copied.
+// DecodeRequest reads what EncodeRequest wrote. The bytes of a file or a profile
+// are not copied.
 func DecodeRequest(b []byte) (*Request, error) {
 	r := new(Request)
-	blobs, err := decode(b, r)
+	blobs, err := decode(b, r, r.Profile)
 	if err != nil {
 		return nil, err
 	}
@@ -61,13 +88,13 @@ func EncodeReply(r *Reply) ([]byte, error) {
 	case r.Exported != nil:
 		blobs = append(blobs, r.Exported.Text)
 	}
-	return encode(r, blobs)
+	return encode(r, r.Profile(), blobs)
 }
 
-// DecodeReply reads what EncodeReply wrote.
+// DecodeReply reads what EncodeReply wrote. The bytes of a profile are not copied.
 func DecodeReply(b []byte) (*Reply, error) {
 	r := new(Reply)
-	blobs, err := decode(b, r)
+	blobs, err := decode(b, r, r.Profile)
 	switch {
 	case err != nil:
 		return r, err
@@ -96,19 +123,25 @@ func DecodeReply(b []byte) (*Reply, error) {
 }
 
 // head is the JSON of a message. The message itself is a raw field so that the
-// lengths of the blobs do not show in the types.
+// lengths of the blobs do not show in the types. The profile of a large network is
+// megabytes of JSON, which goes with every request: it is a blob too, the first, so
+// that nobody looks at it who does not want the network.
 type head struct {
 	Message json.RawMessage `json:"message"`
-	Blobs   []int           `json:"blobs,omitempty"`
+	Profile int             `json:"profile,omitempty"` // its length
+	Blobs   []int           `json:"blobs,omitempty"`   // the lengths of the others
 }
 
-func encode(message any, blobs [][]byte) ([]byte, error) {
+func encode(message any, profile *json.RawMessage, blobs [][]byte) ([]byte, error) {
 	raw, err := json.Marshal(message)
 	if err != nil {
 		return nil, fmt.Errorf("writing a message: %w", err)
 	}
 	h := head{Message: raw}
-	total := 0
+	if profile != nil {
+		h.Profile = len(*profile)
+	}
+	total := h.Profile
 	for _, b := range blobs {
 		h.Blobs = append(h.Blobs, len(b))
 		total += len(b)
@@ -121,13 +154,17 @@ func encode(message any, blobs [][]byte) ([]byte, error) {
 	out = append(out, magic...)
 	out = binary.LittleEndian.AppendUint32(out, uint32(len(text)))
 	out = append(out, text...)
+	if profile != nil {
+		out = append(out, *profile...)
+	}
 	for _, b := range blobs {
 		out = append(out, b...)
 	}
 	return out, nil
 }
 
-func decode(b []byte, message any) ([][]byte, error) {
+// decode fills in a message and the profile in it, and returns the other blobs.
+func decode(b []byte, message any, profile func() *json.RawMessage) ([][]byte, error) {
 	c := &codec{buf: b, reading: true}
 	if m := c.take(len(magic)); m != nil && string(m) != magic {
 		c.err = fmt.Errorf("it begins with %q; expected %q", m, magic)
@@ -140,12 +177,20 @@ func decode(b []byte, message any) ([][]byte, error) {
 	if c.err == nil {
 		c.err = json.Unmarshal(text, &h)
 	}
+	native := c.take(h.Profile)
 	var blobs [][]byte
 	for _, n := range h.Blobs {
 		blobs = append(blobs, c.take(n))
 	}
 	if c.err == nil {
 		c.err = json.Unmarshal(h.Message, message)
+	}
+	if c.err == nil && len(native) > 0 {
+		to := profile()
+		if to == nil {
+			return nil, fmt.Errorf("reading a message: a profile of %d bytes comes with what has no network", len(native))
+		}
+		*to = native
 	}
 	return blobs, c.end("a message")
 }

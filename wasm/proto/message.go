@@ -55,7 +55,7 @@ type Open struct {
 // native JSON, as Opened.Profile has it. Exactly one of the two is set.
 type Network struct {
 	Preset  string          `json:"preset,omitempty"` // "resnet101-b32"
-	Profile json.RawMessage `json:"profile,omitempty"`
+	Profile json.RawMessage `json:"-"`
 	Graph   bool            `json:"graph,omitempty"` // of a profile that has both, the operations instead of the chain
 }
 
@@ -108,7 +108,7 @@ type Sweep struct {
 	Setting
 	Methods []Method      `json:"methods"`
 	Budgets []Budget      `json:"budgets"`
-	Limit   time.Duration `json:"limit,omitempty"` // per point; 0 is as long as it needs; what shares work may spend those of all its points on one
+	Limit   time.Duration `json:"limit,omitempty"` // per point; 0 is as long as it needs; where points share work, what earlier ones leave is for later ones
 }
 
 // Kind is the kind of a reply.
@@ -143,7 +143,7 @@ type Reply struct {
 // Opened is a profile that was read. Everything the page draws without a
 // solver follows from Profile.
 type Opened struct {
-	Profile json.RawMessage `json:"profile,omitempty"` // native JSON, canonical
+	Profile json.RawMessage `json:"-"` // native JSON, canonical
 	// GraphTotals are the sums of the operations of a profile that has both a
 	// chain and operations, for Network.Graph.
 	GraphTotals Totals   `json:"graph_totals,omitzero"`
@@ -255,6 +255,7 @@ const (
 	Deadline    FailureKind = "deadline"    // Limit passed
 	BadRequest  FailureKind = "bad-request" // the profile, an argument or the request is wrong; Text says what and where
 	Crash       FailureKind = "crash"       // the program failed: a panic, the stack, memory, or the worker died
+	NoWorker    FailureKind = "no-worker"   // the browser starts no worker for this page
 )
 
 // Failure is why there is no result. It is an error.

@@ -141,6 +141,42 @@ func TestRequestRoundTrip(t *testing.T) {
 	}
 }
 
+// The profile of a network goes beside the JSON of every request that has one, byte
+// for byte, and what has no network refuses one.
+func TestProfileRoundTrip(t *testing.T) {
+	native := json.RawMessage(`{"format":"memtide/1",  "name":"<é>"}` + "\n")
+	setting := Setting{Network: Network{Profile: native, Graph: true}}
+	schedule := randomSchedule(rand.New(rand.NewPCG(8, 9)))
+	for _, want := range []*Request{
+		{Op: OpSolve, Solve: &Solve{Setting: setting}},
+		{Op: OpSweep, Sweep: &Sweep{Setting: setting, Budgets: []Budget{{Bytes: 7}}}},
+		{Op: OpPlace, Place: &Place{Setting: setting, Allocator: "caching", Schedule: schedule}},
+		{Op: OpAsk, Ask: &Ask{Setting: setting, Question: WhatHelps}},
+		{Op: OpExport, Export: &Export{Setting: setting, Schedule: schedule}},
+	} {
+		b, err := EncodeRequest(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := DecodeRequest(b)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s\n got %+v (%v)\nwant %+v", want.Op, got, err, want)
+		}
+		for _, n := range []int{len(b) - 1, len(b) - len(native)} {
+			if _, err := DecodeRequest(b[:n]); err == nil {
+				t.Errorf("%d of %d bytes of %s: got no error", n, len(b), want.Op)
+			}
+		}
+	}
+	b, err := encode(&Request{Op: OpOpen, Open: &Open{Preset: "x"}}, &native, [][]byte{nil})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := DecodeRequest(b); err == nil {
+		t.Errorf("a profile with a request to open: got %+v, want an error", r)
+	}
+}
+
 func TestBudgetOf(t *testing.T) {
 	for _, c := range []struct {
 		b    Budget

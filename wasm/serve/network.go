@@ -58,7 +58,7 @@ func decode(q *proto.Open, poll *engine.Poll) (*profiles.Profile, *proto.Failure
 			p, err = profiles.Decode(q.File, q.Bytes, poll)
 		}
 		if err != nil {
-			return nil, proto.Fail(proto.BadRequest, "%v", err)
+			return nil, proto.Fail(proto.BadRequest, "%s", rejected(err))
 		}
 		return p, nil
 	}

@@ -75,7 +75,8 @@ func (s *Server) sweepMethod(ctx context.Context, q *proto.Sweep, m int, emit fu
 }
 
 // sweepTogether has the strategy share work between the tasks, which differ in
-// nothing but the budget. All of them have the time of all of them.
+// nothing but the budget. What is shared takes from the time of all of them; of
+// what is left everyone has as much, and what the ones before it did not need.
 func sweepTogether(ctx context.Context, limit time.Duration, tasks []*task, points []*proto.Point, emit func(*proto.Point)) {
 	if limit > 0 {
 		var cancel context.CancelFunc
@@ -88,7 +89,9 @@ func sweepTogether(ctx context.Context, limit time.Duration, tasks []*task, poin
 	}
 	answers, last := 0, time.Now()
 	first := tasks[0]
-	first.strategy.Sweep(first.problem, first.args, budgets, engine.NewPoll(ctx, nil), func(i int, sol *engine.Solution, err error) {
+	poll := engine.NewPoll(ctx, nil)
+	poll.Split(len(tasks))
+	first.strategy.Sweep(first.problem, first.args, budgets, poll, func(i int, sol *engine.Solution, err error) {
 		answers++
 		measured(tasks[i], points[i])(tasks[i].conclude(sol, err))
 		now := time.Now()

@@ -75,16 +75,15 @@ func TestNoWorkers(t *testing.T) {
 }
 
 // Where a worker is refused the page says that the engine cannot start, and
-// offers to try again.
+// solves by itself if it is asked to.
 func TestRefusedWorkers(t *testing.T) {
 	p := New(t)
-	p.Before(`globalThis.RealWorker = globalThis.Worker;
-	globalThis.Worker = class { constructor() { throw new DOMException("refused", "SecurityError"); } }`)
+	p.Before(`globalThis.Worker = class { constructor() { throw new DOMException("refused", "SecurityError"); } }`)
 	p.Navigate("")
 	p.Wait(`document.querySelector('.notice[role="alert"]:not([hidden])')`, 20*time.Second)
 	Eval[bool](p, hands)
 	got := Eval[string](p, `alertText()`)
-	for _, want := range []string{"The engine cannot start here: refused.", "computed in workers", "in a window of its own", "memtide solve", "Try again"} {
+	for _, want := range []string{"The engine cannot start here: refused.", "computed in workers", "in a window of its own", "memtide solve", "Solve here"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the page says %q; want %q in it: what happened, what that means and what helps", got, want)
 		}
@@ -93,9 +92,12 @@ func TestRefusedWorkers(t *testing.T) {
 	if got := Eval[int](p, `[...document.querySelectorAll("dl.numbers > div")].filter((e) => e.title.startsWith("There is no schedule yet")).length`); got != 5 {
 		t.Errorf("%d of the numbers say why they are missing; want 5", got)
 	}
-	// Once the browser lets workers start, the button is enough.
-	Eval[bool](p, `globalThis.Worker = globalThis.RealWorker, document.querySelector('.notice [data-do="act"]').click(), true`)
-	p.Wait(untilReady+` && byID("peak").textContent.includes("GiB")`, 30*time.Second)
+	p.Click(`.notice [data-do="act"]`)
+	p.Wait(untilReady+` && byID("peak").textContent.includes("GiB") && document.querySelector(".notice").hidden`, 60*time.Second)
+	// The curve comes, and the page lives meanwhile: another choice is answered.
+	p.Wait(`document.querySelector("[data-testid=sweep]").textContent.startsWith("Point at the curve")`, 90*time.Second)
+	Eval[bool](p, `control("strategy", "pofo"), true`)
+	p.Wait(untilReady+` && location.hash.includes("s=pofo")`, 60*time.Second)
 }
 
 // Where storage is blocked the page works, and forgets the theme.

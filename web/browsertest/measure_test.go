@@ -57,11 +57,13 @@ func TestMeasureDrag(t *testing.T) {
 	p := settledPage(t, "")
 	curveBegun(p)
 	dragBudget(t, p, "beside the sweep", 0)
+	dragFrames(t, p, "beside the sweep")
 	Eval[bool](p, `document.querySelector('[data-do="stop-sweep"]').click(); true`)
 	p.Wait(`document.querySelector(".curve-status progress").hidden`, 5*time.Second)
 	time.Sleep(time.Second) // until the workers that were ended have been replaced
 	dragBudget(t, p, "alone", 0.006)
 	dragBudget(t, p, "alone", 0.012)
+	dragFrames(t, p, "alone")
 }
 
 // dragBudget moves the slider forty times. Budgets that were solved before come
@@ -88,6 +90,29 @@ func dragBudget(t *testing.T, p *Page, name string, shift float64) {
 	})()`, shift))
 	t.Logf("%s: budget to schedule on screen %s; input blocked for over 20 ms %d times: %s",
 		name, quantiles(got.Latency), len(got.Blocked), quantiles(got.Blocked))
+}
+
+// dragFrames moves the slider in every frame, as a hand does.
+func dragFrames(t *testing.T, p *Page, name string) {
+	t.Helper()
+	type figures struct {
+		Frames []float64
+		Shown  int
+	}
+	before := p.metrics()
+	got := Eval[figures](p, `(async () => {
+		const out = {Frames: [], Shown: 0}, max = Number(byID("budget").max), frame = () => new Promise(requestAnimationFrame);
+		let label = "", last = await frame();
+		for (let i = 0; i < 180; i++) {
+			control("budget", Math.round(max * (0.55 + 0.3 * Math.sin(i / 20))), "input");
+			const n = await frame(), shown = document.querySelector("dl.numbers dt").textContent;
+			out.Frames.push(n - last);
+			out.Shown += shown !== label;
+			[last, label] = [n, shown];
+		}
+		return out;
+	})()`)
+	t.Logf("%s, the slider moved in each of %d frames: %s; %d schedules were shown%s", name, len(got.Frames), quantiles(got.Frames), got.Shown, p.since(before))
 }
 
 // How long the curve of every strategy takes, and when its first point is there.

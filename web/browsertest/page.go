@@ -27,6 +27,8 @@ type Page struct {
 	ctx context.Context
 	URL string // of the site, with a slash at its end
 
+	line *line // that SlowNetwork has made; nil without
+
 	mu       sync.Mutex
 	console  []string
 	requests []string
@@ -195,17 +197,6 @@ func (p *Page) Viewport(width, height int64) {
 func (p *Page) SlowCPU(factor float64) {
 	p.t.Helper()
 	_, err := chromedp.Call(p.ctx, emulation.SetCPUThrottlingRate, emulation.SetCPUThrottlingRateParams{Rate: factor})
-	p.do(err)
-}
-
-// SlowNetwork limits the tab to so many bytes per second and adds a latency.
-func (p *Page) SlowNetwork(bytesPerSecond float64, latency time.Duration) {
-	p.t.Helper()
-	_, err := chromedp.Call(p.ctx, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
-		MatchedNetworkConditions: []*network.Conditions{{
-			Latency: float64(latency.Milliseconds()), DownloadThroughput: bytesPerSecond, UploadThroughput: bytesPerSecond,
-		}},
-	})
 	p.do(err)
 }
 

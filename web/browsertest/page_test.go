@@ -52,10 +52,12 @@ func settledPage(t *testing.T, address string) *Page {
 // result is a number of the result line.
 func result(p *Page, id string) string { return Eval[string](p, fmt.Sprintf("result(%q)", id)) }
 
-// curveBegun waits until the chosen strategy, which comes first, is in the curve.
+// curveBegun waits until the chosen strategy, which comes first, is in the curve and
+// the chart shows it.
 func curveBegun(p *Page) {
 	p.Wait(`(document.querySelector(".curve-status progress").value > 40 || byID("sweep").textContent.includes("click")) && byID("tradeoff").querySelector("canvas")`, time.Minute)
-	time.Sleep(300 * time.Millisecond) // until the chart is drawn
+	p.Wait(`echarts.getInstanceByDom(byID("tradeoff").querySelector(".chart")).getOption()?.series?.some((s) => s.data?.length > 5)`, 10*time.Second)
+	time.Sleep(300 * time.Millisecond) // until it is drawn with all of them
 }
 
 // key presses a key with nothing in focus but the page.
@@ -193,8 +195,10 @@ func TestCurveClickAdopts(t *testing.T) {
 	type place struct{ X, Y float64 }
 	at := Eval[place](p, `(() => {
 		byID("tradeoff").scrollIntoView({block: "center"});
-		const b = byID("tradeoff").getBoundingClientRect();
-		return {X: b.left + b.width * 0.8, Y: b.bottom - 36};
+		const e = byID("tradeoff").querySelector(".chart"), b = e.getBoundingClientRect(), chart = echarts.getInstanceByDom(e);
+		const series = chart.getOption().series, i = series.findIndex((s) => s.data?.length > 5), data = series[i].data;
+		const [x, y] = chart.convertToPixel({seriesIndex: i}, data[data.length >> 2].value);
+		return {X: b.left + x, Y: b.top + y};
 	})()`)
 	mouse := func(kind input.DispatchMouseEventType, buttons int64) {
 		params := input.DispatchMouseEventParams{Type: kind, X: at.X, Y: at.Y, Buttons: buttons}

@@ -115,6 +115,22 @@ func TestVariants(t *testing.T) {
 	p.Quiet()
 }
 
+// The second algorithm of convolutions and separate operators are chosen beside the
+// batch size, with a line that says what they are.
+func TestWays(t *testing.T) {
+	p := settledPage(t, "#v=1&p=vgg16-b64&m=90%25&s=vdnnpp")
+	first := result(p, "step-time")
+	Eval[bool](p, `control("algorithms", "mp"); true`)
+	p.Wait(`location.hash.includes("p=vgg16-mp-b64") && result("step-time") !== "`+first+`" && result("variant-note").startsWith("Convolutions: m needs") && `+untilReady, 20*time.Second)
+	Eval[bool](p, `control("kind", "graph"); true`)
+	p.Wait(`location.hash.includes("p=vgg16-graph-b64") && byID("algorithms").closest("label").hidden && `+untilReady, 20*time.Second)
+	Eval[bool](p, `control("functions", "separate"); true`)
+	p.Wait(`location.hash.includes("p=vgg16-graph-separate-b64") && result("variant-note").startsWith("Each operator is a function") && `+untilReady, 20*time.Second)
+	Eval[bool](p, `control("functions", "joined"); true`)
+	p.Wait(`location.hash.includes("p=vgg16-graph-b64") && result("variant-note") === "" && `+untilReady, 20*time.Second)
+	p.Quiet()
+}
+
 // A preset of buffers opens the address view and stays in the link.
 func TestPickBuffers(t *testing.T) {
 	p := settledPage(t, "")

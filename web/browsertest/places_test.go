@@ -103,3 +103,29 @@ func TestMemoryFile(t *testing.T) {
 	p.Wait(`document.querySelector("#app").dataset.kind === "network" && document.body.dataset.state === "ready" && byID("preset").value === "resnet101"`, 20*time.Second)
 	p.Quiet()
 }
+
+// The moment that the memory map shows is in the link, and the link shows it again.
+func TestMomentInLink(t *testing.T) {
+	p := settledPage(t, "#v=1&p=vgg16-b32&m=90%25&alloc=best-fit")
+	const map0 = `document.querySelector('[data-testid="map"]').ariaLabel`
+	p.Wait(`result("outcome") !== ""`, 20*time.Second)
+	Eval[bool](p, `(() => {
+		const e = document.querySelector('[data-testid="addresses"] .paint'), b = e.getBoundingClientRect();
+		const at = {bubbles: true, pointerId: 1, button: 0, clientX: b.left + b.width * 0.4, clientY: b.top + b.height * 0.5};
+		for (const type of ["pointermove", "pointerdown", "pointerup", "pointerleave"]) e.dispatchEvent(new PointerEvent(type, at));
+		return true
+	})()`)
+	p.Wait(`/&at=[0-9.]+/.test(location.hash)`, 5*time.Second)
+	hash, before := Eval[string](p, "location.hash"), Eval[string](p, map0)
+	time.Sleep(300 * time.Millisecond)
+	shot := drawn(p, "map")
+	again := settledPage(t, hash)
+	again.Wait(`result("outcome") !== ""`, 20*time.Second)
+	time.Sleep(300 * time.Millisecond)
+	if got := Eval[string](again, map0); got != before || drawn(again, "map") != shot {
+		t.Errorf("opened from %s the map is %q, or another picture; want %q", hash, got, before)
+	}
+	if got := Eval[string](again, "location.hash"); got != hash {
+		t.Errorf("the address has become %s; want %s", got, hash)
+	}
+}

@@ -244,3 +244,80 @@ func TestShowInLink(t *testing.T) {
 		t.Errorf("tops of layers, timeline, memory, curve: %s; want memory above layers and the others not there", order)
 	}
 }
+
+// TestShowBetweenPictures names the parts in an order that puts the curve, the table
+// and the addresses between pictures, on a wide page, on a telephone and in a view.
+func TestShowBetweenPictures(t *testing.T) {
+	for _, c := range []struct {
+		name, address string
+		width         int64
+		want          string
+	}{
+		{"wide", "#v=1&p=vgg16-b32&show=time,curve,mem", 1400, "timeline tradeoff memory"},
+		{"telephone", "#v=1&p=vgg16-b32&show=memory,table,curve,layers,addresses", 390, "memory table tradeoff layers addresses"},
+		{"compare", "#v=1&p=vgg16-b32&m=90%25&show=mem,curve,time&b.s=greedy", 1200, "memory memory-b tradeoff timeline timeline-b"},
+		{"view", "#embed=1&controls=budget&v=1&p=vgg16-b32&show=strip,curve,mem", 720, "budget layers tradeoff memory"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := New(t)
+			p.Viewport(c.width, 900)
+			p.Navigate(c.address)
+			shown(p)
+			p.Wait(`document.querySelectorAll(".stage > .host:not([hidden]) canvas").length > 0`, 20*time.Second)
+			const seen = `(() => {
+				const wanted = ["budget", "layers", "layers-b", "timeline", "timeline-b", "memory", "memory-b", "tradeoff", "addresses"].map((n) => [n, document.querySelector("[data-testid=" + n + "]")]);
+				wanted.push(["table", document.querySelector("#table")]);
+				return wanted.map(([n, e]) => [n, e.getBoundingClientRect()]).filter(([n, r]) => r.height > 0)
+			})()`
+			p.Wait(seen+`.length >= `+fmt.Sprint(len(strings.Fields(c.want))), 20*time.Second)
+			order := `.filter(([n]) => n !== "budget" || document.documentElement.dataset.embed).sort((a, b) => a[1].top - b[1].top)`
+			if got := Eval[string](p, seen+order+`.map(([n]) => n).join(" ")`); got != c.want {
+				t.Errorf("from above: %s; want %s", got, c.want)
+			}
+			if got := Eval[bool](p, seen+order+`.every(([n, r], i, all) => i === 0 || r.top >= all[i-1][1].bottom - 1)`); !got {
+				t.Error("parts of the page overlap")
+			}
+			if got := Eval[bool](p, seen+order+`.filter(([n]) => n !== "budget" && n !== "table").every(([n, r]) => r.width > innerWidth / 2)`); !got {
+				t.Error("a part is less than half as wide as the page")
+			}
+			if got := Eval[float64](p, `document.documentElement.scrollWidth - innerWidth`); got > 0 {
+				t.Errorf("the page is %.0f px wider than the window", got)
+			}
+			p.Quiet()
+		})
+	}
+}
+
+// TestSend has the device take the link: the button is there only where the browser
+// offers that, hands over title and link, and says nothing to a person who changes
+// their mind.
+func TestSend(t *testing.T) {
+	p := New(t)
+	p.Before(`Object.defineProperty(Navigator.prototype, "share", {value: undefined, configurable: true})`)
+	p.Navigate("#v=1&p=vgg16-b32&m=90%25&s=greedy")
+	shown(p)
+	openShare(p)
+	if Eval[bool](p, `!!document.querySelector("[data-testid=share-send]")`) {
+		t.Error("there is a button to pass the link on, although the browser cannot")
+	}
+	for _, c := range []struct{ result, note string }{
+		{`Promise.resolve()`, "Passed on."},
+		{`Promise.reject(new DOMException("no", "AbortError"))`, ""},
+		{`Promise.reject(new DOMException("no", "NotAllowedError"))`, "The device does not take the link. Copy it instead."},
+	} {
+		p := New(t)
+		p.Before(`Object.defineProperty(navigator, "share", {value: (what) => { globalThis.given = what; return ` + c.result + ` }})`)
+		p.Navigate("#v=1&p=vgg16-b32&m=90%25&s=greedy&title=Mine")
+		shown(p)
+		openShare(p)
+		p.Click(`[data-testid="share-send"]`)
+		p.Wait(`globalThis.given`, 5*time.Second)
+		if got := Eval[bool](p, `given.title === "Mine – memtide" && given.url === location.href`); !got {
+			t.Errorf("handed over: %s", Eval[string](p, `JSON.stringify(given)`))
+		}
+		time.Sleep(200 * time.Millisecond)
+		if got := p.Text(`[data-testid="share-note"]`); got != c.note {
+			t.Errorf("%s: the note is %q; want %q", c.result, got, c.note)
+		}
+	}
+}

@@ -35,7 +35,14 @@ func solveRequest(preset, strategy string, basisPoints int, test string) *proto.
 // send starts a request; answers gather in window.got[name] = {reply, failure, progress}.
 func send(p *Page, name string, req *proto.Request) {
 	p.t.Helper()
-	text, err := json.Marshal(req)
+	var profile json.RawMessage
+	if network := req.Profile(); network != nil {
+		profile = *network
+	}
+	text, err := json.Marshal(struct {
+		*proto.Request
+		Profile json.RawMessage `json:"profile,omitempty"`
+	}{req, profile})
 	if err != nil {
 		p.t.Fatal(err)
 	}

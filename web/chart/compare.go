@@ -37,5 +37,6 @@ func (p *Plot) letterLabel(dot string, look Look) node {
 		return nil
 	}
 	return node{"show": true, "position": position, "formatter": letter, "color": look.Colours[draw.Ink],
-		"fontSize": 12, "fontWeight": 600, "fontFamily": look.Font}
+		"fontSize": 12, "fontWeight": 600, "fontFamily": look.Font,
+		"textBorderColor": look.Colours[draw.Surface], "textBorderWidth": 3}
 }

@@ -53,9 +53,9 @@ func (p *Plot) ends() []named {
 	return out
 }
 
-// labels places the names of the bounds and of the lines: above the end at the
-// smallest budget, moved up where they would stand on each other, and down
-// where they would leave the plot. The chosen strategy's has the first choice.
+// labels places the names of the bounds and of the lines: at the end of their
+// line, where they stand on no other name and touch as little of the lines as
+// possible. The chosen strategy's has the first choice.
 func (p *Plot) labels() []label {
 	ends := p.ends()
 	order := make([]int, len(ends))
@@ -72,62 +72,144 @@ func (p *Plot) labels() []label {
 		return cmp.Compare(ends[b].y, ends[a].y)
 	})
 	out := make([]label, len(ends))
-	placed := p.fixedNames()
+	lines, placed := p.strokes(), p.marked()
 	for _, i := range order {
-		if p.Width < roomForLabels && !ends[i].chosen && ends[i].name != boundName {
+		e := ends[i]
+		if p.Width < roomForLabels && !e.chosen && e.name != boundName {
 			continue
 		}
-		e, side := ends[i], 3.0
-		flip := e.x+e.width() > p.Width
-		if flip {
-			e.x, side = e.x-e.width(), -3
-			if e.x < 0 { // a narrow chart has room on neither side
-				continue
-			}
-		}
-		e.y = free(placed, e, e.y-labelHeight/2-1, -1)
-		if e.y < top+labelHeight/2 {
-			e.y = free(placed, e, top+labelHeight/2, 1)
-		}
-		away := ends[i].y - e.y
-		if e.chosen || math.Abs(away) <= labelAway {
-			placed = append(placed, e)
-			out[i] = label{side, away, flip, true}
+		at, box, touches := p.place(e, lines, placed)
+		if at.shown && (e.chosen || touches <= touchLimit) {
+			placed = append(placed, box)
+			out[i] = at
 		}
 	}
 	return out
 }
 
-// fixedNames are the names whose place is given.
-func (p *Plot) fixedNames() []named {
-	if p.KeepAll.StepTime <= 0 {
-		return nil
+// What places are worth, in CSS pixels that a name would rather stand away: a name
+// on the left of its end, and a pixel of a line behind it. Where the best place has
+// more than touchLimit pixels of lines behind it, the name is left out.
+const (
+	leftCosts  = 8.0
+	touchCosts = 4.0
+	touchLimit = 14.0
+)
+
+// place finds the place of a name: on the right of its end or on the left, above or
+// below. It also returns how many pixels of lines are behind the name there.
+func (p *Plot) place(e named, lines []rect, placed []rect) (best label, box rect, touches float64) {
+	width, cost := e.width(), math.Inf(1)
+	around := rect{e.x - width - 3, e.y - labelAway - labelHeight, e.x + width + 3, e.y + labelAway + labelHeight}
+	near := make([]rect, 0, len(lines))
+	for _, l := range lines {
+		if around.holds(l) > 0 {
+			near = append(near, l)
+		}
 	}
-	n := named{name: keepAllName, x: p.X(p.KeepAll.Budget) + 6, y: p.Y(p.KeepAll.StepTime) - 5 - labelHeight}
-	if p.Axis == state.Throughput {
-		n.y += 2 * (5 + labelHeight)
+	for _, side := range []float64{3, -3} {
+		x, costs := e.x+side, 0.0
+		if side < 0 {
+			x, costs = x-width, leftCosts
+		}
+		if x < left+2 || x+width-8 > p.Width {
+			continue
+		}
+		for step := -labelAway; step <= labelAway; step += 2 {
+			y := e.y + step
+			if y < top+labelHeight/2 || y > p.Height-bottom-labelHeight/2 {
+				continue
+			}
+			at := rect{x, y - labelHeight/2, x + width - 6, y + labelHeight/2}
+			if slices.ContainsFunc(placed, at.meets) {
+				continue
+			}
+			behind := 0.0
+			for _, l := range near {
+				behind += at.holds(l)
+			}
+			if c := math.Abs(step) + costs + touchCosts*behind; c < cost {
+				best, box, touches, cost = label{side, -step, side < 0, true}, at, behind, c
+			}
+		}
 	}
-	n.x -= n.width()
-	return []named{n}
+	return best, box, touches
+}
+
+// marked are the places of names and dots that are given.
+func (p *Plot) marked() (out []rect) {
+	for _, at := range []state.LinePoint{p.KeepAll, p.Now, p.Other} {
+		if at.StepTime > 0 {
+			x, y := p.X(at.Budget), p.Y(at.StepTime)
+			out = append(out, rect{x - 7, y - 7, x + 7, y + 7})
+		}
+	}
+	if p.KeepAll.StepTime > 0 {
+		x, y, away := p.X(p.KeepAll.Budget)+6, p.Y(p.KeepAll.StepTime), 6.0
+		if p.Axis == state.Throughput {
+			away = -6 - labelHeight
+		}
+		out = append(out, rect{x - named{name: keepAllName}.width(), y + away, x, y + away + labelHeight})
+	}
+	if p.unfit() {
+		x := (p.X(p.From) + p.X(p.Fits)) / 2
+		out = append(out, rect{x - unfitWidth/2, p.Height - bottom - 2*labelHeight, x + unfitWidth/2, p.Height - bottom})
+	}
+	return out
+}
+
+// strokes are the straight pieces of all lines, and of the budget's.
+func (p *Plot) strokes() []rect {
+	budget := p.X(p.Budget)
+	out := []rect{{budget, top, budget, p.Height - bottom}}
+	add := func(lines []state.Line, steps bool) {
+		for i := range lines {
+			pts := p.inside(&lines[i], steps)
+			for k := 1; k < len(pts); k++ {
+				from, to := pts[k-1], pts[k]
+				x0, y0, x1, y1 := p.X(from.Budget), p.Y(from.StepTime), p.X(to.Budget), p.Y(to.StepTime)
+				if steps {
+					out = append(out, rect{x0, y0, x0, y1})
+					y0 = y1
+				}
+				out = append(out, rect{x0, y0, x1, y1})
+			}
+		}
+	}
+	add(p.Bounds, false)
+	add(p.Lines, true)
+	return out
+}
+
+// rect is a rectangle in CSS pixels, or the straight stroke from its first corner
+// to its second.
+type rect struct{ x0, y0, x1, y1 float64 }
+
+// meets says whether two rectangles overlap.
+func (r rect) meets(o rect) bool {
+	const touch = 0.01
+	return r.x0 < o.x1-touch && o.x0 < r.x1-touch && r.y0 < o.y1-touch && o.y0 < r.y1-touch
+}
+
+// holds is the length of the part of a stroke that lies in the rectangle.
+func (r rect) holds(s rect) float64 {
+	from, to := 0.0, 1.0
+	for _, axis := range [2][4]float64{{s.x0, s.x1, r.x0, r.x1}, {s.y0, s.y1, r.y0, r.y1}} {
+		start, way := axis[0], axis[1]-axis[0]
+		if way == 0 {
+			if start <= axis[2] || start >= axis[3] {
+				return 0
+			}
+			continue
+		}
+		a, b := (axis[2]-start)/way, (axis[3]-start)/way
+		from, to = max(from, min(a, b)), min(to, max(a, b))
+	}
+	return max(to-from, 0) * math.Hypot(s.x1-s.x0, s.y1-s.y0)
 }
 
 // width is about how wide a name is, in CSS pixels.
 func (n named) width() float64 { return 8 + 6.3*float64(len(n.name)) }
-
-// free is the first height from want on, upwards (-1) or downwards (1), at which
-// a name does not stand on another.
-func free(placed []named, n named, want, direction float64) float64 {
-	for clash := true; clash; {
-		clash = false
-		for _, other := range placed {
-			beside := n.x > other.x+other.width() || other.x > n.x+n.width()
-			if !beside && math.Abs(want-other.y) < labelHeight-0.01 {
-				want, clash = other.y+direction*labelHeight, true
-			}
-		}
-	}
-	return want
-}
 
 func endLabel(at label, name string, look Look, r draw.Role) map[string]any {
 	align := "left"

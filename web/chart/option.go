@@ -103,14 +103,15 @@ func px(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 // keepAllName stands at the square of keeping everything.
 const keepAllName = "keep all"
 
-// keepAllLabel stands above the square, or below where upwards is fast, and ends
-// with it, since the square is near the right edge.
+// keepAllLabel stands below the square, or above where upwards is fast: nothing is
+// faster, so no line is there. It ends with the square, which is near the right
+// edge.
 func (p *Plot) keepAllLabel(look Look) node {
-	position := "top"
+	position := "bottom"
 	if p.Axis == state.Throughput {
-		position = "bottom"
+		position = "top"
 	}
-	return node{"show": true, "position": position, "formatter": keepAllName, "align": "right", "offset": []int{6, 0},
+	return node{"show": true, "position": position, "distance": 1, "formatter": keepAllName, "align": "right", "offset": []int{6, 0},
 		"color": look.Colours[draw.Muted], "fontSize": 11, "fontFamily": look.Font}
 }
 
@@ -148,9 +149,15 @@ func (p *Plot) marks(s node, look Look, unit float64) node {
 	}
 	set(s, float64(p.From)/unit, "markArea", "data", "0", "0", "xAxis")
 	set(s, float64(p.Fits)/unit, "markArea", "data", "0", "1", "xAxis")
-	set(s, p.X(p.Fits)-p.X(p.From) > 70, "markArea", "label", "show")
+	set(s, p.unfit(), "markArea", "label", "show")
 	return s
 }
+
+// unfitWidth is the room that the name of the region in which nothing fits needs.
+const unfitWidth = 70.0
+
+// unfit says whether that region is wide enough for its name.
+func (p *Plot) unfit() bool { return p.Fits > p.From && p.X(p.Fits)-p.X(p.From) > unfitWidth }
 
 // line fills in the line of a strategy.
 func (p *Plot) line(s node, l *state.Line, look Look, unit float64) node {

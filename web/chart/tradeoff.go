@@ -93,7 +93,7 @@ func (p *Plot) layAxis() {
 	high = max(high, min(p.slowdown(p.Now.StepTime), topLimit))
 	high = max(high, min(p.slowdown(p.Other.StepTime), topLimit))
 	high = 1 + (high-1)*1.12 // room for labels
-	p.Least, p.Most = 1-(high-1)*0.06, high
+	p.Least, p.Most = 1-(high-1)*0.11, high
 	p.Low, p.Top = p.onAxis(p.Least), p.onAxis(p.Most)
 	if p.Axis == state.Throughput {
 		p.Low, p.Top = p.Top, p.Low

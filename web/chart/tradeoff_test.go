@@ -188,3 +188,52 @@ func TestWords(t *testing.T) {
 		}
 	}
 }
+
+// Nothing crosses the name at the square of keeping everything, and no other name
+// but the chosen one's stands on more of the lines than the limit says.
+func TestLabelsKeepClearOfLines(t *testing.T) {
+	for _, axis := range []state.Axis{state.Slowdown, state.StepTime, state.Throughput} {
+		for _, width := range []float64{356, 516, 900} {
+			p := example()
+			p.Width, p.Axis, p.Batch = width, axis, 32
+			p.layAxis()
+			marks, behind := p.marked(), 0.0
+			name := marks[2] // behind the two dots
+			for _, s := range p.strokes() {
+				behind += name.holds(s)
+			}
+			if behind > 0 {
+				t.Errorf("axis %d, %.0f wide: %.1f px of lines are behind %q at %+v; want none", axis, width, behind, keepAllName, name)
+			}
+			if name.y1 > p.Height-bottom || name.y0 < 0 {
+				t.Errorf("axis %d: %q reaches from %.1f to %.1f; want it inside of %.1f", axis, keepAllName, name.y0, name.y1, p.Height-bottom)
+			}
+			for i, e := range p.ends() {
+				if _, box, behind := p.place(e, p.strokes(), marks); p.labels()[i].shown && !e.chosen && behind > touchLimit {
+					t.Errorf("axis %d, %.0f wide: %.1f px of lines are behind %q at %+v; want at most %.0f", axis, width, behind, e.name, box, touchLimit)
+				}
+			}
+		}
+	}
+}
+
+func TestHolds(t *testing.T) {
+	r := rect{10, 10, 20, 30}
+	for _, c := range []struct {
+		stroke rect
+		want   float64
+	}{
+		{rect{0, 20, 40, 20}, 10}, // through it
+		{rect{40, 20, 0, 20}, 10}, // the other way
+		{rect{15, 0, 15, 100}, 20},
+		{rect{12, 12, 15, 16}, 5}, // within
+		{rect{0, 10, 40, 10}, 0},  // along its edge
+		{rect{0, 0, 9, 100}, 0},
+		{rect{0, 40, 40, 31}, 0},
+		{rect{15, 20, 15, 20}, 0},
+	} {
+		if got := r.holds(c.stroke); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%+v holds %.3f of %+v; want %.3f", r, got, c.stroke, c.want)
+		}
+	}
+}

@@ -14,7 +14,10 @@
 //	duplex half or full               xfer  whole or streamed transfers
 //	c     lines of the curve: names with commas, all or none      y  slowdown, time or rate
 //	alloc allocator of the address view, which is open            alloc.NAME  a parameter of it
+//	at    the moment in ms that its map shows
 //	t     visible range in ms         sel   what is selected, by what it is: B18, s17@h2d, wait@412
+//	open  what is unfolded: lines,questions,layers,table          chain 1: the critical chain is shown
+//	slow  slowdown that the smallest budget may cost, in per cent
 //	show  parts of the page and their order: strip,time,mem,curve,addr,table
 //	b.*   side B of a comparison: b.p b.d b.kind b.dev b.m b.s b.s.NAME b.bw b.bwd b.duplex b.xfer, what differs from A
 //	title text for the tab            theme light or dark

@@ -80,6 +80,7 @@ type Link struct {
 	Lines string // what the curve draws: "all", "none", or names with commas
 	Axis  string // of the curve: "slowdown", "time", "rate" or ""
 
+	Moment   time.Duration // that the map of memory shows; 0: the failure, or the peak
 	Visible  Range
 	Selected string   // by what it is, see draw.Model.Name
 	Open     []string // what is unfolded, in the order of Folds
@@ -177,6 +178,8 @@ func (r *reader) pair(key, value, raw string) {
 		l.Duplex, err = oneOf(value, "half", "full")
 	case "xfer":
 		l.Transfers, err = oneOf(value, "whole", "streamed")
+	case "at":
+		l.Moment, err = parseMoment(value)
 	case "t":
 		l.Visible, err = parseRange(value)
 	case "sel":
@@ -281,6 +284,15 @@ func parseRange(value string) (Range, error) {
 	return Range{a, b}, nil
 }
 
+// parseMoment reads "412.5", in milliseconds.
+func parseMoment(value string) (time.Duration, error) {
+	d, err := parseMS(value)
+	if err != nil {
+		return 0, sentence("%q is no moment; expected milliseconds from the start of the step, such as 412.5.", value)
+	}
+	return d, nil
+}
+
 // parseMS reads milliseconds with up to six decimals, exactly.
 func parseMS(s string) (time.Duration, error) {
 	whole, frac, _ := strings.Cut(s, ".")
@@ -338,6 +350,9 @@ func (l *Link) String() string {
 	add("c", l.Lines)
 	if l.Axis != "slowdown" {
 		add("y", l.Axis)
+	}
+	if l.Moment > 0 {
+		add("at", formatMS(l.Moment))
 	}
 	if l.Visible != (Range{}) {
 		add("t", formatMS(l.Visible.From)+"-"+formatMS(l.Visible.To))

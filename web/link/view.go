@@ -13,10 +13,16 @@ var (
 	Folds  = []string{"lines", "questions", "layers", "table"}
 )
 
+// spoken are parts of the page as people call them.
+var spoken = map[string]string{"layers": "strip", "timeline": "time", "memory": "mem", "addresses": "addr"}
+
 // namesOf reads known names with commas between them; of several that are the
 // same the first counts.
 func namesOf(value string, known []string, what string) (out []string, err error) {
 	for _, name := range strings.Split(strings.ToLower(value), ",") {
+		if own := spoken[name]; slices.Contains(known, own) {
+			name = own
+		}
 		if !slices.Contains(known, name) {
 			return nil, sentence("%q is no %s; expected some of %s, with commas between them.", name, what, strings.Join(known, ", "))
 		}

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 )
 
 // What is unfolded, the critical chain and the accepted slowdown are read, written
@@ -22,6 +23,13 @@ func TestViewKeys(t *testing.T) {
 		{in: p + "&slow=7.5%25", want: Link{Slowdown: 751}},
 		{in: p + "&slow=0", out: p + "&slow=0%25", want: Link{Slowdown: 1}},
 		{in: p + "&chain=1&open=table&slow=5%25", want: Link{Chain: true, Open: []string{"table"}, Slowdown: 501}},
+		{in: p + "&at=412.5", want: Link{Moment: 412500 * time.Microsecond}},
+		{in: p + "&at=0", out: p},
+		{in: p + "&at=noon", out: p, note: `at: "noon" is no moment; expected milliseconds from the start of the step, such as 412.5`},
+		{in: p + "&show=time,curve,mem", want: Link{Show: []string{"time", "curve", "mem"}}},
+		{in: p + "&show=Timeline,curve,memory,mem,layers,addresses", out: p + "&show=time,curve,mem,strip,addr", want: Link{Show: []string{"time", "curve", "mem", "strip", "addr"}}},
+		{in: p + "&show=cellar", out: p, note: `show: "cellar" is no part of the page; expected some of strip, time, mem, curve, addr, table`},
+		{in: p + "&open=memory", out: p, note: `open: "memory" is no part of the page that unfolds`},
 		{in: p + "&open=cellar", out: p, note: `open: "cellar" is no part of the page that unfolds; expected some of lines, questions, layers, table`},
 		{in: p + "&slow=fast", out: p, note: `slow: "fast" is no slowdown; expected per cent from 0 to 10000, such as 10%`},
 		{in: p + "&slow=-1", out: p, note: "slow: "},

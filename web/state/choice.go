@@ -3,6 +3,7 @@ package state
 import (
 	"encoding/json"
 	"fmt"
+	"hash/maphash"
 	"maps"
 	"slices"
 	"strings"
@@ -26,7 +27,17 @@ type Source struct {
 	Preset  string          // "resnet101-b32"; empty if it is a file
 	File    string          // name of the file, for people
 	Profile json.RawMessage // canonical profile of a file
+
+	key string // of Profile, once it is known: it may be megabytes
 }
+
+// fingerprint tells profiles apart without keeping them: equal ones have equal
+// fingerprints, others but for one in 2^64 have not.
+func fingerprint(profile []byte) string {
+	return fmt.Sprintf("%d:%x", len(profile), maphash.Bytes(seed, profile))
+}
+
+var seed = maphash.MakeSeed()
 
 // Choice is everything a person decides about a schedule. It is what a link
 // carries, and what Back restores.
@@ -60,7 +71,9 @@ func (c Choice) sameButBudget(d Choice) bool {
 func (c Choice) settingKey() string {
 	source := c.Source.Preset
 	if source == "" {
-		source = string(c.Source.Profile)
+		if source = c.Source.key; source == "" {
+			source = fingerprint(c.Source.Profile)
+		}
 	}
 	return fmt.Sprintf("%s|%t|%d|%d|%s|%s", source, c.Graph, c.ToHost, c.ToDev, c.Duplex, c.Transfers)
 }

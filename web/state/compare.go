@@ -231,7 +231,7 @@ func (s *State) openedOther(m Opened) []Effect {
 		return []Effect{WriteURL{Replace}}
 	}
 	if o.Choice.Source.Preset == "" {
-		o.Choice.Source.Profile = m.Reply.Profile
+		o.Choice.Source.Profile, o.Choice.Source.key = m.Reply.Profile, fingerprint(m.Reply.Profile)
 		if o.Choice.Source.File == "" {
 			o.Choice.Source.File = m.Profile.Name
 		}

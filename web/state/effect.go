@@ -40,6 +40,8 @@ type (
 	}
 	// Cancel gives a request up; its worker is replaced if it is at work.
 	Cancel struct{ ID int }
+	// UseThread has the page's own thread answer what workers are asked.
+	UseThread struct{}
 	// WriteURL puts the choice into the address bar.
 	WriteURL struct{ History History }
 	// CopyURL puts the link into the clipboard and answers Copied.
@@ -64,6 +66,7 @@ func (Open) effect()      {}
 func (Solve) effect()     {}
 func (Sweep) effect()     {}
 func (Cancel) effect()    {}
+func (UseThread) effect() {}
 func (WriteURL) effect()  {}
 func (CopyURL) effect()   {}
 func (SaveTheme) effect() {}

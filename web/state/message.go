@@ -21,10 +21,11 @@ type (
 		From, To time.Duration
 		Lines    []string
 		Axis     Axis
-		Selected string   // by what it is, see draw.Model.Name
-		Open     []string // what is unfolded, by the names of link.Folds
-		Chain    bool     // the critical chain is shown
-		Slowdown int      // as View.Slowdown
+		Selected string        // by what it is, see draw.Model.Name
+		Open     []string      // what is unfolded, by the names of link.Folds
+		Chain    bool          // the critical chain is shown
+		Slowdown int           // as View.Slowdown
+		Moment   time.Duration // as View.Playhead
 		Frame    Frame
 		B        *Choice // the other side of a comparison; nil: there is none
 	}
@@ -77,6 +78,8 @@ type (
 	Stop struct{}
 	// StartAgain asks for the present choice again.
 	StartAgain struct{}
+	// SolveHere does so on the page's own thread, from now on.
+	SolveHere struct{}
 	// SetLines chooses what the curve draws, nil for the default; ToggleLines
 	// draws some lines, or no longer if all of them are drawn; SetAxis chooses
 	// its vertical axis.
@@ -201,6 +204,7 @@ func (Type) message()           {}
 func (Refuse) message()         {}
 func (Stop) message()           {}
 func (StartAgain) message()     {}
+func (SolveHere) message()      {}
 func (SetLines) message()       {}
 func (ToggleLines) message()    {}
 func (SetAxis) message()        {}

@@ -27,6 +27,11 @@ type (
 	// SetVariant changes what is not zero in the options of the open preset; an
 	// Efficiency below 0 is the one that the preset assumes.
 	SetVariant struct{ Options preset.Options }
+	// SetFast gives the convolutions of the open preset a second algorithm, or takes
+	// it away; SetSeparate makes every operator a function of its own, or joins those
+	// that work in place.
+	SetFast     struct{ On bool }
+	SetSeparate struct{ On bool }
 )
 
 func (TogglePicker) message()  {}
@@ -34,6 +39,8 @@ func (FilterPresets) message() {}
 func (StepPreset) message()    {}
 func (PickNetwork) message()   {}
 func (SetVariant) message()    {}
+func (SetFast) message()       {}
+func (SetSeparate) message()   {}
 
 // Matches are the presets that the query finds, in the order of the catalogue:
 // by title, id and heading or, if those hold none of it, by description.
@@ -126,14 +133,27 @@ func (s *State) updatePicker(m Message) []Effect {
 	case PickNetwork:
 		*p = Picker{}
 		return s.pickNetwork(preset.Lookup(m.ID))
-	case SetVariant:
-		base, o := s.Choice.Source.Variant()
-		if base == nil {
-			return nil
-		}
-		return s.openVariant(base, changed(o, m.Options))
+	case SetVariant, SetFast, SetSeparate:
+		return s.vary(m)
 	}
 	return nil
+}
+
+// vary opens the open preset with another choice about it.
+func (s *State) vary(m Message) []Effect {
+	base, o := s.Choice.Source.Variant()
+	if base == nil {
+		return nil
+	}
+	switch m := m.(type) {
+	case SetVariant:
+		o = changed(o, m.Options)
+	case SetFast:
+		o.Fast = m.On
+	case SetSeparate:
+		o.Separate = m.On
+	}
+	return s.openVariant(base, o)
 }
 
 // changed is o with what change says.

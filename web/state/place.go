@@ -245,6 +245,8 @@ func (s *State) updatePlaces(m Message) ([]Effect, bool) {
 	case SetPlayhead:
 		s.View.Playhead = m.At
 		s.Paint++
+		s.DOM++
+		return []Effect{WriteURL{Replace}}, true
 	case SetDensity:
 		s.View.Density = min(max(m.Percent, 0), 100) + 1
 		s.Draft = Draft{}
@@ -348,8 +350,10 @@ func (s *State) openedMemory(o *Opening, r *proto.Opened) []Effect {
 		file = r.Memory.Name
 	}
 	s.Memory = newMemory(file, r)
-	s.View.Selected, s.View.Trail, s.View.From, s.View.To = draw.Target{}, nil, 0, 0
-	s.View.Playhead = 0
+	s.View.Selected, s.View.Trail = draw.Target{}, nil
+	if o.History != Leave {
+		s.View.From, s.View.To, s.View.Playhead = 0, 0, 0
+	}
 	if o.Choice.Source.Preset != "" {
 		s.Choice = o.Choice
 	} else {

@@ -198,3 +198,23 @@ func TestCompression(t *testing.T) {
 		t.Errorf("order %v, playhead %v; want by address and 5 ns", p.View.AliveBy, p.View.Playhead)
 	}
 }
+
+// The moment of the map is in the address, and a link's stays until another network
+// is opened.
+func TestMomentOfTheMap(t *testing.T) {
+	p := shown(t)
+	p.play(TogglePlaces{}, SetPlayhead{At: 7 * time.Millisecond})
+	if p.View.Playhead != 7*time.Millisecond || last[WriteURL](t, p).History != Replace {
+		t.Errorf("the moment is %v, effects %s; want 7 ms, in the address", p.View.Playhead, names(p.effects))
+	}
+	link := Start{Choice: p.Choice, Moment: 9 * time.Millisecond}
+	link.Choice.Source = Source{Preset: "vgg16-b1"}
+	p.play(Navigate(link))
+	if p.play(opened(last[Open](t, p).ID, chain("vgg"))); p.View.Playhead != 9*time.Millisecond {
+		t.Errorf("a link's moment has become %v; want 9 ms", p.View.Playhead)
+	}
+	p.play(PickNetwork{"resnet50"})
+	if p.play(opened(last[Open](t, p).ID, chain("resnet"))); p.View.Playhead != 0 {
+		t.Errorf("in another network the moment is %v; want the default", p.View.Playhead)
+	}
+}

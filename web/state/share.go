@@ -40,6 +40,8 @@ type (
 	SaveFile struct{ Kind string }
 	// CopyText asks for the text of a field of the dialog to be copied.
 	CopyText struct{ Field string }
+	// SendLink asks the device to pass the link on, with its own list of places.
+	SendLink struct{}
 	// SetOpener says that another page opened what is shown.
 	SetOpener struct{ Origin string }
 )
@@ -48,6 +50,7 @@ type (
 type (
 	Save struct{ Kind string }
 	Copy struct{ Field string }
+	Send struct{}
 )
 
 func (ToggleShare) message()   {}
@@ -57,9 +60,11 @@ func (Retitle) message()       {}
 func (ShareNote) message()     {}
 func (SaveFile) message()      {}
 func (CopyText) message()      {}
+func (SendLink) message()      {}
 func (SetOpener) message()     {}
 func (Save) effect()           {}
 func (Copy) effect()           {}
+func (Send) effect()           {}
 
 // maxTitle is the longest title in characters.
 const maxTitle = 80
@@ -87,7 +92,7 @@ func (s *State) updateShare(m Message) (out []Effect, ok bool) {
 			return nil, false
 		}
 		s.Sharing = nil
-	case SetExact, SetShareTheme, ShareNote, SaveFile, CopyText:
+	case SetExact, SetShareTheme, ShareNote, SaveFile, CopyText, SendLink:
 		if d == nil {
 			return nil, true
 		}
@@ -116,6 +121,8 @@ func (d *Sharing) update(m Message) []Effect {
 		return []Effect{Save(m)}
 	case CopyText:
 		return []Effect{Copy(m)}
+	case SendLink:
+		return []Effect{Send{}}
 	}
 	return nil
 }
@@ -123,7 +130,7 @@ func (d *Sharing) update(m Message) []Effect {
 // frame takes over how a link wants the page to be.
 func (s *State) frame(m Start) {
 	v := &s.View
-	v.From, v.To = m.From, m.To
+	v.From, v.To, v.Playhead = m.From, m.To, m.Moment
 	v.Lines, v.Axis = m.Lines, m.Axis
 	v.Frame, v.Wanted = m.Frame, m.Selected
 	if m.Frame.Show != nil {

@@ -197,6 +197,10 @@ func (s *State) solveFailed(m SolveFailed) []Effect {
 	case proto.Crash:
 		s.Alert = textAlert(f.Text)
 		s.Alert.Action, s.Alert.Do = "Try again", StartAgain{}
+	case proto.NoWorker:
+		s.Alert = textAlert(f.Text)
+		s.Alert.Lines = append(s.Alert.Lines, "The page can also solve by itself. It answers slowly while it does.")
+		s.Alert.Action, s.Alert.Do = "Solve here", SolveHere{}
 	case proto.Unsupported:
 		s.Alert = textAlert(f.Text)
 		s.Alert.offerStrategy(s.Network, job.Choice.Strategy)

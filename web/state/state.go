@@ -152,6 +152,7 @@ type View struct {
 	Frame     Frame
 	Note      string // one line that tells what a shortcut or a button did
 
+	CanSend     bool              // the device passes links on (navigator.share)
 	NoShortcuts bool              // keys of one character do nothing
 	KeyLabels   map[string]string // what stands on a key, by KeyboardEvent.code; nil if unknown
 }

@@ -59,9 +59,14 @@ func (s *State) update(m Message) []Effect {
 		return s.updateOpening(m)
 	case StartAgain:
 		return s.choose(s.Choice, Leave, false)
+	case SolveHere:
+		// What failed for want of workers is asked again.
+		s.Curve, s.Tuning = nil, nil
+		s.curves, s.tunings = recent[*Curve]{limit: s.curves.limit}, recent[*Tuning]{limit: s.tunings.limit}
+		return append([]Effect{UseThread{}}, s.choose(s.Choice, Leave, false)...)
 	case Progressed, Solved, SolveFailed, Silent, Stop:
 		return s.updateSolving(m)
-	case TogglePicker, FilterPresets, StepPreset, PickNetwork, SetVariant:
+	case TogglePicker, FilterPresets, StepPreset, PickNetwork, SetVariant, SetFast, SetSeparate:
 		return s.updatePicker(m)
 	case SetLines:
 		return s.setLines(m.Names)
@@ -176,7 +181,7 @@ func (s *State) opened(m Opened) []Effect {
 	}
 	c := o.Choice
 	if c.Source.Preset == "" {
-		c.Source.Profile = m.Reply.Profile
+		c.Source.Profile, c.Source.key = m.Reply.Profile, fingerprint(m.Reply.Profile)
 		if c.Source.File == "" {
 			c.Source.File = m.Profile.Name
 		}
@@ -191,7 +196,7 @@ func (s *State) opened(m Opened) []Effect {
 	s.Curve, s.Preview, s.hover = nil, nil, ""
 	s.View.Selected, s.View.Trail, s.View.TableTop = draw.Target{}, nil, 0
 	if o.History != Leave {
-		s.View.From, s.View.To = 0, 0
+		s.View.From, s.View.To, s.View.Playhead = 0, 0, 0
 		s.View.Frame.Title = "" // it was about what was open
 	}
 	about := s.Alert // the link had something odd about it

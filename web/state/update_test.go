@@ -435,3 +435,32 @@ func TestEscapeTakesBackWhatWasTyped(t *testing.T) {
 		t.Errorf("draft %+v, effects %s; want neither", p.Draft, names(effects))
 	}
 }
+
+// Where the browser starts no workers the page solves itself, if it is asked to, and
+// what had failed is asked again.
+func TestSolveHere(t *testing.T) {
+	p := shown(t)
+	sweep := p.Curve.ID
+	p.play(SweepFailed{ID: sweep, Text: "no workers"}, SetBudget{BasisPoints: 7000, Settled: true})
+	p.play(SolveFailed{ID: last[Solve](t, p).ID, Choice: p.Choice, Failure: proto.Fail(proto.NoWorker, "The engine cannot start here.")})
+	if p.Alert == nil || p.Alert.Action != "Solve here" {
+		t.Fatalf("the alert is %+v; want that the page offers to solve by itself", p.Alert)
+	}
+	p.play(p.Alert.Do)
+	thread, solve := -1, -1
+	for i, e := range p.effects {
+		switch e.(type) {
+		case UseThread:
+			thread = i
+		case Solve:
+			solve = i
+		}
+	}
+	if thread < 0 || solve < thread || p.Alert != nil {
+		t.Errorf("effects %s, alert %+v; want the thread changed, then a solve", names(p.effects), p.Alert)
+	}
+	p.play(answer(last[Solve](t, p), 100))
+	if again := last[Sweep](t, p); again.ID == sweep || p.Curve.Failed != "" {
+		t.Errorf("the curve %+v is not asked for again", p.Curve)
+	}
+}

@@ -1,6 +1,7 @@
 "use strict";
-// Starts the program: fetches and compiles app.wasm once, runs it as the page,
-// and leaves what others need in globalThis.memtide:
+// Starts the program: takes it from the first worker, which has compiled it
+// (start.js), runs it as the page, and leaves what others need in
+// globalThis.memtide:
 //
 //   module    the compiled module, for the workers
 //   worker    address of a blob that is the workers' script, or imports it
@@ -20,6 +21,7 @@
     : script(text(file));
   const script = (source) => URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
   const page = (globalThis.memtide = {
+    first: globalThis.memtide?.first,
     // Sandboxed frames refuse new Worker(address), but not a blob that imports it.
     worker: script(text(own.worker) ?? "importScripts(" + JSON.stringify(address(own.worker)) + ");"),
     selftest: new URLSearchParams(location.search).has("selftest"),
@@ -57,42 +59,26 @@
 
   // The size is baked in at build: while a compressed stream is decoded, the
   // length that the server tells is that of the compressed one.
-  const showProgress = async (stream) => {
+  const showProgress = async (module) => {
     const bar = document.createElement("progress");
     bar.max = Number(own.size);
     bar.setAttribute("aria-label", "Loading the engine");
     const late = setTimeout(() => { note.replaceChildren(bar); note.hidden = false; }, 300);
-    try {
-      const reader = stream.getReader();
-      for (let sum = 0, part; !(part = await reader.read()).done; ) bar.value = sum += part.value.length;
-    } catch {
-      // The other reader of the same stream reports it.
-    }
+    const tick = setInterval(() => { bar.value = page.first.loaded; }, 100);
+    await module;
     clearTimeout(late);
+    clearInterval(tick);
     bar.remove();
     note.hidden = true;
   };
 
-  // On later visits the program comes from the service worker, faster than it
-  // could be counted: counting takes as long as compiling. Sandboxed frames may
-  // not even ask for service workers.
-  const visited = () => {
-    try {
-      return Boolean(navigator.serviceWorker.controller);
-    } catch {
-      return false;
-    }
-  };
-
-  const compile = async (file, shown) => {
+  const compile = async (file) => {
     if (text(file) !== null) {
       const packed = new Response(Uint8Array.from(atob(text(file)), (c) => c.charCodeAt(0)));
       return WebAssembly.compile(await new Response(packed.body.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
     }
     const response = await fetch(address(file));
     if (!response.ok) throw new Error("the server answered " + response.status + " for the engine");
-    const copy = shown && !visited() && response.clone();
-    if (copy && copy.body) showProgress(copy.body);
     if ((response.headers.get("Content-Type") || "").startsWith("application/wasm")) {
       return WebAssembly.compileStreaming(response);
     }
@@ -126,18 +112,13 @@
   let reader;
   page.reader = () => (reader ||= compile(own.reader).catch((e) => { reader = undefined; throw e; }));
 
-  // The first worker loads its script beside the program, and starts before the
-  // page does: what it compiles, the page need not.
-  const startFirst = () => {
-    let worker;
-    try {
-      worker = new Worker(page.worker);
-    } catch {
-      return; // the program tries again, and says why it cannot
-    }
-    page.first = { worker, heard: [] };
-    worker.onmessage = (e) => page.first.heard.push(e.data);
-    worker.onerror = (e) => { e.preventDefault(); page.first.heard.push({ type: "exit", detail: e.message || "the worker could not be loaded" }); };
+  // The program as the first worker has compiled it. Where that has failed, and in
+  // the page that is one file, the page compiles it: then either it works or the
+  // error is this page's own.
+  const program = async () => {
+    const module = page.first?.module;
+    if (module) showProgress(module);
+    return (await module) ?? compile(own.wasm);
   };
 
   const start = async () => {
@@ -147,10 +128,8 @@
     if (saved && location.hash.length < 2) location.replace("#" + saved);
     if (typeof WebAssembly !== "object") throw new Error("this browser has no WebAssembly");
     if (typeof Worker !== "function") throw new Error("this browser has no workers");
-    startFirst();
-    page.module = await compile(own.wasm, true);
+    page.module = await program();
     mark("compiled");
-    page.first?.worker.postMessage({ type: "init", module: page.module, selftest: page.selftest });
     const go = new Go();
     go.argv = ["memtide"];
     const instance = await WebAssembly.instantiate(page.module, go.importObject);

@@ -1,8 +1,9 @@
 "use strict";
 // The life of a worker before and after Go. It follows Go's wasm_exec.js in one
-// file, and is imported from a blob (see wasm/pool). The page posts the
-// compiled module; from then on Go listens (pool.Serve). However Go ends, the
-// page hears of it, with the last that was written.
+// file, and is imported from a blob (see wasm/pool). The page posts the compiled
+// module; the first worker has begun to fetch the program instead (start.js), and
+// posts the module to the page. From then on Go listens (pool.Serve). However Go
+// ends, the page hears of it, with the last that was written.
 (() => {
   const keep = 16384;
   let tail = "";
@@ -22,14 +23,42 @@
   addEventListener("error", (e) => { e.preventDefault(); exit(e.message); });
   addEventListener("unhandledrejection", (e) => { e.preventDefault(); exit(String(e.reason)); });
 
+  // Counting takes as long as compiling, so it is for slow lines only.
+  const count = async (stream) => {
+    const reader = stream.getReader();
+    let told = 0;
+    for (let bytes = 0, part; !(part = await reader.read()).done; ) {
+      bytes += part.value.length;
+      if (performance.now() - told < 100) continue;
+      told = performance.now();
+      postMessage({ type: "loaded", bytes });
+    }
+  };
+
+  const compile = async (counted) => {
+    const response = await globalThis.program;
+    if (!response.ok) throw new Error("the server answered " + response.status + " for the engine");
+    const copy = counted && response.clone();
+    if (copy && copy.body) count(copy.body).catch(() => {}); // the other reader of the same stream reports it
+    if (!(response.headers.get("Content-Type") || "").startsWith("application/wasm")) {
+      return WebAssembly.compile(await response.arrayBuffer());
+    }
+    return WebAssembly.compileStreaming(response);
+  };
+
   onmessage = async ({ data }) => {
     if (data.type !== "init") return;
     globalThis.selftest = data.selftest === true;
     try {
+      let module = data.module;
+      if (!module) {
+        module = await compile(data.counted);
+        postMessage({ type: "module", module });
+      }
       const go = new Go();
       go.argv = ["memtide", "worker"];
       go.env = { GOGC: "400" };
-      await go.run(await WebAssembly.instantiate(data.module, go.importObject));
+      await go.run(await WebAssembly.instantiate(module, go.importObject));
       exit("");
     } catch (e) {
       exit(String(e));

@@ -96,6 +96,12 @@ func (c *Controls) StrategyDoc() string {
 	return strings.Join(strings.Fields(doc), " ")
 }
 
+// StrategyLine is the name and the first sentence, for pages on which the list of
+// strategies has no room for it.
+func (c *Controls) StrategyLine() string {
+	return strategyTitle(c.S.Choice.Strategy) + ": " + c.StrategyDoc()
+}
+
 func strategyTitle(name string) string {
 	if s := engine.Lookup(name); s != nil {
 		return s.Title

@@ -18,11 +18,15 @@ type curve struct {
 	bar      safejs.Value
 	chart    safejs.Value // ECharts instance
 	ready    bool
-	asked    bool // ECharts is being waited for
 	dirty    bool
 	drawing  bool // a drawing is scheduled
 	drawnAt  float64
-	drawn    int // State.DOM of the last drawing
+	toldAt   float64 // when the progress was shown last
+	drawn    int     // State.DOM of the last drawing
+	option   string  // what the chart shows
+	words    string  // what the line says
+	width    float64 // CSS pixels, as the browser told last: asking for them takes long
+	height   float64
 	plot     *chart.Plot
 	dragging bool
 	moved    bool
@@ -30,10 +34,13 @@ type curve struct {
 }
 
 // The least time between two drawings of the chart, and from a change to its
-// drawing, in milliseconds.
+// drawing, and how long it then waits for the browser to have nothing else to do,
+// in milliseconds.
 const (
-	curveEvery = 250
-	curveDelay = 24
+	curveEvery    = 250
+	curveDelay    = 24
+	curvePatience = 200
+	tellEvery     = 30 // between two of the progress
 )
 
 func (c *curve) init(a *app) { c.a = a }
@@ -61,8 +68,9 @@ func (c *curve) load() {
 			c.chart = call(lib, "init", c.inner, nil, map[string]any{"renderer": "canvas"})
 			c.ready, c.dirty = true, true
 			observer, err := get(safejs.Global(), "ResizeObserver").New(function(func(safejs.Value) {
+				c.width, c.height = number(c.element, "clientWidth"), number(c.element, "clientHeight")
 				c.a.later(func() {
-					call(c.chart, "resize")
+					call(c.chart, "resize", map[string]any{"width": c.width, "height": c.height})
 					c.dirty = true
 				})
 			}))
@@ -73,7 +81,7 @@ func (c *curve) load() {
 	}, func(reason safejs.Value) {
 		c.a.later(func() {
 			if c.line.Type() == safejs.TypeObject {
-				set(c.line, "textContent", "The chart cannot be drawn: "+text(reason, "message"))
+				c.say("The chart cannot be drawn: " + text(reason, "message"))
 			}
 		})
 	})
@@ -87,35 +95,38 @@ func (c *curve) settle() {
 	if c.drawn != c.a.s.DOM {
 		c.dirty = true
 	}
+	if c.dirty && now()-c.toldAt >= tellEvery {
+		c.tell()
+	}
 	if !c.dirty || c.drawing {
 		return
 	}
-	// In a task of its own: together with the components it would block input.
+	// In a task of its own, when nothing else is to be done: together with the
+	// components it would block input.
 	c.drawing = true
 	after(int(max(c.drawnAt+curveEvery-now(), curveDelay)), func() {
-		c.a.later(func() {
-			c.drawing = false
-			c.draw()
+		idly(curvePatience, func() {
+			c.a.later(func() {
+				c.drawing = false
+				c.draw()
+			})
 		})
 	})
 }
 
 func (c *curve) draw() {
+	c.a.meter.begin()
+	defer c.a.meter.end("curve")
 	c.dirty, c.drawn, c.drawnAt = false, c.a.s.DOM, now()
 	s := c.a.s
-	set(c.line, "textContent", sweepStatus(s))
-	running := s.Curve != nil && s.Curve.ID != 0 && s.Curve.Improving == 0
-	set(c.bar, "hidden", !running)
-	if running {
-		set(c.bar, "max", s.Curve.Total)
-		set(c.bar, "value", s.Curve.Done)
-	}
-	if !c.ready {
+	c.tell()
+	if !c.ready || c.width <= 0 { // it is drawn when its size is known
 		return
 	}
-	c.plot = chart.New(s, number(c.element, "clientWidth"), number(c.element, "clientHeight"))
-	if c.plot == nil || c.plot.Width <= 0 {
+	c.plot = chart.New(s, c.width, c.height)
+	if c.plot == nil {
 		call(c.chart, "clear")
+		c.option = ""
 		return
 	}
 	option, err := c.plot.Option(chart.Look{Colours: draw.Palette(c.a.pictures.theme), Font: "system-ui, sans-serif"})
@@ -123,8 +134,34 @@ func (c *curve) draw() {
 		complain("chart", err)
 		return
 	}
-	parsed := call(global("JSON"), "parse", string(option))
+	c.a.meter.end("option")
+	if c.option == string(option) { // most decisions are about something else
+		return
+	}
+	c.option = string(option)
+	parsed := call(global("JSON"), "parse", c.option)
 	call(c.chart, "setOption", parsed, map[string]any{"notMerge": true})
+}
+
+// tell shows how far the curve is, without waiting for the chart.
+func (c *curve) tell() {
+	s := c.a.s
+	c.toldAt = now()
+	c.say(sweepStatus(s))
+	running := s.Curve != nil && s.Curve.ID != 0 && s.Curve.Improving == 0
+	set(c.bar, "hidden", !running)
+	if running {
+		set(c.bar, "max", s.Curve.Total)
+		set(c.bar, "value", s.Curve.Done)
+	}
+}
+
+// say says how far the curve is.
+func (c *curve) say(words string) {
+	if words != c.words {
+		c.words = words
+		set(c.line, "textContent", words)
+	}
 }
 
 // listen previews what is pointed at, adopts what is clicked and drags the budget.

@@ -14,9 +14,8 @@
 // canvases in hosts that Vugu creates and never looks into, painted from Go
 // with one crossing per frame (*_js.go).
 //
-// Vugu has no diffing. Every drawing sets every attribute and text again, takes
-// away attributes it does not know and re-creates subtrees without any dynamic
-// part. Hence: controls carry at least one dynamic attribute, hosts stay where
-// they are and are hidden instead of removed, lists have text beside them, and
-// no text or attribute is longer than 16 KB.
+// What the components say is compared with what they said last, and only what
+// differs is changed in the page (package dom). An element that becomes another
+// one stays the same element if tag, id and data-testid are the same: focus and
+// what scripts put into a host survive what comes and goes beside them.
 package ui

@@ -97,6 +97,16 @@ func function(f func(safejs.Value)) safejs.Func {
 	return fn
 }
 
+// once is a JavaScript function that is called at most once, and gone then.
+func once(f func()) safejs.Func {
+	var fn safejs.Func
+	fn = function(func(safejs.Value) {
+		fn.Release()
+		f()
+	})
+	return fn
+}
+
 // listen calls f for an event. It may block neither itself nor the page.
 func listen(target safejs.Value, event string, f func(safejs.Value)) {
 	call(target, "addEventListener", event, function(f), map[string]any{"passive": false})
@@ -111,7 +121,17 @@ func then(promise safejs.Value, f, fail func(safejs.Value)) {
 
 // after calls f in some milliseconds.
 func after(ms int, f func()) {
-	call(safejs.Global(), "setTimeout", function(func(safejs.Value) { f() }), ms)
+	call(safejs.Global(), "setTimeout", once(f), ms)
+}
+
+// idly calls f when the browser has nothing else to do, at the latest in some
+// milliseconds.
+func idly(ms int, f func()) {
+	if !exists(global("requestIdleCallback")) {
+		after(0, f)
+		return
+	}
+	call(safejs.Global(), "requestIdleCallback", once(f), map[string]any{"timeout": ms})
 }
 
 // now is the time since the page was opened, in milliseconds.

@@ -55,7 +55,7 @@ func inserted(fragment string, params map[string]string) string {
 		_, data := params["d"]
 		_, allocator := params["alloc"]
 		return same || strategy && strings.HasPrefix(key, "s.") || allocator && strings.HasPrefix(key, "alloc.") ||
-			(preset || data) && (key == "p" || key == "d" || key == "t" || key == "sel" || key == "title")
+			(preset || data) && (key == "p" || key == "d" || key == "t" || key == "at" || key == "sel" || key == "title")
 	}
 	var out []string
 	for _, pair := range strings.Split(fragment, "&") {

@@ -27,15 +27,14 @@ const (
 
 // gesture is a drag, a pinch or a click under way.
 type gesture struct {
-	kind     gestureKind
-	c        *canvas
-	x0, y0   float64
-	shift    bool
-	from     time.Duration // left end of the visible part when it began
-	fingers  map[int]float64
-	spread   float64 // distance of two fingers
-	mark     safejs.Value
-	touching bool
+	kind    gestureKind
+	c       *canvas
+	x0, y0  float64
+	shift   bool
+	from    time.Duration // left end of the visible part when it began
+	fingers map[int]float64
+	spread  float64 // distance of two fingers
+	mark    safejs.Value
 }
 
 // listen connects a picture to pointers and wheel.

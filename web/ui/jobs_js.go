@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"runtime"
 
 	"memtide/wasm/proto"
 	"memtide/web/state"
@@ -13,7 +14,8 @@ type jobs struct {
 	give  map[int]context.CancelFunc // by the effect's ID
 	slots [state.NumSlots]slot
 
-	reader reader
+	dragged bool // the page's last solve may be followed by others: a slider is being dragged
+	reader  reader
 }
 
 // slot is the solve under way of one kind, and the one that replaces it.
@@ -30,7 +32,8 @@ type slot struct {
 const patience = 150
 
 // sweepDelay is how long a setting must rest until its curve is asked for, in
-// milliseconds. The pool begins it only when no solve was asked for lately.
+// milliseconds, while a slider is being dragged. The pool begins it only when no
+// solve was asked for lately.
 const sweepDelay = 60
 
 func (j *jobs) init(a *app) {
@@ -101,15 +104,25 @@ func (j *jobs) solve(e state.Solve) {
 		j.finish(s.running)
 	}
 	s.next, s.running, s.since = nil, e.ID, now()
+	if e.Slot == state.ForPage {
+		j.dragged = e.Soon
+	}
 	ctx := j.context(e.ID)
-	go func() {
+	atOnce(func() {
 		m := solve(ctx, j.a.pool, e, func(r *proto.Reply) {
 			if r.Progress != nil && e.Slot != state.ForPreview {
 				j.a.post(state.Progressed{ID: e.ID, Progress: *r.Progress, Best: r.Solved})
 			}
 		})
 		j.a.later(func() { j.solved(e, m) })
-	}()
+	})
+}
+
+// atOnce begins something on a goroutine of its own, and lets it come to where it
+// waits: a request is with its worker before the page is drawn, and not after.
+func atOnce(f func()) {
+	go f()
+	runtime.Gosched()
 }
 
 // solved passes an answer on and starts the question that waited for it.
@@ -167,11 +180,11 @@ func (j *jobs) sweep(e state.Sweep) {
 			}
 		})
 	}
-	if !e.Soon {
-		go begin()
-		return
+	delay := sweepDelay
+	if !e.Soon || !j.dragged {
+		delay = 0 // when what is shown now has been drawn: it needs the processor more
 	}
-	after(sweepDelay, func() {
+	after(delay, func() {
 		if ctx.Err() == nil {
 			go begin()
 		}

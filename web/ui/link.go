@@ -61,6 +61,9 @@ func linkOf(s *state.State, keep link.Link) link.Link {
 	if v := s.View; v.To > 0 {
 		l.Visible = link.Range{From: v.From, To: v.To}
 	}
+	if s.Allocator() != "" {
+		l.Moment = s.View.Playhead
+	}
 	l.Open, l.Chain = s.Unfolded(), s.View.Chain
 	if s.Slowdown() != state.DefaultSlowdown {
 		l.Slowdown = s.View.Slowdown
@@ -183,6 +186,6 @@ func follow(fragment string) (l link.Link, m state.Start, notes []string) {
 		notes[0] += " The example is shown."
 	}
 	return l, state.Start{Choice: c, B: b, From: l.Visible.From, To: l.Visible.To, Lines: linesOf(l.Lines), Axis: axisOf(l.Axis), Selected: l.Selected,
-		Open: l.Open, Chain: l.Chain, Slowdown: l.Slowdown,
+		Open: l.Open, Chain: l.Chain, Slowdown: l.Slowdown, Moment: l.Moment,
 		Frame: state.Frame{Title: l.Title, Show: l.Show, Embed: l.Embed, Control: l.Controls}}, notes
 }

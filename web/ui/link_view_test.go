@@ -17,6 +17,9 @@ func TestLinkOfView(t *testing.T) {
 		"v=1&p=resnet101-b32&s=greedy&chain=1",
 		"v=1&p=resnet101-b32&s=greedy&chain=1&open=lines,questions,layers,table&slow=7.5%25",
 		"v=1&p=resnet101-b32&s=greedy&open=layers&show=time,table",
+		"v=1&p=resnet101-b32&s=greedy&show=time,curve,mem,table,strip",
+		"v=1&p=resnet101-b32&s=greedy&alloc=best-fit&at=41.25",
+		"v=1&p=larger-pool-b1&alloc=best-fit&at=0.002",
 	} {
 		_, start, notes := follow(want)
 		if len(notes) > 0 {

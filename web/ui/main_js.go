@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/hack-pad/safejs"
-	"github.com/vugu/vugu"
-	"github.com/vugu/vugu/domrender"
 	"github.com/vugu/vugu/js"
 
 	"memtide/wasm/pool"
@@ -26,8 +24,7 @@ type app struct {
 	local serve.Local // reads presets at once, without waiting for a worker
 	queue chan func()
 
-	renderer *domrender.JSRenderer
-	env      *vugu.BuildEnv
+	renderer renderer
 	held     bool    // components wait for the first picture, to replace the prepared one without a jump
 	drawn    int     // State.DOM when the components were drawn last
 	drawnAt  float64 // and when
@@ -48,6 +45,7 @@ type app struct {
 	embed    embed
 	live     safejs.Value
 	said     string
+	meter    meter
 }
 
 // The least times between two drawings of the components, in milliseconds: for
@@ -67,14 +65,11 @@ func Main(module safejs.Value) {
 	p, err := pool.New(module)
 	if err != nil {
 		complain("workers", err)
-		a.pool = &a.local
+		a.pool = new(here)
 	} else {
 		a.pool = p
 	}
-	if a.renderer, err = domrender.New("#app"); err != nil {
-		panic(err)
-	}
-	if a.env, err = vugu.NewBuildEnv(a.renderer.EventEnv()); err != nil {
+	if err = a.renderer.init(); err != nil {
 		panic(err)
 	}
 	a.root = &Root{S: a.s, Hosts: a.host, Page: &a.page}
@@ -87,6 +82,7 @@ func Main(module safejs.Value) {
 
 // setUp connects the page to the browser and opens what the address says.
 func (a *app) setUp() {
+	a.meter.init()
 	start := a.startMessage()
 	embedded := a.s.View.Frame.Embed
 	a.jobs.init(a)
@@ -162,11 +158,15 @@ func (a *app) do(m state.Message) {
 	for _, e := range a.s.Update(m) {
 		a.start(e)
 	}
-	switch m.(type) {
+	switch m := m.(type) {
 	case state.SweptPoint, state.Swept, state.SweepFailed:
 		a.curve.dirty = true
 	case state.SetRange:
 		a.address.write(state.Replace)
+	case state.SetBudget: // while a slider is dragged its schedules are waited for, which come soon
+		a.awaited = a.awaited || m.Settled || a.s.Solving == nil
+	case state.SetBandwidth:
+		a.awaited = a.awaited || m.Settled || a.s.Solving == nil
 	case state.Progressed, state.OpenProgressed, state.PlaceProgressed, state.Answered, state.AskProgressed:
 	default:
 		a.awaited = true
@@ -187,6 +187,8 @@ func (a *app) start(e state.Effect) {
 		a.jobs.inquire(e)
 	case state.Cancel:
 		a.jobs.cancel(e.ID)
+	case state.UseThread:
+		a.pool = new(here)
 	case state.WriteURL:
 		a.address.write(e.History)
 	case state.CopyURL:
@@ -198,6 +200,8 @@ func (a *app) start(e state.Effect) {
 		a.jobs.export(e)
 	case state.Copy:
 		a.copyText(e.Field)
+	case state.Send:
+		a.send()
 	case state.SaveShortcuts:
 		a.saveShortcuts(e.Off)
 	case state.AskLabels:
@@ -241,7 +245,7 @@ func (a *app) settle() {
 // draw draws the components.
 func (a *app) draw() {
 	a.drawn, a.awaited = a.s.DOM, false
-	if err := a.renderer.Render(a.env.RunBuild(a.root)); err != nil {
+	if err := a.renderer.draw(a.root, &a.meter); err != nil {
 		complain("components", err)
 	}
 	a.picker.settle(a)
@@ -260,10 +264,11 @@ func (a *app) draw() {
 	if a.s.Network != nil {
 		set(global("document"), "title", nameOf(a.s)+" – memtide")
 	}
+	a.meter.end("settle")
 }
 
-// host takes over an element that is painted by hand. Vugu calls it at every
-// drawing, while the drawing is under way.
+// host takes over an element that is painted by hand. It is called when a drawing
+// has put the element into the page.
 func (a *app) host(name string, element js.Value) {
 	v := safejs.Safe(realjs.Value(element))
 	switch name {

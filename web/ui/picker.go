@@ -194,6 +194,12 @@ func (c Command) pickerCommand(s *state.State) state.Message {
 
 // variant is a change of one option of the preset that is open.
 func (c Command) variant() state.Message {
+	switch c.Arg {
+	case "algorithms":
+		return state.SetFast{On: c.Value == algorithmsBoth}
+	case "functions":
+		return state.SetSeparate{On: c.Value == functionsSeparate}
+	}
 	var o preset.Options
 	switch n, _ := strconv.Atoi(c.Value); c.Arg {
 	case "image":

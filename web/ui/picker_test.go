@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"memtide/engine"
 	"memtide/profiles/preset"
+	"memtide/wasm/proto"
 	"memtide/web/link"
 	"memtide/web/state"
 )
@@ -146,6 +148,33 @@ func TestVariants(t *testing.T) {
 	}
 }
 
+// The second algorithm of convolutions and the separate operators can be chosen
+// where the preset has them, one or the other, and a line says what they are.
+func TestWays(t *testing.T) {
+	for _, c := range []struct{ ref, algorithms, functions, note string }{
+		{"vgg16-b64", "[convolutions m] convolutions m, p", "", ""},
+		{"vgg16-mp-b64", "convolutions m [convolutions m, p]", "", "Convolutions: m needs"},
+		{"vgg16-graph-b64", "", "[joined operators] separate operators", ""},
+		{"resnet50-graph-separate-b32", "", "joined operators [separate operators]", "Each operator is"},
+		{"resnet50-b32", "", "", ""},
+		{"lemma3", "", "", ""},
+		{"", "", "", ""},
+	} {
+		s := state.New()
+		s.Choice.Source = state.Source{Preset: c.ref, File: "mine.csv"}
+		h := Header{S: s}
+		if got := titles(h.Algorithms()); got != c.algorithms {
+			t.Errorf("%q: algorithms %q; want %q", c.ref, got, c.algorithms)
+		}
+		if got := titles(h.Functions()); got != c.functions {
+			t.Errorf("%q: functions %q; want %q", c.ref, got, c.functions)
+		}
+		if got := (&Controls{S: s}).VariantNote(); !strings.HasPrefix(got, c.note) || (got == "") != (c.note == "") {
+			t.Errorf("%q: note %q; want %q", c.ref, got, c.note)
+		}
+	}
+}
+
 // The controls say when times and link are those of different devices.
 func TestDeviceNote(t *testing.T) {
 	for _, c := range []struct{ ref, device, want string }{
@@ -162,9 +191,21 @@ func TestDeviceNote(t *testing.T) {
 	}
 }
 
+// A budget that the device does not have is no secret.
+func TestBudgetBeyondTheDevice(t *testing.T) {
+	s := first(t)
+	if got, want := (&Controls{S: s}).DeviceNote(), "The times are for it, too. It has 15.8 GiB."; got != want {
+		t.Errorf("the note is %q; want %q", got, want)
+	}
+	s.Choice.Budget = proto.Budget{Bytes: 32 * engine.GiB}
+	if got, want := (&Controls{S: s}).DeviceNote(), "The times are for it, too. The budget is more than the 15.8 GiB that it has."; got != want {
+		t.Errorf("the note is %q; want %q", got, want)
+	}
+}
+
 // What is chosen beside the name is in the link, and comes back from it.
 func TestVariantLinks(t *testing.T) {
-	for _, ref := range []string{"resnet50-500px-f16-on-a100-sxm-40gb-b64", "gpt2-xl-512tok-b2", "resnet50-graph-b32", "fragmented-b1"} {
+	for _, ref := range []string{"resnet50-500px-f16-on-a100-sxm-40gb-b64", "gpt2-xl-512tok-b2", "resnet50-graph-b32", "vgg16-mp-b64", "resnet50-graph-separate-b32", "fragmented-b1"} {
 		c := DefaultChoice()
 		c.Source.Preset = ref
 		s := state.New()

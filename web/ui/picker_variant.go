@@ -66,6 +66,56 @@ func (c *Header) Precisions() (out []Option) {
 	return out
 }
 
+// The values of the lists of algorithms and of functions.
+const (
+	algorithmsOne     = "m"
+	algorithmsBoth    = "mp"
+	functionsJoined   = "joined"
+	functionsSeparate = "separate"
+)
+
+// Algorithms are those of the convolutions, where the preset has a second one.
+func (c *Header) Algorithms() []Option {
+	base, o := source(c.S).Variant()
+	if base == nil || o.Graph {
+		return nil
+	}
+	with := o
+	with.Fast = true
+	if _, err := base.With(with); err != nil {
+		return nil
+	}
+	return []Option{{algorithmsOne, "convolutions m", !o.Fast}, {algorithmsBoth, "convolutions m, p", o.Fast}}
+}
+
+// Functions are the ways to count operators, of graphs of them.
+func (c *Header) Functions() []Option {
+	base, o := source(c.S).Variant()
+	if base == nil || !o.Graph {
+		return nil
+	}
+	return []Option{{functionsJoined, "joined operators", !o.Separate}, {functionsSeparate, "separate operators", o.Separate}}
+}
+
+// What the two lists mean, in a line each.
+const (
+	AlgorithmsTitle = "Convolutions: m needs the least memory, p is faster with a workspace. vDNN and vDNN++ choose between them."
+	FunctionsTitle  = "Operators: those that work in place belong to the one whose result they change, or each is a function by itself."
+)
+
+// VariantNote says what has been chosen about the network, in a line; empty if it
+// is the usual.
+func (c *Controls) VariantNote() string {
+	_, o := source(c.S).Variant()
+	switch {
+	case o.Fast:
+		return AlgorithmsTitle
+	case o.Separate:
+		return "Each operator is a function by itself, also those that work in place on another's result."
+	}
+	return ""
+}
+
 // Timed are the devices that times can be for.
 func (c *Header) Timed() (out []Option) {
 	base, o := source(c.S).Variant()
@@ -108,5 +158,9 @@ func (c *Controls) DeviceNote() string {
 	case link.ID != timed.ID:
 		return "Times are for " + timed.Name + "; only the link is of this device."
 	}
-	return "The times are for it, too. It has " + format.Bytes(timed.Memory) + "."
+	has := format.Bytes(timed.Memory)
+	if !c.Closed() && c.S.Budget() > timed.Memory {
+		return "The times are for it, too. The budget is more than the " + has + " that it has."
+	}
+	return "The times are for it, too. It has " + has + "."
 }

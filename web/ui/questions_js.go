@@ -193,8 +193,7 @@ func (j *jobs) inquire(e state.Inquire) {
 }
 
 // tables are the tables that are set by hand, and only when they have changed:
-// Vugu would set them at every drawing, which takes longer than all the rest of it
-// and takes the focus away from what is in them.
+// to write them at every drawing would take longer than all the rest of it.
 type tables map[string]*handTable
 
 type handTable struct {

@@ -47,15 +47,33 @@ func (c *Root) Hidden() string {
 	return strings.Join(out, " ")
 }
 
-// Order puts the parts of the page into the order of the link. The curve stands
-// before the pictures or behind them.
+// Ordered says that the link gives the parts of the page an order of their own.
+func (c *Root) Ordered() string {
+	return strconv.FormatBool(c.S.View.Frame.Show != nil && c.S.Memory == nil)
+}
+
+// rowsOfPart is how many rows of the page's grid a part may take: what stands above
+// it, itself, and B's.
+const rowsOfPart = 3
+
+// Order puts the parts of the page into the order of the link: for each the first
+// of its rows, and those of the first and of the last picture on the time axis,
+// which stand on one stage whatever is between them. The first row of all is free
+// for the slider of a view in another page.
 func (c *Root) Order() string {
 	var b strings.Builder
+	first, last := 0, 0
 	for i, part := range c.S.View.Frame.Show {
-		b.WriteString("--order-" + part + ":" + strconv.Itoa(i+1) + ";")
-		if i == 0 && part == "curve" {
-			b.WriteString("--order-first:-1;")
+		row := 2 + rowsOfPart*i
+		b.WriteString("--row-" + part + ":" + strconv.Itoa(row) + ";")
+		if part == "strip" || part == "time" || part == "mem" {
+			if last = row; first == 0 {
+				first = row
+			}
 		}
+	}
+	if first > 0 {
+		b.WriteString("--row-first:" + strconv.Itoa(first) + ";--row-last:" + strconv.Itoa(last) + ";")
 	}
 	return b.String()
 }

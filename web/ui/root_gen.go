@@ -21,6 +21,7 @@ func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	vgout.Out = append(vgout.Out, vgn)	// root for output
 	vgn.AddAttrInterface("data-hide", c.Hidden())
 	vgn.AddAttrInterface("data-kind", c.Kind())
+	vgn.AddAttrInterface("data-ordered", c.Ordered())
 	vgn.AddAttrInterface("data-stale", c.Stale())
 	vgn.AddAttrInterface("style", c.Order())
 	{

@@ -30,7 +30,7 @@ func (p *Page) Address(s *state.State, exact bool) string {
 func (p *Page) fragment(s *state.State, exact bool) string {
 	l := linkOf(s, p.Keep)
 	if !exact {
-		l.Visible, l.Selected = link.Range{}, ""
+		l.Visible, l.Selected, l.Moment = link.Range{}, "", 0
 	}
 	return l.String()
 }
@@ -90,6 +90,9 @@ func (c *Share) Fields() []ShareField {
 		{"element", "Element", `<script src="` + html.EscapeString(c.folderOr(base)) + `view.js" defer></script> <memtide-view title="` + title + `" link="` + quoted + `"></memtide-view>`},
 	}
 }
+
+// Sends says whether a field has a button that hands it to the device.
+func (c *Share) Sends(f ShareField) bool { return f.ID == "link" && c.S.View.CanSend }
 
 func (c *Share) folderOr(base string) string {
 	if c.Page == nil {
@@ -202,6 +205,8 @@ func (c Command) share(s *state.State) state.Message {
 		return state.SetShareTheme{Theme: c.Value}
 	case "share-copy":
 		return state.CopyText{Field: c.Arg}
+	case "share-send":
+		return state.SendLink{}
 	case "share-save":
 		return state.SaveFile{Kind: c.Arg}
 	}

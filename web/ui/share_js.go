@@ -42,6 +42,7 @@ func (h *sharer) settle(a *app) {
 
 // listenShare keeps the keyboard inside the dialog while it is open.
 func (a *app) listenShare() {
+	a.s.View.CanSend = exists(global("navigator", "share"))
 	listen(global("document"), "keydown", func(e safejs.Value) {
 		dialog := call(global("document"), "querySelector", ".help-layer:not([hidden]) .help")
 		if !exists(dialog) {
@@ -86,6 +87,19 @@ func (a *app) copyText(field string) {
 	}
 	then(call(clipboard, "writeText", text(element, "value")),
 		func(safejs.Value) { a.post(state.ShareNote{Text: "Copied."}) }, refused)
+}
+
+// send has the device pass the link on. A person who changes their mind is told
+// nothing.
+func (a *app) send() {
+	address := a.page.Address(a.s, a.s.Sharing == nil || a.s.Sharing.Exact)
+	then(call(global("navigator"), "share", map[string]any{"title": nameOf(a.s) + " – memtide", "url": address}),
+		func(safejs.Value) { a.post(state.ShareNote{Text: "Passed on."}) },
+		func(reason safejs.Value) {
+			if text(reason, "name") != "AbortError" {
+				a.post(state.ShareNote{Text: "The device does not take the link. Copy it instead."})
+			}
+		})
 }
 
 // save saves a file of what is shown.

@@ -138,8 +138,10 @@ func TestShow(t *testing.T) {
 	}{
 		{state.Frame{}, "", ""},
 		{state.Frame{Embed: true}, "curve addr table", ""},
-		{state.Frame{Show: []string{"mem", "curve"}}, "strip time addr table", "--order-mem:1;--order-curve:2;"},
-		{state.Frame{Show: []string{"curve", "mem"}}, "strip time addr table", "--order-curve:1;--order-first:-1;--order-mem:2;"},
+		{state.Frame{Show: []string{"mem", "curve"}}, "strip time addr table", "--row-mem:2;--row-curve:5;--row-first:2;--row-last:2;"},
+		{state.Frame{Show: []string{"curve", "mem"}}, "strip time addr table", "--row-curve:2;--row-mem:5;--row-first:5;--row-last:5;"},
+		{state.Frame{Show: []string{"time", "curve", "table", "mem"}}, "strip addr", "--row-time:2;--row-curve:5;--row-table:8;--row-mem:11;--row-first:2;--row-last:11;"},
+		{state.Frame{Show: []string{"curve"}}, "strip time mem addr table", "--row-curve:2;"},
 	} {
 		r := &Root{S: &state.State{}}
 		r.S.View.Frame = c.frame
@@ -166,11 +168,27 @@ func TestShareCommands(t *testing.T) {
 		{Command{Do: "share-exact"}, nil}, // comes twice, as input and as change
 		{Command{Do: "share-theme", Value: "dark", Settled: true}, state.SetShareTheme{Theme: "dark"}},
 		{Command{Do: "share-copy", Arg: "link", Settled: true}, state.CopyText{Field: "link"}},
+		{Command{Do: "share-send", Settled: true}, state.SendLink{}},
 		{Command{Do: "share-save", Arg: "svg", Settled: true}, state.SaveFile{Kind: "svg"}},
 	} {
 		if got := c.command.Message(s); got != c.want {
 			t.Errorf("%+v means %+v, want %+v", c.command, got, c.want)
 		}
+	}
+}
+
+// The device passes the link on where it can: one button, beside the link.
+func TestShareSend(t *testing.T) {
+	s := first(t)
+	s.Sharing = &state.Sharing{Exact: true}
+	for _, can := range []bool{false, true} {
+		s.View.CanSend = can
+		if got := strings.Count(pageOf(t, s), `data-do="share-send"`); got != map[bool]int{true: 1}[can] {
+			t.Errorf("the device takes links: %t; the dialog has %d buttons for that", can, got)
+		}
+	}
+	if got := s.Update(state.SendLink{}); len(got) != 1 || got[0] != (state.Send{}) {
+		t.Errorf("the button has the effects %v; want that the link is passed on", got)
 	}
 }
 

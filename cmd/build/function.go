@@ -1,0 +1,285 @@
+//go:build !js
+
+package main
+
+import "bytes"
+
+// Instructions of WebAssembly (core specification, section 5.4).
+const (
+	opUnreachable = 0x00
+	opBlock       = 0x02
+	opLoop        = 0x03
+	opIf          = 0x04
+	opBr          = 0x0c
+	opBrIf        = 0x0d
+	opBrTable     = 0x0e
+	opReturn      = 0x0f
+	opCall        = 0x10
+	opLocalGet    = 0x20
+	opLocalSet    = 0x21
+	opLocalTee    = 0x22
+	opI64Const    = 0x42
+	opEqz         = 0x45 // i32.eqz
+	opI64Or       = 0x84
+	blockEmpty    = 0x40
+	typeI32       = 0x7f
+	typeI64       = 0x7e
+)
+
+// placeBits are those of the number of a place that tell it from others in its
+// function; the bits above are the function's number.
+const placeBits = 1<<16 - 1
+
+// How many instructions a jump has: a constant, its assignment and a branch;
+// and under a condition.
+const (
+	jumpLength   = 3
+	jumpIfLength = jumpLength + 2
+)
+
+// function is a function as Go's compiler writes them.
+type function struct {
+	variables  []variables // the stack pointer is the first
+	table      []int       // the segment of every place of the function
+	segments   []codeSegment
+	number     int64
+	afterPanic int  // the place where it goes on after a panic; 0: none
+	pushes     int  // how often it has the number of a place of its own
+	returns    bool // false: it only ever ends in calls that do not
+}
+
+// variables are local variables of one type.
+type variables struct {
+	n    uint64
+	kind byte
+}
+
+// codeSegment is what is between two places where a function may be entered or
+// jumped to.
+type codeSegment struct {
+	code    []instruction
+	next    int  // the segment it goes on with at its end; -1: none
+	resumes bool // it ends with a call, and the next one may be entered
+}
+
+type instruction struct {
+	op      byte
+	raw     []byte
+	n       int64 // its label, constant, variable or function
+	target  int   // the segment of the jump that begins here; -1: none
+	unwinds bool  // it leaves the function if its goroutine is switched
+	pushes  bool  // its constant is the number of a place in this function
+}
+
+// setStackPointer reads the global stack pointer (global.get 0, local.set 1).
+var setStackPointer = []byte{0x23, 0, opLocalSet, 1}
+
+// callEnds is how many instructions a call ends with: the call itself, the
+// stack pointer, which is read and set, and the branch if it unwinds.
+const callEnds = 4
+
+// firstNumber is that of the first function (cmd/link/internal/wasm/asm.go).
+const firstNumber = 0x1000
+
+// parseFunction takes function i of a module apart; it is nil if it has another
+// form.
+func parseFunction(i int, body []byte) *function {
+	r := &moduleReader{b: body}
+	p := &functionParser{function: &function{number: (firstNumber + int64(i)) * (placeBits + 1)}, r: r}
+	for range r.unsigned() {
+		p.variables = append(p.variables, variables{r.unsigned(), r.byte()})
+	}
+	if !bytes.HasPrefix(body[r.i:], setStackPointer) {
+		return nil
+	}
+	r.i += len(setStackPointer)
+	if !p.around() || !p.all() {
+		return nil
+	}
+	return p.function
+}
+
+// functionParser reads a function. Around its segments are a block that ends
+// where it leaves (unwind) and a loop around the table, if it needs them.
+type functionParser struct {
+	*function
+	r            *moduleReader
+	unwind, loop bool
+	end          int // of the last segment
+	depth        int // of blocks within the segment
+}
+
+// around reads what is before the first segment and after the last one.
+func (p *functionParser) around() bool {
+	before, blocks := p.blocks(), 0
+	if p.loop = bytes.HasPrefix(p.r.b[p.r.i:], []byte{opLoop, blockEmpty}); p.loop {
+		p.r.i += 2
+		blocks, p.unwind = p.blocks(), before == 1
+	}
+	if p.loop && before > 1 || !bytes.HasPrefix(p.r.b[p.r.i:], []byte{opLocalGet, 0, opBrTable}) {
+		return false
+	}
+	p.r.i += 3
+	n := 0
+	for range p.r.unsigned() + 1 {
+		j := int(p.r.unsigned())
+		p.table, n = append(p.table, j), max(n, j+1)
+	}
+	if !p.loop {
+		blocks, p.unwind = n, before == n+1
+	}
+	if p.r.byte() != opEnd || p.r.err != nil || blocks != n || !p.loop && before-n > 1 {
+		return false
+	}
+	p.segments = make([]codeSegment, n)
+	var tail []byte
+	if p.loop {
+		tail = append(tail, opEnd)
+	}
+	tail = append(tail, opUnreachable, opEnd)
+	if p.unwind {
+		tail = append(tail, opI32Const, 1, opEnd)
+	}
+	p.end = len(p.r.b) - len(tail)
+	return p.end >= p.r.i && bytes.HasSuffix(p.r.b, tail)
+}
+
+func (p *functionParser) blocks() (n int) {
+	for ; bytes.HasPrefix(p.r.b[p.r.i:], []byte{opBlock, blockEmpty}); p.r.i += 2 {
+		n++
+	}
+	return n
+}
+
+// all reads the segments.
+func (p *functionParser) all() bool {
+	for i := range p.segments {
+		s := &p.segments[i]
+		p.depth, s.next = 0, i+1
+		closed := false
+		for !closed && p.r.i < p.end {
+			in, ok := readInstruction(p.r)
+			if closed = in.op == opEnd && p.depth == 0; closed {
+				break
+			}
+			// A call in which the goroutine can be switched ends a segment.
+			if !ok || s.resumes || !p.meaning(i, &in) {
+				return false
+			}
+			s.code = append(s.code, in)
+		}
+		if last := i == len(p.segments)-1; closed == last || p.depth > 0 {
+			return false
+		}
+		if n := len(s.code); i == len(p.segments)-1 || n > 0 && ends(s.code[n-1].op) {
+			s.next = -1
+		}
+	}
+	return p.r.i == p.end
+}
+
+// ends tells whether nothing comes after an instruction.
+func ends(op byte) bool { return op == opBr || op == opReturn || op == opUnreachable }
+
+// meaning finds out what an instruction of segment i is for.
+func (p *functionParser) meaning(i int, in *instruction) bool {
+	switch in.op {
+	case opBlock, opLoop, opIf:
+		p.depth++
+	case opEnd:
+		p.depth--
+	case opReturn:
+		p.returns = true
+	case opBrTable:
+		return false
+	case opBr, opBrIf:
+		return p.branch(i, in)
+	case opI64Const:
+		if in.pushes = in.n&^placeBits == p.number; in.pushes {
+			p.pushes++
+		}
+	}
+	return true
+}
+
+// branch finds out where a branch of segment i leads.
+func (p *functionParser) branch(i int, in *instruction) bool {
+	s := &p.segments[i]
+	table := len(p.segments) - 1 - i + p.depth // the label of the loop around the table
+	unwind := table
+	if p.loop {
+		unwind++
+	}
+	switch {
+	case in.n < int64(p.depth):
+		return true
+	case p.loop && in.n == int64(table) && in.op == opBr:
+		return p.jump(s)
+	case p.unwind && in.n == int64(unwind) && in.op == opBrIf:
+		in.unwinds = true
+		s.resumes = s.resumes || p.depth == 0
+		return true
+	}
+	return false
+}
+
+// jump notes where the jump leads that a segment ends with so far.
+func (p *functionParser) jump(s *codeSegment) bool {
+	n := len(s.code)
+	if n < 2 || s.code[n-1].op != opLocalSet || s.code[n-1].n != 0 || s.code[n-2].op != opI32Const {
+		return false
+	}
+	place := s.code[n-2].n
+	if place < 0 || place >= int64(len(p.table)) {
+		return false
+	}
+	first := n - 2
+	if n > 2 && s.code[n-3].op == opIf && p.r.i < p.end && p.r.b[p.r.i] == opEnd {
+		first = n - 3
+	}
+	s.code[first].target = p.table[place]
+	return true
+}
+
+// readInstruction reads one instruction of those that Go's compiler writes.
+func readInstruction(r *moduleReader) (in instruction, ok bool) {
+	start := r.i
+	in.op, in.target = r.byte(), -1
+	switch op := in.op; {
+	case op >= opBlock && op <= opIf:
+		r.byte()
+	case op == opBr, op == opBrIf, op == opCall, op >= opLocalGet && op <= 0x24: // and of global variables
+		in.n = int64(r.unsigned())
+	case op == opBrTable:
+		for range r.unsigned() + 1 {
+			r.unsigned()
+		}
+	case op == 0x11, op >= 0x28 && op <= 0x3e: // call_indirect, loads and stores
+		r.unsigned()
+		r.unsigned()
+	case op == 0x3f, op == 0x40: // memory.size, memory.grow
+		r.byte()
+	case op == opI32Const, op == opI64Const:
+		in.n = r.signed()
+	case op == 0x43: // f32.const
+		r.take(4)
+	case op == 0x44: // f64.const
+		r.take(8)
+	case op == 0xfc:
+		switch sub := r.unsigned(); {
+		case sub <= 7: // saturating conversions
+		case sub == 10: // memory.copy
+			r.take(2)
+		case sub == 11: // memory.fill
+			r.byte()
+		default:
+			return in, false
+		}
+	case op == opUnreachable, op == 0x01, op == opEnd, op == opReturn, op == 0x1a, op == 0x1b: // and nop, drop, select
+	case op >= opEqz && op <= 0xc4: // comparisons, arithmetic, conversions
+	default:
+		return in, false
+	}
+	in.raw = r.b[start:r.i]
+	return in, r.err == nil
+}

@@ -1,0 +1,29 @@
+package serve
+
+import (
+	"fmt"
+	"strings"
+
+	"memtide/profiles"
+)
+
+// rejected says why a file is not read: its problems, a line each, with what to do
+// about them. What concerns the file as a whole has what to do, and what is read,
+// in lines of their own.
+func rejected(err error) string {
+	problems := profiles.Problems(err)
+	if len(problems) == 0 {
+		return err.Error()
+	}
+	if p := problems[0]; len(problems) == 1 && p.Where() == "" {
+		return p.Found + ".\n" + p.Remedy + "\n" + p.Expected
+	}
+	var lines []string
+	for _, p := range problems {
+		lines = append(lines, p.Error()+" "+p.Remedy)
+	}
+	if many, ok := err.(*profiles.FormatErrors); ok && many.More > 0 {
+		lines[len(lines)-1] += fmt.Sprintf(" And %d more.", many.More)
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,211 @@
+package dom
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+
+	"github.com/vugu/vugu"
+)
+
+// alike says whether a node of the page can become another one: a text a text, an
+// element one with the same tag, name and properties, filled in the same way.
+func alike(a, b *node) bool {
+	if a.el == nil || b.el == nil {
+		return a.el == nil && b.el == nil
+	}
+	return a.el.Data == b.el.Data &&
+		(a.el.InnerHTML == nil) == (b.el.InnerHTML == nil) &&
+		(a.el.JSCreateHandler == nil) == (b.el.JSCreateHandler == nil) &&
+		slices.EqualFunc(a.el.Prop, b.el.Prop, func(x, y vugu.VGProperty) bool { return x.Key == y.Key }) &&
+		attribute(a.el, "id") == attribute(b.el, "id") &&
+		attribute(a.el, "data-testid") == attribute(b.el, "data-testid")
+}
+
+func attribute(v *vugu.VGNode, key string) string {
+	for i := range v.Attr {
+		if v.Attr[i].Key == key {
+			return v.Attr[i].Val
+		}
+	}
+	return ""
+}
+
+// patch writes what makes a node of the page the next one, which is alike.
+func (t *Tree) patch(old, next *node) {
+	next.id = old.id
+	if next.el == nil {
+		if old.text != next.text {
+			t.begin("text")
+			t.number(next.id)
+			t.string(next.text)
+			t.end()
+		}
+		return
+	}
+	t.attributes(next.id, old.el, next.el)
+	t.properties(next.id, old.el, next.el)
+	if html := next.el.InnerHTML; html != nil {
+		if *html != *old.el.InnerHTML {
+			t.begin("html")
+			t.number(next.id)
+			t.string(*html)
+			t.end()
+		}
+		return
+	}
+	t.children(next.id, old.kids, next.kids)
+}
+
+func (t *Tree) attributes(id int, old, next *vugu.VGNode) {
+	for i, a := range next.Attr {
+		if i < len(old.Attr) && old.Attr[i] == a { // mostly they are the same in the same order
+			continue
+		}
+		if j := find(old.Attr, a.Key); j >= 0 && old.Attr[j].Val == a.Val {
+			continue
+		}
+		t.begin("set")
+		t.number(id)
+		t.string(a.Key)
+		t.string(a.Val)
+		t.end()
+	}
+	for i, a := range old.Attr {
+		if i < len(next.Attr) && next.Attr[i].Key == a.Key || find(next.Attr, a.Key) >= 0 {
+			continue
+		}
+		t.begin("unset")
+		t.number(id)
+		t.string(a.Key)
+		t.end()
+	}
+}
+
+func find(attr []vugu.VGAttribute, key string) int {
+	for i := range attr {
+		if attr[i].Key == key {
+			return i
+		}
+	}
+	return -1
+}
+
+// properties writes the properties that change; those of alike elements have the
+// same names.
+func (t *Tree) properties(id int, old, next *vugu.VGNode) {
+	for i, p := range next.Prop {
+		if bytes.Equal(old.Prop[i].JSONVal, p.JSONVal) {
+			continue
+		}
+		t.begin("prop")
+		t.number(id)
+		t.string(p.Key)
+		t.out = append(append(t.out, ','), p.JSONVal...)
+		t.end()
+	}
+}
+
+// children writes what makes the children of an element the next ones. Those that
+// are paired stay; they keep their order.
+func (t *Tree) children(id int, old, next []node) {
+	from := 0
+	for from < len(old) && from < len(next) && alike(&old[from], &next[from]) {
+		t.patch(&old[from], &next[from])
+		from++
+	}
+	if old, next = old[from:], next[from:]; len(old)+len(next) == 0 { // mostly
+		return
+	}
+	pair := pairs(old, next)
+	stays := make([]bool, len(old))
+	for _, at := range pair {
+		if at >= 0 {
+			stays[at] = true
+		}
+	}
+	for i := range old {
+		if !stays[i] {
+			t.begin("remove")
+			t.out = append(t.out, ',', '[')
+			t.leave(&old[i])
+			t.end()
+			t.end()
+		}
+	}
+	for i, at := range pair {
+		if at >= 0 {
+			t.patch(&old[at], &next[i])
+		}
+	}
+	before := 0
+	for i := len(next) - 1; i >= 0; i-- {
+		if pair[i] < 0 {
+			t.begin("insert")
+			t.number(id)
+			t.number(before)
+			t.node(&next[i])
+			t.end()
+		}
+		before = next[i].id
+	}
+}
+
+// leave writes the numbers of a node and of all below it.
+func (t *Tree) leave(n *node) {
+	t.out = strconv.AppendInt(t.out, int64(n.id), 10)
+	for i := range n.kids {
+		t.out = append(t.out, ',')
+		t.leave(&n.kids[i])
+	}
+}
+
+// most is the largest product of two lists whose best pairing is looked for; what
+// differs of longer ones is replaced.
+const most = 1 << 14
+
+// pairs finds for each of the next children the one that becomes it, or -1: as
+// many pairs as there can be, in the same order. The first two are not alike.
+func pairs(old, next []node) []int {
+	pair := make([]int, len(next))
+	oldEnd, nextEnd := len(old), len(next)
+	for oldEnd > 0 && nextEnd > 0 && alike(&old[oldEnd-1], &next[nextEnd-1]) {
+		oldEnd--
+		nextEnd--
+		pair[nextEnd] = oldEnd
+	}
+	for i := range nextEnd {
+		pair[i] = -1
+	}
+	if n := oldEnd * nextEnd; n > 0 && n <= most {
+		subsequence(old[:oldEnd], next[:nextEnd], pair)
+	}
+	return pair
+}
+
+// subsequence pairs the longest common subsequence.
+func subsequence(old, next []node, pair []int) {
+	width := len(next) + 1
+	best := make([]int32, (len(old)+1)*width) // pairs among the ends of both lists
+	for i := len(old) - 1; i >= 0; i-- {
+		for j := len(next) - 1; j >= 0; j-- {
+			b := max(best[(i+1)*width+j], best[i*width+j+1])
+			if alike(&old[i], &next[j]) {
+				b = max(b, best[(i+1)*width+j+1]+1)
+			}
+			best[i*width+j] = b
+		}
+	}
+	for i, j := 0, 0; i < len(old) && j < len(next); {
+		switch b := best[i*width+j]; {
+		case alike(&old[i], &next[j]) && b == best[(i+1)*width+j+1]+1:
+			pair[j] = i
+			i++
+			j++
+		case b == best[(i+1)*width+j]:
+			i++
+		default:
+			j++
+		}
+	}
+}

@@ -1,0 +1,29 @@
+package state
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// The keys of choices tell the profiles of files apart and do not hold them: they
+// are made at every change, and a profile may be megabytes.
+func TestKeysOfFiles(t *testing.T) {
+	profile := func(name string) json.RawMessage {
+		return json.RawMessage(`{"format":"memtide/1","name":"` + name + strings.Repeat(" ", 1<<20) + `"}`)
+	}
+	a := Choice{Source: Source{File: "a", Profile: profile("a")}}
+	again := Choice{Source: Source{File: "other name", Profile: profile("a")}}
+	opened := a
+	opened.Source.key = fingerprint(a.Source.Profile)
+	b := Choice{Source: Source{File: "a", Profile: profile("b")}}
+	if n := len(a.key()); n > 200 {
+		t.Errorf("the key of a profile of %d bytes has %d; want a short one", len(a.Source.Profile), n)
+	}
+	if a.settingKey() != again.settingKey() || a.settingKey() != opened.settingKey() {
+		t.Errorf("the same profile has the keys %q, %q and, when it was opened, %q; want one", a.settingKey(), again.settingKey(), opened.settingKey())
+	}
+	if a.settingKey() == b.settingKey() {
+		t.Errorf("two profiles have the key %q", a.settingKey())
+	}
+}

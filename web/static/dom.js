@@ -1,0 +1,110 @@
+// memtideDOM puts the elements of the page where web/dom says; see there for the
+// instructions. It is the only script that changes what Vugu's components made.
+"use strict";
+globalThis.memtideDOM = (() => {
+  const nodes = new Map(); // by number
+  const held = new Map(); // properties by number of the element
+  let typing = null; // the field that somebody types into
+
+  addEventListener("input", ({ target: t }) => { if (t.localName === "input" && t.type !== "range" && t.type !== "checkbox") typing = t; }, true);
+  for (const done of ["change", "focusout"]) addEventListener(done, () => { typing = null; }, true);
+
+  // fits says whether what is there can be taken for a node of the components.
+  const fits = (there, [, tag, attributes], text) => {
+    if (!there || text) return there?.nodeType === 3;
+    const named = (name) => {
+      const at = attributes.findIndex((a, i) => i % 2 === 0 && a === name);
+      return at < 0 ? null : attributes[at + 1];
+    };
+    return there.localName === tag && ["id", "data-testid"].every((name) => there.getAttribute(name) === named(name));
+  };
+
+  const write = (element, html) => {
+    if (!/[<&]/.test(html)) {
+      if (element.firstElementChild || element.textContent !== html) element.textContent = html;
+    } else if (element.innerHTML !== html) element.innerHTML = html;
+  };
+
+  // make makes a node, of what is there if there is something that fits.
+  const make = (node, there) => {
+    const [id, tag, attributes, properties, content] = node;
+    const text = node.length === 2;
+    if (!fits(there, node, text)) there = null;
+    if (text) {
+      if (!there) there = document.createTextNode(tag);
+      else if (there.data !== tag) there.data = tag;
+      nodes.set(id, there);
+      return there;
+    }
+    const element = there || document.createElement(tag);
+    nodes.set(id, element);
+    const given = new Set();
+    for (let i = 0; i < attributes.length; i += 2) {
+      given.add(attributes[i]);
+      if (element.getAttribute(attributes[i]) !== attributes[i + 1]) element.setAttribute(attributes[i], attributes[i + 1]);
+    }
+    if (there) for (const name of there.getAttributeNames()) if (!given.has(name)) there.removeAttribute(name);
+    for (let i = 0; i < properties.length; i += 2) hold(id, properties[i], properties[i + 1]);
+    if (typeof content === "string") write(element, content);
+    else if (content) {
+      let at = element.firstChild;
+      for (const child of content) {
+        const made = make(child, at);
+        if (made === at) at = at.nextSibling;
+        else element.insertBefore(made, at);
+      }
+      while (at) {
+        const next = at.nextSibling;
+        at.remove();
+        at = next;
+      }
+    }
+    return element;
+  };
+
+  const hold = (id, name, value) => {
+    if (!held.has(id)) held.set(id, {});
+    held.get(id)[name] = value;
+  };
+
+  const does = {
+    adopt(node) {
+      nodes.clear();
+      held.clear();
+      const root = document.getElementById("app"), made = make(node, root);
+      if (made !== root) root.replaceWith(made);
+    },
+    insert(parent, before, node) {
+      const at = nodes.get(before), p = nodes.get(parent);
+      // An extension of the browser may have moved it.
+      p.insertBefore(make(node, null), at?.parentNode === p ? at : null);
+    },
+    remove(ids) {
+      nodes.get(ids[0]).remove();
+      for (const id of ids) {
+        nodes.delete(id);
+        held.delete(id);
+      }
+    },
+    text(id, text) { nodes.get(id).data = text; },
+    html(id, html) { write(nodes.get(id), html); },
+    set(id, name, value) { nodes.get(id).setAttribute(name, value); },
+    unset(id, name) { nodes.get(id).removeAttribute(name); },
+    prop: hold,
+  };
+
+  return {
+    // update carries instructions out. What a person has changed of a property
+    // that is held, and the state has not taken over, is undone; but not in a field
+    // before the person is done with it.
+    update(instructions) {
+      for (const [op, ...args] of JSON.parse(instructions)) does[op](...args);
+      for (const [id, properties] of held) {
+        const element = nodes.get(id);
+        if (element === typing) continue;
+        for (const name in properties) if (element[name] !== properties[name]) element[name] = properties[name];
+      }
+    },
+    node: (id) => nodes.get(id),
+  };
+})();

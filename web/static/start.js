@@ -1,0 +1,45 @@
+"use strict";
+// Starts the first worker while the page is still being read: it loads and
+// compiles the program for both threads (worker.js), beside what the page's own
+// thread has to do first. For boot.js it leaves in globalThis.memtide:
+//
+//   first  {worker, heard, module, loaded}: the worker, what it has said so far,
+//          a promise of the compiled program, undefined if the worker could not
+//          load it, and the bytes that have arrived, while they are counted
+//
+// It stands in the page's head, so that it need not be fetched first. The worker
+// fetches the program itself: what a browser has compiled of a preloaded one it
+// does not find again at the next visit.
+(() => {
+  const own = document.currentScript.dataset;
+  const address = (file) => JSON.stringify(new URL(file, document.baseURI).href);
+  const first = { heard: [], loaded: 0 };
+  // On later visits the program comes from the service worker, faster than it
+  // could be counted. Sandboxed frames may not even ask for service workers.
+  const visited = () => {
+    try {
+      return Boolean(navigator.serviceWorker.controller);
+    } catch {
+      return false;
+    }
+  };
+  // The program is asked for before the worker's own script, so that both arrive together.
+  const source = "globalThis.program = fetch(" + address(own.wasm) + ");\nimportScripts(" + address(own.worker) + ");";
+  try {
+    first.worker = new Worker(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
+    first.worker.postMessage({ type: "init", counted: !visited(), selftest: new URLSearchParams(location.search).has("selftest") });
+  } catch {
+    return; // the program tries again, and says why it cannot
+  }
+  first.module = new Promise((done) => {
+    const dead = (detail) => { first.heard.push({ type: "exit", detail }); done(); };
+    first.worker.onmessage = ({ data }) => {
+      if (data.type === "module") done(data.module);
+      else if (data.type === "loaded") first.loaded = data.bytes;
+      else if (data.type === "exit") dead(data.detail);
+      else first.heard.push(data);
+    };
+    first.worker.onerror = (e) => { e.preventDefault(); dead(e.message || "the worker could not be loaded"); };
+  });
+  globalThis.memtide = { first };
+})();

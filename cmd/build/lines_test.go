@@ -4,11 +4,13 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // traceback grows its stack, collects garbage, recovers, and prints where it is.
@@ -80,7 +82,10 @@ func runProgram(t *testing.T, program []byte) (string, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command("node", "--stack-size=8192", filepath.Join(goroot, "lib", "wasm", "wasm_exec_node.js"), file).CombinedOutput()
+	// One that was rewritten wrongly may go round for ever.
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "node", "--stack-size=8192", filepath.Join(goroot, "lib", "wasm", "wasm_exec_node.js"), file).CombinedOutput()
 	return string(out), err
 }
 

@@ -160,6 +160,20 @@ func deep(n int, list []int) int {
 	return deep(n-1, append(list, room[n%40])) + room[(n+1)%40]
 }
 
+// step switches goroutines now and then.
+func step(n int) int {
+	if n%7 == 0 {
+		runtime.Gosched()
+	}
+	return n%1000 + 3
+}
+
+// many has more places than a byte can number.
+func many(sum int) int {
+	MANY
+	return sum
+}
+
 func squares(n int) func(func(int, int) bool) {
 	return func(yield func(int, int) bool) {
 		for i := range n {
@@ -176,7 +190,7 @@ func main() {
 	for kind := range 7 {
 		fmt.Println(recovered(kind))
 	}
-	fmt.Println(switched(), deep(3000, nil))
+	fmt.Println(switched(), deep(3000, nil), many(1))
 	for i, s := range squares(10) {
 		defer fmt.Println("deferred", i)
 		if s > 30 {
@@ -198,12 +212,13 @@ func main() {
 
 // A program does the same with direct jumps as without, and as on this machine.
 func TestDirectJumps(t *testing.T) {
-	want, err := run(writeProgram(t, control), []string{"GOFLAGS=-mod=mod"}, "go", "run", ".")
+	program := strings.Replace(control, "MANY", strings.Repeat("sum += step(sum)\n\t", 400), 1)
+	want, err := run(writeProgram(t, program), []string{"GOFLAGS=-mod=mod"}, "go", "run", ".")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, flags := range []string{"-gcflags=", "-gcflags=all=-l"} {
-		sections, err := readSections(buildProgram(t, control, flags))
+		sections, err := readSections(buildProgram(t, program, flags))
 		if err != nil {
 			t.Fatal(err)
 		}

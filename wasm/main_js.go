@@ -13,7 +13,7 @@ import (
 
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == "worker" {
-		pool.Serve()
+		pool.Serve(ui.Expected)
 		return
 	}
 	page, err := safejs.Global().Get("memtide")

@@ -4,8 +4,11 @@ package main
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -76,14 +79,18 @@ type Logger struct{}
 `
 )
 
-// overlay writes the files into dir and returns the list of them for go build.
-func overlay(goroot, dir string) (string, error) {
+// overlay writes these files, and others by the names of those in whose places
+// they are read, into dir and returns the list of them for go build.
+func overlay(goroot, dir string, others map[string]string) (string, error) {
 	std := func(name string) string { return filepath.Join(goroot, "src", filepath.FromSlash(name)) }
 	sort, err := os.ReadFile(std("sort/zsortfunc.go"))
 	if err != nil {
 		return "", err
 	}
-	list := struct{ Replace map[string]string }{map[string]string{}}
+	files := maps.Clone(others)
+	if files == nil {
+		files = map[string]string{}
+	}
 	for name, text := range map[string]string{
 		"html/entity.go":              withoutEntities,
 		"internal/godebug/godebug.go": withoutSettings,
@@ -91,11 +98,20 @@ func overlay(goroot, dir string) (string, error) {
 		"slices/zsortanyfunc.go":      sortedByIndex,
 		"slices/zsortfunc.go":         strings.Replace(string(sort), "package sort", "package slices", 1),
 	} {
-		file := filepath.Join(dir, strings.ReplaceAll(name, "/", "-"))
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		files[std(name)] = text
+	}
+	return overlayOf(files, dir)
+}
+
+// overlayOf writes files, by the names of those in whose places they are read.
+func overlayOf(files map[string]string, dir string) (string, error) {
+	list := struct{ Replace map[string]string }{map[string]string{}}
+	for i, name := range slices.Sorted(maps.Keys(files)) {
+		file := filepath.Join(dir, strconv.Itoa(i)+"-"+filepath.Base(name))
+		if err := os.WriteFile(file, []byte(files[name]), 0o644); err != nil {
 			return "", err
 		}
-		list.Replace[std(name)] = file
+		list.Replace[name] = file
 	}
 	data, err := json.Marshal(list)
 	if err != nil {

@@ -55,7 +55,7 @@ func TestOverlaySorts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := overlay(goroot, t.TempDir())
+	list, err := overlay(goroot, t.TempDir(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

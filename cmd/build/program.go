@@ -151,7 +151,11 @@ func (s *site) compile(pkg string, flags ...string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := overlay(goroot, tmp)
+	parts, err := compactComponents(s.root)
+	if err != nil {
+		return nil, err
+	}
+	list, err := overlay(goroot, tmp, parts)
 	if err == nil {
 		err = s.compileTo(file, pkg, append([]string{"-overlay=" + list}, flags...))
 	}

@@ -40,6 +40,7 @@ type port struct {
 // from within start, send or kill.
 type events struct {
 	ready   func()
+	ahead   func([]byte) // ahead.message
 	message func([]byte)
 	died    func(detail string) // detail: what it wrote last
 }
@@ -56,6 +57,7 @@ type Pool struct {
 
 	mu        sync.Mutex
 	workers   []*worker // one per slot; nil where none runs
+	ahead     ahead     // until the first solve
 	answered  bool      // the first answer is here
 	full      bool      // every slot is to have a worker, not only the first
 	failed    int       // workers that died without having been of use, since the last that was
@@ -137,6 +139,9 @@ func (p *Pool) one(ctx context.Context, req *proto.Request, onProgress func(*pro
 	payload, err := proto.EncodeRequest(req)
 	if err != nil {
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
+	}
+	if r := p.takeAhead(req, payload); r != nil {
+		return serve.Answer(r)
 	}
 	j := &job{req: req, payload: payload, onProgress: onProgress, done: make(chan answer, 1)}
 	if req.Open != nil {
@@ -247,6 +252,7 @@ func (p *Pool) spawn(slot int) {
 	w := &worker{slot: slot}
 	port, err := p.start(events{
 		ready:   func() { p.onReady(w) },
+		ahead:   p.onAhead,
 		message: func(b []byte) { p.onMessage(w, b) },
 		died:    func(detail string) { p.onDeath(w, detail) },
 	})

@@ -17,8 +17,10 @@ import (
 const warmUps = 5
 
 // Serve is the life of a worker: it answers the page's requests, one after the
-// other, and never returns. While nobody asks, at first, it warms itself up.
-func Serve() {
+// other, and never returns. The first worker of a page answers ahead what the
+// page is going to ask, which expect tells from its address: nil if it asks nothing.
+// While nobody asks, at first, a worker warms itself up.
+func Serve(expect func(search, hash string) *proto.Request) {
 	self := safejs.Global()
 	requests := make(chan asked, 1)
 	listener, err := safejs.FuncOf(func(_ safejs.Value, args []safejs.Value) any {
@@ -46,6 +48,7 @@ func Serve() {
 		panic(err) // worker.js tells the page
 	}
 	w := worksite{self: self, selftest: selftestAllowed(self)}
+	w.lookAhead(expect)
 	for cold := warmUps; ; cold-- {
 		var idle <-chan time.Time // never, once it is warm
 		if cold > 0 {
@@ -71,9 +74,46 @@ type worksite struct {
 	self     safejs.Value
 	selftest bool
 	server   serve.Server
+	ahead    ahead
+}
+
+// lookAhead solves what the page will ask first. The page is told, and if it had
+// asked before it heard of it, it is answered with the same.
+func (w *worksite) lookAhead(expect func(search, hash string) *proto.Request) {
+	first, err := w.self.Get("first")
+	if err != nil || first.IsUndefined() {
+		return
+	}
+	search, err := stringField(first, "search")
+	if err != nil {
+		panic(err)
+	}
+	hash, err := stringField(first, "hash")
+	if err != nil {
+		panic(err)
+	}
+	req := expect(search, hash)
+	if req == nil {
+		return
+	}
+	w.ahead, err = solveAhead(&w.server, req)
+	if err == nil && w.ahead.reply != nil {
+		err = post(w.self, "ahead", w.ahead.message(), nil)
+	}
+	if err != nil {
+		panic(err)
+	}
 }
 
 func (w *worksite) answer(r asked) {
+	a := w.ahead
+	w.ahead = ahead{}
+	if a.answers(r.body) {
+		if err := post(w.self, "reply", a.reply, nil); err != nil {
+			panic(err)
+		}
+		return
+	}
 	req, err := proto.DecodeRequest(r.body)
 	if err == nil && req.Open != nil && !r.file.IsUndefined() {
 		req.Open.Content, err = newFile(r.file)

@@ -210,13 +210,16 @@ func dispatch(data safejs.Value, e events) {
 	switch kind {
 	case "ready":
 		e.ready()
-	case "reply":
+	case "reply", "ahead":
 		b, err := body(data)
-		if err != nil {
+		switch {
+		case err != nil:
 			e.died(err.Error())
-			return
+		case kind == "ahead":
+			e.ahead(b)
+		default:
+			e.message(b)
 		}
-		e.message(b)
 	case "exit":
 		detail, err := stringField(data, "detail")
 		if err != nil {

@@ -6,4 +6,4 @@ package main
 
 import "memtide/wasm/pool"
 
-func main() { pool.Serve() }
+func main() { pool.Serve(nil) }

@@ -83,7 +83,11 @@ func TestKeysOfHelp(t *testing.T) {
 		HTMLAnchorElement.prototype.click = function () { globalThis.saved = this.download; };
 		return true;
 	})()`)
+	key(t, p, "Slash", "?") // the list is there while the help is open
+	p.Wait(`document.querySelector(".keys dt")`, 5*time.Second)
 	listed := Eval[[]string](p, `[...document.querySelectorAll(".keys dt")].map((e) => e.textContent)`)
+	key(t, p, "Escape", "Escape")
+	p.Wait(`!document.querySelector(".keys dt")`, 5*time.Second)
 	var pressed []string
 	for _, row := range rows {
 		pressed = append(pressed, row.row)

@@ -13,27 +13,33 @@ import (
 	"memtide/web/host"
 )
 
-// After the first visit the site opens without its server: the page with its
-// workers and charts, and the documentation.
+// After the first visit the site opens without its server, and with one that does
+// not answer: the page with its workers and charts, and the documentation.
 func TestOffline(t *testing.T) {
 	p := New(t)
 	var mu sync.Mutex
-	var gone bool
+	var gone, mute bool
 	asked := map[string]int{} // by the page and its workers
+	over := make(chan struct{})
 	site := host.Handler(shared.dist)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		if !strings.HasSuffix(r.Referer(), "/offline.js") { // which has large files from the browser's cache only if they fit
 			asked[r.URL.Path]++
 		}
-		off := gone
+		off, still := gone, mute
 		mu.Unlock()
+		if still {
+			<-over
+			return
+		}
 		if off {
 			panic(http.ErrAbortHandler)
 		}
 		site.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
+	t.Cleanup(func() { close(over) }) // before the server waits for its answers
 	p.URL = server.URL + "/"
 	p.Navigate("")
 	p.Wait(`document.body.dataset.state === "ready"`, 20*time.Second)
@@ -61,4 +67,10 @@ func TestOffline(t *testing.T) {
 	}
 	p.Navigate("docs/paper-000.html")
 	p.Wait(`document.querySelector("h1")?.textContent === "Offloading to the host"`, 10*time.Second)
+	// A server that does not answer is not waited for.
+	mu.Lock()
+	gone, mute = false, true
+	mu.Unlock()
+	p.Navigate("?silent")
+	p.Wait(`document.body.dataset.state === "ready"`, 10*time.Second)
 }

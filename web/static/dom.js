@@ -10,13 +10,14 @@ globalThis.memtideDOM = (() => {
   for (const done of ["change", "focusout"]) addEventListener(done, () => { typing = null; }, true);
 
   // fits says whether what is there can be taken for a node of the components.
-  const fits = (there, [, tag, attributes], text) => {
-    if (!there || text) return there?.nodeType === 3;
-    const named = (name) => {
-      const at = attributes.findIndex((a, i) => i % 2 === 0 && a === name);
-      return at < 0 ? null : attributes[at + 1];
-    };
-    return there.localName === tag && ["id", "data-testid"].every((name) => there.getAttribute(name) === named(name));
+  const fits = (there, tag, attributes) => {
+    if (there?.localName !== tag) return false;
+    let id = null, test = null;
+    for (let i = 0; i < attributes.length; i += 2) {
+      if (attributes[i] === "id") id = attributes[i + 1];
+      else if (attributes[i] === "data-testid") test = attributes[i + 1];
+    }
+    return there.getAttribute("id") === id && there.getAttribute("data-testid") === test;
   };
 
   const write = (element, html) => {
@@ -28,22 +29,21 @@ globalThis.memtideDOM = (() => {
   // make makes a node, of what is there if there is something that fits.
   const make = (node, there) => {
     const [id, tag, attributes, properties, content] = node;
-    const text = node.length === 2;
-    if (!fits(there, node, text)) there = null;
-    if (text) {
-      if (!there) there = document.createTextNode(tag);
+    if (node.length === 2) {
+      if (there?.nodeType !== 3) there = document.createTextNode(tag);
       else if (there.data !== tag) there.data = tag;
       nodes.set(id, there);
       return there;
     }
+    if (!fits(there, tag, attributes)) there = null;
     const element = there || document.createElement(tag);
     nodes.set(id, element);
-    const given = new Set();
     for (let i = 0; i < attributes.length; i += 2) {
-      given.add(attributes[i]);
-      if (element.getAttribute(attributes[i]) !== attributes[i + 1]) element.setAttribute(attributes[i], attributes[i + 1]);
+      if (!there || element.getAttribute(attributes[i]) !== attributes[i + 1]) element.setAttribute(attributes[i], attributes[i + 1]);
     }
-    if (there) for (const name of there.getAttributeNames()) if (!given.has(name)) there.removeAttribute(name);
+    if (there && element.attributes.length > attributes.length / 2) {
+      for (const name of element.getAttributeNames()) if (attributes.every((a, i) => i % 2 || a !== name)) element.removeAttribute(name);
+    }
     for (let i = 0; i < properties.length; i += 2) hold(id, properties[i], properties[i + 1]);
     if (typeof content === "string") write(element, content);
     else if (content) {

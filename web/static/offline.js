@@ -24,7 +24,12 @@ self.addEventListener("fetch", (e) => {
   if (e.request.method !== "GET" || !own.has(address)) return;
   const kept = () => caches.open(release).then((c) => c.match(address));
   // Files whose names change with their content never change; of the others
-  // the newest is wanted, or else the kept one.
+  // the newest is wanted, or else the kept one, also on a line that is no good.
+  const newest = () => {
+    const answer = fetch(e.request).catch(() => kept().then((r) => r || Response.error()));
+    const late = new Promise((done) => setTimeout(done, 2000)).then(kept).then((r) => r || answer);
+    return Promise.race([answer, late]);
+  };
   if (/\.[0-9a-f]{12}\.[a-z]+$/.test(address)) e.respondWith(kept().then((r) => r || fetch(e.request)));
-  else e.respondWith(fetch(e.request).catch(() => kept().then((r) => r || Response.error())));
+  else e.respondWith(newest());
 });

@@ -24,10 +24,11 @@
     }
   };
   // The program is asked for before the worker's own script, so that both arrive together.
-  const source = "globalThis.program = fetch(" + address(own.wasm) + ");\nimportScripts(" + address(own.worker) + ");";
+  const source = "globalThis.first = {program: fetch(" + address(own.wasm) + "), counted: " + !visited() +
+    ", selftest: " + new URLSearchParams(location.search).has("selftest") +
+    ", search: " + JSON.stringify(location.search) + ", hash: " + JSON.stringify(location.hash) + "};\nimportScripts(" + address(own.worker) + ");";
   try {
     first.worker = new Worker(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
-    first.worker.postMessage({ type: "init", counted: !visited(), selftest: new URLSearchParams(location.search).has("selftest") });
   } catch {
     return; // the program tries again, and says why it cannot
   }

@@ -3,7 +3,13 @@
 // file, and is imported from a blob (see wasm/pool). The page posts the compiled
 // module; the first worker has begun to fetch the program instead (start.js), and
 // posts the module to the page. From then on Go listens (pool.Serve). However Go
-// ends, the page hears of it, with the last that was written.
+// ends, the page hears of it, with the last that was written. For the first
+// worker the blob leaves in globalThis.first:
+//
+//   program   promise of the program's response
+//   counted   true if the page wants to hear how much of it has arrived
+//   selftest  as in boot.js
+//   search, hash  of the page's address, for what the page will ask first
 (() => {
   const keep = 16384;
   let tail = "";
@@ -35,8 +41,8 @@
     }
   };
 
-  const compile = async (counted) => {
-    const response = await globalThis.program;
+  const compile = async ({ program, counted }) => {
+    const response = await program;
     if (!response.ok) throw new Error("the server answered " + response.status + " for the engine");
     const copy = counted && response.clone();
     if (copy && copy.body) count(copy.body).catch(() => {}); // the other reader of the same stream reports it
@@ -46,13 +52,12 @@
     return WebAssembly.compileStreaming(response);
   };
 
-  onmessage = async ({ data }) => {
-    if (data.type !== "init") return;
-    globalThis.selftest = data.selftest === true;
+  const run = async (init) => {
+    globalThis.selftest = init.selftest === true;
     try {
-      let module = data.module;
+      let module = init.module;
       if (!module) {
-        module = await compile(data.counted);
+        module = await compile(init);
         postMessage({ type: "module", module });
       }
       const go = new Go();
@@ -64,4 +69,8 @@
       exit(String(e));
     }
   };
+  // The first worker waits for no message: one that is sent before its script has
+  // run passes through the page's thread, which is laying out the first picture.
+  if (globalThis.first) run(globalThis.first);
+  else onmessage = ({ data }) => { if (data.type === "init") run(data); };
 })();

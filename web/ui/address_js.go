@@ -45,6 +45,7 @@ func (d *address) follow() {
 		return
 	}
 	d.fragment = hash
+	d.writing = false // what was to be written belongs to another entry
 	d.at = int(number(global("history", "state"), "memtide"))
 	d.last = max(d.last, d.at)
 	l, m, notes := follow(hash)
@@ -77,8 +78,10 @@ func (d *address) write(h state.History) {
 	d.writing = true
 	after(writeEvery, func() {
 		d.a.later(func() {
-			d.writing = false
-			d.put("replaceState")
+			if d.writing {
+				d.writing = false
+				d.put("replaceState")
+			}
 		})
 	})
 }

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"strconv"
+	"sync"
 
 	"github.com/hack-pad/safejs"
 )
@@ -107,9 +108,18 @@ func once(f func()) safejs.Func {
 	return fn
 }
 
+// active is what a listener is told that may prevent what the browser would do.
+var active = sync.OnceValue(func() safejs.Value {
+	v, err := safejs.ValueOf(map[string]any{"passive": false})
+	if err != nil {
+		complain("listener", err)
+	}
+	return v
+})
+
 // listen calls f for an event. It may block neither itself nor the page.
 func listen(target safejs.Value, event string, f func(safejs.Value)) {
-	call(target, "addEventListener", event, function(f), map[string]any{"passive": false})
+	call(target, "addEventListener", event, function(f), active())
 }
 
 // then calls f with what a promise was fulfilled with, or fail.

@@ -8,7 +8,9 @@ import (
 	"memtide/profiles"
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
+	"memtide/wasm/serve"
 	"memtide/web/draw"
+	"memtide/web/link"
 	"memtide/web/state"
 )
 
@@ -30,20 +32,7 @@ func DefaultChoice() state.Choice {
 // without curve. The error says why there is no schedule.
 func First(ctx context.Context, pool proto.Pool, c state.Choice) (*state.State, error) {
 	s := state.New()
-	queue := s.Update(state.Start{Choice: c})
-	for len(queue) > 0 {
-		var m state.Message
-		switch e := queue[0].(type) {
-		case state.Open:
-			m = open(ctx, pool, e, nil)
-		case state.Solve:
-			m = solve(ctx, pool, e, nil)
-		}
-		queue = queue[1:]
-		if m != nil {
-			queue = append(queue, s.Update(m)...)
-		}
-	}
+	play(ctx, pool, s, state.Start{Choice: c}, func(e state.Solve) state.Message { return solve(ctx, pool, e, nil) })
 	s.Curve = nil
 	switch {
 	case s.Alert != nil:
@@ -54,6 +43,39 @@ func First(ctx context.Context, pool proto.Pool, c state.Choice) (*state.State, 
 		return nil, errors.New("the first view has no schedule")
 	}
 	return s, nil
+}
+
+// Expected is the schedule that a page with a certain address asks for first, with
+// the search and the hash as the browser has them; nil if it asks for none.
+func Expected(search, hash string) *proto.Request {
+	_, start, _ := follow(link.Of(search, hash))
+	var first *proto.Request
+	play(context.Background(), new(serve.Local), state.New(), start, func(e state.Solve) state.Message {
+		if first == nil {
+			first = &proto.Request{Op: proto.OpSolve, Solve: &e.Request}
+		}
+		return nil
+	})
+	return first
+}
+
+// play starts a page, opens what it wants to open and has its schedules solved.
+// What else follows is left out.
+func play(ctx context.Context, pool proto.Pool, s *state.State, start state.Start, solved func(state.Solve) state.Message) {
+	queue := s.Update(start)
+	for len(queue) > 0 {
+		var m state.Message
+		switch e := queue[0].(type) {
+		case state.Open:
+			m = open(ctx, pool, e, nil)
+		case state.Solve:
+			m = solved(e)
+		}
+		queue = queue[1:]
+		if m != nil {
+			queue = append(queue, s.Update(m)...)
+		}
+	}
 }
 
 // open asks a pool to read a profile.

@@ -41,7 +41,7 @@ type canvas struct {
 	host, inner safejs.Value
 	base, above safejs.Value
 	width       float64 // CSS pixels, 0 until it is known
-	fresh       bool    // it has not been measured yet
+	fresh       bool    // it is not connected yet
 }
 
 func (p *pictures) init(a *app) {
@@ -109,13 +109,18 @@ func (p *pictures) host(name string, element safejs.Value) {
 	call(c.inner, "setAttribute", "aria-hidden", "true")
 	c.base = create(c.inner, "canvas", "base")
 	c.above = create(c.inner, "canvas", "above")
+	p.again()
+}
+
+// connect watches the size of a canvas and listens to pointers over it.
+func (p *pictures) connect(c *canvas) {
+	c.fresh = false
 	observer, err := get(safejs.Global(), "ResizeObserver").New(function(func(safejs.Value) {
 		p.a.later(func() { p.measure(c) })
 	}))
 	if err == nil {
-		call(observer, "observe", element)
+		call(observer, "observe", c.host)
 	}
-	p.again()
 	p.listen(c)
 }
 
@@ -173,13 +178,18 @@ func (p *pictures) frame() {
 	p.asked = false
 	for i := range p.canvas {
 		if c := &p.canvas[i]; c.fresh {
-			c.fresh, c.width = false, number(c.host, "clientWidth")
+			c.width = number(c.host, "clientWidth")
 		}
 	}
 	p.ratio = max(number(safejs.Global(), "devicePixelRatio"), 1)
 	for i := range p.canvas {
 		if c := &p.canvas[i]; c.width > 0 {
 			p.repaint(c)
+		}
+	}
+	for i := range p.canvas { // what is shown comes before what can be done with it
+		if c := &p.canvas[i]; c.fresh {
+			p.connect(c)
 		}
 	}
 	if p.stale {

@@ -1,0 +1,101 @@
+package pool
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"memtide/engine"
+	"memtide/wasm/proto"
+	"memtide/wasm/serve"
+)
+
+func question(budget int) *proto.Request {
+	return &proto.Request{Op: proto.OpSolve, Solve: &proto.Solve{
+		Setting: proto.Setting{Network: proto.Network{Preset: "resnet50-b1"}, Device: engine.Device{ToHost: 1 << 30, ToDev: 1 << 30}},
+		Method:  proto.Method{Strategy: "revolve"},
+		Budget:  proto.Budget{BasisPoints: budget},
+	}}
+}
+
+// What was solved ahead answers the first solve, if that asks just this.
+func TestAhead(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		ask  *proto.Request
+		want string // what reaches a worker
+	}{
+		{"the same", question(9000), ""},
+		{"another budget", question(9500), "solve"},
+		{"another kind", &proto.Request{Op: proto.OpOpen, Open: &proto.Open{Preset: "resnet50-b1"}}, "open"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			a, err := solveAhead(new(serve.Server), question(9000))
+			if err != nil || a.reply == nil {
+				t.Fatalf("solved ahead: %v, %v", a, err)
+			}
+			s := &stage{}
+			p := newPool(2, func(e events) (port, error) {
+				go e.ahead(a.message())
+				return s.start(e)
+			})
+			synctest.Wait()
+			r, err := p.Do(t.Context(), c.ask, nil)
+			if err != nil {
+				t.Fatalf("%s: %v", c.name, err)
+			}
+			if got := strings.Join(s.requests, " "); got != c.want {
+				t.Errorf("%s: the workers were asked %q; want %q", c.name, got, c.want)
+			}
+			if c.want == "" && (r.Solved == nil || r.Solved.Schedule == nil) {
+				t.Errorf("%s: the answer is %+v; want a schedule", c.name, r)
+			}
+			if _, err := p.Do(t.Context(), question(9000), nil); err != nil {
+				t.Errorf("%s, and then what was solved ahead: %v", c.name, err)
+			}
+			if n := len(s.requests); c.want == "" && n != 1 {
+				t.Errorf("%s twice: the workers were asked %d times; want once", c.name, n)
+			}
+		})
+	}
+}
+
+// An answer that was solved ahead starts the other workers, as any first answer does.
+func TestAheadStartsOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, err := solveAhead(new(serve.Server), question(9000))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &stage{}
+		p := newPool(2, func(e events) (port, error) {
+			go e.ahead(a.message())
+			return s.start(e)
+		})
+		synctest.Wait()
+		if _, err := p.Do(t.Context(), question(9000), nil); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * alone)
+		synctest.Wait()
+		if s.started != 3 {
+			t.Errorf("%d workers run; want 3", s.started)
+		}
+	})
+}
+
+// A message that was cut answers nothing.
+func TestAheadMessage(t *testing.T) {
+	whole := ahead{[]byte("question"), []byte("answer")}
+	b := whole.message()
+	if got := aheadOf(b); !bytes.Equal(got.request, whole.request) || !bytes.Equal(got.reply, whole.reply) || !got.answers(whole.request) || got.answers(whole.reply) {
+		t.Errorf("%q becomes %q; want %q", b, got, whole)
+	}
+	for n := range 4 + len(whole.request) {
+		if got := aheadOf(b[:n]); got.answers(whole.request) {
+			t.Errorf("%q answers %q; want nothing", b[:n], whole.request)
+		}
+	}
+}

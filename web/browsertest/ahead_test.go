@@ -1,0 +1,52 @@
+//go:build !js
+
+package browsertest
+
+import (
+	"testing"
+	"time"
+)
+
+// The first worker solves ahead what the page is going to ask: if the two asked
+// for different things the page would wait for what nobody wants.
+func TestSolvesAhead(t *testing.T) {
+	for _, address := range []string{
+		"",
+		"#p=vgg19-b64&s=revolve&m=90%25",
+		"#p=resnet50-b32&s=greedy&m=2GiB&duplex=half&t=10-80",
+		"#p=resnet50-b16&m=60%25&b.s=revolve",
+		"?p=gpt2-b4&m=50%25&embed=1",
+	} {
+		t.Run(address, func(t *testing.T) {
+			p := New(t)
+			p.Before(`
+			globalThis.seen = {};
+			const Original = Worker;
+			globalThis.Worker = class extends Original {
+				constructor(...a) {
+					super(...a);
+					this.addEventListener("message", ({data}) => { if (data.type === "ahead") seen.ahead ||= data.body.slice(); });
+				}
+				postMessage(message, ...rest) {
+					if (message.type === "request") seen.asked ||= message.body.slice();
+					super.postMessage(message, ...rest);
+				}
+			};`)
+			p.Navigate(address)
+			p.Wait(untilReady, time.Minute)
+			p.Wait(`window.seen.ahead`, 10*time.Second)
+			// A page that is slow to ask has taken the answer; what it asks first is
+			// something else then. A quick one has asked for the same.
+			got := Eval[string](p, `(() => {
+				const text = (bytes) => new TextDecoder().decode(bytes);
+				const n = new DataView(seen.ahead.buffer, seen.ahead.byteOffset).getUint32(0);
+				const ahead = text(seen.ahead.subarray(4, 4 + n)), asked = seen.asked ? text(seen.asked) : "";
+				return !ahead.includes('"op":"solve"') ? "no schedule was solved ahead: " + ahead
+					: asked.includes('"op":"solve"') && asked !== ahead ? "solved ahead: " + ahead + "\nasked: " + asked : "";
+			})()`)
+			if got != "" {
+				t.Errorf("%s: %s", address, got)
+			}
+		})
+	}
+}

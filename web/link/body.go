@@ -214,31 +214,49 @@ func predictors(earlier [][]int64) int { return 2 + 2*len(earlier) }
 // column writes a column with the predictor that makes it shortest: what
 // remains has its least value taken off and its divisor taken out.
 func (w *writer) column(earlier [][]int64, values []int64) {
+	some := values[:min(len(values), tried)]
 	var best []byte
-	var least int
+	var least, predictor, packing int
 	for k := range predictors(earlier) {
-		rest := make([]int64, len(values))
-		for i, v := range values {
-			rest[i] = v - predict(k, earlier, values, i)
-		}
-		low := slices.Min(rest)
-		var g uint64
-		for i := range rest {
-			rest[i] -= low
-			g = gcd(g, uint64(rest[i]))
-		}
-		head := binary.AppendVarint([]byte{byte(k)}, low)
-		head = binary.AppendUvarint(head, g)
-		for i := range rest {
-			rest[i] /= int64(max(g, 1))
-		}
-		for _, b := range [][]byte{appendVarints(head, rest), appendBits(head, rest)} {
+		head, rest := residue(k, earlier, some)
+		for i, pack := range packings {
+			b := pack(head, rest)
 			if n := len(w.pack.deflate(b)); best == nil || n < least {
-				best, least = b, n
+				best, least, predictor, packing = b, n, k, i
 			}
 		}
 	}
+	if len(some) < len(values) {
+		best = packings[packing](residue(predictor, earlier, values))
+	}
 	w.b = append(w.b, best...)
+}
+
+// tried is how many of a column's values decide how all of them are written:
+// trying is most of what a long profile's link costs.
+const tried = 2048
+
+var packings = [...]func(head []byte, values []int64) []byte{appendVarints, appendBits}
+
+// residue is what predictor k leaves of a column, from 0 on and divided by its
+// greatest common divisor, and a head that says so.
+func residue(k int, earlier [][]int64, values []int64) (head []byte, rest []int64) {
+	rest = make([]int64, len(values))
+	for i, v := range values {
+		rest[i] = v - predict(k, earlier, values, i)
+	}
+	low := slices.Min(rest)
+	var g uint64
+	for i := range rest {
+		rest[i] -= low
+		g = gcd(g, uint64(rest[i]))
+	}
+	head = binary.AppendVarint([]byte{byte(k)}, low)
+	head = binary.AppendUvarint(head, g)
+	for i := range rest {
+		rest[i] /= int64(max(g, 1))
+	}
+	return head, rest
 }
 
 // appendVarints writes numbers that repeat, so that deflate finds them: the
@@ -260,18 +278,15 @@ func appendVarints(head []byte, values []int64) []byte {
 func appendBits(head []byte, values []int64) []byte {
 	width := bits.Len64(uint64(slices.Max(values)))
 	b := append(slices.Clone(head), byte(width))
-	var acc uint64
-	n := 0
-	for _, v := range values {
-		for i := range width {
-			acc |= uint64(v) >> i & 1 << n
-			if n++; n == 8 {
-				b, acc, n = append(b, byte(acc)), 0, 0
-			}
+	from := 8 * len(b)
+	b = append(b, make([]byte, (len(values)*width+7)/8)...)
+	for i, v := range values {
+		at := from + i*width
+		for end := at + width; at < end; { // what is left of a byte at a time
+			b[at/8] |= byte(v << (at % 8))
+			v >>= 8 - at%8
+			at += 8 - at%8
 		}
-	}
-	if n > 0 {
-		b = append(b, byte(acc))
 	}
 	return b
 }

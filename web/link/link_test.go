@@ -34,8 +34,11 @@ func sample(n int) *profiles.Profile {
 }
 
 func TestBlobRoundTrip(t *testing.T) {
-	for _, n := range []int{1, 2, 50, 339} {
+	for _, n := range []int{1, 2, 50, 339, 2 * tried} {
 		want := sample(n)
+		for k := range min(tried, n-tried) { // a long one, which begins as it does not go on
+			want.Chain.Stages[k] = engine.Stage{Name: want.Chain.Stages[k].Name}
+		}
 		got, err := decodeBlob(encodeBlob(want))
 		if err != nil {
 			t.Fatalf("%d stages: %v", n, err)
@@ -169,9 +172,14 @@ func TestProfileWithoutChain(t *testing.T) {
 }
 
 func BenchmarkEncodeBlob(b *testing.B) {
-	p := sample(339)
-	for b.Loop() {
-		encodeBlob(p)
+	for _, n := range []int{339, 19_999} {
+		p := sample(n)
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			for b.Loop() {
+				encodeBlob(p)
+			}
+			b.ReportMetric(float64(len(encodeBlob(p))), "chars")
+		})
 	}
 }
 

@@ -32,7 +32,9 @@ func solveAhead(s *serve.Server, req *proto.Request) (a ahead, err error) {
 	}
 	var last *proto.Reply
 	s.Handle(ctx, req, func(r *proto.Reply) { last = r })
-	if ctx.Err() != nil || last == nil {
+	// Where no timer fires while a solver is busy, only the solver knows that it
+	// was stopped. What it had found by then is not what the page asks for.
+	if ctx.Err() != nil || last == nil || last.Failure != nil && last.Failure.Kind == proto.Deadline {
 		return ahead{}, nil
 	}
 	reply, err := proto.EncodeReply(last)

@@ -62,6 +62,17 @@ func TestAhead(t *testing.T) {
 	}
 }
 
+// The best that a solver had found when its time was over is not kept as the
+// answer, also if nobody but the solver has noticed the time.
+func TestAheadStopped(t *testing.T) {
+	req := question(9000)
+	req.Solve.Limit = time.Nanosecond
+	a, err := solveAhead(new(serve.Server), req)
+	if err != nil || a.reply != nil {
+		t.Errorf("solved ahead with no time: a reply of %d bytes, %v; want none", len(a.reply), err)
+	}
+}
+
 // An answer that was solved ahead starts the other workers, as any first answer does.
 func TestAheadStartsOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -42,6 +42,7 @@ func TestAccessible(t *testing.T) {
 		{"dark view with the curve", "#embed=1&theme=dark&show=curve,time&v=1&p=resnet101-b32", 720, nil},
 		{"wait", "#v=1&p=gpt2-medium-b4&s=greedy&m=70%25", 1400, func(p *Page) { p.Click(`[data-do="wait-next"]`) }},
 		{"too small", "#v=1&p=resnet101-b32&m=5%25", 1400, nil},
+		{"dark addresses that do not fit", "#v=1&p=gpt2-medium-b4&m=70%25&s=greedy&theme=dark&alloc=best-fit", 1400, func(p *Page) { p.Wait(`!!document.querySelector(".outcome.bad")?.textContent`, 20*time.Second) }},
 		{"cut link", "#v=1&d=1.abc", 1400, nil},
 		{"documents", "docs/", 1400, nil},
 		{"document", "docs/paper-000.html", 390, nil},

@@ -65,6 +65,34 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
+// At 400 per cent a window of 1280 by 1024 has 320 by 256 pixels: nothing that
+// stays in place may cover what the keyboard has reached.
+func TestFourHundredPercent(t *testing.T) {
+	p := openedPage(t, offload, 320, 256)
+	Eval[bool](p, `document.activeElement.blur(), scrollTo(0, 0), true`)
+	seen := map[string]bool{}
+	for range 80 {
+		key(t, p, "Tab", "Tab")
+		at := Eval[struct{ Name, Over string }](p, `(() => {
+			const e = document.activeElement, target = e.closest("label") ?? e, b = target.getBoundingClientRect();
+			const name = (x) => x ? x.tagName.toLowerCase() + "." + x.className + " " + (x.getAttribute("data-do") ?? x.id) : "nothing";
+			const x = (Math.max(b.left, 0) + Math.min(b.right, innerWidth)) / 2, y = (Math.max(b.top, 0) + Math.min(b.bottom, innerHeight)) / 2;
+			const over = document.elementFromPoint(x, y);
+			return {Name: name(e), Over: over && (target.contains(over) || over.contains(target)) ? "" : name(over)};
+		})()`)
+		if strings.HasPrefix(at.Name, "body") {
+			break
+		}
+		seen[at.Name] = true
+		if at.Over != "" {
+			t.Errorf("%s has the focus and %s lies over it", at.Name, at.Over)
+		}
+	}
+	if len(seen) < 20 {
+		t.Errorf("Tab reached %d things; want at least 20", len(seen))
+	}
+}
+
 // tooSmall names the controls that are smaller than so many pixels. What stands
 // in a line of text is as high as the line, a label makes its control larger,
 // and a region that scrolls is no target.

@@ -168,4 +168,17 @@ func TestFingers(t *testing.T) {
 	if got := visibleRange(p); !(got[0] > pinched[0]) {
 		t.Errorf("after moving a finger to the left %v ms are visible; want a later part than %v", got, pinched)
 	}
+
+	// What was tapped is said above the finger, until the page is scrolled.
+	y = b.Top + 34
+	touch(input.DispatchTouchEventTypeTouchStart, 0.5)
+	touch(input.DispatchTouchEventTypeTouchEnd)
+	const words = `(document.querySelector(".tooltip:not([hidden])")?.textContent ?? "")`
+	p.Wait(words+` !== ""`, 5*time.Second)
+	tip := Eval[box](p, `(() => { const b = document.querySelector(".tooltip").getBoundingClientRect(); return {Left: b.left, Top: b.top, Width: b.width, Height: b.height}; })()`)
+	if tip.Left < 0 || tip.Top < 0 || tip.Left+tip.Width > 390 || tip.Top+tip.Height > y-10 {
+		t.Errorf("what was tapped at height %g is said at %+v; want it above, inside the page", y, tip)
+	}
+	Eval[bool](p, `scrollBy(0, 40), true`)
+	p.Wait(words+` === ""`, 5*time.Second)
 }

@@ -124,13 +124,13 @@ func WithPNG(file []byte, address string) []byte {
 	return slices.Concat(file[:header], chunk, file[header:])
 }
 
-// WithHTML is the page in one file, opening with a fragment; ok is false if it is
-// not that page.
-func WithHTML(page []byte, fragment string) (out []byte, ok bool) {
+// WithHTML is the page in one file, opening with a fragment and knowing the address
+// of the site that it is from; ok is false if it is not that page.
+func WithHTML(page []byte, site, fragment string) (out []byte, ok bool) {
 	const body = "<body data-state="
 	before, after, ok := bytes.Cut(page, []byte(body))
 	if !ok {
 		return nil, false
 	}
-	return slices.Concat(before, []byte("<body"+htmlMark+escapes.Replace(fragment)+`" data-state=`), after), true
+	return slices.Concat(before, []byte("<body"+htmlMark+escapes.Replace(fragment)+`" data-site="`+escapes.Replace(site)+`" data-state=`), after), true
 }

@@ -65,14 +65,14 @@ func TestIn(t *testing.T) {
 
 func TestHTML(t *testing.T) {
 	const page = "<!doctype html>\n<html>\n<head></head>\n<body data-state=\"solving\">\n</body></html>"
-	out, ok := WithHTML([]byte(page), `v=1&p=vgg16-b32&title="a"`)
-	if !ok || !strings.Contains(string(out), `<body data-link="v=1&amp;p=vgg16-b32&amp;title=&quot;a&quot;" data-state="solving">`) {
+	out, ok := WithHTML([]byte(page), "https://example.org/x/?a&b", `v=1&p=vgg16-b32&title="a"`)
+	if !ok || !strings.Contains(string(out), `<body data-link="v=1&amp;p=vgg16-b32&amp;title=&quot;a&quot;" data-site="https://example.org/x/?a&amp;b" data-state="solving">`) {
 		t.Errorf("got %s", out)
 	}
 	if got, want := inWhole(out), `v=1&p=vgg16-b32&title="a"`; got != want {
 		t.Errorf("read back as %q, want %q", got, want)
 	}
-	if _, ok := WithHTML([]byte("<html><body>"), "v=1"); ok {
+	if _, ok := WithHTML([]byte("<html><body>"), "", "v=1"); ok {
 		t.Error("a page of others was accepted")
 	}
 }

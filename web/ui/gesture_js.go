@@ -61,7 +61,11 @@ func (p *pictures) listen(c *canvas) {
 			p.a.later(func() { p.up(c, x, y, e, name == "pointercancel") })
 		})
 	}
-	listen(c.inner, "pointerleave", func(safejs.Value) { p.a.later(p.leave) })
+	listen(c.inner, "pointerleave", func(e safejs.Value) {
+		if text(e, "pointerType") != "touch" { // a finger that is lifted leaves, too
+			p.a.later(p.leave)
+		}
+	})
 	listen(c.inner, "dblclick", func(e safejs.Value) {
 		p.a.later(func() {
 			p.a.do(keyAction{focus: true}.act(p.a.s))
@@ -184,6 +188,9 @@ func (p *pictures) up(c *canvas, x, y float64, e safejs.Value, cancelled bool) {
 	switch kind {
 	case pressing:
 		p.click(c, x, y)
+		if text(e, "pointerType") == "touch" {
+			p.point(c, x, y, e)
+		}
 	case budgeting:
 		p.a.do(state.SetBudget{Bytes: p.budgetAt(c, y), Settled: true})
 	case marking:

@@ -12,6 +12,7 @@ import (
 // Header names the network and offers others.
 type Header struct {
 	S        *state.State
+	Page     *Page
 	Starting bool
 }
 

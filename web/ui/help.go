@@ -10,7 +10,10 @@ import (
 )
 
 // Help lists the keys.
-type Help struct{ S *state.State }
+type Help struct {
+	S    *state.State
+	Page *Page
+}
 
 // keyRow are keys as they stand on a keyboard of the United States, and what they
 // do. Keys that are known by their place have the names of the places, in the

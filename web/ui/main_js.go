@@ -120,7 +120,7 @@ func (a *app) setUp() {
 
 // startMessage opens what the address says, or the example.
 func (a *app) startMessage() state.Message {
-	a.page.Base, _, _ = strings.Cut(strings.SplitN(text(global("location"), "href"), "#", 2)[0], "?")
+	a.page.locate(text(global("location"), "href"), text(global("document", "body", "dataset"), "site"))
 	l, start, notes := follow(link.Of(text(global("location"), "search"), text(global("location"), "hash")))
 	a.page.Keep = l
 	a.s.View.Frame = start.Frame

@@ -51,6 +51,9 @@ func (p *pictures) init(a *app) {
 	p.tip = create(global("document", "body"), "div", "tooltip")
 	set(p.tip, "hidden", true)
 	call(p.tip, "setAttribute", "aria-hidden", "true")
+	for _, name := range []string{"pointerdown", "scroll"} {
+		listen(global("document"), name, func(safejs.Value) { set(p.tip, "hidden", true) })
+	}
 	p.recolour()
 }
 
@@ -320,9 +323,12 @@ func (p *pictures) leave() {
 	p.ask()
 }
 
-// tell shows words beside the pointer; none hide them. A finger would cover them.
+// tell shows words beside the pointer; none hide them. A finger would cover them:
+// it gets them when it is lifted, above its place, until something else is touched
+// or the page is scrolled.
 func (p *pictures) tell(words string, event safejs.Value) {
-	if words == "" || text(event, "pointerType") == "touch" {
+	touch := text(event, "pointerType") == "touch"
+	if words == "" || touch && text(event, "type") != "pointerup" {
 		set(p.tip, "hidden", true)
 		return
 	}
@@ -330,6 +336,11 @@ func (p *pictures) tell(words string, event safejs.Value) {
 	set(p.tip, "hidden", false)
 	x, y := number(event, "clientX"), number(event, "clientY")
 	w, h := number(p.tip, "offsetWidth"), number(p.tip, "offsetHeight")
+	if touch {
+		right := number(safejs.Global(), "innerWidth") - w - 8
+		set(get(p.tip, "style"), "transform", "translate("+px(max(8, min(x-w/2, right)))+","+px(max(8, y-h-28))+")")
+		return
+	}
 	if x+14+w > number(safejs.Global(), "innerWidth") {
 		x = max(x-w-14, 0) - 14
 	}

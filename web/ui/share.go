@@ -14,11 +14,34 @@ import (
 
 // Page is where the page lies and what it was opened with.
 type Page struct {
-	Base string    // its address, without query and fragment
+	Base string    // its address, without query and fragment; of a file, the site's that it is from, or empty
+	File bool      // it was opened from a disk
 	Keep link.Link // that it was opened with
 
 	coded string // the address of the last QR code
 	code  vugu.HTML
+}
+
+// locate says where the page lies. A file on a disk has an address that means
+// nothing to others and names folders of its owner: what is shared from there leads
+// to the site that the file is from.
+func (p *Page) locate(href, site string) {
+	p.Base, _, _ = strings.Cut(href, "#")
+	p.Base, _, _ = strings.Cut(p.Base, "?")
+	if p.File = !strings.HasPrefix(p.Base, "http"); p.File {
+		p.Base = site
+	}
+}
+
+// Docs is where the documentation lies; empty if nobody knows.
+func (p *Page) Docs() string {
+	switch {
+	case p == nil || !p.File:
+		return "docs/"
+	case p.Base == "":
+		return ""
+	}
+	return p.folder() + "docs/"
 }
 
 // Address is the address of exactly what is shown, or, if exact is false,
@@ -82,14 +105,20 @@ func (c *Share) Fields() []ShareField {
 	base, fragment, _ := strings.Cut(address, "#")
 	title := html.EscapeString(nameOf(c.S))
 	quoted := html.EscapeString(fragment)
-	return []ShareField{
-		{"link", "Link", address},
+	fields := []ShareField{{"link", "Link", address}}
+	if c.homeless() {
+		return fields
+	}
+	return append(fields, []ShareField{
 		{"markdown", "Markdown", "[" + strings.NewReplacer("[", "\\[", "]", "\\]").Replace(nameOf(c.S)) + "](" + address + ")"},
 		{"iframe", "Frame", `<iframe src="` + html.EscapeString(base) + `#embed=1&amp;` + quoted + `" title="` + title +
 			`" width="100%" height="520" loading="lazy" style="border:0" allow="clipboard-write; fullscreen" sandbox="allow-scripts allow-same-origin allow-popups allow-downloads"></iframe>`},
 		{"element", "Element", `<script src="` + html.EscapeString(c.folderOr(base)) + `view.js" defer></script> <memtide-view title="` + title + `" link="` + quoted + `"></memtide-view>`},
-	}
+	}...)
 }
+
+// homeless says that no address leads to this page.
+func (c *Share) homeless() bool { return c.Page != nil && c.Page.Base == "" }
 
 // Sends says whether a field has a button that hands it to the device.
 func (c *Share) Sends(f ShareField) bool { return f.ID == "link" && c.S.View.CanSend }
@@ -103,6 +132,9 @@ func (c *Share) folderOr(base string) string {
 
 // Verdict says how long the link is and where it can be used.
 func (c *Share) Verdict() string {
+	if c.homeless() {
+		return "This page is a file that knows no site: put the link behind the address of one."
+	}
 	n := len(c.address())
 	text := fmt.Sprintf("%d characters: %s.", n, link.Fits(n))
 	if n := c.S.Network; n != nil && !n.InLink() {
@@ -116,7 +148,7 @@ const maxQR = 1500
 
 // QR is the link as a QR code; empty if it is too long for one.
 func (c *Share) QR() vugu.HTML {
-	if !c.Open() || c.Page == nil {
+	if !c.Open() || c.Page == nil || c.homeless() {
 		return ""
 	}
 	if address := c.address(); address != c.Page.coded {

@@ -232,7 +232,7 @@ func (a *app) savePage(address string) {
 			return
 		}
 		then(call(response, "arrayBuffer"), func(buffer safejs.Value) {
-			page, ok := link.WithHTML(bytesOf(buffer), fragment)
+			page, ok := link.WithHTML(bytesOf(buffer), a.page.Base, fragment)
 			if !ok {
 				failed(buffer)
 				return

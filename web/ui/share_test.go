@@ -54,6 +54,40 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
+// A file on a disk shares the site that it is from, never its own place.
+func TestShareFromFile(t *testing.T) {
+	s := first(t)
+	s.Sharing = &state.Sharing{Exact: true}
+	for _, c := range []struct{ href, site, address, docs, fields string }{
+		{"https://example.org/x/?a=1#v=1", "https://other.example/", "https://example.org/x/#v=1&p=resnet101-b32", "docs/", "link markdown iframe element"},
+		{"file:///home/ann/saved.html#v=1", "https://example.org/x/index.html", "https://example.org/x/index.html#v=1&p=resnet101-b32", "https://example.org/x/docs/", "link markdown iframe element"},
+		{"file:///home/ann/memtide.html", "", "#v=1&p=resnet101-b32", "", "link"},
+	} {
+		p := new(Page)
+		p.locate(c.href, c.site)
+		share := &Share{S: s, Page: p}
+		var fields []string
+		for _, f := range share.Fields() {
+			fields = append(fields, f.ID)
+			if strings.Contains(f.Text, "ann") {
+				t.Errorf("%s: %s tells where the file lies: %s", c.href, f.ID, f.Text)
+			}
+		}
+		if got := p.Address(s, true); got != c.address {
+			t.Errorf("%s: address %s; want %s", c.href, got, c.address)
+		}
+		if got := p.Docs(); got != c.docs {
+			t.Errorf("%s: documentation at %q; want %q", c.href, got, c.docs)
+		}
+		if got := strings.Join(fields, " "); got != c.fields {
+			t.Errorf("%s: fields %s; want %s", c.href, got, c.fields)
+		}
+		if got := share.QR() != ""; got != (c.address[0] != '#') {
+			t.Errorf("%s: a QR code: %v", c.href, got)
+		}
+	}
+}
+
 // Every file that carries the link gives it back, and the rows of the JSON are
 // those of the trace.
 func TestExportFiles(t *testing.T) {

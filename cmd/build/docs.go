@@ -19,18 +19,16 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
 
 	"memtide/wasm/serve"
-	"memtide/web/ui"
 )
 
 // docsIndex is the page that lists the others: the order of the navigation.
 const docsIndex = "README.md"
-
-// posterWidth is that of a prepared picture in a document, in CSS pixels.
-const posterWidth = 720
 
 // document is a page of the documentation.
 type document struct {
@@ -46,7 +44,7 @@ type document struct {
 func markdown() goldmark.Markdown {
 	return goldmark.New(goldmark.WithExtensions(extension.Table),
 		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
-		goldmark.WithRendererOptions(html.WithUnsafe()))
+		goldmark.WithRendererOptions(html.WithUnsafe(), renderer.WithNodeRenderers(util.Prioritized(new(codeBlocks), 100))))
 }
 
 // docs makes docs/ of the site from the Markdown files of docs/: the same text
@@ -71,7 +69,7 @@ func (s *site) docs() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	posters := &posters{ctx: ctx, site: s, pool: new(serve.Local), made: map[string]string{}}
+	posters := &posters{ctx: ctx, site: s, pool: new(serve.Local), made: map[string]poster{}}
 	for _, d := range pages {
 		if err := d.prepare(pages, posters); err != nil {
 			return fmt.Errorf("docs/%s: %w", d.file, err)
@@ -94,6 +92,23 @@ func (s *site) docs() error {
 		}
 	}
 	return nil
+}
+
+// downloads are files of the repository that documents link to, by their path
+// from docs/, and their names beside the pages.
+var downloads = map[string]string{"../profiles/collect.py": "collect.py"}
+
+// download puts such a file beside the pages.
+func (s *site) download(file string) error {
+	name := "docs/" + downloads[file]
+	if slices.ContainsFunc(s.written, func(a asset) bool { return a.name == name }) {
+		return nil // another page links to it, too
+	}
+	data, err := os.ReadFile(filepath.Join(s.root, "docs", filepath.FromSlash(file)))
+	if err != nil {
+		return err
+	}
+	return s.put(name, data)
 }
 
 // docsPolicy is the page's policy, with frames for the live views.
@@ -157,6 +172,9 @@ func (d *document) prepare(pages []*document, p *posters) error {
 			to, anchor, _ := strings.Cut(string(n.Destination), "#")
 			i := slices.IndexFunc(pages, func(o *document) bool { return o.file == to })
 			switch {
+			case downloads[to] != "":
+				n.Destination = []byte(downloads[to])
+				return ast.WalkContinue, p.site.download(to)
 			case i >= 0 && anchor != "":
 				n.Destination = []byte(pages[i].Href + "#" + anchor)
 			case i >= 0:
@@ -206,41 +224,4 @@ func plainText(n ast.Node, src []byte) string {
 		return ast.WalkContinue, nil
 	})
 	return b.String()
-}
-
-// posters makes the pictures of live views, each link once.
-type posters struct {
-	ctx  context.Context
-	site *site
-	pool *serve.Local
-	made map[string]string // file name by fragment
-}
-
-// replace puts a live view in the place of an image: its prepared picture, which
-// is also a link, inside the element that brings the picture to life.
-func (p *posters) replace(n *ast.Image, src []byte) error {
-	fragment := strings.TrimPrefix(string(n.Destination), "../#")
-	name, ok := p.made[fragment]
-	if !ok {
-		var svg bytes.Buffer
-		if err := ui.Poster(p.ctx, p.pool, &svg, fragment, posterWidth); err != nil {
-			return err
-		}
-		name = fmt.Sprintf("view%d.svg", len(p.made)+1)
-		if err := p.site.put("docs/"+name, svg.Bytes()); err != nil {
-			return err
-		}
-		p.made[fragment] = name
-	}
-	alt := plainText(n, src)
-	if alt == "" {
-		return fmt.Errorf("the view of %s has no description; write it into the brackets", fragment)
-	}
-	const view = `<memtide-view link="%[1]s"><a href="../#%[1]s"><img src="%[2]s" width="%[3]d" loading="lazy" alt="%[4]s"></a></memtide-view>`
-	escaped := template.HTMLEscapeString
-	element := ast.NewString(fmt.Appendf(nil, view, escaped(fragment), name, posterWidth, escaped(alt)))
-	element.SetRaw(true)
-	element.SetCode(true)
-	n.Parent().ReplaceChild(n.Parent(), n, element)
-	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,7 +17,7 @@ import (
 	"memtide/web/ui"
 )
 
-var attribute = regexp.MustCompile(`\s(href|src|link|id)="([^"]*)"`)
+var attribute = regexp.MustCompile(`\s(href|src|srcset|link|id)="([^"]*)"`)
 
 // attributes are the values of an attribute in a page, as a browser reads them.
 func attributes(page, name string) (out []string) {
@@ -49,7 +50,7 @@ func TestDocs(t *testing.T) {
 		if !strings.HasSuffix(name, ".html") {
 			continue
 		}
-		for _, to := range append(attributes(page, "href"), attributes(page, "src")...) {
+		for _, to := range slices.Concat(attributes(page, "href"), attributes(page, "src"), attributes(page, "srcset")) {
 			checkReference(t, name, to, pages)
 		}
 		views += len(attributes(page, "link"))
@@ -71,7 +72,7 @@ func checkReference(t *testing.T, page, to string, pages map[string]string) {
 			t.Errorf("%s links to ../#%s, which the page does not understand: %s", page, anchor, strings.Join(notes, " "))
 		} else if got := l.String(); got != anchor {
 			t.Errorf("%s: link\n  got  %s\n  want %s, as the page writes it", page, anchor, got)
-		} else if err := ui.Poster(t.Context(), new(serve.Local), io.Discard, anchor, posterWidth); err != nil {
+		} else if _, err := ui.Poster(t.Context(), new(serve.Local), io.Discard, anchor, posterWidth); err != nil {
 			t.Errorf("%s links to ../#%s, which shows no schedule: %v", page, anchor, err)
 		}
 	case to == "../" || to == "../docs.css" || to == "../icon.svg" || to == "../view.js":

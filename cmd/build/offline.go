@@ -12,26 +12,51 @@ import (
 	"strings"
 )
 
+// icons are the pictures of the installed app. The PNG files are icon.svg, drawn by
+// a browser: whole, with a wide edge for platforms that cut a shape out of it, and
+// with square corners for those that round them.
+var icons = []icon{
+	{"icon.svg", "any", "image/svg+xml", "any"},
+	{"icon-192.png", "192x192", "image/png", "any"},
+	{"icon-512.png", "512x512", "image/png", "any"},
+	{"icon-maskable.png", "512x512", "image/png", "maskable"},
+}
+
+// icon is an entry of the manifest, and a file in web/static.
+type icon struct {
+	Src     string `json:"src"`
+	Sizes   string `json:"sizes"`
+	Type    string `json:"type"`
+	Purpose string `json:"purpose"`
+}
+
 // offline writes what lets a browser keep the site: the service worker with the
 // list of what belongs to it, and the manifest by which the page is installed as
 // an app. It has to run after everything else was written.
 func (s *site) offline() error {
-	own, err := s.static([]string{"icon.svg", "offline.js"})
+	own := []string{"offline.js", "icon-apple.png"}
+	for _, i := range icons {
+		own = append(own, i.Src)
+	}
+	texts, err := s.static(own)
 	if err != nil {
 		return err
 	}
-	if err := s.put("icon.svg", own[0]); err != nil {
-		return err
+	for i, name := range own[1:] {
+		if err := s.put(name, texts[i+1]); err != nil {
+			return err
+		}
 	}
 	manifest, err := json.MarshalIndent(map[string]any{
 		"name":             "memtide",
 		"description":      "How a training step fits into device memory",
+		"id":               "./",
 		"start_url":        "./",
 		"scope":            "./",
 		"display":          "standalone",
 		"background_color": "#ffffff",
 		"theme_color":      "#ffffff",
-		"icons":            []map[string]string{{"src": "icon.svg", "sizes": "any", "type": "image/svg+xml"}},
+		"icons":            icons,
 	}, "", "  ")
 	if err != nil {
 		return err
@@ -58,5 +83,5 @@ func (s *site) offline() error {
 		return err
 	}
 	head := fmt.Sprintf("const release = %q, files = %s;\n", hex.EncodeToString(sum.Sum(nil)[:6]), list)
-	return s.put("offline.js", append([]byte(head), own[1]...))
+	return s.put("offline.js", append([]byte(head), texts[0]...))
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
 
@@ -82,12 +83,14 @@ func (s *site) scripts() error {
 	if err := s.put("view.js", element); err != nil {
 		return err
 	}
-	// The documentation looks like the page.
+	// The documentation looks like the page. It has no script that makes it light
+	// before it is printed, so its dark colours are for screens alone.
 	sheet, err := s.static([]string{"style.css", "docs.css"})
 	if err != nil {
 		return err
 	}
-	s.DocsStyle, err = s.putHashed("docs", ".css", bytes.Join(append(sheet, []byte(draw.CSS())), []byte("\n")))
+	colours := strings.ReplaceAll(draw.CSS(), "@media (prefers-color-scheme:dark)", "@media screen and (prefers-color-scheme:dark)")
+	s.DocsStyle, err = s.putHashed("docs", ".css", bytes.Join(append(sheet, []byte(colours)), []byte("\n")))
 	return err
 }
 

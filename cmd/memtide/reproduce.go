@@ -66,35 +66,6 @@ type claim struct {
 	verdict verdict
 }
 
-// verdict is how a claim and what comes out here go together.
-type verdict string
-
-// The verdicts.
-const (
-	agrees  verdict = "agrees"
-	partly  verdict = "agrees in part"
-	differs verdict = "differs"
-)
-
-// holds is the verdict of a claim that holds or not.
-func holds(ok bool) verdict {
-	if ok {
-		return agrees
-	}
-	return differs
-}
-
-// mostly is the verdict of a claim about all of several cases.
-func mostly(cases, of int) verdict {
-	switch {
-	case cases == of:
-		return agrees
-	case 2*cases >= of:
-		return partly
-	}
-	return differs
-}
-
 // experiments are what can be reproduced, in the order of the papers.
 func experiments() []*experiment {
 	return []*experiment{offloadRatio(), offloadOrRecompute(), recomputeThroughput(), combination(), swapLayers(), swapBatches()}

@@ -136,18 +136,11 @@ func overheadClaim(all []*trio) claim {
 		}
 		parts = append(parts, fmt.Sprintf("%s %s of %d budgets", s.net.ref, format.Share(m.value()), m.n))
 	}
-	v := differs
-	switch x := total.value(); {
-	case x >= 1.0/3:
-		v = agrees
-	case x >= 1.0/6:
-		v = partly
-	}
 	return claim{
 		says: `"[...] the possibility to offload can remove one third of the overhead of rematerialization" (abstract).`,
 		here: fmt.Sprintf("%s of it, the arithmetic mean over all budgets in which recomputation fits and costs something; by network, %s. With streamed transfers %s.",
 			format.Share(total.value()), strings.Join(parts, "; "), format.Share(model.value())),
-		verdict: v,
+		verdict: upTo(total.value(), 1.0/3),
 	}
 }
 

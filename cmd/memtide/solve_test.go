@@ -18,6 +18,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"memtide/web/link"
 )
 
 // solved runs solve -json and reads its report.
@@ -199,6 +201,40 @@ func TestSVG(t *testing.T) {
 	}
 	if again, _ := os.ReadFile(file); !bytes.Equal(again, data) {
 		t.Error("svg in too small a budget has changed the file")
+	}
+}
+
+// A picture carries the link to what it shows, as those of the page do, and with
+// -base it is one; what no link can hold is drawn without.
+func TestSVGLink(t *testing.T) {
+	for _, line := range []string{"-preset vgg16-b64 -budget 80% -strategy greedy", "-budget 900MiB -strategy rotor testdata/net.csv", "-theme dark -preset resnet50-b32"} {
+		plain := memtide(t, t.Context(), append([]string{"svg"}, words(line)...)...)
+		wellFormed(t, plain.stdout)
+		want := memtide(t, t.Context(), append([]string{"link"}, words(strings.TrimPrefix(line, "-theme dark "))...)...).stdout
+		_, want, _ = strings.Cut(strings.TrimSpace(want), "#")
+		if strings.HasPrefix(line, "-theme") {
+			want += "&theme=dark"
+		}
+		if got, ok := link.In([]byte(plain.stdout)); !ok || got != want || strings.Contains(plain.stdout, "<a ") {
+			t.Errorf("svg %s (%s): the file carries %q, and perhaps an <a>; want %q and none", line, plain.stderr, got, want)
+		}
+		based := memtide(t, t.Context(), append([]string{"svg", "-base", "https://example.org/memtide/"}, words(line)...)...)
+		wellFormed(t, based.stdout)
+		if got, _ := link.In([]byte(based.stdout)); got != want {
+			t.Errorf("svg -base %s: the file carries %q, want %q", line, got, want)
+		}
+		anchor := `<a href="https://example.org/memtide/#` + strings.ReplaceAll(want, "&", "&amp;") + `">`
+		if strings.Count(based.stdout, anchor) != 1 || !strings.HasSuffix(based.stdout, "</a>\n</svg>\n") {
+			t.Errorf("svg -base %s: the picture is no link; want %s around it", line, anchor)
+		}
+	}
+	if o := memtide(t, t.Context(), "svg", "-budget", "100%", "testdata/graph.json"); o.code != exitOK || !strings.Contains(o.stderr, "carries no link") || strings.Contains(o.stdout, "<metadata") {
+		t.Errorf("svg of a graph: exit status %d, %q; want a picture without a link, and a line about it", o.code, o.stderr)
+	}
+	for _, base := range []string{"https://example.org/#x", "https://example.org/"} {
+		if o := memtide(t, t.Context(), "svg", "-base", base, "testdata/graph.json"); o.code == exitOK || o.stdout != "" {
+			t.Errorf("svg -base %s of a graph: exit status %d, wrote %d bytes; want an error", base, o.code, len(o.stdout))
+		}
 	}
 }
 

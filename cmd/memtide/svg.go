@@ -4,11 +4,11 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"flag"
 	"fmt"
 	"os"
+	"strings"
 
 	"memtide/web/draw"
 )
@@ -20,10 +20,15 @@ func svgCommand() *command {
 		summary: "draw the page's pictures of one schedule as SVG",
 		doc: `Solves as solve does and draws what the page draws: layers, timeline and device
 memory. Without -theme the picture follows the reader's light or dark setting. A
-link's stretch of time and theme are kept.`,
+link's stretch of time and theme are kept.
+
+The file carries the link to what it shows: dropped on the page it opens that.
+With -base the picture is also a link to the page for whoever clicks it where the
+file itself is shown; in a document, put the link around the image.`,
 		examples: []string{
 			"memtide svg -preset vgg16-b32 -budget 90% -theme dark -o vgg16.svg",
 			"memtide svg -budget 900MiB -width 800 net.csv",
+			"memtide svg -base https://example.org/memtide/ -budget 900MiB -strategy greedy net.csv",
 		},
 		flags: func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
 			var c choice
@@ -32,6 +37,7 @@ link's stretch of time and theme are kept.`,
 			c.defineOne(fs)
 			fs.Func("theme", "`light|dark` colours, whatever the reader has set", oneOf(&o.theme, "light", "dark"))
 			fs.IntVar(&o.width, "width", 960, "`PIXELS` width of the picture")
+			fs.StringVar(&o.base, "base", "", "`URL` address of the page, to make the picture a link to it")
 			fs.StringVar(&o.file, "o", "", "`FILE` write to it instead of the standard output")
 			return func(ctx context.Context, e *env, args []string) error {
 				in, err := c.read(e, args)
@@ -47,6 +53,7 @@ link's stretch of time and theme are kept.`,
 type svgOptions struct {
 	theme string
 	width int
+	base  string // address of the page, or empty
 	file  string
 }
 
@@ -60,6 +67,13 @@ func svg(ctx context.Context, e *env, in *input, o svgOptions) error {
 	if o.width < narrowest || o.width > widest {
 		return bad("-width is %d; expected %d to %d pixels", o.width, narrowest, widest)
 	}
+	if o.theme != "" {
+		in.link.Theme = o.theme
+	}
+	address, err := in.address(e, o.base)
+	if err != nil {
+		return err
+	}
 	solved, stopped := findSchedule(ctx, e, in, 0)
 	if solved == nil {
 		return tellFailure(e, in, solveOptions{}, stopped)
@@ -70,8 +84,8 @@ func svg(ctx context.Context, e *env, in *input, o svgOptions) error {
 	var scene draw.Scene
 	view := draw.View{Width: float64(o.width), Cursor: draw.NoCursor, From: in.link.Visible.From, To: in.link.Visible.To}
 	draw.NewModel(in.problem(solved.Budget), solved.Trace).Figure(&scene, view)
-	options := draw.SVGOptions{Standalone: true, Surface: true}
-	if name := cmp.Or(o.theme, in.link.Theme); name != "" {
+	options := draw.SVGOptions{Standalone: true, Surface: true, Link: address, Anchor: o.base != ""}
+	if name := in.link.Theme; name != "" {
 		theme := draw.Light
 		if name == "dark" {
 			theme = draw.Dark
@@ -83,7 +97,6 @@ func svg(ctx context.Context, e *env, in *input, o svgOptions) error {
 	if err := scene.WriteSVG(&picture, options); err != nil {
 		return err
 	}
-	var err error
 	if o.file == "" {
 		_, err = e.stdout.Write(picture.Bytes())
 	} else {
@@ -96,4 +109,22 @@ func svg(ctx context.Context, e *env, in *input, o svgOptions) error {
 		return fmt.Errorf("the schedule that is drawn is not verified: %s", solved.Verdict.Problem)
 	}
 	return stopped
+}
+
+// address is the link that a picture carries: what stands behind the # of the
+// page, after base. Without a base, a picture of what no link can hold goes
+// without one, and the reader hears why.
+func (in *input) address(e *env, base string) (string, error) {
+	if strings.Contains(base, "#") {
+		return "", bad("-base %q has a #, which ends an address; leave it out", base)
+	}
+	fragment, err := in.permalink()
+	switch {
+	case err == nil:
+		return base + "#" + fragment, nil
+	case base != "":
+		return "", err
+	}
+	fmt.Fprintf(e.stderr, "The picture carries no link: %v.\n", err)
+	return "", nil
 }

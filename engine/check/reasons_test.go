@@ -135,7 +135,7 @@ var breaks = []struct {
 	{check.GapReason, "another step", func(e *example) { e.t.Gaps[0].Step = 8 }, `wrong gap at step 8 at 6s: found a gap until 9s at step 8; expected the step that held the counter`},
 	{check.GapCause, "another cause", func(e *example) { e.t.Gaps[0].Cause = 2 }, `wrong gap cause at step 5 at 6s: found span 2; expected the fetch that brought it at 9s`},
 	{check.WrongCause, "another cause of B1", func(e *example) { e.t.Spans[5].Cause = 1 }, `wrong cause at step 8 in span 5 at 12s: found dependency, span 1; expected what ended when it started`},
-	{check.WrongCause, "a fetch that waited for room", func(e *example) { e.t.Spans[3].Why, e.t.Spans[3].Cause = sim.NeedsRoom, 1 }, `wrong cause at step 4 in span 3 at 7s: found needs room, span 1; expected what ended when it started`},
+	{check.WrongCause, "a fetch that waited for room", func(e *example) { e.t.Spans[3].Why, e.t.Spans[3].Cause = sim.NeedsRoom, 1 }, `wrong cause at step 4 in span 3 at 7s: found needs memory, span 1; expected what ended when it started`},
 	{check.WrongTotals, "compute", func(e *example) { e.t.ComputeTime++ }, `wrong totals: found compute 11.000000001s, recompute 0s, waiting [0s 3s 0s 0s 0s 0s 0s]; expected compute 11s, recompute 0s, waiting [0s 3s 0s 0s 0s 0s 0s]`},
 	{check.WrongTotals, "waiting", func(e *example) { e.t.Waiting[sim.Drain]++ }, `wrong totals: found compute 11s, recompute 0s, waiting [0s 3s 0s 0s 0s 0s 1ns]; expected compute 11s, recompute 0s, waiting [0s 3s 0s 0s 0s 0s 0s]`},
 	{check.WrongDecisions, "a stage that was kept", func(e *example) { e.t.Decisions[1] = sim.Recompute }, `wrong decisions: found decision 4 for stage 2; expected 0`},

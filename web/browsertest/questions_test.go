@@ -116,8 +116,8 @@ func TestLayerTable(t *testing.T) {
 	p.Wait(`document.querySelector('#layers-body [role="status"]').textContent === "23 of 40 rows"`, 5*time.Second)
 	Eval[bool](p, `byID("layers-csv").click(); true`)
 	p.Wait(`globalThis.saved`, 5*time.Second)
-	if lines := strings.Split(Eval[string](p, `saved`), "\n"); len(lines) != 25 || !strings.HasPrefix(lines[0], "layer,name,decision,bytes") {
-		t.Errorf("%d lines are saved, the first is %q; want 23 layers below the names of the columns", len(lines), lines[0])
+	if lines := strings.Split(Eval[string](p, `saved`), "\n"); len(lines) != 26 || !strings.HasPrefix(lines[0], "layer,name,decision,bytes") || !strings.HasPrefix(lines[24], "# memtide: ") {
+		t.Errorf("%d lines are saved, the first is %q; want the names of the columns, 23 layers and the link", len(lines), lines[0])
 	}
 	p.Quiet()
 }

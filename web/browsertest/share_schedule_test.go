@@ -4,22 +4,27 @@ package browsertest
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
 	"time"
+
+	"memtide/web/link"
 )
 
 // TestScheduleFiles saves a schedule as Python and as JSON: the files are those of
-// the command line, to the byte.
+// the command line, to the byte, with the link of the page besides; and they open
+// the page's view again.
 func TestScheduleFiles(t *testing.T) {
 	p := New(t)
 	p.Before(keepSaves)
-	const fragment = "v=1&p=vgg16-b64&m=80%25&s=greedy&dev=a100-sxm-40gb"
+	const fragment = "v=1&p=vgg16-b64&dev=a100-sxm-40gb&m=80%25&s=greedy"
 	p.Navigate("#" + fragment)
 	shown(p)
 	openShare(p)
+	files := map[string][]byte{}
 	for kind, format := range map[string]string{"schedule.py": "python", "schedule.json": "json"} {
 		name, got := saved(p, kind)
 		if !strings.HasSuffix(name, kind) {
@@ -31,6 +36,11 @@ func TestScheduleFiles(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v: %v", cmd.Args, err)
 		}
+		if format == "python" {
+			want = link.WithFirstLine(want, p.URL+"#"+fragment)
+		} else {
+			want = link.WithJSON(want, p.URL+"#"+fragment)
+		}
 		if !bytes.Equal(got, want) {
 			at := 0
 			for at < min(len(got), len(want)) && got[at] == want[at] {
@@ -39,6 +49,13 @@ func TestScheduleFiles(t *testing.T) {
 			t.Errorf("%s: %d bytes, the command line writes %d; they part at byte %d:\npage    %.200q\ncommand %.200q", kind, len(got), len(want), at, got[max(at-60, 0):], want[max(at-60, 0):])
 		}
 		p.Wait(`document.querySelector("[data-testid=share-note]").textContent.startsWith("Saved ")`, 5*time.Second)
+		files[kind] = got
+	}
+	for kind, content := range files {
+		p.Navigate("#v=1&p=vgg16-b32&s=keepall")
+		p.Wait(`document.body.dataset.state === "ready" && location.hash.startsWith("#v=1&p=vgg16-b32")`, 20*time.Second)
+		drop(p, kind, content)
+		p.Wait(fmt.Sprintf(`document.body.dataset.state === "ready" && location.hash === %q`, "#"+fragment), 20*time.Second)
 	}
 	p.Quiet()
 }

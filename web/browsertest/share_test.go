@@ -3,6 +3,7 @@
 package browsertest
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -138,8 +139,11 @@ func drop(p *Page, name string, content []byte) {
 	})()`, base64.StdEncoding.EncodeToString(content), name))
 }
 
-// TestExportsComeBack saves every kind of file and drops it on another view: the
-// pictures, the data and the page restore what was shown, whatever their name.
+// kindsOfFiles are all kinds of files that the page makes itself.
+var kindsOfFiles = []string{"svg", "png", "json", "html", "operations.csv", "layers.csv", "curve.csv"}
+
+// TestExportsComeBack saves every kind of file and drops it on another view: all of
+// them restore what was shown, whatever their name.
 func TestExportsComeBack(t *testing.T) {
 	p := New(t)
 	p.Before(keepSaves)
@@ -148,7 +152,7 @@ func TestExportsComeBack(t *testing.T) {
 	shown(p)
 	openShare(p)
 	files := map[string][]byte{}
-	for _, kind := range []string{"svg", "png", "json", "html", "operations.csv", "layers.csv", "curve.csv"} {
+	for _, kind := range kindsOfFiles {
 		name, content := saved(p, kind)
 		if !strings.HasPrefix(name, "swap-wait-greedy-") || !strings.HasSuffix(name, "."+kind) {
 			t.Errorf("%s is saved as %q; want swap-wait-greedy-BUDGET.%s", kind, name, kind)
@@ -157,7 +161,7 @@ func TestExportsComeBack(t *testing.T) {
 		t.Logf("%s: %s, %d bytes", kind, name, len(content))
 	}
 	checkTables(t, files)
-	for _, kind := range []string{"svg", "png", "json", "html"} {
+	for _, kind := range kindsOfFiles {
 		p.Navigate("#v=1&p=vgg16-b32&s=keepall")
 		p.Wait(`document.body.dataset.state === "ready" && location.hash.startsWith("#v=1&p=vgg16-b32")`, 20*time.Second)
 		drop(p, "file", files[kind])
@@ -171,6 +175,65 @@ func TestExportsComeBack(t *testing.T) {
 	// Back goes to what was shown before the drop.
 	Eval[bool](p, `history.back(), true`)
 	p.Wait(`location.hash.startsWith("#v=1&p=vgg16-b32") && document.title.startsWith("VGG") && document.body.dataset.state === "ready"`, 20*time.Second)
+}
+
+// TestComparisonComesBack saves a comparison: the files hold both sides and restore
+// both, and what is saved then is the same again, to the byte.
+func TestComparisonComesBack(t *testing.T) {
+	p := New(t)
+	p.Before(keepSaves)
+	const link = "#v=1&p=vgg16-b64&m=80%25&s=greedy&c=none&b.s=dynprog"
+	p.Navigate(link)
+	ready := fmt.Sprintf(`document.body.dataset.state === "ready" && location.hash === %q && document.querySelector(".delta-step")`, link)
+	p.Wait(ready, 30*time.Second)
+	openShare(p)
+	files := map[string][]byte{}
+	for _, kind := range []string{"json", "operations.csv", "layers.csv"} {
+		name, content := saved(p, kind)
+		if !strings.HasPrefix(name, "vgg-16-batch-64-greedy-") || !strings.HasSuffix(name, "-gib-vs-dynprog."+kind) {
+			t.Errorf("%s is saved as %q; want vgg-16-batch-64-greedy-BUDGET-vs-dynprog.%s", kind, name, kind)
+		}
+		files[kind] = content
+	}
+	for _, kind := range []string{"operations.csv", "layers.csv"} {
+		if text := string(files[kind]); !strings.HasPrefix(text, "side,") || !strings.Contains(text, "\nA,") || !strings.Contains(text, "\nB,") {
+			t.Errorf("%s begins with %.80q; want rows of A and of B", kind, text)
+		}
+	}
+	var file struct {
+		StepNs int64
+		B      struct{ StepNs int64 }
+		Delta  struct{ StepNs int64 }
+	}
+	if err := json.Unmarshal(files["json"], &file); err != nil || file.StepNs == 0 || file.B.StepNs == 0 || file.Delta.StepNs != file.B.StepNs-file.StepNs {
+		t.Errorf("the JSON says A %d, B %d, delta %d (%v)", file.StepNs, file.B.StepNs, file.Delta.StepNs, err)
+	}
+	for kind, content := range files {
+		p.Navigate("#v=1&p=vgg16-b32&s=keepall")
+		p.Wait(`document.body.dataset.state === "ready" && location.hash.startsWith("#v=1&p=vgg16-b32")`, 20*time.Second)
+		drop(p, "file", content)
+		p.Wait(ready, 30*time.Second)
+		if _, again := saved(p, kind); !bytes.Equal(again, content) {
+			t.Errorf("%s: saved again it has %d bytes and was %d long; want the same", kind, len(again), len(content))
+		}
+	}
+	p.Quiet()
+}
+
+// TestLargeTableComesBack drops a table that is too long to be copied through the
+// page: its link is at its end.
+func TestLargeTableComesBack(t *testing.T) {
+	p := Open(t, "#v=1&p=vgg16-b32&s=keepall")
+	shown(p)
+	p.do(nil)
+	Eval[bool](p, `(() => {
+		const data = new DataTransfer();
+		data.items.add(new File(["a,b\n" + "1,2\n".repeat(2 << 20) + "# memtide: #v=1&p=vgg16-b64&m=80%25&s=greedy\n"], "operations.csv"));
+		document.dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
+		return true;
+	})()`)
+	p.Wait(`document.body.dataset.state === "ready" && location.hash === "#v=1&p=vgg16-b64&m=80%25&s=greedy"`, 20*time.Second)
+	p.Quiet()
 }
 
 // checkTables looks into the files for readers of tables and of JSON.

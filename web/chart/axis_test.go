@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"testing"
+	"time"
 
 	"memtide/web/draw"
 	"memtide/web/state"
@@ -56,5 +57,35 @@ func TestAxisWithoutReference(t *testing.T) {
 	p.KeepAll, p.Axis = state.LinePoint{}, state.Throughput
 	if p.layAxis(); p.Axis != state.Slowdown || math.IsNaN(p.Low) || p.Low >= p.Top {
 		t.Errorf("axis %d from %v to %v; want slowdowns", p.Axis, p.Low, p.Top)
+	}
+}
+
+// The plot begins behind the longest label of its axis, and the chart is told so.
+func TestRoomForAxisLabels(t *testing.T) {
+	for _, c := range []struct {
+		axis    state.Axis
+		step    int // of keeping everything, in milliseconds
+		batch   int
+		longest string
+	}{
+		{state.Slowdown, 100, 32, "×1.5"},
+		{state.StepTime, 100, 32, "250 ms"},
+		{state.StepTime, 900, 32, "2,000 ms"},
+		{state.Throughput, 100, 32, "300/s"},
+		{state.Throughput, 1, 512, "500,000/s"},
+	} {
+		p := example()
+		p.Axis, p.Batch = c.axis, c.batch
+		p.KeepAll.StepTime = ms * time.Duration(c.step)
+		p.layAxis()
+		raw, err := p.Option(Look{Colours: draw.Palette(draw.Light), Font: "sans-serif"})
+		var o struct{ Grid []struct{ Left string } }
+		if err == nil {
+			err = json.Unmarshal(raw, &o)
+		}
+		want := 8 + 6.2*float64(len([]rune(c.longest)))
+		if err != nil || len(o.Grid) != 1 || o.Grid[0].Left != px(p.left()) || p.X(p.From) != p.left() || p.left() < want || p.left() > max(left, want+30) {
+			t.Errorf("axis %d, %d ms: %v, the plot begins at %v, the chart's at %+v; want both at %.0f or a little more, for %q", c.axis, c.step, err, p.left(), o.Grid, want, c.longest)
+		}
 	}
 }

@@ -1,7 +1,12 @@
 package chart
 
 import (
+	"fmt"
+	"math"
+	"time"
+
 	"memtide/web/draw"
+	"memtide/web/format"
 	"memtide/web/state"
 )
 
@@ -11,32 +16,152 @@ const (
 	otherName = "other side"
 )
 
-// compare takes the other side of a comparison over. Its point has a place in
-// this curve only if it is a schedule of the same network.
-func (p *Plot) compare(s *state.State) {
-	if s.Compare == nil {
+// anotherName stands behind the letter of a side that is of another network.
+const anotherName = ", another network"
+
+// Beside is the other side of a comparison, beside the curve of this one.
+type Beside struct {
+	Letter  string          // A or B
+	Another bool            // it is of another network, whose own measure counts
+	At      state.LinePoint // its place: its budget, and the step time that stands here for its measure; zero if it has none
+	Words   string          // its numbers
+	Note    string          // how to read its place, or why it has none; empty for a schedule of this network
+}
+
+// OtherSide is the other side of a comparison; nil without one, and while it has
+// no schedule.
+func OtherSide(s *state.State) *Beside {
+	if s.Compare == nil || s.Compare.Other.Shown == nil || s.Network == nil {
+		return nil
+	}
+	o := s.Compare.Other.Shown
+	_, letter := letters(s)
+	step := o.Solved.Trace.Makespan
+	b := &Beside{Letter: letter, Another: o.Network != s.Network, At: state.LinePoint{Budget: o.Solved.Budget, StepTime: step},
+		Words: format.Duration(step) + " per step in " + format.Bytes(o.Solved.Budget)}
+	own := o.Solved.KeepAll.StepTime
+	if own > 0 {
+		b.Words += ", " + format.Ratio(float64(step)/float64(own))
+		if b.Another {
+			b.Words += " against its own " + format.Duration(own)
+		}
+	}
+	if n := o.Network.Totals.Batch; n > 0 {
+		b.Words += ", " + format.Throughput(n, step)
+	}
+	if b.Another {
+		b.measure(s, own, o.Network.Totals.Batch)
+	}
+	return b
+}
+
+// measure puts a schedule of another network where its own measure is on the axis
+// of this one; own is its step time when everything is kept, 0 if that is not known.
+func (b *Beside) measure(s *state.State, own time.Duration, batch int) {
+	all, axis, missing := keepAll(s).StepTime, s.View.Axis, ""
+	share := 1.0
+	switch {
+	case all <= 0:
+		missing = "the step time of keeping everything is not known yet"
+	case axis == state.StepTime:
+		b.Note = "its own step time"
+	case axis == state.Throughput:
+		b.Note = "its own throughput"
+		switch n := s.Network.Totals.Batch; {
+		case n > 0 && batch > 0:
+			share = float64(n) / float64(batch)
+		case n > 0:
+			missing = "its batch size is not known, so it has no samples per second"
+		}
+	case own <= 0:
+		missing = "its step time of keeping everything is not known"
+	default:
+		b.Note, share = "its slowdown against its own step time of keeping everything", float64(all)/float64(own)
+	}
+	if missing != "" {
+		b.At = state.LinePoint{}
+		b.Note = fmt.Sprintf("%s is another network and not in the chart: %s.", b.Letter, missing)
 		return
 	}
-	p.Letters = [2]string{"B", "A"}
-	if s.Compare.OnA {
-		p.Letters = [2]string{"A", "B"}
+	b.At.StepTime = max(time.Duration(share*float64(b.At.StepTime)), 1)
+	b.Note = fmt.Sprintf("%s is another network, at %s.", b.Letter, b.Note)
+}
+
+// letters are those of what is shown and of the other side.
+func letters(s *state.State) (shown, other string) {
+	switch {
+	case s.Compare == nil:
+		return "", ""
+	case s.Compare.OnA:
+		return "A", "B"
 	}
-	if o := s.Compare.Other.Shown; o != nil && o.Network == s.Network {
-		p.Other = state.LinePoint{Budget: o.Solved.Budget, StepTime: o.Solved.Trace.Makespan}
+	return "B", "A"
+}
+
+// compare takes the other side of a comparison over, and makes the axis of budgets
+// wide enough for it.
+func (p *Plot) compare(s *state.State) {
+	p.Letters[0], p.Letters[1] = letters(s)
+	b := OtherSide(s)
+	if b == nil || b.At.StepTime <= 0 {
+		return
 	}
+	p.Other, p.Another = b.At, b.Another
+	room := (max(p.To, p.Other.Budget) - min(p.From, p.Other.Budget)) / 24
+	p.From, p.To = max(min(p.From, p.Other.Budget-room), 0), max(p.To, p.Other.Budget+room)
+}
+
+// OtherAt says whether a place is at the dot of another network's schedule.
+func (p *Plot) OtherAt(x, y float64) bool {
+	const radius = 10
+	return p.Another && math.Hypot(p.X(p.Other.Budget)-x, p.Y(p.Other.StepTime)-y) <= radius
+}
+
+// besideName is the name at the dot of the other side.
+func (p *Plot) besideName() string {
+	if p.Another {
+		return p.Letters[1] + anotherName
+	}
+	return p.Letters[1]
+}
+
+// otherRight says whether the name of the other side's dot has room on its right.
+func (p *Plot) otherRight() bool {
+	return !p.Another || p.X(p.Other.Budget)+8+named{name: p.besideName()}.width() < p.Width
+}
+
+// letterRects are the places of the letters.
+func (p *Plot) letterRects() (out []rect) {
+	add := func(at state.LinePoint, name string, onRight bool) {
+		if at.StepTime <= 0 || name == "" {
+			return
+		}
+		x, y, width := p.X(at.Budget)+7, p.Y(at.StepTime), named{name: name}.width()
+		if !onRight {
+			x -= 14 + width
+		}
+		out = append(out, rect{x, y - labelHeight/2, x + width, y + labelHeight/2})
+	}
+	add(p.Now, p.Letters[0], false)
+	add(p.Other, p.besideName(), p.otherRight())
+	return out
 }
 
 // letterLabel is the letter beside the dot of a side; nil without a comparison.
-// The two stand on different sides, since the dots may be at one place.
+// The two stand on different sides, since the dots may be at one place; only the
+// name of another network, which is long, goes where there is room.
 func (p *Plot) letterLabel(dot string, look Look) node {
-	letter, position := p.Letters[0], "left"
+	name, position := p.Letters[0], "left"
 	if dot == otherName {
-		letter, position = p.Letters[1], "right"
+		name = p.besideName()
+		if p.otherRight() {
+			position = "right"
+		}
 	}
-	if letter == "" {
+	if name == "" {
 		return nil
 	}
-	return node{"show": true, "position": position, "formatter": letter, "color": look.Colours[draw.Ink],
+	return node{"show": true, "position": position, "formatter": name, "color": look.Colours[draw.Ink],
 		"fontSize": 12, "fontWeight": 600, "fontFamily": look.Font,
 		"textBorderColor": look.Colours[draw.Surface], "textBorderWidth": 3}
 }

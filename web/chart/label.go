@@ -5,17 +5,21 @@ import (
 	"math"
 	"slices"
 
+	"memtide/engine"
 	"memtide/web/draw"
 	"memtide/web/state"
 )
 
 // label is where the name of a line stands, relative to the line's end, in CSS
-// pixels. Up is positive. Where too many lines end at one place, some have none:
-// pointing at a line names it.
+// pixels. Up is positive. Some lines have none, because none of the places beside
+// them is theirs alone: the chips under the chart name every line, and so does
+// pointing at it.
 type label struct {
 	x, y  float64
-	left  bool // it ends at the line's end, because there is no room on the right
+	left  bool // it ends there instead of beginning, to the left of its line
 	shown bool
+	box   rect    // that it fills
+	lines float64 // pixels of lines that are behind it
 }
 
 // labelHeight is the least distance between two labels.
@@ -26,17 +30,27 @@ const labelHeight = 13.0
 // theirs under the chart.
 const roomForLabels = 420.0
 
-// boundName stands at lower bounds.
-const boundName = "lower bound"
-
-// labelAway is how far from the end of its line a label may stand.
-const labelAway = 3 * labelHeight
-
 // named is an end of a line with its name.
 type named struct {
-	name   string
-	x, y   float64
-	chosen bool
+	name          string
+	x, y          float64
+	chosen, bound bool
+}
+
+// place is a place of the plot in CSS pixels.
+type place struct{ x, y float64 }
+
+// BoundTitle names the lower bound of a class, and thereby the schedules that it
+// says nothing about: what also recomputes may well be faster than the bound of
+// offloading only.
+func BoundTitle(class engine.Class) string {
+	switch class {
+	case engine.MayOffload:
+		return "lower bound, offloading only"
+	case engine.MayRecompute:
+		return "lower bound, recomputing only"
+	}
+	return "lower bound, recomputing and offloading"
 }
 
 // ends are the ends of the bounds and of the lines.
@@ -44,18 +58,19 @@ func (p *Plot) ends() []named {
 	out := make([]named, 0, len(p.Bounds)+len(p.Lines))
 	for i := range p.Bounds {
 		x, y := p.end(&p.Bounds[i], false)
-		out = append(out, named{boundName, x, y, false})
+		out = append(out, named{p.Bounds[i].Title, x, y, false, true})
 	}
 	for i := range p.Lines {
 		x, y := p.end(&p.Lines[i], true)
-		out = append(out, named{p.Lines[i].Title, x, y, p.Lines[i].Method.Strategy == p.Chosen})
+		out = append(out, named{p.Lines[i].Title, x, y, p.Lines[i].Method.Strategy == p.Chosen, false})
 	}
 	return out
 }
 
-// labels places the names of the bounds and of the lines: at the end of their
-// line, where they stand on no other name and touch as little of the lines as
-// possible. The chosen strategy's has the first choice.
+// labels places the names of the bounds and of the lines: beside their line, as
+// near to its end as can be, where no other line is nearer, on no other name, and
+// touching as little of the lines as possible. The chosen strategy's has the first
+// choice.
 func (p *Plot) labels() []label {
 	ends := p.ends()
 	order := make([]int, len(ends))
@@ -72,68 +87,139 @@ func (p *Plot) labels() []label {
 		return cmp.Compare(ends[b].y, ends[a].y)
 	})
 	out := make([]label, len(ends))
-	lines, placed := p.strokes(), p.marked()
+	lines, taken := p.strokes(), p.marked()
 	for _, i := range order {
 		e := ends[i]
-		if p.Width < roomForLabels && !e.chosen && e.name != boundName {
+		if p.Width < roomForLabels && !e.chosen && !e.bound {
 			continue
 		}
-		at, box, touches := p.place(e, lines, placed)
-		if at.shown && (e.chosen || touches <= touchLimit) {
-			placed = append(placed, box)
+		if at := p.place(e, i, lines, taken); at.shown && (e.chosen || at.lines <= touchLimit) {
+			taken = append(taken, at.box)
 			out[i] = at
 		}
 	}
 	return out
 }
 
-// What places are worth, in CSS pixels that a name would rather stand away: a name
-// on the left of its end, and a pixel of a line behind it. Where the best place has
-// more than touchLimit pixels of lines behind it, the name is left out.
+// What places are worth, in CSS pixels that a name would rather stand away: a pixel
+// of the way along the line from its end, a name on the right of its place, where
+// lines go on, one that reaches across the end of its line, and a pixel of a line
+// behind it. Where the best place has more than
+// touchLimit pixels of lines behind it, the name is left out.
 const (
-	leftCosts  = 8.0
-	touchCosts = 4.0
-	touchLimit = 14.0
+	alongCosts  = 0.1
+	rightCosts  = 2.0
+	acrossCosts = 6.0
+	touchCosts  = 4.0
+	touchLimit  = 14.0
 )
 
-// place finds the place of a name: on the right of its end or on the left, above or
-// below. It also returns how many pixels of lines are behind the name there.
-func (p *Plot) place(e named, lines []rect, placed []rect) (best label, box rect, touches float64) {
-	width, cost := e.width(), math.Inf(1)
-	around := rect{e.x - width - 3, e.y - labelAway - labelHeight, e.x + width + 3, e.y + labelAway + labelHeight}
-	near := make([]rect, 0, len(lines))
-	for _, l := range lines {
-		if around.holds(l) > 0 {
-			near = append(near, l)
+// How a name stands beside its line: beside is between them, clearance is the least
+// distance to any other line. Places are tried every placeEvery of the way along the
+// line, over mostAlong, and labelAway up and down, which leaves 6 px between the name
+// and its line at most.
+const (
+	beside     = 3.0
+	clearance  = 1.5
+	placeEvery = 12.0
+	mostAlong  = 240.0
+	labelAway  = labelHeight/2 + 6
+)
+
+// place finds the place of the name of line i, whose end is e: left or right of a
+// place of the line, above or below.
+func (p *Plot) place(e named, i int, lines []stroke, taken []rect) (best label) {
+	width, cost := e.width()-2*beside, math.Inf(1)
+	var near []stroke
+	for k, at := range p.along(e, i, lines) {
+		base := float64(k) * placeEvery * alongCosts
+		if base >= cost {
+			break
+		}
+		reach := rect{at.x - width - beside, at.y - labelAway, at.x + width + beside, at.y + labelAway}.widened(labelHeight)
+		near = near[:0]
+		for _, s := range lines {
+			if reach.meets(s.around().widened(1)) {
+				near = append(near, s)
+			}
+		}
+		for _, onLeft := range [2]bool{true, false} {
+			for step := -labelAway; step <= labelAway; step += 2 {
+				l := p.candidate(e, at, step, onLeft, width)
+				c := base + math.Abs(step)
+				switch {
+				case !onLeft:
+					c += rightCosts
+				case k > 0 && l.box.x0 < e.x:
+					c += acrossCosts
+				}
+				if c >= cost || !l.shown || slices.ContainsFunc(taken, l.box.meets) {
+					continue
+				}
+				behind, ok := l.box.alone(i, near)
+				if !ok {
+					continue
+				}
+				if c += touchCosts * behind; c < cost {
+					l.lines, best, cost = behind, l, c
+				}
+			}
 		}
 	}
-	for _, side := range []float64{3, -3} {
-		x, costs := e.x+side, 0.0
-		if side < 0 {
-			x, costs = x-width, leftCosts
+	return best
+}
+
+// candidate is a label beside a place; it is not shown if it leaves the plot.
+func (p *Plot) candidate(e named, at place, step float64, onLeft bool, width float64) label {
+	x, y := at.x+beside, at.y+step
+	l := label{at.x + beside - e.x, e.y - y, onLeft, true, rect{x, y - labelHeight/2, x + width, y + labelHeight/2}, 0}
+	if onLeft {
+		l.x -= 2 * beside
+		l.box.x0, l.box.x1 = at.x-beside-width, at.x-beside
+	}
+	l.shown = l.box.x0 >= p.left()+2 && l.box.x1+2 <= p.Width && l.box.y0 >= top && l.box.y1 <= p.Height-bottom
+	return l
+}
+
+// alone says whether no line other than i is within a name's rectangle, nor nearer
+// to it than its own, and how many pixels of lines are behind it.
+func (r rect) alone(i int, near []stroke) (behind float64, ok bool) {
+	own := math.Inf(1)
+	for _, s := range near {
+		if s.of == i {
+			own = min(own, r.gap(s.rect))
 		}
-		if x < left+2 || x+width-8 > p.Width {
+	}
+	own = max(own, clearance)
+	wide := r.widened(own)
+	for _, s := range near {
+		if s.of != i && s.of != noLine && wide.meets(s.around()) && r.gap(s.rect) < own {
+			return 0, false
+		}
+	}
+	for _, s := range near {
+		if r.meets(s.around()) {
+			behind += r.holds(s.rect)
+		}
+	}
+	return behind, true
+}
+
+// along are places of line i from its end on.
+func (p *Plot) along(e named, i int, lines []stroke) []place {
+	out, way := []place{{e.x, e.y}}, 0.0
+	for _, s := range slices.Backward(lines) { // strokes go from the largest budget to the end
+		if s.of != i {
 			continue
 		}
-		for step := -labelAway; step <= labelAway; step += 2 {
-			y := e.y + step
-			if y < top+labelHeight/2 || y > p.Height-bottom-labelHeight/2 {
-				continue
-			}
-			at := rect{x, y - labelHeight/2, x + width - 6, y + labelHeight/2}
-			if slices.ContainsFunc(placed, at.meets) {
-				continue
-			}
-			behind := 0.0
-			for _, l := range near {
-				behind += at.holds(l)
-			}
-			if c := math.Abs(step) + costs + touchCosts*behind; c < cost {
-				best, box, touches, cost = label{side, -step, side < 0, true}, at, behind, c
-			}
+		length := math.Hypot(s.x1-s.x0, s.y1-s.y0)
+		for next := float64(len(out)) * placeEvery; next <= way+length && next <= mostAlong; next += placeEvery {
+			share := (next - way) / length
+			out = append(out, place{s.x1 + share*(s.x0-s.x1), s.y1 + share*(s.y0-s.y1)})
 		}
+		way += length
 	}
-	return best, box, touches
+	return out
 }
 
 // marked are the places of names and dots that are given.
@@ -155,57 +241,7 @@ func (p *Plot) marked() (out []rect) {
 		x := (p.X(p.From) + p.X(p.Fits)) / 2
 		out = append(out, rect{x - unfitWidth/2, p.Height - bottom - 2*labelHeight, x + unfitWidth/2, p.Height - bottom})
 	}
-	return out
-}
-
-// strokes are the straight pieces of all lines, and of the budget's.
-func (p *Plot) strokes() []rect {
-	budget := p.X(p.Budget)
-	out := []rect{{budget, top, budget, p.Height - bottom}}
-	add := func(lines []state.Line, steps bool) {
-		for i := range lines {
-			pts := p.inside(&lines[i], steps)
-			for k := 1; k < len(pts); k++ {
-				from, to := pts[k-1], pts[k]
-				x0, y0, x1, y1 := p.X(from.Budget), p.Y(from.StepTime), p.X(to.Budget), p.Y(to.StepTime)
-				if steps {
-					out = append(out, rect{x0, y0, x0, y1})
-					y0 = y1
-				}
-				out = append(out, rect{x0, y0, x1, y1})
-			}
-		}
-	}
-	add(p.Bounds, false)
-	add(p.Lines, true)
-	return out
-}
-
-// rect is a rectangle in CSS pixels, or the straight stroke from its first corner
-// to its second.
-type rect struct{ x0, y0, x1, y1 float64 }
-
-// meets says whether two rectangles overlap.
-func (r rect) meets(o rect) bool {
-	const touch = 0.01
-	return r.x0 < o.x1-touch && o.x0 < r.x1-touch && r.y0 < o.y1-touch && o.y0 < r.y1-touch
-}
-
-// holds is the length of the part of a stroke that lies in the rectangle.
-func (r rect) holds(s rect) float64 {
-	from, to := 0.0, 1.0
-	for _, axis := range [2][4]float64{{s.x0, s.x1, r.x0, r.x1}, {s.y0, s.y1, r.y0, r.y1}} {
-		start, way := axis[0], axis[1]-axis[0]
-		if way == 0 {
-			if start <= axis[2] || start >= axis[3] {
-				return 0
-			}
-			continue
-		}
-		a, b := (axis[2]-start)/way, (axis[3]-start)/way
-		from, to = max(from, min(a, b)), min(to, max(a, b))
-	}
-	return max(to-from, 0) * math.Hypot(s.x1-s.x0, s.y1-s.y0)
+	return append(out, p.letterRects()...)
 }
 
 // width is about how wide a name is, in CSS pixels.
@@ -218,7 +254,7 @@ func endLabel(at label, name string, look Look, r draw.Role) map[string]any {
 	}
 	return map[string]any{
 		"show": true, "formatter": name, "color": look.Colours[r], "fontSize": 11, "fontFamily": look.Font,
-		"align": align, "verticalAlign": "middle", "distance": 0, "offset": []float64{at.x, -at.y},
+		"align": align, "verticalAlign": "middle", "distance": 0, "offset": []float64{math.Round(at.x), math.Round(-at.y)},
 		"textBorderColor": look.Colours[draw.Surface], "textBorderWidth": 3,
 	}
 }

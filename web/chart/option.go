@@ -44,6 +44,7 @@ func (p *Plot) Option(look Look) ([]byte, error) {
 		return nil, fmt.Errorf("chart: %w", err)
 	}
 	dress(o, look)
+	set(o, px(p.left()), "grid", "0", "left")
 	unit, name := p.unit()
 	set(o, float64(p.From)/unit, "xAxis", "0", "min")
 	set(o, float64(p.To)/unit, "xAxis", "0", "max")
@@ -60,7 +61,7 @@ func (p *Plot) Option(look Look) ([]byte, error) {
 		s := copyOf(seriesBound)
 		s["name"], s["data"] = p.Bounds[i].Title, p.data(&p.Bounds[i], false, unit)
 		if at := labels[i]; at.shown {
-			s["endLabel"] = endLabel(at, boundName, look, draw.Muted)
+			s["endLabel"] = endLabel(at, p.Bounds[i].Title, look, draw.Muted)
 		}
 		series = append(series, s)
 	}

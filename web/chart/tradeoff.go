@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"memtide/engine"
@@ -25,16 +26,19 @@ type Plot struct {
 	Chosen  string          // name of the chosen strategy
 	Budget  engine.Bytes
 	Now     state.LinePoint // what is shown; zero if nothing is
-	Other   state.LinePoint // the other side of a comparison; zero if it is none of this network
+	Other   state.LinePoint // the other side of a comparison, as Beside.At; zero if it has no place
+	Another bool            // Other is of another network
 	Letters [2]string       // of what is shown and of the other side; empty without a comparison
 
 	From, To    engine.Bytes // of the horizontal axis
 	Low, Top    float64      // of the vertical axis, in its unit
 	Least, Most float64      // the slowdowns at its ends
 	Fits        engine.Bytes // the smallest budget for which something was found; 0 if unknown
+
+	wide float64 // the room that the labels of the vertical axis need
 }
 
-// Margins of the plot in CSS pixels.
+// Margins of the plot in CSS pixels; the left one at least.
 const (
 	left   = 44.0
 	right  = 14.0
@@ -52,31 +56,59 @@ func New(s *state.State, width, height float64) *Plot {
 	if c == nil || s.Network == nil {
 		return nil
 	}
-	lines, bounds := s.Lines()
-	p := &Plot{Width: width, Height: height, Axis: s.View.Axis, Batch: s.Network.Totals.Batch,
-		Chosen: s.Choice.Strategy, Budget: s.Budget(), Lines: lines}
-	if c.KeepAll.StepTime > 0 {
-		p.KeepAll = state.LinePoint{Budget: c.KeepAll.Peak, StepTime: c.KeepAll.StepTime}
-	} else if s.Shown != nil && s.Shown.Network == s.Network {
-		p.KeepAll = state.LinePoint{Budget: s.Shown.Solved.KeepAll.Peak, StepTime: s.Shown.Solved.KeepAll.StepTime}
-	}
-	for _, b := range bounds {
-		// A bound that says no more than "at least the time of all operations" is left out.
-		if p.KeepAll.StepTime > 0 && len(b.Points) > 1 && b.Points[0].StepTime > p.KeepAll.StepTime {
-			p.Bounds = append(p.Bounds, b)
-		}
-	}
+	lines, _ := s.Lines()
+	p := &Plot{Width: width, Height: height, Axis: s.View.Axis, Batch: s.Network.Totals.Batch, KeepAll: keepAll(s),
+		Chosen: s.Choice.Strategy, Budget: s.Budget(), Lines: lines, Bounds: Bounds(s)}
 	if v := s.Visible(); v != nil && v.Network == s.Network {
 		p.Now = state.LinePoint{Budget: v.Solved.Budget, StepTime: v.Solved.Trace.Makespan}
 	}
-	p.compare(s)
 	r := s.BudgetRange()
-	p.From, p.To = max(r.From-(r.To-r.From)/8, 0), r.To+(r.To-r.From)/24
+	p.From, p.To = max(r.From-(r.To-r.From)/7, 0), r.To+(r.To-r.From)/24
+	p.compare(s)
 	if c.Complete() {
 		p.Fits = c.Smallest()
 	}
 	p.layAxis()
 	return p
+}
+
+// keepAll is the point of keeping everything; zero if it is not known.
+func keepAll(s *state.State) state.LinePoint {
+	if c := s.Curve; c != nil && c.KeepAll.StepTime > 0 {
+		return state.LinePoint{Budget: c.KeepAll.Peak, StepTime: c.KeepAll.StepTime}
+	}
+	if s.Shown != nil && s.Shown.Network == s.Network {
+		return state.LinePoint{Budget: s.Shown.Solved.KeepAll.Peak, StepTime: s.Shown.Solved.KeepAll.StepTime}
+	}
+	return state.LinePoint{}
+}
+
+// Bounds are the lower bounds that the curve of a state draws, with the names of
+// their classes: that of the chosen strategy's class, and those of the classes of
+// which a line is drawn. One that says no more than "at least the time of all
+// operations" is left out.
+func Bounds(s *state.State) (out []state.Line) {
+	lines, bounds := s.Lines()
+	drawn := map[engine.Class]bool{classOf(s.Choice.Strategy): true}
+	for _, l := range lines {
+		drawn[classOf(l.Method.Strategy)] = true
+	}
+	all := keepAll(s).StepTime
+	for _, b := range bounds {
+		if class := classOf(b.Method.Strategy); drawn[class] && all > 0 && len(b.Points) > 1 && b.Points[0].StepTime > all {
+			b.Title = BoundTitle(class)
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// classOf is the class of a strategy; 0 if there is none of this name.
+func classOf(strategy string) engine.Class {
+	if st := engine.Lookup(strategy); st != nil {
+		return st.Class
+	}
+	return 0
 }
 
 // layAxis finds the ends of the vertical axis.
@@ -91,14 +123,41 @@ func (p *Plot) layAxis() {
 		}
 	}
 	high = max(high, min(p.slowdown(p.Now.StepTime), topLimit))
-	high = max(high, min(p.slowdown(p.Other.StepTime), topLimit))
-	high = 1 + (high-1)*1.12 // room for labels
-	p.Least, p.Most = 1-(high-1)*0.11, high
+	low := 1.0
+	if p.Other.StepTime > 0 { // whatever it is, since it was asked for
+		low, high = min(low, p.slowdown(p.Other.StepTime)), max(high, p.slowdown(p.Other.StepTime))
+	}
+	p.Most = low + (high-low)*1.12 // room for labels
+	p.Least = low - (p.Most-low)*0.11
+	if p.Axis == state.Throughput { // the room is a share of what the axis shows, which never is below 0
+		p.Least = 1 / (1/low + (1/low-1/p.Most)*0.14)
+	}
 	p.Low, p.Top = p.onAxis(p.Least), p.onAxis(p.Most)
 	if p.Axis == state.Throughput {
 		p.Low, p.Top = p.Top, p.Low
 	}
+	if p.Other.StepTime > 0 {
+		at, room := p.onAxis(p.slowdown(p.Other.StepTime)), (p.Top-p.Low)*0.06
+		p.Low, p.Top = min(p.Low, at-room), max(p.Top, at+room)
+	}
+	p.wide = p.labelWidth()
 }
+
+// labelWidth is about how wide the longest label of the vertical axis is, with its
+// distance from the axis, in CSS pixels. The chart library would move the axis for a
+// label that does not fit, and everything would stand beside its place.
+func (p *Plot) labelWidth() float64 {
+	chars := len([]rune(p.format())) - len("{value}")
+	digits := len(strconv.FormatFloat(math.Floor(max(p.Top, 1)), 'f', 0, 64))
+	chars += digits + (digits-1)/3
+	if decimals := -math.Floor(math.Log10((p.Top - p.Low) / 4)); decimals > 0 {
+		chars += 1 + int(decimals)
+	}
+	return 10 + 6.5*float64(chars)
+}
+
+// left is where the plot begins.
+func (p *Plot) left() float64 { return max(left, p.wide) }
 
 // onAxis is a slowdown in the unit of the vertical axis.
 func (p *Plot) onAxis(slowdown float64) float64 {
@@ -166,12 +225,12 @@ func (p *Plot) end(l *state.Line, steps bool) (x, y float64) {
 		last := pts[len(pts)-1]
 		return p.X(last.Budget), p.Y(last.StepTime)
 	}
-	return left, top
+	return p.left(), top
 }
 
 // X is the place of a budget, in CSS pixels from the left.
 func (p *Plot) X(b engine.Bytes) float64 {
-	return left + (p.Width-left-right)*float64(b-p.From)/float64(max(p.To-p.From, 1))
+	return p.left() + (p.Width-p.left()-right)*float64(b-p.From)/float64(max(p.To-p.From, 1))
 }
 
 // Y is the place of a step time, in CSS pixels from the top.
@@ -203,13 +262,13 @@ func (p *Plot) Words(at state.CurvePoint) string {
 
 // BudgetAt is the budget at a place, the inverse of X.
 func (p *Plot) BudgetAt(x float64) engine.Bytes {
-	share := (x - left) / max(p.Width-left-right, 1)
+	share := (x - p.left()) / max(p.Width-p.left()-right, 1)
 	return p.From + engine.Bytes(share*float64(p.To-p.From))
 }
 
 // Inside says whether a place is in the plot, not among the labels.
 func (p *Plot) Inside(x, y float64) bool {
-	return x >= left-4 && x <= p.Width-right+4 && y >= top-8 && y <= p.Height-bottom+4
+	return x >= p.left()-4 && x <= p.Width-right+4 && y >= top-8 && y <= p.Height-bottom+4
 }
 
 // reach is how far from a line the pointer may be, in CSS pixels.

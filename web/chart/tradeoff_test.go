@@ -38,7 +38,7 @@ func example() *Plot {
 			line("rotor", "Optimal recomputation", state.LinePoint{Budget: g, StepTime: 130 * ms}, state.LinePoint{Budget: 5 * g / 2, StepTime: 112 * ms}, state.LinePoint{Budget: 4 * g, StepTime: 100 * ms}),
 			line("sequential", "Equal segments", state.LinePoint{Budget: g, StepTime: 131 * ms}, state.LinePoint{Budget: 4 * g, StepTime: 120 * ms}),
 		},
-		Bounds: []state.Line{line("greedy", "bound for offload", state.LinePoint{Budget: g, StepTime: 250 * ms}, state.LinePoint{Budget: 4 * g, StepTime: 100 * ms})},
+		Bounds: []state.Line{line("greedy", BoundTitle(engine.MayOffload), state.LinePoint{Budget: g, StepTime: 250 * ms}, state.LinePoint{Budget: 4 * g, StepTime: 100 * ms})},
 	}
 	p.layAxis()
 	return p
@@ -90,8 +90,8 @@ func TestLabelsAreNotCutOff(t *testing.T) {
 		p.Width = width
 		ends := p.ends()
 		for i, l := range p.labels() {
-			if e := ends[i]; l.shown && (l.left && e.x < e.width() || !l.left && e.x+e.width() > width) {
-				t.Errorf("%.0f wide: label %q of %.0f at %.0f, to the left %v; want it inside", width, e.name, e.width(), e.x, l.left)
+			if box := boxOf(ends[i], l); l.shown && (box.x0 < p.left() || box.x1 > width) {
+				t.Errorf("%.0f wide: label %q at %+v; want it inside", width, ends[i].name, box)
 			}
 		}
 	}
@@ -99,26 +99,24 @@ func TestLabelsAreNotCutOff(t *testing.T) {
 
 func TestLabelsDoNotOverlap(t *testing.T) {
 	p := example()
-	ends := p.ends()
-	var placed []named
-	for i, l := range p.labels() {
+	var placed []string
+	labels, ends := p.labels(), p.ends()
+	for i, l := range labels {
 		if !l.shown {
 			continue
 		}
-		e := ends[i]
-		e.y -= l.y
-		if e.y < top || e.y > p.Height-bottom {
-			t.Errorf("label %q is at %.1f; want it within the plot, %.1f to %.1f", e.name, e.y, top, p.Height-bottom)
+		if l.box.y0 < top || l.box.y1 > p.Height-bottom {
+			t.Errorf("label %q is at %+v; want it within the plot, %.1f to %.1f", ends[i].name, l.box, top, p.Height-bottom)
 		}
-		for _, other := range placed {
-			if math.Abs(other.y-e.y) < labelHeight-0.1 && e.x < other.x+other.width() && other.x < e.x+e.width() {
-				t.Errorf("labels %q at %.1f and %q at %.1f overlap", e.name, e.y, other.name, other.y)
+		for j, o := range labels[:i] {
+			if o.shown && o.box.meets(l.box) {
+				t.Errorf("labels %q at %+v and %q at %+v overlap", ends[j].name, o.box, ends[i].name, l.box)
 			}
 		}
-		placed = append(placed, e)
+		placed = append(placed, ends[i].name)
 	}
 	if len(placed) < 3 {
-		t.Errorf("%d labels are shown; want most of %d", len(placed), len(ends))
+		t.Errorf("%q are shown; want most of %d", placed, len(ends))
 	}
 }
 
@@ -200,7 +198,7 @@ func TestLabelsKeepClearOfLines(t *testing.T) {
 			marks, behind := p.marked(), 0.0
 			name := marks[2] // behind the two dots
 			for _, s := range p.strokes() {
-				behind += name.holds(s)
+				behind += name.holds(s.rect)
 			}
 			if behind > 0 {
 				t.Errorf("axis %d, %.0f wide: %.1f px of lines are behind %q at %+v; want none", axis, width, behind, keepAllName, name)
@@ -208,9 +206,14 @@ func TestLabelsKeepClearOfLines(t *testing.T) {
 			if name.y1 > p.Height-bottom || name.y0 < 0 {
 				t.Errorf("axis %d: %q reaches from %.1f to %.1f; want it inside of %.1f", axis, keepAllName, name.y0, name.y1, p.Height-bottom)
 			}
+			labels := p.labels()
 			for i, e := range p.ends() {
-				if _, box, behind := p.place(e, p.strokes(), marks); p.labels()[i].shown && !e.chosen && behind > touchLimit {
-					t.Errorf("axis %d, %.0f wide: %.1f px of lines are behind %q at %+v; want at most %.0f", axis, width, behind, e.name, box, touchLimit)
+				behind := 0.0
+				for _, s := range p.strokes() {
+					behind += labels[i].box.holds(s.rect)
+				}
+				if labels[i].shown && !e.chosen && behind > touchLimit {
+					t.Errorf("axis %d, %.0f wide: %.1f px of lines are behind %q at %+v; want at most %.0f", axis, width, behind, e.name, labels[i].box, touchLimit)
 				}
 			}
 		}

@@ -210,29 +210,28 @@ func (m *Model) copyTime(size engine.Bytes) (there, back time.Duration, ok bool)
 	return d.ToHost.Time(size), d.ToDev.Time(size), true
 }
 
-// LayersCSV is the table as comma-separated values: sizes in bytes, times in
-// milliseconds.
-func LayersCSV(rows []LayerRow) string {
-	var b strings.Builder
-	b.WriteString("layer,name,decision,bytes,forward_ms,backward_ms,recompute_ms,copies_ms,between_ms,waiting_ms,why\n")
+// LayersCells is the table as texts for a file, with a head: sizes in bytes, times
+// in milliseconds.
+func LayersCells(rows []LayerRow) (head []string, cells [][]string) {
+	head = []string{"layer", "name", "decision", "bytes", "forward_ms", "backward_ms", "recompute_ms", "copies_ms", "between_ms", "waiting_ms", "why"}
 	for i := range rows {
 		r := &rows[i]
-		b.WriteString(strconv.Itoa(r.Stage) + "," + quoteCSV(r.Name) + "," + DecisionLetter(r.Decision) + "," + strconv.FormatInt(int64(r.Size), 10))
+		row := []string{strconv.Itoa(r.Stage), r.Name, DecisionLetter(r.Decision), strconv.FormatInt(int64(r.Size), 10)}
 		for _, d := range [...]time.Duration{r.Forward, r.Backward, r.Recompute, r.Copies, r.Slack, r.Waiting} {
-			b.WriteString("," + strconv.FormatFloat(float64(d)/1e6, 'f', -1, 64))
+			row = append(row, strconv.FormatFloat(float64(d)/1e6, 'f', -1, 64))
 		}
-		b.WriteString("," + quoteCSV(r.Why) + "\n")
+		cells = append(cells, append(row, r.Why))
 	}
-	return b.String()
+	return head, cells
 }
 
-// quoteCSV quotes a field; what a spreadsheet would take for a formula is marked
-// as text.
+// quoteCSV quotes a field, also where it has a # that a reader would take for the
+// begin of a comment; what a spreadsheet would take for a formula is marked as text.
 func quoteCSV(s string) string {
 	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
 		s = "'" + s
 	}
-	if strings.ContainsAny(s, ",\"\r\n") {
+	if strings.ContainsAny(s, ",\"#\r\n") {
 		return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
 	}
 	return s

@@ -66,7 +66,7 @@ func TestLayerTableFinds(t *testing.T) {
 func TestLayersCSV(t *testing.T) {
 	rows := smallModel().LayerTable(LayerNumber, false, "")
 	rows[0].Name, rows[1].Name = `=cmd,"x"`, "two\nlines"
-	got, err := csv.NewReader(strings.NewReader(LayersCSV(rows))).ReadAll()
+	got, err := csv.NewReader(strings.NewReader(CSV(LayersCells(rows)))).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,10 +99,11 @@ func (m *Model) Differs(o *Model, k, j int) bool {
 	return k == 0 || j == 0 || m.decision(k) != o.decision(j)
 }
 
-// NumDiffering is how many layers are treated in another way than in o.
+// NumDiffering is how many layers of m are treated in another way than in o, or are
+// not in o.
 func (m *Model) NumDiffering(o *Model, al *Alignment) (n int) {
 	for i := range al.Columns() {
-		if k, j := al.Layers(i); m.Differs(o, k, j) {
+		if k, j := al.Layers(i); k > 0 && m.Differs(o, k, j) {
 			n++
 		}
 	}
@@ -114,11 +115,11 @@ func (m *Model) drawDiffering(s *Scene, f *frame) {
 	if f.Beside == nil {
 		return
 	}
-	words := "all layers as in " + f.Beside.Other
+	words := "all layers treated as in " + f.Beside.Other
 	if n := m.NumDiffering(f.Beside.Model, m.alignment(f.Beside)); n == 1 {
-		words = "1 layer not as in " + f.Beside.Other
+		words = "1 layer not treated as in " + f.Beside.Other
 	} else if n > 1 {
-		words = format.Count(n) + " layers not as in " + f.Beside.Other
+		words = format.Count(n) + " layers not treated as in " + f.Beside.Other
 	}
 	s.text(Muted, f.right, 13, end, words)
 }

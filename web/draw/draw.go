@@ -89,8 +89,8 @@ var legendEntries = []struct {
 }{
 	{forwardStyle, "forward, kept"},
 	{recomputeStyle, "recompute"},
-	{backwardStyle, "backward, gradients"},
-	{transferStyle, "transfer, offloaded"},
+	{backwardStyle, "backward"},
+	{transferStyle, "transfer, offload"},
 	{inFlightStyle, "in transfer"},
 	{fixedStyle, "weights"},
 	{scratchStyle, "workspace"},

@@ -48,10 +48,12 @@ func layersOf(p *engine.Problem) layers {
 	return l
 }
 
-// byStages takes the stages that the graph names. Each has the name of its first
-// operation.
+// byStages takes the stages that the graph names. Each has the name that its
+// forward operations have in common: "layer1.0" of "F layer1.0/conv1" and
+// "F layer1.0/relu2".
 func (l *layers) byStages(g *engine.Graph) {
 	l.names = make([]string, g.Stages)
+	named := make([]bool, g.Stages)
 	within := func(stage int) int32 {
 		if stage < 1 || stage > g.Stages {
 			return 0
@@ -59,13 +61,40 @@ func (l *layers) byStages(g *engine.Graph) {
 		return int32(stage)
 	}
 	for i := range g.Ops {
-		if l.ofOp[i] = within(g.Ops[i].Stage); l.ofOp[i] > 0 && l.names[l.ofOp[i]-1] == "" {
-			l.names[l.ofOp[i]-1] = strings.ToValidUTF8(g.Ops[i].Name, "\uFFFD")
+		op := &g.Ops[i]
+		k := within(op.Stage)
+		if l.ofOp[i] = k; k == 0 {
+			continue
+		}
+		name := strings.TrimPrefix(strings.ToValidUTF8(op.Name, "\uFFFD"), "F ")
+		switch {
+		case !named[k-1]:
+			l.names[k-1], named[k-1] = name, true
+		case op.Pass == engine.Forward:
+			l.names[k-1] = inCommon(l.names[k-1], name)
 		}
 	}
 	for i := range g.Values {
 		l.ofValue[i] = within(g.Values[i].Stage)
 	}
+}
+
+// inCommon is what two names of operations have in common, up to a slash; the first
+// one if that is nothing.
+func inCommon(a, b string) string {
+	n := 0
+	for i := 0; i <= min(len(a), len(b)); i++ {
+		if (i == len(a) || a[i] == '/') && (i == len(b) || b[i] == '/') {
+			n = i
+		}
+		if i < min(len(a), len(b)) && a[i] != b[i] {
+			break
+		}
+	}
+	if n == 0 {
+		return a
+	}
+	return a[:n]
 }
 
 // byFunctions makes a layer of every forward operation, with the values that it

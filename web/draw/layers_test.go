@@ -89,6 +89,33 @@ func TestLayersOfStages(t *testing.T) {
 	}
 }
 
+// A stage has the name that its forward operations have in common.
+func TestInCommon(t *testing.T) {
+	for _, c := range []struct{ a, b, want string }{
+		{"layer1.0/conv1", "layer1.0/relu2", "layer1.0"},
+		{"layer1.0", "layer1.0/relu2", "layer1.0"},
+		{"layer1.0/a/x", "layer1.0/a/y", "layer1.0/a"},
+		{"layer1.0/conv", "layer1.0/conv1", "layer1.0"},
+		{"same", "same", "same"},
+		{"conv1", "conv10", "conv1"},
+		{"conv", "relu", "conv"},
+		{"", "relu", ""},
+		{"/a", "/b", "/a"},
+	} {
+		if got := inCommon(c.a, c.b); got != c.want {
+			t.Errorf("%q and %q: %q; want %q", c.a, c.b, got, c.want)
+		}
+	}
+	p := skipProblem()
+	p.Graph.Stages = 1
+	for i, name := range []string{"F block/conv", "F block/add", "B block/add", "B block/conv"} {
+		p.Graph.Ops[i].Name, p.Graph.Ops[i].Stage = name, 1
+	}
+	if m := NewModel(p, &sim.Trace{}); m.names[0] != "block" {
+		t.Errorf("the stage is called %q; want block", m.names[0])
+	}
+}
+
 // The letter of a decision is as long as there is room for.
 func TestLetterIn(t *testing.T) {
 	both := sim.Recompute | sim.Offload

@@ -25,6 +25,8 @@ type SVGOptions struct {
 	// Link is the address of what is shown, which the file carries as metadata;
 	// see package link.
 	Link string
+	// Anchor makes the whole picture a link to that address.
+	Anchor bool
 }
 
 // WriteSVG writes the scene as SVG. Items of one style share an element.
@@ -35,6 +37,9 @@ func (s *Scene) WriteSVG(w io.Writer, o SVGOptions) error {
 	}
 	sw.head()
 	sw.patterns()
+	if o.Anchor {
+		sw.raw(`<a href="`, escape(o.Link), "\">\n")
+	}
 	if o.Surface {
 		sw.raw(`<path`, sw.paint(fillOf(Surface)), ` d="M0 0h`, num(s.Width), `v`, num(s.Height), `h-`, num(s.Width), `z"/>`)
 	}
@@ -48,6 +53,9 @@ func (s *Scene) WriteSVG(w io.Writer, o SVGOptions) error {
 		case opTexts:
 			sw.textGroup(g)
 		}
+	}
+	if o.Anchor {
+		sw.raw("</a>\n")
 	}
 	sw.raw("</svg>\n")
 	_, err := w.Write(sw.out)

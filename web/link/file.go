@@ -16,6 +16,9 @@ import (
 //	PNG   a tEXt chunk with the keyword Memtide
 //	JSON  {"memtide": {"link": "ADDRESS", ...}, ...}
 //	HTML  <body data-link="FRAGMENT"> of the page in one file
+//	.py   # memtide: ADDRESS, among the comments that the file begins with
+//	CSV   # memtide: ADDRESS, as the last line, where it does not keep a reader
+//	      from the head; commas are escaped, so that it is one cell
 //
 // An address may be a fragment alone.
 
@@ -24,7 +27,9 @@ const (
 	pngKeyword = "Memtide"
 	svgMark    = `id="memtide-link">`
 	htmlMark   = ` data-link="`
+	lineMark   = "# memtide: "
 	searched   = 1 << 20 // where the link has to end
+	lastLine   = 1 << 17 // where a link in the last line has to begin, from the end
 )
 
 // The characters that are escaped in attributes and texts. The table of all
@@ -34,17 +39,22 @@ var (
 	unescape = strings.NewReplacer("&amp;", "&", "&lt;", "<", "&gt;", ">", "&quot;", `"`, "&#34;", `"`, "&#39;", "'")
 )
 
-// Head is how much of a large file In needs, in bytes.
-const Head = searched
+// Head and Tail are how much of the two ends of a large file InEnds needs, in bytes.
+const (
+	Head = searched
+	Tail = lastLine
+)
 
 // In is the fragment that a file carries, by its content; ok is false if it
 // carries none.
-func In(file []byte) (fragment string, ok bool) {
-	switch {
-	case bytes.HasPrefix(file, []byte(pngMagic)):
-		fragment = inPNG(file[len(pngMagic):])
-	default:
-		fragment = inText(file)
+func In(file []byte) (fragment string, ok bool) { return InEnds(file, file) }
+
+// InEnds is In of a file of which only the begin and the end are there.
+func InEnds(head, tail []byte) (fragment string, ok bool) {
+	if bytes.HasPrefix(head, []byte(pngMagic)) {
+		fragment = inPNG(head[len(pngMagic):])
+	} else if fragment = inText(head); fragment == "" {
+		fragment = inLastLine(tail)
 	}
 	if i := strings.IndexByte(fragment, '#'); i >= 0 {
 		fragment = fragment[i+1:]
@@ -82,6 +92,32 @@ func inText(b []byte) string {
 		_, body, _ := bytes.Cut(start, []byte("<body"))
 		tag, _, _ := bytes.Cut(body, []byte(">"))
 		return between(tag, htmlMark, '"')
+	case start[0] == '#':
+		return inComments(start)
+	}
+	return ""
+}
+
+// inComments looks at the comments that a file begins with.
+func inComments(b []byte) string {
+	for len(b) > 0 && b[0] == '#' {
+		line, rest, whole := bytes.Cut(b, []byte("\n"))
+		if address, ok := bytes.CutPrefix(line, []byte(lineMark)); ok && whole {
+			return string(bytes.TrimSpace(address))
+		}
+		b = rest
+	}
+	return ""
+}
+
+// inLastLine looks at the last line, which has to be whole. A spreadsheet that has
+// saved the table again may have filled the line up with commas, or quoted it.
+func inLastLine(b []byte) string {
+	b, whole := bytes.CutSuffix(b[max(len(b)-lastLine, 0):], []byte("\n"))
+	b = bytes.TrimRight(b, ",; \t\r")
+	line := bytes.Trim(b[bytes.LastIndexByte(b, '\n')+1:], `"`)
+	if address, ok := bytes.CutPrefix(line, []byte(lineMark)); ok && whole {
+		return string(bytes.TrimSpace(address))
 	}
 	return ""
 }
@@ -122,6 +158,39 @@ func WithPNG(file []byte, address string) []byte {
 	chunk = append(chunk, data...)
 	chunk = binary.BigEndian.AppendUint32(chunk, crc32.ChecksumIEEE(data))
 	return slices.Concat(file[:header], chunk, file[header:])
+}
+
+// WithJSON is a JSON object that carries an address, in its first member; anything
+// else stays what it is.
+func WithJSON(file []byte, address string) []byte {
+	rest, ok := bytes.CutPrefix(file, []byte("{"))
+	var quoted bytes.Buffer
+	e := json.NewEncoder(&quoted)
+	e.SetEscapeHTML(false)
+	if !ok || e.Encode(address) != nil {
+		return file
+	}
+	sep := ",\n"
+	if bytes.HasPrefix(bytes.TrimSpace(rest), []byte("}")) {
+		sep = ""
+	}
+	return slices.Concat([]byte(`{"memtide":{"link":`), bytes.TrimSpace(quoted.Bytes()), []byte("}"+sep), rest)
+}
+
+// WithFirstLine is a program that carries an address in a comment at its begin,
+// behind a line that names its interpreter.
+func WithFirstLine(program []byte, address string) []byte {
+	at := 0
+	if bytes.HasPrefix(program, []byte("#!")) {
+		at = bytes.IndexByte(program, '\n') + 1
+	}
+	return slices.Concat(program[:at], []byte(lineMark+address+"\n"), program[at:])
+}
+
+// WithLastLine is a table of comma-separated values that carries an address in its
+// last line.
+func WithLastLine(table []byte, address string) []byte {
+	return slices.Concat(table, []byte(lineMark+strings.ReplaceAll(address, ",", "%2C")+"\n"))
 }
 
 // WithHTML is the page in one file, opening with a fragment and knowing the address

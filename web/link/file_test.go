@@ -2,6 +2,7 @@ package link
 
 import (
 	"bytes"
+	"encoding/json"
 	"image"
 	"image/png"
 	"strings"
@@ -53,6 +54,13 @@ func TestIn(t *testing.T) {
 		{"json cut", `{"memtide":{"link":"#v=1&p=vgg1`, ""},
 		{"json of others", `{"name":"memtide","link":"#v=1&p=vgg16-b32"}`, ""},
 		{"csv", "name,memtide\n", ""},
+		{"csv with a link", "a,b\n1,2\n# memtide: https://example.org/#v=1&p=vgg16-b32&c=rotor%2Cgreedy\n", "v=1&p=vgg16-b32&c=rotor%2Cgreedy"},
+		{"csv of a spreadsheet", "a;b\r\n1;2\r\n\"# memtide: #v=1&p=vgg16-b32\";\r\n", "v=1&p=vgg16-b32"},
+		{"csv cut", "a,b\n1,2\n# memtide: #v=1&p=vgg1", ""},
+		{"csv with a link in its middle", "a,b\n# memtide: #v=1&p=vgg16-b32\n1,2\n", ""},
+		{"python", "#!/usr/bin/env python3\n# memtide: #v=1&p=vgg16-b32\nimport torch\n", "v=1&p=vgg16-b32"},
+		{"python cut", "#!/usr/bin/env python3\n# memtide: #v=1&p=vgg1", ""},
+		{"python of others", "#!/usr/bin/env python3\n# a comment\nx = 1\n# memtide: #v=1\ny = 2\n", ""},
 		{"empty", "", ""},
 		{"spaces", "   \n", ""},
 		{"html of others", `<html><body class="x" data-links="y">`, ""},
@@ -74,5 +82,44 @@ func TestHTML(t *testing.T) {
 	}
 	if _, ok := WithHTML([]byte("<html><body>"), "", "v=1"); ok {
 		t.Error("a page of others was accepted")
+	}
+}
+
+// Tables, programs and schedules carry a link that is found again, also at the end
+// of a large file; what they held before is all there.
+func TestTexts(t *testing.T) {
+	const address, want = "https://example.org/#v=1&p=vgg16-b32&c=rotor,greedy", "v=1&p=vgg16-b32&c=rotor,greedy"
+	long := "a,b\n" + strings.Repeat("1,2\n", Head/2)
+	for _, c := range []struct{ name, plain, with, want string }{
+		{"table", "a,b\n1,2\n", string(WithLastLine([]byte("a,b\n1,2\n"), address)), strings.ReplaceAll(want, ",", "%2C")},
+		{"long table", long, string(WithLastLine([]byte(long), address)), strings.ReplaceAll(want, ",", "%2C")},
+		{"program", "#!/bin/x\n\"\"\"It.\"\"\"\n", string(WithFirstLine([]byte("#!/bin/x\n\"\"\"It.\"\"\"\n"), address)), want},
+		{"program without a first line", "x = 1\n", string(WithFirstLine([]byte("x = 1\n"), address)), want},
+		{"schedule", `{"schema":"x"}`, string(WithJSON([]byte(`{"schema":"x"}`), address)), want},
+		{"empty object", "{}", string(WithJSON([]byte("{}"), address)), want},
+	} {
+		if got := inWhole([]byte(c.with)); got != c.want {
+			t.Errorf("%s: its link is %q, want %q", c.name, got, c.want)
+		}
+		head, tail := c.with[:min(len(c.with), Head)], c.with[max(len(c.with)-Tail, 0):]
+		if got, _ := InEnds([]byte(head), []byte(tail)); got != c.want {
+			t.Errorf("%s: the link by its ends is %q, want %q", c.name, got, c.want)
+		}
+		if at := strings.Index(c.with, lineMark); at >= 0 {
+			_, rest, _ := strings.Cut(c.with[at:], "\n")
+			if got := c.with[:at] + rest; got != c.plain {
+				t.Errorf("%s: without its line it is %.80q, want %.80q", c.name, got, c.plain)
+			}
+		} else if !json.Valid([]byte(c.with)) || !strings.HasSuffix(c.with, c.plain[1:]) {
+			t.Errorf("%s: %q is no JSON, or not the old one", c.name, c.with)
+		}
+		for n := range min(len(c.with), 200) {
+			if got := inWhole([]byte(c.with[:n])); got != "" && got != c.want {
+				t.Errorf("%s: the first %d bytes: %q", c.name, n, got)
+			}
+		}
+	}
+	if got := WithJSON([]byte("[1]"), address); string(got) != "[1]" {
+		t.Errorf("a list became %s", got)
 	}
 }

@@ -148,7 +148,7 @@ func (r *reader) pair(key, value, raw string) {
 	case "v":
 		r.version(value)
 	case "p":
-		l.Preset = value
+		l.Preset = strings.ToLower(value)
 	case "d":
 		r.sawData = true
 		l.Profile, err = decodeBlob(value)

@@ -8,8 +8,8 @@ import (
 	"memtide/wasm/proto"
 )
 
-// A budget in bytes that the person has set survives a change of the batch
-// size, and nothing else: another network has its own scale.
+// A budget that the person has set survives a change of the batch size, and
+// nothing else: another network has its own scale.
 func TestBudgetSurvivesBatch(t *testing.T) {
 	set := proto.Budget{Bytes: 16 * engine.GiB}
 	for _, c := range []struct {
@@ -20,7 +20,7 @@ func TestBudgetSurvivesBatch(t *testing.T) {
 	}{
 		{"another batch", set, proto.Budget{}, "resnet50-b64", set},
 		{"another network", set, proto.Budget{}, "vgg16-b32", DefaultBudget},
-		{"a share is a share of each", proto.Budget{BasisPoints: 7000}, proto.Budget{}, "resnet50-b64", DefaultBudget},
+		{"a share is a share of each", proto.Budget{BasisPoints: 7000}, proto.Budget{}, "resnet50-b64", proto.Budget{BasisPoints: 7000}},
 		{"a budget that nobody chose", set, set, "resnet50-b64", DefaultBudget},
 	} {
 		s := New()

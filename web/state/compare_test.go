@@ -126,6 +126,68 @@ func TestOtherSideDoesNotFit(t *testing.T) {
 	}
 }
 
+// Two sides that are compared have the same memory: another device or batch size
+// of one of them does not change its budget.
+func TestCompareKeepsBudget(t *testing.T) {
+	for _, budget := range []proto.Budget{{BasisPoints: 8000}, DefaultBudget, {Bytes: 3 * engine.GiB}} {
+		p := &player{State: New()}
+		c := choice("resnet50-b32")
+		c.Budget = budget
+		p.play(Start{Choice: c})
+		p.play(opened(last[Open](t, p).ID, chain("resnet50")))
+		solveAll(p, 12)
+		want := budget.Of(p.Network.Totals.KeepAllPeak)
+		p.play(ToggleCompare{}, PickPreset{ID: "resnet50-b64"})
+		if got := p.Opening.Choice.Budget; got.Bytes != want || got.BasisPoints != 0 {
+			t.Errorf("%+v: B's budget becomes %+v; want %d bytes, as A has", budget, got, want)
+		}
+	}
+}
+
+// If nobody has chosen a budget and the default does not fit, both sides get the
+// one that does.
+func TestCompareDefaultThatIsTooSmall(t *testing.T) {
+	p := &player{State: New()}
+	b := choice("net-b8")
+	b.Strategy = "testoffload"
+	p.play(Start{Choice: choice("net-b8"), B: &b})
+	p.play(opened(last[Open](t, p).ID, chain("net")))
+	var mine Solve
+	for _, e := range p.effects {
+		if e, ok := e.(Solve); ok && e.Slot == ForPage {
+			mine = e
+		}
+	}
+	p.play(SolveFailed{ID: mine.ID, Choice: mine.Choice, Failure: &proto.Failure{Kind: proto.Infeasible, Budget: 1, Smallest: 6 * engine.GiB}})
+	ca, cb := p.SideChoices()
+	if ca.Budget == DefaultBudget || ca.Budget != cb.Budget || p.Misfit != nil {
+		t.Errorf("A has %+v, B %+v, misfit %v; want one budget of both that fits", ca.Budget, cb.Budget, p.Misfit)
+	}
+}
+
+// What stands in for a side that does not fit is the schedule of the smallest
+// budget, whatever was shown before.
+func TestMisfitInComparison(t *testing.T) {
+	p := shown(t)
+	p.play(ToggleCompare{}, EditSide{A: true}, SetBudget{Bytes: engine.MiB, Settled: true})
+	e := last[Solve](t, p)
+	p.play(SolveFailed{ID: e.ID, Choice: e.Choice, Failure: &proto.Failure{Kind: proto.Infeasible, Budget: engine.MiB, Smallest: engine.GiB}})
+	stand := last[Solve](t, p)
+	if stand.Choice.Budget.Bytes != p.Misfit.Offer || p.Shown != nil {
+		t.Errorf("asked for %+v, shown %v; want the smallest budget, and nothing until it is there", stand.Choice.Budget, p.Shown)
+	}
+}
+
+// A bad first file does not take a good second one with it.
+func TestFirstFileFails(t *testing.T) {
+	p := shown(t)
+	p.play(PickFiles{A: PickFile{Name: "a.csv", Bytes: []byte("a")}, B: PickFile{Name: "b.csv", Bytes: []byte("b")}})
+	p.play(OpenFailed{ID: last[Open](t, p).ID, Text: "line 2: no number"})
+	if p.Alert == nil || p.Alert.Text != "a.csv: Line 2: no number" || p.Opening == nil || p.Opening.Name != "b.csv" {
+		t.Errorf("alert %+v, opening %+v; want what is wrong with a.csv, and b.csv", p.Alert, p.Opening)
+	}
+}
+
 func TestLinkOpensBoth(t *testing.T) {
 	p := &player{State: New()}
 	b := choice("other-b1")

@@ -38,6 +38,7 @@ type (
 	// PickFile opens a file that was chosen, dropped or pasted.
 	PickFile struct {
 		Name   string
+		Title  string // instead of the network's own name; empty: that
 		Bytes  []byte
 		Handle any // instead of Bytes: a large file, which the worker reads itself (see proto.Open)
 	}

@@ -353,6 +353,7 @@ func (s *State) openedMemory(o *Opening, r *proto.Opened) []Effect {
 	s.View.Selected, s.View.Trail = draw.Target{}, nil
 	if o.History != Leave {
 		s.View.From, s.View.To, s.View.Playhead = 0, 0, 0
+		s.View.Frame.Title = o.Title
 	}
 	if o.Choice.Source.Preset != "" {
 		s.Choice = o.Choice

@@ -150,7 +150,7 @@ func (s *State) selectWanted(p *Picture) bool {
 	if t.Kind == draw.Nothing {
 		return false
 	}
-	v.Selected = t
+	v.Selected, v.Picked = t, true
 	return true
 }
 

@@ -126,12 +126,12 @@ func (s *State) show(p *Picture) {
 	switch {
 	case s.selectWanted(p):
 	case old == nil || old.Network != p.Network || old.Choice.Strategy != p.Choice.Strategy:
-		v.Selected = gapTarget(longest(p.Gaps()))
+		v.Selected, v.Picked = gapTarget(longest(p.Gaps())), false
 	case v.Selected.Kind == draw.OnGap && v.Selected.Index < len(old.Gaps()):
 		v.Selected = gapTarget(nearest(p.Gaps(), old.Gaps()[v.Selected.Index]))
 	case v.Selected.Kind == draw.OnStage: // stages stay what they are
 	case v.Selected.Kind != draw.Nothing || len(old.Gaps()) == 0:
-		v.Selected = gapTarget(longest(p.Gaps()))
+		v.Selected, v.Picked = gapTarget(longest(p.Gaps())), false
 	}
 	if v.To > s.End() {
 		v.From, v.To = 0, 0
@@ -183,6 +183,11 @@ func (s *State) solveFailed(m SolveFailed) []Effect {
 		if c, ok := s.budgetInstead(f); ok {
 			about := s.Alert // what was odd about the network still is
 			out := s.choose(c, Replace, false)
+			if s.Compare != nil && s.Compare.Other.Network == s.Network { // whose budget was nobody's choice either
+				other := s.Compare.Other.Choice
+				other.Budget = c.Budget
+				out = append(out, s.setOther(other, nil)...)
+			}
 			s.Alert = about
 			return out
 		}
@@ -233,8 +238,8 @@ func (a *Alert) offerStrategy(n *Network, failed string) {
 func (s *State) budgetInstead(f *proto.Failure) (Choice, bool) {
 	c := s.Choice
 	all := s.Network.Totals.KeepAllPeak
-	if s.Compare != nil && s.Compare.Other.Network == s.Network { // it is compared as it is
-		return c, false
+	if s.Compare != nil && s.Compare.Other.Network == s.Network && s.Compare.Other.Choice.Budget != DefaultBudget {
+		return c, false // it is compared as it is
 	}
 	if c.Budget != DefaultBudget || f.Smallest <= 0 || f.Smallest > all || s.Shown != nil && s.Shown.Network == s.Network {
 		return c, false
@@ -246,9 +251,10 @@ func (s *State) budgetInstead(f *proto.Failure) (Choice, bool) {
 }
 
 // standFor asks for the schedule of the smallest budget when there is no
-// picture of this network to fall back to.
+// picture of this network to fall back to. In a comparison that picture may be the
+// other side's, and the one to compare is the smallest.
 func (s *State) standFor(f *proto.Failure) []Effect {
-	if s.Shown != nil && s.Shown.Network == s.Network {
+	if s.Compare == nil && s.Shown != nil && s.Shown.Network == s.Network {
 		return nil
 	}
 	s.Shown = nil

@@ -88,6 +88,7 @@ type Opening struct {
 	Name    string
 	Choice  Choice
 	History History
+	Title   string // instead of the network's own name; empty: that
 
 	Progress proto.Progress
 }
@@ -132,6 +133,7 @@ type Draft struct{ Field, Text string }
 type View struct {
 	From, To  time.Duration // visible part of the step, [From, To); To 0: all of it
 	Selected  draw.Target   // what the sentence is about: a wait, a run, a stage
+	Picked    bool          // by a person or a link, not by the page itself
 	Trail     []draw.Target // what was selected before the causes were followed
 	Lines     []string      // what the curve draws, by name; nil: DefaultLines
 	Axis      Axis          // of the curve

@@ -47,7 +47,8 @@ func (c Choice) moved(to Source) Choice {
 // keepBudget is c, a move to another preset, taken the same way and with the
 // budget that the person has set where the network stays and only its batch size
 // or another option changes: "does batch 64 fit into 16 GiB?" is asked about one
-// budget.
+// budget. Two sides that are compared have the same memory, so many bytes, until
+// somebody gives one of them more.
 func (s *State) keepBudget(c Choice) Choice {
 	old, _ := s.Choice.Source.Variant()
 	now, _ := c.Source.Variant()
@@ -55,8 +56,11 @@ func (s *State) keepBudget(c Choice) Choice {
 		return c
 	}
 	c.Graph = s.Choice.Graph
-	if s.Choice.Budget.Bytes > 0 && s.Choice.Budget != s.instead {
-		c.Budget = s.Choice.Budget
+	switch b := s.Choice.Budget; {
+	case s.Compare != nil && s.Network != nil:
+		c.Budget = proto.Budget{Bytes: max(b.Of(s.Network.Totals.KeepAllPeak), 1)}
+	case b != s.instead:
+		c.Budget = b
 	}
 	return c
 }

@@ -115,6 +115,7 @@ func (s *State) open(c Choice, content []byte, h History) []Effect {
 // openFile opens a file.
 func (s *State) openFile(m PickFile) []Effect {
 	out := s.open(s.Choice.moved(Source{File: m.Name}), m.Bytes, Push)
+	s.Opening.Title = m.Title
 	if e, ok := out[len(out)-1].(Open); ok && m.Handle != nil {
 		e.Request.Bytes, e.Request.Handle = nil, m.Handle
 		out[len(out)-1] = e
@@ -151,10 +152,21 @@ func (s *State) updateOpening(m Message) []Effect {
 		if s.Opening == nil || m.ID != s.Opening.ID {
 			return nil
 		}
+		next, file := s.next, s.Opening.Choice.Source.File
 		s.Opening, s.next = nil, nil
 		s.alert(textAlert(m.Text))
-		if s.Network == nil { // a link that cannot be followed: the default instead
+		if file != "" {
+			s.Alert.Text = file + ": " + s.Alert.Text
+		}
+		if next != nil && next.content != nil { // the second of two files may be a good one
 			a := s.Alert
+			out := s.openFile(PickFile{Name: next.choice.Source.File, Bytes: next.content})
+			s.Alert = a
+			return out
+		}
+		if s.Network == nil && !s.View.Frame.Embed { // a link that cannot be followed: the default instead
+			a := s.Alert
+			a.Lines = append(a.Lines, "The example is shown.")
 			c := s.Choice
 			c.Source, c.Budget = Source{Preset: DefaultPreset}, DefaultBudget
 			out := s.open(c, nil, Leave)
@@ -197,7 +209,7 @@ func (s *State) opened(m Opened) []Effect {
 	s.View.Selected, s.View.Trail, s.View.TableTop = draw.Target{}, nil, 0
 	if o.History != Leave {
 		s.View.From, s.View.To, s.View.Playhead = 0, 0, 0
-		s.View.Frame.Title = "" // it was about what was open
+		s.View.Frame.Title = o.Title // the one before was about what was open
 	}
 	about := s.Alert // the link had something odd about it
 	switch {
@@ -405,6 +417,7 @@ func (s *State) updateSelection(m Message) {
 			v.Selected, v.Trail = v.Trail[n-1], v.Trail[:n-1]
 		}
 	}
+	v.Picked = true
 	s.reveal()
 }
 

@@ -30,8 +30,13 @@
   // A view in another page shows nothing of the page around the pictures, from
   // the first moment on. The program reads the rest of the link.
   const asked = location.hash.length > 1 ? location.hash : location.search;
-  if (self !== top) document.documentElement.dataset.framed = "";
-  if (/[#?&]embed=(?!0)/i.test(asked)) document.documentElement.dataset.embed = /[#?&]controls=budget/i.test(asked) ? "budget " : " ";
+  const root = document.documentElement.dataset;
+  if (self !== top) root.framed = "";
+  if (/[#?&]embed=(?!0)/i.test(asked)) {
+    root.embed = /[#?&]controls=budget/i.test(asked) ? "budget " : " ";
+    const theme = asked.match(/[#?&]theme=(light|dark)(?=&|$)/);
+    if (theme) root.theme = theme[1];
+  }
   const mark = (name) => performance.mark("memtide:" + name);
   // Where storage is blocked its getter throws, which the program would not
   // survive: there nothing is remembered.

@@ -6,113 +6,153 @@
 //   </memtide-view>
 //
 // What stands between the tags stays until the live view is ready. With a
-// picture there, a click starts it; without one it starts when it is scrolled
-// into view. The view tells its height, so there is no scroll bar in it, and is
-// as light or dark as the text around it asks for.
+// picture there, a click starts it; without one its room is kept free, and it
+// starts when it is in sight, one view of the page after the other. The view
+// tells its height, so there is no scroll bar in it, and is as light or dark as
+// the text around it asks for. Names are private where they can be: the build
+// shortens those.
 "use strict";
 (() => {
-  const home = document.currentScript ? new URL(".", document.currentScript.src).href : document.baseURI;
-  const keys = { preset: "p", data: "d", budget: "m", strategy: "s", device: "dev", bandwidth: "bw", duplex: "duplex", transfers: "xfer", allocator: "alloc", range: "t", select: "sel", show: "show", controls: "controls", title: "title" };
-  const seen = "IntersectionObserver" in window && new IntersectionObserver((all) => {
-    for (const e of all) if (e.isIntersecting) e.target.start();
-  }, { rootMargin: "200px" });
-  const views = new Set();
-  const recolour = () => { for (const v of views) v.colour(); };
-  const watch = new MutationObserver(recolour);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
+  const page = document;
+  const tag = "memtide-view";
+  if (customElements.get(tag)) return; // the page has this script twice
+  const script = page.currentScript || page.querySelector("[src*='view.js']"); // a module has no current script
+  const keys = { preset: "p", data: "d", budget: "m", strategy: "s", device: "dev", bandwidth: "bw", duplex: "", transfers: "xfer", allocator: "alloc", range: "t", select: "sel", show: "", controls: "", title: "" }; // in links; empty: the same
+  const make = (name) => page.createElement(name);
+  // The transition tells of every change of colour, wherever it comes from.
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(`:where(${tag}:not([hidden])){display:block;position:relative;transition:color 1ms}`);
+  page.adoptedStyleSheets.push(sheet);
 
-  customElements.define("memtide-view", class extends HTMLElement {
+  const waiting = new Set(); // views in sight
+  let starting; // the one that is not ready yet
+  // next starts the next one, unless another one than done is starting.
+  const next = (done) => {
+    if (starting == done) starting = 0;
+    for (const v of waiting) starting || v.start();
+  };
+  const seen = new IntersectionObserver((all) => {
+    for (const e of all) waiting[e.isIntersecting ? "add" : "delete"](e.target);
+    next();
+  });
+
+  customElements.define(tag, class extends HTMLElement {
     static observedAttributes = ["link", "height", "theme", ...Object.keys(keys)];
+    #frame;
+    #note;
+    #phase; // 1: starting, 2: ready
 
     connectedCallback() {
-      if (document.readyState === "loading") return addEventListener("DOMContentLoaded", () => this.connectedCallback()); // its picture may not be there yet
-      const poster = this.querySelector("img, svg, picture");
-      if (!poster) return seen ? seen.observe(this) : this.start();
-      poster.style.cursor = "pointer";
-      poster.addEventListener("click", (e) => {
-        if (e.ctrlKey || e.metaKey || e.shiftKey) return; // a new tab or window, as links do
-        e.preventDefault();
-        this.start();
-      });
+      if (page.readyState == "loading") return addEventListener("DOMContentLoaded", () => this.connectedCallback()); // its picture may not be there yet
+      if (this.#frame) return this.start(); // it was moved
+      const poster = this.querySelector("a:has(img,svg),img,svg"); // with its link, for the keyboard
+      if (poster) {
+        poster.onclick = (e) => {
+          if (e.ctrlKey || e.metaKey || e.shiftKey) return; // a new tab or window, as links do
+          e.preventDefault();
+          this.start();
+        };
+      } else {
+        this.#fit();
+        this.#say();
+        seen.observe(this);
+      }
     }
 
     disconnectedCallback() {
-      seen && seen.unobserve(this);
-      views.delete(this);
+      this.#phase = 0;
+      seen.unobserve(this);
+      waiting.delete(this);
       removeEventListener("message", this);
+      next(this);
     }
 
     attributeChangedCallback(name) {
-      if (name === "height") this.resize();
-      else if (name === "theme") this.colour();
-      else if (this.ready) this.send({ type: "open", link: this.link() });
-      else if (this.frame) this.frame.src = this.address();
+      if (this.#phase > 1) name == "height" ? this.#fit() : name == "theme" ? this.#colour() : this.send({ type: "open", link: this.#link() });
+      else if (this.#frame) this.#frame.src = this.#address();
     }
 
     // link is that of the view: attributes, over what `link` says.
-    link() {
-      const link = (this.getAttribute("link") || "").replace(/^.*#/, "");
-      const pairs = link ? link.split("&") : [];
-      for (const [name, key] of Object.entries(keys)) {
-        if (this.hasAttribute(name)) pairs.push(key + "=" + encodeURIComponent(this.getAttribute(name)));
-      }
-      return pairs.join("&");
+    #link() {
+      let link = (this.getAttribute("link") || "").replace(/^.*#/, "");
+      for (const { name, value } of this.attributes) if (name in keys) link += "&" + (keys[name] || name) + "=" + encodeURIComponent(value);
+      return link;
     }
 
-    address() {
-      return new URL("#embed=1&theme=" + this.theme() + "&" + this.link(), this.getAttribute("src") || home).href;
+    #address(embed = "embed=1&theme=" + this.#theme() + "&") {
+      return new URL("#" + embed + this.#link(), this.getAttribute("src") || new URL(".", script.src)).href;
     }
 
     // theme is the wanted one, or dark where text is light.
-    theme() {
+    #theme() {
       const wanted = this.getAttribute("theme");
-      if (wanted && wanted !== "host") return wanted;
-      const [r, g, b] = getComputedStyle(this).color.match(/[\d.]+/g) || [0, 0, 0];
-      return r * 3 + g * 6 + +b > 1275 ? "dark" : "light";
+      if (wanted && wanted != "host") return wanted;
+      const pen = make("canvas").getContext("2d");
+      pen.fillStyle = getComputedStyle(this).color; // in any notation of CSS
+      pen.fillRect(0, 0, 1, 1);
+      return pen.getImageData(0, 0, 1, 1).data[1] > 127 ? "dark" : "light"; // green is most of what is light
     }
 
-    colour() {
-      const value = this.theme();
-      if (this.ready && value !== this.shown) this.send({ type: "theme", value: (this.shown = value) });
+    #colour() {
+      // Where the frame's own scheme differs from this, browsers paint a ground.
+      this.send({ type: "theme", value: (this.#frame.style.colorScheme = this.#theme()) });
     }
 
-    resize(height) {
-      if (height) this.high = height;
-      const fixed = this.getAttribute("height");
-      if (this.high) this.frame.style.height = (fixed || this.high) + "px";
+    #fit(height) {
+      this.style.height = (this.getAttribute("height") || height || 580) + "px";
+    }
+
+    // say puts a line over what stands there, which leads to the page.
+    #say(text = "Starting…") {
+      const note = (this.#note ||= make("a"));
+      note.textContent = text;
+      note.href = this.#address("");
+      note.style.cssText = "position:absolute;top:0;right:0;background:Canvas;padding:4px";
+      this.append(note);
+    }
+
+    #fail(text) {
+      this.#phase = 2;
+      this.#say(text);
+      next(this);
     }
 
     start() {
-      if (this.frame) return;
-      seen && seen.unobserve(this);
-      const f = (this.frame = document.createElement("iframe"));
-      f.title = this.getAttribute("title") || "memtide: schedule of a training step";
-      f.allow = "clipboard-write; fullscreen";
-      f.style.cssText = "display:block;width:100%;border:0;height:0";
-      f.src = this.address();
-      this.shown = this.theme();
-      views.add(this);
-      for (const e of [document.documentElement, document.body]) watch.observe(e, { attributes: true });
+      if (this.#phase) return;
+      this.#phase = 1;
+      starting = this;
+      const f = (this.#frame ||= make("iframe"));
+      f.title = this.title || "memtide";
+      f.style.cssText = "position:absolute;inset:0;width:100%;height:100%;border:0;visibility:hidden";
+      f.src = this.#address();
+      this.style.visibility = "";
+      this.ontransitionend = () => this.#colour();
       addEventListener("message", this);
       this.append(f);
+      this.#say();
+      setTimeout(() => this.#phase > 1 || this.#fail("No answer: open"), 2e4);
     }
 
     // Messages of the view; send() is the other direction.
     handleEvent(e) {
-      const m = e.source === this.frame.contentWindow && e.data && e.data.memtide;
+      const f = this.#frame;
+      const m = e.source == f.contentWindow && e.data?.memtide;
       if (!m) return;
-      if (m.type === "ready") {
-        this.ready = true;
-        for (const c of [...this.children]) if (c !== this.frame) c.hidden = true;
-        this.colour();
+      if (m.type == "ready") {
+        this.#phase = 2;
+        this.style.visibility = "hidden"; // all but the frame, text too
+        f.style.visibility = "visible";
+        this.#colour();
+        next(this);
       }
-      if (m.type === "size") this.resize(m.height);
-      if (m.type === "escape") this.frame.blur();
+      if (m.height) this.#fit(m.height);
+      if (m.code == "start") this.#fail(m.text);
+      if (m.type == "escape") f.blur();
       this.dispatchEvent(new CustomEvent("memtide-" + m.type, { detail: m, bubbles: true }));
     }
 
     send(message) {
-      if (this.frame) this.frame.contentWindow.postMessage({ memtide: message }, "*");
+      this.#frame?.contentWindow.postMessage({ memtide: message }, "*");
     }
   });
 })();

@@ -48,7 +48,7 @@ func (d *address) follow() {
 	d.writing = false // what was to be written belongs to another entry
 	d.at = int(number(global("history", "state"), "memtide"))
 	d.last = max(d.last, d.at)
-	l, m, notes := follow(hash)
+	l, m, notes := read(hash)
 	if l.Kind == "graph" && l.Preset == "" && l.Profile == nil && d.graph.Profile != nil {
 		m.Choice.Source, notes = d.graph, nil // back to a graph that this page has read
 		if l.Budget.Bytes > 0 {
@@ -58,9 +58,14 @@ func (d *address) follow() {
 	if l.B != nil && l.B.From == link.FromFile && d.held.Profile != nil {
 		m.B, notes = backToB(l.B, m.Choice, d.held), nil
 	}
+	if len(notes) > 0 && l.Preset == "" && l.Profile == nil && !empty(d.a.s) { // cut or damaged; a bad value drops only itself
+		d.a.do(state.BadLink{Text: refusal(notes) + " What was shown stays."})
+		return
+	}
 	d.a.page.Keep = l
 	d.a.do(state.Navigate(m))
-	if len(notes) > 0 {
+	if len(notes) > 0 { // nothing has been read yet
+		_, _, notes = follow(hash)
 		d.a.do(state.BadLink{Text: strings.Join(notes, "\n")})
 	}
 }

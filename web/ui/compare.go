@@ -78,6 +78,12 @@ func (c *Compare) Name(a bool) string {
 	}
 	mine, network := c.side(a)
 	other, otherNetwork := c.side(!a)
+	return sideName(mine, other, network, otherNetwork, budgetText(mine, network))
+}
+
+// sideName says what a side is, given its budget, and what else is not as on the
+// other side.
+func sideName(mine, other state.Choice, network, otherNetwork *state.Network, budget string) string {
 	var parts []string
 	if network != otherNetwork {
 		parts = append(parts, networkName(mine, network))
@@ -86,9 +92,9 @@ func (c *Compare) Name(a bool) string {
 	if mine.Strategy == other.Strategy {
 		method += argsText(mine.Args, other.Args)
 	}
-	parts = append(parts, method, budgetText(mine, network))
+	parts = append(parts, method, budget)
 	if mine.Device != other.Device || mine.ToDev != other.ToDev || mine.ToHost != other.ToHost {
-		parts = append(parts, linkName(mine))
+		parts = append(parts, linkOfDevice(mine))
 	}
 	if mine.Duplex != other.Duplex {
 		parts = append(parts, mine.Duplex.String()+" duplex")
@@ -127,6 +133,15 @@ func budgetText(c state.Choice, n *state.Network) string {
 		return "reading…"
 	}
 	return format.Bytes(c.Budget.Of(n.Totals.KeepAllPeak))
+}
+
+// linkOfDevice is linkName where nothing around it says that it is about the link:
+// times are those of the network's own device.
+func linkOfDevice(c state.Choice) string {
+	if preset.LookupDevice(c.Device) != nil {
+		return "link of " + linkName(c)
+	}
+	return linkName(c)
 }
 
 func linkName(c state.Choice) string {

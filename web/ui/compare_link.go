@@ -106,6 +106,10 @@ func choiceB(l *link.Link, a state.Choice) (*state.Choice, []string) {
 		}
 		b.Source, b.Graph = state.Source{File: l.Profile.Name, Profile: native.Bytes()}, false
 	case l.Preset != "":
+		if _, _, err := preset.Parse(l.Preset); err != nil { // the rest of B is about A's network then
+			notes = append(notes, "B: "+err.Error()+".")
+			break
+		}
 		b.Source = state.Source{Preset: l.Preset}
 	}
 	if l.Kind != "" {

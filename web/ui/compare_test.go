@@ -306,3 +306,15 @@ func TestCompareFigure(t *testing.T) {
 		t.Errorf("the picture says %q; want A's peak and B's", scene.Desc)
 	}
 }
+
+// A network of B that is not known drops only itself: the rest of B stays.
+func TestUnknownNetworkOfB(t *testing.T) {
+	a := state.Choice{Source: state.Source{Preset: "vgg16-b32"}, Strategy: "greedy"}
+	b, notes := choiceB(&link.Link{Preset: "nope-b1", Strategy: "rotor", Device: "foo"}, a)
+	if b == nil || b.Source.Preset != "vgg16-b32" || b.Strategy != "rotor" {
+		t.Errorf("B is %+v; want rotor for A's network", b)
+	}
+	if got := strings.Join(notes, "\n"); len(notes) != 2 || !strings.Contains(got, "nope") || !strings.Contains(got, "foo") {
+		t.Errorf("notes %q; want one about the network and one about the device", notes)
+	}
+}

@@ -79,7 +79,9 @@ func (a *app) listenKeys() {
 		k := Key{Code: text(e, "code"), Key: text(e, "key"), Shift: truth(e, "shiftKey")}
 		tag := text(e, "target", "tagName")
 		if truth(e, "ctrlKey") || truth(e, "metaKey") {
-			a.chord(k, e)
+			if !a.embed.on { // there is nothing to undo, and what is saved or opened is the page around the view
+				a.chord(k, e)
+			}
 			return
 		}
 		if c, element, ok := commandOf(e); ok && c.Do == "find" {
@@ -91,7 +93,7 @@ func (a *app) listenKeys() {
 		if a.s.View.NoShortcuts && k.typed() {
 			return
 		}
-		if k.Key == "/" && tag != "INPUT" && tag != "SELECT" {
+		if k.Key == "/" && tag != "INPUT" && tag != "SELECT" && !a.embed.on {
 			call(e, "preventDefault")
 			call(call(global("document"), "querySelector", "[data-do=find]"), "focus")
 			return
@@ -105,7 +107,7 @@ func (a *app) listenKeys() {
 		inStage := exists(call(get(e, "target"), "closest", "#stage"))
 		action, ok := keyOf(k)
 		// Arrows scroll the page unless the pictures have the focus.
-		if !ok || (action.step != 0 || action.lane != 0) && !inStage {
+		if !ok || (action.step != 0 || action.lane != 0) && !inStage || a.embed.on && !action.looks(&a.s.View.Frame) {
 			return
 		}
 		call(e, "preventDefault")
@@ -192,7 +194,7 @@ const largeFile = 4 << 20
 // readFiles opens the first of some files, or compares the first two.
 func (a *app) readFiles(files safejs.Value) {
 	if number(files, "length") >= 2 {
-		a.readBoth(get(files, "0"), get(files, "1"))
+		a.readBoth(get(files, "0"), get(files, "1"), int(number(files, "length")))
 		return
 	}
 	file := get(files, "0")

@@ -198,7 +198,7 @@ const grip = 6.0
 func (c *curve) press(x float64) {
 	c.moved, c.down = false, x
 	if c.plot != nil {
-		if d := x - c.plot.X(c.a.s.Budget()); d > -grip && d < grip {
+		if d := x - c.plot.X(c.a.s.Budget()); d > -grip && d < grip && !c.a.embed.fixed() {
 			c.dragging = true
 		}
 	}
@@ -222,11 +222,14 @@ func (c *curve) move(x, y float64, touch bool, e safejs.Value) {
 		return
 	}
 	cursor := "default"
-	if d := x - c.plot.X(c.a.s.Budget()); d > -grip && d < grip {
+	if d := x - c.plot.X(c.a.s.Budget()); d > -grip && d < grip && !c.a.embed.fixed() {
 		cursor = "ew-resize"
 	}
-	if pt, ok := c.plot.Nearest(x, y); ok {
-		if cursor == "default" {
+	if b := chart.OtherSide(c.a.s); b != nil && c.plot.OtherAt(x, y) { // nothing that this network could be set to
+		c.a.do(state.Unhover{})
+		c.a.pictures.tell(besideWords(c.a.s, b, "\n"), e)
+	} else if pt, ok := c.plot.Nearest(x, y); ok {
+		if cursor == "default" && !c.a.embed.on {
 			cursor = "pointer"
 		}
 		c.a.do(state.Hover{Point: pt})
@@ -249,7 +252,10 @@ func (c *curve) release(x, y float64) {
 		c.a.do(state.SetBudget{Bytes: r.At(r.Position(c.plot.BudgetAt(x))), Settled: true})
 		return
 	}
-	if pt, ok := c.plot.Nearest(x, y); ok {
+	if c.plot.OtherAt(x, y) {
+		return
+	}
+	if pt, ok := c.plot.Nearest(x, y); ok && !c.a.embed.on { // a point may be another strategy's
 		c.a.do(state.Adopt{Point: pt})
 	}
 }

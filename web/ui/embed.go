@@ -4,6 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"memtide/profiles/preset"
+	"memtide/wasm/proto"
+	"memtide/web/draw"
 	"memtide/web/format"
 	"memtide/web/link"
 	"memtide/web/state"
@@ -18,7 +21,8 @@ type Embed struct {
 // Title is what the view shows.
 func (c *Embed) Title() string { return nameOf(c.S) }
 
-// Line says budget and step time.
+// Line says budget and step time, or what somebody has selected: a view has no
+// other place for that, and fingers and keys have no pointer to rest on it.
 func (c *Embed) Line() string {
 	p := c.S.Visible()
 	if p == nil {
@@ -26,6 +30,9 @@ func (c *Embed) Line() string {
 			return a.Text
 		}
 		return (&Results{S: c.S}).Work()
+	}
+	if n := &(Notice{S: c.S}); n.Text() == "" && c.S.View.Picked && c.S.View.Selected.Kind != draw.Nothing {
+		return p.Model().Sentence(c.S.View.Selected)
 	}
 	line := strategyTitle(p.Choice.Strategy) + " in " + format.Bytes(p.Solved.Budget) + ": " + format.Duration(p.Solved.Trace.Makespan) + " per step"
 	if n := &(Notice{S: c.S}); n.Text() != "" {
@@ -41,6 +48,9 @@ func (c *Embed) Line() string {
 func (c *Embed) Address() string {
 	if c.Page == nil || !c.S.View.Frame.Embed {
 		return ""
+	}
+	if empty(c.S) {
+		return c.Page.Base
 	}
 	return c.Page.Address(c.S, true)
 }
@@ -76,10 +86,39 @@ func inserted(fragment string, params map[string]string) string {
 	return strings.Join(out, "&")
 }
 
+// empty says that nothing is open yet, or that it could not be opened.
+func empty(s *state.State) bool { return s.Network == nil && s.Memory == nil }
+
+// refusal puts together what is wrong with a link of which nothing was taken.
+func refusal(notes []string) string {
+	return strings.ReplaceAll(strings.Join(notes, "\n"), " It was left out.", "")
+}
+
+// changed is the message of a view's own fragment with other values for some keys.
+// What is wrong with the values is said and nothing else: some of what a view shows
+// is in no link, and stays.
+func changed(s *state.State, now string, params map[string]string) (link.Link, state.Start, []string) {
+	_, _, before := embedded(s.View.Frame, now)
+	l, m, notes := embedded(s.View.Frame, inserted(now, params))
+	notes = slices.DeleteFunc(notes, func(note string) bool { return slices.Contains(before, note) })
+	if l.Preset == "" && l.Profile == nil && s.Network != nil {
+		m.Choice.Source = s.Choice.Source
+		if l.Budget.Bytes > 0 {
+			m.Choice.Budget = proto.Budget{Bytes: l.Budget.Bytes}
+		}
+	}
+	return l, m, notes
+}
+
 // embedded is a link's message for a view that stays what it is: in another page,
-// with or without a slider.
+// with or without a slider. If there are notes on what is wrong with the link,
+// nothing of it is to be shown: a view stands among the words of another page,
+// which would be wrong about anything else.
 func embedded(f state.Frame, fragment string) (link.Link, state.Start, []string) {
-	l, m, notes := follow(fragment)
+	l, m, notes := read(fragment)
+	if _, _, err := preset.Parse(l.Preset); l.Preset != "" && err != nil {
+		notes = append(notes, "The link names the network "+l.Preset+", which is not known here.")
+	}
 	m.Frame.Embed, m.Frame.Control = f.Embed, f.Control
 	if m.Frame.Show == nil {
 		m.Frame.Show = f.Show

@@ -1,10 +1,12 @@
 package ui
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/hack-pad/safejs"
 
+	"memtide/web/link"
 	"memtide/web/state"
 )
 
@@ -63,9 +65,24 @@ func (e *embed) send(kind string, fields map[string]any) {
 	}
 }
 
-// size tells how high the view would like to be, in CSS pixels.
+// height is how high the view would like to be, in CSS pixels.
+func (e *embed) height() int {
+	return int(number(global("document", "body"), "offsetHeight")) + 1
+}
+
+// size tells the height once there is something that has one.
 func (e *embed) size() {
-	e.send("size", map[string]any{"height": int(number(global("document", "body"), "offsetHeight")) + 1})
+	if e.ready {
+		e.send("size", map[string]any{"height": e.height()})
+	}
+}
+
+// fixed says that who looks at a view cannot change its budget.
+func (e *embed) fixed() bool { return e.on && e.a.s.View.Frame.Control != "budget" }
+
+// fault tells the other page what is wrong with what it asked for.
+func (e *embed) fault(code, text string) {
+	e.send("error", map[string]any{"code": code, "text": text})
 }
 
 // settle is called when the components have been drawn, and tells what changed.
@@ -76,13 +93,15 @@ func (e *embed) settle() {
 	s := e.a.s
 	if p := s.Phase(); !e.ready && p != "solving" {
 		e.ready = true
-		e.send("ready", map[string]any{"version": 1})
+		e.send("ready", map[string]any{"version": 1, "height": e.height()})
 		e.size()
 	}
 	if !e.ready || s.Phase() == "solving" {
 		return
 	}
-	e.state()
+	if !empty(s) {
+		e.state()
+	}
 	if name := s.SelectedName(); name != e.selected {
 		e.selected = name
 		e.send("select", map[string]any{"name": name, "text": (&Selection{S: s}).Sentence()})
@@ -92,7 +111,7 @@ func (e *embed) settle() {
 		code = "budget"
 	}
 	if problem != e.problem && problem != "" {
-		e.send("error", map[string]any{"code": code, "text": problem})
+		e.fault(code, problem)
 	}
 	e.problem = problem
 }
@@ -107,6 +126,9 @@ func (e *embed) state() {
 
 // tell tells the link of what is shown, and its numbers.
 func (e *embed) tell() {
+	if empty(e.a.s) {
+		e.link = e.a.page.Base
+	}
 	fields := map[string]any{"link": e.link}
 	if p := e.a.s.Shown; p != nil {
 		fields["budgetBytes"] = float64(p.Solved.Budget)
@@ -136,37 +158,67 @@ func (e *embed) hear(event safejs.Value) {
 
 func (e *embed) take(m safejs.Value, origin string) {
 	a := e.a
-	switch text(m, "type") {
+	switch kind := text(m, "type"); kind {
 	case "open":
 		a.later(func() { e.open(m, origin) })
 	case "set":
 		params := map[string]string{}
 		given := get(m, "params")
+		if given.Type() != safejs.TypeObject {
+			e.fault("message", "The message set has no params, an object of keys and values of the link.")
+			return
+		}
 		keys := call(global("Object"), "keys", given)
 		for i := range int(number(keys, "length")) {
 			key, _ := call(keys, "at", i).String()
 			value, _ := call(safejs.Global(), "String", get(given, key)).String()
 			params[strings.ToLower(key)] = value
 		}
-		a.later(func() {
-			l := linkOf(a.s, a.page.Keep)
-			e.follow(inserted(l.String(), params))
-		})
+		a.later(func() { e.set(params) })
 	case "get":
 		a.later(func() {
 			e.link = a.page.Address(a.s, true)
 			e.tell()
 		})
 	case "theme":
-		theme := strings.TrimSuffix(text(m, "value"), "auto")
-		if theme != "light" && theme != "dark" {
-			theme = ""
+		value := text(m, "value")
+		if value != "light" && value != "dark" && value != "auto" {
+			e.fault("message", "The message theme has the value "+strconv.Quote(value)+"; light, dark or auto is expected.")
+			return
 		}
-		a.later(func() {
-			a.s.View.Theme = theme
-			a.applyTheme(theme)
-			a.recolour()
-		})
+		a.later(func() { e.theme(strings.TrimSuffix(value, "auto")) })
+	default:
+		e.fault("message", "No message is called "+strconv.Quote(kind)+"; open, set, get or theme is expected.")
+	}
+}
+
+// theme takes over whether the other page is light or dark; empty: as the system.
+func (e *embed) theme(theme string) {
+	a := e.a
+	if a.s.View.Theme == theme {
+		return
+	}
+	a.s.View.Theme = theme
+	a.applyTheme(theme)
+	a.recolour()
+}
+
+// set changes keys of the link of what is shown, or nothing if a value is wrong.
+func (e *embed) set(params map[string]string) {
+	a := e.a
+	now := ""
+	if !empty(a.s) {
+		l := linkOf(a.s, a.page.Keep)
+		now = l.String()
+	}
+	l, m, notes := changed(a.s, now, params)
+	switch {
+	case len(notes) > 0:
+		e.fault("open", refusal(notes))
+	case !e.on:
+		a.address.open(inserted(now, params))
+	default:
+		e.navigate(l, m)
 	}
 }
 
@@ -182,30 +234,42 @@ func (e *embed) open(m safejs.Value, origin string) {
 		return
 	}
 	title := text(m, "title")
-	for _, kind := range []string{"json", "csv"} {
-		if content := text(m, kind); content != "" {
+	for _, kind := range []string{"json", "csv", "buffer"} {
+		content := []byte(text(m, kind))
+		if b := get(m, kind); kind == "buffer" && b.Type() == safejs.TypeObject {
+			content = bytesOf(b)
+		}
+		if len(content) > 0 {
 			name := title
 			if name == "" {
 				name = "profile." + kind
 			}
-			a.do(state.PickFile{Name: name, Bytes: []byte(content)})
+			a.do(state.PickFile{Name: name, Title: title, Bytes: content})
 			a.do(state.SetOpener{Origin: origin})
 			return
 		}
 	}
-	e.send("error", map[string]any{"code": "message", "text": "The message has neither link nor json nor csv."})
+	e.fault("message", "The message open has no link, json, csv or buffer.")
 }
 
+// follow shows what a link says, or keeps what is shown if something is wrong
+// with it.
 func (e *embed) follow(fragment string) {
-	a := e.a
-	if !e.on {
-		a.address.open(fragment)
-		return
+	l, m, notes := embedded(e.a.s.View.Frame, fragment)
+	switch {
+	case len(notes) > 0:
+		e.fault("open", refusal(notes))
+	case !e.on:
+		e.a.address.open(fragment)
+	default:
+		if l.Theme != "" {
+			e.theme(l.Theme)
+		}
+		e.navigate(l, m)
 	}
-	l, m, notes := embedded(a.s.View.Frame, fragment)
-	a.page.Keep = l
-	a.do(state.Navigate(m))
-	if len(notes) > 0 {
-		a.do(state.BadLink{Text: strings.Join(notes, "\n")})
-	}
+}
+
+func (e *embed) navigate(l link.Link, m state.Start) {
+	e.a.page.Keep = l
+	e.a.do(state.Navigate(m))
 }

@@ -5,11 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"strconv"
-	"strings"
 
 	"memtide/wasm/proto"
 	"memtide/web/draw"
-	"memtide/web/format"
+	"memtide/web/link"
 	"memtide/web/state"
 )
 
@@ -19,30 +18,53 @@ type File struct {
 	Bytes      []byte
 }
 
-// figureWidth is that of saved pictures in CSS pixels.
-const figureWidth = 1040.0
+// exportSide is a side of what a file is about.
+type exportSide struct {
+	letter  string // A or B; empty without a comparison
+	picture *state.Picture
+}
 
-// figure draws what is shown as one picture, for a file.
-func figure(scene *draw.Scene, s *state.State, exact bool) {
-	v := draw.View{Width: figureWidth, Budget: s.Budget(), Cursor: draw.NoCursor}
-	if exact {
-		v.From, v.To, v.Selected, v.Chain = s.View.From, s.View.To, s.View.Selected, s.View.Chain
+// sideOf is what the controls change.
+func sideOf(s *state.State) exportSide {
+	side := exportSide{picture: s.Visible()}
+	if s.Compare != nil {
+		side.letter = letter(s.Compare.OnA)
 	}
-	if !figureOfBoth(scene, s, v) {
-		s.Visible().Model().Figure(scene, v)
+	return side
+}
+
+// sidesOf is what a file is about: A and B of a comparison, or what the controls
+// change if nothing else has a schedule. There has to be a picture.
+func sidesOf(s *state.State) []exportSide {
+	if a, b, ok := s.Sides(); ok && a != nil && b != nil {
+		return []exportSide{{letter(true), a}, {letter(false), b}}
 	}
-	scene.Title = nameOf(s) + ": " + scene.Title
+	return []exportSide{sideOf(s)}
 }
 
 // ExportFile is a file of what is shown that can be made without a browser: all
 // kinds of state.SaveFile but png and html. The address is that of the link;
 // ok is false if there is nothing to save.
 func ExportFile(s *state.State, kind, address string) (f File, ok bool) {
-	p := s.Visible()
-	if p == nil {
+	if s.Visible() == nil {
 		return f, false
 	}
-	f = File{Name: fileName(s) + "." + kind, Type: "text/csv;charset=utf-8"}
+	var tables []tableSide
+	for _, side := range sidesOf(s) {
+		switch kind {
+		case "operations.csv":
+			head, rows := side.picture.Model().Table()
+			tables = append(tables, tableSide{side, head, rows})
+		case "layers.csv":
+			tables = append(tables, layerCells(side, side.picture.Model().LayerTable(draw.LayerNumber, false, "")))
+		case "curve.csv":
+			tables = append(tables, curveCells(side, curveOf(s, side.picture)))
+		}
+	}
+	if tables != nil {
+		return tableFile(s, kind, address, tables), true
+	}
+	f.Name = fileName(s, kind)
 	var b bytes.Buffer
 	switch kind {
 	case "svg":
@@ -64,12 +86,6 @@ func ExportFile(s *state.State, kind, address string) (f File, ok bool) {
 		if e.Encode(exportOf(s, address)) != nil {
 			return f, false
 		}
-	case "operations.csv":
-		b.WriteString(draw.CSV(p.Model().Table()))
-	case "layers.csv":
-		b.WriteString(draw.LayersCSV(p.Model().LayerTable(draw.LayerNumber, false, "")))
-	case "curve.csv":
-		b.WriteString(draw.CSV(curveTable(s)))
 	default:
 		return f, false
 	}
@@ -77,17 +93,58 @@ func ExportFile(s *state.State, kind, address string) (f File, ok bool) {
 	return f, true
 }
 
-// scheduleName is the name of a schedule's file. A Python file has one that it can
-// be imported by.
-func scheduleName(s *state.State, e state.Export) string {
-	if e.Request.Form == proto.FormPython {
-		return e.Kind
-	}
-	return fileName(s) + "." + e.Kind
+// tableSide is a table of one side.
+type tableSide struct {
+	exportSide
+	head []string
+	rows [][]string
 }
 
-// scheduleFile has a pool write a schedule down.
-func scheduleFile(ctx context.Context, pool proto.Pool, e state.Export, name string) (File, error) {
+// tableFile is a table as a file. In that of a comparison, the first column says
+// whose row it is.
+func tableFile(s *state.State, kind, address string, tables []tableSide) File {
+	head := tables[0].head
+	var rows [][]string
+	for _, t := range tables {
+		for _, row := range t.rows {
+			if t.letter != "" {
+				row = append([]string{t.letter}, row...)
+			}
+			rows = append(rows, row)
+		}
+	}
+	if tables[0].letter != "" {
+		head = append([]string{"side"}, head...)
+	}
+	f := File{Name: fileName(s, kind), Type: "text/csv;charset=utf-8", Bytes: link.WithLastLine([]byte(draw.CSV(head, rows)), address)}
+	if len(tables) == 1 {
+		f.Name = fileNameOf(s, tables[0].picture, kind)
+	}
+	return f
+}
+
+func layerCells(side exportSide, layers []draw.LayerRow) tableSide {
+	head, rows := draw.LayersCells(layers)
+	return tableSide{side, head, rows}
+}
+
+func curveCells(side exportSide, curve []exportPoint) tableSide {
+	t := tableSide{side, []string{"strategy", "budget (bytes)", "step time (ms)", "peak (bytes)", "best so far"}, nil}
+	for _, p := range curve {
+		row := []string{p.Strategy, strconv.FormatInt(p.BudgetBytes, 10), "", "", ""}
+		if p.StepNs > 0 {
+			row[2], row[3] = strconv.FormatFloat(float64(p.StepNs)/1e6, 'f', -1, 64), strconv.FormatInt(p.PeakBytes, 10)
+		}
+		if p.BestSoFar {
+			row[4] = "yes"
+		}
+		t.rows = append(t.rows, row)
+	}
+	return t
+}
+
+// scheduleFile has a pool write a schedule down, with the address of what is shown.
+func scheduleFile(ctx context.Context, pool proto.Pool, e state.Export, name, address string) (File, error) {
 	f := File{Name: name, Type: "text/x-python"}
 	if e.Request.Form == proto.FormJSON {
 		f.Type = "application/json"
@@ -96,119 +153,8 @@ func scheduleFile(ctx context.Context, pool proto.Pool, e state.Export, name str
 	if err != nil {
 		return f, err
 	}
-	f.Bytes = r.Exported.Text
+	if f.Bytes = link.WithFirstLine(r.Exported.Text, address); e.Request.Form == proto.FormJSON {
+		f.Bytes = link.WithJSON(r.Exported.Text, address)
+	}
 	return f, nil
-}
-
-// fileName is the name of what is shown, as part of a file's name.
-func fileName(s *state.State) string {
-	plain := func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '.' {
-			return r
-		}
-		return '-'
-	}
-	name := strings.Map(plain, strings.ToLower(nameOf(s)+" "+s.Choice.Strategy+" "+format.Bytes(s.Budget())))
-	for strings.Contains(name, "--") {
-		name = strings.ReplaceAll(name, "--", "-")
-	}
-	return strings.Trim(name[:min(len(name), 80)], "-.")
-}
-
-// exportPoint is a point of the curve in a file.
-type exportPoint struct {
-	Strategy    string `json:"strategy"`
-	BudgetBytes int64  `json:"budgetBytes"`
-	StepNs      int64  `json:"stepNs,omitempty"` // 0: no schedule in this budget
-	PeakBytes   int64  `json:"peakBytes,omitempty"`
-	BestSoFar   bool   `json:"bestSoFar,omitempty"` // the solver's time was over
-}
-
-func exportCurve(s *state.State) (out []exportPoint) {
-	if s.Curve == nil {
-		return nil
-	}
-	for i, m := range s.Curve.Methods {
-		if i >= len(s.Curve.Points) || !s.Drawn(m.Strategy) {
-			continue
-		}
-		for _, p := range s.Curve.Points[i] {
-			if p != nil {
-				out = append(out, exportPoint{m.Strategy, int64(p.Budget), int64(p.StepTime), int64(p.Peak), p.Partial()})
-			}
-		}
-	}
-	return out
-}
-
-func curveTable(s *state.State) (head []string, rows [][]string) {
-	head = []string{"strategy", "budget (bytes)", "step time (ms)", "peak (bytes)", "best so far"}
-	for _, p := range exportCurve(s) {
-		row := []string{p.Strategy, strconv.FormatInt(p.BudgetBytes, 10), "", "", ""}
-		if p.StepNs > 0 {
-			row[2], row[3] = strconv.FormatFloat(float64(p.StepNs)/1e6, 'f', -1, 64), strconv.FormatInt(p.PeakBytes, 10)
-		}
-		if p.BestSoFar {
-			row[4] = "yes"
-		}
-		rows = append(rows, row)
-	}
-	return head, rows
-}
-
-// export is the JSON file. Names of fields say their units.
-type export struct {
-	Memtide struct {
-		Link string `json:"link"`
-	} `json:"memtide"`
-	Name        string            `json:"name"`
-	Strategy    string            `json:"strategy"`
-	Arguments   map[string]string `json:"arguments,omitempty"`
-	BudgetBytes int64             `json:"budgetBytes"`
-	PeakBytes   int64             `json:"peakBytes"`
-	StepNs      int64             `json:"stepNs"`
-	ComputeNs   int64             `json:"computeNs"`
-	RecomputeNs int64             `json:"recomputeNs"`
-	WaitingNs   int64             `json:"waitingNs"`
-	Verified    bool              `json:"verified"`
-	Operations  []exportOperation `json:"operations"`
-	Layers      []exportLayer     `json:"layers"`
-	Curve       []exportPoint     `json:"curve,omitempty"`
-}
-
-type exportOperation struct {
-	StartNs int64  `json:"startNs"`
-	EndNs   int64  `json:"endNs"`
-	Lane    string `json:"lane"`
-	What    string `json:"what"`
-	Kind    string `json:"kind"`
-	Layer   string `json:"layer,omitempty"`
-	Why     string `json:"why,omitempty"`
-}
-
-type exportLayer struct {
-	Name        string `json:"name"`
-	Decision    string `json:"decision"`
-	SavedBytes  int64  `json:"savedBytes"`
-	ForwardNs   int64  `json:"forwardNs"`
-	RecomputeNs int64  `json:"recomputeNs"`
-	BackwardNs  int64  `json:"backwardNs"`
-	CopiesNs    int64  `json:"copiesNs"`
-}
-
-func exportOf(s *state.State, address string) *export {
-	p := s.Visible()
-	t, m := p.Solved.Trace, p.Model()
-	e := &export{Name: nameOf(s), Strategy: p.Choice.Strategy, Arguments: p.Choice.Args, BudgetBytes: int64(p.Solved.Budget),
-		PeakBytes: int64(t.Peak), StepNs: int64(t.Makespan), ComputeNs: int64(t.ComputeTime), RecomputeNs: int64(t.RecomputeTime),
-		WaitingNs: int64(t.WaitingTotal()), Verified: p.Solved.Verdict.Verified, Curve: exportCurve(s)}
-	e.Memtide.Link = address
-	for i := range m.NumRows() {
-		r := m.Row(i)
-		e.Operations = append(e.Operations, exportOperation{int64(r.Start), int64(r.End), r.Lane, r.What, r.Kind, r.Stage, r.Why})
-	}
-	for _, l := range m.LayerTable(draw.LayerNumber, false, "") {
-		e.Layers = append(e.Layers, exportLayer{l.Name, draw.DecisionName(l.Decision), int64(l.Size), int64(l.Forward), int64(l.Recompute), int64(l.Backward), int64(l.Copies)})
-	}
-	return e
 }

@@ -48,7 +48,10 @@ func First(ctx context.Context, pool proto.Pool, c state.Choice) (*state.State, 
 // Expected is the schedule that a page with a certain address asks for first, with
 // the search and the hash as the browser has them; nil if it asks for none.
 func Expected(search, hash string) *proto.Request {
-	_, start, _ := follow(link.Of(search, hash))
+	_, start, notes := follow(link.Of(search, hash))
+	if start.Frame.Embed && len(notes) > 0 { // it shows nothing but what is wrong
+		return nil
+	}
 	var first *proto.Request
 	play(context.Background(), new(serve.Local), state.New(), start, func(e state.Solve) state.Message {
 		if first == nil {

@@ -117,7 +117,7 @@ func (p *pictures) down(c *canvas, x, y float64, e safejs.Value) {
 	}
 	target, _ := m.Hit(c.pic, p.view(c), x, y)
 	g.kind, g.c, g.x0, g.y0, g.shift, g.from = pressing, c, x, y, truth(e, "shiftKey"), visible(p.a.s).from
-	if target.Kind == draw.OnBudget {
+	if target.Kind == draw.OnBudget && !p.a.embed.fixed() {
 		g.kind = budgeting
 		p.control(c)
 	}

@@ -139,6 +139,21 @@ func letterOf(k Key, steps int) (keyAction, bool) {
 	return keyAction{}, false
 }
 
+// looks says that an action only moves the view or the selection: all that keys do
+// in a view in another page, which is to be read. With a slider for the budget they
+// move that too.
+func (a keyAction) looks(f *state.Frame) bool {
+	switch a.message.(type) {
+	case nil:
+		return a.choose == ""
+	case state.SetRange, state.StepWait, state.FollowCause, state.Retrace, state.Dismiss:
+		return true
+	case state.StepBudget:
+		return f.Control == "budget"
+	}
+	return false
+}
+
 // act is the message of an action on the present state; nil if it does nothing.
 func (a keyAction) act(s *state.State) state.Message {
 	p := s.Visible()

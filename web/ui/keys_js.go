@@ -9,7 +9,7 @@ import (
 )
 
 // chord handles a key that is pressed together with Ctrl or ⌘. What it does not
-// know is the browser's.
+// know is the browser's, and all of it in a view in another page.
 func (a *app) chord(k Key, event safejs.Value) {
 	target := get(event, "target")
 	typing := text(target, "tagName") == "TEXTAREA" || text(target, "tagName") == "INPUT" &&
@@ -21,13 +21,10 @@ func (a *app) chord(k Key, event safejs.Value) {
 		}
 		a.later(func() { a.address.undo(k.Shift) })
 	case chordSave:
-		if a.embed.on { // what is saved there is the page around the view
-			return
-		}
 		a.later(a.saveShown)
 	case chordOpen:
 		field := call(global("document"), "querySelector", "input[data-do=file]")
-		if a.embed.on || !exists(field) {
+		if !exists(field) {
 			return
 		}
 		call(field, "click") // at once: browsers open the list of files only for a key or a click

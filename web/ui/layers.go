@@ -41,9 +41,9 @@ func (c *Layers) Expanded() string { return strconv.FormatBool(c.Open()) }
 // ToggleText is the text of the button that opens and closes the table.
 func (c *Layers) ToggleText() string {
 	if c.Open() {
-		return "Hide"
+		return "Hide layers"
 	}
-	return "Show"
+	return "Show layers"
 }
 
 // Count is the number of rows, with that of the headings.

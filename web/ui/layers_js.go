@@ -3,7 +3,6 @@ package ui
 import (
 	"github.com/hack-pad/safejs"
 
-	"memtide/web/draw"
 	"memtide/web/state"
 )
 
@@ -54,11 +53,11 @@ func (l *layerScroll) settle() {
 	}
 }
 
-// saveLayers saves the table of layers as a file.
+// saveLayers saves the table of layers as a file, as it is sorted and filtered.
 func (a *app) saveLayers() {
 	rows := a.s.LayerRows()
 	if len(rows) == 0 {
 		return
 	}
-	a.saveFile(File{Name: "layers.csv", Type: "text/csv", Bytes: []byte(draw.LayersCSV(rows))})
+	a.saveFile(tableFile(a.s, "layers.csv", a.page.Address(a.s, true), []tableSide{layerCells(sideOf(a.s), rows)}))
 }

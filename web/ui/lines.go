@@ -74,13 +74,24 @@ func (c *Tradeoff) chip(st *engine.Strategy) Chip {
 	}
 }
 
+// boundChip is the chip of the lower bounds, by the name of the one that is drawn
+// if it is only one.
 func (c *Tradeoff) boundChip() Chip {
-	return Chip{Names: state.BoundLine, Title: "lower bound", Doc: "No schedule of the same kind is faster.",
+	o := Chip{Names: state.BoundLine, Title: "lower bound", Doc: "No schedule that does the same kinds of things is faster.",
 		Pressed: strconv.FormatBool(c.S.Drawn(state.BoundLine)), stroke: "of-bound", dash: []int{1, 3}}
+	if bounds := chart.Bounds(c.S); len(bounds) == 1 {
+		o.Title = bounds[0].Title
+	}
+	return o
+}
+
+// bounded says whether a lower bound is drawn, or may be once the curve is known.
+func (c *Tradeoff) bounded() bool {
+	return c.S.Drawn(state.BoundLine) && (c.S.Curve == nil || c.Running() && !c.S.Curve.Complete() || len(chart.Bounds(c.S)) > 0)
 }
 
 // Drawn are the chips of what is drawn, the chosen strategy first and the lower
-// bound last.
+// bound last, if there is one to see.
 func (c *Tradeoff) Drawn() (out []Chip) {
 	for _, st := range c.S.CurveStrategies() {
 		switch o := c.chip(st); {
@@ -90,7 +101,7 @@ func (c *Tradeoff) Drawn() (out []Chip) {
 			out = append(out, o)
 		}
 	}
-	if c.S.Drawn(state.BoundLine) {
+	if c.bounded() {
 		out = append(out, c.boundChip())
 	}
 	return out

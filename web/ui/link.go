@@ -68,6 +68,9 @@ func linkOf(s *state.State, keep link.Link) link.Link {
 	if s.Slowdown() != state.DefaultSlowdown {
 		l.Slowdown = s.View.Slowdown
 	}
+	if s.View.Frame.Embed {
+		l.Theme = "" // of a view in another page it is that page's
+	}
 	addSide(&l, s)
 	return l
 }
@@ -173,18 +176,24 @@ func linesOf(text string) []string {
 	})
 }
 
-// follow is the message of a fragment, to open the page or to go on with it, and
-// what is to be said about it: what is wrong with the link, and what is shown
-// where it names no network.
+// follow is the message of a fragment that opens the page, and what is to be said
+// about it: what is wrong with the link, and what is shown where it names no
+// network.
 func follow(fragment string) (l link.Link, m state.Start, notes []string) {
+	l, m, notes = read(fragment)
+	if l.Preset == "" && l.Profile == nil && len(notes) > 0 {
+		notes[0] += " The example is shown."
+	}
+	return l, m, notes
+}
+
+// read is the message of a fragment, and what is wrong with it.
+func read(fragment string) (l link.Link, m state.Start, notes []string) {
 	l, notes = link.Parse(fragment)
 	c, more := choiceOf(l)
 	notes = append(notes, more...)
 	b, more := choiceB(l.B, c)
 	notes = append(notes, more...)
-	if l.Preset == "" && l.Profile == nil && len(notes) > 0 {
-		notes[0] += " The example is shown."
-	}
 	return l, state.Start{Choice: c, B: b, From: l.Visible.From, To: l.Visible.To, Lines: linesOf(l.Lines), Axis: axisOf(l.Axis), Selected: l.Selected,
 		Open: l.Open, Chain: l.Chain, Slowdown: l.Slowdown, Moment: l.Moment,
 		Frame: state.Frame{Title: l.Title, Show: l.Show, Embed: l.Embed, Control: l.Controls}}, notes

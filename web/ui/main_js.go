@@ -121,12 +121,21 @@ func (a *app) setUp() {
 // startMessage opens what the address says, or the example.
 func (a *app) startMessage() state.Message {
 	a.page.locate(text(global("location"), "href"), text(global("document", "body", "dataset"), "site"))
-	l, start, notes := follow(link.Of(text(global("location"), "search"), text(global("location"), "hash")))
+	asked := link.Of(text(global("location"), "search"), text(global("location"), "hash"))
+	l, start, notes := follow(asked)
+	if text(global("document", "documentElement", "dataset"), "embed") != "" { // which no damage to the rest of the link changes
+		start.Frame.Embed = true
+	}
 	a.page.Keep = l
 	a.s.View.Frame = start.Frame
 	if l.Theme != "" {
 		a.s.View.Theme = l.Theme
 		a.applyTheme(l.Theme)
+	}
+	if start.Frame.Embed {
+		if _, _, wrong := embedded(start.Frame, asked); len(wrong) > 0 {
+			return state.BadLink{Text: refusal(wrong)}
+		}
 	}
 	if len(notes) > 0 {
 		a.later(func() { a.do(state.BadLink{Text: strings.Join(notes, "\n")}) })
@@ -258,11 +267,8 @@ func (a *app) draw() {
 	a.share.settle(a)
 	set(get(global("document", "body"), "dataset"), "state", a.s.Phase())
 	a.embed.settle()
-	if m := a.s.Memory; m != nil {
-		set(global("document"), "title", m.File+" – memtide")
-	}
-	if a.s.Network != nil {
-		set(global("document"), "title", nameOf(a.s)+" – memtide")
+	if a.s.Memory != nil || a.s.Network != nil {
+		set(global("document"), "title", pageTitle(a.s))
 	}
 	a.meter.end("settle")
 }

@@ -293,6 +293,9 @@ func (p *pictures) point(c *canvas, x, y float64, event safejs.Value) {
 	}
 	p.over = c
 	target, at := m.Hit(c.pic, p.view(c), x, y)
+	if target.Kind == draw.OnBudget && p.a.embed.fixed() {
+		target = draw.Target{}
+	}
 	if c.still() {
 		at = draw.NoCursor
 	}

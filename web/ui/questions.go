@@ -30,9 +30,9 @@ func (c *Questions) Expanded() string { return strconv.FormatBool(c.S.View.Quest
 // ToggleText is the text of the button that opens and closes the questions.
 func (c *Questions) ToggleText() string {
 	if c.S.View.Questions {
-		return "Hide"
+		return "Hide questions"
 	}
-	return "Show"
+	return "Show questions"
 }
 
 // Inquiry is one question with its answers.
@@ -64,6 +64,9 @@ func (c *Inquiry) Title() string {
 		return "How little memory will do?"
 	case proto.LargestBatch:
 		return "How large a batch?"
+	}
+	if n := c.S.Network; n != nil && n.Chain == nil { // nothing recomputes a graph
+		return "Which bandwidth does offloading need?"
 	}
 	return "From which bandwidth on is offloading faster?"
 }
@@ -165,7 +168,7 @@ func (c *Inquiry) smallestSentence(a *state.Asked) string {
 		}
 		return "No budget was found."
 	}
-	str := fmt.Sprintf("%s are enough for at most %s %% more: %s per step", format.BytesUp(x.Budget), c.Slowdown(), format.Duration(x.StepTime))
+	str := fmt.Sprintf("%s are enough for at most %s %% more: %s per step", format.BytesUp(x.Budget), strconv.FormatFloat(float64(c.S.Slowdown())/100, 'f', -1, 64), format.Duration(x.StepTime))
 	if a.KeepAll > 0 {
 		str += ", " + format.Ratio(float64(x.StepTime)/float64(a.KeepAll))
 	}
@@ -204,7 +207,40 @@ func linksSentence(a *state.Asked) string {
 			parts = append(parts, fmt.Sprintf("%s is faster than %s from somewhere between %s and %s on.", st.Title, slow.Title, format.Rate(x.Above), format.Rate(x.From)))
 		}
 	}
+	if len(parts) == 0 {
+		return enoughSentence(a)
+	}
 	return strings.Join(parts, " ")
+}
+
+// enoughPercent is how much slower a step may be for a bandwidth to be enough.
+const enoughPercent = 5
+
+// enoughSentence says from which bandwidth on the chosen strategy costs little,
+// where there is nothing to compare it with.
+func enoughSentence(a *state.Asked) string {
+	limit := a.KeepAll + a.KeepAll*enoughPercent/100
+	from, above := engine.Rate(0), engine.Rate(0) // the lowest rate that will do with all higher ones, the highest that will not
+	for _, x := range a.Answers {
+		if x.Strategy == a.Choice.Strategy && (x.StepTime <= 0 || x.StepTime > limit) {
+			above = max(above, x.Rate)
+		}
+	}
+	for _, x := range a.Answers {
+		if x.Strategy == a.Choice.Strategy && x.Rate > above && (from == 0 || x.Rate < from) {
+			from = x.Rate
+		}
+	}
+	st := engine.Lookup(a.Choice.Strategy)
+	switch {
+	case st == nil || a.KeepAll <= 0 || from == 0 && above == 0:
+		return ""
+	case from == 0:
+		return fmt.Sprintf("%s costs more than %d %% at any of these bandwidths.", st.Title, enoughPercent)
+	case above == 0:
+		return fmt.Sprintf("%s costs at most %d %% already at %s.", st.Title, enoughPercent, format.Rate(from))
+	}
+	return fmt.Sprintf("%s costs at most %d %% from somewhere between %s and %s on.", st.Title, enoughPercent, format.Rate(above), format.Rate(from))
 }
 
 func batchSentence(a *state.Asked, chosen string) string {

@@ -104,6 +104,34 @@ func TestHelpTable(t *testing.T) {
 	wellFormed(t, pageOf(t, s))
 }
 
+// Where no strategy recomputes, it is said which bandwidth is enough.
+func TestEnoughBandwidth(t *testing.T) {
+	const gb = engine.Rate(1_000_000_000)
+	at := func(rate engine.Rate, ms int) proto.Answer {
+		return proto.Answer{Strategy: "window", Rate: rate * gb, StepTime: time.Duration(ms) * time.Millisecond}
+	}
+	other := at(1, 1)
+	other.Strategy = "lms"
+	for _, c := range []struct {
+		name    string
+		answers []proto.Answer
+		want    string
+	}{
+		{"none", nil, ""},
+		{"slow links cost", []proto.Answer{at(10, 101), at(1, 300), at(2, 106), at(40, 100)}, "from somewhere between 2 GB/s and 10 GB/s on."},
+		{"a limit is met", []proto.Answer{at(1, 200), at(2, 105)}, "from somewhere between 1 GB/s and 2 GB/s on."},
+		{"a higher one may cost again", []proto.Answer{at(1, 100), at(2, 106), at(4, 100)}, "from somewhere between 2 GB/s and 4 GB/s on."},
+		{"no schedule is not enough", []proto.Answer{at(1, 0), at(2, 100)}, "from somewhere between 1 GB/s and 2 GB/s on."},
+		{"always", []proto.Answer{at(1, 100), at(2, 100)}, "already at 1 GB/s."},
+		{"never, whatever others do", []proto.Answer{at(1, 200), at(2, 150), other}, "at any of these bandwidths."},
+	} {
+		a := &state.Asked{Question: proto.Links, Choice: state.Choice{Strategy: "window"}, KeepAll: 100 * time.Millisecond, Answers: c.answers}
+		if got := linksSentence(a); !strings.HasSuffix(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("%s: %q; want it to end with %q", c.name, got, c.want)
+		}
+	}
+}
+
 // What is said of help when there is none.
 func TestHelpSentences(t *testing.T) {
 	ms := time.Millisecond

@@ -18,19 +18,26 @@ type Root struct {
 	Starting bool // the program does not run yet: nothing can be changed
 }
 
-// Stale marks the pictures as not being what was asked for.
+// Stale marks the pictures as not being what was asked for; of a comparison those
+// of one side.
 func (c *Root) Stale() string {
-	if c.S.Stale() {
-		return "true"
+	switch {
+	case !c.S.Stale():
+		return "false"
+	case c.S.Compare != nil:
+		return letter(c.S.Compare.OnA)
 	}
-	return "false"
+	return "true"
 }
 
 // Kind is "memory" if a file about addresses is open: then only the address view
-// is of use.
+// is of use. It is "none" in a view in another page that has nothing to show.
 func (c *Root) Kind() string {
-	if c.S.Memory != nil {
+	switch {
+	case c.S.Memory != nil:
 		return "memory"
+	case c.S.Network == nil && c.S.Alert != nil && c.S.View.Frame.Embed:
+		return "none"
 	}
 	return "network"
 }

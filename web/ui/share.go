@@ -99,29 +99,28 @@ func (c *Share) address() string {
 // ShareField is a text to be copied.
 type ShareField struct{ ID, Label, Text string }
 
-// Fields are the link, and what to paste where.
+// Link is the link.
+func (c *Share) Link() string { return c.address() }
+
+// Fields are what to paste where; none if no address leads to this page.
 func (c *Share) Fields() []ShareField {
+	if c.homeless() {
+		return nil
+	}
 	address := c.address()
 	base, fragment, _ := strings.Cut(address, "#")
 	title := html.EscapeString(nameOf(c.S))
 	quoted := html.EscapeString(fragment)
-	fields := []ShareField{{"link", "Link", address}}
-	if c.homeless() {
-		return fields
-	}
-	return append(fields, []ShareField{
+	return []ShareField{
 		{"markdown", "Markdown", "[" + strings.NewReplacer("[", "\\[", "]", "\\]").Replace(nameOf(c.S)) + "](" + address + ")"},
 		{"iframe", "Frame", `<iframe src="` + html.EscapeString(base) + `#embed=1&amp;` + quoted + `" title="` + title +
-			`" width="100%" height="520" loading="lazy" style="border:0" allow="clipboard-write; fullscreen" sandbox="allow-scripts allow-same-origin allow-popups allow-downloads"></iframe>`},
+			`" width="100%" height="600" loading="lazy" style="border:0" allow="clipboard-write; fullscreen" sandbox="allow-scripts allow-same-origin allow-popups allow-downloads"></iframe>`},
 		{"element", "Element", `<script src="` + html.EscapeString(c.folderOr(base)) + `view.js" defer></script> <memtide-view title="` + title + `" link="` + quoted + `"></memtide-view>`},
-	}...)
+	}
 }
 
 // homeless says that no address leads to this page.
 func (c *Share) homeless() bool { return c.Page != nil && c.Page.Base == "" }
-
-// Sends says whether a field has a button that hands it to the device.
-func (c *Share) Sends(f ShareField) bool { return f.ID == "link" && c.S.View.CanSend }
 
 func (c *Share) folderOr(base string) string {
 	if c.Page == nil {
@@ -141,6 +140,15 @@ func (c *Share) Verdict() string {
 		text += " No link can hold a graph: send the file too."
 	}
 	return text
+}
+
+// Reopens says what the page does with the files that it saves.
+func (c *Share) Reopens() string {
+	a, b := c.S.SideNetworks()
+	if a != nil && !a.InLink() || b != nil && !b.InLink() {
+		return "No link can hold a graph, so files do not open it again."
+	}
+	return "Every file opens this view again when it is dropped on the page."
 }
 
 // maxQR is the longest link that phones read from a screen.
@@ -196,18 +204,23 @@ func (c *Share) Pictures() []ShareButton {
 // Data are the kinds of tables to save.
 func (c *Share) Data() []ShareButton {
 	return []ShareButton{
-		{"operations.csv", "Operations", "CSV: what runs when, and why it waited"},
-		{"layers.csv", "Layers", "CSV: what happens to each layer"},
-		{"curve.csv", "Curve", "CSV: step time by budget and strategy"},
-		{"json", "All as JSON", "Operations, layers, curve and numbers"},
+		{"operations.csv", "Operations (CSV)", "What runs when, and why it waited"},
+		{"layers.csv", "Layers (CSV)", "What happens to each layer"},
+		{"curve.csv", "Curve (CSV)", "Step time by budget and strategy"},
+		{"json", "All of these (JSON)", "Operations, layers, curve and numbers"},
 	}
 }
 
-// Programs are the kinds of files for other programs.
+// Programs are the kinds of files for other programs, of one schedule: in a
+// comparison of that which the controls change.
 func (c *Share) Programs() []ShareButton {
+	of := ""
+	if side := sideOf(c.S); side.letter != "" {
+		of = side.letter + ": "
+	}
 	return []ShareButton{
-		{"schedule.py", "Python", "A program that runs this schedule on an nn.Sequential with PyTorch"},
-		{"schedule.json", "JSON", "Every step of this schedule, as docs/run-a-schedule.md describes it"},
+		{"schedule.py", of + "PyTorch program", "A Python file that runs this schedule on an nn.Sequential"},
+		{"schedule.json", of + "Steps (JSON)", "Every step of this schedule, as docs/run-a-schedule.md describes it"},
 	}
 }
 

@@ -144,7 +144,8 @@ func (a *app) saveFile(f File) {
 
 // export has the reader write the schedule down, and saves the file.
 func (j *jobs) export(e state.Export) {
-	name := scheduleName(j.a.s, e)
+	a := j.a
+	name, address := fileNameOf(a.s, a.s.Visible(), e.Kind), a.page.Address(a.s, a.s.Sharing == nil || a.s.Sharing.Exact)
 	go func() {
 		ctx := context.Background()
 		p, err := j.reader.load(ctx)
@@ -152,7 +153,7 @@ func (j *jobs) export(e state.Export) {
 			j.a.post(state.ShareNote{Text: "The part of memtide that writes such files cannot be loaded: " + err.Error() + "."})
 			return
 		}
-		f, err := scheduleFile(ctx, p, e, name)
+		f, err := scheduleFile(ctx, p, e, name, address)
 		j.a.later(func() {
 			if err != nil {
 				j.a.do(state.ShareNote{Text: sentenceOf(err.Error())})
@@ -187,7 +188,7 @@ func (a *app) savePNG(address string) {
 	set(context, "globalCompositeOperation", "destination-over")
 	set(context, "fillStyle", colours[draw.Surface])
 	call(context, "fillRect", 0, 0, number(canvas, "width"), number(canvas, "height"))
-	name := fileName(a.s) + ".png"
+	name := fileName(a.s, "png")
 	call(canvas, "toBlob", function(func(blob safejs.Value) {
 		then(call(blob, "arrayBuffer"), func(buffer safejs.Value) {
 			png := link.WithPNG(bytesOf(buffer), address)
@@ -225,7 +226,7 @@ func (a *app) savePage(address string) {
 	failed := func(safejs.Value) {
 		a.post(state.ShareNote{Text: "The page in one file cannot be fetched. If this is that file already, send it with the link."})
 	}
-	name := fileName(a.s) + ".html"
+	name := fileName(a.s, "html")
 	then(call(safejs.Global(), "fetch", a.page.folder()+singleFile), func(response safejs.Value) {
 		if !truth(response, "ok") {
 			failed(response)
@@ -254,15 +255,16 @@ func (a *app) openFile(name string, content []byte) {
 	a.address.open(fragment)
 }
 
-// openLarge opens a file that a worker reads, unless its head says what the page
-// has saved in it.
+// openLarge opens a file that a worker reads, unless its ends say what the page has
+// saved in it.
 func (a *app) openLarge(name string, file safejs.Value) {
 	pick := func(safejs.Value) { a.post(state.PickFile{Name: name, Handle: file}) }
-	then(call(call(file, "slice", 0, link.Head), "arrayBuffer"), func(buffer safejs.Value) {
-		if fragment, ok := link.In(bytesOf(buffer)); ok {
+	ends := []any{call(call(file, "slice", 0, link.Head), "arrayBuffer"), call(call(file, "slice", -link.Tail), "arrayBuffer")}
+	then(call(global("Promise"), "all", ends), func(buffers safejs.Value) {
+		if fragment, ok := link.InEnds(bytesOf(get(buffers, "0")), bytesOf(get(buffers, "1"))); ok {
 			a.later(func() { a.address.open(fragment) })
 			return
 		}
-		pick(buffer)
+		pick(buffers)
 	}, pick)
 }

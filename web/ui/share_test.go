@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"memtide/engine"
+	engineexport "memtide/engine/export"
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
 	"memtide/web/link"
@@ -34,7 +35,6 @@ func TestAddresses(t *testing.T) {
 	s.View.Frame.Title = `a "b" <c> [d]`
 	for _, f := range (&Share{S: s, Page: p}).Fields() {
 		want := map[string]string{
-			"link":     "title=a%20%22b%22%20%3Cc%3E%20%5Bd%5D",
 			"markdown": `[a "b" <c> \[d\]](https://example.org/x/index.html#v=1`,
 			"iframe":   `title="a &#34;b&#34; &lt;c&gt; [d]"`,
 			"element":  `<script src="https://example.org/x/view.js" defer>`,
@@ -45,6 +45,9 @@ func TestAddresses(t *testing.T) {
 	}
 	// Too long for a camera: no code.
 	c := &Share{S: s, Page: p}
+	if got, want := c.Link(), "title=a%20%22b%22%20%3Cc%3E%20%5Bd%5D"; !strings.Contains(got, want) {
+		t.Errorf("the link is %s; want %s in it", got, want)
+	}
 	if c.QR() == "" {
 		t.Error("a short link has no QR code")
 	}
@@ -59,9 +62,9 @@ func TestShareFromFile(t *testing.T) {
 	s := first(t)
 	s.Sharing = &state.Sharing{Exact: true}
 	for _, c := range []struct{ href, site, address, docs, fields string }{
-		{"https://example.org/x/?a=1#v=1", "https://other.example/", "https://example.org/x/#v=1&p=resnet101-b32", "docs/", "link markdown iframe element"},
-		{"file:///home/ann/saved.html#v=1", "https://example.org/x/index.html", "https://example.org/x/index.html#v=1&p=resnet101-b32", "https://example.org/x/docs/", "link markdown iframe element"},
-		{"file:///home/ann/memtide.html", "", "#v=1&p=resnet101-b32", "", "link"},
+		{"https://example.org/x/?a=1#v=1", "https://other.example/", "https://example.org/x/#v=1&p=resnet101-b32", "docs/", "markdown iframe element"},
+		{"file:///home/ann/saved.html#v=1", "https://example.org/x/index.html", "https://example.org/x/index.html#v=1&p=resnet101-b32", "https://example.org/x/docs/", "markdown iframe element"},
+		{"file:///home/ann/memtide.html", "", "#v=1&p=resnet101-b32", "", ""},
 	} {
 		p := new(Page)
 		p.locate(c.href, c.site)
@@ -93,7 +96,7 @@ func TestShareFromFile(t *testing.T) {
 func TestExportFiles(t *testing.T) {
 	s := first(t)
 	const address = `https://example.org/#v=1&p=resnet101-b32&title=a%22b`
-	for _, kind := range []string{"svg", "json"} {
+	for _, kind := range []string{"svg", "json", "operations.csv", "layers.csv", "curve.csv"} {
 		f, ok := ExportFile(s, kind, address)
 		if got, found := link.In(f.Bytes); !ok || !found || got != "v=1&p=resnet101-b32&title=a%22b" {
 			t.Errorf("%s: saved %t, its link %q; want that of the page", kind, ok, got)
@@ -226,6 +229,47 @@ func TestShareSend(t *testing.T) {
 	}
 }
 
+// What is said of the link's length stands under the link, and no two buttons have
+// the same words.
+func TestShareWords(t *testing.T) {
+	s := first(t)
+	s.Sharing = &state.Sharing{Exact: true}
+	_, rest, _ := strings.Cut(pageOf(t, s), `id="share-link"`)
+	if under, _, ok := strings.Cut(rest, `id="share-markdown"`); !ok || strings.Count(under, `data-testid="share-verdict"`) != 1 {
+		t.Errorf("between the link and Markdown stands %s; want what the link's length means", under)
+	}
+	for _, compared := range []bool{false, true} {
+		if compared {
+			do(t, s, state.ToggleCompare{})
+		}
+		c, seen := &Share{S: s}, map[string]bool{}
+		for _, b := range append(append(c.Pictures(), c.Data()...), c.Programs()...) {
+			if seen[b.Title] || b.Title == "" {
+				t.Errorf("%s: a second button %q", b.ID, b.Title)
+			}
+			seen[b.Title] = true
+			if got := strings.HasPrefix(b.Title, "B: "); got != (compared && strings.HasPrefix(b.ID, "schedule.")) {
+				t.Errorf("%s, compared %t: the button %q; want B, which the controls change, where only that is saved", b.ID, compared, b.Title)
+			}
+		}
+	}
+}
+
+// The dialog promises that files come back only where they do.
+func TestShareReopens(t *testing.T) {
+	s := first(t)
+	s.Sharing = &state.Sharing{Exact: true}
+	if got := pageOf(t, s); !strings.Contains(got, "Every file opens this view again") {
+		t.Error("a preset: the dialog does not say that files open the view again")
+	}
+	graph := *s.Network
+	graph.Source.Preset, graph.Chain = "", nil
+	s.Network = &graph
+	if got, want := (&Share{S: s}).Reopens(), "No link can hold a graph"; !strings.HasPrefix(got, want) {
+		t.Errorf("a graph from a file: %q, want %q", got, want)
+	}
+}
+
 // The dialog offers the schedule as a program, or says why it is none; and what it
 // saves is what a server writes.
 func TestShareSchedule(t *testing.T) {
@@ -241,13 +285,29 @@ func TestShareSchedule(t *testing.T) {
 		t.Fatalf("effects %v, note %q; want an export", effects, s.Sharing.Note)
 	}
 	e := effects[0].(state.Export)
-	f, err := scheduleFile(context.Background(), new(serve.Local), e, scheduleName(s, e))
-	if err != nil || f.Name != "schedule.py" || !strings.Contains(string(f.Bytes), `"name": "ResNet-101, batch 32"`) {
-		t.Errorf("the file %q of %d bytes (%v); want schedule.py of ResNet-101", f.Name, len(f.Bytes), err)
+	const address, fragment = "https://example.org/#v=1&p=resnet101-b32", "v=1&p=resnet101-b32"
+	f, err := scheduleFile(context.Background(), new(serve.Local), e, fileName(s, e.Kind), address)
+	if want := "resnet_101_batch_32_rotor_2_58_gib_schedule.py"; err != nil || f.Name != want || !strings.Contains(string(f.Bytes), `"name": "ResNet-101, batch 32"`) {
+		t.Errorf("the file %q of %d bytes (%v); want %s of ResNet-101", f.Name, len(f.Bytes), err, want)
 	}
+	if got, _ := link.In(f.Bytes); got != fragment || !strings.HasPrefix(string(f.Bytes), "#!/usr/bin/env python3\n# memtide: "+address+"\n\"\"\"") {
+		t.Errorf("the link of the Python file is %q, it begins with %.150q; want %q in its second line", got, f.Bytes, fragment)
+	}
+	s.View.Frame.Title = "3D, 100 %"
+	if got, want := fileName(s, e.Kind), "_3d_100_rotor_2_58_gib_schedule.py"; got != want {
+		t.Errorf("the file is named %s, want %s, which Python can import", got, want)
+	}
+	s.View.Frame.Title = ""
 	e.Kind, e.Request.Form = "schedule.json", proto.FormJSON
-	if got, want := scheduleName(s, e), "resnet-101-batch-32-rotor-2.58-gib.schedule.json"; got != want {
-		t.Errorf("the file is named %s, want %s", got, want)
+	f, err = scheduleFile(context.Background(), new(serve.Local), e, fileName(s, e.Kind), address)
+	if want := "resnet-101-batch-32-rotor-2.58-gib.schedule.json"; err != nil || f.Name != want {
+		t.Errorf("the file is named %s (%v), want %s", f.Name, err, want)
+	}
+	if got, _ := link.In(f.Bytes); got != fragment {
+		t.Errorf("the link of the schedule is %q, want %q", got, fragment)
+	}
+	if plan, err := engineexport.ParseJSON(f.Bytes); err != nil || plan.Name != "ResNet-101, batch 32" || len(plan.Schedule) != len(s.Shown.Solved.Schedule) {
+		t.Errorf("the schedule with a link is read as %v (%v); want that of ResNet-101", plan, err)
 	}
 	s.Shown.Choice.Transfers = engine.Streamed
 	page = pageOf(t, s)

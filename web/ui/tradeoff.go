@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"memtide/web/chart"
 	"memtide/web/format"
 	"memtide/web/state"
 )
@@ -43,11 +44,41 @@ func (c *Tradeoff) Label() string {
 		parts = append(parts, fmt.Sprintf("%s from %s at %s to %s at %s", l.Title,
 			format.Duration(first.StepTime), format.Bytes(first.Budget), format.Duration(last.StepTime), format.Bytes(last.Budget)))
 	}
+	for _, l := range chart.Bounds(c.S) {
+		first, last := l.Points[0], l.Points[len(l.Points)-1]
+		parts = append(parts, fmt.Sprintf("%s from %s at %s to %s at %s", l.Title,
+			format.Duration(first.StepTime), format.Bytes(first.Budget), format.Duration(last.StepTime), format.Bytes(last.Budget)))
+	}
+	if b := chart.OtherSide(c.S); b != nil {
+		parts = append(parts, besideWords(c.S, b, ": "))
+		if b.Note != "" {
+			parts = append(parts, strings.TrimSuffix(b.Note, "."))
+		}
+	}
 	return "Step time against budget: " + strings.Join(parts, "; ")
 }
 
-// sweepStatus is the line under the curve.
+// besideWords names the other side of a comparison and says what it needs.
+func besideWords(s *state.State, b *chart.Beside, between string) string {
+	name := b.Letter
+	if b.Another {
+		o := s.Compare.Other.Shown
+		name += ", another network: " + networkName(o.Choice, o.Network)
+	}
+	return name + between + b.Words
+}
+
+// sweepStatus is the line under the curve: how far it is, and how to read the
+// place of another network.
 func sweepStatus(s *state.State) string {
+	text := sweepProgress(s)
+	if b := chart.OtherSide(s); text != "" && b != nil && b.Note != "" {
+		text += " " + b.Note
+	}
+	return text
+}
+
+func sweepProgress(s *state.State) string {
 	c := s.Curve
 	switch {
 	case c == nil:

@@ -1,0 +1,210 @@
+package chart
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"memtide/engine"
+	"memtide/wasm/proto"
+	"memtide/web/draw"
+	"memtide/web/state"
+)
+
+// at is a point of a line, in MiB and milliseconds.
+func at(mib, millis int) state.LinePoint {
+	return state.LinePoint{Budget: engine.Bytes(mib) * engine.MiB, StepTime: ms * time.Duration(millis)}
+}
+
+// crowded is a chart like that of ResNet-101, whose lines end close to each other:
+// two above each other at one budget, one a little to the right, and two of
+// offloading, which lie on each other and leave the plot above, beside their bound.
+func crowded(width float64, axis state.Axis, chosen string) *Plot {
+	p := &Plot{
+		Width: width, Height: 260, Axis: axis, Batch: 32, Chosen: chosen, KeepAll: at(4440, 164),
+		Budget: 2640 * engine.MiB, From: 680 * engine.MiB, To: 4580 * engine.MiB, Fits: 1220 * engine.MiB,
+		Lines: []state.Line{
+			line("greedy", "Greedy offload", at(1480, 521), at(1600, 495), at(1780, 450), at(2000, 410), at(2640, 322), at(3200, 240), at(4000, 170), at(4440, 164)),
+			line("dynprog", "Optimal set for streamed transfers", at(1480, 521), at(1600, 495), at(1780, 450), at(2000, 406), at(2640, 318), at(3200, 220), at(3800, 168), at(4440, 164)),
+			line("pofo", "Recompute and offload", at(1220, 205), at(1460, 195), at(2640, 176), at(3600, 165), at(4440, 164)),
+			line("rotor", "Optimal recomputation", at(1220, 219), at(1300, 216), at(1460, 208), at(2640, 183), at(4000, 167), at(4440, 164)),
+			line("sequential", "Equal segments", at(1540, 215), at(1700, 209), at(2640, 197), at(4440, 164)),
+		},
+		Bounds: []state.Line{line("greedy", BoundTitle(engine.MayOffload), at(1280, 521), at(3100, 220), at(3700, 170), at(4440, 164))},
+	}
+	p.layAxis()
+	return p
+}
+
+// distances are those of a rectangle from a line, looked for in steps of half a
+// pixel.
+func distances(r rect, p *Plot, l *state.Line, steps bool) float64 {
+	best := math.Inf(1)
+	look := func(x0, y0, x1, y1 float64) {
+		n := math.Ceil(2*math.Hypot(x1-x0, y1-y0)) + 1
+		for k := 0.0; k <= n; k++ {
+			x, y := x0+(x1-x0)*k/n, y0+(y1-y0)*k/n
+			best = min(best, math.Hypot(max(r.x0-x, 0, x-r.x1), max(r.y0-y, 0, y-r.y1)))
+		}
+	}
+	pts := p.inside(l, steps)
+	for k := 1; k < len(pts); k++ {
+		x0, y0, x1, y1 := p.X(pts[k-1].Budget), p.Y(pts[k-1].StepTime), p.X(pts[k].Budget), p.Y(pts[k].StepTime)
+		if steps {
+			look(x0, y0, x0, y1)
+			y0 = y1
+		}
+		look(x0, y0, x1, y1)
+	}
+	return best
+}
+
+// boxOf is where a label stands.
+func boxOf(e named, l label) rect {
+	x, y, width := e.x+l.x, e.y-l.y, e.width()-6
+	if l.left {
+		x -= width
+	}
+	return rect{x, y - labelHeight/2, x + width, y + labelHeight/2}
+}
+
+// A name stands beside its own line and no nearer to any other, and names have the
+// order of their lines; a name that cannot is left out.
+func TestLabelsStandAtTheirOwnLines(t *testing.T) {
+	for _, axis := range []state.Axis{state.Slowdown, state.StepTime, state.Throughput} {
+		for _, width := range []float64{356, 516, 760, 1062} {
+			for _, chosen := range []string{"greedy", "rotor", "sequential"} {
+				p := crowded(width, axis, chosen)
+				name := fmt.Sprintf("axis %d, %.0f wide, %s", axis, width, chosen)
+				ends, labels := p.ends(), p.labels()
+				lineOf := func(i int) (*state.Line, bool) {
+					if i < len(p.Bounds) {
+						return &p.Bounds[i], false
+					}
+					return &p.Lines[i-len(p.Bounds)], true
+				}
+				for i, l := range labels {
+					if !l.shown {
+						continue
+					}
+					box := boxOf(ends[i], l)
+					own, steps := lineOf(i)
+					mine := distances(box, p, own, steps)
+					if mine > 7 {
+						t.Errorf("%s: %q at %+v is %.1f px from its line; want it beside", name, ends[i].name, box, mine)
+					}
+					for j := range ends {
+						other, steps := lineOf(j)
+						if d := distances(box, p, other, steps); j != i && (d < mine-0.3 || d < 1) {
+							t.Errorf("%s: %q at %+v is %.1f px from its line and %.1f px from %q; want it nearest to its own, and off the others", name, ends[i].name, box, mine, d, ends[j].name)
+						}
+						o := boxOf(ends[j], labels[j])
+						if labels[j].shown && box.x0 < o.x1 && o.x0 < box.x1 && math.Abs(ends[i].x-ends[j].x) < 10 && (ends[i].y-ends[j].y)*(box.y0-o.y0) < 0 {
+							t.Errorf("%s: %q ends at %.1f and %q at %.1f, but the names stand at %.1f and %.1f; want the same order", name, ends[i].name, ends[i].y, ends[j].name, ends[j].y, box.y0, o.y0)
+						}
+					}
+				}
+				if width > roomForLabels && !labels[len(p.Bounds)+2].shown && !labels[len(p.Bounds)+3].shown {
+					t.Errorf("%s: neither %q nor %q has its name; want one, there is room", name, p.Lines[2].Title, p.Lines[3].Title)
+				}
+			}
+		}
+	}
+}
+
+// On a wide chart most lines have a place of their own, the chosen one always.
+func TestMostLabelsAreShown(t *testing.T) {
+	for _, chosen := range []string{"greedy", "rotor", "pofo", "sequential"} {
+		p, shown := crowded(1062, state.Slowdown, chosen), 0
+		for i, l := range p.labels() {
+			if l.shown {
+				shown++
+			} else if p.ends()[i].chosen {
+				t.Errorf("the name of %s, which is chosen, is left out", chosen)
+			}
+		}
+		if shown < 5 {
+			t.Errorf("%s: %d of 6 names are shown; want at least 5", chosen, shown)
+		}
+	}
+}
+
+func TestGap(t *testing.T) {
+	r := rect{10, 10, 20, 30}
+	for _, c := range []struct {
+		stroke rect
+		want   float64
+	}{
+		{rect{0, 20, 40, 20}, 0},
+		{rect{25, 0, 25, 100}, 5},
+		{rect{0, 4, 40, 4}, 6},
+		{rect{23, 34, 40, 34}, 5}, // from the corner to its end
+		{rect{0, 20, 20, 0}, 0},   // touches the corner
+		{rect{0, 10, 10, 0}, math.Hypot(5, 5)},
+		{rect{26, 20, 26, 20}, 6}, // a point
+		{rect{15, 20, 15, 20}, 0},
+	} {
+		if got := r.gap(c.stroke); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%+v is %.3f from %+v; want %.3f", r, got, c.stroke, c.want)
+		}
+	}
+}
+
+// A bound has the name of its class, and stands for it only where a strategy of the
+// class is chosen or drawn.
+func TestBoundsAreOfDrawnClasses(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		lines  []string
+		chosen string
+		bound  int // of offloading, in milliseconds
+		want   string
+	}{
+		{"a line of the class is drawn", []string{"bound", "dynprog"}, "rotor", 250, "[lower bound, offloading only]"},
+		{"it is chosen", []string{"bound"}, "dynprog", 250, "[lower bound, offloading only]"},
+		{"its line is not drawn", []string{"bound"}, "rotor", 250, "[]"},
+		{"bounds are not drawn", []string{"dynprog"}, "rotor", 250, "[]"},
+		{"it says nothing", []string{"bound", "dynprog"}, "rotor", 100, "[]"},
+	} {
+		s := state.New()
+		s.Network = &state.Network{}
+		s.Choice.Strategy, s.View.Lines = c.chosen, c.lines
+		point := func(gib, step, bound int) *proto.Point {
+			return &proto.Point{Budget: engine.Bytes(gib) * engine.GiB, StepTime: ms * time.Duration(step), Bound: ms * time.Duration(bound)}
+		}
+		s.Curve = &state.Curve{
+			Methods: []proto.Method{{Strategy: "rotor"}, {Strategy: "dynprog"}},
+			Points:  [][]*proto.Point{{point(1, 130, 100), point(4, 100, 100)}, {point(1, 290, c.bound), point(4, 100, 100)}},
+			KeepAll: proto.Reference{Peak: 4 * engine.GiB, StepTime: 100 * ms},
+		}
+		var got []string
+		for _, l := range Bounds(s) {
+			got = append(got, l.Title)
+		}
+		if fmt.Sprint(got) != c.want {
+			t.Errorf("%s: bounds %q; want %s", c.name, got, c.want)
+		}
+		if p := New(s, 516, 248); fmt.Sprint(len(p.Bounds)) != fmt.Sprint(len(got)) {
+			t.Errorf("%s: %d bounds are drawn; want %d", c.name, len(p.Bounds), len(got))
+		}
+	}
+}
+
+// The name at the line of a bound is that of its class.
+func TestBoundIsNamedByItsClass(t *testing.T) {
+	raw, err := crowded(1062, state.Slowdown, "greedy").Option(Look{Colours: draw.Palette(draw.Light)})
+	var o struct {
+		Series []struct {
+			Name     string
+			EndLabel struct{ Formatter string }
+		}
+	}
+	if err == nil {
+		err = json.Unmarshal(raw, &o)
+	}
+	if want := "lower bound, offloading only"; err != nil || o.Series[1].Name != want || o.Series[1].EndLabel.Formatter != want {
+		t.Errorf("%v, the bound is %+v; want %q as its name and at its line", err, o.Series[1], want)
+	}
+}

@@ -1,0 +1,110 @@
+package chart
+
+import (
+	"math"
+
+	"memtide/web/state"
+)
+
+// rect is a rectangle in CSS pixels, or the straight stroke from its first corner
+// to its second.
+type rect struct{ x0, y0, x1, y1 float64 }
+
+// stroke is a straight piece of a line.
+type stroke struct {
+	rect
+	of int // the line, as Plot.ends counts them; noLine: the upright of the budget
+}
+
+const noLine = -1
+
+// strokes are the straight pieces of all lines, and of the budget's.
+func (p *Plot) strokes() []stroke {
+	budget := p.X(p.Budget)
+	out := []stroke{{rect{budget, top, budget, p.Height - bottom}, noLine}}
+	add := func(lines []state.Line, first int, steps bool) {
+		for i := range lines {
+			pts := p.inside(&lines[i], steps)
+			for k := 1; k < len(pts); k++ {
+				from, to := pts[k-1], pts[k]
+				x0, y0, x1, y1 := p.X(from.Budget), p.Y(from.StepTime), p.X(to.Budget), p.Y(to.StepTime)
+				if steps {
+					out = append(out, stroke{rect{x0, y0, x0, y1}, first + i})
+					y0 = y1
+				}
+				out = append(out, stroke{rect{x0, y0, x1, y1}, first + i})
+			}
+			if len(pts) == 1 {
+				x, y := p.X(pts[0].Budget), p.Y(pts[0].StepTime)
+				out = append(out, stroke{rect{x, y, x, y}, first + i})
+			}
+		}
+	}
+	add(p.Bounds, 0, false)
+	add(p.Lines, len(p.Bounds), true)
+	return out
+}
+
+// meets says whether two rectangles overlap.
+func (r rect) meets(o rect) bool {
+	const touch = 0.01
+	return r.x0 < o.x1-touch && o.x0 < r.x1-touch && r.y0 < o.y1-touch && o.y0 < r.y1-touch
+}
+
+// holds is the length of the part of a stroke that lies in the rectangle.
+func (r rect) holds(s rect) float64 {
+	from, to := 0.0, 1.0
+	for _, axis := range [2][4]float64{{s.x0, s.x1, r.x0, r.x1}, {s.y0, s.y1, r.y0, r.y1}} {
+		start, way := axis[0], axis[1]-axis[0]
+		if way == 0 {
+			if start <= axis[2] || start >= axis[3] {
+				return 0
+			}
+			continue
+		}
+		a, b := (axis[2]-start)/way, (axis[3]-start)/way
+		from, to = max(from, min(a, b)), min(to, max(a, b))
+	}
+	return max(to-from, 0) * math.Hypot(s.x1-s.x0, s.y1-s.y0)
+}
+
+// gap is the least distance from the rectangle to a stroke, 0 if it is touched.
+func (r rect) gap(s rect) float64 {
+	if r.holds(s) > 0 {
+		return 0
+	}
+	if s.x0 == s.x1 || s.y0 == s.y1 {
+		a := s.around()
+		return math.Hypot(max(r.x0-a.x1, 0, a.x0-r.x1), max(r.y0-a.y1, 0, a.y0-r.y1))
+	}
+	least := min(r.distance(s.x0, s.y0), r.distance(s.x1, s.y1))
+	for _, x := range [2]float64{r.x0, r.x1} {
+		for _, y := range [2]float64{r.y0, r.y1} {
+			least = min(least, s.along(x, y))
+		}
+	}
+	return least
+}
+
+// distance is that from a place to the rectangle, 0 inside of it.
+func (r rect) distance(x, y float64) float64 {
+	return math.Hypot(max(r.x0-x, 0, x-r.x1), max(r.y0-y, 0, y-r.y1))
+}
+
+// along is the distance from a place to a stroke.
+func (s rect) along(x, y float64) float64 {
+	dx, dy := s.x1-s.x0, s.y1-s.y0
+	share := 0.0
+	if length := dx*dx + dy*dy; length > 0 {
+		share = max(0, min(((x-s.x0)*dx+(y-s.y0)*dy)/length, 1))
+	}
+	return math.Hypot(x-s.x0-share*dx, y-s.y0-share*dy)
+}
+
+// widened is the rectangle with so much more on every side.
+func (r rect) widened(by float64) rect { return rect{r.x0 - by, r.y0 - by, r.x1 + by, r.y1 + by} }
+
+// around is the least rectangle with a stroke.
+func (s rect) around() rect {
+	return rect{min(s.x0, s.x1), min(s.y0, s.y1), max(s.x0, s.x1), max(s.y0, s.y1)}
+}

@@ -1,0 +1,110 @@
+//go:build !js
+
+package ui
+
+import (
+	"strings"
+	"testing"
+
+	"memtide/web/draw"
+	"memtide/web/state"
+)
+
+// In a view keys look and select; with a slider they also move the budget.
+func TestKeysThatLook(t *testing.T) {
+	for _, c := range []struct {
+		key          Key
+		look, slider bool
+	}{
+		{Key{Code: "KeyW", Key: "w"}, true, true},
+		{Key{Code: "KeyD", Key: "d"}, true, true},
+		{Key{Code: "ArrowRight", Key: "ArrowRight"}, true, true},
+		{Key{Code: "ArrowDown", Key: "ArrowDown"}, true, true},
+		{Key{Code: "Digit0", Key: "0"}, true, true},
+		{Key{Code: "Escape", Key: "Escape"}, true, true},
+		{Key{Code: "Backspace", Key: "Backspace"}, true, true},
+		{Key{Code: "KeyN", Key: "n"}, true, true},
+		{Key{Code: "KeyP", Key: "p"}, true, true},
+		{Key{Code: "KeyI", Key: "i"}, true, true},
+		{Key{Code: "KeyF", Key: "f"}, true, true},
+		{Key{Code: "KeyG", Key: "g"}, true, true},
+		{Key{Code: "BracketLeft", Key: "["}, false, true},
+		{Key{Code: "BracketRight", Key: "}", Shift: true}, false, true},
+		{Key{Code: "Digit1", Key: "1"}, false, false},
+		{Key{Code: "Digit6", Key: "6"}, false, false},
+		{Key{Code: "KeyC", Key: "c"}, false, false},
+		{Key{Code: "KeyX", Key: "x"}, false, false},
+		{Key{Code: "KeyK", Key: "k"}, false, false},
+		{Key{Code: "KeyM", Key: "m"}, false, false},
+		{Key{Code: "KeyT", Key: "t"}, false, false},
+		{Key{Code: "KeyY", Key: "y"}, false, false},
+		{Key{Code: "Slash", Key: "?", Shift: true}, false, false},
+	} {
+		a, ok := keyOf(c.key)
+		if !ok {
+			t.Errorf("%+v is no key", c.key)
+		}
+		for control, want := range map[string]bool{"": c.look, "budget": c.slider} {
+			if got := a.looks(&state.Frame{Embed: true, Control: control}); got != want {
+				t.Errorf("%+v with the controls %q is taken: %t, want %t", c.key, control, got, want)
+			}
+		}
+	}
+}
+
+// A value that is wrong is said, and so is a link that names what is not there;
+// what no link can hold stays.
+func TestChangedKeys(t *testing.T) {
+	s := first(t)
+	s.View.Frame.Embed = true
+	for _, c := range []struct {
+		key, value, want string
+	}{{"m", "a lot", "m:"}, {"s", "magic", "magic"}, {"p", "nothing-b1", "nothing-b1"}, {"dev", "abacus", "abacus"}, {"m", "70%", ""}, {"p", "vgg16-b64", ""}} {
+		_, m, notes := changed(s, "v=1&p=resnet101-b32", map[string]string{c.key: c.value})
+		if got := refusal(notes); (got == "") != (c.want == "") || !strings.Contains(got, c.want) || strings.Contains(got, "left out") {
+			t.Errorf("%s=%s is refused by %q; want words about %q", c.key, c.value, got, c.want)
+		}
+		if c.want == "" && !m.Frame.Embed {
+			t.Errorf("%s=%s makes a page of the view", c.key, c.value)
+		}
+	}
+	g := graphPage(t, nil)
+	g.View.Frame.Embed = true
+	l, m, notes := changed(g, "v=1&kind=graph&s=window", map[string]string{"m": "1GiB"})
+	if len(notes) > 0 || l.Kind != "graph" || m.Choice.Source.Preset != "" || m.Choice.Budget.Bytes != 1<<30 {
+		t.Errorf("1 GiB for a graph from a file: %+v, notes %q; want the graph in 1 GiB", m.Choice, notes)
+	}
+}
+
+// The caption says what somebody has selected, not what the page has by itself.
+func TestCaptionOfSelection(t *testing.T) {
+	s := first(t)
+	s.View.Frame.Embed = true
+	c := &Embed{S: s}
+	before := c.Line()
+	if !strings.Contains(before, "per step") {
+		t.Fatalf("the caption is %q; want the step time", before)
+	}
+	s.Update(state.Select{Target: draw.Target{Kind: draw.OnSpan, Index: 3}})
+	if got, want := c.Line(), (&Selection{S: s}).Sentence(); got != want || got == before {
+		t.Errorf("with a selection the caption is %q; want %q", got, want)
+	}
+	s.Update(state.Dismiss{})
+	if got := c.Line(); got != before {
+		t.Errorf("without it the caption is %q; want %q", got, before)
+	}
+}
+
+// The colours are those of the page around a view, so its links do not say them.
+func TestEmbedKeepsItsColours(t *testing.T) {
+	const asked = "v=1&p=vgg16-b64&m=100%25&s=keepall&theme=dark"
+	l, _, _ := embedded(state.Frame{Embed: true}, asked)
+	s := showing(t, "vgg16-b64")
+	for embed, want := range map[bool]string{true: strings.TrimSuffix(asked, "&theme=dark"), false: asked} {
+		s.View.Frame.Embed = embed
+		of := linkOf(s, l)
+		if got := of.String(); got != want {
+			t.Errorf("embedded %t: the link is %s, want %s", embed, got, want)
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package ui
+
+import (
+	"strings"
+
+	"memtide/web/draw"
+	"memtide/web/format"
+	"memtide/web/state"
+)
+
+// figureWidth is that of saved pictures in CSS pixels.
+const figureWidth = 1040.0
+
+// figure draws what is shown as one picture for a file, under a heading that says
+// what it is.
+func figure(scene *draw.Scene, s *state.State, exact bool) {
+	v := draw.View{Width: figureWidth - 2*draw.FileMargin, Budget: s.Budget(), Cursor: draw.NoCursor}
+	if exact {
+		v.From, v.To, v.Selected, v.Chain = s.View.From, s.View.To, s.View.Selected, s.View.Chain
+	}
+	var picture draw.Scene
+	if !figureOfBoth(&picture, s, v) {
+		s.Visible().Model().Figure(&picture, v)
+	}
+	draw.Headed(scene, &picture, headingOf(s, sidesOf(s)))
+	scene.Title = nameOf(s) + ": " + scene.Title
+}
+
+// headingOf says what a saved picture shows.
+func headingOf(s *state.State, sides []exportSide) (h draw.Heading) {
+	p := sides[0].picture
+	h.Title = headOf(s, p)
+	if len(sides) == 1 {
+		line := strategyTitle(p.Choice.Strategy) + argsText(p.Choice.Args, nil) + " · budget " + format.Bytes(p.Solved.Budget) + measuresOf(p)
+		if name := p.Network.Profile.Name; name != "" && name != h.Title {
+			line = name + " · " + line
+		}
+		h.Lines = append(h.Lines, line)
+		return h
+	}
+	q := sides[1].picture
+	if s.View.Frame.Title == "" && q.Network != p.Network {
+		h.Title += " and " + headOf(s, q)
+	}
+	name := func(side exportSide, other *state.Picture) string {
+		p := side.picture
+		return side.letter + ": " + sideName(p.Choice, other.Choice, p.Network, other.Network, "budget "+format.Bytes(p.Solved.Budget)) + measuresOf(p)
+	}
+	d := state.DeltaOf(p.Solved.Trace, q.Solved.Trace)
+	h.Lines = append(h.Lines, name(sides[0], q), name(sides[1], p), deltaLine(&d))
+	return h
+}
+
+// measuresOf are the peak and the step time of a picture, and what is to be known of it.
+func measuresOf(p *state.Picture) string {
+	text := " · peak " + format.Bytes(p.Solved.Trace.Peak) + " · step time " + format.Duration(p.Solved.Trace.Makespan)
+	switch {
+	case p.Partial:
+		text += " · best so far"
+	case !p.Solved.Verdict.Verified:
+		text += " · not verified"
+	}
+	return text
+}
+
+// deltaLine is the row that adds up, as a text: the change of the step time and of
+// its parts.
+func deltaLine(d *state.Delta) string {
+	step, parts := d.Rounded()
+	u := unitOf(d)
+	var words []string
+	for i, p := range d.Parts {
+		if parts[i] != 0 {
+			words = append(words, p.Name+" "+u.signed(parts[i], true))
+		}
+	}
+	text := "B − A: step " + u.signed(step, true)
+	if len(words) > 0 {
+		text += " = " + strings.Join(words, ", ")
+	}
+	return text + " · peak " + format.BytesChange(d.Peak)
+}

@@ -1,0 +1,29 @@
+//go:build !js
+
+package ui
+
+import (
+	"testing"
+
+	"memtide/web/state"
+)
+
+func TestTitle(t *testing.T) {
+	s := first(t)
+	name := s.Network.Profile.Name
+	for _, c := range []struct {
+		name string
+		do   func()
+		want string
+	}{
+		{"alone", func() {}, name + ": Optimal recomputation in 2.58 GiB – memtide"},
+		{"two budgets", func() { s.Update(state.ToggleCompare{}) }, name + ": Optimal recomputation, A against B – memtide"},
+		{"two strategies", func() { s.Update(state.SetStrategy{Name: "greedy"}) }, name + ": Optimal recomputation against Greedy offload – memtide"},
+		{"a title of the link", func() { s.View.Frame.Title = "Mine" }, "Mine – memtide"},
+	} {
+		c.do()
+		if got := pageTitle(s); got != c.want {
+			t.Errorf("%s: %q; want %q", c.name, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,95 @@
+//go:build !js
+
+package ui
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+	"memtide/profiles"
+	"memtide/wasm/proto"
+	"memtide/web/state"
+)
+
+// swept gives a page a curve of two strategies with the bound of offloading, in
+// milliseconds, at the smaller of two budgets.
+func swept(s *state.State, bound int) *state.Curve {
+	point := func(gib, step, bound int) *proto.Point {
+		return &proto.Point{Budget: engine.Bytes(gib) * engine.GiB, StepTime: time.Duration(step) * time.Millisecond, Bound: time.Duration(bound) * time.Millisecond}
+	}
+	s.Curve = &state.Curve{
+		Methods: []proto.Method{{Strategy: "rotor"}, {Strategy: "dynprog"}},
+		Points:  [][]*proto.Point{{point(1, 220, 164), point(4, 164, 164)}, {point(1, 500, bound), point(4, 164, 164)}},
+		KeepAll: proto.Reference{Peak: 4 * engine.GiB, StepTime: 164 * time.Millisecond}, Done: 4, Total: 4,
+	}
+	return s.Curve
+}
+
+// The chip of the lower bound has the name of its class, and is not there when there
+// is no bound to see.
+func TestBoundChip(t *testing.T) {
+	s := first(t)
+	c := &Tradeoff{S: s}
+	for _, x := range []struct {
+		name   string
+		bound  int
+		change func()
+		want   string // empty: there is none
+	}{
+		{"a bound", 480, func() {}, "lower bound, offloading only"},
+		{"no more than all operations", 164, func() {}, ""},
+		{"not known yet", 164, func() { s.Curve.ID, s.Curve.Done = 3, 1 }, "lower bound"},
+		{"stopped before", 164, func() { s.Curve.Stopped, s.Curve.Done = true, 1 }, ""},
+		{"no curve", 164, func() { s.Curve = nil }, "lower bound"},
+		{"lines of other classes", 480, func() { s.View.Lines = []string{"rotor", "bound"} }, ""},
+		{"taken away", 480, func() { s.View.Lines = []string{"dynprog"} }, ""},
+	} {
+		swept(s, x.bound)
+		s.View.Lines = nil
+		x.change()
+		got := ""
+		chips := c.Drawn()
+		if i := slices.IndexFunc(chips, func(o Chip) bool { return o.Names == state.BoundLine }); i >= 0 {
+			got = chips[i].Title
+		}
+		if got != x.want {
+			t.Errorf("%s: the chip of the lower bound is %q; want %q", x.name, got, x.want)
+		}
+		if label := c.Label(); strings.Contains(label, "lower bound, offloading only from 480 ms") != (x.want == "lower bound, offloading only") {
+			t.Errorf("%s: the curve is described by %q; want the bound in it if it is drawn", x.name, label)
+		}
+	}
+}
+
+// What is said of a comparison with another network: under the curve, to those who
+// cannot see it, and to those who point at it.
+func TestCurveOfAnotherNetwork(t *testing.T) {
+	s := first(t)
+	swept(s, 480)
+	other := &state.Network{Profile: &profiles.Profile{Name: "VGG-16, batch 64"}, Chain: s.Network.Chain, Totals: proto.Totals{Batch: 64}}
+	choice := s.Choice
+	choice.Source = state.Source{Preset: "vgg16-b64"}
+	s.Compare = &state.Compare{OnA: true, Other: state.Side{Choice: choice, Network: other, Shown: &state.Picture{Choice: choice, Network: other, Solved: &proto.Solved{
+		Budget: 5 * engine.GiB, Trace: &sim.Trace{Makespan: 330 * time.Millisecond}, KeepAll: proto.Reference{StepTime: 300 * time.Millisecond}}}}}
+	note := "B is another network, at its slowdown against its own step time of keeping everything."
+	if got, want := sweepStatus(s), "Point at the curve to preview, click to use. "+note; got != want {
+		t.Errorf("under the curve stands %q; want %q", got, want)
+	}
+	label := (&Tradeoff{S: s}).Label()
+	for _, want := range []string{"; B, another network: VGG-16, batch 64: 330 ms per step in 5 GiB, ×1.1 against its own 300 ms, 194 samples/s; ", strings.TrimSuffix(note, ".")} {
+		if !strings.Contains(label, want) {
+			t.Errorf("the curve is described by %q; want %q in it", label, want)
+		}
+	}
+	s.Compare.Other.Shown.Network = s.Network
+	if got := sweepStatus(s); strings.Contains(got, "network") {
+		t.Errorf("of one network stands %q under the curve; want nothing about networks", got)
+	}
+	if label = (&Tradeoff{S: s}).Label(); !strings.Contains(label, "; B: 330 ms per step in 5 GiB") {
+		t.Errorf("of one network the curve is described by %q; want B in it", label)
+	}
+}

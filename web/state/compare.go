@@ -25,9 +25,10 @@ type Compare struct {
 // Side is one side of a comparison while the controls change the other one.
 type Side struct {
 	Choice  Choice
-	Network *Network // nil while its profile is being read
-	Shown   *Picture // nil until it has a schedule
-	Failed  string   // why it has no schedule, for people
+	Network *Network     // nil while its profile is being read
+	Shown   *Picture     // nil until it has a schedule
+	Failed  string       // why it has no schedule, for people
+	Offer   engine.Bytes // a budget that would do, if it failed for want of memory; 0: none is known
 
 	Progress proto.Progress // of what it waits for
 
@@ -62,6 +63,9 @@ type (
 	SwapSides struct{}
 	// EditSide turns the controls to A or to B.
 	EditSide struct{ A bool }
+	// FitOther gives the other side the budget that it lacks, and turns the controls
+	// to it.
+	FitOther struct{}
 	// PickFiles opens two files, the first as A and the second as B.
 	PickFiles struct{ A, B PickFile }
 )
@@ -69,6 +73,7 @@ type (
 func (ToggleCompare) message() {}
 func (SwapSides) message()     {}
 func (EditSide) message()      {}
+func (FitOther) message()      {}
 func (PickFiles) message()     {}
 
 // updateCompare handles what belongs to a comparison; ok is false if m belongs
@@ -88,6 +93,12 @@ func (s *State) updateCompare(m Message) (out []Effect, ok bool) {
 		if s.Compare == nil || s.Compare.OnA == m.A {
 			return nil, true
 		}
+		return s.turn(), true
+	case FitOther:
+		if s.Compare == nil || s.Compare.Other.Offer <= 0 || s.Network == nil || s.Opening != nil {
+			return nil, true
+		}
+		s.Compare.Other.Choice.Budget = proto.Budget{Bytes: s.Compare.Other.Offer}
 		return s.turn(), true
 	case PickFiles:
 		out := s.closeOther()
@@ -130,6 +141,9 @@ func (s *State) updateCompare(m Message) (out []Effect, ok bool) {
 	case SolveFailed:
 		if ok = m.ID == o.solving; ok {
 			o.solving, o.Shown, o.Failed = 0, nil, failureText(m.Failure)
+			if m.Failure.Kind == proto.Infeasible && m.Failure.Smallest > 0 {
+				o.Offer = offer(m.Failure.Smallest)
+			}
 			s.touch()
 		}
 	}
@@ -202,7 +216,7 @@ func (o *Side) cancel() (out []Effect) {
 func (s *State) setOther(c Choice, content []byte) []Effect {
 	o := &s.Compare.Other
 	out := o.cancel()
-	o.Choice, o.Failed, o.Progress = c, "", proto.Progress{}
+	o.Choice, o.Failed, o.Offer, o.Progress = c, "", 0, proto.Progress{}
 	s.touch()
 	switch {
 	case content == nil && s.Network != nil && sameSource(c.Source, s.Network.Source):
@@ -250,7 +264,7 @@ func (s *State) solveOther() []Effect {
 	o := &s.Compare.Other
 	o.Choice.Graph = o.Choice.Graph && o.Network.TwoWays()
 	o.Network = o.Network.As(o.Choice)
-	o.Failed = ""
+	o.Failed, o.Offer = "", 0
 	if p, ok := s.pictures.get(pictureKeyOf(o.Network, o.Choice)); ok {
 		o.Shown = p
 		return nil

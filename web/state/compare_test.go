@@ -124,6 +124,13 @@ func TestOtherSideDoesNotFit(t *testing.T) {
 	if _, ok := p.Delta(); ok {
 		t.Error("there is a delta without a schedule of B")
 	}
+	p.play(FitOther{})
+	if c := p.Choice; p.Compare.OnA || c.Budget.Bytes != engine.GiB || last[Solve](t, p).Choice.Budget != c.Budget {
+		t.Errorf("with the budget that B lacks: the controls on A %v, budget %+v; want them on B, 1 GiB, and it asked for", p.Compare.OnA, c.Budget)
+	}
+	if o := p.Compare.Other; o.Failed != "" || o.Offer != 0 {
+		t.Errorf("A, which fits, failed %q, offer %d", o.Failed, o.Offer)
+	}
 }
 
 // Two sides that are compared have the same memory: another device or batch size

@@ -73,6 +73,8 @@ func (c Command) button(s *state.State) (state.Message, bool) {
 		return state.ToggleCompare{}, true
 	case "swap":
 		return state.SwapSides{}, true
+	case "fit-other":
+		return state.FitOther{}, true
 	case "side-a", "side-b":
 		return state.EditSide{A: c.Do == "side-a"}, true
 	case "wait-next":

@@ -263,6 +263,14 @@ func (c *Compare) Sentence() string {
 	return text
 }
 
+// Fit is the text of the button that gives the other side the budget that it lacks.
+func (c *Compare) Fit() string {
+	if c.S.Compare == nil || c.S.Compare.Other.Offer <= 0 {
+		return ""
+	}
+	return "Set " + format.BytesUp(c.S.Compare.Other.Offer) + " for " + letter(!c.S.Compare.OnA)
+}
+
 // missing says which side has no schedule, and why.
 func (c *Compare) missing() string {
 	if c.S.Compare == nil {

@@ -106,6 +106,11 @@ func (s *State) updateCompare(m Message) (out []Effect, ok bool) {
 		s.next = &waiting{Choice{Source: Source{File: m.B.Name}}, m.B.Bytes}
 		return out, true
 	}
+	return s.updateOther(m)
+}
+
+// updateOther handles what is about the other side: what it waits for.
+func (s *State) updateOther(m Message) (out []Effect, ok bool) {
 	if s.Compare == nil {
 		return nil, false
 	}

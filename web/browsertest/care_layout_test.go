@@ -67,8 +67,9 @@ func TestNarrow(t *testing.T) {
 
 // Another network does not move the page: the header stays one row.
 func TestHeaderIsOneRow(t *testing.T) {
+	p := openedPage(t, "#v=1&p=vgg16-b64", 1440, 800)
 	for _, width := range []int64{1360, 1440, 1620, 1920} {
-		p := openedPage(t, "#v=1&p=vgg16-b64", width, 800)
+		p.Viewport(width, 800)
 		if got := Eval[float64](p, `document.querySelector(".header").getBoundingClientRect().height`); got > 60 {
 			t.Errorf("%d px wide, the header of VGG-16 is %g px high; want one row", width, got)
 		}

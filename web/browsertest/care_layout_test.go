@@ -76,6 +76,29 @@ func TestHeaderIsOneRow(t *testing.T) {
 	}
 }
 
+// On a phone, a long message leaves the button that dismisses it its size, and what
+// is chosen in the header can be read.
+func TestPhoneHeader(t *testing.T) {
+	p := openedPage(t, "#v=1&p=gpt2-medium-b4", 390, 844)
+	if cut := Eval[[]string](p, `(() => {
+		const pen = document.createElement("canvas").getContext("2d");
+		return [...document.querySelectorAll(".header select")].filter((e) => e.checkVisibility()).filter((e) => {
+			const style = getComputedStyle(e);
+			pen.font = style.fontSize + " " + style.fontFamily;
+			return pen.measureText(e.selectedOptions[0].textContent).width + 34 > e.clientWidth; // with padding and arrow
+		}).map((e) => e.selectedOptions[0].textContent);
+	})()`); len(cut) > 0 {
+		t.Errorf("%q do not fit into their controls", cut)
+	}
+	Eval[bool](p, hands)
+	drop(p, "bad.csv", []byte("name,forward_s,backward_s,output_bytes\na,x,1,1\n"))
+	const dismiss = `document.querySelector('[data-do="dismiss"]')`
+	p.Wait(dismiss+`?.checkVisibility()`, 10*time.Second)
+	if got := Eval[[2]float64](p, `(({width, height}) => [width, height])(`+dismiss+`.getBoundingClientRect())`); got[0] < 44 || got[1] < 44 {
+		t.Errorf("the button that dismisses a message is %v px; want 44 at least", got)
+	}
+}
+
 // At 400 per cent a window of 1280 by 1024 has 320 by 256 pixels: nothing that
 // stays in place may cover what the keyboard has reached.
 func TestFourHundredPercent(t *testing.T) {

@@ -190,7 +190,7 @@ func TestFirstFileFails(t *testing.T) {
 	p := shown(t)
 	p.play(PickFiles{A: PickFile{Name: "a.csv", Bytes: []byte("a")}, B: PickFile{Name: "b.csv", Bytes: []byte("b")}})
 	p.play(OpenFailed{ID: last[Open](t, p).ID, Text: "line 2: no number"})
-	if p.Alert == nil || p.Alert.Text != "a.csv: Line 2: no number" || p.Opening == nil || p.Opening.Name != "b.csv" {
+	if p.Alert == nil || p.Alert.Text != "a.csv: line 2: no number" || p.Opening == nil || p.Opening.Name != "b.csv" {
 		t.Errorf("alert %+v, opening %+v; want what is wrong with a.csv, and b.csv", p.Alert, p.Opening)
 	}
 }

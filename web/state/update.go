@@ -154,10 +154,11 @@ func (s *State) updateOpening(m Message) []Effect {
 		}
 		next, file := s.next, s.Opening.Choice.Source.File
 		s.Opening, s.next = nil, nil
-		s.alert(textAlert(m.Text))
+		why := m.Text
 		if file != "" {
-			s.Alert.Text = file + ": " + s.Alert.Text
+			why = file + ": " + why
 		}
+		s.alert(textAlert(why))
 		if next != nil && next.content != nil { // the second of two files may be a good one
 			a := s.Alert
 			out := s.openFile(PickFile{Name: next.choice.Source.File, Bytes: next.content})

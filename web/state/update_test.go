@@ -199,7 +199,7 @@ func TestBadFileKeepsThePage(t *testing.T) {
 	if !p.Choice.Equal(before) {
 		t.Errorf("choice is %+v; want %+v", p.Choice, before)
 	}
-	if p.Alert == nil || p.Alert.Text != "bad.csv: Line 14: fwd_ms is -3; times cannot be negative" || len(p.Alert.Lines) != 6 {
+	if p.Alert == nil || p.Alert.Text != "bad.csv: line 14: fwd_ms is -3; times cannot be negative" || len(p.Alert.Lines) != 6 {
 		t.Errorf("alert %+v; want the first line and at most five more", p.Alert)
 	}
 	if p.Phase() != "error" {

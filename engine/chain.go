@@ -159,8 +159,6 @@ func (c *Chain) Validate() error {
 	if r := c.Resident; r.Weights < 0 || r.Grads < 0 || r.Optimizer < 0 || r.Pinned < 0 {
 		return fmt.Errorf("resident memory is negative; sizes cannot be negative")
 	}
-	total := float64(c.Input) + float64(c.InputGrad) + float64(c.Resident.Weights) + float64(c.Resident.Grads) +
-		float64(c.Resident.Optimizer) + float64(c.Resident.Pinned)
 	for i := range c.Stages {
 		s := &c.Stages[i]
 		switch {
@@ -173,14 +171,34 @@ func (c *Chain) Validate() error {
 		case s.Saved < s.Out:
 			return fmt.Errorf("stage %d (%s): the saved set is %d bytes but contains the output of %d bytes", i+1, s.Name, s.Saved, s.Out)
 		}
-		total += float64(s.Saved) + float64(s.Out) + float64(s.Grad) + float64(s.FwdTemp) + float64(s.BwdTemp)
-		if s.Fast != nil {
-			total += float64(s.Fast.FwdTemp) + float64(s.Fast.BwdTemp)
+	}
+	return c.extent().check()
+}
+
+// extent is what a chain adds up to.
+func (c *Chain) extent() *extent {
+	e := &extent{}
+	e.size(c.Input, "the input", -1, "")
+	e.size(c.InputGrad, "the gradient of the input", -1, "")
+	e.size(c.Resident.Weights, "the weights", -1, "")
+	e.size(c.Resident.Grads, "the gradients of the weights", -1, "")
+	e.size(c.Resident.Optimizer, "the optimizer", -1, "")
+	e.size(c.Resident.Pinned, "what else is resident", -1, "")
+	for i := range c.Stages {
+		s := &c.Stages[i]
+		e.size(s.Out, "the output of stage", i+1, s.Name)
+		e.size(s.Saved, "the saved set of stage", i+1, s.Name)
+		e.size(s.Grad, "the gradient of stage", i+1, s.Name)
+		e.size(s.FwdTemp, "the forward workspace of stage", i+1, s.Name)
+		e.size(s.BwdTemp, "the backward workspace of stage", i+1, s.Name)
+		e.time(s.Forward, "the forward of stage", i+1, s.Name)
+		e.time(s.Back, "the backward of stage", i+1, s.Name)
+		if f := s.Fast; f != nil {
+			e.size(f.FwdTemp, "the fast forward workspace of stage", i+1, s.Name)
+			e.size(f.BwdTemp, "the fast backward workspace of stage", i+1, s.Name)
+			e.time(f.Forward, "the fast forward of stage", i+1, s.Name)
+			e.time(f.Back, "the fast backward of stage", i+1, s.Name)
 		}
 	}
-	// Sums of sizes must stay far from overflow: 2^62 bytes are 4 EiB.
-	if total > 1<<62 {
-		return fmt.Errorf("the sizes add up to %.3g bytes; at most 2^62 are understood", total)
-	}
-	return nil
+	return e
 }

@@ -102,6 +102,15 @@ func (g *Graph) Validate() error {
 			return fmt.Errorf("value %d (%s) is within value %d, which does not exist", i, v.Name, v.Within)
 		}
 	}
+	if i := g.circle(); i != NoValue {
+		return fmt.Errorf("value %d (%s) is within itself, by way of value %d; a value is within a larger one or within none", i, g.Values[i].Name, g.Values[i].Within)
+	}
+	if g.Fixed < 0 {
+		return fmt.Errorf("resident memory is %d bytes; sizes cannot be negative", g.Fixed)
+	}
+	if g.Done != NoValue && !g.hasValue(g.Done) {
+		return fmt.Errorf("the step is complete with value %d, which does not exist", g.Done)
+	}
 	for i := range g.Ops {
 		op := &g.Ops[i]
 		if op.Time < 0 || op.Temp < 0 {
@@ -118,7 +127,50 @@ func (g *Graph) Validate() error {
 			}
 		}
 	}
-	return nil
+	return g.extent().check()
+}
+
+// circle is a value that is within itself, directly or by others; NoValue if none is.
+func (g *Graph) circle() ValueID {
+	const open, done = 1, 2
+	state := make([]uint8, len(g.Values))
+	for i := range g.Values {
+		v := ValueID(i)
+		for ; v != NoValue && state[v] == 0; v = g.Values[v].Within {
+			state[v] = open
+		}
+		if v != NoValue && state[v] == open {
+			return v
+		}
+		for v = ValueID(i); v != NoValue && state[v] == open; v = g.Values[v].Within {
+			state[v] = done
+		}
+	}
+	return NoValue
+}
+
+// extent is what a graph adds up to.
+func (g *Graph) extent() *extent {
+	e := &extent{}
+	e.size(g.Fixed, "resident memory", -1, "")
+	for i := range g.Values {
+		e.size(g.Values[i].Size, "value", i, g.Values[i].Name)
+	}
+	for i := range g.Ops {
+		op := &g.Ops[i]
+		e.size(op.Temp, "the workspace of operation", i, op.Name)
+		e.time(op.Time, "operation", i, op.Name)
+		if op.Alt != nil {
+			e.size(op.Alt.Temp, "the second workspace of operation", i, op.Name)
+			e.time(op.Alt.Time, "the second way of operation", i, op.Name)
+		}
+		for _, ids := range [...][]ValueID{op.In, op.Out, op.Lean} {
+			for _, id := range ids {
+				e.uses += float64(g.Values[id].Size)
+			}
+		}
+	}
+	return e
 }
 
 func (g *Graph) hasValue(id ValueID) bool { return id >= 0 && int(id) < len(g.Values) }

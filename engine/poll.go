@@ -74,7 +74,7 @@ func (p *Poll) Err() error {
 // Split says that the time until the deadline is for so many budgets of a sweep.
 // What the sweep does before it calls Next is at the cost of all of them.
 func (p *Poll) Split(budgets int) {
-	if !p.deadline.IsZero() {
+	if p != nil && !p.deadline.IsZero() {
 		p.budgets = max(budgets, 1)
 	}
 }

@@ -36,8 +36,13 @@ func (p *Problem) Validate() error {
 	if p.Budget < 0 {
 		return fmt.Errorf("the budget is %d bytes; it cannot be negative", p.Budget)
 	}
-	if p.Device.ToHost < 0 || p.Device.ToDev < 0 {
-		return fmt.Errorf("the bandwidth is negative")
+	for _, r := range [...]Rate{p.Device.ToHost, p.Device.ToDev} {
+		if r < 0 {
+			return fmt.Errorf("the bandwidth is %d bytes per second; it cannot be negative, and 0 is no link", r)
+		}
+		if r > MaxRate {
+			return beyond("the bandwidth is %s; at most %s are understood: check its unit", r.Text(), MaxRate.Text())
+		}
 	}
 	if p.Chain != nil {
 		if err := p.Chain.Chain.Validate(); err != nil {

@@ -73,6 +73,7 @@ type Solution struct {
 	Optimal  bool          // no schedule of Within is faster
 	Within   string        // what Optimal and Bound range over, in a few words
 	Bound    time.Duration // a proven lower bound of that set; 0 if the strategy has none
+	Stopped  bool          // limits of the strategy's own ended the search before it was done; a note says so
 	Notes    []string      // for people: which rule a number follows, what was approximated
 }
 

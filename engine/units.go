@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"fmt"
 	"math"
 	"math/bits"
+	"strconv"
 	"time"
 )
 
@@ -18,6 +20,63 @@ const (
 
 // NoLimit is the budget of a device whose memory does not run out.
 const NoLimit = Bytes(math.MaxInt64)
+
+// The range of numbers that every method understands: what Validate of chains,
+// graphs and problems accepts. It is that of the whole numbers that a float64
+// holds, and leaves ten bits for the sums and products of the methods: a stage
+// that runs again, a value that travels both ways. A single number is bounded by
+// the sum that it is part of. A budget may be anything up to NoLimit.
+const (
+	// MaxBytes bounds the sum of all sizes of a step: resident memory, values, and
+	// the temporaries of all operations (8 PiB).
+	MaxBytes Bytes = 1 << 53
+	// MaxTime bounds the sum of the times of all operations (104 days).
+	MaxTime time.Duration = 1 << 53
+	// MaxRate bounds either direction of the link, in bytes per second (9 PB/s).
+	MaxRate Rate = 1 << 53
+)
+
+// maxUses bounds the sizes of what operations read and write, each time that they
+// do: what could travel if everything left between two uses. Chains stay below
+// four times their sizes.
+const maxUses = 8 * MaxBytes
+
+// longest is what no step may come to with all its transfers: 73 years, a quarter
+// of what a Duration holds.
+const longest = float64(1 << 61)
+
+// Int64 converts to an integer, towards zero. Out of range it is the nearest
+// integer, and 0 for what is not a number: Go leaves that to the machine, and
+// amd64 and WebAssembly differ.
+func Int64(f float64) int64 {
+	switch {
+	case f >= 1<<63:
+		return math.MaxInt64
+	case f < -1<<63:
+		return math.MinInt64
+	case f != f:
+		return 0
+	}
+	return int64(f)
+}
+
+// Text writes an amount for people, to four digits from 1 MiB on.
+func (b Bytes) Text() string {
+	if -MiB < b && b < MiB {
+		return strconv.FormatInt(int64(b), 10) + " bytes"
+	}
+	return binary(float64(b))
+}
+
+// binary writes an amount of at least 1 MiB for people.
+func binary(b float64) string {
+	units := [...]string{"MiB", "GiB", "TiB", "PiB", "EiB"}
+	k := 0
+	for b /= float64(MiB); math.Abs(b) >= 1024 && k < len(units)-1; k++ {
+		b /= 1024
+	}
+	return fmt.Sprintf("%.4g %s", b, units[k])
+}
 
 // Rate is a bandwidth in bytes per second. A rate of 0 means that the link does not exist.
 type Rate int64
@@ -61,4 +120,14 @@ func (r Rate) Moved(d time.Duration) Bytes {
 		return NoLimit
 	}
 	return Bytes(q)
+}
+
+// Text writes a bandwidth for people, to four digits.
+func (r Rate) Text() string {
+	units := [...]string{"B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s", "EB/s"}
+	v, k := float64(r), 0
+	for ; math.Abs(v) >= 1000 && k < len(units)-1; k++ {
+		v /= 1000
+	}
+	return fmt.Sprintf("%.4g %s", v, units[k])
 }

@@ -26,7 +26,7 @@ type solveReport struct {
 	Question questionReport `json:"question"`
 
 	BudgetBytes engine.Bytes  `json:"budget_bytes"` // resolved
-	Complete    bool          `json:"complete"`     // false: the best so far of a search that was stopped
+	Complete    bool          `json:"complete"`     // false: the best so far of a search that was stopped, by -limit or by limits of its own
 	Verified    bool          `json:"verified"`     // the checker agreed, and claimed equals measured
 	Problem     string        `json:"problem,omitempty"`
 	Optimal     bool          `json:"optimal"`
@@ -141,7 +141,7 @@ func (r *result) json() *solveReport {
 		Schema:      solveSchema,
 		Question:    r.in.question(),
 		BudgetBytes: s.Budget,
-		Complete:    r.complete,
+		Complete:    r.complete && !s.Claim.Stopped,
 		Verified:    s.Verdict.Verified,
 		Problem:     s.Verdict.Problem,
 		Optimal:     s.Claim.Optimal,

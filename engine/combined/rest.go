@@ -323,8 +323,11 @@ func (r *rest) least(i int, l *label, limit int64) int64 {
 	if most >= 0 {
 		spots[most].wins++
 	}
+	if best >= float64(unreachable) {
+		return unreachable // no plan costs as much: the label leads nowhere
+	}
 	// Rounding of floating point must not make it a bound that is not one.
-	return max(exact, l.cost+int64(best*(1-1e-11))-8)
+	return max(exact, l.cost+engine.Int64(best*(1-1e-11))-8)
 }
 
 // demand is what a label asks of a spot: bytes that are too many there, and the
@@ -356,7 +359,7 @@ func (r *rest) share(s *spot, d *demand) float64 {
 	// f is convex and made of straight pieces: its minimum is at a corner.
 	top := d.excess
 	if late {
-		top += max(d.out/out, d.in/in)
+		top += max(ratio(d.out, out), ratio(d.in, in))
 	}
 	best := min(f(0), f(top), f(d.excess))
 	try := func(x float64) {
@@ -364,18 +367,18 @@ func (r *rest) share(s *spot, d *demand) float64 {
 			best = min(best, f(x))
 		}
 	}
-	try(d.excess - (d.fwd-d.out)/out)
+	try(d.excess - ratio(d.fwd-d.out, out))
 	try(meet(s.hull, d.in+in*d.excess-d.bwd, in))
 	if late {
 		try(meet(s.hull, d.in-d.bwd, 0))
 	}
 	if s.fwd > 0 {
-		try(d.excess - (d.fwd-d.out-s.fwd)/out)
-		try(d.excess + s.fwd/out)
+		try(d.excess - ratio(d.fwd-d.out-s.fwd, out))
+		try(d.excess + ratio(s.fwd, out))
 	}
 	if s.bwd > 0 {
 		try(meet(s.hull, s.bwd+d.in+in*d.excess-d.bwd, in))
-		try(d.excess + s.bwd/in)
+		try(d.excess + ratio(s.bwd, in))
 	}
 	a, b := 0, len(s.hull)-1
 	for b > 0 && s.hull[b].r > top {
@@ -393,6 +396,15 @@ func (r *rest) share(s *spot, d *demand) float64 {
 		best = min(best, f(s.hull[a].r))
 	}
 	return best
+}
+
+// ratio is how many bytes take so many ticks; 0 where bytes take none, so that
+// there is no such number to look at.
+func ratio(ticks, each float64) float64 {
+	if each == 0 {
+		return 0
+	}
+	return ticks / each
 }
 
 // meet is the x at which a rising function is level-slope*x; -1 if it starts above.

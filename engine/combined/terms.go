@@ -26,8 +26,8 @@ type terms struct {
 	base       []int64 // forward and backward time of stages 1..k
 	out, in    int64   // ticks that a byte takes
 	q          int64   // ticks of a nanosecond
-	exact      bool
-	everySize  int64 // sum of all sizes
+	exact      bool    // ticks that a byte takes are whole numbers
+	everySize  int64   // sum of all sizes
 	effort     *effort
 	shared     *shared
 	grain      int64                // ticks that a transfer takes a whole number of; 0: bytes move evenly
@@ -70,25 +70,27 @@ func (t *terms) setTicks(c *engine.Chain, d engine.Device) error {
 	const second = 1_000_000_000
 	// Recomputation can run a stage as often as there are stages.
 	work := float64(c.ForwardTime())*float64(t.n) + float64(c.BackTime())
-	fits := func(q, out, in float64) bool { return q*work+(out+in)*2*float64(t.everySize) < tooLong }
+	fits := func(q, out, in float64) bool { return q*(work+1)+(out+in)*2*float64(t.everySize+1) < tooLong }
 	a, b := int64(d.ToHost), int64(d.ToDev)
 	// The least q at which a byte takes whole ticks in both directions.
 	qa, qb := a/gcd(a, second), b/gcd(b, second)
 	q := float64(qa) / float64(gcd(qa, qb)) * float64(qb)
 	if out, in := q*second/float64(a), q*second/float64(b); fits(q, out, in) {
 		t.q = qa / gcd(qa, qb) * qb
-		t.out, t.in, t.exact = t.q*(second/gcd(a, second))/qa, t.q*(second/gcd(b, second))/qb, true
+		t.out, t.in, t.exact = t.q/qa*(second/gcd(a, second)), t.q/qb*(second/gcd(b, second)), true
 		return nil
 	}
 	perOut, perIn := second/float64(a), second/float64(b)
 	for q := math.Ldexp(1, 40); q >= 1; q /= 2 {
 		if fits(q, q*perOut, q*perIn) {
 			// A little less than the quotient, so that its rounding does not matter.
-			t.q, t.out, t.in = int64(q), int64(q*perOut*(1-1e-12)), int64(q*perIn*(1-1e-12))
+			// Where steps are very long it is 0: the link is as fast as can be.
+			t.q, t.out, t.in = engine.Int64(q), engine.Int64(q*perOut*(1-1e-12)), engine.Int64(q*perIn*(1-1e-12))
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: with a link of %d and %d bytes per second the step could take years", engine.ErrUnsupported, a, b)
+	return fmt.Errorf("%w: its search counts in fractions of a nanosecond, and with transfers at %s and %s and all that can be computed again the step is too long for that",
+		engine.ErrUnsupported, d.ToHost.Text(), d.ToDev.Text())
 }
 
 func gcd(a, b int64) int64 {

@@ -84,11 +84,11 @@ type scores struct {
 	s       *step
 	order   []int // the candidates
 	starts  []float64
-	load    []float64 // bytes above the budget while an operation runs, negative: below
-	lasts   []float64 // how long the operation takes
-	absence []float64 // DOA of a candidate
-	area    []float64 // AOA
-	excess  []float64 // WDOA
+	load    []engine.Bytes // bytes above the budget while an operation runs, negative: below
+	lasts   []float64      // how long the operation takes
+	absence []float64      // DOA of a candidate
+	area    []float64      // AOA
+	excess  []float64      // WDOA
 	ranks   [4][]float64
 	sum     []float64 // scratch: of the excess times time before an operation
 	sorted  []int
@@ -101,7 +101,7 @@ func newScores(s *step) *scores {
 	var at float64
 	for k := range 2 * s.n {
 		sc.starts = append(sc.starts, at)
-		sc.load = append(sc.load, float64(s.need(k)-s.p.Budget))
+		sc.load = append(sc.load, s.need(k)-s.p.Budget)
 		sc.lasts = append(sc.lasts, float64(s.lasts(k)))
 		at += float64(s.lasts(k))
 	}
@@ -133,9 +133,9 @@ func newScores(s *step) *scores {
 }
 
 // missing integrates what is above the budget over the absence of each candidate.
-func (sc *scores) missing(load, into []float64) {
+func (sc *scores) missing(load []engine.Bytes, into []float64) {
 	for k, l := range load {
-		sc.sum[k+1] = sc.sum[k] + max(0, l)*sc.lasts[k]
+		sc.sum[k+1] = sc.sum[k] + float64(max(0, l))*sc.lasts[k]
 	}
 	for c, i := range sc.order {
 		into[c] = sc.sum[2*sc.s.n-1-i] - sc.sum[i+1]
@@ -194,7 +194,7 @@ func (sc *scores) pick(w point, poll *engine.Poll) (set []bool, ok bool) {
 		}
 		set[best] = true
 		for k := best + 1; k < 2*n-1-best; k++ {
-			load[k] -= float64(sc.s.size[best])
+			load[k] -= sc.s.size[best]
 		}
 	}
 	return set, true

@@ -2,7 +2,6 @@ package offload
 
 import (
 	"fmt"
-	"math"
 	"time"
 
 	"memtide/engine"
@@ -45,19 +44,7 @@ func linked(p *engine.Problem) (*step, error) {
 	if s.peak() <= p.Budget {
 		return s, nil
 	}
-	d := p.Device
-	if d.ToHost <= 0 || d.ToDev <= 0 {
-		return nil, engine.ErrNeedsLink
-	}
-	total := float64(p.Chain.Chain.ForwardTime()) + float64(p.Chain.Chain.BackTime())
-	for _, x := range s.size {
-		total += float64(x) * 1e9 * (1/float64(d.ToHost) + 1/float64(d.ToDev))
-	}
-	if total > math.MaxInt64/4 {
-		return nil, fmt.Errorf("%w: on a link of %d and %d bytes per second the transfers would take more than 70 years",
-			engine.ErrUnsupported, d.ToHost, d.ToDev)
-	}
-	return s, nil
+	return s, p.Linked()
 }
 
 // tightest names the operation that needs the most even if all that is not in

@@ -128,6 +128,7 @@ func solveDynprog(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engi
 	sol := plan.solution()
 	sol.ordered(o.Bound)
 	if len(plan.Transfers) > 0 {
+		sol.Stopped = !o.Proven()
 		sol.Notes = append(sol.Notes, o.note())
 	}
 	if note != "" {

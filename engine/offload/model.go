@@ -138,7 +138,7 @@ func ticks(s *step) (tick, out1, in1 int64) {
 	if hi, k := bits.Mul64(uint64(a/gcd(a, b)), uint64(b)); hi == 0 && float64(k) <= most {
 		tick = int64(k)
 	} else {
-		tick = int64(math.Exp2(math.Floor(math.Log2(math.Min(most, 1<<40)))))
+		tick = engine.Int64(math.Exp2(math.Floor(math.Log2(math.Min(most, 1<<40)))))
 	}
 	return tick, perByte(tick, dev.ToHost), perByte(tick, dev.ToDev)
 }

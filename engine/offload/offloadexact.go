@@ -79,6 +79,7 @@ func solveOffloadExact(p *engine.Problem, args engine.Args, poll *engine.Poll) (
 	sol.Within, sol.Bound = withinExact, max(sol.Bound, min(sol.Makespan, e.least))
 	sol.Optimal = sol.Makespan <= sol.Bound
 	if !sol.Optimal && poll.Err() == nil {
+		sol.Stopped = true
 		sol.Notes = append(sol.Notes, fmt.Sprintf("The search was stopped after %d states.", maxExactStates))
 	}
 	return sol.Solution, poll.Err()

@@ -112,7 +112,7 @@ func (s *states) solution(p *engine.Problem, persistent *engine.Solution, least 
 	if s.drops {
 		sol.Within = withinDrops
 	}
-	sol.Optimal, sol.Bound = err == nil, sol.Makespan
+	sol.Optimal, sol.Bound, sol.Stopped = err == nil, sol.Makespan, false
 	if err != nil {
 		sol.Bound = least
 	}

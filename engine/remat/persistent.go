@@ -41,7 +41,8 @@ func (f *floors) solution(p *engine.Problem, t *terms, known bounds, poll *engin
 	if err != nil {
 		sol.Bound = least + t.duration(t.again())
 		if err == errTableFull {
-			sol.Notes = []string{fmt.Sprintf("Not proven optimal: the table would need more than %d MiB. Found with %d stages taken as one.", maxRowBytes>>20, o.group)}
+			sol.Stopped = true
+			sol.Notes = []string{fmt.Sprintf("Not proven optimal: the search was stopped, for its table would need more than %d MiB. Found with %d stages taken as one.", maxRowBytes>>20, o.group)}
 			return sol, nil
 		}
 		sol.Notes = []string{fmt.Sprintf("Out of time: found with %d stages taken as one.", o.group)}
@@ -154,5 +155,5 @@ func (s *sweep) between(lo, mid, hi engine.Bytes) bounds {
 	// The curve is mostly a little below the line between the two.
 	share := float64(hi-mid) / float64(hi-lo)
 	guess := (float64(least) + share*float64(most-least)) * 1.02
-	return bounds{upper: most, guess: min(most, int64(guess)+1)}
+	return bounds{upper: most, guess: min(most, engine.Int64(guess)+1)}
 }

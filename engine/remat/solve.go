@@ -98,11 +98,11 @@ const (
 // falling guesses the next optimum in a row of them, if it is worth it: now is
 // certain to suffice.
 func falling[T unit](now, before T, power float64) T {
-	guess := T(float64(now) * math.Pow(float64(now)/float64(before), power) * 1.01)
-	if guess > now-now/32 {
+	guess := engine.Int64(float64(now) * math.Pow(float64(now)/float64(before), power) * 1.01)
+	if guess > int64(now-now/32) {
 		return now
 	}
-	return guess
+	return T(guess)
 }
 
 // solveIn solves with integers of one width.

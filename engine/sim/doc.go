@@ -55,7 +55,8 @@
 // A schedule is refused with a *StepError when a step cannot be meant: an input
 // that is not on the device and not on its way, an offload or free of what is
 // not there, a fetch of what the host does not have or the device has, a lean
-// run or a second way where the operation has none. It is
+// run or a second way where the operation has none, a run or a transfer that
+// would end after 292 years, beyond what can be counted. It is
 // refused with a *StuckError when it does not fit into the budget or deadlocks:
 // the counter is held and nothing runs, moves or has an earliest start to come.
 //

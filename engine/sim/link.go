@@ -237,7 +237,8 @@ func (pl *player) endTransfer(q *laneQueue) {
 	pl.sample()
 }
 
-// end is when an active transfer will be over at its present rate.
+// end is when an active transfer will be over at its present rate; false if it
+// stands still, or no clock counts so far.
 func (tr *transfer) end() (time.Duration, bool) {
 	if tr.done == tr.size {
 		return tr.since, true
@@ -245,7 +246,7 @@ func (tr *transfer) end() (time.Duration, bool) {
 	if tr.rate == 0 {
 		return 0, false
 	}
-	return tr.since + tr.rate.Time(tr.size-tr.done), true
+	return after(tr.since, tr.rate.Time(tr.size-tr.done))
 }
 
 // at is how many bytes have moved by now.

@@ -209,17 +209,6 @@ func (pl *player) nextEvent() (next time.Duration, ok bool) {
 	return next, next != never
 }
 
-// never is a moment after all others.
-const never = time.Duration(1<<63 - 1)
-
-// sooner is the earlier of two moments of which one may not exist or be over.
-func (pl *player) sooner(next, at time.Duration, exists bool) time.Duration {
-	if exists && at > pl.now && at < next {
-		return at
-	}
-	return next
-}
-
 // advance moves time on; streamed bytes move with it.
 func (pl *player) advance(to time.Duration) {
 	pl.now = to
@@ -358,7 +347,8 @@ func (pl *player) startRun(st *engine.Step, outs []engine.ValueID, d time.Durati
 	pl.closeGap()
 	op := &pl.g.Ops[st.Op]
 	sp := Span{Lane: Compute, Kind: SpanForward, Lean: st.Lean, Alt: st.Alt, Step: pl.pc, Op: st.Op, Value: engine.NoValue,
-		Start: pl.now, End: pl.now + d, Why: None, Cause: pl.cause}
+		Start: pl.now, Why: None, Cause: pl.cause}
+	sp.End, _ = after(pl.now, d)
 	if pl.cause != NoSpan {
 		sp.Why = Dependency
 	}
@@ -461,7 +451,11 @@ func (pl *player) incomplete() error {
 	return nil
 }
 
+// stuck says why nothing can go on although the schedule is not over.
 func (pl *player) stuck() error {
+	if step, ok := pl.endless(); ok {
+		return &StepError{Step: step, What: pl.s[step].Describe(pl.g), Why: "it would end more than 292 years after the step began, which is beyond what can be counted"}
+	}
 	e := &StuckError{Step: pl.pc, What: "end of the schedule", At: pl.now, Reason: pl.hold.reason, Need: pl.hold.need, Free: pl.room()}
 	if pl.pc < len(pl.s) {
 		e.What = pl.s[pl.pc].Describe(pl.g)

@@ -75,7 +75,11 @@ func (pl *player) fillTime(in *transfer, rate engine.Rate) time.Duration {
 	if rate == in.rate {
 		done, since = in.done, in.since
 	}
-	return max(since+rate.Time(in.moved+room+1-done)-1-pl.now, 0)
+	until, ok := after(since, rate.Time(in.moved+room+1-done))
+	if !ok {
+		return forever
+	}
+	return max(until-1-pl.now, 0)
 }
 
 // wall is when a streamed fetch will run out of room.
@@ -85,10 +89,10 @@ func (pl *player) wall() (time.Duration, bool) {
 		return 0, false
 	}
 	d := pl.fillTime(in, in.rate)
-	if end, ok := in.end(); !ok || d >= end-pl.now {
+	if end, ok := in.end(); ok && d >= end-pl.now {
 		return 0, false
 	}
-	return pl.now + d, true
+	return after(pl.now, d)
 }
 
 // roomAt is when streamed offloads will have made room for need bytes, if no
@@ -105,10 +109,10 @@ func (pl *player) roomAt(need engine.Bytes) (time.Duration, bool) {
 		if want > out.size-out.done {
 			return 0, false // not by this offload alone: its end is the next event
 		}
-		return out.since + out.rate.Time(want), true
+		return after(out.since, out.rate.Time(want))
 	}
 	if in.rate >= out.rate {
 		return 0, false
 	}
-	return pl.now + (out.rate - in.rate).Time(missing+1), true
+	return after(pl.now, (out.rate - in.rate).Time(missing+1))
 }

@@ -2,7 +2,6 @@ package window
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"memtide/engine"
@@ -12,6 +11,7 @@ import (
 // variables, and the sequence of all of them.
 type network struct {
 	p     *engine.Problem
+	link  error        // why nothing can move, nil if it can
 	poll  *engine.Poll // stops walks in their middle; nil: nothing does
 	funcs []function
 	seq   []engine.ValueID // [v] the variables of all functions, one function after the other
@@ -32,7 +32,7 @@ type function struct {
 // itself and as a part of another one, is not supported.
 func newNetwork(p *engine.Problem) (*network, error) {
 	g := p.Graph
-	n := &network{p: p}
+	n := &network{p: p, link: p.Linked()}
 	made := make([]bool, len(g.Values)) // by an operation, or there from the beginning
 	for i, v := range g.Values {
 		made[i] = v.Initial != 0
@@ -66,8 +66,8 @@ func newNetwork(p *engine.Problem) (*network, error) {
 		f.last = len(n.seq)
 		n.funcs = append(n.funcs, f)
 	}
-	n.link()
-	return n, n.tooLong()
+	n.join()
+	return n, nil
 }
 
 // containers maps every value to the one whose copy serves its readers: itself
@@ -103,9 +103,9 @@ func (n *network) add(first int, v engine.ValueID) {
 	}
 }
 
-// link finds the next use and the function of every place in the sequence, and
+// join finds the next use and the function of every place in the sequence, and
 // the sums of its sizes.
-func (n *network) link() {
+func (n *network) join() {
 	n.next = make([]int, len(n.seq))
 	later := make([]int, len(n.p.Graph.Values))
 	for v := range later {
@@ -126,26 +126,7 @@ func (n *network) link() {
 	}
 }
 
-// tooLong refuses links on which the transfers of a step would overflow a clock.
-func (n *network) tooLong() error {
-	d := n.p.Device
-	if !n.linked() {
-		return nil
-	}
-	var total float64
-	for i := range n.p.Graph.Ops {
-		total += float64(n.p.Graph.Ops[i].Time)
-	}
-	for _, v := range n.seq {
-		total += float64(n.size(v)) * 1e9 * (1/float64(d.ToHost) + 1/float64(d.ToDev))
-	}
-	if total > math.MaxInt64/4 {
-		return fmt.Errorf("%w: on a link of %d and %d bytes per second the transfers would take more than 70 years",
-			engine.ErrUnsupported, d.ToHost, d.ToDev)
-	}
-	return nil
-}
-
-func (n *network) linked() bool { return n.p.Device.ToHost > 0 && n.p.Device.ToDev > 0 }
+// linked says whether what moves can: there is a link, and the step will end.
+func (n *network) linked() bool { return n.link == nil }
 
 func (n *network) size(v engine.ValueID) engine.Bytes { return n.p.Graph.Values[v].Size }

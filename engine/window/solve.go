@@ -43,13 +43,7 @@ func (b *best) try(n *network, w walk, note string) (ok bool) {
 // memory of those that were allowed.
 func (b *best) solution(n *network, least walk) (*engine.Solution, error) {
 	if b.run == nil {
-		n.poll = nil // an answer is due
-		r, _ := least(engine.NoLimit)
-		if r.need > n.p.Budget {
-			return nil, &engine.InfeasibleError{Budget: n.p.Budget, Smallest: r.need,
-				Why: fmt.Sprintf("%s needs it, with what is kept beside it", n.p.Graph.Ops[r.needs].Name)}
-		}
-		return nil, engine.ErrNeedsLink
+		return nil, n.refusal(least)
 	}
 	lower, name := bound.Of(n.p, engine.MayOffload)
 	sol := &engine.Solution{Schedule: b.steps, Makespan: b.time, Peak: b.peak, Optimal: b.time <= lower, Within: within, Bound: lower}
@@ -59,6 +53,22 @@ func (b *best) solution(n *network, least walk) (*engine.Solution, error) {
 	}
 	sol.Notes = append(sol.Notes, b.note, fmt.Sprintf("Lower bound: %s.", name))
 	return sol, nil
+}
+
+// refusal is why there is no solution. Where nothing can move, a walk that could
+// do with less than it holds at its peak needs the link first, and one that lets
+// nothing leave is an answer in its peak.
+func (n *network) refusal(least walk) error {
+	n.poll = nil // an answer is due
+	r, _ := least(engine.NoLimit)
+	if !n.linked() && (r.travels() || r.need < r.peak) {
+		return n.link
+	}
+	if r.need <= n.p.Budget {
+		panic("window: the walk that needs the least fits, and was not taken")
+	}
+	return &engine.InfeasibleError{Budget: n.p.Budget, Smallest: r.need,
+		Why: fmt.Sprintf("%s needs it, with what is kept beside it", n.p.Graph.Ops[r.needs].Name)}
 }
 
 // begin reads the arguments of a strategy and the graph of a problem.
@@ -76,15 +86,4 @@ func begin(name string, p *engine.Problem, args engine.Args, poll *engine.Poll) 
 	}
 	n.poll = poll
 	return n, args, nil
-}
-
-// size writes a number of bytes for people.
-func size(b engine.Bytes) string {
-	switch {
-	case b < 1<<20:
-		return fmt.Sprintf("%d bytes", b)
-	case b < 1<<30:
-		return fmt.Sprintf("%.4g MiB", float64(b)/(1<<20))
-	}
-	return fmt.Sprintf("%.4g GiB", float64(b)/(1<<30))
 }

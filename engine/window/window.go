@@ -64,7 +64,7 @@ func ByWindow(p *engine.Problem, bytes engine.Bytes) (*engine.Solution, error) {
 func (n *network) ofWindow(bytes engine.Bytes) (*engine.Solution, error) {
 	var b best
 	w := n.windowed(bytes)
-	b.try(n, w, fmt.Sprintf("The window is %s.", size(bytes)))
+	b.try(n, w, fmt.Sprintf("The window is %s.", bytes.Text()))
 	if err := n.poll.Err(); err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (n *network) searchWindow(b *best) {
 	var at, step engine.Bytes // of the fastest
 	try := func(w, apart engine.Bytes) {
 		before := b.run
-		if b.try(n, n.windowed(w), fmt.Sprintf("The window is %s, found by search.", size(w))); b.run != before {
+		if b.try(n, n.windowed(w), fmt.Sprintf("The window is %s, found by search.", w.Text())); b.run != before {
 			at, step = w, apart
 		}
 	}

@@ -188,6 +188,7 @@ type Claim struct {
 	Within   string        `json:"within,omitempty"`
 	Bound    time.Duration `json:"bound,omitempty"`
 	Notes    []string      `json:"notes,omitempty"`
+	Stopped  bool          `json:"stopped,omitempty"` // limits of its own ended the search before it was done; a note says so
 }
 
 // Verdict is what the second opinion says about a schedule.

@@ -108,7 +108,7 @@ func (t *task) measure(sol *engine.Solution) *proto.Solved {
 	out := &proto.Solved{
 		Strategy: t.strategy.Name,
 		Budget:   t.problem.Budget,
-		Claim:    proto.Claim{StepTime: sol.Makespan, Peak: sol.Peak, Optimal: sol.Optimal, Within: sol.Within, Bound: sol.Bound, Notes: sol.Notes},
+		Claim:    proto.Claim{StepTime: sol.Makespan, Peak: sol.Peak, Optimal: sol.Optimal, Within: sol.Within, Bound: sol.Bound, Notes: sol.Notes, Stopped: sol.Stopped},
 		Bounds:   t.bounds(sol),
 		KeepAll:  t.keepAll,
 		Schedule: sol.Schedule,

@@ -1,0 +1,106 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+)
+
+// ErrRange is wrapped by errors of Validate that say that a number, or a sum, is
+// beyond MaxBytes, MaxTime or MaxRate.
+var ErrRange = errors.New("out of range")
+
+// extent adds up the numbers of a chain or a graph, and knows the largest. Sums
+// are floats: those of the range are exact, and others need only be large.
+type extent struct {
+	bytes, times, uses float64
+	mostBytes          Bytes
+	mostTime           time.Duration
+	bytesAt, timeAt    place
+}
+
+// place is where a number stands, for people: "the output of stage" 3 "conv1".
+type place struct {
+	what   string
+	number int // -1: there is just one
+	name   string
+}
+
+func (p place) String() string {
+	switch {
+	case p.number < 0:
+		return p.what
+	case p.name == "":
+		return fmt.Sprintf("%s %d", p.what, p.number)
+	}
+	return fmt.Sprintf("%s %d (%s)", p.what, p.number, p.name)
+}
+
+func (e *extent) size(b Bytes, what string, number int, name string) {
+	if e.bytes += float64(b); b > e.mostBytes {
+		e.mostBytes, e.bytesAt = b, place{what, number, name}
+	}
+}
+
+func (e *extent) time(d time.Duration, what string, number int, name string) {
+	if e.times += float64(d); d > e.mostTime {
+		e.mostTime, e.timeAt = d, place{what, number, name}
+	}
+}
+
+// rangeError says what is beyond the range. Its text is whole without the words of
+// ErrRange.
+type rangeError struct{ text string }
+
+func (e *rangeError) Error() string        { return e.text }
+func (e *rangeError) Is(target error) bool { return target == ErrRange }
+
+func beyond(format string, args ...any) error { return &rangeError{fmt.Sprintf(format, args...)} }
+
+// check says what is beyond the range, nil if nothing is.
+func (e *extent) check() error {
+	switch {
+	case e.bytes > float64(MaxBytes):
+		return beyond("the sizes add up to %s, the largest is %s with %s; at most %s are understood: check the units, sizes are in bytes",
+			binary(e.bytes), e.bytesAt, e.mostBytes.Text(), MaxBytes.Text())
+	case e.times > float64(MaxTime):
+		return beyond("the times add up to %s, the longest is %s with %s; at most %s are understood: check the unit of the times",
+			days(e.times), e.timeAt, days(float64(e.mostTime)), days(float64(MaxTime)))
+	case e.uses > float64(maxUses):
+		return beyond("what the operations read and write adds up to %s; at most %s are understood: check the units, sizes are in bytes",
+			binary(e.uses), maxUses.Text())
+	}
+	return nil
+}
+
+// days writes a long time for people.
+func days(ns float64) string {
+	const day = 24 * float64(time.Hour)
+	if ns < day {
+		return time.Duration(Int64(ns)).Round(time.Second).String()
+	}
+	if years := ns / (365.25 * day); years >= 1000 {
+		return fmt.Sprintf("%.3g years", years)
+	} else if years >= 3 {
+		return fmt.Sprintf("%.0f years", years)
+	}
+	return fmt.Sprintf("%.0f days", math.Floor(ns/day))
+}
+
+// Linked says whether values can move, if they have to: the error wraps
+// ErrUnsupported. On a very slow link the transfers of a step could take longer
+// than can be counted.
+func (p *Problem) Linked() error {
+	d := p.Device
+	if d.ToHost <= 0 || d.ToDev <= 0 {
+		return ErrNeedsLink
+	}
+	e := p.Graph.extent()
+	took := e.times + e.uses*float64(time.Second)*(1/float64(d.ToHost)+1/float64(d.ToDev))
+	if took > longest {
+		return fmt.Errorf("%w: at %s to the host and %s back the transfers of a step could take %s; at most %s are counted",
+			ErrUnsupported, d.ToHost.Text(), d.ToDev.Text(), days(took), days(longest))
+	}
+	return nil
+}

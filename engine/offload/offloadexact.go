@@ -202,7 +202,7 @@ func (ev *events) endsAt(at time.Duration) engine.ValueID {
 // peak is the largest amount in use after an operation or a fetch has started.
 func (ev *events) peak() (peak engine.Bytes) {
 	for k := range ev.starts {
-		peak = max(peak, ev.s.need(k)-ev.away(ev.starts[k], false))
+		peak = max(peak, ev.s.need(k)-ev.away(ev.starts[k], k, false))
 	}
 	for _, m := range ev.moves {
 		if !m.back {
@@ -215,18 +215,19 @@ func (ev *events) peak() (peak engine.Bytes) {
 		if held = ev.s.before(k); ev.starts[k] <= m.start {
 			held = ev.s.need(k)
 		}
-		peak = max(peak, held-ev.away(m.start, true))
+		peak = max(peak, held-ev.away(m.start, -1, true))
 	}
 	return peak
 }
 
 // away is what is not on the device at a moment, just before or after what is
-// fetched from then on takes its room.
-func (ev *events) away(at time.Duration, after bool) (sum engine.Bytes) {
+// fetched from then on takes its room. The operation that starts then reads its
+// own value, also if it ends at once; -1 is none.
+func (ev *events) away(at time.Duration, starts int, after bool) (sum engine.Bytes) {
 	for _, m := range ev.moves {
 		size := ev.s.size[m.item]
 		switch {
-		case !m.back && max(m.end, ev.end(m.item)) <= at:
+		case !m.back && m.item != starts && max(m.end, ev.end(m.item)) <= at:
 			sum += size
 		case m.back && (m.start < at || after && m.start == at):
 			sum -= size

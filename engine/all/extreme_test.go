@@ -1,0 +1,223 @@
+package all_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/bits"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/enginetest"
+)
+
+// Extreme numbers: sizes, times and rates from nothing to the ends of the range
+// that Validate accepts (see engine.MaxBytes), far apart in one problem. Every
+// strategy answers all of them, keeps its contract, and gives the same answer on
+// every machine.
+
+// extremeCases are solved in every run, natively and in WebAssembly.
+const extremeCases = 600
+
+// extremeSeed is the first seed of the cases; each has its own.
+const extremeSeed = 1000
+
+// TestExtreme holds every strategy to its contract on extreme problems, and all
+// answers to those that are stored: a hash for each problem. It runs natively and
+// in WebAssembly against the same table, so the two agree. After a change of what
+// strategies answer: go test ./engine/all -run Extreme -update.
+func TestExtreme(t *testing.T) {
+	var got bytes.Buffer
+	fmt.Fprintln(&got, "# problem | hash of the answers of all strategies")
+	solved, refused := map[string]int{}, map[string]int{}
+	for seed := uint64(extremeSeed); seed < extremeSeed+extremeCases; seed++ {
+		e := newExtreme(seed)
+		fmt.Fprintf(&got, "%d | %016x\n", seed, e.answers(t, solved, refused))
+		if t.Failed() {
+			return
+		}
+	}
+	for _, s := range engine.Strategies() {
+		if solved[s.Name] < extremeCases/20 || refused[s.Name] < extremeCases/20 {
+			t.Errorf("%s solves %d problems and refuses %d of %d: the generator is off", s.Name, solved[s.Name], refused[s.Name], extremeCases)
+		}
+	}
+	path := filepath.Join("testdata", "extreme.txt")
+	if *update {
+		if err := os.WriteFile(path, got.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compareLines(t, got.Bytes(), want)
+}
+
+// FuzzExtreme draws problems of its own:
+//
+//	go test ./engine/all -fuzz FuzzExtreme -fuzztime 10000x
+func FuzzExtreme(f *testing.F) {
+	for seed := range uint64(20) {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		newExtreme(seed).answers(t, map[string]int{}, map[string]int{})
+	})
+}
+
+// extreme is a problem, and the arguments for each strategy.
+type extreme struct {
+	seed uint64
+	p    *engine.Problem
+	args map[string]engine.Args
+}
+
+// newExtreme draws a problem.
+func newExtreme(seed uint64) *extreme {
+	r := enginetest.Rand(seed)
+	c := extremeChain(r)
+	d := engine.Device{ToHost: extremeRate(r), Duplex: engine.Duplex(r.IntN(2))}
+	if d.ToDev = d.ToHost; r.IntN(2) == 0 {
+		d.ToDev = extremeRate(r)
+	}
+	p := engine.NewChainProblem(c, d, engine.Transfers(r.IntN(2)), 0)
+	p.Budget = extremeBudget(r, c)
+	e := &extreme{seed: seed, p: p, args: map[string]engine.Args{}}
+	for _, s := range engine.Strategies() {
+		if sets := argSets(s); r.IntN(3) == 0 {
+			e.args[s.Name] = sets[r.IntN(len(sets))]
+		}
+	}
+	return e
+}
+
+// extremeNumber draws a whole number from 0 to most: ends, powers of two and
+// their neighbours, and anything.
+func extremeNumber(r *rand.Rand, most int64) int64 {
+	power := int64(1) << r.IntN(bits.Len64(uint64(most)))
+	switch r.IntN(8) {
+	case 0:
+		return 0
+	case 1:
+		return 1
+	case 2:
+		return r.Int64N(10)
+	case 3:
+		return power
+	case 4:
+		return min(power+1, most)
+	case 5:
+		return power - 1
+	case 6:
+		return most - r.Int64N(3)
+	}
+	return r.Int64N(power) + r.Int64N(power)
+}
+
+// extremeRate draws a bandwidth, in a third of the cases one of real links.
+func extremeRate(r *rand.Rand) engine.Rate {
+	if r.IntN(3) == 0 {
+		return []engine.Rate{12_500_000_000, 68_676_861_465, 1e9, 6_250_000_000}[r.IntN(4)]
+	}
+	return engine.Rate(extremeNumber(r, int64(engine.MaxRate)))
+}
+
+// extremeChain draws a chain of a few stages, and makes its numbers smaller until
+// they are within the range: often just so.
+func extremeChain(r *rand.Rand) *engine.Chain {
+	mostBytes, mostTime := int64(engine.MaxBytes), int64(engine.MaxTime)
+	if r.IntN(2) == 0 {
+		mostBytes = 1 << (1 + r.IntN(53))
+	}
+	if r.IntN(2) == 0 {
+		mostTime = 1 << (1 + r.IntN(53))
+	}
+	c := enginetest.RandomChain(r, enginetest.Shape{MaxStages: 7})
+	size := func(b *engine.Bytes) { *b = engine.Bytes(extremeNumber(r, mostBytes)) }
+	size(&c.Input)
+	size(&c.InputGrad)
+	if r.IntN(2) == 0 {
+		size(&c.Resident.Weights)
+	}
+	for i := range c.Stages {
+		s := &c.Stages[i]
+		temps := s.FwdTemp + s.BwdTemp
+		for _, b := range []*engine.Bytes{&s.Out, &s.Saved, &s.Grad} {
+			size(b)
+		}
+		if temps > 0 {
+			size(&s.FwdTemp)
+			size(&s.BwdTemp)
+		}
+		s.Saved = max(s.Saved, s.Out)
+		s.Forward, s.Back = time.Duration(extremeNumber(r, mostTime)), time.Duration(extremeNumber(r, mostTime))
+	}
+	for errors.Is(c.Validate(), engine.ErrRange) {
+		smaller(c)
+	}
+	return c
+}
+
+// smaller takes an eighth off every number.
+func smaller(c *engine.Chain) {
+	less := func(b *engine.Bytes) { *b -= (*b + 7) / 8 }
+	less(&c.Input)
+	less(&c.InputGrad)
+	less(&c.Resident.Weights)
+	for i := range c.Stages {
+		s := &c.Stages[i]
+		for _, b := range []*engine.Bytes{&s.Out, &s.Saved, &s.Grad, &s.FwdTemp, &s.BwdTemp} {
+			less(b)
+		}
+		s.Saved = max(s.Saved, s.Out)
+		s.Forward -= (s.Forward + 7) / 8
+		s.Back -= (s.Back + 7) / 8
+	}
+}
+
+// extremeBudget draws a budget from nothing to no limit, mostly where something
+// has to give.
+func extremeBudget(r *rand.Rand, c *engine.Chain) engine.Bytes {
+	all, fixed := c.StoreAllPeak(), c.Resident.Total()
+	switch r.IntN(10) {
+	case 0:
+		return engine.NoLimit - engine.Bytes(r.IntN(2))
+	case 1:
+		return engine.Bytes(r.IntN(2))
+	case 2:
+		return all
+	case 3:
+		return max(all-1, 0)
+	}
+	return fixed + (all-fixed)/64*engine.Bytes(16+r.IntN(48))
+}
+
+// answers solves the problem with every strategy, holds it to the contract, and
+// returns the hash of all that was answered. Failures show the answers.
+func (e *extreme) answers(t *testing.T, solved, refused map[string]int) uint64 {
+	t.Helper()
+	p := e.p
+	if err := p.Validate(); err != nil {
+		t.Fatalf("seed %d: %v", e.seed, err)
+	}
+	sum := fnv.New64a()
+	for _, s := range engine.Strategies() {
+		input := fmt.Sprintf("seed %d, budget %d, link %d and %d, %v duplex, %v transfers, arguments %v\n%s", e.seed, p.Budget,
+			p.Device.ToHost, p.Device.ToDev, p.Device.Duplex, p.Transfers, e.args[s.Name], enginetest.Dump(p.Chain.Chain))
+		if holds(t, input, s, p, e.args[s.Name]) {
+			solved[s.Name]++
+		} else {
+			refused[s.Name]++
+		}
+		sol, err := s.Solve(p, e.args[s.Name], nil)
+		fmt.Fprintf(sum, "%s %v %+v\n", s.Name, err, sol)
+	}
+	return sum.Sum64()
+}

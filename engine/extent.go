@@ -11,13 +11,21 @@ import (
 // beyond MaxBytes, MaxTime or MaxRate.
 var ErrRange = errors.New("out of range")
 
-// extent adds up the numbers of a chain or a graph, and knows the largest. Sums
-// are floats: those of the range are exact, and others need only be large.
+// extent adds up the numbers of a chain or a graph, and knows the largest.
 type extent struct {
-	bytes, times, uses float64
+	bytes, times, uses sum
 	mostBytes          Bytes
 	mostTime           time.Duration
 	bytesAt, timeAt    place
+}
+
+// sum stays at the largest number once it has come there.
+type sum uint64
+
+func (s *sum) add(n int64) {
+	if *s += sum(n); *s < sum(n) {
+		*s = math.MaxUint64
+	}
 }
 
 // place is where a number stands, for people: "the output of stage" 3 "conv1".
@@ -38,13 +46,13 @@ func (p place) String() string {
 }
 
 func (e *extent) size(b Bytes, what string, number int, name string) {
-	if e.bytes += float64(b); b > e.mostBytes {
+	if e.bytes.add(int64(b)); b > e.mostBytes {
 		e.mostBytes, e.bytesAt = b, place{what, number, name}
 	}
 }
 
 func (e *extent) time(d time.Duration, what string, number int, name string) {
-	if e.times += float64(d); d > e.mostTime {
+	if e.times.add(int64(d)); d > e.mostTime {
 		e.mostTime, e.timeAt = d, place{what, number, name}
 	}
 }
@@ -61,15 +69,15 @@ func beyond(format string, args ...any) error { return &rangeError{fmt.Sprintf(f
 // check says what is beyond the range, nil if nothing is.
 func (e *extent) check() error {
 	switch {
-	case e.bytes > float64(MaxBytes):
+	case e.bytes > sum(MaxBytes):
 		return beyond("the sizes add up to %s, the largest is %s with %s; at most %s are understood: check the units, sizes are in bytes",
-			binary(e.bytes), e.bytesAt, e.mostBytes.Text(), MaxBytes.Text())
-	case e.times > float64(MaxTime):
+			binary(float64(e.bytes)), e.bytesAt, e.mostBytes.Text(), MaxBytes.Text())
+	case e.times > sum(MaxTime):
 		return beyond("the times add up to %s, the longest is %s with %s; at most %s are understood: check the unit of the times",
-			days(e.times), e.timeAt, days(float64(e.mostTime)), days(float64(MaxTime)))
-	case e.uses > float64(maxUses):
+			days(float64(e.times)), e.timeAt, days(float64(e.mostTime)), days(float64(MaxTime)))
+	case e.uses > sum(maxUses):
 		return beyond("what the operations read and write adds up to %s; at most %s are understood: check the units, sizes are in bytes",
-			binary(e.uses), maxUses.Text())
+			binary(float64(e.uses)), maxUses.Text())
 	}
 	return nil
 }
@@ -97,7 +105,7 @@ func (p *Problem) Linked() error {
 		return ErrNeedsLink
 	}
 	e := p.Graph.extent()
-	took := e.times + e.uses*float64(time.Second)*(1/float64(d.ToHost)+1/float64(d.ToDev))
+	took := float64(e.times) + float64(e.uses)*float64(time.Second)*(1/float64(d.ToHost)+1/float64(d.ToDev))
 	if took > longest {
 		return fmt.Errorf("%w: at %s to the host and %s back the transfers of a step could take %s; at most %s are counted",
 			ErrUnsupported, d.ToHost.Text(), d.ToDev.Text(), days(took), days(longest))

@@ -166,7 +166,7 @@ func (g *Graph) extent() *extent {
 		}
 		for _, ids := range [...][]ValueID{op.In, op.Out, op.Lean} {
 			for _, id := range ids {
-				e.uses += float64(g.Values[id].Size)
+				e.uses.add(int64(g.Values[id].Size))
 			}
 		}
 	}

@@ -66,3 +66,13 @@ func TestSplit(t *testing.T) {
 		(*Poll)(nil).Next() // a solver without a poll
 	})
 }
+
+// A poll that never stops has nothing to share.
+func TestSplitNothing(t *testing.T) {
+	var p *Poll
+	p.Split(3)
+	p.Next()
+	if err := p.Err(); err != nil {
+		t.Errorf("got %v, want nil", err)
+	}
+}

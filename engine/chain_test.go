@@ -45,7 +45,7 @@ func TestValidateChain(t *testing.T) {
 		{"time", func(c *Chain) { c.Stages[1].Back = -1 }, "stage 2 (two)"},
 		{"size", func(c *Chain) { c.Stages[0].FwdTemp = -1 }, "stage 1 (one)"},
 		{"saved", func(c *Chain) { c.Stages[0].Saved = 3 }, "contains the output"},
-		{"huge", func(c *Chain) { c.Stages[0].FwdTemp = 1 << 62; c.Stages[1].FwdTemp = 1 << 62 }, "8 EiB, the largest is the forward workspace of stage 1 (one) with 4 EiB; at most 8 PiB"},
+		{"huge", func(c *Chain) { c.Stages[0].FwdTemp = 1 << 62; c.Stages[1].FwdTemp = 1 << 62 }, "8 EiB, the largest is the forward workspace of stage 1 (one) with 4 EiB; at most 64 PiB"},
 	} {
 		c := small()
 		tc.change(c)

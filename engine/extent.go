@@ -70,13 +70,13 @@ func beyond(format string, args ...any) error { return &rangeError{fmt.Sprintf(f
 func (e *extent) check() error {
 	switch {
 	case e.bytes > sum(MaxBytes):
-		return beyond("the sizes add up to %s, the largest is %s with %s; at most %s are understood: check the units, sizes are in bytes",
+		return beyond("the sizes add up to %s, the largest is %s with %s; at most %s are understood",
 			binary(float64(e.bytes)), e.bytesAt, e.mostBytes.Text(), MaxBytes.Text())
 	case e.times > sum(MaxTime):
-		return beyond("the times add up to %s, the longest is %s with %s; at most %s are understood: check the unit of the times",
+		return beyond("the times add up to %s, the longest is %s with %s; at most %s are understood",
 			days(float64(e.times)), e.timeAt, days(float64(e.mostTime)), days(float64(MaxTime)))
 	case e.uses > sum(maxUses):
-		return beyond("what the operations read and write adds up to %s; at most %s are understood: check the units, sizes are in bytes",
+		return beyond("what the operations read and write adds up to %s; at most %s are understood",
 			binary(float64(e.uses)), maxUses.Text())
 	}
 	return nil

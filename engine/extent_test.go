@@ -30,7 +30,7 @@ func TestRange(t *testing.T) {
 		want    string // of the refusal of problem
 	}{
 		{"sizes of a chain", chain(func(c *Chain) { c.Stages[1].Grad = MaxBytes - 1 }),
-			chain(func(c *Chain) { c.Stages[1].Grad = MaxBytes }), "the sizes add up to 8 PiB, the largest is the gradient of stage 2 (two) with 8 PiB; at most 8 PiB"},
+			chain(func(c *Chain) { c.Stages[1].Grad = MaxBytes }), "the sizes add up to 64 PiB, the largest is the gradient of stage 2 (two) with 64 PiB; at most 64 PiB"},
 		{"many sizes", chain(func(c *Chain) { c.Stages[0].FwdTemp, c.Resident.Optimizer = MaxBytes/2, MaxBytes/2-1 }),
 			chain(func(c *Chain) { c.Stages[0].FwdTemp, c.Resident.Optimizer = NoLimit, NoLimit }), "the sizes add up to 16 EiB, the largest is the optimizer with 8 EiB"},
 		{"the fast way", chain(func(c *Chain) { c.Stages[0].Fast = &Algorithm{BwdTemp: MaxBytes - 1} }),
@@ -42,7 +42,7 @@ func TestRange(t *testing.T) {
 		{"times of a graph", graph(func(g *Graph) { g.Ops[1].Time = MaxTime }),
 			graph(func(g *Graph) { g.Ops[1].Alt = &Alt{Time: MaxTime + 1} }), "the longest is the second way of operation 1 (g)"},
 		{"what is read", graph(func(g *Graph) { g.Values[0].Size, g.Ops[1].In = MaxBytes, reads(7) }),
-			graph(func(g *Graph) { g.Values[0].Size, g.Ops[1].In = MaxBytes, reads(8) }), "read and write adds up to 72 PiB; at most 64 PiB"},
+			graph(func(g *Graph) { g.Values[0].Size, g.Ops[1].In = MaxBytes, reads(8) }), "read and write adds up to 576 PiB; at most 512 PiB"},
 	} {
 		if err := tc.most.Validate(); err != nil {
 			t.Errorf("%s, just within the range: got %v", tc.name, err)
@@ -119,7 +119,7 @@ func TestInt64(t *testing.T) {
 }
 
 func TestText(t *testing.T) {
-	for b, want := range map[Bytes]string{0: "0 bytes", 1<<20 - 1: "1048575 bytes", 1 << 20: "1 MiB", 3 << 29: "1.5 GiB", MaxBytes: "8 PiB", NoLimit: "8 EiB", -GiB: "-1 GiB"} {
+	for b, want := range map[Bytes]string{0: "0 bytes", 1<<20 - 1: "1048575 bytes", 1 << 20: "1 MiB", 3 << 29: "1.5 GiB", MaxBytes: "64 PiB", NoLimit: "8 EiB", -GiB: "-1 GiB"} {
 		if got := b.Text(); got != want {
 			t.Errorf("%d: got %q, want %q", int64(b), got, want)
 		}

@@ -41,7 +41,7 @@ func (p *Problem) Validate() error {
 			return fmt.Errorf("the bandwidth is %d bytes per second; it cannot be negative, and 0 is no link", r)
 		}
 		if r > MaxRate {
-			return beyond("the bandwidth is %s; at most %s are understood: check its unit", r.Text(), MaxRate.Text())
+			return beyond("the bandwidth is %s; at most %s are understood", r.Text(), MaxRate.Text())
 		}
 	}
 	if p.Chain != nil {

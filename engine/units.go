@@ -22,14 +22,13 @@ const (
 const NoLimit = Bytes(math.MaxInt64)
 
 // The range of numbers that every method understands: what Validate of chains,
-// graphs and problems accepts. It is that of the whole numbers that a float64
-// holds, and leaves ten bits for the sums and products of the methods: a stage
-// that runs again, a value that travels both ways. A single number is bounded by
+// graphs and problems accepts. It leaves room for the sums of the methods: a stage
+// that runs again, a value that travels at every use. A single number is bounded by
 // the sum that it is part of. A budget may be anything up to NoLimit.
 const (
 	// MaxBytes bounds the sum of all sizes of a step: resident memory, values, and
-	// the temporaries of all operations (8 PiB).
-	MaxBytes Bytes = 1 << 53
+	// the temporaries of all operations (64 PiB).
+	MaxBytes Bytes = 1 << 56
 	// MaxTime bounds the sum of the times of all operations (104 days).
 	MaxTime time.Duration = 1 << 53
 	// MaxRate bounds either direction of the link, in bytes per second (9 PB/s).

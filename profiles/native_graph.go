@@ -2,6 +2,7 @@ package profiles
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -181,25 +182,11 @@ func (r *graphReader) checkOrder() {
 	}
 }
 
-// graphOverflow refuses sums that 64 bits might not hold.
+// graphOverflow refuses what is beyond the range of numbers that every method
+// understands.
 func graphOverflow(g *engine.Graph) *FormatError {
-	size, sum := float64(g.Fixed), 0.0
-	for i := range g.Values {
-		size += float64(g.Values[i].Size)
-	}
-	for i := range g.Ops {
-		size += float64(g.Ops[i].Temp)
-		sum += float64(g.Ops[i].Time)
-		if alt := g.Ops[i].Alt; alt != nil {
-			size, sum = size+float64(alt.Temp), sum+float64(alt.Time)
-		}
-	}
-	switch {
-	case sum > maxSum:
-		return timesOverflow(sum)
-	case size > maxSum:
-		return &FormatError{Path: "values", Found: fmt.Sprintf("The sizes add up to %.3g bytes", size),
-			Expected: "The sizes of one training step are expected.", Remedy: "Check the units: sizes are in bytes."}
+	if err := g.Validate(); errors.Is(err, engine.ErrRange) {
+		return outOfRange(err)
 	}
 	return nil
 }

@@ -96,14 +96,14 @@ var rejections = []rejection{
 	{"half a file", `{"format":"memtide/1","stages":[{"forward_s":`, "Line 1: the file ends early. A complete JSON object is expected."},
 	{"a comma too many", "{\"format\":\"memtide/1\",\n\"stages\":[],}",
 		"Line 2: this is not valid JSON (invalid character '}' looking for beginning of object key string). One JSON object is expected."},
-	{"too long in sum", csvHead + strings.Repeat("a,9007199,0,1\n", 600), "The times add up to 5.4e+09 seconds. The times of one training step are expected."},
+	{"too long in sum", csvHead + strings.Repeat("a,9007199,0,1\n", 600), "The profile cannot be used: the times add up to 171 years, the longest is the forward of stage 1 (a) with 104 days; at most 104 days are understood. The sizes and times of one training step are expected."},
 	{"too long in sum, in a graph", `{"format":"memtide/1","kind":"graph","values":[],"ops":[` + strings.TrimSuffix(strings.Repeat(`{"time_s":9007199},`, 600), ",") + `]}`,
-		"The times add up to 5.4e+09 seconds. The times of one training step are expected."},
+		"The profile cannot be used: the times add up to 171 years, the longest is operation 0 with 104 days; at most 104 days are understood. The sizes and times of one training step are expected."},
 	{"too much in sum, in a graph", `{"format":"memtide/1","kind":"graph","values":[],"ops":[` + strings.TrimSuffix(strings.Repeat(`{"temp_bytes":9007199254740992},`, 600), ",") + `]}`,
-		"The sizes add up to 5.4e+18 bytes. The sizes of one training step are expected."},
+		"The profile cannot be used: the sizes add up to 4.688 EiB, the largest is the workspace of operation 0 with 8 PiB; at most 64 PiB are understood. The sizes and times of one training step are expected."},
 	{"too much in sum", `{"format":"memtide/1","stages":[` + strings.TrimSuffix(strings.Repeat(
 		`{"forward_s":1,"backward_s":1,"output_bytes":9007199254740992},`, 200), ",") + `]}`,
-		"The profile cannot be used: the sizes add up to 5.4e+18 bytes; at most 2^62 are understood. The sizes of a training step are expected."},
+		"The profile cannot be used: the sizes add up to 4.688 EiB, the largest is the output of stage 1 (stage 1) with 8 PiB; at most 64 PiB are understood. The sizes and times of one training step are expected."},
 
 	// Graphs.
 	{"an unknown value", `{"format":"memtide/1","kind":"graph","values":[{"id":1,"bytes":1}],"ops":[{"in":[1,2]}]}`,

@@ -1,6 +1,7 @@
 package profiles
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -116,30 +117,24 @@ func (r *stageReader) finish(c *engine.Chain, hasLoss bool) error {
 	if !hasLoss && !c.SeedBorn {
 		c.Stages = append(c.Stages, engine.Stage{Name: lossName})
 	}
-	var sum float64
-	for i := range c.Stages {
-		sum += float64(c.Stages[i].Forward) + float64(c.Stages[i].Back)
-		if f := c.Stages[i].Fast; f != nil {
-			sum += float64(f.Forward) + float64(f.Back)
-		}
-	}
-	if sum > maxSum {
-		return r.errs.fail(timesOverflow(sum))
-	}
-	if err := c.Validate(); err != nil {
+	if err := c.Validate(); errors.Is(err, engine.ErrRange) {
+		return r.errs.fail(outOfRange(err))
+	} else if err != nil {
 		return r.errs.fail(&FormatError{Found: "The profile cannot be used: " + err.Error(),
 			Expected: "The sizes of a training step are expected.", Remedy: "Check the units: sizes are in bytes."})
 	}
 	return nil
 }
 
-// maxSum bounds the sum of all times in nanoseconds, and of all sizes in bytes,
-// far from the end of 64 bits; floats are enough to compare with it.
+// maxSum bounds the sizes of a list of buffers, which nothing schedules, far from
+// the end of 64 bits; floats are enough to compare with it.
 const maxSum = 1 << 62
 
-func timesOverflow(sum float64) *FormatError {
-	return &FormatError{Found: fmt.Sprintf("The times add up to %.3g seconds", sum/1e9),
-		Expected: "The times of one training step are expected.", Remedy: "Check the unit of the times."}
+// outOfRange is the refusal of a chain or a graph whose numbers are too large.
+func outOfRange(err error) *FormatError {
+	return &FormatError{Found: "The profile cannot be used: " + err.Error(),
+		Expected: "The sizes and times of one training step are expected.",
+		Remedy:   "Check the units: sizes are in bytes, and times in what the format says."}
 }
 
 // lossName is the name of the last stage of every chain that is read.

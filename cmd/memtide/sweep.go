@@ -182,7 +182,7 @@ func (in *input) budgetRange(from, to string, n int) ([]proto.Budget, error) {
 		// Through floating point: the ends are exact, and between them nobody
 		// asks for a certain byte.
 		part := float64(i) / float64(n-1)
-		out[i].Bytes = ends[0] + engine.Bytes(part*float64(ends[1]-ends[0]))
+		out[i].Bytes = ends[0] + engine.Bytes(engine.Int64(part*float64(ends[1]-ends[0])))
 	}
 	out[n-1].Bytes = ends[1]
 	return out, nil

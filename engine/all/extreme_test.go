@@ -118,7 +118,7 @@ func extremeNumber(r *rand.Rand, most int64) int64 {
 	case 6:
 		return most - r.Int64N(3)
 	}
-	return r.Int64N(power) + r.Int64N(power)
+	return min(r.Int64N(power)+r.Int64N(power), most)
 }
 
 // extremeRate draws a bandwidth, in a third of the cases one of real links.
@@ -134,7 +134,7 @@ func extremeRate(r *rand.Rand) engine.Rate {
 func extremeChain(r *rand.Rand) *engine.Chain {
 	mostBytes, mostTime := int64(engine.MaxBytes), int64(engine.MaxTime)
 	if r.IntN(2) == 0 {
-		mostBytes = 1 << (1 + r.IntN(53))
+		mostBytes = 1 << (1 + r.IntN(56))
 	}
 	if r.IntN(2) == 0 {
 		mostTime = 1 << (1 + r.IntN(53))

@@ -30,6 +30,8 @@ package analytic
 import (
 	"math"
 	"time"
+
+	"memtide/engine"
 )
 
 const (
@@ -209,7 +211,8 @@ func Utilised(peak, share, macs float64) Time {
 	return Time{forward, 2 * forward}
 }
 
-// Duration is a sum of seconds, rounded up to a nanosecond.
+// Duration is a sum of seconds, rounded up to a nanosecond. What is beyond the
+// range of a step is just beyond it, so that sums stay countable.
 func Duration(seconds float64) time.Duration {
-	return time.Duration(math.Ceil(seconds * float64(time.Second)))
+	return min(time.Duration(engine.Int64(math.Ceil(seconds*float64(time.Second)))), engine.MaxTime+1)
 }

@@ -19,7 +19,9 @@ type Poll struct {
 	deadline time.Time
 	report   func(Progress)
 	breathe  func()
-	calls    uint
+	quiet    int // calls that are answered without a look at anything
+	counted  bool
+	calls    int // if counted: that are left when those are over
 	next     time.Time
 	err      error
 
@@ -35,27 +37,44 @@ const ReportEvery = 50 * time.Millisecond
 // lets the rest live.
 type Breath struct{}
 
+// callLimit is the key of LimitCalls.
+type callLimit struct{}
+
+// LimitCalls returns a context in which every poll says that time is over after n
+// calls of Err, whatever the time is: a limit that stops a solver at the same
+// place on every machine. Limits of time hold besides.
+func LimitCalls(ctx context.Context, n int) context.Context {
+	return context.WithValue(ctx, callLimit{}, n)
+}
+
 // NewPoll watches ctx. report may be nil; it is called at most once per
 // ReportEvery, from the solver's goroutine.
 func NewPoll(ctx context.Context, report func(Progress)) *Poll {
 	p := &Poll{ctx: ctx, report: report}
 	p.deadline, _ = ctx.Deadline()
 	p.breathe, _ = ctx.Value(Breath{}).(func())
+	p.calls, p.counted = ctx.Value(callLimit{}).(int)
 	return p
 }
 
 // Err returns nil until the context is done, and then its error for ever. It
 // is cheap: the clock is read on one call of 256.
 func (p *Poll) Err() error {
-	if p == nil || p.err != nil {
-		if p == nil {
-			return nil
-		}
-		return p.err
-	}
-	p.calls++
-	if p.calls&0xff != 1 {
+	if p == nil {
 		return nil
+	}
+	if p.quiet > 0 {
+		p.quiet--
+		return nil
+	}
+	return p.look()
+}
+
+// look answers a call of Err by what it watches, and says for how many calls that
+// is the answer.
+func (p *Poll) look() error {
+	if p.err != nil {
+		return p.err
 	}
 	// The context's own timer never fires in a busy WebAssembly module, so the
 	// deadline is compared by hand; Gosched lets a native cancel through.
@@ -63,10 +82,17 @@ func (p *Poll) Err() error {
 	if p.breathe != nil {
 		p.breathe()
 	}
-	if err := p.ctx.Err(); err != nil {
+	switch err := p.ctx.Err(); {
+	case err != nil:
 		p.err = err
-	} else if !p.deadline.IsZero() && !time.Now().Before(p.deadline) {
+	case p.counted && p.calls <= 0, !p.deadline.IsZero() && !time.Now().Before(p.deadline):
 		p.err = context.DeadlineExceeded
+	default:
+		p.quiet = 255
+		if p.counted {
+			p.quiet = min(p.quiet, p.calls-1)
+			p.calls -= p.quiet + 1
+		}
 	}
 	return p.err
 }
@@ -92,7 +118,7 @@ func (p *Poll) Next() {
 		p.deadline = now
 	}
 	p.deadline = p.deadline.Add(p.share)
-	p.calls = 0 // the next question is answered by the clock
+	p.calls, p.quiet = p.calls+p.quiet, 0 // the next question is answered by the clock
 	if p.err == context.DeadlineExceeded {
 		p.err = nil
 	}

@@ -2,30 +2,88 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
 // A context's breath is taken while a solver asks whether it is to go on, also
 // under a deadline of its own, and not without one.
 func TestBreath(t *testing.T) {
-	breaths := 0
-	ctx := context.WithValue(t.Context(), Breath{}, func() { breaths++ })
-	limited, cancel := context.WithTimeout(ctx, time.Hour)
-	defer cancel()
-	for _, c := range []context.Context{ctx, limited} {
-		p := NewPoll(c, nil)
-		breaths = 0
-		for range 1024 {
+	synctest.Test(t, func(t *testing.T) {
+		breaths := 0
+		ctx := context.WithValue(t.Context(), Breath{}, func() { breaths++ })
+		limited, cancel := context.WithTimeout(ctx, time.Hour)
+		defer cancel()
+		for _, c := range []context.Context{ctx, limited} {
+			p := NewPoll(c, nil)
+			breaths = 0
+			for range 1024 {
+				if err := p.Err(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if breaths != 4 {
+				t.Errorf("%d breaths in 1024 questions; want 4", breaths)
+			}
+		}
+		if err := NewPoll(t.Context(), nil).Err(); err != nil || breaths != 4 {
+			t.Errorf("without a breath: error %v, %d breaths more; want none", err, breaths-4)
+		}
+	})
+}
+
+// A limit of calls stops a poll at exactly that call and for good, also below a
+// context with a deadline, and not the poll of another context.
+func TestLimitCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, n := range []int{0, 1, 2, 255, 256, 257, 512, 1000} {
+			ctx, cancel := context.WithTimeout(LimitCalls(t.Context(), n), time.Hour)
+			p := NewPoll(ctx, nil)
+			if got := untilStop(p); got != n || !errors.Is(p.Err(), context.DeadlineExceeded) {
+				t.Errorf("a limit of %d calls: stopped after %d by %v; want %v after %d", n, got, p.Err(), context.DeadlineExceeded, n)
+			}
+			if ctx.Err() != nil {
+				t.Errorf("a limit of %d calls ends its context: %v", n, ctx.Err())
+			}
+			cancel()
+			// A cancel is seen before the limit.
+			if p = NewPoll(ctx, nil); !errors.Is(p.Err(), context.Canceled) {
+				t.Errorf("cancelled below a limit of %d calls: %v; want %v", n, p.Err(), context.Canceled)
+			}
+		}
+		if p := NewPoll(t.Context(), nil); untilStop(p) < 1e6 {
+			t.Errorf("without a limit: %v", p.Err())
+		}
+	})
+}
+
+// The budgets of a sweep share one limit of calls: what asks the clock before its
+// turn loses none.
+func TestLimitCallsOfSweep(t *testing.T) {
+	p := NewPoll(LimitCalls(t.Context(), 1000), nil)
+	p.Split(4)
+	for _, n := range []int{300, 300, 300} {
+		p.Next()
+		for range n {
 			if err := p.Err(); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if breaths != 4 {
-			t.Errorf("%d breaths in 1024 questions; want 4", breaths)
-		}
 	}
-	if err := NewPoll(t.Context(), nil).Err(); err != nil || breaths != 4 {
-		t.Errorf("without a breath: error %v, %d breaths more; want none", err, breaths-4)
+	p.Next()
+	if got := untilStop(p); got != 100 {
+		t.Errorf("the last budget had %d calls; want the 100 that are left", got)
+	}
+}
+
+// BenchmarkPoll is what a solver pays for one question.
+func BenchmarkPoll(b *testing.B) {
+	p := NewPoll(b.Context(), nil)
+	for b.Loop() {
+		if err := p.Err(); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

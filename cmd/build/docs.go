@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"text/template"
-	"time"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -67,9 +66,7 @@ func (s *site) docs() error {
 	if err := os.MkdirAll(filepath.Join(s.dir, "docs"), 0o755); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-	defer cancel()
-	posters := &posters{ctx: ctx, site: s, pool: new(serve.Local), made: map[string]poster{}}
+	posters := &posters{ctx: context.Background(), site: s, pool: new(serve.Local), made: map[string]poster{}}
 	for _, d := range pages {
 		if err := d.prepare(pages, posters); err != nil {
 			return fmt.Errorf("docs/%s: %w", d.file, err)

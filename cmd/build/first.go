@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"strings"
-	"time"
 
 	"memtide/wasm/serve"
 	"memtide/web/ui"
@@ -16,9 +15,7 @@ import (
 // engine finds for the default example. The program takes it over without a
 // jump because it draws the same.
 func firstPicture() (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	s, err := ui.First(ctx, new(serve.Local), ui.DefaultChoice())
+	s, err := ui.First(context.Background(), new(serve.Local), ui.DefaultChoice())
 	if err != nil {
 		return "", err
 	}

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"memtide/engine"
 	"memtide/profiles"
@@ -39,7 +40,11 @@ func memtide(t *testing.T, ctx context.Context, args ...string) outcome {
 		in.Write(data)
 		args = args[:n-2]
 	}
-	code := run(ctx, args, &in, &out, &complaints)
+	// In a bubble in which nothing sleeps no time goes by, and no limit is reached. A
+	// context's channel belongs where it is first asked for.
+	ctx.Done()
+	var code int
+	synctest.Test(t, func(*testing.T) { code = run(ctx, args, &in, &out, &complaints) })
 	return outcome{code, out.String(), complaints.String()}
 }
 

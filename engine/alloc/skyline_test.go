@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"memtide/engine"
 	"memtide/engine/enginetest"
@@ -150,12 +149,10 @@ func TestNestedLives(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	start := time.Now()
 	l, err := Lookup("optimal").Place(q, engine.NoLimit, nil, engine.NewPoll(context.Background(), nil))
 	if err != nil || l.Pool != q.AggregatePeak() || !l.Optimal {
 		t.Fatalf("got %v; want a pool of %d, proven", err, q.AggregatePeak())
 	}
-	t.Logf("after %v", time.Since(start))
 	at := engine.Bytes(0)
 	for i, b := range list { // each lies on the one that lives around it
 		if l.Addr[i] != at {

@@ -96,7 +96,7 @@ func benchmarkChain(b *testing.B, s *engine.Strategy, name string, percent engin
 }
 
 // TestDynprogOnChains: Algorithm 1 is exact on the shared chains, or says how far
-// it may be off, in less than a second.
+// it may be off, and asks its poll 50,000 times at most, which is well within a second.
 func TestDynprogOnChains(t *testing.T) {
 	for _, name := range sharedChains {
 		for _, percent := range []engine.Bytes{25, 30, 50, 70, 75, 90} {
@@ -104,9 +104,7 @@ func TestDynprogOnChains(t *testing.T) {
 			if p == nil {
 				continue
 			}
-			start := time.Now()
-			o, err := BestFluid(p, nil)
-			took := time.Since(start)
+			o, err := BestFluid(p, engine.NewPoll(engine.LimitCalls(t.Context(), 50_000), nil))
 			if err != nil {
 				t.Fatalf("%s at %d %%: %v", name, percent, err)
 			}
@@ -115,10 +113,7 @@ func TestDynprogOnChains(t *testing.T) {
 			if !ok || plan.Fluid < o.Time || plan.Fluid > o.Time+time.Duration(2*len(o.Set)) {
 				t.Errorf("%s at %d %%: the set takes %v (%v), claimed %v", name, percent, plan.Fluid, ok, o.Time)
 			}
-			if took > 3*time.Second {
-				t.Errorf("%s at %d %%: took %v", name, percent, took)
-			}
-			t.Logf("%-14s %2d %%: %v proven %v ties %v gap %v in %v", name, percent, o.Time, o.Proven(), o.Ties, o.Time-o.Bound, took.Round(time.Millisecond/10))
+			t.Logf("%-14s %2d %%: %v proven %v ties %v gap %v", name, percent, o.Time, o.Proven(), o.Ties, o.Time-o.Bound)
 		}
 	}
 }
@@ -141,9 +136,7 @@ func TestSearchOnChains(t *testing.T) {
 	} {
 		p := sharedProblem(t, c.name, c.percent)
 		relax, _ := bound.Relax(p)
-		start := time.Now()
 		sol, err := offloadSearch.Solve(p, nil, nil)
-		took := time.Since(start)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,7 +147,7 @@ func TestSearchOnChains(t *testing.T) {
 		if c.proven && !sol.Optimal {
 			t.Errorf("%s at %d %%: not proven", c.name, c.percent)
 		}
-		t.Logf("%-14s %2d %%: +%.4f (%.4f) optimal %v in %v", c.name, c.percent, got, c.most, sol.Optimal, took.Round(time.Millisecond))
+		t.Logf("%-14s %2d %%: +%.4f (%.4f) optimal %v", c.name, c.percent, got, c.most, sol.Optimal)
 	}
 }
 

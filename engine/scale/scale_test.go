@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"memtide/engine"
@@ -190,15 +191,24 @@ func TestUndecided(t *testing.T) {
 		return solve(p, args, poll)
 	}
 	q := question(t, oneByte(), s, 100)
-	q.Limit = 10 * time.Millisecond
-	got, err := scale.Largest(t.Context(), q, nil)
+	limited := engine.LimitCalls(t.Context(), 1000)
+	got, err := scale.Largest(limited, q, nil)
 	if err != nil || got.Batch != 4 || got.Fails != 5 || !slices.Contains(got.Undecided, 5) {
 		t.Errorf("got %+v, %v; want batch 4, and 5 undecided", got, err)
 	}
-	at, err := scale.At(t.Context(), q, 5)
+	at, err := scale.At(limited, q, 5)
 	if err != nil || !at.Partial || at.StepTime != 0 || at.Smallest != 0 {
 		t.Errorf("batch 5: got %+v, %v; want no answer", at, err)
 	}
+	// The question's own limit of time does the same; here time goes by as polls are asked.
+	synctest.Test(t, func(t *testing.T) {
+		q := *q
+		q.Limit = 10 * time.Millisecond
+		ticking := context.WithValue(t.Context(), engine.Breath{}, func() { time.Sleep(time.Millisecond) })
+		if at, err := scale.At(ticking, &q, 5); err != nil || !at.Partial || at.StepTime != 0 {
+			t.Errorf("batch 5 in %v: got %+v, %v; want no answer", q.Limit, at, err)
+		}
+	})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if got, err := scale.Largest(ctx, q, nil); !errors.Is(err, context.Canceled) {

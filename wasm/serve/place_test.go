@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"memtide/engine"
@@ -31,8 +32,12 @@ func four() *proto.Buffers {
 
 func placed(t *testing.T, q *proto.Place) (*proto.Placed, error) {
 	t.Helper()
+	return placedIn(t.Context(), q)
+}
+
+func placedIn(ctx context.Context, q *proto.Place) (*proto.Placed, error) {
 	var pool Local
-	r, err := pool.Do(context.Background(), &proto.Request{Op: proto.OpPlace, Place: q}, nil)
+	r, err := pool.Do(ctx, &proto.Request{Op: proto.OpPlace, Place: q}, nil)
 	if r == nil {
 		return nil, err
 	}
@@ -127,8 +132,8 @@ func TestPlaceSchedule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := &proto.Place{Setting: setting("resnet50-b8"), Budget: r.Solved.Budget, Schedule: r.Solved.Schedule, Allocator: "optimal", Limit: 20 * time.Second}
-	p, err := placed(t, q)
+	q := &proto.Place{Setting: setting("resnet50-b8"), Budget: r.Solved.Budget, Schedule: r.Solved.Schedule, Allocator: "optimal"}
+	p, err := placedIn(engine.LimitCalls(t.Context(), 100_000), q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,14 +184,16 @@ func TestPlaceDeadline(t *testing.T) {
 	for i := range 3000 {
 		b.List = append(b.List, alloc.Buffer{Bytes: engine.Bytes(1 + i*7919%1000), Start: i, End: i + 1 + i*104729%97})
 	}
-	p, err := placed(t, &proto.Place{Buffers: b, Allocator: "optimal", Limit: time.Nanosecond})
-	var f *proto.Failure
-	if !errors.As(err, &f) || f.Kind != proto.Deadline {
-		t.Fatalf("got %v, want a failure of kind deadline", err)
-	}
-	if p == nil || p.Optimal || p.NoneFits || len(p.Pieces) != len(b.List) || !p.Verdict.Verified {
-		t.Errorf("got %+v; want a verified layout of all buffers that is not said to be optimal", p)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		p, err := placedIn(ticking(t), &proto.Place{Buffers: b, Allocator: "optimal", Limit: time.Nanosecond})
+		var f *proto.Failure
+		if !errors.As(err, &f) || f.Kind != proto.Deadline {
+			t.Fatalf("got %v, want a failure of kind deadline", err)
+		}
+		if p == nil || p.Optimal || p.NoneFits || len(p.Pieces) != len(b.List) || !p.Verdict.Verified {
+			t.Errorf("got %+v; want a verified layout of all buffers that is not said to be optimal", p)
+		}
+	})
 }
 
 // What is beyond the search is not refused: the best of the quick placements

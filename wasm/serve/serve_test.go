@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"memtide/engine"
@@ -57,8 +58,19 @@ func solveWith(strategy string, b proto.Budget) *proto.Request {
 // ask returns the final reply and the progress replies.
 func ask(t *testing.T, s *Server, req *proto.Request) (*proto.Reply, []*proto.Reply) {
 	t.Helper()
+	return askIn(t, t.Context(), s, req)
+}
+
+// ticking is a context in which work takes time: a millisecond for 256 polls, of the
+// clock of a synctest bubble.
+func ticking(t *testing.T) context.Context {
+	return context.WithValue(t.Context(), engine.Breath{}, func() { time.Sleep(time.Millisecond) })
+}
+
+func askIn(t *testing.T, ctx context.Context, s *Server, req *proto.Request) (*proto.Reply, []*proto.Reply) {
+	t.Helper()
 	var all []*proto.Reply
-	s.Handle(context.Background(), req, func(r *proto.Reply) { all = append(all, r) })
+	s.Handle(ctx, req, func(r *proto.Reply) { all = append(all, r) })
 	if len(all) == 0 {
 		t.Fatal("got no reply")
 	}
@@ -123,15 +135,15 @@ func TestFailures(t *testing.T) {
 		{"nothing asked", &proto.Request{Op: proto.OpSolve}, proto.BadRequest, "solve"},
 		{"bad file", &proto.Request{Op: proto.OpOpen, Open: &proto.Open{File: "x.csv", Bytes: []byte("no profile")}}, proto.BadRequest, ""},
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			var s Server
-			r, _ := ask(t, &s, c.req)
+			r, _ := askIn(t, ticking(t), &s, c.req)
 			if r.Failure == nil || r.Failure.Kind != c.kind || !strings.Contains(r.Failure.Text, c.text) || r.Failure.Text == "" {
-				t.Errorf("got %+v, want a failure of kind %q that says %q", r.Failure, c.kind, c.text)
+				t.Errorf("%s: got %+v, want a failure of kind %q that says %q", c.name, r.Failure, c.kind, c.text)
 			}
 			// The server is of use afterwards.
 			if r, _ := ask(t, &s, solveWith("keepall", proto.Budget{BasisPoints: 10000})); r.Failure != nil {
-				t.Errorf("the next request: got %v, want an answer", r.Failure)
+				t.Errorf("%s: the next request: got %v, want an answer", c.name, r.Failure)
 			}
 		})
 	}
@@ -154,15 +166,21 @@ func TestSmallest(t *testing.T) {
 
 // A deadline comes with the best so far, and progress before it too.
 func TestBestSoFar(t *testing.T) {
-	req := solveWith("testslow", proto.Budget{BasisPoints: 10000})
-	req.Solve.Limit = 150 * time.Millisecond
-	r, progress := ask(t, new(Server), req)
-	if r.Failure == nil || r.Failure.Kind != proto.Deadline || r.Solved == nil || !r.Solved.Verdict.Verified {
-		t.Errorf("got %v and %+v, want a deadline and a verified best so far", r.Failure, r.Solved)
-	}
-	if len(progress) == 0 || progress[0].Progress == nil || !progress[0].Progress.Best || progress[0].Solved == nil {
-		t.Errorf("got %d progress replies, want some, the first with the best so far", len(progress))
-	}
+	synctest.Test(t, func(t *testing.T) {
+		req := solveWith("testslow", proto.Budget{BasisPoints: 10000})
+		req.Solve.Limit = 5 * engine.ReportEvery / 2
+		asked := time.Now()
+		r, progress := askIn(t, ticking(t), new(Server), req)
+		if took := time.Since(asked); took != req.Solve.Limit {
+			t.Errorf("stopped after %v, want %v", took, req.Solve.Limit)
+		}
+		if r.Failure == nil || r.Failure.Kind != proto.Deadline || r.Solved == nil || !r.Solved.Verdict.Verified {
+			t.Errorf("got %v and %+v, want a deadline and a verified best so far", r.Failure, r.Solved)
+		}
+		if len(progress) != 3 || progress[0].Progress == nil || !progress[0].Progress.Best || progress[0].Solved == nil {
+			t.Errorf("got %d progress replies, want 3, the first with the best so far", len(progress))
+		}
+	})
 }
 
 // What a strategy claims and does is not believed.

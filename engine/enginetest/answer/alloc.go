@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"time"
 
 	"memtide/engine"
 	"memtide/engine/alloc"
@@ -11,9 +10,9 @@ import (
 
 func init() { algorithms["allocator"] = allocator }
 
-// proofTime bounds the search for the optimal placement of a vector; a pool that
-// is not proven smallest is left out.
-const proofTime = 20 * time.Second
+// proofNodes bounds the search for the optimal placement of a vector, which polls
+// once at each node; a pool that is not proven smallest is left out.
+const proofNodes = 50_000_000
 
 // allocator answers how large a pool each allocator needs for a list of
 // requests and releases.
@@ -37,9 +36,8 @@ func allocator(v *enginetest.Vector) (fields, error) {
 		}
 		f["va"] = fields{"peak_chunks": l.PeakChunks()}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), proofTime)
-	defer cancel()
-	if l, err := alloc.Lookup("optimal").Place(r, engine.NoLimit, nil, engine.NewPoll(ctx, nil)); err == nil && l.Optimal {
+	poll := engine.NewPoll(engine.LimitCalls(context.Background(), proofNodes), nil)
+	if l, err := alloc.Lookup("optimal").Place(r, engine.NoLimit, nil, poll); err == nil && l.Optimal {
 		f["optimal"] = fields{"pool": l.Pool}
 	}
 	return f, nil

@@ -4,8 +4,6 @@ package profiles
 
 import (
 	"bytes"
-	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -66,7 +64,7 @@ func csvHeader(data []byte) *csvTable {
 		text := strings.TrimSpace(string(line))
 		t.line++
 		if comment, ok := strings.CutPrefix(text, "#"); ok {
-			if key, value, ok := strings.Cut(comment, ":"); ok {
+			if key, value, ok := strings.Cut(comment, ":"); ok && len(t.notes) < MaxNotes {
 				t.notes = append(t.notes, csvNote{t.line - 1, strings.ToLower(strings.TrimSpace(key)), strings.TrimSpace(value)})
 			}
 			continue
@@ -77,9 +75,6 @@ func csvHeader(data []byte) *csvTable {
 	}
 	return nil
 }
-
-// maxColumns keeps out what only looks like a table of stages.
-const maxColumns = 1000
 
 func (t *csvTable) readColumns(line string) *csvTable {
 	// Other formats that begin with a line of text: JSON, and lists of operators.
@@ -108,7 +103,7 @@ func (t *csvTable) readColumns(line string) *csvTable {
 }
 
 func decodeCSV(name string, data []byte, poll *engine.Poll) (*Profile, error) {
-	errs := &errorList{format: "csv"}
+	errs := newErrors("csv", len(data))
 	t := csvHeader(data)
 	if t == nil { // the head that Match saw ends within the header
 		return nil, errs.fail(&FormatError{Found: "The header line is longer than 64 KiB",
@@ -173,7 +168,7 @@ func (t *csvTable) readNotes(errs *errorList, p *Profile) {
 		if n.key == "batch" {
 			q = samples
 		} else if into := texts[n.key]; into != nil {
-			*into = strings.ToValidUTF8(n.value, "?")
+			*into = errs.readsName(n.line, n.value)
 			continue
 		} else if sizes[n.key] == nil {
 			continue
@@ -192,9 +187,8 @@ func (t *csvTable) readNotes(errs *errorList, p *Profile) {
 
 // readRows reads the stages; hasLoss tells whether the last one is the loss.
 func (t *csvTable) readRows(data []byte, stages *stageReader, c *engine.Chain, poll *engine.Poll) (hasLoss bool, err error) {
-	r := csv.NewReader(bytes.NewReader(data[t.rest:]))
-	r.Comma, r.Comment = t.comma, '#'
-	r.FieldsPerRecord, r.ReuseRecord, r.TrimLeadingSpace = -1, true, t.comma != '\t'
+	r := newRows(data[t.rest:], t.comma)
+	r.Comment, r.TrimLeadingSpace = '#', t.comma != '\t'
 	for {
 		if err := poll.Err(); err != nil {
 			return false, err
@@ -204,10 +198,13 @@ func (t *csvTable) readRows(data []byte, stages *stageReader, c *engine.Chain, p
 			break
 		}
 		if err != nil {
-			return false, stages.errs.fail(t.syntaxError(err))
+			return false, stages.errs.fail(rowError(err, t.line))
 		}
-		if strings.TrimSpace(strings.Join(row, "")) == "" {
-			continue // what spreadsheets leave below a table
+		if isBlank(row) {
+			continue
+		}
+		if stages.errs.over {
+			return false, stages.errs.err()
 		}
 		if len(c.Stages) > maxStageRows {
 			return false, stages.errs.fail(tooManyStages())
@@ -244,20 +241,11 @@ func (t *csvTable) readRow(row []string, stages *stageReader, at stagePlace) eng
 	}
 	name, _ := cell("name")
 	kind, _ := cell("kind")
-	s := engine.Stage{Name: stageName(name, at.number), Kind: strings.ToValidUTF8(kind, "?")}
+	name, kind = stages.errs.readsName(at.line, name), stages.errs.readsName(at.line, kind)
+	s := engine.Stage{Name: stageName(name, at.number), Kind: kind}
 	return stages.read(at, s, false, func(column string) (string, bool) {
 		text, ok := cell(column)
 		required := column == "forward_s" || column == "backward_s" || column == "output_bytes"
 		return text, ok && (text != "" || required)
 	})
-}
-
-func (t *csvTable) syntaxError(err error) *FormatError {
-	e := &FormatError{Found: "The table cannot be read", Expected: "Cells with quotes need a closing quote.",
-		Remedy: "Remove the quotes, or save the table as CSV again."}
-	if at, ok := errors.AsType[*csv.ParseError](err); ok {
-		e.Line = t.line - 1 + at.Line
-		e.Found = "a cell cannot be read (" + at.Err.Error() + ")"
-	}
-	return e
 }

@@ -18,7 +18,7 @@ import (
 const MaxSize = 512 << 20
 
 // usualSize is the largest content of formats that do not say.
-const usualSize = 256 << 20
+const usualSize = 128 << 20
 
 // Decode reads a profile from the content of a file, gzipped or not. The format
 // is told by the content alone; name only names the profile where the content
@@ -29,7 +29,7 @@ func Decode(name string, data []byte, poll *engine.Poll) (*Profile, error) {
 		return nil, err
 	}
 	if isGzip(data) {
-		if f, r := streamed(bytes.NewReader(data)); f != nil {
+		if f, r := streamed(bytes.NewReader(data), int64(len(data))); f != nil {
 			p, err := f.Stream(plainName(name), r, int(unpackedSize(data, int64(len(data)))), poll)
 			return finished(f, p, err)
 		}
@@ -57,6 +57,10 @@ func Decode(name string, data []byte, poll *engine.Poll) (*Profile, error) {
 func finished(f *Format, p *Profile, err error) (*Profile, error) {
 	if err != nil {
 		return nil, err
+	}
+	if e := admit(p); e != nil {
+		e.Format = f.Name
+		return nil, e
 	}
 	p.Format = f.Name
 	p.Warnings = mergeWarnings(p.Warnings, Lint(p))
@@ -114,7 +118,8 @@ func isGzip(data []byte) bool { return bytes.HasPrefix(data, []byte{0x1f, 0x8b})
 
 // streamed is the format that reads gzip data while they are unpacked, and the
 // content for it; nil if they are damaged or their format wants them whole.
-func streamed(packed io.Reader) (*Format, io.Reader) {
+// size is that of the packed content.
+func streamed(packed io.Reader, size int64) (*Format, io.Reader) {
 	zr, err := gzip.NewReader(packed)
 	if err != nil {
 		return nil, nil // unpack says why
@@ -126,20 +131,21 @@ func streamed(packed io.Reader) (*Format, io.Reader) {
 	if f == nil {
 		return nil, nil
 	}
-	most := f.mostStreamed()
-	return f, io.MultiReader(bytes.NewReader(head), &unzipped{zr, most - len(head), most})
+	most := min(f.mostStreamed(), mostUnpacked(size))
+	return f, io.MultiReader(bytes.NewReader(head), &unzipped{zr, most - len(head), f.mostStreamed(), size})
 }
 
 // unzipped is content while it is unpacked; its errors are *FormatError.
 type unzipped struct {
 	zr         *gzip.Reader
 	left, most int
+	size       int64 // packed
 }
 
 func (u *unzipped) Read(p []byte) (int, error) {
 	n, err := u.zr.Read(p)
 	if u.left -= n; u.left < 0 {
-		return 0, tooLarge(u.most)
+		return 0, tooLargeUnpacked(u.most, mostUnpacked(u.size), int(u.size))
 	}
 	if err != nil && err != io.EOF {
 		err = badGzip(err)
@@ -166,28 +172,73 @@ func gunzip(data []byte, limit func(head []byte) int, poll *engine.Poll) ([]byte
 	if err != nil {
 		return nil, badGzip(err)
 	}
-	var out bytes.Buffer
-	most := 0 // known once the beginning is there
-	for {
+	head := make([]byte, HeadSize)
+	n, err := io.ReadFull(zr, head)
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return checkedEnd(zr, head[:n])
+	}
+	if err != nil {
+		return nil, badGzip(err)
+	}
+	most, packed := limit(bytes.TrimPrefix(head, byteOrderMark)), mostUnpacked(int64(len(data)))
+	said := int(unpackedSize(data, int64(len(data))))
+	if said > min(most, packed) {
+		return nil, tooLargeUnpacked(most, packed, len(data))
+	}
+	// What the end says is right but in files that were put together: more comes in
+	// parts, so that nothing is copied until all of it has room.
+	parts := [][]byte{append(make([]byte, 0, max(said, HeadSize)), head...)}
+	for all := HeadSize; ; {
 		if err := poll.Err(); err != nil {
 			return nil, err
 		}
-		_, err := io.CopyN(&out, zr, HeadSize)
-		if most == 0 {
-			most = limit(bytes.TrimPrefix(out.Bytes(), byteOrderMark))
-			if said := unpackedSize(data, int64(len(data))); err == nil && said <= int64(most) {
-				out.Grow(int(said)) // it is copied less often then
-			}
+		last := &parts[len(parts)-1]
+		if len(*last) == cap(*last) {
+			parts = append(parts, make([]byte, 0, readAhead))
+			last = &parts[len(parts)-1]
+		}
+		n, err := zr.Read((*last)[len(*last):min(cap(*last), len(*last)+readAhead)])
+		*last = (*last)[:len(*last)+n]
+		if all += n; all > min(most, packed) {
+			return nil, tooLargeUnpacked(most, packed, len(data))
 		}
 		switch {
-		case out.Len() > most:
-			return nil, tooLarge(most)
+		case err == io.EOF && len(parts) == 1:
+			return *last, nil
 		case err == io.EOF:
-			return out.Bytes(), nil
+			return bytes.Join(parts, nil), nil
 		case err != nil:
 			return nil, badGzip(err)
 		}
 	}
+}
+
+// checkedEnd is short content, if what packs it is whole.
+func checkedEnd(zr *gzip.Reader, content []byte) ([]byte, error) {
+	if _, err := zr.Read(make([]byte, 1)); err != io.EOF {
+		return nil, badGzip(err)
+	}
+	return content, nil
+}
+
+// mostUnpacked is how much so many packed bytes may unpack to. Traces, the most
+// repetitive files that there are, pack to a thirty-fifth; deflate could pack a
+// thousand bytes into one.
+func mostUnpacked(packed int64) int { return int(min(64<<20+40*packed, onnxLargest)) }
+
+// onnxLargest is the largest content of all formats, a model: that of a message of
+// protocol buffers (https://protobuf.dev/programming-guides/proto-limits/). Larger
+// networks have their weights in files beside the model.
+const onnxLargest = 2 << 30
+
+// tooLargeUnpacked is the error of packed content beyond what its kind may have,
+// or beyond what its packed size lets expect.
+func tooLargeUnpacked(most, packed, size int) error {
+	if most <= packed {
+		return tooLarge(most)
+	}
+	return &FormatError{Found: fmt.Sprintf("The file unpacks to more than %s, from %d bytes", megabytes(packed), size),
+		Expected: "A packed file may unpack to 64 MiB and 40 times its size.", Remedy: "If it is what it should be, unpack it first and open that."}
 }
 
 // unpackedSize is what the end of so many gzip bytes says about the size of their

@@ -35,7 +35,7 @@ func DecodeFrom(name string, c Content, poll *engine.Poll) (*Profile, error) {
 		if _, err := c.ReadAt(tail, c.Size()-int64(len(tail))); err != nil && err != io.EOF {
 			return nil, err
 		}
-		f, r = streamed(bufio.NewReaderSize(all, readAhead))
+		f, r = streamed(bufio.NewReaderSize(all, readAhead), c.Size())
 		total = unpackedSize(tail, c.Size())
 	} else if f = streamer(head); f != nil {
 		if total > int64(f.mostStreamed()) {
@@ -50,8 +50,8 @@ func DecodeFrom(name string, c Content, poll *engine.Poll) (*Profile, error) {
 		p, err := f.Stream(plainName(name), r, int(total), poll)
 		return finished(f, p, err)
 	}
-	if c.Size() > MaxSize {
-		return nil, tooLarge(MaxSize)
+	if most := limit(bytes.TrimPrefix(head, byteOrderMark)); c.Size() > int64(most) && !isGzip(head) || c.Size() > MaxSize {
+		return nil, tooLarge(min(most, MaxSize))
 	}
 	data := make([]byte, c.Size())
 	for at := 0; at < len(data); at += readAhead { // in parts: a reader may copy what it is asked for

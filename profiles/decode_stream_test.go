@@ -37,7 +37,7 @@ func TestStreamed(t *testing.T) {
 	}
 	for _, content := range [][]byte{plain, append([]byte("\xef\xbb\xbf"), plain...)} {
 		packed := pack(t, content)
-		if f, _ := streamed(bytes.NewReader(packed)); f == nil || f.Name != "kineto" {
+		if f, _ := streamed(bytes.NewReader(packed), int64(len(packed))); f == nil || f.Name != "kineto" {
 			t.Errorf("streamed(packed trace) = %v, want kineto", f)
 		}
 		got, err := Decode("x", packed, nil)

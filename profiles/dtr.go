@@ -92,7 +92,7 @@ type dtrLog struct {
 }
 
 func decodeDTR(name string, data []byte, poll *engine.Poll) (*Profile, error) {
-	d := &dtrLog{names: map[string]int{}, input: -1, scan: &jsonStream{eof: true}, errs: &errorList{format: "dtr"}}
+	d := &dtrLog{names: map[string]int{}, input: -1, scan: &jsonStream{eof: true}, errs: newErrors("dtr", len(data))}
 	if at := bytes.Index(data, []byte(`"START"`)); at >= 0 {
 		// What was logged before the start is not part of the step.
 		end := bytes.IndexByte(data[at:], '\n')
@@ -112,6 +112,10 @@ func decodeDTR(name string, data []byte, poll *engine.Poll) (*Profile, error) {
 		d.lines++
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
+		}
+		if len(line) > mostPart {
+			return nil, d.fail(fmt.Sprintf("the line is %d bytes long", len(line)), fmt.Sprintf("Lines of at most %d bytes are read.", mostPart),
+				"Log whole training steps with simrd's logger.")
 		}
 		if err := d.read(line); err != nil {
 			return nil, err
@@ -225,6 +229,10 @@ func (d *dtrLog) bind(name string, s dtrStorage) error {
 	if len(d.storages) >= dtrMost {
 		return d.fail(fmt.Sprintf("there are more than %d values", dtrMost), "Longer logs are not read.", "Log one training step.")
 	}
+	if e := d.errs.budget.Name("the name of a value", len(name)); e != nil {
+		e.Line = d.lines
+		return d.errs.fail(e)
+	}
 	d.release(name)
 	s.refs = 1
 	d.names[name] = len(d.storages)
@@ -237,6 +245,13 @@ func (d *dtrLog) copyName(l dtrLine) error {
 	s, ok := d.names[l.src]
 	if !ok {
 		return d.unknown(l.src)
+	}
+	if e := d.errs.budget.Name("the name of a value", len(l.dst)); e != nil {
+		e.Line = d.lines
+		return d.errs.fail(e)
+	}
+	if len(d.names) >= 2*dtrMost {
+		return d.fail(fmt.Sprintf("there are more than %d names", 2*dtrMost), "Longer logs are not read.", "Log one training step.")
 	}
 	d.storages[s].refs++
 	d.release(l.dst)
@@ -271,6 +286,9 @@ func (d *dtrLog) start(l dtrLine) (*dtrCall, error) {
 	// of DTR's): names only count where nothing else tells.
 	d.back = d.back || !d.marked && strings.Contains(l.name, "backward")
 	c := &dtrCall{name: strings.ToValidUTF8(l.name, "?"), took: nanoseconds(v), back: d.back}
+	if err := d.room(l); err != nil {
+		return nil, err
+	}
 	for _, arg := range l.args {
 		s, ok := d.names[arg]
 		if !ok {
@@ -279,12 +297,24 @@ func (d *dtrLog) start(l dtrLine) (*dtrCall, error) {
 		if d.input < 0 && d.storages[s].constant && len(l.results) > 0 {
 			d.input = s // the first thing that the first function reads
 		}
-		if !slices.Contains(c.reads, s) {
-			c.reads = append(c.reads, s)
-		}
+		c.reads = append(c.reads, s)
 	}
 	slices.Sort(c.reads)
+	c.reads = slices.Clip(slices.Compact(c.reads))
 	return c, nil
+}
+
+// room charges what a function takes: its name, and what it reads and writes.
+func (d *dtrLog) room(l dtrLine) error {
+	e := d.errs.budget.Name("the name of the function", len(l.name))
+	if e == nil {
+		e = d.errs.budget.Memory("this function", 200+8*(len(l.args)+len(l.results)+len(l.mutates)))
+	}
+	if e != nil {
+		e.Line = d.lines
+		return d.errs.fail(e)
+	}
+	return nil
 }
 
 // dtrTime is the unit of times in these logs.
@@ -356,10 +386,10 @@ func (d *dtrLog) mutate(l dtrLine) error {
 		if !ok || at < 0 || at >= int64(len(l.args)) {
 			return d.fail("MUTATE names argument "+clip(m), fmt.Sprintf("There are %d arguments, counted from 0.", len(l.args)), "Log the step again.")
 		}
-		if s := d.names[l.args[at]]; !slices.Contains(c.alters, s) {
-			c.alters = append(c.alters, s)
-		}
+		c.alters = append(c.alters, d.names[l.args[at]])
 	}
+	slices.Sort(c.alters)
+	c.alters = slices.Compact(c.alters)
 	d.pending, d.results = c, nil
 	d.close()
 	return nil

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // FormatError says why content is rejected, and where.
@@ -89,11 +90,27 @@ func Problems(err error) []*FormatError {
 	return nil
 }
 
-// errorList collects the errors of one file.
+// errorList collects the errors of one file, and what it may still take.
 type errorList struct {
 	format string
 	list   []*FormatError
 	more   int
+	budget *Budget
+	over   bool // a limit is reached: what follows is not read
+}
+
+// newErrors are those of a file of so many bytes, unpacked.
+func newErrors(format string, size int) *errorList {
+	return &errorList{format: format, budget: fileBudget(size)}
+}
+
+// stop adds an error behind which nothing is read.
+func (l *errorList) stop(e *FormatError) {
+	if !l.over {
+		l.over = true
+		l.list = l.list[:min(len(l.list), MaxErrors-1)] // it is told in any case
+		l.add(e)
+	}
 }
 
 func (l *errorList) add(e *FormatError) {
@@ -125,13 +142,15 @@ func (l *errorList) fail(e *FormatError) error {
 // clip shortens foreign text for a message.
 func clip(s string) string {
 	const most = 60
-	s = strings.ToValidUTF8(s, "?")
+	if len(s) > 8*most { // more than is shown, and the rest may be long
+		s = s[:8*most]
+	}
 	s = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
+		if r != utf8.RuneError && cleanRune(r) == utf8.RuneError {
 			return ' '
 		}
-		return r
-	}, s)
+		return cleanRune(r)
+	}, strings.ToValidUTF8(s, "?"))
 	if runes := []rune(s); len(runes) > most {
 		return string(runes[:most-1]) + "…"
 	}

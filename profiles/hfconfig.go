@@ -172,7 +172,7 @@ func decodeHFConfig(name string, data []byte, poll *engine.Poll) (*Profile, erro
 	if err := poll.Err(); err != nil {
 		return nil, err
 	}
-	errs := &errorList{format: hfName}
+	errs := newErrors(hfName, len(data))
 	top, _, err := openNative(data, errs)
 	if err != nil {
 		return nil, err

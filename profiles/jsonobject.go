@@ -33,24 +33,44 @@ func (o *jsonObject) at(key string) string {
 	return o.path + "." + key
 }
 
-// value is a field; nil if it is missing or null.
-func (o *jsonObject) value(key string) any {
+// knows remembers that a key has a meaning.
+func (o *jsonObject) knows(key string) {
 	if !slices.Contains(o.known.known, key) {
 		o.known.known = append(o.known.known, key)
 	}
+}
+
+// value is a field; nil if it is missing or null, or too large to be decoded.
+func (o *jsonObject) value(key string) any {
+	o.knows(key)
 	raw, ok := o.fields[key].(json.RawMessage)
 	if !ok {
 		return o.fields[key]
 	}
-	// The outer pass has checked the syntax, so decoding cannot fail.
 	var v any
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	if dec.Decode(&v) != nil {
-		return nil
+	if len(raw) > mostPart {
+		o.errs.stop(tooLargePart(o.at(key), len(raw)))
+	} else {
+		v = newPartDecoder().decode(raw) // the outer pass has checked the syntax
 	}
 	o.fields[key] = v
 	return v
+}
+
+// raw is a field that is an object and may be large, taken apart and not decoded;
+// nil if it is none.
+func (o *jsonObject) raw(key string) *jsonObject {
+	raw, _ := o.fields[key].(json.RawMessage)
+	if len(raw) == 0 || raw[0] != '{' {
+		return nil
+	}
+	o.knows(key)
+	fields, e := splitJSON(raw)
+	if e != nil {
+		e.Path = o.at(key)
+		o.errs.stop(e)
+	}
+	return &jsonObject{path: o.at(key), fields: fields, errs: o.errs, known: &knownKeys{}}
 }
 
 func (o *jsonObject) wrong(key string, v any, expected string) {
@@ -71,15 +91,34 @@ func jsonText(v any) string {
 	return clip(fmt.Sprint(v))
 }
 
+// text reads a name.
 func (o *jsonObject) text(key string) string {
 	switch v := o.value(key).(type) {
 	case nil:
 	case string:
-		return v
+		return o.charged(key, v, o.errs.budget.Name(key, len(v)))
 	default:
 		o.wrong(key, v, "A text in quotes is expected.")
 	}
 	return ""
+}
+
+// charged is a text that has room, clean; empty if it has none.
+func (o *jsonObject) charged(key, text string, e *FormatError) string {
+	if e != nil {
+		e.Path = o.at(key)
+		o.errs.stop(e)
+		return ""
+	}
+	return CleanText(text)
+}
+
+// longText reads a text that is no name.
+func (o *jsonObject) longText(key string) string {
+	if v, ok := o.value(key).(string); ok {
+		return o.charged(key, v, o.errs.budget.Text(key, len(v)))
+	}
+	return o.text(key)
 }
 
 // number is the text of a number. Anything else comes out as a text that no
@@ -159,13 +198,19 @@ func (o *jsonObject) list(key string) []any {
 }
 
 func (o *jsonObject) texts(key string) (list []string) {
-	for i, v := range o.list(key) {
+	items := o.list(key)
+	if len(items) > MaxNotes {
+		o.errs.stop(tooManyNotes(o.at(key), len(items)))
+		return nil
+	}
+	for i, v := range items {
+		at := fmt.Sprintf("%s[%d]", key, i)
 		s, ok := v.(string)
 		if !ok {
-			o.wrong(fmt.Sprintf("%s[%d]", key, i), v, "A text in quotes is expected.")
+			o.wrong(at, v, "A text in quotes is expected.")
 			continue
 		}
-		list = append(list, s)
+		list = append(list, o.charged(at, s, o.errs.budget.Text(at, len(s))))
 	}
 	return list
 }

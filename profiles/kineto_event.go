@@ -182,7 +182,10 @@ func tensorBytes(dims []byte, kind ktDType) (size int64, batch int32) {
 		return 0, 0
 	}
 	n := 0
-	for _, part := range bytes.Split(bytes.Trim(dims, "[]"), []byte{','}) {
+	rest := bytes.Trim(dims, "[]")
+	for more := true; more; {
+		var part []byte
+		part, rest, more = bytes.Cut(rest, []byte{','})
 		v, ok := integer(bytes.TrimSpace(part))
 		if !ok || v < 0 || v > math.MaxInt32 || size > maxNumber/max(v, 1) {
 			return 0, 0

@@ -87,6 +87,8 @@ type ktTrace struct {
 	textRoom int
 	devices  map[int64]string // names
 	events   int
+	read     int // bytes when charge was called
+	kept     int // bytes that are charged
 
 	stream *jsonStream
 	errs   *errorList
@@ -96,10 +98,13 @@ const (
 	ktLargest    = 1 << 30 // of a trace that is read piece by piece: what is kept of it takes less than half
 	ktMostEvents = 8 << 20
 	ktMostText   = 64 << 20 // of different names and call stacks
+	ktMostName   = 64 << 10 // of one
+	ktRoom       = 2 * 96   // of what is kept of an event, in a list that grows
 )
 
 // text numbers a text; 0 is the empty one, and all that has no room.
 func (t *ktTrace) text(v []byte) int32 {
+	v = v[:min(len(v), ktMostName)]
 	if id, ok := t.known[string(v)]; ok {
 		return id
 	}
@@ -116,7 +121,7 @@ func (t *ktTrace) text(v []byte) int32 {
 // readTrace reads all events. total is the size of the content, for progress.
 func readTrace(r io.Reader, total int, poll *engine.Poll) (*ktTrace, error) {
 	t := &ktTrace{known: map[string]int32{}, textRoom: ktMostText, devices: map[int64]string{},
-		stream: newJSONStream(r), errs: &errorList{format: "kineto"}}
+		stream: newJSONStream(r), errs: newErrors("kineto", 0)}
 	t.text(nil)
 	err := t.readOuter(total, poll)
 	if err == nil && t.stream.next() != 0 {
@@ -131,7 +136,7 @@ func readTrace(r io.Reader, total int, poll *engine.Poll) (*ktTrace, error) {
 	if err == nil {
 		return t, nil
 	}
-	if _, ours := err.(*FormatError); ours {
+	if len(Problems(err)) > 0 {
 		return nil, err
 	}
 	e := &FormatError{Path: fmt.Sprintf("traceEvents[%d]", t.events), Found: "the content cannot be read: " + clip(err.Error()),
@@ -141,7 +146,7 @@ func readTrace(r io.Reader, total int, poll *engine.Poll) (*ktTrace, error) {
 		e.Found = fmt.Sprintf("the content ends early, after %s", count(t.events, "event"))
 		e.Remedy = "Copy or download the file again: it is cut off."
 	case errValueLarge:
-		e.Found = "one event is larger than 32 MiB"
+		e.Found = "one event is larger than 16 MiB"
 		e.Remedy = "Export the trace without call stacks or inputs."
 	}
 	return nil, t.errs.fail(e)
@@ -227,11 +232,30 @@ func (t *ktTrace) readEvents(total int, poll *engine.Poll) error {
 		}
 		if t.events&0xfff == 0 {
 			poll.Report(engine.Progress{Done: int(s.offset()), Total: max(total, 0)})
+			if e := t.charge(); e != nil {
+				return t.errs.fail(e)
+			}
 		}
 		if !t.readEvent(v) {
 			return fmt.Errorf("an event begins with %q", clip(string(v[:min(len(v), 60)])))
 		}
 	}
+}
+
+// charge charges what is kept: at most half of what has been read, beside what
+// every file may take. Operators with all their fields take a quarter.
+func (t *ktTrace) charge() *FormatError {
+	read := int(t.stream.offset())
+	t.errs.budget.grow((read - t.read) / 2)
+	t.read = read
+	kept := ktRoom*(len(t.ops)+(len(t.kernels)+len(t.launches)+len(t.spans)+len(t.memory))/2) + ktMostText - t.textRoom
+	e := t.errs.budget.Memory(count(t.events, "event"), kept-t.kept)
+	t.kept = kept
+	if e != nil {
+		e.Path = fmt.Sprintf("traceEvents[%d]", t.events)
+		e.Remedy = "Record fewer steps, two or three are enough."
+	}
+	return e
 }
 
 // readDevices keeps the names of the devices.

@@ -26,12 +26,12 @@ type jsonStream struct {
 
 const (
 	streamBuffer = 256 << 10
-	largestValue = 32 << 20 // one event, or one of the other parts of a trace
+	largestValue = 16 << 20 // one event, or one of the other parts of a trace
 )
 
 var (
 	errEndsEarly  = errors.New("the content ends early")
-	errValueLarge = errors.New("one value is larger than 32 MiB")
+	errValueLarge = errors.New("one value is larger than 16 MiB")
 )
 
 func newJSONStream(r io.Reader) *jsonStream {

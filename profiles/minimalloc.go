@@ -4,7 +4,6 @@ package profiles
 
 import (
 	"bytes"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"slices"
@@ -61,7 +60,7 @@ func miniColumns(head []byte) []string {
 }
 
 func decodeMini(name string, data []byte, poll *engine.Poll) (*Profile, error) {
-	errs := &errorList{format: "minimalloc"}
+	errs := newErrors("minimalloc", len(data))
 	p := &Profile{Source: Source{Tool: "MiniMalloc CSV", Notes: []string{"The clock of the lives has no unit."}}}
 	m := &Memory{}
 	p.Name, m.Capacity = nameCapacity(name)
@@ -108,8 +107,8 @@ func nameCapacity(name string) (string, engine.Bytes) {
 }
 
 func (r *bufferReader) readTable(columns []string, data []byte, poll *engine.Poll) error {
-	t := csv.NewReader(bytes.NewReader(data))
-	t.FieldsPerRecord, t.ReuseRecord, t.TrimLeadingSpace = -1, true, true
+	t := newRows(data, ',')
+	t.TrimLeadingSpace = true
 	ids := map[string]int{}
 	for first := true; ; first = false {
 		if err := poll.Err(); err != nil {
@@ -120,12 +119,14 @@ func (r *bufferReader) readTable(columns []string, data []byte, poll *engine.Pol
 			return r.errs.err()
 		}
 		if err != nil {
-			return r.errs.fail((&csvTable{line: 1}).syntaxError(err))
+			return r.errs.fail(rowError(err, 1))
 		}
 		line, _ := t.FieldPos(0)
 		switch {
-		case first || strings.TrimSpace(strings.Join(row, "")) == "":
+		case first || isBlank(row):
 			continue
+		case r.errs.over:
+			return r.errs.err()
 		case len(r.buffers) == maxBuffers:
 			e := tooManyBuffers()
 			e.Line = line
@@ -160,7 +161,7 @@ func (r *bufferReader) readLine(columns, row []string, line int, ids map[string]
 			Expected: fmt.Sprintf("A buffer lives from lower to before upper, which is above lower (%d).", b.Start), Remedy: "Correct the line."})
 	}
 	if i := slices.Index(columns, "id"); i >= 0 {
-		b.Name = strings.ToValidUTF8(strings.TrimSpace(row[i]), "?")
+		b.Name = r.errs.readsName(line, strings.TrimSpace(row[i]))
 		if at, twice := ids[b.Name]; twice {
 			fail(&FormatError{Found: fmt.Sprintf("the id %q stands there again, after line %d", clip(b.Name), at),
 				Expected: "Every buffer has an id of its own.", Remedy: "Correct one of the lines."})

@@ -112,7 +112,7 @@ func nativeFormat(head []byte) string {
 }
 
 func decodeNative(name string, data []byte, poll *engine.Poll) (*Profile, error) {
-	errs := &errorList{format: "memtide"}
+	errs := newErrors("memtide", len(data))
 	top, stages, err := openNative(data, errs)
 	if err != nil {
 		return nil, err
@@ -155,19 +155,25 @@ func openNative(data []byte, errs *errorList) (*jsonObject, []engine.Stage, erro
 		return nil, nil, errs.fail(&FormatError{Found: fmt.Sprintf("The profile is larger than %d MiB", maxNative>>20),
 			Expected: fmt.Sprintf("At most %d MiB are read.", maxNative>>20), Remedy: "Keep only the stages."})
 	}
-	var raw map[string]json.RawMessage
-	stages, rest, canonical := canonicalStages(data)
-	if canonical = canonical && json.Unmarshal(rest, &raw) == nil && string(raw["stages"]) == "[]"; !canonical {
-		stages, raw = nil, nil
-		if err := json.Unmarshal(data, &raw); err != nil {
-			return nil, nil, errs.fail(jsonSyntax(data, err))
+	if e := scanJSON(data); e != nil {
+		return nil, nil, errs.fail(e)
+	}
+	top := &jsonObject{errs: errs, known: &knownKeys{}}
+	if stages, rest, canonical := canonicalStages(data); canonical && json.Valid(rest) {
+		fields, e := splitJSON(rest)
+		if list, _ := fields["stages"].(json.RawMessage); e == nil && string(list) == "[]" {
+			top.fields = fields
+			return top, stages, nil
 		}
 	}
-	top := &jsonObject{fields: map[string]any{}, errs: errs, known: &knownKeys{}}
-	for key, value := range raw {
-		top.fields[key] = value
+	if err := json.Unmarshal(data, &struct{}{}); err != nil { // an object, then
+		return nil, nil, errs.fail(jsonSyntax(data, err))
 	}
-	return top, stages, nil
+	var e *FormatError
+	if top.fields, e = splitJSON(data); e != nil {
+		return nil, nil, errs.fail(e)
+	}
+	return top, nil, nil
 }
 
 // readFrame reads what does not depend on the kind.
@@ -180,7 +186,7 @@ func (o *jsonObject) readFrame(p *Profile) {
 	p.Warnings = o.texts("warnings")
 
 	src := o.object("source")
-	p.Source = Source{Tool: src.text("tool"), Device: src.text("device"), Notes: src.texts("notes"), URL: src.text("url")}
+	p.Source = Source{Tool: src.text("tool"), Device: src.text("device"), Notes: src.texts("notes"), URL: src.longText("url")}
 	p.Source.Times, p.Source.Sizes = src.origin("times", p), src.origin("sizes", p)
 	if src.flag("measured") {
 		p.Source.Times = cmp.Or(p.Source.Times, Measured)
@@ -222,12 +228,11 @@ func (o *jsonObject) readResident() engine.Resident {
 func (o *jsonObject) readChain(p *Profile, known []engine.Stage, poll *engine.Poll) error {
 	c := &engine.Chain{Name: p.Name, Batch: p.Batch, Input: o.size("input_bytes"), InputGrad: o.size("input_grad_bytes"),
 		Resident: o.readResident(), SeedBorn: o.flag("seed_born")}
-	raw, _ := o.fields["stages"].(json.RawMessage)
-	o.known.known = append(o.known.known, "stages")
 	keys := &knownKeys{}
+	o.knows("stages")
 	stages := &stageReader{errs: o.errs}
 	if c.Stages = known; known == nil {
-		if err := o.readStages(c, raw, stages, keys, poll); err != nil {
+		if err := o.readStages(c, stages, keys, poll); err != nil {
 			return err
 		}
 	}
@@ -253,10 +258,13 @@ func (o *jsonObject) readChain(p *Profile, known []engine.Stage, poll *engine.Po
 	if err := stages.finish(c, !c.SeedBorn); err != nil {
 		return err
 	}
-	if o.value("graph") != nil {
-		if err := o.object("graph").readGraph(p, poll); err != nil {
+	if graph := o.raw("graph"); graph != nil {
+		if err := graph.readGraph(p, poll); err != nil {
 			return err
 		}
+	} else if v := o.value("graph"); v != nil {
+		o.wrong("graph", v, "An object { } is expected.")
+		return o.errs.err()
 	}
 	p.Chain = c
 	p.Warnings = append(p.Warnings, stages.warnings(given)...)
@@ -264,34 +272,15 @@ func (o *jsonObject) readChain(p *Profile, known []engine.Stage, poll *engine.Po
 	return nil
 }
 
-func (o *jsonObject) readStages(c *engine.Chain, raw json.RawMessage, stages *stageReader, keys *knownKeys, poll *engine.Poll) error {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	if t, err := dec.Token(); err != nil || t != json.Delim('[') {
-		return o.errs.fail(&FormatError{Path: "stages", Found: "stages is missing or no list",
-			Expected: "A list of stages is expected.", Remedy: `Write "stages": [{"name": ..., "forward_s": ...}, ...].`})
-	}
-	for dec.More() {
-		if err := poll.Err(); err != nil {
-			return err
-		}
-		number := len(c.Stages) + 1
-		if number > maxStageRows {
-			e := tooManyStages()
-			e.Path = "stages"
-			return o.errs.fail(e)
-		}
-		at := stagePlace{path: fmt.Sprintf("stages[%d]", number-1), number: number}
-		var v any
-		if err := dec.Decode(&v); err != nil {
-			return o.errs.fail(jsonSyntax(raw, err))
-		}
+func (o *jsonObject) readStages(c *engine.Chain, stages *stageReader, keys *knownKeys, poll *engine.Poll) error {
+	found, err := o.eachIn("stages", maxStageRows, poll, func(i int, v any) error {
+		at := stagePlace{path: fmt.Sprintf("stages[%d]", i), number: i + 1}
 		fields, ok := v.(map[string]any)
 		if !ok {
 			o.wrong(at.path, v, "An object with forward_s, backward_s and output_bytes is expected.")
 		}
 		one := &jsonObject{path: at.path, fields: fields, errs: o.errs, known: keys}
-		s := engine.Stage{Name: stageName("", number), Kind: one.text("kind")}
+		s := engine.Stage{Name: stageName("", at.number), Kind: one.text("kind")}
 		if one.value("name") != nil {
 			s.Name = one.text("name")
 		}
@@ -301,6 +290,11 @@ func (o *jsonObject) readStages(c *engine.Chain, raw json.RawMessage, stages *st
 			one.noteOthers()
 		}
 		c.Stages = append(c.Stages, s)
+		return nil
+	})
+	if err == nil && !found {
+		return o.errs.fail(&FormatError{Path: "stages", Found: "stages is missing or no list",
+			Expected: "A list of stages is expected.", Remedy: `Write "stages": [{"name": ..., "forward_s": ...}, ...].`})
 	}
-	return nil
+	return err
 }

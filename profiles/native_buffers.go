@@ -1,8 +1,6 @@
 package profiles
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -31,16 +29,16 @@ type bufferReader struct {
 
 func (o *jsonObject) readBuffers(p *Profile, poll *engine.Poll) error {
 	m := &Memory{Capacity: o.size("capacity"), Before: int(o.count("before", events))}
-	raw, _ := o.fields["buffers"].(json.RawMessage)
-	o.known.known = append(o.known.known, "buffers")
 	r, keys := &bufferReader{errs: o.errs}, &knownKeys{}
-	if err := r.readRows(raw, keys, poll); err != nil {
+	if err := r.readRows(o, keys, poll); err != nil {
 		return err
 	}
 	if err := r.requests(m); err != nil {
 		return err
 	}
-	o.readLayout(m, r)
+	if err := o.readLayout(m, r, poll); err != nil {
+		return err
+	}
 	if err := o.errs.err(); err != nil {
 		return err
 	}
@@ -49,34 +47,26 @@ func (o *jsonObject) readBuffers(p *Profile, poll *engine.Poll) error {
 	return nil
 }
 
-func (r *bufferReader) readRows(raw json.RawMessage, keys *knownKeys, poll *engine.Poll) error {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	if t, err := dec.Token(); err != nil || t != json.Delim('[') {
-		return r.errs.fail(&FormatError{Path: "buffers", Found: "buffers is missing or no list",
-			Expected: "A list of buffers is expected.", Remedy: `Write "buffers": [{"lower": 0, "upper": 3, "size": 4096}, ...].`})
-	}
-	for i := 0; dec.More(); i++ {
-		if err := poll.Err(); err != nil {
-			return err
-		}
-		if i == maxBuffers {
-			return r.errs.fail(tooManyBuffers())
-		}
-		o := &jsonObject{path: fmt.Sprintf("buffers[%d]", i), errs: r.errs, known: keys}
-		var v any
-		if err := dec.Decode(&v); err != nil {
-			return r.errs.fail(jsonSyntax(raw, err))
-		}
+func (r *bufferReader) readRows(o *jsonObject, keys *knownKeys, poll *engine.Poll) error {
+	found, err := o.eachIn("buffers", maxBuffers, poll, func(i int, v any) error {
+		row := &jsonObject{path: fmt.Sprintf("buffers[%d]", i), errs: r.errs, known: keys}
 		fields, ok := v.(map[string]any)
 		if !ok {
-			r.errs.add(&FormatError{Path: o.path, Found: o.path + " is " + jsonText(v), Expected: "An object with lower, upper and size is expected.",
+			r.errs.add(&FormatError{Path: row.path, Found: row.path + " is " + jsonText(v), Expected: "An object with lower, upper and size is expected.",
 				Remedy: "Correct the list of buffers."})
-			continue
+			return nil
 		}
-		o.fields = fields
-		r.readRow(o)
-		o.noteOthers()
+		row.fields = fields
+		r.readRow(row)
+		row.noteOthers()
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if !found {
+		return r.errs.fail(&FormatError{Path: "buffers", Found: "buffers is missing or no list",
+			Expected: "A list of buffers is expected.", Remedy: `Write "buffers": [{"lower": 0, "upper": 3, "size": 4096}, ...].`})
 	}
 	return r.errs.err()
 }
@@ -88,8 +78,8 @@ func tooManyBuffers() *FormatError {
 
 func (r *bufferReader) readRow(o *jsonObject) {
 	b := alloc.Buffer{Name: o.text("name"), Bytes: o.size("size"), Start: int(o.count("lower", moments)), Kind: sim.Activation, High: o.flag("high")}
-	if id, ok := o.value("id").(string); ok && b.Name == "" {
-		b.Name = id
+	if _, ok := o.value("id").(string); ok && b.Name == "" {
+		b.Name = o.text("id")
 	}
 	for _, key := range []string{"lower", "size"} {
 		if o.value(key) == nil {
@@ -119,8 +109,16 @@ func (r *bufferReader) readRow(o *jsonObject) {
 	r.add(b, forever, addr, took)
 }
 
+// bufferRoom is what a row takes: itself, its request and its release, in lists
+// that grow.
+const bufferRoom = 150
+
 // add takes over a row.
 func (r *bufferReader) add(b alloc.Buffer, forever bool, addr, took engine.Bytes) {
+	if e := r.errs.budget.Memory(count(len(r.buffers)+1, "buffer"), bufferRoom); e != nil {
+		r.errs.stop(e)
+		return
+	}
 	r.last = max(r.last, b.Start, b.End)
 	r.total += float64(max(b.Bytes, took))
 	r.buffers, r.forever = append(r.buffers, b), append(r.forever, forever)
@@ -155,10 +153,10 @@ func (r *bufferReader) requests(m *Memory) error {
 }
 
 // readLayout reads where the buffers lie, if the file says so.
-func (o *jsonObject) readLayout(m *Memory, r *bufferReader) {
+func (o *jsonObject) readLayout(m *Memory, r *bufferReader, poll *engine.Poll) error {
 	m.Before = min(m.Before, len(m.Requests.Events))
 	if !slices.ContainsFunc(r.addr, func(a engine.Bytes) bool { return a != alloc.NoAddr }) {
-		return
+		return nil
 	}
 	l := &alloc.Layout{Addr: r.addr, Runs: 1, Bound: m.Requests.AggregatePeak(), Failed: o.readFailure(m.Requests)}
 	if slices.ContainsFunc(r.took, func(n engine.Bytes) bool { return n > 0 }) {
@@ -180,18 +178,20 @@ func (o *jsonObject) readLayout(m *Memory, r *bufferReader) {
 		}
 	}
 	l.Pool = max(l.Pool, o.size("pool"))
-	for i := range o.list("reserved") {
-		v := o.item("reserved", i)
+	err := o.eachObject("reserved", poll, func(v *jsonObject) {
 		l.Reserved = append(l.Reserved, alloc.Level{Event: int(v.count("event", events)), Bytes: v.size("bytes")})
+	})
+	if err != nil {
+		return err
 	}
 	if l.Reserved == nil {
 		l.Reserved = []alloc.Level{{Event: 0, Bytes: l.Pool}}
 	}
-	for i := range o.list("segments") {
-		v := o.item("segments", i)
+	err = o.eachObject("segments", poll, func(v *jsonObject) {
 		m.Segments = append(m.Segments, Segment{Addr: v.size("addr"), Size: v.size("size"), From: int(v.count("from", events)), To: int(v.count("to", events))})
-	}
+	})
 	m.Recorded = l
+	return err
 }
 
 // readFailure reads the request that found no room; nil if there is none.
@@ -210,17 +210,27 @@ func (o *jsonObject) readFailure(q *alloc.Requests) *alloc.Failure {
 	return f
 }
 
-// item is an object in a list.
-func (o *jsonObject) item(list string, i int) *jsonObject {
-	v := o.list(list)[i]
-	sub := &jsonObject{path: fmt.Sprintf("%s[%d]", o.at(list), i), errs: o.errs, known: &knownKeys{}}
-	fields, ok := v.(map[string]any)
-	if !ok {
-		o.errs.add(&FormatError{Path: sub.path, Found: sub.path + " is " + jsonText(v), Expected: "An object { } is expected.",
-			Remedy: "Correct the list of " + list + "."})
+// eachObject reads a list of objects, if there is one.
+func (o *jsonObject) eachObject(list string, poll *engine.Poll, visit func(v *jsonObject)) error {
+	found, err := o.eachIn(list, maxBuffers, poll, func(i int, item any) error {
+		v := &jsonObject{path: fmt.Sprintf("%s[%d]", o.at(list), i), errs: o.errs, known: &knownKeys{}}
+		fields, ok := item.(map[string]any)
+		if !ok {
+			o.errs.add(&FormatError{Path: v.path, Found: v.path + " is " + jsonText(item), Expected: "An object { } is expected.",
+				Remedy: "Correct the list of " + list + "."})
+		}
+		if e := o.errs.budget.Memory(v.path, bufferRoom); e != nil {
+			o.errs.stop(e)
+			return nil
+		}
+		v.fields = fields
+		visit(v)
+		return nil
+	})
+	if v := o.value(list); !found && v != nil {
+		o.wrong(list, v, "A list [ ] is expected.")
 	}
-	sub.fields = fields
-	return sub
+	return err
 }
 
 // memory writes the kind buffers.

@@ -70,7 +70,7 @@ func (r *canonicalReader) text() string {
 		case c == '"':
 			s := string(r.b[:i])
 			r.b = r.b[i+1:]
-			r.ok = r.ok && utf8.ValidString(s)
+			r.ok = r.ok && i <= MaxName && utf8.ValidString(s)
 			return s
 		case c == '\\' || c < ' ':
 			r.ok = false

@@ -44,18 +44,13 @@ type graphReader struct {
 }
 
 func (o *jsonObject) readGraph(p *Profile, poll *engine.Poll) error {
-	values, ops := o.list("values"), o.list("ops")
 	r := &graphReader{o: o, g: &engine.Graph{Done: engine.NoValue, Fixed: o.readResident().Total() + o.size("fixed_bytes")},
 		ids: map[string]engine.ValueID{}, errs: o.errs, poll: poll}
-	if len(values) > maxGraph || len(ops) > maxGraph {
-		return o.errs.fail(&FormatError{Found: fmt.Sprintf("There are %d values and %d operations", len(values), len(ops)),
-			Expected: fmt.Sprintf("At most %d of each are read.", maxGraph), Remedy: "Join small operations."})
-	}
 	keys := &knownKeys{}
-	if err := r.readValues(values, keys); err != nil {
+	if err := r.readValues(keys); err != nil {
 		return err
 	}
-	if err := r.readOps(ops, keys); err != nil {
+	if err := r.readOps(keys); err != nil {
 		return err
 	}
 	if o.value("done") != nil {
@@ -77,29 +72,47 @@ func (o *jsonObject) readGraph(p *Profile, poll *engine.Poll) error {
 	return nil
 }
 
-func (r *graphReader) readValues(list []any, keys *knownKeys) error {
-	items := make([]*jsonObject, 0, len(list))
-	for i, item := range list {
-		if err := r.poll.Err(); err != nil {
-			return err
-		}
+// each reads a list of objects; none if it is missing.
+func (r *graphReader) each(list string, visit func(i int, v any) error) error {
+	found, err := r.o.eachIn(list, maxGraph, r.poll, visit)
+	if v := r.o.value(list); !found && v != nil {
+		r.o.wrong(list, v, "A list [ ] is expected.")
+	}
+	return err
+}
+
+// withinRef is the value that one is within, until all are known.
+type withinRef struct {
+	index int // in the list
+	id    any
+}
+
+func (r *graphReader) readValues(keys *knownKeys) error {
+	var within []withinRef
+	err := r.each("values", func(i int, item any) error {
 		o := r.item("values", i, item, keys)
 		id := idText(o.value("id"))
 		if _, taken := r.ids[id]; taken || id == "" {
 			o.wrong("id", o.value("id"), "Every value has an id of its own, a number or a text.")
-			continue
+			return nil
 		}
 		r.ids[id] = engine.ValueID(len(r.g.Values))
 		r.readValue(o)
-		items = append(items, o)
-	}
-	for i, o := range items {
-		r.readWithin(engine.ValueID(i), o)
+		within = append(within, withinRef{i, o.value("within")})
 		o.noteOthers()
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for id, w := range within {
+		if w.id != nil {
+			r.g.Values[id].Within = r.ref(r.item("values", w.index, map[string]any{}, keys), "within", w.id)
+		}
 	}
 	for i := range r.g.Values {
 		if w := r.g.Values[i].Within; w != engine.NoValue && (r.g.Values[w].Within != engine.NoValue || int(w) == i) {
-			items[i].wrong("within", items[i].value("within"), "A value is within one that is not within another.")
+			r.item("values", within[i].index, map[string]any{}, keys).wrong("within", within[i].id, "A value is within one that is not within another.")
 		}
 	}
 	r.written = slices.Repeat([]int{-1}, len(r.g.Values))
@@ -131,17 +144,8 @@ func (r *graphReader) readValue(o *jsonObject) {
 	r.g.Values = append(r.g.Values, v)
 }
 
-func (r *graphReader) readWithin(id engine.ValueID, o *jsonObject) {
-	if o.value("within") != nil {
-		r.g.Values[id].Within = r.ref(o, "within", o.value("within"))
-	}
-}
-
-func (r *graphReader) readOps(list []any, keys *knownKeys) error {
-	for i, item := range list {
-		if err := r.poll.Err(); err != nil {
-			return err
-		}
+func (r *graphReader) readOps(keys *knownKeys) error {
+	err := r.each("ops", func(i int, item any) error {
 		o := r.item("ops", i, item, keys)
 		op := engine.Op{Name: o.text("name"), Time: nanoseconds(o.count("time_s", seconds)), Temp: o.size("temp_bytes"), Stage: r.stage(o)}
 		switch pass := o.text("pass"); pass {
@@ -164,9 +168,10 @@ func (r *graphReader) readOps(list []any, keys *knownKeys) error {
 		}
 		r.g.Ops = append(r.g.Ops, op)
 		o.noteOthers()
-	}
+		return nil
+	})
 	r.checkOrder()
-	return nil
+	return err
 }
 
 // checkOrder refuses operations that read what only a later one writes.
@@ -255,7 +260,12 @@ func (r *graphReader) stage(o *jsonObject) int {
 }
 
 func (r *graphReader) refs(o *jsonObject, key string) (ids []engine.ValueID) {
-	for i, item := range o.list(key) {
+	items := o.list(key)
+	if e := r.errs.budget.Memory(o.at(key), 8*len(items)); e != nil {
+		r.errs.stop(e)
+		return nil
+	}
+	for i, item := range items {
 		if id := r.ref(o, fmt.Sprintf("%s[%d]", key, i), item); id != engine.NoValue {
 			ids = append(ids, id)
 		}

@@ -41,7 +41,7 @@ func randomProfile(rng *rand.Rand) *Profile {
 	number := func() int64 { return rng.Int64N(1 << (1 + rng.IntN(48))) }
 	size := func() engine.Bytes { return engine.Bytes(number()) }
 	word := func() string {
-		return []string{"", "a", `"q"`, "a\\b", "<&>", "ü\n\u2028", "loss", "stage 1"}[rng.IntN(8)]
+		return []string{"", "a", `"q"`, "a\\b", "<&>", "ü\u00a0", "loss", "stage 1"}[rng.IntN(8)]
 	}
 	p := &Profile{Name: word(), Batch: rng.IntN(3), DType: word(),
 		Source: Source{Tool: word(), Times: Measured, Sizes: Exact, Device: word(), URL: word(), Notes: []string{word(), "note"}}}

@@ -1,6 +1,7 @@
 package profiles
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -34,6 +35,11 @@ var (
 // read converts text. When it cannot, the error lacks only the place.
 func (q quantity) read(field, text string) (int64, *FormatError) {
 	e := &FormatError{Found: field + " is " + clip(text)}
+	if len(text) > mostDigits {
+		e.Expected = fmt.Sprintf("A number is at most %d characters long; this one has %d.", mostDigits, len(text))
+		e.Remedy = "Correct the number."
+		return 0, e
+	}
 	mantissa, exponent, negative, ok := splitDecimal(text)
 	switch {
 	case isNotFinite(text):

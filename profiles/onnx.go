@@ -64,7 +64,7 @@ func decodeOnnx(name string, data []byte, poll *engine.Poll) (*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	errs := &errorList{format: onnxName}
+	errs := newErrors(onnxName, len(data))
 	if !m.hasGraph || len(m.nodes) == 0 {
 		return nil, errs.fail(&FormatError{Found: "The model has no graph of operators", Expected: "A network is expected.",
 			Remedy: "Copy, download or export the model again."})

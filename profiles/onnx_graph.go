@@ -78,6 +78,7 @@ type onnxGraph struct {
 	sized   map[string]int64
 	assumed []string // warnings
 	names   map[string]int
+	over    *FormatError // a limit is reached
 }
 
 // weightInputs are the inputs of operators that hold weights, from this one on.
@@ -137,6 +138,9 @@ func buildOnnx(m *onnxModel, poll *engine.Poll) (*onnxGraph, error) {
 		if err := g.node(&m.nodes[i]); err != nil {
 			return nil, onnxNodeError(i, &m.nodes[i], err)
 		}
+		if g.over != nil {
+			return nil, onnxNodeError(i, &m.nodes[i], g.over)
+		}
 		if len(g.ops) > engine.MaxStages {
 			return nil, onnxTooMany("operators", engine.MaxStages)
 		}
@@ -180,6 +184,9 @@ func (g *onnxGraph) define(v onnxValue) *onnxValue {
 		p.root = p
 	}
 	g.values[v.name] = p
+	if e := g.m.budget.Memory("the shapes of this model", 200+8*(len(v.dims)+len(v.vals))); e != nil && g.over == nil {
+		e.Format, g.over = onnxName, e
+	}
 	return p
 }
 

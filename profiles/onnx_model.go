@@ -32,6 +32,7 @@ type onnxModel struct {
 	outputs  []string
 	known    []onnxTensor // shapes that the file states of values inside
 	hasGraph bool
+	budget   *Budget
 }
 
 // onnxNode is an operator of the file.
@@ -65,17 +66,61 @@ type onnxTensor struct {
 
 // onnxReader reads the messages of one file.
 type onnxReader struct {
-	poll *engine.Poll
-	m    onnxModel
+	poll   *engine.Poll
+	m      onnxModel
+	budget *Budget
 }
+
+// name reads a name of the file.
+func (r *onnxReader) name(f wireField, into *string) error {
+	if e := r.budget.Name("a name", len(f.data)); e != nil {
+		return r.placed(e)
+	}
+	*into = CleanText(onnxText(f.data))
+	return nil
+}
+
+// names appends a name to a list.
+func (r *onnxReader) names(f wireField, list *[]string) error {
+	var name string
+	err := r.name(f, &name)
+	*list = append(*list, name)
+	if err == nil {
+		err = r.room(32)
+	}
+	return err
+}
+
+// room charges what is built.
+func (r *onnxReader) room(bytes int) error {
+	if e := r.budget.Memory("this model", bytes); e != nil {
+		return r.placed(e)
+	}
+	return nil
+}
+
+// placed says where a limit is reached.
+func (r *onnxReader) placed(e *FormatError) error {
+	e.Format = onnxName
+	e.Found = fmt.Sprintf("Behind %s and %s, %s", count(len(r.m.nodes), "node"), count(len(r.m.weights)+len(r.m.known), "tensor"), e.Found)
+	return e
+}
+
+// Bytes that nodes, attributes and tensors take, beside what is in them.
+const (
+	onnxNodeRoom   = 400
+	onnxAttrRoom   = 200
+	onnxTensorRoom = 400
+)
 
 // readOnnx reads a model. The error says where; it is the poll's when that stops.
 func readOnnx(data []byte, poll *engine.Poll) (*onnxModel, error) {
-	r := &onnxReader{poll: poll}
+	r := &onnxReader{poll: poll, budget: fileBudget(len(data))}
+	r.m.budget = r.budget
 	err := r.each("the model", data, func(f wireField) error {
 		switch f.number {
 		case 2: // producer_name
-			r.m.producer = onnxText(f.data)
+			r.m.producer = clip(string(f.data[:min(len(f.data), MaxName)]))
 		case 7:
 			r.m.hasGraph = true
 			return r.graph(f)
@@ -137,7 +182,7 @@ func (r *onnxReader) opset(f wireField) error {
 	err := r.each("the operator set", f.data, func(f wireField) error {
 		switch f.number {
 		case 1:
-			domain = onnxText(f.data)
+			return r.name(f, &domain)
 		case 2:
 			version = int64(f.value)
 		}
@@ -191,25 +236,28 @@ func (r *onnxReader) graph(f wireField) error {
 
 func (r *onnxReader) node(data []byte) error {
 	var n onnxNode
+	if err := r.room(onnxNodeRoom); err != nil {
+		return err
+	}
 	err := r.each(fmt.Sprintf("node %d", len(r.m.nodes)+1), data, func(f wireField) error {
 		if f.kind != wireBytes {
 			return nil
 		}
 		switch f.number {
 		case 1:
-			n.in = append(n.in, onnxText(f.data))
+			return r.names(f, &n.in)
 		case 2:
-			n.out = append(n.out, onnxText(f.data))
+			return r.names(f, &n.out)
 		case 3:
-			n.name = onnxText(f.data)
+			return r.name(f, &n.name)
 		case 4:
-			n.op = onnxText(f.data)
+			return r.name(f, &n.op)
 		case 5:
 			a, err := r.attribute(f.data)
 			n.attrs = append(n.attrs, a)
 			return err
 		case 7:
-			n.domain = onnxText(f.data)
+			return r.name(f, &n.domain)
 		}
 		return nil
 	})
@@ -218,15 +266,20 @@ func (r *onnxReader) node(data []byte) error {
 }
 
 func (r *onnxReader) attribute(data []byte) (a onnxAttr, err error) {
+	if err := r.room(onnxAttrRoom); err != nil {
+		return a, err
+	}
 	err = r.each(fmt.Sprintf("an attribute of node %d", len(r.m.nodes)+1), data, func(f wireField) error {
 		var err error
 		switch f.number {
 		case 1:
-			a.name = onnxText(f.data)
+			return r.name(f, &a.name)
 		case 3:
 			a.i = int64(f.value)
-		case 4:
-			a.text = onnxText(f.data)
+		case 4: // programs for special hardware are texts, too
+			if a.text = ""; len(f.data) <= MaxName {
+				return r.name(f, &a.text)
+			}
 		case 5:
 			var t onnxTensor
 			t, err = r.tensor("a constant", f.data)
@@ -238,6 +291,9 @@ func (r *onnxReader) attribute(data []byte) (a onnxAttr, err error) {
 		}
 		return err
 	})
+	if err == nil {
+		err = r.room(4*cap(a.floats) + 8*cap(a.ints))
+	}
 	return a, err
 }
 
@@ -245,6 +301,9 @@ func (r *onnxReader) attribute(data []byte) (a onnxAttr, err error) {
 // Where the numbers of a large one are, in the file or beside it, does not matter.
 func (r *onnxReader) tensor(what string, data []byte) (t onnxTensor, err error) {
 	t.shaped = true
+	if err := r.room(onnxTensorRoom); err != nil {
+		return t, err
+	}
 	var vals []int64
 	var floats []float32
 	var raw []byte
@@ -260,7 +319,7 @@ func (r *onnxReader) tensor(what string, data []byte) (t onnxTensor, err error) 
 		case 5, 7: // int32_data, int64_data
 			vals, err = f.ints(vals, onnxMostValues+1)
 		case 8:
-			t.name = onnxText(f.data)
+			return r.name(f, &t.name)
 		case 9:
 			raw = f.data
 		}
@@ -275,7 +334,9 @@ func (r *onnxReader) tensor(what string, data []byte) (t onnxTensor, err error) 
 			Expected: "Sizes of tensors are 0 or more, and not above 2^53 together.", Remedy: "Export the model again."}
 	}
 	if count <= onnxMostValues {
-		t.vals = onnxValues(t.dtype, count, vals, raw)
+		if t.vals = onnxValues(t.dtype, count, vals, raw); t.vals != nil {
+			err = r.room(8 * len(t.vals))
+		}
 	}
 	if t.dtype == onnxFloat && count <= onnxMostDims {
 		if len(raw) > 0 {
@@ -283,7 +344,7 @@ func (r *onnxReader) tensor(what string, data []byte) (t onnxTensor, err error) 
 		}
 		t.scales = floats
 	}
-	return t, nil
+	return t, err
 }
 
 // onnxValues are the values of an integer tensor; nil if it is none, or if they
@@ -312,10 +373,13 @@ func onnxValues(dtype, count int64, vals []int64, raw []byte) []int64 {
 
 // valueInfo reads the name, the type and the shape of a value.
 func (r *onnxReader) valueInfo(data []byte) (t onnxTensor, err error) {
+	if err := r.room(onnxTensorRoom); err != nil {
+		return t, err
+	}
 	err = r.each("the type of a value", data, func(f wireField) error {
 		switch f.number {
 		case 1:
-			t.name = onnxText(f.data)
+			return r.name(f, &t.name)
 		case 2:
 			return r.tensorType(&t, f.data)
 		}
@@ -359,7 +423,7 @@ func (r *onnxReader) dims(t *onnxTensor, data []byte) error {
 			case f.number == 1 && int64(f.value) > 0: // some exporters write 0 or -1 for unknown sizes
 				size = int64(f.value)
 			case f.number == 2:
-				param = onnxText(f.data)
+				return r.name(f, &param)
 			}
 			return nil
 		})

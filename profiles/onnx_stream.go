@@ -16,16 +16,12 @@ import (
 // the same and is small.
 
 const (
-	// onnxLargest is the largest model: that of a message of protocol buffers
-	// (https://protobuf.dev/programming-guides/proto-limits/). Larger networks have
-	// their weights in files beside the model.
-	onnxLargest = 2 << 30
 	// onnxShort is the longest list of numbers that is copied, and the longest part
 	// that is copied without looking into it: it is well above onnxMostValues
 	// integers.
 	onnxShort = 64 << 10
 	// onnxMostKept is the most that is left of a model.
-	onnxMostKept = usualSize
+	onnxMostKept = 64 << 20
 )
 
 // onnxPart is a kind of message that is looked into.

@@ -118,7 +118,7 @@ func TestOnnxLargeWeights(t *testing.T) {
 
 // Packed, a large model cannot leave its numbers out, but nobody keeps them.
 func TestOnnxLargePacked(t *testing.T) {
-	weightless, whole := large(2, 3000)
+	weightless, whole := large(2, 2800)
 	plain := make([]byte, whole.Size())
 	if _, err := whole.ReadAt(plain, 0); err != nil {
 		t.Fatal(err)

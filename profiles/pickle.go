@@ -54,6 +54,10 @@ const (
 	mostRoom  = 768 << 20 // bytes of everything that is built
 )
 
+// pickleRoom is what may be built of a pickle of so many bytes: a small one never
+// takes much. Frames, which are small, take twice their bytes.
+func pickleRoom(size int) int { return min(64<<20+3*size, mostRoom) }
+
 // plist is a list; once its label is known, the frames in it are forgotten.
 type plist struct {
 	items []pval
@@ -258,8 +262,8 @@ func (u *unpickler) container(op byte) error {
 // build counts what is built.
 func (u *unpickler) build(bytes int) error {
 	if u.room -= bytes; u.room < 0 {
-		return &FormatError{Format: "snapshot", Found: fmt.Sprintf("The snapshot would take more than %d MiB of memory to read", mostRoom>>20),
-			Expected: "Recordings of some million events are read.",
+		return &FormatError{Format: "snapshot", Found: fmt.Sprintf("From byte %d on, the snapshot would take more than %s of memory to read", u.op, megabytes(pickleRoom(len(u.data)))),
+			Expected: "Recordings of some million events are read; memory is taken for 64 MiB and three times the size of the file.",
 			Remedy:   "Record fewer events: torch.cuda.memory._record_memory_history(max_entries=100000)."}
 	}
 	return nil

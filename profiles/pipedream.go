@@ -51,6 +51,9 @@ const pdDebias = 250 * time.Microsecond
 // pdMost bounds operators and edges: reading stays far below a second.
 const pdMost = engine.MaxStages
 
+// pdLine is the longest line: that of an operator with some thousand outputs.
+const pdLine = 64 << 10
+
 // matchPipeDream claims text whose first line is an operator or an edge, and
 // that has an operator within its head.
 func matchPipeDream(head []byte) bool {
@@ -78,7 +81,7 @@ type pdEdge struct {
 }
 
 func decodePipeDream(name string, data []byte, poll *engine.Poll) (*Profile, error) {
-	g := &pdGraph{byID: map[string]int{}, errs: &errorList{format: "pipedream"}}
+	g := &pdGraph{byID: map[string]int{}, errs: newErrors("pipedream", len(data))}
 	if err := g.readLines(string(data), poll); err != nil {
 		return nil, err
 	}
@@ -110,6 +113,13 @@ func (g *pdGraph) readLines(text string, poll *engine.Poll) error {
 		s, text, _ = strings.Cut(text, "\n")
 		if s = strings.TrimSpace(s); s == "" {
 			continue
+		}
+		if g.errs.over {
+			return g.errs.err()
+		}
+		if len(s) > pdLine {
+			return g.errs.fail(&FormatError{Line: line, Found: fmt.Sprintf("the line is %d bytes long", len(s)),
+				Expected: fmt.Sprintf("Lines of at most %d bytes are read.", pdLine), Remedy: "Keep only the numbers of the format in it."})
 		}
 		if len(g.ops) > pdMost || len(g.edges) > 8*pdMost {
 			return g.errs.fail(&FormatError{Line: line, Found: fmt.Sprintf("there are more than %d operators or %d edges", pdMost, 8*pdMost),
@@ -146,7 +156,7 @@ func (g *pdGraph) readOperator(line int, s string) {
 		return
 	}
 	values, _, _ := strings.Cut(s[at:], pdSep) // a stage number may follow
-	o := operator{name: strings.ToValidUTF8(id, "?")}
+	o := operator{name: g.errs.readsName(line, id)}
 	var forward, back int64
 	for _, field := range []struct {
 		key      string

@@ -15,7 +15,7 @@ import (
 func describeOperator(o *operator, description string) {
 	kind, _, _ := strings.Cut(description, "(")
 	kind, _, _ = strings.Cut(strings.TrimSpace(kind), " ")
-	o.kind = strings.ToValidUTF8(kind, "?")
+	o.kind = clip(kind)
 	rule := pdRules[kind]
 	o.traits, o.family = rule.traits, rule.family
 	switch lower := strings.ToLower(kind); {

@@ -55,7 +55,7 @@ type rotorEntry struct {
 
 // decodeRotor reads entries 0..L into stages 1..L and the loss.
 func decodeRotor(name string, data []byte, poll *engine.Poll) (*Profile, error) {
-	errs := &errorList{format: "rotor"}
+	errs := newErrors("rotor", len(data))
 	entries, err := splitRotor(data, errs, poll)
 	if err != nil {
 		return nil, err
@@ -170,6 +170,9 @@ func splitRotor(data []byte, errs *errorList, poll *engine.Poll) (entries []roto
 			start := i
 			for i+1 < len(data) && isWord(data[i+1]) {
 				i++
+			}
+			if i-start > mostDigits {
+				return nil, syntax(fmt.Sprintf("there is a word of %d characters", i-start+1))
 			}
 			word := string(data[start : i+1])
 			if word == "None" || word == "null" {

@@ -41,7 +41,7 @@ func looksPickled(head []byte) bool {
 }
 
 func decodeSnapshot(name string, data []byte, poll *engine.Poll) (*Profile, error) {
-	u := &unpickler{data: data, room: mostRoom, poll: poll}
+	u := &unpickler{data: data, room: pickleRoom(len(data)), poll: poll}
 	root, err := u.run()
 	if err != nil {
 		return nil, err

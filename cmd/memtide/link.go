@@ -61,7 +61,7 @@ func (in *input) permalink() (string, error) {
 	if l.Profile != nil && in.graph {
 		return "", errors.New("a link carries a chain of stages, and this is a graph of operations; send the file itself")
 	}
-	fragment := l.String()
+	fragment := l.Sealed()
 	if len(fragment) > link.Longest {
 		return "", fmt.Errorf("the link would have %d characters; more than %d do not survive. Send the file itself", len(fragment), link.Longest)
 	}

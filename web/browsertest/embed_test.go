@@ -126,7 +126,7 @@ func TestEmbedSandboxed(t *testing.T) {
 
 // TestEmbedLook opens a view as a page, to see what is in it.
 func TestEmbedLook(t *testing.T) {
-	const rest = "v=1&p=gpt2-medium-b4&m=70%25&s=greedy"
+	rest := sealed("v=1&p=gpt2-medium-b4&m=70%25&s=greedy")[1:]
 	p := Open(t, "#embed=1&controls=budget&"+rest)
 	shown(p)
 	for selector, want := range map[string]bool{

@@ -55,7 +55,7 @@ func TestDropGraph(t *testing.T) {
 	if got := result(p, "verdict"); !strings.Contains(got, "verified") {
 		t.Errorf("verdict is %q; want verified", got)
 	}
-	if got := Eval[string](p, "location.hash"); got != "#v=1&kind=graph&s=window" {
+	if got := Eval[string](p, "location.hash"); got != sealed("v=1&kind=graph&s=window") {
 		t.Errorf("the address is %q; want what a link can say", got)
 	}
 	p.Wait(`document.querySelectorAll(".tune-hit").length > 5 && byID("tuning").parentNode.textContent.includes("Click a value")`, 20*time.Second)

@@ -271,7 +271,7 @@ func TestKeyboardTour(t *testing.T) {
 }
 
 func TestLinkRoundTrip(t *testing.T) {
-	const link = "#v=1&p=vgg16-b32&m=4GiB&s=greedy&bw=6.25GBps&duplex=full&xfer=streamed&unknown=kept"
+	link := sealed("v=1&p=vgg16-b32&m=4GiB&s=greedy&bw=6.25GBps&duplex=full&xfer=streamed&unknown=kept")
 	p := Open(t, link)
 	p.Wait(untilReady, 30*time.Second)
 	Eval[bool](p, hands)

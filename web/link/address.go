@@ -23,7 +23,7 @@ func Of(query, fragment string) string {
 // known says whether a key is one of a link's.
 func known(key string) bool {
 	switch key {
-	case "v", "p", "d", "kind", "dev", "m", "s", "bw", "bwd", "duplex", "xfer", "alloc", "at", "c", "y", "t", "sel", "open", "chain", "slow", "show", "title", "theme", "embed", "controls":
+	case "v", keySum, "p", "d", "kind", "dev", "m", "s", "bw", "bwd", "duplex", "xfer", "alloc", "at", "c", "y", "t", "sel", "open", "chain", "slow", "show", "title", "theme", "embed", "controls":
 		return true
 	}
 	for _, prefix := range []string{"s.", "b.", "alloc."} {

@@ -17,7 +17,7 @@ import (
 // bytes, whichever is shorter. Behind the base64:
 //
 //	"m"          magic
-//	1            version of this layout
+//	1 or 2       version of the layout; 2 if some stages have more than others (see extra)
 //	uvarint      number of bytes that follow it
 //	4 bytes      CRC-32 (IEEE) of CODEC. and the body as sent, little-endian
 //	body         the profile, compressed or not (see encodeBody)
@@ -26,9 +26,11 @@ import (
 // the checksum makes sure that a damaged one never shows a wrong schedule.
 
 const (
-	blobMagic   = 'm'
-	blobVersion = 1
-	maxInflated = 4 << 20
+	blobMagic    = 'm'
+	plainVersion = 1
+	blobVersion  = 2
+	maxInflated  = 4 << 20 // bytes of a body, unpacked, and of the names and texts of a link
+	maxMemory    = 64 << 20
 )
 
 var base64url = base64.RawURLEncoding.Strict()
@@ -58,12 +60,12 @@ func blob(p *profiles.Profile) string {
 }
 
 func encodeBlob(p *profiles.Profile) string {
-	body := encodeBody(p)
+	body, version := encodeBody(p)
 	codec, sent := "1.", newPacker().deflate(body)
 	if len(sent) >= len(body) {
 		codec, sent = "0.", body
 	}
-	head := binary.AppendUvarint([]byte{blobMagic, blobVersion}, uint64(4+len(sent)))
+	head := binary.AppendUvarint([]byte{blobMagic, version}, uint64(4+len(sent)))
 	head = binary.LittleEndian.AppendUint32(head, checksum(codec, sent))
 	return codec + base64url.EncodeToString(append(head, sent...))
 }
@@ -98,8 +100,11 @@ func (p *packer) deflate(b []byte) []byte {
 
 var errDamaged = sentence("This link is damaged: its checksum does not match. Ask for it again, or open the file itself.")
 
+// newBudget is what a link may take.
+func newBudget() *profiles.Budget { return profiles.NewBudget(maxInflated, maxMemory) }
+
 // decodeBlob reads the value of d. Its errors are sentences for people.
-func decodeBlob(s string) (*profiles.Profile, error) {
+func decodeBlob(s string, budget *profiles.Budget) (*profiles.Profile, error) {
 	codec, text, ok := strings.Cut(s, ".")
 	if !ok || codec != "0" && codec != "1" {
 		return nil, sentence("This link's profile starts with %q; expected 0. or 1. followed by data. It may need a newer version of this page.", s[:min(8, len(s))])
@@ -112,8 +117,8 @@ func decodeBlob(s string) (*profiles.Profile, error) {
 	if head[0] != blobMagic {
 		return nil, errDamaged
 	}
-	if head[1] != blobVersion {
-		return nil, sentence("This link needs a newer version of this page (profile version %d, this page reads %d). Reload the page.", head[1], blobVersion)
+	if head[1] < plainVersion || head[1] > blobVersion {
+		return nil, sentence("This link needs a newer version of this page (profile version %d, this page reads up to %d). Reload the page.", head[1], blobVersion)
 	}
 	length, n := binary.Uvarint(head[2:])
 	if n <= 0 || length > maxFragment {
@@ -131,6 +136,9 @@ func decodeBlob(s string) (*profiles.Profile, error) {
 		return nil, errDamaged
 	}
 	if codec == "1" {
+		if e := budget.Memory("one more profile", 4*maxInflated); e != nil {
+			return nil, sentence("This link holds more profiles than are read: %s. Open the files themselves instead.", e.Found)
+		}
 		body, err = io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(body)), maxInflated+1))
 		if err != nil {
 			return nil, errDamaged
@@ -139,7 +147,7 @@ func decodeBlob(s string) (*profiles.Profile, error) {
 			return nil, sentence("This link unpacks to more than %d MiB; it is not shown. Open the file itself instead.", maxInflated>>20)
 		}
 	}
-	return decodeBody(body)
+	return decodeBody(body, head[1], budget)
 }
 
 // checksum covers what was sent, and how to read it.

@@ -18,14 +18,8 @@ import (
 // size of its output. Names stand as runs: h.0, h.1, h.2 is one name and two
 // tokens.
 
-// columns lists what is stored per stage, as pointers so that one list serves
-// both directions.
-func columns(s *engine.Stage) [7]*int64 {
-	return [7]*int64{(*int64)(&s.Forward), (*int64)(&s.Back), (*int64)(&s.Out), (*int64)(&s.Saved),
-		(*int64)(&s.Grad), (*int64)(&s.FwdTemp), (*int64)(&s.BwdTemp)}
-}
-
-func encodeBody(p *profiles.Profile) []byte {
+// encodeBody writes a body, and which layout it has.
+func encodeBody(p *profiles.Profile) (body []byte, version byte) {
 	c := p.Chain
 	w := &writer{pack: newPacker()}
 	for _, s := range []string{p.Name, p.DType, p.Format, p.Source.Tool, string(p.Source.Times), string(p.Source.Sizes), p.Source.Device, p.Source.URL} {
@@ -55,7 +49,13 @@ func encodeBody(p *profiles.Profile) []byte {
 	for col := range table {
 		w.column(table[:col], table[col])
 	}
-	return w.b
+	version = plainVersion
+	for i := range extras {
+		if w.extra(&extras[i], c.Stages) {
+			version = blobVersion
+		}
+	}
+	return w.b, version
 }
 
 // header lists the single numbers of a profile.
@@ -67,16 +67,17 @@ func header(p *profiles.Profile, c *engine.Chain) []*int64 {
 
 func batch(p *profiles.Profile) *int64 { n := int64(p.Batch); return &n }
 
-func decodeBody(b []byte) (*profiles.Profile, error) {
-	r := &bodyReader{b: b}
+func decodeBody(b []byte, version byte, budget *profiles.Budget) (*profiles.Profile, error) {
+	r := &bodyReader{b: b, budget: budget}
 	c := &engine.Chain{}
 	p := &profiles.Profile{Chain: c}
 	var times, sizes string
-	for _, s := range []*string{&p.Name, &p.DType, &p.Format, &p.Source.Tool, &times, &sizes, &p.Source.Device, &p.Source.URL} {
-		*s = r.text()
+	for _, s := range []*string{&p.Name, &p.DType, &p.Format, &p.Source.Tool, &times, &sizes, &p.Source.Device} {
+		*s = r.name("a name")
 	}
+	p.Source.URL = r.text("the URL")
 	p.Source.Times, p.Source.Sizes = profiles.Origin(times), profiles.Origin(sizes)
-	p.Source.Notes, p.Warnings = r.texts(), r.texts()
+	p.Source.Notes, p.Warnings = r.texts("notes"), r.texts("warnings")
 	p.Device = r.device()
 	h := header(p, c)
 	for _, n := range h {
@@ -87,19 +88,25 @@ func decodeBody(b []byte) (*profiles.Profile, error) {
 	flags := r.uint()
 	c.SeedBorn, c.Name = flags&flagBorn != 0, p.Name
 	if flags&flagNamed != 0 {
-		c.Name = r.text()
+		c.Name = r.name("the name of the chain")
 	}
 	n := r.count(2)
 	if n > engine.MaxStages {
 		return nil, sentence("This link's profile has %d stages; at most %d are read.", n, engine.MaxStages)
 	}
 	c.Stages = make([]engine.Stage, n)
-	names, kinds := r.names(n), r.names(n)
+	names, kinds := r.names("the name of stage", n), r.names("the kind of stage", n)
 	var table [7][]int64
 	for col := range table {
 		table[col] = r.column(table[:col], n)
 	}
-	if r.bad || len(r.b) != 0 {
+	for version > plainVersion && len(r.b) > 0 {
+		r.extra(c.Stages)
+	}
+	switch {
+	case r.err != nil:
+		return nil, r.err
+	case r.bad || len(r.b) != 0:
 		return nil, errDamaged
 	}
 	for i := range c.Stages {
@@ -298,10 +305,21 @@ func gcd(a, b uint64) uint64 {
 	return a
 }
 
-// bodyReader reads what writer wrote; bad is set once something does not fit.
+// bodyReader reads what writer wrote; bad is set once something does not fit, err
+// if it is known what.
 type bodyReader struct {
-	b   []byte
-	bad bool
+	b      []byte
+	bad    bool
+	err    error
+	budget *profiles.Budget
+}
+
+// refuse ends the reading with what is beyond a limit.
+func (r *bodyReader) refuse(e *profiles.FormatError) {
+	if r.err == nil {
+		r.err = sentence("This link's profile is not read: %s. %s Open the file itself instead.", e.Found, e.Expected)
+	}
+	r.bad, r.b = true, nil
 }
 
 func (r *bodyReader) uint() uint64 {
@@ -334,16 +352,39 @@ func (r *bodyReader) count(size int) int {
 	return int(n)
 }
 
-func (r *bodyReader) text() string {
+// name and text read what is charged to the budget; what says whose it is.
+func (r *bodyReader) name(what string) string {
 	n := r.count(1)
-	s := string(r.b[:n])
-	r.b = r.b[n:]
-	return s
+	if e := r.budget.Name(what, n); e != nil {
+		r.refuse(e)
+		return ""
+	}
+	return r.take(n)
 }
 
-func (r *bodyReader) texts() (list []string) {
-	for range r.count(1) {
-		list = append(list, r.text())
+func (r *bodyReader) text(what string) string {
+	n := r.count(1)
+	if e := r.budget.Text(what, n); e != nil {
+		r.refuse(e)
+		return ""
+	}
+	return r.take(n)
+}
+
+func (r *bodyReader) take(n int) string {
+	s := string(r.b[:n])
+	r.b = r.b[n:]
+	return profiles.CleanText(s)
+}
+
+func (r *bodyReader) texts(what string) (list []string) {
+	n := r.count(1)
+	if n > profiles.MaxNotes {
+		r.refuse(&profiles.FormatError{Found: strconv.Itoa(n) + " " + what, Expected: "At most " + strconv.Itoa(profiles.MaxNotes) + " are read."})
+		return nil
+	}
+	for range n {
+		list = append(list, r.text("one of the "+what))
 	}
 	return list
 }
@@ -352,13 +393,15 @@ func (r *bodyReader) device() *engine.Device {
 	if r.uint() == 0 {
 		return nil
 	}
-	d := &engine.Device{Name: r.text()}
+	d := &engine.Device{Name: r.name("the name of the device")}
 	d.Memory, d.ToHost, d.ToDev = engine.Bytes(r.uint()), engine.Rate(r.uint()), engine.Rate(r.uint())
 	d.Duplex = engine.Duplex(r.uint() & 1)
 	return d
 }
 
-func (r *bodyReader) names(n int) []string {
+// names reads a run of names. Each is charged as if it were written out: what
+// shows them does so.
+func (r *bodyReader) names(what string, n int) []string {
 	out := make([]string, n)
 	prev := ""
 	for i := range out {
@@ -367,9 +410,16 @@ func (r *bodyReader) names(n int) []string {
 		case nameNext:
 			prev = successor(prev)
 		case nameLiteral:
-			prev = r.text()
+			prev = r.take(r.count(1))
 		default:
 			r.bad = true
+		}
+		if r.bad {
+			return out
+		}
+		if e := r.budget.Name(what+" "+strconv.Itoa(i+1), len(prev)); e != nil {
+			r.refuse(e)
+			return out
 		}
 		out[i] = prev
 	}

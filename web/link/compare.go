@@ -27,7 +27,7 @@ func (r *reader) side(key, value, raw string) bool {
 		return false
 	}
 	if r.b == nil {
-		r.b = &reader{l: &Link{}}
+		r.b = &reader{l: &Link{}, budget: r.budget}
 	}
 	if key == "from" {
 		from, err := oneOf(value, FromBlob, FromFile)

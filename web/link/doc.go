@@ -5,7 +5,7 @@
 //	#v=1&p=resnet101-b32&m=12GiB&s=rotor&bw=12.5GBps
 //	#v=1&m=60%25&s=greedy&d=1.<base64url>
 //
-//	v     version of the link, 1
+//	v     version of the link, 1      sum checksum of the settings, of links that a program wrote (see Sealed)
 //	p     preset and batch size       d  a whole profile (see Blob)      u  reserved for an address
 //	kind  chain or graph: how a network that is both is taken; memory: a file about addresses (a blob holds chains only)
 //	dev   device by name              m  budget: bytes with a unit, or per cent of keeping everything

@@ -108,8 +108,10 @@ func Parse(fragment string) (l Link, notes []string) {
 	if len(fragment) > maxFragment {
 		return l, []string{fmt.Sprintf("This link is %d characters long; at most %d are read. Open the file itself instead.", len(fragment), maxFragment)}
 	}
-	r := reader{l: &l}
-	for _, p := range upgrade(pairsOf(fragment), upgraders) {
+	r := reader{l: &l, budget: newBudget()}
+	pairs := pairsOf(fragment)
+	r.checkSum(pairs)
+	for _, p := range upgrade(pairs, upgraders) {
 		r.pair(p.key, p.value, p.raw)
 		if r.newer {
 			return Link{}, r.notes
@@ -125,11 +127,21 @@ func Parse(fragment string) (l Link, notes []string) {
 	default:
 		r.note("This link names no profile; it may have been cut.")
 	}
+	if more := len(r.notes) - mostNotes; more > 1 {
+		r.notes = append(r.notes[:mostNotes], fmt.Sprintf("And %d more.", more))
+	}
 	return l, r.notes
 }
 
+// mostNotes is how many notes are told, mostNote how many bytes of one.
+const (
+	mostNotes = 20
+	mostNote  = 1000
+)
+
 type reader struct {
 	l       *Link
+	budget  *profiles.Budget
 	notes   []string
 	newer   bool
 	sawData bool
@@ -137,7 +149,11 @@ type reader struct {
 }
 
 func (r *reader) note(format string, args ...any) {
-	r.notes = append(r.notes, fmt.Sprintf(format, args...))
+	text := fmt.Sprintf(format, args...)
+	if len(text) > mostNote {
+		text = strings.ToValidUTF8(text[:mostNote], "") + "…"
+	}
+	r.notes = append(r.notes, text)
 }
 
 // pair takes one key and value. A bad value is noted and dropped.
@@ -147,11 +163,12 @@ func (r *reader) pair(key, value, raw string) {
 	switch key {
 	case "v":
 		r.version(value)
+	case keySum: // see checkSum
 	case "p":
 		l.Preset = strings.ToLower(value)
 	case "d":
 		r.sawData = true
-		l.Profile, err = decodeBlob(value)
+		l.Profile, err = decodeBlob(value, r.budget)
 		if err != nil {
 			r.note("%v", err)
 			return

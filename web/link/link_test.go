@@ -39,7 +39,7 @@ func TestBlobRoundTrip(t *testing.T) {
 		for k := range min(tried, n-tried) { // a long one, which begins as it does not go on
 			want.Chain.Stages[k] = engine.Stage{Name: want.Chain.Stages[k].Name}
 		}
-		got, err := decodeBlob(encodeBlob(want))
+		got, err := decodeBlob(encodeBlob(want), newBudget())
 		if err != nil {
 			t.Fatalf("%d stages: %v", n, err)
 		}
@@ -48,7 +48,7 @@ func TestBlobRoundTrip(t *testing.T) {
 		}
 	}
 	bare := &profiles.Profile{Warnings: []string{"odd"}, Chain: &engine.Chain{Name: "other", SeedBorn: true, Stages: []engine.Stage{{Forward: 1<<62 - 1, Out: 1 << 60, Saved: 1<<60 + 1}, {Back: 1}}}}
-	got, err := decodeBlob(encodeBlob(bare))
+	got, err := decodeBlob(encodeBlob(bare), newBudget())
 	if err != nil || !reflect.DeepEqual(got, bare) {
 		t.Errorf("extreme numbers: got %+v, %v; want %+v", got, err, bare)
 	}
@@ -74,7 +74,7 @@ func TestCutAndDamage(t *testing.T) {
 		if n < 3 {
 			continue // without the codec and some data there is nothing to cut
 		}
-		_, err := decodeBlob(full[:n])
+		_, err := decodeBlob(full[:n], newBudget())
 		if err == nil || !strings.Contains(err.Error(), "was cut") {
 			t.Fatalf("the first %d of %d characters: got %v, want a message that the link was cut", n, len(full), err)
 		}
@@ -83,12 +83,12 @@ func TestCutAndDamage(t *testing.T) {
 		for bit := range 6 {
 			const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 			flipped := alphabet[strings.IndexByte(alphabet, full[i])^1<<bit]
-			if _, err := decodeBlob(full[:i] + string(flipped) + full[i+1:]); err == nil {
+			if _, err := decodeBlob(full[:i]+string(flipped)+full[i+1:], newBudget()); err == nil {
 				t.Fatalf("character %d, bit %d flipped: accepted", i, bit)
 			}
 		}
 	}
-	if _, err := decodeBlob(full + "A"); err == nil {
+	if _, err := decodeBlob(full+"A", newBudget()); err == nil {
 		t.Error("a character too many: accepted")
 	}
 }

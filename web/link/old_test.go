@@ -49,7 +49,11 @@ func TestOldLinks(t *testing.T) {
 		}
 		chain := "-"
 		if l.Profile != nil {
-			chain = fmt.Sprintf("%d stages, checksum %08x", l.Profile.Chain.Len(), crc32.ChecksumIEEE(encodeBody(l.Profile)))
+			body, version := encodeBody(l.Profile)
+			chain = fmt.Sprintf("%d stages, checksum %08x", l.Profile.Chain.Len(), crc32.ChecksumIEEE(body))
+			if version != plainVersion {
+				t.Errorf("%.80s: written with layout %d, want %d as before", old, version, plainVersion)
+			}
 			l.Profile = nil
 		}
 		fmt.Fprintf(&got, "%.60s\n  %s\n", old, chain)

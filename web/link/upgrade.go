@@ -4,10 +4,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"memtide/profiles"
 )
 
 // pair is a key and its value: key in lower case, value without escapes, and both
-// as they came.
+// as they came, but clean: they are shown and printed.
 type pair struct{ key, value, raw string }
 
 // An upgrader turns the pairs of a link of one version into those of the next.
@@ -29,7 +31,7 @@ func pairsOf(fragment string) (out []pair) {
 		if plain, ok := unescapeValue(value); ok {
 			value = plain // otherwise the % stands for itself, as in m=60%
 		}
-		out = append(out, pair{strings.ToLower(key), value, raw})
+		out = append(out, pair{profiles.CleanText(strings.ToLower(key)), profiles.CleanText(value), profiles.CleanText(raw)})
 	}
 	return out
 }

@@ -75,7 +75,7 @@
     // link is that of the view: attributes, over what `link` says.
     #link() {
       let link = (this.getAttribute("link") || "").replace(/^.*#/, "");
-      for (const { name, value } of this.attributes) if (name in keys) link += "&" + (keys[name] || name) + "=" + encodeURIComponent(value);
+      for (const { name, value } of this.attributes) if (name in keys) link = link.replace(/&sum=\w*/, "") + "&" + (keys[name] || name) + "=" + encodeURIComponent(value);
       return link;
     }
 

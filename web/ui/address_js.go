@@ -17,6 +17,7 @@ type address struct {
 	graph    state.Source // the file without a chain that was open last, which no link holds
 	held     state.Source // the file of side B that was open last and that no link holds
 	writing  bool         // a write is scheduled
+	altered  bool         // it has been changed by hand: it gets a new checksum once it is shown
 	at, last int          // the present entry of the history and the last one, of those of this page
 }
 
@@ -63,6 +64,7 @@ func (d *address) follow() {
 		return
 	}
 	d.a.page.Keep = l
+	d.altered = link.Altered(hash)
 	d.a.do(state.Navigate(m))
 	if len(notes) > 0 { // nothing has been read yet
 		_, _, notes = follow(hash)
@@ -91,6 +93,15 @@ func (d *address) write(h state.History) {
 	})
 }
 
+// renew writes an address that was changed by hand anew, once what it says is
+// shown: whoever passes it on passes on no checksum of something else.
+func (d *address) renew() {
+	if d.altered && d.a.s.Opening == nil && !empty(d.a.s) {
+		d.altered = false
+		d.write(state.Replace)
+	}
+}
+
 func (d *address) put(method string) {
 	if d.a.s.View.Frame.Embed {
 		return
@@ -103,7 +114,7 @@ func (d *address) put(method string) {
 	if b != nil && l.B != nil && l.B.From == link.FromFile {
 		d.held = b.Source
 	}
-	fragment := l.String()
+	fragment := l.Sealed()
 	if fragment == d.fragment {
 		return
 	}

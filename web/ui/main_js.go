@@ -127,6 +127,7 @@ func (a *app) startMessage() state.Message {
 		start.Frame.Embed = true
 	}
 	a.page.Keep = l
+	a.address.altered = link.Altered(asked)
 	a.s.View.Frame = start.Frame
 	if l.Theme != "" {
 		a.s.View.Theme = l.Theme
@@ -167,6 +168,7 @@ func (a *app) do(m state.Message) {
 	for _, e := range a.s.Update(m) {
 		a.start(e)
 	}
+	a.address.renew()
 	switch m := m.(type) {
 	case state.SweptPoint, state.Swept, state.SweepFailed:
 		a.curve.dirty = true

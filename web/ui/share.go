@@ -55,7 +55,7 @@ func (p *Page) fragment(s *state.State, exact bool) string {
 	if !exact {
 		l.Visible, l.Selected, l.Moment = link.Range{}, "", 0
 	}
-	return l.String()
+	return l.Sealed()
 }
 
 // folder is where the files of the site lie.
@@ -96,6 +96,13 @@ func (c *Share) address() string {
 	return c.Page.Address(c.S, c.S.Sharing == nil || c.S.Sharing.Exact)
 }
 
+// What would end the text of a link in Markdown, or begin something else in it, and
+// what would end its address.
+var (
+	markdown        = strings.NewReplacer("\\", "\\\\", "[", "\\[", "]", "\\]", "`", "\\`", "<", "\\<", "\n", " ", "\r", " ")
+	markdownAddress = strings.NewReplacer("(", "%28", ")", "%29", "<", "%3C", ">", "%3E", "\\", "%5C", " ", "%20")
+)
+
 // ShareField is a text to be copied.
 type ShareField struct{ ID, Label, Text string }
 
@@ -112,7 +119,7 @@ func (c *Share) Fields() []ShareField {
 	title := html.EscapeString(nameOf(c.S))
 	quoted := html.EscapeString(fragment)
 	return []ShareField{
-		{"markdown", "Markdown", "[" + strings.NewReplacer("[", "\\[", "]", "\\]").Replace(nameOf(c.S)) + "](" + address + ")"},
+		{"markdown", "Markdown", "[" + markdown.Replace(nameOf(c.S)) + "](" + markdownAddress.Replace(address) + ")"},
 		{"iframe", "Frame", `<iframe src="` + html.EscapeString(base) + `#embed=1&amp;` + quoted + `" title="` + title +
 			`" width="100%" height="600" loading="lazy" style="border:0" allow="clipboard-write; fullscreen" sandbox="allow-scripts allow-same-origin allow-popups allow-downloads"></iframe>`},
 		{"element", "Element", `<script src="` + html.EscapeString(c.folderOr(base)) + `view.js" defer></script> <memtide-view title="` + title + `" link="` + quoted + `"></memtide-view>`},

@@ -22,21 +22,21 @@ func TestAddresses(t *testing.T) {
 	p := &Page{Base: "https://example.org/x/index.html"}
 	s.View.From, s.View.To = 10*time.Millisecond, 20*time.Millisecond
 	s.View.Wanted = "B18"
-	if got, want := p.Address(s, true), "https://example.org/x/index.html#v=1&p=resnet101-b32&t=10-20&sel=B18"; got != want {
+	if got, want := p.Address(s, true), "https://example.org/x/index.html#v=1&sum=025bc4&p=resnet101-b32&t=10-20&sel=B18"; got != want {
 		t.Errorf("exact: %s, want %s", got, want)
 	}
-	if got, want := p.Address(s, false), "https://example.org/x/index.html#v=1&p=resnet101-b32"; got != want {
+	if got, want := p.Address(s, false), "https://example.org/x/index.html#v=1&sum=2e103e&p=resnet101-b32"; got != want {
 		t.Errorf("without zoom and selection: %s, want %s", got, want)
 	}
 	if got, want := p.folder(), "https://example.org/x/"; got != want {
 		t.Errorf("folder %s, want %s", got, want)
 	}
 	s.Sharing = &state.Sharing{Exact: true}
-	s.View.Frame.Title = `a "b" <c> [d]`
+	s.View.Frame.Title = `a "b" <c> [d] \`
 	for _, f := range (&Share{S: s, Page: p}).Fields() {
 		want := map[string]string{
-			"markdown": `[a "b" <c> \[d\]](https://example.org/x/index.html#v=1`,
-			"iframe":   `title="a &#34;b&#34; &lt;c&gt; [d]"`,
+			"markdown": `[a "b" \<c> \[d\] \\](https://example.org/x/index.html#v=1`,
+			"iframe":   `title="a &#34;b&#34; &lt;c&gt; [d] \"`,
 			"element":  `<script src="https://example.org/x/view.js" defer>`,
 		}[f.ID]
 		if !strings.Contains(f.Text, want) {
@@ -62,9 +62,9 @@ func TestShareFromFile(t *testing.T) {
 	s := first(t)
 	s.Sharing = &state.Sharing{Exact: true}
 	for _, c := range []struct{ href, site, address, docs, fields string }{
-		{"https://example.org/x/?a=1#v=1", "https://other.example/", "https://example.org/x/#v=1&p=resnet101-b32", "docs/", "markdown iframe element"},
-		{"file:///home/ann/saved.html#v=1", "https://example.org/x/index.html", "https://example.org/x/index.html#v=1&p=resnet101-b32", "https://example.org/x/docs/", "markdown iframe element"},
-		{"file:///home/ann/memtide.html", "", "#v=1&p=resnet101-b32", "", ""},
+		{"https://example.org/x/?a=1#v=1", "https://other.example/", "https://example.org/x/#v=1&sum=2e103e&p=resnet101-b32", "docs/", "markdown iframe element"},
+		{"file:///home/ann/saved.html#v=1", "https://example.org/x/index.html", "https://example.org/x/index.html#v=1&sum=2e103e&p=resnet101-b32", "https://example.org/x/docs/", "markdown iframe element"},
+		{"file:///home/ann/memtide.html", "", "#v=1&sum=2e103e&p=resnet101-b32", "", ""},
 	} {
 		p := new(Page)
 		p.locate(c.href, c.site)
@@ -159,7 +159,7 @@ func TestEmbeddedStays(t *testing.T) {
 	}
 	s := first(t)
 	s.View.Frame = frame
-	if got, want := (&Embed{S: s, Page: &Page{Base: "https://example.org/"}}).Address(), "https://example.org/#v=1&p=resnet101-b32&show=time"; got != want {
+	if got, want := (&Embed{S: s, Page: &Page{Base: "https://example.org/"}}).Address(), "https://example.org/#v=1&sum=2cc270&p=resnet101-b32&show=time"; got != want {
 		t.Errorf("Open leads to %s, want %s", got, want)
 	}
 	if got := (&Embed{S: s}).Line(); !strings.Contains(got, "per step · opened by https://example.org") {

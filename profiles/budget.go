@@ -1,0 +1,182 @@
+package profiles
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"memtide/engine"
+)
+
+// What one input may hold, be it a file of any format or a link. A chain may have
+// engine.MaxStages stages, a graph maxGraph values and operations, a file about
+// addresses maxBuffers buffers.
+const (
+	MaxName  = 1_000  // bytes of a name: of a stage, a value, a device, a tool
+	MaxText  = 10_000 // bytes of a note, a warning or an address
+	MaxNotes = 1_000  // notes, and warnings
+)
+
+// Of a file: all its names and texts together, and what it may take in memory
+// besides its content: some for every file, and more for a larger one. A small
+// file therefore never takes much, and what a large one takes follows its size.
+const (
+	fileText   = 48 << 20
+	fileMemory = 48 << 20
+	perByte    = 2
+)
+
+// Budget is what one input may still take while it is decoded. What is built is
+// charged before it is built, so that nothing grows out of little. Its errors lack
+// only the place.
+type Budget struct {
+	text, memory       int // bytes that are left
+	allText, allMemory int
+}
+
+// NewBudget is a budget of so many bytes of names and texts, and of memory.
+func NewBudget(text, memory int) *Budget { return &Budget{text, memory, text, memory} }
+
+// fileBudget is that of a file of so many bytes, unpacked.
+func fileBudget(size int) *Budget {
+	return NewBudget(fileText, fileMemory+perByte*min(size, MaxSize))
+}
+
+// Name charges a name of n bytes; what says whose.
+func (b *Budget) Name(what string, n int) *FormatError { return b.take(what, n, MaxName) }
+
+// Text charges a note or another text of n bytes.
+func (b *Budget) Text(what string, n int) *FormatError { return b.take(what, n, MaxText) }
+
+func (b *Budget) take(what string, n, most int) *FormatError {
+	if n > most {
+		return &FormatError{Found: fmt.Sprintf("%s is %d bytes long", what, n),
+			Expected: fmt.Sprintf("At most %d bytes are read.", most), Remedy: "Shorten it."}
+	}
+	if b.text -= n; b.text < 0 {
+		b.text = 0
+		return &FormatError{Found: fmt.Sprintf("The names and texts up to %s are more than %s", what, megabytes(b.allText)),
+			Expected: fmt.Sprintf("At most %s of names and texts are read.", megabytes(b.allText)), Remedy: "Shorten the names."}
+	}
+	return nil
+}
+
+// Memory charges n bytes that what is read will take; what says for what.
+func (b *Budget) Memory(what string, n int) *FormatError {
+	if b.memory -= n; b.memory < 0 {
+		b.memory = 0
+		return &FormatError{Found: fmt.Sprintf("With %s, reading takes more than %s of memory", what, megabytes(b.allMemory)),
+			Expected: fmt.Sprintf("At most %s are taken for this content.", megabytes(b.allMemory)), Remedy: "Keep less of it: fewer rows, or one training step."}
+	}
+	return nil
+}
+
+// grow adds to the memory what more content allows, where its size is not known.
+func (b *Budget) grow(n int) { b.memory, b.allMemory = b.memory+n, b.allMemory+n }
+
+func megabytes(n int) string { return fmt.Sprintf("%d MiB", n>>20) }
+
+// CleanText is foreign text without what could do something where it is shown:
+// control characters, with which a terminal can be steered, and marks that turn
+// the direction of what follows. White space becomes a space, the others U+FFFD.
+func CleanText(s string) string {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= 0x7f {
+			return strings.Map(cleanRune, strings.ToValidUTF8(s, "?"))
+		}
+	}
+	return s
+}
+
+func cleanRune(r rune) rune {
+	switch {
+	case r == '\t' || r == '\n' || r == '\r' || r == 0x2028 || r == 0x2029:
+		return ' '
+	case r < ' ', r >= 0x7f && r < 0xa0, // C0, DEL, C1
+		r == 0x061c || r == 0x200e || r == 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069: // direction
+		return utf8.RuneError
+	}
+	return r
+}
+
+// admit is the door through which every profile of a file comes in: its names and
+// texts are within their bounds, and clean. Decoders charge them earlier, where
+// they are read; this holds for all of them, also for names that they make up.
+func admit(p *Profile) *FormatError {
+	d := door{budget: NewBudget(fileText, 0)}
+	for _, s := range []struct {
+		what string
+		text *string
+	}{{"name", &p.Name}, {"dtype", &p.DType}, {"the tool", &p.Source.Tool}, {"the device of the times", &p.Source.Device}} {
+		d.name(s.what, 0, s.text)
+	}
+	if p.Device != nil {
+		d.name("the name of the device", 0, &p.Device.Name)
+	}
+	d.texts("notes", p.Source.Notes)
+	d.texts("warnings", p.Warnings)
+	d.text("url", &p.Source.URL)
+	if p.Chain != nil {
+		d.chain(p.Chain)
+	}
+	if g := p.Graph; g != nil {
+		for i := range g.Values {
+			d.name("the name of value", i+1, &g.Values[i].Name)
+		}
+		for i := range g.Ops {
+			d.name("the name of operation", i+1, &g.Ops[i].Name)
+		}
+	}
+	if p.Memory != nil {
+		for i := range p.Memory.Requests.Buffers {
+			d.name("the name of buffer", i+1, &p.Memory.Requests.Buffers[i].Name)
+		}
+	}
+	return d.err
+}
+
+// door charges and cleans; err is the first that does not fit.
+type door struct {
+	budget *Budget
+	err    *FormatError
+}
+
+func (d *door) chain(c *engine.Chain) {
+	d.name("the name of the chain", 0, &c.Name)
+	for i := range c.Stages {
+		d.name("the name of stage", i+1, &c.Stages[i].Name)
+		d.name("the kind of stage", i+1, &c.Stages[i].Kind)
+	}
+}
+
+func (d *door) name(what string, number int, s *string) {
+	if len(*s) > MaxName || len(*s) > d.budget.text { // told apart by Name
+		if number > 0 {
+			what = fmt.Sprintf("%s %d", what, number)
+		}
+	}
+	if e := d.budget.Name(what, len(*s)); e != nil && d.err == nil {
+		d.err = e
+	}
+	*s = CleanText(*s)
+}
+
+func (d *door) text(what string, s *string) {
+	if e := d.budget.Text(what, len(*s)); e != nil && d.err == nil {
+		d.err = e
+	}
+	*s = CleanText(*s)
+}
+
+func (d *door) texts(what string, list []string) {
+	if len(list) > MaxNotes && d.err == nil {
+		d.err = tooManyNotes(what, len(list))
+	}
+	for i := range list {
+		d.text(what, &list[i])
+	}
+}
+
+func tooManyNotes(what string, n int) *FormatError {
+	return &FormatError{Found: fmt.Sprintf("There are %d %s", n, what), Expected: fmt.Sprintf("At most %d are read.", MaxNotes), Remedy: "Remove some."}
+}

@@ -47,8 +47,8 @@ does as well; this one is for looking at it at home.`,
 const shutdownTime = 3 * time.Second
 
 func serveSite(ctx context.Context, e *env, dir, addr string) error {
-	if _, err := os.Stat(filepath.Join(dir, "index.html")); err != nil {
-		return bad("there is no built page in %s (%v); build it with: go run ./cmd/build", dir, err)
+	if st, err := os.Stat(filepath.Join(dir, "index.html")); err != nil || !st.Mode().IsRegular() {
+		return bad("there is no built page in %q, which would have an index.html; build it with: go run ./cmd/build", dir)
 	}
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {

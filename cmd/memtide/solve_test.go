@@ -266,7 +266,7 @@ func TestStop(t *testing.T) {
 	}
 	o := stopAfter(700*time.Millisecond, "sweep", "-strategy", "sequential,rotor", "-budget", "50%,60%,70%", file)
 	m := regexp.MustCompile(`stopped after (\d) of 6 points`).FindStringSubmatch(o.stderr)
-	if o.code != exitNo || m == nil || fmt.Sprint(strings.Count(o.stdout, "verified")) != m[1] {
+	if o.code != exitNo || m == nil || fmt.Sprint(strings.Count(o.stdout, "checked")) != m[1] {
 		t.Errorf("stopped sweep: exit status %d, %q; want 1 and as many points as it says in\n%s", o.code, o.stderr, o.stdout)
 	}
 	o = stopAfter(300*time.Millisecond, "solve", "-budget", "50%", file)

@@ -180,7 +180,7 @@ func TestViewTakesNoFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	Eval[bool](m, fmt.Sprintf(`(() => {
+	Eval[bool](m, fmt.Sprintf(`(async () => {
 		const data = new DataTransfer(), text = new DataTransfer();
 		data.items.add(new File([%s], "secret.csv"));
 		text.setData("text", %[1]s);
@@ -188,9 +188,11 @@ func TestViewTakesNoFiles(t *testing.T) {
 		const field = document.querySelector("input[data-do=file]");
 		field.files = data.files;
 		field.dispatchEvent(new Event("change", {bubbles: true}));
+		await new File(["the page would have read its files by then"], "x").arrayBuffer();
 		return true;
 	})()`, text))
 	settledAfter(p, m, "parent")
+	m.Wait(`document.body.dataset.state === "ready"`, time.Minute) // no file is being opened any more
 	n := Eval[int](p, `all.filter((m) => m.type === "state").length`)
 	Eval[bool](p, `say({type: "get"}), true`)
 	p.Wait(fmt.Sprintf(`all.filter((m) => m.type === "state").length > %d`, n), 20*time.Second)

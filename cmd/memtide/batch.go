@@ -67,7 +67,7 @@ func batch(ctx context.Context, e *env, c *choice, o batchOptions, args []string
 	given := c.flags.Args
 	c.flags.Args = nil // they need not belong to the link's strategy
 	asked := c.flags.Budget != (link.Budget{})
-	in, err := c.read(e, args)
+	in, err := c.read(ctx, e, args)
 	if err != nil {
 		return err
 	}

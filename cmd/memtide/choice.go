@@ -5,6 +5,7 @@ package main
 import (
 	"flag"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"memtide/engine"
@@ -98,7 +99,7 @@ func parseLink(e *env, s string) (link.Link, error) {
 		return l, bad("-from: %s", strings.Join(append(notes, "No network is left to work on."), " "))
 	}
 	for _, n := range notes {
-		fmt.Fprintf(e.stderr, "note: %s\n", n)
+		fmt.Fprintf(e.stderr, "note: %s\n", printable(n))
 	}
 	return l, nil
 }
@@ -137,6 +138,16 @@ func override(l, flags link.Link) link.Link {
 		l.Args[name] = value
 	}
 	return l
+}
+
+// quoted are arguments for a message. What a terminal would take for a command is
+// written out.
+func quoted(args []string) string {
+	var out []string
+	for _, a := range args {
+		out = append(out, strconv.Quote(a))
+	}
+	return strings.Join(out, " and ")
 }
 
 // clip shortens foreign text for a message.

@@ -16,7 +16,7 @@ func TestKind(t *testing.T) {
 		want string // in either output
 	}{
 		{"solve -budget 100% testdata/graph.json", exitOK, "(window)"},
-		{"solve -budget 100% -as graph testdata/graph.json", exitOK, "verified"},
+		{"solve -budget 100% -as graph testdata/graph.json", exitOK, "checked"},
 		{"solve -budget 100% -as chain testdata/graph.json", exitUsage, "only be taken as a graph"},
 		{"solve -as graph testdata/net.csv", exitUsage, "only be taken as a chain"},
 		{"solve -as tree testdata/net.csv", exitUsage, "expected chain or graph"},

@@ -36,7 +36,7 @@ written.`,
 			fs.Func("format", "`json|python` what to write (default json)", oneOf(&o.format, "json", "python"))
 			fs.StringVar(&o.file, "o", "", "`FILE` write to it instead of the standard output")
 			return func(ctx context.Context, e *env, args []string) error {
-				in, err := c.read(e, args)
+				in, err := c.read(ctx, e, args)
 				if err != nil {
 					return err
 				}

@@ -34,7 +34,7 @@ func help(e *env, args []string) error {
 		return nil
 	}
 	if len(args) > 1 {
-		return bad("help takes one command or topic; got %s", strings.Join(args, " "))
+		return bad("help takes one command or topic; got %s", quoted(args))
 	}
 	if c := lookup(args[0]); c != nil {
 		fmt.Fprint(e.stdout, c.usage())
@@ -213,9 +213,11 @@ solve
   question        what was asked for, see below
   budget_bytes    the budget, resolved
   complete        false: the best so far of a search that was stopped
-  verified        the checker agreed, and what is claimed is what was measured
+  verified        the checker agreed on step time and peak, and what is claimed
+                  is what was measured; nothing about optimal
   problem         why it is not verified
-  optimal         claimed: nothing is faster within what "within" names
+  optimal         claimed and not checked: nothing is faster within what
+                  "within" names
   within          what optimal ranges over
   claimed         step_time_ns and peak_bytes, by the strategy
   measured        the same by the simulator, and what they are made of:

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -43,9 +44,9 @@ type input struct {
 
 // read understands the flags and reads the network: args are the arguments
 // besides the flags.
-func (c *choice) read(e *env, args []string) (*input, error) {
+func (c *choice) read(ctx context.Context, e *env, args []string) (*input, error) {
 	if len(args) > 1 {
-		return nil, bad("one file at a time; got %s", strings.Join(args, " and "))
+		return nil, bad("one file at a time; got %s", quoted(args))
 	}
 	sources := len(args)
 	for _, s := range []string{c.preset, c.from} {
@@ -71,7 +72,7 @@ func (c *choice) read(e *env, args []string) (*input, error) {
 	case c.preset != "":
 		in.link.Preset = c.preset
 	default:
-		in.link.Profile, err = readFile(e, args[0])
+		in.link.Profile, err = readFile(ctx, e, args[0])
 	}
 	if err != nil {
 		return nil, err
@@ -89,26 +90,59 @@ func (c *choice) read(e *env, args []string) (*input, error) {
 }
 
 // readFile decodes a file, or the standard input for "-".
-func readFile(e *env, name string) (*profiles.Profile, error) {
+func readFile(ctx context.Context, e *env, name string) (*profiles.Profile, error) {
 	if name != "-" {
-		p, err := readWhereItLies(name)
+		p, err := readWhereItLies(ctx, name)
 		switch path := (*os.PathError)(nil); {
 		case errors.As(err, &path):
-			return nil, bad("%v", err)
+			return nil, bad("%q: %v", name, path.Err)
+		case errors.Is(err, errInterrupted):
+			return nil, fmt.Errorf("%q: %w", name, err)
 		case err != nil:
-			return nil, bad("%s: %s", name, explain(err))
+			return nil, bad("%q: %s", name, explain(err))
 		}
 		return p, nil
 	}
-	data, err := io.ReadAll(io.LimitReader(e.stdin, profiles.MaxSize+1))
-	if err != nil {
-		return nil, bad("standard input: %v", err)
-	}
-	p, err := profiles.Decode("", data, nil)
-	if err != nil {
+	p, err := readStream(ctx, "", func() (io.ReadCloser, error) { return io.NopCloser(e.stdin), nil })
+	switch {
+	case errors.Is(err, errInterrupted):
+		return nil, fmt.Errorf("standard input: %w", err)
+	case err != nil:
 		return nil, bad("standard input: %s", explain(err))
 	}
 	return p, nil
+}
+
+var errInterrupted = errors.New("reading was interrupted before its end")
+
+// readStream decodes what has no size and cannot be read twice. Who writes it may
+// take for ever, which the context ends, and nothing else can: a read that waits is
+// left behind.
+func readStream(ctx context.Context, name string, open func() (io.ReadCloser, error)) (*profiles.Profile, error) {
+	type content struct {
+		data []byte
+		err  error
+	}
+	all := make(chan content, 1)
+	go func() {
+		r, err := open()
+		if err != nil {
+			all <- content{nil, err}
+			return
+		}
+		defer r.Close()
+		data, err := io.ReadAll(io.LimitReader(r, profiles.MaxSize+1))
+		all <- content{data, err}
+	}()
+	select {
+	case c := <-all:
+		if c.err != nil {
+			return nil, c.err
+		}
+		return profiles.Decode(name, c.data, nil)
+	case <-ctx.Done():
+		return nil, errInterrupted
+	}
 }
 
 // diskFile is a file as profiles.Content.
@@ -120,23 +154,19 @@ type diskFile struct {
 func (f diskFile) Size() int64 { return f.size }
 
 // readWhereItLies decodes a file without holding all of it, if its format can.
-func readWhereItLies(name string) (*profiles.Profile, error) {
+func readWhereItLies(ctx context.Context, name string) (*profiles.Profile, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() { // opening a pipe waits for who writes into it
+		return readStream(ctx, name, func() (io.ReadCloser, error) { return os.Open(name) })
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() { // a pipe has no size, and cannot be read twice
-		data, err := io.ReadAll(io.LimitReader(f, profiles.MaxSize+1))
-		if err != nil {
-			return nil, err
-		}
-		return profiles.Decode(name, data, nil)
-	}
 	return profiles.DecodeFrom(name, diskFile{f, info.Size()}, nil)
 }
 

@@ -27,7 +27,7 @@ type solveReport struct {
 
 	BudgetBytes engine.Bytes  `json:"budget_bytes"` // resolved
 	Complete    bool          `json:"complete"`     // false: the best so far of a search that was stopped, by -limit or by limits of its own
-	Verified    bool          `json:"verified"`     // the checker agreed, and claimed equals measured
+	Verified    bool          `json:"verified"`     // the checker agreed on step time and peak, and claimed equals measured
 	Problem     string        `json:"problem,omitempty"`
 	Optimal     bool          `json:"optimal"`
 	Within      string        `json:"within,omitempty"` // what optimal ranges over

@@ -33,11 +33,11 @@ standard error.`,
 			c.define(fs)
 			c.defineOne(fs)
 			base := fs.String("base", "http://"+defaultAddr+"/", "`URL` address of the page")
-			return func(_ context.Context, e *env, args []string) error {
+			return func(ctx context.Context, e *env, args []string) error {
 				if strings.Contains(*base, "#") {
 					return bad("-base %q has a #, which ends an address; leave it out", *base)
 				}
-				in, err := c.read(e, args)
+				in, err := c.read(ctx, e, args)
 				if err != nil {
 					return err
 				}

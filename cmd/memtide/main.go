@@ -30,9 +30,10 @@
 // that either can be piped. solve and sweep write tables for people, or JSON
 // with -json. Fields of the JSON end in their unit (_ns, _bytes,
 // _bytes_per_s); they are only added to, never renamed: "schema" changes if that
-// promise is ever broken. A number is called verified only if an independent
-// checker agreed with the simulator about the schedule and both with what the
-// strategy claimed.
+// promise is ever broken. A step time and a peak are called checked (in JSON,
+// verified) only if an independent checker agreed with the simulator about the
+// schedule and both with what the strategy claimed. That nothing faster exists is
+// claimed by the strategy alone.
 //
 // # Exit status
 //
@@ -53,6 +54,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -171,12 +173,26 @@ func (e *badInput) Error() string { return e.text }
 
 func bad(format string, args ...any) error { return &badInput{fmt.Sprintf(format, args...)} }
 
+// printable writes out what a terminal would take for a command, wherever in a
+// message it comes from: names of files, arguments, what is in a link.
+func printable(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if r == '\n' || r == '\t' || strconv.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		}
+	}
+	return b.String()
+}
+
 // finish tells an error and turns it into an exit status.
 func (e *env) finish(who string, err error) int {
 	if err == nil {
 		return exitOK
 	}
-	fmt.Fprintf(e.stderr, "%s: %v\n", who, err)
+	fmt.Fprintf(e.stderr, "%s: %s\n", who, printable(err.Error()))
 	if _, ok := errors.AsType[*badInput](err); ok {
 		return exitUsage
 	}

@@ -55,7 +55,7 @@ ways to place.`,
 				return nil
 			})
 			return func(ctx context.Context, e *env, args []string) error {
-				in, err := c.read(e, args)
+				in, err := c.read(ctx, e, args)
 				if err != nil {
 					return err
 				}
@@ -195,10 +195,14 @@ func (r *placement) verdict() string {
 		return "not checked: there are too many buffers to compare each with all others"
 	case !p.Verdict.Verified:
 		return "NOT VERIFIED: " + p.Verdict.Problem
+	case p.NoneFits:
+		return "checked: the layout in the larger pool"
 	case p.Optimal:
-		return "verified; no smaller pool would do"
+		return "layout checked; by the search's own proof no smaller pool would do"
+	case p.Failed != nil:
+		return "the blocks before the failure are checked"
 	}
-	return "verified"
+	return "layout checked"
 }
 
 func allocatorsHelp() string {

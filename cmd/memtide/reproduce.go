@@ -97,7 +97,7 @@ func reproduce(ctx context.Context, e *env, args []string, presets string) error
 		return err
 	}
 	if len(args) > 1 {
-		return bad("one experiment at a time; got %s", strings.Join(args, " and "))
+		return bad("one experiment at a time; got %s", quoted(args))
 	}
 	var refs []string
 	for ref := range strings.SplitSeq(presets, ",") {

@@ -43,22 +43,18 @@ does as well; this one is for looking at it at home.`,
 	}
 }
 
-// How long clients may take: for the head of a request, and for what is under
-// way when the server stops.
-const (
-	headerTime   = 10 * time.Second
-	shutdownTime = 3 * time.Second
-)
+// shutdownTime is how long what is under way may take when the server stops.
+const shutdownTime = 3 * time.Second
 
 func serveSite(ctx context.Context, e *env, dir, addr string) error {
-	if _, err := os.Stat(filepath.Join(dir, "index.html")); err != nil {
-		return bad("there is no built page in %s (%v); build it with: go run ./cmd/build", dir, err)
+	if st, err := os.Stat(filepath.Join(dir, "index.html")); err != nil || !st.Mode().IsRegular() {
+		return bad("there is no built page in %q, which would have an index.html; build it with: go run ./cmd/build", dir)
 	}
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
 		return fmt.Errorf("cannot listen: %w; -addr chooses another address", err)
 	}
-	server := &http.Server{Handler: host.Handler(dir), ReadHeaderTimeout: headerTime}
+	server := host.Server(dir)
 	stopped := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() {
 		patience, cancel := context.WithTimeout(context.Background(), shutdownTime)

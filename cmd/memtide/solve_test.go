@@ -275,7 +275,7 @@ func TestStop(t *testing.T) {
 	for breaths, want := range map[int]int{1: 0, 3: 1, 50: 3} {
 		o := memtide(t, stopped(t, breaths), "sweep", "-strategy", "sequential,rotor", "-budget", "50%,60%,70%", file)
 		said := fmt.Sprintf("stopped after %d of 6 points", want)
-		if o.code != exitNo || !strings.Contains(o.stderr, said) || strings.Count(o.stdout, "verified") != want {
+		if o.code != exitNo || !strings.Contains(o.stderr, said) || strings.Count(o.stdout, "checked") != want {
 			t.Errorf("sweep stopped after %d breaths: exit status %d, %q; want 1, %q, and as many points in\n%s", breaths, o.code, o.stderr, said, o.stdout)
 		}
 	}

@@ -40,7 +40,7 @@ file itself is shown; in a document, put the link around the image.`,
 			fs.StringVar(&o.base, "base", "", "`URL` address of the page, to make the picture a link to it")
 			fs.StringVar(&o.file, "o", "", "`FILE` write to it instead of the standard output")
 			return func(ctx context.Context, e *env, args []string) error {
-				in, err := c.read(e, args)
+				in, err := c.read(ctx, e, args)
 				if err != nil {
 					return err
 				}

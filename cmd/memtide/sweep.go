@@ -63,7 +63,7 @@ const maxPoints = 1000
 func sweep(ctx context.Context, e *env, c *choice, o sweepOptions, args []string) error {
 	given := c.flags.Args
 	c.flags.Args = nil // they need not belong to the link's strategy
-	in, err := c.read(e, args)
+	in, err := c.read(ctx, e, args)
 	if err != nil {
 		return err
 	}
@@ -303,11 +303,11 @@ func pointVerdict(p *proto.Point) string {
 	case !p.Verdict.Verified:
 		return "NOT VERIFIED: " + p.Verdict.Problem
 	case f != nil:
-		return "verified; best when the time was over"
+		return "checked; best when the time was over"
 	case p.Optimal:
-		return "verified, optimal"
+		return "checked; optimal in its class"
 	}
-	return "verified"
+	return "checked"
 }
 
 func (s *swept) json() *sweepReport {

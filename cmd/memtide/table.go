@@ -72,18 +72,19 @@ func (r *result) costs(w *tabwriter.Writer) {
 	}
 }
 
-// verdict is the line that says how much of the table is certain.
+// verdict is the line that says how much of the table is certain: what was checked,
+// and apart from it what the strategy says of faster schedules.
 func (r *result) verdict() string {
 	s := r.solved
 	switch {
 	case !s.Verdict.Verified:
 		return "NOT VERIFIED: " + s.Verdict.Problem
 	case !r.complete:
-		return "verified; the best so far, since the search was stopped"
+		return "step time and peak checked; the best so far, since the search was stopped"
 	case s.Claim.Optimal:
-		return "verified; optimal within " + s.Claim.Within
+		return "step time and peak checked; the strategy claims that nothing is faster within " + s.Claim.Within
 	}
-	return "verified"
+	return "step time and peak checked; not proven optimal"
 }
 
 // change is how much longer d is than a reference.

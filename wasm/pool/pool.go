@@ -36,8 +36,8 @@ type port struct {
 	kill func()
 }
 
-// events are what a worker tells. They are called from the event loop, never
-// from within start, send or kill.
+// events are what a worker tells. They are called one after the other, in the order
+// in which the worker told them, and never from within start, send or kill.
 type events struct {
 	ready   func()
 	ahead   func([]byte) // ahead.message
@@ -176,7 +176,9 @@ func (p *Pool) enqueue(j *job) {
 	}
 	if p.broken != "" { // a person asked again: so do we
 		p.broken, p.failed = "", 0
-		p.spawn(0)
+		if p.workers[0] == nil {
+			p.spawn(0)
+		}
 	}
 	p.pump()
 }
@@ -244,7 +246,7 @@ func (p *Pool) isCalm() bool {
 	return false
 }
 
-// spawn starts a worker in a slot. The caller holds the lock.
+// spawn starts a worker in an empty slot. The caller holds the lock.
 func (p *Pool) spawn(slot int) {
 	if p.broken != "" {
 		return
@@ -272,8 +274,8 @@ func (p *Pool) startFailed(slot int, detail string) {
 		return
 	}
 	for _, w := range p.workers {
-		if w != nil && w.ready {
-			return // the slot stays empty; others work
+		if w != nil {
+			return // the slot stays empty; others work, or are still starting
 		}
 	}
 	p.broken = detail

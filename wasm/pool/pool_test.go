@@ -311,6 +311,37 @@ func TestBroken(t *testing.T) {
 	})
 }
 
+// A worker that is still starting while others cannot is waited for: it gets the
+// request, and no second one takes its place.
+func TestStillStarting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		good, bad, firsts := &stage{}, &stage{broken: true}, 0
+		p := newPool(1, func(e events) (port, error) {
+			if firsts++; firsts > 1 {
+				return bad.start(e)
+			}
+			ready := e.ready
+			e.ready = func() { time.Sleep(time.Second); ready() }
+			return good.start(e)
+		})
+		p.mu.Lock()
+		p.fill()
+		p.mu.Unlock()
+		synctest.Wait()
+		if bad.started != maxStarts {
+			t.Fatalf("%d workers were tried beside the first, want %d", bad.started, maxStarts)
+		}
+		for _, name := range []string{"while it starts", "later"} {
+			if _, err := p.Do(t.Context(), request(name), nil); err != nil {
+				t.Errorf("a request %s: got %v, want the answer of the first worker", name, err)
+			}
+		}
+		if got := strings.Join(good.requests, ", "); got != "solvewhile it starts, solvelater" || good.killed != 0 {
+			t.Errorf("the first worker got %q and was ended %d times; want both requests, and never", got, good.killed)
+		}
+	})
+}
+
 // A silent request is told once per period, and again when it speaks.
 func TestSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

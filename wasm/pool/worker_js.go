@@ -118,7 +118,8 @@ func adopting(first safejs.Value, start func(events) (port, error)) func(events)
 			return port{}, err
 		}
 		first = safejs.Undefined()
-		p, err := listen(w, e)
+		var q inbox
+		p, err := listen(w, &q, e)
 		if err != nil {
 			return port{}, err
 		}
@@ -128,7 +129,7 @@ func adopting(first safejs.Value, start func(events) (port, error)) func(events)
 			if message, err = heard.Index(i); err != nil {
 				break
 			}
-			go dispatch(message, e) // after start, like every event
+			q.put(func() { dispatch(message, e) })
 		}
 		if err != nil {
 			p.kill()
@@ -143,7 +144,7 @@ func startWorker(source string, module safejs.Value, selftest bool, e events) (p
 	if err != nil {
 		return port{}, err
 	}
-	p, err := listen(w, e)
+	p, err := listen(w, new(inbox), e)
 	if err != nil {
 		return port{}, err
 	}
@@ -158,8 +159,8 @@ func startWorker(source string, module safejs.Value, selftest bool, e events) (p
 	return p, nil
 }
 
-// listen has a worker's messages go to e.
-func listen(w safejs.Value, e events) (port, error) {
+// listen has a worker's messages go to e, by way of q.
+func listen(w safejs.Value, q *inbox, e events) (port, error) {
 	var listeners []safejs.Func
 	kill := func() {
 		// What can be done about an error here is done already: nobody listens any more.
@@ -170,8 +171,11 @@ func listen(w safejs.Value, e events) (port, error) {
 		listeners = nil
 	}
 	for name, handle := range map[string]func(safejs.Value){
-		"onmessage": func(event safejs.Value) { dispatchEvent(event, e) },
-		"onerror":   func(event safejs.Value) { e.died(eventText(event)) },
+		"onmessage": func(event safejs.Value) { q.put(func() { dispatchEvent(event, e) }) },
+		"onerror": func(event safejs.Value) {
+			text := eventText(event) // while the event may still be kept from the browser
+			q.put(func() { e.died(text) })
+		},
 	} {
 		f, err := safejs.FuncOf(func(_ safejs.Value, args []safejs.Value) any {
 			if len(args) > 0 {

@@ -29,8 +29,8 @@ func TestAddresses(t *testing.T) {
 			t.Errorf("the outcome is %q; want %q in it", got, want)
 		}
 	}
-	if got := result(p, "place-verdict"); got != "✓ verified" {
-		t.Errorf("the placement up to the failure is %q; want verified", got)
+	if got := result(p, "place-verdict"); got != "checked up to the failure" {
+		t.Errorf("the placement up to the failure is %q; want it checked", got)
 	}
 	p.Wait(`location.hash.includes("alloc=best-fit")`, 5*time.Second)
 	if got := Eval[float64](p, `byID("memory").getBoundingClientRect().top`); got != above {
@@ -98,7 +98,7 @@ func TestMemoryFile(t *testing.T) {
 		}
 	}
 	Eval[bool](p, `control("alloc", "optimal"); true`)
-	p.Wait(`result("place-verdict") === "✓ verified, optimal"`, 20*time.Second)
+	p.Wait(`result("place-verdict") === "✓ layout checked"`, 20*time.Second)
 	Eval[bool](p, "history.back(); true")
 	p.Wait(`document.querySelector("#app").dataset.kind === "network" && document.body.dataset.state === "ready" && byID("preset").value === "resnet101"`, 20*time.Second)
 	p.Quiet()

@@ -9,6 +9,7 @@
 //   selftest  true if the address has ?selftest (see wasm/pool)
 //   charts    promise of the chart library, loaded after the first picture
 //   reader()  promise of the compiled program that reads files of all formats
+//   suspect()  looks whether the program's file is damaged, and says so if it is
 //
 // Until the program draws, the picture that was prepared at build stands in
 // #app. If the program cannot start it stays, and #boot says why.
@@ -32,9 +33,11 @@
   const asked = location.hash.length > 1 ? location.hash : location.search;
   const root = document.documentElement.dataset;
   if (self !== top) root.framed = "";
-  if (/[#?&]embed=(?!0)/i.test(asked)) {
-    root.embed = /[#?&]controls=budget/i.test(asked) ? "budget " : " ";
-    const theme = asked.match(/[#?&]theme=(light|dark)(?=&|$)/);
+  // Only a whole key counts: what stands in the middle of another one is passed on
+  // from link to link, beside the profile of a file.
+  if (/(?:^[#?]|&)embed(?!=0(?:&|$))(?:=|&|$)/i.test(asked)) {
+    root.embed = /(?:^[#?]|&)controls=budget/i.test(asked) ? "budget " : " ";
+    const theme = asked.match(/(?:^[#?]|&)theme=(light|dark)(?=&|$)/);
     if (theme) root.theme = theme[1];
   }
   const mark = (name) => performance.mark("memtide:" + name);
@@ -55,11 +58,11 @@
       link.textContent = action;
       link.href = href;
       if (href !== location.href) return note.append(link);
-      link.addEventListener("click", (e) => { e.preventDefault(); location.reload(); });
+      link.addEventListener("click", async (e) => { e.preventDefault(); await refetch(own.wasm); location.reload(); });
       note.append(link);
     }
     document.body.dataset.state = "error";
-    if (self !== top) parent.postMessage({ memtide: { type: "error", code: "start", text } }, "*");
+    if (root.embed && self !== parent) parent.postMessage({ memtide: { type: "error", code: "start", text } }, "*");
   };
 
   // The size is baked in at build: while a compressed stream is decoded, the
@@ -90,6 +93,57 @@
     return WebAssembly.compile(await response.arrayBuffer());
   };
 
+  // Whether WebAssembly may run here at all: the smallest module there is.
+  const allowed = () => {
+    try {
+      return Boolean(new WebAssembly.Module(Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0)));
+    } catch {
+      return false;
+    }
+  };
+
+  // Whether a program's file is not the one that was built: its name holds the
+  // first digits of its SHA-256. Where the browser computes none (a page without
+  // TLS) or there is no name (the page in one file), a file that does not compile
+  // is taken for damaged, if others do.
+  const damaged = async (file, error) => {
+    const digits = /\.([0-9a-f]{12})\./.exec(file)?.[1];
+    if (!digits || !globalThis.crypto?.subtle) return Boolean(error) && !page.module && allowed();
+    try {
+      const response = await fetch(address(file));
+      if (!response.ok) return false;
+      const sum = new Uint8Array(await crypto.subtle.digest("SHA-256", await response.arrayBuffer()));
+      return [...sum.subarray(0, 6)].map((b) => b.toString(16).padStart(2, "0")).join("") !== digits;
+    } catch {
+      return false; // the line is what is wrong
+    }
+  };
+
+  // Fetches a file anew, past every copy that is kept.
+  const refetch = async (file) => {
+    if (text(file) !== null) return;
+    try {
+      for (const name of await caches.keys()) await (await caches.open(name)).delete(address(file));
+    } catch {} // where storage is blocked nothing is kept
+    await fetch(address(file), { cache: "reload" }).then((r) => r.arrayBuffer()).catch(() => {});
+  };
+
+  // A program; a damaged copy of it is replaced once.
+  const load = async (file) => {
+    try {
+      return await compile(file);
+    } catch (e) {
+      if (!(await damaged(file, e))) throw e;
+      await refetch(file);
+      return compile(file).catch(async (again) => {
+        throw (await damaged(file, again)) ? new Error(isDamaged(file)) : again;
+      });
+    }
+  };
+  const isDamaged = (file) => (text(file) === null
+    ? "the program file " + file + " is damaged: it is not the one that was built"
+    : "this file is damaged: the program in it is not the one that was built");
+
   // Loaded when the first schedule is on screen and the page is idle: it holds up nothing.
   const loadCharts = () => {
     page.charts = new Promise((done, fail) => {
@@ -115,7 +169,7 @@
 
   // The program that reads files of all formats; tried again after a failure.
   let reader;
-  page.reader = () => (reader ||= compile(own.reader).catch((e) => { reader = undefined; throw e; }));
+  page.reader = () => (reader ||= load(own.reader).catch((e) => { reader = undefined; throw e; }));
 
   // The program as the first worker has compiled it. Where that has failed, and in
   // the page that is one file, the page compiles it: then either it works or the
@@ -123,14 +177,15 @@
   const program = async () => {
     const module = page.first?.module;
     if (module) showProgress(module);
-    return (await module) ?? compile(own.wasm);
+    return (await module) ?? load(own.wasm);
   };
 
   const start = async () => {
     mark("boot");
-    // A saved page opens with what it was saved with.
+    // A saved page opens with what it was saved with, but never for a page that
+    // frames it as a view: that one would be told the profile in it.
     const saved = document.body.dataset.link;
-    if (saved && location.hash.length < 2) location.replace("#" + saved);
+    if (saved && location.hash.length < 2 && !root.embed) location.replace("#" + saved);
     if (typeof WebAssembly !== "object") throw new Error("this browser has no WebAssembly");
     if (typeof Worker !== "function") throw new Error("this browser has no workers");
     page.module = await program();
@@ -144,12 +199,22 @@
     await ended;
   };
 
+  // What stops may do so because it was damaged in a way that compiles.
+  const stopped = async (text) => {
+    say((await damaged(own.wasm)) ? sentence(isDamaged(own.wasm)) : text, "Reload", location.href);
+  };
+  page.suspect = async () => {
+    if (await damaged(own.wasm)) say(sentence(isDamaged(own.wasm)), "Reload", location.href);
+  };
+  const sentence = (text) => text[0].toUpperCase() + text.slice(1) + ".";
+
   start().then(
-    () => say("The page stopped unexpectedly.", "Reload", location.href),
+    () => stopped("The page stopped unexpectedly."),
     (e) => {
       console.warn(e);
-      if (page.module) say("The page stopped unexpectedly: " + e.message + ".", "Reload", location.href);
-      else if (e.name === "CompileError") say("The interactive view cannot start here: WebAssembly is blocked.", "Open in a new tab", location.href + "#");
+      if (page.module) stopped("The page stopped unexpectedly: " + e.message + ".");
+      else if (e.name === "CompileError" && !allowed()) say("The interactive view cannot start here: WebAssembly is blocked.", "Open in a new tab", location.href + "#");
+      else if (e.message.endsWith(" is not the one that was built")) say(sentence(e.message), "Reload", location.href);
       else say("The interactive view cannot start: " + e.message + ".", "Reload", location.href);
     },
   );

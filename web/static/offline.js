@@ -9,10 +9,21 @@
 const here = (file) => new URL(file, registration.scope).href;
 const own = new Set(files.map(here));
 
+// A file whose name holds the first digits of its SHA-256 is kept only if it is that
+// file: what is kept damaged would stay so.
+const keep = async (cache, f) => {
+  const digits = /\.([0-9a-f]{12})\./.exec(f)?.[1];
+  // What has just been loaded comes from the browser's own cache.
+  const request = new Request(here(f), { cache: digits ? "force-cache" : "default" });
+  if (!digits) return cache.add(request);
+  const response = await fetch(request);
+  const sum = new Uint8Array(await crypto.subtle.digest("SHA-256", await response.clone().arrayBuffer()));
+  if ([...sum.subarray(0, 6)].map((b) => b.toString(16).padStart(2, "0")).join("") !== digits) throw new Error(f + " is damaged");
+  return cache.put(request, response);
+};
+
 self.addEventListener("install", (e) => {
-  e.waitUntil(caches.open(release).then((c) =>
-    // What has just been loaded comes from the browser's own cache.
-    Promise.all(files.map((f) => c.add(new Request(here(f), { cache: /\.[0-9a-f]{12}\./.test(f) ? "force-cache" : "default" }))))));
+  e.waitUntil(caches.open(release).then((c) => Promise.all(files.map((f) => keep(c, f)))));
 });
 
 self.addEventListener("activate", (e) => {

@@ -50,6 +50,7 @@ func (d *address) follow() {
 	d.at = int(number(global("history", "state"), "memtide"))
 	d.last = max(d.last, d.at)
 	l, m, notes := read(hash)
+	m.Frame.Embed, m.Frame.Control = false, "" // a view is one from its start, see embed
 	if l.Kind == "graph" && l.Preset == "" && l.Profile == nil && d.graph.Profile != nil {
 		m.Choice.Source, notes = d.graph, nil // back to a graph that this page has read
 		if l.Budget.Bytes > 0 {
@@ -135,8 +136,11 @@ func (d *address) call(method string) {
 	call(global("history"), method, map[string]any{"memtide": d.at}, "", to)
 }
 
-// open goes to a fragment, as if it were a link that was clicked.
+// open goes to the fragment in a file, as if it were a link that was clicked. It
+// never makes a view of the page: what is in the address bar is read again, when
+// somebody goes back to it, by a page that would answer whoever frames it.
 func (d *address) open(fragment string) {
+	fragment = withoutEmbed(fragment)
 	d.at++
 	d.last = d.at
 	to := d.fragment

@@ -283,7 +283,8 @@ func sentenceOf(text string) string {
 	return strings.ToUpper(text[:1]) + strings.TrimSuffix(text[1:], ".") + "."
 }
 
-// Verdict says whether the placement has been checked.
+// Verdict says whether the layout that is shown has been checked. Whether all of it
+// fits, and into how little, is the sentence before it.
 func (c *Addressmap) Verdict() string {
 	p := c.placed()
 	switch at := c.behind(); {
@@ -293,25 +294,29 @@ func (c *Addressmap) Verdict() string {
 		return "of " + strategyTitle(at.Choice.Strategy) + " in " + format.Bytes(at.Solved.Budget) + ", not of the preview"
 	case p.Unchecked:
 		return "not checked"
-	case p.Verdict.Verified && p.Optimal:
-		return "✓ verified, optimal"
+	case p.Verdict.Verified && p.Failed != nil:
+		return "checked up to the failure"
+	case p.Verdict.Verified && p.NoneFits:
+		return "checked, in the larger pool"
 	case p.Verdict.Verified:
-		return "✓ verified"
+		return "✓ layout checked"
 	}
-	return "not verified"
+	return "✗ check failed"
 }
 
 // VerdictClass colours the verdict.
 func (c *Addressmap) VerdictClass() string {
 	p := c.placed()
 	switch {
-	case p == nil || p.Unchecked || c.behind() != nil:
+	case p == nil || p.Unchecked || c.behind() != nil, p.Verdict.Verified && (p.Failed != nil || p.NoneFits):
 		return "muted"
 	case p.Verdict.Verified:
 		return "good"
 	}
 	return "bad"
 }
+
+const layoutChecked = "An independent validator has compared every block that is shown with every other: none overlap, all lie in the pool."
 
 // VerdictTitle says what was checked.
 func (c *Addressmap) VerdictTitle() string {
@@ -323,8 +328,10 @@ func (c *Addressmap) VerdictTitle() string {
 		return "A click on the curve chooses the schedule that is previewed; its addresses are found then."
 	case p.Unchecked:
 		return "There are too many buffers to compare every one with every other."
+	case p.Verdict.Verified && p.Optimal:
+		return layoutChecked + " That none needs less is the search's own proof, which is not checked here."
 	case p.Verdict.Verified:
-		return "An independent validator has compared every block with every other: none overlap, all lie in the pool."
+		return layoutChecked
 	}
 	return p.Verdict.Problem
 }

@@ -58,8 +58,12 @@ func TestAddressView(t *testing.T) {
 		carryOut(t, s, state.SetAllocator{Name: a.Name})
 		page := pageOf(t, s)
 		c := Addressmap{S: s}
-		if got := c.Verdict(); !strings.HasPrefix(got, "✓ verified") {
-			t.Errorf("%s: verdict %q, want verified", a.Name, got)
+		want := "✓ layout checked"
+		if s.Places.Placed.Failed != nil {
+			want = "checked up to the failure"
+		}
+		if got := c.Verdict(); got != want {
+			t.Errorf("%s: verdict %q, want %q", a.Name, got, want)
 		}
 		if got := c.Outcome(); !strings.HasPrefix(got, "All buffers find room") && !strings.HasPrefix(got, "Does not fit: ") {
 			t.Errorf("%s: outcome %q", a.Name, got)
@@ -138,9 +142,45 @@ func TestAddressFailure(t *testing.T) {
 	if b := raise(s); b < s.Places.Placed.Needs+s.Places.Placed.Resident || !strings.HasPrefix(c.RaiseText(), "Set ") {
 		t.Errorf("the offer is %d, %q; want at least what is needed", b, c.RaiseText())
 	}
+	// What stands beside the numbers does not vouch for what is denied here.
+	r := Results{S: s}
+	if got, class, title := r.Verdict(), r.VerdictClass(), r.VerdictTitle(); got != "✗ addresses do not fit" || class != "bad" || !strings.Contains(title, c.Outcome()) || c.VerdictClass() == "good" {
+		t.Errorf("the badges are %q (%s, %q) and %q (%s); want that the addresses do not fit, and why", got, class, title, c.Verdict(), c.VerdictClass())
+	}
 	carryOut(t, s, state.SetAllocator{Name: "optimal"})
 	if got := c.Outcome(); !strings.HasPrefix(got, "All buffers find room") {
 		t.Errorf("optimal placement: %q; want that all find room", got)
+	}
+	if got, class := r.Verdict(), r.VerdictClass(); got != "✓ time and peak checked" || class != "good" {
+		t.Errorf("where all find room the badge is %q (%s); want that time and peak are checked", got, class)
+	}
+	carryOut(t, s, state.SetAllocator{Name: "best-fit"}, state.TogglePlaces{})
+	if got := r.Verdict(); got != "✓ time and peak checked" {
+		t.Errorf("with the address view closed the badge is %q; want what is checked: no allocator was asked for", got)
+	}
+}
+
+// A badge says what was checked; whether something faster exists is said apart, by
+// whom, and among what.
+func TestCheckedIsNotOptimal(t *testing.T) {
+	s := first(t)
+	r := Results{S: s}
+	for _, optimal := range []bool{true, false} {
+		s.Shown.Solved.Claim.Optimal = optimal
+		claim, title := "optimal in its class", "nothing is faster within its class, "+s.Shown.Solved.Claim.Within
+		if !optimal {
+			claim, title = "not proven optimal", "does not claim that nothing is faster"
+		}
+		if got := r.Verdict(); got != "✓ time and peak checked" || strings.Contains(got, "optimal") {
+			t.Errorf("optimal %t: the badge is %q; want what was checked and nothing else", optimal, got)
+		}
+		if r.Claim() != claim || !strings.Contains(r.ClaimTitle(), title) || !strings.Contains(r.VerdictTitle(), title) || !strings.Contains(r.VerdictTitle(), "independent checker agrees on both") {
+			t.Errorf("optimal %t: beside the badge stands %q (%q), the badge means %q; want %q and %q", optimal, r.Claim(), r.ClaimTitle(), r.VerdictTitle(), claim, title)
+		}
+	}
+	s.Shown.Solved.Verdict.Verified = false
+	if got := r.Verdict(); got != "✗ check failed" || r.VerdictClass() != "bad" {
+		t.Errorf("a refuted schedule has the badge %q (%s); want that the check failed", got, r.VerdictClass())
 	}
 }
 
@@ -213,7 +253,7 @@ func TestMemoryPage(t *testing.T) {
 	carryOut(t, s, state.Opened{ID: s.Opening.ID, Reply: &proto.Opened{Format: "minimalloc", Memory: memory}})
 	page := pageOf(t, s)
 	wellFormed(t, page)
-	for _, want := range []string{`data-kind="memory"`, "6 MiB", "peak in use", "reserved", "fragmentation", "&lt;a&gt;", "✓ verified"} {
+	for _, want := range []string{`data-kind="memory"`, "6 MiB", "peak in use", "reserved", "fragmentation", "&lt;a&gt;", "✓ layout checked"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not contain %q", want)
 		}

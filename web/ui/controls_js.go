@@ -52,7 +52,7 @@ func commandOf(event safejs.Value) (c Command, element safejs.Value, ok bool) {
 func (a *app) command(c Command, element safejs.Value) {
 	switch c.Do {
 	case "file":
-		if c.Settled {
+		if c.Settled && !a.embed.on { // what is open in a view may be known to its host
 			a.readFiles(get(element, "files"))
 			set(element, "value", "") // so that the same file can be opened again
 		}
@@ -131,7 +131,8 @@ func (a *app) findKey(k Key, c Command, element safejs.Value) {
 	}
 }
 
-// listenFiles takes files that are dropped or pasted anywhere.
+// listenFiles takes files that are dropped or pasted anywhere. A view takes none:
+// its host may ask what is open.
 func (a *app) listenFiles() {
 	document := global("document")
 	root := get(document, "documentElement", "dataset")

@@ -86,6 +86,15 @@ func inserted(fragment string, params map[string]string) string {
 	return strings.Join(out, "&")
 }
 
+// withoutEmbed is a fragment that opens the page itself and not a view.
+func withoutEmbed(fragment string) string {
+	return strings.Join(slices.DeleteFunc(strings.Split(fragment, "&"), func(pair string) bool {
+		key, _, _ := strings.Cut(pair, "=")
+		key = strings.ToLower(strings.TrimLeft(key, "#"))
+		return key == "embed" || key == "controls"
+	}), "&")
+}
+
 // empty says that nothing is open yet, or that it could not be opened.
 func empty(s *state.State) bool { return s.Network == nil && s.Memory == nil }
 

@@ -11,11 +11,14 @@ import (
 )
 
 // embed talks with the page that a view is in. See docs/embedding.md for the
-// messages. Only what frames or opened this page is listened to; what it sends is
-// text that is parsed, never run.
+// messages. Only a view hears and says anything, and only from and to the page that
+// frames it: what is open in the page itself came from whoever sits before it, and
+// neither a page that frames it nor one that opened it may learn what that is. A
+// view opens no files but those that its host sends. What the host
+// sends is text that is parsed, never run.
 type embed struct {
 	a        *app
-	on       bool
+	on       bool // for good: no link that is followed later makes a view of the page
 	ready    bool
 	link     string
 	selected string
@@ -24,10 +27,10 @@ type embed struct {
 
 func (e *embed) init(a *app, on bool) {
 	e.a, e.on = a, on
-	listen(safejs.Global(), "message", e.hear)
 	if !on {
 		return
 	}
+	listen(safejs.Global(), "message", e.hear)
 	root := global("document", "documentElement", "dataset")
 	set(root, "embed", a.s.View.Frame.Control+" ") // a dataset value that is never empty
 	observer, err := get(safejs.Global(), "ResizeObserver").New(function(func(safejs.Value) {
@@ -46,14 +49,11 @@ func (e *embed) init(a *app, on bool) {
 	})
 }
 
-// host is the page that frames this one, or opened it; undefined if there is none.
+// host is the page that frames this view; undefined if this is no view or nothing
+// frames it.
 func (e *embed) host() safejs.Value {
-	self := safejs.Global()
-	if parent := global("parent"); !parent.Equal(self) {
+	if parent := global("parent"); e.on && !parent.Equal(safejs.Global()) {
 		return parent
-	}
-	if opener := global("opener"); exists(opener) {
-		return opener
 	}
 	return safejs.Undefined()
 }
@@ -212,14 +212,11 @@ func (e *embed) set(params map[string]string) {
 		now = l.String()
 	}
 	l, m, notes := changed(a.s, now, params)
-	switch {
-	case len(notes) > 0:
+	if len(notes) > 0 {
 		e.fault("open", refusal(notes))
-	case !e.on:
-		a.address.open(inserted(now, params))
-	default:
-		e.navigate(l, m)
+		return
 	}
+	e.navigate(l, m)
 }
 
 // open opens what the other page gives: a link, or the text of a profile.
@@ -256,17 +253,14 @@ func (e *embed) open(m safejs.Value, origin string) {
 // with it.
 func (e *embed) follow(fragment string) {
 	l, m, notes := embedded(e.a.s.View.Frame, fragment)
-	switch {
-	case len(notes) > 0:
+	if len(notes) > 0 {
 		e.fault("open", refusal(notes))
-	case !e.on:
-		e.a.address.open(fragment)
-	default:
-		if l.Theme != "" {
-			e.theme(l.Theme)
-		}
-		e.navigate(l, m)
+		return
 	}
+	if l.Theme != "" {
+		e.theme(l.Theme)
+	}
+	e.navigate(l, m)
 }
 
 func (e *embed) navigate(l link.Link, m state.Start) {

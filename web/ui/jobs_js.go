@@ -18,13 +18,6 @@ type jobs struct {
 	reader  reader
 }
 
-// slot is the solve under way of one kind, and the one that replaces it.
-type slot struct {
-	running int // ID, 0 if none is
-	since   float64
-	next    *state.Solve
-}
-
 // patience is how long a solve may keep the one after it waiting, in
 // milliseconds. A slider being dragged asks faster than answers come: they
 // follow each other, and only the latest question waits. Ending a worker in
@@ -39,6 +32,7 @@ const sweepDelay = 60
 func (j *jobs) init(a *app) {
 	j.a = a
 	j.give = map[int]context.CancelFunc{}
+	j.reader.fetch = fetchReader
 }
 
 // context is that of a new request.
@@ -59,8 +53,8 @@ func (j *jobs) finish(id int) {
 func (j *jobs) cancel(id int) {
 	j.finish(id)
 	for i := range j.slots {
-		if n := j.slots[i].next; n != nil && n.ID == id {
-			j.slots[i].next = nil
+		if running := j.slots[i].cancel(id); running != 0 {
+			j.finish(running)
 		}
 	}
 }
@@ -128,6 +122,9 @@ func atOnce(f func()) {
 // solved passes an answer on and starts the question that waited for it.
 func (j *jobs) solved(e state.Solve, m state.Message) {
 	j.finish(e.ID)
+	if f, ok := m.(state.SolveFailed); ok && f.Failure.Kind == proto.Crash {
+		call(global("memtide"), "suspect") // it may have crashed because it is not what was built
+	}
 	s := &j.slots[e.Slot]
 	if s.running == e.ID {
 		s.running = 0

@@ -6,39 +6,23 @@ import (
 
 	"github.com/hack-pad/safejs"
 
-	"memtide/profiles"
 	"memtide/wasm/pool"
 	"memtide/wasm/proto"
 )
 
-// reader opens files whose format this program does not read itself, and writes
-// schedules for other programs, by a second program that is loaded when the first
-// such file is opened or written.
-type reader struct{ pool proto.Pool }
-
-// forFile is the pool that opens a file: the page's own if it knows the format.
-func (r *reader) forFile(ctx context.Context, own proto.Pool, content []byte) (proto.Pool, error) {
-	if profiles.Known(content) {
-		return own, nil
-	}
-	return r.load(ctx)
-}
-
-// load is the pool of the second program, which is fetched the first time.
-func (r *reader) load(ctx context.Context) (proto.Pool, error) {
-	if r.pool != nil {
-		return r.pool, nil
-	}
+// fetchReader gets the program that reads all formats.
+func fetchReader(ctx context.Context) (func() (proto.Pool, error), error) {
 	module, err := wait(ctx, call(global("memtide"), "reader"))
 	if err != nil {
 		return nil, err
 	}
-	p, err := pool.NewReader(module)
-	if err != nil {
-		return nil, err
-	}
-	r.pool = p
-	return p, nil
+	return func() (proto.Pool, error) {
+		p, err := pool.NewReader(module)
+		if err != nil {
+			return nil, err // and no pool that is not nil
+		}
+		return p, nil
+	}, nil
 }
 
 // wait is what a promise is fulfilled with. It must not be called on the page's

@@ -50,7 +50,7 @@ func (c *Results) Numbers() []Number {
 		out[3].Value = format.Percent(over(t.Makespan, b.StepTime))
 		out[3].Title = fmt.Sprintf("No schedule that does the same kinds of things is faster than %s (%s).", format.Duration(b.StepTime), b.Name)
 		if s.Claim.Optimal {
-			out[3].Title += " This one is proven optimal within " + s.Claim.Within + "."
+			out[3].Title += " " + c.ClaimTitle()
 		}
 	}
 	out[4].Value = format.Duration(t.WaitingTotal())
@@ -80,7 +80,7 @@ func bestBound(s *proto.Solved) (best proto.Bound, ok bool) {
 	return best, ok
 }
 
-// Verdict says whether the second opinion agreed.
+// Verdict says what was checked of the schedule, and what speaks against it.
 func (c *Results) Verdict() string {
 	p := c.S.Visible()
 	switch {
@@ -94,12 +94,22 @@ func (c *Results) Verdict() string {
 		return "best found before the stop"
 	case c.S.Stale():
 		return "schedule of " + format.Bytes(p.Solved.Budget)
-	case p.Solved.Verdict.Verified && p.Solved.Claim.Optimal:
-		return "✓ verified, optimal"
-	case p.Solved.Verdict.Verified:
-		return "✓ verified"
+	case !p.Solved.Verdict.Verified:
+		return "✗ check failed"
+	case c.homeless():
+		return "✗ addresses do not fit"
 	}
-	return "not verified"
+	return "✓ time and peak checked"
+}
+
+// homeless says that the sums fit into the budget and the addresses do not, as the
+// open address view says.
+func (c *Results) homeless() bool {
+	if c.S.Memory != nil || c.S.Allocator() == "" || c.S.Preview != nil || c.S.Placing != nil || c.S.Places == nil {
+		return false
+	}
+	p := c.S.Places.Placed
+	return p != nil && (p.Failed != nil || p.NoneFits)
 }
 
 // VerdictClass colours the verdict.
@@ -108,13 +118,13 @@ func (c *Results) VerdictClass() string {
 	switch {
 	case p == nil || c.S.Preview != nil || p.Partial || c.S.Stale():
 		return "muted"
-	case p.Solved.Verdict.Verified:
+	case p.Solved.Verdict.Verified && !c.homeless():
 		return "good"
 	}
 	return "bad"
 }
 
-// VerdictTitle puts claim and measurement side by side.
+// VerdictTitle puts claim and measurement side by side, and says who checked what.
 func (c *Results) VerdictTitle() string {
 	p := c.S.Visible()
 	if p == nil {
@@ -123,23 +133,46 @@ func (c *Results) VerdictTitle() string {
 	s := p.Solved
 	text := fmt.Sprintf("%s claims %s and a peak of %s; the simulator measured %s and %s.", strategyTitle(s.Strategy),
 		format.Duration(s.Claim.StepTime), format.Bytes(s.Claim.Peak), format.Duration(s.Trace.Makespan), format.Bytes(s.Trace.Peak))
-	if s.Verdict.Verified {
-		return text + " An independent checker agrees."
+	if !s.Verdict.Verified {
+		return text + " " + format.Durations(s.Verdict.Problem)
 	}
-	return text + " " + format.Durations(s.Verdict.Problem)
+	text += " An independent checker agrees on both."
+	if c.homeless() {
+		text += " The peak is a sum of bytes; for their addresses: " + (&Addressmap{S: c.S}).Outcome()
+	}
+	return text + " " + c.ClaimTitle()
 }
 
-// Claim is what the strategy says of its schedule, beside what was measured.
+// Claim is what the strategy says of its schedule and nobody has checked: whether
+// there is a faster one. If what was checked is not what it claims, that is said.
 func (c *Results) Claim() string {
 	p := c.S.Visible()
 	if p == nil {
 		return ""
 	}
 	claim, t := p.Solved.Claim, p.Solved.Trace
-	if claim.StepTime == t.Makespan && claim.Peak == t.Peak {
-		return "claim equals measurement"
+	switch {
+	case claim.StepTime != t.Makespan || claim.Peak != t.Peak:
+		return fmt.Sprintf("claimed %s and %s", format.Duration(claim.StepTime), format.Bytes(claim.Peak))
+	case p.Partial:
+		return ""
+	case claim.Optimal:
+		return "optimal in its class"
 	}
-	return fmt.Sprintf("claimed %s and %s", format.Duration(claim.StepTime), format.Bytes(claim.Peak))
+	return "not proven optimal"
+}
+
+// ClaimTitle says which class that is, and who says so.
+func (c *Results) ClaimTitle() string {
+	p := c.S.Visible()
+	switch {
+	case p == nil || p.Partial:
+		return ""
+	case p.Solved.Claim.Optimal:
+		return fmt.Sprintf("%s claims that nothing is faster within its class, %s; that is its own proof, which is not checked here.",
+			strategyTitle(p.Solved.Strategy), p.Solved.Claim.Within)
+	}
+	return strategyTitle(p.Solved.Strategy) + " does not claim that nothing is faster."
 }
 
 // Work says what is being worked on; empty if nothing is.

@@ -72,6 +72,7 @@ func (c *Results) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgparent.AppendChild(vgn)
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "claim"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "claim"}}}
 		vgparent.AppendChild(vgn)
+		vgn.AddAttrInterface("title", c.ClaimTitle())
 		vgn.SetInnerHTML(c.Claim())
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
 		vgparent.AppendChild(vgn)

@@ -45,7 +45,7 @@ func TestFirstView(t *testing.T) {
 			t.Errorf("data-testid %q stands %d times in the page; want once", id, n)
 		}
 	}
-	for _, want := range []string{`id="app"`, `role="alert"`, "<dl", "Your file stays in this browser.", "✓ verified", "claim equals measurement", `<fieldset class="controls" disabled`, "starting…"} {
+	for _, want := range []string{`id="app"`, `role="alert"`, "<dl", "Your file stays in this browser.", "✓ time and peak checked", "optimal in its class", `<fieldset class="controls" disabled`, "starting…"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not contain %q", want)
 		}

@@ -1,0 +1,40 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A named pipe is read as a stream, and waiting for who writes it can be
+// interrupted: opening it is what waits.
+func TestPipe(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "net.csv")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	net, err := os.ReadFile("testdata/net.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = os.WriteFile(pipe, net, 0) }()
+	if o := memtide(t, t.Context(), "solve", pipe); o.code != exitOK || !strings.Contains(o.stdout, "step time") {
+		t.Errorf("solve of a pipe: exit status %d, %q; want a schedule", o.code, o.stderr)
+	}
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	var stdout, stderr bytes.Buffer
+	if code := run(ctx, []string{"solve", pipe}, nil, &stdout, &stderr); code != exitNo || !strings.Contains(stderr.String(), "interrupted") {
+		t.Errorf("solve of a pipe that nobody writes, interrupted: exit status %d, %q; want %d and why", code, stderr.String(), exitNo)
+	}
+	// Who still waits for a writer gets one, that is gone at once.
+	if f, err := os.OpenFile(pipe, os.O_RDWR, 0); err == nil {
+		f.Close()
+	}
+}

@@ -1,0 +1,64 @@
+//go:build !js
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// No message has the terminal do anything: what comes from arguments, from names
+// of files and from links is written out.
+func TestMessagesArePlainText(t *testing.T) {
+	const evil = "\x1b]0;owned\a\x1b[2J\u202e\u009b31m"
+	odd := filepath.Join(t.TempDir(), "a"+evil+".csv")
+	if err := os.WriteFile(odd, []byte("nothing\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{evil}, {"help", evil}, {"help", "a", evil}, {"solve", evil}, {"solve", odd}, {"solve", "a", evil}, {"solve", "-" + evil}, {"solve", "-budget", evil, "x"},
+		{"solve", "-preset", evil}, {"solve", "-from", evil}, {"solve", "-from", "#v=1&p=" + evil}, {"solve", "-from", "#v=1&p=lemma3&m=" + evil}, {"solve", "-preset", "lemma3-b1", "-strategy", evil},
+		{"solve", "-preset", "lemma3-b1", "-device", evil}, {"solve", "-preset", "lemma3-b1", "-arg", evil}, {"place", "-preset", "lemma3-b1", "-alloc", evil},
+		{"sweep", "-preset", "lemma3-b1", "-arg", evil + "=1"}, {"serve", evil}, {"serve", "-dir", evil}, {"reproduce", evil}, {"reproduce", "a", evil},
+		{"link", "-base", "#" + evil, "x"}, {"svg", "-preset", "lemma3-b1", "-o", odd + "/x.svg"}, {"batch", "-preset", evil},
+	} {
+		o := memtide(t, t.Context(), args...)
+		if o.code == exitOK && args[0] != "solve" {
+			t.Errorf("%q: it worked; want an error that echoes", args)
+		}
+		for _, bad := range []string{"\x1b", "\a", "\u202e", "\u009b"} {
+			if strings.Contains(o.stderr, bad) || strings.Contains(o.stdout, bad) {
+				t.Errorf("%q: the message has %q in it: %q%q", args, bad, o.stderr, o.stdout)
+			}
+		}
+	}
+}
+
+// Ctrl-C ends the command while it waits for an input that does not come.
+func TestInterruptEndsReading(t *testing.T) {
+	for _, c := range []struct{ command, names string }{{"solve -", "standard input"}, {"sweep -json -", "standard input"}, {"link -", "standard input"}} {
+		ctx, interrupt := context.WithCancel(t.Context())
+		in := &waits{asked: make(chan bool), end: make(chan bool)}
+		go func() { <-in.asked; interrupt() }()
+		var stdout, stderr bytes.Buffer
+		code := run(ctx, strings.Fields(c.command), in, &stdout, &stderr)
+		close(in.end)
+		if got := stderr.String(); code != exitNo || !strings.Contains(got, c.names) || !strings.Contains(got, "interrupted") {
+			t.Errorf("memtide %s, interrupted while it reads: exit status %d, %q; want %d and that reading was interrupted", c.command, code, got, exitNo)
+		}
+	}
+}
+
+// waits is an input that nobody writes.
+type waits struct{ asked, end chan bool }
+
+func (w *waits) Read([]byte) (int, error) {
+	close(w.asked)
+	<-w.end
+	return 0, io.EOF
+}

@@ -134,3 +134,78 @@ func TestExactWithin(t *testing.T) {
 		}
 	}
 }
+
+// TestOrderedClaims holds what the methods that choose sets claim about step times
+// against every schedule of the set of schedules that they name.
+func TestOrderedClaims(t *testing.T) {
+	kinds := map[string]int{}
+	count := proofCases(3000, 160_000)
+	for seed := range count {
+		p, ok := enginetest.TightTransfers(enginetest.Rand(seed))
+		if !ok {
+			continue
+		}
+		for _, name := range []string{"offloadsearch", "dynprog", "greedy"} {
+			sol, err := play(t, name, p, nil)
+			if err != nil {
+				continue // the gradient of the loss would have to be away
+			}
+			order := enginetest.AnyOrder
+			if sol.Within == withinOrdered {
+				order = enginetest.InOrder
+				kinds[name]++
+			} else if sol.Within != withinAll {
+				t.Fatalf("seed %d: %s claims something about %q", seed, name, sol.Within)
+			}
+			if sol.Optimal != (sol.Makespan == sol.Bound) {
+				t.Fatalf("seed %d %s: step time %d, bound %d, optimal %v", seed, name, sol.Makespan, sol.Bound, sol.Optimal)
+			}
+			if least, ok := faster(t, seed, p, order, sol.Bound); ok {
+				t.Fatalf("seed %d %v budget %d: %s says that %d is the least within %q; %d is possible\n%s", seed, p.Device, p.Budget, name, sol.Bound, sol.Within, least, enginetest.Dump(p.Chain.Chain))
+			}
+			if name != "offloadsearch" || order != enginetest.InOrder {
+				continue
+			}
+			if _, ok := faster(t, seed, p, order, sol.Makespan+1); !ok || !sol.Optimal {
+				t.Fatalf("seed %d %v budget %d: %s takes %d (optimal %v), which exhaustive search does not find\n%s", seed, p.Device, p.Budget, name, sol.Makespan, sol.Optimal, enginetest.Dump(p.Chain.Chain))
+			}
+		}
+	}
+	t.Logf("claims about ordered schedules: %v", kinds)
+	for _, name := range []string{"offloadsearch", "dynprog"} {
+		if kinds[name] < int(count)/20 {
+			t.Errorf("%s claims something about ordered schedules in %d of %d cases: the generator is off", name, kinds[name], count)
+		}
+	}
+}
+
+// TestOrderedWords: the fastest schedule with all offloads before all fetches need
+// not be ordered, so no claim may be about those: 15 where the best ordered one
+// takes 17.
+func TestOrderedWords(t *testing.T) {
+	c := &engine.Chain{Input: 4, SeedBorn: true, Stages: []engine.Stage{
+		{Out: 12, Saved: 12}, {Out: 6, Saved: 6}, {Forward: 3, Back: 7, FwdTemp: 16, BwdTemp: 12}}}
+	dev := enginetest.Device(engine.HalfDuplex)
+	dev.ToHost = 2e9
+	p := engine.NewChainProblem(c, dev, engine.Whole, 24) // in halves of a byte and of a second
+	sol, err := play(t, "offloadsearch", p, nil)
+	if err != nil || sol.Makespan != 34 || !sol.Optimal || sol.Within != withinOrdered {
+		t.Errorf("offloadsearch: got %+v, %v; want 34, optimal within %q", sol, err, withinOrdered)
+	}
+	if _, ok := faster(t, 0, p, enginetest.InOrder, 34); ok {
+		t.Errorf("an ordered schedule takes less than 34")
+	}
+	sol, err = play(t, "offloadexact", p, nil)
+	if err != nil || sol.Makespan != 30 || !sol.Optimal {
+		t.Fatalf("offloadexact: got %+v, %v; want 30, optimal", sol, err)
+	}
+	tr, _ := sim.Play(p, sol.Schedule)
+	var offloaded time.Duration
+	for _, sp := range tr.Spans {
+		if sp.Kind == sim.SpanOffload {
+			offloaded = max(offloaded, sp.End)
+		} else if sp.Kind == sim.SpanFetch && sp.Start < offloaded {
+			t.Errorf("offloadexact fetches at %d, before an offload ends at %d", sp.Start, offloaded)
+		}
+	}
+}

@@ -15,9 +15,9 @@ var offloadExact = &engine.Strategy{
 	Title: "Best order of transfers",
 	Doc: `Finds the fastest schedule of whole transfers on a small chain, in whatever order they come.
 
-Paper 000 looks only at schedules in which all offloads come before all fetches,
-because of its Lemma 3: that every schedule can be put into that order without
-loss. The lemma is false. On a chain of five operations (uF = 3, 1, 3, 10, 0, no
+Paper 000 looks only at ordered schedules, which offload in the order of the layers
+and then fetch in reverse, because of its Lemma 3: that every schedule can be put
+into that order without loss. The lemma is false. On a chain of five operations (uF = 3, 1, 3, 10, 0, no
 backward times, x = 3, 0, 0, 10, 0, 0, extra memory of 13 in F_1 and 10 in F_4,
 budget 13, one byte per unit of time) the best ordered schedule takes 30; 27 are
 possible if x_0 is fetched before x_3 is offloaded.

@@ -78,7 +78,7 @@ func (s *step) mustPlan(set []bool) *Plan {
 // What Optimal and Bound range over.
 const (
 	withinAll     = "schedules that offload and do not recompute"
-	withinOrdered = "schedules that offload activations, do not recompute, and fetch nothing before the last offload"
+	withinOrdered = "schedules that offload activations in the order of the layers, then fetch them in reverse, and do not recompute"
 )
 
 // claim is a solution that is being written.
@@ -105,7 +105,7 @@ func (p *Plan) solution() claim {
 	return claim{sol}
 }
 
-// ordered adds that no ordered schedule is faster than least. That is said only
+// ordered adds that no ordered schedule (see Plan) is faster than least. That is said only
 // where it is more than what holds for all schedules.
 func (c claim) ordered(least time.Duration) {
 	if c.Optimal || least <= c.Bound {
@@ -113,7 +113,7 @@ func (c claim) ordered(least time.Duration) {
 	}
 	c.Within, c.Bound = withinOrdered, least
 	c.Optimal = c.Makespan <= least
-	c.Notes = append(c.Notes, "The bound holds for schedules in which all offloads come before all fetches: one that mixes them can be faster (Lemma 3 of Beaumont et al. 2020 is false).")
+	c.Notes = append(c.Notes, "The bound holds for schedules that offload in the order of the layers and fetch in reverse after the last offload: another order can be faster (Lemma 3 of Beaumont et al. 2020 is false).")
 }
 
 // short is a duration for people, to four digits.

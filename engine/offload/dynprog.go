@@ -34,9 +34,10 @@ one with the fewest bytes, and of those one of early activations. If the greedy
 set turns out faster when played, that is taken instead.
 
 The program is solved by label setting. Where a local search reaches the bound
-of Theorem 2 there is nothing left to prove. The result is the best of all
-schedules in which all offloads come before all fetches; Lemma 3 of the paper,
-which says that no schedule at all is faster, is false.`,
+of Theorem 2 there is nothing left to prove. The result is the best of the
+schedules that offload in the order of the layers and fetch in reverse after the
+last offload; Lemma 3 of the paper, which says that no schedule at all is faster,
+is false.`,
 	Class: engine.MayOffload,
 	Cites: []engine.Cite{paper000("4 (Algorithm 1, DYNPROG)")},
 	Solve: solveDynprog,

@@ -3,23 +3,28 @@ package offload
 import (
 	"cmp"
 	"container/heap"
-	"slices"
 	"time"
 
 	"memtide/engine"
 )
 
 // exact is a best-first search (A*) over the moments at which something ends. At
-// each of them it decides what starts: the next operation, transfers, both or
-// nothing. Starts at other moments gain nothing: such an activity could start as
-// soon as the last one before it has ended.
+// each of them it decides what leaves the device, and what starts: the next
+// operation, transfers, both or nothing. Starts at other moments gain nothing:
+// such an activity could start as soon as the last one before it has ended.
+//
+// A value is copied to the host once at most, for the copy stays there. It leaves
+// the device at the first moment of an absence at which it can, or not in that
+// absence: when the operation before has ended or, if that comes later, its copy.
 type exact struct {
 	s       *step
 	poll    *engine.Poll
-	full    bool            // full duplex
+	full    bool // full duplex
+	gaps    bool // values may leave for the time between two operations
+	values  []parcel
+	readers [][]int         // the values that an operation reads
+	over    []engine.Bytes  // what is too much in an operation if nothing is away
 	rest    []time.Duration // of the operations from k on
-	out, in []time.Duration // how long x_i travels
-	tail    []time.Duration // of B_i..B_0
 	nodes   []visit
 	open    openNodes
 	seen    map[moment]time.Duration
@@ -30,10 +35,10 @@ type exact struct {
 // moment is what there is to know when something has ended, and nothing yet has
 // started again. Two schedules at equal moments can go on in the same ways.
 type moment struct {
-	where   uint32        // two bits for each x_i: see here, copied, back
+	where   uint64        // two bits for each value: see here, away, copied, back
 	done    uint8         // operations that have ended
 	running bool          // the next one has started
-	out, in int8          // x_i under way, or -1
+	out, in int8          // values under way, or -1
 	run     time.Duration // how long each of the three still takes
 	sent    time.Duration
 	fetched time.Duration
@@ -41,14 +46,21 @@ type moment struct {
 
 // The places of a value.
 const (
-	here   = iota // on the device, and never offloaded
-	copied        // offloaded; it leaves the device when F_i has ended
-	back          // fetched, or on its way
+	here   = iota // on the device; the host has no copy, or nothing is gained any more
+	away          // on the host only
+	copied        // on the device, with a copy on the host
+	back          // the same, fetched or on its way
 )
 
-func (m *moment) place(i int) uint32 { return m.where >> (2 * i) & 3 }
-func (m *moment) put(i int, at uint32) {
+func (m *moment) place(i int) uint64 { return m.where >> (2 * i) & 3 }
+func (m *moment) put(i int, at uint64) {
 	m.where = m.where&^(3<<(2*i)) | at<<(2*i)
+}
+
+// others tells whether any other value than i is away.
+func (m *moment) others(i int) bool {
+	const low = 0x5555_5555_5555_5555
+	return m.where&^(m.where>>1)&low&^(1<<(2*i)) != 0
 }
 
 // visit is a moment that was reached, and what was started before it.
@@ -82,32 +94,43 @@ func (o *openNodes) Less(a, b int) bool {
 	return cmp.Or(cmp.Compare(x.bound, y.bound), cmp.Compare(y.at, x.at), cmp.Compare(o.index[a], o.index[b])) < 0
 }
 
-// newExact looks for schedules that take less than limit.
-func newExact(s *step, limit time.Duration, poll *engine.Poll) *exact {
-	e := &exact{s: s, poll: poll, full: s.p.Device.Duplex == engine.FullDuplex, limit: limit, least: limit,
-		seen: map[moment]time.Duration{}, rest: make([]time.Duration, 2*s.n+1)}
+// newExact looks for schedules that take less than limit, all of them or, if not
+// gaps, those in which values are away only while operations run. In half duplex
+// no other one is faster: see newParcels.
+func newExact(s *step, gaps bool, limit time.Duration, poll *engine.Poll) *exact {
+	full := s.p.Device.Duplex == engine.FullDuplex
+	e := &exact{s: s, poll: poll, full: full, gaps: gaps && full, limit: limit, least: limit,
+		seen: map[moment]time.Duration{}, rest: make([]time.Duration, 2*s.n+1), readers: make([][]int, 2*s.n)}
 	e.open.nodes = &e.nodes
+	for k := range 2 * s.n {
+		e.over = append(e.over, s.need(k)-s.p.Budget)
+	}
 	for k := 2*s.n - 1; k >= 0; k-- {
 		e.rest[k] = e.rest[k+1] + s.lasts(k)
 	}
-	var tail time.Duration
-	for i := range s.n {
-		e.out = append(e.out, s.p.Device.ToHost.Time(s.size[i]))
-		e.in = append(e.in, s.p.Device.ToDev.Time(s.size[i]))
-		tail += s.timeB[i]
-		e.tail = append(e.tail, tail)
+	e.values = newParcels(s, e.over, e.gaps)
+	for i := range e.values {
+		for _, a := range e.values[i].uses {
+			e.readers[a.until] = append(e.readers[a.until], i)
+		}
 	}
 	return e
 }
 
-// done tells whether everything has been looked at.
-func (e *exact) done() bool { return e.least >= e.limit }
+// everything tells whether the search is for all schedules, and done whether all
+// that it is for has been looked at.
+func (e *exact) everything() bool { return e.gaps || !e.full }
+func (e *exact) done() bool       { return e.least >= e.limit }
+
+// start is the moment before everything.
+func (e *exact) start() visit {
+	return visit{m: moment{out: -1, in: -1}, parent: -1, out: -1, in: -1}
+}
 
 // run returns a schedule that takes less than the limit, the fastest one, or nil.
 // least says what is proven, also if the search stops early.
-func (e *exact) run() *events {
-	start := moment{out: -1, in: -1}
-	e.reach(visit{m: start, parent: -1, out: -1, in: -1})
+func (e *exact) run() *written {
+	e.reach(e.start())
 	for len(e.open.index) > 0 {
 		k := e.open.index[0]
 		nd := e.nodes[k]
@@ -121,7 +144,7 @@ func (e *exact) run() *events {
 		}
 		if int(nd.m.done) == 2*e.s.n {
 			e.least = nd.at
-			return e.trace(k)
+			return e.write(k)
 		}
 		e.expand(k, nd.m, nd.at)
 	}
@@ -148,12 +171,20 @@ func (e *exact) reach(nd visit) {
 
 // away is what is not on the device.
 func (e *exact) away(m *moment) (sum engine.Bytes) {
-	for i, x := range e.s.size {
-		if m.place(i) == copied && i < int(m.done) {
-			sum += x
+	for i := range e.values {
+		if m.place(i) == away {
+			sum += e.values[i].size
 		}
 	}
 	return sum
+}
+
+// used is what is in use.
+func (e *exact) used(m *moment) engine.Bytes {
+	if m.running {
+		return e.s.need(int(m.done)) - e.away(m)
+	}
+	return e.s.before(int(m.done)) - e.away(m)
 }
 
 // expand decides in every way what starts at a moment.
@@ -163,43 +194,48 @@ func (e *exact) expand(parent int32, m moment, at time.Duration) {
 		return
 	}
 	k := int(m.done)
-	over := e.s.need(k) - e.s.p.Budget
-	if over <= e.away(&m) && e.ready(&m, k) {
+	if e.ready(&m, k) {
 		started := m
 		started.running, started.run = true, e.s.lasts(k)
 		e.transfers(parent, started, at, true)
 		// An operation can gain from waiting only if it takes room that a fetch
 		// could use, and there is room for all unless its need is too much.
-		if over <= 0 {
+		if e.over[k] <= 0 {
 			return
 		}
 	}
 	e.transfers(parent, m, at, false)
 }
 
-// ready tells whether the operands of operation k are on the device: of B_i, x_i.
+// ready tells whether operation k can start: there is room for it, and what it
+// reads is on the device. A copy that is under way is in vain if the value cannot
+// leave later.
 func (e *exact) ready(m *moment, k int) bool {
-	i := 2*e.s.n - 1 - k
-	if k < e.s.n {
-		return true
+	if e.over[k] > e.away(m) {
+		return false
 	}
-	return int(m.in) != i && int(m.out) != i && m.place(i) != copied
+	for _, i := range e.readers[k] {
+		if m.place(i) == away || int(m.in) == i || int(m.out) == i && !e.values[i].later(k+1) {
+			return false
+		}
+	}
+	return true
 }
 
 // transfers decides in every way which transfers start, and goes on to the next
 // moment. op says that an operation has just started.
 func (e *exact) transfers(parent int32, m moment, at time.Duration, op bool) {
 	nd := visit{m: m, at: at, parent: parent, op: op, out: -1, in: -1}
-	free := m.out < 0 && (e.full || m.in < 0)
-	for i := -1; i < e.s.n; i++ {
-		first := nd
-		if i >= 0 {
-			if !free || !e.mayOffload(&m, i) {
-				continue
-			}
-			first.out, first.m.out, first.m.sent = int8(i), int8(i), e.out[i]
+	e.fetches(nd)
+	if m.out >= 0 || !e.full && m.in >= 0 {
+		return
+	}
+	for i := range e.values {
+		if e.mayOffload(&m, i) {
+			first := nd
+			first.out, first.m.out, first.m.sent = int8(i), int8(i), e.values[i].out
+			e.fetches(first)
 		}
-		e.fetches(first)
 	}
 }
 
@@ -209,37 +245,48 @@ func (e *exact) fetches(nd visit) {
 	if nd.m.in >= 0 || !e.full && nd.m.out >= 0 {
 		return
 	}
-	held := e.s.before(int(nd.m.done))
-	if nd.m.running {
-		held = e.s.need(int(nd.m.done))
-	}
-	room := e.s.p.Budget - held + e.away(&nd.m)
-	for i, x := range e.s.size {
-		if nd.m.place(i) == copied && i < int(nd.m.done) && x <= room {
+	room := e.s.p.Budget - e.used(&nd.m)
+	for i := range e.values {
+		if v := &e.values[i]; nd.m.place(i) == away && v.size <= room {
 			with := nd
-			with.in, with.m.in, with.m.fetched = int8(i), int8(i), e.in[i]
+			with.in, with.m.in, with.m.fetched = int8(i), int8(i), v.in
 			with.m.put(i, back)
 			e.advance(with)
 		}
 	}
 }
 
-// mayOffload tells whether it makes sense to offload x_i: it is there, and before
-// B_i and after F_i an operation comes that needs too much.
+// mayOffload tells whether it makes sense to copy a value: it is there, and it can
+// leave in an absence that is worth it.
 func (e *exact) mayOffload(m *moment, i int) bool {
-	if m.place(i) != here || i > int(m.done) || e.s.size[i] == 0 {
+	v := &e.values[i]
+	if m.place(i) != here || v.made > int(m.done) {
 		return false
 	}
-	from := max(int(m.done), i+1)
-	if m.running && from == int(m.done) {
-		from++ // nothing leaves in time for what runs
+	a := v.absence(m)
+	if a == nil {
+		return false
 	}
-	for k := from; k < 2*e.s.n-1-i; k++ {
-		if e.s.need(k) > e.s.p.Budget {
+	from := int(m.done)
+	if m.running && v.out >= m.run {
+		from++ // it leaves when that is over
+	}
+	return e.gains(m, i, a, from) || v.later(a.until+1)
+}
+
+// gains tells whether anything can be gained if value i leaves in an absence while
+// operation from runs, or before it: from there on an operation needs too much,
+// or the one after the absence does, and something else is to be fetched before.
+func (e *exact) gains(m *moment, i int, a *absence, from int) bool {
+	if !a.worth {
+		return false
+	}
+	for k := max(from, a.from); k < a.until; k++ {
+		if e.over[k] > 0 {
 			return true
 		}
 	}
-	return false
+	return e.gaps && e.over[a.until] > 0 && (m.running || int(m.done) < a.until || m.others(i))
 }
 
 // advance goes to the next moment at which something ends, and ends it.
@@ -259,15 +306,16 @@ func (e *exact) advance(nd visit) {
 		return // nothing is under way: it would stay like that
 	}
 	nd.at += next
+	first, second := -1, -1 // values that may leave now: one that was used, and one that was copied
 	if m.running {
 		if m.run -= next; m.run == 0 {
-			m.running = false
-			m.done++
+			first = e.endOperation(m)
 		}
 	}
 	if m.out >= 0 {
 		if m.sent -= next; m.sent == 0 {
-			m.put(int(m.out), copied)
+			second = int(m.out)
+			m.put(second, copied)
 			m.out = -1
 		}
 	}
@@ -276,34 +324,63 @@ func (e *exact) advance(nd visit) {
 			m.in = -1
 		}
 	}
-	e.reach(nd)
+	e.leaves(nd, first, second)
 }
 
-// trace reads the events that lead to a node.
-func (e *exact) trace(k int32) *events {
-	ev := &events{s: e.s, makespan: e.nodes[k].at}
-	var path []int32
-	for ; k >= 0; k = e.nodes[k].parent {
-		path = append(path, k)
-	}
-	slices.Reverse(path)
-	could := false // the next operation could have started at an earlier moment
-	for p := 1; p < len(path); p++ {
-		from, nd := &e.nodes[path[p-1]], &e.nodes[path[p]]
-		if nd.op {
-			ev.starts, ev.held = append(ev.starts, from.at), append(ev.held, could)
-			could = false
-		} else if m := &from.m; !m.running && e.s.need(int(m.done))-e.s.p.Budget <= e.away(m) && e.ready(m, int(m.done)) {
-			could = true
-		}
-		if i := nd.out; i >= 0 {
-			ev.moves = append(ev.moves, event{item: int(i), start: from.at, end: from.at + e.out[i]})
-		}
-		if i := nd.in; i >= 0 {
-			ev.moves = append(ev.moves, event{item: int(i), back: true, start: from.at, end: from.at + e.in[i]})
+// endOperation ends the operation that runs. It returns the value that was used and
+// can leave now: one at most, for the others have just been made, or nobody reads
+// them again.
+func (e *exact) endOperation(m *moment) (used int) {
+	k := int(m.done)
+	m.running = false
+	m.done++
+	used = -1
+	for _, i := range e.readers[k] {
+		if !e.values[i].later(k + 1) {
+			m.put(i, here)
+		} else if at := m.place(i); at == copied || at == back && e.gaps {
+			used = i
 		}
 	}
-	return ev
+	return used
+}
+
+// leaves decides which of two values leave the device, either -1 if there is none.
+// Where values do not leave for gaps, it is always better if a value leaves, in an
+// absence in which that is of use; otherwise a copy may be there for a later one.
+func (e *exact) leaves(nd visit, used, sent int) {
+	i := max(used, sent)
+	if used >= 0 && sent >= 0 {
+		i = used
+	}
+	if i < 0 {
+		e.reach(nd)
+		return
+	}
+	v := &e.values[i]
+	a := v.absence(&nd.m)
+	if a == nil {
+		return // the copy was in vain
+	}
+	if nd.m.running && v.reads(int(nd.m.done)) {
+		e.reach(nd) // it is asked again when the operation has ended
+		return
+	}
+	may := e.gains(&nd.m, i, a, int(nd.m.done))
+	stay := (e.gaps || !may) && (i == used || v.later(a.until+1))
+	if i == used {
+		used = -1
+	} else {
+		sent = -1
+	}
+	if may {
+		gone := nd
+		gone.m.put(i, away)
+		e.leaves(gone, used, sent)
+	}
+	if stay {
+		e.leaves(nd, used, sent)
+	}
 }
 
 // remaining is a lower bound on what a moment still takes: the operations, the
@@ -319,36 +396,45 @@ func (e *exact) remaining(m *moment) time.Duration {
 		least = m.run + e.rest[k]
 	}
 	least = max(least, e.fetching(m))
-	away := e.away(m)
+	gone := e.away(m)
 	for ; k < 2*e.s.n; k++ {
-		over := e.s.need(k) - e.s.p.Budget
+		over := e.over[k]
 		if over > 0 {
-			at = max(at, e.leaving(m, over-away))
+			at = max(at, e.leaving(m, over-gone))
 		}
 		at += e.s.lasts(k)
 		least = max(least, at+e.rest[k+1])
 		if over > 0 {
-			least = max(least, at+e.s.p.Device.ToDev.Time(over)+e.tail[0])
+			least = max(least, at+e.s.p.Device.ToDev.Time(over)+e.s.timeB[0])
 		}
 	}
 	return least
 }
 
 // fetching is a lower bound from the fetches that are known: what is needed first
-// comes first, and each is followed by the operations that wait for it.
+// comes first, and each is followed by the operations that wait for it. What was
+// copied, and has not left, does so in the last absence that is worth it, at the
+// latest: the copy would be in vain.
 func (e *exact) fetching(m *moment) (least time.Duration) {
 	var link time.Duration
 	if m.in >= 0 {
 		link = m.fetched
-		least = link + e.tail[m.in]
+		least = link + e.rest[e.values[m.in].absence(m).until]
 	}
 	if m.out >= 0 && !e.full {
 		link = m.sent
 	}
-	for i := e.s.n - 1; i >= 0; i-- {
-		if m.place(i) == copied || int(m.out) == i {
-			link += e.in[i]
-			least = max(least, link+e.tail[i])
+	for k := int(m.done); k < 2*e.s.n; k++ {
+		for _, i := range e.readers[k] {
+			v := &e.values[i]
+			switch {
+			case m.place(i) == away && v.absence(m).until == k:
+			case (int(m.out) == i || m.place(i) == copied) && v.latest == k:
+			default:
+				continue
+			}
+			link += v.in
+			least = max(least, link+e.rest[k])
 		}
 	}
 	return least
@@ -356,10 +442,10 @@ func (e *exact) fetching(m *moment) (least time.Duration) {
 
 // leaving is when v more bytes can have left.
 func (e *exact) leaving(m *moment, v engine.Bytes) time.Duration {
-	// What was copied before its F_i has ended leaves with no further transfer.
-	for i, x := range e.s.size {
-		if m.place(i) == copied && i >= int(m.done) {
-			v -= x
+	// What has been copied leaves with no further transfer.
+	for i := range e.values {
+		if at := m.place(i); at == copied || at == back && e.gaps {
+			v -= e.values[i].size
 		}
 	}
 	if v <= 0 {
@@ -368,7 +454,7 @@ func (e *exact) leaving(m *moment, v engine.Bytes) time.Duration {
 	var link time.Duration
 	if m.out >= 0 {
 		link = m.sent
-		v -= e.s.size[m.out]
+		v -= e.values[m.out].size
 	} else if m.in >= 0 && !e.full {
 		link = m.fetched
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"memtide/engine"
+	"memtide/engine/bound"
 )
 
 func init() { engine.Register(offloadExact) }
@@ -14,18 +15,19 @@ var offloadExact = &engine.Strategy{
 	Title: "Best order of transfers",
 	Doc: `Finds the fastest schedule of whole transfers on a small chain, in whatever order they come.
 
-Paper 000 looks only at schedules in which all offloads come before all fetches,
-because of its Lemma 3: that every schedule can be put into that order without
-loss. The lemma is false. On a chain of five operations (uF = 3, 1, 3, 10, 0, no
+Paper 000 looks only at ordered schedules, which offload in the order of the layers
+and then fetch in reverse, because of its Lemma 3: that every schedule can be put
+into that order without loss. The lemma is false. On a chain of five operations (uF = 3, 1, 3, 10, 0, no
 backward times, x = 3, 0, 0, 10, 0, 0, extra memory of 13 in F_1 and 10 in F_4,
 budget 13, one byte per unit of time) the best ordered schedule takes 30; 27 are
 possible if x_0 is fetched before x_3 is offloaded.
 
-This method tries every order: a best-first search over what has run, where each
-activation is, and what is under way. Each activation is offloaded at most once,
-and transfers are not interrupted. It starts from the best ordered schedule and
-looks only at what can still be faster. Other methods are there for chains of
-realistic length.`,
+This method tries every schedule that does not recompute: a best-first search over
+what has run, where each value is, and what is under way. Gradients may travel too:
+that of the loss during the forward pass and, in full duplex, any value between
+two operations, to make room for a fetch until an offload has made it. It starts
+from the best ordered schedule and looks only at what can still be faster. Other
+methods are there for chains of realistic length.`,
 	Class: engine.MayOffload,
 	Cites: []engine.Cite{paper000("2 (Problem 1) and 3.2 (Lemma 3)")},
 	Solve: solveOffloadExact,
@@ -38,9 +40,10 @@ const (
 	maxExactStates = 250_000
 )
 
-const withinExact = "schedules of whole transfers that offload each activation at most once and do not recompute"
-
 func solveOffloadExact(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
+	if _, err := engine.Lookup("offloadexact").Parse(args); err != nil {
+		return nil, err
+	}
 	if err := poll.Err(); err != nil {
 		return nil, err
 	}
@@ -48,60 +51,110 @@ func solveOffloadExact(p *engine.Problem, args engine.Args, poll *engine.Poll) (
 	if err != nil {
 		return nil, err
 	}
-	if s.peak() > p.Budget {
-		switch {
-		case s.streamed:
-			return nil, fmt.Errorf("%w: it looks for the best order of whole transfers, and these are streamed", engine.ErrUnsupported)
-		case s.n > maxExactStages:
-			return nil, fmt.Errorf("%w: the network has %s; every order of transfers is tried for %d stages at most", engine.ErrUnsupported, p.Chain.Chain.Describe(), maxExactStages)
-		}
-	}
-	if s, _, err = begin("offloadexact", p, args, poll); err != nil {
-		return nil, err
-	}
 	if s.peak() <= p.Budget {
 		return s.mustPlan(make([]bool, s.n)).solution().Solution, nil
 	}
-	ordered := bestSet(s, 1, 10_000, poll)
-	sol := s.mustPlan(ordered.set).solution()
+	switch {
+	case s.streamed:
+		return nil, fmt.Errorf("%w: it looks for the best order of whole transfers, and these are streamed", engine.ErrUnsupported)
+	case s.n > maxExactStages:
+		return nil, fmt.Errorf("%w: the network has %s; every order of transfers is tried for %d stages at most", engine.ErrUnsupported, p.Chain.Chain.Describe(), maxExactStages)
+	}
+	if least, why := s.smallestExact(); p.Budget < least {
+		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: least, Why: why}
+	}
+	sol, ordered := s.firstExact(poll)
 	if sol.Optimal || poll.Err() != nil {
 		return sol.Solution, poll.Err()
 	}
-	e := newExact(s, sol.Makespan, poll)
-	found := e.run()
+	// Values that leave for the time between two operations make the search much
+	// longer and seldom a schedule faster, so it first does without.
+	narrow := newExact(s, false, sol.Makespan, poll)
+	found := narrow.run()
+	e, limit := narrow, sol.Makespan
 	if found != nil {
-		note := fmt.Sprintf("The best ordered schedule takes %v: this one fetches before the last offload.", short(sol.Makespan))
-		sol.Schedule, sol.Makespan, sol.Peak = found.schedule(), found.makespan, found.peak()
-		sol.Notes = []string{fmt.Sprintf("Offloads %d of %d activations.", found.offloads(), s.n), note}
-	} else if e.done() {
-		sol.Notes = append(sol.Notes, "No order of transfers is faster than all offloads before all fetches.")
+		limit = found.makespan
 	}
-	sol.Within, sol.Bound = withinExact, max(sol.Bound, min(sol.Makespan, e.least))
-	sol.Optimal = sol.Makespan <= sol.Bound
-	if !sol.Optimal && poll.Err() == nil {
-		sol.Stopped = true
-		sol.Notes = append(sol.Notes, fmt.Sprintf("The search was stopped after %d states.", maxExactStates))
+	if !narrow.everything() && limit > sol.Bound && poll.Err() == nil {
+		e = newExact(s, true, limit, poll)
+		if better := e.run(); better != nil {
+			found = better
+		}
 	}
+	if found != nil {
+		sol.take(found)
+		if ordered != "" {
+			sol.Notes = append(sol.Notes, ordered)
+		}
+	} else if e.everything() && e.done() {
+		sol.Notes = append(sol.Notes, "No other order of transfers is faster.")
+	}
+	sol.claimAll(e)
 	return sol.Solution, poll.Err()
 }
 
-// events is a schedule by its moments.
-type events struct {
-	s        *step
-	starts   []time.Duration // of the operations, F_0..F_{n-1}, B_{n-1}..B_0
-	held     []bool          // the operation could have started earlier, and waits on purpose
-	moves    []event         // by their starts
-	makespan time.Duration
+// firstExact is what the search starts from: the best ordered schedule, and what
+// there is to say about it. There is none where the gradient of the loss has to
+// be away, which no other method here moves; then it is a schedule that moves all
+// that it can.
+func (s *step) firstExact(poll *engine.Poll) (sol claim, ordered string) {
+	if s.p.Budget >= s.smallest() {
+		best := bestSet(s, 1, 10_000, poll)
+		sol = s.mustPlan(best.set).solution()
+		which := "The best"
+		if !best.proven {
+			which = "The best that was found"
+		}
+		return sol, fmt.Sprintf("%s with offloads in the order of the layers, and then fetches in reverse, takes %v.", which, short(sol.Makespan))
+	}
+	lower, _ := bound.Of(s.p, engine.MayOffload)
+	sol = claim{&engine.Solution{Within: withinAll, Bound: lower}}
+	sol.take(newExact(s, false, never, nil).anyhow())
+	sol.Optimal = sol.Makespan <= lower
+	return sol, ""
 }
 
-// event is one transfer.
-type event struct {
-	item       int
-	back       bool
-	start, end time.Duration
+// claimAll says what a search has proven.
+func (c claim) claimAll(e *exact) {
+	if e.everything() {
+		c.Bound = max(c.Bound, min(c.Makespan, e.least))
+	}
+	if c.Optimal = c.Makespan <= c.Bound; !c.Optimal && e.poll.Err() == nil {
+		c.Stopped = true
+		c.Notes = append(c.Notes, fmt.Sprintf("The search was stopped after %d states.", maxExactStates))
+	}
 }
 
-func (ev *events) end(k int) time.Duration { return ev.starts[k] + ev.s.lasts(k) }
+// take makes a schedule that was found the solution.
+func (c claim) take(w *written) {
+	c.Schedule, c.Makespan, c.Peak = w.schedule, w.makespan, w.peak
+	note := fmt.Sprintf("Offloads %d activations.", w.activations)
+	if w.gradients > 0 {
+		note = fmt.Sprintf("Offloads %d activations and %d gradients.", w.activations, w.gradients)
+	}
+	c.Notes = []string{note}
+}
+
+// smallestExact is the least budget that any schedule fits into, and what needs
+// it: smallest, but the gradient of the loss can be away too.
+func (s *step) smallestExact() (least engine.Bytes, why string) {
+	seed := s.p.Chain.Chain.HeldGrad(s.n)
+	least, why = s.before(0), "the step begins with it"
+	var before engine.Bytes // what can be away
+	for i := range s.n {
+		for _, need := range []struct {
+			bytes engine.Bytes
+			op    engine.OpID
+		}{{s.needF[i] - seed, s.p.Chain.Fwd(i + 1)}, {s.needB[i], s.p.Chain.Bwd(i + 1)}} {
+			if need.bytes-before > least {
+				least = need.bytes - before
+				why = fmt.Sprintf("%s needs it, even with everything else on the host", s.p.Graph.Ops[need.op].Name)
+			}
+		}
+		before += s.size[i]
+	}
+	return least, why
+}
 
 // lasts is how long operation k takes, k = 0..2n-1.
 func (s *step) lasts(k int) time.Duration {
@@ -132,106 +185,4 @@ func (s *step) before(k int) engine.Bytes {
 		held += c.HeldGrad(s.n) - c.Grad(s.n)
 	}
 	return held
-}
-
-func (ev *events) offloads() (count int) {
-	for _, m := range ev.moves {
-		if !m.back {
-			count++
-		}
-	}
-	return count
-}
-
-// schedule writes the events down. What starts while operation k runs, or after
-// the one before it has ended, is queued before it. An operation that waits on
-// purpose is held back by the transfer at whose end it starts.
-func (ev *events) schedule() engine.Schedule {
-	g, n := ev.s.p.Chain, ev.s.n
-	var sched engine.Schedule
-	next := 0
-	queue := func(until time.Duration, k int) (own bool) {
-		for ; next < len(ev.moves) && ev.moves[next].start < until; next++ {
-			m := &ev.moves[next]
-			v := item(g, m.item)
-			if m.back {
-				sched = append(sched, engine.Fetch(v, m.start))
-				continue
-			}
-			out := engine.Offload(v)
-			out.NotBefore = m.start
-			sched = append(sched, out)
-			if m.item == k {
-				own = true // F_k still reads it
-			} else {
-				sched = append(sched, engine.Free(v))
-			}
-		}
-		return own
-	}
-	for k := range 2 * n {
-		own := false
-		if ev.held[k] {
-			own = queue(ev.starts[k], k)
-			sched = append(sched, engine.Wait(ev.endsAt(ev.starts[k])))
-		}
-		own = queue(ev.end(k), k) || own
-		if k < n {
-			sched = append(sched, engine.Run(g.Fwd(k+1)))
-			if own {
-				sched = append(sched, engine.Free(item(g, k)))
-			}
-			continue
-		}
-		i := 2*n - k
-		sched = append(sched, engine.Run(g.Bwd(i)), engine.Free(g.Grad(i)), engine.Free(g.Saved(i)))
-	}
-	return append(sched, engine.Free(g.Act(0)))
-}
-
-// endsAt is the value whose transfer ends at a moment.
-func (ev *events) endsAt(at time.Duration) engine.ValueID {
-	for _, m := range ev.moves {
-		if m.end == at {
-			return item(ev.s.p.Chain, m.item)
-		}
-	}
-	panic(fmt.Sprintf("offload: no transfer ends at %d, where an operation is to start", at))
-}
-
-// peak is the largest amount in use after an operation or a fetch has started.
-func (ev *events) peak() (peak engine.Bytes) {
-	for k := range ev.starts {
-		peak = max(peak, ev.s.need(k)-ev.away(ev.starts[k], k, false))
-	}
-	for _, m := range ev.moves {
-		if !m.back {
-			continue
-		}
-		held, k := engine.Bytes(0), 0
-		for k < len(ev.starts) && ev.end(k) <= m.start {
-			k++
-		}
-		if held = ev.s.before(k); ev.starts[k] <= m.start {
-			held = ev.s.need(k)
-		}
-		peak = max(peak, held-ev.away(m.start, -1, true))
-	}
-	return peak
-}
-
-// away is what is not on the device at a moment, just before or after what is
-// fetched from then on takes its room. The operation that starts then reads its
-// own value, also if it ends at once; -1 is none.
-func (ev *events) away(at time.Duration, starts int, after bool) (sum engine.Bytes) {
-	for _, m := range ev.moves {
-		size := ev.s.size[m.item]
-		switch {
-		case !m.back && m.item != starts && max(m.end, ev.end(m.item)) <= at:
-			sum += size
-		case m.back && (m.start < at || after && m.start == at):
-			sum -= size
-		}
-	}
-	return sum
 }

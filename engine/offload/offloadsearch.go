@@ -17,7 +17,8 @@ var offloadSearch = &engine.Strategy{
 
 Paper 000 chooses the set with transfers in mind that give and take room byte by
 byte. Frameworks copy whole tensors. This method evaluates the schedules that
-follow: from the greedy set it changes one activation, or exchanges two, as long
+follow, with offloads in the order of the layers and then fetches in reverse: from
+the greedy set it changes one activation, or exchanges two, as long
 as that helps, then starts again from a disturbed best set. A search through all
 sets, stage by stage, leaves out what cannot be the best. Where it can keep the
 rest it proves the result; where that is too much it follows the most promising

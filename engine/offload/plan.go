@@ -9,7 +9,7 @@ import (
 
 // Plan is the best ordered schedule that offloads a given set of the x_i: all
 // offloads in increasing order of i, as early as possible, then all fetches in
-// decreasing order, as late as possible.
+// decreasing order, as late as possible. That is what ordered means here.
 //
 // Duplex makes no difference to it. The first fetch is that of the value that
 // was offloaded last, and it needs a complete host copy, so in an ordered
@@ -192,9 +192,10 @@ func (ps *pass) last() (end, gone time.Duration) {
 	return m.end, m.gone
 }
 
-// plan joins the two passes. Any schedule with all offloads before all fetches
-// is no faster, and this one exists: compare Proposition 1 of the paper, which
-// is right for fetches only in reversed time.
+// plan joins the two passes. Any ordered schedule of the set is no faster, and this
+// one exists: compare Proposition 1 of the paper, which is right for fetches only
+// in reversed time. Other orders can be faster, even if all offloads come before
+// all fetches.
 func (s *step) plan(set []bool) (*Plan, bool) {
 	fwd, ok := s.run(set, false)
 	if !ok {

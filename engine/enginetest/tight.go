@@ -1,0 +1,48 @@
+package enginetest
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"memtide/engine"
+)
+
+// TightTransfers draws a problem of whole transfers on a chain of 1 to 4 stages
+// for which something has to leave the device: the budget is from the least of all
+// schedules (see LeastTransfers) to less than what keeping everything needs. Times
+// and sizes are small and often zero or equal, so that much depends on the order
+// of transfers. ok is false if there is no such budget.
+func TightTransfers(r *rand.Rand) (p *engine.Problem, ok bool) {
+	one := func(of ...int) int { return of[r.IntN(len(of))] }
+	bytes := func(most int) engine.Bytes { return engine.Bytes(r.IntN(most + 1)) }
+	some := func(rare, most int) engine.Bytes {
+		if r.IntN(rare) > 0 {
+			return 0
+		}
+		return bytes(most)
+	}
+	outs, grads, temps := one(1, 3, 3, 8), one(0, 1, 3), one(0, 4, 10)
+	fwd, back, equal := one(0, 0, 1, 4), one(0, 1, 3, 8), r.IntN(6) == 0
+	c := &engine.Chain{Name: "tight", Input: bytes(outs), InputGrad: bytes(grads), SeedBorn: r.IntN(2) == 0,
+		Resident: engine.Resident{Weights: some(4, 5)}}
+	for range one(1, 2, 2, 3, 3, 3, 4, 4) {
+		out := bytes(outs)
+		st := engine.Stage{Forward: time.Duration(r.IntN(fwd + 1)), Back: time.Duration(r.IntN(back + 1)),
+			Out: out, Saved: out + some(3, outs), Grad: bytes(grads), FwdTemp: some(3, temps), BwdTemp: some(3, temps)}
+		if equal {
+			st.Forward, st.Back = time.Duration(fwd), time.Duration(back)
+		}
+		c.Stages = append(c.Stages, st)
+	}
+	dev := Device(engine.Duplex(r.IntN(2)))
+	if r.IntN(2) == 0 {
+		rates := []engine.Rate{1e9, 5e8, 333_333_333, 2e9}
+		dev.ToHost, dev.ToDev = rates[r.IntN(4)], rates[r.IntN(4)]
+	}
+	p = engine.NewChainProblem(c, dev, engine.Whole, 0)
+	least, most := LeastTransfers(p), c.StoreAllPeak()
+	if least >= most {
+		return nil, false
+	}
+	return p.WithBudget(least + engine.Bytes(r.Int64N(int64(most-least)))), true
+}

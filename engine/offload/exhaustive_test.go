@@ -1,0 +1,211 @@
+package offload
+
+import (
+	"errors"
+	"os"
+	"testing"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/enginetest"
+	"memtide/engine/sim"
+)
+
+// proofCases is how many problems are held against exhaustive search.
+func proofCases(few, many uint64) uint64 {
+	if os.Getenv("MEMTIDE_LONG") != "" {
+		return many
+	}
+	if testing.Short() {
+		return few / 4
+	}
+	return few
+}
+
+// faster looks for a schedule that takes less than limit by trying everything,
+// and plays it.
+func faster(t *testing.T, seed uint64, p *engine.Problem, order enginetest.Order, limit time.Duration) (time.Duration, bool) {
+	t.Helper()
+	sched, least, ok := enginetest.FastestTransfers(p, order, limit)
+	if !ok {
+		return 0, false
+	}
+	if tr, err := sim.Play(p, sched); err != nil || tr.Makespan != least {
+		t.Fatalf("seed %d %v budget %d: exhaustive search has a schedule of %d that plays %v, %v\n%s", seed, p.Device, p.Budget, least, tr, err, enginetest.Dump(p.Chain.Chain))
+	}
+	return least, true
+}
+
+// TestExactIsExact holds offloadexact against every schedule of whole transfers
+// that runs each operation once: none is faster, and what it finds is among them.
+func TestExactIsExact(t *testing.T) {
+	kinds := map[string]int{}
+	count := proofCases(6000, 160_000)
+	for seed := range count {
+		p, ok := enginetest.TightTransfers(enginetest.Rand(seed))
+		if !ok {
+			continue
+		}
+		input := func() string {
+			return enginetest.Dump(p.Chain.Chain)
+		}
+		sol, err := play(t, "offloadexact", p, nil)
+		if err != nil || !sol.Optimal || sol.Bound != sol.Makespan || sol.Within != withinAll {
+			t.Fatalf("seed %d %v budget %d: got %+v, %v; want an optimal one\n%s", seed, p.Device, p.Budget, sol, err, input())
+		}
+		if least, ok := faster(t, seed, p, enginetest.AnyOrder, sol.Makespan); ok {
+			t.Fatalf("seed %d %v budget %d: got %d, optimal (%q); %d is possible\n%s", seed, p.Device, p.Budget, sol.Makespan, sol.Notes, least, input())
+		}
+		if seed%4 == 0 {
+			if least, ok := faster(t, seed, p, enginetest.AnyOrder, sol.Makespan+1); !ok {
+				t.Fatalf("seed %d %v budget %d: got %d; exhaustive search has %d, %v\n%s", seed, p.Device, p.Budget, sol.Makespan, least, ok, input())
+			}
+		}
+		kinds["all"]++
+		if sol.Makespan > p.Chain.Chain.ForwardTime()+p.Chain.Chain.BackTime() {
+			kinds["with waiting"]++
+		}
+		s := newStep(p)
+		if p.Budget < s.smallest() {
+			kinds["gradient of the loss away"]++
+		} else if ordered, _ := offloadSearch.Solve(p, nil, nil); sol.Makespan < ordered.Makespan {
+			kinds["faster than ordered"]++
+		}
+	}
+	t.Log(kinds)
+	for kind, least := range map[string]int{"all": 50, "with waiting": 40, "gradient of the loss away": 2, "faster than ordered": 1} {
+		if kinds[kind] < int(count)*least/100 {
+			t.Errorf("%d of %d cases: %s; the generator is off", kinds[kind], count, kind)
+		}
+	}
+}
+
+// TestExactSmallest: the smallest budget that offloadexact names is that of all
+// schedules, and one byte less is too little for any.
+func TestExactSmallest(t *testing.T) {
+	for seed := range proofCases(400, 4000) {
+		p, ok := enginetest.TightTransfers(enginetest.Rand(seed))
+		if !ok {
+			continue
+		}
+		least := enginetest.LeastTransfers(p)
+		var inf *engine.InfeasibleError
+		if _, err := offloadExact.Solve(p.WithBudget(least-1), nil, nil); !errors.As(err, &inf) || inf.Smallest != least || inf.Why == "" {
+			t.Fatalf("seed %d budget %d: got %v, want that %d is the smallest, and why\n%s", seed, least-1, err, least, enginetest.Dump(p.Chain.Chain))
+		}
+		if _, ok := faster(t, seed, p.WithBudget(least-1), enginetest.AnyOrder, time.Hour); ok {
+			t.Fatalf("seed %d: exhaustive search fits into %d bytes\n%s", seed, least-1, enginetest.Dump(p.Chain.Chain))
+		}
+		if sol, err := play(t, "offloadexact", p.WithBudget(least), nil); err != nil || !sol.Optimal {
+			t.Fatalf("seed %d budget %d: got %+v, %v; want a schedule\n%s", seed, least, sol, err, enginetest.Dump(p.Chain.Chain))
+		}
+	}
+}
+
+// TestExactWithin: schedules that earlier versions left out. The first offloads
+// values to make room for a fetch beside an operation that needs too much; in the
+// second a gradient leaves for the time between two operations; in the third the
+// gradient of the loss is away during the forward pass.
+func TestExactWithin(t *testing.T) {
+	stage := func(fwd, back time.Duration, out, grad engine.Bytes) engine.Stage {
+		return engine.Stage{Forward: fwd, Back: back, Out: out, Saved: out, Grad: grad}
+	}
+	half, full := enginetest.Device(engine.HalfDuplex), enginetest.Device(engine.FullDuplex)
+	slow := full
+	slow.ToHost, slow.ToDev = 333_333_333, 500_000_000
+	for _, tc := range []struct {
+		name   string
+		chain  engine.Chain
+		device engine.Device
+		budget engine.Bytes
+		want   time.Duration
+	}{
+		{"beside an operation", engine.Chain{Input: 2, InputGrad: 2, SeedBorn: true,
+			Stages: []engine.Stage{stage(0, 2, 1, 0), stage(0, 2, 2, 0), stage(0, 3, 0, 1)}}, half, 5, 8},
+		{"between operations", engine.Chain{Input: 3, SeedBorn: true,
+			Stages: []engine.Stage{stage(0, 0, 8, 1), stage(0, 1, 8, 1), stage(0, 0, 5, 0)}}, slow, 19, 54},
+		{"gradient of the loss", engine.Chain{Input: 3,
+			Stages: []engine.Stage{stage(1, 0, 3, 0), {Forward: 1, Back: 2, Out: 2, Saved: 2, Grad: 1, FwdTemp: 1}}}, full, 9, 5},
+	} {
+		p := engine.NewChainProblem(&tc.chain, tc.device, engine.Whole, tc.budget)
+		sol, err := play(t, "offloadexact", p, nil)
+		if err != nil || sol.Makespan != tc.want || !sol.Optimal {
+			t.Errorf("%s, budget %d: got %+v, %v; want %d, optimal\n%s", tc.name, tc.budget, sol, err, tc.want, enginetest.Dump(&tc.chain))
+		}
+	}
+}
+
+// TestOrderedClaims holds what the methods that choose sets claim about step times
+// against every schedule of the set of schedules that they name.
+func TestOrderedClaims(t *testing.T) {
+	kinds := map[string]int{}
+	count := proofCases(3000, 160_000)
+	for seed := range count {
+		p, ok := enginetest.TightTransfers(enginetest.Rand(seed))
+		if !ok {
+			continue
+		}
+		for _, name := range []string{"offloadsearch", "dynprog", "greedy"} {
+			sol, err := play(t, name, p, nil)
+			if err != nil {
+				continue // the gradient of the loss would have to be away
+			}
+			order := enginetest.AnyOrder
+			if sol.Within == withinOrdered {
+				order = enginetest.InOrder
+				kinds[name]++
+			} else if sol.Within != withinAll {
+				t.Fatalf("seed %d: %s claims something about %q", seed, name, sol.Within)
+			}
+			if sol.Optimal != (sol.Makespan == sol.Bound) {
+				t.Fatalf("seed %d %s: step time %d, bound %d, optimal %v", seed, name, sol.Makespan, sol.Bound, sol.Optimal)
+			}
+			if least, ok := faster(t, seed, p, order, sol.Bound); ok {
+				t.Fatalf("seed %d %v budget %d: %s says that %d is the least within %q; %d is possible\n%s", seed, p.Device, p.Budget, name, sol.Bound, sol.Within, least, enginetest.Dump(p.Chain.Chain))
+			}
+			if name != "offloadsearch" || order != enginetest.InOrder {
+				continue
+			}
+			if _, ok := faster(t, seed, p, order, sol.Makespan+1); !ok || !sol.Optimal {
+				t.Fatalf("seed %d %v budget %d: %s takes %d (optimal %v), which exhaustive search does not find\n%s", seed, p.Device, p.Budget, name, sol.Makespan, sol.Optimal, enginetest.Dump(p.Chain.Chain))
+			}
+		}
+	}
+	t.Logf("claims about ordered schedules: %v", kinds)
+	for _, name := range []string{"offloadsearch", "dynprog"} {
+		if kinds[name] < int(count)/20 {
+			t.Errorf("%s claims something about ordered schedules in %d of %d cases: the generator is off", name, kinds[name], count)
+		}
+	}
+}
+
+// TestOrderedWords: the fastest schedule with all offloads before all fetches need
+// not be ordered, so no claim may be about those: 15 where the best ordered one
+// takes 17.
+func TestOrderedWords(t *testing.T) {
+	c := &engine.Chain{Input: 4, SeedBorn: true, Stages: []engine.Stage{
+		{Out: 12, Saved: 12}, {Out: 6, Saved: 6}, {Forward: 3, Back: 7, FwdTemp: 16, BwdTemp: 12}}}
+	dev := enginetest.Device(engine.HalfDuplex)
+	dev.ToHost = 2e9
+	p := engine.NewChainProblem(c, dev, engine.Whole, 24) // in halves of a byte and of a second
+	sol, err := play(t, "offloadsearch", p, nil)
+	if err != nil || sol.Makespan != 34 || !sol.Optimal || sol.Within != withinOrdered {
+		t.Errorf("offloadsearch: got %+v, %v; want 34, optimal within %q", sol, err, withinOrdered)
+	}
+	if _, ok := faster(t, 0, p, enginetest.InOrder, 34); ok {
+		t.Errorf("an ordered schedule takes less than 34")
+	}
+	sol, err = play(t, "offloadexact", p, nil)
+	if err != nil || sol.Makespan != 30 || !sol.Optimal {
+		t.Fatalf("offloadexact: got %+v, %v; want 30, optimal", sol, err)
+	}
+	tr, _ := sim.Play(p, sol.Schedule)
+	var offloaded time.Duration
+	for _, sp := range tr.Spans {
+		if sp.Kind == sim.SpanOffload {
+			offloaded = max(offloaded, sp.End)
+		} else if sp.Kind == sim.SpanFetch && sp.Start < offloaded {
+			t.Errorf("offloadexact fetches at %d, before an offload ends at %d", sp.Start, offloaded)
+		}
+	}
+}

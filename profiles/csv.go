@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"memtide/engine"
@@ -135,7 +136,7 @@ func decodeCSV(name string, data []byte, poll *engine.Poll) (*Profile, error) {
 
 // checkColumns refuses a header without the required columns, or with one twice.
 func (t *csvTable) checkColumns(errs *errorList, p *Profile) error {
-	known := []string{"name", "kind"}
+	known := []string{"name", "kind", unsavedColumn}
 	for _, c := range stageColumns {
 		known = append(known, c.name)
 		if c.required && !slices.Contains(t.columns, c.name) {
@@ -245,6 +246,14 @@ func (t *csvTable) readRow(row []string, stages *stageReader, at stagePlace) eng
 	name, _ := cell("name")
 	kind, _ := cell("kind")
 	s := engine.Stage{Name: stageName(name, at.number), Kind: strings.ToValidUTF8(kind, "?")}
+	switch word, _ := cell(unsavedColumn); strings.ToLower(word) {
+	case "true":
+		s.Unsaved = true
+	case "false", "":
+	default:
+		stages.failAt(at, unsavedColumn, s.Name, &FormatError{Found: unsavedColumn + " is " + strconv.Quote(clip(word)),
+			Expected: "true or false is expected.", Remedy: "Write true where no backward reads the output, and false or nothing elsewhere."})
+	}
 	return stages.read(at, s, false, func(column string) (string, bool) {
 		text, ok := cell(column)
 		required := column == "forward_s" || column == "backward_s" || column == "output_bytes"

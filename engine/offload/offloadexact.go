@@ -2,6 +2,7 @@ package offload
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"memtide/engine"
@@ -76,7 +77,7 @@ func solveOffloadExact(p *engine.Problem, args engine.Args, poll *engine.Poll) (
 	} else if e.done() {
 		sol.Notes = append(sol.Notes, "No order of transfers is faster than all offloads before all fetches.")
 	}
-	sol.Within, sol.Bound = withinExact, max(sol.Bound, min(sol.Makespan, e.least))
+	sol.Within, sol.Bound = s.among(withinExact), max(sol.Bound, min(sol.Makespan, e.least))
 	sol.Optimal = sol.Makespan <= sol.Bound
 	if !sol.Optimal && poll.Err() == nil {
 		sol.Notes = append(sol.Notes, fmt.Sprintf("The search was stopped after %d states.", maxExactStates))
@@ -123,7 +124,7 @@ func (s *step) before(k int) engine.Bytes {
 	c := s.p.Chain.Chain
 	if k < s.n {
 		st := &c.Stages[k]
-		return s.needF[k] - st.Saved - st.FwdTemp
+		return s.needF[k] - st.Saved - st.FwdTemp - c.Beside(k+1)
 	}
 	i := 2*s.n - 1 - k
 	held := s.needB[i] - c.Stages[i].BwdTemp - c.Grad(i)
@@ -180,12 +181,21 @@ func (ev *events) schedule() engine.Schedule {
 			if own {
 				sched = append(sched, engine.Free(item(g, k)))
 			}
+			sched = letGo(sched, g, k)
 			continue
 		}
 		i := 2*n - k
+		if ev.moved(i - 1) {
+			sched = holdFor(sched, g, i-1)
+		}
 		sched = append(sched, engine.Run(g.Bwd(i)), engine.Free(g.Grad(i)), engine.Free(g.Saved(i)))
 	}
 	return append(sched, engine.Free(g.Act(0)))
+}
+
+// moved says whether x_i is offloaded.
+func (ev *events) moved(i int) bool {
+	return slices.ContainsFunc(ev.moves, func(m event) bool { return m.item == i })
 }
 
 // endsAt is the value whose transfer ends at a moment.

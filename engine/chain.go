@@ -18,10 +18,17 @@ type Stage struct {
 	Forward time.Duration // [uF]
 	Back    time.Duration // [uB]
 	Out     Bytes         // [a] output of the forward
-	Saved   Bytes         // [abar] what the backward needs; contains Out, not the stage's input
+	Saved   Bytes         // [abar] what the backward needs; contains Out unless that is Unsaved, not the stage's input
 	Grad    Bytes         // [|delta|] gradient of Out
 	FwdTemp Bytes         // [oF] memory used only during the forward
 	BwdTemp Bytes         // [oB] memory used only during the backward, output not included
+
+	// Unsaved says that no backward reads Out, neither the stage's own nor the
+	// next one's: autograd saves it for nobody, and plain training lets go of it
+	// once the next forward has read it. Such an output lies beside Saved, not in
+	// it. The papers know no such outputs. The last stage has none: its output is
+	// what the step is for.
+	Unsaved bool
 
 	// Fast is a second way to compute the stage, usually faster and with more
 	// workspace; nil: there is just one. What is saved is the same. Methods that
@@ -92,6 +99,28 @@ func (c *Chain) Act(k int) Bytes {
 // Saved is the size of abar^k, for k = 1..n.
 func (c *Chain) Saved(k int) Bytes { return c.Stages[k-1].Saved }
 
+// Unsaved says that a^k is saved for no backward, for k = 0..n (see Stage.Unsaved).
+func (c *Chain) Unsaved(k int) bool { return k > 0 && c.Stages[k-1].Unsaved }
+
+// HasUnsaved says whether there is such an output.
+func (c *Chain) HasUnsaved() bool {
+	for i := range c.Stages {
+		if c.Stages[i].Unsaved {
+			return true
+		}
+	}
+	return false
+}
+
+// Beside is what a^k takes beside abar^k, for k = 0..n: all of it if it is
+// unsaved, and nothing otherwise.
+func (c *Chain) Beside(k int) Bytes {
+	if c.Unsaved(k) {
+		return c.Stages[k-1].Out
+	}
+	return 0
+}
+
 // Grad is the size of delta^k, for k = 0..n.
 func (c *Chain) Grad(k int) Bytes {
 	if k == 0 {
@@ -126,15 +155,16 @@ func (c *Chain) BackTime() (sum time.Duration) {
 }
 
 // StoreAllPeak is the peak of keeping every saved set, resident memory
-// included: what the page calls 100 % of keep-everything.
+// included: what the page calls 100 % of keep-everything. Outputs that nobody
+// saves go once they have been read.
 func (c *Chain) StoreAllPeak() Bytes {
 	n := c.Len()
 	held := c.Input + c.HeldGrad(n)
 	peak := held
 	for k := 1; k <= n; k++ {
 		st := &c.Stages[k-1]
-		peak = max(peak, held+st.Saved+st.FwdTemp)
-		held += st.Saved
+		peak = max(peak, held+st.Saved+c.Beside(k)+st.FwdTemp)
+		held += st.Saved + c.Beside(k) - c.Beside(k-1)
 	}
 	held += c.Grad(n) - c.HeldGrad(n)
 	for k := n; k >= 1; k-- {
@@ -168,7 +198,9 @@ func (c *Chain) Validate() error {
 			return fmt.Errorf("stage %d (%s): a size is negative; sizes cannot be negative", i+1, s.Name)
 		case s.Fast != nil && (s.Fast.Forward < 0 || s.Fast.Back < 0 || s.Fast.FwdTemp < 0 || s.Fast.BwdTemp < 0):
 			return fmt.Errorf("stage %d (%s): a time or size of the fast algorithm is negative; they cannot be", i+1, s.Name)
-		case s.Saved < s.Out:
+		case s.Unsaved && i == len(c.Stages)-1:
+			return fmt.Errorf("stage %d (%s): the output of the last stage is saved for nobody; it is what the step is for, and stays", i+1, s.Name)
+		case s.Saved < s.Out && !s.Unsaved:
 			return fmt.Errorf("stage %d (%s): the saved set is %d bytes but contains the output of %d bytes", i+1, s.Name, s.Saved, s.Out)
 		}
 	}

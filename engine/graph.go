@@ -46,7 +46,8 @@ type Value struct {
 	Initial Place
 
 	// Within is a value that contains this one, or NoValue: a copy of Within
-	// serves every reader of this value. In a chain a^k is within abar^k.
+	// serves every reader of this value. In a chain a^k is within abar^k,
+	// unless no backward reads it.
 	Within ValueID
 }
 
@@ -179,13 +180,18 @@ func (g *Graph) hasValue(id ValueID) bool { return id >= 0 && int(id) < len(g.Va
 // n stages the values are
 //
 //	a^0..a^n      outputs; a^0 is on the device when the step begins
-//	abar^1..abar^n  saved sets; a^k is within abar^k
+//	abar^1..abar^n  saved sets; a^k is within abar^k, unless nobody saves it
 //	delta^0..delta^n gradients of the outputs
 //
 // F^k reads a^{k-1} and writes abar^k, or only a^k when it runs lean. B^k reads
 // delta^k, abar^k and a^{k-1} and writes delta^{k-1} (papers' Table 1: F_all is
 // a run, F_ck a lean run, F_none a lean run followed by freeing a^{k-1}). Both
 // have a second way to run where the stage has one.
+//
+// An output that nobody saves (Stage.Unsaved) is not within abar^k: F^k writes
+// both, or only a^k when it runs lean, and neither B^k nor B^{k+1} reads a^k. A
+// schedule may free it when F^{k+1} has read it, and whoever wants to run F^{k+1}
+// again has to keep it or to compute it again, whether or not abar^k is there.
 //
 // Note: storing the remainder abar^k - a^k as a value of its own, beside a^k,
 // was tried on paper and dropped: an offloaded saved set is one transfer in
@@ -204,7 +210,7 @@ func ExpandChain(c *Chain) *ChainGraph {
 	g.Values = make([]Value, 3*n+2)
 	for k := 0; k <= n; k++ {
 		within := NoValue
-		if k > 0 {
+		if k > 0 && !c.Unsaved(k) {
 			within = g.Saved(k)
 		}
 		g.Values[g.Act(k)] = Value{Name: "a" + strconv.Itoa(k), Kind: KindActivation, Size: c.Act(k), Stage: k, Within: within}
@@ -223,6 +229,12 @@ func ExpandChain(c *Chain) *ChainGraph {
 			In: []ValueID{g.Act(k - 1)}, Out: []ValueID{g.Saved(k)}, Lean: []ValueID{g.Act(k)}}
 		back := Op{Name: "B" + number, Pass: Backward, Stage: k, Time: st.Back, Temp: st.BwdTemp,
 			In: []ValueID{g.Grad(k), g.Saved(k), g.Act(k - 1)}, Out: []ValueID{g.Grad(k - 1)}}
+		if st.Unsaved {
+			g.Ops[g.Fwd(k)].Out = append(g.Ops[g.Fwd(k)].Out, g.Act(k))
+		}
+		if c.Unsaved(k - 1) {
+			back.In = back.In[:2]
+		}
 		if st.Fast != nil {
 			g.Ops[g.Fwd(k)].Alt = &Alt{Time: st.Fast.Forward, Temp: st.Fast.FwdTemp}
 			back.Alt = &Alt{Time: st.Fast.Back, Temp: st.Fast.BwdTemp}

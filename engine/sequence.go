@@ -36,6 +36,11 @@ func (e *SequenceError) Error() string { return fmt.Sprintf("operation %d: %s", 
 // computed again, is a *SequenceError, and so is a sequence that ends before
 // delta^0. The second result maps every step to its operation. Memory is not
 // looked at: that is for sim.
+//
+// Outputs that nobody saves (Stage.Unsaved), which Table 1 does not know: F_all^k
+// leaves a^k beside abar^k, F_all^{k+1} consumes it, for it is the last forward of
+// its stage, and B^{k+1} does not need it. An a^k that F_all^k makes while abar^{k+1}
+// or delta^k is there is read by nobody and goes at once.
 func (g *ChainGraph) CompileSequence(seq []ChainOp) (Schedule, []int, error) {
 	n := g.Chain.Len()
 	c := seqCompiler{g: g, hasAct: make([]bool, n+1), hasSaved: make([]bool, n+1), grad: n}
@@ -69,7 +74,7 @@ type seqCompiler struct {
 
 func (c *seqCompiler) add(op ChainOp) string {
 	k := op.Stage
-	haveIn := c.hasAct[k-1] || c.hasSaved[k-1]
+	haveIn := c.hasAct[k-1] || c.hasSaved[k-1] && !c.unsaved(k-1)
 	switch op.Kind {
 	case FAll:
 		if !haveIn {
@@ -79,7 +84,13 @@ func (c *seqCompiler) add(op ChainOp) string {
 			return "its saved set is on the device already"
 		}
 		c.out = append(c.out, Run(c.g.Fwd(k)))
-		c.hasSaved[k], c.hasAct[k] = true, false // a separate a^k is merged
+		c.hasSaved[k], c.hasAct[k] = true, c.unsaved(k) // a separate a^k is merged
+		if c.unsaved(k - 1) {
+			c.free(c.g.Act(k-1), c.hasAct, k-1)
+		}
+		if c.unsaved(k) && (c.grad == k || c.hasSaved[k+1]) {
+			c.free(c.g.Act(k), c.hasAct, k)
+		}
 	case FCk, FNone:
 		// abar^{k-1} alone does not serve F_none, which consumes a^{k-1}.
 		if op.Kind == FNone && !c.hasAct[k-1] || !haveIn {
@@ -97,7 +108,7 @@ func (c *seqCompiler) add(op ChainOp) string {
 		if c.grad != k {
 			return fmt.Sprintf("the gradient on the device is delta^%d", c.grad)
 		}
-		if !haveIn || !c.hasSaved[k] {
+		if !haveIn && !c.unsaved(k-1) || !c.hasSaved[k] {
 			return "its input or its saved set is not on the device"
 		}
 		c.out = append(c.out, Run(c.g.Bwd(k)), Free(c.g.Grad(k)))
@@ -109,6 +120,8 @@ func (c *seqCompiler) add(op ChainOp) string {
 	}
 	return ""
 }
+
+func (c *seqCompiler) unsaved(k int) bool { return c.g.Chain.Unsaved(k) }
 
 func (c *seqCompiler) free(v ValueID, has []bool, k int) {
 	c.out = append(c.out, Free(v))

@@ -243,6 +243,14 @@ func (t *csvTable) readRow(row []string, stages *stageReader, at stagePlace) eng
 	kind, _ := cell("kind")
 	name, kind = stages.errs.readsName(at.line, name), stages.errs.readsName(at.line, kind)
 	s := engine.Stage{Name: stageName(name, at.number), Kind: kind}
+	switch word, _ := cell(unsavedColumn); strings.ToLower(word) {
+	case "true":
+		s.Unsaved = true
+	case "false", "":
+	default:
+		stages.failAt(at, unsavedColumn, s.Name, &FormatError{Found: unsavedColumn + " is " + strconv.Quote(clip(word)),
+			Expected: "true or false is expected.", Remedy: "Write true where no backward reads the output, and false or nothing elsewhere."})
+	}
 	return stages.read(at, s, false, func(column string) (string, bool) {
 		text, ok := cell(column)
 		required := column == "forward_s" || column == "backward_s" || column == "output_bytes"

@@ -43,7 +43,7 @@ type operator struct {
 }
 
 // traits say what an operator does with memory, as PyTorch's autograd does it.
-type traits uint8
+type traits uint16
 
 const (
 	isInput    traits = 1 << iota // brings data in; its time is not the network's
@@ -54,6 +54,7 @@ const (
 	savesOut                      // its backward needs its output
 	passesGrad                    // its backward hands gradients on without copying
 	inside                        // no stage ends here: the reader knows larger ones
+	guessed                       // of a kind that nobody knows: it may save anything
 )
 
 func (o *operator) is(t traits) bool { return o.traits&t != 0 }

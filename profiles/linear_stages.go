@@ -127,12 +127,27 @@ func (l *linearizer) buildStages() error {
 		s.Out = l.size[l.root[end]]
 		s.Grad = s.Out
 		s.Saved = max(m.saved, s.Out)
+		// The chain's last output is what the step is for: somebody holds it.
+		if r := l.root[end]; m.own[r] && !l.kept[r] && !l.mayBeKept(end) && k < len(l.ends)-1 {
+			s.Unsaved = true
+			s.Saved -= s.Out
+		}
 		s.FwdTemp = max(0, m.forwardPeak()-m.saved)
 		s.BwdTemp = max(0, m.backwardPeak()-m.saved-s.Grad-prevGrad)
 		l.result.stages = append(l.result.stages, s)
 		prevGrad = s.Grad
 	}
 	return nil
+}
+
+// mayBeKept tells whether an end or one of its readers may save more than is known.
+func (l *linearizer) mayBeKept(end int) bool {
+	for _, s := range l.succs[end] {
+		if l.ops[s].is(guessed) {
+			return true
+		}
+	}
+	return l.ops[end].is(guessed)
 }
 
 // stageName joins the kinds of the operators, or the ends of a long list.

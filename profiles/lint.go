@@ -81,7 +81,7 @@ func lintFloor(p *Profile) string {
 func lintSaved(p *Profile) string {
 	n := 0
 	for i := range p.Chain.Stages {
-		if s := &p.Chain.Stages[i]; s.Saved < s.Out {
+		if s := &p.Chain.Stages[i]; s.Saved < s.Out && !s.Unsaved {
 			n++
 		}
 	}

@@ -29,13 +29,16 @@ Times are seconds and sizes are bytes, always. A file of kind chain:
 	 "input_bytes":0, "input_grad_bytes":0,
 	 "resident":{"weights":0, "grads":0, "optimizer":0, "pinned":0},
 	 "stages":[{"name":"...", "kind":"conv", "forward_s":0, "backward_s":0, "output_bytes":0, "saved_bytes":0,
-	            "grad_bytes":0, "forward_temp_bytes":0, "backward_temp_bytes":0,
+	            "output_unsaved":false, "grad_bytes":0, "forward_temp_bytes":0, "backward_temp_bytes":0,
 	            "fast":{"forward_s":0, "backward_s":0, "forward_temp_bytes":0, "backward_temp_bytes":0}}],
 	 "loss":{...}, "warnings":["..."]}
 
 Only the stages and their forward_s, backward_s and output_bytes are required.
 saved_bytes contains the output, not the stage's input; it defaults to the
-output, with a warning. grad_bytes defaults to the output, everything else to 0.
+output, with a warning. "output_unsaved": true says that no backward reads the
+output, neither the stage's own nor the next one's: saved_bytes then does not contain
+it and defaults to 0, and it goes once the next forward has read it. The last stage
+has none. grad_bytes defaults to the output, everything else to 0.
 fast is a second algorithm of a stage, with the same output and saved set: the
 performance-optimal convolution beside the memory-optimal one. Its times are
 required, and its temporaries default to 0.
@@ -250,6 +253,7 @@ func (o *jsonObject) readChain(p *Profile, known []engine.Stage, poll *engine.Po
 		if loss.value("name") != nil {
 			s.Name = loss.text("name")
 		}
+		s.Unsaved = loss.flag(unsavedColumn)
 		s = stages.read(at, s, true, loss.number)
 		s.Fast = stages.readFast(at, loss)
 		c.Stages = append(c.Stages, s)
@@ -285,6 +289,7 @@ func (o *jsonObject) readStages(c *engine.Chain, stages *stageReader, keys *know
 			s.Name = one.text("name")
 		}
 		if ok {
+			s.Unsaved = one.flag(unsavedColumn)
 			s = stages.read(at, s, false, one.number)
 			s.Fast = stages.readFast(at, one)
 			one.noteOthers()

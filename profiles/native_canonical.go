@@ -132,6 +132,7 @@ func (r *canonicalReader) stage() (s engine.Stage) {
 	s.Back = r.seconds(`,"backward_s":`)
 	s.Out = r.bytes(`,"output_bytes":`)
 	s.Saved = r.bytes(`,"saved_bytes":`)
+	s.Unsaved = r.is(`,"` + unsavedColumn + `":true`)
 	s.Grad = r.bytes(`,"grad_bytes":`)
 	s.FwdTemp = r.bytes(`,"forward_temp_bytes":`)
 	s.BwdTemp = r.bytes(`,"backward_temp_bytes":`)
@@ -145,6 +146,6 @@ func (r *canonicalReader) stage() (s engine.Stage) {
 		s.Fast = f
 	}
 	r.word("}")
-	r.ok = r.ok && s.Saved >= s.Out && s.Name != ""
+	r.ok = r.ok && (s.Saved >= s.Out || s.Unsaved) && s.Name != ""
 	return s
 }

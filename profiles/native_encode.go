@@ -212,6 +212,9 @@ func (e *nativeWriter) stage(s *engine.Stage) {
 	e.seconds("backward_s", s.Back)
 	e.int("", "output_bytes", int64(s.Out))
 	e.int("", "saved_bytes", int64(s.Saved))
+	if s.Unsaved {
+		e.yes(unsavedColumn)
+	}
 	e.int("", "grad_bytes", int64(s.Grad))
 	e.int("", "forward_temp_bytes", int64(s.FwdTemp))
 	e.int("", "backward_temp_bytes", int64(s.BwdTemp))

@@ -16,7 +16,7 @@ func describeOperator(o *operator, description string) {
 	kind, _, _ := strings.Cut(description, "(")
 	kind, _, _ = strings.Cut(strings.TrimSpace(kind), " ")
 	o.kind = clip(kind)
-	rule := pdRules[kind]
+	rule, known := pdRules[kind]
 	o.traits, o.family = rule.traits, rule.family
 	switch lower := strings.ToLower(kind); {
 	case strings.HasPrefix(kind, "Input") || kind == "input_ids" || kind == "attention_mask":

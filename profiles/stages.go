@@ -50,8 +50,12 @@ func (r *stageReader) failAt(at stagePlace, column, name string, e *FormatError)
 	r.errs.add(e)
 }
 
-// read builds a stage from its fields. get returns the text of a number and
-// whether there is one. A loss has no required numbers.
+// unsavedColumn is the flag of Stage.Unsaved.
+const unsavedColumn = "output_unsaved"
+
+// read builds a stage from its fields; whether its output is unsaved is known. get
+// returns the text of a number and whether there is one. A loss has no required
+// numbers.
 func (r *stageReader) read(at stagePlace, s engine.Stage, isLoss bool, get func(column string) (string, bool)) engine.Stage {
 	var v [7]int64
 	var have [7]bool
@@ -79,6 +83,9 @@ func (r *stageReader) read(at stagePlace, s engine.Stage, isLoss bool, get func(
 	s.FwdTemp, s.BwdTemp = engine.Bytes(v[5]), engine.Bytes(v[6])
 	if !have[4] {
 		s.Grad = s.Out
+	}
+	if s.Unsaved {
+		return s // what is saved does not contain the output: it may be nothing
 	}
 	if !have[3] {
 		s.Saved = s.Out

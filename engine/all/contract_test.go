@@ -48,6 +48,9 @@ func instances(count int, shape enginetest.Shape) []instance {
 	var all []instance
 	for i := range count {
 		c := enginetest.RandomChain(r, shape)
+		if i%5 == 4 {
+			enginetest.GiveUnsaved(enginetest.Rand(uint64(i)), c)
+		}
 		in := instance{name: fmt.Sprintf("seed %d chain %d", contractSeed, i), chain: c}
 		for range 4 {
 			in.budgets = append(in.budgets, enginetest.RandomBudget(r, c))

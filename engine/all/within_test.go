@@ -12,12 +12,14 @@ const (
 	everySchedule = "all schedules"
 	keepsAll      = "schedules that keep everything"
 	persistent    = "persistent recomputation"
+	laterFirst    = "persistent recomputation that runs no stage while the saved set of a later one is there"
 	outputsOnly   = "persistent recomputation that keeps outputs only"
 	table1        = "all sequences of Table 1"
 	drops         = "all sequences of Table 1 with drops at any time"
 	offloads      = "schedules that offload and do not recompute"
 	ordered       = "schedules that offload activations, do not recompute, and fetch nothing before the last offload"
 	wholeOnce     = "schedules of whole transfers that offload each activation at most once and do not recompute"
+	heldLonger    = ", with each saved set there while the stage after it runs" // where there are outputs that nobody saves
 	passesApart   = "persistent recomputation with ordered offloads of segment inputs, passes apart"
 	segmentInputs = "persistent recomputation with ordered offloads of segment inputs"
 )
@@ -26,16 +28,20 @@ const (
 // new set of a claim that may be optimal has to be declared here: without it no
 // claim within it is accepted. In one problem all transfers are whole, or none.
 var holdsSets = map[string][]string{
-	keepsAll:      nil,
-	outputsOnly:   nil,
-	persistent:    {outputsOnly, keepsAll},
-	table1:        {persistent},
-	drops:         {table1},
-	ordered:       {keepsAll},
-	wholeOnce:     {ordered},
-	offloads:      {ordered, wholeOnce},
-	passesApart:   {persistent},
-	segmentInputs: {passesApart, ordered},
+	keepsAll:               nil,
+	outputsOnly:            nil,
+	persistent:             {laterFirst},
+	laterFirst:             {outputsOnly, keepsAll},
+	table1:                 {persistent},
+	drops:                  {table1},
+	ordered:                {keepsAll},
+	wholeOnce:              {ordered},
+	offloads:               {ordered, wholeOnce},
+	passesApart:            {persistent},
+	segmentInputs:          {passesApart, ordered},
+	ordered + heldLonger:   {keepsAll},
+	wholeOnce + heldLonger: {ordered + heldLonger},
+
 	everySchedule: {drops, offloads, segmentInputs},
 }
 
@@ -43,9 +49,9 @@ var holdsSets = map[string][]string{
 // with its default arguments. That of the others follows from their class.
 var chosenFrom = map[string]string{
 	"keepall":       keepsAll,
-	"sequential":    persistent,
+	"sequential":    laterFirst,
 	"revolve":       outputsOnly,
-	"rotor":         persistent,
+	"rotor":         laterFirst,
 	"nonpersistent": table1,
 	"greedy":        ordered,
 	"dynprog":       ordered,

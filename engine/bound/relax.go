@@ -56,6 +56,10 @@ func (s *step) transferBound(p *engine.Problem) (lb time.Duration, ok bool) {
 // does not matter. This also mends the paper's proof of its Lemma 1, which
 // relabels transfers and fails when a prefetch precedes an offload.
 //
+// Where no backward reads a^i, F_i and B_i do not need x_i: it may have left before F_i
+// ends, and may come back while B_i runs. It counts as copied from the end of F_{i-1}
+// on, and in reversed time from the end of B_{i-1} on.
+//
 // The paper has no gradient of the loss. Where a chain holds one from the start
 // (see engine.Chain.SeedBorn), it is a value that may be moved like the others:
 // away from the very beginning, and back for the first backward operation.
@@ -99,6 +103,7 @@ func (s *step) relaxation(p *engine.Problem) (relax time.Duration, ok bool) {
 // i = 0..n-1 (stage i+1), and x_0 = a^0, x_i = abar^i.
 type step struct {
 	size         []engine.Bytes // [|x_i|], i = 0..n-1: what may be moved
+	idle         []bool         // neither F_i nor B_i needs x_i
 	seed         engine.Bytes   // gradient of the last output, held from the start
 	overF, overB []engine.Bytes // [m_F - M, m_B - M] what exceeds the budget if nothing moves
 	timeF, timeB []time.Duration
@@ -112,16 +117,18 @@ func newStep(p *engine.Problem, compute time.Duration) *step {
 	n := c.Len()
 	bytes, times := make([]engine.Bytes, 3*n), make([]time.Duration, 2*n)
 	s := &step{seed: c.HeldGrad(n), excess: math.MinInt64, compute: compute,
-		size: bytes[:n], overF: bytes[n : 2*n], overB: bytes[2*n:], timeF: times[:n], timeB: times[n:]}
+		idle: make([]bool, n), size: bytes[:n], overF: bytes[n : 2*n], overB: bytes[2*n:], timeF: times[:n], timeB: times[n:]}
 	held, room := c.Input, p.Room()
 	for i := range n {
 		st := least(c.Stages[i])
 		s.size[i] = c.Input
 		if i > 0 {
-			s.size[i] = c.Saved(i)
+			s.size[i], s.idle[i] = c.Saved(i), c.Unsaved(i)
 		}
 		held += st.Saved
-		s.overF[i] = held + st.FwdTemp + s.seed - room
+		// An output that no backward reads is read by the very next operation: it is
+		// there while either runs, and moving it serves nothing.
+		s.overF[i] = held + st.FwdTemp + c.Beside(i) + c.Beside(i+1) + s.seed - room
 		s.overB[i] = held + st.BwdTemp + c.Grad(i) + c.Grad(i+1) - room
 		s.excess = max(s.excess, s.overF[i], s.overB[i])
 		s.timeF[i], s.timeB[i] = st.Forward, st.Back
@@ -235,6 +242,9 @@ func (f *flow) forward(s *step) (ends []time.Duration, ok bool) {
 	ends = make([]time.Duration, len(s.overF))
 	for i := range s.overF {
 		made := at // x_i was produced here, and F_i may still wait for room
+		if s.idle[i] {
+			f.add(made, s.size[i])
+		}
 		if over := s.overF[i]; over > 0 {
 			if over > f.total() {
 				return nil, false
@@ -243,7 +253,9 @@ func (f *flow) forward(s *step) (ends []time.Duration, ok bool) {
 		}
 		at += s.timeF[i]
 		ends[i] = at
-		f.add(made, s.size[i])
+		if !s.idle[i] {
+			f.add(made, s.size[i])
+		}
 	}
 	return ends, true
 }
@@ -262,7 +274,12 @@ func (f *flow) backward(s *step) (ends []time.Duration, ok bool) {
 		}
 		at += s.timeB[i]
 		ends[i] = at
-		f.add(at, s.size[i])
+		if !s.idle[i] {
+			f.add(at, s.size[i])
+		}
+		if i+1 < len(s.size) && s.idle[i+1] {
+			f.add(at, s.size[i+1])
+		}
 	}
 	f.add(at, s.seed)
 	return ends, true

@@ -116,6 +116,9 @@ func applies(p *engine.Problem, args engine.Args) (engine.Args, error) {
 	if p.Device.ToHost <= 0 || p.Device.ToDev <= 0 {
 		return nil, engine.ErrNeedsLink
 	}
+	if p.Chain.Chain.HasUnsaved() {
+		return nil, fmt.Errorf("%w: its model has no outputs that no backward reads, and the network has some; recompute or offload only", engine.ErrUnsupported)
+	}
 	if need := tables(p.Chain.Chain.Len()); need > maxTables {
 		return nil, fmt.Errorf("%w: the network has %s, whose tables would take %d MB, and %d MB is what a browser tab can hold; make one stage of several, or recompute only",
 			engine.ErrUnsupported, p.Chain.Chain.Describe(), need/1_000_000, maxTables/1_000_000)

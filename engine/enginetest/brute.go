@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"container/heap"
+	"slices"
 	"time"
 
 	"memtide/engine"
@@ -13,7 +14,7 @@ type Class uint8
 // The classes, each contained in the one before it.
 const (
 	AllSequences Class = iota
-	Persistent         // an output that F_ck or F_all has read stays until the backward that needs it
+	Persistent         // an output that F_ck or F_all has read stays until the backward that needs it, or the F_all that consumes it
 	OutputsOnly        // Persistent, and F_all^l only right before B^l (revolve)
 )
 
@@ -21,8 +22,16 @@ const (
 // al. (arXiv:1911.13214) that fit into the budget, found by Dijkstra's
 // algorithm over the states of memory. ok is false if no sequence fits. The
 // number of states is exponential in the length: use it up to 7 stages.
+//
+// Of outputs that nobody saves it tries more than the strategies do: F_all^k may
+// leave such an input where it is as well as consume it, and let its own go at once;
+// in persistent sequences F^k may run again although abar^k is there, from an input
+// that has stayed since. As in Table 1, it may not in others. The persistent
+// sequences of a chain with such outputs run no stage while the saved set of a later
+// one is there: B^{k+1} needs no a^k, so that F_all^k could run before it, beside a
+// delta^{k+1} that is smaller than delta^k.
 func Best(c *engine.Chain, budget engine.Bytes, class Class) (best time.Duration, ok bool) {
-	s := searcher{c: c, room: budget - c.Resident.Total(), class: class}
+	s := searcher{c: c, room: budget - c.Resident.Total(), class: class, unsaved: c.HasUnsaved()}
 	start := state{grad: uint8(c.Len())}
 	start.act[0] = fresh
 	if s.memory(start) > s.room {
@@ -68,11 +77,12 @@ type entry struct {
 }
 
 type searcher struct {
-	c     *engine.Chain
-	room  engine.Bytes
-	class Class
-	open  queue
-	done  map[state]bool
+	c       *engine.Chain
+	room    engine.Bytes
+	class   Class
+	unsaved bool // there are outputs that nobody saves
+	open    queue
+	done    map[state]bool
 }
 
 func (s *searcher) push(st state, cost time.Duration) {
@@ -98,11 +108,16 @@ func (s *searcher) memory(st state) engine.Bytes {
 // expand tries the four operations on stage k.
 func (s *searcher) expand(at entry, k int) {
 	st := at.state
-	if st.act[k-1] == absent && !st.saved[k-1] {
+	mem := s.memory(st)
+	s.back(at, k, mem)
+	loose := s.c.Unsaved(k - 1) // a^{k-1} is not within abar^{k-1}, and B^k does not read it
+	if st.act[k-1] == absent && (!st.saved[k-1] || loose) {
+		return
+	}
+	if s.class == Persistent && s.unsaved && slices.Contains(st.saved[k+1:], true) {
 		return
 	}
 	stage := &s.c.Stages[k-1]
-	mem := s.memory(st)
 	// Reading an output without consuming it decides to keep it.
 	keep := st
 	if keep.act[k-1] != absent && s.class != AllSequences {
@@ -115,12 +130,17 @@ func (s *searcher) expand(at entry, k int) {
 		}
 		full = int(st.grad) == k
 	}
-	if full && !st.saved[k] && mem+stage.Saved+stage.FwdTemp <= s.room {
+	if full && !st.saved[k] && mem+stage.Saved+s.c.Beside(k)+stage.FwdTemp <= s.room {
 		next := keep
-		next.act[k], next.saved[k] = absent, true
-		s.push(next, at.cost+stage.Forward)
+		next.saved[k] = true
+		s.pushAll(next, at.cost+stage.Forward, k)
+		if loose {
+			next.act[k-1] = absent
+			s.pushAll(next, at.cost+stage.Forward, k)
+		}
 	}
-	if !st.saved[k] && st.act[k] == absent && mem+stage.Out+stage.FwdTemp <= s.room {
+	again := st.saved[k] && (!s.c.Unsaved(k) || s.class != Persistent || st.act[k-1] != kept)
+	if !again && st.act[k] == absent && mem+stage.Out+stage.FwdTemp <= s.room {
 		next := keep
 		next.act[k] = fresh
 		s.push(next, at.cost+stage.Forward)
@@ -128,6 +148,28 @@ func (s *searcher) expand(at entry, k int) {
 			next.act[k-1] = absent
 			s.push(next, at.cost+stage.Forward)
 		}
+	}
+}
+
+// pushAll is a state after F_all^k. An a^k that was there is merged into abar^k. One
+// that nobody saves lies beside it, or goes at once, unless it was to stay.
+func (s *searcher) pushAll(next state, cost time.Duration, k int) {
+	was := next.act[k]
+	next.act[k] = absent
+	if was != kept || !s.c.Unsaved(k) {
+		s.push(next, cost)
+	}
+	if s.c.Unsaved(k) {
+		next.act[k] = max(was, fresh)
+		s.push(next, cost)
+	}
+}
+
+// back tries B^k.
+func (s *searcher) back(at entry, k int, mem engine.Bytes) {
+	st, stage := at.state, &s.c.Stages[k-1]
+	if st.act[k-1] == absent && !st.saved[k-1] && !s.c.Unsaved(k-1) {
+		return
 	}
 	born := s.c.Grad(k) - s.c.HeldGrad(k)
 	if int(st.grad) == k && st.saved[k] && mem+born+s.c.Grad(k-1)+stage.BwdTemp <= s.room {

@@ -94,6 +94,19 @@ func GiveFast(r *rand.Rand, c *engine.Chain) {
 	}
 }
 
+// GiveUnsaved makes about half of the outputs such that nobody saves them. The
+// saved sets lose them, or keep their size.
+func GiveUnsaved(r *rand.Rand, c *engine.Chain) {
+	for k := range c.Stages[:c.Len()-1] {
+		if s := &c.Stages[k]; r.IntN(2) == 0 {
+			s.Unsaved = true
+			if r.IntN(4) > 0 {
+				s.Saved -= s.Out
+			}
+		}
+	}
+}
+
 // RandomBudget draws a budget from far too small to more than enough, resident
 // memory included.
 func RandomBudget(r *rand.Rand, c *engine.Chain) engine.Bytes {
@@ -107,6 +120,9 @@ func Dump(c *engine.Chain) string {
 	for k, s := range c.Stages {
 		out += fmt.Sprintf("  %d: uF=%d uB=%d a=%d abar=%d d=%d oF=%d oB=%d\n", k+1,
 			int64(s.Forward), int64(s.Back), s.Out, s.Saved, s.Grad, s.FwdTemp, s.BwdTemp)
+		if s.Unsaved {
+			out += "     its output is saved for nobody\n"
+		}
 		if s.Fast != nil {
 			out += fmt.Sprintf("     or %+v\n", *s.Fast)
 		}

@@ -21,7 +21,8 @@
 //	                   optimizer_bytes, pinned_bytes
 //	stages             of a chain, in order; the last one is the loss, unless
 //	                   seed_born: name, kind, forward_ns, backward_ns,
-//	                   output_bytes, saved_bytes (with the output), grad_bytes,
+//	                   output_bytes, saved_bytes (with the output), output_unsaved (no
+//	                   backward reads the output, and saved_bytes is without it), grad_bytes,
 //	                   forward_temp_bytes, backward_temp_bytes, and fast, a second
 //	                   way: forward_ns, backward_ns, forward_temp_bytes,
 //	                   backward_temp_bytes
@@ -38,7 +39,7 @@
 //
 // The stages of a chain are numbered from 1. Its values are called a3 (the
 // output of stage 3; a0 is the input), s3 (all that the backward of stage 3
-// needs beside a2; it contains a3) and d3 (the gradient of a3); its operations
+// needs beside a2; it contains a3, unless that is unsaved) and d3 (the gradient of a3); its operations
 // are F3 and B3. The values and operations of a graph are called v0, v1, ... and
 // o0, o1, ..., in the order of their lists.
 //

@@ -54,6 +54,7 @@ type (
 		Back    int64        `json:"backward_ns"`
 		Out     engine.Bytes `json:"output_bytes"`
 		Saved   engine.Bytes `json:"saved_bytes"`
+		Unsaved bool         `json:"output_unsaved,omitempty"`
 		Grad    engine.Bytes `json:"grad_bytes"`
 		FwdTemp engine.Bytes `json:"forward_temp_bytes"`
 		BwdTemp engine.Bytes `json:"backward_temp_bytes"`
@@ -204,7 +205,7 @@ func chainOf(c *engine.Chain, name string) *fileChain {
 }
 
 func stageOf(s *engine.Stage) fileStage {
-	f := fileStage{Name: s.Name, Kind: s.Kind, Forward: int64(s.Forward), Back: int64(s.Back), Out: s.Out, Saved: s.Saved,
+	f := fileStage{Name: s.Name, Kind: s.Kind, Forward: int64(s.Forward), Back: int64(s.Back), Out: s.Out, Saved: s.Saved, Unsaved: s.Unsaved,
 		Grad: s.Grad, FwdTemp: s.FwdTemp, BwdTemp: s.BwdTemp}
 	if a := s.Fast; a != nil {
 		f.Fast = &fileFast{Forward: int64(a.Forward), Back: int64(a.Back), FwdTemp: a.FwdTemp, BwdTemp: a.BwdTemp}

@@ -101,7 +101,7 @@ func (r *reader) chain() *engine.Chain {
 	}
 	for _, s := range r.f.Stages {
 		st := engine.Stage{Name: s.Name, Kind: s.Kind, Forward: time.Duration(s.Forward), Back: time.Duration(s.Back),
-			Out: s.Out, Saved: s.Saved, Grad: s.Grad, FwdTemp: s.FwdTemp, BwdTemp: s.BwdTemp}
+			Out: s.Out, Saved: s.Saved, Unsaved: s.Unsaved, Grad: s.Grad, FwdTemp: s.FwdTemp, BwdTemp: s.BwdTemp}
 		if a := s.Fast; a != nil {
 			st.Fast = &engine.Algorithm{Forward: time.Duration(a.Forward), Back: time.Duration(a.Back), FwdTemp: a.FwdTemp, BwdTemp: a.BwdTemp}
 		}

@@ -81,8 +81,20 @@ const (
 	withinOrdered = "schedules that offload activations in the order of the layers, then fetch them in reverse, and do not recompute"
 )
 
+// among names a set of the model. Where no backward reads a^i, x_i may leave before
+// F^{i+1} has run, and need not be back for B^{i+1}; the model has no such schedules.
+func (s *step) among(within string) string {
+	if s.p.Chain.Chain.HasUnsaved() {
+		return within + ", with each saved set there while the stage after it runs"
+	}
+	return within
+}
+
 // claim is a solution that is being written.
-type claim struct{ *engine.Solution }
+type claim struct {
+	*engine.Solution
+	step *step
+}
 
 // solution is what any strategy can claim about a plan.
 func (p *Plan) solution() claim {
@@ -97,12 +109,12 @@ func (p *Plan) solution() claim {
 	}
 	if len(p.Transfers) == 0 {
 		sol.Notes = append(sol.Notes, "Everything fits: nothing is offloaded.")
-		return claim{sol}
+		return claim{sol, p.step}
 	}
 	sol.Notes = append(sol.Notes,
 		fmt.Sprintf("Offloads %d of %d activations.", len(p.Transfers), p.step.n),
 		fmt.Sprintf("Lower bound: %s.", name))
-	return claim{sol}
+	return claim{sol, p.step}
 }
 
 // ordered adds that no ordered schedule (see Plan) is faster than least. That is said only
@@ -111,7 +123,7 @@ func (c claim) ordered(least time.Duration) {
 	if c.Optimal || least <= c.Bound {
 		return
 	}
-	c.Within, c.Bound = withinOrdered, least
+	c.Within, c.Bound = c.step.among(withinOrdered), least
 	c.Optimal = c.Makespan <= least
 	c.Notes = append(c.Notes, "The bound holds for schedules that offload in the order of the layers and fetch in reverse after the last offload: another order can be faster (Lemma 3 of Beaumont et al. 2020 is false).")
 }

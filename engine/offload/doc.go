@@ -5,10 +5,13 @@
 // GPU-CPU Offloading Strategies for Deep Neural Network Training" (Euro-Par
 // 2020, doi 10.1007/978-3-030-57675-2_10). The unit that moves is x_0 = a^0 and
 // x_i = abar^i, for i = 0..n-1; abar^n is needed at once and stays. The paper's
-// F_i and B_i, i = 0..n-1, are the operations of stage i+1. A strategy chooses a
-// set of the x_i; NewPlan finds the best ordered schedule of a set (offloads in the
-// order of i, then fetches in reverse) and what it costs, Plan.Schedule writes it
-// down.
+// F_i and B_i, i = 0..n-1, are the operations of stage i+1. Outputs that no backward
+// reads, which the paper does not know, are there from the forward that makes them to
+// the end of the one that reads them. The saved set of such a stage is held as long as
+// those of others, although the stage after it does not need it (step.among);
+// offloadexact alone knows better. A strategy chooses a set of the x_i; NewPlan finds
+// the best ordered schedule of a set (offloads in the order of i, then fetches in
+// reverse) and what it costs, Plan.Schedule writes it down.
 //
 // Strategies: greedy, dynprog (Algorithm 1), vdnnthreshold and autoswap choose a
 // set; offloadsearch looks for the best one; tflms has schedules of its own, and

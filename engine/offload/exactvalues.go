@@ -27,8 +27,9 @@ type absence struct {
 	worth bool
 }
 
-// newParcels are the values of a chain that take room and can be away. Gradients
-// matter in two ways. That of the loss may be held from the start, and be away
+// newParcels are the values of a chain that take room and can be away. An output
+// that no backward reads is one of its own, and the next stage does without the saved
+// set that it is not in. Gradients matter in two ways. That of the loss may be held from the start, and be away
 // during the forward pass. The others are read by the operation after the one that
 // makes them: see gap.
 //
@@ -62,6 +63,11 @@ func newParcels(s *step, over []engine.Bytes, gaps bool) (all []parcel) {
 	}
 	add(item(g, 0), false, 0, 0, 2*n-1)
 	for i := 1; i < n; i++ {
+		if g.Chain.Unsaved(i) {
+			add(g.Act(i), false, i, i)
+			add(item(g, i), false, i, 2*n-i)
+			continue
+		}
 		add(item(g, i), false, i, i, 2*n-1-i, 2*n-i)
 	}
 	add(item(g, n), false, n, n)

@@ -88,7 +88,7 @@ func (e *exact) began(nd, from *visit) moment {
 func (s *step) operation(sched engine.Schedule, k int) engine.Schedule {
 	g, n := s.p.Chain, s.n
 	if k < n {
-		return append(sched, engine.Run(g.Fwd(k+1)))
+		return letGo(append(sched, engine.Run(g.Fwd(k+1))), g, k)
 	}
 	i := 2*n - k
 	sched = append(sched, engine.Run(g.Bwd(i)), engine.Free(g.Grad(i)), engine.Free(g.Saved(i)))

@@ -142,6 +142,9 @@ func (s *step) smallestExact() (least engine.Bytes, why string) {
 	least, why = s.before(0), "the step begins with it"
 	var before engine.Bytes // what can be away
 	for i := range s.n {
+		if i > 0 && s.p.Chain.Chain.Unsaved(i) {
+			before += s.size[i] // neither reads it
+		}
 		for _, need := range []struct {
 			bytes engine.Bytes
 			op    engine.OpID
@@ -177,7 +180,7 @@ func (s *step) before(k int) engine.Bytes {
 	c := s.p.Chain.Chain
 	if k < s.n {
 		st := &c.Stages[k]
-		return s.needF[k] - st.Saved - st.FwdTemp
+		return s.needF[k] - st.Saved - c.Beside(k+1) - st.FwdTemp
 	}
 	i := 2*s.n - 1 - k
 	held := s.needB[i] - c.Stages[i].BwdTemp - c.Grad(i)

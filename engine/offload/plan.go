@@ -77,7 +77,7 @@ func newStep(p *engine.Problem) *step {
 		s.size = append(s.size, x)
 		x = st.Saved
 		held += x
-		s.needF = append(s.needF, held+st.FwdTemp+c.HeldGrad(n))
+		s.needF = append(s.needF, held+st.FwdTemp+c.Beside(i)+c.Beside(i+1)+c.HeldGrad(n))
 		s.needB = append(s.needB, held+st.BwdTemp+c.Grad(i)+c.Grad(i+1))
 		s.timeF = append(s.timeF, st.Forward)
 		s.timeB = append(s.timeB, st.Back)

@@ -25,12 +25,33 @@ func (p *Plan) Schedule() engine.Schedule {
 		if p.Set[i] {
 			sched = append(sched, engine.Free(item(g, i)))
 		}
+		sched = letGo(sched, g, i)
 	}
 	for k := n; k >= 1; k-- {
+		if p.Set[k-1] {
+			sched = holdFor(sched, g, k-1)
+		}
 		run(g.Bwd(k), 2*n-k)
 		sched = append(sched, engine.Free(g.Grad(k)), engine.Free(g.Saved(k)))
 	}
 	return append(sched, engine.Free(g.Act(0)))
+}
+
+// letGo frees a^i after F^{i+1} if no backward reads it.
+func letGo(sched engine.Schedule, g *engine.ChainGraph, i int) engine.Schedule {
+	if g.Chain.Unsaved(i) {
+		return append(sched, engine.Free(g.Act(i)))
+	}
+	return sched
+}
+
+// holdFor lets B^{i+1} wait for x_i. It reads x_i, unless no backward reads a^i: then
+// x_i could still be on its way, and the model does not know that.
+func holdFor(sched engine.Schedule, g *engine.ChainGraph, i int) engine.Schedule {
+	if g.Chain.Unsaved(i) {
+		return append(sched, engine.Wait(item(g, i)))
+	}
+	return sched
 }
 
 // item is the value that is x_i.

@@ -236,11 +236,15 @@ func (a *ahead) schedule() engine.Schedule {
 		if a.p.Set[i] {
 			sched = append(sched, engine.Free(item(g, i)))
 		}
+		sched = letGo(sched, g, i)
 	}
 	next := len(a.p.Transfers) - 1
 	for i := n - 1; i >= 0; i-- {
 		for ; next >= 0 && next >= i-a.ahead; next-- {
 			sched = append(sched, engine.Fetch(item(g, next), a.p.Transfers[next].FetchAt))
+		}
+		if a.p.Set[i] {
+			sched = holdFor(sched, g, i)
 		}
 		sched = append(sched, engine.Run(g.Bwd(i+1)), engine.Free(g.Grad(i+1)), engine.Free(g.Saved(i+1)))
 	}

@@ -194,6 +194,7 @@ func (l *layered) schedule() (sched engine.Schedule) {
 		if in {
 			sched = append(sched, engine.Free(item(g, i)))
 		}
+		sched = letGo(sched, g, i)
 	}
 	for i, in := range l.set {
 		if in && l.async { // the barrier
@@ -209,6 +210,9 @@ func (l *layered) schedule() (sched engine.Schedule) {
 		}
 		if next >= 0 {
 			fetch(next)
+		}
+		if l.set[i] {
+			sched = holdFor(sched, g, i)
 		}
 		run(g.Bwd(i + 1))
 		if next >= 0 && !l.async {

@@ -9,8 +9,12 @@ import (
 )
 
 // maxNonpersistentStages bounds the states of memory, whose number is three to
-// the power of the length.
-const maxNonpersistentStages = 12
+// the power of the length, and four for stages whose output nobody saves: those are
+// bounded by maxStateBytes.
+const (
+	maxNonpersistentStages = 12
+	maxStateBytes          = 200 << 20
+)
 
 func init() {
 	engine.Register(&engine.Strategy{
@@ -60,7 +64,11 @@ func solveNonpersistent(p *engine.Problem, args engine.Args, poll *engine.Poll) 
 	n := c.Len()
 	if n > maxNonpersistentStages {
 		return nil, fmt.Errorf("%w: the network has %s; all sequences are tried for %d stages at most, which takes %d MiB, and three times as much for each one more",
-			engine.ErrUnsupported, c.Describe(), maxNonpersistentStages, bytesOfStates(maxNonpersistentStages)>>20)
+			engine.ErrUnsupported, c.Describe(), maxNonpersistentStages, bytesOfStates(&engine.Chain{Stages: make([]engine.Stage, maxNonpersistentStages)})>>20)
+	}
+	if need := bytesOfStates(c); need > maxStateBytes {
+		return nil, fmt.Errorf("%w: to try all sequences would take %d MiB, because nobody saves the outputs of many of its %s; at most %d MiB are used",
+			engine.ErrUnsupported, need>>20, c.Describe(), maxStateBytes>>20)
 	}
 	persistent, err := persistent(p, newTerms(c, p.Budget, outputCounted), poll)
 	var infeasible *engine.InfeasibleError
@@ -142,35 +150,47 @@ func (s *states) play(p *engine.Problem, path []move) *engine.Solution {
 	sol := &engine.Solution{}
 	held := c.Resident.Total() + c.Input + c.HeldGrad(s.n)
 	sol.Peak = held
+	saved := make([]bool, s.n+1)
+	grad := s.n // k of the one delta^k that is alive
+	free := func(k int) {
+		held -= c.Act(k)
+		sol.Schedule = append(sol.Schedule, engine.Free(g.Act(k)))
+	}
 	for _, by := range path {
 		k := by.stage()
 		switch by.kind() {
 		case dropOutput:
-			held -= c.Act(k)
-			sol.Schedule = append(sol.Schedule, engine.Free(g.Act(k)))
+			free(k)
 			continue
 		case dropSaved:
 			held -= c.Saved(k)
+			saved[k] = false
 			sol.Schedule = append(sol.Schedule, engine.Free(g.Saved(k)))
 			continue
 		}
 		st := &c.Stages[k-1]
 		switch by.kind() {
 		case allFresh, allMerging:
-			sol.Peak = max(sol.Peak, held+st.Saved+st.FwdTemp)
-			held += st.Saved
+			sol.Peak = max(sol.Peak, held+st.Saved+c.Beside(k)+st.FwdTemp)
+			held += st.Saved + c.Beside(k)
 			if by.kind() == allMerging {
 				held -= st.Out
 			}
 			sol.Schedule = append(sol.Schedule, engine.Run(g.Fwd(k)))
+			if c.Unsaved(k - 1) {
+				free(k - 1)
+			}
+			saved[k] = true
+			if c.Unsaved(k) && (k == grad || saved[k+1]) {
+				free(k)
+			}
 			sol.Makespan += st.Forward
 		case keepIn, useIn:
 			sol.Peak = max(sol.Peak, held+st.Out+st.FwdTemp)
 			held += st.Out
 			sol.Schedule = append(sol.Schedule, engine.LeanRun(g.Fwd(k)))
 			if by.kind() == useIn {
-				held -= c.Act(k - 1)
-				sol.Schedule = append(sol.Schedule, engine.Free(g.Act(k-1)))
+				free(k - 1)
 			}
 			sol.Makespan += st.Forward
 		case backOutput, backSaved:
@@ -178,9 +198,9 @@ func (s *states) play(p *engine.Problem, path []move) *engine.Solution {
 			sol.Peak = max(sol.Peak, held+c.Grad(k-1)+st.BwdTemp)
 			held += c.Grad(k-1) - c.Grad(k) - st.Saved
 			sol.Schedule = append(sol.Schedule, engine.Run(g.Bwd(k)), engine.Free(g.Grad(k)), engine.Free(g.Saved(k)))
+			grad, saved[k] = k-1, false
 			if by.kind() == backOutput {
-				held -= c.Act(k - 1)
-				sol.Schedule = append(sol.Schedule, engine.Free(g.Act(k-1)))
+				free(k - 1)
 			}
 			sol.Makespan += st.Back
 		}

@@ -15,6 +15,8 @@ func Replay(c *engine.Chain, seq []engine.ChainOp) (total time.Duration, peak en
 	peak = held
 	alone := make([]bool, n+1) // a^k lies beside, not within, abar^k
 	alone[0] = true
+	saved := make([]bool, n+1)
+	grad := n // k of the one delta^k that is alive
 	drop := func(k int) {
 		if alone[k] {
 			held -= c.Act(k)
@@ -26,9 +28,17 @@ func Replay(c *engine.Chain, seq []engine.ChainOp) (total time.Duration, peak en
 		st := &c.Stages[k-1]
 		switch op.Kind {
 		case engine.FAll:
-			peak = max(peak, held+st.Saved+st.FwdTemp)
+			peak = max(peak, held+st.Saved+c.Beside(k)+st.FwdTemp)
 			held += st.Saved
-			drop(k) // merged into abar^k
+			drop(k) // merged into abar^k, or an older copy
+			saved[k] = true
+			if c.Unsaved(k) && grad != k && !saved[k+1] {
+				held += st.Out
+				alone[k] = true
+			}
+			if c.Unsaved(k - 1) {
+				drop(k - 1)
+			}
 			total += st.Forward
 		case engine.FCk, engine.FNone:
 			peak = max(peak, held+st.Out+st.FwdTemp)
@@ -43,6 +53,7 @@ func Replay(c *engine.Chain, seq []engine.ChainOp) (total time.Duration, peak en
 			peak = max(peak, held+c.Grad(k-1)+st.BwdTemp)
 			held += c.Grad(k-1) - c.Grad(k) - st.Saved
 			drop(k - 1)
+			grad, saved[k] = k-1, false
 			total += st.Back
 		}
 	}

@@ -28,7 +28,12 @@ that needs it. Sizes are counted in exact bytes; the paper rounds them up to
 The feasibility rule is the paper's Theorem 1 with the gradient that a backward
 writes counted while it runs. As printed, the theorem leaves it out and accepts
 schedules that do not fit: of one stage whose sizes are all 1 it says that 3 are
-enough, and 4 are needed.`,
+enough, and 4 are needed.
+
+The paper knows no outputs that no backward reads. Where a chain has them, F_all
+lets go of such an input, a checkpoint of one is still a checkpoint, and the
+optimum ranges over sequences that run no stage while the saved set of a later one
+is there.`,
 		Class: engine.MayRecompute,
 		Cites: []engine.Cite{{
 			Text:    "Beaumont, Eyraud-Dubois, Herrmann, Joly, Shilova: Optimal Re-Materialization Strategies for Heterogeneous Chains",
@@ -57,7 +62,8 @@ func sweepRotor(p *engine.Problem, args engine.Args, budgets []engine.Bytes, pol
 		}
 		return
 	}
-	sweepPersistent(p, rotorTerms, finishRotor, budgets, poll, yield)
+	finish := func(sol *engine.Solution, err error) { finishRotor(p.Chain.Chain, sol, err) }
+	sweepPersistent(p, rotorTerms, finish, budgets, poll, yield)
 }
 
 func rotorTerms(c *engine.Chain, budget engine.Bytes) *terms {
@@ -65,8 +71,8 @@ func rotorTerms(c *engine.Chain, budget engine.Bytes) *terms {
 }
 
 // finishRotor names what a solution in exact bytes is optimal in.
-func finishRotor(sol *engine.Solution, err error) {
-	sol.Within = withinPersistent
+func finishRotor(c *engine.Chain, sol *engine.Solution, err error) {
+	sol.Within = persistentSet(c)
 	if err == nil && sol.Optimal {
 		sol.Notes = []string{"Feasibility rule: Theorem 1, with the gradient that a backward writes counted while it runs. Sizes are exact bytes."}
 	}
@@ -110,13 +116,28 @@ func solveRotor(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine
 func solveBytes(p *engine.Problem, poll *engine.Poll) (*engine.Solution, error) {
 	sol, err := persistent(p, rotorTerms(p.Chain.Chain, p.Budget), poll)
 	if sol != nil {
-		finishRotor(sol, err)
+		finishRotor(p.Chain.Chain, sol, err)
 	}
 	return sol, err
 }
 
-// withinPersistent names the sequences of Theorem 1.
-const withinPersistent = "persistent recomputation"
+// The sequences of Theorem 1. Persistent sequences of the operations of Table 1 are
+// never faster than those in which a stage runs only after the backward of all later
+// stages of which something is saved, as long as every backward reads what the stage
+// before it writes. Where one does not, F_all^k may run before B^{k+1}, beside a
+// delta^{k+1} that is smaller than delta^k; the theorem has no such sequences.
+const (
+	withinPersistent = "persistent recomputation"
+	withinLaterFirst = "persistent recomputation that runs no stage while the saved set of a later one is there"
+)
+
+// persistentSet names the sequences that the theorem's program chooses from.
+func persistentSet(c *engine.Chain) string {
+	if c.HasUnsaved() {
+		return withinLaterFirst
+	}
+	return withinPersistent
+}
 
 // solvable says why a chain is too much for the table.
 func solvable(c *engine.Chain) error {

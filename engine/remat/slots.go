@@ -72,7 +72,7 @@ func solveSlots(p *engine.Problem, slots int, poll *engine.Poll) (*engine.Soluti
 		return nil, err
 	}
 	proven := sol.Optimal
-	sol.Within, sol.Optimal, sol.Bound = withinPersistent, false, c.ForwardTime()+c.BackTime()
+	sol.Within, sol.Optimal, sol.Bound = persistentSet(c), false, c.ForwardTime()+c.BackTime()
 	if err != nil || !proven {
 		return sol, err
 	}
@@ -153,7 +153,7 @@ func budgetOfSingleSlots(c *engine.Chain, slots int) engine.Bytes {
 	largest := max(c.Input, c.InputGrad, 1)
 	for i := range c.Stages {
 		st := &c.Stages[i]
-		largest = max(largest, st.Saved, st.Grad, st.FwdTemp, st.BwdTemp)
+		largest = max(largest, st.Out, st.Saved, st.Grad, st.FwdTemp, st.BwdTemp)
 	}
 	resident := c.Resident.Total()
 	if largest > (engine.NoLimit-resident)/engine.Bytes(slots) {

@@ -6,13 +6,14 @@ import (
 	"memtide/engine"
 )
 
-// What is in memory of stage k, beside the current gradient. A sequence never
-// holds a^k both by itself and within abar^k: F_all^k merges it, and F_ck^k and
-// F_none^k refuse to compute it twice.
+// What is in memory of stage k, beside the current gradient, as two bits. A
+// sequence never holds a^k both by itself and within abar^k: F_all^k merges it, and
+// F_ck^k and F_none^k refuse to compute it twice. An a^k that nobody saves may lie
+// beside abar^k.
 const (
-	holdsNothing = iota
-	holdsOutput
-	holdsSaved
+	holdsNothing = 0
+	holdsOutput  = 1
+	holdsSaved   = 2
 )
 
 // moveKind is an operation of Table 1 with what it changes in memory.
@@ -80,9 +81,15 @@ type layer struct {
 	by     []move // that led to the state last
 }
 
-func (s *states) radix(g, k int) uint32 {
-	if k == 0 || k > g {
+func (s *states) radix(g, k int) uint32 { return radix(s.c, g, k) }
+
+// radix is the number of states of stage k in layer g.
+func radix(c *engine.Chain, g, k int) uint32 {
+	switch {
+	case k == 0 || k > g:
 		return 2
+	case c.Unsaved(k):
+		return 4
 	}
 	return 3
 }
@@ -106,14 +113,14 @@ func (s *states) layer(g int) *layer {
 	return l
 }
 
-// bytesOfStates estimates what the search of a chain of n stages takes: its
-// layers, and a queue with two entries for every state of the largest one.
-func bytesOfStates(n int) int64 {
+// bytesOfStates estimates what the search of a chain takes: its layers, and a
+// queue with two entries for every state of the largest one.
+func bytesOfStates(c *engine.Chain) int64 {
 	all, size := int64(0), int64(0)
-	for g := 0; g <= n; g++ {
+	for g := 0; g <= c.Len(); g++ {
 		size = 2
-		for k := 1; k <= n; k++ {
-			size *= int64((*states)(nil).radix(g, k))
+		for k := 1; k <= c.Len(); k++ {
+			size *= int64(radix(c, g, k))
 		}
 		all += size * (8 + 1)
 	}
@@ -184,10 +191,10 @@ func (s *states) visit(at openState) {
 		r := s.radix(s.g, k)
 		s.held[k] = uint8(code % r)
 		code /= r
-		switch s.held[k] {
-		case holdsOutput:
+		if s.held[k]&holdsOutput != 0 {
 			s.memory += s.c.Act(k)
-		case holdsSaved:
+		}
+		if s.held[k]&holdsSaved != 0 {
 			s.memory += s.c.Saved(k)
 		}
 	}
@@ -198,45 +205,64 @@ func (s *states) expand(k int) {
 	st := &s.c.Stages[k-1]
 	w := s.layers[s.g].weight
 	in, out := s.held[k-1], s.held[k]
-	if s.drops && out == holdsOutput {
+	if s.drops && out&holdsOutput != 0 {
 		s.stay(moveOf(dropOutput, k), s.code-w[k], 0, s.memory)
 	}
-	if s.drops && out == holdsSaved {
-		s.stay(moveOf(dropSaved, k), s.code-2*w[k], int64(st.Forward), s.memory)
+	if s.drops && out&holdsSaved != 0 {
+		s.stay(moveOf(dropSaved, k), s.code-holdsSaved*w[k], int64(st.Forward), s.memory)
 	}
-	if in == holdsNothing {
+	loose := s.c.Unsaved(k - 1) // a^{k-1} is not within abar^{k-1}
+	if k == s.g && out&holdsSaved != 0 && (in != holdsNothing || loose) {
+		s.back()
+	}
+	if in == holdsNothing || loose && in&holdsOutput == 0 {
 		return
 	}
-	if k <= s.g && out != holdsSaved {
+	if k <= s.g && out&holdsSaved == 0 {
 		kind := allFresh
 		if out == holdsOutput {
 			kind = allMerging
 		}
-		s.stay(moveOf(kind, k), s.code+uint32(holdsSaved-out)*w[k], 0, s.memory+st.Saved+st.FwdTemp)
+		code := s.code + (s.afterAll(s.g, k, s.code)-uint32(out))*w[k]
+		if loose {
+			code -= w[k-1] // consumed
+		}
+		s.stay(moveOf(kind, k), code, 0, s.memory+st.Saved+s.c.Beside(k)+st.FwdTemp)
 	}
 	if out == holdsNothing {
 		need := s.memory + st.Out + st.FwdTemp
 		s.stay(moveOf(keepIn, k), s.code+w[k], int64(st.Forward), need)
-		if in == holdsOutput {
+		if in&holdsOutput != 0 {
 			s.stay(moveOf(useIn, k), s.code+w[k]-w[k-1], int64(st.Forward), need)
 		}
 	}
-	if k == s.g && out == holdsSaved {
-		s.back()
+}
+
+// afterAll is what is there of stage k after F_all^k in layer g, in a state that is
+// told by what it holds of stage k+1: an output that nobody saves goes at once if
+// nobody reads it either.
+func (s *states) afterAll(g, k int, code uint32) uint32 {
+	if s.c.Unsaved(k) && k < g && code/s.layers[g].weight[k+1]%s.radix(g, k+1)&holdsSaved == 0 {
+		return holdsSaved | holdsOutput
 	}
+	return holdsSaved
 }
 
 // back runs B^g, which leads to the next layer.
 func (s *states) back() {
 	g, st := s.g, &s.c.Stages[s.g-1]
 	kind := backSaved
-	if s.held[g-1] == holdsOutput {
+	if s.held[g-1]&holdsOutput != 0 {
 		kind = backOutput
 	}
 	next := s.layer(g - 1)
 	code := uint32(0)
 	for k := 0; k <= s.n; k++ {
-		if k != g && (k != g-1 || kind == backSaved) {
+		switch k {
+		case g:
+		case g - 1:
+			code += uint32(s.held[k]&^holdsOutput) * next.weight[k]
+		default:
 			code += uint32(s.held[k]) * next.weight[k]
 		}
 	}
@@ -281,10 +307,14 @@ func (s *states) path(code uint32) []move {
 		back = append(back, by)
 		k := by.stage()
 		switch by.kind() {
-		case allFresh:
-			code -= holdsSaved * l.weight[k]
-		case allMerging:
-			code -= l.weight[k]
+		case allFresh, allMerging:
+			code -= s.afterAll(g, k, code) * l.weight[k]
+			if by.kind() == allMerging {
+				code += holdsOutput * l.weight[k]
+			}
+			if s.c.Unsaved(k - 1) {
+				code += holdsOutput * l.weight[k-1]
+			}
 		case keepIn:
 			code -= l.weight[k]
 		case useIn:
@@ -317,7 +347,7 @@ func (s *states) before(code uint32, by move) uint32 {
 		case j == k:
 			held = holdsSaved
 		case j == k-1 && by.kind() == backOutput:
-			held = holdsOutput
+			held |= holdsOutput
 		}
 		prior += held * weight[j]
 	}

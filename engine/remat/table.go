@@ -118,7 +118,7 @@ func newTable[T unit](t *terms, use tricks, poll *engine.Poll) (*table[T], error
 	cut := func(v []int64) []T {
 		w := make([]T, len(v))
 		for i, b := range v {
-			w[i] = T(min(b, t.room+1))
+			w[i] = T(max(min(b, t.room+1), -t.room-1))
 		}
 		return w
 	}

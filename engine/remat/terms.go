@@ -30,7 +30,7 @@ type terms struct {
 	n      int
 	fwd    []int64 // [uF]
 	in     []int64 // [a^{s-1}] what keeping the input of s takes
-	saved  []int64 // [abar^s]
+	saved  []int64 // [abar^s] what F_all^s takes out of m; see byStage for outputs that nobody saves
 	held   []int64 // gradient that lies on the device while stages before it run again
 	allFwd []int64 // [abar^s + oF^s]
 	allBwd []int64 // [|delta^s| + |delta^{s-1}| + abar^s + oB^s]
@@ -62,6 +62,21 @@ func leanTerms(c *engine.Chain, budget engine.Bytes) *terms {
 }
 
 // byStage are the quantities by stage; the room is not set.
+//
+// Outputs that nobody saves (engine.Stage.Unsaved), which the theorem does not
+// know. C(s,t,m) keeps its meaning: a^{s-1} lies outside of m. If nobody saves it,
+// F_all^s consumes it, for no forward of s follows, and its bytes come back to m:
+// the stages after s have m - abar^s + a^{s-1}, and so has B^s, beside abar^s. If
+// nobody saves a^s, F_all^s writes it, and it lies outside of what the stages
+// after s have. Hence, with b^k = a^k for such an output and 0 for others,
+//
+//	saved[s]  = abar^s + b^s - b^{s-1}        may be negative
+//	allFwd[s] = abar^s + b^s + oF^s
+//	allBwd[s] = |delta^s| + |delta^{s-1}| + abar^s + oB^s - b^{s-1}
+//
+// and nothing else changes: a checkpoint of a^k is a^k. That F_all^s is the last
+// forward of s costs nothing: of two runs of s the later one may as well be the
+// one that keeps abar^s, which then takes room for a shorter time.
 func byStage(c *engine.Chain, r rule) *terms {
 	n := c.Len()
 	t := makeTerms(n)
@@ -70,10 +85,11 @@ func byStage(c *engine.Chain, r rule) *terms {
 		a, d := int64(c.Act(s-1)), int64(st.Grad)
 		t.fwd[s] = int64(st.Forward)
 		t.in[s] = a
-		t.saved[s] = int64(st.Saved)
+		before, after := int64(c.Beside(s-1)), int64(c.Beside(s))
+		t.saved[s] = int64(st.Saved) + after - before
 		t.held[s] = int64(c.HeldGrad(s))
-		t.allFwd[s] = int64(st.Saved + st.FwdTemp)
-		t.allBwd[s] = d + int64(st.Saved+st.BwdTemp)
+		t.allFwd[s] = int64(st.Saved+st.FwdTemp) + after
+		t.allBwd[s] = d + int64(st.Saved+st.BwdTemp) - before
 		if r == outputCounted {
 			t.allBwd[s] += int64(c.Grad(s - 1))
 		}
@@ -161,6 +177,9 @@ func divisor(g int64, v []int64) int64 {
 		for x != 0 {
 			g, x = x, g%x
 		}
+	}
+	if g < 0 { // saved may be
+		return -g
 	}
 	return g
 }

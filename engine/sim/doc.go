@@ -36,6 +36,14 @@
 // A value is served by its own copy or by one of a value that it is within (a
 // reader of a^k may read abar^k).
 //
+// An output that nobody saves (engine.Stage.Unsaved) is within nothing. A run of
+// F^k then writes abar^k and a^k, two copies, and a lean run a^k alone; F^{k+1}
+// reads a^k's own copy; neither B^k nor B^{k+1} reads it. Nothing of this is a rule
+// of its own: it follows from what the operations read and write. So it may be freed
+// once F^{k+1} has read it, which is what plain training does, while abar^k stays;
+// and F^{k+1} cannot run again from abar^k, only from an a^k that was kept or is
+// computed again.
+//
 // Whole transfers hold the room of the whole value from their start (fetch) and
 // to their end (offload of a freed value). Streamed transfers move room byte by
 // byte, rounded down: a fetch takes room as bytes arrive and stands still while

@@ -38,9 +38,9 @@ func (s *State) BudgetRange() BudgetRange {
 // gets by with less, and some need more.
 func floorOf(c *engine.Chain) (most engine.Bytes) {
 	for k := 1; k <= c.Len(); k++ {
-		need := c.Act(k-1) + c.Saved(k) + c.Grad(k) + c.Grad(k-1) + c.Stages[k-1].BwdTemp
+		need := c.Act(k-1) - c.Beside(k-1) + c.Saved(k) + c.Grad(k) + c.Grad(k-1) + c.Stages[k-1].BwdTemp
 		if k == 1 { // a^0 is counted once
-			need = max(need, c.Input+c.Saved(1)+c.Stages[0].FwdTemp)
+			need = max(need, c.Input+c.Saved(1)+c.Beside(1)+c.Stages[0].FwdTemp)
 		}
 		most = max(most, need)
 	}

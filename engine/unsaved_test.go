@@ -1,0 +1,89 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// batchNorm is a convolution, a normalisation and a ReLU, none in place: nobody
+// saves what the normalisation writes.
+func batchNorm() *Chain {
+	return &Chain{Input: 1, Stages: []Stage{
+		{Name: "conv", Forward: 1, Back: 1, Out: 10, Saved: 10, Grad: 10},
+		{Name: "bn", Forward: 1, Back: 1, Out: 10, Saved: 2, Grad: 10, Unsaved: true},
+		{Name: "relu", Forward: 1, Back: 1, Out: 10, Saved: 10, Grad: 10},
+		{Name: "loss"},
+	}}
+}
+
+// TestExpandUnsaved: an output that nobody saves is a value beside the saved set,
+// which both runs write and no backward reads.
+func TestExpandUnsaved(t *testing.T) {
+	g := ExpandChain(batchNorm())
+	if err := g.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	if got := g.Values[g.Act(2)].Within; got != NoValue {
+		t.Errorf("a2 is within value %d; want within none", got)
+	}
+	for _, tc := range []struct {
+		what      string
+		got, want []ValueID
+	}{
+		{"F2 writes", g.Ops[g.Fwd(2)].Out, []ValueID{g.Saved(2), g.Act(2)}},
+		{"F2 writes, lean,", g.Ops[g.Fwd(2)].Lean, []ValueID{g.Act(2)}},
+		{"F3 reads", g.Ops[g.Fwd(3)].In, []ValueID{g.Act(2)}},
+		{"B3 reads", g.Ops[g.Bwd(3)].In, []ValueID{g.Grad(3), g.Saved(3)}},
+		{"B2 reads", g.Ops[g.Bwd(2)].In, []ValueID{g.Grad(2), g.Saved(2), g.Act(1)}},
+	} {
+		if !slices.Equal(tc.got, tc.want) {
+			t.Errorf("%s %v, want %v", tc.what, tc.got, tc.want)
+		}
+	}
+}
+
+// TestCompileUnsaved: keeping everything lets go of a2 after F3, and abar^2 does
+// not serve a second F3.
+func TestCompileUnsaved(t *testing.T) {
+	g := ExpandChain(batchNorm())
+	all := func(kind ChainOpKind, ks ...int) (seq []ChainOp) {
+		for _, k := range ks {
+			seq = append(seq, ChainOp{kind, k})
+		}
+		return seq
+	}
+	steps, _, err := g.CompileSequence(append(all(FAll, 1, 2, 3, 4), all(BStep, 4, 3, 2, 1)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var texts []string
+	for _, s := range steps {
+		texts = append(texts, s.Describe(&g.Graph))
+	}
+	if got, want := strings.Join(texts[:5], ", "), "run F1, run F2, run F3, free a2, run F4"; got != want {
+		t.Errorf("got %s; want %s", got, want)
+	}
+	_, _, err = g.CompileSequence(append(all(FAll, 1, 2), append(all(FNone, 3), all(FAll, 3)...)...))
+	if err == nil || !strings.Contains(err.Error(), "Fall3: its input is not on the device") {
+		t.Errorf("F3 from abar^2: got %v, want that its input is not there", err)
+	}
+}
+
+// TestValidateUnsaved: the saved set need not contain such an output; the last
+// stage has none.
+func TestValidateUnsaved(t *testing.T) {
+	c := batchNorm()
+	if err := c.Validate(); err != nil {
+		t.Errorf("got %v, want no error", err)
+	}
+	c.Stages[3].Unsaved = true
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "stage 4 (loss): the output of the last stage") {
+		t.Errorf("got %v, want an error about the last stage", err)
+	}
+	c = batchNorm()
+	c.Stages[1].Unsaved = false
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "stage 2 (bn): the saved set is 2 bytes") {
+		t.Errorf("got %v, want an error about the saved set", err)
+	}
+}

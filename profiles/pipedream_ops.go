@@ -18,6 +18,9 @@ func describeOperator(o *operator, description string) {
 	o.kind = clip(kind)
 	rule, known := pdRules[kind]
 	o.traits, o.family = rule.traits, rule.family
+	if !known {
+		o.traits = guessed
+	}
 	switch lower := strings.ToLower(kind); {
 	case strings.HasPrefix(kind, "Input") || kind == "input_ids" || kind == "attention_mask":
 		o.traits |= isInput

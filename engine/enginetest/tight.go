@@ -34,6 +34,9 @@ func TightTransfers(r *rand.Rand) (p *engine.Problem, ok bool) {
 		}
 		c.Stages = append(c.Stages, st)
 	}
+	if r.IntN(4) == 0 {
+		GiveUnsaved(r, c)
+	}
 	dev := Device(engine.Duplex(r.IntN(2)))
 	if r.IntN(2) == 0 {
 		rates := []engine.Rate{1e9, 5e8, 333_333_333, 2e9}

@@ -160,6 +160,11 @@ func newTries(p *engine.Problem, order Order, below time.Duration) *tries {
 		add(g.Saved(k))
 		bit[g.Act(k)] = bit[g.Saved(k)] // a reader of a^k reads abar^k
 	}
+	for k := 1; k <= n; k++ {
+		if g.Chain.Unsaved(k) {
+			add(g.Act(k)) // it is not in abar^k
+		}
+	}
 	for k := range n + 1 {
 		add(g.Grad(k))
 	}

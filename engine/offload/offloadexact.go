@@ -108,7 +108,7 @@ func (s *step) firstExact(poll *engine.Poll) (sol claim, ordered string) {
 		return sol, fmt.Sprintf("%s with offloads in the order of the layers, and then fetches in reverse, takes %v.", which, short(sol.Makespan))
 	}
 	lower, _ := bound.Of(s.p, engine.MayOffload)
-	sol = claim{&engine.Solution{Within: withinAll, Bound: lower}}
+	sol = claim{&engine.Solution{Within: withinAll, Bound: lower}, s}
 	sol.take(newExact(s, false, never, nil).anyhow())
 	sol.Optimal = sol.Makespan <= lower
 	return sol, ""
@@ -140,10 +140,11 @@ func (c claim) take(w *written) {
 func (s *step) smallestExact() (least engine.Bytes, why string) {
 	seed := s.p.Chain.Chain.HeldGrad(s.n)
 	least, why = s.before(0), "the step begins with it"
-	var before engine.Bytes // what can be away
+	var before engine.Bytes // what the two operations do not read, and what can be away
 	for i := range s.n {
-		if i > 0 && s.p.Chain.Chain.Unsaved(i) {
-			before += s.size[i] // neither reads it
+		unsaved := s.p.Chain.Chain.Unsaved(i)
+		if unsaved {
+			before += s.size[i]
 		}
 		for _, need := range []struct {
 			bytes engine.Bytes
@@ -154,7 +155,9 @@ func (s *step) smallestExact() (least engine.Bytes, why string) {
 				why = fmt.Sprintf("%s needs it, even with everything else on the host", s.p.Graph.Ops[need.op].Name)
 			}
 		}
-		before += s.size[i]
+		if !unsaved {
+			before += s.size[i]
+		}
 	}
 	return least, why
 }

@@ -215,7 +215,7 @@ func staysInClass(t *testing.T, input string, s *engine.Strategy, p *engine.Prob
 }
 
 // TestOptimal compares what claims to be optimal with exhaustive search and with
-// all schedules within the same set (see holdsSets), and sees that more memory
+// all solutions within the same set (see members), and sees that more memory
 // never makes it slower.
 func TestOptimal(t *testing.T) {
 	proven := map[string]int{}
@@ -224,15 +224,15 @@ func TestOptimal(t *testing.T) {
 			before := map[string]time.Duration{}
 			for _, budget := range in.budgets {
 				p := engine.NewChainProblem(in.chain, enginetest.Device(mode.duplex), mode.transfers, budget)
-				sols := solveAll(p)
-				for _, s := range engine.Strategies() {
-					sol := sols[s.Name]
-					if sol == nil || !sol.Optimal {
+				input := describe(in, p, nil)
+				all := answers(t, input, p, defaults)
+				for k := range all {
+					s, sol := all[k].by, all[k].sol
+					neverBeaten(t, input, &all[k], all)
+					if !sol.Optimal {
 						continue
 					}
 					proven[s.Name]++
-					input := describe(in, p, nil)
-					neverBeaten(t, input, s, sol, sols)
 					if best, ok := exhaustive(p, s); ok && sol.Makespan > best {
 						t.Errorf("%s%s: claims that %d is optimal, %d is possible", input, s.Name, sol.Makespan, best)
 					}
@@ -253,17 +253,6 @@ func TestOptimal(t *testing.T) {
 			t.Errorf("%s was optimal in %d cases only: the generator is off", name, proven[name])
 		}
 	}
-}
-
-// solveAll maps strategies to their solutions, where they have one.
-func solveAll(p *engine.Problem) map[string]*engine.Solution {
-	sols := map[string]*engine.Solution{}
-	for _, s := range engine.Strategies() {
-		if sol, err := s.Solve(p, nil, nil); err == nil {
-			sols[s.Name] = sol
-		}
-	}
-	return sols
 }
 
 // sequences are the sets of sequences in which strategies that recompute are

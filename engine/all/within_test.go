@@ -1,112 +1,151 @@
 package all_test
 
 import (
-	"slices"
+	"fmt"
+	"os"
 	"testing"
+	"time"
 
 	"memtide/engine"
+	"memtide/engine/enginetest"
 )
 
-// The sets that claims range over, by the words of Solution.Within.
-const (
-	everySchedule = "all schedules"
-	keepsAll      = "schedules that keep everything"
-	persistent    = "persistent recomputation"
-	laterFirst    = "persistent recomputation that runs no stage while the saved set of a later one is there"
-	outputsOnly   = "persistent recomputation that keeps outputs only"
-	table1        = "all sequences of Table 1"
-	drops         = "all sequences of Table 1 with drops at any time"
-	offloads      = "schedules that offload and do not recompute"
-	ordered       = "schedules that offload activations, do not recompute, and fetch nothing before the last offload"
-	wholeOnce     = "schedules of whole transfers that offload each activation at most once and do not recompute"
-	heldLonger    = ", with each saved set there while the stage after it runs" // where there are outputs that nobody saves
-	passesApart   = "persistent recomputation with ordered offloads of segment inputs, passes apart"
-	segmentInputs = "persistent recomputation with ordered offloads of segment inputs"
-)
-
-// holdsSets are the sets that a set contains, beside those that these contain. A
-// new set of a claim that may be optimal has to be declared here: without it no
-// claim within it is accepted. In one problem all transfers are whole, or none.
-var holdsSets = map[string][]string{
-	keepsAll:               nil,
-	outputsOnly:            nil,
-	persistent:             {laterFirst},
-	laterFirst:             {outputsOnly, keepsAll},
-	table1:                 {persistent},
-	drops:                  {table1},
-	ordered:                {keepsAll},
-	wholeOnce:              {ordered},
-	offloads:               {ordered, wholeOnce},
-	passesApart:            {persistent},
-	segmentInputs:          {passesApart, ordered},
-	ordered + heldLonger:   {keepsAll},
-	wholeOnce + heldLonger: {ordered + heldLonger},
-
-	everySchedule: {drops, offloads, segmentInputs},
+// answer is a solution with what it does.
+type answer struct {
+	by   *engine.Strategy
+	args engine.Args
+	sol  *engine.Solution
+	*played
 }
 
-// chosenFrom is the smallest of these sets that holds all schedules of a strategy
-// with its default arguments. That of the others follows from their class.
-var chosenFrom = map[string]string{
-	"keepall":       keepsAll,
-	"sequential":    laterFirst,
-	"revolve":       outputsOnly,
-	"rotor":         laterFirst,
-	"nonpersistent": table1,
-	"greedy":        ordered,
-	"dynprog":       ordered,
-	"offloadsearch": ordered,
-	"offloadexact":  wholeOnce,
-	"pofo":          passesApart,
-}
+func (a *answer) String() string { return fmt.Sprintf("%s %v", a.by.Name, a.args) }
 
-// memberOf is the set that holds the schedules of a strategy.
-func memberOf(s *engine.Strategy) string {
-	if set, ok := chosenFrom[s.Name]; ok {
-		return set
-	}
-	if s.Class == engine.MayOffload {
-		return offloads
-	}
-	return everySchedule
-}
-
-// holdsSet says whether every schedule of a set is in another.
-func holdsSet(set, inner string) bool {
-	return set == inner || slices.ContainsFunc(holdsSets[set], func(s string) bool { return holdsSet(s, inner) })
-}
-
-// neverBeaten compares what claims to be optimal with the schedules that are in the
-// set that it claims this for, whichever strategy found them.
-func neverBeaten(t *testing.T, input string, s *engine.Strategy, sol *engine.Solution, sols map[string]*engine.Solution) {
+// answers are all solutions of a problem on a chain, by every strategy with each
+// of its sets of arguments.
+func answers(t *testing.T, input string, p *engine.Problem, args func(*engine.Strategy) []engine.Args) (all []answer) {
 	t.Helper()
-	if _, ok := holdsSets[sol.Within]; !ok {
-		t.Errorf("%s%s: claims to be optimal within %q, which is not declared in holdsSets", input, s.Name, sol.Within)
+	for _, s := range engine.Strategies() {
+		for _, args := range args(s) {
+			sol, err := s.Solve(p, args, nil)
+			if err != nil {
+				continue
+			}
+			f, err := play(p, sol.Schedule)
+			if err != nil {
+				t.Errorf("%s%s %v: %v", input, s.Name, args, err)
+				continue
+			}
+			all = append(all, answer{s, args, sol, f})
+		}
 	}
-	for _, other := range engine.Strategies() {
-		o := sols[other.Name]
-		if o != nil && holdsSet(sol.Within, memberOf(other)) && o.Makespan < sol.Makespan {
-			t.Errorf("%s%s: claims that %d is optimal within %q, %s takes %d", input, s.Name, sol.Makespan, sol.Within, other.Name, o.Makespan)
+	return all
+}
+
+// neverBeaten holds what a solution claims about a set against every solution that
+// is in it, whichever strategy found it. It is in the set itself.
+func neverBeaten(t *testing.T, input string, a *answer, all []answer) {
+	t.Helper()
+	if a.sol.Within == "" {
+		return
+	}
+	in, ok := members[a.sol.Within]
+	if !ok {
+		t.Errorf("%s%v: claims something about %q, which is not in members", input, a, a.sol.Within)
+		return
+	}
+	if !in(a.played) {
+		t.Errorf("%s%v: is not in the set that it claims something about, %q", input, a, a.sol.Within)
+	}
+	for k := range all {
+		o := &all[k]
+		if !in(o.played) || o.alt && !takesAlgo(a.by) {
+			continue
+		}
+		if took := o.trace.Makespan; took < a.sol.Bound || a.sol.Optimal && took < a.sol.Makespan {
+			t.Errorf("%s%v: takes %d (optimal %v, bound %d) within %q, where %v takes %d", input, a, a.sol.Makespan, a.sol.Optimal, a.sol.Bound, a.sol.Within, o, took)
 		}
 	}
 }
 
-// TestHoldsSet: sets hold what their parts hold, and not the other way round.
-func TestHoldsSet(t *testing.T) {
-	for _, tc := range []struct {
-		set, inner string
-		want       bool
-	}{
-		{persistent, persistent, true},
-		{passesApart, outputsOnly, true},
-		{passesApart, ordered, false}, // where the passes may overlap
-		{everySchedule, passesApart, true},
-		{persistent, table1, false},
-		{offloads, persistent, false},
-		{outputsOnly, keepsAll, false},
+func defaults(*engine.Strategy) []engine.Args { return []engine.Args{nil} }
+
+// TestWithin asks for every solution of every strategy whether it lies in the set
+// that another one claims something about, and is faster than it says. In every
+// set that has a name, claims are met by solutions of others.
+func TestWithin(t *testing.T) {
+	count := uint64(600 / fewer())
+	if os.Getenv("MEMTIDE_LONG") != "" {
+		count = 20_000
+	}
+	met := map[string]int{}
+	for seed := range count {
+		p := withinProblem(seed)
+		if p == nil {
+			continue
+		}
+		input := fmt.Sprintf("seed %d %v, %v transfers, budget %d\n%s", seed, p.Device, p.Transfers, p.Budget, enginetest.Dump(p.Chain.Chain))
+		all := answers(t, input, p, argSets)
+		for k := range all {
+			a := &all[k]
+			neverBeaten(t, input, a, all)
+			for _, o := range all {
+				if in := members[a.sol.Within]; in != nil && o.by != a.by && in(o.played) {
+					met[a.sol.Within]++
+				}
+			}
+		}
+		if t.Failed() {
+			return
+		}
+	}
+	for set := range members {
+		if met[set] < int(count)/20 {
+			t.Errorf("%d solutions lie within %q of another strategy: the generator is off, or nobody claims anything about it", met[set], set)
+		}
+	}
+}
+
+// withinProblem draws a small problem in which memory is short: mostly one in
+// which much depends on the order of whole transfers.
+func withinProblem(seed uint64) *engine.Problem {
+	r := enginetest.Rand(seed)
+	if seed%4 != 3 {
+		p, ok := enginetest.TightTransfers(r)
+		if !ok {
+			return nil
+		}
+		if seed%4 == 2 && p.Device.ToHost == 1e9 && p.Device.ToDev == 1e9 {
+			p.Transfers = engine.Streamed
+		}
+		return p
+	}
+	c := enginetest.RandomChain(r, enginetest.Shape{MaxStages: 5, MaxSize: 6})
+	if seed%8 == 7 {
+		enginetest.GiveFast(r, c)
+	}
+	mode := modes[r.IntN(len(modes))]
+	return engine.NewChainProblem(c, enginetest.Device(mode.duplex), mode.transfers, enginetest.RandomBudget(r, c))
+}
+
+// TestWithinKnown: claims that were false once are true of these problems.
+func TestWithinKnown(t *testing.T) {
+	stage := func(fwd, back time.Duration, out, grad engine.Bytes) engine.Stage {
+		return engine.Stage{Forward: fwd, Back: back, Out: out, Saved: out, Grad: grad}
+	}
+	faster := enginetest.Device(engine.HalfDuplex)
+	faster.ToHost = 2e9
+	last := stage(3, 7, 0, 0)
+	last.FwdTemp, last.BwdTemp = 16, 12
+	for _, p := range []*engine.Problem{
+		engine.NewChainProblem(&engine.Chain{Input: 2, InputGrad: 2, SeedBorn: true,
+			Stages: []engine.Stage{stage(0, 2, 1, 0), stage(0, 2, 2, 0), stage(0, 3, 0, 1)}}, enginetest.Device(engine.HalfDuplex), engine.Whole, 5),
+		engine.NewChainProblem(&engine.Chain{Input: 4, SeedBorn: true,
+			Stages: []engine.Stage{stage(0, 0, 12, 0), stage(0, 0, 6, 0), last}}, faster, engine.Whole, 24),
 	} {
-		if got := holdsSet(tc.set, tc.inner); got != tc.want {
-			t.Errorf("%q holds %q: got %v, want %v", tc.set, tc.inner, got, tc.want)
+		input := enginetest.Dump(p.Chain.Chain)
+		all := answers(t, input, p, argSets)
+		for k := range all {
+			neverBeaten(t, input, &all[k], all)
 		}
 	}
 }

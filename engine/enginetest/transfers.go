@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"container/heap"
+	"slices"
 	"time"
 
 	"memtide/engine"
@@ -16,7 +17,7 @@ const (
 	AnyOrder Order = iota
 	// InOrder: of those, the ones that offload activations in the order in which
 	// they are made, and fetch them in the reverse order when the last offload is
-	// over.
+	// over, and that have each saved set on the device while the stage after it runs.
 	InOrder
 )
 
@@ -178,7 +179,11 @@ func newTries(p *engine.Problem, order Order, below time.Duration) *tries {
 	t.rest = make([]time.Duration, 2*n+1)
 	for k, id := range order2n {
 		op := tryOp{id: id, need: g.Ops[id].Temp, time: g.Ops[id].Time}
-		for _, v := range g.Ops[id].In {
+		in := g.Ops[id].In
+		if stage := min(k, 2*n-1-k); order == InOrder && g.Chain.Unsaved(stage) {
+			in = append(slices.Clone(in), g.Saved(stage))
+		}
+		for _, v := range in {
 			op.in |= 1 << bit[v]
 			t.last[bit[v]] = k
 		}

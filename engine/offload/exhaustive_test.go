@@ -62,6 +62,9 @@ func TestExactIsExact(t *testing.T) {
 			}
 		}
 		kinds["all"]++
+		if p.Chain.Chain.HasUnsaved() {
+			kinds["unsaved outputs"]++
+		}
 		if sol.Makespan > p.Chain.Chain.ForwardTime()+p.Chain.Chain.BackTime() {
 			kinds["with waiting"]++
 		}
@@ -73,7 +76,7 @@ func TestExactIsExact(t *testing.T) {
 		}
 	}
 	t.Log(kinds)
-	for kind, least := range map[string]int{"all": 50, "with waiting": 40, "gradient of the loss away": 2, "faster than ordered": 1} {
+	for kind, least := range map[string]int{"all": 50, "with waiting": 40, "gradient of the loss away": 2, "unsaved outputs": 5, "faster than ordered": 1} {
 		if kinds[kind] < int(count)*least/100 {
 			t.Errorf("%d of %d cases: %s; the generator is off", kinds[kind], count, kind)
 		}
@@ -151,7 +154,7 @@ func TestOrderedClaims(t *testing.T) {
 				continue // the gradient of the loss would have to be away
 			}
 			order := enginetest.AnyOrder
-			if sol.Within == withinOrdered {
+			if sol.Within == newStep(p).among(withinOrdered) {
 				order = enginetest.InOrder
 				kinds[name]++
 			} else if sol.Within != withinAll {

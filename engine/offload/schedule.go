@@ -10,29 +10,29 @@ func (p *Plan) Schedule() engine.Schedule {
 	g, n := p.step.p.Chain, p.step.n
 	sched := make(engine.Schedule, 0, 5*n+3*len(p.Transfers))
 	fetch := len(p.Transfers) - 1
-	run := func(op engine.OpID, k int) {
+	queue := func(k int) {
 		for ; fetch >= 0 && p.Transfers[fetch].FetchAt < p.runs[k].end; fetch-- {
 			t := &p.Transfers[fetch]
 			sched = append(sched, engine.Fetch(item(g, t.Item), t.FetchAt))
 		}
-		sched = append(sched, engine.Run(op))
 	}
 	for i := range n {
 		if p.Set[i] {
 			sched = append(sched, engine.Offload(item(g, i)))
 		}
-		run(g.Fwd(i+1), i)
+		queue(i)
+		sched = append(sched, engine.Run(g.Fwd(i+1)))
 		if p.Set[i] {
 			sched = append(sched, engine.Free(item(g, i)))
 		}
 		sched = letGo(sched, g, i)
 	}
 	for k := n; k >= 1; k-- {
+		queue(2*n - k)
 		if p.Set[k-1] {
 			sched = holdFor(sched, g, k-1)
 		}
-		run(g.Bwd(k), 2*n-k)
-		sched = append(sched, engine.Free(g.Grad(k)), engine.Free(g.Saved(k)))
+		sched = append(sched, engine.Run(g.Bwd(k)), engine.Free(g.Grad(k)), engine.Free(g.Saved(k)))
 	}
 	return append(sched, engine.Free(g.Act(0)))
 }

@@ -1,0 +1,291 @@
+package all_test
+
+import (
+	"testing"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/enginetest"
+	"memtide/engine/sim"
+)
+
+// members tells for each set that Optimal and Bound range over, by the words of
+// Solution.Within, whether a schedule on a chain is in it. A claim about a set
+// that is not here is not accepted. What runs the second way of a stage is in the
+// sets of the methods that choose between ways only (see engine.Stage.Fast).
+var members = map[string]func(*played) bool{
+	"all schedules":                                   func(*played) bool { return true },
+	"schedules that keep everything":                  func(f *played) bool { return !f.again && !f.moves() },
+	"schedules that offload and do not recompute":     func(f *played) bool { return !f.again },
+	"all sequences of Table 1 with drops at any time": func(f *played) bool { return !f.moves() },
+	"all sequences of Table 1":                        func(f *played) bool { return !f.moves() && f.table1 },
+	"persistent recomputation":                        func(f *played) bool { return !f.moves() && f.table1 && f.persistent },
+	"persistent recomputation that keeps outputs only": func(f *played) bool {
+		return !f.moves() && f.table1 && f.persistent && f.outputsOnly
+	},
+	"schedules that offload activations in the order of the layers, then fetch them in reverse, and do not recompute": func(f *played) bool {
+		return !f.again && f.ordered()
+	},
+	"persistent recomputation with ordered offloads of segment inputs": func(f *played) bool {
+		return f.table1 && f.persistent && f.ordered() && f.inputs
+	},
+	"persistent recomputation with ordered offloads of segment inputs, passes apart": func(f *played) bool {
+		return f.table1 && f.persistent && f.ordered() && f.inputs && f.apart
+	},
+}
+
+// played is a schedule on a chain as it ran, and what it does.
+type played struct {
+	g     *engine.ChainGraph
+	trace *sim.Trace
+
+	alt         bool // some operation runs the second way
+	again       bool // some operation runs more than once
+	table1      bool // what is forgotten is what the operations of Table 1 forget, or leaves the device
+	persistent  bool // what F_ck or F_all has read stays until the backward that reads it
+	outputsOnly bool // F_all^k comes right before B^k
+	inputs      bool // what leaves was made in the first forward sweep, and kept
+	apart       bool // offloads end before the backward pass begins, or could at no cost; fetches start in it
+}
+
+// layer is the k of a^k and abar^k; ok is false for a gradient.
+func layer(g *engine.ChainGraph, v engine.ValueID) (k int, ok bool) {
+	return g.Values[v].Stage, g.Values[v].Kind == engine.KindActivation
+}
+
+// play plays a schedule and reads what it does.
+func play(p *engine.Problem, s engine.Schedule) (*played, error) {
+	trace, err := sim.Play(p, s)
+	if err != nil {
+		return nil, err
+	}
+	f := &played{g: p.Chain, trace: trace}
+	f.read(s)
+	f.apart = passesApart(p.Chain, trace)
+	// Operations start as early as they can, also where that gains nothing.
+	for early := 0; early < len(s) && !f.apart && f.ordered(); early++ {
+		waits, err := sim.Play(p, waiting(p.Chain, s, early))
+		f.apart = err == nil && waits.Makespan == trace.Makespan && passesApart(p.Chain, waits)
+	}
+	return f, nil
+}
+
+// waiting is a schedule that waits for all offloads after the first forward sweep.
+// Its fetches start no earlier than before, but are queued a few runs earlier, for
+// what runs when they start runs later now.
+func waiting(g *engine.ChainGraph, s engine.Schedule, early int) (w engine.Schedule) {
+	last, swept := g.Fwd(g.Chain.Len()), -1
+	var out []engine.ValueID
+	for _, st := range s {
+		w = append(w, st)
+		switch {
+		case st.Kind == engine.StepOffload:
+			out = append(out, st.Value)
+		case st.Kind == engine.StepRun && st.Op == last && swept < 0:
+			for _, v := range out {
+				w = append(w, engine.Wait(v))
+			}
+			swept = len(w)
+		case st.Kind == engine.StepFetch:
+			at := len(w) - 1
+			for runs := 0; at > max(swept, 0) && w[at-1].Kind != engine.StepFetch && runs < early; at-- {
+				if w[at-1].Kind == engine.StepRun {
+					runs++
+				}
+			}
+			copy(w[at+1:], w[at:])
+			w[at] = st
+		}
+	}
+	return w
+}
+
+// The states of a^k by itself.
+const (
+	absent = iota
+	fresh  // nothing has decided yet whether it stays
+	kept   // F_ck or F_all has read it
+)
+
+// read goes through the steps as Table 1 of Beaumont et al. (arXiv:1911.13214)
+// sees them: a lean run is F_none if its input is forgotten before the next run,
+// and F_ck if not.
+func (f *played) read(s engine.Schedule) {
+	n := f.g.Chain.Len()
+	f.table1, f.persistent, f.outputsOnly, f.inputs = true, true, true, true
+	act, back, runs := make([]int, n+1), make([]bool, n+2), make([]int, len(f.g.Ops))
+	gone := map[engine.ValueID]bool{} // offloaded, and not fetched since
+	act[0] = fresh
+	lean, full := 0, 0 // the stage that has just run forward, in either way
+	next := func() {
+		if lean > 0 && act[lean-1] == fresh {
+			act[lean-1] = kept
+		}
+		lean = 0
+	}
+	for _, st := range s {
+		switch st.Kind {
+		case engine.StepRun:
+			next()
+			op := &f.g.Ops[st.Op]
+			k := op.Stage
+			f.alt = f.alt || st.Alt
+			runs[st.Op]++
+			f.again = f.again || runs[st.Op] > 1
+			f.outputsOnly = f.outputsOnly && (full == 0 || op.Pass == engine.Backward && full == k)
+			full = 0
+			switch {
+			case op.Pass == engine.Backward:
+				back[k] = true
+			case st.Lean:
+				lean, act[k] = k, fresh
+			default:
+				full, act[k] = k, absent
+				if act[k-1] == fresh {
+					act[k-1] = kept
+				}
+			}
+		case engine.StepOffload:
+			gone[st.Value] = true
+			// In the first sweep, and kept: as the input of a segment is.
+			f.inputs = f.inputs && runs[f.g.Fwd(n)] <= 1 && !back[n]
+		case engine.StepFetch:
+			delete(gone, st.Value)
+		case engine.StepFree:
+			k, activation := layer(f.g, st.Value)
+			if !activation || gone[st.Value] {
+				continue
+			}
+			if st.Value == f.g.Act(k) {
+				dead := k < n && back[k+1]
+				none := lean == k+1 && !dead
+				f.table1 = f.table1 && (dead || none)
+				f.persistent = f.persistent && (dead || act[k] != kept)
+				act[k] = absent
+			} else {
+				f.table1 = f.table1 && back[k]
+			}
+		}
+	}
+}
+
+// moves tells whether anything travels.
+func (f *played) moves() bool {
+	for _, sp := range f.trace.Spans {
+		if sp.Value != engine.NoValue {
+			return true
+		}
+	}
+	return false
+}
+
+// ordered tells whether what travels are activations that leave in the order of
+// the layers, each once, and come back in reverse when the last of them has left.
+func (f *played) ordered() bool {
+	out, in, end := -1, len(f.g.Values), time.Duration(0)
+	fetched := false
+	for _, sp := range f.trace.Spans { // by their starts
+		if sp.Value == engine.NoValue {
+			continue
+		}
+		k, activation := layer(f.g, sp.Value)
+		switch {
+		case !activation:
+			return false
+		case sp.Kind == sim.SpanOffload:
+			if fetched || k <= out {
+				return false
+			}
+			out, end = k, max(end, sp.End)
+		default:
+			if k >= in || sp.Start < end {
+				return false
+			}
+			in, fetched = k, true
+		}
+	}
+	return true
+}
+
+// passesApart tells whether all offloads are over before anything runs after the
+// first forward sweep, and fetches start when both are over.
+func passesApart(g *engine.ChainGraph, trace *sim.Trace) bool {
+	last := g.Fwd(g.Chain.Len())
+	var turn, copied time.Duration
+	swept, late := false, false
+	for _, sp := range trace.Spans {
+		if sp.Kind == sim.SpanOffload {
+			copied = max(copied, sp.End)
+		}
+	}
+	for _, sp := range trace.Spans {
+		switch {
+		case sp.Op == last && !swept:
+			swept, turn = true, max(sp.End, copied)
+		case sp.Op != engine.NoOp && swept:
+			late = late || sp.Start < turn
+		case sp.Kind == sim.SpanFetch:
+			late = late || !swept || sp.Start < turn
+		}
+	}
+	return !late
+}
+
+// TestMembers: schedules on one chain, and the sets that they are in.
+func TestMembers(t *testing.T) {
+	stage := engine.Stage{Forward: 2, Back: 10, Out: 4, Saved: 4, Grad: 1}
+	c := &engine.Chain{Input: 4, SeedBorn: true, Stages: []engine.Stage{stage, stage, stage}}
+	p := engine.NewChainProblem(c, enginetest.Device(engine.FullDuplex), engine.Whole, 1000)
+	g := p.Chain
+	run, lean, free := engine.Run, engine.LeanRun, engine.Free
+	f1, f2, f3, b1, b2, b3 := run(g.Fwd(1)), run(g.Fwd(2)), run(g.Fwd(3)), run(g.Bwd(1)), run(g.Bwd(2)), run(g.Bwd(3))
+	a0, a1, s1 := g.Act(0), g.Act(1), g.Saved(1)
+	out := func(v engine.ValueID) engine.Step { return engine.Offload(v) }
+	in := func(v engine.ValueID) engine.Step { return engine.Fetch(v, 0) }
+	const (
+		any, keep, noRecompute, drops, table1 = "all schedules", "schedules that keep everything", "schedules that offload and do not recompute",
+			"all sequences of Table 1 with drops at any time", "all sequences of Table 1"
+		persistent, outputs = "persistent recomputation", "persistent recomputation that keeps outputs only"
+		ordered             = "schedules that offload activations in the order of the layers, then fetch them in reverse, and do not recompute"
+		segments            = "persistent recomputation with ordered offloads of segment inputs"
+		apart               = segments + ", passes apart"
+	)
+	for _, tc := range []struct {
+		name  string
+		steps engine.Schedule
+		in    []string
+	}{
+		{"keep all", engine.Schedule{f1, f2, f3, b3, b2, b1},
+			[]string{any, keep, noRecompute, drops, table1, persistent, ordered, segments, apart}},
+		{"outputs only", engine.Schedule{lean(g.Fwd(1)), lean(g.Fwd(2)), f3, b3, f2, b2, f1, b1},
+			[]string{any, drops, table1, persistent, outputs, segments, apart}},
+		{"a drop", engine.Schedule{lean(g.Fwd(1)), lean(g.Fwd(2)), f3, free(a1), b3, lean(g.Fwd(1)), f2, b2, f1, b1}, []string{any, drops}},
+		{"nothing is kept", engine.Schedule{lean(g.Fwd(1)), lean(g.Fwd(2)), free(a1), f3, b3, lean(g.Fwd(1)), f2, b2, f1, b1},
+			[]string{any, drops, table1, persistent, outputs, segments, apart}},
+		{"a checkpoint is used and dropped", engine.Schedule{lean(g.Fwd(1)), lean(g.Fwd(2)), f3, b3, free(g.Act(2)), lean(g.Fwd(2)), free(a1), free(g.Act(2)), lean(g.Fwd(1)), f2, b2, f1, b1},
+			[]string{any, drops, table1}},
+		{"ordered", engine.Schedule{out(a0), f1, free(a0), out(s1), f2, free(s1), f3, engine.Wait(s1), b3, in(s1), in(a0), b2, b1},
+			[]string{any, noRecompute, ordered, segments, apart}},
+		{"passes overlap", engine.Schedule{out(a0), f1, free(a0), out(s1), f2, free(s1), f3, in(s1), in(a0), b3, b2, b1},
+			[]string{any, noRecompute, ordered, segments}},
+		{"fetches in the order of the layers", engine.Schedule{out(a0), f1, free(a0), out(s1), f2, free(s1), f3, b3, in(a0), in(s1), b2, b1},
+			[]string{any, noRecompute}},
+		{"a gradient leaves", engine.Schedule{f1, f2, f3, b3, out(g.Grad(2)), free(g.Grad(2)), in(g.Grad(2)), b2, b1},
+			[]string{any, noRecompute}},
+	} {
+		f, err := play(p, tc.steps)
+		if err != nil {
+			t.Errorf("%s: %v", tc.name, err)
+			continue
+		}
+		want := map[string]bool{}
+		for _, set := range tc.in {
+			want[set] = true
+		}
+		for set, holds := range members {
+			if got := holds(f); got != want[set] {
+				t.Errorf("%s in %q: got %v, want %v", tc.name, set, got, want[set])
+			}
+		}
+	}
+}

@@ -212,7 +212,8 @@ solve
   schema          "memtide-solve/1"
   question        what was asked for, see below
   budget_bytes    the budget, resolved
-  complete        false: the best so far of a search that was stopped
+  complete        false: the best so far of a search that was stopped, by -limit
+                  or by limits of its own; then notes say so
   verified        the checker agreed, and what is claimed is what was measured
   problem         why it is not verified
   optimal         claimed: nothing is faster within what "within" names

@@ -217,6 +217,9 @@ func (e *extreme) answers(t *testing.T, solved, refused map[string]int) uint64 {
 			refused[s.Name]++
 		}
 		sol, err := s.Solve(p, e.args[s.Name], nil)
+		if sol != nil {
+			saysStopped(t, input, s, sol)
+		}
 		fmt.Fprintf(sum, "%s %v %+v\n", s.Name, err, sol)
 	}
 	return sum.Sum64()

@@ -212,7 +212,8 @@ solve
   schema          "memtide-solve/1"
   question        what was asked for, see below
   budget_bytes    the budget, resolved
-  complete        false: the best so far of a search that was stopped
+  complete        false: the best so far of a search that was stopped, by -limit
+                  or by limits of its own; then notes say so
   verified        the checker agreed on step time and peak, and what is claimed
                   is what was measured; nothing about optimal
   problem         why it is not verified

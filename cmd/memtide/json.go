@@ -141,7 +141,7 @@ func (r *result) json() *solveReport {
 		Schema:      solveSchema,
 		Question:    r.in.question(),
 		BudgetBytes: s.Budget,
-		Complete:    r.complete && !s.Claim.Stopped,
+		Complete:    r.complete,
 		Verified:    s.Verdict.Verified,
 		Problem:     s.Verdict.Problem,
 		Optimal:     s.Claim.Optimal,

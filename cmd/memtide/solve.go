@@ -63,7 +63,7 @@ func solve(ctx context.Context, e *env, in *input, o solveOptions) error {
 	if solved == nil {
 		return tellFailure(e, in, o, fail)
 	}
-	r := &result{in: in, solved: solved, complete: fail == nil}
+	r := &result{in: in, solved: solved, complete: fail == nil && !solved.Claim.Stopped}
 	var err error
 	if o.json {
 		err = writeJSON(e, r.json())

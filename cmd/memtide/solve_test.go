@@ -68,6 +68,20 @@ func TestSolveAddsUp(t *testing.T) {
 	}
 }
 
+// A search that limits of its own have stopped is not complete, in JSON and in the
+// table, is not optimal, and its notes say that it was stopped; its schedule is an
+// answer nevertheless.
+func TestStoppedByItself(t *testing.T) {
+	args := words("-preset resnet1001-b16 -strategy dynprog -budget 50%")
+	r := solved(t, args...)
+	if notes := strings.Join(r.Notes, " "); r.Complete || r.Optimal || !r.Verified || !strings.Contains(notes, "stopped") {
+		t.Errorf("got complete %v, optimal %v, verified %v, %q; want the best so far", r.Complete, r.Optimal, r.Verified, notes)
+	}
+	if o := memtide(t, t.Context(), append([]string{"solve"}, args...)...); o.code != exitOK || !strings.Contains(o.stdout, "the best so far, since the search was stopped") {
+		t.Errorf("exit status %d\n%s\nwant 0 and the best so far", o.code, o.stdout)
+	}
+}
+
 // The smallest budget that a refusal names must work, and a byte less must not.
 func TestSmallestBudgetWorks(t *testing.T) {
 	named := regexp.MustCompile(`-budget (\d+)B\n`)

@@ -17,7 +17,7 @@ import (
 type result struct {
 	in       *input
 	solved   *proto.Solved
-	complete bool // not the best so far of a solver that was stopped
+	complete bool // not the best so far of a solver that was stopped, or stopped by itself
 }
 
 // table is the result for people.

@@ -24,8 +24,8 @@ import (
 // extremeCases are solved in every run, natively and in WebAssembly.
 const extremeCases = 600
 
-// extremeSeed is the first seed of the cases; each has its own.
-const extremeSeed = 1000
+// longExtremeCases are those with MEMTIDE_LONG=1, held to the contract alone.
+const longExtremeCases = 30_000
 
 // TestExtreme holds every strategy to its contract on extreme problems, and all
 // answers to those that are stored: a hash for each problem. It runs natively and
@@ -35,7 +35,7 @@ func TestExtreme(t *testing.T) {
 	var got bytes.Buffer
 	fmt.Fprintln(&got, "# problem | hash of the answers of all strategies")
 	solved, refused := map[string]int{}, map[string]int{}
-	for seed := uint64(extremeSeed); seed < extremeSeed+extremeCases; seed++ {
+	for seed := range uint64(extremeCases) {
 		e := newExtreme(seed)
 		fmt.Fprintf(&got, "%d | %016x\n", seed, e.answers(t, solved, refused))
 		if t.Failed() {
@@ -60,12 +60,22 @@ func TestExtreme(t *testing.T) {
 	compareLines(t, got.Bytes(), want)
 }
 
+// TestExtremeLong is the same for many more problems, whose answers are not stored.
+func TestExtremeLong(t *testing.T) {
+	if os.Getenv("MEMTIDE_LONG") == "" {
+		t.Skip("MEMTIDE_LONG is not set")
+	}
+	for seed := uint64(extremeCases); seed < longExtremeCases && !t.Failed(); seed++ {
+		newExtreme(seed).answers(t, map[string]int{}, map[string]int{})
+	}
+}
+
 // FuzzExtreme draws problems of its own:
 //
 //	go test ./engine/all -fuzz FuzzExtreme -fuzztime 10000x
 func FuzzExtreme(f *testing.F) {
-	for seed := range uint64(20) {
-		f.Add(seed)
+	for seed := range uint64(4) {
+		f.Add(seed << 40)
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		newExtreme(seed).answers(t, map[string]int{}, map[string]int{})
@@ -133,11 +143,12 @@ func extremeRate(r *rand.Rand) engine.Rate {
 // they are within the range: often just so.
 func extremeChain(r *rand.Rand) *engine.Chain {
 	mostBytes, mostTime := int64(engine.MaxBytes), int64(engine.MaxTime)
-	if r.IntN(2) == 0 {
-		mostBytes = 1 << (1 + r.IntN(56))
-	}
-	if r.IntN(2) == 0 {
-		mostTime = 1 << (1 + r.IntN(53))
+	switch r.IntN(4) {
+	case 0: // long steps of values that travel in a moment
+		mostBytes = 1 << (10 + r.IntN(20))
+	case 1: // bytes that a float64 does not tell apart
+	default:
+		mostBytes, mostTime = 1<<(1+r.IntN(56)), 1<<(1+r.IntN(53))
 	}
 	c := enginetest.RandomChain(r, enginetest.Shape{MaxStages: 7})
 	size := func(b *engine.Bytes) { *b = engine.Bytes(extremeNumber(r, mostBytes)) }
@@ -195,8 +206,27 @@ func extremeBudget(r *rand.Rand, c *engine.Chain) engine.Bytes {
 		return all
 	case 3:
 		return max(all-1, 0)
+	case 4, 5:
+		return tightest(c)
+	case 6:
+		least := tightest(c)
+		return least + engine.Bytes(r.Int64N(max(int64(all-least)/8, 1)))
 	}
 	return fixed + (all-fixed)/64*engine.Bytes(16+r.IntN(48))
+}
+
+// tightest is what the stage that needs the most needs with all that it reads, and
+// nothing else, on the device: about the least that any schedule fits into.
+func tightest(c *engine.Chain) (least engine.Bytes) {
+	n := c.Len()
+	for k := 1; k <= n; k++ {
+		s, in := &c.Stages[k-1], c.Act(k-1)
+		if k > 1 {
+			in = c.Saved(k - 1)
+		}
+		least = max(least, in+s.Saved+s.FwdTemp+c.HeldGrad(n), in+s.Saved+s.BwdTemp+c.Grad(k)+c.Grad(k-1))
+	}
+	return least + c.Resident.Total()
 }
 
 // answers solves the problem with every strategy, holds it to the contract, and
@@ -217,6 +247,9 @@ func (e *extreme) answers(t *testing.T, solved, refused map[string]int) uint64 {
 			refused[s.Name]++
 		}
 		sol, err := s.Solve(p, e.args[s.Name], nil)
+		if sol != nil {
+			saysStopped(t, input, s, sol)
+		}
 		fmt.Fprintf(sum, "%s %v %+v\n", s.Name, err, sol)
 	}
 	return sum.Sum64()

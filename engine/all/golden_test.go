@@ -58,6 +58,7 @@ func goldenRow(t *testing.T, s *engine.Strategy, p *engine.Problem) string {
 	if err != nil {
 		return err.Error()
 	}
+	saysStopped(t, "", s, sol)
 	trace, err := sim.Play(p, sol.Schedule)
 	if err != nil {
 		t.Errorf("%s: %v", s.Name, err)

@@ -2,6 +2,7 @@ package combined
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 
 	"memtide/engine"
@@ -60,6 +61,28 @@ func TestEffort(t *testing.T) {
 	}
 	if stopped < int(seeds) {
 		t.Errorf("only %d of %d searches were stopped: the generator is off", stopped, 2*seeds)
+	}
+}
+
+// TestEffortIsTold: a solution whose search was stopped says so, and is not optimal.
+func TestEffortIsTold(t *testing.T) {
+	for seed := range uint64(4) {
+		for _, left := range []int64{0, modelEffort} {
+			p, tm, limit := someTerms(t, seed)
+			tm.effort.left = left
+			o, err := solve(tm, limit, allTricks, widths, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rotor, err := engine.Lookup("rotor").Solve(p, nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sol, err := choose(p, tm, o, rotor, false)
+			if err != nil || sol.Stopped != (o.note != "") || sol.Stopped && (sol.Optimal || !slices.Contains(sol.Notes, o.note)) {
+				t.Errorf("seed %d, work %d: got %v, stopped %v, optimal %v, notes %q; want what the search says: %q", seed, left, err, sol.Stopped, sol.Optimal, sol.Notes, o.note)
+			}
+		}
 	}
 }
 

@@ -76,12 +76,15 @@ func (l *labels) weight(i int) int64 {
 	if !l.ties {
 		return 0
 	}
-	return labelWeight(i, l.m.size[i])
+	return l.m.weight(i, l.m.size[i])
 }
 
-// labelWeight is the tie-break: among equally fast sets the one with the least
-// sum is taken, that is, with the fewest bytes, roughly, and the earlier ones.
-func labelWeight(i int, size engine.Bytes) int64 { return int64(size) * int64(1000+i) }
+// weight is the tie-break: among equally fast sets the one with the least sum is
+// taken, that is, with the fewest bytes, roughly, and the earlier ones. Where the
+// bytes are so many that the sum would overflow, they are counted in larger units.
+func (m *model) weight(i int, size engine.Bytes) int64 {
+	return int64((size+m.unit-1)/m.unit) * int64(1000+i)
+}
 
 // run decides everything. The best set is then in set, and best is its step
 // time: the least of all sets if cut is not below it.
@@ -162,7 +165,7 @@ func (l *labels) least(i int, c *label) int64 {
 // leastTie is the least tie-break of all sets that continue a label: what is
 // still missing has to leave, x_i at the earliest.
 func (l *labels) leastTie(i int, c *label) int64 {
-	return c.tie + max(0, int64(l.m.excess-c.away))*int64(1000+i)
+	return c.tie + max(0, int64((l.m.excess-c.away)/l.m.unit))*int64(1000+i)
 }
 
 func (l *labels) leastOf(i int, all []label) int64 {

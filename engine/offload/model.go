@@ -44,6 +44,7 @@ type model struct {
 	early        bool           // fetches begin when the last offload ends, even if the value is still in use
 	workB        int64          // the sum of the backward operations
 	excess       engine.Bytes   // [Mpeak - M]
+	unit         engine.Bytes   // that tie-breaks count in: see weight
 	ends         []int64        // scratch: [e_i], then [r_i]
 	endsB        []int64
 	rest         []int64 // the sum of the operations from i on, in both passes
@@ -106,6 +107,7 @@ func newModel(s *step, r rule) *model {
 			m.in = append(m.in, int64(dev.ToDev.Time(s.size[i])))
 		}
 	}
+	m.unit = all/engine.Bytes(never/int64(4*(1000+s.n))) + 1
 	m.rest = make([]int64, s.n+1)
 	for i := s.n - 1; i >= 0; i-- {
 		m.rest[i] = m.rest[i+1] + m.timeF[i] + m.timeB[i]

@@ -11,7 +11,7 @@ import (
 type Answer struct {
 	Point           // at that batch; Batch 0: not even one sample trains, and Smallest is what it needs
 	Fails     int   // the batch above it that does not train; 0: the largest that is looked at trains
-	Undecided []int // batches that had no answer within the limit: taken as if they did not train
+	Undecided []int // batches that had no answer within the limit, or are beyond the range of the methods: taken as if they did not train
 	Gaps      bool  // a smaller batch does not train although this one does
 	Tried     int   // how many batches were looked at
 }
@@ -126,6 +126,11 @@ func (s *search) test(b int) bool {
 		return false
 	}
 	p, err := s.q.problem(b)
+	if errors.Is(err, engine.ErrRange) && b > 1 { // the methods end there
+		s.a.Undecided = append(s.a.Undecided, b)
+		s.known[b] = false
+		return false
+	}
 	if err != nil {
 		s.err = err
 		return false

@@ -33,13 +33,24 @@ func (q *Question) most() int {
 	return MaxBatch
 }
 
+// ErrBatch is wrapped by errors that say why there is no network of a batch.
+var ErrBatch = errors.New("no such batch")
+
+// batchError is an error of ErrBatch in its own words.
+type batchError struct{ error }
+
+func (e batchError) Unwrap() []error { return []error{e.error, ErrBatch} }
+
 func (q *Question) problem(batch int) (*engine.Problem, error) {
 	p, err := q.Build(batch)
 	if err != nil {
-		return nil, err
+		return nil, batchError{err}
 	}
 	p.Device, p.Transfers, p.Budget = q.Device, q.Transfers, q.Budget
-	return p, p.Validate()
+	if err := p.Validate(); err != nil {
+		return nil, batchError{fmt.Errorf("at batch %d: %w", batch, err)}
+	}
+	return p, nil
 }
 
 // solve solves within the limit. stopped says that the limit stopped it, and not ctx.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -270,5 +271,21 @@ func TestCurve(t *testing.T) {
 		if got := scale.Batches(c.largest, c.count); !slices.Equal(got, c.want) {
 			t.Errorf("Batches(%d, %d) = %v, want %v", c.largest, c.count, got, c.want)
 		}
+	}
+}
+
+// A search ends where the range of the methods does, and says so; a batch beyond it
+// is refused in words.
+func TestBeyondRange(t *testing.T) {
+	c := &engine.Chain{Batch: 1, Stages: []engine.Stage{{Forward: engine.MaxTime / 1000, Out: 1, Saved: 1}}}
+	q := question(t, c, engine.Lookup("keepall"), engine.NoLimit)
+	q.Most = scale.MaxBatch
+	got, err := scale.Largest(t.Context(), q, nil)
+	if err != nil || got.Batch < 900 || got.Batch > 1100 || got.Fails != got.Batch+1 || !slices.Contains(got.Undecided, got.Fails) {
+		t.Errorf("got %+v, %v; want about 1000 samples, and the next one undecided", got, err)
+	}
+	_, err = scale.At(t.Context(), q, 2000)
+	if !errors.Is(err, scale.ErrBatch) || !errors.Is(err, engine.ErrRange) || !strings.HasPrefix(err.Error(), "at batch 2000: the times add up to 208 days") {
+		t.Errorf("batch 2000: got %v, want what is too large", err)
 	}
 }

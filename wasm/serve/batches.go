@@ -118,8 +118,10 @@ func (g *grower) failure(err error) *proto.Failure {
 		return proto.Fail(proto.Unsupported, "%v", err)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return proto.Fail(proto.Deadline, "%s was stopped before it was done", g.question.Strategy.Title)
+	case errors.Is(err, scale.ErrBatch):
+		return proto.Fail(proto.BadRequest, "%v", err)
 	}
-	return proto.Fail(proto.BadRequest, "%v", err)
+	return failed(err)
 }
 
 // goodBatches says what is wrong with a list of batches.

@@ -130,7 +130,7 @@ func (p *placement) run(ctx context.Context, poll *engine.Poll) (*proto.Placed, 
 		return nil, proto.Fail(proto.Unsupported, "%v", err)
 	case errors.Is(err, engine.ErrUnsupported): // for as far as it goes
 	case !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled):
-		return nil, proto.Fail(proto.BadRequest, "%v", err)
+		return nil, failed(err)
 	case l == nil || slices.Contains(l.Addr, alloc.NoAddr): // half a layout is of no use
 		return nil, proto.Fail(proto.Deadline, "%s was stopped before it was done", p.allocator.Title)
 	}

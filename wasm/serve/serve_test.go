@@ -23,6 +23,9 @@ func init() {
 		var none []int
 		return nil, fmt.Errorf("%d", none[3])
 	})
+	fail("testbroken", func(*engine.Problem, engine.Args, *engine.Poll) (*engine.Solution, error) {
+		return nil, errors.New("a table has a hole")
+	})
 	fail("testslow", func(p *engine.Problem, _ engine.Args, poll *engine.Poll) (*engine.Solution, error) {
 		best, err := engine.Lookup("keepall").Solve(p, engine.Args{}, nil)
 		if err != nil {
@@ -127,6 +130,7 @@ func TestFailures(t *testing.T) {
 		{"no link", noLink, proto.Unsupported, "link"},
 		{"out of time", slow, proto.Deadline, "testslow"},
 		{"panic", solveWith("testpanic", proto.Budget{BasisPoints: 6000}), proto.Crash, "index out of range"},
+		{"error of the program", solveWith("testbroken", proto.Budget{BasisPoints: 6000}), proto.Crash, "The program failed: a table has a hole"},
 		{"unknown strategy", solveWith("nobody", proto.Budget{BasisPoints: 6000}), proto.BadRequest, `"nobody"`},
 		{"unknown argument", badArgs, proto.BadRequest, "nonsense"},
 		{"no network", noNetwork, proto.BadRequest, "no network"},
@@ -292,5 +296,34 @@ func TestSpreadCancelled(t *testing.T) {
 	}, func(*proto.Reply) { n++ })
 	if !errors.Is(err, context.Canceled) || n != 0 {
 		t.Errorf("got %v and %d points, want a cancelled sweep", err, n)
+	}
+}
+
+// What no request can be blamed for is told as the program's failure by sweeps and
+// questions too, and a batch that there is not as the request's.
+func TestWhoseFailure(t *testing.T) {
+	broken := []proto.Method{{Strategy: "testbroken"}}
+	set := setting("resnet50-b8")
+	var s Server
+	_, all := ask(t, &s, &proto.Request{Op: proto.OpSweep, Sweep: &proto.Sweep{Setting: set, Methods: broken, Budgets: []proto.Budget{{BasisPoints: 6000}}}})
+	if len(all) == 0 || all[len(all)-1].Point == nil || all[len(all)-1].Point.Failure == nil || all[len(all)-1].Point.Failure.Kind != proto.Crash {
+		t.Errorf("sweep: got %+v, want a failure of the program", all)
+	}
+	for _, c := range []struct {
+		method string
+		answer int // which of the two: the largest batch, and one that the preset has not
+		want   proto.FailureKind
+	}{{"testbroken", 0, proto.Crash}, {"sequential", 1, proto.BadRequest}} {
+		_, all := ask(t, &s, &proto.Request{Op: proto.OpAsk, Ask: &proto.Ask{Question: proto.LargestBatch, Setting: set, Method: proto.Method{Strategy: c.method},
+			Others: []proto.Method{{Strategy: c.method}}, Budget: proto.Budget{Bytes: engine.GiB}, Batches: []int{1 << 16}}})
+		var answers []*proto.Answer
+		for _, r := range all {
+			if r.Answer != nil {
+				answers = append(answers, r.Answer)
+			}
+		}
+		if len(answers) != 2 || answers[c.answer].Failure == nil || answers[c.answer].Failure.Kind != c.want {
+			t.Errorf("batches of %s: got %+v, want answer %d of 2 to be a failure of kind %s", c.method, answers, c.answer, c.want)
+		}
 	}
 }

@@ -100,7 +100,13 @@ func (t *task) failure(err error) *proto.Failure {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return proto.Fail(proto.Deadline, "%s was stopped before it was done", t.strategy.Title)
 	}
-	return proto.Fail(proto.BadRequest, "%v", err)
+	return failed(err)
+}
+
+// failed is an error that no input explains: what a request can have wrong was
+// looked at before, so it is the program's own, like a panic.
+func failed(err error) *proto.Failure {
+	return proto.Fail(proto.Crash, "The program failed: %v", err)
 }
 
 // measure plays a solution and says whether its claims are true.

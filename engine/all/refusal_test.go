@@ -1,0 +1,120 @@
+package all_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"memtide/engine"
+	"memtide/engine/enginetest"
+	"memtide/profiles/preset"
+)
+
+// TestContractUnlinked holds every strategy to the contract where values cannot
+// travel, or not in one direction, or not in a time that can be counted: it solves
+// what needs no transfer, and names no smallest budget at which it then refuses.
+func TestContractUnlinked(t *testing.T) {
+	links := []engine.Device{{}, {ToHost: 1e9}, {ToDev: 1e9}, {ToHost: 1, ToDev: 1}}
+	for _, s := range engine.Strategies() {
+		t.Run(s.Name, func(t *testing.T) {
+			solved, refused := 0, 0
+			for i, in := range instances(60, enginetest.Shape{MaxStages: 6}) {
+				for k, budget := range in.budgets {
+					d, c := links[(i+k)%len(links)], in.chain
+					if d.ToHost == 1 {
+						if c = large(c); budget < engine.NoLimit {
+							budget *= giant
+						}
+					}
+					for _, args := range argSets(s) {
+						p := engine.NewChainProblem(c, d, modes[(i+k)/len(links)%len(modes)].transfers, budget)
+						input := fmt.Sprintf("link %d and %d, %s", d.ToHost, d.ToDev, describe(instance{name: in.name, chain: c}, p, args))
+						if holds(t, input, s, p, args) {
+							solved++
+						} else {
+							refused++
+						}
+						if t.Failed() {
+							return
+						}
+					}
+				}
+			}
+			both := s.Class == engine.MayRecompute|engine.MayOffload // those do not begin without a link
+			if solved < 5/fewer() && !both || refused < 50/fewer() {
+				t.Errorf("%d problems are solved and %d refused: the generator is off", solved, refused)
+			}
+		})
+	}
+}
+
+// giant makes bytes so many that they travel for a hundred years at one a second.
+const giant = 1 << 40
+
+// large is a chain with giant sizes.
+func large(c *engine.Chain) *engine.Chain {
+	d := *c
+	d.Stages = append([]engine.Stage(nil), c.Stages...)
+	sizes := []*engine.Bytes{&d.Input, &d.InputGrad, &d.Resident.Weights, &d.Resident.Grads, &d.Resident.Optimizer, &d.Resident.Pinned}
+	for i := range d.Stages {
+		s := &d.Stages[i]
+		sizes = append(sizes, &s.Out, &s.Saved, &s.Grad, &s.FwdTemp, &s.BwdTemp)
+	}
+	for _, b := range sizes {
+		*b *= giant
+	}
+	return &d
+}
+
+// TestUnlinked: what has to move and cannot is no matter of the budget, so none is
+// named; but one in which everything can stay is an answer.
+func TestUnlinked(t *testing.T) {
+	c := enginetest.RandomChain(enginetest.Rand(5), enginetest.Shape{MinStages: 6, MaxStages: 6})
+	all := c.StoreAllPeak()
+	for _, s := range engine.Strategies() {
+		if s.Class != engine.MayOffload {
+			continue
+		}
+		p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, all-1)
+		if _, err := s.Solve(p, nil, nil); !errors.Is(err, engine.ErrNeedsLink) {
+			t.Errorf("%s, a byte short of keeping everything: got %v, want %v", s.Name, err, engine.ErrNeedsLink)
+		}
+		if _, err := s.Solve(p.WithBudget(all), nil, nil); err != nil {
+			t.Errorf("%s, with room for everything: got %v, want a schedule", s.Name, err)
+		}
+	}
+}
+
+// TestStopped: on this network the search of dynprog ends by its own limits, and says
+// so; its answer holds all the same.
+func TestStopped(t *testing.T) {
+	known, batch, err := preset.Parse("resnet1001-b16")
+	if err != nil {
+		t.Fatal(err)
+	}
+	profile, err := known.Profile(batch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := engine.Lookup("dynprog")
+	p := engine.NewChainProblem(profile.Chain, *profile.Device, engine.Whole, profile.Chain.StoreAllPeak()/2)
+	sol, err := s.Solve(p, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !sol.Stopped {
+		t.Errorf("the search was not stopped: the network is not the one for this test")
+	}
+	saysStopped(t, "", s, sol)
+	keepsClaims(t, "", s, p, sol)
+}
+
+// saysStopped holds what limits of a strategy's own have stopped to what it says: in a
+// field and in a note, and without a claim to be optimal.
+func saysStopped(t *testing.T, input string, s *engine.Strategy, sol *engine.Solution) {
+	t.Helper()
+	if noted := strings.Contains(strings.Join(sol.Notes, "\n"), "stopped"); noted != sol.Stopped || sol.Stopped && sol.Optimal {
+		t.Errorf("%s%s: stopped %v, optimal %v, notes %q; want them to agree", input, s.Name, sol.Stopped, sol.Optimal, sol.Notes)
+	}
+}

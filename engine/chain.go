@@ -102,15 +102,18 @@ func (c *Chain) Saved(k int) Bytes { return c.Stages[k-1].Saved }
 // Unsaved says that a^k is saved for no backward, for k = 0..n (see Stage.Unsaved).
 func (c *Chain) Unsaved(k int) bool { return k > 0 && c.Stages[k-1].Unsaved }
 
-// HasUnsaved says whether there is such an output.
-func (c *Chain) HasUnsaved() bool {
+// CountUnsaved is the number of such outputs.
+func (c *Chain) CountUnsaved() (n int) {
 	for i := range c.Stages {
 		if c.Stages[i].Unsaved {
-			return true
+			n++
 		}
 	}
-	return false
+	return n
 }
+
+// HasUnsaved says whether there is one.
+func (c *Chain) HasUnsaved() bool { return c.CountUnsaved() > 0 }
 
 // Beside is what a^k takes beside abar^k, for k = 0..n: all of it if it is
 // unsaved, and nothing otherwise.

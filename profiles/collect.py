@@ -15,7 +15,9 @@ its input in another way, joins the stage before it.
 
 For each stage: the median of the times of forward and backward; the output; what
 autograd keeps, each storage once, without parameters, buffers and the stage's
-input, with the output; what forward and backward take beside that. --meta gives
+input, with the output, unless autograd keeps that for nobody; what forward and
+backward take beside that. Measured profiles are held against the peak of a plain
+training step. --meta gives
 exact sizes from shapes in seconds, and times of a model of the device that --times
 names. Times of a CPU do not carry over to a GPU. Needs PyTorch 1.10 or later, the
 model 1.13 or later, nothing else; --link needs no PyTorch.
@@ -270,6 +272,20 @@ if torch:
             return ctx.slot[0], None
 
 
+    class Begin(torch.autograd.Function):
+        """Begins a backward with a gradient of ones that nobody else holds."""
+
+        @staticmethod
+        def forward(ctx, y):
+            ctx.like = y.shape, y.dtype, y.device
+            return y.new_zeros(())
+
+        @staticmethod
+        def backward(ctx, _):
+            shape, dtype, device = ctx.like
+            return torch.ones(shape, dtype=dtype, device=device)
+
+
 # -- sizes and times of a stage
 
 
@@ -286,12 +302,15 @@ def nbytes(t):
 
 
 def saved_set(module, x):
-    """Runs a stage and returns its output and the bytes of all storages that its
-    backward needs, the output's included and the input's not."""
+    """Runs a stage and returns its output, the bytes of all storages that its
+    backward needs, the output's included and the input's not, and whether its
+    backward reads its input, and its output."""
     owned = {_key(t) for t in list(module.parameters()) + list(module.buffers())} if isinstance(module, nn.Module) else set()
     source, seen, held = _key(x), {}, []
+    reads = set()
 
     def pack(t):
+        reads.add(_key(t))
         if t.layout is torch.strided and t.device == x.device and _key(t) not in owned and _key(t) != source:
             seen[_key(t)] = _storage(t).nbytes()
             held.append(t)  # as long as it lives, its key is its own
@@ -299,8 +318,9 @@ def saved_set(module, x):
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
         y = module(x)
+    own = _key(y) in seen
     seen.setdefault(_key(y), _storage(y).nbytes())
-    return y, max(sum(seen.values()), nbytes(y))
+    return y, max(sum(seen.values()), nbytes(y)), (source in reads, own)
 
 
 def allocated(fn, device):
@@ -353,9 +373,9 @@ def measure(name, module, x, wants, reps, model=None):
             p.grad = torch.zeros_like(p)
     work = Work(model, module) if model and not reps else contextlib.nullcontext()
     with work:
-        y, saved = saved_set(module, fresh())
+        y, saved, reads = saved_set(module, fresh())
     row = {"name": name, "kind": kind(module), "forward_ns": 0, "backward_ns": 0, "output_bytes": nbytes(y), "saved_bytes": saved,
-           "grad_bytes": nbytes(y) if y.requires_grad else 0, "forward_temp_bytes": 0, "backward_temp_bytes": 0}
+           "grad_bytes": nbytes(y) if y.requires_grad else 0, "forward_temp_bytes": 0, "backward_temp_bytes": 0, "reads": reads, "storage": _storage(y).nbytes()}
     if not reps:
         if model:
             row["forward_ns"] = math.ceil(work.forward * 1e9)
@@ -557,6 +577,58 @@ def loss_stage(name, y):
     return lambda h: h.mean()
 
 
+def settle(rows):
+    """Says of every stage's output who keeps it. One that neither its own backward
+    nor the next one's reads is kept for nobody: it does not count as saved. One that
+    only the next one's reads is gone when its own begins, and the file counts it as
+    there: the temporaries of that backward lie in its place."""
+    for row, after in zip(rows, rows[1:]):
+        (_, own), next_reads = row["reads"], after["reads"][0]
+        if own or row["output_bytes"] != row["storage"]:
+            continue
+        if next_reads:
+            row["backward_temp_bytes"] = max(0, row["backward_temp_bytes"] - row["output_bytes"])
+        else:
+            row["output_unsaved"] = True
+            row["saved_bytes"] -= row["output_bytes"]
+
+
+def keep_everything(p):
+    """The peak of a profile if everything is kept, as memtide counts it."""
+    rows = p["stages"] + [p["loss"]]
+    beside = [0] + [r["output_bytes"] if r.get("output_unsaved") else 0 for r in rows]
+    held = p["input_bytes"] + rows[-1]["grad_bytes"]
+    peak = held
+    for k, r in enumerate(rows):
+        peak = max(peak, held + r["saved_bytes"] + beside[k + 1] + r["forward_temp_bytes"])
+        held += r["saved_bytes"] + beside[k + 1] - beside[k]
+    before = [p["input_grad_bytes"]] + [r["grad_bytes"] for r in rows]
+    for k in reversed(range(len(rows))):
+        r = rows[k]
+        peak = max(peak, held + before[k] + r["backward_temp_bytes"])
+        held += before[k] - r["grad_bytes"] - r["saved_bytes"]
+    return peak + sum(p["resident"].values())
+
+
+def plain_peak(stages, x, loss="none"):
+    """The most that PyTorch's allocator holds in a training step that nobody has
+    changed, without what is there before: input, weights, their gradients."""
+    end = loss_stage(loss, forward_of(stages, x).detach()) if loss != "none" else Begin.apply
+
+    def step():
+        end(forward_of(stages, x)).backward()
+
+    step()  # the first one makes what later ones find
+    gc.collect()
+    return allocated(step, x.device)[1]
+
+
+def forward_of(stages, x):
+    for _, module in stages:
+        x = module(x)
+    return x
+
+
 def collect(stages, x, reps, loss="none", progress=lambda text: None, model=None):
     """The rows of all stages and of the loss, the smallest times, and whether
     the stages have been joined."""
@@ -571,11 +643,13 @@ def collect(stages, x, reps, loss="none", progress=lambda text: None, model=None
         wants = wants or any(p.requires_grad for p in module.parameters())
         x = last = y
     end = {"name": "loss", "kind": "loss", "forward_ns": 0, "backward_ns": 0, "output_bytes": 0, "saved_bytes": 0, "grad_bytes": 0,
-           "forward_temp_bytes": 0, "backward_temp_bytes": 0}
+           "forward_temp_bytes": 0, "backward_temp_bytes": 0, "reads": (True, True), "storage": 0}
     if loss != "none":
         end, _, (f, b) = measure("loss", loss_stage(loss, last), x, wants, reps, model)
         end["kind"], least = "loss", [least[0] + f, least[1] + b]
-    return rows + [end], least, stages
+    rows.append(end)
+    settle(rows)
+    return rows, least, stages
 
 
 OPTIMIZERS = {"none": 0, "sgd": 0, "momentum": 1, "adam": 2}
@@ -610,7 +684,10 @@ def text_of(p):
         cells = ['"name":' + json.dumps(row["name"])] + (['"kind":' + json.dumps(row["kind"])] if row["kind"] else [])
         for word in COLUMNS[:2]:
             cells.append('"%s_s":%s' % (word, ("%d.%09d" % divmod(row[word + "_ns"], 10**9)).rstrip("0").rstrip(".")))
-        return "{" + ",".join(cells + ['"%s":%d' % (word, row[word]) for word in COLUMNS[2:]]) + "}"
+        cells += ['"%s":%d' % (word, row[word]) for word in COLUMNS[2:]]
+        if row.get("output_unsaved"):
+            cells.insert(-3, '"output_unsaved":true')
+        return "{" + ",".join(cells) + "}"
 
     head = json.dumps({k: v for k, v in p.items() if k not in ("stages", "loss") and v is not None}, ensure_ascii=False)
     return head[:-1] + ',\n "stages":[\n  ' + ",\n  ".join(map(stage, p["stages"])) + '],\n "loss":' + stage(p["loss"]) + "}\n"
@@ -738,6 +815,8 @@ def read(path):
 
 
 def tell_link(p, page):
+    if any(row.get("output_unsaved") for row in p["stages"]):
+        return "A link cannot say which outputs nobody saves: open the page and drop the file on it."
     address = page + "#" + fragment(p)
     if len(address) > LONGEST_LINK:
         return "The profile is too long for a link (%d characters): open the page and drop the file on it." % len(address)
@@ -810,8 +889,11 @@ def run(args):
             raise CollectError("--efficiency is %g; it is above 0 and at most 100, in per cent." % args.efficiency)
         model = Model(args.times, args.dtype != "float32", args.efficiency)
     rows, least, stages = collect(stages, x, 0 if args.meta else args.reps, args.loss, show, model)
-    show("")
     p = profile(args, rows, least, stages, x, model)
+    if not args.meta:
+        show("a plain training step")
+        p["source"]["notes"].append(tell_plain(p, stages, x, args.loss))
+    show("")
     output = args.output or p["name"] + ".json"
     with open(output, "w", encoding="utf-8") as f:
         f.write(text_of(p))
@@ -819,7 +901,22 @@ def run(args):
     print("%s: %d stages, forward %.3f ms, backward %.3f ms, outputs %.1f MiB, saved %.1f MiB, weights %.1f MiB; took %.0f s" % (
         output, len(rows) - 1, total("forward_ns") / 1e6, total("backward_ns") / 1e6, total("output_bytes") / 2**20,
         total("saved_bytes") / 2**20, p["resident"]["weights"] / 2**20, time.time() - start))
+    if not args.meta:
+        print(p["source"]["notes"][-1])
     print(tell_link(p, args.page))
+
+
+def tell_plain(p, stages, x, loss):
+    """How the prediction of keeping everything compares with a plain step."""
+    predicted = keep_everything(p)
+    try:
+        plain = plain_peak(stages, x, loss) + p["input_bytes"] + sum(p["resident"].values())
+    except RuntimeError as e:
+        if "memory" not in str(e):
+            raise
+        return "Keeping everything is predicted to take %.1f MiB; a plain training step does not fit on this device." % (predicted / 2**20)
+    return "Keeping everything is predicted to take %.1f MiB; a plain training step took %.1f MiB at its peak, so the prediction is off by %+.1f %%." % (
+        predicted / 2**20, plain / 2**20, round(100 * (predicted - plain) / plain, 1) + 0)
 
 
 def profile(args, rows, least, stages, x, model=None):

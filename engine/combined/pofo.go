@@ -117,7 +117,7 @@ func applies(p *engine.Problem, args engine.Args) (engine.Args, error) {
 		return nil, engine.ErrNeedsLink
 	}
 	if p.Chain.Chain.HasUnsaved() {
-		return nil, fmt.Errorf("%w: its model has no outputs that no backward reads, and the network has some; recompute or offload only", engine.ErrUnsupported)
+		return nil, fmt.Errorf("%w: its model knows no outputs that no backward reads, and this network has %d; recompute or offload only", engine.ErrUnsupported, p.Chain.Chain.CountUnsaved())
 	}
 	if need := tables(p.Chain.Chain.Len()); need > maxTables {
 		return nil, fmt.Errorf("%w: the network has %s, whose tables would take %d MB, and %d MB is what a browser tab can hold; make one stage of several, or recompute only",

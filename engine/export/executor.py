@@ -43,8 +43,8 @@ PROGRAM = ""
 # -- end of schedule --
 
 # The words of PROGRAM. Stage k reads a<k-1>. Values: a<k> is the output of stage
-# k (a0 is the input), s<k> all that its backward keeps, a<k> included, and d<k>
-# the gradient of a<k>. The stage after the last one is the loss.
+# k (a0 is the input), s<k> all that its backward keeps, a<k> included unless no
+# backward reads it, and d<k> the gradient of a<k>. The stage after the last one is the loss.
 #   F3   forward of stage 3 that keeps s3       B3   backward of stage 3
 #   L3   forward of stage 3 that keeps only a3  -s3  s3 is not used on the device any more
 #   >s3  start the copy of s3 to the host       <s3  start the copy of s3 to the device
@@ -227,7 +227,7 @@ class Executor:
                 return
 
     def _check_output(self, k, y):
-        name, size, _ = STAGES[k - 1]
+        name, size = STAGES[k - 1][:2]
         if not torch.is_tensor(y):
             raise ScheduleError("Stage %d (%s) returns a %s; a stage returns one tensor." % (k, name, type(y).__name__))
         if y.numel() * y.element_size() != size:
@@ -235,7 +235,7 @@ class Executor:
                                 % (k, name, y.numel() * y.element_size(), tuple(y.shape), size))
 
     def _check_saved(self, k, value):
-        name, _, saved = STAGES[k - 1]
+        name, _, saved = STAGES[k - 1][:3]
         found = sum(b.nbytes() for b in value.blocks)
         if found > saved + saved // 50 + 2**20:
             raise ScheduleError("The schedule is stale: stage %d (%s) keeps %d bytes for its backward, and the schedule was made for %d. Profile the model on this device and solve again."
@@ -354,7 +354,8 @@ class Executor:
             differentiable = self.wants[k] and x.is_floating_point()
             y = self._run(k, _Enter.apply(self.token, x, into) if differentiable else x)
         root = _Leave.apply(y, out) if y.requires_grad else None
-        view = _View(block(y), y)
+        unsaved = k <= len(self.stages) and STAGES[k - 1][3:] == (True,)  # y is a value of its own
+        view = None if unsaved else _View(block(y), y)
         value = _Value(list(blocks.values()), view, root, out, into)
         blocks.clear()
         if k <= len(self.stages) and k not in self.compared:
@@ -362,6 +363,8 @@ class Executor:
             self._check_saved(k, value)
         self.values["s%d" % k] = value
         self.values.pop("a%d" % k, None)
+        if unsaved:
+            self.values["a%d" % k] = _value_of(y)
 
     def _backward(self, k):
         v = self.values["s%d" % k]
@@ -483,7 +486,7 @@ def _on_meta(module):
 
 def _grouped(modules):
     """The modules as the stages of the schedule; joined ones become one."""
-    names = [name for name, _, _ in STAGES]
+    names = [stage[0] for stage in STAGES]
     if len(modules) == len(names):
         return modules
     parts = [name.count("+") + 1 for name in names]

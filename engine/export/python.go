@@ -66,10 +66,13 @@ func (p *Plan) writeData(b *strings.Builder, tr *sim.Trace) {
 	number("host_peak_bytes", int64(tr.HostPeak))
 	number("step_time_ns", int64(tr.Makespan))
 	field("duplex", quote(p.Problem.Device.Duplex.String()))
-	b.WriteString("}\nSTAGES = [  # name, bytes of the output, bytes kept for the backward with the output\n")
+	b.WriteString("}\nSTAGES = [  # name, bytes of the output, bytes kept for the backward with the output, or True: without it\n")
 	for i := range modules(c) {
-		st := &c.Stages[i]
-		fmt.Fprintf(b, "    (%s, %d, %d),\n", quote(strings.ToValidUTF8(st.Name, "?")), st.Out, st.Saved)
+		st, unsaved := &c.Stages[i], ""
+		if st.Unsaved {
+			unsaved = ", True"
+		}
+		fmt.Fprintf(b, "    (%s, %d, %d%s),\n", quote(strings.ToValidUTF8(st.Name, "?")), st.Out, st.Saved, unsaved)
 	}
 	b.WriteString("]\n")
 }

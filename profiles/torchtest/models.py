@@ -42,6 +42,40 @@ def vgg():
     return nn.Sequential(*stages), torch.empty(8, 3, 48, 48, device="meta")
 
 
+def triples(inner, *widths):
+    """Convolutions, each with batch normalisation and a ReLU, none in place: nobody
+    keeps what a normalisation writes once the ReLU has read it."""
+    modules = []
+    for outer in widths:
+        modules += [nn.Conv2d(inner, outer, 3, padding=1, bias=False), nn.BatchNorm2d(outer), nn.ReLU()]
+        inner = outer
+    return modules
+
+
+def normalised():
+    """A small network of such triples, a pool and a classifier with dropout."""
+    stages = triples(3, 16, 16) + [nn.MaxPool2d(2)] + triples(16, 32, 32, 32) + [nn.AdaptiveAvgPool2d((1, 1)), nn.Flatten(), nn.Dropout(0.2), nn.Linear(32, 10)]
+    return nn.Sequential(*stages), torch.empty(8, 3, 48, 48, device="meta")
+
+
+class Down(nn.Module):
+    """A level of a U-Net: what comes in, beside what the levels below make of it."""
+
+    def __init__(self, width, below):
+        super().__init__()
+        self.below = nn.Sequential(nn.MaxPool2d(2), *triples(width, 2 * width), *below, *triples(2 * width, 2 * width), nn.ConvTranspose2d(2 * width, width, 2, 2))
+
+    def forward(self, x):
+        return torch.cat([self.below(x), x], 1)
+
+
+def unet():
+    """A small U-Net with a classifier (arXiv:1505.04597, figure 1)."""
+    below = [Down(32, []), *triples(64, 32)]
+    stages = triples(3, 16, 16) + [Down(16, below)] + triples(32, 16, 16) + [nn.Conv2d(16, 4, 1), nn.AdaptiveAvgPool2d((4, 4)), nn.Flatten(), nn.Linear(64, 10)]
+    return nn.Sequential(*stages), torch.empty(4, 3, 64, 64, device="meta")
+
+
 class Block(nn.Module):
     """A transformer block as in GPT-2, with plain attention and dropout."""
 

@@ -44,6 +44,10 @@ func looksDTR(head []byte) bool {
 // dtrMost bounds functions and storages, so that their graph can be read back.
 const dtrMost = maxGraph / 2
 
+// dtrLongest is the longest line, in bytes: that of a function of some ten thousand
+// arguments.
+const dtrLongest = 256 << 10
+
 // dtrLine is one instruction.
 type dtrLine struct {
 	instruction, name, dst, src, annotation string
@@ -113,8 +117,8 @@ func decodeDTR(name string, data []byte, poll *engine.Poll) (*Profile, error) {
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
 		}
-		if len(line) > mostPart {
-			return nil, d.fail(fmt.Sprintf("the line is %d bytes long", len(line)), fmt.Sprintf("Lines of at most %d bytes are read.", mostPart),
+		if len(line) > dtrLongest {
+			return nil, d.fail(fmt.Sprintf("the line is %d bytes long", len(line)), fmt.Sprintf("Lines of at most %d bytes are read.", dtrLongest),
 				"Log whole training steps with simrd's logger.")
 		}
 		if err := d.read(line); err != nil {
@@ -308,7 +312,7 @@ func (d *dtrLog) start(l dtrLine) (*dtrCall, error) {
 func (d *dtrLog) room(l dtrLine) error {
 	e := d.errs.budget.Name("the name of the function", len(l.name))
 	if e == nil {
-		e = d.errs.budget.Memory("this function", 200+8*(len(l.args)+len(l.results)+len(l.mutates)))
+		e = d.errs.budget.Memory("this function", 200+24*(len(l.args)+len(l.results)+len(l.mutates)))
 	}
 	if e != nil {
 		e.Line = d.lines

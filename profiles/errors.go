@@ -104,6 +104,10 @@ func newErrors(format string, size int) *errorList {
 	return &errorList{format: format, budget: fileBudget(size)}
 }
 
+// enough says that what follows need not be read: a limit is reached, or there is
+// nothing but errors.
+func (l *errorList) enough() bool { return l.over || l.more > 1000 }
+
 // stop adds an error behind which nothing is read.
 func (l *errorList) stop(e *FormatError) {
 	if !l.over {

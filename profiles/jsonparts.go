@@ -16,7 +16,7 @@ const (
 	mostDepth  = 64      // lists and objects within each other: decoders recurse
 	mostString = 64_000  // bytes of a text or a key, as it is written
 	mostDigits = 1000    // of a number
-	mostPart   = 1 << 20 // bytes of what is decoded at once: an item of a list, a field that is no list
+	mostPart   = 1 << 20 // bytes of what is decoded at once: an item of a list, or a field
 )
 
 // scanJSON refuses content that no profile looks like: nested too deep, with texts
@@ -172,7 +172,7 @@ func (o *jsonObject) eachIn(key string, most int, poll *engine.Poll, visit func(
 		if err := visit(i, d.decode(item)); err != nil {
 			return true, err
 		}
-		if o.errs.over {
+		if o.errs.enough() {
 			return true, o.errs.err()
 		}
 		i++

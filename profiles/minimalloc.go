@@ -125,7 +125,7 @@ func (r *bufferReader) readTable(columns []string, data []byte, poll *engine.Pol
 		switch {
 		case first || isBlank(row):
 			continue
-		case r.errs.over:
+		case r.errs.enough():
 			return r.errs.err()
 		case len(r.buffers) == maxBuffers:
 			e := tooManyBuffers()

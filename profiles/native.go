@@ -169,8 +169,9 @@ func openNative(data []byte, errs *errorList) (*jsonObject, []engine.Stage, erro
 			return top, stages, nil
 		}
 	}
-	if err := json.Unmarshal(data, &struct{}{}); err != nil { // an object, then
-		return nil, nil, errs.fail(jsonSyntax(data, err))
+	// Whether it is valid is cheaper to know than why it is not.
+	if !json.Valid(data) || bytes.TrimLeft(data, " \t\r\n")[0] != '{' {
+		return nil, nil, errs.fail(jsonSyntax(data, json.Unmarshal(data, &struct{}{})))
 	}
 	var e *FormatError
 	if top.fields, e = splitJSON(data); e != nil {
@@ -277,7 +278,12 @@ func (o *jsonObject) readChain(p *Profile, known []engine.Stage, poll *engine.Po
 }
 
 func (o *jsonObject) readStages(c *engine.Chain, stages *stageReader, keys *knownKeys, poll *engine.Poll) error {
-	found, err := o.eachIn("stages", maxStageRows, poll, func(i int, v any) error {
+	found, err := o.eachIn("stages", maxStageRows+1, poll, func(i int, v any) error {
+		if i == maxStageRows {
+			e := tooManyStages()
+			e.Path = "stages"
+			return o.errs.fail(e)
+		}
 		at := stagePlace{path: fmt.Sprintf("stages[%d]", i), number: i + 1}
 		fields, ok := v.(map[string]any)
 		if !ok {

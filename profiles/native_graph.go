@@ -29,6 +29,9 @@ type valueRole struct {
 
 const roleInput = "input"
 
+// refRoom is what a reference to a value takes while it is decoded.
+const refRoom = 64
+
 // places are the words for where a value is when the step begins.
 var places = [...]string{"nowhere", "device", "host", "both"}
 
@@ -261,7 +264,7 @@ func (r *graphReader) stage(o *jsonObject) int {
 
 func (r *graphReader) refs(o *jsonObject, key string) (ids []engine.ValueID) {
 	items := o.list(key)
-	if e := r.errs.budget.Memory(o.at(key), 8*len(items)); e != nil {
+	if e := r.errs.budget.Memory(o.at(key), refRoom*len(items)); e != nil {
 		r.errs.stop(e)
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
 )
 
 // The wire format of protocol buffers, as far as ONNX models need it: a message
@@ -119,6 +120,7 @@ func (f wireField) ints(list []int64, most int) ([]int64, error) {
 		return list, nil
 	case wireBytes:
 		w := wire{data: f.data}
+		list = slices.Grow(list, max(0, min(len(f.data), most-len(list))))
 		for w.at < len(w.data) && w.err == nil && len(list) < most {
 			list = append(list, int64(w.varint()))
 		}

@@ -1,0 +1,311 @@
+package link
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"memtide/engine"
+	"memtide/profiles"
+)
+
+// packBody is the value of d for a body, whatever is in it: with the length and the
+// checksum that it needs to be looked at.
+func packBody(body []byte, version byte) string {
+	codec, sent := "1.", newPacker().deflate(body)
+	head := binary.AppendUvarint([]byte{blobMagic, version}, uint64(4+len(sent)))
+	head = binary.LittleEndian.AppendUint32(head, checksum(codec, sent))
+	return codec + base64url.EncodeToString(append(head, sent...))
+}
+
+// body is the begin of a body: everything before the number of stages.
+func bodyStart(name string, notes int, note string) *writer {
+	w := &writer{pack: newPacker()}
+	w.text(name)
+	for range 7 {
+		w.text("")
+	}
+	w.uint(uint64(notes))
+	for range notes {
+		w.text(note)
+	}
+	w.texts(nil)
+	w.device(nil)
+	for range 7 {
+		w.uint(0)
+	}
+	w.uint(0) // flags
+	return w
+}
+
+// zeroColumns writes the columns of n stages without anything in them.
+func (w *writer) zeroColumns() {
+	for range 7 {
+		w.b = append(w.b, 0, 0, 0, 0) // predictor, least, divisor, width
+	}
+}
+
+// chained are n stages whose names count on from the first.
+func chained(first string, n int) []byte {
+	w := bodyStart("net", 0, "")
+	w.uint(uint64(n))
+	w.uint(nameLiteral)
+	w.text(first)
+	for range n - 1 {
+		w.uint(nameNext)
+	}
+	for range n {
+		w.uint(nameSame)
+	}
+	w.zeroColumns()
+	return w.b
+}
+
+// allocated is how much f allocates in all, and how long it takes.
+func allocated(f func()) (bytes uint64, took time.Duration) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	start := time.Now()
+	f()
+	took = time.Since(start)
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc, took
+}
+
+// A link is short, and what it unpacks to is bounded while it is unpacked: every
+// bomb is told as what it is, and takes little in all.
+func TestBombs(t *testing.T) {
+	long, full := strings.Repeat("x", 1<<20), packBody(make([]byte, 4<<20-1), 1)
+	many := bodyStart("net", 0, "")
+	many.uint(20_001)
+	many.b = append(many.b, make([]byte, 1<<20)...)
+	same := bodyStart("net", 0, "")
+	same.uint(20_000)
+	same.uint(nameLiteral)
+	same.text(strings.Repeat("y", profiles.MaxName))
+	for range 19_999 {
+		same.uint(nameSame)
+	}
+	same.b = append(same.b, make([]byte, 60_000)...)
+	for _, c := range []struct{ name, value, want string }{
+		{"20,000 stages, a name of 20,000 characters", packBody(chained(strings.Repeat("n", 19_999)+"0", 20_000), 1), "the name of stage 1 is 20000 bytes long. At most 1000 bytes are read."},
+		{"20,000 stages, a name of 1 MiB", packBody(chained(long+"0", 20_000), 1), "the name of stage 1 is 1048577 bytes long"},
+		{"20,000 names of 1,000 characters", packBody(chained(strings.Repeat("n", 999)+"0", 20_000), 1), "the name of stage 11 is 1001 bytes long"},
+		{"one name of 1,000 characters, 20,000 times", packBody(same.b, 1), "The names and texts up to the name of stage 4195 are more than 4 MiB"},
+		{"the name of the profile", packBody(bodyStart(long, 0, "").b, 1), "a name is 1048576 bytes long"},
+		{"a note", packBody(bodyStart("net", 1, long).b, 1), "one of the notes is 1048576 bytes long. At most 10000 bytes are read."},
+		{"2 million notes", packBody(bodyStart("net", 2_000_000, "").b, 1), "2000000 notes. At most 1000 are read."},
+		{"too many stages", packBody(many.b, 1), "has 20001 stages; at most 20000 are read"},
+		{"more than is unpacked", packBody(make([]byte, 5<<20), 1), "unpacks to more than 4 MiB"},
+		{"many profiles", strings.Repeat(full+"&d=", 8) + full, "more profiles than are read"},
+		{"notes of a link", "x" + strings.Repeat("&m=1", 16_000), "And 15981 more."},
+	} {
+		var notes []string
+		fragment := "v=1&d=" + c.value
+		if len(fragment) > maxFragment {
+			t.Errorf("%s: %d characters, which no link has", c.name, len(fragment))
+		}
+		spent, took := allocated(func() { _, notes = Parse(fragment) })
+		all := strings.Join(notes, "\n")
+		if !strings.Contains(all, c.want) {
+			t.Errorf("%s (%d characters): notes %.300q, want %q", c.name, len(fragment), all, c.want)
+		}
+		if spent > 120<<20 {
+			t.Errorf("%s (%d characters): %d MiB allocated in all, want at most 120", c.name, len(fragment), spent>>20)
+		}
+		t.Logf("%-45s %6d characters  %4d MiB in all  %v", c.name, len(fragment), spent>>20, took.Round(time.Millisecond))
+	}
+}
+
+// The link that took 3.9 GB.
+func TestSharedBomb(t *testing.T) {
+	text, err := os.ReadFile("../../../shared/data/defects/link_names_20k_20000.txt")
+	if err != nil {
+		t.Skipf("the shared data is not here: %v", err)
+	}
+	var notes []string
+	spent, took := allocated(func() { _, notes = Parse(strings.TrimSpace(string(text))) })
+	if all := strings.Join(notes, "\n"); !strings.Contains(all, "the name of stage 1 is 20481 bytes long") || spent > 16<<20 {
+		t.Errorf("%d bytes allocated, notes %q; want at most 16 MiB, and which name is too long", spent, all)
+	}
+	t.Logf("%d characters: %d KiB in all, %v", len(text), spent>>10, took)
+}
+
+// What a blob holds of each type, and what it leaves out and why. A new field has
+// to be written by body.go or stages.go, or to be declared here.
+var leftOut = map[string]string{
+	"Profile.Graph":  "the page and the commands say that no link holds operators",
+	"Profile.Memory": "the page and the commands say that no link holds files about addresses",
+	"Chain.Batch":    "it is that of the profile",
+	"Chain.Name":     "compared below",
+}
+
+// fill gives every field another value than its zero value.
+func fill(v reflect.Value, n *int64) {
+	*n++
+	switch v.Kind() {
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem(), n)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if leftOut[v.Type().Name()+"."+v.Type().Field(i).Name] == "" {
+				fill(v.Field(i), n)
+			}
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 3, 3))
+		for i := range v.Len() {
+			fill(v.Index(i), n)
+		}
+	case reflect.String:
+		v.SetString(fmt.Sprintf("text %d", *n))
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Uint8: // an enumeration of two
+		v.SetUint(1)
+	case reflect.Float64:
+		v.SetFloat(float64(*n))
+	case reflect.Int, reflect.Int64:
+		v.SetInt(*n)
+	default:
+		panic("a field of kind " + v.Kind().String() + ": say here how to fill it")
+	}
+}
+
+// Every field of a profile, of its chain and of its stages is in a link, or
+// declared as left out. Each stage but the first lacks something, so that columns
+// that only some have are there in all ways.
+func TestEveryFieldInBlob(t *testing.T) {
+	want := &profiles.Profile{}
+	n := int64(0)
+	fill(reflect.ValueOf(want).Elem(), &n)
+	c := want.Chain
+	c.Batch, c.Name = want.Batch, "another name"
+	for i := range c.Stages {
+		c.Stages[i].Saved = c.Stages[i].Out + engine.Bytes(i)
+	}
+	stage := reflect.TypeFor[engine.Stage]()
+	for i := range stage.NumField() { // a stage without each of its fields
+		bare := c.Stages[0]
+		reflect.ValueOf(&bare).Elem().Field(i).SetZero()
+		bare.Saved = max(bare.Saved, bare.Out)
+		c.Stages = append(c.Stages, bare)
+	}
+	got, err := decodeBlob(encodeBlob(want), newBudget())
+	if err != nil {
+		t.Fatal(err)
+	}
+	compareFields(t, "Profile", reflect.ValueOf(*got), reflect.ValueOf(*want))
+	for i := range c.Stages {
+		compareFields(t, fmt.Sprintf("Stage %d", i+1), reflect.ValueOf(got.Chain.Stages[i]), reflect.ValueOf(c.Stages[i]))
+	}
+}
+
+func compareFields(t *testing.T, what string, got, want reflect.Value) {
+	for i := range want.NumField() {
+		f := want.Type().Field(i)
+		if why := leftOut[want.Type().Name()+"."+f.Name]; why != "" && f.Name != "Batch" && f.Name != "Name" {
+			continue
+		}
+		if f.Name == "Stages" {
+			continue // each by itself
+		}
+		if a, b := got.Field(i), want.Field(i); f.Name == "Chain" {
+			compareFields(t, "Chain", a.Elem(), b.Elem())
+		} else if !reflect.DeepEqual(a.Interface(), b.Interface()) {
+			t.Errorf("%s.%s is %+v behind a link, and was %+v: write it (stages.go, body.go), or declare it in leftOut and say it on the page", what, f.Name, a.Interface(), b.Interface())
+		}
+	}
+}
+
+// A profile whose stages have a second algorithm keeps it, in a layout that older
+// pages call newer; all others are written as they were.
+func TestFastInLink(t *testing.T) {
+	p := sample(40)
+	if _, version := encodeBody(p); version != plainVersion {
+		t.Errorf("without a second algorithm the layout is %d, want %d", version, plainVersion)
+	}
+	for i := range p.Chain.Stages {
+		if i%3 == 0 {
+			s := &p.Chain.Stages[i]
+			s.Fast = &engine.Algorithm{Forward: s.Forward / 2, Back: s.Back / 2, FwdTemp: 1 << 20, BwdTemp: 1 << 21}
+		}
+	}
+	body, version := encodeBody(p)
+	if version != blobVersion {
+		t.Errorf("with one the layout is %d, want %d", version, blobVersion)
+	}
+	got, err := decodeBlob(encodeBlob(p), newBudget())
+	if err != nil || !reflect.DeepEqual(got, p) {
+		t.Errorf("got %+v, %v\nwant %+v", got, err, p)
+	}
+	if body, _ = encodeBody(sample(3)); true {
+		_, err := decodeBlob(packBody(append(body, 99), blobVersion), newBudget())
+		if err == nil || !strings.Contains(err.Error(), "needs a newer version") {
+			t.Errorf("something of a later version: %v, want that a newer page is needed", err)
+		}
+		_, err = decodeBlob(packBody(append(body, 99), plainVersion), newBudget())
+		if err == nil || !strings.Contains(err.Error(), "damaged") {
+			t.Errorf("something behind a plain body: %v, want that it is damaged", err)
+		}
+	}
+}
+
+// Names and texts of a link are clean: nothing steers a terminal or turns the
+// direction of text.
+func TestCleanNames(t *testing.T) {
+	p := sample(2)
+	p.Name, p.Chain.Stages[0].Name, p.Source.Notes[0] = "a\x1b[2Jb", "\u202egnp.exe\u009b1m", "one\ntwo\x00"
+	got, err := decodeBlob(encodeBlob(p), newBudget())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range [][2]string{{got.Name, "a\ufffd[2Jb"}, {got.Chain.Stages[0].Name, "\ufffdgnp.exe\ufffd1m"}, {got.Source.Notes[0], "one two\ufffd"}} {
+		if c[0] != c[1] {
+			t.Errorf("%q, want %q", c[0], c[1])
+		}
+	}
+	l, notes := Parse("p=a%1bb&s=%c2%9bx&title=a%0ab&s.a%1b=%1b&unknown\x1b=\x1b&kind=%1b[2J")
+	if all := l.String() + strings.Join(notes, ""); strings.ContainsAny(all, "\x1b\n\u009b") {
+		t.Errorf("%q has control characters", all)
+	}
+}
+
+// FuzzBody mutates bodies behind a length and a checksum that are right, so that
+// the decoder sees them. What it accepts is written and read back the same, and
+// nothing takes much memory.
+func FuzzBody(f *testing.F) {
+	fast := sample(9)
+	fast.Chain.Stages[3].Fast = &engine.Algorithm{Forward: 1, Back: 2, FwdTemp: 3, BwdTemp: 4}
+	for _, p := range []*profiles.Profile{sample(1), sample(20), fast} {
+		body, version := encodeBody(p)
+		f.Add(body, version)
+	}
+	f.Add(chained("h.0", 50), byte(1))
+	f.Fuzz(func(t *testing.T, body []byte, version byte) {
+		if len(body) > 20_000 {
+			return
+		}
+		budget := newBudget()
+		p, err := decodeBody(body, version, budget)
+		if err != nil {
+			return
+		}
+		once, layout := encodeBody(p)
+		again, err := decodeBody(once, layout, newBudget())
+		if err != nil {
+			t.Fatalf("what was read cannot be read again: %v", err)
+		}
+		twice, _ := encodeBody(again)
+		if !bytes.Equal(once, twice) {
+			t.Errorf("written\n%x\nand, read back,\n%x", once, twice)
+		}
+	})
+}

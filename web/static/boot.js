@@ -156,7 +156,7 @@
       const wait = (tries) => (tries > 0 && document.body.dataset.state === "solving" ? setTimeout(wait, 50, tries - 1) : load());
       wait(100);
     });
-    page.charts.then(keep, () => {}); // who waits for the charts is told
+    page.charts.then(keep, () => {}).then(check); // who waits for the charts is told
   };
 
   // Kept for the next visit, also without a network. Frames keep nothing, and
@@ -165,6 +165,15 @@
     try {
       if (self === top && !page.selftest && text(own.wasm) === null) navigator.serviceWorker.register(address("offline.js")).catch(() => {});
     } catch {}
+  };
+
+  // A program that is damaged may work all the same, and say what is wrong. What the
+  // service worker keeps has been looked at.
+  const check = () => {
+    try {
+      if (navigator.serviceWorker.controller) return;
+    } catch {} // sandboxed frames may not even ask
+    page.suspect();
   };
 
   // The program that reads files of all formats; tried again after a failure.

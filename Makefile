@@ -13,7 +13,7 @@ NODE_EXEC = $(shell $(GO) env GOROOT)/lib/wasm/go_js_wasm_exec
 export MEMTIDE_DIST = $(abspath $(DIST))
 
 .DEFAULT_GOAL := help
-.PHONY: help serve build generate test test-native test-wasm test-browser test-torch check check-long bench measure fuzz release clean tools chromium torch
+.PHONY: help serve build generate test test-native test-wasm test-browser test-torch race pinned check check-long bench measure fuzz release clean tools chromium torch
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -45,7 +45,18 @@ test-torch: torch ## run the tests of the collector and of exported schedules wi
 	$(PYTHON) -B profiles/torchtest/test_collect.py
 	MEMTIDE=$(abspath bin/memtide) $(PYTHON) -B profiles/torchtest/test_export.py
 
-check: tools ## format, vet, staticcheck, and that generated code is up to date
+# What runs beside something else. The detector needs a C compiler.
+CONCURRENT = ./wasm/pool ./wasm/serve ./web/state ./web/host ./cmd/memtide ./engine
+race: ## run the tests of what is concurrent with the race detector (needs gcc)
+	CGO_ENABLED=1 $(GO) test -race -short -timeout 20m $(CONCURRENT)
+
+# Modules are what go.sum says, packages what package-lock.json says (the build
+# fetches them by npm ci, which refuses anything else).
+pinned: tools
+	$(GO) mod verify
+	npm ci --ignore-scripts --no-audit --no-fund
+
+check: tools pinned ## format, vet, staticcheck, pinned modules and packages, generated code up to date
 	@out=$$(gofmt -l $$(git ls-files '*.go' | grep -v '_gen\.go$$')); if [ -n "$$out" ]; then echo "not formatted (gofmt -w):"; echo "$$out"; exit 1; fi
 	$(GO) vet ./...
 	GOOS=js GOARCH=wasm $(GO) vet ./wasm/... ./web/ui
@@ -70,7 +81,7 @@ fuzz: ## fuzz every fuzz target for FUZZTIME (30s)
 		done; \
 	done
 
-release: tools ## build the site with compressed files beside the large ones, ready for a static host
+release: tools pinned ## build the site with compressed files beside the large ones, ready for a static host
 	rm -rf $(DIST)
 	$(GO) run ./cmd/build -out $(DIST) -release
 

@@ -53,19 +53,7 @@ func (s *site) charts() error {
 		return err
 	}
 	used := map[string]bool{}
-	result := api.Build(api.BuildOptions{
-		AbsWorkingDir:     s.root,
-		EntryPoints:       []string{filepath.Join(s.root, "web", "static", "charts.js")},
-		Bundle:            true,
-		Format:            api.FormatIIFE,
-		Target:            api.ES2020,
-		MinifyWhitespace:  true,
-		MinifyIdentifiers: true,
-		MinifySyntax:      true,
-		LegalComments:     api.LegalCommentsEndOfFile,
-		Define:            map[string]string{"process.env.NODE_ENV": `"production"`},
-		Plugins:           []api.Plugin{leaveOut(used)},
-	})
+	result := api.Build(s.bundle(used))
 	if len(result.Errors) > 0 {
 		text := api.FormatMessages(result.Errors, api.FormatMessagesOptions{Kind: api.ErrorMessage})
 		return errors.New(strings.Join(text, "\n"))
@@ -78,6 +66,23 @@ func (s *site) charts() error {
 	var err error
 	s.Charts, err = s.putHashed("charts", ".js", result.OutputFiles[0].Contents)
 	return err
+}
+
+// bundle is how the charts are bundled; used lists the stubs that were asked for.
+func (s *site) bundle(used map[string]bool) api.BuildOptions {
+	return api.BuildOptions{
+		AbsWorkingDir:     s.root,
+		EntryPoints:       []string{filepath.Join(s.root, "web", "static", "charts.js")},
+		Bundle:            true,
+		Format:            api.FormatIIFE,
+		Target:            api.ES2020,
+		MinifyWhitespace:  true,
+		MinifyIdentifiers: true,
+		MinifySyntax:      true,
+		LegalComments:     api.LegalCommentsEndOfFile,
+		Define:            map[string]string{"process.env.NODE_ENV": `"production"`},
+		Plugins:           []api.Plugin{leaveOut(used)},
+	}
 }
 
 // installPackages runs npm ci unless what is installed is newer than the lock file.

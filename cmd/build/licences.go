@@ -53,15 +53,17 @@ func (s *site) goModules() ([]source, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := run(s.root, []string{"GOOS=js", "GOARCH=wasm"}, "go", "list", "-deps",
-		"-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{.Dir}}{{end}}{{end}}", "./wasm")
-	if err != nil {
-		return nil, err
-	}
 	var out []source
-	for line := range strings.Lines(list) {
-		if name, dir, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok {
-			out = append(out, source{name, dir})
+	for _, p := range programs {
+		list, err := run(s.root, []string{"GOOS=js", "GOARCH=wasm"}, "go", append(append([]string{"list", "-deps"}, p.flags...),
+			"-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{.Dir}}{{end}}{{end}}", p.pkg)...)
+		if err != nil {
+			return nil, err
+		}
+		for line := range strings.Lines(list) {
+			if name, dir, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok {
+				out = append(out, source{name, dir})
+			}
 		}
 	}
 	slices.SortFunc(out, func(a, b source) int { return strings.Compare(a.name, b.name) })
@@ -93,6 +95,8 @@ func (s *site) npmPackages() ([]source, error) {
 	return out, nil
 }
 
+// licenceTexts are the files of a directory that are licences or notices by their
+// names, and those of its directory licenses, to which they may refer.
 func licenceTexts(dir string) ([][]byte, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -101,6 +105,13 @@ func licenceTexts(dir string) ([][]byte, error) {
 	var out [][]byte
 	for _, e := range entries {
 		name := strings.ToUpper(e.Name())
+		if e.IsDir() && name == "LICENSES" {
+			more, err := licenceTexts(filepath.Join(dir, e.Name()))
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, more...)
+		}
 		if e.IsDir() || !(strings.HasPrefix(name, "LICENSE") || strings.HasPrefix(name, "LICENCE") || strings.HasPrefix(name, "NOTICE") || strings.HasPrefix(name, "COPYRIGHT")) {
 			continue
 		}

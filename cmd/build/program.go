@@ -120,10 +120,19 @@ var inlining = []string{
 	"-gcflags=math/bits=",
 }
 
-// program compiles ./wasm, one binary for the page and its workers, and the
-// reader of files, which is loaded when it is needed.
+// program is one of those that are in the site.
+type program struct {
+	pkg   string
+	flags []string
+}
+
+// programs are ./wasm, one binary for the page and its workers, and the reader of
+// files, which is loaded when it is needed.
+var programs = [2]program{{"./wasm", []string{"-tags=lean"}}, {"./wasm/reader", nil}}
+
+// program compiles the programs.
 func (s *site) program() error {
-	data, err := s.compile("./wasm", "-tags=lean")
+	data, err := s.compile(programs[0].pkg, programs[0].flags...)
 	if err != nil {
 		return err
 	}
@@ -131,7 +140,7 @@ func (s *site) program() error {
 	if s.Wasm, err = s.putHashed("app", ".wasm", data); err != nil {
 		return err
 	}
-	if data, err = s.compile("./wasm/reader"); err != nil {
+	if data, err = s.compile(programs[1].pkg, programs[1].flags...); err != nil {
 		return err
 	}
 	s.Reader, err = s.putHashed("reader", ".wasm", data)

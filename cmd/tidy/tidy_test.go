@@ -65,6 +65,9 @@ func walk(t *testing.T, visit func(path string, src []byte)) {
 			}
 			return nil
 		}
+		if d.Name() == ".git" { // of a worktree it is a file
+			return nil
+		}
 		src, err := os.ReadFile(p)
 		if err != nil {
 			return err

@@ -68,6 +68,7 @@ type Pool struct {
 	several   bool        // it came shortly after the one before
 	resume    *time.Timer // pumps when it is calm again; nil if nothing waits for that
 	onSilence func(*proto.Request, time.Duration)
+	notices   inbox // calls of onSilence, in the order in which they were decided
 }
 
 type worker struct {
@@ -323,8 +324,9 @@ func (p *Pool) onMessage(w *worker, b []byte) {
 		return
 	}
 	j.heard = time.Now()
-	loud := j.silent && !j.given && p.onSilence != nil
-	onSilence := p.onSilence
+	if j.silent && !j.given {
+		p.tell(j, 0)
+	}
 	j.silent = false
 	final := err != nil || reply.Kind != proto.KindProgress
 	if final {
@@ -334,9 +336,6 @@ func (p *Pool) onMessage(w *worker, b []byte) {
 	}
 	given := j.given
 	p.mu.Unlock()
-	if loud {
-		onSilence(j.req, 0)
-	}
 	switch {
 	case given:
 	case err != nil:
@@ -398,16 +397,22 @@ func (p *Pool) endIfStill(w *worker, j *job) {
 // listen tells the page if a running job has been silent.
 func (p *Pool) listen(j *job) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	var quiet time.Duration
 	if !j.heard.IsZero() {
 		quiet = time.Since(j.heard)
 	}
-	tell := quiet >= p.silence && p.onSilence != nil
-	j.silent = j.silent || tell
-	onSilence := p.onSilence
-	p.mu.Unlock()
-	if tell {
-		onSilence(j.req, quiet)
+	if quiet >= p.silence && p.onSilence != nil {
+		j.silent = true
+		p.tell(j, quiet)
+	}
+}
+
+// tell tells the page how long a request has been silent; 0: it speaks again. The
+// caller holds the lock.
+func (p *Pool) tell(j *job, quiet time.Duration) {
+	if f := p.onSilence; f != nil {
+		p.notices.put(func() { f(j.req, quiet) })
 	}
 }
 

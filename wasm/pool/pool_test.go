@@ -55,6 +55,13 @@ func (s *stage) count(n *int) {
 	*n++
 }
 
+// of reads a count while workers may be at it.
+func (s *stage) of(n *int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return *n
+}
+
 func (s *stage) work(req *proto.Request, e events, end chan bool) {
 	s.mu.Lock()
 	s.running++
@@ -102,8 +109,8 @@ func TestAnswers(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if s.started != 5 || s.killed != 0 {
-			t.Errorf("%d workers were started and %d ended; want 5 and 0", s.started, s.killed)
+		if s.of(&s.started) != 5 || s.of(&s.killed) != 0 {
+			t.Errorf("%d workers were started and %d ended; want 5 and 0", s.of(&s.started), s.of(&s.killed))
 		}
 	})
 }
@@ -138,8 +145,8 @@ func TestOthersFollowFirst(t *testing.T) {
 			c.ask(p)
 			time.Sleep(c.at)
 			synctest.Wait()
-			if s.started != c.want {
-				t.Errorf("%s: %d workers were started, want %d", c.name, s.started, c.want)
+			if s.of(&s.started) != c.want {
+				t.Errorf("%s: %d workers were started, want %d", c.name, s.of(&s.started), c.want)
 			}
 			time.Sleep(time.Minute)
 		})
@@ -159,8 +166,8 @@ func TestSweepAfterFirstAnswer(t *testing.T) {
 		if _, err := p.Do(t.Context(), sweep(1), nil); err != nil {
 			t.Fatal(err)
 		}
-		if took := time.Since(asked); took != 10*time.Millisecond || s.started != 1 {
-			t.Errorf("the point took %v with %d workers; want the 10ms that it takes, with 1", took, s.started)
+		if took := time.Since(asked); took != 10*time.Millisecond || s.of(&s.started) != 1 {
+			t.Errorf("the point took %v with %d workers; want the 10ms that it takes, with 1", took, s.of(&s.started))
 		}
 		time.Sleep(time.Minute)
 	})
@@ -187,8 +194,8 @@ func TestSolveBeforeSweep(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-		if s.most != 3 {
-			t.Errorf("%d workers worked at the same time; want 2 for the sweep and 1 for the solve", s.most)
+		if s.of(&s.most) != 3 {
+			t.Errorf("%d workers worked at the same time; want 2 for the sweep and 1 for the solve", s.of(&s.most))
 		}
 	})
 }
@@ -228,8 +235,8 @@ func TestCrash(t *testing.T) {
 			}
 			time.Sleep(2 * alone)
 			synctest.Wait()
-			if s.killed != 10 || s.started != 12 {
-				t.Errorf("%d workers were started and %d ended; want 12 and 10", s.started, s.killed)
+			if s.of(&s.killed) != 10 || s.of(&s.started) != 12 {
+				t.Errorf("%d workers were started and %d ended; want 12 and 10", s.of(&s.started), s.of(&s.killed))
 			}
 		})
 	}
@@ -260,8 +267,8 @@ func TestCancel(t *testing.T) {
 			}
 			time.Sleep(2 * grace)
 			synctest.Wait()
-			if s.killed != c.killed {
-				t.Errorf("a solve of %v: %d workers ended, want %d", c.needs, s.killed, c.killed)
+			if s.of(&s.killed) != c.killed {
+				t.Errorf("a solve of %v: %d workers ended, want %d", c.needs, s.of(&s.killed), c.killed)
 			}
 		})
 	}
@@ -301,8 +308,8 @@ func TestBroken(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "no such thing") {
 			t.Errorf("got %v, want why workers do not start", err)
 		}
-		if s.started != maxStarts {
-			t.Errorf("%d workers were started, want %d", s.started, maxStarts)
+		if s.of(&s.started) != maxStarts {
+			t.Errorf("%d workers were started, want %d", s.of(&s.started), maxStarts)
 		}
 		s.broken = false
 		if _, err := p.Do(t.Context(), request(""), nil); err != nil {
@@ -328,16 +335,16 @@ func TestStillStarting(t *testing.T) {
 		p.fill()
 		p.mu.Unlock()
 		synctest.Wait()
-		if bad.started != maxStarts {
-			t.Fatalf("%d workers were tried beside the first, want %d", bad.started, maxStarts)
+		if bad.of(&bad.started) != maxStarts {
+			t.Fatalf("%d workers were tried beside the first, want %d", bad.of(&bad.started), maxStarts)
 		}
 		for _, name := range []string{"while it starts", "later"} {
 			if _, err := p.Do(t.Context(), request(name), nil); err != nil {
 				t.Errorf("a request %s: got %v, want the answer of the first worker", name, err)
 			}
 		}
-		if got := strings.Join(good.requests, ", "); got != "solvewhile it starts, solvelater" || good.killed != 0 {
-			t.Errorf("the first worker got %q and was ended %d times; want both requests, and never", got, good.killed)
+		if got := strings.Join(good.requests, ", "); got != "solvewhile it starts, solvelater" || good.of(&good.killed) != 0 {
+			t.Errorf("the first worker got %q and was ended %d times; want both requests, and never", got, good.of(&good.killed))
 		}
 	})
 }
@@ -358,6 +365,7 @@ func TestSilence(t *testing.T) {
 		if _, err := p.Do(t.Context(), request(""), func(*proto.Reply) { progress++ }); err != nil {
 			t.Fatal(err)
 		}
+		synctest.Wait()
 		if got := strings.Join(told, " "); got != "10s 20s 0s" || progress != 1 {
 			t.Errorf("told %q with %d progress replies; want 10s, 20s, then 0s, and 1", got, progress)
 		}

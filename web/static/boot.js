@@ -110,7 +110,7 @@
     const digits = /\.([0-9a-f]{12})\./.exec(file)?.[1];
     if (!digits || !globalThis.crypto?.subtle) return Boolean(error) && !page.module && allowed();
     try {
-      const response = await fetch(address(file));
+      const response = await fetch(address(file), { cache: "force-cache" }); // the copy that was used
       if (!response.ok) return false;
       const sum = new Uint8Array(await crypto.subtle.digest("SHA-256", await response.arrayBuffer()));
       return [...sum.subarray(0, 6)].map((b) => b.toString(16).padStart(2, "0")).join("") !== digits;
@@ -156,7 +156,7 @@
       const wait = (tries) => (tries > 0 && document.body.dataset.state === "solving" ? setTimeout(wait, 50, tries - 1) : load());
       wait(100);
     });
-    page.charts.then(keep, () => {}); // who waits for the charts is told
+    page.charts.then(keep, () => {}).then(check); // who waits for the charts is told
   };
 
   // Kept for the next visit, also without a network. Frames keep nothing, and
@@ -165,6 +165,15 @@
     try {
       if (self === top && !page.selftest && text(own.wasm) === null) navigator.serviceWorker.register(address("offline.js")).catch(() => {});
     } catch {}
+  };
+
+  // A program that is damaged may work all the same, and say what is wrong. What the
+  // service worker keeps has been looked at.
+  const check = () => {
+    try {
+      if (navigator.serviceWorker.controller) return;
+    } catch {} // sandboxed frames may not even ask
+    page.suspect();
   };
 
   // The program that reads files of all formats; tried again after a failure.

@@ -78,6 +78,11 @@ func clockUsesOf(files []*file) (uses []clockUse) {
 						use.what = pkg.Name + "." + n.Sel.Name
 						uses = append(uses, use)
 					}
+				case *ast.CallExpr:
+					if name := called(n); name == "NewPoll" && len(n.Args) == 2 && called(n.Args[1]) != "nil" {
+						use.what = "a report of progress, which passes now and then,"
+						uses = append(uses, use)
+					}
 				case *ast.KeyValueExpr:
 					if key, ok := n.Key.(*ast.Ident); ok && key.Name == "Limit" && mentions(n.Value, "time") {
 						use.what = "a limit of time"
@@ -185,6 +190,19 @@ func isBubble(call *ast.CallExpr) bool {
 	}
 	pkg, ok := to.X.(*ast.Ident)
 	return ok && pkg.Name == "synctest"
+}
+
+// called is the name of a function without its package, or of what is called.
+func called(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.CallExpr:
+		return called(e.Fun)
+	case *ast.SelectorExpr:
+		return e.Sel.Name
+	case *ast.Ident:
+		return e.Name
+	}
+	return ""
 }
 
 // mentions tells whether an expression uses a package.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"memtide/engine"
 	"memtide/engine/enginetest"
@@ -74,6 +75,27 @@ func solveLimited(t *testing.T, s *engine.Strategy, p *engine.Problem, ctx conte
 		}
 	}
 	return ended
+}
+
+// BenchmarkLate reports how many milliseconds after a deadline of 5 ms every strategy
+// returns.
+func BenchmarkLate(b *testing.B) {
+	const given = 5 * time.Millisecond
+	for _, s := range engine.Strategies() {
+		b.Run(s.Name, func(b *testing.B) {
+			latest := time.Duration(0)
+			for b.Loop() {
+				for _, p := range longProblems() {
+					ctx, cancel := context.WithTimeout(b.Context(), given)
+					began := time.Now()
+					_, _ = s.Solve(p, nil, engine.NewPoll(ctx, nil))
+					latest = max(latest, time.Since(began)-given)
+					cancel()
+				}
+			}
+			b.ReportMetric(float64(latest)/1e6, "ms-late")
+		})
+	}
 }
 
 // TestCancelled gives every strategy a context that is over already.

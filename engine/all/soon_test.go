@@ -40,7 +40,7 @@ func TestStopsSoon(t *testing.T) {
 		stopSoon(t)
 		return
 	}
-	cmd := exec.Command("go", "test", "-vet=off", "-v", "-run=^TestStopsSoon$", "-overlay="+counting(t), "memtide/engine/all")
+	cmd := exec.Command("go", "test", "-vet=off", "-v", "-timeout=30m", "-run=^TestStopsSoon$", "-overlay="+counting(t), "memtide/engine/all")
 	cmd.Env = append(os.Environ(), "MEMTIDE_COUNTED=1")
 	out, err := cmd.CombinedOutput()
 	if err != nil {

@@ -69,11 +69,18 @@ func TestPollStops(t *testing.T) {
 	if n := untilStop(p); n > 256 {
 		t.Errorf("a cancel is seen after %d calls, want at most 256", n)
 	}
-	ctx, cancel = context.WithDeadline(t.Context(), time.Unix(0, 0))
-	defer cancel()
-	if p = NewPoll(ctx, nil); !errors.Is(p.Err(), context.DeadlineExceeded) {
-		t.Errorf("after the deadline: %v", p.Err())
-	}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		p := NewPoll(ctx, nil)
+		if err := p.Err(); err != nil {
+			t.Errorf("before the deadline: %v", err)
+		}
+		time.Sleep(time.Second)
+		if n := untilStop(p); n > 256 || !errors.Is(p.Err(), context.DeadlineExceeded) {
+			t.Errorf("after the deadline: %v after %d calls; want %v after at most 256", p.Err(), n, context.DeadlineExceeded)
+		}
+	})
 }
 
 func untilStop(p *Poll) (calls int) {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
+	"time"
 
 	"memtide/engine"
 )
@@ -83,18 +85,26 @@ func TestStreamInPieces(t *testing.T) {
 
 // TestKinetoProgress: progress is in bytes of the unpacked content.
 func TestKinetoProgress(t *testing.T) {
-	var b strings.Builder
-	b.WriteString(`{"traceEvents": [`)
-	for range 3 * 4096 {
-		b.WriteString(`{"ph":"M","name":"thread_name"},` + "\n")
-	}
-	b.WriteString("]}")
-	var last engine.Progress
-	poll := engine.NewPoll(context.Background(), func(p engine.Progress) { last = p })
-	if _, err := Decode("x", []byte(b.String()), poll); err == nil {
-		t.Error("a trace without operators is read")
-	}
-	if last.Total != b.Len() || last.Done <= 0 || last.Done >= last.Total {
-		t.Errorf("the last progress is %+v, want some of %d", last, b.Len())
-	}
+	synctest.Test(t, func(t *testing.T) {
+		var b strings.Builder
+		b.WriteString(`{"traceEvents": [`)
+		for range 3 * 4096 {
+			b.WriteString(`{"ph":"M","name":"thread_name"},` + "\n")
+		}
+		b.WriteString("]}")
+		ticking := context.WithValue(t.Context(), engine.Breath{}, func() { time.Sleep(engine.ReportEvery) }) // all reports are heard
+		var all []engine.Progress
+		poll := engine.NewPoll(ticking, func(p engine.Progress) { all = append(all, p) })
+		if _, err := Decode("x", []byte(b.String()), poll); err == nil {
+			t.Error("a trace without operators is read")
+		}
+		if len(all) == 0 {
+			t.Error("no progress is told")
+		}
+		for i, p := range all {
+			if p.Total != b.Len() || p.Done <= 0 || p.Done >= p.Total || i > 0 && p.Done <= all[i-1].Done {
+				t.Errorf("progress %d of %d is %+v, want some of %d, and more each time", i, len(all), p, b.Len())
+			}
+		}
+	})
 }

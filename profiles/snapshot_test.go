@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"memtide/engine"
 	"memtide/engine/alloc"
@@ -379,27 +380,29 @@ func TestSnapshotHostile(t *testing.T) {
 // TestSnapshotStops: a long snapshot notices that its reader has left, and says
 // how far it is.
 func TestSnapshotStops(t *testing.T) {
-	var events []any
-	for i := range 20_000 {
-		events = append(events, snapEvent("alloc", 512*i, 512, list()))
-	}
-	data := pickle(4, pyDict{"segments", list(), "device_traces", list(list(events...))})
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	reports := 0
-	poll := engine.NewPoll(ctx, func(p engine.Progress) {
-		if reports++; p.Total != len(data) || p.Done < 0 || p.Done > p.Total {
-			t.Errorf("progress %d of %d, want at most %d", p.Done, p.Total, len(data))
+	synctest.Test(t, func(t *testing.T) {
+		var events []any
+		for i := range 20_000 {
+			events = append(events, snapEvent("alloc", 512*i, 512, list()))
 		}
-		cancel()
+		data := pickle(4, pyDict{"segments", list(), "device_traces", list(list(events...))})
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		reports := 0
+		poll := engine.NewPoll(ctx, func(p engine.Progress) {
+			if reports++; p.Total != len(data) || p.Done < 0 || p.Done > p.Total {
+				t.Errorf("progress %d of %d, want at most %d", p.Done, p.Total, len(data))
+			}
+			cancel()
+		})
+		if p, err := Decode("x", data, poll); !errors.Is(err, context.Canceled) || p != nil || reports != 1 {
+			t.Errorf("got %v, %v after %d reports; want a cancel after one", p, err, reports)
+		}
+		p, err := Decode("x", data, nil)
+		if err != nil || len(p.Memory.Requests.Buffers) != 20_000 || len(p.Warnings) != 1 {
+			t.Errorf("without segments: %v, want 20000 buffers and one warning", err)
+		}
 	})
-	if p, err := Decode("x", data, poll); !errors.Is(err, context.Canceled) || p != nil || reports != 1 {
-		t.Errorf("got %v, %v after %d reports; want a cancel after one", p, err, reports)
-	}
-	p, err := Decode("x", data, nil)
-	if err != nil || len(p.Memory.Requests.Buffers) != 20_000 || len(p.Warnings) != 1 {
-		t.Errorf("without segments: %v, want 20000 buffers and one warning", err)
-	}
 }
 
 // TestSnapshotReplay reads a recorded training step as a snapshot, and runs it

@@ -18,6 +18,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"memtide/engine"
@@ -309,13 +310,21 @@ func TestStop(t *testing.T) {
 	if err := json.Unmarshal([]byte(o.stdout), &r); err != nil || o.code != exitNo || r.Complete {
 		t.Errorf("sweep stopped at once: exit status %d, %v, complete %v; want 1 and valid JSON that says it is not complete", o.code, err, r.Complete)
 	}
-	// Time goes by as polls are asked.
-	ticking := context.WithValue(t.Context(), engine.Breath{}, func() { time.Sleep(time.Millisecond) })
-	o = memtide(t, ticking, "solve", "-limit", "1ns", "-json", "-budget", "50%", file)
-	var f failureReport
-	if err := json.Unmarshal([]byte(o.stdout), &f); err != nil || o.code != exitNo || f.Error == nil || f.Error.Kind != "deadline" {
-		t.Errorf("solve -limit 1ns -json: exit status %d, %v, %s; want 1 and an error of kind deadline", o.code, err, o.stdout)
-	}
+}
+
+// A limit of time stops a solve, and -json says so.
+func TestSolveLimit(t *testing.T) {
+	file := longNet(t, 300)
+	synctest.Test(t, func(t *testing.T) {
+		// Time goes by as polls are asked.
+		ticking := context.WithValue(t.Context(), engine.Breath{}, func() { time.Sleep(time.Millisecond) })
+		var out bytes.Buffer
+		code := run(ticking, []string{"solve", "-limit", "1ns", "-json", "-budget", "50%", file}, nil, &out, io.Discard)
+		var f failureReport
+		if err := json.Unmarshal(out.Bytes(), &f); err != nil || code != exitNo || f.Error == nil || f.Error.Kind != "deadline" {
+			t.Errorf("solve -limit 1ns -json: exit status %d, %v, %.500s; want 1 and an error of kind deadline", code, err, &out)
+		}
+	})
 }
 
 // Every point of a sweep is what solve says there.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"memtide/engine"
@@ -243,26 +244,29 @@ func TestGap(t *testing.T) {
 // TestReports: what is reported as the best so far can be played, is what it
 // claims to be, and is no worse than recomputation alone.
 func TestReports(t *testing.T) {
-	c := enginetest.RandomChain(enginetest.Rand(5), enginetest.Shape{MinStages: 90, MaxStages: 90, MaxSize: 1 << 30, MaxTime: 1e7})
-	for _, mode := range []engine.Transfers{engine.Streamed, engine.Whole} {
-		p := engine.NewChainProblem(c, engine.Device{ToHost: 100e9, ToDev: 100e9}, mode, c.StoreAllPeak()*30/100)
-		rotor, err := engine.Lookup("rotor").Solve(p, nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		reports := 0
-		sol, err := engine.Lookup("pofo").Solve(p, nil, engine.NewPoll(context.Background(), func(pr engine.Progress) {
-			if pr.Best == nil {
-				return
+	synctest.Test(t, func(t *testing.T) {
+		ticking := context.WithValue(t.Context(), engine.Breath{}, func() { time.Sleep(engine.ReportEvery) }) // all reports are heard
+		c := enginetest.RandomChain(enginetest.Rand(5), enginetest.Shape{MinStages: 90, MaxStages: 90, MaxSize: 1 << 30, MaxTime: 1e7})
+		for _, mode := range []engine.Transfers{engine.Streamed, engine.Whole} {
+			p := engine.NewChainProblem(c, engine.Device{ToHost: 100e9, ToDev: 100e9}, mode, c.StoreAllPeak()*30/100)
+			rotor, err := engine.Lookup("rotor").Solve(p, nil, nil)
+			if err != nil {
+				t.Fatal(err)
 			}
-			reports++
-			tr, err := sim.Play(p, pr.Best.Schedule)
-			if err != nil || tr.Makespan != pr.Best.Makespan || tr.Peak != pr.Best.Peak || tr.Makespan > rotor.Makespan {
-				t.Errorf("%v: %v; played %+v, claimed %v and %d, rotor takes %v", mode, err, tr, pr.Best.Makespan, pr.Best.Peak, rotor.Makespan)
+			reports := 0
+			sol, err := engine.Lookup("pofo").Solve(p, nil, engine.NewPoll(ticking, func(pr engine.Progress) {
+				if pr.Best == nil {
+					return
+				}
+				reports++
+				tr, err := sim.Play(p, pr.Best.Schedule)
+				if err != nil || tr.Makespan != pr.Best.Makespan || tr.Peak != pr.Best.Peak || tr.Makespan > rotor.Makespan {
+					t.Errorf("%v: %v; played %+v, claimed %v and %d, rotor takes %v", mode, err, tr, pr.Best.Makespan, pr.Best.Peak, rotor.Makespan)
+				}
+			}))
+			if err != nil || sol == nil || reports == 0 {
+				t.Errorf("%v: got a solution %v, error %v and %d reports of the best so far; want all but the error", mode, sol != nil, err, reports)
 			}
-		}))
-		if err != nil || sol == nil || reports == 0 {
-			t.Errorf("%v: got a solution %v, error %v and %d reports of the best so far; want all but the error", mode, sol != nil, err, reports)
 		}
-	}
+	})
 }

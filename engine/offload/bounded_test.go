@@ -3,6 +3,8 @@ package offload
 import (
 	"context"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"memtide/engine"
 	"memtide/engine/enginetest"
@@ -112,19 +114,22 @@ func TestFrontierNarrow(t *testing.T) {
 // TestSearchReports: while it works, offloadsearch says what its best schedule is
 // so far. It can be played, and the last word is no worse.
 func TestSearchReports(t *testing.T) {
-	p := longChain(39, engine.Whole)
-	var best *engine.Solution
-	poll := engine.NewPoll(context.Background(), func(pr engine.Progress) {
-		if pr.Best != nil {
-			best = pr.Best
+	synctest.Test(t, func(t *testing.T) {
+		p := longChain(39, engine.Whole)
+		var best *engine.Solution
+		ticking := context.WithValue(t.Context(), engine.Breath{}, func() { time.Sleep(engine.ReportEvery) }) // all reports are heard
+		poll := engine.NewPoll(ticking, func(pr engine.Progress) {
+			if pr.Best != nil {
+				best = pr.Best
+			}
+		})
+		sol, err := offloadSearch.Solve(p, nil, poll)
+		if err != nil || best == nil {
+			t.Fatalf("got %v and a best so far %v; want a solution and a report of one before", err, best)
+		}
+		trace, err := sim.Play(p, best.Schedule)
+		if err != nil || trace.Makespan != best.Makespan || trace.Peak != best.Peak || trace.Peak > p.Budget || sol.Makespan > best.Makespan {
+			t.Errorf("best so far %v and %d bytes within %d, played %+v, %v; the last word is %v", best.Makespan, best.Peak, p.Budget, trace, err, sol.Makespan)
 		}
 	})
-	sol, err := offloadSearch.Solve(p, nil, poll)
-	if err != nil || best == nil {
-		t.Fatalf("got %v and a best so far %v; want a solution and a report of one before", err, best)
-	}
-	trace, err := sim.Play(p, best.Schedule)
-	if err != nil || trace.Makespan != best.Makespan || trace.Peak != best.Peak || trace.Peak > p.Budget || sol.Makespan > best.Makespan {
-		t.Errorf("best so far %v and %d bytes within %d, played %+v, %v; the last word is %v", best.Makespan, best.Peak, p.Budget, trace, err, sol.Makespan)
-	}
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"memtide/engine"
 	"memtide/engine/enginetest"
@@ -372,19 +374,23 @@ func TestTableFull(t *testing.T) {
 // TestBestSoFar stops the solver when it has reached the chain itself: what it
 // has by then is a schedule of the grouped chain.
 func TestBestSoFar(t *testing.T) {
-	c := enginetest.RandomChain(enginetest.Rand(8), enginetest.Shape{MinStages: 400, MaxStages: 400, MaxSize: 1 << 20, MaxTime: 1e7})
-	p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, c.StoreAllPeak()/4)
-	ctx, cancel := context.WithCancel(context.Background())
-	poll := engine.NewPoll(ctx, func(pr engine.Progress) {
-		if pr.Total == c.Len() { // at work on the chain itself
-			cancel()
+	synctest.Test(t, func(t *testing.T) {
+		c := enginetest.RandomChain(enginetest.Rand(8), enginetest.Shape{MinStages: 400, MaxStages: 400, MaxSize: 1 << 20, MaxTime: 1e7})
+		p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, c.StoreAllPeak()/4)
+		ticking := context.WithValue(t.Context(), engine.Breath{}, func() { time.Sleep(engine.ReportEvery) }) // all reports are heard
+		ctx, cancel := context.WithCancel(ticking)
+		defer cancel()
+		poll := engine.NewPoll(ctx, func(pr engine.Progress) {
+			if pr.Total == c.Len() { // at work on the chain itself
+				cancel()
+			}
+		})
+		stopped, err := solveRotor(p, nil, poll)
+		if !errors.Is(err, context.Canceled) || stopped == nil {
+			t.Fatalf("got a schedule: %v, error %v; want a schedule and %v", stopped != nil, err, context.Canceled)
+		}
+		if stopped.Peak > p.Budget || stopped.Optimal || stopped.Bound > stopped.Makespan {
+			t.Errorf("got peak %d within %d, optimal %v, bound %v of %v", stopped.Peak, p.Budget, stopped.Optimal, stopped.Bound, stopped.Makespan)
 		}
 	})
-	stopped, err := solveRotor(p, nil, poll)
-	if !errors.Is(err, context.Canceled) || stopped == nil {
-		t.Fatalf("got a schedule: %v, error %v; want a schedule and %v", stopped != nil, err, context.Canceled)
-	}
-	if stopped.Peak > p.Budget || stopped.Optimal || stopped.Bound > stopped.Makespan {
-		t.Errorf("got peak %d within %d, optimal %v, bound %v of %v", stopped.Peak, p.Budget, stopped.Optimal, stopped.Bound, stopped.Makespan)
-	}
 }

@@ -65,17 +65,17 @@ func TestAhead(t *testing.T) {
 // The best that a solver had found when its time was over is not kept as the
 // answer, also if nobody but the solver has noticed the time.
 func TestAheadStopped(t *testing.T) {
-	keep := engine.Lookup("keepall")
-	engine.Register(&engine.Strategy{Name: "testslow", Title: "Slow", Doc: "Works until it is told to stop.",
-		Solve: func(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
-			best, err := keep.Solve(p, args, nil)
-			for err == nil {
-				time.Sleep(time.Millisecond)
-				err = poll.Err()
-			}
-			return best, err
-		}})
 	synctest.Test(t, func(t *testing.T) {
+		keep := engine.Lookup("keepall")
+		engine.Register(&engine.Strategy{Name: "testslow", Title: "Slow", Doc: "Works until it is told to stop.",
+			Solve: func(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
+				best, err := keep.Solve(p, args, nil)
+				for err == nil {
+					time.Sleep(time.Millisecond)
+					err = poll.Err()
+				}
+				return best, err
+			}})
 		for _, limit := range []time.Duration{0, time.Nanosecond} { // until aheadLimit is over, and the request's own limit
 			req := question(10000)
 			req.Solve.Method.Strategy, req.Solve.Limit = "testslow", limit

@@ -13,16 +13,16 @@ import (
 // answers are as if it had not been there.
 func TestSweepTogetherIsFair(t *testing.T) {
 	const limit = 20 * time.Millisecond
-	endless := func(poll *engine.Poll) error {
-		for {
-			time.Sleep(time.Microsecond)
-			if err := poll.Err(); err != nil {
-				return err
-			}
-		}
-	}
 	for _, first := range []bool{true, false} { // the endless budget comes first, or after three short ones
 		synctest.Test(t, func(t *testing.T) {
+			endless := func(poll *engine.Poll) error {
+				for {
+					time.Sleep(time.Microsecond)
+					if err := poll.Err(); err != nil {
+						return err
+					}
+				}
+			}
 			order := []int{1, 2, 3, 0}
 			if first {
 				order = []int{0, 1, 2, 3}

@@ -62,8 +62,9 @@ type Pool struct {
 	full      bool      // every slot is to have a worker, not only the first
 	failed    int       // workers that died without having been of use, since the last that was
 	broken    string    // why no more workers are started; empty if they are
-	urgent    []*job    // everything but sweeps and questions
+	urgent    []*job    // everything but sweeps and questions; files that are opened come first
 	patient   []*job
+	held      int         // who wants no point of a sweep to begin (see Hold)
 	asked     time.Time   // when the last solve came
 	several   bool        // it came shortly after the one before
 	resume    *time.Timer // pumps when it is calm again; nil if nothing waits for that
@@ -167,11 +168,7 @@ func (p *Pool) one(ctx context.Context, req *proto.Request, onProgress func(*pro
 func (p *Pool) enqueue(j *job) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if j.req.Op == proto.OpSweep || j.req.Op == proto.OpAsk {
-		p.patient = append(p.patient, j)
-	} else {
-		p.urgent = append(p.urgent, j)
-	}
+	p.queue(j)
 	if now := time.Now(); j.req.Op == proto.OpSolve {
 		p.asked, p.several = now, now.Sub(p.asked) < p.calm
 	}
@@ -200,7 +197,7 @@ func (p *Pool) pump() {
 		switch {
 		case len(p.urgent) > 0:
 			j, p.urgent = p.urgent[0], p.urgent[1:]
-		case len(p.patient) > 0 && busy < p.width && p.isCalm():
+		case len(p.patient) > 0 && busy < p.width && p.held == 0 && p.isCalm():
 			j, p.patient = p.patient[0], p.patient[1:]
 		default:
 			return
@@ -217,6 +214,7 @@ func (p *Pool) pump() {
 	if !p.full && busy > 0 && (len(p.urgent) > 0 || len(p.patient) > 0 && busy < p.width) {
 		p.fill()
 	}
+	p.preempt()
 }
 
 // fill starts workers in all slots. The caller holds the lock.

@@ -63,11 +63,14 @@ func (j *jobs) open(e state.Open) {
 	ctx := j.context(e.ID)
 	go func() {
 		var p proto.Pool = &j.a.local
+		release := func() {}
 		if e.Request.Preset == "" {
+			release = hold(j.a.pool)
 			var err error
 			if p, err = j.reader.forFile(ctx, j.a.pool, e.Request.Bytes); err != nil {
 				j.a.later(func() {
 					j.finish(e.ID)
+					release()
 					if ctx.Err() == nil {
 						j.a.do(state.OpenFailed{ID: e.ID, Text: "The part of memtide that reads such files cannot be loaded: " + err.Error() +
 							". Files in memtide's own format open without it."})
@@ -84,8 +87,18 @@ func (j *jobs) open(e state.Open) {
 		j.a.later(func() {
 			j.finish(e.ID)
 			j.a.do(m)
+			release() // the sweep of what was shown before has been given up, if the file could be read
 		})
 	}()
+}
+
+// hold has no point of a sweep begin until a file is open: it comes first, also
+// where another program reads it.
+func hold(p proto.Pool) (release func()) {
+	if h, ok := p.(interface{ Hold() func() }); ok {
+		return h.Hold()
+	}
+	return func() {}
 }
 
 func (j *jobs) solve(e state.Solve) {

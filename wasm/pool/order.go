@@ -1,0 +1,68 @@
+package pool
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"memtide/wasm/proto"
+)
+
+// queue puts a job where it belongs: a file that is opened before everything else,
+// what somebody waits for before sweeps and questions. The caller holds the lock.
+func (p *Pool) queue(j *job) {
+	switch j.req.Op {
+	case proto.OpSweep, proto.OpAsk:
+		p.patient = append(p.patient, j)
+	case proto.OpOpen:
+		at := 0
+		for at < len(p.urgent) && p.urgent[at].req.Op == proto.OpOpen {
+			at++
+		}
+		p.urgent = slices.Insert(p.urgent, at, j)
+	default:
+		p.urgent = append(p.urgent, j)
+	}
+}
+
+// Hold has no point of a sweep begin until release is called: a file is being
+// opened elsewhere, and needs the processor. Points that have begun go on.
+func (p *Pool) Hold() (release func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.held++
+	return sync.OnceFunc(func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.held--
+		p.pump()
+	})
+}
+
+// preempt ends the workers of points of sweeps for urgent jobs for which no worker
+// is free or about to be. The points go back to the head of their queue, and are
+// computed anew. The caller holds the lock.
+func (p *Pool) preempt() {
+	need := len(p.urgent)
+	for _, w := range p.workers {
+		if w != nil && (w.job == nil || w.job.given) {
+			need-- // it is being started, or its job was given up and it ends soon
+		}
+	}
+	for slot := len(p.workers) - 1; slot >= 0 && need > 0; slot-- {
+		w := p.workers[slot]
+		if w == nil || w.job == nil || w.job.given || w.job.req.Op != proto.OpSweep {
+			continue
+		}
+		j := w.job
+		payload, err := proto.EncodeRequest(j.req) // what was sent is gone
+		if err != nil {
+			continue // not what happens: it was encoded before
+		}
+		j.payload, j.heard, j.silent = payload, time.Time{}, false
+		p.patient = slices.Insert(p.patient, 0, j)
+		w.job, w.proven = nil, true // it did not fail
+		p.bury(w, "preempted")
+		need--
+	}
+}

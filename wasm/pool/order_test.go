@@ -1,0 +1,236 @@
+package pool
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"memtide/engine"
+	"memtide/wasm/proto"
+)
+
+// desk is a stage on which every request lies until the test answers it.
+type desk struct {
+	stage
+	mu   sync.Mutex
+	lies map[string]chan bool // by the request's name
+}
+
+func newDesk() *desk {
+	d := &desk{lies: map[string]chan bool{}}
+	d.behave = func(req *proto.Request, e events, end chan bool) {
+		select {
+		case <-d.of(nameOf(req)):
+		case <-end:
+			return
+		}
+		if q := req.Sweep; q != nil {
+			for i := range q.Budgets {
+				say(e, &proto.Reply{Kind: proto.KindProgress, Point: &proto.Point{Index: i, Budget: q.Budgets[i].Bytes}})
+			}
+		}
+		say(e, &proto.Reply{Kind: proto.KindResult, Swept: &proto.Swept{}})
+	}
+	return d
+}
+
+// nameOf is the name that a test gave to a request; of a sweep its strategy's.
+func nameOf(req *proto.Request) string {
+	if req.Sweep != nil {
+		return req.Sweep.Methods[0].Strategy
+	}
+	return req.Test
+}
+
+func (d *desk) of(name string) chan bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.lies[name] == nil {
+		d.lies[name] = make(chan bool, 100)
+	}
+	return d.lies[name]
+}
+
+// answer answers a request; a sweep has so many parts.
+func (d *desk) answer(name string, parts int) {
+	for range parts {
+		d.of(name) <- true
+	}
+	synctest.Wait()
+}
+
+// asked are the requests that workers were given, by their first words.
+func (d *desk) asked() string {
+	d.stage.mu.Lock()
+	defer d.stage.mu.Unlock()
+	return strings.Join(d.requests, " ")
+}
+
+// ask asks and waits until the pool has taken notice. What comes back is counted.
+func ask(p *Pool, done *sync.WaitGroup, op proto.Op, name string) {
+	req := &proto.Request{Op: op, Test: name}
+	if op == proto.OpOpen {
+		req.Open = &proto.Open{Bytes: []byte("a file")}
+	}
+	done.Go(func() { _, _ = p.Do(context.Background(), req, nil) })
+	synctest.Wait()
+}
+
+func sweepOf(name string, points int) *proto.Request {
+	q := &proto.Sweep{Methods: []proto.Method{{Strategy: name}}}
+	for i := range points {
+		q.Budgets = append(q.Budgets, proto.Budget{Bytes: engine.Bytes(1000 + i)})
+	}
+	return &proto.Request{Op: proto.OpSweep, Sweep: q}
+}
+
+// A file that is opened comes before all that waits; files among themselves, and
+// all else, come in the order in which they were asked for.
+func TestFilesFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk()
+		p := newPoolOf(1, 1, d.start)
+		var done sync.WaitGroup
+		ask(p, &done, proto.OpSolve, "busy")
+		done.Go(func() { _, _ = p.Do(context.Background(), sweepOf("curve", 1), nil) })
+		synctest.Wait()
+		ask(p, &done, proto.OpPlace, "a")
+		ask(p, &done, proto.OpSolve, "b")
+		ask(p, &done, proto.OpOpen, "c")
+		ask(p, &done, proto.OpOpen, "d")
+		for _, name := range []string{"busy", "a", "b", "c", "d", "curve"} {
+			d.of(name) <- true
+		}
+		done.Wait()
+		const want = "solvebusy openc opend placea solveb sweep"
+		if got := d.asked(); got != want {
+			t.Errorf("the worker was given %q; want %q", got, want)
+		}
+	})
+}
+
+// Where all workers are busy, a point of a sweep makes room for what somebody waits
+// for, and is computed again: no point is lost and none is told twice.
+func TestPreempt(t *testing.T) {
+	for _, op := range []proto.Op{proto.OpOpen, proto.OpSolve, proto.OpPlace} {
+		synctest.Test(t, func(t *testing.T) {
+			d := newDesk()
+			p := newPool(2, d.start) // three workers
+			var done sync.WaitGroup
+			var points []string
+			var sweeps sync.WaitGroup
+			sweeps.Go(func() {
+				_, err := p.Do(t.Context(), sweepOf("curve", 40), func(r *proto.Reply) {
+					points = append(points, fmt.Sprint(r.Point.Index))
+				})
+				if err != nil {
+					t.Errorf("the sweep: %v", err)
+				}
+			})
+			synctest.Wait()
+			ask(p, &done, proto.OpSolve, "long")
+			before := d.asked()
+			ask(p, &done, op, "wanted")
+			if d.killed != 1 {
+				t.Errorf("%s: %d workers were ended; want one of the sweep's two", op, d.killed)
+			}
+			if got, want := d.asked(), before+" "+string(op)+"wanted"; got != want {
+				t.Errorf("%s: workers were given %q; want %q", op, got, want)
+			}
+			d.answer("wanted", 1)
+			d.answer("long", 1)
+			done.Wait()
+			d.answer("curve", 100)
+			sweeps.Wait()
+			slices.Sort(points)
+			if all := len(points); all != 40 || len(slices.Compact(points)) != 40 {
+				t.Errorf("%s: %d points were told, %d different ones; want 40", op, all, len(slices.Compact(points)))
+			}
+			if d.killed != 1 {
+				t.Errorf("%s: %d workers were ended; want 1", op, d.killed)
+			}
+		})
+	}
+}
+
+// Nothing is ended where a worker is free or about to be, and nothing but sweeps.
+func TestPreemptsNothingElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk()
+		p := newPool(1, d.start) // two workers
+		var done sync.WaitGroup
+		done.Go(func() { _, _ = p.Do(context.Background(), sweepOf("curve", 1), nil) })
+		synctest.Wait()
+		ask(p, &done, proto.OpOpen, "a") // starts the second worker
+		d.answer("a", 1)
+		ask(p, &done, proto.OpOpen, "b")
+		d.answer("b", 1)
+		d.answer("curve", 1)
+		if d.killed != 0 {
+			t.Errorf("%d workers were ended for what a free one could do; want none", d.killed)
+		}
+		ask(p, &done, proto.OpAsk, "question")
+		ask(p, &done, proto.OpSolve, "c")
+		ask(p, &done, proto.OpOpen, "d")
+		if d.killed != 0 {
+			t.Errorf("%d workers were ended that answered a question and a solve; want none", d.killed)
+		}
+		for _, name := range []string{"question", "c", "d"} {
+			d.answer(name, 1)
+		}
+		done.Wait()
+	})
+}
+
+// A sweep that is preempted and given up is not computed again.
+func TestPreemptedAndCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk()
+		p := newPool(1, d.start)
+		ctx, cancel := context.WithCancel(t.Context())
+		var done sync.WaitGroup
+		done.Go(func() { _, _ = p.Do(ctx, sweepOf("curve", 1), nil) })
+		synctest.Wait()
+		ask(p, &done, proto.OpSolve, "a")
+		ask(p, &done, proto.OpOpen, "b")
+		cancel()
+		synctest.Wait()
+		d.answer("b", 1)
+		d.answer("a", 1)
+		done.Wait()
+		if got, want := d.asked(), "sweep solvea openb"; got != want {
+			t.Errorf("workers were given %q; want %q", got, want)
+		}
+	})
+}
+
+// While sweeps are held none of their points begins; solves do. Releasing twice is
+// releasing once.
+func TestHold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk()
+		p := newPool(1, d.start)
+		var done sync.WaitGroup
+		first, second := p.Hold(), p.Hold()
+		done.Go(func() { _, _ = p.Do(context.Background(), sweepOf("curve", 1), nil) })
+		synctest.Wait()
+		ask(p, &done, proto.OpSolve, "a")
+		d.answer("a", 1)
+		first()
+		first()
+		synctest.Wait()
+		if got, want := d.asked(), "solvea"; got != want {
+			t.Errorf("while a file is being opened workers were given %q; want %q", got, want)
+		}
+		second()
+		d.answer("curve", 1)
+		done.Wait()
+		if got, want := d.asked(), "solvea sweep"; got != want {
+			t.Errorf("after that they were given %q; want %q", got, want)
+		}
+	})
+}

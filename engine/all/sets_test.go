@@ -1,6 +1,7 @@
 package all_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -20,11 +21,17 @@ var members = map[string]func(*played) bool{
 	"all sequences of Table 1 with drops at any time": func(f *played) bool { return !f.moves() },
 	"all sequences of Table 1":                        func(f *played) bool { return !f.moves() && f.table1 },
 	"persistent recomputation":                        func(f *played) bool { return !f.moves() && f.table1 && f.persistent },
+	"persistent recomputation that runs no stage while the saved set of a later one is there": func(f *played) bool {
+		return !f.moves() && f.table1 && f.persistent && f.laterFirst
+	},
 	"persistent recomputation that keeps outputs only": func(f *played) bool {
 		return !f.moves() && f.table1 && f.persistent && f.outputsOnly
 	},
 	"schedules that offload activations in the order of the layers, then fetch them in reverse, and do not recompute": func(f *played) bool {
 		return !f.again && f.ordered()
+	},
+	"schedules that offload activations in the order of the layers, then fetch them in reverse, and do not recompute, with each saved set there while the stage after it runs": func(f *played) bool {
+		return !f.again && f.ordered() && f.savedHeld
 	},
 	"persistent recomputation with ordered offloads of segment inputs": func(f *played) bool {
 		return f.table1 && f.persistent && f.ordered() && f.inputs
@@ -43,6 +50,8 @@ type played struct {
 	again       bool // some operation runs more than once
 	table1      bool // what is forgotten is what the operations of Table 1 forget, or leaves the device
 	persistent  bool // what F_ck or F_all has read stays until the backward that reads it
+	laterFirst  bool // no stage runs forward while the saved set of a later one is there
+	savedHeld   bool // abar^k is there while F^{k+1} and B^{k+1} run
 	outputsOnly bool // F_all^k comes right before B^k
 	inputs      bool // what leaves was made in the first forward sweep, and kept
 	apart       bool // offloads end before the backward pass begins, or could at no cost; fetches start in it
@@ -109,10 +118,12 @@ const (
 
 // read goes through the steps as Table 1 of Beaumont et al. (arXiv:1911.13214)
 // sees them: a lean run is F_none if its input is forgotten before the next run,
-// and F_ck if not.
+// and F_ck if not. F_all forgets an input too, if no backward reads it.
 func (f *played) read(s engine.Schedule) {
 	n := f.g.Chain.Len()
-	f.table1, f.persistent, f.outputsOnly, f.inputs = true, true, true, true
+	f.table1, f.persistent, f.laterFirst, f.outputsOnly, f.inputs = true, true, true, true, true
+	f.savedHeld = f.fetchedInTime()
+	there := make([]bool, n+2) // abar^k
 	act, back, runs := make([]int, n+1), make([]bool, n+2), make([]int, len(f.g.Ops))
 	gone := map[engine.ValueID]bool{} // offloaded, and not fetched since
 	act[0] = fresh
@@ -134,13 +145,20 @@ func (f *played) read(s engine.Schedule) {
 			f.again = f.again || runs[st.Op] > 1
 			f.outputsOnly = f.outputsOnly && (full == 0 || op.Pass == engine.Backward && full == k)
 			full = 0
+			if op.Pass == engine.Forward {
+				f.laterFirst = f.laterFirst && !slices.Contains(there[k+1:], true)
+				f.savedHeld = f.savedHeld && (k == 1 || there[k-1])
+			}
 			switch {
 			case op.Pass == engine.Backward:
 				back[k] = true
 			case st.Lean:
 				lean, act[k] = k, fresh
 			default:
-				full, act[k] = k, absent
+				full, act[k], there[k] = k, absent, true
+				if f.g.Chain.Unsaved(k) {
+					act[k] = fresh
+				}
 				if act[k-1] == fresh {
 					act[k-1] = kept
 				}
@@ -153,20 +171,44 @@ func (f *played) read(s engine.Schedule) {
 			delete(gone, st.Value)
 		case engine.StepFree:
 			k, activation := layer(f.g, st.Value)
+			if st.Value == f.g.Saved(max(k, 1)) {
+				there[k] = false
+			}
 			if !activation || gone[st.Value] {
 				continue
 			}
 			if st.Value == f.g.Act(k) {
 				dead := k < n && back[k+1]
 				none := lean == k+1 && !dead
-				f.table1 = f.table1 && (dead || none)
-				f.persistent = f.persistent && (dead || act[k] != kept)
+				all := full == k+1 && f.g.Chain.Unsaved(k)
+				f.table1 = f.table1 && (dead || none || all)
+				f.persistent = f.persistent && (dead || all || act[k] != kept)
 				act[k] = absent
 			} else {
 				f.table1 = f.table1 && back[k]
 			}
 		}
 	}
+}
+
+// fetchedInTime tells whether what comes back is there before the stage after the
+// one that it was saved by runs backward.
+func (f *played) fetchedInTime() bool {
+	starts := make([]time.Duration, f.g.Chain.Len()+2)
+	for _, sp := range f.trace.Spans {
+		if sp.Op != engine.NoOp && f.g.Ops[sp.Op].Pass == engine.Backward {
+			starts[f.g.Ops[sp.Op].Stage] = sp.Start
+		}
+	}
+	for _, sp := range f.trace.Spans {
+		if sp.Kind != sim.SpanFetch {
+			continue
+		}
+		if k, activation := layer(f.g, sp.Value); activation && sp.End > starts[k+1] {
+			return false
+		}
+	}
+	return true
 }
 
 // moves tells whether anything travels.
@@ -237,6 +279,9 @@ func TestMembers(t *testing.T) {
 	c := &engine.Chain{Input: 4, SeedBorn: true, Stages: []engine.Stage{stage, stage, stage}}
 	p := engine.NewChainProblem(c, enginetest.Device(engine.FullDuplex), engine.Whole, 1000)
 	g := p.Chain
+	lets := *c
+	lets.Stages = []engine.Stage{{Forward: 2, Back: 10, Out: 4, Saved: 3, Grad: 1, Unsaved: true}, stage, stage}
+	unsaved := engine.NewChainProblem(&lets, enginetest.Device(engine.FullDuplex), engine.Whole, 1000)
 	run, lean, free := engine.Run, engine.LeanRun, engine.Free
 	f1, f2, f3, b1, b2, b3 := run(g.Fwd(1)), run(g.Fwd(2)), run(g.Fwd(3)), run(g.Bwd(1)), run(g.Bwd(2)), run(g.Bwd(3))
 	a0, a1, s1 := g.Act(0), g.Act(1), g.Saved(1)
@@ -247,33 +292,43 @@ func TestMembers(t *testing.T) {
 			"all sequences of Table 1 with drops at any time", "all sequences of Table 1"
 		persistent, outputs = "persistent recomputation", "persistent recomputation that keeps outputs only"
 		ordered             = "schedules that offload activations in the order of the layers, then fetch them in reverse, and do not recompute"
+		later               = persistent + " that runs no stage while the saved set of a later one is there"
+		held                = ordered + ", with each saved set there while the stage after it runs"
 		segments            = "persistent recomputation with ordered offloads of segment inputs"
 		apart               = segments + ", passes apart"
 	)
 	for _, tc := range []struct {
 		name  string
+		p     *engine.Problem
 		steps engine.Schedule
 		in    []string
 	}{
-		{"keep all", engine.Schedule{f1, f2, f3, b3, b2, b1},
-			[]string{any, keep, noRecompute, drops, table1, persistent, ordered, segments, apart}},
-		{"outputs only", engine.Schedule{lean(g.Fwd(1)), lean(g.Fwd(2)), f3, b3, f2, b2, f1, b1},
+		{"keep all", p, engine.Schedule{f1, f2, f3, b3, b2, b1},
+			[]string{any, keep, noRecompute, drops, table1, persistent, later, ordered, held, segments, apart}},
+		{"outputs only", p, engine.Schedule{lean(g.Fwd(1)), lean(g.Fwd(2)), f3, b3, f2, b2, f1, b1},
 			[]string{any, drops, table1, persistent, outputs, segments, apart}},
-		{"a drop", engine.Schedule{lean(g.Fwd(1)), lean(g.Fwd(2)), f3, free(a1), b3, lean(g.Fwd(1)), f2, b2, f1, b1}, []string{any, drops}},
-		{"nothing is kept", engine.Schedule{lean(g.Fwd(1)), lean(g.Fwd(2)), free(a1), f3, b3, lean(g.Fwd(1)), f2, b2, f1, b1},
+		{"a drop", p, engine.Schedule{lean(g.Fwd(1)), lean(g.Fwd(2)), f3, free(a1), b3, lean(g.Fwd(1)), f2, b2, f1, b1}, []string{any, drops}},
+		{"nothing is kept", p, engine.Schedule{lean(g.Fwd(1)), lean(g.Fwd(2)), free(a1), f3, b3, lean(g.Fwd(1)), f2, b2, f1, b1},
 			[]string{any, drops, table1, persistent, outputs, segments, apart}},
-		{"a checkpoint is used and dropped", engine.Schedule{lean(g.Fwd(1)), lean(g.Fwd(2)), f3, b3, free(g.Act(2)), lean(g.Fwd(2)), free(a1), free(g.Act(2)), lean(g.Fwd(1)), f2, b2, f1, b1},
+		{"a checkpoint is used and dropped", p, engine.Schedule{lean(g.Fwd(1)), lean(g.Fwd(2)), f3, b3, free(g.Act(2)), lean(g.Fwd(2)), free(a1), free(g.Act(2)), lean(g.Fwd(1)), f2, b2, f1, b1},
 			[]string{any, drops, table1}},
-		{"ordered", engine.Schedule{out(a0), f1, free(a0), out(s1), f2, free(s1), f3, engine.Wait(s1), b3, in(s1), in(a0), b2, b1},
+		{"ordered", p, engine.Schedule{out(a0), f1, free(a0), out(s1), f2, free(s1), f3, engine.Wait(s1), b3, in(s1), in(a0), b2, b1},
+			[]string{any, noRecompute, ordered, held, segments, apart}},
+		{"passes overlap", p, engine.Schedule{out(a0), f1, free(a0), out(s1), f2, free(s1), f3, in(s1), in(a0), b3, b2, b1},
+			[]string{any, noRecompute, ordered, held, segments}},
+		{"fetches in the order of the layers", p, engine.Schedule{out(a0), f1, free(a0), out(s1), f2, free(s1), f3, b3, in(a0), in(s1), b2, b1},
+			[]string{any, noRecompute}},
+		{"saved sets go", p, engine.Schedule{lean(g.Fwd(1)), lean(g.Fwd(2)), f3, b3, free(g.Saved(3)), f2, b2, free(g.Saved(2)), f1, b1},
+			[]string{any, drops, table1, persistent, later, outputs, segments, apart}},
+		{"a gradient leaves", p, engine.Schedule{f1, f2, f3, b3, out(g.Grad(2)), free(g.Grad(2)), in(g.Grad(2)), b2, b1},
+			[]string{any, noRecompute}},
+		{"an output that nobody saves goes", unsaved, engine.Schedule{f1, f2, free(a1), f3, b3, b2, b1},
+			[]string{any, keep, noRecompute, drops, table1, persistent, later, ordered, held, segments, apart}},
+		{"it goes too soon", unsaved, engine.Schedule{f1, f2, f3, free(a1), b3, b2, b1}, []string{any, keep, noRecompute, drops, ordered, held}},
+		{"the saved set leaves before", unsaved, engine.Schedule{f1, out(s1), free(s1), f2, free(a1), f3, b3, b2, in(s1), b1},
 			[]string{any, noRecompute, ordered, segments, apart}},
-		{"passes overlap", engine.Schedule{out(a0), f1, free(a0), out(s1), f2, free(s1), f3, in(s1), in(a0), b3, b2, b1},
-			[]string{any, noRecompute, ordered, segments}},
-		{"fetches in the order of the layers", engine.Schedule{out(a0), f1, free(a0), out(s1), f2, free(s1), f3, b3, in(a0), in(s1), b2, b1},
-			[]string{any, noRecompute}},
-		{"a gradient leaves", engine.Schedule{f1, f2, f3, b3, out(g.Grad(2)), free(g.Grad(2)), in(g.Grad(2)), b2, b1},
-			[]string{any, noRecompute}},
 	} {
-		f, err := play(p, tc.steps)
+		f, err := play(tc.p, tc.steps)
 		if err != nil {
 			t.Errorf("%s: %v", tc.name, err)
 			continue

@@ -83,3 +83,34 @@ func TestLongChains(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkExact solves thirty short chains in either kind of link.
+func BenchmarkExact(b *testing.B) {
+	for _, duplex := range []engine.Duplex{engine.HalfDuplex, engine.FullDuplex} {
+		b.Run(fmt.Sprintf("duplex=%v", duplex), func(b *testing.B) {
+			for b.Loop() {
+				for seed := range uint64(30) {
+					p := randomProblem(seed, enginetest.Shape{MinStages: 4, MaxStages: 8}, engine.Whole)
+					p.Device.Duplex = duplex
+					if _, err := offloadExact.Solve(p, nil, nil); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkOffloadSearch looks for the best set on long chains.
+func BenchmarkOffloadSearch(b *testing.B) {
+	for _, n := range lengths[:2] {
+		b.Run(fmt.Sprintf("L=%d", n), func(b *testing.B) {
+			p := longChain(n, engine.Whole)
+			for b.Loop() {
+				if _, err := offloadSearch.Solve(p, nil, nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -15,7 +15,7 @@
 //
 // Strategies: greedy, dynprog (Algorithm 1), vdnnthreshold and autoswap choose a
 // set; offloadsearch looks for the best one; tflms has schedules of its own, and
-// offloadexact tries every order of transfers on small chains. vdnn and vdnnpp
+// offloadexact tries everything on small chains. vdnn and vdnnpp
 // are the systems of papers by Rhu et al. and Shriram et al.: sets that follow
 // from what the stages compute, and one value fetched per layer.
 //

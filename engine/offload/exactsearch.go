@@ -309,7 +309,10 @@ func (e *exact) advance(nd visit) {
 	first, second := -1, -1 // values that may leave now: one that was used, and one that was copied
 	if m.running {
 		if m.run -= next; m.run == 0 {
-			first = e.endOperation(m)
+			var vain bool
+			if first, vain = e.endOperation(m); vain {
+				return
+			}
 		}
 	}
 	if m.out >= 0 {
@@ -329,20 +332,22 @@ func (e *exact) advance(nd visit) {
 
 // endOperation ends the operation that runs. It returns the value that was used and
 // can leave now: one at most, for the others have just been made, or nobody reads
-// them again.
-func (e *exact) endOperation(m *moment) (used int) {
+// them again. A copy was in vain if the value has never left and will not.
+func (e *exact) endOperation(m *moment) (used int, vain bool) {
 	k := int(m.done)
 	m.running = false
 	m.done++
 	used = -1
 	for _, i := range e.readers[k] {
+		at := m.place(i)
 		if !e.values[i].later(k + 1) {
+			vain = vain || at == copied
 			m.put(i, here)
-		} else if at := m.place(i); at == copied || at == back && e.gaps {
+		} else if at == copied || at == back && e.gaps {
 			used = i
 		}
 	}
-	return used
+	return used, vain
 }
 
 // leaves decides which of two values leave the device, either -1 if there is none.

@@ -34,7 +34,7 @@ methods are there for chains of realistic length.`,
 }
 
 // The size of what is searched: the states of a chain grow with three to the
-// power of its length. A state takes about 200 bytes.
+// power of its length, or more in full duplex. A state takes about 250 bytes.
 const (
 	maxExactStages = 12
 	maxExactStates = 250_000

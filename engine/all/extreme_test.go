@@ -229,8 +229,9 @@ func tightest(c *engine.Chain) (least engine.Bytes) {
 	return least + c.Resident.Total()
 }
 
-// answers solves the problem with every strategy, holds it to the contract, and
-// returns the hash of all that was answered. Failures show the answers.
+// answers solves the problem with every strategy, as a graph too with those that
+// take graphs, holds it to the contract, and returns the hash of all that was
+// answered.
 func (e *extreme) answers(t *testing.T, solved, refused map[string]int) uint64 {
 	t.Helper()
 	p := e.p
@@ -238,19 +239,26 @@ func (e *extreme) answers(t *testing.T, solved, refused map[string]int) uint64 {
 		t.Fatalf("seed %d: %v", e.seed, err)
 	}
 	sum := fnv.New64a()
+	graph := *p
+	graph.Chain = nil
 	for _, s := range engine.Strategies() {
-		input := fmt.Sprintf("seed %d, budget %d, link %d and %d, %v duplex, %v transfers, arguments %v\n%s", e.seed, p.Budget,
-			p.Device.ToHost, p.Device.ToDev, p.Device.Duplex, p.Transfers, e.args[s.Name], enginetest.Dump(p.Chain.Chain))
-		if holds(t, input, s, p, e.args[s.Name]) {
-			solved[s.Name]++
-		} else {
-			refused[s.Name]++
+		for _, q := range []*engine.Problem{p, &graph} {
+			if q == &graph && !s.Graphs {
+				continue
+			}
+			input := fmt.Sprintf("seed %d, a chain: %v, budget %d, link %d and %d, %v duplex, %v transfers, arguments %v\n%s", e.seed, q == p, p.Budget,
+				p.Device.ToHost, p.Device.ToDev, p.Device.Duplex, p.Transfers, e.args[s.Name], enginetest.Dump(p.Chain.Chain))
+			if holds(t, input, s, q, e.args[s.Name]) {
+				solved[s.Name]++
+			} else {
+				refused[s.Name]++
+			}
+			sol, err := s.Solve(q, e.args[s.Name], nil)
+			if sol != nil {
+				saysStopped(t, input, s, sol)
+			}
+			fmt.Fprintf(sum, "%s %v %+v\n", s.Name, err, sol)
 		}
-		sol, err := s.Solve(p, e.args[s.Name], nil)
-		if sol != nil {
-			saysStopped(t, input, s, sol)
-		}
-		fmt.Fprintf(sum, "%s %v %+v\n", s.Name, err, sol)
 	}
 	return sum.Sum64()
 }

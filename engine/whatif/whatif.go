@@ -57,7 +57,7 @@ func Changes(p *engine.Problem, m Method, others []Method) []Change {
 		add("1 GiB more", func(q *engine.Problem) { q.Budget += engine.GiB })
 	}
 	if m.Strategy.Class&engine.MayOffload != 0 && p.Device.ToHost > 0 && p.Device.ToDev > 0 {
-		if d := p.Device; d.ToHost <= maxRate/2 && d.ToDev <= maxRate/2 {
+		if d := p.Device; d.ToHost <= engine.MaxRate/2 && d.ToDev <= engine.MaxRate/2 {
 			add("twice the bandwidth", func(q *engine.Problem) { q.Device.ToHost *= 2; q.Device.ToDev *= 2 })
 		}
 		if p.Device.Duplex == engine.HalfDuplex {
@@ -71,8 +71,6 @@ func Changes(p *engine.Problem, m Method, others []Method) []Change {
 	}
 	return out
 }
-
-const maxRate = engine.Rate(1) << 62
 
 // Enough is the answer of SmallestBudget.
 type Enough struct {

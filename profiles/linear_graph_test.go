@@ -155,3 +155,65 @@ func solveGraph(t *testing.T, strategy string, p *engine.Problem) *sim.Trace {
 	}
 	return trace
 }
+
+// TestKeepAllAgrees: keeping everything needs as much on the chain as on the graph
+// of the same operators, where nobody saves what the normalisations and a pool
+// write. An operator of a kind that nobody knows may save anything.
+func TestKeepAllAgrees(t *testing.T) {
+	ops := func(last traits) []operator {
+		list := []operator{input("x")}
+		add := func(name string, tr traits) { list = append(list, op(name, tr, len(list)-1)) }
+		for range 3 {
+			add("conv", savesIn)
+			add("norm", savesIn)
+			list[len(list)-1].aux = 2
+			add("relu", savesOut)
+		}
+		add("mean", 0)
+		add("dropout", last)
+		list[len(list)-1].aux = 3
+		add("fc", savesIn)
+		// Small, so that the peak is not at the backward of the dropout, during which
+		// the chain counts what the fc has read as still there.
+		for i := len(list) - 3; i < len(list); i++ {
+			list[i].out = 1
+		}
+		return list
+	}
+	for _, tc := range []struct {
+		last traits
+		want string
+	}{{0, "norm norm norm mean"}, {guessed, "norm norm norm"}} {
+		l, err := linearize(ops(tc.last), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &engine.Chain{Input: l.input, Stages: append(l.stages, engine.Stage{Name: lossName})}
+		var unsaved []string
+		for _, s := range l.stages {
+			if s.Unsaved {
+				unsaved = append(unsaved, strings.Fields(s.Name)[0])
+			}
+		}
+		if got := strings.Join(unsaved, " "); got != tc.want {
+			t.Errorf("saved for nobody: got %q, want %q", got, tc.want)
+		}
+		if tc.last == guessed {
+			continue
+		}
+		sol, err := engine.Lookup("keepall").Solve(&engine.Problem{Graph: l.graph, Budget: engine.NoLimit}, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.StoreAllPeak(); got != sol.Peak {
+			t.Errorf("keeping everything needs %d bytes on the chain and %d on the graph", got, sol.Peak)
+		}
+		for i := range c.Stages {
+			c.Stages[i].Saved += c.Beside(i + 1)
+			c.Stages[i].Unsaved = false
+		}
+		if got := c.StoreAllPeak(); got <= sol.Peak {
+			t.Errorf("with every output counted as saved it needs %d bytes, no more than %d", got, sol.Peak)
+		}
+	}
+}

@@ -36,6 +36,10 @@ are, and the transfers of one pass do not run into the other.
 The method is POFO: Beaumont, Eyraud-Dubois and Shilova, "Efficient Combination of
 Rematerialization and Offloading for Training DNNs", NeurIPS 2021, section 4.
 
+The model knows no outputs that no backward reads. Stages that have such an output
+are taken together with the one after them, what they save stays on the device, and
+nothing is proven about the result.
+
 Whole transfers, as programs make them, follow the same plan and wait until whole
 values have left. That can be slower than the model says.`,
 		Class: engine.MayRecompute | engine.MayOffload,
@@ -77,6 +81,9 @@ func solvePofo(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.
 	if err := poll.Err(); err != nil {
 		return nil, err
 	}
+	if p.Chain.Chain.HasUnsaved() {
+		return solveJoined(p, args, poll)
+	}
 	rotor, err := engine.Lookup("rotor").Solve(p, nil, poll)
 	return solveFrom(p, args, rotor, err, &shared{}, poll)
 }
@@ -89,6 +96,10 @@ func sweepPofo(p *engine.Problem, args engine.Args, budgets []engine.Bytes, poll
 		for i := range budgets {
 			yield(i, nil, err)
 		}
+		return
+	}
+	if p.Chain.Chain.HasUnsaved() {
+		sweepJoined(p, args, budgets, poll, yield)
 		return
 	}
 	common := &shared{}
@@ -115,9 +126,6 @@ func applies(p *engine.Problem, args engine.Args) (engine.Args, error) {
 	}
 	if p.Device.ToHost <= 0 || p.Device.ToDev <= 0 {
 		return nil, engine.ErrNeedsLink
-	}
-	if p.Chain.Chain.HasUnsaved() {
-		return nil, fmt.Errorf("%w: its model knows no outputs that no backward reads, and this network has %d; recompute or offload only", engine.ErrUnsupported, p.Chain.Chain.CountUnsaved())
 	}
 	if need := tables(p.Chain.Chain.Len()); need > maxTables {
 		return nil, fmt.Errorf("%w: the network has %s, whose tables would take %d MB, and %d MB is what a browser tab can hold; make one stage of several, or recompute only",
@@ -148,7 +156,7 @@ func solveFrom(p *engine.Problem, args engine.Args, rotor *engine.Solution, err 
 	overlap := args["overlap"] == "yes"
 	t.found = func(o *optimum) {
 		if sol, err := choose(p, t, o, rotor, overlap); err == nil {
-			poll.Report(engine.Progress{Done: o.searches, Total: len(widths), Best: sol})
+			poll.Report(engine.Progress{Done: o.searches, Total: len(widths), Best: common.show(sol)})
 		}
 	}
 	t.polish = func(o *optimum) error { return polished(p, t, o, poll) }

@@ -8,6 +8,7 @@ import "memtide/engine"
 // or not it was found for a higher limit, so that a budget that is solved with
 // others is solved as it is by itself. Nor does exact work count as effort.
 type shared struct {
+	shown  func(*engine.Solution) *engine.Solution // what to show of a solution on the way; nil: itself
 	floors []int64
 	alone  []alone // exact; nil: not known
 	slack  int64   // of alone
@@ -28,4 +29,12 @@ func (t *terms) frontsOf(slack int64, thin int, use tricks, poll *engine.Poll) *
 		t.shared.fronts = f
 	}
 	return f
+}
+
+// show is a solution on the way as others may see it.
+func (k *shared) show(sol *engine.Solution) *engine.Solution {
+	if k.shown == nil || sol == nil {
+		return sol
+	}
+	return k.shown(sol)
 }

@@ -186,7 +186,7 @@ class Exported(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory()
         collect.clock = time.process_time_ns  # other programs may be running
         torch.set_num_threads(1)  # so that times are steady and sums have one order
-        cls.cases = [Case(cls.folder.name, f) for f in (models.resnet, models.vgg, models.gpt)]
+        cls.cases = [Case(cls.folder.name, f) for f in (models.resnet, models.vgg, models.gpt, models.normalised, models.unet)]
 
     @classmethod
     def tearDownClass(cls):

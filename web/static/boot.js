@@ -102,30 +102,41 @@
     }
   };
 
-  // Whether a program's file is not the one that was built: its name holds the
-  // first digits of its SHA-256. Where the browser computes none (a page without
-  // TLS) or there is no name (the page in one file), a file that does not compile
-  // is taken for damaged, if others do.
-  const damaged = async (file, error) => {
+  // Whether bytes are a file as it was built: its name holds the first digits of
+  // their SHA-256. Undefined where that cannot be told: the page in one file has no
+  // such name, and a page without TLS no SHA-256.
+  const whole = async (file, bytes) => {
     const digits = /\.([0-9a-f]{12})\./.exec(file)?.[1];
-    if (!digits || !globalThis.crypto?.subtle) return Boolean(error) && !page.module && allowed();
+    if (!digits || !globalThis.crypto?.subtle) return;
+    const sum = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+    return [...sum.subarray(0, 6)].map((b) => b.toString(16).padStart(2, "0")).join("") === digits;
+  };
+
+  // Whether a program's file, as the browser has it, is not the one that was built.
+  // Where that cannot be told, one that does not compile is taken for damaged, if
+  // others do.
+  const damaged = async (file, error) => {
     try {
-      const response = await fetch(address(file), { cache: "force-cache" }); // the copy that was used
-      if (!response.ok) return false;
-      const sum = new Uint8Array(await crypto.subtle.digest("SHA-256", await response.arrayBuffer()));
-      return [...sum.subarray(0, 6)].map((b) => b.toString(16).padStart(2, "0")).join("") !== digits;
+      const intact = text(file) === null ? await whole(file, await bytesOf(file, "force-cache")) : undefined;
+      if (intact !== undefined) return !intact;
     } catch {
       return false; // the line is what is wrong
     }
+    return Boolean(error) && !page.module && allowed();
+  };
+  const bytesOf = async (file, cache) => {
+    const response = await fetch(address(file), { cache });
+    if (!response.ok) throw new Error("the server answered " + response.status + " for the engine");
+    return response.arrayBuffer();
   };
 
-  // Fetches a file anew, past every copy that is kept.
+  // The bytes of a file, fetched past every copy that is kept, and in their place.
   const refetch = async (file) => {
     if (text(file) !== null) return;
     try {
       for (const name of await caches.keys()) await (await caches.open(name)).delete(address(file));
     } catch {} // where storage is blocked nothing is kept
-    await fetch(address(file), { cache: "reload" }).then((r) => r.arrayBuffer()).catch(() => {});
+    return bytesOf(file, "reload").catch(() => {});
   };
 
   // A program; a damaged copy of it is replaced once.
@@ -134,10 +145,12 @@
       return await compile(file);
     } catch (e) {
       if (!(await damaged(file, e))) throw e;
-      await refetch(file);
-      return compile(file).catch(async (again) => {
-        throw (await damaged(file, again)) ? new Error(isDamaged(file)) : again;
-      });
+      const anew = await refetch(file);
+      const intact = anew && (await whole(file, anew));
+      if (intact) return WebAssembly.compile(anew);
+      const error = new Error(isDamaged(file));
+      if (!anew || intact === false) throw error;
+      return WebAssembly.compile(anew).catch(() => { throw error; });
     }
   };
   const isDamaged = (file) => (text(file) === null

@@ -2,8 +2,9 @@
 # machine needs: `make serve` and `make test`.
 #
 # Needed: Go 1.26 or later (https://go.dev/dl) and Node 20 or later
-# (https://nodejs.org). The tests of the page also need a Chromium; `make test`
-# installs it where there is apt-get and the right to use it.
+# (https://nodejs.org). The tests of the page also need a Chromium, and run in
+# Firefox and WebKit where they are; `make test` installs all three where there is
+# apt-get and the right to use it.
 
 GO ?= go
 PORT ?= 8080
@@ -13,7 +14,7 @@ NODE_EXEC = $(shell $(GO) env GOROOT)/lib/wasm/go_js_wasm_exec
 export MEMTIDE_DIST = $(abspath $(DIST))
 
 .DEFAULT_GOAL := help
-.PHONY: help serve build generate test test-native test-wasm test-browser test-torch race pinned check check-long bench measure fuzz release clean tools chromium torch
+.PHONY: help serve build generate test test-native test-wasm test-browser test-torch race pinned check check-long bench measure fuzz release clean tools chromium firefox webkit torch
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -27,7 +28,7 @@ build: tools ## build the site into dist/
 generate: ## regenerate the components (build does it too)
 	PATH="$$($(GO) env GOROOT)/bin:$$PATH" $(GO) tool vugugen -skip-go-mod -skip-main web/ui
 
-test: tools test-native test-wasm test-browser ## run all tests: native, WebAssembly in Node, the page in Chromium
+test: tools test-native test-wasm test-browser ## run all tests: native, WebAssembly in Node, the page in three browsers
 
 test-native:
 	$(GO) vet ./...
@@ -37,8 +38,9 @@ test-wasm: tools
 	GOOS=js GOARCH=wasm $(GO) vet ./wasm/... ./web/ui
 	GOOS=js GOARCH=wasm $(GO) test -timeout 30m -short -exec "$(NODE_EXEC)" ./engine/... ./wasm/proto ./wasm/serve
 
-test-browser: chromium build
+test-browser: chromium firefox webkit build
 	$(GO) test -count=1 -timeout 30m ./web/browsertest
+	$(GO) test -count=1 -timeout 30m -parallel 3 -v ./web/browsertest/engines
 
 test-torch: torch ## run the tests of the collector and of exported schedules with PyTorch (PYTHON=...)
 	$(GO) build -o bin/memtide ./cmd/memtide
@@ -100,6 +102,18 @@ chromium:
 	else \
 		echo "The tests of the page need a Chromium: install the package chromium, or set CHROME to the path of one." >&2; \
 	fi
+
+# FIREFOX names another one. Of WebKit it takes a browser that can be driven, its
+# driver, and a screen that nobody sees.
+firefox:
+	@if [ -n "$$FIREFOX" ] || command -v firefox-esr >/dev/null || command -v firefox >/dev/null; then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update && apt-get install -y --no-install-recommends firefox-esr; then exit 0; fi; \
+	echo "The page is not tested in Firefox: install the package firefox-esr, or set FIREFOX to the path of one." >&2
+
+webkit:
+	@if command -v WebKitWebDriver >/dev/null && command -v Xvfb >/dev/null; then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update && apt-get install -y --no-install-recommends webkit2gtk-driver xvfb; then exit 0; fi; \
+	echo "The page is not tested in WebKit: install the packages webkit2gtk-driver and xvfb." >&2
 
 # PyTorch 1.10 or later for the Python that PYTHON names. Debian's python3-torch is
 # the one of /usr/bin/python3.

@@ -1,0 +1,61 @@
+//go:build !js
+
+package engines
+
+import (
+	"context"
+	"errors"
+	"os"
+	"testing"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if os.Getenv("MEMTIDE_DIST") == "" && built.dir != "" {
+		os.RemoveAll(built.dir)
+	}
+	os.Exit(code)
+}
+
+// TestPage runs every test in every browser. The browsers work at the same time,
+// the tests of one browser one after the other: only one tab has the focus.
+func TestPage(t *testing.T) {
+	for _, kind := range kinds {
+		t.Run(kind.name, func(t *testing.T) {
+			t.Parallel()
+			b := started(t, kind.start)
+			for _, c := range []struct {
+				name string
+				test func(*Page)
+			}{
+				{"loading", loading},
+				{"dragging", dragging},
+				{"dropping", dropping},
+				{"zooming", zooming},
+				{"sharing", sharing},
+				{"exporting", exporting},
+				{"embedding", embedding},
+				{"offline", offline},
+			} {
+				t.Run(c.name, func(t *testing.T) { c.test(newPage(t, b)) })
+			}
+		})
+	}
+}
+
+// started starts a browser for a test and everything below it.
+func started(t *testing.T, start func(context.Context) (Browser, error)) Browser {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	t.Cleanup(cancel)
+	b, err := start(ctx)
+	var missing *Missing
+	switch {
+	case errors.As(err, &missing):
+		t.Skip(err)
+	case err != nil:
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	return b
+}

@@ -34,6 +34,9 @@ var extras = [...]extra{
 			f := s.Fast
 			return []*int64{(*int64)(&f.Forward), (*int64)(&f.Back), (*int64)(&f.FwdTemp), (*int64)(&f.BwdTemp)}
 		}},
+	{number: 2,
+		has:  func(s *engine.Stage) bool { return s.Unsaved },
+		give: func(s *engine.Stage) { s.Unsaved = true }},
 }
 
 // extra writes what some stages have; false if none has it.

@@ -31,13 +31,14 @@ type absence struct {
 // that no backward reads is one of its own, and the next stage does without the saved
 // set that it is not in. Gradients matter in two ways. That of the loss may be held from the start, and be away
 // during the forward pass. The others are read by the operation after the one that
-// makes them: see gap.
+// makes them, so no operation runs while they are away.
 //
-// A value is away for room. If all is on the device while an operation runs that
-// has room even then, and right before it, nothing is gained from an absence. So
-// there has to be an operation that needs too much, in an absence or, in full
-// duplex, right after it. In half duplex the time between two operations is best
-// used for all offloads first and then for all fetches, and what is there before
+// A value is away to make room. An operation that has room with everything on the
+// device, and what happens before it and after the one before, need none. So there
+// has to be an operation that needs too much, in an absence or right after it. The
+// second is of use in full duplex only, where a fetch can take the room until an
+// offload has made some: in half duplex the time between two operations is best
+// used for all its offloads and then for all its fetches, and what is there before
 // and after them may as well stay.
 func newParcels(s *step, over []engine.Bytes, gaps bool) (all []parcel) {
 	g, n := s.p.Chain, s.n
@@ -79,10 +80,6 @@ func newParcels(s *step, over []engine.Bytes, gaps bool) (all []parcel) {
 	}
 	return all
 }
-
-// gap tells whether no operation runs in an absence. To be away between two
-// operations makes room for a fetch there, until an offload has made that room.
-func (a *absence) gap() bool { return a.from == a.until }
 
 // absence is the absence of a value in which a moment is, or that comes next; nil
 // if nothing will read the value any more.

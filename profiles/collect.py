@@ -581,12 +581,13 @@ def settle(rows):
     """Says of every stage's output who keeps it. One that neither its own backward
     nor the next one's reads is kept for nobody: it does not count as saved. One that
     only the next one's reads is gone when its own begins, and the file counts it as
-    there: the temporaries of that backward lie in its place."""
+    there: the temporaries of that backward lie in its place. The output of the network
+    is taken for one of those: another loss may read it."""
     for row, after in zip(rows, rows[1:]):
         (_, own), next_reads = row["reads"], after["reads"][0]
         if own or row["output_bytes"] != row["storage"]:
             continue
-        if next_reads:
+        if next_reads or after is rows[-1]:
             row["backward_temp_bytes"] = max(0, row["backward_temp_bytes"] - row["output_bytes"])
         else:
             row["output_unsaved"] = True

@@ -24,6 +24,9 @@ func plans(t *testing.T, count int) []*export.Plan {
 		if i%3 == 0 {
 			enginetest.GiveFast(r, c)
 		}
+		if i%4 == 1 {
+			enginetest.GiveUnsaved(r, c)
+		}
 		for _, duplex := range []engine.Duplex{engine.HalfDuplex, engine.FullDuplex} {
 			for _, transfers := range []engine.Transfers{engine.Whole, engine.Streamed} {
 				p := engine.NewChainProblem(c, enginetest.Device(duplex), transfers, enginetest.RandomBudget(r, c))

@@ -166,3 +166,33 @@ func TestDTRRefusals(t *testing.T) {
 		}
 	}
 }
+
+// FuzzDTR mutates logs: lines and their fields, names that are made and used.
+func FuzzDTR(f *testing.F) {
+	keys := []string{"INSTRUCTION", "NAME", "ARGS", "RESULT", "TIME", "MEMORY", "ALIAS", "MUTATE", "DST", "SRC", "ANNOTATION"}
+	texts := []string{"CONSTANT", "MEMORY", "CALL", "ALIAS", "MUTATE", "COPY", "COPY_FROM", "RELEASE", "ANNOTATE", "START", "BACKWARD", "x", "w1", "before", "-1", "0", "1", "relu_backward"}
+	fuzzSamples(f, []string{"residual.dtr.log"}, func(sample []byte, s *script) []byte {
+		lines := strings.Split(strings.TrimSpace(string(sample)), "\n")
+		for range 8 {
+			if !s.more() {
+				break
+			}
+			i := s.n(len(lines))
+			switch s.n(6) {
+			case 0:
+				if lines = append(lines[:i:i], lines[i+1:]...); len(lines) == 0 {
+					return nil
+				}
+			case 1:
+				lines = append(lines[:i:i], append([]string{lines[i]}, lines[i:]...)...)
+			case 2:
+				k := s.n(len(lines))
+				lines[i], lines[k] = lines[k], lines[i]
+			default:
+				lines[i] = string(mutateJSON([]byte(lines[i]), &script{s.b[:min(len(s.b), 8)]}, keys, texts))
+				s.b = s.b[min(len(s.b), 8):]
+			}
+		}
+		return []byte(strings.Join(lines, "\n") + "\n")
+	})
+}

@@ -4,6 +4,7 @@ package profiles
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -126,4 +127,14 @@ func TestConfigUnknownFamily(t *testing.T) {
 	if len(p.Warnings) == 0 || !strings.Contains(p.Warnings[0], `"newest", which is not known: the sizes are read as those of a decoder like Llama`) {
 		t.Errorf("warnings %q, want one about newest", p.Warnings)
 	}
+}
+
+// FuzzHFConfig mutates configs: sizes that do not fit together, families, choices.
+func FuzzHFConfig(f *testing.F) {
+	keys := slices.Concat(hfHidden, hfLayers, hfHeads, hfWide, hfPositions, hfExperts, []string{"model_type", "vocab_size", "head_dim", "num_key_value_heads", "text_config", "memtide", "batch", "seq",
+		"precision", "flash", "tp", "mfu", "tflops", "bytes_per_sbh", "hidden_act", "rms_norm_eps", "attn_pdrop", "type_vocab_size", "tie_word_embeddings", "is_encoder_decoder", "_name_or_path"})
+	texts := []string{"gpt2", "llama", "qwen3", "bert", "roberta", "f32", "f16", "bf16", "silu", "other", "../x"}
+	fuzzSamples(f, []string{"gpt.config.json", "qwen.config.json"}, func(sample []byte, s *script) []byte {
+		return mutateJSON(sample, s, keys, texts)
+	})
 }

@@ -234,3 +234,14 @@ func TestSharedFrames(t *testing.T) {
 		}
 	}
 }
+
+// FuzzKineto mutates traces: events, their times, and what joins them.
+func FuzzKineto(f *testing.F) {
+	keys := []string{"ph", "cat", "name", "pid", "tid", "ts", "dur", "args", "External id", "Sequence number", "Fwd thread id", "Input Dims", "Input type", "Call stack", "correlation",
+		"Bytes", "Device Type", "Device Id", "Total Allocated", "traceEvents", "deviceProperties"}
+	texts := []string{"X", "i", "M", "cpu_op", "kernel", "cuda_runtime", "python_function", "user_annotation", "[memory]", "nn.Module: Sequential_0", "nn.Module: Conv2d_1", "aten::conv2d",
+		"ProfilerStep#3", "Optimizer.step#SGD.step", "torch::autograd::AccumulateGrad", "a.py(3): forward;torch/nn/modules/module.py(1): _call_impl", "float", "c10::Half"}
+	fuzzSamples(f, []string{"modules.trace.json", "stacks.trace.json"}, func(sample []byte, s *script) []byte {
+		return mutateJSON(sample, s, keys, texts)
+	})
+}

@@ -136,3 +136,11 @@ func TestSizeLimits(t *testing.T) {
 		}
 	}
 }
+
+// FuzzMiniMalloc mutates tables of buffers.
+func FuzzMiniMalloc(f *testing.F) {
+	names := []string{"id", "lower", "upper", "size", "offset", "b1", "#", "0", "7"}
+	fuzzSamples(f, []string{"minimalloc.8192.csv", "placed.4.csv"}, func(sample []byte, s *script) []byte {
+		return mutateCells(sample, s, ",", names)
+	})
+}

@@ -155,3 +155,14 @@ func ExampleProfile_EncodeNative() {
 	//   {"name":"conv","forward_s":0.002,"backward_s":0.004000001,"output_bytes":65536,"saved_bytes":65536,"grad_bytes":65536,"forward_temp_bytes":0,"backward_temp_bytes":0}],
 	//  "loss":{"name":"loss","forward_s":0,"backward_s":0,"output_bytes":0,"saved_bytes":0,"grad_bytes":0,"forward_temp_bytes":0,"backward_temp_bytes":0}}
 }
+
+// FuzzNative mutates files of all kinds of the native format.
+func FuzzNative(f *testing.F) {
+	keys := []string{"format", "kind", "name", "batch", "source", "device", "input_bytes", "resident", "seed_born", "stages", "loss", "warnings", "forward_s", "backward_s", "output_bytes",
+		"saved_bytes", "grad_bytes", "fast", "values", "ops", "done", "id", "bytes", "role", "at", "within", "stage", "pass", "time_s", "in", "out", "lean", "alt", "graph",
+		"buffers", "lower", "upper", "size", "addr", "took", "reserved", "segments", "failed", "event", "capacity", "before", "pool"}
+	texts := []string{"memtide/1", "chain", "graph", "buffers", "measured", "activation", "gradient", "weight", "input", "device", "host", "both", "backward", "forward"}
+	fuzzSamples(f, []string{"chain.json", "graph.json", "buffers.json", "fast.json", "seedborn.json", "minimal.json"}, func(sample []byte, s *script) []byte {
+		return mutateJSON(sample, s, keys, texts)
+	})
+}

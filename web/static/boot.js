@@ -117,13 +117,16 @@
   // others do.
   const damaged = async (file, error) => {
     try {
-      const intact = text(file) === null ? await whole(file, await bytesOf(file, "force-cache")) : undefined;
+      const intact = text(file) === null ? await whole(file, await kept(file)) : undefined;
       if (intact !== undefined) return !intact;
     } catch {
       return false; // the line is what is wrong
     }
     return Boolean(error) && !page.module && allowed();
   };
+  // As the cache has it. Chromium's cannot give out what is being written into it and
+  // turns out to be too large.
+  const kept = (file) => bytesOf(file, "force-cache").catch(() => bytesOf(file, "no-store"));
   const bytesOf = async (file, cache) => {
     const response = await fetch(address(file), { cache });
     if (!response.ok) throw new Error("the server answered " + response.status + " for the engine");

@@ -2,6 +2,8 @@ package tidy
 
 import (
 	"go/ast"
+	"go/parser"
+	"go/token"
 	"maps"
 	"slices"
 	"strings"
@@ -53,6 +55,37 @@ func TestClock(t *testing.T) {
 	}
 }
 
+// TestClockSees holds the rule itself to examples.
+func TestClockSees(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{`func TestA(t *testing.T) { time.Sleep(1) }`, "time.Sleep in TestA"},
+		{`func TestA(t *testing.T) { synctest.Test(t, func(t *testing.T) { time.Sleep(1) }) }`, ""},
+		{`func TestA(t *testing.T) { synctest.Test(t, func(t *testing.T) { nap() }) }; func nap() { time.Sleep(1) }`, ""},
+		{`func TestA(t *testing.T) { synctest.Test(t, func(t *testing.T) { nap() }); nap() }; func nap() { time.Sleep(1) }`, "time.Sleep in nap"},
+		{`func TestA(t *testing.T) { synctest.Test(t, func(t *testing.T) { go s.run() }) }; func (s) run() { nap() }; func nap() { <-time.After(1) }`, ""},
+		{`func TestA(t *testing.T) { nap() }; var nap = func() { time.Sleep(1) }`, "time.Sleep in a variable"},
+		{`func BenchmarkA(b *testing.B) { _ = time.Now() }`, ""},
+		{`func TestA(t *testing.T) { ctx, _ := context.WithTimeout(t.Context(), 1); _ = ctx }`, "context.WithTimeout in TestA"},
+		{`func TestA(t *testing.T) { engine.NewPoll(ctx, nil); engine.NewPoll(ctx, told) }`, "a report of progress, which passes now and then, in TestA"},
+		{`func TestA(t *testing.T) { ask(Question{Limit: time.Second}) }`, "a limit of time in TestA"},
+		{`func TestA(t *testing.T) { q.Limit = 3 * time.Second; synctest.Test(t, func(t *testing.T) { ask(q) }) }`, ""},
+		{`func TestA(t *testing.T) { q.Limit = 5; _ = 3 * time.Second }`, ""},
+	} {
+		f := &file{path: "x_test.go", fset: token.NewFileSet()}
+		var err error
+		if f.ast, err = parser.ParseFile(f.fset, f.path, "package x\n"+c.text, 0); err != nil {
+			t.Fatalf("%s: %v", c.text, err)
+		}
+		var got []string
+		for _, u := range clockUsesOf([]*file{f}) {
+			got = append(got, u.what+" in "+u.in)
+		}
+		if strings.Join(got, "; ") != c.want {
+			t.Errorf("%s:\n got %q\nwant %q", c.text, got, c.want)
+		}
+	}
+}
+
 // clockUse is one use of the clock.
 type clockUse struct {
 	path     string
@@ -64,37 +97,20 @@ type clockUse struct {
 func clockUsesOf(files []*file) (uses []clockUse) {
 	bubbled := bubbledFunctions(files)
 	for _, f := range files {
-		for _, fn := range functions(f) {
-			if bubbled[fn.Name.Name] || strings.HasPrefix(fn.Name.Name, "Benchmark") {
+		for _, d := range declarations(f) {
+			if bubbled[d.name] || strings.HasPrefix(d.name, "Benchmark") {
 				continue
 			}
 			var limits []clockUse
 			bubbles := false
-			visitOutside(fn.Body, func() { bubbles = true }, func(n ast.Node) {
-				use := clockUse{f.path, f.fset.Position(n.Pos()).Line, "", fn.Name.Name}
-				switch n := n.(type) {
-				case *ast.SelectorExpr:
-					if pkg, ok := n.X.(*ast.Ident); ok && slices.Contains(clockUses[pkg.Name], n.Sel.Name) {
-						use.what = pkg.Name + "." + n.Sel.Name
-						uses = append(uses, use)
-					}
-				case *ast.CallExpr:
-					if name := called(n); name == "NewPoll" && len(n.Args) == 2 && called(n.Args[1]) != "nil" {
-						use.what = "a report of progress, which passes now and then,"
-						uses = append(uses, use)
-					}
-				case *ast.KeyValueExpr:
-					if key, ok := n.Key.(*ast.Ident); ok && key.Name == "Limit" && mentions(n.Value, "time") {
-						use.what = "a limit of time"
-						limits = append(limits, use)
-					}
-				case *ast.AssignStmt:
-					for i, left := range n.Lhs {
-						if to, ok := left.(*ast.SelectorExpr); ok && to.Sel.Name == "Limit" && mentions(n.Rhs[min(i, len(n.Rhs)-1)], "time") {
-							use.what = "a limit of time"
-							limits = append(limits, use)
-						}
-					}
+			visitOutside(d.body, func() { bubbles = true }, func(n ast.Node) {
+				what, limit := clockUseAt(n)
+				use := clockUse{f.path, f.fset.Position(n.Pos()).Line, what, d.name}
+				switch {
+				case limit:
+					limits = append(limits, use)
+				case what != "":
+					uses = append(uses, use)
 				}
 			})
 			if !bubbles { // otherwise what is asked for is asked in a bubble
@@ -105,52 +121,70 @@ func clockUsesOf(files []*file) (uses []clockUse) {
 	return uses
 }
 
+// clockUseAt says what of the clock a node uses; "" is nothing. limit says that it is a
+// limit for what is done elsewhere.
+func clockUseAt(n ast.Node) (what string, limit bool) {
+	const limitOfTime = "a limit of time"
+	switch n := n.(type) {
+	case *ast.SelectorExpr:
+		if pkg, ok := n.X.(*ast.Ident); ok && slices.Contains(clockUses[pkg.Name], n.Sel.Name) {
+			return pkg.Name + "." + n.Sel.Name, false
+		}
+	case *ast.CallExpr:
+		if called(n) == "NewPoll" && len(n.Args) == 2 && called(n.Args[1]) != "nil" {
+			return "a report of progress, which passes now and then,", false
+		}
+	case *ast.KeyValueExpr:
+		if called(n.Key) == "Limit" && mentions(n.Value, "time") {
+			return limitOfTime, true
+		}
+	case *ast.AssignStmt:
+		for i, left := range n.Lhs {
+			if called(left) == "Limit" && mentions(n.Rhs[min(i, len(n.Rhs)-1)], "time") {
+				return limitOfTime, true
+			}
+		}
+	}
+	return "", false
+}
+
 // bubbledFunctions are the names of functions and methods that nothing but bubbles and
 // each other use.
 func bubbledFunctions(files []*file) map[string]bool {
-	usedIn := map[string]map[string]bool{} // by name: the functions that use it outside bubbles; "" stands for a bubble
-	for _, f := range files {
-		for _, fn := range functions(f) {
-			note := func(name, user string) {
-				if usedIn[name] == nil {
-					usedIn[name] = map[string]bool{}
+	const bubble = "" // stands for one among the users of a name
+	usedIn := map[string]map[string]bool{}
+	note := func(in ast.Node, user string) {
+		ast.Inspect(in, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok {
+				if usedIn[id.Name] == nil {
+					usedIn[id.Name] = map[string]bool{}
 				}
-				usedIn[name][user] = true
+				usedIn[id.Name][user] = true
 			}
-			inBubble := map[*ast.Ident]bool{}
-			ast.Inspect(fn.Body, func(n ast.Node) bool {
-				if call, ok := n.(*ast.CallExpr); ok && isBubble(call) {
-					ast.Inspect(call, func(n ast.Node) bool {
-						if id, ok := n.(*ast.Ident); ok {
-							inBubble[id] = true
-						}
-						return true
-					})
+			return true
+		})
+	}
+	for _, f := range files {
+		for _, d := range declarations(f) {
+			visitOutside(d.body, func() {}, func(n ast.Node) {
+				if id, ok := n.(*ast.Ident); ok {
+					note(id, d.name)
 				}
-				return true
 			})
-			ast.Inspect(fn.Body, func(n ast.Node) bool {
-				if id, ok := n.(*ast.Ident); ok && inBubble[id] {
-					note(id.Name, "")
-				} else if ok {
-					note(id.Name, fn.Name.Name)
+			ast.Inspect(d.body, func(n ast.Node) bool {
+				if call, ok := n.(*ast.CallExpr); ok && isBubble(call) {
+					note(call, bubble)
 				}
 				return true
 			})
 		}
 	}
-	bubbled := map[string]bool{"": true}
+	bubbled := map[string]bool{bubble: true}
 	for again := true; again; {
 		again = false
 		for name, users := range usedIn {
-			if bubbled[name] {
-				continue
-			}
-			all := true
-			for user := range users {
-				all = all && bubbled[user]
-			}
-			if all {
+			outside := func(user string) bool { return !bubbled[user] }
+			if !bubbled[name] && !slices.ContainsFunc(slices.Collect(maps.Keys(users)), outside) {
 				bubbled[name], again = true, true
 			}
 		}
@@ -158,11 +192,23 @@ func bubbledFunctions(files []*file) map[string]bool {
 	return bubbled
 }
 
-// functions are the functions and methods of a file that have a body.
-func functions(f *file) (list []*ast.FuncDecl) {
+// declaration is a function, a method, or what variables begin with.
+type declaration struct {
+	name string
+	body ast.Node
+}
+
+func declarations(f *file) (list []declaration) {
 	for _, d := range f.ast.Decls {
-		if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil {
-			list = append(list, fn)
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Body != nil {
+				list = append(list, declaration{d.Name.Name, d.Body})
+			}
+		case *ast.GenDecl:
+			if d.Tok == token.VAR {
+				list = append(list, declaration{"a variable", d})
+			}
 		}
 	}
 	return list

@@ -206,6 +206,11 @@ func (n *jsonNode) edit(i int, s *script, keys, texts []string) {
 
 // mutateJSON edits an object a few times.
 func mutateJSON(sample []byte, s *script, keys, texts []string) []byte {
+	if !json.Valid(sample) { // old traces have bare backslashes
+		if sample = bytes.ReplaceAll(sample, []byte(`\`), []byte(`\\`)); !json.Valid(sample) {
+			return sample // a line that has been mutated already
+		}
+	}
 	d := json.NewDecoder(bytes.NewReader(sample))
 	d.UseNumber()
 	root := parseNode(d)

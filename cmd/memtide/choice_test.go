@@ -28,3 +28,13 @@ func TestKind(t *testing.T) {
 		}
 	}
 }
+
+// A picture leads to a page, and to nothing that a click would run.
+func TestBase(t *testing.T) {
+	for base, ok := range map[string]bool{"": true, "https://example.org/memtide/": true, "http://localhost:8080/": true, "../memtide/": true, "/x": true, "//example.org/": true,
+		"javascript:alert(1)//": false, "JavaScript:alert(1)": false, " javascript:alert(1)": false, "data:text/html,x": false, "file:///etc/": false, "https://a\x1b[2J": false, "java\nscript:x": false} {
+		if err := checkBase(base); (err == nil) != ok {
+			t.Errorf("-base %q: %v; accepted: want %t", base, err, ok)
+		}
+	}
+}

@@ -7,8 +7,10 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"net/url"
 	"os"
 	"strings"
+	"unicode"
 
 	"memtide/web/draw"
 )
@@ -111,12 +113,25 @@ func svg(ctx context.Context, e *env, in *input, o svgOptions) error {
 	return stopped
 }
 
+// checkBase refuses what a click would run instead of open: a picture is opened by
+// others.
+func checkBase(base string) error {
+	u, err := url.Parse(base)
+	if err != nil || u.Scheme != "" && u.Scheme != "http" && u.Scheme != "https" || strings.IndexFunc(base, unicode.IsControl) >= 0 {
+		return bad("-base %q is no address of a page; expected one that begins with http:// or https://, or a relative one", clip(base))
+	}
+	return nil
+}
+
 // address is the link that a picture carries: what stands behind the # of the
 // page, after base. Without a base, a picture of what no link can hold goes
 // without one, and the reader hears why.
 func (in *input) address(e *env, base string) (string, error) {
 	if strings.Contains(base, "#") {
 		return "", bad("-base %q has a #, which ends an address; leave it out", base)
+	}
+	if err := checkBase(base); err != nil {
+		return "", err
 	}
 	fragment, err := in.permalink()
 	switch {

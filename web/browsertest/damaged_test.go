@@ -61,13 +61,13 @@ func TestDamagedProgram(t *testing.T) {
 			var mended atomic.Bool
 			p.URL = damaging(t, "app", damage, &mended)
 			p.Navigate("")
-			p.Wait(`document.querySelector('#boot[role="alert"]')?.textContent.includes("Reload")`, time.Minute)
+			p.Wait(`document.querySelector('#boot[role="alert"]')?.textContent.includes("Reload")`, 90*time.Second)
 			if got := p.Text("#boot"); !regexp.MustCompile(`^The program file app\.[0-9a-f]{12}\.wasm is damaged: it is not the one that was built\. Reload$`).MatchString(got) {
 				t.Errorf("the page says %q; want that the program is damaged, and a reload", got)
 			}
 			mended.Store(true)
 			p.Click("#boot a")
-			p.Wait(`document.body?.dataset.state === "ready" && document.querySelector("#boot").hidden`, time.Minute)
+			p.Wait(`document.body?.dataset.state === "ready" && document.querySelector("#boot").hidden`, 90*time.Second)
 		})
 	}
 	t.Run("in a frame", func(t *testing.T) {
@@ -82,7 +82,7 @@ func TestDamagedProgram(t *testing.T) {
 		t.Cleanup(server.Close)
 		p.URL = server.URL + "/"
 		p.Navigate("")
-		p.Wait(`last("error")`, time.Minute)
+		p.Wait(`last("error")`, 90*time.Second)
 		if got := Eval[string](p, `last("error").code + ": " + last("error").text`); !strings.HasPrefix(got, "start: The program file app.") || !strings.Contains(got, "is damaged") {
 			t.Errorf("the host hears %q; want that the program is damaged", got)
 		}
@@ -96,17 +96,17 @@ func TestDamagedReader(t *testing.T) {
 	var mended atomic.Bool
 	p.URL = damaging(t, "reader", damages["cut"], &mended)
 	p.Navigate("")
-	p.Wait(`document.body?.dataset.state === "ready"`, time.Minute)
+	p.Wait(`document.body?.dataset.state === "ready"`, 90*time.Second)
 	b, err := os.ReadFile("../../profiles/testdata/convnet.onnx")
 	if err != nil {
 		t.Fatal(err)
 	}
 	drop(p, "net.onnx", b)
-	p.Wait(alertShown, time.Minute)
+	p.Wait(alertShown, 90*time.Second)
 	if text := Eval[string](p, alertText); !strings.Contains(text, "the program file reader.") || !strings.Contains(text, "is damaged") {
 		t.Errorf("the page says %q; want that the reader is damaged", text)
 	}
 	mended.Store(true)
 	drop(p, "net.onnx", b)
-	p.Wait(`/[&#]d=/.test(location.hash) && document.body.dataset.state === "ready"`, time.Minute)
+	p.Wait(`/[&#]d=/.test(location.hash) && document.body.dataset.state === "ready"`, 90*time.Second)
 }

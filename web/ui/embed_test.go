@@ -52,6 +52,20 @@ func TestKeysThatLook(t *testing.T) {
 	}
 }
 
+// A link that is in a file opens the page, whatever it says of views.
+func TestNoViewByFile(t *testing.T) {
+	for link, want := range map[string]string{
+		"v=1&p=vgg16-b32&m=60%25":                           "v=1&p=vgg16-b32&m=60%25",
+		"embed=1&controls=budget&v=1&p=vgg16-b32":           "v=1&p=vgg16-b32",
+		"#Embed=1&v=1&p=vgg16-b32&EMBED&title=embed%3D1":    "v=1&p=vgg16-b32&title=embed%3D1",
+		"v=1&p=vgg16-b32&zz?embed=1&embedded=1&b.s=rotor&x": "v=1&p=vgg16-b32&zz?embed=1&embedded=1&b.s=rotor&x",
+	} {
+		if got := withoutEmbed(link); got != want {
+			t.Errorf("the link %s opens %s, want %s", link, got, want)
+		}
+	}
+}
+
 // A value that is wrong is said, and so is a link that names what is not there;
 // what no link can hold stays.
 func TestChangedKeys(t *testing.T) {

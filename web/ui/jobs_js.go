@@ -18,12 +18,6 @@ type jobs struct {
 	reader  reader
 }
 
-// patience is how long a solve may keep the one after it waiting, in
-// milliseconds. A slider being dragged asks faster than answers come: they
-// follow each other, and only the latest question waits. Ending a worker in
-// the middle costs more than most answers.
-const patience = 150
-
 // sweepDelay is how long a setting must rest until its curve is asked for, in
 // milliseconds, while a slider is being dragged. The pool begins it only when no
 // solve was asked for lately.
@@ -103,11 +97,10 @@ func hold(p proto.Pool) (release func()) {
 
 func (j *jobs) solve(e state.Solve) {
 	s := &j.slots[e.Slot]
+	if s.waits(&e, now()) {
+		return
+	}
 	if s.running != 0 {
-		if e.Soon && now()-s.since < patience {
-			s.next = &e
-			return
-		}
 		j.finish(s.running)
 	}
 	s.next, s.running, s.since = nil, e.ID, now()

@@ -16,6 +16,10 @@ import (
 // Stop ends the solve under way too, if the one that was asked for last still waits
 // behind it.
 func TestStopEndsWhatRuns(t *testing.T) {
+	dragged := slot{running: 7, since: 1000}
+	if !dragged.waits(&state.Solve{ID: 8, Soon: true}, 1000+patience-1) || dragged.cancel(8) != 7 || dragged.waits(&state.Solve{ID: 9, Soon: true}, 1000+patience) {
+		t.Errorf("while a slider is dragged, %+v; want that the question waits for the one under way, both end, and none waits longer than that", dragged)
+	}
 	for _, c := range []struct {
 		what      string
 		s         slot
@@ -46,7 +50,7 @@ func TestOneReader(t *testing.T) {
 		for i := range got {
 			all.Go(func() {
 				var err error
-				if got[i], err = r.load(t.Context()); err != nil {
+				if got[i], err = r.forFile(t.Context(), nil, []byte("of another format")); err != nil {
 					t.Error(err)
 				}
 			})

@@ -6,6 +6,9 @@
 // (pool.go) and tested natively; only starting a worker and talking to it needs
 // a browser (*_js.go).
 //
+// What somebody waits for goes before points of sweeps, and a file that is opened
+// before everything (order.go): while it is read no point begins.
+//
 // A worker may be ended at any time: it holds nothing but caches. Cancelling a
 // request ends its worker, because a busy worker reads no messages. A worker
 // that ends by itself (a panic, no memory left, the stack overflowed) fails its

@@ -29,6 +29,9 @@ type Browser interface {
 	Open(ctx context.Context) (Tab, error)
 	// Downloads is the directory in which the browser saves files.
 	Downloads() string
+	// Ears is a script that the page has to run before its own where the driver does
+	// not hear the console; empty where it does.
+	Ears() string
 	// Close ends the browser and everything that it has started.
 	Close()
 }
@@ -57,7 +60,7 @@ type Tab interface {
 	// Shot is a PNG of what is visible.
 	Shot(ctx context.Context) ([]byte, error)
 	// Complaints are the errors and warnings that the console has had from this tab.
-	Complaints() []string
+	Complaints(ctx context.Context) ([]string, error)
 	Close(ctx context.Context) error
 }
 

@@ -66,6 +66,8 @@ func Chromium(ctx context.Context) (Browser, error) {
 
 func (b *chromium) Downloads() string { return filepath.Join(b.home, "Downloads") }
 
+func (b *chromium) Ears() string { return "" }
+
 func (b *chromium) Close() {
 	for _, f := range b.end {
 		f()
@@ -117,10 +119,10 @@ func (t *chromiumTab) note(ev any) {
 	t.complaints = append(t.complaints, line)
 }
 
-func (t *chromiumTab) Complaints() []string {
+func (t *chromiumTab) Complaints(context.Context) ([]string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return append([]string(nil), t.complaints...)
+	return append([]string(nil), t.complaints...), nil
 }
 
 // within is the tab's context, ended with another.

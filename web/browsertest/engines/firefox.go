@@ -113,6 +113,8 @@ func (b *firefox) begin(ctx context.Context, bin string) error {
 
 func (b *firefox) Downloads() string { return filepath.Join(b.home, "Downloads") }
 
+func (b *firefox) Ears() string { return "" }
+
 func (b *firefox) Close() {
 	if b.conn != nil {
 		_ = b.conn.CloseNow()
@@ -226,10 +228,10 @@ func (b *firefox) Open(ctx context.Context) (Tab, error) {
 	return t, t.Resize(ctx, 1400, 900)
 }
 
-func (t *firefoxTab) Complaints() []string {
+func (t *firefoxTab) Complaints(context.Context) ([]string, error) {
 	t.b.mu.Lock()
 	defer t.b.mu.Unlock()
-	return append([]string(nil), t.complaints...)
+	return append([]string(nil), t.complaints...), nil
 }
 
 func (t *firefoxTab) Navigate(ctx context.Context, address string) error {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -20,7 +21,7 @@ import (
 )
 
 // patience is how long a test may take until it counts as hanging.
-const patience = 5 * time.Minute
+const patience = 10 * time.Minute
 
 // kinds are the browsers, in the order of their tests.
 var kinds = []struct {
@@ -42,13 +43,37 @@ type Page struct {
 // failed, a picture of the tab is written to the directory named by MEMTIDE_SHOTS.
 func newPage(t testing.TB, b Browser) *Page {
 	t.Helper()
-	server := httptest.NewServer(host.Handler(site(t)))
+	server := httptest.NewServer(hearing(host.Handler(site(t)), b.Ears()))
 	t.Cleanup(server.Close)
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	t.Cleanup(cancel)
 	p := &Page{t: t, ctx: ctx, browser: b, server: server, URL: server.URL + "/"}
 	p.open()
 	return p
+}
+
+// hearing puts a script in front of all others of every page, if there is one.
+func hearing(h http.Handler, ears string) http.Handler {
+	if ears == "" {
+		return h
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/ears.js" {
+			w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
+			fmt.Fprint(w, ears)
+			return
+		}
+		if !strings.HasSuffix(r.URL.Path, "/") {
+			h.ServeHTTP(w, r)
+			return
+		}
+		r.Header = http.Header{} // the whole page, as it is
+		answer := httptest.NewRecorder()
+		h.ServeHTTP(answer, r)
+		w.Header().Set("Content-Type", answer.Header().Get("Content-Type"))
+		w.WriteHeader(answer.Code)
+		fmt.Fprint(w, strings.Replace(answer.Body.String(), "<head>", `<head><script src="ears.js"></script>`, 1))
+	})
 }
 
 func (p *Page) open() {
@@ -60,7 +85,8 @@ func (p *Page) open() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience) // the test's own may be over
 		defer cancel()
 		if p.t.Failed() {
-			p.t.Logf("console:\n%s", strings.Join(tab.Complaints(), "\n"))
+			all, err := tab.Complaints(ctx)
+			p.t.Logf("console (%v):\n%s", err, strings.Join(all, "\n"))
 			p.shoot(ctx, tab)
 		}
 		if err := tab.Close(ctx); err != nil {
@@ -155,7 +181,9 @@ func (p *Page) Text(id string) string {
 // Quiet fails the test if the console has errors or warnings.
 func (p *Page) Quiet() {
 	p.t.Helper()
-	for _, line := range p.Complaints() {
+	all, err := p.Complaints(p.ctx)
+	p.must(err)
+	for _, line := range all {
 		p.t.Errorf("the console says %q; want nothing", line)
 	}
 }

@@ -20,7 +20,6 @@ type process struct {
 
 	mu    sync.Mutex
 	lines []string
-	tell  func(line string) // called for every line, if it is set
 }
 
 // launch starts a program in an environment that lacks the person's home.
@@ -54,23 +53,9 @@ func (p *process) read(r io.Reader) {
 	for s.Scan() {
 		p.mu.Lock()
 		p.lines = append(p.lines, s.Text())
-		tell := p.tell
 		p.mu.Unlock()
-		if tell != nil {
-			tell(s.Text())
-		}
 	}
 	_, _ = io.Copy(io.Discard, r) // a line that is too long must not stop the program
-}
-
-// listen has f hear every line from now on, and those before.
-func (p *process) listen(f func(line string)) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, line := range p.lines {
-		f(line)
-	}
-	p.tell = f
 }
 
 // says waits for a line with a mark in it and returns what follows the mark.

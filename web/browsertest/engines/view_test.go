@@ -47,8 +47,8 @@ func loading(p *Page) {
 	p.Quiet()
 	p.Do(`console.error("a complaint")`) // that is heard, or silence says nothing
 	p.must(until(p.ctx, func() error {
-		if all := p.Complaints(); len(all) != 1 || !strings.Contains(all[0], "a complaint") {
-			return fmt.Errorf("of the console was heard: %q", all)
+		if all, err := p.Complaints(p.ctx); len(all) != 1 || !strings.Contains(all[0], "a complaint") {
+			return fmt.Errorf("of the console was heard: %q (%v)", all, err)
 		}
 		return nil
 	}))

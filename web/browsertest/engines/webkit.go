@@ -101,12 +101,11 @@ func (b *webkit) begin(ctx context.Context, driver, screen, browser string) erro
 	if err != nil {
 		return err
 	}
-	b.driver.listen(b.note)
 	address := fmt.Sprintf("http://127.0.0.1:%d", port)
 	if err := until(ctx, func() error { return b.ask(ctx, "GET", address+"/status", nil, nil) }); err != nil {
 		return err
 	}
-	options := action{"binary": browser, "args": []string{"--automation", "--enable-write-console-messages-to-stdout=true"}}
+	options := action{"binary": browser, "args": []string{"--automation"}}
 	var made struct{ SessionID string }
 	err = b.ask(ctx, "POST", address+"/session", action{"capabilities": action{"alwaysMatch": action{"webkitgtk:browserOptions": options}}}, &made)
 	if err != nil {
@@ -168,14 +167,19 @@ func (b *webkit) Close() {
 	os.RemoveAll(b.home)
 }
 
-// note keeps what MiniBrowser writes of the console:
-// "CONSOLE JS ERROR text", "http://...:1:2: CONSOLE WARN text".
-func (b *webkit) note(line string) {
-	if _, text, ok := strings.Cut(line, "CONSOLE "); ok && (strings.Contains(text, "ERROR") || strings.Contains(text, "WARN")) {
-		b.notes.Lock()
-		defer b.notes.Unlock()
-		b.lines = append(b.lines, text)
-	}
+// Ears keeps what the console would show of the page; of its workers and frames
+// nothing is heard.
+func (b *webkit) Ears() string {
+	return `"use strict";
+globalThis.complaints = [];
+for (const kind of ["error", "warn"]) {
+	const own = console[kind];
+	console[kind] = (...all) => { complaints.push(kind + ": " + all.map(String).join(" ")); own.apply(console, all); };
+}
+addEventListener("error", (e) => complaints.push("exception: " + (e.message || "no " + (e.target.src || e.target.href))), true);
+addEventListener("unhandledrejection", (e) => complaints.push("rejection: " + e.reason));
+addEventListener("securitypolicyviolation", (e) => complaints.push("policy: " + e.effectiveDirective + " " + e.blockedURI));
+`
 }
 
 // ask sends a command and decodes its value into out, if that is not nil.
@@ -214,13 +218,10 @@ func (b *webkit) ask(ctx context.Context, method, address string, body, out any)
 type webkitTab struct {
 	b      *webkit
 	handle string
-	since  int // of the console's lines, those of before it was opened
 }
 
 func (b *webkit) Open(ctx context.Context) (Tab, error) {
-	b.notes.Lock()
-	t := &webkitTab{b: b, since: len(b.lines)}
-	b.notes.Unlock()
+	t := &webkitTab{b: b}
 	if b.free {
 		t.handle, b.free = b.first, false
 		return t, t.Resize(ctx, 1400, 900)
@@ -233,10 +234,14 @@ func (b *webkit) Open(ctx context.Context) (Tab, error) {
 	return t, t.Resize(ctx, 1400, 900)
 }
 
-func (t *webkitTab) Complaints() []string {
-	t.b.notes.Lock()
-	defer t.b.notes.Unlock()
-	return append([]string(nil), t.b.lines[t.since:]...)
+func (t *webkitTab) Complaints(ctx context.Context) ([]string, error) {
+	value, err := t.Eval(ctx, "globalThis.complaints ?? []")
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	err = json.Unmarshal(value, &all)
+	return all, err
 }
 
 // ask sends a command to this tab.

@@ -768,7 +768,7 @@ def column(earlier, values):
 
 
 def body(p):
-    """The bytes of a profile in a link, before compression."""
+    """The bytes of a profile in a link, before compression, and their layout."""
     source, r, device, rows = p.get("source", {}), p.get("resident", {}), p.get("device"), p["stages"] + [p["loss"]]
     out = b"".join(words(s) for s in (p.get("name", ""), p.get("dtype", ""), "memtide", source.get("tool", ""), source.get("times", ""),
                                      source.get("sizes", ""), source.get("device", ""), source.get("url", "")))
@@ -788,17 +788,20 @@ def body(p):
     for word in COLUMNS:
         table.append([row[word + "_ns" if word in COLUMNS[:2] else word] for row in rows])
         out += column(table[:-1], table[-1])
-    return out
+    unsaved = [int(row.get("output_unsaved", False)) for row in rows]
+    if any(unsaved):
+        return out + number(2) + column([], unsaved), b"m\x02"
+    return out, b"m\x01"
 
 
 def fragment(p):
     """The fragment of the address that shows a profile, without the #."""
-    plain = body(p)
+    plain, layout = body(p)
     codec, sent = "1.", deflate(plain)
     if len(sent) >= len(plain):
         codec, sent = "0.", plain
     check = struct.pack("<I", zlib.crc32(sent, zlib.crc32(codec.encode())))
-    data = b"m\x01" + number(4 + len(sent)) + check + sent
+    data = layout + number(4 + len(sent)) + check + sent
     return "v=1&d=" + codec + base64.urlsafe_b64encode(data).decode().rstrip("=")
 
 
@@ -816,8 +819,6 @@ def read(path):
 
 
 def tell_link(p, page):
-    if any(row.get("output_unsaved") for row in p["stages"]):
-        return "A link cannot say which outputs nobody saves: open the page and drop the file on it."
     address = page + "#" + fragment(p)
     if len(address) > LONGEST_LINK:
         return "The profile is too long for a link (%d characters): open the page and drop the file on it." % len(address)

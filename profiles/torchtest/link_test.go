@@ -92,6 +92,9 @@ func TestLinks(t *testing.T) {
 	for i := range 6 {
 		c := enginetest.RandomChain(r, enginetest.Shape{MinStages: 2, MaxStages: 40, MaxSize: 1 << (6 * i), MaxTime: 1 << (5*i + 4)})
 		c.SeedBorn = false // collect.py always writes a loss
+		if i%2 == 1 {
+			enginetest.GiveUnsaved(r, c)
+		}
 		p := &profiles.Profile{Name: "rändom \"1\"", Chain: c, DType: "f16", Batch: 3, Warnings: []string{"one", "two"}}
 		p.Source = profiles.Source{Tool: "collect.py", Times: profiles.Measured, Sizes: profiles.Exact, Device: "a GPU", Notes: []string{"é", ""}, URL: "https://example.org/"}
 		p.Device = &engine.Device{Name: "a GPU", Memory: 1 << 40, ToHost: 12_500_000_000, ToDev: 11, Duplex: engine.Duplex(i % 2)}

@@ -76,7 +76,7 @@ func TestWithin(t *testing.T) {
 	count := uint64(600 / fewer())
 	if os.Getenv("MEMTIDE_LONG") != "" {
 		// Not yet true: with seed 16617 a persistent sequence that computes stages again
-		// before the last backward fits, and takes 2; rotor says that none fits, and
+		// before the first backward fits, and takes 2; rotor says that none fits, and
 		// pofo that 4 is the least.
 		count = 10_000
 	}

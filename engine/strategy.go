@@ -84,7 +84,8 @@ var ErrUnsupported = errors.New("this strategy does not apply")
 // ErrNeedsChain is the reason of most strategies.
 var ErrNeedsChain = fmt.Errorf("%w: it needs a chain of stages", ErrUnsupported)
 
-// ErrNeedsLink is the reason of strategies that move data.
+// ErrNeedsLink is the reason of strategies that move data; one that can also keep
+// everything solves what has room for that without a link.
 var ErrNeedsLink = fmt.Errorf("%w: the device has no link to the host", ErrUnsupported)
 
 // InfeasibleError says that no schedule of the strategy fits into the budget.

@@ -85,12 +85,18 @@
       const packed = new Response(Uint8Array.from(atob(text(file)), (c) => c.charCodeAt(0)));
       return WebAssembly.compile(await new Response(packed.body.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
     }
-    const response = await fetch(address(file));
-    if (!response.ok) throw new Error("the server answered " + response.status + " for the engine");
-    if ((response.headers.get("Content-Type") || "").startsWith("application/wasm")) {
-      return WebAssembly.compileStreaming(response);
+    const end = new AbortController();
+    try {
+      const response = await fetch(address(file), { signal: end.signal });
+      if (!response.ok) throw new Error("the server answered " + response.status + " for the engine");
+      if ((response.headers.get("Content-Type") || "").startsWith("application/wasm")) {
+        return await WebAssembly.compileStreaming(response);
+      }
+      return await WebAssembly.compile(await response.arrayBuffer());
+    } catch (e) {
+      end.abort(); // what is not read to its end keeps others from it for 20 seconds
+      throw e;
     }
-    return WebAssembly.compile(await response.arrayBuffer());
   };
 
   // Whether WebAssembly may run here at all: the smallest module there is.

@@ -63,9 +63,10 @@ func (j *jobs) open(e state.Open) {
 			var err error
 			if p, err = j.reader.forFile(ctx, j.a.pool, e.Request.Bytes); err != nil {
 				j.a.later(func() {
+					stopped := ctx.Err() != nil // as it is afterwards in any case
 					j.finish(e.ID)
 					release()
-					if ctx.Err() == nil {
+					if !stopped {
 						j.a.do(state.OpenFailed{ID: e.ID, Text: "The part of memtide that reads such files cannot be loaded: " + err.Error() +
 							". Files in memtide's own format open without it."})
 					}

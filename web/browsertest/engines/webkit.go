@@ -29,10 +29,8 @@ type webkit struct {
 
 	mu      sync.Mutex // the driver has one current tab
 	current string
-	notes   sync.Mutex
-	lines   []string // errors and warnings of the console, of all tabs
-	first   string   // the tab that was there from the start: without it the session ends
-	free    bool     // no test has it
+	first   string // the tab that was there from the start: without it the session ends
+	free    bool   // no test has it
 }
 
 // WebKit starts MiniBrowser. Its driver is found by WEBKIT_DRIVER, its browser by

@@ -16,7 +16,9 @@ type address struct {
 	fragment string       // as written last
 	graph    state.Source // the file without a chain that was open last, which no link holds
 	held     state.Source // the file of side B that was open last and that no link holds
-	writing  bool         // a write is scheduled
+	due      *link.Link   // what the present entry of the history is to say, nil if it says that
+	timed    bool         // it is going to be written
+	wroteAt  float64      // when an entry was rewritten last, as now tells it
 	at, last int          // the present entry of the history and the last one, of those of this page
 }
 
@@ -45,7 +47,7 @@ func (d *address) follow() {
 		return
 	}
 	d.fragment = hash
-	d.writing = false // what was to be written belongs to another entry
+	d.due = nil // what was to be written belongs to another entry
 	d.at = int(number(global("history", "state"), "memtide"))
 	d.last = max(d.last, d.at)
 	l, m, notes := read(hash)
@@ -70,31 +72,40 @@ func (d *address) follow() {
 	}
 }
 
-// write puts the choice into the address bar: at once as a new entry of the
-// history, or soon in place of the present one.
+// write puts the choice into the address bar: as a new entry of the history, or in
+// place of the present one. That is done in a moment, and again after writeEvery if
+// there is more by then, as while something is dragged.
 func (d *address) write(h state.History) {
+	if d.a.s.View.Frame.Embed {
+		return
+	}
 	if h == state.Push {
-		d.put("pushState")
+		d.flush() // what was set before the decision is what Back comes to
+		d.record("pushState", d.link())
 		return
 	}
-	if d.writing {
+	if d.due = d.link(); d.timed {
 		return
 	}
-	d.writing = true
-	after(writeEvery, func() {
+	d.timed = true
+	after(int(max(d.wroteAt+writeEvery-now(), 0)), func() {
 		d.a.later(func() {
-			if d.writing {
-				d.writing = false
-				d.put("replaceState")
-			}
+			d.timed = false
+			d.flush()
 		})
 	})
 }
 
-func (d *address) put(method string) {
-	if d.a.s.View.Frame.Embed {
-		return
+// flush writes what is due.
+func (d *address) flush() {
+	if l := d.due; l != nil {
+		d.due, d.wroteAt = nil, now()
+		d.record("replaceState", l)
 	}
+}
+
+// link is what the address bar is to say.
+func (d *address) link() *link.Link {
 	l := linkOf(d.a.s, d.a.page.Keep)
 	n, b := d.a.s.SideNetworks()
 	if n != nil && n.Source.Preset == "" && n.Profile.Chain == nil {
@@ -103,6 +114,11 @@ func (d *address) put(method string) {
 	if b != nil && l.B != nil && l.B.From == link.FromFile {
 		d.held = b.Source
 	}
+	return &l
+}
+
+// record writes a link into the history, unless that is what it says.
+func (d *address) record(method string, l *link.Link) {
 	fragment := l.String()
 	if fragment == d.fragment {
 		return
@@ -126,6 +142,7 @@ func (d *address) call(method string) {
 
 // open goes to a fragment, as if it were a link that was clicked.
 func (d *address) open(fragment string) {
+	d.flush()
 	d.at++
 	d.last = d.at
 	to := d.fragment
@@ -138,6 +155,7 @@ func (d *address) open(fragment string) {
 // undo goes back to the choice before the last decision, or forward again, but
 // never out of the page.
 func (d *address) undo(again bool) {
+	d.flush()
 	switch {
 	case again && d.at < d.last:
 		call(global("history"), "forward")
@@ -148,7 +166,10 @@ func (d *address) undo(again bool) {
 
 // copy puts the link into the clipboard, where the browser allows it.
 func (d *address) copy() {
-	d.put("replaceState")
+	if !d.a.s.View.Frame.Embed {
+		d.due = d.link()
+		d.flush()
+	}
 	failed := func(safejs.Value) {
 		d.a.post(state.Copied{Err: "The browser does not let the page copy. The address bar holds the link."})
 	}

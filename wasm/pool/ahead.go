@@ -21,7 +21,7 @@ type ahead struct {
 // else waits so long at most.
 const aheadLimit = 150 * time.Millisecond
 
-// solveAhead answers a request; the zero value if that is not done within
+// solveAhead answers a request; without a reply if that is not done within
 // aheadLimit.
 func solveAhead(s *serve.Server, req *proto.Request) (a ahead, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), aheadLimit)
@@ -35,7 +35,7 @@ func solveAhead(s *serve.Server, req *proto.Request) (a ahead, err error) {
 	// Where no timer fires while a solver is busy, only the solver knows that it
 	// was stopped. What it had found by then is not what the page asks for.
 	if ctx.Err() != nil || last == nil || last.Failure != nil && last.Failure.Kind == proto.Deadline {
-		return ahead{}, nil
+		return ahead{request: request}, nil
 	}
 	reply, err := proto.EncodeReply(last)
 	return ahead{request, reply}, err
@@ -43,10 +43,11 @@ func solveAhead(s *serve.Server, req *proto.Request) (a ahead, err error) {
 
 // answers tells whether the reply is the answer to a request.
 func (a ahead) answers(request []byte) bool {
-	return a.reply != nil && bytes.Equal(a.request, request)
+	return len(a.reply) > 0 && bytes.Equal(a.request, request)
 }
 
-// message is both as one message: the length of the request, and the two.
+// message is both as one message: the length of the request, and the two. It is sent
+// also when there was no time for a reply: what was expected can be seen then, too.
 func (a ahead) message() []byte {
 	b := binary.BigEndian.AppendUint32(nil, uint32(len(a.request)))
 	return append(append(b, a.request...), a.reply...)
@@ -78,7 +79,7 @@ func (p *Pool) onAhead(b []byte) {
 func (p *Pool) takeAhead(req *proto.Request, payload []byte) *proto.Reply {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if req.Op != proto.OpSolve || p.ahead.reply == nil {
+	if req.Op != proto.OpSolve || len(p.ahead.reply) == 0 {
 		return nil
 	}
 	a := p.ahead

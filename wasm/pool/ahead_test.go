@@ -124,3 +124,22 @@ func TestAheadMessage(t *testing.T) {
 		}
 	}
 }
+
+// Where there was no time to solve ahead the page is told what was expected, and asks.
+func TestAheadWithoutReply(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		request, err := proto.EncodeRequest(question(9000))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &stage{}
+		p := newPool(2, func(e events) (port, error) {
+			go e.ahead(ahead{request: request}.message())
+			return s.start(e)
+		})
+		synctest.Wait()
+		if _, err := p.Do(t.Context(), question(9000), nil); err != nil || len(s.requests) != 1 {
+			t.Errorf("the workers were asked %q, %v; want one question and no error", s.requests, err)
+		}
+	})
+}

@@ -97,7 +97,7 @@ func (w *worksite) lookAhead(expect func(search, hash string) *proto.Request) {
 		return
 	}
 	w.ahead, err = solveAhead(&w.server, req)
-	if err == nil && w.ahead.reply != nil {
+	if err == nil {
 		err = post(w.self, "ahead", w.ahead.message(), nil)
 	}
 	if err != nil {

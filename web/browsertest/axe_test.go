@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 )
 
 // axe is the source of axe-core, which the build has installed.
@@ -25,7 +24,9 @@ func axe(t *testing.T) string {
 
 // TestAccessible holds pages and their states against axe-core's rules.
 func TestAccessible(t *testing.T) {
+	t.Parallel()
 	source := axe(t)
+	p := New(t)
 	for _, c := range []struct {
 		name, address string
 		width         int64
@@ -42,20 +43,20 @@ func TestAccessible(t *testing.T) {
 		{"dark view with the curve", "#embed=1&theme=dark&show=curve,time&v=1&p=resnet101-b32", 720, nil},
 		{"wait", "#v=1&p=gpt2-medium-b4&s=greedy&m=70%25", 1400, func(p *Page) { p.Click(`[data-do="wait-next"]`) }},
 		{"too small", "#v=1&p=resnet101-b32&m=5%25", 1400, nil},
-		{"dark addresses that do not fit", "#v=1&p=gpt2-medium-b4&m=70%25&s=greedy&theme=dark&alloc=best-fit", 1400, func(p *Page) { p.Wait(`!!document.querySelector(".outcome.bad")?.textContent`, 20*time.Second) }},
+		{"dark addresses that do not fit", "#v=1&p=gpt2-medium-b4&m=70%25&s=greedy&theme=dark&alloc=best-fit", 1400, func(p *Page) { p.Wait(`!!document.querySelector(".outcome.bad")?.textContent`) }},
 		{"cut link", "#v=1&d=1.abc", 1400, nil},
 		{"documents", "docs/", 1400, nil},
 		{"document", "docs/paper-000.html", 390, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := New(t)
+			p.For(t)
 			p.Viewport(c.width, 900)
-			p.Navigate(c.address)
-			p.Wait(`document.readyState === "complete" && document.body.dataset.state !== "solving"`, 20*time.Second)
+			p.Fresh(c.address)
+			p.Wait(`document.readyState === "complete" && document.body.dataset.state !== "solving"`)
 			if c.do != nil {
 				c.do(p)
 			}
-			time.Sleep(200 * time.Millisecond) // the components are drawn in the next frame
+			p.Drawn()
 			for _, v := range violations(p, source) {
 				t.Errorf("%s breaks the rule %s (%s): %s\n  %s", c.name, v.ID, v.Impact, v.Help, strings.Join(v.where(), "\n  "))
 			}

@@ -5,6 +5,11 @@
 // says and which addresses are asked for. The browser resolves no host name, so
 // that a request to another host can neither succeed nor go unnoticed.
 //
+// Tests run beside each other, as many as -parallel allows, in tabs of one browser
+// with storage of their own. None depends on the clock: they wait for states (Wait),
+// for the page to have drawn what it knows (Drawn) or to be at nothing any more
+// (Done). That nothing happens is seen when something later has happened.
+//
 // The site is the directory named by MEMTIDE_DIST; if that is not set it is
 // built once per test run. Without a browser the tests skip, except in CI (CI is
 // set), where they fail.
@@ -85,7 +90,7 @@ func share(bin string) error {
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Handler: sandboxable(host.Handler(shared.dist))}
+	server := &http.Server{Handler: sandboxable(forgetful(host.Handler(shared.dist)))}
 	go server.Serve(listener)
 	shared.url = "http://" + listener.Addr().String() + "/"
 	profile, err := os.MkdirTemp("", "memtide-chromium-")
@@ -110,6 +115,20 @@ func share(bin string) error {
 	return nil
 }
 
+// forgetful serves the site with a service worker that keeps nothing: every tab is a
+// first visit, for which the real one would copy 20 MB for a second that never comes.
+// TestOffline and TestQuietStart have the real one, from servers of their own.
+func forgetful(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/offline.js" {
+			w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
+			_, _ = w.Write([]byte("// keeps nothing\n"))
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
 // sandboxable treats the page as if it were in a frame with the attribute
 // sandbox="allow-scripts" when its address has ?sandbox.
 func sandboxable(h http.Handler) http.Handler {
@@ -131,6 +150,10 @@ func flags(bin, profile string) []chromedp.ExecAllocatorOption {
 		chromedp.Flag("disable-default-apps", true), chromedp.Flag("disable-extensions", true),
 		chromedp.Flag("metrics-recording-only", true), chromedp.Flag("disable-dev-shm-usage", true),
 		chromedp.Flag("force-color-profile", "srgb"), chromedp.Flag("hide-scrollbars", true),
+		// Every window would load two pages for the list below its address bar, and
+		// start a process for a page that may come: a quarter of all work.
+		chromedp.Flag("disable-field-trial-config", true),
+		chromedp.Flag("disable-features", "WebUIOmniboxPopup,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup,SpareRendererForSitePerProcess"),
 	}
 	if os.Geteuid() == 0 {
 		out = append(out, chromedp.NoSandbox) // Chromium refuses to start as root otherwise

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
@@ -33,6 +32,7 @@ func stroke(p *Page, code, text string, modifiers int64) {
 // Every key that the help lists does what it says, and the help lists all keys
 // that this test presses.
 func TestKeysOfHelp(t *testing.T) {
+	t.Parallel()
 	const (
 		range0  = `(location.hash.match(/&t=[^&]*/) || [""])[0]`
 		chosen  = `document.querySelector("#selection-title").textContent + byID("selection").textContent`
@@ -84,10 +84,10 @@ func TestKeysOfHelp(t *testing.T) {
 		return true;
 	})()`)
 	key(t, p, "Slash", "?") // the list is there while the help is open
-	p.Wait(`document.querySelector(".keys dt")`, 5*time.Second)
+	p.Wait(`document.querySelector(".keys dt")`)
 	listed := Eval[[]string](p, `[...document.querySelectorAll(".keys dt")].map((e) => e.textContent)`)
 	key(t, p, "Escape", "Escape")
-	p.Wait(`!document.querySelector(".keys dt")`, 5*time.Second)
+	p.Wait(`!document.querySelector(".keys dt")`)
 	var pressed []string
 	for _, row := range rows {
 		pressed = append(pressed, row.row)
@@ -97,10 +97,11 @@ func TestKeysOfHelp(t *testing.T) {
 			}
 			before := Eval[string](p, `JSON.stringify(`+s.seen+`) ?? ""`)
 			stroke(p, s.code, s.text, s.modifiers)
-			if !within(p, `(JSON.stringify(`+s.seen+`) ?? "") !== `+fmt.Sprintf("%q", before), 8*time.Second) {
-				t.Errorf("the help lists %q; %s (modifiers %d) leaves %s at %s", row.row, s.code, s.modifiers, s.seen, before)
+			p.Drawn()
+			if p.until(`(JSON.stringify(`+s.seen+`) ?? "") !== `+fmt.Sprintf("%q", before), hang/4) != nil { // some of it takes an answer
+				t.Fatalf("the help lists %q; %s (modifiers %d) leaves %s at %s", row.row, s.code, s.modifiers, s.seen, before)
 			}
-			p.Wait(`document.body.dataset.state !== "solving"`, 20*time.Second)
+			p.Wait(`document.body.dataset.state !== "solving"`)
 		}
 	}
 	slices.Sort(listed)
@@ -116,25 +117,25 @@ func TestKeysOfHelp(t *testing.T) {
 // Keys of one character can be turned off, which the browser remembers; the other
 // keys work then.
 func TestShortcutsOff(t *testing.T) {
+	t.Parallel()
 	p := settledPage(t, offload)
 	const tabled = `document.querySelector("#table").hidden`
 	Eval[bool](p, `document.querySelector('.header [data-do="help"]').click(), true`)
-	p.Wait(`byID("shortcuts").checkVisibility()`, 5*time.Second)
+	p.Wait(`byID("shortcuts").checkVisibility()`)
 	if !Eval[bool](p, `byID("shortcuts").checked`) {
 		t.Fatal("shortcuts are off; want them on before anybody turns them off")
 	}
 	p.Click(`[data-testid="shortcuts"]`)
-	p.Wait(`localStorage.getItem("memtide-shortcuts") === "off" && !byID("shortcuts").checked`, 5*time.Second)
-	Eval[bool](p, `location.reload(), true`)
-	time.Sleep(100 * time.Millisecond)
-	p.Wait(untilReady, 30*time.Second)
+	p.Wait(`localStorage.getItem("memtide-shortcuts") === "off" && !byID("shortcuts").checked`)
+	p.Reload()
+	p.Wait(untilReady)
 	Eval[bool](p, hands+`; document.getElementById("stage").focus(), true`)
 	before := Eval[string](p, `byID("selection").textContent`)
 	for _, k := range [][2]string{{"KeyT", "t"}, {"Digit2", "2"}, {"BracketLeft", "["}, {"Slash", "?"}, {"Slash", "/"}} {
 		stroke(p, k[0], k[1], 0)
 	}
 	stroke(p, "ArrowRight", "ArrowRight", 0)
-	p.Wait(fmt.Sprintf(`byID("selection").textContent !== %q`, before), 5*time.Second)
+	p.Wait(fmt.Sprintf(`byID("selection").textContent !== %q`, before))
 	if !Eval[bool](p, tabled+` && document.querySelector(".help-layer").hidden && document.activeElement.id === "stage"`) {
 		t.Error("a shortcut of one character works although they are off")
 	}
@@ -142,42 +143,32 @@ func TestShortcutsOff(t *testing.T) {
 		t.Errorf("the strategy is %s; want greedy: the key 2 is off", got)
 	}
 	Eval[bool](p, `document.querySelector('.header [data-do="help"]').click(), true`)
-	p.Wait(`byID("shortcuts").checkVisibility()`, 5*time.Second)
+	p.Wait(`byID("shortcuts").checkVisibility()`)
 	p.Click(`[data-testid="shortcuts"]`)
-	p.Wait(`byID("shortcuts").checked`, 5*time.Second)
+	p.Wait(`byID("shortcuts").checked`)
 	stroke(p, "Escape", "Escape", 0)
-	p.Wait(`document.querySelector(".help-layer").hidden`, 5*time.Second)
+	p.Wait(`document.querySelector(".help-layer").hidden`)
 	stroke(p, "KeyT", "t", 0)
-	p.Wait("!"+tabled, 5*time.Second)
+	p.Wait("!" + tabled)
 }
 
 // The help calls the keys what stands on them, where the browser knows it.
 func TestHelpOfLayout(t *testing.T) {
+	t.Parallel()
 	p := New(t)
 	p.Before(`Object.defineProperty(Navigator.prototype, "keyboard", {configurable: true, get: () => ({
 		getLayoutMap: async () => new Map([["KeyW", "z"], ["KeyA", "q"], ["KeyS", "s"], ["KeyD", "d"], ["BracketLeft", "^"], ["BracketRight", "$"]]),
 	})})`)
 	p.Navigate(offload)
-	p.Wait(untilReady, 30*time.Second)
+	p.Wait(untilReady)
 	Eval[bool](p, `document.querySelector('.header [data-do="help"]').click(), true`)
-	p.Wait(`[...document.querySelectorAll(".keys dt")].some((e) => e.textContent.startsWith("Z S or"))`, 5*time.Second)
+	p.Wait(`[...document.querySelectorAll(".keys dt")].some((e) => e.textContent.startsWith("Z S or"))`)
 	got := Eval[[]string](p, `[...document.querySelectorAll(".keys dt")].map((e) => e.textContent)`)
 	for _, want := range []string{"Q D or Shift ← →", "^ $", "Ctrl S"} {
 		if !slices.Contains(got, want) {
 			t.Errorf("on AZERTY the help lists %q; want %q in it", got, want)
 		}
 	}
-}
-
-// within says whether an expression becomes true in time.
-func within(p *Page, expression string, limit time.Duration) bool {
-	p.t.Helper()
-	for start := time.Now(); time.Since(start) < limit; time.Sleep(10 * time.Millisecond) {
-		if Eval[bool](p, "Boolean("+expression+")") {
-			return true
-		}
-	}
-	return false
 }
 
 // controls are what a person can do something with, as far as it is shown.
@@ -188,10 +179,11 @@ globalThis.controlsShown = () => [...document.querySelectorAll("button, input, s
 // With the key Tab alone everything on the page is reached, and whatever has the
 // focus shows it.
 func TestTabReachesEverything(t *testing.T) {
+	t.Parallel()
 	p := openedPage(t, offload, 1400, 900)
 	Eval[bool](p, shownControls)
 	Eval[bool](p, `document.querySelector('[data-do="stop-sweep"]').click(), document.activeElement.blur(), window.reached = new Set(), window.unseen = [], true`)
-	p.Wait(`document.querySelector('[data-do="stop-sweep"]').hidden`, 10*time.Second)
+	p.Wait(`document.querySelector('[data-do="stop-sweep"]').hidden`)
 	want := Eval[int](p, `controlsShown().length`)
 	if want < 60 {
 		t.Fatalf("%d controls are shown with everything open; want at least 60", want)
@@ -217,16 +209,18 @@ func TestTabReachesEverything(t *testing.T) {
 // What opens above the page takes the focus, dialogs hold it; Esc closes them and
 // gives the focus back.
 func TestFocusComesBack(t *testing.T) {
+	t.Parallel()
+	p := settledPage(t, offload)
 	for _, c := range []struct{ opener, dialog string }{
 		{`[data-do="share"]`, `.share`},
 		{`[data-do="help"]`, `.help-layer:not([hidden]) .help`},
 		{`[data-do="picker"]`, `.picker-panel`},
 	} {
 		t.Run(c.opener, func(t *testing.T) {
-			p := settledPage(t, offload)
+			p.For(t)
 			opener := fmt.Sprintf(`document.querySelector('.header %s')`, c.opener)
 			Eval[bool](p, opener+`.focus(), `+opener+`.click(), true`)
-			p.Wait(fmt.Sprintf(`document.querySelector(%q)?.checkVisibility() && document.querySelector(%[1]q).contains(document.activeElement)`, c.dialog), 5*time.Second)
+			p.Wait(fmt.Sprintf(`document.querySelector(%q)?.checkVisibility() && document.querySelector(%[1]q).contains(document.activeElement)`, c.dialog))
 			for range 20 {
 				if c.dialog == ".picker-panel" {
 					break // a list, not a dialog: Tab leaves and closes it
@@ -237,7 +231,7 @@ func TestFocusComesBack(t *testing.T) {
 				}
 			}
 			stroke(p, "Escape", "Escape", 0)
-			p.Wait(opener+` === document.activeElement`, 5*time.Second)
+			p.Wait(opener + ` === document.activeElement`)
 		})
 	}
 }

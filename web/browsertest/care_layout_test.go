@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 )
 
 // tooWide names what stands out of the window to the right, except inside of
@@ -28,10 +27,13 @@ const tooWide = `(() => {
 // From the width of a zoom by 400 % to a tablet's, nothing is cut and nothing
 // scrolls sideways but what says so: tables and code.
 func TestNarrow(t *testing.T) {
+	t.Parallel()
+	p := openedPage(t, offload, 320, 800)
 	for _, width := range []int64{320, 350, 390, 768, 1000} {
 		t.Run(fmt.Sprint("page ", width), func(t *testing.T) {
-			p := openedPage(t, offload, width, 800)
-			time.Sleep(300 * time.Millisecond)
+			p.For(t)
+			p.Viewport(width, 800)
+			p.Drawn()
 			for _, what := range Eval[[]string](p, tooWide) {
 				t.Error(what)
 			}
@@ -40,24 +42,25 @@ func TestNarrow(t *testing.T) {
 			}
 			for _, dialog := range []string{"help", "share"} {
 				Eval[bool](p, fmt.Sprintf(`document.querySelector('.header [data-do="%s"]').click(), true`, dialog))
-				p.Wait(`[...document.querySelectorAll(".help-layer")].some((e) => !e.hidden)`, 5*time.Second)
+				p.Wait(`[...document.querySelectorAll(".help-layer")].some((e) => !e.hidden)`)
 				for _, what := range Eval[[]string](p, tooWide) {
 					t.Errorf("with %s open: %s", dialog, what)
 				}
 				key(t, p, "Escape", "Escape")
-				p.Wait(`[...document.querySelectorAll(".help-layer")].every((e) => e.hidden)`, 5*time.Second)
+				p.Wait(`[...document.querySelectorAll(".help-layer")].every((e) => e.hidden)`)
 			}
 		})
 	}
-	p := Open(t, "docs/")
+	p = Open(t, "docs/")
 	pages := Eval[[]string](p, `[...new Set([...document.querySelectorAll("header a")].map((e) => e.getAttribute("href")))].filter((h) => h.endsWith(".html") || h === "./").map((h) => "docs/" + h.replace("./", ""))`)
 	if len(pages) < 8 {
 		t.Fatalf("the documentation lists %d pages (%q); want at least 8", len(pages), pages)
 	}
 	for _, address := range pages {
+		p.Navigate(address)
 		for _, width := range []int64{320, 390, 768} {
 			p.Viewport(width, 800)
-			p.Navigate(address)
+			p.frames()
 			for _, what := range Eval[[]string](p, tooWide) {
 				t.Errorf("%s at %d px: %s", address, width, what)
 			}
@@ -67,6 +70,7 @@ func TestNarrow(t *testing.T) {
 
 // Another network does not move the page: the header stays one row.
 func TestHeaderIsOneRow(t *testing.T) {
+	t.Parallel()
 	p := openedPage(t, "#v=1&p=vgg16-b64", 1440, 800)
 	for _, width := range []int64{1360, 1440, 1620, 1920} {
 		p.Viewport(width, 800)
@@ -79,6 +83,7 @@ func TestHeaderIsOneRow(t *testing.T) {
 // On a phone, a long message leaves the button that dismisses it its size, and what
 // is chosen in the header can be read.
 func TestPhoneHeader(t *testing.T) {
+	t.Parallel()
 	p := openedPage(t, "#v=1&p=gpt2-medium-b4", 390, 844)
 	if cut := Eval[[]string](p, `(() => {
 		const pen = document.createElement("canvas").getContext("2d");
@@ -93,7 +98,7 @@ func TestPhoneHeader(t *testing.T) {
 	Eval[bool](p, hands)
 	drop(p, "bad.csv", []byte("name,forward_s,backward_s,output_bytes\na,x,1,1\n"))
 	const dismiss = `document.querySelector('[data-do="dismiss"]')`
-	p.Wait(dismiss+`?.checkVisibility()`, 10*time.Second)
+	p.Wait(dismiss + `?.checkVisibility()`)
 	if got := Eval[[2]float64](p, `(({width, height}) => [width, height])(`+dismiss+`.getBoundingClientRect())`); got[0] < 44 || got[1] < 44 {
 		t.Errorf("the button that dismisses a message is %v px; want 44 at least", got)
 	}
@@ -102,6 +107,7 @@ func TestPhoneHeader(t *testing.T) {
 // At 400 per cent a window of 1280 by 1024 has 320 by 256 pixels: nothing that
 // stays in place may cover what the keyboard has reached.
 func TestFourHundredPercent(t *testing.T) {
+	t.Parallel()
 	p := openedPage(t, offload, 320, 256)
 	Eval[bool](p, `document.activeElement.blur(), scrollTo(0, 0), true`)
 	seen := map[string]bool{}
@@ -137,6 +143,7 @@ const tooSmall = `((least) => controlsShown().filter((e) => !e.matches("[role=re
 
 // Targets are at least 24 px for a mouse and 44 px for a finger.
 func TestTargets(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name          string
 		width, height int64
@@ -154,15 +161,15 @@ func TestTargets(t *testing.T) {
 				p.touch(c.width, c.height)
 			}
 			p.Navigate(offload)
-			p.Wait(untilReady, 30*time.Second)
+			p.Wait(untilReady)
 			Eval[bool](p, hands+";"+shownControls)
 			if got := Eval[bool](p, `matchMedia("(pointer: coarse)").matches`); got != c.touch {
 				t.Fatalf("the pointer is coarse: %v; want %v", got, c.touch)
 			}
-			Eval[bool](p, openAll)
+			openEverything(p)
 			small := Eval[[]string](p, fmt.Sprintf(`%s(%d)`, tooSmall, c.least))
 			Eval[bool](p, `document.querySelector('.header [data-do="share"]').click(), true`)
-			p.Wait(`document.querySelector(".share")`, 5*time.Second)
+			p.Wait(`document.querySelector(".share")`)
 			for _, s := range Eval[[]string](p, fmt.Sprintf(`%s(%d)`, tooSmall, c.least)) {
 				if !strings.Contains(strings.Join(small, "\n"), s) {
 					small = append(small, s)
@@ -178,6 +185,7 @@ func TestTargets(t *testing.T) {
 // On paper there are the numbers and the pictures, the settings as plain text,
 // and nothing to press.
 func TestPrint(t *testing.T) {
+	t.Parallel()
 	p := openedPage(t, offload, 1000, 1000)
 	Eval[bool](p, shownControls)
 	p.media("print")
@@ -203,12 +211,13 @@ func TestPrint(t *testing.T) {
 // Who asked for less motion sees none: nothing on the page is animated and
 // nothing changes gradually, not even while a schedule is sought.
 func TestReducedMotion(t *testing.T) {
+	t.Parallel()
 	p := New(t)
 	p.media("", "prefers-reduced-motion", "reduce")
 	p.Navigate(offload)
-	p.Wait(untilReady, 30*time.Second)
+	p.Wait(untilReady)
 	Eval[bool](p, hands)
-	Eval[bool](p, openAll)
+	openEverything(p)
 	Eval[bool](p, `document.querySelectorAll(".working").forEach((e) => { e.hidden = false }), true`)
 	moving := Eval[[]string](p, `[...document.querySelectorAll("*")].filter((e) => {
 		const s = getComputedStyle(e);
@@ -226,12 +235,13 @@ func TestReducedMotion(t *testing.T) {
 // With forced colours controls have edges, what is pressed or chosen differs,
 // and the pictures keep colours that their background does not swallow.
 func TestForcedColors(t *testing.T) {
+	t.Parallel()
 	p := New(t)
 	p.media("", "forced-colors", "active", "prefers-color-scheme", "dark")
 	p.Navigate(offload)
-	p.Wait(untilReady, 30*time.Second)
+	p.Wait(untilReady)
 	Eval[bool](p, hands+";"+shownControls)
-	Eval[bool](p, openAll)
+	openEverything(p)
 	bare := Eval[[]string](p, `controlsShown().filter((e) => e.matches("button, select, input:not([type=range], [type=checkbox], .sr)") && !e.matches(".head")).filter((e) => {
 		const s = getComputedStyle(e);
 		return s.borderTopStyle === "none" || s.borderTopWidth === "0px" || s.borderTopColor === getComputedStyle(document.body).backgroundColor;

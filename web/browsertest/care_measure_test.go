@@ -26,18 +26,18 @@ func TestMeasureSlowStart(t *testing.T) {
 	}).observe(document, {subtree: true, childList: true, attributes: true, attributeFilter: ["data-state"]});`, untilReady))
 	for _, visit := range []string{"cold", "warm", "warm", "warm", "warm"} {
 		p.do(chromedp.Do(p.ctx, chromedp.Navigate("about:blank")))
-		time.Sleep(700 * time.Millisecond)
+		p.rest(700 * time.Millisecond)
 		p.Received()
 		p.Navigate("?" + visit)
-		p.Wait(untilReady, time.Minute)
+		p.Wait(untilReady)
 		t.Logf("%s: first picture %.0f ms, usable %.0f ms (%s)", visit,
 			Eval[float64](p, `performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0`),
 			Eval[float64](p, `performance.getEntriesByName("usable")[0]?.startTime ?? 0`),
 			Eval[string](p, `performance.getEntriesByType("mark").filter(e => e.name.startsWith("memtide:")).map(e => e.name.slice(8) + " " + Math.round(e.startTime)).join(", ")`))
-		p.Wait(`window.echarts !== undefined`, time.Minute)
+		p.Wait(`window.echarts !== undefined`)
 		t.Logf("%s: %d bytes until the charts are there", visit, p.Received())
 		Eval[bool](p, `navigator.serviceWorker.ready.then(() => { window.kept = true }), true`)
-		p.Wait(`window.kept`, time.Minute)
-		time.Sleep(3 * time.Second) // until what was compiled is kept for the next visit, too
+		p.Wait(`window.kept`)
+		p.rest(3 * time.Second) // until what was compiled is kept for the next visit, too
 	}
 }

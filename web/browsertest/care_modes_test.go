@@ -31,6 +31,7 @@ func prepared(t *testing.T, p *Page) {
 // Where a policy forbids WebAssembly the prepared picture stays, and the page
 // says what the reason is and what to do.
 func TestBlockedWebAssembly(t *testing.T) {
+	t.Parallel()
 	p := New(t)
 	site := host.Handler(shared.dist)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -40,7 +41,7 @@ func TestBlockedWebAssembly(t *testing.T) {
 	t.Cleanup(server.Close)
 	p.URL = server.URL + "/"
 	p.Navigate("")
-	p.Wait(`document.querySelector('#boot[role="alert"]') && !document.querySelector("#boot").hidden`, 20*time.Second)
+	p.Wait(`document.querySelector('#boot[role="alert"]') && !document.querySelector("#boot").hidden`)
 	if got := p.Text("#boot"); !strings.Contains(got, "WebAssembly is blocked") || !strings.Contains(got, "Open in a new tab") {
 		t.Errorf("the page says %q; want the reason and a way out", got)
 	}
@@ -49,6 +50,7 @@ func TestBlockedWebAssembly(t *testing.T) {
 
 // Without scripts the page is a picture with a text.
 func TestNoScript(t *testing.T) {
+	t.Parallel()
 	p := New(t)
 	_, err := chromedp.Call(p.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	p.do(err)
@@ -64,10 +66,11 @@ func TestNoScript(t *testing.T) {
 
 // Without workers the prepared picture stays and the page says why.
 func TestNoWorkers(t *testing.T) {
+	t.Parallel()
 	p := New(t)
 	p.Before(`delete globalThis.Worker`)
 	p.Navigate("")
-	p.Wait(`document.querySelector('#boot[role="alert"]') && !document.querySelector("#boot").hidden`, 10*time.Second)
+	p.Wait(`document.querySelector('#boot[role="alert"]') && !document.querySelector("#boot").hidden`)
 	if got := p.Text("#boot"); !strings.Contains(got, "this browser has no workers") || !strings.Contains(got, "Reload") {
 		t.Errorf("the page says %q; want the reason and what to do", got)
 	}
@@ -77,10 +80,11 @@ func TestNoWorkers(t *testing.T) {
 // Where a worker is refused the page says that the engine cannot start, and
 // solves by itself if it is asked to.
 func TestRefusedWorkers(t *testing.T) {
+	t.Parallel()
 	p := New(t)
 	p.Before(`globalThis.Worker = class { constructor() { throw new DOMException("refused", "SecurityError"); } }`)
 	p.Navigate("")
-	p.Wait(`document.querySelector('.notice[role="alert"]:not([hidden])')`, 20*time.Second)
+	p.Wait(`document.querySelector('.notice[role="alert"]:not([hidden])')`)
 	Eval[bool](p, hands)
 	got := Eval[string](p, `alertText()`)
 	for _, want := range []string{"The engine cannot start here: refused.", "computed in workers", "in a window of its own", "memtide solve", "Solve here"} {
@@ -93,31 +97,32 @@ func TestRefusedWorkers(t *testing.T) {
 		t.Errorf("%d of the numbers say why they are missing; want 5", got)
 	}
 	p.Click(`.notice [data-do="act"]`)
-	p.Wait(untilReady+` && byID("peak").textContent.includes("GiB") && document.querySelector(".notice").hidden`, 60*time.Second)
+	p.Wait(untilReady + ` && byID("peak").textContent.includes("GiB") && document.querySelector(".notice").hidden`)
 	// The curve comes, and the page lives meanwhile: another choice is answered.
-	p.Wait(`document.querySelector("[data-testid=sweep]").textContent.startsWith("Point at the curve")`, 90*time.Second)
+	p.Wait(`document.querySelector("[data-testid=sweep]").textContent.startsWith("Point at the curve")`)
 	Eval[bool](p, `control("strategy", "pofo"), true`)
-	p.Wait(untilReady+` && location.hash.includes("s=pofo")`, 60*time.Second)
+	p.Wait(untilReady + ` && location.hash.includes("s=pofo")`)
 }
 
 // Where storage is blocked the page works, and forgets the theme.
 func TestBlockedStorage(t *testing.T) {
+	t.Parallel()
 	p := New(t)
 	p.Before(`for (const name of ["localStorage", "sessionStorage", "indexedDB", "caches"]) {
 		Object.defineProperty(globalThis, name, {get() { throw new DOMException("Access is denied.", "SecurityError"); }});
 	}
 	Object.defineProperty(Navigator.prototype, "serviceWorker", {get() { throw new DOMException("Access is denied.", "SecurityError"); }});`)
 	p.Navigate(offload)
-	p.Wait(untilReady, 30*time.Second)
+	p.Wait(untilReady)
 	Eval[bool](p, hands)
 	for range 2 {
 		theme := Eval[string](p, `document.documentElement.dataset.theme ?? ""`)
 		p.Click(`.header [data-do="theme"]`)
-		p.Wait(fmt.Sprintf(`(document.documentElement.dataset.theme ?? "") !== %q`, theme), 5*time.Second)
+		p.Wait(fmt.Sprintf(`(document.documentElement.dataset.theme ?? "") !== %q`, theme))
 	}
 	step := result(p, "step-time")
 	Eval[bool](p, `control("strategy", "rotor"); true`)
-	p.Wait(rested+fmt.Sprintf(` && result("step-time") !== %q`, step), 30*time.Second)
+	p.Wait(rested + fmt.Sprintf(` && result("step-time") !== %q`, step))
 	for _, line := range p.Console() {
 		if strings.HasPrefix(line, "exception:") {
 			t.Errorf("the console says %q", line)
@@ -125,16 +130,17 @@ func TestBlockedStorage(t *testing.T) {
 	}
 }
 
-// deaf lets workers start and then has them hear no request while deafened is
-// true, so that whatever the page asks for takes forever.
+// deaf lets workers start and has them hear no request while deafened is true, so
+// that whatever the page asks for takes forever.
 const deaf = `(() => {
 	const post = Worker.prototype.postMessage;
-	Worker.prototype.postMessage = function (...all) { if (!globalThis.deafened) post.apply(this, all); };
+	Worker.prototype.postMessage = function (...all) { if (!globalThis.deafened || all[0].type !== "request") post.apply(this, all); };
 })()`
 
 // Whatever takes long says that it is under way and can be stopped: a file, a
 // schedule, the curve, every question, the search for addresses.
 func TestEverythingStops(t *testing.T) {
+	t.Parallel()
 	var big strings.Builder
 	big.WriteString("name,forward_s,backward_s,output_bytes,saved_bytes\n")
 	for i := range 120_000 {
@@ -144,6 +150,8 @@ func TestEverythingStops(t *testing.T) {
 		return fmt.Sprintf(`document.querySelector('[data-do="ask"][data-arg=%q]').click()`, name)
 	}
 	stop := func(name string) string { return fmt.Sprintf(`[data-testid="question-%s"] .working button`, name) }
+	p := New(t)
+	p.Before(deaf)
 	for _, c := range []struct{ name, open, start, stop string }{
 		{"schedule", "", `control("strategy", "dynprog")`, `.results .working [data-do="stop"]`},
 		{"file", "", fmt.Sprintf(`drop("big.csv", %q)`, big.String()), `.results .working [data-do="stop"]`},
@@ -155,30 +163,28 @@ func TestEverythingStops(t *testing.T) {
 		{"addresses", `byID("places").click()`, `control("alloc", "optimal")`, `.places .working button, .places [data-do="stop-place"]`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := New(t)
-			p.Before(deaf)
-			p.Navigate(offload)
-			p.Wait(untilReady, 30*time.Second)
+			p.For(t)
+			p.Fresh(offload)
+			p.Wait(untilReady)
 			Eval[bool](p, hands)
-			p.Wait(`document.querySelector('[data-do="stop-sweep"]').checkVisibility()`, 20*time.Second)
+			p.Wait(`document.querySelector('[data-do="stop-sweep"]').checkVisibility()`)
 			Eval[bool](p, `document.querySelector('[data-do="stop-sweep"]').click(), true`)
-			p.Wait(`!document.querySelector('[data-do="stop-sweep"]').checkVisibility()`, 20*time.Second)
+			p.Wait(`!document.querySelector('[data-do="stop-sweep"]').checkVisibility()`)
 			if c.open != "" {
 				Eval[bool](p, c.open+", true")
-				time.Sleep(time.Second)
 			}
-			time.Sleep(500 * time.Millisecond) // until the workers that were ended are replaced
+			p.Done()
 			Eval[bool](p, `globalThis.deafened = true`)
 			Eval[bool](p, c.start+", true")
 			shown := fmt.Sprintf(`[...document.querySelectorAll(%q)].some((e) => e.checkVisibility({visibilityProperty: true}))`, c.stop)
-			took := p.Wait(shown, 5*time.Second)
-			time.Sleep(400 * time.Millisecond)
+			took := p.Wait(shown)
+			p.Drawn()
 			if !Eval[bool](p, shown) {
 				t.Fatal("the button is gone although nobody has answered")
 			}
 			t.Logf("can be stopped after %v: %s", took.Round(time.Millisecond), Eval[string](p, fmt.Sprintf(`document.querySelector(%q).textContent`, c.stop)))
 			Eval[bool](p, fmt.Sprintf(`[...document.querySelectorAll(%q)].find((e) => e.checkVisibility({visibilityProperty: true})).click(), true`, c.stop))
-			p.Wait("!("+shown+")", 2*time.Second)
+			p.Wait("!(" + shown + ")")
 		})
 	}
 }

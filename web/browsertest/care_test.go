@@ -22,9 +22,16 @@ const openAll = `(async () => {
 	for (const id of ["questions", "layers-toggle", "lines-list", "places"]) click(byID(id));
 	click(document.querySelector('.under [data-do="table"]'));
 	document.querySelector('[data-do="compare"]').click();
-	await new Promise((done) => setTimeout(done, 1500));
 	return true;
 })()`
+
+// openEverything opens all sections and waits until each shows what it has.
+func openEverything(p *Page) {
+	p.t.Helper()
+	Eval[bool](p, openAll)
+	p.Wait(untilReady + ` && byID("outcome")?.textContent && byID("delta").textContent.trim()`)
+	p.Drawn()
+}
 
 // openedPage is a page of a size with all of its sections open.
 func openedPage(t *testing.T, address string, width, height int64) *Page {
@@ -32,10 +39,9 @@ func openedPage(t *testing.T, address string, width, height int64) *Page {
 	p := New(t)
 	p.Viewport(width, height)
 	p.Navigate(address)
-	p.Wait(untilReady, 30*time.Second)
+	p.Wait(untilReady)
 	Eval[bool](p, hands)
-	Eval[bool](p, openAll)
-	p.Wait(untilReady, 30*time.Second)
+	openEverything(p)
 	return p
 }
 
@@ -96,10 +102,10 @@ func TestCareShots(t *testing.T) {
 				c.prepare(p)
 			}
 			p.Navigate(offload)
-			p.Wait(untilReady, 30*time.Second)
+			p.Wait(untilReady)
 			Eval[bool](p, hands)
-			Eval[bool](p, openAll)
-			time.Sleep(4 * time.Second) // for the curve
+			openEverything(p)
+			p.rest(4 * time.Second) // for the curve
 			b, err := chromedp.Call(p.ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{CaptureBeyondViewport: new(true)})
 			p.do(err)
 			if err := os.WriteFile(filepath.Join(dir, "care-"+c.name+".png"), b.Data, 0o644); err != nil {

@@ -25,17 +25,18 @@ const painted = `globalThis.painted = (id) => {
 const rested = `document.body.dataset.state === "ready"`
 
 func TestCompare(t *testing.T) {
+	t.Parallel()
 	p := settledPage(t, "")
 	Eval[bool](p, painted)
 	alone := Eval[string](p, "location.hash")
 	stepOfA := result(p, "step-time")
 	key(t, p, "KeyC", "c")
-	p.Wait(`byID("delta").textContent.includes("step") && painted("timeline-b") > 0`, 5*time.Second)
+	p.Wait(`byID("delta").textContent.includes("step") && painted("timeline-b") > 0`)
 	if hash := Eval[string](p, "location.hash"); !strings.HasSuffix(hash, "&b.s=rotor") {
 		t.Errorf("the address is %q; want a B in it", hash)
 	}
 	Eval[bool](p, `control("strategy", "greedy"); true`)
-	p.Wait(rested+` && location.hash.includes("b.s=greedy") && byID("delta").textContent.includes("waiting")`, 10*time.Second)
+	p.Wait(rested + ` && location.hash.includes("b.s=greedy") && byID("delta").textContent.includes("waiting")`)
 	for _, id := range []string{"layers", "layers-b", "timeline", "timeline-b", "memory", "memory-b"} {
 		if Eval[int](p, fmt.Sprintf("painted(%q)", id)) == 0 {
 			t.Errorf("the picture %s is empty", id)
@@ -55,21 +56,20 @@ func TestCompare(t *testing.T) {
 	// The link opens the same comparison.
 	hash := Eval[string](p, "location.hash")
 	again := settledPage(t, hash)
-	again.Wait(`byID("delta").textContent.includes("step")`, 10*time.Second)
+	again.Wait(`byID("delta").textContent.includes("step")`)
 	if got, want := again.Text(`[data-testid="delta"]`), p.Text(`[data-testid="delta"]`); got != want {
 		t.Errorf("opened from the link the delta is %q; want %q", got, want)
 	}
 	// X swaps, the buttons turn the controls.
 	key(t, p, "KeyX", "x")
-	p.Wait(`byID("side-a").textContent.includes("Greedy") && byID("side-a").getAttribute("aria-pressed") === "true"`, 5*time.Second)
+	p.Wait(`byID("side-a").textContent.includes("Greedy") && byID("side-a").getAttribute("aria-pressed") === "true"`)
 	p.Click(`[data-testid="side-b"]`)
-	p.Wait(`byID("side-b").getAttribute("aria-pressed") === "true" && byID("strategy").value === "rotor"`, 5*time.Second)
+	p.Wait(`byID("side-b").getAttribute("aria-pressed") === "true" && byID("strategy").value === "rotor"`)
 	// Back to what was before the comparison.
 	for range 2 {
-		Eval[bool](p, `history.back(); true`)
-		time.Sleep(300 * time.Millisecond)
+		p.Back()
 	}
-	p.Wait(rested+` && !byID("timeline-b").offsetParent`, 10*time.Second)
+	p.Wait(rested + ` && !byID("timeline-b").offsetParent`)
 	if got := Eval[string](p, "location.hash"); got != alone {
 		t.Errorf("back at %q; want %q", got, alone)
 	}
@@ -80,6 +80,7 @@ func TestCompare(t *testing.T) {
 }
 
 func TestCompareFiles(t *testing.T) {
+	t.Parallel()
 	p := settledPage(t, "")
 	other := strings.ReplaceAll(smallCSV, "0.005", "0.009")
 	Eval[bool](p, fmt.Sprintf(`(() => {
@@ -89,16 +90,16 @@ func TestCompareFiles(t *testing.T) {
 		document.body.dispatchEvent(new DragEvent("drop", {bubbles: true, cancelable: true, dataTransfer: data}));
 		return true;
 	})()`, smallCSV, other))
-	p.Wait(rested+` && byID("delta").textContent.includes("compute")`, 10*time.Second)
+	p.Wait(rested + ` && byID("delta").textContent.includes("compute")`)
 	if got, want := p.Text(`[data-testid="delta"]`), "step +4.00 ms = compute +4.00"; !strings.HasPrefix(got, want) {
 		t.Errorf("the delta is %q; want %q and more", got, want)
 	}
 	if a, b := p.Text(`[data-testid="side-a"]`), p.Text(`[data-testid="side-b"]`); !strings.Contains(a, "one") || !strings.Contains(b, "two") {
 		t.Errorf("A is %q, B is %q; want one and two", a, b)
 	}
-	p.Wait(`location.hash.includes("&b.d=")`, 5*time.Second)
+	p.Wait(`location.hash.includes("&b.d=")`)
 	again := settledPage(t, Eval[string](p, "location.hash"))
-	again.Wait(`byID("delta").textContent.includes("compute +4.00")`, 10*time.Second)
+	again.Wait(`byID("delta").textContent.includes("compute +4.00")`)
 	p.Quiet()
 }
 
@@ -126,11 +127,11 @@ func TestCompareShots(t *testing.T) {
 			p.Viewport(c.width, c.height)
 			p.Dark(c.dark)
 			p.Navigate(c.address)
-			p.Wait(`document.querySelector(".paint canvas") `, time.Minute)
+			p.Wait(`document.querySelector(".paint canvas") `)
 			Eval[bool](p, hands)
-			time.Sleep(6 * time.Second) // for the curve
+			p.rest(6 * time.Second) // for the curve
 			Eval[bool](p, c.script+"; true")
-			time.Sleep(700 * time.Millisecond)
+			p.rest(700 * time.Millisecond)
 			if err := os.WriteFile(filepath.Join(dir, c.name+".png"), p.Shot(), 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -141,7 +142,9 @@ func TestCompareShots(t *testing.T) {
 
 // TestCompareAccessible holds a comparison against axe-core's rules.
 func TestCompareAccessible(t *testing.T) {
+	t.Parallel()
 	source := axe(t)
+	p := New(t)
 	for _, c := range []struct {
 		name, address string
 		width         int64
@@ -152,14 +155,14 @@ func TestCompareAccessible(t *testing.T) {
 		{"dark", "#v=1&p=resnet101-b32&m=70%25&b.m=100MiB&theme=dark", 1400, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := New(t)
+			p.For(t)
 			p.Viewport(c.width, 900)
-			p.Navigate(c.address)
-			p.Wait(`document.querySelector('[data-testid="delta-words"]').textContent.includes("B ")`, 20*time.Second)
+			p.Fresh(c.address)
+			p.Wait(`document.querySelector('[data-testid="delta-words"]').textContent.includes("B ")`)
 			if c.table {
 				p.Click(`[data-do="table"]`)
 			}
-			time.Sleep(200 * time.Millisecond) // the components are drawn in the next frame
+			p.Drawn()
 			for _, v := range violations(p, source) {
 				t.Errorf("%s breaks the rule %s (%s): %s\n  %s", c.name, v.ID, v.Impact, v.Help, strings.Join(v.where(), "\n  "))
 			}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 )
 
 // moveBudget asks for another budget, with a worker that fails in the given way.
@@ -31,15 +30,17 @@ const (
 // A worker that crashes is an alert on the page with a way on, the pictures
 // stay, and the way on works.
 func TestCrashOnPage(t *testing.T) {
+	t.Parallel()
+	p := settledPage(t, "?selftest")
 	for how, want := range map[string]string{
 		"panic":    "stopped unexpectedly",
 		"overflow": "deeper than the browser's stack",
 		"oom":      "more memory than the browser allows",
 	} {
 		t.Run(how, func(t *testing.T) {
-			p := settledPage(t, "?selftest")
+			p.For(t)
 			moveBudget(p, how)
-			p.Wait(alertShown, 30*time.Second)
+			p.Wait(alertShown)
 			if text := Eval[string](p, alertText); !strings.Contains(text, want) {
 				t.Errorf("the alert says %q; want %q in it", text, want)
 			}
@@ -47,25 +48,27 @@ func TestCrashOnPage(t *testing.T) {
 				t.Error("the pictures are gone")
 			}
 			p.Click(`[data-do="act"]`)
-			p.Wait(isReady+` && !(`+alertShown+`)`, 20*time.Second)
+			p.Wait(isReady + ` && !(` + alertShown + `)`)
 		})
 	}
 }
 
 // A solver that never ends can be stopped, and the next solve works.
 func TestEndlessOnPage(t *testing.T) {
+	t.Parallel()
 	p := settledPage(t, "?selftest")
 	moveBudget(p, "loop")
-	p.Wait(`(() => { const b = document.querySelector('[data-do="stop"]'); return b && b.offsetParent !== null })()`, 10*time.Second)
+	p.Wait(`(() => { const b = document.querySelector('[data-do="stop"]'); return b && b.offsetParent !== null })()`)
 	Eval[bool](p, `document.querySelector('[data-do="stop"]').click(); true`) // wherever it is by now
-	p.Wait(alertShown, 5*time.Second)
+	p.Wait(alertShown)
 	p.Click(`[data-do="act"]`)
-	p.Wait(isReady+` && !(`+alertShown+`)`, 20*time.Second)
+	p.Wait(isReady + ` && !(` + alertShown + `)`)
 }
 
 // The prepared first view and the live page are the same: nothing jumps when
 // the program takes over.
 func TestNoJump(t *testing.T) {
+	t.Parallel()
 	const places = `JSON.stringify([...document.querySelectorAll('[data-testid], h1, h2, dt, select, button')].filter((e) => e.offsetParent).map((e) => {
 		const r = e.getBoundingClientRect();
 		return [e.dataset.testid || e.textContent.trim().slice(0, 20), Math.round(r.x), Math.round(r.y), Math.round(r.width), Math.round(r.height)].join(" ");
@@ -73,7 +76,7 @@ func TestNoJump(t *testing.T) {
 	prepared := New(t)
 	prepared.Before(`delete globalThis.WebAssembly`)
 	prepared.Navigate("")
-	prepared.Wait(alertShown, 10*time.Second)
+	prepared.Wait(alertShown)
 	before := Eval[[]string](prepared, `JSON.parse(`+places+`)`)
 	live := settledPage(t, "")
 	after := map[string]bool{}

@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
@@ -47,20 +46,23 @@ func enter(p *Page) {
 // TestAccessibleDocuments holds every page of the documentation against
 // axe-core's rules: light, dark, and on a phone.
 func TestAccessibleDocuments(t *testing.T) {
+	t.Parallel()
 	source := axe(t)
 	p := New(t)
 	p.Viewport(1280, 900)
 	for _, address := range documents(t, p) {
+		p.Navigate(address)
+		p.Wait(`document.readyState === "complete"`)
 		for _, c := range []struct {
 			name  string
 			width int64
 			dark  bool
 		}{{"light", 1280, false}, {"dark", 1280, true}, {"phone", 390, false}} {
 			t.Run(address+" "+c.name, func(t *testing.T) {
+				p.For(t)
 				p.Viewport(c.width, 900)
 				p.Dark(c.dark)
-				p.Navigate(address)
-				p.Wait(`document.readyState === "complete"`, 20*time.Second)
+				p.frames()
 				for _, v := range violations(p, source) {
 					t.Errorf("%s breaks the rule %s (%s): %s\n  %s", address, v.ID, v.Impact, v.Help, strings.Join(v.where(), "\n  "))
 				}
@@ -72,6 +74,7 @@ func TestAccessibleDocuments(t *testing.T) {
 // On a phone the list of pages is folded, and opens by keyboard; beside the text
 // it is there without being opened.
 func TestDocsNavigation(t *testing.T) {
+	t.Parallel()
 	p := New(t)
 	const shown = `[...document.querySelectorAll("header nav a")].filter((e) => e.checkVisibility({contentVisibilityAuto: true}) && e.getBoundingClientRect().height > 0).length`
 	p.Viewport(390, 800)
@@ -126,6 +129,7 @@ func fillings(pdf []byte) map[string]bool {
 // On paper a document is black on white, in a dark system, too, its pictures
 // included; nothing of it is cut.
 func TestPrintOfDarkDocument(t *testing.T) {
+	t.Parallel()
 	p := New(t)
 	p.Viewport(800, 900)
 	p.Dark(true)
@@ -157,6 +161,7 @@ func TestPrintOfDarkDocument(t *testing.T) {
 // made for the width of the window, and starts the live view in its place: by a
 // click on its button, and by Enter where the keyboard is.
 func TestDocsPicture(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		width int64
 		file  string
@@ -165,7 +170,7 @@ func TestDocsPicture(t *testing.T) {
 		p := New(t)
 		p.Viewport(c.width, 900)
 		p.Navigate("docs/")
-		p.Wait(`document.querySelector("memtide-view img").complete`, 10*time.Second)
+		p.Wait(`document.querySelector("memtide-view img").complete`)
 		got := Eval[struct {
 			Src                       string
 			Width, Natural, Is, Ought float64
@@ -186,21 +191,22 @@ func TestDocsPicture(t *testing.T) {
 			p := New(t)
 			p.Viewport(1000, 900)
 			p.Navigate("docs/")
-			p.Wait(`customElements.get("memtide-view")`, 10*time.Second)
+			p.Wait(`customElements.get("memtide-view")`)
 			if how == "click" {
 				p.Click("memtide-view .live")
 			} else {
 				Eval[bool](p, `document.querySelector("memtide-view a").focus(), true`)
 				enter(p)
 			}
-			p.Wait(`location.pathname.endsWith("/docs/") && document.querySelector("memtide-view iframe")`, 5*time.Second)
-			p.Wait(`getComputedStyle(document.querySelector("memtide-view iframe")).visibility === "visible"`, 30*time.Second)
+			p.Wait(`location.pathname.endsWith("/docs/") && document.querySelector("memtide-view iframe")`)
+			p.Wait(`getComputedStyle(document.querySelector("memtide-view iframe")).visibility === "visible"`)
 		})
 	}
 }
 
 // What the documents offer to be saved is there.
 func TestDocsDownloads(t *testing.T) {
+	t.Parallel()
 	p := New(t)
 	p.Navigate("docs/collect.html")
 	text := Eval[string](p, `fetch(document.querySelector('main a[href$=".py"]').href).then((r) => r.ok ? r.text() : "status " + r.status)`)

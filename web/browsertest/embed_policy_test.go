@@ -7,18 +7,15 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 )
 
 // ownPolicy is the policy of the page itself, which a careful host may have too.
 const ownPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; worker-src 'self' blob:; connect-src 'self'; base-uri 'none'; form-action 'none'"
 
-// guarded serves a page of another origin that embeds views under a policy. In
-// both, SITE is the origin of the site.
-func guarded(t *testing.T, policy, body string) *Page {
-	t.Helper()
-	p := New(t)
-	site := strings.TrimSuffix(p.URL, "/")
+// guarded has a tab open a page of another origin that embeds views under a policy.
+// In both, SITE is the origin of the site.
+func guarded(p *Page, site, policy, body string) {
+	p.t.Helper()
 	script := strings.TrimSuffix(heard[strings.Index(heard, "<script>")+len("<script>"):], "</script>\n") +
 		"\nconst refused = [];\naddEventListener(\"securitypolicyviolation\", (e) => refused.push(e.effectiveDirective + \" \" + e.blockedURI));\n"
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -35,19 +32,21 @@ func guarded(t *testing.T, policy, body string) *Page {
 			http.NotFound(w, r)
 		}
 	}))
-	t.Cleanup(server.Close)
+	p.t.Cleanup(server.Close)
 	p.URL = server.URL + "/"
-	p.Navigate("")
-	return p
+	p.Fresh("")
 }
 
 // A page with a policy of its own embeds frames and elements once it allows what
 // docs/embedding.md names, and nothing else of it has to be weakened.
 func TestEmbedUnderPolicy(t *testing.T) {
+	t.Parallel()
 	const (
 		frame   = `<iframe width="700" height="400" src="SITE/#embed=1&v=1&p=gpt2-medium-b4&m=70%25&s=greedy"></iframe>`
 		element = `<script src="SITE/view.js" defer></script><memtide-view link="v=1&amp;p=gpt2-medium-b4&amp;m=70%25&amp;s=greedy" title="A view"></memtide-view>`
 	)
+	p := New(t)
+	site := strings.TrimSuffix(p.URL, "/")
 	framed := strings.Replace(ownPolicy, "script-src 'self'", "frame-src SITE; script-src 'self' SITE", 1)
 	strictest := "default-src 'none'; frame-src SITE; script-src 'self' SITE; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 	for _, c := range []struct{ name, policy, body string }{
@@ -58,12 +57,13 @@ func TestEmbedUnderPolicy(t *testing.T) {
 		{"element, strictest", strictest, element},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := guarded(t, c.policy, c.body)
-			p.Wait(`last("ready") && last("state")?.stepMs > 1`, 30*time.Second)
+			p.For(t)
+			guarded(p, site, c.policy, c.body)
+			p.Wait(`last("ready") && last("state")?.stepMs > 1`)
 			Eval[bool](p, `say({type: "set", params: {s: "rotor"}}), true`)
-			p.Wait(`last("state").link.includes("m=70%25") && !last("state").link.includes("s=greedy")`, 20*time.Second)
+			p.Wait(`last("state").link.includes("m=70%25") && !last("state").link.includes("s=greedy")`)
 			if c.body == element {
-				p.Wait(`last("size") && document.querySelector("memtide-view iframe").offsetHeight > 300`, 10*time.Second)
+				p.Wait(`last("size") && document.querySelector("memtide-view iframe").offsetHeight > 300`)
 			}
 			if refused := Eval[[]string](p, `refused`); len(refused) > 0 {
 				t.Errorf("the policy of the page refuses %q; want nothing", refused)
@@ -76,7 +76,8 @@ func TestEmbedUnderPolicy(t *testing.T) {
 		})
 	}
 	t.Run("not allowed", func(t *testing.T) { // that the policies above hold
-		p := guarded(t, ownPolicy, element+frame)
-		p.Wait(`refused.some((r) => r.startsWith("script-src")) && refused.some((r) => r.startsWith("frame-src"))`, 10*time.Second)
+		p.For(t)
+		guarded(p, site, ownPolicy, element+frame)
+		p.Wait(`refused.some((r) => r.startsWith("script-src")) && refused.some((r) => r.startsWith("frame-src"))`)
 	})
 }

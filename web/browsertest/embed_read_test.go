@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
@@ -21,12 +20,28 @@ import (
 func abroad(t *testing.T, html string) *Page {
 	t.Helper()
 	p := New(t)
-	file := filepath.Join(t.TempDir(), "host.html")
-	if err := os.WriteFile(file, []byte(strings.ReplaceAll(heard+html, "SITE/", p.URL)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	p.URL = "file://" + file
+	p.URL = hostFile(p, html)
 	return p
+}
+
+// hostFile writes such a page, with SITE/ for the site, and returns its address.
+func hostFile(p *Page, html string) string {
+	p.t.Helper()
+	file := filepath.Join(p.t.TempDir(), "host.html")
+	p.do(os.WriteFile(file, []byte(strings.ReplaceAll(heard+html, "SITE/", p.URL)), 0o600))
+	return "file://" + file
+}
+
+// asked asks a view for its state and waits for the answer, and for what the view
+// has told with its next frames: whatever was sent before has had its effect.
+func asked(p *Page) {
+	p.t.Helper()
+	for range 2 {
+		n := Eval[int](p, `all.filter((m) => m.type === "state").length`)
+		Eval[bool](p, `say({type: "get"}), true`)
+		p.Wait(fmt.Sprintf(`all.filter((m) => m.type === "state").length > %d`, n))
+		p.frames()
+	}
 }
 
 // mouse sends one event of the mouse to where it lands.
@@ -68,32 +83,36 @@ func documentedHeights(t *testing.T) (out []float64) {
 // scroll bar, also with what was selected in it, and a wheel over it scrolls the
 // page around it.
 func TestFrameFitsAndWheelPasses(t *testing.T) {
+	t.Parallel()
 	least := 1e9
 	for _, h := range documentedHeights(t) {
 		least = min(least, h)
 	}
+	p := New(t)
+	site := p.URL
 	for _, width := range []int{720, 390} {
 		for _, link := range []string{"v=1&p=resnet101-b32&m=60%25", "v=1&p=vgg16-b64&m=80%25&s=greedy", "v=1&p=gpt2-medium-b4&m=70%25&s=greedy", "controls=budget&v=1&p=vgg16-b64&m=80%25&s=greedy"} {
 			least := least
 			if strings.HasPrefix(link, "controls=budget") { // as documented
 				least += 40
 			}
-			p := abroad(t, fmt.Sprintf(`<body style="margin:0"><iframe style="border:0;display:block" width="%d" height="%g" src="SITE/#embed=1&%s"></iframe><div style="height:3000px"></div>`, width, least, link))
+			p.URL = hostFile(p, fmt.Sprintf(`<body style="margin:0"><iframe style="border:0;display:block" width="%d" height="%g" src="SITE/#embed=1&%s"></iframe><div style="height:3000px"></div>`, width, least, link))
 			p.Viewport(720, 640)
 			p.Navigate("")
-			p.Wait(`last("ready") && last("size") && last("state")`, 30*time.Second)
+			p.URL = site
+			p.Wait(`last("ready") && last("size") && last("state")`)
 			if got := Eval[float64](p, `last("size").height`); got > least {
 				t.Errorf("%s in a frame %d px wide is %g px high; frames are documented to be %g", link, width, got, least)
 			}
 			Eval[bool](p, `say({type: "set", params: {sel: "B3"}}), true`)
-			p.Wait(`last("select")`, 10*time.Second)
-			time.Sleep(300 * time.Millisecond)
+			p.Wait(`last("select")`)
+			asked(p)
 			if got := Eval[float64](p, `last("size").height`); got > least {
 				t.Errorf("%s in a frame %d px wide is %g px high with a selection; frames are documented to be %g", link, width, got, least)
 			}
 			t.Logf("%d px wide: %v px high: %s", width, Eval[[]int](p, `all.filter((m) => m.type === "size").map((m) => m.height)`), link)
 			mouse(p, input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseWheel, X: 200, Y: 300, DeltaX: 0.01, DeltaY: 240})
-			p.Wait(`scrollY > 200`, 5*time.Second)
+			p.Wait(`scrollY > 200`)
 		}
 	}
 }
@@ -101,20 +120,21 @@ func TestFrameFitsAndWheelPasses(t *testing.T) {
 // Keys in a view move the view and the selection, and nothing else; the budget
 // only where there is a slider for it.
 func TestEmbedIsReadOnly(t *testing.T) {
+	t.Parallel()
 	const link = "v=1&p=gpt2-medium-b4&m=70%25&s=greedy"
 	p := abroad(t, `<body style="margin:0"><iframe style="border:0" width="700" height="600" src="SITE/#embed=1&`+link+`"></iframe>`)
 	p.Navigate("")
-	p.Wait(`last("ready") && last("state")?.stepMs > 1`, 30*time.Second)
+	p.Wait(`last("ready") && last("state")?.stepMs > 1`)
 	at := input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMousePressed, X: 350, Y: 62, Button: input.MouseButtonLeft, ClickCount: 1}
 	mouse(p, at)
 	at.Type = input.DispatchMouseEventTypeMouseReleased
 	mouse(p, at)
 	stroke(p, "Escape", "Escape", 0)
-	p.Wait(`last("escape")`, 5*time.Second)
+	p.Wait(`last("escape")`)
 	mouse(p, input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMousePressed, X: 350, Y: 62, Button: input.MouseButtonLeft, ClickCount: 1})
 	mouse(p, at)
 	stroke(p, "KeyN", "n", 0)
-	p.Wait(`/^gap|wait/.test(last("select")?.name ?? "")`, 5*time.Second)
+	p.Wait(`/^gap|wait/.test(last("select")?.name ?? "")`)
 	before := Eval[string](p, `last("state").link`)
 	for _, k := range []struct {
 		code, text string
@@ -125,51 +145,49 @@ func TestEmbedIsReadOnly(t *testing.T) {
 	} {
 		stroke(p, k.code, k.text, k.modifiers)
 	}
-	Eval[bool](p, `say({type: "get"}), true`)
-	time.Sleep(500 * time.Millisecond)
+	asked(p)
 	if got := Eval[string](p, `last("state").link`); got != before {
 		t.Errorf("keys have changed the view from\n%s to\n%s", before, got)
 	}
 	stroke(p, "NumpadAdd", "+", 0)
 	Eval[bool](p, `say({type: "get"}), true`)
-	p.Wait(`last("state").link.includes("&t=")`, 5*time.Second)
+	p.Wait(`last("state").link.includes("&t=")`)
 
 	// The line of the budget is dragged, and its keys work, where there is a slider.
 	for controls, want := range map[string]bool{"": false, "controls=budget&": true} {
 		p := Open(t, "#embed=1&"+controls+link)
 		shown(p)
-		grip := Eval[bool](p, `new Promise((done) => {
+		grip := Eval[bool](p, `(() => {
 			const paint = document.querySelector('[data-testid="memory"] .paint'), b = paint.getBoundingClientRect();
-			let y = b.top, met = false;
-			(function next() {
-				met ||= paint.style.cursor === "ns-resize";
-				if (y > b.bottom) return done(met);
-				paint.dispatchEvent(new PointerEvent("pointermove", {clientX: b.left + b.width / 2, clientY: y++, bubbles: true}));
-				setTimeout(next, 2);
-			})();
-		})`)
+			for (let y = b.top; y <= b.bottom; y++) {
+				paint.dispatchEvent(new PointerEvent("pointermove", {clientX: b.left + b.width / 2, clientY: y, bubbles: true}));
+				if (paint.style.cursor === "ns-resize") return true;
+			}
+			return false;
+		})()`)
 		if grip != want {
 			t.Errorf("with %q the line of the budget can be taken: %t, want %t", controls, grip, want)
 		}
 		Eval[bool](p, `document.querySelector("#stage").focus(), true`)
 		keyDown(p, "]", "BracketRight")
-		time.Sleep(500 * time.Millisecond)
+		p.Drawn()
 		if got := Eval[string](p, `document.querySelector("[data-testid=open]").href`); strings.Contains(got, "&m=70%25&") == want {
 			t.Errorf("with %q a key for the budget leads to %s; changed: want %t", controls, got, want)
 		}
 		// What is selected is told in words.
 		Eval[bool](p, `document.querySelector("#stage").focus(), true`)
 		keyDown(p, "n", "KeyN")
-		p.Wait(`document.querySelector("[data-testid=caption]").textContent === document.querySelector("[data-testid=selection]").textContent`, 5*time.Second)
+		p.Wait(`document.querySelector("[data-testid=caption]").textContent === document.querySelector("[data-testid=selection]").textContent`)
 		keyDown(p, "Escape", "Escape")
-		p.Wait(`document.querySelector("[data-testid=caption]").textContent.includes("per step")`, 5*time.Second)
+		p.Wait(`document.querySelector("[data-testid=caption]").textContent.includes("per step")`)
 	}
 }
 
 // What a view cannot take is answered, and what it shows stays.
 func TestEmbedAnswersErrors(t *testing.T) {
+	t.Parallel()
 	p := hosting(t, plainFrame)
-	p.Wait(`last("ready") && last("state")?.stepMs > 1`, 30*time.Second)
+	p.Wait(`last("ready") && last("state")?.stepMs > 1`)
 	before := Eval[string](p, `last("state").link`)
 	for _, c := range []struct{ message, code, text string }{
 		{`{type: "set", params: {m: "a lot"}}`, "open", "m:"},
@@ -187,12 +205,12 @@ func TestEmbedAnswersErrors(t *testing.T) {
 		{`{type: "open", link: "#v=99&p=vgg16-b64"}`, "open", ""},
 	} {
 		Eval[bool](p, `all.length = 0, say(`+c.message+`), true`)
-		p.Wait(`last("error")`, 10*time.Second)
+		p.Wait(`last("error")`)
 		if got := Eval[[]string](p, `[last("error").code, last("error").text]`); got[0] != c.code || !strings.Contains(got[1], c.text) || got[1] == "" || strings.Contains(got[1], "left out") || strings.Contains(got[1], "example is shown") {
 			t.Errorf("%s is answered by %q; want the code %s and words about %q", c.message, got, c.code, c.text)
 		}
 		Eval[bool](p, `say({type: "get"}), true`)
-		p.Wait(`last("state")`, 10*time.Second)
+		p.Wait(`last("state")`)
 		if got := Eval[string](p, `last("state").link`); got != before {
 			t.Errorf("%s has changed the view to\n%s; want\n%s", c.message, got, before)
 		}
@@ -202,12 +220,15 @@ func TestEmbedAnswersErrors(t *testing.T) {
 // A frame with a link that is cut, damaged or too new shows what is wrong with it
 // and no schedule, until it is given something else to show.
 func TestEmbedOfBadLink(t *testing.T) {
+	t.Parallel()
+	p := New(t)
+	site := p.URL
 	for fragment, want := range map[string]string{
 		"embed=1&title=Mine&v=1&p=nothing-b1": "nothing-b1", "embed=1&v=1&d=1.bQHcBT6njdWMks9rK1UUgM8": "", "v=99&p=vgg16-b64&embed=1": "newer",
 		"embed=1&v=1&m=60%25": "names no profile", "embed=1&v=1&p=vgg16-b64&m=a%20lot": "m:",
 	} {
-		p := hosting(t, `<iframe width="700" height="600" src="SITE/#`+fragment+`"></iframe>`)
-		p.Wait(`last("ready") && last("error")`, 30*time.Second)
+		openHost(p, site, `<iframe width="700" height="600" src="SITE/#`+fragment+`"></iframe>`)
+		p.Wait(`last("ready") && last("error")`)
 		if got := Eval[[]string](p, `[last("error").code, last("error").text]`); got[0] != "open" || !strings.Contains(got[1], want) || strings.Contains(got[1], "example is shown") {
 			t.Errorf("%s: the view says %q; want words about %q", fragment, got, want)
 		}
@@ -218,17 +239,18 @@ func TestEmbedOfBadLink(t *testing.T) {
 			t.Errorf("%s: the view is %g px high; want a line of words", fragment, got)
 		}
 		Eval[bool](p, `say({type: "set", params: {p: "vgg16-b32", m: "80%"}}), true`)
-		p.Wait(`last("state")?.link.endsWith("#v=1&p=vgg16-b32&m=80%25") && last("size").height > 400`, 20*time.Second)
+		p.Wait(`last("state")?.link.endsWith("#v=1&p=vgg16-b32&m=80%25") && last("size").height > 400`)
 	}
 }
 
 // A link that is wrong leaves on the page what was there.
 func TestBadLinkKeepsThePage(t *testing.T) {
+	t.Parallel()
 	p := Open(t, "#v=1&p=vgg16-b64&m=80%25")
 	shown(p)
 	name := Eval[string](p, `document.title`)
 	Eval[bool](p, `location.hash = "#v=1&d=1.bQHcBT6njdWMks9rK1UUgM8", true`)
-	p.Wait(`document.body.dataset.state === "error" && document.body.textContent.includes("What was shown stays.")`, 10*time.Second)
+	p.Wait(`document.body.dataset.state === "error" && document.body.textContent.includes("What was shown stays.")`)
 	if got := Eval[string](p, `document.title`); got != name {
 		t.Errorf("after a damaged link the page shows %s; want %s as before", got, name)
 	}

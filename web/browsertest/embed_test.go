@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // hosting serves a page of another origin, which embeds views. In its HTML, SITE
@@ -18,7 +17,13 @@ import (
 func hosting(t *testing.T, html string) *Page {
 	t.Helper()
 	p := New(t)
-	site := p.URL
+	openHost(p, p.URL, html)
+	return p
+}
+
+// openHost has a tab open such a page.
+func openHost(p *Page, site, html string) {
+	p.t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/" {
 			http.NotFound(w, r)
@@ -27,14 +32,15 @@ func hosting(t *testing.T, html string) *Page {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		fmt.Fprint(w, strings.ReplaceAll(heard+html, "SITE/", site))
 	}))
-	t.Cleanup(server.Close)
+	p.t.Cleanup(server.Close)
 	p.URL = server.URL + "/"
-	p.Navigate("")
-	return p
+	p.Fresh("")
 }
 
-// heard keeps what views say, by type, and finds the last of a type.
+// heard keeps what views say, by type, and finds the last of a type. It waits for
+// views as long as it takes: after 20 seconds view.js would go on without them.
 const heard = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><script>
+{ const soon = setTimeout; setTimeout = (f, ms, ...rest) => ms === 2e4 ? 0 : soon(f, ms, ...rest); }
 const all = [];
 addEventListener("message", (e) => all.push(e.data && e.data.memtide ? e.data.memtide : e.data));
 const last = (type) => all.filter((m) => m.type === type).at(-1);
@@ -46,8 +52,9 @@ const plainFrame = `<iframe width="700" height="400" src="SITE/#embed=1&v=1&p=gp
 
 // TestEmbedTalks goes through all messages of a view in a page of another origin.
 func TestEmbedTalks(t *testing.T) {
+	t.Parallel()
 	p := hosting(t, plainFrame)
-	p.Wait(`last("ready") && last("size") && last("state")`, 30*time.Second)
+	p.Wait(`last("ready") && last("size") && last("state")`)
 	if got := Eval[float64](p, `last("size").height`); got < 400 || got > 700 {
 		t.Errorf("the view wants a height of %v px; want that of three pictures", got)
 	}
@@ -57,39 +64,39 @@ func TestEmbedTalks(t *testing.T) {
 	entries := Eval[int](p, `history.length`)
 
 	Eval[bool](p, `say("PING"), true`)
-	p.Wait(`all.includes("PONG")`, 5*time.Second)
+	p.Wait(`all.includes("PONG")`)
 
 	Eval[bool](p, `say({type: "set", params: {m: "80%", sel: "layer@4"}}), true`)
-	p.Wait(`last("state").link.includes("m=80%25") && last("select")?.name === "layer@4"`, 10*time.Second)
+	p.Wait(`last("state").link.includes("m=80%25") && last("select")?.name === "layer@4"`)
 	if got := Eval[string](p, `last("select").text`); !strings.Contains(got, "layer 4 of") {
 		t.Errorf("the selection is told as %q; want layer 4", got)
 	}
 	if n := Eval[int](p, `all.filter((m) => m.type === "state").length`); true {
 		Eval[bool](p, `say({type: "get"}), true`)
-		p.Wait(fmt.Sprintf(`all.filter((m) => m.type === "state").length > %d`, n), 5*time.Second)
+		p.Wait(fmt.Sprintf(`all.filter((m) => m.type === "state").length > %d`, n))
 	}
 	if !Eval[bool](p, `(({budgetBytes, peakBytes, stepMs}) => budgetBytes > 2 ** 30 && peakBytes <= budgetBytes && stepMs > 1)(last("state"))`) {
 		t.Errorf("the state's numbers are %s", Eval[string](p, `JSON.stringify(last("state"))`))
 	}
 
 	Eval[bool](p, `say({type: "set", params: {m: "1MiB"}}), true`)
-	p.Wait(`last("error")?.code === "budget" && last("error").text.startsWith("Cannot run in 1 MiB")`, 10*time.Second)
+	p.Wait(`last("error")?.code === "budget" && last("error").text.startsWith("Cannot run in 1 MiB")`)
 
 	Eval[bool](p, `say({type: "open", link: "#v=1&p=vgg16-b32&m=90%25"}), true`)
-	p.Wait(`last("state").link.endsWith("#v=1&p=vgg16-b32&m=90%25")`, 20*time.Second)
+	p.Wait(`last("state").link.endsWith("#v=1&p=vgg16-b32&m=90%25")`)
 	Eval[bool](p, `say({type: "open", title: "Two layers", csv: "name,forward_s,backward_s,output_bytes\na,0.001,0.002,1000000\nb,0.002,0.004,2000000\nc,0.001,0.002,1000000\n"}), true`)
-	p.Wait(`/&d=[01]\./.test(last("state").link)`, 20*time.Second)
+	p.Wait(`/&d=[01]\./.test(last("state").link)`)
 	if got := Eval[string](p, `last("state").link`); !strings.Contains(got, "title=Two%20layers") {
 		t.Errorf("the state's link is %s; want the title that was given", got)
 	}
 	Eval[bool](p, `say({type: "open", title: "As bytes", buffer: new TextEncoder().encode("name,forward_s,backward_s,output_bytes\na,0.001,0.002,1000000\nb,0.002,0.004,2000000\n").buffer}), true`)
-	p.Wait(`last("state").link.includes("title=As%20bytes")`, 20*time.Second)
+	p.Wait(`last("state").link.includes("title=As%20bytes")`)
 	json, err := os.ReadFile("../../profiles/testdata/minimal.json")
 	if err != nil {
 		t.Fatal(err)
 	}
 	Eval[bool](p, fmt.Sprintf(`say({type: "open", title: "Outer", json: JSON.stringify({...JSON.parse(%q), name: "Inner"})}), true`, json))
-	p.Wait(`last("state").link.includes("title=Outer")`, 20*time.Second)
+	p.Wait(`last("state").link.includes("title=Outer")`)
 	if got := Eval[int](p, `history.length`); got != entries {
 		t.Errorf("the view made the history %d entries long; want %d as before", got, entries)
 	}
@@ -97,14 +104,14 @@ func TestEmbedTalks(t *testing.T) {
 
 // TestEmbedListensToItsPageOnly has a frame beside the view try to change it.
 func TestEmbedListensToItsPageOnly(t *testing.T) {
+	t.Parallel()
 	p := hosting(t, plainFrame+`<iframe srcdoc="<script>onmessage = () => { const f = parent.frames[0]; f.postMessage('PING', '*'); f.postMessage({memtide: {type: 'set', params: {m: '80%'}}}, '*'); parent.postMessage('sent', '*'); }</script>"></iframe>`)
-	p.Wait(`last("ready") && last("state")`, 30*time.Second)
+	p.Wait(`last("ready") && last("state")`)
 	Eval[bool](p, `frames[1].postMessage("go", "*"), true`)
-	p.Wait(`all.includes("sent")`, 5*time.Second)
+	p.Wait(`all.includes("sent")`)
 	Eval[bool](p, `say("PING"), true`)
-	p.Wait(`all.includes("PONG")`, 5*time.Second)
-	Eval[bool](p, `say({type: "get"}), true`)
-	time.Sleep(300 * time.Millisecond)
+	p.Wait(`all.includes("PONG")`)
+	asked(p)
 	if got := Eval[string](p, `last("state").link`); !strings.Contains(got, "m=70%25") {
 		t.Errorf("a frame that is not the page has changed the view to %s", got)
 	}
@@ -113,10 +120,11 @@ func TestEmbedListensToItsPageOnly(t *testing.T) {
 // TestEmbedSandboxed runs a view that may run scripts and nothing else: it has an
 // origin of its own, no storage, no workers by address, no history.
 func TestEmbedSandboxed(t *testing.T) {
+	t.Parallel()
 	p := hosting(t, strings.Replace(plainFrame, "<iframe", `<iframe sandbox="allow-scripts"`, 1))
-	p.Wait(`last("ready") && last("state").stepMs > 1`, 30*time.Second)
+	p.Wait(`last("ready") && last("state").stepMs > 1`)
 	Eval[bool](p, `say({type: "set", params: {s: "rotor"}}), true`)
-	p.Wait(`!last("state").link.includes("s=greedy")`, 10*time.Second)
+	p.Wait(`!last("state").link.includes("s=greedy")`)
 	for _, line := range p.Console() {
 		if strings.HasPrefix(line, "exception:") || strings.HasPrefix(line, "error:") {
 			t.Errorf("the console says %q", line)
@@ -126,6 +134,7 @@ func TestEmbedSandboxed(t *testing.T) {
 
 // TestEmbedLook opens a view as a page, to see what is in it.
 func TestEmbedLook(t *testing.T) {
+	t.Parallel()
 	rest := sealed("v=1&p=gpt2-medium-b4&m=70%25&s=greedy")[1:]
 	p := Open(t, "#embed=1&controls=budget&"+rest)
 	shown(p)
@@ -158,8 +167,8 @@ func TestEmbedLook(t *testing.T) {
 	Eval[bool](p, `delete document.documentElement.dataset.theme`)
 	// The slider works; the address stays that of the page that holds the view.
 	Eval[bool](p, `(() => { const e = document.querySelector("#budget"); e.value = +e.value + 8; e.dispatchEvent(new Event("change", {bubbles: true})); return true })()`)
-	p.Wait(fmt.Sprintf(`document.querySelector("[data-testid=open]").href !== %q && document.body.dataset.state === "ready"`, p.URL+"#"+rest), 10*time.Second)
-	time.Sleep(400 * time.Millisecond) // longer than a rewrite of the address takes to come
+	p.Wait(fmt.Sprintf(`document.querySelector("[data-testid=open]").href !== %q && document.body.dataset.state === "ready"`, p.URL+"#"+rest))
+	p.Drawn()
 	if got, want := Eval[string](p, `location.hash`), "#embed=1&controls=budget&"+rest; got != want {
 		t.Errorf("the view has changed its address to %s", got)
 	}
@@ -171,7 +180,7 @@ func TestEmbedLook(t *testing.T) {
 	}
 	// Files are not taken.
 	drop(p, "x.csv", []byte("name,fwd_ms\na,1\n"))
-	time.Sleep(200 * time.Millisecond)
+	p.Drawn()
 	if got := p.Text(".caption h1"); strings.Contains(got, "x.csv") {
 		t.Errorf("a file that was dropped on the view was opened: %s", got)
 	}
@@ -184,6 +193,7 @@ func TestEmbedLook(t *testing.T) {
 
 // TestViewScriptIsSmall weighs what every page that embeds a view loads.
 func TestViewScriptIsSmall(t *testing.T) {
+	t.Parallel()
 	New(t)
 	b, err := os.ReadFile(filepath.Join(shared.dist, "view.js"))
 	if err != nil {

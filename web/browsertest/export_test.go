@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/evanw/esbuild/pkg/api"
 	"github.com/yuin/goldmark"
@@ -133,7 +132,9 @@ else:
 // TestEmbeddingSnippets puts every snippet of docs/embedding.md into a page of
 // another origin, as the tool that it is written for does, and waits for the view.
 func TestEmbeddingSnippets(t *testing.T) {
-	need(t)
+	t.Parallel()
+	p := New(t)
+	site := p.URL
 	tried := map[string]int{}
 	for _, s := range snippets(t, "embedding.md") {
 		if s.language == "yaml" {
@@ -151,19 +152,20 @@ func TestEmbeddingSnippets(t *testing.T) {
 				t.Fatalf("%s is not in\n%s", documented, page)
 			}
 			tried[s.language]++
-			p := hosting(t, strings.ReplaceAll(page, documented, "SITE/"))
+			p.For(t)
+			openHost(p, site, strings.ReplaceAll(page, documented, "SITE/"))
 			if !strings.Contains(page, "<iframe") && !strings.Contains(page, "<memtide-view") && s.language != "jsx" {
 				checkPictureLink(t, p)
 				return
 			}
 			if strings.Contains(page, "<img") { // it waits for a click
-				p.Wait(`customElements.get("memtide-view") && document.querySelector("memtide-view a").onclick`, 10*time.Second)
+				p.Wait(`customElements.get("memtide-view") && document.querySelector("memtide-view a").onclick`)
 				Eval[bool](p, `document.querySelector("memtide-view img").click(), true`)
 			}
 			Eval[bool](p, `document.querySelector("iframe, memtide-view").scrollIntoView(), true`)
-			p.Wait(`last("ready") && last("state")?.stepMs > 1 && document.querySelector("iframe").offsetHeight > 300`, 40*time.Second)
+			p.Wait(`last("ready") && last("state")?.stepMs > 1 && document.querySelector("iframe").offsetHeight > 300`)
 			if strings.Contains(page, `getElementById("time")`) {
-				p.Wait(`last("state").link.includes("m=90%25") && /^\d+ ms$/.test(document.getElementById("time").textContent)`, 20*time.Second)
+				p.Wait(`last("state").link.includes("m=90%25") && /^\d+ ms$/.test(document.getElementById("time").textContent)`)
 			}
 		})
 	}
@@ -182,12 +184,13 @@ func checkPictureLink(t *testing.T, p *Page) {
 	}
 	p.do(nil)
 	Eval[bool](p, `document.querySelector("a > img").closest("a").click(), true`)
-	p.Wait(`document.body.dataset.state === "ready" && document.title.startsWith("VGG-16") && location.hash.includes("s=greedy")`, 30*time.Second)
+	p.Wait(`document.body.dataset.state === "ready" && document.title.startsWith("VGG-16") && location.hash.includes("s=greedy")`)
 }
 
 // TestLinkSnippets runs the programs of docs/links.md that make links, and opens
 // what they make.
 func TestLinkSnippets(t *testing.T) {
+	t.Parallel()
 	need(t)
 	const want = documented + "#v=1&p=vgg16-b64&m=80%25&s=greedy"
 	for _, s := range snippets(t, "links.md") {

@@ -5,7 +5,6 @@ package browsertest
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
@@ -47,11 +46,12 @@ func drag(t *testing.T, p *Page, points ...[2]float64) {
 // visibleRange is the part of the step that the address says is visible, in
 // milliseconds; zero if it is all of it.
 func visibleRange(p *Page) [2]float64 {
-	time.Sleep(500 * time.Millisecond) // until the address has been written
+	p.Drawn()
 	return Eval[[2]float64](p, `((m) => m ? [Number(m[1]), Number(m[2])] : [0, 0])(location.hash.match(/[&]t=([0-9.]+)-([0-9.]+)/))`)
 }
 
 func TestMouseZoomsAndPans(t *testing.T) {
+	t.Parallel()
 	p := settledPage(t, "")
 	b := boxOf(p, "timeline")
 	y := b.Top + b.Height*0.85
@@ -93,15 +93,15 @@ func TestMouseZoomsAndPans(t *testing.T) {
 }
 
 func TestDragBudgetLine(t *testing.T) {
+	t.Parallel()
 	p := settledPage(t, "")
 	b := boxOf(p, "memory")
 	before := result(p, "peak")
 	// The line is where the pointer becomes a double arrow.
-	y := Eval[float64](p, `(async () => {
+	y := Eval[float64](p, `(() => {
 		const e = byID("memory").querySelector(".paint"), b = e.getBoundingClientRect(), x = b.left + b.width / 3;
 		for (let y = b.top; y < b.bottom; y += 2) {
 			e.dispatchEvent(new PointerEvent("pointermove", {bubbles: true, clientX: x, clientY: y}));
-			await new Promise(r => setTimeout(r, 4));
 			if (e.style.cursor === "ns-resize") return y;
 		}
 		return 0;
@@ -111,32 +111,31 @@ func TestDragBudgetLine(t *testing.T) {
 	}
 	x := b.Left + b.Width/3
 	drag(t, p, [2]float64{x, y + 1}, [2]float64{x, y + 20}, [2]float64{x, y + 40})
-	p.Wait(fmt.Sprintf(`document.body.dataset.state === "ready" && result("peak") !== %q`, before), 10*time.Second)
-	if got := Eval[string](p, "location.hash"); got == "" {
-		time.Sleep(400 * time.Millisecond)
-	}
-	p.Wait(`/m=[0-9]+[KM]iB/.test(location.hash)`, 5*time.Second)
+	p.Wait(fmt.Sprintf(`document.body.dataset.state === "ready" && result("peak") !== %q`, before))
+	p.Wait(`/m=[0-9]+[KM]iB/.test(location.hash)`)
 }
 
 func TestClickSelects(t *testing.T) {
+	t.Parallel()
 	p := settledPage(t, "")
 	b := boxOf(p, "timeline")
 	at := [2]float64{b.Left + b.Width*0.5, b.Top + 34}
 	drag(t, p, at)
-	p.Wait(`/^B[0-9]+/.test(result("selection"))`, 5*time.Second)
+	p.Wait(`/^B[0-9]+/.test(result("selection"))`)
 	layers := boxOf(p, "layers")
 	drag(t, p, [2]float64{layers.Left + layers.Width*0.2, layers.Top + layers.Height - 25})
-	p.Wait(`result("selection").includes("layer")`, 5*time.Second)
+	p.Wait(`result("selection").includes("layer")`)
 }
 
 func TestFingers(t *testing.T) {
+	t.Parallel()
 	p := New(t)
 	p.Viewport(390, 844)
 	if _, err := chromedp.Call(p.Context(), emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: true}); err != nil {
 		t.Fatal(err)
 	}
 	p.Navigate("")
-	p.Wait(untilReady, 30*time.Second)
+	p.Wait(untilReady)
 	Eval[bool](p, hands)
 	b := boxOf(p, "timeline")
 	y := b.Top + b.Height/2
@@ -149,7 +148,7 @@ func TestFingers(t *testing.T) {
 		if _, err := chromedp.Call(p.Context(), input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: kind, TouchPoints: points}); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(30 * time.Millisecond)
+		p.frames()
 	}
 	touch(input.DispatchTouchEventTypeTouchStart, 0.5, 0.6)
 	for _, by := range []float64{0.05, 0.1, 0.15, 0.2} {
@@ -174,11 +173,11 @@ func TestFingers(t *testing.T) {
 	touch(input.DispatchTouchEventTypeTouchStart, 0.5)
 	touch(input.DispatchTouchEventTypeTouchEnd)
 	const words = `(document.querySelector(".tooltip:not([hidden])")?.textContent ?? "")`
-	p.Wait(words+` !== ""`, 5*time.Second)
+	p.Wait(words + ` !== ""`)
 	tip := Eval[box](p, `(() => { const b = document.querySelector(".tooltip").getBoundingClientRect(); return {Left: b.left, Top: b.top, Width: b.width, Height: b.height}; })()`)
 	if tip.Left < 0 || tip.Top < 0 || tip.Left+tip.Width > 390 || tip.Top+tip.Height > y-10 {
 		t.Errorf("what was tapped at height %g is said at %+v; want it above, inside the page", y, tip)
 	}
 	Eval[bool](p, `scrollBy(0, 40), true`)
-	p.Wait(words+` === ""`, 5*time.Second)
+	p.Wait(words + ` === ""`)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
@@ -46,9 +45,10 @@ func skips() string {
 // A graph of operations that is dropped is solved by the strategy for graphs,
 // drawn by operation, and its windows are tried; a click takes one over.
 func TestDropGraph(t *testing.T) {
+	t.Parallel()
 	p := settledPage(t, "")
 	Eval[bool](p, fmt.Sprintf(`drop("skips.json", %q); true`, skips()))
-	p.Wait(`byID("strategy").value === "window" && `+untilReady, 20*time.Second)
+	p.Wait(`byID("strategy").value === "window" && ` + untilReady)
 	if got := strings.Join(strings.Fields(p.Text(".facts")), " "); !strings.Contains(got, "operations 36") {
 		t.Errorf("facts are %q; want 36 operations", got)
 	}
@@ -58,28 +58,29 @@ func TestDropGraph(t *testing.T) {
 	if got := Eval[string](p, "location.hash"); got != sealed("v=1&kind=graph&s=window") {
 		t.Errorf("the address is %q; want what a link can say", got)
 	}
-	p.Wait(`document.querySelectorAll(".tune-hit").length > 5 && byID("tuning").parentNode.textContent.includes("Click a value")`, 20*time.Second)
+	p.Wait(`document.querySelectorAll(".tune-hit").length > 5 && byID("tuning").parentNode.textContent.includes("Click a value")`)
 	value := Eval[string](p, `document.querySelectorAll(".tune-hit")[2].dataset.index`)
 	Eval[bool](p, `document.querySelectorAll(".tune-hit")[2].dispatchEvent(new MouseEvent("click", {bubbles: true})); true`)
-	p.Wait(`document.querySelector("#arg-window").value === "`+value+`" && `+untilReady, 20*time.Second)
+	p.Wait(`document.querySelector("#arg-window").value === "` + value + `" && ` + untilReady)
 	Eval[bool](p, `history.back(); true`)
-	p.Wait(`byID("preset").value === "resnet101" && `+untilReady, 20*time.Second)
+	p.Wait(`byID("preset").value === "resnet101" && ` + untilReady)
 	Eval[bool](p, `history.forward(); true`)
-	p.Wait(`byID("preset").textContent === "skips.json" && `+untilReady, 20*time.Second)
+	p.Wait(`byID("preset").textContent === "skips.json" && ` + untilReady)
 	p.Quiet()
 }
 
 // Lines are chosen by chips, kept in the address, and computed when they are drawn.
 func TestLines(t *testing.T) {
+	t.Parallel()
 	p := settledPage(t, "")
-	p.Wait(`byID("sweep").textContent.includes("click")`, time.Minute)
+	p.Wait(`byID("sweep").textContent.includes("click")`)
 	p.Click(`[data-testid="lines-list"]`)
-	p.Wait(`document.querySelector('.line-list [data-arg="greedy"]')`, 5*time.Second)
+	p.Wait(`document.querySelector('.line-list [data-arg="greedy"]')`)
 	p.Click(`.line-list .chip[data-arg="greedy"]`)
-	p.Wait(`location.hash.includes("c=bound,dynprog,greedy,pofo,rotor,sequential")`, 5*time.Second)
-	p.Wait(`byID("tradeoff").getAttribute("aria-label").includes("Greedy offload from")`, 30*time.Second)
+	p.Wait(`location.hash.includes("c=bound,dynprog,greedy,pofo,rotor,sequential")`)
+	p.Wait(`byID("tradeoff").getAttribute("aria-label").includes("Greedy offload from")`)
 	Eval[bool](p, `control("axis", "rate"); true`)
-	p.Wait(`location.hash.includes("y=rate") && document.querySelector("#tradeoff-title").textContent.includes("Throughput")`, 5*time.Second)
+	p.Wait(`location.hash.includes("y=rate") && document.querySelector("#tradeoff-title").textContent.includes("Throughput")`)
 	again := settledPage(t, Eval[string](p, "location.hash"))
 	if got := Eval[string](again, `document.querySelector('[data-testid="lines"] [data-arg="greedy"]').getAttribute("aria-pressed")`); got != "true" {
 		t.Errorf("opened from the link the line is drawn: %s; want true", got)
@@ -93,9 +94,10 @@ func TestLines(t *testing.T) {
 // Number keys choose strategies, Ctrl+Z takes that back and Ctrl+Shift+Z redoes
 // it; / finds a layer.
 func TestStrategyKeysAndUndo(t *testing.T) {
+	t.Parallel()
 	p := settledPage(t, "")
 	key(t, p, "Digit3", "3")
-	p.Wait(`byID("strategy").value === "sequential" && `+untilReady, 20*time.Second)
+	p.Wait(`byID("strategy").value === "sequential" && ` + untilReady)
 	const ctrl, shift = 2, 8
 	undo := func(modifiers int64) {
 		t.Helper()
@@ -106,27 +108,28 @@ func TestStrategyKeysAndUndo(t *testing.T) {
 		}
 	}
 	undo(ctrl)
-	p.Wait(`byID("strategy").value === "rotor" && `+untilReady, 20*time.Second)
+	p.Wait(`byID("strategy").value === "rotor" && ` + untilReady)
 	undo(ctrl) // before the first decision there is nothing: the page stays
 	undo(ctrl | shift)
-	p.Wait(`byID("strategy").value === "sequential" && `+untilReady, 20*time.Second)
+	p.Wait(`byID("strategy").value === "sequential" && ` + untilReady)
 	key(t, p, "Slash", "/")
-	p.Wait(`document.activeElement === byID("find")`, 5*time.Second)
+	p.Wait(`document.activeElement === byID("find")`)
 	Eval[bool](p, `control("find", "layer3.0", "input"); true`)
-	p.Wait(`byID("selection").textContent.startsWith("layer3.0")`, 5*time.Second)
+	p.Wait(`byID("selection").textContent.startsWith("layer3.0")`)
 	p.Quiet()
 }
 
 // A link to a strategy that does not apply shows what keeping everything looks
 // like, dimmed, beside the way on.
 func TestStandIn(t *testing.T) {
+	t.Parallel()
 	p := Open(t, "#v=1&p=resnet101-b32&s=nonpersistent")
-	p.Wait(`document.querySelector('.app[data-stale="true"] .paint canvas')`, 30*time.Second)
+	p.Wait(`document.querySelector('.app[data-stale="true"] .paint canvas')`)
 	Eval[bool](p, hands)
 	if got := Eval[string](p, "alertText()"); !strings.Contains(got, "39 layers and the loss") || !strings.Contains(got, "The pictures show Keep everything") {
 		t.Errorf("the notice is %q; want the number of layers, and what is shown", got)
 	}
 	p.Click(`[data-do="act"]`)
-	p.Wait(`byID("strategy").value === "rotor" && `+untilReady, 20*time.Second)
+	p.Wait(`byID("strategy").value === "rotor" && ` + untilReady)
 	p.Quiet()
 }

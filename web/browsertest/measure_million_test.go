@@ -152,7 +152,7 @@ func loadInBrowser(t *testing.T, message []byte, network string) {
 	p.URL = server.URL + "/"
 	p.Before(swapped)
 	p.Navigate("#v=1&p=" + network + "&s=sequential&m=70%25&c=none")
-	p.Wait(untilReady, 30*time.Second)
+	p.Wait(untilReady)
 	Eval[bool](p, hands)
 	Eval[bool](p, `(async () => { globalThis.million = new Uint8Array(await (await fetch("million")).arrayBuffer()); return true; })()`)
 	took := Eval[float64](p, `(async () => {

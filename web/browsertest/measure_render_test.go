@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/performance"
@@ -48,7 +47,7 @@ func TestMeasureRender(t *testing.T) {
 	p := New(t)
 	p.Before(`globalThis.memtideMeasure = true; performance.setResourceTimingBufferSize(10000)`)
 	p.Navigate("")
-	p.Wait(untilReady, 30*time.Second)
+	p.Wait(untilReady)
 	t.Logf("first: %s", p.parts())
 	Eval[bool](p, hands+`; globalThis.typed = (id, text) => { const e = byID(id); e.value = text; e.dispatchEvent(new Event("input", {bubbles: true})); }; true`)
 	curveBegun(p)

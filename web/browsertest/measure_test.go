@@ -35,7 +35,7 @@ func quantiles(ms []float64) string {
 func TestMeasureStart(t *testing.T) {
 	measuring(t)
 	p := Open(t, "")
-	p.Wait(untilReady, 30*time.Second)
+	p.Wait(untilReady)
 	report := func(name string) {
 		t.Logf("%s start: first paint %.0f ms, schedule ready about %.0f ms", name,
 			Eval[float64](p, `performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0`),
@@ -44,8 +44,8 @@ func TestMeasureStart(t *testing.T) {
 	report("cold")
 	for range 3 {
 		Eval[bool](p, `location.reload(); true`)
-		time.Sleep(50 * time.Millisecond)
-		p.Wait(untilReady, 30*time.Second)
+		p.rest(50 * time.Millisecond)
+		p.Wait(untilReady)
 		report("warm")
 	}
 }
@@ -59,8 +59,8 @@ func TestMeasureDrag(t *testing.T) {
 	dragBudget(t, p, "beside the sweep", 0)
 	dragFrames(t, p, "beside the sweep")
 	Eval[bool](p, `document.querySelector('[data-do="stop-sweep"]').click(); true`)
-	p.Wait(`document.querySelector(".curve-status progress").hidden`, 5*time.Second)
-	time.Sleep(time.Second) // until the workers that were ended have been replaced
+	p.Wait(`document.querySelector(".curve-status progress").hidden`)
+	p.rest(time.Second) // until the workers that were ended have been replaced
 	dragBudget(t, p, "alone", 0.006)
 	dragBudget(t, p, "alone", 0.012)
 	dragFrames(t, p, "alone")
@@ -120,7 +120,7 @@ func TestMeasureSweep(t *testing.T) {
 	measuring(t)
 	p := settledPage(t, "#v=1&p=resnet101-b32&c=all")
 	start := time.Now()
-	p.Wait(`document.querySelector(".curve-status progress").value > 0`, time.Minute)
+	p.Wait(`document.querySelector(".curve-status progress").value > 0`)
 	t.Logf("first points of the curve %v after the schedule", time.Since(start).Round(time.Millisecond))
 	p.Wait(`document.querySelector(".curve-status progress").hidden`, 5*time.Minute)
 	t.Logf("the whole curve: %v after the schedule (%s)", time.Since(start).Round(time.Millisecond), Eval[string](p, `byID("sweep").textContent.replace(/\s+/g, " ")`))
@@ -153,7 +153,7 @@ func TestMeasureFrames(t *testing.T) {
 	p.Wait(`document.title.startsWith("big") && document.body.dataset.state === "ready"`, 2*time.Minute)
 	t.Logf("19,999 layers on screen %v after they were dropped: %s", time.Since(start).Round(time.Millisecond), Eval[string](p, `document.querySelector('[data-testid="table"]')?.textContent ?? ""`))
 	Eval[bool](p, `document.querySelector('[data-do="stop-sweep"]')?.click(); true`)
-	time.Sleep(time.Second)
+	p.rest(time.Second)
 	for _, c := range []struct{ name, step string }{
 		{"zoom in and out", `wheel(i % 60 < 30 ? -120 : 120)`},
 		{"pan, zoomed in", `(i === 0 && [...Array(12)].forEach(() => wheel(-120)), key(i % 40 < 20 ? "KeyD" : "KeyA"))`},

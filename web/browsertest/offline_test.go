@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"memtide/web/host"
 )
@@ -16,6 +15,7 @@ import (
 // After the first visit the site opens without its server, and with one that does
 // not answer: the page with its workers and charts, and the documentation.
 func TestOffline(t *testing.T) {
+	t.Parallel()
 	p := New(t)
 	var mu sync.Mutex
 	var gone, mute bool
@@ -42,9 +42,9 @@ func TestOffline(t *testing.T) {
 	t.Cleanup(func() { close(over) }) // before the server waits for its answers
 	p.URL = server.URL + "/"
 	p.Navigate("")
-	p.Wait(`document.body.dataset.state === "ready"`, 20*time.Second)
+	p.Wait(`document.body.dataset.state === "ready"`)
 	Eval[bool](p, `navigator.serviceWorker.ready.then(() => { window.kept = true }), true`)
-	p.Wait(`window.kept`, 20*time.Second)
+	p.Wait(`window.kept`)
 	mu.Lock()
 	gone = true
 	programs := 0
@@ -61,16 +61,16 @@ func TestOffline(t *testing.T) {
 	}
 	p.Navigate("#v=1&p=vgg16-b32&m=90%25&s=greedy")
 	p.Navigate("?again#v=1&p=vgg16-b32&m=90%25&s=greedy")
-	p.Wait(`document.body.dataset.state === "ready" && window.echarts !== undefined`, 20*time.Second)
+	p.Wait(`document.body.dataset.state === "ready" && window.echarts !== undefined`)
 	if got := Eval[string](p, `document.querySelector("[data-testid=preset]").textContent`); !strings.Contains(got, "VGG-16") {
 		t.Errorf("without its server the page of a link shows %q; want VGG-16", got)
 	}
 	p.Navigate("docs/paper-000.html")
-	p.Wait(`document.querySelector("h1")?.textContent === "Offloading to the host"`, 10*time.Second)
+	p.Wait(`document.querySelector("h1")?.textContent === "Offloading to the host"`)
 	// A server that does not answer is not waited for.
 	mu.Lock()
 	gone, mute = false, true
 	mu.Unlock()
 	p.Navigate("?silent")
-	p.Wait(`document.body.dataset.state === "ready"`, 10*time.Second)
+	p.Wait(`document.body.dataset.state === "ready"`)
 }

@@ -5,6 +5,7 @@ package browsertest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -41,7 +42,7 @@ func New(t testing.TB) *Page {
 	t.Helper()
 	need(t)
 	tab, closeTab := chromedp.NewContext(shared.ctx, chromedp.WithNewBrowserContext())
-	ctx, cancel := context.WithTimeout(tab, 2*time.Minute)
+	ctx, cancel := context.WithCancel(tab)
 	p := &Page{t: t, ctx: ctx, URL: shared.url}
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -54,8 +55,15 @@ func New(t testing.TB) *Page {
 	p.do(chromedp.Listen(ctx, p.note))
 	_, err := chromedp.Call(ctx, network.Enable, network.EnableParams{})
 	p.do(err)
+	// Every tab has the focus, also beside those of other tests.
+	_, err = chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
+	p.do(err)
 	return p
 }
+
+// hang is how long something may take that is waited for. It is no measure of
+// anything: a machine that is twenty times slower passes.
+const hang = 3 * time.Minute
 
 // Open opens an address of the site: "" is the page, "?selftest", "#v=1&...".
 func Open(t testing.TB, address string) *Page {
@@ -69,6 +77,33 @@ func Open(t testing.TB, address string) *Page {
 func (p *Page) Navigate(address string) {
 	p.t.Helper()
 	p.do(chromedp.Do(p.ctx, chromedp.Navigate(p.URL+address)))
+}
+
+// Fresh opens an address of the site in a new document, whatever the tab shows: it
+// costs half of a new tab. What the site has stored, and what the tab was told to
+// emulate, stays.
+func (p *Page) Fresh(address string) {
+	p.t.Helper()
+	p.do(chromedp.Do(p.ctx, chromedp.Navigate("about:blank")))
+	p.mu.Lock()
+	p.console, p.requests = nil, nil
+	p.mu.Unlock()
+	p.Navigate(address)
+}
+
+// For has a subtest use the tab: what goes wrong until it ends is the subtest's.
+func (p *Page) For(t testing.TB) {
+	was := p.t
+	p.t = t
+	t.Cleanup(func() { p.t = was })
+}
+
+// Back goes back by one entry of the history.
+func (p *Page) Back() {
+	p.t.Helper()
+	was := Eval[string](p, `location.href`)
+	Eval[bool](p, `history.back(), true`)
+	p.Wait(fmt.Sprintf(`location.href !== %q`, was))
 }
 
 // Context is for what this package has no function for.
@@ -157,21 +192,97 @@ func TryEval[T any](p *Page, script string) (T, error) {
 	return chromedp.Run(p.ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
 }
 
-// Wait waits until an expression is true and returns how long that took; the
-// test fails after limit.
-func (p *Page) Wait(expression string, limit time.Duration) time.Duration {
+// Wait waits until an expression is true, and returns how long that took. The test
+// fails after a time that only a page that hangs needs; a limit above that makes it
+// longer.
+func (p *Page) Wait(expression string, limit ...time.Duration) time.Duration {
 	p.t.Helper()
-	start := time.Now()
-	for {
-		ok, err := TryEval[bool](p, "Boolean("+expression+")")
-		if err == nil && ok {
-			return time.Since(start)
-		}
-		if time.Since(start) > limit {
-			p.t.Fatalf("after %v it is still not true that %s (%v)", limit, expression, err)
-		}
-		time.Sleep(10 * time.Millisecond)
+	guard := hang
+	for _, l := range limit {
+		guard = max(guard, l)
 	}
+	start := time.Now()
+	err := p.until(expression, guard)
+	if err != nil {
+		p.t.Fatalf("after %v it is still not true that %s (%v)", time.Since(start).Round(time.Millisecond), expression, err)
+	}
+	return time.Since(start)
+}
+
+// waiting waits in the page until an expression is true, two seconds at most: the
+// page may be another one by then.
+const waiting = `new Promise((done) => {
+	const end = performance.now() + 2000;
+	const look = () => {
+		let found = false, why = "";
+		try { found = Boolean(%s) } catch (e) { why = String(e) }
+		if (found || performance.now() > end) done(found ? "true" : why || "false");
+		else setTimeout(look, 8);
+	};
+	look();
+})`
+
+// until waits until an expression is true.
+func (p *Page) until(expression string, guard time.Duration) error {
+	ctx, cancel := context.WithTimeout(p.ctx, guard)
+	defer cancel()
+	script := fmt.Sprintf(waiting, expression)
+	for {
+		said, err := chromedp.Run(ctx, chromedp.Evaluate[string](script, chromedp.EvalAwaitPromise))
+		if err == nil && said == "true" {
+			return nil
+		}
+		if err == nil {
+			err = errors.New(said)
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(10 * time.Millisecond): // a page that is just being left refuses at once
+		}
+	}
+}
+
+// Drawn waits until the page has drawn what it knows, written its address, and had
+// two frames to tell what is as large as what now. Workers may still be busy.
+func (p *Page) Drawn() {
+	p.t.Helper()
+	const drawn = `!/components|pictures|address/.test(document.body.dataset.pending ?? "")`
+	p.Wait(drawn)
+	p.frames()
+	p.Wait(drawn)
+}
+
+// Done waits until nothing at all is under way: no worker is asked, the curve is
+// complete, charts are drawn.
+func (p *Page) Done() {
+	p.t.Helper()
+	const done = `document.body.dataset.pending === ""`
+	p.Wait(done)
+	p.frames()
+	p.Wait(done)
+}
+
+// frames has the page draw two frames.
+func (p *Page) frames() {
+	p.t.Helper()
+	Eval[bool](p, `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)
+}
+
+// Reload loads the page again: what is waited for afterwards is the new one.
+func (p *Page) Reload() {
+	p.t.Helper()
+	Eval[bool](p, `window.isOld = true, location.reload(), true`)
+	p.Wait(`!window.isOld && document.body`)
+}
+
+// rest lets time pass in measurements and before pictures for people. No test may.
+func (p *Page) rest(d time.Duration) {
+	p.t.Helper()
+	if os.Getenv("MEMTIDE_MEASURE") == "" && os.Getenv("MEMTIDE_SHOTS") == "" {
+		p.t.Fatal("a test waits for a state, not for a time")
+	}
+	<-time.After(d)
 }
 
 // Click clicks the element that a selector finds, with the mouse.

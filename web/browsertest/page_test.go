@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
@@ -22,9 +21,14 @@ globalThis.control = (id, value, event) => {
 	byID(id).value = value;
 	byID(id).dispatchEvent(new Event(event || "change", {bubbles: true}));
 };
+globalThis.choose = (id, value) => { // where a control has no name for tests
+	const e = document.getElementById(id);
+	e.value = value;
+	return e.dispatchEvent(new Event("change", {bubbles: true}));
+};
 globalThis.pick = async (id) => {
 	byID("preset").click();
-	for (let i = 0; i < 200 && !document.getElementById("picker-" + id); i++) await new Promise((done) => setTimeout(done, 20));
+	while (!document.getElementById("picker-" + id)) await new Promise(requestAnimationFrame);
 	document.getElementById("picker-" + id).click();
 };
 globalThis.drop = (name, content) => {
@@ -44,7 +48,7 @@ true`
 func settledPage(t *testing.T, address string) *Page {
 	t.Helper()
 	p := Open(t, address)
-	p.Wait(untilReady, 30*time.Second)
+	p.Wait(untilReady)
 	Eval[bool](p, hands)
 	return p
 }
@@ -55,9 +59,9 @@ func result(p *Page, id string) string { return Eval[string](p, fmt.Sprintf("res
 // curveBegun waits until the chosen strategy, which comes first, is in the curve and
 // the chart shows it.
 func curveBegun(p *Page) {
-	p.Wait(`(document.querySelector(".curve-status progress").value > 40 || byID("sweep").textContent.includes("click")) && byID("tradeoff").querySelector("canvas")`, time.Minute)
-	p.Wait(`echarts.getInstanceByDom(byID("tradeoff").querySelector(".chart")).getOption()?.series?.some((s) => s.data?.length > 5)`, 10*time.Second)
-	time.Sleep(300 * time.Millisecond) // until it is drawn with all of them
+	p.Wait(`(document.querySelector(".curve-status progress").value > 40 || byID("sweep").textContent.includes("click")) && byID("tradeoff").querySelector("canvas")`)
+	p.Wait(`echarts.getInstanceByDom(byID("tradeoff").querySelector(".chart")).getOption()?.series?.some((s) => s.data?.length > 5)`)
+	p.frames()
 }
 
 // key presses a key with nothing in focus but the page.
@@ -71,13 +75,14 @@ func key(t *testing.T, p *Page, code, text string) {
 }
 
 func TestFirstLoad(t *testing.T) {
+	t.Parallel()
 	p := New(t)
 	p.Before(`addEventListener("DOMContentLoaded", () => {
 		globalThis.before = {peak: document.querySelector('[data-testid="peak"]').textContent, height: document.querySelector(".main").offsetTop,
 			pictures: document.querySelectorAll(".poster svg").length};
 	})`)
 	p.Navigate("")
-	took := p.Wait(untilReady, 30*time.Second)
+	took := p.Wait(untilReady)
 	Eval[bool](p, hands)
 	t.Logf("ready after %v", took)
 	if got := Eval[int](p, "before.pictures"); got != 6 {
@@ -89,7 +94,7 @@ func TestFirstLoad(t *testing.T) {
 	if before, now := Eval[int](p, "before.height"), Eval[int](p, `document.querySelector(".main").offsetTop`); before != now {
 		t.Errorf("the pictures were %d px from the top and are %d px; want no jump", before, now)
 	}
-	p.Wait(`document.querySelectorAll(".poster").length === 0`, 5*time.Second)
+	p.Wait(`document.querySelectorAll(".poster").length === 0`)
 	if got := result(p, "verdict"); got != "✓ time and peak checked" {
 		t.Errorf("verdict is %q; want it checked", got)
 	}
@@ -103,9 +108,10 @@ func TestFirstLoad(t *testing.T) {
 const smallCSV = "name,forward_s,backward_s,output_bytes,saved_bytes\nconv1,0.002,0.004,1000000,3000000\nconv2,0.002,0.004,1000000,3000000\nconv3,0.003,0.005,1000000,2000000\n"
 
 func TestDropFile(t *testing.T) {
+	t.Parallel()
 	p := settledPage(t, "")
 	Eval[bool](p, fmt.Sprintf(`drop("mine.csv", %q); true`, smallCSV))
-	p.Wait(`byID("preset").textContent === "mine.csv" && document.body.dataset.state === "ready"`, 10*time.Second)
+	p.Wait(`byID("preset").textContent === "mine.csv" && document.body.dataset.state === "ready"`)
 	if got := p.Text(".facts"); !strings.Contains(strings.Join(strings.Fields(got), " "), "layers 3 ") {
 		t.Errorf("facts are %q; want 3 layers", got)
 	}
@@ -118,11 +124,12 @@ func TestDropFile(t *testing.T) {
 		t.Errorf("opened from the link the peak is %q; want %q", got, peak)
 	}
 	Eval[bool](p, "history.back(); true")
-	p.Wait(`byID("preset").value === "resnet101" && document.body.dataset.state === "ready"`, 10*time.Second)
+	p.Wait(`byID("preset").value === "resnet101" && document.body.dataset.state === "ready"`)
 	p.Quiet()
 }
 
 func TestBadFileKeepsPage(t *testing.T) {
+	t.Parallel()
 	p := settledPage(t, "")
 	peak, hash := result(p, "peak"), Eval[string](p, "location.hash")
 	var rows strings.Builder
@@ -135,7 +142,7 @@ func TestBadFileKeepsPage(t *testing.T) {
 		fmt.Fprintf(&rows, "layer%d,%s,0.004,1000000,3000000\n", i, seconds)
 	}
 	Eval[bool](p, fmt.Sprintf(`drop("bad.csv", %q); true`, rows.String()))
-	p.Wait(`alertText() !== ""`, 10*time.Second)
+	p.Wait(`alertText() !== ""`)
 	text := Eval[string](p, "alertText()")
 	for _, want := range []string{"14", "forward_s", "-3"} {
 		if !strings.Contains(text, want) {
@@ -149,14 +156,15 @@ func TestBadFileKeepsPage(t *testing.T) {
 		t.Errorf("the address is now %q; want %q", got, hash)
 	}
 	p.Click(`[data-do="dismiss"]`)
-	p.Wait(`alertText() === "" && document.body.dataset.state === "ready"`, 5*time.Second)
+	p.Wait(`alertText() === "" && document.body.dataset.state === "ready"`)
 }
 
 func TestBudgetTooSmall(t *testing.T) {
+	t.Parallel()
 	p := settledPage(t, "")
 	peak := result(p, "peak")
 	Eval[bool](p, `control("budget", 0); true`)
-	p.Wait(`alertText().startsWith("Cannot run in")`, 10*time.Second)
+	p.Wait(`alertText().startsWith("Cannot run in")`)
 	if got := result(p, "peak"); got != peak {
 		t.Errorf("the peak is %q; want the previous schedule's, %q", got, peak)
 	}
@@ -164,17 +172,18 @@ func TestBudgetTooSmall(t *testing.T) {
 		t.Errorf("state is %q; want error", got)
 	}
 	p.Click(`[data-do="act"]`)
-	p.Wait(`alertText() === "" && document.body.dataset.state === "ready"`, 10*time.Second)
+	p.Wait(`alertText() === "" && document.body.dataset.state === "ready"`)
 	if got := result(p, "peak"); got == peak {
 		t.Errorf("the peak is still %q; want that of the smallest budget", got)
 	}
 }
 
 func TestBackUndoesStrategy(t *testing.T) {
+	t.Parallel()
 	p := settledPage(t, "")
 	step := result(p, "step-time")
 	Eval[bool](p, `control("strategy", "greedy"); true`)
-	p.Wait(fmt.Sprintf(`document.body.dataset.state === "ready" && result("step-time") !== %q`, step), 20*time.Second)
+	p.Wait(fmt.Sprintf(`document.body.dataset.state === "ready" && result("step-time") !== %q`, step))
 	if got := Eval[string](p, "location.hash"); !strings.Contains(got, "s=greedy") {
 		t.Errorf("the address is %q; want s=greedy in it", got)
 	}
@@ -185,10 +194,11 @@ func TestBackUndoesStrategy(t *testing.T) {
 		t.Errorf("the selected wait is explained by %q; want a sentence", got)
 	}
 	Eval[bool](p, "history.back(); true")
-	p.Wait(fmt.Sprintf(`byID("strategy").value === "rotor" && result("step-time") === %q`, step), 10*time.Second)
+	p.Wait(fmt.Sprintf(`byID("strategy").value === "rotor" && result("step-time") === %q`, step))
 }
 
 func TestCurveClickAdopts(t *testing.T) {
+	t.Parallel()
 	p := settledPage(t, "")
 	curveBegun(p)
 	choice := Eval[string](p, "location.hash")
@@ -210,22 +220,23 @@ func TestCurveClickAdopts(t *testing.T) {
 		}
 	}
 	mouse(input.DispatchMouseEventTypeMouseMoved, 0)
-	p.Wait(`result("verdict").startsWith("preview")`, 10*time.Second)
+	p.Wait(`result("verdict").startsWith("preview")`)
 	if got := Eval[string](p, "location.hash"); got != choice {
 		t.Errorf("pointing at the curve changed the address to %q", got)
 	}
 	mouse(input.DispatchMouseEventTypeMousePressed, 1)
 	mouse(input.DispatchMouseEventTypeMouseReleased, 0)
-	p.Wait(fmt.Sprintf(`location.hash !== %q && location.hash.includes("m=") && !result("verdict").startsWith("preview")`, choice), 10*time.Second)
+	p.Wait(fmt.Sprintf(`location.hash !== %q && location.hash.includes("m=") && !result("verdict").startsWith("preview")`, choice))
 }
 
 // The link in the text opens the counterexample of Lemma 3, which the preset's
 // entry in the list does too.
 func TestCounterexample(t *testing.T) {
+	t.Parallel()
 	p := settledPage(t, "")
 	step := func(want string) {
 		t.Helper()
-		p.Wait(fmt.Sprintf(`document.body.dataset.state === "ready" && byID("preset").value === "lemma3" && result("step-time") === %q`, want), 10*time.Second)
+		p.Wait(fmt.Sprintf(`document.body.dataset.state === "ready" && byID("preset").value === "lemma3" && result("step-time") === %q`, want))
 	}
 	p.Click(`[data-testid="lemma3"]`)
 	step("27 ms")
@@ -235,13 +246,14 @@ func TestCounterexample(t *testing.T) {
 	Eval[bool](p, `control("strategy", "dynprog"); true`)
 	step("30 ms")
 	Eval[bool](p, `pick("vgg16").then(() => true)`)
-	p.Wait(`document.body.dataset.state === "ready" && document.title.startsWith("VGG-16")`, 10*time.Second)
+	p.Wait(`document.body.dataset.state === "ready" && document.title.startsWith("VGG-16")`)
 	Eval[bool](p, `pick("lemma3").then(() => true)`)
 	step("27 ms")
 	p.Quiet()
 }
 
 func TestKeyboardTour(t *testing.T) {
+	t.Parallel()
 	p := settledPage(t, "#v=1&p=resnet101-b32&s=greedy&m=70%25")
 	title := func() string { return p.Text("#selection-title") }
 	first := title()
@@ -249,51 +261,54 @@ func TestKeyboardTour(t *testing.T) {
 		t.Fatalf("the selection says %q; want the longest wait", first)
 	}
 	key(t, p, "KeyN", "n")
-	p.Wait(fmt.Sprintf(`document.querySelector("#selection-title").textContent !== %q`, first), 5*time.Second)
+	p.Wait(fmt.Sprintf(`document.querySelector("#selection-title").textContent !== %q`, first))
 	key(t, p, "KeyI", "i")
-	p.Wait(`!document.querySelector('[data-do="retrace"]').hidden`, 5*time.Second)
+	p.Wait(`!document.querySelector('[data-do="retrace"]').hidden`)
 	key(t, p, "Backspace", "Backspace")
-	p.Wait(`document.querySelector('[data-do="retrace"]').hidden`, 5*time.Second)
+	p.Wait(`document.querySelector('[data-do="retrace"]').hidden`)
 	key(t, p, "KeyW", "w")
-	p.Wait(`location.hash.includes("t=")`, 5*time.Second)
+	p.Wait(`location.hash.includes("t=")`)
 	key(t, p, "Digit0", "0")
-	p.Wait(`!location.hash.includes("t=")`, 5*time.Second)
+	p.Wait(`!location.hash.includes("t=")`)
 	budget := Eval[string](p, `byID("budget").value`)
 	key(t, p, "BracketRight", "]")
-	p.Wait(fmt.Sprintf(`byID("budget").value !== %q`, budget), 5*time.Second)
+	p.Wait(fmt.Sprintf(`byID("budget").value !== %q`, budget))
 	key(t, p, "KeyT", "t")
-	p.Wait(`document.querySelectorAll("#table tbody tr").length > 10`, 5*time.Second)
+	p.Wait(`document.querySelectorAll("#table tbody tr").length > 10`)
 	key(t, p, "Slash", "?")
-	p.Wait(`!document.querySelector(".help-layer").hidden`, 5*time.Second)
+	p.Wait(`!document.querySelector(".help-layer").hidden`)
 	key(t, p, "Escape", "Escape")
-	p.Wait(`document.querySelector(".help-layer").hidden`, 5*time.Second)
+	p.Wait(`document.querySelector(".help-layer").hidden`)
 	p.Quiet()
 }
 
 func TestLinkRoundTrip(t *testing.T) {
+	t.Parallel()
 	link := sealed("v=1&p=vgg16-b32&m=4GiB&s=greedy&bw=6.25GBps&duplex=full&xfer=streamed&unknown=kept")
-	p := Open(t, link)
-	p.Wait(untilReady, 30*time.Second)
-	Eval[bool](p, hands)
+	p := settledPage(t, link)
 	// Any change rewrites the address; changed back it must say the same as before.
-	for _, want := range []string{"whole", "streamed"} {
-		Eval[bool](p, fmt.Sprintf(`(() => { const e = document.querySelector("#transfers"); e.value = %q; e.dispatchEvent(new Event("change", {bubbles: true})); return true; })()`, want))
-		time.Sleep(600 * time.Millisecond)
+	Eval[bool](p, `choose("transfers", "whole")`)
+	p.Drawn()
+	if got := Eval[string](p, "location.hash"); strings.Contains(got, "xfer") {
+		t.Errorf("with whole transfers the address is %q; want no word about them", got)
 	}
+	Eval[bool](p, `choose("transfers", "streamed")`)
+	p.Drawn()
 	if got := Eval[string](p, "location.hash"); got != link {
 		t.Errorf("the address is %q; want %q", got, link)
 	}
 }
 
 func TestCutLink(t *testing.T) {
+	t.Parallel()
 	p := settledPage(t, "")
 	Eval[bool](p, fmt.Sprintf(`drop("mine.csv", %q); true`, smallCSV))
-	p.Wait(`location.hash.includes("d=")`, 10*time.Second)
+	p.Wait(`location.hash.includes("d=")`)
 	hash := Eval[string](p, "location.hash")
 	cut := Open(t, hash[:len(hash)-9])
-	cut.Wait(`document.body.dataset.state !== "solving" && document.querySelector(".paint canvas")`, 30*time.Second)
+	cut.Wait(`document.body.dataset.state !== "solving" && document.querySelector(".paint canvas")`)
 	Eval[bool](cut, hands)
-	cut.Wait(`alertText() !== ""`, 5*time.Second)
+	cut.Wait(`alertText() !== ""`)
 	if got := Eval[string](cut, "alertText()"); !strings.Contains(got, "cut") {
 		t.Errorf("a cut link says %q; want that it was cut", got)
 	}

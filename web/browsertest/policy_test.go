@@ -4,19 +4,30 @@ package browsertest
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
-	"time"
+
+	"memtide/web/host"
 )
 
 const started = `performance.getEntriesByName("memtide:running").length > 0`
 
 // The page starts without a complaint and asks nobody but its own host.
 func TestQuietStart(t *testing.T) {
-	p := Open(t, "")
-	p.Wait(started, 20*time.Second)
-	p.Wait(`window.echarts !== undefined`, 10*time.Second)
-	time.Sleep(300 * time.Millisecond) // workers start and warm up
+	t.Parallel()
+	p := New(t)
+	server := httptest.NewServer(host.Handler(shared.dist))
+	t.Cleanup(server.Close)
+	p.URL = server.URL + "/"
+	p.Navigate("")
+	p.Wait(untilReady)
+	Eval[bool](p, hands)
+	curveBegun(p) // the charts are there, and more than one worker is
+	Eval[bool](p, `navigator.serviceWorker.ready.then(() => { window.kept = true }), true`)
+	p.Wait(`window.kept`)
 	p.Quiet()
 }
 
@@ -24,6 +35,10 @@ func TestQuietStart(t *testing.T) {
 // and the policy refuses it. The host name would not resolve anyway, so the
 // proof is the violation that the browser reports, not the failure.
 func TestNoWayOut(t *testing.T) {
+	t.Parallel()
+	p := Open(t, "")
+	p.Wait(started)
+	Eval[bool](p, `window.refused = []; addEventListener("securitypolicyviolation", (e) => { if (e.disposition === "enforce") refused.push(e.effectiveDirective) }); true`)
 	for _, c := range []struct{ name, directive, try string }{
 		{"fetch", "connect-src", `fetch("https://example.com/?secret").catch(() => {})`},
 		{"websocket", "connect-src", `try { new WebSocket("wss://example.com/") } catch {}`},
@@ -36,12 +51,11 @@ func TestNoWayOut(t *testing.T) {
 		{"eval", "script-src", `new Function("return 1")()`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := Open(t, "")
-			p.Wait(started, 20*time.Second)
-			Eval[bool](p, `window.refused = []; addEventListener("securitypolicyviolation", (e) => { if (e.disposition === "enforce") refused.push(e.effectiveDirective) }); true`)
+			p.For(t)
+			Eval[bool](p, `refused.length = 0, true`)
 			// From a timer, because the policy does not hold for what a debugger evaluates.
 			Eval[bool](p, fmt.Sprintf(`setTimeout(() => { %s }); true`, c.try))
-			p.Wait(fmt.Sprintf(`refused.some((d) => d.startsWith(%q))`, c.directive), 3*time.Second)
+			p.Wait(fmt.Sprintf(`refused.some((d) => d.startsWith(%q))`, c.directive))
 		})
 	}
 }
@@ -49,33 +63,67 @@ func TestNoWayOut(t *testing.T) {
 // A page in a frame that may only run scripts has no origin of its own: new
 // Worker(address) is refused there, and storage throws. The page works.
 func TestSandboxed(t *testing.T) {
+	t.Parallel()
 	p := Open(t, "?selftest&sandbox")
-	p.Wait(`window.memtide && memtide.request`, 20*time.Second)
+	p.Wait(`window.memtide && memtide.request`)
 	if origin := Eval[string](p, `self.origin`); origin != "null" {
 		t.Fatalf("the page has the origin %q; the test needs a sandboxed one, null", origin)
 	}
 	solveNow(p)
 }
 
-// While the engine is loading over a slow line, the page says how far it is.
+// While the engine is loading over a slow line, the page says how far it is. The
+// second half of it comes when the first was seen.
 func TestLoadingBar(t *testing.T) {
+	t.Parallel()
 	p := New(t)
-	p.SlowNetwork(2<<20, 20*time.Millisecond)
+	site, seen := host.Handler(shared.dist), make(chan bool)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/app.") {
+			w = &halting{ResponseWriter: w, until: seen}
+		}
+		site.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	all := sync.OnceFunc(func() { close(seen) })
+	t.Cleanup(all)
+	p.URL = server.URL + "/"
 	p.Navigate("")
-	p.Wait(`document.querySelector("#boot progress")?.value > 0`, 10*time.Second)
+	p.Wait(`document.querySelector("#boot progress")?.value > 0`)
 	if max, size := Eval[int](p, `document.querySelector("#boot progress").max`), Eval[int](p, `Number(document.querySelector("script[data-size]").dataset.size)`); max != size || size < 1<<20 {
 		t.Errorf("the bar ends at %d; want the size of the engine, %d", max, size)
 	}
-	p.Wait(started, 30*time.Second)
-	p.Wait(`document.querySelector("#boot").hidden`, 5*time.Second)
+	all()
+	p.Wait(started)
+	p.Wait(`document.querySelector("#boot").hidden`)
+}
+
+// halting passes a megabyte on, and the rest when it may.
+type halting struct {
+	http.ResponseWriter
+	until <-chan bool
+	sent  int
+}
+
+func (w *halting) Write(b []byte) (int, error) {
+	if w.sent > 1<<20 {
+		if f, ok := w.ResponseWriter.(http.Flusher); ok {
+			f.Flush()
+		}
+		<-w.until
+	}
+	n, err := w.ResponseWriter.Write(b)
+	w.sent += n
+	return n, err
 }
 
 // Where WebAssembly is missing, the prepared picture stays and the page says why.
 func TestNoWebAssembly(t *testing.T) {
+	t.Parallel()
 	p := New(t)
 	p.Before(`delete globalThis.WebAssembly`)
 	p.Navigate("")
-	p.Wait(`document.querySelector('#boot[role="alert"]') && !document.querySelector("#boot").hidden`, 10*time.Second)
+	p.Wait(`document.querySelector('#boot[role="alert"]') && !document.querySelector("#boot").hidden`)
 	if text := p.Text("#boot"); !strings.Contains(text, "this browser has no WebAssembly") {
 		t.Errorf("got %q, want the reason", text)
 	}

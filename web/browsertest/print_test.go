@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
@@ -33,19 +32,21 @@ const brightness = `globalThis.brightness = () => {
 // A page in dark colours is printed in light ones, its pictures too, and is dark
 // again afterwards: by choice and because the system is dark.
 func TestPrintOfDarkPage(t *testing.T) {
+	t.Parallel()
 	type look struct {
 		Page, Text              int
 		Timeline, Memory, Curve string
 	}
+	p := New(t)
 	for _, c := range []struct{ name, theme string }{{"chosen", "&theme=dark"}, {"of the system", ""}} {
 		t.Run(c.name, func(t *testing.T) {
-			p := New(t)
+			p.For(t)
 			p.Dark(c.theme == "")
-			p.Navigate(offload + "&c=keepall" + c.theme)
-			p.Wait(untilReady, 30*time.Second)
+			p.Fresh(offload + "&c=keepall" + c.theme)
+			p.Wait(untilReady)
 			Eval[bool](p, hands+";"+brightness)
-			p.Wait(`document.querySelector('[data-testid="tradeoff"] canvas') && document.querySelector('[data-do="stop-sweep"]').hidden`, 60*time.Second)
-			time.Sleep(500 * time.Millisecond) // until the curve is drawn for the last time
+			p.Wait(`document.querySelector('[data-testid="tradeoff"] canvas') && document.querySelector('[data-do="stop-sweep"]').hidden`)
+			p.Done()
 			before := Eval[look](p, `brightness()`)
 			Eval[bool](p, `addEventListener("beforeprint", () => { globalThis.printed = brightness(); }), true`)
 			pdf, err := chromedp.Call(p.ctx, page.PrintToPDF, page.PrintToPDFParams{PrintBackground: new(true)})
@@ -63,18 +64,17 @@ func TestPrintOfDarkPage(t *testing.T) {
 			if on.Timeline == before.Timeline || on.Memory == before.Memory || on.Curve == before.Curve {
 				t.Errorf("on paper the pictures have the colours of the dark page: %+v", on)
 			}
-			p.Wait(`getComputedStyle(document.body).backgroundColor !== "rgb(255, 255, 255)"`, 5*time.Second)
-			time.Sleep(300 * time.Millisecond)
+			p.Wait(`getComputedStyle(document.body).backgroundColor !== "rgb(255, 255, 255)"`)
+			p.Done()
 			if after := Eval[look](p, `brightness()`); after != before {
 				t.Errorf("after printing the page is %+v; want %+v as before", after, before)
 			}
-			light := New(t)
-			light.Navigate(offload + "&c=keepall&theme=light")
-			light.Wait(untilReady, 30*time.Second)
-			Eval[bool](light, hands+";"+brightness)
-			light.Wait(`document.querySelector('[data-testid="tradeoff"] canvas') && document.querySelector('[data-do="stop-sweep"]').hidden`, 60*time.Second)
-			time.Sleep(500 * time.Millisecond)
-			if want := Eval[look](light, `brightness()`); on.Timeline != want.Timeline || on.Memory != want.Memory {
+			p.Fresh(offload + "&c=keepall&theme=light")
+			p.Wait(untilReady)
+			Eval[bool](p, hands+";"+brightness)
+			p.Wait(`document.querySelector('[data-testid="tradeoff"] canvas') && document.querySelector('[data-do="stop-sweep"]').hidden`)
+			p.Done()
+			if want := Eval[look](p, `brightness()`); on.Timeline != want.Timeline || on.Memory != want.Memory {
 				t.Errorf("on paper the pictures have the brightness %+v; want that of the light page, %+v", on, want)
 			}
 		})

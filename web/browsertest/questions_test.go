@@ -17,43 +17,45 @@ func asks(t *testing.T, p *Page, name string) string {
 	if Eval[bool](p, `byID("questions").getAttribute("aria-expanded") === "false"`) {
 		p.Click(`[data-testid="questions"]`)
 	}
-	p.Wait(`document.querySelector('[data-do="ask"][data-arg="`+name+`"]')`, 5*time.Second)
+	p.Wait(`document.querySelector('[data-do="ask"][data-arg="` + name + `"]')`)
 	Eval[bool](p, `document.querySelector('[data-do="ask"][data-arg="`+name+`"]').click(); true`)
-	p.Wait(`document.querySelector('[data-testid="question-`+name+`"] .working').hidden && document.querySelector('[data-testid="question-`+name+`"] .answer').textContent`, time.Minute)
+	p.Wait(`document.querySelector('[data-testid="question-` + name + `"] .working').hidden && document.querySelector('[data-testid="question-` + name + `"] .answer').textContent`)
 	return p.Text(`[data-testid="question-` + name + `"] .answer`)
 }
 
 // Questions are answered when they are asked, in words, tables and charts, and
 // what an answer found is used by a click.
 func TestQuestions(t *testing.T) {
+	t.Parallel()
 	p := settledPage(t, "#v=1&p=alexnet-b64")
 	for name, want := range map[string]string{"smallest": "are enough for at most 10 % more", "help": ".", "links": "than Optimal recomputation", "batch": "trains a batch of up to"} {
 		if got := asks(t, p, name); !strings.Contains(got, want) {
 			t.Errorf("%s: the answer is %q; want %q in it", name, got, want)
 		}
 	}
-	p.Wait(`byID("reply-links").querySelector("canvas") && byID("reply-batch").querySelector("canvas")`, 5*time.Second)
+	p.Wait(`byID("reply-links").querySelector("canvas") && byID("reply-batch").querySelector("canvas")`)
 	// A point of a chart is used by a click; the chart stays.
 	Eval[bool](p, `(() => { const e = byID("reply-links"), b = e.getBoundingClientRect();
 		e.dispatchEvent(new MouseEvent("click", {bubbles: true, clientX: b.left + 52, clientY: b.top + b.height - 40}));
 		for (let y = 10; y < b.height && document.querySelector("#device").value !== ""; y += 20) e.dispatchEvent(new MouseEvent("click", {bubbles: true, clientX: b.left + 52, clientY: b.top + y})); return true; })()`)
-	p.Wait(`location.hash.includes("bw=1GB/s") || location.hash.includes("bw=1")`, 10*time.Second)
-	p.Wait(untilReady+` && !byID("reply-links").hidden && document.querySelector('[data-testid="question-help"] .answers').textContent === ""`, 20*time.Second)
+	p.Wait(`location.hash.includes("bw=1GB/s") || location.hash.includes("bw=1")`)
+	p.Wait(untilReady + ` && !byID("reply-links").hidden && document.querySelector('[data-testid="question-help"] .answers').textContent === ""`)
 	p.Click(`[data-testid="question-smallest"] [data-do="ask"]`)
-	p.Wait(`!document.querySelector('[data-testid="question-smallest"] [data-do="use-answer"]').hidden`, 20*time.Second)
+	p.Wait(`!document.querySelector('[data-testid="question-smallest"] [data-do="use-answer"]').hidden`)
 	p.Click(`[data-testid="question-smallest"] [data-do="use-answer"]`)
-	p.Wait(`location.hash.includes("m=") && `+untilReady, 20*time.Second)
+	p.Wait(`location.hash.includes("m=") && ` + untilReady)
 	p.Quiet()
 }
 
 // A question that is given up keeps what is known, and its worker is free for
 // others.
 func TestCancelQuestion(t *testing.T) {
+	t.Parallel()
 	p := settledPage(t, "")
 	p.Click(`[data-testid="questions"]`)
-	p.Wait(`document.querySelector('[data-do="ask"][data-arg="help"]')`, 5*time.Second)
+	p.Wait(`document.querySelector('[data-do="ask"][data-arg="help"]')`)
 	Eval[bool](p, `document.querySelector('[data-do="ask"][data-arg="help"]').click(); true`)
-	p.Wait(`document.querySelector('[data-testid="question-help"] tbody tr')`, 20*time.Second)
+	p.Wait(`document.querySelector('[data-testid="question-help"] tbody tr')`)
 	took := Eval[float64](p, `(async () => { const t0 = performance.now(); document.querySelector('[data-do="unask"][data-arg="help"]').click();
 		while (!document.querySelector('[data-testid="question-help"] .working').hidden) await new Promise(r => setTimeout(r, 5)); return performance.now() - t0; })()`)
 	t.Logf("cancelled after %.0f ms", took)
@@ -69,14 +71,15 @@ func TestCancelQuestion(t *testing.T) {
 // I goes from a wait to the copy that it waited for, and from cause to cause until
 // the device was busy; Backspace goes back. K shows the critical chain.
 func TestExplain(t *testing.T) {
+	t.Parallel()
 	p := settledPage(t, "#v=1&p=vgg16-b64&s=greedy&m=80%25")
 	sentence := func() string { return p.Text(`[data-testid="selection"]`) }
 	key(t, p, "KeyN", "n")
-	p.Wait(`document.querySelector("#selection-title").textContent.startsWith("Wait ")`, 5*time.Second)
+	p.Wait(`document.querySelector("#selection-title").textContent.startsWith("Wait ")`)
 	trail := []string{sentence()}
 	for Eval[bool](p, `!document.querySelector('[data-do="cause"]').hidden`) && len(trail) < 20 {
 		key(t, p, "KeyI", "i")
-		p.Wait(fmt.Sprintf(`byID("selection").textContent !== %q`, trail[len(trail)-1]), 5*time.Second)
+		p.Wait(fmt.Sprintf(`byID("selection").textContent !== %q`, trail[len(trail)-1]))
 		trail = append(trail, sentence())
 	}
 	if len(trail) < 3 || len(trail) == 20 {
@@ -84,38 +87,39 @@ func TestExplain(t *testing.T) {
 	}
 	for i := len(trail) - 2; i >= 0; i-- {
 		key(t, p, "Backspace", "Backspace")
-		p.Wait(fmt.Sprintf(`byID("selection").textContent === %q`, trail[i]), 5*time.Second)
+		p.Wait(fmt.Sprintf(`byID("selection").textContent === %q`, trail[i]))
 	}
 	key(t, p, "KeyK", "k")
-	p.Wait(`!byID("chain").hidden && byID("chain").textContent.startsWith("Critical chain: ")`, 5*time.Second)
+	p.Wait(`!byID("chain").hidden && byID("chain").textContent.startsWith("Critical chain: ")`)
 	p.Quiet()
 }
 
 // The table of layers is sorted, searched, walked through with arrow keys and
 // saved; a row selects its layer in the pictures.
 func TestLayerTable(t *testing.T) {
+	t.Parallel()
 	p := New(t)
 	p.Before(`(() => { const make = URL.createObjectURL; URL.createObjectURL = (blob) => { globalThis.saved = blob.text(); return make(blob); }; })()`)
 	p.Navigate("#v=1&p=resnet101-b32")
-	p.Wait(untilReady, 30*time.Second)
+	p.Wait(untilReady)
 	Eval[bool](p, hands)
 	p.Click(`[data-testid="layers-toggle"]`)
-	p.Wait(`document.querySelectorAll('#layer-scroll [data-do="row"]').length > 10`, 5*time.Second)
+	p.Wait(`document.querySelectorAll('#layer-scroll [data-do="row"]').length > 10`)
 	firstRow := `document.querySelector('#layer-scroll [data-do="row"]')`
 	Eval[bool](p, `document.querySelector('[data-do="layers-sort"][data-arg="3"]').click(); true`)
-	p.Wait(firstRow+`.cells[3].textContent === "392 MiB" && document.querySelector('[aria-sort="descending"]').textContent === "Size"`, 5*time.Second)
+	p.Wait(firstRow + `.cells[3].textContent === "392 MiB" && document.querySelector('[aria-sort="descending"]').textContent === "Size"`)
 	Eval[bool](p, firstRow+`.click(); true`)
-	p.Wait(`byID("selection").textContent.startsWith("layer1.0")`, 5*time.Second)
+	p.Wait(`byID("selection").textContent.startsWith("layer1.0")`)
 	Eval[bool](p, `document.getElementById("layer-scroll").focus(); true`)
 	key(t, p, "End", "End")
-	p.Wait(`document.querySelector('#layer-scroll [aria-current="true"]')?.getAttribute("aria-rowindex") === "41" && document.getElementById("layer-scroll").scrollTop > 300`, 5*time.Second)
+	p.Wait(`document.querySelector('#layer-scroll [aria-current="true"]')?.getAttribute("aria-rowindex") === "41" && document.getElementById("layer-scroll").scrollTop > 300`)
 	if n := Eval[int](p, `document.querySelectorAll('#layer-scroll [data-do="row"]').length`); n > 30 {
 		t.Errorf("%d rows are in the page; want those on screen only", n)
 	}
 	Eval[bool](p, `control("layers-find", "layer3", "input"); true`)
-	p.Wait(`document.querySelector('#layers-body [role="status"]').textContent === "23 of 40 rows"`, 5*time.Second)
+	p.Wait(`document.querySelector('#layers-body [role="status"]').textContent === "23 of 40 rows"`)
 	Eval[bool](p, `byID("layers-csv").click(); true`)
-	p.Wait(`globalThis.saved`, 5*time.Second)
+	p.Wait(`globalThis.saved`)
 	if lines := strings.Split(Eval[string](p, `saved`), "\n"); len(lines) != 26 || !strings.HasPrefix(lines[0], "layer,name,decision,bytes") || !strings.HasPrefix(lines[24], "# memtide: ") {
 		t.Errorf("%d lines are saved, the first is %q; want the names of the columns, 23 layers and the link", len(lines), lines[0])
 	}
@@ -125,19 +129,20 @@ func TestLayerTable(t *testing.T) {
 // With answers, the table of layers and the critical chain on the page it keeps
 // axe-core's rules, in both themes and on a telephone.
 func TestQuestionsAccessible(t *testing.T) {
+	t.Parallel()
 	source := axe(t)
 	p := settledPage(t, "#v=1&p=alexnet-b16")
 	for _, name := range []string{"help", "smallest", "batch", "links"} {
 		asks(t, p, name)
 	}
 	Eval[bool](p, `byID("layers-toggle").click(); document.querySelector('[data-do="chain"]').click(); true`)
-	p.Wait(`document.querySelector('#layer-scroll [data-do="row"]') && byID("reply-links").querySelector("canvas")`, 10*time.Second)
+	p.Wait(`document.querySelector('#layer-scroll [data-do="row"]') && byID("reply-links").querySelector("canvas")`)
 	Eval[bool](p, `document.querySelector('#layer-scroll [data-do="row"]').click(); true`)
 	for _, width := range []int64{1400, 390} {
 		for _, dark := range []bool{false, true} {
 			p.Viewport(width, 900)
 			p.Dark(dark)
-			time.Sleep(300 * time.Millisecond)
+			p.Drawn()
 			for _, v := range violations(p, source) {
 				t.Errorf("%d px, dark %v: the rule %s (%s): %s\n  %s", width, dark, v.ID, v.Impact, v.Help, strings.Join(v.where(), "\n  "))
 			}
@@ -173,9 +178,9 @@ func TestQuestionShots(t *testing.T) {
 	} {
 		p.Viewport(c.width, c.height)
 		p.Dark(c.dark)
-		time.Sleep(time.Second)
+		p.rest(time.Second)
 		Eval[bool](p, `document.querySelector('`+c.at+`').scrollIntoView(); true`)
-		time.Sleep(500 * time.Millisecond)
+		p.rest(500 * time.Millisecond)
 		if err := os.WriteFile(filepath.Join(dir, c.name+".png"), p.Shot(), 0o644); err != nil {
 			t.Fatal(err)
 		}

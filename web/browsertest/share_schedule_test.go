@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
 	"memtide/web/link"
 )
@@ -18,6 +17,7 @@ import (
 // the command line, to the byte, with the link of the page besides; and they open
 // the page's view again.
 func TestScheduleFiles(t *testing.T) {
+	t.Parallel()
 	p := New(t)
 	p.Before(keepSaves)
 	fragment := sealed("v=1&p=vgg16-b64&dev=a100-sxm-40gb&m=80%25&s=greedy")[1:]
@@ -48,24 +48,25 @@ func TestScheduleFiles(t *testing.T) {
 			}
 			t.Errorf("%s: %d bytes, the command line writes %d; they part at byte %d:\npage    %.200q\ncommand %.200q", kind, len(got), len(want), at, got[max(at-60, 0):], want[max(at-60, 0):])
 		}
-		p.Wait(`document.querySelector("[data-testid=share-note]").textContent.startsWith("Saved ")`, 5*time.Second)
+		p.Wait(`document.querySelector("[data-testid=share-note]").textContent.startsWith("Saved ")`)
 		files[kind] = got
 	}
 	for kind, content := range files {
 		p.Navigate("#v=1&p=vgg16-b32&s=keepall")
-		p.Wait(`document.body.dataset.state === "ready" && location.hash.includes("&p=vgg16-b32")`, 20*time.Second)
+		p.Wait(`document.body.dataset.state === "ready" && location.hash.includes("&p=vgg16-b32")`)
 		drop(p, kind, content)
-		p.Wait(fmt.Sprintf(`document.body.dataset.state === "ready" && location.hash === %q`, "#"+fragment), 20*time.Second)
+		p.Wait(fmt.Sprintf(`document.body.dataset.state === "ready" && location.hash === %q`, "#"+fragment))
 	}
 	p.Quiet()
 }
 
 // TestScheduleRefused looks for the reason where a schedule is no program.
 func TestScheduleRefused(t *testing.T) {
+	t.Parallel()
 	p := Open(t, "#v=1&p=vgg16-b64&m=80%25&s=greedy&xfer=streamed")
 	shown(p)
 	openShare(p)
-	p.Wait(`document.querySelector("[data-testid=share-refused]").textContent.includes("whole transfers")`, 5*time.Second)
+	p.Wait(`document.querySelector("[data-testid=share-refused]").textContent.includes("whole transfers")`)
 	if !Eval[bool](p, `document.querySelector("[data-arg='schedule.py']").disabled && !document.querySelector("[data-arg='schedule.json']").disabled`) {
 		t.Error("a streamed schedule: Python should be off and JSON on")
 	}

@@ -9,13 +9,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 )
 
 // shown waits until the page shows what it was asked for.
 func shown(p *Page) {
 	p.t.Helper()
-	p.Wait(`document.body && document.body.dataset.state === "ready" && document.querySelector(".paint")`, 30*time.Second)
+	p.Wait(`document.body && document.body.dataset.state === "ready" && document.querySelector(".paint")`)
 }
 
 // keyDown types a key where the focus is.
@@ -29,16 +28,17 @@ const shareLink = `document.querySelector("#share-link")`
 func openShare(p *Page) {
 	p.t.Helper()
 	p.Click(`[data-testid="share"]`)
-	p.Wait(shareLink+` && document.activeElement === `+shareLink, 5*time.Second)
+	p.Wait(shareLink + ` && document.activeElement === ` + shareLink)
 }
 
 // TestShareDialog opens the dialog, reads its texts, and closes it.
 func TestShareDialog(t *testing.T) {
+	t.Parallel()
 	p := Open(t, "#v=1&p=gpt2-medium-b4&m=70%25&s=greedy&t=100-200")
 	shown(p)
 	Eval[bool](p, `document.querySelector("#stage").focus(), true`)
 	keyDown(p, "n", "KeyN")
-	p.Wait(`location.hash.includes("sel=wait@")`, 5*time.Second)
+	p.Wait(`location.hash.includes("sel=wait@")`)
 	openShare(p)
 	address := Eval[string](p, `location.href`)
 	if got := Eval[string](p, shareLink+`.value`); got != address {
@@ -55,9 +55,9 @@ func TestShareDialog(t *testing.T) {
 	}
 	// Without zoom and selection, and with a title.
 	p.Click(`[data-do="share-exact"]`)
-	p.Wait(`!`+shareLink+`.value.includes("sel=") && !`+shareLink+`.value.includes("t=100")`, 5*time.Second)
+	p.Wait(`!` + shareLink + `.value.includes("sel=") && !` + shareLink + `.value.includes("t=100")`)
 	Eval[bool](p, `(() => { const e = document.querySelector("#share-title"); e.focus(); e.value = "Greedy & <b>"; e.dispatchEvent(new Event("change", {bubbles: true})); return true })()`)
-	p.Wait(shareLink+`.value.includes("title=Greedy%20%26%20%3Cb%3E") && document.title.startsWith("Greedy & <b> ")`, 5*time.Second)
+	p.Wait(shareLink + `.value.includes("title=Greedy%20%26%20%3Cb%3E") && document.title.startsWith("Greedy & <b> ")`)
 	for id, want := range map[string]string{
 		"markdown": `[Greedy & <b>](` + p.URL + `#v=1`,
 		"iframe":   `#embed=1&amp;v=1&amp;p=gpt2-medium-b4`,
@@ -75,7 +75,7 @@ func TestShareDialog(t *testing.T) {
 	}
 	keyDown(p, "?", "Slash")
 	keyDown(p, "Escape", "Escape")
-	p.Wait(`!document.querySelector(".share") && document.activeElement.dataset.testid === "share"`, 5*time.Second)
+	p.Wait(`!document.querySelector(".share") && document.activeElement.dataset.testid === "share"`)
 	if Eval[bool](p, `document.querySelector("#help-title") !== null`) {
 		t.Error("a letter in the dialog opened the help")
 	}
@@ -84,6 +84,7 @@ func TestShareDialog(t *testing.T) {
 // TestCopyRefused has the browser refuse the clipboard: the text is selected and
 // the dialog says what to do.
 func TestCopyRefused(t *testing.T) {
+	t.Parallel()
 	p := New(t)
 	p.Before(`Object.defineProperty(navigator, "clipboard", {value: {writeText: () => Promise.reject(new Error("no"))}})`)
 	p.Navigate("")
@@ -91,7 +92,7 @@ func TestCopyRefused(t *testing.T) {
 	openShare(p)
 	Eval[bool](p, `document.querySelector("#share-title").focus(), true`)
 	p.Click(`[data-arg="markdown"]`)
-	p.Wait(`document.querySelector("[data-testid=share-note]").textContent.includes("press Ctrl+C")`, 5*time.Second)
+	p.Wait(`document.querySelector("[data-testid=share-note]").textContent.includes("press Ctrl+C")`)
 	if !Eval[bool](p, `document.activeElement.id === "share-markdown" && document.activeElement.selectionEnd === document.activeElement.value.length`) {
 		t.Error("the text is not selected")
 	}
@@ -103,7 +104,7 @@ func saved(p *Page, kind string) (name string, content []byte) {
 	p.t.Helper()
 	Eval[bool](p, `(() => { globalThis.savedFile = null; return true })()`)
 	p.Click(`[data-arg="` + kind + `"]`)
-	p.Wait(`globalThis.savedFile`, 20*time.Second)
+	p.Wait(`globalThis.savedFile`)
 	name = Eval[string](p, `savedFile.name`)
 	b, err := base64.StdEncoding.DecodeString(Eval[string](p, `(async () => {
 		const b = new Uint8Array(await (await savedFile.blob).arrayBuffer());
@@ -145,6 +146,7 @@ var kindsOfFiles = []string{"svg", "png", "json", "html", "operations.csv", "lay
 // TestExportsComeBack saves every kind of file and drops it on another view: all of
 // them restore what was shown, whatever their name.
 func TestExportsComeBack(t *testing.T) {
+	t.Parallel()
 	p := New(t)
 	p.Before(keepSaves)
 	link := sealed("v=1&p=gpt2-medium-b4&m=70%25&s=greedy&t=100-200&sel=layer@5&title=Swap%20%26%20wait")
@@ -163,29 +165,30 @@ func TestExportsComeBack(t *testing.T) {
 	checkTables(t, files)
 	for _, kind := range kindsOfFiles {
 		p.Navigate("#v=1&p=vgg16-b32&s=keepall")
-		p.Wait(`document.body.dataset.state === "ready" && location.hash.includes("&p=vgg16-b32")`, 20*time.Second)
+		p.Wait(`document.body.dataset.state === "ready" && location.hash.includes("&p=vgg16-b32")`)
 		drop(p, "file", files[kind])
-		p.Wait(fmt.Sprintf(`document.body.dataset.state === "ready" && location.hash === %q`, link), 20*time.Second)
+		p.Wait(fmt.Sprintf(`document.body.dataset.state === "ready" && location.hash === %q`, link))
 		if got := Eval[string](p, `document.title`); got != "Swap & wait – memtide" {
 			t.Errorf("%s: the title is %q, want that of the link", kind, got)
 		}
 		// The words are drawn a frame after the state is ready.
-		p.Wait(`document.querySelector("[data-testid=selection]").textContent.includes("layer 5 of")`, 10*time.Second)
+		p.Wait(`document.querySelector("[data-testid=selection]").textContent.includes("layer 5 of")`)
 	}
 	// Back goes to what was shown before the drop.
 	Eval[bool](p, `history.back(), true`)
-	p.Wait(`location.hash.includes("&p=vgg16-b32") && document.title.startsWith("VGG") && document.body.dataset.state === "ready"`, 20*time.Second)
+	p.Wait(`location.hash.includes("&p=vgg16-b32") && document.title.startsWith("VGG") && document.body.dataset.state === "ready"`)
 }
 
 // TestComparisonComesBack saves a comparison: the files hold both sides and restore
 // both, and what is saved then is the same again, to the byte.
 func TestComparisonComesBack(t *testing.T) {
+	t.Parallel()
 	p := New(t)
 	p.Before(keepSaves)
 	link := sealed("v=1&p=vgg16-b64&m=80%25&s=greedy&c=none&b.s=dynprog")
 	p.Navigate(link)
 	ready := fmt.Sprintf(`document.body.dataset.state === "ready" && location.hash === %q && document.querySelector(".delta-step")`, link)
-	p.Wait(ready, 30*time.Second)
+	p.Wait(ready)
 	openShare(p)
 	files := map[string][]byte{}
 	for _, kind := range []string{"json", "operations.csv", "layers.csv"} {
@@ -210,9 +213,9 @@ func TestComparisonComesBack(t *testing.T) {
 	}
 	for kind, content := range files {
 		p.Navigate("#v=1&p=vgg16-b32&s=keepall")
-		p.Wait(`document.body.dataset.state === "ready" && location.hash.includes("&p=vgg16-b32")`, 20*time.Second)
+		p.Wait(`document.body.dataset.state === "ready" && location.hash.includes("&p=vgg16-b32")`)
 		drop(p, "file", content)
-		p.Wait(ready, 30*time.Second)
+		p.Wait(ready)
 		_, again := saved(p, kind)
 		if kind == "json" {
 			again, content = withoutCurve(t, again), withoutCurve(t, content)
@@ -246,6 +249,7 @@ func withoutCurve(t *testing.T, file []byte) []byte {
 // TestLargeTableComesBack drops a table that is too long to be copied through the
 // page: its link is at its end.
 func TestLargeTableComesBack(t *testing.T) {
+	t.Parallel()
 	p := Open(t, "#v=1&p=vgg16-b32&s=keepall")
 	shown(p)
 	p.do(nil)
@@ -255,7 +259,7 @@ func TestLargeTableComesBack(t *testing.T) {
 		document.dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
 		return true;
 	})()`)
-	p.Wait(`document.body.dataset.state === "ready" && location.hash === "#v=1&p=vgg16-b64&m=80%25&s=greedy"`, 20*time.Second)
+	p.Wait(`document.body.dataset.state === "ready" && location.hash === "#v=1&p=vgg16-b64&m=80%25&s=greedy"`)
 	p.Quiet()
 }
 
@@ -297,28 +301,31 @@ func checkTables(t *testing.T, files map[string][]byte) {
 
 // TestLinkInQuery opens a link whose # was turned into a ?; the address is mended.
 func TestLinkInQuery(t *testing.T) {
+	t.Parallel()
 	p := Open(t, "?p=vgg16-b32&m=90%25&s=greedy&utm_source=chat")
 	shown(p)
-	p.Wait(`document.title.startsWith("VGG-16")`, 10*time.Second)
+	p.Wait(`document.title.startsWith("VGG-16")`)
 	Eval[bool](p, `document.querySelector("#stage").focus(), true`)
 	keyDown(p, "[", "BracketLeft")
-	p.Wait(`location.search === "" && location.hash.startsWith("#v=1&p=vgg16-b32&m=")`, 10*time.Second)
+	p.Wait(`location.search === "" && location.hash.startsWith("#v=1&p=vgg16-b32&m=")`)
 	p.Quiet()
 }
 
 // TestSelectionInLink opens a link that selects by content, and follows its
 // selection into the address.
 func TestSelectionInLink(t *testing.T) {
+	t.Parallel()
 	p := Open(t, "#v=1&p=gpt2-medium-b4&m=70%25&s=greedy&sel=layer@3")
 	shown(p)
-	p.Wait(`document.querySelector("[data-testid=selection]").textContent.includes("layer 3 of")`, 10*time.Second)
+	p.Wait(`document.querySelector("[data-testid=selection]").textContent.includes("layer 3 of")`)
 	Eval[bool](p, `document.querySelector("#stage").focus(), true`)
 	keyDown(p, "ArrowRight", "ArrowRight")
-	p.Wait(`location.hash.includes("sel=layer@4")`, 10*time.Second)
+	p.Wait(`location.hash.includes("sel=layer@4")`)
 }
 
 // TestShowInLink leaves parts of the page out and orders the others.
 func TestShowInLink(t *testing.T) {
+	t.Parallel()
 	p := Open(t, "#v=1&p=vgg16-b32&show=mem,strip")
 	shown(p)
 	order := Eval[string](p, `["layers", "timeline", "memory", "tradeoff"].map((n) => Math.round(document.querySelector("[data-testid=" + n + "]").getBoundingClientRect().top)).join()`)
@@ -334,6 +341,8 @@ func TestShowInLink(t *testing.T) {
 // TestShowBetweenPictures names the parts in an order that puts the curve, the table
 // and the addresses between pictures, on a wide page, on a telephone and in a view.
 func TestShowBetweenPictures(t *testing.T) {
+	t.Parallel()
+	p := New(t)
 	for _, c := range []struct {
 		name, address string
 		width         int64
@@ -345,17 +354,17 @@ func TestShowBetweenPictures(t *testing.T) {
 		{"view", "#embed=1&controls=budget&v=1&p=vgg16-b32&show=strip,curve,mem", 720, "budget layers tradeoff memory"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := New(t)
+			p.For(t)
 			p.Viewport(c.width, 900)
-			p.Navigate(c.address)
+			p.Fresh(c.address)
 			shown(p)
-			p.Wait(`document.querySelectorAll(".stage > .host:not([hidden]) canvas").length > 0`, 20*time.Second)
+			p.Wait(`document.querySelectorAll(".stage > .host:not([hidden]) canvas").length > 0`)
 			const seen = `(() => {
 				const wanted = ["budget", "layers", "layers-b", "timeline", "timeline-b", "memory", "memory-b", "tradeoff", "addresses"].map((n) => [n, document.querySelector("[data-testid=" + n + "]")]);
 				wanted.push(["table", document.querySelector("#table")]);
 				return wanted.map(([n, e]) => [n, e.getBoundingClientRect()]).filter(([n, r]) => r.height > 0)
 			})()`
-			p.Wait(seen+`.length >= `+fmt.Sprint(len(strings.Fields(c.want))), 20*time.Second)
+			p.Wait(seen + `.length >= ` + fmt.Sprint(len(strings.Fields(c.want))))
 			order := `.filter(([n]) => n !== "budget" || document.documentElement.dataset.embed).sort((a, b) => a[1].top - b[1].top)`
 			if got := Eval[string](p, seen+order+`.map(([n]) => n).join(" ")`); got != c.want {
 				t.Errorf("from above: %s; want %s", got, c.want)
@@ -378,6 +387,7 @@ func TestShowBetweenPictures(t *testing.T) {
 // offers that, hands over title and link, and says nothing to a person who changes
 // their mind.
 func TestSend(t *testing.T) {
+	t.Parallel()
 	p := New(t)
 	p.Before(`Object.defineProperty(Navigator.prototype, "share", {value: undefined, configurable: true})`)
 	p.Navigate("#v=1&p=vgg16-b32&m=90%25&s=greedy")
@@ -397,11 +407,11 @@ func TestSend(t *testing.T) {
 		shown(p)
 		openShare(p)
 		p.Click(`[data-testid="share-send"]`)
-		p.Wait(`globalThis.given`, 5*time.Second)
+		p.Wait(`globalThis.given`)
 		if got := Eval[bool](p, `given.title === "Mine – memtide" && given.url === location.href`); !got {
 			t.Errorf("handed over: %s", Eval[string](p, `JSON.stringify(given)`))
 		}
-		time.Sleep(200 * time.Millisecond)
+		p.Drawn()
 		if got := p.Text(`[data-testid="share-note"]`); got != c.note {
 			t.Errorf("%s: the note is %q; want %q", c.result, got, c.note)
 		}

@@ -72,10 +72,10 @@ func TestShots(t *testing.T) {
 				}
 			}
 			p.Navigate(c.address)
-			p.Wait(`document.querySelector(".paint canvas") `, time.Minute)
-			time.Sleep(8 * time.Second) // for the curve
+			p.Wait(`document.querySelector(".paint canvas") `)
+			p.rest(8 * time.Second) // for the curve
 			Eval[bool](p, c.script+"; true")
-			time.Sleep(700 * time.Millisecond)
+			p.rest(700 * time.Millisecond)
 			if err := os.WriteFile(filepath.Join(dir, c.name+".png"), p.Shot(), 0o644); err != nil {
 				t.Fatal(err)
 			}

@@ -7,12 +7,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // The page in one file works from a disk: it starts, solves in a worker, draws
 // the curve, and opens with the link that was baked into it.
 func TestSingleFile(t *testing.T) {
+	t.Parallel()
 	p := New(t)
 	page, err := os.ReadFile(filepath.Join(shared.dist, "memtide.html"))
 	if err != nil {
@@ -29,11 +29,11 @@ func TestSingleFile(t *testing.T) {
 	}
 	p.URL = "file://" + file
 	p.Navigate("")
-	p.Wait(`document.body.dataset.state === "ready" && document.querySelector("[data-testid=preset]")?.textContent.includes("VGG-16")`, 30*time.Second)
+	p.Wait(`document.body.dataset.state === "ready" && document.querySelector("[data-testid=preset]")?.textContent.includes("VGG-16")`)
 	if got := p.Text(`[data-testid="verdict"]`); !strings.Contains(got, "peak checked") {
 		t.Errorf("the verdict of the saved page is %q; want one that is checked", got)
 	}
-	p.Wait(`window.echarts && document.querySelector("[data-testid=tradeoff] canvas, [data-testid=tradeoff] svg")`, 20*time.Second)
+	p.Wait(`window.echarts && document.querySelector("[data-testid=tradeoff] canvas, [data-testid=tradeoff] svg")`)
 	for _, address := range p.Requests() {
 		if strings.HasPrefix(address, "http") {
 			t.Errorf("the page asked for %s; want nothing from a network", address)

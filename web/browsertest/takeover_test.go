@@ -5,17 +5,17 @@ package browsertest
 import (
 	"strings"
 	"testing"
-	"time"
 )
 
 // The page takes the prepared elements over: what is the same stays.
 func TestTakesOver(t *testing.T) {
+	t.Parallel()
 	p := New(t)
 	p.Before(`addEventListener("DOMContentLoaded", () => {
 		globalThis.early = [...document.querySelectorAll("#app, #app *")].filter(e => !e.closest(".poster"));
 	})`)
 	p.Navigate("")
-	p.Wait(untilReady, 30*time.Second)
+	p.Wait(untilReady)
 	// A browser writes some content in another way than it stands in index.html: <path/>, &#39;.
 	all, gone := Eval[int](p, `early.length`), Eval[[]string](p, `early.filter(e => !e.isConnected).map(e => e.outerHTML)`)
 	if all < 300 || len(gone) > 20 {
@@ -29,10 +29,11 @@ func TestTakesOver(t *testing.T) {
 // A field keeps what is being typed whatever is drawn meanwhile, and says what
 // holds when the person is done. Elements stay the same ones.
 func TestTypingIsKept(t *testing.T) {
+	t.Parallel()
 	p := settledPage(t, "#v=1&p=resnet18-b32&s=rotor&m=60%")
 	const field = `document.querySelector('[data-do="budget-text"]')`
 	Eval[bool](p, `globalThis.field = `+field+`; field.focus(); field.value = "1024 Mi"; field.dispatchEvent(new Event("input", {bubbles: true})); document.querySelector('[data-do="table"]').click(); true`)
-	p.Wait(`!document.getElementById("table").hidden`, 5*time.Second)
+	p.Wait(`!document.getElementById("table").hidden`)
 	if got := Eval[string](p, `field.value`); got != "1024 Mi" {
 		t.Errorf("while it is typed into, the field says %q; want %q", got, "1024 Mi")
 	}
@@ -40,15 +41,15 @@ func TestTypingIsKept(t *testing.T) {
 		t.Error("the field has lost the focus, or is another one")
 	}
 	Eval[bool](p, `field.value = "1024 MiB"; field.dispatchEvent(new Event("change", {bubbles: true})); document.querySelector('[data-do="table"]').click(); true`)
-	p.Wait(`document.getElementById("table").hidden`, 5*time.Second)
+	p.Wait(`document.getElementById("table").hidden`)
 	if got := Eval[string](p, `field.value`); got != "1 GiB" {
 		t.Errorf("after that the field says %q; want %q", got, "1 GiB")
 	}
 	// The list of layers goes and comes; what stands behind it stays the same element.
 	Eval[bool](p, `globalThis.host = byID("tradeoff"); document.querySelector('[data-do="layers"]').click(); true`)
-	p.Wait(`document.getElementById("layer-scroll")`, 5*time.Second)
+	p.Wait(`document.getElementById("layer-scroll")`)
 	Eval[bool](p, `document.querySelector('[data-do="layers"]').click(); document.querySelector('[data-do="lines-list"]').click(); true`)
-	p.Wait(`!document.getElementById("layer-scroll") && document.querySelector('[data-do="lines-all"]')`, 5*time.Second)
+	p.Wait(`!document.getElementById("layer-scroll") && document.querySelector('[data-do="lines-all"]')`)
 	if !Eval[bool](p, `byID("tradeoff") === host && host.isConnected`) {
 		t.Error("the host of the curve is another element")
 	}
@@ -58,6 +59,7 @@ func TestTypingIsKept(t *testing.T) {
 // Translators put elements of their own in the places of texts, and other
 // extensions take elements away. The page goes on.
 func TestForeignHands(t *testing.T) {
+	t.Parallel()
 	p := settledPage(t, "#v=1&p=resnet18-b32&s=rotor&m=60%")
 	Eval[bool](p, `(() => {
 		const texts = [], walk = document.createTreeWalker(document.getElementById("app"), NodeFilter.SHOW_TEXT);
@@ -78,17 +80,18 @@ func TestForeignHands(t *testing.T) {
 	} {
 		for _, want := range []string{c.open, c.closed} {
 			Eval[bool](p, `document.querySelector('[data-do="`+c.do+`"]').click(); true`)
-			p.Wait(want, 5*time.Second)
+			p.Wait(want)
 		}
 	}
 	was := result(p, "step-time")
 	Eval[bool](p, `control("strategy", "greedy"); true`)
-	p.Wait(`result("step-time") !== "`+was+`" && document.body.dataset.state === "ready"`, 10*time.Second)
+	p.Wait(`result("step-time") !== "` + was + `" && document.body.dataset.state === "ready"`)
 	p.Quiet()
 }
 
 // A drawing that fails is done again, from what is in the page.
 func TestDrawingFails(t *testing.T) {
+	t.Parallel()
 	p := settledPage(t, "#v=1&p=resnet18-b32&s=rotor&m=60%")
 	Eval[bool](p, `(() => {
 		globalThis.host = byID("timeline").querySelector("canvas");
@@ -97,12 +100,12 @@ func TestDrawingFails(t *testing.T) {
 		document.querySelector('[data-do="picker"]').click();
 		return true;
 	})()`)
-	p.Wait(`document.querySelectorAll(".picker-option").length > 5`, 5*time.Second)
+	p.Wait(`document.querySelectorAll(".picker-option").length > 5`)
 	if !Eval[bool](p, `host.isConnected`) {
 		t.Error("the picture was lost")
 	}
 	Eval[bool](p, `document.querySelector('[data-do="picker"]').click(); true`)
-	p.Wait(`!document.querySelector(".picker-panel")`, 5*time.Second)
+	p.Wait(`!document.querySelector(".picker-panel")`)
 	if all := strings.Join(p.Console(), "\n"); !strings.Contains(all, "spoilt") || strings.Count(all, "warning") != 1 {
 		t.Errorf("the console says %q; want one warning", all)
 	}

@@ -17,7 +17,7 @@ import (
 func ready(t *testing.T) *Page {
 	t.Helper()
 	p := Open(t, "?selftest")
-	p.Wait(`window.memtide && memtide.request`, 20*time.Second)
+	p.Wait(`window.memtide && memtide.request`)
 	return p
 }
 
@@ -60,6 +60,14 @@ func settled(p *Page, name string, limit time.Duration) {
 	p.Wait(fmt.Sprintf(`got[%[1]q].reply || got[%[1]q].failure`, name), limit)
 }
 
+// countRequests counts what workers are asked from now on.
+const countRequests = `(() => {
+	const post = Worker.prototype.postMessage;
+	globalThis.requests = 0;
+	Worker.prototype.postMessage = function (...all) { requests += all[0].type === "request"; post.apply(this, all); };
+	return true;
+})()`
+
 type solved struct {
 	Reply        proto.Reply
 	Spans, Steps int
@@ -68,7 +76,7 @@ type solved struct {
 // solveNow proves that the page can still solve.
 func solveNow(p *Page) {
 	p.t.Helper()
-	name := fmt.Sprintf("now%d", time.Now().UnixNano())
+	name := "now " + Eval[string](p, `String(Object.keys(window.got ?? {}).length)`)
 	send(p, name, solveRequest("resnet50-b8", "rotor", 6000, ""))
 	settled(p, name, 20*time.Second)
 	if got := Eval[string](p, fmt.Sprintf(`JSON.stringify(got[%q].failure || null)`, name)); got != "null" {
@@ -84,6 +92,7 @@ func solveNow(p *Page) {
 }
 
 func TestWorkersAnswer(t *testing.T) {
+	t.Parallel()
 	p := ready(t)
 	solveNow(p)
 	p.Quiet()
@@ -91,6 +100,7 @@ func TestWorkersAnswer(t *testing.T) {
 
 // A sweep reports every point once and can be followed by a solve while it runs.
 func TestSweep(t *testing.T) {
+	t.Parallel()
 	p := ready(t)
 	q := &proto.Sweep{
 		Setting: solveRequest("resnet50-b8", "", 1, "").Solve.Setting,
@@ -124,43 +134,45 @@ func TestSweep(t *testing.T) {
 // Cancelling ends a worker that would never have read a message, and the next
 // solve works.
 func TestCancel(t *testing.T) {
+	t.Parallel()
 	p := ready(t)
 	solveNow(p)
+	Eval[bool](p, countRequests)
 	send(p, "stuck", solveRequest("resnet50-b8", "rotor", 6000, "loop"))
-	time.Sleep(200 * time.Millisecond)
+	p.Wait(`requests === 1`)
 	Eval[bool](p, `got.stuck.cancelled = performance.now(); got.stuck.promise.cancel(); true`)
 	settled(p, "stuck", 5*time.Second)
 	if text := Eval[string](p, `got.stuck.failure.text`); !strings.Contains(text, "cancel") {
 		t.Errorf("cancelled request: got %q, want that it was cancelled", text)
 	}
 	t.Logf("cancel to answer: %.0f ms", Eval[float64](p, `got.stuck.start + got.stuck.ms - got.stuck.cancelled`))
-	start := time.Now()
 	solveNow(p)
-	t.Logf("next solve after %v", time.Since(start).Round(time.Millisecond))
 }
 
 // All workers at once can be stuck, and all are replaced.
 func TestCancelAll(t *testing.T) {
+	t.Parallel()
 	p := ready(t)
+	Eval[bool](p, countRequests)
 	for i := range 5 {
 		send(p, fmt.Sprintf("stuck%d", i), solveRequest("resnet50-b8", "rotor", 6000, "loop"))
 	}
-	time.Sleep(300 * time.Millisecond)
+	p.Wait(`requests === Math.min(Math.max(navigator.hardwareConcurrency - 1, 1), 4) + 1`) // see pool.New
 	Eval[bool](p, `for (const name in got) if (name.startsWith("stuck")) got[name].promise.cancel(); true`)
-	start := time.Now()
 	solveNow(p)
-	t.Logf("usable again after %v", time.Since(start).Round(time.Millisecond))
 }
 
 // Every way to crash is an error that says what happened, and the next solve works.
 func TestCrashes(t *testing.T) {
+	t.Parallel()
+	p := ready(t)
 	for how, want := range map[string]string{
 		"panic":    "panic: self-test",
 		"overflow": "deeper than the browser's stack",
 		"oom":      "more memory than the browser allows",
 	} {
 		t.Run(how, func(t *testing.T) {
-			p := ready(t)
+			p.For(t)
 			solveNow(p)
 			for round := range 2 {
 				name := fmt.Sprintf("%s%d", how, round)
@@ -181,8 +193,9 @@ func TestCrashes(t *testing.T) {
 
 // Without ?selftest a page is not scriptable, and workers do not break on demand.
 func TestNoSelfTest(t *testing.T) {
+	t.Parallel()
 	p := Open(t, "")
-	p.Wait(started, 20*time.Second)
+	p.Wait(started)
 	if Eval[bool](p, `memtide.request !== undefined`) {
 		t.Error("memtide.request exists without ?selftest")
 	}

@@ -40,8 +40,8 @@ func TestPlacesFollowThePicture(t *testing.T) {
 	if p.Choice.Alloc != DefaultAllocator || last[WriteURL](t, p).History != Replace {
 		t.Errorf("the choice names %q; want %q, in the address too", p.Choice.Alloc, DefaultAllocator)
 	}
-	if p.play(SetRange{From: 1, To: 2}); len(p.effects) != 0 {
-		t.Errorf("while it is placed: effects %s; want none", names(p.effects))
+	if p.play(SetRange{From: 1, To: 2}); names(p.effects) != "WriteURL replace" {
+		t.Errorf("while it is placed: effects %s; want only the address to be written", names(p.effects))
 	}
 	p.play(SetAllocator{Name: "va"}, SetAllocArg{Name: "chunk", Value: "2"})
 	second := last[Place](t, p)

@@ -34,17 +34,18 @@ type State struct {
 	// pictures drawn again.
 	DOM, Paint int
 
-	hover    string   // key of the curve's point under the pointer
-	next     *waiting // side B, until A has been read
-	standIn  int      // ID of a solve for the smallest budget, shown because nothing else can be
-	lastID   int
-	instead  proto.Budget // that was chosen because the default did not fit
-	pictures recent[*Picture]
-	curves   recent[*Curve]
-	tunings  recent[*Tuning]
-	answers  recent[*Asked]
-	asked    map[proto.Question]*Asked // about the present choice
-	layers   layerRows
+	hover     string   // key of the curve's point under the pointer
+	next      *waiting // side B, until A has been read
+	standIn   int      // ID of a solve for the smallest budget, shown because nothing else can be
+	lastID    int
+	unwritten bool         // the address waits for what it names, see holdAddress
+	instead   proto.Budget // that was chosen because the default did not fit
+	pictures  recent[*Picture]
+	curves    recent[*Curve]
+	tunings   recent[*Tuning]
+	answers   recent[*Asked]
+	asked     map[proto.Question]*Asked // about the present choice
+	layers    layerRows
 }
 
 // Picture is a schedule that was found, with the choice that asked for it.
@@ -91,6 +92,8 @@ type Opening struct {
 	Title   string // instead of the network's own name; empty: that
 
 	Progress proto.Progress
+
+	linked bool // the link to the host was chosen meanwhile
 }
 
 // Solving is a schedule that is being looked for.

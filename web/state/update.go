@@ -31,12 +31,13 @@ func (s *State) Update(m Message) []Effect {
 	if !ok {
 		out = s.update(m)
 	}
-	return append(out, s.followPlaces()...)
+	return append(s.holdAddress(out), s.followPlaces()...)
 }
 
 func (s *State) update(m Message) []Effect {
 	switch m := m.(type) {
 	case Start:
+		s.unwritten = false
 		s.Choice = m.Choice
 		s.frame(m)
 		s.unfold(m)
@@ -46,6 +47,7 @@ func (s *State) update(m Message) []Effect {
 		}
 		return out
 	case Navigate:
+		s.unwritten = false
 		s.frame(Start(m))
 		s.unfold(Start(m))
 		return s.navigateBoth(m.Choice, m.B)
@@ -82,7 +84,9 @@ func (s *State) update(m Message) []Effect {
 	case StartSweep, StopSweep, SweptPoint, Swept, SweepFailed, Hover, Unhover, Adopt:
 		return s.updateCurve(m)
 	case SetBudget, StepBudget, SetDevice, SetBandwidth, SetDuplex, SetTransfers, SetGraph, SetStrategy, SetArg, Type, Refuse:
-		return s.updateChoice(m)
+		out := s.updateChoice(m)
+		s.carry(m)
+		return out
 	default:
 		return s.updateView(m)
 	}
@@ -199,7 +203,7 @@ func (s *State) opened(m Opened) []Effect {
 			c.Source.File = m.Profile.Name
 		}
 	}
-	if d := m.Profile.Device; o.History == Push && c.Source.Preset == "" && d != nil && d.ToHost > 0 {
+	if d := m.Profile.Device; o.History == Push && !o.linked && c.Source.Preset == "" && d != nil && d.ToHost > 0 {
 		c.Device, c.ToHost, c.ToDev, c.Duplex = "", d.ToHost, d.ToDev, d.Duplex
 	}
 	s.Network, s.Memory = newNetwork(c.Source, m.Profile, m.Reply).As(c), nil
@@ -347,7 +351,7 @@ func (s *State) updateView(m Message) []Effect {
 		return []Effect{WriteURL{Replace}}
 	case SetRange:
 		s.setRange(m.From, m.To)
-		return nil // the components do not show the range
+		return []Effect{WriteURL{Replace}} // the components do not show the range
 	case ToggleTable:
 		v.Table = !v.Table
 		s.DOM++

@@ -16,8 +16,10 @@ type address struct {
 	fragment string       // as written last
 	graph    state.Source // the file without a chain that was open last, which no link holds
 	held     state.Source // the file of side B that was open last and that no link holds
-	writing  bool         // a write is scheduled
 	altered  bool         // it has been changed by hand: it gets a new checksum once it is shown
+	due      *link.Link   // what the present entry of the history is to say, nil if it says that
+	timed    bool         // it is going to be written
+	wroteAt  float64      // when an entry was rewritten last, as now tells it
 	at, last int          // the present entry of the history and the last one, of those of this page
 }
 
@@ -46,7 +48,7 @@ func (d *address) follow() {
 		return
 	}
 	d.fragment = hash
-	d.writing = false // what was to be written belongs to another entry
+	d.due = nil // what was to be written belongs to another entry
 	d.at = int(number(global("history", "state"), "memtide"))
 	d.last = max(d.last, d.at)
 	l, m, notes := read(hash)
@@ -73,23 +75,26 @@ func (d *address) follow() {
 	}
 }
 
-// write puts the choice into the address bar: at once as a new entry of the
-// history, or soon in place of the present one.
+// write puts the choice into the address bar: as a new entry of the history, or in
+// place of the present one. That is done in a moment, and again after writeEvery if
+// there is more by then, as while something is dragged.
 func (d *address) write(h state.History) {
+	if d.a.s.View.Frame.Embed {
+		return
+	}
 	if h == state.Push {
-		d.put("pushState")
+		d.flush() // what was set before the decision is what Back comes to
+		d.record("pushState", d.link())
 		return
 	}
-	if d.writing {
+	if d.due = d.link(); d.timed {
 		return
 	}
-	d.writing = true
-	after(writeEvery, func() {
+	d.timed = true
+	after(int(max(d.wroteAt+writeEvery-now(), 0)), func() {
 		d.a.later(func() {
-			if d.writing {
-				d.writing = false
-				d.put("replaceState")
-			}
+			d.timed = false
+			d.flush()
 		})
 	})
 }
@@ -103,10 +108,16 @@ func (d *address) renew() {
 	}
 }
 
-func (d *address) put(method string) {
-	if d.a.s.View.Frame.Embed {
-		return
+// flush writes what is due.
+func (d *address) flush() {
+	if l := d.due; l != nil {
+		d.due, d.wroteAt = nil, now()
+		d.record("replaceState", l)
 	}
+}
+
+// link is what the address bar is to say.
+func (d *address) link() *link.Link {
 	l := linkOf(d.a.s, d.a.page.Keep)
 	n, b := d.a.s.SideNetworks()
 	if n != nil && n.Source.Preset == "" && n.Profile.Chain == nil {
@@ -115,6 +126,11 @@ func (d *address) put(method string) {
 	if b != nil && l.B != nil && l.B.From == link.FromFile {
 		d.held = b.Source
 	}
+	return &l
+}
+
+// record writes a link into the history, unless that is what it says.
+func (d *address) record(method string, l *link.Link) {
 	fragment := l.Sealed()
 	if fragment == d.fragment {
 		return
@@ -141,6 +157,7 @@ func (d *address) call(method string) {
 // somebody goes back to it, by a page that would answer whoever frames it.
 func (d *address) open(fragment string) {
 	fragment = withoutEmbed(fragment)
+	d.flush()
 	d.at++
 	d.last = d.at
 	to := d.fragment
@@ -153,6 +170,7 @@ func (d *address) open(fragment string) {
 // undo goes back to the choice before the last decision, or forward again, but
 // never out of the page.
 func (d *address) undo(again bool) {
+	d.flush()
 	switch {
 	case again && d.at < d.last:
 		call(global("history"), "forward")
@@ -163,7 +181,10 @@ func (d *address) undo(again bool) {
 
 // copy puts the link into the clipboard, where the browser allows it.
 func (d *address) copy() {
-	d.put("replaceState")
+	if !d.a.s.View.Frame.Embed {
+		d.due = d.link()
+		d.flush()
+	}
 	failed := func(safejs.Value) {
 		d.a.post(state.Copied{Err: "The browser does not let the page copy. The address bar holds the link."})
 	}

@@ -17,6 +17,7 @@ type curve struct {
 	line     safejs.Value // text of the progress
 	bar      safejs.Value
 	chart    safejs.Value // ECharts instance
+	loading  bool         // the library is on its way
 	ready    bool
 	dirty    bool
 	drawing  bool // a drawing is scheduled
@@ -63,8 +64,11 @@ func (c *curve) host(name string, element safejs.Value) {
 
 // load waits for the chart library, which arrives after the first picture.
 func (c *curve) load() {
-	then(global("memtide", "charts"), func(lib safejs.Value) {
+	charts := global("memtide", "charts")
+	c.loading = exists(charts)
+	then(charts, func(lib safejs.Value) {
 		c.a.later(func() {
+			c.loading = false
 			c.chart = call(lib, "init", c.inner, nil, map[string]any{"renderer": "canvas"})
 			c.ready, c.dirty = true, true
 			observer, err := get(safejs.Global(), "ResizeObserver").New(function(func(safejs.Value) {
@@ -80,6 +84,7 @@ func (c *curve) load() {
 		})
 	}, func(reason safejs.Value) {
 		c.a.later(func() {
+			c.loading = false
 			if c.line.Type() == safejs.TypeObject {
 				c.say("The chart cannot be drawn: " + text(reason, "message"))
 			}

@@ -14,6 +14,10 @@
 // canvases in hosts that Vugu creates and never looks into, painted from Go
 // with one crossing per frame (*_js.go).
 //
+// The body says what the page is at: data-state is solving, ready or error (see
+// state.State.Phase), data-pending lists what has been begun and not ended (see
+// tellPending).
+//
 // What the components say is compared with what they said last, and only what
 // differs is changed in the page (package dom). An element that becomes another
 // one stays the same element if tag, id and data-testid are the same: focus and

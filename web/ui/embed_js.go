@@ -91,7 +91,7 @@ func (e *embed) settle() {
 		return
 	}
 	s := e.a.s
-	if p := s.Phase(); !e.ready && p != "solving" {
+	if p := s.Phase(); !e.ready && p != "solving" && !s.Awaits() { // a schedule in place of one that there is not has its height, too
 		e.ready = true
 		e.send("ready", map[string]any{"version": 1, "height": e.height()})
 		e.size()

@@ -46,6 +46,8 @@ type app struct {
 	live     safejs.Value
 	said     string
 	meter    meter
+	pending  string // as told last, see tellPending
+	told     bool
 }
 
 // The least times between two drawings of the components, in milliseconds: for
@@ -172,13 +174,11 @@ func (a *app) do(m state.Message) {
 	switch m := m.(type) {
 	case state.SweptPoint, state.Swept, state.SweepFailed:
 		a.curve.dirty = true
-	case state.SetRange:
-		a.address.write(state.Replace)
 	case state.SetBudget: // while a slider is dragged its schedules are waited for, which come soon
 		a.awaited = a.awaited || m.Settled || a.s.Solving == nil
 	case state.SetBandwidth:
 		a.awaited = a.awaited || m.Settled || a.s.Solving == nil
-	case state.Progressed, state.OpenProgressed, state.PlaceProgressed, state.Answered, state.AskProgressed:
+	case state.SetRange, state.Progressed, state.OpenProgressed, state.PlaceProgressed, state.Answered, state.AskProgressed:
 	default:
 		a.awaited = true
 	}
@@ -227,6 +227,12 @@ func (a *app) settle() {
 	if len(a.queue) > 0 {
 		return
 	}
+	a.show()
+	a.tellPending()
+}
+
+// show shows what has changed, now or as soon as there is time for it.
+func (a *app) show() {
 	body := get(global("document", "body"), "dataset")
 	if !a.held || a.s.Phase() != "ready" {
 		set(body, "state", a.s.Phase())

@@ -29,6 +29,7 @@ type reply struct {
 	chart    safejs.Value
 	asked    bool // the library is being waited for
 	ready    bool
+	failed   bool // it cannot be had
 	drawing  bool // a drawing is scheduled
 	drawn    replyKey
 	width    float64 // CSS pixels, as the browser told last: asking for them takes long
@@ -158,7 +159,10 @@ func (c *reply) load() {
 			}
 			c.settle()
 		})
-	}, func(reason safejs.Value) { complain("chart", errors.New(text(reason, "message"))) })
+	}, func(reason safejs.Value) {
+		complain("chart", errors.New(text(reason, "message")))
+		c.a.later(func() { c.failed = true })
+	})
 }
 
 func (c *reply) draw() {

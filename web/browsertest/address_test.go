@@ -1,0 +1,38 @@
+//go:build !js
+
+package browsertest
+
+import (
+	"strings"
+	"testing"
+)
+
+// What was set before a decision is what Back comes to, however soon after it the
+// decision was made.
+func TestBackKeepsWhatWasSet(t *testing.T) {
+	t.Parallel()
+	p := settledPage(t, "#v=1&p=vgg16-b32&m=4GiB&s=greedy")
+	Eval[bool](p, `choose("transfers", "streamed"), control("strategy", "dynprog"), true`)
+	p.Wait(`location.hash.includes("s=dynprog")`)
+	p.Back()
+	p.Wait(untilReady + ` && byID("strategy").value === "greedy"`)
+	if got := Eval[string](p, `location.hash`); !strings.Contains(got, "&xfer=streamed") {
+		t.Errorf("Back leads to %s; want streamed transfers in it", got)
+	}
+	if got := Eval[string](p, `document.getElementById("transfers").value`); got != "streamed" {
+		t.Errorf("back, the transfers are %s; want streamed, as they were before the decision", got)
+	}
+}
+
+// What is set is in the address with the next task of the page, and not a quarter of
+// a second later: who reloads the page then loses nothing. Only what follows at once
+// waits. Here no timer of a tenth of a second or more ever fires.
+func TestAddressFollowsAtOnce(t *testing.T) {
+	t.Parallel()
+	p := New(t)
+	p.Before(`{ const soon = setTimeout; globalThis.setTimeout = (f, ms, ...rest) => ms >= 100 ? 0 : soon(f, ms, ...rest); }`)
+	p.Navigate("#v=1&p=vgg16-b32&m=4GiB&s=greedy")
+	p.Wait(untilReady)
+	Eval[bool](p, hands+`; choose("transfers", "streamed")`)
+	p.Wait(`location.hash.includes("xfer=streamed")`)
+}

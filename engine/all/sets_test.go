@@ -33,11 +33,11 @@ var members = map[string]func(*played) bool{
 	"schedules that offload activations in the order of the layers, then fetch them in reverse, and do not recompute, with each saved set there while the stage after it runs": func(f *played) bool {
 		return !f.again && f.ordered() && f.savedHeld
 	},
-	"persistent recomputation with ordered offloads of segment inputs": func(f *played) bool {
-		return f.table1 && f.persistent && f.ordered() && f.inputs
+	"persistent recomputation, segment by segment, with ordered offloads of segment inputs": func(f *played) bool {
+		return f.table1 && f.persistent && f.laterFirst && f.ordered() && f.inputs
 	},
-	"persistent recomputation with ordered offloads of segment inputs, passes apart": func(f *played) bool {
-		return f.table1 && f.persistent && f.ordered() && f.inputs && f.apart
+	"persistent recomputation, segment by segment, with ordered offloads of segment inputs, passes apart": func(f *played) bool {
+		return f.table1 && f.persistent && f.laterFirst && f.ordered() && f.inputs && f.apart
 	},
 }
 
@@ -294,7 +294,7 @@ func TestMembers(t *testing.T) {
 		ordered             = "schedules that offload activations in the order of the layers, then fetch them in reverse, and do not recompute"
 		later               = persistent + " that runs no stage while the saved set of a later one is there"
 		held                = ordered + ", with each saved set there while the stage after it runs"
-		segments            = "persistent recomputation with ordered offloads of segment inputs"
+		segments            = "persistent recomputation, segment by segment, with ordered offloads of segment inputs"
 		apart               = segments + ", passes apart"
 	)
 	for _, tc := range []struct {

@@ -67,10 +67,13 @@ values have left. That can be slower than the model says.`,
 }
 
 // The sets that optima and bounds range over: the plans of the paper, whose bytes
-// move evenly, and all plans whose transfers are in the same order.
+// move evenly, and all plans whose transfers are in the same order. Segment by
+// segment: no stage is computed again while the saved set of a later one is there.
+// Without these words the sets would hold more: what waits for a fetch could
+// compute an earlier segment meanwhile.
 const (
-	within        = "persistent recomputation with ordered offloads of segment inputs, passes apart"
-	withinOverlap = "persistent recomputation with ordered offloads of segment inputs"
+	within        = "persistent recomputation, segment by segment, with ordered offloads of segment inputs, passes apart"
+	withinOverlap = "persistent recomputation, segment by segment, with ordered offloads of segment inputs"
 )
 
 func solvePofo(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {

@@ -121,11 +121,14 @@ func solveBytes(p *engine.Problem, poll *engine.Poll) (*engine.Solution, error) 
 	return sol, err
 }
 
-// The sequences of Theorem 1. Persistent sequences of the operations of Table 1 are
-// never faster than those in which a stage runs only after the backward of all later
-// stages of which something is saved, as long as every backward reads what the stage
-// before it writes. Where one does not, F_all^k may run before B^{k+1}, beside a
-// delta^{k+1} that is smaller than delta^k; the theorem has no such sequences.
+// The sequences of Theorem 1 are those in which a stage runs only after the backward
+// of all later stages of which something is saved. Let one run before, and let j be
+// the next stage after it whose abar^j is there. B^j reads a^{j-1}, which is there by
+// itself. If delta^{j-1} takes no more than abar^j and a^{j-1} do, the stage, and what
+// it is computed from since the last checkpoint, may as well run after B^j: less is
+// held then, and more is held before by nobody. So no persistent sequence is faster.
+// Where delta^{j-1} is larger, or a^{j-1} is read by no backward, one can be, and can
+// fit where none of the theorem does; the paper does not say so.
 const (
 	withinPersistent = "persistent recomputation"
 	withinLaterFirst = "persistent recomputation that runs no stage while the saved set of a later one is there"
@@ -133,8 +136,10 @@ const (
 
 // persistentSet names the sequences that the theorem's program chooses from.
 func persistentSet(c *engine.Chain) string {
-	if c.HasUnsaved() {
-		return withinLaterFirst
+	for j := 2; j <= c.Len(); j++ {
+		if c.Unsaved(j-1) || c.Grad(j-1) > c.Saved(j)+c.Act(j-1) {
+			return withinLaterFirst
+		}
 	}
 	return withinPersistent
 }

@@ -1,0 +1,71 @@
+package remat
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/enginetest"
+)
+
+// bareChain draws a small chain whose gradients have little to do with the outputs.
+func bareChain(seed uint64) (*engine.Chain, engine.Bytes) {
+	r := enginetest.Rand(seed)
+	size := func(most int) engine.Bytes { return engine.Bytes(max(0, r.IntN(most+2)-1)) }
+	c := &engine.Chain{Input: size(2), InputGrad: size(2), SeedBorn: r.IntN(2) == 0}
+	outs := r.IntN(3)
+	for range 2 + r.IntN(3) {
+		out := size(outs)
+		c.Stages = append(c.Stages, engine.Stage{Forward: time.Duration(r.IntN(3)), Back: time.Duration(r.IntN(3)),
+			Out: out, Saved: out + size(outs), Grad: size(3), FwdTemp: size(5), BwdTemp: size(2)})
+	}
+	return c, c.StoreAllPeak() - engine.Bytes(1+r.IntN(3))
+}
+
+// TestPersistentSet: where rotor claims something about all persistent sequences,
+// no such sequence is faster or fits where it finds none. Where it claims something
+// about fewer, others can be.
+func TestPersistentSet(t *testing.T) {
+	cases := uint64(4000)
+	if os.Getenv("MEMTIDE_LONG") != "" {
+		cases = 400_000
+	}
+	all, fewer, faster := 0, 0, 0
+	for seed := range cases {
+		c, budget := bareChain(seed)
+		want, fits := enginetest.Best(c, budget, enginetest.Persistent)
+		sol, err := engine.Lookup("rotor").Solve(engine.NewChainProblem(c, engine.Device{}, engine.Whole, budget), nil, nil)
+		same := fits == (err == nil) && (err != nil || sol.Makespan == want)
+		if err == nil && sol.Within != persistentSet(c) {
+			t.Fatalf("seed %d: rotor is optimal within %q; want %q", seed, sol.Within, persistentSet(c))
+		}
+		if persistentSet(c) == withinPersistent {
+			if all++; !same {
+				t.Fatalf("seed %d budget %d\n%srotor: %+v, %v; all persistent sequences: %d, %v", seed, budget, enginetest.Dump(c), sol, err, want, fits)
+			}
+			continue
+		}
+		if fewer++; !same {
+			faster++
+		}
+	}
+	t.Logf("%d chains with claims about all persistent sequences, %d with others; in %d of these, others are better", all, fewer, faster)
+	if all < int(cases)/10 || fewer < int(cases)/10 || faster < 1 {
+		t.Errorf("%d claims about all persistent sequences, %d about fewer, %d of these with a better one; the generator is off", all, fewer, faster)
+	}
+}
+
+// TestPersistentEarly: a stage that is computed again before the first backward
+// makes a schedule fit that the theorem does not know.
+func TestPersistentEarly(t *testing.T) {
+	c := &engine.Chain{SeedBorn: true, Stages: []engine.Stage{
+		{Out: 1, Saved: 1, Grad: 1, FwdTemp: 2}, {Back: 1, Grad: 1}, {Back: 1, Grad: 1}, {Grad: 1, FwdTemp: 3}}}
+	if best, ok := enginetest.Best(c, 3, enginetest.Persistent); !ok || best != 2 {
+		t.Errorf("all persistent sequences: got %d, %v; want 2", best, ok)
+	}
+	p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, 4)
+	if sol, err := engine.Lookup("rotor").Solve(p, nil, nil); err != nil || sol.Within != withinLaterFirst {
+		t.Errorf("rotor at 4: got %+v, %v; want a claim within %q", sol, err, withinLaterFirst)
+	}
+}

@@ -131,7 +131,7 @@ func decodeCSV(name string, data []byte, poll *engine.Poll) (*Profile, error) {
 
 // checkColumns refuses a header without the required columns, or with one twice.
 func (t *csvTable) checkColumns(errs *errorList, p *Profile) error {
-	known := []string{"name", "kind"}
+	known := []string{"name", "kind", unsavedColumn}
 	for _, c := range stageColumns {
 		known = append(known, c.name)
 		if c.required && !slices.Contains(t.columns, c.name) {

@@ -14,6 +14,7 @@ import (
 // in a slash. It is a ledger: what needs no mention any more fails as well.
 var byTheClock = map[string]string{
 	"web/browsertest/":         "a browser has no other clock",
+	"web/browsertest/engines/": "ends a browser that hangs",
 	"cmd/build/lines_test.go":  "ends another process a little before go test's own limit ends the test",
 	"wasm/proto/place_test.go": "limits are written and read there, and nothing runs",
 	"wasm/proto/proto_test.go": "limits are written and read there, and nothing runs",

@@ -58,7 +58,7 @@ func TestEmbedTalks(t *testing.T) {
 	if got := Eval[float64](p, `last("size").height`); got < 400 || got > 700 {
 		t.Errorf("the view wants a height of %v px; want that of three pictures", got)
 	}
-	if got, want := Eval[string](p, `last("state").link.split("#")[1]`), "v=1&p=gpt2-medium-b4&m=70%25&s=greedy"; got != want {
+	if got, want := Eval[string](p, `last("state").link.split("#")[1]`+unsealed), "v=1&p=gpt2-medium-b4&m=70%25&s=greedy"; got != want {
 		t.Errorf("the state's link is %s, want %s", got, want)
 	}
 	entries := Eval[int](p, `history.length`)
@@ -83,7 +83,7 @@ func TestEmbedTalks(t *testing.T) {
 	p.Wait(`last("error")?.code === "budget" && last("error").text.startsWith("Cannot run in 1 MiB")`)
 
 	Eval[bool](p, `say({type: "open", link: "#v=1&p=vgg16-b32&m=90%25"}), true`)
-	p.Wait(`last("state").link.endsWith("#v=1&p=vgg16-b32&m=90%25")`)
+	p.Wait(`last("state").link`+unsealed+`.endsWith("#v=1&p=vgg16-b32&m=90%25")`)
 	Eval[bool](p, `say({type: "open", title: "Two layers", csv: "name,forward_s,backward_s,output_bytes\na,0.001,0.002,1000000\nb,0.002,0.004,2000000\nc,0.001,0.002,1000000\n"}), true`)
 	p.Wait(`/&d=[01]\./.test(last("state").link)`)
 	if got := Eval[string](p, `last("state").link`); !strings.Contains(got, "title=Two%20layers") {

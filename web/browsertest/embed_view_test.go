@@ -116,7 +116,7 @@ func TestViewElement(t *testing.T) {
 	p.Wait(`last("ready") && last("state")`)
 	entries := Eval[int](p, `history.length`)
 	// The colours are the host's: its readers have their own on the page itself.
-	if got, want := Eval[string](p, `last("state").link.split("#")[1]`), "v=1&p=vgg16-b32&m=70%25&title=A%20title"; got != want {
+	if got, want := Eval[string](p, `last("state").link.split("#")[1]`+unsealed), "v=1&p=vgg16-b32&m=70%25&title=A%20title"; got != want {
 		t.Errorf("the view shows %s, want %s", got, want)
 	}
 	Eval[bool](p, `document.querySelector("memtide-view").setAttribute("budget", "80%"), true`)

@@ -108,14 +108,15 @@
     }
   };
 
-  // Whether bytes are a file as it was built: its name holds the first digits of
-  // their SHA-256. Undefined where that cannot be told: the page in one file has no
-  // such name, and a page without TLS no SHA-256.
+  // The name of a file holds the first digits of its SHA-256; that of the page in
+  // one file has none.
+  const named = (file) => /\.([0-9a-f]{12})\./.exec(file)?.[1];
+  // Whether bytes are a file as it was built. Undefined where that cannot be told: a
+  // page without TLS has no SHA-256.
   const whole = async (file, bytes) => {
-    const digits = /\.([0-9a-f]{12})\./.exec(file)?.[1];
-    if (!digits || !globalThis.crypto?.subtle) return;
+    if (!named(file) || !globalThis.crypto?.subtle) return;
     const sum = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-    return [...sum.subarray(0, 6)].map((b) => b.toString(16).padStart(2, "0")).join("") === digits;
+    return [...sum.subarray(0, 6)].map((b) => b.toString(16).padStart(2, "0")).join("") === named(file);
   };
 
   // Whether a program's file, as the browser has it, is not the one that was built.
@@ -154,13 +155,16 @@
       return await compile(file);
     } catch (e) {
       if (!(await damaged(file, e))) throw e;
-      const anew = await refetch(file);
-      const intact = anew && (await whole(file, anew));
-      if (intact) return WebAssembly.compile(anew);
-      const error = new Error(isDamaged(file));
-      if (!anew || intact === false) throw error;
-      return WebAssembly.compile(anew).catch(() => { throw error; });
+      return replaced(file);
     }
+  };
+  const replaced = async (file) => {
+    const anew = await refetch(file);
+    const intact = anew && (await whole(file, anew));
+    if (intact) return WebAssembly.compile(anew);
+    const error = new Error(isDamaged(file));
+    if (!anew || intact === false) throw error;
+    return WebAssembly.compile(anew).catch(() => { throw error; });
   };
   const isDamaged = (file) => (text(file) === null
     ? "the program file " + file + " is damaged: it is not the one that was built"
@@ -178,7 +182,7 @@
       const wait = (tries) => (tries > 0 && document.body.dataset.state === "solving" ? setTimeout(wait, 50, tries - 1) : load());
       wait(100);
     });
-    page.charts.then(keep, () => {}).then(check); // who waits for the charts is told
+    page.charts.then(keep, () => {}); // who waits for the charts is told
   };
 
   // Kept for the next visit, also without a network. Frames keep nothing, and
@@ -189,26 +193,23 @@
     } catch {}
   };
 
-  // A program that is damaged may work all the same, and say what is wrong. What the
-  // service worker keeps has been looked at.
-  const check = () => {
-    try {
-      if (navigator.serviceWorker.controller) return;
-    } catch {} // sandboxed frames may not even ask
-    page.suspect();
-  };
-
   // The program that reads files of all formats; tried again after a failure.
   let reader;
   page.reader = () => (reader ||= load(own.reader).catch((e) => { reader = undefined; throw e; }));
 
   // The program as the first worker has compiled it. Where that has failed, and in
   // the page that is one file, the page compiles it: then either it works or the
-  // error is this page's own.
+  // error is this page's own. A damaged one may work too, and say what is wrong: it
+  // is not run.
   const program = async () => {
-    const module = page.first?.module;
-    if (module) showProgress(module);
-    return (await module) ?? load(own.wasm);
+    const first = page.first?.module;
+    if (first) showProgress(first);
+    const compiled = await first;
+    if (!compiled) return load(own.wasm);
+    if (!compiled.digits || compiled.digits === named(own.wasm)) return compiled.module;
+    page.first.worker.terminate();
+    page.first = undefined;
+    return replaced(own.wasm);
   };
 
   const start = async () => {

@@ -4,8 +4,9 @@
 // thread has to do first. For boot.js it leaves in globalThis.memtide:
 //
 //   first  {worker, heard, module, loaded}: the worker, what it has said so far,
-//          a promise of the compiled program, undefined if the worker could not
-//          load it, and the bytes that have arrived, while they are counted
+//          a promise of {module, digits}: the compiled program and, where it was
+//          counted, the first digits of its SHA-256; undefined if the worker could
+//          not load it. loaded: the bytes that have arrived, while they are counted
 //
 // It stands in the page's head, so that it need not be fetched first. The worker
 // fetches the program itself: what a browser has compiled of a preloaded one it
@@ -14,8 +15,8 @@
   const own = document.currentScript.dataset;
   const address = (file) => JSON.stringify(new URL(file, document.baseURI).href);
   const first = { heard: [], loaded: 0 };
-  // On later visits the program comes from the service worker, faster than it
-  // could be counted. Sandboxed frames may not even ask for service workers.
+  // On later visits the program comes from the service worker, which has looked at
+  // it, faster than it could be counted. Sandboxed frames may not even ask for service workers.
   const visited = () => {
     try {
       return Boolean(navigator.serviceWorker.controller);
@@ -35,7 +36,7 @@
   first.module = new Promise((done) => {
     const dead = (detail) => { first.heard.push({ type: "exit", detail }); done(); };
     first.worker.onmessage = ({ data }) => {
-      if (data.type === "module") done(data.module);
+      if (data.type === "module") done(data);
       else if (data.type === "loaded") first.loaded = data.bytes;
       else if (data.type === "exit") dead(data.detail);
       else first.heard.push(data);

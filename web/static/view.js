@@ -72,20 +72,24 @@
       else if (this.#frame) this.#frame.src = this.#address();
     }
 
+    #own(name) {
+      return this.getAttribute(name) || "";
+    }
+
     // link is that of the view: attributes, over what `link` says.
     #link() {
-      let link = (this.getAttribute("link") || "").replace(/^.*#/, "");
+      let link = this.#own("link").replace(/^.*#/, "");
       for (const { name, value } of this.attributes) if (name in keys) link = link.replace(/&sum=\w*/, "") + "&" + (keys[name] || name) + "=" + encodeURIComponent(value);
       return link;
     }
 
-    #address(embed = "embed=1&theme=" + this.#theme() + "&") {
-      return new URL("#" + embed + this.#link(), this.getAttribute("src") || new URL(".", script.src)).href;
+    #address(embed = "#embed=1&theme=" + this.#theme() + "&") {
+      return new URL(embed + this.#link(), this.#own("src") || new URL(".", script.src)).href;
     }
 
     // theme is the wanted one, or dark where text is light.
     #theme() {
-      const wanted = this.getAttribute("theme");
+      const wanted = this.#own("theme");
       if (wanted && wanted != "host") return wanted;
       const pen = make("canvas").getContext("2d");
       pen.fillStyle = getComputedStyle(this).color; // in any notation of CSS
@@ -99,14 +103,14 @@
     }
 
     #fit(height) {
-      this.style.height = (this.getAttribute("height") || height || 580) + "px";
+      this.style.height = (this.#own("height") || height || 580) + "px";
     }
 
     // say puts a line over what stands there, which leads to the page.
     #say(text = "Starting…") {
       const note = (this.#note ||= make("a"));
       note.textContent = text;
-      note.href = this.#address("");
+      note.href = this.#address("#");
       note.style.cssText = "position:absolute;top:0;right:0;background:Canvas;padding:4px";
       this.append(note);
     }

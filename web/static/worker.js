@@ -7,7 +7,8 @@
 // worker the blob leaves in globalThis.first:
 //
 //   program   promise of the program's response
-//   counted   true if the page wants to hear how much of it has arrived
+//   counted   true if the page wants to hear how much of it has arrived, and the
+//             first digits of its SHA-256
 //   selftest  as in boot.js
 //   search, hash  of the page's address, for what the page will ask first
 (() => {
@@ -29,27 +30,35 @@
   addEventListener("error", (e) => { e.preventDefault(); exit(e.message); });
   addEventListener("unhandledrejection", (e) => { e.preventDefault(); exit(String(e.reason)); });
 
-  // Counting takes as long as compiling, so it is for slow lines only.
+  // Reads a copy of the program beside what compiles it, tells how much of it has
+  // arrived, and returns the first digits of its SHA-256, which its name must hold.
+  // Without TLS there is no SHA-256.
   const count = async (stream) => {
-    const reader = stream.getReader();
-    let told = 0;
-    for (let bytes = 0, part; !(part = await reader.read()).done; ) {
+    const reader = stream.getReader(), parts = [];
+    let told = -Infinity, bytes = 0;
+    for (let part; !(part = await reader.read()).done; ) {
+      parts.push(part.value);
       bytes += part.value.length;
       if (performance.now() - told < 100) continue;
       told = performance.now();
       postMessage({ type: "loaded", bytes });
     }
+    if (!globalThis.crypto?.subtle) return;
+    const whole = new Uint8Array(bytes);
+    bytes = 0;
+    for (const part of parts) whole.set(part, bytes), bytes += part.length;
+    const sum = new Uint8Array(await crypto.subtle.digest("SHA-256", whole));
+    return [...sum.subarray(0, 6)].map((b) => b.toString(16).padStart(2, "0")).join("");
   };
 
   const compile = async ({ program, counted }) => {
     const response = await program;
     if (!response.ok) throw new Error("the server answered " + response.status + " for the engine");
     const copy = counted && response.clone();
-    if (copy && copy.body) count(copy.body).catch(() => {}); // the other reader of the same stream reports it
-    if (!(response.headers.get("Content-Type") || "").startsWith("application/wasm")) {
-      return WebAssembly.compile(await response.arrayBuffer());
-    }
-    return WebAssembly.compileStreaming(response);
+    const digits = copy && copy.body ? count(copy.body).catch(() => {}) : undefined; // the other reader of the same stream reports it
+    const streams = (response.headers.get("Content-Type") || "").startsWith("application/wasm");
+    const module = await (streams ? WebAssembly.compileStreaming(response) : WebAssembly.compile(await response.arrayBuffer()));
+    return { module, digits: await digits };
   };
 
   const run = async (init) => {
@@ -57,8 +66,9 @@
     try {
       let module = init.module;
       if (!module) {
-        module = await compile(init);
-        postMessage({ type: "module", module });
+        const compiled = await compile(init);
+        module = compiled.module;
+        postMessage({ type: "module", ...compiled });
       }
       const go = new Go();
       go.argv = ["memtide", "worker"];

@@ -39,8 +39,8 @@ test-wasm: tools
 	GOOS=js GOARCH=wasm $(GO) test -timeout 30m -short -exec "$(NODE_EXEC)" ./engine/... ./wasm/proto ./wasm/serve
 
 test-browser: chromium firefox webkit build
-	$(GO) test -count=1 -timeout 30m ./web/browsertest
-	$(GO) test -count=1 -timeout 30m -parallel 3 -v ./web/browsertest/engines
+	$(GO) test -count=1 -timeout 20m ./web/browsertest
+	$(GO) test -count=1 -timeout 20m -parallel 3 -v ./web/browsertest/engines
 
 test-torch: torch ## run the tests of the collector and of exported schedules with PyTorch (PYTHON=...)
 	$(GO) build -o bin/memtide ./cmd/memtide

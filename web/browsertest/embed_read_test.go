@@ -239,7 +239,7 @@ func TestEmbedOfBadLink(t *testing.T) {
 			t.Errorf("%s: the view is %g px high; want a line of words", fragment, got)
 		}
 		Eval[bool](p, `say({type: "set", params: {p: "vgg16-b32", m: "80%"}}), true`)
-		p.Wait(`last("state")?.link`+unsealed+`.endsWith("#v=1&p=vgg16-b32&m=80%25") && last("size").height > 400`)
+		p.Wait(`last("state")?.link` + unsealed + `.endsWith("#v=1&p=vgg16-b32&m=80%25") && last("size").height > 400`)
 	}
 }
 

@@ -83,7 +83,7 @@ func TestEmbedTalks(t *testing.T) {
 	p.Wait(`last("error")?.code === "budget" && last("error").text.startsWith("Cannot run in 1 MiB")`)
 
 	Eval[bool](p, `say({type: "open", link: "#v=1&p=vgg16-b32&m=90%25"}), true`)
-	p.Wait(`last("state").link`+unsealed+`.endsWith("#v=1&p=vgg16-b32&m=90%25")`)
+	p.Wait(`last("state").link` + unsealed + `.endsWith("#v=1&p=vgg16-b32&m=90%25")`)
 	Eval[bool](p, `say({type: "open", title: "Two layers", csv: "name,forward_s,backward_s,output_bytes\na,0.001,0.002,1000000\nb,0.002,0.004,2000000\nc,0.001,0.002,1000000\n"}), true`)
 	p.Wait(`/&d=[01]\./.test(last("state").link)`)
 	if got := Eval[string](p, `last("state").link`); !strings.Contains(got, "title=Two%20layers") {

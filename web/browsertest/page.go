@@ -189,7 +189,9 @@ func Eval[T any](p *Page, script string) T {
 
 // TryEval is Eval for scripts that may throw.
 func TryEval[T any](p *Page, script string) (T, error) {
-	return chromedp.Run(p.ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
+	ctx, cancel := context.WithTimeout(p.ctx, hang)
+	defer cancel()
+	return chromedp.Run(ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
 }
 
 // Wait waits until an expression is true, and returns how long that took. The test

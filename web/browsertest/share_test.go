@@ -310,7 +310,7 @@ func TestLinkInQuery(t *testing.T) {
 	p.Wait(`document.title.startsWith("VGG-16")`)
 	Eval[bool](p, `document.querySelector("#stage").focus(), true`)
 	keyDown(p, "[", "BracketLeft")
-	p.Wait(`location.search === "" && location.hash`+unsealed+`.startsWith("#v=1&p=vgg16-b32&m=")`)
+	p.Wait(`location.search === "" && location.hash` + unsealed + `.startsWith("#v=1&p=vgg16-b32&m=")`)
 	p.Quiet()
 }
 

@@ -236,22 +236,17 @@ func TestFastInLink(t *testing.T) {
 			s.Fast = &engine.Algorithm{Forward: s.Forward / 2, Back: s.Back / 2, FwdTemp: 1 << 20, BwdTemp: 1 << 21}
 		}
 	}
-	body, version := encodeBody(p)
-	if version != blobVersion {
+	if _, version := encodeBody(p); version != blobVersion {
 		t.Errorf("with one the layout is %d, want %d", version, blobVersion)
 	}
 	got, err := decodeBlob(encodeBlob(p), newBudget())
 	if err != nil || !reflect.DeepEqual(got, p) {
 		t.Errorf("got %+v, %v\nwant %+v", got, err, p)
 	}
-	if body, _ = encodeBody(sample(3)); true {
-		_, err := decodeBlob(packBody(append(body, 99), blobVersion), newBudget())
-		if err == nil || !strings.Contains(err.Error(), "needs a newer version") {
-			t.Errorf("something of a later version: %v, want that a newer page is needed", err)
-		}
-		_, err = decodeBlob(packBody(append(body, 99), plainVersion), newBudget())
-		if err == nil || !strings.Contains(err.Error(), "damaged") {
-			t.Errorf("something behind a plain body: %v, want that it is damaged", err)
+	body, _ := encodeBody(sample(3))
+	for version, want := range map[byte]string{blobVersion: "needs a newer version", plainVersion: "damaged"} {
+		if _, err := decodeBlob(packBody(append(body, 99), version), newBudget()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("something behind a body of layout %d: %v, want that it %s", version, err, want)
 		}
 	}
 }

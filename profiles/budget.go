@@ -100,8 +100,9 @@ func cleanRune(r rune) rune {
 }
 
 // admit is the door through which every profile of a file comes in: its names and
-// texts are within their bounds, and clean. Decoders charge them earlier, where
-// they are read; this holds for all of them, also for names that they make up.
+// texts are within their bounds, and clean, and its sizes are such as a file can
+// hold. Decoders charge and check them earlier, where they are read; this holds for
+// all of them, also for names that they make up and for sums.
 func admit(p *Profile) *FormatError {
 	d := door{budget: NewBudget(fileText, 0)}
 	for _, s := range []struct {
@@ -120,16 +121,23 @@ func admit(p *Profile) *FormatError {
 		d.chain(p.Chain)
 	}
 	if g := p.Graph; g != nil {
+		d.size("What stays on the device", 0, g.Fixed)
 		for i := range g.Values {
 			d.name("the name of value", i+1, &g.Values[i].Name)
+			d.size("Value", i+1, g.Values[i].Size)
 		}
 		for i := range g.Ops {
 			d.name("the name of operation", i+1, &g.Ops[i].Name)
+			d.size("The temporary memory of operation", i+1, g.Ops[i].Temp)
 		}
 	}
-	if p.Memory != nil {
-		for i := range p.Memory.Requests.Buffers {
-			d.name("the name of buffer", i+1, &p.Memory.Requests.Buffers[i].Name)
+	if m := p.Memory; m != nil {
+		for i := range m.Requests.Buffers {
+			d.name("the name of buffer", i+1, &m.Requests.Buffers[i].Name)
+			d.size("Buffer", i+1, m.Requests.Buffers[i].Bytes)
+		}
+		if m.Recorded != nil {
+			d.size("The end of the addresses", 0, m.Recorded.Pool)
 		}
 	}
 	return d.err
@@ -143,10 +151,29 @@ type door struct {
 
 func (d *door) chain(c *engine.Chain) {
 	d.name("the name of the chain", 0, &c.Name)
-	for i := range c.Stages {
-		d.name("the name of stage", i+1, &c.Stages[i].Name)
-		d.name("the kind of stage", i+1, &c.Stages[i].Kind)
+	for _, size := range []engine.Bytes{c.Input, c.InputGrad, c.Resident.Weights, c.Resident.Grads, c.Resident.Optimizer, c.Resident.Pinned} {
+		d.size("What is there before the step", 0, size)
 	}
+	for i := range c.Stages {
+		s := &c.Stages[i]
+		d.name("the name of stage", i+1, &s.Name)
+		d.name("the kind of stage", i+1, &s.Kind)
+		for _, size := range []engine.Bytes{s.Out, s.Saved, s.Grad, s.FwdTemp, s.BwdTemp} {
+			d.size("What belongs to stage", i+1, size)
+		}
+	}
+}
+
+// size refuses what no file holds: numbers above it are not read.
+func (d *door) size(what string, number int, size engine.Bytes) {
+	if size <= maxNumber || d.err != nil {
+		return
+	}
+	if number > 0 {
+		what = fmt.Sprintf("%s %d", what, number)
+	}
+	d.err = &FormatError{Found: fmt.Sprintf("%s comes to %d bytes", what, size),
+		Expected: "Sizes above 2^53 bytes are not read.", Remedy: "Check the unit of the sizes."}
 }
 
 func (d *door) name(what string, number int, s *string) {

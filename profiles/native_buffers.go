@@ -227,7 +227,10 @@ func (o *jsonObject) eachObject(list string, poll *engine.Poll, visit func(v *js
 		visit(v)
 		return nil
 	})
-	if v := o.value(list); !found && v != nil {
+	if found {
+		return err
+	}
+	if v := o.value(list); v != nil {
 		o.wrong(list, v, "A list [ ] is expected.")
 	}
 	return err

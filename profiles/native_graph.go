@@ -78,7 +78,10 @@ func (o *jsonObject) readGraph(p *Profile, poll *engine.Poll) error {
 // each reads a list of objects; none if it is missing.
 func (r *graphReader) each(list string, visit func(i int, v any) error) error {
 	found, err := r.o.eachIn(list, maxGraph, r.poll, visit)
-	if v := r.o.value(list); !found && v != nil {
+	if found {
+		return err
+	}
+	if v := r.o.value(list); v != nil {
 		r.o.wrong(list, v, "A list [ ] is expected.")
 	}
 	return err

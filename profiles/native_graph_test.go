@@ -2,6 +2,7 @@ package profiles
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"strings"
@@ -26,6 +27,17 @@ func TestNativeGraphRoundTrip(t *testing.T) {
 	// The graph of a chain has parts of values, lean runs and a value that ends it.
 	c := enginetest.RandomChain(enginetest.Rand(1), enginetest.Shape{MinStages: 5, MaxStages: 5})
 	checkGraph(t, &Profile{Name: "chain", Graph: &engine.ExpandChain(c).Graph})
+}
+
+// TestLargeGraphComesBack: lists are read one item after the other, however long
+// they are.
+func TestLargeGraphComesBack(t *testing.T) {
+	g := &engine.Graph{Done: engine.NoValue}
+	for i := range 20_000 {
+		g.Values = append(g.Values, engine.Value{Name: fmt.Sprintf("output of operation %d", i), Size: 1 << 20, Within: engine.NoValue})
+		g.Ops = append(g.Ops, engine.Op{Name: fmt.Sprintf("operation %d", i), Time: 1000, Out: []engine.ValueID{engine.ValueID(i)}})
+	}
+	checkGraph(t, &Profile{Name: "large", Graph: g})
 }
 
 func checkGraph(t *testing.T, p *Profile) {

@@ -149,6 +149,11 @@ var rejections = []rejection{
 		`Line 4: the line begins with "node3 ". An operator is written as: id -- description -- forward_compute_time=...`},
 	{"a list that adds up to too much", pdWith("forward_compute_time=3, backward_compute_time=1, activation_size=[9e15; 9e15], parameter_size=4"),
 		"Line 2: activation_size adds up to more than 2^53. Sizes above 2^53 are not read."},
+	{"weights that add up to too much", pdWith("forward_compute_time=3, backward_compute_time=1, activation_size=4, parameter_size=9e15") +
+		"node3 -- Linear(1, 1) -- forward_compute_time=3, backward_compute_time=1, activation_size=4, parameter_size=9e15\n\tnode2 -- node3\n",
+		"What is there before the step comes to 18000000000000000 bytes. Sizes above 2^53 bytes are not read."},
+	{"buffers that reach too far", "size,id,upper,lower,offset\n9007199254740991,x,2,0,4\n",
+		"The end of the addresses comes to 9007199254740995 bytes. Sizes above 2^53 bytes are not read."},
 	{"an edge to nowhere", pdWith("forward_compute_time=3, backward_compute_time=1, activation_size=4, parameter_size=4") + "\tnode2 -- node3\n",
 		`Line 4: no line describes "node3". Both ends of an edge are operators of the file.`},
 	{"a cycle", pdWith("forward_compute_time=3, backward_compute_time=1, activation_size=4, parameter_size=4") + "\tnode2 -- node1\n",

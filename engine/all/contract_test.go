@@ -259,7 +259,7 @@ func TestOptimal(t *testing.T) {
 // optimal; that of the others holds all of them.
 var sequences = map[string]enginetest.Class{
 	"nonpersistent": enginetest.AllSequences,
-	"rotor":         enginetest.Persistent,
+	"rotor":         enginetest.Segments,
 	"keepall":       enginetest.Persistent,
 	"sequential":    enginetest.Persistent,
 	"revolve":       enginetest.OutputsOnly,

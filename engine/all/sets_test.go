@@ -1,7 +1,6 @@
 package all_test
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -21,9 +20,7 @@ var members = map[string]func(*played) bool{
 	"all sequences of Table 1 with drops at any time": func(f *played) bool { return !f.moves() },
 	"all sequences of Table 1":                        func(f *played) bool { return !f.moves() && f.table1 },
 	"persistent recomputation":                        func(f *played) bool { return !f.moves() && f.table1 && f.persistent },
-	"persistent recomputation that runs no stage while the saved set of a later one is there": func(f *played) bool {
-		return !f.moves() && f.table1 && f.persistent && f.laterFirst
-	},
+	"persistent recomputation, segment by segment":    func(f *played) bool { return !f.moves() && f.table1 && f.persistent && f.segments },
 	"persistent recomputation that keeps outputs only": func(f *played) bool {
 		return !f.moves() && f.table1 && f.persistent && f.outputsOnly
 	},
@@ -34,10 +31,10 @@ var members = map[string]func(*played) bool{
 		return !f.again && f.ordered() && f.savedHeld
 	},
 	"persistent recomputation, segment by segment, with ordered offloads of segment inputs": func(f *played) bool {
-		return f.table1 && f.persistent && f.laterFirst && f.ordered() && f.inputs
+		return f.table1 && f.persistent && f.segments && f.ordered() && f.inputs
 	},
 	"persistent recomputation, segment by segment, with ordered offloads of segment inputs, passes apart": func(f *played) bool {
-		return f.table1 && f.persistent && f.laterFirst && f.ordered() && f.inputs && f.apart
+		return f.table1 && f.persistent && f.segments && f.ordered() && f.inputs && f.apart
 	},
 }
 
@@ -50,7 +47,7 @@ type played struct {
 	again       bool // some operation runs more than once
 	table1      bool // what is forgotten is what the operations of Table 1 forget, or leaves the device
 	persistent  bool // what F_ck or F_all has read stays until the backward that reads it
-	laterFirst  bool // no stage runs forward while the saved set of a later one is there
+	segments    bool // no stage runs forward while an output or a saved set of it or of a later one is held
 	savedHeld   bool // abar^k is there while F^{k+1} and B^{k+1} run
 	outputsOnly bool // F_all^k comes right before B^k
 	inputs      bool // what leaves was made in the first forward sweep, and kept
@@ -121,13 +118,22 @@ const (
 // and F_ck if not. F_all forgets an input too, if no backward reads it.
 func (f *played) read(s engine.Schedule) {
 	n := f.g.Chain.Len()
-	f.table1, f.persistent, f.laterFirst, f.outputsOnly, f.inputs = true, true, true, true, true
+	f.table1, f.persistent, f.segments, f.outputsOnly, f.inputs = true, true, true, true, true
 	f.savedHeld = f.fetchedInTime()
 	there := make([]bool, n+2) // abar^k
 	act, back, runs := make([]int, n+1), make([]bool, n+2), make([]int, len(f.g.Ops))
 	gone := map[engine.ValueID]bool{} // offloaded, and not fetched since
 	act[0] = fresh
 	lean, full := 0, 0 // the stage that has just run forward, in either way
+	// holds tells whether something that is still read is there of stage k or of a later one.
+	holds := func(k int) bool {
+		for i := k; i <= n; i++ {
+			if there[i] && !back[i] || i < n && act[i] != absent && !back[i+1] {
+				return true
+			}
+		}
+		return false
+	}
 	next := func() {
 		if lean > 0 && act[lean-1] == fresh {
 			act[lean-1] = kept
@@ -146,7 +152,7 @@ func (f *played) read(s engine.Schedule) {
 			f.outputsOnly = f.outputsOnly && (full == 0 || op.Pass == engine.Backward && full == k)
 			full = 0
 			if op.Pass == engine.Forward {
-				f.laterFirst = f.laterFirst && !slices.Contains(there[k+1:], true)
+				f.segments = f.segments && !holds(k)
 				f.savedHeld = f.savedHeld && (k == 1 || there[k-1])
 			}
 			switch {
@@ -180,7 +186,7 @@ func (f *played) read(s engine.Schedule) {
 			if st.Value == f.g.Act(k) {
 				dead := k < n && back[k+1]
 				none := lean == k+1 && !dead
-				all := full == k+1 && f.g.Chain.Unsaved(k)
+				all := f.g.Chain.Unsaved(k) && (full == k+1 || full == k && there[k+1]) // F_all^{k+1} has read it, now or before
 				f.table1 = f.table1 && (dead || none || all)
 				f.persistent = f.persistent && (dead || all || act[k] != kept)
 				act[k] = absent
@@ -292,7 +298,7 @@ func TestMembers(t *testing.T) {
 			"all sequences of Table 1 with drops at any time", "all sequences of Table 1"
 		persistent, outputs = "persistent recomputation", "persistent recomputation that keeps outputs only"
 		ordered             = "schedules that offload activations in the order of the layers, then fetch them in reverse, and do not recompute"
-		later               = persistent + " that runs no stage while the saved set of a later one is there"
+		later               = persistent + ", segment by segment"
 		held                = ordered + ", with each saved set there while the stage after it runs"
 		segments            = "persistent recomputation, segment by segment, with ordered offloads of segment inputs"
 		apart               = segments + ", passes apart"
@@ -306,10 +312,12 @@ func TestMembers(t *testing.T) {
 		{"keep all", p, engine.Schedule{f1, f2, f3, b3, b2, b1},
 			[]string{any, keep, noRecompute, drops, table1, persistent, later, ordered, held, segments, apart}},
 		{"outputs only", p, engine.Schedule{lean(g.Fwd(1)), lean(g.Fwd(2)), f3, b3, f2, b2, f1, b1},
-			[]string{any, drops, table1, persistent, outputs}},
+			[]string{any, drops, table1, persistent, later, outputs, segments, apart}},
+		{"beside what is held", p, engine.Schedule{lean(g.Fwd(1)), lean(g.Fwd(2)), f3, b3, f1, f2, b2, b1},
+			[]string{any, drops, table1, persistent}},
 		{"a drop", p, engine.Schedule{lean(g.Fwd(1)), lean(g.Fwd(2)), f3, free(a1), b3, lean(g.Fwd(1)), f2, b2, f1, b1}, []string{any, drops}},
 		{"nothing is kept", p, engine.Schedule{lean(g.Fwd(1)), lean(g.Fwd(2)), free(a1), f3, b3, lean(g.Fwd(1)), f2, b2, f1, b1},
-			[]string{any, drops, table1, persistent, outputs}},
+			[]string{any, drops, table1, persistent, later, outputs, segments, apart}},
 		{"a checkpoint is used and dropped", p, engine.Schedule{lean(g.Fwd(1)), lean(g.Fwd(2)), f3, b3, free(g.Act(2)), lean(g.Fwd(2)), free(a1), free(g.Act(2)), lean(g.Fwd(1)), f2, b2, f1, b1},
 			[]string{any, drops, table1}},
 		{"ordered", p, engine.Schedule{out(a0), f1, free(a0), out(s1), f2, free(s1), f3, engine.Wait(s1), b3, in(s1), in(a0), b2, b1},

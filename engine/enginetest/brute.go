@@ -15,6 +15,7 @@ type Class uint8
 const (
 	AllSequences Class = iota
 	Persistent         // an output that F_ck or F_all has read stays until the backward that needs it, or the F_all that consumes it
+	Segments           // Persistent, and F^l runs only where no a^k and no abar^k is held from k = l on (rotor)
 	OutputsOnly        // Persistent, and F_all^l only right before B^l (revolve)
 )
 
@@ -26,12 +27,9 @@ const (
 // Of outputs that nobody saves it tries more than the strategies do: F_all^k may
 // leave such an input where it is as well as consume it, and let its own go at once;
 // in persistent sequences F^k may run again although abar^k is there, from an input
-// that has stayed since. As in Table 1, it may not in others. The persistent
-// sequences of a chain with such outputs run no stage while the saved set of a later
-// one is there: B^{k+1} needs no a^k, so that F_all^k could run before it, beside a
-// delta^{k+1} that is smaller than delta^k.
+// that has stayed since. As in Table 1, it may not in others.
 func Best(c *engine.Chain, budget engine.Bytes, class Class) (best time.Duration, ok bool) {
-	s := searcher{c: c, room: budget - c.Resident.Total(), class: class, unsaved: c.HasUnsaved()}
+	s := searcher{c: c, room: budget - c.Resident.Total(), class: class}
 	start := state{grad: uint8(c.Len())}
 	start.act[0] = fresh
 	if s.memory(start) > s.room {
@@ -71,18 +69,22 @@ type state struct {
 	grad  uint8
 }
 
+// holds tells whether something of stage k or of a later one is on the device.
+func (st *state) holds(k int) bool {
+	return slices.Contains(st.saved[k:], true) || slices.Max(st.act[k:]) != absent
+}
+
 type entry struct {
 	state
 	cost time.Duration
 }
 
 type searcher struct {
-	c       *engine.Chain
-	room    engine.Bytes
-	class   Class
-	unsaved bool // there are outputs that nobody saves
-	open    queue
-	done    map[state]bool
+	c     *engine.Chain
+	room  engine.Bytes
+	class Class
+	open  queue
+	done  map[state]bool
 }
 
 func (s *searcher) push(st state, cost time.Duration) {
@@ -114,7 +116,7 @@ func (s *searcher) expand(at entry, k int) {
 	if st.act[k-1] == absent && (!st.saved[k-1] || loose) {
 		return
 	}
-	if s.class == Persistent && s.unsaved && slices.Contains(st.saved[k+1:], true) {
+	if s.class == Segments && st.holds(k) {
 		return
 	}
 	stage := &s.c.Stages[k-1]

@@ -121,24 +121,27 @@ func solveBytes(p *engine.Problem, poll *engine.Poll) (*engine.Solution, error) 
 	return sol, err
 }
 
-// The sequences of Theorem 1 are those in which a stage runs only after the backward
-// of all later stages of which something is saved. Let one run before, and let j be
-// the next stage after it whose abar^j is there. B^j reads a^{j-1}, which is there by
-// itself. If delta^{j-1} takes no more than abar^j and a^{j-1} do, the stage, and what
-// it is computed from since the last checkpoint, may as well run after B^j: less is
-// held then, and more is held before by nobody. So no persistent sequence is faster.
-// Where delta^{j-1} is larger, or a^{j-1} is read by no backward, one can be, and can
-// fit where none of the theorem does; the paper does not say so.
+// The sequences of Theorem 1 go segment by segment: a stage runs forward only where
+// no output and no saved set is held of it or of a later stage. Let F^k of a
+// persistent sequence run although something of a later one is held. Then an a^{j-1},
+// k < j, stays until B^j, beside a delta^i, i >= j. Where delta^{j-1} takes no more
+// than both, F^k, and what it is computed from since the last checkpoint, may as well
+// run after B^j: no more is held then. (F^k where its own result is held is needless.)
+// So no persistent sequence is faster. Where delta^{j-1} is larger, or a^{j-1} is read
+// by no backward, one can be, and can fit where none of the theorem does; the paper
+// does not say so.
 const (
 	withinPersistent = "persistent recomputation"
-	withinLaterFirst = "persistent recomputation that runs no stage while the saved set of a later one is there"
+	withinSegments   = "persistent recomputation, segment by segment"
 )
 
-// persistentSet names the sequences that the theorem's program chooses from.
+// persistentSet names the sequences that the theorem's program is optimal among.
 func persistentSet(c *engine.Chain) string {
-	for j := 2; j <= c.Len(); j++ {
-		if c.Unsaved(j-1) || c.Grad(j-1) > c.Saved(j)+c.Act(j-1) {
-			return withinLaterFirst
+	least := c.HeldGrad(c.Len()) // of delta^j, ..., delta^n
+	for j := c.Len(); j >= 2; j-- {
+		least = min(least, c.HeldGrad(j))
+		if c.Unsaved(j-1) || c.Grad(j-1) > c.Act(j-1)+least {
+			return withinSegments
 		}
 	}
 	return withinPersistent

@@ -27,7 +27,7 @@ func TestUnsavedAgainstBrute(t *testing.T) {
 		enginetest.GiveUnsaved(r, c)
 		budget := enginetest.RandomBudget(r, c) * 4 / 5
 		p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, budget)
-		for name, class := range map[string]enginetest.Class{"rotor": enginetest.Persistent, "revolve": enginetest.OutputsOnly,
+		for name, class := range map[string]enginetest.Class{"rotor": enginetest.Segments, "revolve": enginetest.OutputsOnly,
 			"nonpersistent": enginetest.AllSequences} {
 			input := fmt.Sprintf("%s, seed 41 chain %d budget %d\n%s", name, i, budget, enginetest.Dump(c))
 			want, fits := enginetest.Best(c, budget, class)

@@ -155,7 +155,8 @@ func (r *bufferReader) requests(m *Memory) error {
 // readLayout reads where the buffers lie, if the file says so.
 func (o *jsonObject) readLayout(m *Memory, r *bufferReader, poll *engine.Poll) error {
 	m.Before = min(m.Before, len(m.Requests.Events))
-	if !slices.ContainsFunc(r.addr, func(a engine.Bytes) bool { return a != alloc.NoAddr }) {
+	placed := slices.ContainsFunc(r.addr, func(a engine.Bytes) bool { return a != alloc.NoAddr })
+	if !placed && o.value("failed") == nil { // the first request of all may have failed
 		return nil
 	}
 	l := &alloc.Layout{Addr: r.addr, Runs: 1, Bound: m.Requests.AggregatePeak(), Failed: o.readFailure(m.Requests)}

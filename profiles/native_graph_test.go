@@ -154,3 +154,15 @@ func TestNativeBuffers(t *testing.T) {
 		checkProblems(t, err)
 	}
 }
+
+// TestFirstRequestFailed: a recording in which nothing found room comes back.
+func TestFirstRequestFailed(t *testing.T) {
+	p, err := Decode("x", []byte(`{"format":"memtide/1","kind":"buffers","buffers":[{"lower":0,"size":5}],"pool":3,"failed":{"event":0,"bytes":5,"free":3,"largest":3}}`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l := p.Memory.Recorded; l == nil || l.Failed == nil || l.Pool != 3 {
+		t.Fatalf("got the layout %+v; want a pool of 3 bytes in which the request has failed", l)
+	}
+	checkRoundTrip(t, p)
+}

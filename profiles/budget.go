@@ -99,10 +99,10 @@ func cleanRune(r rune) rune {
 	return r
 }
 
-// admit is the door through which every profile of a file comes in: its names and
+// Admit is the door through which every profile of a file comes in: its names and
 // texts are within their bounds, and clean. Decoders charge them earlier, where
 // they are read; this holds for all of them, also for names that they make up.
-func admit(p *Profile) *FormatError {
+func Admit(p *Profile) *FormatError {
 	d := door{budget: NewBudget(fileText, 0)}
 	for _, s := range []struct {
 		what string

@@ -1,5 +1,3 @@
-//go:build !lean
-
 package profiles
 
 import (
@@ -14,7 +12,7 @@ import (
 )
 
 func init() {
-	register(&Format{
+	Register(&Format{
 		Name:  "csv",
 		Title: "CSV with forward_s, backward_s, output_bytes",
 		Doc: `A table of stages with a header line.

@@ -1,39 +1,24 @@
-//go:build !lean
-
 package profiles
 
 import (
 	"bytes"
 	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
-
-// lying is content in memory that pretends to lie elsewhere.
-type lying struct{ *bytes.Reader }
-
-func contentOf(data []byte) Content { return lying{bytes.NewReader(data)} }
 
 // Every sample reads the same from where it lies, packed or not, with and without
 // a byte order mark; and what is wrong with a cut one is said in the same words,
 // but for where in the file a streamed format notices it.
 func TestDecodeFrom(t *testing.T) {
-	files, err := filepath.Glob("testdata/*")
-	if err != nil {
-		t.Fatal(err)
-	}
 	read := 0
-	for _, file := range files {
-		if strings.HasSuffix(file, ".golden") || strings.HasSuffix(file, ".md") {
-			continue
-		}
+	for _, file := range sampleFiles(t, "../*/testdata") {
 		data, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := Decode("x", data, nil)
+		want, err := Decode("x", Bytes(data), nil)
 		if err != nil {
 			continue
 		}
@@ -42,20 +27,20 @@ func TestDecodeFrom(t *testing.T) {
 		if bytes.IndexByte(data, 0) < 0 {
 			ways["marked"] = append([]byte("\xef\xbb\xbf"), data...)
 		}
-		if isGzip(data) {
+		if bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
 			delete(ways, "packed")
 			delete(ways, "marked")
 		}
 		for way, content := range ways {
-			got, err := DecodeFrom("x", contentOf(content), nil)
+			got, err := Decode("x", contentOf(content), nil)
 			if err != nil || dump(got) != dump(want) {
 				t.Errorf("%s, %s: %v\n%s\nwant\n%s", file, way, err, dump(got), dump(want))
 			}
 		}
 		for cut := range 8 {
 			part := data[:len(data)*cut/8]
-			_, want := Decode("x", part, nil)
-			_, got := DecodeFrom("x", contentOf(part), nil)
+			_, want := Decode("x", Bytes(part), nil)
+			_, got := Decode("x", contentOf(part), nil)
 			if (got == nil) != (want == nil) {
 				t.Errorf("%s, %d/8: %v, in memory %v", file, cut, got, want)
 			}
@@ -84,10 +69,10 @@ func (c torn) ReadAt(p []byte, off int64) (int, error) {
 // What the content cannot give is told as that, and not as damage of the format.
 func TestDecodeFromTorn(t *testing.T) {
 	gone := &FormatError{Found: "The file is gone", Expected: "x", Remedy: "y"}
-	plain := readSample(t, "testdata/modules.trace.json")
-	for name, data := range map[string][]byte{"streamed": plain, "packed": pack(t, plain), "held": readSample(t, "testdata/chain.json")} {
+	plain := readSample(t, "../kineto/testdata/modules.trace.json")
+	for name, data := range map[string][]byte{"streamed": plain, "packed": pack(t, plain), "held": readSample(t, "../native/testdata/chain.json")} {
 		for _, from := range []int64{0, int64(len(data)) - 1} {
-			if _, err := DecodeFrom("x", torn{contentOf(data), from, gone}, nil); !errors.Is(err, gone) {
+			if _, err := Decode("x", torn{contentOf(data), from, gone}, nil); !errors.Is(err, gone) {
 				t.Errorf("%s, unreadable from %d of %d: %v, want %v", name, from, len(data), err, gone)
 			}
 		}
@@ -96,9 +81,9 @@ func TestDecodeFromTorn(t *testing.T) {
 
 // Content that is too large is refused before it is read.
 func TestDecodeFromTooLarge(t *testing.T) {
-	for head, most := range map[string]int64{"\x80\x04}.": MaxSize, "anything": MaxSize, "\x08\x08\x12\x01x\x3a": onnxLargest} {
+	for head, most := range map[string]int64{"\x80\x04}.": MaxSize, "anything": MaxSize, "\x08\x08\x12\x01x\x3a": MaxStream} {
 		c := &sparse{parts: []segment{{data: []byte(head)}, {zeros: most}}}
-		_, err := DecodeFrom("x", c, nil)
+		_, err := Decode("x", c, nil)
 		if err == nil || !strings.Contains(err.Error(), "is larger than") || c.read > 2*HeadSize {
 			t.Errorf("%q and %d zeros: %v after %d bytes; want to hear that it is too large, at once", head, most, err, c.read)
 		}

@@ -1,5 +1,3 @@
-//go:build !lean
-
 package profiles
 
 import (
@@ -13,7 +11,7 @@ import (
 )
 
 func init() {
-	register(&Format{
+	Register(&Format{
 		Name:  "dtr",
 		Title: "DTR log (simrd)",
 		Doc: `The functions of one training step in their order, as the logger of DTR writes them: a graph, and a chain if they form one.
@@ -29,6 +27,7 @@ One JSON object per line, of Kirisame et al., "Dynamic tensor rematerialization"
 and MUTATE, COPY, COPY_FROM, RELEASE and ANNOTATE (START, BACKWARD). Times are
 nanoseconds, sizes bytes. Names that share memory are one value. Functions in
 place work on their value without making one; their result has its size.`,
+		TimeUnit:   "nanoseconds",
 		Extensions: []string{".log"},
 		Match:      looksDTR,
 		Decode:     decodeDTR,

@@ -1,5 +1,3 @@
-//go:build !lean
-
 package profiles
 
 import (
@@ -104,7 +102,7 @@ func TestDTRSample(t *testing.T) {
 
 // TestDTRChain compares with the sizes and times that the toy has by hand.
 func TestDTRChain(t *testing.T) {
-	p, err := Decode("toy.log", []byte((&dtrToy{}).String()), nil)
+	p, err := Decode("toy.log", Bytes((&dtrToy{}).String()), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,14 +131,14 @@ func TestDTRChain(t *testing.T) {
 
 // TestDTRShapes: logs without the annotation, and functions that form no chain.
 func TestDTRShapes(t *testing.T) {
-	p, err := Decode("toy.log", []byte((&dtrToy{noMark: true}).String()), nil)
+	p, err := Decode("toy.log", Bytes((&dtrToy{noMark: true}).String()), nil)
 	if err != nil || p.Chain == nil || p.Chain.Len() != 3 || p.Chain.BackTime().Microseconds() != 357 {
 		t.Errorf("without BACKWARD: %v, %+v; want 3 stages and a backward of 357us", err, p)
 	}
 	log := (&dtrToy{}).String()
 	log = strings.Replace(log, `"ARGS":["a6"]`, `"ARGS":["a6","a3","a1"]`, 1)
 	log = strings.Replace(log, `{"ARGS":["a1"],"INSTRUCTION":"MUTATE"`, `{"ARGS":["a1","x"],"INSTRUCTION":"MUTATE"`, 1)
-	p, err = Decode("toy.log", []byte(log), nil)
+	p, err = Decode("toy.log", Bytes(log), nil)
 	if err != nil || p.Graph == nil || p.Chain == nil || p.Chain.Len() != 3 {
 		t.Errorf("a block that the loss reads into: %v, %+v; want one stage, the rest, and the loss", err, p)
 	}
@@ -159,7 +157,7 @@ func TestDTRRefusals(t *testing.T) {
 		{"cut off", good[:strings.Index(good, `"g5"]`)], "Every line is one JSON object { }."},
 		{"an argument that is not there", strings.Replace(good, `"MUTATE":[0]`, `"MUTATE":[7]`, 1), "MUTATE names argument 7. There are 1 arguments, counted from 0."},
 	} {
-		_, err := Decode("x.log", []byte(c.input), nil)
+		_, err := Decode("x.log", Bytes(c.input), nil)
 		checkProblems(t, err)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want %q", c.name, err, c.want)

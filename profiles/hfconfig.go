@@ -1,5 +1,3 @@
-//go:build !lean
-
 package profiles
 
 import (
@@ -15,7 +13,7 @@ import (
 const hfName = "hfconfig"
 
 func init() {
-	register(&Format{
+	Register(&Format{
 		Name:  hfName,
 		Title: "Hugging Face config.json",
 		Doc: `A transformer from its config.json: sizes and times by formulas.
@@ -173,7 +171,7 @@ func decodeHFConfig(name string, data []byte, poll *engine.Poll) (*Profile, erro
 		return nil, err
 	}
 	errs := newErrors(hfName, len(data))
-	top, _, err := openNative(data, errs)
+	top, err := openJSON(data, errs)
 	if err != nil {
 		return nil, err
 	}

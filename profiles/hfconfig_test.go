@@ -1,5 +1,3 @@
-//go:build !lean
-
 package profiles
 
 import (
@@ -113,7 +111,7 @@ func TestConfigRefusals(t *testing.T) {
 		{`{"model_type":"llama","hidden_size":8,"num_hidden_layers":2,"memtide":{"batch":0},` + rest + `}`, `memtide.batch: batch is 0.`},
 		{`{"model_type":"llama","hidden_size":16777216,"num_hidden_layers":900,"memtide":{"seq":67108864},` + rest + `}`, "A layer would keep more than 2^53 bytes."},
 	} {
-		_, err := Decode("config.json", []byte(c.input), nil)
+		_, err := Decode("config.json", Bytes(c.input), nil)
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("Decode(%s) = %v, want %s", c.input, err, c.want)
 		}

@@ -1,5 +1,3 @@
-//go:build !lean
-
 package profiles_test
 
 import (
@@ -23,7 +21,7 @@ func read(t *testing.T, file string) *profiles.Profile {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := profiles.Decode(file, data, nil)
+	p, err := profiles.Decode(file, profiles.Bytes(data), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +41,7 @@ func TestConfigsEqualPresets(t *testing.T) {
 		{"bert-large", 8, `{"model_type": "bert", "hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096, "hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1, "max_position_embeddings": 512, "type_vocab_size": 2, "vocab_size": 30522, "memtide": {"batch": 8, "precision": "f16"}}`},
 		{"llama3-8b", 1, `{"model_type": "llama", "hidden_act": "silu", "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8, "max_position_embeddings": 8192, "rms_norm_eps": 1e-05, "tie_word_embeddings": false, "torch_dtype": "bfloat16", "vocab_size": 128256}`},
 	} {
-		got, err := profiles.Decode("config.json", []byte(c.config), nil)
+		got, err := profiles.Decode("config.json", profiles.Bytes(c.config), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,9 +15,47 @@ import (
 const (
 	mostDepth  = 64      // lists and objects within each other: decoders recurse
 	mostString = 64_000  // bytes of a text or a key, as it is written
-	mostDigits = 1000    // of a number
 	mostPart   = 1 << 20 // bytes of what is decoded at once: an item of a list, or a field
 )
+
+// maxJSON is the largest text that is read: far above what the longest chain and the
+// most buffers need, and short enough for the outer pass, which cannot be stopped.
+const maxJSON = 192 << 20
+
+// openJSON takes an object apart, which is the whole content. Its fields stay raw until
+// they are asked for, and lists are decoded one item at a time, so that a long file can
+// be stopped.
+func openJSON(data []byte, errs *errorList) (*jsonObject, error) {
+	if err := checkJSON(data, errs); err != nil {
+		return nil, err
+	}
+	return parseJSON(data, errs)
+}
+
+// checkJSON refuses content that is too large, and what scanJSON refuses.
+func checkJSON(data []byte, errs *errorList) error {
+	if len(data) > maxJSON {
+		return errs.fail(&FormatError{Found: fmt.Sprintf("The profile is larger than %d MiB", maxJSON>>20),
+			Expected: fmt.Sprintf("At most %d MiB are read.", maxJSON>>20), Remedy: "Keep only the stages."})
+	}
+	if e := scanJSON(data); e != nil {
+		return errs.fail(e)
+	}
+	return nil
+}
+
+// parseJSON is openJSON for content that has been checked.
+func parseJSON(data []byte, errs *errorList) (*jsonObject, error) {
+	// Whether it is valid is cheaper to know than why it is not.
+	if !json.Valid(data) || bytes.TrimLeft(data, " \t\r\n")[0] != '{' {
+		return nil, errs.fail(jsonSyntax(data, json.Unmarshal(data, &struct{}{})))
+	}
+	fields, e := splitJSON(data)
+	if e != nil {
+		return nil, errs.fail(e)
+	}
+	return &jsonObject{fields: fields, errs: errs, known: &knownKeys{}}, nil
+}
 
 // scanJSON refuses content that no profile looks like: nested too deep, with texts
 // or numbers that are too long. Whether it is JSON at all is found out later.

@@ -1,5 +1,3 @@
-//go:build !lean
-
 package profiles
 
 import (
@@ -13,7 +11,7 @@ import (
 )
 
 func init() {
-	register(&Format{
+	Register(&Format{
 		Name:  "kineto",
 		Title: "torch.profiler trace (Kineto, Chrome trace)",
 		Doc: `One training step as torch.profiler recorded it: a chain with measured times and sizes.
@@ -32,6 +30,7 @@ them, operators of the backward to those of the forward with the same sequence
 number. Stages are calls of modules; without them call stacks, named ranges or
 single operators. What a stage saves is what memory grew by during its forward.
 Traces of all versions since PyTorch 1.8.1 are read, packed or not.`,
+		TimeUnit:   "microseconds",
 		Extensions: []string{".json", ".json.gz"},
 		MaxSize:    MaxSize,
 		MaxStream:  ktLargest,
@@ -40,7 +39,7 @@ Traces of all versions since PyTorch 1.8.1 are read, packed or not.`,
 			return decodeKineto(name, bytes.NewReader(data), len(data), poll)
 		},
 		Stream: func(name string, r io.Reader, total int, poll *engine.Poll) (*Profile, error) {
-			return decodeKineto(name, bufio.NewReaderSize(r, readAhead), total, poll)
+			return decodeKineto(name, bufio.NewReaderSize(r, ReadAhead), total, poll)
 		},
 	})
 }

@@ -1,5 +1,3 @@
-//go:build !lean
-
 package profiles
 
 import (
@@ -23,7 +21,7 @@ func TestKinetoResNet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := Decode("trace.json.gz", data, nil)
+	p, err := Decode("trace.json.gz", Bytes(data), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,3 @@
-//go:build !lean
-
 package profiles
 
 import (
@@ -251,19 +249,4 @@ func (s *ktStep) chain(list []ktStage) *engine.Chain {
 	}
 	c.Input, c.Batch = engine.Bytes(list[0].input), int(list[0].batch)
 	return c
-}
-
-// moduleKind is the kind of a stage by the class of its module, or the file that
-// the class is in.
-func moduleKind(class string) string {
-	class = strings.ToLower(class)
-	for _, k := range []struct{ has, kind string }{
-		{"conv", "conv"}, {"linear", "fc"}, {"pool", "pool"}, {"norm", "norm"}, {"relu", "act"}, {"gelu", "act"}, {"silu", "act"},
-		{"activation", "act"}, {"embed", "embed"}, {"lstm", "rnn"}, {"gru", "rnn"}, {"rnn", "rnn"},
-	} {
-		if strings.Contains(class, k.has) {
-			return k.kind
-		}
-	}
-	return ""
 }

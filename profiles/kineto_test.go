@@ -1,5 +1,3 @@
-//go:build !lean
-
 package profiles
 
 import (
@@ -35,9 +33,10 @@ func TestKinetoSamples(t *testing.T) {
 	}
 }
 
-func init() {
+// TestTooManyStages: see formattest.TooManyStages.
+func TestTooManyStages_kineto(t *testing.T) {
 	// Every operator is a stage where there are no modules.
-	moreStages["kineto"] = func(n int) string {
+	runTooManyStages(t, func(n int) string {
 		var b strings.Builder
 		b.WriteString(`{"traceEvents": [`)
 		for i := range n {
@@ -47,13 +46,13 @@ func init() {
 			fmt.Fprintf(&b, `{"ph":"X","cat":"cpu_op","name":"MmBackward0","tid":2,"ts":%d,"dur":1,"args":{"Sequence number":%d,"Fwd thread id":1}},`+"\n", n+i, n-1-i)
 		}
 		return b.String() + "]}"
-	}
+	})
 }
 
 // decodeToy decodes a trace and dumps it.
 func decodeToy(t *testing.T, y toyTrace) (*Profile, string) {
 	t.Helper()
-	p, err := Decode("toy.json", []byte(y.String()), nil)
+	p, err := Decode("toy.json", Bytes(y.String()), nil)
 	if err != nil {
 		t.Fatalf("%+v: %v", y, err)
 	}
@@ -174,7 +173,7 @@ func TestKinetoRefusals(t *testing.T) {
 		{"a number", `{"traceEvents": [7]}`, "an event is expected instead of '7'"},
 		{"more content", `{"traceEvents": []} {}`, "something follows its end"},
 	} {
-		_, err := Decode("x.json", []byte(c.input), nil)
+		_, err := Decode("x.json", Bytes(c.input), nil)
 		checkProblems(t, err)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want %q", c.name, err, c.want)

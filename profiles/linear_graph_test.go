@@ -1,19 +1,11 @@
-//go:build !lean
-
 package profiles
 
 import (
-	"errors"
-	"io/fs"
-	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"memtide/engine"
 	_ "memtide/engine/all"
-	"memtide/engine/check"
-	"memtide/engine/sim"
 )
 
 // TestGraphOfOperators pins the graph of two branches, counted by hand: what is
@@ -70,90 +62,6 @@ func TestGraphOfOperatorsAddsInPlace(t *testing.T) {
 			t.Errorf("%s needs %d bytes beside, want %d", o.Name, o.Temp, want)
 		}
 	}
-}
-
-// TestGraphsOfProfiles: the graphs of operator files take as long as their
-// chains, hold all weights, and are solved and verified, also in less memory.
-func TestGraphsOfProfiles(t *testing.T) {
-	for _, name := range []string{"testdata/branchy", "alexnet", "vgg16", "squeezenet1_0", "resnet18", "gnmt"} {
-		file := name + ".graph.txt"
-		if !strings.Contains(name, "/") {
-			file = "../../shared/data/pipedream/" + file
-		}
-		t.Run(name, func(t *testing.T) {
-			data, err := os.ReadFile(file)
-			if errors.Is(err, fs.ErrNotExist) {
-				t.Skip("the public PipeDream profiles are not at ../shared/data/pipedream")
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := Decode(name, data, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := p.Graph.Validate(); err != nil {
-				t.Fatal(err)
-			}
-			compareWithChain(t, p)
-			problem := &engine.Problem{Graph: p.Graph, Budget: engine.NoLimit, Device: engine.Device{ToHost: 12e9, ToDev: 12e9, Duplex: engine.FullDuplex}}
-			full := solveGraph(t, "keepall", problem)
-			for _, strategy := range []string{"window", "lms"} {
-				if got := solveGraph(t, strategy, problem); got.Makespan != full.Makespan {
-					t.Errorf("%s with room for everything takes %v, want %v", strategy, got.Makespan, full.Makespan)
-				}
-				less := solveGraph(t, strategy, problem.WithBudget(full.Peak*3/4))
-				t.Logf("%s: %v in %d MiB, %v in %d MiB", strategy, full.Makespan, full.Peak>>20, less.Makespan, less.Peak>>20)
-			}
-		})
-	}
-}
-
-// compareWithChain holds the graph against the chain of the same operators.
-func compareWithChain(t *testing.T, p *Profile) {
-	t.Helper()
-	var forward, back time.Duration
-	for _, o := range p.Graph.Ops {
-		if o.Pass == engine.Forward {
-			forward += o.Time
-		} else {
-			back += o.Time
-		}
-	}
-	var weights engine.Bytes
-	for _, v := range p.Graph.Values {
-		if v.Kind == engine.KindWeight {
-			weights += v.Size
-		}
-	}
-	if c := p.Chain; forward != c.ForwardTime() || back != c.BackTime() || weights != c.Resident.Total() {
-		t.Errorf("the graph takes %v and %v and has %d bytes of weights, the chain %v, %v and %d", forward, back, weights,
-			c.ForwardTime(), c.BackTime(), c.Resident.Total())
-	}
-}
-
-func solveGraph(t *testing.T, strategy string, p *engine.Problem) *sim.Trace {
-	t.Helper()
-	s := engine.Lookup(strategy)
-	args, err := s.Parse(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sol, err := s.Solve(p, args, nil)
-	if err != nil {
-		t.Fatalf("%s in %d bytes: %v", strategy, p.Budget, err)
-	}
-	trace, err := sim.Play(p, sol.Schedule)
-	if err != nil {
-		t.Fatalf("%s in %d bytes: %v", strategy, p.Budget, err)
-	}
-	if err := check.Trace(p, sol.Schedule, trace); err != nil {
-		t.Errorf("%s in %d bytes: %v", strategy, p.Budget, err)
-	}
-	if trace.Makespan != sol.Makespan || trace.Peak != sol.Peak {
-		t.Errorf("%s in %d bytes claims %v and %d bytes, measured are %v and %d", strategy, p.Budget, sol.Makespan, sol.Peak, trace.Makespan, trace.Peak)
-	}
-	return trace
 }
 
 // TestKeepAllAgrees: keeping everything needs as much on the chain as on the graph

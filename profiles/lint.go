@@ -126,13 +126,10 @@ func lintTimeUnit(p *Profile) string {
 }
 
 func timeUnit(p *Profile) string {
-	switch p.Format {
-	case "rotor", "pipedream":
-		return "milliseconds"
-	case "kineto":
-		return "microseconds"
-	case "dtr":
-		return "nanoseconds"
+	for _, f := range registry {
+		if f.Name == p.Format && f.TimeUnit != "" {
+			return f.TimeUnit
+		}
 	}
 	return "seconds"
 }

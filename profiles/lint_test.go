@@ -16,7 +16,7 @@ func plain() *Profile {
 		c.Stages = append(c.Stages, engine.Stage{Name: stageName("", i+1), Forward: time.Duration(i+1) * 100 * time.Microsecond,
 			Back: time.Duration(i+1) * 200 * time.Microsecond, Out: engine.MiB, Saved: 2 * engine.MiB, Grad: engine.MiB})
 	}
-	c.Stages = append(c.Stages, engine.Stage{Name: lossName})
+	c.Stages = append(c.Stages, engine.Stage{Name: "loss"})
 	return &Profile{Name: "plain", Batch: 4, Chain: c}
 }
 

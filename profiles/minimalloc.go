@@ -1,5 +1,3 @@
-//go:build !lean
-
 package profiles
 
 import (
@@ -16,7 +14,7 @@ import (
 )
 
 func init() {
-	register(&Format{
+	Register(&Format{
 		Name:  "minimalloc",
 		Title: "MiniMalloc CSV (id, lower, upper, size)",
 		Doc: `Buffers that have to be placed in a pool: one row each, with a life and a size.
@@ -79,7 +77,7 @@ func decodeMini(name string, data []byte, poll *engine.Poll) (*Profile, error) {
 		p.Warnings = append(p.Warnings, "Columns that mean nothing here were skipped: "+clip(strings.Join(other, ", "))+".")
 	}
 	r := &bufferReader{errs: errs}
-	if err := r.readTable(columns, data, poll); err != nil {
+	if err := readTable(r, columns, data, poll); err != nil {
 		return nil, err
 	}
 	if err := r.requests(m); err != nil {
@@ -106,7 +104,7 @@ func nameCapacity(name string) (string, engine.Bytes) {
 	return name, 0
 }
 
-func (r *bufferReader) readTable(columns []string, data []byte, poll *engine.Poll) error {
+func readTable(r *bufferReader, columns []string, data []byte, poll *engine.Poll) error {
 	t := newRows(data, ',')
 	t.TrimLeadingSpace = true
 	ids := map[string]int{}
@@ -136,12 +134,12 @@ func (r *bufferReader) readTable(columns []string, data []byte, poll *engine.Pol
 				Expected: "Every line has as many cells as the header.", Remedy: "Fill in the missing cells, or remove what is too much."})
 			continue
 		}
-		r.readLine(columns, row, line, ids)
+		readLine(r, columns, row, line, ids)
 	}
 }
 
 // readLine reads one buffer.
-func (r *bufferReader) readLine(columns, row []string, line int, ids map[string]int) {
+func readLine(r *bufferReader, columns, row []string, line int, ids map[string]int) {
 	fail := func(e *FormatError) {
 		e.Line = line
 		r.errs.add(e)

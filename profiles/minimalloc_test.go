@@ -1,5 +1,3 @@
-//go:build !lean
-
 package profiles
 
 import (
@@ -29,7 +27,7 @@ func TestMiniMallocRejections(t *testing.T) {
 		{head + strings.Repeat("a,0,1,9007199254740992\n", 2), `Line 3: the id "a" stands there again, after line 2. Every buffer has an id of its own.`},
 		{"lower,upper,size\n" + strings.Repeat("0,1,9007199254740992\n", 600), "The sizes add up to 5.4e+18 bytes. The sizes of one training step are expected."},
 	} {
-		_, err := Decode("x", []byte(c.input), nil)
+		_, err := Decode("x", Bytes(c.input), nil)
 		if err == nil || err.Error() != c.want {
 			t.Errorf("Decode(%.60q)\ngot  %v\nwant %s", c.input, err, c.want)
 		}
@@ -61,39 +59,6 @@ func TestMiniMallocMatch(t *testing.T) {
 	}
 }
 
-// TestMiniMallocEncode: buffers of any origin are written and come back with the
-// same lives and sizes; ids that the format cannot hold become numbers.
-func TestMiniMallocEncode(t *testing.T) {
-	for _, file := range sampleFiles(t) {
-		p, err := Decode(file, readSample(t, file), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var out bytes.Buffer
-		err = encodeMini(&out, p)
-		if p.Memory == nil {
-			if err == nil || out.Len() > 0 {
-				t.Errorf("%s: %v, wrote %q; want an error and nothing", file, err, out.String())
-			}
-			continue
-		}
-		q, err := Decode("x", out.Bytes(), nil)
-		if err != nil || q.Format != "minimalloc" {
-			t.Fatalf("%s: %v reading back %s", file, err, out.String())
-		}
-		for i, b := range p.Memory.Requests.Buffers {
-			if got := q.Memory.Requests.Buffers[i]; got.Bytes != b.Bytes || got.Start != b.Start || got.End != b.End {
-				t.Errorf("%s: buffer %d comes back as %+v, want %+v", file, i, got, b)
-			}
-		}
-	}
-	named := &Profile{Memory: &Memory{Requests: &alloc.Requests{Buffers: []alloc.Buffer{{Name: "a,b", End: 1}, {Name: "c", Start: 1, End: 1, Bytes: 7}}}}}
-	var out bytes.Buffer
-	if err := encodeMini(&out, named); err != nil || out.String() != "id,lower,upper,size\n0,0,1,0\n1,1,2,7\n" {
-		t.Errorf("got %q, %v; want the ids 0 and 1, and a life of one step", out.String(), err)
-	}
-}
-
 // TestMiniMallocInstances reads google/minimalloc's instances; the capacity is
 // in the name.
 func TestMiniMallocInstances(t *testing.T) {
@@ -115,32 +80,19 @@ func TestMiniMallocInstances(t *testing.T) {
 	}
 }
 
-// TestSizeLimits: a format that reads large files says so, and what no format
-// claims is refused as too large from the usual limit on.
-func TestSizeLimits(t *testing.T) {
-	for _, c := range []struct {
-		head string
-		want int
-	}{
-		{"\x80\x04}.", MaxSize},
-		{"id,lower,upper,size\n", usualSize},
-		{"anything", usualSize},
-	} {
-		if got := limit([]byte(c.head)); got != c.want {
-			t.Errorf("limit(%q) = %d, want %d", c.head, got, c.want)
-		}
-	}
-	for _, f := range Formats() {
-		if f.MaxSize > MaxSize {
-			t.Errorf("%s reads %d bytes, above MaxSize", f.Name, f.MaxSize)
-		}
-	}
-}
-
 // FuzzMiniMalloc mutates tables of buffers.
 func FuzzMiniMalloc(f *testing.F) {
 	names := []string{"id", "lower", "upper", "size", "offset", "b1", "#", "0", "7"}
 	fuzzSamples(f, []string{"minimalloc.8192.csv", "placed.4.csv"}, func(sample []byte, s *script) []byte {
 		return mutateCells(sample, s, ",", names)
 	})
+}
+
+// TestMiniMallocEncode: ids that the format cannot hold become numbers.
+func TestMiniMallocEncode(t *testing.T) {
+	named := &Profile{Memory: &Memory{Requests: &alloc.Requests{Buffers: []alloc.Buffer{{Name: "a,b", End: 1}, {Name: "c", Start: 1, End: 1, Bytes: 7}}}}}
+	var out bytes.Buffer
+	if err := encodeMini(&out, named); err != nil || out.String() != "id,lower,upper,size\n0,0,1,0\n1,1,2,7\n" {
+		t.Errorf("got %q, %v; want the ids 0 and 1, and a life of one step", out.String(), err)
+	}
 }

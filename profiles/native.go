@@ -16,7 +16,7 @@ import (
 const NativeVersion = "memtide/1"
 
 func init() {
-	register(&Format{
+	Register(&Format{
 		Name:  "memtide",
 		Title: "memtide/1 JSON",
 		Doc: `The native format: one JSON object with "format": "memtide/1".
@@ -126,14 +126,14 @@ func decodeNative(name string, data []byte, poll *engine.Poll) (*Profile, error)
 			Remedy:   "Use a newer memtide, or save the profile again as " + NativeVersion + "."})
 	}
 	p := &Profile{Name: name}
-	top.readFrame(p)
+	readFrame(top, p)
 	switch kind := top.text("kind"); kind {
 	case "chain", "":
-		err = top.readChain(p, stages, poll)
+		err = readChain(top, p, stages, poll)
 	case "graph":
-		err = top.readGraph(p, poll)
+		err = readGraph(top, p, poll)
 	case "buffers":
-		err = top.readBuffers(p, poll)
+		err = readBuffers(top, p, poll)
 	default:
 		err = errs.fail(&FormatError{Path: "kind", Found: "kind is " + strconv.Quote(clip(kind)),
 			Expected: "The kinds that are read are chain, graph and buffers.", Remedy: "Save the network as one of these."})
@@ -146,42 +146,24 @@ func decodeNative(name string, data []byte, poll *engine.Poll) (*Profile, error)
 	return p, nil
 }
 
-// maxNative is far above what the longest chain and the most buffers need; it keeps the outer pass,
-// which cannot be stopped, short.
-const maxNative = 192 << 20
-
-// openNative splits the outer object into its fields. They stay raw until they
-// are asked for: the stages are decoded one at a time, so that a long file can
-// be stopped. Those of a canonical profile are decoded already.
+// open splits the outer object into its fields. The stages of a canonical profile
+// are decoded already.
 func openNative(data []byte, errs *errorList) (*jsonObject, []engine.Stage, error) {
-	if len(data) > maxNative {
-		return nil, nil, errs.fail(&FormatError{Found: fmt.Sprintf("The profile is larger than %d MiB", maxNative>>20),
-			Expected: fmt.Sprintf("At most %d MiB are read.", maxNative>>20), Remedy: "Keep only the stages."})
+	if err := checkJSON(data, errs); err != nil {
+		return nil, nil, err
 	}
-	if e := scanJSON(data); e != nil {
-		return nil, nil, errs.fail(e)
-	}
-	top := &jsonObject{errs: errs, known: &knownKeys{}}
 	if stages, rest, canonical := canonicalStages(data); canonical && json.Valid(rest) {
 		fields, e := splitJSON(rest)
 		if list, _ := fields["stages"].(json.RawMessage); e == nil && string(list) == "[]" {
-			top.fields = fields
-			return top, stages, nil
+			return &jsonObject{fields: fields, errs: errs, known: &knownKeys{}}, stages, nil
 		}
 	}
-	// Whether it is valid is cheaper to know than why it is not.
-	if !json.Valid(data) || bytes.TrimLeft(data, " \t\r\n")[0] != '{' {
-		return nil, nil, errs.fail(jsonSyntax(data, json.Unmarshal(data, &struct{}{})))
-	}
-	var e *FormatError
-	if top.fields, e = splitJSON(data); e != nil {
-		return nil, nil, errs.fail(e)
-	}
-	return top, nil, nil
+	top, err := parseJSON(data, errs)
+	return top, nil, err
 }
 
 // readFrame reads what does not depend on the kind.
-func (o *jsonObject) readFrame(p *Profile) {
+func readFrame(o *jsonObject, p *Profile) {
 	if o.value("name") != nil {
 		p.Name = o.text("name")
 	}
@@ -191,7 +173,7 @@ func (o *jsonObject) readFrame(p *Profile) {
 
 	src := o.object("source")
 	p.Source = Source{Tool: src.text("tool"), Device: src.text("device"), Notes: src.texts("notes"), URL: src.longText("url")}
-	p.Source.Times, p.Source.Sizes = src.origin("times", p), src.origin("sizes", p)
+	p.Source.Times, p.Source.Sizes = origin(src, "times", p), origin(src, "sizes", p)
 	if src.flag("measured") {
 		p.Source.Times = cmp.Or(p.Source.Times, Measured)
 		p.Source.Sizes = cmp.Or(p.Source.Sizes, Measured)
@@ -211,7 +193,7 @@ func (o *jsonObject) readFrame(p *Profile) {
 	}
 }
 
-func (o *jsonObject) origin(key string, p *Profile) Origin {
+func origin(o *jsonObject, key string, p *Profile) Origin {
 	v := Origin(o.text(key))
 	if !slices.Contains([]Origin{Measured, Exact, Analytic, Estimated, Unknown}, v) {
 		p.Warnings = append(p.Warnings, fmt.Sprintf("%s is %q, which is none of measured, exact, analytic, estimated: skipped.",
@@ -221,7 +203,7 @@ func (o *jsonObject) origin(key string, p *Profile) Origin {
 	return v
 }
 
-func (o *jsonObject) readResident() engine.Resident {
+func readResident(o *jsonObject) engine.Resident {
 	r := o.object("resident")
 	return engine.Resident{Weights: r.size("weights"), Grads: r.size("grads"),
 		Optimizer: r.size("optimizer"), Pinned: r.size("pinned")}
@@ -229,14 +211,14 @@ func (o *jsonObject) readResident() engine.Resident {
 
 // readChain reads the stages, unless they are known, the loss and what stands
 // around them.
-func (o *jsonObject) readChain(p *Profile, known []engine.Stage, poll *engine.Poll) error {
+func readChain(o *jsonObject, p *Profile, known []engine.Stage, poll *engine.Poll) error {
 	c := &engine.Chain{Name: p.Name, Batch: p.Batch, Input: o.size("input_bytes"), InputGrad: o.size("input_grad_bytes"),
-		Resident: o.readResident(), SeedBorn: o.flag("seed_born")}
+		Resident: readResident(o), SeedBorn: o.flag("seed_born")}
 	keys := &knownKeys{}
 	o.knows("stages")
 	stages := &stageReader{errs: o.errs}
 	if c.Stages = known; known == nil {
-		if err := o.readStages(c, stages, keys, poll); err != nil {
+		if err := readStages(o, c, stages, keys, poll); err != nil {
 			return err
 		}
 	}
@@ -256,7 +238,7 @@ func (o *jsonObject) readChain(p *Profile, known []engine.Stage, poll *engine.Po
 		}
 		s.Unsaved = loss.flag(unsavedColumn)
 		s = stages.read(at, s, true, loss.number)
-		s.Fast = stages.readFast(at, loss)
+		s.Fast = readFast(stages, at, loss)
 		c.Stages = append(c.Stages, s)
 		loss.noteOthers()
 	}
@@ -264,7 +246,7 @@ func (o *jsonObject) readChain(p *Profile, known []engine.Stage, poll *engine.Po
 		return err
 	}
 	if graph := o.raw("graph"); graph != nil {
-		if err := graph.readGraph(p, poll); err != nil {
+		if err := readGraph(graph, p, poll); err != nil {
 			return err
 		}
 	} else if v := o.value("graph"); v != nil {
@@ -277,7 +259,7 @@ func (o *jsonObject) readChain(p *Profile, known []engine.Stage, poll *engine.Po
 	return nil
 }
 
-func (o *jsonObject) readStages(c *engine.Chain, stages *stageReader, keys *knownKeys, poll *engine.Poll) error {
+func readStages(o *jsonObject, c *engine.Chain, stages *stageReader, keys *knownKeys, poll *engine.Poll) error {
 	found, err := o.eachIn("stages", maxStageRows+1, poll, func(i int, v any) error {
 		if i == maxStageRows {
 			e := tooManyStages()
@@ -297,7 +279,7 @@ func (o *jsonObject) readStages(c *engine.Chain, stages *stageReader, keys *know
 		if ok {
 			s.Unsaved = one.flag(unsavedColumn)
 			s = stages.read(at, s, false, one.number)
-			s.Fast = stages.readFast(at, one)
+			s.Fast = readFast(stages, at, one)
 			one.noteOthers()
 		}
 		c.Stages = append(c.Stages, s)

@@ -9,34 +9,19 @@ import (
 	"memtide/engine/sim"
 )
 
-// maxBuffers is the largest number of buffers that is read: as many as there can
-// be in a snapshot of maxTrace events.
-const maxBuffers = 2 << 20
-
 // bufferRoles are the words for what a buffer is, by category.
 var bufferRoles = [sim.NumCategories]string{"weight", "gradient", "activation", "recomputed", "transfer", "workspace"}
 
-// bufferReader builds the buffers of a file, row by row.
-type bufferReader struct {
-	buffers []alloc.Buffer
-	addr    []engine.Bytes // alloc.NoAddr where there is none
-	took    []engine.Bytes // 0 where there is none
-	forever []bool         // without an end
-	last    int            // the latest moment
-	total   float64
-	errs    *errorList
-}
-
-func (o *jsonObject) readBuffers(p *Profile, poll *engine.Poll) error {
+func readBuffers(o *jsonObject, p *Profile, poll *engine.Poll) error {
 	m := &Memory{Capacity: o.size("capacity"), Before: int(o.count("before", events))}
 	r, keys := &bufferReader{errs: o.errs}, &knownKeys{}
-	if err := r.readRows(o, keys, poll); err != nil {
+	if err := readRows(r, o, keys, poll); err != nil {
 		return err
 	}
 	if err := r.requests(m); err != nil {
 		return err
 	}
-	if err := o.readLayout(m, r, poll); err != nil {
+	if err := readLayout(o, m, r, poll); err != nil {
 		return err
 	}
 	if err := o.errs.err(); err != nil {
@@ -47,7 +32,7 @@ func (o *jsonObject) readBuffers(p *Profile, poll *engine.Poll) error {
 	return nil
 }
 
-func (r *bufferReader) readRows(o *jsonObject, keys *knownKeys, poll *engine.Poll) error {
+func readRows(r *bufferReader, o *jsonObject, keys *knownKeys, poll *engine.Poll) error {
 	found, err := o.eachIn("buffers", maxBuffers, poll, func(i int, v any) error {
 		row := &jsonObject{path: fmt.Sprintf("buffers[%d]", i), errs: r.errs, known: keys}
 		fields, ok := v.(map[string]any)
@@ -57,7 +42,7 @@ func (r *bufferReader) readRows(o *jsonObject, keys *knownKeys, poll *engine.Pol
 			return nil
 		}
 		row.fields = fields
-		r.readRow(row)
+		readRow(r, row)
 		row.noteOthers()
 		return nil
 	})
@@ -71,12 +56,7 @@ func (r *bufferReader) readRows(o *jsonObject, keys *knownKeys, poll *engine.Pol
 	return r.errs.err()
 }
 
-func tooManyBuffers() *FormatError {
-	return &FormatError{Path: "buffers", Found: fmt.Sprintf("There are more than %d buffers", maxBuffers),
-		Expected: "Larger instances are not read.", Remedy: "Keep the buffers of one training step."}
-}
-
-func (r *bufferReader) readRow(o *jsonObject) {
+func readRow(r *bufferReader, o *jsonObject) {
 	b := alloc.Buffer{Name: o.text("name"), Bytes: o.size("size"), Start: int(o.count("lower", moments)), Kind: sim.Activation, High: o.flag("high")}
 	if _, ok := o.value("id").(string); ok && b.Name == "" {
 		b.Name = o.text("id")
@@ -109,56 +89,13 @@ func (r *bufferReader) readRow(o *jsonObject) {
 	r.add(b, forever, addr, took)
 }
 
-// bufferRoom is what a row takes: itself, its request and its release, in lists
-// that grow.
-const bufferRoom = 150
-
-// add takes over a row.
-func (r *bufferReader) add(b alloc.Buffer, forever bool, addr, took engine.Bytes) {
-	if e := r.errs.budget.Memory(count(len(r.buffers)+1, "buffer"), bufferRoom); e != nil {
-		r.errs.stop(e)
-		return
-	}
-	r.last = max(r.last, b.Start, b.End)
-	r.total += float64(max(b.Bytes, took))
-	r.buffers, r.forever = append(r.buffers, b), append(r.forever, forever)
-	r.addr, r.took = append(r.addr, addr), append(r.took, took)
-}
-
-// requests orders what was read. Buffers without an end outlive all events.
-func (r *bufferReader) requests(m *Memory) error {
-	if len(r.buffers) == 0 {
-		return r.errs.fail(&FormatError{Path: "buffers", Found: "There are no buffers", Expected: "At least one buffer is expected.",
-			Remedy: "Add a buffer with lower, upper and size."})
-	}
-	if r.total > maxSum {
-		return r.errs.fail(&FormatError{Path: "buffers", Found: fmt.Sprintf("The sizes add up to %.3g bytes", r.total),
-			Expected: "The sizes of one training step are expected.", Remedy: "Check the units: sizes are in bytes."})
-	}
-	without := 0
-	for i := range r.buffers {
-		if r.forever[i] {
-			r.buffers[i].End = r.last + 1
-			without++
-		}
-	}
-	q, err := alloc.FromLives(r.buffers)
-	if err != nil {
-		return r.errs.fail(&FormatError{Path: "buffers", Found: "The buffers cannot be used: " + err.Error(),
-			Expected: "Buffers with a size and a life are expected.", Remedy: "Correct the list of buffers."})
-	}
-	q.Events = q.Events[:len(q.Events)-without] // the releases after the last moment
-	m.Requests = q
-	return nil
-}
-
 // readLayout reads where the buffers lie, if the file says so.
-func (o *jsonObject) readLayout(m *Memory, r *bufferReader, poll *engine.Poll) error {
+func readLayout(o *jsonObject, m *Memory, r *bufferReader, poll *engine.Poll) error {
 	m.Before = min(m.Before, len(m.Requests.Events))
 	if !slices.ContainsFunc(r.addr, func(a engine.Bytes) bool { return a != alloc.NoAddr }) {
 		return nil
 	}
-	l := &alloc.Layout{Addr: r.addr, Runs: 1, Bound: m.Requests.AggregatePeak(), Failed: o.readFailure(m.Requests)}
+	l := &alloc.Layout{Addr: r.addr, Runs: 1, Bound: m.Requests.AggregatePeak(), Failed: readFailure(o, m.Requests)}
 	if slices.ContainsFunc(r.took, func(n engine.Bytes) bool { return n > 0 }) {
 		l.Took = r.took
 	}
@@ -178,7 +115,7 @@ func (o *jsonObject) readLayout(m *Memory, r *bufferReader, poll *engine.Poll) e
 		}
 	}
 	l.Pool = max(l.Pool, o.size("pool"))
-	err := o.eachObject("reserved", poll, func(v *jsonObject) {
+	err := eachObject(o, "reserved", poll, func(v *jsonObject) {
 		l.Reserved = append(l.Reserved, alloc.Level{Event: int(v.count("event", events)), Bytes: v.size("bytes")})
 	})
 	if err != nil {
@@ -187,7 +124,7 @@ func (o *jsonObject) readLayout(m *Memory, r *bufferReader, poll *engine.Poll) e
 	if l.Reserved == nil {
 		l.Reserved = []alloc.Level{{Event: 0, Bytes: l.Pool}}
 	}
-	err = o.eachObject("segments", poll, func(v *jsonObject) {
+	err = eachObject(o, "segments", poll, func(v *jsonObject) {
 		m.Segments = append(m.Segments, Segment{Addr: v.size("addr"), Size: v.size("size"), From: int(v.count("from", events)), To: int(v.count("to", events))})
 	})
 	m.Recorded = l
@@ -195,7 +132,7 @@ func (o *jsonObject) readLayout(m *Memory, r *bufferReader, poll *engine.Poll) e
 }
 
 // readFailure reads the request that found no room; nil if there is none.
-func (o *jsonObject) readFailure(q *alloc.Requests) *alloc.Failure {
+func readFailure(o *jsonObject, q *alloc.Requests) *alloc.Failure {
 	if o.value("failed") == nil {
 		return nil
 	}
@@ -211,7 +148,7 @@ func (o *jsonObject) readFailure(q *alloc.Requests) *alloc.Failure {
 }
 
 // eachObject reads a list of objects, if there is one.
-func (o *jsonObject) eachObject(list string, poll *engine.Poll, visit func(v *jsonObject)) error {
+func eachObject(o *jsonObject, list string, poll *engine.Poll, visit func(v *jsonObject)) error {
 	found, err := o.eachIn(list, maxBuffers, poll, func(i int, item any) error {
 		v := &jsonObject{path: fmt.Sprintf("%s[%d]", o.at(list), i), errs: o.errs, known: &knownKeys{}}
 		fields, ok := item.(map[string]any)

@@ -42,14 +42,14 @@ func TestCanonicalStages(t *testing.T) {
 			}
 		}
 		var native bytes.Buffer
-		if err := (&Profile{Name: "a \"b\"", Batch: 3, Chain: c, Source: Source{Tool: "x"}}).EncodeNative(&native); err != nil {
+		if err := encodeNative(&native, &Profile{Name: "a \"b\"", Batch: 3, Chain: c, Source: Source{Tool: "x"}}); err != nil {
 			t.Fatal(err)
 		}
 		if _, _, ok := canonicalStages(native.Bytes()); !ok {
 			t.Fatalf("seed %d: what was written is not read as canonical:\n%s", seed, native.Bytes())
 		}
-		got, err := Decode("", native.Bytes(), nil)
-		want, err2 := Decode("", spaced(t, native.Bytes()), nil)
+		got, err := Decode("", Bytes(native.Bytes()), nil)
+		want, err2 := Decode("", Bytes(spaced(t, native.Bytes())), nil)
 		if err != nil || err2 != nil || !reflect.DeepEqual(got, want) {
 			t.Fatalf("seed %d: read as canonical %+v (%v), as any file %+v (%v)\n%s", seed, got, err, want, err2, native.Bytes())
 		}
@@ -89,8 +89,8 @@ func TestNearlyCanonical(t *testing.T) {
 		if _, _, ok := canonicalStages([]byte(text)); ok {
 			t.Errorf("%s: read as canonical:\n%s", name, text)
 		}
-		got, err := Decode("", []byte(text), nil)
-		want, err2 := Decode("", []byte(" "+text), nil) // a space in front: certainly not canonical
+		got, err := Decode("", Bytes(text), nil)
+		want, err2 := Decode("", Bytes(" "+text), nil) // a space in front: certainly not canonical
 		if !reflect.DeepEqual(got, want) || fmt.Sprint(err) != fmt.Sprint(err2) {
 			t.Errorf("%s: got %+v (%v), want %+v (%v)", name, got, err, want, err2)
 		}
@@ -98,7 +98,7 @@ func TestNearlyCanonical(t *testing.T) {
 	// A list of stages that is not the profile's own is not taken for it.
 	inner := strings.Replace(file(stage), "\n \"stages\"", "\n \"notes\":{\n \"stages\"", 1)
 	inner = strings.Replace(inner, "],\n \"loss\"", "]}, \"stages\":[],\n \"loss\"", 1)
-	if p, err := Decode("", []byte(inner), nil); err == nil {
+	if p, err := Decode("", Bytes(inner), nil); err == nil {
 		t.Errorf("the stages of another object are read as the profile's: %+v\n%s", p, inner)
 	}
 }
@@ -107,12 +107,12 @@ func TestNearlyCanonical(t *testing.T) {
 func TestCanonicalCut(t *testing.T) {
 	var native bytes.Buffer
 	c := enginetest.RandomChain(enginetest.Rand(1), enginetest.Shape{MinStages: 3, MaxStages: 3, MaxSize: 1 << 20, MaxTime: 1 << 20})
-	if err := (&Profile{Name: "x", Chain: c}).EncodeNative(&native); err != nil {
+	if err := encodeNative(&native, &Profile{Name: "x", Chain: c}); err != nil {
 		t.Fatal(err)
 	}
 	full := bytes.TrimSpace(native.Bytes())
 	for n := range full {
-		if p, err := Decode("x.json", full[:n], nil); err == nil {
+		if p, err := Decode("x.json", Bytes(full[:n]), nil); err == nil {
 			t.Fatalf("%d of %d bytes are read as %+v; want an error", n, len(full), p)
 		}
 	}
@@ -124,12 +124,12 @@ func BenchmarkCanonical(b *testing.B) {
 		c.Stages = append(c.Stages, engine.Stage{Name: fmt.Sprintf("layer%d", i), Forward: 123456, Back: 234567, Out: 1 << 20, Saved: 2 << 20, Grad: 1 << 20})
 	}
 	var native bytes.Buffer
-	if err := (&Profile{Name: "x", Chain: c}).EncodeNative(&native); err != nil {
+	if err := encodeNative(&native, &Profile{Name: "x", Chain: c}); err != nil {
 		b.Fatal(err)
 	}
 	b.SetBytes(int64(native.Len()))
 	for b.Loop() {
-		if _, err := Decode("", native.Bytes(), nil); err != nil {
+		if _, err := Decode("", Bytes(native.Bytes()), nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -11,13 +11,11 @@ import (
 	"memtide/engine"
 )
 
-// EncodeNative writes the chain, with its operators if it has a graph, as a
+// encodeNative writes the chain, with its operators if it has a graph, as a
 // memtide/1 file that Decode reads back exactly, to the nanosecond and the byte.
 // A profile that has only a graph is written as kind graph, one that is about
 // addresses as kind buffers. The text is canonical: equal profiles are equal
 // bytes. A profile of nothing, or without a stage besides the loss, is an error.
-func (p *Profile) EncodeNative(w io.Writer) error { return encodeNative(w, p) }
-
 func encodeNative(w io.Writer, p *Profile) error {
 	var e nativeWriter
 	switch {

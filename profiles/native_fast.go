@@ -6,7 +6,7 @@ import (
 
 // readFast reads the second algorithm of a stage; nil if there is none. Keys
 // that mean nothing in it are noted with those of the stages.
-func (r *stageReader) readFast(at stagePlace, stage *jsonObject) *engine.Algorithm {
+func readFast(r *stageReader, at stagePlace, stage *jsonObject) *engine.Algorithm {
 	if stage.value("fast") == nil {
 		return nil
 	}

@@ -2,16 +2,12 @@ package profiles
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 
 	"memtide/engine"
 )
-
-// maxGraph is the largest number of values and of operations that is read.
-const maxGraph = 100_000
 
 // roles are the words for the kinds of values. Inputs are on the device when the
 // step begins; where the others are, graphReader.place says.
@@ -46,8 +42,8 @@ type graphReader struct {
 	poll    *engine.Poll
 }
 
-func (o *jsonObject) readGraph(p *Profile, poll *engine.Poll) error {
-	r := &graphReader{o: o, g: &engine.Graph{Done: engine.NoValue, Fixed: o.readResident().Total() + o.size("fixed_bytes")},
+func readGraph(o *jsonObject, p *Profile, poll *engine.Poll) error {
+	r := &graphReader{o: o, g: &engine.Graph{Done: engine.NoValue, Fixed: readResident(o).Total() + o.size("fixed_bytes")},
 		ids: map[string]engine.ValueID{}, errs: o.errs, poll: poll}
 	keys := &knownKeys{}
 	if err := r.readValues(keys); err != nil {
@@ -188,15 +184,6 @@ func (r *graphReader) checkOrder() {
 			}
 		}
 	}
-}
-
-// graphOverflow refuses what is beyond the range of numbers that every method
-// understands.
-func graphOverflow(g *engine.Graph) *FormatError {
-	if err := g.Validate(); errors.Is(err, engine.ErrRange) {
-		return outOfRange(err)
-	}
-	return nil
 }
 
 // close gives values a place that the file gives none, and counts the stages.

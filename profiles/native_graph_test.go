@@ -31,10 +31,10 @@ func TestNativeGraphRoundTrip(t *testing.T) {
 func checkGraph(t *testing.T, p *Profile) {
 	t.Helper()
 	var out bytes.Buffer
-	if err := p.EncodeNative(&out); err != nil {
+	if err := encodeNative(&out, p); err != nil {
 		t.Fatal(err)
 	}
-	q, err := Decode("x", out.Bytes(), nil)
+	q, err := Decode("x", Bytes(out.Bytes()), nil)
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, out.Bytes())
 	}
@@ -88,7 +88,7 @@ func TestNativeGraphPlaces(t *testing.T) {
 		{"id":"x","bytes":1,"role":"input"},{"id":"w","bytes":1,"role":"weight"},{"id":"dw","bytes":1,"role":"weight"},
 		{"id":"y","bytes":1},{"id":"m","bytes":1,"role":"weight","at":"host"},{"id":"dy","bytes":1,"role":"gradient"},{"id":"part","bytes":1,"within":"y"}],
 		"ops":[{"in":["x","w"],"out":["y"],"lean":["part"]},{"pass":"backward","in":["dy","y"],"out":["dw"]},{"pass":"backward","in":["w","dw","m"],"out":["w"]}]}`
-	p, err := Decode("x", []byte(file), nil)
+	p, err := Decode("x", Bytes(file), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestNativeGraphPlaces(t *testing.T) {
 		{`"lean":["part"]`, `"lean":["pat"]`, `ops[0].lean[0]: lean[0] is "pat". The id of one of the values is expected.`},
 		{`"lean":["part"]`, `"alt":{"time_s":-1}`, `ops[0].alt.time_s: time_s is -1. Times cannot be negative.`},
 	} {
-		_, err := Decode("x", []byte(strings.Replace(file, c.from, c.to, 1)), nil)
+		_, err := Decode("x", Bytes(strings.Replace(file, c.from, c.to, 1)), nil)
 		if err == nil || err.Error() != c.want {
 			t.Errorf("%s: %v, want %s", c.to, err, c.want)
 		}
@@ -135,7 +135,7 @@ func TestNativeBuffers(t *testing.T) {
 		{`"buffers":[` + strings.Repeat(`{"lower":0,"size":9007199254740992},`, 600) + `{"lower":0,"size":1}]`,
 			"The sizes add up to 5.4e+18 bytes. The sizes of one training step are expected."},
 	} {
-		_, err := Decode("x", []byte(head+c.fields+"}"), nil)
+		_, err := Decode("x", Bytes(head+c.fields+"}"), nil)
 		if err == nil || err.Error() != c.want {
 			t.Errorf("%.80s: %v, want %s", c.fields, err, c.want)
 		}

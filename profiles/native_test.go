@@ -18,10 +18,10 @@ func TestNativeRoundTrip(t *testing.T) {
 	for seed := range uint64(300) {
 		p := randomProfile(rand.New(rand.NewPCG(seed, 1)))
 		var first, second bytes.Buffer
-		if err := p.EncodeNative(&first); err != nil {
+		if err := encodeNative(&first, p); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		q, err := Decode("another name.json", first.Bytes(), nil)
+		q, err := Decode("another name.json", Bytes(first.Bytes()), nil)
 		if err != nil {
 			t.Fatalf("seed %d: %v in\n%s", seed, err, first.Bytes())
 		}
@@ -30,7 +30,7 @@ func TestNativeRoundTrip(t *testing.T) {
 		if !reflect.DeepEqual(p, q) {
 			t.Fatalf("seed %d\ngot:\n%s\nwant:\n%s", seed, dump(q), dump(p))
 		}
-		if err := q.EncodeNative(&second); err != nil || first.String() != second.String() {
+		if err := encodeNative(&second, q); err != nil || first.String() != second.String() {
 			t.Fatalf("seed %d: written again (%v)\n%s\nfirst\n%s", seed, err, second.Bytes(), first.Bytes())
 		}
 	}
@@ -70,7 +70,7 @@ func TestEncodeRefuses(t *testing.T) {
 		{Name: "only a loss", Chain: &engine.Chain{Stages: []engine.Stage{{Name: lossName}}}},
 	} {
 		var out bytes.Buffer
-		if err := p.EncodeNative(&out); err == nil || out.Len() > 0 {
+		if err := encodeNative(&out, p); err == nil || out.Len() > 0 {
 			t.Errorf("EncodeNative(%s) = %v, wrote %q; want an error and nothing", p.Name, err, out.String())
 		}
 	}
@@ -116,33 +116,13 @@ func TestIsNative(t *testing.T) {
 	}
 }
 
-func ExampleDecode() {
-	p, err := Decode("net.csv", []byte("name,forward_s,backward_s,output_bytes,saved_bytes\nconv,0.002,0.004,1048576,2097152\nfc,0.001,0.002,65536,65536\n"), nil)
+func ExampleEncode_native() {
+	p, err := Decode("net.csv", Bytes("name,forward_s,backward_s,output_bytes,saved_bytes\nconv,2e-3,0.0040000005,65536,65536\n"), nil)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	t := p.Totals()
-	fmt.Println(p.Name, p.Format, t.Stages, t.Forward, t.Back, t.Saved)
-
-	_, err = Decode("net.csv", []byte("forward_s,backward_s,output_bytes\n-3,1,1\n"), nil)
-	for _, problem := range Problems(err) {
-		fmt.Println(problem)
-		fmt.Println(problem.Remedy)
-	}
-	// Output:
-	// net csv 2 3ms 6ms 2162688
-	// Line 2: forward_s is -3. Times cannot be negative.
-	// Correct the number, or measure again; 0 is allowed.
-}
-
-func ExampleProfile_EncodeNative() {
-	p, err := Decode("net.csv", []byte("name,forward_s,backward_s,output_bytes,saved_bytes\nconv,2e-3,0.0040000005,65536,65536\n"), nil)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	if err := p.EncodeNative(os.Stdout); err != nil {
+	if err := encodeNative(os.Stdout, p); err != nil {
 		fmt.Println(err)
 	}
 	// Output:

@@ -11,6 +11,9 @@ import (
 // it, other tools' floating-point numbers are no longer exact.
 const maxNumber = 1 << 53
 
+// mostDigits is the longest text of a number that is read.
+const mostDigits = 1000
+
 // quantity is a kind of number in a file: how its text becomes an integer, and
 // the words for telling that it does not.
 type quantity struct {
@@ -157,3 +160,15 @@ func scaleDecimal(mantissa string, exponent int) (v int64, fraction, fits bool) 
 
 // nanoseconds is the duration of a number that seconds or milliseconds read.
 func nanoseconds(v int64) time.Duration { return time.Duration(v) }
+
+// elements is how many numbers a shape holds; not ok if it is none.
+func elements(dims []int64) (n int64, ok bool) {
+	n = 1
+	for _, d := range dims {
+		if d < 0 || d > 0 && n > maxNumber/d {
+			return 0, false
+		}
+		n *= d
+	}
+	return n, true
+}

@@ -1,5 +1,3 @@
-//go:build !lean
-
 package profiles
 
 import (
@@ -11,7 +9,7 @@ import (
 const onnxName = "onnx"
 
 func init() {
-	register(&Format{
+	Register(&Format{
 		Name:  onnxName,
 		Title: "ONNX model",
 		Doc: `A network as operators: exact sizes from its shapes, times from a model.
@@ -29,7 +27,7 @@ torch.onnx.export(..., training=torch.onnx.TrainingMode.TRAINING,
 do_constant_folding=False).`,
 		Extensions: []string{".onnx", ".onnx.gz"},
 		MaxSize:    MaxSize,
-		MaxStream:  onnxLargest,
+		MaxStream:  MaxStream,
 		Match:      matchOnnx,
 		Decode:     decodeOnnx,
 		Stream:     streamOnnx,

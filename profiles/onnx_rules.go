@@ -1,5 +1,3 @@
-//go:build !lean
-
 package profiles
 
 // onnxRule is what an operator means: its shape, and how PyTorch's autograd treats

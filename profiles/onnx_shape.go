@@ -1,5 +1,3 @@
-//go:build !lean
-
 package profiles
 
 import (
@@ -29,18 +27,6 @@ var onnxBytes = [32]int64{1: 4, 2: 1, 3: 1, 4: 2, 5: 2, 6: 4, 7: 8, 9: 1, 10: 2,
 
 func isFloat(dtype int64) bool {
 	return dtype == onnxFloat || dtype == onnxFloat16 || dtype == onnxBfloat16 || dtype == onnxDouble
-}
-
-// elements is how many numbers a shape holds; not ok if it is none.
-func elements(dims []int64) (n int64, ok bool) {
-	n = 1
-	for _, d := range dims {
-		if d < 0 || d > 0 && n > maxNumber/d {
-			return 0, false
-		}
-		n *= d
-	}
-	return n, true
 }
 
 // count is elements of a shape that is known to be one.

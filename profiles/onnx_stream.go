@@ -1,5 +1,3 @@
-//go:build !lean
-
 package profiles
 
 import (
@@ -22,6 +20,7 @@ const (
 	onnxShort = 64 << 10
 	// onnxMostKept is the most that is left of a model.
 	onnxMostKept = 64 << 20
+	onnxAtOnce   = 256 << 10
 )
 
 // onnxPart is a kind of message that is looked into.
@@ -70,7 +69,7 @@ func streamOnnx(name string, r io.Reader, total int, poll *engine.Poll) (*Profil
 			return err
 		}
 	}
-	data, err := c.message(onnxWhole, onnxLargest+1)
+	data, err := c.message(onnxWhole, MaxStream+1)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +149,7 @@ func (c *onnxCopier) field(part onnxPart, number int, n int64) ([]byte, error) {
 		if err := c.pause(); err != nil {
 			return nil, err
 		}
-		got, err := c.r.Discard(int(min(n, readAhead)))
+		got, err := c.r.Discard(int(min(n, ReadAhead)))
 		c.at += int64(got)
 		n -= int64(got)
 		if err != nil {
@@ -166,10 +165,10 @@ func (c *onnxCopier) copy(n int64) ([]byte, error) {
 		return nil, &FormatError{Format: onnxName, Found: fmt.Sprintf("The model has more than %d MiB beside the numbers of its weights", onnxMostKept>>20),
 			Expected: "Larger models are not read.", Remedy: "Simplify the model, or measure it with the collector."}
 	}
-	out := make([]byte, 0, min(n, streamBuffer))
+	out := make([]byte, 0, min(n, onnxAtOnce))
 	for int64(len(out)) < n { // in parts: the length may be wrong, and far too large
 		from := len(out)
-		out = append(out, make([]byte, min(n-int64(from), streamBuffer))...)
+		out = append(out, make([]byte, min(n-int64(from), onnxAtOnce))...)
 		got, err := io.ReadFull(c.r, out[from:])
 		c.at += int64(got)
 		if err != nil {

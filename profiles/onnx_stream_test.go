@@ -1,5 +1,3 @@
-//go:build !lean
-
 package profiles
 
 import (
@@ -7,56 +5,11 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
 )
-
-// segment is a part of a sparse file: data, then zeros.
-type segment struct {
-	data  []byte
-	zeros int64
-}
-
-// sparse is a large file of which only the parts that are not zero are in memory.
-type sparse struct {
-	parts []segment
-	read  int64
-}
-
-func (s *sparse) Size() (n int64) {
-	for _, p := range s.parts {
-		n += int64(len(p.data)) + p.zeros
-	}
-	return n
-}
-
-func (s *sparse) ReadAt(p []byte, off int64) (n int, err error) {
-	s.read += int64(len(p))
-	take := func(data []byte, size int64) {
-		if off >= size {
-			off -= size
-			return
-		}
-		m := int(min(size-off, int64(len(p)-n)))
-		if data == nil {
-			clear(p[n : n+m])
-		} else {
-			copy(p[n:n+m], data[off:])
-		}
-		n, off = n+m, 0
-	}
-	for _, part := range s.parts {
-		take(part.data, int64(len(part.data)))
-		take(nil, part.zeros)
-	}
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
-}
 
 // large is a network of dense layers with the numbers of its weights in the file.
 func large(layers int, width int64) (weightless []byte, whole *sparse) {
@@ -97,13 +50,13 @@ func TestOnnxLargeWeights(t *testing.T) {
 	if whole.Size() < 1<<30 {
 		t.Fatalf("the model has %d bytes; the test needs more than a GiB", whole.Size())
 	}
-	want, err := Decode("m", weightless, nil)
+	want, err := Decode("m", Bytes(weightless), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	got, err := DecodeFrom("m", whole, nil)
+	got, err := Decode("m", whole, nil)
 	runtime.ReadMemStats(&after)
 	if err != nil || dump(got) != dump(want) {
 		t.Fatalf("the large model: %v\n%s\nwant\n%s", err, dump(got), dump(want))
@@ -124,13 +77,13 @@ func TestOnnxLargePacked(t *testing.T) {
 		t.Fatal(err)
 	}
 	packed := pack(t, plain)
-	want, err := Decode("m", weightless, nil)
+	want, err := Decode("m", Bytes(weightless), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	got, err := Decode("m", packed, nil)
+	got, err := Decode("m", Bytes(packed), nil)
 	runtime.ReadMemStats(&after)
 	if err != nil || dump(got) != dump(want) {
 		t.Fatalf("the packed model: %v\n%s\nwant\n%s", err, dump(got), dump(want))
@@ -153,7 +106,7 @@ func TestOnnxCopied(t *testing.T) {
 			}
 			want, wrong := decodeOnnx("m", data, nil)
 			c := &onnxCopier{r: bufio.NewReader(bytes.NewReader(data))}
-			text, err := c.message(onnxWhole, onnxLargest)
+			text, err := c.message(onnxWhole, MaxStream)
 			var got *Profile
 			if err == nil {
 				got, err = decodeOnnx("m", text, nil)
@@ -187,7 +140,7 @@ func TestOnnxLargeDamaged(t *testing.T) {
 			cut.parts = append(cut.parts, p)
 			at -= n
 		}
-		_, err := DecodeFrom("m", cut, nil)
+		_, err := Decode("m", cut, nil)
 		checkProblems(t, err)
 		if err == nil {
 			t.Errorf("%d/8 of a model is read", eighth)
@@ -195,7 +148,7 @@ func TestOnnxLargeDamaged(t *testing.T) {
 	}
 	weightless, whole := large(1, 300)
 	whole.parts[1].data[3] ^= 0x40 // a length within the tensor of weights
-	_, err := DecodeFrom("m", whole, nil)
+	_, err := Decode("m", whole, nil)
 	checkProblems(t, err)
 	if err == nil {
 		t.Error("a model with a wrong length is read")
@@ -205,7 +158,7 @@ func TestOnnxLargeDamaged(t *testing.T) {
 	huge = binary.AppendUvarint(huge, onnxMostKept+uint64(len(weightless))+16)
 	huge = binary.AppendUvarint(huge.key(1, wireBytes), 8)
 	huge = binary.AppendUvarint(append(huge, make([]byte, 8)...).key(2, wireBytes), onnxMostKept+1)
-	_, err = DecodeFrom("m", &sparse{parts: []segment{{huge, onnxMostKept + 1000}}}, nil)
+	_, err = Decode("m", &sparse{parts: []segment{{huge, onnxMostKept + 1000}}}, nil)
 	if err == nil || !strings.Contains(err.Error(), "beside the numbers of its weights") {
 		t.Errorf("a model with %d bytes of names: %v; want to hear that", onnxMostKept+1, err)
 	}

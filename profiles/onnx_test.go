@@ -1,5 +1,3 @@
-//go:build !lean
-
 package profiles
 
 import (
@@ -105,8 +103,8 @@ func TestOnnxSamples(t *testing.T) {
 	}
 }
 
-func init() {
-	moreStages[onnxName] = func(n int) string {
+func TestTooManyStages_onnx(t *testing.T) {
+	runTooManyStages(t, func(n int) string {
 		f := &onnxFile{}
 		f.input("x0", onnxFloat, 1, 16384)
 		for i := range n {
@@ -114,17 +112,7 @@ func init() {
 		}
 		f.weight("w", 2, 16384)
 		return string(f.bytes(13))
-	}
-}
-
-// decoded reads a model that the test cannot do without.
-func decoded(t *testing.T, name string, data []byte) *Profile {
-	t.Helper()
-	p, err := Decode(name, data, nil)
-	if err != nil {
-		t.Fatalf("Decode(%s) = %v", name, err)
-	}
-	return p
+	})
 }
 
 // TestOnnxConvNet pins what is kept, counted by hand: 4 bytes for each number.
@@ -157,22 +145,6 @@ func TestOnnxConvNet(t *testing.T) {
 		t.Errorf("batch %d, warnings %q; want 1 and a warning that names N", p.Batch, p.Warnings)
 	}
 	compareWithWeights(t, p)
-}
-
-// compareWithWeights holds the graph against the chain: times, and weights with
-// their gradients as values.
-func compareWithWeights(t *testing.T, p *Profile) {
-	t.Helper()
-	q := *p
-	c := *p.Chain
-	c.Resident = engine.Resident{Weights: c.Resident.Weights, Grads: c.Resident.Grads}
-	q.Chain = &c
-	compareWithChain(t, &q)
-	if err := p.Graph.Validate(); err != nil {
-		t.Errorf("the graph: %v", err)
-	}
-	problem := &engine.Problem{Graph: p.Graph, Budget: engine.NoLimit, Device: engine.Device{ToHost: 12e9, ToDev: 12e9, Duplex: engine.FullDuplex}}
-	solveGraph(t, "keepall", problem)
 }
 
 // TestOnnxTransformer pins what a layer keeps, counted by hand.
@@ -297,7 +269,7 @@ func TestOnnxRefusals(t *testing.T) {
 		{message{}.number(1, 8).part(7, message{}.part(1, message{}.text(2, "a").text(4, "Constant").part(5, attrInt("value_int", 1)))).part(8, nil), "No operator of the model depends on an input."},
 		{one("Relu")[:40], "Reading the model fails: it ends early."},
 	} {
-		_, err := Decode("x.onnx", c.data, nil)
+		_, err := Decode("x.onnx", Bytes(c.data), nil)
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("Decode(%q) = %v, want %s", c.data, err, c.want)
 		}

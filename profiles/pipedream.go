@@ -1,5 +1,3 @@
-//go:build !lean
-
 package profiles
 
 import (
@@ -12,7 +10,7 @@ import (
 )
 
 func init() {
-	register(&Format{
+	Register(&Format{
 		Name:  "pipedream",
 		Title: "PipeDream or DAPPLE graph.txt",
 		Doc: `The operator graph that PipeDream's profiler writes, and a chain made of it.
@@ -33,6 +31,7 @@ DAPPLE's files (Fan et al., arXiv:2007.01045) are read alike: their edges are
 indented by spaces. Where no operator has arguments in brackets, the profiler
 was not PipeDream's and whole blocks are operators: nothing is taken off their
 times, and what they save inside is not known.`,
+		TimeUnit:   "milliseconds",
 		Extensions: []string{".txt", ".graph.txt"},
 		Match:      matchPipeDream,
 		Decode:     decodePipeDream,

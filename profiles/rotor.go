@@ -1,5 +1,3 @@
-//go:build !lean
-
 package profiles
 
 import (
@@ -11,7 +9,7 @@ import (
 )
 
 func init() {
-	register(&Format{
+	Register(&Format{
 		Name:  "rotor",
 		Title: "rotor's list of tuples",
 		Doc: `The list (uF, uB, x, xbar, tmpF, tmpB) that the tool rotor prints for a chain.
@@ -23,6 +21,7 @@ null are read like parentheses and None.
 
 The list carries no units. It is read as milliseconds and bytes, which is how
 rotor measures. Gradients are as large as what they belong to, as rotor assumes.`,
+		TimeUnit:   "milliseconds",
 		Extensions: []string{".txt", ".py", ".json"},
 		Match:      matchRotor,
 		Decode:     decodeRotor,

@@ -1,5 +1,3 @@
-//go:build !lean
-
 package profiles
 
 import (
@@ -10,7 +8,7 @@ import (
 )
 
 func init() {
-	register(&Format{
+	Register(&Format{
 		Name:  "snapshot",
 		Title: "PyTorch memory snapshot (pickle)",
 		Doc: `The memory that PyTorch's allocator gave out, as torch.cuda.memory._dump_snapshot writes it.

@@ -1,5 +1,3 @@
-//go:build !lean
-
 package profiles
 
 import (
@@ -45,7 +43,7 @@ func readSnapshot(t *testing.T, segments *pyList, traces ...any) *Profile {
 	var first *Profile
 	for protocol := byte(2); protocol <= 5; protocol++ {
 		data := pickle(protocol, pyDict{"segments", segments, "device_traces", list(traces...)})
-		p, err := Decode("snap.pickle", data, nil)
+		p, err := Decode("snap.pickle", Bytes(data), nil)
 		if err != nil {
 			t.Fatalf("protocol %d: %v", protocol, err)
 		}
@@ -84,7 +82,7 @@ func TestSnapshotDevices(t *testing.T) {
 		t.Errorf("no events: buffers %v, warnings %q, pool %d; want the larger device's, two warnings and 20 MiB", got, p.Warnings, p.Memory.Recorded.Pool)
 	}
 	// What memory_snapshot returns is the list of segments alone.
-	q, err := Decode("x", pickle(4, segments), nil)
+	q, err := Decode("x", Bytes(pickle(4, segments)), nil)
 	if err != nil || dump(q) != strings.Replace(dump(p), `"snap"`, `"x"`, 1) {
 		t.Errorf("the segments alone: %v\n%s\nwant\n%s", err, dump(q), dump(p))
 	}
@@ -234,7 +232,7 @@ func TestSnapshotRefuses(t *testing.T) {
 		case code.name == "":
 			want = "Byte 3 of the pickle is 0x" + strconv.FormatInt(int64(op)+256, 16)[1:] + ", which is no instruction"
 		}
-		_, err := Decode("x", []byte{0x80, 4, '}', byte(op), 'o', 's', '\n', '.'}, nil)
+		_, err := Decode("x", Bytes([]byte{0x80, 4, '}', byte(op), 'o', 's', '\n', '.'}), nil)
 		if list := Problems(err); len(list) != 1 || list[0].Found != want {
 			t.Errorf("instruction %#x: %v, want %q", op, err, want)
 		}
@@ -265,7 +263,7 @@ func TestSnapshotRefuses(t *testing.T) {
 		{strings.Repeat("]", mostStack+1) + ".", "near byte 1048578: more than 1048576 values wait for their list"},
 		{strings.Repeat("](ae", mostStack) + ".", "near byte 4: a value is missing"},
 	} {
-		_, err := Decode("x", []byte("\x80\x04"+c.data), nil)
+		_, err := Decode("x", Bytes("\x80\x04"+c.data), nil)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.40q: %v, want %q", c.data, err, c.want)
 		}
@@ -290,7 +288,7 @@ func TestSnapshotWrong(t *testing.T) {
 		{list(good), list(pyDict{"action", "alloc", "addr", -5, "size", 1}), "Event 0 has the address -5."},
 		{list(snapSegment(0, 0, 2*snapMiB)), list(), "The snapshot holds no buffer: nothing was in use and nothing was recorded."},
 	} {
-		_, err := Decode("x", pickle(4, pyDict{"segments", c.segments, "device_traces", list(c.trace)}), nil)
+		_, err := Decode("x", Bytes(pickle(4, pyDict{"segments", c.segments, "device_traces", list(c.trace)})), nil)
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%v %v: %v, want %q", c.segments.items, c.trace.items, err, c.want)
 		}
@@ -303,7 +301,7 @@ func TestSnapshotWrong(t *testing.T) {
 func TestSnapshotDamaged(t *testing.T) {
 	data := readSample(t, "testdata/snapshot.pickle")
 	for n := range data {
-		if p, err := Decode("x", data[:n], nil); err == nil {
+		if p, err := Decode("x", Bytes(data[:n]), nil); err == nil {
 			t.Errorf("the first %d of %d bytes: %v, want them refused", n, len(data), p)
 		}
 	}
@@ -322,7 +320,7 @@ func TestSnapshotDamaged(t *testing.T) {
 				damaged = slices.Delete(damaged, at, min(at+rng.IntN(9), len(damaged)))
 			}
 		}
-		p, err := Decode("x", damaged, nil)
+		p, err := Decode("x", Bytes(damaged), nil)
 		checkProblems(t, err)
 		if err != nil {
 			continue
@@ -358,7 +356,7 @@ func TestSnapshotHostile(t *testing.T) {
 	}
 	const want = "The snapshot makes no sense: events, segments or blocks stand in several places. "
 	for _, v := range []any{pyDict{"device_traces", list(events)}, pyDict{"segments", segments}} {
-		if _, err := Decode("x", pickle(4, v), nil); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := Decode("x", Bytes(pickle(4, v)), nil); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("the same dictionary again and again: %v, want %q", err, want)
 		}
 	}
@@ -395,10 +393,10 @@ func TestSnapshotStops(t *testing.T) {
 			}
 			cancel()
 		})
-		if p, err := Decode("x", data, poll); !errors.Is(err, context.Canceled) || p != nil || reports != 1 {
+		if p, err := Decode("x", Bytes(data), poll); !errors.Is(err, context.Canceled) || p != nil || reports != 1 {
 			t.Errorf("got %v, %v after %d reports; want a cancel after one", p, err, reports)
 		}
-		p, err := Decode("x", data, nil)
+		p, err := Decode("x", Bytes(data), nil)
 		if err != nil || len(p.Memory.Requests.Buffers) != 20_000 || len(p.Warnings) != 1 {
 			t.Errorf("without segments: %v, want 20000 buffers and one warning", err)
 		}

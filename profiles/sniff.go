@@ -1,5 +1,3 @@
-//go:build !lean
-
 package profiles
 
 import (
@@ -9,17 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// unknownContent is the error of content that no format claims. It says what
-// the content looks like where that can be told.
-func unknownContent(data []byte) error {
-	head := data[:min(len(data), HeadSize)]
-	what, remedy := looksLike(head)
-	var titles []string
-	for _, f := range registry {
-		titles = append(titles, f.Title)
-	}
-	return &FormatError{Found: what, Expected: "Read are: " + strings.Join(titles, "; ") + ".", Remedy: remedy}
-}
+func init() { RegisterDiagnosis(looksLike) }
 
 // signature is how a kind of file begins.
 type signature struct{ prefix, what string }

@@ -158,10 +158,29 @@ func tooManyStages() *FormatError {
 		Remedy:   "Join neighbouring stages."}
 }
 
-// stageName is the name of a stage, or a number if it has none.
-func stageName(name string, number int) string {
-	if name = strings.ToValidUTF8(name, "?"); name != "" {
-		return name
+// moduleKind is the kind of a stage by the class of its module, or the file that
+// the class is in.
+func moduleKind(class string) string {
+	class = strings.ToLower(class)
+	for _, k := range []struct{ has, kind string }{
+		{"conv", "conv"}, {"linear", "fc"}, {"pool", "pool"}, {"norm", "norm"}, {"relu", "act"}, {"gelu", "act"}, {"silu", "act"},
+		{"activation", "act"}, {"embed", "embed"}, {"lstm", "rnn"}, {"gru", "rnn"}, {"rnn", "rnn"},
+	} {
+		if strings.Contains(class, k.has) {
+			return k.kind
+		}
 	}
-	return fmt.Sprintf("stage %d", number)
+	return ""
+}
+
+// maxGraph is the largest number of values and of operations that is read.
+const maxGraph = 100_000
+
+// graphOverflow refuses what is beyond the range of numbers that every method
+// understands.
+func graphOverflow(g *engine.Graph) *FormatError {
+	if err := g.Validate(); errors.Is(err, engine.ErrRange) {
+		return outOfRange(err)
+	}
+	return nil
 }

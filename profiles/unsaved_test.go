@@ -18,7 +18,7 @@ relu,0.001,0.002,1000000,1000000,false
 // TestUnsavedFormats: an output that no backward reads comes out of a table, and
 // survives the native format, read with the JSON decoder and without.
 func TestUnsavedFormats(t *testing.T) {
-	p, err := Decode("net", []byte(unsavedCSV), nil)
+	p, err := Decode("net", Bytes(unsavedCSV), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,14 +33,14 @@ func TestUnsavedFormats(t *testing.T) {
 		t.Errorf("warnings about saved sets: %s", w)
 	}
 	var data bytes.Buffer
-	if err := p.EncodeNative(&data); err != nil {
+	if err := encodeNative(&data, p); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, ok := canonicalStages(data.Bytes()); !ok {
 		t.Errorf("what is written is not read without the JSON decoder:\n%s", &data)
 	}
 	for what, text := range map[string]string{"as written": data.String(), "with a space": strings.Replace(data.String(), `"stages":`, `"stages": `, 1)} {
-		again, err := Decode("net", []byte(text), nil)
+		again, err := Decode("net", Bytes(text), nil)
 		if err != nil {
 			t.Errorf("%s: %v", what, err)
 			continue
@@ -59,11 +59,11 @@ func TestUnsavedRefusals(t *testing.T) {
 		{"a number in JSON", `{"format":"memtide/1","stages":[{"forward_s":1,"backward_s":1,"output_bytes":1,"output_unsaved":1}]}`, "true or false is expected"},
 		{"a loss", `{"format":"memtide/1","stages":[{"forward_s":1,"backward_s":1,"output_bytes":1}],"loss":{"output_unsaved":true}}`, "the output of the last stage is saved for nobody"},
 	} {
-		if _, err := Decode("net", []byte(tc.text), nil); err == nil || !strings.Contains(err.Error(), tc.want) {
+		if _, err := Decode("net", Bytes(tc.text), nil); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: got %v, want an error that says %s", tc.what, err, tc.want)
 		}
 	}
-	p, err := Decode("net", []byte(`{"format":"memtide/1","stages":[{"forward_s":1,"backward_s":1,"output_bytes":7,"output_unsaved":true},{"forward_s":1,"backward_s":1,"output_bytes":7,"saved_bytes":7}]}`), nil)
+	p, err := Decode("net", Bytes(`{"format":"memtide/1","stages":[{"forward_s":1,"backward_s":1,"output_bytes":7,"output_unsaved":true},{"forward_s":1,"backward_s":1,"output_bytes":7,"saved_bytes":7}]}`), nil)
 	if err != nil || p.Chain.Stages[0].Saved != 0 {
 		t.Errorf("without saved_bytes: got %+v, %v; want nothing saved", p, err)
 	}

@@ -43,12 +43,12 @@ var oddTexts = []string{"", " ", "a", "x1", "0", "loss", "null", "\x1b[2J", "\u2
 // and read back the same.
 func checkDecoded(t *testing.T, data []byte) {
 	t.Helper()
-	p, err := Decode("fuzz", data, nil)
+	p, err := Decode("fuzz", Bytes(data), nil)
 	if err != nil {
 		checkProblems(t, err)
 		return
 	}
-	if e := admit(p); e != nil {
+	if e := Admit(p); e != nil {
 		t.Errorf("accepted beyond its bounds: %v", e)
 	}
 	if p.Chain != nil {

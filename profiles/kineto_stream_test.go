@@ -1,10 +1,7 @@
-//go:build !lean
-
 package profiles
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"strings"
 	"testing"
@@ -15,34 +12,17 @@ import (
 	"memtide/engine"
 )
 
-// pack is content, gzipped.
-func pack(t *testing.T, content []byte) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	zw := gzip.NewWriter(&b)
-	if _, err := zw.Write(content); err != nil {
-		t.Fatal(err)
-	}
-	if err := zw.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
-
 // TestStreamed: packed traces read like unpacked ones, with and without a byte
 // order mark, and damage of the packing is told as such.
 func TestStreamed(t *testing.T) {
 	plain := readSample(t, "testdata/modules.trace.json")
-	want, err := Decode("x", plain, nil)
+	want, err := Decode("x", Bytes(plain), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, content := range [][]byte{plain, append([]byte("\xef\xbb\xbf"), plain...)} {
 		packed := pack(t, content)
-		if f, _ := streamed(bytes.NewReader(packed), int64(len(packed))); f == nil || f.Name != "kineto" {
-			t.Errorf("streamed(packed trace) = %v, want kineto", f)
-		}
-		got, err := Decode("x", packed, nil)
+		got, err := Decode("x", Bytes(packed), nil)
 		if err != nil || dump(got) != dump(want) {
 			t.Errorf("the packed trace: %v, %s\nwant\n%s", err, dump(got), dump(want))
 		}
@@ -53,11 +33,11 @@ func TestStreamed(t *testing.T) {
 		long = append(long, byte('a'+i*i%23))
 	}
 	packed := pack(t, append(long, `"}`...))
-	if _, err := Decode("x", packed, nil); err != nil {
+	if _, err := Decode("x", Bytes(packed), nil); err != nil {
 		t.Errorf("a trace with more than a buffer behind its events: %v", err)
 	}
 	for cut := range 8 {
-		_, err := Decode("x", packed[:len(packed)*cut/8], nil)
+		_, err := Decode("x", Bytes(packed[:len(packed)*cut/8]), nil)
 		checkProblems(t, err)
 		if err == nil {
 			t.Errorf("%d/8 of a packed trace is read", cut)
@@ -65,7 +45,7 @@ func TestStreamed(t *testing.T) {
 	}
 	damaged := bytes.Clone(packed)
 	damaged[len(damaged)-6] ^= 1 // in the checksum
-	if _, err := Decode("x", damaged, nil); err == nil || !strings.Contains(err.Error(), "The gzip data is damaged") {
+	if _, err := Decode("x", Bytes(damaged), nil); err == nil || !strings.Contains(err.Error(), "The gzip data is damaged") {
 		t.Errorf("a wrong checksum: %v, want to hear of damaged gzip data", err)
 	}
 }
@@ -73,7 +53,7 @@ func TestStreamed(t *testing.T) {
 // TestStreamInPieces: it does not matter how much a reader gives at a time.
 func TestStreamInPieces(t *testing.T) {
 	plain := readSample(t, "testdata/stacks.trace.json")
-	want, err := Decode("x", plain, nil)
+	want, err := Decode("x", Bytes(plain), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +75,7 @@ func TestKinetoProgress(t *testing.T) {
 		ticking := context.WithValue(t.Context(), engine.Breath{}, func() { time.Sleep(engine.ReportEvery) }) // all reports are heard
 		var all []engine.Progress
 		poll := engine.NewPoll(ticking, func(p engine.Progress) { all = append(all, p) })
-		if _, err := Decode("x", []byte(b.String()), poll); err == nil {
+		if _, err := Decode("x", Bytes(b.String()), poll); err == nil {
 			t.Error("a trace without operators is read")
 		}
 		if len(all) == 0 {

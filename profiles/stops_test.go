@@ -1,0 +1,38 @@
+package profiles
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"memtide/engine"
+)
+
+// TestByteOrderMark: the mark that some editors write before UTF-8 is no content.
+func TestByteOrderMark(t *testing.T) {
+	for _, file := range sampleFiles(t, "../*/testdata") {
+		data := readSample(t, file)
+		p, err := Decode("x", Bytes(append([]byte("\xef\xbb\xbf"), data...)), nil)
+		if err != nil {
+			t.Errorf("%s with a byte order mark: %v", file, err)
+		} else if q, err := Decode("x", Bytes(data), nil); err != nil || dump(p) != dump(q) {
+			t.Errorf("%s with a byte order mark reads\n%swithout\n%s%v", file, dump(p), dump(q), err)
+		}
+	}
+}
+
+// TestDecodeStops: every format notices a poll that stops.
+func TestDecodeStops(t *testing.T) {
+	ctx := engine.LimitCalls(t.Context(), 0)
+	for _, f := range Formats() {
+		for _, file := range sampleFiles(t, "../*/testdata") {
+			data := readSample(t, file)
+			if !f.Match(data[:min(len(data), HeadSize)]) {
+				continue
+			}
+			if p, err := f.Decode("x", data, engine.NewPoll(ctx, nil)); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%s: %s with a poll that stops: %v, %v; want the poll's error", f.Name, file, p, err)
+			}
+		}
+	}
+}

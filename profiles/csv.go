@@ -29,10 +29,13 @@ What concerns the whole network stands in comment lines before the header:
 The keys are name, batch, dtype, tool, device, input_bytes, input_grad_bytes,
 weights, grads, optimizer and pinned. Other comment lines are skipped.`,
 		Extensions: []string{".csv", ".tsv", ".csv.gz"},
-		Match:      func(head []byte) bool { return csvHeader(head) != nil },
+		Match:      csvClaims,
 		Decode:     decodeCSV,
 	})
 }
+
+// csvClaims reports whether a head is that of a table of stages.
+func csvClaims(head []byte) bool { return csvHeader(head) != nil }
 
 // csvTable is what stands around the rows of a table of stages.
 type csvTable struct {

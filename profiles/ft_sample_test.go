@@ -34,11 +34,7 @@ func sampleFiles(t testing.TB, folders string) []string {
 // the native format, and its beginnings are read or refused without a panic.
 func checkSample(t *testing.T, name string, data []byte) *Profile {
 	t.Helper()
-	plain, err := unpack(data, nil)
-	if err != nil {
-		t.Fatalf("unpack(%s) = %v", name, err)
-	}
-	if claims := Claimants(plain); len(claims) != 1 {
+	if claims := Claimants(unpacked(t, data)); len(claims) != 1 {
 		t.Errorf("%s is claimed by %d formats %v, want 1", name, len(claims), claims)
 	}
 	p, err := Decode(name, Bytes(data), nil)

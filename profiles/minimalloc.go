@@ -51,7 +51,7 @@ func miniColumns(head []byte) []string {
 			return nil
 		}
 	}
-	if csvHeader(head) != nil { // a table of layers
+	if csvClaims(head) { // a table of layers
 		return nil
 	}
 	return columns

@@ -19,7 +19,7 @@ import (
 func encodeNative(w io.Writer, p *Profile) error {
 	var e nativeWriter
 	switch {
-	case p.Chain != nil && layers(p.Chain) == 0:
+	case p.Chain != nil && p.Totals().Stages == 0:
 		return fmt.Errorf("the chain of %q has no stage besides the loss; a file needs one", p.Name)
 	case p.Chain != nil:
 		e.chain(p)
@@ -181,7 +181,7 @@ func (e *nativeWriter) chain(p *Profile) {
 	}
 	e.key(newLine, "stages")
 	e.open('[')
-	for i := range layers(c) {
+	for i := range p.Totals().Stages {
 		e.comma(newLine + " ")
 		e.stage(&c.Stages[i])
 	}

@@ -260,7 +260,7 @@ func (u *unpickler) container(op byte) error {
 // build counts what is built.
 func (u *unpickler) build(bytes int) error {
 	if u.room -= bytes; u.room < 0 {
-		return &FormatError{Format: "snapshot", Found: fmt.Sprintf("From byte %d on, the snapshot would take more than %s of memory to read", u.op, megabytes(pickleRoom(len(u.data)))),
+		return &FormatError{Format: "snapshot", Found: fmt.Sprintf("From byte %d on, the snapshot would take more than %d MiB of memory to read", u.op, pickleRoom(len(u.data))>>20),
 			Expected: "Recordings of some million events are read; memory is taken for 64 MiB and three times the size of the file.",
 			Remedy:   "Record fewer events: torch.cuda.memory._record_memory_history(max_entries=100000)."}
 	}

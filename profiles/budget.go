@@ -9,8 +9,8 @@ import (
 )
 
 // What one input may hold, be it a file of any format or a link. A chain may have
-// engine.MaxStages stages, a graph maxGraph values and operations, a file about
-// addresses maxBuffers buffers.
+// engine.MaxStages stages, a graph MaxGraph values and operations, a file about
+// addresses MaxBuffers buffers.
 const (
 	MaxName  = 1_000  // bytes of a name: of a stage, a value, a device, a tool
 	MaxText  = 10_000 // bytes of a note, a warning or an address
@@ -37,8 +37,8 @@ type Budget struct {
 // NewBudget is a budget of so many bytes of names and texts, and of memory.
 func NewBudget(text, memory int) *Budget { return &Budget{text, memory, text, memory} }
 
-// fileBudget is that of a file of so many bytes, unpacked.
-func fileBudget(size int) *Budget {
+// FileBudget is that of a file of so many bytes, unpacked.
+func FileBudget(size int) *Budget {
 	return NewBudget(fileText, fileMemory+perByte*min(size, MaxSize))
 }
 
@@ -71,8 +71,8 @@ func (b *Budget) Memory(what string, n int) *FormatError {
 	return nil
 }
 
-// grow adds to the memory what more content allows, where its size is not known.
-func (b *Budget) grow(n int) { b.memory, b.allMemory = b.memory+n, b.allMemory+n }
+// Grow adds to the memory what more content allows, where its size is not known.
+func (b *Budget) Grow(n int) { b.memory, b.allMemory = b.memory+n, b.allMemory+n }
 
 func megabytes(n int) string { return fmt.Sprintf("%d MiB", n>>20) }
 
@@ -170,13 +170,13 @@ func (d *door) text(what string, s *string) {
 
 func (d *door) texts(what string, list []string) {
 	if len(list) > MaxNotes && d.err == nil {
-		d.err = tooManyNotes(what, len(list))
+		d.err = TooManyNotes(what, len(list))
 	}
 	for i := range list {
 		d.text(what, &list[i])
 	}
 }
 
-func tooManyNotes(what string, n int) *FormatError {
+func TooManyNotes(what string, n int) *FormatError {
 	return &FormatError{Found: fmt.Sprintf("There are %d %s", n, what), Expected: fmt.Sprintf("At most %d are read.", MaxNotes), Remedy: "Remove some."}
 }

@@ -26,8 +26,8 @@ func (e *FormatError) Where() string {
 	switch {
 	case e.Line > 0:
 		return fmt.Sprintf("Line %d", e.Line)
-	case e.Stage > 0 && e.Name != "" && e.Name != stageName("", e.Stage):
-		return fmt.Sprintf("Stage %d (%s)", e.Stage, clip(e.Name))
+	case e.Stage > 0 && e.Name != "" && e.Name != StageName("", e.Stage):
+		return fmt.Sprintf("Stage %d (%s)", e.Stage, Clip(e.Name))
 	case e.Stage > 0:
 		return fmt.Sprintf("Stage %d", e.Stage)
 	}
@@ -64,7 +64,7 @@ func (e *FormatErrors) Error() string {
 		lines = append(lines, one.Error())
 	}
 	if e.More > 0 {
-		lines = append(lines, "And "+count(e.More, "more error")+".")
+		lines = append(lines, "And "+Count(e.More, "more error")+".")
 	}
 	return strings.Join(lines, "\n")
 }
@@ -90,8 +90,8 @@ func Problems(err error) []*FormatError {
 	return nil
 }
 
-// clip shortens foreign text for a message.
-func clip(s string) string {
+// Clip shortens foreign text for a message.
+func Clip(s string) string {
 	const most = 60
 	if len(s) > 8*most { // more than is shown, and the rest may be long
 		s = s[:8*most]
@@ -108,16 +108,16 @@ func clip(s string) string {
 	return s
 }
 
-// count writes a number of things: "1 stage", "3 stages".
-func count(n int, noun string) string {
+// Count writes a number of things: "1 stage", "3 stages".
+func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// stageName is the name of a stage, or a number if it has none.
-func stageName(name string, number int) string {
+// StageName is the name of a stage, or a number if it has none.
+func StageName(name string, number int) string {
 	if name = strings.ToValidUTF8(name, "?"); name != "" {
 		return name
 	}

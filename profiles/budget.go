@@ -177,6 +177,7 @@ func (d *door) texts(what string, list []string) {
 	}
 }
 
+// TooManyNotes is the refusal of more than MaxNotes notes or warnings.
 func TooManyNotes(what string, n int) *FormatError {
 	return &FormatError{Found: fmt.Sprintf("There are %d %s", n, what), Expected: fmt.Sprintf("At most %d are read.", MaxNotes), Remedy: "Remove some."}
 }

@@ -1,16 +1,5 @@
-package chainify
-
-import (
-	"errors"
-	"fmt"
-	"slices"
-	"time"
-
-	"memtide/engine"
-	"memtide/profiles"
-)
-
-// From a graph of operators to a chain
+// Package chainify makes a chain of stages, and a graph of one training step, of the
+// operators of a forward pass.
 //
 // A node v may end a stage when every other operator is before or behind it,
 // and no edge jumps over it: then its output is the only thing alive between
@@ -25,7 +14,18 @@ import (
 // that first uses it; side heads, the stage they branch from.
 //
 // Nothing here knows a file format. A reader of operators describes each node
-// by an operator, whatever it is called there.
+// by an Operator, whatever it is called there.
+package chainify
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"memtide/engine"
+	"memtide/profiles"
+)
 
 // Operator is a node of the forward graph.
 type Operator struct {
@@ -56,6 +56,7 @@ const (
 	Guessed                       // of a kind that nobody knows: it may save anything
 )
 
+// Is reports whether the operator has a trait.
 func (o *Operator) Is(t Traits) bool { return o.Traits&t != 0 }
 
 // Result is a chain, made of operators.

@@ -1,3 +1,6 @@
+// Package jsontext reads JSON for formats: Object for files that are held, with errors
+// that have a path and bounds on what is decoded, and Stream for files that are read
+// piece by piece.
 package jsontext
 
 import (
@@ -28,6 +31,7 @@ type Keys struct {
 	other []string // in quotes
 }
 
+// At is the path of a field.
 func (o *Object) At(key string) string {
 	if o.Path == "" {
 		return key
@@ -75,6 +79,7 @@ func (o *Object) Raw(key string) *Object {
 	return &Object{Path: o.At(key), Fields: fields, Errs: o.Errs, Known: &Keys{}}
 }
 
+// Wrong adds the error of a field that is v and should be something else.
 func (o *Object) Wrong(key string, v any, expected string) {
 	o.Errs.Add(&profiles.FormatError{Path: o.At(key), Found: key + " is " + Text(v),
 		Expected: expected, Remedy: "Correct the value of " + o.At(key) + "."})
@@ -150,6 +155,7 @@ func (o *Object) Count(key string, q parse.Quantity) int64 {
 	return v
 }
 
+// Size reads a number of bytes; 0 if it is missing.
 func (o *Object) Size(key string) engine.Bytes { return engine.Bytes(o.Count(key, parse.ByteCount)) }
 
 // Rate reads a bandwidth, rounded down.
@@ -164,6 +170,7 @@ func (o *Object) Rate(key string) engine.Rate {
 	return engine.Rate(v)
 }
 
+// Flag reads true or false; false if it is missing.
 func (o *Object) Flag(key string) bool {
 	switch v := o.Value(key).(type) {
 	case nil:
@@ -188,6 +195,7 @@ func (o *Object) Object(key string) *Object {
 	return sub
 }
 
+// List is a field that is a list; nil if it is missing.
 func (o *Object) List(key string) []any {
 	switch v := o.Value(key).(type) {
 	case nil:
@@ -199,6 +207,7 @@ func (o *Object) List(key string) []any {
 	return nil
 }
 
+// Texts reads a list of notes or warnings.
 func (o *Object) Texts(key string) (list []string) {
 	items := o.List(key)
 	if len(items) > profiles.MaxNotes {

@@ -27,11 +27,13 @@ const (
 	largestValue = 16 << 20 // one event, or one of the other parts of a trace
 )
 
+// Errors of Stream.
 var (
 	ErrEndsEarly  = errors.New("the content ends early")
 	ErrValueLarge = errors.New("one value is larger than 16 MiB")
 )
 
+// NewStream reads from r, a buffer at a time.
 func NewStream(r io.Reader) *Stream {
 	return &Stream{r: r, buf: make([]byte, streamBuffer)}
 }

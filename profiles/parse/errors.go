@@ -1,3 +1,9 @@
+// Package parse has what formats share on the way from text to a profile: collected
+// errors, exact numbers, rows of tables, and the stages, graphs and buffers that a file
+// may describe, with their limits.
+//
+// Numbers become nanoseconds and bytes from their decimal text, so that no binary
+// fraction gets in between; times and sizes round up.
 package parse
 
 import "memtide/profiles"
@@ -29,6 +35,7 @@ func (l *Errors) Stop(e *profiles.FormatError) {
 	}
 }
 
+// Add collects an error; of more than profiles.MaxErrors only the number is kept.
 func (l *Errors) Add(e *profiles.FormatError) {
 	if len(l.list) == profiles.MaxErrors {
 		l.more++

@@ -124,6 +124,7 @@ func SplitDecimal(text string) (mantissa string, exponent int, negative, ok bool
 	return strings.TrimLeft(cut, "0"), exponent, negative, true
 }
 
+// AllDigits reports whether a text has nothing but digits.
 func AllDigits(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if s[i] < '0' || s[i] > '9' {

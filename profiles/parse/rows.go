@@ -36,6 +36,7 @@ type rowGuard struct {
 	err    error
 }
 
+// NewRows reads a table, whose errors RowError explains. A row is valid until the next.
 func NewRows(data []byte, comma rune) *csv.Reader {
 	r := csv.NewReader(&rowGuard{rest: data, comma: byte(comma), line: 1})
 	r.Comma = comma

@@ -148,11 +148,13 @@ func outOfRange(err error) *profiles.FormatError {
 // LossName is the name of the last stage of every chain that is read.
 const LossName = "loss"
 
+// EmptyChain is the refusal of a chain of nothing but a loss.
 func EmptyChain() *profiles.FormatError {
 	return &profiles.FormatError{Found: "There are no stages", Expected: "At least one stage besides the loss is needed.",
 		Remedy: "Add a stage with forward_s, backward_s and output_bytes."}
 }
 
+// TooManyStages is the refusal of a chain that is too long.
 func TooManyStages() *profiles.FormatError {
 	return &profiles.FormatError{Found: fmt.Sprintf("There are more than %d stages", MaxStageRows),
 		Expected: fmt.Sprintf("At most %d are read, the loss included.", engine.MaxStages),

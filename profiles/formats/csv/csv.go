@@ -1,3 +1,4 @@
+// Package csv reads tables with one stage in each row.
 package csv
 
 import (

@@ -1,3 +1,4 @@
+// Package dtr reads the logs of Dynamic Tensor Rematerialization.
 package dtr
 
 import (

@@ -9,16 +9,20 @@ import (
 	"memtide/profiles"
 )
 
+// Rep is a text n times.
 func Rep(s string, n int) string { return strings.Repeat(s, n) }
 
+// Content builds content of parts when it is asked for.
 func Content(parts ...string) func() []byte {
 	return func() []byte { return []byte(strings.Join(parts, "")) }
 }
 
+// ManyKeys is n different keys of an object, each with a text.
 func ManyKeys(n int) string {
 	return Rows(n, func(i int) string { return fmt.Sprintf(`"k%d":"v",`, i) })
 }
 
+// Rows is what row says for 0 to n-1; objects have a comma between them.
 func Rows(n int, row func(i int) string) string {
 	var b strings.Builder
 	for i := range n {

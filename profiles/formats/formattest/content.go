@@ -10,6 +10,7 @@ import (
 // lying is content in memory that pretends to lie elsewhere.
 type lying struct{ *bytes.Reader }
 
+// ContentOf is content that is not in memory, as far as Decode can tell.
 func ContentOf(data []byte) profiles.Content { return lying{bytes.NewReader(data)} }
 
 // Segment is a part of a sparse file: data, then zeros.
@@ -24,6 +25,7 @@ type Sparse struct {
 	Read  int64
 }
 
+// Size is that of the whole file.
 func (s *Sparse) Size() (n int64) {
 	for _, p := range s.Parts {
 		n += int64(len(p.Data)) + p.Zeros
@@ -31,6 +33,7 @@ func (s *Sparse) Size() (n int64) {
 	return n
 }
 
+// ReadAt counts in Read what it is asked for.
 func (s *Sparse) ReadAt(p []byte, off int64) (n int, err error) {
 	s.Read += int64(len(p))
 	take := func(data []byte, size int64) {

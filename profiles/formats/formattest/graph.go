@@ -60,6 +60,7 @@ func CompareWithChain(t *testing.T, p *profiles.Profile) {
 	}
 }
 
+// SolveGraph plays what a strategy does with a problem, and has it checked.
 func SolveGraph(t *testing.T, strategy string, p *engine.Problem) *sim.Trace {
 	t.Helper()
 	s := engine.Lookup(strategy)

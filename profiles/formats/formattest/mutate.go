@@ -16,6 +16,7 @@ import (
 // something.
 type Script struct{ B []byte }
 
+// More reports whether the script goes on.
 func (s *Script) More() bool { return len(s.B) > 0 }
 
 // N is a choice of k; 0 at the end of the script.
@@ -31,6 +32,7 @@ func (s *Script) N(k int) int {
 	return v % k
 }
 
+// Pick is one of the list.
 func (s *Script) Pick(list []string) string { return list[s.N(len(list))] }
 
 // Extremes are numbers as files have them when something went wrong.

@@ -1,3 +1,5 @@
+// Package formattest has what the tests of formats share. Tests that try all formats
+// are in formats/all; those of one format are beside it, and link formats/all too.
 package formattest
 
 import (
@@ -15,6 +17,7 @@ import (
 	"memtide/profiles"
 )
 
+// Update says that golden files and generated samples are written anew.
 var Update = flag.Bool("update", false, "write the golden dumps of the samples anew")
 
 // Samples are the files of the folders that are inputs: all but golden dumps.

@@ -1,3 +1,5 @@
+// Package hf makes the network of a Hugging Face config.json: sizes by formulas, times
+// by a stated model.
 package hf
 
 import (

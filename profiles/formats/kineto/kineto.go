@@ -1,3 +1,4 @@
+// Package kineto reads the traces of torch.profiler.
 package kineto
 
 import (

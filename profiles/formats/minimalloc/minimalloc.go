@@ -1,3 +1,5 @@
+// Package minimalloc reads and writes instances of MiniMalloc: buffers that have to be
+// placed.
 package minimalloc
 
 import (

@@ -1,3 +1,5 @@
+// Package native reads and writes memtide's own format. Every program links it: links,
+// workers and saved files hold profiles in it.
 package native
 
 import (

@@ -1,3 +1,5 @@
+// Package onnx reads ONNX models: shapes and what training keeps are worked out, times
+// are estimated.
 package onnx
 
 import (

@@ -1,3 +1,4 @@
+// Package pipedream reads the graphs of PipeDream's and DAPPLE's profilers.
 package pipedream
 
 import (

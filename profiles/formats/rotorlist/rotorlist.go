@@ -1,3 +1,4 @@
+// Package rotorlist reads the list of tuples that rotor's profiler prints.
 package rotorlist
 
 import (

@@ -1,3 +1,6 @@
+// Package snapshot reads PyTorch's memory snapshots. Their pickle is read by a small
+// machine of its own (pickle.go), which builds nothing but what snapshots hold and
+// executes nothing.
 package snapshot
 
 import (

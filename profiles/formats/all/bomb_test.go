@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/binary"
+	"slices"
 	"testing"
 
 	"memtide/profiles"
@@ -72,5 +73,34 @@ func TestZipParts(t *testing.T) {
 	p, err := profiles.Decode("x", profiles.Bytes(data), nil)
 	if err != nil || p.Chain.Len() != 19_001 {
 		t.Errorf("%v, %v; want 19001 stages", p, err)
+	}
+}
+
+// What grows out of a sample takes no more than what somebody made to: the sample again
+// and again, a number of 48 MB in it, and 48 MB of one word after half of it.
+func TestInflated(t *testing.T) {
+	const size = 48 << 20
+	seen := map[string]bool{}
+	for _, file := range formattest.Samples(t, "../*/testdata") {
+		data := formattest.Read(t, file)
+		format := profiles.Claimants(data)[0].Name
+		if seen[format] {
+			continue
+		}
+		seen[format] = true
+		digit := bytes.IndexAny(data[len(data)/3:], "123456789") + len(data)/3 + 1
+		for way, content := range map[string][]byte{
+			"again and again": bytes.Repeat(data, size/len(data)),
+			"a long number":   slices.Concat(data[:digit], bytes.Repeat([]byte("0"), size), data[digit:]),
+			"a long word":     append(data[:len(data)/2:len(data)/2], bytes.Repeat([]byte("x"), size)...),
+		} {
+			var err error
+			spent := formattest.Spent(func() { _, err = profiles.Decode("x", profiles.Bytes(content), nil) })
+			formattest.CheckProblems(t, err)
+			if spent > formattest.MostSpent {
+				t.Errorf("%s, %s: %d MiB allocated in all, want at most %d: %v", format, way, spent>>20, formattest.MostSpent>>20, err)
+			}
+			t.Logf("%s, %s: %d MiB in all: %.150v", format, way, spent>>20, err)
+		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 )
 
 // What one input may hold, be it a file of any format or a link. A chain may have
-// engine.MaxStages stages, a graph maxGraph values and operations, a file about
-// addresses maxBuffers buffers.
+// engine.MaxStages stages, a graph MaxGraph values and operations, a file about
+// addresses MaxBuffers buffers.
 const (
 	MaxName  = 1_000  // bytes of a name: of a stage, a value, a device, a tool
 	MaxText  = 10_000 // bytes of a note, a warning or an address
@@ -37,8 +37,8 @@ type Budget struct {
 // NewBudget is a budget of so many bytes of names and texts, and of memory.
 func NewBudget(text, memory int) *Budget { return &Budget{text, memory, text, memory} }
 
-// fileBudget is that of a file of so many bytes, unpacked.
-func fileBudget(size int) *Budget {
+// FileBudget is that of a file of so many bytes, unpacked.
+func FileBudget(size int) *Budget {
 	return NewBudget(fileText, fileMemory+perByte*min(size, MaxSize))
 }
 
@@ -71,8 +71,8 @@ func (b *Budget) Memory(what string, n int) *FormatError {
 	return nil
 }
 
-// grow adds to the memory what more content allows, where its size is not known.
-func (b *Budget) grow(n int) { b.memory, b.allMemory = b.memory+n, b.allMemory+n }
+// Grow adds to the memory what more content allows, where its size is not known.
+func (b *Budget) Grow(n int) { b.memory, b.allMemory = b.memory+n, b.allMemory+n }
 
 func megabytes(n int) string { return fmt.Sprintf("%d MiB", n>>20) }
 
@@ -99,11 +99,15 @@ func cleanRune(r rune) rune {
 	return r
 }
 
-// admit is the door through which every profile of a file comes in: its names and
+// MaxNumber is the largest number of nanoseconds or bytes that a file holds: beyond
+// it, other tools' floating-point numbers are no longer exact.
+const MaxNumber = 1 << 53
+
+// Admit is the door through which every profile of a file comes in: its names and
 // texts are within their bounds, and clean, and its sizes are such as a file can
 // hold. Decoders charge and check them earlier, where they are read; this holds for
 // all of them, also for names that they make up and for sums.
-func admit(p *Profile) *FormatError {
+func Admit(p *Profile) *FormatError {
 	d := door{budget: NewBudget(fileText, 0)}
 	for _, s := range []struct {
 		what string
@@ -166,7 +170,7 @@ func (d *door) chain(c *engine.Chain) {
 
 // size refuses what no file holds: numbers above it are not read.
 func (d *door) size(what string, number int, size engine.Bytes) {
-	if size <= maxNumber || d.err != nil {
+	if size <= MaxNumber || d.err != nil {
 		return
 	}
 	if number > 0 {
@@ -197,13 +201,14 @@ func (d *door) text(what string, s *string) {
 
 func (d *door) texts(what string, list []string) {
 	if len(list) > MaxNotes && d.err == nil {
-		d.err = tooManyNotes(what, len(list))
+		d.err = TooManyNotes(what, len(list))
 	}
 	for i := range list {
 		d.text(what, &list[i])
 	}
 }
 
-func tooManyNotes(what string, n int) *FormatError {
+// TooManyNotes is the refusal of more than MaxNotes notes or warnings.
+func TooManyNotes(what string, n int) *FormatError {
 	return &FormatError{Found: fmt.Sprintf("There are %d %s", n, what), Expected: fmt.Sprintf("At most %d are read.", MaxNotes), Remedy: "Remove some."}
 }

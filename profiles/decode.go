@@ -1,10 +1,8 @@
 package profiles
 
 import (
+	"bufio"
 	"bytes"
-	"compress/gzip"
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -17,14 +15,99 @@ import (
 // Format.MaxStream.
 const MaxSize = 512 << 20
 
+// MaxStream is the largest content that any format reads a part at a time, a model:
+// that of a message of protocol buffers
+// (https://protobuf.dev/programming-guides/proto-limits/). Larger networks have their
+// weights in files beside the model.
+const MaxStream = 2 << 30
+
 // usualSize is the largest content of formats that do not say.
 const usualSize = 128 << 20
 
-// Decode reads a profile from the content of a file, gzipped or not. The format
-// is told by the content alone; name only names the profile where the content
-// does not. poll may be nil. Errors are *FormatError or *FormatErrors (see
-// Problems), or the poll's own when it stops.
-func Decode(name string, data []byte, poll *engine.Poll) (*Profile, error) {
+// Content is a file that is read where it lies, a part at a time.
+type Content interface {
+	io.ReaderAt
+	Size() int64 // in bytes
+}
+
+// Bytes is content in memory. Decode holds it while it reads and does not change it.
+type Bytes []byte
+
+// Size is the number of bytes.
+func (b Bytes) Size() int64 { return int64(len(b)) }
+
+// ReadAt copies from the content.
+func (b Bytes) ReadAt(p []byte, off int64) (int, error) { return bytes.NewReader(b).ReadAt(p, off) }
+
+// ReadAhead is how much of a Content is asked for at once.
+const ReadAhead = 1 << 20
+
+// Decode reads a profile from content, gzipped or not. The format is told by the
+// content alone; name only names the profile where the content does not. poll may be
+// nil. Formats whose files are large take what is not in memory piece by piece; for
+// the others all of it is read. Errors are *FormatError or *FormatErrors (see
+// Problems), those of ReadAt, or the poll's own when it stops.
+func Decode(name string, c Content, poll *engine.Poll) (*Profile, error) {
+	if err := poll.Err(); err != nil {
+		return nil, err
+	}
+	if data, ok := c.(Bytes); ok {
+		return decodeHeld(name, data, poll)
+	}
+	f, r, total, err := stream(c)
+	if err != nil {
+		return nil, err
+	}
+	if f != nil {
+		p, err := f.Stream(plainName(name), r, total, poll)
+		return finished(f, p, err)
+	}
+	data := make([]byte, c.Size())
+	for at := 0; at < len(data); at += ReadAhead { // in parts: a reader may copy what it is asked for
+		if _, err := c.ReadAt(data[at:min(at+ReadAhead, len(data))], int64(at)); err != nil && err != io.EOF {
+			return nil, err
+		}
+	}
+	return decodeHeld(name, data, poll)
+}
+
+// stream is the format that reads content piece by piece, the content for it, and its
+// size unpacked, 0 if that is not known. The format is nil if the content is to be
+// held; content that is too large for that is refused.
+func stream(c Content) (f *Format, r io.Reader, total int, err error) {
+	head := make([]byte, min(c.Size(), HeadSize))
+	if _, err := c.ReadAt(head, 0); err != nil && err != io.EOF {
+		return nil, nil, 0, err
+	}
+	all := io.NewSectionReader(c, 0, c.Size())
+	if isGzip(head) {
+		tail := make([]byte, min(c.Size(), 4))
+		if _, err := c.ReadAt(tail, c.Size()-int64(len(tail))); err != nil && err != io.EOF {
+			return nil, nil, 0, err
+		}
+		f, r = streamed(bufio.NewReaderSize(all, ReadAhead), c.Size())
+		if f == nil && c.Size() > MaxSize {
+			err = tooLarge(min(limit(head), MaxSize))
+		}
+		return f, r, int(unpackedSize(tail, c.Size())), err
+	}
+	if f = streamer(head); f == nil {
+		if most := limit(bytes.TrimPrefix(head, byteOrderMark)); c.Size() > int64(most) {
+			err = tooLarge(most)
+		}
+		return nil, nil, 0, err
+	}
+	if c.Size() > int64(f.mostStreamed()) {
+		return nil, nil, 0, tooLarge(f.mostStreamed())
+	}
+	if bytes.HasPrefix(head, byteOrderMark) {
+		_, _ = io.CopyN(io.Discard, all, int64(len(byteOrderMark))) // the head has been read before
+	}
+	return f, all, int(c.Size()), nil
+}
+
+// decodeHeld decodes content that is in memory.
+func decodeHeld(name string, data []byte, poll *engine.Poll) (*Profile, error) {
 	if err := poll.Err(); err != nil {
 		return nil, err
 	}
@@ -58,7 +141,7 @@ func finished(f *Format, p *Profile, err error) (*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	if e := admit(p); e != nil {
+	if e := Admit(p); e != nil {
 		e.Format = f.Name
 		return nil, e
 	}
@@ -67,13 +150,10 @@ func finished(f *Format, p *Profile, err error) (*Profile, error) {
 	return p, nil
 }
 
-// Known tells whether content is claimed by one format of this program, which
-// may have been built without some (tag lean). Packed content is not looked into.
-func Known(data []byte) bool {
-	return len(claimants(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))) == 1
-}
+// Claimants are the formats of this program that recognize content: exactly one does
+// what Decode reads. A byte order mark is skipped; packed content is not looked into.
+func Claimants(data []byte) []*Format { return claimants(bytes.TrimPrefix(data, byteOrderMark)) }
 
-// claimants are the formats that recognize unpacked content.
 func claimants(data []byte) (claims []*Format) {
 	head := data[:min(len(data), HeadSize)]
 	for _, f := range registry {
@@ -97,162 +177,6 @@ func limit(head []byte) int {
 }
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
-
-// unpack undoes gzip and removes a byte order mark.
-func unpack(data []byte, poll *engine.Poll) ([]byte, error) {
-	if isGzip(data) {
-		var err error
-		if data, err = gunzip(data, limit, poll); err != nil {
-			return nil, err
-		}
-	}
-	data = bytes.TrimPrefix(data, byteOrderMark)
-	if most := limit(data); len(data) > most {
-		return nil, tooLarge(most)
-	}
-	return data, nil
-}
-
-// isGzip reports whether content is packed.
-func isGzip(data []byte) bool { return bytes.HasPrefix(data, []byte{0x1f, 0x8b}) }
-
-// streamed is the format that reads gzip data while they are unpacked, and the
-// content for it; nil if they are damaged or their format wants them whole.
-// size is that of the packed content.
-func streamed(packed io.Reader, size int64) (*Format, io.Reader) {
-	zr, err := gzip.NewReader(packed)
-	if err != nil {
-		return nil, nil // unpack says why
-	}
-	head := make([]byte, HeadSize)
-	n, _ := io.ReadFull(zr, head)
-	head = bytes.TrimPrefix(head[:n], byteOrderMark)
-	f := streamer(head)
-	if f == nil {
-		return nil, nil
-	}
-	most := min(f.mostStreamed(), mostUnpacked(size))
-	return f, io.MultiReader(bytes.NewReader(head), &unzipped{zr, most - len(head), f.mostStreamed(), size})
-}
-
-// unzipped is content while it is unpacked; its errors are *FormatError.
-type unzipped struct {
-	zr         *gzip.Reader
-	left, most int
-	size       int64 // packed
-}
-
-func (u *unzipped) Read(p []byte) (int, error) {
-	n, err := u.zr.Read(p)
-	if u.left -= n; u.left < 0 {
-		return 0, tooLargeUnpacked(u.most, mostUnpacked(u.size), int(u.size))
-	}
-	if err != nil && err != io.EOF {
-		err = badGzip(err)
-	}
-	return n, err
-}
-
-// badGzip says what is wrong with gzip data.
-func badGzip(err error) error {
-	if own := (*FormatError)(nil); errors.As(err, &own) { // of the content, not of the packing
-		return own
-	}
-	found := "The gzip data is damaged"
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		found = "The gzip data ends early"
-	}
-	return &FormatError{Found: found, Expected: "A complete gzip file is expected.",
-		Remedy: "Copy or download the file again, or unpack it first."}
-}
-
-// gunzip unpacks content. limit says from its beginning how much it may be.
-func gunzip(data []byte, limit func(head []byte) int, poll *engine.Poll) ([]byte, error) {
-	zr, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		return nil, badGzip(err)
-	}
-	head := make([]byte, HeadSize)
-	n, err := io.ReadFull(zr, head)
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return checkedEnd(zr, head[:n])
-	}
-	if err != nil {
-		return nil, badGzip(err)
-	}
-	most, packed := limit(bytes.TrimPrefix(head, byteOrderMark)), mostUnpacked(int64(len(data)))
-	said := int(unpackedSize(data, int64(len(data))))
-	if said > min(most, packed) {
-		return nil, tooLargeUnpacked(most, packed, len(data))
-	}
-	// What the end says is right but in files that were put together: more comes in
-	// parts, so that nothing is copied until all of it has room.
-	parts := [][]byte{append(make([]byte, 0, max(said, HeadSize)), head...)}
-	for all := HeadSize; ; {
-		if err := poll.Err(); err != nil {
-			return nil, err
-		}
-		last := &parts[len(parts)-1]
-		if len(*last) == cap(*last) {
-			parts = append(parts, make([]byte, 0, readAhead))
-			last = &parts[len(parts)-1]
-		}
-		n, err := zr.Read((*last)[len(*last):min(cap(*last), len(*last)+readAhead)])
-		*last = (*last)[:len(*last)+n]
-		if all += n; all > min(most, packed) {
-			return nil, tooLargeUnpacked(most, packed, len(data))
-		}
-		switch {
-		case err == io.EOF && len(parts) == 1:
-			return *last, nil
-		case err == io.EOF:
-			return bytes.Join(parts, nil), nil
-		case err != nil:
-			return nil, badGzip(err)
-		}
-	}
-}
-
-// checkedEnd is short content, if what packs it is whole.
-func checkedEnd(zr *gzip.Reader, content []byte) ([]byte, error) {
-	if _, err := zr.Read(make([]byte, 1)); err != io.EOF {
-		return nil, badGzip(err)
-	}
-	return content, nil
-}
-
-// mostUnpacked is how much so many packed bytes may unpack to. Traces, the most
-// repetitive files that there are, pack to a thirty-fifth; deflate could pack a
-// thousand bytes into one.
-func mostUnpacked(packed int64) int { return int(min(64<<20+40*packed, onnxLargest)) }
-
-// onnxLargest is the largest content of all formats, a model: that of a message of
-// protocol buffers (https://protobuf.dev/programming-guides/proto-limits/). Larger
-// networks have their weights in files beside the model.
-const onnxLargest = 2 << 30
-
-// tooLargeUnpacked is the error of packed content beyond what its kind may have,
-// or beyond what its packed size lets expect.
-func tooLargeUnpacked(most, packed, size int) error {
-	if most <= packed {
-		return tooLarge(most)
-	}
-	return &FormatError{Found: fmt.Sprintf("The file unpacks to more than %s, from %d bytes", megabytes(packed), size),
-		Expected: "A packed file may unpack to 64 MiB and 40 times its size.", Remedy: "If it is what it should be, unpack it first and open that."}
-}
-
-// unpackedSize is what the end of so many gzip bytes says about the size of their
-// content, 0 if that cannot be: deflate packs 1032 bytes into one at most (RFC 1951).
-func unpackedSize(end []byte, packed int64) int64 {
-	if len(end) < 4 || packed < 18 {
-		return 0
-	}
-	n := int64(binary.LittleEndian.Uint32(end[len(end)-4:]))
-	if n > 1032*packed {
-		return 0
-	}
-	return n
-}
 
 func tooLarge(most int) error {
 	return &FormatError{Found: fmt.Sprintf("The content is larger than %d MiB, unpacked", most>>20),
@@ -281,4 +205,42 @@ func mergeWarnings(list, more []string) []string {
 		}
 	}
 	return all
+}
+
+// streamer is the format that reads content with this head piece by piece; nil if
+// it has to be held whole.
+func streamer(head []byte) *Format {
+	if claims := Claimants(head); len(claims) == 1 && claims[0].Stream != nil {
+		return claims[0]
+	}
+	return nil
+}
+
+// mostStreamed is the largest content that the format's Stream reads.
+func (f *Format) mostStreamed() int { return max(f.MaxStream, f.MaxSize) }
+
+// RegisterDiagnosis sets what tells from the head of content that no format claims
+// what it looks like and what to do. It panics if there is one already.
+func RegisterDiagnosis(f func(head []byte) (found, remedy string)) {
+	if diagnose != nil {
+		panic("profiles: the diagnosis is registered twice")
+	}
+	diagnose = f
+}
+
+var diagnose func(head []byte) (found, remedy string)
+
+// unknownContent is the error of content that no format claims. A program with one
+// format of many knows no more than that: the page asks its reader before it comes
+// to that.
+func unknownContent(data []byte) error {
+	if diagnose == nil {
+		return &FormatError{Found: "The content is not in memtide's own format", Expected: "Only that is read here."}
+	}
+	found, remedy := diagnose(data[:min(len(data), HeadSize)])
+	var titles []string
+	for _, f := range registry {
+		titles = append(titles, f.Title)
+	}
+	return &FormatError{Found: found, Expected: "Read are: " + strings.Join(titles, "; ") + ".", Remedy: remedy}
 }

@@ -26,8 +26,8 @@ func (e *FormatError) Where() string {
 	switch {
 	case e.Line > 0:
 		return fmt.Sprintf("Line %d", e.Line)
-	case e.Stage > 0 && e.Name != "" && e.Name != stageName("", e.Stage):
-		return fmt.Sprintf("Stage %d (%s)", e.Stage, clip(e.Name))
+	case e.Stage > 0 && e.Name != "" && e.Name != StageName("", e.Stage):
+		return fmt.Sprintf("Stage %d (%s)", e.Stage, Clip(e.Name))
 	case e.Stage > 0:
 		return fmt.Sprintf("Stage %d", e.Stage)
 	}
@@ -64,7 +64,7 @@ func (e *FormatErrors) Error() string {
 		lines = append(lines, one.Error())
 	}
 	if e.More > 0 {
-		lines = append(lines, "And "+count(e.More, "more error")+".")
+		lines = append(lines, "And "+Count(e.More, "more error")+".")
 	}
 	return strings.Join(lines, "\n")
 }
@@ -90,61 +90,8 @@ func Problems(err error) []*FormatError {
 	return nil
 }
 
-// errorList collects the errors of one file, and what it may still take.
-type errorList struct {
-	format string
-	list   []*FormatError
-	more   int
-	budget *Budget
-	over   bool // a limit is reached: what follows is not read
-}
-
-// newErrors are those of a file of so many bytes, unpacked.
-func newErrors(format string, size int) *errorList {
-	return &errorList{format: format, budget: fileBudget(size)}
-}
-
-// enough says that what follows need not be read: a limit is reached, or there is
-// nothing but errors.
-func (l *errorList) enough() bool { return l.over || l.more > 1000 }
-
-// stop adds an error behind which nothing is read.
-func (l *errorList) stop(e *FormatError) {
-	if !l.over {
-		l.over = true
-		l.list = l.list[:min(len(l.list), MaxErrors-1)] // it is told in any case
-		l.add(e)
-	}
-}
-
-func (l *errorList) add(e *FormatError) {
-	if len(l.list) == MaxErrors {
-		l.more++
-		return
-	}
-	e.Format = l.format
-	l.list = append(l.list, e)
-}
-
-// err is nil if nothing was added.
-func (l *errorList) err() error {
-	switch len(l.list) {
-	case 0:
-		return nil
-	case 1:
-		return l.list[0]
-	}
-	return &FormatErrors{List: l.list, More: l.more}
-}
-
-// fail is the error of a file that has just this one.
-func (l *errorList) fail(e *FormatError) error {
-	l.add(e)
-	return l.err()
-}
-
-// clip shortens foreign text for a message.
-func clip(s string) string {
+// Clip shortens foreign text for a message.
+func Clip(s string) string {
 	const most = 60
 	if len(s) > 8*most { // more than is shown, and the rest may be long
 		s = s[:8*most]
@@ -161,10 +108,18 @@ func clip(s string) string {
 	return s
 }
 
-// count writes a number of things: "1 stage", "3 stages".
-func count(n int, noun string) string {
+// Count writes a number of things: "1 stage", "3 stages".
+func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// StageName is the name of a stage, or a number if it has none.
+func StageName(name string, number int) string {
+	if name = strings.ToValidUTF8(name, "?"); name != "" {
+		return name
+	}
+	return fmt.Sprintf("stage %d", number)
 }

@@ -9,13 +9,14 @@ import (
 	"memtide/engine"
 )
 
-// Format is one kind of file that profiles are read from. A file of this
-// package adds one by calling register in its init function.
+// Format is one kind of file that profiles are read from. A package of
+// profiles/formats adds one by calling Register in its init function.
 type Format struct {
 	Name       string   // stable, lower-case letters and digits
 	Title      string   // for people: a few words
 	Doc        string   // the part before the first blank line is a one-sentence summary
 	Extensions []string // usual endings of names, for file pickers; never used to tell formats apart
+	TimeUnit   string   // of the times in its files, in the plural; empty: seconds
 	MaxSize    int      // the largest content that is held whole, unpacked; 0: usualSize
 	MaxStream  int      // the largest content that Stream reads, if that is more
 
@@ -38,18 +39,14 @@ type Format struct {
 	Encode func(w io.Writer, p *Profile) error
 }
 
-// Extensions are the usual endings of files of all formats, for file pickers,
-// also of the formats that a lean build leaves out.
-var Extensions = []string{".csv", ".csv.gz", ".graph.txt", ".json", ".json.gz", ".log", ".onnx", ".onnx.gz", ".pickle", ".pkl", ".py", ".tsv", ".txt"}
-
 // HeadSize is how much of a file Match sees: all of a small one.
 const HeadSize = 64 << 10
 
 var registry []*Format
 
-// register adds a format. It panics if the name is taken or malformed: that is
+// Register adds a format. It panics if the name is taken or malformed: that is
 // a mistake of the program, not of its input.
-func register(f *Format) {
+func Register(f *Format) {
 	if f.Name == "" || strings.Trim(f.Name, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
 		panic(fmt.Sprintf("profiles: format name %q is not lower-case letters and digits", f.Name))
 	}
@@ -62,5 +59,23 @@ func register(f *Format) {
 	slices.SortFunc(registry, func(a, b *Format) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// Formats lists the formats that are read, by name.
+// Formats lists the formats that this program reads, by name.
 func Formats() []*Format { return slices.Clone(registry) }
+
+// linked are endings, with commas between them, of the formats that another program
+// reads for this one; the linker sets it (see cmd/build).
+var linked string
+
+// Extensions are the usual endings of files that are read, for file pickers: of the
+// formats of this program, and of those that another reads for it.
+func Extensions() []string {
+	var all []string
+	for _, f := range registry {
+		all = append(all, f.Extensions...)
+	}
+	if linked != "" {
+		all = append(all, strings.Split(linked, ",")...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}

@@ -88,7 +88,7 @@ func lintSaved(p *Profile) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("In %s, the saved set is smaller than the output, which it contains.", count(n, "stage"))
+	return fmt.Sprintf("In %s, the saved set is smaller than the output, which it contains.", Count(n, "stage"))
 }
 
 // lintFast finds second algorithms that nothing can want: no time is shorter and
@@ -104,7 +104,7 @@ func lintFast(p *Profile) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("In %s, the fast algorithm is neither faster nor smaller than the other one.", count(n, "stage"))
+	return fmt.Sprintf("In %s, the fast algorithm is neither faster nor smaller than the other one.", Count(n, "stage"))
 }
 
 func lintLinear(p *Profile) string {
@@ -126,13 +126,10 @@ func lintTimeUnit(p *Profile) string {
 }
 
 func timeUnit(p *Profile) string {
-	switch p.Format {
-	case "rotor", "pipedream":
-		return "milliseconds"
-	case "kineto":
-		return "microseconds"
-	case "dtr":
-		return "nanoseconds"
+	for _, f := range registry {
+		if f.Name == p.Format && f.TimeUnit != "" {
+			return f.TimeUnit
+		}
 	}
 	return "seconds"
 }

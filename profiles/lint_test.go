@@ -13,10 +13,10 @@ import (
 func plain() *Profile {
 	c := &engine.Chain{Input: engine.MiB}
 	for i := range 6 {
-		c.Stages = append(c.Stages, engine.Stage{Name: stageName("", i+1), Forward: time.Duration(i+1) * 100 * time.Microsecond,
+		c.Stages = append(c.Stages, engine.Stage{Name: StageName("", i+1), Forward: time.Duration(i+1) * 100 * time.Microsecond,
 			Back: time.Duration(i+1) * 200 * time.Microsecond, Out: engine.MiB, Saved: 2 * engine.MiB, Grad: engine.MiB})
 	}
-	c.Stages = append(c.Stages, engine.Stage{Name: lossName})
+	c.Stages = append(c.Stages, engine.Stage{Name: "loss"})
 	return &Profile{Name: "plain", Batch: 4, Chain: c}
 }
 

@@ -7,7 +7,7 @@ import (
 
 // Memory is what a file says about addresses instead of about a network: a
 // memory snapshot, or buffers that have to be placed. A profile that holds one
-// has neither chain nor graph. EncodeNative and Decode keep all of it.
+// has neither chain nor graph. The native format keeps all of it.
 type Memory struct {
 	Requests *alloc.Requests
 	Recorded *alloc.Layout // where the file says the buffers lie; nil if it does not

@@ -84,5 +84,5 @@ func (p *Profile) NotLinear() string {
 	if float64(most) <= sum/2 {
 		return ""
 	}
-	return fmt.Sprintf("one stage holds %.0f %% of all memory (stage %d, %s)", 100*float64(most)/sum, at+1, clip(p.Chain.Stages[at].Name))
+	return fmt.Sprintf("one stage holds %.0f %% of all memory (stage %d, %s)", 100*float64(most)/sum, at+1, Clip(p.Chain.Stages[at].Name))
 }

@@ -26,7 +26,7 @@ func TestFormatExamples(t *testing.T) {
 		title, _, _ := strings.Cut(section, "\n")
 		for _, m := range block.FindAllStringSubmatch(section, -1) {
 			seen++
-			p, err := profiles.Decode("example", []byte(m[2]), nil)
+			p, err := profiles.Decode("example", profiles.Bytes(m[2]), nil)
 			switch {
 			case err != nil:
 				t.Errorf("the example of %s is not read: %v\n%s", title, err, m[2])

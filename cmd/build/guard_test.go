@@ -51,6 +51,42 @@ func TestImports(t *testing.T) {
 	}
 }
 
+// TestFormats sees that the page links the one format that it cannot do without, the
+// reader all of them, and that only the reader writes schedules.
+func TestFormats(t *testing.T) {
+	root, err := moduleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const folder, writer = "memtide/profiles/formats/", "memtide/wasm/serve/export"
+	folders, err := os.ReadDir(filepath.Join(root, "profiles", "formats"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []string{writer}
+	for _, d := range folders {
+		if d.Name() != "formattest" {
+			all = append(all, folder+d.Name())
+		}
+	}
+	slices.Sort(all)
+	for program, want := range map[string][]string{programs[0]: {folder + "native"}, programs[1]: all} {
+		list, err := run(root, []string{"GOOS=js", "GOARCH=wasm"}, "go", "list", "-deps", program)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for dep := range strings.FieldsSeq(list) {
+			if strings.HasPrefix(dep, folder) || dep == writer {
+				got = append(got, dep)
+			}
+		}
+		if slices.Sort(got); !slices.Equal(got, want) {
+			t.Errorf("%s links\n  %q\nwant\n  %q", program, got, want)
+		}
+	}
+}
+
 // TestPure lists the packages of the engine: it is to compile anywhere, so it
 // imports nothing but the standard library, and none of it that talks to a system.
 func TestPure(t *testing.T) {
@@ -68,7 +104,7 @@ func TestPure(t *testing.T) {
 		}
 		for line := range strings.Lines(list) {
 			pkg, dep, ok := strings.Cut(strings.TrimSpace(line), " ")
-			if !ok || strings.HasPrefix(pkg, "memtide/engine/enginetest") { // for tests, and a command
+			if !ok || strings.HasPrefix(pkg, "memtide/engine/enginetest") || pkg == "memtide/profiles/formats/formattest" { // for tests, and a command
 				continue
 			}
 			own := strings.HasPrefix(dep, "memtide/")

@@ -55,8 +55,8 @@ func (s *site) goModules() ([]source, error) {
 	}
 	var out []source
 	for _, p := range programs {
-		list, err := run(s.root, []string{"GOOS=js", "GOARCH=wasm"}, "go", append(append([]string{"list", "-deps"}, p.flags...),
-			"-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{.Dir}}{{end}}{{end}}", p.pkg)...)
+		list, err := run(s.root, []string{"GOOS=js", "GOARCH=wasm"}, "go", "list", "-deps",
+			"-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{.Dir}}{{end}}{{end}}", p)
 		if err != nil {
 			return nil, err
 		}

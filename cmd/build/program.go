@@ -9,6 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"memtide/profiles"
+	_ "memtide/profiles/formats/all"
 )
 
 // components is the package whose *_gen.go files come from .vugu files.
@@ -120,19 +123,13 @@ var inlining = []string{
 	"-gcflags=math/bits=",
 }
 
-// program is one of those that are in the site.
-type program struct {
-	pkg   string
-	flags []string
-}
-
 // programs are ./wasm, one binary for the page and its workers, and the reader of
 // files, which is loaded when it is needed.
-var programs = [2]program{{"./wasm", []string{"-tags=lean"}}, {"./wasm/reader", nil}}
+var programs = [2]string{"./wasm", "./wasm/reader"}
 
 // program compiles the programs.
 func (s *site) program() error {
-	data, err := s.compile(programs[0].pkg, programs[0].flags...)
+	data, err := s.compile(programs[0])
 	if err != nil {
 		return err
 	}
@@ -140,7 +137,7 @@ func (s *site) program() error {
 	if s.Wasm, err = s.putHashed("app", ".wasm", data); err != nil {
 		return err
 	}
-	if data, err = s.compile(programs[1].pkg, programs[1].flags...); err != nil {
+	if data, err = s.compile(programs[1]); err != nil {
 		return err
 	}
 	s.Reader, err = s.putHashed("reader", ".wasm", data)
@@ -149,7 +146,7 @@ func (s *site) program() error {
 
 // compile makes a program for the browser. Where Go is another version, whose
 // library does not take other files in the places of its own, it is made without.
-func (s *site) compile(pkg string, flags ...string) ([]byte, error) {
+func (s *site) compile(pkg string) ([]byte, error) {
 	tmp, err := os.MkdirTemp("", "memtide-build-")
 	if err != nil {
 		return nil, err
@@ -166,10 +163,10 @@ func (s *site) compile(pkg string, flags ...string) ([]byte, error) {
 	}
 	list, err := overlay(goroot, tmp, parts)
 	if err == nil {
-		err = s.compileTo(file, pkg, append([]string{"-overlay=" + list}, flags...))
+		err = s.compileTo(file, pkg, "-overlay="+list)
 	}
 	if err != nil {
-		if plain := s.compileTo(file, pkg, flags); plain != nil {
+		if plain := s.compileTo(file, pkg); plain != nil {
 			return nil, plain
 		}
 		fmt.Fprintf(os.Stderr, "build: %s is larger than it could be: %v\n", pkg, err)
@@ -181,8 +178,10 @@ func (s *site) compile(pkg string, flags ...string) ([]byte, error) {
 	return shrink(data)
 }
 
-func (s *site) compileTo(file, pkg string, flags []string) error {
-	args := []string{"build", "-trimpath", "-ldflags=-s -w", "-o", file,
+func (s *site) compileTo(file, pkg string, flags ...string) error {
+	// The page reads one format itself, but its file picker offers all.
+	endings := "-X memtide/profiles.linked=" + strings.Join(profiles.Extensions(), ",")
+	args := []string{"build", "-trimpath", "-ldflags=-s -w " + endings, "-o", file,
 		"-buildvcs=false"} // otherwise the name would change with every commit
 	args = append(append(append(args, inlining...), flags...), pkg)
 	_, err := run(s.root, []string{"GOOS=js", "GOARCH=wasm"}, "go", args...)

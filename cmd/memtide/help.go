@@ -10,6 +10,7 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles"
+	_ "memtide/profiles/formats/all"
 	"memtide/profiles/preset"
 	"memtide/web/format"
 )

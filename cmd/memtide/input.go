@@ -14,8 +14,9 @@ import (
 	"strings"
 
 	"memtide/engine"
-	_ "memtide/engine/all" // every strategy
+	_ "memtide/engine/all"
 	"memtide/profiles"
+	"memtide/profiles/formats/native"
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/link"
@@ -139,7 +140,7 @@ func readStream(ctx context.Context, name string, open func() (io.ReadCloser, er
 		if c.err != nil {
 			return nil, c.err
 		}
-		return profiles.Decode(name, c.data, nil)
+		return profiles.Decode(name, profiles.Bytes(c.data), nil)
 	case <-ctx.Done():
 		return nil, errInterrupted
 	}
@@ -167,7 +168,7 @@ func readWhereItLies(ctx context.Context, name string) (*profiles.Profile, error
 		return nil, err
 	}
 	defer f.Close()
-	return profiles.DecodeFrom(name, diskFile{f, info.Size()}, nil)
+	return profiles.Decode(name, diskFile{f, info.Size()}, nil)
 }
 
 // explain writes what is wrong with a file: place, what was found, what was
@@ -231,11 +232,11 @@ func (in *input) open() error {
 		if err := in.chooseKind(); err != nil {
 			return err
 		}
-		var native bytes.Buffer
-		if err := in.profile.EncodeNative(&native); err != nil {
+		var file bytes.Buffer
+		if err := native.Encode(&file, in.profile); err != nil {
 			return bad("%v", err)
 		}
-		in.network.Profile = json.RawMessage(native.Bytes())
+		in.network.Profile = json.RawMessage(file.Bytes())
 		return nil
 	}
 	known, batch, err := preset.Parse(in.link.Preset)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"memtide/profiles"
+	"memtide/profiles/formats/native"
 	"memtide/web/link"
 )
 
@@ -83,11 +84,11 @@ func sameProfile(a, b *profiles.Profile) bool {
 	text := func(p *profiles.Profile) []byte {
 		bare := *p
 		bare.Warnings = nil
-		var native bytes.Buffer
-		if bare.EncodeNative(&native) != nil {
+		var file bytes.Buffer
+		if native.Encode(&file, &bare) != nil {
 			return nil
 		}
-		return native.Bytes()
+		return file.Bytes()
 	}
 	return bytes.Equal(text(a), text(b))
 }

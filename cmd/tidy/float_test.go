@@ -19,9 +19,9 @@ import (
 // converts are the only places where what computes schedules makes integers of
 // floating-point numbers: each looks at the range itself.
 var converts = []string{
-	"engine/units.go: int64(f)",                  // Int64
-	"profiles/kineto_stream.go: int64(f * 1000)", // refuses what is too large before
-	"profiles/onnx_reshape.go: int64(n)",         // refuses what is too large before
+	"engine/units.go: int64(f)",                    // Int64
+	"profiles/formats/onnx/reshape.go: int64(n)",   // refuses what is too large before
+	"profiles/jsontext/stream.go: int64(f * 1000)", // refuses what is too large before
 }
 
 // Go leaves it to the machine what becomes of a floating-point number that no

@@ -13,18 +13,20 @@ import (
 	"memtide/engine"
 	"memtide/engine/enginetest"
 	"memtide/profiles"
+	_ "memtide/profiles/formats/all"
+	"memtide/profiles/formats/native"
 	"memtide/profiles/preset"
 	"memtide/web/link"
 )
 
-// native is a profile as a file; profiles that differ in anything that is solved
+// written is a profile as a file; profiles that differ in anything that is solved
 // or shown have different files. Warnings are left out: reading adds to them.
-func native(t *testing.T, p *profiles.Profile) []byte {
+func written(t *testing.T, p *profiles.Profile) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	bare := *p
 	bare.Warnings = nil
-	if err := bare.EncodeNative(&b); err != nil {
+	if err := native.Encode(&b, &bare); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -55,7 +57,7 @@ func TestRecordedLink(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := profiles.Decode("collected.json", file, nil)
+	want, err := profiles.Decode("collected.json", profiles.Bytes(file), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,8 +67,8 @@ func TestRecordedLink(t *testing.T) {
 	if n := want.Chain.Len(); n != 11 || want.Chain.Stages[0].Forward == 0 || want.Chain.Stages[0].Saved == 0 || want.Chain.Stages[n-1].Saved == 0 {
 		t.Errorf("got %d stages\n%s\nwant 11, with times, sizes and a loss that is measured", n, enginetest.Dump(want.Chain))
 	}
-	if got := opened(t, string(address)); !bytes.Equal(native(t, got), native(t, want)) {
-		t.Errorf("the link has\n%s\nwant\n%s", native(t, got), native(t, want))
+	if got := opened(t, string(address)); !bytes.Equal(written(t, got), written(t, want)) {
+		t.Errorf("the link has\n%s\nwant\n%s", written(t, got), written(t, want))
 	}
 }
 
@@ -103,7 +105,7 @@ func TestLinks(t *testing.T) {
 	}
 	for i, p := range all {
 		file := filepath.Join(t.TempDir(), "profile.json")
-		if err := os.WriteFile(file, native(t, p), 0o644); err != nil {
+		if err := os.WriteFile(file, written(t, p), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		var complaints bytes.Buffer
@@ -113,13 +115,13 @@ func TestLinks(t *testing.T) {
 		if err != nil {
 			t.Fatalf("profile %d (%s): %v\n%s", i, p.Name, err, complaints.String())
 		}
-		want, err := profiles.Decode("profile.json", native(t, p), nil)
+		want, err := profiles.Decode("profile.json", profiles.Bytes(written(t, p)), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		got := opened(t, string(address))
-		if !bytes.Equal(native(t, got), native(t, want)) || got.Format != want.Format {
-			t.Errorf("profile %d (%s): the link has\n%s\nwant\n%s", i, p.Name, native(t, got), native(t, want))
+		if !bytes.Equal(written(t, got), written(t, want)) || got.Format != want.Format {
+			t.Errorf("profile %d (%s): the link has\n%s\nwant\n%s", i, p.Name, written(t, got), written(t, want))
 		}
 		l := link.Link{Profile: want}
 		if own := len(l.String()); len(address) > own+own/10+100 {

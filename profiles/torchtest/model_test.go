@@ -127,7 +127,7 @@ func TestRecordedShapes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := profiles.Decode("resnet50-meta.json", data, nil)
+	p, err := profiles.Decode("resnet50-meta.json", profiles.Bytes(data), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

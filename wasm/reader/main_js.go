@@ -1,9 +1,13 @@
 // Command reader is the program that reads files of every format. The page
 // loads it when the first file is opened that is not in memtide's own format:
-// most visitors never need it, and it keeps the page itself small, which is
-// built with the tag lean.
+// most visitors never need it, and it keeps the page itself small. It also writes
+// schedules for other programs.
 package main
 
-import "memtide/wasm/pool"
+import (
+	_ "memtide/profiles/formats/all"
+	"memtide/wasm/pool"
+	_ "memtide/wasm/serve/export"
+)
 
 func main() { pool.Serve(nil) }

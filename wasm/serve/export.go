@@ -1,18 +1,33 @@
-//go:build !lean
-
 package serve
 
 import (
 	"memtide/engine"
 	"memtide/engine/check"
-	"memtide/engine/export"
 	"memtide/engine/sim"
 	"memtide/wasm/proto"
 )
 
+// Writer writes a schedule of a problem down in the form that is asked for; profile
+// is the name of the network. The schedule has been verified.
+type Writer func(q *proto.Export, profile string, p *engine.Problem) ([]byte, error)
+
+// RegisterWriter makes this program one that writes schedules. It panics if there is
+// a writer already.
+func RegisterWriter(w Writer) {
+	if writer != nil {
+		panic("serve: a writer is registered twice")
+	}
+	writer = w
+}
+
+var writer Writer
+
 // export writes a schedule down. One that the second opinion does not believe is
-// refused.
+// refused. A program without a writer, like the page, asks its reader.
 func (s *Server) export(q *proto.Export) (*proto.Exported, *proto.Failure) {
+	if writer == nil {
+		return nil, proto.Fail(proto.BadRequest, "this program does not write schedules down")
+	}
 	if q.Form != proto.FormPython && q.Form != proto.FormJSON {
 		return nil, proto.Fail(proto.BadRequest, "no schedule is written as %q; expected python or json", q.Form)
 	}
@@ -28,19 +43,11 @@ func (s *Server) export(q *proto.Export) (*proto.Exported, *proto.Failure) {
 	if err := believed(&p, q.Schedule); err != nil {
 		return nil, proto.Fail(proto.BadRequest, "the schedule is not verified, so it is not written: %v", err)
 	}
-	plan := &export.Plan{Name: nw.profile.Name, Strategy: q.Strategy, Args: q.Args, Problem: &p, Schedule: q.Schedule}
-	out, err := new(proto.Exported), error(nil)
-	if q.Form == proto.FormJSON {
-		out.Text, err = plan.JSON()
-	} else {
-		var text string
-		text, err = plan.Python()
-		out.Text = []byte(text)
-	}
+	text, err := writer(q, nw.profile.Name, &p)
 	if err != nil {
 		return nil, proto.Fail(proto.Unsupported, "%v", err)
 	}
-	return out, nil
+	return &proto.Exported{Text: text}, nil
 }
 
 // believed is why a schedule is not what the definition says; nil if it is.

@@ -9,6 +9,7 @@ import (
 	"memtide/engine"
 	"memtide/engine/sim"
 	"memtide/profiles"
+	"memtide/profiles/formats/native"
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 )
@@ -50,13 +51,11 @@ func (s *Server) network(n *proto.Network) (*network, *proto.Failure) {
 // decode reads a preset if it is named, otherwise a file.
 func decode(q *proto.Open, poll *engine.Poll) (*profiles.Profile, *proto.Failure) {
 	if q.Preset == "" {
-		var p *profiles.Profile
-		var err error
-		if q.Content != nil {
-			p, err = profiles.DecodeFrom(q.File, q.Content, poll)
-		} else {
-			p, err = profiles.Decode(q.File, q.Bytes, poll)
+		content := q.Content
+		if content == nil {
+			content = profiles.Bytes(q.Bytes)
 		}
+		p, err := profiles.Decode(q.File, content, poll)
 		if err != nil {
 			return nil, proto.Fail(proto.BadRequest, "%s", rejected(err))
 		}
@@ -133,12 +132,12 @@ func (s *Server) open(ctx context.Context, q *proto.Open, emit func(*proto.Reply
 	if p.Memory != nil {
 		return openMemory(p, poll)
 	}
-	var native bytes.Buffer
-	if err := p.EncodeNative(&native); err != nil {
+	var file bytes.Buffer
+	if err := native.Encode(&file, p); err != nil {
 		return nil, proto.Fail(proto.BadRequest, "the profile cannot be written: %v", err)
 	}
 	out := &proto.Opened{
-		Profile: native.Bytes(),
+		Profile: file.Bytes(),
 		Preset:  q.Preset,
 		Format:  p.Format,
 		Lint:    p.Warnings,

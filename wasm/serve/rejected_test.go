@@ -17,7 +17,7 @@ func TestRejected(t *testing.T) {
 		{"a,forward_ms,b\n1,2,3\n", "This looks like a table whose first line is \"a,forward_ms,b\".\n" +
 			"Give it a header line with at least forward_s, backward_s and output_bytes, or with id, lower, upper and size.\nRead are: "},
 	} {
-		_, err := profiles.Decode("net.csv", []byte(c.file), nil)
+		_, err := profiles.Decode("net.csv", profiles.Bytes(c.file), nil)
 		if got := rejected(err); got != c.want && !(strings.HasSuffix(c.want, ": ") && strings.HasPrefix(got, c.want)) {
 			t.Errorf("%q is rejected with\n%s\nwant\n%s", c.file, got, c.want)
 		}

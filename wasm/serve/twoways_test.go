@@ -11,7 +11,7 @@ import (
 // A file with a chain and operations is answered with the sums of both; the
 // operations are solved where they are asked for.
 func TestTwoWays(t *testing.T) {
-	data, err := os.ReadFile("../../profiles/testdata/branchy.graph.txt")
+	data, err := os.ReadFile("../../profiles/formats/pipedream/testdata/branchy.graph.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -97,7 +97,7 @@ func TestDamagedReader(t *testing.T) {
 	p.URL = damaging(t, "reader", damages["cut"], &mended)
 	p.Navigate("")
 	p.Wait(`document.body?.dataset.state === "ready"`, 90*time.Second)
-	b, err := os.ReadFile("../../profiles/testdata/convnet.onnx")
+	b, err := os.ReadFile("../../profiles/formats/onnx/testdata/convnet.onnx")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -91,7 +91,7 @@ func TestEmbedTalks(t *testing.T) {
 	}
 	Eval[bool](p, `say({type: "open", title: "As bytes", buffer: new TextEncoder().encode("name,forward_s,backward_s,output_bytes\na,0.001,0.002,1000000\nb,0.002,0.004,2000000\n").buffer}), true`)
 	p.Wait(`last("state").link.includes("title=As%20bytes")`)
-	json, err := os.ReadFile("../../profiles/testdata/minimal.json")
+	json, err := os.ReadFile("../../profiles/formats/native/testdata/minimal.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"memtide/engine"
 	"memtide/engine/enginetest"
 	"memtide/profiles"
+	"memtide/profiles/formats/native"
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
 )
@@ -32,7 +33,7 @@ func TestMeasureSolvers(t *testing.T) {
 		c := enginetest.RandomChain(enginetest.Rand(uint64(n)), enginetest.Shape{MinStages: n, MaxStages: n, MaxSize: 1 << 20, MaxTime: 1e7})
 		profile := profiles.Profile{Name: fmt.Sprintf("random%d", n), Format: "memtide", Chain: c}
 		var text bytes.Buffer
-		if err := profile.EncodeNative(&text); err != nil {
+		if err := native.Encode(&text, &profile); err != nil {
 			t.Fatal(err)
 		}
 		for _, m := range measuredMethods {

@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	"memtide/engine"
+	"memtide/profiles/formats/native"
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/link"
@@ -100,11 +101,11 @@ func choiceB(l *link.Link, a state.Choice) (*state.Choice, []string) {
 	var notes []string
 	switch {
 	case l.Profile != nil:
-		var native bytes.Buffer
-		if err := l.Profile.EncodeNative(&native); err != nil {
+		var file bytes.Buffer
+		if err := native.Encode(&file, l.Profile); err != nil {
 			return nil, []string{"B: " + err.Error()}
 		}
-		b.Source, b.Graph = state.Source{File: l.Profile.Name, Profile: native.Bytes()}, false
+		b.Source, b.Graph = state.Source{File: l.Profile.Name, Profile: file.Bytes()}, false
 	case l.Preset != "":
 		if _, _, err := preset.Parse(l.Preset); err != nil { // the rest of B is about A's network then
 			notes = append(notes, "B: "+err.Error()+".")

@@ -109,7 +109,7 @@ func profileOf(ref string, native []byte) (*profiles.Profile, error) {
 		}
 		return p.Profile(batch)
 	}
-	return profiles.Decode("", native, (*engine.Poll)(nil))
+	return profiles.Decode("", profiles.Bytes(native), (*engine.Poll)(nil))
 }
 
 // solve asks a pool for a schedule.

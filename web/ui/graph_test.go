@@ -150,7 +150,7 @@ func TestCutLinkSaysWhatIsShown(t *testing.T) {
 // A file that is both a chain and operations is shown as what was chosen; the
 // link holds the chain only.
 func TestFileOfTwoWays(t *testing.T) {
-	data, err := os.ReadFile("../../profiles/testdata/branchy.graph.txt")
+	data, err := os.ReadFile("../../profiles/formats/pipedream/testdata/branchy.graph.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,7 @@ func (c *Header) Batch() string {
 }
 
 // Accept lists the usual endings of files that can be read.
-func (c *Header) Accept() string { return strings.Join(profiles.Extensions, ",") }
+func (c *Header) Accept() string { return strings.Join(profiles.Extensions(), ",") }
 
 // ThemeLabel says what the theme button does.
 func (c *Header) ThemeLabel() string {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"memtide/engine"
+	"memtide/profiles/formats/native"
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/link"
@@ -80,11 +81,11 @@ func linkOf(s *state.State, keep link.Link) link.Link {
 func choiceOf(l link.Link) (c state.Choice, notes []string) {
 	c = DefaultChoice()
 	if l.Profile != nil {
-		var native bytes.Buffer
-		if err := l.Profile.EncodeNative(&native); err != nil {
+		var file bytes.Buffer
+		if err := native.Encode(&file, l.Profile); err != nil {
 			notes = append(notes, err.Error())
 		} else {
-			c.Source = state.Source{File: l.Profile.Name, Profile: native.Bytes()}
+			c.Source = state.Source{File: l.Profile.Name, Profile: file.Bytes()}
 		}
 	} else if l.Preset != "" {
 		c.Source.Preset = l.Preset

@@ -22,7 +22,7 @@ type reader struct {
 
 // forFile is the pool that opens a file: the page's own if it knows the format.
 func (r *reader) forFile(ctx context.Context, own proto.Pool, content []byte) (proto.Pool, error) {
-	if profiles.Known(content) {
+	if len(profiles.Claimants(content)) == 1 {
 		return own, nil
 	}
 	return r.load(ctx)

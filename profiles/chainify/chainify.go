@@ -1,0 +1,433 @@
+// Package chainify makes a chain of stages, and a graph of one training step, of the
+// operators of a forward pass.
+//
+// A node v may end a stage when every other operator is before or behind it,
+// and no edge jumps over it: then its output is the only thing alive between
+// the two sides. In any topological order these are exactly the nodes that no
+// edge jumps over, once only nodes on a path from the main source to the main
+// sink are looked at; one pass finds them. Everything between two ends is one
+// stage (a virtual stage in the words of Beaumont et al., arXiv:1911.13214).
+// An output that its reader overwrites or only renames cannot end a stage:
+// keeping it would not keep its value.
+//
+// Nodes off the main paths join a stage: what hangs on other inputs, the stage
+// that first uses it; side heads, the stage they branch from.
+//
+// Nothing here knows a file format. A reader of operators describes each node
+// by an Operator, whatever it is called there.
+package chainify
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"memtide/engine"
+	"memtide/profiles"
+)
+
+// Operator is a node of the forward graph.
+type Operator struct {
+	Name    string
+	Kind    string // short, for names of stages: Conv2d
+	Family  string // conv, fc, pool, norm, act, ...: becomes Stage.Kind
+	Forward time.Duration
+	Back    time.Duration
+	Out     engine.Bytes // all outputs together
+	Weights engine.Bytes
+	Aux     engine.Bytes // saved for the backward besides inputs and outputs: masks, indices
+	Traits  Traits
+	Preds   []int
+}
+
+// Traits say what an operator does with memory, as PyTorch's autograd does it.
+type Traits uint16
+
+const (
+	IsInput    Traits = 1 << iota // brings data in; its time is not the network's
+	IsShape                       // reads only the shape of its input
+	IsView                        // its output is its input under another name
+	InPlace                       // overwrites an input
+	SavesIn                       // its backward needs its inputs
+	SavesOut                      // its backward needs its output
+	PassesGrad                    // its backward hands gradients on without copying
+	Inside                        // no stage ends here: the reader knows larger ones
+	Guessed                       // of a kind that nobody knows: it may save anything
+)
+
+// Is reports whether the operator has a trait.
+func (o *Operator) Is(t Traits) bool { return o.Traits&t != 0 }
+
+// Result is a chain, made of operators.
+type Result struct {
+	Stages  []engine.Stage
+	Input   engine.Bytes
+	Pinned  engine.Bytes // constants with many readers: resident
+	Weights engine.Bytes
+	Graph   *engine.Graph // one step of the same operators
+	Notes   []string      // departures, for people
+}
+
+// Errors of graphs that no chain can be made of.
+var (
+	errCycle    = errors.New("the operators form a cycle")
+	errNoPath   = errors.New("no path of operators leads from the input to the output")
+	errNoStages = errors.New("no output can end a stage")
+)
+
+// linearizer holds what the steps share. Nodes are numbered in a topological
+// order: an edge leads to a higher number.
+type linearizer struct {
+	ops    []Operator
+	succs  [][]int
+	role   []nodeRole
+	root   []int // of the storage that holds the node's output; see findStorages
+	size   []engine.Bytes
+	kept   []bool // storage is saved for the backward, by root
+	ends   []int  // nodes that end a stage, ascending
+	stage  []int  // index of the node's stage; -1 for inputs and constants
+	poll   *engine.Poll
+	result Result
+}
+
+// nodeRole is how a node takes part.
+type nodeRole uint8
+
+const (
+	onPath   nodeRole = iota
+	dataIn            // inputs: not part of a stage
+	constant          // kept for the whole step
+	late              // hangs on a secondary input
+	side              // does not lead to the main output
+)
+
+// Linearize makes a chain of the operators, given in any order with preds that
+// are indices. Its errors are errCycle, errNoPath, errNoStages or the poll's.
+func Linearize(ops []Operator, poll *engine.Poll) (*Result, error) {
+	sorted, err := sortOperators(ops, poll)
+	if err != nil {
+		return nil, err
+	}
+	l := &linearizer{ops: dropDeadViews(sorted), poll: poll}
+	l.succs = successors(l.ops)
+	l.role = make([]nodeRole, len(l.ops))
+	for _, step := range []func() error{l.findInputs, l.findPaths, l.findStorages, l.findEnds, l.assignStages, l.buildStages} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	l.result.Graph = l.graph()
+	return &l.result, nil
+}
+
+func successors(ops []Operator) [][]int {
+	succs := make([][]int, len(ops))
+	for i := range ops {
+		for _, p := range ops[i].Preds {
+			succs[p] = append(succs[p], i)
+		}
+	}
+	return succs
+}
+
+// sortOperators renumbers the operators topologically; among those that are
+// ready, the one given first comes first.
+func sortOperators(ops []Operator, poll *engine.Poll) ([]Operator, error) {
+	succs := successors(ops)
+	missing := make([]int, len(ops))
+	var ready intHeap
+	for i := range ops {
+		if missing[i] = len(ops[i].Preds); missing[i] == 0 {
+			ready.push(i)
+		}
+	}
+	place := make([]int, len(ops))
+	var sorted []Operator
+	for len(ready) > 0 {
+		if err := poll.Err(); err != nil {
+			return nil, err
+		}
+		i := ready.pop()
+		place[i] = len(sorted)
+		sorted = append(sorted, ops[i])
+		for _, s := range succs[i] {
+			if missing[s]--; missing[s] == 0 {
+				ready.push(s)
+			}
+		}
+	}
+	if len(sorted) < len(ops) {
+		return nil, errCycle
+	}
+	for i := range sorted {
+		sorted[i].Preds = renumber(sorted[i].Preds, place)
+	}
+	return sorted, nil
+}
+
+// renumber maps preds; a negative place drops one.
+func renumber(preds, place []int) []int {
+	var mapped []int
+	for _, p := range preds {
+		if place[p] >= 0 {
+			mapped = append(mapped, place[p])
+		}
+	}
+	return mapped
+}
+
+// intHeap is a binary heap with the smallest number on top.
+type intHeap []int
+
+func (h *intHeap) push(v int) {
+	*h = append(*h, v)
+	for i := len(*h) - 1; i > 0 && (*h)[i] < (*h)[(i-1)/2]; i = (i - 1) / 2 {
+		(*h)[i], (*h)[(i-1)/2] = (*h)[(i-1)/2], (*h)[i]
+	}
+}
+
+func (h *intHeap) pop() int {
+	old := *h
+	top, n := old[0], len(old)-1
+	old[0] = old[n]
+	*h = old[:n]
+	for i := 0; ; {
+		c := 2*i + 1
+		if c >= n {
+			return top
+		}
+		if c+1 < n && old[c+1] < old[c] {
+			c++
+		}
+		if old[i] <= old[c] {
+			return top
+		}
+		old[i], old[c] = old[c], old[i]
+		i = c
+	}
+}
+
+// dropDeadViews removes views and shapes that nobody reads, such as the hidden
+// state of an LSTM; the last operator stays.
+func dropDeadViews(ops []Operator) []Operator {
+	readers := make([]int, len(ops))
+	for i := range ops {
+		for _, p := range ops[i].Preds {
+			readers[p]++
+		}
+	}
+	place := make([]int, len(ops))
+	for i := len(ops) - 2; i >= 0; i-- {
+		if readers[i] == 0 && ops[i].Is(IsView|IsShape) && ops[i].Forward == 0 {
+			place[i] = -1
+			for _, p := range ops[i].Preds {
+				readers[p]--
+			}
+		}
+	}
+	var alive []Operator
+	for i := range ops {
+		if place[i] == 0 {
+			place[i] = len(alive)
+			alive = append(alive, ops[i])
+		}
+	}
+	for i := range alive {
+		alive[i].Preds = renumber(alive[i].Preds, place)
+	}
+	return alive
+}
+
+// findInputs tells inputs and constants from operators.
+func (l *linearizer) findInputs() error {
+	first := -1
+	for i := range l.ops {
+		o := &l.ops[i]
+		if len(o.Preds) > 0 {
+			if l.isConstant(i) {
+				l.role[i] = constant
+				l.result.Pinned += o.Out
+				l.result.Notes = append(l.result.Notes, fmt.Sprintf("%s (%s) is a constant with %d readers: it stays for the whole step.",
+					profiles.Clip(o.Name), profiles.Clip(o.Kind), len(l.succs[i])))
+			}
+			continue
+		}
+		if first < 0 {
+			first = i
+		}
+		if o.Is(IsInput) || o.Out == 0 && o.Forward == 0 {
+			l.role[i] = dataIn
+			l.result.Input += o.Out
+		}
+	}
+	if !slices.Contains(l.role, dataIn) && first >= 0 {
+		l.role[first] = dataIn
+		l.result.Input = l.ops[first].Out
+	}
+	return nil
+}
+
+// isConstant finds masks and the like: no gradient, hardly anything before
+// them, and three readers or more.
+func (l *linearizer) isConstant(i int) bool {
+	const mostBefore, leastReaders = 4, 3
+	if len(l.succs[i]) < leastReaders || l.ops[i].Back > 0 {
+		return false
+	}
+	before := []int{i}
+	for at := 0; at < len(before); at++ {
+		for _, p := range l.ops[before[at]].Preds {
+			if l.ops[p].Back > 0 {
+				return false
+			}
+			if !slices.Contains(before, p) {
+				before = append(before, p)
+			}
+			if len(before) > mostBefore+1 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// findPaths finds the main output and the main input, and what is off the paths
+// between them.
+func (l *linearizer) findPaths() error {
+	sink, sinks, err := l.mainSink()
+	if err != nil {
+		return err
+	}
+	before := l.reach(sink, func(i int) []int { return l.ops[i].Preds })
+	source, err := l.mainSource(before)
+	if err != nil {
+		return err
+	}
+	if source < 0 {
+		return errNoPath
+	}
+	behind := l.reach(source, func(i int) []int { return l.succs[i] })
+	lateOnes, sideOnes := 0, 0
+	for i := range l.ops {
+		switch {
+		case l.role[i] != onPath:
+		case !behind[i]:
+			l.role[i] = late
+			lateOnes++
+		case !before[i]:
+			l.role[i] = side
+			sideOnes++
+		}
+	}
+	if lateOnes > 0 {
+		l.note("%s on secondary inputs: part of the stage that first uses them.", profiles.Count(lateOnes, "operator"))
+	}
+	if sideOnes > 0 {
+		l.note("%s of side heads: part of the stage they branch from.", profiles.Count(sideOnes, "operator"))
+	}
+	if sinks > 1 {
+		l.note("Of %d outputs, %s (%s) is taken for the main one.", sinks, profiles.Clip(l.ops[sink].Name), profiles.Clip(l.ops[sink].Kind))
+	}
+	return nil
+}
+
+func (l *linearizer) note(format string, args ...any) {
+	l.result.Notes = append(l.result.Notes, fmt.Sprintf(format, args...))
+}
+
+// reach marks the nodes that next leads to from start, start included.
+func (l *linearizer) reach(start int, next func(int) []int) []bool {
+	seen := make([]bool, len(l.ops))
+	seen[start] = true
+	for stack := []int{start}; len(stack) > 0; {
+		i := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		for _, j := range next(i) {
+			if !seen[j] {
+				seen[j] = true
+				stack = append(stack, j)
+			}
+		}
+	}
+	return seen
+}
+
+// mainSink is the output with the most time before it; the later one if equal.
+func (l *linearizer) mainSink() (sink, sinks int, err error) {
+	var ends []int
+	for i := range l.ops {
+		if len(l.succs[i]) == 0 {
+			ends = append(ends, i)
+		}
+	}
+	sum := make([]time.Duration, len(ends))
+	err = l.eachReach(ends, false, func(k, i int) { sum[k] += l.ops[i].Forward + l.ops[i].Back })
+	best := 0
+	for k := range ends {
+		if sum[k] >= sum[best] {
+			best = k
+		}
+	}
+	return ends[best], len(ends), err
+}
+
+// mainSource is the source with the most operators behind it, among those that
+// lead to the main output; the earlier one if equal, -1 if there is none.
+func (l *linearizer) mainSource(before []bool) (int, error) {
+	var starts []int
+	for i := range l.ops {
+		if len(l.ops[i].Preds) == 0 && l.role[i] != constant && before[i] {
+			starts = append(starts, i)
+		}
+	}
+	if len(starts) == 0 {
+		return -1, nil
+	}
+	n := make([]int, len(starts))
+	err := l.eachReach(starts, true, func(k, _ int) { n[k]++ })
+	best := 0
+	for k := range starts {
+		if n[k] > n[best] {
+			best = k
+		}
+	}
+	return starts[best], err
+}
+
+// eachReach calls visit(k, i) for every node i that starts[k] reaches, itself
+// included, along the edges or against them. 64 starts travel together, as the
+// bits of a word.
+func (l *linearizer) eachReach(starts []int, along bool, visit func(k, i int)) error {
+	n := len(l.ops)
+	mask := make([]uint64, n)
+	for base := 0; base < len(starts); base += 64 {
+		clear(mask)
+		group := starts[base:min(base+64, len(starts))]
+		for k, i := range group {
+			mask[i] |= 1 << k
+		}
+		for step := range n {
+			if err := l.poll.Err(); err != nil {
+				return err
+			}
+			i, to := step, l.succs[step]
+			if !along {
+				i = n - 1 - step
+				to = l.ops[i].Preds
+			}
+			if mask[i] == 0 {
+				continue
+			}
+			for _, j := range to {
+				mask[j] |= mask[i]
+			}
+			for k := range group {
+				if mask[i]>>k&1 != 0 {
+					visit(base+k, i)
+				}
+			}
+		}
+	}
+	return nil
+}

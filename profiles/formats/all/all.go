@@ -1,0 +1,17 @@
+// Package all links every format. Its tests are the contract that each of them
+// passes: they find formats through the registry and samples in the folders beside
+// this one.
+package all
+
+import (
+	_ "memtide/profiles/formats/csv"
+	_ "memtide/profiles/formats/dtr"
+	_ "memtide/profiles/formats/hf"
+	_ "memtide/profiles/formats/kineto"
+	_ "memtide/profiles/formats/minimalloc"
+	_ "memtide/profiles/formats/native"
+	_ "memtide/profiles/formats/onnx"
+	_ "memtide/profiles/formats/pipedream"
+	_ "memtide/profiles/formats/rotorlist"
+	_ "memtide/profiles/formats/snapshot"
+)

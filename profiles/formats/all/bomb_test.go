@@ -1,0 +1,106 @@
+package all
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"slices"
+	"testing"
+
+	"memtide/profiles"
+	"memtide/profiles/formats/formattest"
+)
+
+// zipBomb is content that goes on with spaces, packed.
+func zipBomb(t *testing.T, head []byte, mib int) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	zw, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blank := bytes.Repeat([]byte(" "), 1<<20)
+	_, err = zw.Write(head)
+	for range mib {
+		if err == nil {
+			_, err = zw.Write(blank)
+		}
+	}
+	if err == nil {
+		err = zw.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// A packed file is refused by what it says about its size, and by what it unpacks
+// to if that is not true: half a sample of every format, and then spaces.
+func TestZipBombs(t *testing.T) {
+	const mib = 150
+	heads := map[string][]byte{"unknown": []byte("hello")}
+	for _, file := range formattest.Samples(t, "../*/testdata") {
+		data := formattest.Read(t, file)
+		heads[profiles.Claimants(data)[0].Name] = data[:len(data)/2]
+	}
+	for format, head := range heads {
+		honest := zipBomb(t, head, mib)
+		lying := bytes.Clone(honest)
+		binary.LittleEndian.PutUint32(lying[len(lying)-4:], 1<<20)
+		for name, data := range map[string][]byte{"honest": honest, "lying": lying} {
+			for way, read := range map[string]func() error{
+				"in memory": func() error { _, err := profiles.Decode("x.gz", profiles.Bytes(data), nil); return err },
+				"in a file": func() error { _, err := profiles.Decode("x.gz", formattest.ContentOf(data), nil); return err },
+			} {
+				var err error
+				bytes := formattest.Spent(func() { err = read() })
+				formattest.CheckProblems(t, err)
+				if err == nil || bytes > 2*formattest.MostSpent {
+					t.Errorf("%s, %s, %s: %d MiB allocated in all, %v; want less than %d and an error", format, name, way, bytes>>20, err, 2*formattest.MostSpent>>20)
+				}
+				t.Logf("%s, %s, %s: %d KiB: %d MiB in all: %.150v", format, name, way, len(data)>>10, bytes>>20, err)
+			}
+		}
+	}
+}
+
+// A file that was put together from packed ones, which says the size of its last
+// part only, is read.
+func TestZipParts(t *testing.T) {
+	text := "name,forward_s,backward_s,output_bytes\n" + formattest.Rep("a,0.001,0.002,4096\n", 19_000)
+	data := append(formattest.Pack(t, []byte(text[:200_000])), formattest.Pack(t, []byte(text[200_000:]))...)
+	p, err := profiles.Decode("x", profiles.Bytes(data), nil)
+	if err != nil || p.Chain.Len() != 19_001 {
+		t.Errorf("%v, %v; want 19001 stages", p, err)
+	}
+}
+
+// What grows out of a sample takes no more than what somebody made to: the sample again
+// and again, a number of 48 MB in it, and 48 MB of one word after half of it.
+func TestInflated(t *testing.T) {
+	const size = 48 << 20
+	seen := map[string]bool{}
+	for _, file := range formattest.Samples(t, "../*/testdata") {
+		data := formattest.Read(t, file)
+		format := profiles.Claimants(data)[0].Name
+		if seen[format] {
+			continue
+		}
+		seen[format] = true
+		digit := bytes.IndexAny(data[len(data)/3:], "123456789") + len(data)/3 + 1
+		for way, content := range map[string][]byte{
+			"again and again": bytes.Repeat(data, size/len(data)),
+			"a long number":   slices.Concat(data[:digit], bytes.Repeat([]byte("0"), size), data[digit:]),
+			"a long word":     append(data[:len(data)/2:len(data)/2], bytes.Repeat([]byte("x"), size)...),
+		} {
+			var err error
+			spent := formattest.Spent(func() { _, err = profiles.Decode("x", profiles.Bytes(content), nil) })
+			formattest.CheckProblems(t, err)
+			if spent > formattest.MostSpent {
+				t.Errorf("%s, %s: %d MiB allocated in all, want at most %d: %v", format, way, spent>>20, formattest.MostSpent>>20, err)
+			}
+			t.Logf("%s, %s: %d MiB in all: %.150v", format, way, spent>>20, err)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package all
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"testing"
+
+	"memtide/engine"
+	"memtide/profiles"
+	"memtide/profiles/preset"
+)
+
+// read decodes a file that the test cannot do without.
+func read(t *testing.T, file string) *profiles.Profile {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skipf("%s is not here; the samples in testdata cover the rules", file)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := profiles.Decode(file, profiles.Bytes(data), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestConfigsEqualPresets: the config of a network that is also a preset gives the
+// preset's numbers, stage by stage. They are written down twice, as formulas of
+// operators of two kinds.
+func TestConfigsEqualPresets(t *testing.T) {
+	for _, c := range []struct {
+		id     string
+		batch  int
+		config string
+	}{
+		{"gpt2-xl", 2, `{"architectures": ["GPT2LMHeadModel"], "model_type": "gpt2", "n_embd": 1600, "n_layer": 48, "n_head": 25, "n_positions": 1024, "n_inner": null, "vocab_size": 50257, "embd_pdrop": 0.1, "attn_pdrop": 0.1, "resid_pdrop": 0.1, "memtide": {"batch": 2, "precision": "f16"}}`},
+		{"bert-large", 8, `{"model_type": "bert", "hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096, "hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1, "max_position_embeddings": 512, "type_vocab_size": 2, "vocab_size": 30522, "memtide": {"batch": 8, "precision": "f16"}}`},
+		{"llama3-8b", 1, `{"model_type": "llama", "hidden_act": "silu", "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8, "max_position_embeddings": 8192, "rms_norm_eps": 1e-05, "tie_word_embeddings": false, "torch_dtype": "bfloat16", "vocab_size": 128256}`},
+	} {
+		got, err := profiles.Decode("config.json", profiles.Bytes(c.config), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := preset.Lookup(c.id).Profile(c.batch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g, w := got.Chain.Resident, want.Chain.Resident; g != w || got.Chain.Input != want.Chain.Input {
+			t.Errorf("%s: resident %+v, want %+v", c.id, g, w)
+		}
+		if g, w := got.Chain.Len(), want.Chain.Len(); g != w {
+			t.Fatalf("%s: %d stages, want %d", c.id, g, w)
+		}
+		for i := range got.Chain.Stages {
+			g, w := got.Chain.Stages[i], want.Chain.Stages[i]
+			g.Forward, g.Back = g.Forward-w.Forward, g.Back-w.Back // each rounded up for every operator
+			w.Forward, w.Back, w.Name, w.Kind = 0, 0, g.Name, g.Kind
+			if max(g.Forward, -g.Forward, g.Back, -g.Back) < 100 {
+				g.Forward, g.Back = 0, 0
+			}
+			// An output that no backward of its stage reads goes before that backward in
+			// presets, and during it in graphs of files.
+			if more := g.BwdTemp - w.BwdTemp; more >= 0 && more <= w.Out {
+				g.BwdTemp = w.BwdTemp
+			}
+			if g != w {
+				t.Errorf("%s, stage %d: %+v, want %+v; times as differences", c.id, i+1, g, w)
+			}
+		}
+		t.Logf("%s: %d bytes saved, %d parameters", c.id, got.Totals().Saved, got.Chain.Resident.Weights/2)
+	}
+}
+
+// TestOnnxResNet50 compares the public model with the preset, stage by stage. The
+// model ends in a softmax, which keeps its result of 4000 bytes, so that nobody keeps
+// the 4000 bytes before it; the preset gives its flattening 8192 bytes of its own,
+// which is a view in the model.
+func TestOnnxResNet50(t *testing.T) {
+	got := read(t, "../../shared/data/onnx/light_resnet50.onnx")
+	want, err := preset.Lookup("resnet50").Profile(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const flatten = 8192
+	if g, w := got.Totals(), want.Totals(); g.Saved != w.Saved-flatten || g.Resident.Weights != w.Resident.Weights {
+		t.Errorf("saved %d and weights %d, want %d and %d but for softmax and flattening", g.Saved, g.Resident.Weights, w.Saved, w.Resident.Weights)
+	}
+	for i := range 20 { // up to the pool
+		g, w := got.Chain.Stages[i], want.Chain.Stages[i]
+		if sizes(g) != sizes(w) {
+			t.Errorf("stage %d: %d, want %d", i+1, sizes(g), sizes(w))
+		}
+		if d := g.Forward + g.Back - w.Forward - w.Back; max(d, -d) > 100 {
+			t.Errorf("stage %d takes %v and %v, want %v and %v", i+1, g.Forward, g.Back, w.Forward, w.Back)
+		}
+	}
+	if got.Source.Sizes != profiles.Exact || got.Chain.Len() != 23 || got.Batch != 1 {
+		t.Errorf("sizes %s, %d stages, batch %d; want exact, 23 with the loss, 1", got.Source.Sizes, got.Chain.Len(), got.Batch)
+	}
+}
+
+func sizes(s engine.Stage) [5]engine.Bytes {
+	return [5]engine.Bytes{s.Out, s.Saved, s.Grad, s.FwdTemp, s.BwdTemp}
+}

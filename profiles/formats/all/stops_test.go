@@ -1,0 +1,40 @@
+package all
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"memtide/engine"
+	"memtide/profiles"
+	"memtide/profiles/formats/formattest"
+)
+
+// TestByteOrderMark: the mark that some editors write before UTF-8 is no content.
+func TestByteOrderMark(t *testing.T) {
+	for _, file := range formattest.Samples(t, "../*/testdata") {
+		data := formattest.Read(t, file)
+		p, err := profiles.Decode("x", profiles.Bytes(append([]byte("\xef\xbb\xbf"), data...)), nil)
+		if err != nil {
+			t.Errorf("%s with a byte order mark: %v", file, err)
+		} else if q, err := profiles.Decode("x", profiles.Bytes(data), nil); err != nil || formattest.Dump(p) != formattest.Dump(q) {
+			t.Errorf("%s with a byte order mark reads\n%swithout\n%s%v", file, formattest.Dump(p), formattest.Dump(q), err)
+		}
+	}
+}
+
+// TestDecodeStops: every format notices a poll that stops.
+func TestDecodeStops(t *testing.T) {
+	ctx := engine.LimitCalls(t.Context(), 0)
+	for _, f := range profiles.Formats() {
+		for _, file := range formattest.Samples(t, "../*/testdata") {
+			data := formattest.Read(t, file)
+			if !f.Match(data[:min(len(data), profiles.HeadSize)]) {
+				continue
+			}
+			if p, err := f.Decode("x", data, engine.NewPoll(ctx, nil)); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%s: %s with a poll that stops: %v, %v; want the poll's error", f.Name, file, p, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,264 @@
+// Package csv reads tables with one stage in each row.
+package csv
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"memtide/engine"
+	"memtide/profiles"
+	"memtide/profiles/parse"
+)
+
+func init() {
+	profiles.Register(&profiles.Format{
+		Name:  "csv",
+		Title: "CSV with forward_s, backward_s, output_bytes",
+		Doc: `A table of stages with a header line.
+
+The columns are those of the native format: name, kind, forward_s, backward_s,
+output_bytes, saved_bytes, grad_bytes, forward_temp_bytes, backward_temp_bytes;
+the first three numbers are required. Commas, semicolons or tabs separate them;
+decimals have a point. A last row named loss is the loss.
+
+What concerns the whole network stands in comment lines before the header:
+
+	# input_bytes: 19267584
+
+The keys are name, batch, dtype, tool, device, input_bytes, input_grad_bytes,
+weights, grads, optimizer and pinned. Other comment lines are skipped.`,
+		Extensions: []string{".csv", ".tsv", ".csv.gz"},
+		Match:      Claims,
+		Decode:     decode,
+	})
+}
+
+// Claims reports whether a head is that of a table of stages.
+func Claims(head []byte) bool { return header(head) != nil }
+
+// table is what stands around the rows of a table of stages.
+type table struct {
+	columns []string // names in lower case
+	comma   rune
+	notes   []note
+	rest    int // offset of the first row
+	line    int // its line, 1-based
+}
+
+// note is a comment line "# key: value" before the header.
+type note struct {
+	line       int
+	key, value string
+}
+
+// header reads the lines up to the header; nil if the content is no table of
+// stages. One known name in the header is enough to claim it, so that a missing
+// column can be told by name.
+func header(data []byte) *table {
+	t := &table{line: 1}
+	for t.rest < len(data) {
+		line := data[t.rest:]
+		if end := bytes.IndexByte(line, '\n'); end >= 0 {
+			line = line[:end+1]
+		}
+		t.rest += len(line)
+		text := strings.TrimSpace(string(line))
+		t.line++
+		if comment, ok := strings.CutPrefix(text, "#"); ok {
+			if key, value, ok := strings.Cut(comment, ":"); ok && len(t.notes) < profiles.MaxNotes {
+				t.notes = append(t.notes, note{t.line - 1, strings.ToLower(strings.TrimSpace(key)), strings.TrimSpace(value)})
+			}
+			continue
+		}
+		if text != "" {
+			return t.readColumns(string(line))
+		}
+	}
+	return nil
+}
+
+func (t *table) readColumns(line string) *table {
+	// Other formats that begin with a line of text: JSON, and lists of operators.
+	if strings.ContainsAny(line[:1], "[{(") || strings.Contains(line, " -- ") {
+		return nil
+	}
+	t.comma = ','
+	for _, c := range ";\t" {
+		if strings.Count(line, string(c)) > strings.Count(line, string(t.comma)) {
+			t.comma = c
+		}
+	}
+	if strings.Count(line, string(t.comma)) >= parse.MaxColumns {
+		return nil
+	}
+	known := false
+	for _, cell := range strings.Split(line, string(t.comma)) {
+		cell = strings.ToLower(strings.Trim(strings.TrimSpace(cell), `"`))
+		t.columns = append(t.columns, cell)
+		known = known || cell == "forward_s" || cell == "backward_s" || cell == "output_bytes"
+	}
+	if !known {
+		return nil
+	}
+	return t
+}
+
+func decode(name string, data []byte, poll *engine.Poll) (*profiles.Profile, error) {
+	errs := parse.NewErrors("csv", len(data))
+	t := header(data)
+	if t == nil { // the head that Match saw ends within the header
+		return nil, errs.Fail(&profiles.FormatError{Found: "The header line is longer than 64 KiB",
+			Expected: fmt.Sprintf("At most %d columns are read.", parse.MaxColumns), Remedy: "Keep only the columns of stages."})
+	}
+	p := &profiles.Profile{Name: name, Chain: &engine.Chain{}}
+	if err := t.checkColumns(errs, p); err != nil {
+		return nil, err
+	}
+	t.readNotes(errs, p)
+	p.Chain.Name, p.Chain.Batch = p.Name, p.Batch
+
+	stages := &parse.StageReader{Errs: errs}
+	hasLoss, err := t.readRows(data, stages, p.Chain, poll)
+	if err != nil {
+		return nil, err
+	}
+	if err := stages.Finish(p.Chain, hasLoss); err != nil {
+		return nil, err
+	}
+	p.Warnings = append(p.Warnings, stages.Warnings(len(p.Chain.Stages)-1)...)
+	return p, nil
+}
+
+// checkColumns refuses a header without the required columns, or with one twice.
+func (t *table) checkColumns(errs *parse.Errors, p *profiles.Profile) error {
+	known := []string{"name", "kind", parse.UnsavedColumn}
+	for _, c := range parse.StageColumns {
+		known = append(known, c.Name)
+		if c.Required && !slices.Contains(t.columns, c.Name) {
+			errs.Add(&profiles.FormatError{Line: t.line - 1,
+				Found:    fmt.Sprintf("The column %s is missing; found are %s", c.Name, profiles.Clip(strings.Join(t.columns, ", "))),
+				Expected: "The columns forward_s, backward_s and output_bytes are required.",
+				Remedy:   "Add the column, or rename the one that holds these numbers."})
+		}
+	}
+	var other []string
+	for i, c := range t.columns {
+		switch {
+		case !slices.Contains(known, c):
+			other = append(other, fmt.Sprintf("%q", profiles.Clip(c)))
+		case slices.Index(t.columns, c) < i:
+			errs.Add(&profiles.FormatError{Line: t.line - 1, Found: "The column " + c + " stands there twice",
+				Expected: "Every column has its own name.", Remedy: "Remove one of them."})
+		}
+	}
+	if len(other) > 0 {
+		p.Warnings = append(p.Warnings, "Columns that mean nothing here were skipped: "+profiles.Clip(strings.Join(other, ", "))+".")
+	}
+	return errs.Err()
+}
+
+// readNotes takes what concerns the whole network from the comment lines.
+func (t *table) readNotes(errs *parse.Errors, p *profiles.Profile) {
+	c := p.Chain
+	sizes := map[string]*engine.Bytes{"input_bytes": &c.Input, "input_grad_bytes": &c.InputGrad,
+		"weights": &c.Resident.Weights, "grads": &c.Resident.Grads,
+		"optimizer": &c.Resident.Optimizer, "pinned": &c.Resident.Pinned}
+	texts := map[string]*string{"name": &p.Name, "dtype": &p.DType, "tool": &p.Source.Tool, "device": &p.Source.Device}
+	for _, n := range t.notes {
+		q := parse.ByteCount
+		if n.key == "batch" {
+			q = parse.Samples
+		} else if into := texts[n.key]; into != nil {
+			*into = errs.ReadName(n.line, n.value)
+			continue
+		} else if sizes[n.key] == nil {
+			continue
+		}
+		v, e := q.Read(n.key, n.value)
+		if e != nil {
+			e.Line = n.line
+			errs.Add(e)
+		} else if n.key == "batch" {
+			p.Batch = int(v)
+		} else {
+			*sizes[n.key] = engine.Bytes(v)
+		}
+	}
+}
+
+// readRows reads the stages; hasLoss tells whether the last one is the loss.
+func (t *table) readRows(data []byte, stages *parse.StageReader, c *engine.Chain, poll *engine.Poll) (hasLoss bool, err error) {
+	r := parse.NewRows(data[t.rest:], t.comma)
+	r.Comment, r.TrimLeadingSpace = '#', t.comma != '\t'
+	for {
+		if err := poll.Err(); err != nil {
+			return false, err
+		}
+		row, err := r.Read()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return false, stages.Errs.Fail(parse.RowError(err, t.line))
+		}
+		if parse.IsBlank(row) {
+			continue
+		}
+		if stages.Errs.Over {
+			return false, stages.Errs.Err()
+		}
+		if len(c.Stages) > parse.MaxStageRows {
+			return false, stages.Errs.Fail(parse.TooManyStages())
+		}
+		line, _ := r.FieldPos(0)
+		c.Stages = append(c.Stages, t.readRow(row, stages, parse.StagePlace{Line: t.line - 1 + line, Number: len(c.Stages) + 1}))
+	}
+	n := len(c.Stages)
+	hasLoss = n > 0 && strings.EqualFold(c.Stages[n-1].Name, parse.LossName)
+	if hasLoss {
+		c.Stages[n-1].Name = parse.LossName
+	} else if n > parse.MaxStageRows {
+		return false, stages.Errs.Fail(parse.TooManyStages())
+	}
+	return hasLoss, nil
+}
+
+func (t *table) readRow(row []string, stages *parse.StageReader, at parse.StagePlace) engine.Stage {
+	if len(row) != len(t.columns) {
+		remedy := "Fill in the missing cells, or remove what is too much."
+		if t.comma == ',' {
+			remedy += " Decimals need a point, not a comma."
+		}
+		stages.FailAt(at, "", "", &profiles.FormatError{Found: fmt.Sprintf("there are %s, the header has %d", profiles.Count(len(row), "cell"), len(t.columns)),
+			Expected: "Every line has as many cells as the header.", Remedy: remedy})
+		return engine.Stage{}
+	}
+	cell := func(column string) (string, bool) {
+		i := slices.Index(t.columns, column)
+		if i < 0 {
+			return "", false
+		}
+		return strings.TrimSpace(row[i]), true
+	}
+	name, _ := cell("name")
+	kind, _ := cell("kind")
+	name, kind = stages.Errs.ReadName(at.Line, name), stages.Errs.ReadName(at.Line, kind)
+	s := engine.Stage{Name: profiles.StageName(name, at.Number), Kind: kind}
+	switch word, _ := cell(parse.UnsavedColumn); strings.ToLower(word) {
+	case "true":
+		s.Unsaved = true
+	case "false", "":
+	default:
+		stages.FailAt(at, parse.UnsavedColumn, s.Name, &profiles.FormatError{Found: parse.UnsavedColumn + " is " + strconv.Quote(profiles.Clip(word)),
+			Expected: "true or false is expected.", Remedy: "Write true where no backward reads the output, and false or nothing elsewhere."})
+	}
+	return stages.Read(at, s, false, func(column string) (string, bool) {
+		text, ok := cell(column)
+		required := column == "forward_s" || column == "backward_s" || column == "output_bytes"
+		return text, ok && (text != "" || required)
+	})
+}

@@ -1,0 +1,403 @@
+// Package dtr reads the logs of Dynamic Tensor Rematerialization.
+package dtr
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"memtide/engine"
+	"memtide/profiles"
+	"memtide/profiles/jsontext"
+	"memtide/profiles/parse"
+)
+
+func init() {
+	profiles.Register(&profiles.Format{
+		Name:  "dtr",
+		Title: "DTR log (simrd)",
+		Doc: `The functions of one training step in their order, as the logger of DTR writes them: a graph, and a chain if they form one.
+
+One JSON object per line, of Kirisame et al., "Dynamic tensor rematerialization"
+(arXiv:2006.09616):
+
+	{"INSTRUCTION":"CONSTANT", "NAME":"x1"}
+	{"INSTRUCTION":"MEMORY", "NAME":"x1", "MEMORY":"4096"}
+	{"INSTRUCTION":"CALL", "NAME":"relu", "ARGS":["x1"], "RESULT":["x2"], "TIME":"31000"}
+	{"INSTRUCTION":"MEMORY", ...} and {"INSTRUCTION":"ALIAS", "NAME":"x2", "ALIAS":"-1"} for every result
+
+and MUTATE, COPY, COPY_FROM, RELEASE and ANNOTATE (START, BACKWARD). Times are
+nanoseconds, sizes bytes. Names that share memory are one value. Functions in
+place work on their value without making one; their result has its size.`,
+		TimeUnit:   "nanoseconds",
+		Extensions: []string{".log"},
+		Match:      looksDTR,
+		Decode:     decodeDTR,
+	})
+}
+
+// looksDTR claims lines of JSON whose first is an instruction.
+func looksDTR(head []byte) bool {
+	first, _, _ := bytes.Cut(bytes.TrimSpace(head), []byte("\n"))
+	return len(first) > 0 && first[0] == '{' && bytes.Contains(first, []byte(`"INSTRUCTION"`))
+}
+
+// dtrMost bounds functions and storages, so that their graph can be read back.
+const dtrMost = parse.MaxGraph / 2
+
+// dtrLongest is the longest line, in bytes: that of a function of some ten thousand
+// arguments.
+const dtrLongest = 256 << 10
+
+// dtrLine is one instruction.
+type dtrLine struct {
+	instruction, name, dst, src, annotation string
+	args, results, mutates                  []string
+	time, memory, alias                     string
+}
+
+// dtrCall is a function that runs.
+type dtrCall struct {
+	name   string
+	took   time.Duration
+	reads  []int // storages, sorted
+	writes []int // storages that it makes
+	alters []int // storages that it changes in place
+	back   bool
+}
+
+// dtrStorage is memory under one name or several.
+type dtrStorage struct {
+	size     engine.Bytes
+	refs     int
+	constant bool
+	back     bool // made by the backward
+}
+
+// dtrLog is the file, read.
+type dtrLog struct {
+	lines    int
+	names    map[string]int // storage of a name
+	storages []dtrStorage
+	calls    []dtrCall
+	back     bool          // the backward has begun
+	marked   bool          // an annotation tells where
+	carry    time.Duration // of views, which are no functions of the graph
+	views    int
+	input    int // storage of the network's input; -1 if unknown
+
+	pending *dtrCall // a call whose results are being told
+	results []string // of it, those that come
+	size    string   // told by MEMORY, until ALIAS or the next instruction
+	sized   string   // the name whose size it is
+	args    []string // of the pending call
+
+	scan *jsontext.Stream
+	errs *parse.Errors
+}
+
+func decodeDTR(name string, data []byte, poll *engine.Poll) (*profiles.Profile, error) {
+	d := &dtrLog{names: map[string]int{}, input: -1, scan: &jsontext.Stream{Eof: true}, errs: parse.NewErrors("dtr", len(data))}
+	if at := bytes.Index(data, []byte(`"START"`)); at >= 0 {
+		// What was logged before the start is not part of the step.
+		end := bytes.IndexByte(data[at:], '\n')
+		if end < 0 {
+			end = len(data) - at - 1
+		}
+		d.lines = bytes.Count(data[:at+end+1], []byte("\n"))
+		data = data[at+end+1:]
+	}
+	d.marked = bytes.Contains(data, []byte(`"BACKWARD"`))
+	for len(data) > 0 {
+		if err := poll.Err(); err != nil {
+			return nil, err
+		}
+		var line []byte
+		line, data, _ = bytes.Cut(data, []byte("\n"))
+		d.lines++
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		if len(line) > dtrLongest {
+			return nil, d.fail(fmt.Sprintf("the line is %d bytes long", len(line)), fmt.Sprintf("Lines of at most %d bytes are read.", dtrLongest),
+				"Log whole training steps with simrd's logger.")
+		}
+		if err := d.read(line); err != nil {
+			return nil, err
+		}
+	}
+	if d.pending != nil {
+		return nil, d.fail("the log ends within the results of "+profiles.Clip(d.pending.name), "Every result has a MEMORY and an ALIAS.",
+			"Copy or download the file again: it is cut off.")
+	}
+	if !slices.ContainsFunc(d.calls, func(c dtrCall) bool { return c.back }) {
+		return nil, d.fail(fmt.Sprintf("none of %s belongs to a backward", profiles.Count(len(d.calls), "function")),
+			`A training step is expected: an ANNOTATE "BACKWARD", or functions named backward.`, "Log whole training steps.")
+	}
+	return d.profile(name, poll)
+}
+
+func (d *dtrLog) fail(found, expected, remedy string) error {
+	return d.errs.Fail(&profiles.FormatError{Line: d.lines, Found: found, Expected: expected, Remedy: remedy})
+}
+
+// parse takes a line apart.
+func (d *dtrLog) parse(line []byte) (l dtrLine, ok bool) {
+	text := func(v []byte) string { return string(jsontext.PlainText(v)) }
+	texts := func(v []byte) (list []string) {
+		if len(v) < 2 || v[0] != '[' {
+			return nil
+		}
+		for item, rest := d.scan.NextItem(v[1:]); item != nil; item, rest = d.scan.NextItem(rest) {
+			list = append(list, text(item))
+		}
+		return list
+	}
+	ok = d.scan.EachField(line, func(key, v []byte) {
+		switch string(key) {
+		case "INSTRUCTION":
+			l.instruction = text(v)
+		case "NAME":
+			l.name = text(v)
+		case "DST":
+			l.dst = text(v)
+		case "SRC":
+			l.src = text(v)
+		case "ANNOTATION":
+			l.annotation = text(v)
+		case "ARGS":
+			l.args = texts(v)
+		case "RESULT":
+			l.results = texts(v)
+		case "MUTATE":
+			l.mutates = texts(v)
+		case "TIME":
+			l.time = text(v)
+		case "MEMORY":
+			l.memory = text(v)
+		case "ALIAS":
+			l.alias = text(v)
+		}
+	})
+	return l, ok && bytes.HasSuffix(line, []byte("}"))
+}
+
+// read understands one line.
+func (d *dtrLog) read(line []byte) error {
+	l, ok := d.parse(line)
+	if !ok {
+		return d.fail(fmt.Sprintf("the line is %q", profiles.Clip(string(line))), "Every line is one JSON object { }.", "Complete or remove the line.")
+	}
+	if d.pending != nil && l.instruction != "MEMORY" && l.instruction != "ALIAS" {
+		return d.fail(fmt.Sprintf("%s follows within the results of %s", profiles.Clip(l.instruction), profiles.Clip(d.pending.name)),
+			"Every result has a MEMORY and an ALIAS.", "Log the step again, or complete the lines.")
+	}
+	switch l.instruction {
+	case "MEMORY":
+		d.size, d.sized = l.memory, l.name
+		if s, ok := d.names[l.name]; ok && d.storages[s].constant && d.pending == nil {
+			return d.constantSize(s, l)
+		}
+	case "ALIAS":
+		return d.result(l)
+	case "CONSTANT":
+		return d.bind(l.name, dtrStorage{constant: true})
+	case "COPY", "COPY_FROM":
+		return d.copyName(l)
+	case "RELEASE":
+		d.release(l.name)
+	case "CALL":
+		return d.call(l)
+	case "MUTATE":
+		return d.mutate(l)
+	case "ANNOTATE":
+		d.back = d.back || l.annotation == "BACKWARD"
+	default:
+		return d.fail(fmt.Sprintf("the instruction is %q", profiles.Clip(l.instruction)),
+			"Read are CONSTANT, MEMORY, CALL, ALIAS, MUTATE, COPY, COPY_FROM, RELEASE and ANNOTATE.", "Remove the line, or log with the version of simrd.")
+	}
+	return nil
+}
+
+func (d *dtrLog) constantSize(storage int, l dtrLine) error {
+	v, e := parse.ByteCount.Read("MEMORY", l.memory)
+	if e != nil {
+		e.Line = d.lines
+		return d.errs.Fail(e)
+	}
+	d.storages[storage].size = engine.Bytes(v)
+	return nil
+}
+
+// bind gives a name a new storage.
+func (d *dtrLog) bind(name string, s dtrStorage) error {
+	if len(d.storages) >= dtrMost {
+		return d.fail(fmt.Sprintf("there are more than %d values", dtrMost), "Longer logs are not read.", "Log one training step.")
+	}
+	if e := d.errs.Budget.Name("the name of a value", len(name)); e != nil {
+		e.Line = d.lines
+		return d.errs.Fail(e)
+	}
+	d.release(name)
+	s.refs = 1
+	d.names[name] = len(d.storages)
+	d.storages = append(d.storages, s)
+	return nil
+}
+
+// copyName makes a name another one of a storage.
+func (d *dtrLog) copyName(l dtrLine) error {
+	s, ok := d.names[l.src]
+	if !ok {
+		return d.unknown(l.src)
+	}
+	if e := d.errs.Budget.Name("the name of a value", len(l.dst)); e != nil {
+		e.Line = d.lines
+		return d.errs.Fail(e)
+	}
+	if len(d.names) >= 2*dtrMost {
+		return d.fail(fmt.Sprintf("there are more than %d names", 2*dtrMost), "Longer logs are not read.", "Log one training step.")
+	}
+	d.storages[s].refs++
+	d.release(l.dst)
+	d.names[l.dst] = s
+	return nil
+}
+
+func (d *dtrLog) unknown(name string) error {
+	return d.fail(fmt.Sprintf("%q is not known here", profiles.Clip(name)), "Names are made by CONSTANT, COPY or the results of a CALL before.",
+		"Log the step from its START on.")
+}
+
+// release drops a name; one that is not known was made before the start.
+func (d *dtrLog) release(name string) {
+	if s, ok := d.names[name]; ok {
+		d.storages[s].refs--
+		delete(d.names, name)
+	}
+}
+
+// start begins a function.
+func (d *dtrLog) start(l dtrLine) (*dtrCall, error) {
+	if len(d.calls) >= dtrMost {
+		return nil, d.fail(fmt.Sprintf("there are more than %d functions", dtrMost), "Longer logs are not read.", "Log one training step.")
+	}
+	v, e := dtrTime.Read("TIME", l.time)
+	if e != nil {
+		e.Line = d.lines
+		return nil, d.errs.Fail(e)
+	}
+	// Functions called backward may run in the forward (max_pool2d_backward is one
+	// of DTR's): names only count where nothing else tells.
+	d.back = d.back || !d.marked && strings.Contains(l.name, "backward")
+	c := &dtrCall{name: strings.ToValidUTF8(l.name, "?"), took: parse.Nanoseconds(v), back: d.back}
+	if err := d.room(l); err != nil {
+		return nil, err
+	}
+	for _, arg := range l.args {
+		s, ok := d.names[arg]
+		if !ok {
+			return nil, d.unknown(arg)
+		}
+		if d.input < 0 && d.storages[s].constant && len(l.results) > 0 {
+			d.input = s // the first thing that the first function reads
+		}
+		c.reads = append(c.reads, s)
+	}
+	slices.Sort(c.reads)
+	c.reads = slices.Clip(slices.Compact(c.reads))
+	return c, nil
+}
+
+// room charges what a function takes: its name, and what it reads and writes.
+func (d *dtrLog) room(l dtrLine) error {
+	e := d.errs.Budget.Name("the name of the function", len(l.name))
+	if e == nil {
+		e = d.errs.Budget.Memory("this function", 200+24*(len(l.args)+len(l.results)+len(l.mutates)))
+	}
+	if e != nil {
+		e.Line = d.lines
+		return d.errs.Fail(e)
+	}
+	return nil
+}
+
+// dtrTime is the unit of times in these logs.
+var dtrTime = parse.Quantity{Plural: "Times", Unit: "nanoseconds", Whole: true}
+
+func (d *dtrLog) call(l dtrLine) error {
+	c, err := d.start(l)
+	if err != nil {
+		return err
+	}
+	d.pending, d.results, d.args, d.size, d.sized = c, l.results, l.args, "", ""
+	d.close()
+	return nil
+}
+
+// result gives the next result of a call its storage.
+func (d *dtrLog) result(l dtrLine) error {
+	if d.pending == nil || l.name != d.results[0] || l.name != d.sized {
+		return d.fail(fmt.Sprintf("ALIAS of %q follows neither its CALL nor its MEMORY", profiles.Clip(l.name)),
+			"Every result of a CALL has a MEMORY and an ALIAS, in this order.", "Log the step again.")
+	}
+	v, e := parse.ByteCount.Read("MEMORY", d.size)
+	if e != nil {
+		e.Line = d.lines - 1
+		return d.errs.Fail(e)
+	}
+	if at, ok := jsontext.Integer([]byte(l.alias)); ok && at >= 0 && at < int64(len(d.args)) {
+		if s, known := d.names[d.args[at]]; known {
+			d.storages[s].refs++
+			d.release(l.name)
+			d.names[l.name] = s
+		}
+	} else {
+		d.pending.writes = append(d.pending.writes, len(d.storages))
+		if err := d.bind(l.name, dtrStorage{size: engine.Bytes(v), back: d.back}); err != nil {
+			return err
+		}
+	}
+	d.results = d.results[1:]
+	d.close()
+	return nil
+}
+
+// close ends a call whose results are all told. Views make nothing: their time
+// goes to the next function.
+func (d *dtrLog) close() {
+	c := d.pending
+	if len(d.results) > 0 {
+		return
+	}
+	d.pending = nil
+	if len(c.writes) == 0 && len(c.alters) == 0 {
+		d.views++
+		d.carry += c.took
+		return
+	}
+	c.took += d.carry
+	d.carry = 0
+	d.calls = append(d.calls, *c)
+}
+
+func (d *dtrLog) mutate(l dtrLine) error {
+	c, err := d.start(l)
+	if err != nil {
+		return err
+	}
+	for _, m := range l.mutates {
+		at, ok := jsontext.Integer([]byte(m))
+		if !ok || at < 0 || at >= int64(len(l.args)) {
+			return d.fail("MUTATE names argument "+profiles.Clip(m), fmt.Sprintf("There are %d arguments, counted from 0.", len(l.args)), "Log the step again.")
+		}
+		c.alters = append(c.alters, d.names[l.args[at]])
+	}
+	slices.Sort(c.alters)
+	c.alters = slices.Compact(c.alters)
+	d.pending, d.results = c, nil
+	d.close()
+	return nil
+}

@@ -1,0 +1,108 @@
+package dtr
+
+import (
+	"fmt"
+
+	"memtide/engine"
+	"memtide/profiles"
+	"memtide/profiles/parse"
+)
+
+// profile makes the graph of the step, and its chain if there is one.
+func (d *dtrLog) profile(name string, poll *engine.Poll) (*profiles.Profile, error) {
+	c, stages, err := d.chain(poll)
+	if err != nil {
+		return nil, err
+	}
+	g := d.graph(stages)
+	if e := parse.GraphOverflow(g); e != nil {
+		return nil, d.errs.Fail(e)
+	}
+	p := &profiles.Profile{Name: name, Graph: g, Source: profiles.Source{Tool: "DTR logger", Times: profiles.Measured, Sizes: profiles.Measured, Notes: []string{
+		"Functions in place work on their value without making one.",
+		"What is there before the step, the input apart, is resident: weights, buffers and the state of the optimizer, if it is logged.",
+		"The file does not tell the batch size.",
+	}}}
+	if d.views > 0 {
+		p.Source.Notes = append(p.Source.Notes, fmt.Sprintf("%s make nothing (views): their time is part of the next function.", profiles.Count(d.views, "function")))
+	}
+	if c == nil {
+		p.Warnings = append(p.Warnings, "The functions form no chain: nowhere is a single value all that the rest of the forward reads.")
+		return p, nil
+	}
+	c.Name = name
+	if err := (&parse.StageReader{Errs: d.errs}).Finish(c, c.Stages[len(c.Stages)-1].Name == parse.LossName); err != nil {
+		return nil, err
+	}
+	p.Chain = c
+	p.Source.Notes = append(p.Source.Notes, "A stage ends where a single value is all that the rest of the forward reads; it saves what the backward reads of it.")
+	return p, nil
+}
+
+// outputs are the storages that the backward makes and that are never released:
+// gradients of weights. Nothing of the forward counts: its names may be held by
+// the program.
+func (d *dtrLog) output(s int) bool { return d.storages[s].back && d.storages[s].refs > 0 }
+
+// graph is one step: values are storages. At its end every output is read once,
+// so that it stays until then. stages are those of the functions.
+func (d *dtrLog) graph(stages []int) *engine.Graph {
+	g := &engine.Graph{Done: engine.NoValue}
+	ids := make([]engine.ValueID, len(d.storages))
+	stageOf := make([]int, len(d.storages))
+	used := make([]bool, len(d.storages))
+	for i := range d.calls {
+		c := &d.calls[i]
+		for _, s := range c.writes {
+			stageOf[s], used[s] = stages[i], true
+		}
+		for _, s := range c.reads {
+			used[s] = true
+		}
+	}
+	for s := range d.storages {
+		st := &d.storages[s]
+		if ids[s] = engine.NoValue; !used[s] || st.size == 0 {
+			if st.constant {
+				g.Fixed += st.size
+			}
+			continue
+		}
+		v := engine.Value{Name: fmt.Sprintf("v%d", s), Size: st.size, Stage: stageOf[s], Within: engine.NoValue}
+		switch {
+		case st.constant && s != d.input:
+			v.Kind, v.Initial = engine.KindWeight, engine.OnDevice
+		case st.constant:
+			v.Initial = engine.OnDevice
+		case d.output(s):
+			v.Kind = engine.KindWeight
+		case st.back:
+			v.Kind = engine.KindGradient
+		}
+		ids[s] = engine.ValueID(len(g.Values))
+		g.Values = append(g.Values, v)
+	}
+	pick := func(list []int) (out []engine.ValueID) {
+		for _, s := range list {
+			if ids[s] != engine.NoValue {
+				out = append(out, ids[s])
+			}
+		}
+		return out
+	}
+	for i := range d.calls {
+		c := &d.calls[i]
+		op := engine.Op{Name: c.name, Stage: stages[i], Time: c.took, In: pick(c.reads), Out: pick(c.writes)}
+		if c.back {
+			op.Pass = engine.Backward
+		}
+		g.Ops = append(g.Ops, op)
+		g.Stages = max(g.Stages, stages[i])
+	}
+	for s := range d.storages {
+		if d.output(s) && ids[s] != engine.NoValue {
+			g.Ops = append(g.Ops, engine.Op{Name: fmt.Sprintf("result v%d", s), Pass: engine.Backward, Stage: stageOf[s], In: []engine.ValueID{ids[s]}})
+		}
+	}
+	return g
+}

@@ -1,0 +1,272 @@
+package formattest
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"memtide/profiles"
+)
+
+// Script is the program of a mutation: bytes from a fuzzer, each of which decides
+// something.
+type Script struct{ B []byte }
+
+// More reports whether the script goes on.
+func (s *Script) More() bool { return len(s.B) > 0 }
+
+// N is a choice of k; 0 at the end of the script.
+func (s *Script) N(k int) int {
+	if k <= 1 || len(s.B) == 0 {
+		return 0
+	}
+	v := int(s.B[0])
+	s.B = s.B[1:]
+	if k > 256 && len(s.B) > 0 {
+		v, s.B = v<<8|int(s.B[0]), s.B[1:]
+	}
+	return v % k
+}
+
+// Pick is one of the list.
+func (s *Script) Pick(list []string) string { return list[s.N(len(list))] }
+
+// Extremes are numbers as files have them when something went wrong.
+var Extremes = []string{"0", "1", "-1", "3", "0.5", "1e-9", "255", "20000", "2147483648", "9007199254740991", "9007199254740992", "9223372036854775807", "9223372036854775808",
+	"-9223372036854775808", "18446744073709551616", "1e18", "1e300", "1e-300", "1e999999", "00", "NaN", "Infinity", strings.Repeat("9", 999), strings.Repeat("1", 1001)}
+
+// OddTexts are names as nobody writes them.
+var OddTexts = []string{"", " ", "a", "x1", "0", "loss", "null", "\x1b[2J", "\u202ea", "\xff", "a\"b", "a,b", "a;b", "a\tb", "#", "--", "node1", strings.Repeat("n", 999), strings.Repeat("n", 1001), strings.Repeat("long", 20_000)}
+
+// CheckDecoded is what holds of any content: it is refused with a place and a
+// remedy, or is a profile that can be used, is within its bounds, and is written
+// and read back the same.
+func CheckDecoded(t *testing.T, data []byte) {
+	t.Helper()
+	p, err := profiles.Decode("fuzz", profiles.Bytes(data), nil)
+	if err != nil {
+		CheckProblems(t, err)
+		return
+	}
+	if e := profiles.Admit(p); e != nil {
+		t.Errorf("accepted beyond its bounds: %v", e)
+	}
+	if p.Chain != nil {
+		if err := p.Chain.Validate(); err != nil {
+			t.Errorf("the chain is not valid: %v", err)
+		}
+	}
+	p.Totals()
+	CheckRoundTrip(t, p)
+}
+
+// FuzzSamples is a fuzz target over mutations of samples of one format.
+func FuzzSamples(f *testing.F, files []string, mutate func(sample []byte, s *Script) []byte) {
+	var samples [][]byte
+	for _, name := range files {
+		data, err := os.ReadFile("testdata/" + name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		samples = append(samples, data)
+	}
+	for i := range samples {
+		f.Add(byte(i), []byte{})
+		f.Add(byte(i), []byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
+	}
+	for op := range 12 {
+		f.Add(byte(op), []byte{byte(op), byte(7 * op), byte(3 * op), byte(op), byte(5 * op), byte(op + 1), byte(11 * op), byte(op)})
+	}
+	f.Fuzz(func(t *testing.T, sample byte, program []byte) {
+		if len(program) > 100 {
+			return
+		}
+		CheckDecoded(t, mutate(bytes.Clone(samples[int(sample)%len(samples)]), &Script{program}))
+	})
+}
+
+// jsonNode is JSON that can be written wrong: keys in their order, also twice.
+type jsonNode struct {
+	open byte // '{', '[', or 0
+	keys []string
+	kids []*jsonNode
+	raw  string // of what is no list and no object
+}
+
+func parseNode(d *json.Decoder) *jsonNode {
+	token, err := d.Token()
+	if err != nil {
+		return &jsonNode{raw: "null"}
+	}
+	open, ok := token.(json.Delim)
+	if !ok {
+		raw, _ := json.Marshal(token)
+		return &jsonNode{raw: string(raw)}
+	}
+	n := &jsonNode{open: byte(open)}
+	for d.More() {
+		if open == '{' {
+			key, _ := d.Token()
+			text, _ := key.(string)
+			n.keys = append(n.keys, text)
+		}
+		n.kids = append(n.kids, parseNode(d))
+	}
+	_, _ = d.Token() // the end
+	return n
+}
+
+func (n *jsonNode) write(b *bytes.Buffer, depth int) {
+	if n.open == 0 || depth > 80 || b.Len() > 1<<20 { // what is there many times may have itself many parts
+		b.WriteString(cmp.Or(n.raw, "null"))
+		return
+	}
+	b.WriteByte(n.open)
+	for i, kid := range n.kids {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if n.open == '{' {
+			key, _ := json.Marshal(n.keys[i])
+			b.Write(key)
+			b.WriteByte(':')
+		}
+		kid.write(b, depth+1)
+	}
+	b.WriteByte(n.open + 2)
+}
+
+// mutateNode edits a place of the tree; keys and texts are those of the format.
+func mutateNode(root *jsonNode, s *Script, keys, texts []string) {
+	at := root
+	for at.open != 0 && len(at.kids) > 0 {
+		i := s.N(len(at.kids))
+		if kid := at.kids[i]; kid.open != 0 && s.N(4) > 0 {
+			at = kid
+			continue
+		}
+		at.edit(i, s, keys, texts)
+		return
+	}
+	if at.open == '[' {
+		at.kids = append(at.kids, &jsonNode{raw: s.Pick(Extremes)})
+	}
+}
+
+func (n *jsonNode) edit(i int, s *Script, keys, texts []string) {
+	quoted := func(text string) *jsonNode { return &jsonNode{raw: strconv.Quote(text)} }
+	insert := func(key string, kid *jsonNode) {
+		n.kids = append(n.kids, kid)
+		if n.open == '{' {
+			n.keys = append(n.keys, key)
+		}
+	}
+	switch s.N(11) {
+	case 0: // delete
+		n.kids = append(n.kids[:i:i], n.kids[i+1:]...)
+		if n.open == '{' {
+			n.keys = append(n.keys[:i:i], n.keys[i+1:]...)
+		}
+	case 1: // duplicate, also the key
+		key := ""
+		if n.open == '{' {
+			key = n.keys[i]
+		}
+		insert(key, n.kids[i])
+	case 2:
+		n.kids[i] = &jsonNode{raw: s.Pick(Extremes)}
+	case 3:
+		n.kids[i] = quoted(s.Pick(OddTexts))
+	case 4:
+		n.kids[i] = quoted(s.Pick(texts))
+	case 5: // reorder
+		if j := s.N(len(n.kids)); n.open == '[' {
+			n.kids[i], n.kids[j] = n.kids[j], n.kids[i]
+		} else {
+			n.keys[i], n.keys[j] = n.keys[j], n.keys[i]
+		}
+	case 6: // nest
+		kid := n.kids[i]
+		for range 1 + s.N(70) {
+			kid = &jsonNode{open: '[', kids: []*jsonNode{kid}}
+		}
+		n.kids[i] = kid
+	case 7:
+		insert(s.Pick(keys), &jsonNode{raw: s.Pick(Extremes)})
+	case 8:
+		insert(s.Pick(keys), quoted(s.Pick(texts)))
+	case 9: // of another kind
+		n.kids[i] = &jsonNode{raw: s.Pick([]string{"null", "true", "false", "{}", "[]", `""`, "[null]", `{"":0}`})}
+	case 10: // many
+		for range 1 + s.N(40) {
+			insert(s.Pick(keys), n.kids[i])
+		}
+	}
+}
+
+// MutateJSON edits an object a few times.
+func MutateJSON(sample []byte, s *Script, keys, texts []string) []byte {
+	if !json.Valid(sample) { // old traces have bare backslashes
+		if sample = bytes.ReplaceAll(sample, []byte(`\`), []byte(`\\`)); !json.Valid(sample) {
+			return sample // a line that has been mutated already
+		}
+	}
+	d := json.NewDecoder(bytes.NewReader(sample))
+	d.UseNumber()
+	root := parseNode(d)
+	for range 6 {
+		if !s.More() {
+			break
+		}
+		mutateNode(root, s, keys, texts)
+	}
+	var b bytes.Buffer
+	root.write(&b, 0)
+	return b.Bytes()
+}
+
+// MutateCells edits a table: rows of cells with a comma between them.
+func MutateCells(sample []byte, s *Script, comma string, names []string) []byte {
+	rows := strings.Split(strings.TrimSuffix(string(sample), "\n"), "\n")
+	for range 6 {
+		if !s.More() {
+			break
+		}
+		i := s.N(len(rows))
+		cells := strings.Split(rows[i], comma)
+		j := s.N(len(cells))
+		switch s.N(9) {
+		case 0:
+			rows = append(rows[:i:i], rows[i+1:]...)
+			if len(rows) == 0 {
+				return nil
+			}
+			continue
+		case 1:
+			rows = append(rows, rows[i])
+			continue
+		case 2:
+			k := s.N(len(rows))
+			rows[i], rows[k] = rows[k], rows[i]
+			continue
+		case 3:
+			cells[j] = s.Pick(Extremes)
+		case 4:
+			cells[j] = s.Pick(OddTexts)
+		case 5:
+			cells[j] = s.Pick(names)
+		case 6:
+			cells = append(cells[:j:j], cells[j+1:]...)
+		case 7:
+			cells = append(cells, cells[j])
+		case 8:
+			cells[j] = `"` + cells[j]
+		}
+		rows[i] = strings.Join(cells, comma)
+	}
+	return []byte(strings.Join(rows, "\n") + "\n")
+}

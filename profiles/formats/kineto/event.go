@@ -1,0 +1,227 @@
+package kineto
+
+import (
+	"bytes"
+	"math"
+
+	"memtide/profiles/jsontext"
+	"memtide/profiles/parse"
+)
+
+// event is one event while it is read.
+type event struct {
+	phase, category, name, thread, args []byte
+	start, took                         int64
+	timed                               bool
+}
+
+// readEvent keeps what matters of an event. It reports whether the event could
+// be read.
+func (t *trace) readEvent(v []byte) bool {
+	var e event
+	ok := t.stream.EachField(v, func(key, value []byte) {
+		switch string(key) {
+		case "ph":
+			e.phase = jsontext.PlainText(value)
+		case "cat":
+			e.category = jsontext.PlainText(value)
+		case "name":
+			e.name = jsontext.PlainText(value)
+		case "tid":
+			e.thread = jsontext.PlainText(value)
+		case "args":
+			e.args = value
+		case "ts":
+			e.start, e.timed = jsontext.Microseconds(value)
+		case "dur":
+			e.took, _ = jsontext.Microseconds(value)
+		}
+	})
+	if !ok {
+		return false
+	}
+	if !e.timed || e.took < 0 || e.start < 0 || len(e.phase) != 1 {
+		return true
+	}
+	switch e.phase[0] {
+	case 'i', 'I':
+		if string(e.name) == "[memory]" {
+			t.readMemory(&e)
+		}
+	case 'X':
+		t.readComplete(&e)
+	}
+	return true
+}
+
+// readComplete sorts events with a duration by their category, under its names
+// before and after PyTorch 1.10.
+func (t *trace) readComplete(e *event) {
+	switch string(e.category) {
+	case "Operator", "cpu_op", "user_annotation":
+		t.readOp(e)
+	case "Kernel", "kernel", "Memcpy", "gpu_memcpy", "Memset", "gpu_memset":
+		t.readKernel(e)
+	case "Runtime", "cuda_runtime", "cuda_driver", "hip_runtime":
+		l := launch{start: e.start, thread: t.text(e.thread), correlation: -1, external: -1}
+		t.readJoin(e.args, &l.external, &l.correlation)
+		if l.correlation >= 0 {
+			t.launches = append(t.launches, l)
+		}
+	case "python_function":
+		if bytes.HasPrefix(e.name, []byte(module)) {
+			t.spans = append(t.spans, ktSpan{e.start, e.start + e.took, t.text(e.name[len(module):]), t.text(e.thread)})
+		}
+	}
+}
+
+// accumulate is the operator that adds the gradient of one parameter.
+const accumulate = "torch::autograd::AccumulateGrad"
+
+// module begins the names of module calls.
+const module = "nn.Module: "
+
+// readJoin reads what joins a kernel to an operator.
+func (t *trace) readJoin(args []byte, external, correlation *int64) {
+	t.stream.EachField(args, func(key, value []byte) {
+		switch string(key) {
+		case "External id", "external id":
+			if v, ok := jsontext.Integer(value); ok {
+				*external = v
+			}
+		case "correlation":
+			if v, ok := jsontext.Integer(value); ok {
+				*correlation = v
+			}
+		}
+	})
+}
+
+func (t *trace) readKernel(e *event) {
+	k := kernel{start: e.start, took: e.took, external: -1, correlation: -1}
+	t.readJoin(e.args, &k.external, &k.correlation)
+	t.kernels = append(t.kernels, k)
+}
+
+func (t *trace) readOp(e *event) {
+	op := ktOp{start: e.start, end: e.start + e.took, external: -1, sequence: -1, name: t.text(e.name), thread: t.text(e.thread)}
+	var dims, types []byte
+	t.stream.EachField(e.args, func(key, value []byte) {
+		switch string(key) {
+		case "External id", "external id":
+			if v, ok := jsontext.Integer(value); ok {
+				op.external = v
+			}
+		case "Sequence number":
+			if v, ok := jsontext.Integer(value); ok && v >= 0 {
+				op.sequence = v
+			}
+		case "Fwd thread id":
+			v, ok := jsontext.Integer(value)
+			op.back = ok && v > 0
+		case "Input Dims", "Input dims":
+			dims = value
+		case "Input type":
+			types = value
+		case "Call stack":
+			if len(value) > 2 {
+				op.stack = t.text(jsontext.PlainText(value))
+			}
+		}
+	})
+	// Before 1.10 named ranges were operators, too: they have no inputs.
+	op.named = string(e.category) == "user_annotation" || op.sequence < 0 && dims == nil && !bytes.Contains(e.name, []byte("::"))
+	least := 2 // one dimension is a bias or a count
+	switch string(e.name) {
+	case accumulate:
+		least = 1
+	case "aten::embedding": // the weights come first
+		dims, types = t.withoutFirst(dims), t.withoutFirst(types)
+	}
+	op.input, op.batch, op.kind = t.firstTensor(dims, types, least)
+	t.ops = append(t.ops, op)
+}
+
+// firstTensor is the size of the first input that is a tensor of a known type,
+// from a list of dimensions such as [[32, 3, 224, 224], []] and one of types.
+// Tensors of fewer dimensions than least do not count.
+func (t *trace) firstTensor(dims, types []byte, least int) (size int64, batch int32, kind dType) {
+	if len(dims) < 2 || len(types) < 2 {
+		return 0, 0, ktOther
+	}
+	dims, types = dims[1:], types[1:]
+	for {
+		var list, typ []byte
+		list, dims = t.stream.NextItem(dims)
+		typ, types = t.stream.NextItem(types)
+		if list == nil || typ == nil {
+			return 0, 0, ktOther
+		}
+		kind = ktTypes[string(jsontext.PlainText(typ))]
+		if size, batch = tensorBytes(list, kind); size > 0 && bytes.Count(list, []byte{','})+1 >= least {
+			return size, batch, kind
+		}
+	}
+}
+
+// withoutFirst is a list without its first item; only the inner of it matters.
+func (t *trace) withoutFirst(list []byte) []byte {
+	if len(list) < 2 {
+		return nil
+	}
+	_, rest := t.stream.NextItem(list[1:])
+	if len(rest) == 0 || rest[0] != ',' {
+		return nil
+	}
+	return rest // the comma stands where the bracket was
+}
+
+// tensorBytes is the size of a tensor of dimensions such as [32, 3, 224].
+func tensorBytes(dims []byte, kind dType) (size int64, batch int32) {
+	size = ktTypeBytes[kind]
+	if kind == ktOther {
+		return 0, 0
+	}
+	n := 0
+	rest := bytes.Trim(dims, "[]")
+	for more := true; more; {
+		var part []byte
+		part, rest, more = bytes.Cut(rest, []byte{','})
+		v, ok := jsontext.Integer(bytes.TrimSpace(part))
+		if !ok || v < 0 || v > math.MaxInt32 || size > parse.MaxNumber/max(v, 1) {
+			return 0, 0
+		}
+		if n == 0 {
+			batch = int32(v)
+		}
+		n++
+		size *= v
+	}
+	return size, batch
+}
+
+func (t *trace) readMemory(e *event) {
+	m := memory{at: e.start, total: -1}
+	kind, number := int64(0), int64(0)
+	t.stream.EachField(e.args, func(key, value []byte) {
+		v, ok := jsontext.Integer(value)
+		if !ok {
+			return
+		}
+		switch string(key) {
+		case "Bytes":
+			m.bytes = v
+		case "Device Type":
+			kind = v
+		case "Device Id":
+			number = v
+		case "Total Allocated":
+			m.total = v
+		}
+	})
+	if m.bytes < -parse.MaxNumber || m.bytes > parse.MaxNumber || kind < 0 || kind > 255 || number < -1 || number > 255 {
+		return
+	}
+	m.device = int32(kind<<16 | (number + 1))
+	t.memory = append(t.memory, m)
+}

@@ -1,0 +1,182 @@
+// Package kineto reads the traces of torch.profiler.
+package kineto
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"time"
+
+	"memtide/engine"
+	"memtide/profiles"
+	"memtide/profiles/formats/native"
+	"memtide/profiles/parse"
+)
+
+func init() {
+	profiles.Register(&profiles.Format{
+		Name:  "kineto",
+		Title: "torch.profiler trace (Kineto, Chrome trace)",
+		Doc: `One training step as torch.profiler recorded it: a chain with measured times and sizes.
+
+Record a few steps with
+
+	with torch.profiler.profile(profile_memory=True, record_shapes=True, with_stack=True,
+	        with_modules=True, schedule=torch.profiler.schedule(wait=1, warmup=1, active=3),
+	        on_trace_ready=lambda p: p.export_chrome_trace("trace.json.gz")) as p:
+	    for batch in batches:
+	        step(batch)
+	        p.step()
+
+The step of median work is read. Kernels belong to the operator that launched
+them, operators of the backward to those of the forward with the same sequence
+number. Stages are calls of modules; without them call stacks, named ranges or
+single operators. What a stage saves is what memory grew by during its forward.
+Traces of all versions since PyTorch 1.8.1 are read, packed or not.`,
+		TimeUnit:   "microseconds",
+		Extensions: []string{".json", ".json.gz"},
+		MaxSize:    profiles.MaxSize,
+		MaxStream:  largest,
+		Match:      looksTraced,
+		Decode: func(name string, data []byte, poll *engine.Poll) (*profiles.Profile, error) {
+			return decode(name, bytes.NewReader(data), len(data), poll)
+		},
+		Stream: func(name string, r io.Reader, total int, poll *engine.Poll) (*profiles.Profile, error) {
+			return decode(name, bufio.NewReaderSize(r, profiles.ReadAhead), total, poll)
+		},
+	})
+}
+
+// looksTraced claims an object with traceEvents, or with the header that stands
+// before them, or a list of events.
+func looksTraced(head []byte) bool {
+	head = bytes.TrimLeft(head, " \t\r\n")
+	has := func(key string) bool { return bytes.Contains(head, []byte(`"`+key+`"`)) }
+	switch {
+	case len(head) == 0:
+		return false
+	case head[0] == '{' && (has("traceEvents") || has("schemaVersion") && has("deviceProperties")):
+		return !bytes.Contains(head, []byte(`"memtide/`)) || native.FormatOf(head) == ""
+	}
+	return head[0] == '[' && has("ph") && has("ts") && has("name")
+}
+
+// decode reads a trace of total bytes; 0 if that is not known.
+func decode(name string, r io.Reader, total int, poll *engine.Poll) (*profiles.Profile, error) {
+	t, err := readTrace(r, total, poll)
+	if err != nil {
+		return nil, err
+	}
+	if len(t.ops) == 0 {
+		return nil, t.errs.Fail(&profiles.FormatError{Found: fmt.Sprintf("none of %s is an operator of PyTorch", profiles.Count(t.events, "event")),
+			Expected: "A trace of torch.profiler is expected.",
+			Remedy:   "Record with torch.profiler.profile (not torch.autograd.profiler) and export_chrome_trace."})
+	}
+	t.sortAll()
+	works, lost := t.works()
+	windows, how := t.windows()
+	s := t.newStep(medianWindow(windows, works), works, poll)
+	if e := s.findForward(); e != nil {
+		return nil, t.errs.Fail(e)
+	}
+	nodes, source := s.chooseNodes()
+	list := s.cut(s.parts(nodes))
+	if len(list) == 0 {
+		return nil, t.errs.Fail(parse.EmptyChain())
+	}
+	if len(list) > parse.MaxStageRows {
+		return nil, t.errs.Fail(parse.TooManyStages())
+	}
+	if err := s.measure(list); err != nil {
+		return nil, err
+	}
+	list = s.join(list)
+	c := s.chain(list)
+	c.Name = name
+	p := &profiles.Profile{Name: name, Batch: c.Batch, DType: s.dtype(list), Chain: c,
+		Source: profiles.Source{Tool: "torch.profiler", Times: profiles.Measured, Sizes: profiles.Measured}}
+	fresh := s.resident(list, c)
+	if err := (&parse.StageReader{Errs: t.errs}).Finish(c, list[len(list)-1].isLoss); err != nil {
+		return nil, err
+	}
+	s.describe(p, list, len(windows), how, source, fresh)
+	if all := len(works) + lost; lost > all/100 {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%s of %d on the device cannot be joined to an operator: their time is missing.", profiles.Count(lost, "kernel"), all))
+	}
+	return p, nil
+}
+
+// Where stages come from.
+const (
+	fromModules = "calls of modules"
+	fromStacks  = "call stacks"
+	fromNames   = "named ranges"
+	fromOps     = "single operators"
+)
+
+// chooseNodes takes the best description of the parts of the model.
+func (s *ktStep) chooseNodes() (nodes []*node, source string) {
+	if nodes := s.moduleNodes(); len(s.parts(nodes)) > 1 {
+		return nodes, fromModules
+	}
+	if nodes := s.stackNodes(); len(s.parts(nodes)) > 1 {
+		return nodes, fromStacks
+	}
+	if nodes := s.namedNodes(); len(nodes) > 1 {
+		return nodes, fromNames
+	}
+	return s.opNodes(), fromOps
+}
+
+// dtype is the type of most inputs of stages.
+func (s *ktStep) dtype(list []stage) string {
+	words := map[dType]string{ktF32: "f32", ktF16: "f16", ktBF16: "bf16"}
+	votes := [ktByte + 1]int{}
+	best := ktOther
+	for i := range list {
+		kind := list[i].kind
+		votes[kind]++
+		if words[kind] != "" && (best == ktOther || votes[kind] > votes[best]) {
+			best = kind
+		}
+	}
+	return words[best]
+}
+
+// resident finds weights and what else stays. fresh tells that the gradients of
+// weights are allocated anew in every step.
+func (s *ktStep) resident(list []stage, c *engine.Chain) (fresh bool) {
+	weights := int64(0)
+	for i := range list {
+		weights = min(weights+list[i].grads, parse.MaxNumber)
+	}
+	c.Resident = engine.Resident{Weights: engine.Bytes(weights), Grads: engine.Bytes(weights)}
+	if len(s.used) == 0 || weights == 0 {
+		return false
+	}
+	end := int64(0)
+	for i := range list {
+		end = max(end, list[i].backEnd)
+	}
+	begin, loss := list[0].from, list[len(list)-1].to
+	fresh = 2*(s.heldAt(end+1)-s.heldAt(begin)) >= weights || 2*(s.heldAt(loss)-s.heldAt(s.turn)) >= weights
+	if fresh {
+		for i := range list {
+			c.Stages[i].BwdTemp = max(0, c.Stages[i].BwdTemp-engine.Bytes(list[i].grads))
+		}
+	}
+	if first := s.used[0]; first.total >= 0 && first.total < parse.MaxNumber {
+		base := first.total - first.bytes + s.heldAt(begin) - list[0].input - weights
+		if !fresh {
+			base -= weights
+		}
+		c.Resident.Pinned = engine.Bytes(max(0, base))
+	}
+	return fresh
+}
+
+// milliseconds of a number of nanoseconds, for people.
+func inMilliseconds(ns int64) string {
+	return time.Duration(ns).Round(10 * time.Microsecond).String()
+}

@@ -1,0 +1,250 @@
+package kineto
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"memtide/profiles"
+	"memtide/profiles/formats/formattest"
+	"memtide/profiles/jsontext"
+)
+
+// toySamples are the samples of testdata, as their generator writes them.
+var toySamples = map[string]func() string{
+	"testdata/modules.trace.json": func() string {
+		return (&toyTrace{modules: true, memory: true, shapes: true, marks: "ProfilerStep#", steps: 1}).String()
+	},
+	"testdata/stacks.trace.json": func() string {
+		return (&toyTrace{old: true, memory: true, shapes: true, marks: "ProfilerStep#", steps: 2}).String()
+	},
+}
+
+// TestKinetoSamples: the samples are what the generator writes.
+func TestKinetoSamples(t *testing.T) {
+	for file, build := range toySamples {
+		if *formattest.Update {
+			if err := os.WriteFile(file, []byte(build()), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := os.ReadFile(file)
+		if err != nil || string(got) != build() {
+			t.Errorf("%s is not what its generator writes (%v); run go test ./profiles -update", file, err)
+		}
+	}
+}
+
+// TestTooManyStages: see formattest.TooManyStages.
+func TestTooManyStages(t *testing.T) {
+	// Every operator is a stage where there are no modules.
+	formattest.TooManyStages(t, func(n int) string {
+		var b strings.Builder
+		b.WriteString(`{"traceEvents": [`)
+		for i := range n {
+			fmt.Fprintf(&b, `{"ph":"X","cat":"cpu_op","name":"aten::mm","tid":1,"ts":%d,"dur":1,"args":{"Sequence number":%d}},`+"\n", i, i)
+		}
+		for i := range n {
+			fmt.Fprintf(&b, `{"ph":"X","cat":"cpu_op","name":"MmBackward0","tid":2,"ts":%d,"dur":1,"args":{"Sequence number":%d,"Fwd thread id":1}},`+"\n", n+i, n-1-i)
+		}
+		return b.String() + "]}"
+	})
+}
+
+// decodeToy decodes a trace and dumps it.
+func decodeToy(t *testing.T, y toyTrace) (*profiles.Profile, string) {
+	t.Helper()
+	p, err := profiles.Decode("toy.json", profiles.Bytes(y.String()), nil)
+	if err != nil {
+		t.Fatalf("%+v: %v", y, err)
+	}
+	return p, formattest.Dump(p)
+}
+
+func toyStages(p *profiles.Profile) string {
+	var names []string
+	for i := range p.Chain.Stages {
+		names = append(names, p.Chain.Stages[i].Name)
+	}
+	return strings.Join(names, " | ")
+}
+
+// TestKinetoSources: stages come from what the trace has, in the same places.
+func TestKinetoSources(t *testing.T) {
+	full := toyTrace{memory: true, shapes: true, marks: "ProfilerStep#", steps: 1}
+	for _, c := range []struct {
+		name  string
+		alter func(y *toyTrace)
+		want  string
+	}{
+		{"modules", func(y *toyTrace) { y.modules = true }, "Conv2d_0 | Block_0 | Block_1 | Linear_0 | loss"},
+		{"call stacks", func(y *toyTrace) { y.old = true }, "conv | block 1 | block 2 | linear | loss"},
+		{"named ranges", func(y *toyTrace) { y.ranges = true }, "Conv2d_0 | Sequential_0/Block_0 | Sequential_0/Block_1 | Linear_0 | loss"},
+		{"operators", func(y *toyTrace) {}, "conv2d 1 | conv2d 2 | add 1 | conv2d 3 | add 2 | linear | loss"},
+		{"correlations", func(y *toyTrace) { y.modules, y.noJoin = true, true }, "Conv2d_0 | Block_0 | Block_1 | Linear_0 | loss"},
+	} {
+		y := full
+		c.alter(&y)
+		p, text := decodeToy(t, y)
+		if got := toyStages(p); got != c.want {
+			t.Errorf("%s: stages %s, want %s", c.name, got, c.want)
+		}
+		// 100 + 2·(40+10+20) + 30 + 5 us of kernels; the backward takes twice that
+		// and 1 us for each of four gradients of weights.
+		if f, b := p.Chain.ForwardTime().Microseconds(), p.Chain.BackTime().Microseconds(); f != 275 || b != 554 {
+			t.Errorf("%s: forward %d us, backward %d us; want 275 and 554\n%s", c.name, f, b, text)
+		}
+		if w := p.Chain.Resident.Weights; w != 4*(3*4*4*3*3+4*4) {
+			t.Errorf("%s: weights %d bytes, want %d", c.name, w, 4*(3*4*4*3*3+4*4))
+		}
+		if p.Batch != 8 || p.DType != "f32" || p.Chain.Input != toyBytes {
+			t.Errorf("%s: batch %d, dtype %q, input %d; want 8, f32, %d", c.name, p.Batch, p.DType, p.Chain.Input, toyBytes)
+		}
+	}
+}
+
+// TestKinetoSizes: memory events become sizes.
+func TestKinetoSizes(t *testing.T) {
+	p, text := decodeToy(t, toyTrace{modules: true, memory: true, shapes: true, marks: "ProfilerStep#", steps: 1})
+	block := p.Chain.Stages[1]
+	// The convolution and the sum each keep one activation; the convolution has a
+	// workspace that is gone before the sum's result is there.
+	if block.Out != toyBytes || block.Saved != 2*toyBytes || block.FwdTemp != 0 || block.BwdTemp <= 0 {
+		t.Errorf("a block has a %d, abar %d, oF %d, oB %d; want %d, %d, 0, more than 0\n%s",
+			block.Out, block.Saved, block.FwdTemp, block.BwdTemp, toyBytes, 2*toyBytes, text)
+	}
+	if conv := p.Chain.Stages[0]; conv.FwdTemp != 1024 {
+		t.Errorf("the workspace of the first convolution is %d bytes, want 1024", conv.FwdTemp)
+	}
+	// 10,000,000 bytes are in use before: the input, weights, their gradients, the rest.
+	if r := p.Chain.Resident; r.Total()+p.Chain.Input != 10_000_000 {
+		t.Errorf("resident %+v and the input are %d bytes, want 10000000", r, r.Total()+p.Chain.Input)
+	}
+}
+
+// TestKinetoSteps: steps are told apart by what there is.
+func TestKinetoSteps(t *testing.T) {
+	for _, c := range []struct{ marks, want string }{
+		{"ProfilerStep#", "Of 3 steps the one with the median of the work is read."},
+		{"Optimizer.step#SGD", "Of 3 steps the one with the median of the work is read."},
+		{"", "The trace does not mark its steps"},
+	} {
+		p, text := decodeToy(t, toyTrace{modules: true, memory: true, shapes: true, marks: c.marks, steps: 3})
+		if !strings.Contains(text, c.want) {
+			t.Errorf("steps marked by %q: want %q in\n%s", c.marks, c.want, text)
+		}
+		// The optimizer takes 50, 100 and 150 us: 829 us and 100 are the median.
+		if c.marks != "" && (p.Chain.Len() != 5 || !strings.Contains(text, "829us of 929us") && !strings.Contains(text, "830µs of 930µs")) {
+			t.Errorf("steps marked by %q: %d stages, want 5, and 830µs of 930µs in\n%s", c.marks, p.Chain.Len(), text)
+		}
+	}
+}
+
+// TestKinetoWarnings: what a trace cannot tell is said, with what to do.
+func TestKinetoWarnings(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		alter func(y *toyTrace)
+		want  string
+	}{
+		{"no memory", func(y *toyTrace) { y.memory = false }, "profile_memory=True"},
+		{"no shapes", func(y *toyTrace) { y.shapes = false }, "record_shapes=True"},
+		{"no modules", func(y *toyTrace) { y.modules = false }, "with_modules=True"},
+		{"no GPU", func(y *toyTrace) { y.noGPU = true }, "ProfilerActivity.CUDA"},
+	} {
+		y := toyTrace{modules: true, memory: true, shapes: true, marks: "ProfilerStep#", steps: 1}
+		if _, text := decodeToy(t, y); strings.Contains(text, c.want) {
+			t.Errorf("a full trace warns of %s:\n%s", c.want, text)
+		}
+		y = toyTrace{modules: true, memory: true, shapes: true, marks: "ProfilerStep#", steps: 1}
+		c.alter(&y)
+		if _, text := decodeToy(t, y); !strings.Contains(text, c.want) {
+			t.Errorf("%s: want a warning with %s in\n%s", c.name, c.want, text)
+		}
+	}
+}
+
+// TestKinetoRefusals: what cannot be read is refused in words.
+func TestKinetoRefusals(t *testing.T) {
+	for _, c := range []struct{ name, input, want string }{
+		{"no backward", (&toyTrace{modules: true, steps: 1, noBack: true}).String(), "the trace has no backward that names its forward"},
+		{"another tool", `{"traceEvents": [{"ph": "X", "cat": "gpu", "name": "draw", "ts": 1, "dur": 2}]}`, "none of 1 event is an operator of PyTorch"},
+		{"the old profiler", `[{"name": "aten::add", "ph": "X", "ts": 1, "dur": 2, "tid": 1, "pid": "CPU functions", "args": {}}]`, "none of 1 event is an operator"},
+		{"nothing", `{"traceEvents": []}`, "none of 0 events is an operator"},
+		{"cut off", `{"traceEvents": [{"ph": "X"}, {"ph": `, "the content ends early, after 1 event"},
+		{"a number", `{"traceEvents": [7]}`, "an event is expected instead of '7'"},
+		{"more content", `{"traceEvents": []} {}`, "something follows its end"},
+	} {
+		_, err := profiles.Decode("x.json", profiles.Bytes(c.input), nil)
+		formattest.CheckProblems(t, err)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
+// TestBareBackslashes: texts with backslashes that JSON forbids end where they
+// should.
+func TestBareBackslashes(t *testing.T) {
+	s := jsontext.NewStream(strings.NewReader(""))
+	s.Eof = true
+	for _, c := range []struct{ text, key, value string }{
+		{`{"a": "C:\Users\me", "b": 1}`, "b", "1"},
+		{`{"a": "C:\Users\", "b": 1}`, "b", "1"},
+		{`{"a": "say \"hi\" \\", "b": "x"}`, "b", `"x"`},
+		{`{"b": "D:\W\"}`, "b", `"D:\W\"`},
+	} {
+		got := ""
+		s.Bare = false
+		ok := s.EachField([]byte(c.text), func(key, value []byte) {
+			if string(key) == c.key {
+				got = string(value)
+			}
+		})
+		if !ok || got != c.value {
+			t.Errorf("%s: %s is %q (read: %v), want %q", c.text, c.key, got, ok, c.value)
+		}
+	}
+}
+
+// TestSharedFrames: two operators are in the same call of a module, or not.
+func TestSharedFrames(t *testing.T) {
+	const call = "torch/nn/modules/module.py(9): _call_impl"
+	net := "train.py(1): <module>;" + call + ";net.py(5): forward"
+	block := net + ";" + call + ";torch/nn/modules/container.py(3): forward;" + call
+	for _, c := range []struct {
+		name, before, now string
+		sameName          bool
+		want              int
+	}{
+		{"further on in a block", block + ";block.py(11): forward", block + ";block.py(12): forward", false, 6},
+		{"the next block", block + ";block.py(12): forward", block + ";block.py(11): forward", false, 5},
+		{"another module of the loop", block + ";block.py(12): forward", block + ";other.py(99): forward", false, 5},
+		{"the same module of PyTorch again", block + ";torch/nn/modules/conv.py(4): forward", block + ";torch/nn/modules/conv.py(4): forward", true, 5},
+		{"another operator of the same line", block + ";torch/nn/modules/conv.py(4): forward", block + ";torch/nn/modules/conv.py(4): forward", false, 7},
+		{"back in the network", block + ";block.py(12): forward", strings.Replace(net, "net.py(5)", "net.py(6)", 1), false, 2},
+		{"outside of all modules", block + ";block.py(12): forward", "train.py(2): <module>", false, 0},
+	} {
+		turn := func(s string) string { // stacks have the innermost frame first
+			list := strings.Split(s, ";")
+			slices.Reverse(list)
+			return strings.Join(list, ";")
+		}
+		if got := sharedFrames(frames(turn(c.before)), frames(turn(c.now)), c.sameName); got != c.want {
+			t.Errorf("%s: %d frames are shared, want %d\n%s\n%s", c.name, got, c.want, c.before, c.now)
+		}
+	}
+}
+
+// FuzzKineto mutates traces: events, their times, and what joins them.
+func FuzzKineto(f *testing.F) {
+	keys := []string{"ph", "cat", "name", "pid", "tid", "ts", "dur", "args", "External id", "Sequence number", "Fwd thread id", "Input Dims", "Input type", "Call stack", "correlation",
+		"Bytes", "Device Type", "Device Id", "Total Allocated", "traceEvents", "deviceProperties"}
+	texts := []string{"X", "i", "M", "cpu_op", "kernel", "cuda_runtime", "python_function", "user_annotation", "[memory]", "nn.Module: Sequential_0", "nn.Module: Conv2d_1", "aten::conv2d",
+		"ProfilerStep#3", "Optimizer.step#SGD.step", "torch::autograd::AccumulateGrad", "a.py(3): forward;torch/nn/modules/module.py(1): _call_impl", "float", "c10::Half"}
+	formattest.FuzzSamples(f, []string{"modules.trace.json", "stacks.trace.json"}, func(sample []byte, s *formattest.Script) []byte {
+		return formattest.MutateJSON(sample, s, keys, texts)
+	})
+}

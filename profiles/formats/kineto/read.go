@@ -1,0 +1,289 @@
+package kineto
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"memtide/engine"
+	"memtide/profiles"
+	"memtide/profiles/jsontext"
+	"memtide/profiles/parse"
+)
+
+// What is kept of a trace: columns of the few kinds of events that matter. Most
+// events (frames of Python, arrows) are skipped without a copy. Times are
+// nanoseconds on the clock of the trace.
+
+// ktOp is an operator of PyTorch, or a range that somebody named.
+type ktOp struct {
+	start, end int64
+	external   int64 // External id, joins kernels; -1 if there is none
+	sequence   int64 // joins forward and backward; -1 if there is none
+	input      int64 // bytes of the first tensor among the inputs; 0 if unknown
+	batch      int32 // first dimension of that tensor
+	name       int32
+	stack      int32 // call stack, the innermost frame first; 0: none
+	thread     int32
+	kind       dType
+	back       bool // part of the backward: it names the thread of its forward
+	named      bool // a range that somebody named, no operator
+}
+
+// kernel is work on the device.
+type kernel struct {
+	start, took           int64
+	external, correlation int64
+}
+
+// launch is the call of the CUDA runtime behind a kernel.
+type launch struct {
+	start, correlation, external int64
+	thread                       int32
+}
+
+// ktSpan is the call of a module.
+type ktSpan struct {
+	start, end   int64
+	name, thread int32
+}
+
+// memory is an allocation, or a release if bytes are negative.
+type memory struct {
+	at, bytes, total int64 // total: in use afterwards, -1 if unknown
+	device           int32 // type and number
+}
+
+// dType is the type of a tensor's elements.
+type dType uint8
+
+// The types whose size is known.
+const (
+	ktOther dType = iota
+	ktF32
+	ktF16
+	ktBF16
+	ktF64
+	ktI64
+	ktI32
+	ktByte
+)
+
+var ktTypes = map[string]dType{
+	"float": ktF32, "c10::Half": ktF16, "c10::BFloat16": ktBF16, "double": ktF64, "long int": ktI64, "long": ktI64,
+	"int": ktI32, "unsigned char": ktByte, "signed char": ktByte, "bool": ktByte,
+}
+
+var ktTypeBytes = [...]int64{ktF32: 4, ktF16: 2, ktBF16: 2, ktF64: 8, ktI64: 8, ktI32: 4, ktByte: 1}
+
+// trace is the content of a trace.
+type trace struct {
+	ops      []ktOp
+	kernels  []kernel
+	launches []launch
+	spans    []ktSpan
+	memory   []memory
+	texts    []string
+	known    map[string]int32
+	textRoom int
+	devices  map[int64]string // names
+	events   int
+	read     int // bytes when charge was called
+	kept     int // bytes that are charged
+
+	stream *jsontext.Stream
+	errs   *parse.Errors
+}
+
+const (
+	largest    = 1 << 30 // of a trace that is read piece by piece: what is kept of it takes less than half
+	mostEvents = 8 << 20
+	mostText   = 64 << 20 // of different names and call stacks
+	mostName   = 64 << 10 // of one
+	room       = 2 * 96   // of what is kept of an event, in a list that grows
+)
+
+// text numbers a text; 0 is the empty one, and all that has no room.
+func (t *trace) text(v []byte) int32 {
+	v = v[:min(len(v), mostName)]
+	if id, ok := t.known[string(v)]; ok {
+		return id
+	}
+	if t.textRoom -= len(v) + 64; t.textRoom < 0 {
+		return 0
+	}
+	s := string(v)
+	id := int32(len(t.texts))
+	t.texts = append(t.texts, s)
+	t.known[s] = id
+	return id
+}
+
+// readTrace reads all events. total is the size of the content, for progress.
+func readTrace(r io.Reader, total int, poll *engine.Poll) (*trace, error) {
+	t := &trace{known: map[string]int32{}, textRoom: mostText, devices: map[int64]string{},
+		stream: jsontext.NewStream(r), errs: parse.NewErrors("kineto", 0)}
+	t.text(nil)
+	err := t.readOuter(total, poll)
+	if err == nil && t.stream.Next() != 0 {
+		err = errors.New("something follows its end")
+	}
+	if err == nil {
+		err = t.stream.Failed
+	}
+	if stop := poll.Err(); stop != nil {
+		return nil, stop
+	}
+	if err == nil {
+		return t, nil
+	}
+	if len(profiles.Problems(err)) > 0 {
+		return nil, err
+	}
+	e := &profiles.FormatError{Path: fmt.Sprintf("traceEvents[%d]", t.events), Found: "the content cannot be read: " + profiles.Clip(err.Error()),
+		Expected: "A Chrome trace as torch.profiler writes it is expected.", Remedy: "Export the trace again."}
+	switch err {
+	case jsontext.ErrEndsEarly:
+		e.Found = fmt.Sprintf("the content ends early, after %s", profiles.Count(t.events, "event"))
+		e.Remedy = "Copy or download the file again: it is cut off."
+	case jsontext.ErrValueLarge:
+		e.Found = "one event is larger than 16 MiB"
+		e.Remedy = "Export the trace without call stacks or inputs."
+	}
+	return nil, t.errs.Fail(e)
+}
+
+// readOuter reads the object around the events, or the bare list of old tools.
+func (t *trace) readOuter(total int, poll *engine.Poll) error {
+	s := t.stream
+	if s.Next() == '[' {
+		return t.readEvents(total, poll)
+	}
+	s.Pos++ // the brace
+	for {
+		if err := poll.Err(); err != nil {
+			return err
+		}
+		switch s.Next() {
+		case '}':
+			s.Pos++
+			return nil
+		case ',':
+			s.Pos++
+			continue
+		case '"':
+		case 0:
+			return s.Ended()
+		default:
+			return fmt.Errorf("a key is expected instead of %q", s.Next())
+		}
+		raw, err := s.Value()
+		if err != nil {
+			return err
+		}
+		key := string(jsontext.PlainText(raw))
+		if s.Next() != ':' {
+			return fmt.Errorf("no colon follows %q", profiles.Clip(key))
+		}
+		s.Pos++
+		if key == "traceEvents" && s.Next() == '[' {
+			if err := t.readEvents(total, poll); err != nil {
+				return err
+			}
+			continue
+		}
+		v, err := s.Value()
+		if err != nil {
+			return err
+		}
+		if key == "deviceProperties" {
+			t.readDevices(v)
+		}
+	}
+}
+
+// readEvents reads the list of events.
+func (t *trace) readEvents(total int, poll *engine.Poll) error {
+	s := t.stream
+	s.Pos++ // the bracket
+	for {
+		if err := poll.Err(); err != nil {
+			return err
+		}
+		switch s.Next() {
+		case ']':
+			s.Pos++
+			return nil
+		case ',':
+			s.Pos++
+			continue
+		case 0:
+			return s.Ended()
+		case '{':
+		default:
+			return fmt.Errorf("an event is expected instead of %q", s.Next())
+		}
+		v, err := s.Value()
+		if err != nil {
+			return err
+		}
+		if t.events++; t.events > mostEvents {
+			return t.errs.Fail(&profiles.FormatError{Found: fmt.Sprintf("there are more than %d events", mostEvents),
+				Expected: "Larger traces are not read.", Remedy: "Record fewer steps, two or three are enough."})
+		}
+		if t.events&0xfff == 0 {
+			poll.Report(engine.Progress{Done: int(s.Offset()), Total: max(total, 0)})
+			if e := t.charge(); e != nil {
+				return t.errs.Fail(e)
+			}
+		}
+		if !t.readEvent(v) {
+			return fmt.Errorf("an event begins with %q", profiles.Clip(string(v[:min(len(v), 60)])))
+		}
+	}
+}
+
+// charge charges what is kept: at most half of what has been read, beside what
+// every file may take. Operators with all their fields take a quarter.
+func (t *trace) charge() *profiles.FormatError {
+	read := int(t.stream.Offset())
+	t.errs.Budget.Grow((read - t.read) / 2)
+	t.read = read
+	kept := room*(len(t.ops)+(len(t.kernels)+len(t.launches)+len(t.spans)+len(t.memory))/2) + mostText - t.textRoom
+	e := t.errs.Budget.Memory(profiles.Count(t.events, "event"), kept-t.kept)
+	t.kept = kept
+	if e != nil {
+		e.Path = fmt.Sprintf("traceEvents[%d]", t.events)
+		e.Remedy = "Record fewer steps, two or three are enough."
+	}
+	return e
+}
+
+// readDevices keeps the names of the devices.
+func (t *trace) readDevices(list []byte) {
+	for i := 1; i < len(list); i++ {
+		if list[i] != '{' {
+			continue
+		}
+		n := t.stream.ValueEnd(list[i:])
+		if n < 0 {
+			return
+		}
+		var device string
+		id := int64(len(t.devices))
+		t.stream.EachField(list[i:i+n], func(key, value []byte) {
+			switch string(key) {
+			case "id":
+				if v, ok := jsontext.Integer(value); ok {
+					id = v
+				}
+			case "name":
+				device = string(jsontext.PlainText(value))
+			}
+		})
+		if len(t.devices) < 1024 {
+			t.devices[id] = device
+		}
+		i += n - 1
+	}
+}

@@ -1,0 +1,253 @@
+package kineto
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"memtide/engine"
+	"memtide/profiles/parse"
+)
+
+// stage is a stage while it is put together.
+type stage struct {
+	node         *node
+	from, to     int64 // of its forward: to is the begin of the next stage
+	forward      int64
+	back         int64
+	backAt       int64 // its backward begins; -1: it has none
+	backEnd      int64
+	input        int64 // bytes; 0 if unknown
+	batch        int32
+	kind         dType
+	grads        int64 // bytes of the gradients of its weights
+	joined       int   // stages that were joined to it
+	growth       int64 // memory at its end over memory at its begin
+	renames      bool  // works in place, or only renames
+	isLoss       bool
+	nothingKnown bool // about its output
+}
+
+// cut makes stages of nodes. Everything up to the begin of the next node belongs
+// to the one before.
+func (s *ktStep) cut(nodes []*node) []stage {
+	var list []stage
+	end := s.starts[len(s.starts)-1]
+	if top := s.topAt(s.forward, end); top >= 0 {
+		end = s.ops[top].end
+	}
+	for _, n := range nodes {
+		if len(list) > 0 && n.start <= list[len(list)-1].from {
+			continue // two names of one beginning
+		}
+		list = append(list, stage{node: n, from: n.start, backAt: -1})
+	}
+	if len(list) > 0 {
+		list[0].from = min(list[0].from, s.starts[0])
+	}
+	list = s.cutLoss(list)
+	for i := range list {
+		list[i].to = end
+		if i+1 < len(list) {
+			list[i].to = list[i+1].from
+		}
+	}
+	return list
+}
+
+// cutLoss makes the loss a stage: a module that says so, or what begins with an
+// operator that says so.
+func (s *ktStep) cutLoss(list []stage) []stage {
+	if n := len(list); n > 1 && strings.Contains(strings.ToLower(list[n-1].node.class+list[n-1].node.name), "loss") {
+		list[n-1].isLoss = true
+		return list
+	}
+	for _, i := range s.tops[s.forward] {
+		op := &s.ops[i]
+		name := s.texts[op.name]
+		if op.start >= s.turn || len(list) == 0 || op.start <= list[len(list)-1].from || s.trainedIn(op.start, op.end) == 0 {
+			continue
+		}
+		if strings.Contains(name, "loss") || strings.Contains(name, "cross_entropy") {
+			n := &node{start: op.start, end: op.end, name: parse.LossName}
+			return append(list, stage{node: n, from: op.start, backAt: -1, isLoss: true})
+		}
+	}
+	return list
+}
+
+// stageOf is the stage whose forward has a time; -1 if none has.
+func stageOf(list []stage, at int64) int {
+	lo, hi := 0, len(list)
+	for lo < hi {
+		if mid := (lo + hi) / 2; list[mid].from <= at {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	if lo == 0 || at >= list[lo-1].to {
+		return -1
+	}
+	return lo - 1
+}
+
+// measure gives the stages their forward and backward times.
+func (s *ktStep) measure(list []stage) error {
+	for i := range s.ops {
+		if err := s.poll.Err(); err != nil {
+			return err
+		}
+		op := &s.ops[i]
+		if op.thread != s.forward || op.named || op.start >= s.turn {
+			continue
+		}
+		if k := stageOf(list, op.start); k >= 0 && list[k].input == 0 && op.input > 0 {
+			list[k].input, list[k].batch, list[k].kind = op.input, op.batch, op.kind
+		}
+	}
+	owner := s.owners(list)
+	for i := range s.ops {
+		if op := &s.ops[i]; op.input > 0 && s.texts[op.name] == accumulate {
+			if k, ok := owner[s.topAt(op.thread, op.start)]; ok {
+				list[k].grads += op.input
+			}
+		}
+	}
+	for _, w := range s.works {
+		if w.thread == s.forward && w.at < s.turn {
+			if k := stageOf(list, w.at); k >= 0 {
+				list[k].forward += w.took
+			}
+			continue
+		}
+		if top := s.topAt(w.thread, w.at); top >= 0 {
+			if k, ok := owner[top]; ok {
+				list[k].back += w.took
+			}
+		}
+	}
+	return nil
+}
+
+// owners are the stages of the outermost operators of the backward. What has no
+// sequence number, like the sum of a gradient, belongs to what ran before it.
+func (s *ktStep) owners(list []stage) map[int]int {
+	owner := map[int]int{}
+	for thread, tops := range s.tops {
+		current, learns := -1, false
+		for _, i := range tops {
+			learns = learns || s.ops[i].back
+		}
+		for _, i := range tops {
+			op := &s.ops[i]
+			if !learns || op.start < s.turn {
+				continue
+			}
+			if f, ok := s.trained[op.sequence]; ok && op.back {
+				current = stageOf(list, s.ops[f].start)
+			} else if thread == s.forward && op.start > s.last && !strings.Contains(s.texts[op.name], "AccumulateGrad") {
+				break // the optimizer
+			}
+			if current < 0 {
+				continue
+			}
+			owner[i] = current
+			st := &list[current]
+			if st.backAt < 0 || op.start < st.backAt {
+				st.backAt = op.start
+			}
+			st.backEnd = max(st.backEnd, op.end)
+		}
+	}
+	return owner
+}
+
+// join joins stages that keep nothing of their own to the one before: what works
+// in place overwrites the output there, what renames has no other.
+func (s *ktStep) join(list []stage) []stage {
+	s.findRenames(list)
+	var out []stage
+	for i := range list {
+		st := list[i]
+		st.growth = s.heldAt(st.to) - s.heldAt(st.from)
+		empty := len(s.used) > 0 && st.growth <= 0
+		if i == 0 || st.isLoss || !empty && !st.renames {
+			out = append(out, st)
+			continue
+		}
+		p := &out[len(out)-1]
+		p.to, p.joined = st.to, p.joined+1
+		p.forward, p.back, p.grads = p.forward+st.forward, p.back+st.back, p.grads+st.grads
+		p.growth += st.growth
+		if st.backAt >= 0 {
+			if p.backAt < 0 || st.backAt < p.backAt {
+				p.backAt = st.backAt
+			}
+			p.backEnd = max(p.backEnd, st.backEnd)
+		}
+	}
+	return out
+}
+
+// views are operators that only rename what they read.
+var views = map[string]bool{"aten::flatten": true, "aten::view": true, "aten::reshape": true, "aten::permute": true, "aten::transpose": true,
+	"aten::squeeze": true, "aten::unsqueeze": true, "aten::t": true, "aten::expand": true, "aten::slice": true, "aten::select": true}
+
+// findRenames marks stages of nothing but operators in place and views.
+func (s *ktStep) findRenames(list []stage) {
+	seen := make([]bool, len(list))
+	for _, i := range s.tops[s.forward] {
+		op := &s.ops[i]
+		k := stageOf(list, op.start)
+		if op.start >= s.turn || k < 0 {
+			continue
+		}
+		name := s.texts[op.name]
+		renames := views[name] || strings.HasPrefix(name, "aten::") && strings.HasSuffix(name, "_")
+		list[k].renames = renames && (list[k].renames || !seen[k])
+		seen[k] = true
+	}
+}
+
+// chain makes the stages of the profile.
+func (s *ktStep) chain(list []stage) *engine.Chain {
+	c := &engine.Chain{}
+	names := map[string]int{}
+	for i := range list {
+		names[list[i].node.name]++
+	}
+	number := map[string]int{}
+	for i := range list {
+		st := &list[i]
+		out := int64(0)
+		if i+1 < len(list) {
+			out = list[i+1].input
+		}
+		if out == 0 && !st.isLoss {
+			st.nothingKnown = true
+			out = max(0, st.growth)
+		}
+		e := engine.Stage{Name: st.node.name, Kind: parse.ModuleKind(st.node.class), Forward: time.Duration(st.forward), Back: time.Duration(st.back),
+			Out: engine.Bytes(out), Saved: engine.Bytes(max(out, st.growth)), Grad: engine.Bytes(out)}
+		if names[st.node.name] > 1 {
+			number[st.node.name]++
+			e.Name = fmt.Sprintf("%s %d", st.node.name, number[st.node.name])
+		}
+		if st.isLoss {
+			e.Name = parse.LossName
+		}
+		before, after := s.heldAt(st.from), s.heldAt(st.to)
+		e.FwdTemp = engine.Bytes(max(0, s.peakIn(st.from, st.to)-max(before, after)))
+		if st.backAt >= 0 {
+			given := int64(0) // the gradient of the input; the first stage gives none
+			if i > 0 {
+				given = list[i].input
+			}
+			e.BwdTemp = engine.Bytes(max(0, s.peakIn(st.backAt, st.backEnd+1)-s.heldAt(st.backAt)-given))
+		}
+		c.Stages = append(c.Stages, e)
+	}
+	c.Input, c.Batch = engine.Bytes(list[0].input), int(list[0].batch)
+	return c
+}

@@ -1,0 +1,290 @@
+package kineto
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"memtide/engine"
+	"memtide/profiles"
+)
+
+// window is one training step, on the clock of the trace.
+type window struct{ from, to int64 }
+
+func (w window) has(at int64) bool { return w.from <= at && at < w.to }
+
+// work is work on the device, with the call that launched it: what called it
+// says what it belongs to.
+type work struct {
+	at, took int64
+	thread   int32
+}
+
+// ktStep is the step that becomes the profile.
+type ktStep struct {
+	*trace
+	window
+	ops     []ktOp          // of the step, by start, the outer ones first
+	tops    map[int32][]int // outermost operators of every thread, by start
+	works   []work          // of the step, by launch
+	trained map[int64]int   // the forward operator of a sequence number of the backward
+	starts  []int64         // of the trained operators, sorted
+	forward int32           // the thread of the forward
+	turn    int64           // the backward begins
+	last    int64           // the last operator of the backward with a sequence number begins
+	used    []memory        // of the step, by time
+	held    []int64         // held[i] is in use before used[i], above the begin of the step
+	onCPU   bool            // no work on a device: times of the CPU
+	poll    *engine.Poll
+}
+
+// sortAll brings events into the order of time.
+func (t *trace) sortAll() {
+	slices.SortStableFunc(t.ops, func(a, b ktOp) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end))
+	})
+	slices.SortStableFunc(t.spans, func(a, b ktSpan) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end))
+	})
+	slices.SortStableFunc(t.memory, func(a, b memory) int { return cmp.Compare(a.at, b.at) })
+}
+
+// works joins kernels to what launched them: the operator of their External id,
+// or else the runtime call of their correlation. Kernels without either are
+// counted in lost.
+func (t *trace) works() (works []work, lost int) {
+	byID := make([]int32, 0, len(t.ops))
+	for i := range t.ops {
+		if t.ops[i].external >= 0 && !t.ops[i].named {
+			byID = append(byID, int32(i))
+		}
+	}
+	slices.SortStableFunc(byID, func(a, b int32) int { return cmp.Compare(t.ops[a].external, t.ops[b].external) })
+	slices.SortStableFunc(t.launches, func(a, b launch) int { return cmp.Compare(a.correlation, b.correlation) })
+	findOp := func(id int64) *ktOp {
+		i, ok := slices.BinarySearchFunc(byID, id, func(i int32, id int64) int { return cmp.Compare(t.ops[i].external, id) })
+		if !ok || id < 0 {
+			return nil
+		}
+		return &t.ops[byID[i]]
+	}
+	for _, k := range t.kernels {
+		l, launched := slices.BinarySearchFunc(t.launches, k.correlation, func(l launch, id int64) int { return cmp.Compare(l.correlation, id) })
+		op := findOp(k.external)
+		if op == nil && launched {
+			op = findOp(t.launches[l].external)
+		}
+		switch {
+		case op != nil:
+			works = append(works, work{op.start, k.took, op.thread})
+		case launched:
+			works = append(works, work{t.launches[l].start, k.took, t.launches[l].thread})
+		default:
+			lost++
+		}
+	}
+	slices.SortStableFunc(works, func(a, b work) int { return cmp.Compare(a.at, b.at) })
+	return works, lost
+}
+
+// windows are the steps of the trace: the ranges that the profiler's step()
+// makes, or what lies between two ends of an optimizer's step, or everything.
+func (t *trace) windows() (list []window, how string) {
+	seen := map[int32]bool{}
+	var ends []int64
+	for i := range t.ops {
+		op := &t.ops[i]
+		switch name := t.texts[op.name]; {
+		case strings.HasPrefix(name, "ProfilerStep") && !seen[op.name]:
+			seen[op.name] = true
+			list = append(list, window{op.start, op.end})
+		case strings.HasPrefix(name, "Optimizer.step"):
+			ends = append(ends, op.end)
+		}
+	}
+	if len(list) > 0 {
+		slices.SortFunc(list, func(a, b window) int { return cmp.Compare(a.from, b.from) })
+		return list, "ProfilerStep"
+	}
+	if len(ends) > 0 {
+		slices.Sort(ends)
+		from := int64(0)
+		for _, end := range ends {
+			list = append(list, window{from, end})
+			from = end
+		}
+		return list, "Optimizer.step"
+	}
+	return []window{{0, math.MaxInt64}}, ""
+}
+
+// medianWindow is the step with the median of the work, the earlier one of two.
+// The list is sorted.
+func medianWindow(list []window, works []work) window {
+	type sum struct{ took, index int64 }
+	sums := make([]sum, len(list))
+	for i := range list {
+		sums[i].index = int64(i)
+	}
+	for _, w := range works {
+		i, exact := slices.BinarySearchFunc(list, w.at, func(w window, at int64) int { return cmp.Compare(w.from, at) })
+		if !exact {
+			i--
+		}
+		if i >= 0 && list[i].has(w.at) {
+			sums[i].took += w.took
+		}
+	}
+	if len(works) == 0 {
+		for i, w := range list {
+			sums[i].took = w.to - w.from
+		}
+	}
+	// A step in which nothing ran is none.
+	sums = slices.DeleteFunc(sums, func(s sum) bool { return s.took == 0 && len(list) > 1 })
+	if len(sums) == 0 {
+		return list[0]
+	}
+	slices.SortFunc(sums, func(a, b sum) int { return cmp.Or(cmp.Compare(a.took, b.took), cmp.Compare(a.index, b.index)) })
+	return list[sums[(len(sums)-1)/2].index]
+}
+
+// newStep collects what belongs to a window.
+func (t *trace) newStep(w window, works []work, poll *engine.Poll) *ktStep {
+	s := &ktStep{trace: t, window: w, tops: map[int32][]int{}, trained: map[int64]int{}, onCPU: len(works) == 0, poll: poll}
+	open := map[int32]int64{}
+	for i := range t.ops {
+		op := &t.ops[i]
+		if !w.has(op.start) {
+			continue
+		}
+		if !op.named && op.start >= open[op.thread] {
+			open[op.thread] = op.end
+			s.tops[op.thread] = append(s.tops[op.thread], len(s.ops))
+			if s.onCPU {
+				s.works = append(s.works, work{op.start, op.end - op.start, op.thread})
+			}
+		}
+		s.ops = append(s.ops, *op)
+	}
+	for _, k := range works {
+		if w.has(k.at) {
+			s.works = append(s.works, k)
+		}
+	}
+	s.findMemory()
+	return s
+}
+
+// findMemory takes the events of the device that has most of them.
+func (s *ktStep) findMemory() {
+	count := map[int32]int{}
+	best := int32(-1)
+	for _, m := range s.memory {
+		if onDevice := m.device>>16 != 0; s.has(m.at) && onDevice != s.onCPU {
+			count[m.device]++
+		}
+	}
+	for device, n := range count {
+		if best < 0 || n > count[best] || n == count[best] && device < best {
+			best = device
+		}
+	}
+	sum := int64(0)
+	for _, m := range s.memory {
+		if m.device == best && s.has(m.at) {
+			s.used = append(s.used, m)
+			s.held = append(s.held, sum)
+			sum += m.bytes
+		}
+	}
+	s.held = append(s.held, sum)
+}
+
+// heldAt is what is in use at a time, above the begin of the step.
+func (s *ktStep) heldAt(at int64) int64 {
+	i, _ := slices.BinarySearchFunc(s.used, at, func(m memory, at int64) int { return cmp.Compare(m.at, at) })
+	return s.held[i]
+}
+
+// peakIn is the most that is in use between two times.
+func (s *ktStep) peakIn(from, to int64) int64 {
+	i, _ := slices.BinarySearchFunc(s.used, from, func(m memory, at int64) int { return cmp.Compare(m.at, at) })
+	peak := s.held[i]
+	for ; i < len(s.used) && s.used[i].at < to; i++ {
+		peak = max(peak, s.held[i+1])
+	}
+	return peak
+}
+
+// findForward tells forward from backward. Operators of the backward name the
+// thread of their forward; its sequence number names the operator. Sequence
+// numbers stand at everything that runs before the next one is taken, so the
+// last operator with a number is the one that it was given to.
+func (s *ktStep) findForward() *profiles.FormatError {
+	back := map[int64]bool{}
+	s.turn = math.MaxInt64
+	for i := range s.ops {
+		if op := &s.ops[i]; op.back && op.sequence >= 0 {
+			back[op.sequence] = true
+			s.turn = min(s.turn, op.start)
+			s.last = max(s.last, op.start)
+		}
+	}
+	if len(back) == 0 {
+		return &profiles.FormatError{Found: "the trace has no backward that names its forward",
+			Expected: `Operators of the backward have a "Sequence number" and a "Fwd thread id".`,
+			Remedy:   "Record whole training steps, forward and backward, with torch.profiler of PyTorch 1.8.1 or later."}
+	}
+	for i := range s.ops {
+		if op := &s.ops[i]; !op.back && !op.named && op.start < s.turn && back[op.sequence] {
+			s.trained[op.sequence] = i
+		}
+	}
+	votes := map[int32]int{}
+	for _, i := range s.trained {
+		votes[s.ops[i].thread]++
+	}
+	best := -1
+	for thread, n := range votes {
+		if best < 0 || n > votes[int32(best)] || n == votes[int32(best)] && int(thread) < best {
+			best = int(thread)
+		}
+	}
+	if best < 0 {
+		return &profiles.FormatError{Found: "the forward of the backward is not in the trace",
+			Expected: "A step is expected whose forward and backward are both recorded.", Remedy: "Record whole training steps."}
+	}
+	s.forward = int32(best)
+	for sequence, i := range s.trained {
+		if s.ops[i].thread != s.forward {
+			delete(s.trained, sequence)
+		} else {
+			s.starts = append(s.starts, s.ops[i].start)
+		}
+	}
+	slices.Sort(s.starts)
+	return nil
+}
+
+// trainedIn is how many operators that have a backward begin in a window.
+func (s *ktStep) trainedIn(from, to int64) int {
+	a, _ := slices.BinarySearch(s.starts, from)
+	b, _ := slices.BinarySearch(s.starts, to)
+	return max(0, b-a)
+}
+
+// topAt is the outermost operator of a thread at a time; -1 if there is none.
+func (s *ktStep) topAt(thread int32, at int64) int {
+	tops := s.tops[thread]
+	i, exact := slices.BinarySearchFunc(tops, at, func(i int, at int64) int { return cmp.Compare(s.ops[i].start, at) })
+	if !exact {
+		i--
+	}
+	if i < 0 || s.ops[tops[i]].end < at {
+		return -1
+	}
+	return tops[i]
+}

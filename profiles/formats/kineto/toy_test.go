@@ -1,0 +1,254 @@
+package kineto
+
+import (
+	"fmt"
+	"strings"
+)
+
+// toyTrace writes the trace of a small network, as different versions of
+// PyTorch would have recorded it:
+//
+//	Net: Conv2d | Sequential(Block, Block) | Linear, and a functional loss
+//
+// A block is a convolution, a ReLU in place and the sum with its input.
+type toyTrace struct {
+	old     bool // names of categories before PyTorch 1.10, and call stacks of Windows with bare backslashes
+	modules bool // calls of modules
+	ranges  bool // named ranges around the parts
+	memory  bool
+	shapes  bool
+	marks   string // what marks the steps: "ProfilerStep#", "Optimizer.step#SGD", or nothing
+	steps   int
+	noBack  bool
+	noGPU   bool
+	noJoin  bool // kernels without External id: only their correlation tells
+
+	b             strings.Builder
+	now           int64 // microseconds
+	id, seq, held int64
+	queue         []toyBack
+}
+
+// toyBack is what the backward of an operator will do.
+type toyBack struct {
+	name         string
+	seq, took    int64
+	frees, makes int64
+	weights      string // dimensions of the gradient of its weights
+}
+
+// toyPart is a part of the network.
+type toyPart struct {
+	module string // Sequential_0/Block_1
+	line   int    // of the call in net.py, or of the operator in block.py
+	ops    []toyOp
+}
+
+type toyOp struct {
+	name        string
+	line        int
+	took        int64 // of its kernel
+	keeps, temp int64
+	weights     string
+}
+
+const toyBytes = 8 * 4 * 16 * 16 * 4 // of every activation: [8, 4, 16, 16] of 4 bytes
+
+func toyParts() []toyPart {
+	block := []toyOp{{"aten::conv2d", 11, 40, toyBytes, 512, "[4, 4, 3, 3]"}, {"aten::relu_", 12, 10, 0, 0, ""}, {"aten::add", 13, 20, toyBytes, 0, ""}}
+	return []toyPart{
+		{"Conv2d_0", 21, []toyOp{{"aten::conv2d", 440, 100, toyBytes, 1024, "[4, 4, 3, 3]"}}},
+		{"Sequential_0/Block_0", 22, block},
+		{"Sequential_0/Block_1", 22, block},
+		{"Linear_0", 23, []toyOp{{"aten::linear", 103, 30, 512, 0, "[4, 4]"}}},
+		{"", 31, []toyOp{{"aten::cross_entropy_loss", 0, 5, 512, 0, ""}}},
+	}
+}
+
+// category is the name of a category in the version of PyTorch.
+func (y *toyTrace) category(name string) string {
+	if !y.old || name == "python_function" {
+		return name
+	}
+	return map[string]string{"cpu_op": "Operator", "user_annotation": "Operator", "kernel": "Kernel", "cuda_runtime": "Runtime"}[name]
+}
+
+func (y *toyTrace) event(format string, args ...any) {
+	if y.id++; y.id > 1 {
+		y.b.WriteString(",\n")
+	}
+	fmt.Fprintf(&y.b, "  "+format, args...)
+}
+
+// span writes a named range around what inside does.
+func (y *toyTrace) span(category, name string, inside func()) {
+	from := y.now
+	y.now++
+	inside()
+	y.now++
+	args := ""
+	if category != "python_function" {
+		args = fmt.Sprintf(`, "args": {"External id": %d}`, y.id+1)
+	}
+	y.event(`{"ph": "X", "cat": %q, "name": %q, "pid": 1, "tid": 7, "ts": %d, "dur": %d%s}`, y.category(category), name, from, y.now-from, args)
+}
+
+func (y *toyTrace) alloc(bytes int64) {
+	if !y.memory || bytes == 0 {
+		return
+	}
+	y.held += bytes
+	total := fmt.Sprintf(`, "Total Allocated": %d`, 10_000_000+y.held)
+	if y.old {
+		total = ""
+	}
+	y.event(`{"ph": "i", "name": "[memory]", "s": "t", "pid": 1, "tid": 7, "ts": %d, "args": {"Device Type": 1, "Device Id": 0, "Addr": 4096, "Bytes": %d%s}}`, y.now, bytes, total)
+}
+
+// op writes an operator with its kernel.
+func (y *toyTrace) op(thread int, name, args string, took, keeps, temp int64) {
+	from := y.now
+	y.now += 2
+	external := y.id + 1
+	y.alloc(temp)
+	y.now++
+	y.alloc(keeps)
+	y.now++
+	y.alloc(-temp)
+	y.now++
+	y.event(`{"ph": "X", "cat": %q, "name": %q, "pid": 1, "tid": %d, "ts": %d, "dur": %d, "args": {"External id": %d%s}}`,
+		y.category("cpu_op"), name, thread, from, y.now-from, external, args)
+	if took == 0 || y.noGPU {
+		return
+	}
+	y.event(`{"ph": "X", "cat": %q, "name": "cudaLaunchKernel", "pid": 1, "tid": %d, "ts": %d, "dur": 1, "args": {"correlation": %d}}`,
+		y.category("cuda_runtime"), thread, from+1, external)
+	join := fmt.Sprintf(`"External id": %d, `, external)
+	if y.noJoin {
+		join = ""
+	}
+	y.event(`{"ph": "X", "cat": %q, "name": "gemm", "pid": 0, "tid": "stream 7", "ts": %d, "dur": %d, "args": {%s"device": 0, "correlation": %d}}`,
+		y.category("kernel"), y.now+100, took, join, external)
+}
+
+// forward writes an operator of the forward, and remembers its backward.
+func (y *toyTrace) forward(p toyPart, o toyOp) {
+	args := fmt.Sprintf(`, "Sequence number": %d, "Fwd thread id": 0`, y.seq)
+	if y.shapes {
+		args += `, "Input Dims": [[8, 4, 16, 16], [4, 4, 3, 3], [], [[1, 1], [2]]], "Input type": ["float", "float", "Int", "TensorList"]`
+	}
+	if y.old {
+		args += fmt.Sprintf(`, "Call stack": "%s"`, y.stack(p, o))
+	}
+	y.op(7, o.name, args, o.took, o.keeps, o.temp)
+	y.queue = append(y.queue, toyBack{o.name, y.seq, 2 * o.took, o.keeps, toyBytes, o.weights})
+	y.seq++
+}
+
+// stack is a call stack with bare backslashes.
+func (y *toyTrace) stack(p toyPart, o toyOp) string {
+	const call = `C:\Users\me\torch/nn/modules/module.py(1051): _call_impl`
+	frames := []string{`C:\Users\me\train.py(5): <module>`, call, fmt.Sprintf(`C:\Users\me\net.py(%d): forward`, p.line)}
+	switch {
+	case p.module == "":
+		frames = []string{fmt.Sprintf(`C:\Users\me\train.py(%d): <module>`, p.line)}
+	case strings.HasPrefix(p.module, "Sequential"):
+		frames = append(frames, call, `C:\Users\me\torch/nn/modules/container.py(139): forward`, call, fmt.Sprintf(`C:\Users\me\block.py(%d): forward`, o.line))
+	case strings.HasPrefix(p.module, "Conv"):
+		frames = append(frames, call, fmt.Sprintf(`C:\Users\me\torch/nn/modules/conv.py(%d): forward`, o.line))
+	default:
+		frames = append(frames, call, fmt.Sprintf(`C:\Users\me\torch/nn/modules/linear.py(%d): forward`, o.line))
+	}
+	for i, j := 0, len(frames)-1; i < j; i, j = i+1, j-1 {
+		frames[i], frames[j] = frames[j], frames[i]
+	}
+	return strings.Join(frames, ";")
+}
+
+// within writes what inside does, in nested calls of modules.
+func (y *toyTrace) within(modules []string, inside func()) {
+	switch {
+	case len(modules) == 0 || modules[0] == "":
+		inside()
+	case y.ranges:
+		y.span("user_annotation", strings.Join(modules, "/"), inside)
+	case y.modules:
+		y.span("python_function", "nn.Module: "+modules[0], func() { y.within(modules[1:], inside) })
+	default:
+		inside()
+	}
+}
+
+func (y *toyTrace) runForward() {
+	parts := toyParts()
+	run := func(p toyPart, modules string) {
+		y.within(strings.Split(modules, "/"), func() {
+			for _, o := range p.ops {
+				y.forward(p, o)
+			}
+		})
+	}
+	net := func() {
+		run(parts[0], parts[0].module)
+		if y.modules {
+			y.span("python_function", "nn.Module: Sequential_0", func() { run(parts[1], "Block_0"); run(parts[2], "Block_1") })
+		} else {
+			run(parts[1], parts[1].module)
+			run(parts[2], parts[2].module)
+		}
+		run(parts[3], parts[3].module)
+	}
+	if y.modules {
+		y.span("python_function", "nn.Module: Net_0", net)
+	} else {
+		net()
+	}
+	run(parts[4], "")
+}
+
+func (y *toyTrace) runBackward() {
+	y.now += 10
+	for len(y.queue) > 0 {
+		q := y.queue[len(y.queue)-1]
+		y.queue = y.queue[:len(y.queue)-1]
+		name := strings.TrimPrefix(q.name, "aten::") + "Backward0"
+		made := q.makes
+		y.op(8, name, fmt.Sprintf(`, "Sequence number": %d, "Fwd thread id": 1`, q.seq), q.took, made, 256)
+		if q.weights != "" {
+			shape := ""
+			if y.shapes {
+				shape = fmt.Sprintf(`, "Input Dims": [%s], "Input type": ["float"]`, q.weights)
+			}
+			y.op(8, accumulate, shape, 1, 0, 0)
+		}
+		y.alloc(-q.frees - made)
+		y.now++
+	}
+}
+
+// String is the trace.
+func (y *toyTrace) String() string {
+	y.now, y.seq = 1_700_000_000_000_000, 100
+	for step := range y.steps {
+		run := func() {
+			y.runForward()
+			if !y.noBack {
+				y.runBackward()
+			}
+			y.queue = nil
+			inside := func() { y.op(7, "aten::_foreach_add_", "", 50*int64(step+1), 0, 0) }
+			if y.marks != "" {
+				y.span("user_annotation", "Optimizer.step#SGD.step", inside)
+			} else {
+				inside()
+			}
+		}
+		if strings.HasPrefix(y.marks, "ProfilerStep") {
+			y.span("user_annotation", fmt.Sprintf("%s%d", y.marks, step), run)
+		} else {
+			run()
+		}
+	}
+	return "{\n\"schemaVersion\": 1,\n\"deviceProperties\": [{\"id\": 0, \"name\": \"Toy GPU\", \"totalGlobalMem\": 1073741824}],\n" +
+		"\"traceEvents\": [\n" + y.b.String() + "\n],\n\"traceName\": \"toy\"}\n"
+}

@@ -1,0 +1,206 @@
+// Package minimalloc reads and writes instances of MiniMalloc: buffers that have to be
+// placed.
+package minimalloc
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"memtide/engine"
+	"memtide/engine/alloc"
+	"memtide/engine/sim"
+	"memtide/profiles"
+	"memtide/profiles/formats/csv"
+	"memtide/profiles/parse"
+)
+
+func init() {
+	profiles.Register(&profiles.Format{
+		Name:  "minimalloc",
+		Title: "MiniMalloc CSV (id, lower, upper, size)",
+		Doc: `Buffers that have to be placed in a pool: one row each, with a life and a size.
+
+The header names the columns id, lower, upper and size, in any order: a buffer
+lives from lower to before upper, on any clock of whole numbers. A column offset
+says where the buffers lie. A number before the ending of the file's name is the
+size of the pool: A.1048576.csv. The format is that of google/minimalloc
+(Moffitt, doi:10.1145/3623278.3624752).`,
+		Extensions: []string{".csv"},
+		Match:      func(head []byte) bool { return miniColumns(head) != nil },
+		Decode:     decode,
+		Encode:     encode,
+	})
+}
+
+// miniColumns are the names in the first line, in lower case; nil if they are
+// not those of a MiniMalloc instance.
+func miniColumns(head []byte) []string {
+	head = bytes.TrimLeft(head, " \t\r\n")
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	if len(line) > 1000 {
+		return nil
+	}
+	columns := strings.Split(strings.ToLower(string(line)), ",")
+	for i, c := range columns {
+		columns[i] = strings.Trim(strings.TrimSpace(c), `"`)
+		if strings.Trim(columns[i], "abcdefghijklmnopqrstuvwxyz_") != "" {
+			return nil
+		}
+	}
+	for _, c := range []string{"lower", "upper", "size"} {
+		if !slices.Contains(columns, c) {
+			return nil
+		}
+	}
+	if csv.Claims(head) { // a table of layers
+		return nil
+	}
+	return columns
+}
+
+func decode(name string, data []byte, poll *engine.Poll) (*profiles.Profile, error) {
+	errs := parse.NewErrors("minimalloc", len(data))
+	p := &profiles.Profile{Source: profiles.Source{Tool: "MiniMalloc CSV", Notes: []string{"The clock of the lives has no unit."}}}
+	m := &profiles.Memory{}
+	p.Name, m.Capacity = nameCapacity(name)
+	columns := miniColumns(data)
+	var other []string
+	for i, c := range columns {
+		switch {
+		case slices.Index(columns, c) < i:
+			return nil, errs.Fail(&profiles.FormatError{Line: 1, Found: "The column " + c + " stands there twice",
+				Expected: "Every column has its own name.", Remedy: "Remove one of them."})
+		case !slices.Contains([]string{"id", "lower", "upper", "size", "offset"}, c):
+			other = append(other, strconv.Quote(c))
+		}
+	}
+	if other != nil {
+		p.Warnings = append(p.Warnings, "Columns that mean nothing here were skipped: "+profiles.Clip(strings.Join(other, ", "))+".")
+	}
+	r := &parse.BufferReader{Errs: errs}
+	if err := readTable(r, columns, data, poll); err != nil {
+		return nil, err
+	}
+	if err := r.Requests(m); err != nil {
+		return nil, err
+	}
+	if slices.Contains(columns, "offset") {
+		m.Recorded = &alloc.Layout{Addr: r.Addr, Runs: 1, Bound: m.Requests.AggregatePeak()}
+		for i, b := range r.Buffers {
+			m.Recorded.Pool = max(m.Recorded.Pool, r.Addr[i]+b.Bytes)
+		}
+		m.Recorded.Reserved = []alloc.Level{{Event: 0, Bytes: m.Recorded.Pool}}
+	}
+	p.Memory = m
+	return p, nil
+}
+
+// nameCapacity splits "A.1048576" into a name and a capacity.
+func nameCapacity(name string) (string, engine.Bytes) {
+	if i := strings.LastIndexByte(name, '.'); i > 0 {
+		if n, e := parse.ByteCount.Read("capacity", name[i+1:]); e == nil && parse.AllDigits(name[i+1:]) {
+			return name[:i], engine.Bytes(n)
+		}
+	}
+	return name, 0
+}
+
+func readTable(r *parse.BufferReader, columns []string, data []byte, poll *engine.Poll) error {
+	t := parse.NewRows(data, ',')
+	t.TrimLeadingSpace = true
+	ids := map[string]int{}
+	for first := true; ; first = false {
+		if err := poll.Err(); err != nil {
+			return err
+		}
+		row, err := t.Read()
+		if err == io.EOF {
+			return r.Errs.Err()
+		}
+		if err != nil {
+			return r.Errs.Fail(parse.RowError(err, 1))
+		}
+		line, _ := t.FieldPos(0)
+		switch {
+		case first || parse.IsBlank(row):
+			continue
+		case r.Errs.Enough():
+			return r.Errs.Err()
+		case len(r.Buffers) == parse.MaxBuffers:
+			e := parse.TooManyBuffers()
+			e.Line = line
+			return r.Errs.Fail(e)
+		case len(row) != len(columns):
+			r.Errs.Add(&profiles.FormatError{Line: line, Found: fmt.Sprintf("there are %s, the header has %d", profiles.Count(len(row), "cell"), len(columns)),
+				Expected: "Every line has as many cells as the header.", Remedy: "Fill in the missing cells, or remove what is too much."})
+			continue
+		}
+		readLine(r, columns, row, line, ids)
+	}
+}
+
+// readLine reads one buffer.
+func readLine(r *parse.BufferReader, columns, row []string, line int, ids map[string]int) {
+	fail := func(e *profiles.FormatError) {
+		e.Line = line
+		r.Errs.Add(e)
+	}
+	ok := true
+	number := func(column string, q parse.Quantity) int64 {
+		v, e := q.Read(column, row[slices.Index(columns, column)])
+		if e != nil {
+			ok = false
+			fail(e)
+		}
+		return v
+	}
+	b := alloc.Buffer{Kind: sim.Activation, Start: int(number("lower", parse.Moments)), End: int(number("upper", parse.Moments)), Bytes: engine.Bytes(number("size", parse.ByteCount))}
+	if ok && b.End <= b.Start {
+		fail(&profiles.FormatError{Found: fmt.Sprintf("upper is %d", b.End),
+			Expected: fmt.Sprintf("A buffer lives from lower to before upper, which is above lower (%d).", b.Start), Remedy: "Correct the line."})
+	}
+	if i := slices.Index(columns, "id"); i >= 0 {
+		b.Name = r.Errs.ReadName(line, strings.TrimSpace(row[i]))
+		if at, twice := ids[b.Name]; twice {
+			fail(&profiles.FormatError{Found: fmt.Sprintf("the id %q stands there again, after line %d", profiles.Clip(b.Name), at),
+				Expected: "Every buffer has an id of its own.", Remedy: "Correct one of the lines."})
+		}
+		ids[b.Name] = line
+	}
+	addr := alloc.NoAddr
+	if slices.Contains(columns, "offset") {
+		addr = engine.Bytes(number("offset", parse.ByteCount))
+	}
+	r.Add(b, false, addr, 0)
+}
+
+// encode writes buffers of any origin: what the tool of the format has to
+// place, so without addresses. Buffers that are never released live to the end.
+func encode(w io.Writer, p *profiles.Profile) error {
+	if p.Memory == nil {
+		return fmt.Errorf("the profile %q holds no buffers to place", p.Name)
+	}
+	buffers := p.Memory.Requests.Buffers
+	seen, named := make(map[string]bool, len(buffers)), true
+	for i := range buffers {
+		id := buffers[i].Name
+		named = named && id != "" && !seen[id] && !strings.ContainsAny(id, ",\"\r\n") && id == strings.TrimSpace(id)
+		seen[id] = true
+	}
+	var out bytes.Buffer
+	out.WriteString("id,lower,upper,size\n")
+	for i := range buffers {
+		b := &buffers[i]
+		id := b.Name
+		if !named {
+			id = strconv.Itoa(i)
+		}
+		fmt.Fprintf(&out, "%s,%d,%d,%d\n", id, b.Start, max(b.End, b.Start+1), b.Bytes)
+	}
+	_, err := w.Write(out.Bytes())
+	return err
+}

@@ -1,0 +1,271 @@
+package native
+
+import (
+	"fmt"
+	"slices"
+
+	"memtide/engine"
+	"memtide/engine/alloc"
+	"memtide/engine/sim"
+	"memtide/profiles"
+	"memtide/profiles/jsontext"
+	"memtide/profiles/parse"
+)
+
+// bufferRoles are the words for what a buffer is, by category.
+var bufferRoles = [sim.NumCategories]string{"weight", "gradient", "activation", "recomputed", "transfer", "workspace"}
+
+func readBuffers(o *jsontext.Object, p *profiles.Profile, poll *engine.Poll) error {
+	m := &profiles.Memory{Capacity: o.Size("capacity"), Before: int(o.Count("before", parse.Events))}
+	r, keys := &parse.BufferReader{Errs: o.Errs}, &jsontext.Keys{}
+	if err := readRows(r, o, keys, poll); err != nil {
+		return err
+	}
+	if err := r.Requests(m); err != nil {
+		return err
+	}
+	if err := readLayout(o, m, r, poll); err != nil {
+		return err
+	}
+	if err := o.Errs.Err(); err != nil {
+		return err
+	}
+	p.Memory = m
+	p.Warnings = append(p.Warnings, keys.Warning("in buffers")...)
+	return nil
+}
+
+func readRows(r *parse.BufferReader, o *jsontext.Object, keys *jsontext.Keys, poll *engine.Poll) error {
+	found, err := o.EachIn("buffers", parse.MaxBuffers, poll, func(i int, v any) error {
+		row := &jsontext.Object{Path: fmt.Sprintf("buffers[%d]", i), Errs: r.Errs, Known: keys}
+		fields, ok := v.(map[string]any)
+		if !ok {
+			r.Errs.Add(&profiles.FormatError{Path: row.Path, Found: row.Path + " is " + jsontext.Text(v), Expected: "An object with lower, upper and size is expected.",
+				Remedy: "Correct the list of buffers."})
+			return nil
+		}
+		row.Fields = fields
+		readRow(r, row)
+		row.NoteOthers()
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if !found {
+		return r.Errs.Fail(&profiles.FormatError{Path: "buffers", Found: "buffers is missing or no list",
+			Expected: "A list of buffers is expected.", Remedy: `Write "buffers": [{"lower": 0, "upper": 3, "size": 4096}, ...].`})
+	}
+	return r.Errs.Err()
+}
+
+func readRow(r *parse.BufferReader, o *jsontext.Object) {
+	b := alloc.Buffer{Name: o.Text("name"), Bytes: o.Size("size"), Start: int(o.Count("lower", parse.Moments)), Kind: sim.Activation, High: o.Flag("high")}
+	if _, ok := o.Value("id").(string); ok && b.Name == "" {
+		b.Name = o.Text("id")
+	}
+	for _, key := range []string{"lower", "size"} {
+		if o.Value(key) == nil {
+			r.Errs.Add(&profiles.FormatError{Path: o.At(key), Found: key + " is missing", Expected: "Every buffer has lower and size.",
+				Remedy: "Add the number."})
+		}
+	}
+	if role := o.Text("role"); role != "" {
+		k := slices.Index(bufferRoles[:], role)
+		if k < 0 {
+			o.Wrong("role", role, "The roles are weight, gradient, activation, recomputed, transfer and workspace.")
+		}
+		b.Kind = sim.Category(max(k, 0))
+	}
+	forever := o.Value("upper") == nil
+	if b.End = int(o.Count("upper", parse.Moments)); !forever && b.End <= b.Start && r.Errs.Err() == nil {
+		o.Wrong("upper", o.Value("upper"), fmt.Sprintf("A buffer lives from lower to before upper, which is above lower (%d).", b.Start))
+	}
+	addr := alloc.NoAddr
+	if o.Value("addr") != nil {
+		addr = o.Size("addr")
+	}
+	took := o.Size("took")
+	if o.Value("took") != nil && took < b.Bytes {
+		o.Wrong("took", o.Value("took"), fmt.Sprintf("A buffer takes at least its size (%d).", b.Bytes))
+	}
+	r.Add(b, forever, addr, took)
+}
+
+// readLayout reads where the buffers lie, if the file says so.
+func readLayout(o *jsontext.Object, m *profiles.Memory, r *parse.BufferReader, poll *engine.Poll) error {
+	m.Before = min(m.Before, len(m.Requests.Events))
+	placed := slices.ContainsFunc(r.Addr, func(a engine.Bytes) bool { return a != alloc.NoAddr })
+	if !placed && o.Value("failed") == nil { // the first request of all may have failed
+		return nil
+	}
+	l := &alloc.Layout{Addr: r.Addr, Runs: 1, Bound: m.Requests.AggregatePeak(), Failed: readFailure(o, m.Requests)}
+	if slices.ContainsFunc(r.Took, func(n engine.Bytes) bool { return n > 0 }) {
+		l.Took = r.Took
+	}
+	for i, b := range m.Requests.Buffers {
+		if l.Took != nil && l.Took[i] == 0 && l.Addr[i] != alloc.NoAddr {
+			l.Took[i] = b.Bytes
+		}
+		size := b.Bytes
+		if l.Took != nil {
+			size = l.Took[i]
+		}
+		if l.Addr[i] != alloc.NoAddr {
+			l.Pool = max(l.Pool, l.Addr[i]+size)
+		} else if l.Failed == nil || i != l.Failed.Buffer && b.Start < m.Requests.Buffers[l.Failed.Buffer].Start {
+			o.Errs.Add(&profiles.FormatError{Path: fmt.Sprintf("buffers[%d].addr", i), Found: "addr is missing, and other buffers have one",
+				Expected: "Either all buffers have an address or none; only what failed, and what came after it, may lack one.", Remedy: "Add the address, or remove all."})
+		}
+	}
+	l.Pool = max(l.Pool, o.Size("pool"))
+	err := eachObject(o, "reserved", poll, func(v *jsontext.Object) {
+		l.Reserved = append(l.Reserved, alloc.Level{Event: int(v.Count("event", parse.Events)), Bytes: v.Size("bytes")})
+	})
+	if err != nil {
+		return err
+	}
+	if l.Reserved == nil {
+		l.Reserved = []alloc.Level{{Event: 0, Bytes: l.Pool}}
+	}
+	err = eachObject(o, "segments", poll, func(v *jsontext.Object) {
+		m.Segments = append(m.Segments, profiles.Segment{Addr: v.Size("addr"), Size: v.Size("size"), From: int(v.Count("from", parse.Events)), To: int(v.Count("to", parse.Events))})
+	})
+	m.Recorded = l
+	return err
+}
+
+// readFailure reads the request that found no room; nil if there is none.
+func readFailure(o *jsontext.Object, q *alloc.Requests) *alloc.Failure {
+	if o.Value("failed") == nil {
+		return nil
+	}
+	v := o.Object("failed")
+	f := &alloc.Failure{Event: int(v.Count("event", parse.Events)), Bytes: v.Size("bytes"), Largest: v.Size("largest"),
+		Free: v.Size("free"), Unreserved: v.Size("unreserved")}
+	if f.Event >= len(q.Events) || q.Events[f.Event].Free {
+		v.Wrong("event", v.Value("event"), fmt.Sprintf("The number of a request is expected; there are %d events, counted from 0.", len(q.Events)))
+		return nil
+	}
+	f.Buffer = q.Events[f.Event].Buffer
+	return f
+}
+
+// eachObject reads a list of objects, if there is one.
+func eachObject(o *jsontext.Object, list string, poll *engine.Poll, visit func(v *jsontext.Object)) error {
+	found, err := o.EachIn(list, parse.MaxBuffers, poll, func(i int, item any) error {
+		v := &jsontext.Object{Path: fmt.Sprintf("%s[%d]", o.At(list), i), Errs: o.Errs, Known: &jsontext.Keys{}}
+		fields, ok := item.(map[string]any)
+		if !ok {
+			o.Errs.Add(&profiles.FormatError{Path: v.Path, Found: v.Path + " is " + jsontext.Text(item), Expected: "An object { } is expected.",
+				Remedy: "Correct the list of " + list + "."})
+		}
+		if e := o.Errs.Budget.Memory(v.Path, parse.BufferRoom); e != nil {
+			o.Errs.Stop(e)
+			return nil
+		}
+		v.Fields = fields
+		visit(v)
+		return nil
+	})
+	if found {
+		return err
+	}
+	if v := o.Value(list); v != nil {
+		o.Wrong(list, v, "A list [ ] is expected.")
+	}
+	return err
+}
+
+// memory writes the kind buffers.
+func (e *writer) memory(p *profiles.Profile) {
+	m := p.Memory
+	e.frame(p, "buffers")
+	if m.Capacity > 0 {
+		e.int(newLine, "capacity", int64(m.Capacity))
+	}
+	if m.Before > 0 {
+		e.int(newLine, "before", int64(m.Before))
+	}
+	e.key(newLine, "buffers")
+	e.open('[')
+	ends := make([]bool, len(m.Requests.Buffers))
+	for _, v := range m.Requests.Events {
+		ends[v.Buffer] = ends[v.Buffer] || v.Free
+	}
+	for i := range m.Requests.Buffers {
+		e.buffer(m, i, ends[i])
+	}
+	e.close(']')
+	if m.Recorded != nil {
+		e.layout(m)
+	}
+	e.close('}')
+	e.buf.WriteByte('\n')
+}
+
+func (e *writer) buffer(m *profiles.Memory, i int, ends bool) {
+	b, l := &m.Requests.Buffers[i], m.Recorded
+	e.comma(newLine + " ")
+	e.open('{')
+	e.int("", "id", int64(i))
+	e.text("", "name", b.Name)
+	e.int("", "lower", int64(b.Start))
+	if ends {
+		e.int("", "upper", int64(b.End))
+	}
+	e.int("", "size", int64(b.Bytes))
+	if l != nil && l.Addr[i] != alloc.NoAddr {
+		e.int("", "addr", int64(l.Addr[i]))
+	}
+	if l != nil && l.Took != nil && l.Took[i] > b.Bytes {
+		e.int("", "took", int64(l.Took[i]))
+	}
+	if b.Kind != sim.Activation {
+		e.text("", "role", bufferRoles[b.Kind])
+	}
+	if b.High {
+		e.yes("high")
+	}
+	e.close('}')
+}
+
+// layout writes what Recorded says besides addresses.
+func (e *writer) layout(m *profiles.Memory) {
+	l := m.Recorded
+	e.int(newLine, "pool", int64(l.Pool))
+	e.key(newLine, "reserved")
+	e.open('[')
+	for _, v := range l.Reserved {
+		e.comma("")
+		e.open('{')
+		e.int("", "event", int64(v.Event))
+		e.int("", "bytes", int64(v.Bytes))
+		e.close('}')
+	}
+	e.close(']')
+	if len(m.Segments) > 0 {
+		e.key(newLine, "segments")
+		e.open('[')
+		for _, s := range m.Segments {
+			e.comma(newLine + " ")
+			e.open('{')
+			e.int("", "addr", int64(s.Addr))
+			e.int("", "size", int64(s.Size))
+			e.int("", "from", int64(s.From))
+			e.int("", "to", int64(s.To))
+			e.close('}')
+		}
+		e.close(']')
+	}
+	if f := l.Failed; f != nil {
+		e.key(newLine, "failed")
+		e.open('{')
+		e.int("", "event", int64(f.Event))
+		e.int("", "bytes", int64(f.Bytes))
+		e.int("", "largest", int64(f.Largest))
+		e.int("", "free", int64(f.Free))
+		e.int("", "unreserved", int64(f.Unreserved))
+		e.close('}')
+	}
+}

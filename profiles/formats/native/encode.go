@@ -1,0 +1,231 @@
+package native
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"memtide/engine"
+	"memtide/profiles"
+	"memtide/profiles/parse"
+)
+
+// Encode writes the chain, with its operators if it has a graph, as a
+// memtide/1 file that Decode reads back exactly, to the nanosecond and the byte.
+// A profile that has only a graph is written as kind graph, one that is about
+// addresses as kind buffers. The text is canonical: equal profiles are equal
+// bytes. A profile of nothing, or without a stage besides the loss, is an error.
+func Encode(w io.Writer, p *profiles.Profile) error {
+	var e writer
+	switch {
+	case p.Chain != nil && p.Totals().Stages == 0:
+		return fmt.Errorf("the chain of %q has no stage besides the loss; a file needs one", p.Name)
+	case p.Chain != nil:
+		e.chain(p)
+	case p.Graph != nil:
+		e.graphFile(p)
+	case p.Memory != nil:
+		e.memory(p)
+	default:
+		return fmt.Errorf("the profile %q has neither a chain nor a graph nor buffers", p.Name)
+	}
+	_, err := w.Write(e.buf.Bytes())
+	return err
+}
+
+// writer builds JSON with one line per key or stage. encoding/json would
+// pass the times through floating point.
+type writer struct {
+	buf   bytes.Buffer
+	first bool // of the object or list that is open
+}
+
+func (e *writer) open(bracket byte) {
+	e.buf.WriteByte(bracket)
+	e.first = true
+}
+
+func (e *writer) close(bracket byte) {
+	e.buf.WriteByte(bracket)
+	e.first = false
+}
+
+func (e *writer) comma(sep string) {
+	if !e.first {
+		e.buf.WriteByte(',')
+	}
+	e.buf.WriteString(sep)
+	e.first = false
+}
+
+func (e *writer) key(sep, key string) {
+	e.comma(sep)
+	e.buf.WriteString(`"` + key + `":`)
+}
+
+func (e *writer) quote(s string) {
+	enc := json.NewEncoder(&e.buf)
+	enc.SetEscapeHTML(false)
+	// A string always encodes, and a buffer always takes it.
+	_ = enc.Encode(s)
+	e.buf.Truncate(e.buf.Len() - 1) // the newline
+}
+
+// text writes a field unless it is empty.
+func (e *writer) text(sep, key, s string) {
+	if s != "" {
+		e.key(sep, key)
+		e.quote(s)
+	}
+}
+
+func (e *writer) int(sep, key string, v int64) {
+	e.key(sep, key)
+	e.buf.WriteString(strconv.FormatInt(v, 10))
+}
+
+// seconds writes a duration as decimal seconds, exactly.
+func (e *writer) seconds(key string, d time.Duration) {
+	e.key("", key)
+	e.buf.WriteString(decimalSeconds(d))
+}
+
+func decimalSeconds(d time.Duration) string {
+	s := strconv.FormatInt(int64(d/time.Second), 10)
+	frac := int64(d % time.Second)
+	if frac == 0 {
+		return s
+	}
+	digits := fmt.Sprintf("%09d", frac)
+	return s + "." + string(bytes.TrimRight([]byte(digits), "0"))
+}
+
+func (e *writer) yes(key string) {
+	e.key("", key)
+	e.buf.WriteString("true")
+}
+
+func (e *writer) texts(sep, key string, list []string) {
+	if len(list) == 0 {
+		return
+	}
+	e.key(sep, key)
+	e.open('[')
+	for _, s := range list {
+		e.comma("")
+		e.quote(s)
+	}
+	e.close(']')
+}
+
+const newLine = "\n "
+
+// frame writes what does not depend on the kind.
+func (e *writer) frame(p *profiles.Profile, kind string) {
+	e.open('{')
+	e.text("", "format", Version)
+	e.text("", "kind", kind)
+	e.key(newLine, "name")
+	e.quote(p.Name)
+	if p.Batch != 0 {
+		e.int("", "batch", int64(p.Batch))
+	}
+	e.text("", "dtype", p.DType)
+	e.source(&p.Source)
+	if d := p.Device; d != nil {
+		e.key(newLine, "device")
+		e.open('{')
+		e.text("", "name", d.Name)
+		e.int("", "memory_bytes", int64(d.Memory))
+		e.int("", "h2d_bytes_per_s", int64(d.ToDev))
+		e.int("", "d2h_bytes_per_s", int64(d.ToHost))
+		e.key("", "duplex")
+		e.buf.WriteString(strconv.FormatBool(d.Duplex == engine.FullDuplex))
+		e.close('}')
+	}
+	e.texts(newLine, "warnings", p.Warnings)
+}
+
+func (e *writer) source(s *profiles.Source) {
+	e.key(newLine, "source")
+	e.open('{')
+	e.text("", "tool", s.Tool)
+	e.text("", "times", string(s.Times))
+	e.text("", "sizes", string(s.Sizes))
+	e.text("", "device", s.Device)
+	e.texts("", "notes", s.Notes)
+	e.text("", "url", s.URL)
+	e.close('}')
+}
+
+func (e *writer) resident(r engine.Resident) {
+	e.key(newLine, "resident")
+	e.open('{')
+	e.int("", "weights", int64(r.Weights))
+	e.int("", "grads", int64(r.Grads))
+	e.int("", "optimizer", int64(r.Optimizer))
+	e.int("", "pinned", int64(r.Pinned))
+	e.close('}')
+}
+
+func (e *writer) chain(p *profiles.Profile) {
+	c := p.Chain
+	e.frame(p, "chain")
+	e.int(newLine, "input_bytes", int64(c.Input))
+	e.int("", "input_grad_bytes", int64(c.InputGrad))
+	e.resident(c.Resident)
+	if c.SeedBorn {
+		e.key(newLine, "seed_born")
+		e.buf.WriteString("true")
+	}
+	e.key(newLine, "stages")
+	e.open('[')
+	for i := range p.Totals().Stages {
+		e.comma(newLine + " ")
+		e.stage(&c.Stages[i])
+	}
+	e.close(']')
+	if !c.SeedBorn {
+		e.key(newLine, "loss")
+		e.stage(&c.Stages[c.Len()-1])
+	}
+	if p.Graph != nil {
+		e.key(newLine, "graph")
+		e.open('{')
+		e.int("", "fixed_bytes", int64(p.Graph.Fixed))
+		e.graph(p.Graph)
+		e.close('}')
+	}
+	e.close('}')
+	e.buf.WriteByte('\n')
+}
+
+func (e *writer) stage(s *engine.Stage) {
+	e.open('{')
+	e.key("", "name")
+	e.quote(s.Name)
+	e.text("", "kind", s.Kind)
+	e.seconds("forward_s", s.Forward)
+	e.seconds("backward_s", s.Back)
+	e.int("", "output_bytes", int64(s.Out))
+	e.int("", "saved_bytes", int64(s.Saved))
+	if s.Unsaved {
+		e.yes(parse.UnsavedColumn)
+	}
+	e.int("", "grad_bytes", int64(s.Grad))
+	e.int("", "forward_temp_bytes", int64(s.FwdTemp))
+	e.int("", "backward_temp_bytes", int64(s.BwdTemp))
+	if f := s.Fast; f != nil {
+		e.key("", "fast")
+		e.open('{')
+		e.seconds("forward_s", f.Forward)
+		e.seconds("backward_s", f.Back)
+		e.int("", "forward_temp_bytes", int64(f.FwdTemp))
+		e.int("", "backward_temp_bytes", int64(f.BwdTemp))
+		e.close('}')
+	}
+	e.close('}')
+}

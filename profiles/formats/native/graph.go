@@ -1,0 +1,291 @@
+package native
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"memtide/engine"
+	"memtide/profiles"
+	"memtide/profiles/jsontext"
+	"memtide/profiles/parse"
+)
+
+// roles are the words for the kinds of values. Inputs are on the device when the
+// step begins; where the others are, graphReader.place says.
+var roles = []valueRole{
+	{"activation", engine.KindActivation}, // the default
+	{"gradient", engine.KindGradient},
+	{"weight", engine.KindWeight},
+	{roleInput, engine.KindActivation},
+}
+
+type valueRole struct {
+	word string
+	kind engine.ValueKind
+}
+
+const roleInput = "input"
+
+// refRoom is what a reference to a value takes while it is decoded.
+const refRoom = 64
+
+// places are the words for where a value is when the step begins.
+var places = [...]string{"nowhere", "device", "host", "both"}
+
+// graphReader builds the graph of a native file.
+type graphReader struct {
+	o       *jsontext.Object // that holds the graph
+	g       *engine.Graph
+	ids     map[string]engine.ValueID
+	said    []bool // the file says where the value is when the step begins
+	written []int  // the operation that writes the value; -1 if there is none
+	errs    *parse.Errors
+	poll    *engine.Poll
+}
+
+func readGraph(o *jsontext.Object, p *profiles.Profile, poll *engine.Poll) error {
+	r := &graphReader{o: o, g: &engine.Graph{Done: engine.NoValue, Fixed: readResident(o).Total() + o.Size("fixed_bytes")},
+		ids: map[string]engine.ValueID{}, errs: o.Errs, poll: poll}
+	keys := &jsontext.Keys{}
+	if err := r.readValues(keys); err != nil {
+		return err
+	}
+	if err := r.readOps(keys); err != nil {
+		return err
+	}
+	if o.Value("done") != nil {
+		r.g.Done = r.ref(o, "done", o.Value("done"))
+	}
+	if err := o.Errs.Err(); err != nil {
+		return err
+	}
+	if e := parse.GraphOverflow(r.g); e != nil {
+		return o.Errs.Fail(e)
+	}
+	r.close()
+	if err := r.g.Validate(); err != nil {
+		return o.Errs.Fail(&profiles.FormatError{Path: "ops", Found: "The graph cannot be used: " + err.Error(),
+			Expected: "Operations that read and write the listed values are expected.", Remedy: "Correct the list of operations."})
+	}
+	p.Graph = r.g
+	p.Warnings = append(p.Warnings, keys.Warning("in values and ops")...)
+	return nil
+}
+
+// each reads a list of objects; none if it is missing.
+func (r *graphReader) each(list string, visit func(i int, v any) error) error {
+	found, err := r.o.EachIn(list, parse.MaxGraph, r.poll, visit)
+	if found {
+		return err
+	}
+	if v := r.o.Value(list); v != nil {
+		r.o.Wrong(list, v, "A list [ ] is expected.")
+	}
+	return err
+}
+
+// withinRef is the value that one is within, until all are known.
+type withinRef struct {
+	index int // in the list
+	id    any
+}
+
+func (r *graphReader) readValues(keys *jsontext.Keys) error {
+	var within []withinRef
+	err := r.each("values", func(i int, item any) error {
+		o := r.item("values", i, item, keys)
+		id := idText(o.Value("id"))
+		if _, taken := r.ids[id]; taken || id == "" {
+			o.Wrong("id", o.Value("id"), "Every value has an id of its own, a number or a text.")
+			return nil
+		}
+		r.ids[id] = engine.ValueID(len(r.g.Values))
+		r.readValue(o)
+		within = append(within, withinRef{i, o.Value("within")})
+		o.NoteOthers()
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for id, w := range within {
+		if w.id != nil {
+			r.g.Values[id].Within = r.ref(r.item("values", w.index, map[string]any{}, keys), "within", w.id)
+		}
+	}
+	for i := range r.g.Values {
+		if w := r.g.Values[i].Within; w != engine.NoValue && (r.g.Values[w].Within != engine.NoValue || int(w) == i) {
+			r.item("values", within[i].index, map[string]any{}, keys).Wrong("within", within[i].id, "A value is within one that is not within another.")
+		}
+	}
+	r.written = slices.Repeat([]int{-1}, len(r.g.Values))
+	return r.errs.Err()
+}
+
+func (r *graphReader) readValue(o *jsontext.Object) {
+	v := engine.Value{Name: o.Text("name"), Size: o.Size("bytes"), Stage: r.stage(o), Within: engine.NoValue}
+	if _, ok := o.Number("bytes"); !ok {
+		r.errs.Add(&profiles.FormatError{Path: o.At("bytes"), Found: "bytes is missing", Expected: "Every value has a size in bytes.",
+			Remedy: "Add the size; 0 is allowed."})
+	}
+	role := o.Text("role")
+	at := slices.IndexFunc(roles, func(x valueRole) bool { return x.word == role })
+	if at < 0 && role != "" {
+		o.Wrong("role", role, "The roles are activation, input, gradient and weight.")
+	}
+	v.Kind = roles[max(at, 0)].kind
+	if role == roleInput || v.Kind == engine.KindWeight {
+		v.Initial = engine.OnDevice
+	}
+	place := o.Text("at")
+	if k := slices.Index(places[:], place); k >= 0 {
+		v.Initial = engine.Place(k)
+	} else if place != "" {
+		o.Wrong("at", place, "When the step begins, a value is at device, host, both or nowhere.")
+	}
+	r.said = append(r.said, place != "" || role == roleInput)
+	r.g.Values = append(r.g.Values, v)
+}
+
+func (r *graphReader) readOps(keys *jsontext.Keys) error {
+	err := r.each("ops", func(i int, item any) error {
+		o := r.item("ops", i, item, keys)
+		op := engine.Op{Name: o.Text("name"), Time: parse.Nanoseconds(o.Count("time_s", parse.Seconds)), Temp: o.Size("temp_bytes"), Stage: r.stage(o)}
+		switch pass := o.Text("pass"); pass {
+		case "forward", "":
+		case "backward":
+			op.Pass = engine.Backward
+		default:
+			o.Wrong("pass", pass, "The passes are forward and backward.")
+		}
+		op.In, op.Out, op.Lean = r.refs(o, "in"), r.refs(o, "out"), r.refs(o, "lean")
+		if o.Value("alt") != nil {
+			alt := o.Object("alt")
+			op.Alt = &engine.Alt{Time: parse.Nanoseconds(alt.Count("time_s", parse.Seconds)), Temp: alt.Size("temp_bytes")}
+		}
+		for _, id := range op.Out {
+			if first := r.written[id]; first >= 0 {
+				o.Wrong("out", r.g.Values[id].Name, fmt.Sprintf("Operation %d writes this value already.", first))
+			}
+			r.written[id] = i
+		}
+		r.g.Ops = append(r.g.Ops, op)
+		o.NoteOthers()
+		return nil
+	})
+	r.checkOrder()
+	return err
+}
+
+// checkOrder refuses operations that read what only a later one writes.
+func (r *graphReader) checkOrder() {
+	for i := range r.g.Ops {
+		for _, id := range r.g.Ops[i].In {
+			if at := r.written[id]; at >= i && r.g.Values[id].Initial == 0 {
+				r.errs.Add(&profiles.FormatError{Path: fmt.Sprintf("%s[%d].in", r.o.At("ops"), i),
+					Found:    fmt.Sprintf("operation %d reads value %d, which operation %d writes", i, id, at),
+					Expected: "Operations stand in an order in which they can run.", Remedy: "Sort the operations."})
+			}
+		}
+	}
+}
+
+// close gives values a place that the file gives none, and counts the stages.
+func (r *graphReader) close() {
+	usual := usualPlaces(r.g)
+	for i := range r.g.Values {
+		v := &r.g.Values[i]
+		if !r.said[i] {
+			v.Initial = usual[i]
+		}
+		r.g.Stages = max(r.g.Stages, v.Stage)
+	}
+	for i := range r.g.Ops {
+		r.g.Stages = max(r.g.Stages, r.g.Ops[i].Stage)
+	}
+}
+
+// usualPlaces is where values are when the step begins, if nothing else is said:
+// on the device, unless an operation makes them or they are part of another
+// value. Weights that are made are there too if they are read before: they are
+// updated.
+func usualPlaces(g *engine.Graph) []engine.Place {
+	usual := make([]engine.Place, len(g.Values))
+	for id := range g.Values {
+		if g.Values[id].Within == engine.NoValue {
+			usual[id] = engine.OnDevice
+		}
+	}
+	read := make([]bool, len(g.Values))
+	for i := range g.Ops {
+		op := &g.Ops[i]
+		for _, id := range op.In {
+			read[id] = true
+		}
+		for _, ids := range [][]engine.ValueID{op.Out, op.Lean} {
+			for _, id := range ids {
+				if !read[id] || g.Values[id].Kind != engine.KindWeight {
+					usual[id] = 0
+				}
+			}
+		}
+	}
+	return usual
+}
+
+func (r *graphReader) item(list string, i int, v any, keys *jsontext.Keys) *jsontext.Object {
+	o := &jsontext.Object{Path: fmt.Sprintf("%s[%d]", r.o.At(list), i), Errs: r.errs, Known: keys}
+	fields, ok := v.(map[string]any)
+	if !ok {
+		r.errs.Add(&profiles.FormatError{Path: o.Path, Found: o.Path + " is " + jsontext.Text(v), Expected: "An object { } is expected.",
+			Remedy: "Correct the list of " + list + "."})
+	}
+	o.Fields = fields
+	return o
+}
+
+func (r *graphReader) stage(o *jsontext.Object) int {
+	n := o.Count("stage", parse.StageNumber)
+	if n > engine.MaxStages {
+		o.Wrong("stage", o.Value("stage"), fmt.Sprintf("Stages are numbered from 1 to at most %d; 0 is none.", engine.MaxStages))
+		return 0
+	}
+	return int(n)
+}
+
+func (r *graphReader) refs(o *jsontext.Object, key string) (ids []engine.ValueID) {
+	items := o.List(key)
+	if e := r.errs.Budget.Memory(o.At(key), refRoom*len(items)); e != nil {
+		r.errs.Stop(e)
+		return nil
+	}
+	for i, item := range items {
+		if id := r.ref(o, fmt.Sprintf("%s[%d]", key, i), item); id != engine.NoValue {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// ref finds the value that an id names.
+func (r *graphReader) ref(o *jsontext.Object, key string, id any) engine.ValueID {
+	v, ok := r.ids[idText(id)]
+	if !ok {
+		o.Wrong(key, id, "The id of one of the values is expected.")
+		return engine.NoValue
+	}
+	return v
+}
+
+// idText makes ids that are numbers and ids that are texts comparable.
+func idText(v any) string {
+	switch v := v.(type) {
+	case json.Number:
+		return "#" + v.String()
+	case string:
+		return strconv.Quote(v)
+	}
+	return ""
+}

@@ -1,0 +1,92 @@
+package native
+
+import (
+	"strconv"
+
+	"memtide/engine"
+	"memtide/profiles"
+)
+
+// graphFile writes the kind graph.
+func (e *writer) graphFile(p *profiles.Profile) {
+	e.frame(p, "graph")
+	e.resident(engine.Resident{Pinned: p.Graph.Fixed})
+	e.graph(p.Graph)
+	e.close('}')
+	e.buf.WriteByte('\n')
+}
+
+// graph writes the fields of a graph, but for what is fixed.
+func (e *writer) graph(g *engine.Graph) {
+	e.key(newLine, "values")
+	e.open('[')
+	usual := usualPlaces(g)
+	for i := range g.Values {
+		e.comma(newLine + " ")
+		e.value(engine.ValueID(i), &g.Values[i], usual[i])
+	}
+	e.close(']')
+	e.key(newLine, "ops")
+	e.open('[')
+	for i := range g.Ops {
+		e.comma(newLine + " ")
+		e.op(&g.Ops[i])
+	}
+	e.close(']')
+	if g.Done != engine.NoValue {
+		e.int(newLine, "done", int64(g.Done))
+	}
+}
+
+func (e *writer) value(id engine.ValueID, v *engine.Value, usual engine.Place) {
+	e.open('{')
+	e.int("", "id", int64(id))
+	e.text("", "name", v.Name)
+	e.int("", "bytes", int64(v.Size))
+	role := roles[v.Kind].word
+	if v.Kind == engine.KindActivation && v.Initial == engine.OnDevice {
+		role, usual = roleInput, engine.OnDevice
+	}
+	e.text("", "role", role)
+	if v.Initial != usual {
+		e.text("", "at", places[v.Initial])
+	}
+	if v.Within != engine.NoValue {
+		e.int("", "within", int64(v.Within))
+	}
+	e.int("", "stage", int64(v.Stage))
+	e.close('}')
+}
+
+func (e *writer) op(op *engine.Op) {
+	e.open('{')
+	e.text("", "name", op.Name)
+	e.text("", "pass", [...]string{"forward", "backward"}[op.Pass])
+	e.seconds("time_s", op.Time)
+	e.int("", "temp_bytes", int64(op.Temp))
+	e.refs("in", op.In)
+	e.refs("out", op.Out)
+	e.refs("lean", op.Lean)
+	if op.Alt != nil {
+		e.key("", "alt")
+		e.open('{')
+		e.seconds("time_s", op.Alt.Time)
+		e.int("", "temp_bytes", int64(op.Alt.Temp))
+		e.close('}')
+	}
+	e.int("", "stage", int64(op.Stage))
+	e.close('}')
+}
+
+func (e *writer) refs(key string, ids []engine.ValueID) {
+	if len(ids) == 0 {
+		return
+	}
+	e.key("", key)
+	e.open('[')
+	for _, id := range ids {
+		e.comma("")
+		e.buf.WriteString(strconv.Itoa(int(id)))
+	}
+	e.close(']')
+}

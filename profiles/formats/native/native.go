@@ -1,0 +1,298 @@
+// Package native reads and writes memtide's own format. Every program links it: links,
+// workers and saved files hold profiles in it.
+package native
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"memtide/engine"
+	"memtide/profiles"
+	"memtide/profiles/jsontext"
+	"memtide/profiles/parse"
+)
+
+// Version is the value of "format" in native files.
+const Version = "memtide/1"
+
+func init() {
+	profiles.Register(&profiles.Format{
+		Name:  "memtide",
+		Title: "memtide/1 JSON",
+		Doc: `The native format: one JSON object with "format": "memtide/1".
+
+Times are seconds and sizes are bytes, always. A file of kind chain:
+
+	{"format":"memtide/1", "kind":"chain", "name":"...", "batch":32, "dtype":"f32",
+	 "source":{"tool":"...", "times":"measured", "sizes":"exact", "device":"...", "notes":["..."], "url":"..."},
+	 "device":{"name":"...", "memory_bytes":0, "h2d_bytes_per_s":0, "d2h_bytes_per_s":0, "duplex":false},
+	 "input_bytes":0, "input_grad_bytes":0,
+	 "resident":{"weights":0, "grads":0, "optimizer":0, "pinned":0},
+	 "stages":[{"name":"...", "kind":"conv", "forward_s":0, "backward_s":0, "output_bytes":0, "saved_bytes":0,
+	            "output_unsaved":false, "grad_bytes":0, "forward_temp_bytes":0, "backward_temp_bytes":0,
+	            "fast":{"forward_s":0, "backward_s":0, "forward_temp_bytes":0, "backward_temp_bytes":0}}],
+	 "loss":{...}, "warnings":["..."]}
+
+Only the stages and their forward_s, backward_s and output_bytes are required.
+saved_bytes contains the output, not the stage's input; it defaults to the
+output, with a warning. "output_unsaved": true says that no backward reads the
+output, neither the stage's own nor the next one's: saved_bytes then does not contain
+it and defaults to 0, and it goes once the next forward has read it. The last stage
+has none. grad_bytes defaults to the output, everything else to 0.
+fast is a second algorithm of a stage, with the same output and saved set: the
+performance-optimal convolution beside the memory-optimal one. Its times are
+required, and its temporaries default to 0.
+"measured": true in the source stands for times and sizes that are measured. The
+loss becomes the last stage of the chain. With "seed_born": true there is no
+loss: the last backward allocates the gradient of the last output.
+
+A file of kind graph has values and operations instead of stages:
+
+	 "values":[{"id":0, "name":"...", "bytes":0, "role":"activation", "at":"device", "within":1, "stage":1}],
+	 "ops":[{"name":"...", "pass":"forward", "time_s":0, "temp_bytes":0, "in":[0], "out":[1], "lean":[0],
+	         "alt":{"time_s":0, "temp_bytes":0}, "stage":1}], "done":1
+
+The roles are input, activation, gradient and weight; weights are also their
+gradients and the state of the optimizer. Operations stand in an order in which
+they can run; what they read before any of them writes it is on the device when
+the step begins, unless "at" says host, both or nowhere. The step is complete
+when "done" is made; without it, when every operation has run. A file of kind
+chain may hold the operators, too, in an object "graph".
+
+A file of kind buffers has rows that live from lower to before upper, on a clock
+of whole numbers; without upper they live to the end:
+
+	 "capacity":0, "buffers":[{"id":0, "name":"...", "lower":0, "upper":3, "size":4096, "addr":0, "took":4096, "role":"activation"}]
+
+Where they lie, addr and what they take up there, is optional. So are, of
+recordings, "before" (events that bring back what was there), "pool", "reserved"
+[{"event", "bytes"}], "segments" [{"addr", "size", "from", "to"}] and "failed"
+{"event", "bytes", "largest", "free", "unreserved"}; events are the requests and
+releases in order.`,
+		Extensions: []string{".json", ".json.gz"},
+		Match:      Claims,
+		Decode:     decode,
+		Encode:     Encode,
+	})
+}
+
+// Claims reports whether a head says that it is of this format. Most others are
+// told apart without reading them as JSON, which takes milliseconds in a browser:
+// they do not name it, not even with escapes.
+func Claims(head []byte) bool {
+	return (bytes.Contains(head, []byte("memtide")) || bytes.Contains(head, []byte(`\u`))) && strings.HasPrefix(FormatOf(head), "memtide/")
+}
+
+// FormatOf is the value of "format" in the outermost object of a head that
+// may end anywhere; empty if there is none.
+func FormatOf(head []byte) string {
+	dec := json.NewDecoder(bytes.NewReader(head))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return ""
+	}
+	depth, isKey := 1, true
+	for depth > 0 {
+		t, err := dec.Token()
+		if err != nil {
+			return ""
+		}
+		switch d, _ := t.(json.Delim); {
+		case d == '{' || d == '[':
+			depth++
+		case d == '}' || d == ']':
+			depth--
+			isKey = true
+		case depth > 1:
+		case isKey && t == "format":
+			value, _ := dec.Token()
+			text, _ := value.(string)
+			return text
+		default:
+			isKey = !isKey
+		}
+	}
+	return ""
+}
+
+func decode(name string, data []byte, poll *engine.Poll) (*profiles.Profile, error) {
+	errs := parse.NewErrors("memtide", len(data))
+	top, stages, err := open(data, errs)
+	if err != nil {
+		return nil, err
+	}
+	if v := top.Text("format"); v != Version {
+		return nil, errs.Fail(&profiles.FormatError{Path: "format", Found: "format is " + strconv.Quote(profiles.Clip(v)),
+			Expected: "This version reads " + strconv.Quote(Version) + ".",
+			Remedy:   "Use a newer memtide, or save the profile again as " + Version + "."})
+	}
+	p := &profiles.Profile{Name: name}
+	readFrame(top, p)
+	switch kind := top.Text("kind"); kind {
+	case "chain", "":
+		err = readChain(top, p, stages, poll)
+	case "graph":
+		err = readGraph(top, p, poll)
+	case "buffers":
+		err = readBuffers(top, p, poll)
+	default:
+		err = errs.Fail(&profiles.FormatError{Path: "kind", Found: "kind is " + strconv.Quote(profiles.Clip(kind)),
+			Expected: "The kinds that are read are chain, graph and buffers.", Remedy: "Save the network as one of these."})
+	}
+	if err != nil {
+		return nil, err
+	}
+	top.NoteOthers()
+	p.Warnings = append(p.Warnings, top.Known.Warning("in the outer object")...)
+	return p, nil
+}
+
+// open splits the outer object into its fields. The stages of a canonical profile
+// are decoded already.
+func open(data []byte, errs *parse.Errors) (*jsontext.Object, []engine.Stage, error) {
+	if err := jsontext.Check(data, errs); err != nil {
+		return nil, nil, err
+	}
+	if stages, rest, canonical := canonicalStages(data); canonical && json.Valid(rest) {
+		fields, e := jsontext.Split(rest)
+		if list, _ := fields["stages"].(json.RawMessage); e == nil && string(list) == "[]" {
+			return &jsontext.Object{Fields: fields, Errs: errs, Known: &jsontext.Keys{}}, stages, nil
+		}
+	}
+	top, err := jsontext.Parse(data, errs)
+	return top, nil, err
+}
+
+// readFrame reads what does not depend on the kind.
+func readFrame(o *jsontext.Object, p *profiles.Profile) {
+	if o.Value("name") != nil {
+		p.Name = o.Text("name")
+	}
+	p.Batch = int(o.Count("batch", parse.Samples))
+	p.DType = o.Text("dtype")
+	p.Warnings = o.Texts("warnings")
+
+	src := o.Object("source")
+	p.Source = profiles.Source{Tool: src.Text("tool"), Device: src.Text("device"), Notes: src.Texts("notes"), URL: src.LongText("url")}
+	p.Source.Times, p.Source.Sizes = origin(src, "times", p), origin(src, "sizes", p)
+	if src.Flag("measured") {
+		p.Source.Times = cmp.Or(p.Source.Times, profiles.Measured)
+		p.Source.Sizes = cmp.Or(p.Source.Sizes, profiles.Measured)
+	}
+	src.NoteOthers()
+	p.Warnings = append(p.Warnings, src.Known.Warning("in source")...)
+
+	if o.Value("device") != nil {
+		dev := o.Object("device")
+		p.Device = &engine.Device{Name: dev.Text("name"), Memory: dev.Size("memory_bytes"),
+			ToDev: dev.Rate("h2d_bytes_per_s"), ToHost: dev.Rate("d2h_bytes_per_s")}
+		if dev.Flag("duplex") {
+			p.Device.Duplex = engine.FullDuplex
+		}
+		dev.NoteOthers()
+		p.Warnings = append(p.Warnings, dev.Known.Warning("in device")...)
+	}
+}
+
+func origin(o *jsontext.Object, key string, p *profiles.Profile) profiles.Origin {
+	v := profiles.Origin(o.Text(key))
+	if !slices.Contains([]profiles.Origin{profiles.Measured, profiles.Exact, profiles.Analytic, profiles.Estimated, profiles.Unknown}, v) {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%s is %q, which is none of measured, exact, analytic, estimated: skipped.",
+			o.At(key), profiles.Clip(string(v))))
+		return profiles.Unknown
+	}
+	return v
+}
+
+func readResident(o *jsontext.Object) engine.Resident {
+	r := o.Object("resident")
+	return engine.Resident{Weights: r.Size("weights"), Grads: r.Size("grads"),
+		Optimizer: r.Size("optimizer"), Pinned: r.Size("pinned")}
+}
+
+// readChain reads the stages, unless they are known, the loss and what stands
+// around them.
+func readChain(o *jsontext.Object, p *profiles.Profile, known []engine.Stage, poll *engine.Poll) error {
+	c := &engine.Chain{Name: p.Name, Batch: p.Batch, Input: o.Size("input_bytes"), InputGrad: o.Size("input_grad_bytes"),
+		Resident: readResident(o), SeedBorn: o.Flag("seed_born")}
+	keys := &jsontext.Keys{}
+	o.Knows("stages")
+	stages := &parse.StageReader{Errs: o.Errs}
+	if c.Stages = known; known == nil {
+		if err := readStages(o, c, stages, keys, poll); err != nil {
+			return err
+		}
+	}
+	if len(c.Stages) == 0 {
+		e := parse.EmptyChain()
+		e.Path = "stages"
+		o.Errs.Add(e)
+		return o.Errs.Err()
+	}
+	given := len(c.Stages)
+	if loss := o.Object("loss"); !c.SeedBorn {
+		loss.Known = keys
+		at := parse.StagePlace{Path: "loss", Number: given + 1}
+		s := engine.Stage{Name: parse.LossName, Kind: loss.Text("kind")}
+		if loss.Value("name") != nil {
+			s.Name = loss.Text("name")
+		}
+		s.Unsaved = loss.Flag(parse.UnsavedColumn)
+		s = stages.Read(at, s, true, loss.Number)
+		s.Fast = readFast(stages, at, loss)
+		c.Stages = append(c.Stages, s)
+		loss.NoteOthers()
+	}
+	if err := stages.Finish(c, !c.SeedBorn); err != nil {
+		return err
+	}
+	if graph := o.Raw("graph"); graph != nil {
+		if err := readGraph(graph, p, poll); err != nil {
+			return err
+		}
+	} else if v := o.Value("graph"); v != nil {
+		o.Wrong("graph", v, "An object { } is expected.")
+		return o.Errs.Err()
+	}
+	p.Chain = c
+	p.Warnings = append(p.Warnings, stages.Warnings(given)...)
+	p.Warnings = append(p.Warnings, keys.Warning("in stages")...)
+	return nil
+}
+
+func readStages(o *jsontext.Object, c *engine.Chain, stages *parse.StageReader, keys *jsontext.Keys, poll *engine.Poll) error {
+	found, err := o.EachIn("stages", parse.MaxStageRows+1, poll, func(i int, v any) error {
+		if i == parse.MaxStageRows {
+			e := parse.TooManyStages()
+			e.Path = "stages"
+			return o.Errs.Fail(e)
+		}
+		at := parse.StagePlace{Path: fmt.Sprintf("stages[%d]", i), Number: i + 1}
+		fields, ok := v.(map[string]any)
+		if !ok {
+			o.Wrong(at.Path, v, "An object with forward_s, backward_s and output_bytes is expected.")
+		}
+		one := &jsontext.Object{Path: at.Path, Fields: fields, Errs: o.Errs, Known: keys}
+		s := engine.Stage{Name: profiles.StageName("", at.Number), Kind: one.Text("kind")}
+		if one.Value("name") != nil {
+			s.Name = one.Text("name")
+		}
+		if ok {
+			s.Unsaved = one.Flag(parse.UnsavedColumn)
+			s = stages.Read(at, s, false, one.Number)
+			s.Fast = readFast(stages, at, one)
+			one.NoteOthers()
+		}
+		c.Stages = append(c.Stages, s)
+		return nil
+	})
+	if err == nil && !found {
+		return o.Errs.Fail(&profiles.FormatError{Path: "stages", Found: "stages is missing or no list",
+			Expected: "A list of stages is expected.", Remedy: `Write "stages": [{"name": ..., "forward_s": ...}, ...].`})
+	}
+	return err
+}

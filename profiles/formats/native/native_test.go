@@ -1,0 +1,151 @@
+package native
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"testing"
+	"time"
+
+	"memtide/engine"
+	"memtide/profiles"
+	"memtide/profiles/formats/formattest"
+	"memtide/profiles/parse"
+)
+
+// TestNativeRoundTrip: any chain comes back from a file to the nanosecond and
+// the byte, with everything else that a profile says.
+func TestNativeRoundTrip(t *testing.T) {
+	for seed := range uint64(300) {
+		p := randomProfile(rand.New(rand.NewPCG(seed, 1)))
+		var first, second bytes.Buffer
+		if err := Encode(&first, p); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		q, err := profiles.Decode("another name.json", profiles.Bytes(first.Bytes()), nil)
+		if err != nil {
+			t.Fatalf("seed %d: %v in\n%s", seed, err, first.Bytes())
+		}
+		// What Decode adds is not part of what was written.
+		q.Format, q.Warnings = p.Format, p.Warnings
+		if !reflect.DeepEqual(p, q) {
+			t.Fatalf("seed %d\ngot:\n%s\nwant:\n%s", seed, formattest.Dump(q), formattest.Dump(p))
+		}
+		if err := Encode(&second, q); err != nil || first.String() != second.String() {
+			t.Fatalf("seed %d: written again (%v)\n%s\nfirst\n%s", seed, err, second.Bytes(), first.Bytes())
+		}
+	}
+}
+
+// randomProfile is a valid profile with numbers of all magnitudes.
+func randomProfile(rng *rand.Rand) *profiles.Profile {
+	number := func() int64 { return rng.Int64N(1 << (1 + rng.IntN(48))) }
+	size := func() engine.Bytes { return engine.Bytes(number()) }
+	word := func() string {
+		return []string{"", "a", `"q"`, "a\\b", "<&>", "ü\u00a0", "loss", "stage 1"}[rng.IntN(8)]
+	}
+	p := &profiles.Profile{Name: word(), Batch: rng.IntN(3), DType: word(),
+		Source: profiles.Source{Tool: word(), Times: profiles.Measured, Sizes: profiles.Exact, Device: word(), URL: word(), Notes: []string{word(), "note"}}}
+	if rng.IntN(2) == 0 {
+		p.Device = &engine.Device{Name: word(), Memory: size(), ToHost: engine.Rate(number()), ToDev: engine.Rate(number()),
+			Duplex: engine.Duplex(rng.IntN(2))}
+	}
+	p.Chain = &engine.Chain{Name: p.Name, Batch: p.Batch, Input: size(), InputGrad: size(), SeedBorn: rng.IntN(4) == 0,
+		Resident: engine.Resident{Weights: size(), Grads: size(), Optimizer: size(), Pinned: size()}}
+	for range 2 + rng.IntN(20) {
+		s := engine.Stage{Name: word(), Kind: word(), Forward: time.Duration(number()), Back: time.Duration(number()),
+			Out: size(), Grad: size(), FwdTemp: size(), BwdTemp: size()}
+		s.Saved = s.Out + size()
+		if rng.IntN(3) == 0 {
+			s.Fast = &engine.Algorithm{Forward: time.Duration(number()), Back: time.Duration(number()), FwdTemp: size(), BwdTemp: size()}
+		}
+		p.Chain.Stages = append(p.Chain.Stages, s)
+	}
+	return p
+}
+
+// TestEncodeRefuses: a file needs a stage.
+func TestEncodeRefuses(t *testing.T) {
+	for _, p := range []*profiles.Profile{
+		{Name: "nothing"},
+		{Name: "only a loss", Chain: &engine.Chain{Stages: []engine.Stage{{Name: parse.LossName}}}},
+	} {
+		var out bytes.Buffer
+		if err := Encode(&out, p); err == nil || out.Len() > 0 {
+			t.Errorf("Encode(%s) = %v, wrote %q; want an error and nothing", p.Name, err, out.String())
+		}
+	}
+}
+
+// TestFormatAnywhere: the key format may stand behind others, but counts only
+// in the outer object.
+func TestFormatAnywhere(t *testing.T) {
+	for _, c := range []struct{ input, want string }{
+		{`{"format":"memtide/1"}`, "memtide/1"},
+		{`{"name":"format","batch":1,"a":{"format":"no"},"b":["format","no"],"format":"memtide/7"`, "memtide/7"},
+		{`{"format":{"a":1},"format":"memtide/1"}`, ""},
+		{`{"a":{"format":"memtide/1"}}`, ""},
+		{`["format","memtide/1"]`, ""},
+		{`{"a":1`, ""},
+		{`{"format"`, ""},
+		{``, ""},
+	} {
+		if got := FormatOf([]byte(c.input)); got != c.want {
+			t.Errorf("nativeFormat(%s) = %q, want %q", c.input, got, c.want)
+		}
+	}
+}
+
+// TestIsNative: what names the format is claimed, also where the name has escapes
+// or stands late, and nothing else.
+func TestIsNative(t *testing.T) {
+	for _, c := range []struct {
+		input string
+		want  bool
+	}{
+		{`{"format":"memtide/1"}`, true},
+		{`{"format":"memtide\/1"}`, true},
+		{`{"format":"\u006demtide/1"}`, true},
+		{`{"name":"x","format":"memtide/9"`, true},
+		{`{"name":"memtide/1"}`, false},
+		{`{"traceEvents":[{"name":"memtide/1"}]}`, false},
+		{`memtide`, false},
+	} {
+		if got := Claims([]byte(c.input)); got != c.want {
+			t.Errorf("isNative(%s) = %t, want %t", c.input, got, c.want)
+		}
+	}
+}
+
+func ExampleEncode() {
+	p, err := profiles.Decode("net.csv", profiles.Bytes("name,forward_s,backward_s,output_bytes,saved_bytes\nconv,2e-3,0.0040000005,65536,65536\n"), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := Encode(os.Stdout, p); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// {"format":"memtide/1","kind":"chain",
+	//  "name":"net",
+	//  "source":{},
+	//  "input_bytes":0,"input_grad_bytes":0,
+	//  "resident":{"weights":0,"grads":0,"optimizer":0,"pinned":0},
+	//  "stages":[
+	//   {"name":"conv","forward_s":0.002,"backward_s":0.004000001,"output_bytes":65536,"saved_bytes":65536,"grad_bytes":65536,"forward_temp_bytes":0,"backward_temp_bytes":0}],
+	//  "loss":{"name":"loss","forward_s":0,"backward_s":0,"output_bytes":0,"saved_bytes":0,"grad_bytes":0,"forward_temp_bytes":0,"backward_temp_bytes":0}}
+}
+
+// FuzzNative mutates files of all kinds of the native format.
+func FuzzNative(f *testing.F) {
+	keys := []string{"format", "kind", "name", "batch", "source", "device", "input_bytes", "resident", "seed_born", "stages", "loss", "warnings", "forward_s", "backward_s", "output_bytes",
+		"saved_bytes", "grad_bytes", "fast", "values", "ops", "done", "id", "bytes", "role", "at", "within", "stage", "pass", "time_s", "in", "out", "lean", "alt", "graph",
+		"buffers", "lower", "upper", "size", "addr", "took", "reserved", "segments", "failed", "event", "capacity", "before", "pool"}
+	texts := []string{"memtide/1", "chain", "graph", "buffers", "measured", "activation", "gradient", "weight", "input", "device", "host", "both", "backward", "forward"}
+	formattest.FuzzSamples(f, []string{"chain.json", "graph.json", "buffers.json", "fast.json", "seedborn.json", "minimal.json"}, func(sample []byte, s *formattest.Script) []byte {
+		return formattest.MutateJSON(sample, s, keys, texts)
+	})
+}

@@ -1,0 +1,264 @@
+package onnx
+
+import (
+	"math"
+	"slices"
+
+	"memtide/profiles/parse"
+)
+
+// Integers that shapes are computed from. Exporters write what the program did:
+// Shape, Gather one dimension, Unsqueeze, Concat, Reshape. A call whose inputs are
+// known integers has known outputs; values that are not known stay nil.
+
+// fold sets the values of the outputs where they follow from those of the inputs.
+func (c *call) fold() {
+	out := &c.outs[0]
+	count, ok := parse.Elements(out.dims)
+	if c.node.op == "Concat" && isFloat(out.dtype) && count <= onnxMostDims { // factors of a resize
+		for i := range c.ins {
+			out.scales = append(out.scales, c.in(i).scales...)
+		}
+	}
+	if !ok || count > onnxMostValues || out.vals != nil || isFloat(out.dtype) && c.node.op != "Cast" {
+		return
+	}
+	var in [3][]int64
+	for i := range c.ins {
+		v := c.in(i)
+		if v == nil {
+			continue
+		}
+		if v.vals == nil {
+			return
+		}
+		if i < len(in) {
+			in[i] = v.vals
+		}
+	}
+	if len(c.ins) == 0 || c.in(0) == nil {
+		return
+	}
+	switch c.node.op {
+	case "Reshape", "Squeeze", "Unsqueeze", "Identity", "Cast", "Flatten":
+		out.vals = in[0]
+	case "Concat":
+		if len(out.dims) == 1 {
+			for i := range c.ins {
+				out.vals = append(out.vals, c.in(i).vals...)
+			}
+		}
+	case "Gather":
+		c.foldGather(out, in[0], in[1])
+	case "Slice":
+		c.foldSlice(out, in[0])
+	case "Expand":
+		out.vals = spread(in[0], count)
+	case "Where":
+		if a, b := spread(in[1], count), spread(in[2], count); a != nil && b != nil {
+			out.vals = zip(spread(in[0], count), a, func(cond, a int64) int64 { return min(1, max(cond, -cond)) })
+			for i, cond := range out.vals {
+				if out.vals[i] = b[i]; cond != 0 {
+					out.vals[i] = a[i]
+				}
+			}
+		}
+	case "ReduceProd":
+		if count == 1 {
+			if n, ok := parse.Elements(in[0]); ok {
+				out.vals = []int64{n}
+			}
+		}
+	default:
+		if f := integerOps[c.node.op]; f != nil && len(c.ins) == 2 {
+			out.vals = zip(spread(in[0], count), spread(in[1], count), f)
+		}
+	}
+	if int64(len(out.vals)) != count {
+		out.vals = nil
+	}
+}
+
+// spread repeats a single value; nil if the values are another number.
+func spread(vals []int64, n int64) []int64 {
+	if int64(len(vals)) == n {
+		return vals
+	}
+	if len(vals) == 1 {
+		return slices.Repeat(vals, int(n))
+	}
+	return nil
+}
+
+func zip(a, b []int64, f func(a, b int64) int64) []int64 {
+	if len(a) != len(b) || a == nil {
+		return nil
+	}
+	out := make([]int64, len(a))
+	for i := range a {
+		out[i] = f(a[i], b[i])
+	}
+	return out
+}
+
+// integerOps work on two integers. Overflow wraps: what comes out is checked where
+// it is used as a size.
+var integerOps = map[string]func(a, b int64) int64{
+	"Add": func(a, b int64) int64 { return a + b },
+	"Sub": func(a, b int64) int64 { return a - b },
+	"Mul": func(a, b int64) int64 { return a * b },
+	"Div": func(a, b int64) int64 {
+		if b == 0 || a == math.MinInt64 {
+			return 0
+		}
+		return a / b
+	},
+	"Mod": func(a, b int64) int64 {
+		if b == 0 || a == math.MinInt64 {
+			return 0
+		}
+		return a % b
+	},
+	"Min":     func(a, b int64) int64 { return min(a, b) },
+	"Max":     func(a, b int64) int64 { return max(a, b) },
+	"Equal":   func(a, b int64) int64 { return truth(a == b) },
+	"Greater": func(a, b int64) int64 { return truth(a > b) },
+	"Less":    func(a, b int64) int64 { return truth(a < b) },
+}
+
+func truth(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// foldGather picks from a list.
+func (c *call) foldGather(out *onnxValue, list, index []int64) {
+	if len(c.in(0).dims) != 1 {
+		return
+	}
+	vals := make([]int64, 0, len(index))
+	for _, i := range index {
+		at, err := axis(i, len(list))
+		if err != nil {
+			return
+		}
+		vals = append(vals, list[at])
+	}
+	out.vals = vals
+}
+
+// foldSlice takes a part of a list.
+func (c *call) foldSlice(out *onnxValue, list []int64) {
+	starts, _ := c.list("starts", 1)
+	ends, _ := c.list("ends", 2)
+	steps, _ := c.list("steps", 4)
+	if len(c.in(0).dims) != 1 || len(starts) != 1 || len(ends) != 1 {
+		return
+	}
+	step := int64(1)
+	if len(steps) == 1 {
+		step = steps[0]
+	}
+	first, n := sliceSpan(starts[0], ends[0], step, int64(len(list)))
+	vals := make([]int64, n)
+	for i := range vals {
+		vals[i] = list[first+int64(i)*step]
+	}
+	out.vals = vals
+}
+
+// source gives the values of nodes that have no inputs to compute from, or only
+// shapes: constants, shapes, ranges. It says whether the node is one of these.
+func (c *call) source() (bool, error) {
+	out := &c.outs[0]
+	switch c.node.op {
+	case "Constant":
+		return true, c.constant(out)
+	case "ConstantOfShape":
+		return true, c.constantOfShape(out)
+	case "Shape", "Size":
+		x := c.in(0)
+		if x == nil {
+			return true, errOnnxInputs
+		}
+		out.vals = slices.Clone(x.dims)
+		if c.node.op == "Size" {
+			c.set(0, onnxInt64, nil)
+			out.vals = []int64{elementCount(x.dims)}
+			return true, nil
+		}
+		from, n := sliceSpan(c.node.int("start", 0), c.node.int("end", math.MaxInt64), 1, int64(len(x.dims)))
+		out.vals = out.vals[from : from+n]
+		c.set(0, onnxInt64, []int64{n})
+		return true, nil
+	case "Range":
+		var v [3]int64
+		for i := range v {
+			if x := c.in(i); x == nil || len(x.vals) != 1 {
+				return true, errOnnxDynamic
+			} else {
+				v[i] = x.vals[0]
+			}
+		}
+		if v[2] == 0 || max(v[0], v[1])-min(v[0], v[1]) < 0 {
+			return true, errOnnxDynamic
+		}
+		_, n := sliceSpan(0, max(0, v[1]-v[0]), max(1, v[2]), max(0, v[1]-v[0]))
+		c.set(0, onnxInt64, []int64{n})
+		for i := int64(0); i < n && n <= onnxMostValues; i++ {
+			out.vals = append(out.vals, v[0]+i*v[2])
+		}
+		return true, nil
+	}
+	return false, nil
+}
+
+func (c *call) constant(out *onnxValue) error {
+	for i := range c.node.attrs {
+		switch a := &c.node.attrs[i]; a.name {
+		case "value":
+			if a.tensor == nil {
+				return errOnnxInputs
+			}
+			c.set(0, a.tensor.dtype, a.tensor.dims)
+			out.vals, out.scales = a.tensor.vals, a.tensor.scales
+			return nil
+		case "value_int":
+			c.set(0, onnxInt64, nil)
+			out.vals = []int64{a.i}
+			return nil
+		case "value_ints":
+			c.set(0, onnxInt64, []int64{int64(len(a.ints))})
+			out.vals = a.ints
+			return nil
+		case "value_float":
+			c.set(0, onnxFloat, nil)
+			return nil
+		case "value_floats":
+			c.set(0, onnxFloat, []int64{int64(len(a.floats))})
+			out.scales = a.floats
+			return nil
+		}
+	}
+	return errOnnxDynamic
+}
+
+// constantOfShape fills a shape with one number: 0 of 32-bit floats if none is
+// given.
+func (c *call) constantOfShape(out *onnxValue) error {
+	shape := c.in(0)
+	if shape == nil || shape.vals == nil {
+		return errOnnxDynamic
+	}
+	dtype, value := int64(onnxFloat), []int64(nil)
+	if a := c.node.attr("value"); a != nil && a.tensor != nil {
+		dtype, value = a.tensor.dtype, a.tensor.vals
+	}
+	c.set(0, dtype, shape.vals)
+	if n, ok := parse.Elements(shape.vals); ok && n <= onnxMostValues && len(value) == 1 {
+		out.vals = spread(value, n)
+	}
+	return nil
+}

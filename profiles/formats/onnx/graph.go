@@ -1,0 +1,394 @@
+package onnx
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"memtide/engine"
+	"memtide/profiles"
+	"memtide/profiles/analytic"
+	"memtide/profiles/chainify"
+	"memtide/profiles/parse"
+)
+
+// From the nodes of a model to operators. Nodes are taken in the order of the file,
+// which ONNX requires to be one in which they can run. What only depends on
+// constants becomes none; weights are counted at the first operator that reads them.
+
+// Errors of a node's inputs.
+var (
+	errOnnxInputs  = errors.New("inputs are missing or have other shapes than the operator takes")
+	errOnnxEmpty   = errors.New("it has no operator or no result")
+	errOnnxDynamic = errors.New("the shape of its result depends on values that the file does not hold")
+)
+
+// onnxValue is a tensor on its way through the model.
+type onnxValue struct {
+	name   string
+	dtype  int64
+	dims   []int64
+	vals   []int64   // of integers that are known
+	scales []float32 // of few floats that are known
+	op     int       // the operator that makes it; -1: none, it is constant
+	learns bool      // something before it is trained
+	turned bool      // a transposed view: reshaping it copies
+	root   *onnxValue
+	used   bool // of a root: its bytes are counted as weights
+}
+
+func (v *onnxValue) bytes() engine.Bytes {
+	return engine.Bytes(elementCount(v.dims) * onnxBytes[v.dtype&31])
+}
+
+// call is a node with its inputs, on the way to its outputs.
+type call struct {
+	node  *onnxNode
+	rule  onnxRule
+	ins   []*onnxValue // nil where an optional input is left out
+	outs  []onnxValue
+	inner int64 // of a product: how many numbers are added up for each result
+}
+
+// in is an input; nil if there is none.
+func (c *call) in(i int) *onnxValue {
+	if i < 0 || i >= len(c.ins) {
+		return nil
+	}
+	return c.ins[i]
+}
+
+func (c *call) set(i int, dtype int64, dims []int64) {
+	c.outs[i].dtype, c.outs[i].dims = dtype, dims
+}
+
+// onnxGraph makes the operators.
+type onnxGraph struct {
+	m       *onnxModel
+	values  map[string]*onnxValue
+	known   map[string]*onnxTensor // shapes that the file states
+	ops     []chainify.Operator
+	clip    []bool // by operator: it may work in place, see workInPlace
+	time    analytic.Model
+	half    bool         // numbers have 16 bits
+	dtype   string       // f32, f16 or bf16
+	buffers engine.Bytes // running averages
+	batch   int64
+	norms   int
+	plain   bool // every operator is one of PyTorch's
+	sized   map[string]int64
+	assumed []string // warnings
+	names   map[string]int
+	over    *profiles.FormatError // a limit is reached
+}
+
+// weightInputs are the inputs of operators that hold weights, from this one on.
+var weightInputs = map[string]int{"Conv": 1, "ConvTranspose": 1, "Gemm": 1, "BatchNormalization": 1, "InstanceNormalization": 1,
+	"LayerNormalization": 1, "GroupNormalization": 1, "PRelu": 1}
+
+// findWeights takes inputs for weights that are read as such only: models without
+// weights (export_params=False) have them among the inputs.
+func (m *onnxModel) findWeights() {
+	asWeight, asData := map[string]bool{}, map[string]bool{}
+	for i := range m.nodes {
+		from, ok := weightInputs[m.nodes[i].op]
+		for j, name := range m.nodes[i].in {
+			switch {
+			case ok && j >= from, m.nodes[i].op == "Gather" && j == 0 && len(m.inputs) > 1:
+				asWeight[name] = true
+			default:
+				asData[name] = true
+			}
+		}
+	}
+	rest := m.inputs[:0:0]
+	for _, t := range m.inputs {
+		_, sized := parse.Elements(t.dims)
+		if asWeight[t.name] && !asData[t.name] && t.shaped && sized && isFloat(t.dtype) {
+			m.weights = append(m.weights, t)
+			continue
+		}
+		rest = append(rest, t)
+	}
+	m.inputs = rest
+}
+
+// buildOnnx makes the operators of a model.
+func buildOnnx(m *onnxModel, poll *engine.Poll) (*onnxGraph, error) {
+	g := &onnxGraph{m: m, values: map[string]*onnxValue{}, known: map[string]*onnxTensor{}, sized: map[string]int64{}, plain: true,
+		time: analytic.V100, dtype: "f32", names: map[string]int{}}
+	for i := range m.known {
+		g.known[m.known[i].name] = &m.known[i]
+	}
+	for i := range m.weights {
+		t := &m.weights[i]
+		g.define(onnxValue{name: t.name, dtype: t.dtype, dims: t.dims, vals: t.vals, scales: t.scales, op: -1})
+	}
+	g.choosePrecision()
+	for i := range m.inputs {
+		if t := &m.inputs[i]; g.values[t.name] == nil {
+			if err := g.input(t); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for i := range m.nodes {
+		if err := poll.Err(); err != nil {
+			return nil, err
+		}
+		if err := g.node(&m.nodes[i]); err != nil {
+			return nil, nodeError(i, &m.nodes[i], err)
+		}
+		if g.over != nil {
+			return nil, nodeError(i, &m.nodes[i], g.over)
+		}
+		if len(g.ops) > engine.MaxStages {
+			return nil, tooMany("operators", engine.MaxStages)
+		}
+	}
+	g.workInPlace()
+	return g, nil
+}
+
+// nodeError names the node.
+func nodeError(i int, n *onnxNode, err error) error {
+	if e, ok := errors.AsType[*profiles.FormatError](err); ok {
+		e.Found = nodeLabel(i, n) + e.Found
+		return e
+	}
+	remedy := "Check the model with onnx.checker, or export it again."
+	if err == errOnnxDynamic {
+		remedy = "Export the model with fixed shapes, or simplify it with onnx-simplifier."
+	}
+	return &profiles.FormatError{Format: onnxName, Found: nodeLabel(i, n) + err.Error(),
+		Expected: "Shapes of every operator follow from those before it.", Remedy: remedy}
+}
+
+// nodeLabel says which node it is about: its number, operator and name.
+func nodeLabel(i int, n *onnxNode) string {
+	label := fmt.Sprintf("Node %d", i+1)
+	if n.op != "" {
+		label += ", " + profiles.Clip(n.op)
+	}
+	switch {
+	case n.name != "":
+		label += " (" + profiles.Clip(n.name) + ")"
+	case len(n.out) > 0 && n.out[0] != "":
+		label += " (makes " + profiles.Clip(n.out[0]) + ")"
+	}
+	return label + ": "
+}
+
+func (g *onnxGraph) define(v onnxValue) *onnxValue {
+	p := &v
+	if p.root == nil {
+		p.root = p
+	}
+	g.values[v.name] = p
+	if e := g.m.budget.Memory("the shapes of this model", 200+8*(len(v.dims)+len(v.vals))); e != nil && g.over == nil {
+		e.Format, g.over = onnxName, e
+	}
+	return p
+}
+
+// choosePrecision is that of most weights.
+func (g *onnxGraph) choosePrecision() {
+	var half, brain, full int64
+	for i := range g.m.weights {
+		switch t := &g.m.weights[i]; t.dtype {
+		case onnxFloat16:
+			half += elementCount(t.dims) >> 8
+		case onnxBfloat16:
+			brain += elementCount(t.dims) >> 8
+		case onnxFloat:
+			full += elementCount(t.dims) >> 8
+		}
+	}
+	if g.half = half+brain > full; g.half {
+		g.time, g.dtype = analytic.V100Half, "f16"
+	}
+	if g.half && brain > half {
+		g.dtype = "bf16"
+	}
+}
+
+// input is an operator that brings data in.
+func (g *onnxGraph) input(t *onnxTensor) error {
+	if !t.shaped || onnxBytes[t.dtype&31] == 0 {
+		return &profiles.FormatError{Format: onnxName, Found: fmt.Sprintf("The input %q has no shape, or is no tensor", profiles.Clip(t.name)),
+			Expected: "Inputs of a network are tensors of known dimensions.", Remedy: "Export the model with an example input."}
+	}
+	dims := make([]int64, len(t.dims))
+	for i, d := range t.dims {
+		if d < 0 {
+			d = g.assume(t, i)
+		}
+		dims[i] = d
+	}
+	if _, ok := parse.Elements(dims); !ok {
+		return &profiles.FormatError{Format: onnxName, Found: fmt.Sprintf("The input %q has the shape %s", profiles.Clip(t.name), shapeText(dims)),
+			Expected: "Sizes of tensors are not above 2^53.", Remedy: "Export the model with a smaller example input."}
+	}
+	v := g.define(onnxValue{name: t.name, dtype: t.dtype, dims: dims, op: len(g.ops)})
+	if g.batch == 0 && len(dims) > 0 {
+		g.batch = dims[0]
+	}
+	g.add(chainify.Operator{Name: onnxLabel(t.name), Kind: "Input", Out: v.bytes(), Traits: chainify.IsInput})
+	return nil
+}
+
+// What is taken for dimensions that the file does not size.
+const (
+	assumedSide   = 224
+	assumedTokens = 128
+)
+
+// assume sizes a dimension of an input: one sample, images of 224 px, 128 tokens.
+// Dimensions of one name have one size.
+func (g *onnxGraph) assume(t *onnxTensor, i int) int64 {
+	name := t.params[i]
+	if n, ok := g.sized[name]; ok && name != "" {
+		return n
+	}
+	n, what := int64(assumedTokens), "tokens"
+	switch {
+	case i == 0:
+		n, what = 1, "sample"
+	case i == 1 && len(t.dims) == 4:
+		n, what = 3, "channels"
+	case len(t.dims) == 4 || len(t.dims) == 5:
+		n, what = assumedSide, "px"
+	}
+	label := fmt.Sprintf("dimension %d of the input %q", i, profiles.Clip(t.name))
+	if name != "" {
+		g.sized[name] = n
+		label = fmt.Sprintf("dimension %q of the input %q", profiles.Clip(name), profiles.Clip(t.name))
+	}
+	if len(g.assumed) < 8 {
+		g.assumed = append(g.assumed, fmt.Sprintf("The file leaves %s open: %d %s taken. Export with the sizes of a training step for others.",
+			label, n, what+plural(n)))
+	}
+	return n
+}
+
+// plural is the verb behind so many.
+func plural(n int64) string {
+	if n == 1 {
+		return " is"
+	}
+	return " are"
+}
+
+// onnxLabel is a name of the file, shortened for the name of a stage.
+func onnxLabel(name string) string {
+	return profiles.Clip(strings.Trim(name, "/"))
+}
+
+func (g *onnxGraph) add(o chainify.Operator) {
+	g.ops, g.clip = append(g.ops, o), append(g.clip, false)
+}
+
+// node makes the outputs of one node.
+func (g *onnxGraph) node(n *onnxNode) error {
+	if n.op == "" || len(n.out) == 0 {
+		return errOnnxEmpty
+	}
+	c := &call{node: n, outs: make([]onnxValue, len(n.out))}
+	constant := true
+	for _, name := range n.in {
+		v := g.values[name]
+		if v == nil && name != "" {
+			return fmt.Errorf("its input %q is made by nothing before it", profiles.Clip(name))
+		}
+		constant = constant && (v == nil || v.op < 0)
+		c.ins = append(c.ins, v)
+	}
+	for i := range c.outs {
+		c.outs[i].op = -1
+	}
+	done, err := c.source()
+	if !done && err == nil {
+		err = g.infer(c)
+	}
+	if err != nil {
+		return err
+	}
+	for i := range c.outs {
+		o := &c.outs[i]
+		if _, ok := parse.Elements(o.dims); !ok || len(o.dims) > onnxMostDims {
+			return fmt.Errorf("its result would have the shape %s", shapeText(o.dims))
+		}
+	}
+	if !done {
+		c.fold()
+	}
+	if !done && !constant {
+		if err := g.operators(c); err != nil {
+			return err
+		}
+	} else if !done && c.in(0) != nil && isFloat(c.outs[0].dtype) {
+		c.outs[0].root = c.in(0).root // weights that are turned or cut are the same weights
+	}
+	for i, name := range n.out {
+		if name != "" {
+			c.outs[i].name = name
+			g.define(c.outs[i])
+		}
+	}
+	return nil
+}
+
+// infer finds the rule and the shapes. An operator without a rule is taken as it
+// is where the file states the shapes of its results.
+func (g *onnxGraph) infer(c *call) error {
+	n := c.node
+	rule, ok := onnxRules[n.op]
+	if standard := n.domain == "" || n.domain == "ai.onnx"; ok && standard {
+		c.rule = rule
+		g.plain = g.plain && rule.plain
+		if err := rule.shape(c); err != nil {
+			return err
+		}
+		g.others(c)
+		return nil
+	}
+	if why, ok := refusals[n.op]; ok {
+		return &profiles.FormatError{Format: onnxName, Found: "the operator is not read: " + why,
+			Expected: "Operators of convolutional networks and transformers are read.", Remedy: "Measure the network with the collector."}
+	}
+	for i, name := range n.out {
+		t := g.known[name]
+		if name == "" {
+			continue
+		}
+		if t == nil || !t.shaped || onnxBytes[t.dtype&31] == 0 {
+			return &profiles.FormatError{Format: onnxName, Found: "the operator is not known",
+				Expected: "Operators of convolutional networks and transformers are read; of others, the file has to state the shapes of the results.",
+				Remedy:   "Run onnx.shape_inference.infer_shapes on the model, or measure the network with the collector."}
+		}
+		dims := make([]int64, len(t.dims))
+		for j, d := range t.dims {
+			if dims[j] = d; d < 0 {
+				dims[j] = g.sized[t.params[j]]
+			}
+		}
+		c.set(i, t.dtype, dims)
+	}
+	g.plain = false
+	c.rule = onnxRule{traits: chainify.SavesIn | chainify.SavesOut, cost: costElement, trains: true}
+	if g.names[n.op]++; g.names[n.op] == 1 && len(g.assumed) < 16 {
+		g.assumed = append(g.assumed, fmt.Sprintf("The operator %s is not known: it is assumed to keep its inputs and its result, and to take as long as an activation.", profiles.Clip(n.op)))
+	}
+	return nil
+}
+
+// others are the outputs besides the first: masks, indices, statistics. They are
+// what is kept besides, so their sizes only matter to who reads them.
+func (g *onnxGraph) others(c *call) {
+	if c.rule.cost == costSplit {
+		return
+	}
+	for i := 1; i < len(c.outs); i++ {
+		c.set(i, c.outs[0].dtype, c.outs[0].dims)
+	}
+}

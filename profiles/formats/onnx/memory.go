@@ -1,0 +1,306 @@
+package onnx
+
+import (
+	"slices"
+
+	"memtide/engine"
+	"memtide/profiles"
+	"memtide/profiles/analytic"
+	"memtide/profiles/chainify"
+)
+
+// What the operators of a model keep and how long they take.
+
+// operators adds the operator of a node, or one for each part of a split.
+func (g *onnxGraph) operators(c *call) error {
+	first := &c.outs[0]
+	o := chainify.Operator{Name: onnxLabel(c.name()), Kind: profiles.Clip(c.node.op), Family: c.rule.family, Traits: c.rule.traits, Out: first.bytes()}
+	for _, v := range c.ins {
+		if v != nil && v.op >= 0 {
+			if !slices.Contains(o.Preds, v.op) {
+				o.Preds = append(o.Preds, v.op)
+			}
+			first.learns = first.learns || v.learns
+		}
+	}
+	g.joinPad(c, &o)
+	o.Weights = g.trained(c)
+	biased := g.moveBiases(c, &o)
+	first.learns = first.learns && isFloat(first.dtype) && c.rule.cost != costCompare
+	g.describe(c, &o)
+	if !first.learns { // autograd does not record it
+		o.Traits &^= chainify.SavesIn | chainify.SavesOut
+		o.Aux = 0
+	}
+	if !biased {
+		took := g.duration(c, &o)
+		o.Forward, o.Back = analytic.Duration(took.Forward), analytic.Duration(took.Back)
+	}
+	if !first.learns {
+		o.Back = 0
+	}
+	if c.rule.cost == costSplit {
+		for i := range c.outs {
+			part := o
+			part.Out = c.outs[i].bytes()
+			c.outs[i].op, c.outs[i].learns = len(g.ops), first.learns
+			g.add(part)
+		}
+		return nil
+	}
+	for i := range c.outs {
+		c.outs[i].op = len(g.ops)
+	}
+	inPlace := c.rule.cost == costClip || c.rule.cost == costAdd || c.rule.cost == costScale && len(o.Preds) == 1
+	g.add(o)
+	g.clip[len(g.ops)-1] = inPlace
+	return nil
+}
+
+// joinPad lets a mean pool read what was padded for it: exporters write its padding
+// as an operator, and frameworks do it in the pool.
+func (g *onnxGraph) joinPad(c *call, o *chainify.Operator) {
+	if c.node.op != "AveragePool" || len(o.Preds) != 1 {
+		return
+	}
+	if pad := &g.ops[o.Preds[0]]; pad.Kind == "Pad" && len(pad.Preds) == 1 {
+		o.Preds = pad.Preds
+		pad.Traits, pad.Forward, pad.Back = chainify.IsView|chainify.PassesGrad, 0, 0 // nobody reads it any more: it is dropped
+	}
+}
+
+// moveBiases counts the biases of a product, which exporters write as a sum behind
+// it, with the product: frameworks compute both at once.
+func (g *onnxGraph) moveBiases(c *call, o *chainify.Operator) bool {
+	if c.rule.cost != costAdd || o.Weights == 0 {
+		return false
+	}
+	if p := o.Preds; len(p) == 1 && (g.ops[p[0]].Family == "fc" || g.ops[p[0]].Family == "conv") && g.ops[p[0]].Out == o.Out {
+		g.ops[p[0]].Weights += o.Weights
+		o.Weights = 0
+		return true
+	}
+	o.Traits &^= chainify.PassesGrad // it makes a gradient of its own, too
+	return false
+}
+
+// name is that of the node, or of what it makes.
+func (c *call) name() string {
+	if c.node.name == "" && len(c.node.out) > 0 {
+		return c.node.out[0]
+	}
+	return c.node.name
+}
+
+// trained counts the weights that an operator is the first to read.
+func (g *onnxGraph) trained(c *call) (sum engine.Bytes) {
+	if !c.rule.trains {
+		return 0
+	}
+	for i, v := range c.ins {
+		if v == nil || v.op >= 0 || !isFloat(v.dtype) || elementCount(v.dims) < 2 {
+			continue
+		}
+		if c.node.op == "BatchNormalization" && i > 2 { // running averages
+			g.buffers += v.bytes()
+			continue
+		}
+		if c.outs[0].learns = true; !v.root.used {
+			v.root.used = true
+			sum += v.root.bytes()
+		}
+	}
+	return sum
+}
+
+// describe fills in what depends on the kind of operator and on its inputs.
+func (g *onnxGraph) describe(c *call, o *chainify.Operator) {
+	x, out := c.in(0), &c.outs[0]
+	count := elementCount(out.dims)
+	switch c.rule.cost {
+	case costNothing:
+		switch {
+		case c.node.op == "Transpose":
+			out.turned = true
+		case c.node.op == "Reshape" && x.turned: // as PyTorch does
+			o.Traits &^= chainify.IsView
+			o.Traits &^= chainify.PassesGrad
+		case c.node.op == "Expand": // a view that takes no memory of its own
+			o.Out = x.bytes()
+		default:
+			out.turned = x.turned
+		}
+	case costNorm:
+		o.Aux = engine.Bytes(4 * g.statistics(c))
+	case costMaxPool:
+		o.Aux = engine.Bytes(8 * count)
+	case costDropout:
+		o.Aux = engine.Bytes(count)
+	case costScale:
+		if len(o.Preds) == 1 && len(c.ins) == 2 && o.Weights == 0 && c.in(0) != c.in(1) {
+			o.Traits &^= chainify.SavesIn // the constant is there anyway
+		}
+	case costLookUp:
+		switch table := c.in(0); {
+		case table.op < 0: // an embedding keeps the numbers of its rows
+		case c.in(1).op < 0 && elementCount(c.in(1).dims) == 1:
+			o.Traits, o.Family = chainify.IsView, ""
+		default:
+			o.Traits, o.Family = 0, ""
+		}
+	case costElement:
+		if c.node.op == "Where" && c.in(0).op >= 0 {
+			o.Aux = engine.Bytes(elementCount(c.in(0).dims))
+		}
+	}
+}
+
+// statistics is how many 32-bit numbers a normalisation keeps: the mean and the
+// inverse deviation of each group of numbers.
+func (g *onnxGraph) statistics(c *call) int64 {
+	x := c.in(0)
+	count := elementCount(x.dims)
+	switch c.node.op {
+	case "BatchNormalization":
+		if len(x.dims) > 1 {
+			g.norms++
+			return 2 * x.dims[1]
+		}
+	case "InstanceNormalization":
+		if len(x.dims) > 1 {
+			return 2 * x.dims[0] * x.dims[1]
+		}
+	case "GroupNormalization":
+		if len(x.dims) > 1 {
+			return 2 * min(count, x.dims[0]*max(1, min(c.node.int("num_groups", 1), count)))
+		}
+	case "LayerNormalization", "RMSNormalization":
+		at, err := axis(c.node.int("axis", -1), len(x.dims))
+		if err == nil && c.node.op == "RMSNormalization" {
+			return elementCount(x.dims[:at])
+		}
+		if err == nil {
+			return 2 * elementCount(x.dims[:at])
+		}
+	}
+	return 0
+}
+
+// duration is the model's time for an operator. What has no gradient has no
+// backward.
+func (g *onnxGraph) duration(c *call, o *chainify.Operator) analytic.Time {
+	var in float64
+	for _, v := range c.ins {
+		if v != nil && v.op >= 0 {
+			in += float64(v.bytes())
+		}
+	}
+	out := float64(o.Out)
+	switch c.rule.cost {
+	case costNothing, costSplit:
+		if !o.Is(chainify.IsView) {
+			return g.time.Element(analytic.Concat, out)
+		}
+		return analytic.Time{}
+	case costConv:
+		return g.convolution(c, in+out)
+	case costProduct:
+		weights := 0.0
+		if v := c.in(1); v.op < 0 {
+			weights = float64(v.bytes())
+		}
+		return g.time.Product(float64(elementCount(c.outs[0].dims))*float64(c.inner), weights)
+	case costMaxPool:
+		return g.time.MaxPool(in, out)
+	case costMeanPool:
+		return g.time.MeanPool(in, out)
+	case costNorm:
+		return g.time.Element(analytic.Norm, out)
+	case costAdd:
+		return g.time.Element(analytic.Add, out)
+	case costCopy, costLookUp:
+		if o.Is(chainify.IsView) {
+			return analytic.Time{}
+		}
+		return g.time.Element(analytic.Embedding, out)
+	case costDropout:
+		return g.time.Element(analytic.Dropout, out)
+	}
+	return g.time.Element(analytic.Activation, out)
+}
+
+// convolution is the time of one: each result of a convolution, and each input of
+// a transposed one, takes a product with all the taps of its filters.
+func (g *onnxGraph) convolution(c *call, bytes float64) analytic.Time {
+	x, w := c.in(0), c.in(1)
+	group := c.node.int("group", 1)
+	in, out, results := x.dims[1], w.dims[0], elementCount(c.outs[0].dims)
+	if c.node.op == "ConvTranspose" {
+		out, results = w.dims[1]*group, elementCount(x.dims)
+	}
+	taps := float64(elementCount(w.dims[1:]))
+	stride := int64(1)
+	for _, s := range c.node.ints("strides") {
+		stride = max(stride, s)
+	}
+	height, width := w.dims[2], int64(1)
+	if len(w.dims) > 3 {
+		width = w.dims[3]
+	}
+	return g.time.Conv(analytic.Classify(in, out, height, width, stride, group), float64(results)*taps, bytes)
+}
+
+// workInPlace lets activations, sums and factors overwrite their input where a
+// program may: nobody else reads it, and no backward needs it. Networks for
+// training are written that way; the file does not tell.
+func (g *onnxGraph) workInPlace() {
+	readers := make([]int, len(g.ops))
+	for i := range g.ops {
+		for _, p := range g.ops[i].Preds {
+			readers[p]++
+		}
+	}
+	for i := range g.ops {
+		o := &g.ops[i]
+		if !g.clip[i] {
+			continue
+		}
+		at := -1 // the input that a linearizer would let it take over
+		for _, p := range o.Preds {
+			if readers[p] == 1 && p > at {
+				at = p
+			}
+		}
+		if at < 0 || g.ops[at].Out != o.Out || !g.free(at, readers) {
+			continue
+		}
+		o.Traits |= chainify.InPlace
+		if o.Is(chainify.SavesIn) && o.Family == "act" { // it keeps what is left: its result
+			o.Traits = o.Traits&^chainify.SavesIn | chainify.SavesOut
+		}
+	}
+}
+
+// free tells whether the storage of an operator's result may be overwritten by its
+// only reader.
+func (g *onnxGraph) free(i int, readers []int) bool {
+	for {
+		o := &g.ops[i]
+		if o.Is(chainify.IsInput|chainify.SavesOut) || readers[i] != 1 {
+			return false
+		}
+		if !o.Is(chainify.IsView | chainify.InPlace) {
+			return true
+		}
+		next := -1
+		for _, p := range o.Preds {
+			if readers[p] == 1 && p > next {
+				next = p
+			}
+		}
+		if next < 0 {
+			return false
+		}
+		i = next
+	}
+}

@@ -1,0 +1,433 @@
+package onnx
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+
+	"memtide/engine"
+	"memtide/profiles"
+	"memtide/profiles/parse"
+)
+
+// What an ONNX model says, as far as memory and time are concerned: nodes, the
+// shapes of tensors, and the values of small integer tensors, which shapes are
+// computed from. Numbers of fields are those of onnx.proto (ir_version 3 to 13).
+
+// Limits of a model. They keep reading below a second or two and are far above
+// what networks have.
+const (
+	onnxMostNodes  = 4 * engine.MaxStages // constants and shapes included
+	onnxMostDims   = 16
+	onnxMostValues = 4096 // of an integer tensor, and of an attribute
+)
+
+// onnxModel is a model, read.
+type onnxModel struct {
+	producer string
+	opset    int64 // of the standard operators
+	nodes    []onnxNode
+	weights  []onnxTensor // initializers
+	inputs   []onnxTensor
+	outputs  []string
+	known    []onnxTensor // shapes that the file states of values inside
+	hasGraph bool
+	budget   *profiles.Budget
+}
+
+// onnxNode is an operator of the file.
+type onnxNode struct {
+	name, op, domain string
+	in, out          []string
+	attrs            []attr
+}
+
+// attr is an attribute of a node.
+type attr struct {
+	name   string
+	i      int64
+	text   string
+	ints   []int64
+	floats []float32
+	tensor *onnxTensor
+}
+
+// onnxTensor is a tensor of the file: an initializer, or an input, whose
+// dimensions may have names instead of sizes.
+type onnxTensor struct {
+	name   string
+	dtype  int64
+	dims   []int64   // -1 where the file names no size
+	params []string  // names of dimensions; nil of initializers
+	vals   []int64   // of a small integer tensor; nil if they are not known
+	scales []float32 // of a tensor of few 32-bit floats, such as factors of a resize
+	shaped bool      // dims are known, or at least their number
+}
+
+// reader reads the messages of one file.
+type reader struct {
+	poll   *engine.Poll
+	m      onnxModel
+	budget *profiles.Budget
+}
+
+// name reads a name of the file.
+func (r *reader) name(f wireField, into *string) error {
+	if e := r.budget.Name("a name", len(f.data)); e != nil {
+		return r.placed(e)
+	}
+	*into = profiles.CleanText(onnxText(f.data))
+	return nil
+}
+
+// names appends a name to a list.
+func (r *reader) names(f wireField, list *[]string) error {
+	var name string
+	err := r.name(f, &name)
+	*list = append(*list, name)
+	if err == nil {
+		err = r.room(32)
+	}
+	return err
+}
+
+// room charges what is built.
+func (r *reader) room(bytes int) error {
+	if e := r.budget.Memory("this model", bytes); e != nil {
+		return r.placed(e)
+	}
+	return nil
+}
+
+// placed says where a limit is reached.
+func (r *reader) placed(e *profiles.FormatError) error {
+	e.Format = onnxName
+	e.Found = fmt.Sprintf("Behind %s and %s, %s", profiles.Count(len(r.m.nodes), "node"), profiles.Count(len(r.m.weights)+len(r.m.known), "tensor"), e.Found)
+	return e
+}
+
+// Bytes that nodes, attributes and tensors take, beside what is in them.
+const (
+	nodeRoom   = 400
+	attrRoom   = 200
+	tensorRoom = 400
+)
+
+// readOnnx reads a model. The error says where; it is the poll's when that stops.
+func readOnnx(data []byte, poll *engine.Poll) (*onnxModel, error) {
+	r := &reader{poll: poll, budget: profiles.FileBudget(len(data))}
+	r.m.budget = r.budget
+	err := r.each("the model", data, func(f wireField) error {
+		switch f.number {
+		case 2: // producer_name
+			r.m.producer = profiles.Clip(string(f.data[:min(len(f.data), profiles.MaxName)]))
+		case 7:
+			r.m.hasGraph = true
+			return r.graph(f)
+		case 8: // opset_import
+			return r.opset(f)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &r.m, nil
+}
+
+// each calls visit for every field of a message.
+func (r *reader) each(what string, data []byte, visit func(f wireField) error) error {
+	w := wire{data: data}
+	for n := 0; ; n++ {
+		if n%256 == 0 {
+			if err := r.poll.Err(); err != nil {
+				return err
+			}
+		}
+		f, ok := w.next()
+		if !ok {
+			break
+		}
+		if err := visit(f); err != nil {
+			if err == errWireMistype || err == errWireEnds || err == errWireVarint {
+				return damaged(what, err)
+			}
+			return err
+		}
+	}
+	if w.err != nil {
+		return damaged(what, w.err)
+	}
+	return nil
+}
+
+func damaged(what string, err error) error {
+	return &profiles.FormatError{Format: onnxName, Found: "Reading " + what + " fails: " + err.Error(),
+		Expected: "A complete ONNX model is expected.", Remedy: "Copy, download or export the model again."}
+}
+
+func tooMany(what string, most int) error {
+	return &profiles.FormatError{Format: onnxName, Found: fmt.Sprintf("There are more than %d %s", most, what),
+		Expected: "Larger models are not read.", Remedy: "Simplify the model, or measure it with the collector."}
+}
+
+// onnxText is a name of the file.
+func onnxText(b []byte) string { return strings.ToValidUTF8(string(b), "?") }
+
+func (r *reader) opset(f wireField) error {
+	if err := f.is(wireBytes); err != nil {
+		return err
+	}
+	domain, version := "", int64(0)
+	err := r.each("the operator set", f.data, func(f wireField) error {
+		switch f.number {
+		case 1:
+			return r.name(f, &domain)
+		case 2:
+			version = int64(f.value)
+		}
+		return nil
+	})
+	if domain == "" || domain == "ai.onnx" {
+		r.m.opset = version
+	}
+	return err
+}
+
+func (r *reader) graph(f wireField) error {
+	if err := f.is(wireBytes); err != nil {
+		return err
+	}
+	return r.each("the graph", f.data, func(f wireField) error {
+		if f.number == 2 || f.number == 10 { // name, documentation
+			return nil
+		}
+		if f.kind != wireBytes {
+			return errWireMistype
+		}
+		var err error
+		switch f.number {
+		case 1:
+			err = r.node(f.data)
+		case 5:
+			var t onnxTensor
+			if t, err = r.tensor("a tensor of weights", f.data); err == nil {
+				r.m.weights = append(r.m.weights, t)
+			}
+		case 11, 12, 13:
+			var t onnxTensor
+			if t, err = r.valueInfo(f.data); err != nil {
+				return err
+			}
+			switch f.number {
+			case 11:
+				r.m.inputs = append(r.m.inputs, t)
+			case 12:
+				r.m.outputs = append(r.m.outputs, t.name)
+			}
+			r.m.known = append(r.m.known, t)
+		}
+		if err == nil && max(len(r.m.nodes), len(r.m.weights), len(r.m.known)) > onnxMostNodes {
+			err = tooMany("nodes or tensors", onnxMostNodes)
+		}
+		return err
+	})
+}
+
+func (r *reader) node(data []byte) error {
+	var n onnxNode
+	if err := r.room(nodeRoom); err != nil {
+		return err
+	}
+	err := r.each(fmt.Sprintf("node %d", len(r.m.nodes)+1), data, func(f wireField) error {
+		if f.kind != wireBytes {
+			return nil
+		}
+		switch f.number {
+		case 1:
+			return r.names(f, &n.in)
+		case 2:
+			return r.names(f, &n.out)
+		case 3:
+			return r.name(f, &n.name)
+		case 4:
+			return r.name(f, &n.op)
+		case 5:
+			a, err := r.attribute(f.data)
+			n.attrs = append(n.attrs, a)
+			return err
+		case 7:
+			return r.name(f, &n.domain)
+		}
+		return nil
+	})
+	r.m.nodes = append(r.m.nodes, n)
+	return err
+}
+
+func (r *reader) attribute(data []byte) (a attr, err error) {
+	if err := r.room(attrRoom); err != nil {
+		return a, err
+	}
+	err = r.each(fmt.Sprintf("an attribute of node %d", len(r.m.nodes)+1), data, func(f wireField) error {
+		var err error
+		switch f.number {
+		case 1:
+			return r.name(f, &a.name)
+		case 3:
+			a.i = int64(f.value)
+		case 4: // programs for special hardware are texts, too
+			if a.text = ""; len(f.data) <= profiles.MaxName {
+				return r.name(f, &a.text)
+			}
+		case 5:
+			var t onnxTensor
+			t, err = r.tensor("a constant", f.data)
+			a.tensor = &t
+		case 7:
+			a.floats, err = f.floats(a.floats, onnxMostValues)
+		case 8:
+			a.ints, err = f.ints(a.ints, onnxMostValues)
+		}
+		return err
+	})
+	if err == nil {
+		err = r.room(4*cap(a.floats) + 8*cap(a.ints))
+	}
+	return a, err
+}
+
+// tensor reads the shape of a tensor, and its values if they are few integers.
+// Where the numbers of a large one are, in the file or beside it, does not matter.
+func (r *reader) tensor(what string, data []byte) (t onnxTensor, err error) {
+	t.shaped = true
+	if err := r.room(tensorRoom); err != nil {
+		return t, err
+	}
+	var vals []int64
+	var floats []float32
+	var raw []byte
+	err = r.each(what, data, func(f wireField) error {
+		var err error
+		switch f.number {
+		case 1:
+			t.dims, err = f.ints(t.dims, onnxMostDims+1)
+		case 2:
+			t.dtype = int64(f.value)
+		case 4: // float_data
+			floats, err = f.floats(floats, onnxMostDims)
+		case 5, 7: // int32_data, int64_data
+			vals, err = f.ints(vals, onnxMostValues+1)
+		case 8:
+			return r.name(f, &t.name)
+		case 9:
+			raw = f.data
+		}
+		return err
+	})
+	if err != nil {
+		return t, err
+	}
+	count, ok := parse.Elements(t.dims)
+	if !ok || len(t.dims) > onnxMostDims {
+		return t, &profiles.FormatError{Format: onnxName, Found: fmt.Sprintf("The tensor %q has the shape %s", profiles.Clip(t.name), shapeText(t.dims)),
+			Expected: "Sizes of tensors are 0 or more, and not above 2^53 together.", Remedy: "Export the model again."}
+	}
+	if count <= onnxMostValues {
+		if t.vals = values(t.dtype, count, vals, raw); t.vals != nil {
+			err = r.room(8 * len(t.vals))
+		}
+	}
+	if t.dtype == onnxFloat && count <= onnxMostDims {
+		if len(raw) > 0 {
+			floats, _ = wireField{kind: wireBytes, data: raw}.floats(nil, onnxMostDims)
+		}
+		t.scales = floats
+	}
+	return t, err
+}
+
+// values are the values of an integer tensor; nil if it is none, or if they
+// are not in the file.
+func values(dtype, count int64, vals []int64, raw []byte) []int64 {
+	if dtype != onnxInt64 && dtype != onnxInt32 {
+		return nil
+	}
+	if int64(len(vals)) == count {
+		return append([]int64{}, vals...)
+	}
+	size := onnxBytes[dtype]
+	if int64(len(raw)) != count*size {
+		return nil
+	}
+	vals = make([]int64, count)
+	for i := range vals {
+		if b := raw[int64(i)*size:]; dtype == onnxInt64 {
+			vals[i] = int64(binary.LittleEndian.Uint64(b))
+		} else {
+			vals[i] = int64(int32(binary.LittleEndian.Uint32(b)))
+		}
+	}
+	return vals
+}
+
+// valueInfo reads the name, the type and the shape of a value.
+func (r *reader) valueInfo(data []byte) (t onnxTensor, err error) {
+	if err := r.room(tensorRoom); err != nil {
+		return t, err
+	}
+	err = r.each("the type of a value", data, func(f wireField) error {
+		switch f.number {
+		case 1:
+			return r.name(f, &t.name)
+		case 2:
+			return r.tensorType(&t, f.data)
+		}
+		return nil
+	})
+	return t, err
+}
+
+// tensorType reads a type that is, in the end, a tensor: other types have no
+// field of this number and kind.
+func (r *reader) tensorType(t *onnxTensor, data []byte) error {
+	return r.each("the type of a value", data, func(f wireField) error {
+		if f.number != 1 || f.kind != wireBytes {
+			return nil
+		}
+		return r.each("the type of a tensor", f.data, func(f wireField) error {
+			switch f.number {
+			case 1:
+				t.dtype = int64(f.value)
+			case 2:
+				t.shaped = true
+				return r.dims(t, f.data)
+			}
+			return nil
+		})
+	})
+}
+
+// dims reads the dimensions of a shape: sizes, names, or nothing.
+func (r *reader) dims(t *onnxTensor, data []byte) error {
+	return r.each("a shape", data, func(f wireField) error {
+		if f.number != 1 {
+			return nil
+		}
+		if len(t.dims) == onnxMostDims {
+			return tooMany("dimensions", onnxMostDims)
+		}
+		size, param := int64(-1), ""
+		err := r.each("a dimension", f.data, func(f wireField) error {
+			switch {
+			case f.number == 1 && int64(f.value) > 0: // some exporters write 0 or -1 for unknown sizes
+				size = int64(f.value)
+			case f.number == 2:
+				return r.name(f, &param)
+			}
+			return nil
+		})
+		t.dims, t.params = append(t.dims, size), append(t.params, param)
+		return err
+	})
+}

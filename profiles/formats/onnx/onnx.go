@@ -1,0 +1,150 @@
+// Package onnx reads ONNX models: shapes and what training keeps are worked out, times
+// are estimated.
+package onnx
+
+import (
+	"slices"
+
+	"memtide/engine"
+	"memtide/profiles"
+	"memtide/profiles/chainify"
+	"memtide/profiles/parse"
+)
+
+const onnxName = "onnx"
+
+func init() {
+	profiles.Register(&profiles.Format{
+		Name:  onnxName,
+		Title: "ONNX model",
+		Doc: `A network as operators: exact sizes from its shapes, times from a model.
+
+Weights may be in the file, beside it, or missing: only their shapes are read. The
+shapes of everything between follow from those of the inputs; dimensions that the
+file leaves open are taken as one sample, images of 224 px, 128 tokens, and a
+warning says so. What the backward keeps is what PyTorch keeps for the same
+operators; activations, sums and constant factors work in place where a program
+may. Times are those of a V100. The graph has every operator, forward and backward,
+with weights and their gradients as values.
+
+Export for training, so that batch normalisation and dropout are still there:
+torch.onnx.export(..., training=torch.onnx.TrainingMode.TRAINING,
+do_constant_folding=False).`,
+		Extensions: []string{".onnx", ".onnx.gz"},
+		MaxSize:    profiles.MaxSize,
+		MaxStream:  profiles.MaxStream,
+		Match:      matchOnnx,
+		Decode:     decode,
+		Stream:     streamOnnx,
+	})
+}
+
+// matchOnnx claims a message that begins like a model: the version of the format
+// first, then fields of a model until a graph or an operator set begins.
+func matchOnnx(head []byte) bool {
+	w := wire{data: head}
+	for n := 0; w.at < len(head); n++ {
+		key := head[w.at]
+		switch {
+		case n == 0 && key != 1<<3|byte(wireVarint):
+			return false
+		case key == 7<<3|byte(wireBytes), key == 8<<3|byte(wireBytes):
+			return n > 0
+		}
+		f, ok := w.next()
+		switch {
+		case !ok, n == 0 && (f.value == 0 || f.value > 100):
+			return false
+		case f.number > 25, f.kind != wireVarint && f.kind != wireBytes:
+			return false
+		}
+	}
+	return false
+}
+
+func decode(name string, data []byte, poll *engine.Poll) (*profiles.Profile, error) {
+	m, err := readOnnx(data, poll)
+	if err != nil {
+		return nil, err
+	}
+	errs := parse.NewErrors(onnxName, len(data))
+	if !m.hasGraph || len(m.nodes) == 0 {
+		return nil, errs.Fail(&profiles.FormatError{Found: "The model has no graph of operators", Expected: "A network is expected.",
+			Remedy: "Copy, download or export the model again."})
+	}
+	m.findWeights()
+	m.fuse()
+	g, err := buildOnnx(m, poll)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(g.ops, func(o chainify.Operator) bool { return !o.Is(chainify.IsInput) }) {
+		return nil, errs.Fail(&profiles.FormatError{Found: "No operator of the model depends on an input", Expected: "A network that turns data into results is expected.",
+			Remedy: "Copy, download or export the model again."})
+	}
+	l, err := chainify.Linearize(g.ops, poll)
+	if err != nil {
+		if poll.Err() != nil {
+			return nil, err
+		}
+		return nil, errs.Fail(&profiles.FormatError{Found: "No chain can be made: " + err.Error(),
+			Expected: "A graph of operators from an input to an output is expected.", Remedy: "Check the connections of the model."})
+	}
+	return g.profile(name, l, errs)
+}
+
+// profile puts what was found into words.
+func (g *onnxGraph) profile(name string, l *chainify.Result, errs *parse.Errors) (*profiles.Profile, error) {
+	batch := 0
+	if g.batch > 0 && g.batch < 1<<31 {
+		batch = int(g.batch)
+	}
+	c := &engine.Chain{Name: name, Batch: batch, Input: l.Input, Stages: l.Stages,
+		Resident: engine.Resident{Weights: l.Weights, Grads: l.Weights, Pinned: l.Pinned + g.buffers}}
+	if len(c.Stages) > parse.MaxStageRows {
+		return nil, errs.Fail(parse.TooManyStages())
+	}
+	if err := (&parse.StageReader{Errs: errs}).Finish(c, false); err != nil {
+		return nil, err
+	}
+	l.Graph.Fixed = g.buffers
+	if e := parse.GraphOverflow(l.Graph); e != nil {
+		return nil, errs.Fail(e)
+	}
+	p := &profiles.Profile{Name: name, Batch: batch, DType: g.dtype, Chain: c, Graph: l.Graph, Warnings: g.assumed,
+		Source: profiles.Source{Tool: "ONNX model", Times: profiles.Analytic, Sizes: profiles.Exact, Device: "Tesla V100, 32-bit"}}
+	if g.m.producer != "" {
+		p.Source.Tool = "ONNX model by " + profiles.Clip(g.m.producer)
+	}
+	if g.half {
+		p.Source.Times, p.Source.Device = profiles.Estimated, "Tesla V100, 16-bit"
+	}
+	if !g.plain {
+		p.Source.Sizes = profiles.Analytic
+	}
+	p.Source.Notes = append(g.notes(), l.Notes...)
+	return p, nil
+}
+
+// notes say where the numbers come from.
+func (g *onnxGraph) notes() []string {
+	times := "Times: a roofline model of a V100 in 32 bits, fitted to a public trace of ResNet-50."
+	if g.half {
+		times = "Times: an estimate for a V100 in 16 bits: products at 45 % of the peak, everything else at 86 % of the memory bandwidth."
+	}
+	sizes := "Sizes: from the shapes, as PyTorch keeps what the same operators need; activations, sums and constant factors work in place where nothing else reads their input. Workspaces of libraries and the allocator's rounding are not included."
+	if !g.plain {
+		sizes += " A normalisation or an activation that the file spells out in single operators keeps more than a fused one."
+	}
+	notes := []string{times, sizes,
+		"Gradients of weights are as large as the weights; the state of the optimizer is not in the file.",
+	}
+	convs := false
+	for i := range g.ops {
+		convs = convs || g.ops[i].Family == "conv"
+	}
+	if convs && g.norms == 0 {
+		notes = append(notes, "There is no batch normalisation: exporters fold it into the convolutions for inference. If the network has it, training keeps more; export for training.")
+	}
+	return notes
+}

@@ -1,0 +1,417 @@
+package onnx
+
+import (
+	"fmt"
+	"slices"
+
+	"memtide/profiles/parse"
+)
+
+// Shapes of operators that move numbers instead of computing them.
+
+// reshapeShape: 0 keeps a dimension, and -1 takes what is left.
+func reshapeShape(c *call) error {
+	x := c.in(0)
+	want, ok := c.list("shape", 1)
+	if x == nil {
+		return errOnnxInputs
+	}
+	if !ok {
+		return errOnnxDynamic
+	}
+	out := slices.Clone(want)
+	rest, known := -1, int64(1)
+	for i, d := range out {
+		switch {
+		case d == 0 && c.node.int("allowzero", 0) == 0:
+			if i >= len(x.dims) {
+				return fmt.Errorf("shape %s keeps a dimension that %s does not have", shapeText(want), shapeText(x.dims))
+			}
+			out[i] = x.dims[i]
+		case d == -1 && rest < 0:
+			rest, out[i] = i, 1
+		case d < 0:
+			return fmt.Errorf("shape %s is none", shapeText(want))
+		}
+	}
+	known, ok = parse.Elements(out)
+	count := elementCount(x.dims)
+	if rest >= 0 && ok && known > 0 {
+		out[rest] = count / known
+	}
+	if n, ok := parse.Elements(out); !ok || n != count {
+		return fmt.Errorf("%s does not hold the %d numbers of %s", shapeText(want), count, shapeText(x.dims))
+	}
+	c.set(0, x.dtype, out)
+	return nil
+}
+
+func flattenShape(c *call) error {
+	x := c.in(0)
+	if x == nil {
+		return errOnnxInputs
+	}
+	at := c.node.int("axis", 1)
+	if at < 0 {
+		at += int64(len(x.dims))
+	}
+	if at < 0 || at > int64(len(x.dims)) {
+		return fmt.Errorf("axis %d of %d dimensions does not exist", at, len(x.dims))
+	}
+	c.set(0, x.dtype, []int64{elementCount(x.dims[:at]), elementCount(x.dims[at:])})
+	return nil
+}
+
+func transposeShape(c *call) error {
+	x := c.in(0)
+	if x == nil {
+		return errOnnxInputs
+	}
+	perm := c.node.ints("perm")
+	if perm == nil {
+		for i := range x.dims {
+			perm = append(perm, int64(len(x.dims)-1-i))
+		}
+	}
+	out := make([]int64, len(x.dims))
+	seen := make([]bool, len(x.dims))
+	for i, p := range perm {
+		at, err := axis(p, len(x.dims))
+		if err != nil {
+			return err
+		}
+		if i >= len(out) || seen[at] {
+			return fmt.Errorf("perm is %s for %d dimensions", shapeText(perm), len(x.dims))
+		}
+		out[i], seen[at] = x.dims[at], true
+	}
+	if len(perm) != len(out) {
+		return fmt.Errorf("perm is %s for %d dimensions", shapeText(perm), len(x.dims))
+	}
+	c.set(0, x.dtype, out)
+	return nil
+}
+
+func squeezeShape(c *call) error {
+	x := c.in(0)
+	axes, ok := c.list("axes", 1)
+	if x == nil {
+		return errOnnxInputs
+	}
+	if !ok {
+		return errOnnxDynamic
+	}
+	gone := make([]bool, len(x.dims))
+	for _, a := range axes {
+		at, err := axis(a, len(x.dims))
+		if err != nil {
+			return err
+		}
+		gone[at] = true
+	}
+	out := []int64{}
+	for i, d := range x.dims {
+		if !gone[i] && (len(axes) > 0 || d != 1) {
+			out = append(out, d)
+		}
+	}
+	c.set(0, x.dtype, out)
+	return nil
+}
+
+func unsqueezeShape(c *call) error {
+	x := c.in(0)
+	axes, ok := c.list("axes", 1)
+	if x == nil {
+		return errOnnxInputs
+	}
+	if !ok {
+		return errOnnxDynamic
+	}
+	rank := len(x.dims) + len(axes)
+	if rank > onnxMostDims {
+		return fmt.Errorf("%d dimensions are more than %d", rank, onnxMostDims)
+	}
+	added := make([]bool, rank)
+	for _, a := range axes {
+		at, err := axis(a, rank)
+		if err != nil {
+			return err
+		}
+		added[at] = true
+	}
+	out, rest := []int64{}, x.dims
+	for _, one := range added {
+		if one || len(rest) == 0 {
+			out = append(out, 1)
+			continue
+		}
+		out, rest = append(out, rest[0]), rest[1:]
+	}
+	c.set(0, x.dtype, out)
+	return nil
+}
+
+func concatShape(c *call) error {
+	first := c.in(0)
+	if first == nil {
+		return errOnnxInputs
+	}
+	at, err := c.axis("axis", 1, len(first.dims))
+	if err != nil {
+		return err
+	}
+	out := slices.Clone(first.dims)
+	for i := 1; i < len(c.ins); i++ {
+		v := c.in(i)
+		if v == nil {
+			return errOnnxInputs
+		}
+		same := len(v.dims) == len(out)
+		for j := range v.dims {
+			same = same && (j == at || v.dims[j] == out[j])
+		}
+		if !same {
+			return fmt.Errorf("shapes %s and %s do not go together along dimension %d", shapeText(first.dims), shapeText(v.dims), at)
+		}
+		out[at] += v.dims[at]
+	}
+	c.set(0, first.dtype, out)
+	return nil
+}
+
+// splitShape has one output for each part.
+func splitShape(c *call) error {
+	x := c.in(0)
+	parts, ok := c.list("split", 1)
+	if x == nil {
+		return errOnnxInputs
+	}
+	if !ok {
+		return errOnnxDynamic
+	}
+	at, err := c.axis("axis", 0, len(x.dims))
+	if err != nil {
+		return err
+	}
+	n := int64(len(c.outs))
+	if len(parts) == 0 {
+		each := (x.dims[at] + n - 1) / n
+		for left := x.dims[at]; int64(len(parts)) < n; left -= each {
+			parts = append(parts, max(0, min(each, left)))
+		}
+	}
+	if int64(len(parts)) != n {
+		return fmt.Errorf("%d sizes for %d outputs", len(parts), n)
+	}
+	for i := range c.outs {
+		out := slices.Clone(x.dims)
+		out[at] = parts[i]
+		c.set(i, x.dtype, out)
+	}
+	return nil
+}
+
+// sliceShape: until operator set 9 the bounds are attributes, then inputs.
+func sliceShape(c *call) error {
+	x := c.in(0)
+	if x == nil {
+		return errOnnxInputs
+	}
+	var bounds [4][]int64
+	for i, name := range [4]string{"starts", "ends", "axes", "steps"} {
+		list, ok := c.list(name, i+1)
+		if !ok {
+			return errOnnxDynamic
+		}
+		bounds[i] = list
+	}
+	starts, ends, axes, steps := bounds[0], bounds[1], bounds[2], bounds[3]
+	if len(starts) != len(ends) || axes != nil && len(axes) != len(starts) || steps != nil && len(steps) != len(starts) {
+		return fmt.Errorf("%d starts and %d ends", len(starts), len(ends))
+	}
+	out := slices.Clone(x.dims)
+	for i := range starts {
+		at, step := i, int64(1)
+		if axes != nil {
+			var err error
+			if at, err = axis(axes[i], len(out)); err != nil {
+				return err
+			}
+		}
+		if steps != nil {
+			step = steps[i]
+		}
+		if at >= len(out) || step == 0 {
+			return fmt.Errorf("there is no dimension %d, or the step is 0", at)
+		}
+		_, out[at] = sliceSpan(starts[i], ends[i], step, x.dims[at])
+	}
+	c.set(0, x.dtype, out)
+	return nil
+}
+
+// sliceSpan is where a slice of so many positions begins, and how many it takes.
+func sliceSpan(start, end, step, size int64) (first, n int64) {
+	low, high := int64(0), size
+	if step < 0 {
+		low, high = -1, size-1
+	}
+	bound := func(v int64) int64 {
+		if v < 0 {
+			v = max(v, -size-1) + size // far ends are written as the smallest number
+		}
+		return min(max(v, low), high)
+	}
+	first, last := bound(start), bound(end)
+	if step > 0 {
+		return first, max(0, (last-first+min(step, size+1)-1)/min(step, size+1))
+	}
+	step = max(step, -size-1)
+	return first, max(0, (first-last-step-1)/-step)
+}
+
+// gatherShape puts the shape of the indices into the place of a dimension.
+func gatherShape(c *call) error {
+	x, index := c.in(0), c.in(1)
+	if x == nil || index == nil {
+		return errOnnxInputs
+	}
+	at, err := c.axis("axis", 0, len(x.dims))
+	if err != nil {
+		return err
+	}
+	c.set(0, x.dtype, slices.Concat(x.dims[:at], index.dims, x.dims[at+1:]))
+	return nil
+}
+
+// secondShape is that of the second input, with numbers of the first.
+func secondShape(c *call) error {
+	x, index := c.in(0), c.in(1)
+	if x == nil || index == nil {
+		return errOnnxInputs
+	}
+	c.set(0, x.dtype, index.dims)
+	return nil
+}
+
+func padShape(c *call) error {
+	x := c.in(0)
+	pads, ok := c.list("pads", 1)
+	if x == nil {
+		return errOnnxInputs
+	}
+	if axes := c.in(3); !ok || axes != nil {
+		return errOnnxDynamic
+	}
+	if len(pads) != 2*len(x.dims) {
+		return fmt.Errorf("%d pads for %d dimensions", len(pads), len(x.dims))
+	}
+	out := slices.Clone(x.dims)
+	for i := range out {
+		if pads[i] > parse.MaxNumber || pads[i+len(out)] > parse.MaxNumber {
+			return fmt.Errorf("pads are %s", shapeText(pads))
+		}
+		out[i] += pads[i] + pads[i+len(out)]
+	}
+	c.set(0, x.dtype, out)
+	return nil
+}
+
+// expandShape broadcasts the input to a shape.
+func expandShape(c *call) error {
+	x := c.in(0)
+	want, ok := c.list("shape", 1)
+	if x == nil {
+		return errOnnxInputs
+	}
+	if !ok {
+		return errOnnxDynamic
+	}
+	out, ok := broadcast(x.dims, want)
+	if !ok {
+		return fmt.Errorf("shape %s does not become %s", shapeText(x.dims), shapeText(want))
+	}
+	c.set(0, x.dtype, out)
+	return nil
+}
+
+func tileShape(c *call) error {
+	x := c.in(0)
+	times, ok := c.list("repeats", 1)
+	if x == nil {
+		return errOnnxInputs
+	}
+	if !ok {
+		return errOnnxDynamic
+	}
+	if len(times) != len(x.dims) {
+		return fmt.Errorf("%d repeats for %d dimensions", len(times), len(x.dims))
+	}
+	out := slices.Clone(x.dims)
+	for i := range out {
+		if times[i] < 0 || times[i] > 0 && out[i] > parse.MaxNumber/times[i] {
+			return fmt.Errorf("repeats are %s", shapeText(times))
+		}
+		out[i] *= times[i]
+	}
+	c.set(0, x.dtype, out)
+	return nil
+}
+
+// resizeShape reads sizes, or whole or broken factors for each dimension.
+func resizeShape(c *call) error {
+	x := c.in(0)
+	if x == nil {
+		return errOnnxInputs
+	}
+	if sizes := c.in(3); sizes != nil {
+		if len(sizes.vals) != len(x.dims) {
+			return errOnnxDynamic
+		}
+		c.set(0, x.dtype, sizes.vals)
+		return nil
+	}
+	scales := c.scales()
+	if len(scales) != len(x.dims) {
+		return errOnnxDynamic
+	}
+	out := make([]int64, len(x.dims))
+	for i, d := range x.dims {
+		n := float64(d) * float64(scales[i])
+		if !(n >= 0 && n < parse.MaxNumber) {
+			return fmt.Errorf("a factor of %g", scales[i])
+		}
+		out[i] = int64(n)
+	}
+	c.set(0, x.dtype, out)
+	return nil
+}
+
+// scales are an attribute until operator set 8, and then the second or third input.
+func (c *call) scales() []float32 {
+	if a := c.node.attr("scales"); a != nil {
+		return a.floats
+	}
+	for _, i := range []int{2, 1} {
+		if v := c.in(i); v != nil && len(v.scales) > 0 {
+			return v.scales
+		}
+	}
+	return nil
+}
+
+// blockShape moves blocks of numbers between channels and positions.
+func blockShape(c *call) error {
+	x, b := c.in(0), c.node.int("blocksize", 0)
+	if x == nil || len(x.dims) != 4 || b < 1 || b > 1<<15 {
+		return errOnnxInputs
+	}
+	n, ch, h, w := x.dims[0], x.dims[1], x.dims[2], x.dims[3]
+	out := []int64{n, ch / (b * b), h * b, w * b}
+	if c.node.op == "SpaceToDepth" {
+		out = []int64{n, ch * b * b, h / b, w / b}
+	}
+	c.set(0, x.dtype, out)
+	return nil
+}

@@ -1,0 +1,440 @@
+package onnx
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"memtide/profiles"
+	"memtide/profiles/parse"
+)
+
+// Shapes of outputs, by the definitions of the operators
+// (https://onnx.ai/onnx/operators/). A rule reads the shapes of a call's inputs and
+// sets those of its outputs; its error is a sentence about the node.
+
+// Types of elements, as onnx.proto numbers them.
+const (
+	onnxFloat    = 1
+	onnxInt32    = 6
+	onnxInt64    = 7
+	onnxBool     = 9
+	onnxFloat16  = 10
+	onnxDouble   = 11
+	onnxBfloat16 = 16
+)
+
+// onnxBytes are the sizes of one element; 0 for types that have none.
+var onnxBytes = [32]int64{1: 4, 2: 1, 3: 1, 4: 2, 5: 2, 6: 4, 7: 8, 9: 1, 10: 2, 11: 8, 12: 4, 13: 8, 14: 8, 15: 16, 16: 2, 17: 1, 18: 1, 19: 1, 20: 1}
+
+func isFloat(dtype int64) bool {
+	return dtype == onnxFloat || dtype == onnxFloat16 || dtype == onnxBfloat16 || dtype == onnxDouble
+}
+
+// count is elements of a shape that is known to be one.
+func elementCount(dims []int64) int64 {
+	n, _ := parse.Elements(dims)
+	return n
+}
+
+func shapeText(dims []int64) string {
+	list := make([]string, len(dims))
+	for i, d := range dims {
+		list[i] = strconv.FormatInt(d, 10)
+	}
+	return profiles.Clip("[" + strings.Join(list, ", ") + "]")
+}
+
+// attr finds an attribute; nil if the node has none of this name.
+func (n *onnxNode) attr(name string) *attr {
+	for i := range n.attrs {
+		if n.attrs[i].name == name {
+			return &n.attrs[i]
+		}
+	}
+	return nil
+}
+
+func (n *onnxNode) int(name string, otherwise int64) int64 {
+	if a := n.attr(name); a != nil {
+		return a.i
+	}
+	return otherwise
+}
+
+func (n *onnxNode) ints(name string) []int64 {
+	if a := n.attr(name); a != nil {
+		return a.ints
+	}
+	return nil
+}
+
+func (n *onnxNode) text(name string) string {
+	if a := n.attr(name); a != nil {
+		return a.text
+	}
+	return ""
+}
+
+// list is an attribute, or since some operator set the values of an input.
+func (c *call) list(name string, input int) ([]int64, bool) {
+	if a := c.node.attr(name); a != nil {
+		return a.ints, true
+	}
+	if v := c.in(input); v != nil {
+		return v.vals, v.vals != nil
+	}
+	return nil, true
+}
+
+// axis is a dimension of so many; negative ones count from the end.
+func axis(a int64, rank int) (int, error) {
+	if a < 0 {
+		a += int64(rank)
+	}
+	if a < 0 || a >= int64(rank) {
+		return 0, fmt.Errorf("axis %d of %d dimensions does not exist", a, rank)
+	}
+	return int(a), nil
+}
+
+func (c *call) axis(name string, otherwise int64, rank int) (int, error) {
+	return axis(c.node.int(name, otherwise), rank)
+}
+
+// spatial is how a filter slides over the dimensions behind the first two.
+type spatial struct {
+	kernel, stride, dilation, before, after []int64
+	ceil                                    bool
+	auto                                    string
+}
+
+func (c *call) spatial(kernel []int64, rank int) (spatial, error) {
+	n := rank - 2
+	if n < 1 || len(kernel) != n {
+		return spatial{}, fmt.Errorf("a kernel of shape %s does not fit %d dimensions", shapeText(kernel), rank)
+	}
+	s := spatial{kernel: kernel, auto: c.node.text("auto_pad"), ceil: c.node.int("ceil_mode", 0) != 0}
+	fill := func(name string, n int, v int64) ([]int64, error) {
+		list := c.node.ints(name)
+		if len(list) == 0 {
+			return slices.Repeat([]int64{v}, n), nil
+		}
+		if len(list) != n {
+			return nil, fmt.Errorf("%s has %d numbers, not %d", name, len(list), n)
+		}
+		for _, x := range list {
+			if x < v || x > 1<<31 {
+				return nil, fmt.Errorf("%s is %s", name, shapeText(list))
+			}
+		}
+		return list, nil
+	}
+	var pads []int64
+	for _, f := range []struct {
+		name string
+		n    int
+		v    int64
+		into *[]int64
+	}{{"strides", n, 1, &s.stride}, {"dilations", n, 1, &s.dilation}, {"pads", 2 * n, 0, &pads}} {
+		list, err := fill(f.name, f.n, f.v)
+		if err != nil {
+			return s, err
+		}
+		*f.into = list
+	}
+	s.before, s.after = pads[:n], pads[n:]
+	return s, nil
+}
+
+// slide is what a filter makes of so many positions along dimension i.
+func (s *spatial) slide(i int, in int64) (int64, error) {
+	stride := s.stride[i]
+	if strings.HasPrefix(s.auto, "SAME") {
+		return (in + stride - 1) / stride, nil
+	}
+	reach := (s.kernel[i]-1)*s.dilation[i] + 1
+	room := in - reach
+	if s.auto != "VALID" {
+		room += s.before[i] + s.after[i]
+	}
+	if s.kernel[i] < 1 || s.kernel[i] > 1<<31 || room < 0 {
+		return 0, fmt.Errorf("a kernel of %d does not fit %d positions", s.kernel[i], in)
+	}
+	if s.ceil {
+		// As PyTorch has it, no window begins behind the input and its padding before.
+		out := (room+stride-1)/stride + 1
+		if (out-1)*stride >= in+s.before[i] {
+			out--
+		}
+		return out, nil
+	}
+	return room/stride + 1, nil
+}
+
+// convShape is [batch, filters, ...]; the weights are [filters, channels/group, ...].
+func convShape(c *call) error {
+	x, w, err := c.image2(0, 1)
+	if err != nil {
+		return err
+	}
+	group := c.node.int("group", 1)
+	if group < 1 || w.dims[1] > parse.MaxNumber/group || x.dims[1] != w.dims[1]*group {
+		return fmt.Errorf("an input of shape %s does not go with weights of shape %s in %d groups", shapeText(x.dims), shapeText(w.dims), group)
+	}
+	out := []int64{x.dims[0], w.dims[0]}
+	s, err := c.spatial(w.dims[2:], len(x.dims))
+	for i := 0; i < len(x.dims)-2 && err == nil; i++ {
+		var n int64
+		n, err = s.slide(i, x.dims[2+i])
+		out = append(out, n)
+	}
+	c.set(0, x.dtype, out)
+	return err
+}
+
+// transposedShape is the shape whose convolution would give the input's.
+func transposedShape(c *call) error {
+	x, w, err := c.image2(0, 1)
+	if err != nil {
+		return err
+	}
+	group := c.node.int("group", 1)
+	if group < 1 || w.dims[1] > parse.MaxNumber/group || x.dims[1] != w.dims[0] {
+		return fmt.Errorf("an input of shape %s does not go with weights of shape %s in %d groups", shapeText(x.dims), shapeText(w.dims), group)
+	}
+	out := []int64{x.dims[0], w.dims[1] * group}
+	s, err := c.spatial(w.dims[2:], len(x.dims))
+	if err != nil {
+		return err
+	}
+	given, extra := c.node.ints("output_shape"), c.node.ints("output_padding")
+	for i := range s.kernel {
+		if s.kernel[i] > 1<<31 || x.dims[2+i] < 1 {
+			return fmt.Errorf("a kernel of %d does not fit %d positions", s.kernel[i], x.dims[2+i])
+		}
+		n := (x.dims[2+i]-1)*s.stride[i] + (s.kernel[i]-1)*s.dilation[i] + 1 - s.before[i] - s.after[i]
+		switch {
+		case len(given) == len(s.kernel):
+			n = given[i]
+		case strings.HasPrefix(s.auto, "SAME"):
+			n = x.dims[2+i] * s.stride[i]
+		case len(extra) == len(s.kernel):
+			n += extra[i]
+		}
+		out = append(out, n)
+	}
+	c.set(0, x.dtype, out)
+	return nil
+}
+
+// image2 are two inputs of the same rank of at least 3.
+func (c *call) image2(i, j int) (x, w *onnxValue, err error) {
+	if x, w = c.in(i), c.in(j); x == nil || w == nil {
+		return nil, nil, errOnnxInputs
+	}
+	if len(x.dims) < 3 || len(x.dims) != len(w.dims) {
+		return nil, nil, fmt.Errorf("inputs have the shapes %s and %s", shapeText(x.dims), shapeText(w.dims))
+	}
+	return x, w, nil
+}
+
+func poolShape(c *call) error {
+	x := c.in(0)
+	if x == nil {
+		return errOnnxInputs
+	}
+	s, err := c.spatial(c.node.ints("kernel_shape"), len(x.dims))
+	if err != nil {
+		return err
+	}
+	out := slices.Clone(x.dims[:2])
+	for i := range s.kernel {
+		n, err := s.slide(i, x.dims[2+i])
+		if err != nil {
+			return err
+		}
+		out = append(out, n)
+	}
+	c.set(0, x.dtype, out)
+	return nil
+}
+
+func globalPoolShape(c *call) error {
+	x := c.in(0)
+	if x == nil || len(x.dims) < 3 {
+		return errOnnxInputs
+	}
+	c.set(0, x.dtype, append(slices.Clone(x.dims[:2]), slices.Repeat([]int64{1}, len(x.dims)-2)...))
+	return nil
+}
+
+// sameShape is the shape of the first input.
+func sameShape(c *call) error {
+	x := c.in(0)
+	if x == nil {
+		return errOnnxInputs
+	}
+	c.set(0, x.dtype, x.dims)
+	return nil
+}
+
+func castShape(c *call) error {
+	if err := sameShape(c); err != nil {
+		return err
+	}
+	c.outs[0].dtype = c.node.int("to", c.outs[0].dtype)
+	return nil
+}
+
+// broadcastShape joins the shapes of all inputs.
+func broadcastShape(c *call) error {
+	var out []int64
+	var dtype int64
+	for i := range c.ins {
+		v := c.in(i)
+		if v == nil {
+			return errOnnxInputs
+		}
+		if out == nil {
+			dtype = v.dtype
+		}
+		joined, ok := broadcast(out, v.dims)
+		if !ok {
+			return fmt.Errorf("shapes %s and %s do not go together", shapeText(out), shapeText(v.dims))
+		}
+		out = joined
+	}
+	c.set(0, dtype, out)
+	return nil
+}
+
+// broadcast is the shape of an element-wise operation on two.
+func broadcast(a, b []int64) ([]int64, bool) {
+	if len(a) < len(b) {
+		a, b = b, a
+	}
+	out := slices.Clone(a)
+	if out == nil {
+		out = []int64{}
+	}
+	for i, d := range b {
+		at := len(a) - len(b) + i
+		switch {
+		case out[at] == 1:
+			out[at] = d
+		case d != 1 && d != out[at]:
+			return nil, false
+		}
+	}
+	return out, true
+}
+
+func compareShape(c *call) error {
+	err := broadcastShape(c)
+	if err == nil {
+		c.outs[0].dtype = onnxBool
+	}
+	return err
+}
+
+func whereShape(c *call) error {
+	if err := broadcastShape(c); err != nil {
+		return err
+	}
+	if v := c.in(1); v != nil {
+		c.outs[0].dtype = v.dtype
+	}
+	return nil
+}
+
+func gemmShape(c *call) error {
+	a, b := c.in(0), c.in(1)
+	if a == nil || b == nil || len(a.dims) != 2 || len(b.dims) != 2 {
+		return errOnnxInputs
+	}
+	m, k := a.dims[0], a.dims[1]
+	if c.node.int("transA", 0) != 0 {
+		m, k = k, m
+	}
+	k2, n := b.dims[0], b.dims[1]
+	if c.node.int("transB", 0) != 0 {
+		k2, n = n, k2
+	}
+	if k != k2 {
+		return fmt.Errorf("a matrix of shape %s does not go with one of shape %s", shapeText(a.dims), shapeText(b.dims))
+	}
+	c.inner = k
+	c.set(0, a.dtype, []int64{m, n})
+	return nil
+}
+
+// matMulShape is that of numpy.matmul.
+func matMulShape(c *call) error {
+	a, b := c.in(0), c.in(1)
+	if a == nil || b == nil || len(a.dims) == 0 || len(b.dims) == 0 {
+		return errOnnxInputs
+	}
+	left, right := a.dims, b.dims
+	if len(left) == 1 {
+		left = []int64{1, left[0]}
+	}
+	if len(right) == 1 {
+		right = []int64{right[0], 1}
+	}
+	n, m := len(left), len(right)
+	out, ok := broadcast(left[:n-2], right[:m-2])
+	if !ok || left[n-1] != right[m-2] {
+		return fmt.Errorf("a matrix of shape %s does not go with one of shape %s", shapeText(a.dims), shapeText(b.dims))
+	}
+	c.inner = left[n-1]
+	if len(a.dims) > 1 {
+		out = append(out, left[n-2])
+	}
+	if len(b.dims) > 1 {
+		out = append(out, right[m-1])
+	}
+	c.set(0, a.dtype, out)
+	return nil
+}
+
+// reduceShape keeps the dimensions that are not reduced, and the others as 1.
+func reduceShape(c *call) error {
+	x := c.in(0)
+	if x == nil {
+		return errOnnxInputs
+	}
+	axes, ok := c.list("axes", 1)
+	if !ok {
+		return errOnnxDynamic
+	}
+	if a := c.node.attr("axis"); a != nil || strings.HasPrefix(c.node.op, "Arg") {
+		axes = []int64{c.node.int("axis", 0)}
+	}
+	if len(axes) == 0 && c.node.int("noop_with_empty_axes", 0) != 0 {
+		return sameShape(c)
+	}
+	gone := make([]bool, len(x.dims))
+	for _, a := range axes {
+		at, err := axis(a, len(x.dims))
+		if err != nil {
+			return err
+		}
+		gone[at] = true
+	}
+	out, keep := []int64{}, c.node.int("keepdims", 1) != 0
+	for i, d := range x.dims {
+		switch {
+		case !gone[i] && len(axes) > 0:
+			out = append(out, d)
+		case keep:
+			out = append(out, 1)
+		}
+	}
+	c.set(0, x.dtype, out)
+	if strings.HasPrefix(c.node.op, "Arg") {
+		c.outs[0].dtype = onnxInt64
+	}
+	return nil
+}

@@ -1,0 +1,240 @@
+package onnx
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"memtide/engine"
+	"memtide/profiles"
+)
+
+// Most of a model that was trained is the numbers of its weights, which nothing
+// here reads. A model that is not in memory is copied without them: the copy says
+// the same and is small.
+
+const (
+	// short is the longest list of numbers that is copied, and the longest part
+	// that is copied without looking into it: it is well above onnxMostValues
+	// integers.
+	short = 64 << 10
+	// onnxMostKept is the most that is left of a model.
+	onnxMostKept = 64 << 20
+	atOnce       = 256 << 10
+)
+
+// onnxPart is a kind of message that is looked into.
+type onnxPart uint8
+
+const (
+	onnxWhole onnxPart = iota
+	graphPart
+	nodePart
+	attrPart
+	tensorPart
+)
+
+// onnxParts names the kinds of messages as errors do.
+var onnxParts = [...]string{"the model", "the graph", "a node", "an attribute", "a tensor of weights"}
+
+// within is what a field of a message is; ok is false if it is nothing that is
+// looked into.
+func (p onnxPart) within(number int) (inner onnxPart, ok bool) {
+	switch {
+	case p == onnxWhole && number == 7:
+		return graphPart, true
+	case p == graphPart && number == 1:
+		return nodePart, true
+	case p == nodePart && number == 5:
+		return attrPart, true
+	case p == graphPart && number == 5, p == attrPart && number == 5:
+		return tensorPart, true
+	}
+	return 0, false
+}
+
+// numbers reports a field of a tensor that holds its numbers: float_data,
+// int32_data, string_data, int64_data, raw_data, double_data or uint64_data.
+func (p onnxPart) numbers(number int) bool {
+	return p == tensorPart && (number >= 4 && number <= 7 || number >= 9 && number <= 11)
+}
+
+// streamOnnx reads a model piece by piece.
+func streamOnnx(name string, r io.Reader, total int, poll *engine.Poll) (*profiles.Profile, error) {
+	c := &copier{r: bufio.NewReaderSize(r, short), look: short, total: total, poll: poll}
+	if s, ok := r.(io.Seeker); ok && total > 0 {
+		c.seek = func(n int64) error {
+			_, err := s.Seek(n, io.SeekCurrent)
+			c.r.Reset(r)
+			return err
+		}
+	}
+	data, err := c.message(onnxWhole, profiles.MaxStream+1)
+	if err != nil {
+		return nil, err
+	}
+	return decode(name, data, poll)
+}
+
+// copier copies a model without the numbers of large tensors.
+type copier struct {
+	r     *bufio.Reader
+	seek  func(n int64) error // leaves out what follows the buffer; nil if that is not possible
+	look  int64               // parts of more bytes are looked into
+	poll  *engine.Poll
+	at    int64 // bytes read
+	total int   // of them; 0 if that is not known
+	kept  int64 // bytes copied
+	steps int
+}
+
+// message copies a message of so many bytes; the whole model ends where the
+// content does.
+func (c *copier) message(part onnxPart, size int64) (out []byte, err error) {
+	for end := c.at + size; c.at < end; {
+		if part == onnxWhole {
+			if _, err := c.r.Peek(1); err == io.EOF {
+				return out, nil
+			}
+		}
+		if err := c.pause(); err != nil {
+			return nil, err
+		}
+		key, err := c.varint(end)
+		if err != nil {
+			return nil, c.damaged(part, err)
+		}
+		number, kind := int(key>>3), wireKind(key&7)
+		if kind != wireBytes {
+			if out, err = c.scalar(binary.AppendUvarint(out, key), kind, end); err != nil {
+				return nil, c.damaged(part, err)
+			}
+			continue
+		}
+		n, err := c.varint(end)
+		if err == nil && n > uint64(end-c.at) {
+			err = errWireEnds
+		}
+		var data []byte
+		if err == nil {
+			data, err = c.field(part, number, int64(n))
+		}
+		if err != nil {
+			return nil, c.damaged(part, err)
+		}
+		if data != nil {
+			out = append(binary.AppendUvarint(binary.AppendUvarint(out, key), uint64(len(data))), data...)
+		}
+	}
+	return out, nil
+}
+
+// field copies the content of a field of so many bytes; nil if nobody reads it.
+func (c *copier) field(part onnxPart, number int, n int64) ([]byte, error) {
+	switch inner, ok := part.within(number); {
+	case ok && n > c.look:
+		data, err := c.message(inner, n)
+		return append([]byte{}, data...), err
+	case n <= short || !part.numbers(number):
+		return c.copy(n)
+	}
+	if c.seek != nil && n > int64(c.r.Buffered()) {
+		rest := n - int64(c.r.Buffered())
+		if c.at += n; c.at > int64(c.total) {
+			return nil, errWireEnds
+		}
+		return nil, c.seek(rest)
+	}
+	for n > 0 { // in parts, so that a person can stop it
+		if err := c.pause(); err != nil {
+			return nil, err
+		}
+		got, err := c.r.Discard(int(min(n, profiles.ReadAhead)))
+		c.at += int64(got)
+		n -= int64(got)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// copy takes n bytes.
+func (c *copier) copy(n int64) ([]byte, error) {
+	if c.kept += n; c.kept > onnxMostKept {
+		return nil, &profiles.FormatError{Format: onnxName, Found: fmt.Sprintf("The model has more than %d MiB beside the numbers of its weights", onnxMostKept>>20),
+			Expected: "Larger models are not read.", Remedy: "Simplify the model, or measure it with the collector."}
+	}
+	out := make([]byte, 0, min(n, atOnce))
+	for int64(len(out)) < n { // in parts: the length may be wrong, and far too large
+		from := len(out)
+		out = append(out, make([]byte, min(n-int64(from), atOnce))...)
+		got, err := io.ReadFull(c.r, out[from:])
+		c.at += int64(got)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// scalar copies a field that is one number.
+func (c *copier) scalar(out []byte, kind wireKind, end int64) ([]byte, error) {
+	size := int64(0)
+	switch kind {
+	case wireVarint:
+		v, err := c.varint(end)
+		return binary.AppendUvarint(out, v), err
+	case wireFixed8:
+		size = 8
+	case wireFixed4:
+		size = 4
+	default:
+		return nil, errWireKind
+	}
+	if size > end-c.at {
+		return nil, errWireEnds
+	}
+	data, err := c.copy(size)
+	return append(out, data...), err
+}
+
+// varint reads a number that ends before end.
+func (c *copier) varint(end int64) (v uint64, err error) {
+	for shift := 0; shift < 70; shift += 7 {
+		if c.at == end {
+			return 0, errWireEnds
+		}
+		b, err := c.r.ReadByte()
+		if err != nil {
+			return 0, err
+		}
+		c.at++
+		v |= uint64(b&0x7f) << shift
+		if b < 0x80 {
+			return v, nil
+		}
+	}
+	return 0, errWireVarint
+}
+
+// pause lets a person stop the reading, and says how far it is.
+func (c *copier) pause() error {
+	if c.steps++; c.steps%16 == 0 {
+		c.poll.Report(engine.Progress{Done: int(c.at), Total: max(c.total, 0)})
+	}
+	return c.poll.Err()
+}
+
+// damaged says what is wrong, and where, unless that was said already.
+func (c *copier) damaged(part onnxPart, err error) error {
+	switch err {
+	case io.EOF, io.ErrUnexpectedEOF:
+		err = errWireEnds
+	case errWireEnds, errWireVarint, errWireKind, errWireNumber:
+	default:
+		return err
+	}
+	return damaged(onnxParts[part], err)
+}

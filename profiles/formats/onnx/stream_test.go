@@ -1,0 +1,168 @@
+package onnx
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"memtide/profiles"
+	"memtide/profiles/formats/formattest"
+)
+
+// large is a network of dense layers with the numbers of its weights in the file.
+func large(layers int, width int64) (weightless []byte, whole *formattest.Sparse) {
+	var f file
+	f.input("x", onnxFloat, "batch", int(width))
+	var weights []formattest.Segment
+	value := "x"
+	for i := range layers {
+		name, next := fmt.Sprintf("w%d", i), fmt.Sprintf("y%d", i)
+		f.weight(name, width, width)
+		head := tensorOf(name, onnxFloat, width, width).number(14, 0).key(9, wireBytes)
+		head = binary.AppendUvarint(head, uint64(4*width*width))
+		field := binary.AppendUvarint(message{}.key(5, wireBytes), uint64(int64(len(head))+4*width*width))
+		weights = append(weights, formattest.Segment{Data: append(field, head...), Zeros: 4 * width * width})
+		f.node("MatMul", []string{value, name}, []string{next})
+		value = next + "r"
+		f.node("Relu", []string{next}, []string{value})
+	}
+	f.output(value)
+	weightless = f.bytes(13)
+	graph := slices.Concat(f.nodes, message{}.text(2, "graph"))
+	rest := slices.Concat(f.inputs, f.outputs)
+	size := int64(len(graph) + len(rest))
+	for _, w := range weights {
+		size += int64(len(w.Data)) + w.Zeros
+	}
+	head := binary.AppendUvarint(message{}.number(1, 8).text(2, "memtide's tests").key(7, wireBytes), uint64(size))
+	whole = &formattest.Sparse{Parts: []formattest.Segment{{Data: append(head, graph...)}}}
+	whole.Parts = append(whole.Parts, weights...)
+	whole.Parts = append(whole.Parts, formattest.Segment{Data: slices.Concat(rest, message{}.part(8, message{}.text(1, "").number(2, 13)))})
+	return weightless, whole
+}
+
+// A model of more than a gigabyte reads like the same model without its numbers,
+// and in little memory.
+func TestOnnxLargeWeights(t *testing.T) {
+	weightless, whole := large(5, 8000)
+	if whole.Size() < 1<<30 {
+		t.Fatalf("the model has %d bytes; the test needs more than a GiB", whole.Size())
+	}
+	want, err := profiles.Decode("m", profiles.Bytes(weightless), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got, err := profiles.Decode("m", whole, nil)
+	runtime.ReadMemStats(&after)
+	if err != nil || formattest.Dump(got) != formattest.Dump(want) {
+		t.Fatalf("the large model: %v\n%s\nwant\n%s", err, formattest.Dump(got), formattest.Dump(want))
+	}
+	if spent := after.TotalAlloc - before.TotalAlloc; spent > 32<<20 {
+		t.Errorf("reading %d bytes allocates %d; want at most 32 MiB in all", whole.Size(), spent)
+	}
+	if w := got.Chain.Resident.Weights; int64(w) != 5*4*8000*8000 {
+		t.Errorf("the weights are %d bytes, want %d", w, 5*4*8000*8000)
+	}
+}
+
+// Packed, a large model cannot leave its numbers out, but nobody keeps them.
+func TestOnnxLargePacked(t *testing.T) {
+	weightless, whole := large(2, 2800)
+	plain := make([]byte, whole.Size())
+	if _, err := whole.ReadAt(plain, 0); err != nil {
+		t.Fatal(err)
+	}
+	packed := formattest.Pack(t, plain)
+	want, err := profiles.Decode("m", profiles.Bytes(weightless), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got, err := profiles.Decode("m", profiles.Bytes(packed), nil)
+	runtime.ReadMemStats(&after)
+	if err != nil || formattest.Dump(got) != formattest.Dump(want) {
+		t.Fatalf("the packed model: %v\n%s\nwant\n%s", err, formattest.Dump(got), formattest.Dump(want))
+	}
+	if spent := after.TotalAlloc - before.TotalAlloc; spent > 16<<20 {
+		t.Errorf("reading %d bytes, packed, allocates %d; want at most 16 MiB in all", len(plain), spent)
+	}
+}
+
+// What is copied of a model says the same as the model, also where it is damaged:
+// here all parts are looked into, whatever their length.
+func TestOnnxCopied(t *testing.T) {
+	for _, name := range []string{"block.onnx", "convnet.onnx", "gated.onnx", "spelled.onnx"} {
+		whole := formattest.Read(t, "testdata/"+name)
+		refused := 0
+		for seed := range 500 {
+			data := whole
+			if seed > 0 {
+				data = formattest.Damage(whole, uint64(seed))
+			}
+			want, wrong := decode("m", data, nil)
+			c := &copier{r: bufio.NewReader(bytes.NewReader(data))}
+			text, err := c.message(onnxWhole, profiles.MaxStream)
+			var got *profiles.Profile
+			if err == nil {
+				got, err = decode("m", text, nil)
+			}
+			if (err == nil) != (wrong == nil) || err == nil && formattest.Dump(got) != formattest.Dump(want) {
+				t.Errorf("%s, mutation %d: %v, of the whole model %v", name, seed, err, wrong)
+			}
+			if err != nil {
+				refused++
+			}
+			formattest.CheckProblems(t, err)
+		}
+		if refused == 0 || refused == 500 {
+			t.Errorf("%s: %d of 500 are refused; want some", name, refused)
+		}
+	}
+}
+
+// A large model that is cut or whose lengths are wrong says so.
+func TestOnnxLargeDamaged(t *testing.T) {
+	for eighth := range int64(8) {
+		_, whole := large(4, 300)
+		at := whole.Size() * eighth / 8
+		cut := &formattest.Sparse{}
+		for _, p := range whole.Parts {
+			n := int64(len(p.Data)) + p.Zeros
+			if at < n {
+				cut.Parts = append(cut.Parts, formattest.Segment{Data: p.Data[:min(at, int64(len(p.Data)))], Zeros: max(at-int64(len(p.Data)), 0)})
+				break
+			}
+			cut.Parts = append(cut.Parts, p)
+			at -= n
+		}
+		_, err := profiles.Decode("m", cut, nil)
+		formattest.CheckProblems(t, err)
+		if err == nil {
+			t.Errorf("%d/8 of a model is read", eighth)
+		}
+	}
+	weightless, whole := large(1, 300)
+	whole.Parts[1].Data[3] ^= 0x40 // a length within the tensor of weights
+	_, err := profiles.Decode("m", whole, nil)
+	formattest.CheckProblems(t, err)
+	if err == nil {
+		t.Error("a model with a wrong length is read")
+	}
+	// More beside the weights than anybody has.
+	huge := message{}.number(1, 8).key(7, wireBytes)
+	huge = binary.AppendUvarint(huge, onnxMostKept+uint64(len(weightless))+16)
+	huge = binary.AppendUvarint(huge.key(1, wireBytes), 8)
+	huge = binary.AppendUvarint(append(huge, make([]byte, 8)...).key(2, wireBytes), onnxMostKept+1)
+	_, err = profiles.Decode("m", &formattest.Sparse{Parts: []formattest.Segment{{Data: huge, Zeros: onnxMostKept + 1000}}}, nil)
+	if err == nil || !strings.Contains(err.Error(), "beside the numbers of its weights") {
+		t.Errorf("a model with %d bytes of names: %v; want to hear that", onnxMostKept+1, err)
+	}
+}

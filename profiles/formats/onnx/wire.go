@@ -1,0 +1,153 @@
+package onnx
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"slices"
+)
+
+// The wire format of protocol buffers, as far as ONNX models need it: a message
+// is a row of fields, each a key (number and kind), then a varint, 4 bytes, 8
+// bytes, or a length and so many bytes
+// (https://protobuf.dev/programming-guides/encoding/).
+
+// What can be wrong with a message.
+var (
+	errWireEnds    = errors.New("it ends early")
+	errWireVarint  = errors.New("a number is longer than 10 bytes")
+	errWireKind    = errors.New("a field is of a kind that does not exist")
+	errWireNumber  = errors.New("a field has the number 0")
+	errWireMistype = errors.New("a field is of another kind than ONNX has it")
+)
+
+// wireKind is how a field is written.
+type wireKind uint8
+
+const (
+	wireVarint wireKind = 0
+	wireFixed8 wireKind = 1 // 8 bytes
+	wireBytes  wireKind = 2
+	wireFixed4 wireKind = 5 // 4 bytes
+)
+
+// wireField is one field of a message.
+type wireField struct {
+	number int
+	kind   wireKind
+	value  uint64 // of a varint, or of fixed bytes
+	data   []byte // of wireBytes: part of the message, not a copy
+}
+
+// wire reads the fields of a message in turn.
+type wire struct {
+	data []byte
+	at   int
+	err  error
+}
+
+// next reads a field; false at the end of the message and at errors.
+func (w *wire) next() (f wireField, ok bool) {
+	if w.err != nil || w.at == len(w.data) {
+		return f, false
+	}
+	key := w.varint()
+	f.number, f.kind = int(key>>3&math.MaxInt32), wireKind(key&7)
+	switch {
+	case w.err != nil:
+	case f.number == 0:
+		w.err = errWireNumber
+	case f.kind == wireVarint:
+		f.value = w.varint()
+	case f.kind == wireFixed8:
+		if b := w.take(8); b != nil {
+			f.value = binary.LittleEndian.Uint64(b)
+		}
+	case f.kind == wireFixed4:
+		if b := w.take(4); b != nil {
+			f.value = uint64(binary.LittleEndian.Uint32(b))
+		}
+	case f.kind == wireBytes:
+		f.data = w.take(w.varint())
+	default: // groups, which ONNX does not have
+		w.err = errWireKind
+	}
+	return f, w.err == nil
+}
+
+// varint reads a number of seven bits a byte, the lowest first.
+func (w *wire) varint() (v uint64) {
+	for shift := 0; shift < 70; shift += 7 {
+		if w.at == len(w.data) {
+			w.err = errWireEnds
+			return 0
+		}
+		b := w.data[w.at]
+		w.at++
+		v |= uint64(b&0x7f) << shift
+		if b < 0x80 {
+			return v
+		}
+	}
+	w.err = errWireVarint
+	return 0
+}
+
+// take is the next n bytes; nil if there are fewer. No bytes are not nil.
+func (w *wire) take(n uint64) []byte {
+	if w.err != nil {
+		return nil
+	}
+	if n > uint64(len(w.data)-w.at) {
+		w.err = errWireEnds
+		return nil
+	}
+	b := w.data[w.at : w.at+int(n) : w.at+int(n)]
+	w.at += int(n)
+	return b
+}
+
+// ints appends a field of a repeated integer, packed or not. It stops at most
+// numbers: nobody asks for the values of long lists.
+func (f wireField) ints(list []int64, most int) ([]int64, error) {
+	switch f.kind {
+	case wireVarint:
+		if len(list) < most {
+			list = append(list, int64(f.value))
+		}
+		return list, nil
+	case wireBytes:
+		w := wire{data: f.data}
+		list = slices.Grow(list, max(0, min(len(f.data), most-len(list))))
+		for w.at < len(w.data) && w.err == nil && len(list) < most {
+			list = append(list, int64(w.varint()))
+		}
+		return list, w.err
+	}
+	return list, errWireMistype
+}
+
+// floats appends a field of a repeated 32-bit float, packed or not.
+func (f wireField) floats(list []float32, most int) ([]float32, error) {
+	switch f.kind {
+	case wireFixed4:
+		if len(list) < most {
+			list = append(list, math.Float32frombits(uint32(f.value)))
+		}
+		return list, nil
+	case wireBytes:
+		for b := f.data; len(b) >= 4 && len(list) < most; b = b[4:] {
+			list = append(list, math.Float32frombits(binary.LittleEndian.Uint32(b)))
+		}
+		return list, nil
+	}
+	return list, errWireMistype
+}
+
+// is reports a field of another kind.
+func (f wireField) is(kind wireKind) error {
+	if f.kind != kind {
+		return errWireMistype
+	}
+	return nil
+}

@@ -1,0 +1,284 @@
+// Package pipedream reads the graphs of PipeDream's and DAPPLE's profilers.
+package pipedream
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"time"
+
+	"memtide/engine"
+	"memtide/profiles"
+	"memtide/profiles/chainify"
+	"memtide/profiles/parse"
+)
+
+func init() {
+	profiles.Register(&profiles.Format{
+		Name:  "pipedream",
+		Title: "PipeDream or DAPPLE graph.txt",
+		Doc: `The operator graph that PipeDream's profiler writes, and a chain made of it.
+
+Lines describe an operator or an edge, in any order:
+
+	node2 -- Conv2d(3, 64, ...) -- forward_compute_time=1.2, backward_compute_time=2.4, activation_size=1024.0, parameter_size=64.0
+		node1 -- node2
+
+Times are milliseconds, sizes bytes; several outputs are a list [1024.0; 64.0].
+The profiler waits for the device after every operator, which adds about 0.25 ms
+to each forward: it is taken off. The time of an input is data loading: it is
+dropped. What the backward needs is derived from the kinds of operators. The
+graph has their forward and backward with all connections, weights and their
+gradients as values, and an update of the weights of no duration at the end.
+
+DAPPLE's files (Fan et al., arXiv:2007.01045) are read alike: their edges are
+indented by spaces. Where no operator has arguments in brackets, the profiler
+was not PipeDream's and whole blocks are operators: nothing is taken off their
+times, and what they save inside is not known.`,
+		TimeUnit:   "milliseconds",
+		Extensions: []string{".txt", ".graph.txt"},
+		Match:      matchPipeDream,
+		Decode:     decodePipeDream,
+	})
+}
+
+const (
+	sep    = " -- "
+	pdTime = "forward_compute_time="
+)
+
+// debias is the synchronization time in every forward: profiles of V100s show
+// 0.25 to 0.3 ms for operators that take next to nothing.
+const debias = 250 * time.Microsecond
+
+// most bounds operators and edges: reading stays far below a second.
+const most = engine.MaxStages
+
+// pdLine is the longest line: that of an operator with some thousand outputs.
+const pdLine = 64 << 10
+
+// matchPipeDream claims text whose first line is an operator or an edge, and
+// that has an operator within its head.
+func matchPipeDream(head []byte) bool {
+	first, _, _ := bytes.Cut(bytes.TrimSpace(head), []byte("\n"))
+	return bytes.HasPrefix(first, []byte("node")) && bytes.Contains(first, []byte(sep)) && bytes.Contains(head, []byte(pdTime))
+}
+
+// graph is the file, read.
+type graph struct {
+	ops   []chainify.Operator
+	lines []int // of the operators
+	byID  map[string]int
+	edges []pdEdge
+	load  time.Duration // data loading, dropped
+	timed int           // forwards that were debiased
+	torch bool          // operators are described as PyTorch prints modules: with arguments
+	raw   time.Duration // sum of the forward times before
+	errs  *parse.Errors
+}
+
+// pdEdge is an edge as it is written: operators may come later.
+type pdEdge struct {
+	line     int
+	from, to string
+}
+
+func decodePipeDream(name string, data []byte, poll *engine.Poll) (*profiles.Profile, error) {
+	g := &graph{byID: map[string]int{}, errs: parse.NewErrors("pipedream", len(data))}
+	if err := g.readLines(string(data), poll); err != nil {
+		return nil, err
+	}
+	g.connect()
+	if err := g.errs.Err(); err != nil {
+		return nil, err
+	}
+	for i := range g.ops {
+		g.debias(&g.ops[i])
+	}
+	l, err := chainify.Linearize(g.ops, poll)
+	if err != nil {
+		if poll.Err() != nil {
+			return nil, err
+		}
+		return nil, g.errs.Fail(&profiles.FormatError{Found: "No chain can be made: " + err.Error(),
+			Expected: "A graph of operators from an input to an output is expected.", Remedy: "Check the edges of the file."})
+	}
+	return g.profile(name, l)
+}
+
+// readLines reads operators and edges.
+func (g *graph) readLines(text string, poll *engine.Poll) error {
+	for line := 1; text != ""; line++ {
+		if err := poll.Err(); err != nil {
+			return err
+		}
+		var s string
+		s, text, _ = strings.Cut(text, "\n")
+		if s = strings.TrimSpace(s); s == "" {
+			continue
+		}
+		if g.errs.Over {
+			return g.errs.Err()
+		}
+		if len(s) > pdLine {
+			return g.errs.Fail(&profiles.FormatError{Line: line, Found: fmt.Sprintf("the line is %d bytes long", len(s)),
+				Expected: fmt.Sprintf("Lines of at most %d bytes are read.", pdLine), Remedy: "Keep only the numbers of the format in it."})
+		}
+		if len(g.ops) > most || len(g.edges) > 8*most {
+			return g.errs.Fail(&profiles.FormatError{Line: line, Found: fmt.Sprintf("there are more than %d operators or %d edges", most, 8*most),
+				Expected: "Larger graphs are not read.", Remedy: "Profile with coarser modules."})
+		}
+		if strings.Contains(s, pdTime) {
+			g.readOperator(line, s)
+			continue
+		}
+		from, to, ok := strings.Cut(s, sep)
+		if !ok || strings.Contains(to, sep) || from == "" || to == "" {
+			g.errs.Add(&profiles.FormatError{Line: line, Found: fmt.Sprintf("the line is %q", profiles.Clip(s)),
+				Expected: "An operator or an edge such as node1 -- node2 is expected.", Remedy: "Remove or complete the line."})
+			continue
+		}
+		g.edges = append(g.edges, pdEdge{line, strings.TrimSpace(from), strings.TrimSpace(to)})
+	}
+	return nil
+}
+
+// readOperator reads "id -- description -- key=value, key=value, ...".
+func (g *graph) readOperator(line int, s string) {
+	at := strings.LastIndex(s, pdTime)
+	id, description, ok := strings.Cut(s[:at], sep)
+	description, ends := strings.CutSuffix(description, sep)
+	if !ok || !ends {
+		g.errs.Add(&profiles.FormatError{Line: line, Found: fmt.Sprintf("the line begins with %q", profiles.Clip(s[:at])),
+			Expected: "An operator is written as: id -- description -- forward_compute_time=...", Remedy: "Correct the line."})
+		return
+	}
+	if first, twice := g.byID[id]; twice {
+		g.errs.Add(&profiles.FormatError{Line: line, Found: fmt.Sprintf("%s is described again, after line %d", profiles.Clip(id), g.lines[first]),
+			Expected: "Every operator has one line.", Remedy: "Remove one of the lines."})
+		return
+	}
+	values, _, _ := strings.Cut(s[at:], sep) // a stage number may follow
+	o := chainify.Operator{Name: g.errs.ReadName(line, id)}
+	var forward, back int64
+	for _, field := range []struct {
+		key      string
+		quantity parse.Quantity
+		into     *int64
+	}{
+		{"forward_compute_time", parse.Milliseconds, &forward}, {"backward_compute_time", parse.Milliseconds, &back},
+		{"activation_size", parse.ByteCount, (*int64)(&o.Out)}, {"parameter_size", parse.ByteCount, (*int64)(&o.Weights)},
+	} {
+		*field.into = g.readField(line, values, field.key, field.quantity)
+	}
+	o.Forward, o.Back = parse.Nanoseconds(forward), parse.Nanoseconds(back)
+	describeOperator(&o, description)
+	g.torch = g.torch || strings.Contains(description, "(")
+	g.byID[id] = len(g.ops)
+	g.ops = append(g.ops, o)
+	g.lines = append(g.lines, line)
+}
+
+// readField reads key=number, or the sum of key=[number; number].
+func (g *graph) readField(line int, values, key string, q parse.Quantity) (sum int64) {
+	fail := func(e *profiles.FormatError) {
+		e.Line = line
+		g.errs.Add(e)
+	}
+	at := strings.Index(values, key+"=")
+	if at < 0 {
+		fail(&profiles.FormatError{Found: key + " is missing", Remedy: "Add the number; 0 is allowed.",
+			Expected: "An operator has forward_compute_time, backward_compute_time, activation_size and parameter_size."})
+		return 0
+	}
+	text := strings.TrimSpace(values[at+len(key)+1:])
+	if list, ok := strings.CutPrefix(text, "["); ok {
+		text, _, _ = strings.Cut(list, "]")
+	} else {
+		text, _, _ = strings.Cut(text, ",")
+	}
+	for _, part := range strings.Split(text, ";") {
+		v, e := q.Read(key, part)
+		if e != nil {
+			fail(e)
+			return 0
+		}
+		if sum += v; sum > parse.MaxNumber {
+			fail(&profiles.FormatError{Found: key + " adds up to more than 2^53", Expected: q.Plural + " above 2^53 are not read.",
+				Remedy: "Check the numbers of the list."})
+			return 0
+		}
+	}
+	return sum
+}
+
+// debias takes the synchronization off a forward, and data loading away.
+func (g *graph) debias(o *chainify.Operator) {
+	switch {
+	case o.Is(chainify.IsInput):
+		g.load += o.Forward
+		o.Forward = 0
+	case o.Forward > 0 && g.torch:
+		g.raw += o.Forward
+		g.timed++
+		o.Forward = max(0, o.Forward-debias)
+	}
+}
+
+// connect resolves the edges.
+func (g *graph) connect() {
+	seen := map[[2]int]bool{}
+	for _, e := range g.edges {
+		from, ok := g.byID[e.from]
+		to, ok2 := g.byID[e.to]
+		if !ok || !ok2 {
+			missing := e.from
+			if ok {
+				missing = e.to
+			}
+			g.errs.Add(&profiles.FormatError{Line: e.line, Found: fmt.Sprintf("no line describes %q", profiles.Clip(missing)),
+				Expected: "Both ends of an edge are operators of the file.", Remedy: "Add the operator, or remove the edge."})
+			continue
+		}
+		if edge := [2]int{from, to}; !seen[edge] {
+			seen[edge] = true
+			g.ops[to].Preds = append(g.ops[to].Preds, from)
+		}
+	}
+	if len(g.ops) == 0 {
+		g.errs.Add(parse.EmptyChain())
+	}
+}
+
+// profile puts what linearize found into words.
+func (g *graph) profile(name string, l *chainify.Result) (*profiles.Profile, error) {
+	c := &engine.Chain{Name: name, Input: l.Input, Stages: l.Stages,
+		Resident: engine.Resident{Weights: l.Weights, Grads: l.Weights, Pinned: l.Pinned}}
+	if len(c.Stages) > parse.MaxStageRows {
+		return nil, g.errs.Fail(parse.TooManyStages())
+	}
+	if err := (&parse.StageReader{Errs: g.errs}).Finish(c, false); err != nil {
+		return nil, err
+	}
+	if e := parse.GraphOverflow(l.Graph); e != nil {
+		return nil, g.errs.Fail(e)
+	}
+	notes := []string{
+		"What the backward needs, and temporary memory, follow from the kinds of operators; workspaces of convolutions are not in the file.",
+		"Gradients are as large as outputs, and gradients of weights as large as the weights; the state of the optimizer is not in the file.",
+		"The file does not tell the batch size.",
+	}
+	tool, warnings := "PipeDream profiler", []string(nil)
+	if g.torch {
+		notes = append([]string{fmt.Sprintf("%v of synchronization was taken off each of %s: the forward was %v and is %v.", debias, profiles.Count(g.timed, "forward time"),
+			g.raw.Round(100*time.Microsecond), c.ForwardTime().Round(100*time.Microsecond))}, notes...)
+	} else {
+		tool = "DAPPLE profile"
+		warnings = []string{"The operators are whole blocks: what they save inside is not in the file, so the memory shown is too small."}
+	}
+	if g.load > 0 {
+		notes = append(notes, fmt.Sprintf("%v of data loading was dropped.", g.load))
+	}
+	return &profiles.Profile{Name: name, DType: "f32", Chain: c, Graph: l.Graph, Warnings: warnings,
+		Source: profiles.Source{Tool: tool, Times: profiles.Measured, Sizes: profiles.Analytic, Notes: append(notes, l.Notes...)}}, nil
+}

@@ -1,0 +1,112 @@
+package snapshot
+
+import (
+	"slices"
+	"testing"
+
+	"memtide/profiles/formats/formattest"
+)
+
+// snapTree is a snapshot as values of Python.
+func snapTree() pyDict {
+	frames := list(snapFrame("/usr/lib/python3/dist-packages/torch/nn/functional.py", "conv2d", 3), snapFrame("net.py", "forward", 42))
+	return pyDict{"segments", list(segment(0, 0, 20*miB, snapBlock(0, 4*miB, "active_allocated"), snapBlock(4*miB, 16*miB, "inactive"))),
+		"device_traces", list(list(snapEvent("segment_alloc", 0, 20*miB, frames), snapEvent("alloc", 8*miB, 2*miB, frames), snapEvent("alloc", 12*miB, miB, list()),
+			snapEvent("free_requested", 8*miB, 2*miB, list()), snapEvent("free_completed", 8*miB, 2*miB, list()), snapEvent("oom", 4*miB, 64*miB, frames)))}
+}
+
+// mutatePython edits a place of the tree.
+func mutatePython(v any, s *formattest.Script) any {
+	keys := []string{"segments", "device_traces", "action", "addr", "address", "size", "total_size", "requested_size", "state", "frames", "blocks", "device", "is_expandable", "history", "filename", "line", "name", "real_size", "device_free"}
+	texts := []string{"alloc", "free_requested", "free_completed", "segment_alloc", "segment_free", "segment_map", "segment_unmap", "oom", "snapshot", "inactive", "active_allocated", "x.py"}
+	numbers := []int{0, 1, -1, 511, 512, snapBase, snapBase + miB, 1 << 31, 1<<53 + 1, 1<<59 - 1, 1 << 62, -1 << 63}
+	edit := func(items []any, i int) []any {
+		switch s.N(9) {
+		case 0:
+			return append(items[:i:i], items[i+1:]...)
+		case 1:
+			return append(items, items[i])
+		case 2:
+			items[i] = numbers[s.N(len(numbers))]
+		case 3:
+			items[i] = s.Pick(formattest.OddTexts)
+		case 4:
+			items[i] = s.Pick(texts)
+		case 5:
+			k := s.N(len(items))
+			items[i], items[k] = items[k], items[i]
+		case 6:
+			for range 1 + s.N(120) {
+				items[i] = list(items[i])
+			}
+		case 7:
+			items[i] = []any{nil, true, 1.5, [2]int{1, 2}, pyDict{}, list()}[s.N(6)]
+		case 8:
+			items[i] = s.Pick(keys)
+		}
+		return items
+	}
+	var walk func(items []any) []any
+	walk = func(items []any) []any {
+		if len(items) == 0 {
+			return items
+		}
+		i := s.N(len(items))
+		switch v := items[i].(type) {
+		case pyDict:
+			if len(v) > 0 && s.N(5) > 0 {
+				items[i] = pyDict(walk(v))
+				return items
+			}
+		case *pyList:
+			if len(v.items) > 0 && s.N(5) > 0 {
+				v.items = walk(v.items)
+				return items
+			}
+		}
+		return edit(items, i)
+	}
+	if d, ok := v.(pyDict); ok {
+		return pyDict(walk(d))
+	}
+	return v
+}
+
+// FuzzSnapshot mutates the objects of a snapshot, and then the instructions of its
+// pickle: lengths, references, marks.
+func FuzzSnapshot(f *testing.F) {
+	for i := range 12 {
+		f.Add(byte(i), []byte{byte(i), byte(3 * i), byte(7 * i), 1, byte(i), 2, byte(5 * i)}, []byte{})
+		f.Add(byte(i), []byte{}, []byte{byte(i), byte(17 * i), byte(11 * i), byte(i)})
+	}
+	codes := []byte("().}]ajetuhqrXKMJN\x80\x85\x86\x87\x88\x8a\x8c\x94\x95cR\x8b\x93")
+	f.Fuzz(func(t *testing.T, protocol byte, objects, instructions []byte) {
+		if len(objects)+len(instructions) > 100 {
+			return
+		}
+		var tree any = snapTree()
+		s := &formattest.Script{B: objects}
+		for range 6 {
+			if s.More() {
+				tree = mutatePython(tree, s)
+			}
+		}
+		data := pickle(2+protocol%4, tree)
+		for s = (&formattest.Script{B: instructions}); s.More() && len(data) > 2; {
+			at := 2 + s.N(len(data)-2)
+			switch s.N(5) {
+			case 0:
+				data[at] = codes[s.N(len(codes))]
+			case 1:
+				data[at] = byte(s.N(256))
+			case 2:
+				data = slices.Insert(data, at, slices.Repeat([]byte{codes[s.N(len(codes))]}, 1+s.N(200))...)
+			case 3:
+				data = slices.Delete(data, at, min(len(data), at+1+s.N(8)))
+			case 4:
+				data = slices.Insert(data, at, 0xff, 0xff, 0xff, byte(s.N(256)))
+			}
+		}
+		formattest.CheckDecoded(t, data)
+	})
+}

@@ -1,0 +1,404 @@
+package snapshot
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"memtide/engine"
+	"memtide/engine/alloc"
+	"memtide/engine/sim"
+	"memtide/profiles"
+	"memtide/profiles/parse"
+)
+
+// holdBefore finds what was reserved when the trace began.
+func (s *snapshot) holdBefore() {
+	for _, seg := range s.now {
+		s.held += seg.size
+	}
+	for _, v := range s.trace {
+		switch r := s.record(v); r.is {
+		case actionReserve:
+			s.held -= r.size
+		case actionUnreserve:
+			s.held += r.size
+		}
+		if s.held < -parse.MaxSum || s.held > parse.MaxSum {
+			break // hostile: the sums below stay small
+		}
+	}
+	s.held = max(0, min(s.held, parse.MaxSum))
+	s.levels = []alloc.Level{{Event: 0, Bytes: engine.Bytes(s.held)}}
+}
+
+// reserve notes a segment that is taken from the device or given back.
+func (s *snapshot) reserve(where span, taken bool) {
+	m := s.memory
+	at := len(m.Requests.Events)
+	if taken {
+		s.held = min(s.held+where.size, parse.MaxSum)
+		s.openSegment(where, at)
+	} else {
+		s.held = max(0, s.held-where.size)
+		s.closeSegment(where, at)
+	}
+	level := alloc.Level{Event: at, Bytes: engine.Bytes(s.held)}
+	if n := len(s.levels); s.levels[n-1].Event == at {
+		s.levels[n-1] = level
+	} else {
+		s.levels = append(s.levels, level)
+	}
+}
+
+func (s *snapshot) openSegment(where span, from int) {
+	if i, ok := s.open[where.at]; ok {
+		s.odd++
+		s.memory.Segments[i].To = from
+	}
+	s.open[where.at] = len(s.spans)
+	s.spans = append(s.spans, where)
+	s.memory.Segments = append(s.memory.Segments, profiles.Segment{Size: engine.Bytes(where.size), From: from, To: math.MaxInt})
+}
+
+// closeSegment ends a segment, or the beginning of it; one that the trace did
+// not begin was there before.
+func (s *snapshot) closeSegment(where span, to int) {
+	i, ok := s.open[where.at]
+	if !ok {
+		s.spans = append(s.spans, where)
+		s.memory.Segments = append(s.memory.Segments, profiles.Segment{Size: engine.Bytes(where.size), To: to})
+		return
+	}
+	delete(s.open, where.at)
+	s.memory.Segments[i].To = to
+	if rest := s.spans[i].size - where.size; rest > 0 { // of an expandable segment
+		s.openSegment(span{where.end(), rest}, to)
+	}
+}
+
+// fail notes a request that found no room.
+func (s *snapshot) fail(r *record) {
+	q := s.memory.Requests
+	s.failed = &alloc.Failure{Event: len(q.Events), Buffer: len(q.Buffers), Bytes: engine.Bytes(r.size), Unreserved: engine.Bytes(r.at)}
+	q.Buffers = append(q.Buffers, alloc.Buffer{Name: s.u.label.name(r.a), Bytes: engine.Bytes(r.size), Kind: sim.Activation,
+		Start: len(q.Events), End: math.MaxInt})
+	q.Events = append(q.Events, alloc.Event{Buffer: len(q.Buffers) - 1})
+	s.at = append(s.at, -1)
+}
+
+// dismiss ends the life of a request that failed: the program went on without.
+func (s *snapshot) dismiss() {
+	q := s.memory.Requests
+	q.Buffers[s.failed.Buffer].End = len(q.Events)
+	q.Events = append(q.Events, alloc.Event{Buffer: s.failed.Buffer, Free: true})
+}
+
+// finish ends what is open, and lays the segments side by side.
+func (s *snapshot) finish() error {
+	m := s.memory
+	end := len(m.Requests.Events)
+	if end == 0 {
+		return &profiles.FormatError{Format: "snapshot", Found: "The snapshot holds no buffer: nothing was in use and nothing was recorded",
+			Expected: "At least one buffer is expected.",
+			Remedy:   "Call torch.cuda.memory._record_memory_history() before the training step, and dump after it."}
+	}
+	for i := range m.Requests.Buffers {
+		b := &m.Requests.Buffers[i]
+		if b.End == math.MaxInt {
+			b.End = end
+			if b.Start < m.Before {
+				b.Kind = sim.Fixed // there throughout: weights and the like
+			}
+		}
+	}
+	if s.total > parse.MaxSum {
+		return s.wrong(fmt.Sprintf("the buffers add up to %.3g bytes", s.total))
+	}
+	s.closeRest(end)
+	l := &alloc.Layout{Addr: make([]engine.Bytes, len(s.at)), Runs: 1, Bound: m.Requests.AggregatePeak(), Failed: s.failed}
+	for n := len(s.levels); n > 1 && s.levels[n-1].Event >= end; n = len(s.levels) {
+		s.levels = s.levels[:n-1]
+	}
+	l.Reserved = s.levels
+	took, err := s.took()
+	if err != nil {
+		return err
+	}
+	l.Took = took
+	if s.failed != nil {
+		s.holes(l)
+	}
+	s.rebase(l)
+	if !slices.ContainsFunc(m.Requests.Events, func(e alloc.Event) bool { return l.Took[e.Buffer] > m.Requests.Buffers[e.Buffer].Bytes }) {
+		l.Took = nil // everything is rounded already
+	}
+	m.Recorded = l
+	slices.SortFunc(m.Segments, func(a, b profiles.Segment) int {
+		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Size, b.Size))
+	})
+	return nil
+}
+
+// closeRest adds the segments of the end that the trace did not begin, and ends
+// all. Expandable segments are merged at the end: what the trace added to them
+// is cut out.
+func (s *snapshot) closeRest(end int) {
+	var open []span
+	for at, i := range s.open {
+		s.memory.Segments[i].To = end
+		open = append(open, span{at, s.spans[i].size})
+	}
+	slices.SortFunc(open, func(a, b span) int { return cmp.Compare(a.at, b.at) })
+	add := func(from, to int64) {
+		if from < to {
+			s.spans = append(s.spans, span{from, to - from})
+			s.memory.Segments = append(s.memory.Segments, profiles.Segment{Size: engine.Bytes(to - from), To: end})
+		}
+	}
+	for _, seg := range s.now {
+		from := seg.at
+		k, _ := slices.BinarySearchFunc(open, seg.at, func(o span, at int64) int { return cmp.Compare(o.at, at) })
+		for ; k < len(open) && open[k].at < seg.end(); k++ {
+			add(from, min(open[k].at, seg.end()))
+			from = max(from, open[k].end())
+		}
+		add(from, seg.end())
+	}
+}
+
+// took is what each buffer occupies. PyTorch rounds to 512 bytes, and does not
+// split a rest of up to 1 MiB off a block of its large pool (CUDACachingAllocator,
+// round_size and should_split); the blocks of the end say it themselves.
+func (s *snapshot) took() ([]engine.Bytes, error) {
+	const round, small, unsplit = 512, 1 << 20, 1 << 20
+	q := s.memory.Requests
+	took := make([]engine.Bytes, len(s.at))
+	used, ends := newAddrSet(s.at), newSegmentEnds(s)
+	for _, e := range q.Events[:s.memory.Before] {
+		used.add(s.at[e.Buffer])
+	}
+	for i, e := range q.Events {
+		if err := s.u.poll.Err(); err != nil {
+			return nil, err
+		}
+		at := s.at[e.Buffer]
+		if at < 0 {
+			continue
+		}
+		if e.Free {
+			used.remove(at)
+			continue
+		}
+		b := &q.Buffers[e.Buffer]
+		n := max((int64(b.Bytes)+round-1)/round*round, round)
+		next := used.after(at)
+		if next < at+n {
+			s.odd++ // it overlaps what is in use
+		}
+		ends.advance(i)
+		next = min(next, ends.after(at))
+		if rest := next - at - n; n > small && rest > 0 && rest <= unsplit && !s.expandable {
+			n += rest
+		}
+		took[e.Buffer] = engine.Bytes(n)
+		used.add(at)
+	}
+	for at, id := range s.live {
+		if f, ok := s.final[at]; ok && f.took >= int64(q.Buffers[id].Bytes) {
+			took[id] = engine.Bytes(f.took)
+		} else if len(s.now) > 0 {
+			s.odd++
+		}
+	}
+	return took, nil
+}
+
+// segmentEnds is the set of the ends of segments at an event.
+type segmentEnds struct {
+	*addrSet
+	s           *snapshot
+	opens, ends []int // segments by From and by To, those that are still to come
+}
+
+func newSegmentEnds(s *snapshot) *segmentEnds {
+	e := &segmentEnds{s: s}
+	var at []int64
+	for i, seg := range s.spans {
+		at = append(at, seg.end())
+		e.opens, e.ends = append(e.opens, i), append(e.ends, i)
+	}
+	m := s.memory.Segments
+	slices.SortStableFunc(e.opens, func(a, b int) int { return cmp.Compare(m[a].From, m[b].From) })
+	slices.SortStableFunc(e.ends, func(a, b int) int { return cmp.Compare(m[a].To, m[b].To) })
+	e.addrSet = newAddrSet(at)
+	return e
+}
+
+// advance goes on to an event.
+func (e *segmentEnds) advance(event int) {
+	m := e.s.memory.Segments
+	for ; len(e.ends) > 0 && m[e.ends[0]].To <= event; e.ends = e.ends[1:] {
+		if m[e.ends[0]].From < m[e.ends[0]].To {
+			e.remove(e.s.spans[e.ends[0]].end())
+		}
+	}
+	for ; len(e.opens) > 0 && m[e.opens[0]].From <= event; e.opens = e.opens[1:] {
+		if m[e.opens[0]].To > event {
+			e.add(e.s.spans[e.opens[0]].end())
+		}
+	}
+}
+
+// holes finds the room there was for the request that failed, at recorded
+// addresses: in segments of its pool. Those of 2 MiB are for requests of up to
+// 1 MiB.
+func (s *snapshot) holes(l *alloc.Layout) {
+	q, f := s.memory.Requests, s.failed
+	var used []span
+	for i, b := range q.Buffers {
+		if b.Start < f.Event && f.Event < b.End && s.at[i] >= 0 {
+			used = append(used, span{s.at[i], int64(l.Took[i])})
+		}
+	}
+	slices.SortFunc(used, func(a, b span) int { return cmp.Compare(a.at, b.at) })
+	for _, seg := range s.pool(f) {
+		from := seg.at
+		hole := func(to int64) {
+			f.Largest = max(f.Largest, engine.Bytes(to-from))
+			f.Free += max(0, engine.Bytes(to-from))
+		}
+		k, _ := slices.BinarySearchFunc(used, seg.at, func(u span, at int64) int { return cmp.Compare(u.at, at) })
+		for ; k < len(used) && used[k].at < seg.end(); k++ {
+			hole(used[k].at)
+			from = max(from, used[k].end())
+		}
+		hole(seg.end())
+	}
+}
+
+// pool are the segments that the request that failed could have used, without
+// those that overlap others.
+func (s *snapshot) pool(f *alloc.Failure) (pool []span) {
+	small := f.Bytes <= engine.MiB
+	for i, seg := range s.spans {
+		if v := &s.memory.Segments[i]; v.From <= f.Event && f.Event < v.To && (s.expandable || small == (v.Size == 2*engine.MiB)) {
+			pool = append(pool, seg)
+		}
+	}
+	slices.SortStableFunc(pool, func(a, b span) int { return cmp.Compare(a.at, b.at) })
+	end := int64(0)
+	return slices.DeleteFunc(pool, func(v span) bool {
+		overlaps := v.at < end
+		end = max(end, v.end())
+		return overlaps
+	})
+}
+
+// rebase lays the reserved stretches of addresses side by side, from 0. Buffers
+// outside them, of traces that lack events, get stretches of their own.
+func (s *snapshot) rebase(l *alloc.Layout) {
+	ranges := mergeSpans(slices.Clone(s.spans))
+	var strays []span
+	for i, at := range s.at {
+		if at < 0 {
+			continue
+		}
+		if k := spanBehind(ranges, at) - 1; k < 0 || ranges[k].end() < at+int64(l.Took[i]) {
+			strays = append(strays, span{at, int64(l.Took[i])})
+		}
+	}
+	s.strays = len(strays)
+	ranges = mergeSpans(append(ranges, strays...))
+	base := make([]int64, len(ranges))
+	for k := range ranges {
+		base[k] = int64(l.Pool) - ranges[k].at
+		l.Pool += engine.Bytes(ranges[k].size)
+	}
+	moved := func(at int64) engine.Bytes { return engine.Bytes(at + base[spanBehind(ranges, at)-1]) }
+	for i, at := range s.at {
+		if l.Addr[i] = alloc.NoAddr; at >= 0 {
+			l.Addr[i] = moved(at)
+		}
+	}
+	for i := range s.memory.Segments {
+		s.memory.Segments[i].Addr = moved(s.spans[i].at)
+	}
+}
+
+// mergeSpans sorts stretches and joins those that overlap or touch.
+func mergeSpans(list []span) (merged []span) {
+	slices.SortFunc(list, func(a, b span) int { return cmp.Compare(a.at, b.at) })
+	for _, v := range list {
+		if n := len(merged); n > 0 && v.at <= merged[n-1].end() {
+			merged[n-1].size = max(merged[n-1].size, v.end()-merged[n-1].at)
+		} else {
+			merged = append(merged, v)
+		}
+	}
+	return merged
+}
+
+// spanBehind is the index of the first stretch that begins above an address.
+func spanBehind(list []span, at int64) int {
+	k, _ := slices.BinarySearchFunc(list, at, func(v span, at int64) int {
+		if v.at <= at {
+			return -1
+		}
+		return 1
+	})
+	return k
+}
+
+// warnings are what a person has to know before believing the picture.
+func (s *snapshot) warnings() (list []string) {
+	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
+	switch {
+	case s.devs > 1 && len(s.trace) > 0:
+		add("The snapshot covers %d devices: shown is device %d, which has the most events; %s of others left out.", s.devs, s.device, profiles.Count(s.others, "event"))
+	case s.devs > 1:
+		add("The snapshot covers %d devices: shown is device %d, which has the most memory.", s.devs, s.device)
+	}
+	if len(s.trace) == 0 {
+		add("The snapshot has no events: shown is what was in use when it was written. Call torch.cuda.memory._record_memory_history() first.")
+	}
+	if s.cut > 0 {
+		add("The %d oldest events were left out; shown are the %d newest.", s.cut, len(s.trace))
+	}
+	if s.odd > 0 {
+		add("%s against others in the recording; addresses there are uncertain.", speak(s.odd, "event"))
+	}
+	if s.strays > 0 {
+		add("%s outside all segments that the snapshot names.", lie(s.strays, "buffer"))
+	}
+	if s.ooms > 1 {
+		add("%d requests found no room; marked is the last one.", s.ooms)
+	}
+	if s.wentOn {
+		add("The program went on after a request found no room.")
+	}
+	return list
+}
+
+func speak(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun + " speaks"
+	}
+	return profiles.Count(n, noun) + " speak"
+}
+
+func lie(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun + " lies"
+	}
+	return profiles.Count(n, noun) + " lie"
+}
+
+func (s *snapshot) notes() []string {
+	list := []string{"Addresses are recorded; segments are laid side by side in their order."}
+	if s.memory.Before > 0 && len(s.trace) > 0 {
+		list = append(list, "In use before the recording began: "+profiles.Count(s.memory.Before, "buffer")+"; what of it stayed in use to the end counts as weights.")
+	}
+	return list
+}

@@ -1,0 +1,334 @@
+package snapshot
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"memtide/engine"
+	"memtide/engine/alloc"
+	"memtide/engine/sim"
+	"memtide/profiles"
+	"memtide/profiles/parse"
+)
+
+// snapshot turns the objects of a snapshot into lives and addresses. The
+// recording begins in the middle of things: what was in use then is what is in
+// use at the end, with the events undone from the last to the first.
+type snapshot struct {
+	u      *unpickler
+	device int
+	others int // events of other devices
+	devs   int // devices with events or memory
+	trace  []pval
+	cut    int // events that are skipped, the oldest
+	final  map[int64]block
+	now    []span // reserved at the end
+
+	memory     *profiles.Memory
+	at         []int64         // recorded address of each buffer
+	live       map[int64]int32 // buffers by address
+	open       map[int64]int   // segments by address
+	spans      []span          // recorded addresses of Memory.Segments
+	expandable bool
+	levels     []alloc.Level
+	held       int64   // reserved now
+	total      float64 // of all buffers
+	ooms       int     // requests that found no room
+	failed     *alloc.Failure
+	wentOn     bool // there are requests after that
+	visited    int  // events, segments and blocks
+	odd        int  // events that contradict others
+	strays     int  // buffers outside all segments
+}
+
+// block is a piece of memory in use.
+type block struct {
+	size, took int64
+	label      pval
+}
+
+// span is a stretch of recorded addresses.
+type span struct{ at, size int64 }
+
+func (s span) end() int64 { return s.at + s.size }
+
+// maxTrace is how many events that allocate, release or reserve are shown: the
+// newest ones.
+const maxTrace = 1 << 20
+
+// newSnapshot reads the objects; most is maxTrace.
+func newSnapshot(u *unpickler, root pval, most int) (*snapshot, error) {
+	s := &snapshot{u: u, final: map[int64]block{}, live: map[int64]int32{}, open: map[int64]int{}}
+	var traces, segments []pval
+	switch root.kind() {
+	case pvDict:
+		r := u.dicts.at(root.index())
+		traces, segments = u.items(r.a), u.items(r.b)
+	case pvList: // what torch.cuda.memory_snapshot returns
+		segments = u.items(root)
+	}
+	if len(traces) == 0 && len(segments) == 0 {
+		return nil, &profiles.FormatError{Format: "snapshot", Found: "This pickle holds no memory snapshot, or an empty one",
+			Expected: "A dictionary with segments and device_traces is expected.", Remedy: dumpAgain}
+	}
+	traces = traces[:min(len(traces), math.MaxInt16)]
+	s.chooseDevice(traces, segments)
+	if s.device < len(traces) {
+		s.trace = u.items(traces[s.device])
+	}
+	if err := s.readTrace(); err != nil {
+		return nil, err
+	}
+	s.cut = max(0, len(s.trace)-most)
+	s.trace = s.trace[s.cut:]
+	return s, s.readSegments(segments)
+}
+
+// chooseDevice takes the one with the most events, or with the most memory.
+func (s *snapshot) chooseDevice(traces, segments []pval) {
+	most := 0
+	held := map[int]int64{}
+	for i, t := range traces {
+		n := len(s.u.items(t))
+		if n > 0 {
+			held[i] = 0
+		}
+		s.others += n
+		if n > most {
+			most, s.device = n, i
+		}
+	}
+	s.others -= most
+	for _, v := range segments {
+		if r := s.record(v); r != nil {
+			d := max(0, int(r.device))
+			if held[d] += max(0, min(r.size, parse.MaxNumber)); most == 0 && held[d] > held[s.device] {
+				s.device = d
+			}
+		}
+	}
+	s.devs = len(held)
+}
+
+// record is a dictionary; nil if v is none.
+func (s *snapshot) record(v pval) *record {
+	if v.kind() != pvDict {
+		return nil
+	}
+	return s.u.dicts.at(v.index())
+}
+
+// place checks the address and the size of a record.
+func (s *snapshot) place(what string, i int, r *record) (span, error) {
+	bad := func(found string) (span, error) {
+		return span{}, &profiles.FormatError{Format: "snapshot", Found: fmt.Sprintf("%s %d %s", what, i, found),
+			Expected: "Addresses and sizes below 2^57 and 2^53 are expected.", Remedy: dumpAgain}
+	}
+	switch {
+	case r == nil:
+		return bad("is no dictionary")
+	case r.has&hasAt == 0:
+		return bad("has no address")
+	case r.has&hasSize == 0:
+		return bad("has no size")
+	case r.at < 0 || r.at >= 1<<57:
+		return bad(fmt.Sprintf("has the address %d", r.at))
+	case r.size < 0 || r.size > parse.MaxNumber:
+		return bad(fmt.Sprintf("has the size %d", r.size))
+	}
+	return span{r.at, r.size}, nil
+}
+
+// wrong is the error of objects that make no sense together.
+func (s *snapshot) wrong(found string) error {
+	return &profiles.FormatError{Format: "snapshot", Found: "The snapshot makes no sense: " + found,
+		Expected: "A memory snapshot as PyTorch writes it is expected.", Remedy: dumpAgain}
+}
+
+// visit counts events, segments and blocks. There cannot be more than there are
+// dictionaries, unless the same ones are named again and again.
+func (s *snapshot) visit() error {
+	if s.visited++; s.visited > s.u.dicts.n {
+		return s.wrong("events, segments or blocks stand in several places")
+	}
+	return s.u.poll.Err()
+}
+
+// readTrace checks the events and drops those that say nothing about addresses.
+func (s *snapshot) readTrace() error {
+	kept := s.trace[:0]
+	for i, v := range s.trace {
+		if err := s.visit(); err != nil {
+			return err
+		}
+		r := s.record(v)
+		if r != nil && (r.is == unknownWord || r.is == actionFreeRequested) {
+			continue
+		}
+		if r != nil && r.is == actionOOM && r.has&hasAt == 0 {
+			r.has, r.at = r.has|hasAt, 0
+		}
+		if _, err := s.place("Event", i, r); err != nil {
+			return err
+		}
+		kept = append(kept, v)
+	}
+	s.trace = kept
+	return nil
+}
+
+// readSegments reads the state at the end.
+func (s *snapshot) readSegments(list []pval) error {
+	var total float64
+	for i, v := range list {
+		if err := s.visit(); err != nil {
+			return err
+		}
+		r := s.record(v)
+		if r != nil && max(0, int(r.device)) != s.device {
+			continue
+		}
+		seg, err := s.place("Segment", i, r)
+		if err != nil {
+			return err
+		}
+		if total += float64(seg.size); total > parse.MaxSum {
+			return s.wrong("the segments add up to more than 2^62 bytes")
+		}
+		s.now = append(s.now, seg)
+		s.expandable = s.expandable || r.has&isExpandable != 0
+		at := seg.at
+		for k, v := range s.u.items(r.b) {
+			if err := s.visit(); err != nil {
+				return err
+			}
+			b := s.record(v)
+			if b != nil && b.has&hasAt == 0 { // before PyTorch 2.1
+				b.at, b.has = at, b.has|hasAt
+			}
+			where, err := s.place(fmt.Sprintf("Segment %d: block", i), k, b)
+			if err != nil {
+				return err
+			}
+			at = where.end()
+			if b.is == stateUsed {
+				size := where.size
+				if n := b.b; n.kind() == pvInt && n.int() > 0 && n.int() <= size {
+					size = n.int()
+				}
+				s.final[where.at] = block{size, where.size, b.a}
+			}
+		}
+	}
+	s.sortSegments()
+	return nil
+}
+
+// sortSegments orders the segments by address and drops those that overlap.
+func (s *snapshot) sortSegments() {
+	slices.SortStableFunc(s.now, func(a, b span) int { return cmp.Compare(a.at, b.at) })
+	kept := s.now[:0]
+	for _, seg := range s.now {
+		if n := len(kept); n > 0 && seg.at < kept[n-1].end() {
+			s.odd++
+			continue
+		}
+		kept = append(kept, seg)
+	}
+	s.now = kept
+}
+
+// before is what was in use when the trace began, by address.
+func (s *snapshot) before() (blocks map[int64]block, err error) {
+	blocks = make(map[int64]block, len(s.final))
+	for at, b := range s.final {
+		blocks[at] = b
+	}
+	for _, v := range slices.Backward(s.trace) {
+		if err := s.u.poll.Err(); err != nil {
+			return nil, err
+		}
+		switch r := s.record(v); r.is {
+		case actionAlloc:
+			delete(blocks, r.at)
+		case actionFree:
+			blocks[r.at] = block{size: r.size}
+		}
+	}
+	return blocks, nil
+}
+
+// play makes the buffers and their addresses.
+func (s *snapshot) play() error {
+	blocks, err := s.before()
+	if err != nil {
+		return err
+	}
+	s.memory = &profiles.Memory{Requests: &alloc.Requests{}}
+	for _, at := range slices.Sorted(maps.Keys(blocks)) {
+		s.begin(at, blocks[at])
+	}
+	s.memory.Before = len(s.memory.Requests.Events)
+	s.holdBefore()
+	last := -1 // the last request that found no room
+	for i, v := range s.trace {
+		if s.record(v).is == actionOOM {
+			last = i
+			s.ooms++
+		}
+	}
+	for i, v := range s.trace {
+		if err := s.u.poll.Err(); err != nil {
+			return err
+		}
+		switch r := s.record(v); r.is {
+		case actionAlloc:
+			if s.failed != nil && !s.wentOn {
+				s.wentOn = true
+				s.dismiss()
+			}
+			s.begin(r.at, block{size: r.size, label: r.a})
+		case actionFree:
+			s.release(r.at)
+		case actionReserve, actionUnreserve:
+			s.reserve(span{r.at, r.size}, r.is == actionReserve)
+		case actionOOM:
+			if i == last {
+				s.fail(r)
+			}
+		}
+	}
+	return s.finish()
+}
+
+// begin adds a buffer.
+func (s *snapshot) begin(at int64, b block) {
+	r := s.memory.Requests
+	if _, taken := s.live[at]; taken {
+		s.odd++
+		s.release(at)
+	}
+	s.total += float64(b.size)
+	id := int32(len(r.Buffers))
+	s.live[at] = id
+	r.Buffers = append(r.Buffers, alloc.Buffer{Name: s.u.label.name(b.label), Bytes: engine.Bytes(b.size), Kind: sim.Activation,
+		Start: len(r.Events), End: math.MaxInt})
+	r.Events = append(r.Events, alloc.Event{Buffer: int(id)})
+	s.at = append(s.at, at)
+}
+
+// release ends the buffer at an address.
+func (s *snapshot) release(at int64) {
+	r := s.memory.Requests
+	id, ok := s.live[at]
+	if !ok {
+		s.odd++
+		return
+	}
+	delete(s.live, at)
+	r.Buffers[id].End = len(r.Events)
+	r.Events = append(r.Events, alloc.Event{Buffer: int(id), Free: true})
+}

@@ -1,0 +1,495 @@
+package snapshot
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/csv"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"memtide/engine"
+	"memtide/engine/alloc"
+	"memtide/profiles"
+	"memtide/profiles/formats/formattest"
+)
+
+const snapBase = 0x7f00_0000_0000 // where the driver puts segments
+
+func snapEvent(action string, addr, size int, frames *pyList) pyDict {
+	return pyDict{"action", action, "addr", snapBase + addr, "size", size, "stream", 0, "time_us", 1_700_000_000_000_000, "frames", frames}
+}
+
+func snapBlock(addr, size int, state string) pyDict {
+	return pyDict{"address", snapBase + addr, "size", size, "requested_size", size, "state", state, "frames", list()}
+}
+
+func segment(device, addr, size int, blocks ...any) pyDict {
+	return pyDict{"device", device, "address", snapBase + addr, "total_size", size, "stream", 0, "segment_pool_id", [2]int{}, "blocks", list(blocks...)}
+}
+
+func snapFrame(file, name string, line int) pyDict {
+	return pyDict{"filename", file, "line", line, "name", name}
+}
+
+// readSnapshot decodes a snapshot of segments and traces in each protocol.
+func readSnapshot(t *testing.T, segments *pyList, traces ...any) *profiles.Profile {
+	t.Helper()
+	var first *profiles.Profile
+	for protocol := byte(2); protocol <= 5; protocol++ {
+		data := pickle(protocol, pyDict{"segments", segments, "device_traces", list(traces...)})
+		p, err := profiles.Decode("snap.pickle", profiles.Bytes(data), nil)
+		if err != nil {
+			t.Fatalf("protocol %d: %v", protocol, err)
+		}
+		for _, v := range alloc.Check(p.Memory.Requests, p.Memory.Recorded) {
+			t.Errorf("protocol %d: %v", protocol, v)
+		}
+		if first != nil && formattest.Dump(first) != formattest.Dump(p) {
+			t.Fatalf("protocol %d reads\n%sprotocol 2\n%s", protocol, formattest.Dump(p), formattest.Dump(first))
+		}
+		first = p
+	}
+	formattest.CheckRoundTrip(t, first)
+	return first
+}
+
+const miB = 1 << 20
+
+// TestSnapshotDevices: the device with the most events is taken, without events
+// the one with the most memory; what is missing is said.
+func TestSnapshotDevices(t *testing.T) {
+	segments := list(segment(0, 0, 2*miB, snapBlock(0, 512, "active_allocated"), snapBlock(512, 2*miB-512, "inactive")),
+		segment(1, 64*miB, 20*miB, snapBlock(64*miB, 8*miB, "active_allocated"), snapBlock(72*miB, 12*miB, "inactive")))
+	few := list(snapEvent("alloc", 0, 512, list()))
+	p := readSnapshot(t, segments, few, list())
+	if got := p.Memory.Requests.Buffers; len(got) != 1 || got[0].Bytes != 512 || len(p.Warnings) != 1 {
+		t.Errorf("one device with events: buffers %v, warnings %q; want one of 512 bytes and one warning", got, p.Warnings)
+	}
+	many := list(snapEvent("alloc", 64*miB, 8*miB, list()), snapEvent("snapshot", 0, 0, list()))
+	p = readSnapshot(t, segments, few, many)
+	want := "The snapshot covers 2 devices: shown is device 1, which has the most events; 1 event of others left out."
+	if got := p.Memory.Requests.Buffers; len(got) != 1 || got[0].Bytes != 8*engine.MiB || !slices.Contains(p.Warnings, want) {
+		t.Errorf("two devices with events: buffers %v, warnings %q; want one of 8 MiB and %q", got, p.Warnings, want)
+	}
+	p = readSnapshot(t, segments)
+	if got := p.Memory.Requests.Buffers; len(got) != 1 || got[0].Bytes != 8*engine.MiB || len(p.Warnings) != 2 || p.Memory.Recorded.Pool != 20*engine.MiB {
+		t.Errorf("no events: buffers %v, warnings %q, pool %d; want the larger device's, two warnings and 20 MiB", got, p.Warnings, p.Memory.Recorded.Pool)
+	}
+	// What memory_snapshot returns is the list of segments alone.
+	q, err := profiles.Decode("x", profiles.Bytes(pickle(4, segments)), nil)
+	if err != nil || formattest.Dump(q) != strings.Replace(formattest.Dump(p), `"snap"`, `"x"`, 1) {
+		t.Errorf("the segments alone: %v\n%s\nwant\n%s", err, formattest.Dump(q), formattest.Dump(p))
+	}
+}
+
+// TestSnapshotBefore: what was in use before the recording lives from its
+// beginning, whether it was given back within it or not.
+func TestSnapshotBefore(t *testing.T) {
+	segments := list(segment(0, 0, 20*miB, snapBlock(0, 4*miB, "active_allocated"), snapBlock(4*miB, 16*miB, "inactive")))
+	trace := list(snapEvent("alloc", 8*miB, 2*miB, list()), snapEvent("free_requested", 4*miB, 3*miB+5, list()),
+		snapEvent("free_completed", 4*miB, 3*miB+5, list()), snapEvent("free_completed", 8*miB, 2*miB, list()))
+	m := readSnapshot(t, segments, trace).Memory
+	var got []string
+	for i, b := range m.Requests.Buffers {
+		got = append(got, strings.Join([]string{b.Kind.String(), strconv.Itoa(b.Start), strconv.Itoa(b.End), strconv.Itoa(int(b.Bytes)),
+			strconv.Itoa(int(m.Recorded.Addr[i])), strconv.Itoa(int(m.Recorded.Took[i]))}, " "))
+	}
+	want := []string{"weights 0 5 4194304 0 4194304", "activations 1 3 3145733 4194304 3146240", "activations 2 4 2097152 8388608 2097152"}
+	if !slices.Equal(got, want) || m.Before != 2 {
+		t.Errorf("got %q and %d events before, want %q and 2", got, m.Before, want)
+	}
+}
+
+// TestSnapshotCut: of a long recording the newest events are shown; what they
+// find in use is there from the beginning.
+func TestSnapshotCut(t *testing.T) {
+	var events []any
+	for i := range 10 {
+		events = append(events, snapEvent("alloc", 512*i, 512, list()), snapEvent("free_requested", 512*i, 512, list()), snapEvent("free_completed", 512*i, 512, list()))
+	}
+	u := &unpickler{data: pickle(4, pyDict{"segments", list(segment(0, 0, 2*miB)), "device_traces", list(list(events...))}), room: mostRoom}
+	root, err := u.run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := newSnapshot(u, root, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.play(); err != nil {
+		t.Fatal(err)
+	}
+	want := []alloc.Event{{Buffer: 0}, {Buffer: 0, Free: true}, {Buffer: 1}, {Buffer: 1, Free: true}, {Buffer: 2}, {Buffer: 2, Free: true}}
+	if m := s.memory; !slices.Equal(m.Requests.Events, want) || m.Before != 1 || m.Recorded.Addr[0] != 7*512 ||
+		!slices.Equal(s.warnings(), []string{"The 15 oldest events were left out; shown are the 5 newest."}) {
+		t.Errorf("events %v, %d before, addresses %v, warnings %q; want %v, 1, from %d on, and a warning", m.Requests.Events, m.Before, m.Recorded.Addr, s.warnings(), want, 7*512)
+	}
+}
+
+// TestSnapshotSegments: segments come and go, addresses are used again, and an
+// expandable segment grows.
+func TestSnapshotSegments(t *testing.T) {
+	trace := list(
+		snapEvent("segment_alloc", 0, 12*miB, list()), snapEvent("alloc", 0, 12*miB, list()),
+		snapEvent("free_completed", 0, 12*miB, list()), snapEvent("segment_free", 0, 12*miB, list()),
+		snapEvent("segment_alloc", 4*miB, 20*miB, list()), snapEvent("alloc", 4*miB, 18*miB, list()),
+		snapEvent("segment_alloc", 100*miB, 2*miB, list()), snapEvent("alloc", 100*miB, 100, list()))
+	m := readSnapshot(t, list(segment(0, 4*miB, 20*miB, snapBlock(4*miB, 18*miB, "active_allocated")),
+		segment(0, 100*miB, 2*miB, snapBlock(100*miB, 512, "active_allocated"))), trace).Memory
+	const mib = engine.MiB
+	segments := []profiles.Segment{{Addr: 0, Size: 12 * mib, From: 0, To: 2}, {Addr: 4 * mib, Size: 20 * mib, From: 2, To: 4}, {Addr: 24 * mib, Size: 2 * mib, From: 3, To: 4}}
+	levels := []alloc.Level{{Event: 0, Bytes: 12 * mib}, {Event: 2, Bytes: 20 * mib}, {Event: 3, Bytes: 22 * mib}}
+	if l := m.Recorded; !slices.Equal(m.Segments, segments) || !slices.Equal(l.Reserved, levels) || l.Pool != 26*mib ||
+		!slices.Equal(l.Addr, []engine.Bytes{0, 4 * mib, 24 * mib}) {
+		t.Errorf("got segments %v, levels %v, addresses %v, pool %d\nwant %v, %v, 0, 4 and 24 MiB, 26 MiB", m.Segments, l.Reserved, l.Addr, l.Pool, segments, levels)
+	}
+
+	grown := segment(0, 0, 8*miB, snapBlock(0, 2*miB, "active_allocated"), snapBlock(2*miB, 5*miB, "active_allocated"))
+	grown = append(grown, "is_expandable", true)
+	m = readSnapshot(t, list(grown), list(snapEvent("alloc", 0, 2*miB, list()), snapEvent("segment_map", 4*miB, 4*miB, list()),
+		snapEvent("alloc", 2*miB, 5*miB, list()))).Memory
+	segments = []profiles.Segment{{Addr: 0, Size: 4 * mib, From: 0, To: 2}, {Addr: 4 * mib, Size: 4 * mib, From: 1, To: 2}}
+	if !slices.Equal(m.Segments, segments) || m.Recorded.Took != nil {
+		t.Errorf("an expandable segment: got %v, taken %v; want %v and nothing above the sizes", m.Segments, m.Recorded.Took, segments)
+	}
+}
+
+// TestSnapshotFailure: the last request that found no room is marked, with the
+// holes there were.
+func TestSnapshotFailure(t *testing.T) {
+	segments := list(segment(0, 0, 40*miB, snapBlock(0, 10*miB, "inactive"), snapBlock(10*miB, 8*miB, "active_allocated"),
+		snapBlock(18*miB, 22*miB, "inactive")), segment(0, 64*miB, 2*miB, snapBlock(64*miB, 2*miB, "inactive")))
+	oom := pyDict{"action", "oom", "device_free", 7 * miB, "size", 30 * miB, "stream", 0,
+		"frames", list(snapFrame("/x/torch/nn/modules/linear.py", "forward", 3), snapFrame("net.py", "forward", 9))}
+	alloc8 := snapEvent("alloc", 10*miB, 8*miB, list())
+	for _, c := range []struct {
+		trace    *pyList
+		warnings int
+	}{{list(alloc8, oom), 0}, {list(oom, alloc8, oom), 1}} {
+		p := readSnapshot(t, segments, c.trace)
+		f := p.Memory.Recorded.Failed
+		want := alloc.Failure{Event: 1, Buffer: 1, Bytes: 30 * engine.MiB, Largest: 22 * engine.MiB, Free: 32 * engine.MiB, Unreserved: 7 * engine.MiB}
+		if f == nil || *f != want || len(p.Warnings) != c.warnings {
+			t.Errorf("got %+v and warnings %q, want %+v and %d", f, p.Warnings, want, c.warnings)
+			continue
+		}
+		if b := p.Memory.Requests.Buffers[f.Buffer]; b.Name != "linear, net.py:9 forward" || p.Memory.Recorded.Addr[f.Buffer] != alloc.NoAddr {
+			t.Errorf("the request is %+v at %d, want it named and without an address", b, p.Memory.Recorded.Addr[f.Buffer])
+		}
+	}
+	p := readSnapshot(t, segments, list(oom, alloc8))
+	if b := p.Memory.Requests.Buffers[0]; b.Start != 0 || b.End != 1 || len(p.Warnings) != 1 {
+		t.Errorf("a program that went on: %+v, warnings %q; want a life of one event and a warning", b, p.Warnings)
+	}
+}
+
+// TestSnapshotLabels: a buffer is named after the program, not after PyTorch.
+func TestSnapshotLabels(t *testing.T) {
+	const site = "/usr/lib/python3.11/site-packages/"
+	for _, c := range []struct {
+		frames *pyList
+		want   string
+	}{
+		{list(), ""},
+		{list(snapFrame("??", "c10::malloc", 0)), ""},
+		{list(snapFrame("??", "torch::autograd::generated::ReluBackward0::apply", 0), snapFrame("??", "x", 0)), "ReluBackward0::apply"},
+		{list(snapFrame("a/net.py", "forward", 3)), "net.py:3 forward"},
+		{list(snapFrame(`C:\x\net.py`, "forward", 3)), "net.py:3 forward"},
+		{list(snapFrame(site+"torch/nn/functional.py", "softmax", 9), snapFrame(site+"torch/nn/modules/activation.py", "forward", 9),
+			snapFrame(site+"torch/nn/modules/module.py", "_call_impl", 9), snapFrame(site+"transformers/llama.py", "forward", 77), snapFrame("train.py", "main", 1)),
+			"softmax, llama.py:77 forward"},
+		{list(snapFrame(site+"torch/optim/sgd.py", "step", 5)), "sgd.py:5 step"},
+		{list(snapFrame("/usr/lib/python3.11/contextlib.py", "inner", 5), snapFrame("<stdin>", "<module>", 0)), "<stdin> <module>"},
+	} {
+		trace := list(snapEvent("alloc", 0, 512, c.frames), snapEvent("free_completed", 0, 512, list()), snapEvent("alloc", 0, 512, c.frames))
+		m := readSnapshot(t, list(segment(0, 0, 2*miB, snapBlock(0, 512, "active_allocated"))), trace).Memory
+		for _, b := range m.Requests.Buffers {
+			if b.Name != c.want {
+				t.Errorf("%v is named %q, want %q", c.frames.items, b.Name, c.want)
+			}
+		}
+	}
+}
+
+// TestSnapshotRefuses: what could run code is refused by name, before anything
+// else is looked at, and what makes no sense where it stands.
+func TestSnapshotRefuses(t *testing.T) {
+	for op := range 256 {
+		code := pickleCodes[op]
+		if code.read {
+			continue
+		}
+		want := "Byte 3 of the pickle is " + code.name + ", which memory snapshots do not use"
+		switch {
+		case code.acts:
+			want = "Byte 3 of the pickle is " + code.name + ", which could run code"
+		case code.name == "":
+			want = "Byte 3 of the pickle is 0x" + strconv.FormatInt(int64(op)+256, 16)[1:] + ", which is no instruction"
+		}
+		_, err := profiles.Decode("x", profiles.Bytes([]byte{0x80, 4, '}', byte(op), 'o', 's', '\n', '.'}), nil)
+		if list := profiles.Problems(err); len(list) != 1 || list[0].Found != want {
+			t.Errorf("instruction %#x: %v, want %q", op, err, want)
+		}
+		formattest.CheckProblems(t, err)
+	}
+	for _, name := range []string{"GLOBAL", "STACK_GLOBAL", "REDUCE", "BUILD", "INST", "OBJ", "NEWOBJ", "NEWOBJ_EX", "EXT1", "EXT2", "EXT4", "PERSID", "BINPERSID"} {
+		if !slices.ContainsFunc(pickleCodes[:], func(c pickleCode) bool { return c.name == name && c.acts && !c.read }) {
+			t.Errorf("%s is not among the instructions that could run code", name)
+		}
+	}
+	for _, c := range []struct{ data, want string }{
+		{".", "near byte 2: it stops without a value"},
+		{"(}.", "near byte 4: it stops without a value"},
+		{"}.", "This pickle holds no memory snapshot, or an empty one"},
+		{"K\x01.", "This pickle holds no memory snapshot, or an empty one"},
+		{"}h\x00.", "near byte 3: it refers to object 0 of 0"},
+		{"}r\xff\xff\xff\xff.", "near byte 3: it numbers an object 4294967295 after 0 objects"},
+		{"\x94.", "near byte 2: a value is missing"},
+		{"}K\x01K\x02a.", "near byte 7: something is appended to what is no list"},
+		{"](K\x01u.", "near byte 6: a key and a value are given to what is no dictionary"},
+		{"]u.", "near byte 3: a list ends that did not begin"},
+		{"(a.", "near byte 3: a value is missing"},
+		{"X\xff\xff\xff\xffabc", "ends early, after 10 bytes"},
+		{"\x8a\xff\x01", "ends early, after 5 bytes"},
+		{"\x95\xff\xff\xff\xff\xff\xff\xff\xff}.", "ends early, after 13 bytes"},
+		{"\x80\x09}.", "near byte 2: its protocol is 9, and 5 is the highest there is"},
+		{strings.Repeat("(", 101) + ".", "near byte 102: lists and dictionaries are nested deeper than 100"},
+		{strings.Repeat("]", mostStack+1) + ".", "near byte 1048578: more than 1048576 values wait for their list"},
+		{strings.Repeat("](ae", mostStack) + ".", "near byte 4: a value is missing"},
+	} {
+		_, err := profiles.Decode("x", profiles.Bytes("\x80\x04"+c.data), nil)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%.40q: %v, want %q", c.data, err, c.want)
+		}
+		formattest.CheckProblems(t, err)
+	}
+}
+
+// TestSnapshotWrong: objects that are not what they should be.
+func TestSnapshotWrong(t *testing.T) {
+	good := segment(0, 0, 2*miB, snapBlock(0, 512, "active_allocated"))
+	for _, c := range []struct {
+		segments, trace *pyList
+		want            string
+	}{
+		{list(1), list(), "Segment 0 is no dictionary. Addresses and sizes below 2^57 and 2^53 are expected."},
+		{list(pyDict{"address", 1}), list(), "Segment 0 has no size."},
+		{list(pyDict{"address", "1", "total_size", 1}), list(), "Segment 0 has no address."},
+		{list(pyDict{"address", -1, "total_size", 1}), list(), "Segment 0 has the address -1."},
+		{list(pyDict{"address", 1, "total_size", 1 << 54}), list(), "Segment 0 has the size 18014398509481984."},
+		{list(pyDict{"address", 1, "total_size", 1, "blocks", list(2)}), list(), "Segment 0: block 0 is no dictionary."},
+		{list(good), list(snapEvent("alloc", 0, 1, list()), pyDict{"action", "alloc", "addr", 1}), "Event 1 has no size."},
+		{list(good), list(pyDict{"action", "alloc", "addr", -5, "size", 1}), "Event 0 has the address -5."},
+		{list(segment(0, 0, 2*miB)), list(), "The snapshot holds no buffer: nothing was in use and nothing was recorded."},
+	} {
+		_, err := profiles.Decode("x", profiles.Bytes(pickle(4, pyDict{"segments", c.segments, "device_traces", list(c.trace)})), nil)
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%v %v: %v, want %q", c.segments.items, c.trace.items, err, c.want)
+		}
+		formattest.CheckProblems(t, err)
+	}
+}
+
+// TestSnapshotDamaged: every beginning of a snapshot, and many with bytes that
+// are changed, are read or refused; what is read is a layout for its buffers.
+func TestSnapshotDamaged(t *testing.T) {
+	data := formattest.Read(t, "testdata/snapshot.pickle")
+	for n := range data {
+		if p, err := profiles.Decode("x", profiles.Bytes(data[:n]), nil); err == nil {
+			t.Errorf("the first %d of %d bytes: %v, want them refused", n, len(data), p)
+		}
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	read := 0
+	for range 10_000 {
+		damaged := bytes.Clone(data)
+		for range 1 + rng.IntN(4) {
+			at := rng.IntN(len(damaged))
+			switch rng.IntN(3) {
+			case 0:
+				damaged[at] ^= 1 << rng.IntN(8)
+			case 1:
+				damaged[at] = byte(rng.IntN(256))
+			case 2:
+				damaged = slices.Delete(damaged, at, min(at+rng.IntN(9), len(damaged)))
+			}
+		}
+		p, err := profiles.Decode("x", profiles.Bytes(damaged), nil)
+		formattest.CheckProblems(t, err)
+		if err != nil {
+			continue
+		}
+		read++
+		if m := p.Memory; m == nil || len(m.Recorded.Addr) != len(m.Requests.Buffers) {
+			t.Fatalf("%q reads %s", damaged, formattest.Dump(p))
+		}
+		formattest.CheckRoundTrip(t, p)
+	}
+	if read < 1000 {
+		t.Errorf("%d of 10000 damaged snapshots are read, want more: most bytes are letters and digits", read)
+	}
+}
+
+// TestSnapshotRoom: a small file cannot make much of itself.
+func TestSnapshotRoom(t *testing.T) {
+	u := &unpickler{data: []byte("\x80\x04](" + strings.Repeat("}\x94", 1000) + "e."), room: 40_000}
+	_, err := u.run()
+	if err == nil || !strings.Contains(err.Error(), "would take more than") {
+		t.Errorf("1000 dictionaries in 40 kB: %v, want them refused", err)
+	}
+}
+
+// TestSnapshotHostile: what is written once and named often costs no more than
+// it is worth.
+func TestSnapshotHostile(t *testing.T) {
+	event, block := pyDict(snapEvent("alloc", 0, 512, list())), pyDict(snapBlock(0, 512, "active_allocated"))
+	events, segments := list(), list()
+	for range 100 {
+		events.items = append(events.items, &event)
+		segments.items = append(segments.items, segment(0, 0, 2*miB, &block, &block, &block))
+	}
+	const want = "The snapshot makes no sense: events, segments or blocks stand in several places. "
+	for _, v := range []any{pyDict{"device_traces", list(events)}, pyDict{"segments", segments}} {
+		if _, err := profiles.Decode("x", profiles.Bytes(pickle(4, v)), nil); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("the same dictionary again and again: %v, want %q", err, want)
+		}
+	}
+	// A path of 1 MiB in 20,000 places: looking at all of it would take a minute.
+	long := strings.Repeat("/x", 1<<19) + ".py"
+	u := &unpickler{data: []byte(long), room: mostRoom}
+	for i := range 20_000 {
+		frame := u.dicts.add(record{a: textAt(0, len(long)), b: textAt(0, len(long)), at: int64(i), isFrame: true})
+		got := u.label.name(u.labelOf(indexed(pvList, u.lists.add(plist{items: []pval{indexed(pvDict, frame)}}))))
+		if i == 7 && got != profiles.Clip("x.py:7 "+long[:100]) {
+			t.Errorf("the name is %q, want the end of the path and the beginning of the function", got)
+		}
+	}
+	if u.room != mostRoom-20_000*labelRoom {
+		t.Errorf("20000 labels leave room for %d bytes, want %d", u.room, mostRoom-20_000*labelRoom)
+	}
+}
+
+// TestSnapshotStops: a long snapshot notices that its reader has left, and says
+// how far it is.
+func TestSnapshotStops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var events []any
+		for i := range 20_000 {
+			events = append(events, snapEvent("alloc", 512*i, 512, list()))
+		}
+		data := pickle(4, pyDict{"segments", list(), "device_traces", list(list(events...))})
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		reports := 0
+		poll := engine.NewPoll(ctx, func(p engine.Progress) {
+			if reports++; p.Total != len(data) || p.Done < 0 || p.Done > p.Total {
+				t.Errorf("progress %d of %d, want at most %d", p.Done, p.Total, len(data))
+			}
+			cancel()
+		})
+		if p, err := profiles.Decode("x", profiles.Bytes(data), poll); !errors.Is(err, context.Canceled) || p != nil || reports != 1 {
+			t.Errorf("got %v, %v after %d reports; want a cancel after one", p, err, reports)
+		}
+		p, err := profiles.Decode("x", profiles.Bytes(data), nil)
+		if err != nil || len(p.Memory.Requests.Buffers) != 20_000 || len(p.Warnings) != 1 {
+			t.Errorf("without segments: %v, want 20000 buffers and one warning", err)
+		}
+	})
+}
+
+// TestSnapshotReplay reads a recorded training step as a snapshot, and runs it
+// through PyTorch's rules at the addresses that the profile gives.
+func TestSnapshotReplay(t *testing.T) {
+	dir := filepath.Join("..", "..", "shared", "data", "memory_events")
+	if _, err := os.Stat(dir); err != nil {
+		t.Skip("../shared/data/memory_events is not there")
+	}
+	var segments, events []any
+	for _, row := range csvRows(t, filepath.Join(dir, "magma.segments.csv.gz")) {
+		n := numbers(t, row)
+		block := pyDict{"address", n[2], "size", n[3], "state", map[int]string{0: "inactive", 1: "active_allocated"}[n[4]]}
+		if last := len(segments) - 1; last >= 0 && segments[last].(pyDict)[3] == n[0] {
+			blocks := segments[last].(pyDict)[7].(*pyList)
+			blocks.items = append(blocks.items, block)
+			continue
+		}
+		segments = append(segments, pyDict{"device", 0, "address", n[0], "total_size", n[1], "blocks", list(block)})
+	}
+	for _, row := range csvRows(t, filepath.Join(dir, "magma.events.csv.gz")) {
+		n := numbers(t, row[2:4])
+		events = append(events, pyDict{"action", row[1], "addr", n[0], "size", n[1], "stream", 0, "frames", list()})
+	}
+	p := readSnapshot(t, list(segments...), list(events...))
+	m, c := p.Memory, alloc.NewCache(engine.NoLimit)
+	for _, s := range m.Segments {
+		if err := c.AddSegment(s.Addr, s.Size); err != nil {
+			t.Fatal(err)
+		}
+	}
+	same, taken := 0, 0
+	for i, e := range m.Requests.Events {
+		b, at := m.Requests.Buffers[e.Buffer], m.Recorded.Addr[e.Buffer]
+		var err error
+		switch {
+		case e.Free:
+			err = c.Free(at)
+		case i < m.Before:
+			err = c.Mark(at, b.Bytes)
+		default:
+			got, took, _ := c.Alloc(b.Bytes)
+			if got != at {
+				t.Fatalf("event %d: %d bytes at %d, recorded at %d", i, b.Bytes, got, at)
+			}
+			same++
+			if took == m.Recorded.Took[e.Buffer] {
+				taken++
+			}
+		}
+		if err != nil {
+			t.Fatalf("event %d: %v", i, err)
+		}
+	}
+	if same != 1721 || taken != 1721 || len(p.Warnings) != 0 {
+		t.Errorf("%d addresses and %d sizes of 1721 are equal, warnings %q", same, taken, p.Warnings)
+	}
+	t.Logf("%d of %d addresses and %d sizes are equal, %d buffers before, pool %d", same, 1721, taken, m.Before, m.Recorded.Pool)
+}
+
+// csvRows are the rows of a packed table, without the header.
+func csvRows(t *testing.T, file string) [][]string {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(z).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows[1:]
+}
+
+func numbers(t *testing.T, row []string) (list []int) {
+	t.Helper()
+	for _, cell := range row {
+		n, err := strconv.Atoi(cell)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, n)
+	}
+	return list
+}

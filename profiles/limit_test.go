@@ -1,0 +1,50 @@
+package profiles
+
+import (
+	"bytes"
+	"io"
+	"testing"
+
+	"memtide/engine"
+)
+
+func init() {
+	for _, f := range []Format{{Name: "toylarge", MaxSize: MaxSize}, {Name: "toyhuge", MaxSize: 2 * MaxSize}, {Name: "toyusual"},
+		{Name: "toystream", Stream: func(string, io.Reader, int, *engine.Poll) (*Profile, error) { return nil, nil }}} {
+		f.Match = func(head []byte) bool { return bytes.HasPrefix(head, []byte(f.Name)) }
+		Register(&f)
+	}
+}
+
+// TestSizeLimits: a format that reads large files says so, and what no format
+// claims is refused as too large from the usual limit on.
+func TestSizeLimits(t *testing.T) {
+	for _, c := range []struct {
+		head string
+		want int
+	}{
+		{"toylarge", MaxSize},
+		{"toyhuge", MaxSize},
+		{"toyusual", usualSize},
+		{"anything", usualSize},
+	} {
+		if got := limit([]byte(c.head)); got != c.want {
+			t.Errorf("limit(%q) = %d, want %d", c.head, got, c.want)
+		}
+	}
+}
+
+// TestStreamer: what is packed is read while it is unpacked where its format can,
+// with and without a byte order mark.
+func TestStreamer(t *testing.T) {
+	for content, want := range map[string]string{"toystream": "toystream", "\xef\xbb\xbftoystream": "toystream", "toyusual": ""} {
+		packed := gzipped(t, []byte(content))
+		got := ""
+		if f, _ := streamed(bytes.NewReader(packed), int64(len(packed))); f != nil {
+			got = f.Name
+		}
+		if got != want {
+			t.Errorf("packed %q is streamed by %q, want %q", content, got, want)
+		}
+	}
+}

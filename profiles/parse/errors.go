@@ -1,0 +1,63 @@
+// Package parse has what formats share on the way from text to a profile: collected
+// errors, exact numbers, rows of tables, and the stages, graphs and buffers that a file
+// may describe, with their limits.
+//
+// Numbers become nanoseconds and bytes from their decimal text, so that no binary
+// fraction gets in between; times and sizes round up.
+package parse
+
+import "memtide/profiles"
+
+// Errors collects the errors of one file, and what it may still take.
+type Errors struct {
+	format string
+	list   []*profiles.FormatError
+	more   int
+	Budget *profiles.Budget
+	Over   bool // a limit is reached: what follows is not read
+}
+
+// NewErrors are those of a file of so many bytes, unpacked.
+func NewErrors(format string, size int) *Errors {
+	return &Errors{format: format, Budget: profiles.FileBudget(size)}
+}
+
+// Enough says that what follows need not be read: a limit is reached, or there is
+// nothing but errors.
+func (l *Errors) Enough() bool { return l.Over || l.more > 1000 }
+
+// Stop adds an error behind which nothing is read.
+func (l *Errors) Stop(e *profiles.FormatError) {
+	if !l.Over {
+		l.Over = true
+		l.list = l.list[:min(len(l.list), profiles.MaxErrors-1)] // it is told in any case
+		l.Add(e)
+	}
+}
+
+// Add collects an error; of more than profiles.MaxErrors only the number is kept.
+func (l *Errors) Add(e *profiles.FormatError) {
+	if len(l.list) == profiles.MaxErrors {
+		l.more++
+		return
+	}
+	e.Format = l.format
+	l.list = append(l.list, e)
+}
+
+// Err is nil if nothing was added.
+func (l *Errors) Err() error {
+	switch len(l.list) {
+	case 0:
+		return nil
+	case 1:
+		return l.list[0]
+	}
+	return &profiles.FormatErrors{List: l.list, More: l.more}
+}
+
+// Fail is the error of a file that has just this one.
+func (l *Errors) Fail(e *profiles.FormatError) error {
+	l.Add(e)
+	return l.Err()
+}

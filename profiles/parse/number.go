@@ -1,0 +1,176 @@
+package parse
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"memtide/profiles"
+)
+
+// MaxNumber is the largest number of nanoseconds or bytes that is read.
+const MaxNumber = profiles.MaxNumber
+
+// MostDigits is the longest text of a number that is read.
+const MostDigits = 1000
+
+// Quantity is a kind of number in a file: how its text becomes an integer, and
+// the words for telling that it does not.
+type Quantity struct {
+	Plural string // "Times", "Sizes": begins a sentence
+	Unit   string // of the text: "seconds"
+	Shift  int    // the integer is the text times 10^shift
+	Whole  bool   // fractions of the integer are refused instead of rounded up
+}
+
+// The quantities; times become nanoseconds.
+var (
+	Seconds      = Quantity{Plural: "Times", Unit: "seconds", Shift: 9}
+	Milliseconds = Quantity{Plural: "Times", Unit: "milliseconds", Shift: 6}
+	ByteCount    = Quantity{Plural: "Sizes", Unit: "bytes", Whole: true}
+	Bandwidth    = Quantity{Plural: "Bandwidths", Unit: "bytes per second"}
+	Samples      = Quantity{Plural: "Batch sizes", Unit: "samples", Whole: true}
+	Moments      = Quantity{Plural: "Moments", Unit: "steps of the clock", Whole: true}
+	Events       = Quantity{Plural: "Numbers of events", Unit: "events", Whole: true}
+	StageNumber  = Quantity{Plural: "Stage numbers", Unit: "stages", Whole: true}
+)
+
+// Read converts text. When it cannot, the error lacks only the place.
+func (q Quantity) Read(field, text string) (int64, *profiles.FormatError) {
+	e := &profiles.FormatError{Found: field + " is " + profiles.Clip(text)}
+	if len(text) > MostDigits {
+		e.Expected = fmt.Sprintf("A number is at most %d characters long; this one has %d.", MostDigits, len(text))
+		e.Remedy = "Correct the number."
+		return 0, e
+	}
+	mantissa, exponent, negative, ok := SplitDecimal(text)
+	switch {
+	case isNotFinite(text):
+		e.Expected = q.Plural + " are finite numbers of " + q.Unit + "."
+		e.Remedy = "Correct the number: it often comes from a measurement that did not run."
+		return 0, e
+	case !ok && strings.TrimSpace(text) == "":
+		e.Found = field + " is empty"
+		e.Expected = "A number of " + q.Unit + " is expected."
+		e.Remedy = "Fill in the number; 0 is allowed."
+		return 0, e
+	case !ok:
+		e.Found = field + " is " + strconv.Quote(profiles.Clip(text))
+		e.Expected = "A number of " + q.Unit + " is expected."
+		e.Remedy = "Write plain digits with a decimal point, without units or separators of thousands."
+		return 0, e
+	case negative && mantissa != "":
+		e.Expected = q.Plural + " cannot be negative."
+		e.Remedy = "Correct the number, or measure again; 0 is allowed."
+		return 0, e
+	}
+	v, fraction, fits := ScaleDecimal(mantissa, exponent+q.Shift)
+	if !fits {
+		e.Expected = q.Plural + " above 2^53 " + q.base() + " are not read."
+		e.Remedy = "Check the unit: the number has to be in " + q.Unit + "."
+		return 0, e
+	}
+	if fraction && q.Whole {
+		e.Expected = q.Plural + " are whole numbers of " + q.Unit + "."
+		e.Remedy = "Check the unit: the number has to be in " + q.Unit + "."
+		return 0, e
+	}
+	return v, nil
+}
+
+// base is the unit of the integer.
+func (q Quantity) base() string {
+	if q.Shift > 0 {
+		return "nanoseconds"
+	}
+	return q.Unit
+}
+
+func isNotFinite(text string) bool {
+	t := strings.ToLower(strings.Trim(strings.TrimSpace(text), "+-"))
+	return t == "nan" || t == "inf" || t == "infinity"
+}
+
+// SplitDecimal takes a decimal number apart: text = ±mantissa · 10^exponent.
+// The mantissa has neither leading nor trailing zeros; it is empty for 0.
+func SplitDecimal(text string) (mantissa string, exponent int, negative, ok bool) {
+	t := strings.TrimSpace(text)
+	if t != "" && (t[0] == '+' || t[0] == '-') {
+		negative = t[0] == '-'
+		t = t[1:]
+	}
+	if i := strings.IndexAny(t, "eE"); i >= 0 {
+		// An exponent of six digits is out of every range anyhow; the cut keeps
+		// the sums below from overflowing.
+		if len(t)-i > 7 {
+			return "", 0, negative, false
+		}
+		x, err := strconv.Atoi(t[i+1:])
+		if err != nil {
+			return "", 0, negative, false
+		}
+		exponent, t = x, t[:i]
+	}
+	whole, frac, _ := strings.Cut(t, ".")
+	if len(whole)+len(frac) == 0 || !AllDigits(whole) || !AllDigits(frac) {
+		return "", 0, negative, false
+	}
+	digits := whole + frac
+	exponent -= len(frac)
+	cut := strings.TrimRight(digits, "0")
+	exponent += len(digits) - len(cut)
+	return strings.TrimLeft(cut, "0"), exponent, negative, true
+}
+
+// AllDigits reports whether a text has nothing but digits.
+func AllDigits(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// ScaleDecimal is mantissa · 10^exponent, rounded up. fraction tells that it
+// was rounded; fits, that it is not above MaxNumber.
+func ScaleDecimal(mantissa string, exponent int) (v int64, fraction, fits bool) {
+	if mantissa == "" {
+		return 0, false, true
+	}
+	const maxDigits = 16 // of MaxNumber
+	if len(mantissa)+exponent > maxDigits {
+		return 0, false, false
+	}
+	digits := mantissa
+	if exponent < 0 {
+		fraction = true // the mantissa does not end in 0
+		digits = mantissa[:max(0, len(mantissa)+exponent)]
+	}
+	for i := 0; i < len(digits); i++ {
+		v = v*10 + int64(digits[i]-'0')
+	}
+	for ; exponent > 0; exponent-- {
+		v *= 10
+	}
+	if fraction {
+		v++
+	}
+	return v, fraction, v <= MaxNumber
+}
+
+// Nanoseconds is the duration of a number that seconds or milliseconds read.
+func Nanoseconds(v int64) time.Duration { return time.Duration(v) }
+
+// Elements is how many numbers a shape holds; not ok if it is none.
+func Elements(dims []int64) (n int64, ok bool) {
+	n = 1
+	for _, d := range dims {
+		if d < 0 || d > 0 && n > MaxNumber/d {
+			return 0, false
+		}
+		n *= d
+	}
+	return n, true
+}

@@ -1,0 +1,189 @@
+package parse
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"memtide/engine"
+	"memtide/profiles"
+)
+
+// StageColumns are the numbers of a stage, by the names that they have in the
+// native format and in CSV.
+var StageColumns = []struct {
+	Name     string
+	quantity Quantity
+	Required bool
+}{
+	{"forward_s", Seconds, true},
+	{"backward_s", Seconds, true},
+	{"output_bytes", ByteCount, true},
+	{"saved_bytes", ByteCount, false},
+	{"grad_bytes", ByteCount, false},
+	{"forward_temp_bytes", ByteCount, false},
+	{"backward_temp_bytes", ByteCount, false},
+}
+
+// MaxStageRows leaves room for the loss.
+const MaxStageRows = engine.MaxStages - 1
+
+// StageReader builds the stages of one file and counts what it had to assume.
+type StageReader struct {
+	Errs    *Errors
+	noSaved int // stages without saved_bytes: the output was taken
+	Raised  int // stages whose saved set did not hold the output
+}
+
+// StagePlace is where a stage stands in its file.
+type StagePlace struct {
+	Line   int    // 0 in JSON
+	Path   string // empty in CSV
+	Number int    // 1-based
+}
+
+// FailAt adds the place to an error and collects it.
+func (r *StageReader) FailAt(at StagePlace, column, name string, e *profiles.FormatError) {
+	e.Line, e.Stage, e.Name = at.Line, at.Number, name
+	if at.Path != "" {
+		e.Path = at.Path + "." + column
+	}
+	r.Errs.Add(e)
+}
+
+// UnsavedColumn is the flag of Stage.Unsaved.
+const UnsavedColumn = "output_unsaved"
+
+// Read builds a stage from its fields; whether its output is unsaved is known. get
+// returns the text of a number and whether there is one. A loss has no required
+// numbers.
+func (r *StageReader) Read(at StagePlace, s engine.Stage, isLoss bool, get func(column string) (string, bool)) engine.Stage {
+	var v [7]int64
+	var have [7]bool
+	ok := true
+	for i, c := range StageColumns {
+		text, present := get(c.Name)
+		if !present {
+			if c.Required && !isLoss {
+				ok = false
+				r.FailAt(at, c.Name, s.Name, &profiles.FormatError{Found: c.Name + " is missing",
+					Expected: "Every stage needs forward_s, backward_s and output_bytes.",
+					Remedy:   "Add the number, in " + c.quantity.Unit + "; 0 is allowed."})
+			}
+			continue
+		}
+		n, e := c.quantity.Read(c.Name, text)
+		if e != nil {
+			ok = false
+			r.FailAt(at, c.Name, s.Name, e)
+		}
+		v[i], have[i] = n, true
+	}
+	s.Forward, s.Back = Nanoseconds(v[0]), Nanoseconds(v[1])
+	s.Out, s.Saved, s.Grad = engine.Bytes(v[2]), engine.Bytes(v[3]), engine.Bytes(v[4])
+	s.FwdTemp, s.BwdTemp = engine.Bytes(v[5]), engine.Bytes(v[6])
+	if !have[4] {
+		s.Grad = s.Out
+	}
+	if s.Unsaved {
+		return s // what is saved does not contain the output: it may be nothing
+	}
+	if !have[3] {
+		s.Saved = s.Out
+		if !isLoss {
+			r.noSaved++
+		}
+	} else if ok && s.Saved < s.Out {
+		s.Saved = s.Out
+		r.Raised++
+	}
+	return s
+}
+
+// Warnings tells what was assumed, for people.
+func (r *StageReader) Warnings(stages int) (list []string) {
+	if r.noSaved > 0 {
+		list = append(list, fmt.Sprintf("%s of %d had no saved_bytes: the size of the output was taken. "+
+			"Most layers save more, so the memory shown is too small.", profiles.Count(r.noSaved, "stage"), stages))
+	}
+	if r.Raised > 0 {
+		list = append(list, fmt.Sprintf("In %s, saved_bytes was smaller than output_bytes, which it contains: it was raised to output_bytes.",
+			profiles.Count(r.Raised, "stage")))
+	}
+	return list
+}
+
+// Finish makes the chain of a file: it appends a loss that costs nothing if the
+// file has none, and checks the whole.
+func (r *StageReader) Finish(c *engine.Chain, hasLoss bool) error {
+	if err := r.Errs.Err(); err != nil {
+		return err
+	}
+	if n := len(c.Stages); n == 0 || n == 1 && hasLoss {
+		return r.Errs.Fail(EmptyChain())
+	}
+	if !hasLoss && !c.SeedBorn {
+		c.Stages = append(c.Stages, engine.Stage{Name: LossName})
+	}
+	if err := c.Validate(); errors.Is(err, engine.ErrRange) {
+		return r.Errs.Fail(outOfRange(err))
+	} else if err != nil {
+		return r.Errs.Fail(&profiles.FormatError{Found: "The profile cannot be used: " + err.Error(),
+			Expected: "The sizes of a training step are expected.", Remedy: "Check the units: sizes are in bytes."})
+	}
+	return nil
+}
+
+// MaxSum bounds the sizes of a list of buffers, which nothing schedules, far from
+// the end of 64 bits; floats are enough to compare with it.
+const MaxSum = 1 << 62
+
+// outOfRange is the refusal of a chain or a graph whose numbers are too large.
+func outOfRange(err error) *profiles.FormatError {
+	return &profiles.FormatError{Found: "The profile cannot be used: " + err.Error(),
+		Expected: "The sizes and times of one training step are expected.",
+		Remedy:   "Check the units: sizes are in bytes, and times in what the format says."}
+}
+
+// LossName is the name of the last stage of every chain that is read.
+const LossName = "loss"
+
+// EmptyChain is the refusal of a chain of nothing but a loss.
+func EmptyChain() *profiles.FormatError {
+	return &profiles.FormatError{Found: "There are no stages", Expected: "At least one stage besides the loss is needed.",
+		Remedy: "Add a stage with forward_s, backward_s and output_bytes."}
+}
+
+// TooManyStages is the refusal of a chain that is too long.
+func TooManyStages() *profiles.FormatError {
+	return &profiles.FormatError{Found: fmt.Sprintf("There are more than %d stages", MaxStageRows),
+		Expected: fmt.Sprintf("At most %d are read, the loss included.", engine.MaxStages),
+		Remedy:   "Join neighbouring stages."}
+}
+
+// ModuleKind is the kind of a stage by the class of its module, or the file that
+// the class is in.
+func ModuleKind(class string) string {
+	class = strings.ToLower(class)
+	for _, k := range []struct{ has, kind string }{
+		{"conv", "conv"}, {"linear", "fc"}, {"pool", "pool"}, {"norm", "norm"}, {"relu", "act"}, {"gelu", "act"}, {"silu", "act"},
+		{"activation", "act"}, {"embed", "embed"}, {"lstm", "rnn"}, {"gru", "rnn"}, {"rnn", "rnn"},
+	} {
+		if strings.Contains(class, k.has) {
+			return k.kind
+		}
+	}
+	return ""
+}
+
+// MaxGraph is the largest number of values and of operations that is read.
+const MaxGraph = 100_000
+
+// GraphOverflow refuses what is beyond the range of numbers that every method
+// understands.
+func GraphOverflow(g *engine.Graph) *profiles.FormatError {
+	if err := g.Validate(); errors.Is(err, engine.ErrRange) {
+		return outOfRange(err)
+	}
+	return nil
+}

@@ -1,0 +1,6 @@
+package serve_test
+
+import (
+	_ "memtide/profiles/formats/all"
+	_ "memtide/wasm/serve/export"
+)

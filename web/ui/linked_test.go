@@ -1,0 +1,6 @@
+package ui_test
+
+import (
+	_ "memtide/profiles/formats/all"
+	_ "memtide/wasm/serve/export"
+)

@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"memtide/cmd/cli"
 	"memtide/engine"
 	"memtide/engine/bound"
 	"memtide/wasm/proto"
@@ -127,7 +128,7 @@ func (r *ratios) section() string {
 		for b := 0; b < len(r.budgets); b += ratioShown {
 			fmt.Fprintf(w, "%s\t%s", r.net.memoryCells(r.budgets[b]), stepTime(r.bounds[b]))
 			for m := range paperOffload {
-				fmt.Fprintf(w, "\t%s", number(r.of(m, b), 3))
+				fmt.Fprintf(w, "\t%s", cli.Number(r.of(m, b), 3))
 			}
 			fmt.Fprintln(w)
 		}
@@ -168,7 +169,7 @@ func ratioSummary(all []*ratios) string {
 						fits++
 					}
 				}
-				fmt.Fprintf(w, "\t%s (%d)", number(worst, 3), fits)
+				fmt.Fprintf(w, "\t%s (%d)", cli.Number(worst, 3), fits)
 			}
 			fmt.Fprintln(w)
 		}
@@ -219,7 +220,7 @@ func belowClaim(all []*ratios) claim {
 		}
 		above += len(r.above)
 		worst, at := r.worst(dynprogRow)
-		where = append(where, fmt.Sprintf("%s %s in %s (not below at %d)", r.net.ref, number(worst, 3), format.Bytes(r.budgets[at]), len(r.above)))
+		where = append(where, fmt.Sprintf("%s %s in %s (not below at %d)", r.net.ref, cli.Number(worst, 3), format.Bytes(r.budgets[at]), len(r.above)))
 	}
 	return claim{
 		says: `"DYNPROG is able to consistently achieve a ratio below 1.2" (section 6).`,
@@ -326,7 +327,7 @@ func spikeClaim(all []*ratios) claim {
 	var parts []string
 	for _, r := range all {
 		worst, at := r.worst(greedyRow)
-		text := fmt.Sprintf("%s %s in %s, ", r.net.ref, number(worst, 3), format.Bytes(r.budgets[at]))
+		text := fmt.Sprintf("%s %s in %s, ", r.net.ref, cli.Number(worst, 3), format.Bytes(r.budgets[at]))
 		if cross, ok := r.crossing(); ok {
 			crossed++
 			text += "equal in " + format.Bytes(r.budgets[cross])

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"memtide/cmd/cli"
 	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/web/format"
@@ -157,7 +158,7 @@ func (r *race) samples(p *proto.Point) string {
 	if p == nil || p.StepTime == 0 {
 		return "–"
 	}
-	return number(r.net.throughput(p.StepTime), 1)
+	return cli.Number(r.net.throughput(p.StepTime), 1)
 }
 
 // The last budget keeps everything, where nobody has anything to do: claims are

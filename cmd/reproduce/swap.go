@@ -8,6 +8,7 @@ import (
 	"slices"
 	"text/tabwriter"
 
+	"memtide/cmd/cli"
 	"memtide/engine"
 	"memtide/engine/alloc"
 	"memtide/engine/scale"
@@ -110,7 +111,7 @@ func measureSwap(l *lab, refs []string) (*findings, error) {
 		refs = slices.Insert(slices.Clone(refs), at+1, oneByOne)
 	}
 	for i, ref := range refs {
-		l.bar.set(i, len(refs), ref)
+		l.bar.Set(i, len(refs), ref)
 		s, err := l.swap(ref)
 		if err != nil {
 			return nil, err
@@ -313,7 +314,7 @@ func paperTable() string {
 			}
 			fmt.Fprintf(w, "%s\t%d", r.name, largest)
 			for _, x := range r.ips {
-				fmt.Fprintf(w, "\t%s", number(x, 0))
+				fmt.Fprintf(w, "\t%s", cli.Number(x, 0))
 			}
 			fmt.Fprintln(w)
 		}
@@ -331,7 +332,7 @@ func (s *swapped) section() string {
 		for _, r := range s.rows {
 			fmt.Fprintf(w, "%s\t%d", r.name, r.largest)
 			for i := range r.points {
-				fmt.Fprintf(w, "\t%s", number(r.points[i].Throughput(), r.decimals(s)))
+				fmt.Fprintf(w, "\t%s", cli.Number(r.points[i].Throughput(), r.decimals(s)))
 			}
 			fmt.Fprintln(w)
 		}
@@ -365,7 +366,7 @@ func (s *swapped) budgetSection() string {
 		for _, r := range s.rows[bestFitRow:] {
 			fmt.Fprint(w, r.name)
 			for _, p := range r.points {
-				fmt.Fprintf(w, "\t%s", number(float64(p.budget)/float64(engine.GiB), 1))
+				fmt.Fprintf(w, "\t%s", cli.Number(float64(p.budget)/float64(engine.GiB), 1))
 			}
 			fmt.Fprintln(w)
 		}

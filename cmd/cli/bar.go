@@ -1,6 +1,4 @@
-//go:build !js
-
-package main
+package cli
 
 import (
 	"fmt"
@@ -12,15 +10,15 @@ import (
 	"unicode/utf8"
 )
 
-// bar is a progress bar on a terminal. On anything else it writes nothing: logs
+// Bar is a progress bar on a terminal. On anything else it writes nothing: logs
 // and pipes should not be filled with it. It draws at its own pace, so that it
 // is up to date even when nothing new comes for a while.
-type bar struct {
+type Bar struct {
 	mu    sync.Mutex
 	line  string // what should be on the screen
 	shown string // what is
 	w     io.Writer
-	stop  chan struct{} // closed by clear; nil if nothing is drawn
+	stop  chan struct{} // closed by Clear; nil if nothing is drawn
 	ended chan struct{} // closed when nothing is drawn any more
 }
 
@@ -30,16 +28,16 @@ const (
 	barEvery = 100 * time.Millisecond // what takes less is never shown
 )
 
-// newBar starts a bar on w if that is a terminal.
-func newBar(w io.Writer) *bar {
-	b := &bar{w: w}
+// NewBar starts a bar on w if that is a terminal.
+func NewBar(w io.Writer) *Bar {
+	b := &Bar{w: w}
 	if isTerminal(w) {
 		b.start()
 	}
 	return b
 }
 
-func (b *bar) start() {
+func (b *Bar) start() {
 	b.stop, b.ended = make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(b.ended)
@@ -66,8 +64,8 @@ func isTerminal(w io.Writer) bool {
 	return err == nil && st.Mode()&os.ModeCharDevice != 0
 }
 
-// set says how far the work is; total 0 is unknown.
-func (b *bar) set(done, total int, text string) {
+// Set says how far the work is; total 0 is unknown.
+func (b *Bar) Set(done, total int, text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.line = barText(done, total, text)
@@ -85,7 +83,7 @@ func barText(done, total int, text string) string {
 	return strings.TrimRight(text, " ")
 }
 
-func (b *bar) draw() {
+func (b *Bar) draw() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.line != b.shown {
@@ -94,8 +92,8 @@ func (b *bar) draw() {
 	}
 }
 
-// clear ends the bar and takes it off the screen.
-func (b *bar) clear() {
+// Clear ends the bar and takes it off the screen.
+func (b *Bar) Clear() {
 	if b.stop == nil {
 		return
 	}

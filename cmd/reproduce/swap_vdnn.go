@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"memtide/cmd/cli"
 	"memtide/engine"
 	"memtide/engine/alloc"
 	"memtide/engine/check"
@@ -196,7 +197,7 @@ func (l *lab) pinned() (text string, rows []beside, err error) {
 	return section("Pinned host memory, everything offloaded, MiB\n", func(w *tabwriter.Writer) {
 		fmt.Fprint(w, "network\tpaper\there\tdifference\n")
 		for _, r := range rows {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.what, number(r.paper, 0), number(r.here, 1), perCent(r.off()))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.what, cli.Number(r.paper, 0), cli.Number(r.here, 1), perCent(r.off()))
 		}
 	}), rows, nil
 }
@@ -239,7 +240,7 @@ func peaksSection(rows []peakRow) string {
 	return section("Aggregate peak on the device, MiB\n", func(w *tabwriter.Writer) {
 		fmt.Fprint(w, "network and mode\tpaper\there\tdifference\n")
 		for _, r := range rows {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.what, number(r.beside.paper, 0), number(r.here, 1), perCent(r.off()))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.what, cli.Number(r.beside.paper, 0), cli.Number(r.here, 1), perCent(r.off()))
 		}
 	})
 }
@@ -336,7 +337,7 @@ func (r *layerRace) section() string {
 			}
 			paper := paperTimes[r.ref][set]
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", set, stepTime(r.step[k][0]), stepTime(r.step[k][1]), part,
-				stepTime(r.fast[k][0]), stepTime(r.fast[k][1]), number(paper[0], 0), number(paper[1], 0))
+				stepTime(r.fast[k][0]), stepTime(r.fast[k][1]), cli.Number(paper[0], 0), cli.Number(paper[1], 0))
 		}
 	})
 }

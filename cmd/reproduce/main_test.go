@@ -3,17 +3,41 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"flag"
 	"math"
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode/utf8"
 
+	"memtide/cmd/cli"
 	"memtide/engine"
 	"memtide/wasm/proto"
 )
+
+var update = flag.Bool("update", false, "write REPRODUCTIONS.md anew")
+
+// outcome is what a run leaves behind.
+type outcome struct {
+	code           int
+	stdout, stderr string
+}
+
+// reproduced runs a command line.
+func reproduced(t *testing.T, ctx context.Context, args ...string) outcome {
+	t.Helper()
+	var out, complaints bytes.Buffer
+	// In a bubble in which nothing sleeps no time goes by, and no limit is reached. A
+	// context's channel belongs where it is first asked for.
+	ctx.Done()
+	var code int
+	synctest.Test(t, func(*testing.T) { code = run(ctx, args, nil, &out, &complaints) })
+	return outcome{code, out.String(), complaints.String()}
+}
 
 const reproductions = "../../REPRODUCTIONS.md"
 
@@ -21,7 +45,7 @@ const reproductions = "../../REPRODUCTIONS.md"
 // after it. The offsets are those of its content.
 func block(t *testing.T, text, name string) (from, to int) {
 	t.Helper()
-	head := "    go run ./cmd/memtide reproduce " + name + "\n\n```text\n"
+	head := "    go run ./cmd/reproduce " + name + "\n\n```text\n"
 	from = strings.Index(text, head)
 	if from < 0 {
 		t.Fatalf("%s: no block below the command for %s", reproductions, name)
@@ -53,8 +77,8 @@ func TestReproductions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			o := memtide(t, t.Context(), "reproduce", x.name)
-			if o.code != exitOK {
+			o := reproduced(t, t.Context(), x.name)
+			if o.code != cli.OK {
 				t.Fatal(o.stderr)
 			}
 			from, to := block(t, string(text), x.name)
@@ -66,7 +90,7 @@ func TestReproductions(t *testing.T) {
 				return
 			}
 			if want := string(text[from:to]); want != o.stdout {
-				t.Errorf("got:\n%s\nwant:\n%s\nIf the change is meant: MEMTIDE_LONG=1 go test ./cmd/memtide -run Reproductions -update; then read the remarks again",
+				t.Errorf("got:\n%s\nwant:\n%s\nIf the change is meant: MEMTIDE_LONG=1 go test ./cmd/reproduce -run Reproductions -update; then read the remarks again",
 					o.stdout, want)
 			}
 		})
@@ -84,8 +108,8 @@ func TestReproducedSections(t *testing.T) {
 	}
 	for _, x := range experiments() {
 		t.Run(x.name, func(t *testing.T) {
-			o := memtide(t, t.Context(), "reproduce", "-preset", "vgg16-b32", x.name)
-			if o.code != exitOK {
+			o := reproduced(t, t.Context(), "-preset", "vgg16-b32", x.name)
+			if o.code != cli.OK {
 				t.Fatal(o.stderr)
 			}
 			from, to := block(t, string(text), x.name)
@@ -108,19 +132,48 @@ func TestReproducedSections(t *testing.T) {
 
 func TestReproduceErrors(t *testing.T) {
 	for line, want := range map[string]string{
-		"reproduce fig9":                            "offload-fig2, offload-fig3, rotor-figs3-5, pofo",
-		"reproduce pofo offload-fig2":               "one experiment at a time",
-		"reproduce pofo -preset resnet99":           "known are resnet50",
-		"reproduce pofo -preset vgg16-b32,vgg16-b0": "batch size",
+		"fig9":                            "offload-fig2, offload-fig3, rotor-figs3-5, pofo",
+		"pofo offload-fig2":               "one experiment at a time",
+		"pofo -preset resnet99":           "known are resnet50",
+		"pofo -preset vgg16-b32,vgg16-b0": "batch size",
 	} {
-		if o := memtide(t, t.Context(), words(line)...); o.code != exitUsage || !strings.Contains(o.stderr, want) || o.stdout != "" {
-			t.Errorf("%s: exit status %d, %q; want %d and %q", line, o.code, o.stderr, exitUsage, want)
+		if o := reproduced(t, t.Context(), strings.Fields(line)...); o.code != cli.Usage || !strings.Contains(o.stderr, want) || o.stdout != "" {
+			t.Errorf("%s: exit status %d, %q; want %d and %q", line, o.code, o.stderr, cli.Usage, want)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if o := memtide(t, ctx, "reproduce", "pofo"); o.code != exitNo || !strings.Contains(o.stderr, "stopped") || o.stdout != "" {
-		t.Errorf("stopped: exit status %d, %q, wrote %q; want %d, that it was stopped, and nothing", o.code, o.stderr, o.stdout, exitNo)
+	if o := reproduced(t, ctx, "pofo"); o.code != cli.No || !strings.Contains(o.stderr, "stopped") || o.stdout != "" {
+		t.Errorf("stopped: exit status %d, %q, wrote %q; want %d, that it was stopped, and nothing", o.code, o.stderr, o.stdout, cli.No)
+	}
+}
+
+// No message has the terminal do anything: what comes from arguments is written out.
+func TestMessagesArePlainText(t *testing.T) {
+	const evil = "\x1b]0;owned\a\x1b[2J\u202e\u009b31m"
+	for _, args := range [][]string{{evil}, {"a", evil}, {"-" + evil}, {"pofo", "-preset", evil}} {
+		o := reproduced(t, t.Context(), args...)
+		if o.code != cli.Usage {
+			t.Errorf("%q: exit status %d; want %d", args, o.code, cli.Usage)
+		}
+		for _, bad := range []string{"\x1b", "\a", "\u202e", "\u009b"} {
+			if strings.Contains(o.stderr, bad) || strings.Contains(o.stdout, bad) {
+				t.Errorf("%q: the message has %q in it: %q%q", args, bad, o.stderr, o.stdout)
+			}
+		}
+	}
+}
+
+// The experiments are listed without an argument, in the help and in the error
+// about a wrong name.
+func TestExperimentsAreListed(t *testing.T) {
+	for _, line := range []string{"", "-h", "fig9"} {
+		o := reproduced(t, t.Context(), strings.Fields(line)...)
+		for _, x := range experiments() {
+			if !strings.Contains(o.stdout+o.stderr, x.name) {
+				t.Errorf("reproduce %s: %s is not in:\n%s%s", line, x.name, o.stdout, o.stderr)
+			}
+		}
 	}
 }
 

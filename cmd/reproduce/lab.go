@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"memtide/cmd/cli"
 	"memtide/engine"
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
@@ -25,7 +26,7 @@ const paperLink engine.Rate = 12_500_000_000
 type lab struct {
 	ctx  context.Context
 	pool serve.Local
-	bar  *bar
+	bar  *cli.Bar
 }
 
 // network is a preset on a device with a certain link.
@@ -133,7 +134,7 @@ func (l *lab) solve(n *network, by []proto.Method, budgets []engine.Bytes) ([][]
 	_, err := l.pool.Do(l.ctx, &proto.Request{Op: proto.OpSweep, Sweep: q}, func(r *proto.Reply) {
 		if p := r.Point; p != nil {
 			grid[p.Method][p.Index] = p
-			l.bar.set(p.Done, p.Total, n.ref+", "+p.Strategy)
+			l.bar.Set(p.Done, p.Total, n.ref+", "+p.Strategy)
 		}
 	})
 	if err != nil {
@@ -212,14 +213,6 @@ func (m *mean) value() float64 {
 	return m.sum / float64(m.n)
 }
 
-// number writes x with some decimals, and a dash for what is not there.
-func number(x float64, decimals int) string {
-	if x <= 0 || math.IsNaN(x) || math.IsInf(x, 0) {
-		return "–"
-	}
-	return strconv.FormatFloat(x, 'f', decimals, 64)
-}
-
 // perCent writes a relative change with its sign and one decimal.
 func perCent(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
@@ -240,10 +233,10 @@ func stepTime(d time.Duration) string {
 	if d <= 0 {
 		return "–"
 	}
-	return number(float64(d)/float64(time.Millisecond), 1)
+	return cli.Number(float64(d)/float64(time.Millisecond), 1)
 }
 
 // section is a heading with a table.
 func section(heading string, fill func(w *tabwriter.Writer)) string {
-	return heading + table(fill)
+	return heading + cli.Table(fill)
 }

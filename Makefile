@@ -48,7 +48,7 @@ test-torch: torch ## run the tests of the collector and of exported schedules wi
 	MEMTIDE=$(abspath bin/memtide) $(PYTHON) -B profiles/torchtest/test_export.py
 
 # What runs beside something else. The detector needs a C compiler.
-CONCURRENT = ./wasm/pool ./wasm/serve ./web/state ./web/host ./cmd/memtide ./engine
+CONCURRENT = ./wasm/pool ./wasm/serve ./web/state ./web/fileserver ./cmd/memtide ./engine
 race: ## run the tests of what is concurrent with the race detector (needs gcc)
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 20m $(CONCURRENT)
 

@@ -35,7 +35,7 @@ func TestLicences(t *testing.T) {
 		texts[strings.TrimSpace(parts[i])] = parts[i+1]
 	}
 	want := map[string]bool{"The Go standard library and runtime": true}
-	for _, p := range [][]string{{"-tags=lean", "./wasm"}, {"./wasm/reader"}} {
+	for _, p := range [][]string{{"-tags=lean", "./wasm/page"}, {"./wasm/reader"}} {
 		list, err := run(root, []string{"GOOS=js", "GOARCH=wasm"}, "go", append([]string{"list", "-deps", "-f", "{{with .Module}}{{.Path}} {{.Version}}{{end}}"}, p...)...)
 		if err != nil {
 			t.Fatal(err)

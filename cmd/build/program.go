@@ -126,9 +126,9 @@ type program struct {
 	flags []string
 }
 
-// programs are ./wasm, one binary for the page and its workers, and the reader of
+// programs are ./wasm/page, one binary for the page and its workers, and the reader of
 // files, which is loaded when it is needed.
-var programs = [2]program{{"./wasm", []string{"-tags=lean"}}, {"./wasm/reader", nil}}
+var programs = [2]program{{"./wasm/page", []string{"-tags=lean"}}, {"./wasm/reader", nil}}
 
 // program compiles the programs.
 func (s *site) program() error {

@@ -1,6 +1,6 @@
 //go:build !js
 
-package host
+package fileserver
 
 import (
 	"net/http"

@@ -1,4 +1,4 @@
-// Command wasm is the whole program in the browser: one binary with two roles.
+// Command page is the whole program in the browser: one binary with two roles.
 // Started with the argument "worker" it solves; otherwise it is the page.
 package main
 

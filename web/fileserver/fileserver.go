@@ -1,9 +1,9 @@
 //go:build !js
 
-// Package host serves the built site over HTTP: right types, compressed
+// Package fileserver serves the built site over HTTP: right types, compressed
 // siblings, nothing cached without asking. Any static host will do as well;
 // this one is for looking at the site at home and for the browser tests.
-package host
+package fileserver
 
 import (
 	"io/fs"

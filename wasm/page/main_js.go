@@ -8,12 +8,13 @@ import (
 	"github.com/hack-pad/safejs"
 
 	"memtide/wasm/pool"
-	"memtide/web/ui"
+	"memtide/web/app"
+	"memtide/web/jobs"
 )
 
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == "worker" {
-		pool.Serve(ui.Expected)
+		pool.Serve(jobs.Expected)
 		return
 	}
 	page, err := safejs.Global().Get("memtide")
@@ -24,5 +25,5 @@ func main() {
 	if err != nil {
 		panic(err)
 	}
-	ui.Main(module)
+	app.Main(module)
 }

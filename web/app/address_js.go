@@ -34,7 +34,7 @@ func (d *address) init() {
 	if d.s.View.Frame.Embed { // the address of a view is its page's, see embed
 		return
 	}
-	follow := func(safejs.Value) { d.later(d.follow) }
+	follow := func(safejs.Value) { d.Later(d.follow) }
 	listen(safejs.Global(), "popstate", follow)
 	listen(safejs.Global(), "hashchange", follow)
 }
@@ -61,15 +61,15 @@ func (d *address) follow() {
 		m.B, notes = permalink.BackToB(l.B, m.Choice, d.held), nil
 	}
 	if len(notes) > 0 && l.Preset == "" && l.Profile == nil && !permalink.Empty(d.s) { // cut or damaged; a bad value drops only itself
-		d.do(state.BadLink{Text: ui.Refused(permalink.Refusal(notes))})
+		d.Do(state.BadLink{Text: ui.Refused(permalink.Refusal(notes))})
 		return
 	}
 	d.page.Keep = l
 	d.altered = link.Altered(hash)
-	d.do(state.Navigate(m))
+	d.Do(state.Navigate(m))
 	if len(notes) > 0 { // nothing has been read yet
 		_, _, notes = permalink.Follow(hash)
-		d.do(state.BadLink{Text: strings.Join(notes, "\n")})
+		d.Do(state.BadLink{Text: strings.Join(notes, "\n")})
 	}
 }
 
@@ -90,7 +90,7 @@ func (d *address) write(h state.History) {
 	}
 	d.timed = true
 	after(int(max(d.wroteAt+writeEvery-now(), 0)), func() {
-		d.later(func() {
+		d.Later(func() {
 			d.timed = false
 			d.flush()
 		})
@@ -184,7 +184,7 @@ func (d *address) copy() {
 		d.flush()
 	}
 	failed := func(safejs.Value) {
-		d.post(state.Copied{Err: ui.CopyFromAddress})
+		d.Post(state.Copied{Err: ui.CopyFromAddress})
 	}
 	clipboard := global("navigator", "clipboard")
 	if !exists(clipboard) {
@@ -192,5 +192,5 @@ func (d *address) copy() {
 		return
 	}
 	then(call(clipboard, "writeText", text(global("location"), "href")),
-		func(safejs.Value) { d.post(state.Copied{}) }, failed)
+		func(safejs.Value) { d.Post(state.Copied{}) }, failed)
 }

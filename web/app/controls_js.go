@@ -65,14 +65,14 @@ func (a *controls) command(c ui.Command, element safejs.Value) {
 		}
 		return
 	case "zoom-in":
-		a.later(func() { a.do(ui.Zoomed(a.s, 0.5, 0.5)) })
+		a.Later(func() { a.Do(ui.Zoomed(a.s, 0.5, 0.5)) })
 		return
 	case "layers-csv":
-		a.later(a.saver.layers)
+		a.Later(a.saver.layers)
 		return
 	case "zoom-out":
-		a.later(func() { a.do(ui.Zoomed(a.s, 2, 0.5)) })
+		a.Later(func() { a.Do(ui.Zoomed(a.s, 2, 0.5)) })
 		return
 	}
-	a.later(func() { a.do(c.Message(a.s)) })
+	a.Later(func() { a.Do(c.Message(a.s)) })
 }

@@ -8,7 +8,7 @@ import (
 	"memtide/web/state"
 )
 
-// core is what all parts of the page have. All of it happens on one goroutine,
+// core is what all parts of the page have, and the page as jobs see it. All of it happens on one goroutine,
 // which takes what is to be done from a queue: event handlers and answers only put
 // it there.
 type core struct {
@@ -26,8 +26,8 @@ type core struct {
 	said  string
 }
 
-// later puts something at the end of the queue; it may be called from anywhere.
-func (c *core) later(f func()) {
+// Later puts something at the end of the queue; it may be called from anywhere.
+func (c *core) Later(f func()) {
 	select {
 	case c.queue <- f:
 	default: // the queue is full only while the page hangs: wait outside of the event
@@ -35,15 +35,15 @@ func (c *core) later(f func()) {
 	}
 }
 
-// post puts a message at the end of the queue.
-func (c *core) post(m state.Message) {
+// Post puts a message at the end of the queue.
+func (c *core) Post(m state.Message) {
 	if m != nil {
-		c.later(func() { c.do(m) })
+		c.Later(func() { c.Do(m) })
 	}
 }
 
-// do changes the state by a message and starts what follows from it.
-func (c *core) do(m state.Message) {
+// Do changes the state by a message and starts what follows from it.
+func (c *core) Do(m state.Message) {
 	if m != nil {
 		c.followed(m, c.s.Update(m))
 	}
@@ -65,14 +65,11 @@ const noteTime = 4000
 
 // forget takes the note that is shown away, after a while.
 func (c *core) forget() {
-	after(noteTime, func() { c.post(state.ForgetNote{}) })
+	after(noteTime, func() { c.Post(state.ForgetNote{}) })
 }
 
-// desk is the page as jobs see it.
-type desk struct{ *core }
+// After calls f in some milliseconds.
+func (c *core) After(ms int, f func()) { after(ms, f) }
 
-func (d desk) Do(m state.Message)     { d.do(m) }
-func (d desk) Post(m state.Message)   { d.post(m) }
-func (d desk) Later(f func())         { d.later(f) }
-func (d desk) After(ms int, f func()) { after(ms, f) }
-func (d desk) Now() float64           { return now() }
+// Now is the time since the page was opened, in milliseconds.
+func (c *core) Now() float64 { return now() }

@@ -68,13 +68,13 @@ func (c *curve) load() {
 	charts := global("memtide", "charts")
 	c.loading = exists(charts)
 	then(charts, func(lib safejs.Value) {
-		c.later(func() {
+		c.Later(func() {
 			c.loading = false
 			c.chart = call(lib, "init", c.inner, nil, map[string]any{"renderer": "canvas"})
 			c.ready, c.dirty = true, true
 			observer, err := get(safejs.Global(), "ResizeObserver").New(function(func(safejs.Value) {
 				c.width, c.height = number(c.element, "clientWidth"), number(c.element, "clientHeight")
-				c.later(func() {
+				c.Later(func() {
 					call(c.chart, "resize", map[string]any{"width": c.width, "height": c.height})
 					c.dirty = true
 				})
@@ -84,7 +84,7 @@ func (c *curve) load() {
 			}
 		})
 	}, func(reason safejs.Value) {
-		c.later(func() {
+		c.Later(func() {
 			c.loading = false
 			if c.line.Type() == safejs.TypeObject {
 				c.caption(ui.NoChart(text(reason, "message")))
@@ -112,7 +112,7 @@ func (c *curve) settle() {
 	c.drawing = true
 	after(int(max(c.drawnAt+curveEvery-now(), curveDelay)), func() {
 		idly(curvePatience, func() {
-			c.later(func() {
+			c.Later(func() {
 				c.drawing = false
 				c.draw()
 			})
@@ -179,20 +179,20 @@ func (c *curve) listen() {
 	listen(c.element, "pointermove", func(e safejs.Value) {
 		x, y := at(e)
 		touch := text(e, "pointerType") == "touch"
-		c.later(func() { c.move(x, y, touch, e) })
+		c.Later(func() { c.move(x, y, touch, e) })
 	})
 	listen(c.element, "pointerdown", func(e safejs.Value) {
 		x, _ := at(e)
-		c.later(func() { c.press(x) })
+		c.Later(func() { c.press(x) })
 		call(c.element, "setPointerCapture", number(e, "pointerId"))
 	})
 	listen(c.element, "pointerup", func(e safejs.Value) {
 		x, y := at(e)
-		c.later(func() { c.release(x, y) })
+		c.Later(func() { c.release(x, y) })
 	})
 	listen(c.element, "pointerleave", func(safejs.Value) {
-		c.later(func() {
-			c.do(state.Unhover{})
+		c.Later(func() {
+			c.Do(state.Unhover{})
 			c.leave()
 		})
 	})
@@ -220,7 +220,7 @@ func (c *curve) move(x, y float64, touch bool, e safejs.Value) {
 	if c.dragging {
 		if c.moved {
 			r := c.s.BudgetRange()
-			c.do(state.SetBudget{Bytes: r.At(r.Position(c.plot.BudgetAt(x)))})
+			c.Do(state.SetBudget{Bytes: r.At(r.Position(c.plot.BudgetAt(x)))})
 		}
 		return
 	}
@@ -232,16 +232,16 @@ func (c *curve) move(x, y float64, touch bool, e safejs.Value) {
 		cursor = "ew-resize"
 	}
 	if b := chart.OtherSide(c.s); b != nil && c.plot.OtherAt(x, y) { // nothing that this network could be set to
-		c.do(state.Unhover{})
+		c.Do(state.Unhover{})
 		c.tip.show(ui.BesideWords(c.s, b, "\n"), e)
 	} else if pt, ok := c.plot.Nearest(x, y); ok {
 		if cursor == "default" && !c.view {
 			cursor = "pointer"
 		}
-		c.do(state.Hover{Point: pt})
+		c.Do(state.Hover{Point: pt})
 		c.tip.show(c.plot.Words(pt), e)
 	} else {
-		c.do(state.Unhover{})
+		c.Do(state.Unhover{})
 		c.tip.show("", e)
 	}
 	set(get(c.element, "style"), "cursor", cursor)
@@ -255,14 +255,14 @@ func (c *curve) release(x, y float64) {
 	}
 	if dragged {
 		r := c.s.BudgetRange()
-		c.do(state.SetBudget{Bytes: r.At(r.Position(c.plot.BudgetAt(x))), Settled: true})
+		c.Do(state.SetBudget{Bytes: r.At(r.Position(c.plot.BudgetAt(x))), Settled: true})
 		return
 	}
 	if c.plot.OtherAt(x, y) {
 		return
 	}
 	if pt, ok := c.plot.Nearest(x, y); ok && !c.view { // a point may be another strategy's
-		c.do(state.Adopt{Point: pt})
+		c.Do(state.Adopt{Point: pt})
 	}
 }
 

@@ -9,4 +9,8 @@
 // view in another page) know the core: the state, the queue and what each of them
 // may do at any time. What one needs of another is given to it by the app, which
 // alone knows them all.
+//
+// The body says what the page is at: data-state is solving, ready or error (see
+// state.State.Phase), data-pending lists what has been begun and not ended (see
+// pending).
 package app

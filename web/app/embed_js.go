@@ -33,12 +33,12 @@ func (e *embed) init() {
 	}
 	listen(safejs.Global(), "message", e.hear)
 	listen(safejs.Global(), "hashchange", func(safejs.Value) {
-		e.later(func() { e.follow(strings.TrimPrefix(text(global("location"), "hash"), "#")) })
+		e.Later(func() { e.follow(strings.TrimPrefix(text(global("location"), "hash"), "#")) })
 	})
 	root := global("document", "documentElement", "dataset")
 	set(root, "embed", e.s.View.Frame.Control+" ") // a dataset value that is never empty
 	observer, err := get(safejs.Global(), "ResizeObserver").New(function(func(safejs.Value) {
-		e.later(e.size)
+		e.Later(e.size)
 	}))
 	if err == nil {
 		call(observer, "observe", global("document", "body"))
@@ -160,7 +160,7 @@ func (e *embed) hear(event safejs.Value) {
 func (e *embed) take(m safejs.Value, origin string) {
 	switch kind := text(m, "type"); kind {
 	case "open":
-		e.later(func() { e.open(m, origin) })
+		e.Later(func() { e.open(m, origin) })
 	case "set":
 		params := map[string]string{}
 		given := get(m, "params")
@@ -174,9 +174,9 @@ func (e *embed) take(m safejs.Value, origin string) {
 			value, _ := call(safejs.Global(), "String", get(given, key)).String()
 			params[strings.ToLower(key)] = value
 		}
-		e.later(func() { e.set(params) })
+		e.Later(func() { e.set(params) })
 	case "get":
-		e.later(func() {
+		e.Later(func() {
 			e.link = e.page.Address(e.s, true)
 			e.tell()
 		})
@@ -186,7 +186,7 @@ func (e *embed) take(m safejs.Value, origin string) {
 			e.fault("message", "The message theme has the value "+strconv.Quote(value)+"; light, dark or auto is expected.")
 			return
 		}
-		e.later(func() { e.theme(strings.TrimSuffix(value, "auto")) })
+		e.Later(func() { e.theme(strings.TrimSuffix(value, "auto")) })
 	default:
 		e.fault("message", "No message is called "+strconv.Quote(kind)+"; open, set, get or theme is expected.")
 	}
@@ -238,8 +238,8 @@ func (e *embed) open(m safejs.Value, origin string) {
 			if name == "" {
 				name = "profile." + kind
 			}
-			e.do(state.PickFile{Name: name, Title: title, Bytes: content})
-			e.do(state.SetOpener{Origin: origin})
+			e.Do(state.PickFile{Name: name, Title: title, Bytes: content})
+			e.Do(state.SetOpener{Origin: origin})
 			return
 		}
 	}
@@ -262,5 +262,5 @@ func (e *embed) follow(fragment string) {
 
 func (e *embed) navigate(l link.Link, m state.Start) {
 	e.page.Keep = l
-	e.do(state.Navigate(m))
+	e.Do(state.Navigate(m))
 }

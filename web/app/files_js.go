@@ -66,7 +66,7 @@ func (a *files) listen() {
 		}
 		s, err := call(data, "getData", "text").String()
 		if err == nil && s != "" {
-			a.later(func() { a.open(ui.PastedText, []byte(s)) })
+			a.Later(func() { a.open(ui.PastedText, []byte(s)) })
 		}
 	})
 }
@@ -92,9 +92,9 @@ func (a *files) read(files safejs.Value) {
 	}
 	then(call(file, "arrayBuffer"), func(buffer safejs.Value) {
 		content := bytesOf(buffer)
-		a.later(func() { a.open(name, content) })
+		a.Later(func() { a.open(name, content) })
 	}, func(reason safejs.Value) {
-		a.post(state.BadLink{Text: ui.Unreadable(name, text(reason, "message"))})
+		a.Post(state.BadLink{Text: ui.Unreadable(name, text(reason, "message"))})
 	})
 }
 
@@ -102,17 +102,17 @@ func (a *files) read(files safejs.Value) {
 func (a *files) readTwo(first, second safejs.Value, files int) {
 	failed := func(file safejs.Value) func(safejs.Value) {
 		return func(reason safejs.Value) {
-			a.post(state.BadLink{Text: ui.Unreadable(text(file, "name"), text(reason, "message"))})
+			a.Post(state.BadLink{Text: ui.Unreadable(text(file, "name"), text(reason, "message"))})
 		}
 	}
 	then(call(first, "arrayBuffer"), func(one safejs.Value) {
 		then(call(second, "arrayBuffer"), func(two safejs.Value) {
-			a.post(state.PickFiles{
+			a.Post(state.PickFiles{
 				A: state.PickFile{Name: text(first, "name"), Bytes: bytesOf(one)},
 				B: state.PickFile{Name: text(second, "name"), Bytes: bytesOf(two)},
 			})
 			if files > 2 {
-				a.post(state.BadLink{Text: ui.TwoOf(text(first, "name"), text(second, "name"), files)})
+				a.Post(state.BadLink{Text: ui.TwoOf(text(first, "name"), text(second, "name"), files)})
 			}
 		}, failed(second))
 	}, failed(first))
@@ -123,7 +123,7 @@ func (a *files) readTwo(first, second safejs.Value, files int) {
 func (a *files) open(name string, content []byte) {
 	fragment, ok := link.In(content)
 	if !ok {
-		a.do(state.PickFile{Name: name, Bytes: content})
+		a.Do(state.PickFile{Name: name, Bytes: content})
 		return
 	}
 	a.follow(fragment)
@@ -132,11 +132,11 @@ func (a *files) open(name string, content []byte) {
 // openLarge opens a file that a worker reads, unless its ends say what the page has
 // saved in it.
 func (a *files) openLarge(name string, file safejs.Value) {
-	pick := func(safejs.Value) { a.post(state.PickFile{Name: name, Handle: file}) }
+	pick := func(safejs.Value) { a.Post(state.PickFile{Name: name, Handle: file}) }
 	ends := []any{call(call(file, "slice", 0, link.Head), "arrayBuffer"), call(call(file, "slice", -link.Tail), "arrayBuffer")}
 	then(call(global("Promise"), "all", ends), func(buffers safejs.Value) {
 		if fragment, ok := link.InEnds(bytesOf(get(buffers, "0")), bytesOf(get(buffers, "1"))); ok {
-			a.later(func() { a.follow(fragment) })
+			a.Later(func() { a.follow(fragment) })
 			return
 		}
 		pick(buffers)

@@ -50,26 +50,26 @@ func (p *pictures) listen(c *canvas) {
 		}
 		x, y := at(e)
 		call(c.inner, "setPointerCapture", number(e, "pointerId"))
-		p.later(func() { p.down(c, x, y, e) })
+		p.Later(func() { p.down(c, x, y, e) })
 	})
 	listen(c.inner, "pointermove", func(e safejs.Value) {
 		x, y := at(e)
-		p.later(func() { p.move(c, x, y, e) })
+		p.Later(func() { p.move(c, x, y, e) })
 	})
 	for _, name := range []string{"pointerup", "pointercancel"} {
 		listen(c.inner, name, func(e safejs.Value) {
 			x, y := at(e)
-			p.later(func() { p.up(c, x, y, e, name == "pointercancel") })
+			p.Later(func() { p.up(c, x, y, e, name == "pointercancel") })
 		})
 	}
 	listen(c.inner, "pointerleave", func(e safejs.Value) {
 		if text(e, "pointerType") != "touch" { // a finger that is lifted leaves, too
-			p.later(p.leave)
+			p.Later(p.leave)
 		}
 	})
 	listen(c.inner, "dblclick", func(e safejs.Value) {
-		p.later(func() {
-			p.do(ui.ZoomToSelection(p.s))
+		p.Later(func() {
+			p.Do(ui.ZoomToSelection(p.s))
 		})
 	})
 	// A bare wheel scrolls the page.
@@ -83,8 +83,8 @@ func (p *pictures) listen(c *canvas) {
 		if number(e, "deltaMode") == 1 {
 			delta *= 16
 		}
-		p.later(func() {
-			p.do(ui.Zoomed(p.s, math.Exp(delta*wheelZoom), p.share(c, x)))
+		p.Later(func() {
+			p.Do(ui.Zoomed(p.s, math.Exp(delta*wheelZoom), p.share(c, x)))
 		})
 	})
 }
@@ -154,12 +154,12 @@ func (p *pictures) move(c *canvas, x, y float64, e safejs.Value) {
 	case noGesture, pressing:
 		p.point(c, x, y, e)
 	case budgeting:
-		p.do(state.SetBudget{Bytes: p.budgetAt(c, y)})
+		p.Do(state.SetBudget{Bytes: p.budgetAt(c, y)})
 		p.point(c, x, y, e)
 	case panning:
 		if m := p.subject(c); m != nil {
 			v := p.view(c)
-			p.do(ui.MovedTo(p.s, g.from+m.TimeAt(v, g.x0)-m.TimeAt(v, x)))
+			p.Do(ui.MovedTo(p.s, g.from+m.TimeAt(v, g.x0)-m.TimeAt(v, x)))
 		}
 	case marking:
 		p.showMark(c, g.x0, x)
@@ -170,7 +170,7 @@ func (p *pictures) move(c *canvas, x, y float64, e safejs.Value) {
 		}
 		g.fingers[id] = x
 		spread := g.distance()
-		p.do(ui.Zoomed(p.s, g.spread/spread, p.share(c, g.middle())))
+		p.Do(ui.Zoomed(p.s, g.spread/spread, p.share(c, g.middle())))
 		g.spread = spread
 	}
 }
@@ -193,10 +193,10 @@ func (p *pictures) up(c *canvas, x, y float64, e safejs.Value, cancelled bool) {
 			p.point(c, x, y, e)
 		}
 	case budgeting:
-		p.do(state.SetBudget{Bytes: p.budgetAt(c, y), Settled: true})
+		p.Do(state.SetBudget{Bytes: p.budgetAt(c, y), Settled: true})
 	case marking:
 		if m, v := p.subject(c), p.view(c); m != nil && math.Abs(x-g.x0) >= leastMarking {
-			p.do(state.SetRange{From: m.TimeAt(v, min(x, g.x0)), To: m.TimeAt(v, max(x, g.x0))})
+			p.Do(state.SetRange{From: m.TimeAt(v, min(x, g.x0)), To: m.TimeAt(v, max(x, g.x0))})
 		}
 	}
 }
@@ -209,7 +209,7 @@ func (p *pictures) click(c *canvas, x, y float64) {
 	}
 	target, at := m.Hit(c.Picture, p.view(c), x, y)
 	if !c.still() && p.s.Allocator() != "" {
-		p.do(state.SetPlayhead{At: at})
+		p.Do(state.SetPlayhead{At: at})
 	}
 	if !c.Timed() {
 		return
@@ -219,13 +219,13 @@ func (p *pictures) click(c *canvas, x, y float64) {
 		target = draw.Target{}
 	}
 	p.control(c)
-	p.do(state.Select{Target: target})
+	p.Do(state.Select{Target: target})
 }
 
 // control turns the controls to the side of a comparison that a picture shows.
 func (p *pictures) control(c *canvas) {
 	if c.Timed() && !c.Controlled(p.s) {
-		p.do(state.EditSide{A: !c.Second})
+		p.Do(state.EditSide{A: !c.Second})
 	}
 }
 

@@ -57,8 +57,8 @@ func (a *keyboard) listen() {
 			return
 		}
 		call(e, "preventDefault")
-		a.later(func() {
-			a.do(action.Act(a.s))
+		a.Later(func() {
+			a.Do(action.Act(a.s))
 			a.say((&ui.Selection{S: a.s}).Sentence())
 		})
 	})
@@ -88,9 +88,9 @@ func (a *keyboard) chord(k ui.Key, event safejs.Value) {
 		if typing { // what is typed in a field is undone by the field
 			return
 		}
-		a.later(func() { a.address.undo(k.Shift) })
+		a.Later(func() { a.address.undo(k.Shift) })
 	case ui.ChordSave:
-		a.later(a.saver.shown)
+		a.Later(a.saver.shown)
 	case ui.ChordOpen:
 		field := call(global("document"), "querySelector", "input[data-do=file]")
 		if !exists(field) {
@@ -133,6 +133,6 @@ func (a *keyboard) askLabels() {
 				labels[place], _ = v.String()
 			}
 		}
-		a.post(state.SetLabels{Labels: labels})
+		a.Post(state.SetLabels{Labels: labels})
 	}, func(safejs.Value) {}) // a frame may be forbidden to ask
 }

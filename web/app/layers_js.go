@@ -23,8 +23,8 @@ func (l *layerScroll) host(element safejs.Value) {
 	}
 	l.element = element
 	listen(element, "scroll", func(safejs.Value) {
-		l.later(func() {
-			l.do(state.ScrollLayers{Top: int(number(element, "scrollTop")) / ui.LayerRowHeight})
+		l.Later(func() {
+			l.Do(state.ScrollLayers{Top: int(number(element, "scrollTop")) / ui.LayerRowHeight})
 			l.rows()
 		})
 	})
@@ -34,8 +34,8 @@ func (l *layerScroll) host(element safejs.Value) {
 			return
 		}
 		call(e, "preventDefault")
-		l.later(func() {
-			l.do(state.StepLayer{By: by})
+		l.Later(func() {
+			l.Do(state.StepLayer{By: by})
 			l.say((&ui.Selection{S: l.s}).Sentence())
 			l.follow = true
 			l.settle()

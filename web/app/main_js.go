@@ -68,7 +68,7 @@ func Main(module safejs.Value) {
 		a.jobs.Pool = p
 		p.OnSilence(func(req *proto.Request, silent time.Duration) { // any request: only solves are shown
 			if req.Op == proto.OpSolve {
-				a.post(state.Silent{Quiet: silent > 0})
+				a.Post(state.Silent{Quiet: silent > 0})
 			}
 		})
 	}
@@ -88,16 +88,22 @@ func newApp() *app {
 	a := &app{core: c, held: true, tables: tables{}}
 	c.followed = a.followed
 	a.root = &ui.Root{S: c.s, Hosts: a.host, Page: &c.page}
-	a.jobs = jobs.Runner{Page: desk{c}, Reader: jobs.Reader{Fetch: fetchReader}, NoReader: ui.NoReader, Sentence: ui.SentenceOf,
-		Crashed: func() { call(global("memtide"), "suspect") }} // it may have crashed because it is not what was built
-	a.pictures.core, a.address.core, a.picker.core, a.share.core, a.saver.core = c, c, c, c, c
-	a.curve = curve{core: c, tip: &a.pictures.tip, leave: a.pictures.leave}
-	a.replies = replies{core: c, tip: &a.pictures.tip, leave: a.pictures.leave}
-	a.layers = layerScroll{core: c, rows: func() { a.tables.settle(c.s) }}
-	a.files = files{core: c, follow: a.address.open}
-	a.controls = controls{core: c, files: &a.files, saver: &a.saver}
-	a.keyboard = keyboard{core: c, controls: &a.controls, picker: &a.picker, address: &a.address, saver: &a.saver}
-	a.embed = embed{core: c, recolour: a.recolour}
+	j := &a.jobs
+	j.Page, j.Reader.Fetch, j.NoReader, j.Sentence = c, fetchReader, ui.NoReader, ui.SentenceOf
+	j.Crashed = func() { call(global("memtide"), "suspect") } // it may have crashed because it is not what was built
+	for _, part := range []**core{&a.pictures.core, &a.curve.core, &a.replies.core, &a.layers.core, &a.address.core, &a.files.core, &a.saver.core,
+		&a.controls.core, &a.keyboard.core, &a.picker.core, &a.share.core, &a.embed.core} {
+		*part = c
+	}
+	leave := a.pictures.leave
+	a.curve.tip, a.curve.leave = &a.pictures.tip, leave
+	a.replies.tip, a.replies.leave = &a.pictures.tip, leave
+	a.layers.rows = func() { a.tables.settle(c.s) }
+	a.files.follow = a.address.open
+	a.controls.files, a.controls.saver = &a.files, &a.saver
+	k := &a.keyboard
+	k.controls, k.picker, k.address, k.saver = &a.controls, &a.picker, &a.address, &a.saver
+	a.embed.recolour = a.recolour
 	return a
 }
 
@@ -118,17 +124,17 @@ func (a *app) setUp() {
 	if !a.view {
 		a.files.listen()
 	}
-	listenTheme(func() { a.later(a.recolour) })
+	listenTheme(func() { a.Later(a.recolour) })
 	a.recolour()
 	listenPrint(a.onPaper)
-	after(firstWait, func() { a.later(func() { a.held = false }) })
+	after(firstWait, func() { a.Later(func() { a.held = false }) })
 	if a.s.View.Theme == "" && !a.view {
 		a.s.View.Theme = savedTheme()
 	}
 	if !a.view {
 		a.s.View.NoShortcuts = savedShortcuts()
 	}
-	a.do(start)
+	a.Do(start)
 }
 
 // startMessage opens what the address says, or the example.
@@ -152,7 +158,7 @@ func (a *app) startMessage() state.Message {
 		}
 	}
 	if len(notes) > 0 {
-		a.later(func() { a.do(state.BadLink{Text: strings.Join(notes, "\n")}) })
+		a.Later(func() { a.Do(state.BadLink{Text: strings.Join(notes, "\n")}) })
 	}
 	return start
 }
@@ -268,7 +274,7 @@ func (a *app) show() {
 	if wait := a.drawnAt + every - now(); wait > 0 {
 		a.waiting = true
 		after(int(wait)+1, func() {
-			a.later(func() { a.waiting = false }) // settles again
+			a.Later(func() { a.waiting = false }) // settles again
 		})
 		return
 	}

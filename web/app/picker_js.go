@@ -46,7 +46,7 @@ func (p *picker) key(k ui.Key, e safejs.Value) bool {
 		return false
 	}
 	call(e, "preventDefault")
-	p.post(m)
+	p.Post(m)
 	return true
 }
 
@@ -56,9 +56,9 @@ func (p *picker) listen() {
 		if !p.s.View.Picker.Open || exists(call(get(e, "target"), "closest", ".picker")) {
 			return
 		}
-		p.later(func() {
+		p.Later(func() {
 			if p.s.View.Picker.Open {
-				p.do(state.TogglePicker{})
+				p.Do(state.TogglePicker{})
 			}
 		})
 	}

@@ -46,7 +46,7 @@ type canvas struct {
 func (p *pictures) init() {
 	p.cursor = draw.NoCursor
 	p.paint = global("memtidePaint")
-	p.raf = function(func(safejs.Value) { p.later(p.frame) })
+	p.raf = function(func(safejs.Value) { p.Later(p.frame) })
 	p.tip.init()
 	p.recolour()
 }
@@ -109,7 +109,7 @@ func (p *pictures) host(name string, element safejs.Value) {
 func (p *pictures) connect(c *canvas) {
 	c.fresh = false
 	observer, err := get(safejs.Global(), "ResizeObserver").New(function(func(safejs.Value) {
-		p.later(func() { p.measure(c) })
+		p.Later(func() { p.measure(c) })
 	}))
 	if err == nil {
 		call(observer, "observe", c.host)

@@ -66,20 +66,20 @@ func (r *replies) host(q proto.Question, element safejs.Value) {
 	c.inner = create(element, "div", "chart")
 	listen(element, "click", func(e safejs.Value) {
 		x, y := c.at(e)
-		r.later(func() {
+		r.Later(func() {
 			if c.plot == nil {
 				return
 			}
 			if i := c.plot.Nearest(x, y); i >= 0 {
-				r.do(state.UseAnswer{Question: q, Index: i})
+				r.Do(state.UseAnswer{Question: q, Index: i})
 			}
 		})
 	})
 	listen(element, "pointermove", func(e safejs.Value) {
 		x, y := c.at(e)
-		r.later(func() { c.point(x, y, e) })
+		r.Later(func() { c.point(x, y, e) })
 	})
-	listen(element, "pointerleave", func(safejs.Value) { r.later(r.leave) })
+	listen(element, "pointerleave", func(safejs.Value) { r.Later(r.leave) })
 }
 
 func (c *reply) at(e safejs.Value) (x, y float64) {
@@ -125,7 +125,7 @@ func (c *reply) settle() {
 	}
 	c.drawing = true
 	after(curveDelay, func() {
-		c.later(func() {
+		c.Later(func() {
 			c.drawing = false
 			c.draw()
 		})
@@ -146,11 +146,11 @@ func (c *reply) key() replyKey {
 // load waits for the chart library.
 func (c *reply) load() {
 	then(global("memtide", "charts"), func(lib safejs.Value) {
-		c.later(func() {
+		c.Later(func() {
 			c.chart = call(lib, "init", c.inner, nil, map[string]any{"renderer": "canvas"})
 			c.ready = true
 			observer, err := get(safejs.Global(), "ResizeObserver").New(function(func(safejs.Value) {
-				c.later(func() {
+				c.Later(func() {
 					c.width, c.height = number(c.element, "clientWidth"), number(c.element, "clientHeight")
 					c.settle()
 				})
@@ -162,7 +162,7 @@ func (c *reply) load() {
 		})
 	}, func(reason safejs.Value) {
 		complain("chart", errors.New(text(reason, "message")))
-		c.later(func() { c.failed = true })
+		c.Later(func() { c.failed = true })
 	})
 }
 

@@ -57,7 +57,7 @@ func (a *saver) file(f ui.File) {
 	set(anchor, "download", f.Name)
 	call(anchor, "click")
 	after(10_000, func() { call(global("URL"), "revokeObjectURL", url) })
-	a.post(state.ShareNote{Text: ui.Saved(f.Name)}) // heard if the dialog is open
+	a.Post(state.ShareNote{Text: ui.Saved(f.Name)}) // heard if the dialog is open
 }
 
 // schedule has the reader write the schedule down, and saves the file.
@@ -66,9 +66,9 @@ func (a *saver) schedule(j *jobs.Runner, e state.Export) {
 	j.Export(e, a.address(), func(text []byte, loaded bool, err error) {
 		switch {
 		case !loaded:
-			a.do(state.ShareNote{Text: ui.NoWriter(err)})
+			a.Do(state.ShareNote{Text: ui.NoWriter(err)})
 		case err != nil:
-			a.do(state.ShareNote{Text: ui.SentenceOf(err.Error())})
+			a.Do(state.ShareNote{Text: ui.SentenceOf(err.Error())})
 		default:
 			f.Bytes = text
 			a.file(f)
@@ -96,7 +96,7 @@ func (a *saver) shown() {
 
 // tell shows what a shortcut did, for a while.
 func (a *saver) tell(note string) {
-	a.do(state.Tell{Text: note})
+	a.Do(state.Tell{Text: note})
 	a.forget()
 }
 
@@ -128,7 +128,7 @@ func (a *saver) png(address string) {
 	call(canvas, "toBlob", function(func(blob safejs.Value) {
 		then(call(blob, "arrayBuffer"), func(buffer safejs.Value) {
 			png := link.WithPNG(bytesOf(buffer), address)
-			a.later(func() { a.file(ui.File{Name: name, Type: "image/png", Bytes: png}) })
+			a.Later(func() { a.file(ui.File{Name: name, Type: "image/png", Bytes: png}) })
 		}, func(safejs.Value) {})
 	}), "image/png")
 }
@@ -160,7 +160,7 @@ const singleFile = "memtide.html"
 func (a *saver) html(address string) {
 	_, fragment, _ := strings.Cut(address, "#")
 	failed := func(safejs.Value) {
-		a.post(state.ShareNote{Text: ui.NoSinglePage})
+		a.Post(state.ShareNote{Text: ui.NoSinglePage})
 	}
 	name := ui.FileName(a.s, "html")
 	then(call(safejs.Global(), "fetch", a.page.Folder()+singleFile), func(response safejs.Value) {
@@ -174,8 +174,8 @@ func (a *saver) html(address string) {
 				failed(buffer)
 				return
 			}
-			a.later(func() { a.file(ui.File{Name: name, Type: "text/html", Bytes: page}) })
+			a.Later(func() { a.file(ui.File{Name: name, Type: "text/html", Bytes: page}) })
 		}, failed)
 	}, failed)
-	a.do(state.ShareNote{Text: ui.FetchingPage})
+	a.Do(state.ShareNote{Text: ui.FetchingPage})
 }

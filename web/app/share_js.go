@@ -59,7 +59,7 @@ func (a *sharer) listen() {
 			}
 		case text(e, "key") == "Escape":
 			call(e, "preventDefault")
-			a.post(state.Dismiss{})
+			a.Post(state.Dismiss{})
 		case inside && (a.s.Sharing != nil || text(e, "key") != "?") && !truth(e, "ctrlKey") && !truth(e, "metaKey"):
 			call(e, "stopImmediatePropagation") // no letter is a command here
 		}
@@ -71,10 +71,10 @@ func (a *sharer) listen() {
 func (a *sharer) copyText(field string) {
 	element := call(global("document"), "getElementById", "share-"+field)
 	refused := func(safejs.Value) {
-		a.later(func() {
+		a.Later(func() {
 			call(element, "focus")
 			call(element, "select")
-			a.do(state.ShareNote{Text: ui.CopyFromField})
+			a.Do(state.ShareNote{Text: ui.CopyFromField})
 		})
 	}
 	clipboard := global("navigator", "clipboard")
@@ -83,7 +83,7 @@ func (a *sharer) copyText(field string) {
 		return
 	}
 	then(call(clipboard, "writeText", text(element, "value")),
-		func(safejs.Value) { a.post(state.ShareNote{Text: ui.Copied}) }, refused)
+		func(safejs.Value) { a.Post(state.ShareNote{Text: ui.Copied}) }, refused)
 }
 
 // send has the device pass the link on. A person who changes their mind is told
@@ -91,10 +91,10 @@ func (a *sharer) copyText(field string) {
 func (a *sharer) send() {
 	address := a.page.Address(a.s, a.s.Sharing == nil || a.s.Sharing.Exact)
 	then(call(global("navigator"), "share", map[string]any{"title": ui.NameOf(a.s) + " – memtide", "url": address}),
-		func(safejs.Value) { a.post(state.ShareNote{Text: ui.PassedOn}) },
+		func(safejs.Value) { a.Post(state.ShareNote{Text: ui.PassedOn}) },
 		func(reason safejs.Value) {
 			if text(reason, "name") != "AbortError" {
-				a.post(state.ShareNote{Text: ui.NotPassedOn})
+				a.Post(state.ShareNote{Text: ui.NotPassedOn})
 			}
 		})
 }

@@ -35,7 +35,7 @@ test-native:
 	$(GO) test -timeout 30m $$($(GO) list ./... | grep -v /web/browsertest)
 
 test-wasm: tools
-	GOOS=js GOARCH=wasm $(GO) vet ./wasm/... ./web/ui
+	GOOS=js GOARCH=wasm $(GO) vet ./wasm/... ./web/app ./web/ui
 	GOOS=js GOARCH=wasm $(GO) test -timeout 30m -short -exec "$(NODE_EXEC)" ./engine/... ./wasm/proto ./wasm/serve
 
 test-browser: chromium firefox webkit build
@@ -48,7 +48,7 @@ test-torch: torch ## run the tests of the collector and of exported schedules wi
 	MEMTIDE=$(abspath bin/memtide) $(PYTHON) -B profiles/torchtest/test_export.py
 
 # What runs beside something else. The detector needs a C compiler.
-CONCURRENT = ./wasm/pool ./wasm/serve ./web/state ./web/host ./cmd/memtide ./engine
+CONCURRENT = ./wasm/pool ./wasm/serve ./web/jobs ./web/state ./web/fileserver ./cmd/memtide ./engine
 race: ## run the tests of what is concurrent with the race detector (needs gcc)
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 20m $(CONCURRENT)
 
@@ -61,7 +61,7 @@ pinned: tools
 check: tools pinned ## format, vet, staticcheck, pinned modules and packages, generated code up to date
 	@out=$$(gofmt -l $$(git ls-files '*.go' | grep -v '_gen\.go$$')); if [ -n "$$out" ]; then echo "not formatted (gofmt -w):"; echo "$$out"; exit 1; fi
 	$(GO) vet ./...
-	GOOS=js GOARCH=wasm $(GO) vet ./wasm/... ./web/ui
+	GOOS=js GOARCH=wasm $(GO) vet ./wasm/... ./web/app ./web/ui
 	$(GO) tool staticcheck ./...
 	$(GO) run ./cmd/build -check
 	$(GO) test ./cmd/build

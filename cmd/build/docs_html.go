@@ -13,7 +13,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"memtide/wasm/serve"
-	"memtide/web/ui"
+	"memtide/web/jobs"
 )
 
 // codeBlocks writes blocks of code. Long lines scroll, so a block can be reached
@@ -86,7 +86,7 @@ func (p *posters) make(fragment string) (made poster, err error) {
 		height *int
 	}{{made.Wide, posterWidth, &made.WideHeight}, {made.Small, posterSmall, &made.SmallHeight}} {
 		var svg bytes.Buffer
-		height, err := ui.Poster(p.ctx, p.pool, &svg, fragment, v.width)
+		height, err := jobs.Poster(p.ctx, p.pool, &svg, fragment, v.width)
 		if err != nil {
 			return made, err
 		}

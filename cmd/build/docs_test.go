@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"memtide/wasm/serve"
+	"memtide/web/jobs"
 	"memtide/web/link"
-	"memtide/web/ui"
 )
 
 var attribute = regexp.MustCompile(`\s(href|src|srcset|link|id)="([^"]*)"`)
@@ -72,7 +72,7 @@ func checkReference(t *testing.T, page, to string, pages map[string]string) {
 			t.Errorf("%s links to ../#%s, which the page does not understand: %s", page, anchor, strings.Join(notes, " "))
 		} else if got := l.String(); got != anchor {
 			t.Errorf("%s: link\n  got  %s\n  want %s, as the page writes it", page, anchor, got)
-		} else if _, err := ui.Poster(t.Context(), new(serve.Local), io.Discard, anchor, posterWidth); err != nil {
+		} else if _, err := jobs.Poster(t.Context(), new(serve.Local), io.Discard, anchor, posterWidth); err != nil {
 			t.Errorf("%s links to ../#%s, which shows no schedule: %v", page, anchor, err)
 		}
 	case to == "../" || to == "../docs.css" || to == "../icon.svg" || to == "../view.js":

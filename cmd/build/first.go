@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"memtide/wasm/serve"
+	"memtide/web/jobs"
+	"memtide/web/permalink"
 	"memtide/web/ui"
 )
 
@@ -15,7 +17,7 @@ import (
 // engine finds for the default example. The program takes it over without a
 // jump because it draws the same.
 func firstPicture() (string, error) {
-	s, err := ui.First(context.Background(), new(serve.Local), ui.DefaultChoice())
+	s, err := jobs.First(context.Background(), new(serve.Local), permalink.DefaultChoice())
 	if err != nil {
 		return "", err
 	}

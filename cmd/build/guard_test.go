@@ -33,7 +33,7 @@ func TestImports(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := run(root, []string{"GOOS=js", "GOARCH=wasm"}, "go", "list", "-deps", "./wasm")
+	list, err := run(root, []string{"GOOS=js", "GOARCH=wasm"}, "go", "list", "-deps", "./wasm/page")
 	if err != nil {
 		t.Fatal(err)
 	}

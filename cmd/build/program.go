@@ -123,9 +123,9 @@ var inlining = []string{
 	"-gcflags=math/bits=",
 }
 
-// programs are ./wasm, one binary for the page and its workers, and the reader of
+// programs are ./wasm/page, one binary for the page and its workers, and the reader of
 // files, which is loaded when it is needed.
-var programs = [2]string{"./wasm", "./wasm/reader"}
+var programs = [2]string{"./wasm/page", "./wasm/reader"}
 
 // program compiles the programs.
 func (s *site) program() error {

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"memtide/cmd/cli"
 	"memtide/engine"
 	"memtide/engine/scale"
 	"memtide/profiles/preset"
@@ -187,8 +188,8 @@ type batchRow struct {
 
 // run asks every strategy. Being stopped is no error: the answer is not complete.
 func (g *grown) run(ctx context.Context, e *env, o batchOptions) error {
-	b := newBar(e.stderr)
-	defer b.clear()
+	b := cli.NewBar(e.stderr)
+	defer b.Clear()
 	for i, m := range g.methods {
 		s := engine.Lookup(m.Strategy)
 		args, err := s.Parse(m.Args)
@@ -197,9 +198,9 @@ func (g *grown) run(ctx context.Context, e *env, o batchOptions) error {
 		}
 		q := &scale.Question{Build: g.build, Strategy: s, Args: args, Device: g.in.device, Transfers: g.in.transfers(),
 			Budget: g.budget, Most: g.most, Limit: o.limit}
-		b.set(i, len(g.methods), s.Name)
+		b.Set(i, len(g.methods), s.Name)
 		row, err := g.row(ctx, q, func(p scale.Progress) {
-			b.set(i, len(g.methods), fmt.Sprintf("%s: batch %d trains", s.Name, p.Trains))
+			b.Set(i, len(g.methods), fmt.Sprintf("%s: batch %d trains", s.Name, p.Trains))
 		})
 		if errors.Is(err, context.Canceled) {
 			g.complete = false

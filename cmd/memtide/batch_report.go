@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"memtide/cmd/cli"
 	"memtide/engine"
 	"memtide/engine/scale"
 	"memtide/web/format"
@@ -19,7 +20,7 @@ func (g *grown) table() string {
 		how = fmt.Sprintf("scaled from batch %d", g.in.profile.Batch)
 	}
 	text := g.in.header() + fmt.Sprintf("budget %s, batches up to %d, %s\n\n", format.Bytes(g.budget), g.most, how)
-	text += table(func(w *tabwriter.Writer) {
+	text += cli.Table(func(w *tabwriter.Writer) {
 		fmt.Fprint(w, "strategy\tlargest batch\tstep time\tsamples/s\tpeak\tremark\n")
 		for i := range g.rows {
 			fmt.Fprintf(w, "%s\t%s\n", methodText(g.methods[i]), g.rows[i].cells(g.most))
@@ -28,7 +29,7 @@ func (g *grown) table() string {
 	if len(g.batches) == 0 {
 		return text + list("Findings about the profile", g.in.profile.Warnings)
 	}
-	text += table(func(w *tabwriter.Writer) {
+	text += cli.Table(func(w *tabwriter.Writer) {
 		fmt.Fprint(w, "\nsamples/s at batch")
 		for _, b := range g.batches {
 			fmt.Fprintf(w, "\t%d", b)
@@ -40,7 +41,7 @@ func (g *grown) table() string {
 			}
 			fmt.Fprint(w, methodText(g.methods[i]))
 			for k := range g.rows[i].points {
-				fmt.Fprintf(w, "\t%s", number(g.rows[i].points[k].Throughput(), 1))
+				fmt.Fprintf(w, "\t%s", cli.Number(g.rows[i].points[k].Throughput(), 1))
 			}
 			fmt.Fprintln(w)
 		}
@@ -78,7 +79,7 @@ func (r *batchRow) cells(most int) string {
 	if a.StepTime == 0 {
 		return fmt.Sprintf("%d\t–\t–\t–\t%s", a.Batch, strings.Join(remarks, "; "))
 	}
-	return strings.Join([]string{fmt.Sprint(a.Batch), format.Duration(a.StepTime), number(a.Throughput(), 1),
+	return strings.Join([]string{fmt.Sprint(a.Batch), format.Duration(a.StepTime), cli.Number(a.Throughput(), 1),
 		format.Bytes(a.Peak), strings.Join(remarks, "; ")}, "\t")
 }
 

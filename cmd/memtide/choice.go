@@ -5,9 +5,9 @@ package main
 import (
 	"flag"
 	"fmt"
-	"strconv"
 	"strings"
 
+	"memtide/cmd/cli"
 	"memtide/engine"
 	"memtide/profiles/preset"
 	"memtide/web/format"
@@ -99,7 +99,7 @@ func parseLink(e *env, s string) (link.Link, error) {
 		return l, bad("-from: %s", strings.Join(append(notes, "No network is left to work on."), " "))
 	}
 	for _, n := range notes {
-		fmt.Fprintf(e.stderr, "note: %s\n", printable(n))
+		fmt.Fprintf(e.stderr, "note: %s\n", cli.Printable(n))
 	}
 	return l, nil
 }
@@ -138,16 +138,6 @@ func override(l, flags link.Link) link.Link {
 		l.Args[name] = value
 	}
 	return l
-}
-
-// quoted are arguments for a message. What a terminal would take for a command is
-// written out.
-func quoted(args []string) string {
-	var out []string
-	for _, a := range args {
-		out = append(out, strconv.Quote(a))
-	}
-	return strings.Join(out, " and ")
 }
 
 // clip shortens foreign text for a message.

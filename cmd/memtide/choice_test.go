@@ -5,6 +5,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"memtide/cmd/cli"
 )
 
 // A network is taken as what it is: a graph goes to the strategy for graphs, and
@@ -15,12 +17,12 @@ func TestKind(t *testing.T) {
 		code int
 		want string // in either output
 	}{
-		{"solve -budget 100% testdata/graph.json", exitOK, "(window)"},
-		{"solve -budget 100% -as graph testdata/graph.json", exitOK, "checked"},
-		{"solve -budget 100% -as chain testdata/graph.json", exitUsage, "only be taken as a graph"},
-		{"solve -as graph testdata/net.csv", exitUsage, "only be taken as a chain"},
-		{"solve -as tree testdata/net.csv", exitUsage, "expected chain or graph"},
-		{"link -as chain testdata/net.csv", exitOK, "&d=1."},
+		{"solve -budget 100% testdata/graph.json", cli.OK, "(window)"},
+		{"solve -budget 100% -as graph testdata/graph.json", cli.OK, "checked"},
+		{"solve -budget 100% -as chain testdata/graph.json", cli.Usage, "only be taken as a graph"},
+		{"solve -as graph testdata/net.csv", cli.Usage, "only be taken as a chain"},
+		{"solve -as tree testdata/net.csv", cli.Usage, "expected chain or graph"},
+		{"link -as chain testdata/net.csv", cli.OK, "&d=1."},
 	} {
 		o := memtide(t, t.Context(), strings.Fields(c.args)...)
 		if o.code != c.code || !strings.Contains(o.stdout+o.stderr, c.want) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"memtide/cmd/cli"
 	"memtide/engine"
 	"memtide/profiles"
 	_ "memtide/profiles/formats/all"
@@ -35,7 +36,7 @@ func help(e *env, args []string) error {
 		return nil
 	}
 	if len(args) > 1 {
-		return bad("help takes one command or topic; got %s", quoted(args))
+		return bad("help takes one command or topic; got %s", cli.Quoted(args))
 	}
 	if c := lookup(args[0]); c != nil {
 		fmt.Fprint(e.stdout, c.usage())
@@ -54,7 +55,7 @@ func help(e *env, args []string) error {
 
 // overview is the text of help without arguments.
 func overview() string {
-	return table(func(w *tabwriter.Writer) {
+	return cli.Table(func(w *tabwriter.Writer) {
 		fmt.Fprint(w, "memtide shows how a training step fits into a memory budget.\n\nCommands\n")
 		for _, c := range commands() {
 			fmt.Fprintf(w, "  %s\t%s\n", c.name, c.summary)
@@ -72,39 +73,9 @@ func overview() string {
 
 // usage is the text of -h.
 func (c *command) usage() string {
-	return table(func(w *tabwriter.Writer) {
-		fmt.Fprintf(w, "memtide %s %s\n\n%s\n", c.name, c.args, c.doc)
-		fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
-		c.flags(fs)
-		fmt.Fprint(w, "\nFlags\n")
-		fs.VisitAll(func(f *flag.Flag) {
-			// Descriptions begin with the value's name in back quotes.
-			value, text := flag.UnquoteUsage(f)
-			text = strings.TrimPrefix(text, value+" ")
-			if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "0" && f.DefValue != "0s" {
-				text += " (default " + f.DefValue + ")"
-			}
-			fmt.Fprintf(w, "  -%s\t%s\n", strings.TrimSpace(f.Name+" "+value), text)
-		})
-		fmt.Fprint(w, "\nExamples\n")
-		for _, x := range c.examples {
-			fmt.Fprintf(w, "  %s\n", x)
-		}
-	})
-}
-
-// table aligns what fill writes: cells are separated by tabs, two spaces stand
-// between columns.
-func table(fill func(w *tabwriter.Writer)) string {
-	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.DiscardEmptyColumns)
-	fill(w)
-	w.Flush() // a strings.Builder takes everything
-	lines := strings.Split(b.String(), "\n")
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " ")
-	}
-	return strings.Join(lines, "\n")
+	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
+	c.flags(fs)
+	return cli.Help("memtide "+c.name+" "+c.args, c.doc, fs, c.examples)
 }
 
 // presetParts are the parts of a reference to a preset, see preset.Parse.
@@ -133,7 +104,7 @@ func ownOptions(p *preset.Preset) string {
 }
 
 func presetsHelp() string {
-	return table(func(w *tabwriter.Writer) {
+	return cli.Table(func(w *tabwriter.Writer) {
 		fmt.Fprint(w, "Presets, with their usual batch size. Networks can be varied by parts after the name, in any order:\n\n")
 		for _, part := range presetParts {
 			fmt.Fprintf(w, "  %s\t%s\t%s\n", part[0], part[1], part[2])
@@ -150,7 +121,7 @@ func presetsHelp() string {
 }
 
 func devicesHelp() string {
-	return table(func(w *tabwriter.Writer) {
+	return cli.Table(func(w *tabwriter.Writer) {
 		fmt.Fprint(w, "Devices: memory, link to the host in each direction, and what times are estimated from: peaks in 32 and\n16 bits, rate of the device's own memory. Name them with -device for the link and in a preset for the times.\n\n")
 		for _, d := range preset.Devices() {
 			mark := ""
@@ -168,7 +139,7 @@ func devicesHelp() string {
 }
 
 func strategiesHelp() string {
-	return table(func(w *tabwriter.Writer) {
+	return cli.Table(func(w *tabwriter.Writer) {
 		fmt.Fprint(w, "Strategies, for -strategy; parameters, for -arg NAME=VALUE.\n")
 		for _, s := range engine.Strategies() {
 			fmt.Fprintf(w, "\n%s\t%s\n", s.Name, s.Title)
@@ -189,7 +160,7 @@ func legal(p *engine.Param) string {
 }
 
 func formatsHelp() string {
-	return table(func(w *tabwriter.Writer) {
+	return cli.Table(func(w *tabwriter.Writer) {
 		fmt.Fprint(w, "Formats; files are told apart by their content and may be gzipped.\n")
 		for _, f := range profiles.Formats() {
 			fmt.Fprintf(w, "\n%s\t%s\n\t%s\n", f.Name, f.Title, firstParagraph(f.Doc))

@@ -13,6 +13,7 @@ import (
 	"os"
 	"strings"
 
+	"memtide/cmd/cli"
 	"memtide/engine"
 	_ "memtide/engine/all"
 	"memtide/profiles"
@@ -47,7 +48,7 @@ type input struct {
 // besides the flags.
 func (c *choice) read(ctx context.Context, e *env, args []string) (*input, error) {
 	if len(args) > 1 {
-		return nil, bad("one file at a time; got %s", quoted(args))
+		return nil, bad("one file at a time; got %s", cli.Quoted(args))
 	}
 	sources := len(args)
 	for _, s := range []string{c.preset, c.from} {

@@ -13,7 +13,6 @@
 //	memtide link -budget 900MiB -strategy rotor net.csv
 //	memtide svg -preset vgg16-b32 -budget 90% -theme dark -o vgg16.svg
 //	memtide export -format python -budget 900MiB -strategy rotor -o schedule.py net.csv
-//	memtide reproduce rotor-figs3-5
 //	memtide serve -dir dist -addr 127.0.0.1:8080
 //	memtide help strategies
 //
@@ -52,29 +51,12 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"strconv"
 	"strings"
-	"syscall"
 
-	"memtide/wasm/proto"
+	"memtide/cmd/cli"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
-	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
-}
-
-// The exit statuses; the package comment says when.
-const (
-	exitOK    = 0
-	exitNo    = 1
-	exitUsage = 2
-)
+func main() { cli.Main(run) }
 
 // env is the world of one run.
 type env struct {
@@ -96,7 +78,7 @@ type command struct {
 
 // commands are the subcommands in the order of the help text.
 func commands() []*command {
-	return []*command{solveCommand(), sweepCommand(), batchCommand(), placeCommand(), linkCommand(), svgCommand(), exportCommand(), reproduceCommand(), serveCommand()}
+	return []*command{solveCommand(), sweepCommand(), batchCommand(), placeCommand(), linkCommand(), svgCommand(), exportCommand(), serveCommand()}
 }
 
 // run is the whole program: it returns the exit status.
@@ -104,49 +86,33 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	e := &env{stdin, stdout, stderr}
 	if len(args) == 0 {
 		fmt.Fprint(stderr, overview())
-		return exitUsage
+		return cli.Usage
 	}
 	name := args[0]
 	if name == "help" || name == "-h" || name == "-help" || name == "--help" {
-		return e.finish("memtide help", help(e, args[1:]))
+		return cli.Finish(stderr, "memtide help", help(e, args[1:]))
 	}
 	c := lookup(name)
 	if c == nil {
-		return e.finish("memtide", bad("there is no command %q; known are %s and help", name, strings.Join(commandNames(), ", ")))
+		if name == "reproduce" {
+			return cli.Finish(stderr, "memtide", bad("reproduce is a command of its own now: go run ./cmd/reproduce"))
+		}
+		return cli.Finish(stderr, "memtide", bad("there is no command %q; known are %s and help", name, strings.Join(commandNames(), ", ")))
 	}
 	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
-	fs.SetOutput(io.Discard) // finish tells the errors, usage the rest
+	fs.SetOutput(io.Discard) // cli.Finish tells the errors, usage the rest
 	do := c.flags(fs)
-	rest, err := parseMixed(fs, args[1:])
+	rest, err := cli.ParseMixed(fs, args[1:])
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Fprint(stdout, c.usage())
-		return exitOK
+		return cli.OK
 	case err != nil:
 		err = bad("%v; memtide %s -h lists the flags", err, c.name)
 	default:
 		err = do(ctx, e, rest)
 	}
-	return e.finish("memtide "+c.name, err)
-}
-
-// parseMixed parses flags before, between and after the other arguments, which
-// it returns.
-func parseMixed(fs *flag.FlagSet, args []string) (rest []string, err error) {
-	for {
-		if err := fs.Parse(args); err != nil {
-			return nil, err
-		}
-		if fs.NArg() == 0 {
-			return rest, nil
-		}
-		// Parse swallows "--", after which everything is an argument.
-		if n := len(args) - fs.NArg(); n > 0 && args[n-1] == "--" {
-			return append(rest, fs.Args()...), nil
-		}
-		rest = append(rest, fs.Arg(0))
-		args = fs.Args()[1:]
-	}
+	return cli.Finish(stderr, "memtide "+c.name, err)
 }
 
 func lookup(name string) *command {
@@ -166,38 +132,5 @@ func commandNames() []string {
 	return names
 }
 
-// badInput is an error of the command line or of the input: exit status 2.
-type badInput struct{ text string }
-
-func (e *badInput) Error() string { return e.text }
-
-func bad(format string, args ...any) error { return &badInput{fmt.Sprintf(format, args...)} }
-
-// printable writes out what a terminal would take for a command, wherever in a
-// message it comes from: names of files, arguments, what is in a link.
-func printable(text string) string {
-	var b strings.Builder
-	for _, r := range text {
-		if r == '\n' || r == '\t' || strconv.IsPrint(r) {
-			b.WriteRune(r)
-		} else {
-			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
-		}
-	}
-	return b.String()
-}
-
-// finish tells an error and turns it into an exit status.
-func (e *env) finish(who string, err error) int {
-	if err == nil {
-		return exitOK
-	}
-	fmt.Fprintf(e.stderr, "%s: %s\n", who, printable(err.Error()))
-	if _, ok := errors.AsType[*badInput](err); ok {
-		return exitUsage
-	}
-	if fail, ok := errors.AsType[*proto.Failure](err); ok && fail.Kind == proto.BadRequest {
-		return exitUsage
-	}
-	return exitNo
-}
+// bad is an error of the command line or of the input: exit status 2.
+func bad(format string, args ...any) error { return cli.Bad(format, args...) }

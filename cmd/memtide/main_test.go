@@ -15,6 +15,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"memtide/cmd/cli"
 	"memtide/engine"
 	"memtide/profiles"
 	"memtide/profiles/preset"
@@ -101,6 +102,7 @@ var golden = []struct{ name, line string }{
 	{"error-topic", "help me"},
 	{"error-topics", "help solve sweep"},
 	{"error-command", "solv net.csv"},
+	{"error-moved", "reproduce pofo"},
 	{"error-flag", "solve -bugdet 4GiB net.csv"},
 	{"error-flag-value", "solve -budget plenty net.csv"},
 	{"error-bandwidth", "solve -bw 100Gb/s net.csv"},
@@ -161,7 +163,7 @@ func TestGolden(t *testing.T) {
 			if got != string(want) {
 				t.Errorf("got:\n%s\nwant:\n%s\nIf the change is meant: go test ./cmd/memtide -update", got, want)
 			}
-			if wrong := strings.HasPrefix(c.name, "error-"); wrong != (o.code != exitOK) {
+			if wrong := strings.HasPrefix(c.name, "error-"); wrong != (o.code != cli.OK) {
 				t.Errorf("memtide %s: exit status %d; want 0 unless it is an error", c.line, o.code)
 			}
 		})
@@ -231,7 +233,7 @@ func TestExamples(t *testing.T) {
 			cancel()
 			ctx = stopped
 		}
-		if o := memtide(t, ctx, args...); o.code != exitOK {
+		if o := memtide(t, ctx, args...); o.code != cli.OK {
 			t.Errorf("%s: memtide %s: exit status %d\n%s", where, line, o.code, o.stderr)
 		} else if o.stdout == "" && !strings.Contains(line, " -o ") {
 			t.Errorf("%s: memtide %s: it wrote nothing", where, line)
@@ -268,9 +270,9 @@ func TestNamesAreListed(t *testing.T) {
 		t.Run(line, func(t *testing.T) {
 			t.Chdir("testdata")
 			o := memtide(t, t.Context(), words(line)...)
-			text, want := o.stderr, exitUsage
+			text, want := o.stderr, cli.Usage
 			if strings.HasPrefix(line, "help") {
-				text, want = o.stdout, exitOK
+				text, want = o.stdout, cli.OK
 			}
 			if o.code != want {
 				t.Errorf("exit status %d, want %d", o.code, want)
@@ -324,28 +326,5 @@ func buildSite(t *testing.T, dir string) {
 	}
 	if err := os.WriteFile(filepath.Join(dir, "index.html"), []byte("<!doctype html><title>page</title>"), 0o644); err != nil {
 		t.Fatal(err)
-	}
-}
-
-func TestParseMixed(t *testing.T) {
-	for _, c := range []struct {
-		args string
-		rest string
-		n    int
-	}{
-		{"", "", 0},
-		{"-n 3 a b", "a b", 3},
-		{"a -n 3 b", "a b", 3},
-		{"a b -n 3", "a b", 3},
-		{"- -n 3", "-", 3},
-		{"a -- -n 3", "a -n 3", 0},
-		{"-- -n", "-n", 0},
-	} {
-		fs := flag.NewFlagSet("test", flag.ContinueOnError)
-		n := fs.Int("n", 0, "")
-		rest, err := parseMixed(fs, strings.Fields(c.args))
-		if got := strings.Join(rest, " "); err != nil || got != c.rest || *n != c.n {
-			t.Errorf("%q: got %q, n=%d, %v; want %q, n=%d", c.args, got, *n, err, c.rest, c.n)
-		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"memtide/cmd/cli"
 )
 
 // A named pipe is read as a stream, and waiting for who writes it can be
@@ -24,14 +26,14 @@ func TestPipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	go func() { _ = os.WriteFile(pipe, net, 0) }()
-	if o := memtide(t, t.Context(), "solve", pipe); o.code != exitOK || !strings.Contains(o.stdout, "step time") {
+	if o := memtide(t, t.Context(), "solve", pipe); o.code != cli.OK || !strings.Contains(o.stdout, "step time") {
 		t.Errorf("solve of a pipe: exit status %d, %q; want a schedule", o.code, o.stderr)
 	}
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
 	var stdout, stderr bytes.Buffer
-	if code := run(ctx, []string{"solve", pipe}, nil, &stdout, &stderr); code != exitNo || !strings.Contains(stderr.String(), "interrupted") {
-		t.Errorf("solve of a pipe that nobody writes, interrupted: exit status %d, %q; want %d and why", code, stderr.String(), exitNo)
+	if code := run(ctx, []string{"solve", pipe}, nil, &stdout, &stderr); code != cli.No || !strings.Contains(stderr.String(), "interrupted") {
+		t.Errorf("solve of a pipe that nobody writes, interrupted: exit status %d, %q; want %d and why", code, stderr.String(), cli.No)
 	}
 	// Who still waits for a writer gets one, that is gone at once.
 	if f, err := os.OpenFile(pipe, os.O_RDWR, 0); err == nil {

@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"memtide/cmd/cli"
 	"memtide/engine"
 	"memtide/engine/alloc"
 	"memtide/wasm/proto"
@@ -111,14 +112,14 @@ func place(ctx context.Context, e *env, in *input, limit time.Duration) error {
 		Setting: in.setting(), Budget: solved.Budget, Schedule: solved.Schedule,
 		Allocator: in.link.Alloc, Args: in.link.AllocArgs, Limit: limit,
 	}}
-	b := newBar(e.stderr)
-	defer b.clear()
+	b := cli.NewBar(e.stderr)
+	defer b.Clear()
 	text := "Placing with " + alloc.Lookup(in.link.Alloc).Title
-	b.set(0, 0, text)
+	b.Set(0, 0, text)
 	var answer *proto.Reply
 	new(serve.Server).Handle(ctx, req, func(r *proto.Reply) {
 		if r.Kind == proto.KindProgress {
-			b.set(r.Progress.Done, r.Progress.Total, text)
+			b.Set(r.Progress.Done, r.Progress.Total, text)
 			return
 		}
 		answer = r
@@ -149,7 +150,7 @@ type placement struct {
 
 // table is the placement for people.
 func (r *placement) table() string {
-	return r.in.header() + table(func(w *tabwriter.Writer) {
+	return r.in.header() + cli.Table(func(w *tabwriter.Writer) {
 		s, p := r.solved, r.placed
 		fmt.Fprintf(w, "%s (%s), budget %s, peak %s\n", r.in.title, methodText(r.in.method), format.Bytes(s.Budget), format.Bytes(s.Trace.Peak))
 		a := alloc.Lookup(p.Allocator)
@@ -206,7 +207,7 @@ func (r *placement) verdict() string {
 }
 
 func allocatorsHelp() string {
-	return table(func(w *tabwriter.Writer) {
+	return cli.Table(func(w *tabwriter.Writer) {
 		fmt.Fprint(w, "Allocators, for -alloc; parameters, for -alloc-arg NAME=VALUE.\n")
 		for _, a := range alloc.Allocators() {
 			fmt.Fprintf(w, "\n%s\t%s\n", a.Name, a.Title)

@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"memtide/web/host"
+	"memtide/web/fileserver"
 )
 
 // defaultAddr is where the page is served. Nobody but this machine can reach it.
@@ -54,7 +54,7 @@ func serveSite(ctx context.Context, e *env, dir, addr string) error {
 	if err != nil {
 		return fmt.Errorf("cannot listen: %w; -addr chooses another address", err)
 	}
-	server := host.Server(dir)
+	server := fileserver.Server(dir)
 	stopped := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() {
 		patience, cancel := context.WithTimeout(context.Background(), shutdownTime)

@@ -5,6 +5,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"memtide/cmd/cli"
 )
 
 // Of a link that compares, commands take the side that they are asked for, and say
@@ -16,17 +18,17 @@ func TestSides(t *testing.T) {
 		code                int
 		stdout, stderr      string
 	}{
-		{"link", both, "", exitOK, "&b.s=sequential&b.s.segments=8", ""},
-		{"link", both, "a", exitOK, "#v=1&sum=47b9ef&p=vgg16-b32&dev=a100-sxm-40gb&m=95%25&s=sequential&s.segments=4\n", ""},
-		{"link", both, "b", exitOK, "#v=1&sum=bda005&p=vgg16-b32&dev=p100-pcie-16gb&m=100%25&s=sequential&s.segments=8\n", ""},
-		{"link", "#v=1&p=vgg16-b32&s=greedy&bw=6GBps&b.p=resnet50-b8", "b", exitOK, "#v=1&sum=482f99&p=resnet50-b8&m=60%25&s=greedy&bw=6GBps\n", ""},
-		{"solve", both, "", exitOK, "95 % of keeping everything", "note: the link compares two; this is about A alone"},
-		{"solve", both, "a", exitOK, "95 % of keeping everything", ""},
-		{"solve", both, "b", exitOK, "100 % of keeping everything", ""},
-		{"svg", both, "b", exitOK, "budget 3.74 GiB", ""},
-		{"solve", "#v=1&p=vgg16-b32", "b", exitUsage, "", "the link compares nothing"},
-		{"solve", "#v=1&p=vgg16-b32&b.from=file", "b", exitUsage, "", "name the FILE itself"},
-		{"solve", both, "c", exitUsage, "", "expected a or b"},
+		{"link", both, "", cli.OK, "&b.s=sequential&b.s.segments=8", ""},
+		{"link", both, "a", cli.OK, "#v=1&sum=47b9ef&p=vgg16-b32&dev=a100-sxm-40gb&m=95%25&s=sequential&s.segments=4\n", ""},
+		{"link", both, "b", cli.OK, "#v=1&sum=bda005&p=vgg16-b32&dev=p100-pcie-16gb&m=100%25&s=sequential&s.segments=8\n", ""},
+		{"link", "#v=1&p=vgg16-b32&s=greedy&bw=6GBps&b.p=resnet50-b8", "b", cli.OK, "#v=1&sum=482f99&p=resnet50-b8&m=60%25&s=greedy&bw=6GBps\n", ""},
+		{"solve", both, "", cli.OK, "95 % of keeping everything", "note: the link compares two; this is about A alone"},
+		{"solve", both, "a", cli.OK, "95 % of keeping everything", ""},
+		{"solve", both, "b", cli.OK, "100 % of keeping everything", ""},
+		{"svg", both, "b", cli.OK, "budget 3.74 GiB", ""},
+		{"solve", "#v=1&p=vgg16-b32", "b", cli.Usage, "", "the link compares nothing"},
+		{"solve", "#v=1&p=vgg16-b32&b.from=file", "b", cli.Usage, "", "name the FILE itself"},
+		{"solve", both, "c", cli.Usage, "", "expected a or b"},
 	} {
 		args := []string{c.command, "-from", c.from}
 		if c.side != "" {
@@ -40,7 +42,7 @@ func TestSides(t *testing.T) {
 			t.Errorf("%q: says on the standard error %q; want the note only where it was not asked for a side", args, o.stderr)
 		}
 	}
-	if o := memtide(t, t.Context(), "solve", "-preset", "vgg16-b32", "-side", "b"); o.code != exitUsage || !strings.Contains(o.stderr, "there is no -from") {
-		t.Errorf("-side without -from: exit status %d, %q; want %d and why", o.code, o.stderr, exitUsage)
+	if o := memtide(t, t.Context(), "solve", "-preset", "vgg16-b32", "-side", "b"); o.code != cli.Usage || !strings.Contains(o.stderr, "there is no -from") {
+		t.Errorf("-side without -from: exit status %d, %q; want %d and why", o.code, o.stderr, cli.Usage)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"memtide/cmd/cli"
 	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
@@ -85,9 +86,9 @@ func solve(ctx context.Context, e *env, in *input, o solveOptions) error {
 // the best so far, if there was one.
 func findSchedule(ctx context.Context, e *env, in *input, limit time.Duration) (*proto.Solved, error) {
 	var best *proto.Solved
-	b := newBar(e.stderr)
-	defer b.clear()
-	b.set(0, 0, "Solving with "+in.title)
+	b := cli.NewBar(e.stderr)
+	defer b.Clear()
+	b.Set(0, 0, "Solving with "+in.title)
 	req := &proto.Request{Op: proto.OpSolve, Solve: &proto.Solve{
 		Setting: in.setting(), Method: in.method, Budget: in.budget(in.link.Budget), Limit: limit,
 	}}
@@ -106,7 +107,7 @@ func findSchedule(ctx context.Context, e *env, in *input, limit time.Duration) (
 		if best != nil {
 			text += ", best so far " + format.Duration(best.Trace.Makespan)
 		}
-		b.set(r.Progress.Done, r.Progress.Total, text)
+		b.Set(r.Progress.Done, r.Progress.Total, text)
 	})
 	switch fail := answer.Failure; {
 	case fail == nil:

@@ -21,6 +21,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"memtide/cmd/cli"
 	"memtide/engine"
 	"memtide/web/link"
 )
@@ -30,7 +31,7 @@ func solved(t *testing.T, args ...string) solveReport {
 	t.Helper()
 	o := memtide(t, t.Context(), append([]string{"solve", "-json"}, args...)...)
 	var r solveReport
-	if err := json.Unmarshal([]byte(o.stdout), &r); err != nil || o.code != exitOK {
+	if err := json.Unmarshal([]byte(o.stdout), &r); err != nil || o.code != cli.OK {
 		t.Fatalf("memtide solve -json %q: exit status %d, %v\n%s%s", args, o.code, err, o.stdout, o.stderr)
 	}
 	return r
@@ -78,7 +79,7 @@ func TestStoppedByItself(t *testing.T) {
 	if notes := strings.Join(r.Notes, " "); r.Complete || r.Optimal || !r.Verified || !strings.Contains(notes, "stopped") {
 		t.Errorf("got complete %v, optimal %v, verified %v, %q; want the best so far", r.Complete, r.Optimal, r.Verified, notes)
 	}
-	if o := memtide(t, t.Context(), append([]string{"solve"}, args...)...); o.code != exitOK || !strings.Contains(o.stdout, "the best so far, since the search was stopped") {
+	if o := memtide(t, t.Context(), append([]string{"solve"}, args...)...); o.code != cli.OK || !strings.Contains(o.stdout, "the best so far, since the search was stopped") {
 		t.Errorf("exit status %d\n%s\nwant 0 and the best so far", o.code, o.stdout)
 	}
 }
@@ -89,7 +90,7 @@ func TestSmallestBudgetWorks(t *testing.T) {
 	for _, strategy := range []string{"rotor", "sequential", "greedy"} {
 		o := memtide(t, t.Context(), "solve", "-budget", "100MiB", "-strategy", strategy, "testdata/net.csv")
 		m := named.FindStringSubmatch(o.stderr)
-		if o.code != exitNo || m == nil {
+		if o.code != cli.No || m == nil {
 			t.Errorf("%s in 100 MiB: exit status %d, %q; want 1 and a budget that would do", strategy, o.code, o.stderr)
 			continue
 		}
@@ -98,7 +99,7 @@ func TestSmallestBudgetWorks(t *testing.T) {
 			t.Errorf("%s in %s bytes: budget %d, verified %v", strategy, m[1], r.BudgetBytes, r.Verified)
 		}
 		less := memtide(t, t.Context(), "solve", "-budget", fmt.Sprint(r.BudgetBytes-1)+"B", "-strategy", strategy, "testdata/net.csv")
-		if less.code != exitNo {
+		if less.code != cli.No {
 			t.Errorf("%s in %d bytes: exit status %d; want 1, since %s is the smallest", strategy, r.BudgetBytes-1, less.code, m[1])
 		}
 	}
@@ -118,7 +119,7 @@ func TestLinkRoundTrip(t *testing.T) {
 		direct := solved(t, words(line)...)
 		o := memtide(t, t.Context(), append([]string{"link"}, words(line)...)...)
 		address := strings.TrimSpace(o.stdout)
-		if o.code != exitOK || !strings.HasSuffix(address, "#"+direct.Link) {
+		if o.code != cli.OK || !strings.HasSuffix(address, "#"+direct.Link) {
 			t.Errorf("link %s: exit status %d, %q; want it to end in #%s", line, o.code, address, direct.Link)
 		}
 		if want := fmt.Sprintf("%d characters: fits everywhere\n", len(address)); o.stderr != want {
@@ -136,7 +137,7 @@ func TestLinkRoundTrip(t *testing.T) {
 // A profile that a link cannot carry exactly must not be sent as another one.
 func TestLinkRefusesWhatItWouldChange(t *testing.T) {
 	direct := memtide(t, t.Context(), "link", "testdata/seeded.json")
-	if direct.code == exitOK {
+	if direct.code == cli.OK {
 		a, b := solved(t, "testdata/seeded.json"), solved(t, "-from", strings.TrimSpace(direct.stdout))
 		if a.Question.Network.Stages != b.Question.Network.Stages || len(a.Measured.Decisions) != len(b.Measured.Decisions) {
 			t.Errorf("a chain without a loss has %d stages; after the link it has %d", a.Question.Network.Stages, b.Question.Network.Stages)
@@ -145,7 +146,7 @@ func TestLinkRefusesWhatItWouldChange(t *testing.T) {
 		t.Errorf("link of a chain without a loss: %q; want the way on", direct.stderr)
 	}
 	file := longNet(t, 5000)
-	if o := memtide(t, t.Context(), "link", file); o.code != exitNo || !strings.Contains(o.stderr, "end the file itself") {
+	if o := memtide(t, t.Context(), "link", file); o.code != cli.No || !strings.Contains(o.stderr, "end the file itself") {
 		t.Errorf("link of 5000 stages: exit status %d, %q; want 1 and the way on", o.code, o.stderr)
 	}
 }
@@ -181,7 +182,7 @@ func wellFormed(t *testing.T, doc string) (root map[string]string, text string) 
 func TestSVG(t *testing.T) {
 	plain := memtide(t, t.Context(), "svg", "-budget", "60%", "testdata/net.csv")
 	root, text := wellFormed(t, plain.stdout)
-	if plain.code != exitOK || root[""] != "svg" || root["width"] != "960" {
+	if plain.code != cli.OK || root[""] != "svg" || root["width"] != "960" {
 		t.Errorf("exit status %d, root %v; want an svg of width 960", plain.code, root)
 	}
 	r := solved(t, "-budget", "60%", "testdata/net.csv")
@@ -198,7 +199,7 @@ func TestSVG(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "out.svg")
 	dark := memtide(t, t.Context(), "svg", "-theme", "dark", "-width", "500", "-o", file, "testdata/net.csv")
 	data, err := os.ReadFile(file)
-	if err != nil || dark.code != exitOK || dark.stdout != "" {
+	if err != nil || dark.code != cli.OK || dark.stdout != "" {
 		t.Fatalf("svg -o: exit status %d, %v, %q on the standard output", dark.code, err, dark.stdout)
 	}
 	if root, _ := wellFormed(t, string(data)); root["width"] != "500" || bytes.Contains(data, []byte("prefers-color-scheme")) {
@@ -210,10 +211,10 @@ func TestSVG(t *testing.T) {
 	if o := memtide(t, t.Context(), "svg", "-width", "500", "-from", fragment); o.stdout != string(data) {
 		t.Error("theme=dark in a link: the picture differs from that of -theme dark")
 	}
-	if o := memtide(t, t.Context(), "svg", "-width", "500", "-from", fragment, "-theme", "light"); o.stdout == string(data) || o.code != exitOK {
+	if o := memtide(t, t.Context(), "svg", "-width", "500", "-from", fragment, "-theme", "light"); o.stdout == string(data) || o.code != cli.OK {
 		t.Errorf("-theme light over theme=dark in a link: exit status %d, or still dark", o.code)
 	}
-	if o := memtide(t, t.Context(), "svg", "-budget", "100MiB", "-o", file, "testdata/net.csv"); o.code != exitNo || !strings.Contains(o.stderr, "smallest budget") {
+	if o := memtide(t, t.Context(), "svg", "-budget", "100MiB", "-o", file, "testdata/net.csv"); o.code != cli.No || !strings.Contains(o.stderr, "smallest budget") {
 		t.Errorf("svg in too small a budget: exit status %d, %q", o.code, o.stderr)
 	}
 	if again, _ := os.ReadFile(file); !bytes.Equal(again, data) {
@@ -245,11 +246,11 @@ func TestSVGLink(t *testing.T) {
 			t.Errorf("svg -base %s: the picture is no link; want %s around it", line, anchor)
 		}
 	}
-	if o := memtide(t, t.Context(), "svg", "-budget", "100%", "testdata/graph.json"); o.code != exitOK || !strings.Contains(o.stderr, "carries no link") || strings.Contains(o.stdout, "<metadata") {
+	if o := memtide(t, t.Context(), "svg", "-budget", "100%", "testdata/graph.json"); o.code != cli.OK || !strings.Contains(o.stderr, "carries no link") || strings.Contains(o.stdout, "<metadata") {
 		t.Errorf("svg of a graph: exit status %d, %q; want a picture without a link, and a line about it", o.code, o.stderr)
 	}
 	for _, base := range []string{"https://example.org/#x", "https://example.org/"} {
-		if o := memtide(t, t.Context(), "svg", "-base", base, "testdata/graph.json"); o.code == exitOK || o.stdout != "" {
+		if o := memtide(t, t.Context(), "svg", "-base", base, "testdata/graph.json"); o.code == cli.OK || o.stdout != "" {
 			t.Errorf("svg -base %s of a graph: exit status %d, wrote %d bytes; want an error", base, o.code, len(o.stdout))
 		}
 	}
@@ -290,24 +291,24 @@ func TestStop(t *testing.T) {
 	for breaths, want := range map[int]int{1: 0, 3: 1, 50: 3} {
 		o := memtide(t, stopped(t, breaths), "sweep", "-strategy", "sequential,rotor", "-budget", "50%,60%,70%", file)
 		said := fmt.Sprintf("stopped after %d of 6 points", want)
-		if o.code != exitNo || !strings.Contains(o.stderr, said) || strings.Count(o.stdout, "checked") != want {
+		if o.code != cli.No || !strings.Contains(o.stderr, said) || strings.Count(o.stdout, "checked") != want {
 			t.Errorf("sweep stopped after %d breaths: exit status %d, %q; want 1, %q, and as many points in\n%s", breaths, o.code, o.stderr, said, o.stdout)
 		}
 	}
 	o := memtide(t, stopped(t, 50), "solve", "-budget", "50%", file)
-	if o.code != exitNo || !strings.Contains(o.stderr, "was stopped before it was done") {
+	if o.code != cli.No || !strings.Contains(o.stderr, "was stopped before it was done") {
 		t.Errorf("stopped solve: exit status %d, %q", o.code, o.stderr)
 	}
 	o = memtide(t, stopped(t, 50), "solve", "-json", "-preset", "resnet101-b32", "-budget", "70%", "-strategy", "offloadsearch", "-arg", "evaluations=100000000")
 	var best solveReport
-	if err := json.Unmarshal([]byte(o.stdout), &best); err != nil || o.code != exitNo || best.Complete || !best.Verified || best.Measured.StepTimeNS <= 0 {
+	if err := json.Unmarshal([]byte(o.stdout), &best); err != nil || o.code != cli.No || best.Complete || !best.Verified || best.Measured.StepTimeNS <= 0 {
 		t.Errorf("stopped search: exit status %d, %v, complete %v, verified %v; want 1 and a verified schedule, the best so far", o.code, err, best.Complete, best.Verified)
 	}
 	atOnce, cancel := context.WithCancel(t.Context())
 	cancel()
 	o = memtide(t, atOnce, "sweep", "-json", "testdata/net.csv")
 	var r sweepReport
-	if err := json.Unmarshal([]byte(o.stdout), &r); err != nil || o.code != exitNo || r.Complete {
+	if err := json.Unmarshal([]byte(o.stdout), &r); err != nil || o.code != cli.No || r.Complete {
 		t.Errorf("sweep stopped at once: exit status %d, %v, complete %v; want 1 and valid JSON that says it is not complete", o.code, err, r.Complete)
 	}
 }
@@ -321,7 +322,7 @@ func TestSolveLimit(t *testing.T) {
 		var out bytes.Buffer
 		code := run(ticking, []string{"solve", "-limit", "1ns", "-json", "-budget", "50%", file}, nil, &out, io.Discard)
 		var f failureReport
-		if err := json.Unmarshal(out.Bytes(), &f); err != nil || code != exitNo || f.Error == nil || f.Error.Kind != "deadline" {
+		if err := json.Unmarshal(out.Bytes(), &f); err != nil || code != cli.No || f.Error == nil || f.Error.Kind != "deadline" {
 			t.Errorf("solve -limit 1ns -json: exit status %d, %v, %.500s; want 1 and an error of kind deadline", code, err, &out)
 		}
 	})
@@ -331,7 +332,7 @@ func TestSolveLimit(t *testing.T) {
 func TestSweepAgreesWithSolve(t *testing.T) {
 	o := memtide(t, t.Context(), "sweep", "-json", "-strategy", "rotor,sequential,greedy", "-budget", "500MiB..900MiB", "-points", "3", "testdata/net.csv")
 	var r sweepReport
-	if err := json.Unmarshal([]byte(o.stdout), &r); err != nil || o.code != exitOK {
+	if err := json.Unmarshal([]byte(o.stdout), &r); err != nil || o.code != cli.OK {
 		t.Fatalf("sweep: exit status %d, %v\n%s", o.code, err, o.stderr)
 	}
 	if len(r.Points) != 3*3 || !r.Complete {
@@ -371,46 +372,11 @@ func TestServe(t *testing.T) {
 	// The address is taken now.
 	var complaints bytes.Buffer
 	taken := strings.TrimSuffix(strings.TrimPrefix(address, "http://"), "/")
-	if got := run(t.Context(), []string{"serve", "-dir", dir, "-addr", taken}, nil, io.Discard, &complaints); got != exitNo || !strings.Contains(complaints.String(), "-addr") {
+	if got := run(t.Context(), []string{"serve", "-dir", dir, "-addr", taken}, nil, io.Discard, &complaints); got != cli.No || !strings.Contains(complaints.String(), "-addr") {
 		t.Errorf("serve on a taken address: exit status %d, %q; want 1 and the flag to change", got, complaints.String())
 	}
 	cancel()
-	if got := <-code; got != exitOK {
+	if got := <-code; got != cli.OK {
 		t.Errorf("after Ctrl-C: exit status %d, want 0", got)
-	}
-}
-
-func TestBar(t *testing.T) {
-	for _, c := range []struct {
-		done, total int
-		text, want  string
-	}{
-		{0, 0, "Solving", "Solving"},
-		{0, 4, "", "[........................] 0 of 4"},
-		{3, 4, "rotor", "[##################......] 3 of 4  rotor"},
-		{9, 4, "over", "[########################] 4 of 4  over"},
-		{1, 2, strings.Repeat("é", 100), "[############............] 1 of 2  " + strings.Repeat("é", 43)},
-	} {
-		if got := barText(c.done, c.total, c.text); got != c.want {
-			t.Errorf("barText(%d, %d, %q) is %q, want %q", c.done, c.total, c.text, got, c.want)
-		}
-	}
-	var screen bytes.Buffer
-	b := &bar{w: &screen}
-	b.start()
-	b.set(1, 2, "half")
-	b.draw()
-	b.draw() // nothing new: nothing is written
-	b.clear()
-	if got, want := screen.String(), "\r\x1b[K[############............] 1 of 2  half\r\x1b[K"; got != want {
-		t.Errorf("the screen got %q, want %q", got, want)
-	}
-	file, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	if isTerminal(file) || isTerminal(&screen) {
-		t.Error("a file or a buffer is taken for a terminal")
 	}
 }

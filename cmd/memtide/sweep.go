@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"memtide/cmd/cli"
 	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
@@ -214,15 +215,15 @@ func (s *swept) run(ctx context.Context, e *env, limit time.Duration) error {
 		return err
 	}
 	s.keepAll = reply.Solved.KeepAll
-	b := newBar(e.stderr)
-	defer b.clear()
-	b.set(0, len(s.points), "")
+	b := cli.NewBar(e.stderr)
+	defer b.Clear()
+	b.Set(0, len(s.points), "")
 	_, err = pool.Do(ctx, &proto.Request{Op: proto.OpSweep, Sweep: &proto.Sweep{
 		Setting: s.in.setting(), Methods: s.methods, Budgets: s.budgets, Limit: limit,
 	}}, func(r *proto.Reply) {
 		if p := r.Point; p != nil {
 			s.points[p.Method*len(s.budgets)+p.Index] = p
-			b.set(p.Done, p.Total, p.Strategy+" in "+format.Bytes(p.Budget))
+			b.Set(p.Done, p.Total, p.Strategy+" in "+format.Bytes(p.Budget))
 		}
 	})
 	if errors.Is(err, context.Canceled) {
@@ -264,7 +265,7 @@ func (s *swept) reached() (n int) {
 
 // table is the sweep for people.
 func (s *swept) table() string {
-	return s.in.header() + "\n" + table(func(w *tabwriter.Writer) {
+	return s.in.header() + "\n" + cli.Table(func(w *tabwriter.Writer) {
 		fmt.Fprint(w, "strategy\tbudget\tshare\tstep time\tslowdown\tabove bound\tpeak\tverdict\n")
 		for i, p := range s.points {
 			if p == nil {

@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"memtide/cmd/cli"
 	"memtide/engine/sim"
 	"memtide/wasm/proto"
 	"memtide/web/format"
@@ -22,7 +23,7 @@ type result struct {
 
 // table is the result for people.
 func (r *result) table() string {
-	return r.in.header() + table(func(w *tabwriter.Writer) {
+	return r.in.header() + cli.Table(func(w *tabwriter.Writer) {
 		s := r.solved
 		share := ""
 		if s.KeepAll.Peak > 0 {

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"memtide/cmd/cli"
 )
 
 // No message has the terminal do anything: what comes from arguments, from names
@@ -24,11 +26,11 @@ func TestMessagesArePlainText(t *testing.T) {
 		{evil}, {"help", evil}, {"help", "a", evil}, {"solve", evil}, {"solve", odd}, {"solve", "a", evil}, {"solve", "-" + evil}, {"solve", "-budget", evil, "x"},
 		{"solve", "-preset", evil}, {"solve", "-from", evil}, {"solve", "-from", "#v=1&p=" + evil}, {"solve", "-from", "#v=1&p=lemma3&m=" + evil}, {"solve", "-preset", "lemma3-b1", "-strategy", evil},
 		{"solve", "-preset", "lemma3-b1", "-device", evil}, {"solve", "-preset", "lemma3-b1", "-arg", evil}, {"place", "-preset", "lemma3-b1", "-alloc", evil},
-		{"sweep", "-preset", "lemma3-b1", "-arg", evil + "=1"}, {"serve", evil}, {"serve", "-dir", evil}, {"reproduce", evil}, {"reproduce", "a", evil},
+		{"sweep", "-preset", "lemma3-b1", "-arg", evil + "=1"}, {"serve", evil}, {"serve", "-dir", evil},
 		{"link", "-base", "#" + evil, "x"}, {"svg", "-preset", "lemma3-b1", "-o", odd + "/x.svg"}, {"batch", "-preset", evil},
 	} {
 		o := memtide(t, t.Context(), args...)
-		if o.code == exitOK && args[0] != "solve" {
+		if o.code == cli.OK && args[0] != "solve" {
 			t.Errorf("%q: it worked; want an error that echoes", args)
 		}
 		for _, bad := range []string{"\x1b", "\a", "\u202e", "\u009b"} {
@@ -48,8 +50,8 @@ func TestInterruptEndsReading(t *testing.T) {
 		var stdout, stderr bytes.Buffer
 		code := run(ctx, strings.Fields(c.command), in, &stdout, &stderr)
 		close(in.end)
-		if got := stderr.String(); code != exitNo || !strings.Contains(got, c.names) || !strings.Contains(got, "interrupted") {
-			t.Errorf("memtide %s, interrupted while it reads: exit status %d, %q; want %d and that reading was interrupted", c.command, code, got, exitNo)
+		if got := stderr.String(); code != cli.No || !strings.Contains(got, c.names) || !strings.Contains(got, "interrupted") {
+			t.Errorf("memtide %s, interrupted while it reads: exit status %d, %q; want %d and that reading was interrupted", c.command, code, got, cli.No)
 		}
 	}
 }

@@ -120,8 +120,8 @@ func TestImports(t *testing.T) {
 func forbidden(f *file, path string) string {
 	top, _, _ := strings.Cut(f.path, "/")
 	browser := path == "syscall/js" || strings.HasPrefix(path, "github.com/hack-pad/safejs")
-	if browser && !(f.js() && (strings.HasPrefix(f.path, "wasm/") || strings.HasPrefix(f.path, "web/ui/") || strings.HasPrefix(f.path, "web/browsertest/"))) {
-		return "only *_js.go under wasm/ and web/ui/ know a browser"
+	if browser && !(f.js() && (strings.HasPrefix(f.path, "wasm/") || strings.HasPrefix(f.path, "web/app/") || strings.HasPrefix(f.path, "web/browsertest/"))) {
+		return "only *_js.go under wasm/ and web/app/ know a browser"
 	}
 	if f.test() {
 		return ""
@@ -138,10 +138,25 @@ func forbidden(f *file, path string) string {
 		return "profiles import the engine only"
 	case f.dir() == "engine/sim" && path == "memtide/engine/check":
 		return "the simulator and its checker share nothing"
-	case slices.Contains([]string{"web/draw", "web/format", "web/link", "web/state", "web/chart"}, f.dir()) && strings.Contains(path, "vugu"):
-		return "only web/ui knows how pictures and state get to the screen"
+	case slices.Contains([]string{"web/draw", "web/format", "web/link", "web/state", "web/chart", "web/permalink", "web/jobs"}, f.dir()) && strings.Contains(path, "vugu"):
+		return "only web/ui and web/app know how pictures and state get to the screen"
+	case path == "memtide/web/app" && f.dir() != "wasm/page":
+		return "the page's program is for its main alone"
+	case f.dir() == "web/ui" && (path == "memtide/web/jobs" || strings.HasPrefix(path, "memtide/wasm/pool") || path == "memtide/wasm/serve" || path == "context"):
+		return "components hold no jobs"
+	case f.dir() == "web/jobs" && (path == "memtide/web/ui" || path == "memtide/web/format"):
+		return "jobs hold no words"
+	case slices.Contains([]string{"web/format", "web/link", "web/draw", "web/qr"}, f.dir()) && pageOnly(path):
+		return "what the command line needs too stands apart from the page"
+	case top == "cmd" && f.dir() != "cmd/build" && pageOnly(path):
+		return "commands need no page"
 	}
 	return ""
+}
+
+// pageOnly says that a package is of use to the page alone.
+func pageOnly(path string) bool {
+	return slices.Contains([]string{"memtide/web/state", "memtide/web/permalink", "memtide/web/jobs", "memtide/web/ui", "memtide/web/app", "memtide/web/dom"}, path)
 }
 
 func TestNames(t *testing.T) {

@@ -29,7 +29,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"memtide/web/host"
+	"memtide/web/fileserver"
 )
 
 // Browser is the path of a Chromium, empty if there is none. CHROME overrides
@@ -90,7 +90,7 @@ func share(bin string) error {
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Handler: sandboxable(forgetful(host.Handler(shared.dist)))}
+	server := &http.Server{Handler: sandboxable(forgetful(fileserver.Handler(shared.dist)))}
 	go server.Serve(listener)
 	shared.url = "http://" + listener.Addr().String() + "/"
 	profile, err := os.MkdirTemp("", "memtide-chromium-")

@@ -13,7 +13,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
-	"memtide/web/host"
+	"memtide/web/fileserver"
 )
 
 // prepared fails the test unless the page still shows the picture and the
@@ -33,7 +33,7 @@ func prepared(t *testing.T, p *Page) {
 func TestBlockedWebAssembly(t *testing.T) {
 	t.Parallel()
 	p := New(t)
-	site := host.Handler(shared.dist)
+	site := fileserver.Handler(shared.dist)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy", "script-src 'self' 'unsafe-inline'")
 		site.ServeHTTP(w, r)

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"memtide/web/host"
+	"memtide/web/fileserver"
 )
 
 // damages are what may become of a program's file on its way.
@@ -31,7 +31,7 @@ var damages = map[string]func([]byte) []byte{
 // damaging serves the site with a program that is damaged until mended is set.
 func damaging(t *testing.T, program string, damage func([]byte) []byte, mended *atomic.Bool) string {
 	t.Helper()
-	site := host.Handler(shared.dist)
+	site := fileserver.Handler(shared.dist)
 	names := regexp.MustCompile(`^/` + program + `\.[0-9a-f]{12}\.wasm$`)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !names.MatchString(r.URL.Path) || mended.Load() {

@@ -17,7 +17,7 @@ import (
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
 	"memtide/web/draw"
-	"memtide/web/host"
+	"memtide/web/fileserver"
 )
 
 // manySteps repeats the schedule of a preset until its trace has a number of
@@ -140,7 +140,7 @@ func loadNatively(t *testing.T, message []byte, problem *engine.Problem) {
 
 func loadInBrowser(t *testing.T, message []byte, network string) {
 	p := New(t)
-	site := host.Handler(shared.dist)
+	site := fileserver.Handler(shared.dist)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/million" {
 			_, _ = w.Write(message)

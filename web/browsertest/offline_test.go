@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"memtide/web/host"
+	"memtide/web/fileserver"
 )
 
 // After the first visit the site opens without its server, and with one that does
@@ -21,7 +21,7 @@ func TestOffline(t *testing.T) {
 	var gone, mute bool
 	asked := map[string]int{} // by the page and its workers
 	over := make(chan struct{})
-	site := host.Handler(shared.dist)
+	site := fileserver.Handler(shared.dist)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		if !strings.HasSuffix(r.Referer(), "/offline.js") { // which has large files from the browser's cache only if they fit

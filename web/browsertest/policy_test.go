@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"memtide/web/host"
+	"memtide/web/fileserver"
 )
 
 const started = `performance.getEntriesByName("memtide:running").length > 0`
@@ -19,7 +19,7 @@ const started = `performance.getEntriesByName("memtide:running").length > 0`
 func TestQuietStart(t *testing.T) {
 	t.Parallel()
 	p := New(t)
-	server := httptest.NewServer(host.Handler(shared.dist))
+	server := httptest.NewServer(fileserver.Handler(shared.dist))
 	t.Cleanup(server.Close)
 	p.URL = server.URL + "/"
 	p.Navigate("")
@@ -77,7 +77,7 @@ func TestSandboxed(t *testing.T) {
 func TestLoadingBar(t *testing.T) {
 	t.Parallel()
 	p := New(t)
-	site, seen := host.Handler(shared.dist), make(chan bool)
+	site, seen := fileserver.Handler(shared.dist), make(chan bool)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/app.") {
 			w = &halting{ResponseWriter: w, until: seen}

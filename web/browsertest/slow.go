@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"memtide/web/host"
+	"memtide/web/fileserver"
 )
 
 // SlowNetwork has the tab load the site over a line of so many bytes per second,
@@ -19,7 +19,7 @@ import (
 func (p *Page) SlowNetwork(bytesPerSecond float64, latency time.Duration) {
 	p.t.Helper()
 	l := &line{bytesPerSecond: bytesPerSecond}
-	site := sandboxable(host.Handler(shared.dist))
+	site := sandboxable(fileserver.Handler(shared.dist))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		time.Sleep(latency)
 		site.ServeHTTP(&slowWriter{w, l}, r)

@@ -9,15 +9,17 @@ import (
 
 	"memtide/profiles"
 	"memtide/wasm/serve"
+	"memtide/web/jobs"
+	"memtide/web/permalink"
 	"memtide/web/state"
 )
 
 // showing is the state of a page that shows a preset that keeps everything.
 func showing(t *testing.T, ref string) *state.State {
 	t.Helper()
-	c := DefaultChoice()
+	c := permalink.DefaultChoice()
 	c.Source.Preset, c.Strategy, c.Budget.BasisPoints = ref, "keepall", 10_000
-	s, err := First(context.Background(), new(serve.Local), c)
+	s, err := jobs.First(context.Background(), new(serve.Local), c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,11 +17,6 @@ import (
 	"memtide/web/state"
 )
 
-// addressOf names the hosts of the pictures of addresses.
-var addressOf = map[string]draw.Picture{
-	"addresses": draw.AddressTime, "map": draw.AddressMap, "holes": draw.Holes, "host": draw.Host,
-}
-
 // Addressmap is the address view: where the bytes of the shown schedule, or of a
 // file, lie.
 type Addressmap struct {
@@ -48,7 +43,7 @@ func (c *Addressmap) Height(name string) string {
 	if name == "host" && c.S.Memory != nil {
 		return "display:none"
 	}
-	return fmt.Sprintf("height:%gpx", addressOf[name].Height())
+	return fmt.Sprintf("height:%gpx", mounts[name].Picture.Height())
 }
 
 // Label is the accessible name of a picture.
@@ -56,11 +51,11 @@ func (c *Addressmap) Label(name string) string {
 	m := c.S.PlacesModel()
 	switch {
 	case m == nil:
-		return addressOf[name].Title()
+		return mounts[name].Picture.Title()
 	case name == "map":
 		return m.MapSentence(m.Moment())
 	}
-	return addressOf[name].Title() + ". " + m.Summary()
+	return mounts[name].Picture.Title() + ". " + m.Summary()
 }
 
 // Allocators lists the allocators, what a file has recorded first.
@@ -181,7 +176,7 @@ func (c *Addressmap) Facts() []Fact {
 		when = "when it fails"
 	}
 	return append(out,
-		Fact{"largest hole " + when, format.Bytes(l.Largest), "The largest stretch of free addresses"},
+		Fact{"largest hole " + when, format.Bytes(l.Largest), "The largest Stretch of free addresses"},
 		Fact{"fragmentation " + when, format.Share(l.Fragmentation()), "1 − largest hole / free memory"},
 		Fact{"lost inside blocks", format.Bytes(p.Waste), "What buffers are rounded up by, at most at a moment"})
 }
@@ -226,7 +221,7 @@ func (c *Addressmap) Outcome() string {
 		if f == nil {
 			return ""
 		}
-		return sentenceOf(f.Text)
+		return SentenceOf(f.Text)
 	}
 	total := p.Pool + p.Resident
 	switch {
@@ -276,7 +271,8 @@ func buffers(p *proto.Placed) (n int) {
 	return n
 }
 
-func sentenceOf(text string) string {
+// SentenceOf makes a sentence of an error.
+func SentenceOf(text string) string {
 	if text == "" {
 		return ""
 	}

@@ -14,7 +14,9 @@ import (
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
 	"memtide/web/draw"
+	"memtide/web/jobs"
 	"memtide/web/link"
+	"memtide/web/permalink"
 	"memtide/web/state"
 )
 
@@ -29,11 +31,11 @@ func carryOut(t *testing.T, s *state.State, messages ...state.Message) {
 		for _, e := range effects {
 			switch e := e.(type) {
 			case state.Open:
-				messages = append(messages, open(ctx, pool, e, nil))
+				messages = append(messages, jobs.Open(ctx, pool, e, nil))
 			case state.Solve:
-				messages = append(messages, solve(ctx, pool, e, nil))
+				messages = append(messages, jobs.Solve(ctx, pool, e, nil))
 			case state.Place:
-				messages = append(messages, place(ctx, pool, e, nil))
+				messages = append(messages, jobs.Place(ctx, pool, e, nil))
 			}
 		}
 	}
@@ -95,7 +97,7 @@ func TestAddressOrder(t *testing.T) {
 	if page = pageOf(t, s); !strings.Contains(page, `<option selected="selected" value="prefetch-first"`) {
 		t.Errorf("after %#v prefetch-first is not selected", m)
 	}
-	if got := linkOf(s, link.Link{}); got.AllocArgs["order"] != "prefetch-first" {
+	if got := permalink.Of(s, link.Link{}); got.AllocArgs["order"] != "prefetch-first" {
 		t.Errorf("after %#v the link says %q", m, got.String())
 	}
 	s.Memory = &state.Memory{}
@@ -228,7 +230,7 @@ func TestAddressLink(t *testing.T) {
 		{"v=1&p=resnet50-b8&alloc=worst-fit", state.DefaultAllocator, "", "allocator worst-fit", "v=1&p=resnet50-b8&alloc=best-fit"},
 	} {
 		l, _ := link.Parse(tc.in)
-		c, notes := choiceOf(l)
+		c, notes := permalink.ChoiceOf(l)
 		if c.Alloc != tc.alloc || c.AllocArgs["chunk"] != tc.chunk {
 			t.Errorf("%s: allocator %q %v, want %q with chunk %q", tc.in, c.Alloc, c.AllocArgs, tc.alloc, tc.chunk)
 		}
@@ -237,7 +239,7 @@ func TestAddressLink(t *testing.T) {
 		}
 		s := state.New()
 		s.Choice = c
-		again := linkOf(s, link.Link{})
+		again := permalink.Of(s, link.Link{})
 		if got := again.String(); got != tc.out {
 			t.Errorf("%s: written as %s, want %s", tc.in, got, tc.out)
 		}
@@ -258,7 +260,7 @@ func TestMemoryPage(t *testing.T) {
 			t.Errorf("the page does not contain %q", want)
 		}
 	}
-	l := linkOf(s, link.Link{})
+	l := permalink.Of(s, link.Link{})
 	if got := l.String(); got != "v=1&kind=memory" {
 		t.Errorf("the link is %s, want v=1&kind=memory", got)
 	}
@@ -276,13 +278,13 @@ func TestAddressTip(t *testing.T) {
 	s := first(t)
 	carryOut(t, s, state.TogglePlaces{}, state.SetAllocator{Name: "optimal"})
 	m := s.PlacesModel()
-	if got := tipOfPlaces(m, draw.AddressTime, draw.Target{Kind: draw.OnBuffer, Index: s.Places.Placed.Pieces[3].Buffer}, time.Millisecond); !strings.Contains(got, ", at ") {
+	if got := TipOfPlaces(m, draw.AddressTime, draw.Target{Kind: draw.OnBuffer, Index: s.Places.Placed.Pieces[3].Buffer}, time.Millisecond); !strings.Contains(got, ", at ") {
 		t.Errorf("over a block: %q, want its address", got)
 	}
-	if got := tipOfPlaces(m, draw.AddressTime, draw.Target{}, time.Millisecond); !strings.Contains(got, "largest hole") {
+	if got := TipOfPlaces(m, draw.AddressTime, draw.Target{}, time.Millisecond); !strings.Contains(got, "largest hole") {
 		t.Errorf("over nothing: %q, want the holes", got)
 	}
-	if got := tipOfPlaces(m, draw.AddressMap, draw.Target{}, draw.NoCursor); got != "" {
+	if got := TipOfPlaces(m, draw.AddressMap, draw.Target{}, draw.NoCursor); got != "" {
 		t.Errorf("over a hole of the map: %q, want nothing", got)
 	}
 }

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"strconv"
@@ -11,26 +10,6 @@ import (
 	"memtide/web/format"
 	"memtide/web/state"
 )
-
-// inquire asks a pool a question and tells what it answers.
-func inquire(ctx context.Context, pool proto.Pool, e state.Inquire, tell func(state.Message)) state.Message {
-	_, err := pool.Do(ctx, &proto.Request{Op: proto.OpAsk, Ask: &e.Request}, func(r *proto.Reply) {
-		switch {
-		case r.Answer != nil:
-			tell(state.Answered{ID: e.ID, Answer: *r.Answer})
-		case r.Progress != nil:
-			tell(state.AskProgressed{ID: e.ID, Progress: *r.Progress})
-		}
-	})
-	if ctx.Err() != nil {
-		return nil
-	}
-	m := state.AskEnded{ID: e.ID}
-	if err != nil {
-		m.Failed = sentenceOf(err.Error())
-	}
-	return m
-}
 
 // questionCommand is what a command of the questions, of the table of layers or of
 // the critical chain means; nil for others.

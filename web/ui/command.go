@@ -10,6 +10,7 @@ import (
 	"memtide/web/draw"
 	"memtide/web/format"
 	"memtide/web/link"
+	"memtide/web/permalink"
 	"memtide/web/state"
 )
 
@@ -185,7 +186,7 @@ func (c Command) settled(s *state.State) state.Message {
 	case "kind":
 		return state.SetGraph{Graph: c.Value == "graph"}
 	case "axis":
-		return state.SetAxis{Axis: axisOf(c.Value)}
+		return state.SetAxis{Axis: permalink.AxisOf(c.Value)}
 	case "strategy":
 		return state.SetStrategy{Name: c.Value}
 	case "arg":

@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"memtide/engine"
-	_ "memtide/engine/all"
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/link"
+	"memtide/web/permalink"
 	"memtide/web/state"
 )
 
@@ -86,7 +86,7 @@ func TestCommandsRefuse(t *testing.T) {
 func TestBudgetOfCutLink(t *testing.T) {
 	for _, text := range []string{"v=1&m=8720MiB&d=1.bQHcBT6njdWMks9rK1UUgM8", "v=1&m=8720MiB"} {
 		l, notes := link.Parse(text)
-		c, _ := choiceOf(l)
+		c, _ := permalink.ChoiceOf(l)
 		if c.Budget != state.DefaultBudget || len(notes) == 0 {
 			t.Errorf("%s: budget %+v, notes %q; want the default budget and a note", text, c.Budget, notes)
 		}
@@ -97,7 +97,7 @@ func TestBudgetOfCutLink(t *testing.T) {
 func TestHelpNamesTheKeys(t *testing.T) {
 	keys := (&Help{S: state.New()}).Keys()
 	for _, k := range []string{"W", "A", "S", "D", "+", "−", "0", "N", "P", "I", "F", "G", "T", "Y", "[", "]", "?", "Esc", "Backspace"} {
-		if _, ok := keyOf(Key{Code: map[string]string{"W": "KeyW", "A": "KeyA", "S": "KeyS", "D": "KeyD", "0": "Digit0", "Esc": "Escape", "Backspace": "Backspace"}[k],
+		if _, ok := KeyOf(Key{Code: map[string]string{"W": "KeyW", "A": "KeyA", "S": "KeyS", "D": "KeyD", "0": "Digit0", "Esc": "Escape", "Backspace": "Backspace"}[k],
 			Key: strings.ReplaceAll(k, "−", "-")}); !ok {
 			t.Errorf("the key %s does nothing; it is in the list of this test", k)
 		}
@@ -139,14 +139,14 @@ func TestKeys(t *testing.T) {
 		{Key{Code: "KeyC", Key: "c"}, state.ToggleCompare{}},
 		{Key{Code: "KeyX", Key: "x"}, state.SwapSides{}},
 		// On AZERTY the key at the place of W types z: the place wins.
-		{Key{Code: "KeyW", Key: "z"}, zoomed(s, 0.7, 0.5)},
+		{Key{Code: "KeyW", Key: "z"}, Zoomed(s, 0.7, 0.5)},
 	} {
-		a, ok := keyOf(c.key)
-		if got := a.act(s); !ok || got != c.want {
+		a, ok := KeyOf(c.key)
+		if got := a.Act(s); !ok || got != c.want {
 			t.Errorf("%+v: message %#v, %v; want %#v", c.key, got, ok, c.want)
 		}
 	}
-	if _, ok := keyOf(Key{Code: "KeyV", Key: "v"}); ok {
+	if _, ok := KeyOf(Key{Code: "KeyV", Key: "v"}); ok {
 		t.Error("the key V is taken; want it left to the browser")
 	}
 }
@@ -154,25 +154,25 @@ func TestKeys(t *testing.T) {
 func TestZoomKeepsThePlace(t *testing.T) {
 	s := first(t)
 	end := s.Shown.Solved.Trace.Makespan
-	s.Update(zoomed(s, 0.5, 0.25))
-	v := visible(s)
-	at := func(v stretch) float64 { return float64(v.from) + 0.25*float64(v.length) }
+	s.Update(Zoomed(s, 0.5, 0.25))
+	v := Visible(s)
+	at := func(v Stretch) float64 { return float64(v.From) + 0.25*float64(v.Length) }
 	if got, want := at(v), 0.25*float64(end); got < want-2 || got > want+2 {
 		t.Errorf("after zooming at a quarter it is at %.0f ns; want %.0f", got, want)
 	}
-	s.Update(movedTo(s, end))
-	if v = visible(s); v.from+v.length != end {
-		t.Errorf("panned too far right the view ends at %v; want the end, %v", v.from+v.length, end)
+	s.Update(MovedTo(s, end))
+	if v = Visible(s); v.From+v.Length != end {
+		t.Errorf("panned too far right the view ends at %v; want the end, %v", v.From+v.Length, end)
 	}
-	s.Update(zoomed(s, 4, 0.5))
-	if !visible(s).whole() {
-		t.Errorf("zoomed out the view is %+v; want all", visible(s))
+	s.Update(Zoomed(s, 4, 0.5))
+	if !Visible(s).Whole() {
+		t.Errorf("zoomed out the view is %+v; want all", Visible(s))
 	}
 }
 
 func TestLinkRoundTrip(t *testing.T) {
 	s := first(t)
-	if l := linkOf(s, link.Link{}); l.String() != "v=1&p=resnet101-b32" {
+	if l := permalink.Of(s, link.Link{}); l.String() != "v=1&p=resnet101-b32" {
 		t.Errorf("link of the default is %q; want only the preset", l.String())
 	}
 	custom := s.Choice
@@ -186,8 +186,8 @@ func TestLinkRoundTrip(t *testing.T) {
 	args.Strategy, args.Args = argsOfSome()
 	for _, c := range []state.Choice{s.Choice, custom, device, budget, args} {
 		s.Choice = c
-		l := linkOf(s, link.Link{})
-		back, notes := choiceOf(l)
+		l := permalink.Of(s, link.Link{})
+		back, notes := permalink.ChoiceOf(l)
 		if !back.Equal(c) || len(notes) > 0 {
 			t.Errorf("%s\n is read as %+v, notes %q\n want %+v", l.String(), back, notes, c)
 		}
@@ -195,9 +195,9 @@ func TestLinkRoundTrip(t *testing.T) {
 	// What nothing on the page changes is passed on.
 	s.Choice = budget
 	want := "v=1&p=resnet101-b32&m=123456789B&s=greedy&xfer=streamed&sel=B18&title=a%20title&theme=dark&later=1"
-	opened, m, _ := follow(want)
+	opened, m, _ := permalink.Follow(want)
 	s.View.Frame, s.View.Wanted = m.Frame, m.Selected // until there is a picture to find it in
-	if l := linkOf(s, opened); l.String() != want {
+	if l := permalink.Of(s, opened); l.String() != want {
 		t.Errorf("opened with\n%s\nthe page writes\n%s", want, l.String())
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"memtide/web/draw"
 	"memtide/web/format"
 	"memtide/web/link"
+	"memtide/web/permalink"
 	"memtide/web/state"
 )
 
@@ -308,7 +309,7 @@ func (c *Compare) Note() string {
 	if c.S.Compare == nil {
 		return ""
 	}
-	l := linkOf(c.S, link.Link{})
+	l := permalink.Of(c.S, link.Link{})
 	a, b := c.S.SideNetworks()
 	switch {
 	case a != nil && !a.InLink() || b != nil && !b.InLink():

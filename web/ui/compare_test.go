@@ -14,7 +14,9 @@ import (
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
 	"memtide/web/draw"
+	"memtide/web/jobs"
 	"memtide/web/link"
+	"memtide/web/permalink"
 	"memtide/web/state"
 )
 
@@ -27,9 +29,9 @@ func do(t *testing.T, s *state.State, messages ...state.Message) {
 			var m state.Message
 			switch e := queue[0].(type) {
 			case state.Open:
-				m = open(context.Background(), new(serve.Local), e, nil)
+				m = jobs.Open(context.Background(), new(serve.Local), e, nil)
 			case state.Solve:
-				m = solve(context.Background(), new(serve.Local), e, nil)
+				m = jobs.Solve(context.Background(), new(serve.Local), e, nil)
 			}
 			queue = queue[1:]
 			if m != nil {
@@ -136,9 +138,9 @@ func TestCompareLinkRoundTrip(t *testing.T) {
 			}
 		}
 		s.Compare.OnA, s.Choice, s.Compare.Other.Choice = true, a, b
-		l := linkOf(s, link.Link{})
+		l := permalink.Of(s, link.Link{})
 		text := l.String()
-		_, m, notes := follow(text)
+		_, m, notes := permalink.Follow(text)
 		if len(notes) > 0 || m.B == nil {
 			t.Fatalf("%s: notes %q, B %v; want none, and a B", text, notes, m.B)
 		}
@@ -149,7 +151,7 @@ func TestCompareLinkRoundTrip(t *testing.T) {
 }
 
 func randomChoice(r *rand.Rand) state.Choice {
-	c := DefaultChoice()
+	c := permalink.DefaultChoice()
 	c.Source.Preset = []string{"resnet101-b32", "vgg16-b64", "resnet101-b64"}[r.IntN(3)]
 	if c.Budget = (proto.Budget{BasisPoints: 100 * (1 + r.IntN(100))}); r.IntN(2) == 0 {
 		c.Budget = proto.Budget{Bytes: 1 + engine.Bytes(r.Int64N(1<<35))}
@@ -176,19 +178,19 @@ func randomChoice(r *rand.Rand) state.Choice {
 // A comparison with a copy has a link that says so: Back has something to undo.
 func TestCompareLinkOfACopy(t *testing.T) {
 	s := first(t)
-	before := linkOf(s, link.Link{})
+	before := permalink.Of(s, link.Link{})
 	do(t, s, state.ToggleCompare{})
-	l := linkOf(s, link.Link{})
+	l := permalink.Of(s, link.Link{})
 	if got, want := l.String(), before.String()+"&b.s=rotor"; got != want {
 		t.Errorf("the link is %s; want %s", got, want)
 	}
 	do(t, s, state.SetBudget{Bytes: 2 * engine.GiB, Settled: true})
-	l = linkOf(s, link.Link{})
+	l = permalink.Of(s, link.Link{})
 	if got, want := l.String(), before.String()+"&b.m=2GiB"; got != want {
 		t.Errorf("another budget: the link is %s; want %s", got, want)
 	}
 	do(t, s, state.SwapSides{})
-	l = linkOf(s, link.Link{})
+	l = permalink.Of(s, link.Link{})
 	if got, want := l.String(), "v=1&p=resnet101-b32&m=2GiB&b.m=60%25"; !strings.HasSuffix(got, "&b.m=60%25") || !strings.Contains(got, "&m=2GiB") {
 		t.Errorf("swapped: the link is %s; want something like %s", got, want)
 	}
@@ -205,9 +207,9 @@ func TestCompareLinkTooLong(t *testing.T) {
 	if na, nb := s.SideNetworks(); na == nil || nb == nil || na.Profile.Chain.Len() < 1100 || na == nb {
 		t.Fatalf("networks %v, %v; want two long ones", na, nb)
 	}
-	l := linkOf(s, link.Link{})
-	if text := l.String(); len(text) > maxBoth || l.B.From != link.FromFile || l.Profile == nil {
-		t.Errorf("the link has %d characters, B from %q; want A alone in at most %d", len(text), l.B.From, maxBoth)
+	l := permalink.Of(s, link.Link{})
+	if text := l.String(); len(text) > permalink.MaxBoth || l.B.From != link.FromFile || l.Profile == nil {
+		t.Errorf("the link has %d characters, B from %q; want A alone in at most %d", len(text), l.B.From, permalink.MaxBoth)
 	}
 	c := Compare{S: s}
 	if got := c.Note(); !strings.Contains(got, "too long for a link") {
@@ -243,17 +245,18 @@ func digits(n int) string {
 func TestCompareViews(t *testing.T) {
 	s := first(t)
 	do(t, s, state.ToggleCompare{}, state.SetBudget{BasisPoints: 8000, Settled: true})
-	if !controlled(s, true) || controlled(s, false) {
+	first, second := Mount{}, Mount{Second: true}
+	if !second.Controlled(s) || first.Controlled(s) {
 		t.Error("the controls are not on B")
 	}
-	a, b := besideOf(s, false), besideOf(s, true)
-	if a.Model != shownAs(s, true).Model() || b.Model != shownAs(s, false).Model() || a.Letter != "A" || a.Other != "B" || b.Letter != "B" {
+	a, b := first.Beside(s), second.Beside(s)
+	if a.Model != second.Shown(s).Model() || b.Model != first.Shown(s).Model() || a.Letter != "A" || a.Other != "B" || b.Letter != "B" {
 		t.Errorf("beside A stands %+v, beside B %+v; want the other side each", a, b)
 	}
 	if a.Budget != s.Budget() || b.Budget == a.Budget {
 		t.Errorf("the budget beside A is %d, beside B %d; want B's %d and A's", a.Budget, b.Budget, s.Budget())
 	}
-	if got := across(s, true, draw.Target{Kind: draw.OnStage, Index: 7}); got != (draw.Target{Kind: draw.OnStage, Index: 7}) {
+	if got := second.Across(s, draw.Target{Kind: draw.OnStage, Index: 7}); got != (draw.Target{Kind: draw.OnStage, Index: 7}) {
 		t.Errorf("layer 7 stands for %+v on the other side; want layer 7", got)
 	}
 }
@@ -263,14 +266,17 @@ func TestCompareHosts(t *testing.T) {
 	s := first(t)
 	do(t, s, state.ToggleCompare{})
 	page := pageOf(t, s)
-	for name, pic := range secondOf {
+	for name, m := range mounts {
+		if !m.Second {
+			continue
+		}
 		for _, id := range []string{name, strings.TrimSuffix(name, "-b")} {
 			if n := strings.Count(page, `data-testid="`+id+`"`); n != 1 {
 				t.Errorf("the host %s stands %d times in the page; want once", id, n)
 			}
 		}
-		if pictureOf[strings.TrimSuffix(name, "-b")] != pic {
-			t.Errorf("%s shows picture %d; want the same as A", name, pic)
+		if mounts[strings.TrimSuffix(name, "-b")] != m.other() {
+			t.Errorf("%s shows picture %d; want the same as A", name, m.Picture)
 		}
 	}
 	do(t, s, state.SetBudget{Bytes: engine.MiB, Settled: true}, state.EditSide{A: true})
@@ -283,38 +289,13 @@ func TestCompareHosts(t *testing.T) {
 	}
 }
 
-// Back to a comparison with a file that no link holds, which this page has read.
-func TestBackToAFile(t *testing.T) {
-	a := DefaultChoice()
-	file := state.Source{File: "long.csv", Profile: []byte(`{}`)}
-	b := backToB(&link.Link{From: link.FromFile, Strategy: "greedy"}, a, file)
-	if b == nil || b.Source.File != "long.csv" || b.Strategy != "greedy" || b.Budget != a.Budget {
-		t.Errorf("back to %+v; want the file with greedy and A's budget", b)
-	}
-	if b, _ := choiceB(&link.Link{From: link.FromFile}, a); b != nil {
-		t.Errorf("opened elsewhere: %+v; want no B", b)
-	}
-}
-
 // A saved picture of a comparison shows both sides.
 func TestCompareFigure(t *testing.T) {
 	s := first(t)
 	do(t, s, state.ToggleCompare{}, state.SetBudget{BasisPoints: 9000, Settled: true})
 	var scene draw.Scene
-	figure(&scene, s, true)
+	Figure(&scene, s, true)
 	if !strings.Contains(scene.Desc, "A: Peak ") || !strings.Contains(scene.Desc, "B: Peak ") {
 		t.Errorf("the picture says %q; want A's peak and B's", scene.Desc)
-	}
-}
-
-// A network of B that is not known drops only itself: the rest of B stays.
-func TestUnknownNetworkOfB(t *testing.T) {
-	a := state.Choice{Source: state.Source{Preset: "vgg16-b32"}, Strategy: "greedy"}
-	b, notes := choiceB(&link.Link{Preset: "nope-b1", Strategy: "rotor", Device: "foo"}, a)
-	if b == nil || b.Source.Preset != "vgg16-b32" || b.Strategy != "rotor" {
-		t.Errorf("B is %+v; want rotor for A's network", b)
-	}
-	if got := strings.Join(notes, "\n"); len(notes) != 2 || !strings.Contains(got, "nope") || !strings.Contains(got, "foo") {
-		t.Errorf("notes %q; want one about the network and one about the device", notes)
 	}
 }

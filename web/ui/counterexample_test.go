@@ -11,7 +11,9 @@ import (
 
 	"memtide/engine"
 	"memtide/wasm/serve"
+	"memtide/web/jobs"
 	"memtide/web/link"
+	"memtide/web/permalink"
 	"memtide/web/state"
 )
 
@@ -22,13 +24,13 @@ func TestCounterexampleLink(t *testing.T) {
 		t.Fatal("the page has no link to the counterexample")
 	}
 	l, notes := link.Parse(strings.ReplaceAll(at[1], "&amp;", "&"))
-	c, more := choiceOf(l)
+	c, more := permalink.ChoiceOf(l)
 	if len(notes)+len(more) > 0 {
 		t.Errorf("%s: notes %q %q; want none", at[1], notes, more)
 	}
 	for strategy, want := range map[string]time.Duration{c.Strategy: 27 * time.Millisecond, "dynprog": 30 * time.Millisecond} {
 		c.Strategy = strategy
-		s, err := First(context.Background(), new(serve.Local), c)
+		s, err := jobs.First(context.Background(), new(serve.Local), c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,18 +43,18 @@ func TestCounterexampleLink(t *testing.T) {
 // What is chosen beside a preset that suggests something else survives a link.
 func TestLinkOfSuggestion(t *testing.T) {
 	s := first(t)
-	suggested, _ := choiceOf(link.Link{Preset: "lemma3-b1"})
-	usual := DefaultChoice()
+	suggested, _ := permalink.ChoiceOf(link.Link{Preset: "lemma3-b1"})
+	usual := permalink.DefaultChoice()
 	usual.Source.Preset = "lemma3-b1"
 	for _, c := range []state.Choice{suggested, usual} {
 		s.Choice = c
-		l := linkOf(s, link.Link{})
+		l := permalink.Of(s, link.Link{})
 		parsed, _ := link.Parse(l.String())
-		if back, notes := choiceOf(parsed); !back.Equal(c) || len(notes) > 0 {
+		if back, notes := permalink.ChoiceOf(parsed); !back.Equal(c) || len(notes) > 0 {
 			t.Errorf("%s\n is read as %+v, notes %q\n want %+v", l.String(), back, notes, c)
 		}
 	}
-	own, _ := choiceOf(link.Link{Preset: "lemma3", Strategy: "greedy", Budget: link.Budget{Bytes: 20 * engine.MiB}, ToDev: 5e9})
+	own, _ := permalink.ChoiceOf(link.Link{Preset: "lemma3", Strategy: "greedy", Budget: link.Budget{Bytes: 20 * engine.MiB}, ToDev: 5e9})
 	if own.Strategy != "greedy" || own.Budget.Bytes != 20*engine.MiB || own.ToDev != 5e9 || own.ToHost != 5e9 {
 		t.Errorf("a link that says something is read as %+v; want what it says", own)
 	}

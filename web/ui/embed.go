@@ -1,25 +1,20 @@
 package ui
 
 import (
-	"slices"
-	"strings"
-
-	"memtide/profiles/preset"
-	"memtide/wasm/proto"
 	"memtide/web/draw"
 	"memtide/web/format"
-	"memtide/web/link"
+	"memtide/web/permalink"
 	"memtide/web/state"
 )
 
 // Embed is the caption of a view in another page.
 type Embed struct {
 	S    *state.State
-	Page *Page
+	Page *permalink.Page
 }
 
 // Title is what the view shows.
-func (c *Embed) Title() string { return nameOf(c.S) }
+func (c *Embed) Title() string { return NameOf(c.S) }
 
 // Line says budget and step time, or what somebody has selected: a view has no
 // other place for that, and fingers and keys have no pointer to rest on it.
@@ -49,88 +44,8 @@ func (c *Embed) Address() string {
 	if c.Page == nil || !c.S.View.Frame.Embed {
 		return ""
 	}
-	if empty(c.S) {
+	if permalink.Empty(c.S) {
 		return c.Page.Base
 	}
 	return c.Page.Address(c.S, true)
-}
-
-// inserted is a fragment with other values for some keys. What belongs to a value
-// that is replaced goes with it: the arguments of a strategy, the other source.
-func inserted(fragment string, params map[string]string) string {
-	gone := func(key string) bool {
-		_, same := params[key]
-		_, strategy := params["s"]
-		_, preset := params["p"]
-		_, data := params["d"]
-		_, allocator := params["alloc"]
-		return same || strategy && strings.HasPrefix(key, "s.") || allocator && strings.HasPrefix(key, "alloc.") ||
-			(preset || data) && (key == "p" || key == "d" || key == "t" || key == "at" || key == "sel" || key == "title")
-	}
-	var out []string
-	for _, pair := range strings.Split(fragment, "&") {
-		if key, _, _ := strings.Cut(pair, "="); !gone(key) {
-			out = append(out, pair)
-		}
-	}
-	keys := make([]string, 0, len(params))
-	for key := range params {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	for _, key := range keys {
-		if params[key] != "" {
-			out = append(out, key+"="+link.EscapeValue(params[key]))
-		}
-	}
-	return strings.Join(out, "&")
-}
-
-// withoutEmbed is a fragment that opens the page itself and not a view.
-func withoutEmbed(fragment string) string {
-	return strings.Join(slices.DeleteFunc(strings.Split(fragment, "&"), func(pair string) bool {
-		key, _, _ := strings.Cut(pair, "=")
-		key = strings.ToLower(strings.TrimLeft(key, "#"))
-		return key == "embed" || key == "controls"
-	}), "&")
-}
-
-// empty says that nothing is open yet, or that it could not be opened.
-func empty(s *state.State) bool { return s.Network == nil && s.Memory == nil }
-
-// refusal puts together what is wrong with a link of which nothing was taken.
-func refusal(notes []string) string {
-	return strings.ReplaceAll(strings.Join(notes, "\n"), " It was left out.", "")
-}
-
-// changed is the message of a view's own fragment with other values for some keys.
-// What is wrong with the values is said and nothing else: some of what a view shows
-// is in no link, and stays.
-func changed(s *state.State, now string, params map[string]string) (link.Link, state.Start, []string) {
-	_, _, before := embedded(s.View.Frame, now)
-	l, m, notes := embedded(s.View.Frame, inserted(now, params))
-	notes = slices.DeleteFunc(notes, func(note string) bool { return slices.Contains(before, note) })
-	if l.Preset == "" && l.Profile == nil && s.Network != nil {
-		m.Choice.Source = s.Choice.Source
-		if l.Budget.Bytes > 0 {
-			m.Choice.Budget = proto.Budget{Bytes: l.Budget.Bytes}
-		}
-	}
-	return l, m, notes
-}
-
-// embedded is a link's message for a view that stays what it is: in another page,
-// with or without a slider. If there are notes on what is wrong with the link,
-// nothing of it is to be shown: a view stands among the words of another page,
-// which would be wrong about anything else.
-func embedded(f state.Frame, fragment string) (link.Link, state.Start, []string) {
-	l, m, notes := read(fragment)
-	if _, _, err := preset.Parse(l.Preset); l.Preset != "" && err != nil {
-		notes = append(notes, "The link names the network "+l.Preset+", which is not known here.")
-	}
-	m.Frame.Embed, m.Frame.Control = f.Embed, f.Control
-	if m.Frame.Show == nil {
-		m.Frame.Show = f.Show
-	}
-	return l, m, notes
 }

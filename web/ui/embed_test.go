@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"memtide/web/draw"
+	"memtide/web/permalink"
 	"memtide/web/state"
 )
 
@@ -40,28 +41,14 @@ func TestKeysThatLook(t *testing.T) {
 		{Key{Code: "KeyY", Key: "y"}, false, false},
 		{Key{Code: "Slash", Key: "?", Shift: true}, false, false},
 	} {
-		a, ok := keyOf(c.key)
+		a, ok := KeyOf(c.key)
 		if !ok {
 			t.Errorf("%+v is no key", c.key)
 		}
 		for control, want := range map[string]bool{"": c.look, "budget": c.slider} {
-			if got := a.looks(&state.Frame{Embed: true, Control: control}); got != want {
+			if got := a.Looks(&state.Frame{Embed: true, Control: control}); got != want {
 				t.Errorf("%+v with the controls %q is taken: %t, want %t", c.key, control, got, want)
 			}
-		}
-	}
-}
-
-// A link that is in a file opens the page, whatever it says of views.
-func TestNoViewByFile(t *testing.T) {
-	for link, want := range map[string]string{
-		"v=1&p=vgg16-b32&m=60%25":                           "v=1&p=vgg16-b32&m=60%25",
-		"embed=1&controls=budget&v=1&p=vgg16-b32":           "v=1&p=vgg16-b32",
-		"#Embed=1&v=1&p=vgg16-b32&EMBED&title=embed%3D1":    "v=1&p=vgg16-b32&title=embed%3D1",
-		"v=1&p=vgg16-b32&zz?embed=1&embedded=1&b.s=rotor&x": "v=1&p=vgg16-b32&zz?embed=1&embedded=1&b.s=rotor&x",
-	} {
-		if got := withoutEmbed(link); got != want {
-			t.Errorf("the link %s opens %s, want %s", link, got, want)
 		}
 	}
 }
@@ -74,8 +61,8 @@ func TestChangedKeys(t *testing.T) {
 	for _, c := range []struct {
 		key, value, want string
 	}{{"m", "a lot", "m:"}, {"s", "magic", "magic"}, {"p", "nothing-b1", "nothing-b1"}, {"dev", "abacus", "abacus"}, {"m", "70%", ""}, {"p", "vgg16-b64", ""}} {
-		_, m, notes := changed(s, "v=1&p=resnet101-b32", map[string]string{c.key: c.value})
-		if got := refusal(notes); (got == "") != (c.want == "") || !strings.Contains(got, c.want) || strings.Contains(got, "left out") {
+		_, m, notes := permalink.Changed(s, "v=1&p=resnet101-b32", map[string]string{c.key: c.value})
+		if got := permalink.Refusal(notes); (got == "") != (c.want == "") || !strings.Contains(got, c.want) || strings.Contains(got, "left out") {
 			t.Errorf("%s=%s is refused by %q; want words about %q", c.key, c.value, got, c.want)
 		}
 		if c.want == "" && !m.Frame.Embed {
@@ -84,7 +71,7 @@ func TestChangedKeys(t *testing.T) {
 	}
 	g := graphPage(t, nil)
 	g.View.Frame.Embed = true
-	l, m, notes := changed(g, "v=1&kind=graph&s=window", map[string]string{"m": "1GiB"})
+	l, m, notes := permalink.Changed(g, "v=1&kind=graph&s=window", map[string]string{"m": "1GiB"})
 	if len(notes) > 0 || l.Kind != "graph" || m.Choice.Source.Preset != "" || m.Choice.Budget.Bytes != 1<<30 {
 		t.Errorf("1 GiB for a graph from a file: %+v, notes %q; want the graph in 1 GiB", m.Choice, notes)
 	}
@@ -112,11 +99,11 @@ func TestCaptionOfSelection(t *testing.T) {
 // The colours are those of the page around a view, so its links do not say them.
 func TestEmbedKeepsItsColours(t *testing.T) {
 	const asked = "v=1&p=vgg16-b64&m=100%25&s=keepall&theme=dark"
-	l, _, _ := embedded(state.Frame{Embed: true}, asked)
+	l, _, _ := permalink.Embedded(state.Frame{Embed: true}, asked)
 	s := showing(t, "vgg16-b64")
 	for embed, want := range map[bool]string{true: strings.TrimSuffix(asked, "&theme=dark"), false: asked} {
 		s.View.Frame.Embed = embed
-		of := linkOf(s, l)
+		of := permalink.Of(s, l)
 		if got := of.String(); got != want {
 			t.Errorf("embedded %t: the link is %s, want %s", embed, got, want)
 		}

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"strconv"
 
@@ -64,7 +63,7 @@ func ExportFile(s *state.State, kind, address string) (f File, ok bool) {
 	if tables != nil {
 		return tableFile(s, kind, address, tables), true
 	}
-	f.Name = fileName(s, kind)
+	f.Name = FileName(s, kind)
 	var b bytes.Buffer
 	switch kind {
 	case "svg":
@@ -74,7 +73,7 @@ func ExportFile(s *state.State, kind, address string) (f File, ok bool) {
 		if s.Sharing != nil && s.Sharing.Theme == "dark" {
 			theme = draw.Dark
 		}
-		figure(&scene, s, s.Sharing == nil || s.Sharing.Exact)
+		Figure(&scene, s, s.Sharing == nil || s.Sharing.Exact)
 		if scene.WriteSVG(&b, draw.SVGOptions{Standalone: true, Theme: &theme, Surface: true, Link: address}) != nil {
 			return f, false
 		}
@@ -116,7 +115,7 @@ func tableFile(s *state.State, kind, address string, tables []tableSide) File {
 	if tables[0].letter != "" {
 		head = append([]string{"side"}, head...)
 	}
-	f := File{Name: fileName(s, kind), Type: "text/csv;charset=utf-8", Bytes: link.WithLastLine([]byte(draw.CSV(head, rows)), address)}
+	f := File{Name: FileName(s, kind), Type: "text/csv;charset=utf-8", Bytes: link.WithLastLine([]byte(draw.CSV(head, rows)), address)}
 	if len(tables) == 1 {
 		f.Name = fileNameOf(s, tables[0].picture, kind)
 	}
@@ -143,18 +142,21 @@ func curveCells(side exportSide, curve []exportPoint) tableSide {
 	return t
 }
 
-// scheduleFile has a pool write a schedule down, with the address of what is shown.
-func scheduleFile(ctx context.Context, pool proto.Pool, e state.Export, name, address string) (File, error) {
-	f := File{Name: name, Type: "text/x-python"}
+// LayersFile is the table of layers as a file, as it is sorted and filtered; false
+// if it has no rows.
+func LayersFile(s *state.State, address string) (File, bool) {
+	rows := s.LayerRows()
+	if len(rows) == 0 {
+		return File{}, false
+	}
+	return tableFile(s, "layers.csv", address, []tableSide{layerCells(sideOf(s), rows)}), true
+}
+
+// ScheduleFile is the file that a schedule is to be written into, still empty.
+func ScheduleFile(s *state.State, e state.Export) File {
+	f := File{Name: fileNameOf(s, s.Visible(), e.Kind), Type: "text/x-python"}
 	if e.Request.Form == proto.FormJSON {
 		f.Type = "application/json"
 	}
-	r, err := pool.Do(ctx, &proto.Request{Op: proto.OpExport, Export: &e.Request}, nil)
-	if err != nil {
-		return f, err
-	}
-	if f.Bytes = link.WithFirstLine(r.Exported.Text, address); e.Request.Form == proto.FormJSON {
-		f.Bytes = link.WithJSON(r.Exported.Text, address)
-	}
-	return f, nil
+	return f
 }

@@ -11,9 +11,9 @@ import (
 // figureWidth is that of saved pictures in CSS pixels.
 const figureWidth = 1040.0
 
-// figure draws what is shown as one picture for a file, under a heading that says
+// Figure draws what is shown as one picture for a file, under a heading that says
 // what it is.
-func figure(scene *draw.Scene, s *state.State, exact bool) {
+func Figure(scene *draw.Scene, s *state.State, exact bool) {
 	v := draw.View{Width: figureWidth - 2*draw.FileMargin, Budget: s.Budget(), Cursor: draw.NoCursor}
 	if exact {
 		v.From, v.To, v.Selected, v.Chain = s.View.From, s.View.To, s.View.Selected, s.View.Chain
@@ -23,7 +23,7 @@ func figure(scene *draw.Scene, s *state.State, exact bool) {
 		s.Visible().Model().Figure(&picture, v)
 	}
 	draw.Headed(scene, &picture, headingOf(s, sidesOf(s)))
-	scene.Title = nameOf(s) + ": " + scene.Title
+	scene.Title = NameOf(s) + ": " + scene.Title
 }
 
 // headingOf says what a saved picture shows.

@@ -13,9 +13,9 @@ const (
 	maxFileVersus = 40
 )
 
-// fileName is the name of a file of what is shown: the network or the title, the
+// FileName is the name of a file of what is shown: the network or the title, the
 // strategy, the budget, in a comparison what B has instead, and the kind.
-func fileName(s *state.State, kind string) string {
+func FileName(s *state.State, kind string) string {
 	a, b, ok := s.Sides()
 	if !ok || a == nil || b == nil {
 		return fileNameOf(s, s.Visible(), kind)
@@ -40,7 +40,7 @@ func fileName(s *state.State, kind string) string {
 // fileNameOf is the name of a file of one schedule, or of the page if it is nil. A
 // Python file has one that it can be imported by.
 func fileNameOf(s *state.State, p *state.Picture, kind string) string {
-	about := nameOf(s) + " " + s.Choice.Strategy + " " + format.Bytes(s.Budget())
+	about := NameOf(s) + " " + s.Choice.Strategy + " " + format.Bytes(s.Budget())
 	if p != nil {
 		about = titleOf(s, p)
 	}
@@ -66,7 +66,7 @@ func headOf(s *state.State, p *state.Picture) string {
 	if s.View.Frame.Title == "" && p.Network.Profile.Name != "" {
 		return p.Network.Profile.Name
 	}
-	return nameOf(s)
+	return NameOf(s)
 }
 
 // plainName is a text as part of a file's name.

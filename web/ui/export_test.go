@@ -130,20 +130,20 @@ func TestExportCurve(t *testing.T) {
 func TestFileNames(t *testing.T) {
 	s := first(t)
 	s.View.Frame.Title = strings.Repeat("long ", 30)
-	if got := fileName(s, "svg"); len(got) > maxFileName+4 || !strings.HasPrefix(got, "long-long-") || !strings.HasSuffix(got, "long.svg") {
+	if got := FileName(s, "svg"); len(got) > maxFileName+4 || !strings.HasPrefix(got, "long-long-") || !strings.HasSuffix(got, "long.svg") {
 		t.Errorf("a long title: %s", got)
 	}
 	do(t, s, state.ToggleCompare{})
-	if got := fileName(s, "json"); len(got) > maxFileName+5 || !strings.HasSuffix(got, "-vs-b.json") {
+	if got := FileName(s, "json"); len(got) > maxFileName+5 || !strings.HasSuffix(got, "-vs-b.json") {
 		t.Errorf("a comparison with a copy: %s; want -vs-b at its end", got)
 	}
 	s.View.Frame.Title = ""
 	do(t, s, state.SetStrategy{Name: "greedy"})
-	if got, want := fileName(s, "png"), "resnet-101-batch-32-rotor-2.58-gib-vs-greedy.png"; got != want {
+	if got, want := FileName(s, "png"), "resnet-101-batch-32-rotor-2.58-gib-vs-greedy.png"; got != want {
 		t.Errorf("another strategy: %s, want %s", got, want)
 	}
 	do(t, s, state.PickPreset{ID: "vgg16-b32"})
-	if got, want := fileName(s, "png"), "-vs-vgg-16-batch-32-greedy-"; !strings.HasPrefix(got, "resnet-101-batch-32-rotor-2.58-gib-vs-") || !strings.Contains(got, want) {
+	if got, want := FileName(s, "png"), "-vs-vgg-16-batch-32-greedy-"; !strings.HasPrefix(got, "resnet-101-batch-32-rotor-2.58-gib-vs-") || !strings.Contains(got, want) {
 		t.Errorf("another network: %s, want %s in it", got, want)
 	}
 }

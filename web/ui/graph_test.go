@@ -11,7 +11,9 @@ import (
 
 	"memtide/engine"
 	"memtide/wasm/serve"
+	"memtide/web/jobs"
 	"memtide/web/link"
+	"memtide/web/permalink"
 	"memtide/web/state"
 )
 
@@ -54,12 +56,12 @@ func skipFile(n int) []byte {
 // graphPage is a page that shows a graph of operations from a file.
 func graphPage(t *testing.T, change func(*state.Choice)) *state.State {
 	t.Helper()
-	c := DefaultChoice()
+	c := permalink.DefaultChoice()
 	c.Source = state.Source{File: "skips.json", Profile: skipFile(12)}
 	if change != nil {
 		change(&c)
 	}
-	s, err := First(context.Background(), new(serve.Local), c)
+	s, err := jobs.First(context.Background(), new(serve.Local), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,11 +121,11 @@ func TestGraphStrategies(t *testing.T) {
 // shows instead.
 func TestGraphInLink(t *testing.T) {
 	s := graphPage(t, nil)
-	l := linkOf(s, link.Link{})
+	l := permalink.Of(s, link.Link{})
 	if got, want := l.String(), "v=1&kind=graph&s=window"; got != want {
 		t.Errorf("the link is %q; want %q", got, want)
 	}
-	_, m, notes := follow(l.String())
+	_, m, notes := permalink.Follow(l.String())
 	if len(notes) != 1 || !strings.Contains(notes[0], "no link can hold") || !strings.HasSuffix(notes[0], "The example is shown.") {
 		t.Errorf("notes %q; want that no link can hold a graph, and what is shown", notes)
 	}
@@ -138,11 +140,11 @@ func TestGraphInLink(t *testing.T) {
 // What was cut from a link is said, and what is shown in its place.
 func TestCutLinkSaysWhatIsShown(t *testing.T) {
 	for _, text := range []string{"v=1&d=1.bQHcBT6njdWMks9rK1UUgM8", "v=1&m=60%25", "v=99&p=vgg16-b64"} {
-		if _, _, notes := follow(text); len(notes) == 0 || !strings.HasSuffix(notes[0], "The example is shown.") {
+		if _, _, notes := permalink.Follow(text); len(notes) == 0 || !strings.HasSuffix(notes[0], "The example is shown.") {
 			t.Errorf("%s: notes %q; want that the example is shown", text, notes)
 		}
 	}
-	if _, _, notes := follow("v=1&p=vgg16-b64&bw=x"); len(notes) != 1 || strings.Contains(notes[0], "example is shown") {
+	if _, _, notes := permalink.Follow("v=1&p=vgg16-b64&bw=x"); len(notes) != 1 || strings.Contains(notes[0], "example is shown") {
 		t.Errorf("notes %q; want one, about the bandwidth only", notes)
 	}
 }
@@ -154,16 +156,16 @@ func TestFileOfTwoWays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := DefaultChoice()
+	c := permalink.DefaultChoice()
 	c.Source, c.Graph, c.Strategy, c.Budget.BasisPoints = state.Source{File: "branchy", Profile: data}, true, "lms", 9000
-	s, err := First(context.Background(), new(serve.Local), c)
+	s, err := jobs.First(context.Background(), new(serve.Local), c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if s.Network.Chain != nil || !(&Controls{S: s}).TwoWays() || !s.Shown.Solved.Verdict.Verified || s.Shown.Problem().Graph != s.Network.Profile.Graph {
 		t.Errorf("chain %v, verified %v; want the operations, verified", s.Network.Chain != nil, s.Shown.Solved.Verdict.Verified)
 	}
-	if l := linkOf(s, link.Link{}); l.Kind != "graph" || l.Profile == nil || s.Network.InLink() {
+	if l := permalink.Of(s, link.Link{}); l.Kind != "graph" || l.Profile == nil || s.Network.InLink() {
 		t.Errorf("link of kind %q, in links %v; want graph, false", l.Kind, s.Network.InLink())
 	}
 	wellFormed(t, pageOf(t, s))

@@ -6,13 +6,14 @@ import (
 
 	"memtide/profiles"
 	"memtide/profiles/preset"
+	"memtide/web/permalink"
 	"memtide/web/state"
 )
 
 // Header names the network and offers others.
 type Header struct {
 	S        *state.State
-	Page     *Page
+	Page     *permalink.Page
 	Starting bool
 }
 

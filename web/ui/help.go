@@ -6,13 +6,14 @@ import (
 
 	"github.com/vugu/vugu"
 
+	"memtide/web/permalink"
 	"memtide/web/state"
 )
 
 // Help lists the keys.
 type Help struct {
 	S    *state.State
-	Page *Page
+	Page *permalink.Page
 }
 
 // keyRow are keys as they stand on a keyboard of the United States, and what they

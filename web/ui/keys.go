@@ -15,34 +15,36 @@ type Key struct {
 	Shift     bool
 }
 
-// typed says that the key types one character: what can be turned off.
-func (k Key) typed() bool { return utf8.RuneCountInString(k.Key) == 1 }
+// Typed says that the key types one character: what can be turned off.
+func (k Key) Typed() bool { return utf8.RuneCountInString(k.Key) == 1 }
 
-// chord is what a key does together with Ctrl or ⌘.
-type chord uint8
+// Chord is what a key does together with Ctrl or ⌘.
+type Chord uint8
 
+// The chords.
 const (
-	chordNone chord = iota
-	chordUndo       // or, with Shift, redo
-	chordSave
-	chordOpen
+	ChordNone Chord = iota
+	ChordUndo       // or, with Shift, redo
+	ChordSave
+	ChordOpen
 )
 
-func chordOf(k Key) chord {
+// ChordOf is the chord of a key.
+func ChordOf(k Key) Chord {
 	switch letter := strings.ToLower(k.Key); {
 	case letter == "z":
-		return chordUndo
+		return ChordUndo
 	case letter == "s" && !k.Shift:
-		return chordSave
+		return ChordSave
 	case letter == "o" && !k.Shift:
-		return chordOpen
+		return ChordOpen
 	}
-	return chordNone
+	return ChordNone
 }
 
-// keyAction is what a key does: a message for the state, or a movement of the
+// Action is what a key does: a message for the state, or a movement of the
 // view that needs the pictures.
-type keyAction struct {
+type Action struct {
 	message state.Message
 	zoom    float64 // factor of the visible length around the middle; 0: none
 	pan     float64 // share of the visible length; 0: none
@@ -56,93 +58,93 @@ type keyAction struct {
 // keyStrategies are the strategies of the keys 1 to 6.
 var keyStrategies = [6]string{"keepall", "rotor", "sequential", "dynprog", "window", "pofo"}
 
-// keyOf maps keys to actions. Places win over letters, so that W A S D are where
+// KeyOf maps keys to actions. Places win over letters, so that W A S D are where
 // the hand expects them on every layout; letters that name something never
 // stand on those places of the layouts in wide use.
-func keyOf(k Key) (keyAction, bool) {
+func KeyOf(k Key) (Action, bool) {
 	steps := 1
 	if k.Shift {
 		steps = 10
 	}
 	switch k.Code {
 	case "KeyW", "NumpadAdd":
-		return keyAction{zoom: 0.7}, true
+		return Action{zoom: 0.7}, true
 	case "KeyS", "NumpadSubtract":
-		return keyAction{zoom: 1 / 0.7}, true
+		return Action{zoom: 1 / 0.7}, true
 	case "KeyA":
-		return keyAction{pan: -0.15}, true
+		return Action{pan: -0.15}, true
 	case "KeyD":
-		return keyAction{pan: 0.15}, true
+		return Action{pan: 0.15}, true
 	case "ArrowLeft", "ArrowRight":
 		sign := map[string]int{"ArrowLeft": -1, "ArrowRight": 1}[k.Code]
 		if k.Shift {
-			return keyAction{pan: 0.15 * float64(sign)}, true
+			return Action{pan: 0.15 * float64(sign)}, true
 		}
-		return keyAction{step: sign}, true
+		return Action{step: sign}, true
 	case "ArrowUp":
-		return keyAction{lane: -1}, true
+		return Action{lane: -1}, true
 	case "ArrowDown":
-		return keyAction{lane: 1}, true
+		return Action{lane: 1}, true
 	case "Backspace":
-		return keyAction{message: state.Retrace{}}, true
+		return Action{message: state.Retrace{}}, true
 	case "Escape":
-		return keyAction{message: state.Dismiss{}}, true
+		return Action{message: state.Dismiss{}}, true
 	case "BracketLeft":
-		return keyAction{message: state.StepBudget{Steps: -steps}}, true
+		return Action{message: state.StepBudget{Steps: -steps}}, true
 	case "BracketRight":
-		return keyAction{message: state.StepBudget{Steps: steps}}, true
+		return Action{message: state.StepBudget{Steps: steps}}, true
 	case "Digit0", "Numpad0":
-		return keyAction{message: state.SetRange{}}, true
+		return Action{message: state.SetRange{}}, true
 	}
 	if n := strings.Index("123456", strings.TrimPrefix(k.Code, "Digit")); n >= 0 && len(k.Code) == len("Digit1") {
-		return keyAction{choose: keyStrategies[n]}, true
+		return Action{choose: keyStrategies[n]}, true
 	}
 	return letterOf(k, steps)
 }
 
 // letterOf maps what a key types to an action.
-func letterOf(k Key, steps int) (keyAction, bool) {
+func letterOf(k Key, steps int) (Action, bool) {
 	switch k.Key {
 	case "+", "=":
-		return keyAction{zoom: 0.7}, true
+		return Action{zoom: 0.7}, true
 	case "-", "_":
-		return keyAction{zoom: 1 / 0.7}, true
+		return Action{zoom: 1 / 0.7}, true
 	case "[", "{":
-		return keyAction{message: state.StepBudget{Steps: -steps}}, true
+		return Action{message: state.StepBudget{Steps: -steps}}, true
 	case "]", "}":
-		return keyAction{message: state.StepBudget{Steps: steps}}, true
+		return Action{message: state.StepBudget{Steps: steps}}, true
 	case "n", "N":
-		return keyAction{message: state.StepWait{By: 1}}, true
+		return Action{message: state.StepWait{By: 1}}, true
 	case "p", "P":
-		return keyAction{message: state.StepWait{By: -1}}, true
+		return Action{message: state.StepWait{By: -1}}, true
 	case "i", "I":
-		return keyAction{message: state.FollowCause{}}, true
+		return Action{message: state.FollowCause{}}, true
 	case "m", "M":
-		return keyAction{message: state.TogglePicker{}}, true
+		return Action{message: state.TogglePicker{}}, true
 	case "c", "C":
-		return keyAction{message: state.ToggleCompare{}}, true
+		return Action{message: state.ToggleCompare{}}, true
 	case "x", "X":
-		return keyAction{message: state.SwapSides{}}, true
+		return Action{message: state.SwapSides{}}, true
 	case "k", "K":
-		return keyAction{message: state.ToggleChain{}}, true
+		return Action{message: state.ToggleChain{}}, true
 	case "t", "T":
-		return keyAction{message: state.ToggleTable{}}, true
+		return Action{message: state.ToggleTable{}}, true
 	case "f", "F":
-		return keyAction{focus: true}, true
+		return Action{focus: true}, true
 	case "g", "G":
-		return keyAction{peak: true}, true
+		return Action{peak: true}, true
 	case "y", "Y":
-		return keyAction{message: state.CopyLink{}}, true
+		return Action{message: state.CopyLink{}}, true
 	case "?":
-		return keyAction{message: state.ToggleHelp{}}, true
+		return Action{message: state.ToggleHelp{}}, true
 	}
-	return keyAction{}, false
+	return Action{}, false
 }
 
-// looks says that an action only moves the view or the selection: all that keys do
+// Looks says that an action only moves the view or the selection: all that keys do
 // in a view in another page, which is to be read. With a slider for the budget they
 // move that too.
-func (a keyAction) looks(f *state.Frame) bool {
+func (a Action) Looks(f *state.Frame) bool {
 	switch a.message.(type) {
 	case nil:
 		return a.choose == ""
@@ -154,8 +156,23 @@ func (a keyAction) looks(f *state.Frame) bool {
 	return false
 }
 
-// act is the message of an action on the present state; nil if it does nothing.
-func (a keyAction) act(s *state.State) state.Message {
+// Walks says that an action moves the selection along the pictures: what arrows do
+// while the pictures have the focus.
+func (a Action) Walks() bool { return a.step != 0 || a.lane != 0 }
+
+// ZoomToSelection shows what is selected with some of what is beside it.
+func ZoomToSelection(s *state.State) state.Message { return Action{focus: true}.Act(s) }
+
+// KeyPlaces are the places of all keys that are known by their place.
+func KeyPlaces() (out []string) {
+	for _, r := range keyTable {
+		out = append(out, strings.Fields(r.places)...)
+	}
+	return out
+}
+
+// Act is the message of an action on the present state; nil if it does nothing.
+func (a Action) Act(s *state.State) state.Message {
 	p := s.Visible()
 	switch {
 	case a.message != nil:
@@ -167,7 +184,7 @@ func (a keyAction) act(s *state.State) state.Message {
 		}
 		return state.SetStrategy{Name: a.choose}
 	case a.zoom != 0:
-		return zoomed(s, a.zoom, 0.5)
+		return Zoomed(s, a.zoom, 0.5)
 	case a.pan != 0:
 		return panned(s, a.pan)
 	case p == nil:
@@ -183,13 +200,13 @@ func (a keyAction) act(s *state.State) state.Message {
 		return state.SetRange{From: from - margin, To: to + margin}
 	case a.peak:
 		at := p.Solved.Trace.PeakAt
-		width := visible(s).length / 4
+		width := Visible(s).Length / 4
 		return state.SetRange{From: at - width/2, To: at + width/2}
 	}
 	return nil
 }
 
-func moved(s *state.State, p *state.Picture, a keyAction) state.Message {
+func moved(s *state.State, p *state.Picture, a Action) state.Message {
 	m, at := p.Model(), s.View.Selected
 	if at.Kind == draw.Nothing {
 		if len(p.Solved.Trace.Spans) == 0 {

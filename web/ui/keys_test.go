@@ -12,18 +12,18 @@ import (
 func TestChords(t *testing.T) {
 	for _, c := range []struct {
 		key  Key
-		want chord
+		want Chord
 	}{
-		{Key{Code: "KeyZ", Key: "z"}, chordUndo},
-		{Key{Code: "KeyZ", Key: "Z", Shift: true}, chordUndo},
-		{Key{Code: "KeyW", Key: "z"}, chordUndo}, // on AZERTY
-		{Key{Code: "KeyS", Key: "s"}, chordSave},
-		{Key{Code: "KeyS", Key: "S"}, chordSave}, // with the lock of capitals
-		{Key{Code: "KeyO", Key: "o"}, chordOpen},
-		{Key{Code: "KeyS", Key: "S", Shift: true}, chordNone}, // the browser's
-		{Key{Code: "KeyC", Key: "c"}, chordNone},
+		{Key{Code: "KeyZ", Key: "z"}, ChordUndo},
+		{Key{Code: "KeyZ", Key: "Z", Shift: true}, ChordUndo},
+		{Key{Code: "KeyW", Key: "z"}, ChordUndo}, // on AZERTY
+		{Key{Code: "KeyS", Key: "s"}, ChordSave},
+		{Key{Code: "KeyS", Key: "S"}, ChordSave}, // with the lock of capitals
+		{Key{Code: "KeyO", Key: "o"}, ChordOpen},
+		{Key{Code: "KeyS", Key: "S", Shift: true}, ChordNone}, // the browser's
+		{Key{Code: "KeyC", Key: "c"}, ChordNone},
 	} {
-		if got := chordOf(c.key); got != c.want {
+		if got := ChordOf(c.key); got != c.want {
 			t.Errorf("Ctrl and %+v: chord %d; want %d", c.key, got, c.want)
 		}
 	}
@@ -32,7 +32,7 @@ func TestChords(t *testing.T) {
 // What can be turned off is what WCAG 2.1.4 is about: letters, digits, signs.
 func TestTypedKeys(t *testing.T) {
 	for key, want := range map[string]bool{"w": true, "0": true, "[": true, "ü": true, "?": true, "ArrowLeft": false, "Escape": false, "Backspace": false, "F1": false} {
-		if got := (Key{Key: key}).typed(); got != want {
+		if got := (Key{Key: key}).Typed(); got != want {
 			t.Errorf("the key %s is a character: %t; want %t", key, got, want)
 		}
 	}

@@ -21,10 +21,10 @@ type Layers struct {
 	Hosts Hosts
 }
 
-// layerRowHeight is the height of a row in CSS pixels, as the style sheet has it;
+// LayerRowHeight is the height of a row in CSS pixels, as the style sheet has it;
 // layerRows how many there are at a time, more than are on screen.
 const (
-	layerRowHeight = 26
+	LayerRowHeight = 26
 	layerRows      = 26
 	layerAbove     = 4 // of which above the first on screen
 )
@@ -110,7 +110,7 @@ func spacer(rows int) string {
 	if rows <= 0 {
 		return ""
 	}
-	return fmt.Sprintf(`<tr class="spacer" aria-hidden="true"><td colspan="%d" style="height:%dpx"></td></tr>`, draw.NumLayerColumns, rows*layerRowHeight)
+	return fmt.Sprintf(`<tr class="spacer" aria-hidden="true"><td colspan="%d" style="height:%dpx"></td></tr>`, draw.NumLayerColumns, rows*LayerRowHeight)
 }
 
 func layerHTMLRow(r *draw.LayerRow, at int, selected bool) string {
@@ -141,17 +141,17 @@ func shorten(s string, most int) string {
 	return string(r[:most/2]) + "…" + string(r[len(r)-most/2+1:])
 }
 
-// layerTop is where the table has to be scrolled so that a row is on screen, for
+// LayerTop is where the table has to be scrolled so that a row is on screen, for
 // what it is scrolled to now and the height that shows rows; below 0: it is.
-func layerTop(row int, scrolled, height float64) float64 {
-	top := float64(row * layerRowHeight)
+func LayerTop(row int, scrolled, height float64) float64 {
+	top := float64(row * LayerRowHeight)
 	switch {
 	case row < 0:
 		return -1
 	case top < scrolled:
 		return top
-	case top+layerRowHeight > scrolled+height:
-		return top + layerRowHeight - height
+	case top+LayerRowHeight > scrolled+height:
+		return top + LayerRowHeight - height
 	}
 	return -1
 }

@@ -12,6 +12,7 @@ import (
 	"memtide/engine"
 	"memtide/web/chart"
 	"memtide/web/draw"
+	"memtide/web/permalink"
 	"memtide/web/state"
 )
 
@@ -31,7 +32,7 @@ func (c *Tradeoff) Axes() []Option {
 	}
 	var out []Option
 	for i, title := range []string{"slowdown", "step time", rate} {
-		out = append(out, Option{axisNames[i], title, state.Axis(i) == c.S.View.Axis})
+		out = append(out, Option{permalink.AxisNames[i], title, state.Axis(i) == c.S.View.Axis})
 	}
 	return out
 }

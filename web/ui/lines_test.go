@@ -12,6 +12,7 @@ import (
 	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/web/link"
+	"memtide/web/permalink"
 	"memtide/web/state"
 )
 
@@ -110,34 +111,34 @@ func TestLinesInLink(t *testing.T) {
 		{[]string{}, state.Slowdown, "v=1&p=resnet101-b32&c=none"},
 	} {
 		s.View.Lines, s.View.Axis = c.lines, c.axis
-		l := linkOf(s, link.Link{})
+		l := permalink.Of(s, link.Link{})
 		if got := l.String(); got != c.want {
 			t.Errorf("lines %q, axis %d: %s; want %s", c.lines, c.axis, got, c.want)
 		}
-		_, m, notes := follow(c.want)
+		_, m, notes := permalink.Follow(c.want)
 		if !slices.Equal(m.Lines, c.lines) || (m.Lines == nil) != (c.lines == nil) || m.Axis != c.axis || len(notes) > 0 {
 			t.Errorf("%s is read as lines %q, axis %d, notes %q; want %q, %d", c.want, m.Lines, m.Axis, notes, c.lines, c.axis)
 		}
 	}
-	if got := linesOf("rotor,nosuch,bound"); !slices.Equal(got, []string{"rotor", "bound"}) {
-		t.Errorf("lines %q; want the known ones", got)
+	if _, m, _ := permalink.Follow("v=1&p=resnet101-b32&c=rotor,nosuch,bound"); !slices.Equal(m.Lines, []string{"rotor", "bound"}) {
+		t.Errorf("lines %q; want the known ones", m.Lines)
 	}
 }
 
 func TestStrategyKeys(t *testing.T) {
 	s := first(t)
 	for i, name := range keyStrategies {
-		a, ok := keyOf(Key{Code: "Digit" + string(rune('1'+i)), Key: "&"}) // as on AZERTY
-		if got := a.act(s); !ok || got != (state.SetStrategy{Name: name}) || engine.Lookup(name) == nil {
+		a, ok := KeyOf(Key{Code: "Digit" + string(rune('1'+i)), Key: "&"}) // as on AZERTY
+		if got := a.Act(s); !ok || got != (state.SetStrategy{Name: name}) || engine.Lookup(name) == nil {
 			t.Errorf("key %d: message %#v; want %s, which exists", i+1, got, name)
 		}
 	}
-	a, _ := keyOf(Key{Code: "Digit2", Key: "2"})
-	if got := a.act(graphPage(t, nil)); got != nil {
+	a, _ := KeyOf(Key{Code: "Digit2", Key: "2"})
+	if got := a.Act(graphPage(t, nil)); got != nil {
 		t.Errorf("on a graph the key of rotor does %#v; want nothing", got)
 	}
 	for _, code := range []string{"Digit7", "Digit", "Digit12"} {
-		if _, ok := keyOf(Key{Code: code}); ok {
+		if _, ok := KeyOf(Key{Code: code}); ok {
 			t.Errorf("%s is taken", code)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"memtide/web/link"
+	"memtide/web/permalink"
 	"memtide/web/state"
 )
 
@@ -21,13 +22,13 @@ func TestLinkOfView(t *testing.T) {
 		"v=1&p=resnet101-b32&s=greedy&alloc=best-fit&at=41.25",
 		"v=1&p=larger-pool-b1&alloc=best-fit&at=0.002",
 	} {
-		_, start, notes := follow(want)
+		_, start, notes := permalink.Follow(want)
 		if len(notes) > 0 {
 			t.Errorf("%s: notes %q; want none", want, notes)
 		}
 		s := state.New()
 		do(t, s, start)
-		l := linkOf(s, link.Link{})
+		l := permalink.Of(s, link.Link{})
 		if got := l.String(); got != want {
 			t.Errorf("the page of %s has the link %s", want, got)
 		}

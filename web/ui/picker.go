@@ -80,7 +80,8 @@ type PickerOption struct {
 // Selected is for aria-selected.
 func (o PickerOption) Selected() string { return strconv.FormatBool(o.Active) }
 
-func optionElement(id string) string { return "picker-" + id }
+// OptionElement is the ID of the element of an entry.
+func OptionElement(id string) string { return "picker-" + id }
 
 // Groups are the presets that match, by group.
 func (c *Picker) Groups() (out []Group) {
@@ -91,7 +92,7 @@ func (c *Picker) Groups() (out []Group) {
 		}
 		text := vugu.HTML(m.Title + ` <span class="picker-own">` + own(m) + `</span>`)
 		g := &out[len(out)-1]
-		g.Options = append(g.Options, PickerOption{m.ID, optionElement(m.ID), text, m.ID == p.Active})
+		g.Options = append(g.Options, PickerOption{m.ID, OptionElement(m.ID), text, m.ID == p.Active})
 	}
 	return out
 }
@@ -119,7 +120,7 @@ func (c *Picker) None() string {
 // ActiveElement is the id of the active entry's element.
 func (c *Picker) ActiveElement() string {
 	if id := c.S.View.Picker.Active; id != "" {
-		return optionElement(id)
+		return OptionElement(id)
 	}
 	return ""
 }
@@ -223,8 +224,8 @@ func (c Command) variant() state.Message {
 	return state.SetVariant{Options: o}
 }
 
-// pickerKey is what a key means in the search field; nil: what it means in any.
-func pickerKey(s *state.State, k Key) state.Message {
+// PickerKey is what a key means in the search field; nil: what it means in any.
+func PickerKey(s *state.State, k Key) state.Message {
 	switch k.Key {
 	case "ArrowDown":
 		return state.StepPreset{By: 1}

@@ -10,6 +10,7 @@ import (
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/link"
+	"memtide/web/permalink"
 	"memtide/web/state"
 )
 
@@ -101,7 +102,7 @@ func TestPickerKeys(t *testing.T) {
 		{"m", nil},
 		{"Home", nil},
 	} {
-		if got := pickerKey(s, Key{Key: c.key}); got != c.want {
+		if got := PickerKey(s, Key{Key: c.key}); got != c.want {
 			t.Errorf("%s: message %#v; want %#v", c.key, got, c.want)
 		}
 	}
@@ -206,13 +207,13 @@ func TestBudgetBeyondTheDevice(t *testing.T) {
 // What is chosen beside the name is in the link, and comes back from it.
 func TestVariantLinks(t *testing.T) {
 	for _, ref := range []string{"resnet50-500px-f16-on-a100-sxm-40gb-b64", "gpt2-xl-512tok-b2", "resnet50-graph-b32", "vgg16-mp-b64", "resnet50-graph-separate-b32", "fragmented-b1"} {
-		c := DefaultChoice()
+		c := permalink.DefaultChoice()
 		c.Source.Preset = ref
 		s := state.New()
 		s.Choice = c
-		l := linkOf(s, link.Link{})
+		l := permalink.Of(s, link.Link{})
 		parsed, notes := link.Parse(l.String())
-		if back, more := choiceOf(parsed); !back.Equal(c) || len(notes)+len(more) > 0 || !strings.Contains(l.String(), "p="+ref) {
+		if back, more := permalink.ChoiceOf(parsed); !back.Equal(c) || len(notes)+len(more) > 0 || !strings.Contains(l.String(), "p="+ref) {
 			t.Errorf("%s\n is read as %+v, notes %q\n want %+v", l.String(), back, append(notes, more...), c)
 		}
 	}

@@ -16,7 +16,7 @@ type Pictures struct {
 // Height is the style of a host: pictures keep their height, so that nothing
 // below them jumps.
 func (c *Pictures) Height(name string) string {
-	return fmt.Sprintf("height:%gpx", pictureHeight(c.S, pictureOf[name]))
+	return fmt.Sprintf("height:%gpx", mounts[name].Height(c.S))
 }
 
 // Label is the pictures' accessible name.

@@ -390,8 +390,8 @@ func (c *Inquiry) HasChart() bool {
 	return false
 }
 
-// replyOf lays the chart of a question out; nil if there is none.
-func replyOf(s *state.State, q proto.Question, width, height float64) *chart.Reply {
+// ReplyOf lays the chart of a question out; nil if there is none.
+func ReplyOf(s *state.State, q proto.Question, width, height float64) *chart.Reply {
 	switch q {
 	case proto.Links:
 		return chart.NewLinks(s, width, height)
@@ -406,5 +406,5 @@ func (c *Inquiry) Label() string {
 	if !c.HasChart() {
 		return c.Title()
 	}
-	return replyOf(c.S, c.question(), 600, 240).Words()
+	return ReplyOf(c.S, c.question(), 600, 240).Words()
 }

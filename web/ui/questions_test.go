@@ -15,6 +15,8 @@ import (
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
 	"memtide/web/draw"
+	"memtide/web/jobs"
+	"memtide/web/permalink"
 	"memtide/web/state"
 )
 
@@ -27,7 +29,7 @@ func askAll(t *testing.T, s *state.State, q proto.Question) {
 	for _, e := range s.Update(state.Ask{Question: q}) {
 		if e, ok := e.(state.Inquire); ok {
 			var heard []state.Message
-			end := inquire(context.Background(), new(serve.Local), e, func(m state.Message) { heard = append(heard, m) })
+			end := jobs.Inquire(context.Background(), new(serve.Local), e, func(m state.Message) { heard = append(heard, m) })
 			for _, m := range append(heard, end) {
 				s.Update(m)
 			}
@@ -41,9 +43,9 @@ func askAll(t *testing.T, s *state.State, q proto.Question) {
 // small is the page of a network that is solved at once.
 func small(t *testing.T) *state.State {
 	t.Helper()
-	c := DefaultChoice()
+	c := permalink.DefaultChoice()
 	c.Source.Preset = "alexnet-b16"
-	s, err := First(context.Background(), new(serve.Local), c)
+	s, err := jobs.First(context.Background(), new(serve.Local), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +204,7 @@ func TestQuestionCommands(t *testing.T) {
 			t.Errorf("%+v: message %#v; want %#v", c.in, got, c.want)
 		}
 	}
-	if a, ok := keyOf(Key{Code: "KeyK", Key: "k"}); !ok || a.act(s) != (state.ToggleChain{}) {
+	if a, ok := KeyOf(Key{Code: "KeyK", Key: "k"}); !ok || a.Act(s) != (state.ToggleChain{}) {
 		t.Errorf("K does %#v; want the critical chain", a)
 	}
 }
@@ -229,8 +231,8 @@ func TestLayerRows(t *testing.T) {
 			}
 			empty += n
 		}
-		if empty != (total-rows)*layerRowHeight {
-			t.Errorf("from row %d on the empty rows are %d px high; want %d", top, empty, (total-rows)*layerRowHeight)
+		if empty != (total-rows)*LayerRowHeight {
+			t.Errorf("from row %d on the empty rows are %d px high; want %d", top, empty, (total-rows)*LayerRowHeight)
 		}
 	}
 	s.View.Layers.Top = 0
@@ -261,7 +263,7 @@ func TestLayerTop(t *testing.T) {
 		scrolled, shown float64
 		want            float64
 	}{{-1, 0, 260, -1}, {0, 0, 260, -1}, {9, 0, 260, -1}, {10, 0, 260, 26}, {3, 100, 260, 78}, {4, 104, 260, -1}} {
-		if got := layerTop(c.row, c.scrolled, c.shown); got != c.want {
+		if got := LayerTop(c.row, c.scrolled, c.shown); got != c.want {
 			t.Errorf("row %d, scrolled by %v, %v shown: %v; want %v", c.row, c.scrolled, c.shown, got, c.want)
 		}
 	}

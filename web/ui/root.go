@@ -7,6 +7,7 @@ import (
 	"github.com/vugu/vugu/js"
 
 	"memtide/web/link"
+	"memtide/web/permalink"
 	"memtide/web/state"
 )
 
@@ -14,7 +15,7 @@ import (
 type Root struct {
 	S        *state.State
 	Hosts    Hosts
-	Page     *Page
+	Page     *permalink.Page
 	Starting bool // the program does not run yet: nothing can be changed
 }
 

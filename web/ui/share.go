@@ -8,63 +8,18 @@ import (
 	"github.com/vugu/vugu"
 
 	"memtide/web/link"
+	"memtide/web/permalink"
 	"memtide/web/qr"
 	"memtide/web/state"
 )
 
-// Page is where the page lies and what it was opened with.
-type Page struct {
-	Base string    // its address, without query and fragment; of a file, the site's that it is from, or empty
-	File bool      // it was opened from a disk
-	Keep link.Link // that it was opened with
-
-	coded string // the address of the last QR code
-	code  vugu.HTML
-}
-
-// locate says where the page lies. A file on a disk has an address that means
-// nothing to others and names folders of its owner: what is shared from there leads
-// to the site that the file is from.
-func (p *Page) locate(href, site string) {
-	p.Base, _, _ = strings.Cut(href, "#")
-	p.Base, _, _ = strings.Cut(p.Base, "?")
-	if p.File = !strings.HasPrefix(p.Base, "http"); p.File {
-		p.Base = site
-	}
-}
-
-// Docs is where the documentation lies; empty if nobody knows.
-func (p *Page) Docs() string {
-	switch {
-	case p == nil || !p.File:
-		return "docs/"
-	case p.Base == "":
-		return ""
-	}
-	return p.folder() + "docs/"
-}
-
-// Address is the address of exactly what is shown, or, if exact is false,
-// without the visible range and the selection.
-func (p *Page) Address(s *state.State, exact bool) string {
-	return p.Base + "#" + p.fragment(s, exact)
-}
-
-func (p *Page) fragment(s *state.State, exact bool) string {
-	l := linkOf(s, p.Keep)
-	if !exact {
-		l.Visible, l.Selected, l.Moment = link.Range{}, "", 0
-	}
-	return l.Sealed()
-}
-
-// folder is where the files of the site lie.
-func (p *Page) folder() string { return p.Base[:strings.LastIndexByte(p.Base, '/')+1] }
-
 // Share is the dialog that gives away what is shown.
 type Share struct {
 	S    *state.State
-	Page *Page
+	Page *permalink.Page
+
+	coded string    // the address of the last QR code
+	code  vugu.HTML // it; it stays while the dialog is open
 }
 
 // Open says whether the dialog is open.
@@ -74,10 +29,10 @@ func (c *Share) Open() bool { return c.S.Sharing != nil }
 func (c *Share) Nothing() bool { return c.S.Visible() == nil }
 
 // Name is the name of what is open.
-func (c *Share) Name() string { return nameOf(c.S) }
+func (c *Share) Name() string { return NameOf(c.S) }
 
-// nameOf is the title of a link, or the name of what is open.
-func nameOf(s *state.State) string {
+// NameOf is the title of a link, or the name of what is open.
+func NameOf(s *state.State) string {
 	switch {
 	case s.View.Frame.Title != "":
 		return s.View.Frame.Title
@@ -116,10 +71,10 @@ func (c *Share) Fields() []ShareField {
 	}
 	address := c.address()
 	base, fragment, _ := strings.Cut(address, "#")
-	title := html.EscapeString(nameOf(c.S))
+	title := html.EscapeString(NameOf(c.S))
 	quoted := html.EscapeString(fragment)
 	return []ShareField{
-		{"markdown", "Markdown", "[" + markdown.Replace(nameOf(c.S)) + "](" + markdownAddress.Replace(address) + ")"},
+		{"markdown", "Markdown", "[" + markdown.Replace(NameOf(c.S)) + "](" + markdownAddress.Replace(address) + ")"},
 		{"iframe", "Frame", `<iframe src="` + html.EscapeString(base) + `#embed=1&amp;` + quoted + `" title="` + title +
 			`" width="100%" height="600" loading="lazy" style="border:0" allow="clipboard-write; fullscreen" sandbox="allow-scripts allow-same-origin allow-popups allow-downloads"></iframe>`},
 		{"element", "Element", `<script src="` + html.EscapeString(c.folderOr(base)) + `view.js" defer></script> <memtide-view title="` + title + `" link="` + quoted + `"></memtide-view>`},
@@ -133,7 +88,7 @@ func (c *Share) folderOr(base string) string {
 	if c.Page == nil {
 		return base
 	}
-	return c.Page.folder()
+	return c.Page.Folder()
 }
 
 // Verdict says how long the link is and where it can be used.
@@ -166,10 +121,10 @@ func (c *Share) QR() vugu.HTML {
 	if !c.Open() || c.Page == nil || c.homeless() {
 		return ""
 	}
-	if address := c.address(); address != c.Page.coded {
-		c.Page.coded, c.Page.code = address, qrCode(address)
+	if address := c.address(); address != c.coded {
+		c.coded, c.code = address, qrCode(address)
 	}
-	return c.Page.code
+	return c.code
 }
 
 // qrCode draws a text as a QR code.

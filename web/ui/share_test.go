@@ -13,13 +13,15 @@ import (
 	engineexport "memtide/engine/export"
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
+	"memtide/web/jobs"
 	"memtide/web/link"
+	"memtide/web/permalink"
 	"memtide/web/state"
 )
 
 func TestAddresses(t *testing.T) {
 	s := first(t)
-	p := &Page{Base: "https://example.org/x/index.html"}
+	p := &permalink.Page{Base: "https://example.org/x/index.html"}
 	s.View.From, s.View.To = 10*time.Millisecond, 20*time.Millisecond
 	s.View.Wanted = "B18"
 	if got, want := p.Address(s, true), "https://example.org/x/index.html#v=1&sum=025bc4&p=resnet101-b32&t=10-20&sel=B18"; got != want {
@@ -28,7 +30,7 @@ func TestAddresses(t *testing.T) {
 	if got, want := p.Address(s, false), "https://example.org/x/index.html#v=1&sum=2e103e&p=resnet101-b32"; got != want {
 		t.Errorf("without zoom and selection: %s, want %s", got, want)
 	}
-	if got, want := p.folder(), "https://example.org/x/"; got != want {
+	if got, want := p.Folder(), "https://example.org/x/"; got != want {
 		t.Errorf("folder %s, want %s", got, want)
 	}
 	s.Sharing = &state.Sharing{Exact: true}
@@ -66,8 +68,8 @@ func TestShareFromFile(t *testing.T) {
 		{"file:///home/ann/saved.html#v=1", "https://example.org/x/index.html", "https://example.org/x/index.html#v=1&sum=2e103e&p=resnet101-b32", "https://example.org/x/docs/", "markdown iframe element"},
 		{"file:///home/ann/memtide.html", "", "#v=1&sum=2e103e&p=resnet101-b32", "", ""},
 	} {
-		p := new(Page)
-		p.locate(c.href, c.site)
+		p := new(permalink.Page)
+		p.Locate(c.href, c.site)
 		share := &Share{S: s, Page: p}
 		var fields []string
 		for _, f := range share.Fields() {
@@ -128,29 +130,10 @@ func TestExportFiles(t *testing.T) {
 	}
 }
 
-func TestInserted(t *testing.T) {
-	const now = "v=1&p=vgg16-b64&m=80%25&s=sequential&s.segments=4&t=1-2&sel=B1&title=x"
-	for _, c := range []struct {
-		params map[string]string
-		want   string
-	}{
-		{nil, now},
-		{map[string]string{"m": "8GiB"}, "v=1&p=vgg16-b64&s=sequential&s.segments=4&t=1-2&sel=B1&title=x&m=8GiB"},
-		{map[string]string{"s": "greedy"}, "v=1&p=vgg16-b64&m=80%25&t=1-2&sel=B1&title=x&s=greedy"},
-		{map[string]string{"p": "resnet50-b8"}, "v=1&m=80%25&s=sequential&s.segments=4&p=resnet50-b8"},
-		{map[string]string{"sel": ""}, "v=1&p=vgg16-b64&m=80%25&s=sequential&s.segments=4&t=1-2&title=x"},
-		{map[string]string{"title": "a&b=c d#e%"}, "v=1&p=vgg16-b64&m=80%25&s=sequential&s.segments=4&t=1-2&sel=B1&title=a%26b=c%20d%23e%25"},
-	} {
-		if got := inserted(now, c.params); got != c.want {
-			t.Errorf("%v:\ngot  %s\nwant %s", c.params, got, c.want)
-		}
-	}
-}
-
 // A view in another page stays one, whatever link it is given.
 func TestEmbeddedStays(t *testing.T) {
 	frame := state.Frame{Embed: true, Control: "budget", Show: []string{"time"}, Opener: "https://example.org"}
-	l, m, notes := embedded(frame, "v=1&p=vgg16-b64&title=x")
+	l, m, notes := permalink.Embedded(frame, "v=1&p=vgg16-b64&title=x")
 	if l.Preset != "vgg16-b64" || len(notes) > 0 {
 		t.Errorf("opened %q, notes %q", l.Preset, notes)
 	}
@@ -159,7 +142,7 @@ func TestEmbeddedStays(t *testing.T) {
 	}
 	s := first(t)
 	s.View.Frame = frame
-	if got, want := (&Embed{S: s, Page: &Page{Base: "https://example.org/"}}).Address(), "https://example.org/#v=1&sum=2cc270&p=resnet101-b32&show=time"; got != want {
+	if got, want := (&Embed{S: s, Page: &permalink.Page{Base: "https://example.org/"}}).Address(), "https://example.org/#v=1&sum=2cc270&p=resnet101-b32&show=time"; got != want {
 		t.Errorf("Open leads to %s, want %s", got, want)
 	}
 	if got := (&Embed{S: s}).Line(); !strings.Contains(got, "per step · opened by https://example.org") {
@@ -286,7 +269,9 @@ func TestShareSchedule(t *testing.T) {
 	}
 	e := effects[0].(state.Export)
 	const address, fragment = "https://example.org/#v=1&p=resnet101-b32", "v=1&p=resnet101-b32"
-	f, err := scheduleFile(context.Background(), new(serve.Local), e, fileName(s, e.Kind), address)
+	f := ScheduleFile(s, e)
+	var err error
+	f.Bytes, err = jobs.Export(context.Background(), new(serve.Local), e, address)
 	if want := "resnet_101_batch_32_rotor_2_58_gib_schedule.py"; err != nil || f.Name != want || !strings.Contains(string(f.Bytes), `"name": "ResNet-101, batch 32"`) {
 		t.Errorf("the file %q of %d bytes (%v); want %s of ResNet-101", f.Name, len(f.Bytes), err, want)
 	}
@@ -294,12 +279,13 @@ func TestShareSchedule(t *testing.T) {
 		t.Errorf("the link of the Python file is %q, it begins with %.150q; want %q in its second line", got, f.Bytes, fragment)
 	}
 	s.View.Frame.Title = "3D, 100 %"
-	if got, want := fileName(s, e.Kind), "_3d_100_rotor_2_58_gib_schedule.py"; got != want {
+	if got, want := FileName(s, e.Kind), "_3d_100_rotor_2_58_gib_schedule.py"; got != want {
 		t.Errorf("the file is named %s, want %s, which Python can import", got, want)
 	}
 	s.View.Frame.Title = ""
 	e.Kind, e.Request.Form = "schedule.json", proto.FormJSON
-	f, err = scheduleFile(context.Background(), new(serve.Local), e, fileName(s, e.Kind), address)
+	f = ScheduleFile(s, e)
+	f.Bytes, err = jobs.Export(context.Background(), new(serve.Local), e, address)
 	if want := "resnet-101-batch-32-rotor-2.58-gib.schedule.json"; err != nil || f.Name != want {
 		t.Errorf("the file is named %s (%v), want %s", f.Name, err, want)
 	}

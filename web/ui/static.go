@@ -37,9 +37,11 @@ func StaticPage(w io.Writer, s *state.State) error {
 		return fmt.Errorf("the page cannot be rendered: %w", err)
 	}
 	page := b.String()
-	for name, pic := range pictureOf {
-		page, err = withPoster(page, name, pic, s)
-		if err != nil {
+	for name, m := range mounts {
+		if !m.Timed() || m.Second {
+			continue
+		}
+		if page, err = withPoster(page, name, m.Picture, s); err != nil {
 			return err
 		}
 	}

@@ -8,9 +8,9 @@ import (
 	"memtide/web/format"
 )
 
-// tipLines say what is under the pointer: the thing itself, or over the memory
+// TipLines say what is under the pointer: the thing itself, or over the memory
 // what it holds at that moment.
-func tipLines(m *draw.Model, target draw.Target, at time.Duration) []string {
+func TipLines(m *draw.Model, target draw.Target, at time.Duration) []string {
 	switch target.Kind {
 	case draw.Nothing:
 		return nil

@@ -5,10 +5,10 @@ import (
 	"memtide/web/state"
 )
 
-// pageTitle is the title of the page, by which tabs and the entries of the history
+// PageTitle is the title of the page, by which tabs and the entries of the history
 // are told apart: what is open, by which strategy, in which budget.
-func pageTitle(s *state.State) string {
-	name := nameOf(s)
+func PageTitle(s *state.State) string {
+	name := NameOf(s)
 	switch n := s.Network; {
 	case s.View.Frame.Title != "" || s.Memory != nil || n == nil:
 	case s.Compare != nil:

@@ -22,7 +22,7 @@ func TestTitle(t *testing.T) {
 		{"a title of the link", func() { s.View.Frame.Title = "Mine" }, "Mine – memtide"},
 	} {
 		c.do()
-		if got := pageTitle(s); got != c.want {
+		if got := PageTitle(s); got != c.want {
 			t.Errorf("%s: %q; want %q", c.name, got, c.want)
 		}
 	}

@@ -50,7 +50,7 @@ func (c *Tradeoff) Label() string {
 			format.Duration(first.StepTime), format.Bytes(first.Budget), format.Duration(last.StepTime), format.Bytes(last.Budget)))
 	}
 	if b := chart.OtherSide(c.S); b != nil {
-		parts = append(parts, besideWords(c.S, b, ": "))
+		parts = append(parts, BesideWords(c.S, b, ": "))
 		if b.Note != "" {
 			parts = append(parts, strings.TrimSuffix(b.Note, "."))
 		}
@@ -58,8 +58,8 @@ func (c *Tradeoff) Label() string {
 	return "Step time against budget: " + strings.Join(parts, "; ")
 }
 
-// besideWords names the other side of a comparison and says what it needs.
-func besideWords(s *state.State, b *chart.Beside, between string) string {
+// BesideWords names the other side of a comparison and says what it needs.
+func BesideWords(s *state.State, b *chart.Beside, between string) string {
 	name := b.Letter
 	if b.Another {
 		o := s.Compare.Other.Shown
@@ -68,9 +68,9 @@ func besideWords(s *state.State, b *chart.Beside, between string) string {
 	return name + between + b.Words
 }
 
-// sweepStatus is the line under the curve: how far it is, and how to read the
+// SweepStatus is the line under the curve: how far it is, and how to read the
 // place of another network.
-func sweepStatus(s *state.State) string {
+func SweepStatus(s *state.State) string {
 	text := sweepProgress(s)
 	if b := chart.OtherSide(s); text != "" && b != nil && b.Note != "" {
 		text += " " + b.Note

@@ -76,7 +76,7 @@ func TestCurveOfAnotherNetwork(t *testing.T) {
 	s.Compare = &state.Compare{OnA: true, Other: state.Side{Choice: choice, Network: other, Shown: &state.Picture{Choice: choice, Network: other, Solved: &proto.Solved{
 		Budget: 5 * engine.GiB, Trace: &sim.Trace{Makespan: 330 * time.Millisecond}, KeepAll: proto.Reference{StepTime: 300 * time.Millisecond}}}}}
 	note := "B is another network, at its slowdown against its own step time of keeping everything."
-	if got, want := sweepStatus(s), "Point at the curve to preview, click to use. "+note; got != want {
+	if got, want := SweepStatus(s), "Point at the curve to preview, click to use. "+note; got != want {
 		t.Errorf("under the curve stands %q; want %q", got, want)
 	}
 	label := (&Tradeoff{S: s}).Label()
@@ -86,7 +86,7 @@ func TestCurveOfAnotherNetwork(t *testing.T) {
 		}
 	}
 	s.Compare.Other.Shown.Network = s.Network
-	if got := sweepStatus(s); strings.Contains(got, "network") {
+	if got := SweepStatus(s); strings.Contains(got, "network") {
 		t.Errorf("of one network stands %q under the curve; want nothing about networks", got)
 	}
 	if label = (&Tradeoff{S: s}).Label(); !strings.Contains(label, "; B: 330 ms per step in 5 GiB") {

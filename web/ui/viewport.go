@@ -6,45 +6,46 @@ import (
 	"memtide/web/state"
 )
 
-// stretch is the part of the step that is visible.
-type stretch struct{ from, length, makespan time.Duration }
+// Stretch is the part of the step that is visible.
+type Stretch struct{ From, Length, Makespan time.Duration }
 
-func visible(s *state.State) stretch {
+// Visible is the part that is visible now.
+func Visible(s *state.State) Stretch {
 	end := s.End()
 	if s.View.To <= s.View.From {
-		return stretch{0, end, end}
+		return Stretch{0, end, end}
 	}
-	return stretch{s.View.From, s.View.To - s.View.From, end}
+	return Stretch{s.View.From, s.View.To - s.View.From, end}
 }
 
-// whole says whether all of the step is visible.
-func (v stretch) whole() bool { return v.length >= v.makespan }
+// Whole says whether all of the step is visible.
+func (v Stretch) Whole() bool { return v.Length >= v.Makespan }
 
-// zoomed multiplies the visible length by factor; what is at share of it (0:
+// Zoomed multiplies the visible length by factor; what is at share of it (0:
 // left, 1: right) stays where it is.
-func zoomed(s *state.State, factor, share float64) state.Message {
-	v := visible(s)
-	length := max(time.Duration(float64(v.length)*factor), 1000)
-	if length >= v.makespan {
+func Zoomed(s *state.State, factor, share float64) state.Message {
+	v := Visible(s)
+	length := max(time.Duration(float64(v.Length)*factor), 1000)
+	if length >= v.Makespan {
 		return state.SetRange{}
 	}
-	from := v.from + time.Duration(share*float64(v.length-length))
+	from := v.From + time.Duration(share*float64(v.Length-length))
 	return state.SetRange{From: from, To: from + length}
 }
 
 // panned moves the visible part by a share of its length.
 func panned(s *state.State, share float64) state.Message {
-	v := visible(s)
-	return movedTo(s, v.from+time.Duration(share*float64(v.length)))
+	v := Visible(s)
+	return MovedTo(s, v.From+time.Duration(share*float64(v.Length)))
 }
 
-// movedTo moves the visible part so that it begins at from, or as near as the
+// MovedTo moves the visible part so that it begins at from, or as near as the
 // step allows.
-func movedTo(s *state.State, from time.Duration) state.Message {
-	v := visible(s)
-	if v.whole() {
+func MovedTo(s *state.State, from time.Duration) state.Message {
+	v := Visible(s)
+	if v.Whole() {
 		return nil
 	}
-	from = min(max(from, 0), v.makespan-v.length)
-	return state.SetRange{From: from, To: from + v.length}
+	from = min(max(from, 0), v.Makespan-v.Length)
+	return state.SetRange{From: from, To: from + v.Length}
 }

@@ -14,14 +14,14 @@ import (
 func TestTooltip(t *testing.T) {
 	s := first(t)
 	m := s.Shown.Model()
-	if got := tipLines(m, draw.Target{}, 0); got != nil {
+	if got := TipLines(m, draw.Target{}, 0); got != nil {
 		t.Errorf("over nothing the tooltip says %q; want nothing", got)
 	}
-	if got := tipLines(m, draw.Target{Kind: draw.OnSpan}, 0); len(got) != 1 || got[0] != m.Sentence(draw.Target{Kind: draw.OnSpan}) {
+	if got := TipLines(m, draw.Target{Kind: draw.OnSpan}, 0); len(got) != 1 || got[0] != m.Sentence(draw.Target{Kind: draw.OnSpan}) {
 		t.Errorf("over a run the tooltip says %q; want its sentence", got)
 	}
 	trace := s.Shown.Solved.Trace
-	got := tipLines(m, draw.Target{Kind: draw.OnBand, Index: 2}, trace.PeakAt)
+	got := TipLines(m, draw.Target{Kind: draw.OnBand, Index: 2}, trace.PeakAt)
 	if len(got) != 2+tipValues || !strings.HasPrefix(got[0], "2.58 GiB in use") || !strings.HasPrefix(got[1+tipValues], "and ") {
 		t.Errorf("over the memory at its peak the tooltip says %q; want the peak, the %d largest values and how many more", got, tipValues)
 	}
@@ -29,7 +29,7 @@ func TestTooltip(t *testing.T) {
 
 func TestSweepStatus(t *testing.T) {
 	s := first(t)
-	if got := sweepStatus(s); got != "" {
+	if got := SweepStatus(s); got != "" {
 		t.Errorf("before there is a curve its status is %q; want nothing", got)
 	}
 	s.Curve = &state.Curve{ID: 7, Done: 3, Total: 40}
@@ -43,7 +43,7 @@ func TestSweepStatus(t *testing.T) {
 		{func() { s.Curve.Failed, s.Curve.Stopped, s.Curve.Done = "", false, 40 }, "Point at the curve to preview, click to use."},
 	} {
 		c.change()
-		if got := sweepStatus(s); got != c.want {
+		if got := SweepStatus(s); got != c.want {
 			t.Errorf("status is %q; want %q", got, c.want)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"memtide/web/host"
+	"memtide/web/fileserver"
 )
 
 // patience is how long a test may take until it counts as hanging.
@@ -43,7 +43,7 @@ type Page struct {
 // failed, a picture of the tab is written to the directory named by MEMTIDE_SHOTS.
 func newPage(t testing.TB, b Browser) *Page {
 	t.Helper()
-	server := httptest.NewServer(hearing(host.Handler(site(t)), b.Ears()))
+	server := httptest.NewServer(hearing(fileserver.Handler(site(t)), b.Ears()))
 	t.Cleanup(server.Close)
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	t.Cleanup(cancel)

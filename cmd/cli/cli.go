@@ -1,0 +1,105 @@
+// Package cli is how the commands of this repository meet whoever types them:
+// exit statuses, flags and files in any order, messages that a terminal cannot
+// be tricked by, aligned tables, and a bar while something takes long.
+package cli
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"memtide/wasm/proto"
+)
+
+// The exit statuses.
+const (
+	OK    = 0
+	No    = 1 // it cannot be done, or was stopped early
+	Usage = 2 // the command line or the input is wrong
+)
+
+// Main runs a command with the arguments of the process and ends the process with
+// the exit status that it returns. Ctrl-C cancels the context; a second one ends
+// the process at once.
+func Main(run func(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// badInput is an error of the command line or of the input: exit status Usage.
+type badInput struct{ text string }
+
+func (e *badInput) Error() string { return e.text }
+
+// Bad is an error of the command line or of the input.
+func Bad(format string, args ...any) error { return &badInput{fmt.Sprintf(format, args...)} }
+
+// Finish tells an error on stderr, after the name of the command that has it, and
+// returns the exit status: Usage for what Bad made and for requests that are
+// refused as such, No for any other error.
+func Finish(stderr io.Writer, who string, err error) int {
+	if err == nil {
+		return OK
+	}
+	fmt.Fprintf(stderr, "%s: %s\n", who, Printable(err.Error()))
+	if _, ok := errors.AsType[*badInput](err); ok {
+		return Usage
+	}
+	if fail, ok := errors.AsType[*proto.Failure](err); ok && fail.Kind == proto.BadRequest {
+		return Usage
+	}
+	return No
+}
+
+// ParseMixed parses flags before, between and after the other arguments, which
+// it returns.
+func ParseMixed(fs *flag.FlagSet, args []string) (rest []string, err error) {
+	for {
+		if err := fs.Parse(args); err != nil {
+			return nil, err
+		}
+		if fs.NArg() == 0 {
+			return rest, nil
+		}
+		// Parse swallows "--", after which everything is an argument.
+		if n := len(args) - fs.NArg(); n > 0 && args[n-1] == "--" {
+			return append(rest, fs.Args()...), nil
+		}
+		rest = append(rest, fs.Arg(0))
+		args = fs.Args()[1:]
+	}
+}
+
+// Printable writes out what a terminal would take for a command, wherever in a
+// message it comes from: names of files, arguments, what is in a link.
+func Printable(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if r == '\n' || r == '\t' || strconv.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		}
+	}
+	return b.String()
+}
+
+// Quoted lists arguments for a message. What a terminal would take for a command
+// is written out.
+func Quoted(args []string) string {
+	var out []string
+	for _, a := range args {
+		out = append(out, strconv.Quote(a))
+	}
+	return strings.Join(out, " and ")
+}

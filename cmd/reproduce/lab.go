@@ -1,0 +1,242 @@
+//go:build !js
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+	"text/tabwriter"
+	"time"
+
+	"memtide/cmd/cli"
+	"memtide/engine"
+	"memtide/profiles/preset"
+	"memtide/wasm/proto"
+	"memtide/wasm/serve"
+	"memtide/web/format"
+)
+
+// paperLink is the bandwidth that the papers measured between the V100 and its
+// host (doi:10.1007/978-3-030-57675-2_10, section 6), in either direction.
+const paperLink engine.Rate = 12_500_000_000
+
+// lab solves what experiments ask for, on all processors.
+type lab struct {
+	ctx  context.Context
+	pool serve.Local
+	bar  *cli.Bar
+}
+
+// network is a preset on a device with a certain link.
+type network struct {
+	ref     string
+	batch   int
+	chain   *engine.Chain
+	device  engine.Device
+	how     engine.Transfers
+	keepAll proto.Reference // step time and peak without a limit
+}
+
+// open builds a preset, on the paper's device.
+func (l *lab) open(ref string) (*network, error) {
+	p, batch, err := preset.Parse(ref)
+	if err != nil {
+		return nil, err
+	}
+	profile, err := p.Profile(batch)
+	if err != nil {
+		return nil, err
+	}
+	n := &network{ref: ref, batch: batch, chain: profile.Chain, device: preset.DefaultDevice().Device}
+	n.device.Duplex = engine.HalfDuplex
+	n = n.over(paperLink)
+	grid, err := l.solve(n, methods("keepall"), []engine.Bytes{n.chain.StoreAllPeak()})
+	if err != nil {
+		return nil, err
+	}
+	n.keepAll = proto.Reference{StepTime: grid[0][0].StepTime, Peak: grid[0][0].Peak}
+	return n, nil
+}
+
+// over is the network with another link.
+func (n *network) over(rate engine.Rate) *network {
+	m := *n
+	m.device.ToHost, m.device.ToDev = rate, rate
+	return &m
+}
+
+// streamed is the network with transfers byte by byte.
+func (n *network) streamed() *network {
+	m := *n
+	m.how = engine.Streamed
+	return &m
+}
+
+func (n *network) problem(budget engine.Bytes) *engine.Problem {
+	return engine.NewChainProblem(n.chain, n.device, n.how, budget)
+}
+
+// throughput is in samples per second.
+func (n *network) throughput(step time.Duration) float64 {
+	return float64(n.batch) / step.Seconds()
+}
+
+// resident is what stays on the device throughout, part of every budget.
+func (n *network) resident() engine.Bytes { return n.chain.Resident.Total() }
+
+// activations is the budget in which keeping everything needs share of share/of
+// of the memory that is not resident.
+func (n *network) activations(share, of int64) engine.Bytes {
+	return n.resident() + (n.keepAll.Peak-n.resident())*engine.Bytes(share)/engine.Bytes(of)
+}
+
+// heading is the first line of a network's section.
+func (n *network) heading() string {
+	return fmt.Sprintf("%s: keeping everything takes %s and %s, of which %s stay throughout\n",
+		n.ref, format.Duration(n.keepAll.StepTime), format.Bytes(n.keepAll.Peak), format.Bytes(n.resident()))
+}
+
+// memoryCells are the columns that every table over budgets begins with.
+func (n *network) memoryCells(budget engine.Bytes) string {
+	return fmt.Sprintf("%s\t%s", format.Bytes(budget), format.Share(float64(budget)/float64(n.keepAll.Peak)))
+}
+
+// methods are strategies with their default parameters.
+func methods(names ...string) []proto.Method {
+	var out []proto.Method
+	for _, name := range names {
+		out = append(out, proto.Method{Strategy: name})
+	}
+	return out
+}
+
+// segmented is the strategy sequential with a number of segments.
+func segmented(k int) proto.Method {
+	return proto.Method{Strategy: "sequential", Args: engine.Args{"segments": strconv.Itoa(k)}}
+}
+
+// solve gives a point for every method and budget, whose step time is 0 where
+// no schedule fits. It is an error if a schedule is not verified.
+func (l *lab) solve(n *network, by []proto.Method, budgets []engine.Bytes) ([][]*proto.Point, error) {
+	grid := make([][]*proto.Point, len(by))
+	for i := range grid {
+		grid[i] = make([]*proto.Point, len(budgets))
+	}
+	q := &proto.Sweep{
+		Setting: proto.Setting{Network: proto.Network{Preset: n.ref}, Device: n.device, Transfers: n.how},
+		Methods: by,
+	}
+	for _, b := range budgets {
+		q.Budgets = append(q.Budgets, proto.Budget{Bytes: b})
+	}
+	_, err := l.pool.Do(l.ctx, &proto.Request{Op: proto.OpSweep, Sweep: q}, func(r *proto.Reply) {
+		if p := r.Point; p != nil {
+			grid[p.Method][p.Index] = p
+			l.bar.Set(p.Done, p.Total, n.ref+", "+p.Strategy)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range grid {
+		for _, p := range row {
+			if err := confirmed(n, p); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return grid, nil
+}
+
+// confirmed says why a point must not be in a table.
+func confirmed(n *network, p *proto.Point) error {
+	switch {
+	case p.Failure != nil && p.Failure.Kind == proto.Infeasible:
+		return nil
+	case p.Failure != nil:
+		return fmt.Errorf("%s on %s in %s: %w", p.Strategy, n.ref, format.Bytes(p.Budget), p.Failure)
+	case !p.Verdict.Verified:
+		return fmt.Errorf("%s on %s in %s is not verified: %s", p.Strategy, n.ref, format.Bytes(p.Budget), p.Verdict.Problem)
+	}
+	return nil
+}
+
+// smallest is the least memory in which one of the methods has a schedule.
+func (l *lab) smallest(n *network, by []proto.Method) (engine.Bytes, error) {
+	grid, err := l.solve(n, by, []engine.Bytes{n.resident() + 1})
+	if err != nil {
+		return 0, err
+	}
+	least := n.keepAll.Peak
+	for _, row := range grid {
+		if f := row[0].Failure; f != nil && f.Smallest > 0 {
+			least = min(least, f.Smallest)
+		}
+	}
+	return least, nil
+}
+
+// fastest is the best step time of the points of one budget; 0 if none has any.
+func fastest(grid [][]*proto.Point, budget int) (best time.Duration) {
+	for _, row := range grid {
+		if d := row[budget].StepTime; d > 0 && (best == 0 || d < best) {
+			best = d
+		}
+	}
+	return best
+}
+
+// spread are n budgets at equal distances, the ends included.
+func spread(from, to engine.Bytes, n int) []engine.Bytes {
+	out := make([]engine.Bytes, n)
+	for i := range out {
+		out[i] = from + (to-from)*engine.Bytes(i)/engine.Bytes(n-1)
+	}
+	return out
+}
+
+// mean is a sum with the number of its terms.
+type mean struct {
+	sum float64
+	n   int
+}
+
+func (m *mean) add(x float64) { m.sum, m.n = m.sum+x, m.n+1 }
+
+// value is not a number if nothing was added.
+func (m *mean) value() float64 {
+	if m.n == 0 {
+		return math.NaN()
+	}
+	return m.sum / float64(m.n)
+}
+
+// perCent writes a relative change with its sign and one decimal.
+func perCent(x float64) string {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return "–"
+	}
+	s := strconv.FormatFloat(math.Abs(x)*100, 'f', 1, 64)
+	switch {
+	case s == "0.0":
+		return "0.0 %"
+	case x < 0:
+		return "−" + s + " %"
+	}
+	return "+" + s + " %"
+}
+
+// stepTime writes a step time, and a dash where no schedule fits.
+func stepTime(d time.Duration) string {
+	if d <= 0 {
+		return "–"
+	}
+	return cli.Number(float64(d)/float64(time.Millisecond), 1)
+}
+
+// section is a heading with a table.
+func section(heading string, fill func(w *tabwriter.Writer)) string {
+	return heading + cli.Table(fill)
+}

@@ -1,0 +1,29 @@
+// Command page is the whole program in the browser: one binary with two roles.
+// Started with the argument "worker" it solves; otherwise it is the page.
+package main
+
+import (
+	"os"
+
+	"github.com/hack-pad/safejs"
+
+	"memtide/wasm/pool"
+	"memtide/web/app"
+	"memtide/web/jobs"
+)
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == "worker" {
+		pool.Serve(jobs.Expected)
+		return
+	}
+	page, err := safejs.Global().Get("memtide")
+	if err != nil {
+		panic(err)
+	}
+	module, err := page.Get("module") // compiled by web/static/boot.js
+	if err != nil {
+		panic(err)
+	}
+	app.Main(module)
+}

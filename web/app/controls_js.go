@@ -1,0 +1,78 @@
+package app
+
+import (
+	"strconv"
+
+	"github.com/hack-pad/safejs"
+
+	"memtide/web/ui"
+)
+
+// controls carries out what is done with elements.
+type controls struct {
+	*core
+	files *files
+	saver *saver
+}
+
+// listen turns what is done with elements into messages: one set of
+// listeners for the whole page, which ask the element what it does.
+func (a *controls) listen() {
+	document := global("document")
+	listen(document, "click", func(e safejs.Value) {
+		c, element, ok := commandOf(e)
+		if tag := text(element, "tagName"); ok && tag != "INPUT" && tag != "SELECT" {
+			c.Settled = true
+			a.command(c, element)
+		}
+	})
+	listen(document, "input", func(e safejs.Value) {
+		if c, element, ok := commandOf(e); ok && text(element, "tagName") == "INPUT" {
+			a.command(c, element)
+		}
+	})
+	listen(document, "change", func(e safejs.Value) {
+		if c, element, ok := commandOf(e); ok {
+			c.Settled = true
+			a.command(c, element)
+		}
+	})
+}
+
+// commandOf is the command of the element that an event is about.
+func commandOf(event safejs.Value) (c ui.Command, element safejs.Value, ok bool) {
+	target := get(event, "target")
+	if !exists(get(target, "closest")) {
+		return c, element, false
+	}
+	element = call(target, "closest", "[data-do]")
+	if !exists(element) {
+		return c, element, false
+	}
+	data := get(element, "dataset")
+	kind, _ := strconv.Atoi(text(data, "kind"))
+	index, _ := strconv.Atoi(text(data, "index"))
+	return ui.Command{Do: text(data, "do"), Arg: text(data, "arg"), Value: text(element, "value"), Kind: kind, Index: index}, element, true
+}
+
+// command carries out what needs the browser; the rest is for the state.
+func (a *controls) command(c ui.Command, element safejs.Value) {
+	switch c.Do {
+	case "file":
+		if c.Settled && !a.view { // what is open in a view may be known to its host
+			a.files.read(get(element, "files"))
+			set(element, "value", "") // so that the same file can be opened again
+		}
+		return
+	case "zoom-in":
+		a.Later(func() { a.Do(ui.Zoomed(a.s, 0.5, 0.5)) })
+		return
+	case "layers-csv":
+		a.Later(a.saver.layers)
+		return
+	case "zoom-out":
+		a.Later(func() { a.Do(ui.Zoomed(a.s, 2, 0.5)) })
+		return
+	}
+	a.Later(func() { a.Do(c.Message(a.s)) })
+}

@@ -1,0 +1,75 @@
+package app
+
+import (
+	"github.com/hack-pad/safejs"
+
+	"memtide/web/draw"
+	"memtide/web/permalink"
+	"memtide/web/state"
+)
+
+// core is what all parts of the page have, and the page as jobs see it. All of it happens on one goroutine,
+// which takes what is to be done from a queue: event handlers and answers only put
+// it there.
+type core struct {
+	s     *state.State
+	page  permalink.Page
+	queue chan func()
+	// followed is called after a message with what follows from it.
+	followed func(state.Message, []state.Effect)
+
+	view  bool       // a view in another page, for good: no link that is followed later makes or ends one
+	paper bool       // the page is being printed
+	look  draw.Theme // of what is painted by hand
+	meter meter
+	live  safejs.Value
+	said  string
+}
+
+// Later puts something at the end of the queue; it may be called from anywhere.
+func (c *core) Later(f func()) {
+	select {
+	case c.queue <- f:
+	default: // the queue is full only while the page hangs: wait outside of the event
+		go func() { c.queue <- f }()
+	}
+}
+
+// Post puts a message at the end of the queue.
+func (c *core) Post(m state.Message) {
+	if m != nil {
+		c.Later(func() { c.Do(m) })
+	}
+}
+
+// Do changes the state by a message and starts what follows from it.
+func (c *core) Do(m state.Message) {
+	if m != nil {
+		c.followed(m, c.s.Update(m))
+	}
+}
+
+// fixed says that who looks at a view cannot change its budget.
+func (c *core) fixed() bool { return c.view && c.s.View.Frame.Control != "budget" }
+
+// say has a screen reader say something.
+func (c *core) say(sentence string) {
+	if sentence != c.said {
+		c.said = sentence
+		set(c.live, "textContent", sentence)
+	}
+}
+
+// noteTime is how long a note stays, in milliseconds.
+const noteTime = 4000
+
+// forget takes the note that is shown away, after a while.
+func (c *core) forget() {
+	after(noteTime, func() { c.Post(state.ForgetNote{}) })
+}
+
+// After calls f in some milliseconds.
+func (c *core) After(ms int, f func()) { after(ms, f) }
+
+// Now is the time since the page was opened, in milliseconds.
+func (c *core) Now() float64 { return now() }

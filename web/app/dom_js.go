@@ -1,0 +1,173 @@
+package app
+
+import (
+	"strconv"
+	"sync"
+
+	"github.com/hack-pad/safejs"
+)
+
+// The page must survive whatever a browser refuses: what fails here gives an
+// undefined value or nothing, and is written to the console.
+
+// global is a value of the window: global("document", "body").
+func global(path ...string) safejs.Value { return get(safejs.Global(), path...) }
+
+func get(v safejs.Value, path ...string) safejs.Value {
+	for _, name := range path {
+		next, err := v.Get(name)
+		if err != nil {
+			return safejs.Undefined()
+		}
+		v = next
+	}
+	return v
+}
+
+func exists(v safejs.Value) bool { return !v.IsUndefined() && !v.IsNull() }
+
+func text(v safejs.Value, path ...string) string {
+	v = get(v, path...)
+	if v.Type() != safejs.TypeString {
+		return ""
+	}
+	s, err := v.String()
+	if err != nil {
+		return ""
+	}
+	return s
+}
+
+func number(v safejs.Value, path ...string) float64 {
+	v = get(v, path...)
+	if v.Type() != safejs.TypeNumber {
+		return 0
+	}
+	f, err := v.Float()
+	if err != nil {
+		return 0
+	}
+	return f
+}
+
+func truth(v safejs.Value, path ...string) bool {
+	ok, err := get(v, path...).Truthy()
+	return err == nil && ok
+}
+
+func call(v safejs.Value, method string, args ...any) safejs.Value {
+	out, err := v.Call(method, args...)
+	if err != nil {
+		complain(method, err)
+		return safejs.Undefined()
+	}
+	return out
+}
+
+func set(v safejs.Value, name string, value any) {
+	if err := v.Set(name, value); err != nil {
+		complain(name, err)
+	}
+}
+
+func complain(what string, err error) {
+	_, _ = global("console").Call("warn", "memtide: "+what+": "+err.Error())
+}
+
+// create makes an element with a class and appends it.
+func create(parent safejs.Value, tag, class string) safejs.Value {
+	e := call(global("document"), "createElement", tag)
+	set(e, "className", class)
+	call(parent, "appendChild", e)
+	return e
+}
+
+// function is a JavaScript function of one argument that lives as long as the page.
+func function(f func(safejs.Value)) safejs.Func {
+	fn, err := safejs.FuncOf(func(_ safejs.Value, args []safejs.Value) any {
+		if len(args) == 0 {
+			f(safejs.Undefined())
+		} else {
+			f(args[0])
+		}
+		return nil
+	})
+	if err != nil {
+		complain("function", err)
+	}
+	return fn
+}
+
+// once is a JavaScript function that is called at most once, and gone then.
+func once(f func()) safejs.Func {
+	var fn safejs.Func
+	fn = function(func(safejs.Value) {
+		fn.Release()
+		f()
+	})
+	return fn
+}
+
+// active is what a listener is told that may prevent what the browser would do.
+var active = sync.OnceValue(func() safejs.Value {
+	v, err := safejs.ValueOf(map[string]any{"passive": false})
+	if err != nil {
+		complain("listener", err)
+	}
+	return v
+})
+
+// listen calls f for an event. It may block neither itself nor the page.
+func listen(target safejs.Value, event string, f func(safejs.Value)) {
+	call(target, "addEventListener", event, function(f), active())
+}
+
+// then calls f with what a promise was fulfilled with, or fail.
+func then(promise safejs.Value, f, fail func(safejs.Value)) {
+	if exists(promise) {
+		call(promise, "then", function(f), function(fail))
+	}
+}
+
+// after calls f in some milliseconds.
+func after(ms int, f func()) {
+	call(safejs.Global(), "setTimeout", once(f), ms)
+}
+
+// idly calls f when the browser has nothing else to do, at the latest in some
+// milliseconds.
+func idly(ms int, f func()) {
+	if !exists(global("requestIdleCallback")) {
+		after(0, f)
+		return
+	}
+	call(safejs.Global(), "requestIdleCallback", once(f), map[string]any{"timeout": ms})
+}
+
+// now is the time since the page was opened, in milliseconds.
+func now() float64 {
+	v := call(global("performance"), "now")
+	f, err := v.Float()
+	if err != nil {
+		return 0
+	}
+	return f
+}
+
+// bytesOf copies a Uint8Array or an ArrayBuffer.
+func bytesOf(v safejs.Value) []byte {
+	array, err := get(safejs.Global(), "Uint8Array").New(v)
+	if err != nil {
+		complain("bytes", err)
+		return nil
+	}
+	out := make([]byte, int(number(array, "length")))
+	if _, err := safejs.CopyBytesToGo(out, array); err != nil {
+		complain("bytes", err)
+		return nil
+	}
+	return out
+}
+
+// px is a length for a style.
+func px(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) + "px" }

@@ -1,0 +1,266 @@
+package app
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/hack-pad/safejs"
+
+	"memtide/web/link"
+	"memtide/web/permalink"
+	"memtide/web/state"
+	"memtide/web/ui"
+)
+
+// embed talks with the page that a view is in. See docs/embedding.md for the
+// messages. Only a view hears and says anything, and only from and to the page that
+// frames it: what is open in the page itself came from whoever sits before it, and
+// neither a page that frames it nor one that opened it may learn what that is. A
+// view opens no files but those that its host sends. What the host
+// sends is text that is parsed, never run.
+type embed struct {
+	*core
+	recolour func() // has everything that is painted by hand painted again
+	ready    bool
+	link     string
+	selected string
+	problem  string
+}
+
+func (e *embed) init() {
+	if !e.view {
+		return
+	}
+	listen(safejs.Global(), "message", e.hear)
+	listen(safejs.Global(), "hashchange", func(safejs.Value) {
+		e.Later(func() { e.follow(strings.TrimPrefix(text(global("location"), "hash"), "#")) })
+	})
+	root := global("document", "documentElement", "dataset")
+	set(root, "embed", e.s.View.Frame.Control+" ") // a dataset value that is never empty
+	observer, err := get(safejs.Global(), "ResizeObserver").New(function(func(safejs.Value) {
+		e.Later(e.size)
+	}))
+	if err == nil {
+		call(observer, "observe", global("document", "body"))
+	}
+	listen(global("document"), "keydown", func(k safejs.Value) {
+		if text(k, "key") != "Escape" {
+			return
+		}
+		call(get(global("document"), "activeElement"), "blur")
+		e.send("escape", map[string]any{})
+		call(global("parent"), "focus")
+	})
+}
+
+// host is the page that frames this view; undefined if this is no view or nothing
+// frames it.
+func (e *embed) host() safejs.Value {
+	if parent := global("parent"); e.view && !parent.Equal(safejs.Global()) {
+		return parent
+	}
+	return safejs.Undefined()
+}
+
+func (e *embed) send(kind string, fields map[string]any) {
+	if host := e.host(); exists(host) {
+		fields["type"] = kind
+		call(host, "postMessage", map[string]any{"memtide": fields}, "*")
+	}
+}
+
+// height is how high the view would like to be, in CSS pixels.
+func (e *embed) height() int {
+	return int(number(global("document", "body"), "offsetHeight")) + 1
+}
+
+// size tells the height once there is something that has one.
+func (e *embed) size() {
+	if e.ready {
+		e.send("size", map[string]any{"height": e.height()})
+	}
+}
+
+// fault tells the other page what is wrong with what it asked for.
+func (e *embed) fault(code, text string) {
+	e.send("error", map[string]any{"code": code, "text": text})
+}
+
+// settle is called when the components have been drawn, and tells what changed.
+func (e *embed) settle() {
+	if !e.view {
+		return
+	}
+	s := e.s
+	if p := s.Phase(); !e.ready && p != "solving" && !s.Awaits() { // a schedule in place of one that there is not has its height, too
+		e.ready = true
+		e.send("ready", map[string]any{"version": 1, "height": e.height()})
+		e.size()
+	}
+	if !e.ready || s.Phase() == "solving" {
+		return
+	}
+	if !permalink.Empty(s) {
+		e.state()
+	}
+	if name := s.SelectedName(); name != e.selected {
+		e.selected = name
+		e.send("select", map[string]any{"name": name, "text": (&ui.Selection{S: s}).Sentence()})
+	}
+	problem, code := (&ui.Notice{S: s}).Text(), "open"
+	if s.Misfit != nil {
+		code = "budget"
+	}
+	if problem != e.problem && problem != "" {
+		e.fault(code, problem)
+	}
+	e.problem = problem
+}
+
+// state tells the link of what is shown, when it has changed.
+func (e *embed) state() {
+	if now := e.page.Address(e.s, true); now != e.link {
+		e.link = now
+		e.tell()
+	}
+}
+
+// tell tells the link of what is shown, and its numbers.
+func (e *embed) tell() {
+	if permalink.Empty(e.s) {
+		e.link = e.page.Base
+	}
+	fields := map[string]any{"link": e.link}
+	if p := e.s.Shown; p != nil {
+		fields["budgetBytes"] = float64(p.Solved.Budget)
+		fields["peakBytes"] = float64(p.Solved.Trace.Peak)
+		fields["stepMs"] = p.Solved.Trace.Makespan.Seconds() * 1e3
+	}
+	e.send("state", fields)
+}
+
+// hear takes a message.
+func (e *embed) hear(event safejs.Value) {
+	from := get(event, "source")
+	if host := e.host(); !exists(from) || !exists(host) || !from.Equal(host) {
+		return
+	}
+	data := get(event, "data")
+	if data.Type() == safejs.TypeString {
+		if word, _ := data.String(); word == "PING" {
+			call(from, "postMessage", "PONG", "*")
+		}
+		return
+	}
+	if m := get(data, "memtide"); m.Type() == safejs.TypeObject {
+		e.take(m, text(event, "origin"))
+	}
+}
+
+func (e *embed) take(m safejs.Value, origin string) {
+	switch kind := text(m, "type"); kind {
+	case "open":
+		e.Later(func() { e.open(m, origin) })
+	case "set":
+		params := map[string]string{}
+		given := get(m, "params")
+		if given.Type() != safejs.TypeObject {
+			e.fault("message", "The message set has no params, an object of keys and values of the link.")
+			return
+		}
+		keys := call(global("Object"), "keys", given)
+		for i := range int(number(keys, "length")) {
+			key, _ := call(keys, "at", i).String()
+			value, _ := call(safejs.Global(), "String", get(given, key)).String()
+			params[strings.ToLower(key)] = value
+		}
+		e.Later(func() { e.set(params) })
+	case "get":
+		e.Later(func() {
+			e.link = e.page.Address(e.s, true)
+			e.tell()
+		})
+	case "theme":
+		value := text(m, "value")
+		if value != "light" && value != "dark" && value != "auto" {
+			e.fault("message", "The message theme has the value "+strconv.Quote(value)+"; light, dark or auto is expected.")
+			return
+		}
+		e.Later(func() { e.theme(strings.TrimSuffix(value, "auto")) })
+	default:
+		e.fault("message", "No message is called "+strconv.Quote(kind)+"; open, set, get or theme is expected.")
+	}
+}
+
+// theme takes over whether the other page is light or dark; empty: as the system.
+func (e *embed) theme(theme string) {
+	if e.s.View.Theme == theme {
+		return
+	}
+	e.s.View.Theme = theme
+	applyTheme(theme)
+	e.recolour()
+}
+
+// set changes keys of the link of what is shown, or nothing if a value is wrong.
+func (e *embed) set(params map[string]string) {
+	now := ""
+	if !permalink.Empty(e.s) {
+		l := permalink.Of(e.s, e.page.Keep)
+		now = l.String()
+	}
+	l, m, notes := permalink.Changed(e.s, now, params)
+	if len(notes) > 0 {
+		e.fault("open", permalink.Refusal(notes))
+		return
+	}
+	e.navigate(l, m)
+}
+
+// open opens what the other page gives: a link, or the text of a profile.
+func (e *embed) open(m safejs.Value, origin string) {
+	if address := text(m, "link"); address != "" {
+		_, fragment, ok := strings.Cut(address, "#")
+		if !ok {
+			fragment = address
+		}
+		e.follow(fragment)
+		return
+	}
+	title := text(m, "title")
+	for _, kind := range []string{"json", "csv", "buffer"} {
+		content := []byte(text(m, kind))
+		if b := get(m, kind); kind == "buffer" && b.Type() == safejs.TypeObject {
+			content = bytesOf(b)
+		}
+		if len(content) > 0 {
+			name := title
+			if name == "" {
+				name = "profile." + kind
+			}
+			e.Do(state.PickFile{Name: name, Title: title, Bytes: content})
+			e.Do(state.SetOpener{Origin: origin})
+			return
+		}
+	}
+	e.fault("message", "The message open has no link, json, csv or buffer.")
+}
+
+// follow shows what a link says, or keeps what is shown if something is wrong
+// with it.
+func (e *embed) follow(fragment string) {
+	l, m, notes := permalink.Embedded(e.s.View.Frame, fragment)
+	if len(notes) > 0 {
+		e.fault("open", permalink.Refusal(notes))
+		return
+	}
+	if l.Theme != "" {
+		e.theme(l.Theme)
+	}
+	e.navigate(l, m)
+}
+
+func (e *embed) navigate(l link.Link, m state.Start) {
+	e.page.Keep = l
+	e.Do(state.Navigate(m))
+}

@@ -1,0 +1,249 @@
+package app
+
+import (
+	"math"
+	"time"
+
+	"github.com/hack-pad/safejs"
+
+	"memtide/web/draw"
+	"memtide/web/state"
+	"memtide/web/ui"
+)
+
+// gestureKind is what the pointers on a picture are doing.
+type gestureKind uint8
+
+const (
+	noGesture    gestureKind = iota
+	pressing                 // down, not moved yet: a click if it ends so
+	panning                  // moves the visible part
+	marking                  // marks a stretch to zoom to
+	budgeting                // drags the budget line
+	pinching                 // two fingers
+	clickSlop    = 4.0       // how far a click may move, in CSS pixels
+	wheelZoom    = 0.0022    // logarithm of the zoom for each pixel of the wheel
+	leastMarking = 8.0       // shorter marks are slips
+)
+
+// gesture is a drag, a pinch or a click under way.
+type gesture struct {
+	kind    gestureKind
+	c       *canvas
+	x0, y0  float64
+	shift   bool
+	from    time.Duration // left end of the visible part when it began
+	fingers map[int]float64
+	spread  float64 // distance of two fingers
+	mark    safejs.Value
+}
+
+// listen connects a picture to pointers and wheel.
+func (p *pictures) listen(c *canvas) {
+	at := func(e safejs.Value) (x, y float64) {
+		box := call(c.inner, "getBoundingClientRect")
+		return number(e, "clientX") - number(box, "left"), number(e, "clientY") - number(box, "top")
+	}
+	listen(c.inner, "pointerdown", func(e safejs.Value) {
+		if b := number(e, "button"); b != 0 && b != 1 {
+			return
+		}
+		x, y := at(e)
+		call(c.inner, "setPointerCapture", number(e, "pointerId"))
+		p.Later(func() { p.down(c, x, y, e) })
+	})
+	listen(c.inner, "pointermove", func(e safejs.Value) {
+		x, y := at(e)
+		p.Later(func() { p.move(c, x, y, e) })
+	})
+	for _, name := range []string{"pointerup", "pointercancel"} {
+		listen(c.inner, name, func(e safejs.Value) {
+			x, y := at(e)
+			p.Later(func() { p.up(c, x, y, e, name == "pointercancel") })
+		})
+	}
+	listen(c.inner, "pointerleave", func(e safejs.Value) {
+		if text(e, "pointerType") != "touch" { // a finger that is lifted leaves, too
+			p.Later(p.leave)
+		}
+	})
+	listen(c.inner, "dblclick", func(e safejs.Value) {
+		p.Later(func() {
+			p.Do(ui.ZoomToSelection(p.s))
+		})
+	})
+	// A bare wheel scrolls the page.
+	listen(c.inner, "wheel", func(e safejs.Value) {
+		if !truth(e, "ctrlKey") && !truth(e, "metaKey") || c.still() {
+			return
+		}
+		call(e, "preventDefault")
+		x, _ := at(e)
+		delta := number(e, "deltaY")
+		if number(e, "deltaMode") == 1 {
+			delta *= 16
+		}
+		p.Later(func() {
+			p.Do(ui.Zoomed(p.s, math.Exp(delta*wheelZoom), p.share(c, x)))
+		})
+	})
+}
+
+// share is where x is in the plot: 0 left, 1 right.
+func (p *pictures) share(c *canvas, x float64) float64 {
+	m := p.subject(c)
+	if m == nil {
+		return 0.5
+	}
+	v := ui.Visible(p.s)
+	return float64(m.TimeAt(p.view(c), x)-v.From) / float64(max(v.Length, 1))
+}
+
+func (p *pictures) down(c *canvas, x, y float64, e safejs.Value) {
+	g := &p.gesture
+	id := int(number(e, "pointerId"))
+	if text(e, "pointerType") == "touch" {
+		if g.fingers == nil {
+			g.fingers = map[int]float64{}
+		}
+		g.fingers[id] = x
+		if len(g.fingers) == 2 {
+			g.kind, g.c, g.spread = pinching, c, g.distance()
+			return
+		}
+	}
+	m := p.subject(c)
+	if m == nil {
+		return
+	}
+	target, _ := m.Hit(c.Picture, p.view(c), x, y)
+	g.kind, g.c, g.x0, g.y0, g.shift, g.from = pressing, c, x, y, truth(e, "shiftKey"), ui.Visible(p.s).From
+	if target.Kind == draw.OnBudget && !p.fixed() {
+		g.kind = budgeting
+		p.control(c)
+	}
+	if c.Timed() {
+		call(call(global("document"), "getElementById", "stage"), "focus", map[string]any{"preventScroll": true})
+	}
+}
+
+func (g *gesture) distance() float64 {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, x := range g.fingers {
+		low, high = min(low, x), max(high, x)
+	}
+	return max(high-low, 1)
+}
+
+func (g *gesture) middle() (sum float64) {
+	for _, x := range g.fingers {
+		sum += x
+	}
+	return sum / float64(max(len(g.fingers), 1))
+}
+
+func (p *pictures) move(c *canvas, x, y float64, e safejs.Value) {
+	g := &p.gesture
+	if g.kind == pressing && math.Hypot(x-g.x0, y-g.y0) > clickSlop && !c.still() {
+		g.kind = panning
+		if g.shift || ui.Visible(p.s).Whole() && text(e, "pointerType") != "touch" {
+			g.kind = marking
+		}
+	}
+	switch g.kind {
+	case noGesture, pressing:
+		p.point(c, x, y, e)
+	case budgeting:
+		p.Do(state.SetBudget{Bytes: p.budgetAt(c, y)})
+		p.point(c, x, y, e)
+	case panning:
+		if m := p.subject(c); m != nil {
+			v := p.view(c)
+			p.Do(ui.MovedTo(p.s, g.from+m.TimeAt(v, g.x0)-m.TimeAt(v, x)))
+		}
+	case marking:
+		p.showMark(c, g.x0, x)
+	case pinching:
+		id := int(number(e, "pointerId"))
+		if _, ok := g.fingers[id]; !ok {
+			return
+		}
+		g.fingers[id] = x
+		spread := g.distance()
+		p.Do(ui.Zoomed(p.s, g.spread/spread, p.share(c, g.middle())))
+		g.spread = spread
+	}
+}
+
+func (p *pictures) up(c *canvas, x, y float64, e safejs.Value, cancelled bool) {
+	g := &p.gesture
+	delete(g.fingers, int(number(e, "pointerId")))
+	kind := g.kind
+	if len(g.fingers) == 0 || kind != pinching {
+		g.kind = noGesture
+	}
+	p.hideMark()
+	if cancelled {
+		return
+	}
+	switch kind {
+	case pressing:
+		p.click(c, x, y)
+		if text(e, "pointerType") == "touch" {
+			p.point(c, x, y, e)
+		}
+	case budgeting:
+		p.Do(state.SetBudget{Bytes: p.budgetAt(c, y), Settled: true})
+	case marking:
+		if m, v := p.subject(c), p.view(c); m != nil && math.Abs(x-g.x0) >= leastMarking {
+			p.Do(state.SetRange{From: m.TimeAt(v, min(x, g.x0)), To: m.TimeAt(v, max(x, g.x0))})
+		}
+	}
+}
+
+// click selects what is under the pointer.
+func (p *pictures) click(c *canvas, x, y float64) {
+	m := p.subject(c)
+	if m == nil || p.s.Preview != nil {
+		return
+	}
+	target, at := m.Hit(c.Picture, p.view(c), x, y)
+	if !c.still() && p.s.Allocator() != "" {
+		p.Do(state.SetPlayhead{At: at})
+	}
+	if !c.Timed() {
+		return
+	}
+	switch target.Kind {
+	case draw.OnBudget, draw.OnBand:
+		target = draw.Target{}
+	}
+	p.control(c)
+	p.Do(state.Select{Target: target})
+}
+
+// control turns the controls to the side of a comparison that a picture shows.
+func (p *pictures) control(c *canvas) {
+	if c.Timed() && !c.Controlled(p.s) {
+		p.Do(state.EditSide{A: !c.Second})
+	}
+}
+
+// showMark shows the stretch that a drag marks.
+func (p *pictures) showMark(c *canvas, x0, x1 float64) {
+	g := &p.gesture
+	if g.mark.Type() != safejs.TypeObject {
+		g.mark = create(c.inner, "div", "mark")
+	}
+	call(c.inner, "appendChild", g.mark)
+	set(g.mark, "hidden", false)
+	style := get(g.mark, "style")
+	set(style, "left", px(min(x0, x1)))
+	set(style, "width", px(math.Abs(x1-x0)))
+}
+
+func (p *pictures) hideMark() {
+	if p.gesture.mark.Type() == safejs.TypeObject {
+		set(p.gesture.mark, "hidden", true)
+	}
+}

@@ -1,0 +1,138 @@
+package app
+
+import (
+	"github.com/hack-pad/safejs"
+
+	"memtide/web/state"
+	"memtide/web/ui"
+)
+
+// keyboard carries out what keys do.
+type keyboard struct {
+	*core
+	controls *controls
+	picker   *picker
+	address  *address
+	saver    *saver
+}
+
+// listen turns keys into messages, unless a control has the focus.
+func (a *keyboard) listen() {
+	listen(global("document"), "keydown", func(e safejs.Value) {
+		if truth(e, "altKey") || truth(e, "defaultPrevented") {
+			return
+		}
+		k := ui.Key{Code: text(e, "code"), Key: text(e, "key"), Shift: truth(e, "shiftKey")}
+		tag := text(e, "target", "tagName")
+		if truth(e, "ctrlKey") || truth(e, "metaKey") {
+			if !a.view { // there is nothing to undo, and what is saved or opened is the page around the view
+				a.chord(k, e)
+			}
+			return
+		}
+		if c, element, ok := commandOf(e); ok && c.Do == "find" {
+			a.findKey(k, c, element)
+			return
+		} else if ok && c.Do == "picker-find" && a.picker.key(k, e) {
+			return
+		}
+		if a.s.View.NoShortcuts && k.Typed() {
+			return
+		}
+		if k.Key == "/" && tag != "INPUT" && tag != "SELECT" && !a.view {
+			call(e, "preventDefault")
+			call(call(global("document"), "querySelector", "[data-do=find]"), "focus")
+			return
+		}
+		if k.Code != "Escape" && (tag == "INPUT" || tag == "SELECT" || tag == "TEXTAREA") {
+			return
+		}
+		if tag == "BUTTON" && (k.Key == "Enter" || k.Key == " ") {
+			return
+		}
+		inStage := exists(call(get(e, "target"), "closest", "#stage"))
+		action, ok := ui.KeyOf(k)
+		// Arrows scroll the page unless the pictures have the focus.
+		if !ok || action.Walks() && !inStage || a.view && !action.Looks(&a.s.View.Frame) {
+			return
+		}
+		call(e, "preventDefault")
+		a.Later(func() {
+			a.Do(action.Act(a.s))
+			a.say((&ui.Selection{S: a.s}).Sentence())
+		})
+	})
+}
+
+// findKey handles the keys of the field that finds layers: the next one, or back
+// to the pictures.
+func (a *keyboard) findKey(k ui.Key, c ui.Command, element safejs.Value) {
+	switch k.Key {
+	case "Enter":
+		c.Do = "find-next"
+		a.controls.command(c, element)
+	case "Escape":
+		set(element, "value", "")
+		call(call(global("document"), "getElementById", "stage"), "focus", map[string]any{"preventScroll": true})
+	}
+}
+
+// chord handles a key that is pressed together with Ctrl or ⌘. What it does not
+// know is the browser's, and all of it in a view in another page.
+func (a *keyboard) chord(k ui.Key, event safejs.Value) {
+	target := get(event, "target")
+	typing := text(target, "tagName") == "TEXTAREA" || text(target, "tagName") == "INPUT" &&
+		text(target, "type") != "range" && text(target, "type") != "checkbox"
+	switch ui.ChordOf(k) {
+	case ui.ChordUndo:
+		if typing { // what is typed in a field is undone by the field
+			return
+		}
+		a.Later(func() { a.address.undo(k.Shift) })
+	case ui.ChordSave:
+		a.Later(a.saver.shown)
+	case ui.ChordOpen:
+		field := call(global("document"), "querySelector", "input[data-do=file]")
+		if !exists(field) {
+			return
+		}
+		call(field, "click") // at once: browsers open the list of files only for a key or a click
+	default:
+		return
+	}
+	call(event, "preventDefault")
+}
+
+const shortcutsKey = "memtide-shortcuts"
+
+// savedShortcuts says whether shortcuts were turned off before; storage may be
+// forbidden.
+func savedShortcuts() (off bool) {
+	return text(call(global("localStorage"), "getItem", shortcutsKey)) == "off"
+}
+
+func saveShortcuts(off bool) {
+	value := "on"
+	if off {
+		value = "off"
+	}
+	call(global("localStorage"), "setItem", shortcutsKey, value)
+}
+
+// askLabels asks the browser what stands on the keys that are known by their
+// place. Most browsers do not know.
+func (a *keyboard) askLabels() {
+	keyboard := global("navigator", "keyboard")
+	if !exists(get(keyboard, "getLayoutMap")) {
+		return
+	}
+	then(call(keyboard, "getLayoutMap"), func(layout safejs.Value) {
+		labels := map[string]string{}
+		for _, place := range ui.KeyPlaces() {
+			if v := call(layout, "get", place); v.Type() == safejs.TypeString {
+				labels[place], _ = v.String()
+			}
+		}
+		a.Post(state.SetLabels{Labels: labels})
+	}, func(safejs.Value) {}) // a frame may be forbidden to ask
+}

@@ -1,0 +1,56 @@
+package app
+
+import (
+	"github.com/hack-pad/safejs"
+
+	"memtide/web/state"
+	"memtide/web/ui"
+)
+
+// layerScroll is the part of the table of layers that scrolls: where it is decides
+// which rows there are.
+type layerScroll struct {
+	*core
+	rows    func() // brings the rows up to date
+	element safejs.Value
+	follow  bool // bring the selected row on screen when it is there
+}
+
+// host takes over the element, which is another one each time the table is opened.
+func (l *layerScroll) host(element safejs.Value) {
+	if l.element.Type() == safejs.TypeObject && l.element.Equal(element) {
+		return
+	}
+	l.element = element
+	listen(element, "scroll", func(safejs.Value) {
+		l.Later(func() {
+			l.Do(state.ScrollLayers{Top: int(number(element, "scrollTop")) / ui.LayerRowHeight})
+			l.rows()
+		})
+	})
+	listen(element, "keydown", func(e safejs.Value) {
+		by, ok := map[string]int{"ArrowDown": 1, "ArrowUp": -1, "PageDown": 15, "PageUp": -15, "Home": -1 << 20, "End": 1 << 20}[text(e, "code")]
+		if !ok || text(e, "target", "id") != "layer-scroll" || truth(e, "ctrlKey") || truth(e, "metaKey") || truth(e, "altKey") {
+			return
+		}
+		call(e, "preventDefault")
+		l.Later(func() {
+			l.Do(state.StepLayer{By: by})
+			l.say((&ui.Selection{S: l.s}).Sentence())
+			l.follow = true
+			l.settle()
+		})
+	})
+}
+
+// settle brings the selected row on screen if keys have moved the selection.
+func (l *layerScroll) settle() {
+	if !l.follow {
+		return
+	}
+	l.follow = false
+	head := number(call(l.element, "querySelector", "thead"), "offsetHeight")
+	if top := ui.LayerTop(l.s.LayerRow(), number(l.element, "scrollTop"), number(l.element, "clientHeight")-head); top >= 0 {
+		set(l.element, "scrollTop", top)
+	}
+}

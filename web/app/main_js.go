@@ -1,0 +1,322 @@
+package app
+
+import (
+	"strings"
+	realjs "syscall/js"
+	"time"
+
+	"github.com/hack-pad/safejs"
+	"github.com/vugu/vugu/js"
+
+	"memtide/wasm/pool"
+	"memtide/wasm/proto"
+	"memtide/web/jobs"
+	"memtide/web/link"
+	"memtide/web/permalink"
+	"memtide/web/state"
+	"memtide/web/ui"
+)
+
+// app is the page's program: all its parts, and when what is shown.
+type app struct {
+	*core
+	root     *ui.Root
+	renderer renderer
+	jobs     jobs.Runner
+
+	held    bool    // components wait for the first picture, to replace the prepared one without a jump
+	drawn   int     // State.DOM when the components were drawn last
+	drawnAt float64 // and when
+	waiting bool    // a drawing of the components is scheduled
+	awaited bool    // something other than progress has changed since
+	pending pending
+
+	pictures pictures
+	curve    curve
+	replies  replies
+	tables   tables
+	layers   layerScroll
+	address  address
+	files    files
+	saver    saver
+	controls controls
+	keyboard keyboard
+	picker   picker
+	share    sharer
+	embed    embed
+}
+
+// The least times between two drawings of the components, in milliseconds: for
+// progress, which nobody waits for, and for everything else.
+const (
+	drawProgressEvery = 100
+	drawEvery         = 16
+)
+
+// firstWait is how long the components wait for the first picture.
+const firstWait = 4000
+
+// Main is the page's role of the program; module is the compiled program, which
+// the workers run too. It never returns.
+func Main(module safejs.Value) {
+	a := newApp()
+	p, err := pool.New(module)
+	if err != nil {
+		complain("workers", err)
+		a.jobs.Pool = new(jobs.MainThread)
+	} else {
+		a.jobs.Pool = p
+		p.OnSilence(func(req *proto.Request, silent time.Duration) { // any request: only solves are shown
+			if req.Op == proto.OpSolve {
+				a.Post(state.Silent{Quiet: silent > 0})
+			}
+		})
+	}
+	if err = a.renderer.init(); err != nil {
+		panic(err)
+	}
+	a.setUp()
+	for job := range a.queue {
+		job()
+		a.settle()
+	}
+}
+
+// newApp puts the parts together. Each gets what it needs of the others.
+func newApp() *app {
+	c := &core{s: state.New(), queue: make(chan func(), 4096)}
+	a := &app{core: c, held: true, tables: tables{}}
+	c.followed = a.followed
+	a.root = &ui.Root{S: c.s, Hosts: a.host, Page: &c.page}
+	j := &a.jobs
+	j.Page, j.Reader.Fetch, j.NoReader, j.Sentence = c, fetchReader, ui.NoReader, ui.SentenceOf
+	j.Crashed = func() { call(global("memtide"), "suspect") } // it may have crashed because it is not what was built
+	for _, part := range []**core{&a.pictures.core, &a.curve.core, &a.replies.core, &a.layers.core, &a.address.core, &a.files.core, &a.saver.core,
+		&a.controls.core, &a.keyboard.core, &a.picker.core, &a.share.core, &a.embed.core} {
+		*part = c
+	}
+	leave := a.pictures.leave
+	a.curve.tip, a.curve.leave = &a.pictures.tip, leave
+	a.replies.tip, a.replies.leave = &a.pictures.tip, leave
+	a.layers.rows = func() { a.tables.settle(c.s) }
+	a.files.follow = a.address.open
+	a.controls.files, a.controls.saver = &a.files, &a.saver
+	k := &a.keyboard
+	k.controls, k.picker, k.address, k.saver = &a.controls, &a.picker, &a.address, &a.saver
+	a.embed.recolour = a.recolour
+	return a
+}
+
+// setUp connects the page to the browser and opens what the address says.
+func (a *app) setUp() {
+	a.meter.init()
+	start := a.startMessage()
+	a.view = a.s.View.Frame.Embed
+	a.pictures.init()
+	a.address.init()
+	a.embed.init()
+	a.live = create(global("document", "body"), "div", "sr")
+	call(a.live, "setAttribute", "aria-live", "polite")
+	a.controls.listen()
+	a.share.listen() // before the keys: while the dialog is open they are its
+	a.keyboard.listen()
+	a.picker.listen()
+	if !a.view {
+		a.files.listen()
+	}
+	listenTheme(func() { a.Later(a.recolour) })
+	a.recolour()
+	listenPrint(a.onPaper)
+	after(firstWait, func() { a.Later(func() { a.held = false }) })
+	if a.s.View.Theme == "" && !a.view {
+		a.s.View.Theme = savedTheme()
+	}
+	if !a.view {
+		a.s.View.NoShortcuts = savedShortcuts()
+	}
+	a.Do(start)
+}
+
+// startMessage opens what the address says, or the example.
+func (a *app) startMessage() state.Message {
+	a.page.Locate(text(global("location"), "href"), text(global("document", "body", "dataset"), "site"))
+	asked := link.Of(text(global("location"), "search"), text(global("location"), "hash"))
+	l, start, notes := permalink.Follow(asked)
+	if text(global("document", "documentElement", "dataset"), "embed") != "" { // which no damage to the rest of the link changes
+		start.Frame.Embed = true
+	}
+	a.page.Keep = l
+	a.address.altered = link.Altered(asked)
+	a.s.View.Frame = start.Frame
+	if l.Theme != "" {
+		a.s.View.Theme = l.Theme
+		applyTheme(l.Theme)
+	}
+	if start.Frame.Embed {
+		if _, _, wrong := permalink.Embedded(start.Frame, asked); len(wrong) > 0 {
+			return state.BadLink{Text: permalink.Refusal(wrong)}
+		}
+	}
+	if len(notes) > 0 {
+		a.Later(func() { a.Do(state.BadLink{Text: strings.Join(notes, "\n")}) })
+	}
+	return start
+}
+
+// followed starts what follows from a message.
+func (a *app) followed(m state.Message, effects []state.Effect) {
+	for _, e := range effects {
+		a.start(e)
+	}
+	a.address.renew()
+	switch m := m.(type) {
+	case state.SweptPoint, state.Swept, state.SweepFailed:
+		a.curve.dirty = true
+	case state.SetBudget: // while a slider is dragged its schedules are waited for, which come soon
+		a.awaited = a.awaited || m.Settled || a.s.Solving == nil
+	case state.SetBandwidth:
+		a.awaited = a.awaited || m.Settled || a.s.Solving == nil
+	case state.SetRange, state.Progressed, state.OpenProgressed, state.PlaceProgressed, state.Answered, state.AskProgressed:
+	default:
+		a.awaited = true
+	}
+}
+
+func (a *app) start(e state.Effect) {
+	if a.jobs.Start(e) {
+		return
+	}
+	switch e := e.(type) {
+	case state.WriteURL:
+		a.address.write(e.History)
+	case state.CopyURL:
+		a.address.copy()
+		a.forget()
+	case state.Save:
+		a.saver.save(e.Kind)
+	case state.Export:
+		a.saver.schedule(&a.jobs, e)
+	case state.Copy:
+		a.share.copyText(e.Field)
+	case state.Send:
+		a.share.send()
+	case state.SaveShortcuts:
+		if !a.view {
+			saveShortcuts(e.Off)
+		}
+	case state.AskLabels:
+		a.keyboard.askLabels()
+	case state.SaveTheme:
+		saveTheme(e.Theme)
+		a.recolour()
+	}
+}
+
+// recolour has everything that is painted by hand painted again.
+func (a *app) recolour() {
+	a.pictures.recolour()
+	a.curve.dirty = true
+	a.replies.settle()
+}
+
+// onPaper has the page in light colours while it is printed. The style sheet
+// alone cannot do that: what is painted by hand has to be painted again, and at
+// once, because no frame comes before the sheets are made.
+func (a *app) onPaper(paper bool) {
+	if paper == a.paper {
+		return
+	}
+	a.paper = paper
+	theme := a.s.View.Theme
+	if paper {
+		theme = "light"
+	}
+	applyTheme(theme)
+	a.pictures.recolour()
+	a.pictures.frame()
+	a.curve.flush()
+	a.replies.flush()
+}
+
+// settle brings the page up to date after the queue's last entry.
+func (a *app) settle() {
+	if len(a.queue) > 0 {
+		return
+	}
+	a.show()
+	a.pending.tell(
+		work{"answers", a.jobs.Busy()},
+		work{"components", a.held || a.waiting || a.drawn != a.s.DOM},
+		work{"pictures", a.pictures.asked},
+		work{"chart", a.curve.loading || a.curve.drawing || a.replies.drawing()},
+		work{"address", a.address.timed},
+	)
+}
+
+// show shows what has changed, now or as soon as there is time for it.
+func (a *app) show() {
+	body := get(global("document", "body"), "dataset")
+	if !a.held || a.s.Phase() != "ready" {
+		set(body, "state", a.s.Phase())
+	}
+	a.pictures.settle()
+	a.curve.settle()
+	if a.held && (!a.s.Awaits()) {
+		a.held = false
+	}
+	if a.held || a.drawn == a.s.DOM || a.waiting && !a.awaited {
+		return
+	}
+	every := float64(drawEvery)
+	if !a.awaited {
+		every = drawProgressEvery
+	}
+	if wait := a.drawnAt + every - now(); wait > 0 {
+		a.waiting = true
+		after(int(wait)+1, func() {
+			a.Later(func() { a.waiting = false }) // settles again
+		})
+		return
+	}
+	a.draw()
+}
+
+// draw draws the components.
+func (a *app) draw() {
+	a.drawn, a.awaited = a.s.DOM, false
+	if err := a.renderer.draw(a.root, &a.meter); err != nil {
+		complain("components", err)
+	}
+	a.picker.settle()
+	a.drawnAt = now()
+	a.pictures.settle()
+	a.curve.settle()
+	a.replies.settle()
+	a.tables.settle(a.s)
+	a.layers.settle()
+	a.share.settle()
+	set(get(global("document", "body"), "dataset"), "state", a.s.Phase())
+	a.embed.settle()
+	if a.s.Memory != nil || a.s.Network != nil {
+		set(global("document"), "title", ui.PageTitle(a.s))
+	}
+	a.meter.end("settle")
+}
+
+// host takes over an element that is painted by hand. It is called when a drawing
+// has put the element into the page.
+func (a *app) host(name string, element js.Value) {
+	v := safejs.Safe(realjs.Value(element))
+	switch name {
+	case "tradeoff", "sweep":
+		a.curve.host(name, v)
+	case "layer-scroll":
+		a.layers.host(v)
+	case "reply-" + string(proto.Links), "reply-" + string(proto.LargestBatch):
+		a.replies.host(proto.Question(strings.TrimPrefix(name, "reply-")), v)
+	case "layer-rows", "answers-" + string(proto.WhatHelps), "answers-" + string(proto.Smallest), "answers-" + string(proto.Links), "answers-" + string(proto.LargestBatch):
+		a.tables.host(name, v)
+	default:
+		a.pictures.host(name, v)
+	}
+}

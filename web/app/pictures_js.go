@@ -1,0 +1,328 @@
+package app
+
+import (
+	"strings"
+	"time"
+
+	"github.com/hack-pad/safejs"
+
+	"memtide/engine"
+	"memtide/web/draw"
+	"memtide/web/ui"
+)
+
+// pictures paints the pictures of the time axis and what moves over them.
+type pictures struct {
+	*core
+	canvas [draw.AllPictures + draw.NumPictures]canvas // the last are of side B
+	paint  safejs.Value                                // memtidePaint
+	raf    safejs.Func
+	asked  bool // a frame is on its way
+
+	painted  int // State.Paint when the pictures were painted last
+	stale    bool
+	overlay  bool // the overlays must be painted
+	hover    draw.Target
+	over     *canvas // that the pointer is over, or was last
+	cursor   time.Duration
+	gesture  gesture
+	tip      tip
+	palette  safejs.Value
+	scene    draw.Scene
+	buffer   []byte
+	crossing safejs.Value // Uint8Array that the buffer is copied into
+	ratio    float64
+}
+
+// canvas is one picture: a canvas, and one above it for what moves.
+type canvas struct {
+	ui.Mount
+	host, inner safejs.Value
+	base, above safejs.Value
+	width       float64 // CSS pixels, 0 until it is known
+	fresh       bool    // it is not connected yet
+}
+
+func (p *pictures) init() {
+	p.cursor = draw.NoCursor
+	p.paint = global("memtidePaint")
+	p.raf = function(func(safejs.Value) { p.Later(p.frame) })
+	p.tip.init()
+	p.recolour()
+}
+
+// recolour takes the colours over from the system and the chosen theme.
+func (p *pictures) recolour() {
+	media := func(query string) bool { return truth(call(safejs.Global(), "matchMedia", query), "matches") }
+	chosen := text(global("document", "documentElement", "dataset"), "theme")
+	switch {
+	case p.paper:
+		p.look = draw.Light
+	case media("(forced-colors: active)"):
+		p.look = draw.Forced
+	case chosen == "dark", chosen == "" && media("(prefers-color-scheme: dark)"):
+		p.look = draw.Dark
+	default:
+		p.look = draw.Light
+	}
+	var colours []any
+	for _, c := range draw.Palette(p.look) {
+		colours = append(colours, c)
+	}
+	list, err := safejs.ValueOf(colours)
+	if err != nil {
+		complain("palette", err)
+		return
+	}
+	p.palette = list
+	p.again()
+}
+
+// again has everything painted in the next frame.
+func (p *pictures) again() {
+	p.stale, p.overlay = true, true
+	p.ask()
+}
+
+// host takes over the element of a picture; only the first time counts. It is
+// called while the components are being drawn: measuring would lay out the half
+// of the page that is there, so that waits for the frame.
+func (p *pictures) host(name string, element safejs.Value) {
+	m, ok := ui.MountOf(name)
+	at := m.Picture
+	if m.Second {
+		at += draw.AllPictures
+	}
+	if !ok || p.canvas[at].inner.Type() == safejs.TypeObject {
+		return
+	}
+	c := &p.canvas[at]
+	c.Mount, c.host, c.fresh = m, element, true
+	c.inner = create(element, "div", "paint")
+	call(c.inner, "setAttribute", "aria-hidden", "true")
+	c.base = create(c.inner, "canvas", "base")
+	c.above = create(c.inner, "canvas", "above")
+	p.again()
+}
+
+// connect watches the size of a canvas and listens to pointers over it.
+func (p *pictures) connect(c *canvas) {
+	c.fresh = false
+	observer, err := get(safejs.Global(), "ResizeObserver").New(function(func(safejs.Value) {
+		p.Later(func() { p.measure(c) })
+	}))
+	if err == nil {
+		call(observer, "observe", c.host)
+	}
+	p.listen(c)
+}
+
+func (p *pictures) measure(c *canvas) {
+	if w := number(c.host, "clientWidth"); w != c.width {
+		c.width = w
+		p.again()
+	}
+}
+
+// settle asks for a frame if something has changed.
+func (p *pictures) settle() {
+	if p.painted != p.s.Paint {
+		p.stale, p.overlay = true, true
+	}
+	if p.stale || p.overlay {
+		p.ask()
+	}
+}
+
+func (p *pictures) ask() {
+	if !p.asked {
+		p.asked = true
+		call(safejs.Global(), "requestAnimationFrame", p.raf)
+	}
+}
+
+// view is what is visible of a picture.
+func (p *pictures) view(c *canvas) draw.View {
+	s := p.s
+	v := draw.View{From: s.View.From, To: s.View.To, Width: c.width, Budget: s.Budget(), Hover: p.hover, Cursor: p.cursor, Playhead: s.View.Playhead, Chain: s.View.Chain}
+	if s.Preview == nil {
+		v.Selected = s.View.Selected
+	}
+	if s.Compare != nil && c.Timed() {
+		p.compare(c, &v)
+	}
+	return v
+}
+
+// compare adds to a view what stands beside it.
+func (p *pictures) compare(c *canvas, v *draw.View) {
+	s := p.s
+	v.Height, v.Budget, v.Beside = c.Height(s), c.Budget(s), c.Beside(s)
+	if !c.Controlled(s) {
+		v.Selected = c.Across(s, v.Selected)
+	}
+	if p.over != nil && p.over.Timed() && p.over.Second != c.Second {
+		v.Hover = c.Across(s, v.Hover)
+	}
+}
+
+// frame paints what is out of date.
+func (p *pictures) frame() {
+	p.asked = false
+	for i := range p.canvas {
+		if c := &p.canvas[i]; c.fresh {
+			c.width = number(c.host, "clientWidth")
+		}
+	}
+	p.ratio = max(number(safejs.Global(), "devicePixelRatio"), 1)
+	for i := range p.canvas {
+		if c := &p.canvas[i]; c.width > 0 {
+			p.repaint(c)
+		}
+	}
+	for i := range p.canvas { // what is shown comes before what can be done with it
+		if c := &p.canvas[i]; c.fresh {
+			p.connect(c)
+		}
+	}
+	if p.stale {
+		p.painted = p.s.Paint
+	}
+	p.stale, p.overlay = false, false
+}
+
+// repaint paints what is out of date of one picture; nothing, if there is none.
+func (p *pictures) repaint(c *canvas) {
+	m := p.subject(c)
+	if m == nil {
+		if p.stale {
+			p.scene = draw.Scene{}
+			p.put(c.base)
+			p.put(c.above)
+			p.removePoster(c)
+		}
+		return
+	}
+	v := p.view(c)
+	if p.stale || c.Picture == draw.AddressMap || c.Picture == draw.Holes { // these two say what is at the cursor
+		m.Draw(&p.scene, c.Picture, v)
+		p.put(c.base)
+		p.removePoster(c)
+	}
+	m.Overlay(&p.scene, c.Picture, v)
+	p.put(c.above)
+}
+
+// subject is what a canvas shows; nil if there is nothing.
+func (p *pictures) subject(c *canvas) subject {
+	if !c.Timed() {
+		if m := p.s.PlacesModel(); m != nil {
+			return places{m}
+		}
+		return nil
+	}
+	if shown := c.Shown(p.s); shown != nil {
+		return shown.Model()
+	}
+	return nil
+}
+
+// subject is a trace or a placement.
+type subject interface {
+	Draw(*draw.Scene, draw.Picture, draw.View)
+	Overlay(*draw.Scene, draw.Picture, draw.View)
+	Hit(draw.Picture, draw.View, float64, float64) (draw.Target, time.Duration)
+	TimeAt(draw.View, float64) time.Duration
+}
+
+// places is a placement as a subject: all its time axes are alike.
+type places struct{ *draw.Places }
+
+func (m places) TimeAt(v draw.View, x float64) time.Duration {
+	return m.Places.TimeAt(draw.AddressTime, v, x)
+}
+
+// still says whether a picture has no time axis.
+func (c *canvas) still() bool { return c.Picture == draw.Strip || c.Picture == draw.AddressMap }
+
+// put paints the scene on a canvas, with one crossing.
+func (p *pictures) put(canvas safejs.Value) {
+	p.buffer = p.scene.AppendBuffer(p.buffer[:0])
+	n := len(p.buffer)
+	if int(number(p.crossing, "length")) < n {
+		array, err := get(safejs.Global(), "Uint8Array").New(2 * n)
+		if err != nil {
+			complain("buffer", err)
+			return
+		}
+		p.crossing = array
+	}
+	if _, err := safejs.CopyBytesToJS(p.crossing, p.buffer); err != nil {
+		complain("buffer", err)
+		return
+	}
+	if _, err := p.paint.Invoke(canvas, call(p.crossing, "subarray", 0, n), p.palette, p.ratio); err != nil {
+		complain("paint", err)
+	}
+}
+
+// removePoster takes the prepared picture away once the live one is painted.
+func (p *pictures) removePoster(c *canvas) {
+	for range 2 {
+		if poster := call(c.host, "querySelector", ".poster"); exists(poster) {
+			call(poster, "remove")
+		}
+	}
+}
+
+// point moves the cursor of all pictures and shows what is under it.
+func (p *pictures) point(c *canvas, x, y float64, event safejs.Value) {
+	m := p.subject(c)
+	if m == nil {
+		return
+	}
+	p.over = c
+	target, at := m.Hit(c.Picture, p.view(c), x, y)
+	if target.Kind == draw.OnBudget && p.fixed() {
+		target = draw.Target{}
+	}
+	if c.still() {
+		at = draw.NoCursor
+	}
+	if target != p.hover || at != p.cursor {
+		p.hover, p.cursor, p.overlay = target, at, true
+		p.ask()
+	}
+	cursor := "default"
+	switch {
+	case target.Kind == draw.OnBudget:
+		cursor = "ns-resize"
+	case target.Kind == draw.OnSpan, target.Kind == draw.OnGap, target.Kind == draw.OnStage:
+		cursor = "pointer"
+	}
+	set(get(c.inner, "style"), "cursor", cursor)
+	switch m := m.(type) {
+	case places:
+		p.tip.show(ui.TipOfPlaces(m.Places, c.Picture, target, at), event)
+	case *draw.Model:
+		p.tip.show(strings.Join(ui.TipLines(m, target, at), "\n"), event)
+	}
+}
+
+// leave takes the cursor away.
+func (p *pictures) leave() {
+	p.hover, p.cursor, p.overlay = draw.Target{}, draw.NoCursor, true
+	p.tip.hide()
+	p.ask()
+}
+
+// budgetAt is the budget at a height of the memory picture, on the grid of the
+// slider.
+func (p *pictures) budgetAt(c *canvas, y float64) engine.Bytes {
+	shown := p.s.Visible()
+	if shown == nil {
+		return 0
+	}
+	r := p.s.BudgetRange()
+	return r.At(r.Position(shown.Model().BudgetAt(p.view(c), y)))
+}

@@ -1,0 +1,206 @@
+package app
+
+import (
+	"errors"
+
+	"github.com/hack-pad/safejs"
+
+	"memtide/engine"
+	"memtide/wasm/proto"
+	"memtide/web/chart"
+	"memtide/web/draw"
+	"memtide/web/state"
+	"memtide/web/ui"
+)
+
+// replies draws the charts of the questions with ECharts.
+type replies struct {
+	*core
+	tip   *tip
+	leave func() // takes the cursor out of the pictures
+	list  []*reply
+}
+
+// reply is one chart. The library is waited for only when there is something to
+// draw.
+type reply struct {
+	*core
+	tip      *tip
+	question proto.Question
+	element  safejs.Value
+	inner    safejs.Value
+	chart    safejs.Value
+	asked    bool // the library is being waited for
+	ready    bool
+	failed   bool // it cannot be had
+	drawing  bool // a drawing is scheduled
+	drawn    replyKey
+	width    float64 // CSS pixels, as the browser told last: asking for them takes long
+	height   float64
+	plot     *chart.Reply
+}
+
+// replyKey is what a chart depends on.
+type replyKey struct {
+	asked         *state.Asked
+	answers       int
+	strategy      string
+	preset        string
+	rate          engine.Rate
+	theme         draw.Theme
+	width, height float64
+}
+
+// host takes over the element of a question's chart; only the first time counts.
+func (r *replies) host(q proto.Question, element safejs.Value) {
+	if q != proto.Links && q != proto.LargestBatch {
+		return
+	}
+	for _, c := range r.list {
+		if c.question == q {
+			return
+		}
+	}
+	c := &reply{core: r.core, tip: r.tip, question: q, element: element}
+	r.list = append(r.list, c)
+	c.inner = create(element, "div", "chart")
+	listen(element, "click", func(e safejs.Value) {
+		x, y := c.at(e)
+		r.Later(func() {
+			if c.plot == nil {
+				return
+			}
+			if i := c.plot.Nearest(x, y); i >= 0 {
+				r.Do(state.UseAnswer{Question: q, Index: i})
+			}
+		})
+	})
+	listen(element, "pointermove", func(e safejs.Value) {
+		x, y := c.at(e)
+		r.Later(func() { c.point(x, y, e) })
+	})
+	listen(element, "pointerleave", func(safejs.Value) { r.Later(r.leave) })
+}
+
+func (c *reply) at(e safejs.Value) (x, y float64) {
+	box := call(c.element, "getBoundingClientRect")
+	return number(e, "clientX") - number(box, "left"), number(e, "clientY") - number(box, "top")
+}
+
+// point names what is under the pointer.
+func (c *reply) point(x, y float64, e safejs.Value) {
+	if c.plot == nil {
+		return
+	}
+	words, cursor := "", "default"
+	if i := c.plot.Nearest(x, y); i >= 0 {
+		words, cursor = c.plot.PointWords(i), "pointer"
+	}
+	set(get(c.element, "style"), "cursor", cursor)
+	c.tip.show(words, e)
+}
+
+// settle brings the charts up to date.
+func (r *replies) settle() {
+	if !r.s.View.Questions {
+		return
+	}
+	for _, c := range r.list {
+		c.settle()
+	}
+}
+
+func (c *reply) settle() {
+	a := c.s.Asked(c.question)
+	if a == nil || len(a.Answers) == 0 {
+		c.plot = nil
+		return
+	}
+	if !c.asked {
+		c.asked = true
+		c.load()
+	}
+	if !c.ready || c.drawing || c.drawn == c.key() {
+		return
+	}
+	c.drawing = true
+	after(curveDelay, func() {
+		c.Later(func() {
+			c.drawing = false
+			c.draw()
+		})
+	})
+}
+
+// key is what the chart shows now.
+func (c *reply) key() replyKey {
+	s := c.s
+	k := replyKey{asked: s.Asked(c.question), theme: c.look, width: c.width, height: c.height}
+	if k.asked != nil {
+		k.answers = len(k.asked.Answers)
+	}
+	k.strategy, k.preset, k.rate = s.Choice.Strategy, s.Choice.Source.Preset, s.Choice.ToHost
+	return k
+}
+
+// load waits for the chart library.
+func (c *reply) load() {
+	then(global("memtide", "charts"), func(lib safejs.Value) {
+		c.Later(func() {
+			c.chart = call(lib, "init", c.inner, nil, map[string]any{"renderer": "canvas"})
+			c.ready = true
+			observer, err := get(safejs.Global(), "ResizeObserver").New(function(func(safejs.Value) {
+				c.Later(func() {
+					c.width, c.height = number(c.element, "clientWidth"), number(c.element, "clientHeight")
+					c.settle()
+				})
+			}))
+			if err == nil {
+				call(observer, "observe", c.element)
+			}
+			c.settle()
+		})
+	}, func(reason safejs.Value) {
+		complain("chart", errors.New(text(reason, "message")))
+		c.Later(func() { c.failed = true })
+	})
+}
+
+func (c *reply) draw() {
+	k := c.key()
+	if c.drawn = k; k.width <= 0 || k.asked == nil {
+		c.plot = nil
+		return
+	}
+	if c.plot = ui.ReplyOf(c.s, c.question, k.width, k.height); c.plot == nil {
+		call(c.chart, "clear")
+		return
+	}
+	option, err := c.plot.Option(chart.Look{Colours: draw.Palette(k.theme), Font: "system-ui, sans-serif"})
+	if err != nil {
+		complain("chart", err)
+		return
+	}
+	call(c.chart, "resize")
+	call(c.chart, "setOption", call(global("JSON"), "parse", string(option)), map[string]any{"notMerge": true})
+}
+
+// drawing says whether a chart is about to be drawn.
+func (r *replies) drawing() bool {
+	for _, c := range r.list {
+		if c.drawing || c.asked && !c.ready && !c.failed {
+			return true
+		}
+	}
+	return false
+}
+
+// flush draws the charts of the answers at once.
+func (r *replies) flush() {
+	for _, c := range r.list {
+		if c.ready && c.plot != nil {
+			c.draw()
+			call(call(c.chart, "getZr"), "flush")
+		}
+	}
+}

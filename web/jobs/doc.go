@@ -1,0 +1,9 @@
+// Package jobs asks a pool for what the state of the page wants to know, and turns
+// replies into messages: files to be read, schedules, curves, addresses, answers
+// and exports. Each function makes one request; Runner has many under way, ends
+// those that nobody waits for any more and keeps a slider that is dragged from
+// asking faster than answers come.
+//
+// Nothing here knows components, elements or a browser. Errors keep the words of
+// who made them.
+package jobs

@@ -1,0 +1,65 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+
+	"memtide/wasm/proto"
+	"memtide/wasm/serve"
+	"memtide/web/link"
+	"memtide/web/permalink"
+	"memtide/web/state"
+)
+
+// First is the state of a page that has opened a choice and shows its schedule,
+// without curve. The error says why there is no schedule.
+func First(ctx context.Context, pool proto.Pool, c state.Choice) (*state.State, error) {
+	s := state.New()
+	play(ctx, pool, s, state.Start{Choice: c}, func(e state.Solve) state.Message { return Solve(ctx, pool, e, nil) })
+	s.Curve = nil
+	switch {
+	case s.Alert != nil:
+		return nil, errors.New(s.Alert.Text)
+	case s.Misfit != nil:
+		return nil, errors.New("the budget of the first view is too small")
+	case s.Shown == nil:
+		return nil, errors.New("the first view has no schedule")
+	}
+	return s, nil
+}
+
+// Expected is the schedule that a page with a certain address asks for first, with
+// the search and the hash as the browser has them; nil if it asks for none.
+func Expected(search, hash string) *proto.Request {
+	_, start, notes := permalink.Follow(link.Of(search, hash))
+	if start.Frame.Embed && len(notes) > 0 { // it shows nothing but what is wrong
+		return nil
+	}
+	var first *proto.Request
+	play(context.Background(), new(serve.Local), state.New(), start, func(e state.Solve) state.Message {
+		if first == nil {
+			first = &proto.Request{Op: proto.OpSolve, Solve: &e.Request}
+		}
+		return nil
+	})
+	return first
+}
+
+// play starts a page, opens what it wants to open and has its schedules solved.
+// What else follows is left out.
+func play(ctx context.Context, pool proto.Pool, s *state.State, start state.Start, solved func(state.Solve) state.Message) {
+	queue := s.Update(start)
+	for len(queue) > 0 {
+		var m state.Message
+		switch e := queue[0].(type) {
+		case state.Open:
+			m = Open(ctx, pool, e, nil)
+		case state.Solve:
+			m = solved(e)
+		}
+		queue = queue[1:]
+		if m != nil {
+			queue = append(queue, s.Update(m)...)
+		}
+	}
+}

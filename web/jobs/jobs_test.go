@@ -1,0 +1,65 @@
+//go:build !js
+
+package jobs
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"memtide/wasm/proto"
+	"memtide/wasm/serve"
+	"memtide/web/state"
+)
+
+// Stop ends the solve under way too, if the one that was asked for last still waits
+// behind it.
+func TestStopEndsWhatRuns(t *testing.T) {
+	dragged := slot{running: 7, since: 1000}
+	if !dragged.waits(&state.Solve{ID: 8, Soon: true}, 1000+patience-1) || dragged.cancel(8) != 7 || dragged.waits(&state.Solve{ID: 9, Soon: true}, 1000+patience) {
+		t.Errorf("while a slider is dragged, %+v; want that the question waits for the one under way, both end, and none waits longer than that", dragged)
+	}
+	for _, c := range []struct {
+		what      string
+		s         slot
+		id        int
+		end       int
+		stillNext bool
+	}{
+		{"the waiting one", slot{running: 7, next: &state.Solve{ID: 8}}, 8, 7, false},
+		{"the running one", slot{running: 7}, 7, 0, false},
+		{"another one", slot{running: 7, next: &state.Solve{ID: 8}}, 3, 0, true},
+	} {
+		if end := c.s.cancel(c.id); end != c.end || (c.s.next != nil) != c.stillNext {
+			t.Errorf("%s is cancelled: the solve %d has to end and one still waits: %t; want %d and %t", c.what, end, c.s.next != nil, c.end, c.stillNext)
+		}
+	}
+}
+
+// Two files that are opened at once are read by one worker.
+func TestOneReader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		started, arrived := 0, make(chan bool)
+		r := Reader{Fetch: func(context.Context) (func() (proto.Pool, error), error) {
+			<-arrived
+			return func() (proto.Pool, error) { started++; return new(serve.Local), nil }, nil
+		}}
+		var got [2]proto.Pool
+		var all sync.WaitGroup
+		for i := range got {
+			all.Go(func() {
+				var err error
+				if got[i], err = r.forFile(t.Context(), nil, []byte("of another format")); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait()
+		close(arrived)
+		all.Wait()
+		if started != 1 || got[0] != got[1] {
+			t.Errorf("%d readers were started, the same for both files: %t; want 1", started, got[0] == got[1])
+		}
+	})
+}

@@ -1,0 +1,35 @@
+//go:build !js
+
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"memtide/wasm/proto"
+	"memtide/web/draw"
+	"memtide/web/link"
+	"memtide/web/permalink"
+)
+
+// Poster writes the pictures that the page shows for a link's fragment as one
+// SVG of the given width in CSS pixels: what stands in a document until the live
+// view is asked for. It returns the height in CSS pixels. Whatever the page would
+// say about the fragment is an error here, because a document should not link to it.
+func Poster(ctx context.Context, pool proto.Pool, w io.Writer, fragment string, width float64) (height float64, err error) {
+	l, notes := link.Parse(fragment)
+	choice, more := permalink.ChoiceOf(l)
+	if notes = append(notes, more...); len(notes) > 0 {
+		return 0, fmt.Errorf("the link %s: %s", fragment, strings.Join(notes, " "))
+	}
+	s, err := First(ctx, pool, choice)
+	if err != nil {
+		return 0, fmt.Errorf("the link %s: %w", fragment, err)
+	}
+	var scene draw.Scene
+	view := draw.View{Width: width, Budget: s.Budget(), Cursor: draw.NoCursor, From: l.Visible.From, To: l.Visible.To}
+	s.Visible().Model().Figure(&scene, view)
+	return scene.Height, scene.WriteSVG(w, draw.SVGOptions{Standalone: true, Link: "#" + fragment})
+}

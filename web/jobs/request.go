@@ -1,0 +1,117 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+
+	"memtide/engine"
+	"memtide/profiles"
+	"memtide/profiles/preset"
+	"memtide/wasm/proto"
+	"memtide/web/link"
+	"memtide/web/state"
+)
+
+// Open asks a pool to read a profile.
+func Open(ctx context.Context, pool proto.Pool, e state.Open, onProgress func(*proto.Reply)) state.Message {
+	r, err := pool.Do(ctx, &proto.Request{Op: proto.OpOpen, Open: &e.Request}, onProgress)
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err != nil {
+		return state.OpenFailed{ID: e.ID, Text: err.Error()}
+	}
+	if r.Opened.Memory != nil {
+		return state.Opened{ID: e.ID, Reply: r.Opened}
+	}
+	p, err := profileOf(e.Request.Preset, r.Opened.Profile)
+	if err != nil {
+		return state.OpenFailed{ID: e.ID, Text: err.Error()}
+	}
+	return state.Opened{ID: e.ID, Reply: r.Opened, Profile: p}
+}
+
+// profileOf is the profile of a preset, or of what a worker has read.
+func profileOf(ref string, native []byte) (*profiles.Profile, error) {
+	if ref != "" {
+		p, batch, err := preset.Parse(ref)
+		if err != nil {
+			return nil, err
+		}
+		return p.Profile(batch)
+	}
+	return profiles.Decode("", profiles.Bytes(native), (*engine.Poll)(nil))
+}
+
+// Solve asks a pool for a schedule.
+func Solve(ctx context.Context, pool proto.Pool, e state.Solve, onProgress func(*proto.Reply)) state.Message {
+	r, err := pool.Do(ctx, &proto.Request{Op: proto.OpSolve, Solve: &e.Request}, onProgress)
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err != nil {
+		var f *proto.Failure
+		if !errors.As(err, &f) {
+			f = proto.Fail(proto.Crash, "%v", err)
+		}
+		m := state.SolveFailed{ID: e.ID, Choice: e.Choice, Failure: f}
+		if r != nil {
+			m.Best = r.Solved
+		}
+		return m
+	}
+	return state.Solved{ID: e.ID, Choice: e.Choice, Solved: r.Solved}
+}
+
+// Place asks a pool for a placement.
+func Place(ctx context.Context, pool proto.Pool, e state.Place, onProgress func(*proto.Reply)) state.Message {
+	r, err := pool.Do(ctx, &proto.Request{Op: proto.OpPlace, Place: &e.Request}, onProgress)
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err == nil {
+		return state.Placed{ID: e.ID, Placed: r.Placed}
+	}
+	var f *proto.Failure
+	if !errors.As(err, &f) {
+		f = proto.Fail(proto.Crash, "%v", err)
+	}
+	m := state.PlaceFailed{ID: e.ID, Failure: f}
+	if r != nil {
+		m.Best = r.Placed
+	}
+	return m
+}
+
+// Inquire asks a pool a question and tells what it answers.
+func Inquire(ctx context.Context, pool proto.Pool, e state.Inquire, tell func(state.Message)) state.Message {
+	_, err := pool.Do(ctx, &proto.Request{Op: proto.OpAsk, Ask: &e.Request}, func(r *proto.Reply) {
+		switch {
+		case r.Answer != nil:
+			tell(state.Answered{ID: e.ID, Answer: *r.Answer})
+		case r.Progress != nil:
+			tell(state.AskProgressed{ID: e.ID, Progress: *r.Progress})
+		}
+	})
+	if ctx.Err() != nil {
+		return nil
+	}
+	m := state.AskEnded{ID: e.ID}
+	if err != nil {
+		m.Failed = err.Error()
+	}
+	return m
+}
+
+// Export has a pool write a schedule down, and puts the address of what is shown
+// into the text.
+func Export(ctx context.Context, pool proto.Pool, e state.Export, address string) ([]byte, error) {
+	r, err := pool.Do(ctx, &proto.Request{Op: proto.OpExport, Export: &e.Request}, nil)
+	if err != nil {
+		return nil, err
+	}
+	if e.Request.Form == proto.FormJSON {
+		return link.WithJSON(r.Exported.Text, address), nil
+	}
+	return link.WithFirstLine(r.Exported.Text, address), nil
+}

@@ -1,0 +1,269 @@
+package jobs
+
+import (
+	"context"
+	"runtime"
+
+	"memtide/wasm/proto"
+	"memtide/wasm/serve"
+	"memtide/web/state"
+)
+
+// Page is what jobs need of the page. Do belongs to the page's goroutine; the
+// others may be called from any.
+type Page interface {
+	Do(state.Message)       // changes the state
+	Post(state.Message)     // the same, later; nil is nothing
+	Later(func())           // calls a function on the page's goroutine
+	After(ms int, f func()) // calls a function in some milliseconds
+	Now() float64           // milliseconds since the page was opened
+}
+
+// Runner carries what the state asks for to workers and answers back. Its methods
+// belong to the page's goroutine.
+type Runner struct {
+	Page   Page
+	Pool   proto.Pool  // the workers
+	Local  serve.Local // reads presets at once, without waiting for a worker
+	Reader Reader
+
+	// Crashed is called when a worker has crashed in a solve.
+	Crashed func()
+	// NoReader says that the reader of files cannot be loaded.
+	NoReader func(error) string
+	// Sentence makes a sentence of an error, for answers.
+	Sentence func(string) string
+
+	give    map[int]context.CancelFunc // by the effect's ID
+	slots   [state.NumSlots]slot
+	dragged bool // the page's last solve may be followed by others: a slider is being dragged
+}
+
+// sweepDelay is how long a setting must rest until its curve is asked for, in
+// milliseconds, while a slider is being dragged. The pool begins it only when no
+// solve was asked for lately.
+const sweepDelay = 60
+
+// Busy says whether a request is under way.
+func (j *Runner) Busy() bool { return len(j.give) > 0 }
+
+// Start does what an effect asks workers for; false if that is something else.
+func (j *Runner) Start(e state.Effect) bool {
+	switch e := e.(type) {
+	case state.Open:
+		j.open(e)
+	case state.Solve:
+		j.solve(e)
+	case state.Sweep:
+		j.sweep(e)
+	case state.Place:
+		j.place(e)
+	case state.Inquire:
+		j.inquire(e)
+	case state.Cancel:
+		j.cancel(e.ID)
+	case state.UseThread:
+		j.Pool = new(MainThread)
+	default:
+		return false
+	}
+	return true
+}
+
+// context is that of a new request.
+func (j *Runner) context(id int) context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	if j.give == nil {
+		j.give = map[int]context.CancelFunc{}
+	}
+	j.give[id] = cancel
+	return ctx
+}
+
+// finish forgets a request.
+func (j *Runner) finish(id int) {
+	if cancel := j.give[id]; cancel != nil {
+		cancel()
+		delete(j.give, id)
+	}
+}
+
+func (j *Runner) cancel(id int) {
+	j.finish(id)
+	for i := range j.slots {
+		if running := j.slots[i].cancel(id); running != 0 {
+			j.finish(running)
+		}
+	}
+}
+
+func (j *Runner) open(e state.Open) {
+	ctx := j.context(e.ID)
+	go func() {
+		var p proto.Pool = &j.Local
+		release := func() {}
+		if e.Request.Preset == "" {
+			release = hold(j.Pool)
+			var err error
+			if p, err = j.Reader.forFile(ctx, j.Pool, e.Request.Bytes); err != nil {
+				j.Page.Later(func() {
+					stopped := ctx.Err() != nil // as it is afterwards in any case
+					j.finish(e.ID)
+					release()
+					if !stopped {
+						j.Page.Do(state.OpenFailed{ID: e.ID, Text: j.NoReader(err)})
+					}
+				})
+				return
+			}
+		}
+		m := Open(ctx, p, e, func(r *proto.Reply) {
+			if r.Progress != nil {
+				j.Page.Post(state.OpenProgressed{ID: e.ID, Progress: *r.Progress})
+			}
+		})
+		j.Page.Later(func() {
+			j.finish(e.ID)
+			j.Page.Do(m)
+			release() // the sweep of what was shown before has been given up, if the file could be read
+		})
+	}()
+}
+
+// hold has no point of a sweep begin until a file is open: it comes first, also
+// where another program reads it.
+func hold(p proto.Pool) (release func()) {
+	if h, ok := p.(interface{ Hold() func() }); ok {
+		return h.Hold()
+	}
+	return func() {}
+}
+
+func (j *Runner) solve(e state.Solve) {
+	s := &j.slots[e.Slot]
+	if s.waits(&e, j.Page.Now()) {
+		return
+	}
+	if s.running != 0 {
+		j.finish(s.running)
+	}
+	s.next, s.running, s.since = nil, e.ID, j.Page.Now()
+	if e.Slot == state.ForPage {
+		j.dragged = e.Soon
+	}
+	ctx := j.context(e.ID)
+	atOnce(func() {
+		m := Solve(ctx, j.Pool, e, func(r *proto.Reply) {
+			if r.Progress != nil && e.Slot != state.ForPreview {
+				j.Page.Post(state.Progressed{ID: e.ID, Progress: *r.Progress, Best: r.Solved})
+			}
+		})
+		j.Page.Later(func() { j.solved(e, m) })
+	})
+}
+
+// atOnce begins something on a goroutine of its own, and lets it come to where it
+// waits: a request is with its worker before the page is drawn, and not after.
+func atOnce(f func()) {
+	go f()
+	runtime.Gosched()
+}
+
+// solved passes an answer on and starts the question that waited for it.
+func (j *Runner) solved(e state.Solve, m state.Message) {
+	j.finish(e.ID)
+	if f, ok := m.(state.SolveFailed); ok && f.Failure.Kind == proto.Crash {
+		j.Crashed()
+	}
+	s := &j.slots[e.Slot]
+	if s.running == e.ID {
+		s.running = 0
+		if n := s.next; n != nil {
+			j.solve(*n)
+		}
+	}
+	j.Page.Do(m)
+}
+
+// place asks for addresses once the picture rests: a slider that is dragged shows
+// many pictures.
+func (j *Runner) place(e state.Place) {
+	ctx := j.context(e.ID)
+	j.Page.After(sweepDelay, func() {
+		if ctx.Err() != nil {
+			return
+		}
+		go func() {
+			m := Place(ctx, j.Pool, e, func(r *proto.Reply) {
+				if r.Progress != nil {
+					j.Page.Post(state.PlaceProgressed{ID: e.ID, Progress: *r.Progress})
+				}
+			})
+			j.Page.Later(func() {
+				j.finish(e.ID)
+				j.Page.Do(m)
+			})
+		}()
+	})
+}
+
+func (j *Runner) sweep(e state.Sweep) {
+	ctx := j.context(e.ID)
+	begin := func() {
+		r, err := j.Pool.Do(ctx, &proto.Request{Op: proto.OpSweep, Sweep: &e.Request}, func(r *proto.Reply) {
+			if r.Point != nil {
+				j.Page.Post(state.SweptPoint{ID: e.ID, Point: *r.Point})
+			}
+		})
+		j.Page.Later(func() {
+			stopped := ctx.Err() != nil
+			j.finish(e.ID)
+			switch {
+			case stopped:
+			case err != nil:
+				j.Page.Do(state.SweepFailed{ID: e.ID, Text: err.Error()})
+			default:
+				j.Page.Do(state.Swept{ID: e.ID, KeepAll: r.Swept.KeepAll})
+			}
+		})
+	}
+	delay := sweepDelay
+	if !e.Soon || !j.dragged {
+		delay = 0 // when what is shown now has been drawn: it needs the processor more
+	}
+	j.Page.After(delay, func() {
+		if ctx.Err() == nil {
+			go begin()
+		}
+	})
+}
+
+func (j *Runner) inquire(e state.Inquire) {
+	ctx := j.context(e.ID)
+	go func() {
+		m := Inquire(ctx, j.Pool, e, j.Page.Post)
+		j.Page.Later(func() {
+			j.finish(e.ID)
+			if end, ok := m.(state.AskEnded); ok {
+				end.Failed = j.Sentence(end.Failed)
+				m = end
+			}
+			j.Page.Do(m)
+		})
+	}()
+}
+
+// Export has the reader write a schedule down and gives its text, with an address
+// in it, to the page. An error of loading the reader is told apart by loaded.
+func (j *Runner) Export(e state.Export, address string, done func(text []byte, loaded bool, err error)) {
+	go func() {
+		ctx := context.Background()
+		p, err := j.Reader.load(ctx)
+		if err != nil {
+			j.Page.Later(func() { done(nil, false, err) })
+			return
+		}
+		text, err := Export(ctx, p, e, address)
+		j.Page.Later(func() { done(text, true, err) })
+	}()
+}

@@ -1,0 +1,213 @@
+//go:build !js
+
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"memtide/wasm/proto"
+	"memtide/wasm/serve"
+	"memtide/web/state"
+)
+
+// paper is a page that writes down what it is told. Its time is that of the bubble.
+type paper struct {
+	mu    sync.Mutex
+	queue []func()
+	told  []state.Message
+}
+
+func (p *paper) Do(m state.Message)   { p.told = append(p.told, m) }
+func (p *paper) Post(m state.Message) { p.Later(func() { p.Do(m) }) }
+
+func (p *paper) Later(f func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.queue = append(p.queue, f)
+}
+
+func (p *paper) After(ms int, f func()) { time.AfterFunc(time.Duration(ms)*time.Millisecond, f) }
+func (p *paper) Now() float64           { return float64(time.Now().UnixMilli()) }
+
+// work does what the page has to do until there is nothing more.
+func (p *paper) work() {
+	for synctest.Wait(); len(p.queue) > 0; synctest.Wait() {
+		f := p.queue[0]
+		p.queue = p.queue[1:]
+		f()
+	}
+}
+
+// worker answers when it is told to, and not after its request was given up.
+type worker struct {
+	serve.Local
+	mu     sync.Mutex
+	asked  []proto.Op
+	under  int // requests under way
+	answer chan error
+}
+
+func (w *worker) Do(ctx context.Context, req *proto.Request, _ func(*proto.Reply)) (*proto.Reply, error) {
+	w.count(req.Op, 1)
+	defer w.count("", -1)
+	select {
+	case err := <-w.answer:
+		return &proto.Reply{}, err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (w *worker) count(op proto.Op, by int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.under += by; op != "" {
+		w.asked = append(w.asked, op)
+	}
+}
+
+// sofar are the requests so far.
+func (w *worker) sofar() []proto.Op {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.asked)
+}
+
+// bench has a runner work with a page and a worker in a bubble of time.
+func bench(t *testing.T, f func(j *Runner, p *paper, w *worker)) {
+	synctest.Test(t, func(*testing.T) {
+		p, w := new(paper), &worker{answer: make(chan error)}
+		f(&Runner{Page: p, Pool: w, Sentence: strings.ToUpper, NoReader: func(err error) string { return "no reader: " + err.Error() }}, p, w)
+	})
+}
+
+// solved are the IDs of the solves that the page was told of.
+func solved(p *paper) (ids []int) {
+	for _, m := range p.told {
+		if s, ok := m.(state.Solved); ok {
+			ids = append(ids, s.ID)
+		}
+	}
+	return ids
+}
+
+// While a slider is dragged only the latest question waits for the answer to the
+// first.
+func TestLatestQuestionWaits(t *testing.T) {
+	bench(t, func(j *Runner, p *paper, w *worker) {
+		for id := 1; id <= 3; id++ {
+			j.Start(state.Solve{ID: id, Soon: true})
+		}
+		p.work()
+		if w.under != 1 {
+			t.Errorf("%d solves at once; want 1", w.under)
+		}
+		for range 2 {
+			w.answer <- nil
+			p.work()
+		}
+		if got, want := fmt.Sprint(solved(p)), "[1 3]"; got != want || j.Busy() {
+			t.Errorf("solved %s, busy %t; want %s and idle", got, j.Busy(), want)
+		}
+	})
+}
+
+// A decision does not wait: it ends the solve under way, of which nothing is told.
+func TestDecisionEndsWhatRuns(t *testing.T) {
+	bench(t, func(j *Runner, p *paper, w *worker) {
+		j.Start(state.Solve{ID: 1})
+		j.Start(state.Solve{ID: 2})
+		p.work()
+		if w.under != 1 {
+			t.Fatalf("%d solves are under way; want the second alone", w.under)
+		}
+		w.answer <- nil
+		p.work()
+		if got := fmt.Sprint(solved(p)); got != "[2]" {
+			t.Errorf("solved %s; want [2]", got)
+		}
+	})
+}
+
+// What is cancelled ends with the one that it waited for.
+func TestCancelEndsBoth(t *testing.T) {
+	bench(t, func(j *Runner, p *paper, w *worker) {
+		j.Start(state.Solve{ID: 1, Soon: true})
+		j.Start(state.Solve{ID: 2, Soon: true})
+		j.Start(state.Cancel{ID: 2})
+		p.work()
+		if w.under != 0 || j.Busy() || len(solved(p)) != 0 {
+			t.Errorf("%d under way, busy %t, solved %v; want none of that", w.under, j.Busy(), solved(p))
+		}
+	})
+}
+
+func TestCrashIsReported(t *testing.T) {
+	for _, c := range []struct {
+		err   error
+		times int
+	}{{errors.New("out of memory"), 1}, {proto.Fail(proto.Infeasible, "too small"), 0}} {
+		bench(t, func(j *Runner, p *paper, w *worker) {
+			crashed := 0
+			j.Crashed = func() { crashed++ }
+			j.Start(state.Solve{ID: 1})
+			synctest.Wait()
+			w.answer <- c.err
+			p.work()
+			if crashed != c.times {
+				t.Errorf("%v: %d crashes are reported, want %d", c.err, crashed, c.times)
+			}
+		})
+	}
+}
+
+// Addresses are asked for once the picture rests.
+func TestPlaceWaits(t *testing.T) {
+	bench(t, func(j *Runner, p *paper, w *worker) {
+		j.Start(state.Place{ID: 1})
+		j.Start(state.Cancel{ID: 1})
+		j.Start(state.Place{ID: 2})
+		p.work()
+		before := len(w.sofar())
+		time.Sleep(sweepDelay * time.Millisecond)
+		p.work()
+		if got := w.sofar(); before != 0 || !reflect.DeepEqual(got, []proto.Op{proto.OpPlace}) {
+			t.Errorf("at once %d requests, then %v; want none, then one for addresses", before, got)
+		}
+		j.Start(state.Cancel{ID: 2})
+		p.work()
+	})
+}
+
+// Words about a reader that cannot be loaded and about an answer that fails are
+// the page's.
+func TestWordsAreThePages(t *testing.T) {
+	bench(t, func(j *Runner, p *paper, w *worker) {
+		j.Reader.Fetch = func(context.Context) (func() (proto.Pool, error), error) { return nil, errors.New("offline") }
+		j.Start(state.Open{ID: 1, Request: proto.Open{Bytes: []byte("of another format")}})
+		j.Start(state.Inquire{ID: 2})
+		synctest.Wait()
+		w.answer <- errors.New("stopped")
+		p.work()
+		want := []state.Message{state.OpenFailed{ID: 1, Text: "no reader: offline"}, state.AskEnded{ID: 2, Failed: "STOPPED"}}
+		if !reflect.DeepEqual(p.told, want) {
+			t.Errorf("told %+v, want %+v", p.told, want)
+		}
+	})
+}
+
+// An effect that is not for workers is somebody else's.
+func TestOtherEffects(t *testing.T) {
+	if new(Runner).Start(state.CopyURL{}) {
+		t.Error("the runner takes copying the address for a job")
+	}
+}

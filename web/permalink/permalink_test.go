@@ -1,0 +1,68 @@
+package permalink
+
+import (
+	"strings"
+	"testing"
+
+	_ "memtide/engine/all" // links name strategies
+	"memtide/web/link"
+	"memtide/web/state"
+)
+
+// Back to a comparison with a file that no link holds, which this page has read.
+func TestBackToAFile(t *testing.T) {
+	a := DefaultChoice()
+	file := state.Source{File: "long.csv", Profile: []byte(`{}`)}
+	b := BackToB(&link.Link{From: link.FromFile, Strategy: "greedy"}, a, file)
+	if b == nil || b.Source.File != "long.csv" || b.Strategy != "greedy" || b.Budget != a.Budget {
+		t.Errorf("back to %+v; want the file with greedy and A's budget", b)
+	}
+	if b, _ := choiceB(&link.Link{From: link.FromFile}, a); b != nil {
+		t.Errorf("opened elsewhere: %+v; want no B", b)
+	}
+}
+
+// A network of B that is not known drops only itself: the rest of B stays.
+func TestUnknownNetworkOfB(t *testing.T) {
+	a := state.Choice{Source: state.Source{Preset: "vgg16-b32"}, Strategy: "greedy"}
+	b, notes := choiceB(&link.Link{Preset: "nope-b1", Strategy: "rotor", Device: "foo"}, a)
+	if b == nil || b.Source.Preset != "vgg16-b32" || b.Strategy != "rotor" {
+		t.Errorf("B is %+v; want rotor for A's network", b)
+	}
+	if got := strings.Join(notes, "\n"); len(notes) != 2 || !strings.Contains(got, "nope") || !strings.Contains(got, "foo") {
+		t.Errorf("notes %q; want one about the network and one about the device", notes)
+	}
+}
+
+func TestInserted(t *testing.T) {
+	const now = "v=1&p=vgg16-b64&m=80%25&s=sequential&s.segments=4&t=1-2&sel=B1&title=x"
+	for _, c := range []struct {
+		params map[string]string
+		want   string
+	}{
+		{nil, now},
+		{map[string]string{"m": "8GiB"}, "v=1&p=vgg16-b64&s=sequential&s.segments=4&t=1-2&sel=B1&title=x&m=8GiB"},
+		{map[string]string{"s": "greedy"}, "v=1&p=vgg16-b64&m=80%25&t=1-2&sel=B1&title=x&s=greedy"},
+		{map[string]string{"p": "resnet50-b8"}, "v=1&m=80%25&s=sequential&s.segments=4&p=resnet50-b8"},
+		{map[string]string{"sel": ""}, "v=1&p=vgg16-b64&m=80%25&s=sequential&s.segments=4&t=1-2&title=x"},
+		{map[string]string{"title": "a&b=c d#e%"}, "v=1&p=vgg16-b64&m=80%25&s=sequential&s.segments=4&t=1-2&sel=B1&title=a%26b=c%20d%23e%25"},
+	} {
+		if got := inserted(now, c.params); got != c.want {
+			t.Errorf("%v:\ngot  %s\nwant %s", c.params, got, c.want)
+		}
+	}
+}
+
+// A link that is in a file opens the page, whatever it says of views.
+func TestNoViewByFile(t *testing.T) {
+	for link, want := range map[string]string{
+		"v=1&p=vgg16-b32&m=60%25":                           "v=1&p=vgg16-b32&m=60%25",
+		"embed=1&controls=budget&v=1&p=vgg16-b32":           "v=1&p=vgg16-b32",
+		"#Embed=1&v=1&p=vgg16-b32&EMBED&title=embed%3D1":    "v=1&p=vgg16-b32&title=embed%3D1",
+		"v=1&p=vgg16-b32&zz?embed=1&embedded=1&b.s=rotor&x": "v=1&p=vgg16-b32&zz?embed=1&embedded=1&b.s=rotor&x",
+	} {
+		if got := WithoutEmbed(link); got != want {
+			t.Errorf("the link %s opens %s, want %s", link, got, want)
+		}
+	}
+}

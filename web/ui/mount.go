@@ -1,0 +1,121 @@
+package ui
+
+import (
+	"memtide/engine"
+	"memtide/web/draw"
+	"memtide/web/state"
+)
+
+// Mount is a place of the page that a picture is painted into: one of a time axis,
+// of side B if it is second, or one of the address view.
+type Mount struct {
+	Picture draw.Picture
+	Second  bool
+}
+
+// mounts are the places by the names that components give their elements.
+var mounts = map[string]Mount{
+	"layers": {draw.Strip, false}, "timeline": {draw.Timeline, false}, "memory": {draw.Memory, false},
+	"layers-b": {draw.Strip, true}, "timeline-b": {draw.Timeline, true}, "memory-b": {draw.Memory, true},
+	"addresses": {draw.AddressTime, false}, "map": {draw.AddressMap, false}, "holes": {draw.Holes, false}, "host": {draw.Host, false},
+}
+
+// MountOf is the place of that name, if it is one for a picture.
+func MountOf(name string) (m Mount, ok bool) {
+	m, ok = mounts[name]
+	return m, ok
+}
+
+// Timed says that the place is on the time axis, and not in the address view.
+func (m Mount) Timed() bool { return m.Picture < draw.NumPictures }
+
+// Heights of the pictures while two are compared: two stand where one stood.
+var compareHeights = [draw.NumPictures]float64{draw.Strip: 70, draw.Timeline: 122, draw.Memory: 172}
+
+// Height is the height of the picture in CSS pixels.
+func (m Mount) Height(s *state.State) float64 {
+	if s.Compare != nil && m.Timed() {
+		return compareHeights[m.Picture]
+	}
+	return m.Picture.Height()
+}
+
+// Absent says whether the pictures of a side take no room: those of B without a
+// comparison, those of a side that has no schedule.
+func (c *Pictures) Absent(second bool) bool {
+	s := c.S
+	if s.Compare == nil {
+		return second
+	}
+	return s.Compare.Other.Failed != "" && !Mount{Second: second}.Controlled(s)
+}
+
+// Shown is the picture of the side that the place is of; nil if there is none.
+// Without a comparison the places of A show what the page is about.
+func (m Mount) Shown(s *state.State) *state.Picture {
+	a, b, ok := s.Sides()
+	switch {
+	case !ok && m.Second:
+		return nil
+	case !ok:
+		return s.Visible()
+	case m.Second:
+		return b
+	}
+	return a
+}
+
+// Controlled says whether the controls change what the place shows.
+func (m Mount) Controlled(s *state.State) bool {
+	return s.Compare == nil || s.Compare.OnA != m.Second
+}
+
+// other is the place of the same picture on the other side.
+func (m Mount) other() Mount { return Mount{m.Picture, !m.Second} }
+
+// Budget is the budget of what the place shows.
+func (m Mount) Budget(s *state.State) engine.Bytes {
+	if m.Controlled(s) {
+		return s.Budget()
+	}
+	return s.Compare.Other.Budget()
+}
+
+// Beside is what stands beside the place's picture; nil if nothing does.
+func (m Mount) Beside(s *state.State) *draw.Beside {
+	other := m.other().Shown(s)
+	if s.Compare == nil || other == nil || m.Shown(s) == nil {
+		return nil
+	}
+	return &draw.Beside{Model: other.Model(), Budget: m.other().Budget(s), Layers: s.Alignment(m.Second), Letter: letter(!m.Second), Other: letter(m.Second)}
+}
+
+// Across is what stands here for a target of the other side's picture.
+func (m Mount) Across(s *state.State, t draw.Target) draw.Target {
+	from, al := m.other().Shown(s), s.Alignment(!m.Second)
+	if from == nil || al == nil {
+		return draw.Target{}
+	}
+	return from.Model().Across(t, al)
+}
+
+// figureOfBoth draws both sides of a comparison for a file; false if there are
+// not two.
+func figureOfBoth(scene *draw.Scene, s *state.State, v draw.View) bool {
+	a, b, ok := s.Sides()
+	if !ok || a == nil || b == nil {
+		return false
+	}
+	var views [2]draw.View
+	for i, second := range []bool{false, true} {
+		side := v
+		m := Mount{Second: second}
+		side.Budget, side.Beside = m.Budget(s), m.Beside(s)
+		if !m.Controlled(s) {
+			side.Selected, side.Chain = m.Across(s, v.Selected), false
+		}
+		views[i] = side
+	}
+	draw.FigureOfBoth(scene, a.Model(), b.Model(), views[0], views[1])
+	return true
+}

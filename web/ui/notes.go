@@ -1,0 +1,47 @@
+package ui
+
+import "fmt"
+
+// What the page says about what the browser and the workers did, or did not do.
+const (
+	NothingToSave   = "There is no schedule to save yet."
+	Copied          = "Copied."
+	CopyFromAddress = "The browser does not let the page copy. The address bar holds the link."
+	CopyFromField   = "The browser does not let the page copy. The text is selected: press Ctrl+C."
+	PassedOn        = "Passed on."
+	NotPassedOn     = "The device does not take the link. Copy it instead."
+	FetchingPage    = "Fetching the page…"
+	NoSinglePage    = "The page in one file cannot be fetched. If this is that file already, send it with the link."
+	PastedText      = "pasted text"
+	CurveLabel      = "Curve"
+)
+
+// NoReader says that the program that reads all formats cannot be had.
+func NoReader(err error) string {
+	return "The part of memtide that reads such files cannot be loaded: " + err.Error() + ". Files in memtide's own format open without it."
+}
+
+// NoWriter says that the program that writes schedules cannot be had.
+func NoWriter(err error) string {
+	return "The part of memtide that writes such files cannot be loaded: " + err.Error() + "."
+}
+
+// NoChart says that the library of the charts cannot be had.
+func NoChart(why string) string { return "The chart cannot be drawn: " + why }
+
+// Unreadable says that the browser does not read a file.
+func Unreadable(name, why string) string { return name + " cannot be read: " + why }
+
+// TwoOf says that of so many files two are compared.
+func TwoOf(first, second string, files int) string {
+	return fmt.Sprintf("Two files are compared: %s and %s. The other %d are left out.", first, second, files-2)
+}
+
+// Refused says what is wrong with a link that was followed in vain.
+func Refused(refusal string) string { return refusal + " What was shown stays." }
+
+// Saved says that a file was given to the browser.
+func Saved(name string) string { return "Saved " + name + "." }
+
+// SavedPicture says so of a picture that was saved by a key.
+func SavedPicture(name string) string { return Saved(name) + " Other formats: Share." }

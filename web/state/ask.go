@@ -31,48 +31,6 @@ type Asked struct {
 	methods []string // of a chart: the keys of the methods it compares
 }
 
-// What people do with questions, and what workers answer.
-type (
-	// Ask asks a question about the present choice, Unask gives it up.
-	Ask   struct{ Question proto.Question }
-	Unask struct{ Question proto.Question }
-	// ToggleQuestions opens and closes the questions.
-	ToggleQuestions struct{}
-	// SetSlowdown says how much slower than keeping everything a step may be, in
-	// hundredths of a per cent.
-	SetSlowdown struct{ Slowdown int }
-	// UseAnswer chooses what an answer found: the budget, the link, the strategy,
-	// the bandwidth or the batch.
-	UseAnswer struct {
-		Question proto.Question
-		Index    int // of Asked.Answers
-	}
-
-	// Answered is one answer, AskProgressed work on the next one.
-	Answered struct {
-		ID     int
-		Answer proto.Answer
-	}
-	AskProgressed struct {
-		ID       int
-		Progress proto.Progress
-	}
-	// AskEnded says that there is no more to come; Failed why, empty if all is said.
-	AskEnded struct {
-		ID     int
-		Failed string
-	}
-)
-
-func (Ask) message()             {}
-func (Unask) message()           {}
-func (ToggleQuestions) message() {}
-func (SetSlowdown) message()     {}
-func (UseAnswer) message()       {}
-func (Answered) message()        {}
-func (AskProgressed) message()   {}
-func (AskEnded) message()        {}
-
 // Inquire asks a worker a question.
 type Inquire struct {
 	ID      int
@@ -179,37 +137,45 @@ func (s *State) unask(a *Asked) []Effect {
 	return []Effect{Cancel{id}}
 }
 
-// updateAsk handles the messages of questions; false for others.
-func (s *State) updateAsk(m Message) ([]Effect, bool) {
-	var out []Effect
-	switch m := m.(type) {
-	case ToggleQuestions:
-		s.View.Questions = !s.View.Questions
-		out = []Effect{WriteURL{Replace}}
-	case SetSlowdown:
-		s.View.Slowdown = min(max(m.Slowdown, 0), 10_000_00) + 1
-		s.Draft = Draft{}
-		out = append(s.followQuestions(), WriteURL{Replace})
-	case Ask:
-		out = s.ask(m.Question)
-	case Unask:
-		if a := s.asked[m.Question]; a != nil && a.ID != 0 {
-			a.Stopped = true
-			out = s.unask(a)
-		}
-	case UseAnswer:
-		return s.useAnswer(m), true
-	case Answered, AskProgressed, AskEnded:
-		s.answered(m)
-	default:
-		return nil, false
-	}
+// ToggleQuestions opens and closes the questions.
+type ToggleQuestions struct{}
+
+func (ToggleQuestions) apply(s *State) []Effect {
+	s.View.Questions = !s.View.Questions
 	s.DOM++
-	return out, true
+	return []Effect{WriteURL{Replace}}
 }
 
-// ask asks a question about the present choice, again if it was given up.
-func (s *State) ask(q proto.Question) []Effect {
+// SetSlowdown says how much slower than keeping everything a step may be, in
+// hundredths of a per cent.
+type SetSlowdown struct{ Slowdown int }
+
+func (m SetSlowdown) apply(s *State) []Effect {
+	s.View.Slowdown = min(max(m.Slowdown, 0), 10_000_00) + 1
+	s.Draft = Draft{}
+	s.DOM++
+	return append(s.followQuestions(), WriteURL{Replace})
+}
+
+// Unask gives a question up.
+type Unask struct{ Question proto.Question }
+
+func (m Unask) apply(s *State) []Effect {
+	s.DOM++
+	a := s.asked[m.Question]
+	if a == nil || a.ID == 0 {
+		return nil
+	}
+	a.Stopped = true
+	return s.unask(a)
+}
+
+// Ask asks a question about the present choice, again if it was given up.
+type Ask struct{ Question proto.Question }
+
+func (m Ask) apply(s *State) []Effect {
+	s.DOM++
+	q := m.Question
 	if s.Network == nil || !slices.Contains(Questions[:], q) {
 		return nil
 	}
@@ -309,41 +275,69 @@ func (s *State) batches() (out []int) {
 	return out
 }
 
-// answered takes the answers of workers. Those to older questions are dropped.
-func (s *State) answered(m Message) {
-	var id int
-	switch m := m.(type) {
-	case Answered:
-		id = m.ID
-	case AskProgressed:
-		id = m.ID
-	case AskEnded:
-		id = m.ID
-	}
-	for _, q := range Questions {
-		a := s.asked[q]
-		if a == nil || a.ID == 0 || a.ID != id {
-			continue
-		}
-		switch m := m.(type) {
-		case Answered:
-			a.Answers = append(a.Answers, m.Answer)
-			a.Done, a.Total = m.Answer.Done, m.Answer.Total
-		case AskProgressed:
-			if q == proto.Smallest {
-				a.Done, a.Total = m.Progress.Done, m.Progress.Total
-			}
-		case AskEnded:
-			a.ID, a.Failed = 0, headline(m.Failed)
-			if m.Failed == "" {
-				s.answers.put(a.key, a)
-			}
-		}
-	}
+// Answered is one answer.
+type Answered struct {
+	ID     int
+	Answer proto.Answer
 }
 
-// useAnswer makes what an answer found the choice.
-func (s *State) useAnswer(m UseAnswer) []Effect {
+func (m Answered) apply(s *State) []Effect {
+	if a := s.answering(m.ID); a != nil {
+		a.Answers = append(a.Answers, m.Answer)
+		a.Done, a.Total = m.Answer.Done, m.Answer.Total
+	}
+	return nil
+}
+
+// AskProgressed is work on the next answer.
+type AskProgressed struct {
+	ID       int
+	Progress proto.Progress
+}
+
+func (m AskProgressed) apply(s *State) []Effect {
+	if a := s.answering(m.ID); a != nil && a.Question == proto.Smallest {
+		a.Done, a.Total = m.Progress.Done, m.Progress.Total
+	}
+	return nil
+}
+
+// AskEnded says that there is no more to come; Failed why, empty if all is said.
+type AskEnded struct {
+	ID     int
+	Failed string
+}
+
+func (m AskEnded) apply(s *State) []Effect {
+	if a := s.answering(m.ID); a != nil {
+		a.ID, a.Failed = 0, headline(m.Failed)
+		if m.Failed == "" {
+			s.answers.put(a.key, a)
+		}
+	}
+	return nil
+}
+
+// answering is the question that waits for answers under an ID, nil if none does:
+// answers to older questions are dropped.
+func (s *State) answering(id int) *Asked {
+	s.DOM++
+	for _, a := range s.asked {
+		if a.ID != 0 && a.ID == id {
+			return a
+		}
+	}
+	return nil
+}
+
+// UseAnswer chooses what an answer found: the budget, the link, the strategy,
+// the bandwidth or the batch.
+type UseAnswer struct {
+	Question proto.Question
+	Index    int // of Asked.Answers
+}
+
+func (m UseAnswer) apply(s *State) []Effect {
 	a := s.asked[m.Question]
 	if a == nil || m.Index < 0 || m.Index >= len(a.Answers) || a.Answers[m.Index].StepTime <= 0 {
 		return nil

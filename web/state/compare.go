@@ -54,109 +54,11 @@ type waiting struct {
 	content []byte // of a file; nil: choice says it all
 }
 
-// What people do with a comparison.
-type (
-	// ToggleCompare opens a comparison of the present choice, as A, with a copy
-	// of it, as B, which the controls then change; or closes it and keeps A.
-	ToggleCompare struct{}
-	// SwapSides calls A B and B A.
-	SwapSides struct{}
-	// EditSide turns the controls to A or to B.
-	EditSide struct{ A bool }
-	// FitOther gives the other side the budget that it lacks, and turns the controls
-	// to it.
-	FitOther struct{}
-	// PickFiles opens two files, the first as A and the second as B.
-	PickFiles struct{ A, B PickFile }
-)
+// ToggleCompare opens a comparison of the present choice, as A, with a copy
+// of it, as B, which the controls then change; or closes it and keeps A.
+type ToggleCompare struct{}
 
-func (ToggleCompare) message() {}
-func (SwapSides) message()     {}
-func (EditSide) message()      {}
-func (FitOther) message()      {}
-func (PickFiles) message()     {}
-
-// updateCompare handles what belongs to a comparison; ok is false if m belongs
-// to something else.
-func (s *State) updateCompare(m Message) (out []Effect, ok bool) {
-	switch m := m.(type) {
-	case ToggleCompare:
-		return s.toggleCompare(), true
-	case SwapSides:
-		if s.Compare == nil {
-			return nil, true
-		}
-		s.Compare.OnA = !s.Compare.OnA
-		s.touch()
-		return []Effect{WriteURL{Replace}}, true
-	case EditSide:
-		if s.Compare == nil || s.Compare.OnA == m.A {
-			return nil, true
-		}
-		return s.turn(), true
-	case FitOther:
-		if s.Compare == nil || s.Compare.Other.Offer <= 0 || s.Network == nil || s.Opening != nil {
-			return nil, true
-		}
-		s.Compare.Other.Choice.Budget = proto.Budget{Bytes: s.Compare.Other.Offer}
-		return s.turn(), true
-	case PickFiles:
-		out := s.closeOther()
-		out = append(out, s.update(m.A)...)
-		s.next = &waiting{Choice{Source: Source{File: m.B.Name}}, m.B.Bytes}
-		return out, true
-	}
-	return s.updateOther(m)
-}
-
-// updateOther handles what is about the other side: what it waits for.
-func (s *State) updateOther(m Message) (out []Effect, ok bool) {
-	if s.Compare == nil {
-		return nil, false
-	}
-	o := &s.Compare.Other
-	switch m := m.(type) {
-	case Opened:
-		if ok = m.ID == o.opening; ok {
-			return s.openedOther(m), true
-		}
-	case OpenProgressed:
-		if ok = m.ID == o.opening; ok {
-			o.Progress = m.Progress
-			s.DOM++
-		}
-	case Progressed:
-		if ok = m.ID == o.solving; ok {
-			s.progressedOther(m)
-		}
-	case Stop:
-		if ok = s.Solving == nil && s.Opening == nil && s.Compare.Awaits(); ok {
-			return s.stopOther(), true
-		}
-	case OpenFailed:
-		if ok = m.ID == o.opening; ok {
-			o.opening = 0
-			s.dropOther(m.Text)
-			return []Effect{WriteURL{Replace}}, true
-		}
-	case Solved:
-		if ok = m.ID == o.solving; ok {
-			s.solvedOther(m)
-		}
-	case SolveFailed:
-		if ok = m.ID == o.solving; ok {
-			o.solving, o.Shown, o.Failed = 0, nil, failureText(m.Failure)
-			if m.Failure.Kind == proto.Infeasible && m.Failure.Smallest > 0 {
-				o.Offer = offer(m.Failure.Smallest)
-			}
-			s.touch()
-		}
-	}
-	return nil, ok
-}
-
-// toggleCompare opens a comparison with a copy, or closes it and keeps A.
-func (s *State) toggleCompare() []Effect {
+func (ToggleCompare) apply(s *State) []Effect {
 	if s.Compare == nil {
 		if s.Network == nil || s.Shown == nil {
 			return nil
@@ -177,6 +79,55 @@ func (s *State) toggleCompare() []Effect {
 	out = append(out, s.closeOther()...)
 	return append(out, WriteURL{Push})
 }
+
+// SwapSides calls A B and B A.
+type SwapSides struct{}
+
+func (SwapSides) apply(s *State) []Effect {
+	if s.Compare == nil {
+		return nil
+	}
+	s.Compare.OnA = !s.Compare.OnA
+	s.touch()
+	return []Effect{WriteURL{Replace}}
+}
+
+// EditSide turns the controls to A or to B.
+type EditSide struct{ A bool }
+
+func (m EditSide) apply(s *State) []Effect {
+	if s.Compare == nil || s.Compare.OnA == m.A {
+		return nil
+	}
+	return s.turn()
+}
+
+// FitOther gives the other side the budget that it lacks, and turns the controls
+// to it.
+type FitOther struct{}
+
+func (FitOther) apply(s *State) []Effect {
+	if s.Compare == nil || s.Compare.Other.Offer <= 0 || s.Network == nil || s.Opening != nil {
+		return nil
+	}
+	s.Compare.Other.Choice.Budget = proto.Budget{Bytes: s.Compare.Other.Offer}
+	return s.turn()
+}
+
+// PickFiles opens two files, the first as A and the second as B.
+type PickFiles struct{ A, B PickFile }
+
+func (m PickFiles) apply(s *State) []Effect {
+	out := append(s.closeOther(), m.A.apply(s)...)
+	s.next = &waiting{Choice{Source: Source{File: m.B.Name}}, m.B.Bytes}
+	return out
+}
+
+// opens says whether the other side waits for a profile under an ID.
+func (c *Compare) opens(id int) bool { return c != nil && c.Other.opening == id }
+
+// solves says whether the other side waits for a schedule under an ID.
+func (c *Compare) solves(id int) bool { return c != nil && c.Other.solving == id }
 
 // closeOther ends the comparison and keeps what the controls change.
 func (s *State) closeOther() []Effect {
@@ -292,6 +243,15 @@ func (s *State) solvedOther(m Solved) {
 	}
 	o.Shown = &Picture{ID: m.ID, Choice: m.Choice, Network: o.Network, Solved: m.Solved}
 	s.pictures.put(pictureKeyOf(o.Network, m.Choice), o.Shown)
+}
+
+func (s *State) solveFailedOther(m SolveFailed) {
+	o := &s.Compare.Other
+	o.solving, o.Shown, o.Failed = 0, nil, failureText(m.Failure)
+	if m.Failure.Kind == proto.Infeasible && m.Failure.Smallest > 0 {
+		o.Offer = offer(m.Failure.Smallest)
+	}
+	s.touch()
 }
 
 // progressedOther shows the best so far of the other side.

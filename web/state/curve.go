@@ -248,71 +248,98 @@ func (s *State) cancelSweep() []Effect {
 	return []Effect{Cancel{id}}
 }
 
-func (s *State) updateCurve(m Message) []Effect {
-	switch m := m.(type) {
-	case Hover:
-		return s.preview(m.Point)
-	case Unhover:
-		return s.unpreview()
-	case Adopt:
-		return s.adopt(m.Point)
-	}
-	if out, ok := s.updateTuning(m); ok {
-		return out
-	}
-	c := s.Curve
-	if c == nil {
-		return nil
-	}
-	switch m := m.(type) {
-	case StartSweep:
-		if c.ID == 0 && !c.Complete() {
-			s.DOM++
-			return s.sweep(c, false)
-		}
-	case StopSweep:
-		if c.ID != 0 {
-			c.Stopped = true
-			s.DOM++
-			return s.cancelSweep()
-		}
-	case SweptPoint:
-		if m.ID != c.ID || m.Point.Method >= len(c.Points) || m.Point.Index >= len(c.Budgets) {
-			return nil
-		}
-		c.take(m.Point)
-	case Swept:
-		if m.ID == c.ID {
-			if c.at != nil {
-				c.improved++
-			} else {
-				c.KeepAll, c.Done = m.KeepAll, c.Total
-			}
-			c.ID = 0
-			s.DOM++
-			return s.improve(c)
-		}
-	case SweepFailed:
-		if m.ID == c.ID {
-			c.ID, c.Failed, c.Improving = 0, headline(m.Text), 0
-			s.DOM++
-		}
+// StartSweep computes the curve.
+type StartSweep struct{}
+
+func (StartSweep) apply(s *State) []Effect {
+	if c := s.Curve; c != nil && c.ID == 0 && !c.Complete() {
+		s.DOM++
+		return s.sweep(c, false)
 	}
 	return nil
 }
 
-// choiceOf is the present choice moved to a point of the curve.
-func (s *State) choiceOf(p CurvePoint) Choice {
-	c := s.Choice
-	c.Strategy, c.Args, c.Budget = p.Strategy, p.Args, proto.Budget{Bytes: p.Budget}
-	return c
+// StopSweep gives it up.
+type StopSweep struct{}
+
+func (StopSweep) apply(s *State) []Effect {
+	if c := s.Curve; c != nil && c.ID != 0 {
+		c.Stopped = true
+		s.DOM++
+		return s.cancelSweep()
+	}
+	return nil
 }
 
-func (s *State) preview(p CurvePoint) []Effect {
+// SweptPoint is one point of a curve, or of the values of a parameter.
+type SweptPoint struct {
+	ID    int
+	Point proto.Point
+}
+
+func (m SweptPoint) apply(s *State) []Effect {
+	if s.Tuning.sweeps(m.ID) {
+		s.Tuning.take(m.Point)
+		s.DOM++
+	} else if c := s.Curve; c.sweeps(m.ID) && m.Point.Method < len(c.Points) && m.Point.Index < len(c.Budgets) {
+		c.take(m.Point)
+	}
+	return nil
+}
+
+// Swept ends a curve, or the values of a parameter.
+type Swept struct {
+	ID      int
+	KeepAll proto.Reference
+}
+
+func (m Swept) apply(s *State) []Effect {
+	c := s.Curve
+	switch {
+	case s.Tuning.sweeps(m.ID):
+		return s.tuned()
+	case !c.sweeps(m.ID):
+		return nil
+	case c.at != nil:
+		c.improved++
+	default:
+		c.KeepAll, c.Done = m.KeepAll, c.Total
+	}
+	c.ID = 0
+	s.DOM++
+	return s.improve(c)
+}
+
+// SweepFailed ends it early.
+type SweepFailed struct {
+	ID   int
+	Text string
+}
+
+func (m SweepFailed) apply(s *State) []Effect {
+	switch c := s.Curve; {
+	case s.Tuning.sweeps(m.ID):
+		s.Tuning.ID, s.Tuning.Failed = 0, headline(m.Text)
+	case c.sweeps(m.ID):
+		c.ID, c.Failed, c.Improving = 0, headline(m.Text), 0
+	default:
+		return nil
+	}
+	s.DOM++
+	return nil
+}
+
+// sweeps says whether the curve waits for answers under an ID.
+func (c *Curve) sweeps(id int) bool { return c != nil && c.ID == id }
+
+// Hover previews a point of the curve.
+type Hover struct{ Point CurvePoint }
+
+func (m Hover) apply(s *State) []Effect {
 	if s.Network == nil {
 		return nil
 	}
-	c := s.choiceOf(p)
+	c := s.choiceOf(m.Point)
 	key := s.pictureKey(c)
 	if key == s.hover {
 		return nil
@@ -327,6 +354,11 @@ func (s *State) preview(p CurvePoint) []Effect {
 	return []Effect{Solve{ID: s.lastID, Choice: c, Request: s.request(c), Slot: ForPreview, Soon: true}}
 }
 
+// Unhover ends that.
+type Unhover struct{}
+
+func (Unhover) apply(s *State) []Effect { return s.unpreview() }
+
 func (s *State) unpreview() []Effect {
 	s.hover = ""
 	if s.Preview != nil {
@@ -336,9 +368,19 @@ func (s *State) unpreview() []Effect {
 	return nil
 }
 
-func (s *State) adopt(p CurvePoint) []Effect {
+// Adopt makes a point of the curve the choice.
+type Adopt struct{ Point CurvePoint }
+
+func (m Adopt) apply(s *State) []Effect {
 	s.unpreview()
-	return s.choose(s.choiceOf(p), Push, false)
+	return s.choose(s.choiceOf(m.Point), Push, false)
+}
+
+// choiceOf is the present choice moved to a point of the curve.
+func (s *State) choiceOf(p CurvePoint) Choice {
+	c := s.Choice
+	c.Strategy, c.Args, c.Budget = p.Strategy, p.Args, proto.Budget{Bytes: p.Budget}
+	return c
 }
 
 // Line is one strategy of the curve, its points in the order of budgets.

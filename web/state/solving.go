@@ -2,13 +2,11 @@ package state
 
 import (
 	"fmt"
-	"strings"
 
 	"memtide/engine"
 	"memtide/engine/sim"
 	"memtide/wasm/proto"
 	"memtide/web/draw"
-	"memtide/web/format"
 )
 
 // DefaultPreset is what a page without a link shows.
@@ -58,31 +56,54 @@ func settingOf(n *Network, c Choice) proto.Setting {
 	return set
 }
 
-func (s *State) updateSolving(m Message) []Effect {
-	switch m := m.(type) {
-	case Progressed:
-		if s.Solving == nil || m.ID != s.Solving.ID {
-			return nil
-		}
-		s.Solving.Progress, s.Solving.Silent = m.Progress, false
-		if m.Best != nil && m.Best.Trace != nil {
-			s.Solving.Best = m.Best
-			s.show(&Picture{ID: m.ID, Choice: s.Solving.Choice, Network: s.Network, Solved: m.Best, Partial: true})
-		}
+// Progressed is a solver at work. Best is nil if there is nothing new.
+type Progressed struct {
+	ID       int
+	Progress proto.Progress
+	Best     *proto.Solved
+}
+
+func (m Progressed) apply(s *State) []Effect {
+	if s.Compare.solves(m.ID) {
+		s.progressedOther(m)
+		return nil
+	}
+	if s.Solving == nil || m.ID != s.Solving.ID {
+		return nil
+	}
+	s.Solving.Progress, s.Solving.Silent = m.Progress, false
+	if m.Best != nil && m.Best.Trace != nil {
+		s.Solving.Best = m.Best
+		s.show(&Picture{ID: m.ID, Choice: s.Solving.Choice, Network: s.Network, Solved: m.Best, Partial: true})
+	}
+	s.DOM++
+	return nil
+}
+
+// Silent says that the worker of a request has gone quiet, or is back.
+type Silent struct{ Quiet bool }
+
+func (m Silent) apply(s *State) []Effect {
+	if s.Solving != nil && s.Solving.Silent != m.Quiet {
+		s.Solving.Silent = m.Quiet
 		s.DOM++
-	case Solved:
-		return s.solved(m)
-	case SolveFailed:
-		return s.solveFailed(m)
-	case Silent:
-		if s.Solving != nil && s.Solving.Silent != m.Quiet {
-			s.Solving.Silent = m.Quiet
-			s.DOM++
-		}
-	case Stop:
-		return s.stop()
 	}
 	return nil
+}
+
+// Solved is a schedule. ID and Choice are those of the effect.
+type Solved struct {
+	ID     int
+	Choice Choice
+	Solved *proto.Solved
+}
+
+func (m Solved) apply(s *State) []Effect {
+	if s.Compare.solves(m.ID) {
+		s.solvedOther(m)
+		return nil
+	}
+	return s.solved(m)
 }
 
 func (s *State) solved(m Solved) []Effect {
@@ -138,9 +159,11 @@ func (s *State) show(p *Picture) {
 	}
 }
 
-func (s *State) touch() {
+// touch has components and pictures drawn again, which needs no effect.
+func (s *State) touch() []Effect {
 	s.DOM++
 	s.Paint++
+	return nil
 }
 
 func gapTarget(i int) draw.Target {
@@ -168,6 +191,23 @@ func nearest(gaps []sim.Gap, to sim.Gap) int {
 		}
 	}
 	return best
+}
+
+// SolveFailed is a request without a schedule, except for Best if a deadline
+// passed.
+type SolveFailed struct {
+	ID      int
+	Choice  Choice
+	Failure *proto.Failure
+	Best    *proto.Solved
+}
+
+func (m SolveFailed) apply(s *State) []Effect {
+	if s.Compare.solves(m.ID) {
+		s.solveFailedOther(m)
+		return nil
+	}
+	return s.solveFailed(m)
 }
 
 func (s *State) solveFailed(m SolveFailed) []Effect {
@@ -286,8 +326,10 @@ func (s *State) stand(c Choice) []Effect {
 	return []Effect{Solve{ID: s.lastID, Choice: c, Request: s.request(c), Slot: ForPage}}
 }
 
-// stop ends the solver; the best so far becomes the picture.
-func (s *State) stop() []Effect {
+// Stop ends the solver and keeps the best so far, which becomes the picture.
+type Stop struct{}
+
+func (Stop) apply(s *State) []Effect {
 	switch {
 	case s.Solving != nil:
 		id := s.Solving.ID
@@ -302,28 +344,23 @@ func (s *State) stop() []Effect {
 		s.Opening = nil
 		s.DOM++
 		return []Effect{Cancel{id}}
+	case s.Compare.Awaits():
+		return s.stopOther()
 	}
 	return nil
 }
 
-// textAlert makes the first line the headline and keeps five more. The headline
-// begins as a sentence does, unless it begins with a name, such as forward_s.
-func textAlert(text string) *Alert {
-	lines := strings.Split(format.Durations(strings.TrimSpace(text)), "\n")
-	a := &Alert{Text: lines[0]}
-	if word, _, _ := strings.Cut(a.Text, " "); strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") == "" && word != "" {
-		a.Text = strings.ToUpper(word[:1]) + a.Text[1:]
-	}
-	if rest := lines[1:]; len(rest) > 5 {
-		a.Lines = append(rest[:5:5], fmt.Sprintf("and %d more", len(rest)-5))
-	} else {
-		a.Lines = rest
-	}
-	return a
-}
+// StartAgain asks for the present choice again.
+type StartAgain struct{}
 
-// headline is the first line of what went wrong, for where there is room for one.
-func headline(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return line
+func (StartAgain) apply(s *State) []Effect { return s.choose(s.Choice, Leave, false) }
+
+// SolveHere does so on the page's own thread, from now on.
+type SolveHere struct{}
+
+func (SolveHere) apply(s *State) []Effect {
+	// What failed for want of workers is asked again.
+	s.Curve, s.Tuning = nil, nil
+	s.curves, s.tunings = recent[*Curve]{limit: s.curves.limit}, recent[*Tuning]{limit: s.tunings.limit}
+	return append([]Effect{UseThread{}}, s.choose(s.Choice, Leave, false)...)
 }

@@ -1,8 +1,6 @@
 package state
 
 import (
-	"time"
-
 	"memtide/engine"
 	"memtide/engine/sim"
 	"memtide/wasm/proto"
@@ -119,47 +117,6 @@ func offer(smallest engine.Bytes) engine.Bytes {
 		return b
 	}
 	return smallest
-}
-
-// Alert is an error for people, with at most one way on.
-type Alert struct {
-	Text   string
-	Lines  []string // details, at most five
-	Action string   // text of the button; empty if there is none
-	Do     Message  // what the button does
-}
-
-// Draft is text that is being typed and has not taken effect.
-type Draft struct{ Field, Text string }
-
-// View is what a person looks at: nothing here changes the schedule.
-type View struct {
-	From, To  time.Duration // visible part of the step, [From, To); To 0: all of it
-	Selected  draw.Target   // what the sentence is about: a wait, a run, a stage
-	Picked    bool          // by a person or a link, not by the page itself
-	Trail     []draw.Target // what was selected before the causes were followed
-	Lines     []string      // what the curve draws, by name; nil: DefaultLines
-	Axis      Axis          // of the curve
-	LineList  bool          // the list of all lines is open
-	Table     bool          // the table of operations is open
-	TableTop  int           // first row of the table that is shown
-	Playhead  time.Duration // the moment of the memory map; 0: the failure, or the peak
-	AliveBy   draw.AliveBy  // the order of the table of what is there at the peak
-	Density   int           // see State.Density; 0: the default, otherwise one more
-	Chain     bool          // the critical chain is shown
-	Layers    LayerTable    // the table of layers
-	Questions bool          // the questions are open
-	Slowdown  int           // see State.Slowdown; 0: the default, otherwise one more
-	Help      bool
-	Picker    Picker // the list of networks
-	Theme     string // "light", "dark" or empty: as the system has it
-	Wanted    string // what the link selects, until there is a picture to find it in
-	Frame     Frame
-	Note      string // one line that tells what a shortcut or a button did
-
-	CanSend     bool              // the device passes links on (navigator.share)
-	NoShortcuts bool              // keys of one character do nothing
-	KeyLabels   map[string]string // what stands on a key, by KeyboardEvent.code; nil if unknown
 }
 
 // New is the state of a page that has nothing yet.

@@ -145,59 +145,57 @@ func (s *State) cancelTuning() []Effect {
 	return []Effect{Cancel{id}}
 }
 
-// updateTuning handles the answers that belong to the values of a parameter; ok
-// is false if m belongs to something else.
-func (s *State) updateTuning(m Message) (out []Effect, ok bool) {
+// StartTuning tries the values of the strategy's parameters again.
+type StartTuning struct{}
+
+func (StartTuning) apply(s *State) []Effect {
+	if t := s.Tuning; t != nil && t.ID == 0 {
+		t.key = ""
+		return s.followTuning()
+	}
+	return nil
+}
+
+// StopTuning gives that up.
+type StopTuning struct{}
+
+func (StopTuning) apply(s *State) []Effect {
 	t := s.Tuning
 	if t == nil {
-		return nil, false
+		return nil
 	}
-	switch m := m.(type) {
-	case StopTuning:
-		key := t.key
-		out = s.cancelTuning()
-		t.Stopped, t.key = true, key // until something else is chosen
-		return out, true
-	case StartTuning:
-		if t.ID == 0 {
-			t.key = ""
-			return s.followTuning(), true
+	key := t.key
+	out := s.cancelTuning()
+	t.Stopped, t.key = true, key // until something else is chosen
+	return out
+}
+
+// sweeps says whether the values are tried under an ID.
+func (t *Tuning) sweeps(id int) bool { return t != nil && t.ID == id }
+
+// take puts what came out for a value where it belongs.
+func (t *Tuning) take(p proto.Point) {
+	at := p.Method
+	for i := range t.Params {
+		if at < len(t.Params[i].Points) {
+			t.Params[i].Points[at] = &p
+			break
 		}
-	case SweptPoint:
-		if m.ID != t.ID {
-			return nil, false
-		}
-		at := m.Point.Method
-		for i := range t.Params {
-			if at < len(t.Params[i].Points) {
-				t.Params[i].Points[at] = &m.Point
-				break
-			}
-			at -= len(t.Params[i].Points)
-		}
-		t.Done++
-		s.DOM++
-		return nil, true
-	case Swept:
-		if m.ID != t.ID {
-			return nil, false
-		}
-		t.ID = 0
-		s.DOM++
-		if s.refine(t) {
-			return s.sweepTuning(t), true
-		}
-		s.tunings.put(t.key, t)
-		return nil, true
-	case SweepFailed:
-		if m.ID != t.ID {
-			return nil, false
-		}
-		t.ID, t.Failed = 0, headline(m.Text)
-		s.DOM++
-		return nil, true
+		at -= len(t.Params[i].Points)
 	}
-	return nil, false
+	t.Done++
+}
+
+// tuned ends the trying of values, or begins with closer ones.
+func (s *State) tuned() []Effect {
+	t := s.Tuning
+	t.ID = 0
+	s.DOM++
+	if s.refine(t) {
+		return s.sweepTuning(t)
+	}
+	s.tunings.put(t.key, t)
+	return nil
 }
 
 // refine replaces the sizes by closer ones where only the smaller half fits. A

@@ -207,7 +207,7 @@ func (m Ask) apply(s *State) []Effect {
 // inquiry is the request of a question.
 func (s *State) inquiry(q proto.Question) proto.Ask {
 	c := s.Choice
-	req := proto.Ask{Setting: s.setting(c), Method: proto.Method{Strategy: c.Strategy, Args: c.Args},
+	req := proto.Ask{Setting: s.Network.setting(c), Method: proto.Method{Strategy: c.Strategy, Args: c.Args},
 		Budget: proto.Budget{Bytes: max(s.Budget(), 1)}, Question: q, Limit: answerLimit}
 	switch q {
 	case proto.WhatHelps:

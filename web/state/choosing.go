@@ -144,11 +144,7 @@ func (s *State) carryMethod() {
 func (s *State) choose(c Choice, h History, soon bool) []Effect {
 	s.DOM++
 	s.Paint++
-	if s.Network != nil {
-		c.Graph = c.Graph && s.Network.TwoWays()
-		s.Network = s.Network.As(c)
-	}
-	s.Choice = c
+	s.take(c)
 	s.Draft = Draft{}
 	var out []Effect
 	if h != Leave {
@@ -157,7 +153,7 @@ func (s *State) choose(c Choice, h History, soon bool) []Effect {
 	if s.Network == nil {
 		return out
 	}
-	out = append(out, s.solve(soon)...)
+	out = append(out, s.solve(&s.Side, soon)...)
 	return append(out, s.follow()...)
 }
 

@@ -128,8 +128,8 @@ func TestOtherSideDoesNotFit(t *testing.T) {
 	if c := p.Choice; p.Compare.OnA || c.Budget.Bytes != engine.GiB || last[Solve](t, p).Choice.Budget != c.Budget {
 		t.Errorf("with the budget that B lacks: the controls on A %v, budget %+v; want them on B, 1 GiB, and it asked for", p.Compare.OnA, c.Budget)
 	}
-	if o := p.Compare.Other; o.Failed != "" || o.Offer != 0 {
-		t.Errorf("A, which fits, failed %q, offer %d", o.Failed, o.Offer)
+	if o := p.Compare.Other; o.Failed != "" || o.Offer() != 0 {
+		t.Errorf("A, which fits, failed %q, offer %d", o.Failed, o.Offer())
 	}
 }
 

@@ -175,7 +175,7 @@ func (s *State) sweep(c *Curve, soon bool) []Effect {
 	s.lastID++
 	c.ID, c.Failed, c.Stopped = s.lastID, "", false
 	c.Improving, c.at, c.rows = 0, nil, nil
-	req := proto.Sweep{Setting: s.setting(s.Choice), Limit: pointLimit}
+	req := proto.Sweep{Setting: s.Network.setting(s.Choice), Limit: pointLimit}
 	for i, m := range c.Methods {
 		if !slices.Contains(c.Points[i], nil) {
 			continue
@@ -200,7 +200,7 @@ func (s *State) sweep(c *Curve, soon bool) []Effect {
 func (s *State) improve(c *Curve) []Effect {
 	c.Improving, c.at = 0, nil
 	for ; c.improved < len(c.Methods); c.improved++ {
-		req := proto.Sweep{Setting: s.setting(s.Choice), Methods: c.Methods[c.improved : c.improved+1], Limit: improveLimit}
+		req := proto.Sweep{Setting: s.Network.setting(s.Choice), Methods: c.Methods[c.improved : c.improved+1], Limit: improveLimit}
 		for b, p := range c.Points[c.improved] {
 			if p != nil && p.Failure != nil && p.Failure.Kind == proto.Deadline {
 				c.at = append(c.at, b)
@@ -340,7 +340,7 @@ func (m Hover) apply(s *State) []Effect {
 		return nil
 	}
 	c := s.choiceOf(m.Point)
-	key := s.pictureKey(c)
+	key := s.Network.pictureKey(c)
 	if key == s.hover {
 		return nil
 	}
@@ -351,7 +351,7 @@ func (m Hover) apply(s *State) []Effect {
 		return nil
 	}
 	s.lastID++
-	return []Effect{Solve{ID: s.lastID, Choice: c, Request: s.request(c), Slot: ForPreview, Soon: true}}
+	return []Effect{Solve{ID: s.lastID, Choice: c, Request: s.Network.request(c), Slot: ForPreview, Soon: true}}
 }
 
 // Unhover ends that.

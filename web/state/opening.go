@@ -92,13 +92,14 @@ func (m PickFile) apply(s *State) []Effect {
 func (s *State) open(c Choice, content []byte, h History) []Effect {
 	s.DOM++
 	s.Alert, s.next = nil, nil
-	var out []Effect
-	if s.Opening != nil {
-		out = append(out, Cancel{s.Opening.ID})
-	}
-	s.lastID++
-	name := c.Source.File
-	req := proto.Open{File: name, Bytes: content}
+	return s.read(&s.Side, c, content, h)
+}
+
+// read asks for the profile of a choice of a side, instead of the one that is being
+// read. Content is that of a file; nil: the choice says it all.
+func (s *State) read(o *Side, c Choice, content []byte, h History) []Effect {
+	out := o.cancelOpening()
+	name, req := c.Source.File, proto.Open{File: c.Source.File, Bytes: content}
 	switch {
 	case c.Source.Preset != "":
 		name = c.Source.Preset
@@ -106,7 +107,8 @@ func (s *State) open(c Choice, content []byte, h History) []Effect {
 	case content == nil:
 		req.Bytes = c.Source.Profile
 	}
-	s.Opening = &Opening{ID: s.lastID, Name: name, Choice: c, History: h}
+	s.lastID++
+	o.Opening = &Opening{ID: s.lastID, Name: name, Choice: c, History: h}
 	return append(out, Open{ID: s.lastID, Request: req})
 }
 
@@ -131,44 +133,59 @@ type Opened struct {
 }
 
 func (m Opened) apply(s *State) []Effect {
-	switch {
-	case s.Compare.opens(m.ID):
-		return s.openedOther(m)
-	case s.Opening != nil && m.ID == s.Opening.ID:
-		return s.opened(m)
+	side := s.reading(m.ID)
+	if side == nil {
+		return nil
 	}
-	return nil
-}
-
-func (s *State) opened(m Opened) []Effect {
-	o := s.Opening
-	s.Opening = nil
+	o, own := side.Opening, side == &s.Side
+	side.Opening = nil
 	s.DOM++
-	if m.Reply.Memory != nil {
+	switch memory := m.Reply.Memory != nil; {
+	case memory && own:
 		return append(s.closeOther(), s.openedMemory(o, m.Reply)...)
-	}
-	if m.Profile.Chain == nil && m.Profile.Graph == nil {
-		s.alert(&Alert{
+	case !memory && (m.Profile.Chain != nil || m.Profile.Graph != nil):
+	case own:
+		return s.alert(&Alert{
 			Text:  fmt.Sprintf("%s was read, but it holds neither layers nor operations.", o.Name),
 			Lines: []string{"There is nothing to schedule. What was shown before stays."},
 		})
-		return nil
+	default:
+		s.dropOther(fmt.Sprintf("%s holds neither layers nor operations.", o.Choice.Source.File))
+		return []Effect{WriteURL{Replace}}
 	}
-	c := o.Choice
-	if c.Source.Preset == "" {
-		c.Source.Profile, c.Source.key = m.Reply.Profile, fingerprint(m.Reply.Profile)
-		if c.Source.File == "" {
-			c.Source.File = m.Profile.Name
-		}
-	}
-	if d := m.Profile.Device; o.History == Push && !o.linked && c.Source.Preset == "" && d != nil && d.ToHost > 0 {
-		c.Device, c.ToHost, c.ToDev, c.Duplex = "", d.ToHost, d.ToDev, d.Duplex
-	}
-	s.Network, s.Memory = newNetwork(c.Source, m.Profile, m.Reply).As(c), nil
-	if st := engine.Lookup(c.Strategy); st != nil && !s.Network.Applies(st) && (c.Strategy == DefaultStrategy || o.History == Push) {
+	c := m.choice(o)
+	side.Network = newNetwork(c.Source, m.Profile, m.Reply).As(c)
+	asked := own && c.Strategy != DefaultStrategy && o.History != Push // then it is said that it does not apply
+	if st := engine.Lookup(c.Strategy); st != nil && !side.Network.Applies(st) && !asked {
 		c.Strategy, c.Args = GraphStrategy, nil
 	}
-	s.Curve, s.Preview, s.hover = nil, nil, ""
+	if own {
+		return s.opened(o, c, m.Reply)
+	}
+	s.touch()
+	side.take(c)
+	return append(s.solve(side, false), WriteURL{Replace})
+}
+
+// choice is the choice that the profile was read for, with what it says itself.
+func (m Opened) choice(o *Opening) Choice {
+	c := o.Choice
+	if c.Source.Preset != "" {
+		return c
+	}
+	c.Source.Profile, c.Source.key = m.Reply.Profile, fingerprint(m.Reply.Profile)
+	if c.Source.File == "" {
+		c.Source.File = m.Profile.Name
+	}
+	if d := m.Profile.Device; o.History == Push && !o.linked && d != nil && d.ToHost > 0 {
+		c.Device, c.ToHost, c.ToDev, c.Duplex = "", d.ToHost, d.ToDev, d.Duplex
+	}
+	return c
+}
+
+// opened shows the network that was read for c.
+func (s *State) opened(o *Opening, c Choice, r *proto.Opened) []Effect {
+	s.Memory, s.Curve, s.Preview, s.hover = nil, nil, nil, ""
 	s.View.Selected, s.View.Trail, s.View.TableTop = draw.Target{}, nil, 0
 	if o.History != Leave {
 		s.View.From, s.View.To, s.View.Playhead = 0, 0, 0
@@ -180,8 +197,8 @@ func (s *State) opened(m Opened) []Effect {
 	case c.Graph && !s.Network.TwoWays():
 		about = &Alert{Text: fmt.Sprintf("The link means the operations of %s, but no link can hold them.", o.Name),
 			Lines: []string{"Its chain is shown. Open the file itself for the graph."}}
-	case m.Reply.NoChain != "" && c.Source.Preset == "":
-		about = s.noChain(o.Name, m.Reply.NoChain)
+	case r.NoChain != "" && c.Source.Preset == "":
+		about = s.noChain(o.Name, r.NoChain)
 	}
 	out := s.choose(c, o.History, false)
 	s.Alert = about
@@ -209,15 +226,10 @@ type OpenProgressed struct {
 }
 
 func (m OpenProgressed) apply(s *State) []Effect {
-	switch {
-	case s.Compare.opens(m.ID):
-		s.Compare.Other.Progress = m.Progress
-	case s.Opening != nil && m.ID == s.Opening.ID:
-		s.Opening.Progress = m.Progress
-	default:
-		return nil
+	if side := s.reading(m.ID); side != nil {
+		side.Opening.Progress = m.Progress
+		s.DOM++
 	}
-	s.DOM++
 	return nil
 }
 
@@ -228,13 +240,13 @@ type OpenFailed struct {
 }
 
 func (m OpenFailed) apply(s *State) []Effect {
-	if s.Compare.opens(m.ID) {
-		s.Compare.Other.opening = 0
+	switch s.reading(m.ID) {
+	case &s.Side:
+	case nil:
+		return nil
+	default:
 		s.dropOther(m.Text)
 		return []Effect{WriteURL{Replace}}
-	}
-	if s.Opening == nil || m.ID != s.Opening.ID {
-		return nil
 	}
 	next, file := s.next, s.Opening.Choice.Source.File
 	s.Opening, s.next = nil, nil

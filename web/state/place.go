@@ -170,7 +170,7 @@ func (s *State) askPlaces(of placeKey, limit time.Duration) []Effect {
 		q.Buffers, q.Pool = of.memory.Data.Buffers, of.memory.Data.Capacity
 		return []Effect{Place{ID: s.lastID, Request: q}}
 	}
-	q.Setting = s.setting(of.picture.Choice)
+	q.Setting = s.Network.setting(of.picture.Choice)
 	q.Budget, q.Schedule = of.picture.Solved.Budget, of.picture.Solved.Schedule
 	return []Effect{Place{ID: s.lastID, Request: q}}
 }

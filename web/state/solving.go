@@ -1,59 +1,35 @@
 package state
 
 import (
-	"fmt"
-
 	"memtide/engine"
 	"memtide/engine/sim"
 	"memtide/wasm/proto"
 	"memtide/web/draw"
+	"memtide/web/format"
 )
 
 // DefaultPreset is what a page without a link shows.
 const DefaultPreset = "resnet101-b32"
 
-// solve shows the schedule of the present choice, from the cache or by asking
-// for it. What is shown stays until the answer comes.
-func (s *State) solve(soon bool) []Effect {
-	s.Misfit, s.Alert, s.standIn = nil, nil, 0
-	if p, ok := s.pictures.get(s.pictureKey(s.Choice)); ok {
-		var out []Effect
-		if s.Solving != nil {
-			out = append(out, Cancel{s.Solving.ID})
-			s.Solving = nil
-		}
-		s.show(p)
+// solve shows the schedule of a side's choice, from the cache or by asking for it.
+// What is shown stays until the answer comes.
+func (s *State) solve(o *Side, soon bool) []Effect {
+	o.Misfit, o.Failed, o.fallback = nil, "", 0
+	slot, own := ForOther, o == &s.Side
+	if own {
+		slot, s.Alert = ForPage, nil
+	}
+	if p, ok := s.pictures.get(o.Network.pictureKey(o.Choice)); ok {
+		out := o.cancelSolving()
+		s.show(o, p)
 		return out
 	}
-	s.lastID++
-	s.Solving = &Solving{ID: s.lastID, Choice: s.Choice}
-	return []Effect{Solve{ID: s.lastID, Choice: s.Choice, Request: s.request(s.Choice), Slot: ForPage, Soon: soon}}
-}
-
-// pictureKey identifies a schedule: budgets in per cent are resolved.
-func (s *State) pictureKey(c Choice) string { return pictureKeyOf(s.Network, c) }
-
-func pictureKeyOf(n *Network, c Choice) string {
-	return fmt.Sprintf("%s|%s|%d", c.settingKey(), c.methodKey(), c.Budget.Of(n.As(c).Totals.KeepAllPeak))
-}
-
-func (s *State) request(c Choice) proto.Solve { return requestOf(s.Network, c) }
-
-func requestOf(n *Network, c Choice) proto.Solve {
-	return proto.Solve{
-		Setting: settingOf(n, c),
-		Method:  proto.Method{Strategy: c.Strategy, Args: c.Args},
-		Budget:  c.Budget,
+	if p := o.Shown; !own && p != nil && p.Partial && p.Network == o.Network && p.Choice.Equal(o.Choice) {
+		return nil // the best so far of a solver that was stopped
 	}
-}
-
-func (s *State) setting(c Choice) proto.Setting { return settingOf(s.Network, c) }
-
-func settingOf(n *Network, c Choice) proto.Setting {
-	set := proto.Setting{Network: n.As(c).Ref(), Transfers: c.Transfers}
-	set.Device.Name = c.Device
-	set.Device.ToHost, set.Device.ToDev, set.Device.Duplex = c.ToHost, c.ToDev, c.Duplex
-	return set
+	s.lastID++
+	o.Solving = &Solving{ID: s.lastID, Choice: o.Choice}
+	return []Effect{Solve{ID: s.lastID, Choice: o.Choice, Request: o.Network.request(o.Choice), Slot: slot, Soon: soon}}
 }
 
 // Progressed is a solver at work. Best is nil if there is nothing new.
@@ -64,17 +40,15 @@ type Progressed struct {
 }
 
 func (m Progressed) apply(s *State) []Effect {
-	if s.Compare.solves(m.ID) {
-		s.progressedOther(m)
+	side := s.solving(m.ID)
+	if side == nil {
 		return nil
 	}
-	if s.Solving == nil || m.ID != s.Solving.ID {
-		return nil
-	}
-	s.Solving.Progress, s.Solving.Silent = m.Progress, false
+	job := side.Solving
+	job.Progress, job.Silent = m.Progress, false
 	if m.Best != nil && m.Best.Trace != nil {
-		s.Solving.Best = m.Best
-		s.show(&Picture{ID: m.ID, Choice: s.Solving.Choice, Network: s.Network, Solved: m.Best, Partial: true})
+		job.Best = m.Best
+		s.show(side, &Picture{ID: m.ID, Choice: job.Choice, Network: side.Network, Solved: m.Best, Partial: true})
 	}
 	s.DOM++
 	return nil
@@ -99,49 +73,54 @@ type Solved struct {
 }
 
 func (m Solved) apply(s *State) []Effect {
-	if s.Compare.solves(m.ID) {
-		s.solvedOther(m)
+	side := s.solving(m.ID)
+	if side == nil { // a fallback, a preview, or late
+		side = &s.Side
+	}
+	if side.Network == nil || !sameSource(m.Choice.Source, side.Network.Source) {
 		return nil
 	}
-	return s.solved(m)
-}
-
-func (s *State) solved(m Solved) []Effect {
-	if s.Network == nil || !sameSource(m.Choice.Source, s.Network.Source) {
-		return nil
-	}
+	own := side == &s.Side
 	if m.Solved.Trace == nil {
-		return s.solveFailed(SolveFailed{ID: m.ID, Choice: m.Choice, Failure: proto.Fail(proto.Crash,
-			"The schedule that %s found cannot run: %s.", m.Choice.Strategy, m.Solved.Verdict.Problem)})
+		f := proto.Fail(proto.Crash, "The schedule that %s found cannot run: %s.", m.Choice.Strategy, m.Solved.Verdict.Problem)
+		if !own {
+			f = proto.Fail(proto.Crash, "its schedule cannot run: %s", m.Solved.Verdict.Problem)
+		}
+		return SolveFailed{ID: m.ID, Choice: m.Choice, Failure: f}.apply(s)
 	}
-	p := &Picture{ID: m.ID, Choice: m.Choice, Network: s.Network.As(m.Choice), Solved: m.Solved}
-	key := s.pictureKey(m.Choice)
+	p := &Picture{ID: m.ID, Choice: m.Choice, Network: side.Network.As(m.Choice), Solved: m.Solved}
+	key := side.Network.pictureKey(m.Choice)
 	s.pictures.put(key, p)
-	if key == s.hover {
+	if own && key == s.hover {
 		s.Preview = p
 		s.touch()
 	}
-	switch {
-	case m.ID == s.standIn:
-		s.standIn = 0
-		s.show(p)
-	case s.Solving == nil:
-	case m.ID == s.Solving.ID:
-		s.Solving = nil
-		s.show(p)
-		return s.follow()
-	case m.ID < s.Solving.ID && (s.Shown == nil || m.ID > s.Shown.ID) && m.Choice.sameButBudget(s.Choice):
-		s.show(p) // on the way: the slider has moved on, but this is newer than what is shown
+	switch job := side.Solving; {
+	case m.ID == side.fallback:
+		side.fallback = 0
+		s.show(side, p)
+	case job == nil:
+	case m.ID == job.ID:
+		side.Solving = nil
+		s.show(side, p)
+		if own {
+			return s.follow()
+		}
+	case m.ID < job.ID && (side.Shown == nil || m.ID > side.Shown.ID) && m.Choice.sameButBudget(side.Choice):
+		s.show(side, p) // on the way: the slider has moved on, but this is newer than what is shown
 	}
 	return nil
 }
 
-// show makes p the picture of the page. The selected wait follows it: the one
-// nearest in time, or the longest if none was selected by hand.
-func (s *State) show(p *Picture) {
-	old := s.Shown
-	s.Shown = p
+// show makes p the picture of a side. On the side that the controls change the
+// selected wait follows it: the one nearest in time, or the longest if none was selected by hand.
+func (s *State) show(o *Side, p *Picture) {
+	old := o.Shown
+	o.Shown = p
 	s.touch()
+	if o != &s.Side {
+		return
+	}
 	v := &s.View
 	v.Trail = nil
 	switch {
@@ -203,20 +182,20 @@ type SolveFailed struct {
 }
 
 func (m SolveFailed) apply(s *State) []Effect {
-	if s.Compare.solves(m.ID) {
-		s.solveFailedOther(m)
+	side := s.solving(m.ID)
+	if side == nil {
 		return nil
 	}
-	return s.solveFailed(m)
-}
-
-func (s *State) solveFailed(m SolveFailed) []Effect {
-	if s.Solving == nil || m.ID != s.Solving.ID {
-		return nil
-	}
-	job := s.Solving
-	s.Solving = nil
+	job := side.Solving
+	side.Solving = nil
 	s.touch()
+	if side != &s.Side {
+		side.Shown, side.Failed = nil, failureText(m.Failure)
+		if m.Failure.Kind == proto.Infeasible {
+			side.Misfit = newMisfit(m.Failure)
+		}
+		return nil
+	}
 	f := m.Failure
 	switch f.Kind {
 	case proto.Infeasible:
@@ -231,11 +210,11 @@ func (s *State) solveFailed(m SolveFailed) []Effect {
 			s.Alert = about
 			return out
 		}
-		s.Misfit = &Misfit{Budget: f.Budget, Smallest: f.Smallest, Offer: offer(f.Smallest)}
-		return append(s.standFor(f), s.follow()...)
+		s.Misfit = newMisfit(f)
+		return append(s.fallBackToSmallest(f), s.follow()...)
 	case proto.Deadline:
 		if m.Best != nil && m.Best.Trace != nil {
-			s.show(&Picture{ID: m.ID, Choice: job.Choice, Network: s.Network, Solved: m.Best, Partial: true})
+			s.show(&s.Side, &Picture{ID: m.ID, Choice: job.Choice, Network: s.Network, Solved: m.Best, Partial: true})
 			return s.follow()
 		}
 		s.Alert = textAlert(f.Text)
@@ -249,7 +228,7 @@ func (s *State) solveFailed(m SolveFailed) []Effect {
 	case proto.Unsupported:
 		s.Alert = textAlert(f.Text)
 		s.Alert.offerStrategy(s.Network, job.Choice.Strategy)
-		return append(s.standByKeeping(), s.follow()...)
+		return append(s.fallBackToKeeping(), s.follow()...)
 	default:
 		s.Alert = textAlert(f.Text)
 	}
@@ -290,10 +269,10 @@ func (s *State) budgetInstead(f *proto.Failure) (Choice, bool) {
 	return c, true
 }
 
-// standFor asks for the schedule of the smallest budget when there is no
+// fallBackToSmallest asks for the schedule of the smallest budget when there is no
 // picture of this network to fall back to. In a comparison that picture may be the
 // other side's, and the one to compare is the smallest.
-func (s *State) standFor(f *proto.Failure) []Effect {
+func (s *State) fallBackToSmallest(f *proto.Failure) []Effect {
 	if s.Compare == nil && s.Shown != nil && s.Shown.Network == s.Network {
 		return nil
 	}
@@ -303,51 +282,53 @@ func (s *State) standFor(f *proto.Failure) []Effect {
 	}
 	c := s.Choice
 	c.Budget = proto.Budget{Bytes: s.Misfit.Offer}
-	return s.stand(c)
+	return s.fallBack(c)
 }
 
-// standByKeeping asks for the schedule that keeps everything where the strategy
+// fallBackToKeeping asks for the schedule that keeps everything where the strategy
 // does not apply and there is no picture of this network: what it looks like
 // can be seen all the same.
-func (s *State) standByKeeping() []Effect {
+func (s *State) fallBackToKeeping() []Effect {
 	if s.Shown != nil && s.Shown.Network == s.Network {
 		return nil
 	}
 	s.Shown = nil
 	c := s.Choice
 	c.Strategy, c.Args, c.Budget = "keepall", nil, proto.Budget{Bytes: max(s.Network.Totals.KeepAllPeak, 1)}
-	return s.stand(c)
+	return s.fallBack(c)
 }
 
-// stand asks for a schedule to be shown in place of one that there is not.
-func (s *State) stand(c Choice) []Effect {
+// fallBack asks for a schedule to be shown in place of one that there is not.
+func (s *State) fallBack(c Choice) []Effect {
 	s.lastID++
-	s.standIn = s.lastID
-	return []Effect{Solve{ID: s.lastID, Choice: c, Request: s.request(c), Slot: ForPage}}
+	s.fallback = s.lastID
+	return []Effect{Solve{ID: s.lastID, Choice: c, Request: s.Network.request(c), Slot: ForPage}}
 }
 
 // Stop ends the solver and keeps the best so far, which becomes the picture.
 type Stop struct{}
 
 func (Stop) apply(s *State) []Effect {
+	s.touch()
 	switch {
 	case s.Solving != nil:
-		id := s.Solving.ID
 		if s.Solving.Best == nil {
 			s.Alert = &Alert{Text: "Stopped before a schedule was found.", Action: "Solve", Do: StartAgain{}}
 		}
-		s.Solving = nil
-		s.touch()
-		return []Effect{Cancel{id}}
+		return s.cancelSolving()
 	case s.Opening != nil:
-		id := s.Opening.ID
-		s.Opening = nil
-		s.DOM++
-		return []Effect{Cancel{id}}
-	case s.Compare.Awaits():
-		return s.stopOther()
+		return s.cancelOpening()
+	case s.Compare == nil:
+		return nil
 	}
-	return nil
+	o := &s.Compare.Other
+	if o.Opening != nil {
+		return append(s.closeOther(), WriteURL{Replace})
+	}
+	if o.Solving != nil && o.Solving.Best == nil {
+		o.Shown, o.Failed = nil, "it was stopped"
+	}
+	return o.cancelSolving()
 }
 
 // StartAgain asks for the present choice again.
@@ -363,4 +344,11 @@ func (SolveHere) apply(s *State) []Effect {
 	s.Curve, s.Tuning = nil, nil
 	s.curves, s.tunings = recent[*Curve]{limit: s.curves.limit}, recent[*Tuning]{limit: s.tunings.limit}
 	return append([]Effect{UseThread{}}, s.choose(s.Choice, Leave, false)...)
+}
+
+func failureText(f *proto.Failure) string {
+	if f.Kind == proto.Infeasible && f.Smallest > 0 {
+		return "it needs at least " + format.BytesUp(f.Smallest)
+	}
+	return f.Text
 }

@@ -5,18 +5,13 @@ import (
 	"memtide/engine/sim"
 	"memtide/wasm/proto"
 	"memtide/web/draw"
-	"memtide/web/format"
 )
 
 // State is everything the page knows. Only Update changes it.
 type State struct {
-	Choice  Choice
-	Network *Network // what is open; nil until the first profile has been read
-	Shown   *Picture // what the pictures show; nil until the first schedule
-	Preview *Picture // shown instead while the pointer is on the curve
-	Opening *Opening // a profile is being read
-	Solving *Solving // a schedule is being looked for
-	Misfit  *Misfit  // the budget is too small: Shown is an older picture
+	Side             // what the page is about: the controls change it
+	Compare *Compare // the other side of a comparison; nil if nothing is compared
+	Preview *Picture // shown instead of Shown while the pointer is on the curve
 	Alert   *Alert   // something went wrong, and what can be done
 	Curve   *Curve   // the trade-off curve of the present setting; nil before the first
 	Tuning  *Tuning  // step time by the strategy's parameters; nil if it has none to try
@@ -24,7 +19,6 @@ type State struct {
 	Placing *Placing // addresses are being looked for
 	Places  *Places  // where the bytes lie; nil while the address view is closed
 	Sharing *Sharing // the dialog that gives away what is shown; nil while it is closed
-	Compare *Compare // the other side of a comparison; nil if nothing is compared
 	Draft   Draft    // a text field that is being typed into
 	View    View
 
@@ -34,7 +28,6 @@ type State struct {
 
 	hover     string   // key of the curve's point under the pointer
 	next      *waiting // side B, until A has been read
-	standIn   int      // ID of a solve for the smallest budget, shown because nothing else can be
 	lastID    int
 	unwritten bool         // the address waits for what it names, see holdAddress
 	instead   proto.Budget // that was chosen because the default did not fit
@@ -80,45 +73,6 @@ func (p *Picture) Model() *draw.Model {
 // Gaps are the picture's waits.
 func (p *Picture) Gaps() []sim.Gap { return p.Solved.Trace.Gaps }
 
-// Opening is a profile that is being read. The choice becomes the page's when
-// it has been read.
-type Opening struct {
-	ID      int
-	Name    string
-	Choice  Choice
-	History History
-	Title   string // instead of the network's own name; empty: that
-
-	Progress proto.Progress
-
-	linked bool // the link to the host was chosen meanwhile
-}
-
-// Solving is a schedule that is being looked for.
-type Solving struct {
-	ID       int
-	Choice   Choice
-	Progress proto.Progress
-	Best     *proto.Solved
-	Silent   bool // the worker has given no sign of life for a while
-}
-
-// Misfit is a budget that is too small.
-type Misfit struct {
-	Budget   engine.Bytes
-	Smallest engine.Bytes // 0 if unknown
-	Offer    engine.Bytes // Smallest, rounded up to what is written on the page; 0 if unknown
-}
-
-// offer is the smallest budget as people read it, which suffices because it is
-// rounded up.
-func offer(smallest engine.Bytes) engine.Bytes {
-	if b, err := format.ParseBytes(format.BytesUp(smallest)); err == nil && b >= smallest {
-		return b
-	}
-	return smallest
-}
-
 // New is the state of a page that has nothing yet.
 func New() *State {
 	return &State{
@@ -132,7 +86,7 @@ func New() *State {
 // Phase is the value of the body's data-state.
 func (s *State) Phase() string {
 	switch {
-	case s.Opening != nil || s.Solving != nil || s.Compare.Awaits():
+	case s.busy() || s.Compare.Awaits():
 		return "solving"
 	case s.Alert != nil || s.Misfit != nil || s.Shown == nil && s.Memory == nil:
 		return "error"
@@ -150,15 +104,7 @@ func (s *State) Visible() *Picture {
 
 // Awaits says that nothing is shown yet, but something is on its way.
 func (s *State) Awaits() bool {
-	return s.Shown == nil && (s.Opening != nil || s.Solving != nil || s.standIn != 0)
-}
-
-// Budget is the chosen budget in bytes.
-func (s *State) Budget() engine.Bytes {
-	if s.Network == nil {
-		return s.Choice.Budget.Bytes
-	}
-	return s.Choice.Budget.Of(s.Network.Totals.KeepAllPeak)
+	return s.Shown == nil && (s.busy() || s.fallback != 0)
 }
 
 // Stale says that the picture is not the one that was asked for.

@@ -121,7 +121,7 @@ func (s *State) tuningValues(p TunedParam, most int) []int {
 func (s *State) sweepTuning(t *Tuning) []Effect {
 	s.lastID++
 	t.ID, t.Done, t.Total, t.Stopped, t.Failed = s.lastID, 0, 0, false, ""
-	req := proto.Sweep{Setting: s.setting(s.Choice), Budgets: []proto.Budget{{Bytes: t.Budget}}, Limit: tuningLimit}
+	req := proto.Sweep{Setting: s.Network.setting(s.Choice), Budgets: []proto.Budget{{Bytes: t.Budget}}, Limit: tuningLimit}
 	for _, p := range t.Params {
 		for _, v := range p.Values {
 			req.Methods = append(req.Methods, proto.Method{Strategy: s.Choice.Strategy,

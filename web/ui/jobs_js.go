@@ -10,9 +10,9 @@ import (
 
 // jobs carries requests to the pool and answers back.
 type jobs struct {
-	a     *app
-	give  map[int]context.CancelFunc // by the effect's ID
-	slots [state.NumSlots]slot
+	a      *app
+	give   map[int]context.CancelFunc // by the effect's ID
+	solves solves
 
 	dragged bool // the page's last solve may be followed by others: a slider is being dragged
 	reader  reader
@@ -27,6 +27,8 @@ func (j *jobs) init(a *app) {
 	j.a = a
 	j.give = map[int]context.CancelFunc{}
 	j.reader.fetch = fetchReader
+	j.solves = solves{now: now, begin: j.solve, end: j.finish,
+		after: func(ms int, f func()) { after(ms, func() { a.later(f) }) }}
 }
 
 // context is that of a new request.
@@ -46,11 +48,7 @@ func (j *jobs) finish(id int) {
 
 func (j *jobs) cancel(id int) {
 	j.finish(id)
-	for i := range j.slots {
-		if running := j.slots[i].cancel(id); running != 0 {
-			j.finish(running)
-		}
-	}
+	j.solves.cancel(id)
 }
 
 func (j *jobs) open(e state.Open) {
@@ -97,14 +95,6 @@ func hold(p proto.Pool) (release func()) {
 }
 
 func (j *jobs) solve(e state.Solve) {
-	s := &j.slots[e.Slot]
-	if s.waits(&e, now()) {
-		return
-	}
-	if s.running != 0 {
-		j.finish(s.running)
-	}
-	s.next, s.running, s.since = nil, e.ID, now()
 	if e.Slot == state.ForPage {
 		j.dragged = e.Soon
 	}
@@ -132,13 +122,7 @@ func (j *jobs) solved(e state.Solve, m state.Message) {
 	if f, ok := m.(state.SolveFailed); ok && f.Failure.Kind == proto.Crash {
 		call(global("memtide"), "suspect") // it may have crashed because it is not what was built
 	}
-	s := &j.slots[e.Slot]
-	if s.running == e.ID {
-		s.running = 0
-		if n := s.next; n != nil {
-			j.solve(*n)
-		}
-	}
+	j.solves.answered(e)
 	j.a.do(m)
 }
 

@@ -189,7 +189,7 @@ func (a *app) start(e state.Effect) {
 	case state.Open:
 		a.jobs.open(e)
 	case state.Solve:
-		a.jobs.solve(e)
+		a.jobs.solves.ask(e)
 	case state.Sweep:
 		a.jobs.sweep(e)
 	case state.Place:

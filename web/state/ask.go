@@ -31,6 +31,12 @@ type Asked struct {
 	methods []string // of a chart: the keys of the methods it compares
 }
 
+// questions is the part of the state about questions.
+type questions struct {
+	asked   map[proto.Question]*Asked // about the present choice
+	answers recent[*Asked]
+}
+
 // Inquire asks a worker a question.
 type Inquire struct {
 	ID      int
@@ -59,7 +65,7 @@ func (s *State) Slowdown() int {
 }
 
 // Asked is the question as it was asked about the present choice; nil if it was not.
-func (s *State) Asked(q proto.Question) *Asked { return s.asked[q] }
+func (a *questions) Asked(q proto.Question) *Asked { return a.asked[q] }
 
 // askKey identifies what the answers to a question depend on, but for the methods
 // that a chart compares (see about).
@@ -105,7 +111,7 @@ func (s *State) followQuestions() (out []Effect) {
 			continue
 		}
 		if a != nil {
-			out = append(out, s.unask(a)...)
+			out = append(out, a.cancel()...)
 			s.DOM++
 		}
 		delete(s.asked, q)
@@ -117,18 +123,19 @@ func (s *State) followQuestions() (out []Effect) {
 	return out
 }
 
-func (s *State) dropQuestions() (out []Effect) {
+// drop forgets and stops them all.
+func (a *questions) drop() (out []Effect) {
 	for _, q := range Questions {
-		if a := s.asked[q]; a != nil {
-			out = append(out, s.unask(a)...)
+		if x := a.asked[q]; x != nil {
+			out = append(out, x.cancel()...)
 		}
 	}
-	clear(s.asked)
+	clear(a.asked)
 	return out
 }
 
-// unask stops the request of a question, if it is at work.
-func (s *State) unask(a *Asked) []Effect {
+// cancel stops the request of the question, if it is at work.
+func (a *Asked) cancel() []Effect {
 	if a.ID == 0 {
 		return nil
 	}
@@ -167,7 +174,7 @@ func (m Unask) apply(s *State) []Effect {
 		return nil
 	}
 	a.Stopped = true
-	return s.unask(a)
+	return a.cancel()
 }
 
 // Ask asks a question about the present choice, again if it was given up.
@@ -181,10 +188,9 @@ func (m Ask) apply(s *State) []Effect {
 	}
 	var out []Effect
 	if old := s.asked[q]; old != nil {
-		out = s.unask(old)
+		out = old.cancel()
 	}
-	s.lastID++
-	a := &Asked{ID: s.lastID, Question: q, Choice: s.Choice, key: s.askKey(q)}
+	a := &Asked{ID: s.newID(), Question: q, Choice: s.Choice, key: s.askKey(q)}
 	if p := s.Shown; p != nil && p.Network == s.Network {
 		a.KeepAll = p.Solved.KeepAll.StepTime
 		if p.Choice.Equal(s.Choice) {
@@ -225,9 +231,9 @@ func (s *State) inquiry(q proto.Question) proto.Ask {
 
 // others are the strategies that might do better than the chosen one, with their
 // default arguments.
-func (s *State) others() (out []proto.Method) {
-	for _, st := range s.CurveStrategies() {
-		if st.Name != s.Choice.Strategy {
+func (o *Side) others() (out []proto.Method) {
+	for _, st := range o.CurveStrategies() {
+		if st.Name != o.Choice.Strategy {
 			out = append(out, proto.Method{Strategy: st.Name})
 		}
 	}
@@ -236,13 +242,13 @@ func (s *State) others() (out []proto.Method) {
 
 // contenders are the strategies of a chart: some by name, of a graph those that
 // take graphs, and the chosen one with its arguments.
-func (s *State) contenders(names ...string) (out []proto.Method) {
-	if s.Network.Chain == nil {
+func (o *Side) contenders(names ...string) (out []proto.Method) {
+	if o.Network.Chain == nil {
 		names = []string{"keepall", GraphStrategy, "lms"}
 	}
-	out = append(out, proto.Method{Strategy: s.Choice.Strategy, Args: s.Choice.Args})
+	out = append(out, proto.Method{Strategy: o.Choice.Strategy, Args: o.Choice.Args})
 	for _, name := range names {
-		if st := engine.Lookup(name); st != nil && name != s.Choice.Strategy && s.Network.Applies(st) {
+		if st := engine.Lookup(name); st != nil && name != o.Choice.Strategy && o.Network.Applies(st) {
 			out = append(out, proto.Method{Strategy: name})
 		}
 	}
@@ -260,9 +266,9 @@ func LinkRates() (out []engine.Rate) {
 
 // batches are the batches of the chart of throughput: doublings, and the present
 // one.
-func (s *State) batches() (out []int) {
-	most, now := 1024, s.Network.Totals.Batch
-	if p, _, err := preset.Parse(s.Choice.Source.Preset); err == nil {
+func (o *Side) batches() (out []int) {
+	most, now := 1024, o.Network.Totals.Batch
+	if p, _, err := preset.Parse(o.Choice.Source.Preset); err == nil {
 		most = min(most, p.Largest())
 	}
 	for b := 1; b <= most; b *= 2 {

@@ -39,6 +39,15 @@ type Curve struct {
 	at        []int // and its budgets; nil before
 }
 
+// tradeoff is the part of the state about step time against budget.
+type tradeoff struct {
+	Curve   *Curve   // of the present setting; nil before the first
+	Preview *Picture // shown instead of Shown while the pointer is on the curve
+
+	hover  string // key of the point under the pointer
+	curves recent[*Curve]
+}
+
 // CurvePoint is a place on the curve.
 type CurvePoint struct {
 	Strategy string
@@ -49,9 +58,9 @@ type CurvePoint struct {
 // Complete says whether all points are known.
 func (c *Curve) Complete() bool { return c.Total > 0 && c.Done >= c.Total }
 
-// curveKey identifies the curve of the present choice.
-func (s *State) curveKey() string {
-	return s.Choice.settingKey() + "|" + s.Choice.methodKeyWithoutDefaults()
+// curveKey identifies the curve that a choice is on.
+func (c Choice) curveKey() string {
+	return c.settingKey() + "|" + c.methodKeyWithoutDefaults()
 }
 
 // methodKeyWithoutDefaults is empty for a strategy with default arguments:
@@ -68,7 +77,7 @@ func (c Choice) methodKeyWithoutDefaults() string {
 // share work between budgets.
 func (s *State) methods() []proto.Method {
 	all := s.CurveStrategies()
-	slices.SortStableFunc(all, func(a, b *engine.Strategy) int { return s.place(a) - s.place(b) })
+	slices.SortStableFunc(all, func(a, b *engine.Strategy) int { return s.Choice.place(a) - s.Choice.place(b) })
 	var out []proto.Method
 	for _, st := range all {
 		if !s.Drawn(st.Name) {
@@ -84,9 +93,9 @@ func (s *State) methods() []proto.Method {
 }
 
 // place is where a strategy stands in the order of methods.
-func (s *State) place(st *engine.Strategy) int {
+func (c Choice) place(st *engine.Strategy) int {
 	switch {
-	case st.Name == s.Choice.Strategy:
+	case st.Name == c.Strategy:
 		return 0
 	case st.Sweep != nil:
 		return 1
@@ -98,7 +107,7 @@ func (s *State) place(st *engine.Strategy) int {
 // only after a schedule is on screen, so that it never delays it, and only when
 // the setting rests: a bandwidth that is dragged has no curve on the way.
 func (s *State) followCurve() []Effect {
-	key := s.curveKey()
+	key := s.Choice.curveKey()
 	if c, ok := s.curves.get(key); ok {
 		grown := s.grow(c)
 		if c == s.Curve && !grown {
@@ -172,8 +181,7 @@ func (s *State) grow(c *Curve) bool {
 // sweep asks for the points of all strategies of which some are not known, the
 // chosen one's first.
 func (s *State) sweep(c *Curve, soon bool) []Effect {
-	s.lastID++
-	c.ID, c.Failed, c.Stopped = s.lastID, "", false
+	c.ID, c.Failed, c.Stopped = s.newID(), "", false
 	c.Improving, c.at, c.rows = 0, nil, nil
 	req := proto.Sweep{Setting: s.Network.setting(s.Choice), Limit: pointLimit}
 	for i, m := range c.Methods {
@@ -208,8 +216,7 @@ func (s *State) improve(c *Curve) []Effect {
 			}
 		}
 		if len(c.at) > 0 {
-			s.lastID++
-			c.ID, c.method, c.Improving = s.lastID, c.improved, len(c.at)
+			c.ID, c.method, c.Improving = s.newID(), c.improved, len(c.at)
 			return []Effect{Sweep{ID: c.ID, Request: req, Soon: true}}
 		}
 	}
@@ -239,12 +246,13 @@ func (c *Curve) take(p proto.Point) {
 	c.Points[p.Method][p.Index] = &p
 }
 
-func (s *State) cancelSweep() []Effect {
-	if s.Curve == nil || s.Curve.ID == 0 {
+func (t *tradeoff) cancelSweep() []Effect {
+	c := t.Curve
+	if c == nil || c.ID == 0 {
 		return nil
 	}
-	id := s.Curve.ID
-	s.Curve.ID, s.Curve.Improving = 0, 0
+	id := c.ID
+	c.ID, c.Improving = 0, 0
 	return []Effect{Cancel{id}}
 }
 
@@ -339,7 +347,7 @@ func (m Hover) apply(s *State) []Effect {
 	if s.Network == nil {
 		return nil
 	}
-	c := s.choiceOf(m.Point)
+	c := s.Choice.at(m.Point)
 	key := s.Network.pictureKey(c)
 	if key == s.hover {
 		return nil
@@ -350,8 +358,7 @@ func (m Hover) apply(s *State) []Effect {
 		s.touch()
 		return nil
 	}
-	s.lastID++
-	return []Effect{Solve{ID: s.lastID, Choice: c, Request: s.Network.request(c), Slot: ForPreview, Soon: true}}
+	return []Effect{Solve{ID: s.newID(), Choice: c, Request: s.Network.request(c), Slot: ForPreview, Soon: true}}
 }
 
 // Unhover ends that.
@@ -373,12 +380,11 @@ type Adopt struct{ Point CurvePoint }
 
 func (m Adopt) apply(s *State) []Effect {
 	s.unpreview()
-	return s.choose(s.choiceOf(m.Point), Push, false)
+	return s.choose(s.Choice.at(m.Point), Push, false)
 }
 
-// choiceOf is the present choice moved to a point of the curve.
-func (s *State) choiceOf(p CurvePoint) Choice {
-	c := s.Choice
+// at is the choice moved to a point of the curve.
+func (c Choice) at(p CurvePoint) Choice {
 	c.Strategy, c.Args, c.Budget = p.Strategy, p.Args, proto.Budget{Bytes: p.Budget}
 	return c
 }

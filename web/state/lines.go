@@ -52,10 +52,10 @@ const (
 
 // CurveStrategies are the strategies that the curve can draw: those that apply,
 // have a link if they need one, and do more than keeping everything.
-func (s *State) CurveStrategies() []*engine.Strategy {
-	linked := s.Choice.ToHost > 0 && s.Choice.ToDev > 0
+func (o *Side) CurveStrategies() []*engine.Strategy {
+	linked := o.Choice.ToHost > 0 && o.Choice.ToDev > 0
 	return slices.DeleteFunc(engine.Strategies(), func(st *engine.Strategy) bool {
-		return st.Class == 0 || st.Class&engine.MayOffload != 0 && !linked || s.Network != nil && !s.Network.Applies(st)
+		return st.Class == 0 || st.Class&engine.MayOffload != 0 && !linked || o.Network != nil && !o.Network.Applies(st)
 	})
 }
 

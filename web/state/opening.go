@@ -45,8 +45,8 @@ func (m Start) apply(s *State) []Effect {
 // look takes over how a link wants the page to be.
 func (s *State) look(m Start) {
 	s.unwritten = false
-	s.frame(m)
-	s.unfold(m)
+	s.View.frame(m)
+	s.View.unfold(m)
 }
 
 // Navigate is Back, Forward, or a link pasted into the address bar.
@@ -107,9 +107,8 @@ func (s *State) read(o *Side, c Choice, content []byte, h History) []Effect {
 	case content == nil:
 		req.Bytes = c.Source.Profile
 	}
-	s.lastID++
-	o.Opening = &Opening{ID: s.lastID, Name: name, Choice: c, History: h}
-	return append(out, Open{ID: s.lastID, Request: req})
+	o.Opening = &Opening{ID: s.newID(), Name: name, Choice: c, History: h}
+	return append(out, Open{ID: o.Opening.ID, Request: req})
 }
 
 // navigate follows a link: it opens another profile only if it has to.

@@ -72,6 +72,13 @@ type Placing struct {
 	of       placeKey
 }
 
+// layout is the part of the state about addresses.
+type layout struct {
+	Memory  *Memory  // a file about addresses is open, and no network
+	Placing *Placing // addresses are being looked for
+	Places  *Places  // where the bytes lie; nil while the address view is closed
+}
+
 // placeKey identifies a placement.
 type placeKey struct {
 	picture *Picture
@@ -162,17 +169,16 @@ func (p *Places) keep() {
 
 // askPlaces asks for a placement.
 func (s *State) askPlaces(of placeKey, limit time.Duration) []Effect {
-	s.lastID++
 	s.DOM++
-	s.Placing = &Placing{ID: s.lastID, of: of}
+	s.Placing = &Placing{ID: s.newID(), of: of}
 	q := proto.Place{Allocator: s.Allocator(), Args: s.Choice.AllocArgs, Limit: limit}
 	if of.memory != nil {
 		q.Buffers, q.Pool = of.memory.Data.Buffers, of.memory.Data.Capacity
-		return []Effect{Place{ID: s.lastID, Request: q}}
+		return []Effect{Place{ID: s.Placing.ID, Request: q}}
 	}
 	q.Setting = s.Network.setting(of.picture.Choice)
 	q.Budget, q.Schedule = of.picture.Solved.Budget, of.picture.Solved.Schedule
-	return []Effect{Place{ID: s.lastID, Request: q}}
+	return []Effect{Place{ID: s.Placing.ID, Request: q}}
 }
 
 // TogglePlaces opens the address view or closes it.
@@ -342,7 +348,7 @@ func AllocArgs(allocator string, args engine.Args) (out engine.Args) {
 
 // openedMemory shows a file about addresses: nothing else of the page applies.
 func (s *State) openedMemory(o *Opening, r *proto.Opened) []Effect {
-	out := append(s.cancelSweep(), s.dropQuestions()...)
+	out := append(s.cancelSweep(), s.questions.drop()...)
 	if s.Solving != nil {
 		out = append(out, Cancel{s.Solving.ID})
 	}

@@ -152,8 +152,7 @@ func (m Retitle) apply(s *State) []Effect {
 const maxTitle = 80
 
 // frame takes over how a link wants the page to be.
-func (s *State) frame(m Start) {
-	v := &s.View
+func (v *View) frame(m Start) {
 	v.From, v.To, v.Playhead = m.From, m.To, m.Moment
 	v.Lines, v.Axis = m.Lines, m.Axis
 	v.Frame, v.Wanted = m.Frame, m.Selected

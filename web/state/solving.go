@@ -27,9 +27,8 @@ func (s *State) solve(o *Side, soon bool) []Effect {
 	if p := o.Shown; !own && p != nil && p.Partial && p.Network == o.Network && p.Choice.Equal(o.Choice) {
 		return nil // the best so far of a solver that was stopped
 	}
-	s.lastID++
-	o.Solving = &Solving{ID: s.lastID, Choice: o.Choice}
-	return []Effect{Solve{ID: s.lastID, Choice: o.Choice, Request: o.Network.request(o.Choice), Slot: slot, Soon: soon}}
+	o.Solving = &Solving{ID: s.newID(), Choice: o.Choice}
+	return []Effect{Solve{ID: o.Solving.ID, Choice: o.Choice, Request: o.Network.request(o.Choice), Slot: slot, Soon: soon}}
 }
 
 // Progressed is a solver at work. Best is nil if there is nothing new.
@@ -136,13 +135,6 @@ func (s *State) show(o *Side, p *Picture) {
 	if v.To > s.End() {
 		v.From, v.To = 0, 0
 	}
-}
-
-// touch has components and pictures drawn again, which needs no effect.
-func (s *State) touch() []Effect {
-	s.DOM++
-	s.Paint++
-	return nil
 }
 
 func gapTarget(i int) draw.Target {
@@ -300,9 +292,8 @@ func (s *State) fallBackToKeeping() []Effect {
 
 // fallBack asks for a schedule to be shown in place of one that there is not.
 func (s *State) fallBack(c Choice) []Effect {
-	s.lastID++
-	s.fallback = s.lastID
-	return []Effect{Solve{ID: s.lastID, Choice: c, Request: s.Network.request(c), Slot: ForPage}}
+	s.fallback = s.newID()
+	return []Effect{Solve{ID: s.fallback, Choice: c, Request: s.Network.request(c), Slot: ForPage}}
 }
 
 // Stop ends the solver and keeps the best so far, which becomes the picture.
@@ -342,7 +333,8 @@ type SolveHere struct{}
 func (SolveHere) apply(s *State) []Effect {
 	// What failed for want of workers is asked again.
 	s.Curve, s.Tuning = nil, nil
-	s.curves, s.tunings = recent[*Curve]{limit: s.curves.limit}, recent[*Tuning]{limit: s.tunings.limit}
+	s.curves.clear()
+	s.tunings.clear()
 	return append([]Effect{UseThread{}}, s.choose(s.Choice, Leave, false)...)
 }
 

@@ -7,36 +7,44 @@ import (
 	"memtide/web/draw"
 )
 
-// State is everything the page knows. Only Update changes it.
+// State is everything the page knows, in parts that stand in files of their own.
+// Only Update changes it.
 type State struct {
 	Side             // what the page is about: the controls change it
 	Compare *Compare // the other side of a comparison; nil if nothing is compared
-	Preview *Picture // shown instead of Shown while the pointer is on the curve
+	tradeoff
+	trials
+	questions
+	layout
+
 	Alert   *Alert   // something went wrong, and what can be done
-	Curve   *Curve   // the trade-off curve of the present setting; nil before the first
-	Tuning  *Tuning  // step time by the strategy's parameters; nil if it has none to try
-	Memory  *Memory  // a file about addresses is open, and no network
-	Placing *Placing // addresses are being looked for
-	Places  *Places  // where the bytes lie; nil while the address view is closed
-	Sharing *Sharing // the dialog that gives away what is shown; nil while it is closed
 	Draft   Draft    // a text field that is being typed into
+	Sharing *Sharing // the dialog that gives away what is shown; nil while it is closed
 	View    View
+	redraw
 
-	// DOM and Paint count the changes that need the components and the
-	// pictures drawn again.
-	DOM, Paint int
-
-	hover     string   // key of the curve's point under the pointer
-	next      *waiting // side B, until A has been read
-	lastID    int
-	unwritten bool         // the address waits for what it names, see holdAddress
-	instead   proto.Budget // that was chosen because the default did not fit
 	pictures  recent[*Picture]
-	curves    recent[*Curve]
-	tunings   recent[*Tuning]
-	answers   recent[*Asked]
-	asked     map[proto.Question]*Asked // about the present choice
 	layers    layerRows
+	instead   proto.Budget // that was chosen because the default did not fit
+	next      *waiting     // side B, until A has been read
+	unwritten bool         // the address waits for what it names, see holdAddress
+	lastID    int          // of a request
+}
+
+// newID is the ID of a new request. Later ones have larger IDs.
+func (s *State) newID() int {
+	s.lastID++
+	return s.lastID
+}
+
+// redraw counts the changes that need the components and the pictures drawn again.
+type redraw struct{ DOM, Paint int }
+
+// touch has both drawn again, which needs no effect.
+func (r *redraw) touch() []Effect {
+	r.DOM++
+	r.Paint++
+	return nil
 }
 
 // Picture is a schedule that was found, with the choice that asked for it.
@@ -76,10 +84,10 @@ func (p *Picture) Gaps() []sim.Gap { return p.Solved.Trace.Gaps }
 // New is the state of a page that has nothing yet.
 func New() *State {
 	return &State{
-		pictures: recent[*Picture]{limit: 64},
-		curves:   recent[*Curve]{limit: 8},
-		tunings:  recent[*Tuning]{limit: 32},
-		answers:  recent[*Asked]{limit: 32},
+		pictures:  recent[*Picture]{limit: 64},
+		tradeoff:  tradeoff{curves: recent[*Curve]{limit: 8}},
+		trials:    trials{tunings: recent[*Tuning]{limit: 32}},
+		questions: questions{answers: recent[*Asked]{limit: 32}},
 	}
 }
 
@@ -137,6 +145,8 @@ func (r *recent[V]) put(key string, v V) {
 	r.byKey[key] = v
 	r.touch(key)
 }
+
+func (r *recent[V]) clear() { r.keys, r.byKey = nil, nil }
 
 func (r *recent[V]) touch(key string) {
 	for i, k := range r.keys {

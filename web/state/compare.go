@@ -273,3 +273,14 @@ func (c *Compare) end(own time.Duration) time.Duration {
 	}
 	return own
 }
+
+// End is where the time axis ends; 0 if nothing is shown.
+func (s *State) End() time.Duration {
+	if s.Memory != nil {
+		return s.Memory.end
+	}
+	if p := s.Visible(); p != nil && p.Solved.Trace != nil {
+		return s.Compare.end(p.Solved.Trace.Makespan)
+	}
+	return s.Compare.end(0)
+}

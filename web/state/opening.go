@@ -120,10 +120,6 @@ func (s *State) navigate(c Choice) []Effect {
 	return s.choose(c, Leave, false)
 }
 
-func sameSource(a, b Source) bool {
-	return a.Preset == b.Preset && string(a.Profile) == string(b.Profile)
-}
-
 // Opened is a profile that was read. ID is that of the effect.
 type Opened struct {
 	ID      int

@@ -107,18 +107,6 @@ func (p Picker) step(by int) string {
 	return matches[min(max(at+by, 0), len(matches)-1)].ID
 }
 
-// Variant is the preset of a source as it is listed, with everything that the
-// source chooses about it; nil if the source is a file.
-func (s Source) Variant() (*preset.Preset, preset.Options) {
-	p, batch, err := preset.Parse(s.Preset)
-	if err != nil {
-		return nil, preset.Options{}
-	}
-	o := p.Options()
-	o.Batch = batch
-	return p.Base(), o
-}
-
 // SetVariant changes what is not zero in the options of the open preset; an
 // Efficiency below 0 is the one that the preset assumes.
 type SetVariant struct{ Options preset.Options }

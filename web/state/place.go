@@ -373,17 +373,6 @@ func (s *State) openedMemory(o *Opening, r *proto.Opened) []Effect {
 	return append(out, WriteURL{o.History})
 }
 
-// End is where the time axis ends; 0 if nothing is shown.
-func (s *State) End() time.Duration {
-	if s.Memory != nil {
-		return s.Memory.end
-	}
-	if p := s.Visible(); p != nil && p.Solved.Trace != nil {
-		return s.Compare.end(p.Solved.Trace.Makespan)
-	}
-	return s.Compare.end(0)
-}
-
 // Density is how much of an offloaded value is not zero, in per cent.
 func (s *State) Density() int {
 	if s.View.Density == 0 {

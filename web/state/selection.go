@@ -3,6 +3,7 @@ package state
 import (
 	"time"
 
+	"memtide/engine/sim"
 	"memtide/web/draw"
 )
 
@@ -135,4 +136,81 @@ func (s *State) setRange(from, to time.Duration) {
 		to = from + minRange
 	}
 	s.View.From, s.View.To = from, to
+}
+
+// selectIn has the selection follow a picture that is shown instead of old, nil if
+// none was: it is what the link names, or the wait nearest in time to the selected
+// one, or the longest if none was selected by hand.
+func (s *State) selectIn(p, old *Picture) {
+	v := &s.View
+	v.Trail = nil
+	switch {
+	case s.selectWanted(p):
+	case old == nil || old.Network != p.Network || old.Choice.Strategy != p.Choice.Strategy:
+		v.Selected, v.Picked = gapTarget(longest(p.Gaps())), false
+	case v.Selected.Kind == draw.OnGap && v.Selected.Index < len(old.Gaps()):
+		v.Selected = gapTarget(nearest(p.Gaps(), old.Gaps()[v.Selected.Index]))
+	case v.Selected.Kind == draw.OnStage: // stages stay what they are
+	case v.Selected.Kind != draw.Nothing || len(old.Gaps()) == 0:
+		v.Selected, v.Picked = gapTarget(longest(p.Gaps())), false
+	}
+	if v.To > s.End() {
+		v.From, v.To = 0, 0
+	}
+}
+
+func gapTarget(i int) draw.Target {
+	if i < 0 {
+		return draw.Target{}
+	}
+	return draw.Target{Kind: draw.OnGap, Index: i}
+}
+
+func longest(gaps []sim.Gap) int {
+	best := -1
+	for i, g := range gaps {
+		if best < 0 || g.End-g.Start > gaps[best].End-gaps[best].Start {
+			best = i
+		}
+	}
+	return best
+}
+
+func nearest(gaps []sim.Gap, to sim.Gap) int {
+	best := -1
+	for i, g := range gaps {
+		if best < 0 || (g.Start-to.Start).Abs() < (gaps[best].Start-to.Start).Abs() {
+			best = i
+		}
+	}
+	return best
+}
+
+// selectWanted selects in a new picture what the link names; false if it names
+// nothing that is there.
+func (s *State) selectWanted(p *Picture) bool {
+	v := &s.View
+	wanted := v.Wanted
+	if v.Wanted = ""; wanted == "" {
+		return false
+	}
+	t := p.Model().Named(wanted)
+	if t.Kind == draw.Nothing {
+		return false
+	}
+	v.Selected, v.Picked = t, true
+	return true
+}
+
+// SelectedName is what is selected by hand, by what it is; empty if it is what
+// the page selects by itself.
+func (s *State) SelectedName() string {
+	switch p := s.Shown; {
+	case s.View.Wanted != "":
+		return s.View.Wanted
+	case p == nil || s.View.Selected == gapTarget(longest(p.Gaps())):
+		return ""
+	default:
+		return p.Model().Name(s.View.Selected)
+	}
 }

@@ -1,10 +1,6 @@
 package state
 
-import (
-	"slices"
-
-	"memtide/web/draw"
-)
+import "slices"
 
 // Frame is how the page stands around a schedule, as its link says.
 type Frame struct {
@@ -158,34 +154,5 @@ func (v *View) frame(m Start) {
 	v.Frame, v.Wanted = m.Frame, m.Selected
 	if m.Frame.Show != nil {
 		v.Table = m.Frame.Shows("table")
-	}
-}
-
-// selectWanted selects in a new picture what the link names; false if it names
-// nothing that is there.
-func (s *State) selectWanted(p *Picture) bool {
-	v := &s.View
-	wanted := v.Wanted
-	if v.Wanted = ""; wanted == "" {
-		return false
-	}
-	t := p.Model().Named(wanted)
-	if t.Kind == draw.Nothing {
-		return false
-	}
-	v.Selected, v.Picked = t, true
-	return true
-}
-
-// SelectedName is what is selected by hand, by what it is; empty if it is what
-// the page selects by itself.
-func (s *State) SelectedName() string {
-	switch p := s.Shown; {
-	case s.View.Wanted != "":
-		return s.View.Wanted
-	case p == nil || s.View.Selected == gapTarget(longest(p.Gaps())):
-		return ""
-	default:
-		return p.Model().Name(s.View.Selected)
 	}
 }

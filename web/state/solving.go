@@ -2,9 +2,7 @@ package state
 
 import (
 	"memtide/engine"
-	"memtide/engine/sim"
 	"memtide/wasm/proto"
-	"memtide/web/draw"
 	"memtide/web/format"
 )
 
@@ -111,57 +109,14 @@ func (m Solved) apply(s *State) []Effect {
 	return nil
 }
 
-// show makes p the picture of a side. On the side that the controls change the
-// selected wait follows it: the one nearest in time, or the longest if none was selected by hand.
+// show makes p the picture of a side.
 func (s *State) show(o *Side, p *Picture) {
 	old := o.Shown
 	o.Shown = p
 	s.touch()
-	if o != &s.Side {
-		return
+	if o == &s.Side {
+		s.selectIn(p, old)
 	}
-	v := &s.View
-	v.Trail = nil
-	switch {
-	case s.selectWanted(p):
-	case old == nil || old.Network != p.Network || old.Choice.Strategy != p.Choice.Strategy:
-		v.Selected, v.Picked = gapTarget(longest(p.Gaps())), false
-	case v.Selected.Kind == draw.OnGap && v.Selected.Index < len(old.Gaps()):
-		v.Selected = gapTarget(nearest(p.Gaps(), old.Gaps()[v.Selected.Index]))
-	case v.Selected.Kind == draw.OnStage: // stages stay what they are
-	case v.Selected.Kind != draw.Nothing || len(old.Gaps()) == 0:
-		v.Selected, v.Picked = gapTarget(longest(p.Gaps())), false
-	}
-	if v.To > s.End() {
-		v.From, v.To = 0, 0
-	}
-}
-
-func gapTarget(i int) draw.Target {
-	if i < 0 {
-		return draw.Target{}
-	}
-	return draw.Target{Kind: draw.OnGap, Index: i}
-}
-
-func longest(gaps []sim.Gap) int {
-	best := -1
-	for i, g := range gaps {
-		if best < 0 || g.End-g.Start > gaps[best].End-gaps[best].Start {
-			best = i
-		}
-	}
-	return best
-}
-
-func nearest(gaps []sim.Gap, to sim.Gap) int {
-	best := -1
-	for i, g := range gaps {
-		if best < 0 || (g.Start-to.Start).Abs() < (gaps[best].Start-to.Start).Abs() {
-			best = i
-		}
-	}
-	return best
 }
 
 // SolveFailed is a request without a schedule, except for Best if a deadline

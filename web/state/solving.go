@@ -143,15 +143,21 @@ func (m SolveFailed) apply(s *State) []Effect {
 		}
 		return nil
 	}
+	return s.unsolved(m, job.Choice)
+}
+
+// unsolved says why there is no schedule of c, which the page asked for, and shows
+// what can be shown instead.
+func (s *State) unsolved(m SolveFailed, c Choice) []Effect {
 	f := m.Failure
 	switch f.Kind {
 	case proto.Infeasible:
-		if c, ok := s.budgetInstead(f); ok {
+		if fits, ok := s.budgetInstead(f); ok {
 			about := s.Alert // what was odd about the network still is
-			out := s.choose(c, Replace, false)
+			out := s.choose(fits, Replace, false)
 			if s.Compare != nil && s.Compare.Other.Network == s.Network { // whose budget was nobody's choice either
 				other := s.Compare.Other.Choice
-				other.Budget = c.Budget
+				other.Budget = fits.Budget
 				out = append(out, s.setOther(other, nil)...)
 			}
 			s.Alert = about
@@ -161,7 +167,7 @@ func (m SolveFailed) apply(s *State) []Effect {
 		return append(s.fallBackToSmallest(f), s.follow()...)
 	case proto.Deadline:
 		if m.Best != nil && m.Best.Trace != nil {
-			s.show(&s.Side, &Picture{ID: m.ID, Choice: job.Choice, Network: s.Network, Solved: m.Best, Partial: true})
+			s.show(&s.Side, &Picture{ID: m.ID, Choice: c, Network: s.Network, Solved: m.Best, Partial: true})
 			return s.follow()
 		}
 		s.Alert = textAlert(f.Text)
@@ -174,7 +180,7 @@ func (m SolveFailed) apply(s *State) []Effect {
 		s.Alert.Action, s.Alert.Do = "Solve here", SolveHere{}
 	case proto.Unsupported:
 		s.Alert = textAlert(f.Text)
-		s.Alert.offerStrategy(s.Network, job.Choice.Strategy)
+		s.Alert.offerStrategy(s.Network, c.Strategy)
 		return append(s.fallBackToKeeping(), s.follow()...)
 	default:
 		s.Alert = textAlert(f.Text)

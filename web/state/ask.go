@@ -291,6 +291,7 @@ func (m Answered) apply(s *State) []Effect {
 	if a := s.answering(m.ID); a != nil {
 		a.Answers = append(a.Answers, m.Answer)
 		a.Done, a.Total = m.Answer.Done, m.Answer.Total
+		s.DOM++
 	}
 	return nil
 }
@@ -304,6 +305,7 @@ type AskProgressed struct {
 func (m AskProgressed) apply(s *State) []Effect {
 	if a := s.answering(m.ID); a != nil && a.Question == proto.Smallest {
 		a.Done, a.Total = m.Progress.Done, m.Progress.Total
+		s.DOM++
 	}
 	return nil
 }
@@ -317,6 +319,7 @@ type AskEnded struct {
 func (m AskEnded) apply(s *State) []Effect {
 	if a := s.answering(m.ID); a != nil {
 		a.ID, a.Failed = 0, headline(m.Failed)
+		s.DOM++
 		if m.Failed == "" {
 			s.answers.put(a.key, a)
 		}
@@ -326,11 +329,10 @@ func (m AskEnded) apply(s *State) []Effect {
 
 // answering is the question that waits for answers under an ID, nil if none does:
 // answers to older questions are dropped.
-func (s *State) answering(id int) *Asked {
-	s.DOM++
-	for _, a := range s.asked {
-		if a.ID != 0 && a.ID == id {
-			return a
+func (a *questions) answering(id int) *Asked {
+	for _, x := range a.asked {
+		if x.ID != 0 && x.ID == id {
+			return x
 		}
 	}
 	return nil

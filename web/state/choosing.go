@@ -68,14 +68,14 @@ func (s *State) chooseLink(soon bool, set func(*Choice)) []Effect {
 	if s.Opening != nil {
 		s.Opening.linked = true
 	}
-	return s.chooseToo(soon, set)
+	return s.decide(soon, set)
 }
 
 // SetTransfers sets whole or streamed transfers.
 type SetTransfers struct{ Transfers engine.Transfers }
 
 func (m SetTransfers) apply(s *State) []Effect {
-	return s.chooseToo(false, func(c *Choice) { c.Transfers = m.Transfers })
+	return s.decide(false, func(c *Choice) { c.Transfers = m.Transfers })
 }
 
 // SetGraph takes a network that is both as a graph or as a chain.
@@ -122,9 +122,9 @@ func (m SetArg) apply(s *State) []Effect {
 	return out
 }
 
-// chooseToo makes a decision that holds for the profile that is being read, too.
+// decide makes a decision that holds for the profile that is being read, too.
 // A budget is none: another network starts with its own.
-func (s *State) chooseToo(soon bool, set func(*Choice)) []Effect {
+func (s *State) decide(soon bool, set func(*Choice)) []Effect {
 	if s.Opening != nil {
 		set(&s.Opening.Choice)
 	}

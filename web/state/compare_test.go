@@ -400,3 +400,28 @@ func TestStopOtherSide(t *testing.T) {
 		}
 	}
 }
+
+// How far side B is read is not taken for how far it is solved.
+func TestProgressOfB(t *testing.T) {
+	p := &player{State: New()}
+	b := choice("other-b8")
+	p.play(Start{Choice: choice("net-b8"), B: &b})
+	p.play(opened(last[Open](t, p).ID, chain("net")))
+	file := last[Open](t, p)
+	for _, c := range []struct {
+		what string
+		m    func() Message
+		want int
+	}{
+		{"B is being read", func() Message { return OpenProgressed{ID: file.ID, Progress: proto.Progress{Done: 8, Total: 10}} }, 8},
+		{"B has been read", func() Message { return opened(file.ID, chain("other")) }, 0},
+		{"B is being solved", func() Message {
+			return Progressed{ID: last[Solve](t, p).ID, Progress: proto.Progress{Done: 3, Total: 10}}
+		}, 3},
+	} {
+		p.play(c.m())
+		if got := p.Compare.Other.Progress().Done; got != c.want {
+			t.Errorf("%s: done %d of 10; want %d", c.what, got, c.want)
+		}
+	}
+}

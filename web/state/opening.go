@@ -13,7 +13,7 @@ import (
 
 // A profile takes a moment to be read. What a person sets meanwhile is about what
 // is shown and about what comes: it is neither lost when the profile is there (see
-// State.carry), nor does it put the address of what is shown over that of what
+// State.decide), nor does it put the address of what is shown over that of what
 // comes (see holdAddress).
 
 // Start opens the page with what its link says; From and To are the visible
@@ -33,7 +33,7 @@ type Start struct {
 }
 
 func (m Start) apply(s *State) []Effect {
-	s.look(m)
+	s.arrange(m)
 	s.Choice = m.Choice
 	out := s.open(m.Choice, nil, Leave)
 	if m.B != nil {
@@ -42,8 +42,8 @@ func (m Start) apply(s *State) []Effect {
 	return out
 }
 
-// look takes over how a link wants the page to be.
-func (s *State) look(m Start) {
+// arrange takes over how a link wants the page to be.
+func (s *State) arrange(m Start) {
 	s.unwritten = false
 	s.View.frame(m)
 	s.View.unfold(m)
@@ -53,7 +53,7 @@ func (s *State) look(m Start) {
 type Navigate Start
 
 func (m Navigate) apply(s *State) []Effect {
-	s.look(Start(m))
+	s.arrange(Start(m))
 	return s.navigateBoth(m.Choice, m.B)
 }
 

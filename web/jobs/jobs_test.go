@@ -4,6 +4,8 @@ package jobs
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -33,6 +35,55 @@ func TestStopEndsWhatRuns(t *testing.T) {
 	} {
 		if end := c.s.cancel(c.id); end != c.end || (c.s.next != nil) != c.stillNext {
 			t.Errorf("%s is cancelled: the solve %d has to end and one still waits: %t; want %d and %t", c.what, end, c.s.next != nil, c.end, c.stillNext)
+		}
+	}
+}
+
+// The newest solve waits for the one under way no longer than patience allows, also
+// if nothing is asked after it and no answer comes.
+func TestNewestSolveIsNotKeptWaiting(t *testing.T) {
+	type timer struct {
+		at float64
+		f  func()
+	}
+	for _, c := range []struct {
+		what   string
+		answer bool // the solve under way has an answer while others wait
+		cancel bool // the last solve is given up
+		want   string
+	}{
+		{"no answer comes", false, false, "begin 1, end 1, begin 3"},
+		{"an answer comes in time", true, false, "begin 1, begin 3"},
+		{"it is given up", false, true, "begin 1, end 1"},
+	} {
+		var now float64 = 1000
+		var did []string
+		var timers []timer
+		q := solves{
+			now:   func() float64 { return now },
+			after: func(ms int, f func()) { timers = append(timers, timer{now + float64(ms), f}) },
+			begin: func(e state.Solve) { did = append(did, fmt.Sprint("begin ", e.ID)) },
+			end:   func(id int) { did = append(did, fmt.Sprint("end ", id)) },
+		}
+		q.ask(state.Solve{ID: 1})
+		now += 10
+		q.ask(state.Solve{ID: 2, Soon: true})
+		now += 10
+		q.ask(state.Solve{ID: 3, Soon: true})
+		if c.answer {
+			q.answered(state.Solve{ID: 1})
+		}
+		if c.cancel {
+			q.cancel(3)
+		}
+		for _, x := range timers {
+			if now = max(now, x.at); now > 1000+patience+1 {
+				t.Errorf("%s: after %v ms a solve still waits; want at most %v", c.what, now-1000, patience)
+			}
+			x.f()
+		}
+		if got := strings.Join(did, ", "); got != c.want {
+			t.Errorf("%s: %s; want %s", c.what, got, c.want)
 		}
 	}
 }

@@ -35,7 +35,7 @@ type Runner struct {
 	Sentence func(string) string
 
 	give    map[int]context.CancelFunc // by the effect's ID
-	slots   [state.NumSlots]slot
+	solves  solves
 	dragged bool // the page's last solve may be followed by others: a slider is being dragged
 }
 
@@ -49,11 +49,15 @@ func (j *Runner) Busy() bool { return len(j.give) > 0 }
 
 // Start does what an effect asks workers for; false if that is something else.
 func (j *Runner) Start(e state.Effect) bool {
+	if j.solves.begin == nil {
+		j.solves = solves{now: func() float64 { return j.Page.Now() }, begin: j.solve, end: j.finish,
+			after: func(ms int, f func()) { j.Page.After(ms, func() { j.Page.Later(f) }) }}
+	}
 	switch e := e.(type) {
 	case state.Open:
 		j.open(e)
 	case state.Solve:
-		j.solve(e)
+		j.solves.ask(e)
 	case state.Sweep:
 		j.sweep(e)
 	case state.Place:
@@ -90,11 +94,7 @@ func (j *Runner) finish(id int) {
 
 func (j *Runner) cancel(id int) {
 	j.finish(id)
-	for i := range j.slots {
-		if running := j.slots[i].cancel(id); running != 0 {
-			j.finish(running)
-		}
-	}
+	j.solves.cancel(id)
 }
 
 func (j *Runner) open(e state.Open) {
@@ -140,14 +140,6 @@ func hold(p proto.Pool) (release func()) {
 }
 
 func (j *Runner) solve(e state.Solve) {
-	s := &j.slots[e.Slot]
-	if s.waits(&e, j.Page.Now()) {
-		return
-	}
-	if s.running != 0 {
-		j.finish(s.running)
-	}
-	s.next, s.running, s.since = nil, e.ID, j.Page.Now()
 	if e.Slot == state.ForPage {
 		j.dragged = e.Soon
 	}
@@ -175,13 +167,7 @@ func (j *Runner) solved(e state.Solve, m state.Message) {
 	if f, ok := m.(state.SolveFailed); ok && f.Failure.Kind == proto.Crash {
 		j.Crashed()
 	}
-	s := &j.slots[e.Slot]
-	if s.running == e.ID {
-		s.running = 0
-		if n := s.next; n != nil {
-			j.solve(*n)
-		}
-	}
+	j.solves.answered(e)
 	j.Page.Do(m)
 }
 

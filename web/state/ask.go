@@ -31,47 +31,11 @@ type Asked struct {
 	methods []string // of a chart: the keys of the methods it compares
 }
 
-// What people do with questions, and what workers answer.
-type (
-	// Ask asks a question about the present choice, Unask gives it up.
-	Ask   struct{ Question proto.Question }
-	Unask struct{ Question proto.Question }
-	// ToggleQuestions opens and closes the questions.
-	ToggleQuestions struct{}
-	// SetSlowdown says how much slower than keeping everything a step may be, in
-	// hundredths of a per cent.
-	SetSlowdown struct{ Slowdown int }
-	// UseAnswer chooses what an answer found: the budget, the link, the strategy,
-	// the bandwidth or the batch.
-	UseAnswer struct {
-		Question proto.Question
-		Index    int // of Asked.Answers
-	}
-
-	// Answered is one answer, AskProgressed work on the next one.
-	Answered struct {
-		ID     int
-		Answer proto.Answer
-	}
-	AskProgressed struct {
-		ID       int
-		Progress proto.Progress
-	}
-	// AskEnded says that there is no more to come; Failed why, empty if all is said.
-	AskEnded struct {
-		ID     int
-		Failed string
-	}
-)
-
-func (Ask) message()             {}
-func (Unask) message()           {}
-func (ToggleQuestions) message() {}
-func (SetSlowdown) message()     {}
-func (UseAnswer) message()       {}
-func (Answered) message()        {}
-func (AskProgressed) message()   {}
-func (AskEnded) message()        {}
+// questions is the part of the state about questions.
+type questions struct {
+	asked   map[proto.Question]*Asked // about the present choice
+	answers recent[*Asked]
+}
 
 // Inquire asks a worker a question.
 type Inquire struct {
@@ -101,7 +65,7 @@ func (s *State) Slowdown() int {
 }
 
 // Asked is the question as it was asked about the present choice; nil if it was not.
-func (s *State) Asked(q proto.Question) *Asked { return s.asked[q] }
+func (a *questions) Asked(q proto.Question) *Asked { return a.asked[q] }
 
 // askKey identifies what the answers to a question depend on, but for the methods
 // that a chart compares (see about).
@@ -147,7 +111,7 @@ func (s *State) followQuestions() (out []Effect) {
 			continue
 		}
 		if a != nil {
-			out = append(out, s.unask(a)...)
+			out = append(out, a.cancel()...)
 			s.DOM++
 		}
 		delete(s.asked, q)
@@ -159,18 +123,19 @@ func (s *State) followQuestions() (out []Effect) {
 	return out
 }
 
-func (s *State) dropQuestions() (out []Effect) {
+// drop forgets and stops them all.
+func (a *questions) drop() (out []Effect) {
 	for _, q := range Questions {
-		if a := s.asked[q]; a != nil {
-			out = append(out, s.unask(a)...)
+		if x := a.asked[q]; x != nil {
+			out = append(out, x.cancel()...)
 		}
 	}
-	clear(s.asked)
+	clear(a.asked)
 	return out
 }
 
-// unask stops the request of a question, if it is at work.
-func (s *State) unask(a *Asked) []Effect {
+// cancel stops the request of the question, if it is at work.
+func (a *Asked) cancel() []Effect {
 	if a.ID == 0 {
 		return nil
 	}
@@ -179,46 +144,53 @@ func (s *State) unask(a *Asked) []Effect {
 	return []Effect{Cancel{id}}
 }
 
-// updateAsk handles the messages of questions; false for others.
-func (s *State) updateAsk(m Message) ([]Effect, bool) {
-	var out []Effect
-	switch m := m.(type) {
-	case ToggleQuestions:
-		s.View.Questions = !s.View.Questions
-		out = []Effect{WriteURL{Replace}}
-	case SetSlowdown:
-		s.View.Slowdown = min(max(m.Slowdown, 0), 10_000_00) + 1
-		s.Draft = Draft{}
-		out = append(s.followQuestions(), WriteURL{Replace})
-	case Ask:
-		out = s.ask(m.Question)
-	case Unask:
-		if a := s.asked[m.Question]; a != nil && a.ID != 0 {
-			a.Stopped = true
-			out = s.unask(a)
-		}
-	case UseAnswer:
-		return s.useAnswer(m), true
-	case Answered, AskProgressed, AskEnded:
-		s.answered(m)
-	default:
-		return nil, false
-	}
+// ToggleQuestions opens and closes the questions.
+type ToggleQuestions struct{}
+
+func (ToggleQuestions) apply(s *State) []Effect {
+	s.View.Questions = !s.View.Questions
 	s.DOM++
-	return out, true
+	return []Effect{WriteURL{Replace}}
 }
 
-// ask asks a question about the present choice, again if it was given up.
-func (s *State) ask(q proto.Question) []Effect {
+// SetSlowdown says how much slower than keeping everything a step may be, in
+// hundredths of a per cent.
+type SetSlowdown struct{ Slowdown int }
+
+func (m SetSlowdown) apply(s *State) []Effect {
+	s.View.Slowdown = min(max(m.Slowdown, 0), 10_000_00) + 1
+	s.Draft = Draft{}
+	s.DOM++
+	return append(s.followQuestions(), WriteURL{Replace})
+}
+
+// Unask gives a question up.
+type Unask struct{ Question proto.Question }
+
+func (m Unask) apply(s *State) []Effect {
+	s.DOM++
+	a := s.asked[m.Question]
+	if a == nil || a.ID == 0 {
+		return nil
+	}
+	a.Stopped = true
+	return a.cancel()
+}
+
+// Ask asks a question about the present choice, again if it was given up.
+type Ask struct{ Question proto.Question }
+
+func (m Ask) apply(s *State) []Effect {
+	s.DOM++
+	q := m.Question
 	if s.Network == nil || !slices.Contains(Questions[:], q) {
 		return nil
 	}
 	var out []Effect
 	if old := s.asked[q]; old != nil {
-		out = s.unask(old)
+		out = old.cancel()
 	}
-	s.lastID++
-	a := &Asked{ID: s.lastID, Question: q, Choice: s.Choice, key: s.askKey(q)}
+	a := &Asked{ID: s.newID(), Question: q, Choice: s.Choice, key: s.askKey(q)}
 	if p := s.Shown; p != nil && p.Network == s.Network {
 		a.KeepAll = p.Solved.KeepAll.StepTime
 		if p.Choice.Equal(s.Choice) {
@@ -241,7 +213,7 @@ func (s *State) ask(q proto.Question) []Effect {
 // inquiry is the request of a question.
 func (s *State) inquiry(q proto.Question) proto.Ask {
 	c := s.Choice
-	req := proto.Ask{Setting: s.setting(c), Method: proto.Method{Strategy: c.Strategy, Args: c.Args},
+	req := proto.Ask{Setting: s.Network.setting(c), Method: proto.Method{Strategy: c.Strategy, Args: c.Args},
 		Budget: proto.Budget{Bytes: max(s.Budget(), 1)}, Question: q, Limit: answerLimit}
 	switch q {
 	case proto.WhatHelps:
@@ -259,9 +231,9 @@ func (s *State) inquiry(q proto.Question) proto.Ask {
 
 // others are the strategies that might do better than the chosen one, with their
 // default arguments.
-func (s *State) others() (out []proto.Method) {
-	for _, st := range s.CurveStrategies() {
-		if st.Name != s.Choice.Strategy {
+func (o *Side) others() (out []proto.Method) {
+	for _, st := range o.CurveStrategies() {
+		if st.Name != o.Choice.Strategy {
 			out = append(out, proto.Method{Strategy: st.Name})
 		}
 	}
@@ -270,13 +242,13 @@ func (s *State) others() (out []proto.Method) {
 
 // contenders are the strategies of a chart: some by name, of a graph those that
 // take graphs, and the chosen one with its arguments.
-func (s *State) contenders(names ...string) (out []proto.Method) {
-	if s.Network.Chain == nil {
+func (o *Side) contenders(names ...string) (out []proto.Method) {
+	if o.Network.Chain == nil {
 		names = []string{"keepall", GraphStrategy, "lms"}
 	}
-	out = append(out, proto.Method{Strategy: s.Choice.Strategy, Args: s.Choice.Args})
+	out = append(out, proto.Method{Strategy: o.Choice.Strategy, Args: o.Choice.Args})
 	for _, name := range names {
-		if st := engine.Lookup(name); st != nil && name != s.Choice.Strategy && s.Network.Applies(st) {
+		if st := engine.Lookup(name); st != nil && name != o.Choice.Strategy && o.Network.Applies(st) {
 			out = append(out, proto.Method{Strategy: name})
 		}
 	}
@@ -294,9 +266,9 @@ func LinkRates() (out []engine.Rate) {
 
 // batches are the batches of the chart of throughput: doublings, and the present
 // one.
-func (s *State) batches() (out []int) {
-	most, now := 1024, s.Network.Totals.Batch
-	if p, _, err := preset.Parse(s.Choice.Source.Preset); err == nil {
+func (o *Side) batches() (out []int) {
+	most, now := 1024, o.Network.Totals.Batch
+	if p, _, err := preset.Parse(o.Choice.Source.Preset); err == nil {
 		most = min(most, p.Largest())
 	}
 	for b := 1; b <= most; b *= 2 {
@@ -309,41 +281,71 @@ func (s *State) batches() (out []int) {
 	return out
 }
 
-// answered takes the answers of workers. Those to older questions are dropped.
-func (s *State) answered(m Message) {
-	var id int
-	switch m := m.(type) {
-	case Answered:
-		id = m.ID
-	case AskProgressed:
-		id = m.ID
-	case AskEnded:
-		id = m.ID
-	}
-	for _, q := range Questions {
-		a := s.asked[q]
-		if a == nil || a.ID == 0 || a.ID != id {
-			continue
-		}
-		switch m := m.(type) {
-		case Answered:
-			a.Answers = append(a.Answers, m.Answer)
-			a.Done, a.Total = m.Answer.Done, m.Answer.Total
-		case AskProgressed:
-			if q == proto.Smallest {
-				a.Done, a.Total = m.Progress.Done, m.Progress.Total
-			}
-		case AskEnded:
-			a.ID, a.Failed = 0, headline(m.Failed)
-			if m.Failed == "" {
-				s.answers.put(a.key, a)
-			}
-		}
-	}
+// Answered is one answer.
+type Answered struct {
+	ID     int
+	Answer proto.Answer
 }
 
-// useAnswer makes what an answer found the choice.
-func (s *State) useAnswer(m UseAnswer) []Effect {
+func (m Answered) apply(s *State) []Effect {
+	if a := s.answering(m.ID); a != nil {
+		a.Answers = append(a.Answers, m.Answer)
+		a.Done, a.Total = m.Answer.Done, m.Answer.Total
+		s.DOM++
+	}
+	return nil
+}
+
+// AskProgressed is work on the next answer.
+type AskProgressed struct {
+	ID       int
+	Progress proto.Progress
+}
+
+func (m AskProgressed) apply(s *State) []Effect {
+	if a := s.answering(m.ID); a != nil && a.Question == proto.Smallest {
+		a.Done, a.Total = m.Progress.Done, m.Progress.Total
+		s.DOM++
+	}
+	return nil
+}
+
+// AskEnded says that there is no more to come; Failed why, empty if all is said.
+type AskEnded struct {
+	ID     int
+	Failed string
+}
+
+func (m AskEnded) apply(s *State) []Effect {
+	if a := s.answering(m.ID); a != nil {
+		a.ID, a.Failed = 0, headline(m.Failed)
+		s.DOM++
+		if m.Failed == "" {
+			s.answers.put(a.key, a)
+		}
+	}
+	return nil
+}
+
+// answering is the question that waits for answers under an ID, nil if none does:
+// answers to older questions are dropped.
+func (a *questions) answering(id int) *Asked {
+	for _, x := range a.asked {
+		if x.ID != 0 && x.ID == id {
+			return x
+		}
+	}
+	return nil
+}
+
+// UseAnswer chooses what an answer found: the budget, the link, the strategy,
+// the bandwidth or the batch.
+type UseAnswer struct {
+	Question proto.Question
+	Index    int // of Asked.Answers
+}
+
+func (m UseAnswer) apply(s *State) []Effect {
 	a := s.asked[m.Question]
 	if a == nil || m.Index < 0 || m.Index >= len(a.Answers) || a.Answers[m.Index].StepTime <= 0 {
 		return nil

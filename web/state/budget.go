@@ -15,15 +15,15 @@ const sliderSteps = 96
 
 // BudgetRange goes from what no schedule can do without to a little above what
 // keeping everything needs. It is zero until a network is open.
-func (s *State) BudgetRange() BudgetRange {
-	if s.Network == nil {
+func (o *Side) BudgetRange() BudgetRange {
+	if o.Network == nil {
 		return BudgetRange{}
 	}
-	low, high := engine.Bytes(0), s.Network.Totals.KeepAllPeak
-	if s.Network.Chain != nil {
-		low = floorOf(s.Network.Chain.Chain)
-	} else if s.Network.Graph != nil {
-		low = floorOfGraph(s.Network.Graph)
+	low, high := engine.Bytes(0), o.Network.Totals.KeepAllPeak
+	if o.Network.Chain != nil {
+		low = floorOf(o.Network.Chain.Chain)
+	} else if o.Network.Graph != nil {
+		low = floorOfGraph(o.Network.Graph)
 	}
 	low = min(low, high)
 	step := engine.Bytes(1)

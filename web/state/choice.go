@@ -39,6 +39,11 @@ func fingerprint(profile []byte) string {
 
 var seed = maphash.MakeSeed()
 
+// sameSource says whether two sources hold the same profile, whatever it is called.
+func sameSource(a, b Source) bool {
+	return a.Preset == b.Preset && string(a.Profile) == string(b.Profile)
+}
+
 // Choice is everything a person decides about a schedule. It is what a link
 // carries, and what Back restores.
 type Choice struct {

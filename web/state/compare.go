@@ -1,50 +1,21 @@
 package state
 
 import (
-	"fmt"
 	"time"
 
-	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/web/draw"
-	"memtide/web/format"
 )
 
 // Compare is a comparison of two schedules, A and B. One of the two is what the
-// page is about: the State's Choice, Network and Shown, which the controls
-// change. Other is the other one, which waits until the controls are turned to
-// it.
+// page is about, State.Side, which the controls change. Other is the other one,
+// until the controls are turned to it: then the two change places.
 type Compare struct {
 	Other Side
 	OnA   bool // the controls change A; Other is B
 
 	aligned   [2]*draw.Alignment // of the layers of A with B's, and of B with A's
 	alignedOf [2]*Network
-}
-
-// Side is one side of a comparison while the controls change the other one.
-type Side struct {
-	Choice  Choice
-	Network *Network     // nil while its profile is being read
-	Shown   *Picture     // nil until it has a schedule
-	Failed  string       // why it has no schedule, for people
-	Offer   engine.Bytes // a budget that would do, if it failed for want of memory; 0: none is known
-
-	Progress proto.Progress // of what it waits for
-
-	opening int // ID of the Open that is under way; 0: none is
-	solving int // ID of the Solve that is under way; 0: none is
-}
-
-// Ready says whether the side shows the schedule of its choice.
-func (o *Side) Ready() bool { return o.Shown != nil && o.opening == 0 && o.solving == 0 }
-
-// Budget is the side's budget in bytes.
-func (o *Side) Budget() engine.Bytes {
-	if o.Network == nil {
-		return o.Choice.Budget.Bytes
-	}
-	return o.Choice.Budget.Of(o.Network.Totals.KeepAllPeak)
 }
 
 // waiting is a side B that is opened when A has been read: from a link, or the
@@ -54,109 +25,11 @@ type waiting struct {
 	content []byte // of a file; nil: choice says it all
 }
 
-// What people do with a comparison.
-type (
-	// ToggleCompare opens a comparison of the present choice, as A, with a copy
-	// of it, as B, which the controls then change; or closes it and keeps A.
-	ToggleCompare struct{}
-	// SwapSides calls A B and B A.
-	SwapSides struct{}
-	// EditSide turns the controls to A or to B.
-	EditSide struct{ A bool }
-	// FitOther gives the other side the budget that it lacks, and turns the controls
-	// to it.
-	FitOther struct{}
-	// PickFiles opens two files, the first as A and the second as B.
-	PickFiles struct{ A, B PickFile }
-)
+// ToggleCompare opens a comparison of the present choice, as A, with a copy
+// of it, as B, which the controls then change; or closes it and keeps A.
+type ToggleCompare struct{}
 
-func (ToggleCompare) message() {}
-func (SwapSides) message()     {}
-func (EditSide) message()      {}
-func (FitOther) message()      {}
-func (PickFiles) message()     {}
-
-// updateCompare handles what belongs to a comparison; ok is false if m belongs
-// to something else.
-func (s *State) updateCompare(m Message) (out []Effect, ok bool) {
-	switch m := m.(type) {
-	case ToggleCompare:
-		return s.toggleCompare(), true
-	case SwapSides:
-		if s.Compare == nil {
-			return nil, true
-		}
-		s.Compare.OnA = !s.Compare.OnA
-		s.touch()
-		return []Effect{WriteURL{Replace}}, true
-	case EditSide:
-		if s.Compare == nil || s.Compare.OnA == m.A {
-			return nil, true
-		}
-		return s.turn(), true
-	case FitOther:
-		if s.Compare == nil || s.Compare.Other.Offer <= 0 || s.Network == nil || s.Opening != nil {
-			return nil, true
-		}
-		s.Compare.Other.Choice.Budget = proto.Budget{Bytes: s.Compare.Other.Offer}
-		return s.turn(), true
-	case PickFiles:
-		out := s.closeOther()
-		out = append(out, s.update(m.A)...)
-		s.next = &waiting{Choice{Source: Source{File: m.B.Name}}, m.B.Bytes}
-		return out, true
-	}
-	return s.updateOther(m)
-}
-
-// updateOther handles what is about the other side: what it waits for.
-func (s *State) updateOther(m Message) (out []Effect, ok bool) {
-	if s.Compare == nil {
-		return nil, false
-	}
-	o := &s.Compare.Other
-	switch m := m.(type) {
-	case Opened:
-		if ok = m.ID == o.opening; ok {
-			return s.openedOther(m), true
-		}
-	case OpenProgressed:
-		if ok = m.ID == o.opening; ok {
-			o.Progress = m.Progress
-			s.DOM++
-		}
-	case Progressed:
-		if ok = m.ID == o.solving; ok {
-			s.progressedOther(m)
-		}
-	case Stop:
-		if ok = s.Solving == nil && s.Opening == nil && s.Compare.Awaits(); ok {
-			return s.stopOther(), true
-		}
-	case OpenFailed:
-		if ok = m.ID == o.opening; ok {
-			o.opening = 0
-			s.dropOther(m.Text)
-			return []Effect{WriteURL{Replace}}, true
-		}
-	case Solved:
-		if ok = m.ID == o.solving; ok {
-			s.solvedOther(m)
-		}
-	case SolveFailed:
-		if ok = m.ID == o.solving; ok {
-			o.solving, o.Shown, o.Failed = 0, nil, failureText(m.Failure)
-			if m.Failure.Kind == proto.Infeasible && m.Failure.Smallest > 0 {
-				o.Offer = offer(m.Failure.Smallest)
-			}
-			s.touch()
-		}
-	}
-	return nil, ok
-}
-
-// toggleCompare opens a comparison with a copy, or closes it and keeps A.
-func (s *State) toggleCompare() []Effect {
+func (ToggleCompare) apply(s *State) []Effect {
 	if s.Compare == nil {
 		if s.Network == nil || s.Shown == nil {
 			return nil
@@ -176,6 +49,49 @@ func (s *State) toggleCompare() []Effect {
 	}
 	out = append(out, s.closeOther()...)
 	return append(out, WriteURL{Push})
+}
+
+// SwapSides calls A B and B A.
+type SwapSides struct{}
+
+func (SwapSides) apply(s *State) []Effect {
+	if s.Compare == nil {
+		return nil
+	}
+	s.Compare.OnA = !s.Compare.OnA
+	s.touch()
+	return []Effect{WriteURL{Replace}}
+}
+
+// EditSide turns the controls to A or to B.
+type EditSide struct{ A bool }
+
+func (m EditSide) apply(s *State) []Effect {
+	if s.Compare == nil || s.Compare.OnA == m.A {
+		return nil
+	}
+	return s.turn()
+}
+
+// FitOther gives the other side the budget that it lacks, and turns the controls
+// to it.
+type FitOther struct{}
+
+func (FitOther) apply(s *State) []Effect {
+	if s.Compare == nil || s.Compare.Other.Offer() <= 0 || s.Network == nil || s.Opening != nil {
+		return nil
+	}
+	s.Compare.Other.Choice.Budget = proto.Budget{Bytes: s.Compare.Other.Offer()}
+	return s.turn()
+}
+
+// PickFiles opens two files, the first as A and the second as B.
+type PickFiles struct{ A, B PickFile }
+
+func (m PickFiles) apply(s *State) []Effect {
+	out := append(s.closeOther(), m.A.apply(s)...)
+	s.next = &waiting{Choice{Source: Source{File: m.B.Name}}, m.B.Bytes}
+	return out
 }
 
 // closeOther ends the comparison and keeps what the controls change.
@@ -205,23 +121,12 @@ func (s *State) dropOther(why string) {
 	s.Alert.Text = letter + " cannot be opened. " + s.Alert.Text
 }
 
-// cancel gives up what the side waits for.
-func (o *Side) cancel() (out []Effect) {
-	for _, id := range []*int{&o.opening, &o.solving} {
-		if *id != 0 {
-			out = append(out, Cancel{*id})
-			*id = 0
-		}
-	}
-	return out
-}
-
 // setOther makes c the choice of the other side and asks for what it needs.
 // Content is that of a file which has not been read; nil: c says it all.
 func (s *State) setOther(c Choice, content []byte) []Effect {
 	o := &s.Compare.Other
 	out := o.cancel()
-	o.Choice, o.Failed, o.Offer, o.Progress = c, "", 0, proto.Progress{}
+	o.Choice, o.Failed, o.Misfit = c, "", nil
 	s.touch()
 	switch {
 	case content == nil && s.Network != nil && sameSource(c.Source, s.Network.Source):
@@ -229,101 +134,11 @@ func (s *State) setOther(c Choice, content []byte) []Effect {
 	case content == nil && o.Network != nil && sameSource(c.Source, o.Network.Source):
 	default:
 		o.Network, o.Shown = nil, nil
-		s.lastID++
-		o.opening = s.lastID
-		req := proto.Open{File: c.Source.File, Preset: c.Source.Preset, Bytes: content}
-		if c.Source.Preset == "" && content == nil {
-			req.Bytes = c.Source.Profile
-		}
-		return append(out, Open{ID: o.opening, Request: req})
+		return append(out, s.read(o, c, content, Leave)...)
 	}
-	o.Choice.Source = o.Network.Source
-	return append(out, s.solveOther()...)
-}
-
-// openedOther takes the profile of the other side over.
-func (s *State) openedOther(m Opened) []Effect {
-	o := &s.Compare.Other
-	o.opening = 0
-	if m.Reply.Memory != nil || m.Profile.Chain == nil && m.Profile.Graph == nil {
-		s.dropOther(fmt.Sprintf("%s holds neither layers nor operations.", o.Choice.Source.File))
-		return []Effect{WriteURL{Replace}}
-	}
-	if o.Choice.Source.Preset == "" {
-		o.Choice.Source.Profile, o.Choice.Source.key = m.Reply.Profile, fingerprint(m.Reply.Profile)
-		if o.Choice.Source.File == "" {
-			o.Choice.Source.File = m.Profile.Name
-		}
-	}
-	o.Network = newNetwork(o.Choice.Source, m.Profile, m.Reply)
-	if st := engine.Lookup(o.Choice.Strategy); st != nil && !o.Network.As(o.Choice).Applies(st) {
-		o.Choice.Strategy, o.Choice.Args = GraphStrategy, nil
-	}
-	s.touch()
-	return append(s.solveOther(), WriteURL{Replace})
-}
-
-// solveOther shows the schedule of the other side, from the cache or by asking
-// for it.
-func (s *State) solveOther() []Effect {
-	o := &s.Compare.Other
-	o.Choice.Graph = o.Choice.Graph && o.Network.TwoWays()
-	o.Network = o.Network.As(o.Choice)
-	o.Failed, o.Offer = "", 0
-	if p, ok := s.pictures.get(pictureKeyOf(o.Network, o.Choice)); ok {
-		o.Shown = p
-		return nil
-	}
-	if p := o.Shown; p != nil && p.Partial && p.Network == o.Network && p.Choice.Equal(o.Choice) {
-		return nil // the best so far of a solver that was stopped
-	}
-	s.lastID++
-	o.solving = s.lastID
-	return []Effect{Solve{ID: o.solving, Choice: o.Choice, Request: requestOf(o.Network, o.Choice), Slot: ForOther}}
-}
-
-func (s *State) solvedOther(m Solved) {
-	o := &s.Compare.Other
-	o.solving = 0
-	s.touch()
-	if m.Solved.Trace == nil {
-		o.Shown, o.Failed = nil, "its schedule cannot run: "+m.Solved.Verdict.Problem
-		return
-	}
-	o.Shown = &Picture{ID: m.ID, Choice: m.Choice, Network: o.Network, Solved: m.Solved}
-	s.pictures.put(pictureKeyOf(o.Network, m.Choice), o.Shown)
-}
-
-// progressedOther shows the best so far of the other side.
-func (s *State) progressedOther(m Progressed) {
-	o := &s.Compare.Other
-	o.Progress = m.Progress
-	s.DOM++
-	if m.Best != nil && m.Best.Trace != nil {
-		o.Shown = &Picture{ID: m.ID, Choice: o.Choice, Network: o.Network, Solved: m.Best, Partial: true}
-		s.touch()
-	}
-}
-
-// stopOther gives up what the other side waits for; the best so far stays.
-func (s *State) stopOther() []Effect {
-	o := &s.Compare.Other
-	if o.opening != 0 {
-		return append(s.closeOther(), WriteURL{Replace})
-	}
-	out := o.cancel()
-	if p := o.Shown; p == nil || !p.Partial || !p.Choice.Equal(o.Choice) {
-		o.Shown, o.Failed = nil, "it was stopped"
-	}
-	s.touch()
-	return out
-}
-
-func failureText(f *proto.Failure) string {
-	if f.Kind == proto.Infeasible && f.Smallest > 0 {
-		return "it needs at least " + format.BytesUp(f.Smallest)
-	}
-	return f.Text
+	c.Source = o.Network.Source
+	o.take(c)
+	return append(out, s.solve(o, false)...)
 }
 
 // turn turns the controls to the other side: the two change places.
@@ -333,26 +148,16 @@ func (s *State) turn() []Effect {
 		return nil // what is being read belongs to the present side
 	}
 	s.unpreview()
-	out := o.cancel()
-	if s.Solving != nil {
-		out = append(out, Cancel{s.Solving.ID})
-		s.Solving = nil
-	}
-	if s.standIn != 0 {
-		out = append(out, Cancel{s.standIn})
-	}
-	mine := Side{Choice: s.Choice, Network: s.Network, Shown: s.Shown}
-	theirs := *o
-	// Where the bytes lie is looked at on one side at a time.
-	theirs.Choice.Alloc, theirs.Choice.AllocArgs = s.Choice.Alloc, s.Choice.AllocArgs
-	*o = mine
-	s.Compare.OnA = !s.Compare.OnA
-	if s.Network != theirs.Network {
+	out := append(o.cancel(), s.cancel()...)
+	if s.Network != o.Network {
 		s.Curve = nil
 	}
-	s.Network, s.Shown = theirs.Network, theirs.Shown
-	out = append(out, s.choose(theirs.Choice, Replace, false)...)
-	return append(out, s.solveOther()...)
+	// Where the bytes lie is looked at on one side at a time.
+	o.Choice.Alloc, o.Choice.AllocArgs = s.Choice.Alloc, s.Choice.AllocArgs
+	s.Side, *o = *o, s.Side
+	s.Compare.OnA = !s.Compare.OnA
+	out = append(out, s.choose(s.Choice, Replace, false)...)
+	return append(out, s.solve(o, false)...)
 }
 
 // openNext opens the side B that waited until A had been read.
@@ -405,7 +210,7 @@ func (s *State) navigateBoth(a Choice, b *Choice) []Effect {
 
 // Awaits says that the other side is being read or solved.
 func (c *Compare) Awaits() bool {
-	return c != nil && (c.Other.opening != 0 || c.Other.solving != 0)
+	return c != nil && c.Other.busy()
 }
 
 // Sides are the pictures of A and B, nil where there is none; ok is false
@@ -467,4 +272,15 @@ func (c *Compare) end(own time.Duration) time.Duration {
 		return max(own, c.Other.Shown.Solved.Trace.Makespan)
 	}
 	return own
+}
+
+// End is where the time axis ends; 0 if nothing is shown.
+func (s *State) End() time.Duration {
+	if s.Memory != nil {
+		return s.Memory.end
+	}
+	if p := s.Visible(); p != nil && p.Solved.Trace != nil {
+		return s.Compare.end(p.Solved.Trace.Makespan)
+	}
+	return s.Compare.end(0)
 }

@@ -128,8 +128,8 @@ func TestOtherSideDoesNotFit(t *testing.T) {
 	if c := p.Choice; p.Compare.OnA || c.Budget.Bytes != engine.GiB || last[Solve](t, p).Choice.Budget != c.Budget {
 		t.Errorf("with the budget that B lacks: the controls on A %v, budget %+v; want them on B, 1 GiB, and it asked for", p.Compare.OnA, c.Budget)
 	}
-	if o := p.Compare.Other; o.Failed != "" || o.Offer != 0 {
-		t.Errorf("A, which fits, failed %q, offer %d", o.Failed, o.Offer)
+	if o := p.Compare.Other; o.Failed != "" || o.Offer() != 0 {
+		t.Errorf("A, which fits, failed %q, offer %d", o.Failed, o.Offer())
 	}
 }
 
@@ -397,6 +397,31 @@ func TestStopOtherSide(t *testing.T) {
 		p.play(EditSide{A: false}, EditSide{A: true}) // loses nothing
 		if o := p.Compare.Other; withBest && o.Shown == nil {
 			t.Error("turned to B and back: the best so far is gone")
+		}
+	}
+}
+
+// How far side B is read is not taken for how far it is solved.
+func TestProgressOfB(t *testing.T) {
+	p := &player{State: New()}
+	b := choice("other-b8")
+	p.play(Start{Choice: choice("net-b8"), B: &b})
+	p.play(opened(last[Open](t, p).ID, chain("net")))
+	file := last[Open](t, p)
+	for _, c := range []struct {
+		what string
+		m    func() Message
+		want int
+	}{
+		{"B is being read", func() Message { return OpenProgressed{ID: file.ID, Progress: proto.Progress{Done: 8, Total: 10}} }, 8},
+		{"B has been read", func() Message { return opened(file.ID, chain("other")) }, 0},
+		{"B is being solved", func() Message {
+			return Progressed{ID: last[Solve](t, p).ID, Progress: proto.Progress{Done: 3, Total: 10}}
+		}, 3},
+	} {
+		p.play(c.m())
+		if got := p.Compare.Other.Progress().Done; got != c.want {
+			t.Errorf("%s: done %d of 10; want %d", c.what, got, c.want)
 		}
 	}
 }

@@ -39,6 +39,15 @@ type Curve struct {
 	at        []int // and its budgets; nil before
 }
 
+// tradeoff is the part of the state about step time against budget.
+type tradeoff struct {
+	Curve   *Curve   // of the present setting; nil before the first
+	Preview *Picture // shown instead of Shown while the pointer is on the curve
+
+	hover  string // key of the point under the pointer
+	curves recent[*Curve]
+}
+
 // CurvePoint is a place on the curve.
 type CurvePoint struct {
 	Strategy string
@@ -49,9 +58,9 @@ type CurvePoint struct {
 // Complete says whether all points are known.
 func (c *Curve) Complete() bool { return c.Total > 0 && c.Done >= c.Total }
 
-// curveKey identifies the curve of the present choice.
-func (s *State) curveKey() string {
-	return s.Choice.settingKey() + "|" + s.Choice.methodKeyWithoutDefaults()
+// curveKey identifies the curve that a choice is on.
+func (c Choice) curveKey() string {
+	return c.settingKey() + "|" + c.methodKeyWithoutDefaults()
 }
 
 // methodKeyWithoutDefaults is empty for a strategy with default arguments:
@@ -68,7 +77,7 @@ func (c Choice) methodKeyWithoutDefaults() string {
 // share work between budgets.
 func (s *State) methods() []proto.Method {
 	all := s.CurveStrategies()
-	slices.SortStableFunc(all, func(a, b *engine.Strategy) int { return s.place(a) - s.place(b) })
+	slices.SortStableFunc(all, func(a, b *engine.Strategy) int { return s.Choice.place(a) - s.Choice.place(b) })
 	var out []proto.Method
 	for _, st := range all {
 		if !s.Drawn(st.Name) {
@@ -84,9 +93,9 @@ func (s *State) methods() []proto.Method {
 }
 
 // place is where a strategy stands in the order of methods.
-func (s *State) place(st *engine.Strategy) int {
+func (c Choice) place(st *engine.Strategy) int {
 	switch {
-	case st.Name == s.Choice.Strategy:
+	case st.Name == c.Strategy:
 		return 0
 	case st.Sweep != nil:
 		return 1
@@ -98,7 +107,7 @@ func (s *State) place(st *engine.Strategy) int {
 // only after a schedule is on screen, so that it never delays it, and only when
 // the setting rests: a bandwidth that is dragged has no curve on the way.
 func (s *State) followCurve() []Effect {
-	key := s.curveKey()
+	key := s.Choice.curveKey()
 	if c, ok := s.curves.get(key); ok {
 		grown := s.grow(c)
 		if c == s.Curve && !grown {
@@ -172,10 +181,9 @@ func (s *State) grow(c *Curve) bool {
 // sweep asks for the points of all strategies of which some are not known, the
 // chosen one's first.
 func (s *State) sweep(c *Curve, soon bool) []Effect {
-	s.lastID++
-	c.ID, c.Failed, c.Stopped = s.lastID, "", false
+	c.ID, c.Failed, c.Stopped = s.newID(), "", false
 	c.Improving, c.at, c.rows = 0, nil, nil
-	req := proto.Sweep{Setting: s.setting(s.Choice), Limit: pointLimit}
+	req := proto.Sweep{Setting: s.Network.setting(s.Choice), Limit: pointLimit}
 	for i, m := range c.Methods {
 		if !slices.Contains(c.Points[i], nil) {
 			continue
@@ -200,7 +208,7 @@ func (s *State) sweep(c *Curve, soon bool) []Effect {
 func (s *State) improve(c *Curve) []Effect {
 	c.Improving, c.at = 0, nil
 	for ; c.improved < len(c.Methods); c.improved++ {
-		req := proto.Sweep{Setting: s.setting(s.Choice), Methods: c.Methods[c.improved : c.improved+1], Limit: improveLimit}
+		req := proto.Sweep{Setting: s.Network.setting(s.Choice), Methods: c.Methods[c.improved : c.improved+1], Limit: improveLimit}
 		for b, p := range c.Points[c.improved] {
 			if p != nil && p.Failure != nil && p.Failure.Kind == proto.Deadline {
 				c.at = append(c.at, b)
@@ -208,8 +216,7 @@ func (s *State) improve(c *Curve) []Effect {
 			}
 		}
 		if len(c.at) > 0 {
-			s.lastID++
-			c.ID, c.method, c.Improving = s.lastID, c.improved, len(c.at)
+			c.ID, c.method, c.Improving = s.newID(), c.improved, len(c.at)
 			return []Effect{Sweep{ID: c.ID, Request: req, Soon: true}}
 		}
 	}
@@ -239,81 +246,109 @@ func (c *Curve) take(p proto.Point) {
 	c.Points[p.Method][p.Index] = &p
 }
 
-func (s *State) cancelSweep() []Effect {
-	if s.Curve == nil || s.Curve.ID == 0 {
+func (t *tradeoff) cancelSweep() []Effect {
+	c := t.Curve
+	if c == nil || c.ID == 0 {
 		return nil
 	}
-	id := s.Curve.ID
-	s.Curve.ID, s.Curve.Improving = 0, 0
+	id := c.ID
+	c.ID, c.Improving = 0, 0
 	return []Effect{Cancel{id}}
 }
 
-func (s *State) updateCurve(m Message) []Effect {
-	switch m := m.(type) {
-	case Hover:
-		return s.preview(m.Point)
-	case Unhover:
-		return s.unpreview()
-	case Adopt:
-		return s.adopt(m.Point)
-	}
-	if out, ok := s.updateTuning(m); ok {
-		return out
-	}
-	c := s.Curve
-	if c == nil {
-		return nil
-	}
-	switch m := m.(type) {
-	case StartSweep:
-		if c.ID == 0 && !c.Complete() {
-			s.DOM++
-			return s.sweep(c, false)
-		}
-	case StopSweep:
-		if c.ID != 0 {
-			c.Stopped = true
-			s.DOM++
-			return s.cancelSweep()
-		}
-	case SweptPoint:
-		if m.ID != c.ID || m.Point.Method >= len(c.Points) || m.Point.Index >= len(c.Budgets) {
-			return nil
-		}
-		c.take(m.Point)
-	case Swept:
-		if m.ID == c.ID {
-			if c.at != nil {
-				c.improved++
-			} else {
-				c.KeepAll, c.Done = m.KeepAll, c.Total
-			}
-			c.ID = 0
-			s.DOM++
-			return s.improve(c)
-		}
-	case SweepFailed:
-		if m.ID == c.ID {
-			c.ID, c.Failed, c.Improving = 0, headline(m.Text), 0
-			s.DOM++
-		}
+// StartSweep computes the curve.
+type StartSweep struct{}
+
+func (StartSweep) apply(s *State) []Effect {
+	if c := s.Curve; c != nil && c.ID == 0 && !c.Complete() {
+		s.DOM++
+		return s.sweep(c, false)
 	}
 	return nil
 }
 
-// choiceOf is the present choice moved to a point of the curve.
-func (s *State) choiceOf(p CurvePoint) Choice {
-	c := s.Choice
-	c.Strategy, c.Args, c.Budget = p.Strategy, p.Args, proto.Budget{Bytes: p.Budget}
-	return c
+// StopSweep gives it up.
+type StopSweep struct{}
+
+func (StopSweep) apply(s *State) []Effect {
+	if c := s.Curve; c != nil && c.ID != 0 {
+		c.Stopped = true
+		s.DOM++
+		return s.cancelSweep()
+	}
+	return nil
 }
 
-func (s *State) preview(p CurvePoint) []Effect {
+// SweptPoint is one point of a curve, or of the values of a parameter.
+type SweptPoint struct {
+	ID    int
+	Point proto.Point
+}
+
+func (m SweptPoint) apply(s *State) []Effect {
+	if s.Tuning.sweeps(m.ID) {
+		s.Tuning.take(m.Point)
+		s.DOM++
+	} else if c := s.Curve; c.sweeps(m.ID) && m.Point.Method < len(c.Points) && m.Point.Index < len(c.Budgets) {
+		c.take(m.Point)
+	}
+	return nil
+}
+
+// Swept ends a curve, or the values of a parameter.
+type Swept struct {
+	ID      int
+	KeepAll proto.Reference
+}
+
+func (m Swept) apply(s *State) []Effect {
+	c := s.Curve
+	switch {
+	case s.Tuning.sweeps(m.ID):
+		return s.tuned()
+	case !c.sweeps(m.ID):
+		return nil
+	case c.at != nil:
+		c.improved++
+	default:
+		c.KeepAll, c.Done = m.KeepAll, c.Total
+	}
+	c.ID = 0
+	s.DOM++
+	return s.improve(c)
+}
+
+// SweepFailed ends it early.
+type SweepFailed struct {
+	ID   int
+	Text string
+}
+
+func (m SweepFailed) apply(s *State) []Effect {
+	switch c := s.Curve; {
+	case s.Tuning.sweeps(m.ID):
+		s.Tuning.ID, s.Tuning.Failed = 0, headline(m.Text)
+	case c.sweeps(m.ID):
+		c.ID, c.Failed, c.Improving = 0, headline(m.Text), 0
+	default:
+		return nil
+	}
+	s.DOM++
+	return nil
+}
+
+// sweeps says whether the curve waits for answers under an ID.
+func (c *Curve) sweeps(id int) bool { return c != nil && c.ID == id }
+
+// Hover previews a point of the curve.
+type Hover struct{ Point CurvePoint }
+
+func (m Hover) apply(s *State) []Effect {
 	if s.Network == nil {
 		return nil
 	}
-	c := s.choiceOf(p)
-	key := s.pictureKey(c)
+	c := s.Choice.at(m.Point)
+	key := s.Network.pictureKey(c)
 	if key == s.hover {
 		return nil
 	}
@@ -323,9 +358,13 @@ func (s *State) preview(p CurvePoint) []Effect {
 		s.touch()
 		return nil
 	}
-	s.lastID++
-	return []Effect{Solve{ID: s.lastID, Choice: c, Request: s.request(c), Slot: ForPreview, Soon: true}}
+	return []Effect{Solve{ID: s.newID(), Choice: c, Request: s.Network.request(c), Slot: ForPreview, Soon: true}}
 }
+
+// Unhover ends that.
+type Unhover struct{}
+
+func (Unhover) apply(s *State) []Effect { return s.unpreview() }
 
 func (s *State) unpreview() []Effect {
 	s.hover = ""
@@ -336,9 +375,18 @@ func (s *State) unpreview() []Effect {
 	return nil
 }
 
-func (s *State) adopt(p CurvePoint) []Effect {
+// Adopt makes a point of the curve the choice.
+type Adopt struct{ Point CurvePoint }
+
+func (m Adopt) apply(s *State) []Effect {
 	s.unpreview()
-	return s.choose(s.choiceOf(p), Push, false)
+	return s.choose(s.Choice.at(m.Point), Push, false)
+}
+
+// at is the choice moved to a point of the curve.
+func (c Choice) at(p CurvePoint) Choice {
+	c.Strategy, c.Args, c.Budget = p.Strategy, p.Args, proto.Budget{Bytes: p.Budget}
+	return c
 }
 
 // Line is one strategy of the curve, its points in the order of budgets.

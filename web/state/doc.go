@@ -1,17 +1,27 @@
 // Package state is everything the page knows, and how it changes. There is one
-// State. Messages say what a person did or what a worker answered; Update
-// changes the State and returns the effects that the browser side has to carry
-// out: open, solve, sweep, cancel, write the address. It is pure Go: its tests
-// are sequences of messages.
+// State. Messages say what a person did or what a worker answered: each has an
+// apply, which changes the State and returns the effects that the browser side has
+// to carry out: open, solve, sweep, cancel, write the address. It is pure Go: its
+// tests are sequences of messages.
 //
-//	message -> Update -> effects -> (workers, history, clipboard) -> message
+//	message -> apply -> effects -> (workers, history, clipboard) -> message
 //
-// Derived data is derived when it is asked for (see Results, BudgetRange,
-// Curve.Lines); components hold no copies.
+// Update calls apply and then does what has to follow every message: it holds the
+// address back while a profile is being read, and keeps the address view at what is
+// shown. Nothing else stands between a message and its apply, and what has no apply
+// is no message.
 //
-// In a comparison the State is about the side that the controls change; the other
-// side is a choice with its picture in State.Compare. Turning the controls to the
-// other side lets the two change places, so nothing else knows of comparisons.
+// A file is a part of the state, with its messages and what the rest may ask of it:
+// the sides (side.go, opening.go, choosing.go, solving.go, compare.go), the curve
+// (curve.go, lines.go), the tried parameters (tuning.go), the questions (ask.go),
+// the addresses (place.go), and the view (view.go, selection.go, layers.go,
+// picker.go, share.go). Derived data is derived when it is asked for (see
+// BudgetRange, Curve.Lines); components hold no copies.
+//
+// In a comparison there are two Sides. What the controls change is State.Side, so
+// s.Choice, s.Network and s.Shown are that side's with and without a comparison; the
+// other is State.Compare.Other. Turning the controls lets the two change places. A
+// profile or schedule goes to the side that waits for its ID.
 //
 // Two rules keep the page calm. What was shown stays until something better
 // can be shown: a bad file, a budget that is too small, a stopped solver leave

@@ -26,8 +26,7 @@ func (s *State) Unfolded() (out []string) {
 
 // unfold takes over what a link says is open. It follows frame, which opens what
 // the link shows.
-func (s *State) unfold(m Start) {
-	v := &s.View
+func (v *View) unfold(m Start) {
 	v.Chain, v.Slowdown = m.Chain, m.Slowdown
 	for _, f := range v.folds() {
 		shown := f.Name == "table" && m.Frame.Show != nil && m.Frame.Shows(f.Name)

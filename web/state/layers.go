@@ -13,60 +13,75 @@ type LayerTable struct {
 	Top  int    // first row that is on screen
 }
 
-// What people do with the table of layers and the critical chain.
-type (
-	// ToggleLayers opens the table of layers and closes it.
-	ToggleLayers struct{}
-	// SortLayers sorts the table by a column, the other way round if it is sorted
-	// by it already.
-	SortLayers struct{ By draw.LayerColumn }
-	// FindLayers leaves out rows that do not contain a text.
-	FindLayers struct{ Text string }
-	// ScrollLayers says which row is the first on screen.
-	ScrollLayers struct{ Top int }
-	// StepLayer selects the layer some rows below the selected one.
-	StepLayer struct{ By int }
-	// ToggleChain shows the critical chain, or no longer.
-	ToggleChain struct{}
-)
+// ToggleLayers opens the table of layers and closes it.
+type ToggleLayers struct{}
 
-func (ToggleLayers) message() {}
-func (SortLayers) message()   {}
-func (FindLayers) message()   {}
-func (ScrollLayers) message() {}
-func (StepLayer) message()    {}
-func (ToggleChain) message()  {}
-
-// updateLayers handles the messages of the table of layers; false for others.
-func (s *State) updateLayers(m Message) (out []Effect, ok bool) {
-	t := &s.View.Layers
-	switch m := m.(type) {
-	case ToggleLayers:
-		t.Open = !t.Open
-		out = []Effect{WriteURL{Replace}}
-	case SortLayers:
-		if m.By >= draw.NumLayerColumns {
-			return nil, true
-		}
-		// Of amounts the largest are looked for, of names the first.
-		t.Down, t.By = m.By == t.By && !t.Down || m.By != t.By && m.By.Amount(), m.By
-		t.Top = 0
-	case FindLayers:
-		t.Find, t.Top = m.Text, 0
-	case ScrollLayers: // the rows are set by hand: nothing else has to be drawn
-		t.Top = max(m.Top, 0)
-		return nil, true
-	case StepLayer:
-		s.stepLayer(m.By)
-	case ToggleChain:
-		s.View.Chain = !s.View.Chain
-		s.Paint++
-		out = []Effect{WriteURL{Replace}}
-	default:
-		return nil, false
-	}
+func (ToggleLayers) apply(s *State) []Effect {
+	s.View.Layers.Open = !s.View.Layers.Open
 	s.DOM++
-	return out, true
+	return []Effect{WriteURL{Replace}}
+}
+
+// SortLayers sorts the table by a column, the other way round if it is sorted
+// by it already.
+type SortLayers struct{ By draw.LayerColumn }
+
+func (m SortLayers) apply(s *State) []Effect {
+	if m.By >= draw.NumLayerColumns {
+		return nil
+	}
+	t := &s.View.Layers
+	// Of amounts the largest are looked for, of names the first.
+	t.Down, t.By = m.By == t.By && !t.Down || m.By != t.By && m.By.Amount(), m.By
+	t.Top = 0
+	s.DOM++
+	return nil
+}
+
+// FindLayers leaves out rows that do not contain a text.
+type FindLayers struct{ Text string }
+
+func (m FindLayers) apply(s *State) []Effect {
+	s.View.Layers.Find, s.View.Layers.Top = m.Text, 0
+	s.DOM++
+	return nil
+}
+
+// ScrollLayers says which row is the first on screen.
+type ScrollLayers struct{ Top int }
+
+func (m ScrollLayers) apply(s *State) []Effect {
+	s.View.Layers.Top = max(m.Top, 0) // the rows are set by hand: nothing else has to be drawn
+	return nil
+}
+
+// StepLayer selects the layer some rows below the selected one.
+type StepLayer struct{ By int }
+
+func (m StepLayer) apply(s *State) []Effect {
+	rows, at := s.LayerRows(), s.LayerRow()
+	switch {
+	case len(rows) == 0:
+		s.DOM++
+		return nil
+	case at >= 0:
+		at = min(max(at+m.By, 0), len(rows)-1)
+	case m.By < 0:
+		at = len(rows) - 1
+	default:
+		at = 0
+	}
+	Select{draw.Target{Kind: draw.OnStage, Index: rows[at].Stage}}.apply(s)
+	return nil
+}
+
+// ToggleChain shows the critical chain, or no longer.
+type ToggleChain struct{}
+
+func (ToggleChain) apply(s *State) []Effect {
+	s.View.Chain = !s.View.Chain
+	s.touch()
+	return []Effect{WriteURL{Replace}}
 }
 
 // LayerRows are the rows of the table of layers that are not left out, in its
@@ -110,23 +125,4 @@ func (s *State) LayerRow() int {
 		}
 	}
 	return -1
-}
-
-// stepLayer selects a stage by its place in the table.
-func (s *State) stepLayer(by int) {
-	rows := s.LayerRows()
-	if len(rows) == 0 {
-		return
-	}
-	at := s.LayerRow()
-	switch {
-	case at >= 0:
-		at = min(max(at+by, 0), len(rows)-1)
-	case by < 0:
-		at = len(rows) - 1
-	default:
-		at = 0
-	}
-	s.Paint++
-	s.updateSelection(Select{draw.Target{Kind: draw.OnStage, Index: rows[at].Stage}})
 }

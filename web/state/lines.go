@@ -52,12 +52,35 @@ const (
 
 // CurveStrategies are the strategies that the curve can draw: those that apply,
 // have a link if they need one, and do more than keeping everything.
-func (s *State) CurveStrategies() []*engine.Strategy {
-	linked := s.Choice.ToHost > 0 && s.Choice.ToDev > 0
+func (o *Side) CurveStrategies() []*engine.Strategy {
+	linked := o.Choice.ToHost > 0 && o.Choice.ToDev > 0
 	return slices.DeleteFunc(engine.Strategies(), func(st *engine.Strategy) bool {
-		return st.Class == 0 || st.Class&engine.MayOffload != 0 && !linked || s.Network != nil && !s.Network.Applies(st)
+		return st.Class == 0 || st.Class&engine.MayOffload != 0 && !linked || o.Network != nil && !o.Network.Applies(st)
 	})
 }
+
+// SetAxis chooses the vertical axis of the curve.
+type SetAxis struct{ Axis Axis }
+
+func (m SetAxis) apply(s *State) []Effect {
+	s.View.Axis = m.Axis
+	s.DOM++
+	return []Effect{WriteURL{Replace}}
+}
+
+// ToggleLineList opens and closes the list of all lines.
+type ToggleLineList struct{}
+
+func (ToggleLineList) apply(s *State) []Effect {
+	s.View.LineList = !s.View.LineList
+	s.touch()
+	return []Effect{WriteURL{Replace}}
+}
+
+// SetLines chooses what the curve draws, nil for the default.
+type SetLines struct{ Names []string }
+
+func (m SetLines) apply(s *State) []Effect { return s.setLines(m.Names) }
 
 // setLines chooses what the curve draws; nil is the default.
 func (s *State) setLines(lines []string) []Effect {
@@ -82,8 +105,10 @@ func (s *State) setLines(lines []string) []Effect {
 	return append(out, s.followCurve()...)
 }
 
-// toggleLines draws lines, or no longer if all of them are drawn.
-func (s *State) toggleLines(names []string) []Effect {
+// ToggleLines draws some lines, or no longer if all of them are drawn.
+type ToggleLines struct{ Names []string }
+
+func (m ToggleLines) apply(s *State) []Effect {
 	now := slices.Clone(s.chosenLines())
 	if slices.Contains(now, AllLines) {
 		now = []string{BoundLine}
@@ -92,10 +117,10 @@ func (s *State) toggleLines(names []string) []Effect {
 		}
 	}
 	drawn := func(name string) bool { return slices.Contains(now, name) || name == s.Choice.Strategy }
-	if slices.ContainsFunc(names, func(name string) bool { return !drawn(name) }) {
-		return s.setLines(append(now, names...))
+	if slices.ContainsFunc(m.Names, func(name string) bool { return !drawn(name) }) {
+		return s.setLines(append(now, m.Names...))
 	}
-	return s.setLines(slices.DeleteFunc(now, func(name string) bool { return slices.Contains(names, name) }))
+	return s.setLines(slices.DeleteFunc(now, func(name string) bool { return slices.Contains(m.Names, name) }))
 }
 
 // Lines are the lines of the curve that are drawn, of strategies and of bounds.

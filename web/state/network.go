@@ -1,6 +1,8 @@
 package state
 
 import (
+	"fmt"
+
 	"memtide/engine"
 	"memtide/profiles"
 	"memtide/wasm/proto"
@@ -60,4 +62,25 @@ func (n *Network) Ref() proto.Network {
 		ref.Profile = n.Source.Profile
 	}
 	return ref
+}
+
+// pictureKey identifies a schedule: budgets in per cent are resolved.
+func (n *Network) pictureKey(c Choice) string {
+	return fmt.Sprintf("%s|%s|%d", c.settingKey(), c.methodKey(), c.Budget.Of(n.As(c).Totals.KeepAllPeak))
+}
+
+// request asks for the schedule of a choice.
+func (n *Network) request(c Choice) proto.Solve {
+	return proto.Solve{
+		Setting: n.setting(c),
+		Method:  proto.Method{Strategy: c.Strategy, Args: c.Args},
+		Budget:  c.Budget,
+	}
+}
+
+func (n *Network) setting(c Choice) proto.Setting {
+	set := proto.Setting{Network: n.As(c).Ref(), Transfers: c.Transfers}
+	set.Device.Name = c.Device
+	set.Device.ToHost, set.Device.ToDev, set.Device.Duplex = c.ToHost, c.ToDev, c.Duplex
+	return set
 }

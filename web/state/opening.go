@@ -1,32 +1,268 @@
 package state
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"memtide/engine"
+	"memtide/profiles"
+	"memtide/wasm/proto"
+	"memtide/web/draw"
+)
 
 // A profile takes a moment to be read. What a person sets meanwhile is about what
-// is shown and about what comes: it is neither lost when the profile is there, nor
-// does it put the address of what is shown over that of what comes.
+// is shown and about what comes: it is neither lost when the profile is there (see
+// State.decide), nor does it put the address of what is shown over that of what
+// comes (see holdAddress).
 
-// carry has a decision hold for the profile that is being read, too. A budget does
-// not go along: another network starts with its own.
-func (s *State) carry(m Message) {
-	if s.Opening == nil {
-		return
+// Start opens the page with what its link says; From and To are the visible
+// part of the step, Lines and Axis how the curve is drawn.
+type Start struct {
+	Choice   Choice
+	From, To time.Duration
+	Lines    []string
+	Axis     Axis
+	Selected string        // by what it is, see draw.Model.Name
+	Open     []string      // what is unfolded, by the names of link.Folds
+	Chain    bool          // the critical chain is shown
+	Slowdown int           // as View.Slowdown
+	Moment   time.Duration // as View.Playhead
+	Frame    Frame
+	B        *Choice // the other side of a comparison; nil: there is none
+}
+
+func (m Start) apply(s *State) []Effect {
+	s.arrange(m)
+	s.Choice = m.Choice
+	out := s.open(m.Choice, nil, Leave)
+	if m.B != nil {
+		s.next = &waiting{choice: *m.B}
 	}
-	c := &s.Opening.Choice
-	switch m.(type) {
-	case SetDevice:
-		c.Device, c.ToHost, c.ToDev, c.Duplex = s.Choice.Device, s.Choice.ToHost, s.Choice.ToDev, s.Choice.Duplex
-		s.Opening.linked = true
-	case SetBandwidth:
-		c.Device, c.ToHost, c.ToDev = s.Choice.Device, s.Choice.ToHost, s.Choice.ToDev
-		s.Opening.linked = true
-	case SetDuplex:
-		c.Duplex, s.Opening.linked = s.Choice.Duplex, true
-	case SetTransfers:
-		c.Transfers = s.Choice.Transfers
-	case SetStrategy, SetArg:
-		c.Strategy, c.Args = s.Choice.Strategy, s.Choice.Args
+	return out
+}
+
+// arrange takes over how a link wants the page to be.
+func (s *State) arrange(m Start) {
+	s.unwritten = false
+	s.View.frame(m)
+	s.View.unfold(m)
+}
+
+// Navigate is Back, Forward, or a link pasted into the address bar.
+type Navigate Start
+
+func (m Navigate) apply(s *State) []Effect {
+	s.arrange(Start(m))
+	return s.navigateBoth(m.Choice, m.B)
+}
+
+// BadLink is a link that cannot be followed: cut, damaged, too new.
+type BadLink struct{ Text string }
+
+func (m BadLink) apply(s *State) []Effect { return s.alert(&Alert{Text: m.Text}) }
+
+// PickPreset opens a preset, as it suggests to be seen.
+type PickPreset struct{ ID string }
+
+func (m PickPreset) apply(s *State) []Effect {
+	return s.open(s.keepBudget(s.Choice.moved(Source{Preset: m.ID})), nil, Push)
+}
+
+// PickFile opens a file that was chosen, dropped or pasted.
+type PickFile struct {
+	Name   string
+	Title  string // instead of the network's own name; empty: that
+	Bytes  []byte
+	Handle any // instead of Bytes: a large file, which the worker reads itself (see proto.Open)
+}
+
+func (m PickFile) apply(s *State) []Effect {
+	out := s.open(s.Choice.moved(Source{File: m.Name}), m.Bytes, Push)
+	s.Opening.Title = m.Title
+	if e, ok := out[len(out)-1].(Open); ok && m.Handle != nil {
+		e.Request.Bytes, e.Request.Handle = nil, m.Handle
+		out[len(out)-1] = e
 	}
+	return out
+}
+
+// open asks for a profile. The choice becomes the page's when it has been
+// read; until then nothing that is shown changes.
+func (s *State) open(c Choice, content []byte, h History) []Effect {
+	s.DOM++
+	s.Alert, s.next = nil, nil
+	return s.read(&s.Side, c, content, h)
+}
+
+// read asks for the profile of a choice of a side, instead of the one that is being
+// read. Content is that of a file; nil: the choice says it all.
+func (s *State) read(o *Side, c Choice, content []byte, h History) []Effect {
+	out := o.cancelOpening()
+	name, req := c.Source.File, proto.Open{File: c.Source.File, Bytes: content}
+	switch {
+	case c.Source.Preset != "":
+		name = c.Source.Preset
+		req = proto.Open{Preset: name}
+	case content == nil:
+		req.Bytes = c.Source.Profile
+	}
+	o.Opening = &Opening{ID: s.newID(), Name: name, Choice: c, History: h}
+	return append(out, Open{ID: o.Opening.ID, Request: req})
+}
+
+// navigate follows a link: it opens another profile only if it has to.
+func (s *State) navigate(c Choice) []Effect {
+	if s.Network == nil || !sameSource(c.Source, s.Network.Source) {
+		return s.open(c, nil, Leave)
+	}
+	c.Source = s.Network.Source
+	return s.choose(c, Leave, false)
+}
+
+// Opened is a profile that was read. ID is that of the effect.
+type Opened struct {
+	ID      int
+	Reply   *proto.Opened
+	Profile *profiles.Profile
+}
+
+func (m Opened) apply(s *State) []Effect {
+	side := s.reading(m.ID)
+	if side == nil {
+		return nil
+	}
+	o, own := side.Opening, side == &s.Side
+	side.Opening = nil
+	s.DOM++
+	switch memory := m.Reply.Memory != nil; {
+	case memory && own:
+		return append(s.closeOther(), s.openedMemory(o, m.Reply)...)
+	case !memory && (m.Profile.Chain != nil || m.Profile.Graph != nil):
+	case own:
+		return s.alert(&Alert{
+			Text:  fmt.Sprintf("%s was read, but it holds neither layers nor operations.", o.Name),
+			Lines: []string{"There is nothing to schedule. What was shown before stays."},
+		})
+	default:
+		s.dropOther(fmt.Sprintf("%s holds neither layers nor operations.", o.Choice.Source.File))
+		return []Effect{WriteURL{Replace}}
+	}
+	c := m.choice(o)
+	side.Network = newNetwork(c.Source, m.Profile, m.Reply).As(c)
+	asked := own && c.Strategy != DefaultStrategy && o.History != Push // then it is said that it does not apply
+	if st := engine.Lookup(c.Strategy); st != nil && !side.Network.Applies(st) && !asked {
+		c.Strategy, c.Args = GraphStrategy, nil
+	}
+	if own {
+		return s.opened(o, c, m.Reply)
+	}
+	s.touch()
+	side.take(c)
+	return append(s.solve(side, false), WriteURL{Replace})
+}
+
+// choice is the choice that the profile was read for, with what it says itself.
+func (m Opened) choice(o *Opening) Choice {
+	c := o.Choice
+	if c.Source.Preset != "" {
+		return c
+	}
+	c.Source.Profile, c.Source.key = m.Reply.Profile, fingerprint(m.Reply.Profile)
+	if c.Source.File == "" {
+		c.Source.File = m.Profile.Name
+	}
+	if d := m.Profile.Device; o.History == Push && !o.linked && d != nil && d.ToHost > 0 {
+		c.Device, c.ToHost, c.ToDev, c.Duplex = "", d.ToHost, d.ToDev, d.Duplex
+	}
+	return c
+}
+
+// opened shows the network that was read for c.
+func (s *State) opened(o *Opening, c Choice, r *proto.Opened) []Effect {
+	s.Memory, s.Curve, s.Preview, s.hover = nil, nil, nil, ""
+	s.View.Selected, s.View.Trail, s.View.TableTop = draw.Target{}, nil, 0
+	if o.History != Leave {
+		s.View.From, s.View.To, s.View.Playhead = 0, 0, 0
+		s.View.Frame.Title = o.Title // the one before was about what was open
+	}
+	about := s.Alert // the link had something odd about it
+	switch {
+	case about != nil || s.Network.Chain == nil:
+	case c.Graph && !s.Network.TwoWays():
+		about = &Alert{Text: fmt.Sprintf("The link means the operations of %s, but no link can hold them.", o.Name),
+			Lines: []string{"Its chain is shown. Open the file itself for the graph."}}
+	case r.NoChain != "" && c.Source.Preset == "":
+		about = s.noChain(o.Name, r.NoChain)
+	}
+	out := s.choose(c, o.History, false)
+	s.Alert = about
+	return append(out, s.openNext()...)
+}
+
+// noChain says that a chain is of little use, and offers what does not need one.
+func (s *State) noChain(name, why string) *Alert {
+	a := &Alert{
+		Text:  fmt.Sprintf("%s is no useful chain: %s.", name, why),
+		Lines: []string{"Strategies that choose per stage have little to choose here. What follows is for this chain all the same."},
+	}
+	if st := engine.Lookup(GraphStrategy); s.Network.TwoWays() {
+		a.Action, a.Do = "Use the graph of operations", SetGraph{true}
+	} else if st != nil {
+		a.Action, a.Do = "Use "+st.Title, SetStrategy{Name: st.Name}
+	}
+	return a
+}
+
+// OpenProgressed is a file that is being read.
+type OpenProgressed struct {
+	ID       int
+	Progress proto.Progress
+}
+
+func (m OpenProgressed) apply(s *State) []Effect {
+	if side := s.reading(m.ID); side != nil {
+		side.Opening.Progress = m.Progress
+		s.DOM++
+	}
+	return nil
+}
+
+// OpenFailed is a file that was not understood.
+type OpenFailed struct {
+	ID   int
+	Text string
+}
+
+func (m OpenFailed) apply(s *State) []Effect {
+	switch s.reading(m.ID) {
+	case &s.Side:
+	case nil:
+		return nil
+	default:
+		s.dropOther(m.Text)
+		return []Effect{WriteURL{Replace}}
+	}
+	next, file := s.next, s.Opening.Choice.Source.File
+	s.Opening, s.next = nil, nil
+	why := m.Text
+	if file != "" {
+		why = file + ": " + why
+	}
+	s.alert(textAlert(why))
+	a := s.Alert
+	var out []Effect
+	switch {
+	case next != nil && next.content != nil: // the second of two files may be a good one
+		out = PickFile{Name: next.choice.Source.File, Bytes: next.content}.apply(s)
+	case s.Network == nil && !s.View.Frame.Embed: // a link that cannot be followed: the default instead
+		a.Lines = append(a.Lines, "The example is shown.")
+		c := s.Choice
+		c.Source, c.Budget = Source{Preset: DefaultPreset}, DefaultBudget
+		out = s.open(c, nil, Leave)
+	}
+	s.Alert = a
+	return out
 }
 
 // holdAddress keeps the address as it is while the profile that it names is being

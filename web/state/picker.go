@@ -13,34 +13,43 @@ type Picker struct {
 	Active string // id of the preset that Enter chooses; empty: none matches
 }
 
-// What people do with the list of networks and with what is beside it.
-type (
-	// TogglePicker opens the list or closes it.
-	TogglePicker struct{}
-	// FilterPresets shows the presets that a text finds.
-	FilterPresets struct{ Text string }
-	// StepPreset moves to another preset of those found, within the list.
-	StepPreset struct{ By int }
-	// PickNetwork opens a preset by its id, as it is listed, with the times of the
-	// device that is chosen.
-	PickNetwork struct{ ID string }
-	// SetVariant changes what is not zero in the options of the open preset; an
-	// Efficiency below 0 is the one that the preset assumes.
-	SetVariant struct{ Options preset.Options }
-	// SetFast gives the convolutions of the open preset a second algorithm, or takes
-	// it away; SetSeparate makes every operator a function of its own, or joins those
-	// that work in place.
-	SetFast     struct{ On bool }
-	SetSeparate struct{ On bool }
-)
+// TogglePicker opens the list or closes it.
+type TogglePicker struct{}
 
-func (TogglePicker) message()  {}
-func (FilterPresets) message() {}
-func (StepPreset) message()    {}
-func (PickNetwork) message()   {}
-func (SetVariant) message()    {}
-func (SetFast) message()       {}
-func (SetSeparate) message()   {}
+func (TogglePicker) apply(s *State) []Effect {
+	p := &s.View.Picker
+	*p = Picker{Open: !p.Open}
+	s.DOM++
+	if !p.Open {
+		return nil
+	}
+	if base, _ := s.Choice.Source.Variant(); base != nil {
+		p.Active = base.ID
+	} else {
+		p.Active = p.best()
+	}
+	return nil
+}
+
+// FilterPresets shows the presets that a text finds.
+type FilterPresets struct{ Text string }
+
+func (m FilterPresets) apply(s *State) []Effect {
+	p := &s.View.Picker
+	p.Query = m.Text
+	p.Active = p.best()
+	s.DOM++
+	return nil
+}
+
+// StepPreset moves to another preset of those found, within the list.
+type StepPreset struct{ By int }
+
+func (m StepPreset) apply(s *State) []Effect {
+	s.View.Picker.Active = s.View.Picker.step(m.By)
+	s.DOM++
+	return nil
+}
 
 // Matches are the presets that the query finds, in the order of the catalogue:
 // by title, id and heading or, if those hold none of it, by description.
@@ -98,61 +107,38 @@ func (p Picker) step(by int) string {
 	return matches[min(max(at+by, 0), len(matches)-1)].ID
 }
 
-// Variant is the preset of a source as it is listed, with everything that the
-// source chooses about it; nil if the source is a file.
-func (s Source) Variant() (*preset.Preset, preset.Options) {
-	p, batch, err := preset.Parse(s.Preset)
-	if err != nil {
-		return nil, preset.Options{}
-	}
-	o := p.Options()
-	o.Batch = batch
-	return p.Base(), o
+// SetVariant changes what is not zero in the options of the open preset; an
+// Efficiency below 0 is the one that the preset assumes.
+type SetVariant struct{ Options preset.Options }
+
+func (m SetVariant) apply(s *State) []Effect {
+	return s.vary(func(o *preset.Options) { *o = changed(*o, m.Options) })
 }
 
-func (s *State) updatePicker(m Message) []Effect {
-	p := &s.View.Picker
-	s.DOM++
-	switch m := m.(type) {
-	case TogglePicker:
-		if p.Open {
-			*p = Picker{}
-			return nil
-		}
-		*p = Picker{Open: true}
-		if base, _ := s.Choice.Source.Variant(); base != nil {
-			p.Active = base.ID
-		} else {
-			p.Active = p.best()
-		}
-	case FilterPresets:
-		p.Query = m.Text
-		p.Active = p.best()
-	case StepPreset:
-		p.Active = p.step(m.By)
-	case PickNetwork:
-		*p = Picker{}
-		return s.pickNetwork(preset.Lookup(m.ID))
-	case SetVariant, SetFast, SetSeparate:
-		return s.vary(m)
-	}
-	return nil
+// SetFast gives the convolutions of the open preset a second algorithm, or takes
+// it away.
+type SetFast struct{ On bool }
+
+func (m SetFast) apply(s *State) []Effect {
+	return s.vary(func(o *preset.Options) { o.Fast = m.On })
+}
+
+// SetSeparate makes every operator a function of its own, or joins those that
+// work in place.
+type SetSeparate struct{ On bool }
+
+func (m SetSeparate) apply(s *State) []Effect {
+	return s.vary(func(o *preset.Options) { o.Separate = m.On })
 }
 
 // vary opens the open preset with another choice about it.
-func (s *State) vary(m Message) []Effect {
+func (s *State) vary(change func(*preset.Options)) []Effect {
+	s.DOM++
 	base, o := s.Choice.Source.Variant()
 	if base == nil {
 		return nil
 	}
-	switch m := m.(type) {
-	case SetVariant:
-		o = changed(o, m.Options)
-	case SetFast:
-		o.Fast = m.On
-	case SetSeparate:
-		o.Separate = m.On
-	}
+	change(&o)
 	return s.openVariant(base, o)
 }
 
@@ -182,9 +168,15 @@ func changed(o, change preset.Options) preset.Options {
 	return o
 }
 
-// pickNetwork opens a preset that is listed. The device that the times are for is
-// about the reader's machine, so it stays where the preset has such times.
-func (s *State) pickNetwork(p *preset.Preset) []Effect {
+// PickNetwork opens a preset by its id, as it is listed. The device that the
+// times are for is about the reader's machine, so it stays where the preset has
+// such times.
+type PickNetwork struct{ ID string }
+
+func (m PickNetwork) apply(s *State) []Effect {
+	s.View.Picker = Picker{}
+	s.DOM++
+	p := preset.Lookup(m.ID)
 	if p == nil {
 		return nil
 	}

@@ -26,54 +26,6 @@ const (
 	longLimit  = time.Minute
 )
 
-// What people do with the address view, and what workers answer.
-type (
-	// TogglePlaces opens the address view or closes it.
-	TogglePlaces struct{}
-	// SetAllocator chooses an allocator, with its default arguments; SetAllocArg
-	// sets one of them.
-	SetAllocator struct{ Name string }
-	SetAllocArg  struct{ Name, Value string }
-	// StopPlacing gives a placement up, PlaceAgain asks for it with more time.
-	StopPlacing struct{}
-	PlaceAgain  struct{}
-	// SortAlive sorts the table of what is there at the peak.
-	SortAlive struct{ By draw.AliveBy }
-	// SetPlayhead chooses the moment that the map shows.
-	SetPlayhead struct{ At time.Duration }
-	// SetDensity says how much of an offloaded value is not zero, in per cent.
-	SetDensity struct{ Percent int }
-
-	// PlaceProgressed is an allocator at work, Placed a placement.
-	PlaceProgressed struct {
-		ID       int
-		Progress proto.Progress
-	}
-	Placed struct {
-		ID     int
-		Placed *proto.Placed
-	}
-	// PlaceFailed is a request without a placement, except for Best if a deadline
-	// passed.
-	PlaceFailed struct {
-		ID      int
-		Failure *proto.Failure
-		Best    *proto.Placed
-	}
-)
-
-func (TogglePlaces) message()    {}
-func (SetAllocator) message()    {}
-func (SetAllocArg) message()     {}
-func (StopPlacing) message()     {}
-func (PlaceAgain) message()      {}
-func (SortAlive) message()       {}
-func (SetPlayhead) message()     {}
-func (SetDensity) message()      {}
-func (PlaceProgressed) message() {}
-func (Placed) message()          {}
-func (PlaceFailed) message()     {}
-
 // Place asks a worker where buffers lie.
 type Place struct {
 	ID      int
@@ -118,6 +70,13 @@ type Placing struct {
 	ID       int
 	Progress proto.Progress
 	of       placeKey
+}
+
+// layout is the part of the state about addresses.
+type layout struct {
+	Memory  *Memory  // a file about addresses is open, and no network
+	Placing *Placing // addresses are being looked for
+	Places  *Places  // where the bytes lie; nil while the address view is closed
 }
 
 // placeKey identifies a placement.
@@ -210,102 +169,152 @@ func (p *Places) keep() {
 
 // askPlaces asks for a placement.
 func (s *State) askPlaces(of placeKey, limit time.Duration) []Effect {
-	s.lastID++
 	s.DOM++
-	s.Placing = &Placing{ID: s.lastID, of: of}
+	s.Placing = &Placing{ID: s.newID(), of: of}
 	q := proto.Place{Allocator: s.Allocator(), Args: s.Choice.AllocArgs, Limit: limit}
 	if of.memory != nil {
 		q.Buffers, q.Pool = of.memory.Data.Buffers, of.memory.Data.Capacity
-		return []Effect{Place{ID: s.lastID, Request: q}}
+		return []Effect{Place{ID: s.Placing.ID, Request: q}}
 	}
-	q.Setting = s.setting(of.picture.Choice)
+	q.Setting = s.Network.setting(of.picture.Choice)
 	q.Budget, q.Schedule = of.picture.Solved.Budget, of.picture.Solved.Schedule
-	return []Effect{Place{ID: s.lastID, Request: q}}
+	return []Effect{Place{ID: s.Placing.ID, Request: q}}
 }
 
-// updatePlaces handles the messages of the address view; false for others.
-func (s *State) updatePlaces(m Message) ([]Effect, bool) {
-	c := s.Choice
-	switch m := m.(type) {
-	case TogglePlaces:
-		if c.Alloc = s.Allocator(); c.Alloc == "" {
-			c.Alloc = DefaultAllocator
-		} else if s.Memory == nil {
-			c.Alloc, c.AllocArgs = "", nil
-		}
-		return s.chooseAllocator(c), true
-	case SetAllocator:
-		c.Alloc, c.AllocArgs = m.Name, nil
-		return s.chooseAllocator(c), true
-	case SetAllocArg:
-		c.Alloc, c.AllocArgs = s.Allocator(), withAllocArg(s.Allocator(), c.AllocArgs, m.Name, m.Value)
-		return s.chooseAllocator(c), true
-	case SortAlive:
-		s.View.AliveBy = m.By
-	case SetPlayhead:
-		s.View.Playhead = m.At
-		s.Paint++
-		s.DOM++
-		return []Effect{WriteURL{Replace}}, true
-	case SetDensity:
-		s.View.Density = min(max(m.Percent, 0), 100) + 1
-		s.Draft = Draft{}
-		s.Paint++
-	case StopPlacing:
-		if p := s.Placing; p != nil {
-			s.Places = &Places{Allocator: s.Allocator(), of: p.of, Failure: proto.Fail(proto.Deadline, "Given up before there was a placement.")}
-			s.Paint++
-			return s.cancelPlacing(), true
-		}
-	case PlaceAgain:
-		if p := s.Places; p != nil && p.Failure != nil && s.Placing == nil {
-			return s.askPlaces(p.of, longLimit), true
-		}
-	case PlaceProgressed, Placed, PlaceFailed:
-		s.placed(m)
-		return nil, true
+// TogglePlaces opens the address view or closes it.
+type TogglePlaces struct{}
+
+func (TogglePlaces) apply(s *State) []Effect {
+	switch name := s.Allocator(); {
+	case name == "":
+		return s.chooseAllocator(DefaultAllocator, s.Choice.AllocArgs)
+	case s.Memory == nil:
+		return s.chooseAllocator("", nil)
 	default:
-		return nil, false
+		return s.chooseAllocator(name, s.Choice.AllocArgs)
 	}
-	s.DOM++
-	return nil, true
 }
 
-// chooseAllocator makes c the choice, of which only the allocator is new.
-func (s *State) chooseAllocator(c Choice) []Effect {
-	s.Choice, s.Draft = c, Draft{}
+// SetAllocator chooses an allocator, with its default arguments.
+type SetAllocator struct{ Name string }
+
+func (m SetAllocator) apply(s *State) []Effect { return s.chooseAllocator(m.Name, nil) }
+
+// SetAllocArg sets an argument of the allocator.
+type SetAllocArg struct{ Name, Value string }
+
+func (m SetAllocArg) apply(s *State) []Effect {
+	name := s.Allocator()
+	return s.chooseAllocator(name, withAllocArg(name, s.Choice.AllocArgs, m.Name, m.Value))
+}
+
+func (s *State) chooseAllocator(name string, args engine.Args) []Effect {
+	s.Choice.Alloc, s.Choice.AllocArgs, s.Draft = name, args, Draft{}
 	s.touch()
 	return []Effect{WriteURL{Replace}}
 }
 
-// placed takes the answers of workers. Those to older questions are dropped.
-func (s *State) placed(m Message) {
+// SortAlive sorts the table of what is there at the peak.
+type SortAlive struct{ By draw.AliveBy }
+
+func (m SortAlive) apply(s *State) []Effect {
+	s.View.AliveBy = m.By
+	s.DOM++
+	return nil
+}
+
+// SetPlayhead chooses the moment that the map shows.
+type SetPlayhead struct{ At time.Duration }
+
+func (m SetPlayhead) apply(s *State) []Effect {
+	s.View.Playhead = m.At
+	s.touch()
+	return []Effect{WriteURL{Replace}}
+}
+
+// SetDensity says how much of an offloaded value is not zero, in per cent.
+type SetDensity struct{ Percent int }
+
+func (m SetDensity) apply(s *State) []Effect {
+	s.View.Density = min(max(m.Percent, 0), 100) + 1
+	s.Draft = Draft{}
+	return s.touch()
+}
+
+// StopPlacing gives a placement up.
+type StopPlacing struct{}
+
+func (StopPlacing) apply(s *State) []Effect {
 	p := s.Placing
 	if p == nil {
-		return
+		s.DOM++
+		return nil
 	}
-	done := &Places{Allocator: s.Allocator(), of: p.of}
-	switch m := m.(type) {
-	case PlaceProgressed:
-		if m.ID == p.ID {
-			p.Progress = m.Progress
-			s.DOM++
-		}
-		return
-	case Placed:
-		if m.ID != p.ID {
-			return
-		}
-		done.Placed = m.Placed
-		done.keep()
-	case PlaceFailed:
-		if m.ID != p.ID {
-			return
-		}
-		done.Placed, done.Failure = m.Best, m.Failure
+	s.Places = &Places{Allocator: s.Allocator(), of: p.of, Failure: proto.Fail(proto.Deadline, "Given up before there was a placement.")}
+	s.Paint++
+	return s.cancelPlacing()
+}
+
+// PlaceAgain asks for it with more time.
+type PlaceAgain struct{}
+
+func (PlaceAgain) apply(s *State) []Effect {
+	if p := s.Places; p != nil && p.Failure != nil && s.Placing == nil {
+		return s.askPlaces(p.of, longLimit)
 	}
-	s.Placing, s.Places = nil, done
+	s.DOM++
+	return nil
+}
+
+// PlaceProgressed is an allocator at work.
+type PlaceProgressed struct {
+	ID       int
+	Progress proto.Progress
+}
+
+func (m PlaceProgressed) apply(s *State) []Effect {
+	if p := s.Placing; p != nil && p.ID == m.ID {
+		p.Progress = m.Progress
+		s.DOM++
+	}
+	return nil
+}
+
+// Placed is a placement.
+type Placed struct {
+	ID     int
+	Placed *proto.Placed
+}
+
+func (m Placed) apply(s *State) []Effect {
+	if p := s.placed(m.ID, m.Placed, nil); p != nil {
+		p.keep()
+	}
+	return nil
+}
+
+// PlaceFailed is a request without a placement, except for Best if a deadline
+// passed.
+type PlaceFailed struct {
+	ID      int
+	Failure *proto.Failure
+	Best    *proto.Placed
+}
+
+func (m PlaceFailed) apply(s *State) []Effect {
+	s.placed(m.ID, m.Best, m.Failure)
+	return nil
+}
+
+// placed shows what came out of a request; nil if nobody waits for it any more.
+func (s *State) placed(id int, placed *proto.Placed, why *proto.Failure) *Places {
+	p := s.Placing
+	if p == nil || p.ID != id {
+		return nil
+	}
+	s.Placing, s.Places = nil, &Places{Allocator: s.Allocator(), Placed: placed, Failure: why, of: p.of}
 	s.touch()
+	return s.Places
 }
 
 // withAllocArg is a copy of args in which name has a value; the default is left
@@ -339,7 +348,7 @@ func AllocArgs(allocator string, args engine.Args) (out engine.Args) {
 
 // openedMemory shows a file about addresses: nothing else of the page applies.
 func (s *State) openedMemory(o *Opening, r *proto.Opened) []Effect {
-	out := append(s.cancelSweep(), s.dropQuestions()...)
+	out := append(s.cancelSweep(), s.questions.drop()...)
 	if s.Solving != nil {
 		out = append(out, Cancel{s.Solving.ID})
 	}
@@ -362,17 +371,6 @@ func (s *State) openedMemory(o *Opening, r *proto.Opened) []Effect {
 	}
 	s.touch()
 	return append(out, WriteURL{o.History})
-}
-
-// End is where the time axis ends; 0 if nothing is shown.
-func (s *State) End() time.Duration {
-	if s.Memory != nil {
-		return s.Memory.end
-	}
-	if p := s.Visible(); p != nil && p.Solved.Trace != nil {
-		return s.Compare.end(p.Solved.Trace.Makespan)
-	}
-	return s.Compare.end(0)
 }
 
 // Density is how much of an offloaded value is not zero, in per cent.

@@ -1,10 +1,6 @@
 package state
 
-import (
-	"slices"
-
-	"memtide/web/draw"
-)
+import "slices"
 
 // Frame is how the page stands around a schedule, as its link says.
 type Frame struct {
@@ -25,144 +21,138 @@ type Sharing struct {
 	Note  string // what a button did
 }
 
-// What people do to give away what is shown.
-type (
-	// ToggleShare opens the dialog or closes it.
-	ToggleShare struct{ Dark bool }
-	// SetExact, SetShareTheme and Retitle change what is given away.
-	SetExact      struct{ On bool }
-	SetShareTheme struct{ Theme string }
-	Retitle       struct{ Text string }
-	// ShareNote tells what a button of the dialog did.
-	ShareNote struct{ Text string }
-	// SaveFile asks for a file of what is shown: svg, png, operations.csv,
-	// layers.csv, curve.csv, json or html, schedule.py or schedule.json.
-	SaveFile struct{ Kind string }
-	// CopyText asks for the text of a field of the dialog to be copied.
-	CopyText struct{ Field string }
-	// SendLink asks the device to pass the link on, with its own list of places.
-	SendLink struct{}
-	// SetOpener says that another page opened what is shown.
-	SetOpener struct{ Origin string }
-)
+// ToggleShare opens the dialog or closes it.
+type ToggleShare struct{ Dark bool }
 
-// What the browser side has to do for that.
-type (
-	Save struct{ Kind string }
-	Copy struct{ Field string }
-	Send struct{}
-)
-
-func (ToggleShare) message()   {}
-func (SetExact) message()      {}
-func (SetShareTheme) message() {}
-func (Retitle) message()       {}
-func (ShareNote) message()     {}
-func (SaveFile) message()      {}
-func (CopyText) message()      {}
-func (SendLink) message()      {}
-func (SetOpener) message()     {}
-func (Save) effect()           {}
-func (Copy) effect()           {}
-func (Send) effect()           {}
-
-// maxTitle is the longest title in characters.
-const maxTitle = 80
-
-// updateShare handles what the dialog is about; ok is false if m is not.
-func (s *State) updateShare(m Message) (out []Effect, ok bool) {
-	d := s.Sharing
-	switch m := m.(type) {
-	case ToggleShare:
-		if s.Sharing = nil; d == nil {
-			s.Sharing = &Sharing{Exact: true, Theme: "light"}
-			if m.Dark {
-				s.Sharing.Theme = "dark"
-			}
-		}
-		s.View.Help = false
-	case SetOpener:
-		s.View.Frame.Opener = m.Origin
-	case Retitle:
-		title := []rune(m.Text)
-		s.View.Frame.Title = string(title[:min(len(title), maxTitle)])
-		out = append(out, WriteURL{Replace})
-	case Dismiss:
-		if d == nil || m.Notice {
-			return nil, false
-		}
+func (m ToggleShare) apply(s *State) []Effect {
+	if s.Sharing != nil {
 		s.Sharing = nil
-	case SetExact, SetShareTheme, ShareNote, SaveFile, CopyText, SendLink:
-		if d == nil {
-			return nil, true
+	} else {
+		s.Sharing = &Sharing{Exact: true, Theme: "light"}
+		if m.Dark {
+			s.Sharing.Theme = "dark"
 		}
-		if out = d.update(m); len(out) == 1 {
-			if f, ok := out[0].(Save); ok && forms[f.Kind] != "" {
-				out = s.export(f.Kind)
-			}
-		}
-	default:
-		return nil, false
 	}
+	s.View.Help = false
 	s.DOM++
-	return out, true
+	return nil
 }
 
-func (d *Sharing) update(m Message) []Effect {
-	d.Note = ""
-	switch m := m.(type) {
-	case SetExact:
+// SetExact changes Sharing.Exact.
+type SetExact struct{ On bool }
+
+func (m SetExact) apply(s *State) []Effect {
+	if d := s.dialog(); d != nil {
 		d.Exact = m.On
-	case SetShareTheme:
-		d.Theme = m.Theme
-	case ShareNote:
-		d.Note = m.Text
-	case SaveFile:
-		return []Effect{Save(m)}
-	case CopyText:
-		return []Effect{Copy(m)}
-	case SendLink:
-		return []Effect{Send{}}
 	}
 	return nil
 }
 
+// SetShareTheme changes Sharing.Theme.
+type SetShareTheme struct{ Theme string }
+
+func (m SetShareTheme) apply(s *State) []Effect {
+	if d := s.dialog(); d != nil {
+		d.Theme = m.Theme
+	}
+	return nil
+}
+
+// ShareNote tells what a button of the dialog did.
+type ShareNote struct{ Text string }
+
+func (m ShareNote) apply(s *State) []Effect {
+	if d := s.dialog(); d != nil {
+		d.Note = m.Text
+	}
+	return nil
+}
+
+// SaveFile asks for a file of what is shown: svg, png, operations.csv,
+// layers.csv, curve.csv, json or html, schedule.py or schedule.json.
+type SaveFile struct{ Kind string }
+
+func (m SaveFile) apply(s *State) []Effect {
+	switch d := s.dialog(); {
+	case d == nil:
+		return nil
+	case forms[m.Kind] != "":
+		return s.export(m.Kind)
+	}
+	return []Effect{Save(m)}
+}
+
+// Save saves a file of that kind.
+type Save struct{ Kind string }
+
+// CopyText asks for the text of a field of the dialog to be copied.
+type CopyText struct{ Field string }
+
+func (m CopyText) apply(s *State) []Effect {
+	if s.dialog() == nil {
+		return nil
+	}
+	return []Effect{Copy(m)}
+}
+
+// Copy copies the text of that field.
+type Copy struct{ Field string }
+
+// SendLink asks the device to pass the link on, with its own list of places.
+type SendLink struct{}
+
+func (SendLink) apply(s *State) []Effect {
+	if s.dialog() == nil {
+		return nil
+	}
+	return []Effect{Send{}}
+}
+
+// Send passes the link on.
+type Send struct{}
+
+func (Save) effect() {}
+func (Copy) effect() {}
+func (Send) effect() {}
+
+// dialog is the dialog, without the note of what was done in it before; nil while
+// it is closed.
+func (s *State) dialog() *Sharing {
+	if s.Sharing != nil {
+		s.Sharing.Note = ""
+		s.DOM++
+	}
+	return s.Sharing
+}
+
+// SetOpener says that another page opened what is shown.
+type SetOpener struct{ Origin string }
+
+func (m SetOpener) apply(s *State) []Effect {
+	s.View.Frame.Opener = m.Origin
+	s.DOM++
+	return nil
+}
+
+// Retitle changes what is shown instead of the network's name.
+type Retitle struct{ Text string }
+
+func (m Retitle) apply(s *State) []Effect {
+	title := []rune(m.Text)
+	s.View.Frame.Title = string(title[:min(len(title), maxTitle)])
+	s.DOM++
+	return []Effect{WriteURL{Replace}}
+}
+
+// maxTitle is the longest title in characters.
+const maxTitle = 80
+
 // frame takes over how a link wants the page to be.
-func (s *State) frame(m Start) {
-	v := &s.View
+func (v *View) frame(m Start) {
 	v.From, v.To, v.Playhead = m.From, m.To, m.Moment
 	v.Lines, v.Axis = m.Lines, m.Axis
 	v.Frame, v.Wanted = m.Frame, m.Selected
 	if m.Frame.Show != nil {
 		v.Table = m.Frame.Shows("table")
-	}
-}
-
-// selectWanted selects in a new picture what the link names; false if it names
-// nothing that is there.
-func (s *State) selectWanted(p *Picture) bool {
-	v := &s.View
-	wanted := v.Wanted
-	if v.Wanted = ""; wanted == "" {
-		return false
-	}
-	t := p.Model().Named(wanted)
-	if t.Kind == draw.Nothing {
-		return false
-	}
-	v.Selected, v.Picked = t, true
-	return true
-}
-
-// SelectedName is what is selected by hand, by what it is; empty if it is what
-// the page selects by itself.
-func (s *State) SelectedName() string {
-	switch p := s.Shown; {
-	case s.View.Wanted != "":
-		return s.View.Wanted
-	case p == nil || s.View.Selected == gapTarget(longest(p.Gaps())):
-		return ""
-	default:
-		return p.Model().Name(s.View.Selected)
 	}
 }

@@ -21,7 +21,7 @@ func TestExportSchedule(t *testing.T) {
 	p.Shown.Solved.Schedule = engine.Schedule{engine.Run(0)}
 	p.play(SaveFile{Kind: "schedule.json"})
 	e := last[Export](t, p)
-	want := proto.Export{Setting: p.setting(p.Choice), Method: proto.Method{Strategy: "testremat"}, Budget: p.Shown.Solved.Budget,
+	want := proto.Export{Setting: p.Network.setting(p.Choice), Method: proto.Method{Strategy: "testremat"}, Budget: p.Shown.Solved.Budget,
 		Form: proto.FormJSON, Schedule: p.Shown.Solved.Schedule}
 	if e.Kind != "schedule.json" || !reflect.DeepEqual(e.Request, want) {
 		t.Errorf("asked for %q, %+v; want %+v", e.Kind, e.Request, want)
@@ -59,7 +59,7 @@ func TestRefusal(t *testing.T) {
 	} {
 		x := *p.Shown
 		c.change(&x)
-		s := &State{Shown: &x}
+		s := &State{Side: Side{Shown: &x}}
 		if got := s.Refusal("schedule.py"); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: Python is refused with %q, want %q", c.name, got, c.want)
 		}

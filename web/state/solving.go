@@ -1,201 +1,173 @@
 package state
 
 import (
-	"fmt"
-	"strings"
-
 	"memtide/engine"
-	"memtide/engine/sim"
 	"memtide/wasm/proto"
-	"memtide/web/draw"
 	"memtide/web/format"
 )
 
 // DefaultPreset is what a page without a link shows.
 const DefaultPreset = "resnet101-b32"
 
-// solve shows the schedule of the present choice, from the cache or by asking
-// for it. What is shown stays until the answer comes.
-func (s *State) solve(soon bool) []Effect {
-	s.Misfit, s.Alert, s.standIn = nil, nil, 0
-	if p, ok := s.pictures.get(s.pictureKey(s.Choice)); ok {
-		var out []Effect
-		if s.Solving != nil {
-			out = append(out, Cancel{s.Solving.ID})
-			s.Solving = nil
-		}
-		s.show(p)
+// solve shows the schedule of a side's choice, from the cache or by asking for it.
+// What is shown stays until the answer comes.
+func (s *State) solve(o *Side, soon bool) []Effect {
+	o.Misfit, o.Failed, o.fallback = nil, "", 0
+	slot, own := ForOther, o == &s.Side
+	if own {
+		slot, s.Alert = ForPage, nil
+	}
+	if p, ok := s.pictures.get(o.Network.pictureKey(o.Choice)); ok {
+		out := o.cancelSolving()
+		s.show(o, p)
 		return out
 	}
-	s.lastID++
-	s.Solving = &Solving{ID: s.lastID, Choice: s.Choice}
-	return []Effect{Solve{ID: s.lastID, Choice: s.Choice, Request: s.request(s.Choice), Slot: ForPage, Soon: soon}}
-}
-
-// pictureKey identifies a schedule: budgets in per cent are resolved.
-func (s *State) pictureKey(c Choice) string { return pictureKeyOf(s.Network, c) }
-
-func pictureKeyOf(n *Network, c Choice) string {
-	return fmt.Sprintf("%s|%s|%d", c.settingKey(), c.methodKey(), c.Budget.Of(n.As(c).Totals.KeepAllPeak))
-}
-
-func (s *State) request(c Choice) proto.Solve { return requestOf(s.Network, c) }
-
-func requestOf(n *Network, c Choice) proto.Solve {
-	return proto.Solve{
-		Setting: settingOf(n, c),
-		Method:  proto.Method{Strategy: c.Strategy, Args: c.Args},
-		Budget:  c.Budget,
+	if p := o.Shown; !own && p != nil && p.Partial && p.Network == o.Network && p.Choice.Equal(o.Choice) {
+		return nil // the best so far of a solver that was stopped
 	}
+	o.Solving = &Solving{ID: s.newID(), Choice: o.Choice}
+	return []Effect{Solve{ID: o.Solving.ID, Choice: o.Choice, Request: o.Network.request(o.Choice), Slot: slot, Soon: soon}}
 }
 
-func (s *State) setting(c Choice) proto.Setting { return settingOf(s.Network, c) }
-
-func settingOf(n *Network, c Choice) proto.Setting {
-	set := proto.Setting{Network: n.As(c).Ref(), Transfers: c.Transfers}
-	set.Device.Name = c.Device
-	set.Device.ToHost, set.Device.ToDev, set.Device.Duplex = c.ToHost, c.ToDev, c.Duplex
-	return set
+// Progressed is a solver at work. Best is nil if there is nothing new.
+type Progressed struct {
+	ID       int
+	Progress proto.Progress
+	Best     *proto.Solved
 }
 
-func (s *State) updateSolving(m Message) []Effect {
-	switch m := m.(type) {
-	case Progressed:
-		if s.Solving == nil || m.ID != s.Solving.ID {
-			return nil
-		}
-		s.Solving.Progress, s.Solving.Silent = m.Progress, false
-		if m.Best != nil && m.Best.Trace != nil {
-			s.Solving.Best = m.Best
-			s.show(&Picture{ID: m.ID, Choice: s.Solving.Choice, Network: s.Network, Solved: m.Best, Partial: true})
-		}
+func (m Progressed) apply(s *State) []Effect {
+	side := s.solving(m.ID)
+	if side == nil {
+		return nil
+	}
+	job := side.Solving
+	job.Progress, job.Silent = m.Progress, false
+	if m.Best != nil && m.Best.Trace != nil {
+		job.Best = m.Best
+		s.show(side, &Picture{ID: m.ID, Choice: job.Choice, Network: side.Network, Solved: m.Best, Partial: true})
+	}
+	s.DOM++
+	return nil
+}
+
+// Silent says that the worker of a request has gone quiet, or is back.
+type Silent struct{ Quiet bool }
+
+func (m Silent) apply(s *State) []Effect {
+	if s.Solving != nil && s.Solving.Silent != m.Quiet {
+		s.Solving.Silent = m.Quiet
 		s.DOM++
-	case Solved:
-		return s.solved(m)
-	case SolveFailed:
-		return s.solveFailed(m)
-	case Silent:
-		if s.Solving != nil && s.Solving.Silent != m.Quiet {
-			s.Solving.Silent = m.Quiet
-			s.DOM++
-		}
-	case Stop:
-		return s.stop()
 	}
 	return nil
 }
 
-func (s *State) solved(m Solved) []Effect {
-	if s.Network == nil || !sameSource(m.Choice.Source, s.Network.Source) {
+// Solved is a schedule. ID and Choice are those of the effect.
+type Solved struct {
+	ID     int
+	Choice Choice
+	Solved *proto.Solved
+}
+
+func (m Solved) apply(s *State) []Effect {
+	side := s.solving(m.ID)
+	if side == nil { // a fallback, a preview, or late
+		side = &s.Side
+	}
+	if side.Network == nil || !sameSource(m.Choice.Source, side.Network.Source) {
 		return nil
 	}
+	own := side == &s.Side
 	if m.Solved.Trace == nil {
-		return s.solveFailed(SolveFailed{ID: m.ID, Choice: m.Choice, Failure: proto.Fail(proto.Crash,
-			"The schedule that %s found cannot run: %s.", m.Choice.Strategy, m.Solved.Verdict.Problem)})
+		f := proto.Fail(proto.Crash, "The schedule that %s found cannot run: %s.", m.Choice.Strategy, m.Solved.Verdict.Problem)
+		if !own {
+			f = proto.Fail(proto.Crash, "its schedule cannot run: %s", m.Solved.Verdict.Problem)
+		}
+		return SolveFailed{ID: m.ID, Choice: m.Choice, Failure: f}.apply(s)
 	}
-	p := &Picture{ID: m.ID, Choice: m.Choice, Network: s.Network.As(m.Choice), Solved: m.Solved}
-	key := s.pictureKey(m.Choice)
+	p := &Picture{ID: m.ID, Choice: m.Choice, Network: side.Network.As(m.Choice), Solved: m.Solved}
+	key := side.Network.pictureKey(m.Choice)
 	s.pictures.put(key, p)
-	if key == s.hover {
+	if own && key == s.hover {
 		s.Preview = p
 		s.touch()
 	}
-	switch {
-	case m.ID == s.standIn:
-		s.standIn = 0
-		s.show(p)
-	case s.Solving == nil:
-	case m.ID == s.Solving.ID:
-		s.Solving = nil
-		s.show(p)
-		return s.follow()
-	case m.ID < s.Solving.ID && (s.Shown == nil || m.ID > s.Shown.ID) && m.Choice.sameButBudget(s.Choice):
-		s.show(p) // on the way: the slider has moved on, but this is newer than what is shown
+	switch job := side.Solving; {
+	case m.ID == side.fallback:
+		side.fallback = 0
+		s.show(side, p)
+	case job == nil:
+	case m.ID == job.ID:
+		side.Solving = nil
+		s.show(side, p)
+		if own {
+			return s.follow()
+		}
+	case m.ID < job.ID && (side.Shown == nil || m.ID > side.Shown.ID) && m.Choice.sameButBudget(side.Choice):
+		s.show(side, p) // on the way: the slider has moved on, but this is newer than what is shown
 	}
 	return nil
 }
 
-// show makes p the picture of the page. The selected wait follows it: the one
-// nearest in time, or the longest if none was selected by hand.
-func (s *State) show(p *Picture) {
-	old := s.Shown
-	s.Shown = p
+// show makes p the picture of a side.
+func (s *State) show(o *Side, p *Picture) {
+	old := o.Shown
+	o.Shown = p
 	s.touch()
-	v := &s.View
-	v.Trail = nil
-	switch {
-	case s.selectWanted(p):
-	case old == nil || old.Network != p.Network || old.Choice.Strategy != p.Choice.Strategy:
-		v.Selected, v.Picked = gapTarget(longest(p.Gaps())), false
-	case v.Selected.Kind == draw.OnGap && v.Selected.Index < len(old.Gaps()):
-		v.Selected = gapTarget(nearest(p.Gaps(), old.Gaps()[v.Selected.Index]))
-	case v.Selected.Kind == draw.OnStage: // stages stay what they are
-	case v.Selected.Kind != draw.Nothing || len(old.Gaps()) == 0:
-		v.Selected, v.Picked = gapTarget(longest(p.Gaps())), false
-	}
-	if v.To > s.End() {
-		v.From, v.To = 0, 0
+	if o == &s.Side {
+		s.selectIn(p, old)
 	}
 }
 
-func (s *State) touch() {
-	s.DOM++
-	s.Paint++
+// SolveFailed is a request without a schedule, except for Best if a deadline
+// passed.
+type SolveFailed struct {
+	ID      int
+	Choice  Choice
+	Failure *proto.Failure
+	Best    *proto.Solved
 }
 
-func gapTarget(i int) draw.Target {
-	if i < 0 {
-		return draw.Target{}
-	}
-	return draw.Target{Kind: draw.OnGap, Index: i}
-}
-
-func longest(gaps []sim.Gap) int {
-	best := -1
-	for i, g := range gaps {
-		if best < 0 || g.End-g.Start > gaps[best].End-gaps[best].Start {
-			best = i
-		}
-	}
-	return best
-}
-
-func nearest(gaps []sim.Gap, to sim.Gap) int {
-	best := -1
-	for i, g := range gaps {
-		if best < 0 || (g.Start-to.Start).Abs() < (gaps[best].Start-to.Start).Abs() {
-			best = i
-		}
-	}
-	return best
-}
-
-func (s *State) solveFailed(m SolveFailed) []Effect {
-	if s.Solving == nil || m.ID != s.Solving.ID {
+func (m SolveFailed) apply(s *State) []Effect {
+	side := s.solving(m.ID)
+	if side == nil {
 		return nil
 	}
-	job := s.Solving
-	s.Solving = nil
+	job := side.Solving
+	side.Solving = nil
 	s.touch()
+	if side != &s.Side {
+		side.Shown, side.Failed = nil, failureText(m.Failure)
+		if m.Failure.Kind == proto.Infeasible {
+			side.Misfit = newMisfit(m.Failure)
+		}
+		return nil
+	}
+	return s.unsolved(m, job.Choice)
+}
+
+// unsolved says why there is no schedule of c, which the page asked for, and shows
+// what can be shown instead.
+func (s *State) unsolved(m SolveFailed, c Choice) []Effect {
 	f := m.Failure
 	switch f.Kind {
 	case proto.Infeasible:
-		if c, ok := s.budgetInstead(f); ok {
+		if fits, ok := s.budgetInstead(f); ok {
 			about := s.Alert // what was odd about the network still is
-			out := s.choose(c, Replace, false)
+			out := s.choose(fits, Replace, false)
 			if s.Compare != nil && s.Compare.Other.Network == s.Network { // whose budget was nobody's choice either
 				other := s.Compare.Other.Choice
-				other.Budget = c.Budget
+				other.Budget = fits.Budget
 				out = append(out, s.setOther(other, nil)...)
 			}
 			s.Alert = about
 			return out
 		}
-		s.Misfit = &Misfit{Budget: f.Budget, Smallest: f.Smallest, Offer: offer(f.Smallest)}
-		return append(s.standFor(f), s.follow()...)
+		s.Misfit = newMisfit(f)
+		return append(s.fallBackToSmallest(f), s.follow()...)
 	case proto.Deadline:
 		if m.Best != nil && m.Best.Trace != nil {
-			s.show(&Picture{ID: m.ID, Choice: job.Choice, Network: s.Network, Solved: m.Best, Partial: true})
+			s.show(&s.Side, &Picture{ID: m.ID, Choice: c, Network: s.Network, Solved: m.Best, Partial: true})
 			return s.follow()
 		}
 		s.Alert = textAlert(f.Text)
@@ -208,8 +180,8 @@ func (s *State) solveFailed(m SolveFailed) []Effect {
 		s.Alert.Action, s.Alert.Do = "Solve here", SolveHere{}
 	case proto.Unsupported:
 		s.Alert = textAlert(f.Text)
-		s.Alert.offerStrategy(s.Network, job.Choice.Strategy)
-		return append(s.standByKeeping(), s.follow()...)
+		s.Alert.offerStrategy(s.Network, c.Strategy)
+		return append(s.fallBackToKeeping(), s.follow()...)
 	default:
 		s.Alert = textAlert(f.Text)
 	}
@@ -250,10 +222,10 @@ func (s *State) budgetInstead(f *proto.Failure) (Choice, bool) {
 	return c, true
 }
 
-// standFor asks for the schedule of the smallest budget when there is no
+// fallBackToSmallest asks for the schedule of the smallest budget when there is no
 // picture of this network to fall back to. In a comparison that picture may be the
 // other side's, and the one to compare is the smallest.
-func (s *State) standFor(f *proto.Failure) []Effect {
+func (s *State) fallBackToSmallest(f *proto.Failure) []Effect {
 	if s.Compare == nil && s.Shown != nil && s.Shown.Network == s.Network {
 		return nil
 	}
@@ -263,67 +235,73 @@ func (s *State) standFor(f *proto.Failure) []Effect {
 	}
 	c := s.Choice
 	c.Budget = proto.Budget{Bytes: s.Misfit.Offer}
-	return s.stand(c)
+	return s.fallBack(c)
 }
 
-// standByKeeping asks for the schedule that keeps everything where the strategy
+// fallBackToKeeping asks for the schedule that keeps everything where the strategy
 // does not apply and there is no picture of this network: what it looks like
 // can be seen all the same.
-func (s *State) standByKeeping() []Effect {
+func (s *State) fallBackToKeeping() []Effect {
 	if s.Shown != nil && s.Shown.Network == s.Network {
 		return nil
 	}
 	s.Shown = nil
 	c := s.Choice
 	c.Strategy, c.Args, c.Budget = "keepall", nil, proto.Budget{Bytes: max(s.Network.Totals.KeepAllPeak, 1)}
-	return s.stand(c)
+	return s.fallBack(c)
 }
 
-// stand asks for a schedule to be shown in place of one that there is not.
-func (s *State) stand(c Choice) []Effect {
-	s.lastID++
-	s.standIn = s.lastID
-	return []Effect{Solve{ID: s.lastID, Choice: c, Request: s.request(c), Slot: ForPage}}
+// fallBack asks for a schedule to be shown in place of one that there is not.
+func (s *State) fallBack(c Choice) []Effect {
+	s.fallback = s.newID()
+	return []Effect{Solve{ID: s.fallback, Choice: c, Request: s.Network.request(c), Slot: ForPage}}
 }
 
-// stop ends the solver; the best so far becomes the picture.
-func (s *State) stop() []Effect {
+// Stop ends the solver and keeps the best so far, which becomes the picture.
+type Stop struct{}
+
+func (Stop) apply(s *State) []Effect {
+	s.touch()
 	switch {
 	case s.Solving != nil:
-		id := s.Solving.ID
 		if s.Solving.Best == nil {
 			s.Alert = &Alert{Text: "Stopped before a schedule was found.", Action: "Solve", Do: StartAgain{}}
 		}
-		s.Solving = nil
-		s.touch()
-		return []Effect{Cancel{id}}
+		return s.cancelSolving()
 	case s.Opening != nil:
-		id := s.Opening.ID
-		s.Opening = nil
-		s.DOM++
-		return []Effect{Cancel{id}}
+		return s.cancelOpening()
+	case s.Compare == nil:
+		return nil
 	}
-	return nil
+	o := &s.Compare.Other
+	if o.Opening != nil {
+		return append(s.closeOther(), WriteURL{Replace})
+	}
+	if o.Solving != nil && o.Solving.Best == nil {
+		o.Shown, o.Failed = nil, "it was stopped"
+	}
+	return o.cancelSolving()
 }
 
-// textAlert makes the first line the headline and keeps five more. The headline
-// begins as a sentence does, unless it begins with a name, such as forward_s.
-func textAlert(text string) *Alert {
-	lines := strings.Split(format.Durations(strings.TrimSpace(text)), "\n")
-	a := &Alert{Text: lines[0]}
-	if word, _, _ := strings.Cut(a.Text, " "); strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") == "" && word != "" {
-		a.Text = strings.ToUpper(word[:1]) + a.Text[1:]
-	}
-	if rest := lines[1:]; len(rest) > 5 {
-		a.Lines = append(rest[:5:5], fmt.Sprintf("and %d more", len(rest)-5))
-	} else {
-		a.Lines = rest
-	}
-	return a
+// StartAgain asks for the present choice again.
+type StartAgain struct{}
+
+func (StartAgain) apply(s *State) []Effect { return s.choose(s.Choice, Leave, false) }
+
+// SolveHere does so on the page's own thread, from now on.
+type SolveHere struct{}
+
+func (SolveHere) apply(s *State) []Effect {
+	// What failed for want of workers is asked again.
+	s.Curve, s.Tuning = nil, nil
+	s.curves.clear()
+	s.tunings.clear()
+	return append([]Effect{UseThread{}}, s.choose(s.Choice, Leave, false)...)
 }
 
-// headline is the first line of what went wrong, for where there is room for one.
-func headline(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return line
+func failureText(f *proto.Failure) string {
+	if f.Kind == proto.Infeasible && f.Smallest > 0 {
+		return "it needs at least " + format.BytesUp(f.Smallest)
+	}
+	return f.Text
 }

@@ -64,3 +64,15 @@ func (s *State) keepBudget(c Choice) Choice {
 	}
 	return c
 }
+
+// Variant is the preset of a source as it is listed, with everything that the
+// source chooses about it; nil if the source is a file.
+func (s Source) Variant() (*preset.Preset, preset.Options) {
+	p, batch, err := preset.Parse(s.Preset)
+	if err != nil {
+		return nil, preset.Options{}
+	}
+	o := p.Options()
+	o.Batch = batch
+	return p.Base(), o
+}

@@ -25,6 +25,12 @@ type Tuning struct {
 	refined bool // it was looked at more closely where something fits
 }
 
+// trials is the part of the state about the values of parameters that are tried.
+type trials struct {
+	Tuning  *Tuning // of the present choice; nil if there is nothing to try
+	tunings recent[*Tuning]
+}
+
 // TunedParam is a parameter with the values that are tried, increasing, and what
 // came out; nil: not known yet.
 type TunedParam struct {
@@ -54,7 +60,7 @@ func (s *State) followTuning() []Effect {
 		s.Tuning = nil
 		return out
 	}
-	key := fmt.Sprintf("%s|%s|%d", s.Choice.settingKey(), s.tuningMethods(), s.Budget())
+	key := fmt.Sprintf("%s|%s|%d", s.Choice.settingKey(), s.Choice.tuningMethods(), s.Budget())
 	if s.Tuning != nil && s.Tuning.key == key {
 		return nil
 	}
@@ -69,7 +75,7 @@ func (s *State) followTuning() []Effect {
 	}
 	t := &Tuning{key: key, Budget: s.Budget()}
 	for _, p := range params {
-		p.Values = s.tuningValues(p, int(s.Network.sequence()>>20))
+		p.Values = s.Network.tuningValues(p, int(s.Network.sequence()>>20))
 		p.Points = make([]*proto.Point, len(p.Values))
 		t.Params = append(t.Params, p)
 	}
@@ -79,8 +85,7 @@ func (s *State) followTuning() []Effect {
 
 // tuningMethods identifies the strategy and those of its arguments that the
 // tried values do not replace.
-func (s *State) tuningMethods() string {
-	c := s.Choice
+func (c Choice) tuningMethods() string {
 	if params := tuned[c.Strategy]; len(params) == 1 {
 		c.Args = WithArg(c.Strategy, c.Args, params[0].Name, "0")
 	}
@@ -102,7 +107,7 @@ func (n *Network) sequence() (all engine.Bytes) {
 
 // tuningValues are the values of a parameter: sizes evenly up to most MiB,
 // numbers of operations more densely where they are small.
-func (s *State) tuningValues(p TunedParam, most int) []int {
+func (n *Network) tuningValues(p TunedParam, most int) []int {
 	var out []int
 	if p.Unit == "MiB" {
 		steps := min(tuningSteps, max(most, 1))
@@ -111,7 +116,7 @@ func (s *State) tuningValues(p TunedParam, most int) []int {
 		}
 		return slices.Compact(out)
 	}
-	for v := 1; v <= len(s.Network.Graph.Ops); v += 1 + v/6 {
+	for v := 1; v <= len(n.Graph.Ops); v += 1 + v/6 {
 		out = append(out, v)
 	}
 	return out
@@ -119,9 +124,8 @@ func (s *State) tuningValues(p TunedParam, most int) []int {
 
 // sweepTuning asks for all values.
 func (s *State) sweepTuning(t *Tuning) []Effect {
-	s.lastID++
-	t.ID, t.Done, t.Total, t.Stopped, t.Failed = s.lastID, 0, 0, false, ""
-	req := proto.Sweep{Setting: s.setting(s.Choice), Budgets: []proto.Budget{{Bytes: t.Budget}}, Limit: tuningLimit}
+	t.ID, t.Done, t.Total, t.Stopped, t.Failed = s.newID(), 0, 0, false, ""
+	req := proto.Sweep{Setting: s.Network.setting(s.Choice), Budgets: []proto.Budget{{Bytes: t.Budget}}, Limit: tuningLimit}
 	for _, p := range t.Params {
 		for _, v := range p.Values {
 			req.Methods = append(req.Methods, proto.Method{Strategy: s.Choice.Strategy,
@@ -145,64 +149,62 @@ func (s *State) cancelTuning() []Effect {
 	return []Effect{Cancel{id}}
 }
 
-// updateTuning handles the answers that belong to the values of a parameter; ok
-// is false if m belongs to something else.
-func (s *State) updateTuning(m Message) (out []Effect, ok bool) {
+// StartTuning tries the values of the strategy's parameters again.
+type StartTuning struct{}
+
+func (StartTuning) apply(s *State) []Effect {
+	if t := s.Tuning; t != nil && t.ID == 0 {
+		t.key = ""
+		return s.followTuning()
+	}
+	return nil
+}
+
+// StopTuning gives that up.
+type StopTuning struct{}
+
+func (StopTuning) apply(s *State) []Effect {
 	t := s.Tuning
 	if t == nil {
-		return nil, false
+		return nil
 	}
-	switch m := m.(type) {
-	case StopTuning:
-		key := t.key
-		out = s.cancelTuning()
-		t.Stopped, t.key = true, key // until something else is chosen
-		return out, true
-	case StartTuning:
-		if t.ID == 0 {
-			t.key = ""
-			return s.followTuning(), true
+	key := t.key
+	out := s.cancelTuning()
+	t.Stopped, t.key = true, key // until something else is chosen
+	return out
+}
+
+// sweeps says whether the values are tried under an ID.
+func (t *Tuning) sweeps(id int) bool { return t != nil && t.ID == id }
+
+// take puts what came out for a value where it belongs.
+func (t *Tuning) take(p proto.Point) {
+	at := p.Method
+	for i := range t.Params {
+		if at < len(t.Params[i].Points) {
+			t.Params[i].Points[at] = &p
+			break
 		}
-	case SweptPoint:
-		if m.ID != t.ID {
-			return nil, false
-		}
-		at := m.Point.Method
-		for i := range t.Params {
-			if at < len(t.Params[i].Points) {
-				t.Params[i].Points[at] = &m.Point
-				break
-			}
-			at -= len(t.Params[i].Points)
-		}
-		t.Done++
-		s.DOM++
-		return nil, true
-	case Swept:
-		if m.ID != t.ID {
-			return nil, false
-		}
-		t.ID = 0
-		s.DOM++
-		if s.refine(t) {
-			return s.sweepTuning(t), true
-		}
-		s.tunings.put(t.key, t)
-		return nil, true
-	case SweepFailed:
-		if m.ID != t.ID {
-			return nil, false
-		}
-		t.ID, t.Failed = 0, headline(m.Text)
-		s.DOM++
-		return nil, true
+		at -= len(t.Params[i].Points)
 	}
-	return nil, false
+	t.Done++
+}
+
+// tuned ends the trying of values, or begins with closer ones.
+func (s *State) tuned() []Effect {
+	t := s.Tuning
+	t.ID = 0
+	s.DOM++
+	if t.refine(s.Network) {
+		return s.sweepTuning(t)
+	}
+	s.tunings.put(t.key, t)
+	return nil
 }
 
 // refine replaces the sizes by closer ones where only the smaller half fits. A
 // larger window never needs less memory, so nothing fits above one that does not.
-func (s *State) refine(t *Tuning) bool {
+func (t *Tuning) refine(n *Network) bool {
 	if t.refined || len(t.Params) != 1 || t.Params[0].Unit != "MiB" {
 		return false
 	}
@@ -212,7 +214,7 @@ func (s *State) refine(t *Tuning) bool {
 	if first < 0 || first > len(p.Points)/2 || p.Values[first] <= len(p.Values)/2 {
 		return false
 	}
-	p.Values = s.tuningValues(*p, p.Values[first])
+	p.Values = n.tuningValues(*p, p.Values[first])
 	p.Points = make([]*proto.Point, len(p.Values))
 	return true
 }

@@ -266,10 +266,10 @@ func (c *Compare) Sentence() string {
 
 // Fit is the text of the button that gives the other side the budget that it lacks.
 func (c *Compare) Fit() string {
-	if c.S.Compare == nil || c.S.Compare.Other.Offer <= 0 {
+	if c.S.Compare == nil || c.S.Compare.Other.Offer() <= 0 {
 		return ""
 	}
-	return "Set " + format.BytesUp(c.S.Compare.Other.Offer) + " for " + letter(!c.S.Compare.OnA)
+	return "Set " + format.BytesUp(c.S.Compare.Other.Offer()) + " for " + letter(!c.S.Compare.OnA)
 }
 
 // missing says which side has no schedule, and why.
@@ -280,11 +280,11 @@ func (c *Compare) missing() string {
 	o := &c.S.Compare.Other
 	switch side := letter(!c.S.Compare.OnA); {
 	case o.Network == nil:
-		return side + " is being read…" + shareOf(o.Progress)
+		return side + " is being read…" + shareOf(o.Progress())
 	case o.Failed != "":
 		return side + " has no schedule: " + strings.TrimSuffix(o.Failed, ".") + "."
 	case o.Shown == nil:
-		return side + " is being solved…" + shareOf(o.Progress)
+		return side + " is being solved…" + shareOf(o.Progress())
 	}
 	own := letter(c.S.Compare.OnA)
 	switch {

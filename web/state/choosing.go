@@ -1,0 +1,170 @@
+package state
+
+import (
+	"memtide/engine"
+	"memtide/wasm/proto"
+)
+
+// What people decide about a schedule. Settled is false while a slider is still
+// being dragged.
+
+// SetBudget sets the budget, in bytes or, if that is not 0, in ten-thousandths
+// of what keeping everything needs.
+type SetBudget struct {
+	Bytes       engine.Bytes
+	BasisPoints int
+	Settled     bool
+}
+
+func (m SetBudget) apply(s *State) []Effect {
+	c := s.Choice
+	c.Budget = proto.Budget{Bytes: max(m.Bytes, 1)} // 0 is no budget, and no link could say it
+	if m.BasisPoints > 0 {
+		c.Budget = proto.Budget{BasisPoints: m.BasisPoints}
+	}
+	return s.choose(c, Replace, !m.Settled)
+}
+
+// StepBudget moves the budget by steps of the slider.
+type StepBudget struct{ Steps int }
+
+func (m StepBudget) apply(s *State) []Effect {
+	c, r := s.Choice, s.BudgetRange()
+	c.Budget = proto.Budget{Bytes: r.At(r.Position(s.Budget()) + m.Steps)}
+	return s.choose(c, Replace, true)
+}
+
+// SetDevice takes over the link of a device.
+type SetDevice struct {
+	ID     string
+	Device engine.Device
+}
+
+func (m SetDevice) apply(s *State) []Effect {
+	return s.chooseLink(false, func(c *Choice) {
+		c.Device, c.ToHost, c.ToDev, c.Duplex = m.ID, m.Device.ToHost, m.Device.ToDev, m.Device.Duplex
+	})
+}
+
+// SetBandwidth sets both directions of the link.
+type SetBandwidth struct {
+	Rate    engine.Rate
+	Settled bool
+}
+
+func (m SetBandwidth) apply(s *State) []Effect {
+	return s.chooseLink(!m.Settled, func(c *Choice) { c.Device, c.ToHost, c.ToDev = "", m.Rate, m.Rate })
+}
+
+// SetDuplex sets whether both directions work at the same time.
+type SetDuplex struct{ Duplex engine.Duplex }
+
+func (m SetDuplex) apply(s *State) []Effect {
+	return s.chooseLink(false, func(c *Choice) { c.Duplex = m.Duplex })
+}
+
+// chooseLink changes the link to the host.
+func (s *State) chooseLink(soon bool, set func(*Choice)) []Effect {
+	if s.Opening != nil {
+		s.Opening.linked = true
+	}
+	return s.decide(soon, set)
+}
+
+// SetTransfers sets whole or streamed transfers.
+type SetTransfers struct{ Transfers engine.Transfers }
+
+func (m SetTransfers) apply(s *State) []Effect {
+	return s.decide(false, func(c *Choice) { c.Transfers = m.Transfers })
+}
+
+// SetGraph takes a network that is both as a graph or as a chain.
+type SetGraph struct{ Graph bool }
+
+func (m SetGraph) apply(s *State) []Effect {
+	c := s.Choice
+	if base, o := c.Source.Variant(); base != nil && base.Operators() {
+		o.Graph = m.Graph
+		return s.openVariant(base, o)
+	}
+	if c.Graph = m.Graph; s.Network == nil {
+		return nil
+	}
+	if st := engine.Lookup(c.Strategy); st != nil && !s.Network.As(c).Applies(st) {
+		c.Strategy, c.Args = GraphStrategy, nil
+	}
+	if c.Budget == s.instead { // that fits the other way only was nobody's choice
+		c.Budget = DefaultBudget
+	}
+	return s.choose(c, Push, false)
+}
+
+// SetStrategy chooses a strategy, with its default arguments.
+type SetStrategy struct{ Name string }
+
+func (m SetStrategy) apply(s *State) (out []Effect) {
+	if c := s.Choice; m.Name != c.Strategy {
+		c.Strategy, c.Args = m.Name, nil
+		out = s.choose(c, Push, false)
+	}
+	s.carryMethod()
+	return out
+}
+
+// SetArg sets an argument of the strategy.
+type SetArg struct{ Name, Value string }
+
+func (m SetArg) apply(s *State) []Effect {
+	c := s.Choice
+	c.Args = WithArg(c.Strategy, c.Args, m.Name, m.Value)
+	out := s.choose(c, Replace, false)
+	s.carryMethod()
+	return out
+}
+
+// decide makes a decision that holds for the profile that is being read, too.
+// A budget is none: another network starts with its own.
+func (s *State) decide(soon bool, set func(*Choice)) []Effect {
+	if s.Opening != nil {
+		set(&s.Opening.Choice)
+	}
+	c := s.Choice
+	set(&c)
+	return s.choose(c, Replace, soon)
+}
+
+// carryMethod has the strategy hold for the profile that is being read, too.
+func (s *State) carryMethod() {
+	if o := s.Opening; o != nil {
+		o.Choice.Strategy, o.Choice.Args = s.Choice.Strategy, s.Choice.Args
+	}
+}
+
+// choose makes c the page's choice and shows what it asks for.
+func (s *State) choose(c Choice, h History, soon bool) []Effect {
+	s.DOM++
+	s.Paint++
+	s.take(c)
+	s.Draft = Draft{}
+	var out []Effect
+	if h != Leave {
+		out = append(out, WriteURL{h})
+	}
+	if s.Network == nil {
+		return out
+	}
+	out = append(out, s.solve(&s.Side, soon)...)
+	return append(out, s.follow()...)
+}
+
+// follow brings the curve and the tried parameters up to the present choice.
+func (s *State) follow() []Effect {
+	if f := &s.View.Frame; f.Embed { // a view computes only what it shows
+		if f.Show != nil && f.Shows("curve") {
+			return s.followCurve()
+		}
+		return nil
+	}
+	out := append(s.followCurve(), s.followTuning()...)
+	return append(out, s.followQuestions()...)
+}

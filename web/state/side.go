@@ -1,0 +1,160 @@
+package state
+
+import (
+	"memtide/engine"
+	"memtide/wasm/proto"
+	"memtide/web/format"
+)
+
+// Side is a schedule that is looked at: what is chosen, the network that is open,
+// and the picture of it, with what it waits for. State.Side is the one that the
+// controls change; in a comparison Compare.Other is the other one.
+type Side struct {
+	Choice  Choice
+	Network *Network // what is open; nil until the first profile has been read
+	Shown   *Picture // what the pictures show; nil until the first schedule
+	Opening *Opening // a profile is being read
+	Solving *Solving // a schedule is being looked for
+	Misfit  *Misfit  // the budget is too small: Shown is an older picture, or none
+	Failed  string   // why the other side has no schedule, for people; of State.Side the Alert says it
+
+	fallback int // ID of a solve for what is shown because nothing else can be; 0: none is under way
+}
+
+// Opening is a profile that is being read. The choice becomes the page's when
+// it has been read.
+type Opening struct {
+	ID      int
+	Name    string
+	Choice  Choice
+	History History
+	Title   string // instead of the network's own name; empty: that
+
+	Progress proto.Progress
+
+	linked bool // the link to the host was chosen meanwhile
+}
+
+// Solving is a schedule that is being looked for.
+type Solving struct {
+	ID       int
+	Choice   Choice
+	Progress proto.Progress
+	Best     *proto.Solved
+	Silent   bool // the worker has given no sign of life for a while
+}
+
+// Misfit is a budget that is too small.
+type Misfit struct {
+	Budget   engine.Bytes
+	Smallest engine.Bytes // 0 if unknown
+	Offer    engine.Bytes // Smallest, rounded up to what is written on the page; 0 if unknown
+}
+
+func newMisfit(f *proto.Failure) *Misfit {
+	return &Misfit{Budget: f.Budget, Smallest: f.Smallest, Offer: offer(f.Smallest)}
+}
+
+// offer is the smallest budget as people read it, which suffices because it is
+// rounded up.
+func offer(smallest engine.Bytes) engine.Bytes {
+	if b, err := format.ParseBytes(format.BytesUp(smallest)); err == nil && b >= smallest {
+		return b
+	}
+	return smallest
+}
+
+// busy says whether the side waits for anything.
+func (o *Side) busy() bool { return o.Opening != nil || o.Solving != nil }
+
+// Ready says whether the side shows the schedule of its choice.
+func (o *Side) Ready() bool { return o.Shown != nil && !o.busy() }
+
+// Progress is that of what the side waits for.
+func (o *Side) Progress() (p proto.Progress) {
+	switch {
+	case o.Opening != nil:
+		p = o.Opening.Progress
+	case o.Solving != nil:
+		p = o.Solving.Progress
+	}
+	return p
+}
+
+// Budget is the chosen budget in bytes.
+func (o *Side) Budget() engine.Bytes {
+	if o.Network == nil {
+		return o.Choice.Budget.Bytes
+	}
+	return o.Choice.Budget.Of(o.Network.Totals.KeepAllPeak)
+}
+
+// Offer is a budget that would do where the chosen one is too small; 0 if it is not,
+// or if none is known.
+func (o *Side) Offer() engine.Bytes {
+	if o.Misfit == nil {
+		return 0
+	}
+	return o.Misfit.Offer
+}
+
+// take makes c the choice, and the network the one that c wants of the two that it
+// may be.
+func (o *Side) take(c Choice) {
+	if o.Network != nil {
+		c.Graph = c.Graph && o.Network.TwoWays()
+		o.Network = o.Network.As(c)
+	}
+	o.Choice = c
+}
+
+// cancel gives up what the side waits for.
+func (o *Side) cancel() []Effect {
+	out := append(o.cancelOpening(), o.cancelSolving()...)
+	if o.fallback != 0 {
+		out, o.fallback = append(out, Cancel{o.fallback}), 0
+	}
+	return out
+}
+
+func (o *Side) cancelOpening() (out []Effect) {
+	if o.Opening != nil {
+		out, o.Opening = []Effect{Cancel{o.Opening.ID}}, nil
+	}
+	return out
+}
+
+func (o *Side) cancelSolving() (out []Effect) {
+	if o.Solving != nil {
+		out, o.Solving = []Effect{Cancel{o.Solving.ID}}, nil
+	}
+	return out
+}
+
+// sides are the one or two sides, first the one that the controls change.
+func (s *State) sides() []*Side {
+	if s.Compare == nil {
+		return []*Side{&s.Side}
+	}
+	return []*Side{&s.Side, &s.Compare.Other}
+}
+
+// reading is the side that waits for a profile under an ID; nil if none does.
+func (s *State) reading(id int) *Side {
+	for _, o := range s.sides() {
+		if o.Opening != nil && o.Opening.ID == id {
+			return o
+		}
+	}
+	return nil
+}
+
+// solving is the side that waits for a schedule under an ID; nil if none does.
+func (s *State) solving(id int) *Side {
+	for _, o := range s.sides() {
+		if o.Solving != nil && o.Solving.ID == id {
+			return o
+		}
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package state
+
+import (
+	"time"
+
+	"memtide/web/draw"
+)
+
+// View is what a person looks at: nothing here changes the schedule.
+type View struct {
+	From, To  time.Duration // visible part of the step, [From, To); To 0: all of it
+	Selected  draw.Target   // what the sentence is about: a wait, a run, a stage
+	Picked    bool          // by a person or a link, not by the page itself
+	Trail     []draw.Target // what was selected before the causes were followed
+	Lines     []string      // what the curve draws, by name; nil: DefaultLines
+	Axis      Axis          // of the curve
+	LineList  bool          // the list of all lines is open
+	Table     bool          // the table of operations is open
+	TableTop  int           // first row of the table that is shown
+	Playhead  time.Duration // the moment of the memory map; 0: the failure, or the peak
+	AliveBy   draw.AliveBy  // the order of the table of what is there at the peak
+	Density   int           // see State.Density; 0: the default, otherwise one more
+	Chain     bool          // the critical chain is shown
+	Layers    LayerTable    // the table of layers
+	Questions bool          // the questions are open
+	Slowdown  int           // see State.Slowdown; 0: the default, otherwise one more
+	Help      bool
+	Picker    Picker // the list of networks
+	Theme     string // "light", "dark" or empty: as the system has it
+	Wanted    string // what the link selects, until there is a picture to find it in
+	Frame     Frame
+	Note      string // one line that tells what a shortcut or a button did
+
+	CanSend     bool              // the device passes links on (navigator.share)
+	NoShortcuts bool              // keys of one character do nothing
+	KeyLabels   map[string]string // what stands on a key, by KeyboardEvent.code; nil if unknown
+}
+
+// ToggleTable opens the table of operations and closes it.
+type ToggleTable struct{}
+
+func (ToggleTable) apply(s *State) []Effect {
+	s.View.Table = !s.View.Table
+	s.touch()
+	return []Effect{WriteURL{Replace}}
+}
+
+// ScrollTable says which row of it is the first on screen.
+type ScrollTable struct{ Top int }
+
+func (m ScrollTable) apply(s *State) []Effect {
+	s.View.TableTop = max(m.Top, 0)
+	return s.touch()
+}
+
+// SetTheme chooses the colours, see View.Theme.
+type SetTheme struct{ Theme string }
+
+func (m SetTheme) apply(s *State) []Effect {
+	s.View.Theme = m.Theme
+	s.touch()
+	return []Effect{SaveTheme(m)}
+}
+
+// Dismiss closes what is on top: the dialog, the list of networks, help, alert,
+// selection; or, from the button of the notice, the alert and what was written
+// wrongly.
+type Dismiss struct{ Notice bool }
+
+func (m Dismiss) apply(s *State) []Effect {
+	v := &s.View
+	switch {
+	case m.Notice: // what is written wrongly goes with what was said about it
+		s.Alert, s.Draft = nil, Draft{}
+	case s.Sharing != nil:
+		s.Sharing = nil
+		s.DOM++
+		return nil
+	case v.Picker.Open:
+		v.Picker = Picker{}
+	case s.Draft.Field != "":
+		s.Draft = Draft{}
+	case v.Help:
+		v.Help = false
+	case s.Alert != nil:
+		s.Alert = nil
+	case v.Selected.Kind != draw.Nothing:
+		v.Selected, v.Trail = draw.Target{}, nil
+	}
+	return s.touch()
+}
+
+// CopyLink puts the link into the clipboard.
+type CopyLink struct{}
+
+func (CopyLink) apply(s *State) []Effect {
+	s.Paint++
+	return []Effect{CopyURL{}}
+}
+
+// Copied tells the outcome of that; Err is empty if it worked.
+type Copied struct{ Err string }
+
+func (m Copied) apply(s *State) []Effect {
+	s.View.Note = "Link copied."
+	if n := s.Network; n != nil && !n.InLink() {
+		s.View.Note = "Link copied. No link can hold a graph: send the file too."
+	}
+	if m.Err != "" {
+		s.View.Note = m.Err
+	}
+	return s.touch()
+}
+
+// ForgetNote takes the note away that a button left.
+type ForgetNote struct{}
+
+func (ForgetNote) apply(s *State) []Effect {
+	s.View.Note = ""
+	return s.touch()
+}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -20,23 +19,31 @@ type Strategy struct {
 	Cites  []Cite
 	Params []Param
 
+	// Mark tells it apart from the others of its class in pictures that give a class
+	// one colour: a number from 0 on that no other of the class has. It never changes,
+	// so that a picture looks the same when a strategy is added.
+	Mark int
+
 	// Graphs says that it works on any graph whose operations stand in an order in
 	// which they can run; the others work on chains only.
 	Graphs bool
 
-	// Solve finds a schedule within p.Budget. The error is nil, or wraps
-	// ErrUnsupported, or is an *InfeasibleError, or is the context's error; in
-	// the last case the solution, if not nil, is the best so far. p is not changed.
-	Solve func(p *Problem, args Args, poll *Poll) (*Solution, error)
+	// Solver finds a schedule within p.Budget: a peak, resident memory included, of
+	// no more. The error is nil, or wraps ErrUnsupported (no budget would help), or
+	// is an *InfeasibleError (a larger one would), or is poll's; in the last case
+	// the solution, if not nil, is the best so far. p is shared with others and not
+	// changed; the solution is the caller's. The same problem and arguments give the
+	// same answer on every machine, unless poll ends the work. Others call Solve.
+	Solver func(p *Problem, args Parsed, poll *Poll) (*Solution, error)
 
-	// Sweep solves p for many budgets and shares work between them; nil: there
-	// is nothing to share, solve each by itself. It calls yield once for every
-	// budget, in an order of its own that draws a curve from coarse to fine, with
-	// what Solve gives for p.WithBudget(budgets[i]). When the context is done, all
-	// budgets that are left get its error. It calls poll.Next before every budget:
-	// one that has no time left gets the error alone. p.Budget is not looked at.
-	// It returns after the last yield, and yield is called from its goroutine.
-	Sweep func(p *Problem, args Args, budgets []Bytes, poll *Poll, yield func(i int, s *Solution, err error))
+	// Sweeper solves p for many budgets and shares work between them; nil: there
+	// is nothing to share. It calls yield once for every budget, in an order of its
+	// own that draws a curve from coarse to fine, with what Solver gives for
+	// p.WithBudget(budgets[i]); p.Budget is not looked at. It calls poll.Next before
+	// every budget: one whose time is over gets poll's error alone, and once the
+	// context is done all that are left get its error. yield is called from the
+	// caller's goroutine, and not after the return. Others call Sweep.
+	Sweeper func(p *Problem, args Parsed, budgets []Bytes, poll *Poll, yield func(i int, s *Solution, err error))
 }
 
 // Class is a set of things a schedule may do.
@@ -50,19 +57,6 @@ const (
 
 // Cite is a source: authors and title, a doi or arXiv number, and the section.
 type Cite struct{ Text, ID, Section string }
-
-// Param is a parameter of a strategy. Every parameter is a whole number or one
-// of a list of words.
-type Param struct {
-	Name, Title, Doc string
-	Default          string
-	Min, Max         int      // of a whole number
-	Choices          []string // of a word; nil for a number
-}
-
-// Args are the values of a strategy's parameters by name; what is missing has
-// its default. Use Strategy.Parse before reading foreign ones.
-type Args map[string]string
 
 // Solution is what a strategy claims. Whether the claim is true is for sim to
 // measure and for check to decide.
@@ -136,45 +130,40 @@ func Lookup(name string) *Strategy {
 
 // Parse checks args against the parameters and fills in the defaults. Names
 // that the strategy does not have are an error.
-func (s *Strategy) Parse(args Args) (Args, error) {
-	full := Args{}
-	for _, p := range s.Params {
-		v, ok := args[p.Name]
-		if !ok {
-			v = p.Default
-		}
-		if err := p.check(v); err != nil {
-			return nil, err
-		}
-		full[p.Name] = v
-	}
-	for name := range args {
-		if _, ok := full[name]; !ok {
-			return nil, fmt.Errorf("%s has no parameter %q", s.Name, name)
-		}
-	}
-	return full, nil
-}
+func (s *Strategy) Parse(args Args) (Parsed, error) { return ParseArgs(s.Name, s.Params, args) }
 
-func (p *Param) check(v string) error {
-	if p.Choices != nil {
-		if !slices.Contains(p.Choices, v) {
-			return fmt.Errorf("%s is %q; expected one of %s", p.Name, v, strings.Join(p.Choices, ", "))
-		}
-		return nil
-	}
-	n, err := strconv.Atoi(v)
-	if err != nil || n < p.Min || n > p.Max {
-		return fmt.Errorf("%s is %q; expected a whole number from %d to %d", p.Name, v, p.Min, p.Max)
-	}
-	return nil
-}
-
-// Int is the value of a number that Parse has accepted. It panics on others.
-func (a Args) Int(name string) int {
-	n, err := strconv.Atoi(a[name])
+// Solve parses the arguments and runs the Solver: its errors, or that of Parse.
+func (s *Strategy) Solve(p *Problem, args Args, poll *Poll) (*Solution, error) {
+	parsed, err := s.Parse(args)
 	if err != nil {
-		panic(fmt.Sprintf("engine: parameter %q is %q: Parse was not called", name, a[name]))
+		return nil, err
 	}
-	return n
+	return s.Solver(p, parsed, poll)
+}
+
+// Sweep parses the arguments and runs the Sweeper, or the Solver for one budget
+// after the other if there is none. Arguments that are not accepted are the error
+// of every budget.
+func (s *Strategy) Sweep(p *Problem, args Args, budgets []Bytes, poll *Poll, yield func(i int, s *Solution, err error)) {
+	parsed, err := s.Parse(args)
+	switch {
+	case err != nil:
+		for i := range budgets {
+			yield(i, nil, err)
+		}
+	case s.Sweeper != nil:
+		s.Sweeper(p, parsed, budgets, poll, yield)
+	default:
+		SolveEach(s.Solver, p, parsed, budgets, poll, yield)
+	}
+}
+
+// SolveEach is a Sweeper that shares nothing: for arguments and problems with which
+// a strategy's own has nothing to share.
+func SolveEach(solve func(*Problem, Parsed, *Poll) (*Solution, error), p *Problem, args Parsed, budgets []Bytes, poll *Poll, yield func(i int, s *Solution, err error)) {
+	for i, b := range budgets {
+		poll.Next()
+		sol, err := solve(p.WithBudget(b), args, poll)
+		yield(i, sol, err)
+	}
 }

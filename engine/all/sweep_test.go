@@ -18,7 +18,7 @@ import (
 func TestSweep(t *testing.T) {
 	swept := 0
 	for _, s := range engine.Strategies() {
-		if s.Sweep == nil {
+		if s.Sweeper == nil {
 			continue
 		}
 		swept++
@@ -75,7 +75,7 @@ func TestSweepCancelled(t *testing.T) {
 		budgets = append(budgets, c.StoreAllPeak()*percent/100)
 	}
 	for _, s := range engine.Strategies() {
-		if s.Sweep == nil {
+		if s.Sweeper == nil {
 			continue
 		}
 		for _, after := range []int{0, 7} {
@@ -105,7 +105,7 @@ func TestSweepNeedsAChain(t *testing.T) {
 	g := &engine.Graph{Ops: []engine.Op{{Name: "F1", Time: 1}}, Done: engine.NoValue}
 	p := &engine.Problem{Graph: g, Device: enginetest.Device(engine.HalfDuplex)}
 	for _, s := range engine.Strategies() {
-		if s.Sweep == nil {
+		if s.Sweeper == nil {
 			continue
 		}
 		s.Sweep(p, nil, []engine.Bytes{1, 2}, nil, func(i int, sol *engine.Solution, err error) {
@@ -127,7 +127,7 @@ func TestSweepShares(t *testing.T) {
 		budgets = append(budgets, c.StoreAllPeak()*percent/100)
 	}
 	for _, s := range engine.Strategies() {
-		if s.Sweep == nil {
+		if s.Sweeper == nil {
 			continue
 		}
 		const share = time.Second

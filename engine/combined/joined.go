@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"memtide/engine"
+	"memtide/engine/remat"
 	"memtide/engine/sim"
 )
 
@@ -146,7 +147,7 @@ func (j *joined) solution(sol *engine.Solution) (*engine.Solution, error) {
 
 // solve plans for the other chain. alone and aloneErr are what recomputation alone
 // takes on this one, and rotor and err on the other.
-func (j *joined) solve(args engine.Args, alone *engine.Solution, aloneErr error, rotor *engine.Solution, err error, common *shared, poll *engine.Poll) (*engine.Solution, error) {
+func (j *joined) solve(args engine.Parsed, alone *engine.Solution, aloneErr error, rotor *engine.Solution, err error, common *shared, poll *engine.Poll) (*engine.Solution, error) {
 	common.shown = func(sol *engine.Solution) *engine.Solution {
 		own, err := j.solution(sol)
 		if err != nil {
@@ -187,15 +188,15 @@ func (j *joined) claimed(sol *engine.Solution) *engine.Solution {
 	return sol
 }
 
-func solveJoined(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
+func solveJoined(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 	j := newJoined(p)
-	alone, aloneErr := engine.Lookup("rotor").Solve(p, nil, poll)
-	rotor, err := engine.Lookup("rotor").Solve(j.q, nil, poll)
+	alone, aloneErr := remat.Rotor.Solve(p, nil, poll)
+	rotor, err := remat.Rotor.Solve(j.q, nil, poll)
 	return j.solve(args, alone, aloneErr, rotor, err, &shared{}, poll)
 }
 
 // sweepJoined is sweepPofo with joined stages.
-func sweepJoined(p *engine.Problem, args engine.Args, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
+func sweepJoined(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
 	for i, b := range budgets {
 		poll.Next()
 		if err := poll.Err(); err != nil {

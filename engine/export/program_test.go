@@ -31,11 +31,7 @@ func plans(t *testing.T, count int) []*export.Plan {
 			for _, transfers := range []engine.Transfers{engine.Whole, engine.Streamed} {
 				p := engine.NewChainProblem(c, enginetest.Device(duplex), transfers, enginetest.RandomBudget(r, c))
 				for _, s := range engine.Strategies() {
-					args, err := s.Parse(nil)
-					if err != nil {
-						t.Fatal(err)
-					}
-					sol, err := s.Solve(p, args, nil)
+					sol, err := s.Solve(p, nil, nil)
 					if err != nil {
 						continue // too small a budget, or nothing for this strategy
 					}

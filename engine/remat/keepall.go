@@ -22,11 +22,11 @@ training. On a graph every value stays to its last use, and weights to the end.`
 			Section: "3.1, every stage with F_all",
 		}},
 		Graphs: true,
-		Solve:  solveKeepAll,
+		Solver: solveKeepAll,
 	})
 }
 
-func solveKeepAll(p *engine.Problem, _ engine.Args, poll *engine.Poll) (*engine.Solution, error) {
+func solveKeepAll(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 	if err := poll.Err(); err != nil {
 		return nil, err
 	}

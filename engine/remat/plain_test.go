@@ -224,14 +224,14 @@ func TestLimitIsTight(t *testing.T) {
 // TestRotorAgainstBrute proves the recursion itself on small chains:
 // no sequence of Table 1 that is persistent is faster.
 func TestRotorAgainstBrute(t *testing.T) {
-	againstBrute(t, 2, enginetest.Persistent, solveRotor, func(c *engine.Chain, budget engine.Bytes) *terms {
+	againstBrute(t, 2, enginetest.Persistent, Rotor.Solve, func(c *engine.Chain, budget engine.Bytes) *terms {
 		return newTerms(c, budget, outputCounted)
 	})
 }
 
 // TestRevolveAgainstBrute does the same for the sequences without saved sets.
 func TestRevolveAgainstBrute(t *testing.T) {
-	againstBrute(t, 12, enginetest.OutputsOnly, solveRevolve, leanTerms)
+	againstBrute(t, 12, enginetest.OutputsOnly, revolve.Solve, leanTerms)
 }
 
 func againstBrute(t *testing.T, seed uint64, class enginetest.Class,
@@ -347,13 +347,13 @@ func TestTableFull(t *testing.T) {
 		c := enginetest.RandomChain(r, enginetest.Shape{MinStages: 60, MaxStages: 120, MaxSize: 1 << 20, MaxTime: 1e7})
 		p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, c.StoreAllPeak()/2)
 		maxRowBytes = before
-		best, err := solveRotor(p, nil, nil)
+		best, err := Rotor.Solve(p, nil, nil)
 		if err != nil {
 			continue
 		}
 		maxRowBytes = 100 << 10
 		for _, args := range []engine.Args{nil, {"slots": "50"}, {"printed": "yes"}} {
-			sol, err := solveRotor(p, args, nil)
+			sol, err := Rotor.Solve(p, args, nil)
 			var infeasible *engine.InfeasibleError
 			if errors.Is(err, engine.ErrUnsupported) || errors.As(err, &infeasible) && args["slots"] != "" {
 				continue // not even the grouped chain
@@ -385,7 +385,7 @@ func TestBestSoFar(t *testing.T) {
 				cancel()
 			}
 		})
-		stopped, err := solveRotor(p, nil, poll)
+		stopped, err := Rotor.Solve(p, nil, poll)
 		if !errors.Is(err, context.Canceled) || stopped == nil {
 			t.Fatalf("got a schedule: %v, error %v; want a schedule and %v", stopped != nil, err, context.Canceled)
 		}

@@ -154,11 +154,11 @@ func TestLargest(t *testing.T) {
 // pretend is a strategy that solves like keepall and refuses by a rule.
 func pretend(refuses func(batch int) bool) *engine.Strategy {
 	keep := engine.Lookup("keepall")
-	return &engine.Strategy{Name: "pretend", Solve: func(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
+	return &engine.Strategy{Name: "pretend", Solver: func(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 		if b := p.Chain.Chain.Batch; refuses(b) {
 			return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: engine.Bytes(1000 + b)}
 		}
-		return keep.Solve(p.WithBudget(engine.NoLimit), args, poll)
+		return keep.Solve(p.WithBudget(engine.NoLimit), nil, poll)
 	}}
 }
 
@@ -182,8 +182,8 @@ func TestGaps(t *testing.T) {
 // TestUndecided: no answer within the limit is not a refusal.
 func TestUndecided(t *testing.T) {
 	s := pretend(func(b int) bool { return false })
-	solve := s.Solve
-	s.Solve = func(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
+	solve := s.Solver
+	s.Solver = func(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 		for p.Chain.Chain.Batch >= 5 {
 			if err := poll.Err(); err != nil {
 				return nil, err
@@ -237,8 +237,8 @@ func TestErrors(t *testing.T) {
 		t.Errorf("without a link: got %+v, %v; want the %d of keeping everything", got, err, want.Batch)
 	}
 	s := pretend(func(int) bool { return false })
-	solve := s.Solve
-	s.Solve = func(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
+	solve := s.Solver
+	s.Solver = func(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 		sol, err := solve(p, args, poll)
 		sol.Makespan--
 		return sol, err

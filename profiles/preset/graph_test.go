@@ -175,11 +175,7 @@ func TestGraphStrategies(t *testing.T) {
 		problem := all.WithBudget(sol.Peak * 4 / 5)
 		for _, name := range []string{"window", "lms"} {
 			s := engine.Lookup(name)
-			args, err := s.Parse(nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			swapped, err := s.Solve(problem, args, nil)
+			swapped, err := s.Solve(problem, nil, nil)
 			var least *engine.InfeasibleError
 			if errors.As(err, &least) {
 				t.Errorf("%s, %s in %d: needs %d", id, name, problem.Budget, least.Smallest)

@@ -107,11 +107,7 @@ func keepEverything(p *engine.Problem) (proto.Reference, error) {
 	if keepall == nil {
 		panic("serve: the strategy keepall is not registered")
 	}
-	args, err := keepall.Parse(nil)
-	if err != nil {
-		return proto.Reference{}, err
-	}
-	sol, err := keepall.Solve(p, args, nil)
+	sol, err := keepall.Solve(p, nil, nil)
 	if err != nil {
 		return proto.Reference{}, err
 	}

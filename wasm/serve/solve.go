@@ -32,8 +32,7 @@ func (s *Server) task(set *proto.Setting, m *proto.Method, b proto.Budget) (*tas
 	if strategy == nil {
 		return nil, proto.Fail(proto.BadRequest, "there is no strategy %q", m.Strategy)
 	}
-	args, err := strategy.Parse(m.Args)
-	if err != nil {
+	if _, err := strategy.Parse(m.Args); err != nil {
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
 	}
 	p := nw.problem
@@ -41,7 +40,7 @@ func (s *Server) task(set *proto.Setting, m *proto.Method, b proto.Budget) (*tas
 	if err := p.Validate(); err != nil {
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
 	}
-	return &task{problem: &p, strategy: strategy, args: args, keepAll: nw.keepAll}, nil
+	return &task{problem: &p, strategy: strategy, args: m.Args, keepAll: nw.keepAll}, nil
 }
 
 func (s *Server) solve(ctx context.Context, q *proto.Solve, emit func(*proto.Reply)) (*proto.Solved, *proto.Failure) {

@@ -88,7 +88,7 @@ func (s *State) place(st *engine.Strategy) int {
 	switch {
 	case st.Name == s.Choice.Strategy:
 		return 0
-	case st.Sweep != nil:
+	case st.Sweeper != nil:
 		return 1
 	}
 	return 2

@@ -20,7 +20,8 @@ func init() {
 			Params: []engine.Param{{Name: "segments", Default: "4", Min: 1, Max: 9}}})
 		engine.Register(&engine.Strategy{Name: "testoffload", Title: "Offload", Class: engine.MayOffload})
 		engine.Register(&engine.Strategy{Name: "testshare", Title: "Recompute, sharing work", Class: engine.MayRecompute,
-			Sweep: func(*engine.Problem, engine.Args, []engine.Bytes, *engine.Poll, func(int, *engine.Solution, error)) {}})
+			Sweeper: func(*engine.Problem, engine.Parsed, []engine.Bytes, *engine.Poll, func(int, *engine.Solution, error)) {
+			}})
 	}
 }
 

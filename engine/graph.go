@@ -28,7 +28,7 @@ const (
 	KindWeight                      // weights, their gradients, optimizer state
 )
 
-// Place says where a value is when the step begins. Bits may be combined.
+// Place says where a value is when the step begins: a set of bits.
 type Place uint8
 
 // The places; the zero value means that an operation has to produce the value.
@@ -37,17 +37,18 @@ const (
 	OnHost
 )
 
-// Value is one piece of data of a training step.
+// Value is one piece of data of a training step, which is on the device as a whole or
+// not at all, but for the part that a streamed transfer has moved.
 type Value struct {
-	Name    string
+	Name    string // for people
 	Kind    ValueKind
 	Size    Bytes
-	Stage   int // the stage it belongs to, 0 if none
-	Initial Place
+	Stage   int   // the stage it belongs to, 0 if none
+	Initial Place // 0: an operation has to produce it
 
-	// Within is a value that contains this one, or NoValue: a copy of Within
-	// serves every reader of this value. In a chain a^k is within abar^k,
-	// unless no backward reads it.
+	// Within is a value that contains this one, or NoValue (not 0): a device copy
+	// of it serves every reader of this value. In a chain a^k is within abar^k,
+	// unless no backward reads a^k. There are no cycles.
 	Within ValueID
 }
 
@@ -62,25 +63,26 @@ const (
 
 // Op is one operation of a training step.
 type Op struct {
-	Name  string
+	Name  string // for people
 	Pass  Pass
 	Stage int // the stage it belongs to, 0 if none
 	Time  time.Duration
-	Temp  Bytes // memory used only while it runs [oF, oB]
-	In    []ValueID
-	Out   []ValueID
+	Temp  Bytes     // used only while it runs, besides In and Out [oF, oB]
+	In    []ValueID // whole on the device from its start to its end
+	Out   []ValueID // take their room when it starts, can be read when it ends
 	Lean  []ValueID // what a lean run writes instead of Out; nil if it cannot run lean
 	Alt   *Alt      // a second way to run, reading and writing the same; nil: there is none
 }
 
-// Alt is a second way to run an operation (see Stage.Fast).
+// Alt is what a second way to run an operation takes instead of Op.Time and Op.Temp
+// (see Stage.Fast).
 type Alt struct {
 	Time time.Duration
 	Temp Bytes
 }
 
-// Graph is one training step: operations, the values between them, and what
-// stays on the device throughout. A graph is not changed after it is built.
+// Graph is one training step: operations, the values between them, and what stays on
+// the device throughout. Nobody changes a graph after it is built.
 type Graph struct {
 	Values []Value
 	Ops    []Op
@@ -201,7 +203,7 @@ type ChainGraph struct {
 	Chain *Chain
 }
 
-// ExpandChain builds the graph of a valid chain.
+// ExpandChain builds the graph of a valid chain, to which it refers.
 func ExpandChain(c *Chain) *ChainGraph {
 	n := c.Len()
 	g := &ChainGraph{Chain: c}

@@ -8,24 +8,24 @@ import (
 	"time"
 )
 
-// Strategy is a published method, or one of our own, as a value. A file adds
-// one by calling Register; everything else (forms, links, documentation, the
-// contract test) follows from the fields.
+// Strategy is a published method, or one of our own, as a value. A file adds one by
+// calling Register in its init; forms, links, documentation and the contract test
+// (engine/all) follow from the fields. It is not changed after that.
 type Strategy struct {
-	Name   string // stable: it stands in links; lower-case letters and digits
-	Title  string // for people: a few words
-	Doc    string // the part before the first blank line is a one-sentence summary
-	Class  Class  // which schedules it chooses from; decides which lower bound it is held against
-	Cites  []Cite
-	Params []Param
+	Name   string  // stable: it stands in links; lower-case letters and digits
+	Title  string  // for people: a few words
+	Doc    string  // the part before the first blank line is a one-sentence summary
+	Class  Class   // what its schedules may do; decides which lower bound they are held against
+	Cites  []Cite  // where it was published, in the order of importance; at least one
+	Params []Param // in the order of the form
 
 	// Mark tells it apart from the others of its class in pictures that give a class
 	// one colour: a number from 0 on that no other of the class has. It never changes,
 	// so that a picture looks the same when a strategy is added.
 	Mark int
 
-	// Graphs says that it works on any graph whose operations stand in an order in
-	// which they can run; the others work on chains only.
+	// Graphs says that it works on any graph whose operations can run in the order in
+	// which they stand. The others return ErrNeedsChain where Problem.Chain is nil.
 	Graphs bool
 
 	// Solver finds a schedule within p.Budget: a peak, resident memory included, of
@@ -46,10 +46,11 @@ type Strategy struct {
 	Sweeper func(p *Problem, args Parsed, budgets []Bytes, poll *Poll, yield func(i int, s *Solution, err error))
 }
 
-// Class is a set of things a schedule may do.
+// Class is a set of things that a schedule may do besides running every operation
+// once.
 type Class uint8
 
-// The classes. Recompute and Offload can be combined; 0 keeps everything.
+// The classes are sums of these; 0 keeps everything.
 const (
 	MayRecompute Class = 1 << iota
 	MayOffload
@@ -58,35 +59,38 @@ const (
 // Cite is a source: authors and title, a doi or arXiv number, and the section.
 type Cite struct{ Text, ID, Section string }
 
-// Solution is what a strategy claims. Whether the claim is true is for sim to
-// measure and for check to decide.
+// Solution is a schedule and what its strategy claims about it. Nothing in here has
+// been measured: sim plays the schedule, and check proves or refutes what sim says.
+// A claim is exact: the contract test refuses a step time or a peak that is a
+// nanosecond or a byte off what is played.
 type Solution struct {
 	Schedule Schedule
-	Makespan time.Duration // claimed step time
-	Peak     Bytes         // claimed peak, resident memory included
-	Optimal  bool          // no schedule of Within is faster
-	Within   string        // what Optimal and Bound range over, in a few words
-	Bound    time.Duration // a proven lower bound of that set; 0 if the strategy has none
-	Stopped  bool          // limits of the strategy's own ended the search before it was done; a note says so
-	Notes    []string      // for people: which rule a number follows, what was approximated
+	Makespan time.Duration // the step time
+	Peak     Bytes         // the most device memory in use at a moment, resident memory included
+	Optimal  bool          // no schedule of the set named by Within is faster within the budget
+	Within   string        // names that set, for people; the tests know each by its name. Empty only without Optimal and Bound
+	Bound    time.Duration // no schedule of that set takes less; 0 if nothing is proven
+	Stopped  bool          // the strategy's own limits of work or memory ended the search early; a note says so
+	Notes    []string      // whole sentences for people: which rule a number follows, what was approximated
 }
 
 // ErrUnsupported is wrapped by errors that say why a strategy cannot work on a
 // problem at all, whatever the budget.
 var ErrUnsupported = errors.New("this strategy does not apply")
 
-// ErrNeedsChain is the reason of most strategies.
+// ErrNeedsChain is the error where Problem.Chain is nil, of strategies that do not
+// take graphs.
 var ErrNeedsChain = fmt.Errorf("%w: it needs a chain of stages", ErrUnsupported)
 
-// ErrNeedsLink is the reason of strategies that move data; one that can also keep
-// everything solves what has room for that without a link.
+// ErrNeedsLink is the error of strategies that move data where the device has no
+// link. Those that can also keep everything return it only where that does not fit.
 var ErrNeedsLink = fmt.Errorf("%w: the device has no link to the host", ErrUnsupported)
 
 // InfeasibleError says that no schedule of the strategy fits into the budget.
 type InfeasibleError struct {
-	Budget   Bytes
-	Smallest Bytes  // the smallest budget that would do; 0 if it is not known
-	Why      string // what needs so much, for people; may be empty
+	Budget   Bytes  // that of the problem
+	Smallest Bytes  // the smallest budget with which Solve has a solution, to the byte; 0 if it is not known
+	Why      string // what needs so much, for people: part of a sentence; may be empty
 }
 
 func (e *InfeasibleError) Error() string {
@@ -102,8 +106,9 @@ func (e *InfeasibleError) Error() string {
 
 var registry []*Strategy
 
-// Register adds a strategy to the catalogue. It panics if the name is taken or
-// malformed: that is a mistake of the program, not of its input.
+// Register adds a strategy to the catalogue, for init functions: it is not safe for
+// concurrent use. It panics if the name is taken or malformed: that is a mistake of
+// the program, not of its input.
 func Register(s *Strategy) {
 	if s.Name == "" || strings.Trim(s.Name, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
 		panic(fmt.Sprintf("engine: strategy name %q is not lower-case letters and digits", s.Name))
@@ -115,7 +120,8 @@ func Register(s *Strategy) {
 	slices.SortFunc(registry, func(a, b *Strategy) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// Strategies lists what is registered, by name. Import engine/all to have all.
+// Strategies lists what is registered, in the order of the names. The list is the
+// caller's. Only what is imported is registered: engine/all imports all.
 func Strategies() []*Strategy { return slices.Clone(registry) }
 
 // Lookup finds a strategy by name; nil if there is none.

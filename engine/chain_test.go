@@ -70,8 +70,8 @@ func TestExpandChain(t *testing.T) {
 			}
 			seen[v.Name] = true
 		}
-		if k > 0 && g.Values[g.Act(k)].Within != g.Saved(k) {
-			t.Errorf("a%d is within %d, want s%d", k, g.Values[g.Act(k)].Within, k)
+		if k > 0 && g.Values[g.Act(k)].PartOf != g.Saved(k) {
+			t.Errorf("a%d is within %d, want s%d", k, g.Values[g.Act(k)].PartOf, k)
 		}
 	}
 	if len(seen)+3 != len(g.Values) {

@@ -46,10 +46,10 @@ type Value struct {
 	Stage   int   // the stage it belongs to, 0 if none
 	Initial Place // 0: an operation has to produce it
 
-	// Within is a value that contains this one, or NoValue (not 0): a device copy
+	// PartOf is a value that contains this one, or NoValue (not 0): a device copy
 	// of it serves every reader of this value. In a chain a^k is within abar^k,
 	// unless no backward reads a^k. There are no cycles.
-	Within ValueID
+	PartOf ValueID
 }
 
 // Pass tells forward from backward operations.
@@ -101,12 +101,12 @@ func (g *Graph) Validate() error {
 		if v.Size < 0 {
 			return fmt.Errorf("value %d (%s) has a negative size", i, v.Name)
 		}
-		if v.Within != NoValue && !g.hasValue(v.Within) {
-			return fmt.Errorf("value %d (%s) is within value %d, which does not exist", i, v.Name, v.Within)
+		if v.PartOf != NoValue && !g.hasValue(v.PartOf) {
+			return fmt.Errorf("value %d (%s) is within value %d, which does not exist", i, v.Name, v.PartOf)
 		}
 	}
 	if i := g.circle(); i != NoValue {
-		return fmt.Errorf("value %d (%s) is within itself, by way of value %d; a value is within a larger one or within none", i, g.Values[i].Name, g.Values[i].Within)
+		return fmt.Errorf("value %d (%s) is within itself, by way of value %d; a value is within a larger one or within none", i, g.Values[i].Name, g.Values[i].PartOf)
 	}
 	if g.Fixed < 0 {
 		return fmt.Errorf("resident memory is %d bytes; sizes cannot be negative", g.Fixed)
@@ -139,13 +139,13 @@ func (g *Graph) circle() ValueID {
 	state := make([]uint8, len(g.Values))
 	for i := range g.Values {
 		v := ValueID(i)
-		for ; v != NoValue && state[v] == 0; v = g.Values[v].Within {
+		for ; v != NoValue && state[v] == 0; v = g.Values[v].PartOf {
 			state[v] = open
 		}
 		if v != NoValue && state[v] == open {
 			return v
 		}
-		for v = ValueID(i); v != NoValue && state[v] == open; v = g.Values[v].Within {
+		for v = ValueID(i); v != NoValue && state[v] == open; v = g.Values[v].PartOf {
 			state[v] = done
 		}
 	}
@@ -215,8 +215,8 @@ func ExpandChain(c *Chain) *ChainGraph {
 		if k > 0 && !c.Unsaved(k) {
 			within = g.Saved(k)
 		}
-		g.Values[g.Act(k)] = Value{Name: "a" + strconv.Itoa(k), Kind: KindActivation, Size: c.Act(k), Stage: k, Within: within}
-		g.Values[g.Grad(k)] = Value{Name: "d" + strconv.Itoa(k), Kind: KindGradient, Size: c.Grad(k), Stage: k, Within: NoValue}
+		g.Values[g.Act(k)] = Value{Name: "a" + strconv.Itoa(k), Kind: KindActivation, Size: c.Act(k), Stage: k, PartOf: within}
+		g.Values[g.Grad(k)] = Value{Name: "d" + strconv.Itoa(k), Kind: KindGradient, Size: c.Grad(k), Stage: k, PartOf: NoValue}
 	}
 	g.Values[g.Act(0)].Initial = OnDevice
 	if !c.SeedBorn {
@@ -226,7 +226,7 @@ func ExpandChain(c *Chain) *ChainGraph {
 	for k := 1; k <= n; k++ {
 		st := &c.Stages[k-1]
 		number := strconv.Itoa(k)
-		g.Values[g.Saved(k)] = Value{Name: "s" + number, Kind: KindActivation, Size: st.Saved, Stage: k, Within: NoValue}
+		g.Values[g.Saved(k)] = Value{Name: "s" + number, Kind: KindActivation, Size: st.Saved, Stage: k, PartOf: NoValue}
 		g.Ops[g.Fwd(k)] = Op{Name: "F" + number, Pass: Forward, Stage: k, Time: st.Forward, Temp: st.FwdTemp,
 			In: []ValueID{g.Act(k - 1)}, Out: []ValueID{g.Saved(k)}, Lean: []ValueID{g.Act(k)}}
 		back := Op{Name: "B" + number, Pass: Backward, Stage: k, Time: st.Back, Temp: st.BwdTemp,

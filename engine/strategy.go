@@ -64,14 +64,14 @@ type Cite struct{ Text, ID, Section string }
 // A claim is exact: the contract test refuses a step time or a peak that is a
 // nanosecond or a byte off what is played.
 type Solution struct {
-	Schedule Schedule
-	Makespan time.Duration // the step time
-	Peak     Bytes         // the most device memory in use at a moment, resident memory included
-	Optimal  bool          // no schedule of the set named by Within is faster within the budget
-	Within   string        // names that set, for people; the tests know each by its name. Empty only without Optimal and Bound
-	Bound    time.Duration // no schedule of that set takes less; 0 if nothing is proven
-	Stopped  bool          // the strategy's own limits of work or memory ended the search early; a note says so
-	Notes    []string      // whole sentences for people: which rule a number follows, what was approximated
+	Schedule     Schedule
+	Makespan     time.Duration // the step time
+	Peak         Bytes         // the most device memory in use at a moment, resident memory included
+	Optimal      bool          // no schedule of the set named by OptimalAmong is faster within the budget
+	OptimalAmong string        // names that set, for people; the tests know each by its name. Empty only without Optimal and Bound
+	Bound        time.Duration // no schedule of that set takes less; 0 if nothing is proven
+	Stopped      bool          // the strategy's own limits of work or memory ended the search early; a note says so
+	Notes        []string      // whole sentences for people: which rule a number follows, what was approximated
 }
 
 // ErrUnsupported is wrapped by errors that say why a strategy cannot work on a

@@ -24,7 +24,7 @@ func TestExpandUnsaved(t *testing.T) {
 	if err := g.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	if got := g.Values[g.Act(2)].Within; got != NoValue {
+	if got := g.Values[g.Act(2)].PartOf; got != NoValue {
 		t.Errorf("a2 is within value %d; want within none", got)
 	}
 	for _, tc := range []struct {

@@ -110,11 +110,11 @@ func (r *graphReader) readValues(keys *knownKeys) error {
 	}
 	for id, w := range within {
 		if w.id != nil {
-			r.g.Values[id].Within = r.ref(r.item("values", w.index, map[string]any{}, keys), "within", w.id)
+			r.g.Values[id].PartOf = r.ref(r.item("values", w.index, map[string]any{}, keys), "within", w.id)
 		}
 	}
 	for i := range r.g.Values {
-		if w := r.g.Values[i].Within; w != engine.NoValue && (r.g.Values[w].Within != engine.NoValue || int(w) == i) {
+		if w := r.g.Values[i].PartOf; w != engine.NoValue && (r.g.Values[w].PartOf != engine.NoValue || int(w) == i) {
 			r.item("values", within[i].index, map[string]any{}, keys).wrong("within", within[i].id, "A value is within one that is not within another.")
 		}
 	}
@@ -123,7 +123,7 @@ func (r *graphReader) readValues(keys *knownKeys) error {
 }
 
 func (r *graphReader) readValue(o *jsonObject) {
-	v := engine.Value{Name: o.text("name"), Size: o.size("bytes"), Stage: r.stage(o), Within: engine.NoValue}
+	v := engine.Value{Name: o.text("name"), Size: o.size("bytes"), Stage: r.stage(o), PartOf: engine.NoValue}
 	if _, ok := o.number("bytes"); !ok {
 		r.errs.add(&FormatError{Path: o.at("bytes"), Found: "bytes is missing", Expected: "Every value has a size in bytes.",
 			Remedy: "Add the size; 0 is allowed."})
@@ -221,7 +221,7 @@ func (r *graphReader) close() {
 func usualPlaces(g *engine.Graph) []engine.Place {
 	usual := make([]engine.Place, len(g.Values))
 	for id := range g.Values {
-		if g.Values[id].Within == engine.NoValue {
+		if g.Values[id].PartOf == engine.NoValue {
 			usual[id] = engine.OnDevice
 		}
 	}

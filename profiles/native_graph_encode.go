@@ -50,8 +50,8 @@ func (e *nativeWriter) value(id engine.ValueID, v *engine.Value, usual engine.Pl
 	if v.Initial != usual {
 		e.text("", "at", places[v.Initial])
 	}
-	if v.Within != engine.NoValue {
-		e.int("", "within", int64(v.Within))
+	if v.PartOf != engine.NoValue {
+		e.int("", "within", int64(v.PartOf))
 	}
 	e.int("", "stage", int64(v.Stage))
 	e.close('}')

@@ -49,10 +49,10 @@ func randomGraph(rng *rand.Rand) *engine.Graph {
 	g := &engine.Graph{Done: engine.NoValue, Fixed: engine.Bytes(rng.IntN(3))}
 	n := 2 + rng.IntN(12)
 	for i := range n {
-		v := engine.Value{Kind: engine.ValueKind(rng.IntN(3)), Size: engine.Bytes(rng.IntN(9)), Stage: rng.IntN(4), Within: engine.NoValue,
+		v := engine.Value{Kind: engine.ValueKind(rng.IntN(3)), Size: engine.Bytes(rng.IntN(9)), Stage: rng.IntN(4), PartOf: engine.NoValue,
 			Initial: engine.Place(rng.IntN(4))}
-		if i > 2 && rng.IntN(4) == 0 && g.Values[i-2].Within == engine.NoValue {
-			v.Within = engine.ValueID(i - 2)
+		if i > 2 && rng.IntN(4) == 0 && g.Values[i-2].PartOf == engine.NoValue {
+			v.PartOf = engine.ValueID(i - 2)
 		}
 		g.Stages = max(g.Stages, v.Stage)
 		g.Values = append(g.Values, v)

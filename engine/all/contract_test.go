@@ -188,7 +188,7 @@ func keepsClaims(t *testing.T, input string, s *engine.Strategy, p *engine.Probl
 	if sol.Bound > sol.Makespan {
 		t.Errorf("%s%s: the lower bound %d is above the step time %d", input, s.Name, sol.Bound, sol.Makespan)
 	}
-	if sol.Optimal && sol.Within == "" {
+	if sol.Optimal && sol.OptimalAmong == "" {
 		t.Errorf("%s%s: is optimal, but does not say among what", input, s.Name)
 	}
 	staysInClass(t, input, s, p, trace)
@@ -236,7 +236,7 @@ func TestOptimal(t *testing.T) {
 					if best, ok := exhaustive(p, s); ok && sol.Makespan > best {
 						t.Errorf("%s%s: claims that %d is optimal, %d is possible", input, s.Name, sol.Makespan, best)
 					}
-					key := s.Name + " " + sol.Within
+					key := s.Name + " " + sol.OptimalAmong
 					if last, ok := before[key]; ok && sol.Makespan > last {
 						t.Errorf("%s%s: takes %d, and %d with less memory", input, s.Name, sol.Makespan, last)
 					}

@@ -115,7 +115,7 @@ func TestCancelled(t *testing.T) {
 // says that it does not apply.
 func TestNoChain(t *testing.T) {
 	g := &engine.Graph{
-		Values: []engine.Value{{Name: "x", Size: 1, Within: engine.NoValue}},
+		Values: []engine.Value{{Name: "x", Size: 1, PartOf: engine.NoValue}},
 		Ops:    []engine.Op{{Name: "F1", Time: 1, Out: []engine.ValueID{0}}},
 		Done:   0,
 	}

@@ -91,7 +91,7 @@ func TestSolveChecksArguments(t *testing.T) {
 func TestGraphs(t *testing.T) {
 	g := &engine.Graph{Done: engine.NoValue}
 	for range 4 {
-		g.Values = append(g.Values, engine.Value{Name: "v", Size: 3, Within: engine.NoValue})
+		g.Values = append(g.Values, engine.Value{Name: "v", Size: 3, PartOf: engine.NoValue})
 	}
 	g.Values[0].Initial = engine.OnDevice
 	g.Ops = []engine.Op{

@@ -11,7 +11,7 @@ import (
 )
 
 // members tells for each set that Optimal and Bound range over, by the words of
-// Solution.Within, whether a schedule on a chain is in it. A claim about a set
+// Solution.OptimalAmong, whether a schedule on a chain is in it. A claim about a set
 // that is not here is not accepted. What runs the second way of a stage is in the
 // sets of the methods that choose between ways only (see engine.Stage.Fast).
 var members = map[string]func(*played) bool{

@@ -106,7 +106,7 @@ func makersOf(g *engine.Graph) []engine.OpID {
 	}
 	own := append([]engine.OpID(nil), makers...)
 	for v := range g.Values {
-		if w := g.Values[v].Within; w != engine.NoValue && own[w] != engine.NoOp {
+		if w := g.Values[v].PartOf; w != engine.NoValue && own[w] != engine.NoOp {
 			noteMaker(makers, engine.ValueID(v), own[w])
 		}
 	}

@@ -97,11 +97,11 @@ func TestRoundsDown(t *testing.T) {
 func TestDone(t *testing.T) {
 	g := &engine.Graph{
 		Values: []engine.Value{
-			{Name: "in", Initial: engine.OnDevice, Within: engine.NoValue},
-			{Name: "mid", Within: engine.NoValue},
-			{Name: "out", Within: engine.NoValue},
-			{Name: "side", Within: engine.NoValue},
-			{Name: "either", Within: engine.NoValue},
+			{Name: "in", Initial: engine.OnDevice, PartOf: engine.NoValue},
+			{Name: "mid", PartOf: engine.NoValue},
+			{Name: "out", PartOf: engine.NoValue},
+			{Name: "side", PartOf: engine.NoValue},
+			{Name: "either", PartOf: engine.NoValue},
 		},
 		Ops: []engine.Op{
 			{Name: "make", Time: 1, In: []engine.ValueID{0}, Out: []engine.ValueID{1}},
@@ -252,7 +252,7 @@ func anySchedule(r *rand.Rand, p *engine.Problem) (sched engine.Schedule) {
 		op := &g.Ops[i]
 		needed := map[engine.ValueID]bool{}
 		for _, v := range op.In {
-			if w := g.Values[v].Within; w != engine.NoValue {
+			if w := g.Values[v].PartOf; w != engine.NoValue {
 				v = w
 			}
 			needed[v] = true

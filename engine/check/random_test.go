@@ -99,7 +99,7 @@ func idles(g *engine.Graph, s engine.Schedule) (all []idle) {
 			} else {
 				op := &g.Ops[st.Op]
 				for _, in := range op.In {
-					touch = touch || in == id || g.Values[in].Within == id
+					touch = touch || in == id || g.Values[in].PartOf == id
 				}
 				outs := op.Out
 				if st.Lean {
@@ -107,7 +107,7 @@ func idles(g *engine.Graph, s engine.Schedule) (all []idle) {
 				}
 				for _, out := range outs {
 					makes = makes || out == id
-					drops = drops || g.Values[id].Within == out
+					drops = drops || g.Values[id].PartOf == out
 				}
 			}
 			if since >= 0 && (touch || drops || makes) && i > since+2 {
@@ -155,7 +155,7 @@ func withTransfers(r *rand.Rand, g *engine.Graph, s engine.Schedule, span time.D
 
 func reads(g *engine.Graph, st engine.Step, v engine.ValueID) bool {
 	for _, in := range g.Ops[st.Op].In {
-		if in == v || g.Values[in].Within == v {
+		if in == v || g.Values[in].PartOf == v {
 			return true
 		}
 	}

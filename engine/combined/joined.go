@@ -183,7 +183,7 @@ func (j *joined) solve(args engine.Parsed, alone *engine.Solution, aloneErr erro
 // claimed says what is proven of any schedule.
 func (j *joined) claimed(sol *engine.Solution) *engine.Solution {
 	c := j.p.Chain.Chain
-	sol.Within, sol.Bound = "all schedules", c.ForwardTime()+c.BackTime()
+	sol.OptimalAmong, sol.Bound = "all schedules", c.ForwardTime()+c.BackTime()
 	sol.Optimal = sol.Makespan == sol.Bound
 	return sol
 }

@@ -141,7 +141,7 @@ func solveFrom(p *engine.Problem, args engine.Parsed, rotor *engine.Solution, er
 	var infeasible *engine.InfeasibleError
 	if err != nil && !errors.As(err, &infeasible) {
 		if rotor != nil {
-			rotor.Within, rotor.Bound = within, p.Chain.Chain.ForwardTime()+p.Chain.Chain.BackTime()
+			rotor.OptimalAmong, rotor.Bound = within, p.Chain.Chain.ForwardTime()+p.Chain.Chain.BackTime()
 		}
 		return rotor, err
 	}
@@ -233,7 +233,7 @@ func choose(p *engine.Problem, t *terms, o *optimum, rotor *engine.Solution, ove
 		sol.Schedule, sol.Makespan, sol.Peak = schedule, best.makespan, best.peak
 		sol.Notes = []string{best.summary()}
 	}
-	sol.Within = within
+	sol.OptimalAmong = within
 	t.claim(p, sol, o, overlap)
 	return sol, nil
 }
@@ -248,7 +248,7 @@ func (t *terms) claim(p *engine.Problem, sol *engine.Solution, o *optimum, overl
 	proven := max(o.bound, t.base[t.n])
 	if overlap {
 		proven = t.base[t.n]
-		sol.Within = withinOverlap
+		sol.OptimalAmong = withinOverlap
 	}
 	sol.Bound = min(sol.Makespan, t.nanoseconds(proven))
 	sol.Optimal = sol.Makespan == sol.Bound

@@ -214,7 +214,7 @@ func stageOf(s *engine.Stage) fileStage {
 }
 
 func valueOf(p *engine.Problem, v *engine.Value) fileValue {
-	f := fileValue{Name: v.Name, Kind: valueKinds[v.Kind], Bytes: v.Size, Stage: v.Stage, Within: nameOrNone(p, v.Within)}
+	f := fileValue{Name: v.Name, Kind: valueKinds[v.Kind], Bytes: v.Size, Stage: v.Stage, Within: nameOrNone(p, v.PartOf)}
 	if v.Initial&engine.OnDevice != 0 {
 		f.Initial = append(f.Initial, "device")
 	}

@@ -151,7 +151,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestGraphRefusals(t *testing.T) {
-	g := &engine.Graph{Fixed: 1, Done: engine.NoValue, Values: []engine.Value{{Name: "x", Size: 1, Within: engine.NoValue}},
+	g := &engine.Graph{Fixed: 1, Done: engine.NoValue, Values: []engine.Value{{Name: "x", Size: 1, PartOf: engine.NoValue}},
 		Ops: []engine.Op{{Name: "f", Time: 1, Out: []engine.ValueID{0}, Lean: []engine.ValueID{}, Alt: &engine.Alt{Time: 2, Temp: 1}}}}
 	good, err := graphPlan(g).JSON()
 	if err != nil {

@@ -145,7 +145,7 @@ func (r *reader) graph() *engine.Graph {
 	for i, v := range f.Values {
 		where := fmt.Sprintf("values[%d]", i)
 		value := engine.Value{Name: v.Name, Kind: engine.ValueKind(r.word(where+".kind", v.Kind, valueKinds)), Size: v.Bytes,
-			Stage: v.Stage, Within: r.value(where+".within", v.Within)}
+			Stage: v.Stage, PartOf: r.value(where+".within", v.Within)}
 		for _, place := range v.Initial {
 			value.Initial |= engine.Place(1 << r.word(where+".initial", place, []string{"device", "host"}))
 		}

@@ -107,8 +107,8 @@ func newProgrammer(p *engine.Problem, tr *sim.Trace) *programmer {
 			w.onDevice[i] = true
 			w.used += v.Size
 		}
-		if v.Within != engine.NoValue {
-			w.inner[v.Within] = append(w.inner[v.Within], engine.ValueID(i))
+		if v.PartOf != engine.NoValue {
+			w.inner[v.PartOf] = append(w.inner[v.PartOf], engine.ValueID(i))
 		}
 	}
 	for i := range tr.Spans {
@@ -268,7 +268,7 @@ func (w *programmer) replace(v engine.ValueID) {
 // within it.
 func (w *programmer) reads(op *engine.Op, v engine.ValueID) bool {
 	for _, in := range op.In {
-		for ; in != engine.NoValue; in = w.g.Values[in].Within {
+		for ; in != engine.NoValue; in = w.g.Values[in].PartOf {
 			if in == v {
 				return true
 			}

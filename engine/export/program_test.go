@@ -122,7 +122,7 @@ func (m *machine) run(a export.Action) error {
 	}
 	op := &g.Ops[id]
 	for _, in := range op.In {
-		if !m.dev[in] && (g.Values[in].Within == engine.NoValue || !m.dev[g.Values[in].Within]) {
+		if !m.dev[in] && (g.Values[in].PartOf == engine.NoValue || !m.dev[g.Values[in].PartOf]) {
 			return fmt.Errorf("%s is not on the device", g.Values[in].Name)
 		}
 	}
@@ -146,7 +146,7 @@ func (m *machine) run(a export.Action) error {
 		delete(m.host, out)
 		delete(m.copying, out)
 		for i := range g.Values {
-			if part := engine.ValueID(i); g.Values[i].Within == out && m.dev[part] {
+			if part := engine.ValueID(i); g.Values[i].PartOf == out && m.dev[part] {
 				m.leave(part)
 			}
 		}
@@ -236,7 +236,7 @@ func TestProgramOrder(t *testing.T) {
 }
 
 func TestNoProgram(t *testing.T) {
-	g := &engine.Graph{Done: engine.NoValue, Values: []engine.Value{{Name: "x", Size: 1, Within: engine.NoValue}},
+	g := &engine.Graph{Done: engine.NoValue, Values: []engine.Value{{Name: "x", Size: 1, PartOf: engine.NoValue}},
 		Ops: []engine.Op{{Name: "f", Time: 1, Out: []engine.ValueID{0}}}}
 	plan := &export.Plan{Name: "graph", Problem: &engine.Problem{Graph: g, Budget: 1}, Schedule: engine.Schedule{engine.Run(0)}}
 	if _, err := plan.Python(); err == nil || !strings.Contains(err.Error(), "no chain of stages") {

@@ -96,12 +96,12 @@ type claim struct {
 func (p *Plan) solution() claim {
 	lower, name := bound.Of(p.step.p, engine.MayOffload)
 	sol := &engine.Solution{
-		Schedule: p.Schedule(),
-		Makespan: p.Makespan,
-		Peak:     p.Peak,
-		Optimal:  p.Makespan <= lower,
-		Within:   withinAll,
-		Bound:    lower,
+		Schedule:     p.Schedule(),
+		Makespan:     p.Makespan,
+		Peak:         p.Peak,
+		Optimal:      p.Makespan <= lower,
+		OptimalAmong: withinAll,
+		Bound:        lower,
 	}
 	if len(p.Transfers) == 0 {
 		sol.Notes = append(sol.Notes, "Everything fits: nothing is offloaded.")
@@ -119,7 +119,7 @@ func (c claim) ordered(least time.Duration) {
 	if c.Optimal || least <= c.Bound {
 		return
 	}
-	c.Within, c.Bound = c.step.among(withinOrdered), least
+	c.OptimalAmong, c.Bound = c.step.among(withinOrdered), least
 	c.Optimal = c.Makespan <= least
 	c.Notes = append(c.Notes, "The bound holds for schedules that offload in the order of the layers and fetch in reverse after the last offload: another order can be faster (Lemma 3 of Beaumont et al. 2020 is false).")
 }

@@ -50,7 +50,7 @@ func TestExactIsExact(t *testing.T) {
 			return enginetest.Dump(p.Chain.Chain)
 		}
 		sol, err := play(t, "offloadexact", p, nil)
-		if err != nil || !sol.Optimal || sol.Bound != sol.Makespan || sol.Within != withinAll {
+		if err != nil || !sol.Optimal || sol.Bound != sol.Makespan || sol.OptimalAmong != withinAll {
 			t.Fatalf("seed %d %v budget %d: got %+v, %v; want an optimal one\n%s", seed, p.Device, p.Budget, sol, err, input())
 		}
 		if least, ok := faster(t, seed, p, enginetest.AnyOrder, sol.Makespan); ok {
@@ -154,17 +154,17 @@ func TestOrderedClaims(t *testing.T) {
 				continue // the gradient of the loss would have to be away
 			}
 			order := enginetest.AnyOrder
-			if sol.Within == newStep(p).among(withinOrdered) {
+			if sol.OptimalAmong == newStep(p).among(withinOrdered) {
 				order = enginetest.InOrder
 				kinds[name]++
-			} else if sol.Within != withinAll {
-				t.Fatalf("seed %d: %s claims something about %q", seed, name, sol.Within)
+			} else if sol.OptimalAmong != withinAll {
+				t.Fatalf("seed %d: %s claims something about %q", seed, name, sol.OptimalAmong)
 			}
 			if sol.Optimal != (sol.Makespan == sol.Bound) {
 				t.Fatalf("seed %d %s: step time %d, bound %d, optimal %v", seed, name, sol.Makespan, sol.Bound, sol.Optimal)
 			}
 			if least, ok := faster(t, seed, p, order, sol.Bound); ok {
-				t.Fatalf("seed %d %v budget %d: %s says that %d is the least within %q; %d is possible\n%s", seed, p.Device, p.Budget, name, sol.Bound, sol.Within, least, enginetest.Dump(p.Chain.Chain))
+				t.Fatalf("seed %d %v budget %d: %s says that %d is the least within %q; %d is possible\n%s", seed, p.Device, p.Budget, name, sol.Bound, sol.OptimalAmong, least, enginetest.Dump(p.Chain.Chain))
 			}
 			if name != "offloadsearch" || order != enginetest.InOrder {
 				continue
@@ -192,7 +192,7 @@ func TestOrderedWords(t *testing.T) {
 	dev.ToHost = 2e9
 	p := engine.NewChainProblem(c, dev, engine.Whole, 24) // in halves of a byte and of a second
 	sol, err := play(t, "offloadsearch", p, nil)
-	if err != nil || sol.Makespan != 34 || !sol.Optimal || sol.Within != withinOrdered {
+	if err != nil || sol.Makespan != 34 || !sol.Optimal || sol.OptimalAmong != withinOrdered {
 		t.Errorf("offloadsearch: got %+v, %v; want 34, optimal within %q", sol, err, withinOrdered)
 	}
 	if _, ok := faster(t, 0, p, enginetest.InOrder, 34); ok {

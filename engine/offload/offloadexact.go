@@ -106,7 +106,7 @@ func (s *step) firstExact(poll *engine.Poll) (sol claim, ordered string) {
 		return sol, fmt.Sprintf("%s with offloads in the order of the layers, and then fetches in reverse, takes %v.", which, short(sol.Makespan))
 	}
 	lower, _ := bound.Of(s.p, engine.MayOffload)
-	sol = claim{&engine.Solution{Within: withinAll, Bound: lower}, s}
+	sol = claim{&engine.Solution{OptimalAmong: withinAll, Bound: lower}, s}
 	sol.take(newExact(s, false, never, nil).anyhow())
 	sol.Optimal = sol.Makespan <= lower
 	return sol, ""

@@ -175,7 +175,7 @@ func (s *step) conv(i int) bool { return s.p.Chain.Chain.Stages[i].Kind == "conv
 func (l *layered) solution() *engine.Solution {
 	lower, name := bound.Of(l.p, engine.MayOffload)
 	sol := &engine.Solution{Schedule: l.schedule(), Makespan: l.makespan, Peak: l.peak,
-		Optimal: l.makespan <= lower, Within: withinAll, Bound: lower}
+		Optimal: l.makespan <= lower, OptimalAmong: withinAll, Bound: lower}
 	if l.fast.what != "" {
 		sol.Notes = append(sol.Notes, l.fast.what)
 	}

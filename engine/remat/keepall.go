@@ -39,7 +39,7 @@ func solveKeepAll(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engin
 	}
 	sol := solution(p, keepAll(nil, 1, c.Len()))
 	sol.Optimal = true
-	sol.Within = "schedules that keep everything"
+	sol.OptimalAmong = "schedules that keep everything"
 	sol.Bound = sol.Makespan
 	sol.Notes = []string{fmt.Sprintf("%d activations stay from their forward to their backward.", c.Len())}
 	if n := c.CountUnsaved(); n > 0 {

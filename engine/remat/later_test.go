@@ -37,8 +37,8 @@ func TestPersistentSet(t *testing.T) {
 		want, fits := enginetest.Best(c, budget, enginetest.Persistent)
 		sol, err := engine.Lookup("rotor").Solve(engine.NewChainProblem(c, engine.Device{}, engine.Whole, budget), nil, nil)
 		same := fits == (err == nil) && (err != nil || sol.Makespan == want)
-		if err == nil && sol.Within != persistentSet(c) {
-			t.Fatalf("seed %d: rotor is optimal within %q; want %q", seed, sol.Within, persistentSet(c))
+		if err == nil && sol.OptimalAmong != persistentSet(c) {
+			t.Fatalf("seed %d: rotor is optimal within %q; want %q", seed, sol.OptimalAmong, persistentSet(c))
 		}
 		if persistentSet(c) == withinPersistent {
 			if all++; !same {
@@ -65,7 +65,7 @@ func TestPersistentEarly(t *testing.T) {
 		t.Errorf("all persistent sequences: got %d, %v; want 2", best, ok)
 	}
 	p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, 4)
-	if sol, err := engine.Lookup("rotor").Solve(p, nil, nil); err != nil || sol.Within != withinLaterFirst {
+	if sol, err := engine.Lookup("rotor").Solve(p, nil, nil); err != nil || sol.OptimalAmong != withinLaterFirst {
 		t.Errorf("rotor at 4: got %+v, %v; want a claim within %q", sol, err, withinLaterFirst)
 	}
 }

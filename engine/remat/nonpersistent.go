@@ -112,9 +112,9 @@ func (s *states) solution(p *engine.Problem, persistent *engine.Solution, least 
 			sol.Notes = []string{fmt.Sprintf("The best persistent schedule takes %v.", persistent.Makespan)}
 		}
 	}
-	sol.Within = withinTable1
+	sol.OptimalAmong = withinTable1
 	if s.drops {
-		sol.Within = withinDrops
+		sol.OptimalAmong = withinDrops
 	}
 	sol.Optimal, sol.Bound, sol.Stopped = err == nil, sol.Makespan, false
 	if err != nil {

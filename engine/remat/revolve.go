@@ -57,7 +57,7 @@ func solveRevolve(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engin
 }
 
 func finishRevolve(sol *engine.Solution, err error) {
-	sol.Within = withinOutputs
+	sol.OptimalAmong = withinOutputs
 	if err == nil && sol.Optimal {
 		sol.Notes = []string{"Every stage but the last runs at least twice: only outputs are kept."}
 	}

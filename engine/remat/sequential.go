@@ -93,7 +93,7 @@ func solveSegments(p *engine.Problem, args engine.Parsed, poll *engine.Poll, pea
 		// Any schedule runs every operation once; with one segment nothing more.
 		sol.Bound = c.ForwardTime() + c.BackTime()
 		sol.Optimal = sol.Makespan == sol.Bound
-		sol.Within = "all schedules"
+		sol.OptimalAmong = "all schedules"
 		sol.Notes = []string{fmt.Sprintf("%d segments of %d layers; the last one has %d.", try.segments,
 			layers(c)/try.segments, layers(c)-(try.segments-1)*(layers(c)/try.segments))}
 		return sol, nil

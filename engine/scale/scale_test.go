@@ -58,9 +58,9 @@ func TestOfChain(t *testing.T) {
 // TestOfGraph: weights stay what they are.
 func TestOfGraph(t *testing.T) {
 	g := &engine.Graph{Done: engine.NoValue, Fixed: 11, Values: []engine.Value{
-		{Name: "x", Kind: engine.KindActivation, Size: 3, Within: engine.NoValue},
-		{Name: "w", Kind: engine.KindWeight, Size: 3, Within: engine.NoValue, Initial: engine.OnHost},
-		{Name: "d", Kind: engine.KindGradient, Size: 4, Within: engine.NoValue}},
+		{Name: "x", Kind: engine.KindActivation, Size: 3, PartOf: engine.NoValue},
+		{Name: "w", Kind: engine.KindWeight, Size: 3, PartOf: engine.NoValue, Initial: engine.OnHost},
+		{Name: "d", Kind: engine.KindGradient, Size: 4, PartOf: engine.NoValue}},
 		Ops: []engine.Op{{Name: "f", Time: 5002, Temp: 1, In: []engine.ValueID{1}, Out: []engine.ValueID{0, 2}, Alt: &engine.Alt{Time: 6000, Temp: 2}}}}
 	build, err := scale.OfGraph(g, 2)
 	if err != nil {

@@ -127,8 +127,8 @@ func newPlaces(g *engine.Graph) []place {
 	for i := len(ps) - 1; i >= 0; i-- {
 		v, q := &g.Values[i], &ps[i]
 		q.onHost = v.Initial&engine.OnHost != 0
-		if q.next = engine.NoValue; v.Within != engine.NoValue {
-			q.next, ps[v.Within].inner = ps[v.Within].inner, engine.ValueID(i)
+		if q.next = engine.NoValue; v.PartOf != engine.NoValue {
+			q.next, ps[v.PartOf].inner = ps[v.PartOf].inner, engine.ValueID(i)
 		}
 	}
 	return ps
@@ -330,7 +330,7 @@ func (pl *player) stepRun(st *engine.Step) (hold, error) {
 // read; if not, coming is such a value that is being fetched.
 func (pl *player) served(v engine.ValueID) (ready bool, coming engine.ValueID) {
 	coming = engine.NoValue
-	for ; v != engine.NoValue; v = pl.g.Values[v].Within {
+	for ; v != engine.NoValue; v = pl.g.Values[v].PartOf {
 		if pl.places[v].copy != nil {
 			return true, engine.NoValue
 		}

@@ -18,7 +18,7 @@ import (
 // bytes), q writes y (4), r reads x and writes z (2). w (6) starts on the host.
 func line() *engine.Graph {
 	val := func(name string, size engine.Bytes, at engine.Place) engine.Value {
-		return engine.Value{Name: name, Size: size, Initial: at, Within: engine.NoValue}
+		return engine.Value{Name: name, Size: size, Initial: at, PartOf: engine.NoValue}
 	}
 	return &engine.Graph{
 		Values: []engine.Value{val("x", 4, 0), val("y", 4, 0), val("z", 2, 0), val("w", 6, engine.OnHost)},

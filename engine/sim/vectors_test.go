@@ -308,7 +308,7 @@ func windowGraph(v *enginetest.Vector) (*engine.Graph, map[string]engine.ValueID
 			if !known {
 				id = engine.ValueID(len(g.Values))
 				ids[name] = id
-				val := engine.Value{Name: name, Size: engine.Bytes(v.Sizes[name]), Within: engine.NoValue}
+				val := engine.Value{Name: name, Size: engine.Bytes(v.Sizes[name]), PartOf: engine.NoValue}
 				if onCPU[name] {
 					val.Initial = engine.OnHost
 				} else {

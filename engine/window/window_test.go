@@ -20,7 +20,7 @@ func randomGraph(r *rand.Rand) *engine.Graph {
 	g := &engine.Graph{Done: engine.NoValue, Fixed: engine.Bytes(r.IntN(5))}
 	add := func(kind engine.ValueKind, initial engine.Place) engine.ValueID {
 		g.Values = append(g.Values, engine.Value{Name: string(rune('a' + len(g.Values))), Kind: kind,
-			Size: engine.Bytes(r.IntN(10)), Initial: initial, Within: engine.NoValue})
+			Size: engine.Bytes(r.IntN(10)), Initial: initial, PartOf: engine.NoValue})
 		return engine.ValueID(len(g.Values) - 1)
 	}
 	for range 1 + r.IntN(3) {
@@ -137,7 +137,7 @@ func TestSearchIsNoWorse(t *testing.T) {
 // TestUnsupported gives graphs that cannot be scheduled in their order.
 func TestUnsupported(t *testing.T) {
 	value := func(name string, within engine.ValueID) engine.Value {
-		return engine.Value{Name: name, Size: 1, Within: within}
+		return engine.Value{Name: name, Size: 1, PartOf: within}
 	}
 	for name, g := range map[string]*engine.Graph{
 		"read before it is made": {Done: engine.NoValue, Values: []engine.Value{value("x", engine.NoValue)},

@@ -185,7 +185,7 @@ func graphTotals(p *profiles.Profile) (proto.Totals, *proto.Failure) {
 	for i := range p.Graph.Values {
 		switch v := &p.Graph.Values[i]; v.Kind {
 		case engine.KindActivation:
-			if v.Within == engine.NoValue {
+			if v.PartOf == engine.NoValue {
 				t.Saved += v.Size
 			}
 		case engine.KindWeight:

@@ -113,7 +113,7 @@ func (t *task) measure(sol *engine.Solution) *proto.Solved {
 	out := &proto.Solved{
 		Strategy: t.strategy.Name,
 		Budget:   t.problem.Budget,
-		Claim:    proto.Claim{StepTime: sol.Makespan, Peak: sol.Peak, Optimal: sol.Optimal, Within: sol.Within, Bound: sol.Bound, Notes: sol.Notes, Stopped: sol.Stopped},
+		Claim:    proto.Claim{StepTime: sol.Makespan, Peak: sol.Peak, Optimal: sol.Optimal, Within: sol.OptimalAmong, Bound: sol.Bound, Notes: sol.Notes, Stopped: sol.Stopped},
 		Bounds:   t.bounds(sol),
 		KeepAll:  t.keepAll,
 		Schedule: sol.Schedule,
@@ -145,7 +145,7 @@ func (t *task) bounds(sol *engine.Solution) []proto.Bound {
 	d, name := bound.Of(t.problem, t.strategy.Class)
 	out := []proto.Bound{{Name: name, StepTime: d}}
 	if sol.Bound > 0 {
-		out = append(out, proto.Bound{Name: sol.Within, StepTime: sol.Bound})
+		out = append(out, proto.Bound{Name: sol.OptimalAmong, StepTime: sol.Bound})
 	}
 	return out
 }

@@ -41,7 +41,7 @@ func layersOf(p *engine.Problem) layers {
 	}
 	l.sizes = make([]engine.Bytes, len(l.names))
 	for i := range g.Values {
-		if v, k := &g.Values[i], l.ofValue[i]; k > 0 && v.Kind == engine.KindActivation && v.Within == engine.NoValue {
+		if v, k := &g.Values[i], l.ofValue[i]; k > 0 && v.Kind == engine.KindActivation && v.PartOf == engine.NoValue {
 			l.sizes[k-1] += v.Size
 		}
 	}

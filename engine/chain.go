@@ -49,7 +49,7 @@ type Algorithm struct {
 
 // Chain is a network whose stages follow each other: the forward of stage k
 // reads the output of stage k-1 and nothing else. Stages are numbered 1..n, so Stages[k-1] is stage k; the
-// last one is the loss, unless SeedBorn. Nobody changes a chain after a problem was
+// last one is the loss, unless LossGradAllocated. Nobody changes a chain after a problem was
 // made of it.
 type Chain struct {
 	Name      string
@@ -59,11 +59,11 @@ type Chain struct {
 	Stages    []Stage
 	Resident  Resident
 
-	// SeedBorn says when delta^n, the gradient of the last output, takes its room.
+	// LossGradAllocated says when delta^n, the gradient of the last output, takes its room.
 	// False: it is on the device when the step begins, as in papers 001 and 002,
 	// whose last stage is an explicit loss. True: the last backward allocates it
 	// when it starts, as in papers 000 and 003, which have no loss stage.
-	SeedBorn bool
+	LossGradAllocated bool
 }
 
 // Resident is the device memory that stays for the whole step, in bytes: part of every
@@ -84,7 +84,7 @@ func (c *Chain) Len() int { return len(c.Stages) }
 // Describe counts the stages for people: "39 layers and the loss".
 func (c *Chain) Describe() string {
 	n, loss := c.Len(), ""
-	if !c.SeedBorn {
+	if !c.LossGradAllocated {
 		n, loss = n-1, " and the loss"
 	}
 	if n == 1 {
@@ -138,9 +138,9 @@ func (c *Chain) Grad(k int) Bytes {
 }
 
 // HeldGrad is the part of delta^k that is on the device before the backward of
-// stage k starts: all of it, except for a seed that is born (see SeedBorn).
+// stage k starts: all of it, except for a seed that is born (see LossGradAllocated).
 func (c *Chain) HeldGrad(k int) Bytes {
-	if k == c.Len() && c.SeedBorn {
+	if k == c.Len() && c.LossGradAllocated {
 		return 0
 	}
 	return c.Grad(k)

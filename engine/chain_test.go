@@ -26,7 +26,7 @@ func TestStoreAllPeak(t *testing.T) {
 	if got := c.StoreAllPeak(); got != 1+4+5+2 {
 		t.Errorf("held seed: got %d, want 12", got)
 	}
-	if c.SeedBorn = true; c.StoreAllPeak() != 1+5+4 {
+	if c.LossGradAllocated = true; c.StoreAllPeak() != 1+5+4 {
 		t.Errorf("born seed: got %d, want 10", c.StoreAllPeak())
 	}
 }
@@ -86,7 +86,7 @@ func TestExpandChain(t *testing.T) {
 		t.Errorf("fixed %d, done %d; want 100, %d", g.Fixed, g.Done, g.Grad(0))
 	}
 	born := small()
-	born.SeedBorn = true
+	born.LossGradAllocated = true
 	b := ExpandChain(born)
 	if b.Values[b.Grad(3)].Initial != 0 || len(b.Ops[b.Bwd(3)].Out) != 2 {
 		t.Error("a born seed is written by the last backward and is nowhere before")

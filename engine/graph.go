@@ -219,7 +219,7 @@ func ExpandChain(c *Chain) *ChainGraph {
 		g.Values[g.Grad(k)] = Value{Name: "d" + strconv.Itoa(k), Kind: KindGradient, Size: c.Grad(k), Stage: k, PartOf: NoValue}
 	}
 	g.Values[g.Act(0)].Initial = OnDevice
-	if !c.SeedBorn {
+	if !c.LossGradAllocated {
 		g.Values[g.Grad(n)].Initial = OnDevice
 	}
 	g.Ops = make([]Op, 2*n)
@@ -241,7 +241,7 @@ func ExpandChain(c *Chain) *ChainGraph {
 			g.Ops[g.Fwd(k)].Alt = &Alt{Time: st.Fast.Forward, Temp: st.Fast.FwdTemp}
 			back.Alt = &Alt{Time: st.Fast.Back, Temp: st.Fast.BwdTemp}
 		}
-		if k == n && c.SeedBorn {
+		if k == n && c.LossGradAllocated {
 			back.In, back.Out = back.In[1:], append(back.Out, g.Grad(n))
 		}
 		g.Ops[g.Bwd(k)] = back

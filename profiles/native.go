@@ -231,7 +231,7 @@ func (o *jsonObject) readResident() engine.Resident {
 // around them.
 func (o *jsonObject) readChain(p *Profile, known []engine.Stage, poll *engine.Poll) error {
 	c := &engine.Chain{Name: p.Name, Batch: p.Batch, Input: o.size("input_bytes"), InputGrad: o.size("input_grad_bytes"),
-		Resident: o.readResident(), SeedBorn: o.flag("seed_born")}
+		Resident: o.readResident(), LossGradAllocated: o.flag("seed_born")}
 	keys := &knownKeys{}
 	o.knows("stages")
 	stages := &stageReader{errs: o.errs}
@@ -247,7 +247,7 @@ func (o *jsonObject) readChain(p *Profile, known []engine.Stage, poll *engine.Po
 		return o.errs.err()
 	}
 	given := len(c.Stages)
-	if loss := o.object("loss"); !c.SeedBorn {
+	if loss := o.object("loss"); !c.LossGradAllocated {
 		loss.known = keys
 		at := stagePlace{path: "loss", number: given + 1}
 		s := engine.Stage{Name: lossName, Kind: loss.text("kind")}
@@ -260,7 +260,7 @@ func (o *jsonObject) readChain(p *Profile, known []engine.Stage, poll *engine.Po
 		c.Stages = append(c.Stages, s)
 		loss.noteOthers()
 	}
-	if err := stages.finish(c, !c.SeedBorn); err != nil {
+	if err := stages.finish(c, !c.LossGradAllocated); err != nil {
 		return err
 	}
 	if graph := o.raw("graph"); graph != nil {

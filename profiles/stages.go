@@ -121,7 +121,7 @@ func (r *stageReader) finish(c *engine.Chain, hasLoss bool) error {
 	if n := len(c.Stages); n == 0 || n == 1 && hasLoss {
 		return r.errs.fail(emptyChain())
 	}
-	if !hasLoss && !c.SeedBorn {
+	if !hasLoss && !c.LossGradAllocated {
 		c.Stages = append(c.Stages, engine.Stage{Name: lossName})
 	}
 	if err := c.Validate(); errors.Is(err, engine.ErrRange) {

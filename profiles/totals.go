@@ -57,7 +57,7 @@ func (p *Profile) Totals() Totals {
 // layers is the number of stages without the loss [L]: a chain whose seed is
 // not born ends in one (see engine.Chain).
 func layers(c *engine.Chain) int {
-	if c.SeedBorn {
+	if c.LossGradAllocated {
 		return c.Len()
 	}
 	return c.Len() - 1

@@ -276,7 +276,7 @@ func passesApart(g *engine.ChainGraph, trace *sim.Trace) bool {
 // TestMembers: schedules on one chain, and the sets that they are in.
 func TestMembers(t *testing.T) {
 	stage := engine.Stage{Forward: 2, Back: 10, Out: 4, Saved: 4, Grad: 1}
-	c := &engine.Chain{Input: 4, SeedBorn: true, Stages: []engine.Stage{stage, stage, stage}}
+	c := &engine.Chain{Input: 4, LossGradAllocated: true, Stages: []engine.Stage{stage, stage, stage}}
 	p := engine.NewChainProblem(c, enginetest.Device(engine.FullDuplex), engine.Whole, 1000)
 	g := p.Chain
 	lets := *c

@@ -137,9 +137,9 @@ func TestWithinKnown(t *testing.T) {
 	last := stage(3, 7, 0, 0)
 	last.FwdTemp, last.BwdTemp = 16, 12
 	for _, p := range []*engine.Problem{
-		engine.NewChainProblem(&engine.Chain{Input: 2, InputGrad: 2, SeedBorn: true,
+		engine.NewChainProblem(&engine.Chain{Input: 2, InputGrad: 2, LossGradAllocated: true,
 			Stages: []engine.Stage{stage(0, 2, 1, 0), stage(0, 2, 2, 0), stage(0, 3, 0, 1)}}, enginetest.Device(engine.HalfDuplex), engine.Whole, 5),
-		engine.NewChainProblem(&engine.Chain{Input: 4, SeedBorn: true,
+		engine.NewChainProblem(&engine.Chain{Input: 4, LossGradAllocated: true,
 			Stages: []engine.Stage{stage(0, 0, 12, 0), stage(0, 0, 6, 0), last}}, faster, engine.Whole, 24),
 	} {
 		input := enginetest.Dump(p.Chain.Chain)

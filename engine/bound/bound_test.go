@@ -43,7 +43,7 @@ func TestVectors(t *testing.T) {
 // twoStages needs 25 bytes if everything is kept: B_2 holds a0, s1, s2 and both
 // gradients.
 func twoStages() *engine.Chain {
-	return &engine.Chain{Input: 4, InputGrad: 0, SeedBorn: true, Stages: []engine.Stage{
+	return &engine.Chain{Input: 4, InputGrad: 0, LossGradAllocated: true, Stages: []engine.Stage{
 		{Forward: 3, Back: 3, Out: 7, Saved: 7, Grad: 7},
 		{Forward: 3, Back: 3, Out: 6, Saved: 6, Grad: 1},
 	}}

@@ -28,7 +28,7 @@ var scales = []scale{
 // randomChain is a chain of 2 to 7 stages; zeros occur.
 func randomChain(r *rand.Rand, sc scale) *engine.Chain {
 	size := func(below int) engine.Bytes { return engine.Bytes(r.IntN(below)) * sc.bytes }
-	c := &engine.Chain{Input: size(6), InputGrad: size(4), SeedBorn: r.IntN(2) == 0}
+	c := &engine.Chain{Input: size(6), InputGrad: size(4), LossGradAllocated: r.IntN(2) == 0}
 	c.Resident.Weights = size(5)
 	for range 2 + r.IntN(6) {
 		out := size(8)

@@ -286,7 +286,7 @@ func (t *timeline) summary() string {
 		}
 	}
 	c, loss := t.p.Chain.Chain, ""
-	if !c.SeedBorn { // the page counts layers without it
+	if !c.LossGradAllocated { // the page counts layers without it
 		loss = ", the loss counted,"
 	}
 	return fmt.Sprintf("Offloads %d values and computes %d of %d stages%s again.", len(t.moves), again, c.Len(), loss)

@@ -13,7 +13,7 @@ import (
 // slowChain is a step of more than three weeks whose values travel in a moment: no
 // tick is short enough for a byte to take one.
 func slowChain() *engine.Chain {
-	return &engine.Chain{Name: "pofopanic", SeedBorn: true, Input: 6750325, InputGrad: 7458737, Stages: []engine.Stage{
+	return &engine.Chain{Name: "pofopanic", LossGradAllocated: true, Input: 6750325, InputGrad: 7458737, Stages: []engine.Stage{
 		{Name: "a", Forward: 404372172561793, Back: 59154480237323, Out: 2648018, Saved: 4247198, Grad: 2648018, FwdTemp: 4491670},
 		{Name: "b", Forward: 0, Back: 78175934567529, Out: 6490268, Saved: 6837793, Grad: 6490268, FwdTemp: 8113223},
 		{Name: "c", Forward: 462211810934837, Back: 150744736096446, Out: 8164752, Saved: 8164752, Grad: 7500600, FwdTemp: 826898},

@@ -34,12 +34,12 @@ type (
 		Duplex string       `json:"duplex"`
 	}
 	fileChain struct {
-		Name      string       `json:"name,omitempty"` // where it is not that of the network
-		Batch     int          `json:"batch,omitempty"`
-		Input     engine.Bytes `json:"input_bytes"`
-		InputGrad engine.Bytes `json:"input_grad_bytes"`
-		SeedBorn  bool         `json:"seed_born,omitempty"`
-		Resident  fileResident `json:"resident"`
+		Name              string       `json:"name,omitempty"` // where it is not that of the network
+		Batch             int          `json:"batch,omitempty"`
+		Input             engine.Bytes `json:"input_bytes"`
+		InputGrad         engine.Bytes `json:"input_grad_bytes"`
+		LossGradAllocated bool         `json:"seed_born,omitempty"`
+		Resident          fileResident `json:"resident"`
 	}
 	fileResident struct {
 		Weights   engine.Bytes `json:"weights_bytes"`
@@ -197,7 +197,7 @@ func deviceOf(d *engine.Device) fileDevice {
 }
 
 func chainOf(c *engine.Chain, name string) *fileChain {
-	f := &fileChain{Batch: c.Batch, Input: c.Input, InputGrad: c.InputGrad, SeedBorn: c.SeedBorn, Resident: fileResident(c.Resident)}
+	f := &fileChain{Batch: c.Batch, Input: c.Input, InputGrad: c.InputGrad, LossGradAllocated: c.LossGradAllocated, Resident: fileResident(c.Resident)}
 	if c.Name != name {
 		f.Name = c.Name
 	}

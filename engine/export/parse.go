@@ -94,7 +94,7 @@ func (r *reader) problem() *engine.Problem {
 
 func (r *reader) chain() *engine.Chain {
 	f := r.f.Chain
-	c := &engine.Chain{Name: r.f.Name, Batch: f.Batch, Input: f.Input, InputGrad: f.InputGrad, SeedBorn: f.SeedBorn,
+	c := &engine.Chain{Name: r.f.Name, Batch: f.Batch, Input: f.Input, InputGrad: f.InputGrad, LossGradAllocated: f.LossGradAllocated,
 		Resident: engine.Resident(f.Resident)}
 	if f.Name != "" {
 		c.Name = f.Name

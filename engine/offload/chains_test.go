@@ -35,7 +35,7 @@ func sharedChain(tb testing.TB, name string) *engine.Chain {
 	if err := json.Unmarshal(data, &f); err != nil {
 		tb.Fatal(err)
 	}
-	c := &engine.Chain{Name: name, Input: f.Wa[0], InputGrad: f.Wdelta[0], SeedBorn: true}
+	c := &engine.Chain{Name: name, Input: f.Wa[0], InputGrad: f.Wdelta[0], LossGradAllocated: true}
 	for k := range f.UF {
 		st := engine.Stage{
 			Forward: time.Duration(f.UF[k]) * time.Microsecond, Back: time.Duration(f.UB[k]) * time.Microsecond,

@@ -123,9 +123,9 @@ func TestExactWithin(t *testing.T) {
 		budget engine.Bytes
 		want   time.Duration
 	}{
-		{"beside an operation", engine.Chain{Input: 2, InputGrad: 2, SeedBorn: true,
+		{"beside an operation", engine.Chain{Input: 2, InputGrad: 2, LossGradAllocated: true,
 			Stages: []engine.Stage{stage(0, 2, 1, 0), stage(0, 2, 2, 0), stage(0, 3, 0, 1)}}, half, 5, 8},
-		{"between operations", engine.Chain{Input: 3, SeedBorn: true,
+		{"between operations", engine.Chain{Input: 3, LossGradAllocated: true,
 			Stages: []engine.Stage{stage(0, 0, 8, 1), stage(0, 1, 8, 1), stage(0, 0, 5, 0)}}, slow, 19, 54},
 		{"gradient of the loss", engine.Chain{Input: 3,
 			Stages: []engine.Stage{stage(1, 0, 3, 0), {Forward: 1, Back: 2, Out: 2, Saved: 2, Grad: 1, FwdTemp: 1}}}, full, 9, 5},
@@ -186,7 +186,7 @@ func TestOrderedClaims(t *testing.T) {
 // not be ordered, so no claim may be about those: 15 where the best ordered one
 // takes 17.
 func TestOrderedWords(t *testing.T) {
-	c := &engine.Chain{Input: 4, SeedBorn: true, Stages: []engine.Stage{
+	c := &engine.Chain{Input: 4, LossGradAllocated: true, Stages: []engine.Stage{
 		{Out: 12, Saved: 12}, {Out: 6, Saved: 6}, {Forward: 3, Back: 7, FwdTemp: 16, BwdTemp: 12}}}
 	dev := enginetest.Device(engine.HalfDuplex)
 	dev.ToHost = 2e9

@@ -13,7 +13,7 @@ import (
 func bareChain(seed uint64) (*engine.Chain, engine.Bytes) {
 	r := enginetest.Rand(seed)
 	size := func(most int) engine.Bytes { return engine.Bytes(max(0, r.IntN(most+2)-1)) }
-	c := &engine.Chain{Input: size(2), InputGrad: size(2), SeedBorn: r.IntN(2) == 0}
+	c := &engine.Chain{Input: size(2), InputGrad: size(2), LossGradAllocated: r.IntN(2) == 0}
 	outs := r.IntN(3)
 	for range 2 + r.IntN(3) {
 		out := size(outs)
@@ -59,7 +59,7 @@ func TestPersistentSet(t *testing.T) {
 // TestPersistentEarly: a stage that is computed again before the first backward
 // makes a schedule fit that the theorem does not know.
 func TestPersistentEarly(t *testing.T) {
-	c := &engine.Chain{SeedBorn: true, Stages: []engine.Stage{
+	c := &engine.Chain{LossGradAllocated: true, Stages: []engine.Stage{
 		{Out: 1, Saved: 1, Grad: 1, FwdTemp: 2}, {Back: 1, Grad: 1}, {Back: 1, Grad: 1}, {Grad: 1, FwdTemp: 3}}}
 	if best, ok := enginetest.Best(c, 3, enginetest.Persistent); !ok || best != 2 {
 		t.Errorf("all persistent sequences: got %d, %v; want 2", best, ok)

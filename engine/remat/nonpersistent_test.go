@@ -124,7 +124,7 @@ func vary(r *rand.Rand, c *engine.Chain) {
 		st.Saved = max(st.Saved, st.Out)
 		st.Forward = max(0, st.Forward+time.Duration(r.IntN(3)-1))
 	}
-	c.SeedBorn = r.IntN(4) == 0
+	c.LossGradAllocated = r.IntN(4) == 0
 }
 
 // TestDropsPlay plays schedules that drop things, which no sequence of Table 1

@@ -99,7 +99,7 @@ func TestReplayPlays(t *testing.T) {
 	for i := range 400 {
 		c := enginetest.RandomChain(r, enginetest.Shape{MaxStages: 4})
 		if i%2 == 0 { // the peak is early, whatever runs there
-			c.SeedBorn = false
+			c.LossGradAllocated = false
 			c.Stages[c.Len()-1].Grad += 20
 			c.Stages[0].FwdTemp += 60
 		}
@@ -149,7 +149,7 @@ func TestSequentialTakesTheFastest(t *testing.T) {
 		c := enginetest.RandomChain(r, enginetest.Shape{MaxStages: 12})
 		budget := enginetest.RandomBudget(r, c)
 		layers := c.Len() - 1
-		if c.SeedBorn {
+		if c.LossGradAllocated {
 			layers++
 		}
 		best, least := time.Duration(-1), engine.NoLimit

@@ -108,7 +108,7 @@ func solveSegments(p *engine.Problem, args engine.Parsed, poll *engine.Poll, pea
 // layers is the number of layers that are cut: all stages but the loss. A chain
 // whose seed is born has no loss stage.
 func layers(c *engine.Chain) int {
-	if c.SeedBorn {
+	if c.LossGradAllocated {
 		return c.Len()
 	}
 	return c.Len() - 1

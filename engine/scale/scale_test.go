@@ -19,7 +19,7 @@ import (
 
 // TestOfChain scales by hand: sizes and times of two samples for three.
 func TestOfChain(t *testing.T) {
-	c := &engine.Chain{Name: "net", Batch: 2, Input: 5, InputGrad: 4, SeedBorn: true,
+	c := &engine.Chain{Name: "net", Batch: 2, Input: 5, InputGrad: 4, LossGradAllocated: true,
 		Resident: engine.Resident{Weights: 7, Grads: 8, Optimizer: 9, Pinned: 10},
 		Stages: []engine.Stage{
 			{Name: "conv", Kind: "conv", Forward: 5001, Back: 7000, Out: 3, Saved: 6, Grad: 3, FwdTemp: 1, BwdTemp: 0,
@@ -35,7 +35,7 @@ func TestOfChain(t *testing.T) {
 		t.Fatal(err)
 	}
 	// 5 us of each operation are fixed; the rest is half as much again, rounded up.
-	want := &engine.Chain{Name: "net", Batch: 3, Input: 8, InputGrad: 6, SeedBorn: true, Resident: c.Resident,
+	want := &engine.Chain{Name: "net", Batch: 3, Input: 8, InputGrad: 6, LossGradAllocated: true, Resident: c.Resident,
 		Stages: []engine.Stage{
 			{Name: "conv", Kind: "conv", Forward: 5002, Back: 8000, Out: 5, Saved: 9, Grad: 5, FwdTemp: 2, BwdTemp: 0,
 				Fast: &engine.Algorithm{Forward: 5000, Back: 5003, FwdTemp: 14, BwdTemp: 3}},

@@ -113,8 +113,8 @@ func TestProfile(t *testing.T) {
 			if p.ID == "llama3-70b-layer" { // there is a layer before it
 				grad = c.Input
 			}
-			if c.SeedBorn || c.InputGrad != grad {
-				t.Errorf("%s: SeedBorn %v, InputGrad %d; want false and %d", c.Name, c.SeedBorn, c.InputGrad, grad)
+			if c.LossGradAllocated || c.InputGrad != grad {
+				t.Errorf("%s: LossGradAllocated %v, InputGrad %d; want false and %d", c.Name, c.LossGradAllocated, c.InputGrad, grad)
 			}
 			for i, s := range c.Stages {
 				if s.Grad != s.Out {

@@ -68,7 +68,7 @@ func paperChain(t *testing.T, id string, batch int) *engine.Chain {
 // inPaperLayers is a chain in those layers. Where it has performance-optimal
 // algorithms, their workspaces are all their temporaries.
 func inPaperLayers(full *engine.Chain) *engine.Chain {
-	c := &engine.Chain{Input: full.Input, SeedBorn: true, Resident: engine.Resident{Weights: full.Resident.Weights}}
+	c := &engine.Chain{Input: full.Input, LossGradAllocated: true, Resident: engine.Resident{Weights: full.Resident.Weights}}
 	for _, s := range full.Stages {
 		if s.Kind == "conv" || s.Kind == "fc" || s.Kind == "pool" && s.Name != "avgpool" {
 			layer := engine.Stage{Name: s.Name, Kind: s.Kind, Forward: s.Forward, Back: s.Back, Out: s.Out, Saved: s.Out, Grad: s.Grad}

@@ -35,7 +35,7 @@ func layersOf(p *engine.Problem) layers {
 		for k := range min(len(l.names), c.Len()) {
 			l.names[k] = strings.ToValidUTF8(c.Stages[k].Name, "\uFFFD")
 		}
-		if !c.SeedBorn { // it ends in an explicit loss
+		if !c.LossGradAllocated { // it ends in an explicit loss
 			l.count--
 		}
 	}

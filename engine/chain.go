@@ -162,10 +162,10 @@ func (c *Chain) BackTime() (sum time.Duration) {
 	return sum
 }
 
-// StoreAllPeak is the peak of keeping every saved set, resident memory
+// KeepAllPeak is the peak of keeping every saved set, resident memory
 // included: what the page calls 100 % of keep-everything. Outputs that nobody
 // saves go once they have been read.
-func (c *Chain) StoreAllPeak() Bytes {
+func (c *Chain) KeepAllPeak() Bytes {
 	n := c.Len()
 	held := c.Input + c.HeldGrad(n)
 	peak := held

@@ -16,18 +16,18 @@ func small() *Chain {
 		}}
 }
 
-func TestStoreAllPeak(t *testing.T) {
+func TestKeepAllPeak(t *testing.T) {
 	// B2 holds a0=3, abar1=9, abar2=2, d2=2, and adds d1=4 and 20 temporaries.
-	if got, want := small().StoreAllPeak(), Bytes(100+3+9+2+2+4+20); got != want {
+	if got, want := small().KeepAllPeak(), Bytes(100+3+9+2+2+4+20); got != want {
 		t.Errorf("got %d, want %d", got, want)
 	}
 	// A seed that is born counts in the last backward only; a held one always.
 	c := &Chain{Input: 1, Stages: []Stage{{Out: 5, Saved: 5, Grad: 4, FwdTemp: 2}}}
-	if got := c.StoreAllPeak(); got != 1+4+5+2 {
+	if got := c.KeepAllPeak(); got != 1+4+5+2 {
 		t.Errorf("held seed: got %d, want 12", got)
 	}
-	if c.LossGradAllocated = true; c.StoreAllPeak() != 1+5+4 {
-		t.Errorf("born seed: got %d, want 10", c.StoreAllPeak())
+	if c.LossGradAllocated = true; c.KeepAllPeak() != 1+5+4 {
+		t.Errorf("born seed: got %d, want 10", c.KeepAllPeak())
 	}
 }
 

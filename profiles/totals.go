@@ -37,7 +37,7 @@ func (p *Profile) Totals() Totals {
 			t.Out += c.Stages[i].Out
 			t.Saved += c.Stages[i].Saved
 		}
-		t.KeepAllPeak = c.StoreAllPeak()
+		t.KeepAllPeak = c.KeepAllPeak()
 	} else if p.Graph != nil {
 		for i := range p.Graph.Ops {
 			if op := &p.Graph.Ops[i]; op.Pass == engine.Forward {

@@ -55,7 +55,7 @@ func instances(count int, shape enginetest.Shape) []instance {
 		for range 4 {
 			in.budgets = append(in.budgets, enginetest.RandomBudget(r, c))
 		}
-		in.budgets = append(in.budgets, c.StoreAllPeak()-1, c.StoreAllPeak(), engine.NoLimit)
+		in.budgets = append(in.budgets, c.KeepAllPeak()-1, c.KeepAllPeak(), engine.NoLimit)
 		slices.Sort(in.budgets)
 		if in.budgets[0] < 0 {
 			in.budgets = in.budgets[1:]

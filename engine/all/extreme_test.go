@@ -211,7 +211,7 @@ func smaller(c *engine.Chain) {
 // extremeBudget draws a budget from nothing to no limit, mostly where something
 // has to give.
 func extremeBudget(r *rand.Rand, c *engine.Chain) engine.Bytes {
-	all, fixed := c.StoreAllPeak(), c.Resident.Total()
+	all, fixed := c.KeepAllPeak(), c.Resident.Total()
 	switch r.IntN(10) {
 	case 0:
 		return engine.NoLimit - engine.Bytes(r.IntN(2))

@@ -47,7 +47,7 @@ func TestGolden(t *testing.T) {
 		}
 		for _, s := range held() {
 			for _, percent := range []engine.Bytes{40, 60, 80, 100} {
-				budget := profile.Chain.StoreAllPeak() * percent / 100
+				budget := profile.Chain.KeepAllPeak() * percent / 100
 				p := engine.NewChainProblem(profile.Chain, *profile.Device, engine.Whole, budget)
 				fmt.Fprintf(&got, "%s %s %d | %s\n", preset.Ref(ps.ID, ps.DefaultBatch), s.Name, percent, goldenRow(t, s, p))
 			}

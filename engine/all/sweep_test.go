@@ -29,7 +29,7 @@ func TestSweep(t *testing.T) {
 				shape = enginetest.Shape{MaxStages: 12, MaxSize: 3, MaxTime: 2}
 			}
 			c := enginetest.RandomChain(r, shape)
-			budgets := []engine.Bytes{c.StoreAllPeak(), 0, engine.NoLimit, c.StoreAllPeak()}
+			budgets := []engine.Bytes{c.KeepAllPeak(), 0, engine.NoLimit, c.KeepAllPeak()}
 			for range 12 {
 				budgets = append(budgets, enginetest.RandomBudget(r, c))
 			}
@@ -72,7 +72,7 @@ func TestSweepCancelled(t *testing.T) {
 	p := engine.NewChainProblem(c, enginetest.Device(engine.HalfDuplex), engine.Whole, 0)
 	var budgets []engine.Bytes
 	for percent := engine.Bytes(5); percent <= 100; percent += 5 {
-		budgets = append(budgets, c.StoreAllPeak()*percent/100)
+		budgets = append(budgets, c.KeepAllPeak()*percent/100)
 	}
 	for _, s := range engine.Strategies() {
 		if s.Sweeper == nil {
@@ -124,7 +124,7 @@ func TestSweepShares(t *testing.T) {
 	p := engine.NewChainProblem(c, enginetest.Device(engine.HalfDuplex), engine.Whole, 0)
 	var budgets []engine.Bytes
 	for percent := engine.Bytes(5); percent <= 100; percent += 5 {
-		budgets = append(budgets, c.StoreAllPeak()*percent/100)
+		budgets = append(budgets, c.KeepAllPeak()*percent/100)
 	}
 	for _, s := range engine.Strategies() {
 		if s.Sweeper == nil {

@@ -29,7 +29,7 @@ func TestRotorSchedulesOfPresets(t *testing.T) {
 			}
 			problem := engine.NewChainProblem(p.Chain, *p.Device, engine.Whole, 0)
 			least := smallestBudget(t, problem)
-			all := p.Chain.StoreAllPeak() + p.Chain.Resident.Total()
+			all := p.Chain.KeepAllPeak() + p.Chain.Resident.Total()
 			for tenths := engine.Bytes(0); tenths <= 9; tenths += 3 {
 				if tenths == 0 && len(p.Chain.Stages) > slowStages && os.Getenv("MEMTIDE_LONG") == "" {
 					t.Logf("the smallest budget is left out: MEMTIDE_LONG is not set")
@@ -97,7 +97,7 @@ func TestOffloadedLives(t *testing.T) {
 		t.Fatal(err)
 	}
 	problem := engine.NewChainProblem(p.Chain, *p.Device, engine.Whole, 0)
-	problem.Budget = p.Chain.Resident.Total() + p.Chain.StoreAllPeak()*2/3
+	problem.Budget = p.Chain.Resident.Total() + p.Chain.KeepAllPeak()*2/3
 	sol, err := engine.Lookup("greedy").Solve(problem, nil, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -136,7 +136,7 @@ func TestOrderMatters(t *testing.T) {
 		t.Fatal(err)
 	}
 	problem := engine.NewChainProblem(p.Chain, *p.Device, engine.Whole, 0)
-	problem = problem.WithBudget((p.Chain.StoreAllPeak() + p.Chain.Resident.Total()) * 6 / 10)
+	problem = problem.WithBudget((p.Chain.KeepAllPeak() + p.Chain.Resident.Total()) * 6 / 10)
 	sol, err := engine.Lookup("greedy").Solve(problem, nil, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -208,7 +208,7 @@ func TestNoScheduleIsFaster(t *testing.T) {
 			rates := []engine.Rate{1e9, 5e8, 2e9, 333_333_333, 1_700_000_001}
 			dev.ToHost, dev.ToDev = rates[r.IntN(len(rates))], rates[r.IntN(len(rates))]
 		}
-		most := c.StoreAllPeak()
+		most := c.KeepAllPeak()
 		p := engine.NewChainProblem(c, dev, engine.Transfers(r.IntN(2)), most-engine.Bytes(r.Int64N(int64(most)/2+1)))
 		for range 30 {
 			sched := anySchedule(r, p)

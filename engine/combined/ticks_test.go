@@ -26,7 +26,7 @@ func slowChain() *engine.Chain {
 func TestBytesOfNoTicks(t *testing.T) {
 	c := slowChain()
 	link := engine.Device{ToHost: 68676861465, ToDev: 68676861465, Duplex: engine.FullDuplex}
-	for _, budget := range []engine.Bytes{31159425, 35_000_000, c.StoreAllPeak() - 1, c.StoreAllPeak()} {
+	for _, budget := range []engine.Bytes{31159425, 35_000_000, c.KeepAllPeak() - 1, c.KeepAllPeak()} {
 		for _, transfers := range []engine.Transfers{engine.Whole, engine.Streamed} {
 			p := engine.NewChainProblem(c, link, transfers, budget)
 			terms, err := newTerms(p)

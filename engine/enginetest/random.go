@@ -110,7 +110,7 @@ func GiveUnsaved(r *rand.Rand, c *engine.Chain) {
 // RandomBudget draws a budget from far too small to more than enough, resident
 // memory included.
 func RandomBudget(r *rand.Rand, c *engine.Chain) engine.Bytes {
-	most := c.StoreAllPeak() + c.StoreAllPeak()/4 + 1
+	most := c.KeepAllPeak() + c.KeepAllPeak()/4 + 1
 	return c.Resident.Total()/2 + engine.Bytes(r.Int64N(int64(most)+1))
 }
 

@@ -43,7 +43,7 @@ func TightTransfers(r *rand.Rand) (p *engine.Problem, ok bool) {
 		dev.ToHost, dev.ToDev = rates[r.IntN(4)], rates[r.IntN(4)]
 	}
 	p = engine.NewChainProblem(c, dev, engine.Whole, 0)
-	least, most := LeastTransfers(p), c.StoreAllPeak()
+	least, most := LeastTransfers(p), c.KeepAllPeak()
 	if least >= most {
 		return nil, false
 	}

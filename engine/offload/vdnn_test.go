@@ -127,7 +127,7 @@ func TestVDNNLink(t *testing.T) {
 		if sol, err := engine.Lookup(name).Solve(p, nil, nil); err != nil || sol.Makespan != c.ForwardTime()+c.BackTime() {
 			t.Errorf("%s dynamic: got %v, %v, want a schedule that keeps everything", name, sol, err)
 		}
-		if _, err := engine.Lookup(name).Solve(p.WithBudget(c.StoreAllPeak()-1), nil, nil); err != engine.ErrNeedsLink {
+		if _, err := engine.Lookup(name).Solve(p.WithBudget(c.KeepAllPeak()-1), nil, nil); err != engine.ErrNeedsLink {
 			t.Errorf("%s dynamic, a byte short: got %v, want %v", name, err, engine.ErrNeedsLink)
 		}
 	}

@@ -18,7 +18,7 @@ func TestFit(t *testing.T) {
 	for i := range 60 {
 		c := enginetest.RandomChain(r, enginetest.Shape{MinStages: 24, MaxStages: 70, MaxSize: 300, MaxTime: 100})
 		for _, build := range []func(*engine.Chain, engine.Bytes) *terms{rotorTerms, leanTerms} {
-			x := build(c, c.StoreAllPeak())
+			x := build(c, c.KeepAllPeak())
 			whole, err := newFloors(x, nil)
 			if err != nil {
 				t.Fatal(err)

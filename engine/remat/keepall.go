@@ -34,7 +34,7 @@ func solveKeepAll(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engin
 		return keepGraph(p)
 	}
 	c := p.Chain.Chain
-	if need := c.StoreAllPeak(); need > p.Budget {
+	if need := c.KeepAllPeak(); need > p.Budget {
 		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: need, Why: "every activation stays"}
 	}
 	sol := solution(p, keepAll(nil, 1, c.Len()))

@@ -20,7 +20,7 @@ func bareChain(seed uint64) (*engine.Chain, engine.Bytes) {
 		c.Stages = append(c.Stages, engine.Stage{Forward: time.Duration(r.IntN(3)), Back: time.Duration(r.IntN(3)),
 			Out: out, Saved: out + size(outs), Grad: size(3), FwdTemp: size(5), BwdTemp: size(2)})
 	}
-	return c, c.StoreAllPeak() - engine.Bytes(1+r.IntN(3))
+	return c, c.KeepAllPeak() - engine.Bytes(1+r.IntN(3))
 }
 
 // TestPersistentSet: where rotor claims something about all persistent sequences,

@@ -170,7 +170,7 @@ func TestDropsPlay(t *testing.T) {
 func TestNonpersistentRefusesLongChains(t *testing.T) {
 	shape := enginetest.Shape{MinStages: maxNonpersistentStages + 1, MaxStages: maxNonpersistentStages + 1}
 	c := enginetest.RandomChain(enginetest.Rand(16), shape)
-	p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, c.StoreAllPeak())
+	p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, c.KeepAllPeak())
 	if _, err := nonpersistent.Solve(p, nil, nil); !errors.Is(err, engine.ErrUnsupported) {
 		t.Errorf("%d stages: got %v, want an error that wraps %v", c.Len(), err, engine.ErrUnsupported)
 	}
@@ -187,7 +187,7 @@ func TestNonpersistentBestSoFar(t *testing.T) {
 	stopped := 0
 	for range 20 {
 		c := enginetest.RandomChain(r, shape)
-		p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, c.StoreAllPeak()/2)
+		p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, c.KeepAllPeak()/2)
 		best, err := Rotor.Solve(p, nil, nil)
 		if err != nil || best.Makespan < c.ForwardTime()+c.BackTime()+20 {
 			continue // nothing to search for
@@ -214,7 +214,7 @@ func BenchmarkNonpersistent(b *testing.B) {
 		for _, percent := range []engine.Bytes{30, 50, 70} {
 			b.Run(fmt.Sprintf("seed=%d/budget=%d", seed, percent), func(b *testing.B) {
 				b.ReportAllocs()
-				p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, c.StoreAllPeak()/100*percent)
+				p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, c.KeepAllPeak()/100*percent)
 				for b.Loop() {
 					var infeasible *engine.InfeasibleError
 					if _, err := nonpersistent.Solve(p, nil, nil); err != nil && !errors.As(err, &infeasible) {

@@ -136,7 +136,7 @@ func checkTable(t *testing.T, input string, c *engine.Chain, terms *terms, use t
 // temporary.
 func spike(r *rand.Rand, c *engine.Chain) {
 	st := &c.Stages[r.IntN(c.Len())]
-	most := c.StoreAllPeak() - c.Resident.Total() + 1
+	most := c.KeepAllPeak() - c.Resident.Total() + 1
 	switch r.IntN(4) {
 	case 0:
 		st.FwdTemp += engine.Bytes(r.Int64N(int64(most)))
@@ -154,7 +154,7 @@ func TestRowsAreExact(t *testing.T) {
 	for i := range 40 {
 		c := enginetest.RandomChain(r, enginetest.Shape{MinStages: 5, MaxStages: 20, MaxSize: 30, MaxTime: 1000})
 		spike(r, c)
-		terms := newTerms(c, c.StoreAllPeak()*9/10, outputCounted)
+		terms := newTerms(c, c.KeepAllPeak()*9/10, outputCounted)
 		if terms.room < 0 {
 			continue
 		}
@@ -324,7 +324,7 @@ func TestLongChains(t *testing.T) {
 	for i := range 40 {
 		c := enginetest.RandomChain(r, enginetest.Shape{MinStages: 20, MaxStages: 110, MaxSize: 1 << 10, MaxTime: 1000})
 		for _, build := range []func(*engine.Chain, engine.Bytes) *terms{rotorTerms, leanTerms} {
-			budget := c.StoreAllPeak() / 10 * engine.Bytes(3+r.IntN(6))
+			budget := c.KeepAllPeak() / 10 * engine.Bytes(3+r.IntN(6))
 			plain := tricks{prefix: true, hints: true, limit: true, gallop: true}
 			want, errWant := solve(build(c, budget), plain, nil)
 			got, err := solve(build(c, budget), allTricks, nil)
@@ -345,7 +345,7 @@ func TestTableFull(t *testing.T) {
 	grouped := 0
 	for range 20 {
 		c := enginetest.RandomChain(r, enginetest.Shape{MinStages: 60, MaxStages: 120, MaxSize: 1 << 20, MaxTime: 1e7})
-		p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, c.StoreAllPeak()/2)
+		p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, c.KeepAllPeak()/2)
 		maxRowBytes = before
 		best, err := Rotor.Solve(p, nil, nil)
 		if err != nil {
@@ -376,7 +376,7 @@ func TestTableFull(t *testing.T) {
 func TestBestSoFar(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := enginetest.RandomChain(enginetest.Rand(8), enginetest.Shape{MinStages: 400, MaxStages: 400, MaxSize: 1 << 20, MaxTime: 1e7})
-		p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, c.StoreAllPeak()/4)
+		p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, c.KeepAllPeak()/4)
 		ticking := context.WithValue(t.Context(), engine.Breath{}, func() { time.Sleep(engine.ReportEvery) }) // all reports are heard
 		ctx, cancel := context.WithCancel(ticking)
 		defer cancel()

@@ -270,7 +270,7 @@ func TestMediumPlays(t *testing.T) {
 	r := enginetest.Rand(4)
 	for i := range 30 {
 		c := enginetest.RandomChain(r, enginetest.Shape{MinStages: 40, MaxStages: 80, MaxSize: 1 << 20, MaxTime: 1e6})
-		p := problem(c, c.StoreAllPeak()/100*engine.Bytes(20+r.IntN(80)))
+		p := problem(c, c.KeepAllPeak()/100*engine.Bytes(20+r.IntN(80)))
 		sol, err := solve(t, "rotor", p, nil)
 		var infeasible *engine.InfeasibleError
 		if errors.As(err, &infeasible) {

@@ -50,12 +50,12 @@ func TestSlotsAgainstPlainRecursion(t *testing.T) {
 	}
 }
 
-// TestSlotsRefuseStoreAll is the counterexample to the paper's 1+1/S: 600 of
+// TestSlotsRefuseKeepAll is the counterexample to the paper's 1+1/S: 600 of
 // 1000 units would do, and 500 slots refuse it.
-func TestSlotsRefuseStoreAll(t *testing.T) {
+func TestSlotsRefuseKeepAll(t *testing.T) {
 	c := &engine.Chain{Stages: slices.Repeat([]engine.Stage{{Forward: 1, Back: 1, Out: 1, Saved: 1}}, 600)}
 	p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, 1000)
-	if peak := c.StoreAllPeak(); peak != 600 {
+	if peak := c.KeepAllPeak(); peak != 600 {
 		t.Fatalf("keeping everything needs %d, want 600", peak)
 	}
 	exact, err := Rotor.Solve(p, nil, nil)

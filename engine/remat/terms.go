@@ -47,7 +47,7 @@ type terms struct {
 func newTerms(c *engine.Chain, budget engine.Bytes, r rule) *terms {
 	t := byStage(c, r)
 	// More than what keeping everything needs is of no use.
-	t.room = int64(min(budget, c.StoreAllPeak())-c.Resident.Total()) - int64(c.Input)
+	t.room = int64(min(budget, c.KeepAllPeak())-c.Resident.Total()) - int64(c.Input)
 	return t
 }
 
@@ -56,7 +56,7 @@ func leanTerms(c *engine.Chain, budget engine.Bytes) *terms {
 	t := byStage(c, outputCounted)
 	t.lean = true
 	// More than what keeping all outputs needs is of no use. It may be more than
-	// StoreAllPeak, for F_all^s then runs beside delta^s.
+	// KeepAllPeak, for F_all^s then runs beside delta^s.
 	t.room = min(int64(budget-c.Resident.Total()-c.Input), t.outputs(1, t.n))
 	return t
 }

@@ -101,7 +101,7 @@ func TestLargest(t *testing.T) {
 	for i := range 25 {
 		c := enginetest.RandomChain(r, enginetest.Shape{MaxStages: 6, MaxSize: 20})
 		c.Batch = 1 + r.IntN(6)
-		budget := c.Resident.Total() + engine.Bytes(1+r.IntN(8))*c.StoreAllPeak()/3
+		budget := c.Resident.Total() + engine.Bytes(1+r.IntN(8))*c.KeepAllPeak()/3
 		if i%6 == 5 {
 			budget *= 30
 		}
@@ -228,7 +228,7 @@ func TestErrors(t *testing.T) {
 	if got, err := scale.Largest(t.Context(), question(t, c, engine.Lookup("offloadexact"), engine.Bytes(1)), nil); !errors.Is(err, engine.ErrUnsupported) {
 		t.Errorf("offloadexact on 14 stages: got %+v, %v; want that it does not apply", got, err)
 	}
-	q := question(t, c, engine.Lookup("greedy"), 3*c.StoreAllPeak())
+	q := question(t, c, engine.Lookup("greedy"), 3*c.KeepAllPeak())
 	q.Device = engine.Device{}
 	keep := question(t, c, engine.Lookup("keepall"), q.Budget)
 	got, err := scale.Largest(t.Context(), q, nil)

@@ -157,7 +157,7 @@ func TestUnsupported(t *testing.T) {
 // TestNoLink keeps everything where that fits, and asks for a link where not.
 func TestNoLink(t *testing.T) {
 	c := enginetest.RandomChain(enginetest.Rand(2), enginetest.Shape{MinStages: 5, MaxSize: 40})
-	p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, c.StoreAllPeak())
+	p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, c.KeepAllPeak())
 	for _, name := range []string{"window", "lms"} {
 		if sol, err := engine.Lookup(name).Solve(p, nil, nil); err != nil || sol.Makespan != c.ForwardTime()+c.BackTime() {
 			t.Errorf("%s: got %v, %v; want a schedule that keeps everything", name, sol, err)

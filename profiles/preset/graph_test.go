@@ -86,11 +86,11 @@ func TestGraphPeak(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", p.ID, err)
 		}
-		ratio := float64(trace.Peak-c.Resident.Total()) / float64(c.StoreAllPeak()-c.Resident.Total())
+		ratio := float64(trace.Peak-c.Resident.Total()) / float64(c.KeepAllPeak()-c.Resident.Total())
 		t.Logf("%s: %d functions, %d variables; activations of %.1f MiB, as a chain %.1f (%.3f)", p.ID, len(g.Ops), len(g.Values),
-			mib(trace.Peak-c.Resident.Total()), mib(c.StoreAllPeak()-c.Resident.Total()), ratio)
+			mib(trace.Peak-c.Resident.Total()), mib(c.KeepAllPeak()-c.Resident.Total()), ratio)
 		if ratio < 0.99 || ratio > 1.01 {
-			t.Errorf("%s: keeping everything takes %d bytes as a graph, %d as a chain", p.ID, trace.Peak, c.StoreAllPeak())
+			t.Errorf("%s: keeping everything takes %d bytes as a graph, %d as a chain", p.ID, trace.Peak, c.KeepAllPeak())
 		}
 	}
 }

@@ -20,7 +20,7 @@ type Poll struct {
 	ctx      context.Context
 	deadline time.Time
 	report   func(Progress)
-	breathe  func()
+	yield    func()
 	quiet    int  // calls of Err that are still answered nil without looking
 	counted  bool // there is a limit of calls
 	calls    int  // if counted: that remain after the quiet ones
@@ -34,10 +34,10 @@ type Poll struct {
 // ReportEvery is the least time between two reports of one poll.
 const ReportEvery = 50 * time.Millisecond
 
-// Breath is the key of a func() in a context. Every poll of that context calls it on
+// Yield is the key of a func() in a context. Every poll of that context calls it on
 // one call of Err in 256, in the solver's goroutine. A page that has to solve on its
 // only thread uses it to handle events and to paint while the solver works.
-type Breath struct{}
+type Yield struct{}
 
 // callLimit is the key of LimitCalls.
 type callLimit struct{}
@@ -55,7 +55,7 @@ func LimitCalls(ctx context.Context, n int) context.Context {
 func NewPoll(ctx context.Context, report func(Progress)) *Poll {
 	p := &Poll{ctx: ctx, report: report}
 	p.deadline, _ = ctx.Deadline()
-	p.breathe, _ = ctx.Value(Breath{}).(func())
+	p.yield, _ = ctx.Value(Yield{}).(func())
 	p.calls, p.counted = ctx.Value(callLimit{}).(int)
 	return p
 }
@@ -84,8 +84,8 @@ func (p *Poll) look() error {
 	// The context's own timer never fires in a busy WebAssembly module, so the
 	// deadline is compared by hand; Gosched lets a native cancel through.
 	runtime.Gosched()
-	if p.breathe != nil {
-		p.breathe()
+	if p.yield != nil {
+		p.yield()
 	}
 	switch err := p.ctx.Err(); {
 	case err != nil:

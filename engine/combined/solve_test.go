@@ -245,7 +245,7 @@ func TestGap(t *testing.T) {
 // claims to be, and is no worse than recomputation alone.
 func TestReports(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ticking := context.WithValue(t.Context(), engine.Breath{}, func() { time.Sleep(engine.ReportEvery) }) // all reports are heard
+		ticking := context.WithValue(t.Context(), engine.Yield{}, func() { time.Sleep(engine.ReportEvery) }) // all reports are heard
 		c := enginetest.RandomChain(enginetest.Rand(5), enginetest.Shape{MinStages: 90, MaxStages: 90, MaxSize: 1 << 30, MaxTime: 1e7})
 		for _, mode := range []engine.Transfers{engine.Streamed, engine.Whole} {
 			p := engine.NewChainProblem(c, engine.Device{ToHost: 100e9, ToDev: 100e9}, mode, c.KeepAllPeak()*30/100)

@@ -377,7 +377,7 @@ func TestBestSoFar(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := enginetest.RandomChain(enginetest.Rand(8), enginetest.Shape{MinStages: 400, MaxStages: 400, MaxSize: 1 << 20, MaxTime: 1e7})
 		p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, c.KeepAllPeak()/4)
-		ticking := context.WithValue(t.Context(), engine.Breath{}, func() { time.Sleep(engine.ReportEvery) }) // all reports are heard
+		ticking := context.WithValue(t.Context(), engine.Yield{}, func() { time.Sleep(engine.ReportEvery) }) // all reports are heard
 		ctx, cancel := context.WithCancel(ticking)
 		defer cancel()
 		poll := engine.NewPoll(ctx, func(pr engine.Progress) {

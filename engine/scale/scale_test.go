@@ -205,7 +205,7 @@ func TestUndecided(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := *q
 		q.Limit = 10 * time.Millisecond
-		ticking := context.WithValue(t.Context(), engine.Breath{}, func() { time.Sleep(time.Millisecond) })
+		ticking := context.WithValue(t.Context(), engine.Yield{}, func() { time.Sleep(time.Millisecond) })
 		if at, err := scale.At(ticking, &q, 5); err != nil || !at.Partial || at.StepTime != 0 {
 			t.Errorf("batch 5 in %v: got %+v, %v; want no answer", q.Limit, at, err)
 		}

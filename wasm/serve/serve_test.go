@@ -67,7 +67,7 @@ func ask(t *testing.T, s *Server, req *proto.Request) (*proto.Reply, []*proto.Re
 // ticking is a context in which work takes time: a millisecond for 256 polls, of the
 // clock of a synctest bubble.
 func ticking(t *testing.T) context.Context {
-	return context.WithValue(t.Context(), engine.Breath{}, func() { time.Sleep(time.Millisecond) })
+	return context.WithValue(t.Context(), engine.Yield{}, func() { time.Sleep(time.Millisecond) })
 }
 
 func askIn(t *testing.T, ctx context.Context, s *Server, req *proto.Request) (*proto.Reply, []*proto.Reply) {

@@ -63,15 +63,15 @@ const (
 
 // Op is one operation of a training step.
 type Op struct {
-	Name  string // for people
-	Pass  Pass
-	Stage int // the stage it belongs to, 0 if none
-	Time  time.Duration
-	Temp  Bytes     // used only while it runs, besides In and Out [oF, oB]
-	In    []ValueID // whole on the device from its start to its end
-	Out   []ValueID // take their room when it starts, can be read when it ends
-	Lean  []ValueID // what a lean run writes instead of Out; nil if it cannot run lean
-	Alt   *Alt      // a second way to run, reading and writing the same; nil: there is none
+	Name       string // for people
+	Pass       Pass
+	Stage      int // the stage it belongs to, 0 if none
+	Time       time.Duration
+	Temp       Bytes     // used only while it runs, besides In and Out [oF, oB]
+	In         []ValueID // whole on the device from its start to its end
+	Out        []ValueID // take their room when it starts, can be read when it ends
+	OutputOnly []ValueID // what an output-only run writes instead of Out: F^k only a^k, without abar^k; nil if there is no such run
+	Alt        *Alt      // a second way to run, reading and writing the same; nil: there is none
 }
 
 // Alt is what a second way to run an operation takes instead of Op.Time and Op.Temp
@@ -122,7 +122,7 @@ func (g *Graph) Validate() error {
 		if op.Alt != nil && (op.Alt.Time < 0 || op.Alt.Temp < 0) {
 			return fmt.Errorf("operation %d (%s) has a second way to run of negative time or size", i, op.Name)
 		}
-		for _, ids := range [...][]ValueID{op.In, op.Out, op.Lean} {
+		for _, ids := range [...][]ValueID{op.In, op.Out, op.OutputOnly} {
 			for _, id := range ids {
 				if !g.hasValue(id) {
 					return fmt.Errorf("operation %d (%s) names value %d, which does not exist", i, op.Name, id)
@@ -167,7 +167,7 @@ func (g *Graph) extent() *extent {
 			e.size(op.Alt.Temp, "the second workspace of operation", i, op.Name)
 			e.time(op.Alt.Time, "the second way of operation", i, op.Name)
 		}
-		for _, ids := range [...][]ValueID{op.In, op.Out, op.Lean} {
+		for _, ids := range [...][]ValueID{op.In, op.Out, op.OutputOnly} {
 			for _, id := range ids {
 				e.uses.add(int64(g.Values[id].Size))
 			}
@@ -185,13 +185,13 @@ func (g *Graph) hasValue(id ValueID) bool { return id >= 0 && int(id) < len(g.Va
 //	abar^1..abar^n  saved sets; a^k is within abar^k, unless nobody saves it
 //	delta^0..delta^n gradients of the outputs
 //
-// F^k reads a^{k-1} and writes abar^k, or only a^k when it runs lean. B^k reads
+// F^k reads a^{k-1} and writes abar^k, or only a^k when it runs output-only. B^k reads
 // delta^k, abar^k and a^{k-1} and writes delta^{k-1} (papers' Table 1: F_all is
-// a run, F_ck a lean run, F_none a lean run followed by freeing a^{k-1}). Both
+// a run, F_ck an output-only run, F_none an output-only run followed by freeing a^{k-1}). Both
 // have a second way to run where the stage has one.
 //
 // An output that nobody saves (Stage.Unsaved) is not within abar^k: F^k writes
-// both, or only a^k when it runs lean, and neither B^k nor B^{k+1} reads a^k. A
+// both, or only a^k when it runs output-only, and neither B^k nor B^{k+1} reads a^k. A
 // schedule may free it when F^{k+1} has read it, and whoever wants to run F^{k+1}
 // again has to keep it or to compute it again, whether or not abar^k is there.
 //
@@ -228,7 +228,7 @@ func ExpandChain(c *Chain) *ChainGraph {
 		number := strconv.Itoa(k)
 		g.Values[g.Saved(k)] = Value{Name: "s" + number, Kind: KindActivation, Size: st.Saved, Stage: k, PartOf: NoValue}
 		g.Ops[g.Fwd(k)] = Op{Name: "F" + number, Pass: Forward, Stage: k, Time: st.Forward, Temp: st.FwdTemp,
-			In: []ValueID{g.Act(k - 1)}, Out: []ValueID{g.Saved(k)}, Lean: []ValueID{g.Act(k)}}
+			In: []ValueID{g.Act(k - 1)}, Out: []ValueID{g.Saved(k)}, OutputOnly: []ValueID{g.Act(k)}}
 		back := Op{Name: "B" + number, Pass: Backward, Stage: k, Time: st.Back, Temp: st.BwdTemp,
 			In: []ValueID{g.Grad(k), g.Saved(k), g.Act(k - 1)}, Out: []ValueID{g.Grad(k - 1)}}
 		if st.Unsaved {

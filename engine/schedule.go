@@ -19,11 +19,11 @@ const (
 
 // Step is one step of a schedule. Use keyed literals.
 type Step struct {
-	Kind  StepKind
-	Op    OpID    // of a run
-	Value ValueID // of every other step
-	Lean  bool    // a run that writes Op.Lean instead of Op.Out
-	Alt   bool    // a run that takes the time and the temporaries of Op.Alt
+	Kind       StepKind
+	Op         OpID    // of a run
+	Value      ValueID // of every other step
+	OutputOnly bool    // a run that writes Op.OutputOnly instead of Op.Out
+	Alt        bool    // a run that takes the time and the temporaries of Op.Alt
 	// NotBefore is the earliest start of a transfer, counted from the start of the
 	// training step; 0: as soon as possible. Fetches need it: one that is early takes
 	// the room that the computations before it need, and can deadlock (paper 000's
@@ -44,8 +44,10 @@ type Schedule []Step
 // Run is a run of op that writes all its outputs.
 func Run(op OpID) Step { return Step{Kind: StepRun, Op: op, Value: NoValue} }
 
-// LeanRun is a run that keeps only the output and no saved set.
-func LeanRun(op OpID) Step { return Step{Kind: StepRun, Op: op, Value: NoValue, Lean: true} }
+// RunOutputOnly is a run that keeps only the output and no saved set.
+func RunOutputOnly(op OpID) Step {
+	return Step{Kind: StepRun, Op: op, Value: NoValue, OutputOnly: true}
+}
 
 // Free forgets the device copy of v.
 func Free(v ValueID) Step { return Step{Kind: StepFree, Op: NoOp, Value: v} }
@@ -76,7 +78,7 @@ func (s Step) Describe(g *Graph) string {
 			return fmt.Sprintf("run operation %d", s.Op)
 		}
 		what := "run " + g.Ops[s.Op].Name
-		if s.Lean {
+		if s.OutputOnly {
 			what += " lean"
 		}
 		if s.Alt {

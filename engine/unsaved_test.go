@@ -32,7 +32,7 @@ func TestExpandUnsaved(t *testing.T) {
 		got, want []ValueID
 	}{
 		{"F2 writes", g.Ops[g.Fwd(2)].Out, []ValueID{g.Saved(2), g.Act(2)}},
-		{"F2 writes, lean,", g.Ops[g.Fwd(2)].Lean, []ValueID{g.Act(2)}},
+		{"F2 writes, lean,", g.Ops[g.Fwd(2)].OutputOnly, []ValueID{g.Act(2)}},
 		{"F3 reads", g.Ops[g.Fwd(3)].In, []ValueID{g.Act(2)}},
 		{"B3 reads", g.Ops[g.Bwd(3)].In, []ValueID{g.Grad(3), g.Saved(3)}},
 		{"B2 reads", g.Ops[g.Bwd(2)].In, []ValueID{g.Grad(2), g.Saved(2), g.Act(1)}},

@@ -158,7 +158,7 @@ func (r *graphReader) readOps(keys *knownKeys) error {
 		default:
 			o.wrong("pass", pass, "The passes are forward and backward.")
 		}
-		op.In, op.Out, op.Lean = r.refs(o, "in"), r.refs(o, "out"), r.refs(o, "lean")
+		op.In, op.Out, op.OutputOnly = r.refs(o, "in"), r.refs(o, "out"), r.refs(o, "lean")
 		if o.value("alt") != nil {
 			alt := o.object("alt")
 			op.Alt = &engine.Alt{Time: nanoseconds(alt.count("time_s", seconds)), Temp: alt.size("temp_bytes")}
@@ -231,7 +231,7 @@ func usualPlaces(g *engine.Graph) []engine.Place {
 		for _, id := range op.In {
 			read[id] = true
 		}
-		for _, ids := range [][]engine.ValueID{op.Out, op.Lean} {
+		for _, ids := range [][]engine.ValueID{op.Out, op.OutputOnly} {
 			for _, id := range ids {
 				if !read[id] || g.Values[id].Kind != engine.KindWeight {
 					usual[id] = 0

@@ -65,7 +65,7 @@ func (e *nativeWriter) op(op *engine.Op) {
 	e.int("", "temp_bytes", int64(op.Temp))
 	e.refs("in", op.In)
 	e.refs("out", op.Out)
-	e.refs("lean", op.Lean)
+	e.refs("lean", op.OutputOnly)
 	if op.Alt != nil {
 		e.key("", "alt")
 		e.open('{')

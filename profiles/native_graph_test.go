@@ -68,7 +68,7 @@ func randomGraph(rng *rand.Rand) *engine.Graph {
 				op.Out = append(op.Out, id)
 				made[id] = true
 			case rng.IntN(9) == 0:
-				op.Lean = append(op.Lean, id)
+				op.OutputOnly = append(op.OutputOnly, id)
 			}
 		}
 		if rng.IntN(3) == 0 {

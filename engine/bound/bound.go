@@ -100,7 +100,7 @@ func makersOf(g *engine.Graph) []engine.OpID {
 		for _, v := range g.Ops[i].Out {
 			noteMaker(makers, v, engine.OpID(i))
 		}
-		for _, v := range g.Ops[i].Lean {
+		for _, v := range g.Ops[i].OutputOnly {
 			noteMaker(makers, v, engine.OpID(i))
 		}
 	}

@@ -102,8 +102,8 @@ func idles(g *engine.Graph, s engine.Schedule) (all []idle) {
 					touch = touch || in == id || g.Values[in].PartOf == id
 				}
 				outs := op.Out
-				if st.Lean {
-					outs = op.Lean
+				if st.OutputOnly {
+					outs = op.OutputOnly
 				}
 				for _, out := range outs {
 					makes = makes || out == id

@@ -195,7 +195,7 @@ func (w *walker) run(i int) *Refutation {
 	temp := len(w.copies) - 1
 	plan.makes.from, plan.drops.from, plan.need = int32(temp), int32(len(l.drops)), work
 	l.drops = append(l.drops, copyID(temp))
-	outs := written(op, w.s[i].Lean)
+	outs := written(op, w.s[i].OutputOnly)
 	// What was there before an output, and what is within it, goes at the end.
 	for _, v := range outs {
 		if old := w.own[v]; old != noCopy && w.copies[old].from != id {

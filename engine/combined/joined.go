@@ -109,7 +109,7 @@ func (j *joined) schedule(s engine.Schedule) (sched engine.Schedule) {
 		a, b := j.first[op.Stage-1], j.last[op.Stage-1]
 		if op.Pass == engine.Forward {
 			for k := a; k <= b; k++ {
-				sched = append(sched, engine.Step{Kind: engine.StepRun, Op: g.Fwd(k), Value: engine.NoValue, Lean: st.Lean})
+				sched = append(sched, engine.Step{Kind: engine.StepRun, Op: g.Fwd(k), Value: engine.NoValue, OutputOnly: st.OutputOnly})
 				if k > a {
 					sched = append(sched, engine.Free(g.Act(k-1)))
 				}

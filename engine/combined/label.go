@@ -137,17 +137,17 @@ func (s *sweep) expand(l *label, id int32, i int) {
 		}
 		s.push(l, id, i, i+1, true, z, costF, costB, true)
 	}
-	keep, lean := true, int64(0)
+	keep, stall := true, int64(0)
 	for j := i; j < s.n; j++ {
 		need := s.none(i, s.n, j) + l.held
 		if need > s.room || j == i && need+z > s.room {
 			break
 		}
 		keep = keep && need+z <= s.room
-		lean = s.lean(lean, l, i, j, z)
+		stall = s.stall(stall, l, i, j, z)
 		costB, which := s.f.cost(i, j, l.held+z, s.partly(l.in, i))
 		if which >= 0 {
-			s.push(l, id, i, j+1, false, z, s.until[j]-s.until[i-1]+lean, costB, keep)
+			s.push(l, id, i, j+1, false, z, s.until[j]-s.until[i-1]+stall, costB, keep)
 		}
 	}
 }
@@ -161,9 +161,9 @@ func (s *sweep) keeping(l *label, i int, z int64) (costF, costB int64, ok bool) 
 	return costF, costB, needF <= m && needB <= m
 }
 
-// lean is how long stages i..j wait in the first sweep if they keep nothing; before
+// stall is how long stages i..j wait in the first sweep if they keep nothing; before
 // is that of i..j-1.
-func (s *sweep) lean(before int64, l *label, i, j int, z int64) int64 {
+func (s *sweep) stall(before int64, l *label, i, j int, z int64) int64 {
 	need := s.none(i, s.n, j) + l.held + z
 	return max(before, (need-s.room)*s.out+s.partly(l.out, i)-(s.until[j-1]-s.until[i-1]))
 }

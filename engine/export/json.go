@@ -236,7 +236,7 @@ func operationOf(p *engine.Problem, op *engine.Op) fileOp {
 		return list
 	}
 	f := fileOp{Name: op.Name, Pass: passes[op.Pass], Stage: op.Stage, Time: int64(op.Time), Temp: op.Temp,
-		In: names(op.In), Out: names(op.Out), Lean: names(op.Lean)}
+		In: names(op.In), Out: names(op.Out), Lean: names(op.OutputOnly)}
 	if a := op.Alt; a != nil {
 		f.Alt = &fileAlt{Time: int64(a.Time), Temp: a.Temp}
 	}
@@ -244,7 +244,7 @@ func operationOf(p *engine.Problem, op *engine.Op) fileOp {
 }
 
 func stepOf(p *engine.Problem, s *engine.Step) fileStep {
-	f := fileStep{Do: doing[s.Kind], Lean: s.Lean, Alt: s.Alt, NotBefore: int64(s.NotBefore), Reserve: s.Reserve}
+	f := fileStep{Do: doing[s.Kind], Lean: s.OutputOnly, Alt: s.Alt, NotBefore: int64(s.NotBefore), Reserve: s.Reserve}
 	if s.Kind == engine.StepRun {
 		f.Op = opName(p, s.Op)
 	} else {

@@ -155,7 +155,7 @@ func (r *reader) graph() *engine.Graph {
 		where := fmt.Sprintf("ops[%d]", i)
 		op := engine.Op{Name: o.Name, Pass: engine.Pass(r.word(where+".pass", o.Pass, passes)), Stage: o.Stage,
 			Time: time.Duration(o.Time), Temp: o.Temp,
-			In: r.list(where, o.In), Out: r.list(where, o.Out), Lean: r.list(where, o.Lean)}
+			In: r.list(where, o.In), Out: r.list(where, o.Out), OutputOnly: r.list(where, o.Lean)}
 		if a := o.Alt; a != nil {
 			op.Alt = &engine.Alt{Time: time.Duration(a.Time), Temp: a.Temp}
 		}
@@ -179,7 +179,7 @@ func (r *reader) step(i int) engine.Step {
 	f := &r.f.Steps[i]
 	where := fmt.Sprintf("steps[%d]", i)
 	s := engine.Step{Kind: engine.StepKind(r.word(where+".do", f.Do, doing)), Op: engine.NoOp, Value: engine.NoValue,
-		Lean: f.Lean, Alt: f.Alt, NotBefore: time.Duration(f.NotBefore), Reserve: f.Reserve}
+		OutputOnly: f.Lean, Alt: f.Alt, NotBefore: time.Duration(f.NotBefore), Reserve: f.Reserve}
 	var ok bool
 	if s.Kind == engine.StepRun {
 		if s.Op, ok = r.ops[f.Op]; !ok {

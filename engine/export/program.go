@@ -223,8 +223,8 @@ func (w *programmer) run(i int, s *engine.Step) error {
 		return err
 	}
 	outs, temp := op.Out, op.Temp
-	if s.Lean {
-		outs = op.Lean
+	if s.OutputOnly {
+		outs = op.OutputOnly
 	}
 	if s.Alt {
 		temp = op.Alt.Temp
@@ -240,7 +240,7 @@ func (w *programmer) run(i int, s *engine.Step) error {
 	switch {
 	case op.Pass == engine.Backward:
 		kind = Back
-	case s.Lean:
+	case s.OutputOnly:
 		kind = Lean
 	}
 	w.out = append(w.out, Action{Kind: kind, Stage: op.Stage, Value: engine.NoValue})

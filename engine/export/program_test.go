@@ -128,7 +128,7 @@ func (m *machine) run(a export.Action) error {
 	}
 	outs, temp := op.Out, op.Temp
 	if a.Kind == export.Lean {
-		outs = op.Lean
+		outs = op.OutputOnly
 	}
 	if op.Alt != nil {
 		temp = min(temp, op.Alt.Temp) // a program does not say which way it takes

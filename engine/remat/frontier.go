@@ -91,7 +91,7 @@ func (f *frontier[T]) settle(x *table[T], s int) {
 // spread goes on from s within the stages up to t: F_all^s, or F_ck^s and a
 // split before j. work begins with the cells of s.
 func (x *table[T]) spread(work []arrival[T], cells int, shift uint, s, t int, at arrival[T]) {
-	if left := at.top - x.saved[s]; !x.lean && s < t && left >= 0 {
+	if left := at.top - x.saved[s]; !x.outputOnly && s < t && left >= 0 {
 		to := &work[cells+int(left>>shift)]
 		to.cost, to.top = min(to.cost, at.cost), max(to.top, left)
 	}

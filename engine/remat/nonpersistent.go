@@ -184,7 +184,7 @@ func (s *states) play(p *engine.Problem, path []move) *engine.Solution {
 		case keepIn, useIn:
 			sol.Peak = max(sol.Peak, held+st.Out+st.FwdTemp)
 			held += st.Out
-			sol.Schedule = append(sol.Schedule, engine.LeanRun(g.Fwd(k)))
+			sol.Schedule = append(sol.Schedule, engine.RunOutputOnly(g.Fwd(k)))
 			if by.kind() == useIn {
 				free(k - 1)
 			}

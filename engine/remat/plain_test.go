@@ -49,7 +49,7 @@ func plainState(t *terms, row func(s, u int) []int64, s, u int, m int64) int64 {
 		return impossible
 	}
 	best := impossible
-	if !t.lean && m >= t.all(s, u) {
+	if !t.outputOnly && m >= t.all(s, u) {
 		best = row(s+1, u)[min(m-t.saved[s], t.room)] // nobody comes here with more
 	}
 	if m >= t.none(s, u) {
@@ -93,7 +93,7 @@ func TestTableAgainstPlainRecursion(t *testing.T) {
 		for variant, build := range []func() *terms{
 			func() *terms { return newTerms(c, budget, outputCounted) },
 			func() *terms { return newTerms(c, budget, printed) },
-			func() *terms { return leanTerms(c, budget) },
+			func() *terms { return outputOnlyTerms(c, budget) },
 		} {
 			want, fits := plain(build())
 			if fits {
@@ -231,7 +231,7 @@ func TestRotorAgainstBrute(t *testing.T) {
 
 // TestRevolveAgainstBrute does the same for the sequences without saved sets.
 func TestRevolveAgainstBrute(t *testing.T) {
-	againstBrute(t, 12, enginetest.OutputsOnly, revolve.Solve, leanTerms)
+	againstBrute(t, 12, enginetest.OutputsOnly, revolve.Solve, outputOnlyTerms)
 }
 
 func againstBrute(t *testing.T, seed uint64, class enginetest.Class,
@@ -323,7 +323,7 @@ func TestLongChains(t *testing.T) {
 	r := enginetest.Rand(19)
 	for i := range 40 {
 		c := enginetest.RandomChain(r, enginetest.Shape{MinStages: 20, MaxStages: 110, MaxSize: 1 << 10, MaxTime: 1000})
-		for _, build := range []func(*engine.Chain, engine.Bytes) *terms{rotorTerms, leanTerms} {
+		for _, build := range []func(*engine.Chain, engine.Bytes) *terms{rotorTerms, outputOnlyTerms} {
 			budget := c.KeepAllPeak() / 10 * engine.Bytes(3+r.IntN(6))
 			plain := tricks{prefix: true, hints: true, limit: true, gallop: true}
 			want, errWant := solve(build(c, budget), plain, nil)

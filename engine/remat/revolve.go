@@ -49,7 +49,7 @@ func solveRevolve(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engin
 	if err := solvable(c); err != nil {
 		return nil, err
 	}
-	sol, err := persistent(p, leanTerms(c, p.Budget), poll)
+	sol, err := persistent(p, outputOnlyTerms(c, p.Budget), poll)
 	if sol != nil {
 		finishRevolve(sol, err)
 	}
@@ -68,5 +68,5 @@ func sweepRevolve(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes,
 		engine.SolveEach(solveRevolve, p, args, budgets, poll, yield)
 		return
 	}
-	sweepPersistent(p, leanTerms, finishRevolve, budgets, poll, yield)
+	sweepPersistent(p, outputOnlyTerms, finishRevolve, budgets, poll, yield)
 }

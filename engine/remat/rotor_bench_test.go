@@ -59,7 +59,7 @@ func BenchmarkRotor(b *testing.B) {
 }
 
 func BenchmarkRevolve(b *testing.B) {
-	benchTerms(b, leanTerms)
+	benchTerms(b, outputOnlyTerms)
 }
 
 // BenchmarkSlots counts in 500 slots, as published.

@@ -99,7 +99,7 @@ func (b *builder[T]) build(t int) {
 	}
 	b.none = b.held[t] + max(b.first[s], b.mids)
 	b.w = b.w[:0]
-	if !b.lean {
+	if !b.outputOnly {
 		b.startAll()
 	}
 	b.splits()

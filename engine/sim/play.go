@@ -291,8 +291,8 @@ func (pl *player) stepWait(st *engine.Step) (hold, error) {
 func (pl *player) stepRun(st *engine.Step) (hold, error) {
 	op := &pl.g.Ops[st.Op]
 	outs := op.Out
-	if st.Lean {
-		if outs = op.Lean; outs == nil {
+	if st.OutputOnly {
+		if outs = op.OutputOnly; outs == nil {
 			return hold{}, pl.fail("the operation cannot run lean")
 		}
 	}
@@ -346,7 +346,7 @@ func (pl *player) served(v engine.ValueID) (ready bool, coming engine.ValueID) {
 func (pl *player) startRun(st *engine.Step, outs []engine.ValueID, d time.Duration, work engine.Bytes) {
 	pl.closeGap()
 	op := &pl.g.Ops[st.Op]
-	sp := Span{Lane: Compute, Kind: SpanForward, Lean: st.Lean, Alt: st.Alt, Step: pl.pc, Op: st.Op, Value: engine.NoValue,
+	sp := Span{Lane: Compute, Kind: SpanForward, OutputOnly: st.OutputOnly, Alt: st.Alt, Step: pl.pc, Op: st.Op, Value: engine.NoValue,
 		Start: pl.now, Why: None, Cause: pl.cause}
 	sp.End, _ = after(pl.now, d)
 	if pl.cause != NoSpan {

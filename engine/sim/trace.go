@@ -58,15 +58,15 @@ func (r Reason) String() string {
 // Span is one run or transfer over [Start, End), counted from the start of the step
 // like all times of a trace.
 type Span struct {
-	Lane  Lane
-	Kind  SpanKind
-	Lean  bool
-	Alt   bool           // a run by the second way
-	Step  int            // index into the schedule
-	Op    engine.OpID    // of a run, otherwise NoOp
-	Value engine.ValueID // of a transfer, otherwise NoValue
-	Start time.Duration
-	End   time.Duration
+	Lane       Lane
+	Kind       SpanKind
+	OutputOnly bool
+	Alt        bool           // a run by the second way
+	Step       int            // index into the schedule
+	Op         engine.OpID    // of a run, otherwise NoOp
+	Value      engine.ValueID // of a transfer, otherwise NoValue
+	Start      time.Duration
+	End        time.Duration
 	// Why and Cause explain the start: what held it back last, and the span
 	// whose end let it go. For a run that started when the run before it ended,
 	// and for a transfer that started when its step was reached, Why is

@@ -55,7 +55,7 @@ func prefix(p *engine.Problem, ops []engine.ChainOp, n int) (s engine.Schedule, 
 		step := engine.Run(p.Chain.Fwd(k))
 		switch op.Kind {
 		case engine.FCk, engine.FNone:
-			step = engine.LeanRun(p.Chain.Fwd(k))
+			step = engine.RunOutputOnly(p.Chain.Fwd(k))
 		case engine.BStep:
 			step = engine.Run(p.Chain.Bwd(k))
 		}

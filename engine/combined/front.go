@@ -37,7 +37,7 @@ type fronts struct {
 // tricks are the prunings that can be switched off.
 type tricks struct {
 	limit     bool // drop triples that are too slow for the upper bound
-	volume    bool // drop labels by the bound of rest
+	volume    bool // drop labels by lowerBound
 	coarse    bool // find upper bounds with narrow searches first
 	dominance bool // drop labels that another one is at least as good as
 	fronts    bool // drop triples that another one is at least as good as

@@ -145,9 +145,9 @@ func (j *joined) solution(sol *engine.Solution) (*engine.Solution, error) {
 	return own, nil
 }
 
-// solve plans for the other chain. alone and aloneErr are what recomputation alone
+// solve plans for the other chain. rematOnly and rematOnlyErr are what recomputation alone
 // takes on this one, and rotor and err on the other.
-func (j *joined) solve(args engine.Parsed, alone *engine.Solution, aloneErr error, rotor *engine.Solution, err error, common *shared, poll *engine.Poll) (*engine.Solution, error) {
+func (j *joined) solve(args engine.Parsed, rematOnly *engine.Solution, rematOnlyErr error, rotor *engine.Solution, err error, common *shared, poll *engine.Poll) (*engine.Solution, error) {
 	common.shown = func(sol *engine.Solution) *engine.Solution {
 		own, err := j.solution(sol)
 		if err != nil {
@@ -164,14 +164,14 @@ func (j *joined) solve(args engine.Parsed, alone *engine.Solution, aloneErr erro
 		}
 		sol = own
 	}
-	if alone != nil && (sol == nil || alone.Makespan <= sol.Makespan) {
+	if rematOnly != nil && (sol == nil || rematOnly.Makespan <= sol.Makespan) {
 		if errors.As(err, &none) {
 			err = nil
 		}
-		sol = &engine.Solution{Schedule: alone.Schedule, Makespan: alone.Makespan, Peak: alone.Peak,
+		sol = &engine.Solution{Schedule: rematOnly.Schedule, Makespan: rematOnly.Makespan, Peak: rematOnly.Peak,
 			Notes: []string{"Nothing is offloaded: no schedule that offloads was found to be faster than recomputation alone."}}
 	}
-	if sol == nil && errors.As(err, &none) && errors.As(aloneErr, &neither) && neither.Smallest < none.Smallest {
+	if sol == nil && errors.As(err, &none) && errors.As(rematOnlyErr, &neither) && neither.Smallest < none.Smallest {
 		return nil, neither
 	}
 	if sol == nil {
@@ -190,9 +190,9 @@ func (j *joined) claimed(sol *engine.Solution) *engine.Solution {
 
 func solveJoined(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 	j := newJoined(p)
-	alone, aloneErr := remat.Rotor.Solve(p, nil, poll)
+	rematOnly, rematOnlyErr := remat.Rotor.Solve(p, nil, poll)
 	rotor, err := remat.Rotor.Solve(j.q, nil, poll)
-	return j.solve(args, alone, aloneErr, rotor, err, &shared{}, poll)
+	return j.solve(args, rematOnly, rematOnlyErr, rotor, err, &shared{}, poll)
 }
 
 // sweepJoined is sweepPofo with joined stages.

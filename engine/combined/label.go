@@ -30,7 +30,7 @@ type link struct {
 type sweep struct {
 	*terms
 	f     *fronts
-	rest  *rest
+	lower *lowerBound
 	poll  *engine.Poll
 	width int     // labels that are expanded per stage and kind; 0: all
 	best  int64   // cost of the best plan so far, or a bound that plans have to be below
@@ -45,15 +45,15 @@ type sweep struct {
 	least   int64     // bound of what was dropped because of the width, or not reached
 }
 
-func newSweep(f *fronts, r *rest, limit int64, poll *engine.Poll) *sweep {
+func newSweep(f *fronts, r *lowerBound, limit int64, poll *engine.Poll) *sweep {
 	return &sweep{terms: f.terms, f: f, poll: poll, best: limit, last: -1, open: make([][]label, 2*(f.n+2)),
-		cleaned: make([]int, 2*(f.n+2)), rest: r, least: unreachable}
+		cleaned: make([]int, 2*(f.n+2)), lower: r, least: unreachable}
 }
 
 // run finds the best plan that costs less than the limit. If it has to stop, and
 // if there is a width, what it has not looked at costs at least s.least.
 func (s *sweep) run() error {
-	s.open[2] = append(s.open[2], label{from: -1, least: s.rest.least(1, &label{}, unreachable)})
+	s.open[2] = append(s.open[2], label{from: -1, least: s.lower.least(1, &label{}, unreachable)})
 	for i := 1; i <= s.n; i++ {
 		for x := range 2 {
 			s.count -= len(s.open[2*i+x])
@@ -206,7 +206,7 @@ func (s *sweep) note(i int, l *label) {
 		return
 	}
 	if s.f.use.volume {
-		l.least = max(l.least, s.rest.least(i, l, s.best))
+		l.least = max(l.least, s.lower.least(i, l, s.best))
 		if l.least >= s.best {
 			return
 		}

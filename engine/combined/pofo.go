@@ -185,11 +185,11 @@ func optimize(t *terms, rotor *engine.Solution, poll *engine.Poll) (*optimum, er
 		return solve(t, int64(rotor.Makespan)*t.q, allTricks, widths, poll)
 	}
 	none := &optimum{cost: tooLong, bound: t.base[t.n], ceiling: tooLong}
-	r, err := newRest(t, poll)
+	r, err := newLowerBound(t, poll)
 	if err != nil {
 		return none, err
 	}
-	if err := r.addSpots(poll); err != nil {
+	if err := r.addBottlenecks(poll); err != nil {
 		return none, err
 	}
 	f := &fronts{terms: t, use: allTricks, slack: tooLong, thin: thinnest, poll: poll}

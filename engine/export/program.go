@@ -68,7 +68,7 @@ func (p *Plan) program(tr *sim.Trace) ([]Action, error) {
 		return nil, fmt.Errorf("the end of the schedule has no place in a program: %w", err)
 	}
 	for len(w.leaving) > 0 {
-		w.settle(w.leaving[0])
+		w.await(w.leaving[0])
 	}
 	return w.out, nil
 }
@@ -155,7 +155,7 @@ func (w *programmer) step(i int, s *engine.Step) error {
 			return w.issue(len(w.waiting))
 		}
 	case engine.StepWait:
-		w.settle(s.Value)
+		w.await(s.Value)
 	}
 	return nil
 }
@@ -170,8 +170,8 @@ func (w *programmer) drop(v engine.ValueID) {
 	w.used -= w.g.Values[v].Size
 }
 
-// settle waits for the copies of v.
-func (w *programmer) settle(v engine.ValueID) {
+// await waits for the copies of v.
+func (w *programmer) await(v engine.ValueID) {
 	w.emit(Settle, v)
 	w.copying[v] = false
 	if i := slices.Index(w.leaving, v); i >= 0 {
@@ -186,7 +186,7 @@ func (w *programmer) take(size engine.Bytes) error {
 		if len(w.leaving) == 0 {
 			return fmt.Errorf("it needs %d bytes beside %d, and the schedule's peak is %d", size, w.used, w.limit)
 		}
-		w.settle(w.leaving[0])
+		w.await(w.leaving[0])
 	}
 	w.used += size
 	return nil
@@ -196,7 +196,7 @@ func (w *programmer) take(size engine.Bytes) error {
 func (w *programmer) issue(n int) error {
 	for _, f := range w.waiting[:n] {
 		if slices.Contains(w.leaving, f.value) {
-			w.settle(f.value) // its copy to the host has to be whole
+			w.await(f.value) // its copy to the host has to be whole
 		}
 		if err := w.take(w.g.Values[f.value].Size); err != nil {
 			return err

@@ -51,7 +51,7 @@ func (f *frontier[T]) build(x *table[T]) error {
 		if err := x.poll.Err(); err != nil {
 			return err
 		}
-		f.settle(x, s)
+		f.dropDominated(x, s)
 	}
 	return nil
 }
@@ -65,10 +65,10 @@ func fill[T unit](all []arrival[T], with arrival[T]) {
 	}
 }
 
-// settle makes the cost of s cover the cells above, forgets the cells that one
+// dropDominated makes the cost of s cover the cells above, forgets the cells that one
 // above dominates, for it has more memory for no more cost, and goes on from
 // the others.
-func (f *frontier[T]) settle(x *table[T], s int) {
+func (f *frontier[T]) dropDominated(x *table[T], s int) {
 	cost := f.at(s)
 	work := f.work[s*f.cells:][:len(cost)]
 	best := x.inf

@@ -17,7 +17,7 @@ func Play(p *engine.Problem, s engine.Schedule) (*Trace, error) {
 		return nil, &StuckError{Step: 0, What: "start", Reason: NeedsRoom, Need: pl.inUse, Free: p.Budget}
 	}
 	for {
-		if err := pl.settle(); err != nil {
+		if err := pl.playInstant(); err != nil {
 			return nil, err
 		}
 		if pl.over() {
@@ -166,8 +166,8 @@ func (pl *player) take(c Category, n engine.Bytes) {
 	pl.inUse += n
 }
 
-// settle does everything that happens at this instant.
-func (pl *player) settle() error {
+// playInstant does everything that happens at this instant.
+func (pl *player) playInstant() error {
 	for changed := true; changed; {
 		changed = pl.endDue()
 		moved, err := pl.stepCounter()

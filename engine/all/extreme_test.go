@@ -283,7 +283,7 @@ func (e *extreme) answers(t *testing.T, solved, refused map[string]int) uint64 {
 				saysStopped(t, input, s, sol)
 			}
 			if slices.Contains(held(), s) {
-				fmt.Fprintf(sum, "%s %v %+v\n", s.Name, err, sol)
+				fmt.Fprintf(sum, "%s %v %+v\n", s.Name, err, newStored(sol))
 			}
 		}
 	}

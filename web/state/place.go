@@ -344,7 +344,7 @@ func (s *State) openedMemory(o *Opening, r *proto.Opened) []Effect {
 		out = append(out, Cancel{s.Solving.ID})
 	}
 	s.Solving, s.Curve, s.Preview, s.Shown, s.Network, s.hover = nil, nil, nil, nil, nil, ""
-	s.Misfit, s.Alert, s.Draft = nil, nil, Draft{}
+	s.OverBudget, s.Alert, s.Draft = nil, nil, Draft{}
 	file := o.Choice.Source.File
 	if file == "" {
 		file = r.Memory.Name

@@ -17,7 +17,7 @@ const DefaultPreset = "resnet101-b32"
 // solve shows the schedule of the present choice, from the cache or by asking
 // for it. What is shown stays until the answer comes.
 func (s *State) solve(soon bool) []Effect {
-	s.Misfit, s.Alert, s.standIn = nil, nil, 0
+	s.OverBudget, s.Alert, s.standIn = nil, nil, 0
 	if p, ok := s.pictures.get(s.pictureKey(s.Choice)); ok {
 		var out []Effect
 		if s.Solving != nil {
@@ -191,7 +191,7 @@ func (s *State) solveFailed(m SolveFailed) []Effect {
 			s.Alert = about
 			return out
 		}
-		s.Misfit = &Misfit{Budget: f.Budget, Smallest: f.Smallest, Offer: offer(f.Smallest)}
+		s.OverBudget = &OverBudget{Budget: f.Budget, Smallest: f.Smallest, Offer: offer(f.Smallest)}
 		return append(s.standFor(f), s.follow()...)
 	case proto.Deadline:
 		if m.Best != nil && m.Best.Trace != nil {
@@ -262,7 +262,7 @@ func (s *State) standFor(f *proto.Failure) []Effect {
 		return nil
 	}
 	c := s.Choice
-	c.Budget = proto.Budget{Bytes: s.Misfit.Offer}
+	c.Budget = proto.Budget{Bytes: s.OverBudget.Offer}
 	return s.stand(c)
 }
 

@@ -12,23 +12,23 @@ import (
 
 // State is everything the page knows. Only Update changes it.
 type State struct {
-	Choice  Choice
-	Network *Network // what is open; nil until the first profile has been read
-	Shown   *Picture // what the pictures show; nil until the first schedule
-	Preview *Picture // shown instead while the pointer is on the curve
-	Opening *Opening // a profile is being read
-	Solving *Solving // a schedule is being looked for
-	Misfit  *Misfit  // the budget is too small: Shown is an older picture
-	Alert   *Alert   // something went wrong, and what can be done
-	Curve   *Curve   // the trade-off curve of the present setting; nil before the first
-	Tuning  *Tuning  // step time by the strategy's parameters; nil if it has none to try
-	Memory  *Memory  // a file about addresses is open, and no network
-	Placing *Placing // addresses are being looked for
-	Places  *Places  // where the bytes lie; nil while the address view is closed
-	Sharing *Sharing // the dialog that gives away what is shown; nil while it is closed
-	Compare *Compare // the other side of a comparison; nil if nothing is compared
-	Draft   Draft    // a text field that is being typed into
-	View    View
+	Choice     Choice
+	Network    *Network    // what is open; nil until the first profile has been read
+	Shown      *Picture    // what the pictures show; nil until the first schedule
+	Preview    *Picture    // shown instead while the pointer is on the curve
+	Opening    *Opening    // a profile is being read
+	Solving    *Solving    // a schedule is being looked for
+	OverBudget *OverBudget // the budget is too small: Shown is an older picture
+	Alert      *Alert      // something went wrong, and what can be done
+	Curve      *Curve      // the trade-off curve of the present setting; nil before the first
+	Tuning     *Tuning     // step time by the strategy's parameters; nil if it has none to try
+	Memory     *Memory     // a file about addresses is open, and no network
+	Placing    *Placing    // addresses are being looked for
+	Places     *Places     // where the bytes lie; nil while the address view is closed
+	Sharing    *Sharing    // the dialog that gives away what is shown; nil while it is closed
+	Compare    *Compare    // the other side of a comparison; nil if nothing is compared
+	Draft      Draft       // a text field that is being typed into
+	View       View
 
 	// DOM and Paint count the changes that need the components and the
 	// pictures drawn again.
@@ -105,8 +105,8 @@ type Solving struct {
 	Silent   bool // the worker has given no sign of life for a while
 }
 
-// Misfit is a budget that is too small.
-type Misfit struct {
+// OverBudget is a budget that is too small.
+type OverBudget struct {
 	Budget   engine.Bytes
 	Smallest engine.Bytes // 0 if unknown
 	Offer    engine.Bytes // Smallest, rounded up to what is written on the page; 0 if unknown
@@ -177,7 +177,7 @@ func (s *State) Phase() string {
 	switch {
 	case s.Opening != nil || s.Solving != nil || s.Compare.Awaits():
 		return "solving"
-	case s.Alert != nil || s.Misfit != nil || s.Shown == nil && s.Memory == nil:
+	case s.Alert != nil || s.OverBudget != nil || s.Shown == nil && s.Memory == nil:
 		return "error"
 	}
 	return "ready"
@@ -206,7 +206,7 @@ func (s *State) Budget() engine.Bytes {
 
 // Stale says that the picture is not the one that was asked for.
 func (s *State) Stale() bool {
-	return s.Misfit != nil || s.Alert != nil && s.Shown != nil && !s.Shown.Choice.Equal(s.Choice)
+	return s.OverBudget != nil || s.Alert != nil && s.Shown != nil && !s.Shown.Choice.Equal(s.Choice)
 }
 
 // recent is a small cache that forgets what was not used for longest.

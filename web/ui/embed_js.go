@@ -107,7 +107,7 @@ func (e *embed) settle() {
 		e.send("select", map[string]any{"name": name, "text": (&Selection{S: s}).Sentence()})
 	}
 	problem, code := (&Notice{S: s}).Text(), "open"
-	if s.Misfit != nil {
+	if s.OverBudget != nil {
 		code = "budget"
 	}
 	if problem != e.problem && problem != "" {

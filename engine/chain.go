@@ -9,19 +9,21 @@ import (
 // the exact methods need tables of the square of the length.
 const MaxStages = 20_000
 
-// Stage is one stage of a chain. The letters in brackets are the symbols of
-// Beaumont et al., "Optimal checkpointing for heterogeneous chains: how to train
-// deep neural networks with limited memory" (arXiv:1911.13214, section 3).
+// Stage is one stage of a chain: a layer, or several that are taken as one, with its
+// forward and its backward operation. Times are those of one run on the device, and
+// 0 is allowed everywhere. The letters in brackets are the symbols of Beaumont et al.,
+// "Optimal checkpointing for heterogeneous chains: how to train deep neural networks
+// with limited memory" (arXiv:1911.13214, section 3).
 type Stage struct {
 	Name    string
 	Kind    string        // what the stage computes (conv, pool, fc, act, ...); empty if unknown
 	Forward time.Duration // [uF]
 	Back    time.Duration // [uB]
 	Out     Bytes         // [a] output of the forward
-	Saved   Bytes         // [abar] what the backward needs; contains Out unless that is Unsaved, not the stage's input
+	Saved   Bytes         // [abar] what the forward leaves for the backward: Out (unless Unsaved) and the rest, but not the stage's input
 	Grad    Bytes         // [|delta|] gradient of Out
-	FwdTemp Bytes         // [oF] memory used only during the forward
-	BwdTemp Bytes         // [oB] memory used only during the backward, output not included
+	FwdTemp Bytes         // [oF] used only while the forward runs, besides its input, Out and Saved
+	BwdTemp Bytes         // [oB] used only while the backward runs, besides what it reads and the gradient that it writes
 
 	// Unsaved says that no backward reads Out, neither the stage's own nor the
 	// next one's: autograd saves it for nobody, and plain training lets go of it
@@ -45,8 +47,10 @@ type Algorithm struct {
 	FwdTemp, BwdTemp Bytes         // [oF, oB]
 }
 
-// Chain is a network whose stages follow each other. Stages are numbered 1..n
-// and the last one is the loss, so Stages[k-1] is stage k.
+// Chain is a network whose stages follow each other: the forward of stage k
+// reads the output of stage k-1 and nothing else. Stages are numbered 1..n, so Stages[k-1] is stage k; the
+// last one is the loss, unless LossGradAllocated. Nobody changes a chain after a problem was
+// made of it.
 type Chain struct {
 	Name      string
 	Batch     int   // samples per step; 0 if unknown
@@ -55,14 +59,15 @@ type Chain struct {
 	Stages    []Stage
 	Resident  Resident
 
-	// SeedBorn tells when the gradient of the last output comes into being.
-	// False: delta^n is held from the start (papers 001 and 002: the last
-	// stage is an explicit loss). True: the last backward allocates it when it
-	// starts (papers 000 and 003, which have no loss stage).
-	SeedBorn bool
+	// LossGradAllocated says when delta^n, the gradient of the last output, takes its room.
+	// False: it is on the device when the step begins, as in papers 001 and 002,
+	// whose last stage is an explicit loss. True: the last backward allocates it
+	// when it starts, as in papers 000 and 003, which have no loss stage.
+	LossGradAllocated bool
 }
 
-// Resident is the memory that stays for the whole step.
+// Resident is the device memory that stays for the whole step, in bytes: part of every
+// budget and every peak, and never moved.
 type Resident struct {
 	Weights   Bytes
 	Grads     Bytes
@@ -79,7 +84,7 @@ func (c *Chain) Len() int { return len(c.Stages) }
 // Describe counts the stages for people: "39 layers and the loss".
 func (c *Chain) Describe() string {
 	n, loss := c.Len(), ""
-	if !c.SeedBorn {
+	if !c.LossGradAllocated {
 		n, loss = n-1, " and the loss"
 	}
 	if n == 1 {
@@ -133,9 +138,9 @@ func (c *Chain) Grad(k int) Bytes {
 }
 
 // HeldGrad is the part of delta^k that is on the device before the backward of
-// stage k starts: all of it, except for a seed that is born (see SeedBorn).
+// stage k starts: all of it, except for a seed that is born (see LossGradAllocated).
 func (c *Chain) HeldGrad(k int) Bytes {
-	if k == c.Len() && c.SeedBorn {
+	if k == c.Len() && c.LossGradAllocated {
 		return 0
 	}
 	return c.Grad(k)
@@ -157,10 +162,10 @@ func (c *Chain) BackTime() (sum time.Duration) {
 	return sum
 }
 
-// StoreAllPeak is the peak of keeping every saved set, resident memory
+// KeepAllPeak is the peak of keeping every saved set, resident memory
 // included: what the page calls 100 % of keep-everything. Outputs that nobody
 // saves go once they have been read.
-func (c *Chain) StoreAllPeak() Bytes {
+func (c *Chain) KeepAllPeak() Bytes {
 	n := c.Len()
 	held := c.Input + c.HeldGrad(n)
 	peak := held

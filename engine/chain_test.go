@@ -16,18 +16,18 @@ func small() *Chain {
 		}}
 }
 
-func TestStoreAllPeak(t *testing.T) {
+func TestKeepAllPeak(t *testing.T) {
 	// B2 holds a0=3, abar1=9, abar2=2, d2=2, and adds d1=4 and 20 temporaries.
-	if got, want := small().StoreAllPeak(), Bytes(100+3+9+2+2+4+20); got != want {
+	if got, want := small().KeepAllPeak(), Bytes(100+3+9+2+2+4+20); got != want {
 		t.Errorf("got %d, want %d", got, want)
 	}
 	// A seed that is born counts in the last backward only; a held one always.
 	c := &Chain{Input: 1, Stages: []Stage{{Out: 5, Saved: 5, Grad: 4, FwdTemp: 2}}}
-	if got := c.StoreAllPeak(); got != 1+4+5+2 {
+	if got := c.KeepAllPeak(); got != 1+4+5+2 {
 		t.Errorf("held seed: got %d, want 12", got)
 	}
-	if c.SeedBorn = true; c.StoreAllPeak() != 1+5+4 {
-		t.Errorf("born seed: got %d, want 10", c.StoreAllPeak())
+	if c.LossGradAllocated = true; c.KeepAllPeak() != 1+5+4 {
+		t.Errorf("born seed: got %d, want 10", c.KeepAllPeak())
 	}
 }
 
@@ -70,8 +70,8 @@ func TestExpandChain(t *testing.T) {
 			}
 			seen[v.Name] = true
 		}
-		if k > 0 && g.Values[g.Act(k)].Within != g.Saved(k) {
-			t.Errorf("a%d is within %d, want s%d", k, g.Values[g.Act(k)].Within, k)
+		if k > 0 && g.Values[g.Act(k)].PartOf != g.Saved(k) {
+			t.Errorf("a%d is within %d, want s%d", k, g.Values[g.Act(k)].PartOf, k)
 		}
 	}
 	if len(seen)+3 != len(g.Values) {
@@ -86,7 +86,7 @@ func TestExpandChain(t *testing.T) {
 		t.Errorf("fixed %d, done %d; want 100, %d", g.Fixed, g.Done, g.Grad(0))
 	}
 	born := small()
-	born.SeedBorn = true
+	born.LossGradAllocated = true
 	b := ExpandChain(born)
 	if b.Values[b.Grad(3)].Initial != 0 || len(b.Ops[b.Bwd(3)].Out) != 2 {
 		t.Error("a born seed is written by the last backward and is nowhere before")

@@ -18,7 +18,7 @@ func TestRange(t *testing.T) {
 		return NewChainProblem(c, Device{}, Whole, NoLimit)
 	}
 	graph := func(change func(g *Graph)) *Problem {
-		g := &Graph{Done: NoValue, Values: []Value{{Name: "x", Within: NoValue}}, Ops: []Op{{Name: "f", Out: []ValueID{0}}, {Name: "g", In: []ValueID{0}}}}
+		g := &Graph{Done: NoValue, Values: []Value{{Name: "x", PartOf: NoValue}}, Ops: []Op{{Name: "f", Out: []ValueID{0}}, {Name: "g", In: []ValueID{0}}}}
 		change(g)
 		return &Problem{Graph: g}
 	}
@@ -95,7 +95,7 @@ func TestWithinItself(t *testing.T) {
 	} {
 		g := &Graph{Ops: []Op{{Name: "f"}}, Done: NoValue}
 		for _, w := range tc.within {
-			g.Values = append(g.Values, Value{Name: "v", Within: w})
+			g.Values = append(g.Values, Value{Name: "v", PartOf: w})
 		}
 		err := g.Validate()
 		if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {

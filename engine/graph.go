@@ -28,7 +28,7 @@ const (
 	KindWeight                      // weights, their gradients, optimizer state
 )
 
-// Place says where a value is when the step begins. Bits may be combined.
+// Place says where a value is when the step begins: a set of bits.
 type Place uint8
 
 // The places; the zero value means that an operation has to produce the value.
@@ -37,18 +37,19 @@ const (
 	OnHost
 )
 
-// Value is one piece of data of a training step.
+// Value is one piece of data of a training step, which is on the device as a whole or
+// not at all, but for the part that a streamed transfer has moved.
 type Value struct {
-	Name    string
+	Name    string // for people
 	Kind    ValueKind
 	Size    Bytes
-	Stage   int // the stage it belongs to, 0 if none
-	Initial Place
+	Stage   int   // the stage it belongs to, 0 if none
+	Initial Place // 0: an operation has to produce it
 
-	// Within is a value that contains this one, or NoValue: a copy of Within
-	// serves every reader of this value. In a chain a^k is within abar^k,
-	// unless no backward reads it.
-	Within ValueID
+	// PartOf is a value that contains this one, or NoValue (not 0): a device copy
+	// of it serves every reader of this value. In a chain a^k is within abar^k,
+	// unless no backward reads a^k. There are no cycles.
+	PartOf ValueID
 }
 
 // Pass tells forward from backward operations.
@@ -62,25 +63,26 @@ const (
 
 // Op is one operation of a training step.
 type Op struct {
-	Name  string
-	Pass  Pass
-	Stage int // the stage it belongs to, 0 if none
-	Time  time.Duration
-	Temp  Bytes // memory used only while it runs [oF, oB]
-	In    []ValueID
-	Out   []ValueID
-	Lean  []ValueID // what a lean run writes instead of Out; nil if it cannot run lean
-	Alt   *Alt      // a second way to run, reading and writing the same; nil: there is none
+	Name       string // for people
+	Pass       Pass
+	Stage      int // the stage it belongs to, 0 if none
+	Time       time.Duration
+	Temp       Bytes     // used only while it runs, besides In and Out [oF, oB]
+	In         []ValueID // whole on the device from its start to its end
+	Out        []ValueID // take their room when it starts, can be read when it ends
+	OutputOnly []ValueID // what an output-only run writes instead of Out: F^k only a^k, without abar^k; nil if there is no such run
+	Alt        *Alt      // a second way to run, reading and writing the same; nil: there is none
 }
 
-// Alt is a second way to run an operation (see Stage.Fast).
+// Alt is what a second way to run an operation takes instead of Op.Time and Op.Temp
+// (see Stage.Fast).
 type Alt struct {
 	Time time.Duration
 	Temp Bytes
 }
 
-// Graph is one training step: operations, the values between them, and what
-// stays on the device throughout. A graph is not changed after it is built.
+// Graph is one training step: operations, the values between them, and what stays on
+// the device throughout. Nobody changes a graph after it is built.
 type Graph struct {
 	Values []Value
 	Ops    []Op
@@ -99,12 +101,12 @@ func (g *Graph) Validate() error {
 		if v.Size < 0 {
 			return fmt.Errorf("value %d (%s) has a negative size", i, v.Name)
 		}
-		if v.Within != NoValue && !g.hasValue(v.Within) {
-			return fmt.Errorf("value %d (%s) is within value %d, which does not exist", i, v.Name, v.Within)
+		if v.PartOf != NoValue && !g.hasValue(v.PartOf) {
+			return fmt.Errorf("value %d (%s) is within value %d, which does not exist", i, v.Name, v.PartOf)
 		}
 	}
 	if i := g.circle(); i != NoValue {
-		return fmt.Errorf("value %d (%s) is within itself, by way of value %d; a value is within a larger one or within none", i, g.Values[i].Name, g.Values[i].Within)
+		return fmt.Errorf("value %d (%s) is within itself, by way of value %d; a value is within a larger one or within none", i, g.Values[i].Name, g.Values[i].PartOf)
 	}
 	if g.Fixed < 0 {
 		return fmt.Errorf("resident memory is %d bytes; sizes cannot be negative", g.Fixed)
@@ -120,7 +122,7 @@ func (g *Graph) Validate() error {
 		if op.Alt != nil && (op.Alt.Time < 0 || op.Alt.Temp < 0) {
 			return fmt.Errorf("operation %d (%s) has a second way to run of negative time or size", i, op.Name)
 		}
-		for _, ids := range [...][]ValueID{op.In, op.Out, op.Lean} {
+		for _, ids := range [...][]ValueID{op.In, op.Out, op.OutputOnly} {
 			for _, id := range ids {
 				if !g.hasValue(id) {
 					return fmt.Errorf("operation %d (%s) names value %d, which does not exist", i, op.Name, id)
@@ -137,13 +139,13 @@ func (g *Graph) circle() ValueID {
 	state := make([]uint8, len(g.Values))
 	for i := range g.Values {
 		v := ValueID(i)
-		for ; v != NoValue && state[v] == 0; v = g.Values[v].Within {
+		for ; v != NoValue && state[v] == 0; v = g.Values[v].PartOf {
 			state[v] = open
 		}
 		if v != NoValue && state[v] == open {
 			return v
 		}
-		for v = ValueID(i); v != NoValue && state[v] == open; v = g.Values[v].Within {
+		for v = ValueID(i); v != NoValue && state[v] == open; v = g.Values[v].PartOf {
 			state[v] = done
 		}
 	}
@@ -165,7 +167,7 @@ func (g *Graph) extent() *extent {
 			e.size(op.Alt.Temp, "the second workspace of operation", i, op.Name)
 			e.time(op.Alt.Time, "the second way of operation", i, op.Name)
 		}
-		for _, ids := range [...][]ValueID{op.In, op.Out, op.Lean} {
+		for _, ids := range [...][]ValueID{op.In, op.Out, op.OutputOnly} {
 			for _, id := range ids {
 				e.uses.add(int64(g.Values[id].Size))
 			}
@@ -183,13 +185,13 @@ func (g *Graph) hasValue(id ValueID) bool { return id >= 0 && int(id) < len(g.Va
 //	abar^1..abar^n  saved sets; a^k is within abar^k, unless nobody saves it
 //	delta^0..delta^n gradients of the outputs
 //
-// F^k reads a^{k-1} and writes abar^k, or only a^k when it runs lean. B^k reads
+// F^k reads a^{k-1} and writes abar^k, or only a^k when it runs output-only. B^k reads
 // delta^k, abar^k and a^{k-1} and writes delta^{k-1} (papers' Table 1: F_all is
-// a run, F_ck a lean run, F_none a lean run followed by freeing a^{k-1}). Both
+// a run, F_ck an output-only run, F_none an output-only run followed by freeing a^{k-1}). Both
 // have a second way to run where the stage has one.
 //
 // An output that nobody saves (Stage.Unsaved) is not within abar^k: F^k writes
-// both, or only a^k when it runs lean, and neither B^k nor B^{k+1} reads a^k. A
+// both, or only a^k when it runs output-only, and neither B^k nor B^{k+1} reads a^k. A
 // schedule may free it when F^{k+1} has read it, and whoever wants to run F^{k+1}
 // again has to keep it or to compute it again, whether or not abar^k is there.
 //
@@ -201,7 +203,7 @@ type ChainGraph struct {
 	Chain *Chain
 }
 
-// ExpandChain builds the graph of a valid chain.
+// ExpandChain builds the graph of a valid chain, to which it refers.
 func ExpandChain(c *Chain) *ChainGraph {
 	n := c.Len()
 	g := &ChainGraph{Chain: c}
@@ -213,20 +215,20 @@ func ExpandChain(c *Chain) *ChainGraph {
 		if k > 0 && !c.Unsaved(k) {
 			within = g.Saved(k)
 		}
-		g.Values[g.Act(k)] = Value{Name: "a" + strconv.Itoa(k), Kind: KindActivation, Size: c.Act(k), Stage: k, Within: within}
-		g.Values[g.Grad(k)] = Value{Name: "d" + strconv.Itoa(k), Kind: KindGradient, Size: c.Grad(k), Stage: k, Within: NoValue}
+		g.Values[g.Act(k)] = Value{Name: "a" + strconv.Itoa(k), Kind: KindActivation, Size: c.Act(k), Stage: k, PartOf: within}
+		g.Values[g.Grad(k)] = Value{Name: "d" + strconv.Itoa(k), Kind: KindGradient, Size: c.Grad(k), Stage: k, PartOf: NoValue}
 	}
 	g.Values[g.Act(0)].Initial = OnDevice
-	if !c.SeedBorn {
+	if !c.LossGradAllocated {
 		g.Values[g.Grad(n)].Initial = OnDevice
 	}
 	g.Ops = make([]Op, 2*n)
 	for k := 1; k <= n; k++ {
 		st := &c.Stages[k-1]
 		number := strconv.Itoa(k)
-		g.Values[g.Saved(k)] = Value{Name: "s" + number, Kind: KindActivation, Size: st.Saved, Stage: k, Within: NoValue}
+		g.Values[g.Saved(k)] = Value{Name: "s" + number, Kind: KindActivation, Size: st.Saved, Stage: k, PartOf: NoValue}
 		g.Ops[g.Fwd(k)] = Op{Name: "F" + number, Pass: Forward, Stage: k, Time: st.Forward, Temp: st.FwdTemp,
-			In: []ValueID{g.Act(k - 1)}, Out: []ValueID{g.Saved(k)}, Lean: []ValueID{g.Act(k)}}
+			In: []ValueID{g.Act(k - 1)}, Out: []ValueID{g.Saved(k)}, OutputOnly: []ValueID{g.Act(k)}}
 		back := Op{Name: "B" + number, Pass: Backward, Stage: k, Time: st.Back, Temp: st.BwdTemp,
 			In: []ValueID{g.Grad(k), g.Saved(k), g.Act(k - 1)}, Out: []ValueID{g.Grad(k - 1)}}
 		if st.Unsaved {
@@ -239,7 +241,7 @@ func ExpandChain(c *Chain) *ChainGraph {
 			g.Ops[g.Fwd(k)].Alt = &Alt{Time: st.Fast.Forward, Temp: st.Fast.FwdTemp}
 			back.Alt = &Alt{Time: st.Fast.Back, Temp: st.Fast.BwdTemp}
 		}
-		if k == n && c.SeedBorn {
+		if k == n && c.LossGradAllocated {
 			back.In, back.Out = back.In[1:], append(back.Out, g.Grad(n))
 		}
 		g.Ops[g.Bwd(k)] = back

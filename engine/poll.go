@@ -8,57 +8,62 @@ import (
 
 // Progress is what a solver says while it works.
 type Progress struct {
-	Done, Total int       // in units of the solver's own; Total 0 if unknown
-	Best        *Solution // best so far, nil if there is none or it has not changed
+	Done, Total int       // in units of the solver's own; Total is 0 if it is not known
+	Best        *Solution // best so far; nil if there is none, or it was reported before
 }
 
-// Poll is how a solver notices that it should stop and how it tells how far it
-// is. Solvers call Err in every loop that can be long. A nil *Poll never stops.
+// Poll connects a solver with whoever waits for it: the solver asks it whether to
+// stop, and tells it how far it is. A solver calls Err in every loop that can be
+// long, and returns with that error as soon as it is not nil. A Poll belongs to one goroutine and one solve, or sweep. A nil *Poll never
+// stops and tells nobody.
 type Poll struct {
 	ctx      context.Context
 	deadline time.Time
 	report   func(Progress)
-	breathe  func()
-	quiet    int // calls that are answered without a look at anything
-	counted  bool
-	calls    int // if counted: that are left when those are over
+	yield    func()
+	quiet    int  // calls of Err that are still answered nil without looking
+	counted  bool // there is a limit of calls
+	calls    int  // if counted: that remain after the quiet ones
 	next     time.Time
 	err      error
 
-	budgets int           // that the time until the deadline is for; 0: it is not split
-	share   time.Duration // of each, once the first has begun
+	budgets int           // of a sweep that share the time until the deadline; 0: Split was not called
+	share   time.Duration // of each; 0 before the first call of Next
 }
 
-// ReportEvery is the least time between two reports of progress.
+// ReportEvery is the least time between two reports of one poll.
 const ReportEvery = 50 * time.Millisecond
 
-// Breath is the key of a func() in a context that is called now and then while a
-// solver works, from its goroutine: where there is one thread for everything, it
-// lets the rest live.
-type Breath struct{}
+// Yield is the key of a func() in a context. Every poll of that context calls it on
+// one call of Err in 256, in the solver's goroutine. A page that has to solve on its
+// only thread uses it to handle events and to paint while the solver works.
+type Yield struct{}
 
 // callLimit is the key of LimitCalls.
 type callLimit struct{}
 
-// LimitCalls returns a context in which every poll says that time is over after n
-// calls of Err, whatever the time is: a limit that stops a solver at the same
-// place on every machine. Limits of time hold besides.
+// LimitCalls returns a context in which every poll returns
+// context.DeadlineExceeded after n calls of Err, however long they took: it stops a
+// solver at the same place on every machine, for tests. Deadlines hold as well.
 func LimitCalls(ctx context.Context, n int) context.Context {
 	return context.WithValue(ctx, callLimit{}, n)
 }
 
-// NewPoll watches ctx. report may be nil; it is called at most once per
-// ReportEvery, from the solver's goroutine.
+// NewPoll makes the poll of one solve: it stops with ctx, at its deadline, or at its
+// limit of calls. report may be nil; it is called in the solver's goroutine, and not
+// again within ReportEvery.
 func NewPoll(ctx context.Context, report func(Progress)) *Poll {
 	p := &Poll{ctx: ctx, report: report}
 	p.deadline, _ = ctx.Deadline()
-	p.breathe, _ = ctx.Value(Breath{}).(func())
+	p.yield, _ = ctx.Value(Yield{}).(func())
 	p.calls, p.counted = ctx.Value(callLimit{}).(int)
 	return p
 }
 
-// Err returns nil until the context is done, and then its error for ever. It
-// is cheap: the clock is read on one call of 256.
+// Err is nil until the solver has to stop. Then it is the context's error, or
+// context.DeadlineExceeded at a limit of time or calls, and stays that, except that
+// Next gives a sweep more time. It is cheap: the context and the clock are looked at
+// on one call of 256, so a solver stops up to 255 calls late.
 func (p *Poll) Err() error {
 	if p == nil {
 		return nil
@@ -70,8 +75,8 @@ func (p *Poll) Err() error {
 	return p.look()
 }
 
-// look answers a call of Err by what it watches, and says for how many calls that
-// is the answer.
+// look answers a call of Err from the context, the clock and the count, and sets for
+// how many calls the answer nil holds.
 func (p *Poll) look() error {
 	if p.err != nil {
 		return p.err
@@ -79,8 +84,8 @@ func (p *Poll) look() error {
 	// The context's own timer never fires in a busy WebAssembly module, so the
 	// deadline is compared by hand; Gosched lets a native cancel through.
 	runtime.Gosched()
-	if p.breathe != nil {
-		p.breathe()
+	if p.yield != nil {
+		p.yield()
 	}
 	switch err := p.ctx.Err(); {
 	case err != nil:
@@ -97,17 +102,19 @@ func (p *Poll) look() error {
 	return p.err
 }
 
-// Split says that the time until the deadline is for so many budgets of a sweep.
-// What the sweep does before it calls Next is at the cost of all of them.
+// Split divides the time until the deadline among the budgets of a sweep. The caller
+// of the sweep calls it, once, before the sweep begins. What the sweep does before
+// its first Next takes from all of them. Without a deadline it does nothing.
 func (p *Poll) Split(budgets int) {
 	if p != nil && !p.deadline.IsZero() {
 		p.budgets = max(budgets, 1)
 	}
 }
 
-// Next begins a budget of a sweep. It has an equal share of the time, and what
-// those before it have left of theirs: one that takes long is stopped alone, and
-// takes nothing from those after it. A sweep calls it before every budget.
+// Next begins a budget of a sweep; a sweep calls it before every one. The budget has
+// an equal share of the time and what those before it did not use. One that takes
+// longer is stopped alone: Err is nil again after the next Next, unless the context
+// itself is done.
 func (p *Poll) Next() {
 	if p == nil || p.budgets == 0 {
 		return
@@ -118,13 +125,14 @@ func (p *Poll) Next() {
 		p.deadline = now
 	}
 	p.deadline = p.deadline.Add(p.share)
-	p.calls, p.quiet = p.calls+p.quiet, 0 // the next question is answered by the clock
+	p.calls, p.quiet = p.calls+p.quiet, 0 // the next call of Err looks at the clock
 	if p.err == context.DeadlineExceeded {
 		p.err = nil
 	}
 }
 
-// Report passes progress on, unless the last report was a moment ago.
+// Report passes progress on, and drops it within ReportEvery of the last one. What
+// it is given is read before it returns; pr.Best is not changed afterwards.
 func (p *Poll) Report(pr Progress) {
 	if p == nil || p.report == nil {
 		return

@@ -2,17 +2,19 @@ package engine
 
 import "fmt"
 
-// Problem is what a strategy solves: one training step on one device. It is
-// not changed after it is built, so goroutines may share it.
+// Problem is what a strategy solves: one training step on one device within a budget.
+// Nobody changes it after it is built, so goroutines may share it. Strategies expect
+// that Validate accepts it.
 type Problem struct {
-	Graph     *Graph
-	Chain     *ChainGraph // nil if the network is no chain; otherwise Graph is its graph
-	Device    Device
+	Graph     *Graph      // never nil
+	Chain     *ChainGraph // nil if the network is no chain; otherwise Graph is &Chain.Graph
+	Device    Device      // its Memory is not looked at: Budget is the limit
 	Transfers Transfers
-	Budget    Bytes // device memory that may be used, resident memory included
+	Budget    Bytes // device memory that may be used at any moment, resident memory included; NoLimit: any amount
 }
 
-// NewChainProblem expands a chain for a device. The chain must be valid.
+// NewChainProblem expands a chain into the problem of a device. The chain has to be
+// valid, and is not changed from here on: the problem refers to it.
 func NewChainProblem(c *Chain, d Device, t Transfers, budget Bytes) *Problem {
 	g := ExpandChain(c)
 	return &Problem{Graph: &g.Graph, Chain: g, Device: d, Transfers: t, Budget: budget}
@@ -25,7 +27,8 @@ func (p *Problem) WithBudget(b Bytes) *Problem {
 	return &q
 }
 
-// Room is the budget less the resident memory: what values and temporaries may use.
+// Room is what values and temporaries may use: the budget less the resident memory.
+// It is negative where not even that fits.
 func (p *Problem) Room() Bytes { return p.Budget - p.Graph.Fixed }
 
 // Validate reports the first thing that makes the problem meaningless.

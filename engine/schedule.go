@@ -19,15 +19,15 @@ const (
 
 // Step is one step of a schedule. Use keyed literals.
 type Step struct {
-	Kind  StepKind
-	Op    OpID    // of a run
-	Value ValueID // of every other step
-	Lean  bool    // a run that writes Op.Lean instead of Op.Out
-	Alt   bool    // a run that takes the time and the temporaries of Op.Alt
-	// NotBefore is the earliest start of a transfer, counted from the start of
-	// the step. 0: as soon as possible. Prefetches need it: one that is early
-	// takes the room that the computations before it need, and can deadlock
-	// (paper 000's Proposition 1 holds for computations and offloads only).
+	Kind       StepKind
+	Op         OpID    // of a run
+	Value      ValueID // of every other step
+	OutputOnly bool    // a run that writes Op.OutputOnly instead of Op.Out
+	Alt        bool    // a run that takes the time and the temporaries of Op.Alt
+	// NotBefore is the earliest start of a transfer, counted from the start of the
+	// training step; 0: as soon as possible. Fetches need it: one that is early takes
+	// the room that the computations before it need, and can deadlock (paper 000's
+	// Proposition 1 holds for computations and offloads only).
 	NotBefore time.Duration
 	// Reserve makes a fetch take its room when the counter reaches it, and hold
 	// the counter until there is room, instead of when the transfer starts: what
@@ -36,16 +36,18 @@ type Step struct {
 	Reserve bool
 }
 
-// Schedule is a program for the device. One counter walks the steps in order.
-// Run and Wait hold it until they are over; the other steps take no time. What
-// a schedule means exactly is in package sim.
+// Schedule is a program for the device: one counter walks the steps in order. Run and
+// Wait hold it until they are over; the other steps take no time. The comment of
+// package sim defines exactly what a schedule means and when it is refused.
 type Schedule []Step
 
-// Run, LeanRun, Free, Offload, Fetch and Wait build steps.
+// Run is a run of op that writes all its outputs.
 func Run(op OpID) Step { return Step{Kind: StepRun, Op: op, Value: NoValue} }
 
-// LeanRun is a run that keeps only the output and no saved set.
-func LeanRun(op OpID) Step { return Step{Kind: StepRun, Op: op, Value: NoValue, Lean: true} }
+// RunOutputOnly is a run that keeps only the output and no saved set.
+func RunOutputOnly(op OpID) Step {
+	return Step{Kind: StepRun, Op: op, Value: NoValue, OutputOnly: true}
+}
 
 // Free forgets the device copy of v.
 func Free(v ValueID) Step { return Step{Kind: StepFree, Op: NoOp, Value: v} }
@@ -53,7 +55,8 @@ func Free(v ValueID) Step { return Step{Kind: StepFree, Op: NoOp, Value: v} }
 // Offload queues a copy of v to the host.
 func Offload(v ValueID) Step { return Step{Kind: StepOffload, Op: NoOp, Value: v} }
 
-// Fetch queues a copy of v to the device that starts no earlier than notBefore.
+// Fetch queues a copy of v to the device that starts no earlier than notBefore after
+// the start of the training step.
 func Fetch(v ValueID, notBefore time.Duration) Step {
 	return Step{Kind: StepFetch, Op: NoOp, Value: v, NotBefore: notBefore}
 }
@@ -75,7 +78,7 @@ func (s Step) Describe(g *Graph) string {
 			return fmt.Sprintf("run operation %d", s.Op)
 		}
 		what := "run " + g.Ops[s.Op].Name
-		if s.Lean {
+		if s.OutputOnly {
 			what += " lean"
 		}
 		if s.Alt {

@@ -99,7 +99,7 @@ func (c *seqCompiler) add(op ChainOp) string {
 		if c.hasAct[k] || c.hasSaved[k] {
 			return "its output is on the device already"
 		}
-		c.out = append(c.out, LeanRun(c.g.Fwd(k)))
+		c.out = append(c.out, RunOutputOnly(c.g.Fwd(k)))
 		c.hasAct[k] = true
 		if op.Kind == FNone {
 			c.free(c.g.Act(k-1), c.hasAct, k-1)

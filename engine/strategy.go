@@ -4,45 +4,53 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
 
-// Strategy is a published method, or one of our own, as a value. A file adds
-// one by calling Register; everything else (forms, links, documentation, the
-// contract test) follows from the fields.
+// Strategy is a published method, or one of our own, as a value. A file adds one by
+// calling Register in its init; forms, links, documentation and the contract test
+// (engine/all) follow from the fields. It is not changed after that.
 type Strategy struct {
-	Name   string // stable: it stands in links; lower-case letters and digits
-	Title  string // for people: a few words
-	Doc    string // the part before the first blank line is a one-sentence summary
-	Class  Class  // which schedules it chooses from; decides which lower bound it is held against
-	Cites  []Cite
-	Params []Param
+	Name   string  // stable: it stands in links; lower-case letters and digits
+	Title  string  // for people: a few words
+	Doc    string  // the part before the first blank line is a one-sentence summary
+	Class  Class   // what its schedules may do; decides which lower bound they are held against
+	Cites  []Cite  // where it was published, in the order of importance; at least one
+	Params []Param // in the order of the form
 
-	// Graphs says that it works on any graph whose operations stand in an order in
-	// which they can run; the others work on chains only.
+	// Mark tells it apart from the others of its class in pictures that give a class
+	// one colour: a number from 0 on that no other of the class has. It never changes,
+	// so that a picture looks the same when a strategy is added.
+	Mark int
+
+	// Graphs says that it works on any graph whose operations can run in the order in
+	// which they stand. The others return ErrNeedsChain where Problem.Chain is nil.
 	Graphs bool
 
-	// Solve finds a schedule within p.Budget. The error is nil, or wraps
-	// ErrUnsupported, or is an *InfeasibleError, or is the context's error; in
-	// the last case the solution, if not nil, is the best so far. p is not changed.
-	Solve func(p *Problem, args Args, poll *Poll) (*Solution, error)
+	// Solver finds a schedule within p.Budget: a peak, resident memory included, of
+	// no more. The error is nil, or wraps ErrUnsupported (no budget would help), or
+	// is an *InfeasibleError (a larger one would), or is poll's; in the last case
+	// the solution, if not nil, is the best so far. p is shared with others and not
+	// changed; the solution is the caller's. The same problem and arguments give the
+	// same answer on every machine, unless poll ends the work. Others call Solve.
+	Solver func(p *Problem, args Parsed, poll *Poll) (*Solution, error)
 
-	// Sweep solves p for many budgets and shares work between them; nil: there
-	// is nothing to share, solve each by itself. It calls yield once for every
-	// budget, in an order of its own that draws a curve from coarse to fine, with
-	// what Solve gives for p.WithBudget(budgets[i]). When the context is done, all
-	// budgets that are left get its error. It calls poll.Next before every budget:
-	// one that has no time left gets the error alone. p.Budget is not looked at.
-	// It returns after the last yield, and yield is called from its goroutine.
-	Sweep func(p *Problem, args Args, budgets []Bytes, poll *Poll, yield func(i int, s *Solution, err error))
+	// Sweeper solves p for many budgets and shares work between them; nil: there
+	// is nothing to share. It calls yield once for every budget, in an order of its
+	// own that draws a curve from coarse to fine, with what Solver gives for
+	// p.WithBudget(budgets[i]); p.Budget is not looked at. It calls poll.Next before
+	// every budget: one whose time is over gets poll's error alone, and once the
+	// context is done all that are left get its error. yield is called from the
+	// caller's goroutine, and not after the return. Others call Sweep.
+	Sweeper func(p *Problem, args Parsed, budgets []Bytes, poll *Poll, yield func(i int, s *Solution, err error))
 }
 
-// Class is a set of things a schedule may do.
+// Class is a set of things that a schedule may do besides running every operation
+// once.
 type Class uint8
 
-// The classes. Recompute and Offload can be combined; 0 keeps everything.
+// The classes are sums of these; 0 keeps everything.
 const (
 	MayRecompute Class = 1 << iota
 	MayOffload
@@ -51,48 +59,38 @@ const (
 // Cite is a source: authors and title, a doi or arXiv number, and the section.
 type Cite struct{ Text, ID, Section string }
 
-// Param is a parameter of a strategy. Every parameter is a whole number or one
-// of a list of words.
-type Param struct {
-	Name, Title, Doc string
-	Default          string
-	Min, Max         int      // of a whole number
-	Choices          []string // of a word; nil for a number
-}
-
-// Args are the values of a strategy's parameters by name; what is missing has
-// its default. Use Strategy.Parse before reading foreign ones.
-type Args map[string]string
-
-// Solution is what a strategy claims. Whether the claim is true is for sim to
-// measure and for check to decide.
+// Solution is a schedule and what its strategy claims about it. Nothing in here has
+// been measured: sim plays the schedule, and check proves or refutes what sim says.
+// A claim is exact: the contract test refuses a step time or a peak that is a
+// nanosecond or a byte off what is played.
 type Solution struct {
-	Schedule Schedule
-	Makespan time.Duration // claimed step time
-	Peak     Bytes         // claimed peak, resident memory included
-	Optimal  bool          // no schedule of Within is faster
-	Within   string        // what Optimal and Bound range over, in a few words
-	Bound    time.Duration // a proven lower bound of that set; 0 if the strategy has none
-	Stopped  bool          // limits of the strategy's own ended the search before it was done; a note says so
-	Notes    []string      // for people: which rule a number follows, what was approximated
+	Schedule     Schedule
+	Makespan     time.Duration // the step time
+	Peak         Bytes         // the most device memory in use at a moment, resident memory included
+	Optimal      bool          // no schedule of the set named by OptimalAmong is faster within the budget
+	OptimalAmong string        // names that set, for people; the tests know each by its name. Empty only without Optimal and Bound
+	Bound        time.Duration // no schedule of that set takes less; 0 if nothing is proven
+	Stopped      bool          // the strategy's own limits of work or memory ended the search early; a note says so
+	Notes        []string      // whole sentences for people: which rule a number follows, what was approximated
 }
 
 // ErrUnsupported is wrapped by errors that say why a strategy cannot work on a
 // problem at all, whatever the budget.
 var ErrUnsupported = errors.New("this strategy does not apply")
 
-// ErrNeedsChain is the reason of most strategies.
+// ErrNeedsChain is the error where Problem.Chain is nil, of strategies that do not
+// take graphs.
 var ErrNeedsChain = fmt.Errorf("%w: it needs a chain of stages", ErrUnsupported)
 
-// ErrNeedsLink is the reason of strategies that move data; one that can also keep
-// everything solves what has room for that without a link.
+// ErrNeedsLink is the error of strategies that move data where the device has no
+// link. Those that can also keep everything return it only where that does not fit.
 var ErrNeedsLink = fmt.Errorf("%w: the device has no link to the host", ErrUnsupported)
 
 // InfeasibleError says that no schedule of the strategy fits into the budget.
 type InfeasibleError struct {
-	Budget   Bytes
-	Smallest Bytes  // the smallest budget that would do; 0 if it is not known
-	Why      string // what needs so much, for people; may be empty
+	Budget   Bytes  // that of the problem
+	Smallest Bytes  // the smallest budget with which Solve has a solution, to the byte; 0 if it is not known
+	Why      string // what needs so much, for people: part of a sentence; may be empty
 }
 
 func (e *InfeasibleError) Error() string {
@@ -108,8 +106,9 @@ func (e *InfeasibleError) Error() string {
 
 var registry []*Strategy
 
-// Register adds a strategy to the catalogue. It panics if the name is taken or
-// malformed: that is a mistake of the program, not of its input.
+// Register adds a strategy to the catalogue, for init functions: it is not safe for
+// concurrent use. It panics if the name is taken or malformed: that is a mistake of
+// the program, not of its input.
 func Register(s *Strategy) {
 	if s.Name == "" || strings.Trim(s.Name, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
 		panic(fmt.Sprintf("engine: strategy name %q is not lower-case letters and digits", s.Name))
@@ -121,7 +120,8 @@ func Register(s *Strategy) {
 	slices.SortFunc(registry, func(a, b *Strategy) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// Strategies lists what is registered, by name. Import engine/all to have all.
+// Strategies lists what is registered, in the order of the names. The list is the
+// caller's. Only what is imported is registered: engine/all imports all.
 func Strategies() []*Strategy { return slices.Clone(registry) }
 
 // Lookup finds a strategy by name; nil if there is none.
@@ -136,45 +136,40 @@ func Lookup(name string) *Strategy {
 
 // Parse checks args against the parameters and fills in the defaults. Names
 // that the strategy does not have are an error.
-func (s *Strategy) Parse(args Args) (Args, error) {
-	full := Args{}
-	for _, p := range s.Params {
-		v, ok := args[p.Name]
-		if !ok {
-			v = p.Default
-		}
-		if err := p.check(v); err != nil {
-			return nil, err
-		}
-		full[p.Name] = v
-	}
-	for name := range args {
-		if _, ok := full[name]; !ok {
-			return nil, fmt.Errorf("%s has no parameter %q", s.Name, name)
-		}
-	}
-	return full, nil
-}
+func (s *Strategy) Parse(args Args) (Parsed, error) { return ParseArgs(s.Name, s.Params, args) }
 
-func (p *Param) check(v string) error {
-	if p.Choices != nil {
-		if !slices.Contains(p.Choices, v) {
-			return fmt.Errorf("%s is %q; expected one of %s", p.Name, v, strings.Join(p.Choices, ", "))
-		}
-		return nil
-	}
-	n, err := strconv.Atoi(v)
-	if err != nil || n < p.Min || n > p.Max {
-		return fmt.Errorf("%s is %q; expected a whole number from %d to %d", p.Name, v, p.Min, p.Max)
-	}
-	return nil
-}
-
-// Int is the value of a number that Parse has accepted. It panics on others.
-func (a Args) Int(name string) int {
-	n, err := strconv.Atoi(a[name])
+// Solve parses the arguments and runs the Solver: its errors, or that of Parse.
+func (s *Strategy) Solve(p *Problem, args Args, poll *Poll) (*Solution, error) {
+	parsed, err := s.Parse(args)
 	if err != nil {
-		panic(fmt.Sprintf("engine: parameter %q is %q: Parse was not called", name, a[name]))
+		return nil, err
 	}
-	return n
+	return s.Solver(p, parsed, poll)
+}
+
+// Sweep parses the arguments and runs the Sweeper, or the Solver for one budget
+// after the other if there is none. Arguments that are not accepted are the error
+// of every budget.
+func (s *Strategy) Sweep(p *Problem, args Args, budgets []Bytes, poll *Poll, yield func(i int, s *Solution, err error)) {
+	parsed, err := s.Parse(args)
+	switch {
+	case err != nil:
+		for i := range budgets {
+			yield(i, nil, err)
+		}
+	case s.Sweeper != nil:
+		s.Sweeper(p, parsed, budgets, poll, yield)
+	default:
+		SolveEach(s.Solver, p, parsed, budgets, poll, yield)
+	}
+}
+
+// SolveEach is a Sweeper that shares nothing: for arguments and problems with which
+// a strategy's own has nothing to share.
+func SolveEach(solve func(*Problem, Parsed, *Poll) (*Solution, error), p *Problem, args Parsed, budgets []Bytes, poll *Poll, yield func(i int, s *Solution, err error)) {
+	for i, b := range budgets {
+		poll.Next()
+		sol, err := solve(p.WithBudget(b), args, poll)
+		yield(i, sol, err)
+	}
 }

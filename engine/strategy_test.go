@@ -10,35 +10,6 @@ import (
 	"time"
 )
 
-func TestParseArgs(t *testing.T) {
-	s := &Strategy{Name: "x", Params: []Param{
-		{Name: "segments", Default: "0", Min: 0, Max: 9},
-		{Name: "rule", Default: "text", Choices: []string{"text", "printed"}},
-	}}
-	for _, tc := range []struct {
-		in   Args
-		want string // of the error; empty if there is none
-	}{
-		{nil, ""},
-		{Args{"segments": "9", "rule": "printed"}, ""},
-		{Args{"segments": "10"}, "whole number from 0 to 9"},
-		{Args{"segments": "two"}, "whole number"},
-		{Args{"rule": "other"}, "one of text, printed"},
-		{Args{"depth": "1"}, `no parameter "depth"`},
-	} {
-		got, err := s.Parse(tc.in)
-		if tc.want != "" {
-			if err == nil || !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("%v: got %v, want %q", tc.in, err, tc.want)
-			}
-			continue
-		}
-		if err != nil || len(got) != 2 || got.Int("segments") < 0 {
-			t.Errorf("%v: got %v, %v; want both parameters", tc.in, got, err)
-		}
-	}
-}
-
 // A malformed or doubled name is a mistake of the program and stops it at once.
 func TestRegisterPanics(t *testing.T) {
 	Register(&Strategy{Name: "testonly"})

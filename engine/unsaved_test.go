@@ -24,7 +24,7 @@ func TestExpandUnsaved(t *testing.T) {
 	if err := g.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	if got := g.Values[g.Act(2)].Within; got != NoValue {
+	if got := g.Values[g.Act(2)].PartOf; got != NoValue {
 		t.Errorf("a2 is within value %d; want within none", got)
 	}
 	for _, tc := range []struct {
@@ -32,7 +32,7 @@ func TestExpandUnsaved(t *testing.T) {
 		got, want []ValueID
 	}{
 		{"F2 writes", g.Ops[g.Fwd(2)].Out, []ValueID{g.Saved(2), g.Act(2)}},
-		{"F2 writes, lean,", g.Ops[g.Fwd(2)].Lean, []ValueID{g.Act(2)}},
+		{"F2 writes, lean,", g.Ops[g.Fwd(2)].OutputOnly, []ValueID{g.Act(2)}},
 		{"F3 reads", g.Ops[g.Fwd(3)].In, []ValueID{g.Act(2)}},
 		{"B3 reads", g.Ops[g.Bwd(3)].In, []ValueID{g.Grad(3), g.Saved(3)}},
 		{"B2 reads", g.Ops[g.Bwd(2)].In, []ValueID{g.Grad(2), g.Saved(2), g.Act(1)}},

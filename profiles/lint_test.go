@@ -111,7 +111,7 @@ func TestTotals(t *testing.T) {
 	if got != want {
 		t.Errorf("Totals()\ngot  %+v\nwant %+v", got, want)
 	}
-	p.Chain.SeedBorn = true // then the last stage is no loss
+	p.Chain.LossGradAllocated = true // then the last stage is no loss
 	if n := p.Totals().Stages; n != 7 {
 		t.Errorf("%d stages with a seed that is born, want 7", n)
 	}

@@ -37,7 +37,7 @@ func (p *Profile) Totals() Totals {
 			t.Out += c.Stages[i].Out
 			t.Saved += c.Stages[i].Saved
 		}
-		t.KeepAllPeak = c.StoreAllPeak()
+		t.KeepAllPeak = c.KeepAllPeak()
 	} else if p.Graph != nil {
 		for i := range p.Graph.Ops {
 			if op := &p.Graph.Ops[i]; op.Pass == engine.Forward {
@@ -57,7 +57,7 @@ func (p *Profile) Totals() Totals {
 // layers is the number of stages without the loss [L]: a chain whose seed is
 // not born ends in one (see engine.Chain).
 func layers(c *engine.Chain) int {
-	if c.SeedBorn {
+	if c.LossGradAllocated {
 		return c.Len()
 	}
 	return c.Len() - 1

@@ -185,9 +185,9 @@ func TestDrawings(t *testing.T) {
 	draw("ready", s)
 	s.Alert = &state.Alert{Text: "a <b>", Lines: []string{"c", "d"}, Action: "e"}
 	draw("alert", s)
-	s.Alert, s.Misfit = nil, &state.Misfit{Budget: 3, Smallest: 4}
+	s.Alert, s.OverBudget = nil, &state.OverBudget{Budget: 3, Smallest: 4}
 	draw("misfit", s)
-	s.Misfit = nil
+	s.OverBudget = nil
 	s.Solving = &state.Solving{ID: 99, Choice: s.Choice, Best: s.Shown.Solved}
 	draw("solving", s)
 	s.Solving = nil

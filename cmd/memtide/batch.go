@@ -192,11 +192,10 @@ func (g *grown) run(ctx context.Context, e *env, o batchOptions) error {
 	defer b.Clear()
 	for i, m := range g.methods {
 		s := engine.Lookup(m.Strategy)
-		args, err := s.Parse(m.Args)
-		if err != nil {
+		if _, err := s.Parse(m.Args); err != nil {
 			return bad("%v", err)
 		}
-		q := &scale.Question{Build: g.build, Strategy: s, Args: args, Device: g.in.device, Transfers: g.in.transfers(),
+		q := &scale.Question{Build: g.build, Strategy: s, Args: m.Args, Device: g.in.device, Transfers: g.in.transfers(),
 			Budget: g.budget, Most: g.most, Limit: o.limit}
 		b.Set(i, len(g.methods), s.Name)
 		row, err := g.row(ctx, q, func(p scale.Progress) {

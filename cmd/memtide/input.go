@@ -326,14 +326,13 @@ func (in *input) chooseStrategy() error {
 	if err != nil {
 		return err
 	}
-	full, err := s.Parse(l.Args)
-	if err != nil {
+	if _, err := s.Parse(l.Args); err != nil {
 		return bad("%v; memtide help strategies lists the parameters", err)
 	}
 	given := engine.Args{}
 	for _, p := range s.Params {
-		if full[p.Name] != p.Default {
-			given[p.Name] = full[p.Name]
+		if v, ok := l.Args[p.Name]; ok && v != p.Default {
+			given[p.Name] = v
 		}
 	}
 	if l.Args = nil; len(given) > 0 {

@@ -277,7 +277,7 @@ func longNet(t *testing.T, n int) string {
 func stopped(t *testing.T, breaths int) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
-	return context.WithValue(ctx, engine.Breath{}, func() {
+	return context.WithValue(ctx, engine.Yield{}, func() {
 		if breaths--; breaths <= 0 {
 			cancel()
 		}
@@ -318,7 +318,7 @@ func TestSolveLimit(t *testing.T) {
 	file := longNet(t, 300)
 	synctest.Test(t, func(t *testing.T) {
 		// Time goes by as polls are asked.
-		ticking := context.WithValue(t.Context(), engine.Breath{}, func() { time.Sleep(time.Millisecond) })
+		ticking := context.WithValue(t.Context(), engine.Yield{}, func() { time.Sleep(time.Millisecond) })
 		var out bytes.Buffer
 		code := run(ticking, []string{"solve", "-limit", "1ns", "-json", "-budget", "50%", file}, nil, &out, io.Discard)
 		var f failureReport

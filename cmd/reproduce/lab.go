@@ -52,7 +52,7 @@ func (l *lab) open(ref string) (*network, error) {
 	n := &network{ref: ref, batch: batch, chain: profile.Chain, device: preset.DefaultDevice().Device}
 	n.device.Duplex = engine.HalfDuplex
 	n = n.over(paperLink)
-	grid, err := l.solve(n, methods("keepall"), []engine.Bytes{n.chain.StoreAllPeak()})
+	grid, err := l.solve(n, methods("keepall"), []engine.Bytes{n.chain.KeepAllPeak()})
 	if err != nil {
 		return nil, err
 	}

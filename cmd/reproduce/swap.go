@@ -172,8 +172,6 @@ func (s *swapped) fill(l *lab, r *swapRow) (err error) {
 				return err
 			}
 		}
-	} else if r.args, err = alloc.Lookup(r.allocator).Parse(r.args); err != nil {
-		return err
 	}
 	if s.batches == nil {
 		for _, b := range paperBatches {

@@ -114,7 +114,7 @@ func measureSwapLayers(l *lab, refs []string) (*findings, error) {
 
 // paperLayers is a chain in the layers of the paper.
 func paperLayers(full *engine.Chain) *engine.Chain {
-	c := &engine.Chain{Name: full.Name, Batch: full.Batch, Input: full.Input, SeedBorn: true, Resident: engine.Resident{Weights: full.Resident.Weights}}
+	c := &engine.Chain{Name: full.Name, Batch: full.Batch, Input: full.Input, LossGradAllocated: true, Resident: engine.Resident{Weights: full.Resident.Weights}}
 	for _, s := range full.Stages {
 		if s.Kind == "conv" || s.Kind == "fc" || s.Kind == "pool" && s.Name != "avgpool" {
 			layer := engine.Stage{Name: s.Name, Kind: s.Kind, Forward: s.Forward, Back: s.Back, Out: s.Out, Saved: s.Out, Grad: s.Grad}

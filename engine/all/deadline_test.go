@@ -19,7 +19,7 @@ func longProblems() (list []*engine.Problem) {
 	for _, n := range []int{800, 100, 12} {
 		c := enginetest.RandomChain(enginetest.Rand(contractSeed), enginetest.Shape{MinStages: n, MaxStages: n, MaxSize: 1 << 28, MaxTime: 1e8})
 		for _, percent := range []engine.Bytes{10, 50, 90} {
-			list = append(list, engine.NewChainProblem(c, enginetest.Device(engine.HalfDuplex), engine.Whole, c.StoreAllPeak()/100*percent))
+			list = append(list, engine.NewChainProblem(c, enginetest.Device(engine.HalfDuplex), engine.Whole, c.KeepAllPeak()/100*percent))
 		}
 	}
 	return list
@@ -103,7 +103,7 @@ func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	c := enginetest.RandomChain(enginetest.Rand(contractSeed), enginetest.Shape{MinStages: 10, MaxStages: 10})
-	p := engine.NewChainProblem(c, enginetest.Device(engine.HalfDuplex), engine.Whole, c.StoreAllPeak())
+	p := engine.NewChainProblem(c, enginetest.Device(engine.HalfDuplex), engine.Whole, c.KeepAllPeak())
 	for _, s := range engine.Strategies() {
 		if _, err := s.Solve(p, nil, engine.NewPoll(ctx, nil)); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: got %v, want %v", s.Name, err, context.Canceled)
@@ -115,7 +115,7 @@ func TestCancelled(t *testing.T) {
 // says that it does not apply.
 func TestNoChain(t *testing.T) {
 	g := &engine.Graph{
-		Values: []engine.Value{{Name: "x", Size: 1, Within: engine.NoValue}},
+		Values: []engine.Value{{Name: "x", Size: 1, PartOf: engine.NoValue}},
 		Ops:    []engine.Op{{Name: "F1", Time: 1, Out: []engine.ValueID{0}}},
 		Done:   0,
 	}

@@ -28,8 +28,8 @@ func TestMetadata(t *testing.T) {
 		if !strings.HasSuffix(summary, ".") || strings.Contains(summary, "\n") || strings.Contains(strings.TrimSuffix(summary, "."), ". ") {
 			t.Errorf("%s: the summary is %q, want one sentence on one line", s.Name, summary)
 		}
-		if s.Title == "" || s.Solve == nil || len(s.Cites) == 0 {
-			t.Errorf("%s: title %q, %d sources, Solve is nil: %v; all of them are needed", s.Name, s.Title, len(s.Cites), s.Solve == nil)
+		if s.Title == "" || s.Solver == nil || len(s.Cites) == 0 {
+			t.Errorf("%s: title %q, %d sources, Solver is nil: %v; all of them are needed", s.Name, s.Title, len(s.Cites), s.Solver == nil)
 		}
 		for _, c := range s.Cites {
 			if c.Text == "" || c.Section == "" || !id.MatchString(c.ID) {
@@ -53,6 +53,26 @@ func TestMetadata(t *testing.T) {
 	}
 }
 
+// TestMarks sees that no two strategies of a class have one mark.
+func TestMarks(t *testing.T) {
+	taken := map[engine.Class]map[int]string{}
+	for _, s := range engine.Strategies() {
+		of := taken[s.Class]
+		if of == nil {
+			of = map[int]string{}
+			taken[s.Class] = of
+		}
+		if other, ok := of[s.Mark]; ok || s.Mark < 0 {
+			free := 0
+			for slices.ContainsFunc(engine.Strategies(), func(o *engine.Strategy) bool { return o.Class == s.Class && o.Mark == free }) {
+				free++
+			}
+			t.Errorf("%s has the mark %d, which is that of %q; %d is free in its class", s.Name, s.Mark, other, free)
+		}
+		of[s.Mark] = s.Name
+	}
+}
+
 // TestSolveChecksArguments gives every parameter a value that is not one.
 func TestSolveChecksArguments(t *testing.T) {
 	in := instances(1, enginetest.Shape{})[0]
@@ -71,7 +91,7 @@ func TestSolveChecksArguments(t *testing.T) {
 func TestGraphs(t *testing.T) {
 	g := &engine.Graph{Done: engine.NoValue}
 	for range 4 {
-		g.Values = append(g.Values, engine.Value{Name: "v", Size: 3, Within: engine.NoValue})
+		g.Values = append(g.Values, engine.Value{Name: "v", Size: 3, PartOf: engine.NoValue})
 	}
 	g.Values[0].Initial = engine.OnDevice
 	g.Ops = []engine.Op{

@@ -71,7 +71,7 @@ func large(c *engine.Chain) *engine.Chain {
 // named; but one in which everything can stay is an answer.
 func TestUnlinked(t *testing.T) {
 	c := enginetest.RandomChain(enginetest.Rand(5), enginetest.Shape{MinStages: 6, MaxStages: 6})
-	all := c.StoreAllPeak()
+	all := c.KeepAllPeak()
 	for _, s := range engine.Strategies() {
 		if s.Class != engine.MayOffload {
 			continue
@@ -98,7 +98,7 @@ func TestStopped(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := engine.Lookup("dynprog")
-	p := engine.NewChainProblem(profile.Chain, *profile.Device, engine.Whole, profile.Chain.StoreAllPeak()/2)
+	p := engine.NewChainProblem(profile.Chain, *profile.Device, engine.Whole, profile.Chain.KeepAllPeak()/2)
 	sol, err := s.Solve(p, nil, nil)
 	if err != nil {
 		t.Fatal(err)

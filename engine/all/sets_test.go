@@ -10,7 +10,7 @@ import (
 )
 
 // members tells for each set that Optimal and Bound range over, by the words of
-// Solution.Within, whether a schedule on a chain is in it. A claim about a set
+// Solution.OptimalAmong, whether a schedule on a chain is in it. A claim about a set
 // that is not here is not accepted. What runs the second way of a stage is in the
 // sets of the methods that choose between ways only (see engine.Stage.Fast).
 var members = map[string]func(*played) bool{
@@ -114,7 +114,7 @@ const (
 )
 
 // read goes through the steps as Table 1 of Beaumont et al. (arXiv:1911.13214)
-// sees them: a lean run is F_none if its input is forgotten before the next run,
+// sees them: an output-only run is F_none if its input is forgotten before the next run,
 // and F_ck if not. F_all forgets an input too, if no backward reads it.
 func (f *played) read(s engine.Schedule) {
 	n := f.g.Chain.Len()
@@ -158,7 +158,7 @@ func (f *played) read(s engine.Schedule) {
 			switch {
 			case op.Pass == engine.Backward:
 				back[k] = true
-			case st.Lean:
+			case st.OutputOnly:
 				lean, act[k] = k, fresh
 			default:
 				full, act[k], there[k] = k, absent, true
@@ -282,13 +282,13 @@ func passesApart(g *engine.ChainGraph, trace *sim.Trace) bool {
 // TestMembers: schedules on one chain, and the sets that they are in.
 func TestMembers(t *testing.T) {
 	stage := engine.Stage{Forward: 2, Back: 10, Out: 4, Saved: 4, Grad: 1}
-	c := &engine.Chain{Input: 4, SeedBorn: true, Stages: []engine.Stage{stage, stage, stage}}
+	c := &engine.Chain{Input: 4, LossGradAllocated: true, Stages: []engine.Stage{stage, stage, stage}}
 	p := engine.NewChainProblem(c, enginetest.Device(engine.FullDuplex), engine.Whole, 1000)
 	g := p.Chain
 	lets := *c
 	lets.Stages = []engine.Stage{{Forward: 2, Back: 10, Out: 4, Saved: 3, Grad: 1, Unsaved: true}, stage, stage}
 	unsaved := engine.NewChainProblem(&lets, enginetest.Device(engine.FullDuplex), engine.Whole, 1000)
-	run, lean, free := engine.Run, engine.LeanRun, engine.Free
+	run, lean, free := engine.Run, engine.RunOutputOnly, engine.Free
 	f1, f2, f3, b1, b2, b3 := run(g.Fwd(1)), run(g.Fwd(2)), run(g.Fwd(3)), run(g.Bwd(1)), run(g.Bwd(2)), run(g.Bwd(3))
 	a0, a1, s1 := g.Act(0), g.Act(1), g.Saved(1)
 	out := func(v engine.ValueID) engine.Step { return engine.Offload(v) }

@@ -88,7 +88,7 @@ func stopSoon(t *testing.T) {
 func overrun(t *testing.T, given time.Duration, do func(context.Context)) (late int64) {
 	synctest.Test(t, func(t *testing.T) {
 		began, last := work.Units, work.Units
-		ctx := context.WithValue(t.Context(), engine.Breath{}, func() {
+		ctx := context.WithValue(t.Context(), engine.Yield{}, func() {
 			time.Sleep(time.Duration(work.Units - last))
 			last = work.Units
 		})

@@ -18,7 +18,7 @@ import (
 func TestSweep(t *testing.T) {
 	swept := 0
 	for _, s := range engine.Strategies() {
-		if s.Sweep == nil {
+		if s.Sweeper == nil {
 			continue
 		}
 		swept++
@@ -29,7 +29,7 @@ func TestSweep(t *testing.T) {
 				shape = enginetest.Shape{MaxStages: 12, MaxSize: 3, MaxTime: 2}
 			}
 			c := enginetest.RandomChain(r, shape)
-			budgets := []engine.Bytes{c.StoreAllPeak(), 0, engine.NoLimit, c.StoreAllPeak()}
+			budgets := []engine.Bytes{c.KeepAllPeak(), 0, engine.NoLimit, c.KeepAllPeak()}
 			for range 12 {
 				budgets = append(budgets, enginetest.RandomBudget(r, c))
 			}
@@ -72,10 +72,10 @@ func TestSweepCancelled(t *testing.T) {
 	p := engine.NewChainProblem(c, enginetest.Device(engine.HalfDuplex), engine.Whole, 0)
 	var budgets []engine.Bytes
 	for percent := engine.Bytes(5); percent <= 100; percent += 5 {
-		budgets = append(budgets, c.StoreAllPeak()*percent/100)
+		budgets = append(budgets, c.KeepAllPeak()*percent/100)
 	}
 	for _, s := range engine.Strategies() {
-		if s.Sweep == nil {
+		if s.Sweeper == nil {
 			continue
 		}
 		for _, after := range []int{0, 7} {
@@ -105,7 +105,7 @@ func TestSweepNeedsAChain(t *testing.T) {
 	g := &engine.Graph{Ops: []engine.Op{{Name: "F1", Time: 1}}, Done: engine.NoValue}
 	p := &engine.Problem{Graph: g, Device: enginetest.Device(engine.HalfDuplex)}
 	for _, s := range engine.Strategies() {
-		if s.Sweep == nil {
+		if s.Sweeper == nil {
 			continue
 		}
 		s.Sweep(p, nil, []engine.Bytes{1, 2}, nil, func(i int, sol *engine.Solution, err error) {
@@ -124,10 +124,10 @@ func TestSweepShares(t *testing.T) {
 	p := engine.NewChainProblem(c, enginetest.Device(engine.HalfDuplex), engine.Whole, 0)
 	var budgets []engine.Bytes
 	for percent := engine.Bytes(5); percent <= 100; percent += 5 {
-		budgets = append(budgets, c.StoreAllPeak()*percent/100)
+		budgets = append(budgets, c.KeepAllPeak()*percent/100)
 	}
 	for _, s := range engine.Strategies() {
-		if s.Sweep == nil {
+		if s.Sweeper == nil {
 			continue
 		}
 		const share = time.Second

@@ -45,16 +45,16 @@ func answers(t *testing.T, input string, p *engine.Problem, args func(*engine.St
 // is in it, whichever strategy found it. It is in the set itself.
 func neverBeaten(t *testing.T, input string, a *answer, all []answer) {
 	t.Helper()
-	if a.sol.Within == "" {
+	if a.sol.OptimalAmong == "" {
 		return
 	}
-	in, ok := members[a.sol.Within]
+	in, ok := members[a.sol.OptimalAmong]
 	if !ok {
-		t.Errorf("%s%v: claims something about %q, which is not in members", input, a, a.sol.Within)
+		t.Errorf("%s%v: claims something about %q, which is not in members", input, a, a.sol.OptimalAmong)
 		return
 	}
 	if !in(a.played) {
-		t.Errorf("%s%v: is not in the set that it claims something about, %q", input, a, a.sol.Within)
+		t.Errorf("%s%v: is not in the set that it claims something about, %q", input, a, a.sol.OptimalAmong)
 	}
 	for k := range all {
 		o := &all[k]
@@ -62,7 +62,7 @@ func neverBeaten(t *testing.T, input string, a *answer, all []answer) {
 			continue
 		}
 		if took := o.trace.Makespan; took < a.sol.Bound || a.sol.Optimal && took < a.sol.Makespan {
-			t.Errorf("%s%v: takes %d (optimal %v, bound %d) within %q, where %v takes %d", input, a, a.sol.Makespan, a.sol.Optimal, a.sol.Bound, a.sol.Within, o, took)
+			t.Errorf("%s%v: takes %d (optimal %v, bound %d) within %q, where %v takes %d", input, a, a.sol.Makespan, a.sol.Optimal, a.sol.Bound, a.sol.OptimalAmong, o, took)
 		}
 	}
 }
@@ -89,8 +89,8 @@ func TestWithin(t *testing.T) {
 			a := &all[k]
 			neverBeaten(t, input, a, all)
 			for _, o := range all {
-				if in := members[a.sol.Within]; in != nil && o.by != a.by && in(o.played) {
-					met[a.sol.Within]++
+				if in := members[a.sol.OptimalAmong]; in != nil && o.by != a.by && in(o.played) {
+					met[a.sol.OptimalAmong]++
 				}
 			}
 		}
@@ -137,9 +137,9 @@ func TestWithinKnown(t *testing.T) {
 	last := stage(3, 7, 0, 0)
 	last.FwdTemp, last.BwdTemp = 16, 12
 	for _, p := range []*engine.Problem{
-		engine.NewChainProblem(&engine.Chain{Input: 2, InputGrad: 2, SeedBorn: true,
+		engine.NewChainProblem(&engine.Chain{Input: 2, InputGrad: 2, LossGradAllocated: true,
 			Stages: []engine.Stage{stage(0, 2, 1, 0), stage(0, 2, 2, 0), stage(0, 3, 0, 1)}}, enginetest.Device(engine.HalfDuplex), engine.Whole, 5),
-		engine.NewChainProblem(&engine.Chain{Input: 4, SeedBorn: true,
+		engine.NewChainProblem(&engine.Chain{Input: 4, LossGradAllocated: true,
 			Stages: []engine.Stage{stage(0, 0, 12, 0), stage(0, 0, 6, 0), last}}, faster, engine.Whole, 24),
 	} {
 		input := enginetest.Dump(p.Chain.Chain)

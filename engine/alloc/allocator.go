@@ -16,15 +16,16 @@ type Allocator struct {
 	Doc    string // the part before the first blank line is a one-sentence summary
 	Cites  []engine.Cite
 	Params []engine.Param
-	// Place finds addresses in a pool of the given size; engine.NoLimit lets the
+
+	// Placer finds addresses in a pool of the given size; engine.NoLimit lets the
 	// allocator find a size itself. A request that finds no room is
 	// Layout.Failed, not an error: what came before it is placed. Errors are
 	// the context's, with what was placed so far, or the best layout so far,
 	// whose pool may be larger than the one given; an *engine.InfeasibleError,
 	// from allocators that prove that nothing fits; or wrap
-	// engine.ErrUnsupported, with the best layout if there is one. Args have
-	// been through Parse.
-	Place func(r *Requests, pool engine.Bytes, args engine.Args, poll *engine.Poll) (*Layout, error)
+	// engine.ErrUnsupported, with the best layout if there is one. r is not
+	// changed. Others call Place.
+	Placer func(r *Requests, pool engine.Bytes, args engine.Parsed, poll *engine.Poll) (*Layout, error)
 }
 
 var registry []*Allocator
@@ -56,9 +57,17 @@ func Lookup(name string) *Allocator {
 }
 
 // Parse checks args against the parameters and fills in the defaults.
-func (a *Allocator) Parse(args engine.Args) (engine.Args, error) {
-	rules := engine.Strategy{Name: a.Name, Params: a.Params}
-	return rules.Parse(args)
+func (a *Allocator) Parse(args engine.Args) (engine.Parsed, error) {
+	return engine.ParseArgs(a.Name, a.Params, args)
+}
+
+// Place parses the arguments and runs the Placer: its errors, or that of Parse.
+func (a *Allocator) Place(r *Requests, pool engine.Bytes, args engine.Args, poll *engine.Poll) (*Layout, error) {
+	parsed, err := a.Parse(args)
+	if err != nil {
+		return nil, err
+	}
+	return a.Placer(r, pool, parsed, poll)
 }
 
 var (

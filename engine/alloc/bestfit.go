@@ -13,11 +13,14 @@ a pool size, the search of paper 003 finds one: it starts with the largest sum o
 is missing in the largest hole whenever a request fails, and starts again. The size found need not be the smallest.`,
 		Cites:  []engine.Cite{vDNNpp},
 		Params: []engine.Param{paramOrder},
-		Place: func(r *Requests, pool engine.Bytes, _ engine.Args, poll *engine.Poll) (*Layout, error) {
-			return inPool(r, pool, poll, func(h *holes, b *Buffer) (engine.Bytes, bool) { return h.low(b.Bytes) })
+		Placer: func(r *Requests, pool engine.Bytes, _ engine.Parsed, poll *engine.Poll) (*Layout, error) {
+			return inPool(r, pool, poll, lowest)
 		},
 	})
 }
+
+// lowest is best fit's choice of a hole.
+func lowest(h *holes, b *Buffer) (engine.Bytes, bool) { return h.low(b.Bytes) }
 
 // inPool serves requests in order from one pool with the given choice of holes.
 // With engine.NoLimit it searches for a pool: on failure it grows by what the

@@ -12,7 +12,7 @@ A flagged request takes the top of the highest hole that has room: what the link
 between what stays. Flagged is the forward phase of offloaded values. The pool is searched as for best fit.`,
 		Cites:  []engine.Cite{vDNNpp},
 		Params: []engine.Param{paramOrder},
-		Place: func(r *Requests, pool engine.Bytes, _ engine.Args, poll *engine.Poll) (*Layout, error) {
+		Placer: func(r *Requests, pool engine.Bytes, _ engine.Parsed, poll *engine.Poll) (*Layout, error) {
 			return inPool(r, pool, poll, func(h *holes, b *Buffer) (engine.Bytes, bool) {
 				if b.High {
 					return h.high(b.Bytes)

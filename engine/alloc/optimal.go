@@ -26,12 +26,12 @@ Greedy orders give a first placement, which mostly needs no more than the larges
 does, an exact search over canonical placements looks for smaller ones, until one is proven smallest or time is up;
 then the best so far stands. With a pool size, the search stops at the first placement within it. Where more than 4,000
 buffers depend on each other, there is no exact search.`,
-		Cites: []engine.Cite{miniMal},
-		Place: placeOptimal,
+		Cites:  []engine.Cite{miniMal},
+		Placer: placeOptimal,
 	})
 }
 
-func placeOptimal(r *Requests, pool engine.Bytes, _ engine.Args, poll *engine.Poll) (*Layout, error) {
+func placeOptimal(r *Requests, pool engine.Bytes, _ engine.Parsed, poll *engine.Poll) (*Layout, error) {
 	l := newLayout(r)
 	if l.Bound > pool {
 		return nil, &engine.InfeasibleError{Budget: pool, Why: fmt.Sprintf("%d bytes live at one moment", l.Bound)}
@@ -94,7 +94,7 @@ func (o *optimum) run(r *Requests, poll *engine.Poll) error {
 // tooMany is the error for what is beyond the exact search, after a last try by
 // best fit.
 func (o *optimum) tooMany(r *Requests, poll *engine.Poll) error {
-	best, err := Lookup("best-fit").Place(r, engine.NoLimit, nil, poll)
+	best, err := inPool(r, engine.NoLimit, poll, lowest)
 	if err != nil {
 		return err
 	}

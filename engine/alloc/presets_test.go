@@ -29,7 +29,7 @@ func TestRotorSchedulesOfPresets(t *testing.T) {
 			}
 			problem := engine.NewChainProblem(p.Chain, *p.Device, engine.Whole, 0)
 			least := smallestBudget(t, problem)
-			all := p.Chain.StoreAllPeak() + p.Chain.Resident.Total()
+			all := p.Chain.KeepAllPeak() + p.Chain.Resident.Total()
 			for tenths := engine.Bytes(0); tenths <= 9; tenths += 3 {
 				if tenths == 0 && len(p.Chain.Stages) > slowStages && os.Getenv("MEMTIDE_LONG") == "" {
 					t.Logf("the smallest budget is left out: MEMTIDE_LONG is not set")
@@ -97,7 +97,7 @@ func TestOffloadedLives(t *testing.T) {
 		t.Fatal(err)
 	}
 	problem := engine.NewChainProblem(p.Chain, *p.Device, engine.Whole, 0)
-	problem.Budget = p.Chain.Resident.Total() + p.Chain.StoreAllPeak()*2/3
+	problem.Budget = p.Chain.Resident.Total() + p.Chain.KeepAllPeak()*2/3
 	sol, err := engine.Lookup("greedy").Solve(problem, nil, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -136,7 +136,7 @@ func TestOrderMatters(t *testing.T) {
 		t.Fatal(err)
 	}
 	problem := engine.NewChainProblem(p.Chain, *p.Device, engine.Whole, 0)
-	problem = problem.WithBudget((p.Chain.StoreAllPeak() + p.Chain.Resident.Total()) * 6 / 10)
+	problem = problem.WithBudget((p.Chain.KeepAllPeak() + p.Chain.Resident.Total()) * 6 / 10)
 	sol, err := engine.Lookup("greedy").Solve(problem, nil, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -148,11 +148,7 @@ func TestOrderMatters(t *testing.T) {
 	a := alloc.Lookup("high-end")
 	pools := map[string]engine.Bytes{}
 	for _, word := range a.Params[0].Choices {
-		args, err := a.Parse(engine.Args{a.Params[0].Name: word})
-		if err != nil {
-			t.Fatal(err)
-		}
-		pools[word] = place(t, "high-end", alloc.FromTrace(trace, a.Order(args)), engine.NoLimit).Pool
+		pools[word] = place(t, "high-end", alloc.FromTrace(trace, a.Order(engine.Args{a.Params[0].Name: word})), engine.NoLimit).Pool
 	}
 	if pools["as-played"] != pools["derivative-first"] || pools["prefetch-first"] == pools["derivative-first"] {
 		t.Errorf("got pools %v; want gradients first as it is played, and another pool the other way round", pools)
@@ -177,11 +173,11 @@ func TestOrderOfArguments(t *testing.T) {
 		{"optimal", engine.Args{"order": "prefetch-first"}, 0, true},
 	} {
 		a := alloc.Lookup(c.allocator)
-		args, err := a.Parse(c.args)
+		_, err := a.Parse(c.args)
 		if (err != nil) != c.refused {
 			t.Errorf("%s %v: error %v, want refused %v", c.allocator, c.args, err, c.refused)
 		}
-		if got := a.Order(args); err == nil && got != c.want {
+		if got := a.Order(c.args); err == nil && got != c.want {
 			t.Errorf("%s %v: order %d, want %d", c.allocator, c.args, got, c.want)
 		}
 	}

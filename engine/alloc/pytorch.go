@@ -12,12 +12,12 @@ Requests round up to 512 B. Up to 1 MiB they come from segments of 2 MiB; below 
 ones get a segment of their own, rounded up to 2 MiB. Within segments that is best fit; what is released joins its
 neighbours and is kept. Where the pool is limited, segments that are wholly free are given back before a request fails.
 New segments lie behind all others here; on a GPU the driver chooses their addresses.`,
-		Cites: []engine.Cite{{Text: "PyTorch, c10/cuda/CUDACachingAllocator.cpp", Section: "DeviceCachingAllocator"}},
-		Place: placePyTorch,
+		Cites:  []engine.Cite{{Text: "PyTorch, c10/cuda/CUDACachingAllocator.cpp", Section: "DeviceCachingAllocator"}},
+		Placer: placePyTorch,
 	})
 }
 
-func placePyTorch(r *Requests, pool engine.Bytes, _ engine.Args, poll *engine.Poll) (*Layout, error) {
+func placePyTorch(r *Requests, pool engine.Bytes, _ engine.Parsed, poll *engine.Poll) (*Layout, error) {
 	l := newLayout(r)
 	l.Took = make([]engine.Bytes, len(r.Buffers))
 	c := NewCache(pool)

@@ -140,7 +140,7 @@ func TestEveryAllocatorIsSound(t *testing.T) {
 	var names []string
 	for _, a := range alloc.Allocators() {
 		names = append(names, a.Name)
-		if a.Title == "" || a.Doc == "" || len(a.Cites) == 0 || a.Place == nil {
+		if a.Title == "" || a.Doc == "" || len(a.Cites) == 0 || a.Placer == nil {
 			t.Errorf("%s: title, documentation, sources or method are missing", a.Name)
 		}
 		failed := 0
@@ -184,11 +184,7 @@ func smallest(a *alloc.Allocator) engine.Args {
 func bounded(t *testing.T, a *alloc.Allocator, r *alloc.Requests, pool engine.Bytes) *alloc.Layout {
 	t.Helper()
 	ctx := engine.LimitCalls(t.Context(), 100_000)
-	args, err := a.Parse(smallest(a))
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := a.Place(r, pool, args, engine.NewPoll(ctx, nil))
+	l, err := a.Place(r, pool, smallest(a), engine.NewPoll(ctx, nil))
 	var infeasible *engine.InfeasibleError
 	switch {
 	case errors.As(err, &infeasible):
@@ -272,10 +268,7 @@ func TestFromTrace(t *testing.T) {
 // chunks, and sees that the validator knows the difference.
 func TestPieces(t *testing.T) {
 	va := alloc.Lookup("va")
-	args, err := va.Parse(engine.Args{"chunk": "7", "small": "pieces"}) // 7 MiB become 8
-	if err != nil {
-		t.Fatal(err)
-	}
+	args := engine.Args{"chunk": "7", "small": "pieces"} // 7 MiB become 8
 	const mib = engine.MiB
 	whole := map[engine.Bytes]engine.Bytes{0: 0, 1: 2 * mib, 2 * mib: 2 * mib, 2*mib + 1: 4 * mib, 8 * mib: 8 * mib, 8*mib + 1: 16 * mib, 16*mib + 1: 24 * mib}
 	for seed := range uint64(100) {

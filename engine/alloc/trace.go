@@ -30,9 +30,8 @@ var paramOrder = engine.Param{
 	Default: "as-played", Choices: []string{"as-played", "prefetch-first", "derivative-first"},
 }
 
-// Order is the order of requests that args ask for, which have been through
-// Parse: the one to call FromTrace with. Allocators without a parameter for it
-// take requests as they are played.
+// Order is the order of requests that args ask for: the one to call FromTrace
+// with. Where they ask for none, requests are taken as they are played.
 func (a *Allocator) Order(args engine.Args) Order {
 	return Order(max(slices.Index(paramOrder.Choices, args[OrderParam]), 0))
 }

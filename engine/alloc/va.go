@@ -25,9 +25,9 @@ virtual_caching_allocator.hpp), which is a choice here: 2 MiB. Memory changes be
 			Name: "small", Title: "Small buffers", Doc: "What buffers get that are no larger than a chunk: a chunk as well, or pieces of 2 MiB.",
 			Default: "chunk", Choices: []string{"chunk", "pieces"},
 		}},
-		Place: func(r *Requests, pool engine.Bytes, args engine.Args, poll *engine.Poll) (*Layout, error) {
+		Placer: func(r *Requests, pool engine.Bytes, args engine.Parsed, poll *engine.Poll) (*Layout, error) {
 			chunk := engine.Bytes(args.Int("chunk")) * engine.MiB
-			if args["small"] == "pieces" {
+			if args.Is("small", "pieces") {
 				return virtual(r, pool, leastChunk, int((chunk+leastChunk-1)/leastChunk), poll)
 			}
 			return Virtual(r, pool, chunk, poll)

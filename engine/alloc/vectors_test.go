@@ -35,11 +35,7 @@ func requests(t *testing.T, v *enginetest.Vector) *alloc.Requests {
 func place(t *testing.T, name string, r *alloc.Requests, pool engine.Bytes) *alloc.Layout {
 	t.Helper()
 	a := alloc.Lookup(name)
-	args, err := a.Parse(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := a.Place(r, pool, args, nil)
+	l, err := a.Place(r, pool, nil, nil)
 	if err != nil {
 		t.Fatalf("%s in %d: %v\n%+v", name, pool, err, r)
 	}

@@ -100,13 +100,13 @@ func makersOf(g *engine.Graph) []engine.OpID {
 		for _, v := range g.Ops[i].Out {
 			noteMaker(makers, v, engine.OpID(i))
 		}
-		for _, v := range g.Ops[i].Lean {
+		for _, v := range g.Ops[i].OutputOnly {
 			noteMaker(makers, v, engine.OpID(i))
 		}
 	}
 	own := append([]engine.OpID(nil), makers...)
 	for v := range g.Values {
-		if w := g.Values[v].Within; w != engine.NoValue && own[w] != engine.NoOp {
+		if w := g.Values[v].PartOf; w != engine.NoValue && own[w] != engine.NoOp {
 			noteMaker(makers, engine.ValueID(v), own[w])
 		}
 	}

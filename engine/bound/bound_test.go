@@ -43,7 +43,7 @@ func TestVectors(t *testing.T) {
 // twoStages needs 25 bytes if everything is kept: B_2 holds a0, s1, s2 and both
 // gradients.
 func twoStages() *engine.Chain {
-	return &engine.Chain{Input: 4, InputGrad: 0, SeedBorn: true, Stages: []engine.Stage{
+	return &engine.Chain{Input: 4, InputGrad: 0, LossGradAllocated: true, Stages: []engine.Stage{
 		{Forward: 3, Back: 3, Out: 7, Saved: 7, Grad: 7},
 		{Forward: 3, Back: 3, Out: 6, Saved: 6, Grad: 1},
 	}}
@@ -97,11 +97,11 @@ func TestRoundsDown(t *testing.T) {
 func TestDone(t *testing.T) {
 	g := &engine.Graph{
 		Values: []engine.Value{
-			{Name: "in", Initial: engine.OnDevice, Within: engine.NoValue},
-			{Name: "mid", Within: engine.NoValue},
-			{Name: "out", Within: engine.NoValue},
-			{Name: "side", Within: engine.NoValue},
-			{Name: "either", Within: engine.NoValue},
+			{Name: "in", Initial: engine.OnDevice, PartOf: engine.NoValue},
+			{Name: "mid", PartOf: engine.NoValue},
+			{Name: "out", PartOf: engine.NoValue},
+			{Name: "side", PartOf: engine.NoValue},
+			{Name: "either", PartOf: engine.NoValue},
 		},
 		Ops: []engine.Op{
 			{Name: "make", Time: 1, In: []engine.ValueID{0}, Out: []engine.ValueID{1}},
@@ -208,7 +208,7 @@ func TestNoScheduleIsFaster(t *testing.T) {
 			rates := []engine.Rate{1e9, 5e8, 2e9, 333_333_333, 1_700_000_001}
 			dev.ToHost, dev.ToDev = rates[r.IntN(len(rates))], rates[r.IntN(len(rates))]
 		}
-		most := c.StoreAllPeak()
+		most := c.KeepAllPeak()
 		p := engine.NewChainProblem(c, dev, engine.Transfers(r.IntN(2)), most-engine.Bytes(r.Int64N(int64(most)/2+1)))
 		for range 30 {
 			sched := anySchedule(r, p)
@@ -252,7 +252,7 @@ func anySchedule(r *rand.Rand, p *engine.Problem) (sched engine.Schedule) {
 		op := &g.Ops[i]
 		needed := map[engine.ValueID]bool{}
 		for _, v := range op.In {
-			if w := g.Values[v].Within; w != engine.NoValue {
+			if w := g.Values[v].PartOf; w != engine.NoValue {
 				v = w
 			}
 			needed[v] = true

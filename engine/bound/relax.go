@@ -61,7 +61,7 @@ func (s *step) transferBound(p *engine.Problem) (lb time.Duration, ok bool) {
 // on, and in reversed time from the end of B_{i-1} on.
 //
 // The paper has no gradient of the loss. Where a chain holds one from the start
-// (see engine.Chain.SeedBorn), it is a value that may be moved like the others:
+// (see engine.Chain.LossGradAllocated), it is a value that may be moved like the others:
 // away from the very beginning, and back for the first backward operation.
 func Relax(p *engine.Problem) (relax time.Duration, ok bool) {
 	if p.Chain == nil {

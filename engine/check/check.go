@@ -90,7 +90,7 @@ func (c *checker) checkProblem() *Refutation {
 			what = fmt.Sprintf("a step of kind %d", st.Kind)
 		case st.Kind == engine.StepRun && (st.Op < 0 || int(st.Op) >= len(c.g.Ops)):
 			what = fmt.Sprintf("operation %d", st.Op)
-		case st.Kind == engine.StepRun && st.Lean && c.g.Ops[st.Op].Lean == nil:
+		case st.Kind == engine.StepRun && st.OutputOnly && c.g.Ops[st.Op].OutputOnly == nil:
 			what = fmt.Sprintf("a lean run of %s, which has none", c.g.Ops[st.Op].Name)
 		case st.Kind == engine.StepRun && st.Alt && c.g.Ops[st.Op].Alt == nil:
 			what = fmt.Sprintf("a run of %s by a second way, which it does not have", c.g.Ops[st.Op].Name)

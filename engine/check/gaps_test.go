@@ -19,9 +19,9 @@ func waiting() *example {
 	const y, z, u = engine.ValueID(0), engine.ValueID(1), engine.ValueID(2)
 	g := &engine.Graph{
 		Values: []engine.Value{
-			{Name: "y", Size: 6, Initial: engine.OnDevice, Within: engine.NoValue},
-			{Name: "z", Size: 4, Within: engine.NoValue},
-			{Name: "u", Size: 2, Initial: engine.OnDevice, Within: engine.NoValue},
+			{Name: "y", Size: 6, Initial: engine.OnDevice, PartOf: engine.NoValue},
+			{Name: "z", Size: 4, PartOf: engine.NoValue},
+			{Name: "u", Size: 2, Initial: engine.OnDevice, PartOf: engine.NoValue},
 		},
 		Ops:  []engine.Op{{Name: "A", Time: 10 * sec, In: []engine.ValueID{u}, Out: []engine.ValueID{z}}},
 		Done: z,

@@ -28,7 +28,7 @@ var scales = []scale{
 // randomChain is a chain of 2 to 7 stages; zeros occur.
 func randomChain(r *rand.Rand, sc scale) *engine.Chain {
 	size := func(below int) engine.Bytes { return engine.Bytes(r.IntN(below)) * sc.bytes }
-	c := &engine.Chain{Input: size(6), InputGrad: size(4), SeedBorn: r.IntN(2) == 0}
+	c := &engine.Chain{Input: size(6), InputGrad: size(4), LossGradAllocated: r.IntN(2) == 0}
 	c.Resident.Weights = size(5)
 	for range 2 + r.IntN(6) {
 		out := size(8)
@@ -99,15 +99,15 @@ func idles(g *engine.Graph, s engine.Schedule) (all []idle) {
 			} else {
 				op := &g.Ops[st.Op]
 				for _, in := range op.In {
-					touch = touch || in == id || g.Values[in].Within == id
+					touch = touch || in == id || g.Values[in].PartOf == id
 				}
 				outs := op.Out
-				if st.Lean {
-					outs = op.Lean
+				if st.OutputOnly {
+					outs = op.OutputOnly
 				}
 				for _, out := range outs {
 					makes = makes || out == id
-					drops = drops || g.Values[id].Within == out
+					drops = drops || g.Values[id].PartOf == out
 				}
 			}
 			if since >= 0 && (touch || drops || makes) && i > since+2 {
@@ -155,7 +155,7 @@ func withTransfers(r *rand.Rand, g *engine.Graph, s engine.Schedule, span time.D
 
 func reads(g *engine.Graph, st engine.Step, v engine.ValueID) bool {
 	for _, in := range g.Ops[st.Op].In {
-		if in == v || g.Values[in].Within == v {
+		if in == v || g.Values[in].PartOf == v {
 			return true
 		}
 	}

@@ -35,7 +35,7 @@ var breaks = []struct {
 	want   string
 }{
 	{check.BadProblem, "an operation that does not exist", func(e *example) { e.s[2].Op = 99 }, `bad problem at step 2: found operation 99; expected a step that exists`},
-	{check.BadProblem, "a lean run of a backward", func(e *example) { e.s[8].Lean = true }, `bad problem at step 8: found a lean run of B1, which has none; expected a step that exists`},
+	{check.BadProblem, "a lean run of a backward", func(e *example) { e.s[8].OutputOnly = true }, `bad problem at step 8: found a lean run of B1, which has none; expected a step that exists`},
 	{check.BadSpan, "the wrong kind", func(e *example) { e.t.Spans[0].Kind = sim.SpanRecompute }, `bad span at step 0 in span 0: found lane 0, kind 1, operation 0, value -1, lean false; expected lane 0, kind 0, operation 0, value -1, lean false for run F1`},
 	{check.BadSpan, "the wrong lane", func(e *example) { e.t.Spans[3].Lane = sim.ToHost }, `bad span at step 4 in span 3 at 7s: found lane 1, kind 4, operation -1, value 3, lean false; expected lane 2, kind 4, operation -1, value 3, lean false for fetch s1`},
 	{check.BadSpan, "a span of a free", func(e *example) { e.t.Spans[3].Step = 3 }, `bad span in span 3 at 7s: found a span of step 3; expected a run, an offload or a fetch of the schedule`},

@@ -67,7 +67,7 @@ func (c *checker) replay() *Refutation {
 		}
 		lo, slack := len(c.levels), r.arrive.slack
 		c.levels = append(c.levels, r.used)
-		if ref := r.settle(); ref != nil {
+		if ref := r.replayInstant(); ref != nil {
 			return ref
 		}
 		c.instants = append(c.instants, instant{at, lo, len(c.levels), slack})
@@ -132,9 +132,9 @@ func (r *replayer) moments() []time.Duration {
 	return slices.Compact(ts)
 }
 
-// settle does what happens at one instant: ends, then the counter, then the
+// replayInstant does what happens at one instant: ends, then the counter, then the
 // lanes, until nothing changes.
-func (r *replayer) settle() *Refutation {
+func (r *replayer) replayInstant() *Refutation {
 	for {
 		before := r.seq
 		pc := r.pc

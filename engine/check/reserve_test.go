@@ -14,7 +14,7 @@ import (
 func TestReserve(t *testing.T) {
 	g := &engine.Graph{Done: engine.NoValue}
 	for _, name := range []string{"x", "y"} {
-		g.Values = append(g.Values, engine.Value{Name: name, Size: 4, Initial: engine.OnHost, Within: engine.NoValue})
+		g.Values = append(g.Values, engine.Value{Name: name, Size: 4, Initial: engine.OnHost, PartOf: engine.NoValue})
 	}
 	g.Ops = []engine.Op{{Name: "f", Time: 2, In: []engine.ValueID{0}}, {Name: "g", Time: 2, In: []engine.ValueID{0, 1}}}
 	program := func(reserve bool) engine.Schedule {

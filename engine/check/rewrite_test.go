@@ -17,7 +17,7 @@ func TestRewriteInPlace(t *testing.T) {
 		g := &engine.Graph{Done: engine.NoValue}
 		var ids []engine.ValueID
 		for i := range 2 + r.IntN(4) {
-			g.Values = append(g.Values, engine.Value{Size: engine.Bytes(r.IntN(20)), Within: engine.NoValue})
+			g.Values = append(g.Values, engine.Value{Size: engine.Bytes(r.IntN(20)), PartOf: engine.NoValue})
 			ids = append(ids, engine.ValueID(i))
 		}
 		g.Ops = []engine.Op{{Time: 3, Temp: engine.Bytes(r.IntN(10)), Out: ids}}

@@ -59,7 +59,7 @@ func (c *checker) checkIdentity(i int, ran []bool) *Refutation {
 	case engine.StepFetch:
 		want.lane, want.kind = sim.ToDev, sim.SpanFetch
 	default:
-		want = identity{lane: sim.Compute, op: st.Op, value: engine.NoValue, lean: st.Lean, alt: st.Alt}
+		want = identity{lane: sim.Compute, op: st.Op, value: engine.NoValue, lean: st.OutputOnly, alt: st.Alt}
 		switch {
 		case c.g.Ops[st.Op].Pass == engine.Backward:
 			want.kind = sim.SpanBackward
@@ -68,7 +68,7 @@ func (c *checker) checkIdentity(i int, ran []bool) *Refutation {
 		}
 		ran[st.Op] = true
 	}
-	if got := (identity{sp.Lane, sp.Kind, sp.Lean, sp.Alt, sp.Op, sp.Value}); got != want {
+	if got := (identity{sp.Lane, sp.Kind, sp.OutputOnly, sp.Alt, sp.Op, sp.Value}); got != want {
 		return c.atStep(BadSpan, i, sp.Start, got.String(), want.String()+" for "+c.name(i))
 	}
 	return nil
@@ -141,7 +141,7 @@ func (c *checker) checkComplete() *Refutation {
 		if op.Pass == engine.Backward && runs[st.Op] > 1 {
 			return c.atStep(BackwardTwice, i, c.at(i).Start, op.Name+" again", "every backward operation once")
 		}
-		for _, v := range written(op, st.Lean) {
+		for _, v := range written(op, st.OutputOnly) {
 			done = done || v == c.g.Done
 		}
 	}
@@ -164,9 +164,9 @@ func workspace(op *engine.Op, alt bool) engine.Bytes {
 	return op.Temp
 }
 
-func written(op *engine.Op, lean bool) []engine.ValueID {
-	if lean {
-		return op.Lean
+func written(op *engine.Op, outputOnly bool) []engine.ValueID {
+	if outputOnly {
+		return op.OutputOnly
 	}
 	return op.Out
 }

@@ -18,9 +18,9 @@ func throttled() *example {
 	const x, y, z, w = engine.ValueID(0), engine.ValueID(1), engine.ValueID(2), engine.ValueID(3)
 	g := &engine.Graph{
 		Values: []engine.Value{
-			{Name: "x", Size: 4, Initial: engine.OnHost, Within: engine.NoValue},
-			{Name: "y", Size: 6, Initial: engine.OnDevice, Within: engine.NoValue},
-			{Name: "z", Size: 1, Within: engine.NoValue}, {Name: "w", Size: 1, Within: engine.NoValue},
+			{Name: "x", Size: 4, Initial: engine.OnHost, PartOf: engine.NoValue},
+			{Name: "y", Size: 6, Initial: engine.OnDevice, PartOf: engine.NoValue},
+			{Name: "z", Size: 1, PartOf: engine.NoValue}, {Name: "w", Size: 1, PartOf: engine.NoValue},
 		},
 		Ops: []engine.Op{
 			{Name: "A", Time: 10 * sec, Out: []engine.ValueID{z}},

@@ -113,10 +113,10 @@ func (c *checker) walk() *Refutation {
 
 // contain enters a value into the lists of all values that it is within.
 func (w *walker) contain(v engine.ValueID) {
-	outer := w.g.Values[v].Within
+	outer := w.g.Values[v].PartOf
 	for i := 0; outer != engine.NoValue && i < len(w.own); i++ {
 		w.contained[outer] = append(w.contained[outer], v)
-		outer = w.g.Values[outer].Within
+		outer = w.g.Values[outer].PartOf
 	}
 }
 
@@ -168,7 +168,7 @@ func (w *walker) input(v engine.ValueID) part {
 		if w.own[v] != noCopy {
 			l.serve = append(l.serve, w.own[v])
 		}
-		v = w.g.Values[v].Within
+		v = w.g.Values[v].PartOf
 	}
 	return part{int32(from), int32(len(l.serve))}
 }
@@ -180,7 +180,7 @@ func (w *walker) run(i int) *Refutation {
 		ids := w.input(v)
 		if ids.from == ids.to {
 			reason, found := InputAbsent, "no copy of "+w.g.Values[v].Name
-			for u, k := v, 0; u != engine.NoValue && k <= len(w.own); u, k = w.g.Values[u].Within, k+1 {
+			for u, k := v, 0; u != engine.NoValue && k <= len(w.own); u, k = w.g.Values[u].PartOf, k+1 {
 				if w.was[u] {
 					reason, found = ReadAfterFree, w.g.Values[v].Name+" freed before"
 				}
@@ -195,7 +195,7 @@ func (w *walker) run(i int) *Refutation {
 	temp := len(w.copies) - 1
 	plan.makes.from, plan.drops.from, plan.need = int32(temp), int32(len(l.drops)), work
 	l.drops = append(l.drops, copyID(temp))
-	outs := written(op, w.s[i].Lean)
+	outs := written(op, w.s[i].OutputOnly)
 	// What was there before an output, and what is within it, goes at the end.
 	for _, v := range outs {
 		if old := w.own[v]; old != noCopy && w.copies[old].from != id {

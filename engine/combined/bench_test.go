@@ -41,7 +41,7 @@ func benchProblem(tb testing.TB, name string, percent engine.Bytes) *engine.Prob
 		tb.Fatalf("there is no preset %q", name)
 	}
 	fixed := c.Resident.Total()
-	return engine.NewChainProblem(c, d, engine.Streamed, fixed+(c.StoreAllPeak()-fixed)*percent/100)
+	return engine.NewChainProblem(c, d, engine.Streamed, fixed+(c.KeepAllPeak()-fixed)*percent/100)
 }
 
 // benchChain reads a synthetic chain; the loss is the last entry of its arrays.

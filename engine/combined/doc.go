@@ -37,9 +37,9 @@
 // Segments whose extra forward pass costs more than that leaves are left out.
 //
 // Bounds. Bytes that are too many have to be avoided, which costs recomputation, or
-// copied, which takes the time of the link twice (rest). What recomputation costs is
+// copied, which takes the time of the link twice (lowerBound). What recomputation costs is
 // bounded by a choice of segments, and by the optimum of recomputation alone with the
-// offloaded bytes as additional memory (alone), which is not rounded and comes first.
+// offloaded bytes as additional memory (rematOnly), which is not rounded and comes first.
 // Labels that cannot beat the limit are dropped.
 //
 // Rounding. A transfer takes whole nanoseconds, so schedules take a little longer than

@@ -14,7 +14,7 @@ func someTerms(t *testing.T, seed uint64) (p *engine.Problem, tm *terms, limit i
 	t.Helper()
 	shape := enginetest.Shape{MinStages: 30, MaxStages: 30, MaxSize: 1 << 30, MaxTime: 1e7}
 	c := enginetest.RandomChain(enginetest.Rand(90000+seed), shape)
-	p = engine.NewChainProblem(c, engine.Device{ToHost: 100e9, ToDev: 100e9}, engine.Streamed, c.StoreAllPeak()*35/100)
+	p = engine.NewChainProblem(c, engine.Device{ToHost: 100e9, ToDev: 100e9}, engine.Streamed, c.KeepAllPeak()*35/100)
 	rotor, err := engine.Lookup("rotor").Solve(p, nil, nil)
 	if err != nil {
 		t.Fatal(err)

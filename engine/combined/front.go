@@ -37,7 +37,7 @@ type fronts struct {
 // tricks are the prunings that can be switched off.
 type tricks struct {
 	limit     bool // drop triples that are too slow for the upper bound
-	volume    bool // drop labels by the bound of rest
+	volume    bool // drop labels by lowerBound
 	coarse    bool // find upper bounds with narrow searches first
 	dominance bool // drop labels that another one is at least as good as
 	fronts    bool // drop triples that another one is at least as good as
@@ -89,12 +89,12 @@ func (f *fronts) build(i, j int) error {
 			add(f.keeping(i, j, c))
 		}
 	}
-	var none, lean int64 = 0, 0
+	var none, wanting int64 = 0, 0
 	for k := i; k < j; k++ {
 		need := f.none(i, j, k)
 		none = max(none, need)
-		lean = max(lean-f.fwd[k], need*f.in)
-		if err := f.split(i, j, k, none, lean, limit); err != nil {
+		wanting = max(wanting-f.fwd[k], need*f.in)
+		if err := f.split(i, j, k, none, wanting, limit); err != nil {
 			return err
 		}
 	}
@@ -111,7 +111,7 @@ func (f *fronts) build(i, j int) error {
 
 // split adds the ways that run i..k without keeping anything, then k+1..j, and
 // then i..k again.
-func (f *fronts) split(i, j, k int, none, lean, limit int64) error {
+func (f *fronts) split(i, j, k int, none, wanting, limit int64) error {
 	again := f.until[k] - f.until[i-1]
 	right := f.at(k+1, j)
 	pairs := 0
@@ -122,7 +122,7 @@ func (f *fronts) split(i, j, k int, none, lean, limit int64) error {
 				break
 			}
 			pairs++
-			c := f.splitting(i, k, none, lean, l, r)
+			c := f.splitting(i, k, none, wanting, l, r)
 			if c.peak <= f.room && !f.killed(c) {
 				f.w = append(f.w, c)
 			}
@@ -166,10 +166,10 @@ func (f *fronts) keeping(i, j int, c triple) triple {
 
 // splitting is i..k without keeping anything, then a triple r of (k+1,j), then a
 // triple l of (i,k). none is the most that one of the operations before r needs,
-// and lean is the most ticks that are wanting when the last of them ends.
-func (f *fronts) splitting(i, k int, none, lean int64, l, r triple) triple {
+// and wanting the most ticks by which transfers are late when the last of them ends.
+func (f *fronts) splitting(i, k int, none, wanting int64, l, r triple) triple {
 	time := f.until[k] - f.until[i-1] + l.time + r.time
-	need := max(l.due-l.time, f.act[k]*f.in+r.due-r.time-l.time, lean-l.time-r.time)
+	need := max(l.due-l.time, f.act[k]*f.in+r.due-r.time-l.time, wanting-l.time-r.time)
 	return triple{time, time + need, max(l.peak, f.act[k]+r.peak, none)}
 }
 

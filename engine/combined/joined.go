@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"memtide/engine"
+	"memtide/engine/remat"
 	"memtide/engine/sim"
 )
 
@@ -108,7 +109,7 @@ func (j *joined) schedule(s engine.Schedule) (sched engine.Schedule) {
 		a, b := j.first[op.Stage-1], j.last[op.Stage-1]
 		if op.Pass == engine.Forward {
 			for k := a; k <= b; k++ {
-				sched = append(sched, engine.Step{Kind: engine.StepRun, Op: g.Fwd(k), Value: engine.NoValue, Lean: st.Lean})
+				sched = append(sched, engine.Step{Kind: engine.StepRun, Op: g.Fwd(k), Value: engine.NoValue, OutputOnly: st.OutputOnly})
 				if k > a {
 					sched = append(sched, engine.Free(g.Act(k-1)))
 				}
@@ -144,9 +145,9 @@ func (j *joined) solution(sol *engine.Solution) (*engine.Solution, error) {
 	return own, nil
 }
 
-// solve plans for the other chain. alone and aloneErr are what recomputation alone
+// solve plans for the other chain. rematOnly and rematOnlyErr are what recomputation alone
 // takes on this one, and rotor and err on the other.
-func (j *joined) solve(args engine.Args, alone *engine.Solution, aloneErr error, rotor *engine.Solution, err error, common *shared, poll *engine.Poll) (*engine.Solution, error) {
+func (j *joined) solve(args engine.Parsed, rematOnly *engine.Solution, rematOnlyErr error, rotor *engine.Solution, err error, common *shared, poll *engine.Poll) (*engine.Solution, error) {
 	common.shown = func(sol *engine.Solution) *engine.Solution {
 		own, err := j.solution(sol)
 		if err != nil {
@@ -163,14 +164,14 @@ func (j *joined) solve(args engine.Args, alone *engine.Solution, aloneErr error,
 		}
 		sol = own
 	}
-	if alone != nil && (sol == nil || alone.Makespan <= sol.Makespan) {
+	if rematOnly != nil && (sol == nil || rematOnly.Makespan <= sol.Makespan) {
 		if errors.As(err, &none) {
 			err = nil
 		}
-		sol = &engine.Solution{Schedule: alone.Schedule, Makespan: alone.Makespan, Peak: alone.Peak,
+		sol = &engine.Solution{Schedule: rematOnly.Schedule, Makespan: rematOnly.Makespan, Peak: rematOnly.Peak,
 			Notes: []string{"Nothing is offloaded: no schedule that offloads was found to be faster than recomputation alone."}}
 	}
-	if sol == nil && errors.As(err, &none) && errors.As(aloneErr, &neither) && neither.Smallest < none.Smallest {
+	if sol == nil && errors.As(err, &none) && errors.As(rematOnlyErr, &neither) && neither.Smallest < none.Smallest {
 		return nil, neither
 	}
 	if sol == nil {
@@ -182,20 +183,20 @@ func (j *joined) solve(args engine.Args, alone *engine.Solution, aloneErr error,
 // claimed says what is proven of any schedule.
 func (j *joined) claimed(sol *engine.Solution) *engine.Solution {
 	c := j.p.Chain.Chain
-	sol.Within, sol.Bound = "all schedules", c.ForwardTime()+c.BackTime()
+	sol.OptimalAmong, sol.Bound = "all schedules", c.ForwardTime()+c.BackTime()
 	sol.Optimal = sol.Makespan == sol.Bound
 	return sol
 }
 
-func solveJoined(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
+func solveJoined(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 	j := newJoined(p)
-	alone, aloneErr := engine.Lookup("rotor").Solve(p, nil, poll)
-	rotor, err := engine.Lookup("rotor").Solve(j.q, nil, poll)
-	return j.solve(args, alone, aloneErr, rotor, err, &shared{}, poll)
+	rematOnly, rematOnlyErr := remat.Rotor.Solve(p, nil, poll)
+	rotor, err := remat.Rotor.Solve(j.q, nil, poll)
+	return j.solve(args, rematOnly, rematOnlyErr, rotor, err, &shared{}, poll)
 }
 
 // sweepJoined is sweepPofo with joined stages.
-func sweepJoined(p *engine.Problem, args engine.Args, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
+func sweepJoined(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
 	for i, b := range budgets {
 		poll.Next()
 		if err := poll.Err(); err != nil {

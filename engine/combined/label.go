@@ -30,7 +30,7 @@ type link struct {
 type sweep struct {
 	*terms
 	f     *fronts
-	rest  *rest
+	lower *lowerBound
 	poll  *engine.Poll
 	width int     // labels that are expanded per stage and kind; 0: all
 	best  int64   // cost of the best plan so far, or a bound that plans have to be below
@@ -45,15 +45,15 @@ type sweep struct {
 	least   int64     // bound of what was dropped because of the width, or not reached
 }
 
-func newSweep(f *fronts, r *rest, limit int64, poll *engine.Poll) *sweep {
+func newSweep(f *fronts, r *lowerBound, limit int64, poll *engine.Poll) *sweep {
 	return &sweep{terms: f.terms, f: f, poll: poll, best: limit, last: -1, open: make([][]label, 2*(f.n+2)),
-		cleaned: make([]int, 2*(f.n+2)), rest: r, least: unreachable}
+		cleaned: make([]int, 2*(f.n+2)), lower: r, least: unreachable}
 }
 
 // run finds the best plan that costs less than the limit. If it has to stop, and
 // if there is a width, what it has not looked at costs at least s.least.
 func (s *sweep) run() error {
-	s.open[2] = append(s.open[2], label{from: -1, least: s.rest.least(1, &label{}, unreachable)})
+	s.open[2] = append(s.open[2], label{from: -1, least: s.lower.least(1, &label{}, unreachable)})
 	for i := 1; i <= s.n; i++ {
 		for x := range 2 {
 			s.count -= len(s.open[2*i+x])
@@ -137,17 +137,17 @@ func (s *sweep) expand(l *label, id int32, i int) {
 		}
 		s.push(l, id, i, i+1, true, z, costF, costB, true)
 	}
-	keep, lean := true, int64(0)
+	keep, stall := true, int64(0)
 	for j := i; j < s.n; j++ {
 		need := s.none(i, s.n, j) + l.held
 		if need > s.room || j == i && need+z > s.room {
 			break
 		}
 		keep = keep && need+z <= s.room
-		lean = s.lean(lean, l, i, j, z)
+		stall = s.stall(stall, l, i, j, z)
 		costB, which := s.f.cost(i, j, l.held+z, s.partly(l.in, i))
 		if which >= 0 {
-			s.push(l, id, i, j+1, false, z, s.until[j]-s.until[i-1]+lean, costB, keep)
+			s.push(l, id, i, j+1, false, z, s.until[j]-s.until[i-1]+stall, costB, keep)
 		}
 	}
 }
@@ -161,9 +161,9 @@ func (s *sweep) keeping(l *label, i int, z int64) (costF, costB int64, ok bool) 
 	return costF, costB, needF <= m && needB <= m
 }
 
-// lean is how long stages i..j wait in the first sweep if they keep nothing; before
+// stall is how long stages i..j wait in the first sweep if they keep nothing; before
 // is that of i..j-1.
-func (s *sweep) lean(before int64, l *label, i, j int, z int64) int64 {
+func (s *sweep) stall(before int64, l *label, i, j int, z int64) int64 {
 	need := s.none(i, s.n, j) + l.held + z
 	return max(before, (need-s.room)*s.out+s.partly(l.out, i)-(s.until[j-1]-s.until[i-1]))
 }
@@ -206,7 +206,7 @@ func (s *sweep) note(i int, l *label) {
 		return
 	}
 	if s.f.use.volume {
-		l.least = max(l.least, s.rest.least(i, l, s.best))
+		l.least = max(l.least, s.lower.least(i, l, s.best))
 		if l.least >= s.best {
 			return
 		}

@@ -44,7 +44,7 @@ func (s *sweep) plan(last int32) []segment {
 			costF, costB, _ = s.keeping(&l, i, z)
 		} else {
 			for k := i; k <= j; k++ {
-				costF = s.lean(costF, &l, i, k, z)
+				costF = s.stall(costF, &l, i, k, z)
 			}
 			costF += s.until[j] - s.until[i-1]
 			var which int
@@ -76,13 +76,13 @@ func (f *fronts) unfold(seq []engine.ChainOp, i, j int, c triple) []engine.Chain
 			return append(seq, engine.ChainOp{Kind: engine.BStep, Stage: i})
 		}
 	}
-	var none, lean int64
+	var none, wanting int64
 	for k := i; k < j; k++ {
 		need := f.none(i, j, k)
-		none, lean = max(none, need), max(lean-f.fwd[k], need*f.in)
+		none, wanting = max(none, need), max(wanting-f.fwd[k], need*f.in)
 		for _, l := range f.at(i, k) {
 			for _, r := range f.at(k+1, j) {
-				if f.splitting(i, k, none, lean, l, r) != c {
+				if f.splitting(i, k, none, wanting, l, r) != c {
 					continue
 				}
 				emit(engine.FCk, i)

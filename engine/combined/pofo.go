@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"memtide/engine"
-	_ "memtide/engine/remat" // rotor is the first upper bound, and what is left when time is over
+	"memtide/engine/remat"
 )
 
 // maxTables is what a browser tab can be relied on for.
@@ -20,11 +20,12 @@ func tables(n int) int64 {
 	return 400*int64(n)*int64(n) + 24*maxTriples + max(16*maxPoints, 96*maxLabels+12*maxLinks)
 }
 
-func init() {
-	engine.Register(&engine.Strategy{
-		Name:  "pofo",
-		Title: "Recompute and offload",
-		Doc: `Finds the fastest way to recompute some activations and to offload others.
+func init() { engine.Register(pofo) }
+
+var pofo = &engine.Strategy{
+	Name:  "pofo",
+	Title: "Recompute and offload",
+	Doc: `Finds the fastest way to recompute some activations and to offload others.
 
 The first forward pass is cut into segments: stages that keep what their backward
 needs, and groups of stages that keep only their input and are computed again
@@ -42,28 +43,27 @@ nothing is proven about the result.
 
 Whole transfers, as programs make them, follow the same plan and wait until whole
 values have left. That can be slower than the model says.`,
-		Class: engine.MayRecompute | engine.MayOffload,
-		// The first paper has neither a doi nor an arXiv number.
-		Cites: []engine.Cite{{
-			Text:    "Beaumont, Eyraud-Dubois, Shilova: Efficient Combination of Rematerialization and Offloading for Training DNNs. NeurIPS 2021",
-			ID:      "https://papers.nips.cc/paper/2021/hash/c8461bf13fca8a2b9912ab2eb1668e4b-Abstract.html",
-			Section: "4, the recursions that are solved here",
-		}, {
-			Text:    "Beaumont, Eyraud-Dubois, Herrmann, Joly, Shilova: Optimal Re-Materialization Strategies for Heterogeneous Chains",
-			ID:      "arXiv:1911.13214",
-			Section: "4.2, the recursion that the backward parts of segments follow",
-		}, {
-			Text:    "Beaumont, Eyraud-Dubois and Shilova: Optimal GPU-CPU Offloading Strategies for Deep Neural Network Training. Euro-Par 2020",
-			ID:      "10.1007/978-3-030-57675-2_10",
-			Section: "3, the model of transfers",
-		}},
-		Params: []engine.Param{{
-			Name: "overlap", Title: "Let transfers run into the other pass", Default: "no", Choices: []string{"no", "yes"},
-			Doc: "The paper ends all offloads before the first backward starts. With yes, the schedule of the same plan does not wait for that.",
-		}},
-		Solve: solvePofo,
-		Sweep: sweepPofo,
-	})
+	Class: engine.MayRecompute | engine.MayOffload,
+	// The first paper has neither a doi nor an arXiv number.
+	Cites: []engine.Cite{{
+		Text:    "Beaumont, Eyraud-Dubois, Shilova: Efficient Combination of Rematerialization and Offloading for Training DNNs. NeurIPS 2021",
+		ID:      "https://papers.nips.cc/paper/2021/hash/c8461bf13fca8a2b9912ab2eb1668e4b-Abstract.html",
+		Section: "4, the recursions that are solved here",
+	}, {
+		Text:    "Beaumont, Eyraud-Dubois, Herrmann, Joly, Shilova: Optimal Re-Materialization Strategies for Heterogeneous Chains",
+		ID:      "arXiv:1911.13214",
+		Section: "4.2, the recursion that the backward parts of segments follow",
+	}, {
+		Text:    "Beaumont, Eyraud-Dubois and Shilova: Optimal GPU-CPU Offloading Strategies for Deep Neural Network Training. Euro-Par 2020",
+		ID:      "10.1007/978-3-030-57675-2_10",
+		Section: "3, the model of transfers",
+	}},
+	Params: []engine.Param{{
+		Name: "overlap", Title: "Let transfers run into the other pass", Default: "no", Choices: []string{"no", "yes"},
+		Doc: "The paper ends all offloads before the first backward starts. With yes, the schedule of the same plan does not wait for that.",
+	}},
+	Solver:  solvePofo,
+	Sweeper: sweepPofo,
 }
 
 // The sets that optima and bounds range over: the plans of the paper, whose bytes
@@ -77,9 +77,8 @@ const (
 	withinOverlap = "persistent recomputation, segment by segment, with ordered offloads of segment inputs"
 )
 
-func solvePofo(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
-	args, err := applies(p, args)
-	if err != nil {
+func solvePofo(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
+	if err := applies(p); err != nil {
 		return nil, err
 	}
 	if err := poll.Err(); err != nil {
@@ -88,15 +87,15 @@ func solvePofo(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.
 	if p.Chain.Chain.HasUnsaved() {
 		return solveJoined(p, args, poll)
 	}
-	rotor, err := engine.Lookup("rotor").Solve(p, nil, poll)
+	// Recomputation alone is the first upper bound, and what is left when time is over.
+	rotor, err := remat.Rotor.Solve(p, nil, poll)
 	return solveFrom(p, args, rotor, err, &shared{}, poll)
 }
 
 // sweepPofo shares between budgets what rotor shares, and what does not depend
 // on them. Budgets come in rotor's order.
-func sweepPofo(p *engine.Problem, args engine.Args, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
-	args, err := applies(p, args)
-	if err != nil {
+func sweepPofo(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
+	if err := applies(p); err != nil {
 		for i := range budgets {
 			yield(i, nil, err)
 		}
@@ -107,7 +106,7 @@ func sweepPofo(p *engine.Problem, args engine.Args, budgets []engine.Bytes, poll
 		return
 	}
 	common := &shared{}
-	engine.Lookup("rotor").Sweep(p, nil, budgets, poll, func(i int, rotor *engine.Solution, err error) {
+	remat.Rotor.Sweep(p, nil, budgets, poll, func(i int, rotor *engine.Solution, err error) {
 		if stopped := poll.Err(); stopped != nil {
 			yield(i, nil, stopped)
 			return
@@ -118,28 +117,23 @@ func sweepPofo(p *engine.Problem, args engine.Args, budgets []engine.Bytes, poll
 	})
 }
 
-// applies completes the arguments, and says why a problem cannot be solved
-// whatever the budget.
-func applies(p *engine.Problem, args engine.Args) (engine.Args, error) {
+// applies says why a problem cannot be solved whatever the budget.
+func applies(p *engine.Problem) error {
 	if p.Chain == nil {
-		return nil, engine.ErrNeedsChain
-	}
-	args, err := engine.Lookup("pofo").Parse(args)
-	if err != nil {
-		return nil, err
+		return engine.ErrNeedsChain
 	}
 	if p.Device.ToHost <= 0 || p.Device.ToDev <= 0 {
-		return nil, engine.ErrNeedsLink
+		return engine.ErrNeedsLink
 	}
 	if need := tables(p.Chain.Chain.Len()); need > maxTables {
-		return nil, fmt.Errorf("%w: the network has %s, whose tables would take %d MB, and %d MB is what a browser tab can hold; make one stage of several, or recompute only",
+		return fmt.Errorf("%w: the network has %s, whose tables would take %d MB, and %d MB is what a browser tab can hold; make one stage of several, or recompute only",
 			engine.ErrUnsupported, p.Chain.Chain.Describe(), need/1_000_000, maxTables/1_000_000)
 	}
-	return args, nil
+	return nil
 }
 
 // solveFrom goes on from what recomputation alone takes.
-func solveFrom(p *engine.Problem, args engine.Args, rotor *engine.Solution, err error, common *shared, poll *engine.Poll) (*engine.Solution, error) {
+func solveFrom(p *engine.Problem, args engine.Parsed, rotor *engine.Solution, err error, common *shared, poll *engine.Poll) (*engine.Solution, error) {
 	t, problem := newTerms(p)
 	if problem != nil {
 		return nil, problem
@@ -148,7 +142,7 @@ func solveFrom(p *engine.Problem, args engine.Args, rotor *engine.Solution, err 
 	var infeasible *engine.InfeasibleError
 	if err != nil && !errors.As(err, &infeasible) {
 		if rotor != nil {
-			rotor.Within, rotor.Bound = within, p.Chain.Chain.ForwardTime()+p.Chain.Chain.BackTime()
+			rotor.OptimalAmong, rotor.Bound = within, p.Chain.Chain.ForwardTime()+p.Chain.Chain.BackTime()
 		}
 		return rotor, err
 	}
@@ -157,7 +151,7 @@ func solveFrom(p *engine.Problem, args engine.Args, rotor *engine.Solution, err 
 			return nil, err
 		}
 	}
-	overlap := args["overlap"] == "yes"
+	overlap := args.Is("overlap", "yes")
 	t.found = func(o *optimum) {
 		if sol, err := choose(p, t, o, rotor, overlap); err == nil {
 			poll.Report(engine.Progress{Done: o.searches, Total: len(widths), Best: common.show(sol)})
@@ -192,11 +186,11 @@ func optimize(t *terms, rotor *engine.Solution, poll *engine.Poll) (*optimum, er
 		return solve(t, int64(rotor.Makespan)*t.q, allTricks, widths, poll)
 	}
 	none := &optimum{cost: tooLong, bound: t.base[t.n], ceiling: tooLong}
-	r, err := newRest(t, poll)
+	r, err := newLowerBound(t, poll)
 	if err != nil {
 		return none, err
 	}
-	if err := r.addSpots(poll); err != nil {
+	if err := r.addBottlenecks(poll); err != nil {
 		return none, err
 	}
 	f := &fronts{terms: t, use: allTricks, slack: tooLong, thin: thinnest, poll: poll}
@@ -240,7 +234,7 @@ func choose(p *engine.Problem, t *terms, o *optimum, rotor *engine.Solution, ove
 		sol.Schedule, sol.Makespan, sol.Peak = schedule, best.makespan, best.peak
 		sol.Notes = []string{best.summary()}
 	}
-	sol.Within = within
+	sol.OptimalAmong = within
 	t.claim(p, sol, o, overlap)
 	return sol, nil
 }
@@ -255,7 +249,7 @@ func (t *terms) claim(p *engine.Problem, sol *engine.Solution, o *optimum, overl
 	proven := max(o.bound, t.base[t.n])
 	if overlap {
 		proven = t.base[t.n]
-		sol.Within = withinOverlap
+		sol.OptimalAmong = withinOverlap
 	}
 	sol.Bound = min(sol.Makespan, t.nanoseconds(proven))
 	sol.Optimal = sol.Makespan == sol.Bound
@@ -293,7 +287,7 @@ func (t *timeline) summary() string {
 		}
 	}
 	c, loss := t.p.Chain.Chain, ""
-	if !c.SeedBorn { // the page counts layers without it
+	if !c.LossGradAllocated { // the page counts layers without it
 		loss = ", the loss counted,"
 	}
 	return fmt.Sprintf("Offloads %d values and computes %d of %d stages%s again.", len(t.moves), again, c.Len(), loss)

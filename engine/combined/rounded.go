@@ -42,7 +42,7 @@ func rounded(p *engine.Problem, t *terms, o *optimum, poll *engine.Poll) error {
 	}
 	whole := *t
 	whole.grain = t.q
-	r, err := newRest(&whole, poll)
+	r, err := newLowerBound(&whole, poll)
 	if err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ func roundedBound(t *testing.T, p *engine.Problem) time.Duration {
 	t.Helper()
 	tm := mustTerms(t, p)
 	tm.grain = tm.q
-	r, err := newRest(tm, nil)
+	r, err := newLowerBound(tm, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

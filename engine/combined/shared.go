@@ -8,11 +8,11 @@ import "memtide/engine"
 // or not it was found for a higher limit, so that a budget that is solved with
 // others is solved as it is by itself. Nor does exact work count as effort.
 type shared struct {
-	shown  func(*engine.Solution) *engine.Solution // what to show of a solution on the way; nil: itself
-	floors []int64
-	alone  []alone // exact; nil: not known
-	slack  int64   // of alone
-	fronts *fronts // the last ones that were filled for a room, all triples of them
+	shown     func(*engine.Solution) *engine.Solution // what to show of a solution on the way; nil: itself
+	floors    []int64
+	rematOnly []rematOnly // exact; nil: not known
+	slack     int64       // of rematOnly
+	fronts    *fronts     // the last ones that were filled for a room, all triples of them
 }
 
 // frontsOf are fronts for plans that take at most slack ticks more than the sum of

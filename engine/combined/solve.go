@@ -40,15 +40,15 @@ const (
 type effort struct{ left int64 }
 
 const (
-	modelEffort  = 4e9 // for the paper's model
-	wholeEffort  = 2e9 // more, for schedules of whole transfers
-	polishEffort = 5e8 // of it, for better plans before a long search
-	curveEffort  = 2e9 // of it, for what recomputation alone costs
-	perPair      = 25  // of triples
-	perPoint     = 6   // of a curve
-	perRun       = 60  // of a timeline
-	perLabel     = 80
-	perSpot      = 60 // that a label is held against
+	modelEffort   = 4e9 // for the paper's model
+	wholeEffort   = 2e9 // more, for schedules of whole transfers
+	polishEffort  = 5e8 // of it, for better plans before a long search
+	curveEffort   = 2e9 // of it, for what recomputation alone costs
+	perPair       = 25  // of triples
+	perPoint      = 6   // of a curve
+	perRun        = 60  // of a timeline
+	perLabel      = 80
+	perBottleneck = 60 // that a label is held against
 )
 
 // spend takes work off, and says whether some is left.
@@ -64,7 +64,7 @@ var errTooMany = errors.New("combined: more states than time and memory are mean
 func solve(t *terms, limit int64, use tricks, steps []int, poll *engine.Poll) (*optimum, error) {
 	base := t.base[t.n]
 	o := &optimum{cost: limit, bound: base, ceiling: limit}
-	r, err := newRest(t, poll)
+	r, err := newLowerBound(t, poll)
 	if err != nil {
 		return o, err
 	}
@@ -117,7 +117,7 @@ func solve(t *terms, limit int64, use tricks, steps []int, poll *engine.Poll) (*
 }
 
 // search adds what one run of a width finds.
-func (o *optimum) search(f *fronts, r *rest, width int) error {
+func (o *optimum) search(f *fronts, r *lowerBound, width int) error {
 	s, err := search(f, r, o.cost, width)
 	if s == nil {
 		return err
@@ -135,7 +135,7 @@ func (o *optimum) search(f *fronts, r *rest, width int) error {
 }
 
 // search is one run through fronts, which are filled if they are not, and labels.
-func search(f *fronts, r *rest, limit int64, width int) (*sweep, error) {
+func search(f *fronts, r *lowerBound, limit int64, width int) (*sweep, error) {
 	if f.rows == nil {
 		if err := f.fill(); err != nil {
 			f.rows = nil

@@ -111,7 +111,7 @@ func TestLonger(t *testing.T) {
 		r := enginetest.Rand(20000 + seed)
 		c := enginetest.RandomChain(r, enginetest.Shape{MinStages: 5, MaxStages: 8, MaxSize: 30, MaxTime: 40})
 		d := engine.Device{ToHost: engine.Rate(1+seed%4) * 5e8, ToDev: engine.Rate(1+seed/4%3) * 1e9}
-		budget := c.StoreAllPeak() * engine.Bytes(25+r.IntN(75)) / 100
+		budget := c.KeepAllPeak() * engine.Bytes(25+r.IntN(75)) / 100
 		tm := mustTerms(t, engine.NewChainProblem(c, d, engine.Streamed, budget))
 		want, fits := plainMakespan(tm)
 		limits := []int64{unreachable}
@@ -141,7 +141,7 @@ func TestSmallest(t *testing.T) {
 		_, err := engine.Lookup("pofo").Solve(p, nil, nil)
 		var refused, rotor *engine.InfeasibleError
 		if !errors.As(err, &refused) {
-			if c.StoreAllPeak() > 0 {
+			if c.KeepAllPeak() > 0 {
 				t.Errorf("seed %d: got %v within no memory", seed, err)
 			}
 			continue
@@ -172,7 +172,7 @@ func TestMoreMemory(t *testing.T) {
 		p := engine.NewChainProblem(c, enginetest.Device(engine.HalfDuplex), engine.Streamed, 0)
 		last := time.Duration(never)
 		for percent := engine.Bytes(20); percent <= 100; percent += 5 {
-			sol := holds(t, p.WithBudget(c.StoreAllPeak()*percent/100), nil)
+			sol := holds(t, p.WithBudget(c.KeepAllPeak()*percent/100), nil)
 			if sol == nil {
 				continue
 			}
@@ -223,7 +223,7 @@ func TestRefuses(t *testing.T) {
 // which gets no worse with more of them.
 func TestGap(t *testing.T) {
 	c := enginetest.RandomChain(enginetest.Rand(3), enginetest.Shape{MinStages: 60, MaxStages: 60, MaxSize: 1 << 30, MaxTime: 1e7})
-	p := engine.NewChainProblem(c, engine.Device{ToHost: 12e9, ToDev: 12e9}, engine.Streamed, c.StoreAllPeak()*45/100)
+	p := engine.NewChainProblem(c, engine.Device{ToHost: 12e9, ToDev: 12e9}, engine.Streamed, c.KeepAllPeak()*45/100)
 	rotor, err := engine.Lookup("rotor").Solve(p, nil, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -245,10 +245,10 @@ func TestGap(t *testing.T) {
 // claims to be, and is no worse than recomputation alone.
 func TestReports(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ticking := context.WithValue(t.Context(), engine.Breath{}, func() { time.Sleep(engine.ReportEvery) }) // all reports are heard
+		ticking := context.WithValue(t.Context(), engine.Yield{}, func() { time.Sleep(engine.ReportEvery) }) // all reports are heard
 		c := enginetest.RandomChain(enginetest.Rand(5), enginetest.Shape{MinStages: 90, MaxStages: 90, MaxSize: 1 << 30, MaxTime: 1e7})
 		for _, mode := range []engine.Transfers{engine.Streamed, engine.Whole} {
-			p := engine.NewChainProblem(c, engine.Device{ToHost: 100e9, ToDev: 100e9}, mode, c.StoreAllPeak()*30/100)
+			p := engine.NewChainProblem(c, engine.Device{ToHost: 100e9, ToDev: 100e9}, mode, c.KeepAllPeak()*30/100)
 			rotor, err := engine.Lookup("rotor").Solve(p, nil, nil)
 			if err != nil {
 				t.Fatal(err)

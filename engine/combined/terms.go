@@ -41,7 +41,7 @@ const tooLong = 1 << 59
 func newTerms(p *engine.Problem) (*terms, error) {
 	c := p.Chain.Chain
 	n := c.Len()
-	t := &terms{n: n, effort: &effort{modelEffort}, shared: &shared{}, room: int64(min(p.Budget, c.StoreAllPeak()) - c.Resident.Total())}
+	t := &terms{n: n, effort: &effort{modelEffort}, shared: &shared{}, room: int64(min(p.Budget, c.KeepAllPeak()) - c.Resident.Total())}
 	for _, v := range []*[]int64{&t.fwd, &t.bwd, &t.act, &t.saved, &t.fwdT, &t.bwdT, &t.grad, &t.held, &t.until, &t.base} {
 		*v = make([]int64, n+2)
 	}

@@ -13,7 +13,7 @@ import (
 // slowChain is a step of more than three weeks whose values travel in a moment: no
 // tick is short enough for a byte to take one.
 func slowChain() *engine.Chain {
-	return &engine.Chain{Name: "pofopanic", SeedBorn: true, Input: 6750325, InputGrad: 7458737, Stages: []engine.Stage{
+	return &engine.Chain{Name: "pofopanic", LossGradAllocated: true, Input: 6750325, InputGrad: 7458737, Stages: []engine.Stage{
 		{Name: "a", Forward: 404372172561793, Back: 59154480237323, Out: 2648018, Saved: 4247198, Grad: 2648018, FwdTemp: 4491670},
 		{Name: "b", Forward: 0, Back: 78175934567529, Out: 6490268, Saved: 6837793, Grad: 6490268, FwdTemp: 8113223},
 		{Name: "c", Forward: 462211810934837, Back: 150744736096446, Out: 8164752, Saved: 8164752, Grad: 7500600, FwdTemp: 826898},
@@ -26,14 +26,14 @@ func slowChain() *engine.Chain {
 func TestBytesOfNoTicks(t *testing.T) {
 	c := slowChain()
 	link := engine.Device{ToHost: 68676861465, ToDev: 68676861465, Duplex: engine.FullDuplex}
-	for _, budget := range []engine.Bytes{31159425, 35_000_000, c.StoreAllPeak() - 1, c.StoreAllPeak()} {
+	for _, budget := range []engine.Bytes{31159425, 35_000_000, c.KeepAllPeak() - 1, c.KeepAllPeak()} {
 		for _, transfers := range []engine.Transfers{engine.Whole, engine.Streamed} {
 			p := engine.NewChainProblem(c, link, transfers, budget)
 			terms, err := newTerms(p)
 			if err != nil || terms.out != 0 || terms.exact {
 				t.Fatalf("%d bytes, %v: a byte takes %d ticks, exactly: %v, %v; want none and not exactly", budget, transfers, terms.out, terms.exact, err)
 			}
-			sol, err := solvePofo(p, nil, nil)
+			sol, err := pofo.Solve(p, nil, nil)
 			if err != nil {
 				t.Errorf("%d bytes, %v: got %v, want a schedule", budget, transfers, err)
 				continue

@@ -120,10 +120,10 @@ func (t *timeline) list() {
 		}
 	}
 	t.turn = len(t.runs)
-	alone := make([]bool, n+1)
+	beside := make([]bool, n+1)
 	for x := len(t.segs) - 1; x >= 0; x-- {
 		seg := &t.segs[x]
-		inside := newInside(c, seg, alone)
+		inside := newInside(c, seg, beside)
 		for y, op := range seg.backward {
 			add(op, stored+inside.need(op), x, y == 0)
 		}
@@ -141,16 +141,16 @@ func (t *timeline) transfers(r *run) bool { return r.entry > 0 && t.segs[r.segme
 
 // inside is the memory of the backward part of a segment, without inputs of segments.
 type inside struct {
-	c     *engine.Chain
-	first int
-	held  engine.Bytes
-	alone []bool // by k: a^k lies beside, not within, abar^k
+	c      *engine.Chain
+	first  int
+	held   engine.Bytes
+	beside []bool // by k: a^k lies beside, not within, abar^k
 }
 
-// newInside uses alone as room for its own.
-func newInside(c *engine.Chain, s *segment, alone []bool) *inside {
-	in := &inside{c: c, first: s.first, held: c.HeldGrad(s.last), alone: alone}
-	clear(alone)
+// newInside uses beside as room for its own.
+func newInside(c *engine.Chain, s *segment, beside []bool) *inside {
+	in := &inside{c: c, first: s.first, held: c.HeldGrad(s.last), beside: beside}
+	clear(beside)
 	if s.saved {
 		in.held += c.Saved(s.first)
 	}
@@ -159,9 +159,9 @@ func newInside(c *engine.Chain, s *segment, alone []bool) *inside {
 
 // drop frees a^k if it lies by itself.
 func (in *inside) drop(k int) {
-	if in.alone[k] {
+	if in.beside[k] {
 		in.held -= in.c.Act(k)
-		in.alone[k] = false
+		in.beside[k] = false
 	}
 }
 
@@ -182,7 +182,7 @@ func (in *inside) need(op engine.ChainOp) (need engine.Bytes) {
 	default:
 		need = in.held + st.Out + st.FwdTemp
 		in.held += st.Out
-		in.alone[k] = true
+		in.beside[k] = true
 		if op.Kind == engine.FNone {
 			in.drop(k - 1)
 		}

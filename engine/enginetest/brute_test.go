@@ -43,7 +43,7 @@ func TestRandomChainsAreValid(t *testing.T) {
 		if err := c.Validate(); err != nil {
 			t.Fatalf("chain %d: %v\n%s", i, err, Dump(c))
 		}
-		if c.SeedBorn {
+		if c.LossGradAllocated {
 			born++
 		}
 		for _, s := range c.Stages {

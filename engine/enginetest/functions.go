@@ -22,7 +22,7 @@ func (v *Vector) Graph() *engine.Graph {
 			if !known {
 				id = engine.ValueID(len(g.Values))
 				ids[name] = id
-				val := engine.Value{Name: name, Size: engine.Bytes(v.Sizes[name]), Within: engine.NoValue}
+				val := engine.Value{Name: name, Size: engine.Bytes(v.Sizes[name]), PartOf: engine.NoValue}
 				if onHost {
 					val.Initial = engine.OnHost
 				}

@@ -45,7 +45,7 @@ func RandomChain(r *rand.Rand, s Shape) *engine.Chain {
 		}
 		return time.Duration(r.Int64N(s.MaxTime + 1))
 	}
-	c := &engine.Chain{Name: "random", Input: size(), InputGrad: size(), SeedBorn: r.IntN(2) == 0}
+	c := &engine.Chain{Name: "random", Input: size(), InputGrad: size(), LossGradAllocated: r.IntN(2) == 0}
 	if r.IntN(2) == 0 {
 		c.Resident = engine.Resident{Weights: size(), Grads: size(), Optimizer: 2 * size(), Pinned: size()}
 	}
@@ -110,13 +110,13 @@ func GiveUnsaved(r *rand.Rand, c *engine.Chain) {
 // RandomBudget draws a budget from far too small to more than enough, resident
 // memory included.
 func RandomBudget(r *rand.Rand, c *engine.Chain) engine.Bytes {
-	most := c.StoreAllPeak() + c.StoreAllPeak()/4 + 1
+	most := c.KeepAllPeak() + c.KeepAllPeak()/4 + 1
 	return c.Resident.Total()/2 + engine.Bytes(r.Int64N(int64(most)+1))
 }
 
 // Dump writes a chain on one line per stage, for the messages of failing tests.
 func Dump(c *engine.Chain) string {
-	out := fmt.Sprintf("a0=%d d0=%d born=%v resident=%d\n", c.Input, c.InputGrad, c.SeedBorn, c.Resident.Total())
+	out := fmt.Sprintf("a0=%d d0=%d born=%v resident=%d\n", c.Input, c.InputGrad, c.LossGradAllocated, c.Resident.Total())
 	for k, s := range c.Stages {
 		out += fmt.Sprintf("  %d: uF=%d uB=%d a=%d abar=%d d=%d oF=%d oB=%d\n", k+1,
 			int64(s.Forward), int64(s.Back), s.Out, s.Saved, s.Grad, s.FwdTemp, s.BwdTemp)

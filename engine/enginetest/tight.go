@@ -23,7 +23,7 @@ func TightTransfers(r *rand.Rand) (p *engine.Problem, ok bool) {
 	}
 	outs, grads, temps := one(1, 3, 3, 8), one(0, 1, 3), one(0, 4, 10)
 	fwd, back, equal := one(0, 0, 1, 4), one(0, 1, 3, 8), r.IntN(6) == 0
-	c := &engine.Chain{Name: "tight", Input: bytes(outs), InputGrad: bytes(grads), SeedBorn: r.IntN(2) == 0,
+	c := &engine.Chain{Name: "tight", Input: bytes(outs), InputGrad: bytes(grads), LossGradAllocated: r.IntN(2) == 0,
 		Resident: engine.Resident{Weights: some(4, 5)}}
 	for range one(1, 2, 2, 3, 3, 3, 4, 4) {
 		out := bytes(outs)
@@ -43,7 +43,7 @@ func TightTransfers(r *rand.Rand) (p *engine.Problem, ok bool) {
 		dev.ToHost, dev.ToDev = rates[r.IntN(4)], rates[r.IntN(4)]
 	}
 	p = engine.NewChainProblem(c, dev, engine.Whole, 0)
-	least, most := LeastTransfers(p), c.StoreAllPeak()
+	least, most := LeastTransfers(p), c.KeepAllPeak()
 	if least >= most {
 		return nil, false
 	}

@@ -191,10 +191,10 @@ func (v *Vector) HasLoss() bool {
 // Device and the files' scaled values are nanoseconds.
 func (v *Vector) Chain() *engine.Chain {
 	c := &engine.Chain{
-		Name:      v.ID,
-		Input:     engine.Bytes(v.A0),
-		InputGrad: engine.Bytes(v.Delta0),
-		SeedBorn:  !v.HasLoss(),
+		Name:              v.ID,
+		Input:             engine.Bytes(v.A0),
+		InputGrad:         engine.Bytes(v.Delta0),
+		LossGradAllocated: !v.HasLoss(),
 	}
 	for i, s := range v.Stages {
 		st := engine.Stage{

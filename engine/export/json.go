@@ -34,12 +34,12 @@ type (
 		Duplex string       `json:"duplex"`
 	}
 	fileChain struct {
-		Name      string       `json:"name,omitempty"` // where it is not that of the network
-		Batch     int          `json:"batch,omitempty"`
-		Input     engine.Bytes `json:"input_bytes"`
-		InputGrad engine.Bytes `json:"input_grad_bytes"`
-		SeedBorn  bool         `json:"seed_born,omitempty"`
-		Resident  fileResident `json:"resident"`
+		Name              string       `json:"name,omitempty"` // where it is not that of the network
+		Batch             int          `json:"batch,omitempty"`
+		Input             engine.Bytes `json:"input_bytes"`
+		InputGrad         engine.Bytes `json:"input_grad_bytes"`
+		LossGradAllocated bool         `json:"seed_born,omitempty"`
+		Resident          fileResident `json:"resident"`
 	}
 	fileResident struct {
 		Weights   engine.Bytes `json:"weights_bytes"`
@@ -197,7 +197,7 @@ func deviceOf(d *engine.Device) fileDevice {
 }
 
 func chainOf(c *engine.Chain, name string) *fileChain {
-	f := &fileChain{Batch: c.Batch, Input: c.Input, InputGrad: c.InputGrad, SeedBorn: c.SeedBorn, Resident: fileResident(c.Resident)}
+	f := &fileChain{Batch: c.Batch, Input: c.Input, InputGrad: c.InputGrad, LossGradAllocated: c.LossGradAllocated, Resident: fileResident(c.Resident)}
 	if c.Name != name {
 		f.Name = c.Name
 	}
@@ -214,7 +214,7 @@ func stageOf(s *engine.Stage) fileStage {
 }
 
 func valueOf(p *engine.Problem, v *engine.Value) fileValue {
-	f := fileValue{Name: v.Name, Kind: valueKinds[v.Kind], Bytes: v.Size, Stage: v.Stage, Within: nameOrNone(p, v.Within)}
+	f := fileValue{Name: v.Name, Kind: valueKinds[v.Kind], Bytes: v.Size, Stage: v.Stage, Within: nameOrNone(p, v.PartOf)}
 	if v.Initial&engine.OnDevice != 0 {
 		f.Initial = append(f.Initial, "device")
 	}
@@ -236,7 +236,7 @@ func operationOf(p *engine.Problem, op *engine.Op) fileOp {
 		return list
 	}
 	f := fileOp{Name: op.Name, Pass: passes[op.Pass], Stage: op.Stage, Time: int64(op.Time), Temp: op.Temp,
-		In: names(op.In), Out: names(op.Out), Lean: names(op.Lean)}
+		In: names(op.In), Out: names(op.Out), Lean: names(op.OutputOnly)}
 	if a := op.Alt; a != nil {
 		f.Alt = &fileAlt{Time: int64(a.Time), Temp: a.Temp}
 	}
@@ -244,7 +244,7 @@ func operationOf(p *engine.Problem, op *engine.Op) fileOp {
 }
 
 func stepOf(p *engine.Problem, s *engine.Step) fileStep {
-	f := fileStep{Do: doing[s.Kind], Lean: s.Lean, Alt: s.Alt, NotBefore: int64(s.NotBefore), Reserve: s.Reserve}
+	f := fileStep{Do: doing[s.Kind], Lean: s.OutputOnly, Alt: s.Alt, NotBefore: int64(s.NotBefore), Reserve: s.Reserve}
 	if s.Kind == engine.StepRun {
 		f.Op = opName(p, s.Op)
 	} else {

@@ -92,7 +92,7 @@ func small() *export.Plan {
 	g := p.Chain
 	return &export.Plan{Name: "small", Strategy: "hand", Args: engine.Args{"segments": "2"}, Problem: p, Schedule: engine.Schedule{
 		engine.Offload(g.Act(0)),
-		engine.LeanRun(g.Fwd(1)), engine.Free(g.Act(0)),
+		engine.RunOutputOnly(g.Fwd(1)), engine.Free(g.Act(0)),
 		engine.Run(g.Fwd(2)), engine.Wait(g.Act(0)), engine.Run(g.Fwd(3)),
 		engine.Run(g.Bwd(3)), engine.Free(g.Grad(3)), engine.Free(g.Saved(3)),
 		{Kind: engine.StepFetch, Op: engine.NoOp, Value: g.Act(0), NotBefore: 4000, Reserve: true},
@@ -151,8 +151,8 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestGraphRefusals(t *testing.T) {
-	g := &engine.Graph{Fixed: 1, Done: engine.NoValue, Values: []engine.Value{{Name: "x", Size: 1, Within: engine.NoValue}},
-		Ops: []engine.Op{{Name: "f", Time: 1, Out: []engine.ValueID{0}, Lean: []engine.ValueID{}, Alt: &engine.Alt{Time: 2, Temp: 1}}}}
+	g := &engine.Graph{Fixed: 1, Done: engine.NoValue, Values: []engine.Value{{Name: "x", Size: 1, PartOf: engine.NoValue}},
+		Ops: []engine.Op{{Name: "f", Time: 1, Out: []engine.ValueID{0}, OutputOnly: []engine.ValueID{}, Alt: &engine.Alt{Time: 2, Temp: 1}}}}
 	good, err := graphPlan(g).JSON()
 	if err != nil {
 		t.Fatal(err)

@@ -94,7 +94,7 @@ func (r *reader) problem() *engine.Problem {
 
 func (r *reader) chain() *engine.Chain {
 	f := r.f.Chain
-	c := &engine.Chain{Name: r.f.Name, Batch: f.Batch, Input: f.Input, InputGrad: f.InputGrad, SeedBorn: f.SeedBorn,
+	c := &engine.Chain{Name: r.f.Name, Batch: f.Batch, Input: f.Input, InputGrad: f.InputGrad, LossGradAllocated: f.LossGradAllocated,
 		Resident: engine.Resident(f.Resident)}
 	if f.Name != "" {
 		c.Name = f.Name
@@ -145,7 +145,7 @@ func (r *reader) graph() *engine.Graph {
 	for i, v := range f.Values {
 		where := fmt.Sprintf("values[%d]", i)
 		value := engine.Value{Name: v.Name, Kind: engine.ValueKind(r.word(where+".kind", v.Kind, valueKinds)), Size: v.Bytes,
-			Stage: v.Stage, Within: r.value(where+".within", v.Within)}
+			Stage: v.Stage, PartOf: r.value(where+".within", v.Within)}
 		for _, place := range v.Initial {
 			value.Initial |= engine.Place(1 << r.word(where+".initial", place, []string{"device", "host"}))
 		}
@@ -155,7 +155,7 @@ func (r *reader) graph() *engine.Graph {
 		where := fmt.Sprintf("ops[%d]", i)
 		op := engine.Op{Name: o.Name, Pass: engine.Pass(r.word(where+".pass", o.Pass, passes)), Stage: o.Stage,
 			Time: time.Duration(o.Time), Temp: o.Temp,
-			In: r.list(where, o.In), Out: r.list(where, o.Out), Lean: r.list(where, o.Lean)}
+			In: r.list(where, o.In), Out: r.list(where, o.Out), OutputOnly: r.list(where, o.Lean)}
 		if a := o.Alt; a != nil {
 			op.Alt = &engine.Alt{Time: time.Duration(a.Time), Temp: a.Temp}
 		}
@@ -179,7 +179,7 @@ func (r *reader) step(i int) engine.Step {
 	f := &r.f.Steps[i]
 	where := fmt.Sprintf("steps[%d]", i)
 	s := engine.Step{Kind: engine.StepKind(r.word(where+".do", f.Do, doing)), Op: engine.NoOp, Value: engine.NoValue,
-		Lean: f.Lean, Alt: f.Alt, NotBefore: time.Duration(f.NotBefore), Reserve: f.Reserve}
+		OutputOnly: f.Lean, Alt: f.Alt, NotBefore: time.Duration(f.NotBefore), Reserve: f.Reserve}
 	var ok bool
 	if s.Kind == engine.StepRun {
 		if s.Op, ok = r.ops[f.Op]; !ok {

@@ -68,7 +68,7 @@ func (p *Plan) program(tr *sim.Trace) ([]Action, error) {
 		return nil, fmt.Errorf("the end of the schedule has no place in a program: %w", err)
 	}
 	for len(w.leaving) > 0 {
-		w.settle(w.leaving[0])
+		w.await(w.leaving[0])
 	}
 	return w.out, nil
 }
@@ -107,8 +107,8 @@ func newProgrammer(p *engine.Problem, tr *sim.Trace) *programmer {
 			w.onDevice[i] = true
 			w.used += v.Size
 		}
-		if v.Within != engine.NoValue {
-			w.inner[v.Within] = append(w.inner[v.Within], engine.ValueID(i))
+		if v.PartOf != engine.NoValue {
+			w.inner[v.PartOf] = append(w.inner[v.PartOf], engine.ValueID(i))
 		}
 	}
 	for i := range tr.Spans {
@@ -155,7 +155,7 @@ func (w *programmer) step(i int, s *engine.Step) error {
 			return w.issue(len(w.waiting))
 		}
 	case engine.StepWait:
-		w.settle(s.Value)
+		w.await(s.Value)
 	}
 	return nil
 }
@@ -170,8 +170,8 @@ func (w *programmer) drop(v engine.ValueID) {
 	w.used -= w.g.Values[v].Size
 }
 
-// settle waits for the copies of v.
-func (w *programmer) settle(v engine.ValueID) {
+// await waits for the copies of v.
+func (w *programmer) await(v engine.ValueID) {
 	w.emit(Settle, v)
 	w.copying[v] = false
 	if i := slices.Index(w.leaving, v); i >= 0 {
@@ -186,7 +186,7 @@ func (w *programmer) take(size engine.Bytes) error {
 		if len(w.leaving) == 0 {
 			return fmt.Errorf("it needs %d bytes beside %d, and the schedule's peak is %d", size, w.used, w.limit)
 		}
-		w.settle(w.leaving[0])
+		w.await(w.leaving[0])
 	}
 	w.used += size
 	return nil
@@ -196,7 +196,7 @@ func (w *programmer) take(size engine.Bytes) error {
 func (w *programmer) issue(n int) error {
 	for _, f := range w.waiting[:n] {
 		if slices.Contains(w.leaving, f.value) {
-			w.settle(f.value) // its copy to the host has to be whole
+			w.await(f.value) // its copy to the host has to be whole
 		}
 		if err := w.take(w.g.Values[f.value].Size); err != nil {
 			return err
@@ -223,8 +223,8 @@ func (w *programmer) run(i int, s *engine.Step) error {
 		return err
 	}
 	outs, temp := op.Out, op.Temp
-	if s.Lean {
-		outs = op.Lean
+	if s.OutputOnly {
+		outs = op.OutputOnly
 	}
 	if s.Alt {
 		temp = op.Alt.Temp
@@ -240,7 +240,7 @@ func (w *programmer) run(i int, s *engine.Step) error {
 	switch {
 	case op.Pass == engine.Backward:
 		kind = Back
-	case s.Lean:
+	case s.OutputOnly:
 		kind = Lean
 	}
 	w.out = append(w.out, Action{Kind: kind, Stage: op.Stage, Value: engine.NoValue})
@@ -268,7 +268,7 @@ func (w *programmer) replace(v engine.ValueID) {
 // within it.
 func (w *programmer) reads(op *engine.Op, v engine.ValueID) bool {
 	for _, in := range op.In {
-		for ; in != engine.NoValue; in = w.g.Values[in].Within {
+		for ; in != engine.NoValue; in = w.g.Values[in].PartOf {
 			if in == v {
 				return true
 			}

@@ -31,11 +31,7 @@ func plans(t *testing.T, count int) []*export.Plan {
 			for _, transfers := range []engine.Transfers{engine.Whole, engine.Streamed} {
 				p := engine.NewChainProblem(c, enginetest.Device(duplex), transfers, enginetest.RandomBudget(r, c))
 				for _, s := range engine.Strategies() {
-					args, err := s.Parse(nil)
-					if err != nil {
-						t.Fatal(err)
-					}
-					sol, err := s.Solve(p, args, nil)
+					sol, err := s.Solve(p, nil, nil)
 					if err != nil {
 						continue // too small a budget, or nothing for this strategy
 					}
@@ -126,13 +122,13 @@ func (m *machine) run(a export.Action) error {
 	}
 	op := &g.Ops[id]
 	for _, in := range op.In {
-		if !m.dev[in] && (g.Values[in].Within == engine.NoValue || !m.dev[g.Values[in].Within]) {
+		if !m.dev[in] && (g.Values[in].PartOf == engine.NoValue || !m.dev[g.Values[in].PartOf]) {
 			return fmt.Errorf("%s is not on the device", g.Values[in].Name)
 		}
 	}
 	outs, temp := op.Out, op.Temp
 	if a.Kind == export.Lean {
-		outs = op.Lean
+		outs = op.OutputOnly
 	}
 	if op.Alt != nil {
 		temp = min(temp, op.Alt.Temp) // a program does not say which way it takes
@@ -150,7 +146,7 @@ func (m *machine) run(a export.Action) error {
 		delete(m.host, out)
 		delete(m.copying, out)
 		for i := range g.Values {
-			if part := engine.ValueID(i); g.Values[i].Within == out && m.dev[part] {
+			if part := engine.ValueID(i); g.Values[i].PartOf == out && m.dev[part] {
 				m.leave(part)
 			}
 		}
@@ -240,7 +236,7 @@ func TestProgramOrder(t *testing.T) {
 }
 
 func TestNoProgram(t *testing.T) {
-	g := &engine.Graph{Done: engine.NoValue, Values: []engine.Value{{Name: "x", Size: 1, Within: engine.NoValue}},
+	g := &engine.Graph{Done: engine.NoValue, Values: []engine.Value{{Name: "x", Size: 1, PartOf: engine.NoValue}},
 		Ops: []engine.Op{{Name: "f", Time: 1, Out: []engine.ValueID{0}}}}
 	plan := &export.Plan{Name: "graph", Problem: &engine.Problem{Graph: g, Budget: 1}, Schedule: engine.Schedule{engine.Run(0)}}
 	if _, err := plan.Python(); err == nil || !strings.Contains(err.Error(), "no chain of stages") {

@@ -79,7 +79,7 @@ func (p *Plan) writeData(b *strings.Builder, tr *sim.Trace) {
 
 // modules is the number of stages that are modules of the model: all but the loss.
 func modules(c *engine.Chain) int {
-	if c.SeedBorn {
+	if c.LossGradAllocated {
 		return c.Len()
 	}
 	return c.Len() - 1

@@ -32,11 +32,11 @@ first.`,
 		{Name: "seed", Title: "Seed", Doc: "Start of the random numbers. The same seed gives the same result; other seeds can give very different ones.", Default: "1", Min: 0, Max: 1_000_000},
 		{Name: "evaluations", Title: "Weights to try", Doc: "How many combinations of weights are tried. Stops early at the lower bound.", Default: "24", Min: 1, Max: 200},
 	},
-	Solve: solveAutoSwap,
+	Solver: solveAutoSwap,
 }
 
-func solveAutoSwap(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
-	s, args, err := begin("autoswap", p, args, poll)
+func solveAutoSwap(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
+	s, err := begin(p, poll)
 	if err != nil {
 		return nil, err
 	}
@@ -48,8 +48,8 @@ func solveAutoSwap(p *engine.Problem, args engine.Args, poll *engine.Poll) (*eng
 		return nil, poll.Err()
 	}
 	sol := s.mustPlan(set).solution()
-	sol.Notes = append(sol.Notes, fmt.Sprintf("Seed %s, up to %s weights tried; best: %.2f absence, %.2f area, %.2f excess, %.2f excess after each pick.",
-		args["seed"], args["evaluations"], weights[0], weights[1], weights[2], weights[3]))
+	sol.Notes = append(sol.Notes, fmt.Sprintf("Seed %d, up to %d weights tried; best: %.2f absence, %.2f area, %.2f excess, %.2f excess after each pick.",
+		args.Int("seed"), args.Int("evaluations"), weights[0], weights[1], weights[2], weights[3]))
 	return sol.Solution, poll.Err()
 }
 

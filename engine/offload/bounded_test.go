@@ -117,7 +117,7 @@ func TestSearchReports(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := longChain(39, engine.Whole)
 		var best *engine.Solution
-		ticking := context.WithValue(t.Context(), engine.Breath{}, func() { time.Sleep(engine.ReportEvery) }) // all reports are heard
+		ticking := context.WithValue(t.Context(), engine.Yield{}, func() { time.Sleep(engine.ReportEvery) }) // all reports are heard
 		poll := engine.NewPoll(ticking, func(pr engine.Progress) {
 			if pr.Best != nil {
 				best = pr.Best

@@ -35,7 +35,7 @@ func sharedChain(tb testing.TB, name string) *engine.Chain {
 	if err := json.Unmarshal(data, &f); err != nil {
 		tb.Fatal(err)
 	}
-	c := &engine.Chain{Name: name, Input: f.Wa[0], InputGrad: f.Wdelta[0], SeedBorn: true}
+	c := &engine.Chain{Name: name, Input: f.Wa[0], InputGrad: f.Wdelta[0], LossGradAllocated: true}
 	for k := range f.UF {
 		st := engine.Stage{
 			Forward: time.Duration(f.UF[k]) * time.Microsecond, Back: time.Duration(f.UB[k]) * time.Microsecond,
@@ -54,7 +54,7 @@ func sharedChain(tb testing.TB, name string) *engine.Chain {
 func sharedProblem(tb testing.TB, name string, percent engine.Bytes) *engine.Problem {
 	c := sharedChain(tb, name)
 	dev := engine.Device{ToHost: 12_500_000_000, ToDev: 12_500_000_000}
-	p := engine.NewChainProblem(c, dev, engine.Whole, c.StoreAllPeak()*percent/100)
+	p := engine.NewChainProblem(c, dev, engine.Whole, c.KeepAllPeak()*percent/100)
 	if newStep(p).smallest() > p.Budget {
 		return nil
 	}

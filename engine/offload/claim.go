@@ -8,19 +8,15 @@ import (
 	"memtide/engine/bound"
 )
 
-// begin reads the arguments of a strategy and says whether it can work on a
-// problem: there is a chain, a link if one is needed, and the budget is not too
-// small for any set.
-func begin(name string, p *engine.Problem, args engine.Args, poll *engine.Poll) (*step, engine.Args, error) {
-	args, err := engine.Lookup(name).Parse(args)
-	if err != nil {
-		return nil, nil, err
-	}
+// begin is the step of a problem, or why no set of values can be offloaded in it:
+// there is no chain, or no link where one is needed, or the budget is too small for
+// any set, or time is over.
+func begin(p *engine.Problem, poll *engine.Poll) (*step, error) {
 	s, err := usable(p)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return s, args, poll.Err()
+	return s, poll.Err()
 }
 
 // usable says whether sets of values can be offloaded on a problem at all.
@@ -100,12 +96,12 @@ type claim struct {
 func (p *Plan) solution() claim {
 	lower, name := bound.Of(p.step.p, engine.MayOffload)
 	sol := &engine.Solution{
-		Schedule: p.Schedule(),
-		Makespan: p.Makespan,
-		Peak:     p.Peak,
-		Optimal:  p.Makespan <= lower,
-		Within:   withinAll,
-		Bound:    lower,
+		Schedule:     p.Schedule(),
+		Makespan:     p.Makespan,
+		Peak:         p.Peak,
+		Optimal:      p.Makespan <= lower,
+		OptimalAmong: withinAll,
+		Bound:        lower,
 	}
 	if len(p.Transfers) == 0 {
 		sol.Notes = append(sol.Notes, "Everything fits: nothing is offloaded.")
@@ -123,7 +119,7 @@ func (c claim) ordered(least time.Duration) {
 	if c.Optimal || least <= c.Bound {
 		return
 	}
-	c.Within, c.Bound = c.step.among(withinOrdered), least
+	c.OptimalAmong, c.Bound = c.step.among(withinOrdered), least
 	c.Optimal = c.Makespan <= least
 	c.Notes = append(c.Notes, "The bound holds for schedules that offload in the order of the layers and fetch in reverse after the last offload: another order can be faster (Lemma 3 of Beaumont et al. 2020 is false).")
 }

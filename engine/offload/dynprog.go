@@ -23,6 +23,7 @@ func paper000(section string) engine.Cite {
 var dynprog = &engine.Strategy{
 	Name:  "dynprog",
 	Title: "Optimal set for streamed transfers",
+	Mark:  1,
 	Doc: `Offloads the set of activations that would be the best one if transfers were streamed.
 
 Transfers that give and take room byte by byte ("fractional communications")
@@ -38,9 +39,9 @@ of Theorem 2 there is nothing left to prove. The result is the best of the
 schedules that offload in the order of the layers and fetch in reverse after the
 last offload; Lemma 3 of the paper, which says that no schedule at all is faster,
 is false.`,
-	Class: engine.MayOffload,
-	Cites: []engine.Cite{paper000("4 (Algorithm 1, DYNPROG)")},
-	Solve: solveDynprog,
+	Class:  engine.MayOffload,
+	Cites:  []engine.Cite{paper000("4 (Algorithm 1, DYNPROG)")},
+	Solver: solveDynprog,
 }
 
 // FluidOptimum is what is known about the best set for streamed transfers.
@@ -115,8 +116,8 @@ func bestFluidSet(s *step, poll *engine.Poll) *FluidOptimum {
 	return &FluidOptimum{Set: set, Time: m.nanoseconds(best.best), Bound: m.nanoseconds(bound), Ties: ties}
 }
 
-func solveDynprog(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
-	s, _, err := begin("dynprog", p, args, poll)
+func solveDynprog(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
+	s, err := begin(p, poll)
 	if err != nil {
 		return nil, err
 	}

@@ -72,7 +72,7 @@ func newParcels(s *step, over []engine.Bytes, gaps bool) (all []parcel) {
 		add(item(g, i), false, i, i, 2*n-1-i, 2*n-i)
 	}
 	add(item(g, n), false, n, n)
-	if !g.Chain.SeedBorn {
+	if !g.Chain.LossGradAllocated {
 		add(g.Grad(n), true, 0, n)
 	}
 	for k := n - 1; k >= 1; k-- {

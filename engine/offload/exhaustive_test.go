@@ -50,7 +50,7 @@ func TestExactIsExact(t *testing.T) {
 			return enginetest.Dump(p.Chain.Chain)
 		}
 		sol, err := play(t, "offloadexact", p, nil)
-		if err != nil || !sol.Optimal || sol.Bound != sol.Makespan || sol.Within != withinAll {
+		if err != nil || !sol.Optimal || sol.Bound != sol.Makespan || sol.OptimalAmong != withinAll {
 			t.Fatalf("seed %d %v budget %d: got %+v, %v; want an optimal one\n%s", seed, p.Device, p.Budget, sol, err, input())
 		}
 		if least, ok := faster(t, seed, p, enginetest.AnyOrder, sol.Makespan); ok {
@@ -123,9 +123,9 @@ func TestExactWithin(t *testing.T) {
 		budget engine.Bytes
 		want   time.Duration
 	}{
-		{"beside an operation", engine.Chain{Input: 2, InputGrad: 2, SeedBorn: true,
+		{"beside an operation", engine.Chain{Input: 2, InputGrad: 2, LossGradAllocated: true,
 			Stages: []engine.Stage{stage(0, 2, 1, 0), stage(0, 2, 2, 0), stage(0, 3, 0, 1)}}, half, 5, 8},
-		{"between operations", engine.Chain{Input: 3, SeedBorn: true,
+		{"between operations", engine.Chain{Input: 3, LossGradAllocated: true,
 			Stages: []engine.Stage{stage(0, 0, 8, 1), stage(0, 1, 8, 1), stage(0, 0, 5, 0)}}, slow, 19, 54},
 		{"gradient of the loss", engine.Chain{Input: 3,
 			Stages: []engine.Stage{stage(1, 0, 3, 0), {Forward: 1, Back: 2, Out: 2, Saved: 2, Grad: 1, FwdTemp: 1}}}, full, 9, 5},
@@ -154,17 +154,17 @@ func TestOrderedClaims(t *testing.T) {
 				continue // the gradient of the loss would have to be away
 			}
 			order := enginetest.AnyOrder
-			if sol.Within == newStep(p).among(withinOrdered) {
+			if sol.OptimalAmong == newStep(p).among(withinOrdered) {
 				order = enginetest.InOrder
 				kinds[name]++
-			} else if sol.Within != withinAll {
-				t.Fatalf("seed %d: %s claims something about %q", seed, name, sol.Within)
+			} else if sol.OptimalAmong != withinAll {
+				t.Fatalf("seed %d: %s claims something about %q", seed, name, sol.OptimalAmong)
 			}
 			if sol.Optimal != (sol.Makespan == sol.Bound) {
 				t.Fatalf("seed %d %s: step time %d, bound %d, optimal %v", seed, name, sol.Makespan, sol.Bound, sol.Optimal)
 			}
 			if least, ok := faster(t, seed, p, order, sol.Bound); ok {
-				t.Fatalf("seed %d %v budget %d: %s says that %d is the least within %q; %d is possible\n%s", seed, p.Device, p.Budget, name, sol.Bound, sol.Within, least, enginetest.Dump(p.Chain.Chain))
+				t.Fatalf("seed %d %v budget %d: %s says that %d is the least within %q; %d is possible\n%s", seed, p.Device, p.Budget, name, sol.Bound, sol.OptimalAmong, least, enginetest.Dump(p.Chain.Chain))
 			}
 			if name != "offloadsearch" || order != enginetest.InOrder {
 				continue
@@ -186,13 +186,13 @@ func TestOrderedClaims(t *testing.T) {
 // not be ordered, so no claim may be about those: 15 where the best ordered one
 // takes 17.
 func TestOrderedWords(t *testing.T) {
-	c := &engine.Chain{Input: 4, SeedBorn: true, Stages: []engine.Stage{
+	c := &engine.Chain{Input: 4, LossGradAllocated: true, Stages: []engine.Stage{
 		{Out: 12, Saved: 12}, {Out: 6, Saved: 6}, {Forward: 3, Back: 7, FwdTemp: 16, BwdTemp: 12}}}
 	dev := enginetest.Device(engine.HalfDuplex)
 	dev.ToHost = 2e9
 	p := engine.NewChainProblem(c, dev, engine.Whole, 24) // in halves of a byte and of a second
 	sol, err := play(t, "offloadsearch", p, nil)
-	if err != nil || sol.Makespan != 34 || !sol.Optimal || sol.Within != withinOrdered {
+	if err != nil || sol.Makespan != 34 || !sol.Optimal || sol.OptimalAmong != withinOrdered {
 		t.Errorf("offloadsearch: got %+v, %v; want 34, optimal within %q", sol, err, withinOrdered)
 	}
 	if _, ok := faster(t, 0, p, enginetest.InOrder, 34); ok {

@@ -7,6 +7,7 @@ func init() { engine.Register(greedy) }
 var greedy = &engine.Strategy{
 	Name:  "greedy",
 	Title: "Greedy offload",
+	Mark:  2,
 	Doc: `Offloads the activations of the first stages, just enough of them to bring the peak within the budget.
 
 The first k values x_0..x_k leave during the forward pass, in that order and as
@@ -15,12 +16,12 @@ as large as what is missing at the peak. They come back during the backward pass
 in the opposite order, as late as possible. Were parts of a value allowed to
 move, moving just what is missing this way would be optimal (Theorem 2); rounding
 up to whole values can cost time.`,
-	Class: engine.MayOffload,
-	Cites: []engine.Cite{paper000("4 (GREEDY)")},
-	Solve: solveGreedy,
+	Class:  engine.MayOffload,
+	Cites:  []engine.Cite{paper000("4 (GREEDY)")},
+	Solver: solveGreedy,
 }
 
-func solveGreedy(p *engine.Problem, _ engine.Args, poll *engine.Poll) (*engine.Solution, error) {
+func solveGreedy(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 	s, err := usable(p)
 	if err != nil {
 		return nil, err

@@ -77,7 +77,7 @@ func tooSmall(t *testing.T, p *engine.Problem, least engine.Bytes) {
 }
 
 func testChain() *engine.Chain {
-	return &engine.Chain{Input: 4, SeedBorn: true, Stages: []engine.Stage{
+	return &engine.Chain{Input: 4, LossGradAllocated: true, Stages: []engine.Stage{
 		{Name: "one", Forward: 5, Back: 5, Out: 6, Saved: 6, Grad: 6},
 		{Name: "two", Forward: 5, Back: 5, Out: 6, Saved: 6, Grad: 6},
 		{Name: "three", Forward: 5, Back: 5, Out: 1, Saved: 1, Grad: 1},

@@ -13,6 +13,7 @@ func init() { engine.Register(offloadExact) }
 var offloadExact = &engine.Strategy{
 	Name:  "offloadexact",
 	Title: "Best order of transfers",
+	Mark:  4,
 	Doc: `Finds the fastest schedule of whole transfers on a small chain, in whatever order they come.
 
 Paper 000 looks only at ordered schedules, which offload in the order of the layers
@@ -28,9 +29,9 @@ that of the loss during the forward pass and, in full duplex, any value between
 two operations, to make room for a fetch until an offload has made it. It starts
 from the best ordered schedule and looks only at what can still be faster. Other
 methods are there for chains of realistic length.`,
-	Class: engine.MayOffload,
-	Cites: []engine.Cite{paper000("2 (Problem 1) and 3.2 (Lemma 3)")},
-	Solve: solveOffloadExact,
+	Class:  engine.MayOffload,
+	Cites:  []engine.Cite{paper000("2 (Problem 1) and 3.2 (Lemma 3)")},
+	Solver: solveOffloadExact,
 }
 
 // The size of what is searched: the states of a chain grow with three to the
@@ -40,10 +41,7 @@ const (
 	maxExactStates = 250_000
 )
 
-func solveOffloadExact(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
-	if _, err := engine.Lookup("offloadexact").Parse(args); err != nil {
-		return nil, err
-	}
+func solveOffloadExact(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 	if err := poll.Err(); err != nil {
 		return nil, err
 	}
@@ -108,7 +106,7 @@ func (s *step) firstExact(poll *engine.Poll) (sol claim, ordered string) {
 		return sol, fmt.Sprintf("%s with offloads in the order of the layers, and then fetches in reverse, takes %v.", which, short(sol.Makespan))
 	}
 	lower, _ := bound.Of(s.p, engine.MayOffload)
-	sol = claim{&engine.Solution{Within: withinAll, Bound: lower}, s}
+	sol = claim{&engine.Solution{OptimalAmong: withinAll, Bound: lower}, s}
 	sol.take(newExact(s, false, never, nil).anyhow())
 	sol.Optimal = sol.Makespan <= lower
 	return sol, ""

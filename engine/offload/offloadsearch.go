@@ -13,6 +13,7 @@ func init() { engine.Register(offloadSearch) }
 var offloadSearch = &engine.Strategy{
 	Name:  "offloadsearch",
 	Title: "Best set for real transfers",
+	Mark:  5,
 	Doc: `Looks for the set of activations whose schedule is the fastest one with the transfers that the device has.
 
 Paper 000 chooses the set with transfers in mind that give and take room byte by
@@ -31,7 +32,7 @@ another one could be. It is ours; no paper has it.`,
 		{Name: "evaluations", Title: "Evaluations", Doc: "How many schedules the local search may evaluate. More can find a faster one and takes longer.",
 			Default: "200000", Min: 0, Max: 100_000_000},
 	},
-	Solve: solveOffloadSearch,
+	Solver: solveOffloadSearch,
 }
 
 // The proof goes through all sets together. Where that has too many partial
@@ -46,15 +47,15 @@ const (
 	maxProof   = 1000       // stages: the tables of the proof grow with the square
 )
 
-func solveOffloadSearch(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
-	s, args, err := begin("offloadsearch", p, args, poll)
+func solveOffloadSearch(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
+	s, err := begin(p, poll)
 	if err != nil {
 		return nil, err
 	}
 	found := bestSet(s, uint64(args.Int("seed")), args.Int("evaluations"), poll)
 	sol := s.mustPlan(found.set).solution()
 	if sol.ordered(found.least); !found.proven {
-		sol.Notes = append(sol.Notes, fmt.Sprintf("Best found: %d evaluations from seed %s. It is not proven that no other set is faster.", found.evaluations, args["seed"]))
+		sol.Notes = append(sol.Notes, fmt.Sprintf("Best found: %d evaluations from seed %d. It is not proven that no other set is faster.", found.evaluations, args.Int("seed")))
 	}
 	return sol.Solution, poll.Err()
 }

@@ -110,9 +110,9 @@ func TestStreamedClaims(t *testing.T) {
 			}
 			if best < sol.Bound || sol.Optimal && best < sol.Makespan || name == "offloadsearch" && sol.Optimal && best != sol.Makespan {
 				t.Fatalf("seed %d %v budget %d: %s takes %d (optimal %v, bound %d) within %q; the best ordered schedule takes %d\n%s", seed, p.Device, p.Budget, name,
-					sol.Makespan, sol.Optimal, sol.Bound, sol.Within, best, enginetest.Dump(c))
+					sol.Makespan, sol.Optimal, sol.Bound, sol.OptimalAmong, best, enginetest.Dump(c))
 			}
-			if sol.Within == withinOrdered {
+			if sol.OptimalAmong == withinOrdered {
 				claims++
 			}
 			if sol.Makespan > c.ForwardTime()+c.BackTime() {

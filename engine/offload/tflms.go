@@ -13,6 +13,7 @@ func init() { engine.Register(tflms) }
 var tflms = &engine.Strategy{
 	Name:  "tflms",
 	Title: "Offload ahead of time (TFLMS)",
+	Mark:  6,
 	Doc: `Offloads the first activations and fetches each one a fixed number of operations before it is needed.
 
 TFLMS rewrites the graph with two numbers: how many tensors leave, and how many
@@ -26,17 +27,14 @@ the other methods.`,
 		{Text: "Le, Imai, Negishi and Kawachiya: TFLMS: Large Model Support in TensorFlow by Graph Rewriting", ID: "arXiv:1807.02037", Section: "3"},
 		paper000("5 (TFLMS)"),
 	},
-	Solve: solveTFLMS,
+	Solver: solveTFLMS,
 }
 
 // maxAhead is how long a chain may be: the work grows a little faster than with
 // the square.
 const maxAhead = 1000
 
-func solveTFLMS(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
-	if _, err := engine.Lookup("tflms").Parse(args); err != nil {
-		return nil, err
-	}
+func solveTFLMS(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 	s, err := linked(p)
 	if err != nil {
 		return nil, err

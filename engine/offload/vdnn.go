@@ -46,6 +46,7 @@ var paramAhead = engine.Param{
 var vdnn = &engine.Strategy{
 	Name:  "vdnn",
 	Title: "vDNN",
+	Mark:  7,
 	Doc: `Offloads the inputs of layers, each while its layer computes, and waits for the copy before the next layer starts.
 
 In the backward pass each layer brings back the nearest earlier value that is
@@ -64,14 +65,15 @@ keeps the fastest that fits.`,
 	Class:  engine.MayOffload,
 	Cites:  []engine.Cite{citeVDNN, citeVDNNPP},
 	Params: []engine.Param{paramSet, paramAlgo, paramAhead},
-	Solve: func(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
-		return solveVDNN("vdnn", false, p, args, poll)
+	Solver: func(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
+		return solveVDNN(false, p, args, poll)
 	},
 }
 
 var vdnnpp = &engine.Strategy{
 	Name:  "vdnnpp",
 	Title: "vDNN++",
+	Mark:  8,
 	Doc: `Offloads and fetches what vDNN does, but computes on while copies are under way.
 
 A forward layer waits only if there is no room for it; before the backward pass
@@ -83,16 +85,12 @@ as vDNN does.`,
 	Class:  engine.MayOffload,
 	Cites:  []engine.Cite{citeVDNNPP, citeVDNN},
 	Params: []engine.Param{paramSet, paramAlgo, paramAhead},
-	Solve: func(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
-		return solveVDNN("vdnnpp", true, p, args, poll)
+	Solver: func(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
+		return solveVDNN(true, p, args, poll)
 	},
 }
 
-func solveVDNN(name string, async bool, p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
-	args, err := engine.Lookup(name).Parse(args)
-	if err != nil {
-		return nil, err
-	}
+func solveVDNN(async bool, p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 	if p.Chain == nil {
 		return nil, engine.ErrNeedsChain
 	}
@@ -100,20 +98,20 @@ func solveVDNN(name string, async bool, p *engine.Problem, args engine.Args, pol
 		return nil, err
 	}
 	s := newStep(p)
-	sets := []string{args["set"]}
+	sets := []string{args.Word("set")}
 	if sets[0] == "dynamic" {
 		// Of equal times the one that moves less is taken.
 		sets = []string{"", "aconv", "conv", "all"}
 	}
 	var candidates []*layered
-	for _, algo := range s.algos(args["algo"]) {
+	for _, algo := range s.algos(args.Word("algo")) {
 		for _, which := range sets {
-			l := &layered{step: s, what: vdnnNames[which], set: s.layers(which), near: args["ahead"] == "conv", async: async}
+			l := &layered{step: s, what: vdnnNames[which], set: s.layers(which), near: args.Is("ahead", "conv"), async: async}
 			candidates = append(candidates, l.by(algo))
 		}
 	}
 	sol, err := fastest(p, candidates)
-	if err == nil && strings.HasSuffix(args["set"], "conv") && !slices.Contains(s.layers("conv"), true) {
+	if err == nil && strings.HasSuffix(args.Word("set"), "conv") && !slices.Contains(s.layers("conv"), true) {
 		sol.Notes = append(sol.Notes, "The profile names no stage as a convolution (kind \"conv\").")
 	}
 	if err != nil {
@@ -177,7 +175,7 @@ func (s *step) conv(i int) bool { return s.p.Chain.Chain.Stages[i].Kind == "conv
 func (l *layered) solution() *engine.Solution {
 	lower, name := bound.Of(l.p, engine.MayOffload)
 	sol := &engine.Solution{Schedule: l.schedule(), Makespan: l.makespan, Peak: l.peak,
-		Optimal: l.makespan <= lower, Within: withinAll, Bound: lower}
+		Optimal: l.makespan <= lower, OptimalAmong: withinAll, Bound: lower}
 	if l.fast.what != "" {
 		sol.Notes = append(sol.Notes, l.fast.what)
 	}

@@ -80,7 +80,7 @@ func TestVDNNAsyncNeverWorse(t *testing.T) {
 // TestVDNNByHand is a chain that can be followed by hand: two convolutions of 10
 // forward and 10 backward, inputs of 30 and 20 bytes, a byte per nanosecond.
 func TestVDNNByHand(t *testing.T) {
-	c := &engine.Chain{Input: 30, SeedBorn: true, Stages: []engine.Stage{
+	c := &engine.Chain{Input: 30, LossGradAllocated: true, Stages: []engine.Stage{
 		{Kind: "conv", Forward: 10, Back: 10, Out: 20, Saved: 20, Grad: 20},
 		{Kind: "conv", Forward: 10, Back: 10, Out: 5, Saved: 5, Grad: 5},
 	}}
@@ -127,7 +127,7 @@ func TestVDNNLink(t *testing.T) {
 		if sol, err := engine.Lookup(name).Solve(p, nil, nil); err != nil || sol.Makespan != c.ForwardTime()+c.BackTime() {
 			t.Errorf("%s dynamic: got %v, %v, want a schedule that keeps everything", name, sol, err)
 		}
-		if _, err := engine.Lookup(name).Solve(p.WithBudget(c.StoreAllPeak()-1), nil, nil); err != engine.ErrNeedsLink {
+		if _, err := engine.Lookup(name).Solve(p.WithBudget(c.KeepAllPeak()-1), nil, nil); err != engine.ErrNeedsLink {
 			t.Errorf("%s dynamic, a byte short: got %v, want %v", name, err, engine.ErrNeedsLink)
 		}
 	}

@@ -14,6 +14,7 @@ func init() { engine.Register(vdnnThreshold) }
 var vdnnThreshold = &engine.Strategy{
 	Name:  "vdnnthreshold",
 	Title: "Offload long layers (vDNN)",
+	Mark:  9,
 	Doc: `Offloads the inputs of layers that compute for long in relation to what they would move.
 
 vDNN offloads what goes into convolutions, because they take long enough to hide
@@ -28,11 +29,11 @@ and so on of those above the threshold.`,
 		{Text: "Rhu, Gimelshein, Clemons, Zulfiqar and Keckler: vDNN: Virtualized Deep Neural Networks for Scalable, Memory-Efficient Neural Network Design", ID: "arXiv:1602.08124", Section: "III"},
 		paper000("5 (VDNN)"),
 	},
-	Solve: solveVDNNThreshold,
+	Solver: solveVDNNThreshold,
 }
 
-func solveVDNNThreshold(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
-	s, _, err := begin("vdnnthreshold", p, args, poll)
+func solveVDNNThreshold(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
+	s, err := begin(p, poll)
 	if err != nil {
 		return nil, err
 	}

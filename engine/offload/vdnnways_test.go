@@ -15,7 +15,7 @@ import (
 // forward and 20 backward or, with 25 and 40 bytes of workspace, 4 and 6; then a
 // pool of 2 and 3. A byte takes a nanosecond.
 func twoAlgorithms() *engine.Chain {
-	return &engine.Chain{Input: 30, SeedBorn: true, Stages: []engine.Stage{
+	return &engine.Chain{Input: 30, LossGradAllocated: true, Stages: []engine.Stage{
 		{Kind: "conv", Forward: 10, Back: 20, Out: 20, Saved: 20, Grad: 20,
 			Fast: &engine.Algorithm{Forward: 4, Back: 6, FwdTemp: 25, BwdTemp: 40}},
 		{Kind: "pool", Forward: 2, Back: 3, Out: 5, Saved: 5, Grad: 5},
@@ -101,7 +101,7 @@ func TestVDNNDynamic(t *testing.T) {
 // TestVDNNAhead: with convolutions x0 and x1 away, the pool after them fetches x0
 // too, unless the search ends at x1.
 func TestVDNNAhead(t *testing.T) {
-	c := &engine.Chain{Input: 3, SeedBorn: true}
+	c := &engine.Chain{Input: 3, LossGradAllocated: true}
 	for _, kind := range []string{"conv", "conv", "pool", "fc"} {
 		c.Stages = append(c.Stages, engine.Stage{Kind: kind, Forward: 9, Back: 9, Out: 2, Saved: 2, Grad: 2})
 	}

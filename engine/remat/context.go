@@ -133,14 +133,14 @@ func (c *contexts[T]) build(x *table[T], t int) error {
 		if err := x.poll.Err(); err != nil {
 			return err
 		}
-		c.settle(x, of, t, of.first+k)
+		c.dropDominated(x, of, t, of.first+k)
 	}
 	return nil
 }
 
-// settle goes through the cells of stage s from the top, like frontier.settle,
+// dropDominated goes through the cells of stage s from the top, like frontier.dropDominated,
 // and goes on from those that no cell above dominates.
-func (c *contexts[T]) settle(x *table[T], of *outer[T], t, s int) {
+func (c *contexts[T]) dropDominated(x *table[T], of *outer[T], t, s int) {
 	cells, shift := c.front.cells, c.front.shift
 	k := s - of.first
 	count := int(c.front.most[s]>>shift) + 1

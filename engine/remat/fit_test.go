@@ -17,8 +17,8 @@ func TestFit(t *testing.T) {
 	early := 0
 	for i := range 60 {
 		c := enginetest.RandomChain(r, enginetest.Shape{MinStages: 24, MaxStages: 70, MaxSize: 300, MaxTime: 100})
-		for _, build := range []func(*engine.Chain, engine.Bytes) *terms{rotorTerms, leanTerms} {
-			x := build(c, c.StoreAllPeak())
+		for _, build := range []func(*engine.Chain, engine.Bytes) *terms{rotorTerms, outputOnlyTerms} {
+			x := build(c, c.KeepAllPeak())
 			whole, err := newFloors(x, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -30,7 +30,7 @@ func TestFit(t *testing.T) {
 					f := &floors{t: x}
 					got, err := f.fit(x, use, nil)
 					if err != nil || got != (room >= root) {
-						t.Fatalf("seed 23 chain %d lean %v room %d: got %v, %v; %d is enough\n%s", i, x.lean, room, got, err, root, enginetest.Dump(c))
+						t.Fatalf("seed 23 chain %d lean %v room %d: got %v, %v; %d is enough\n%s", i, x.outputOnly, room, got, err, root, enginetest.Dump(c))
 					}
 					if f.least == nil {
 						early++

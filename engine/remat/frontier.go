@@ -51,7 +51,7 @@ func (f *frontier[T]) build(x *table[T]) error {
 		if err := x.poll.Err(); err != nil {
 			return err
 		}
-		f.settle(x, s)
+		f.dropDominated(x, s)
 	}
 	return nil
 }
@@ -65,10 +65,10 @@ func fill[T unit](all []arrival[T], with arrival[T]) {
 	}
 }
 
-// settle makes the cost of s cover the cells above, forgets the cells that one
+// dropDominated makes the cost of s cover the cells above, forgets the cells that one
 // above dominates, for it has more memory for no more cost, and goes on from
 // the others.
-func (f *frontier[T]) settle(x *table[T], s int) {
+func (f *frontier[T]) dropDominated(x *table[T], s int) {
 	cost := f.at(s)
 	work := f.work[s*f.cells:][:len(cost)]
 	best := x.inf
@@ -91,7 +91,7 @@ func (f *frontier[T]) settle(x *table[T], s int) {
 // spread goes on from s within the stages up to t: F_all^s, or F_ck^s and a
 // split before j. work begins with the cells of s.
 func (x *table[T]) spread(work []arrival[T], cells int, shift uint, s, t int, at arrival[T]) {
-	if left := at.top - x.saved[s]; !x.lean && s < t && left >= 0 {
+	if left := at.top - x.saved[s]; !x.outputOnly && s < t && left >= 0 {
 		to := &work[cells+int(left>>shift)]
 		to.cost, to.top = min(to.cost, at.cost), max(to.top, left)
 	}

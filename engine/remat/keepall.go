@@ -22,11 +22,11 @@ training. On a graph every value stays to its last use, and weights to the end.`
 			Section: "3.1, every stage with F_all",
 		}},
 		Graphs: true,
-		Solve:  solveKeepAll,
+		Solver: solveKeepAll,
 	})
 }
 
-func solveKeepAll(p *engine.Problem, _ engine.Args, poll *engine.Poll) (*engine.Solution, error) {
+func solveKeepAll(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 	if err := poll.Err(); err != nil {
 		return nil, err
 	}
@@ -34,12 +34,12 @@ func solveKeepAll(p *engine.Problem, _ engine.Args, poll *engine.Poll) (*engine.
 		return keepGraph(p)
 	}
 	c := p.Chain.Chain
-	if need := c.StoreAllPeak(); need > p.Budget {
+	if need := c.KeepAllPeak(); need > p.Budget {
 		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: need, Why: "every activation stays"}
 	}
 	sol := solution(p, keepAll(nil, 1, c.Len()))
 	sol.Optimal = true
-	sol.Within = "schedules that keep everything"
+	sol.OptimalAmong = "schedules that keep everything"
 	sol.Bound = sol.Makespan
 	sol.Notes = []string{fmt.Sprintf("%d activations stay from their forward to their backward.", c.Len())}
 	if n := c.CountUnsaved(); n > 0 {

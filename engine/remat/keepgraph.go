@@ -32,7 +32,7 @@ func keepGraph(p *engine.Problem) (*engine.Solution, error) {
 		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: k.peak, Why: "every value stays to its last use"}
 	}
 	return &engine.Solution{Schedule: k.steps, Makespan: total, Peak: k.peak, Optimal: true,
-		Within: "schedules that keep everything", Bound: total,
+		OptimalAmong: "schedules that keep everything", Bound: total,
 		Notes: []string{fmt.Sprintf("%d values stay from when they are made to their last use.", len(g.Values))}}, nil
 }
 
@@ -48,8 +48,8 @@ type keeper struct {
 // server is the value whose copy a reader of v reads: v itself if something
 // makes it, otherwise what it is within.
 func (k *keeper) server(made []bool, v engine.ValueID) engine.ValueID {
-	for n := 0; !made[v] && k.g.Values[v].Within != engine.NoValue && n < len(k.g.Values); n++ {
-		v = k.g.Values[v].Within
+	for n := 0; !made[v] && k.g.Values[v].PartOf != engine.NoValue && n < len(k.g.Values); n++ {
+		v = k.g.Values[v].PartOf
 	}
 	return v
 }
@@ -74,7 +74,7 @@ func (k *keeper) countUses() error {
 		}
 	}
 	for v := range k.g.Values {
-		if w := k.g.Values[v].Within; w != engine.NoValue && made[v] && made[w] {
+		if w := k.g.Values[v].PartOf; w != engine.NoValue && made[v] && made[w] {
 			return fmt.Errorf("%w: %s is made by itself and as a part of %s", engine.ErrUnsupported, k.g.Values[v].Name, k.g.Values[w].Name)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 func operators(r *rand.Rand) *engine.Graph {
 	g := &engine.Graph{Done: engine.NoValue, Fixed: engine.Bytes(r.IntN(5))}
 	add := func(kind engine.ValueKind, initial engine.Place) engine.ValueID {
-		g.Values = append(g.Values, engine.Value{Name: "v", Kind: kind, Size: engine.Bytes(r.IntN(10)), Initial: initial, Within: engine.NoValue})
+		g.Values = append(g.Values, engine.Value{Name: "v", Kind: kind, Size: engine.Bytes(r.IntN(10)), Initial: initial, PartOf: engine.NoValue})
 		return engine.ValueID(len(g.Values) - 1)
 	}
 	add(engine.KindActivation, engine.OnDevice)

@@ -13,14 +13,14 @@ import (
 func bareChain(seed uint64) (*engine.Chain, engine.Bytes) {
 	r := enginetest.Rand(seed)
 	size := func(most int) engine.Bytes { return engine.Bytes(max(0, r.IntN(most+2)-1)) }
-	c := &engine.Chain{Input: size(2), InputGrad: size(2), SeedBorn: r.IntN(2) == 0}
+	c := &engine.Chain{Input: size(2), InputGrad: size(2), LossGradAllocated: r.IntN(2) == 0}
 	outs := r.IntN(3)
 	for range 2 + r.IntN(3) {
 		out := size(outs)
 		c.Stages = append(c.Stages, engine.Stage{Forward: time.Duration(r.IntN(3)), Back: time.Duration(r.IntN(3)),
 			Out: out, Saved: out + size(outs), Grad: size(3), FwdTemp: size(5), BwdTemp: size(2)})
 	}
-	return c, c.StoreAllPeak() - engine.Bytes(1+r.IntN(3))
+	return c, c.KeepAllPeak() - engine.Bytes(1+r.IntN(3))
 }
 
 // TestPersistentSet: no sequence that goes segment by segment is faster than
@@ -35,8 +35,8 @@ func TestPersistentSet(t *testing.T) {
 	for seed := range cases {
 		c, budget := bareChain(seed)
 		sol, err := engine.Lookup("rotor").Solve(engine.NewChainProblem(c, engine.Device{}, engine.Whole, budget), nil, nil)
-		if err == nil && sol.Within != persistentSet(c) {
-			t.Fatalf("seed %d: rotor is optimal within %q; want %q", seed, sol.Within, persistentSet(c))
+		if err == nil && sol.OptimalAmong != persistentSet(c) {
+			t.Fatalf("seed %d: rotor is optimal within %q; want %q", seed, sol.OptimalAmong, persistentSet(c))
 		}
 		same := func(class enginetest.Class) bool {
 			want, fits := enginetest.Best(c, budget, class)
@@ -66,13 +66,13 @@ func TestPersistentSet(t *testing.T) {
 // TestPersistentEarly: a stage that is computed again before the first backward
 // makes a schedule fit that the theorem does not know.
 func TestPersistentEarly(t *testing.T) {
-	c := &engine.Chain{SeedBorn: true, Stages: []engine.Stage{
+	c := &engine.Chain{LossGradAllocated: true, Stages: []engine.Stage{
 		{Out: 1, Saved: 1, Grad: 1, FwdTemp: 2}, {Back: 1, Grad: 1}, {Back: 1, Grad: 1}, {Grad: 1, FwdTemp: 3}}}
 	if best, ok := enginetest.Best(c, 3, enginetest.Persistent); !ok || best != 2 {
 		t.Errorf("all persistent sequences: got %d, %v; want 2", best, ok)
 	}
 	p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, 4)
-	if sol, err := engine.Lookup("rotor").Solve(p, nil, nil); err != nil || sol.Within != withinSegments {
+	if sol, err := engine.Lookup("rotor").Solve(p, nil, nil); err != nil || sol.OptimalAmong != withinSegments {
 		t.Errorf("rotor at 4: got %+v, %v; want a claim within %q", sol, err, withinSegments)
 	}
 }

@@ -16,11 +16,12 @@ const (
 	maxStateBytes          = 200 << 20
 )
 
-func init() {
-	engine.Register(&engine.Strategy{
-		Name:  "nonpersistent",
-		Title: "Optimal recomputation, exhaustive",
-		Doc: `Finds the fastest recomputation of a short chain by trying everything.
+func init() { engine.Register(nonpersistent) }
+
+var nonpersistent = &engine.Strategy{
+	Name:  "nonpersistent",
+	Title: "Optimal recomputation, exhaustive",
+	Doc: `Finds the fastest recomputation of a short chain by trying everything.
 
 Rotor looks at persistent schedules only: what is once kept stays until the
 backward that needs it. Giving something up and computing it once more can be
@@ -38,27 +39,22 @@ be dropped at any time, which Table 1 does not offer, it is 10, 12 and 14, as
 printed. The printed pairs come out exactly if every backward needs a buffer of
 3 and the loss one of 1, which the paper does not mention. That persistency is
 not optimal stands.`,
-		Class: engine.MayRecompute,
-		Cites: []engine.Cite{{
-			Text:    "Beaumont, Eyraud-Dubois, Herrmann, Joly, Shilova: Optimal Re-Materialization Strategies for Heterogeneous Chains",
-			ID:      "arXiv:1911.13214",
-			Section: "4.1 and Figure 2, with the operations of Table 1",
-		}},
-		Params: []engine.Param{{
-			Name: "drop", Title: "Drop anything at any time", Default: "no", Choices: []string{"no", "yes"},
-			Doc: "Also lets an output or a saved set go without an operation that consumes it, which Table 1 does not offer.",
-		}},
-		Solve: solveNonpersistent,
-	})
+	Class: engine.MayRecompute,
+	Cites: []engine.Cite{{
+		Text:    "Beaumont, Eyraud-Dubois, Herrmann, Joly, Shilova: Optimal Re-Materialization Strategies for Heterogeneous Chains",
+		ID:      "arXiv:1911.13214",
+		Section: "4.1 and Figure 2, with the operations of Table 1",
+	}},
+	Params: []engine.Param{{
+		Name: "drop", Title: "Drop anything at any time", Default: "no", Choices: []string{"no", "yes"},
+		Doc: "Also lets an output or a saved set go without an operation that consumes it, which Table 1 does not offer.",
+	}},
+	Solver: solveNonpersistent,
 }
 
-func solveNonpersistent(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
+func solveNonpersistent(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 	if p.Chain == nil {
 		return nil, engine.ErrNeedsChain
-	}
-	args, err := engine.Lookup("nonpersistent").Parse(args)
-	if err != nil {
-		return nil, err
 	}
 	c := p.Chain.Chain
 	n := c.Len()
@@ -76,7 +72,7 @@ func solveNonpersistent(p *engine.Problem, args engine.Args, poll *engine.Poll) 
 		return nil, err
 	}
 	least := c.ForwardTime() + c.BackTime()
-	s := &states{c: c, n: n, room: p.Budget - c.Resident.Total(), limit: unreached, drops: args["drop"] == "yes", poll: poll}
+	s := &states{c: c, n: n, room: p.Budget - c.Resident.Total(), limit: unreached, drops: args.Is("drop", "yes"), poll: poll}
 	if persistent != nil {
 		s.limit = int64(persistent.Makespan - least)
 	}
@@ -116,9 +112,9 @@ func (s *states) solution(p *engine.Problem, persistent *engine.Solution, least 
 			sol.Notes = []string{fmt.Sprintf("The best persistent schedule takes %v.", persistent.Makespan)}
 		}
 	}
-	sol.Within = withinTable1
+	sol.OptimalAmong = withinTable1
 	if s.drops {
-		sol.Within = withinDrops
+		sol.OptimalAmong = withinDrops
 	}
 	sol.Optimal, sol.Bound, sol.Stopped = err == nil, sol.Makespan, false
 	if err != nil {
@@ -188,7 +184,7 @@ func (s *states) play(p *engine.Problem, path []move) *engine.Solution {
 		case keepIn, useIn:
 			sol.Peak = max(sol.Peak, held+st.Out+st.FwdTemp)
 			held += st.Out
-			sol.Schedule = append(sol.Schedule, engine.LeanRun(g.Fwd(k)))
+			sol.Schedule = append(sol.Schedule, engine.RunOutputOnly(g.Fwd(k)))
 			if by.kind() == useIn {
 				free(k - 1)
 			}

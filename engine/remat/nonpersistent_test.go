@@ -32,7 +32,7 @@ func TestNonpersistentVectors(t *testing.T) {
 			}
 			compared++
 			want, fits := v.ExpectInt(field)
-			sol, err := solveNonpersistent(v.Problem(engine.Whole), engine.Args{"drop": drop}, nil)
+			sol, err := nonpersistent.Solve(v.Problem(engine.Whole), engine.Args{"drop": drop}, nil)
 			var infeasible *engine.InfeasibleError
 			if fits != (err == nil) || err != nil && !errors.As(err, &infeasible) || fits && v.Units(sol.Makespan) != want {
 				t.Errorf("%s, drop %s: got %v, %v; want %d, feasible %v", v.ID, drop, sol, err, want, fits)
@@ -55,8 +55,8 @@ func TestSmallestNonpersistentChain(t *testing.T) {
 			continue
 		}
 		p := v.Problem(engine.Whole)
-		best, err := solveRotor(p, nil, nil)
-		all, errAll := solveNonpersistent(p, nil, nil)
+		best, err := Rotor.Solve(p, nil, nil)
+		all, errAll := nonpersistent.Solve(p, nil, nil)
 		if err != nil || errAll != nil || v.Units(best.Makespan) != 15 || v.Units(all.Makespan) != 12 {
 			t.Errorf("got %v (%v) and %v (%v); want 15 and 12", best, err, all, errAll)
 		}
@@ -83,7 +83,7 @@ func TestNonpersistentAgainstBrute(t *testing.T) {
 		input := fmt.Sprintf("seed 14 chain %d budget %d\n%s", i, budget, enginetest.Dump(c))
 		p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, budget)
 		want, fits := enginetest.Best(c, budget, enginetest.AllSequences)
-		sol, err := solveNonpersistent(p, nil, nil)
+		sol, err := nonpersistent.Solve(p, nil, nil)
 		var infeasible *engine.InfeasibleError
 		if fits != (err == nil) || err != nil && !errors.As(err, &infeasible) {
 			t.Fatalf("%sgot %v, brute force says that it fits: %v", input, err, fits)
@@ -124,7 +124,7 @@ func vary(r *rand.Rand, c *engine.Chain) {
 		st.Saved = max(st.Saved, st.Out)
 		st.Forward = max(0, st.Forward+time.Duration(r.IntN(3)-1))
 	}
-	c.SeedBorn = r.IntN(4) == 0
+	c.LossGradAllocated = r.IntN(4) == 0
 }
 
 // TestDropsPlay plays schedules that drop things, which no sequence of Table 1
@@ -137,8 +137,8 @@ func TestDropsPlay(t *testing.T) {
 		budget := enginetest.RandomBudget(r, c) * 3 / 4
 		input := fmt.Sprintf("seed 15 chain %d budget %d\n%s", i, budget, enginetest.Dump(c))
 		p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, budget)
-		strict, errStrict := solveNonpersistent(p, nil, nil)
-		loose, err := solveNonpersistent(p, engine.Args{"drop": "yes"}, nil)
+		strict, errStrict := nonpersistent.Solve(p, nil, nil)
+		loose, err := nonpersistent.Solve(p, engine.Args{"drop": "yes"}, nil)
 		if errStrict == nil && (err != nil || loose.Makespan > strict.Makespan) {
 			t.Fatalf("%sgot %v, %v with drops; %v without", input, loose, err, strict.Makespan)
 		}
@@ -170,8 +170,8 @@ func TestDropsPlay(t *testing.T) {
 func TestNonpersistentRefusesLongChains(t *testing.T) {
 	shape := enginetest.Shape{MinStages: maxNonpersistentStages + 1, MaxStages: maxNonpersistentStages + 1}
 	c := enginetest.RandomChain(enginetest.Rand(16), shape)
-	p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, c.StoreAllPeak())
-	if _, err := solveNonpersistent(p, nil, nil); !errors.Is(err, engine.ErrUnsupported) {
+	p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, c.KeepAllPeak())
+	if _, err := nonpersistent.Solve(p, nil, nil); !errors.Is(err, engine.ErrUnsupported) {
 		t.Errorf("%d stages: got %v, want an error that wraps %v", c.Len(), err, engine.ErrUnsupported)
 	}
 	if got := bytesOfStates(&engine.Chain{Stages: make([]engine.Stage, maxNonpersistentStages)}); got > maxStateBytes {
@@ -187,12 +187,12 @@ func TestNonpersistentBestSoFar(t *testing.T) {
 	stopped := 0
 	for range 20 {
 		c := enginetest.RandomChain(r, shape)
-		p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, c.StoreAllPeak()/2)
-		best, err := solveRotor(p, nil, nil)
+		p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, c.KeepAllPeak()/2)
+		best, err := Rotor.Solve(p, nil, nil)
 		if err != nil || best.Makespan < c.ForwardTime()+c.BackTime()+20 {
 			continue // nothing to search for
 		}
-		sol, err := solveNonpersistent(p, nil, engine.NewPoll(engine.LimitCalls(t.Context(), 2000), nil))
+		sol, err := nonpersistent.Solve(p, nil, engine.NewPoll(engine.LimitCalls(t.Context(), 2000), nil))
 		if !errors.Is(err, context.DeadlineExceeded) || sol == nil {
 			t.Fatalf("got %v, %v; want a schedule and %v", sol, err, context.DeadlineExceeded)
 		}
@@ -214,10 +214,10 @@ func BenchmarkNonpersistent(b *testing.B) {
 		for _, percent := range []engine.Bytes{30, 50, 70} {
 			b.Run(fmt.Sprintf("seed=%d/budget=%d", seed, percent), func(b *testing.B) {
 				b.ReportAllocs()
-				p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, c.StoreAllPeak()/100*percent)
+				p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, c.KeepAllPeak()/100*percent)
 				for b.Loop() {
 					var infeasible *engine.InfeasibleError
-					if _, err := solveNonpersistent(p, nil, nil); err != nil && !errors.As(err, &infeasible) {
+					if _, err := nonpersistent.Solve(p, nil, nil); err != nil && !errors.As(err, &infeasible) {
 						b.Fatal(err)
 					}
 				}

@@ -49,7 +49,7 @@ func plainState(t *terms, row func(s, u int) []int64, s, u int, m int64) int64 {
 		return impossible
 	}
 	best := impossible
-	if !t.lean && m >= t.all(s, u) {
+	if !t.outputOnly && m >= t.all(s, u) {
 		best = row(s+1, u)[min(m-t.saved[s], t.room)] // nobody comes here with more
 	}
 	if m >= t.none(s, u) {
@@ -93,7 +93,7 @@ func TestTableAgainstPlainRecursion(t *testing.T) {
 		for variant, build := range []func() *terms{
 			func() *terms { return newTerms(c, budget, outputCounted) },
 			func() *terms { return newTerms(c, budget, printed) },
-			func() *terms { return leanTerms(c, budget) },
+			func() *terms { return outputOnlyTerms(c, budget) },
 		} {
 			want, fits := plain(build())
 			if fits {
@@ -136,7 +136,7 @@ func checkTable(t *testing.T, input string, c *engine.Chain, terms *terms, use t
 // temporary.
 func spike(r *rand.Rand, c *engine.Chain) {
 	st := &c.Stages[r.IntN(c.Len())]
-	most := c.StoreAllPeak() - c.Resident.Total() + 1
+	most := c.KeepAllPeak() - c.Resident.Total() + 1
 	switch r.IntN(4) {
 	case 0:
 		st.FwdTemp += engine.Bytes(r.Int64N(int64(most)))
@@ -154,7 +154,7 @@ func TestRowsAreExact(t *testing.T) {
 	for i := range 40 {
 		c := enginetest.RandomChain(r, enginetest.Shape{MinStages: 5, MaxStages: 20, MaxSize: 30, MaxTime: 1000})
 		spike(r, c)
-		terms := newTerms(c, c.StoreAllPeak()*9/10, outputCounted)
+		terms := newTerms(c, c.KeepAllPeak()*9/10, outputCounted)
 		if terms.room < 0 {
 			continue
 		}
@@ -224,14 +224,14 @@ func TestLimitIsTight(t *testing.T) {
 // TestRotorAgainstBrute proves the recursion itself on small chains:
 // no sequence of Table 1 that is persistent is faster.
 func TestRotorAgainstBrute(t *testing.T) {
-	againstBrute(t, 2, enginetest.Persistent, solveRotor, func(c *engine.Chain, budget engine.Bytes) *terms {
+	againstBrute(t, 2, enginetest.Persistent, Rotor.Solve, func(c *engine.Chain, budget engine.Bytes) *terms {
 		return newTerms(c, budget, outputCounted)
 	})
 }
 
 // TestRevolveAgainstBrute does the same for the sequences without saved sets.
 func TestRevolveAgainstBrute(t *testing.T) {
-	againstBrute(t, 12, enginetest.OutputsOnly, solveRevolve, leanTerms)
+	againstBrute(t, 12, enginetest.OutputsOnly, revolve.Solve, outputOnlyTerms)
 }
 
 func againstBrute(t *testing.T, seed uint64, class enginetest.Class,
@@ -323,8 +323,8 @@ func TestLongChains(t *testing.T) {
 	r := enginetest.Rand(19)
 	for i := range 40 {
 		c := enginetest.RandomChain(r, enginetest.Shape{MinStages: 20, MaxStages: 110, MaxSize: 1 << 10, MaxTime: 1000})
-		for _, build := range []func(*engine.Chain, engine.Bytes) *terms{rotorTerms, leanTerms} {
-			budget := c.StoreAllPeak() / 10 * engine.Bytes(3+r.IntN(6))
+		for _, build := range []func(*engine.Chain, engine.Bytes) *terms{rotorTerms, outputOnlyTerms} {
+			budget := c.KeepAllPeak() / 10 * engine.Bytes(3+r.IntN(6))
 			plain := tricks{prefix: true, hints: true, limit: true, gallop: true}
 			want, errWant := solve(build(c, budget), plain, nil)
 			got, err := solve(build(c, budget), allTricks, nil)
@@ -345,15 +345,15 @@ func TestTableFull(t *testing.T) {
 	grouped := 0
 	for range 20 {
 		c := enginetest.RandomChain(r, enginetest.Shape{MinStages: 60, MaxStages: 120, MaxSize: 1 << 20, MaxTime: 1e7})
-		p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, c.StoreAllPeak()/2)
+		p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, c.KeepAllPeak()/2)
 		maxRowBytes = before
-		best, err := solveRotor(p, nil, nil)
+		best, err := Rotor.Solve(p, nil, nil)
 		if err != nil {
 			continue
 		}
 		maxRowBytes = 100 << 10
 		for _, args := range []engine.Args{nil, {"slots": "50"}, {"printed": "yes"}} {
-			sol, err := solveRotor(p, args, nil)
+			sol, err := Rotor.Solve(p, args, nil)
 			var infeasible *engine.InfeasibleError
 			if errors.Is(err, engine.ErrUnsupported) || errors.As(err, &infeasible) && args["slots"] != "" {
 				continue // not even the grouped chain
@@ -376,8 +376,8 @@ func TestTableFull(t *testing.T) {
 func TestBestSoFar(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := enginetest.RandomChain(enginetest.Rand(8), enginetest.Shape{MinStages: 400, MaxStages: 400, MaxSize: 1 << 20, MaxTime: 1e7})
-		p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, c.StoreAllPeak()/4)
-		ticking := context.WithValue(t.Context(), engine.Breath{}, func() { time.Sleep(engine.ReportEvery) }) // all reports are heard
+		p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, c.KeepAllPeak()/4)
+		ticking := context.WithValue(t.Context(), engine.Yield{}, func() { time.Sleep(engine.ReportEvery) }) // all reports are heard
 		ctx, cancel := context.WithCancel(ticking)
 		defer cancel()
 		poll := engine.NewPoll(ctx, func(pr engine.Progress) {
@@ -385,7 +385,7 @@ func TestBestSoFar(t *testing.T) {
 				cancel()
 			}
 		})
-		stopped, err := solveRotor(p, nil, poll)
+		stopped, err := Rotor.Solve(p, nil, poll)
 		if !errors.Is(err, context.Canceled) || stopped == nil {
 			t.Fatalf("got a schedule: %v, error %v; want a schedule and %v", stopped != nil, err, context.Canceled)
 		}

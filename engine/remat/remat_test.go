@@ -99,7 +99,7 @@ func TestReplayPlays(t *testing.T) {
 	for i := range 400 {
 		c := enginetest.RandomChain(r, enginetest.Shape{MaxStages: 4})
 		if i%2 == 0 { // the peak is early, whatever runs there
-			c.SeedBorn = false
+			c.LossGradAllocated = false
 			c.Stages[c.Len()-1].Grad += 20
 			c.Stages[0].FwdTemp += 60
 		}
@@ -149,7 +149,7 @@ func TestSequentialTakesTheFastest(t *testing.T) {
 		c := enginetest.RandomChain(r, enginetest.Shape{MaxStages: 12})
 		budget := enginetest.RandomBudget(r, c)
 		layers := c.Len() - 1
-		if c.SeedBorn {
+		if c.LossGradAllocated {
 			layers++
 		}
 		best, least := time.Duration(-1), engine.NoLimit
@@ -270,7 +270,7 @@ func TestMediumPlays(t *testing.T) {
 	r := enginetest.Rand(4)
 	for i := range 30 {
 		c := enginetest.RandomChain(r, enginetest.Shape{MinStages: 40, MaxStages: 80, MaxSize: 1 << 20, MaxTime: 1e6})
-		p := problem(c, c.StoreAllPeak()/100*engine.Bytes(20+r.IntN(80)))
+		p := problem(c, c.KeepAllPeak()/100*engine.Bytes(20+r.IntN(80)))
 		sol, err := solve(t, "rotor", p, nil)
 		var infeasible *engine.InfeasibleError
 		if errors.As(err, &infeasible) {

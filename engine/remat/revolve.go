@@ -4,11 +4,13 @@ import (
 	"memtide/engine"
 )
 
-func init() {
-	engine.Register(&engine.Strategy{
-		Name:  "revolve",
-		Title: "Optimal checkpoints of outputs only",
-		Doc: `Finds the fastest way to keep some outputs and compute everything else again.
+func init() { engine.Register(revolve) }
+
+var revolve = &engine.Strategy{
+	Name:  "revolve",
+	Title: "Optimal checkpoints of outputs only",
+	Mark:  1,
+	Doc: `Finds the fastest way to keep some outputs and compute everything else again.
 
 This is the optimum of automatic differentiation: between operations only
 outputs are kept, and the saved set of a stage is built right before its
@@ -19,28 +21,27 @@ paper without the branch that keeps saved sets. Sizes are exact bytes.
 
 No persistent schedule of this kind is faster: one that leaves what it has once
 kept where it is until the backward that needs it.`,
-		Class: engine.MayRecompute,
-		Cites: []engine.Cite{
-			{
-				Text:    "Griewank, Walther: Algorithm 799: Revolve: An Implementation of Checkpointing for the Reverse or Adjoint Mode of Computational Differentiation",
-				ID:      "10.1145/347837.347846",
-				Section: "2, the chain of equal stages",
-			},
-			{
-				Text:    "Beaumont, Eyraud-Dubois, Herrmann, Joly, Shilova: Optimal Re-Materialization Strategies for Heterogeneous Chains",
-				ID:      "arXiv:1911.13214",
-				Section: "5.3, the strategy \"revolve\", with the terms of 4.2",
-			},
+	Class: engine.MayRecompute,
+	Cites: []engine.Cite{
+		{
+			Text:    "Griewank, Walther: Algorithm 799: Revolve: An Implementation of Checkpointing for the Reverse or Adjoint Mode of Computational Differentiation",
+			ID:      "10.1145/347837.347846",
+			Section: "2, the chain of equal stages",
 		},
-		Solve: solveRevolve,
-		Sweep: sweepRevolve,
-	})
+		{
+			Text:    "Beaumont, Eyraud-Dubois, Herrmann, Joly, Shilova: Optimal Re-Materialization Strategies for Heterogeneous Chains",
+			ID:      "arXiv:1911.13214",
+			Section: "5.3, the strategy \"revolve\", with the terms of 4.2",
+		},
+	},
+	Solver:  solveRevolve,
+	Sweeper: sweepRevolve,
 }
 
 // withinOutputs names the sequences that revolve chooses from.
 const withinOutputs = "persistent recomputation that keeps outputs only"
 
-func solveRevolve(p *engine.Problem, _ engine.Args, poll *engine.Poll) (*engine.Solution, error) {
+func solveRevolve(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 	if p.Chain == nil {
 		return nil, engine.ErrNeedsChain
 	}
@@ -48,7 +49,7 @@ func solveRevolve(p *engine.Problem, _ engine.Args, poll *engine.Poll) (*engine.
 	if err := solvable(c); err != nil {
 		return nil, err
 	}
-	sol, err := persistent(p, leanTerms(c, p.Budget), poll)
+	sol, err := persistent(p, outputOnlyTerms(c, p.Budget), poll)
 	if sol != nil {
 		finishRevolve(sol, err)
 	}
@@ -56,20 +57,16 @@ func solveRevolve(p *engine.Problem, _ engine.Args, poll *engine.Poll) (*engine.
 }
 
 func finishRevolve(sol *engine.Solution, err error) {
-	sol.Within = withinOutputs
+	sol.OptimalAmong = withinOutputs
 	if err == nil && sol.Optimal {
 		sol.Notes = []string{"Every stage but the last runs at least twice: only outputs are kept."}
 	}
 }
 
-func sweepRevolve(p *engine.Problem, args engine.Args, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
+func sweepRevolve(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
 	if p.Chain == nil || solvable(p.Chain.Chain) != nil {
-		for i, b := range budgets {
-			poll.Next()
-			sol, err := solveRevolve(p.WithBudget(b), args, poll)
-			yield(i, sol, err)
-		}
+		engine.SolveEach(solveRevolve, p, args, budgets, poll, yield)
 		return
 	}
-	sweepPersistent(p, leanTerms, finishRevolve, budgets, poll, yield)
+	sweepPersistent(p, outputOnlyTerms, finishRevolve, budgets, poll, yield)
 }

@@ -12,11 +12,14 @@ import (
 // length of the chain.
 const maxRotorStages = 1000
 
-func init() {
-	engine.Register(&engine.Strategy{
-		Name:  "rotor",
-		Title: "Optimal recomputation",
-		Doc: `Finds the fastest way to drop activations and compute them again.
+func init() { engine.Register(Rotor) }
+
+// Rotor is the strategy "rotor", for those that build on it.
+var Rotor = &engine.Strategy{
+	Name:  "rotor",
+	Title: "Optimal recomputation",
+	Mark:  2,
+	Doc: `Finds the fastest way to drop activations and compute them again.
 
 It decides for every stage whether to keep all that its backward needs, only its
 input, or nothing, and what to compute again from where. No persistent schedule
@@ -34,32 +37,26 @@ The paper knows no outputs that no backward reads. Where a chain has them, F_all
 lets go of such an input, a checkpoint of one is still a checkpoint, and the
 optimum ranges over sequences that run no stage while the saved set of a later one
 is there.`,
-		Class: engine.MayRecompute,
-		Cites: []engine.Cite{{
-			Text:    "Beaumont, Eyraud-Dubois, Herrmann, Joly, Shilova: Optimal Re-Materialization Strategies for Heterogeneous Chains",
-			ID:      "arXiv:1911.13214",
-			Section: "4.2, Theorem 1 and Algorithms 1 and 2",
-		}},
-		Params: []engine.Param{{
-			Name: "slots", Title: "Memory slots", Default: "0", Min: 0, Max: maxSlots,
-			Doc: "Counts memory in this many slots, rounding every size up; 500 as published. 0 counts exact bytes.",
-		}, {
-			Name: "printed", Title: "Compare with the theorem as printed", Default: "no", Choices: []string{"no", "yes"},
-			Doc: "Also says which step time Theorem 1 gives as printed. The schedule is the one that fits.",
-		}},
-		Solve: solveRotor,
-		Sweep: sweepRotor,
-	})
+	Class: engine.MayRecompute,
+	Cites: []engine.Cite{{
+		Text:    "Beaumont, Eyraud-Dubois, Herrmann, Joly, Shilova: Optimal Re-Materialization Strategies for Heterogeneous Chains",
+		ID:      "arXiv:1911.13214",
+		Section: "4.2, Theorem 1 and Algorithms 1 and 2",
+	}},
+	Params: []engine.Param{{
+		Name: "slots", Title: "Memory slots", Default: "0", Min: 0, Max: maxSlots,
+		Doc: "Counts memory in this many slots, rounding every size up; 500 as published. 0 counts exact bytes.",
+	}, {
+		Name: "printed", Title: "Compare with the theorem as printed", Default: "no", Choices: []string{"no", "yes"},
+		Doc: "Also says which step time Theorem 1 gives as printed. The schedule is the one that fits.",
+	}},
+	Solver:  solveRotor,
+	Sweeper: sweepRotor,
 }
 
-func sweepRotor(p *engine.Problem, args engine.Args, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
-	full, err := engine.Lookup("rotor").Parse(args)
-	if err != nil || p.Chain == nil || full.Int("slots") > 0 || full["printed"] == "yes" || solvable(p.Chain.Chain) != nil {
-		for i, b := range budgets {
-			poll.Next()
-			sol, err := solveRotor(p.WithBudget(b), args, poll)
-			yield(i, sol, err)
-		}
+func sweepRotor(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
+	if p.Chain == nil || args.Int("slots") > 0 || args.Is("printed", "yes") || solvable(p.Chain.Chain) != nil {
+		engine.SolveEach(solveRotor, p, args, budgets, poll, yield)
 		return
 	}
 	finish := func(sol *engine.Solution, err error) { finishRotor(p.Chain.Chain, sol, err) }
@@ -72,25 +69,22 @@ func rotorTerms(c *engine.Chain, budget engine.Bytes) *terms {
 
 // finishRotor names what a solution in exact bytes is optimal in.
 func finishRotor(c *engine.Chain, sol *engine.Solution, err error) {
-	sol.Within = persistentSet(c)
+	sol.OptimalAmong = persistentSet(c)
 	if err == nil && sol.Optimal {
 		sol.Notes = []string{"Feasibility rule: Theorem 1, with the gradient that a backward writes counted while it runs. Sizes are exact bytes."}
 	}
 }
 
-func solveRotor(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
+func solveRotor(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 	if p.Chain == nil {
 		return nil, engine.ErrNeedsChain
-	}
-	args, err := engine.Lookup("rotor").Parse(args)
-	if err != nil {
-		return nil, err
 	}
 	c := p.Chain.Chain
 	if err := solvable(c); err != nil {
 		return nil, err
 	}
 	var sol *engine.Solution
+	var err error
 	if slots := args.Int("slots"); slots > 0 {
 		sol, err = solveSlots(p, slots, poll)
 	} else {
@@ -99,7 +93,7 @@ func solveRotor(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine
 	if err != nil {
 		return sol, err
 	}
-	if args["printed"] == "yes" {
+	if args.Is("printed", "yes") {
 		note, err := printedNote(c, p.Budget, poll)
 		if errors.Is(err, engine.ErrUnsupported) {
 			note, err = "What Theorem 1 gives as printed would need too much memory to find.", nil

@@ -59,7 +59,7 @@ func BenchmarkRotor(b *testing.B) {
 }
 
 func BenchmarkRevolve(b *testing.B) {
-	benchTerms(b, leanTerms)
+	benchTerms(b, outputOnlyTerms)
 }
 
 // BenchmarkSlots counts in 500 slots, as published.
@@ -75,7 +75,7 @@ func benchTerms(b *testing.B, terms func(*engine.Chain, engine.Bytes) *terms) {
 		}
 		for _, percent := range []engine.Bytes{25, 50, 75} {
 			b.Run(fmt.Sprintf("chain=%s/budget=%d", name, percent), func(b *testing.B) {
-				budget := c.StoreAllPeak() / 100 * percent
+				budget := c.KeepAllPeak() / 100 * percent
 				b.ReportAllocs()
 				for b.Loop() {
 					o, err := solve(terms(c, budget), allTricks, nil)
@@ -98,7 +98,7 @@ func BenchmarkSweep(b *testing.B) {
 		}
 		var budgets []engine.Bytes
 		for i := range engine.Bytes(40) {
-			budgets = append(budgets, c.StoreAllPeak()/40*(i+1))
+			budgets = append(budgets, c.KeepAllPeak()/40*(i+1))
 		}
 		p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, 0)
 		for _, s := range []string{"rotor", "revolve"} {

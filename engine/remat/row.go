@@ -9,7 +9,7 @@ type builder[T unit] struct {
 	paid  []T       // frontier of s by cell
 	wide  []T       // contexts of (s,t) by cell; nil if there are none
 	shift uint      // cell = m >> shift
-	lift  T         // what slack counts, and the contexts too
+	lift  T         // slack-limit: at most 0. Added to contexts, which count what has been taken off slack already
 	top   T         // the largest m of interest
 	slack T         // values above slack-cost(s,m) are of no interest
 	w     []step[T] // the row so far
@@ -47,7 +47,8 @@ func (b *builder[T]) start(s int) {
 	}
 }
 
-// look finds what a state (s,t) has cost elsewhere.
+// look finds how much the states (s,t) may cost, given what any schedule that has
+// such a state pays before it comes there and after it: slack, top and wide.
 func (b *builder[T]) look(t int) {
 	b.slack, b.wide = b.limit, nil
 	b.top = b.front.most[b.s]
@@ -71,7 +72,9 @@ func (b *builder[T]) look(t int) {
 	}
 }
 
-// dear is what a state (s,t,m) has cost elsewhere, less what slack counts.
+// dear is what schedules with the state (s,t,m) pay at least outside of it, less what
+// has been taken off slack already: the state is of interest as long as its own cost
+// is at most slack-dear(m).
 func (b *builder[T]) dear(m T) T {
 	c := b.paid[m>>b.front.shift]
 	if b.wide != nil {
@@ -96,7 +99,7 @@ func (b *builder[T]) build(t int) {
 	}
 	b.none = b.held[t] + max(b.first[s], b.mids)
 	b.w = b.w[:0]
-	if !b.lean {
+	if !b.outputOnly {
 		b.startAll()
 	}
 	b.splits()

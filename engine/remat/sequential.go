@@ -13,6 +13,7 @@ func init() {
 	engine.Register(&engine.Strategy{
 		Name:  "sequential",
 		Title: "Equal segments",
+		Mark:  3,
 		Doc: `Cuts the chain into segments of equal length and keeps only their inputs.
 
 This is PyTorch's checkpoint_sequential: of L layers and k segments, the first
@@ -39,13 +40,13 @@ taken; among equally fast ones, the one with the fewest segments.`,
 			Name: "segments", Title: "Segments", Default: "0", Min: 0, Max: engine.MaxStages,
 			Doc: "Number of segments; 0 takes the fastest number that fits.",
 		}},
-		Solve: solveSequential,
-		Sweep: sweepSequential,
+		Solver:  solveSequential,
+		Sweeper: sweepSequential,
 	})
 }
 
 // sweepSequential walks every segmentation once, and not once per budget.
-func sweepSequential(p *engine.Problem, args engine.Args, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
+func sweepSequential(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
 	peaks := map[int]engine.Bytes{}
 	for i, b := range budgets {
 		poll.Next()
@@ -61,7 +62,7 @@ func sweepSequential(p *engine.Problem, args engine.Args, budgets []engine.Bytes
 	}
 }
 
-func solveSequential(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
+func solveSequential(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 	return solveSegments(p, args, poll, func(segments int) engine.Bytes {
 		_, peak := Replay(p.Chain.Chain, SegmentSequence(p.Chain.Chain, segments))
 		return peak
@@ -69,13 +70,9 @@ func solveSequential(p *engine.Problem, args engine.Args, poll *engine.Poll) (*e
 }
 
 // solveSegments takes the fastest segmentation whose peak fits.
-func solveSegments(p *engine.Problem, args engine.Args, poll *engine.Poll, peakOf func(segments int) engine.Bytes) (*engine.Solution, error) {
+func solveSegments(p *engine.Problem, args engine.Parsed, poll *engine.Poll, peakOf func(segments int) engine.Bytes) (*engine.Solution, error) {
 	if p.Chain == nil {
 		return nil, engine.ErrNeedsChain
-	}
-	args, err := engine.Lookup("sequential").Parse(args)
-	if err != nil {
-		return nil, err
 	}
 	c := p.Chain.Chain
 	tries, err := segmentations(c, args.Int("segments"))
@@ -96,7 +93,7 @@ func solveSegments(p *engine.Problem, args engine.Args, poll *engine.Poll, peakO
 		// Any schedule runs every operation once; with one segment nothing more.
 		sol.Bound = c.ForwardTime() + c.BackTime()
 		sol.Optimal = sol.Makespan == sol.Bound
-		sol.Within = "all schedules"
+		sol.OptimalAmong = "all schedules"
 		sol.Notes = []string{fmt.Sprintf("%d segments of %d layers; the last one has %d.", try.segments,
 			layers(c)/try.segments, layers(c)-(try.segments-1)*(layers(c)/try.segments))}
 		return sol, nil
@@ -111,7 +108,7 @@ func solveSegments(p *engine.Problem, args engine.Args, poll *engine.Poll, peakO
 // layers is the number of layers that are cut: all stages but the loss. A chain
 // whose seed is born has no loss stage.
 func layers(c *engine.Chain) int {
-	if c.SeedBorn {
+	if c.LossGradAllocated {
 		return c.Len()
 	}
 	return c.Len() - 1

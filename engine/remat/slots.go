@@ -72,7 +72,7 @@ func solveSlots(p *engine.Problem, slots int, poll *engine.Poll) (*engine.Soluti
 		return nil, err
 	}
 	proven := sol.Optimal
-	sol.Within, sol.Optimal, sol.Bound = persistentSet(c), false, c.ForwardTime()+c.BackTime()
+	sol.OptimalAmong, sol.Optimal, sol.Bound = persistentSet(c), false, c.ForwardTime()+c.BackTime()
 	if err != nil || !proven {
 		return sol, err
 	}

@@ -23,7 +23,7 @@ func TestSlotsAgainstPlainRecursion(t *testing.T) {
 		input := fmt.Sprintf("seed 18 chain %d budget %d slots %d\n%s", i, budget, slots, enginetest.Dump(c))
 		p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, budget)
 		want, fits := plain(slotTerms(c, budget, slots))
-		sol, err := solveRotor(p, engine.Args{"slots": fmt.Sprint(slots)}, nil)
+		sol, err := Rotor.Solve(p, engine.Args{"slots": fmt.Sprint(slots)}, nil)
 		if fits != (err == nil) {
 			t.Fatalf("%sgot %v, the plain recursion says that it fits: %v", input, err, fits)
 		}
@@ -34,7 +34,7 @@ func TestSlotsAgainstPlainRecursion(t *testing.T) {
 		if got := int64(sol.Makespan - c.ForwardTime() - c.BackTime()); got != want || sol.Peak > budget {
 			t.Fatalf("%sgot extra time %d and peak %d, want %d", input, got, sol.Peak, want)
 		}
-		exact, err := solveRotor(p, nil, nil)
+		exact, err := Rotor.Solve(p, nil, nil)
 		if err != nil || exact.Makespan > sol.Makespan || sol.Bound != exact.Makespan || sol.Optimal != (exact.Makespan == sol.Makespan) {
 			t.Fatalf("%sexact: %v, %v; slots: %v, bound %v, optimal %v", input, exact, err, sol.Makespan, sol.Bound, sol.Optimal)
 		}
@@ -50,19 +50,19 @@ func TestSlotsAgainstPlainRecursion(t *testing.T) {
 	}
 }
 
-// TestSlotsRefuseStoreAll is the counterexample to the paper's 1+1/S: 600 of
+// TestSlotsRefuseKeepAll is the counterexample to the paper's 1+1/S: 600 of
 // 1000 units would do, and 500 slots refuse it.
-func TestSlotsRefuseStoreAll(t *testing.T) {
+func TestSlotsRefuseKeepAll(t *testing.T) {
 	c := &engine.Chain{Stages: slices.Repeat([]engine.Stage{{Forward: 1, Back: 1, Out: 1, Saved: 1}}, 600)}
 	p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, 1000)
-	if peak := c.StoreAllPeak(); peak != 600 {
+	if peak := c.KeepAllPeak(); peak != 600 {
 		t.Fatalf("keeping everything needs %d, want 600", peak)
 	}
-	exact, err := solveRotor(p, nil, nil)
+	exact, err := Rotor.Solve(p, nil, nil)
 	if err != nil || exact.Makespan != 1200 {
 		t.Errorf("exact: got %v, %v; want 1200", exact, err)
 	}
-	slots, err := solveRotor(p, engine.Args{"slots": "500"}, nil)
+	slots, err := Rotor.Solve(p, engine.Args{"slots": "500"}, nil)
 	if err != nil || slots.Makespan <= 1200 || slots.Bound != 1200 {
 		t.Errorf("500 slots: got %v, %v; want more than 1200, and 1200 as the bound", slots, err)
 	}
@@ -73,7 +73,7 @@ func TestSlotsRefuseStoreAll(t *testing.T) {
 func TestTooFewSlots(t *testing.T) {
 	c := &engine.Chain{Input: 1, InputGrad: 1, Stages: []engine.Stage{{Forward: 1, Back: 1, Out: 1, Saved: 1, Grad: 1}}}
 	for slots, want := range map[string]error{"3": engine.ErrUnsupported, "4": nil} {
-		_, err := solveRotor(engine.NewChainProblem(c, engine.Device{}, engine.Whole, 1000), engine.Args{"slots": slots}, nil)
+		_, err := Rotor.Solve(engine.NewChainProblem(c, engine.Device{}, engine.Whole, 1000), engine.Args{"slots": slots}, nil)
 		if !errors.Is(err, want) {
 			t.Errorf("%s slots: got %v, want %v", slots, err, want)
 		}

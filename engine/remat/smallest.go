@@ -41,7 +41,7 @@ func (f *floors) fill(poll *engine.Poll) error {
 				return err
 			}
 			best := int64(math.MaxInt64)
-			if !t.lean {
+			if !t.outputOnly {
 				best = max(t.all(s, u), t.saved[s]+least[s+1][u])
 			}
 			none := t.held[u] + max(t.first[s], mid)
@@ -92,7 +92,7 @@ func (f *floors) why(c *engine.Chain) string {
 	s, u := 1, f.t.n
 	for s < u {
 		want := f.least[s][u]
-		if !f.t.lean && max(f.t.all(s, u), f.t.saved[s]+f.least[s+1][u]) == want {
+		if !f.t.outputOnly && max(f.t.all(s, u), f.t.saved[s]+f.least[s+1][u]) == want {
 			if f.t.all(s, u) == want {
 				break // F_all^s or B^s
 			}

@@ -85,7 +85,7 @@ const (
 // schedule of groups of 16 is one of the chain, but none of groups of 8, so that
 // its limit is not certain there. The chain itself is solved with limits that
 // double.
-const finestLean = 4
+const finestOutputOnly = 4
 
 // From grouping to grouping the optimum falls, on the chains that were measured by
 // at least this power of the rate at which it fell before, and most when the last
@@ -145,11 +145,11 @@ func (x *table[T]) start(o *optimum, t *terms, ahead bounds) (limit, guess T, ce
 	}
 	var before T // optimum of the grouping before the last one
 	for g := coarsest; g > 1; g /= 2 {
-		if !x.use.coarse || !x.use.limit || (t.n-1)/g < fewestGroups || t.lean && g < finestLean {
+		if !x.use.coarse || !x.use.limit || (t.n-1)/g < fewestGroups || t.outputOnly && g < finestOutputOnly {
 			continue
 		}
 		grouped := t.group(g)
-		if !certain || t.lean { // else the groups before were groups of these
+		if !certain || t.outputOnly { // else the groups before were groups of these
 			f, err := newFloors(grouped, x.poll)
 			if err != nil {
 				return 0, 0, false, err
@@ -166,14 +166,14 @@ func (x *table[T]) start(o *optimum, t *terms, ahead bounds) (limit, guess T, ce
 			limit = y.until[y.n+1] / 16
 		}
 		v, ok := T(0), false
-		if certain && !t.lean && before > limit {
+		if certain && !t.outputOnly && before > limit {
 			if ok, err = y.fill(falling(limit, before, groupFall)); err != nil {
 				return 0, 0, false, err
 			}
 			v, _ = y.value(1, y.n, y.room)
 		}
 		if !ok {
-			if v, err = y.deepen(limit, certain && !t.lean); err != nil {
+			if v, err = y.deepen(limit, certain && !t.outputOnly); err != nil {
 				return 0, 0, false, err
 			}
 		}
@@ -186,7 +186,7 @@ func (x *table[T]) start(o *optimum, t *terms, ahead bounds) (limit, guess T, ce
 	if !certain {
 		limit = x.until[x.n+1] / 16
 	}
-	if t.lean {
+	if t.outputOnly {
 		limit, certain = min(limit, x.until[x.n+1]/256), false
 	}
 	guess = limit
@@ -223,7 +223,7 @@ func (x *table[T]) deepen(limit T, certain bool) (T, error) {
 			return 0, errTooLarge
 		}
 		more := limit * 2 / 5
-		if x.lean {
+		if x.outputOnly {
 			more = limit
 		}
 		limit = T(min(most, int64(limit+more+1)))

@@ -48,7 +48,7 @@ const unreached = int64(math.MaxInt64)
 // states is Dijkstra's algorithm over all states of memory that sequences of
 // Table 1 of arXiv:1911.13214 can come to. Layer g holds the states whose
 // gradient is delta^g; B^g leads to the next layer and never back, so the
-// layers are settled one after the other. In layer g stage k has three states
+// layers are expanded one after the other. In layer g stage k has three states
 // up to g and two above: an abar^k whose backward is over serves nothing, not
 // even to free something else.
 //
@@ -65,7 +65,7 @@ type states struct {
 	poll  *engine.Poll
 
 	layers []layer
-	g      int // the layer that is being settled
+	g      int // the layer that is being expanded
 	open   openStates
 	held   [maxNonpersistentStages + 1]uint8 // of the state that is expanded, by stage
 	memory engine.Bytes                      // of that state
@@ -127,7 +127,7 @@ func bytesOfStates(c *engine.Chain) int64 {
 	return all + 2*size*16
 }
 
-// search settles all layers. ok is false if no sequence gets to delta^0 below
+// search expands all layers. ok is false if no sequence gets to delta^0 below
 // the limit; otherwise path is the moves of the cheapest one.
 func (s *states) search() (cost int64, path []move, ok bool, err error) {
 	s.layers = make([]layer, s.n+1)
@@ -143,7 +143,7 @@ func (s *states) search() (cost int64, path []move, ok bool, err error) {
 	}
 	s.open = openStates{{first.cost[s.code], s.code}}
 	for ; s.g > 0; s.g-- {
-		if err := s.settle(); err != nil {
+		if err := s.expandLayer(); err != nil {
 			return 0, nil, false, err
 		}
 		s.poll.Report(engine.Progress{Done: s.n - s.g + 1, Total: s.n})
@@ -163,8 +163,8 @@ func (s *states) search() (cost int64, path []move, ok bool, err error) {
 	return best.cost, s.path(best.code), true, nil
 }
 
-// settle expands all states of layer g in the order of their cost.
-func (s *states) settle() error {
+// expandLayer expands all states of layer g in the order of their cost.
+func (s *states) expandLayer() error {
 	l := s.layer(s.g)
 	for len(s.open) > 0 {
 		at := s.open.pop()

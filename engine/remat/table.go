@@ -62,7 +62,7 @@ type table[T unit] struct {
 	room                            T
 	until                           []T // until[s] is the forward time of the stages before s
 	till                            []T // a split of (s,t) before j costs till[j]-until[s]
-	lean                            bool
+	outputOnly                      bool
 	use                             tricks
 	limit                           T
 	inf                             T // never, at hand
@@ -129,8 +129,8 @@ func newTable[T unit](t *terms, use tricks, poll *engine.Poll) (*table[T], error
 	for s := 1; s <= t.n; s++ {
 		x.until[s+1] = x.until[s] + T(t.fwd[s])
 	}
-	x.till, x.lean = x.until, t.lean
-	if t.lean {
+	x.till, x.outputOnly = x.until, t.outputOnly
+	if t.outputOnly {
 		x.till = make([]T, t.n+2)
 		for j := 2; j <= t.n; j++ {
 			x.till[j] = x.until[j] - T(t.tail[j-1])

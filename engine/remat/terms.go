@@ -27,19 +27,19 @@ const (
 //
 // so that a run of stages taken together is again a stage (see group).
 type terms struct {
-	n      int
-	fwd    []int64 // [uF]
-	in     []int64 // [a^{s-1}] what keeping the input of s takes
-	saved  []int64 // [abar^s] what F_all^s takes out of m; see byStage for outputs that nobody saves
-	held   []int64 // gradient that lies on the device while stages before it run again
-	allFwd []int64 // [abar^s + oF^s]
-	allBwd []int64 // [|delta^s| + |delta^{s-1}| + abar^s + oB^s]
-	first  []int64 // [a^s + oF^s] F_ck, its input is outside of m
-	mid    []int64 // [a^{s-1} + a^s + oF^s] F_none
-	single []int64 // [m_all(s,s)]
-	tail   []int64 // [uF] of the last of the stages that s stands for (see group)
-	lean   bool    // F_all^s only right before B^s: what revolve does
-	room   int64   // [m] of the root: budget less resident memory and a^0
+	n          int
+	fwd        []int64 // [uF]
+	in         []int64 // [a^{s-1}] what keeping the input of s takes
+	saved      []int64 // [abar^s] what F_all^s takes out of m; see byStage for outputs that nobody saves
+	held       []int64 // gradient that lies on the device while stages before it run again
+	allFwd     []int64 // [abar^s + oF^s]
+	allBwd     []int64 // [|delta^s| + |delta^{s-1}| + abar^s + oB^s]
+	first      []int64 // [a^s + oF^s] F_ck, its input is outside of m
+	mid        []int64 // [a^{s-1} + a^s + oF^s] F_none
+	single     []int64 // [m_all(s,s)]
+	tail       []int64 // [uF] of the last of the stages that s stands for (see group)
+	outputOnly bool    // F_all^s only right before B^s: what revolve does
+	room       int64   // [m] of the root: budget less resident memory and a^0
 
 	memUnit, timeUnit int64 // what a unit of sizes and of times is worth, see scale
 }
@@ -47,16 +47,16 @@ type terms struct {
 func newTerms(c *engine.Chain, budget engine.Bytes, r rule) *terms {
 	t := byStage(c, r)
 	// More than what keeping everything needs is of no use.
-	t.room = int64(min(budget, c.StoreAllPeak())-c.Resident.Total()) - int64(c.Input)
+	t.room = int64(min(budget, c.KeepAllPeak())-c.Resident.Total()) - int64(c.Input)
 	return t
 }
 
-// leanTerms are the terms of revolve: no F_all but right before its backward.
-func leanTerms(c *engine.Chain, budget engine.Bytes) *terms {
+// outputOnlyTerms are the terms of revolve: no F_all but right before its backward.
+func outputOnlyTerms(c *engine.Chain, budget engine.Bytes) *terms {
 	t := byStage(c, outputCounted)
-	t.lean = true
+	t.outputOnly = true
 	// More than what keeping all outputs needs is of no use. It may be more than
-	// StoreAllPeak, for F_all^s then runs beside delta^s.
+	// KeepAllPeak, for F_all^s then runs beside delta^s.
 	t.room = min(int64(budget-c.Resident.Total()-c.Input), t.outputs(1, t.n))
 	return t
 }
@@ -162,7 +162,7 @@ func (t *terms) scale() {
 // avoid, and that the table leaves out: without F_all, every stage but the last
 // runs once to reach the last one and once before its backward.
 func (t *terms) again() (sum int64) {
-	if !t.lean {
+	if !t.outputOnly {
 		return 0
 	}
 	for s := 1; s <= t.n; s++ {
@@ -191,7 +191,7 @@ func divisor(g int64, v []int64) int64 {
 func (t *terms) group(g int) *terms {
 	count := (t.n-1+g-1)/g + 1
 	u := makeTerms(count)
-	u.room, u.memUnit, u.timeUnit, u.lean = t.room, t.memUnit, t.timeUnit, t.lean
+	u.room, u.memUnit, u.timeUnit, u.outputOnly = t.room, t.memUnit, t.timeUnit, t.outputOnly
 	u.tail = make([]int64, count+1)
 	for i := 1; i < count; i++ {
 		a := (i-1)*g + 1
@@ -202,7 +202,7 @@ func (t *terms) group(g int) *terms {
 }
 
 // merge makes stages a..b the stage i of u: F_all^a..F_all^b, and the backwards;
-// if it is lean, F_ck^a..F_ck^{b-1} first, and F_all right before every backward.
+// if it is outputOnly, F_ck^a..F_ck^{b-1} first, and F_all right before every backward.
 func (t *terms) merge(u *terms, i, a, b int) {
 	u.in[i], u.held[i] = t.in[a], t.held[b]
 	u.first[i] = t.first[a]
@@ -220,7 +220,7 @@ func (t *terms) merge(u *terms, i, a, b int) {
 	u.saved[i] = before
 	u.tail[i] = t.fwd[b]
 	u.single[i] = u.all(i, i)
-	if t.lean {
+	if t.outputOnly {
 		u.single[i] = t.outputs(a, b)
 	}
 }
@@ -228,7 +228,7 @@ func (t *terms) merge(u *terms, i, a, b int) {
 // keepAll is the room in which nothing has to be computed again, but for what
 // again counts.
 func (t *terms) keepAll() (need int64) {
-	if t.lean {
+	if t.outputOnly {
 		return t.outputs(1, t.n)
 	}
 	before := int64(0) // saved sets of the stages before k

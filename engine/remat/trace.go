@@ -52,7 +52,7 @@ func (x *table[T]) choice(s, t int, m T) int {
 	if !ok {
 		panic("remat: a state of the optimum has no value")
 	}
-	if !x.lean && m >= x.all(s, t) {
+	if !x.outputOnly && m >= x.all(s, t) {
 		if v, ok := x.value(s+1, t, m-x.saved[s]); ok && v <= want {
 			return s
 		}
@@ -96,16 +96,16 @@ func (t *terms) ungroup(grouped []engine.ChainOp, g int) []engine.ChainOp {
 				emit(engine.FNone, k)
 			}
 		case engine.FAll:
-			for k := a; k < b && t.lean; k++ {
+			for k := a; k < b && t.outputOnly; k++ {
 				emit(engine.FCk, k)
 			}
-			for k := a; k < b && !t.lean; k++ {
+			for k := a; k < b && !t.outputOnly; k++ {
 				emit(engine.FAll, k)
 			}
 			emit(engine.FAll, b)
 		case engine.BStep:
 			for k := b; k >= a; k-- {
-				if t.lean && k < b {
+				if t.outputOnly && k < b {
 					emit(engine.FAll, k)
 				}
 				emit(engine.BStep, k)

@@ -86,7 +86,7 @@ func TestUnsavedPlays(t *testing.T) {
 	for i := range 20 {
 		c := enginetest.RandomChain(r, enginetest.Shape{MinStages: 6, MaxStages: 60, MaxSize: 1 << 20, MaxTime: 1e6})
 		enginetest.GiveUnsaved(r, c)
-		p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, c.StoreAllPeak()/100*engine.Bytes(30+r.IntN(70)))
+		p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, c.KeepAllPeak()/100*engine.Bytes(30+r.IntN(70)))
 		for _, name := range []string{"rotor", "revolve", "sequential", "nonpersistent", "keepall"} {
 			for _, args := range []engine.Args{nil, {"slots": "200"}, {"drop": "yes"}} {
 				if _, err := engine.Lookup(name).Parse(args); err != nil {
@@ -133,14 +133,14 @@ func TestUnsavedKeepAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	// B of relu: input, conv's output, the statistics, its output, two gradients.
-	if want := engine.Bytes(1 + 10 + 1 + 10 + 10 + 10); sol.Peak != want || c.StoreAllPeak() != want {
-		t.Errorf("got a peak of %d, and %d of keeping everything; want %d", sol.Peak, c.StoreAllPeak(), want)
+	if want := engine.Bytes(1 + 10 + 1 + 10 + 10 + 10); sol.Peak != want || c.KeepAllPeak() != want {
+		t.Errorf("got a peak of %d, and %d of keeping everything; want %d", sol.Peak, c.KeepAllPeak(), want)
 	}
 	playClaims(t, "", p, sol)
 	kept := *c
 	kept.Stages = append([]engine.Stage(nil), c.Stages...)
 	kept.Stages[1].Unsaved, kept.Stages[1].Saved = false, 11
-	if got, want := kept.StoreAllPeak(), engine.Bytes(1+10+11+10+10+10); got != want {
+	if got, want := kept.KeepAllPeak(), engine.Bytes(1+10+11+10+10+10); got != want {
 		t.Errorf("with the output kept: got a peak of %d, want %d", got, want)
 	}
 }

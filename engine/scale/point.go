@@ -15,7 +15,7 @@ import (
 type Question struct {
 	Build     Builder
 	Strategy  *engine.Strategy
-	Args      engine.Args // parsed, or nil for the defaults
+	Args      engine.Args // nil: the defaults
 	Device    engine.Device
 	Transfers engine.Transfers
 	Budget    engine.Bytes

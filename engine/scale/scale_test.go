@@ -19,7 +19,7 @@ import (
 
 // TestOfChain scales by hand: sizes and times of two samples for three.
 func TestOfChain(t *testing.T) {
-	c := &engine.Chain{Name: "net", Batch: 2, Input: 5, InputGrad: 4, SeedBorn: true,
+	c := &engine.Chain{Name: "net", Batch: 2, Input: 5, InputGrad: 4, LossGradAllocated: true,
 		Resident: engine.Resident{Weights: 7, Grads: 8, Optimizer: 9, Pinned: 10},
 		Stages: []engine.Stage{
 			{Name: "conv", Kind: "conv", Forward: 5001, Back: 7000, Out: 3, Saved: 6, Grad: 3, FwdTemp: 1, BwdTemp: 0,
@@ -35,7 +35,7 @@ func TestOfChain(t *testing.T) {
 		t.Fatal(err)
 	}
 	// 5 us of each operation are fixed; the rest is half as much again, rounded up.
-	want := &engine.Chain{Name: "net", Batch: 3, Input: 8, InputGrad: 6, SeedBorn: true, Resident: c.Resident,
+	want := &engine.Chain{Name: "net", Batch: 3, Input: 8, InputGrad: 6, LossGradAllocated: true, Resident: c.Resident,
 		Stages: []engine.Stage{
 			{Name: "conv", Kind: "conv", Forward: 5002, Back: 8000, Out: 5, Saved: 9, Grad: 5, FwdTemp: 2, BwdTemp: 0,
 				Fast: &engine.Algorithm{Forward: 5000, Back: 5003, FwdTemp: 14, BwdTemp: 3}},
@@ -58,9 +58,9 @@ func TestOfChain(t *testing.T) {
 // TestOfGraph: weights stay what they are.
 func TestOfGraph(t *testing.T) {
 	g := &engine.Graph{Done: engine.NoValue, Fixed: 11, Values: []engine.Value{
-		{Name: "x", Kind: engine.KindActivation, Size: 3, Within: engine.NoValue},
-		{Name: "w", Kind: engine.KindWeight, Size: 3, Within: engine.NoValue, Initial: engine.OnHost},
-		{Name: "d", Kind: engine.KindGradient, Size: 4, Within: engine.NoValue}},
+		{Name: "x", Kind: engine.KindActivation, Size: 3, PartOf: engine.NoValue},
+		{Name: "w", Kind: engine.KindWeight, Size: 3, PartOf: engine.NoValue, Initial: engine.OnHost},
+		{Name: "d", Kind: engine.KindGradient, Size: 4, PartOf: engine.NoValue}},
 		Ops: []engine.Op{{Name: "f", Time: 5002, Temp: 1, In: []engine.ValueID{1}, Out: []engine.ValueID{0, 2}, Alt: &engine.Alt{Time: 6000, Temp: 2}}}}
 	build, err := scale.OfGraph(g, 2)
 	if err != nil {
@@ -101,7 +101,7 @@ func TestLargest(t *testing.T) {
 	for i := range 25 {
 		c := enginetest.RandomChain(r, enginetest.Shape{MaxStages: 6, MaxSize: 20})
 		c.Batch = 1 + r.IntN(6)
-		budget := c.Resident.Total() + engine.Bytes(1+r.IntN(8))*c.StoreAllPeak()/3
+		budget := c.Resident.Total() + engine.Bytes(1+r.IntN(8))*c.KeepAllPeak()/3
 		if i%6 == 5 {
 			budget *= 30
 		}
@@ -154,11 +154,11 @@ func TestLargest(t *testing.T) {
 // pretend is a strategy that solves like keepall and refuses by a rule.
 func pretend(refuses func(batch int) bool) *engine.Strategy {
 	keep := engine.Lookup("keepall")
-	return &engine.Strategy{Name: "pretend", Solve: func(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
+	return &engine.Strategy{Name: "pretend", Solver: func(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 		if b := p.Chain.Chain.Batch; refuses(b) {
 			return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: engine.Bytes(1000 + b)}
 		}
-		return keep.Solve(p.WithBudget(engine.NoLimit), args, poll)
+		return keep.Solve(p.WithBudget(engine.NoLimit), nil, poll)
 	}}
 }
 
@@ -182,8 +182,8 @@ func TestGaps(t *testing.T) {
 // TestUndecided: no answer within the limit is not a refusal.
 func TestUndecided(t *testing.T) {
 	s := pretend(func(b int) bool { return false })
-	solve := s.Solve
-	s.Solve = func(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
+	solve := s.Solver
+	s.Solver = func(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 		for p.Chain.Chain.Batch >= 5 {
 			if err := poll.Err(); err != nil {
 				return nil, err
@@ -205,7 +205,7 @@ func TestUndecided(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := *q
 		q.Limit = 10 * time.Millisecond
-		ticking := context.WithValue(t.Context(), engine.Breath{}, func() { time.Sleep(time.Millisecond) })
+		ticking := context.WithValue(t.Context(), engine.Yield{}, func() { time.Sleep(time.Millisecond) })
 		if at, err := scale.At(ticking, &q, 5); err != nil || !at.Partial || at.StepTime != 0 {
 			t.Errorf("batch 5 in %v: got %+v, %v; want no answer", q.Limit, at, err)
 		}
@@ -228,7 +228,7 @@ func TestErrors(t *testing.T) {
 	if got, err := scale.Largest(t.Context(), question(t, c, engine.Lookup("offloadexact"), engine.Bytes(1)), nil); !errors.Is(err, engine.ErrUnsupported) {
 		t.Errorf("offloadexact on 14 stages: got %+v, %v; want that it does not apply", got, err)
 	}
-	q := question(t, c, engine.Lookup("greedy"), 3*c.StoreAllPeak())
+	q := question(t, c, engine.Lookup("greedy"), 3*c.KeepAllPeak())
 	q.Device = engine.Device{}
 	keep := question(t, c, engine.Lookup("keepall"), q.Budget)
 	got, err := scale.Largest(t.Context(), q, nil)
@@ -237,8 +237,8 @@ func TestErrors(t *testing.T) {
 		t.Errorf("without a link: got %+v, %v; want the %d of keeping everything", got, err, want.Batch)
 	}
 	s := pretend(func(int) bool { return false })
-	solve := s.Solve
-	s.Solve = func(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
+	solve := s.Solver
+	s.Solver = func(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 		sol, err := solve(p, args, poll)
 		sol.Makespan--
 		return sol, err

@@ -33,7 +33,7 @@ func TestEndless(t *testing.T) {
 		{"a late run", 200 * 365 * 86400, 1, 1 << 62, engine.NoLimit, engine.Schedule{run(0), offload(0), wait(0), run(1)}, 3},
 	} {
 		for _, mode := range []engine.Transfers{engine.Whole, engine.Streamed} {
-			g := &engine.Graph{Done: engine.NoValue, Values: []engine.Value{{Name: "v", Size: tc.size, Within: engine.NoValue}},
+			g := &engine.Graph{Done: engine.NoValue, Values: []engine.Value{{Name: "v", Size: tc.size, PartOf: engine.NoValue}},
 				Ops: []engine.Op{{Name: "F", Time: day, Out: []engine.ValueID{0}}, {Name: "B", Time: tc.back, In: []engine.ValueID{0}}}}
 			p := &engine.Problem{Graph: g, Device: engine.Device{ToHost: tc.rate, ToDev: tc.rate}, Transfers: mode, Budget: tc.budget}
 			trace, err := Play(p, tc.schedule)

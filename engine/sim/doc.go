@@ -9,10 +9,10 @@
 //
 //	Run(op)         starts when every input is whole on the device and there is
 //	                room for all its outputs and its temporaries beside everything
-//	                that is there. Outputs are fresh copies (a lean run writes
-//	                Op.Lean instead of Op.Out). A run by the second way (Alt) takes
+//	                that is there. Outputs are fresh copies (an output-only run writes
+//	                Op.OutputOnly instead of Op.Out). A run by the second way (Alt) takes
 //	                the time and the temporaries of Op.Alt instead of the
-//	                operation's own; every run of an operation, lean or not, first
+//	                operation's own; every run of an operation, output-only or not, first
 //	                or again, chooses for itself. At its end the temporaries leave,
 //	                and so do an older copy of an output and separate copies of
 //	                values within an output (a^k is merged into abar^k).
@@ -37,7 +37,7 @@
 // reader of a^k may read abar^k).
 //
 // An output that nobody saves (engine.Stage.Unsaved) is within nothing. A run of
-// F^k then writes abar^k and a^k, two copies, and a lean run a^k alone; F^{k+1}
+// F^k then writes abar^k and a^k, two copies, and an output-only run a^k alone; F^{k+1}
 // reads a^k's own copy; neither B^k nor B^{k+1} reads it. Nothing of this is a rule
 // of its own: it follows from what the operations read and write. So it may be freed
 // once F^{k+1} has read it, which is what plain training does, while abar^k stays;
@@ -62,7 +62,7 @@
 //
 // A schedule is refused with a *StepError when a step cannot be meant: an input
 // that is not on the device and not on its way, an offload or free of what is
-// not there, a fetch of what the host does not have or the device has, a lean
+// not there, a fetch of what the host does not have or the device has, an output-only
 // run or a second way where the operation has none, a run or a transfer that
 // would end after 292 years, beyond what can be counted. It is
 // refused with a *StuckError when it does not fit into the budget or deadlocks:

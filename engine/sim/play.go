@@ -17,7 +17,7 @@ func Play(p *engine.Problem, s engine.Schedule) (*Trace, error) {
 		return nil, &StuckError{Step: 0, What: "start", Reason: NeedsRoom, Need: pl.inUse, Free: p.Budget}
 	}
 	for {
-		if err := pl.settle(); err != nil {
+		if err := pl.playInstant(); err != nil {
 			return nil, err
 		}
 		if pl.over() {
@@ -127,8 +127,8 @@ func newPlaces(g *engine.Graph) []place {
 	for i := len(ps) - 1; i >= 0; i-- {
 		v, q := &g.Values[i], &ps[i]
 		q.onHost = v.Initial&engine.OnHost != 0
-		if q.next = engine.NoValue; v.Within != engine.NoValue {
-			q.next, ps[v.Within].inner = ps[v.Within].inner, engine.ValueID(i)
+		if q.next = engine.NoValue; v.PartOf != engine.NoValue {
+			q.next, ps[v.PartOf].inner = ps[v.PartOf].inner, engine.ValueID(i)
 		}
 	}
 	return ps
@@ -166,8 +166,8 @@ func (pl *player) take(c Category, n engine.Bytes) {
 	pl.inUse += n
 }
 
-// settle does everything that happens at this instant.
-func (pl *player) settle() error {
+// playInstant does everything that happens at this instant.
+func (pl *player) playInstant() error {
 	for changed := true; changed; {
 		changed = pl.endDue()
 		moved, err := pl.stepCounter()
@@ -291,8 +291,8 @@ func (pl *player) stepWait(st *engine.Step) (hold, error) {
 func (pl *player) stepRun(st *engine.Step) (hold, error) {
 	op := &pl.g.Ops[st.Op]
 	outs := op.Out
-	if st.Lean {
-		if outs = op.Lean; outs == nil {
+	if st.OutputOnly {
+		if outs = op.OutputOnly; outs == nil {
 			return hold{}, pl.fail("the operation cannot run lean")
 		}
 	}
@@ -330,7 +330,7 @@ func (pl *player) stepRun(st *engine.Step) (hold, error) {
 // read; if not, coming is such a value that is being fetched.
 func (pl *player) served(v engine.ValueID) (ready bool, coming engine.ValueID) {
 	coming = engine.NoValue
-	for ; v != engine.NoValue; v = pl.g.Values[v].Within {
+	for ; v != engine.NoValue; v = pl.g.Values[v].PartOf {
 		if pl.places[v].copy != nil {
 			return true, engine.NoValue
 		}
@@ -346,7 +346,7 @@ func (pl *player) served(v engine.ValueID) (ready bool, coming engine.ValueID) {
 func (pl *player) startRun(st *engine.Step, outs []engine.ValueID, d time.Duration, work engine.Bytes) {
 	pl.closeGap()
 	op := &pl.g.Ops[st.Op]
-	sp := Span{Lane: Compute, Kind: SpanForward, Lean: st.Lean, Alt: st.Alt, Step: pl.pc, Op: st.Op, Value: engine.NoValue,
+	sp := Span{Lane: Compute, Kind: SpanForward, OutputOnly: st.OutputOnly, Alt: st.Alt, Step: pl.pc, Op: st.Op, Value: engine.NoValue,
 		Start: pl.now, Why: None, Cause: pl.cause}
 	sp.End, _ = after(pl.now, d)
 	if pl.cause != NoSpan {

@@ -18,7 +18,7 @@ import (
 // bytes), q writes y (4), r reads x and writes z (2). w (6) starts on the host.
 func line() *engine.Graph {
 	val := func(name string, size engine.Bytes, at engine.Place) engine.Value {
-		return engine.Value{Name: name, Size: size, Initial: at, Within: engine.NoValue}
+		return engine.Value{Name: name, Size: size, Initial: at, PartOf: engine.NoValue}
 	}
 	return &engine.Graph{
 		Values: []engine.Value{val("x", 4, 0), val("y", 4, 0), val("z", 2, 0), val("w", 6, engine.OnHost)},
@@ -174,7 +174,7 @@ func TestRefusals(t *testing.T) {
 		{engine.Schedule{run(opP), engine.Fetch(valX, 0)}, 1, "it is on the device already"},
 		{engine.Schedule{engine.Fetch(valW, 0), engine.Fetch(valW, 0)}, 1, "it is being fetched already"},
 		{engine.Schedule{engine.Fetch(valW, -1)}, 0, "its earliest start is negative"},
-		{engine.Schedule{engine.LeanRun(opP)}, 0, "the operation cannot run lean"},
+		{engine.Schedule{engine.RunOutputOnly(opP)}, 0, "the operation cannot run lean"},
 		{engine.Schedule{run(7)}, 0, "the graph has no such operation"},
 		{engine.Schedule{engine.Free(9)}, 0, "the graph has no such value"},
 		{engine.Schedule{{Kind: 99}}, 0, "there is no such step"},

@@ -55,17 +55,18 @@ func (r Reason) String() string {
 	return [...]string{"none", "needs data", "needs memory", "waits for copy-out", "window", "dependency", "transfers end"}[r]
 }
 
-// Span is one run or transfer over [Start, End).
+// Span is one run or transfer over [Start, End), counted from the start of the step
+// like all times of a trace.
 type Span struct {
-	Lane  Lane
-	Kind  SpanKind
-	Lean  bool
-	Alt   bool           // a run by the second way
-	Step  int            // index into the schedule
-	Op    engine.OpID    // of a run, otherwise NoOp
-	Value engine.ValueID // of a transfer, otherwise NoValue
-	Start time.Duration
-	End   time.Duration
+	Lane       Lane
+	Kind       SpanKind
+	OutputOnly bool
+	Alt        bool           // a run by the second way
+	Step       int            // index into the schedule
+	Op         engine.OpID    // of a run, otherwise NoOp
+	Value      engine.ValueID // of a transfer, otherwise NoValue
+	Start      time.Duration
+	End        time.Duration
 	// Why and Cause explain the start: what held it back last, and the span
 	// whose end let it go. For a run that started when the run before it ended,
 	// and for a transfer that started when its step was reached, Why is
@@ -152,22 +153,22 @@ const (
 )
 
 // Trace is what happens when a schedule is played. It is not changed after Play
-// returns it.
+// returns it. Times count from the start of the step.
 type Trace struct {
-	Makespan time.Duration
-	Peak     engine.Bytes // largest total of Memory
-	PeakAt   time.Duration
-	HostPeak engine.Bytes
+	Makespan time.Duration // the step time: when the last run and the last transfer have ended
+	Peak     engine.Bytes  // largest total of Memory, resident memory included
+	PeakAt   time.Duration // when it is first reached
+	HostPeak engine.Bytes  // most pinned host memory in use
 
 	ComputeTime   time.Duration             // first runs and backward operations
 	RecomputeTime time.Duration             // forward operations that ran before
 	Waiting       [NumReasons]time.Duration // by reason; with the two above it adds up to Makespan
 
-	Spans     []Span // in the order of their start; runs and transfers mixed
-	Gaps      []Gap
-	Memory    []Sample
-	Host      []Point // pinned host memory
-	Lives     []Life
+	Spans     []Span     // in the order of their start; runs and transfers mixed
+	Gaps      []Gap      // in the order of time
+	Memory    []Sample   // in the order of time; the first at 0
+	Host      []Point    // pinned host memory, in the order of time
+	Lives     []Life     // in the order of StartSeq
 	Decisions []Decision // of stages 1..n: Decisions[k-1]; empty if the graph names no stages
 }
 

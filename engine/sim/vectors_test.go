@@ -55,7 +55,7 @@ func prefix(p *engine.Problem, ops []engine.ChainOp, n int) (s engine.Schedule, 
 		step := engine.Run(p.Chain.Fwd(k))
 		switch op.Kind {
 		case engine.FCk, engine.FNone:
-			step = engine.LeanRun(p.Chain.Fwd(k))
+			step = engine.RunOutputOnly(p.Chain.Fwd(k))
 		case engine.BStep:
 			step = engine.Run(p.Chain.Bwd(k))
 		}
@@ -308,7 +308,7 @@ func windowGraph(v *enginetest.Vector) (*engine.Graph, map[string]engine.ValueID
 			if !known {
 				id = engine.ValueID(len(g.Values))
 				ids[name] = id
-				val := engine.Value{Name: name, Size: engine.Bytes(v.Sizes[name]), Within: engine.NoValue}
+				val := engine.Value{Name: name, Size: engine.Bytes(v.Sizes[name]), PartOf: engine.NoValue}
 				if onCPU[name] {
 					val.Initial = engine.OnHost
 				} else {

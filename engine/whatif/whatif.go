@@ -9,7 +9,7 @@ import (
 	"memtide/engine/sim"
 )
 
-// Method is a strategy with arguments that have been through Parse.
+// Method is a strategy with its arguments.
 type Method struct {
 	Strategy *engine.Strategy
 	Args     engine.Args

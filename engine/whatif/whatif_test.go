@@ -26,12 +26,7 @@ func chain(t *testing.T) *engine.Problem {
 
 func method(t *testing.T, name string) Method {
 	t.Helper()
-	st := engine.Lookup(name)
-	args, err := st.Parse(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return Method{st, args}
+	return Method{Strategy: engine.Lookup(name)}
 }
 
 // The answer is held against trying every budget.

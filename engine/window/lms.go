@@ -13,6 +13,7 @@ func init() { engine.Register(lms) }
 var lms = &engine.Strategy{
 	Name:  "lms",
 	Title: "Large model support (LMS)",
+	Mark:  3,
 	Doc: `Lets a value leave when its next use is many operations away, and fetches it a fixed number of operations before that.
 
 Two numbers, counted in operations, are the same for all values, whatever their
@@ -31,11 +32,11 @@ that are not given are searched for: up to 24 distances and 18 leads.`,
 		{Name: "ahead", Title: "Swap-in ahead", Default: "0", Min: 0, Max: 100_000,
 			Doc: "A value is fetched so many operations before its next use [swapin_ahead]; 0 searches for the fastest within the budget."},
 	},
-	Solve: solveLMS,
+	Solver: solveLMS,
 }
 
-func solveLMS(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
-	n, args, err := begin("lms", p, args, poll)
+func solveLMS(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
+	n, err := begin(p, poll)
 	if err != nil {
 		return nil, err
 	}

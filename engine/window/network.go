@@ -85,11 +85,11 @@ func containers(g *engine.Graph) ([]engine.ValueID, error) {
 	whole := make([]engine.ValueID, len(g.Values))
 	for i := range g.Values {
 		v := engine.ValueID(i)
-		for steps := 0; !made[v] && g.Values[v].Within != engine.NoValue && steps < len(g.Values); steps++ {
-			v = g.Values[v].Within
+		for steps := 0; !made[v] && g.Values[v].PartOf != engine.NoValue && steps < len(g.Values); steps++ {
+			v = g.Values[v].PartOf
 		}
 		whole[i] = v
-		if w := g.Values[i].Within; made[i] && w != engine.NoValue && made[w] {
+		if w := g.Values[i].PartOf; made[i] && w != engine.NoValue && made[w] {
 			return nil, fmt.Errorf("%w: %s is made by itself and as a part of %s", engine.ErrUnsupported, g.Values[i].Name, g.Values[w].Name)
 		}
 	}

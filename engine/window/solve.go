@@ -46,7 +46,7 @@ func (b *best) solution(n *network, least walk) (*engine.Solution, error) {
 		return nil, n.refusal(least)
 	}
 	lower, name := bound.Of(n.p, engine.MayOffload)
-	sol := &engine.Solution{Schedule: b.steps, Makespan: b.time, Peak: b.peak, Optimal: b.time <= lower, Within: within, Bound: lower}
+	sol := &engine.Solution{Schedule: b.steps, Makespan: b.time, Peak: b.peak, Optimal: b.time <= lower, OptimalAmong: within, Bound: lower}
 	if !b.travels() {
 		sol.Notes = append(sol.Notes, "Nothing is moved.")
 		return sol, nil
@@ -71,19 +71,15 @@ func (n *network) refusal(least walk) error {
 		Why: fmt.Sprintf("%s needs it, with what is kept beside it", n.p.Graph.Ops[r.needs].Name)}
 }
 
-// begin reads the arguments of a strategy and the graph of a problem.
-func begin(name string, p *engine.Problem, args engine.Args, poll *engine.Poll) (*network, engine.Args, error) {
-	args, err := engine.Lookup(name).Parse(args)
-	if err != nil {
-		return nil, nil, err
-	}
+// begin reads the graph of a problem.
+func begin(p *engine.Problem, poll *engine.Poll) (*network, error) {
 	if err := poll.Err(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	n, err := newNetwork(p)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	n.poll = poll
-	return n, args, nil
+	return n, nil
 }

@@ -12,6 +12,7 @@ func init() { engine.Register(window) }
 var window = &engine.Strategy{
 	Name:  "window",
 	Title: "Adaptive window",
+	Mark:  10,
 	Doc: `Fetches what the next operations use, as far as it fits into a window of bytes, and lets everything beyond it leave.
 
 Before an operation the window is the longest stretch of what it and the ones
@@ -27,11 +28,11 @@ and the largest that fits, and then closer to the fastest of them.`,
 		Name: "window", Title: "Window, MiB", Doc: "The bytes that are looked ahead, in MiB; 0 searches for the fastest within the budget.",
 		Default: "0", Min: 0, Max: 1 << 24,
 	}},
-	Solve: solveWindow,
+	Solver: solveWindow,
 }
 
-func solveWindow(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
-	n, args, err := begin("window", p, args, poll)
+func solveWindow(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
+	n, err := begin(p, poll)
 	if err != nil {
 		return nil, err
 	}

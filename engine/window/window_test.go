@@ -20,7 +20,7 @@ func randomGraph(r *rand.Rand) *engine.Graph {
 	g := &engine.Graph{Done: engine.NoValue, Fixed: engine.Bytes(r.IntN(5))}
 	add := func(kind engine.ValueKind, initial engine.Place) engine.ValueID {
 		g.Values = append(g.Values, engine.Value{Name: string(rune('a' + len(g.Values))), Kind: kind,
-			Size: engine.Bytes(r.IntN(10)), Initial: initial, Within: engine.NoValue})
+			Size: engine.Bytes(r.IntN(10)), Initial: initial, PartOf: engine.NoValue})
 		return engine.ValueID(len(g.Values) - 1)
 	}
 	for range 1 + r.IntN(3) {
@@ -137,7 +137,7 @@ func TestSearchIsNoWorse(t *testing.T) {
 // TestUnsupported gives graphs that cannot be scheduled in their order.
 func TestUnsupported(t *testing.T) {
 	value := func(name string, within engine.ValueID) engine.Value {
-		return engine.Value{Name: name, Size: 1, Within: within}
+		return engine.Value{Name: name, Size: 1, PartOf: within}
 	}
 	for name, g := range map[string]*engine.Graph{
 		"read before it is made": {Done: engine.NoValue, Values: []engine.Value{value("x", engine.NoValue)},
@@ -157,7 +157,7 @@ func TestUnsupported(t *testing.T) {
 // TestNoLink keeps everything where that fits, and asks for a link where not.
 func TestNoLink(t *testing.T) {
 	c := enginetest.RandomChain(enginetest.Rand(2), enginetest.Shape{MinStages: 5, MaxSize: 40})
-	p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, c.StoreAllPeak())
+	p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, c.KeepAllPeak())
 	for _, name := range []string{"window", "lms"} {
 		if sol, err := engine.Lookup(name).Solve(p, nil, nil); err != nil || sol.Makespan != c.ForwardTime()+c.BackTime() {
 			t.Errorf("%s: got %v, %v; want a schedule that keeps everything", name, sol, err)

@@ -68,7 +68,7 @@ func (b *graphBuilder) value(i int, what string, kind engine.ValueKind, size eng
 		return engine.NoValue
 	}
 	b.g.Values = append(b.g.Values, engine.Value{Name: b.l.ops[i].Name + " " + what, Kind: kind, Size: size, Stage: b.stage[i],
-		Initial: at, Within: engine.NoValue})
+		Initial: at, PartOf: engine.NoValue})
 	return engine.ValueID(len(b.g.Values) - 1)
 }
 

@@ -114,14 +114,14 @@ func TestKeepAllAgrees(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := c.StoreAllPeak(); got != sol.Peak {
+		if got := c.KeepAllPeak(); got != sol.Peak {
 			t.Errorf("keeping everything needs %d bytes on the chain and %d on the graph", got, sol.Peak)
 		}
 		for i := range c.Stages {
 			c.Stages[i].Saved += c.Beside(i + 1)
 			c.Stages[i].Unsaved = false
 		}
-		if got := c.StoreAllPeak(); got <= sol.Peak {
+		if got := c.KeepAllPeak(); got <= sol.Peak {
 			t.Errorf("with every output counted as saved it needs %d bytes, no more than %d", got, sol.Peak)
 		}
 	}

@@ -122,7 +122,7 @@ func (r *StageReader) Finish(c *engine.Chain, hasLoss bool) error {
 	if n := len(c.Stages); n == 0 || n == 1 && hasLoss {
 		return r.Errs.Fail(EmptyChain())
 	}
-	if !hasLoss && !c.SeedBorn {
+	if !hasLoss && !c.LossGradAllocated {
 		c.Stages = append(c.Stages, engine.Stage{Name: LossName})
 	}
 	if err := c.Validate(); errors.Is(err, engine.ErrRange) {

@@ -22,7 +22,7 @@ func TestSizes(t *testing.T) {
 		c := profile.Chain
 		out, saved := totals(c)
 		fmt.Fprintf(&got, "%s: %d stages, input %d, outputs %d, saved %d, weights %d, keep all %d, %v + %v\n", p.ID, c.Len(),
-			c.Input, out, saved, c.Resident.Weights, c.StoreAllPeak(), c.ForwardTime(), c.BackTime())
+			c.Input, out, saved, c.Resident.Weights, c.KeepAllPeak(), c.ForwardTime(), c.BackTime())
 		for _, at := range []int{0, c.Len() / 2, c.Len() - 2} {
 			s := c.Stages[at]
 			fmt.Fprintf(&got, "  %s: %d %d %d %d, %v %v\n", s.Name, s.Out, s.Saved, s.FwdTemp, s.BwdTemp, s.Forward, s.Back)

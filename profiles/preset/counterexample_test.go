@@ -36,8 +36,8 @@ func TestCounterexamples(t *testing.T) {
 		if last := c.Stages[c.Len()-1]; last.Kind != "loss" || last.Name == "" {
 			t.Errorf("%s: the last stage is %+v; want the loss", p.ID, last)
 		}
-		if p.Suggest == nil || p.Suggest.Strategy == "" || p.Suggest.Budget <= 0 || p.Suggest.Budget >= c.StoreAllPeak() {
-			t.Errorf("%s: suggestion %+v; want a strategy and a budget below %d", p.ID, p.Suggest, c.StoreAllPeak())
+		if p.Suggest == nil || p.Suggest.Strategy == "" || p.Suggest.Budget <= 0 || p.Suggest.Budget >= c.KeepAllPeak() {
+			t.Errorf("%s: suggestion %+v; want a strategy and a budget below %d", p.ID, p.Suggest, c.KeepAllPeak())
 		}
 		if profile.Device == nil || profile.Device.ToHost <= 0 || profile.Device.ToHost != profile.Device.ToDev {
 			t.Errorf("%s: device %+v; want a link", p.ID, profile.Device)

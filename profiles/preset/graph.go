@@ -79,7 +79,7 @@ func (n *network) separate() {
 }
 
 func (b *grapher) value(v engine.Value) engine.ValueID {
-	v.Within = engine.NoValue
+	v.PartOf = engine.NoValue
 	b.g.Values = append(b.g.Values, v)
 	b.grads, b.users = append(b.grads, engine.NoValue), append(b.users, 0)
 	return engine.ValueID(len(b.g.Values) - 1)

@@ -86,11 +86,11 @@ func TestGraphPeak(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", p.ID, err)
 		}
-		ratio := float64(trace.Peak-c.Resident.Total()) / float64(c.StoreAllPeak()-c.Resident.Total())
+		ratio := float64(trace.Peak-c.Resident.Total()) / float64(c.KeepAllPeak()-c.Resident.Total())
 		t.Logf("%s: %d functions, %d variables; activations of %.1f MiB, as a chain %.1f (%.3f)", p.ID, len(g.Ops), len(g.Values),
-			mib(trace.Peak-c.Resident.Total()), mib(c.StoreAllPeak()-c.Resident.Total()), ratio)
+			mib(trace.Peak-c.Resident.Total()), mib(c.KeepAllPeak()-c.Resident.Total()), ratio)
 		if ratio < 0.99 || ratio > 1.01 {
-			t.Errorf("%s: keeping everything takes %d bytes as a graph, %d as a chain", p.ID, trace.Peak, c.StoreAllPeak())
+			t.Errorf("%s: keeping everything takes %d bytes as a graph, %d as a chain", p.ID, trace.Peak, c.KeepAllPeak())
 		}
 	}
 }
@@ -175,11 +175,7 @@ func TestGraphStrategies(t *testing.T) {
 		problem := all.WithBudget(sol.Peak * 4 / 5)
 		for _, name := range []string{"window", "lms"} {
 			s := engine.Lookup(name)
-			args, err := s.Parse(nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			swapped, err := s.Solve(problem, args, nil)
+			swapped, err := s.Solve(problem, nil, nil)
 			var least *engine.InfeasibleError
 			if errors.As(err, &least) {
 				t.Errorf("%s, %s in %d: needs %d", id, name, problem.Budget, least.Smallest)

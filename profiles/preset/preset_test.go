@@ -78,7 +78,7 @@ func TestTotals(t *testing.T) {
 			}
 			fmt.Fprintf(&got, "%-16s %3d %9.2f %9.2f %9.1f %10.2f %10.2f %8.2f %8.2f %10.2f %10.2f\n", Ref(p.ID, batch), c.Len()-1,
 				f.Seconds()*1e3, b.Seconds()*1e3, float64(batch)/(f+b).Seconds(),
-				mib(out), mib(saved), mib(fwdTemp), mib(bwdTemp), mib(c.Resident.Total()), mib(c.StoreAllPeak()))
+				mib(out), mib(saved), mib(fwdTemp), mib(bwdTemp), mib(c.Resident.Total()), mib(c.KeepAllPeak()))
 		}
 	}
 	const golden = "testdata/totals.golden"
@@ -113,8 +113,8 @@ func TestProfile(t *testing.T) {
 			if p.ID == "llama3-70b-layer" { // there is a layer before it
 				grad = c.Input
 			}
-			if c.SeedBorn || c.InputGrad != grad {
-				t.Errorf("%s: SeedBorn %v, InputGrad %d; want false and %d", c.Name, c.SeedBorn, c.InputGrad, grad)
+			if c.LossGradAllocated || c.InputGrad != grad {
+				t.Errorf("%s: LossGradAllocated %v, InputGrad %d; want false and %d", c.Name, c.LossGradAllocated, c.InputGrad, grad)
 			}
 			for i, s := range c.Stages {
 				if s.Grad != s.Out {
@@ -166,7 +166,7 @@ func TestPublished(t *testing.T) {
 	}
 
 	// Beaumont, Eyraud-Dubois and Shilova (2020), introduction: "around 5GB".
-	if got := built(t, "resnet101", 32).Chain.StoreAllPeak(); got < 4_500_000_000 || got > 5_500_000_000 {
+	if got := built(t, "resnet101", 32).Chain.KeepAllPeak(); got < 4_500_000_000 || got > 5_500_000_000 {
 		t.Errorf("resnet101-b32: keeping everything takes %d bytes; want about 5 GB", got)
 	}
 	// Profiles of ResNet-50 by five routes: 81.4-81.6 MiB for each image.
@@ -176,7 +176,7 @@ func TestPublished(t *testing.T) {
 	// Hayakawa and Narihira, table 1: 190 is the largest batch of ResNet-50 in 16 GB.
 	largest := 0
 	for batch := 160; batch <= 220; batch++ {
-		if built(t, "resnet50", batch).Chain.StoreAllPeak() <= DefaultDevice().Memory {
+		if built(t, "resnet50", batch).Chain.KeepAllPeak() <= DefaultDevice().Memory {
 			largest = batch
 		}
 	}
@@ -185,7 +185,7 @@ func TestPublished(t *testing.T) {
 	}
 	// Beaumont et al. (2019), section 5: ResNet-101 at 1000 px, batch 1, peaks at 2.83 GiB.
 	large, _ := Lookup("resnet101").Build(Options{Batch: 1, Image: 1000})
-	peak := large.Chain.StoreAllPeak()
+	peak := large.Chain.KeepAllPeak()
 	if got := float64(peak) / float64(engine.GiB); got < 2.75 || got > 2.91 {
 		t.Errorf("resnet101 at 1000 px: keeping everything takes %.2f GiB; want 2.83 within 3 %%", got)
 	}

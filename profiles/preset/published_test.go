@@ -38,9 +38,9 @@ func TestPublishedSizes(t *testing.T) {
 	// Beaumont et al. (arXiv:1911.13214), section 5.3: a peak of "2.83 GiB"; and
 	// "would require 225 GiB of memory, and achieve a throughput of 1.1 images/s",
 	// estimated from measurements on a V100.
-	near(t, "ResNet-101, 1000 px, batch 1, GiB", gib(with(t, "resnet101", Options{Batch: 1, Image: 1000}).StoreAllPeak()), 2.83, 0.05)
+	near(t, "ResNet-101, 1000 px, batch 1, GiB", gib(with(t, "resnet101", Options{Batch: 1, Image: 1000}).KeepAllPeak()), 2.83, 0.05)
 	c := with(t, "resnet1001", Options{Batch: 8})
-	near(t, "ResNet-1001, batch 8, GiB", gib(c.StoreAllPeak()), 225, 0.05)
+	near(t, "ResNet-1001, batch 8, GiB", gib(c.KeepAllPeak()), 225, 0.05)
 	near(t, "ResNet-1001, batch 8, images/s", 8/(c.ForwardTime()+c.BackTime()).Seconds(), 1.1, 0.10)
 	// Shriram et al. (2019), section V-A: "about 20GB and 30GB respectively", with
 	// their base manager: all outputs, weights, their gradients, and two gradients
@@ -68,7 +68,7 @@ func paperChain(t *testing.T, id string, batch int) *engine.Chain {
 // inPaperLayers is a chain in those layers. Where it has performance-optimal
 // algorithms, their workspaces are all their temporaries.
 func inPaperLayers(full *engine.Chain) *engine.Chain {
-	c := &engine.Chain{Input: full.Input, SeedBorn: true, Resident: engine.Resident{Weights: full.Resident.Weights}}
+	c := &engine.Chain{Input: full.Input, LossGradAllocated: true, Resident: engine.Resident{Weights: full.Resident.Weights}}
 	for _, s := range full.Stages {
 		if s.Kind == "conv" || s.Kind == "fc" || s.Kind == "pool" && s.Name != "avgpool" {
 			layer := engine.Stage{Name: s.Name, Kind: s.Kind, Forward: s.Forward, Back: s.Back, Out: s.Out, Saved: s.Out, Grad: s.Grad}

@@ -58,11 +58,7 @@ func TestSequences(t *testing.T) {
 func placed(t *testing.T, name string, r *alloc.Requests, pool engine.Bytes) *alloc.Layout {
 	t.Helper()
 	a := alloc.Lookup(name)
-	args, err := a.Parse(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := a.Place(r, pool, args, nil)
+	l, err := a.Place(r, pool, nil, nil)
 	if err != nil {
 		t.Fatalf("%s in %d: %v", name, pool, err)
 	}

@@ -93,7 +93,7 @@ func TestLinks(t *testing.T) {
 	r := enginetest.Rand(7)
 	for i := range 6 {
 		c := enginetest.RandomChain(r, enginetest.Shape{MinStages: 2, MaxStages: 40, MaxSize: 1 << (6 * i), MaxTime: 1 << (5*i + 4)})
-		c.SeedBorn = false // collect.py always writes a loss
+		c.LossGradAllocated = false // collect.py always writes a loss
 		if i%2 == 1 {
 			enginetest.GiveUnsaved(r, c)
 		}

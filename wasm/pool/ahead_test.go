@@ -68,8 +68,8 @@ func TestAheadStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		keep := engine.Lookup("keepall")
 		engine.Register(&engine.Strategy{Name: "testslow", Title: "Slow", Doc: "Works until it is told to stop.",
-			Solve: func(p *engine.Problem, args engine.Args, poll *engine.Poll) (*engine.Solution, error) {
-				best, err := keep.Solve(p, args, nil)
+			Solver: func(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
+				best, err := keep.Solve(p, nil, nil)
 				for err == nil {
 					time.Sleep(time.Millisecond)
 					err = poll.Err()

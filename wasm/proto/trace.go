@@ -47,7 +47,7 @@ func (c *codec) schedule(s *engine.Schedule) {
 	column(c, rows, w8, func(r *engine.Step) *engine.StepKind { return &r.Kind })
 	column(c, rows, w32, func(r *engine.Step) *engine.OpID { return &r.Op })
 	column(c, rows, w32, func(r *engine.Step) *engine.ValueID { return &r.Value })
-	flags(c, rows, func(r *engine.Step) *bool { return &r.Lean })
+	flags(c, rows, func(r *engine.Step) *bool { return &r.OutputOnly })
 	flags(c, rows, func(r *engine.Step) *bool { return &r.Alt })
 	column(c, rows, w64, func(r *engine.Step) *time.Duration { return &r.NotBefore })
 	flags(c, rows, func(r *engine.Step) *bool { return &r.Reserve })
@@ -81,7 +81,7 @@ func (c *codec) spans(s *[]sim.Span) {
 	rows := *s
 	column(c, rows, w8, func(r *sim.Span) *sim.Lane { return &r.Lane })
 	column(c, rows, w8, func(r *sim.Span) *sim.SpanKind { return &r.Kind })
-	flags(c, rows, func(r *sim.Span) *bool { return &r.Lean })
+	flags(c, rows, func(r *sim.Span) *bool { return &r.OutputOnly })
 	flags(c, rows, func(r *sim.Span) *bool { return &r.Alt })
 	column(c, rows, w32, func(r *sim.Span) *int { return &r.Step })
 	column(c, rows, w32, func(r *sim.Span) *engine.OpID { return &r.Op })

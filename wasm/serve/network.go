@@ -106,11 +106,7 @@ func keepEverything(p *engine.Problem) (proto.Reference, error) {
 	if keepall == nil {
 		panic("serve: the strategy keepall is not registered")
 	}
-	args, err := keepall.Parse(nil)
-	if err != nil {
-		return proto.Reference{}, err
-	}
-	sol, err := keepall.Solve(p, args, nil)
+	sol, err := keepall.Solve(p, nil, nil)
 	if err != nil {
 		return proto.Reference{}, err
 	}
@@ -188,7 +184,7 @@ func graphTotals(p *profiles.Profile) (proto.Totals, *proto.Failure) {
 	for i := range p.Graph.Values {
 		switch v := &p.Graph.Values[i]; v.Kind {
 		case engine.KindActivation:
-			if v.Within == engine.NoValue {
+			if v.PartOf == engine.NoValue {
 				t.Saved += v.Size
 			}
 		case engine.KindWeight:

@@ -36,12 +36,12 @@ type placement struct {
 }
 
 func (s *Server) place(ctx context.Context, q *proto.Place, emit func(*proto.Reply)) (*proto.Placed, *proto.Failure) {
-	p := &placement{pool: engine.NoLimit, allocator: alloc.Lookup(q.Allocator)}
+	p := &placement{pool: engine.NoLimit, allocator: alloc.Lookup(q.Allocator), args: q.Args}
 	if p.allocator == nil {
 		return nil, proto.Fail(proto.BadRequest, "there is no allocator %q", q.Allocator)
 	}
-	var err error
-	if p.args, err = p.allocator.Parse(q.Args); err != nil {
+	_, err := p.allocator.Parse(q.Args)
+	if err != nil {
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
 	}
 	if q.Buffers != nil {

@@ -48,7 +48,7 @@ func newPlan(q *proto.Sweep) *plan {
 	together := make([]bool, len(q.Methods))
 	for m := range q.Methods {
 		s := engine.Lookup(q.Methods[m].Strategy)
-		together[m] = s != nil && s.Sweep != nil
+		together[m] = s != nil && s.Sweeper != nil
 	}
 	all := make([]int, len(q.Budgets))
 	for b := range all {

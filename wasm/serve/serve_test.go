@@ -16,17 +16,17 @@ import (
 
 // Strategies that fail on purpose.
 func init() {
-	fail := func(name string, solve func(*engine.Problem, engine.Args, *engine.Poll) (*engine.Solution, error)) {
-		engine.Register(&engine.Strategy{Name: name, Title: name, Doc: "Fails on purpose.", Solve: solve})
+	fail := func(name string, solve func(*engine.Problem, engine.Parsed, *engine.Poll) (*engine.Solution, error)) {
+		engine.Register(&engine.Strategy{Name: name, Title: name, Doc: "Fails on purpose.", Solver: solve})
 	}
-	fail("testpanic", func(*engine.Problem, engine.Args, *engine.Poll) (*engine.Solution, error) {
+	fail("testpanic", func(*engine.Problem, engine.Parsed, *engine.Poll) (*engine.Solution, error) {
 		var none []int
 		return nil, fmt.Errorf("%d", none[3])
 	})
-	fail("testbroken", func(*engine.Problem, engine.Args, *engine.Poll) (*engine.Solution, error) {
+	fail("testbroken", func(*engine.Problem, engine.Parsed, *engine.Poll) (*engine.Solution, error) {
 		return nil, errors.New("a table has a hole")
 	})
-	fail("testslow", func(p *engine.Problem, _ engine.Args, poll *engine.Poll) (*engine.Solution, error) {
+	fail("testslow", func(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 		best, err := engine.Lookup("keepall").Solve(p, engine.Args{}, nil)
 		if err != nil {
 			return nil, err
@@ -38,14 +38,14 @@ func init() {
 			}
 		}
 	})
-	fail("testliar", func(p *engine.Problem, _ engine.Args, _ *engine.Poll) (*engine.Solution, error) {
+	fail("testliar", func(p *engine.Problem, _ engine.Parsed, _ *engine.Poll) (*engine.Solution, error) {
 		sol, err := engine.Lookup("keepall").Solve(p, engine.Args{}, nil)
 		if err == nil {
 			sol.Makespan--
 		}
 		return sol, err
 	})
-	fail("testnonsense", func(p *engine.Problem, _ engine.Args, _ *engine.Poll) (*engine.Solution, error) {
+	fail("testnonsense", func(p *engine.Problem, _ engine.Parsed, _ *engine.Poll) (*engine.Solution, error) {
 		return &engine.Solution{Schedule: engine.Schedule{engine.Run(p.Chain.Bwd(1))}}, nil
 	})
 }
@@ -67,7 +67,7 @@ func ask(t *testing.T, s *Server, req *proto.Request) (*proto.Reply, []*proto.Re
 // ticking is a context in which work takes time: a millisecond for 256 polls, of the
 // clock of a synctest bubble.
 func ticking(t *testing.T) context.Context {
-	return context.WithValue(t.Context(), engine.Breath{}, func() { time.Sleep(time.Millisecond) })
+	return context.WithValue(t.Context(), engine.Yield{}, func() { time.Sleep(time.Millisecond) })
 }
 
 func askIn(t *testing.T, ctx context.Context, s *Server, req *proto.Request) (*proto.Reply, []*proto.Reply) {

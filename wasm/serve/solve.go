@@ -32,8 +32,7 @@ func (s *Server) task(set *proto.Setting, m *proto.Method, b proto.Budget) (*tas
 	if strategy == nil {
 		return nil, proto.Fail(proto.BadRequest, "there is no strategy %q", m.Strategy)
 	}
-	args, err := strategy.Parse(m.Args)
-	if err != nil {
+	if _, err := strategy.Parse(m.Args); err != nil {
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
 	}
 	p := nw.problem
@@ -41,7 +40,7 @@ func (s *Server) task(set *proto.Setting, m *proto.Method, b proto.Budget) (*tas
 	if err := p.Validate(); err != nil {
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
 	}
-	return &task{problem: &p, strategy: strategy, args: args, keepAll: nw.keepAll}, nil
+	return &task{problem: &p, strategy: strategy, args: m.Args, keepAll: nw.keepAll}, nil
 }
 
 func (s *Server) solve(ctx context.Context, q *proto.Solve, emit func(*proto.Reply)) (*proto.Solved, *proto.Failure) {
@@ -114,7 +113,7 @@ func (t *task) measure(sol *engine.Solution) *proto.Solved {
 	out := &proto.Solved{
 		Strategy: t.strategy.Name,
 		Budget:   t.problem.Budget,
-		Claim:    proto.Claim{StepTime: sol.Makespan, Peak: sol.Peak, Optimal: sol.Optimal, Within: sol.Within, Bound: sol.Bound, Notes: sol.Notes, Stopped: sol.Stopped},
+		Claim:    proto.Claim{StepTime: sol.Makespan, Peak: sol.Peak, Optimal: sol.Optimal, Within: sol.OptimalAmong, Bound: sol.Bound, Notes: sol.Notes, Stopped: sol.Stopped},
 		Bounds:   t.bounds(sol),
 		KeepAll:  t.keepAll,
 		Schedule: sol.Schedule,
@@ -146,7 +145,7 @@ func (t *task) bounds(sol *engine.Solution) []proto.Bound {
 	d, name := bound.Of(t.problem, t.strategy.Class)
 	out := []proto.Bound{{Name: name, StepTime: d}}
 	if sol.Bound > 0 {
-		out = append(out, proto.Bound{Name: sol.Within, StepTime: sol.Bound})
+		out = append(out, proto.Bound{Name: sol.OptimalAmong, StepTime: sol.Bound})
 	}
 	return out
 }

@@ -22,8 +22,8 @@ func init() {
 	keepall := func(p *engine.Problem) (*engine.Solution, error) {
 		return engine.Lookup("keepall").Solve(p, engine.Args{}, nil)
 	}
-	together := func(crashAt int) func(*engine.Problem, engine.Args, []engine.Bytes, *engine.Poll, func(int, *engine.Solution, error)) {
-		return func(p *engine.Problem, _ engine.Args, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
+	together := func(crashAt int) func(*engine.Problem, engine.Parsed, []engine.Bytes, *engine.Poll, func(int, *engine.Solution, error)) {
+		return func(p *engine.Problem, _ engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
 			for n, i := range slices.Backward([]int{0, 1, 2}[:len(budgets)]) {
 				if n == crashAt {
 					panic("crashed in the middle")
@@ -33,13 +33,13 @@ func init() {
 			}
 		}
 	}
-	alone := func(*engine.Problem, engine.Args, *engine.Poll) (*engine.Solution, error) {
+	alone := func(*engine.Problem, engine.Parsed, *engine.Poll) (*engine.Solution, error) {
 		return nil, errors.New("asked alone")
 	}
-	engine.Register(&engine.Strategy{Name: "testtogether", Title: "testtogether", Doc: "Shares work.", Solve: alone, Sweep: together(-1)})
-	engine.Register(&engine.Strategy{Name: "testhalf", Title: "testhalf", Doc: "Shares work and crashes.", Solve: alone, Sweep: together(1)})
+	engine.Register(&engine.Strategy{Name: "testtogether", Title: "testtogether", Doc: "Shares work.", Solver: alone, Sweeper: together(-1)})
+	engine.Register(&engine.Strategy{Name: "testhalf", Title: "testhalf", Doc: "Shares work and crashes.", Solver: alone, Sweeper: together(1)})
 	engine.Register(&engine.Strategy{Name: "testrefuse", Title: "testrefuse", Doc: "Does not apply.",
-		Solve: func(*engine.Problem, engine.Args, *engine.Poll) (*engine.Solution, error) {
+		Solver: func(*engine.Problem, engine.Parsed, *engine.Poll) (*engine.Solution, error) {
 			refusals.Add(1)
 			return nil, engine.ErrUnsupported
 		}})

@@ -50,7 +50,7 @@ func (s *Server) sweepMethod(ctx context.Context, q *proto.Sweep, m int, emit fu
 		p.Budget = t.problem.Budget
 		tasks, points = append(tasks, t), append(points, p)
 	}
-	if len(tasks) > 1 && tasks[0].strategy.Sweep != nil {
+	if len(tasks) > 1 && tasks[0].strategy.Sweeper != nil {
 		sweepTogether(ctx, q.Limit, tasks, points, emit)
 		return
 	}

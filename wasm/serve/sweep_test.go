@@ -28,7 +28,7 @@ func TestSweepTogetherIsFair(t *testing.T) {
 				order = []int{0, 1, 2, 3}
 			}
 			strategy := &engine.Strategy{Name: "fake", Title: "Fake"}
-			strategy.Sweep = func(p *engine.Problem, _ engine.Args, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
+			strategy.Sweeper = func(p *engine.Problem, _ engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
 				for _, i := range order {
 					poll.Next()
 					if i == 0 {

@@ -108,7 +108,7 @@ func (e *embed) settle() {
 		e.send("select", map[string]any{"name": name, "text": (&ui.Selection{S: s}).Sentence()})
 	}
 	problem, code := (&ui.Notice{S: s}).Text(), "open"
-	if s.Misfit != nil {
+	if s.OverBudget != nil {
 		code = "budget"
 	}
 	if problem != e.problem && problem != "" {

@@ -31,7 +31,8 @@ type Look struct {
 	Font    string
 }
 
-// dashes tell the strategies of a class, which share a colour, apart.
+// dashes tell the strategies of a class, which share a colour, apart: by Strategy.Mark.
+// They never change places; more may follow.
 var dashes = [][]int{nil, {7, 3}, {3, 3}, {10, 3, 3, 3}, {14, 4}, {10, 3, 3, 3, 3, 3}, {5, 2}, {12, 6}, {16, 3, 6, 3}, {4, 7}, {8, 2, 2, 2}, {2, 2}, {20, 3}}
 
 // node is an object of an option.
@@ -178,20 +179,12 @@ func (p *Plot) line(s node, l *state.Line, look Look, unit float64) node {
 }
 
 // Dash is the dash of a strategy's line, as lengths of strokes and spaces in CSS
-// pixels: always the same, whatever else is drawn. Nil is a solid line.
+// pixels: always the same, whatever else is drawn or registered. Nil is a solid line.
 func Dash(strategy string) []int {
-	i := 0
-	if chosen := engine.Lookup(strategy); chosen != nil {
-		for _, s := range engine.Strategies() {
-			if s.Name == strategy {
-				break
-			}
-			if s.Class == chosen.Class {
-				i++
-			}
-		}
+	if s := engine.Lookup(strategy); s != nil {
+		return dashes[s.Mark%len(dashes)]
 	}
-	return dashes[i%len(dashes)]
+	return dashes[0]
 }
 
 // Role is the colour of a strategy's line: that of its class.

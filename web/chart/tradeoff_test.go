@@ -82,6 +82,26 @@ func TestDashesDiffer(t *testing.T) {
 	}
 }
 
+// A strategy more, and before all others in the order of names: the tests of this
+// package see that it changes no chart that it is not in.
+func init() {
+	engine.Register(&engine.Strategy{Name: "aaa", Title: "Further", Class: engine.MayOffload, Mark: len(dashes) - 1})
+}
+
+// Lines look as in every chart so far, whatever else is registered.
+func TestDashesStay(t *testing.T) {
+	for name, want := range map[string]string{
+		"keepall": "null", "pofo": "null",
+		"nonpersistent": "null", "revolve": "[7,3]", "rotor": "[3,3]", "sequential": "[10,3,3,3]",
+		"autoswap": "null", "dynprog": "[7,3]", "greedy": "[3,3]", "lms": "[10,3,3,3]", "offloadexact": "[14,4]", "offloadsearch": "[10,3,3,3,3,3]",
+		"tflms": "[5,2]", "vdnn": "[12,6]", "vdnnpp": "[16,3,6,3]", "vdnnthreshold": "[4,7]", "window": "[8,2,2,2]",
+	} {
+		if d, _ := json.Marshal(Dash(name)); string(d) != want {
+			t.Errorf("%s has the dash %s; want %s", name, d, want)
+		}
+	}
+}
+
 // On a telephone's width a long name has room on neither side of its line's end:
 // it is left out, not cut off.
 func TestLabelsAreNotCutOff(t *testing.T) {

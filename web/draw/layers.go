@@ -35,13 +35,13 @@ func layersOf(p *engine.Problem) layers {
 		for k := range min(len(l.names), c.Len()) {
 			l.names[k] = strings.ToValidUTF8(c.Stages[k].Name, "\uFFFD")
 		}
-		if !c.SeedBorn { // it ends in an explicit loss
+		if !c.LossGradAllocated { // it ends in an explicit loss
 			l.count--
 		}
 	}
 	l.sizes = make([]engine.Bytes, len(l.names))
 	for i := range g.Values {
-		if v, k := &g.Values[i], l.ofValue[i]; k > 0 && v.Kind == engine.KindActivation && v.Within == engine.NoValue {
+		if v, k := &g.Values[i], l.ofValue[i]; k > 0 && v.Kind == engine.KindActivation && v.PartOf == engine.NoValue {
 			l.sizes[k-1] += v.Size
 		}
 	}

@@ -15,7 +15,7 @@ import (
 func skipProblem() *engine.Problem {
 	g := &engine.Graph{Done: engine.NoValue}
 	add := func(name string, kind engine.ValueKind, size engine.Bytes, initial engine.Place) engine.ValueID {
-		g.Values = append(g.Values, engine.Value{Name: name, Kind: kind, Size: size, Initial: initial, Within: engine.NoValue})
+		g.Values = append(g.Values, engine.Value{Name: name, Kind: kind, Size: size, Initial: initial, PartOf: engine.NoValue})
 		return engine.ValueID(len(g.Values) - 1)
 	}
 	x := add("x", engine.KindActivation, 10, engine.OnDevice)

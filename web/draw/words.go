@@ -51,7 +51,7 @@ func (m *Model) what(s *sim.Span) string {
 func (m *Model) spanSentence(id sim.SpanID) string {
 	s := &m.trace.Spans[id]
 	str := m.what(s) + ", " + format.Span(s.Start, s.End)
-	if s.Lean {
+	if s.OutputOnly {
 		str += ", keeps only its output"
 	}
 	if w := m.waited(s); w != "" {

@@ -20,7 +20,7 @@ func First(ctx context.Context, pool proto.Pool, c state.Choice) (*state.State, 
 	switch {
 	case s.Alert != nil:
 		return nil, errors.New(s.Alert.Text)
-	case s.Misfit != nil:
+	case s.OverBudget != nil:
 		return nil, errors.New("the budget of the first view is too small")
 	case s.Shown == nil:
 		return nil, errors.New("the first view has no schedule")

@@ -22,7 +22,7 @@ type MainThread struct {
 func (h *MainThread) Do(ctx context.Context, req *proto.Request, onProgress func(*proto.Reply)) (*proto.Reply, error) {
 	h.turn.Lock()
 	defer h.turn.Unlock()
-	return h.Local.Do(context.WithValue(ctx, engine.Breath{}, h.breathe), req, func(r *proto.Reply) {
+	return h.Local.Do(context.WithValue(ctx, engine.Yield{}, h.breathe), req, func(r *proto.Reply) {
 		h.breathe()
 		if onProgress != nil {
 			onProgress(r)

@@ -86,7 +86,7 @@ func decodeBody(b []byte, version byte, budget *profiles.Budget) (*profiles.Prof
 	p.Batch = int(*h[0])
 	c.Batch = p.Batch
 	flags := r.uint()
-	c.SeedBorn, c.Name = flags&flagBorn != 0, p.Name
+	c.LossGradAllocated, c.Name = flags&flagBorn != 0, p.Name
 	if flags&flagNamed != 0 {
 		c.Name = r.name("the name of the chain")
 	}
@@ -137,7 +137,7 @@ const (
 
 func (w *writer) flags(p *profiles.Profile, c *engine.Chain) {
 	var flags uint64
-	if c.SeedBorn {
+	if c.LossGradAllocated {
 		flags |= flagBorn
 	}
 	if c.Name == p.Name {

@@ -47,7 +47,7 @@ func TestBlobRoundTrip(t *testing.T) {
 			t.Errorf("%d stages: got %+v\nwant %+v", n, got.Chain, want.Chain)
 		}
 	}
-	bare := &profiles.Profile{Warnings: []string{"odd"}, Chain: &engine.Chain{Name: "other", SeedBorn: true, Stages: []engine.Stage{{Forward: engine.MaxTime - 1, Out: engine.MaxBytes/2 - 1, Saved: engine.MaxBytes/2 + 1}, {Back: 1}}}}
+	bare := &profiles.Profile{Warnings: []string{"odd"}, Chain: &engine.Chain{Name: "other", LossGradAllocated: true, Stages: []engine.Stage{{Forward: engine.MaxTime - 1, Out: engine.MaxBytes/2 - 1, Saved: engine.MaxBytes/2 + 1}, {Back: 1}}}}
 	got, err := decodeBlob(encodeBlob(bare), newBudget())
 	if err != nil || !reflect.DeepEqual(got, bare) {
 		t.Errorf("extreme numbers: got %+v, %v; want %+v", got, err, bare)

@@ -126,7 +126,7 @@ func (s *State) dropOther(why string) {
 func (s *State) setOther(c Choice, content []byte) []Effect {
 	o := &s.Compare.Other
 	out := o.cancel()
-	o.Choice, o.Failed, o.Misfit = c, "", nil
+	o.Choice, o.Failed, o.OverBudget = c, "", nil
 	s.touch()
 	switch {
 	case content == nil && s.Network != nil && sameSource(c.Source, s.Network.Source):

@@ -118,8 +118,8 @@ func TestOtherSideDoesNotFit(t *testing.T) {
 	p.play(Navigate{Choice: p.Choice, B: &b})
 	e := last[Solve](t, p)
 	p.play(SolveFailed{ID: e.ID, Choice: e.Choice, Failure: &proto.Failure{Kind: proto.Infeasible, Budget: engine.MiB, Smallest: engine.GiB}})
-	if o := p.Compare.Other; o.Failed != "it needs at least 1 GiB" || o.Shown != nil || p.Misfit != nil {
-		t.Errorf("failed %q, shown %v, misfit %v; want the smallest budget, none, none: A stays", o.Failed, o.Shown, p.Misfit)
+	if o := p.Compare.Other; o.Failed != "it needs at least 1 GiB" || o.Shown != nil || p.OverBudget != nil {
+		t.Errorf("failed %q, shown %v, misfit %v; want the smallest budget, none, none: A stays", o.Failed, o.Shown, p.OverBudget)
 	}
 	if _, ok := p.Delta(); ok {
 		t.Error("there is a delta without a schedule of B")
@@ -167,20 +167,20 @@ func TestCompareDefaultThatIsTooSmall(t *testing.T) {
 	}
 	p.play(SolveFailed{ID: mine.ID, Choice: mine.Choice, Failure: &proto.Failure{Kind: proto.Infeasible, Budget: 1, Smallest: 6 * engine.GiB}})
 	ca, cb := p.SideChoices()
-	if ca.Budget == DefaultBudget || ca.Budget != cb.Budget || p.Misfit != nil {
-		t.Errorf("A has %+v, B %+v, misfit %v; want one budget of both that fits", ca.Budget, cb.Budget, p.Misfit)
+	if ca.Budget == DefaultBudget || ca.Budget != cb.Budget || p.OverBudget != nil {
+		t.Errorf("A has %+v, B %+v, misfit %v; want one budget of both that fits", ca.Budget, cb.Budget, p.OverBudget)
 	}
 }
 
 // What stands in for a side that does not fit is the schedule of the smallest
 // budget, whatever was shown before.
-func TestMisfitInComparison(t *testing.T) {
+func TestOverBudgetInComparison(t *testing.T) {
 	p := shown(t)
 	p.play(ToggleCompare{}, EditSide{A: true}, SetBudget{Bytes: engine.MiB, Settled: true})
 	e := last[Solve](t, p)
 	p.play(SolveFailed{ID: e.ID, Choice: e.Choice, Failure: &proto.Failure{Kind: proto.Infeasible, Budget: engine.MiB, Smallest: engine.GiB}})
 	stand := last[Solve](t, p)
-	if stand.Choice.Budget.Bytes != p.Misfit.Offer || p.Shown != nil {
+	if stand.Choice.Budget.Bytes != p.OverBudget.Offer || p.Shown != nil {
 		t.Errorf("asked for %+v, shown %v; want the smallest budget, and nothing until it is there", stand.Choice.Budget, p.Shown)
 	}
 }

@@ -97,7 +97,7 @@ func (c Choice) place(st *engine.Strategy) int {
 	switch {
 	case st.Name == c.Strategy:
 		return 0
-	case st.Sweep != nil:
+	case st.Sweeper != nil:
 		return 1
 	}
 	return 2

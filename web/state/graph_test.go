@@ -22,7 +22,7 @@ func init() {
 func operators() *engine.Graph {
 	g := &engine.Graph{Done: engine.NoValue}
 	for range 3 {
-		g.Values = append(g.Values, engine.Value{Name: "v", Size: engine.GiB, Within: engine.NoValue})
+		g.Values = append(g.Values, engine.Value{Name: "v", Size: engine.GiB, PartOf: engine.NoValue})
 	}
 	g.Values[0].Initial = engine.OnDevice
 	g.Ops = []engine.Op{{Name: "one", Time: time.Millisecond, In: []engine.ValueID{0}, Out: []engine.ValueID{1}},

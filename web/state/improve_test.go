@@ -120,7 +120,7 @@ func TestMethodOrder(t *testing.T) {
 		}
 		alone := false
 		for _, name := range got[1:] {
-			shares := engine.Lookup(name).Sweep != nil
+			shares := engine.Lookup(name).Sweeper != nil
 			if shares && alone {
 				t.Errorf("methods %v; want those that share work before the others", got)
 			}

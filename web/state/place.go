@@ -5,7 +5,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/alloc"
-	"memtide/engine/host"
+	"memtide/engine/hostmem"
 	"memtide/wasm/proto"
 	"memtide/web/draw"
 )
@@ -353,7 +353,7 @@ func (s *State) openedMemory(o *Opening, r *proto.Opened) []Effect {
 		out = append(out, Cancel{s.Solving.ID})
 	}
 	s.Solving, s.Curve, s.Preview, s.Shown, s.Network, s.hover = nil, nil, nil, nil, nil, ""
-	s.Misfit, s.Alert, s.Draft = nil, nil, Draft{}
+	s.OverBudget, s.Alert, s.Draft = nil, nil, Draft{}
 	file := o.Choice.Source.File
 	if file == "" {
 		file = r.Memory.Name
@@ -383,13 +383,13 @@ func (s *State) Density() int {
 
 // Compression is what zero-value compression on the host would mean to the
 // schedule that is shown; false if nothing is offloaded.
-func (s *State) Compression() (host.Step, bool) {
+func (s *State) Compression() (hostmem.Step, bool) {
 	p := s.Shown
 	if p == nil || p.Solved.Trace == nil || p.Solved.Trace.HostPeak == 0 {
-		return host.Step{}, false
+		return hostmem.Step{}, false
 	}
 	values := p.Network.Graph.Values
-	step := host.ZeroValue{Density: s.Density()}.Of(p.Solved.Trace, func(v engine.ValueID) engine.Bytes {
+	step := hostmem.ZeroValue{Density: s.Density()}.Of(p.Solved.Trace, func(v engine.ValueID) engine.Bytes {
 		if v < 0 || int(v) >= len(values) {
 			return 0
 		}
@@ -406,13 +406,13 @@ func (s *State) PlacesModel() *draw.Places {
 	}
 	if p.model == nil || p.density != s.Density() && p.of.memory == nil {
 		p.density = s.Density()
-		p.model = draw.NewPlaces(p.placement(host.ZeroValue{Density: p.density}))
+		p.model = draw.NewPlaces(p.placement(hostmem.ZeroValue{Density: p.density}))
 	}
 	return p.model
 }
 
 // placement is the placement in the terms of the pictures.
-func (p *Places) placement(z host.ZeroValue) draw.Placement {
+func (p *Places) placement(z hostmem.ZeroValue) draw.Placement {
 	out := draw.Placement{Pool: p.Placed.Pool, PeakAt: p.Placed.PeakAt}
 	out.Blocks = make([]draw.Block, len(p.Placed.Pieces))
 	if m := p.of.memory; m != nil {

@@ -10,13 +10,13 @@ import (
 // and the picture of it, with what it waits for. State.Side is the one that the
 // controls change; in a comparison Compare.Other is the other one.
 type Side struct {
-	Choice  Choice
-	Network *Network // what is open; nil until the first profile has been read
-	Shown   *Picture // what the pictures show; nil until the first schedule
-	Opening *Opening // a profile is being read
-	Solving *Solving // a schedule is being looked for
-	Misfit  *Misfit  // the budget is too small: Shown is an older picture, or none
-	Failed  string   // why the other side has no schedule, for people; of State.Side the Alert says it
+	Choice     Choice
+	Network    *Network    // what is open; nil until the first profile has been read
+	Shown      *Picture    // what the pictures show; nil until the first schedule
+	Opening    *Opening    // a profile is being read
+	Solving    *Solving    // a schedule is being looked for
+	OverBudget *OverBudget // the budget is too small: Shown is an older picture, or none
+	Failed     string      // why the other side has no schedule, for people; of State.Side the Alert says it
 
 	fallback int // ID of a solve for what is shown because nothing else can be; 0: none is under way
 }
@@ -44,15 +44,15 @@ type Solving struct {
 	Silent   bool // the worker has given no sign of life for a while
 }
 
-// Misfit is a budget that is too small.
-type Misfit struct {
+// OverBudget is a budget that is too small.
+type OverBudget struct {
 	Budget   engine.Bytes
 	Smallest engine.Bytes // 0 if unknown
 	Offer    engine.Bytes // Smallest, rounded up to what is written on the page; 0 if unknown
 }
 
-func newMisfit(f *proto.Failure) *Misfit {
-	return &Misfit{Budget: f.Budget, Smallest: f.Smallest, Offer: offer(f.Smallest)}
+func newOverBudget(f *proto.Failure) *OverBudget {
+	return &OverBudget{Budget: f.Budget, Smallest: f.Smallest, Offer: offer(f.Smallest)}
 }
 
 // offer is the smallest budget as people read it, which suffices because it is
@@ -92,10 +92,10 @@ func (o *Side) Budget() engine.Bytes {
 // Offer is a budget that would do where the chosen one is too small; 0 if it is not,
 // or if none is known.
 func (o *Side) Offer() engine.Bytes {
-	if o.Misfit == nil {
+	if o.OverBudget == nil {
 		return 0
 	}
-	return o.Misfit.Offer
+	return o.OverBudget.Offer
 }
 
 // take makes c the choice, and the network the one that c wants of the two that it

@@ -12,7 +12,7 @@ const DefaultPreset = "resnet101-b32"
 // solve shows the schedule of a side's choice, from the cache or by asking for it.
 // What is shown stays until the answer comes.
 func (s *State) solve(o *Side, soon bool) []Effect {
-	o.Misfit, o.Failed, o.fallback = nil, "", 0
+	o.OverBudget, o.Failed, o.fallback = nil, "", 0
 	slot, own := ForOther, o == &s.Side
 	if own {
 		slot, s.Alert = ForPage, nil
@@ -139,7 +139,7 @@ func (m SolveFailed) apply(s *State) []Effect {
 	if side != &s.Side {
 		side.Shown, side.Failed = nil, failureText(m.Failure)
 		if m.Failure.Kind == proto.Infeasible {
-			side.Misfit = newMisfit(m.Failure)
+			side.OverBudget = newOverBudget(m.Failure)
 		}
 		return nil
 	}
@@ -163,7 +163,7 @@ func (s *State) unsolved(m SolveFailed, c Choice) []Effect {
 			s.Alert = about
 			return out
 		}
-		s.Misfit = newMisfit(f)
+		s.OverBudget = newOverBudget(f)
 		return append(s.fallBackToSmallest(f), s.follow()...)
 	case proto.Deadline:
 		if m.Best != nil && m.Best.Trace != nil {
@@ -234,7 +234,7 @@ func (s *State) fallBackToSmallest(f *proto.Failure) []Effect {
 		return nil
 	}
 	c := s.Choice
-	c.Budget = proto.Budget{Bytes: s.Misfit.Offer}
+	c.Budget = proto.Budget{Bytes: s.OverBudget.Offer}
 	return s.fallBack(c)
 }
 

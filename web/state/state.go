@@ -96,7 +96,7 @@ func (s *State) Phase() string {
 	switch {
 	case s.busy() || s.Compare.Awaits():
 		return "solving"
-	case s.Alert != nil || s.Misfit != nil || s.Shown == nil && s.Memory == nil:
+	case s.Alert != nil || s.OverBudget != nil || s.Shown == nil && s.Memory == nil:
 		return "error"
 	}
 	return "ready"
@@ -117,7 +117,7 @@ func (s *State) Awaits() bool {
 
 // Stale says that the picture is not the one that was asked for.
 func (s *State) Stale() bool {
-	return s.Misfit != nil || s.Alert != nil && s.Shown != nil && !s.Shown.Choice.Equal(s.Choice)
+	return s.OverBudget != nil || s.Alert != nil && s.Shown != nil && !s.Shown.Choice.Equal(s.Choice)
 }
 
 // recent is a small cache that forgets what was not used for longest.

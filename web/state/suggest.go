@@ -44,11 +44,11 @@ func (c Choice) moved(to Source) Choice {
 	return c.Suggested()
 }
 
-// keepBudget is c, a move to another preset, taken the same way and with the
-// budget that the person has set where the network stays and only its batch size
-// or another option changes: "does batch 64 fit into 16 GiB?" is asked about one
-// budget. Two sides that are compared have the same memory, so many bytes, until
-// somebody gives one of them more.
+// keepBudget returns c, a choice that another preset was picked for. If only the batch
+// size or an option of the network has changed, it keeps the budget that was set, and
+// whether the network is a graph: "does batch 64 fit into 16 GiB?" is asked about one
+// budget. In a comparison the budget is kept in bytes, because both sides have the
+// same memory until one of them is given more.
 func (s *State) keepBudget(c Choice) Choice {
 	old, _ := s.Choice.Source.Variant()
 	now, _ := c.Source.Variant()

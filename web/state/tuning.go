@@ -70,7 +70,7 @@ func (s *State) followTuning() []Effect {
 		s.DOM++
 		return out
 	}
-	if s.Solving != nil || s.Misfit != nil { // the picture first
+	if s.Solving != nil || s.OverBudget != nil { // the picture first
 		return out
 	}
 	t := &Tuning{key: key, Budget: s.Budget()}

@@ -20,7 +20,8 @@ func init() {
 			Params: []engine.Param{{Name: "segments", Default: "4", Min: 1, Max: 9}}})
 		engine.Register(&engine.Strategy{Name: "testoffload", Title: "Offload", Class: engine.MayOffload})
 		engine.Register(&engine.Strategy{Name: "testshare", Title: "Recompute, sharing work", Class: engine.MayRecompute,
-			Sweep: func(*engine.Problem, engine.Args, []engine.Bytes, *engine.Poll, func(int, *engine.Solution, error)) {}})
+			Sweeper: func(*engine.Problem, engine.Parsed, []engine.Bytes, *engine.Poll, func(int, *engine.Solution, error)) {
+			}})
 	}
 }
 
@@ -220,16 +221,16 @@ func TestNoChain(t *testing.T) {
 	}
 }
 
-func TestMisfit(t *testing.T) {
+func TestOverBudget(t *testing.T) {
 	p := shown(t)
 	p.play(SetBudget{Bytes: engine.GiB, Settled: true})
 	p.play(SolveFailed{ID: last[Solve](t, p).ID, Failure: &proto.Failure{Kind: proto.Infeasible, Budget: engine.GiB, Smallest: 2 * engine.GiB}})
 	wantStep(t, p, 12, "the previous picture stays")
-	if p.Misfit == nil || p.Misfit.Smallest != 2*engine.GiB || !p.Stale() || p.Phase() != "error" {
-		t.Errorf("misfit %+v, stale %v, phase %s; want the smallest budget, true, error", p.Misfit, p.Stale(), p.Phase())
+	if p.OverBudget == nil || p.OverBudget.Smallest != 2*engine.GiB || !p.Stale() || p.Phase() != "error" {
+		t.Errorf("misfit %+v, stale %v, phase %s; want the smallest budget, true, error", p.OverBudget, p.Stale(), p.Phase())
 	}
-	p.play(SetBudget{Bytes: p.Misfit.Smallest, Settled: true})
-	if p.Misfit != nil {
+	p.play(SetBudget{Bytes: p.OverBudget.Smallest, Settled: true})
+	if p.OverBudget != nil {
 		t.Error("the misfit stays although another budget was chosen")
 	}
 	p.play(answer(last[Solve](t, p), 30))
@@ -247,7 +248,7 @@ func TestOfferSuffices(t *testing.T) {
 
 // A link may ask for a budget that is too small: there is no previous picture,
 // so the smallest budget's is shown in its place.
-func TestMisfitFromTheStart(t *testing.T) {
+func TestOverBudgetFromTheStart(t *testing.T) {
 	p := &player{State: New()}
 	small := choice("net-b8")
 	small.Budget = proto.Budget{Bytes: 1}
@@ -263,8 +264,8 @@ func TestMisfitFromTheStart(t *testing.T) {
 	}
 	p.play(answer(stand, 30))
 	wantStep(t, p, 30, "stands in")
-	if p.Misfit == nil || !p.Stale() || p.Choice.Budget.Bytes != 1 {
-		t.Errorf("misfit %v, stale %v, budget %+v; want the misfit and the choice to stay", p.Misfit, p.Stale(), p.Choice.Budget)
+	if p.OverBudget == nil || !p.Stale() || p.Choice.Budget.Bytes != 1 {
+		t.Errorf("misfit %v, stale %v, budget %+v; want the misfit and the choice to stay", p.OverBudget, p.Stale(), p.Choice.Budget)
 	}
 }
 
@@ -276,8 +277,8 @@ func TestDefaultBudgetThatIsTooSmall(t *testing.T) {
 	p.play(opened(last[Open](t, p).ID, chain("other")))
 	p.play(SolveFailed{ID: last[Solve](t, p).ID, Failure: &proto.Failure{Kind: proto.Infeasible, Budget: 1, Smallest: 6 * engine.GiB}})
 	e := last[Solve](t, p)
-	if b := e.Choice.Budget.Bytes; b < 6*engine.GiB || b > 8*engine.GiB || p.Misfit != nil {
-		t.Errorf("budget %d, misfit %v; want one between the smallest, 6 GiB, and keep all, 8 GiB", b, p.Misfit)
+	if b := e.Choice.Budget.Bytes; b < 6*engine.GiB || b > 8*engine.GiB || p.OverBudget != nil {
+		t.Errorf("budget %d, misfit %v; want one between the smallest, 6 GiB, and keep all, 8 GiB", b, p.OverBudget)
 	}
 	if got := names(p.effects); !strings.Contains(got, "WriteURL replace") {
 		t.Errorf("effects %s; want the address to say the budget", got)

@@ -127,10 +127,10 @@ func nextTheme(theme string) string {
 
 // act is what the notice's button does.
 func act(s *state.State) state.Message {
-	if m := s.Misfit; m != nil && m.Smallest > 0 {
+	if m := s.OverBudget; m != nil && m.Smallest > 0 {
 		return state.SetBudget{Bytes: m.Offer, Settled: true}
 	}
-	if a := s.Alert; a != nil && s.Misfit == nil {
+	if a := s.Alert; a != nil && s.OverBudget == nil {
 		return a.Do
 	}
 	return nil

@@ -115,7 +115,7 @@ func TestHelpNamesTheKeys(t *testing.T) {
 
 func TestActSetsTheOffer(t *testing.T) {
 	s := first(t)
-	s.Misfit = &state.Misfit{Budget: 1, Smallest: 3*engine.GiB + 5, Offer: 3*engine.GiB + 100}
+	s.OverBudget = &state.OverBudget{Budget: 1, Smallest: 3*engine.GiB + 5, Offer: 3*engine.GiB + 100}
 	if got, want := (Command{Do: "act", Settled: true}).Message(s), (state.SetBudget{Bytes: 3*engine.GiB + 100, Settled: true}); got != want {
 		t.Errorf("message %#v; want %#v", got, want)
 	}

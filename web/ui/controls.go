@@ -39,7 +39,7 @@ func (c *Controls) BudgetText() string {
 // BudgetValueText is what the slider says of itself.
 func (c *Controls) BudgetValueText() string {
 	fits := "fits"
-	if c.S.Misfit != nil {
+	if c.S.OverBudget != nil {
 		fits = "does not fit"
 	} else if c.S.Solving != nil {
 		fits = "solving"

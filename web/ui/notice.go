@@ -12,7 +12,7 @@ type Notice struct{ S *state.State }
 
 // Text is the headline; empty if nothing is wrong.
 func (c *Notice) Text() string {
-	if m := c.S.Misfit; m != nil {
+	if m := c.S.OverBudget; m != nil {
 		text := fmt.Sprintf("Cannot run in %s.", format.Bytes(m.Budget))
 		if m.Smallest > 0 {
 			text += fmt.Sprintf(" Smallest possible: %s.", format.BytesUp(m.Smallest))
@@ -31,7 +31,7 @@ func (c *Notice) Lines() (lines []string) {
 		lines = append(lines, "The pictures show "+c.shown()+".")
 	}
 	if a := c.S.Alert; a != nil {
-		if c.S.Misfit != nil {
+		if c.S.OverBudget != nil {
 			lines = append(lines, a.Text)
 		}
 		lines = append(lines, a.Lines...)
@@ -55,7 +55,7 @@ func (c *Notice) shown() string {
 
 // Action is the text of the button; empty if there is none.
 func (c *Notice) Action() string {
-	if m := c.S.Misfit; m != nil {
+	if m := c.S.OverBudget; m != nil {
 		if m.Smallest > 0 {
 			return "Set " + format.BytesUp(m.Smallest)
 		}

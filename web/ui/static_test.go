@@ -143,7 +143,7 @@ func TestTreeIsSmall(t *testing.T) {
 
 func TestNotices(t *testing.T) {
 	s := first(t)
-	s.Misfit = &state.Misfit{Budget: 3 << 30, Smallest: 3<<30 + 400<<20}
+	s.OverBudget = &state.OverBudget{Budget: 3 << 30, Smallest: 3<<30 + 400<<20}
 	page := pageOf(t, s)
 	for _, want := range []string{"Cannot run in 3 GiB. Smallest possible: 3.4 GiB.", "Set 3.4 GiB", "The pictures show 2.58 GiB.", `data-stale="true"`, "schedule of 2.58 GiB"} {
 		if !strings.Contains(page, want) {
@@ -155,7 +155,7 @@ func TestNotices(t *testing.T) {
 	if page, want := pageOf(t, s), "The pictures show Optimal recomputation in 2.58 GiB."; !strings.Contains(page, want) {
 		t.Errorf("another strategy does not fit: the page does not contain %q", want)
 	}
-	s.Misfit, s.Alert = nil, &state.Alert{Text: "This strategy does not apply."}
+	s.OverBudget, s.Alert = nil, &state.Alert{Text: "This strategy does not apply."}
 	other := *s.Network
 	s.Network = &other
 	if page, want := pageOf(t, s), "The pictures show Optimal recomputation in 2.58 GiB for ResNet-101, batch 32."; !strings.Contains(page, want) {

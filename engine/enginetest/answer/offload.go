@@ -43,7 +43,7 @@ func offloadSet(v *enginetest.Vector) (fields, error) {
 // make of it with whole transfers.
 func offloadAll(v *enginetest.Vector) (fields, error) {
 	p := v.Problem(engine.Whole)
-	f := fields{"mpeak": v.Chain().StoreAllPeak()}
+	f := fields{"mpeak": v.Chain().KeepAllPeak()}
 	if lb, ok := bound.LB(p); ok {
 		f["lb_scaled"] = int64(lb)
 	}

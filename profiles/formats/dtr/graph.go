@@ -68,7 +68,7 @@ func (d *dtrLog) graph(stages []int) *engine.Graph {
 			}
 			continue
 		}
-		v := engine.Value{Name: fmt.Sprintf("v%d", s), Size: st.size, Stage: stageOf[s], Within: engine.NoValue}
+		v := engine.Value{Name: fmt.Sprintf("v%d", s), Size: st.size, Stage: stageOf[s], PartOf: engine.NoValue}
 		switch {
 		case st.constant && s != d.input:
 			v.Kind, v.Initial = engine.KindWeight, engine.OnDevice

@@ -24,7 +24,7 @@ func Dump(p *profiles.Profile) string {
 	}
 	fmt.Fprintf(&b, "totals %+v\n", p.Totals())
 	if c := p.Chain; c != nil {
-		fmt.Fprintf(&b, "chain %q, batch %d, input %d, input gradient %d, resident %+v, seed born %v\n", c.Name, c.Batch, c.Input, c.InputGrad, c.Resident, c.SeedBorn)
+		fmt.Fprintf(&b, "chain %q, batch %d, input %d, input gradient %d, resident %+v, seed born %v\n", c.Name, c.Batch, c.Input, c.InputGrad, c.Resident, c.LossGradAllocated)
 		for i, s := range c.Stages {
 			fmt.Fprintf(&b, "%3d %-30s %-5s F %d B %d ns, a %d abar %d delta %d oF %d oB %d\n", i+1, fmt.Sprintf("%q", s.Name), s.Kind,
 				s.Forward, s.Back, s.Out, s.Saved, s.Grad, s.FwdTemp, s.BwdTemp)

@@ -64,11 +64,7 @@ func CompareWithChain(t *testing.T, p *profiles.Profile) {
 func SolveGraph(t *testing.T, strategy string, p *engine.Problem) *sim.Trace {
 	t.Helper()
 	s := engine.Lookup(strategy)
-	args, err := s.Parse(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sol, err := s.Solve(p, args, nil)
+	sol, err := s.Solve(p, nil, nil)
 	if err != nil {
 		t.Fatalf("%s in %d bytes: %v", strategy, p.Budget, err)
 	}

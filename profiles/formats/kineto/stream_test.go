@@ -74,7 +74,7 @@ func TestKinetoProgress(t *testing.T) {
 			b.WriteString(`{"ph":"M","name":"thread_name"},` + "\n")
 		}
 		b.WriteString("]}")
-		ticking := context.WithValue(t.Context(), engine.Breath{}, func() { time.Sleep(engine.ReportEvery) }) // all reports are heard
+		ticking := context.WithValue(t.Context(), engine.Yield{}, func() { time.Sleep(engine.ReportEvery) }) // all reports are heard
 		var all []engine.Progress
 		poll := engine.NewPoll(ticking, func(p engine.Progress) { all = append(all, p) })
 		if _, err := profiles.Decode("x", profiles.Bytes(b.String()), poll); err == nil {

@@ -177,7 +177,7 @@ func (e *writer) chain(p *profiles.Profile) {
 	e.int(newLine, "input_bytes", int64(c.Input))
 	e.int("", "input_grad_bytes", int64(c.InputGrad))
 	e.resident(c.Resident)
-	if c.SeedBorn {
+	if c.LossGradAllocated {
 		e.key(newLine, "seed_born")
 		e.buf.WriteString("true")
 	}
@@ -188,7 +188,7 @@ func (e *writer) chain(p *profiles.Profile) {
 		e.stage(&c.Stages[i])
 	}
 	e.close(']')
-	if !c.SeedBorn {
+	if !c.LossGradAllocated {
 		e.key(newLine, "loss")
 		e.stage(&c.Stages[c.Len()-1])
 	}

@@ -112,11 +112,11 @@ func (r *graphReader) readValues(keys *jsontext.Keys) error {
 	}
 	for id, w := range within {
 		if w.id != nil {
-			r.g.Values[id].Within = r.ref(r.item("values", w.index, map[string]any{}, keys), "within", w.id)
+			r.g.Values[id].PartOf = r.ref(r.item("values", w.index, map[string]any{}, keys), "within", w.id)
 		}
 	}
 	for i := range r.g.Values {
-		if w := r.g.Values[i].Within; w != engine.NoValue && (r.g.Values[w].Within != engine.NoValue || int(w) == i) {
+		if w := r.g.Values[i].PartOf; w != engine.NoValue && (r.g.Values[w].PartOf != engine.NoValue || int(w) == i) {
 			r.item("values", within[i].index, map[string]any{}, keys).Wrong("within", within[i].id, "A value is within one that is not within another.")
 		}
 	}
@@ -125,7 +125,7 @@ func (r *graphReader) readValues(keys *jsontext.Keys) error {
 }
 
 func (r *graphReader) readValue(o *jsontext.Object) {
-	v := engine.Value{Name: o.Text("name"), Size: o.Size("bytes"), Stage: r.stage(o), Within: engine.NoValue}
+	v := engine.Value{Name: o.Text("name"), Size: o.Size("bytes"), Stage: r.stage(o), PartOf: engine.NoValue}
 	if _, ok := o.Number("bytes"); !ok {
 		r.errs.Add(&profiles.FormatError{Path: o.At("bytes"), Found: "bytes is missing", Expected: "Every value has a size in bytes.",
 			Remedy: "Add the size; 0 is allowed."})
@@ -160,7 +160,7 @@ func (r *graphReader) readOps(keys *jsontext.Keys) error {
 		default:
 			o.Wrong("pass", pass, "The passes are forward and backward.")
 		}
-		op.In, op.Out, op.Lean = r.refs(o, "in"), r.refs(o, "out"), r.refs(o, "lean")
+		op.In, op.Out, op.OutputOnly = r.refs(o, "in"), r.refs(o, "out"), r.refs(o, "lean")
 		if o.Value("alt") != nil {
 			alt := o.Object("alt")
 			op.Alt = &engine.Alt{Time: parse.Nanoseconds(alt.Count("time_s", parse.Seconds)), Temp: alt.Size("temp_bytes")}
@@ -214,7 +214,7 @@ func (r *graphReader) close() {
 func usualPlaces(g *engine.Graph) []engine.Place {
 	usual := make([]engine.Place, len(g.Values))
 	for id := range g.Values {
-		if g.Values[id].Within == engine.NoValue {
+		if g.Values[id].PartOf == engine.NoValue {
 			usual[id] = engine.OnDevice
 		}
 	}
@@ -224,7 +224,7 @@ func usualPlaces(g *engine.Graph) []engine.Place {
 		for _, id := range op.In {
 			read[id] = true
 		}
-		for _, ids := range [][]engine.ValueID{op.Out, op.Lean} {
+		for _, ids := range [][]engine.ValueID{op.Out, op.OutputOnly} {
 			for _, id := range ids {
 				if !read[id] || g.Values[id].Kind != engine.KindWeight {
 					usual[id] = 0

@@ -51,8 +51,8 @@ func (e *writer) value(id engine.ValueID, v *engine.Value, usual engine.Place) {
 	if v.Initial != usual {
 		e.text("", "at", places[v.Initial])
 	}
-	if v.Within != engine.NoValue {
-		e.int("", "within", int64(v.Within))
+	if v.PartOf != engine.NoValue {
+		e.int("", "within", int64(v.PartOf))
 	}
 	e.int("", "stage", int64(v.Stage))
 	e.close('}')
@@ -66,7 +66,7 @@ func (e *writer) op(op *engine.Op) {
 	e.int("", "temp_bytes", int64(op.Temp))
 	e.refs("in", op.In)
 	e.refs("out", op.Out)
-	e.refs("lean", op.Lean)
+	e.refs("lean", op.OutputOnly)
 	if op.Alt != nil {
 		e.key("", "alt")
 		e.open('{')

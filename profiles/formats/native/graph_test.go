@@ -37,7 +37,7 @@ func TestNativeGraphRoundTrip(t *testing.T) {
 func TestLargeGraphComesBack(t *testing.T) {
 	g := &engine.Graph{Done: engine.NoValue}
 	for i := range 20_000 {
-		g.Values = append(g.Values, engine.Value{Name: fmt.Sprintf("output of operation %d", i), Size: 1 << 20, Within: engine.NoValue})
+		g.Values = append(g.Values, engine.Value{Name: fmt.Sprintf("output of operation %d", i), Size: 1 << 20, PartOf: engine.NoValue})
 		g.Ops = append(g.Ops, engine.Op{Name: fmt.Sprintf("operation %d", i), Time: 1000, Out: []engine.ValueID{engine.ValueID(i)}})
 	}
 	checkGraph(t, &profiles.Profile{Name: "large", Graph: g})
@@ -64,10 +64,10 @@ func randomGraph(rng *rand.Rand) *engine.Graph {
 	g := &engine.Graph{Done: engine.NoValue, Fixed: engine.Bytes(rng.IntN(3))}
 	n := 2 + rng.IntN(12)
 	for i := range n {
-		v := engine.Value{Kind: engine.ValueKind(rng.IntN(3)), Size: engine.Bytes(rng.IntN(9)), Stage: rng.IntN(4), Within: engine.NoValue,
+		v := engine.Value{Kind: engine.ValueKind(rng.IntN(3)), Size: engine.Bytes(rng.IntN(9)), Stage: rng.IntN(4), PartOf: engine.NoValue,
 			Initial: engine.Place(rng.IntN(4))}
-		if i > 2 && rng.IntN(4) == 0 && g.Values[i-2].Within == engine.NoValue {
-			v.Within = engine.ValueID(i - 2)
+		if i > 2 && rng.IntN(4) == 0 && g.Values[i-2].PartOf == engine.NoValue {
+			v.PartOf = engine.ValueID(i - 2)
 		}
 		g.Stages = max(g.Stages, v.Stage)
 		g.Values = append(g.Values, v)
@@ -83,7 +83,7 @@ func randomGraph(rng *rand.Rand) *engine.Graph {
 				op.Out = append(op.Out, id)
 				made[id] = true
 			case rng.IntN(9) == 0:
-				op.Lean = append(op.Lean, id)
+				op.OutputOnly = append(op.OutputOnly, id)
 			}
 		}
 		if rng.IntN(3) == 0 {

@@ -218,7 +218,7 @@ func readResident(o *jsontext.Object) engine.Resident {
 // around them.
 func readChain(o *jsontext.Object, p *profiles.Profile, known []engine.Stage, poll *engine.Poll) error {
 	c := &engine.Chain{Name: p.Name, Batch: p.Batch, Input: o.Size("input_bytes"), InputGrad: o.Size("input_grad_bytes"),
-		Resident: readResident(o), SeedBorn: o.Flag("seed_born")}
+		Resident: readResident(o), LossGradAllocated: o.Flag("seed_born")}
 	keys := &jsontext.Keys{}
 	o.Knows("stages")
 	stages := &parse.StageReader{Errs: o.Errs}
@@ -234,7 +234,7 @@ func readChain(o *jsontext.Object, p *profiles.Profile, known []engine.Stage, po
 		return o.Errs.Err()
 	}
 	given := len(c.Stages)
-	if loss := o.Object("loss"); !c.SeedBorn {
+	if loss := o.Object("loss"); !c.LossGradAllocated {
 		loss.Known = keys
 		at := parse.StagePlace{Path: "loss", Number: given + 1}
 		s := engine.Stage{Name: parse.LossName, Kind: loss.Text("kind")}
@@ -247,7 +247,7 @@ func readChain(o *jsontext.Object, p *profiles.Profile, known []engine.Stage, po
 		c.Stages = append(c.Stages, s)
 		loss.NoteOthers()
 	}
-	if err := stages.Finish(c, !c.SeedBorn); err != nil {
+	if err := stages.Finish(c, !c.LossGradAllocated); err != nil {
 		return err
 	}
 	if graph := o.Raw("graph"); graph != nil {

@@ -52,7 +52,7 @@ func randomProfile(rng *rand.Rand) *profiles.Profile {
 		p.Device = &engine.Device{Name: word(), Memory: size(), ToHost: engine.Rate(number()), ToDev: engine.Rate(number()),
 			Duplex: engine.Duplex(rng.IntN(2))}
 	}
-	p.Chain = &engine.Chain{Name: p.Name, Batch: p.Batch, Input: size(), InputGrad: size(), SeedBorn: rng.IntN(4) == 0,
+	p.Chain = &engine.Chain{Name: p.Name, Batch: p.Batch, Input: size(), InputGrad: size(), LossGradAllocated: rng.IntN(4) == 0,
 		Resident: engine.Resident{Weights: size(), Grads: size(), Optimizer: size(), Pinned: size()}}
 	for range 2 + rng.IntN(20) {
 		s := engine.Stage{Name: word(), Kind: word(), Forward: time.Duration(number()), Back: time.Duration(number()),

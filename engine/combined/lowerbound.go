@@ -7,46 +7,46 @@ import (
 	"memtide/engine"
 )
 
-// rest bounds from below what a plan still costs when it stands before stage i.
+// lowerBound bounds from below what a plan still costs when it stands before stage i.
 //
 // Look at a stage k >= i. Were stages i..k-1 to keep their saved sets, and nothing
 // more to leave, some bytes would be too many while F^k or B^k runs. A part r of
-// them is avoided by segments that keep nothing, which costs at least again(r)
+// them is avoided by segments that keep nothing, which costs at least rematCost(r)
 // ticks of recomputation in the backward pass. The others have to be away: copied
 // to the host before F^k starts, or before the forward pass ends if it is B^k; and
 // fetched after B^k ends, or after the backward pass starts if it is F^k. The best
 // r bounds every plan.
 //
-// again is convex: it is the Lagrangian bound of the choice of segments, each of
+// rematCost is convex: it is the Lagrangian bound of the choice of segments, each of
 // which avoids its saved sets but for its output. (If k itself is in a segment
 // that starts before k, a^{k-1} is there nevertheless while F^k or B^k runs.)
-type rest struct {
+type lowerBound struct {
 	*terms
-	fwdLeft, bwdLeft []float64   // times of stages i..n
-	spots            [][]spot    // by i
-	probes           []int       // by i: labels that were held against all spots
-	fits             [][2]int64  // by i and kind: least room, less what is held, that some plan needs from here on
-	later            [][]float64 // by i and cell of held bytes: see ahead
-	alone            []alone     // by i: recomputation alone; nil if it is not known
-	sharp            bool        // alone is exact
-	slack            int64       // of alone
-	deep             bool        // spots are held against labels even if alone is exact
+	fwdLeft, bwdLeft []float64      // times of stages i..n
+	bottlenecks      [][]bottleneck // by i
+	probes           []int          // by i: labels that were held against all bottlenecks
+	fits             [][2]int64     // by i and kind: least room, less what is held, that some plan needs from here on
+	later            [][]float64    // by i and cell of held bytes: see ahead
+	rematOnly        []rematOnly    // by i: recomputation alone; nil if it is not known
+	sharp            bool           // rematOnly is exact
+	slack            int64          // of rematOnly
+	deep             bool           // bottlenecks are held against labels even if rematOnly is exact
 	cell             int64
 }
 
-// spot is a stage k at which memory may be short, seen from stage i.
-type spot struct {
+// bottleneck is a stage k at which memory may be short, seen from stage i.
+type bottleneck struct {
 	need     float64 // bytes at the stage, less the room, without what was held before i and Z_i
 	fwd, bwd float64 // ticks of the passes that come too late for the transfers
-	hull     []corner
+	hull     []breakpoint
 	wins     int
 }
 
-// corner is a point of a convex function that is linear in between.
-type corner struct{ r, cost float64 }
+// breakpoint is a point of a convex function that is linear in between.
+type breakpoint struct{ r, cost float64 }
 
-func newRest(t *terms, poll *engine.Poll) (*rest, error) {
-	r := &rest{terms: t, slack: unreachable, fwdLeft: make([]float64, t.n+2), bwdLeft: make([]float64, t.n+2), spots: make([][]spot, t.n+1), probes: make([]int, t.n+1)}
+func newLowerBound(t *terms, poll *engine.Poll) (*lowerBound, error) {
+	r := &lowerBound{terms: t, slack: unreachable, fwdLeft: make([]float64, t.n+2), bwdLeft: make([]float64, t.n+2), bottlenecks: make([][]bottleneck, t.n+1), probes: make([]int, t.n+1)}
 	for i := t.n; i >= 1; i-- {
 		r.fwdLeft[i] = r.fwdLeft[i+1] + float64(t.fwd[i])
 		r.bwdLeft[i] = r.bwdLeft[i+1] + float64(t.bwd[i])
@@ -65,8 +65,8 @@ func newRest(t *terms, poll *engine.Poll) (*rest, error) {
 // sharpen makes the bounds better for a search of plans below a limit. The costs
 // of sequences are found again, below a closer limit, as long as they are coarse;
 // later says that this is not the time for it. They alone bound narrow searches
-// almost as well as with spots, in much less time.
-func (r *rest) sharpen(limit int64, width int, later bool, poll *engine.Poll) error {
+// almost as well as with bottlenecks, in much less time.
+func (r *lowerBound) sharpen(limit int64, width int, later bool, poll *engine.Poll) error {
 	if slack := limit - r.base[r.n]; !later && !r.sharp && slack < r.slack-r.slack/8 {
 		r.slack = slack
 		if err := r.addSequences(slack, poll); err != nil {
@@ -77,14 +77,14 @@ func (r *rest) sharpen(limit int64, width int, later bool, poll *engine.Poll) er
 		r.deep = false
 		return nil
 	}
-	return r.addSpots(poll)
+	return r.addBottlenecks(poll)
 }
 
-// deepWidth is the width of searches with so many labels that spots save time.
+// deepWidth is the width of searches with so many labels that bottlenecks save time.
 const deepWidth = 3000
 
-// addSpots finds the spots, which labels are then held against.
-func (r *rest) addSpots(poll *engine.Poll) error {
+// addBottlenecks finds the bottlenecks, which labels are then held against.
+func (r *lowerBound) addBottlenecks(poll *engine.Poll) error {
 	t := r.terms
 	if r.deep = true; r.later != nil {
 		return nil
@@ -111,19 +111,19 @@ func (r *rest) addSpots(poll *engine.Poll) error {
 			// An earlier stage with the same need leaves less time.
 			if needF > mostF[i] {
 				mostF[i] = needF
-				r.spots[i] = append(r.spots[i], spot{need: needF, fwd: r.fwdLeft[k], hull: hulls[i]})
+				r.bottlenecks[i] = append(r.bottlenecks[i], bottleneck{need: needF, fwd: r.fwdLeft[k], hull: hulls[i]})
 			}
 			if needB > mostB[i] {
 				mostB[i] = needB
-				r.spots[i] = append(r.spots[i], spot{need: needB, bwd: r.bwdLeft[k], hull: hulls[i]})
+				r.bottlenecks[i] = append(r.bottlenecks[i], bottleneck{need: needB, bwd: r.bwdLeft[k], hull: hulls[i]})
 			}
 		}
 	}
 	return nil
 }
 
-// hulls are the functions again of stages i..k-1, by i.
-func (r *rest) hulls(k int, prices []float64) [][]corner {
+// hulls are the functions rematCost of stages i..k-1, by i.
+func (r *lowerBound) hulls(k int, prices []float64) [][]breakpoint {
 	gains := make([]float64, (k+1)*len(prices))
 	for x, price := range prices {
 		open, closed := -price*float64(r.act[k-1]), 0.0 // best of stages i..k-1, when i-1 is in a segment, and when it is not
@@ -135,7 +135,7 @@ func (r *rest) hulls(k int, prices []float64) [][]corner {
 			gains[i*len(prices)+x] = closed
 		}
 	}
-	hs := make([][]corner, k+1)
+	hs := make([][]breakpoint, k+1)
 	lines := make([]line, 0, len(prices)+1)
 	for i := 1; i <= k; i++ {
 		hs[i] = hull(prices, gains[i*len(prices):(i+1)*len(prices)], lines)
@@ -143,8 +143,8 @@ func (r *rest) hulls(k int, prices []float64) [][]corner {
 	return hs
 }
 
-// prices are slopes, in ticks per byte, at which again is held against its gains.
-func (r *rest) prices() []float64 {
+// prices are slopes, in ticks per byte, at which rematCost is held against its gains.
+func (r *lowerBound) prices() []float64 {
 	var v []float64
 	for k := 1; k <= r.n; k++ {
 		if r.saved[k] > 0 {
@@ -169,9 +169,9 @@ func (r *rest) prices() []float64 {
 // line is slope*r-gain.
 type line struct{ slope, gain float64 }
 
-// hull is the largest of the lines price*r-gain and 0, as corners from r = 0. It
+// hull is the largest of the lines price*r-gain and 0, as breakpoints from r = 0. It
 // uses room for as many lines as there are prices, and one.
-func hull(prices, gains []float64, lines []line) []corner {
+func hull(prices, gains []float64, lines []line) []breakpoint {
 	lines = append(lines[:0], line{0, 0})
 	cross := func(a, b line) float64 { return (b.gain - a.gain) / (b.slope - a.slope) }
 	for x, p := range prices {
@@ -184,19 +184,19 @@ func hull(prices, gains []float64, lines []line) []corner {
 		}
 		lines = append(lines, l)
 	}
-	cs := append(make([]corner, 0, len(lines)+1), corner{0, 0})
+	cs := append(make([]breakpoint, 0, len(lines)+1), breakpoint{0, 0})
 	for x := 1; x < len(lines); x++ {
 		at := cross(lines[x-1], lines[x])
-		cs = append(cs, corner{at, lines[x].slope*at - lines[x].gain})
+		cs = append(cs, breakpoint{at, lines[x].slope*at - lines[x].gain})
 	}
 	last := lines[len(lines)-1]
 	end := cs[len(cs)-1]
 	const far = 1e18
-	return append(cs, corner{end.r + far, end.cost + last.slope*far})
+	return append(cs, breakpoint{end.r + far, end.cost + last.slope*far})
 }
 
-// again evaluates a convex function.
-func again(h []corner, r float64) float64 {
+// rematCost evaluates a convex function.
+func rematCost(h []breakpoint, r float64) float64 {
 	lo, hi := 0, len(h)-1
 	for hi-lo > 1 {
 		mid := (lo + hi) / 2
@@ -215,7 +215,7 @@ func again(h []corner, r float64) float64 {
 
 // setFits finds, from the last stage to the first, how much room a plan needs
 // that offloads every input from stage i on.
-func (r *rest) setFits(floors []int64) {
+func (r *lowerBound) setFits(floors []int64) {
 	n := r.n
 	r.fits = make([][2]int64, n+2)
 	for i := n; i >= 1; i-- {
@@ -239,7 +239,7 @@ func (r *rest) setFits(floors []int64) {
 // as much is held as the cell has at least: the largest of the bounds of labels
 // without debts at the stages from i on, whose own inputs are away. What comes
 // before such a stage is over by then, so its bound is one of the whole.
-func (r *rest) ahead(i int, cell int64) float64 {
+func (r *lowerBound) ahead(i int, cell int64) float64 {
 	if i > r.n {
 		return 0
 	}
@@ -256,10 +256,10 @@ func (r *rest) ahead(i int, cell int64) float64 {
 	}
 	best := 0.0
 	held := float64(cell * r.cell)
-	for x := range r.spots[i] {
-		s := &r.spots[i][x]
+	for x := range r.bottlenecks[i] {
+		s := &r.bottlenecks[i][x]
 		if excess := held + s.need; excess > 0 {
-			best = max(best, r.share(s, &demand{excess: excess, fwd: r.fwdLeft[i], bwd: r.bwdLeft[i]}))
+			best = max(best, r.split(s, &demand{excess: excess, fwd: r.fwdLeft[i], bwd: r.bwdLeft[i]}))
 		}
 	}
 	row[cell] = max(r.ahead(i+1, cell), best-r.fwdLeft[i]-r.bwdLeft[i], 0)
@@ -268,15 +268,15 @@ func (r *rest) ahead(i int, cell int64) float64 {
 
 const aheadCells = 256
 
-// A label is held against a few spots of its stage: those that bound the first
+// A label is held against a few bottlenecks of its stage: those that bound the first
 // labels best.
 const (
-	probes    = 64
-	spotsLeft = 5
+	probes          = 64
+	bottlenecksKept = 5
 )
 
 // least bounds the cost of all plans that go on from a label before stage i.
-func (r *rest) least(i int, l *label, limit int64) int64 {
+func (r *lowerBound) least(i int, l *label, limit int64) int64 {
 	x := 0
 	if l.saved {
 		x = 1
@@ -285,8 +285,8 @@ func (r *rest) least(i int, l *label, limit int64) int64 {
 		return unreachable
 	}
 	exact := int64(0)
-	if r.alone != nil {
-		if exact = l.cost + r.alone[i].least(r, i, l); exact >= limit {
+	if r.rematOnly != nil {
+		if exact = l.cost + r.rematOnly[i].least(r, i, l); exact >= limit {
 			return exact
 		}
 	}
@@ -298,21 +298,21 @@ func (r *rest) least(i int, l *label, limit int64) int64 {
 	if best > enough {
 		return unreachable
 	}
-	spots := r.spots[i]
+	bottlenecks := r.bottlenecks[i]
 	if r.probes[i]++; r.probes[i] > probes {
-		spots = spots[:min(len(spots), spotsLeft)]
+		bottlenecks = bottlenecks[:min(len(bottlenecks), bottlenecksKept)]
 	} else if r.probes[i] == probes {
-		slices.SortStableFunc(spots, func(a, b spot) int { return b.wins - a.wins })
+		slices.SortStableFunc(bottlenecks, func(a, b bottleneck) int { return b.wins - a.wins })
 	}
-	r.effort.left -= int64(perSpot * len(spots))
+	r.effort.left -= int64(perBottleneck * len(bottlenecks))
 	most := -1
 	d := demand{out: float64(l.out), in: float64(l.in), fwd: r.fwdLeft[i], bwd: r.bwdLeft[i]}
 	held := float64(l.held + r.input(i, l.saved))
-	for x := range spots {
-		s := &spots[x]
+	for x := range bottlenecks {
+		s := &bottlenecks[x]
 		if excess := held + s.need; excess > 0 {
 			d.excess = excess
-			if v := r.share(s, &d); v > best {
+			if v := r.split(s, &d); v > best {
 				best, most = v, x
 				if v > enough {
 					break
@@ -321,7 +321,7 @@ func (r *rest) least(i int, l *label, limit int64) int64 {
 		}
 	}
 	if most >= 0 {
-		spots[most].wins++
+		bottlenecks[most].wins++
 	}
 	if best >= float64(unreachable) {
 		return unreachable // no plan costs as much: the label leads nowhere
@@ -330,7 +330,7 @@ func (r *rest) least(i int, l *label, limit int64) int64 {
 	return max(exact, l.cost+engine.Int64(best*(1-1e-11))-8)
 }
 
-// demand is what a label asks of a spot: bytes that are too many there, and the
+// demand is what a label asks of a bottleneck: bytes that are too many there, and the
 // debts that it brings along.
 type demand struct {
 	excess   float64
@@ -338,16 +338,16 @@ type demand struct {
 	fwd, bwd float64 // times of the passes from the stage of the label on
 }
 
-// share is the least cost at a spot, by the part x of the excess that is avoided.
-// The rest, b, has to be copied together with the debts before the spot. If more
+// split is the least cost at a bottleneck, by the part x of the excess that is avoided.
+// The rest, b, has to be copied together with the debts before the bottleneck. If more
 // is avoided than has to be, debts may still be pending there, but not at the end.
-func (r *rest) share(s *spot, d *demand) float64 {
+func (r *lowerBound) split(s *bottleneck, d *demand) float64 {
 	out, in := float64(r.out), float64(r.in)
 	late := s.fwd > 0 || s.bwd > 0
 	f := func(x float64) float64 {
 		b := d.excess - x
 		due := max(b, 0)
-		fwd, bwd := max(d.fwd, d.out+out*due), max(d.bwd+again(s.hull, x), d.in+in*due)
+		fwd, bwd := max(d.fwd, d.out+out*due), max(d.bwd+rematCost(s.hull, x), d.in+in*due)
 		if s.fwd > 0 {
 			fwd = max(fwd, s.fwd+d.out+out*b)
 		}
@@ -356,7 +356,7 @@ func (r *rest) share(s *spot, d *demand) float64 {
 		}
 		return fwd + bwd
 	}
-	// f is convex and made of straight pieces: its minimum is at a corner.
+	// f is convex and made of straight pieces: its minimum is at a breakpoint.
 	top := d.excess
 	if late {
 		top += max(ratio(d.out, out), ratio(d.in, in))
@@ -408,7 +408,7 @@ func ratio(ticks, each float64) float64 {
 }
 
 // meet is the x at which a rising function is level-slope*x; -1 if it starts above.
-func meet(h []corner, level, slope float64) float64 {
+func meet(h []breakpoint, level, slope float64) float64 {
 	if h[0].cost > level {
 		return -1
 	}

@@ -6,11 +6,11 @@ import (
 	"memtide/engine"
 )
 
-// alone is what recomputation costs from a stage on as a function of the room,
+// rematOnly is what recomputation costs from a stage on as a function of the room,
 // without a link. The bytes that a plan offloads from that stage on are room that
 // the same plan would need without a link. So they count as room here, and take
 // their time on the link.
-type alone struct {
+type rematOnly struct {
 	top   int64   // bytes at which nothing has to be computed again
 	steps []lower // rising in both
 }
@@ -21,11 +21,11 @@ type lower struct {
 	cost  int64 // ticks of computing again
 }
 
-// addSequences finds alone for every stage. Plans of more than slack ticks are
+// addSequences finds rematOnly for every stage. Plans of more than slack ticks are
 // left out.
-func (r *rest) addSequences(slack int64, poll *engine.Poll) error {
-	if k := r.shared; k.alone != nil && slack <= k.slack {
-		r.alone, r.sharp = k.alone, true
+func (r *lowerBound) addSequences(slack int64, poll *engine.Poll) error {
+	if k := r.shared; k.rematOnly != nil && slack <= k.slack {
+		r.rematOnly, r.sharp = k.rematOnly, true
 		return nil
 	}
 	f := curves{terms: r.terms, slack: slack, most: 8 * max(24, maxPoints/(r.n*r.n)), rows: make([][]point, (r.n+2)*(r.n+1)), poll: poll}
@@ -38,9 +38,9 @@ func (r *rest) addSequences(slack int64, poll *engine.Poll) error {
 	} else if err != nil {
 		return err
 	}
-	r.alone = make([]alone, r.n+1)
+	r.rematOnly = make([]rematOnly, r.n+1)
 	for i := 1; i <= r.n; i++ {
-		a := &r.alone[i]
+		a := &r.rematOnly[i]
 		row := f.at(i, r.n)
 		a.steps = make([]lower, len(row))
 		for x, c := range row {
@@ -49,7 +49,7 @@ func (r *rest) addSequences(slack int64, poll *engine.Poll) error {
 		}
 	}
 	if r.sharp = !f.coarse; r.sharp {
-		r.shared.alone, r.shared.slack = r.alone, slack
+		r.shared.rematOnly, r.shared.slack = r.rematOnly, slack
 	}
 	return nil
 }
@@ -223,7 +223,7 @@ func (f *curves) split(left, right []point, act, none, again, limit int64) {
 }
 
 // least bounds the ticks that plans take from a label before stage i on.
-func (a *alone) least(r *rest, i int, l *label) int64 {
+func (a *rematOnly) least(r *lowerBound, i int, l *label) int64 {
 	fwd := r.until[r.n] - r.until[i-1]
 	bwd := r.base[r.n] - r.base[i-1] - fwd
 	excess := l.held + r.input(i, l.saved) + a.top - r.room

@@ -1,10 +1,10 @@
-// Package host is about the host memory that holds offloaded values, and about
+// Package hostmem is about the host memory that holds offloaded values, and about
 // keeping them there in compressed form.
 //
 // Paper 003 is Shriram, Garg and Kulkarni (vDNN++, doi:10.1109/IPDPS.2019.00030);
 // section IV-C is the compression: outputs of rectifiers are full of zeros, and
 // cores of the host that stand idle leave them out of what was offloaded.
-package host
+package hostmem
 
 import (
 	"math/bits"

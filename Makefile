@@ -64,7 +64,7 @@ check: tools pinned ## format, vet, staticcheck, pinned modules and packages, ge
 	GOOS=js GOARCH=wasm $(GO) vet ./wasm/... ./web/app ./web/ui
 	$(GO) tool staticcheck ./...
 	$(GO) run ./cmd/build -check
-	$(GO) test ./cmd/build
+	$(GO) test ./cmd/build ./cmd/wasmopt/...
 
 check-long: ## run the native tests with the long proofs and all of REPRODUCTIONS.md
 	MEMTIDE_LONG=1 $(GO) test -timeout 60m $$($(GO) list ./... | grep -v /web/browsertest)

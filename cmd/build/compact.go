@@ -21,6 +21,10 @@ import (
 // known when the program is built, with all that is below them, become one text,
 // which is taken apart when it is needed (see compact_nodes.go). What
 // is not known here is left as it is.
+//
+// Build methods are then 130 KB of WebAssembly instead of 390, and the program is
+// 12 KB smaller with brotli (0.9 %). One test sees that these components make the very
+// same nodes, another that all that vugugen writes is known.
 const shorthand = `package ui
 
 import (

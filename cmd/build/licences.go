@@ -56,7 +56,7 @@ func (s *site) goModules() ([]source, error) {
 	var out []source
 	for _, p := range programs {
 		list, err := run(s.root, []string{"GOOS=js", "GOARCH=wasm"}, "go", "list", "-deps",
-			"-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{.Dir}}{{end}}{{end}}", p)
+			"-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{.Dir}}{{end}}{{end}}", p.pkg)
 		if err != nil {
 			return nil, err
 		}

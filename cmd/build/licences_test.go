@@ -36,7 +36,7 @@ func TestLicences(t *testing.T) {
 	}
 	want := map[string]bool{"The Go standard library and runtime": true}
 	for _, p := range programs {
-		list, err := run(root, []string{"GOOS=js", "GOARCH=wasm"}, "go", "list", "-deps", "-f", "{{with .Module}}{{.Path}} {{.Version}}{{end}}", p)
+		list, err := run(root, []string{"GOOS=js", "GOARCH=wasm"}, "go", "list", "-deps", "-f", "{{with .Module}}{{.Path}} {{.Version}}{{end}}", p.pkg)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,7 +3,11 @@
 package main
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -13,17 +17,40 @@ import (
 )
 
 // Some parts of the standard library are large in the program for what they do
-// there: 5 % of it after compression. The compiler is told to read other files
-// in their places (go help build, -overlay):
+// there. The compiler is told to read other files in their places (go help build,
+// -overlay). What each saves of the page's program, with brotli (1.36 MB):
 //
-//   - html carries the names of 2,231 entities, which only UnescapeString needs;
-//   - slices is compiled once for every type that is sorted. The same algorithm
-//     stands in package sort, for anything that can compare and swap by index.
-//     It makes the same comparisons and exchanges, so that equal elements end
+//   - html (18.6 KB) carries the names of 2,231 entities, which only UnescapeString
+//     needs;
+//   - slices (23.8 KB) is compiled once for every type that is sorted. The same
+//     algorithm stands in package sort, for anything that can compare and swap by
+//     index. It makes the same comparisons and exchanges, so that equal elements end
 //     in the same order as in a native program;
-//   - internal/godebug watches an environment variable, which no browser has,
-//     and counts for runtime/metrics, which nobody reads;
-//   - log is imported by Vugu's components for no reason.
+//   - internal/godebug (14.6 KB) watches an environment variable, which no browser
+//     has, and counts for runtime/metrics, which nobody reads;
+//   - log (3.0 KB) is imported by Vugu's components for the name of a type. Whatever
+//     else used it would not compile.
+//
+// A file was made for a package as it is in one version of Go. It is read only where
+// the files of that package are the very same, and left out with a word elsewhere: to
+// bring it up to date, look at what has changed and write the sum that the word tells.
+var replacements = []replacement{
+	{"html", map[string]string{"html": "d4c589dba79d53d8"}, map[string]string{"entity.go": withoutEntities}},
+	{"slices", map[string]string{"slices": "37caf14b2cdccf2d", "sort": "a5accf0e82841592"}, map[string]string{"zsortanyfunc.go": sortedByIndex, "zsortfunc.go": fromSort}},
+	{"log", map[string]string{"log": "09bf01db73dee0b5"}, map[string]string{"log.go": withoutLogger}},
+	{"internal/godebug", map[string]string{"internal/godebug": "5a083aad661ed84f"}, map[string]string{"godebug.go": withoutSettings}},
+}
+
+// replacement is what is read in the place of files of a package.
+type replacement struct {
+	pkg   string
+	sums  map[string]string // of the packages that it was made for
+	files map[string]string // texts by names
+}
+
+// fromSort stands for sort/zsortfunc.go, which fits into package slices.
+const fromSort = ""
+
 const (
 	sortedByIndex = `package slices
 
@@ -79,28 +106,67 @@ type Logger struct{}
 `
 )
 
-// overlay writes these files, and others by the names of those in whose places
-// they are read, into dir and returns the list of them for go build.
-func overlay(goroot, dir string, others map[string]string) (string, error) {
-	std := func(name string) string { return filepath.Join(goroot, "src", filepath.FromSlash(name)) }
-	sort, err := os.ReadFile(std("sort/zsortfunc.go"))
-	if err != nil {
-		return "", err
-	}
+// overlay writes these files, and others by the names of those in whose places they
+// are read, into dir. It returns the list of them for go build, and what was left out.
+func overlay(goroot, dir string, others map[string]string) (list string, leftOut []error, err error) {
+	src := filepath.Join(goroot, "src")
 	files := maps.Clone(others)
 	if files == nil {
 		files = map[string]string{}
 	}
-	for name, text := range map[string]string{
-		"html/entity.go":              withoutEntities,
-		"internal/godebug/godebug.go": withoutSettings,
-		"log/log.go":                  withoutLogger,
-		"slices/zsortanyfunc.go":      sortedByIndex,
-		"slices/zsortfunc.go":         strings.Replace(string(sort), "package sort", "package slices", 1),
-	} {
-		files[std(name)] = text
+	for _, r := range replacements {
+		if err := r.verify(src); err != nil {
+			leftOut = append(leftOut, err)
+			continue
+		}
+		for name, text := range r.files {
+			if text == fromSort {
+				sort, err := os.ReadFile(filepath.Join(src, "sort", name))
+				if err != nil {
+					return "", nil, err
+				}
+				text = strings.Replace(string(sort), "package sort", "package "+r.pkg, 1)
+			}
+			files[filepath.Join(src, filepath.FromSlash(r.pkg), name)] = text
+		}
 	}
-	return overlayOf(files, dir)
+	list, err = overlayOf(files, dir)
+	return list, leftOut, err
+}
+
+// verify sees that packages are those that files were made for.
+func (r *replacement) verify(src string) error {
+	for _, pkg := range slices.Sorted(maps.Keys(r.sums)) {
+		sum, err := packageSum(filepath.Join(src, filepath.FromSlash(pkg)))
+		if err != nil {
+			return err
+		}
+		if sum != r.sums[pkg] {
+			return fmt.Errorf("the files that replace some of package %s were made for a package %s of the sum %s, this one has %s", r.pkg, pkg, r.sums[pkg], sum)
+		}
+	}
+	return nil
+}
+
+// packageSum is a sum of the Go files of a folder, less tests.
+func packageSum(dir string) (string, error) {
+	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(sum, "%s %d\n", filepath.Base(name), len(text))
+		io.WriteString(sum, string(text))
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:8]), nil
 }
 
 // overlayOf writes files, by the names of those in whose places they are read.

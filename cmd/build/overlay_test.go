@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -55,9 +56,12 @@ func TestOverlaySorts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := overlay(goroot, t.TempDir(), nil)
+	list, leftOut, err := overlay(goroot, t.TempDir(), nil)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, err := range leftOut {
+		t.Error(err)
 	}
 	want, err := run(dir, []string{"GOFLAGS=-mod=mod"}, "go", "run", ".")
 	if err != nil {
@@ -69,5 +73,58 @@ func TestOverlaySorts(t *testing.T) {
 	}
 	if got != want || strings.TrimSpace(got) == "" {
 		t.Errorf("the sum of what was sorted: %q with other files, %q without; want the same", got, want)
+	}
+}
+
+// A package that is not the one that files were made for keeps its own, and that is said.
+func TestOverlayOfAnotherVersion(t *testing.T) {
+	goroot, err := run("", nil, "go", "env", "GOROOT")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := t.TempDir()
+	packages := map[string]bool{}
+	for _, r := range replacements {
+		for pkg := range r.sums {
+			packages[pkg] = true
+		}
+	}
+	for pkg := range packages {
+		if err := os.CopyFS(filepath.Join(other, "src", pkg), os.DirFS(filepath.Join(goroot, "src", pkg))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	replaced := func() (files string, leftOut []error) {
+		list, leftOut, err := overlay(other, t.TempDir(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text), leftOut
+	}
+	for _, c := range []struct {
+		file    string // that another version has changed
+		lost    string // of what is replaced
+		leftOut int
+	}{
+		{"html/entity_test.go", "", 0},
+		{"html/escape.go", "html/entity.go", 1},
+		{"sort/zsortfunc.go", "slices/zsortfunc.go", 2},
+		{"internal/godebug/more.go", "internal/godebug/godebug.go", 3},
+		{"log/log.go", "log/log.go", 4},
+	} {
+		f, err := os.OpenFile(filepath.Join(other, "src", c.file), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintln(f, "// changed")
+		f.Close()
+		files, leftOut := replaced()
+		if len(leftOut) != c.leftOut || c.lost != "" && strings.Contains(files, filepath.Join(other, "src", c.lost)) {
+			t.Errorf("%s has changed: left out %q, want %d, and not to replace %q in\n%s", c.file, leftOut, c.leftOut, c.lost, files)
+		}
 	}
 }

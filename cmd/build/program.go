@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"memtide/cmd/wasmopt/passes"
 	"memtide/profiles"
 	_ "memtide/profiles/formats/all"
 )
@@ -123,67 +124,91 @@ var inlining = []string{
 	"-gcflags=math/bits=",
 }
 
+// program is one of those that are in the site.
+type program struct{ name, pkg string }
+
 // programs are ./wasm/page, one binary for the page and its workers, and the reader of
 // files, which is loaded when it is needed.
-var programs = [2]string{"./wasm/page", "./wasm/reader"}
+var programs = [2]program{{"app", "./wasm/page"}, {"reader", "./wasm/reader"}}
 
 // program compiles the programs.
 func (s *site) program() error {
-	data, err := s.compile(programs[0])
-	if err != nil {
-		return err
-	}
-	s.WasmSize = len(data)
-	if s.Wasm, err = s.putHashed("app", ".wasm", data); err != nil {
-		return err
-	}
-	if data, err = s.compile(programs[1]); err != nil {
-		return err
-	}
-	s.Reader, err = s.putHashed("reader", ".wasm", data)
-	return err
-}
-
-// compile makes a program for the browser. Where Go is another version, whose
-// library does not take other files in the places of its own, it is made without.
-func (s *site) compile(pkg string) ([]byte, error) {
 	tmp, err := os.MkdirTemp("", "memtide-build-")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer os.RemoveAll(tmp)
-	file := filepath.Join(tmp, "program.wasm")
 	goroot, err := run(s.root, nil, "go", "env", "GOROOT")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	parts, err := compactComponents(s.root)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	list, err := overlay(goroot, tmp, parts)
-	if err == nil {
-		err = s.compileTo(file, pkg, "-overlay="+list)
-	}
+	list, leftOut, err := overlay(goroot, tmp, parts)
 	if err != nil {
-		if plain := s.compileTo(file, pkg); plain != nil {
-			return nil, plain
+		return err
+	}
+	for _, err := range leftOut {
+		s.say("the programs are larger than they could be: %v", err)
+	}
+	var names [len(programs)]string
+	for i, p := range programs {
+		data, err := s.compile(p, filepath.Join(tmp, p.name+".wasm"), list)
+		if err != nil {
+			return err
 		}
-		fmt.Fprintf(os.Stderr, "build: %s is larger than it could be: %v\n", pkg, err)
+		if i == 0 {
+			s.WasmSize = len(data)
+		}
+		if names[i], err = s.putHashed(p.name, ".wasm", data); err != nil {
+			return err
+		}
+	}
+	s.Wasm, s.Reader = names[0], names[1]
+	return nil
+}
+
+// compile makes a program for the browser, in a file.
+func (s *site) compile(p program, file, overlay string) ([]byte, error) {
+	// The page reads one format itself, but its file picker offers all.
+	endings := "-X memtide/profiles.linked=" + strings.Join(profiles.Extensions(), ",")
+	args := []string{"build", "-trimpath", "-ldflags=-s -w " + endings, "-o", file, "-overlay=" + overlay,
+		"-buildvcs=false"} // otherwise the name would change with every commit
+	args = append(append(args, inlining...), p.pkg)
+	if _, err := run(s.root, []string{"GOOS=js", "GOARCH=wasm"}, "go", args...); err != nil {
+		return nil, err
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	return shrink(data)
+	return s.rewrite(p.name, data)
 }
 
-func (s *site) compileTo(file, pkg string, flags ...string) error {
-	// The page reads one format itself, but its file picker offers all.
-	endings := "-X memtide/profiles.linked=" + strings.Join(profiles.Extensions(), ",")
-	args := []string{"build", "-trimpath", "-ldflags=-s -w " + endings, "-o", file,
-		"-buildvcs=false"} // otherwise the name would change with every commit
-	args = append(append(append(args, inlining...), flags...), pkg)
-	_, err := run(s.root, []string{"GOOS=js", "GOARCH=wasm"}, "go", args...)
-	return err
+// rewrite makes a linked program smaller and faster (cmd/wasmopt). Functions of ours
+// keep their names in tracebacks.
+func (s *site) rewrite(name string, data []byte) ([]byte, error) {
+	data, report, err := passes.Run(data, passes.Options{Keep: []string{"memtide/"}})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	said := ""
+	for _, step := range report.LeftOut() {
+		if step.LeftOut != said {
+			s.say("%s is larger and slower than it could be from the pass %s of cmd/wasmopt on: %s", name, step.Pass, step.LeftOut)
+		}
+		said = step.LeftOut
+	}
+	return data, nil
+}
+
+// say tells whoever builds what is not as it could be.
+func (s *site) say(format string, args ...any) {
+	out := s.complaints
+	if out == nil {
+		out = os.Stderr
+	}
+	fmt.Fprintf(out, "build: "+format+"\n", args...)
 }

@@ -22,6 +22,8 @@ type site struct {
 	Script, Worker, Style, DocsStyle, Charts, Wasm, Reader string
 	WasmSize                                               int
 	Start                                                  string // a script that stands in the page
+
+	complaints io.Writer // what is not as it could be; nil: os.Stderr
 }
 
 type asset struct {

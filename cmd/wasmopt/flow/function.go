@@ -1,8 +1,30 @@
-//go:build !js
+// Package flow gives functions that Go's compiler wrote for WebAssembly direct jumps.
+//
+// The compiler writes every function as a list of segments behind a table. A jump,
+// also that of the innermost loop, stores the number of its target and goes back to
+// the table, so that a goroutine can go on in the middle of a function
+// (cmd/internal/obj/wasm/wasmobj.go). Engines make slow code of that, and the numbers
+// are hard to compress. This package takes a function apart ([Parse]), finds loops as
+// strongly connected parts (order.go), and writes jumps ahead as branches out of
+// blocks and loops with one entry as loops (write.go). The table remains where a
+// function goes on after a call, and for loops with calls in them. Nothing else
+// changes: the numbers of places are those of the linker, so stack maps and
+// tracebacks are still right.
+//
+// It relies on the form: the same frame around the segments, the same instructions
+// that store a number and branch, the same ones around a call in which a goroutine can
+// be switched. A function with anything else in it is refused and stays as it is.
+// What the form does not say, and a version of Go has to be verified for, is where a
+// function may be entered: at its beginning, after such calls, and at the one place
+// after a panic that the runtime's table names.
+package flow
 
-package main
+import (
+	"bytes"
+	"slices"
 
-import "bytes"
+	"memtide/cmd/wasmopt/module"
+)
 
 // Instructions of WebAssembly (core specification, section 5.4).
 const (
@@ -10,6 +32,7 @@ const (
 	opBlock       = 0x02
 	opLoop        = 0x03
 	opIf          = 0x04
+	opEnd         = module.OpEnd
 	opBr          = 0x0c
 	opBrIf        = 0x0d
 	opBrTable     = 0x0e
@@ -18,6 +41,7 @@ const (
 	opLocalGet    = 0x20
 	opLocalSet    = 0x21
 	opLocalTee    = 0x22
+	opI32Const    = module.OpI32Const
 	opI64Const    = 0x42
 	opEqz         = 0x45 // i32.eqz
 	opI64Or       = 0x84
@@ -37,8 +61,8 @@ const (
 	jumpIfLength = jumpLength + 2
 )
 
-// function is a function as Go's compiler writes them.
-type function struct {
+// Function is a function as Go's compiler writes them.
+type Function struct {
 	variables  []variables // the stack pointer is the first
 	table      []int       // the segment of every place of the function
 	segments   []codeSegment
@@ -78,32 +102,42 @@ var setStackPointer = []byte{0x23, 0, opLocalSet, 1}
 // stack pointer, which is read and set, and the branch if it unwinds.
 const callEnds = 4
 
-// firstNumber is that of the first function (cmd/link/internal/wasm/asm.go).
-const firstNumber = 0x1000
+// FirstNumber is that of a module's first own function (cmd/link/internal/wasm/asm.go).
+const FirstNumber = 0x1000
 
-// parseFunction takes function i of a module apart; it is nil if it has another
-// form.
-func parseFunction(i int, body []byte) *function {
-	r := &moduleReader{b: body}
-	p := &functionParser{function: &function{number: (firstNumber + int64(i)) * (placeBits + 1)}, r: r}
-	for range r.unsigned() {
-		p.variables = append(p.variables, variables{r.unsigned(), r.byte()})
+// Parse takes function i of a module's own apart; it is nil if it has another form.
+// The body is shared.
+func Parse(i int, body []byte) *Function {
+	r := &module.Reader{B: body}
+	p := &functionParser{Function: &Function{number: (FirstNumber + int64(i)) * (placeBits + 1)}, r: r}
+	for range r.Unsigned() {
+		p.variables = append(p.variables, variables{r.Unsigned(), r.Byte()})
 	}
-	if !bytes.HasPrefix(body[r.i:], setStackPointer) {
+	if !bytes.HasPrefix(body[r.I:], setStackPointer) {
 		return nil
 	}
-	r.i += len(setStackPointer)
+	r.I += len(setStackPointer)
 	if !p.around() || !p.all() {
 		return nil
 	}
-	return p.function
+	return p.Function
+}
+
+// Places is how many numbers the places of a function have.
+func (f *Function) Places() int { return len(f.table) }
+
+// Calls tells whether what follows a place calls a function, by its number in calls.
+func (f *Function) Calls(place int, function int64) bool {
+	return slices.ContainsFunc(f.segments[f.table[place]].code, func(in instruction) bool {
+		return in.op == opCall && in.n == function
+	})
 }
 
 // functionParser reads a function. Around its segments are a block that ends
 // where it leaves (unwind) and a loop around the table, if it needs them.
 type functionParser struct {
-	*function
-	r            *moduleReader
+	*Function
+	r            *module.Reader
 	unwind, loop bool
 	end          int // of the last segment
 	depth        int // of blocks within the segment
@@ -112,23 +146,23 @@ type functionParser struct {
 // around reads what is before the first segment and after the last one.
 func (p *functionParser) around() bool {
 	before, blocks := p.blocks(), 0
-	if p.loop = bytes.HasPrefix(p.r.b[p.r.i:], []byte{opLoop, blockEmpty}); p.loop {
-		p.r.i += 2
+	if p.loop = bytes.HasPrefix(p.r.B[p.r.I:], []byte{opLoop, blockEmpty}); p.loop {
+		p.r.I += 2
 		blocks, p.unwind = p.blocks(), before == 1
 	}
-	if p.loop && before > 1 || !bytes.HasPrefix(p.r.b[p.r.i:], []byte{opLocalGet, 0, opBrTable}) {
+	if p.loop && before > 1 || !bytes.HasPrefix(p.r.B[p.r.I:], []byte{opLocalGet, 0, opBrTable}) {
 		return false
 	}
-	p.r.i += 3
+	p.r.I += 3
 	n := 0
-	for range p.r.unsigned() + 1 {
-		j := int(p.r.unsigned())
+	for range p.r.Unsigned() + 1 {
+		j := int(p.r.Unsigned())
 		p.table, n = append(p.table, j), max(n, j+1)
 	}
 	if !p.loop {
 		blocks, p.unwind = n, before == n+1
 	}
-	if p.r.byte() != opEnd || p.r.err != nil || blocks != n || !p.loop && before-n > 1 {
+	if p.r.Byte() != opEnd || p.r.Err != nil || blocks != n || !p.loop && before-n > 1 {
 		return false
 	}
 	p.segments = make([]codeSegment, n)
@@ -140,12 +174,12 @@ func (p *functionParser) around() bool {
 	if p.unwind {
 		tail = append(tail, opI32Const, 1, opEnd)
 	}
-	p.end = len(p.r.b) - len(tail)
-	return p.end >= p.r.i && bytes.HasSuffix(p.r.b, tail)
+	p.end = len(p.r.B) - len(tail)
+	return p.end >= p.r.I && bytes.HasSuffix(p.r.B, tail)
 }
 
 func (p *functionParser) blocks() (n int) {
-	for ; bytes.HasPrefix(p.r.b[p.r.i:], []byte{opBlock, blockEmpty}); p.r.i += 2 {
+	for ; bytes.HasPrefix(p.r.B[p.r.I:], []byte{opBlock, blockEmpty}); p.r.I += 2 {
 		n++
 	}
 	return n
@@ -157,7 +191,7 @@ func (p *functionParser) all() bool {
 		s := &p.segments[i]
 		p.depth, s.next = 0, i+1
 		closed := false
-		for !closed && p.r.i < p.end {
+		for !closed && p.r.I < p.end {
 			in, ok := readInstruction(p.r)
 			if closed = in.op == opEnd && p.depth == 0; closed {
 				break
@@ -175,7 +209,7 @@ func (p *functionParser) all() bool {
 			s.next = -1
 		}
 	}
-	return p.r.i == p.end
+	return p.r.I == p.end
 }
 
 // ends tells whether nothing comes after an instruction.
@@ -234,7 +268,7 @@ func (p *functionParser) jump(s *codeSegment) bool {
 		return false
 	}
 	first := n - 2
-	if n > 2 && s.code[n-3].op == opIf && p.r.i < p.end && p.r.b[p.r.i] == opEnd {
+	if n > 2 && s.code[n-3].op == opIf && p.r.I < p.end && p.r.B[p.r.I] == opEnd {
 		first = n - 3
 	}
 	s.code[first].target = p.table[place]
@@ -242,36 +276,36 @@ func (p *functionParser) jump(s *codeSegment) bool {
 }
 
 // readInstruction reads one instruction of those that Go's compiler writes.
-func readInstruction(r *moduleReader) (in instruction, ok bool) {
-	start := r.i
-	in.op, in.target = r.byte(), -1
+func readInstruction(r *module.Reader) (in instruction, ok bool) {
+	start := r.I
+	in.op, in.target = r.Byte(), -1
 	switch op := in.op; {
 	case op >= opBlock && op <= opIf:
-		r.byte()
+		r.Byte()
 	case op == opBr, op == opBrIf, op == opCall, op >= opLocalGet && op <= 0x24: // and of global variables
-		in.n = int64(r.unsigned())
+		in.n = int64(r.Unsigned())
 	case op == opBrTable:
-		for range r.unsigned() + 1 {
-			r.unsigned()
+		for range r.Unsigned() + 1 {
+			r.Unsigned()
 		}
 	case op == 0x11, op >= 0x28 && op <= 0x3e: // call_indirect, loads and stores
-		r.unsigned()
-		r.unsigned()
+		r.Unsigned()
+		r.Unsigned()
 	case op == 0x3f, op == 0x40: // memory.size, memory.grow
-		r.byte()
+		r.Byte()
 	case op == opI32Const, op == opI64Const:
-		in.n = r.signed()
+		in.n = r.Signed()
 	case op == 0x43: // f32.const
-		r.take(4)
+		r.Take(4)
 	case op == 0x44: // f64.const
-		r.take(8)
+		r.Take(8)
 	case op == 0xfc:
-		switch sub := r.unsigned(); {
+		switch sub := r.Unsigned(); {
 		case sub <= 7: // saturating conversions
 		case sub == 10: // memory.copy
-			r.take(2)
+			r.Take(2)
 		case sub == 11: // memory.fill
-			r.byte()
+			r.Byte()
 		default:
 			return in, false
 		}
@@ -280,6 +314,6 @@ func readInstruction(r *moduleReader) (in instruction, ok bool) {
 	default:
 		return in, false
 	}
-	in.raw = r.b[start:r.i]
-	return in, r.err == nil
+	in.raw = r.B[start:r.I]
+	return in, r.Err == nil
 }

@@ -1,6 +1,4 @@
-//go:build !js
-
-package main
+package flow
 
 import "slices"
 
@@ -23,7 +21,7 @@ type order struct {
 	path []int
 }
 
-func newOrder(f *function) *order {
+func newOrder(f *Function) *order {
 	n := len(f.segments)
 	o := &order{leads: make([][]int, n), from: make([][]int, n), entered: f.entries(),
 		part: make([]int, n), mark: make([]int, n), low: make([]int, n)}

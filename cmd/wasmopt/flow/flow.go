@@ -1,6 +1,4 @@
-//go:build !js
-
-package main
+package flow
 
 import "slices"
 
@@ -18,7 +16,7 @@ func (fl *flow) viaTable(from, to int) bool {
 
 // endAtCalls ends segments at calls of functions that never return, like those
 // that panic. The compiler lets them go on with whatever comes next.
-func (f *function) endAtCalls(returns func(function int64) bool) {
+func (f *Function) endAtCalls(returns func(function int64) bool) {
 	for i := range f.segments {
 		s := &f.segments[i]
 		for k := callEnds - 1; k < len(s.code); k++ {
@@ -35,7 +33,7 @@ func (f *function) endAtCalls(returns func(function int64) bool) {
 }
 
 // jumps are the segments that a segment may go on with.
-func (f *function) jumps(i int) (to []int) {
+func (f *Function) jumps(i int) (to []int) {
 	for _, in := range f.segments[i].code {
 		if in.target >= 0 {
 			to = append(to, in.target)
@@ -49,7 +47,7 @@ func (f *function) jumps(i int) (to []int) {
 
 // entries tells where a function may be entered through the table: at its
 // beginning, after calls, and where it goes on after a panic.
-func (f *function) entries() []bool {
+func (f *Function) entries() []bool {
 	entered := make([]bool, len(f.segments))
 	entered[0] = true
 	if f.afterPanic > 0 && f.afterPanic < len(f.table) {
@@ -66,7 +64,7 @@ func (f *function) entries() []bool {
 // arrange puts the segments of a function in an order in which a loop is in one
 // piece and begins where it is entered, and all other jumps lead ahead. A loop
 // that is entered at several places, as after a call in it, needs the table.
-func (f *function) arrange() *flow {
+func (f *Function) arrange() *flow {
 	o := newOrder(f)
 	for !o.all() {
 	}
@@ -92,7 +90,7 @@ func (f *function) arrange() *flow {
 }
 
 // renumber changes the numbers of segments, -1 for those that nothing leads to.
-func (f *function) renumber(position []int) {
+func (f *Function) renumber(position []int) {
 	for i := range f.segments {
 		s := &f.segments[i]
 		for k := range s.code {

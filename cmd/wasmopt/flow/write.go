@@ -1,82 +1,26 @@
-//go:build !js
-
-package main
+package flow
 
 import (
-	"fmt"
 	"slices"
+
+	"memtide/cmd/wasmopt/module"
 )
 
-// Go's compiler writes every function for WebAssembly as a list of segments
-// behind a table. A jump stores the number of its target and goes back to the
-// table, so that a goroutine can go on in the middle of a function
-// (cmd/internal/obj/wasm/wasmobj.go). Engines make slow code of that, and the
-// numbers are hard to compress. directJumps makes branches and loops of most
-// jumps; the table stays for where functions go on after calls.
-
-// Sections of a module.
-const (
-	sectionImport = 2
-	sectionCode   = 10
-)
-
-// directJumps rewrites the functions of a module. A function that has another
-// form than the compiler's is left as it is, and so are all if the module does
-// not tell where functions go on after panics.
-func directJumps(sections []section) error {
-	afterPanics, err := placesAfterPanics(sections)
-	code, imports := find(sections, sectionCode), find(sections, sectionImport)
-	if err != nil || afterPanics == nil || code < 0 || imports < 0 {
-		return err
-	}
-	imported, err := importedFunctions(sections[imports].body)
-	if err != nil {
-		return err
-	}
-	sections[code].body, err = rewriteFunctions(sections[code].body, imported, afterPanics)
-	return err
-}
-
-// importedFunctions counts the functions that come before the module's own.
-func importedFunctions(section []byte) (n int, err error) {
-	r := &moduleReader{b: section}
-	for range r.unsigned() {
-		r.take(int(r.unsigned()))
-		r.take(int(r.unsigned()))
-		if kind := r.byte(); kind != 0 {
-			return 0, fmt.Errorf("%w: an import of kind %d", errModule, kind)
-		}
-		r.unsigned()
-		n++
-	}
-	return n, r.err
-}
-
-func rewriteFunctions(section []byte, imported int, afterPanics map[int]int) ([]byte, error) {
-	r := &moduleReader{b: section}
-	bodies := make([][]byte, r.unsigned())
-	functions := make([]*function, len(bodies))
-	for i := range bodies {
-		if bodies[i] = r.take(int(r.unsigned())); r.err != nil {
-			return nil, fmt.Errorf("%w: function %d of %d", r.err, i, len(bodies))
-		}
-		if functions[i] = parseFunction(i, bodies[i]); functions[i] != nil {
-			functions[i].afterPanic = afterPanics[i]
-		}
-	}
+// Direct writes the bodies of a module's own functions with direct jumps, in the
+// places of the given ones. Those that are nil, because they have another form, stay.
+// afterPanic has, for each, the place where it goes on after a panic; 0: none.
+func Direct(bodies [][]byte, functions []*Function, imported int, afterPanic []int) {
 	returns := func(i int64) bool {
 		i -= int64(imported)
 		return i < 0 || i >= int64(len(functions)) || functions[i] == nil || functions[i].returns
 	}
-	out := appendUnsigned(make([]byte, 0, len(section)), uint64(len(bodies)))
 	for i, f := range functions {
 		if f != nil {
+			f.afterPanic = afterPanic[i]
 			f.endAtCalls(returns)
 			bodies[i] = f.write()
 		}
-		out = append(appendUnsigned(out, uint64(len(bodies[i]))), bodies[i]...)
 	}
-	return out, r.err
 }
 
 type labelKind int
@@ -95,15 +39,15 @@ type label struct {
 
 // functionWriter writes a function in the order of its flow.
 type functionWriter struct {
-	*function
+	*Function
 	*flow
 	out    []byte
 	labels []label // around the place that is being written
 	ahead  []bool  // segments that are branched to from before them
 }
 
-func (f *function) write() []byte {
-	w := &functionWriter{function: f, flow: f.arrange()}
+func (f *Function) write() []byte {
+	w := &functionWriter{Function: f, flow: f.arrange()}
 	w.ahead = make([]bool, len(f.segments))
 	table, back := false, false
 	for i := range f.segments {
@@ -142,13 +86,13 @@ func (w *functionWriter) locals() {
 		types[0].n-- // what comes after the stack pointer
 		types = slices.Insert(types, 0, variables{1, typeI32}, variables{1, typeI64})
 	}
-	w.out = appendUnsigned(w.out, uint64(len(types)))
+	w.out = module.AppendUnsigned(w.out, uint64(len(types)))
 	for _, v := range types {
-		w.out = append(appendUnsigned(w.out, v.n), v.kind)
+		w.out = append(module.AppendUnsigned(w.out, v.n), v.kind)
 	}
 	w.out = append(w.out, setStackPointer...)
 	if w.pushes > 1 {
-		w.out = append(appendSigned(append(w.out, opI64Const), w.number), opLocalSet, ownNumber)
+		w.out = append(module.AppendSigned(append(w.out, opI64Const), w.number), opLocalSet, ownNumber)
 	}
 }
 
@@ -215,9 +159,9 @@ func (w *functionWriter) dispatch() {
 		depths[number] = depth
 	}
 	w.out = append(w.out, opLocalGet, 0, opBrTable)
-	w.out = appendUnsigned(w.out, uint64(last))
+	w.out = module.AppendUnsigned(w.out, uint64(last))
 	for _, d := range depths[:last+1] {
-		w.out = appendUnsigned(w.out, uint64(d))
+		w.out = module.AppendUnsigned(w.out, uint64(d))
 	}
 }
 
@@ -259,14 +203,14 @@ func (w *functionWriter) instruction(in instruction) {
 		return
 	case in.pushes && w.pushes > 1:
 		w.out = append(w.out, opLocalGet, ownNumber, opI64Const)
-		w.out = append(appendSigned(w.out, in.n&placeBits), opI64Or)
+		w.out = append(module.AppendSigned(w.out, in.n&placeBits), opI64Or)
 		return
 	case in.op >= opLocalGet && in.op <= opLocalTee && in.n >= ownNumber && w.pushes > 1:
-		w.out = appendUnsigned(append(w.out, in.op), uint64(in.n)+1)
+		w.out = module.AppendUnsigned(append(w.out, in.op), uint64(in.n)+1)
 		return
 	case in.op == opCall:
 		// The linker writes numbers of functions with a sign.
-		w.out = appendUnsigned(append(w.out, opCall), uint64(in.n))
+		w.out = module.AppendUnsigned(append(w.out, opCall), uint64(in.n))
 		return
 	case in.op == opBlock, in.op == opLoop, in.op == opIf:
 		w.labels = append(w.labels, label{})
@@ -283,15 +227,15 @@ func (w *functionWriter) jump(from, to int, op byte) {
 		if to <= from {
 			l.kind = labelLoop
 		}
-		w.out = appendUnsigned(append(w.out, op), uint64(w.depth(l)))
+		w.out = module.AppendUnsigned(append(w.out, op), uint64(w.depth(l)))
 		return
 	}
 	if op == opBrIf {
 		w.open(opIf, label{})
 	}
-	w.out = appendSigned(append(w.out, opI32Const), int64(slices.Index(w.table, to)))
+	w.out = module.AppendSigned(append(w.out, opI32Const), int64(slices.Index(w.table, to)))
 	w.out = append(w.out, opLocalSet, 0, opBr)
-	w.out = appendUnsigned(w.out, uint64(w.depth(label{kind: labelTable})))
+	w.out = module.AppendUnsigned(w.out, uint64(w.depth(label{kind: labelTable})))
 	if op == opBrIf {
 		w.close()
 	}

@@ -1,0 +1,137 @@
+// Package module reads and writes modules in the binary format of WebAssembly (core
+// specification, section 5). It knows nothing of Go.
+package module
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Sections of a module, by their numbers.
+const (
+	Custom    = 0
+	Import    = 2
+	Memory    = 5
+	Code      = 10
+	Data      = 11
+	DataCount = 12
+)
+
+// OpI32Const and OpEnd are the instructions that the address of a data segment is
+// made of.
+const (
+	OpI32Const = 0x41
+	OpEnd      = 0x0b
+)
+
+// head is how a module begins: a mark and the version of the format.
+const head = "\x00asm\x01\x00\x00\x00"
+
+// ErrForm is in every error about a module of another form than this package reads.
+var ErrForm = errors.New("the program is not a module of the form that is expected")
+
+// Section is a part of a module. The body is shared with the module that it was read
+// from: replace it, do not write to it.
+type Section struct {
+	ID   byte
+	Body []byte
+}
+
+// Read takes a module apart.
+func Read(module []byte) (sections []Section, err error) {
+	if !bytes.HasPrefix(module, []byte(head)) {
+		return nil, ErrForm
+	}
+	r := &Reader{B: module, I: len(head)}
+	for r.I < len(module) && r.Err == nil {
+		id := r.Byte()
+		sections = append(sections, Section{id, r.Take(int(r.Unsigned()))})
+	}
+	return sections, r.Err
+}
+
+// Write is the reverse of Read.
+func Write(sections []Section) []byte {
+	size := len(head)
+	for _, s := range sections {
+		size += 1 + 10 + len(s.Body)
+	}
+	out := append(make([]byte, 0, size), head...)
+	for _, s := range sections {
+		out = append(AppendUnsigned(append(out, s.ID), uint64(len(s.Body))), s.Body...)
+	}
+	return out
+}
+
+// Find is where the first section with a number is; -1: nowhere.
+func Find(sections []Section, id byte) int {
+	return slices.IndexFunc(sections, func(s Section) bool { return s.ID == id })
+}
+
+// Named is the content of the custom section with a name; nil if there is none.
+func Named(sections []Section, name string) []byte {
+	for _, s := range sections {
+		r := &Reader{B: s.Body}
+		if s.ID == Custom && string(r.Take(int(r.Unsigned()))) == name && r.Err == nil {
+			return s.Body[r.I:]
+		}
+	}
+	return nil
+}
+
+// importedFunctions counts the functions that come before the module's own in the
+// numbers that calls use. Nothing else may be imported.
+func importedFunctions(sections []Section) (n int, err error) {
+	at := Find(sections, Import)
+	if at < 0 {
+		return 0, nil
+	}
+	r := &Reader{B: sections[at].Body}
+	for range r.Unsigned() {
+		r.Take(int(r.Unsigned()))
+		r.Take(int(r.Unsigned()))
+		if kind := r.Byte(); kind != 0 {
+			return 0, fmt.Errorf("%w: an import of kind %d", ErrForm, kind)
+		}
+		r.Unsigned()
+		if n++; r.Err != nil {
+			return 0, r.Err
+		}
+	}
+	return n, r.Err
+}
+
+// Functions are the bodies of a module's own functions, and how many imported ones
+// come before them in the numbers that calls use. What is imported must be functions.
+func Functions(sections []Section) (bodies [][]byte, imported int, err error) {
+	if imported, err = importedFunctions(sections); err != nil {
+		return nil, 0, err
+	}
+	at := Find(sections, Code)
+	if at < 0 {
+		return nil, imported, nil
+	}
+	r := &Reader{B: sections[at].Body}
+	for i := range r.Unsigned() {
+		bodies = append(bodies, r.Take(int(r.Unsigned())))
+		if r.Err != nil {
+			return nil, 0, fmt.Errorf("%w: function %d", r.Err, i)
+		}
+	}
+	return bodies, imported, nil
+}
+
+// WriteFunctions is the body of a code section with these functions.
+func WriteFunctions(bodies [][]byte) []byte {
+	size := 5
+	for _, b := range bodies {
+		size += 5 + len(b)
+	}
+	out := AppendUnsigned(make([]byte, 0, size), uint64(len(bodies)))
+	for _, b := range bodies {
+		out = append(AppendUnsigned(out, uint64(len(b))), b...)
+	}
+	return out
+}

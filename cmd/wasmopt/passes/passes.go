@@ -1,0 +1,173 @@
+// Package passes rewrites linked Go programs for WebAssembly so that they do the same,
+// are smaller after compression, and run faster. See cmd/wasmopt for what each pass
+// does, relies on and refuses.
+//
+// Run reads a module and the tables of its runtime (tables.go), verifies every byte of
+// the tables (verify.go), and then runs the passes, one file each, on the module's code
+// and on its initial memory. A pass works on a copy, which counts only if it came to
+// its end.
+package passes
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"memtide/cmd/wasmopt/flow"
+	"memtide/cmd/wasmopt/module"
+)
+
+// Pass is one way to rewrite a program.
+type Pass struct {
+	Name string // also of its flag
+	Doc  string // what it does, in a line
+	// tables says that the pass relies on the runtime's tables and on what else was
+	// verified for a version of Go. Without, it relies on the WebAssembly
+	// specification alone and runs for programs of any version, or of another compiler.
+	tables bool
+	run    func(p *program) (done string, err error)
+}
+
+// Passes are all of them, in the order in which they run.
+func Passes() []Pass {
+	return []Pass{
+		{"jumps", "jump directly in functions, without their tables", true, (*program).jumps},
+		{"inlined", "clear lists of inlined calls and of arguments, which tracebacks print", true, (*program).dropInlined},
+		{"names", "give functions of libraries one name for each package", true, (*program).shareNames},
+		{"search", "begin the search for a function at each 64th", true, (*program).coarsenSearch},
+		{"lines", "clear names of files, lines, and tables that only tracebacks and signals read", true, (*program).dropLines},
+		{"segments", "write the initial memory in few segments", false, (*program).joinSegments},
+	}
+}
+
+// Options say how to rewrite a program.
+type Options struct {
+	Skip []string         // names of passes that are left out
+	Go   string           // the version of Go that made it, if not the one that it names
+	Keep []string         // prefixes of names of functions that keep them, beside main.
+	Size func([]byte) int // how steps are measured; nil: in bytes
+}
+
+// Step says what a pass did.
+type Step struct {
+	Pass          string
+	Before, After int    // the size of the program
+	Done          string // in words, if there is more to say
+	LeftOut       string // why the pass did nothing; "" if it ran
+}
+
+// Report says what was done to a program.
+type Report struct {
+	Go    string // the version of Go that made it, "" if that is not known
+	Steps []Step // one for each pass
+}
+
+// LeftOut are the steps of passes that did nothing though nobody had asked for that.
+func (r *Report) LeftOut() []Step {
+	return slices.DeleteFunc(slices.Clone(r.Steps), func(s Step) bool { return s.LeftOut == "" || s.LeftOut == notAsked })
+}
+
+const notAsked = "not asked for"
+
+// program is a module while it is rewritten. A pass that returns an error has changed
+// nothing of it.
+type program struct {
+	options  Options
+	sections []module.Section
+	memory   []byte // what it lays out; nil: nothing
+	packed   bool   // the data section says what memory says
+	tables   *tables
+	bodies   [][]byte // of functions
+	imported int
+	parsed   []*flow.Function
+}
+
+// Run rewrites a program. It is an error if that is no WebAssembly module; anything
+// else that a pass does not know leaves the pass out, and the report says so. A
+// program from which all are left out is returned as it is.
+func Run(file []byte, o Options) ([]byte, *Report, error) {
+	sections, err := module.Read(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	p := &program{options: o, sections: sections, packed: true}
+	if o.Size == nil {
+		o.Size = func(b []byte) int { return len(b) }
+	}
+	report := &Report{Go: o.Go}
+	refused := p.prepare(report)
+	out, size := file, o.Size(file)
+	for _, pass := range Passes() {
+		step := Step{Pass: pass.Name, Before: size, After: size}
+		switch {
+		case slices.Contains(o.Skip, pass.Name):
+			step.LeftOut = notAsked
+		case pass.tables && refused != nil:
+			step.LeftOut = refused.Error()
+		default:
+			if step.Done, err = pass.run(p); err != nil {
+				step.LeftOut = err.Error()
+				break
+			}
+			out = p.write()
+			size = o.Size(out)
+			step.After = size
+		}
+		report.Steps = append(report.Steps, step)
+	}
+	return out, report, nil
+}
+
+// prepare reads what passes rely on; an error says why those that rely on tables
+// cannot run.
+func (p *program) prepare(report *Report) (err error) {
+	if p.memory, err = module.InitialMemory(p.sections); err != nil {
+		return err
+	}
+	if report.Go == "" {
+		if report.Go, err = madeBy(p.sections, p.memory); err != nil {
+			return err
+		}
+	}
+	if !slices.Contains(Verified(), report.Go) {
+		return fmt.Errorf("the layout of %s has not been verified, only that of %q", report.Go, Verified())
+	}
+	if p.bodies, p.imported, err = module.Functions(p.sections); err != nil {
+		return err
+	}
+	p.parsed = make([]*flow.Function, len(p.bodies))
+	for i, b := range p.bodies {
+		p.parsed[i] = flow.Parse(i, b)
+	}
+	p.tables, err = readTables(p.memory, p.parsed, p.imported)
+	return err
+}
+
+// writtenGap is the gap of zeros up to which Go's linker writes them out.
+const writtenGap = 7
+
+// write is the program as it is now. Memory that a pass has changed is laid out as the
+// linker does it, until joinSegments does better.
+func (p *program) write() []byte {
+	if !p.packed {
+		p.setSection(module.Data, module.WriteMemory(p.memory, writtenGap))
+		p.packed = true
+	}
+	return module.Write(p.sections)
+}
+
+func (p *program) setSection(id byte, body []byte) {
+	p.sections[module.Find(p.sections, id)].Body = body
+}
+
+// edit lets a pass change a copy of the memory, which is taken if nothing in it led
+// astray.
+func (p *program) edit(change func(t *tables)) error {
+	t := *p.tables
+	t.b = bytes.Clone(p.memory)
+	if change(&t); t.bad {
+		return fmt.Errorf("an offset in the tables of functions leads out of them")
+	}
+	p.memory, p.packed, p.tables.b = t.b, false, t.b
+	return nil
+}

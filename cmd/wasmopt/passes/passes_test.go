@@ -1,0 +1,241 @@
+package passes
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"memtide/cmd/wasmopt/module"
+)
+
+// today is given to Run in tests of what passes do, so that they say what a version
+// does that is not yet in the list.
+var today = Verified()[0]
+
+// rewritten is a program after the passes that are not skipped. None may leave itself
+// out.
+func rewritten(t *testing.T, file []byte, skip ...string) []byte {
+	t.Helper()
+	out, report, err := Run(file, Options{Go: today, Skip: skip})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range report.LeftOut() {
+		t.Errorf("the pass %s was left out: %s", s.Pass, s.LeftOut)
+	}
+	return out
+}
+
+// others are the names of all passes but some.
+func others(but ...string) (names []string) {
+	for _, p := range Passes() {
+		if !slices.Contains(but, p.Name) {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+// The Go that runs these tests is one of those that were verified.
+func TestVerified(t *testing.T) {
+	if !IsVerified(runtime.Version()) {
+		t.Errorf("%s has not been verified, only %q; if all other tests here pass, see Verified for what is to do", runtime.Version(), Verified())
+	}
+}
+
+// A program does the same with all passes as on this machine.
+func TestRun(t *testing.T) {
+	program := strings.Replace(control, "MANY", strings.Repeat("sum += step(sum)\n\t", 400), 1)
+	want := goTool(t, writeProgram(t, program), nil, "run", ".")
+	for _, flags := range []string{"-gcflags=", "-gcflags=all=-l"} {
+		got, err := runInNode(t, rewritten(t, build(t, program, flags)))
+		if err != nil || got != want {
+			t.Errorf("%s: the program (%v) writes\n%s\nwant\n%s", flags, err, got, want)
+		}
+	}
+}
+
+// Nearly all functions have the form that jumps are written directly in.
+func TestJumpsKnowsFunctions(t *testing.T) {
+	_, report, err := Run(build(t, traceback), Options{Go: today, Skip: others("jumps")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, all := 0, 1
+	for _, s := range report.Steps {
+		if s.Pass == "jumps" {
+			fmt.Sscanf(s.Done, "%d of %d", &known, &all)
+		}
+	}
+	if known < all*9/10 {
+		t.Errorf("%d of %d functions have the form that is expected (%+v)", known, all, report.Steps)
+	}
+}
+
+// Every pass alone leaves a program that grows its stack, collects garbage, panics,
+// recovers, and prints where it is.
+func TestOnePass(t *testing.T) {
+	file := build(t, traceback)
+	for _, p := range Passes() {
+		out := rewritten(t, file, others(p.Name)...)
+		text, err := runInNode(t, out)
+		if err != nil || !strings.Contains(text, "main.deep(") || !strings.HasSuffix(text, "recovered") {
+			t.Errorf("%s: the program: %v\n%s\nwant a traceback with main.deep and then what was recovered", p.Name, err, text)
+		}
+		if bytes.Equal(out, file) {
+			t.Errorf("%s: the program is as it was; want it rewritten", p.Name)
+		}
+	}
+}
+
+// Without lines and arguments a traceback names functions of main, and nothing else.
+func TestTraceback(t *testing.T) {
+	text, err := runInNode(t, rewritten(t, build(t, traceback)))
+	if err != nil || !strings.Contains(text, "main.deep(") || !strings.HasSuffix(text, "recovered") {
+		t.Errorf("the program: %v\n%s\nwant a traceback with main.deep and then what was recovered", err, text)
+	}
+	for _, gone := range []string{"main.go:", "main.deep(0x", "runtime/debug.Stack"} {
+		if strings.Contains(text, gone) {
+			t.Errorf("the traceback has %q, so nothing was dropped:\n%s", gone, text)
+		}
+	}
+}
+
+// Of the tables by instruction nothing is left that no function names.
+func TestLinesLeavesNothing(t *testing.T) {
+	sections, err := module.Read(rewritten(t, build(t, traceback)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	memory, err := module.InitialMemory(sections)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := findTables(memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables := map[int]int{} // how long, by where they are
+	for i := range m.funcs {
+		f := m.function(i)
+		offsets := []int{m.word(f + funcStack)}
+		for k := range m.word(f + funcPCData) {
+			offsets = append(offsets, m.word(f+funcSize+4*k))
+		}
+		for _, off := range offsets {
+			if off > 0 {
+				tables[off] = m.values(m.pcs.at+off).end - m.pcs.at - off
+			}
+		}
+	}
+	named := 0
+	for _, n := range tables {
+		named += n
+	}
+	part := memory[m.pcs.at:m.pcs.end]
+	if left := len(part) - bytes.Count(part, []byte{0}); named == 0 || left > named {
+		t.Errorf("%d bytes of the tables are not zero, functions name tables of at most %d", left, named)
+	}
+}
+
+// untouched fails unless the passes that rely on tables have been left out, with these
+// words, and the code and the initial memory of the program are as they were.
+func untouched(t *testing.T, what string, file []byte, o Options, words string) []byte {
+	t.Helper()
+	out, report, err := Run(file, o)
+	if err != nil {
+		t.Errorf("%s: %v", what, err)
+		return file
+	}
+	for i, s := range report.Steps {
+		if Passes()[i].tables && !strings.Contains(s.LeftOut, words) {
+			t.Errorf("%s: the pass %s says %q; want it left out with %q", what, s.Pass, s.LeftOut, words)
+		}
+	}
+	code, memory := parts(t, file)
+	code2, memory2 := parts(t, out)
+	if !bytes.Equal(code, code2) || !bytes.Equal(memory, memory2) {
+		t.Errorf("%s: the code (%v) or the memory (%v) has changed", what, !bytes.Equal(code, code2), !bytes.Equal(memory, memory2))
+	}
+	return out
+}
+
+func parts(t *testing.T, file []byte) (code, memory []byte) {
+	t.Helper()
+	sections, err := module.Read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if memory, err = module.InitialMemory(sections); err != nil {
+		t.Fatal(err)
+	}
+	return sections[module.Find(sections, module.Code)].Body, memory
+}
+
+// A program of a version that nobody has verified is passed through, but for how its
+// memory is laid out, and runs as before; so is one that does not say its version, or
+// says two.
+func TestUnknownVersion(t *testing.T) {
+	file := build(t, traceback)
+	version := []byte(runtime.Version())
+	other := slices.Concat([]byte("go9"), version[3:])
+	renamed := bytes.ReplaceAll(file, version, other)
+	last := bytes.LastIndex(file, version)
+	linker := slices.Concat(file[:last], other, file[last+len(version):])
+	unsaid := bytes.Replace(file, []byte("processed-by"), []byte("processed_by"), 1)
+
+	want, err := runInNode(t, renamed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := untouched(t, "another version", renamed, Options{}, "the layout of "+string(other)+" has not been verified")
+	if got, err := runInNode(t, out); err != nil || got != want {
+		t.Errorf("the program of another version (%v) writes\n%s\nwant\n%s", err, got, want)
+	}
+	if len(out) == len(renamed) {
+		t.Errorf("the program of another version has %d bytes as before; want its segments joined, which relies on no version", len(out))
+	}
+	untouched(t, "two versions", linker, Options{}, "no runtime that says so")
+	untouched(t, "no version", unsaid, Options{}, "does not say which version of Go made it")
+	untouched(t, "another version, given", file, Options{Go: "go1.25.3"}, "the layout of go1.25.3 has not been verified")
+	if _, report, err := Run(file, Options{Skip: others()}); err != nil || report.Go != runtime.Version() {
+		t.Errorf("the program is said to be made by %q (%v); want %s", report.Go, err, runtime.Version())
+	}
+}
+
+// With one word more in moduledata nothing is overwritten.
+func TestInsertedWordIsLeftAlone(t *testing.T) {
+	l, tb := layoutOf(t)
+	sections, err := module.Read(build(t, traceback))
+	if err != nil {
+		t.Fatal(err)
+	}
+	memory := inserted(l.memory, tb.module+8*modFuncData, tb.module+8*moduleWords, 0, 8)
+	sections[module.Find(sections, module.Data)].Body = module.WriteMemory(memory, writtenGap)
+	untouched(t, "a word before gofunc", module.Write(sections), Options{Go: today}, "of moduledata (gofunc")
+}
+
+// Without any pass a program stays as it is, byte by byte.
+func TestPlain(t *testing.T) {
+	file := build(t, traceback)
+	out, report, err := Run(file, Options{Skip: others()})
+	if err != nil || !bytes.Equal(out, file) || len(report.LeftOut()) > 0 {
+		t.Errorf("without any pass %d bytes became %d (%v, %+v)", len(file), len(out), err, report)
+	}
+}
+
+// Modules without what passes look for are passed through, and what is none is an error.
+func TestRunOthers(t *testing.T) {
+	empty := []byte("\x00asm\x01\x00\x00\x00")
+	out, report, err := Run(empty, Options{})
+	if err != nil || !bytes.Equal(out, empty) || len(report.LeftOut()) != len(Passes()) {
+		t.Errorf("an empty module became % x (%v, %+v); want it as it is, with every pass left out", out, err, report)
+	}
+	if _, _, err := Run([]byte("<html>"), Options{}); !errors.Is(err, module.ErrForm) {
+		t.Errorf("a page: got %v, want %v", err, module.ErrForm)
+	}
+}

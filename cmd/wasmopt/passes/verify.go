@@ -1,0 +1,290 @@
+package passes
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"memtide/cmd/wasmopt/flow"
+)
+
+// A verifier sees that the tables are those of this layout, every byte from the head
+// to the end and every word of moduledata, by what they point to: each part ends where
+// the next begins, each offset leads to the beginning of what it should lead to, what
+// says the same says the same, and nothing is left over. A word more or less anywhere
+// contradicts some of that. It writes nothing.
+type verifier struct {
+	*tables
+	functions []*flow.Function
+	imported  int
+	err       error // the first contradiction
+
+	tablesAt map[int]values // by offsets that records have
+	dataAt   map[int]int    // sizes of data, by offsets that records have
+}
+
+// expect notes what does not hold. Nothing is looked at any more after that.
+func (v *verifier) expect(holds bool, format string, args ...any) bool {
+	if v.err == nil && v.bad {
+		v.err = fmt.Errorf("the tables of functions lead out of the memory")
+	}
+	if v.err == nil && !holds {
+		v.err = fmt.Errorf(format, args...)
+	}
+	return v.err == nil
+}
+
+func align(n, to int) int { return (n + to - 1) / to * to }
+
+// verifyModule verifies the head and moduledata.
+func (v *verifier) verifyModule() {
+	mod := func(i, want int, what string) {
+		v.expect(v.mod(i) == want, "word %d of moduledata (%s) is %#x, want %#x", i, what, v.mod(i), want)
+	}
+	zero := func(from, to int, what string) {
+		for i := from; i < to; i++ {
+			mod(i, 0, what)
+		}
+	}
+	slice := func(i, at, n int, what string) {
+		mod(i, at, what)
+		mod(i+1, n, what+", its length")
+		mod(i+2, n, what+", its capacity")
+	}
+	v.expect(v.funcs > 0 && v.funcs == len(v.functions), "the tables are of %d functions, the program has %d", v.funcs, len(v.functions))
+	v.expect(v.pc(headUnused) == 0, "word %d of the head is %#x, want 0", headUnused, v.pc(headUnused))
+
+	// The parts in their order, each behind the one before; the linker rounds their
+	// sizes up to multiples of 8 (pcln.go, addGeneratedSym).
+	at := v.head + 8*headWords
+	for _, p := range []struct {
+		what             string
+		span             span
+		head, word, size int
+	}{
+		{"names", v.names, headNames, modNames, 1},
+		{"files of units", v.units, headUnits, modUnits, 4},
+		{"names of files", v.files, headFiles, modFiles, 1},
+		{"tables by instruction", v.pcs, headPCs, modPCs, 1},
+		{"records of functions", v.records, headRecords, modRecords, 1},
+	} {
+		v.expect(v.head+v.pc(p.head) == at, "word %d of the head (%s) leads to %#x, want %#x", p.head, p.what, v.head+v.pc(p.head), at)
+		slice(p.word, at, (p.span.end-p.span.at)/p.size, p.what)
+		v.expect(p.span.end > p.span.at && (p.span.end-p.span.at)%recordAlign == 0, "the %s are %d bytes", p.what, p.span.end-p.span.at)
+		v.within(p.span.at, p.span.end-p.span.at)
+		at = p.span.end
+	}
+	mod(modHead, v.head, "the head")
+	slice(modFuncTab, v.records.at, v.funcs+1, "the list of functions")
+	v.expect(v.data.at == at, "word %d of moduledata (gofunc) is %#x, want what follows the records, which end at %#x", modFuncData, v.data.at, at)
+	v.expect(v.data.end > v.data.at && v.buckets.end > v.buckets.at && v.within(v.buckets.at, v.buckets.end-v.buckets.at),
+		"words %d, %d and %d of moduledata (gofunc, findfunctab, epclntab) are %#x, %#x and %#x, want a rising order", modFuncData, modBuckets, modTablesEnd, v.data.at, v.data.end, v.buckets.end)
+
+	first, last := flow.FirstNumber*placesOfEach, (flow.FirstNumber+v.funcs-1)*placesOfEach
+	mod(modMinPC, first, "minpc")
+	v.expect(v.mod(modMaxPC) > last && v.mod(modMaxPC) <= last+placesOfEach, "word %d of moduledata (maxpc) is %#x, want one in function %d", modMaxPC, v.mod(modMaxPC), v.funcs-1)
+	mod(modText, 0, "text")
+	mod(modTextEnd, v.funcs*codeAlignment, "etext")
+	for i := modData; i < modEnd; i++ {
+		v.expect(v.mod(i) <= v.mod(i+1), "words %d and %d of moduledata are %#x and %#x, want a rising order", i, i+1, v.mod(i), v.mod(i+1))
+	}
+	v.verifyRest(mod, zero, slice)
+}
+
+// verifyRest verifies the words of moduledata that no pass reads: they say whether
+// those between them are where they should be.
+func (v *verifier) verifyRest(mod func(i, want int, what string), zero func(from, to int, what string), slice func(i, at, n int, what string)) {
+	readOnly := func(i int) bool { return v.mod(i) >= v.mod(modReadOnly) && v.mod(i) <= v.head }
+	v.expect(v.pointsTo(v.module), "no variable points to moduledata at %#x, as runtime.lastmoduledatap does", v.module)
+	v.expect(v.mod(modData) >= v.module+8*moduleWords && v.mod(modData) < v.module+8*moduleWords+64, "word %d of moduledata (noptrdata) is %#x, want what follows moduledata, which ends at %#x", modData, v.mod(modData), v.module+8*moduleWords)
+	for _, i := range []int{modGCData, modGCBSS, modTypes, modTypesEnd, modReadOnly, modTexts} {
+		v.expect(readOnly(i), "word %d of moduledata is %#x, want one of what is only read, from %#x to %#x", i, v.mod(i), v.mod(modReadOnly), v.head)
+	}
+	v.expect(v.mod(modGCData) < v.mod(modGCBSS) && v.mod(modTypes) < v.mod(modTypesEnd), "words %d to %d of moduledata are %#x, %#x, %#x and %#x, want rising pairs",
+		modGCData, modTypesEnd, v.mod(modGCData), v.mod(modGCBSS), v.mod(modTypes), v.mod(modTypesEnd))
+	slice(modTexts, v.mod(modTexts), 1, "sections of code")
+	text := v.mod(modTexts) // of this one, where it begins and ends, and is
+	v.expect(v.long(text) == 0 && v.long(text+8) == v.mod(modTextEnd)+1 && v.long(text+16) == 0, "the section of code goes from %#x to %#x and is at %#x, want 0, %#x and 0",
+		v.long(text), v.long(text+8), v.long(text+16), v.mod(modTextEnd)+1)
+
+	links, n := v.mod(modTypeLinks), v.mod(modTypeLinks+1)
+	v.expect(links >= v.mod(modTablesEnd) && links < v.mod(modTablesEnd)+64, "word %d of moduledata (typelinks) is %#x, want what follows the tables, which end at %#x", modTypeLinks, links, v.mod(modTablesEnd))
+	slice(modTypeLinks, links, n, "typelinks")
+	for k := range n {
+		if !v.expect(v.word(links+4*k) < v.mod(modTypesEnd)-v.mod(modTypes), "type %d of %d is at %#x, behind them all", k, n, v.word(links+4*k)) {
+			break
+		}
+	}
+	itabs := v.mod(modITabLinks)
+	v.expect(itabs >= links+4*n && itabs < links+4*n+64, "word %d of moduledata (itablinks) is %#x, want what follows the types, which end at %#x", modITabLinks, itabs, links+4*n)
+	slice(modITabLinks, itabs, v.mod(modITabLinks+1), "itablinks")
+	v.expect(itabs+8*v.mod(modITabLinks+1) <= v.module, "the itabs end at %#x, behind the beginning of moduledata at %#x", itabs+8*v.mod(modITabLinks+1), v.module)
+	zero(modPlugins, modInits, "plugins")
+	v.expect(v.mod(modInits) >= v.mod(modData) && v.mod(modInits) < v.mod(modEnd), "word %d of moduledata (inittasks) is %#x, want one of the data", modInits, v.mod(modInits))
+	slice(modInits, v.mod(modInits), v.mod(modInits+1), "inittasks")
+	zero(modName, modHasMain, "names of modules")
+	mod(modHasMain, 1, "hasmain")
+	zero(modLater, moduleWords, "what the runtime fills in")
+}
+
+// pointsTo tells whether one of the initialized variables is an address.
+func (v *verifier) pointsTo(address int) bool {
+	for at := v.mod(modData); at < v.mod(modDataEnd) && v.within(at, 8); at += 8 {
+		if binary.LittleEndian.Uint64(v.b[at:]) == uint64(address) {
+			return true
+		}
+	}
+	return false
+}
+
+// verifyFunctions verifies the list of functions and their records.
+func (v *verifier) verifyFunctions() {
+	names, files := v.starts(v.names), v.starts(v.files)
+	v.expect(len(files) == v.pc(headFileCount), "word %d of the head is %d, and there are %d names of files", headFileCount, v.pc(headFileCount), len(files))
+	for at := v.units.at; at < v.units.end && v.err == nil; at += 4 {
+		v.expect(v.word(at) == noFileOfUnit || files[v.word(at)], "a unit has a file named at %#x, where no name begins", v.word(at))
+	}
+	v.tablesAt, v.dataAt = map[int]values{}, map[int]int{}
+	at := v.records.at + v.funcs*listEntry + 4
+	returns := v.deferReturn()
+	for i := 0; i < v.funcs && v.err == nil; i++ {
+		at = v.records.at + align(at-v.records.at, recordAlign)
+		entry := v.records.at + i*listEntry
+		v.expect(v.word(entry) == flow.FirstNumber+i, "function %d is listed as %#x, want %#x", i, v.word(entry), flow.FirstNumber+i)
+		v.expect(v.function(i) == at, "the record of function %d is at %#x, want %#x, where the one before ends", i, v.function(i), at)
+		v.expect(v.word(at+funcEntry) == flow.FirstNumber+i, "the record of function %d is of %#x, want %#x", i, v.word(at+funcEntry), flow.FirstNumber+i)
+		v.expect(names[v.word(at+funcName)], "the name of function %d is at %#x, where no name begins", i, v.word(at+funcName))
+		v.verifyRecord(i, at, returns)
+		at += funcSize + 4*v.word(at+funcPCData) + 4*int(v.b[at+funcFuncData])
+	}
+	v.expect(v.word(v.records.at+v.funcs*listEntry) == flow.FirstNumber+v.funcs, "the list of functions ends with %#x, want %#x", v.word(v.records.at+v.funcs*listEntry), flow.FirstNumber+v.funcs)
+	v.fills(at, v.records, "records of functions")
+}
+
+// fills sees that a part is used up to at and rounded from there on.
+func (v *verifier) fills(at int, part span, what string) {
+	v.expect(at <= part.end && at > part.end-recordAlign, "the %s end at %#x, want %#x", what, at, part.end)
+	for ; at < part.end && v.err == nil; at++ {
+		v.expect(v.b[at] == 0, "behind the %s, at %#x, is %d, want 0", what, at, v.b[at])
+	}
+}
+
+// deferReturn is the number in calls of the function that runs deferred calls, where
+// functions go on after panics; -1 if there is none.
+func (v *verifier) deferReturn() int64 {
+	for i := range v.funcs {
+		if f := v.function(i); v.within(f, funcSize) && v.name(v.word(f+funcName)) == deferReturn {
+			return int64(v.imported + i)
+		}
+	}
+	return -1
+}
+
+// verifyRecord verifies the record of function i.
+func (v *verifier) verifyRecord(i, f int, returns int64) {
+	tables, data := v.word(f+funcPCData), 0
+	if !v.within(f, funcSize) {
+		return
+	}
+	data = int(v.b[f+funcFuncData])
+	v.expect(tables <= pcKinds && data <= dataKinds, "function %d has %d tables and %d data, want at most %d and %d", i, tables, data, pcKinds, dataKinds)
+	v.expect(v.b[f+funcID] <= lastFuncID && v.b[f+funcFlag] <= funcFlags && v.b[f+funcFlag+1] == 0, "function %d is of the kind %d %d %d", i, v.b[f+funcID], v.b[f+funcFlag], v.b[f+funcFlag+1])
+	v.expect(v.word(f+funcStart) < 1<<31, "function %d begins at line %#x", i, v.word(f+funcStart))
+	if !v.within(f+funcSize, 4*(tables+data)) || v.err != nil {
+		return
+	}
+
+	// The tables of one function all cover its places. Behind the last that its code
+	// has a number for, there may be one more.
+	places := -1
+	cover := func(at int, what string) (t values) {
+		off := v.word(at)
+		if off == 0 {
+			return values{least: 0, most: -1}
+		}
+		t = v.tableAt(off)
+		if places < 0 {
+			places = t.places
+			if fn := v.functions[i]; fn != nil {
+				v.expect(places == fn.Places() || places == fn.Places()+1, "the %s of function %d cover %d places, its code has %d", what, i, places, fn.Places())
+			}
+		}
+		v.expect(t.places == places, "the %s of function %d cover %d places, want %d", what, i, t.places, places)
+		return t
+	}
+	cover(f+funcStack, "sizes of the stack")
+	files := cover(f+funcFile, "files")
+	cover(f+funcLine, "lines")
+	kinds := [pcKinds]values{}
+	for k := range tables {
+		kinds[k] = cover(f+funcSize+4*k, fmt.Sprintf("values of kind %d", k))
+	}
+	if unit := v.word(f + funcUnit); unit == noCompileUnit {
+		v.expect(files.most < 0, "function %d has files and no unit", i)
+	} else {
+		v.expect(files.least >= 0 && 4*(unit+files.most) < v.units.end-v.units.at, "function %d has files %d to %d from %d on, want at most %d", i, files.least, files.most, unit, (v.units.end-v.units.at)/4)
+	}
+	if place := v.word(f + funcDeferReturn); place != 0 {
+		fn := v.functions[i]
+		v.expect(fn == nil || place < fn.Places() && fn.Calls(place, returns), "function %d goes on after panics at place %d, which does not call %s", i, place, deferReturn)
+	}
+	for k := range data {
+		if off := v.word(f + funcSize + 4*(tables+k)); off != noData {
+			v.verifyDatum(i, k, off, kinds, places)
+		}
+	}
+}
+
+// tableAt is the table by instruction at an offset.
+func (v *verifier) tableAt(off int) values {
+	t, ok := v.tablesAt[off]
+	if !ok {
+		t = v.values(v.pcs.at + off)
+		v.expect(t.end <= v.pcs.end, "the table at %#x ends behind the last", off)
+		v.tablesAt[off] = t
+	}
+	return t
+}
+
+// verifyPCs sees that the tables by instruction are those that records name, without
+// anything between them, behind one zero.
+func (v *verifier) verifyPCs() {
+	v.expect(v.b[v.pcs.at] == 0, "the tables by instruction begin with %d, want 0", v.b[v.pcs.at])
+	at := v.pcs.at + 1
+	for n := range len(v.tablesAt) {
+		t, named := v.tablesAt[at-v.pcs.at]
+		if !v.expect(named, "after %d of %d tables by instruction none that a function has begins at %#x", n, len(v.tablesAt), at-v.pcs.at) {
+			return
+		}
+		at = t.end
+	}
+	v.fills(at, v.pcs, "tables by instruction")
+}
+
+// verifyData sees that data of functions do not overlap and leave nothing between
+// them but zeros that align them.
+func (v *verifier) verifyData() {
+	at := 0
+	for _, off := range sortedKeys(v.dataAt) {
+		v.expect(off >= at && off < at+recordAlign, "data of functions are at %#x, those before end at %#x", off, at)
+		for ; at < off && v.err == nil; at++ {
+			v.expect(v.b[v.data.at+at] == 0, "between data of functions, at %#x, is %d", at, v.b[v.data.at+at])
+		}
+		at = off + v.dataAt[off]
+	}
+	v.fills(v.data.at+at, v.data, "data of functions")
+}
+
+// verifyBuckets sees that the search for a function begins at that function: 16 times
+// as many buckets as functions, the last ones not whole.
+func (v *verifier) verifyBuckets() {
+	places := v.mod(modMaxPC) - v.mod(modMinPC)
+	n, subs := (places+bucketPlaces-1)/bucketPlaces, (places+subPlaces-1)/subPlaces
+	v.expect(v.buckets.end-v.buckets.at == 4*n+subs, "the table to search for functions has %d bytes, want %d", v.buckets.end-v.buckets.at, 4*n+subs)
+	for i := 0; i < n && v.err == nil; i++ {
+		at := v.buckets.at + i*bucketSize
+		v.expect(v.word(at) == i*bucketPlaces/placesOfEach, "the search in bucket %d begins at function %d, want %d", i, v.word(at), i*bucketPlaces/placesOfEach)
+		rest := v.b[at+4 : min(at+bucketSize, v.buckets.end)]
+		v.expect(!slices.ContainsFunc(rest, func(b byte) bool { return b != 0 }), "the search in bucket %d goes on by % x, want zeros", i, rest)
+	}
+}

@@ -70,7 +70,7 @@ func TestFormats(t *testing.T) {
 		}
 	}
 	slices.Sort(all)
-	for program, want := range map[string][]string{programs[0]: {folder + "native"}, programs[1]: all} {
+	for program, want := range map[string][]string{programs[0].pkg: {folder + "native"}, programs[1].pkg: all} {
 		list, err := run(root, []string{"GOOS=js", "GOARCH=wasm"}, "go", "list", "-deps", program)
 		if err != nil {
 			t.Fatal(err)

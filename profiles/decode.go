@@ -219,16 +219,16 @@ func streamer(head []byte) *Format {
 // mostStreamed is the largest content that the format's Stream reads.
 func (f *Format) mostStreamed() int { return max(f.MaxStream, f.MaxSize) }
 
-// RegisterDiagnosis sets what tells from the head of content that no format claims
-// what it looks like and what to do. It panics if there is one already.
-func RegisterDiagnosis(f func(head []byte) (found, remedy string)) {
+// RegisterDiagnosis sets what explains content that no format claims, by its head. It
+// panics if there is something already.
+func RegisterDiagnosis(f func(head []byte) *FormatError) {
 	if diagnose != nil {
 		panic("profiles: the diagnosis is registered twice")
 	}
 	diagnose = f
 }
 
-var diagnose func(head []byte) (found, remedy string)
+var diagnose func(head []byte) *FormatError
 
 // unknownContent is the error of content that no format claims. A program with one
 // format of many knows no more than that: the page asks its reader before it comes
@@ -237,10 +237,5 @@ func unknownContent(data []byte) error {
 	if diagnose == nil {
 		return &FormatError{Found: "The content is not in memtide's own format", Expected: "Only that is read here."}
 	}
-	found, remedy := diagnose(data[:min(len(data), HeadSize)])
-	var titles []string
-	for _, f := range registry {
-		titles = append(titles, f.Title)
-	}
-	return &FormatError{Found: found, Expected: "Read are: " + strings.Join(titles, "; ") + ".", Remedy: remedy}
+	return diagnose(data[:min(len(data), HeadSize)])
 }

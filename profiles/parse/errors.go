@@ -61,3 +61,13 @@ func (l *Errors) Fail(e *profiles.FormatError) error {
 	l.Add(e)
 	return l.Err()
 }
+
+// ReadName charges a name and makes it clean.
+func (l *Errors) ReadName(line int, name string) string {
+	if e := l.Budget.Name("a name", len(name)); e != nil {
+		e.Line = line
+		l.Stop(e)
+		return ""
+	}
+	return profiles.CleanText(name)
+}

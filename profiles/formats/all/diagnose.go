@@ -9,7 +9,17 @@ import (
 	"memtide/profiles"
 )
 
-func init() { profiles.RegisterDiagnosis(looksLike) }
+func init() { profiles.RegisterDiagnosis(diagnose) }
+
+// diagnose says what content looks like where that can be told, and what is read.
+func diagnose(head []byte) *profiles.FormatError {
+	found, remedy := looksLike(head)
+	var titles []string
+	for _, f := range profiles.Formats() {
+		titles = append(titles, f.Title)
+	}
+	return &profiles.FormatError{Found: found, Expected: "Read are: " + strings.Join(titles, "; ") + ".", Remedy: remedy}
+}
 
 // signature is how a kind of file begins.
 type signature struct{ prefix, what string }

@@ -80,7 +80,7 @@ func TestConfigsEqualPresets(t *testing.T) {
 // the 4000 bytes before it; the preset gives its flattening 8192 bytes of its own,
 // which is a view in the model.
 func TestOnnxResNet50(t *testing.T) {
-	got := read(t, "../../shared/data/onnx/light_resnet50.onnx")
+	got := read(t, "../../../../shared/data/onnx/light_resnet50.onnx")
 	want, err := preset.Lookup("resnet50").Profile(1)
 	if err != nil {
 		t.Fatal(err)

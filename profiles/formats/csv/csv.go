@@ -12,6 +12,7 @@ import (
 	"memtide/engine"
 	"memtide/profiles"
 	"memtide/profiles/parse"
+	"memtide/profiles/table"
 )
 
 func init() {
@@ -40,8 +41,8 @@ weights, grads, optimizer and pinned. Other comment lines are skipped.`,
 // Claims reports whether a head is that of a table of stages.
 func Claims(head []byte) bool { return header(head) != nil }
 
-// table is what stands around the rows of a table of stages.
-type table struct {
+// stageTable is what stands around the rows of a table of stages.
+type stageTable struct {
 	columns []string // names in lower case
 	comma   rune
 	notes   []note
@@ -58,8 +59,8 @@ type note struct {
 // header reads the lines up to the header; nil if the content is no table of
 // stages. One known name in the header is enough to claim it, so that a missing
 // column can be told by name.
-func header(data []byte) *table {
-	t := &table{line: 1}
+func header(data []byte) *stageTable {
+	t := &stageTable{line: 1}
 	for t.rest < len(data) {
 		line := data[t.rest:]
 		if end := bytes.IndexByte(line, '\n'); end >= 0 {
@@ -81,7 +82,7 @@ func header(data []byte) *table {
 	return nil
 }
 
-func (t *table) readColumns(line string) *table {
+func (t *stageTable) readColumns(line string) *stageTable {
 	// Other formats that begin with a line of text: JSON, and lists of operators.
 	if strings.ContainsAny(line[:1], "[{(") || strings.Contains(line, " -- ") {
 		return nil
@@ -92,7 +93,7 @@ func (t *table) readColumns(line string) *table {
 			t.comma = c
 		}
 	}
-	if strings.Count(line, string(t.comma)) >= parse.MaxColumns {
+	if strings.Count(line, string(t.comma)) >= table.MaxColumns {
 		return nil
 	}
 	known := false
@@ -112,7 +113,7 @@ func decode(name string, data []byte, poll *engine.Poll) (*profiles.Profile, err
 	t := header(data)
 	if t == nil { // the head that Match saw ends within the header
 		return nil, errs.Fail(&profiles.FormatError{Found: "The header line is longer than 64 KiB",
-			Expected: fmt.Sprintf("At most %d columns are read.", parse.MaxColumns), Remedy: "Keep only the columns of stages."})
+			Expected: fmt.Sprintf("At most %d columns are read.", table.MaxColumns), Remedy: "Keep only the columns of stages."})
 	}
 	p := &profiles.Profile{Name: name, Chain: &engine.Chain{}}
 	if err := t.checkColumns(errs, p); err != nil {
@@ -134,7 +135,7 @@ func decode(name string, data []byte, poll *engine.Poll) (*profiles.Profile, err
 }
 
 // checkColumns refuses a header without the required columns, or with one twice.
-func (t *table) checkColumns(errs *parse.Errors, p *profiles.Profile) error {
+func (t *stageTable) checkColumns(errs *parse.Errors, p *profiles.Profile) error {
 	known := []string{"name", "kind", parse.UnsavedColumn}
 	for _, c := range parse.StageColumns {
 		known = append(known, c.Name)
@@ -162,7 +163,7 @@ func (t *table) checkColumns(errs *parse.Errors, p *profiles.Profile) error {
 }
 
 // readNotes takes what concerns the whole network from the comment lines.
-func (t *table) readNotes(errs *parse.Errors, p *profiles.Profile) {
+func (t *stageTable) readNotes(errs *parse.Errors, p *profiles.Profile) {
 	c := p.Chain
 	sizes := map[string]*engine.Bytes{"input_bytes": &c.Input, "input_grad_bytes": &c.InputGrad,
 		"weights": &c.Resident.Weights, "grads": &c.Resident.Grads,
@@ -191,8 +192,8 @@ func (t *table) readNotes(errs *parse.Errors, p *profiles.Profile) {
 }
 
 // readRows reads the stages; hasLoss tells whether the last one is the loss.
-func (t *table) readRows(data []byte, stages *parse.StageReader, c *engine.Chain, poll *engine.Poll) (hasLoss bool, err error) {
-	r := parse.NewRows(data[t.rest:], t.comma)
+func (t *stageTable) readRows(data []byte, stages *parse.StageReader, c *engine.Chain, poll *engine.Poll) (hasLoss bool, err error) {
+	r := table.Rows(data[t.rest:], t.comma)
 	r.Comment, r.TrimLeadingSpace = '#', t.comma != '\t'
 	for {
 		if err := poll.Err(); err != nil {
@@ -203,9 +204,9 @@ func (t *table) readRows(data []byte, stages *parse.StageReader, c *engine.Chain
 			break
 		}
 		if err != nil {
-			return false, stages.Errs.Fail(parse.RowError(err, t.line))
+			return false, stages.Errs.Fail(table.Explain(err, t.line))
 		}
-		if parse.IsBlank(row) {
+		if table.IsBlank(row) {
 			continue
 		}
 		if stages.Errs.Over {
@@ -227,7 +228,7 @@ func (t *table) readRows(data []byte, stages *parse.StageReader, c *engine.Chain
 	return hasLoss, nil
 }
 
-func (t *table) readRow(row []string, stages *parse.StageReader, at parse.StagePlace) engine.Stage {
+func (t *stageTable) readRow(row []string, stages *parse.StageReader, at parse.StagePlace) engine.Stage {
 	if len(row) != len(t.columns) {
 		remedy := "Fill in the missing cells, or remove what is too much."
 		if t.comma == ',' {

@@ -15,7 +15,7 @@ import (
 // six steps) of PyTorch 1.9's profiler and compares with what its events add up
 // to by other means.
 func TestKinetoResNet(t *testing.T) {
-	const file = "../../shared/data/kineto/resnet50_b32_v100.pt.trace.json.gz"
+	const file = "../../../../shared/data/kineto/resnet50_b32_v100.pt.trace.json.gz"
 	data, err := os.ReadFile(file)
 	if os.IsNotExist(err) {
 		t.Skip("the public trace is not at hand: " + file)

@@ -16,6 +16,7 @@ import (
 	"memtide/profiles"
 	"memtide/profiles/formats/csv"
 	"memtide/profiles/parse"
+	"memtide/profiles/table"
 )
 
 func init() {
@@ -110,7 +111,7 @@ func nameCapacity(name string) (string, engine.Bytes) {
 }
 
 func readTable(r *parse.BufferReader, columns []string, data []byte, poll *engine.Poll) error {
-	t := parse.NewRows(data, ',')
+	t := table.Rows(data, ',')
 	t.TrimLeadingSpace = true
 	ids := map[string]int{}
 	for first := true; ; first = false {
@@ -122,11 +123,11 @@ func readTable(r *parse.BufferReader, columns []string, data []byte, poll *engin
 			return r.Errs.Err()
 		}
 		if err != nil {
-			return r.Errs.Fail(parse.RowError(err, 1))
+			return r.Errs.Fail(table.Explain(err, 1))
 		}
 		line, _ := t.FieldPos(0)
 		switch {
-		case first || parse.IsBlank(row):
+		case first || table.IsBlank(row):
 			continue
 		case r.Errs.Enough():
 			return r.Errs.Err()

@@ -67,7 +67,7 @@ func TestMiniMallocMatch(t *testing.T) {
 // TestMiniMallocInstances reads google/minimalloc's instances; the capacity is
 // in the name.
 func TestMiniMallocInstances(t *testing.T) {
-	files, _ := filepath.Glob("../../shared/data/minimalloc/*.csv")
+	files, _ := filepath.Glob("../../../../shared/data/minimalloc/*.csv")
 	if len(files) == 0 {
 		t.Skip("../shared/data/minimalloc is not there")
 	}

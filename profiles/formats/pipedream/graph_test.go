@@ -18,7 +18,7 @@ func TestGraphsOfProfiles(t *testing.T) {
 	for _, name := range []string{"testdata/branchy", "alexnet", "vgg16", "squeezenet1_0", "resnet18", "gnmt"} {
 		file := name + ".graph.txt"
 		if !strings.Contains(name, "/") {
-			file = "../../shared/data/pipedream/" + file
+			file = "../../../../shared/data/pipedream/" + file
 		}
 		t.Run(name, func(t *testing.T) {
 			data, err := os.ReadFile(file)

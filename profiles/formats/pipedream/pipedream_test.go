@@ -35,7 +35,7 @@ var pipeDreamTable = []struct {
 func TestPipeDreamProfiles(t *testing.T) {
 	for _, want := range pipeDreamTable {
 		t.Run(want.name, func(t *testing.T) {
-			data, err := os.ReadFile("../../shared/data/pipedream/" + want.name + ".graph.txt")
+			data, err := os.ReadFile("../../../../shared/data/pipedream/" + want.name + ".graph.txt")
 			if errors.Is(err, fs.ErrNotExist) {
 				t.Skip("the public PipeDream profiles are not at ../shared/data/pipedream")
 			}

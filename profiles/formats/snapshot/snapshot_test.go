@@ -408,7 +408,7 @@ func TestSnapshotStops(t *testing.T) {
 // TestSnapshotReplay reads a recorded training step as a snapshot, and runs it
 // through PyTorch's rules at the addresses that the profile gives.
 func TestSnapshotReplay(t *testing.T) {
-	dir := filepath.Join("..", "..", "shared", "data", "memory_events")
+	dir := filepath.Join("..", "..", "..", "..", "shared", "data", "memory_events")
 	if _, err := os.Stat(dir); err != nil {
 		t.Skip("../shared/data/memory_events is not there")
 	}

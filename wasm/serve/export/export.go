@@ -4,18 +4,51 @@ package export
 
 import (
 	"memtide/engine"
+	"memtide/engine/check"
 	"memtide/engine/export"
+	"memtide/engine/sim"
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
 )
 
-func init() { serve.RegisterWriter(write) }
+func init() { serve.RegisterExporter(write) }
 
-func write(q *proto.Export, profile string, p *engine.Problem) ([]byte, error) {
-	plan := &export.Plan{Name: profile, Strategy: q.Strategy, Args: q.Args, Problem: p, Schedule: q.Schedule}
-	if q.Form == proto.FormJSON {
-		return plan.JSON()
+// write refuses a schedule that the second opinion does not believe.
+func write(q *proto.Export, network func(*proto.Network) (string, engine.Problem, *proto.Failure)) (*proto.Exported, *proto.Failure) {
+	if q.Form != proto.FormPython && q.Form != proto.FormJSON {
+		return nil, proto.Fail(proto.BadRequest, "no schedule is written as %q; expected python or json", q.Form)
 	}
-	text, err := plan.Python()
-	return []byte(text), err
+	name, p, fail := network(&q.Network)
+	if fail != nil {
+		return nil, fail
+	}
+	p.Device, p.Transfers, p.Budget = q.Device, q.Transfers, q.Budget
+	if err := p.Validate(); err != nil {
+		return nil, proto.Fail(proto.BadRequest, "%v", err)
+	}
+	if err := verify(&p, q.Schedule); err != nil {
+		return nil, proto.Fail(proto.BadRequest, "the schedule is not verified, so it is not written: %v", err)
+	}
+	plan := &export.Plan{Name: name, Strategy: q.Strategy, Args: q.Args, Problem: &p, Schedule: q.Schedule}
+	out, err := new(proto.Exported), error(nil)
+	if q.Form == proto.FormJSON {
+		out.Text, err = plan.JSON()
+	} else {
+		var text string
+		text, err = plan.Python()
+		out.Text = []byte(text)
+	}
+	if err != nil {
+		return nil, proto.Fail(proto.Unsupported, "%v", err)
+	}
+	return out, nil
+}
+
+// verify is why a schedule is not what the definition says; nil if it is.
+func verify(p *engine.Problem, s engine.Schedule) error {
+	trace, err := sim.Play(p, s)
+	if err != nil {
+		return err
+	}
+	return check.Trace(p, s, trace)
 }

@@ -1,4 +1,5 @@
-package parse
+// Package table reads rows of tables for formats, with bounds on what a row may be.
+package table
 
 import (
 	"encoding/csv"
@@ -36,8 +37,8 @@ type rowGuard struct {
 	err    error
 }
 
-// NewRows reads a table, whose errors RowError explains. A row is valid until the next.
-func NewRows(data []byte, comma rune) *csv.Reader {
+// Rows reads a table, whose errors Explain explains. A row is valid until the next.
+func Rows(data []byte, comma rune) *csv.Reader {
 	r := csv.NewReader(&rowGuard{rest: data, comma: byte(comma), line: 1})
 	r.Comma = comma
 	r.FieldsPerRecord, r.ReuseRecord = -1, true
@@ -88,8 +89,8 @@ func (g *rowGuard) row() error {
 	return nil
 }
 
-// RowError says why a table cannot be read; first is the line where it begins.
-func RowError(err error, first int) *profiles.FormatError {
+// Explain says why a table cannot be read; first is the line where it begins.
+func Explain(err error, first int) *profiles.FormatError {
 	if own, ok := errors.AsType[*errRow](err); ok {
 		return &profiles.FormatError{Line: first - 1 + own.line, Found: own.found, Expected: fmt.Sprintf("Rows of at most %d cells and %d KiB are read.", MaxColumns, mostRow>>10),
 			Remedy: "Keep only the columns of the format, and close all quotes."}
@@ -101,16 +102,6 @@ func RowError(err error, first int) *profiles.FormatError {
 		e.Found = "a cell cannot be read (" + at.Err.Error() + ")"
 	}
 	return e
-}
-
-// ReadName charges a name and makes it clean.
-func (l *Errors) ReadName(line int, name string) string {
-	if e := l.Budget.Name("a name", len(name)); e != nil {
-		e.Line = line
-		l.Stop(e)
-		return ""
-	}
-	return profiles.CleanText(name)
 }
 
 // IsBlank reports a row with nothing in it, as spreadsheets leave below a table.

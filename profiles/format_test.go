@@ -3,13 +3,14 @@ package profiles
 import (
 	"bytes"
 	"io"
+	"slices"
 	"testing"
 
 	"memtide/engine"
 )
 
 func init() {
-	for _, f := range []Format{{Name: "toylarge", MaxSize: MaxSize}, {Name: "toyhuge", MaxSize: 2 * MaxSize}, {Name: "toyusual"},
+	for _, f := range []Format{{Name: "toylarge", Extensions: []string{".toy", ".z"}, MaxSize: MaxSize}, {Name: "toyhuge", MaxSize: 2 * MaxSize}, {Name: "toyusual"},
 		{Name: "toystream", Stream: func(string, io.Reader, int, *engine.Poll) (*Profile, error) { return nil, nil }}} {
 		f.Match = func(head []byte) bool { return bytes.HasPrefix(head, []byte(f.Name)) }
 		Register(&f)
@@ -46,5 +47,24 @@ func TestStreamer(t *testing.T) {
 		if got != want {
 			t.Errorf("packed %q is streamed by %q, want %q", content, got, want)
 		}
+	}
+}
+
+// TestUnknownHere: a program without a diagnosis says no more than that it knows its own
+// format only.
+func TestUnknownHere(t *testing.T) {
+	_, err := Decode("x", Bytes("\x89PNG\r\n"), nil)
+	if want := "The content is not in memtide's own format. Only that is read here."; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// TestExtensions: those of this program's formats and those that the linker names, each
+// once and in order.
+func TestExtensions(t *testing.T) {
+	defer func(before string) { linked = before }(linked)
+	linked = ".z,.toy,.a"
+	if got, want := Extensions(), []string{".a", ".toy", ".z"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

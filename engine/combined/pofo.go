@@ -68,7 +68,7 @@ values have left. That can be slower than the model says.`,
 
 // The sets that optima and bounds range over: the plans of the paper, whose bytes
 // move evenly, and all plans whose transfers are in the same order. Segment by
-// segment: no stage is computed again while the saved set of a later one is there.
+// segment: no stage is computed again while the saved activations of a later one are there.
 // Without these words the sets would hold more: what waits for a fetch could
 // compute an earlier segment meanwhile.
 const (

@@ -28,7 +28,7 @@ const (
 // in persistent sequences F^k may run again although abar^k is there, from an input
 // that has stayed since. As in Table 1, it may not in others. The persistent
 // sequences of a chain with such outputs run no stage while the saved activations of a later
-// one is there: B^{k+1} needs no a^k, so that F_all^k could run before it, beside a
+// one are there: B^{k+1} needs no a^k, so that F_all^k could run before it, beside a
 // delta^{k+1} that is smaller than delta^k.
 func Best(c *engine.Chain, budget engine.Bytes, class Class) (best time.Duration, ok bool) {
 	s := searcher{c: c, room: budget - c.Resident.Total(), class: class, unsaved: c.HasUnsaved()}

@@ -20,7 +20,7 @@ type Stage struct {
 	Forward time.Duration // [uF]
 	Back    time.Duration // [uB]
 	Out     Bytes         // [a] output of the forward
-	Saved   Bytes         // [abar] what the forward leaves for the backward: Out (unless Unsaved) and the rest, but not the stage's input
+	Saved   Bytes         // [abar] the saved activations, which the forward leaves for the backward: Out (unless Unsaved) and the rest, but not the stage's input
 	Grad    Bytes         // [|delta|] gradient of Out
 	FwdTemp Bytes         // [oF] used only while the forward runs, besides its input, Out and Saved
 	BwdTemp Bytes         // [oB] used only while the backward runs, besides what it reads and the gradient that it writes
@@ -162,7 +162,7 @@ func (c *Chain) BackTime() (sum time.Duration) {
 	return sum
 }
 
-// KeepAllPeak is the peak of keeping every saved set, resident memory
+// KeepAllPeak is the peak of keeping all saved activations, resident memory
 // included: what the page calls 100 % of keep-everything. Outputs that nobody
 // saves go once they have been read.
 func (c *Chain) KeepAllPeak() Bytes {

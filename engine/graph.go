@@ -23,7 +23,7 @@ type ValueKind uint8
 
 // The kinds of values. The set may grow.
 const (
-	KindActivation ValueKind = iota // output or saved set of a forward operation
+	KindActivation ValueKind = iota // output or saved activations of a forward operation
 	KindGradient                    // gradient of an activation
 	KindWeight                      // weights, their gradients, optimizer state
 )
@@ -182,7 +182,7 @@ func (g *Graph) hasValue(id ValueID) bool { return id >= 0 && int(id) < len(g.Va
 // n stages the values are
 //
 //	a^0..a^n      outputs; a^0 is on the device when the step begins
-//	abar^1..abar^n  saved sets; a^k is within abar^k, unless nobody saves it
+//	abar^1..abar^n  saved activations; a^k is within abar^k, unless nobody saves it
 //	delta^0..delta^n gradients of the outputs
 //
 // F^k reads a^{k-1} and writes abar^k, or only a^k when it runs output-only. B^k reads
@@ -196,7 +196,7 @@ func (g *Graph) hasValue(id ValueID) bool { return id >= 0 && int(id) < len(g.Va
 // again has to keep it or to compute it again, whether or not abar^k is there.
 //
 // Note: storing the remainder abar^k - a^k as a value of its own, beside a^k,
-// was tried on paper and dropped: an offloaded saved set is one transfer in
+// was tried on paper and dropped: offloaded saved activations are one transfer in
 // papers 000 and 001, and two transfers release memory at other moments.
 type ChainGraph struct {
 	Graph

@@ -44,7 +44,7 @@ type Schedule []Step
 // Run is a run of op that writes all its outputs.
 func Run(op OpID) Step { return Step{Kind: StepRun, Op: op, Value: NoValue} }
 
-// RunOutputOnly is a run that keeps only the output and no saved set.
+// RunOutputOnly is a run that keeps only the output and no saved activations.
 func RunOutputOnly(op OpID) Step {
 	return Step{Kind: StepRun, Op: op, Value: NoValue, OutputOnly: true}
 }

@@ -7,7 +7,7 @@ type ChainOpKind uint8
 
 // The operations, with their names in the paper.
 const (
-	FAll  ChainOpKind = iota // F_all: forward that keeps the saved set
+	FAll  ChainOpKind = iota // F_all: forward that keeps the saved activations
 	FCk                      // F_ck: forward that keeps its input and its output
 	FNone                    // F_none: forward that keeps only its output
 	BStep                    // B

@@ -17,7 +17,7 @@ func batchNorm() *Chain {
 	}}
 }
 
-// TestExpandUnsaved: an output that nobody saves is a value beside the saved set,
+// TestExpandUnsaved: an output that nobody saves is a value beside the saved activations,
 // which both runs write and no backward reads.
 func TestExpandUnsaved(t *testing.T) {
 	g := ExpandChain(batchNorm())
@@ -70,7 +70,7 @@ func TestCompileUnsaved(t *testing.T) {
 	}
 }
 
-// TestValidateUnsaved: the saved set need not contain such an output; the last
+// TestValidateUnsaved: the saved activations need not contain such an output; the last
 // stage has none.
 func TestValidateUnsaved(t *testing.T) {
 	c := batchNorm()

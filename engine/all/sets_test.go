@@ -47,7 +47,7 @@ type played struct {
 	again       bool // some operation runs more than once
 	table1      bool // what is forgotten is what the operations of Table 1 forget, or leaves the device
 	persistent  bool // what F_ck or F_all has read stays until the backward that reads it
-	segments    bool // no stage runs forward while an output or a saved set of it or of a later one is held
+	segments    bool // no stage runs forward while an output or saved activations of it or of a later one is held
 	savedHeld   bool // abar^k is there while F^{k+1} and B^{k+1} run
 	outputsOnly bool // F_all^k comes right before B^k
 	inputs      bool // what leaves was made in the first forward sweep, and kept

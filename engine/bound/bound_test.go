@@ -241,7 +241,7 @@ func anySchedule(r *rand.Rand, p *engine.Problem) (sched engine.Schedule) {
 	for v := range g.Values {
 		there[v] = g.Values[v].Initial != 0
 	}
-	// The values that may move: a^0, the saved sets, a gradient held from the start.
+	// The values that may move: a^0, the saved activations, a gradient held from the start.
 	movable := []engine.ValueID{g.Act(0), g.Grad(n)}
 	for k := 1; k <= n; k++ {
 		movable = append(movable, g.Saved(k))

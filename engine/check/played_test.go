@@ -293,7 +293,7 @@ func BenchmarkTrace(b *testing.B) {
 	}
 }
 
-// longTrace keeps every saved set, but offloads every fourth.
+// longTrace keeps all saved activations, but offloads every fourth.
 func longTrace(tb testing.TB, stages int, transfers engine.Transfers, duplex engine.Duplex) *played {
 	tb.Helper()
 	chain := &engine.Chain{Input: 1000}

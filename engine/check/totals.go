@@ -122,7 +122,7 @@ func (c *checker) checkTotals() *Refutation {
 }
 
 // checkDecisions compares the decisions with the steps: a stage is recomputed
-// if its forward runs again, and offloaded if its output or saved set is.
+// if its forward runs again, and offloaded if its output or its saved activations are.
 func (c *checker) checkDecisions() *Refutation {
 	want := make([]sim.Decision, c.g.Stages)
 	set := func(stage int, d sim.Decision) {

@@ -4,7 +4,7 @@
 // The model is that of paper 001: Beaumont, Eyraud-Dubois and Shilova,
 // "Efficient Combination of Rematerialization and Offloading for Training DNNs"
 // (NeurIPS 2021). The first forward sweep is cut into segments. A segment is one
-// stage that keeps its saved set (F_all^i), or stages i..j of which nothing is
+// stage that keeps its saved activations (F_all^i), or stages i..j of which nothing is
 // kept (F_ck^i, F_none^{i+1}..F_none^j) and which are computed again, as paper 002
 // does it, when the backward comes to them. What a segment reads, Z_i, is a^{i-1}
 // after a segment that keeps nothing and abar^{i-1} after one that keeps its saved

@@ -42,7 +42,7 @@ func newJoined(p *engine.Problem) *joined {
 	return j
 }
 
-// merged is the stage that stands for stages a..b. The saved sets of a..b-1 are not
+// merged is the stage that stands for stages a..b. The saved activations of a..b-1 are not
 // in it.
 func merged(c *engine.Chain, a, b int) engine.Stage {
 	st := c.Stages[b-1]

@@ -15,7 +15,7 @@ type label struct {
 	least   int64 // bound of the cost of every plan that goes on from here
 	from    int32 // the label before, in sweep.links
 	segment int16 // first stage of the segment that led here
-	saved   bool  // x: the stage before i has kept its saved set
+	saved   bool  // x: the stage before i has kept its saved activations
 	offload bool  // the input of that segment is offloaded
 }
 
@@ -152,7 +152,7 @@ func (s *sweep) expand(l *label, id int32, i int) {
 	}
 }
 
-// keeping is what stage i costs in both passes if it keeps its saved set.
+// keeping is what stage i costs in both passes if it keeps its saved activations.
 func (s *sweep) keeping(l *label, i int, z int64) (costF, costB int64, ok bool) {
 	m := s.room - l.held - z
 	needF, needB := s.terms.all(i, s.n), s.back(i)

@@ -9,7 +9,7 @@ import (
 
 // lowerBound bounds from below what a plan still costs when it stands before stage i.
 //
-// Look at a stage k >= i. Were stages i..k-1 to keep their saved sets, and nothing
+// Look at a stage k >= i. Were stages i..k-1 to keep their saved activations, and nothing
 // more to leave, some bytes would be too many while F^k or B^k runs. A part r of
 // them is avoided by segments that keep nothing, which costs at least rematCost(r)
 // ticks of recomputation in the backward pass. The others have to be away: copied
@@ -18,7 +18,7 @@ import (
 // r bounds every plan.
 //
 // rematCost is convex: it is the Lagrangian bound of the choice of segments, each of
-// which avoids its saved sets but for its output. (If k itself is in a segment
+// which avoids its saved activations but for its output. (If k itself is in a segment
 // that starts before k, a^{k-1} is there nevertheless while F^k or B^k runs.)
 type lowerBound struct {
 	*terms
@@ -101,7 +101,7 @@ func (r *lowerBound) addBottlenecks(poll *engine.Poll) error {
 			return err
 		}
 		hulls := r.hulls(k, prices)
-		between := int64(0) // saved sets of stages i..k-1
+		between := int64(0) // saved activations of stages i..k-1
 		for i := k; i >= 1; i-- {
 			if i < k {
 				between += t.saved[i]

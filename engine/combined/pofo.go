@@ -68,7 +68,7 @@ values have left. That can be slower than the model says.`,
 
 // The sets that optima and bounds range over: the plans of the paper, whose bytes
 // move evenly, and all plans whose transfers are in the same order. Segment by
-// segment: no stage runs forward while an output or a saved set of it or of a later
+// segment: no stage runs forward while an output or saved activations of it or of a later
 // one is held (see engine/remat).
 // Without these words the sets would hold more: what waits for a fetch could
 // compute an earlier segment meanwhile.

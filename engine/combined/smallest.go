@@ -13,7 +13,7 @@ func (t *terms) smallest(poll *engine.Poll) (room int64, stage int, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	const kinds = 2 // before the stage: an output alone, or a saved set
+	const kinds = 2 // before the stage: an output alone, or saved activations
 	type state struct {
 		need  int64
 		stage int // at which it is needed

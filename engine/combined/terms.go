@@ -116,7 +116,7 @@ func (t *terms) all(i, j int) int64 { return t.held[j] + t.saved[i] + t.fwdT[i] 
 // back is Bm(i): what B^i needs.
 func (t *terms) back(i int) int64 { return t.saved[i] + t.grad[i] + t.grad[i-1] + t.bwdT[i] }
 
-// input is Z_i^x: abar^{i-1} if the stage before i has kept its saved set, a^{i-1} otherwise.
+// input is Z_i^x: abar^{i-1} if the stage before i has kept its saved activations, a^{i-1} otherwise.
 func (t *terms) input(i int, saved bool) int64 {
 	if saved {
 		return t.saved[i-1]

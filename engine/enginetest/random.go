@@ -19,11 +19,11 @@ func Rand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 // Shape bounds random chains. The zero value stands for small ones.
 type Shape struct {
 	MinStages, MaxStages int          // 1 and 6 if 0
-	MaxSize              engine.Bytes // of an output, and of what a saved set has beside it; 8 if 0
+	MaxSize              engine.Bytes // of an output, and of what saved activations are besides it; 8 if 0
 	MaxTime              int64        // of an operation, in nanoseconds; 9 if 0
 }
 
-// RandomChain draws a chain that is valid: saved sets contain the outputs, sizes
+// RandomChain draws a chain that is valid: saved activations contain the outputs, sizes
 // and times may be zero, the seed is held or born. Some chains have no
 // temporaries, some keep no more than outputs, some have equal sizes: those are
 // the ones on which ties and empty lives appear.
@@ -95,7 +95,7 @@ func GiveFast(r *rand.Rand, c *engine.Chain) {
 }
 
 // GiveUnsaved makes about half of the outputs such that nobody saves them. The
-// saved sets lose them, or keep their size.
+// saved activations lose them, or keep their size.
 func GiveUnsaved(r *rand.Rand, c *engine.Chain) {
 	for k := range c.Stages[:c.Len()-1] {
 		if s := &c.Stages[k]; r.IntN(2) == 0 {

@@ -17,7 +17,7 @@ const (
 	AnyOrder Order = iota
 	// InOrder: of those, the ones that offload activations in the order in which
 	// they are made, and fetch them in the reverse order when the last offload is
-	// over, and that have each saved set on the device while the stage after it runs.
+	// over, and that have the saved activations of each stage on the device while the stage after it runs.
 	InOrder
 )
 

@@ -1,4 +1,4 @@
-// Package offload holds the strategies that move saved sets to the host during
+// Package offload holds the strategies that move saved activations to the host during
 // the forward pass and bring them back before they are needed.
 //
 // The model is that of paper 000: Beaumont, Eyraud-Dubois and Shilova, "Optimal
@@ -7,8 +7,8 @@
 // x_i = abar^i, for i = 0..n-1; abar^n is needed at once and stays. The paper's
 // F_i and B_i, i = 0..n-1, are the operations of stage i+1. Outputs that no backward
 // reads, which the paper does not know, are there from the forward that makes them to
-// the end of the one that reads them. The saved set of such a stage is held as long as
-// those of others, although the stage after it does not need it (step.among);
+// the end of the one that reads them. The saved activations of such a stage are held as long as
+// those of others, although the stage after it does not need them (step.among);
 // offloadexact alone knows better. A strategy chooses a set of the x_i; NewPlan finds
 // the best ordered schedule of a set (offloads in the order of i, then fetches in
 // reverse) and what it costs, Plan.Schedule writes it down.

@@ -229,7 +229,7 @@ func TestRotorAgainstBrute(t *testing.T) {
 	})
 }
 
-// TestRevolveAgainstBrute does the same for the sequences without saved sets.
+// TestRevolveAgainstBrute does the same for the sequences without saved activations.
 func TestRevolveAgainstBrute(t *testing.T) {
 	againstBrute(t, 12, enginetest.OutputsOnly, revolve.Solve, outputOnlyTerms)
 }

@@ -92,7 +92,7 @@ func TestReplayVectors(t *testing.T) {
 }
 
 // TestReplayPlays walks random valid sequences, with outputs that are computed
-// again beside or into a saved set, and compares with the simulator.
+// again beside or into saved activations, and compares with the simulator.
 func TestReplayPlays(t *testing.T) {
 	r := enginetest.Rand(11)
 	complete := 0
@@ -132,7 +132,7 @@ func TestReplayPlays(t *testing.T) {
 	}
 }
 
-// TestNothingLeft has room for the saved set of the first stage to the byte; the
+// TestNothingLeft has room for the saved activations of the first stage to the byte; the
 // second one needs nothing.
 func TestNothingLeft(t *testing.T) {
 	c := &engine.Chain{Stages: []engine.Stage{{Forward: 3, Back: 1, Out: 5, Saved: 5}, {Forward: 2, Back: 1}}}

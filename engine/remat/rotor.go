@@ -116,7 +116,7 @@ func solveBytes(p *engine.Problem, poll *engine.Poll) (*engine.Solution, error) 
 }
 
 // The sequences of Theorem 1 go segment by segment: a stage runs forward only where
-// no output and no saved set is held of it or of a later stage. Let F^k of a
+// no output and no saved activations are held of it or of a later stage. Let F^k of a
 // persistent sequence run although something of a later one is held. Then an a^{j-1},
 // k < j, stays until B^j, beside a delta^i, i >= j. Where delta^{j-1} takes no more
 // than both, F^k, and what it is computed from since the last checkpoint, may as well

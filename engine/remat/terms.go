@@ -206,7 +206,7 @@ func (t *terms) group(g int) *terms {
 func (t *terms) merge(u *terms, i, a, b int) {
 	u.in[i], u.held[i] = t.in[a], t.held[b]
 	u.first[i] = t.first[a]
-	before := int64(0) // saved sets of a..k-1
+	before := int64(0) // saved activations of a..k-1
 	for k := a; k <= b; k++ {
 		u.fwd[i] += t.fwd[k]
 		u.allFwd[i] = max(u.allFwd[i], before+t.allFwd[k])
@@ -231,7 +231,7 @@ func (t *terms) keepAll() (need int64) {
 	if t.outputOnly {
 		return t.outputs(1, t.n)
 	}
-	before := int64(0) // saved sets of the stages before k
+	before := int64(0) // saved activations of the stages before k
 	for k := 1; k <= t.n; k++ {
 		need = max(need, before+t.held[t.n]+t.allFwd[k], before+t.allBwd[k])
 		before += t.saved[k]

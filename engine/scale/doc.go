@@ -9,7 +9,7 @@
 // are, and their times are those of their own model. A profile of one batch is
 // scaled by OfChain or OfGraph, by a model that is stated and no more:
 //
-//   - Outputs, saved sets, gradients of activations, the input and temporaries
+//   - Outputs, saved activations, gradients of activations, the input and temporaries
 //     are proportional to the batch, rounded up to a byte. Workspaces that a
 //     library takes whatever the batch are thereby too large in larger batches
 //     and too small in smaller ones.

@@ -255,7 +255,7 @@ func TestCurve(t *testing.T) {
 	if err := scale.Curve(t.Context(), q, scale.Batches(40, 4), func(p scale.Point) { got = append(got, p) }); err != nil {
 		t.Fatal(err)
 	}
-	// Input, saved set and gradient are a byte each: 30 bytes hold 10 samples.
+	// Input, saved activations and gradient are a byte each: 30 bytes hold 10 samples.
 	for i, want := range []struct {
 		batch int
 		fits  bool

@@ -93,8 +93,8 @@ type Category uint8
 const (
 	Fixed      Category = iota // weights, their gradients, optimizer state
 	Gradient                   // gradients of activations
-	Activation                 // outputs and saved sets, first computed
-	Recomputed                 // outputs and saved sets, computed again
+	Activation                 // outputs and saved activations, first computed
+	Recomputed                 // outputs and saved activations, computed again
 	InTransfer                 // arriving, or waiting for its copy to the host to end
 	Workspace                  // temporaries of the running operation
 	NumCategories

@@ -253,7 +253,7 @@ func vdnnAsync(p *engine.Problem, in []bool) (s engine.Schedule) {
 	return s
 }
 
-// x is the id of x_i of paper 000 and 003: a^0, then the saved sets.
+// x is the id of x_i of paper 000 and 003: a^0, then the saved activations.
 func x(g *engine.ChainGraph, i int) engine.ValueID {
 	if i == 0 {
 		return g.Act(0)

@@ -183,14 +183,5 @@ func (d *address) copy() {
 		d.due = d.link()
 		d.flush()
 	}
-	failed := func(safejs.Value) {
-		d.Post(state.Copied{Err: ui.CopyFromAddress})
-	}
-	clipboard := global("navigator", "clipboard")
-	if !exists(clipboard) {
-		failed(clipboard)
-		return
-	}
-	then(call(clipboard, "writeText", text(global("location"), "href")),
-		func(safejs.Value) { d.Post(state.Copied{}) }, failed)
+	clip(text(global("location"), "href"), func() { d.Post(state.Copied{}) }, func() { d.Post(state.Copied{Err: ui.CopyFromAddress}) })
 }

@@ -8,9 +8,9 @@ import (
 	"memtide/web/state"
 )
 
-// core is what all parts of the page have, and the page as jobs see it. All of it happens on one goroutine,
-// which takes what is to be done from a queue: event handlers and answers only put
-// it there.
+// core is what all parts of the page have, and the page as jobs see it. All of it
+// happens on one goroutine, which takes what is to be done from a queue: event
+// handlers and answers only put it there.
 type core struct {
 	s     *state.State
 	page  permalink.Page

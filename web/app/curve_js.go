@@ -72,16 +72,13 @@ func (c *curve) load() {
 			c.loading = false
 			c.chart = call(lib, "init", c.inner, nil, map[string]any{"renderer": "canvas"})
 			c.ready, c.dirty = true, true
-			observer, err := get(safejs.Global(), "ResizeObserver").New(function(func(safejs.Value) {
+			onResize(c.element, func() {
 				c.width, c.height = number(c.element, "clientWidth"), number(c.element, "clientHeight")
 				c.Later(func() {
 					call(c.chart, "resize", map[string]any{"width": c.width, "height": c.height})
 					c.dirty = true
 				})
-			}))
-			if err == nil {
-				call(observer, "observe", c.element)
-			}
+			})
 		})
 	}, func(reason safejs.Value) {
 		c.Later(func() {
@@ -172,22 +169,18 @@ func (c *curve) caption(words string) {
 
 // listen previews what is pointed at, adopts what is clicked and drags the budget.
 func (c *curve) listen() {
-	at := func(e safejs.Value) (x, y float64) {
-		box := call(c.element, "getBoundingClientRect")
-		return number(e, "clientX") - number(box, "left"), number(e, "clientY") - number(box, "top")
-	}
 	listen(c.element, "pointermove", func(e safejs.Value) {
-		x, y := at(e)
+		x, y := at(c.element, e)
 		touch := text(e, "pointerType") == "touch"
 		c.Later(func() { c.move(x, y, touch, e) })
 	})
 	listen(c.element, "pointerdown", func(e safejs.Value) {
-		x, _ := at(e)
+		x, _ := at(c.element, e)
 		c.Later(func() { c.press(x) })
 		call(c.element, "setPointerCapture", number(e, "pointerId"))
 	})
 	listen(c.element, "pointerup", func(e safejs.Value) {
-		x, y := at(e)
+		x, y := at(c.element, e)
 		c.Later(func() { c.release(x, y) })
 	})
 	listen(c.element, "pointerleave", func(safejs.Value) {

@@ -122,6 +122,30 @@ func listen(target safejs.Value, event string, f func(safejs.Value)) {
 	call(target, "addEventListener", event, function(f), active())
 }
 
+// at is where an event is within an element, in CSS pixels.
+func at(element, event safejs.Value) (x, y float64) {
+	box := call(element, "getBoundingClientRect")
+	return number(event, "clientX") - number(box, "left"), number(event, "clientY") - number(box, "top")
+}
+
+// onResize calls f when the size of an element has changed, and once at first.
+func onResize(element safejs.Value, f func()) {
+	observer, err := get(safejs.Global(), "ResizeObserver").New(function(func(safejs.Value) { f() }))
+	if err == nil {
+		call(observer, "observe", element)
+	}
+}
+
+// clip puts a text into the clipboard, where the browser allows it.
+func clip(words string, done, refused func()) {
+	clipboard := global("navigator", "clipboard")
+	if !exists(clipboard) {
+		refused()
+		return
+	}
+	then(call(clipboard, "writeText", words), func(safejs.Value) { done() }, func(safejs.Value) { refused() })
+}
+
 // then calls f with what a promise was fulfilled with, or fail.
 func then(promise safejs.Value, f, fail func(safejs.Value)) {
 	if exists(promise) {
@@ -167,6 +191,15 @@ func bytesOf(v safejs.Value) []byte {
 		return nil
 	}
 	return out
+}
+
+// arrayOf is a Uint8Array with a copy of some bytes.
+func arrayOf(b []byte) (safejs.Value, error) {
+	array, err := get(safejs.Global(), "Uint8Array").New(len(b))
+	if err == nil {
+		_, err = safejs.CopyBytesToJS(array, b)
+	}
+	return array, err
 }
 
 // px is a length for a style.

@@ -37,12 +37,7 @@ func (e *embed) init() {
 	})
 	root := global("document", "documentElement", "dataset")
 	set(root, "embed", e.s.View.Frame.Control+" ") // a dataset value that is never empty
-	observer, err := get(safejs.Global(), "ResizeObserver").New(function(func(safejs.Value) {
-		e.Later(e.size)
-	}))
-	if err == nil {
-		call(observer, "observe", global("document", "body"))
-	}
+	onResize(global("document", "body"), func() { e.Later(e.size) })
 	listen(global("document"), "keydown", func(k safejs.Value) {
 		if text(k, "key") != "Escape" {
 			return

@@ -40,25 +40,21 @@ type gesture struct {
 
 // listen connects a picture to pointers and wheel.
 func (p *pictures) listen(c *canvas) {
-	at := func(e safejs.Value) (x, y float64) {
-		box := call(c.inner, "getBoundingClientRect")
-		return number(e, "clientX") - number(box, "left"), number(e, "clientY") - number(box, "top")
-	}
 	listen(c.inner, "pointerdown", func(e safejs.Value) {
 		if b := number(e, "button"); b != 0 && b != 1 {
 			return
 		}
-		x, y := at(e)
+		x, y := at(c.inner, e)
 		call(c.inner, "setPointerCapture", number(e, "pointerId"))
 		p.Later(func() { p.down(c, x, y, e) })
 	})
 	listen(c.inner, "pointermove", func(e safejs.Value) {
-		x, y := at(e)
+		x, y := at(c.inner, e)
 		p.Later(func() { p.move(c, x, y, e) })
 	})
 	for _, name := range []string{"pointerup", "pointercancel"} {
 		listen(c.inner, name, func(e safejs.Value) {
-			x, y := at(e)
+			x, y := at(c.inner, e)
 			p.Later(func() { p.up(c, x, y, e, name == "pointercancel") })
 		})
 	}
@@ -78,7 +74,7 @@ func (p *pictures) listen(c *canvas) {
 			return
 		}
 		call(e, "preventDefault")
-		x, _ := at(e)
+		x, _ := at(c.inner, e)
 		delta := number(e, "deltaY")
 		if number(e, "deltaMode") == 1 {
 			delta *= 16

@@ -108,12 +108,9 @@ func (p *pictures) host(name string, element safejs.Value) {
 // connect watches the size of a canvas and listens to pointers over it.
 func (p *pictures) connect(c *canvas) {
 	c.fresh = false
-	observer, err := get(safejs.Global(), "ResizeObserver").New(function(func(safejs.Value) {
+	onResize(c.host, func() {
 		p.Later(func() { p.measure(c) })
-	}))
-	if err == nil {
-		call(observer, "observe", c.host)
-	}
+	})
 	p.listen(c)
 }
 

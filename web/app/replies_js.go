@@ -65,7 +65,7 @@ func (r *replies) host(q proto.Question, element safejs.Value) {
 	r.list = append(r.list, c)
 	c.inner = create(element, "div", "chart")
 	listen(element, "click", func(e safejs.Value) {
-		x, y := c.at(e)
+		x, y := at(element, e)
 		r.Later(func() {
 			if c.plot == nil {
 				return
@@ -76,15 +76,10 @@ func (r *replies) host(q proto.Question, element safejs.Value) {
 		})
 	})
 	listen(element, "pointermove", func(e safejs.Value) {
-		x, y := c.at(e)
+		x, y := at(element, e)
 		r.Later(func() { c.point(x, y, e) })
 	})
 	listen(element, "pointerleave", func(safejs.Value) { r.Later(r.leave) })
-}
-
-func (c *reply) at(e safejs.Value) (x, y float64) {
-	box := call(c.element, "getBoundingClientRect")
-	return number(e, "clientX") - number(box, "left"), number(e, "clientY") - number(box, "top")
 }
 
 // point names what is under the pointer.
@@ -149,15 +144,12 @@ func (c *reply) load() {
 		c.Later(func() {
 			c.chart = call(lib, "init", c.inner, nil, map[string]any{"renderer": "canvas"})
 			c.ready = true
-			observer, err := get(safejs.Global(), "ResizeObserver").New(function(func(safejs.Value) {
+			onResize(c.element, func() {
 				c.Later(func() {
 					c.width, c.height = number(c.element, "clientWidth"), number(c.element, "clientHeight")
 					c.settle()
 				})
-			}))
-			if err == nil {
-				call(observer, "observe", c.element)
-			}
+			})
 			c.settle()
 		})
 	}, func(reason safejs.Value) {

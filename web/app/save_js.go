@@ -37,12 +37,8 @@ func (a *saver) save(kind string) {
 
 // file has the browser save a file.
 func (a *saver) file(f ui.File) {
-	array, err := get(safejs.Global(), "Uint8Array").New(len(f.Bytes))
+	array, err := arrayOf(f.Bytes)
 	if err != nil {
-		complain("file", err)
-		return
-	}
-	if _, err := safejs.CopyBytesToJS(array, f.Bytes); err != nil {
 		complain("file", err)
 		return
 	}
@@ -140,10 +136,7 @@ func paintOn(canvas safejs.Value, scene *draw.Scene, colours []string, ratio flo
 		palette = append(palette, c)
 	}
 	buffer := scene.AppendBuffer(nil)
-	array, err := get(safejs.Global(), "Uint8Array").New(len(buffer))
-	if err == nil {
-		_, err = safejs.CopyBytesToJS(array, buffer)
-	}
+	array, err := arrayOf(buffer)
 	if err == nil {
 		_, err = global("memtidePaint").Invoke(canvas, array, palette, ratio)
 	}

@@ -70,20 +70,14 @@ func (a *sharer) listen() {
 // selected and a person copies it.
 func (a *sharer) copyText(field string) {
 	element := call(global("document"), "getElementById", "share-"+field)
-	refused := func(safejs.Value) {
+	done := func() { a.Post(state.ShareNote{Text: ui.Copied}) }
+	clip(text(element, "value"), done, func() {
 		a.Later(func() {
 			call(element, "focus")
 			call(element, "select")
 			a.Do(state.ShareNote{Text: ui.CopyFromField})
 		})
-	}
-	clipboard := global("navigator", "clipboard")
-	if !exists(clipboard) {
-		refused(clipboard)
-		return
-	}
-	then(call(clipboard, "writeText", text(element, "value")),
-		func(safejs.Value) { a.Post(state.ShareNote{Text: ui.Copied}) }, refused)
+	})
 }
 
 // send has the device pass the link on. A person who changes their mind is told

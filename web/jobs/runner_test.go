@@ -12,15 +12,16 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
 	"memtide/web/state"
 )
 
-// paper is a page that writes down what it is told. Its time is that of the bubble.
+// paper is a page that writes down what it is told. Its time stands still: what is
+// to be done after a while waits for rest.
 type paper struct {
+	timed []func()
 	mu    sync.Mutex
 	queue []func()
 	told  []state.Message
@@ -35,8 +36,8 @@ func (p *paper) Later(f func()) {
 	p.queue = append(p.queue, f)
 }
 
-func (p *paper) After(ms int, f func()) { time.AfterFunc(time.Duration(ms)*time.Millisecond, f) }
-func (p *paper) Now() float64           { return float64(time.Now().UnixMilli()) }
+func (p *paper) After(_ int, f func()) { p.timed = append(p.timed, f) }
+func (p *paper) Now() float64          { return 1000 }
 
 // work does what the page has to do until there is nothing more.
 func (p *paper) work() {
@@ -45,6 +46,16 @@ func (p *paper) work() {
 		p.queue = p.queue[1:]
 		f()
 	}
+}
+
+// rest lets time go by.
+func (p *paper) rest() {
+	timed := p.timed
+	p.timed = nil
+	for _, f := range timed {
+		f()
+	}
+	p.work()
 }
 
 // worker answers when it is told to, and not after its request was given up.
@@ -178,8 +189,7 @@ func TestPlaceWaits(t *testing.T) {
 		j.Start(state.Place{ID: 2})
 		p.work()
 		before := len(w.sofar())
-		time.Sleep(sweepDelay * time.Millisecond)
-		p.work()
+		p.rest()
 		if got := w.sofar(); before != 0 || !reflect.DeepEqual(got, []proto.Op{proto.OpPlace}) {
 			t.Errorf("at once %d requests, then %v; want none, then one for addresses", before, got)
 		}

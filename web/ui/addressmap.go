@@ -271,14 +271,6 @@ func buffers(p *proto.Placed) (n int) {
 	return n
 }
 
-// SentenceOf makes a sentence of an error.
-func SentenceOf(text string) string {
-	if text == "" {
-		return ""
-	}
-	return strings.ToUpper(text[:1]) + strings.TrimSuffix(text[1:], ".") + "."
-}
-
 // Verdict says whether the layout that is shown has been checked. Whether all of it
 // fits, and into how little, is the sentence before it.
 func (c *Addressmap) Verdict() string {

@@ -14,16 +14,6 @@ import (
 	"memtide/web/state"
 )
 
-// Command is something done with an element: what its data-do says.
-type Command struct {
-	Do      string
-	Value   string // of a control
-	Arg     string // data-arg
-	Kind    int    // data-kind and data-index of a table row
-	Index   int
-	Settled bool // false while a control is still being dragged or typed into
-}
-
 // Message is what a command means to the state; nil if it means nothing. Files,
 // zooming and the like, which need the browser, are not commands of the state.
 func (c Command) Message(s *state.State) state.Message {

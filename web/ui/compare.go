@@ -27,14 +27,6 @@ type Compare struct{ S *state.State }
 // On says whether something is compared.
 func (c *Compare) On() bool { return c.S.Compare != nil }
 
-// letter is the name of a side.
-func letter(a bool) string {
-	if a {
-		return "A"
-	}
-	return "B"
-}
-
 // edited says whether the controls change a side.
 func (c *Compare) edited(a bool) bool { return c.S.Compare != nil && c.S.Compare.OnA == a }
 

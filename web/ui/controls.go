@@ -102,13 +102,6 @@ func (c *Controls) StrategyLine() string {
 	return strategyTitle(c.S.Choice.Strategy) + ": " + c.StrategyDoc()
 }
 
-func strategyTitle(name string) string {
-	if s := engine.Lookup(name); s != nil {
-		return s.Title
-	}
-	return name
-}
-
 // Param is a parameter of the strategy with its present value.
 type Param struct {
 	Name, Title, Doc, Value string

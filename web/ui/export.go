@@ -17,30 +17,6 @@ type File struct {
 	Bytes      []byte
 }
 
-// exportSide is a side of what a file is about.
-type exportSide struct {
-	letter  string // A or B; empty without a comparison
-	picture *state.Picture
-}
-
-// sideOf is what the controls change.
-func sideOf(s *state.State) exportSide {
-	side := exportSide{picture: s.Visible()}
-	if s.Compare != nil {
-		side.letter = letter(s.Compare.OnA)
-	}
-	return side
-}
-
-// sidesOf is what a file is about: A and B of a comparison, or what the controls
-// change if nothing else has a schedule. There has to be a picture.
-func sidesOf(s *state.State) []exportSide {
-	if a, b, ok := s.Sides(); ok && a != nil && b != nil {
-		return []exportSide{{letter(true), a}, {letter(false), b}}
-	}
-	return []exportSide{sideOf(s)}
-}
-
 // ExportFile is a file of what is shown that can be made without a browser: all
 // kinds of state.SaveFile but png and html. The address is that of the link;
 // ok is false if there is nothing to save.

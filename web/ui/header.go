@@ -17,12 +17,6 @@ type Header struct {
 	Starting bool
 }
 
-// Option is an entry of a drop-down list.
-type Option struct {
-	ID, Title string
-	Selected  bool
-}
-
 // MaxBatch is the largest batch size of the preset.
 func (c *Header) MaxBatch() int {
 	if p, _, err := preset.Parse(source(c.S).Preset); err == nil {

@@ -2,21 +2,11 @@ package ui
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"memtide/engine"
 	"memtide/web/draw"
 	"memtide/web/state"
 )
-
-// Key is a key that was pressed: its place on the keyboard and what it types.
-type Key struct {
-	Code, Key string
-	Shift     bool
-}
-
-// Typed says that the key types one character: what can be turned off.
-func (k Key) Typed() bool { return utf8.RuneCountInString(k.Key) == 1 }
 
 // Chord is what a key does together with Ctrl or ⌘.
 type Chord uint8
@@ -57,6 +47,47 @@ type Action struct {
 
 // keyStrategies are the strategies of the keys 1 to 6.
 var keyStrategies = [6]string{"keepall", "rotor", "sequential", "dynprog", "window", "pofo"}
+
+// keyRow are keys as they stand on a keyboard of the United States, and what they
+// do. Keys that are known by their place have the names of the places, in the
+// order of the first words.
+type keyRow struct{ keys, does, places string }
+
+var keyTable = []keyRow{
+	{"W S or + −", "zoom in, out", "KeyW KeyS"},
+	{"A D or Shift ← →", "pan", "KeyA KeyD"},
+	{"0", "show the whole step", ""},
+	{"← →", "operation before, after", ""},
+	{"↑ ↓", "lane above, below", ""},
+	{"N P", "next, previous wait", ""},
+	{"I", "jump to its cause", ""},
+	{"Backspace", "back along the causes", ""},
+	{"K", "show the critical chain", ""},
+	{"[ ]", "budget down, up (Shift: ten steps)", "BracketLeft BracketRight"},
+	{"F", "zoom to the selection", ""},
+	{"G", "go to the peak", ""},
+	{"T", "table", ""},
+	{"M", "choose a network (model)", ""},
+	{"/", "find a layer", ""},
+	{"C", "compare, or close", ""},
+	{"X", "swap A and B", ""},
+	{"1 … 6", "strategy: " + keyTitles(), ""},
+	{"Ctrl Z, Ctrl Shift Z", "undo, redo a decision", ""},
+	{"Y", "copy the link", ""},
+	{"Ctrl S", "save what is shown as a picture", ""},
+	{"Ctrl O", "open a file", ""},
+	{"?", "this help", ""},
+	{"Esc", "close, deselect", ""},
+}
+
+// keyTitles are the strategies of the number keys.
+func keyTitles() string {
+	var out []string
+	for _, name := range keyStrategies {
+		out = append(out, strings.ToLower(strategyTitle(name)))
+	}
+	return strings.Join(out, ", ")
+}
 
 // KeyOf maps keys to actions. Places win over letters, so that W A S D are where
 // the hand expects them on every layout; letters that name something never

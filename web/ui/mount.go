@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"github.com/vugu/vugu/js"
+
 	"memtide/engine"
 	"memtide/web/draw"
 	"memtide/web/state"
@@ -38,16 +40,6 @@ func (m Mount) Height(s *state.State) float64 {
 		return compareHeights[m.Picture]
 	}
 	return m.Picture.Height()
-}
-
-// Absent says whether the pictures of a side take no room: those of B without a
-// comparison, those of a side that has no schedule.
-func (c *Pictures) Absent(second bool) bool {
-	s := c.S
-	if s.Compare == nil {
-		return second
-	}
-	return s.Compare.Other.Failed != "" && !Mount{Second: second}.Controlled(s)
 }
 
 // Shown is the picture of the side that the place is of; nil if there is none.
@@ -118,4 +110,14 @@ func figureOfBoth(scene *draw.Scene, s *state.State, v draw.View) bool {
 	}
 	draw.FigureOfBoth(scene, a.Model(), b.Model(), views[0], views[1])
 	return true
+}
+
+// Hosts takes over the elements that are painted by hand, by name. It is called
+// once for each, when it has been created; it may be nil.
+type Hosts func(name string, element js.Value)
+
+func (h Hosts) give(name string, element js.Value) {
+	if h != nil {
+		h(name, element)
+	}
 }

@@ -46,3 +46,13 @@ func (c *Pictures) TableText() string {
 	}
 	return "Table"
 }
+
+// Absent says whether the pictures of a side take no room: those of B without a
+// comparison, those of a side that has no schedule.
+func (c *Pictures) Absent(second bool) bool {
+	s := c.S
+	if s.Compare == nil {
+		return second
+	}
+	return s.Compare.Other.Failed != "" && !Mount{Second: second}.Controlled(s)
+}

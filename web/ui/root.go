@@ -4,8 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/vugu/vugu/js"
-
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
@@ -84,14 +82,4 @@ func (c *Root) Order() string {
 		b.WriteString("--row-first:" + strconv.Itoa(first) + ";--row-last:" + strconv.Itoa(last) + ";")
 	}
 	return b.String()
-}
-
-// Hosts takes over the elements that are painted by hand, by name. It is called
-// once for each, when it has been created; it may be nil.
-type Hosts func(name string, element js.Value)
-
-func (h Hosts) give(name string, element js.Value) {
-	if h != nil {
-		h(name, element)
-	}
 }

@@ -31,19 +31,6 @@ func (c *Share) Nothing() bool { return c.S.Visible() == nil }
 // Name is the name of what is open.
 func (c *Share) Name() string { return NameOf(c.S) }
 
-// NameOf is the title of a link, or the name of what is open.
-func NameOf(s *state.State) string {
-	switch {
-	case s.View.Frame.Title != "":
-		return s.View.Frame.Title
-	case s.Memory != nil:
-		return s.Memory.File
-	case s.Network != nil && s.Network.Profile.Name != "":
-		return s.Network.Profile.Name
-	}
-	return "memtide"
-}
-
 func (c *Share) address() string {
 	if c.Page == nil {
 		return ""

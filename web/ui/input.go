@@ -1,0 +1,22 @@
+package ui
+
+import "unicode/utf8"
+
+// Command is something done with an element: what its data-do says.
+type Command struct {
+	Do      string
+	Value   string // of a control
+	Arg     string // data-arg
+	Kind    int    // data-kind and data-index of a table row
+	Index   int
+	Settled bool // false while a control is still being dragged or typed into
+}
+
+// Key is a key that was pressed: its place on the keyboard and what it types.
+type Key struct {
+	Code, Key string
+	Shift     bool
+}
+
+// Typed says that the key types one character: what can be turned off.
+func (k Key) Typed() bool { return utf8.RuneCountInString(k.Key) == 1 }

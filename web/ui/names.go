@@ -1,0 +1,71 @@
+package ui
+
+import (
+	"strings"
+
+	"memtide/engine"
+	"memtide/web/format"
+	"memtide/web/state"
+)
+
+// PageTitle is the title of the page, by which tabs and the entries of the history
+// are told apart: what is open, by which strategy, in which budget.
+func PageTitle(s *state.State) string {
+	name := NameOf(s)
+	switch n := s.Network; {
+	case s.View.Frame.Title != "" || s.Memory != nil || n == nil:
+	case s.Compare != nil:
+		a, b := s.SideChoices()
+		name += ": " + strategyTitle(a.Strategy)
+		if a.Strategy != b.Strategy {
+			name += " against " + strategyTitle(b.Strategy)
+		} else {
+			name += ", A against B"
+		}
+	default:
+		name += ": " + strategyTitle(s.Choice.Strategy) + " in " + format.Bytes(s.Choice.Budget.Of(n.Totals.KeepAllPeak))
+	}
+	return name + " – memtide"
+}
+
+func strategyTitle(name string) string {
+	if s := engine.Lookup(name); s != nil {
+		return s.Title
+	}
+	return name
+}
+
+// letter is the name of a side.
+func letter(a bool) string {
+	if a {
+		return "A"
+	}
+	return "B"
+}
+
+// NameOf is the title of a link, or the name of what is open.
+func NameOf(s *state.State) string {
+	switch {
+	case s.View.Frame.Title != "":
+		return s.View.Frame.Title
+	case s.Memory != nil:
+		return s.Memory.File
+	case s.Network != nil && s.Network.Profile.Name != "":
+		return s.Network.Profile.Name
+	}
+	return "memtide"
+}
+
+// SentenceOf makes a sentence of an error.
+func SentenceOf(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + strings.TrimSuffix(text[1:], ".") + "."
+}
+
+// Option is an entry of a drop-down list.
+type Option struct {
+	ID, Title string
+	Selected  bool
+}

@@ -12,7 +12,7 @@
 // what was expected and what to do. What a person should only know is a warning of the
 // profile (Lint).
 //
-// Beside the hub: formats, a folder for each; parse and jsontext, what they share;
+// Beside the hub: formats, a folder for each; parse, table and jsontext, what they share;
 // chainify, from operators to a chain; preset and analytic, networks and times without
 // files. To add a format, see CONTRIBUTING.md.
 package profiles

@@ -9,7 +9,12 @@ import (
 	"memtide/engine"
 )
 
-func init() {
+// toys makes the program one that reads toy formats only, until the test ends.
+func toys(t *testing.T) {
+	t.Helper()
+	formats, explain := registry, diagnose
+	t.Cleanup(func() { registry, diagnose = formats, explain })
+	registry, diagnose = nil, nil
 	for _, f := range []Format{{Name: "toylarge", Extensions: []string{".toy", ".z"}, MaxSize: MaxSize}, {Name: "toyhuge", MaxSize: 2 * MaxSize}, {Name: "toyusual"},
 		{Name: "toystream", Stream: func(string, io.Reader, int, *engine.Poll) (*Profile, error) { return nil, nil }}} {
 		f.Match = func(head []byte) bool { return bytes.HasPrefix(head, []byte(f.Name)) }
@@ -20,6 +25,7 @@ func init() {
 // TestSizeLimits: a format that reads large files says so, and what no format
 // claims is refused as too large from the usual limit on.
 func TestSizeLimits(t *testing.T) {
+	toys(t)
 	for _, c := range []struct {
 		head string
 		want int
@@ -38,6 +44,7 @@ func TestSizeLimits(t *testing.T) {
 // TestStreamer: what is packed is read while it is unpacked where its format can,
 // with and without a byte order mark.
 func TestStreamer(t *testing.T) {
+	toys(t)
 	for content, want := range map[string]string{"toystream": "toystream", "\xef\xbb\xbftoystream": "toystream", "toyusual": ""} {
 		packed := gzipped(t, []byte(content))
 		got := ""
@@ -53,6 +60,7 @@ func TestStreamer(t *testing.T) {
 // TestUnknownHere: a program without a diagnosis says no more than that it knows its own
 // format only.
 func TestUnknownHere(t *testing.T) {
+	toys(t)
 	_, err := Decode("x", Bytes("\x89PNG\r\n"), nil)
 	if want := "The content is not in memtide's own format. Only that is read here."; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
@@ -62,6 +70,7 @@ func TestUnknownHere(t *testing.T) {
 // TestExtensions: those of this program's formats and those that the linker names, each
 // once and in order.
 func TestExtensions(t *testing.T) {
+	toys(t)
 	defer func(before string) { linked = before }(linked)
 	linked = ".z,.toy,.a"
 	if got, want := Extensions(), []string{".a", ".toy", ".z"}; !slices.Equal(got, want) {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"memtide/profiles"
 )
 
 // banned are packages that would make the program much larger, with what to use
@@ -139,6 +141,13 @@ func TestSize(t *testing.T) {
 	}
 	if err := s.charts(); err != nil {
 		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(s.dir, s.Wasm))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if endings := strings.Join(profiles.Extensions(), ","); !bytes.Contains(page, []byte(endings)) {
+		t.Errorf("the page does not offer files of other formats: it lacks %q", endings)
 	}
 	weigh := func(name, how string, squeeze func([]byte) ([]byte, error), limit int) {
 		data, err := os.ReadFile(filepath.Join(s.dir, name))

@@ -1,5 +1,5 @@
 // Package parse has what formats share on the way from text to a profile: collected
-// errors, exact numbers, rows of tables, and the stages, graphs and buffers that a file
+// errors, exact numbers, and the stages, graphs and buffers that a file
 // may describe, with their limits.
 //
 // Numbers become nanoseconds and bytes from their decimal text, so that no binary

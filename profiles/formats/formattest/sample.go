@@ -40,7 +40,11 @@ func Samples(t testing.TB, folders string) []string {
 func CheckSample(t *testing.T, name string, data []byte) *profiles.Profile {
 	t.Helper()
 	if claims := profiles.Claimants(unpacked(t, data)); len(claims) != 1 {
-		t.Errorf("%s is claimed by %d formats %v, want 1", name, len(claims), claims)
+		var names []string
+		for _, f := range claims {
+			names = append(names, f.Name)
+		}
+		t.Errorf("%s is claimed by %q, want one format", name, names)
 	}
 	p, err := profiles.Decode(name, profiles.Bytes(data), nil)
 	if err != nil {

@@ -21,7 +21,8 @@ const (
 	short = 64 << 10
 	// onnxMostKept is the most that is left of a model.
 	onnxMostKept = 64 << 20
-	atOnce       = 256 << 10
+	// atOnce is how much is made room for before it is read.
+	atOnce = 256 << 10
 )
 
 // onnxPart is a kind of message that is looked into.

@@ -1,9 +1,10 @@
-package all
+package profiles_test
 
 import (
 	"fmt"
 
 	"memtide/profiles"
+	_ "memtide/profiles/formats/all"
 )
 
 func ExampleDecode() {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/evanw/esbuild/pkg/api"
 )
@@ -32,8 +33,9 @@ var stubs = map[string]string{
 	"zrender/lib/tool/path.js":                    `export const createFromString = null, extendFromString = null, mergePath = null`, // symbols from SVG
 }
 
-// leaveOut has the bundler load the stubs; used lists those that it has asked for.
-func leaveOut(used map[string]bool) api.Plugin {
+// leaveOut has the bundler load the stubs; used lists those that it has asked for,
+// several at once.
+func leaveOut(used *sync.Map) api.Plugin {
 	return api.Plugin{Name: "stubs", Setup: func(b api.PluginBuild) {
 		b.OnLoad(api.OnLoadOptions{Filter: `[\\/]node_modules[\\/].*\.js$`}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
 			_, name, _ := strings.Cut(filepath.ToSlash(a.Path), "/node_modules/")
@@ -41,7 +43,7 @@ func leaveOut(used map[string]bool) api.Plugin {
 			if !ok {
 				return api.OnLoadResult{}, nil
 			}
-			used[name] = true
+			used.Store(name, true)
 			return api.OnLoadResult{Contents: &text, ResolveDir: filepath.Dir(a.Path)}, nil
 		})
 	}}
@@ -52,14 +54,14 @@ func (s *site) charts() error {
 	if err := s.installPackages(); err != nil {
 		return err
 	}
-	used := map[string]bool{}
-	result := api.Build(s.bundle(used))
+	var used sync.Map
+	result := api.Build(s.bundle(&used))
 	if len(result.Errors) > 0 {
 		text := api.FormatMessages(result.Errors, api.FormatMessagesOptions{Kind: api.ErrorMessage})
 		return errors.New(strings.Join(text, "\n"))
 	}
 	for name := range stubs {
-		if !used[name] {
+		if _, ok := used.Load(name); !ok {
 			return fmt.Errorf("%s is not loaded any more; remove it from stubs in cmd/build/charts.go", name)
 		}
 	}
@@ -69,7 +71,7 @@ func (s *site) charts() error {
 }
 
 // bundle is how the charts are bundled; used lists the stubs that were asked for.
-func (s *site) bundle(used map[string]bool) api.BuildOptions {
+func (s *site) bundle(used *sync.Map) api.BuildOptions {
 	return api.BuildOptions{
 		AbsWorkingDir:     s.root,
 		EntryPoints:       []string{filepath.Join(s.root, "web", "static", "charts.js")},

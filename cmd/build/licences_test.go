@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/evanw/esbuild/pkg/api"
@@ -73,7 +74,7 @@ func TestLicences(t *testing.T) {
 // with their versions.
 func bundledPackages(t *testing.T, s *site) map[string]bool {
 	t.Helper()
-	options := s.bundle(map[string]bool{})
+	options := s.bundle(new(sync.Map))
 	options.Metafile = true
 	result := api.Build(options)
 	var meta struct{ Inputs map[string]any }

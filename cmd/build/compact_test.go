@@ -122,6 +122,7 @@ import (
 	"memtide/engine"
 	"memtide/engine/alloc"
 	"memtide/wasm/proto"
+	"memtide/web/permalink"
 	"memtide/web/state"
 )
 
@@ -139,7 +140,7 @@ func TestDrawings(t *testing.T) {
 	env.SetWireFunc(func(vugu.Builder) { wired++ })
 	given := ""
 	hosts := Hosts(func(name string, _ js.Value) { given += " " + name })
-	root := &Root{Hosts: hosts, Page: &Page{Base: "https://example.org/"}}
+	root := &Root{Hosts: hosts, Page: &permalink.Page{Base: "https://example.org/"}}
 	draw := func(what string, s *state.State) {
 		root.S, wired, given = s, 0, ""
 		results := env.RunBuild(root)

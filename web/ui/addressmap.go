@@ -176,7 +176,7 @@ func (c *Addressmap) Facts() []Fact {
 		when = "when it fails"
 	}
 	return append(out,
-		Fact{"largest hole " + when, format.Bytes(l.Largest), "The largest Stretch of free addresses"},
+		Fact{"largest hole " + when, format.Bytes(l.Largest), "The largest stretch of free addresses"},
 		Fact{"fragmentation " + when, format.Share(l.Fragmentation()), "1 − largest hole / free memory"},
 		Fact{"lost inside blocks", format.Bytes(p.Waste), "What buffers are rounded up by, at most at a moment"})
 }

@@ -9,23 +9,23 @@
 //
 // # Passes
 //
-// In their order. The figures are those of the page's program: what brotli, or where
-// that is not said gzip, has less of.
+// In their order, each with how much smaller it makes the page's program with gzip than
+// all the others do; together with brotli 1.93 MB become 1.36.
 //
-//   - jumps (14 %): Go's compiler sends every jump in a function back to a table at its
+//   - jumps (13 %): Go's compiler sends every jump in a function back to a table at its
 //     beginning, so that goroutines can be switched in any call. Jumps become branches
 //     and loops, and the table stays for where a function goes on after a call. Solvers
 //     need 15 to 35 % less time in the browser. Functions of another form stay as they
 //     are (package flow).
-//   - inlined (9 %): lists of inlined calls and of arguments, which only tracebacks
+//   - inlined (2.4 %): lists of inlined calls and of arguments, which only tracebacks
 //     print, are cleared.
-//   - names (2 %): functions of libraries share one name for each package,
+//   - names (1.8 %): functions of libraries share one name for each package,
 //     "strconv.?"; type parameters are written "[...]", as they are printed. Names of
 //     main, and those that -keep begins, stay.
-//   - search (1 %): the search for the function of an instruction begins at each 64th.
+//   - search (0.8 %): the search for the function of an instruction begins at each 64th.
 //   - lines (10 %): tables of files and lines, and those that only signals read, of
-//     which WebAssembly has none, are cleared. With inlined and names, 300 KB.
-//   - segments (8 % of the linker's file): the up to 100,000 data segments that the
+//     which WebAssembly has none, are cleared.
+//   - segments (0.4 %, alone 6 %): the up to 100,000 data segments that the
 //     linker writes are joined where less than 64 zeros are between them.
 //
 // What a program can notice: tracebacks, runtime.Caller and runtime.FuncForPC tell no

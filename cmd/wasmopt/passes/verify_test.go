@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -182,8 +183,25 @@ func TestInsertedTable(t *testing.T) {
 	}
 }
 
-// Whatever one word of the tables says else: either that is refused, or no pass writes
-// outside of the tables.
+// onlyDatum is where data are named that no other record names.
+func (t *tables) onlyDatum() int {
+	named := map[int][]int{}
+	for i := range t.funcs {
+		f := t.function(i)
+		for k := range int(t.b[f+funcFuncData]) {
+			at := f + funcSize + 4*(t.word(f+funcPCData)+k)
+			named[t.word(at)] = append(named[t.word(at)], at)
+		}
+	}
+	for _, off := range slices.Sorted(maps.Keys(named)) {
+		if len(named[off]) == 1 {
+			return named[off][0]
+		}
+	}
+	return 0
+}
+
+// A word of the tables that says something else is noticed, whatever it is for.
 func TestRefusedTables(t *testing.T) {
 	l, tb := layoutOf(t)
 	f := tb.function(tb.funcs / 2)
@@ -200,6 +218,8 @@ func TestRefusedTables(t *testing.T) {
 		{"a place after panics without a call", f + funcDeferReturn, 1},
 		{"a unit behind the last", f + funcUnit, (tb.units.end - tb.units.at) / 4},
 		{"data behind the last", f + funcSize + 4*tb.word(f+funcPCData), tb.data.end - tb.data.at},
+		{"a table that no function has", f + funcLine, 0},
+		{"data that no function has", tb.onlyDatum(), noData},
 		{"a bucket of another function", tb.buckets.at + 40*bucketSize, 7},
 		{"a byte between data and buckets", tb.data.end - 4, 1 << 24},
 		{"a type behind the last", tb.mod(modTypeLinks), 1 << 30},

@@ -46,8 +46,8 @@
 // are laid out while the program runs, are refused.
 //
 // A version in the list is not believed either. Before anything is changed, the tables
-// are read from the head to the end and every byte has to be what the layout says, by
-// what it points to: parts end where the next ones begin, offsets lead to where names
+// are read from the head to the end, and every word that is read or written has to be
+// what the layout says, by what it points to: parts end where the next ones begin, offsets lead to where names
 // and tables begin, all tables of a function cover the places of its code, functions go
 // on after panics where they call runtime.deferreturn, data have the form of their
 // kind, and nothing is left over. A word more or less in runtime.moduledata, in the

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -231,6 +232,37 @@ func TestRefusedTables(t *testing.T) {
 			t.Errorf("%s: nothing was changed; mend this test", c.what)
 		} else if _, err := other.read(); err == nil {
 			t.Errorf("%s (%d at %#x) is not noticed; want a refusal", c.what, c.n, c.at)
+		}
+	}
+}
+
+// Whatever a word of the tables says: it is refused, or the passes change nothing
+// outside of the tables.
+func TestCorruptTables(t *testing.T) {
+	const seed = 3
+	l, tb := layoutOf(t)
+	end := tb.mod(modTablesEnd)
+	random := rand.New(rand.NewPCG(seed, 0))
+	for i := range 120 {
+		parts := []span{{tb.module, tb.module + 8*moduleWords}, {tb.head, tb.names.at}, tb.records, tb.units, tb.pcs, tb.data, tb.buckets}
+		part := parts[i%len(parts)]
+		at := part.at + random.IntN((part.end-part.at)/4)*4
+		n := []uint32{0, 1, noData, random.Uint32(), random.Uint32N(1 << 20), 1 << 31}[random.IntN(6)]
+		other := l
+		other.memory = bytes.Clone(l.memory)
+		binary.LittleEndian.PutUint32(other.memory[at:], n)
+		read, err := other.read()
+		if err != nil {
+			continue
+		}
+		p := &program{memory: other.memory, tables: read}
+		for _, pass := range []func() (string, error){p.dropInlined, p.shareNames, p.coarsenSearch, p.dropLines} {
+			if _, err := pass(); err != nil {
+				break
+			}
+		}
+		if !bytes.Equal(p.memory[:tb.head], other.memory[:tb.head]) || !bytes.Equal(p.memory[end:], other.memory[end:]) {
+			t.Errorf("seed %d, case %d: with %#x at %#x the passes change what is outside of the tables, from %#x to %#x", seed, i, n, at, tb.head, end)
 		}
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -106,6 +106,9 @@ type Logger struct{}
 `
 )
 
+// errDownloaded says why no file of the standard library can be replaced.
+var errDownloaded = errors.New("the go command lets nobody replace files of a Go that it has downloaded itself (GOTOOLCHAIN)")
+
 // overlay writes these files, and others by the names of those in whose places they
 // are read, into dir. It returns the list of them for go build, and what was left out.
 func overlay(goroot, dir string, others map[string]string) (list string, leftOut []error, err error) {
@@ -114,7 +117,15 @@ func overlay(goroot, dir string, others map[string]string) (list string, leftOut
 	if files == nil {
 		files = map[string]string{}
 	}
-	for _, r := range replacements {
+	downloads, err := run("", nil, "go", "env", "GOMODCACHE")
+	if err != nil {
+		return "", nil, err
+	}
+	wanted := replacements
+	if strings.HasPrefix(goroot, downloads+string(filepath.Separator)) {
+		wanted, leftOut = nil, []error{errDownloaded}
+	}
+	for _, r := range wanted {
 		if err := r.verify(src); err != nil {
 			leftOut = append(leftOut, err)
 			continue
@@ -164,7 +175,7 @@ func packageSum(dir string) (string, error) {
 			return "", err
 		}
 		fmt.Fprintf(sum, "%s %d\n", filepath.Base(name), len(text))
-		io.WriteString(sum, string(text))
+		sum.Write(text)
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:8]), nil
 }

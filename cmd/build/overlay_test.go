@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -61,6 +62,9 @@ func TestOverlaySorts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, err := range leftOut {
+		if errors.Is(err, errDownloaded) {
+			t.Skip(err)
+		}
 		t.Error(err)
 	}
 	want, err := run(dir, []string{"GOFLAGS=-mod=mod"}, "go", "run", ".")
@@ -73,6 +77,21 @@ func TestOverlaySorts(t *testing.T) {
 	}
 	if got != want || strings.TrimSpace(got) == "" {
 		t.Errorf("the sum of what was sorted: %q with other files, %q without; want the same", got, want)
+	}
+}
+
+// A Go that the go command has downloaded keeps its files, and that is said.
+func TestOverlayOfDownloadedGo(t *testing.T) {
+	downloads, err := run("", nil, "go", "env", "GOMODCACHE")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, leftOut, err := overlay(filepath.Join(downloads, "golang.org", "toolchain"), t.TempDir(), nil)
+	if err != nil || len(leftOut) != 1 || !errors.Is(leftOut[0], errDownloaded) {
+		t.Fatalf("left out %v (%v), want %v", leftOut, err, errDownloaded)
+	}
+	if text, err := os.ReadFile(list); err != nil || strings.Contains(string(text), downloads) {
+		t.Errorf("the list (%v) is\n%s\nwant nothing in %s", err, text, downloads)
 	}
 }
 

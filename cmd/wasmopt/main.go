@@ -9,23 +9,23 @@
 //
 // # Passes
 //
-// In their order. The figures are those of the page's program: what brotli, or where
-// that is not said gzip, has less of.
+// In their order, each with what it takes from the page's program, with brotli, beside
+// all others. Together they make 1.36 MB of 1.93.
 //
-//   - jumps (14 %): Go's compiler sends every jump in a function back to a table at its
+//   - jumps (200 KB): Go's compiler sends every jump in a function back to a table at its
 //     beginning, so that goroutines can be switched in any call. Jumps become branches
 //     and loops, and the table stays for where a function goes on after a call. Solvers
 //     need 15 to 35 % less time in the browser. Functions of another form stay as they
 //     are (package flow).
-//   - inlined (9 %): lists of inlined calls and of arguments, which only tracebacks
+//   - inlined (37 KB): lists of inlined calls and of arguments, which only tracebacks
 //     print, are cleared.
-//   - names (2 %): functions of libraries share one name for each package,
+//   - names (30 KB): functions of libraries share one name for each package,
 //     "strconv.?"; type parameters are written "[...]", as they are printed. Names of
 //     main, and those that -keep begins, stay.
-//   - search (1 %): the search for the function of an instruction begins at each 64th.
-//   - lines (10 %): tables of files and lines, and those that only signals read, of
-//     which WebAssembly has none, are cleared. With inlined and names, 300 KB.
-//   - segments (8 % of the linker's file): the up to 100,000 data segments that the
+//   - search (14 KB): the search for the function of an instruction begins at each 64th.
+//   - lines (182 KB): tables of files and lines, and those that only signals read, of
+//     which WebAssembly has none, are cleared.
+//   - segments (10 KB): the up to 100,000 data segments that the
 //     linker writes are joined where less than 64 zeros are between them.
 //
 // What a program can notice: tracebacks, runtime.Caller and runtime.FuncForPC tell no
@@ -46,8 +46,8 @@
 // are laid out while the program runs, are refused.
 //
 // A version in the list is not believed either. Before anything is changed, the tables
-// are read from the head to the end and every byte has to be what the layout says, by
-// what it points to: parts end where the next ones begin, offsets lead to where names
+// are read from the head to the end, and every word that is read or written has to be
+// what the layout says, by what it points to: parts end where the next ones begin, offsets lead to where names
 // and tables begin, all tables of a function cover the places of its code, functions go
 // on after panics where they call runtime.deferreturn, data have the form of their
 // kind, and nothing is left over. A word more or less in runtime.moduledata, in the

@@ -129,7 +129,7 @@ func (p *program) prepare(report *Report) (err error) {
 			return err
 		}
 	}
-	if !slices.Contains(Verified(), report.Go) {
+	if !IsVerified(report.Go) {
 		return fmt.Errorf("the layout of %s has not been verified, only that of %q", report.Go, Verified())
 	}
 	if p.bodies, p.imported, err = module.Functions(p.sections); err != nil {

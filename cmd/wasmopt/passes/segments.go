@@ -12,7 +12,7 @@ const joinWithin = 64
 // joinSegments writes the initial memory in few segments. Go's linker writes up to
 // 100,000, one for every stretch between some zeros; each has a head of an address and
 // a length, with which a compressor can do nothing, where the zeros between would cost
-// nothing: joined, the file is larger and its compressed forms are 8 % smaller.
+// nothing: joined, the file is larger and its compressed forms are smaller.
 //
 // It relies on the specification alone: a module's own memory is zero until its data
 // segments, in their order, are laid out before anything runs, so any segments that

@@ -182,13 +182,10 @@ func readTables(memory []byte, functions []*flow.Function, imported int) (*table
 		return nil, err
 	}
 	v := &verifier{tables: t, functions: functions, imported: imported}
-	v.verifyModule()
-	v.verifyFunctions()
-	v.verifyPCs()
-	v.verifyData()
-	v.verifyBuckets()
-	if v.err == nil && t.bad {
-		v.err = fmt.Errorf("an offset in the tables of functions leads out of the memory")
+	for _, verify := range []func(){v.verifyModule, v.verifyFunctions, v.verifyPCs, v.verifyData, v.verifyBuckets} {
+		if verify(); !v.expect(true, "") {
+			return nil, v.err
+		}
 	}
-	return t, v.err
+	return t, nil
 }

@@ -154,6 +154,9 @@ func (v *verifier) verifyFunctions() {
 		v.expect(v.function(i) == at, "the record of function %d is at %#x, want %#x, where the one before ends", i, v.function(i), at)
 		v.expect(v.word(at+funcEntry) == flow.FirstNumber+i, "the record of function %d is of %#x, want %#x", i, v.word(at+funcEntry), flow.FirstNumber+i)
 		v.expect(names[v.word(at+funcName)], "the name of function %d is at %#x, where no name begins", i, v.word(at+funcName))
+		if !v.within(at, funcSize) {
+			return
+		}
 		v.verifyRecord(i, at, returns)
 		at += funcSize + 4*v.word(at+funcPCData) + 4*int(v.b[at+funcFuncData])
 	}
@@ -182,11 +185,7 @@ func (v *verifier) deferReturn() int64 {
 
 // verifyRecord verifies the record of function i.
 func (v *verifier) verifyRecord(i, f int, returns int64) {
-	tables, data := v.word(f+funcPCData), 0
-	if !v.within(f, funcSize) {
-		return
-	}
-	data = int(v.b[f+funcFuncData])
+	tables, data := v.word(f+funcPCData), int(v.b[f+funcFuncData])
 	v.expect(tables <= pcKinds && data <= dataKinds, "function %d has %d tables and %d data, want at most %d and %d", i, tables, data, pcKinds, dataKinds)
 	v.expect(v.b[f+funcID] <= lastFuncID && v.b[f+funcFlag] <= funcFlags && v.b[f+funcFlag+1] == 0, "function %d is of the kind %d %d %d", i, v.b[f+funcID], v.b[f+funcFlag], v.b[f+funcFlag+1])
 	v.expect(v.word(f+funcStart) < 1<<31, "function %d begins at line %#x", i, v.word(f+funcStart))

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -182,8 +184,25 @@ func TestInsertedTable(t *testing.T) {
 	}
 }
 
-// Whatever one word of the tables says else: either that is refused, or no pass writes
-// outside of the tables.
+// onlyDatum is where data are named that no other record names.
+func (t *tables) onlyDatum() int {
+	named := map[int][]int{}
+	for i := range t.funcs {
+		f := t.function(i)
+		for k := range int(t.b[f+funcFuncData]) {
+			at := f + funcSize + 4*(t.word(f+funcPCData)+k)
+			named[t.word(at)] = append(named[t.word(at)], at)
+		}
+	}
+	for _, off := range slices.Sorted(maps.Keys(named)) {
+		if len(named[off]) == 1 {
+			return named[off][0]
+		}
+	}
+	return 0
+}
+
+// A word of the tables that says something else is noticed, whatever it is for.
 func TestRefusedTables(t *testing.T) {
 	l, tb := layoutOf(t)
 	f := tb.function(tb.funcs / 2)
@@ -200,6 +219,8 @@ func TestRefusedTables(t *testing.T) {
 		{"a place after panics without a call", f + funcDeferReturn, 1},
 		{"a unit behind the last", f + funcUnit, (tb.units.end - tb.units.at) / 4},
 		{"data behind the last", f + funcSize + 4*tb.word(f+funcPCData), tb.data.end - tb.data.at},
+		{"a table that no function has", f + funcLine, 0},
+		{"data that no function has", tb.onlyDatum(), noData},
 		{"a bucket of another function", tb.buckets.at + 40*bucketSize, 7},
 		{"a byte between data and buckets", tb.data.end - 4, 1 << 24},
 		{"a type behind the last", tb.mod(modTypeLinks), 1 << 30},
@@ -211,6 +232,37 @@ func TestRefusedTables(t *testing.T) {
 			t.Errorf("%s: nothing was changed; mend this test", c.what)
 		} else if _, err := other.read(); err == nil {
 			t.Errorf("%s (%d at %#x) is not noticed; want a refusal", c.what, c.n, c.at)
+		}
+	}
+}
+
+// Whatever a word of the tables says: it is refused, or the passes change nothing
+// outside of the tables.
+func TestCorruptTables(t *testing.T) {
+	const seed = 3
+	l, tb := layoutOf(t)
+	end := tb.mod(modTablesEnd)
+	random := rand.New(rand.NewPCG(seed, 0))
+	for i := range 120 {
+		parts := []span{{tb.module, tb.module + 8*moduleWords}, {tb.head, tb.names.at}, tb.records, tb.units, tb.pcs, tb.data, tb.buckets}
+		part := parts[i%len(parts)]
+		at := part.at + random.IntN((part.end-part.at)/4)*4
+		n := []uint32{0, 1, noData, random.Uint32(), random.Uint32N(1 << 20), 1 << 31}[random.IntN(6)]
+		other := l
+		other.memory = bytes.Clone(l.memory)
+		binary.LittleEndian.PutUint32(other.memory[at:], n)
+		read, err := other.read()
+		if err != nil {
+			continue
+		}
+		p := &program{memory: other.memory, tables: read}
+		for _, pass := range []func() (string, error){p.dropInlined, p.shareNames, p.coarsenSearch, p.dropLines} {
+			if _, err := pass(); err != nil {
+				break
+			}
+		}
+		if !bytes.Equal(p.memory[:tb.head], other.memory[:tb.head]) || !bytes.Equal(p.memory[end:], other.memory[end:]) {
+			t.Errorf("seed %d, case %d: with %#x at %#x the passes change what is outside of the tables, from %#x to %#x", seed, i, n, at, tb.head, end)
 		}
 	}
 }

@@ -26,7 +26,7 @@ import (
 //     switch, and at its call of runtime.deferreturn.
 //
 // Then add its name. Releases that only mend (go1.26.9) are versions of their own.
-func Verified() []string { return []string{"go1.26.8"} }
+func Verified() []string { return []string{"go1.26.8", "go1.26.0"} }
 
 // madeBy is the version of Go that made a program. The linker names it in a section
 // for that (producers), and the runtime in a text that one of its variables points to

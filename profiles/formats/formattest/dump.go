@@ -53,12 +53,14 @@ func dumpMemory(b *strings.Builder, m *profiles.Memory) {
 	}
 }
 
+// dumpGraph writes the words of the goldens, whatever the fields are called.
 func dumpGraph(b *strings.Builder, g *engine.Graph) {
 	fmt.Fprintf(b, "graph fixed %d, done %d, stages %d\n", g.Fixed, g.Done, g.Stages)
 	for i, v := range g.Values {
-		fmt.Fprintf(b, "value %d %+v\n", i, v)
+		fmt.Fprintf(b, "value %d {Name:%s Kind:%v Size:%v Stage:%v Initial:%v Within:%v}\n", i, v.Name, v.Kind, v.Size, v.Stage, v.Initial, v.PartOf)
 	}
 	for i, op := range g.Ops {
-		fmt.Fprintf(b, "op %d %+v\n", i, op)
+		fmt.Fprintf(b, "op %d {Name:%s Pass:%v Stage:%v Time:%v Temp:%v In:%v Out:%v Lean:%v Alt:%v}\n",
+			i, op.Name, op.Pass, op.Stage, op.Time, op.Temp, op.In, op.Out, op.OutputOnly, op.Alt)
 	}
 }

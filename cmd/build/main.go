@@ -61,6 +61,7 @@ func main() {
 	out := flag.String("out", "dist", "directory to write to, from the module's root if not absolute")
 	release := flag.Bool("release", false, "also write .gz and .br files beside the large ones")
 	check := flag.Bool("check", false, "only say whether the generated components are up to date")
+	generate := flag.Bool("generate", false, "only bring the generated components up to date")
 	again := flag.Bool("again", false, "this is the second run, after the components were regenerated")
 	flag.Parse()
 	start := time.Now()
@@ -69,6 +70,8 @@ func main() {
 		err = s.generate()
 	}
 	switch {
+	case *generate && (err == nil || errors.Is(err, errStale)):
+		return
 	case errors.Is(err, errStale) && *check:
 		err = fmt.Errorf("%w: they were not up to date; commit %s/*_gen.go", err, components)
 	case errors.Is(err, errStale) && !*again:

@@ -41,10 +41,10 @@ func (p *Problem) Validate() error {
 	}
 	for _, r := range [...]Rate{p.Device.ToHost, p.Device.ToDev} {
 		if r < 0 {
-			return fmt.Errorf("the bandwidth is %d bytes per second; it cannot be negative, and 0 is no link", r)
+			return fmt.Errorf("the bandwidth is %d bytes per second; it cannot be negative (0 means no link to the host)", r)
 		}
 		if r > MaxRate {
-			return beyond("the bandwidth is %s; at most %s are understood", r.Text(), MaxRate.Text())
+			return beyond("the bandwidth is %s; at most %s are supported", r.Text(), MaxRate.Text())
 		}
 	}
 	if p.Chain != nil {

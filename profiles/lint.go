@@ -104,12 +104,12 @@ func lintFast(p *Profile) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("In %s, the fast algorithm is neither faster nor smaller than the other one.", Count(n, "stage"))
+	return fmt.Sprintf("In %s, the second algorithm is neither faster nor smaller than the first.", Count(n, "stage"))
 }
 
 func lintLinear(p *Profile) string {
 	if why := p.NotLinear(); why != "" {
-		return "This is no useful chain: " + why + ". Methods for chains can choose little here."
+		return "This is no useful chain: " + why + ". Strategies for chains have little to choose from here."
 	}
 	return ""
 }

@@ -23,7 +23,7 @@ func init() {
 		Doc: `The smallest pool that holds all buffers, all lives being known from the start.
 
 Greedy orders give a first placement, which mostly needs no more than the largest sum of what lives at a moment. If it
-does, an exact search over canonical placements looks for smaller ones, until one is proven smallest or time is up;
+does, an exact search over canonical placements looks for smaller ones, until one is proven smallest or the time is up;
 then the best so far stands. With a pool size, the search stops at the first placement within it. Where more than 4,000
 buffers depend on each other, there is no exact search.`,
 		Cites:  []engine.Cite{miniMal},
@@ -107,8 +107,8 @@ func (o *optimum) tooMany(r *Requests, poll *engine.Poll) error {
 	if o.done() {
 		return nil
 	}
-	return fmt.Errorf("%w: %d buffers, of which too many depend on each other for the exact search (%d at most); the best placement of the quick ones needs %d bytes, at least %d are needed",
-		engine.ErrUnsupported, len(o.buffers), maxDeep, o.bytes(o.high), o.bytes(o.low))
+	return fmt.Errorf("%w: %d buffers, of which too many depend on each other for the exact search (%d at most); the best quick placement needs %s, and no placement needs less than %s",
+		engine.ErrUnsupported, len(o.buffers), maxDeep, o.bytes(o.high).Text(), o.bytes(o.low).Text())
 }
 
 // by is an order for the quick placements: largest measure first, then largest

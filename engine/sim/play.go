@@ -293,13 +293,13 @@ func (pl *player) stepRun(st *engine.Step) (hold, error) {
 	outs := op.Out
 	if st.OutputOnly {
 		if outs = op.OutputOnly; outs == nil {
-			return hold{}, pl.fail("the operation cannot run lean")
+			return hold{}, pl.fail("the operation cannot keep only its output")
 		}
 	}
 	d, work := op.Time, op.Temp
 	if st.Alt {
 		if op.Alt == nil {
-			return hold{}, pl.fail("the operation has no second way to run")
+			return hold{}, pl.fail("the operation has no second algorithm")
 		}
 		d, work = op.Alt.Time, op.Alt.Temp
 	}

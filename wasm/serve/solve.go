@@ -132,7 +132,7 @@ func (t *task) measure(sol *engine.Solution) *proto.Solved {
 	case sol.Makespan != trace.Makespan:
 		out.Verdict.Problem = fmt.Sprintf("the strategy claims a step time of %v; it is %v", sol.Makespan, trace.Makespan)
 	case sol.Peak != trace.Peak:
-		out.Verdict.Problem = fmt.Sprintf("the strategy claims a peak of %d bytes; it is %d", sol.Peak, trace.Peak)
+		out.Verdict.Problem = fmt.Sprintf("the strategy claims a peak of %d bytes; it is %d bytes", sol.Peak, trace.Peak)
 	default:
 		out.Verdict.Verified = true
 	}

@@ -99,7 +99,7 @@ func (e *InfeasibleError) Error() string {
 		msg += "; the smallest budget that would do is " + e.Smallest.exact()
 	}
 	if e.Why != "" {
-		msg += " (" + e.Why + ")"
+		msg += ": " + e.Why
 	}
 	return msg
 }

@@ -183,7 +183,9 @@ func (c *Chain) KeepAllPeak() Bytes {
 	return peak + c.Resident.Total()
 }
 
-// Validate reports the first thing that makes the chain meaningless.
+// Validate reports the first thing that makes the chain meaningless: numbers below
+// zero, sizes that contradict each other, or an error that wraps ErrRange. Everything
+// else in this package takes a valid chain for granted.
 func (c *Chain) Validate() error {
 	if len(c.Stages) == 0 {
 		return fmt.Errorf("the chain has no stages; at least one is needed")

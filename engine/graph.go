@@ -91,7 +91,8 @@ type Graph struct {
 	Stages int     // number of stages that ops and values name; 0 if there are none
 }
 
-// Validate reports the first inconsistency of the graph.
+// Validate reports the first inconsistency of the graph, in the order of values and
+// then operations, or an error that wraps ErrRange.
 func (g *Graph) Validate() error {
 	if len(g.Ops) == 0 {
 		return fmt.Errorf("the graph has no operations")

@@ -31,7 +31,9 @@ func (p *Problem) WithBudget(b Bytes) *Problem {
 // It is negative where not even that fits.
 func (p *Problem) Room() Bytes { return p.Budget - p.Graph.Fixed }
 
-// Validate reports the first thing that makes the problem meaningless.
+// Validate reports the first thing that makes the problem meaningless: budget, device,
+// chain or graph; numbers that are too large wrap ErrRange. Solvers and sim are given
+// valid problems.
 func (p *Problem) Validate() error {
 	if p.Graph == nil {
 		return fmt.Errorf("the problem has no graph")

@@ -7,8 +7,9 @@ import (
 	"memtide/engine"
 )
 
-// Lint reports what looks wrong with a profile without making it unusable.
-// Decode has added it to the warnings of what it returns.
+// Lint reports what looks wrong with a profile without making it unusable, in whole
+// sentences, one for each rule at most; nil for graphs alone. Decode has added it to the
+// warnings of what it returns.
 //
 // The thresholds are rules of thumb from measured and published profiles: on
 // GPUs the backward of a network takes 1 to 3 times its forward, a small kernel

@@ -74,8 +74,8 @@ func (p *Pool) onSpeculative(b []byte) {
 	}
 }
 
-// takeSpeculative is the reply to a request if there is one already. Only the first
-// solve can be so lucky.
+// takeSpeculative is the reply to a request if there is one already; only the first
+// solve can have one.
 func (p *Pool) takeSpeculative(req *proto.Request, payload []byte) *proto.Reply {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -14,7 +14,8 @@ import (
 	"memtide/wasm/proto"
 )
 
-// task is a request for one schedule that has been understood.
+// task is a request for one schedule, resolved: the network is built, the strategy
+// found, and the budget in bytes.
 type task struct {
 	problem  *engine.Problem
 	strategy *engine.Strategy

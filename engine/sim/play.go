@@ -10,8 +10,8 @@ import (
 // Play runs a schedule and returns what happens. The problem has to be valid; neither
 // it nor the schedule is changed, and the trace is the caller's. The error is a
 // *StepError or a *StuckError, and then there is no trace; the budget of the problem
-// is obeyed, the claims of a strategy are not looked at. The cost is linear in the steps, times the largest number
-// of operands of an operation.
+// is obeyed, the claims of a strategy are not looked at. The cost is linear in the
+// steps, times the largest number of operands of an operation.
 func Play(p *engine.Problem, s engine.Schedule) (*Trace, error) {
 	pl := newPlayer(p, s)
 	if free := pl.room(); free < 0 {

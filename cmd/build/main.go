@@ -37,7 +37,7 @@
 // before anything else is read. The worker loads and compiles the program and posts it
 // to the page: the page's own thread is free for the prepared picture, and the worker
 // waits for no message of the page, which would have to pass through that busy thread.
-// It solves what the address asks for (wasm/pool/ahead.go) while the page is still being
+// It solves what the address asks for (wasm/pool/speculative.go) while the page is still being
 // set up, and the answer lies there when the page's first request is the expected one;
 // any other request is solved as usual. Nothing is preloaded, because a browser finds
 // compiled code again only for a program that was not. Bytes are counted for the

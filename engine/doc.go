@@ -18,4 +18,22 @@
 // times round up, budgets round down: a claim never flatters. Intervals are
 // half-open. Stages are numbered 1..n, the loss included. Comments bind names
 // to the papers' symbols in brackets.
+//
+// # Decisions
+//
+// The saved activations of a stage are one value that contains the output: abar^k
+// serves readers of a^k (Value.PartOf). To store abar^k - a^k beside a^k instead would
+// make an offload of saved activations two transfers, which release memory at other
+// moments than papers 000 and 001 say. An output that no backward reads (Stage.Unsaved)
+// is a value beside abar^k, because plain training lets go of it while abar^k stays.
+//
+// The gradient of the loss is held or born: papers 001 and 002 hold delta^n from the
+// start, 000 and 003 let the last backward allocate it (Chain.LossGradAllocated). An
+// appended loss stage of no duration is not the same: it would reserve the gradient
+// while the last backward still waits for room. Profiles always end in an explicit loss
+// stage, mostly of no size.
+//
+// Arguments are parsed once, by ParseArgs: no solver sees a text, a default is never
+// forgotten, and a name that is not declared fails in every test. A strategy that
+// builds on another imports it (remat.Rotor) and does not look for its name.
 package engine

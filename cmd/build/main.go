@@ -31,6 +31,24 @@
 // solvers would weigh 12 % less before it can be used, but a second program for the
 // solvers would bring the runtime again.
 //
+// # Two programs
+//
+// The page and its workers are one binary, which imports no format but our own: links
+// and presets need no other, and what is not imported is not linked. The first file of
+// another kind loads a second program (wasm/reader), the same worker without the page,
+// which imports profiles/formats/all, and wasm/serve/export, which writes schedules as
+// Python and JSON: 10 % of what a visitor would otherwise load and most never need. A
+// test says which program links what. Only the endings that the page's file picker
+// offers are those of all formats: they are read from the registry here and put in by
+// the linker. Must not be linked into either: net/http, log/slog and protobuf.
+//
+// # Offline
+//
+// A service worker keeps the files of one release. Names with a hash never change; a
+// new release waits until the pages of the old one are closed, so that a page always
+// finds the files it was built with. The page itself is always asked for; where the
+// server has not answered after two seconds, the kept one opens. Frames register none.
+//
 // # Start
 //
 // A script in the page's head (start.js, allowed by its hash) starts the first worker

@@ -77,6 +77,20 @@
 // counts as an activation in the picture of memory, even if it had been
 // recomputed before it left.
 //
+// # Why a program with one counter
+//
+// Five papers describe schedules in five ways: sequences of operations (002), sets
+// with closed-form times (000), recursions (001), issue rules (003), lists per
+// function (004). A counter that walks Run, Free, Offload, Fetch and Wait expresses all
+// of them, and the vectors of the papers' models (75 simulated sequences, over 100
+// optimal ones, 69 offload sets whole and streamed, 225 vDNN schedules, 144 window
+// schedules) play to exactly the expected times and peaks. Three things were decided
+// for that. Offload copies and Free frees: in 004 a swapped-out value is released only
+// at a wait, in 000 as soon as the copy and its readers are done, and two steps say
+// both. A fetch takes its room when it starts or, with Reserve, when the counter
+// reaches it: 000 and 003 reproduce with the first, 004's peaks only with the second,
+// whose allocator runs when the copy is queued. And a fetch has an earliest start:
+//
 // # Where this departs from the papers
 //
 // Paper 000's Proposition 1 starts everything as early as possible. That is
@@ -84,5 +98,6 @@
 // computations before it need, and can deadlock; so a fetch has an earliest
 // start, and methods place it as late as the plan allows. Runs may then start
 // earlier than planned, which never delays anything: a fetched value is in the
-// plan's memory for every run after the fetch's planned start anyway.
+// plan's memory for every run after the fetch's planned start anyway (over 500,000
+// random plans while this was built, and hundreds in every test run).
 package sim

@@ -1,6 +1,7 @@
 package question
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -58,15 +59,7 @@ func (c *Chart) line(strategy string) *Line {
 func (c *Chart) add(strategy string, p Point) {
 	l := c.line(strategy)
 	l.Points = append(l.Points, p)
-	slices.SortFunc(l.Points, func(a, b Point) int {
-		switch {
-		case a.X < b.X:
-			return -1
-		case a.X > b.X:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(l.Points, func(a, b Point) int { return cmp.Compare(a.X, b.X) })
 }
 
 // frame leaves some room above and below the lines.

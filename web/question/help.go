@@ -1,6 +1,7 @@
 package question
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -52,15 +53,8 @@ func (a *Answers) byGain() []int {
 	for i := range out {
 		out[i] = i
 	}
-	slices.SortStableFunc(out, func(i, j int) int {
-		x, y := a.List[i].StepTime, a.List[j].StepTime
-		switch {
-		case x == y:
-			return 0
-		case y <= 0 || x > 0 && x < y:
-			return -1
-		}
-		return 1
+	slices.SortStableFunc(out, func(i, j int) int { // a step time of 0 is the largest then
+		return cmp.Compare(uint64(a.List[i].StepTime-1), uint64(a.List[j].StepTime-1))
 	})
 	return out
 }

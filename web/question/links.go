@@ -3,7 +3,9 @@ package question
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,18 +61,9 @@ func answerLinks(ctx context.Context, w *Work) error {
 func linksSentence(a *Answers, _ Subject) string {
 	var parts []string
 	for _, fast := range []string{"dynprog", "pofo"} {
-		above, from, ok := a.crossing(fast, "rotor")
-		st, slow := engine.Lookup(fast), engine.Lookup("rotor")
-		if !ok || st == nil || slow == nil {
-			continue
-		}
-		switch {
-		case from == 0:
-			parts = append(parts, fmt.Sprintf("%s is not faster than %s at any of these bandwidths.", st.Title, slow.Title))
-		case above == 0:
-			parts = append(parts, fmt.Sprintf("%s is faster than %s already at %s.", st.Title, slow.Title, format.Rate(from)))
-		default:
-			parts = append(parts, fmt.Sprintf("%s is faster than %s from somewhere between %s and %s on.", st.Title, slow.Title, format.Rate(above), format.Rate(from)))
+		if above, from, ok := a.crossing(fast, "rotor"); ok {
+			st, slow := engine.Lookup(fast).Title, engine.Lookup("rotor").Title
+			parts = append(parts, fromSomewhere(st+" is faster than "+slow, st+" is not faster than "+slow, above, from))
 		}
 	}
 	if len(parts) == 0 {
@@ -79,33 +72,53 @@ func linksSentence(a *Answers, _ Subject) string {
 	return strings.Join(parts, " ")
 }
 
-// crossing compares two strategies over bandwidth: above is the largest rate at
-// which fast is not faster (0: it is at all of them), from the smallest of all
-// larger ones (0: there is none). ok is false if one of the two has no schedule at
-// any rate, or not all rates are answered.
-func (a *Answers) crossing(fast, slow string) (above, from engine.Rate, ok bool) {
-	times := map[string]map[engine.Rate]time.Duration{fast: {}, slow: {}}
-	for _, x := range a.List {
-		if at := times[x.Strategy]; at != nil {
-			at[x.Rate] = x.StepTime
-		}
+// fromSomewhere says from which rate on something is so, as threshold found it.
+func fromSomewhere(yes, no string, above, from engine.Rate) string {
+	switch {
+	case from == 0:
+		return no + " at any of these bandwidths."
+	case above == 0:
+		return yes + " already at " + format.Rate(from) + "."
 	}
-	found := map[string]bool{}
-	for _, r := range rates {
-		f, known := times[fast][r]
-		s, also := times[slow][r]
-		if !known || !also {
-			return 0, 0, false
-		}
-		found[fast], found[slow] = found[fast] || f > 0, found[slow] || s > 0
-		switch {
-		case f <= 0 || s > 0 && f >= s:
+	return yes + " from somewhere between " + format.Rate(above) + " and " + format.Rate(from) + " on."
+}
+
+// threshold looks for where something begins to be so for good: above is the
+// largest rate at which it is not (0: it is at all), from the smallest of all larger
+// ones (0: there is none). The rates increase.
+func threshold(list []engine.Rate, so func(engine.Rate) bool) (above, from engine.Rate) {
+	for _, r := range list {
+		if !so(r) {
 			above, from = r, 0
-		case from == 0:
+		} else if from == 0 {
 			from = r
 		}
 	}
-	return above, from, found[fast] && found[slow]
+	return above, from
+}
+
+// times are the step times of a strategy; some says that one of them has a schedule.
+func (a *Answers) times(strategy string) (out map[engine.Rate]time.Duration, some bool) {
+	out = map[engine.Rate]time.Duration{}
+	for _, x := range a.List {
+		if x.Strategy == strategy {
+			out[x.Rate] = x.StepTime
+			some = some || x.StepTime > 0
+		}
+	}
+	return out, some
+}
+
+// crossing is the threshold of one strategy being faster than another; ok is false
+// if one of them has no schedule at any rate, or not all rates are answered.
+func (a *Answers) crossing(fast, slow string) (above, from engine.Rate, ok bool) {
+	f, some := a.times(fast)
+	s, others := a.times(slow)
+	if !some || !others || len(f) < len(rates) || len(s) < len(rates) {
+		return 0, 0, false
+	}
+	above, from = threshold(rates, func(r engine.Rate) bool { return f[r] > 0 && (s[r] <= 0 || f[r] < s[r]) })
+	return above, from, true
 }
 
 // enoughPercent is how much slower a step may be for a bandwidth to be enough.
@@ -114,30 +127,16 @@ const enoughPercent = 5
 // enoughSentence says from which bandwidth on the chosen strategy costs little,
 // where there is nothing to compare it with.
 func (a *Answers) enoughSentence() string {
-	limit := a.KeepAll + a.KeepAll*enoughPercent/100
-	from, above := engine.Rate(0), engine.Rate(0) // the lowest rate that will do with all higher ones, the highest that will not
-	for _, x := range a.List {
-		if x.Strategy == a.Strategy && (x.StepTime <= 0 || x.StepTime > limit) {
-			above = max(above, x.Rate)
-		}
-	}
-	for _, x := range a.List {
-		if x.Strategy == a.Strategy && x.Rate > above && (from == 0 || x.Rate < from) {
-			from = x.Rate
-		}
-	}
-	st := engine.Lookup(a.Strategy)
+	times, _ := a.times(a.Strategy)
 	switch {
-	case st == nil || from == 0 && above == 0:
+	case len(times) == 0:
 		return ""
 	case a.KeepAll <= 0:
 		return "There is no step time to compare these with."
-	case from == 0:
-		return fmt.Sprintf("%s costs more than %d %% at any of these bandwidths.", st.Title, enoughPercent)
-	case above == 0:
-		return fmt.Sprintf("%s costs at most %d %% already at %s.", st.Title, enoughPercent, format.Rate(from))
 	}
-	return fmt.Sprintf("%s costs at most %d %% from somewhere between %s and %s on.", st.Title, enoughPercent, format.Rate(above), format.Rate(from))
+	limit, title := a.KeepAll+a.KeepAll*enoughPercent/100, engine.Lookup(a.Strategy).Title
+	above, from := threshold(slices.Sorted(maps.Keys(times)), func(r engine.Rate) bool { return times[r] > 0 && times[r] <= limit })
+	return fromSomewhere(fmt.Sprintf("%s costs at most %d %%", title, enoughPercent), fmt.Sprintf("%s costs more than %d %%", title, enoughPercent), above, from)
 }
 
 // slowestShown is the largest slowdown that the axis shows: as in 000's figure 3,

@@ -25,7 +25,7 @@ type Answer struct {
 	Strategy string         `json:"strategy"`            // the method
 	Budget   engine.Bytes   `json:"budget"`              // that the schedule was solved for
 	Device   *engine.Device `json:"device,omitempty"`    // the link, if the question changes it
-	Rate     engine.Rate    `json:"rate,omitempty"`      // of both directions, if the question varies it
+	Rate     engine.Rate    `json:"rate,omitempty"`      // of both of its directions, if the question varies that
 	Batch    int            `json:"batch,omitempty"`     // if the question varies it
 	Largest  bool           `json:"largest,omitempty"`   // Batch is the largest that trains
 	StepTime time.Duration  `json:"step_time,omitempty"` // measured; 0 if there is no schedule

@@ -308,17 +308,15 @@ func (a *app) draw() {
 // has put the element into the page.
 func (a *app) host(name string, element js.Value) {
 	v := safejs.Safe(realjs.Value(element))
-	asked, table := strings.CutPrefix(name, "answers-")
-	charted, isChart := strings.CutPrefix(name, "reply-")
 	switch {
 	case name == "tradeoff", name == "sweep":
 		a.curve.host(name, v)
 	case name == "layer-scroll":
 		a.layers.host(v)
-	case isChart:
-		a.answers.host(question.Lookup(charted), v)
-	case name == "layer-rows", table:
-		a.tables.host(name, question.Lookup(asked), v)
+	case strings.HasPrefix(name, "reply-"):
+		a.answers.host(question.Lookup(name[len("reply-"):]), v)
+	case name == "layer-rows", strings.HasPrefix(name, "answers-"):
+		a.tables.host(name, question.Lookup(strings.TrimPrefix(name, "answers-")), v)
 	default:
 		a.pictures.host(name, v)
 	}

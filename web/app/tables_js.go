@@ -2,7 +2,6 @@ package app
 
 import (
 	"github.com/hack-pad/safejs"
-	"github.com/vugu/vugu"
 
 	"memtide/web/question"
 	"memtide/web/state"
@@ -52,12 +51,10 @@ func (t tables) update(s *state.State) {
 			continue
 		}
 		h.key, h.filled = k, true
-		var html vugu.HTML
-		if h.question == nil {
-			html = (&ui.Layers{S: s}).HTML()
-		} else {
-			html = (&ui.Question{S: s, Q: h.question}).HTML()
+		html := (&ui.Layers{S: s}).HTML
+		if h.question != nil {
+			html = (&ui.Question{S: s, Q: h.question}).HTML
 		}
-		set(h.element, "innerHTML", string(html))
+		set(h.element, "innerHTML", string(html()))
 	}
 }

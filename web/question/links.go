@@ -42,13 +42,13 @@ func answerLinks(ctx context.Context, w *Work) error {
 		var a proto.Answer
 		var err error
 		for i, r := range rates {
+			p := *w.Problem
+			p.Device.ToHost, p.Device.ToDev = r, r
 			if i == 0 || m.Strategy.Class&engine.MayOffload != 0 { // without transfers the rate is of no matter
-				p := *w.Problem
-				p.Device.ToHost, p.Device.ToDev = r, r
 				a = proto.Answer{}
 				err = w.measure(ctx, &a, &p, m)
 			}
-			a.Rate = r
+			a.Rate, a.Device = r, &p.Device
 			if !w.give(ctx, a, err) {
 				return nil
 			}

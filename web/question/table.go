@@ -1,6 +1,8 @@
 package question
 
 import (
+	"cmp"
+
 	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/web/format"
@@ -34,15 +36,8 @@ func (r *Row) failed(at int, f *proto.Failure) {
 	if f == nil {
 		return
 	}
-	r.Cells[at] = Cell{Text: "failed", Title: f.Text}
-	switch f.Kind {
-	case proto.Infeasible:
-		r.Cells[at].Text = "does not fit"
-	case proto.Unsupported:
-		r.Cells[at].Text = "does not apply"
-	case proto.Deadline:
-		r.Cells[at].Text = "takes too long"
-	}
+	words := map[proto.FailureKind]string{proto.Infeasible: "does not fit", proto.Unsupported: "does not apply", proto.Deadline: "takes too long"}[f.Kind]
+	r.Cells[at] = Cell{Text: cmp.Or(words, "failed"), Title: f.Text}
 }
 
 // stepTime is a step time; of the best so far it is at most that.

@@ -291,14 +291,11 @@ func (m UseAnswer) apply(s *State) []Effect {
 	if x.Batch > 0 || budget != s.Budget() { // a share would be of another amount at another batch
 		c.Budget = proto.Budget{Bytes: budget}
 	}
-	toHost, toDev := c.ToHost, c.ToDev
-	if x.Rate > 0 {
-		c.ToHost, c.ToDev = x.Rate, x.Rate
-	} else if d := x.Device; d != nil {
+	if d := x.Device; d != nil {
+		if d.ToHost != c.ToHost || d.ToDev != c.ToDev {
+			c.Device = ""
+		}
 		c.ToHost, c.ToDev, c.Duplex = d.ToHost, d.ToDev, d.Duplex
-	}
-	if c.ToHost != toHost || c.ToDev != toDev {
-		c.Device = ""
 	}
 	if x.Batch == 0 {
 		return s.choose(c, Push, false)

@@ -153,7 +153,7 @@ func TestUseOfChart(t *testing.T) {
 	}
 	for _, strategy := range []string{"testremat", "rotor"} {
 		x := variant(e, strategy, 50, p.Budget())
-		x.Answer.Rate = 1e9
+		x.Answer.Device = &engine.Device{ToHost: 1e9, ToDev: 1e9}
 		p.play(x)
 	}
 	a := answersTo(p, "links")

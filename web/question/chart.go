@@ -1,10 +1,8 @@
 package question
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 
 	"memtide/engine"
@@ -59,7 +57,9 @@ func (c *Chart) line(strategy string) *Line {
 func (c *Chart) add(strategy string, p Point) {
 	l := c.line(strategy)
 	l.Points = append(l.Points, p)
-	slices.SortFunc(l.Points, func(a, b Point) int { return cmp.Compare(a.X, b.X) })
+	for i := len(l.Points) - 1; i > 0 && l.Points[i-1].X > l.Points[i].X; i-- {
+		l.Points[i-1], l.Points[i] = l.Points[i], l.Points[i-1]
+	}
 }
 
 // frame leaves some room above and below the lines.

@@ -3,9 +3,7 @@ package question
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -135,7 +133,13 @@ func (a *Answers) enoughSentence() string {
 		return "There is no step time to compare these with."
 	}
 	limit, title := a.KeepAll+a.KeepAll*enoughPercent/100, engine.Lookup(a.Strategy).Title
-	above, from := threshold(slices.Sorted(maps.Keys(times)), func(r engine.Rate) bool { return times[r] > 0 && times[r] <= limit })
+	var known []engine.Rate
+	for _, r := range rates {
+		if _, ok := times[r]; ok {
+			known = append(known, r)
+		}
+	}
+	above, from := threshold(known, func(r engine.Rate) bool { return times[r] > 0 && times[r] <= limit })
 	return fromSomewhere(fmt.Sprintf("%s costs at most %d %%", title, enoughPercent), fmt.Sprintf("%s costs more than %d %%", title, enoughPercent), above, from)
 }
 

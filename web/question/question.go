@@ -2,7 +2,6 @@ package question
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"memtide/engine"
@@ -97,7 +96,9 @@ func register(q *Question) {
 		}
 	}
 	registry = append(registry, q)
-	slices.SortFunc(registry, func(a, b *Question) int { return a.Order - b.Order })
+	for i := len(registry) - 1; i > 0 && registry[i-1].Order > q.Order; i-- {
+		registry[i-1], registry[i] = q, registry[i-1]
+	}
 }
 
 // All are the questions, in the order of the page. The list is not to be changed.

@@ -14,9 +14,9 @@ import (
 
 // Where no strategy recomputes, it is said which bandwidth is enough.
 func TestEnoughBandwidth(t *testing.T) {
-	const gb = engine.Rate(1_000_000_000)
-	at := func(rate engine.Rate, ms int) proto.Answer {
-		return proto.Answer{Strategy: "window", Rate: rate * gb, StepTime: time.Duration(ms) * time.Millisecond}
+	const gb = 1e9
+	at := func(rate float64, ms int) proto.Answer {
+		return proto.Answer{Strategy: "window", Rate: engine.Rate(rate * gb), StepTime: time.Duration(ms) * time.Millisecond}
 	}
 	other := at(1, 1)
 	other.Strategy = "lms"
@@ -26,12 +26,12 @@ func TestEnoughBandwidth(t *testing.T) {
 		want    string
 	}{
 		{"none", nil, ""},
-		{"slow links cost", []proto.Answer{at(10, 101), at(1, 300), at(2, 106), at(40, 100)}, "from somewhere between 2 GB/s and 10 GB/s on."},
-		{"a limit is met", []proto.Answer{at(1, 200), at(2, 105)}, "from somewhere between 1 GB/s and 2 GB/s on."},
-		{"a higher one may cost again", []proto.Answer{at(1, 100), at(2, 106), at(4, 100)}, "from somewhere between 2 GB/s and 4 GB/s on."},
-		{"no schedule is not enough", []proto.Answer{at(1, 0), at(2, 100)}, "from somewhere between 1 GB/s and 2 GB/s on."},
-		{"always", []proto.Answer{at(1, 100), at(2, 100)}, "already at 1 GB/s."},
-		{"never, whatever others do", []proto.Answer{at(1, 200), at(2, 150), other}, "at any of these bandwidths."},
+		{"slow links cost", []proto.Answer{at(10, 101), at(1, 300), at(2.5, 106), at(40, 100)}, "from somewhere between 2.5 GB/s and 10 GB/s on."},
+		{"a limit is met", []proto.Answer{at(1, 200), at(2.5, 105)}, "from somewhere between 1 GB/s and 2.5 GB/s on."},
+		{"a higher one may cost again", []proto.Answer{at(1, 100), at(2.5, 106), at(4, 100)}, "from somewhere between 2.5 GB/s and 4 GB/s on."},
+		{"no schedule is not enough", []proto.Answer{at(1, 0), at(2.5, 100)}, "from somewhere between 1 GB/s and 2.5 GB/s on."},
+		{"always", []proto.Answer{at(1, 100), at(2.5, 100)}, "already at 1 GB/s."},
+		{"never, whatever others do", []proto.Answer{at(1, 200), at(2.5, 150), other}, "at any of these bandwidths."},
 	} {
 		a := &Answers{Strategy: "window", KeepAll: 100 * time.Millisecond, List: c.answers}
 		if got := linksSentence(a, Subject{}); !strings.HasSuffix(got, c.want) || (got == "") != (c.want == "") {

@@ -25,8 +25,8 @@ type Answers struct {
 
 // questions is the part of the state about questions.
 type questions struct {
-	answers map[*question.Question]*Answers // about the present choice
-	known   recent[*Answers]                // complete ones
+	answers []*Answers       // about the present choice, at most one of a question
+	known   recent[*Answers] // complete ones
 }
 
 // Question asks a worker a question.
@@ -50,7 +50,22 @@ func (s *State) Slowdown() int {
 }
 
 // Answers are those to a question about the present choice; nil if it was not asked.
-func (p *questions) Answers(q *question.Question) *Answers { return p.answers[q] }
+func (p *questions) Answers(q *question.Question) *Answers {
+	for _, a := range p.answers {
+		if a.Question == q {
+			return a
+		}
+	}
+	return nil
+}
+
+// forget drops answers, and cancels their request if it is at work.
+func (p *questions) forget(a *Answers) (out []Effect) {
+	if i := slices.Index(p.answers, a); i >= 0 {
+		out, p.answers = a.cancel(), slices.Delete(p.answers, i, i+1)
+	}
+	return out
+}
 
 // Subject is what questions are about. There has to be a network.
 func (o *Side) Subject() question.Subject {
@@ -98,7 +113,7 @@ func (s *State) about(a *Answers, key string) bool {
 // being answered about it.
 func (s *State) followQuestions() (out []Effect) {
 	for _, q := range question.All() {
-		a := s.answers[q]
+		a := s.Answers(q)
 		if a == nil && len(s.known.keys) == 0 {
 			continue
 		}
@@ -107,12 +122,11 @@ func (s *State) followQuestions() (out []Effect) {
 			continue
 		}
 		if a != nil {
-			out = append(out, a.cancel()...)
+			out = append(out, s.forget(a)...)
 			s.DOM++
 		}
-		delete(s.answers, q)
 		if known, ok := s.known.get(key); ok && s.about(known, key) {
-			s.answers[q] = known
+			s.answers = append(s.answers, known)
 			s.DOM++
 		}
 	}
@@ -121,12 +135,10 @@ func (s *State) followQuestions() (out []Effect) {
 
 // drop forgets and stops them all.
 func (p *questions) drop() (out []Effect) {
-	for _, q := range question.All() {
-		if a := p.answers[q]; a != nil {
-			out = append(out, a.cancel()...)
-		}
+	for _, a := range p.answers {
+		out = append(out, a.cancel()...)
 	}
-	clear(p.answers)
+	p.answers = nil
 	return out
 }
 
@@ -165,7 +177,7 @@ type StopQuestion struct{ Name string }
 
 func (m StopQuestion) apply(s *State) []Effect {
 	s.DOM++
-	a := s.answers[question.Lookup(m.Name)]
+	a := s.Answers(question.Lookup(m.Name))
 	if a == nil || a.ID == 0 {
 		return nil
 	}
@@ -182,9 +194,7 @@ func (m StartQuestion) apply(s *State) (out []Effect) {
 	if s.Network == nil || q == nil {
 		return nil
 	}
-	if old := s.answers[q]; old != nil {
-		out = old.cancel()
-	}
+	out = s.forget(s.Answers(q))
 	a := &Answers{ID: s.newID(), Question: q, key: s.answersKey(q)}
 	a.Strategy, a.Slowdown = s.Choice.Strategy, s.Slowdown()
 	if p := s.Shown; p != nil && p.Network == s.Network {
@@ -193,10 +203,7 @@ func (m StartQuestion) apply(s *State) (out []Effect) {
 			a.Base = p.Solved.Trace.Makespan
 		}
 	}
-	if s.answers == nil {
-		s.answers = map[*question.Question]*Answers{}
-	}
-	s.answers[q] = a
+	s.answers = append(s.answers, a)
 	subject := s.Subject()
 	req := proto.Question{Setting: s.Network.setting(s.Choice), Method: subject.Method, Budget: proto.Budget{Bytes: max(s.Budget(), 1)},
 		Name: q.Name, Slowdown: a.Slowdown, Limit: q.Limit}
@@ -276,7 +283,7 @@ type UseAnswer struct {
 }
 
 func (m UseAnswer) apply(s *State) []Effect {
-	a := s.answers[question.Lookup(m.Name)]
+	a := s.Answers(question.Lookup(m.Name))
 	if a == nil || m.Index < 0 || m.Index >= len(a.List) || a.List[m.Index].StepTime <= 0 {
 		return nil
 	}

@@ -121,7 +121,6 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/alloc"
-	"memtide/wasm/proto"
 	"memtide/web/permalink"
 	"memtide/web/state"
 )

@@ -81,14 +81,14 @@ func fromSomewhere(yes, no string, above, from engine.Rate) string {
 	return yes + " from somewhere between " + format.Rate(above) + " and " + format.Rate(from) + " on."
 }
 
-// threshold looks for where something begins to be so for good: above is the
-// largest rate at which it is not (0: it is at all), from the smallest of all larger
-// ones (0: there is none). The rates increase.
-func threshold(list []engine.Rate, so func(engine.Rate) bool) (above, from engine.Rate) {
-	for _, r := range list {
-		if !so(r) {
+// threshold looks at the rates that have a step time for where something begins to
+// be so for good: above is the largest at which it is not (0: it is at all), from the
+// smallest of all larger ones (0: there is none).
+func threshold(times map[engine.Rate]time.Duration, so func(engine.Rate, time.Duration) bool) (above, from engine.Rate) {
+	for _, r := range rates {
+		if t, known := times[r]; known && !so(r, t) {
 			above, from = r, 0
-		} else if from == 0 {
+		} else if known && from == 0 {
 			from = r
 		}
 	}
@@ -115,7 +115,7 @@ func (a *Answers) crossing(fast, slow string) (above, from engine.Rate, ok bool)
 	if !some || !others || len(f) < len(rates) || len(s) < len(rates) {
 		return 0, 0, false
 	}
-	above, from = threshold(rates, func(r engine.Rate) bool { return f[r] > 0 && (s[r] <= 0 || f[r] < s[r]) })
+	above, from = threshold(f, func(r engine.Rate, t time.Duration) bool { return t > 0 && (s[r] <= 0 || t < s[r]) })
 	return above, from, true
 }
 
@@ -133,13 +133,7 @@ func (a *Answers) enoughSentence() string {
 		return "There is no step time to compare these with."
 	}
 	limit, title := a.KeepAll+a.KeepAll*enoughPercent/100, engine.Lookup(a.Strategy).Title
-	var known []engine.Rate
-	for _, r := range rates {
-		if _, ok := times[r]; ok {
-			known = append(known, r)
-		}
-	}
-	above, from := threshold(known, func(r engine.Rate) bool { return times[r] > 0 && times[r] <= limit })
+	above, from := threshold(times, func(_ engine.Rate, t time.Duration) bool { return t > 0 && t <= limit })
 	return fromSomewhere(fmt.Sprintf("%s costs at most %d %%", title, enoughPercent), fmt.Sprintf("%s costs more than %d %%", title, enoughPercent), above, from)
 }
 

@@ -22,15 +22,16 @@ type node struct {
 const maxAttr = 'a' - '0' - 1
 
 var (
-	textNode    = statements(`vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: D}`)
-	elementNode = statements(`vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: D, Attr: A}`)
-	noAttrs     = statements(`_ = []vugu.VGAttribute(nil)`)[0].(*ast.AssignStmt).Rhs[0]
-	attrs       = statements(`_ = []vugu.VGAttribute{}`)[0].(*ast.AssignStmt).Rhs[0].(*ast.CompositeLit).Type
-	attr        = statements(`_ = vugu.VGAttribute{Namespace: "", Key: K, Val: V}`)[0].(*ast.AssignStmt).Rhs[0].(*ast.CompositeLit)
-	appended    = statements(`vgparent.AppendChild(vgn)`)
-	constAttr   = statements(`vgn.AddAttrInterface(K, V)`)
-	constHTML   = statements(`vgn.SetInnerHTML(vugu.HTML(H))`)
-	inside      = statements("vgparent := vgn\n_ = vgparent")
+	textNode     = statements(`vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: D}`)
+	elementNode  = statements(`vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: D, Attr: A}`)
+	namelessNode = statements(`vgn = &vugu.VGNode{Type: vugu.VGNodeType(3)}`)
+	noAttrs      = statements(`_ = []vugu.VGAttribute(nil)`)[0].(*ast.AssignStmt).Rhs[0]
+	attrs        = statements(`_ = []vugu.VGAttribute{}`)[0].(*ast.AssignStmt).Rhs[0].(*ast.CompositeLit).Type
+	attr         = statements(`_ = vugu.VGAttribute{Namespace: "", Key: K, Val: V}`)[0].(*ast.AssignStmt).Rhs[0].(*ast.CompositeLit)
+	appended     = statements(`vgparent.AppendChild(vgn)`)
+	constAttr    = statements(`vgn.AddAttrInterface(K, V)`)
+	constHTML    = statements(`vgn.SetInnerHTML(vugu.HTML(H))`)
+	inside       = statements("vgparent := vgn\n_ = vgparent")
 )
 
 // nodes makes one text of the known nodes that the first n statements make.
@@ -115,6 +116,9 @@ func (c *compactor) node(s ast.Stmt) (node, bool) {
 	list := []ast.Stmt{s}
 	if v, ok := c.find(textNode, list, "D"); ok {
 		return node{text: true, data: v[0]}, true
+	}
+	if _, ok := c.find(namelessNode, list); ok {
+		return node{}, true // an element without a name
 	}
 	v, ok := c.find(elementNode, list, "D")
 	if !ok {

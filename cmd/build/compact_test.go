@@ -121,7 +121,6 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/alloc"
-	"memtide/wasm/proto"
 	"memtide/web/permalink"
 	"memtide/web/state"
 )
@@ -206,7 +205,7 @@ func TestDrawings(t *testing.T) {
 	s.Sharing, s.View.CanSend = &state.Sharing{Exact: true, Note: "n"}, true
 	draw("share", s)
 	s.Sharing = nil
-	askAll(t, s, proto.Smallest)
+	askAll(t, s, "smallest")
 	s.View.LineList, s.View.Table, s.View.Layers.Open, s.View.Frame.Title = true, true, true, "title"
 	draw("open", s)
 	for _, m := range engine.Strategies() {

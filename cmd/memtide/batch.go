@@ -14,10 +14,10 @@ import (
 	"memtide/cmd/cli"
 	"memtide/engine"
 	"memtide/engine/scale"
-	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/format"
 	"memtide/web/link"
+	"memtide/web/question"
 )
 
 func batchCommand() *command {
@@ -133,22 +133,14 @@ func (in *input) builder(most int) (build scale.Builder, largest int, model stri
 	if most < 1 {
 		return nil, 0, "", bad("-most is %d; expected 1 or more", most)
 	}
-	if ref := in.network.Preset; ref != "" {
-		p, _, err := preset.Parse(ref)
-		if err != nil {
-			return nil, 0, "", bad("%v", err)
-		}
-		return p.Problem, min(most, p.Largest()), "built", nil
+	build, largest, err = question.Builder(in.network.Preset, in.profile, in.graph)
+	switch {
+	case err != nil:
+		return nil, 0, "", bad("%v", err)
+	case in.network.Preset == "":
+		return build, most, "scaled", nil
 	}
-	if in.graph {
-		build, err = scale.OfGraph(in.profile.Graph, in.profile.Batch)
-	} else {
-		build, err = scale.OfChain(in.profile.Chain)
-	}
-	if err != nil {
-		return nil, 0, "", bad("%v; a profile says it in its field batch", err)
-	}
-	return build, most, "scaled", nil
+	return build, min(most, largest), "built", nil
 }
 
 // batchList reads "64,128".

@@ -138,15 +138,3 @@ func Curve(ctx context.Context, q *Question, batches []int, yield func(Point)) e
 	}
 	return nil
 }
-
-// Batches are about count batches at equal distances up to the largest, and 1.
-func Batches(largest, count int) []int {
-	list := []int{}
-	for k := range count + 1 {
-		b := max(1, largest*k/max(count, 1))
-		if largest > 0 && (len(list) == 0 || b > list[len(list)-1]) {
-			list = append(list, b)
-		}
-	}
-	return list
-}

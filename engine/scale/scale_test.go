@@ -252,7 +252,7 @@ func TestErrors(t *testing.T) {
 func TestCurve(t *testing.T) {
 	q := question(t, oneByte(), engine.Lookup("keepall"), 30)
 	var got []scale.Point
-	if err := scale.Curve(t.Context(), q, scale.Batches(40, 4), func(p scale.Point) { got = append(got, p) }); err != nil {
+	if err := scale.Curve(t.Context(), q, []int{1, 10, 20, 30, 40}, func(p scale.Point) { got = append(got, p) }); err != nil {
 		t.Fatal(err)
 	}
 	// Input, saved activations and gradient are a byte each: 30 bytes hold 10 samples.
@@ -262,14 +262,6 @@ func TestCurve(t *testing.T) {
 	}{{1, true}, {10, true}, {20, false}, {30, false}, {40, false}} {
 		if i >= len(got) || got[i].Batch != want.batch || (got[i].StepTime > 0) != want.fits || (got[i].Smallest == 0) != want.fits {
 			t.Errorf("point %d of %+v; want batch %d, fits %v", i, got, want.batch, want.fits)
-		}
-	}
-	for _, c := range []struct {
-		largest, count int
-		want           []int
-	}{{0, 5, []int{}}, {1, 5, []int{1}}, {3, 10, []int{1, 2, 3}}, {100, 4, []int{1, 25, 50, 75, 100}}} {
-		if got := scale.Batches(c.largest, c.count); !slices.Equal(got, c.want) {
-			t.Errorf("Batches(%d, %d) = %v, want %v", c.largest, c.count, got, c.want)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 // what somebody waits for before sweeps and questions. The caller holds the lock.
 func (p *Pool) queue(j *job) {
 	switch j.req.Op {
-	case proto.OpSweep, proto.OpAsk:
+	case proto.OpSweep, proto.OpQuestion:
 		p.patient = append(p.patient, j)
 	case proto.OpOpen:
 		at := 0

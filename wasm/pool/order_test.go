@@ -173,7 +173,7 @@ func TestPreemptsNothingElse(t *testing.T) {
 		if d.killed != 0 {
 			t.Errorf("%d workers were ended for what a free one could do; want none", d.killed)
 		}
-		ask(p, &done, proto.OpAsk, "question")
+		ask(p, &done, proto.OpQuestion, "question")
 		ask(p, &done, proto.OpSolve, "c")
 		ask(p, &done, proto.OpOpen, "d")
 		if d.killed != 0 {

@@ -18,8 +18,8 @@ func (r *Request) Profile() *json.RawMessage {
 		return &r.Sweep.Network.Profile
 	case r.Place != nil:
 		return &r.Place.Network.Profile
-	case r.Ask != nil:
-		return &r.Ask.Network.Profile
+	case r.Question != nil:
+		return &r.Question.Network.Profile
 	case r.Export != nil:
 		return &r.Export.Network.Profile
 	}

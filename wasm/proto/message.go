@@ -16,26 +16,26 @@ type Op string
 
 // The requests.
 const (
-	OpOpen   Op = "open"
-	OpSolve  Op = "solve"
-	OpSweep  Op = "sweep"
-	OpPlace  Op = "place"
-	OpAsk    Op = "ask"
-	OpExport Op = "export"
+	OpOpen     Op = "open"
+	OpSolve    Op = "solve"
+	OpSweep    Op = "sweep"
+	OpPlace    Op = "place"
+	OpQuestion Op = "ask"
+	OpExport   Op = "export"
 )
 
-// Request is a question to a worker. The field that Op names is
+// Request is what a worker is asked for. The field that Op names is
 // set. A page that was started for self-tests may send other ops,
 // which serve.Handle answers as bad requests (see package pool).
 type Request struct {
-	Op     Op      `json:"op"`
-	Open   *Open   `json:"open,omitempty"`
-	Solve  *Solve  `json:"solve,omitempty"`
-	Sweep  *Sweep  `json:"sweep,omitempty"`
-	Place  *Place  `json:"place,omitempty"`
-	Ask    *Ask    `json:"ask,omitempty"`
-	Export *Export `json:"export,omitempty"`
-	Test   string  `json:"test,omitempty"`
+	Op       Op        `json:"op"`
+	Open     *Open     `json:"open,omitempty"`
+	Solve    *Solve    `json:"solve,omitempty"`
+	Sweep    *Sweep    `json:"sweep,omitempty"`
+	Place    *Place    `json:"place,omitempty"`
+	Question *Question `json:"ask,omitempty"`
+	Export   *Export   `json:"export,omitempty"`
+	Test     string    `json:"test,omitempty"`
 }
 
 // Open asks to read a file, or to look at a preset. The file is opened if
@@ -123,8 +123,8 @@ const (
 
 // Reply is an answer of a worker.
 //
-//	progress  Progress (of a solve with Solved, if Progress.Best), or Point of a sweep
-//	result    Opened, Solved, Swept, Placed, Asked or Exported, according to the request
+//	progress  Progress (of a solve with Solved, if Progress.Best), or Point of a sweep, or Answer of a question
+//	result    Opened, Solved, Swept, Placed, Answered or Exported, according to the request
 //	failure   Failure (and Solved or Placed, if the deadline passed and there is a best so far)
 type Reply struct {
 	Kind     Kind      `json:"kind"`
@@ -132,7 +132,7 @@ type Reply struct {
 	Solved   *Solved   `json:"solved,omitempty"`
 	Swept    *Swept    `json:"swept,omitempty"`
 	Placed   *Placed   `json:"placed,omitempty"`
-	Asked    *Asked    `json:"asked,omitempty"`
+	Answered *Answered `json:"asked,omitempty"`
 	Exported *Exported `json:"exported,omitempty"`
 	Progress *Progress `json:"progress,omitempty"`
 	Point    *Point    `json:"point,omitempty"`

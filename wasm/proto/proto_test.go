@@ -151,7 +151,7 @@ func TestProfileRoundTrip(t *testing.T) {
 		{Op: OpSolve, Solve: &Solve{Setting: setting}},
 		{Op: OpSweep, Sweep: &Sweep{Setting: setting, Budgets: []Budget{{Bytes: 7}}}},
 		{Op: OpPlace, Place: &Place{Setting: setting, Allocator: "caching", Schedule: schedule}},
-		{Op: OpAsk, Ask: &Ask{Setting: setting, Question: WhatHelps}},
+		{Op: OpQuestion, Question: &Question{Setting: setting, Name: "help"}},
 		{Op: OpExport, Export: &Export{Setting: setting, Schedule: schedule}},
 	} {
 		b, err := EncodeRequest(want)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"memtide/engine"
+	"memtide/engine/scale"
 	"memtide/wasm/proto"
 )
 
@@ -309,21 +310,11 @@ func TestWhoseFailure(t *testing.T) {
 	if len(all) == 0 || all[len(all)-1].Point == nil || all[len(all)-1].Point.Failure == nil || all[len(all)-1].Point.Failure.Kind != proto.Crash {
 		t.Errorf("sweep: got %+v, want a failure of the program", all)
 	}
-	for _, c := range []struct {
-		method string
-		answer int // which of the two: the largest batch, and one that the preset has not
-		want   proto.FailureKind
-	}{{"testbroken", 0, proto.Crash}, {"sequential", 1, proto.BadRequest}} {
-		_, all := ask(t, &s, &proto.Request{Op: proto.OpAsk, Ask: &proto.Ask{Question: proto.LargestBatch, Setting: set, Method: proto.Method{Strategy: c.method},
-			Others: []proto.Method{{Strategy: c.method}}, Budget: proto.Budget{Bytes: engine.GiB}, Batches: []int{1 << 16}}})
-		var answers []*proto.Answer
-		for _, r := range all {
-			if r.Answer != nil {
-				answers = append(answers, r.Answer)
-			}
-		}
-		if len(answers) != 2 || answers[c.answer].Failure == nil || answers[c.answer].Failure.Kind != c.want {
-			t.Errorf("batches of %s: got %+v, want answer %d of 2 to be a failure of kind %s", c.method, answers, c.answer, c.want)
-		}
+	_, all = ask(t, &s, &proto.Request{Op: proto.OpQuestion, Question: &proto.Question{Name: "batch", Setting: set, Method: broken[0], Methods: broken, Budget: proto.Budget{Bytes: engine.GiB}}})
+	if len(all) == 0 || all[0].Answer == nil || all[0].Answer.Failure == nil || all[0].Answer.Failure.Kind != proto.Crash {
+		t.Errorf("question: got %+v, want a failure of the program", all)
+	}
+	if f := failure(fmt.Errorf("at batch 7: %w", scale.ErrBatch), engine.Lookup("rotor"), engine.GiB); f.Kind != proto.BadRequest {
+		t.Errorf("a batch that there is not: %+v; want it to be the request's", f)
 	}
 }

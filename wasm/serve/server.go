@@ -57,9 +57,9 @@ func (s *Server) answer(ctx context.Context, req *proto.Request, emit func(*prot
 	case req.Op == proto.OpPlace && req.Place != nil:
 		placed, fail := s.place(ctx, req.Place, emit)
 		return &proto.Reply{Placed: placed}, fail
-	case req.Op == proto.OpAsk && req.Ask != nil:
-		asked, fail := s.ask(ctx, req.Ask, emit)
-		return &proto.Reply{Asked: asked}, fail
+	case req.Op == proto.OpQuestion && req.Question != nil:
+		answered, fail := s.question(ctx, req.Question, emit)
+		return &proto.Reply{Answered: answered}, fail
 	case req.Op == proto.OpExport && req.Export != nil:
 		exported, fail := s.export(req.Export)
 		return &proto.Reply{Exported: exported}, fail

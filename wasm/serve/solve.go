@@ -10,6 +10,7 @@ import (
 	_ "memtide/engine/all" // every strategy
 	"memtide/engine/bound"
 	"memtide/engine/check"
+	"memtide/engine/scale"
 	"memtide/engine/sim"
 	"memtide/wasm/proto"
 )
@@ -78,27 +79,30 @@ func (t *task) conclude(sol *engine.Solution, err error) (*proto.Solved, *proto.
 	if err == nil && sol == nil {
 		panic(fmt.Sprintf("strategy %s returned neither a solution nor an error", t.strategy.Name))
 	}
-	fail := t.failure(err)
+	fail := failure(err, t.strategy, t.problem.Budget)
 	if sol == nil || fail != nil && fail.Kind != proto.Deadline {
 		return nil, fail
 	}
 	return t.measure(sol), fail
 }
 
-// failure sorts the errors of a strategy into the kinds of the protocol.
-func (t *task) failure(err error) *proto.Failure {
+// failure sorts the errors of a strategy, and of other batches, into the kinds of
+// the protocol.
+func failure(err error, s *engine.Strategy, budget engine.Bytes) *proto.Failure {
 	var tooSmall *engine.InfeasibleError
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &tooSmall):
 		f := proto.Fail(proto.Infeasible, "%v", err)
-		f.Budget, f.Smallest = t.problem.Budget, tooSmall.Smallest
+		f.Budget, f.Smallest = budget, tooSmall.Smallest
 		return f
 	case errors.Is(err, engine.ErrUnsupported):
 		return proto.Fail(proto.Unsupported, "%v", err)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return proto.Fail(proto.Deadline, "%s was stopped before it was done", t.strategy.Title)
+		return proto.Fail(proto.Deadline, "%s was stopped before it was done", s.Title)
+	case errors.Is(err, scale.ErrBatch):
+		return proto.Fail(proto.BadRequest, "%v", err)
 	}
 	return failed(err)
 }

@@ -13,6 +13,7 @@ import (
 	"memtide/web/jobs"
 	"memtide/web/link"
 	"memtide/web/permalink"
+	"memtide/web/question"
 	"memtide/web/state"
 	"memtide/web/ui"
 )
@@ -33,7 +34,7 @@ type app struct {
 
 	pictures pictures
 	curve    curve
-	replies  replies
+	answers  answers
 	tables   tables
 	layers   layerScroll
 	address  address
@@ -91,13 +92,13 @@ func newApp() *app {
 	j := &a.jobs
 	j.Page, j.Reader.Fetch, j.NoReader, j.Sentence = c, fetchReader, ui.NoReader, ui.SentenceOf
 	j.Crashed = func() { call(global("memtide"), "suspect") } // it may have crashed because it is not what was built
-	for _, part := range []**core{&a.pictures.core, &a.curve.core, &a.replies.core, &a.layers.core, &a.address.core, &a.files.core, &a.saver.core,
+	for _, part := range []**core{&a.pictures.core, &a.curve.core, &a.answers.core, &a.layers.core, &a.address.core, &a.files.core, &a.saver.core,
 		&a.controls.core, &a.keyboard.core, &a.picker.core, &a.share.core, &a.embed.core} {
 		*part = c
 	}
 	leave := a.pictures.leave
 	a.curve.tip, a.curve.leave = &a.pictures.tip, leave
-	a.replies.tip, a.replies.leave = &a.pictures.tip, leave
+	a.answers.tip, a.answers.leave = &a.pictures.tip, leave
 	a.layers.rows = func() { a.tables.sync(c.s) }
 	a.files.follow = a.address.open
 	a.controls.files, a.controls.saver = &a.files, &a.saver
@@ -176,7 +177,7 @@ func (a *app) followed(m state.Message, effects []state.Effect) {
 		a.awaited = a.awaited || m.Settled || a.s.Solving == nil
 	case state.SetBandwidth:
 		a.awaited = a.awaited || m.Settled || a.s.Solving == nil
-	case state.SetRange, state.Progressed, state.OpenProgressed, state.PlaceProgressed, state.Answered, state.AskProgressed:
+	case state.SetRange, state.Progressed, state.OpenProgressed, state.PlaceProgressed, state.Answered, state.QuestionProgressed:
 	default:
 		a.awaited = true
 	}
@@ -216,7 +217,7 @@ func (a *app) start(e state.Effect) {
 func (a *app) recolour() {
 	a.pictures.recolour()
 	a.curve.dirty = true
-	a.replies.sync()
+	a.answers.sync()
 }
 
 // onPaper has the page in light colours while it is printed. The style sheet
@@ -235,7 +236,7 @@ func (a *app) onPaper(paper bool) {
 	a.pictures.recolour()
 	a.pictures.frame()
 	a.curve.flush()
-	a.replies.flush()
+	a.answers.flush()
 }
 
 // sync brings the page up to date after the queue's last entry.
@@ -248,7 +249,7 @@ func (a *app) sync() {
 		work{"answers", a.jobs.Busy()},
 		work{"components", a.held || a.waiting || a.drawn != a.s.DOM},
 		work{"pictures", a.pictures.asked},
-		work{"chart", a.curve.loading || a.curve.drawing || a.replies.drawing()},
+		work{"chart", a.curve.loading || a.curve.drawing || a.answers.drawing()},
 		work{"address", a.address.timed},
 	)
 }
@@ -291,7 +292,7 @@ func (a *app) draw() {
 	a.drawnAt = now()
 	a.pictures.sync()
 	a.curve.sync()
-	a.replies.sync()
+	a.answers.sync()
 	a.tables.sync(a.s)
 	a.layers.sync()
 	a.share.sync()
@@ -307,15 +308,15 @@ func (a *app) draw() {
 // has put the element into the page.
 func (a *app) host(name string, element js.Value) {
 	v := safejs.Safe(realjs.Value(element))
-	switch name {
-	case "tradeoff", "sweep":
+	switch {
+	case name == "tradeoff", name == "sweep":
 		a.curve.host(name, v)
-	case "layer-scroll":
+	case name == "layer-scroll":
 		a.layers.host(v)
-	case "reply-" + string(proto.Links), "reply-" + string(proto.LargestBatch):
-		a.replies.host(proto.Question(strings.TrimPrefix(name, "reply-")), v)
-	case "layer-rows", "answers-" + string(proto.WhatHelps), "answers-" + string(proto.Smallest), "answers-" + string(proto.Links), "answers-" + string(proto.LargestBatch):
-		a.tables.host(name, v)
+	case strings.HasPrefix(name, "reply-"):
+		a.answers.host(question.Lookup(name[len("reply-"):]), v)
+	case name == "layer-rows", strings.HasPrefix(name, "answers-"):
+		a.tables.host(name, question.Lookup(strings.TrimPrefix(name, "answers-")), v)
 	default:
 		a.pictures.host(name, v)
 	}

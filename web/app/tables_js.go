@@ -1,11 +1,9 @@
 package app
 
 import (
-	"strings"
-
 	"github.com/hack-pad/safejs"
 
-	"memtide/wasm/proto"
+	"memtide/web/question"
 	"memtide/web/state"
 	"memtide/web/ui"
 )
@@ -15,15 +13,16 @@ import (
 type tables map[string]*handTable
 
 type handTable struct {
-	element safejs.Value
-	key     tableKey // of what it shows
-	filled  bool
+	question *question.Question // nil: it is the table of layers
+	element  safejs.Value
+	key      tableKey // of what it shows
+	filled   bool
 }
 
 // tableKey is what the tables depend on.
 type tableKey struct {
-	asked   *state.Asked
-	answers int
+	answers *state.Answers
+	given   int
 	open    bool
 	preset  string
 	picture *state.Picture
@@ -33,30 +32,29 @@ type tableKey struct {
 
 // host takes over an element, which is another one each time its part of the page
 // is opened.
-func (t tables) host(name string, element safejs.Value) {
+func (t tables) host(name string, q *question.Question, element safejs.Value) {
 	if old := t[name]; old == nil || !old.element.Equal(element) {
-		t[name] = &handTable{element: element}
+		t[name] = &handTable{question: q, element: element}
 	}
 }
 
 // sync brings the tables up to date.
 func (t tables) sync(s *state.State) {
-	for name, h := range t {
-		q := strings.TrimPrefix(name, "answers-")
+	for _, h := range t {
 		var k tableKey
-		if name == "layer-rows" {
+		if h.question == nil {
 			k.picture, k.layers, k.row = s.Visible(), s.View.Layers, s.LayerRow()
-		} else if k.asked, k.open, k.preset = s.Asked(proto.Question(q)), s.View.Questions, s.Choice.Source.Preset; k.asked != nil {
-			k.answers = len(k.asked.Answers)
+		} else if k.answers, k.open, k.preset = s.Answers(h.question), s.View.Questions, s.Choice.Source.Preset; k.answers != nil {
+			k.given = len(k.answers.List)
 		}
 		if h.filled && h.key == k {
 			continue
 		}
 		h.key, h.filled = k, true
-		html := (&ui.Inquiry{S: s, Name: q}).HTML()
-		if name == "layer-rows" {
-			html = (&ui.Layers{S: s}).HTML()
+		html := (&ui.Layers{S: s}).HTML
+		if h.question != nil {
+			html = (&ui.Question{S: s, Q: h.question}).HTML
 		}
-		set(h.element, "innerHTML", string(html))
+		set(h.element, "innerHTML", string(html()))
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"memtide/web/question"
 )
 
 // asks opens the questions and asks one; it returns the answer's sentence.
@@ -132,8 +134,8 @@ func TestQuestionsAccessible(t *testing.T) {
 	t.Parallel()
 	source := axe(t)
 	p := settledPage(t, "#v=1&p=alexnet-b16")
-	for _, name := range []string{"help", "smallest", "batch", "links"} {
-		asks(t, p, name)
+	for _, q := range question.All() {
+		asks(t, p, q.Name)
 	}
 	Eval[bool](p, `byID("layers-toggle").click(); document.querySelector('[data-do="chain"]').click(); true`)
 	p.Wait(`document.querySelector('#layer-scroll [data-do="row"]') && byID("reply-links").querySelector("canvas")`)
@@ -159,8 +161,8 @@ func TestQuestionShots(t *testing.T) {
 		t.Skip("MEMTIDE_SHOTS names no directory")
 	}
 	p := settledPage(t, "#v=1&p=resnet50-b64&s=dynprog")
-	for _, name := range []string{"help", "smallest", "batch", "links"} {
-		t.Log(asks(t, p, name))
+	for _, q := range question.All() {
+		t.Log(asks(t, p, q.Name))
 	}
 	Eval[bool](p, `byID("layers-toggle").click(); document.querySelector('[data-do="chain"]').click(); true`)
 	for _, c := range []struct {

@@ -83,20 +83,20 @@ func Place(ctx context.Context, pool proto.Pool, e state.Place, onProgress func(
 	return m
 }
 
-// Inquire asks a pool a question and tells what it answers.
-func Inquire(ctx context.Context, pool proto.Pool, e state.Inquire, tell func(state.Message)) state.Message {
-	_, err := pool.Do(ctx, &proto.Request{Op: proto.OpAsk, Ask: &e.Request}, func(r *proto.Reply) {
+// Question asks a pool a question and tells what it answers.
+func Question(ctx context.Context, pool proto.Pool, e state.Question, tell func(state.Message)) state.Message {
+	_, err := pool.Do(ctx, &proto.Request{Op: proto.OpQuestion, Question: &e.Request}, func(r *proto.Reply) {
 		switch {
 		case r.Answer != nil:
 			tell(state.Answered{ID: e.ID, Answer: *r.Answer})
 		case r.Progress != nil:
-			tell(state.AskProgressed{ID: e.ID, Progress: *r.Progress})
+			tell(state.QuestionProgressed{ID: e.ID, Progress: *r.Progress})
 		}
 	})
 	if ctx.Err() != nil {
 		return nil
 	}
-	m := state.AskEnded{ID: e.ID}
+	m := state.QuestionEnded{ID: e.ID}
 	if err != nil {
 		m.Failed = err.Error()
 	}

@@ -62,8 +62,8 @@ func (j *Runner) Start(e state.Effect) bool {
 		j.sweep(e)
 	case state.Place:
 		j.place(e)
-	case state.Inquire:
-		j.inquire(e)
+	case state.Question:
+		j.question(e)
 	case state.Cancel:
 		j.cancel(e.ID)
 	case state.UseThread:
@@ -224,13 +224,13 @@ func (j *Runner) sweep(e state.Sweep) {
 	})
 }
 
-func (j *Runner) inquire(e state.Inquire) {
+func (j *Runner) question(e state.Question) {
 	ctx := j.context(e.ID)
 	go func() {
-		m := Inquire(ctx, j.Pool, e, j.Page.Post)
+		m := Question(ctx, j.Pool, e, j.Page.Post)
 		j.Page.Later(func() {
 			j.finish(e.ID)
-			if end, ok := m.(state.AskEnded); ok {
+			if end, ok := m.(state.QuestionEnded); ok {
 				end.Failed = j.Sentence(end.Failed)
 				m = end
 			}

@@ -204,11 +204,11 @@ func TestWordsAreThePages(t *testing.T) {
 	bench(t, func(j *Runner, p *paper, w *worker) {
 		j.Reader.Fetch = func(context.Context) (func() (proto.Pool, error), error) { return nil, errors.New("offline") }
 		j.Start(state.Open{ID: 1, Request: proto.Open{Bytes: []byte("of another format")}})
-		j.Start(state.Inquire{ID: 2})
+		j.Start(state.Question{ID: 2})
 		synctest.Wait()
 		w.answer <- errors.New("stopped")
 		p.work()
-		want := []state.Message{state.OpenFailed{ID: 1, Text: "no reader: offline"}, state.AskEnded{ID: 2, Failed: "STOPPED"}}
+		want := []state.Message{state.OpenFailed{ID: 1, Text: "no reader: offline"}, state.QuestionEnded{ID: 2, Failed: "STOPPED"}}
 		if !reflect.DeepEqual(p.told, want) {
 			t.Errorf("told %+v, want %+v", p.told, want)
 		}

@@ -87,7 +87,7 @@ func New() *State {
 		pictures:  recent[*Picture]{limit: 64},
 		tradeoff:  tradeoff{curves: recent[*Curve]{limit: 8}},
 		trials:    trials{tunings: recent[*Tuning]{limit: 32}},
-		questions: questions{answers: recent[*Asked]{limit: 32}},
+		questions: questions{known: recent[*Answers]{limit: 32}},
 	}
 }
 

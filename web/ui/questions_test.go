@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/vugu/vugu"
 
@@ -17,26 +16,27 @@ import (
 	"memtide/web/draw"
 	"memtide/web/jobs"
 	"memtide/web/permalink"
+	"memtide/web/question"
 	"memtide/web/state"
 )
 
 // askAll opens the questions and answers one with the engine itself.
-func askAll(t *testing.T, s *state.State, q proto.Question) {
+func askAll(t *testing.T, s *state.State, name string) {
 	t.Helper()
 	if !s.View.Questions {
 		s.Update(state.ToggleQuestions{})
 	}
-	for _, e := range s.Update(state.Ask{Question: q}) {
-		if e, ok := e.(state.Inquire); ok {
+	for _, e := range s.Update(state.StartQuestion{Name: name}) {
+		if e, ok := e.(state.Question); ok {
 			var heard []state.Message
-			end := jobs.Inquire(context.Background(), new(serve.Local), e, func(m state.Message) { heard = append(heard, m) })
+			end := jobs.Question(context.Background(), new(serve.Local), e, func(m state.Message) { heard = append(heard, m) })
 			for _, m := range append(heard, end) {
 				s.Update(m)
 			}
 		}
 	}
-	if a := s.Asked(q); a == nil || !a.Complete() || len(a.Answers) == 0 {
-		t.Fatalf("%s: asked %+v; want it answered", q, a)
+	if a := s.Answers(question.Lookup(name)); a == nil || !a.Complete() || len(a.List) == 0 {
+		t.Fatalf("%s: got %+v; want all answers", name, a)
 	}
 }
 
@@ -56,11 +56,11 @@ func small(t *testing.T) *state.State {
 // asked for.
 func TestSmallestAnswer(t *testing.T) {
 	s := small(t)
-	c := &Inquiry{S: s, Name: string(proto.Smallest)}
+	c := &Question{S: s, Q: question.Lookup("smallest")}
 	if !c.CanAsk() || c.AskText() != "Compute" || c.Sentence() != "" || c.HTML() != "" || c.HasChart() {
 		t.Errorf("before it is asked: %q, %q; want only the button", c.AskText(), c.Sentence())
 	}
-	askAll(t, s, proto.Smallest)
+	askAll(t, s, "smallest")
 	if got := c.Sentence(); !strings.Contains(got, " are enough for at most 10 % more: ") || !strings.HasSuffix(got, ".") {
 		t.Errorf("the sentence is %q", got)
 	}
@@ -68,7 +68,7 @@ func TestSmallestAnswer(t *testing.T) {
 		t.Errorf("the button says %q; want Set and a budget", got)
 	}
 	wellFormed(t, pageOf(t, s))
-	s.Update(state.UseAnswer{Question: proto.Smallest})
+	s.Update(state.UseAnswer{Name: "smallest"})
 	r, err := new(serve.Local).Do(context.Background(), &proto.Request{Op: proto.OpSolve, Solve: &proto.Solve{
 		Setting: proto.Setting{Network: s.Network.Ref(), Device: engine.Device{ToHost: s.Choice.ToHost, ToDev: s.Choice.ToDev, Duplex: s.Choice.Duplex}, Transfers: s.Choice.Transfers},
 		Method:  proto.Method{Strategy: s.Choice.Strategy}, Budget: s.Choice.Budget}}, nil)
@@ -80,23 +80,20 @@ func TestSmallestAnswer(t *testing.T) {
 	}
 }
 
-// Answers to what would help are sorted by gain, say what they gain, and can be
-// used.
-func TestHelpTable(t *testing.T) {
+// A table has its rows in their order, and every row that can be used has a button.
+func TestAnswerTable(t *testing.T) {
 	s := small(t)
-	askAll(t, s, proto.WhatHelps)
-	a := s.Asked(proto.WhatHelps)
-	html := string((&Inquiry{S: s, Name: string(proto.WhatHelps)}).HTML())
-	at, before := -1, time.Duration(0)
-	uses := 0
-	for _, i := range a.Helps() {
-		x := a.Answers[i]
-		k := strings.Index(html, `<th scope="row">`+changeTitle(&x)+`</th>`)
-		if k <= at || x.StepTime > 0 && x.StepTime < before {
-			t.Errorf("%s, %v, stands at %d, after %v at %d; want the fastest first", x.Name, x.StepTime, k, before, at)
+	askAll(t, s, "help")
+	q := question.Lookup("help")
+	html, at, uses := string((&Question{S: s, Q: q}).HTML()), 0, 0
+	for _, r := range q.Table(&s.Answers(q).Answers, s.Subject()).Rows {
+		k := strings.Index(html[at:], `<th scope="row">`+r.Head+`</th>`)
+		if k < 0 {
+			t.Errorf("%s is not in the table behind %q", r.Head, html[:at])
+			continue
 		}
-		at, before = k, x.StepTime
-		if x.StepTime > 0 {
+		at += k
+		if r.Use != "" {
 			uses++
 		}
 	}
@@ -106,68 +103,30 @@ func TestHelpTable(t *testing.T) {
 	wellFormed(t, pageOf(t, s))
 }
 
-// Where no strategy recomputes, it is said which bandwidth is enough.
-func TestEnoughBandwidth(t *testing.T) {
-	const gb = engine.Rate(1_000_000_000)
-	at := func(rate engine.Rate, ms int) proto.Answer {
-		return proto.Answer{Strategy: "window", Rate: rate * gb, StepTime: time.Duration(ms) * time.Millisecond}
-	}
-	other := at(1, 1)
-	other.Strategy = "lms"
-	for _, c := range []struct {
-		name    string
-		answers []proto.Answer
-		want    string
-	}{
-		{"none", nil, ""},
-		{"slow links cost", []proto.Answer{at(10, 101), at(1, 300), at(2, 106), at(40, 100)}, "from somewhere between 2 GB/s and 10 GB/s on."},
-		{"a limit is met", []proto.Answer{at(1, 200), at(2, 105)}, "from somewhere between 1 GB/s and 2 GB/s on."},
-		{"a higher one may cost again", []proto.Answer{at(1, 100), at(2, 106), at(4, 100)}, "from somewhere between 2 GB/s and 4 GB/s on."},
-		{"no schedule is not enough", []proto.Answer{at(1, 0), at(2, 100)}, "from somewhere between 1 GB/s and 2 GB/s on."},
-		{"always", []proto.Answer{at(1, 100), at(2, 100)}, "already at 1 GB/s."},
-		{"never, whatever others do", []proto.Answer{at(1, 200), at(2, 150), other}, "at any of these bandwidths."},
-	} {
-		a := &state.Asked{Question: proto.Links, Choice: state.Choice{Strategy: "window"}, KeepAll: 100 * time.Millisecond, Answers: c.answers}
-		if got := linksSentence(a); !strings.HasSuffix(got, c.want) || (got == "") != (c.want == "") {
-			t.Errorf("%s: %q; want it to end with %q", c.name, got, c.want)
-		}
-	}
-}
-
-// What is said of help when there is none.
-func TestHelpSentences(t *testing.T) {
-	ms := time.Millisecond
-	slow := proto.Answer{Name: "1 GiB more", StepTime: 20 * ms}
-	no := proto.Answer{Name: "other", Failure: proto.Fail(proto.Infeasible, "small")}
-	for _, c := range []struct {
-		base    time.Duration
-		answers []proto.Answer
-		want    string
-	}{
-		{10 * ms, []proto.Answer{slow, no}, "Nothing of this makes the step faster."},
-		{20 * ms, []proto.Answer{slow}, "Nothing of this makes the step faster."},
-		{25 * ms, []proto.Answer{no, slow}, "Most: 1 GiB more, 20 ms per step instead of 25 ms."},
-		{0, []proto.Answer{no}, "Nothing of this fits either."},
-		{0, []proto.Answer{no, slow}, "There is no schedule for what is chosen now. These have one."},
-	} {
-		if got := helpSentence(&state.Asked{Base: c.base, Answers: c.answers}); got != c.want {
-			t.Errorf("base %v, answers %+v: %q; want %q", c.base, c.answers, got, c.want)
-		}
+// Names of files get into no table as HTML.
+func TestAnswersAreEscaped(t *testing.T) {
+	s := small(t)
+	askAll(t, s, "help")
+	q := question.Lookup("help")
+	a := s.Answers(q)
+	a.List[0].Name, a.List[0].StepTime, a.List[0].Failure = "<i>&", 0, proto.Fail(proto.Infeasible, `"<b>`)
+	if html := string((&Question{S: s, Q: q}).HTML()); strings.Contains(html, "<i>") || strings.Contains(html, "<b>") || strings.Contains(html, `""`) {
+		t.Errorf("the table is not escaped:\n%s", html)
 	}
 }
 
 func TestBatchAndLinkAnswers(t *testing.T) {
 	s := small(t)
-	askAll(t, s, proto.LargestBatch)
-	batch := &Inquiry{S: s, Name: string(proto.LargestBatch)}
+	askAll(t, s, "batch")
+	batch := &Question{S: s, Q: question.Lookup("batch")}
 	if got := batch.Sentence(); !strings.Contains(got, "trains a batch of up to ") || !batch.HasChart() {
 		t.Errorf("%q, chart %v; want the largest batch and a chart", got, batch.HasChart())
 	}
 	if got := string(batch.HTML()); strings.Count(got, `<th scope="row">`) != 4 || !strings.Contains(got, "data-do=\"use-answer\"") || strings.Contains(got, " samples/s<") {
 		t.Errorf("want four strategies, of which those that fit can be used, and numbers without unit:\n%s", got)
 	}
-	askAll(t, s, proto.Links)
-	links := &Inquiry{S: s, Name: string(proto.Links)}
+	askAll(t, s, "links")
+	links := &Question{S: s, Q: question.Lookup("links")}
 	if got := links.Sentence(); !strings.Contains(got, " than Optimal recomputation") {
 		t.Errorf("%q; want where offloading beats recomputing", got)
 	}
@@ -188,9 +147,9 @@ func TestQuestionCommands(t *testing.T) {
 		want state.Message
 	}{
 		{Command{Do: "questions", Settled: true}, state.ToggleQuestions{}},
-		{Command{Do: "ask", Arg: "help", Settled: true}, state.Ask{Question: proto.WhatHelps}},
-		{Command{Do: "unask", Arg: "links", Settled: true}, state.Unask{Question: proto.Links}},
-		{Command{Do: "use-answer", Arg: "batch", Index: 3, Settled: true}, state.UseAnswer{Question: proto.LargestBatch, Index: 3}},
+		{Command{Do: "ask", Arg: "help", Settled: true}, state.StartQuestion{Name: "help"}},
+		{Command{Do: "unask", Arg: "links", Settled: true}, state.StopQuestion{Name: "links"}},
+		{Command{Do: "use-answer", Arg: "batch", Index: 3, Settled: true}, state.UseAnswer{Name: "batch", Index: 3}},
 		{Command{Do: "slowdown", Value: "5.5", Settled: true}, state.SetSlowdown{Slowdown: 550}},
 		{Command{Do: "slowdown", Value: "5."}, state.Type{Field: "slowdown", Text: "5."}},
 		{Command{Do: "slowdown", Value: "-1", Settled: true}, state.Refuse{Field: "slowdown", Text: `The slowdown is "-1"; 0 to 10000 per cent are possible.`}},
@@ -272,7 +231,7 @@ func TestLayerTop(t *testing.T) {
 // With everything open the tree stays small enough to be drawn within a frame.
 func TestOpenTreeIsSmall(t *testing.T) {
 	s := small(t)
-	for _, q := range []proto.Question{proto.WhatHelps, proto.Smallest} {
+	for _, q := range []string{"help", "smallest"} {
 		askAll(t, s, q)
 	}
 	s.Update(state.ToggleLayers{})
@@ -309,11 +268,11 @@ func TestOpenTreeIsSmall(t *testing.T) {
 // Of a graph of operations the questions are answered by what takes graphs.
 func TestQuestionsOfGraph(t *testing.T) {
 	s := graphPage(t, nil)
-	for _, q := range state.Questions {
-		askAll(t, s, q)
-		for _, x := range s.Asked(q).Answers {
+	for _, q := range question.All() {
+		askAll(t, s, q.Name)
+		for _, x := range s.Answers(q).List {
 			if st := engine.Lookup(x.Strategy); st == nil || !st.Graphs && st.Name != "keepall" {
-				t.Errorf("%s: an answer is about %q, which takes no graphs", q, x.Strategy)
+				t.Errorf("%s: an answer is about %q, which takes no graphs", q.Name, x.Strategy)
 			}
 		}
 	}

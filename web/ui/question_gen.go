@@ -10,7 +10,7 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
-func (c *Inquiry) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
+func (c *Question) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
 	vgout = &vugu.BuildOut{}
 
@@ -19,7 +19,7 @@ func (c *Inquiry) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgn *vugu.VGNode
 	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "question"}}}
 	vgout.Out = append(vgout.Out, vgn)	// root for output
-	vgn.AddAttrInterface("data-testid", "question-"+c.Name)
+	vgn.AddAttrInterface("data-testid", "question-"+c.Q.Name)
 	{
 		vgparent := vgn
 		_ = vgparent
@@ -47,13 +47,13 @@ func (c *Inquiry) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						vgparent.AppendChild(vgn)
 						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h3", Attr: []vugu.VGAttribute(nil)}
 						vgparent.AppendChild(vgn)
-						vgn.AddAttrInterface("id", "question-"+c.Name+"-title")
+						vgn.AddAttrInterface("id", "question-"+c.Q.Name+"-title")
 						vgn.SetInnerHTML(c.Title())
 						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
 						vgparent.AppendChild(vgn)
 						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "question-field"}}}
 						vgparent.AppendChild(vgn)
-						vgn.AddAttrInterface("hidden", !c.HasField())
+						vgn.AddAttrInterface("hidden", !c.Q.Slowdown)
 						{
 							vgparent := vgn
 							_ = vgparent
@@ -83,7 +83,7 @@ func (c *Inquiry) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						vgparent.AppendChild(vgn)
 						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "button small"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "ask"}}}
 						vgparent.AppendChild(vgn)
-						vgn.AddAttrInterface("data-arg", c.Name)
+						vgn.AddAttrInterface("data-arg", c.Q.Name)
 						vgn.AddAttrInterface("hidden", !c.CanAsk())
 						vgn.SetInnerHTML(c.AskText())
 						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
@@ -108,7 +108,7 @@ func (c *Inquiry) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							vgparent.AppendChild(vgn)
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "button small"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "unask"}}}
 							vgparent.AppendChild(vgn)
-							vgn.AddAttrInterface("data-arg", c.Name)
+							vgn.AddAttrInterface("data-arg", c.Q.Name)
 							vgn.AddAttrInterface("title", "Give the question up; what is known stays")
 							{
 								vgparent := vgn
@@ -131,14 +131,14 @@ func (c *Inquiry) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgparent.AppendChild(vgn)
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "button small"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "use-answer"}, vugu.VGAttribute{Namespace: "", Key: "data-index", Val: "0"}}}
 					vgparent.AppendChild(vgn)
-					vgn.AddAttrInterface("data-arg", c.Name)
+					vgn.AddAttrInterface("data-arg", c.Q.Name)
 					vgn.AddAttrInterface("hidden", c.SetText() == "")
 					vgn.SetInnerHTML(c.SetText())
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 					vgparent.AppendChild(vgn)
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "answers"}}}
 					vgparent.AppendChild(vgn)
-					vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.give("answers-"+c.Name, value) })
+					vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.give("answers-"+c.Q.Name, value) })
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
 					vgparent.AppendChild(vgn)
 				}
@@ -149,9 +149,9 @@ func (c *Inquiry) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "host reply"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "img"}}}
 		vgparent.AppendChild(vgn)
 		vgn.AddAttrInterface("aria-label", c.Label())
-		vgn.AddAttrInterface("data-testid", "reply-"+c.Name)
+		vgn.AddAttrInterface("data-testid", "reply-"+c.Q.Name)
 		vgn.AddAttrInterface("hidden", !c.HasChart())
-		vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.give("reply-"+c.Name, value) })
+		vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.give("reply-"+c.Q.Name, value) })
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
 		vgparent.AppendChild(vgn)
 	}

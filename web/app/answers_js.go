@@ -6,27 +6,27 @@ import (
 	"github.com/hack-pad/safejs"
 
 	"memtide/engine"
-	"memtide/wasm/proto"
 	"memtide/web/chart"
 	"memtide/web/draw"
+	"memtide/web/question"
 	"memtide/web/state"
 	"memtide/web/ui"
 )
 
-// replies draws the charts of the questions with ECharts.
-type replies struct {
+// answers draws the charts of the questions with ECharts.
+type answers struct {
 	*core
 	tip   *tip
 	leave func() // takes the cursor out of the pictures
-	list  []*reply
+	list  []*answerChart
 }
 
-// reply is one chart. The library is waited for only when there is something to
+// answerChart is one of them. The library is waited for only when there is something to
 // draw.
-type reply struct {
+type answerChart struct {
 	*core
 	tip      *tip
-	question proto.Question
+	question *question.Question
 	element  safejs.Value
 	inner    safejs.Value
 	chart    safejs.Value
@@ -34,16 +34,16 @@ type reply struct {
 	ready    bool
 	failed   bool // it cannot be had
 	drawing  bool // a drawing is scheduled
-	drawn    replyKey
+	drawn    answerKey
 	width    float64 // CSS pixels, as the browser told last: asking for them takes long
 	height   float64
-	plot     *chart.Reply
+	plot     *chart.Answer
 }
 
-// replyKey is what a chart depends on.
-type replyKey struct {
-	asked         *state.Asked
-	answers       int
+// answerKey is what a chart depends on.
+type answerKey struct {
+	answers       *state.Answers
+	given         int
 	strategy      string
 	preset        string
 	rate          engine.Rate
@@ -52,8 +52,8 @@ type replyKey struct {
 }
 
 // host takes over the element of a question's chart; only the first time counts.
-func (r *replies) host(q proto.Question, element safejs.Value) {
-	if q != proto.Links && q != proto.LargestBatch {
+func (r *answers) host(q *question.Question, element safejs.Value) {
+	if q == nil || q.Chart == nil {
 		return
 	}
 	for _, c := range r.list {
@@ -61,7 +61,7 @@ func (r *replies) host(q proto.Question, element safejs.Value) {
 			return
 		}
 	}
-	c := &reply{core: r.core, tip: r.tip, question: q, element: element}
+	c := &answerChart{core: r.core, tip: r.tip, question: q, element: element}
 	r.list = append(r.list, c)
 	c.inner = create(element, "div", "chart")
 	listen(element, "click", func(e safejs.Value) {
@@ -71,7 +71,7 @@ func (r *replies) host(q proto.Question, element safejs.Value) {
 				return
 			}
 			if i := c.plot.Nearest(x, y); i >= 0 {
-				r.Do(state.UseAnswer{Question: q, Index: i})
+				r.Do(state.UseAnswer{Name: q.Name, Index: i})
 			}
 		})
 	})
@@ -83,7 +83,7 @@ func (r *replies) host(q proto.Question, element safejs.Value) {
 }
 
 // point names what is under the pointer.
-func (c *reply) point(x, y float64, e safejs.Value) {
+func (c *answerChart) point(x, y float64, e safejs.Value) {
 	if c.plot == nil {
 		return
 	}
@@ -96,7 +96,7 @@ func (c *reply) point(x, y float64, e safejs.Value) {
 }
 
 // sync brings the charts up to date.
-func (r *replies) sync() {
+func (r *answers) sync() {
 	if !r.s.View.Questions {
 		return
 	}
@@ -105,9 +105,9 @@ func (r *replies) sync() {
 	}
 }
 
-func (c *reply) sync() {
-	a := c.s.Asked(c.question)
-	if a == nil || len(a.Answers) == 0 {
+func (c *answerChart) sync() {
+	a := c.s.Answers(c.question)
+	if a == nil || len(a.List) == 0 {
 		c.plot = nil
 		return
 	}
@@ -128,18 +128,18 @@ func (c *reply) sync() {
 }
 
 // key is what the chart shows now.
-func (c *reply) key() replyKey {
+func (c *answerChart) key() answerKey {
 	s := c.s
-	k := replyKey{asked: s.Asked(c.question), theme: c.look, width: c.width, height: c.height}
-	if k.asked != nil {
-		k.answers = len(k.asked.Answers)
+	k := answerKey{answers: s.Answers(c.question), theme: c.look, width: c.width, height: c.height}
+	if k.answers != nil {
+		k.given = len(k.answers.List)
 	}
 	k.strategy, k.preset, k.rate = s.Choice.Strategy, s.Choice.Source.Preset, s.Choice.ToHost
 	return k
 }
 
 // load waits for the chart library.
-func (c *reply) load() {
+func (c *answerChart) load() {
 	then(global("memtide", "charts"), func(lib safejs.Value) {
 		c.Later(func() {
 			c.chart = call(lib, "init", c.inner, nil, map[string]any{"renderer": "canvas"})
@@ -158,13 +158,13 @@ func (c *reply) load() {
 	})
 }
 
-func (c *reply) draw() {
+func (c *answerChart) draw() {
 	k := c.key()
-	if c.drawn = k; k.width <= 0 || k.asked == nil {
+	if c.drawn = k; k.width <= 0 || k.answers == nil {
 		c.plot = nil
 		return
 	}
-	if c.plot = ui.ReplyOf(c.s, c.question, k.width, k.height); c.plot == nil {
+	if c.plot = (&ui.Question{S: c.s, Q: c.question}).Chart(k.width, k.height); c.plot == nil {
 		call(c.chart, "clear")
 		return
 	}
@@ -178,7 +178,7 @@ func (c *reply) draw() {
 }
 
 // drawing says whether a chart is about to be drawn.
-func (r *replies) drawing() bool {
+func (r *answers) drawing() bool {
 	for _, c := range r.list {
 		if c.drawing || c.asked && !c.ready && !c.failed {
 			return true
@@ -188,7 +188,7 @@ func (r *replies) drawing() bool {
 }
 
 // flush draws the charts of the answers at once.
-func (r *replies) flush() {
+func (r *answers) flush() {
 	for _, c := range r.list {
 		if c.ready && c.plot != nil {
 			c.draw()

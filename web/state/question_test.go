@@ -9,21 +9,24 @@ import (
 	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/web/draw"
+	"memtide/web/question"
 )
 
 // asking is a page that has been asked a question, with what it asks a worker.
-func asking(t *testing.T, q proto.Question) (*player, Inquire) {
+func asking(t *testing.T, name string) (*player, Question) {
 	t.Helper()
 	p := shown(t)
-	if p.Asked(q) != nil {
-		t.Fatalf("%s has an answer before it was asked", q)
+	if answersTo(p, name) != nil {
+		t.Fatalf("%s has an answer before it was asked", name)
 	}
-	p.play(Ask{q})
-	return p, last[Inquire](t, p)
+	p.play(StartQuestion{name})
+	return p, last[Question](t, p)
 }
 
+func answersTo(p *player, name string) *Answers { return p.Answers(question.Lookup(name)) }
+
 // variant is an answer with a step of so many ms; 0: there is no schedule.
-func variant(e Inquire, strategy string, ms int, budget engine.Bytes) Answered {
+func variant(e Question, strategy string, ms int, budget engine.Bytes) Answered {
 	a := proto.Answer{Name: strategy, Strategy: strategy, Budget: budget, StepTime: time.Duration(ms) * time.Millisecond, Done: 1, Total: 3}
 	if ms == 0 {
 		a.Failure = proto.Fail(proto.Infeasible, "too small")
@@ -32,43 +35,40 @@ func variant(e Inquire, strategy string, ms int, budget engine.Bytes) Answered {
 }
 
 func TestAskWhatHelps(t *testing.T) {
-	p, e := asking(t, proto.WhatHelps)
+	p, e := asking(t, "help")
 	q := e.Request
-	if q.Question != proto.WhatHelps || q.Budget.Bytes != p.Budget() || q.Strategy != "testremat" || q.Limit <= 0 {
+	if q.Name != "help" || q.Budget.Bytes != p.Budget() || q.Strategy != "testremat" || q.Limit <= 0 {
 		t.Errorf("asks %+v; want what helps the chosen strategy in its budget, with a limit for each schedule", q)
 	}
-	for _, m := range q.Others {
+	for _, m := range q.Methods {
 		if m.Strategy == p.Choice.Strategy {
 			t.Error("the chosen strategy is among the others")
 		}
 	}
 	more := variant(e, "testremat", 11, p.Budget()+engine.GiB)
 	p.play(variant(e, "testoffload", 0, p.Budget()), variant(e, "testshare", 15, p.Budget()), more)
-	a := p.Asked(proto.WhatHelps)
+	a := answersTo(p, "help")
 	if a == nil || a.Base != 12*time.Millisecond || a.KeepAll != 10*time.Millisecond || a.Done != 1 || a.Total != 3 || a.Complete() {
 		t.Fatalf("asked %+v; want the step times of now, 12 ms, and of keeping everything, 10 ms, and the question at work", a)
 	}
-	if got, want := a.Helps(), []int{2, 1, 0}; !slices.Equal(got, want) {
-		t.Errorf("by gain %v; want %v: the fastest first, without a schedule last", got, want)
-	}
-	p.play(AskEnded{ID: e.ID})
+	p.play(QuestionEnded{ID: e.ID})
 	if !a.Complete() {
 		t.Error("all answers are there, but the question is not complete")
 	}
-	p.play(UseAnswer{proto.WhatHelps, 0})
+	p.play(UseAnswer{"help", 0})
 	if len(p.effects) != 0 {
 		t.Errorf("an answer without a schedule does %s; want nothing", names(p.effects))
 	}
-	p.play(UseAnswer{proto.WhatHelps, 2})
+	p.play(UseAnswer{"help", 2})
 	if want := (proto.Budget{Bytes: more.Answer.Budget}); p.Choice.Budget != want || p.Choice.Strategy != "testremat" {
 		t.Errorf("using 1 GiB more chooses %+v; want %v and the same strategy", p.Choice, want)
 	}
 	last[WriteURL](t, p)
-	if p.Asked(proto.WhatHelps) != nil {
+	if answersTo(p, "help") != nil {
 		t.Error("the answers about another budget stay")
 	}
 	p.play(answer(last[Solve](t, p), 11), SetBudget{BasisPoints: 6000, Settled: true})
-	if p.Asked(proto.WhatHelps) != a {
+	if answersTo(p, "help") != a {
 		t.Error("back at the budget that was asked about, its answers are gone")
 	}
 }
@@ -76,12 +76,12 @@ func TestAskWhatHelps(t *testing.T) {
 // A change of the link is taken over as it was solved, and the device is no longer
 // the one of the list.
 func TestUseLinkOfAnswer(t *testing.T) {
-	p, e := asking(t, proto.WhatHelps)
+	p, e := asking(t, "help")
 	p.Choice.Device = "some-device"
 	x := variant(e, "testoffload", 5, p.Budget())
 	x.Answer.Device = &engine.Device{ToHost: 2e9, ToDev: 2e9, Duplex: engine.FullDuplex}
 	budget := p.Choice.Budget
-	p.play(x, UseAnswer{proto.WhatHelps, 0})
+	p.play(x, UseAnswer{"help", 0})
 	if c := p.Choice; c.Device != "" || c.ToHost != 2e9 || c.ToDev != 2e9 || c.Duplex != engine.FullDuplex || c.Strategy != "testoffload" || c.Budget != budget {
 		t.Errorf("choice %+v; want the link and the strategy of the answer, and the budget as it was", c)
 	}
@@ -93,146 +93,100 @@ func TestUseLinkOfAnswer(t *testing.T) {
 func TestAskSmallest(t *testing.T) {
 	p := shown(t)
 	p.play(SetSlowdown{550})
-	p.play(Ask{proto.Smallest})
-	e := last[Inquire](t, p)
+	p.play(StartQuestion{"smallest"})
+	e := last[Question](t, p)
 	if e.Request.Slowdown != 550 {
 		t.Errorf("asks for %d hundredths of a per cent; want 550", e.Request.Slowdown)
 	}
-	p.play(AskProgressed{e.ID, proto.Progress{Done: 7}}, SetBudget{Bytes: 7 * engine.GiB, Settled: true})
-	if a := p.Asked(proto.Smallest); a == nil || a.Done != 7 {
+	p.play(QuestionProgressed{e.ID, proto.Progress{Done: 7}}, SetBudget{Bytes: 7 * engine.GiB, Settled: true})
+	if a := answersTo(p, "smallest"); a == nil || a.Done != 7 {
 		t.Fatalf("asked %+v; want it at work with 7 budgets tried: it is not about the chosen budget", a)
 	}
 	found := variant(e, "testremat", 10, 3*engine.GiB+1)
-	p.play(found, AskEnded{ID: e.ID}, UseAnswer{proto.Smallest, 0})
+	p.play(found, QuestionEnded{ID: e.ID}, UseAnswer{"smallest", 0})
 	if got := p.Choice.Budget.Bytes; got < found.Answer.Budget || got > found.Answer.Budget+engine.GiB/50 {
 		t.Errorf("uses a budget of %d bytes; want a little more than %d, as it is written", got, found.Answer.Budget)
 	}
-	if p.Asked(proto.Smallest) == nil {
+	if answersTo(p, "smallest") == nil {
 		t.Error("using the answer drops it")
 	}
 	p.play(SetSlowdown{600})
 	if p.Slowdown() != 600 {
 		t.Errorf("slowdown %d; want 600", p.Slowdown())
 	}
-	if p.Asked(proto.Smallest) != nil {
+	if answersTo(p, "smallest") != nil {
 		t.Error("the answer for another slowdown stays")
 	}
 }
 
 func TestStopAsking(t *testing.T) {
-	p, e := asking(t, proto.WhatHelps)
-	p.play(variant(e, "testshare", 9, p.Budget()), Unask{proto.WhatHelps})
-	a := p.Asked(proto.WhatHelps)
-	if !reflect.DeepEqual(p.effects, []Effect{Cancel{e.ID}}) || a == nil || !a.Stopped || len(a.Answers) != 1 {
+	p, e := asking(t, "help")
+	p.play(variant(e, "testshare", 9, p.Budget()), StopQuestion{"help"})
+	a := answersTo(p, "help")
+	if !reflect.DeepEqual(p.effects, []Effect{Cancel{e.ID}}) || a == nil || !a.Stopped || len(a.List) != 1 {
 		t.Fatalf("effects %s, asked %+v; want it cancelled, and what was known kept", names(p.effects), a)
 	}
 	p.play(variant(e, "testoffload", 9, p.Budget()))
-	if len(a.Answers) != 1 {
+	if len(a.List) != 1 {
 		t.Error("an answer that came late is taken")
 	}
-	p.play(Ask{proto.WhatHelps})
-	if again := last[Inquire](t, p); again.ID == e.ID || len(p.Asked(proto.WhatHelps).Answers) != 0 {
+	p.play(StartQuestion{"help"})
+	if again := last[Question](t, p); again.ID == e.ID || len(answersTo(p, "help").List) != 0 {
 		t.Error("asked again it does not begin again")
 	}
-	p.play(AskEnded{ID: p.Asked(proto.WhatHelps).ID, Failed: "It crashed."})
-	if a := p.Asked(proto.WhatHelps); a.Failed != "It crashed." || a.Complete() {
+	p.play(QuestionEnded{ID: answersTo(p, "help").ID, Failed: "It crashed."})
+	if a := answersTo(p, "help"); a.Failed != "It crashed." || a.Complete() {
 		t.Errorf("asked %+v; want why it failed", a)
 	}
 	p.play(PickPreset{"other-b8"})
 	p.play(opened(last[Open](t, p).ID, chain("other")))
-	if p.Asked(proto.WhatHelps) != nil {
+	if answersTo(p, "help") != nil {
 		t.Error("answers about another network stay")
 	}
 }
 
-// The chart over bandwidth stays when one of its bandwidths is used, and says from
-// where on one strategy beats another.
-func TestAskLinks(t *testing.T) {
-	defer func(old []string) { linkMethods = old }(linkMethods)
-	linkMethods = []string{"testoffload"}
-	p, e := asking(t, proto.Links)
-	rates := LinkRates()
-	if !slices.Equal(e.Request.Rates, rates) || e.Request.Others[0].Strategy != "testremat" {
-		t.Errorf("asks for %v and %+v; want %v, the chosen strategy first", e.Request.Rates, e.Request.Others, rates)
+// The chart over bandwidth stays when one of its lines or bandwidths is used.
+func TestUseOfChart(t *testing.T) {
+	p, e := asking(t, "links")
+	if m := e.Request.Methods; len(m) < 2 || m[0].Strategy != "testremat" || m[1].Strategy != "rotor" {
+		t.Errorf("compares %+v; want the chosen strategy first, then others", m)
 	}
-	a := p.Asked(proto.Links)
-	for i, r := range rates {
-		for _, x := range []struct {
-			strategy string
-			ms       int
-		}{{"testremat", 50}, {"testoffload", max(100-10*i, 10)}, {"testshare", 0}} {
-			x := variant(e, x.strategy, x.ms, p.Budget())
-			x.Answer.Rate = r
-			p.play(x)
+	for _, strategy := range []string{"testremat", "rotor"} {
+		x := variant(e, strategy, 50, p.Budget())
+		x.Answer.Device = &engine.Device{ToHost: 1e9, ToDev: 1e9}
+		p.play(x)
+	}
+	a := answersTo(p, "links")
+	p.play(QuestionEnded{ID: e.ID})
+	for i, strategy := range []string{"testremat", "rotor"} { // the chosen line, and another
+		p.play(UseAnswer{"links", i})
+		if p.Choice.ToHost != 1e9 || p.Choice.ToDev != 1e9 || p.Choice.Strategy != strategy || p.Choice.Device != "" {
+			t.Errorf("%s over a link of %d and %d; want %s over 1 GB/s", p.Choice.Strategy, p.Choice.ToHost, p.Choice.ToDev, strategy)
 		}
-		if _, ok := a.Crossing("testoffload", "testremat"); ok != (i == len(rates)-1) {
-			t.Fatalf("after %d of %d rates the crossing is known: %v", i+1, len(rates), ok)
-		}
-	}
-	// 100-10i is below 50 from i = 6 on.
-	if got, ok := a.Crossing("testoffload", "testremat"); !ok || got != (Crossing{rates[5], rates[6]}) {
-		t.Errorf("crossing %+v, %v; want it between the rates 5 and 6", got, ok)
-	}
-	if _, ok := a.Crossing("testshare", "testremat"); ok {
-		t.Error("a strategy without any schedule has a crossing")
-	}
-	p.play(AskEnded{ID: e.ID})
-	for _, strategy := range []string{"testremat", "testoffload"} { // the chosen line, and another
-		i := slices.IndexFunc(a.Answers, func(x proto.Answer) bool { return x.Strategy == strategy })
-		p.play(UseAnswer{proto.Links, i})
-		if p.Choice.ToHost != rates[0] || p.Choice.ToDev != rates[0] || p.Choice.Strategy != strategy {
-			t.Errorf("%s over a link of %d and %d; want %s over %d", p.Choice.Strategy, p.Choice.ToHost, p.Choice.ToDev, strategy, rates[0])
-		}
-		if p.Asked(proto.Links) != a {
+		if answersTo(p, "links") != a {
 			t.Errorf("using a bandwidth of %s drops the chart", strategy)
 		}
 	}
 	p.play(SetStrategy{"testshare"})
-	if p.Asked(proto.Links) != nil {
+	if answersTo(p, "links") != nil {
 		t.Error("a chart without the chosen strategy stays")
 	}
 }
 
-func TestCrossing(t *testing.T) {
-	rates := LinkRates()
-	over := func(fast ...int) *Asked { // against 50 ms at all rates
-		a := &Asked{}
-		for i, r := range rates {
-			ms := fast[min(i, len(fast)-1)]
-			a.Answers = append(a.Answers, proto.Answer{Strategy: "f", Rate: r, StepTime: time.Duration(ms)}, proto.Answer{Strategy: "s", Rate: r, StepTime: 50})
-		}
-		return a
-	}
-	for _, c := range []struct {
-		times []int
-		want  Crossing
-	}{
-		{[]int{40}, Crossing{0, rates[0]}},
-		{[]int{50}, Crossing{rates[len(rates)-1], 0}},
-		{[]int{90, 70, 50, 40}, Crossing{rates[2], rates[3]}},
-		{[]int{90, 40, 60, 49}, Crossing{rates[2], rates[3]}}, // not for good before
-		{[]int{0, 0, 30}, Crossing{rates[1], rates[2]}},
-	} {
-		if got, ok := over(c.times...).Crossing("f", "s"); !ok || got != c.want {
-			t.Errorf("times %v against 50: %+v, %v; want %+v", c.times, got, ok, c.want)
-		}
-	}
-}
-
 func TestAskBatches(t *testing.T) {
-	p, e := asking(t, proto.LargestBatch)
-	if b := e.Request.Batches; !slices.IsSorted(b) || b[0] != 1 || !slices.Contains(b, 8) || e.Request.Budget.Bytes != p.Budget() {
-		t.Errorf("asks for batches %v in %v; want 1 and 8 among them, increasing, and the budget in bytes", b, e.Request.Budget)
+	p, e := asking(t, "batch")
+	if e.Request.Budget.Bytes != p.Budget() {
+		t.Errorf("asks in %v; want %d bytes: a share is another amount at every batch", e.Request.Budget, p.Budget())
 	}
 	x := variant(e, "testshare", 30, p.Budget())
 	x.Answer.Batch, x.Answer.Largest = 19, true
-	p.play(x, AskEnded{ID: e.ID})
-	p.play(UseAnswer{proto.LargestBatch, 0})
+	p.play(x, QuestionEnded{ID: e.ID})
+	p.play(UseAnswer{"batch", 0})
 	if len(p.effects) != 0 { // net-b8 is no preset that can be built
 		t.Errorf("effects %s; want none: the network cannot be built with another batch", names(p.effects))
 	}
 	p.Choice.Source.Preset = "resnet50-b8"
-	p.play(UseAnswer{proto.LargestBatch, 0})
+	p.play(UseAnswer{"batch", 0})
 	if c := p.Opening.Choice; last[Open](t, p).Request.Preset != "resnet50-b19" || c.Strategy != "testshare" || c.Budget.Bytes != x.Answer.Budget {
 		t.Errorf("opens %+v; want batch 19 with the strategy and the budget of the answer", c)
 	}

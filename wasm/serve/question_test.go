@@ -9,29 +9,29 @@ import (
 	"memtide/wasm/proto"
 )
 
-// question asks about resnet50-b8 at 60 % with greedy.
-func question(q proto.Ask) *proto.Request {
+// questionAbout asks about resnet50-b8 at 60 % with greedy.
+func questionAbout(q proto.Question) *proto.Request {
 	q.Setting, q.Budget = setting("resnet50-b8"), proto.Budget{BasisPoints: 6000}
 	if q.Strategy == "" {
 		q.Strategy = "greedy"
 	}
-	return &proto.Request{Op: proto.OpAsk, Ask: &q}
+	return &proto.Request{Op: proto.OpQuestion, Question: &q}
 }
 
 // answers are those of a question that has a result.
 func answers(t *testing.T, req *proto.Request) (out []proto.Answer) {
 	t.Helper()
 	last, progress := ask(t, new(Server), req)
-	if last.Asked == nil {
-		t.Fatalf("%+v: got the failure %v, want answers", req.Ask, last.Failure)
+	if last.Answered == nil {
+		t.Fatalf("%+v: got the failure %v, want answers", req.Question, last.Failure)
 	}
 	for _, r := range progress {
 		if r.Answer != nil {
 			out = append(out, *r.Answer)
 		}
 	}
-	if len(out) != last.Asked.Answers {
-		t.Fatalf("%+v: %d answers, the result says %d", req.Ask, len(out), last.Asked.Answers)
+	if len(out) != last.Answered.Answers {
+		t.Fatalf("%+v: %d answers, the result says %d", req.Question, len(out), last.Answered.Answers)
 	}
 	return out
 }
@@ -39,7 +39,7 @@ func answers(t *testing.T, req *proto.Request) (out []proto.Answer) {
 // stepTime solves the question's problem after a change.
 func stepTime(t *testing.T, req *proto.Request, change func(*proto.Solve)) *proto.Solved {
 	t.Helper()
-	q := &proto.Solve{Setting: req.Ask.Setting, Method: req.Ask.Method, Budget: req.Ask.Budget}
+	q := &proto.Solve{Setting: req.Question.Setting, Method: req.Question.Method, Budget: req.Question.Budget}
 	change(q)
 	r, _ := ask(t, new(Server), &proto.Request{Op: proto.OpSolve, Solve: q})
 	if r.Solved == nil {
@@ -50,7 +50,7 @@ func stepTime(t *testing.T, req *proto.Request, change func(*proto.Solve)) *prot
 
 // What would help is what solving the changed problem gives.
 func TestWhatHelps(t *testing.T) {
-	req := question(proto.Ask{Question: proto.WhatHelps, Others: []proto.Method{{Strategy: "rotor"}, {Strategy: "greedy"}}})
+	req := questionAbout(proto.Question{Name: "help", Methods: []proto.Method{{Strategy: "rotor"}, {Strategy: "greedy"}}})
 	got := answers(t, req)
 	budget := stepTime(t, req, func(*proto.Solve) {}).Budget
 	want := []struct {
@@ -83,7 +83,7 @@ func TestWhatHelps(t *testing.T) {
 
 // The smallest budget is enough, and one that is smaller by the grain is not.
 func TestSmallestForSlowdown(t *testing.T) {
-	req := question(proto.Ask{Method: proto.Method{Strategy: "rotor"}, Question: proto.Smallest, Slowdown: 1000})
+	req := questionAbout(proto.Question{Method: proto.Method{Strategy: "rotor"}, Name: "smallest", Slowdown: 1000})
 	a := answers(t, req)[0]
 	if a.Failure != nil {
 		t.Fatal(a.Failure)
@@ -91,48 +91,48 @@ func TestSmallestForSlowdown(t *testing.T) {
 	at := func(b engine.Bytes) *proto.Solved {
 		return stepTime(t, req, func(q *proto.Solve) { q.Budget = proto.Budget{Bytes: b} })
 	}
-	enough, less := at(a.Budget), at(a.Budget-2*smallestGrain)
+	enough, less := at(a.Budget), at(a.Budget-2*engine.MiB)
 	limit := enough.KeepAll.StepTime + enough.KeepAll.StepTime/10
 	if enough.Trace.Makespan > limit || enough.Trace.Makespan != a.StepTime {
 		t.Errorf("in %d bytes a step takes %v; want at most %v, and %v as answered", a.Budget, enough.Trace.Makespan, limit, a.StepTime)
 	}
 	if less.Trace.Makespan <= limit {
-		t.Errorf("in %d bytes a step takes %v, which is at most %v too; want the smallest budget, not %d", a.Budget-2*smallestGrain, less.Trace.Makespan, limit, a.Budget)
+		t.Errorf("in %d bytes a step takes %v, which is at most %v too; want the smallest budget, not %d", a.Budget-2*engine.MiB, less.Trace.Makespan, limit, a.Budget)
 	}
 }
 
-// A faster link makes greedy faster and leaves rotor as it is.
+// A faster link makes greedy faster. Rotor moves nothing: its answers are equal,
+// and equal to that of the problem itself.
 func TestLinks(t *testing.T) {
-	rates := []engine.Rate{6_000_000_000, 24_000_000_000}
-	got := answers(t, question(proto.Ask{Question: proto.Links, Rates: rates, Others: []proto.Method{{Strategy: "greedy"}, {Strategy: "rotor"}}}))
-	if len(got) != 4 {
-		t.Fatalf("%d answers, want 4: %+v", len(got), got)
-	}
-	for i, a := range got {
-		if a.Failure != nil || a.Rate != rates[i%2] || a.Strategy != []string{"greedy", "rotor"}[i/2] {
-			t.Errorf("answer %d is %+v; want one of %s over %v", i, a, []string{"greedy", "rotor"}[i/2], rates[i%2])
+	req := questionAbout(proto.Question{Name: "links", Methods: []proto.Method{{Strategy: "greedy"}, {Strategy: "rotor"}}})
+	got := answers(t, req)
+	rotor := stepTime(t, req, func(q *proto.Solve) { q.Strategy = "rotor" }).Trace
+	n := len(got) / 2
+	for i, a := range got[:n] {
+		greedy := stepTime(t, req, func(q *proto.Solve) { q.Device.ToHost, q.Device.ToDev = a.Rate, a.Rate }).Trace
+		if a.Strategy != "greedy" || a.StepTime != greedy.Makespan || i > 0 && a.Rate <= got[i-1].Rate {
+			t.Errorf("answer %d: %+v; want greedy over a faster link than before, with %v", i, a, greedy.Makespan)
+		}
+		if b := got[n+i]; b.Strategy != "rotor" || b.Rate != a.Rate || b.StepTime != rotor.Makespan || b.Peak != rotor.Peak || b.Done != n+1+i || b.Total != 2*n {
+			t.Errorf("answer %d of %d: %+v; want rotor at %d with %v and a peak of %d", n+i, 2*n, b, a.Rate, rotor.Makespan, rotor.Peak)
 		}
 	}
-	if slow, fast := got[0].StepTime, got[1].StepTime; slow <= fast {
-		t.Errorf("greedy takes %v over %v and %v over %v; want less", slow, rates[0], fast, rates[1])
-	}
-	if got[2].StepTime != got[3].StepTime {
-		t.Errorf("rotor takes %v and %v; want the same over every link", got[2].StepTime, got[3].StepTime)
+	if slow, fast := got[0].StepTime, got[n-1].StepTime; slow <= fast {
+		t.Errorf("greedy takes %v over %v and %v over %v; want less", slow, got[0].Rate, fast, got[n-1].Rate)
 	}
 }
 
-func TestAskFails(t *testing.T) {
+func TestQuestionFails(t *testing.T) {
 	for _, c := range []struct {
-		ask  proto.Ask
+		q    proto.Question
 		want string
 	}{
-		{proto.Ask{Question: "why"}, `no question "why"`},
-		{proto.Ask{Question: proto.Links, Rates: []engine.Rate{-1}, Others: []proto.Method{{Strategy: "rotor"}}}, "negative"},
-		{proto.Ask{Question: proto.WhatHelps, Others: []proto.Method{{Strategy: "none"}}}, `no strategy "none"`},
+		{proto.Question{Name: "why"}, `no question "why"`},
+		{proto.Question{Name: "help", Methods: []proto.Method{{Strategy: "none"}}}, `no strategy "none"`},
 	} {
-		last, _ := ask(t, new(Server), question(c.ask))
+		last, _ := ask(t, new(Server), questionAbout(c.q))
 		if last.Failure == nil || last.Failure.Kind != proto.BadRequest || !strings.Contains(last.Failure.Text, c.want) {
-			t.Errorf("%+v: got %+v, want a bad request with %q", c.ask, last.Failure, c.want)
+			t.Errorf("%+v: got %+v, want a bad request with %q", c.q, last.Failure, c.want)
 		}
 	}
 }
@@ -140,19 +140,20 @@ func TestAskFails(t *testing.T) {
 // The largest batch trains, the next does not; batches that are asked for have
 // the step times of solving them.
 func TestLargestBatch(t *testing.T) {
-	req := question(proto.Ask{Question: proto.LargestBatch, Others: []proto.Method{{Strategy: "keepall"}, {Strategy: "rotor"}}, Batches: []int{4, 4000}})
-	req.Ask.Budget = proto.Budget{Bytes: 2 * engine.GiB}
+	req := questionAbout(proto.Question{Name: "batch", Methods: []proto.Method{{Strategy: "keepall"}, {Strategy: "rotor"}}})
+	req.Question.Budget = proto.Budget{Bytes: 2 * engine.GiB}
 	got := answers(t, req)
-	if len(got) != 6 {
-		t.Fatalf("%d answers, want 6: %+v", len(got), got)
+	n := len(got) / 2 // the largest, and 1 to 1024
+	if n != 12 {
+		t.Fatalf("%d answers, want 12 of each: %+v", len(got), got)
 	}
 	solve := func(strategy string, batch int) *proto.Reply {
-		q := &proto.Solve{Setting: setting(fmt.Sprintf("resnet50-b%d", batch)), Method: proto.Method{Strategy: strategy}, Budget: req.Ask.Budget}
+		q := &proto.Solve{Setting: setting(fmt.Sprintf("resnet50-b%d", batch)), Method: proto.Method{Strategy: strategy}, Budget: req.Question.Budget}
 		r, _ := ask(t, new(Server), &proto.Request{Op: proto.OpSolve, Solve: q})
 		return r
 	}
 	for i, strategy := range []string{"keepall", "rotor"} {
-		most, four, many := got[3*i], got[3*i+1], got[3*i+2]
+		most, four, many := got[n*i], got[n*i+3], got[n*i+11]
 		if r := solve(strategy, most.Batch); !most.Largest || most.Strategy != strategy || r.Solved == nil || r.Solved.Trace.Makespan != most.StepTime {
 			t.Errorf("%s: largest batch %+v; solving it gives %+v", strategy, most, r.Solved)
 		}
@@ -162,27 +163,11 @@ func TestLargestBatch(t *testing.T) {
 		if r := solve(strategy, 4); r.Solved == nil || r.Solved.Trace.Makespan != four.StepTime || four.Batch != 4 {
 			t.Errorf("%s at batch 4: answer %+v; solving it gives %+v", strategy, four, r.Solved)
 		}
-		if many.Failure == nil || many.Failure.Kind != proto.Infeasible || many.Failure.Smallest == 0 {
-			t.Errorf("%s at batch 4000: answer %+v, want infeasible with what would do", strategy, many)
+		if many.Batch != 1024 || many.Failure == nil || many.Failure.Kind != proto.Infeasible || many.Failure.Smallest == 0 {
+			t.Errorf("%s at batch 1024: answer %+v, want infeasible with what would do", strategy, many)
 		}
 	}
-	if got[0].Batch >= got[3].Batch {
-		t.Errorf("keepall trains %d and rotor %d; want more", got[0].Batch, got[3].Batch)
-	}
-}
-
-// Without transfers the rate of the link is of no matter: the answers are equal,
-// and equal to those of the problem itself.
-func TestLinksWithoutTransfers(t *testing.T) {
-	req := question(proto.Ask{Question: proto.Links, Others: []proto.Method{{Strategy: "greedy"}, {Strategy: "rotor"}}, Rates: []engine.Rate{1e9, 5e9, 80e9}})
-	got := answers(t, req)
-	want := stepTime(t, req, func(q *proto.Solve) { q.Strategy = "rotor" }).Trace
-	for i, a := range got[3:] {
-		if a.Strategy != "rotor" || a.Rate != req.Ask.Rates[i] || a.StepTime != want.Makespan || a.Peak != want.Peak || a.Done != 4+i {
-			t.Errorf("answer %d: %+v; want rotor at %d with %v and a peak of %d", 3+i, a, req.Ask.Rates[i], want.Makespan, want.Peak)
-		}
-	}
-	if got[0].StepTime <= got[2].StepTime {
-		t.Errorf("greedy takes %v at 1 GB/s and %v at 80 GB/s; want it faster", got[0].StepTime, got[2].StepTime)
+	if got[0].Batch >= got[n].Batch {
+		t.Errorf("keepall trains %d and rotor %d; want more", got[0].Batch, got[n].Batch)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"math"
 	"strconv"
 
-	"memtide/wasm/proto"
 	"memtide/web/draw"
 	"memtide/web/format"
 	"memtide/web/state"
@@ -18,11 +17,11 @@ func (c Command) questionCommand(s *state.State) state.Message {
 	case "questions":
 		return state.ToggleQuestions{}
 	case "ask":
-		return state.Ask{Question: proto.Question(c.Arg)}
+		return state.StartQuestion{Name: c.Arg}
 	case "unask":
-		return state.Unask{Question: proto.Question(c.Arg)}
+		return state.StopQuestion{Name: c.Arg}
 	case "use-answer":
-		return state.UseAnswer{Question: proto.Question(c.Arg), Index: c.Index}
+		return state.UseAnswer{Name: c.Arg, Index: c.Index}
 	case "slowdown":
 		return c.slowdown()
 	case "chain":

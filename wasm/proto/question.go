@@ -1,0 +1,42 @@
+package proto
+
+import (
+	"time"
+
+	"memtide/engine"
+)
+
+// Question asks something about a problem that takes several schedules to answer.
+type Question struct {
+	Setting
+	Method
+	Budget   Budget        `json:"budget"`
+	Name     string        `json:"question"`           // see package question
+	Methods  []Method      `json:"others,omitempty"`   // that the question takes besides, or compares
+	Slowdown int           `json:"slowdown,omitempty"` // accepted, in hundredths of a per cent
+	Limit    time.Duration `json:"limit,omitempty"`    // per schedule, or for a search; 0 is as long as it needs
+}
+
+// Answer is one answer to a Question, and how many have been given. It is solved
+// for all that it names.
+type Answer struct {
+	Index    int            `json:"index"`
+	Name     string         `json:"name,omitempty"`      // for people
+	Strategy string         `json:"strategy"`            // the method
+	Budget   engine.Bytes   `json:"budget"`              // that the schedule was solved for
+	Device   *engine.Device `json:"device,omitempty"`    // the link, if the question changes it
+	Rate     engine.Rate    `json:"rate,omitempty"`      // of both of its directions, if the question varies that
+	Batch    int            `json:"batch,omitempty"`     // if the question varies it
+	Largest  bool           `json:"largest,omitempty"`   // Batch is the largest that trains
+	StepTime time.Duration  `json:"step_time,omitempty"` // measured; 0 if there is no schedule
+	Peak     engine.Bytes   `json:"peak,omitempty"`
+	Partial  bool           `json:"partial,omitempty"` // best so far when Limit passed; of a largest batch: a larger one is not ruled out
+	Failure  *Failure       `json:"failure,omitempty"` // why there is no schedule
+	Done     int            `json:"done"`
+	Total    int            `json:"total"` // 0 if unknown
+}
+
+// Answered ends a Question.
+type Answered struct {
+	Answers int `json:"answers"`
+}

@@ -1,0 +1,54 @@
+package serve
+
+import (
+	"context"
+	"strings"
+
+	"memtide/engine"
+	"memtide/engine/whatif"
+	"memtide/wasm/proto"
+	"memtide/web/question"
+)
+
+// question answers a question with one progress reply per answer. An answer
+// without a schedule says why; a bad request fails all.
+func (s *Server) question(ctx context.Context, q *proto.Question, emit func(*proto.Reply)) (*proto.Answered, *proto.Failure) {
+	def := question.Lookup(q.Name)
+	if def == nil {
+		var names []string
+		for _, known := range question.All() {
+			names = append(names, known.Name)
+		}
+		return nil, proto.Fail(proto.BadRequest, "there is no question %q; expected one of %s", q.Name, strings.Join(names, ", "))
+	}
+	t, fail := s.task(&q.Setting, &q.Method, q.Budget)
+	if fail != nil {
+		return nil, fail
+	}
+	w := &question.Work{Problem: t.problem, Method: whatif.Method{Strategy: t.strategy, Args: t.args},
+		Preset: s.last.preset, Profile: s.last.profile, KeepAll: t.keepAll.StepTime, Slowdown: q.Slowdown, Limit: q.Limit,
+		Emit: func(a *proto.Answer, err error) {
+			if err != nil {
+				a.Failure = failure(err, engine.Lookup(a.Strategy), a.Budget)
+			}
+			emit(&proto.Reply{Kind: proto.KindProgress, Answer: a})
+		},
+		Report: func(tried int) {
+			emit(&proto.Reply{Kind: proto.KindProgress, Progress: &proto.Progress{Done: tried}})
+		},
+	}
+	for i := range q.Methods {
+		m, fail := s.task(&q.Setting, &q.Methods[i], q.Budget)
+		if fail != nil {
+			return nil, fail
+		}
+		w.Methods = append(w.Methods, whatif.Method{Strategy: m.strategy, Args: m.args})
+	}
+	if err := def.Answer(ctx, w); err != nil {
+		return nil, proto.Fail(proto.BadRequest, "%v", err)
+	}
+	if ctx.Err() != nil && w.Given < w.Total {
+		return nil, proto.Fail(proto.Deadline, "the question was stopped after %d of %d answers", w.Given, w.Total)
+	}
+	return &proto.Answered{Answers: w.Given}, nil
+}

@@ -1,0 +1,111 @@
+package question
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/whatif"
+	"memtide/wasm/proto"
+	"memtide/web/format"
+)
+
+// What would help: more memory, a faster link, other strategies. One answer each.
+func init() {
+	register(&Question{
+		Name: "help", Order: 1, Title: "What would help?", Hint: "what would help", Limit: solves,
+		Methods: func(s Subject) (out []proto.Method) {
+			for _, st := range s.Usable {
+				if st.Name != s.Method.Strategy {
+					out = append(out, proto.Method{Strategy: st.Name})
+				}
+			}
+			return out
+		},
+		Answer: func(ctx context.Context, w *Work) error {
+			changes := whatif.Changes(w.Problem, w.Method, w.Methods)
+			w.Total = len(changes)
+			for _, c := range changes {
+				a := proto.Answer{Name: c.Name}
+				if d := c.Problem.Device; d != w.Problem.Device {
+					a.Device = &d
+				}
+				err := w.measure(ctx, &a, c.Problem, c.Method)
+				if !w.give(ctx, a, err) {
+					break
+				}
+			}
+			return nil
+		},
+		Sentence: helpSentence,
+		Table:    helpTable,
+	})
+}
+
+// byGain are the indices of the answers by step time, those without a schedule
+// last.
+func (a *Answers) byGain() []int {
+	out := make([]int, len(a.List))
+	for i := range out {
+		out[i] = i
+	}
+	slices.SortStableFunc(out, func(i, j int) int { // a step time of 0 is the largest then
+		return cmp.Compare(uint64(a.List[i].StepTime-1), uint64(a.List[j].StepTime-1))
+	})
+	return out
+}
+
+func helpSentence(a *Answers, _ Subject) string {
+	if len(a.List) == 0 {
+		return ""
+	}
+	best := a.List[a.byGain()[0]]
+	switch {
+	case best.StepTime <= 0:
+		return "Nothing of this fits either."
+	case a.Base <= 0:
+		return "There is no schedule for what is chosen now. These have one."
+	case best.StepTime >= a.Base:
+		return "Nothing of this makes the step faster."
+	}
+	return fmt.Sprintf("Most: %s, %s per step instead of %s.", best.Name, format.Duration(best.StepTime), format.Duration(a.Base))
+}
+
+func helpTable(a *Answers, _ Subject) *Table {
+	t := &Table{Columns: []string{"Change", "Step time", "Difference"}}
+	for _, i := range a.byGain() {
+		x := &a.List[i]
+		row := Row{Answer: i, Head: changeTitle(x), Cells: make([]Cell, 2)}
+		if x.StepTime <= 0 {
+			row.failed(1, x.Failure)
+		} else {
+			row.Cells[0].Text, row.Cells[1].Text, row.Use = stepTime(x), "fits", x.Name
+			if a.Base > 0 {
+				row.Cells[1] = Cell{Text: difference(x.StepTime, a.Base), Better: x.StepTime < a.Base}
+			}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// changeTitle is what a variant changes, at the beginning of a row; names of
+// strategies are as they are.
+func changeTitle(x *proto.Answer) string {
+	if st := engine.Lookup(x.Strategy); st != nil && st.Title == x.Name || x.Name == "" {
+		return x.Name
+	}
+	return strings.ToUpper(x.Name[:1]) + x.Name[1:]
+}
+
+// difference says by how much a step time is another.
+func difference(now, base time.Duration) string {
+	if now == base {
+		return "the same"
+	}
+	return fmt.Sprintf("%s, %s", format.DurationChange(now-base), format.Percent(float64(now-base)/float64(base)))
+}

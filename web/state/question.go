@@ -1,0 +1,319 @@
+package state
+
+import (
+	"fmt"
+	"slices"
+
+	"memtide/profiles/preset"
+	"memtide/wasm/proto"
+	"memtide/web/question"
+)
+
+// Answers are those to a question that was asked. Nothing is computed before it is.
+type Answers struct {
+	question.Answers
+	ID       int // of the request at work, 0 if none is
+	Question *question.Question
+	Done     int
+	Total    int // 0 if unknown
+	Stopped  bool
+	Failed   string
+
+	key     string
+	methods []string // the keys of the methods it compares; nil: it compares none
+}
+
+// questions is the part of the state about questions.
+type questions struct {
+	answers []*Answers       // about the present choice, at most one of a question
+	known   recent[*Answers] // complete ones
+}
+
+// Question asks a worker a question.
+type Question struct {
+	ID      int
+	Request proto.Question
+}
+
+func (Question) effect() {}
+
+// DefaultSlowdown is how much slower a step may be unless a person says otherwise,
+// in hundredths of a per cent.
+const DefaultSlowdown = 1000
+
+// Slowdown is the accepted slowdown, in hundredths of a per cent.
+func (s *State) Slowdown() int {
+	if s.View.Slowdown == 0 {
+		return DefaultSlowdown
+	}
+	return s.View.Slowdown - 1
+}
+
+// Answers are those to a question about the present choice; nil if it was not asked.
+func (p *questions) Answers(q *question.Question) *Answers {
+	for _, a := range p.answers {
+		if a.Question == q {
+			return a
+		}
+	}
+	return nil
+}
+
+// forget drops answers, and cancels their request if it is at work.
+func (p *questions) forget(a *Answers) (out []Effect) {
+	if i := slices.Index(p.answers, a); i >= 0 {
+		out, p.answers = a.cancel(), slices.Delete(p.answers, i, i+1)
+	}
+	return out
+}
+
+// Subject is what questions are about. There has to be a network.
+func (o *Side) Subject() question.Subject {
+	c := o.Choice
+	_, _, err := preset.Parse(c.Source.Preset)
+	out := question.Subject{Method: proto.Method{Strategy: c.Strategy, Args: c.Args}, Graph: o.Network.Chain == nil,
+		Preset: err == nil, Batch: o.Network.Totals.Batch, Usable: o.CurveStrategies()}
+	if c.ToHost == c.ToDev {
+		out.Bandwidth = c.ToHost
+	}
+	return out
+}
+
+// answersKey identifies what the answers to a question depend on, but for the
+// methods that they compare (see about).
+func (s *State) answersKey(q *question.Question) string {
+	c, method, budget, slowdown := s.Choice, s.Choice.methodKey(), s.Budget(), 0
+	if q.Slowdown {
+		slowdown = s.Slowdown()
+	}
+	if q.Varies&question.Budget != 0 {
+		budget = 0
+	}
+	if q.Varies&question.Bandwidth != 0 {
+		c.ToHost, c.ToDev = 0, 0
+	}
+	if q.Varies&question.Batch != 0 {
+		if p, _, err := preset.Parse(c.Source.Preset); err == nil {
+			c.Source.Preset = p.ID
+		}
+	}
+	if q.Varies&question.Strategy != 0 {
+		method = ""
+	}
+	return fmt.Sprintf("%s|%s|%s|%d|%d", q.Name, c.settingKey(), method, budget, slowdown)
+}
+
+// about reports whether answers are about the present choice: they have its key, and
+// if they compare methods, its method. So choosing one of them for another keeps them.
+func (s *State) about(a *Answers, key string) bool {
+	return a.key == key && (a.methods == nil || slices.Contains(a.methods, s.Choice.methodKey()))
+}
+
+// followQuestions drops what was answered about another choice, and stops what is
+// being answered about it.
+func (s *State) followQuestions() (out []Effect) {
+	for _, q := range question.All() {
+		a := s.Answers(q)
+		if a == nil && len(s.known.keys) == 0 {
+			continue
+		}
+		key := s.answersKey(q)
+		if a != nil && s.about(a, key) {
+			continue
+		}
+		if a != nil {
+			out = append(out, s.forget(a)...)
+			s.DOM++
+		}
+		if known, ok := s.known.get(key); ok && s.about(known, key) {
+			s.answers = append(s.answers, known)
+			s.DOM++
+		}
+	}
+	return out
+}
+
+// drop forgets and stops them all.
+func (p *questions) drop() (out []Effect) {
+	for _, a := range p.answers {
+		out = append(out, a.cancel()...)
+	}
+	p.answers = nil
+	return out
+}
+
+// cancel stops the request of the question, if it is at work.
+func (a *Answers) cancel() []Effect {
+	if a.ID == 0 {
+		return nil
+	}
+	id := a.ID
+	a.ID = 0
+	return []Effect{Cancel{id}}
+}
+
+// ToggleQuestions opens and closes the questions.
+type ToggleQuestions struct{}
+
+func (ToggleQuestions) apply(s *State) []Effect {
+	s.View.Questions = !s.View.Questions
+	s.DOM++
+	return []Effect{WriteURL{Replace}}
+}
+
+// SetSlowdown says how much slower than keeping everything a step may be, in
+// hundredths of a per cent.
+type SetSlowdown struct{ Slowdown int }
+
+func (m SetSlowdown) apply(s *State) []Effect {
+	s.View.Slowdown = min(max(m.Slowdown, 0), 10_000_00) + 1
+	s.Draft = Draft{}
+	s.DOM++
+	return append(s.followQuestions(), WriteURL{Replace})
+}
+
+// StopQuestion gives a question up.
+type StopQuestion struct{ Name string }
+
+func (m StopQuestion) apply(s *State) []Effect {
+	s.DOM++
+	a := s.Answers(question.Lookup(m.Name))
+	if a == nil || a.ID == 0 {
+		return nil
+	}
+	a.Stopped = true
+	return a.cancel()
+}
+
+// StartQuestion asks a question about the present choice, again if it was given up.
+type StartQuestion struct{ Name string }
+
+func (m StartQuestion) apply(s *State) (out []Effect) {
+	s.DOM++
+	q := question.Lookup(m.Name)
+	if s.Network == nil || q == nil {
+		return nil
+	}
+	out = s.forget(s.Answers(q))
+	a := &Answers{ID: s.newID(), Question: q, key: s.answersKey(q)}
+	a.Strategy, a.Slowdown = s.Choice.Strategy, s.Slowdown()
+	if p := s.Shown; p != nil && p.Network == s.Network {
+		a.KeepAll = p.Solved.KeepAll.StepTime
+		if p.Choice.Equal(s.Choice) {
+			a.Base = p.Solved.Trace.Makespan
+		}
+	}
+	s.answers = append(s.answers, a)
+	subject := s.Subject()
+	req := proto.Question{Setting: s.Network.setting(s.Choice), Method: subject.Method, Budget: proto.Budget{Bytes: max(s.Budget(), 1)},
+		Name: q.Name, Slowdown: a.Slowdown, Limit: q.Limit}
+	if q.Methods != nil {
+		req.Methods = q.Methods(subject)
+	}
+	if q.Varies&question.Strategy != 0 {
+		for _, m := range req.Methods {
+			a.methods = append(a.methods, methodKey(m.Strategy, m.Args))
+		}
+	}
+	return append(out, Question{ID: a.ID, Request: req})
+}
+
+// Answered is one answer.
+type Answered struct {
+	ID     int
+	Answer proto.Answer
+}
+
+func (m Answered) apply(s *State) []Effect {
+	if a := s.answering(m.ID); a != nil {
+		a.List = append(a.List, m.Answer)
+		a.Done, a.Total = m.Answer.Done, m.Answer.Total
+		s.DOM++
+	}
+	return nil
+}
+
+// QuestionProgressed is work on the next answer.
+type QuestionProgressed struct {
+	ID       int
+	Progress proto.Progress
+}
+
+func (m QuestionProgressed) apply(s *State) []Effect {
+	if a := s.answering(m.ID); a != nil {
+		a.Done, a.Total = m.Progress.Done, m.Progress.Total
+		s.DOM++
+	}
+	return nil
+}
+
+// QuestionEnded says that there is no more to come; Failed why, empty if all is said.
+type QuestionEnded struct {
+	ID     int
+	Failed string
+}
+
+func (m QuestionEnded) apply(s *State) []Effect {
+	if a := s.answering(m.ID); a != nil {
+		a.ID, a.Failed = 0, headline(m.Failed)
+		s.DOM++
+		if m.Failed == "" {
+			s.known.put(a.key, a)
+		}
+	}
+	return nil
+}
+
+// answering is the question that waits for answers under an ID, nil if none does:
+// answers to older questions are dropped.
+func (p *questions) answering(id int) *Answers {
+	for _, a := range p.answers {
+		if a.ID != 0 && a.ID == id {
+			return a
+		}
+	}
+	return nil
+}
+
+// UseAnswer chooses what an answer was solved for: the budget, the link, the
+// strategy, the batch. A budget that was looked for is rounded up as people read it.
+type UseAnswer struct {
+	Name  string // of the question
+	Index int    // into Answers.List
+}
+
+func (m UseAnswer) apply(s *State) []Effect {
+	a := s.Answers(question.Lookup(m.Name))
+	if a == nil || m.Index < 0 || m.Index >= len(a.List) || a.List[m.Index].StepTime <= 0 {
+		return nil
+	}
+	x, c := a.List[m.Index], s.Choice
+	if x.Strategy != c.Strategy {
+		c.Strategy, c.Args = x.Strategy, nil
+	}
+	budget := x.Budget
+	if a.Question.Varies&question.Budget != 0 {
+		budget = offer(budget)
+	}
+	if x.Batch > 0 || budget != s.Budget() { // a share would be of another amount at another batch
+		c.Budget = proto.Budget{Bytes: budget}
+	}
+	if d := x.Device; d != nil {
+		if d.ToHost != c.ToHost || d.ToDev != c.ToDev {
+			c.Device = ""
+		}
+		c.ToHost, c.ToDev, c.Duplex = d.ToHost, d.ToDev, d.Duplex
+	}
+	if x.Batch == 0 {
+		return s.choose(c, Push, false)
+	}
+	p, _, err := preset.Parse(c.Source.Preset)
+	if err != nil {
+		return nil
+	}
+	c.Source = Source{Preset: preset.Ref(p.ID, x.Batch)}
+	return s.open(c, nil, Push)
+}
+
+// Complete says that all answers have been given.
+func (a *Answers) Complete() bool { return a.ID == 0 && !a.Stopped && a.Failed == "" }

@@ -16,8 +16,8 @@ import (
 	"memtide/engine/scale"
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 	"memtide/web/format"
-	"memtide/web/link"
 )
 
 func batchCommand() *command {
@@ -40,12 +40,12 @@ train are sampled, and what contradicts the assumption is told.`,
 			"memtide batch -preset resnet50-b32 -budget 16GB -strategy keepall,greedy -json",
 		},
 		flags: func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
-			var c choice
+			var c asked
 			var o batchOptions
 			c.define(fs)
 			o.define(fs, sweepLimit)
 			fs.Func("budget", "`SIZE` device memory that may be used, such as 16GB (default all that the device has)", func(s string) (err error) {
-				c.flags.Budget, err = link.ParseBudget(s)
+				c.flags.Budget, err = choice.ParseBudget(s)
 				return err
 			})
 			fs.StringVar(&o.strategies, "strategy", "", "`NAMES` strategies, with commas between them (default all that apply)")
@@ -64,10 +64,10 @@ type batchOptions struct {
 	most                int
 }
 
-func batch(ctx context.Context, e *env, c *choice, o batchOptions, args []string) error {
+func batch(ctx context.Context, e *env, c *asked, o batchOptions, args []string) error {
 	given := c.flags.Args
 	c.flags.Args = nil // they need not belong to the link's strategy
-	asked := c.flags.Budget != (link.Budget{})
+	asked := c.flags.Budget != (choice.Budget{})
 	in, err := c.read(ctx, e, args)
 	if err != nil {
 		return err

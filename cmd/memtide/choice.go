@@ -10,14 +10,15 @@ import (
 	"memtide/cmd/cli"
 	"memtide/engine"
 	"memtide/profiles/preset"
+	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/link"
 )
 
-// choice is what the flags that all commands share say. A link is how it is
+// asked is what the flags that all commands share say. A link is how it is
 // kept, since a link is all that decides what the page shows; what was given on
 // the command line overrides what -from says.
-type choice struct {
+type asked struct {
 	preset string
 	from   string
 	side   string // "a" or "b" of a link that compares; "": a
@@ -26,7 +27,7 @@ type choice struct {
 }
 
 // define adds the shared flags to fs.
-func (c *choice) define(fs *flag.FlagSet) {
+func (c *asked) define(fs *flag.FlagSet) {
 	l := &c.flags
 	fs.StringVar(&c.preset, "preset", "", "`NAME-bBATCH` a preset at a batch size (memtide help presets)")
 	fs.StringVar(&c.from, "from", "", "`LINK` start from a permalink: the address of the page, or what stands behind its #")
@@ -57,9 +58,9 @@ func (c *choice) define(fs *flag.FlagSet) {
 }
 
 // defineOne adds -budget and -strategy for the commands that take one of each.
-func (c *choice) defineOne(fs *flag.FlagSet) {
+func (c *asked) defineOne(fs *flag.FlagSet) {
 	fs.Func("budget", "`SIZE` device memory that may be used, such as 12GiB, or a share of keeping everything (default 60%)", func(s string) (err error) {
-		c.flags.Budget, err = link.ParseBudget(s)
+		c.flags.Budget, err = choice.ParseBudget(s)
 		return err
 	})
 	fs.StringVar(&c.flags.Strategy, "strategy", "", "`NAME` strategy (memtide help strategies; default "+defaultStrategy+")")
@@ -125,7 +126,7 @@ func override(l, flags link.Link) link.Link {
 	if flags.Transfers != "" {
 		l.Transfers = flags.Transfers
 	}
-	if flags.Budget != (link.Budget{}) {
+	if flags.Budget != (choice.Budget{}) {
 		l.Budget = flags.Budget
 	}
 	if flags.Strategy != "" && flags.Strategy != l.Strategy {

@@ -28,7 +28,7 @@ written.`,
 			"memtide export -format json -preset vgg16-b32 -budget 90%",
 		},
 		flags: func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
-			var c choice
+			var c asked
 			var o exportOptions
 			c.define(fs)
 			c.defineOne(fs)

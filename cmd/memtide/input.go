@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"strings"
 
@@ -20,6 +19,7 @@ import (
 	"memtide/profiles/formats/native"
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 	"memtide/web/link"
 )
 
@@ -29,7 +29,7 @@ const (
 	graphStrategy   = "window"
 )
 
-var defaultBudget = link.Budget{Percent: 60}
+var defaultBudget = choice.Budget{Share: 60 * choice.Percent}
 
 // input is a choice that has been understood: the network has been read and
 // every name in it is known.
@@ -46,7 +46,7 @@ type input struct {
 
 // read understands the flags and reads the network: args are the arguments
 // besides the flags.
-func (c *choice) read(ctx context.Context, e *env, args []string) (*input, error) {
+func (c *asked) read(ctx context.Context, e *env, args []string) (*input, error) {
 	if len(args) > 1 {
 		return nil, bad("one file at a time; got %s", cli.Quoted(args))
 	}
@@ -85,7 +85,7 @@ func (c *choice) read(ctx context.Context, e *env, args []string) (*input, error
 			return nil, err
 		}
 	}
-	if in.link.Budget == (link.Budget{}) {
+	if in.link.Budget == (choice.Budget{}) {
 		in.link.Budget = defaultBudget
 	}
 	return in, nil
@@ -199,7 +199,7 @@ func (in *input) suggest(s *preset.Suggestion) {
 	if l.Strategy == "" {
 		l.Strategy = s.Strategy
 	}
-	if l.Budget == (link.Budget{}) {
+	if l.Budget == (choice.Budget{}) {
 		l.Budget.Bytes = s.Budget
 	}
 	if l.Device == "" && l.ToDev == 0 && l.ToHost == 0 && s.Link > 0 {
@@ -365,22 +365,6 @@ func (in *input) transfers() engine.Transfers {
 		return engine.Streamed
 	}
 	return engine.Whole
-}
-
-// budget is a budget as requests want it. Shares finer than a hundredth of a
-// per cent are resolved here.
-func (in *input) budget(b link.Budget) proto.Budget {
-	if b.Bytes > 0 {
-		return proto.Budget{Bytes: b.Bytes}
-	}
-	points := math.Round(b.Percent * 100)
-	if in.graph { // what keeping everything needs is known only when it has been played
-		return proto.Budget{BasisPoints: int(max(points, 1))}
-	}
-	if points < 1 || math.Abs(points-b.Percent*100) > 1e-9*points {
-		return proto.Budget{Bytes: max(b.Of(in.profile.Totals().KeepAllPeak), 1)}
-	}
-	return proto.Budget{BasisPoints: int(points)}
 }
 
 // problem is what was solved, for drawing it.

@@ -38,7 +38,7 @@ ways to place.`,
 			"memtide place -budget 600MiB -alloc optimal net.csv",
 		},
 		flags: func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
-			var c choice
+			var c asked
 			c.define(fs)
 			c.defineOne(fs)
 			limit := fs.Duration("limit", 0, "`TIME` most that the solve and the placement may take each, such as 30s; 0 is as long as they need")

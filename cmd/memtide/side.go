@@ -11,7 +11,7 @@ import (
 
 // oneSide is the side of a link that a command is about. A link that compares has
 // two; of which one is taken without being asked for is told on the standard error.
-func (c *choice) oneSide(e *env, l link.Link) (link.Link, error) {
+func (c *asked) oneSide(e *env, l link.Link) (link.Link, error) {
 	b := l.B
 	switch {
 	case c.side == "b" && b == nil:

@@ -31,7 +31,7 @@ checker agrees on both. Whether something faster exists, only the strategy says.
 			"memtide solve -json - < net.csv",
 		},
 		flags: func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
-			var c choice
+			var c asked
 			var o solveOptions
 			c.define(fs)
 			c.defineOne(fs)
@@ -90,7 +90,7 @@ func findSchedule(ctx context.Context, e *env, in *input, limit time.Duration) (
 	defer b.Clear()
 	b.Set(0, 0, "Solving with "+in.title)
 	req := &proto.Request{Op: proto.OpSolve, Solve: &proto.Solve{
-		Setting: in.setting(), Method: in.method, Budget: in.budget(in.link.Budget), Limit: limit,
+		Setting: in.setting(), Method: in.method, Budget: in.link.Budget, Limit: limit,
 	}}
 	// The server itself rather than serve.Local, which drops what a strategy has
 	// found when it is cancelled.

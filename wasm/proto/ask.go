@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"memtide/engine"
+	"memtide/web/choice"
 )
 
 // Question is what an Ask wants to know.
@@ -30,7 +31,7 @@ const (
 type Ask struct {
 	Setting
 	Method
-	Budget   Budget        `json:"budget"`
+	Budget   choice.Budget `json:"budget"`
 	Question Question      `json:"question"`
 	Others   []Method      `json:"others,omitempty"`
 	Slowdown int           `json:"slowdown,omitempty"` // in hundredths of a per cent

@@ -12,6 +12,7 @@ import (
 	"memtide/engine/check"
 	"memtide/engine/sim"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 )
 
 // task is a request for one schedule that has been understood.
@@ -23,7 +24,7 @@ type task struct {
 }
 
 // task resolves a request; budgets in per cent become bytes here.
-func (s *Server) task(set *proto.Setting, m *proto.Method, b proto.Budget) (*task, *proto.Failure) {
+func (s *Server) task(set *proto.Setting, m *proto.Method, b choice.Budget) (*task, *proto.Failure) {
 	nw, fail := s.network(&set.Network)
 	if fail != nil {
 		return nil, fail

@@ -5,7 +5,7 @@ import (
 
 	"github.com/hack-pad/safejs"
 
-	"memtide/wasm/proto"
+	"memtide/web/choice"
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
@@ -54,7 +54,7 @@ func (d *address) follow() {
 	if l.Kind == "graph" && l.Preset == "" && l.Profile == nil && d.graph.Profile != nil {
 		m.Choice.Source, notes = d.graph, nil // back to a graph that this page has read
 		if l.Budget.Bytes > 0 {
-			m.Choice.Budget = proto.Budget{Bytes: l.Budget.Bytes}
+			m.Choice.Budget = choice.Budget{Bytes: l.Budget.Bytes}
 		}
 	}
 	if l.B != nil && l.B.From == link.FromFile && d.held.Profile != nil {

@@ -84,9 +84,7 @@ func (l *Link) sidePairs() (out []string) {
 	add("from", from)
 	add("kind", l.Kind)
 	add("dev", l.Device)
-	if l.Budget != (Budget{}) {
-		add("m", l.Budget.String())
-	}
+	add("m", l.Budget.String())
 	add("s", l.Strategy)
 	for _, name := range slices.Sorted(maps.Keys(l.Args)) {
 		add("s."+name, l.Args[name])

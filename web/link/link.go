@@ -10,6 +10,7 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles"
+	"memtide/web/choice"
 	"memtide/web/format"
 )
 
@@ -18,43 +19,6 @@ const Version = 1
 
 // maxFragment is the longest fragment that is read, in characters.
 const maxFragment = 64 << 10
-
-// Budget is a budget as a person gave it. The zero value is the default.
-type Budget struct {
-	Bytes   engine.Bytes // 0 if Percent is meant
-	Percent float64      // of keeping everything; 0 if Bytes is meant
-}
-
-// Of is the budget in bytes for a network whose keep-everything peak is given,
-// rounded down.
-func (b Budget) Of(storeAll engine.Bytes) engine.Bytes {
-	if b.Bytes > 0 {
-		return b.Bytes
-	}
-	return engine.Bytes(b.Percent / 100 * float64(storeAll))
-}
-
-// String is the form in links: 12GiB, 900MiB, 123B or 60%.
-func (b Budget) String() string {
-	switch {
-	case b.Bytes == 0:
-		return strconv.FormatFloat(b.Percent, 'g', -1, 64) + "%"
-	case b.Bytes%engine.GiB == 0:
-		return fmt.Sprintf("%dGiB", b.Bytes/engine.GiB)
-	case b.Bytes%engine.MiB == 0:
-		return fmt.Sprintf("%dMiB", b.Bytes/engine.MiB)
-	case b.Bytes%engine.KiB == 0:
-		return fmt.Sprintf("%dKiB", b.Bytes/engine.KiB)
-	}
-	return fmt.Sprintf("%dB", b.Bytes)
-}
-
-// message is an error that is a sentence for people, to be shown as it is.
-type message string
-
-func (m message) Error() string { return string(m) }
-
-func sentence(format string, args ...any) error { return message(fmt.Sprintf(format, args...)) }
 
 // Range is the visible stretch of time; the zero value is all of it.
 type Range struct{ From, To time.Duration }
@@ -66,7 +30,7 @@ type Link struct {
 	Kind    string            // "graph": of a network that is both, the operations instead of the chain; "memory": a file about addresses; "chain" or ""
 
 	Device    string // id of a device
-	Budget    Budget
+	Budget    choice.Budget
 	Strategy  string
 	Args      engine.Args
 	ToDev     engine.Rate // 0: the device's
@@ -184,7 +148,7 @@ func (r *reader) pair(key, value, raw string) {
 	case "dev":
 		l.Device = strings.ToLower(value)
 	case "m":
-		l.Budget, err = ParseBudget(value)
+		l.Budget, err = choice.ParseBudget(value)
 	case "s":
 		l.Strategy = strings.ToLower(value)
 	case "bw":
@@ -268,26 +232,7 @@ func oneOf(value string, words ...string) (string, error) {
 	if value = strings.ToLower(value); slices.Contains(words, value) {
 		return value, nil
 	}
-	return "", sentence("%q is not known; expected %s.", value, strings.Join(words, " or "))
-}
-
-// ParseBudget reads "12GiB", "900 MiB" or "60%".
-func ParseBudget(value string) (Budget, error) {
-	if text, ok := strings.CutSuffix(strings.TrimSpace(value), "%"); ok {
-		x, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-		if err != nil || !(x > 0 && x <= 1000) {
-			return Budget{}, sentence("%q is no share; expected a number above 0 and up to 1000 per cent, such as 60%%.", value)
-		}
-		return Budget{Percent: x}, nil
-	}
-	b, err := format.ParseBytes(value)
-	if err != nil {
-		return Budget{}, err
-	}
-	if b <= 0 {
-		return Budget{}, sentence("a budget of %q is none; expected at least 1 byte.", value)
-	}
-	return Budget{Bytes: b}, nil
+	return "", choice.Sentence("%q is not known; expected %s.", value, strings.Join(words, " or "))
 }
 
 // parseRange reads "120-480.5", in milliseconds.
@@ -296,7 +241,7 @@ func parseRange(value string) (Range, error) {
 	a, err1 := parseMS(from)
 	b, err2 := parseMS(to)
 	if !ok || err1 != nil || err2 != nil || b <= a {
-		return Range{}, sentence("%q is no stretch of time; expected start-end in milliseconds, such as 120-480.", value)
+		return Range{}, choice.Sentence("%q is no stretch of time; expected start-end in milliseconds, such as 120-480.", value)
 	}
 	return Range{a, b}, nil
 }
@@ -305,7 +250,7 @@ func parseRange(value string) (Range, error) {
 func parseMoment(value string) (time.Duration, error) {
 	d, err := parseMS(value)
 	if err != nil {
-		return 0, sentence("%q is no moment; expected milliseconds from the start of the step, such as 412.5.", value)
+		return 0, choice.Sentence("%q is no moment; expected milliseconds from the start of the step, such as 412.5.", value)
 	}
 	return d, nil
 }
@@ -341,9 +286,7 @@ func (l *Link) String() string {
 		add("kind", l.Kind)
 	}
 	add("dev", l.Device)
-	if l.Budget != (Budget{}) {
-		add("m", l.Budget.String())
-	}
+	add("m", l.Budget.String())
 	add("s", l.Strategy)
 	addArgs := func(prefix string, args engine.Args) {
 		for _, name := range slices.Sorted(maps.Keys(args)) {

@@ -10,6 +10,7 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles"
+	"memtide/web/choice"
 )
 
 // sample is a profile like those of real networks: n stages with noisy times to
@@ -58,7 +59,7 @@ func TestBlobRoundTrip(t *testing.T) {
 // characters, one of 50 into 480, notes and device included.
 func TestLinkLength(t *testing.T) {
 	for n, most := range map[int]int{50: 480, 339: 1600} {
-		l := Link{Profile: sample(n), Strategy: "rotor", Budget: Budget{Bytes: 12 * engine.GiB}}
+		l := Link{Profile: sample(n), Strategy: "rotor", Budget: choice.Budget{Bytes: 12 * engine.GiB}}
 		if got := len(l.String()); got > most {
 			t.Errorf("%d stages: %d characters, want at most %d", n, got, most)
 		} else {

@@ -26,12 +26,8 @@ func Of(s *state.State, keep link.Link) link.Link {
 	}
 	// Beside a preset that suggests something, the defaults do not go without saying.
 	all := c.Source.Suggestion() != nil
-	switch {
-	case c.Budget.BasisPoints == state.DefaultBudget.BasisPoints && !all:
-	case c.Budget.BasisPoints > 0:
-		l.Budget.Percent = float64(c.Budget.BasisPoints) / 100
-	default:
-		l.Budget.Bytes = c.Budget.Bytes
+	if c.Budget != state.DefaultBudget || all {
+		l.Budget = c.Budget
 	}
 	if c.Strategy != state.DefaultStrategy || all {
 		l.Strategy = c.Strategy
@@ -106,11 +102,8 @@ func ChoiceOf(l link.Link) (c state.Choice, notes []string) {
 		c.Device, c.ToHost = "", l.ToHost
 	}
 	known := l.Profile != nil || l.Preset != "" // or bytes that were meant for another network
-	switch {
-	case l.Budget.Bytes > 0 && known:
-		c.Budget = proto.Budget{Bytes: l.Budget.Bytes}
-	case l.Budget.Percent > 0:
-		c.Budget = proto.Budget{BasisPoints: int(l.Budget.Percent*100 + 0.5)}
+	if l.Budget.Share > 0 || l.Budget.Bytes > 0 && known {
+		c.Budget = l.Budget
 	}
 	if l.Strategy != "" || len(l.Args) > 0 {
 		notes = append(notes, takeMethod(&c, l)...)

@@ -7,7 +7,7 @@ import (
 	"memtide/engine"
 	"memtide/profiles/formats/native"
 	"memtide/profiles/preset"
-	"memtide/wasm/proto"
+	"memtide/web/choice"
 	"memtide/web/link"
 	"memtide/web/state"
 )
@@ -32,7 +32,7 @@ func addSide(l *link.Link, s *state.State) {
 	l.B = &link.Link{}
 	sourceLink(l.B, a, b, network)
 	if a.Budget != b.Budget {
-		l.B.Budget = budgetLink(b.Budget)
+		l.B.Budget = b.Budget
 	}
 	if a.Strategy != b.Strategy || !maps.Equal(a.Args, b.Args) {
 		l.B.Strategy, l.B.Args = b.Strategy, b.Args
@@ -65,13 +65,6 @@ func sourceLink(l *link.Link, a, b state.Choice, network *state.Network) {
 	default:
 		l.From = link.FromFile
 	}
-}
-
-func budgetLink(b proto.Budget) link.Budget {
-	if b.BasisPoints > 0 {
-		return link.Budget{Percent: float64(b.BasisPoints) / 100}
-	}
-	return link.Budget{Bytes: b.Bytes}
 }
 
 // deviceLink writes what of B's link is not A's. A device that is named brings
@@ -117,11 +110,8 @@ func choiceB(l *link.Link, a state.Choice) (*state.Choice, []string) {
 		b.Graph = l.Kind == "graph"
 	}
 	notes = append(notes, takeDevice(&b, l)...)
-	switch {
-	case l.Budget.Bytes > 0:
-		b.Budget = proto.Budget{Bytes: l.Budget.Bytes}
-	case l.Budget.Percent > 0:
-		b.Budget = proto.Budget{BasisPoints: int(l.Budget.Percent*100 + 0.5)}
+	if l.Budget != (choice.Budget{}) {
+		b.Budget = l.Budget
 	}
 	if l.Strategy != "" {
 		b.Args = nil

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"memtide/profiles/preset"
-	"memtide/wasm/proto"
+	"memtide/web/choice"
 	"memtide/web/link"
 	"memtide/web/state"
 )
@@ -68,7 +68,7 @@ func Changed(s *state.State, now string, params map[string]string) (link.Link, s
 	if l.Preset == "" && l.Profile == nil && s.Network != nil {
 		m.Choice.Source = s.Choice.Source
 		if l.Budget.Bytes > 0 {
-			m.Choice.Budget = proto.Budget{Bytes: l.Budget.Bytes}
+			m.Choice.Budget = choice.Budget{Bytes: l.Budget.Bytes}
 		}
 	}
 	return l, m, notes

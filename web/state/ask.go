@@ -8,6 +8,7 @@ import (
 	"memtide/engine"
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 )
 
 // Questions are what a person can ask, in the order of the page. Nothing is
@@ -214,7 +215,7 @@ func (m Ask) apply(s *State) []Effect {
 func (s *State) inquiry(q proto.Question) proto.Ask {
 	c := s.Choice
 	req := proto.Ask{Setting: s.Network.setting(c), Method: proto.Method{Strategy: c.Strategy, Args: c.Args},
-		Budget: proto.Budget{Bytes: max(s.Budget(), 1)}, Question: q, Limit: answerLimit}
+		Budget: choice.Budget{Bytes: max(s.Budget(), 1)}, Question: q, Limit: answerLimit}
 	switch q {
 	case proto.WhatHelps:
 		req.Others = s.others()
@@ -353,7 +354,7 @@ func (m UseAnswer) apply(s *State) []Effect {
 	x, c := a.Answers[m.Index], s.Choice
 	switch m.Question {
 	case proto.Smallest:
-		c.Budget = proto.Budget{Bytes: offer(x.Budget)}
+		c.Budget = choice.Budget{Bytes: offer(x.Budget)}
 	case proto.Links:
 		c.Device, c.ToHost, c.ToDev = "", x.Rate, x.Rate
 		c = c.by(x.Strategy)
@@ -363,11 +364,11 @@ func (m UseAnswer) apply(s *State) []Effect {
 			return nil
 		}
 		c = c.by(x.Strategy)
-		c.Source, c.Budget = Source{Preset: preset.Ref(p.ID, x.Batch)}, proto.Budget{Bytes: x.Budget}
+		c.Source, c.Budget = Source{Preset: preset.Ref(p.ID, x.Batch)}, choice.Budget{Bytes: x.Budget}
 		return s.open(c, nil, Push)
 	case proto.WhatHelps:
 		if x.Budget != s.Budget() {
-			c.Budget = proto.Budget{Bytes: x.Budget}
+			c.Budget = choice.Budget{Bytes: x.Budget}
 		}
 		if d := x.Device; d != nil {
 			if d.ToHost != c.ToHost || d.ToDev != c.ToDev {

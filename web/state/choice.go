@@ -9,11 +9,11 @@ import (
 	"strings"
 
 	"memtide/engine"
-	"memtide/wasm/proto"
+	"memtide/web/choice"
 )
 
 // DefaultBudget is 60 % of what keeping everything needs.
-var DefaultBudget = proto.Budget{BasisPoints: 6000}
+var DefaultBudget = choice.Budget{Share: 60 * choice.Percent}
 
 // DefaultStrategy is the strategy of a page that was opened without a link, and
 // GraphStrategy that of networks that are no chain.
@@ -54,7 +54,7 @@ type Choice struct {
 	ToDev     engine.Rate
 	Duplex    engine.Duplex
 	Transfers engine.Transfers
-	Budget    proto.Budget
+	Budget    choice.Budget
 	Strategy  string
 	Args      engine.Args // only what differs from the defaults
 	Alloc     string      // allocator of the address view; empty: it is closed, or shows what a file says
@@ -86,7 +86,7 @@ func (c Choice) settingKey() string {
 func (c Choice) methodKey() string { return methodKey(c.Strategy, c.Args) }
 
 func (c Choice) key() string {
-	return fmt.Sprintf("%s|%s|%d|%d", c.settingKey(), c.methodKey(), c.Budget.Bytes, c.Budget.BasisPoints)
+	return fmt.Sprintf("%s|%s|%d|%d", c.settingKey(), c.methodKey(), c.Budget.Bytes, c.Budget.Share)
 }
 
 func methodKey(strategy string, args engine.Args) string {

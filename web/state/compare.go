@@ -3,7 +3,7 @@ package state
 import (
 	"time"
 
-	"memtide/wasm/proto"
+	"memtide/web/choice"
 	"memtide/web/draw"
 )
 
@@ -81,7 +81,7 @@ func (FitOther) apply(s *State) []Effect {
 	if s.Compare == nil || s.Compare.Other.Offer() <= 0 || s.Network == nil || s.Opening != nil {
 		return nil
 	}
-	s.Compare.Other.Choice.Budget = proto.Budget{Bytes: s.Compare.Other.Offer()}
+	s.Compare.Other.Choice.Budget = choice.Budget{Bytes: s.Compare.Other.Offer()}
 	return s.turn()
 }
 

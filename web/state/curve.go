@@ -6,6 +6,7 @@ import (
 
 	"memtide/engine"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 )
 
 // CurveBudgets is the number of budgets of a curve.
@@ -198,7 +199,7 @@ func (s *State) sweep(c *Curve, soon bool) []Effect {
 		req.Methods = append(req.Methods, c.Methods[i])
 	}
 	for _, b := range c.Budgets {
-		req.Budgets = append(req.Budgets, proto.Budget{Bytes: b})
+		req.Budgets = append(req.Budgets, choice.Budget{Bytes: b})
 	}
 	return []Effect{Sweep{ID: c.ID, Request: req, Soon: soon}}
 }
@@ -212,7 +213,7 @@ func (s *State) improve(c *Curve) []Effect {
 		for b, p := range c.Points[c.improved] {
 			if p != nil && p.Failure != nil && p.Failure.Kind == proto.Deadline {
 				c.at = append(c.at, b)
-				req.Budgets = append(req.Budgets, proto.Budget{Bytes: c.Budgets[b]})
+				req.Budgets = append(req.Budgets, choice.Budget{Bytes: c.Budgets[b]})
 			}
 		}
 		if len(c.at) > 0 {
@@ -385,7 +386,7 @@ func (m Adopt) apply(s *State) []Effect {
 
 // at is the choice moved to a point of the curve.
 func (c Choice) at(p CurvePoint) Choice {
-	c.Strategy, c.Args, c.Budget = p.Strategy, p.Args, proto.Budget{Bytes: p.Budget}
+	c.Strategy, c.Args, c.Budget = p.Strategy, p.Args, choice.Budget{Bytes: p.Budget}
 	return c
 }
 

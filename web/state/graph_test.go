@@ -121,7 +121,7 @@ func TestOnlyGraph(t *testing.T) {
 // like, dimmed, and the way on.
 func TestStandInForUnsupported(t *testing.T) {
 	p := &player{State: New()}
-	p.play(Start{Choice: choice("net-b8")})
+	p.play(Start{Choice: chosen("net-b8")})
 	p.play(opened(last[Open](t, p).ID, chain("net")))
 	p.play(SolveFailed{ID: last[Solve](t, p).ID, Failure: proto.Fail(proto.Unsupported, "too long")})
 	e := last[Solve](t, p)

@@ -160,7 +160,7 @@ func TestMemoryFile(t *testing.T) {
 // Without a recording the default allocator places the buffers.
 func TestMemoryFileWithoutAddresses(t *testing.T) {
 	p := &player{State: New()}
-	p.play(Start{Choice: choice("a")}, PickFile{Name: "a.csv", Bytes: []byte{1}})
+	p.play(Start{Choice: chosen("a")}, PickFile{Name: "a.csv", Bytes: []byte{1}})
 	p.play(Opened{ID: last[Open](t, p).ID, Reply: memoryFile(nil)})
 	if q := last[Place](t, p).Request; q.Allocator != DefaultAllocator || q.Buffers == nil {
 		t.Errorf("asked for %+v; want %s", q, DefaultAllocator)

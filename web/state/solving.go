@@ -3,6 +3,7 @@ package state
 import (
 	"memtide/engine"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 	"memtide/web/format"
 )
 
@@ -217,7 +218,7 @@ func (s *State) budgetInstead(f *proto.Failure) (Choice, bool) {
 		return c, false
 	}
 	r := s.BudgetRange()
-	c.Budget = proto.Budget{Bytes: max(r.At(r.Position(f.Smallest+(all-f.Smallest)/2)), f.Smallest)}
+	c.Budget = choice.Budget{Bytes: max(r.At(r.Position(f.Smallest+(all-f.Smallest)/2)), f.Smallest)}
 	s.instead = c.Budget
 	return c, true
 }
@@ -234,7 +235,7 @@ func (s *State) fallBackToSmallest(f *proto.Failure) []Effect {
 		return nil
 	}
 	c := s.Choice
-	c.Budget = proto.Budget{Bytes: s.OverBudget.Offer}
+	c.Budget = choice.Budget{Bytes: s.OverBudget.Offer}
 	return s.fallBack(c)
 }
 
@@ -247,7 +248,7 @@ func (s *State) fallBackToKeeping() []Effect {
 	}
 	s.Shown = nil
 	c := s.Choice
-	c.Strategy, c.Args, c.Budget = "keepall", nil, proto.Budget{Bytes: max(s.Network.Totals.KeepAllPeak, 1)}
+	c.Strategy, c.Args, c.Budget = "keepall", nil, choice.Budget{Bytes: max(s.Network.Totals.KeepAllPeak, 1)}
 	return s.fallBack(c)
 }
 

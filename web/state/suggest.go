@@ -3,7 +3,7 @@ package state
 import (
 	"memtide/engine"
 	"memtide/profiles/preset"
-	"memtide/wasm/proto"
+	"memtide/web/choice"
 )
 
 // Suggestion is how the preset of a source is best seen; nil if it does not say,
@@ -21,7 +21,7 @@ func (c Choice) Suggested() Choice {
 	if s == nil {
 		return c
 	}
-	c.Strategy, c.Args, c.Budget, c.Transfers = s.Strategy, nil, proto.Budget{Bytes: s.Budget}, engine.Whole
+	c.Strategy, c.Args, c.Budget, c.Transfers = s.Strategy, nil, choice.Budget{Bytes: s.Budget}, engine.Whole
 	if s.Link > 0 {
 		c.Device, c.ToHost, c.ToDev, c.Duplex = "", s.Link, s.Link, engine.HalfDuplex
 	}
@@ -58,7 +58,7 @@ func (s *State) keepBudget(c Choice) Choice {
 	c.Graph = s.Choice.Graph
 	switch b := s.Choice.Budget; {
 	case s.Compare != nil && s.Network != nil:
-		c.Budget = proto.Budget{Bytes: max(b.Of(s.Network.Totals.KeepAllPeak), 1)}
+		c.Budget = choice.Budget{Bytes: max(b.Of(s.Network.Totals.KeepAllPeak), 1)}
 	case b != s.instead:
 		c.Budget = b
 	}

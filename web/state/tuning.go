@@ -8,6 +8,7 @@ import (
 
 	"memtide/engine"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 )
 
 // Tuning is step time against the values of the chosen strategy's parameters, at
@@ -125,7 +126,7 @@ func (n *Network) tuningValues(p TunedParam, most int) []int {
 // sweepTuning asks for all values.
 func (s *State) sweepTuning(t *Tuning) []Effect {
 	t.ID, t.Done, t.Total, t.Stopped, t.Failed = s.newID(), 0, 0, false, ""
-	req := proto.Sweep{Setting: s.Network.setting(s.Choice), Budgets: []proto.Budget{{Bytes: t.Budget}}, Limit: tuningLimit}
+	req := proto.Sweep{Setting: s.Network.setting(s.Choice), Budgets: []choice.Budget{{Bytes: t.Budget}}, Limit: tuningLimit}
 	for _, p := range t.Params {
 		for _, v := range p.Values {
 			req.Methods = append(req.Methods, proto.Method{Strategy: s.Choice.Strategy,

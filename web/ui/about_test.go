@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"memtide/web/choice"
 	"memtide/profiles"
 	"memtide/wasm/serve"
 	"memtide/web/jobs"
@@ -18,7 +19,7 @@ import (
 func showing(t *testing.T, ref string) *state.State {
 	t.Helper()
 	c := permalink.DefaultChoice()
-	c.Source.Preset, c.Strategy, c.Budget.BasisPoints = ref, "keepall", 10_000
+	c.Source.Preset, c.Strategy, c.Budget.Share = ref, "keepall", 100*choice.Percent
 	s, err := jobs.First(context.Background(), new(serve.Local), c)
 	if err != nil {
 		t.Fatal(err)

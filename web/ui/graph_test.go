@@ -11,6 +11,7 @@ import (
 
 	"memtide/engine"
 	"memtide/wasm/serve"
+	"memtide/web/choice"
 	"memtide/web/jobs"
 	"memtide/web/link"
 	"memtide/web/permalink"
@@ -108,7 +109,7 @@ func TestGraphStrategies(t *testing.T) {
 	for _, name := range []string{"window", "lms", "keepall"} {
 		s := graphPage(t, func(c *state.Choice) {
 			c.Strategy = name
-			c.Budget.BasisPoints = 10_000
+			c.Budget.Share = 100 * choice.Percent
 		})
 		if got := s.Shown.Solved; got.Strategy != name || !got.Verdict.Verified || got.Trace.Makespan != got.KeepAll.StepTime {
 			t.Errorf("%s within what keeps everything: %s, %v, verified %v; want the time of keeping everything, %v",
@@ -157,7 +158,7 @@ func TestFileOfTwoWays(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := permalink.DefaultChoice()
-	c.Source, c.Graph, c.Strategy, c.Budget.BasisPoints = state.Source{File: "branchy", Profile: data}, true, "lms", 9000
+	c.Source, c.Graph, c.Strategy, c.Budget.Share = state.Source{File: "branchy", Profile: data}, true, "lms", 90*choice.Percent
 	s, err := jobs.First(context.Background(), new(serve.Local), c)
 	if err != nil {
 		t.Fatal(err)

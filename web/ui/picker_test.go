@@ -8,7 +8,7 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles/preset"
-	"memtide/wasm/proto"
+	"memtide/web/choice"
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
@@ -198,7 +198,7 @@ func TestBudgetBeyondTheDevice(t *testing.T) {
 	if got, want := (&Controls{S: s}).DeviceNote(), "The times are for it, too. It has 15.8 GiB."; got != want {
 		t.Errorf("the note is %q; want %q", got, want)
 	}
-	s.Choice.Budget = proto.Budget{Bytes: 32 * engine.GiB}
+	s.Choice.Budget = choice.Budget{Bytes: 32 * engine.GiB}
 	if got, want := (&Controls{S: s}).DeviceNote(), "The times are for it, too. The budget is more than the 15.8 GiB that it has."; got != want {
 		t.Errorf("the note is %q; want %q", got, want)
 	}

@@ -44,10 +44,7 @@ train are sampled, and what contradicts the assumption is told.`,
 			var o batchOptions
 			c.define(fs)
 			o.define(fs, sweepLimit)
-			fs.Func("budget", "`SIZE` device memory that may be used, such as 16GB (default all that the device has)", func(s string) (err error) {
-				c.flags.Budget, err = choice.ParseBudget(s)
-				return err
-			})
+			c.flag(fs, "m", "`SIZE` device memory that may be used, such as 16GB (default all that the device has)")
 			fs.StringVar(&o.strategies, "strategy", "", "`NAMES` strategies, with commas between them (default all that apply)")
 			fs.StringVar(&o.batches, "batches", "", "`LIST` batches with commas between them, solved besides the largest")
 			fs.IntVar(&o.most, "most", 4096, "`NUMBER` largest batch to look at")
@@ -102,7 +99,7 @@ func batch(ctx context.Context, e *env, c *asked, o batchOptions, args []string)
 // batchBudget is the budget in bytes: shares are of keeping everything at the
 // batch that was named.
 func (in *input) batchBudget(asked bool) (engine.Bytes, error) {
-	if !asked && in.link.Budget == defaultBudget {
+	if !asked && in.link.Budget == choice.DefaultBudget {
 		if in.device.Memory <= 0 {
 			return 0, bad("the memory of %s is not known; give -budget, such as 16GiB", in.device.Name)
 		}
@@ -195,7 +192,7 @@ func (g *grown) run(ctx context.Context, e *env, o batchOptions) error {
 		if _, err := s.Parse(m.Args); err != nil {
 			return bad("%v", err)
 		}
-		q := &scale.Question{Build: g.build, Strategy: s, Args: m.Args, Device: g.in.device, Transfers: g.in.transfers(),
+		q := &scale.Question{Build: g.build, Strategy: s, Args: m.Args, Device: g.in.device, Transfers: g.in.choice.Transfers,
 			Budget: g.budget, Most: g.most, Limit: o.limit}
 		b.Set(i, len(g.methods), s.Name)
 		row, err := g.row(ctx, q, func(p scale.Progress) {

@@ -57,7 +57,7 @@ func (d *address) follow() {
 			m.Choice.Budget = choice.Budget{Bytes: l.Budget.Bytes}
 		}
 	}
-	if l.B != nil && l.B.From == link.FromFile && d.held.Profile != nil {
+	if l.B != nil && l.B.From == choice.FromFile && d.held.Profile != nil {
 		m.B, notes = permalink.BackToB(l.B, m.Choice, d.held), nil
 	}
 	if len(notes) > 0 && l.Preset == "" && l.Profile == nil && !permalink.Empty(d.s) { // cut or damaged; a bad value drops only itself
@@ -121,7 +121,7 @@ func (d *address) link() *link.Link {
 	if n != nil && n.Source.Preset == "" && n.Profile.Chain == nil {
 		d.graph = n.Source
 	}
-	if b != nil && l.B != nil && l.B.From == link.FromFile {
+	if b != nil && l.B != nil && l.B.From == choice.FromFile {
 		d.held = b.Source
 	}
 	return &l

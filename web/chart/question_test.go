@@ -14,6 +14,7 @@ import (
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/chart/template"
+	"memtide/web/choice"
 	"memtide/web/draw"
 	"memtide/web/state"
 )
@@ -43,7 +44,7 @@ func TestQuestionTemplateIsCurrent(t *testing.T) {
 func asked(t *testing.T, q proto.Question) *state.State {
 	t.Helper()
 	s := state.New()
-	s.Update(state.Start{Choice: state.Choice{Source: state.Source{Preset: "resnet50-b8"}, ToHost: 16e9, ToDev: 16e9, Budget: state.DefaultBudget, Strategy: "rotor"}})
+	s.Update(state.Start{Choice: state.Choice{Source: state.Source{Preset: "resnet50-b8"}, ToHost: 16e9, ToDev: 16e9, Budget: choice.DefaultBudget, Strategy: "rotor"}})
 	p, _, err := preset.Parse("resnet50-b8")
 	if err != nil {
 		t.Fatal(err)

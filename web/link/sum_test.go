@@ -60,7 +60,7 @@ func TestSumIsOptional(t *testing.T) {
 			t.Errorf("%s: Altered says %t", c.name, Altered(c.link))
 		}
 	}
-	with := Link{Profile: sample(5), Strategy: "greedy", Budget: choice.Budget{Bytes: engine.GiB}}
+	with := Link{Said: choice.Said{Profile: sample(5), Strategy: "greedy", Budget: choice.Budget{Bytes: engine.GiB}}}
 	cut := with.Sealed()
 	cut = cut[:len(cut)-9]
 	if _, notes := Parse(cut); len(notes) != 1 || !strings.Contains(notes[0], "was cut") {

@@ -71,10 +71,10 @@ func (a *questions) Asked(q proto.Question) *Asked { return a.asked[q] }
 // askKey identifies what the answers to a question depend on, but for the methods
 // that a chart compares (see about).
 func (s *State) askKey(q proto.Question) string {
-	c, methods := s.Choice, s.Choice.methodKey()
+	c, methods := s.Choice, s.Choice.MethodKey()
 	switch q {
 	case proto.Smallest:
-		return fmt.Sprintf("%s|%s|%s|%d", q, c.settingKey(), methods, s.Slowdown())
+		return fmt.Sprintf("%s|%s|%s|%d", q, c.SettingKey(), methods, s.Slowdown())
 	case proto.Links: // the link and the batch are what is varied: using one keeps the chart
 		c.ToHost, c.ToDev, methods = 0, 0, ""
 	case proto.LargestBatch:
@@ -83,13 +83,13 @@ func (s *State) askKey(q proto.Question) string {
 		}
 		methods = ""
 	}
-	return fmt.Sprintf("%s|%s|%s|%d", q, c.settingKey(), methods, s.Budget())
+	return fmt.Sprintf("%s|%s|%s|%d", q, c.SettingKey(), methods, s.Budget())
 }
 
 // about reports whether answers are about the present choice: it has their key, and
 // a chart has its method. So choosing one line of a chart for another keeps the chart.
 func (s *State) about(a *Asked, key string) bool {
-	return a.key == key && (a.methods == nil || slices.Contains(a.methods, s.Choice.methodKey()))
+	return a.key == key && (a.methods == nil || slices.Contains(a.methods, s.Choice.MethodKey()))
 }
 
 // The strategies of the charts, beside the chosen one: of paper 000's figure 3
@@ -205,7 +205,7 @@ func (m Ask) apply(s *State) []Effect {
 	request := s.inquiry(q)
 	if q == proto.Links || q == proto.LargestBatch {
 		for _, m := range request.Others {
-			a.methods = append(a.methods, methodKey(m.Strategy, m.Args))
+			a.methods = append(a.methods, choice.MethodKey(m.Strategy, m.Args))
 		}
 	}
 	return append(out, Inquire{ID: a.ID, Request: request})
@@ -245,7 +245,7 @@ func (o *Side) others() (out []proto.Method) {
 // take graphs, and the chosen one with its arguments.
 func (o *Side) contenders(names ...string) (out []proto.Method) {
 	if o.Network.Chain == nil {
-		names = []string{"keepall", GraphStrategy, "lms"}
+		names = []string{"keepall", choice.GraphStrategy, "lms"}
 	}
 	out = append(out, proto.Method{Strategy: o.Choice.Strategy, Args: o.Choice.Args})
 	for _, name := range names {
@@ -357,13 +357,13 @@ func (m UseAnswer) apply(s *State) []Effect {
 		c.Budget = choice.Budget{Bytes: offer(x.Budget)}
 	case proto.Links:
 		c.Device, c.ToHost, c.ToDev = "", x.Rate, x.Rate
-		c = c.by(x.Strategy)
+		c = c.By(x.Strategy)
 	case proto.LargestBatch:
 		p, _, err := preset.Parse(c.Source.Preset)
 		if err != nil {
 			return nil
 		}
-		c = c.by(x.Strategy)
+		c = c.By(x.Strategy)
 		c.Source, c.Budget = Source{Preset: preset.Ref(p.ID, x.Batch)}, choice.Budget{Bytes: x.Budget}
 		return s.open(c, nil, Push)
 	case proto.WhatHelps:
@@ -376,17 +376,9 @@ func (m UseAnswer) apply(s *State) []Effect {
 			}
 			c.ToHost, c.ToDev, c.Duplex = d.ToHost, d.ToDev, d.Duplex
 		}
-		c = c.by(x.Strategy)
+		c = c.By(x.Strategy)
 	}
 	return s.choose(c, Push, false)
-}
-
-// by is the choice with a strategy, with its default arguments if it is another.
-func (c Choice) by(strategy string) Choice {
-	if strategy != c.Strategy {
-		c.Strategy, c.Args = strategy, nil
-	}
-	return c
 }
 
 // Helps are the answers to what would help that were asked, by gain: the indices

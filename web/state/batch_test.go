@@ -20,9 +20,9 @@ func TestBudgetSurvivesBatch(t *testing.T) {
 		want         choice.Budget
 	}{
 		{"another batch", set, choice.Budget{}, "resnet50-b64", set},
-		{"another network", set, choice.Budget{}, "vgg16-b32", DefaultBudget},
+		{"another network", set, choice.Budget{}, "vgg16-b32", choice.DefaultBudget},
 		{"a share is a share of each", choice.Budget{Share: 70 * choice.Percent}, choice.Budget{}, "resnet50-b64", choice.Budget{Share: 70 * choice.Percent}},
-		{"a budget that nobody chose", set, set, "resnet50-b64", DefaultBudget},
+		{"a budget that nobody chose", set, set, "resnet50-b64", choice.DefaultBudget},
 	} {
 		s := New()
 		s.Choice = chosen("resnet50-b32")
@@ -54,7 +54,7 @@ func TestUselessChainIsSaid(t *testing.T) {
 	said("when it has been opened")
 	// The default budget does not fit, and another takes its place.
 	s.Update(SolveFailed{ID: s.Solving.ID, Failure: &proto.Failure{Kind: proto.Infeasible, Budget: 5 * engine.GiB, Smallest: 6 * engine.GiB}})
-	if s.Choice.Budget == DefaultBudget {
+	if s.Choice.Budget == choice.DefaultBudget {
 		t.Fatal("the budget is still the one that does not fit")
 	}
 	said("with another budget")

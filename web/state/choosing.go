@@ -91,10 +91,10 @@ func (m SetGraph) apply(s *State) []Effect {
 		return nil
 	}
 	if st := engine.Lookup(c.Strategy); st != nil && !s.Network.As(c).Applies(st) {
-		c.Strategy, c.Args = GraphStrategy, nil
+		c.Strategy, c.Args = choice.GraphStrategy, nil
 	}
 	if c.Budget == s.instead { // that fits the other way only was nobody's choice
-		c.Budget = DefaultBudget
+		c.Budget = choice.DefaultBudget
 	}
 	return s.choose(c, Push, false)
 }
@@ -116,7 +116,7 @@ type SetArg struct{ Name, Value string }
 
 func (m SetArg) apply(s *State) []Effect {
 	c := s.Choice
-	c.Args = WithArg(c.Strategy, c.Args, m.Name, m.Value)
+	c.Args = choice.WithArg(c.Strategy, c.Args, m.Name, m.Value)
 	out := s.choose(c, Replace, false)
 	s.carryMethod()
 	return out

@@ -137,7 +137,7 @@ func TestOtherSideDoesNotFit(t *testing.T) {
 // Two sides that are compared have the same memory: another device or batch size
 // of one of them does not change its budget.
 func TestCompareKeepsBudget(t *testing.T) {
-	for _, budget := range []choice.Budget{{Share: 80 * choice.Percent}, DefaultBudget, {Bytes: 3 * engine.GiB}} {
+	for _, budget := range []choice.Budget{{Share: 80 * choice.Percent}, choice.DefaultBudget, {Bytes: 3 * engine.GiB}} {
 		p := &player{State: New()}
 		c := chosen("resnet50-b32")
 		c.Budget = budget
@@ -168,7 +168,7 @@ func TestCompareDefaultThatIsTooSmall(t *testing.T) {
 	}
 	p.play(SolveFailed{ID: mine.ID, Choice: mine.Choice, Failure: &proto.Failure{Kind: proto.Infeasible, Budget: 1, Smallest: 6 * engine.GiB}})
 	ca, cb := p.SideChoices()
-	if ca.Budget == DefaultBudget || ca.Budget != cb.Budget || p.OverBudget != nil {
+	if ca.Budget == choice.DefaultBudget || ca.Budget != cb.Budget || p.OverBudget != nil {
 		t.Errorf("A has %+v, B %+v, misfit %v; want one budget of both that fits", ca.Budget, cb.Budget, p.OverBudget)
 	}
 }

@@ -13,8 +13,8 @@ import (
 // A strategy that does not apply is said in a sentence, with another to use.
 func TestUnsupportedOffersAnother(t *testing.T) {
 	for _, c := range []struct{ failed, want string }{
-		{"nonpersistent", DefaultStrategy},
-		{DefaultStrategy, "sequential"},
+		{"nonpersistent", choice.DefaultStrategy},
+		{choice.DefaultStrategy, "sequential"},
 	} {
 		p := shown(t)
 		p.play(SetStrategy{Name: "greedy"}) // so that c.failed is a change

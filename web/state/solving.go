@@ -7,9 +7,6 @@ import (
 	"memtide/web/format"
 )
 
-// DefaultPreset is what a page without a link shows.
-const DefaultPreset = "resnet101-b32"
-
 // solve shows the schedule of a side's choice, from the cache or by asking for it.
 // What is shown stays until the answer comes.
 func (s *State) solve(o *Side, soon bool) []Effect {
@@ -75,7 +72,7 @@ func (m Solved) apply(s *State) []Effect {
 	if side == nil { // a fallback, a preview, or late
 		side = &s.Side
 	}
-	if side.Network == nil || !sameSource(m.Choice.Source, side.Network.Source) {
+	if side.Network == nil || !m.Choice.Source.Same(side.Network.Source) {
 		return nil
 	}
 	own := side == &s.Side
@@ -104,7 +101,7 @@ func (m Solved) apply(s *State) []Effect {
 		if own {
 			return s.follow()
 		}
-	case m.ID < job.ID && (side.Shown == nil || m.ID > side.Shown.ID) && m.Choice.sameButBudget(side.Choice):
+	case m.ID < job.ID && (side.Shown == nil || m.ID > side.Shown.ID) && m.Choice.SameButBudget(side.Choice):
 		s.show(side, p) // on the way: the slider has moved on, but this is newer than what is shown
 	}
 	return nil
@@ -193,12 +190,12 @@ func (s *State) unsolved(m SolveFailed, c Choice) []Effect {
 // default one, or where that is the one, the one that takes chains of any length;
 // of a graph the one for graphs.
 func (a *Alert) offerStrategy(n *Network, failed string) {
-	name := DefaultStrategy
+	name := choice.DefaultStrategy
 	if failed == name {
 		name = "sequential"
 	}
 	if n.Chain == nil {
-		name = GraphStrategy
+		name = choice.GraphStrategy
 	}
 	if s := engine.Lookup(name); s != nil {
 		a.Action, a.Do = "Use "+s.Title, SetStrategy{Name: name}
@@ -211,10 +208,10 @@ func (a *Alert) offerStrategy(n *Network, failed string) {
 func (s *State) budgetInstead(f *proto.Failure) (Choice, bool) {
 	c := s.Choice
 	all := s.Network.Totals.KeepAllPeak
-	if s.Compare != nil && s.Compare.Other.Network == s.Network && s.Compare.Other.Choice.Budget != DefaultBudget {
+	if s.Compare != nil && s.Compare.Other.Network == s.Network && s.Compare.Other.Choice.Budget != choice.DefaultBudget {
 		return c, false // it is compared as it is
 	}
-	if c.Budget != DefaultBudget || f.Smallest <= 0 || f.Smallest > all || s.Shown != nil && s.Shown.Network == s.Network {
+	if c.Budget != choice.DefaultBudget || f.Smallest <= 0 || f.Smallest > all || s.Shown != nil && s.Shown.Network == s.Network {
 		return c, false
 	}
 	r := s.BudgetRange()

@@ -60,7 +60,7 @@ func answer(e Solve, ms int, waits ...int) Solved {
 }
 
 func chosen(preset string) Choice {
-	return Choice{Source: Source{Preset: preset}, ToHost: 1e9, ToDev: 1e9, Budget: DefaultBudget, Strategy: "testremat"}
+	return Choice{Source: Source{Preset: preset}, ToHost: 1e9, ToDev: 1e9, Budget: choice.DefaultBudget, Strategy: "testremat"}
 }
 
 // player feeds messages and keeps the effects.
@@ -402,8 +402,8 @@ func TestUnknownPreset(t *testing.T) {
 	p := &player{State: New()}
 	p.play(Start{Choice: chosen("nonsense")})
 	p.play(OpenFailed{last[Open](t, p).ID, "there is no preset nonsense"})
-	if got := last[Open](t, p).Request.Preset; got != DefaultPreset {
-		t.Errorf("opens %q instead; want %q", got, DefaultPreset)
+	if got := last[Open](t, p).Request.Preset; got != choice.DefaultPreset {
+		t.Errorf("opens %q instead; want %q", got, choice.DefaultPreset)
 	}
 	p.play(opened(last[Open](t, p).ID, chain("net")))
 	if p.Alert == nil || !strings.Contains(p.Alert.Text, "nonsense") {

@@ -87,7 +87,7 @@ func TestBudgetOfCutLink(t *testing.T) {
 	for _, text := range []string{"v=1&m=8720MiB&d=1.bQHcBT6njdWMks9rK1UUgM8", "v=1&m=8720MiB"} {
 		l, notes := link.Parse(text)
 		c, _ := permalink.ChoiceOf(l)
-		if c.Budget != state.DefaultBudget || len(notes) == 0 {
+		if c.Budget != choice.DefaultBudget || len(notes) == 0 {
 			t.Errorf("%s: budget %+v, notes %q; want the default budget and a note", text, c.Budget, notes)
 		}
 	}
@@ -213,5 +213,5 @@ func argsOfSome() (string, engine.Args) {
 			}
 		}
 	}
-	return state.DefaultStrategy, nil
+	return choice.DefaultStrategy, nil
 }

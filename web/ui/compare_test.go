@@ -151,7 +151,7 @@ func TestCompareLinkRoundTrip(t *testing.T) {
 }
 
 func randomChoice(r *rand.Rand) state.Choice {
-	c := permalink.DefaultChoice()
+	c := choice.Default()
 	c.Source.Preset = []string{"resnet101-b32", "vgg16-b64", "resnet101-b64"}[r.IntN(3)]
 	if c.Budget = (choice.Budget{Share: choice.Share(1+r.IntN(100)) * choice.Percent}); r.IntN(2) == 0 {
 		c.Budget = choice.Budget{Bytes: 1 + engine.Bytes(r.Int64N(1<<35))}
@@ -161,7 +161,7 @@ func randomChoice(r *rand.Rand) state.Choice {
 		c.Strategy = st.Name
 		for _, p := range st.Params {
 			if len(p.Choices) > 0 {
-				c.Args = state.WithArg(st.Name, c.Args, p.Name, p.Choices[r.IntN(len(p.Choices))])
+				c.Args = choice.WithArg(st.Name, c.Args, p.Name, p.Choices[r.IntN(len(p.Choices))])
 			}
 		}
 	}
@@ -208,7 +208,7 @@ func TestCompareLinkTooLong(t *testing.T) {
 		t.Fatalf("networks %v, %v; want two long ones", na, nb)
 	}
 	l := permalink.Of(s, link.Link{})
-	if text := l.String(); len(text) > permalink.MaxBoth || l.B.From != link.FromFile || l.Profile == nil {
+	if text := l.String(); len(text) > permalink.MaxBoth || l.B.From != choice.FromFile || l.Profile == nil {
 		t.Errorf("the link has %d characters, B from %q; want A alone in at most %d", len(text), l.B.From, permalink.MaxBoth)
 	}
 	c := Compare{S: s}

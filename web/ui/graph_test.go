@@ -57,7 +57,7 @@ func skipFile(n int) []byte {
 // graphPage is a page that shows a graph of operations from a file.
 func graphPage(t *testing.T, change func(*state.Choice)) *state.State {
 	t.Helper()
-	c := permalink.DefaultChoice()
+	c := choice.Default()
 	c.Source = state.Source{File: "skips.json", Profile: skipFile(12)}
 	if change != nil {
 		change(&c)
@@ -73,8 +73,8 @@ func graphPage(t *testing.T, change func(*state.Choice)) *state.State {
 // the default, pictures by operation, sums, a curve of what applies.
 func TestGraphPage(t *testing.T) {
 	s := graphPage(t, nil)
-	if s.Choice.Strategy != state.GraphStrategy || !s.Shown.Solved.Verdict.Verified {
-		t.Fatalf("%s, verified %v; want %s, verified", s.Choice.Strategy, s.Shown.Solved.Verdict.Verified, state.GraphStrategy)
+	if s.Choice.Strategy != choice.GraphStrategy || !s.Shown.Solved.Verdict.Verified {
+		t.Fatalf("%s, verified %v; want %s, verified", s.Choice.Strategy, s.Shown.Solved.Verdict.Verified, choice.GraphStrategy)
 	}
 	if peak, budget := s.Shown.Solved.Trace.Peak, s.Budget(); peak > budget || budget != s.Network.Totals.KeepAllPeak*60/100 {
 		t.Errorf("peak %d, budget %d; want 60 %% of %d and a peak within it", peak, budget, s.Network.Totals.KeepAllPeak)
@@ -130,7 +130,7 @@ func TestGraphInLink(t *testing.T) {
 	if len(notes) != 1 || !strings.Contains(notes[0], "no link can hold") || !strings.HasSuffix(notes[0], "The example is shown.") {
 		t.Errorf("notes %q; want that no link can hold a graph, and what is shown", notes)
 	}
-	if m.Choice.Source.Preset != state.DefaultPreset {
+	if m.Choice.Source.Preset != choice.DefaultPreset {
 		t.Errorf("the link shows %+v; want the example", m.Choice.Source)
 	}
 	if s.Update(state.Copied{}); !strings.Contains(s.View.Note, "send the file") {
@@ -157,7 +157,7 @@ func TestFileOfTwoWays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := permalink.DefaultChoice()
+	c := choice.Default()
 	c.Source, c.Graph, c.Strategy, c.Budget.Share = state.Source{File: "branchy", Profile: data}, true, "lms", 90*choice.Percent
 	s, err := jobs.First(context.Background(), new(serve.Local), c)
 	if err != nil {

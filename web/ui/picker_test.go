@@ -207,7 +207,7 @@ func TestBudgetBeyondTheDevice(t *testing.T) {
 // What is chosen beside the name is in the link, and comes back from it.
 func TestVariantLinks(t *testing.T) {
 	for _, ref := range []string{"resnet50-500px-f16-on-a100-sxm-40gb-b64", "gpt2-xl-512tok-b2", "resnet50-graph-b32", "vgg16-mp-b64", "resnet50-graph-separate-b32", "fragmented-b1"} {
-		c := permalink.DefaultChoice()
+		c := choice.Default()
 		c.Source.Preset = ref
 		s := state.New()
 		s.Choice = c

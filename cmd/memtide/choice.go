@@ -29,7 +29,7 @@ func (c *asked) define(fs *flag.FlagSet) {
 	fs.StringVar(&c.preset, "preset", "", "`NAME-bBATCH` a preset at a batch size (memtide help presets)")
 	fs.StringVar(&c.from, "from", "", "`LINK` start from a permalink: the address of the page, or what stands behind its #")
 	fs.Func("side", "`a|b` what is taken of a link that compares two (default a)", oneOf(&c.side, "a", "b"))
-	for _, f := range choice.Fields {
+	for _, f := range choice.Fields(&c.flags) {
 		if w := choice.FieldWords[f.Key]; w.Flag != "" && !w.Own {
 			c.flag(fs, f.Key, w.Help)
 		}
@@ -46,7 +46,8 @@ func (c *asked) defineOne(fs *flag.FlagSet) {
 func (c *asked) flag(fs *flag.FlagSet, key, help string) {
 	w := choice.FieldWords[key]
 	fs.Func(w.Flag, help, func(value string) error {
-		f := choice.Fields.Of(key)
+		fields := choice.Fields(&c.flags)
+		f := fields.Of(key)
 		name, rest, ok := strings.Cut(value, "=")
 		switch {
 		case f.Args == nil:
@@ -60,12 +61,12 @@ func (c *asked) flag(fs *flag.FlagSet, key, help string) {
 			return fmt.Errorf("expected %s", strings.Join(w.Of, " or "))
 		}
 		if f.Args == nil && w.Zero != "" {
-			var alone choice.Said
-			if err := f.Set(&alone, value); err == nil && f.Get(&alone) == "" {
-				return fmt.Errorf("expected %s", w.Zero)
+			if err := f.Value.Set(value); err != nil || f.Value.Text() != "" {
+				return err
 			}
+			return fmt.Errorf("expected %s", w.Zero)
 		}
-		_, err := choice.Fields.Set(&c.flags, key+name, value)
+		_, err := fields.Set(key+name, value)
 		return err
 	})
 }

@@ -60,6 +60,15 @@ func (b Budget) String() string {
 	return fmt.Sprintf("%dB", b.Bytes)
 }
 
+// Text is String, of a budget as a field.
+func (b *Budget) Text() string { return b.String() }
+
+// Set makes it what ParseBudget reads.
+func (b *Budget) Set(value string) (err error) {
+	*b, err = ParseBudget(value)
+	return err
+}
+
 // ParseBudget reads "12GiB", "900 MiB" or "60%". What is finer than a byte or a
 // millionth of a per cent is rounded down; what nothing is left of is an error.
 func ParseBudget(value string) (Budget, error) {

@@ -10,14 +10,20 @@ import (
 	"memtide/web/format"
 )
 
-// Field is one thing that can be said in a T, under its key in links. A key that
-// ends in a dot stands for arguments, each under the key with its name behind it.
-type Field[T any] struct {
-	Key  string
-	Get  func(*T) string        // as links write it; "" if nothing is said
-	Set  func(*T, string) error // from what people write; after an error nothing is said
-	Args func(*T) *engine.Args  // instead of Get and Set, if the key ends in a dot
-	For  Scope
+// Field is one thing that can be said, under its key in links: one value or, if the
+// key ends in a dot, arguments, each under the key with its name behind it.
+type Field struct {
+	Key    string
+	Value  Value
+	Args   *engine.Args // instead of Value
+	For    Scope
+	Silent bool // it is not written: another field says as much
+}
+
+// Value is a value where it is kept.
+type Value interface {
+	Text() string           // as links write it; "" if nothing is said
+	Set(value string) error // to what people write; after an error nothing is said
 }
 
 // Scope is what a field is about, where that makes a difference.
@@ -33,51 +39,76 @@ const (
 	Embed                // of a view in another page: like Page
 )
 
-// Table is the fields of a T in the order in which links are written.
-type Table[T any] []Field[T]
+// Fields is all that can be said of a choice, but for the profile in a link, in the
+// order in which links are written.
+var Fields = func(s *Said) Table {
+	return Table{
+		{Key: "p", Value: Name(&s.Preset), Silent: s.Profile != nil},
+		{Key: "from", Value: Word(&s.From, "", FromBlob, FromFile), For: OnlyB},
+		{Key: "kind", Value: Word(&s.Kind, "", "chain", "graph", "memory")},
+		{Key: "dev", Value: Name(&s.Device)},
+		{Key: "m", Value: &s.Budget},
+		{Key: "s", Value: Name(&s.Strategy)},
+		{Key: "s.", Args: &s.Args},
+		{Key: "bw", Value: (*rate)(&s.ToDev)},
+		{Key: "bwd", Value: (*rate)(&s.ToHost), Silent: s.ToHost == s.ToDev},
+		{Key: "duplex", Value: Word(&s.Duplex, "", "half", "full")},
+		{Key: "xfer", Value: Word(&s.Transfers, "", "whole", "streamed")},
+		{Key: "alloc", Value: Name(&s.Alloc), For: OnlyA},
+		{Key: "alloc.", Args: &s.AllocArgs, For: OnlyA},
+	}
+}
 
-// Set takes the value of a key. It reports false if the key is none of the table's.
-func (t Table[T]) Set(to *T, key, value string) (known bool, err error) {
-	for i := range t {
-		f := &t[i]
-		if f.Args == nil {
-			if f.Key == key {
-				return true, f.Set(to, value)
-			}
-		} else if name, ok := strings.CutPrefix(key, f.Key); ok && name != "" {
-			args := f.Args(to)
-			if *args == nil {
-				*args = engine.Args{}
-			}
-			(*args)[name] = value
-			return true, nil
+// FieldsOf are those of A, or of B, of a comparison.
+func FieldsOf(s *Said, b bool) (t Table) {
+	not := OnlyB
+	if b {
+		not = OnlyA
+	}
+	for _, f := range Fields(s) {
+		if f.For != not {
+			t = append(t, f)
 		}
 	}
-	return false, nil
+	return t
+}
+
+// Table is the fields of something that is said.
+type Table []Field
+
+// Set takes the value of a key. It reports false if the key is none of the table's.
+func (t Table) Set(key, value string) (known bool, err error) {
+	f := t.Of(key)
+	switch {
+	case f == nil || key == f.Key && f.Args != nil:
+		return false, nil
+	case f.Args == nil:
+		return true, f.Value.Set(value)
+	case *f.Args == nil:
+		*f.Args = engine.Args{}
+	}
+	(*f.Args)[key[len(f.Key):]] = value
+	return true, nil
 }
 
 // Write calls add with all that is said, in the order of the table and arguments in
 // that of their names.
-func (t Table[T]) Write(from *T, add func(key, value string)) {
-	for i := range t {
-		f := &t[i]
-		if f.Args == nil {
-			if value := f.Get(from); value != "" {
-				add(f.Key, value)
+func (t Table) Write(add func(key, value string)) {
+	for _, f := range t {
+		if f.Args != nil {
+			for _, name := range slices.Sorted(maps.Keys(*f.Args)) {
+				if value := (*f.Args)[name]; value != "" {
+					add(f.Key+name, value)
+				}
 			}
-			continue
-		}
-		args := *f.Args(from)
-		for _, name := range slices.Sorted(maps.Keys(args)) {
-			if args[name] != "" {
-				add(f.Key+name, args[name])
-			}
+		} else if value := f.Value.Text(); value != "" && !f.Silent {
+			add(f.Key, value)
 		}
 	}
 }
 
 // Of is the field of a key, which may be that of an argument; nil if there is none.
-func (t Table[T]) Of(key string) *Field[T] {
+func (t Table) Of(key string) *Field {
 	for i := range t {
 		if f := &t[i]; f.Key == key || f.Args != nil && strings.HasPrefix(key, f.Key) {
 			return f
@@ -86,61 +117,63 @@ func (t Table[T]) Of(key string) *Field[T] {
 	return nil
 }
 
-// Text is a field that holds what was written, in lower case: names.
-func Text[T any](key string, of func(*T) *string) Field[T] {
-	return Field[T]{Key: key,
-		Get: func(t *T) string { return *of(t) },
-		Set: func(t *T, value string) error { *of(t) = strings.ToLower(value); return nil }}
+// Name is a value that is a name: capitals do not matter.
+func Name(p *string) Value { return (*name)(p) }
+
+type name string
+
+func (n *name) Text() string { return string(*n) }
+
+func (n *name) Set(value string) error {
+	*n = name(strings.ToLower(value))
+	return nil
 }
 
-// Word is a field that holds one of some words. That of the default, if it is among
-// them, says nothing.
-func Word[T any](key string, of func(*T) *string, usual string, words ...string) Field[T] {
-	return Field[T]{Key: key,
-		Get: func(t *T) string {
-			if *of(t) == usual {
-				return ""
-			}
-			return *of(t)
-		},
-		Set: func(t *T, value string) error {
-			*of(t) = ""
-			if value = strings.ToLower(value); !slices.Contains(words, value) {
-				return Sentence("%q is not known; expected %s.", value, strings.Join(words, " or "))
-			}
-			if value != usual {
-				*of(t) = value
-			}
-			return nil
-		}}
+// Word is a value that is one of some words, of which the usual one says nothing.
+func Word(p *string, usual string, words ...string) Value { return &word{p, usual, words} }
+
+type word struct {
+	p     *string
+	usual string
+	words []string
 }
 
-// About is the field, with a scope.
-func (f Field[T]) About(s Scope) Field[T] {
-	f.For = s
-	return f
-}
-
-// unless is the field, not written where another says as much.
-func (f Field[T]) unless(other func(*T) bool) Field[T] {
-	get := f.Get
-	f.Get = func(t *T) string {
-		if other(t) {
-			return ""
-		}
-		return get(t)
+func (w *word) Text() string {
+	if *w.p == w.usual {
+		return ""
 	}
-	return f
+	return *w.p
 }
 
-func args(key string, of func(*Said) *engine.Args) Field[Said] {
-	return Field[Said]{Key: key, Args: of}
+func (w *word) Set(value string) error {
+	*w.p = ""
+	if value = strings.ToLower(value); !slices.Contains(w.words, value) {
+		return Sentence("%q is not known; expected %s.", value, strings.Join(w.words, " or "))
+	}
+	if value != w.usual {
+		*w.p = value
+	}
+	return nil
 }
 
-func rate(key string, of func(*Said) *engine.Rate) Field[Said] {
-	return Field[Said]{Key: key,
-		Get: func(s *Said) string { return rateText(*of(s)) },
-		Set: func(s *Said, value string) (err error) { *of(s), err = parseRate(value); return err }}
+type rate engine.Rate
+
+// Text is exact: 12.5GBps, or bytes per second where that is no short number.
+func (r *rate) Text() string {
+	if *r <= 0 {
+		return ""
+	}
+	s := strconv.FormatFloat(float64(*r)/1e9, 'f', -1, 64)
+	if back, err := parseRate(s + "GBps"); err == nil && back == engine.Rate(*r) {
+		return s + "GBps"
+	}
+	return strconv.FormatInt(int64(*r), 10) + "Bps"
+}
+
+func (r *rate) Set(value string) error {
+	x, err := parseRate(value)
+	*r = rate(x)
+	return err
 }
 
 // parseRate also reads 12.5GBps, which needs no escape anywhere.
@@ -149,43 +182,4 @@ func parseRate(value string) (engine.Rate, error) {
 		value = text + "/s"
 	}
 	return format.ParseRate(value)
-}
-
-// rateText is exact: 12.5GBps, or bytes per second where that is no short number.
-func rateText(r engine.Rate) string {
-	if r <= 0 {
-		return ""
-	}
-	s := strconv.FormatFloat(float64(r)/1e9, 'f', -1, 64)
-	if back, err := parseRate(s + "GBps"); err == nil && back == r {
-		return s + "GBps"
-	}
-	return strconv.FormatInt(int64(r), 10) + "Bps"
-}
-
-// Fields is all that can be said of a choice, but for the profile in a link.
-var Fields = Table[Said]{
-	Text("p", func(s *Said) *string { return &s.Preset }).unless(func(s *Said) bool { return s.Profile != nil }),
-	Word("from", func(s *Said) *string { return &s.From }, "", FromBlob, FromFile).About(OnlyB),
-	Word("kind", func(s *Said) *string { return &s.Kind }, "", "chain", "graph", "memory"),
-	Text("dev", func(s *Said) *string { return &s.Device }),
-	{Key: "m", Get: func(s *Said) string { return s.Budget.String() },
-		Set: func(s *Said, value string) (err error) { s.Budget, err = ParseBudget(value); return err }},
-	Text("s", func(s *Said) *string { return &s.Strategy }),
-	args("s.", func(s *Said) *engine.Args { return &s.Args }),
-	rate("bw", func(s *Said) *engine.Rate { return &s.ToDev }),
-	rate("bwd", func(s *Said) *engine.Rate { return &s.ToHost }).unless(func(s *Said) bool { return s.ToHost == s.ToDev }),
-	Word("duplex", func(s *Said) *string { return &s.Duplex }, "", "half", "full"),
-	Word("xfer", func(s *Said) *string { return &s.Transfers }, "", "whole", "streamed"),
-	Text("alloc", func(s *Said) *string { return &s.Alloc }).About(OnlyA),
-	args("alloc.", func(s *Said) *engine.Args { return &s.AllocArgs }).About(OnlyA),
-}
-
-// FieldsOf are those of A, or of B, of a comparison.
-func FieldsOf(b bool) Table[Said] {
-	not := OnlyB
-	if b {
-		not = OnlyA
-	}
-	return slices.DeleteFunc(slices.Clone(Fields), func(f Field[Said]) bool { return f.For == not })
 }

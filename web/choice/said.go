@@ -57,10 +57,10 @@ func (s *Said) Take(o *Said) {
 		s.AllocArgs = nil
 	}
 	s.Args, s.AllocArgs = maps.Clone(s.Args), maps.Clone(s.AllocArgs)
-	fields := FieldsOf(false)
-	fields.Write(o, func(key, value string) {
+	to := FieldsOf(s, false)
+	FieldsOf(o, false).Write(func(key, value string) {
 		if key != "p" {
-			fields.Set(s, key, value) // which Get wrote, so it is no error
+			to.Set(key, value) // which Text wrote, so it is no error
 		}
 	})
 }

@@ -30,12 +30,12 @@ func known(key string) bool {
 	case "v", keySum, "d":
 		return true
 	}
-	return strings.HasPrefix(key, "b.") || choice.FieldsOf(false).Of(key) != nil || fields.Of(key) != nil
+	return strings.HasPrefix(key, "b.") || new(Link).table().Of(key) != nil
 }
 
 // About says what a key of how the choice is looked at is about; 0 for other keys.
 func About(key string) choice.Scope {
-	if f := fields.Of(key); f != nil {
+	if f := new(Link).fields().Of(key); f != nil {
 		return f.For
 	}
 	return 0

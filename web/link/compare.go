@@ -1,13 +1,13 @@
 package link
 
-import (
-	"memtide/web/choice"
-)
+import "memtide/web/choice"
 
 // side is side B while it is read: its keys stand behind "b.", and what is not
 // written of it is as in A.
 type side struct {
-	said    *choice.Said // nil if there is none
+	said    choice.Said
+	fields  choice.Table // of said
+	any     bool         // there is a B
 	sawData bool
 	notes
 }
@@ -15,27 +15,25 @@ type side struct {
 // side takes a key of side B, given without "b."; false if it is none.
 func (r *reader) side(key, value string) bool {
 	b := &r.b
-	if key != "d" && choice.FieldsOf(true).Of(key) == nil || key == "s." {
-		return false
-	}
-	if b.said == nil {
-		b.said = new(choice.Said)
-	}
 	if key == "d" {
-		b.sawData = true
-		r.data(b.said, &b.notes, value)
+		b.any, b.sawData = true, true
+		r.data(&b.said, &b.notes, value)
 		return true
 	}
-	_, err := choice.FieldsOf(true).Set(b.said, key, value)
+	if b.fields == nil {
+		b.fields = choice.FieldsOf(&b.said, true)
+	}
+	known, err := b.fields.Set(key, value)
+	b.any = b.any || known
 	b.bad(key, err)
-	return true
+	return known
 }
 
 // endSide puts side B into the link, unless it cannot be what was meant: then A
 // is shown alone.
 func (r *reader) endSide() {
-	b := r.b.said
-	if b == nil {
+	b := &r.b.said
+	if !r.b.any {
 		return
 	}
 	for _, n := range r.b.list {
@@ -66,12 +64,12 @@ func writeSide(b *choice.Said, add func(key, value string)) {
 	if inLink(b.Profile) {
 		said.From = choice.FromBlob
 	}
-	choice.FieldsOf(true).Write(&said, add)
+	choice.FieldsOf(&said, true).Write(add)
 }
 
 // SaysNothing says whether B differs from A in nothing.
 func SaysNothing(b *choice.Said) bool {
 	nothing := b.Profile == nil
-	choice.FieldsOf(true).Write(b, func(string, string) { nothing = false })
+	choice.FieldsOf(b, true).Write(func(string, string) { nothing = false })
 	return nothing
 }

@@ -16,9 +16,6 @@ const Version = 1
 // maxFragment is the longest fragment that is read, in characters.
 const maxFragment = 64 << 10
 
-// Range is the visible stretch of time; the zero value is all of it.
-type Range struct{ From, To time.Duration }
-
 // Link is what a permalink says. Empty fields stand for the defaults.
 type Link struct {
 	choice.Said // of A, if two are compared
@@ -53,7 +50,7 @@ func Parse(fragment string) (l Link, notes []string) {
 	if len(fragment) > maxFragment {
 		return l, []string{fmt.Sprintf("This link is %d characters long; at most %d are read. Open the file itself instead.", len(fragment), maxFragment)}
 	}
-	r := reader{l: &l, budget: newBudget()}
+	r := reader{l: &l, budget: newBudget(), a: l.table()}
 	pairs := pairsOf(fragment)
 	r.checkSum(pairs)
 	for _, p := range upgrade(pairs, upgraders) {
@@ -104,6 +101,7 @@ func (n *notes) bad(key string, err error) {
 
 type reader struct {
 	l       *Link
+	a       choice.Table // all that l can say, but for B
 	budget  *profiles.Budget
 	newer   bool
 	sawData bool
@@ -124,10 +122,7 @@ func (r *reader) pair(key, value, raw string) {
 		r.data(&r.l.Said, &r.notes, value)
 		return
 	}
-	known, err := choice.FieldsOf(false).Set(&r.l.Said, key, value)
-	if !known {
-		known, err = fields.Set(r.l, key, value)
-	}
+	known, err := r.a.Set(key, value)
 	r.bad(key, err)
 	if known {
 		return
@@ -161,12 +156,11 @@ func (r *reader) version(value string) {
 func (l *Link) String() string {
 	out := []string{fmt.Sprintf("v=%d", Version)}
 	add := func(key, value string) { out = append(out, key+"="+escape(value)) }
-	choice.FieldsOf(false).Write(&l.Said, func(key, value string) {
+	l.table().Write(func(key, value string) {
 		if key != "kind" || value != "chain" { // which is what it is taken for
 			add(key, value)
 		}
 	})
-	fields.Write(l, add)
 	if l.B != nil {
 		writeSide(l.B, func(key, value string) { add("b."+key, value) })
 	}
@@ -179,6 +173,10 @@ func (l *Link) String() string {
 	}
 	return strings.Join(out, "&")
 }
+
+// table is all that a link says in keys of its own: of its choice, and of how it is
+// looked at.
+func (l *Link) table() choice.Table { return append(choice.FieldsOf(&l.Said, false), l.fields()...) }
 
 // inLink says whether a profile can be in a link.
 func inLink(p *profiles.Profile) bool { return p != nil && p.Chain != nil }

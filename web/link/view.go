@@ -11,52 +11,57 @@ import (
 )
 
 // fields is what a link says of how its choice is looked at, see package choice.
-var fields = choice.Table[Link]{
-	choice.Text("c", func(l *Link) *string { return &l.Lines }),
-	choice.Word("y", func(l *Link) *string { return &l.Axis }, "slowdown", "slowdown", "time", "rate"),
-	field("at", choice.Network, func(l *Link) *time.Duration { return &l.Moment }, parseMoment, momentText),
-	field("t", choice.Network, func(l *Link) *Range { return &l.Visible }, parseRange, rangeText),
-	field("sel", choice.Network, func(l *Link) *string { return &l.Selected }, asIs, itself),
-	field("chain", 0, func(l *Link) *bool { return &l.Chain }, parseFlag, flagText),
-	field("open", 0, func(l *Link) *[]string { return &l.Open }, parseFolds, listText),
-	field("slow", 0, func(l *Link) *int { return &l.Slowdown }, parseSlowdown, slowdownText),
-	field("show", 0, func(l *Link) *[]string { return &l.Show }, parsePanels, listText),
-	field("title", choice.Network, func(l *Link) *string { return &l.Title }, parseTitle, itself),
-	choice.Word("theme", func(l *Link) *string { return &l.Theme }, "auto", "light", "dark", "auto").About(choice.Page),
-	field("embed", choice.Embed, func(l *Link) *bool { return &l.Embed }, parseFlag, flagText),
-	choice.Word("controls", func(l *Link) *string { return &l.Controls }, "none", "budget", "none").About(choice.Embed),
+func (l *Link) fields() choice.Table {
+	return choice.Table{
+		{Key: "c", Value: choice.Name(&l.Lines)},
+		{Key: "y", Value: choice.Word(&l.Axis, "slowdown", "slowdown", "time", "rate")},
+		{Key: "at", Value: (*moment)(&l.Moment), For: choice.Network},
+		{Key: "t", Value: &l.Visible, For: choice.Network},
+		{Key: "sel", Value: (*text)(&l.Selected), For: choice.Network},
+		{Key: "chain", Value: (*yes)(&l.Chain)},
+		{Key: "open", Value: &list{&l.Open, Folds, "part of the page that unfolds"}},
+		{Key: "slow", Value: (*slowdown)(&l.Slowdown)},
+		{Key: "show", Value: &list{&l.Show, Panels, "part of the page"}},
+		{Key: "title", Value: (*title)(&l.Title), For: choice.Network},
+		{Key: "theme", Value: choice.Word(&l.Theme, "auto", "light", "dark", "auto"), For: choice.Page},
+		{Key: "embed", Value: (*yes)(&l.Embed), For: choice.Embed},
+		{Key: "controls", Value: choice.Word(&l.Controls, "none", "budget", "none"), For: choice.Embed},
+	}
 }
 
-// field is a field whose values are read by one function and written by another.
-func field[V any](key string, about choice.Scope, of func(*Link) *V, parse func(string) (V, error), text func(V) string) choice.Field[Link] {
-	return choice.Field[Link]{Key: key, For: about,
-		Get: func(l *Link) string { return text(*of(l)) },
-		Set: func(l *Link, value string) (err error) { *of(l), err = parse(value); return err }}
+// text is kept as it was written, title cut to 80 characters.
+type (
+	text  string
+	title string
+)
+
+func (t *text) Text() string  { return string(*t) }
+func (t *title) Text() string { return string(*t) }
+
+func (t *text) Set(value string) error {
+	*t = text(value)
+	return nil
 }
 
-func asIs(value string) (string, error)    { return value, nil }
-func itself(value string) string           { return value }
-func parseFlag(value string) (bool, error) { return value != "0", nil }
-func listText(list []string) string        { return strings.Join(list, ",") }
+func (t *title) Set(value string) error {
+	runes := []rune(value)
+	*t = title(runes[:min(80, len(runes))])
+	return nil
+}
 
-func flagText(on bool) string {
-	if on {
+// yes is true for every value but 0.
+type yes bool
+
+func (y *yes) Text() string {
+	if *y {
 		return "1"
 	}
 	return ""
 }
 
-func parseTitle(value string) (string, error) {
-	runes := []rune(value)
-	return string(runes[:min(80, len(runes))]), nil
-}
-
-func parsePanels(value string) ([]string, error) {
-	return namesOf(value, Panels, "part of the page")
-}
-
-func parseFolds(value string) ([]string, error) {
-	return namesOf(value, Folds, "part of the page that unfolds")
+func (y *yes) Set(value string) error {
+	*y = value != "0"
+	return nil
 }
 
 // Panels are the parts of the page that show= names, Folds those that are folded
@@ -69,71 +74,94 @@ var (
 // spoken are parts of the page as people call them.
 var spoken = map[string]string{"layers": "strip", "timeline": "time", "memory": "mem", "addresses": "addr"}
 
-// namesOf reads known names with commas between them; of several that are the
-// same the first counts.
-func namesOf(value string, known []string, what string) (out []string, err error) {
+// list is known names with commas between them; of several that are the same the
+// first counts.
+type list struct {
+	names *[]string
+	known []string
+	what  string
+}
+
+func (l *list) Text() string { return strings.Join(*l.names, ",") }
+
+func (l *list) Set(value string) error {
+	var out []string
+	*l.names = nil
 	for _, name := range strings.Split(strings.ToLower(value), ",") {
-		if own := spoken[name]; slices.Contains(known, own) {
+		if own := spoken[name]; slices.Contains(l.known, own) {
 			name = own
 		}
-		if !slices.Contains(known, name) {
-			return nil, choice.Sentence("%q is no %s; expected some of %s, with commas between them.", name, what, strings.Join(known, ", "))
+		if !slices.Contains(l.known, name) {
+			return choice.Sentence("%q is no %s; expected some of %s, with commas between them.", name, l.what, strings.Join(l.known, ", "))
 		}
 		if !slices.Contains(out, name) {
 			out = append(out, name)
 		}
 	}
-	return out, nil
+	*l.names = out
+	return nil
 }
 
-// parseSlowdown reads "7.5%", as Link.Slowdown.
-func parseSlowdown(value string) (int, error) {
-	x, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(value), "%"), 64)
-	if err != nil || !(x >= 0 && x <= 10_000) {
-		return 0, choice.Sentence("%q is no slowdown; expected per cent from 0 to 10000, such as 10%%.", value)
-	}
-	return int(x*100+0.5) + 1, nil
-}
+// slowdown is written "7.5%", and kept as Link.Slowdown.
+type slowdown int
 
-func slowdownText(slowdown int) string {
-	if slowdown <= 0 {
+func (s *slowdown) Text() string {
+	if *s <= 0 {
 		return ""
 	}
-	return strconv.FormatFloat(float64(slowdown-1)/100, 'f', -1, 64) + "%"
+	return strconv.FormatFloat(float64(*s-1)/100, 'f', -1, 64) + "%"
 }
 
-// parseRange reads "120-480.5", in milliseconds.
-func parseRange(value string) (Range, error) {
-	from, to, ok := strings.Cut(value, "-")
-	a, err1 := parseMS(from)
-	b, err2 := parseMS(to)
-	if !ok || err1 != nil || err2 != nil || b <= a {
-		return Range{}, choice.Sentence("%q is no stretch of time; expected start-end in milliseconds, such as 120-480.", value)
+func (s *slowdown) Set(value string) error {
+	x, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(value), "%"), 64)
+	if *s = 0; err != nil || !(x >= 0 && x <= 10_000) {
+		return choice.Sentence("%q is no slowdown; expected per cent from 0 to 10000, such as 10%%.", value)
 	}
-	return Range{a, b}, nil
+	*s = slowdown(x*100+0.5) + 1
+	return nil
 }
 
-func rangeText(r Range) string {
-	if r == (Range{}) {
+// Range is the visible stretch of time, written "120-480.5" in milliseconds; the
+// zero value is all of it.
+type Range struct{ From, To time.Duration }
+
+// Text is the form in links.
+func (r *Range) Text() string {
+	if *r == (Range{}) {
 		return ""
 	}
 	return formatMS(r.From) + "-" + formatMS(r.To)
 }
 
-// parseMoment reads "412.5", in milliseconds.
-func parseMoment(value string) (time.Duration, error) {
-	d, err := parseMS(value)
-	if err != nil {
-		return 0, choice.Sentence("%q is no moment; expected milliseconds from the start of the step, such as 412.5.", value)
+// Set reads what Text writes.
+func (r *Range) Set(value string) error {
+	from, to, ok := strings.Cut(value, "-")
+	a, err1 := parseMS(from)
+	b, err2 := parseMS(to)
+	if *r = (Range{}); !ok || err1 != nil || err2 != nil || b <= a {
+		return choice.Sentence("%q is no stretch of time; expected start-end in milliseconds, such as 120-480.", value)
 	}
-	return d, nil
+	*r = Range{a, b}
+	return nil
 }
 
-func momentText(d time.Duration) string {
-	if d <= 0 {
+// moment is written "412.5", in milliseconds.
+type moment time.Duration
+
+func (m *moment) Text() string {
+	if *m <= 0 {
 		return ""
 	}
-	return formatMS(d)
+	return formatMS(time.Duration(*m))
+}
+
+func (m *moment) Set(value string) error {
+	d, err := parseMS(value)
+	if *m = moment(d); err != nil {
+		*m = 0
+		return choice.Sentence("%q is no moment; expected milliseconds from the start of the step, such as 412.5.", value)
+	}
+	return nil
 }
 
 // parseMS reads milliseconds with up to six decimals, exactly.

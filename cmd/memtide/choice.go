@@ -61,7 +61,7 @@ func (c *asked) flag(fs *flag.FlagSet, key, help string) {
 			return fmt.Errorf("expected %s", strings.Join(w.Of, " or "))
 		}
 		if f.Args == nil && w.Zero != "" {
-			if err := f.Value.Set(value); err != nil || f.Value.Text() != "" {
+			if err := f.Value.Set(value); err != nil || f.Value.String() != "" {
 				return err
 			}
 			return fmt.Errorf("expected %s", w.Zero)

@@ -60,9 +60,6 @@ func (b Budget) String() string {
 	return fmt.Sprintf("%dB", b.Bytes)
 }
 
-// Text is String, of a budget as a field.
-func (b *Budget) Text() string { return b.String() }
-
 // Set makes it what ParseBudget reads.
 func (b *Budget) Set(value string) (err error) {
 	*b, err = ParseBudget(value)

@@ -207,8 +207,10 @@ func withArg(params []engine.Param, args engine.Args, name, value string) engine
 		out = engine.Args{}
 	}
 	out[name] = value
-	if slices.ContainsFunc(params, func(p engine.Param) bool { return p.Name == name && p.Default == value }) {
-		delete(out, name)
+	for i := range params {
+		if p := &params[i]; p.Name == name && p.Default == value {
+			delete(out, name)
+		}
 	}
 	if len(out) == 0 {
 		return nil

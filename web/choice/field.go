@@ -20,10 +20,11 @@ type Field struct {
 	Silent bool // it is not written: another field says as much
 }
 
-// Value is a value where it is kept.
+// Value is a value where it is kept, a flag.Value: String is as links write it, ""
+// if nothing is said. Set reads what people write; after an error nothing is said.
 type Value interface {
-	Text() string           // as links write it; "" if nothing is said
-	Set(value string) error // to what people write; after an error nothing is said
+	String() string
+	Set(value string) error
 }
 
 // Scope is what a field is about, where that makes a difference.
@@ -101,7 +102,7 @@ func (t Table) Write(add func(key, value string)) {
 					add(f.Key+name, value)
 				}
 			}
-		} else if value := f.Value.Text(); value != "" && !f.Silent {
+		} else if value := f.Value.String(); value != "" && !f.Silent {
 			add(f.Key, value)
 		}
 	}
@@ -122,7 +123,7 @@ func Name(p *string) Value { return (*name)(p) }
 
 type name string
 
-func (n *name) Text() string { return string(*n) }
+func (n *name) String() string { return string(*n) }
 
 func (n *name) Set(value string) error {
 	*n = name(strings.ToLower(value))
@@ -138,7 +139,7 @@ type word struct {
 	words []string
 }
 
-func (w *word) Text() string {
+func (w *word) String() string {
 	if *w.p == w.usual {
 		return ""
 	}
@@ -158,8 +159,8 @@ func (w *word) Set(value string) error {
 
 type rate engine.Rate
 
-// Text is exact: 12.5GBps, or bytes per second where that is no short number.
-func (r *rate) Text() string {
+// String is exact: 12.5GBps, or bytes per second where that is no short number.
+func (r *rate) String() string {
 	if *r <= 0 {
 		return ""
 	}

@@ -60,7 +60,7 @@ func (s *Said) Take(o *Said) {
 	to := FieldsOf(s, false)
 	FieldsOf(o, false).Write(func(key, value string) {
 		if key != "p" {
-			to.Set(key, value) // which Text wrote, so it is no error
+			to.Set(key, value) // which String wrote, so it is no error
 		}
 	})
 }

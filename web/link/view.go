@@ -35,8 +35,8 @@ type (
 	title string
 )
 
-func (t *text) Text() string  { return string(*t) }
-func (t *title) Text() string { return string(*t) }
+func (t *text) String() string  { return string(*t) }
+func (t *title) String() string { return string(*t) }
 
 func (t *text) Set(value string) error {
 	*t = text(value)
@@ -52,7 +52,7 @@ func (t *title) Set(value string) error {
 // yes is true for every value but 0.
 type yes bool
 
-func (y *yes) Text() string {
+func (y *yes) String() string {
 	if *y {
 		return "1"
 	}
@@ -82,7 +82,7 @@ type list struct {
 	what  string
 }
 
-func (l *list) Text() string { return strings.Join(*l.names, ",") }
+func (l *list) String() string { return strings.Join(*l.names, ",") }
 
 func (l *list) Set(value string) error {
 	var out []string
@@ -105,7 +105,7 @@ func (l *list) Set(value string) error {
 // slowdown is written "7.5%", and kept as Link.Slowdown.
 type slowdown int
 
-func (s *slowdown) Text() string {
+func (s *slowdown) String() string {
 	if *s <= 0 {
 		return ""
 	}
@@ -125,15 +125,15 @@ func (s *slowdown) Set(value string) error {
 // zero value is all of it.
 type Range struct{ From, To time.Duration }
 
-// Text is the form in links.
-func (r *Range) Text() string {
+// String is the form in links.
+func (r *Range) String() string {
 	if *r == (Range{}) {
 		return ""
 	}
 	return formatMS(r.From) + "-" + formatMS(r.To)
 }
 
-// Set reads what Text writes.
+// Set reads what String writes.
 func (r *Range) Set(value string) error {
 	from, to, ok := strings.Cut(value, "-")
 	a, err1 := parseMS(from)
@@ -148,7 +148,7 @@ func (r *Range) Set(value string) error {
 // moment is written "412.5", in milliseconds.
 type moment time.Duration
 
-func (m *moment) Text() string {
+func (m *moment) String() string {
 	if *m <= 0 {
 		return ""
 	}

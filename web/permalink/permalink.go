@@ -1,6 +1,7 @@
 package permalink
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -66,23 +67,30 @@ func ChoiceOf(l link.Link) (state.Choice, []string) {
 
 // notesOf says what of a link cannot be taken.
 func notesOf(side string, problems []choice.Problem) (notes []string) {
-	for _, p := range problems {
-		text := "The link names the " + named[p.Key] + " " + p.Name + ", which is not known here."
-		switch {
-		case p.Key == "d":
-			text = p.Err.Error()
-		case p.Key == "p":
-			text = p.Err.Error() + "."
-		case p.Err != nil:
-			text = "The link's arguments are not used: " + p.Err.Error() + "."
+	for i := range problems {
+		what, p := "arguments", &problems[i]
+		switch p.Key {
+		case "d":
+			notes = append(notes, side+p.Err.Error())
+			continue
+		case "p":
+			notes = append(notes, side+p.Err.Error()+".")
+			continue
+		case "dev":
+			what = "device"
+		case "s":
+			what = "strategy"
+		case "alloc":
+			what = "allocator"
+		}
+		text := fmt.Sprintf("The link names the %s %s, which is not known here.", what, p.Name)
+		if p.Name == "" {
+			text = fmt.Sprintf("The link's %s are not used: %v.", what, p.Err)
 		}
 		notes = append(notes, side+text)
 	}
 	return notes
 }
-
-// named is what a key names.
-var named = map[string]string{"dev": "device", "s": "strategy", "alloc": "allocator"}
 
 // AxisNames are the axes of the curve in links and lists.
 var AxisNames = [state.NumAxes]string{state.Slowdown: "slowdown", state.StepTime: "time", state.Throughput: "rate"}

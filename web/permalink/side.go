@@ -1,8 +1,6 @@
 package permalink
 
 import (
-	"slices"
-
 	"memtide/web/choice"
 	"memtide/web/link"
 	"memtide/web/state"
@@ -50,8 +48,10 @@ func choiceB(said *choice.Said, a state.Choice) (*state.Choice, []string) {
 	}
 	b, problems := said.Resolve(a)
 	notes := notesOf("B: ", problems)
-	if slices.ContainsFunc(problems, func(p choice.Problem) bool { return p.Key == "d" }) {
-		return nil, notes
+	for i := range problems {
+		if problems[i].Key == "d" {
+			return nil, notes
+		}
 	}
 	return &b, notes
 }

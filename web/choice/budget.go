@@ -44,20 +44,21 @@ func (b Budget) Of(keepAll engine.Bytes) engine.Bytes {
 // String is the form in links, which ParseBudget reads back: 12GiB, 900MiB, 123B or
 // 60%; empty if nothing is said.
 func (b Budget) String() string {
-	switch {
-	case b.Share > 0:
+	if b.Share > 0 {
 		text := fmt.Sprintf("%d.%06d", b.Share/Percent, b.Share%Percent)
 		return strings.TrimRight(strings.TrimRight(text, "0"), ".") + "%"
-	case b.Bytes == 0:
-		return ""
-	case b.Bytes%engine.GiB == 0:
-		return fmt.Sprintf("%dGiB", b.Bytes/engine.GiB)
-	case b.Bytes%engine.MiB == 0:
-		return fmt.Sprintf("%dMiB", b.Bytes/engine.MiB)
-	case b.Bytes%engine.KiB == 0:
-		return fmt.Sprintf("%dKiB", b.Bytes/engine.KiB)
 	}
-	return fmt.Sprintf("%dB", b.Bytes)
+	if b.Bytes == 0 {
+		return ""
+	}
+	n, unit := int64(b.Bytes), "B"
+	for _, larger := range [...]string{"KiB", "MiB", "GiB"} {
+		if n%1024 != 0 {
+			break
+		}
+		n, unit = n/1024, larger
+	}
+	return strconv.FormatInt(n, 10) + unit
 }
 
 // Set makes it what ParseBudget reads.

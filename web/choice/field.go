@@ -18,6 +18,8 @@ type Field struct {
 	Args   *engine.Args // instead of Value
 	For    Scope
 	Silent bool // it is not written: another field says as much
+
+	_ [0]func() // fields are not compared: that would be code that the page loads
 }
 
 // Value is a value where it is kept, a flag.Value: String is as links write it, ""

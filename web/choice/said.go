@@ -71,6 +71,8 @@ type Problem struct {
 	Key  string // of the field
 	Name string // that is not known, or
 	Err  error  // what is wrong with the value
+
+	_ [0]func() // see Field
 }
 
 // Base is what is chosen where s says nothing: the defaults, with what its preset
@@ -87,24 +89,20 @@ func (s *Said) Base() Choice {
 // Resolve is base with what s says. What is not known is told and left as in base.
 func (s *Said) Resolve(base Choice) (c Choice, problems []Problem) {
 	c = base
-	tell := func(p *Problem) {
-		if p != nil {
+	for _, take := range [...]func(*Said, *Choice) *Problem{(*Said).takeSource, (*Said).takeDevice, (*Said).takeMethod, (*Said).takeAllocator} {
+		if p := take(s, &c); p != nil {
 			problems = append(problems, *p)
 		}
 	}
-	tell(s.takeSource(&c))
-	tell(s.takeDevice(&c))
 	if s.Budget != (Budget{}) {
 		c.Budget = s.Budget
 	}
-	tell(s.takeMethod(&c))
-	if s.Transfers != "" {
+	switch s.Transfers {
+	case "whole":
 		c.Transfers = engine.Whole
-		if s.Transfers == engine.Streamed.String() {
-			c.Transfers = engine.Streamed
-		}
+	case "streamed":
+		c.Transfers = engine.Streamed
 	}
-	tell(s.takeAllocator(&c))
 	return c, problems
 }
 

@@ -60,6 +60,9 @@ func Parse(fragment string) (l Link, notes []string) {
 		}
 	}
 	r.endSide()
+	if title := []rune(l.Title); len(title) > mostTitle {
+		l.Title = string(title[:mostTitle])
+	}
 	switch {
 	case l.Named() || r.sawData:
 	case l.Kind == "memory":
@@ -75,8 +78,10 @@ func Parse(fragment string) (l Link, notes []string) {
 	return l, r.list
 }
 
-// mostNotes is how many notes are told, mostNote how many bytes of one.
+// mostNotes is how many notes are told, mostNote how many bytes of one, mostTitle
+// how many characters a title has.
 const (
+	mostTitle = 80
 	mostNotes = 20
 	mostNote  = 1000
 )

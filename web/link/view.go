@@ -22,30 +22,20 @@ func (l *Link) fields() choice.Table {
 		{Key: "open", Value: &list{&l.Open, Folds, "part of the page that unfolds"}},
 		{Key: "slow", Value: (*slowdown)(&l.Slowdown)},
 		{Key: "show", Value: &list{&l.Show, Panels, "part of the page"}},
-		{Key: "title", Value: (*title)(&l.Title), For: choice.Network},
+		{Key: "title", Value: (*text)(&l.Title), For: choice.Network},
 		{Key: "theme", Value: choice.Word(&l.Theme, "auto", "light", "dark", "auto"), For: choice.Page},
 		{Key: "embed", Value: (*yes)(&l.Embed), For: choice.Embed},
 		{Key: "controls", Value: choice.Word(&l.Controls, "none", "budget", "none"), For: choice.Embed},
 	}
 }
 
-// text is kept as it was written, title cut to 80 characters.
-type (
-	text  string
-	title string
-)
+// text is kept as it was written.
+type text string
 
-func (t *text) String() string  { return string(*t) }
-func (t *title) String() string { return string(*t) }
+func (t *text) String() string { return string(*t) }
 
 func (t *text) Set(value string) error {
 	*t = text(value)
-	return nil
-}
-
-func (t *title) Set(value string) error {
-	runes := []rune(value)
-	*t = title(runes[:min(80, len(runes))])
 	return nil
 }
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"memtide/wasm/serve"
+	"memtide/web/choice"
 	"memtide/web/jobs"
-	"memtide/web/permalink"
 	"memtide/web/ui"
 )
 
@@ -17,7 +17,7 @@ import (
 // engine finds for the default example. The program takes it over without a
 // jump because it draws the same.
 func firstPicture() (string, error) {
-	s, err := jobs.First(context.Background(), new(serve.Local), permalink.DefaultChoice())
+	s, err := jobs.First(context.Background(), new(serve.Local), choice.Default())
 	if err != nil {
 		return "", err
 	}

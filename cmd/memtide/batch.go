@@ -15,8 +15,8 @@ import (
 	"memtide/engine"
 	"memtide/engine/scale"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 	"memtide/web/format"
-	"memtide/web/link"
 	"memtide/web/question"
 )
 
@@ -40,14 +40,11 @@ train are sampled, and what contradicts the assumption is told.`,
 			"memtide batch -preset resnet50-b32 -budget 16GB -strategy keepall,greedy -json",
 		},
 		flags: func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
-			var c choice
+			var c asked
 			var o batchOptions
 			c.define(fs)
 			o.define(fs, sweepLimit)
-			fs.Func("budget", "`SIZE` device memory that may be used, such as 16GB (default all that the device has)", func(s string) (err error) {
-				c.flags.Budget, err = link.ParseBudget(s)
-				return err
-			})
+			c.flag(fs, "m", "`SIZE` device memory that may be used, such as 16GB (default all that the device has)")
 			fs.StringVar(&o.strategies, "strategy", "", "`NAMES` strategies, with commas between them (default all that apply)")
 			fs.StringVar(&o.batches, "batches", "", "`LIST` batches with commas between them, solved besides the largest")
 			fs.IntVar(&o.most, "most", 4096, "`NUMBER` largest batch to look at")
@@ -64,10 +61,10 @@ type batchOptions struct {
 	most                int
 }
 
-func batch(ctx context.Context, e *env, c *choice, o batchOptions, args []string) error {
+func batch(ctx context.Context, e *env, c *asked, o batchOptions, args []string) error {
 	given := c.flags.Args
 	c.flags.Args = nil // they need not belong to the link's strategy
-	asked := c.flags.Budget != (link.Budget{})
+	asked := c.flags.Budget != (choice.Budget{})
 	in, err := c.read(ctx, e, args)
 	if err != nil {
 		return err
@@ -102,7 +99,7 @@ func batch(ctx context.Context, e *env, c *choice, o batchOptions, args []string
 // batchBudget is the budget in bytes: shares are of keeping everything at the
 // batch that was named.
 func (in *input) batchBudget(asked bool) (engine.Bytes, error) {
-	if !asked && in.link.Budget == defaultBudget {
+	if !asked && in.link.Budget == choice.DefaultBudget {
 		if in.device.Memory <= 0 {
 			return 0, bad("the memory of %s is not known; give -budget, such as 16GiB", in.device.Name)
 		}
@@ -187,7 +184,7 @@ func (g *grown) run(ctx context.Context, e *env, o batchOptions) error {
 		if _, err := s.Parse(m.Args); err != nil {
 			return bad("%v", err)
 		}
-		q := &scale.Question{Build: g.build, Strategy: s, Args: m.Args, Device: g.in.device, Transfers: g.in.transfers(),
+		q := &scale.Question{Build: g.build, Strategy: s, Args: m.Args, Device: g.in.device, Transfers: g.in.choice.Transfers,
 			Budget: g.budget, Most: g.most, Limit: o.limit}
 		b.Set(i, len(g.methods), s.Name)
 		row, err := g.row(ctx, q, func(p scale.Progress) {

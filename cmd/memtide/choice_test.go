@@ -3,10 +3,15 @@
 package main
 
 import (
+	"encoding/json"
+	"maps"
 	"strings"
 	"testing"
 
 	"memtide/cmd/cli"
+	"memtide/engine"
+	"memtide/web/choice"
+	"memtide/web/permalink"
 )
 
 // A network is taken as what it is: a graph goes to the strategy for graphs, and
@@ -37,6 +42,51 @@ func TestBase(t *testing.T) {
 		"javascript:alert(1)//": false, "JavaScript:alert(1)": false, " javascript:alert(1)": false, "data:text/html,x": false, "file:///etc/": false, "https://a\x1b[2J": false, "java\nscript:x": false} {
 		if err := checkBase(base); (err == nil) != ok {
 			t.Errorf("-base %q: %v; accepted: want %t", base, err, ok)
+		}
+	}
+}
+
+// A field that is added to the table of choices is a flag, with its help.
+func TestNewField(t *testing.T) {
+	old, words := choice.Fields, choice.FieldWords
+	t.Cleanup(func() { choice.Fields, choice.FieldWords = old, words })
+	choice.Fields = func(s *choice.Said) choice.Table {
+		return append(old(s), choice.Field{Key: "zz", Value: choice.Name(&s.Transfers)})
+	}
+	choice.FieldWords = maps.Clone(words)
+	choice.FieldWords["zz"] = choice.Words{Flag: "zeds", Help: "`ZZ` what a test adds"}
+	if o := memtide(t, t.Context(), "link", "-zeds", "Streamed", "testdata/net.csv"); o.code != cli.OK || !strings.Contains(o.stdout, "&xfer=streamed&") {
+		t.Errorf("exit status %d; want 0 and what the flag says in\n%s%s", o.code, o.stdout, o.stderr)
+	}
+	if o := memtide(t, t.Context(), "link", "-h"); !strings.Contains(o.stdout, "-zeds ZZ") || !strings.Contains(o.stdout, "what a test adds") {
+		t.Errorf("the help has no such flag:\n%s", o.stdout)
+	}
+}
+
+// A share is as many bytes on the page as here, whether a flag or a link says it.
+func TestShareOnThePage(t *testing.T) {
+	for _, share := range []string{"95.335%", "99.00001%", "99.999999%"} {
+		fragment := "v=1&p=vgg16-b32&s=keepall&m=" + strings.ReplaceAll(share, "%", "%25")
+		_, m, notes := permalink.Read(fragment)
+		var bytes []engine.Bytes
+		for _, args := range [][]string{{"-preset", "vgg16-b32", "-strategy", "rotor", "-budget", share}, {"-from", fragment, "-strategy", "rotor"}} {
+			var got struct {
+				Budget  engine.Bytes `json:"budget_bytes"`
+				KeepAll struct {
+					Peak engine.Bytes `json:"peak_bytes"`
+				} `json:"keep_all"`
+			}
+			o := memtide(t, t.Context(), append([]string{"solve", "-json"}, args...)...)
+			if err := json.Unmarshal([]byte(o.stdout), &got); err != nil {
+				t.Fatalf("%q: %v\n%s", args, err, o.stderr)
+			}
+			bytes = append(bytes, got.Budget)
+			if page := m.Choice.Budget.Of(got.KeepAll.Peak); page != got.Budget {
+				t.Errorf("%s: %d bytes on the page, %d by %q", share, page, got.Budget, args)
+			}
+		}
+		if bytes[0] != bytes[1] || len(notes) > 0 {
+			t.Errorf("%s: %v bytes by the flag and by the link, notes %q; want the same", share, bytes, notes)
 		}
 	}
 }

@@ -28,7 +28,7 @@ written.`,
 			"memtide export -format json -preset vgg16-b32 -budget 90%",
 		},
 		flags: func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
-			var c choice
+			var c asked
 			var o exportOptions
 			c.define(fs)
 			c.defineOne(fs)
@@ -76,7 +76,7 @@ func exportPlan(ctx context.Context, e *env, in *input, o exportOptions) error {
 }
 
 func exportText(in *input, solved *proto.Solved, format string) ([]byte, error) {
-	plan := &export.Plan{Name: in.profile.Name, Strategy: in.method.Strategy, Args: in.method.Args,
+	plan := &export.Plan{Name: in.profile.Name, Strategy: in.method().Strategy, Args: in.method().Args,
 		Problem: in.problem(solved.Budget), Schedule: solved.Schedule}
 	if format == "json" {
 		return plan.JSON()

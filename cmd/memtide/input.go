@@ -3,13 +3,11 @@
 package main
 
 import (
-	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"strings"
 
@@ -17,36 +15,28 @@ import (
 	"memtide/engine"
 	_ "memtide/engine/all"
 	"memtide/profiles"
-	"memtide/profiles/formats/native"
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 	"memtide/web/link"
 )
-
-// What is used where neither flags nor link say anything: as on the page.
-const (
-	defaultStrategy = "rotor"
-	graphStrategy   = "window"
-)
-
-var defaultBudget = link.Budget{Percent: 60}
 
 // input is a choice that has been understood: the network has been read and
 // every name in it is known.
 type input struct {
 	profile  *profiles.Profile
 	network  proto.Network
-	graph    bool      // the operations are solved, not the chain
-	link     link.Link // all that was chosen, canonical
+	graph    bool             // the operations are solved, not the chain
+	choice   choice.Choice    // what is asked about it
+	problems []choice.Problem // of its allocator, which most commands do without
+	link     link.Link        // all that was chosen, canonical
 	device   engine.Device
 	deviceID string // empty if the rates are not those of a listed device
-	method   proto.Method
-	title    string // of the strategy
 }
 
 // read understands the flags and reads the network: args are the arguments
 // besides the flags.
-func (c *choice) read(ctx context.Context, e *env, args []string) (*input, error) {
+func (c *asked) read(ctx context.Context, e *env, args []string) (*input, error) {
 	if len(args) > 1 {
 		return nil, bad("one file at a time; got %s", cli.Quoted(args))
 	}
@@ -79,14 +69,12 @@ func (c *choice) read(ctx context.Context, e *env, args []string) (*input, error
 	if err != nil {
 		return nil, err
 	}
-	in.link = override(in.link, c.flags)
-	for _, step := range []func() error{in.open, in.chooseDevice, in.chooseStrategy} {
-		if err := step(); err != nil {
-			return nil, err
-		}
+	in.link.Take(&c.flags)
+	if err := in.open(); err != nil {
+		return nil, err
 	}
-	if in.link.Budget == (link.Budget{}) {
-		in.link.Budget = defaultBudget
+	if err := in.resolve(); err != nil {
+		return nil, err
 	}
 	return in, nil
 }
@@ -189,24 +177,6 @@ func explain(err error) string {
 	return strings.Join(lines, "\n  ")
 }
 
-// suggest takes over what a preset that tells a story suggests, where the flags
-// and the link say nothing.
-func (in *input) suggest(s *preset.Suggestion) {
-	if s == nil {
-		return
-	}
-	l := &in.link
-	if l.Strategy == "" {
-		l.Strategy = s.Strategy
-	}
-	if l.Budget == (link.Budget{}) {
-		l.Budget.Bytes = s.Budget
-	}
-	if l.Device == "" && l.ToDev == 0 && l.ToHost == 0 && s.Link > 0 {
-		l.ToDev, l.ToHost = s.Link, s.Link
-	}
-}
-
 // chooseKind settles whether the chain or the operations are solved. A link says
 // so only where there is a choice.
 func (in *input) chooseKind() error {
@@ -226,19 +196,11 @@ func (in *input) chooseKind() error {
 	return nil
 }
 
-// open builds the preset or writes down the profile, as requests name it.
+// open builds the preset, or takes the profile that was read.
 func (in *input) open() error {
 	if in.link.Profile != nil {
 		in.profile, in.link.Preset = in.link.Profile, ""
-		if err := in.chooseKind(); err != nil {
-			return err
-		}
-		var file bytes.Buffer
-		if err := native.Encode(&file, in.profile); err != nil {
-			return bad("%v", err)
-		}
-		in.network.Profile = json.RawMessage(file.Bytes())
-		return nil
+		return in.chooseKind()
 	}
 	known, batch, err := preset.Parse(in.link.Preset)
 	if err != nil {
@@ -250,59 +212,89 @@ func (in *input) open() error {
 	if err := in.chooseKind(); err != nil {
 		return err
 	}
-	in.network.Graph = in.graph && in.link.Kind != "" // there is a chain, too
-	in.suggest(known.Suggest)
 	in.link.Preset = preset.Ref(known.ID, batch)
-	in.network.Preset = in.link.Preset
+	in.network = proto.Network{Preset: in.link.Preset, Graph: in.graph && in.link.Kind != ""} // there is a chain, too
 	return nil
 }
 
-// chooseDevice settles the rates: those given, else those of the device given,
-// else those of the device that a file was measured on, else the default's. The
-// link is left with what a reader cannot know otherwise.
-func (in *input) chooseDevice() error {
-	l := &in.link
-	id := l.Device
+// resolve makes the choice of what was said: by the rules of the page, but what the
+// page would tell and leave out is an error here.
+func (in *input) resolve() error {
+	said := in.link.Said
+	base := said.Base()
 	own := in.profile.Device
-	if id == "" && in.network.Preset == "" && own != nil && own.ToHost > 0 && own.ToDev > 0 {
-		in.device = *own
+	if in.network.Preset != "" || said.Device != "" || own == nil || own.ToHost <= 0 || own.ToDev <= 0 {
+		own = nil
+	}
+	if own != nil {
+		base.Device, base.ToHost, base.ToDev, base.Duplex = "", own.ToHost, own.ToDev, own.Duplex
+	}
+	if in.graph && base.Source.Suggestion() == nil {
+		base.Strategy = choice.GraphStrategy
+	}
+	if said.Profile != nil {
+		said.Profile = in.profile
+	}
+	var problems []choice.Problem
+	in.choice, problems = said.Resolve(base)
+	for _, p := range problems {
+		if !strings.HasPrefix(p.Key, "alloc") {
+			return refuse(p)
+		}
+	}
+	in.problems = problems
+	in.network.Profile = in.choice.Source.Profile
+	l := &in.link
+	l.Budget, l.Strategy, l.Args = in.choice.Budget, in.choice.Strategy, in.choice.Args
+	if l.Transfers = ""; in.choice.Transfers != engine.Whole {
+		l.Transfers = in.choice.Transfers.String()
+	}
+	in.setDevice(own)
+	return nil
+}
+
+// refuse says what is wrong with what was said.
+func refuse(p choice.Problem) error {
+	switch p.Key {
+	case "dev":
+		return bad("there is no device %q; known are %s", p.Name, strings.Join(deviceIDs(), ", "))
+	case "s":
+		_, err := strategy(p.Name)
+		return err
+	case "s.":
+		return bad("%v; memtide help strategies lists the parameters", p.Err)
+	case "alloc":
+		return bad("there is no allocator %q; known are %s", p.Name, strings.Join(allocators(), ", "))
+	case "alloc.":
+		return bad("%v; memtide help allocators lists the parameters", p.Err)
+	}
+	return bad("%v", p.Err)
+}
+
+// setDevice settles the device: the one named, else the one that a file was measured
+// on, else the default, with the rates that were chosen. The link is left with what a
+// reader cannot know otherwise.
+func (in *input) setDevice(own *engine.Device) {
+	c, l := &in.choice, &in.link
+	if own != nil {
+		in.device, in.deviceID = *own, ""
 	} else {
-		if id == "" {
-			id = preset.DefaultDeviceID
-		}
-		d := preset.LookupDevice(id)
-		if d == nil {
-			return bad("there is no device %q; known are %s", l.Device, strings.Join(deviceIDs(), ", "))
-		}
-		in.device = d.Device
+		in.deviceID = cmp.Or(l.Device, preset.DefaultDeviceID)
+		in.device = preset.LookupDevice(in.deviceID).Device
 	}
 	listed := in.device
-	if l.ToDev > 0 {
-		in.device.ToDev, in.device.ToHost = l.ToDev, l.ToDev
+	in.device.ToDev, in.device.ToHost, in.device.Duplex = c.ToDev, c.ToHost, c.Duplex
+	l.ToDev, l.ToHost, l.Duplex = 0, 0, ""
+	if l.Device = in.deviceID; l.Device == preset.DefaultDeviceID {
+		l.Device = ""
 	}
-	if l.ToHost > 0 {
-		in.device.ToHost = l.ToHost
+	if c.Duplex != listed.Duplex || own != nil && c.Duplex != engine.HalfDuplex {
+		l.Duplex = c.Duplex.String()
 	}
-	if l.Duplex != "" {
-		in.device.Duplex = map[string]engine.Duplex{"half": engine.HalfDuplex, "full": engine.FullDuplex}[l.Duplex]
-	}
-	in.deviceID = id
-	l.Device, l.ToDev, l.ToHost, l.Duplex = "", 0, 0, ""
-	if id != "" && id != preset.DefaultDeviceID {
-		l.Device = id
-	}
-	rates := in.device.ToDev != listed.ToDev || in.device.ToHost != listed.ToHost
-	if rates || id == "" {
+	if own != nil || c.ToDev != listed.ToDev || c.ToHost != listed.ToHost {
 		in.deviceID = ""
-		l.ToDev, l.ToHost = in.device.ToDev, in.device.ToHost
+		l.ToDev, l.ToHost = c.ToDev, c.ToHost
 	}
-	if in.device.Duplex != listed.Duplex || id == "" && in.device.Duplex != engine.HalfDuplex {
-		l.Duplex = in.device.Duplex.String()
-	}
-	if l.Transfers == engine.Whole.String() {
-		l.Transfers = ""
-	}
-	return nil
 }
 
 func deviceIDs() []string {
@@ -311,36 +303,6 @@ func deviceIDs() []string {
 		ids = append(ids, d.ID)
 	}
 	return ids
-}
-
-// chooseStrategy checks the strategy and its parameters; those that have their
-// default are left out of the link.
-func (in *input) chooseStrategy() error {
-	l := &in.link
-	if l.Strategy == "" {
-		if l.Strategy = defaultStrategy; in.graph {
-			l.Strategy = graphStrategy
-		}
-	}
-	s, err := strategy(l.Strategy)
-	if err != nil {
-		return err
-	}
-	if _, err := s.Parse(l.Args); err != nil {
-		return bad("%v; memtide help strategies lists the parameters", err)
-	}
-	given := engine.Args{}
-	for _, p := range s.Params {
-		if v, ok := l.Args[p.Name]; ok && v != p.Default {
-			given[p.Name] = v
-		}
-	}
-	if l.Args = nil; len(given) > 0 {
-		l.Args = given
-	}
-	in.method = proto.Method{Strategy: s.Name, Args: l.Args}
-	in.title = s.Title
-	return nil
 }
 
 // strategy finds a strategy; the error lists those that there are.
@@ -357,36 +319,21 @@ func strategy(name string) (*engine.Strategy, error) {
 
 // setting is the input as requests want it.
 func (in *input) setting() proto.Setting {
-	return proto.Setting{Network: in.network, Device: in.device, Transfers: in.transfers()}
+	return proto.Setting{Network: in.network, Device: in.device, Transfers: in.choice.Transfers}
 }
 
-func (in *input) transfers() engine.Transfers {
-	if in.link.Transfers == engine.Streamed.String() {
-		return engine.Streamed
-	}
-	return engine.Whole
+// method is the strategy with its arguments as requests want it.
+func (in *input) method() proto.Method {
+	return proto.Method{Strategy: in.choice.Strategy, Args: in.choice.Args}
 }
 
-// budget is a budget as requests want it. Shares finer than a hundredth of a
-// per cent are resolved here.
-func (in *input) budget(b link.Budget) proto.Budget {
-	if b.Bytes > 0 {
-		return proto.Budget{Bytes: b.Bytes}
-	}
-	points := math.Round(b.Percent * 100)
-	if in.graph { // what keeping everything needs is known only when it has been played
-		return proto.Budget{BasisPoints: int(max(points, 1))}
-	}
-	if points < 1 || math.Abs(points-b.Percent*100) > 1e-9*points {
-		return proto.Budget{Bytes: max(b.Of(in.profile.Totals().KeepAllPeak), 1)}
-	}
-	return proto.Budget{BasisPoints: int(points)}
-}
+// title is that of the strategy.
+func (in *input) title() string { return engine.Lookup(in.choice.Strategy).Title }
 
 // problem is what was solved, for drawing it.
 func (in *input) problem(budget engine.Bytes) *engine.Problem {
 	if !in.graph {
-		return engine.NewChainProblem(in.profile.Chain, in.device, in.transfers(), budget)
+		return engine.NewChainProblem(in.profile.Chain, in.device, in.choice.Transfers, budget)
 	}
-	return &engine.Problem{Graph: in.profile.Graph, Device: in.device, Transfers: in.transfers(), Budget: budget}
+	return &engine.Problem{Graph: in.profile.Graph, Device: in.device, Transfers: in.choice.Transfers, Budget: budget}
 }

@@ -151,7 +151,7 @@ func (r *result) json() *solveReport {
 		Bounds:      []boundReport{},
 		Notes:       append([]string{}, s.Claim.Notes...),
 	}
-	out.Question.Strategy, out.Question.Args = r.in.method.Strategy, r.in.method.Args
+	out.Question.Strategy, out.Question.Args = r.in.method().Strategy, r.in.method().Args
 	if fragment, err := r.in.permalink(); err == nil {
 		out.Link = fragment
 	}
@@ -198,7 +198,7 @@ func (in *input) question() questionReport {
 			Lint: append([]string{}, p.Warnings...),
 		},
 		Device:    deviceReport{in.deviceID, d.Name, d.Memory, d.ToHost, d.ToDev, d.Duplex.String()},
-		Transfers: in.transfers().String(),
+		Transfers: in.choice.Transfers.String(),
 	}
 }
 

@@ -30,7 +30,7 @@ standard error.`,
 			"memtide link -from 'v=1&p=vgg16-b32&m=60%25' -device a100-sxm-40gb",
 		},
 		flags: func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
-			c := choice{both: true}
+			c := asked{both: true}
 			c.define(fs)
 			c.defineOne(fs)
 			base := fs.String("base", "http://"+defaultAddr+"/", "`URL` address of the page")

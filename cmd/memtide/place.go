@@ -3,24 +3,20 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
-	"strings"
 	"text/tabwriter"
 	"time"
 
 	"memtide/cmd/cli"
-	"memtide/engine"
 	"memtide/engine/alloc"
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
+	"memtide/web/choice"
 	"memtide/web/format"
-	"memtide/web/link"
 )
-
-// defaultAllocator is used where neither flags nor link name one: as on the page.
-const defaultAllocator = "best-fit"
 
 func placeCommand() *command {
 	return &command{
@@ -38,29 +34,18 @@ ways to place.`,
 			"memtide place -budget 600MiB -alloc optimal net.csv",
 		},
 		flags: func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
-			var c choice
+			var c asked
 			c.define(fs)
 			c.defineOne(fs)
 			limit := fs.Duration("limit", 0, "`TIME` most that the solve and the placement may take each, such as 30s; 0 is as long as they need")
-			var a link.Link
-			fs.StringVar(&a.Alloc, "alloc", "", "`NAME` allocator (memtide help allocators; default "+defaultAllocator+")")
-			fs.Func("alloc-arg", "`NAME=VALUE` parameter of the allocator; may be repeated", func(s string) error {
-				name, value, ok := strings.Cut(s, "=")
-				if !ok || name == "" {
-					return fmt.Errorf("expected NAME=VALUE, for example chunk=2")
-				}
-				if a.AllocArgs == nil {
-					a.AllocArgs = engine.Args{}
-				}
-				a.AllocArgs[name] = value
-				return nil
-			})
+			c.flag(fs, "alloc", choice.FieldWords["alloc"].Help)
+			c.flag(fs, "alloc.", choice.FieldWords["alloc."].Help)
 			return func(ctx context.Context, e *env, args []string) error {
 				in, err := c.read(ctx, e, args)
 				if err != nil {
 					return err
 				}
-				if err := in.chooseAllocator(a); err != nil {
+				if err := in.chooseAllocator(); err != nil {
 					return err
 				}
 				return place(ctx, e, in, *limit)
@@ -69,34 +54,23 @@ ways to place.`,
 	}
 }
 
-// chooseAllocator puts what the flags say over the link and checks it. A new
-// allocator brings its own parameters.
-func (in *input) chooseAllocator(flags link.Link) error {
-	l := &in.link
-	if flags.Alloc != "" && flags.Alloc != l.Alloc {
-		l.Alloc, l.AllocArgs = flags.Alloc, nil
+// chooseAllocator checks the allocator, for which there is a default.
+func (in *input) chooseAllocator() error {
+	for _, p := range in.problems {
+		return refuse(p)
 	}
-	if l.Alloc == "" {
-		l.Alloc = defaultAllocator
+	if in.link.Alloc == choice.Recorded {
+		return refuse(choice.Problem{Key: "alloc", Name: in.link.Alloc})
 	}
-	for name, value := range flags.AllocArgs {
-		if l.AllocArgs == nil {
-			l.AllocArgs = engine.Args{}
-		}
-		l.AllocArgs[name] = value
-	}
-	a := alloc.Lookup(l.Alloc)
-	if a == nil {
-		var known []string
-		for _, a := range alloc.Allocators() {
-			known = append(known, a.Name)
-		}
-		return bad("there is no allocator %q; known are %s", l.Alloc, strings.Join(known, ", "))
-	}
-	if _, err := a.Parse(l.AllocArgs); err != nil {
-		return bad("%v; memtide help allocators lists the parameters", err)
-	}
+	in.link.Alloc = cmp.Or(in.link.Alloc, choice.DefaultAllocator)
 	return nil
+}
+
+func allocators() (names []string) {
+	for _, a := range alloc.Allocators() {
+		names = append(names, a.Name)
+	}
+	return names
 }
 
 // place finds a schedule and addresses, and writes both down.
@@ -152,7 +126,7 @@ type placement struct {
 func (r *placement) table() string {
 	return r.in.header() + cli.Table(func(w *tabwriter.Writer) {
 		s, p := r.solved, r.placed
-		fmt.Fprintf(w, "%s (%s), budget %s, peak %s\n", r.in.title, methodText(r.in.method), format.Bytes(s.Budget), format.Bytes(s.Trace.Peak))
+		fmt.Fprintf(w, "%s (%s), budget %s, peak %s\n", r.in.title(), methodText(r.in.method()), format.Bytes(s.Budget), format.Bytes(s.Trace.Peak))
 		a := alloc.Lookup(p.Allocator)
 		fmt.Fprintf(w, "%s (%s), pool %s beside %s resident\n\n", a.Title,
 			methodText(proto.Method{Strategy: a.Name, Args: r.in.link.AllocArgs}), format.Bytes(p.Pool), format.Bytes(p.Resident))

@@ -4,19 +4,19 @@ package main
 
 import (
 	"fmt"
-	"maps"
 
+	"memtide/web/choice"
 	"memtide/web/link"
 )
 
 // oneSide is the side of a link that a command is about. A link that compares has
 // two; of which one is taken without being asked for is told on the standard error.
-func (c *choice) oneSide(e *env, l link.Link) (link.Link, error) {
+func (c *asked) oneSide(e *env, l link.Link) (link.Link, error) {
 	b := l.B
 	switch {
 	case c.side == "b" && b == nil:
 		return l, bad("-side b: the link compares nothing; leave -side out")
-	case c.side == "b" && b.From == link.FromFile:
+	case c.side == "b" && b.From == choice.FromFile:
 		return l, bad("-side b: side B is a file that no link can hold; name the FILE itself")
 	case c.side == "b":
 		return sideB(l), nil
@@ -31,8 +31,8 @@ func (c *choice) oneSide(e *env, l link.Link) (link.Link, error) {
 
 // sideB is side B of a link as a link of its own: A with what differs from it.
 func sideB(l link.Link) link.Link {
-	b := *l.B
-	l.B, l.Args = nil, maps.Clone(l.Args)
+	b := l.B
+	l.B = nil
 	switch {
 	case b.Profile != nil:
 		l.Preset, l.Profile, l.Kind = "", b.Profile, ""
@@ -42,5 +42,6 @@ func sideB(l link.Link) link.Link {
 	if b.Strategy != "" { // brings its parameters, those of the same strategy too
 		l.Args = nil
 	}
-	return override(l, b)
+	l.Take(b)
+	return l
 }

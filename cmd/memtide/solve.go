@@ -31,7 +31,7 @@ agrees on both. Whether something faster exists, only the strategy says.`,
 			"memtide solve -json - < net.csv",
 		},
 		flags: func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
-			var c choice
+			var c asked
 			var o solveOptions
 			c.define(fs)
 			c.defineOne(fs)
@@ -88,9 +88,9 @@ func findSchedule(ctx context.Context, e *env, in *input, limit time.Duration) (
 	var best *proto.Solved
 	b := cli.NewBar(e.stderr)
 	defer b.Clear()
-	b.Set(0, 0, "Solving with "+in.title)
+	b.Set(0, 0, "Solving with "+in.title())
 	req := &proto.Request{Op: proto.OpSolve, Solve: &proto.Solve{
-		Setting: in.setting(), Method: in.method, Budget: in.budget(in.link.Budget), Limit: limit,
+		Setting: in.setting(), Method: in.method(), Budget: in.link.Budget, Limit: limit,
 	}}
 	// The server itself rather than serve.Local, which drops what a strategy has
 	// found when it is cancelled.
@@ -103,7 +103,7 @@ func findSchedule(ctx context.Context, e *env, in *input, limit time.Duration) (
 		if r.Solved != nil && r.Solved.Trace != nil {
 			best = r.Solved
 		}
-		text := "Solving with " + in.title
+		text := "Solving with " + in.title()
 		if best != nil {
 			text += ", best so far " + format.Duration(best.Trace.Makespan)
 		}
@@ -149,13 +149,13 @@ func (f *toldFailure) Unwrap() error { return f.fail }
 func (in *input) reason(f *proto.Failure) string {
 	switch f.Kind {
 	case proto.Infeasible:
-		text := fmt.Sprintf("%s finds no schedule in %s (%d bytes).", in.title, format.Bytes(f.Budget), f.Budget)
+		text := fmt.Sprintf("%s finds no schedule in %s (%d bytes).", in.title(), format.Bytes(f.Budget), f.Budget)
 		if f.Smallest > 0 {
 			text += fmt.Sprintf(" The smallest budget that would do is %s: -budget %dB", format.BytesUp(f.Smallest), f.Smallest)
 		}
 		return text
 	case proto.Unsupported:
-		return fmt.Sprintf("%s cannot be used here: %s", in.title, strings.TrimPrefix(f.Text, engine.ErrUnsupported.Error()+": "))
+		return fmt.Sprintf("%s cannot be used here: %s", in.title(), strings.TrimPrefix(f.Text, engine.ErrUnsupported.Error()+": "))
 	case proto.Crash:
 		return f.Text + "\n" + f.Detail
 	}

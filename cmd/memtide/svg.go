@@ -33,7 +33,7 @@ file itself is shown; in a document, put the link around the image.`,
 			"memtide svg -base https://example.org/memtide/ -budget 900MiB -strategy greedy net.csv",
 		},
 		flags: func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
-			var c choice
+			var c asked
 			var o svgOptions
 			c.define(fs)
 			c.defineOne(fs)

@@ -15,8 +15,8 @@ import (
 	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
+	"memtide/web/choice"
 	"memtide/web/format"
-	"memtide/web/link"
 )
 
 func sweepCommand() *command {
@@ -33,7 +33,7 @@ takes longer than -limit has the best schedule found until then, if any.`,
 			"memtide sweep -json -strategy sequential -arg segments=4 net.csv",
 		},
 		flags: func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
-			var c choice
+			var c asked
 			var o sweepOptions
 			c.define(fs)
 			o.define(fs, sweepLimit)
@@ -61,7 +61,7 @@ const sweepLimit = 10 * time.Second
 // maxPoints is the most budgets of a sweep: as many as anybody can read.
 const maxPoints = 1000
 
-func sweep(ctx context.Context, e *env, c *choice, o sweepOptions, args []string) error {
+func sweep(ctx context.Context, e *env, c *asked, o sweepOptions, args []string) error {
 	given := c.flags.Args
 	c.flags.Args = nil // they need not belong to the link's strategy
 	in, err := c.read(ctx, e, args)
@@ -140,18 +140,18 @@ func (in *input) methods(names string, given engine.Args) ([]proto.Method, error
 }
 
 // budgets reads "4GiB,60%" or "20%..100%", which becomes n budgets.
-func (in *input) budgets(text string, n int) ([]proto.Budget, error) {
+func (in *input) budgets(text string, n int) ([]choice.Budget, error) {
 	from, to, isRange := strings.Cut(text, "..")
 	if isRange {
 		return in.budgetRange(from, to, n)
 	}
-	var out []proto.Budget
+	var out []choice.Budget
 	for part := range strings.SplitSeq(text, ",") {
-		b, err := link.ParseBudget(part)
+		b, err := choice.ParseBudget(part)
 		if err != nil {
 			return nil, bad("-budget: %v", err)
 		}
-		out = append(out, in.budget(b))
+		out = append(out, b)
 	}
 	if len(out) > maxPoints {
 		return nil, bad("-budget lists %d budgets; at most %d are solved", len(out), maxPoints)
@@ -159,14 +159,14 @@ func (in *input) budgets(text string, n int) ([]proto.Budget, error) {
 	return out, nil
 }
 
-func (in *input) budgetRange(from, to string, n int) ([]proto.Budget, error) {
+func (in *input) budgetRange(from, to string, n int) ([]choice.Budget, error) {
 	if n < 2 || n > maxPoints {
 		return nil, bad("-points is %d; expected 2 to %d", n, maxPoints)
 	}
 	all := in.profile.Totals().KeepAllPeak
 	var ends [2]engine.Bytes
 	for i, text := range []string{from, to} {
-		b, err := link.ParseBudget(text)
+		b, err := choice.ParseBudget(text)
 		if err != nil {
 			return nil, bad("-budget: %v", err)
 		}
@@ -178,7 +178,7 @@ func (in *input) budgetRange(from, to string, n int) ([]proto.Budget, error) {
 	if ends[1] <= ends[0] {
 		return nil, bad("-budget goes from %s to %s; expected the smaller one first", format.Bytes(ends[0]), format.Bytes(ends[1]))
 	}
-	out := make([]proto.Budget, n)
+	out := make([]choice.Budget, n)
 	for i := range out {
 		// Through floating point: the ends are exact, and between them nobody
 		// asks for a certain byte.
@@ -193,7 +193,7 @@ func (in *input) budgetRange(from, to string, n int) ([]proto.Budget, error) {
 type swept struct {
 	in       *input
 	methods  []proto.Method
-	budgets  []proto.Budget
+	budgets  []choice.Budget
 	keepAll  proto.Reference
 	points   []*proto.Point // by method, then by budget; nil: not reached
 	complete bool
@@ -205,7 +205,7 @@ func (s *swept) run(ctx context.Context, e *env, limit time.Duration) error {
 	pool := new(serve.Local)
 	// The reference first: a sweep that is stopped would not tell it.
 	reply, err := pool.Do(ctx, &proto.Request{Op: proto.OpSolve, Solve: &proto.Solve{
-		Setting: s.in.setting(), Method: proto.Method{Strategy: "keepall"}, Budget: proto.Budget{Bytes: engine.NoLimit},
+		Setting: s.in.setting(), Method: proto.Method{Strategy: "keepall"}, Budget: choice.Budget{Bytes: engine.NoLimit},
 	}}, nil)
 	if errors.Is(err, context.Canceled) {
 		s.complete = false

@@ -29,7 +29,7 @@ func (r *result) table() string {
 		if s.KeepAll.Peak > 0 {
 			share = fmt.Sprintf(", %s of keeping everything", format.Share(float64(s.Budget)/float64(s.KeepAll.Peak)))
 		}
-		fmt.Fprintf(w, "%s (%s), budget %s%s\n\n", r.in.title, methodText(r.in.method), format.Bytes(s.Budget), share)
+		fmt.Fprintf(w, "%s (%s), budget %s%s\n\n", r.in.title(), methodText(r.in.method()), format.Bytes(s.Budget), share)
 		if s.Trace == nil {
 			fmt.Fprintf(w, "\tclaimed\nstep time\t%s\npeak\t%s\n\n%s\n",
 				format.Duration(s.Claim.StepTime), format.Bytes(s.Claim.Peak), r.verdict())
@@ -169,7 +169,7 @@ func (in *input) header() string {
 	if in.device.ToHost != in.device.ToDev {
 		rate += " to the device, " + format.Rate(in.device.ToHost) + " to the host"
 	}
-	fmt.Fprintf(&b, "%s: host link %s, %s duplex, %s transfers\n", name, rate, in.device.Duplex, in.transfers())
+	fmt.Fprintf(&b, "%s: host link %s, %s duplex, %s transfers\n", name, rate, in.device.Duplex, in.choice.Transfers)
 	return b.String()
 }
 

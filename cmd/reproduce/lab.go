@@ -15,6 +15,7 @@ import (
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
+	"memtide/web/choice"
 	"memtide/web/format"
 )
 
@@ -129,7 +130,7 @@ func (l *lab) solve(n *network, by []proto.Method, budgets []engine.Bytes) ([][]
 		Methods: by,
 	}
 	for _, b := range budgets {
-		q.Budgets = append(q.Budgets, proto.Budget{Bytes: b})
+		q.Budgets = append(q.Budgets, choice.Budget{Bytes: b})
 	}
 	_, err := l.pool.Do(l.ctx, &proto.Request{Op: proto.OpSweep, Sweep: q}, func(r *proto.Reply) {
 		if p := r.Point; p != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"memtide/web/choice"
 	"memtide/engine"
 	"memtide/engine/enginetest"
 	"memtide/profiles"
@@ -123,7 +124,7 @@ func TestLinks(t *testing.T) {
 		if !bytes.Equal(written(t, got), written(t, want)) || got.Format != want.Format {
 			t.Errorf("profile %d (%s): the link has\n%s\nwant\n%s", i, p.Name, written(t, got), written(t, want))
 		}
-		l := link.Link{Profile: want}
+		l := link.Link{Said: choice.Said{Profile: want}}
 		if own := len(l.String()); len(address) > own+own/10+100 {
 			t.Errorf("profile %d (%s): the link has %d characters, and %d are enough", i, p.Name, len(address), own)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"memtide/engine"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 )
 
 // desk is a stage on which every request lies until the test answers it.
@@ -83,7 +84,7 @@ func ask(p *Pool, done *sync.WaitGroup, op proto.Op, name string) {
 func sweepOf(name string, points int) *proto.Request {
 	q := &proto.Sweep{Methods: []proto.Method{{Strategy: name}}}
 	for i := range points {
-		q.Budgets = append(q.Budgets, proto.Budget{Bytes: engine.Bytes(1000 + i)})
+		q.Budgets = append(q.Budgets, choice.Budget{Bytes: engine.Bytes(1000 + i)})
 	}
 	return &proto.Request{Op: proto.OpSweep, Sweep: q}
 }

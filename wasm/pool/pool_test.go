@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 )
 
 // stage is a browser in which workers are what a test says they are.
@@ -90,7 +91,7 @@ func request(test string) *proto.Request {
 }
 
 func sweep(points int) *proto.Request {
-	return &proto.Request{Op: proto.OpSweep, Sweep: &proto.Sweep{Methods: []proto.Method{{Strategy: "x"}}, Budgets: make([]proto.Budget, points)}}
+	return &proto.Request{Op: proto.OpSweep, Sweep: &proto.Sweep{Methods: []proto.Method{{Strategy: "x"}}, Budgets: make([]choice.Budget, points)}}
 }
 
 // Every answer goes to who asked.
@@ -390,7 +391,7 @@ func TestSweepsWaitForCalm(t *testing.T) {
 			begun := time.Now()
 			go func() {
 				_, err := p.Do(t.Context(), &proto.Request{Op: proto.OpSweep, Sweep: &proto.Sweep{
-					Methods: []proto.Method{{Strategy: "a"}}, Budgets: []proto.Budget{{Bytes: 1}}}}, nil)
+					Methods: []proto.Method{{Strategy: "a"}}, Budgets: []choice.Budget{{Bytes: 1}}}}, nil)
 				done <- err
 			}()
 			if err := <-done; err != nil {

@@ -10,6 +10,7 @@ import (
 	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
+	"memtide/web/choice"
 )
 
 // warmUps is how often a worker that nobody asks solves the toy problem. The
@@ -149,6 +150,6 @@ func (w *worksite) warmUp() {
 			Device:  engine.Device{ToHost: 12_500_000_000, ToDev: 12_500_000_000},
 		},
 		Method: proto.Method{Strategy: "rotor"},
-		Budget: proto.Budget{BasisPoints: 6000},
+		Budget: choice.Budget{Share: 60 * choice.Percent},
 	}}, func(*proto.Reply) {})
 }

@@ -10,13 +10,14 @@ import (
 	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
+	"memtide/web/choice"
 )
 
 func question(budget int) *proto.Request {
 	return &proto.Request{Op: proto.OpSolve, Solve: &proto.Solve{
 		Setting: proto.Setting{Network: proto.Network{Preset: "resnet50-b1"}, Device: engine.Device{ToHost: 1 << 30, ToDev: 1 << 30}},
 		Method:  proto.Method{Strategy: "revolve"},
-		Budget:  proto.Budget{BasisPoints: budget},
+		Budget:  choice.Budget{Share: choice.Share(budget) * choice.Percent / 100},
 	}}
 }
 

@@ -3,12 +3,12 @@ package proto
 import (
 	"encoding/json"
 	"fmt"
-	"math/bits"
 	"time"
 
 	"memtide/engine"
 	"memtide/engine/sim"
 	"memtide/profiles"
+	"memtide/web/choice"
 )
 
 // Op is what a request asks for.
@@ -66,27 +66,6 @@ type Setting struct {
 	Transfers engine.Transfers `json:"transfers"`
 }
 
-// Budget is an amount of device memory: so many bytes or, if BasisPoints is
-// above 0, so many hundredths of a per cent of what keeping everything needs.
-type Budget struct {
-	Bytes       engine.Bytes `json:"bytes,omitempty"`
-	BasisPoints int          `json:"basis_points,omitempty"` // 10000 is 100 %
-}
-
-// Of is the budget in bytes for a network that needs keepAll bytes to keep
-// everything, rounded down.
-func (b Budget) Of(keepAll engine.Bytes) engine.Bytes {
-	if b.BasisPoints <= 0 {
-		return b.Bytes
-	}
-	hi, lo := bits.Mul64(uint64(max(keepAll, 0)), uint64(b.BasisPoints))
-	if hi >= 10_000 {
-		return engine.NoLimit
-	}
-	q, _ := bits.Div64(hi, lo, 10_000)
-	return engine.Bytes(min(q, uint64(engine.NoLimit)))
-}
-
 // Method is a strategy with its arguments; missing ones have their defaults.
 type Method struct {
 	Strategy string      `json:"strategy"` // engine.Strategy.Name
@@ -97,7 +76,7 @@ type Method struct {
 type Solve struct {
 	Setting
 	Method
-	Budget Budget `json:"budget"`
+	Budget choice.Budget `json:"budget"`
 	// Limit is how long the solver may take; 0 is as long as it needs. After
 	// it the answer is a failure of kind Deadline, with the best so far.
 	Limit time.Duration `json:"limit,omitempty"`
@@ -106,9 +85,9 @@ type Solve struct {
 // Sweep asks for one point per method and budget, budgets inside methods.
 type Sweep struct {
 	Setting
-	Methods []Method      `json:"methods"`
-	Budgets []Budget      `json:"budgets"`
-	Limit   time.Duration `json:"limit,omitempty"` // per point; 0 is as long as it needs; where points share work, what earlier ones leave is for later ones
+	Methods []Method        `json:"methods"`
+	Budgets []choice.Budget `json:"budgets"`
+	Limit   time.Duration   `json:"limit,omitempty"` // per point; 0 is as long as it needs; where points share work, what earlier ones leave is for later ones
 }
 
 // Kind is the kind of a reply.

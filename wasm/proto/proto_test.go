@@ -10,6 +10,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/sim"
+	"memtide/web/choice"
 )
 
 // fill sets every field that it can reach to a random number that survives the
@@ -126,8 +127,8 @@ func TestRequestRoundTrip(t *testing.T) {
 	for _, want := range []*Request{
 		{Op: OpOpen, Open: &Open{File: "a.csv", Bytes: []byte{0, 1, 255}}},
 		{Op: OpOpen, Open: &Open{Preset: "vgg16-b64", Bytes: []byte{}}},
-		{Op: OpSolve, Solve: &Solve{Setting: setting, Method: method, Budget: Budget{BasisPoints: 6000}, Limit: time.Second}},
-		{Op: OpSweep, Sweep: &Sweep{Setting: setting, Methods: []Method{method}, Budgets: []Budget{{Bytes: 7}, {BasisPoints: 1}}}},
+		{Op: OpSolve, Solve: &Solve{Setting: setting, Method: method, Budget: choice.Budget{Share: 60 * choice.Percent}, Limit: time.Second}},
+		{Op: OpSweep, Sweep: &Sweep{Setting: setting, Methods: []Method{method}, Budgets: []choice.Budget{{Bytes: 7}, {Share: 1}}}},
 		{Op: OpExport, Export: &Export{Setting: setting, Method: method, Budget: 7, Form: FormPython, Schedule: randomSchedule(rand.New(rand.NewPCG(5, 6)))}},
 	} {
 		b, err := EncodeRequest(want)
@@ -149,7 +150,7 @@ func TestProfileRoundTrip(t *testing.T) {
 	schedule := randomSchedule(rand.New(rand.NewPCG(8, 9)))
 	for _, want := range []*Request{
 		{Op: OpSolve, Solve: &Solve{Setting: setting}},
-		{Op: OpSweep, Sweep: &Sweep{Setting: setting, Budgets: []Budget{{Bytes: 7}}}},
+		{Op: OpSweep, Sweep: &Sweep{Setting: setting, Budgets: []choice.Budget{{Bytes: 7}}}},
 		{Op: OpPlace, Place: &Place{Setting: setting, Allocator: "caching", Schedule: schedule}},
 		{Op: OpQuestion, Question: &Question{Setting: setting, Name: "help"}},
 		{Op: OpExport, Export: &Export{Setting: setting, Schedule: schedule}},
@@ -174,24 +175,6 @@ func TestProfileRoundTrip(t *testing.T) {
 	}
 	if r, err := DecodeRequest(b); err == nil {
 		t.Errorf("a profile with a request to open: got %+v, want an error", r)
-	}
-}
-
-func TestBudgetOf(t *testing.T) {
-	for _, c := range []struct {
-		b    Budget
-		all  engine.Bytes
-		want engine.Bytes
-	}{
-		{Budget{Bytes: 5}, 100, 5},
-		{Budget{BasisPoints: 6000}, 99, 59}, // 59.4 rounds down
-		{Budget{BasisPoints: 10000}, engine.NoLimit, engine.NoLimit},
-		{Budget{BasisPoints: 10001}, engine.NoLimit, engine.NoLimit}, // saturates
-		{Budget{BasisPoints: 1}, 1 << 62, 1 << 62 / 10000},
-	} {
-		if got := c.b.Of(c.all); got != c.want {
-			t.Errorf("%+v of %d: got %d, want %d", c.b, c.all, got, c.want)
-		}
 	}
 }
 

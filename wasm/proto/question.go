@@ -4,13 +4,14 @@ import (
 	"time"
 
 	"memtide/engine"
+	"memtide/web/choice"
 )
 
 // Question asks something about a problem that takes several schedules to answer.
 type Question struct {
 	Setting
 	Method
-	Budget   Budget        `json:"budget"`
+	Budget   choice.Budget `json:"budget"`
 	Name     string        `json:"question"`           // see package question
 	Methods  []Method      `json:"others,omitempty"`   // that the question takes besides, or compares
 	Slowdown int           `json:"slowdown,omitempty"` // accepted, in hundredths of a per cent

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 )
 
 // BenchmarkAnswer is what a worker does for one movement of the budget: solve,
@@ -14,7 +15,7 @@ func BenchmarkAnswer(b *testing.B) {
 		b.Run("net="+preset, func(b *testing.B) {
 			var s Server
 			req := &proto.Request{Op: proto.OpSolve, Solve: &proto.Solve{
-				Setting: setting(preset), Method: proto.Method{Strategy: "rotor"}, Budget: proto.Budget{BasisPoints: 6000},
+				Setting: setting(preset), Method: proto.Method{Strategy: "rotor"}, Budget: choice.Budget{Share: 60 * choice.Percent},
 			}}
 			size := 0
 			for b.Loop() {

@@ -7,6 +7,7 @@ import (
 	"memtide/engine"
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 )
 
 // What the counterexamples claim is true: the strategies that the claim is about
@@ -31,7 +32,7 @@ func TestCounterexamples(t *testing.T) {
 		for strategy, want := range known[p.ID] {
 			r, _ := ask(t, new(Server), &proto.Request{Op: proto.OpSolve, Solve: &proto.Solve{
 				Setting: proto.Setting{Network: proto.Network{Preset: preset.Ref(p.ID, 1)}, Device: engine.Device{ToHost: link, ToDev: link}},
-				Method:  proto.Method{Strategy: strategy}, Budget: proto.Budget{Bytes: p.Suggest.Budget},
+				Method:  proto.Method{Strategy: strategy}, Budget: choice.Budget{Bytes: p.Suggest.Budget},
 			}})
 			if r.Failure != nil || !r.Solved.Verdict.Verified || r.Solved.Trace.Makespan != want*time.Millisecond {
 				t.Errorf("%s, %s within %d: got %+v, %v; want a verified schedule of %v", p.ID, strategy, p.Suggest.Budget, r.Solved, r.Failure, want*time.Millisecond)

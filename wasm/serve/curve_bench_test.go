@@ -8,6 +8,7 @@ import (
 
 	"memtide/engine"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 )
 
 // curveRequest asks for the points of a strategy on a curve like the page's: 40
@@ -30,7 +31,7 @@ func curveRequest(b *testing.B, preset, strategy string) *proto.Request {
 	}
 	low += nw.problem.Graph.Fixed
 	for i := range engine.Bytes(40) {
-		q.Budgets = append(q.Budgets, proto.Budget{Bytes: low + (nw.share()-low)*(i+1)/40})
+		q.Budgets = append(q.Budgets, choice.Budget{Bytes: low + (nw.share()-low)*(i+1)/40})
 	}
 	return &proto.Request{Op: proto.OpSweep, Sweep: q}
 }

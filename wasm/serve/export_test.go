@@ -8,6 +8,7 @@ import (
 	"memtide/engine"
 	"memtide/engine/export"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 )
 
 // exported has a server write down what it has solved.
@@ -30,7 +31,7 @@ func exported(t *testing.T, req *proto.Request, change func(*proto.Export)) (*pr
 // What a page gets is what package export writes: the JSON reads back as the
 // schedule, and the program names its stages.
 func TestExport(t *testing.T) {
-	solved, text, err := exported(t, solveWith("pofo", proto.Budget{BasisPoints: 6000}), func(q *proto.Export) { q.Form = proto.FormJSON })
+	solved, text, err := exported(t, solveWith("pofo", choice.Budget{Share: 60 * choice.Percent}), func(q *proto.Export) { q.Form = proto.FormJSON })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +50,7 @@ func TestExport(t *testing.T) {
 			t.Fatalf("step %d is %+v, want %+v", i, plan.Schedule[i], solved.Schedule[i])
 		}
 	}
-	_, text, err = exported(t, solveWith("rotor", proto.Budget{BasisPoints: 6000}), func(*proto.Export) {})
+	_, text, err = exported(t, solveWith("rotor", choice.Budget{Share: 60 * choice.Percent}), func(*proto.Export) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,8 +63,8 @@ func TestExport(t *testing.T) {
 
 // What cannot be written says why.
 func TestExportRefuses(t *testing.T) {
-	rotor := solveWith("rotor", proto.Budget{BasisPoints: 6000})
-	streamed := solveWith("keepall", proto.Budget{BasisPoints: 10000})
+	rotor := solveWith("rotor", choice.Budget{Share: 60 * choice.Percent})
+	streamed := solveWith("keepall", choice.Budget{Share: 100 * choice.Percent})
 	streamed.Solve.Transfers = engine.Streamed
 	for _, c := range []struct {
 		name   string

@@ -18,6 +18,7 @@ import (
 	"memtide/engine/sim"
 	"memtide/profiles"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 )
 
 // thirds are four buffers that hand over to each other; 8 bytes live at the peak.
@@ -128,7 +129,7 @@ func TestPlaceChunks(t *testing.T) {
 // buffers are in the order of the trace's lives.
 func TestPlaceSchedule(t *testing.T) {
 	var pool Local
-	r, err := pool.Do(context.Background(), solveWith("rotor", proto.Budget{BasisPoints: 7000}), nil)
+	r, err := pool.Do(context.Background(), solveWith("rotor", choice.Budget{Share: 70 * choice.Percent}), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +154,7 @@ func TestPlaceSchedule(t *testing.T) {
 // The order of requests is an argument of the allocator, and it is heeded.
 func TestPlaceOrder(t *testing.T) {
 	var pool Local
-	req := solveWith("greedy", proto.Budget{Bytes: 1120 * engine.MiB})
+	req := solveWith("greedy", choice.Budget{Bytes: 1120 * engine.MiB})
 	req.Solve.Setting = setting("alexnet-b128")
 	r, err := pool.Do(context.Background(), req, nil)
 	if err != nil {

@@ -7,11 +7,12 @@ import (
 
 	"memtide/engine"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 )
 
 // questionAbout asks about resnet50-b8 at 60 % with greedy.
 func questionAbout(q proto.Question) *proto.Request {
-	q.Setting, q.Budget = setting("resnet50-b8"), proto.Budget{BasisPoints: 6000}
+	q.Setting, q.Budget = setting("resnet50-b8"), choice.Budget{Share: 60 * choice.Percent}
 	if q.Strategy == "" {
 		q.Strategy = "greedy"
 	}
@@ -57,7 +58,7 @@ func TestWhatHelps(t *testing.T) {
 		name   string
 		change func(*proto.Solve)
 	}{
-		{"1 GiB more", func(q *proto.Solve) { q.Budget = proto.Budget{Bytes: budget + engine.GiB} }},
+		{"1 GiB more", func(q *proto.Solve) { q.Budget = choice.Budget{Bytes: budget + engine.GiB} }},
 		{"twice the bandwidth", func(q *proto.Solve) { q.Device.ToDev *= 2; q.Device.ToHost *= 2 }},
 		{"both directions at once", func(q *proto.Solve) { q.Device.Duplex = engine.FullDuplex }},
 		{"Optimal recomputation", func(q *proto.Solve) { q.Strategy = "rotor" }},
@@ -89,7 +90,7 @@ func TestSmallestForSlowdown(t *testing.T) {
 		t.Fatal(a.Failure)
 	}
 	at := func(b engine.Bytes) *proto.Solved {
-		return stepTime(t, req, func(q *proto.Solve) { q.Budget = proto.Budget{Bytes: b} })
+		return stepTime(t, req, func(q *proto.Solve) { q.Budget = choice.Budget{Bytes: b} })
 	}
 	enough, less := at(a.Budget), at(a.Budget-2*engine.MiB)
 	limit := enough.KeepAll.StepTime + enough.KeepAll.StepTime/10
@@ -141,7 +142,7 @@ func TestQuestionFails(t *testing.T) {
 // the step times of solving them.
 func TestLargestBatch(t *testing.T) {
 	req := questionAbout(proto.Question{Name: "batch", Methods: []proto.Method{{Strategy: "keepall"}, {Strategy: "rotor"}}})
-	req.Question.Budget = proto.Budget{Bytes: 2 * engine.GiB}
+	req.Question.Budget = choice.Budget{Bytes: 2 * engine.GiB}
 	got := answers(t, req)
 	n := len(got) / 2 // the largest, and 1 to 1024
 	if n != 12 {

@@ -13,6 +13,7 @@ import (
 	"memtide/engine"
 	"memtide/engine/scale"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 )
 
 // Strategies that fail on purpose.
@@ -55,7 +56,7 @@ func setting(preset string) proto.Setting {
 	return proto.Setting{Network: proto.Network{Preset: preset}, Device: engine.Device{ToHost: 12_500_000_000, ToDev: 12_500_000_000}}
 }
 
-func solveWith(strategy string, b proto.Budget) *proto.Request {
+func solveWith(strategy string, b choice.Budget) *proto.Request {
 	return &proto.Request{Op: proto.OpSolve, Solve: &proto.Solve{Setting: setting("resnet50-b8"), Method: proto.Method{Strategy: strategy}, Budget: b}}
 }
 
@@ -92,7 +93,7 @@ func askIn(t *testing.T, ctx context.Context, s *Server, req *proto.Request) (*p
 
 func TestSolve(t *testing.T) {
 	for _, strategy := range []string{"keepall", "sequential", "rotor"} {
-		r, _ := ask(t, new(Server), solveWith(strategy, proto.Budget{BasisPoints: 10000}))
+		r, _ := ask(t, new(Server), solveWith(strategy, choice.Budget{Share: 100 * choice.Percent}))
 		if r.Solved == nil || r.Solved.Trace == nil || !r.Solved.Verdict.Verified {
 			t.Errorf("%s at 100 %%: got %+v %v, want a verified schedule", strategy, r.Solved, r.Failure)
 			continue
@@ -110,16 +111,16 @@ func TestSolve(t *testing.T) {
 
 // The ways to fail are told apart.
 func TestFailures(t *testing.T) {
-	noLink := solveWith("greedy", proto.Budget{BasisPoints: 6000})
+	noLink := solveWith("greedy", choice.Budget{Share: 60 * choice.Percent})
 	noLink.Solve.Device = engine.Device{}
-	tooSmall := solveWith("rotor", proto.Budget{Bytes: 1})
-	slow := solveWith("testslow", proto.Budget{BasisPoints: 10000})
+	tooSmall := solveWith("rotor", choice.Budget{Bytes: 1})
+	slow := solveWith("testslow", choice.Budget{Share: 100 * choice.Percent})
 	slow.Solve.Limit = 20 * time.Millisecond
-	badArgs := solveWith("rotor", proto.Budget{BasisPoints: 6000})
+	badArgs := solveWith("rotor", choice.Budget{Share: 60 * choice.Percent})
 	badArgs.Solve.Args = engine.Args{"nonsense": "1"}
-	noNetwork := solveWith("rotor", proto.Budget{BasisPoints: 6000})
+	noNetwork := solveWith("rotor", choice.Budget{Share: 60 * choice.Percent})
 	noNetwork.Solve.Network = proto.Network{}
-	noPreset := solveWith("rotor", proto.Budget{BasisPoints: 6000})
+	noPreset := solveWith("rotor", choice.Budget{Share: 60 * choice.Percent})
 	noPreset.Solve.Network.Preset = "resnet51-b8"
 	for _, c := range []struct {
 		name string
@@ -130,13 +131,13 @@ func TestFailures(t *testing.T) {
 		{"too small", tooSmall, proto.Infeasible, "does not fit"},
 		{"no link", noLink, proto.Unsupported, "link"},
 		{"out of time", slow, proto.Deadline, "testslow"},
-		{"panic", solveWith("testpanic", proto.Budget{BasisPoints: 6000}), proto.Crash, "index out of range"},
-		{"error of the program", solveWith("testbroken", proto.Budget{BasisPoints: 6000}), proto.Crash, "The program failed: a table has a hole"},
-		{"unknown strategy", solveWith("nobody", proto.Budget{BasisPoints: 6000}), proto.BadRequest, `"nobody"`},
+		{"panic", solveWith("testpanic", choice.Budget{Share: 60 * choice.Percent}), proto.Crash, "index out of range"},
+		{"error of the program", solveWith("testbroken", choice.Budget{Share: 60 * choice.Percent}), proto.Crash, "The program failed: a table has a hole"},
+		{"unknown strategy", solveWith("nobody", choice.Budget{Share: 60 * choice.Percent}), proto.BadRequest, `"nobody"`},
 		{"unknown argument", badArgs, proto.BadRequest, "nonsense"},
 		{"no network", noNetwork, proto.BadRequest, "no network"},
 		{"unknown preset", noPreset, proto.BadRequest, "resnet51"},
-		{"negative budget", solveWith("rotor", proto.Budget{Bytes: -1}), proto.BadRequest, "budget"},
+		{"negative budget", solveWith("rotor", choice.Budget{Bytes: -1}), proto.BadRequest, "budget"},
 		{"nothing asked", &proto.Request{Op: proto.OpSolve}, proto.BadRequest, "solve"},
 		{"bad file", &proto.Request{Op: proto.OpOpen, Open: &proto.Open{File: "x.csv", Bytes: []byte("no profile")}}, proto.BadRequest, ""},
 	} {
@@ -147,7 +148,7 @@ func TestFailures(t *testing.T) {
 				t.Errorf("%s: got %+v, want a failure of kind %q that says %q", c.name, r.Failure, c.kind, c.text)
 			}
 			// The server is of use afterwards.
-			if r, _ := ask(t, &s, solveWith("keepall", proto.Budget{BasisPoints: 10000})); r.Failure != nil {
+			if r, _ := ask(t, &s, solveWith("keepall", choice.Budget{Share: 100 * choice.Percent})); r.Failure != nil {
 				t.Errorf("%s: the next request: got %v, want an answer", c.name, r.Failure)
 			}
 		})
@@ -157,14 +158,14 @@ func TestFailures(t *testing.T) {
 // A budget that is too small names the smallest that would do, and that one does.
 func TestSmallest(t *testing.T) {
 	var s Server
-	r, _ := ask(t, &s, solveWith("rotor", proto.Budget{Bytes: 1}))
+	r, _ := ask(t, &s, solveWith("rotor", choice.Budget{Bytes: 1}))
 	if r.Failure == nil || r.Failure.Smallest <= 0 || r.Failure.Budget != 1 {
 		t.Fatalf("got %+v, want the smallest budget", r.Failure)
 	}
-	if again, _ := ask(t, &s, solveWith("rotor", proto.Budget{Bytes: r.Failure.Smallest})); again.Failure != nil {
+	if again, _ := ask(t, &s, solveWith("rotor", choice.Budget{Bytes: r.Failure.Smallest})); again.Failure != nil {
 		t.Errorf("at the smallest budget, %d: got %v, want a schedule", r.Failure.Smallest, again.Failure)
 	}
-	if again, _ := ask(t, &s, solveWith("rotor", proto.Budget{Bytes: r.Failure.Smallest - 1})); again.Failure == nil {
+	if again, _ := ask(t, &s, solveWith("rotor", choice.Budget{Bytes: r.Failure.Smallest - 1})); again.Failure == nil {
 		t.Errorf("one byte below the smallest budget: got a schedule, want a failure")
 	}
 }
@@ -172,7 +173,7 @@ func TestSmallest(t *testing.T) {
 // A deadline comes with the best so far, and progress before it too.
 func TestBestSoFar(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		req := solveWith("testslow", proto.Budget{BasisPoints: 10000})
+		req := solveWith("testslow", choice.Budget{Share: 100 * choice.Percent})
 		req.Solve.Limit = 5 * engine.ReportEvery / 2
 		asked := time.Now()
 		r, progress := askIn(t, ticking(t), new(Server), req)
@@ -191,7 +192,7 @@ func TestBestSoFar(t *testing.T) {
 // What a strategy claims and does is not believed.
 func TestUnbelieved(t *testing.T) {
 	for strategy, want := range map[string]string{"testliar": "claims a step time", "testnonsense": "cannot be played"} {
-		r, _ := ask(t, new(Server), solveWith(strategy, proto.Budget{BasisPoints: 10000}))
+		r, _ := ask(t, new(Server), solveWith(strategy, choice.Budget{Share: 100 * choice.Percent}))
 		if r.Solved == nil || r.Solved.Verdict.Verified || !strings.Contains(r.Solved.Verdict.Problem, want) {
 			t.Errorf("%s: got %+v %v, want a verdict that says %q", strategy, r.Solved, r.Failure, want)
 		}
@@ -213,8 +214,8 @@ func TestOpen(t *testing.T) {
 	if second.Failure != nil || string(second.Opened.Profile) != string(first.Opened.Profile) || second.Opened.Totals != first.Opened.Totals {
 		t.Fatalf("opened again: got %+v %v, want the same profile and totals", second.Opened, second.Failure)
 	}
-	preset, _ := ask(t, &s, solveWith("rotor", proto.Budget{BasisPoints: 6000}))
-	req := solveWith("rotor", proto.Budget{BasisPoints: 6000})
+	preset, _ := ask(t, &s, solveWith("rotor", choice.Budget{Share: 60 * choice.Percent}))
+	req := solveWith("rotor", choice.Budget{Share: 60 * choice.Percent})
 	req.Solve.Network = proto.Network{Profile: first.Opened.Profile}
 	file, _ := ask(t, &s, req)
 	if file.Failure != nil || preset.Failure != nil || file.Solved.Claim.StepTime != preset.Solved.Claim.StepTime || file.Solved.Budget != preset.Solved.Budget {
@@ -226,7 +227,7 @@ func sweepRequest() *proto.Request {
 	return &proto.Request{Op: proto.OpSweep, Sweep: &proto.Sweep{
 		Setting: setting("resnet50-b8"),
 		Methods: []proto.Method{{Strategy: "keepall"}, {Strategy: "rotor"}, {Strategy: "testpanic"}},
-		Budgets: []proto.Budget{{Bytes: 1}, {BasisPoints: 5000}, {BasisPoints: 10000}},
+		Budgets: []choice.Budget{{Bytes: 1}, {Share: 50 * choice.Percent}, {Share: 100 * choice.Percent}},
 	}}
 }
 
@@ -306,11 +307,11 @@ func TestWhoseFailure(t *testing.T) {
 	broken := []proto.Method{{Strategy: "testbroken"}}
 	set := setting("resnet50-b8")
 	var s Server
-	_, all := ask(t, &s, &proto.Request{Op: proto.OpSweep, Sweep: &proto.Sweep{Setting: set, Methods: broken, Budgets: []proto.Budget{{BasisPoints: 6000}}}})
+	_, all := ask(t, &s, &proto.Request{Op: proto.OpSweep, Sweep: &proto.Sweep{Setting: set, Methods: broken, Budgets: []choice.Budget{{Share: 60 * choice.Percent}}}})
 	if len(all) == 0 || all[len(all)-1].Point == nil || all[len(all)-1].Point.Failure == nil || all[len(all)-1].Point.Failure.Kind != proto.Crash {
 		t.Errorf("sweep: got %+v, want a failure of the program", all)
 	}
-	_, all = ask(t, &s, &proto.Request{Op: proto.OpQuestion, Question: &proto.Question{Name: "batch", Setting: set, Method: broken[0], Methods: broken, Budget: proto.Budget{Bytes: engine.GiB}}})
+	_, all = ask(t, &s, &proto.Request{Op: proto.OpQuestion, Question: &proto.Question{Name: "batch", Setting: set, Method: broken[0], Methods: broken, Budget: choice.Budget{Bytes: engine.GiB}}})
 	if len(all) == 0 || all[0].Answer == nil || all[0].Answer.Failure == nil || all[0].Answer.Failure.Kind != proto.Crash {
 		t.Errorf("question: got %+v, want a failure of the program", all)
 	}

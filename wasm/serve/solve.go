@@ -13,6 +13,7 @@ import (
 	"memtide/engine/scale"
 	"memtide/engine/sim"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 )
 
 // task is a request for one schedule, resolved: the network is built, the strategy
@@ -25,7 +26,7 @@ type task struct {
 }
 
 // task resolves a request; budgets in per cent become bytes here.
-func (s *Server) task(set *proto.Setting, m *proto.Method, b proto.Budget) (*task, *proto.Failure) {
+func (s *Server) task(set *proto.Setting, m *proto.Method, b choice.Budget) (*task, *proto.Failure) {
 	nw, fail := s.network(&set.Network)
 	if fail != nil {
 		return nil, fail

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 )
 
 // Doer sends a request and waits for its answer, like proto.Pool.
@@ -65,7 +66,7 @@ func (s *spread) take() (part, bool) {
 func (s *spread) work(ctx context.Context, w part) {
 	q := *s.sweep
 	q.Methods = q.Methods[w.method : w.method+1]
-	q.Budgets = make([]proto.Budget, len(w.budgets))
+	q.Budgets = make([]choice.Budget, len(w.budgets))
 	for i, b := range w.budgets {
 		q.Budgets[i] = s.sweep.Budgets[b]
 	}

@@ -13,6 +13,7 @@ import (
 
 	"memtide/engine"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 )
 
 // Strategies that are solved together, or refuse.
@@ -124,7 +125,7 @@ func (s *scripted) do(_ context.Context, req *proto.Request, on func(*proto.Repl
 func TestSpreadOrder(t *testing.T) {
 	q := &proto.Sweep{Methods: []proto.Method{{Strategy: "chosen"}, {Strategy: "slow"}, {Strategy: "quick"}, {Strategy: "testtogether"}}}
 	for b := range 17 {
-		q.Budgets = append(q.Budgets, proto.Budget{Bytes: engine.Bytes(b)})
+		q.Budgets = append(q.Budgets, choice.Budget{Bytes: engine.Bytes(b)})
 	}
 	var s scripted
 	seen := map[string]int{}

@@ -6,6 +6,7 @@ import (
 
 	"memtide/engine"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 )
 
 // A file with a chain and operations is answered with the sums of both; the
@@ -25,7 +26,7 @@ func TestTwoWays(t *testing.T) {
 		t.Errorf("the operations take %v forward and %d bytes; want %v as the chain, and some", g.Forward, g.KeepAllPeak, c.Forward)
 	}
 	solve := func(n proto.Network, strategy string) *proto.Reply {
-		q := &proto.Solve{Method: proto.Method{Strategy: strategy}, Budget: proto.Budget{BasisPoints: 10_000}}
+		q := &proto.Solve{Method: proto.Method{Strategy: strategy}, Budget: choice.Budget{Share: 100 * choice.Percent}}
 		q.Network, q.Device = n, engine.Device{ToHost: 12_500_000_000, ToDev: 12_500_000_000}
 		r, _ := ask(t, server, &proto.Request{Op: proto.OpSolve, Solve: q})
 		return r

@@ -5,7 +5,7 @@ import (
 
 	"github.com/hack-pad/safejs"
 
-	"memtide/wasm/proto"
+	"memtide/web/choice"
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
@@ -54,10 +54,10 @@ func (d *address) follow() {
 	if l.Kind == "graph" && l.Preset == "" && l.Profile == nil && d.graph.Profile != nil {
 		m.Choice.Source, notes = d.graph, nil // back to a graph that this page has read
 		if l.Budget.Bytes > 0 {
-			m.Choice.Budget = proto.Budget{Bytes: l.Budget.Bytes}
+			m.Choice.Budget = choice.Budget{Bytes: l.Budget.Bytes}
 		}
 	}
-	if l.B != nil && l.B.From == link.FromFile && d.held.Profile != nil {
+	if l.B != nil && l.B.From == choice.FromFile && d.held.Profile != nil {
 		m.B, notes = permalink.BackToB(l.B, m.Choice, d.held), nil
 	}
 	if len(notes) > 0 && l.Preset == "" && l.Profile == nil && !permalink.Empty(d.s) { // cut or damaged; a bad value drops only itself
@@ -121,7 +121,7 @@ func (d *address) link() *link.Link {
 	if n != nil && n.Source.Preset == "" && n.Profile.Chain == nil {
 		d.graph = n.Source
 	}
-	if b != nil && l.B != nil && l.B.From == link.FromFile {
+	if b != nil && l.B != nil && l.B.From == choice.FromFile {
 		d.held = b.Source
 	}
 	return &l

@@ -16,6 +16,7 @@ import (
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
+	"memtide/web/choice"
 	"memtide/web/draw"
 	"memtide/web/fileserver"
 )
@@ -37,7 +38,7 @@ func manySteps(t *testing.T, network, strategy string, slices int) (*proto.Solve
 	var out *proto.Solved
 	s.Handle(context.Background(), &proto.Request{Op: proto.OpSolve, Solve: &proto.Solve{
 		Setting: proto.Setting{Network: proto.Network{Preset: network}, Device: device.Device},
-		Method:  proto.Method{Strategy: strategy}, Budget: proto.Budget{BasisPoints: 7000},
+		Method:  proto.Method{Strategy: strategy}, Budget: choice.Budget{Share: 70 * choice.Percent},
 	}}, func(r *proto.Reply) {
 		if r.Failure != nil {
 			t.Fatal(r.Failure)

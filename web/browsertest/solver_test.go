@@ -17,6 +17,7 @@ import (
 	"memtide/profiles/formats/native"
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
+	"memtide/web/choice"
 )
 
 // How long solvers take in a worker of the page and natively: the same request,
@@ -71,7 +72,7 @@ func given(args engine.Args) (text string) {
 // measureSolver logs the times of one request.
 func measureSolver(t *testing.T, p *Page, name string, q *proto.Solve) {
 	t.Helper()
-	point := &proto.Request{Op: proto.OpSweep, Sweep: &proto.Sweep{Setting: q.Setting, Methods: []proto.Method{q.Method}, Budgets: []proto.Budget{q.Budget}, Limit: q.Limit}}
+	point := &proto.Request{Op: proto.OpSweep, Sweep: &proto.Sweep{Setting: q.Setting, Methods: []proto.Method{q.Method}, Budgets: []choice.Budget{q.Budget}, Limit: q.Limit}}
 	var local serve.Local
 	native := repeatedly(func(int) time.Duration {
 		took := time.Duration(0)

@@ -11,6 +11,7 @@ import (
 
 	"memtide/engine"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 )
 
 // ready opens the page for self-tests, in which scripts may send requests.
@@ -28,7 +29,7 @@ func solveRequest(preset, strategy string, basisPoints int, test string) *proto.
 			Device:  engine.Device{ToHost: 12_500_000_000, ToDev: 12_500_000_000},
 		},
 		Method: proto.Method{Strategy: strategy},
-		Budget: proto.Budget{BasisPoints: basisPoints},
+		Budget: choice.Budget{Share: choice.Share(basisPoints) * choice.Percent / 100},
 	}}
 }
 
@@ -108,7 +109,7 @@ func TestSweep(t *testing.T) {
 		Methods: []proto.Method{{Strategy: "keepall"}, {Strategy: "sequential"}, {Strategy: "rotor"}},
 	}
 	for b := 1000; b <= 10000; b += 1000 {
-		q.Budgets = append(q.Budgets, proto.Budget{BasisPoints: b})
+		q.Budgets = append(q.Budgets, choice.Budget{Share: choice.Share(b) * choice.Percent / 100})
 	}
 	send(p, "sweep", &proto.Request{Op: proto.OpSweep, Sweep: q})
 	solveNow(p)

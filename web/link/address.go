@@ -1,6 +1,10 @@
 package link
 
-import "strings"
+import (
+	"strings"
+
+	"memtide/web/choice"
+)
 
 // Of is the fragment of an address whose query and fragment are given as a
 // browser gives them, "?..." and "#...". Some tools cut fragments off, so a
@@ -23,13 +27,16 @@ func Of(query, fragment string) string {
 // known says whether a key is one of a link's.
 func known(key string) bool {
 	switch key {
-	case "v", keySum, "p", "d", "kind", "dev", "m", "s", "bw", "bwd", "duplex", "xfer", "alloc", "at", "c", "y", "t", "sel", "open", "chain", "slow", "show", "title", "theme", "embed", "controls":
+	case "v", keySum, "d":
 		return true
 	}
-	for _, prefix := range []string{"s.", "b.", "alloc."} {
-		if strings.HasPrefix(key, prefix) {
-			return true
-		}
+	return strings.HasPrefix(key, "b.") || new(Link).table().Of(key) != nil
+}
+
+// About says what a key of how the choice is looked at is about; 0 for other keys.
+func About(key string) choice.Scope {
+	if f := new(Link).fields().Of(key); f != nil {
+		return f.For
 	}
-	return false
+	return 0
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"memtide/profiles"
+	"memtide/web/choice"
 )
 
 // A blob is CODEC.BASE64URL, where CODEC is 1 for raw deflate and 0 for stored
@@ -98,7 +99,7 @@ func (p *packer) deflate(b []byte) []byte {
 	return p.out.Bytes()
 }
 
-var errDamaged = sentence("This link is damaged: its checksum does not match. Ask for it again, or open the file itself.")
+var errDamaged = choice.Sentence("This link is damaged: its checksum does not match. Ask for it again, or open the file itself.")
 
 // newBudget is what a link may take.
 func newBudget() *profiles.Budget { return profiles.NewBudget(maxInflated, maxMemory) }
@@ -107,25 +108,25 @@ func newBudget() *profiles.Budget { return profiles.NewBudget(maxInflated, maxMe
 func decodeBlob(s string, budget *profiles.Budget) (*profiles.Profile, error) {
 	codec, text, ok := strings.Cut(s, ".")
 	if !ok || codec != "0" && codec != "1" {
-		return nil, sentence("This link's profile starts with %q; expected 0. or 1. followed by data. It may need a newer version of this page.", s[:min(8, len(s))])
+		return nil, choice.Sentence("This link's profile starts with %q; expected 0. or 1. followed by data. It may need a newer version of this page.", s[:min(8, len(s))])
 	}
 	// What arrived may end inside a group of base64: the header tells.
 	head, _ := base64url.DecodeString(text[:len(text)/4*4][:min(20, len(text)/4*4)])
 	if len(head) < 9 {
-		return nil, sentence("This link was cut: only the first %d characters of the profile arrived. Ask for the whole link, or open the file itself.", len(text))
+		return nil, choice.Sentence("This link was cut: only the first %d characters of the profile arrived. Ask for the whole link, or open the file itself.", len(text))
 	}
 	if head[0] != blobMagic {
 		return nil, errDamaged
 	}
 	if head[1] < plainVersion || head[1] > blobVersion {
-		return nil, sentence("This link needs a newer version of this page (profile version %d, this page reads up to %d). Reload the page.", head[1], blobVersion)
+		return nil, choice.Sentence("This link needs a newer version of this page (profile version %d, this page reads up to %d). Reload the page.", head[1], blobVersion)
 	}
 	length, n := binary.Uvarint(head[2:])
 	if n <= 0 || length > maxFragment {
 		return nil, errDamaged
 	}
 	if want := base64url.EncodedLen(2 + n + int(length)); len(text) < want {
-		return nil, sentence("This link was cut: %d of %d characters of the profile arrived. Ask for the whole link, or open the file itself.", len(text), want)
+		return nil, choice.Sentence("This link was cut: %d of %d characters of the profile arrived. Ask for the whole link, or open the file itself.", len(text), want)
 	}
 	raw, err := base64url.DecodeString(text)
 	if err != nil || len(raw) != 2+n+int(length) || length < 4 {
@@ -137,14 +138,14 @@ func decodeBlob(s string, budget *profiles.Budget) (*profiles.Profile, error) {
 	}
 	if codec == "1" {
 		if e := budget.Memory("one more profile", 4*maxInflated); e != nil {
-			return nil, sentence("This link holds more profiles than are read: %s. Open the files themselves instead.", e.Found)
+			return nil, choice.Sentence("This link holds more profiles than are read: %s. Open the files themselves instead.", e.Found)
 		}
 		body, err = io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(body)), maxInflated+1))
 		if err != nil {
 			return nil, errDamaged
 		}
 		if len(body) > maxInflated {
-			return nil, sentence("This link unpacks to more than %d MiB; it is not shown. Open the file itself instead.", maxInflated>>20)
+			return nil, choice.Sentence("This link unpacks to more than %d MiB; it is not shown. Open the file itself instead.", maxInflated>>20)
 		}
 	}
 	return decodeBody(body, head[1], budget)

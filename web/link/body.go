@@ -9,6 +9,7 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles"
+	"memtide/web/choice"
 )
 
 // The body of a blob holds a chain profile exactly: times to the nanosecond,
@@ -92,7 +93,7 @@ func decodeBody(b []byte, version byte, budget *profiles.Budget) (*profiles.Prof
 	}
 	n := r.count(2)
 	if n > engine.MaxStages {
-		return nil, sentence("This link's profile has %d stages; at most %d are read.", n, engine.MaxStages)
+		return nil, choice.Sentence("This link's profile has %d stages; at most %d are read.", n, engine.MaxStages)
 	}
 	c.Stages = make([]engine.Stage, n)
 	names, kinds := r.names("the name of stage", n), r.names("the kind of stage", n)
@@ -116,7 +117,7 @@ func decodeBody(b []byte, version byte, budget *profiles.Budget) (*profiles.Prof
 		}
 	}
 	if err := c.Validate(); err != nil {
-		return nil, sentence("This link's profile makes no sense: %v.", err)
+		return nil, choice.Sentence("This link's profile makes no sense: %v.", err)
 	}
 	return p, nil
 }
@@ -317,7 +318,7 @@ type bodyReader struct {
 // refuse ends the reading with what is beyond a limit.
 func (r *bodyReader) refuse(e *profiles.FormatError) {
 	if r.err == nil {
-		r.err = sentence("This link's profile is not read: %s. %s Open the file itself instead.", e.Found, e.Expected)
+		r.err = choice.Sentence("This link's profile is not read: %s. %s Open the file itself instead.", e.Found, e.Expected)
 	}
 	r.bad, r.b = true, nil
 }

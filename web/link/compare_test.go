@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"memtide/web/choice"
 )
 
 func TestSideRoundTrip(t *testing.T) {
@@ -16,14 +18,14 @@ func TestSideRoundTrip(t *testing.T) {
 		"v=1&p=vgg16-b1&b.from=file",
 	} {
 		l, notes := Parse(want)
-		if l.B != nil && l.B.From == FromFile {
+		if l.B != nil && l.B.From == choice.FromFile {
 			notes = nil // which no link holds
 		}
 		if got := l.String(); got != want || len(notes) > 0 || l.B == nil {
 			t.Errorf("%s: rewritten as %s, notes %q; want the same and none", want, got, notes)
 		}
 	}
-	l := Link{Preset: "vgg16-b1", B: &Link{Profile: sample(3), From: FromBlob, Strategy: "greedy"}}
+	l := Link{Said: choice.Said{Preset: "vgg16-b1"}, B: &choice.Said{Profile: sample(3), From: choice.FromBlob, Strategy: "greedy"}}
 	if back, notes := Parse(l.String()); !reflect.DeepEqual(back, l) || len(notes) > 0 {
 		t.Errorf("B from a file: got %+v, %q; want %+v", back.B, notes, l.B)
 	}
@@ -41,8 +43,8 @@ func TestSideRoundTrip(t *testing.T) {
 // network: B is there with its own profile, or not at all and it is said.
 func TestCutSide(t *testing.T) {
 	for name, l := range map[string]Link{
-		"B":    {Preset: "vgg16-b1", Strategy: "greedy", B: &Link{Profile: sample(4), Strategy: "rotor"}},
-		"both": {Profile: sample(4), Strategy: "greedy", B: &Link{Profile: sample(6), Strategy: "rotor"}},
+		"B":    {Said: choice.Said{Preset: "vgg16-b1", Strategy: "greedy"}, B: &choice.Said{Profile: sample(4), Strategy: "rotor"}},
+		"both": {Said: choice.Said{Profile: sample(4), Strategy: "greedy"}, B: &choice.Said{Profile: sample(6), Strategy: "rotor"}},
 	} {
 		full := l.String()
 		from := strings.Index(full, "&b.from=link") + len("&b.from=link")
@@ -82,7 +84,7 @@ func TestSideByHand(t *testing.T) {
 
 func FuzzSide(f *testing.F) {
 	f.Add("v=1&p=a-b1&b.s=rotor&b.bw=1GBps&b.bwd=2GBps&b.from=file")
-	l := Link{Preset: "a-b1", B: &Link{Profile: sample(3)}}
+	l := Link{Said: choice.Said{Preset: "a-b1"}, B: &choice.Said{Profile: sample(3)}}
 	f.Add(l.String())
 	f.Fuzz(func(t *testing.T, in string) {
 		l, _ := Parse(in)

@@ -10,6 +10,7 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles"
+	"memtide/web/choice"
 )
 
 // sample is a profile like those of real networks: n stages with noisy times to
@@ -58,7 +59,7 @@ func TestBlobRoundTrip(t *testing.T) {
 // characters, one of 50 into 480, notes and device included.
 func TestLinkLength(t *testing.T) {
 	for n, most := range map[int]int{50: 480, 339: 1600} {
-		l := Link{Profile: sample(n), Strategy: "rotor", Budget: Budget{Bytes: 12 * engine.GiB}}
+		l := Link{Said: choice.Said{Profile: sample(n), Strategy: "rotor", Budget: choice.Budget{Bytes: 12 * engine.GiB}}}
 		if got := len(l.String()); got > most {
 			t.Errorf("%d stages: %d characters, want at most %d", n, got, most)
 		} else {
@@ -112,7 +113,7 @@ func TestLinkRoundTrip(t *testing.T) {
 			t.Errorf("%s: rewritten as %s, notes %q; want the same and none", want, got, notes)
 		}
 	}
-	l := Link{Profile: sample(3), Strategy: "greedy"}
+	l := Link{Said: choice.Said{Profile: sample(3), Strategy: "greedy"}}
 	back, notes := Parse(l.String())
 	if !reflect.DeepEqual(back, l) || len(notes) > 0 {
 		t.Errorf("with a profile: got %+v, %q; want %+v", back, notes, l)
@@ -165,7 +166,7 @@ func FuzzParse(f *testing.F) {
 }
 
 func TestProfileWithoutChain(t *testing.T) {
-	l := Link{Profile: &profiles.Profile{Name: "graph"}, Strategy: "rotor"}
+	l := Link{Said: choice.Said{Profile: &profiles.Profile{Name: "graph"}, Strategy: "rotor"}}
 	if got, want := l.String(), "v=1&s=rotor"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

@@ -57,9 +57,9 @@ func TestOldLinks(t *testing.T) {
 			l.Profile = nil
 		}
 		fmt.Fprintf(&got, "%.60s\n  %s\n", old, chain)
-		for v, i := reflect.ValueOf(l), 0; i < v.NumField(); i++ {
-			if !v.Field(i).IsZero() {
-				fmt.Fprintf(&got, "  %s: %+v\n", v.Type().Field(i).Name, v.Field(i).Interface())
+		for _, f := range reflect.VisibleFields(reflect.TypeOf(l)) {
+			if v := reflect.ValueOf(l).FieldByIndex(f.Index); !f.Anonymous && !v.IsZero() {
+				fmt.Fprintf(&got, "  %s: %+v\n", f.Name, v.Interface())
 			}
 		}
 	}

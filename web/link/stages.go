@@ -2,6 +2,7 @@ package link
 
 import (
 	"memtide/engine"
+	"memtide/web/choice"
 )
 
 // What a body holds of every stage, and of some. A field of engine.Stage is here or
@@ -81,7 +82,7 @@ func (r *bodyReader) extra(stages []engine.Stage) {
 	}
 	if !r.bad {
 		r.bad, r.b = true, nil
-		r.err = sentence("This link needs a newer version of this page: its stages have something that this one does not know. Reload the page.")
+		r.err = choice.Sentence("This link needs a newer version of this page: its stages have something that this one does not know. Reload the page.")
 	}
 }
 

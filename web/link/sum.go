@@ -5,6 +5,8 @@ import (
 	"hash/crc32"
 	"slices"
 	"strings"
+
+	"memtide/web/choice"
 )
 
 // Links that the page and the programs write carry a checksum of their settings
@@ -20,11 +22,8 @@ const keySum = "sum"
 // summed says whether a key is covered. Blobs have a checksum of their own, and
 // what only says how a view sits in its page is put there by that page.
 func summed(key string) bool {
-	switch key {
-	case keySum, "d", "b.d", "embed", "controls", "theme":
-		return false
-	}
-	return true
+	about := About(key)
+	return key != keySum && key != "d" && key != "b.d" && about != choice.Page && about != choice.Embed
 }
 
 // sumOf is the checksum of settings. It does not depend on their order, on

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"memtide/engine"
+	"memtide/web/choice"
 )
 
 // Every flipped bit and every cut in the settings of a link that was sealed is
@@ -52,14 +53,14 @@ func TestSumIsOptional(t *testing.T) {
 		if (c.note == "") != (all == "") || !strings.Contains(all, c.note) {
 			t.Errorf("%s: notes %q, want %q", c.name, all, c.note)
 		}
-		if got.Preset != l.Preset || got.Budget == (Budget{}) {
+		if got.Preset != l.Preset || got.Budget == (choice.Budget{}) {
 			t.Errorf("%s: read as %s; want its settings", c.name, got.String())
 		}
 		if Altered(c.link) != (c.note != "") {
 			t.Errorf("%s: Altered says %t", c.name, Altered(c.link))
 		}
 	}
-	with := Link{Profile: sample(5), Strategy: "greedy", Budget: Budget{Bytes: engine.GiB}}
+	with := Link{Said: choice.Said{Profile: sample(5), Strategy: "greedy", Budget: choice.Budget{Bytes: engine.GiB}}}
 	cut := with.Sealed()
 	cut = cut[:len(cut)-9]
 	if _, notes := Parse(cut); len(notes) != 1 || !strings.Contains(notes[0], "was cut") {

@@ -1,15 +1,12 @@
 package permalink
 
 import (
-	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 
 	"memtide/engine"
-	"memtide/engine/alloc"
-	"memtide/profiles/formats/native"
-	"memtide/profiles/preset"
-	"memtide/wasm/proto"
+	"memtide/web/choice"
 	"memtide/web/link"
 	"memtide/web/state"
 )
@@ -20,42 +17,20 @@ import (
 func Of(s *state.State, keep link.Link) link.Link {
 	c, _ := s.SideChoices() // A, if there are two
 	network, _ := s.SideNetworks()
-	l := link.Link{Preset: c.Source.Preset, Title: s.View.Frame.Title, Show: s.View.Frame.Show, Theme: keep.Theme, Selected: s.SelectedName(), Unknown: keep.Unknown}
+	// Beside a preset that suggests something, the defaults do not go without saying.
+	all := c.Source.Suggestion() != nil
+	l := link.Link{Said: c.Diff(choice.Default(), all), Title: s.View.Frame.Title, Show: s.View.Frame.Show, Theme: keep.Theme, Selected: s.SelectedName(), Unknown: keep.Unknown}
+	if l.Strategy == choice.DefaultStrategy && !all {
+		l.Strategy = "" // its arguments go with it
+	}
+	l.Preset = c.Source.Preset
 	if l.Preset == "" && network != nil {
 		l.Profile = network.Profile
 	}
-	// Beside a preset that suggests something, the defaults do not go without saying.
-	all := c.Source.Suggestion() != nil
-	switch {
-	case c.Budget.BasisPoints == state.DefaultBudget.BasisPoints && !all:
-	case c.Budget.BasisPoints > 0:
-		l.Budget.Percent = float64(c.Budget.BasisPoints) / 100
-	default:
-		l.Budget.Bytes = c.Budget.Bytes
-	}
-	if c.Strategy != state.DefaultStrategy || all {
-		l.Strategy = c.Strategy
-	}
-	l.Args = c.Args
-	device := preset.LookupDevice(c.Device)
-	switch {
-	case device == nil:
-		device = preset.DefaultDevice()
-		l.ToDev, l.ToHost = c.ToDev, c.ToHost
-	case device.ID != preset.DefaultDeviceID || all:
-		l.Device = device.ID
-	}
-	if c.Duplex != device.Duplex {
-		l.Duplex = c.Duplex.String()
-	}
-	if c.Transfers != engine.Whole {
-		l.Transfers = c.Transfers.String()
-	}
 	// A file that is no chain has no other name than its kind.
-	if l.Preset == "" && network != nil && network.Profile.Chain == nil || c.Graph {
+	if l.Preset == "" && network != nil && network.Profile.Chain == nil {
 		l.Kind = "graph"
 	}
-	l.Alloc, l.AllocArgs = c.Alloc, c.AllocArgs
 	if s.Memory != nil && l.Preset == "" {
 		l.Kind = "memory"
 	}
@@ -79,77 +54,42 @@ func Of(s *state.State, keep link.Link) link.Link {
 
 // ChoiceOf is what a link asks for. The notes, for people, say what in it is
 // not known here; its default is used instead.
-func ChoiceOf(l link.Link) (c state.Choice, notes []string) {
-	c = DefaultChoice()
-	if l.Profile != nil {
-		var file bytes.Buffer
-		if err := native.Encode(&file, l.Profile); err != nil {
-			notes = append(notes, err.Error())
-		} else {
-			c.Source = state.Source{File: l.Profile.Name, Profile: file.Bytes()}
-		}
-	} else if l.Preset != "" {
-		c.Source.Preset = l.Preset
-		c = c.Suggested()
-	}
-	if l.Device != "" {
-		if d := preset.LookupDevice(l.Device); d != nil {
-			c.Device, c.ToHost, c.ToDev, c.Duplex = d.ID, d.ToHost, d.ToDev, d.Duplex
-		} else {
-			notes = append(notes, "The link names the device "+l.Device+", which is not known here.")
-		}
-	}
-	if l.ToDev > 0 {
-		c.Device, c.ToDev, c.ToHost = "", l.ToDev, l.ToDev
-	}
-	if l.ToHost > 0 {
-		c.Device, c.ToHost = "", l.ToHost
-	}
-	known := l.Profile != nil || l.Preset != "" // or bytes that were meant for another network
-	switch {
-	case l.Budget.Bytes > 0 && known:
-		c.Budget = proto.Budget{Bytes: l.Budget.Bytes}
-	case l.Budget.Percent > 0:
-		c.Budget = proto.Budget{BasisPoints: int(l.Budget.Percent*100 + 0.5)}
-	}
-	if l.Strategy != "" || len(l.Args) > 0 {
-		notes = append(notes, takeMethod(&c, l)...)
-	}
-	switch l.Duplex {
-	case "half":
-		c.Duplex = engine.HalfDuplex
-	case "full":
-		c.Duplex = engine.FullDuplex
-	}
-	c.Graph = l.Kind == "graph"
-	if l.Transfers == "streamed" {
-		c.Transfers = engine.Streamed
+func ChoiceOf(l link.Link) (state.Choice, []string) {
+	if !l.Named() {
+		l.Budget.Bytes = 0 // they were meant for another network
 	}
 	if l.Alloc == "" && slices.Contains(l.Show, "addr") {
-		l.Alloc = state.DefaultAllocator
+		l.Alloc = choice.DefaultAllocator
 	}
-	return c, append(notes, takeAllocator(&c, l)...)
+	c, problems := l.Resolve(l.Base())
+	return c, notesOf("", problems)
 }
 
-// takeMethod sets the strategy and its arguments, as far as they are known.
-func takeMethod(c *state.Choice, l link.Link) []string {
-	if l.Strategy != "" {
-		if engine.Lookup(l.Strategy) == nil {
-			return []string{"The link names the strategy " + l.Strategy + ", which is not known here."}
+// notesOf says what of a link cannot be taken.
+func notesOf(side string, problems []choice.Problem) (notes []string) {
+	for i := range problems {
+		what, p := "arguments", &problems[i]
+		switch p.Key {
+		case "d":
+			notes = append(notes, side+p.Err.Error())
+			continue
+		case "p":
+			notes = append(notes, side+p.Err.Error()+".")
+			continue
+		case "dev":
+			what = "device"
+		case "s":
+			what = "strategy"
+		case "alloc":
+			what = "allocator"
 		}
-		c.Strategy = l.Strategy
+		text := fmt.Sprintf("The link names the %s %s, which is not known here.", what, p.Name)
+		if p.Name == "" {
+			text = fmt.Sprintf("The link's %s are not used: %v.", what, p.Err)
+		}
+		notes = append(notes, side+text)
 	}
-	st := engine.Lookup(c.Strategy)
-	if st == nil {
-		return nil
-	}
-	if _, err := st.Parse(l.Args); err != nil {
-		return []string{"The link's arguments are not used: " + err.Error() + "."}
-	}
-	for name, value := range l.Args {
-		c.Args = state.WithArg(c.Strategy, c.Args, name, value)
-	}
-	return nil
+	return notes
 }
 
 // AxisNames are the axes of the curve in links and lists.
@@ -184,7 +124,7 @@ func linesOf(text string) []string {
 // network.
 func Follow(fragment string) (l link.Link, m state.Start, notes []string) {
 	l, m, notes = Read(fragment)
-	if l.Preset == "" && l.Profile == nil && len(notes) > 0 {
+	if !l.Named() && len(notes) > 0 {
 		notes[0] += " The example is shown."
 	}
 	return l, m, notes
@@ -200,34 +140,4 @@ func Read(fragment string) (l link.Link, m state.Start, notes []string) {
 	return l, state.Start{Choice: c, B: b, From: l.Visible.From, To: l.Visible.To, Lines: linesOf(l.Lines), Axis: AxisOf(l.Axis), Selected: l.Selected,
 		Open: l.Open, Chain: l.Chain, Slowdown: l.Slowdown, Moment: l.Moment,
 		Frame: state.Frame{Title: l.Title, Show: l.Show, Embed: l.Embed, Control: l.Controls}}, notes
-}
-
-// DefaultChoice is what a page without a link shows: a case with a story.
-func DefaultChoice() state.Choice {
-	d := preset.DefaultDevice()
-	return state.Choice{
-		Source: state.Source{Preset: state.DefaultPreset},
-		Device: d.ID, ToHost: d.ToHost, ToDev: d.ToDev, Duplex: d.Duplex,
-		Budget:   state.DefaultBudget,
-		Strategy: state.DefaultStrategy,
-	}
-}
-
-// takeAllocator sets the allocator of a link and its arguments, as far as they
-// are known.
-func takeAllocator(c *state.Choice, l link.Link) []string {
-	if l.Alloc == "" || l.Alloc == proto.Recorded {
-		return nil
-	}
-	a := alloc.Lookup(l.Alloc)
-	if a == nil {
-		c.Alloc = state.DefaultAllocator
-		return []string{"The link names the allocator " + l.Alloc + ", which is not known here."}
-	}
-	c.Alloc = a.Name
-	if _, err := a.Parse(l.AllocArgs); err != nil {
-		return []string{"The link's arguments are not used: " + err.Error() + "."}
-	}
-	c.AllocArgs = state.AllocArgs(a.Name, l.AllocArgs)
-	return nil
 }

@@ -5,19 +5,19 @@ import (
 	"testing"
 
 	_ "memtide/engine/all" // links name strategies
-	"memtide/web/link"
+	"memtide/web/choice"
 	"memtide/web/state"
 )
 
 // Back to a comparison with a file that no link holds, which this page has read.
 func TestBackToAFile(t *testing.T) {
-	a := DefaultChoice()
+	a := choice.Default()
 	file := state.Source{File: "long.csv", Profile: []byte(`{}`)}
-	b := BackToB(&link.Link{From: link.FromFile, Strategy: "greedy"}, a, file)
+	b := BackToB(&choice.Said{From: choice.FromFile, Strategy: "greedy"}, a, file)
 	if b == nil || b.Source.File != "long.csv" || b.Strategy != "greedy" || b.Budget != a.Budget {
 		t.Errorf("back to %+v; want the file with greedy and A's budget", b)
 	}
-	if b, _ := choiceB(&link.Link{From: link.FromFile}, a); b != nil {
+	if b, _ := choiceB(&choice.Said{From: choice.FromFile}, a); b != nil {
 		t.Errorf("opened elsewhere: %+v; want no B", b)
 	}
 }
@@ -25,7 +25,7 @@ func TestBackToAFile(t *testing.T) {
 // A network of B that is not known drops only itself: the rest of B stays.
 func TestUnknownNetworkOfB(t *testing.T) {
 	a := state.Choice{Source: state.Source{Preset: "vgg16-b32"}, Strategy: "greedy"}
-	b, notes := choiceB(&link.Link{Preset: "nope-b1", Strategy: "rotor", Device: "foo"}, a)
+	b, notes := choiceB(&choice.Said{Preset: "nope-b1", Strategy: "rotor", Device: "foo"}, a)
 	if b == nil || b.Source.Preset != "vgg16-b32" || b.Strategy != "rotor" {
 		t.Errorf("B is %+v; want rotor for A's network", b)
 	}

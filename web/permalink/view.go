@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"memtide/profiles/preset"
-	"memtide/wasm/proto"
+	"memtide/web/choice"
 	"memtide/web/link"
 	"memtide/web/state"
 )
@@ -20,7 +20,7 @@ func inserted(fragment string, params map[string]string) string {
 		_, data := params["d"]
 		_, allocator := params["alloc"]
 		return same || strategy && strings.HasPrefix(key, "s.") || allocator && strings.HasPrefix(key, "alloc.") ||
-			(preset || data) && (key == "p" || key == "d" || key == "t" || key == "at" || key == "sel" || key == "title")
+			(preset || data) && (key == "p" || key == "d" || link.About(key) == choice.Network)
 	}
 	var out []string
 	for _, pair := range strings.Split(fragment, "&") {
@@ -45,8 +45,7 @@ func inserted(fragment string, params map[string]string) string {
 func WithoutEmbed(fragment string) string {
 	return strings.Join(slices.DeleteFunc(strings.Split(fragment, "&"), func(pair string) bool {
 		key, _, _ := strings.Cut(pair, "=")
-		key = strings.ToLower(strings.TrimLeft(key, "#"))
-		return key == "embed" || key == "controls"
+		return link.About(strings.ToLower(strings.TrimLeft(key, "#"))) == choice.Embed
 	}), "&")
 }
 
@@ -65,10 +64,10 @@ func Changed(s *state.State, now string, params map[string]string) (link.Link, s
 	_, _, before := Embedded(s.View.Frame, now)
 	l, m, notes := Embedded(s.View.Frame, inserted(now, params))
 	notes = slices.DeleteFunc(notes, func(note string) bool { return slices.Contains(before, note) })
-	if l.Preset == "" && l.Profile == nil && s.Network != nil {
+	if !l.Named() && s.Network != nil {
 		m.Choice.Source = s.Choice.Source
 		if l.Budget.Bytes > 0 {
-			m.Choice.Budget = proto.Budget{Bytes: l.Budget.Bytes}
+			m.Choice.Budget = choice.Budget{Bytes: l.Budget.Bytes}
 		}
 	}
 	return l, m, notes

@@ -15,8 +15,8 @@ import (
 	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
+	"memtide/web/choice"
 	"memtide/web/jobs"
-	"memtide/web/permalink"
 	"memtide/web/question"
 	"memtide/web/state"
 )
@@ -44,7 +44,7 @@ var networks = []string{"alexnet-b16", "alexnet-graph-b16"}
 // page is a page that shows the schedule of a preset.
 func page(t *testing.T, preset string) *state.State {
 	t.Helper()
-	c := permalink.DefaultChoice()
+	c := choice.Default()
 	c.Source.Preset = preset
 	s, err := jobs.First(t.Context(), new(serve.Local), c)
 	if err != nil {

@@ -2,25 +2,25 @@ package state
 
 import (
 	"memtide/engine"
-	"memtide/wasm/proto"
+	"memtide/web/choice"
 )
 
 // What people decide about a schedule. Settled is false while a slider is still
 // being dragged.
 
-// SetBudget sets the budget, in bytes or, if that is not 0, in ten-thousandths
-// of what keeping everything needs.
+// SetBudget sets the budget, in bytes or, if that is not 0, as a share of what
+// keeping everything needs.
 type SetBudget struct {
-	Bytes       engine.Bytes
-	BasisPoints int
-	Settled     bool
+	Bytes   engine.Bytes
+	Share   choice.Share
+	Settled bool
 }
 
 func (m SetBudget) apply(s *State) []Effect {
 	c := s.Choice
-	c.Budget = proto.Budget{Bytes: max(m.Bytes, 1)} // 0 is no budget, and no link could say it
-	if m.BasisPoints > 0 {
-		c.Budget = proto.Budget{BasisPoints: m.BasisPoints}
+	c.Budget = choice.Budget{Bytes: max(m.Bytes, 1)} // 0 is no budget, and no link could say it
+	if m.Share > 0 {
+		c.Budget = choice.Budget{Share: m.Share}
 	}
 	return s.choose(c, Replace, !m.Settled)
 }
@@ -30,7 +30,7 @@ type StepBudget struct{ Steps int }
 
 func (m StepBudget) apply(s *State) []Effect {
 	c, r := s.Choice, s.BudgetRange()
-	c.Budget = proto.Budget{Bytes: r.At(r.Position(s.Budget()) + m.Steps)}
+	c.Budget = choice.Budget{Bytes: r.At(r.Position(s.Budget()) + m.Steps)}
 	return s.choose(c, Replace, true)
 }
 
@@ -91,10 +91,10 @@ func (m SetGraph) apply(s *State) []Effect {
 		return nil
 	}
 	if st := engine.Lookup(c.Strategy); st != nil && !s.Network.As(c).Applies(st) {
-		c.Strategy, c.Args = GraphStrategy, nil
+		c.Strategy, c.Args = choice.GraphStrategy, nil
 	}
 	if c.Budget == s.instead { // that fits the other way only was nobody's choice
-		c.Budget = DefaultBudget
+		c.Budget = choice.DefaultBudget
 	}
 	return s.choose(c, Push, false)
 }
@@ -116,7 +116,7 @@ type SetArg struct{ Name, Value string }
 
 func (m SetArg) apply(s *State) []Effect {
 	c := s.Choice
-	c.Args = WithArg(c.Strategy, c.Args, m.Name, m.Value)
+	c.Args = choice.WithArg(c.Strategy, c.Args, m.Name, m.Value)
 	out := s.choose(c, Replace, false)
 	s.carryMethod()
 	return out

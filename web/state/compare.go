@@ -3,7 +3,7 @@ package state
 import (
 	"time"
 
-	"memtide/wasm/proto"
+	"memtide/web/choice"
 	"memtide/web/draw"
 )
 
@@ -81,7 +81,7 @@ func (FitOther) apply(s *State) []Effect {
 	if s.Compare == nil || s.Compare.Other.Offer() <= 0 || s.Network == nil || s.Opening != nil {
 		return nil
 	}
-	s.Compare.Other.Choice.Budget = proto.Budget{Bytes: s.Compare.Other.Offer()}
+	s.Compare.Other.Choice.Budget = choice.Budget{Bytes: s.Compare.Other.Offer()}
 	return s.turn()
 }
 
@@ -129,9 +129,9 @@ func (s *State) setOther(c Choice, content []byte) []Effect {
 	o.Choice, o.Failed, o.OverBudget = c, "", nil
 	s.touch()
 	switch {
-	case content == nil && s.Network != nil && sameSource(c.Source, s.Network.Source):
+	case content == nil && s.Network != nil && c.Source.Same(s.Network.Source):
 		o.Network = s.Network
-	case content == nil && o.Network != nil && sameSource(c.Source, o.Network.Source):
+	case content == nil && o.Network != nil && c.Source.Same(o.Network.Source):
 	default:
 		o.Network, o.Shown = nil, nil
 		return append(out, s.read(o, c, content, Leave)...)

@@ -9,6 +9,7 @@ import (
 	"memtide/engine/enginetest"
 	"memtide/engine/sim"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 )
 
 // solveAll answers all solves among the effects of the last play, the n-th with
@@ -113,8 +114,8 @@ func TestTurnWhileSolving(t *testing.T) {
 
 func TestOtherSideDoesNotFit(t *testing.T) {
 	p := shown(t)
-	b := choice("net-b8")
-	b.Budget = proto.Budget{Bytes: engine.MiB}
+	b := chosen("net-b8")
+	b.Budget = choice.Budget{Bytes: engine.MiB}
 	p.play(Navigate{Choice: p.Choice, B: &b})
 	e := last[Solve](t, p)
 	p.play(SolveFailed{ID: e.ID, Choice: e.Choice, Failure: &proto.Failure{Kind: proto.Infeasible, Budget: engine.MiB, Smallest: engine.GiB}})
@@ -136,16 +137,16 @@ func TestOtherSideDoesNotFit(t *testing.T) {
 // Two sides that are compared have the same memory: another device or batch size
 // of one of them does not change its budget.
 func TestCompareKeepsBudget(t *testing.T) {
-	for _, budget := range []proto.Budget{{BasisPoints: 8000}, DefaultBudget, {Bytes: 3 * engine.GiB}} {
+	for _, budget := range []choice.Budget{{Share: 80 * choice.Percent}, choice.DefaultBudget, {Bytes: 3 * engine.GiB}} {
 		p := &player{State: New()}
-		c := choice("resnet50-b32")
+		c := chosen("resnet50-b32")
 		c.Budget = budget
 		p.play(Start{Choice: c})
 		p.play(opened(last[Open](t, p).ID, chain("resnet50")))
 		solveAll(p, 12)
 		want := budget.Of(p.Network.Totals.KeepAllPeak)
 		p.play(ToggleCompare{}, PickPreset{ID: "resnet50-b64"})
-		if got := p.Opening.Choice.Budget; got.Bytes != want || got.BasisPoints != 0 {
+		if got := p.Opening.Choice.Budget; got.Bytes != want || got.Share != 0 {
 			t.Errorf("%+v: B's budget becomes %+v; want %d bytes, as A has", budget, got, want)
 		}
 	}
@@ -155,9 +156,9 @@ func TestCompareKeepsBudget(t *testing.T) {
 // one that does.
 func TestCompareDefaultThatIsTooSmall(t *testing.T) {
 	p := &player{State: New()}
-	b := choice("net-b8")
+	b := chosen("net-b8")
 	b.Strategy = "testoffload"
-	p.play(Start{Choice: choice("net-b8"), B: &b})
+	p.play(Start{Choice: chosen("net-b8"), B: &b})
 	p.play(opened(last[Open](t, p).ID, chain("net")))
 	var mine Solve
 	for _, e := range p.effects {
@@ -167,7 +168,7 @@ func TestCompareDefaultThatIsTooSmall(t *testing.T) {
 	}
 	p.play(SolveFailed{ID: mine.ID, Choice: mine.Choice, Failure: &proto.Failure{Kind: proto.Infeasible, Budget: 1, Smallest: 6 * engine.GiB}})
 	ca, cb := p.SideChoices()
-	if ca.Budget == DefaultBudget || ca.Budget != cb.Budget || p.OverBudget != nil {
+	if ca.Budget == choice.DefaultBudget || ca.Budget != cb.Budget || p.OverBudget != nil {
 		t.Errorf("A has %+v, B %+v, misfit %v; want one budget of both that fits", ca.Budget, cb.Budget, p.OverBudget)
 	}
 }
@@ -197,8 +198,8 @@ func TestFirstFileFails(t *testing.T) {
 
 func TestLinkOpensBoth(t *testing.T) {
 	p := &player{State: New()}
-	b := choice("other-b1")
-	p.play(Start{Choice: choice("net-b8"), B: &b})
+	b := chosen("other-b1")
+	p.play(Start{Choice: chosen("net-b8"), B: &b})
 	p.play(opened(last[Open](t, p).ID, chain("net")))
 	open := last[Open](t, p)
 	if open.Request.Preset != "other-b1" || p.Compare == nil || !p.Compare.OnA {
@@ -215,7 +216,7 @@ func TestLinkOpensBoth(t *testing.T) {
 		t.Errorf("A is %s, B is %s; want net, other", na.Profile.Name, nb.Profile.Name)
 	}
 	// Back to a link without B.
-	p.play(EditSide{A: false}, Navigate{Choice: choice("net-b8")})
+	p.play(EditSide{A: false}, Navigate{Choice: chosen("net-b8")})
 	if p.Compare != nil || p.Network != na || p.Choice.Source.Preset != "net-b8" {
 		t.Errorf("back: comparison %v, network %s; want none, net", p.Compare, p.Network.Profile.Name)
 	}
@@ -376,7 +377,7 @@ func randomSchedule(r *rand.Rand, g *engine.ChainGraph, n int) (s engine.Schedul
 func TestStopOtherSide(t *testing.T) {
 	for _, withBest := range []bool{false, true} {
 		p := shown(t)
-		b := choice("net-b8")
+		b := chosen("net-b8")
 		b.Strategy = "testoffload"
 		p.play(Navigate{Choice: p.Choice, B: &b})
 		e := last[Solve](t, p)
@@ -404,8 +405,8 @@ func TestStopOtherSide(t *testing.T) {
 // How far side B is read is not taken for how far it is solved.
 func TestProgressOfB(t *testing.T) {
 	p := &player{State: New()}
-	b := choice("other-b8")
-	p.play(Start{Choice: choice("net-b8"), B: &b})
+	b := chosen("other-b8")
+	p.play(Start{Choice: chosen("net-b8"), B: &b})
 	p.play(opened(last[Open](t, p).ID, chain("net")))
 	file := last[Open](t, p)
 	for _, c := range []struct {

@@ -6,6 +6,7 @@ import (
 
 	"memtide/engine"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 )
 
 // CurveBudgets is the number of budgets of a curve.
@@ -58,18 +59,14 @@ type CurvePoint struct {
 // Complete says whether all points are known.
 func (c *Curve) Complete() bool { return c.Total > 0 && c.Done >= c.Total }
 
-// curveKey identifies the curve that a choice is on.
-func (c Choice) curveKey() string {
-	return c.settingKey() + "|" + c.methodKeyWithoutDefaults()
-}
-
-// methodKeyWithoutDefaults is empty for a strategy with default arguments:
-// then all strategies share one curve.
-func (c Choice) methodKeyWithoutDefaults() string {
-	if len(c.Args) == 0 {
-		return ""
+// curveKey identifies the curve that a choice is on. Strategies with their default
+// arguments share one.
+func curveKey(c Choice) string {
+	key := c.SettingKey() + "|"
+	if len(c.Args) > 0 {
+		key += c.MethodKey()
 	}
-	return c.methodKey()
+	return key
 }
 
 // methods lists what a curve compares: every strategy that is drawn and applies,
@@ -77,7 +74,7 @@ func (c Choice) methodKeyWithoutDefaults() string {
 // share work between budgets.
 func (s *State) methods() []proto.Method {
 	all := s.CurveStrategies()
-	slices.SortStableFunc(all, func(a, b *engine.Strategy) int { return s.Choice.place(a) - s.Choice.place(b) })
+	slices.SortStableFunc(all, func(a, b *engine.Strategy) int { return s.rank(a) - s.rank(b) })
 	var out []proto.Method
 	for _, st := range all {
 		if !s.Drawn(st.Name) {
@@ -92,10 +89,10 @@ func (s *State) methods() []proto.Method {
 	return out
 }
 
-// place is where a strategy stands in the order of methods.
-func (c Choice) place(st *engine.Strategy) int {
+// rank is where a strategy stands in the order of methods.
+func (s *State) rank(st *engine.Strategy) int {
 	switch {
-	case st.Name == c.Strategy:
+	case st.Name == s.Choice.Strategy:
 		return 0
 	case st.Sweeper != nil:
 		return 1
@@ -107,7 +104,7 @@ func (c Choice) place(st *engine.Strategy) int {
 // only after a schedule is on screen, so that it never delays it, and only when
 // the setting rests: a bandwidth that is dragged has no curve on the way.
 func (s *State) followCurve() []Effect {
-	key := s.Choice.curveKey()
+	key := curveKey(s.Choice)
 	if c, ok := s.curves.get(key); ok {
 		grown := s.grow(c)
 		if c == s.Curve && !grown {
@@ -152,11 +149,11 @@ func (s *State) followCurve() []Effect {
 // points that are known from the curve of the default arguments; true if it has
 // added any.
 func (s *State) grow(c *Curve) bool {
-	known, _ := s.curves.byKey[s.Choice.settingKey()+"|"]
+	known, _ := s.curves.byKey[s.Choice.SettingKey()+"|"]
 	before := len(c.Methods)
 	for _, m := range s.methods() {
 		same := func(q proto.Method) bool {
-			return methodKey(q.Strategy, q.Args) == methodKey(m.Strategy, m.Args)
+			return choice.MethodKey(q.Strategy, q.Args) == choice.MethodKey(m.Strategy, m.Args)
 		}
 		if slices.ContainsFunc(c.Methods, same) {
 			continue
@@ -198,7 +195,7 @@ func (s *State) sweep(c *Curve, soon bool) []Effect {
 		req.Methods = append(req.Methods, c.Methods[i])
 	}
 	for _, b := range c.Budgets {
-		req.Budgets = append(req.Budgets, proto.Budget{Bytes: b})
+		req.Budgets = append(req.Budgets, choice.Budget{Bytes: b})
 	}
 	return []Effect{Sweep{ID: c.ID, Request: req, Soon: soon}}
 }
@@ -212,7 +209,7 @@ func (s *State) improve(c *Curve) []Effect {
 		for b, p := range c.Points[c.improved] {
 			if p != nil && p.Failure != nil && p.Failure.Kind == proto.Deadline {
 				c.at = append(c.at, b)
-				req.Budgets = append(req.Budgets, proto.Budget{Bytes: c.Budgets[b]})
+				req.Budgets = append(req.Budgets, choice.Budget{Bytes: c.Budgets[b]})
 			}
 		}
 		if len(c.at) > 0 {
@@ -347,7 +344,7 @@ func (m Hover) apply(s *State) []Effect {
 	if s.Network == nil {
 		return nil
 	}
-	c := s.Choice.at(m.Point)
+	c := at(s.Choice, m.Point)
 	key := s.Network.pictureKey(c)
 	if key == s.hover {
 		return nil
@@ -380,12 +377,12 @@ type Adopt struct{ Point CurvePoint }
 
 func (m Adopt) apply(s *State) []Effect {
 	s.unpreview()
-	return s.choose(s.Choice.at(m.Point), Push, false)
+	return s.choose(at(s.Choice, m.Point), Push, false)
 }
 
-// at is the choice moved to a point of the curve.
-func (c Choice) at(p CurvePoint) Choice {
-	c.Strategy, c.Args, c.Budget = p.Strategy, p.Args, proto.Budget{Bytes: p.Budget}
+// at is a choice moved to a point of the curve.
+func at(c Choice, p CurvePoint) Choice {
+	c.Strategy, c.Args, c.Budget = p.Strategy, p.Args, choice.Budget{Bytes: p.Budget}
 	return c
 }
 

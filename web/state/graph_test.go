@@ -8,6 +8,7 @@ import (
 	"memtide/engine"
 	"memtide/profiles"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 )
 
 func init() {
@@ -54,8 +55,8 @@ func TestTwoWays(t *testing.T) {
 	p.play(answer(e, 20))
 	effects := p.play(SetGraph{true})
 	e = last[Solve](t, p)
-	if p.Network.Chain != nil || !e.Request.Network.Graph || p.Choice.Strategy != GraphStrategy {
-		t.Errorf("effects %s, request for %s with %s; want the operations with %s", names(effects), sourceOf(e.Request), p.Choice.Strategy, GraphStrategy)
+	if p.Network.Chain != nil || !e.Request.Network.Graph || p.Choice.Strategy != choice.GraphStrategy {
+		t.Errorf("effects %s, request for %s with %s; want the operations with %s", names(effects), sourceOf(e.Request), p.Choice.Strategy, choice.GraphStrategy)
 	}
 	if got, want := p.Budget(), 3*engine.GiB*6/10; got != want {
 		t.Errorf("60 %% are %d; want %d, of what keeping all of the graph needs", got, want)
@@ -90,8 +91,8 @@ func TestNoUsefulChainOffersGraph(t *testing.T) {
 	m := opened(last[Open](t, p).ID, chain("only"))
 	m.Reply.NoChain = "one stage holds all"
 	p.play(SetStrategy{"testremat"}, m)
-	if a := p.Alert; a == nil || a.Do != (SetStrategy{GraphStrategy}) {
-		t.Errorf("alert %+v; want one that offers %s", a, GraphStrategy)
+	if a := p.Alert; a == nil || a.Do != (SetStrategy{choice.GraphStrategy}) {
+		t.Errorf("alert %+v; want one that offers %s", a, choice.GraphStrategy)
 	}
 }
 
@@ -102,9 +103,9 @@ func TestOnlyGraph(t *testing.T) {
 	m := opened(last[Open](t, p).ID, &profiles.Profile{Name: "graph", Graph: operators()})
 	m.Reply.Totals = proto.Totals{Ops: 2, KeepAllPeak: 3 * engine.GiB}
 	p.play(m)
-	if p.Choice.Strategy != GraphStrategy || p.Alert != nil || p.Network.TwoWays() || p.Network.InLink() {
+	if p.Choice.Strategy != choice.GraphStrategy || p.Alert != nil || p.Network.TwoWays() || p.Network.InLink() {
 		t.Errorf("%s, alert %+v, two ways %v, in links %v; want %s, none, false, false", p.Choice.Strategy, p.Alert,
-			p.Network.TwoWays(), p.Network.InLink(), GraphStrategy)
+			p.Network.TwoWays(), p.Network.InLink(), choice.GraphStrategy)
 	}
 	p.play(answer(last[Solve](t, p), 5))
 	for _, m := range p.Curve.Methods {
@@ -121,7 +122,7 @@ func TestOnlyGraph(t *testing.T) {
 // like, dimmed, and the way on.
 func TestStandInForUnsupported(t *testing.T) {
 	p := &player{State: New()}
-	p.play(Start{Choice: choice("net-b8")})
+	p.play(Start{Choice: chosen("net-b8")})
 	p.play(opened(last[Open](t, p).ID, chain("net")))
 	p.play(SolveFailed{ID: last[Solve](t, p).ID, Failure: proto.Fail(proto.Unsupported, "too long")})
 	e := last[Solve](t, p)

@@ -6,6 +6,7 @@ import (
 
 	"memtide/engine"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 )
 
 // cut is a point of a solver whose time was over, with its best so far if ms is
@@ -145,7 +146,7 @@ func TestSuggestion(t *testing.T) {
 	if c := pick("nonpersistent-b1"); c.Strategy != "nonpersistent" || c.Device == "" || c.Budget.Bytes != 9*engine.MiB {
 		t.Errorf("nonpersistent: %+v; want its strategy, 9 MiB and the default device", c)
 	}
-	if c := pick("vgg16-b32"); c.Strategy != DefaultStrategy || c.Device == "" || c.Budget != DefaultBudget {
+	if c := pick("vgg16-b32"); c.Strategy != choice.DefaultStrategy || c.Device == "" || c.Budget != choice.DefaultBudget {
 		t.Errorf("vgg16: %+v; want the defaults back", c)
 	}
 	p.Choice.Strategy, p.Choice.Device, p.Choice.ToHost, p.Choice.ToDev = "testoffload", "", 3e9, 3e9

@@ -19,7 +19,7 @@ func asked(e Sweep) (out []string) {
 func few(t *testing.T) *player {
 	t.Helper()
 	p := &player{State: New()}
-	p.play(Start{Choice: choice("net-b8"), Lines: []string{}})
+	p.play(Start{Choice: chosen("net-b8"), Lines: []string{}})
 	p.play(opened(last[Open](t, p).ID, chain("net")))
 	p.play(answer(last[Solve](t, p), 12))
 	e := last[Sweep](t, p)
@@ -96,7 +96,7 @@ func TestLinesWithOtherArguments(t *testing.T) {
 // A line can be drawn while others are being computed: those go on.
 func TestLinesWhileComputing(t *testing.T) {
 	p := &player{State: New()}
-	p.play(Start{Choice: choice("net-b8"), Lines: []string{}})
+	p.play(Start{Choice: chosen("net-b8"), Lines: []string{}})
 	p.play(opened(last[Open](t, p).ID, chain("net")))
 	p.play(answer(last[Solve](t, p), 12))
 	first := last[Sweep](t, p)

@@ -66,7 +66,7 @@ func (n *Network) Ref() proto.Network {
 
 // pictureKey identifies a schedule: budgets in per cent are resolved.
 func (n *Network) pictureKey(c Choice) string {
-	return fmt.Sprintf("%s|%s|%d", c.settingKey(), c.methodKey(), c.Budget.Of(n.As(c).Totals.KeepAllPeak))
+	return fmt.Sprintf("%s|%s|%d", c.SettingKey(), c.MethodKey(), c.Budget.Of(n.As(c).Totals.KeepAllPeak))
 }
 
 // request asks for the schedule of a choice.

@@ -8,6 +8,7 @@ import (
 	"memtide/engine"
 	"memtide/profiles"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 	"memtide/web/draw"
 )
 
@@ -66,7 +67,7 @@ func (m BadLink) apply(s *State) []Effect { return s.alert(&Alert{Text: m.Text})
 type PickPreset struct{ ID string }
 
 func (m PickPreset) apply(s *State) []Effect {
-	return s.open(s.keepBudget(s.Choice.moved(Source{Preset: m.ID})), nil, Push)
+	return s.open(s.keepBudget(s.Choice.Moved(Source{Preset: m.ID})), nil, Push)
 }
 
 // PickFile opens a file that was chosen, dropped or pasted.
@@ -78,7 +79,7 @@ type PickFile struct {
 }
 
 func (m PickFile) apply(s *State) []Effect {
-	out := s.open(s.Choice.moved(Source{File: m.Name}), m.Bytes, Push)
+	out := s.open(s.Choice.Moved(Source{File: m.Name}), m.Bytes, Push)
 	s.Opening.Title = m.Title
 	if e, ok := out[len(out)-1].(Open); ok && m.Handle != nil {
 		e.Request.Bytes, e.Request.Handle = nil, m.Handle
@@ -113,7 +114,7 @@ func (s *State) read(o *Side, c Choice, content []byte, h History) []Effect {
 
 // navigate follows a link: it opens another profile only if it has to.
 func (s *State) navigate(c Choice) []Effect {
-	if s.Network == nil || !sameSource(c.Source, s.Network.Source) {
+	if s.Network == nil || !c.Source.Same(s.Network.Source) {
 		return s.open(c, nil, Leave)
 	}
 	c.Source = s.Network.Source
@@ -150,9 +151,9 @@ func (m Opened) apply(s *State) []Effect {
 	}
 	c := m.choice(o)
 	side.Network = newNetwork(c.Source, m.Profile, m.Reply).As(c)
-	asked := own && c.Strategy != DefaultStrategy && o.History != Push // then it is said that it does not apply
+	asked := own && c.Strategy != choice.DefaultStrategy && o.History != Push // then it is said that it does not apply
 	if st := engine.Lookup(c.Strategy); st != nil && !side.Network.Applies(st) && !asked {
-		c.Strategy, c.Args = GraphStrategy, nil
+		c.Strategy, c.Args = choice.GraphStrategy, nil
 	}
 	if own {
 		return s.opened(o, c, m.Reply)
@@ -168,7 +169,7 @@ func (m Opened) choice(o *Opening) Choice {
 	if c.Source.Preset != "" {
 		return c
 	}
-	c.Source.Profile, c.Source.key = m.Reply.Profile, fingerprint(m.Reply.Profile)
+	c.Source = c.Source.Read(m.Reply.Profile)
 	if c.Source.File == "" {
 		c.Source.File = m.Profile.Name
 	}
@@ -206,7 +207,7 @@ func (s *State) noChain(name, why string) *Alert {
 		Text:  fmt.Sprintf("%s is no useful chain: %s.", name, why),
 		Lines: []string{"Strategies that choose per stage have little to choose from here. What follows is for this chain all the same."},
 	}
-	if st := engine.Lookup(GraphStrategy); s.Network.TwoWays() {
+	if st := engine.Lookup(choice.GraphStrategy); s.Network.TwoWays() {
 		a.Action, a.Do = "Use the graph of operations", SetGraph{true}
 	} else if st != nil {
 		a.Action, a.Do = "Use "+st.Title, SetStrategy{Name: st.Name}
@@ -258,7 +259,7 @@ func (m OpenFailed) apply(s *State) []Effect {
 	case s.Network == nil && !s.View.Frame.Embed: // a link that cannot be followed: the default instead
 		a.Lines = append(a.Lines, "The example is shown.")
 		c := s.Choice
-		c.Source, c.Budget = Source{Preset: DefaultPreset}, DefaultBudget
+		c.Source, c.Budget = Source{Preset: choice.DefaultPreset}, choice.DefaultBudget
 		out = s.open(c, nil, Leave)
 	}
 	s.Alert = a

@@ -16,7 +16,7 @@ func TestSetWhileOpening(t *testing.T) {
 		open Message
 		read Opened
 	}{
-		"a link":   {Navigate(Start{Choice: choice("other-b8")}), opened(0, chain("other"))},
+		"a link":   {Navigate(Start{Choice: chosen("other-b8")}), opened(0, chain("other"))},
 		"a preset": {PickPreset{ID: "other-b8"}, opened(0, chain("other"))},
 		"a file":   {PickFile{Name: "mine.csv", Bytes: []byte("x")}, file},
 	} {
@@ -45,7 +45,7 @@ func TestAddressWhileOpening(t *testing.T) {
 		"not read": func(id int) Message { return OpenFailed{ID: id, Text: "no"} },
 	} {
 		for first, p := range map[string]*player{"at the start": {State: New()}, "later": shown(t)} {
-			start := Start{Choice: choice("other-b8")}
+			start := Start{Choice: chosen("other-b8")}
 			if first == "later" {
 				p.play(Navigate(start))
 			} else {
@@ -73,7 +73,7 @@ func TestAddressWhileOpening(t *testing.T) {
 		}
 	}
 	p := shown(t)
-	p.play(Navigate(Start{Choice: choice("other-b8")}))
+	p.play(Navigate(Start{Choice: chosen("other-b8")}))
 	if p.play(opened(last[Open](t, p).ID, chain("other"))); count[WriteURL](p) != 0 {
 		t.Errorf("a link was followed and nothing set: %s; want the address left alone", names(p.effects))
 	}

@@ -196,7 +196,7 @@ func (s *State) openVariant(base *preset.Preset, o preset.Options) []Effect {
 		s.alert(&Alert{Text: err.Error()})
 		return nil
 	}
-	c := s.keepBudget(s.Choice.moved(Source{Preset: preset.Ref(v.ID, o.Batch)}))
+	c := s.keepBudget(s.Choice.Moved(Source{Preset: preset.Ref(v.ID, o.Batch)}))
 	if _, old := s.Choice.Source.Variant(); base.Operators() && c.Device == old.Device && c.Device != o.Device {
 		if d := preset.LookupDevice(o.Device); d != nil {
 			c.Device, c.ToHost, c.ToDev, c.Duplex = d.ID, d.ToHost, d.ToDev, d.Duplex

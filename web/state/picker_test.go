@@ -7,6 +7,7 @@ import (
 	"memtide/engine"
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 )
 
 func TestPickerMatches(t *testing.T) {
@@ -48,7 +49,7 @@ func TestPickerMatches(t *testing.T) {
 
 func TestPickerSteps(t *testing.T) {
 	s := New()
-	s.Choice = choice("resnet101-b32")
+	s.Choice = chosen("resnet101-b32")
 	s.Update(TogglePicker{})
 	s.Update(FilterPresets{Text: "densenet"})
 	all := s.View.Picker.Matches()
@@ -76,12 +77,12 @@ func TestPickerSteps(t *testing.T) {
 // network.
 func TestVariantChoices(t *testing.T) {
 	v100, a100, gtx := preset.DefaultDeviceID, "a100-sxm-40gb", "gtx-970"
-	set := proto.Budget{Bytes: 16 * engine.GiB}
+	set := choice.Budget{Bytes: 16 * engine.GiB}
 	for _, c := range []struct {
 		from, link string
 		do         Message
 		want, dev  string
-		budget     proto.Budget
+		budget     choice.Budget
 	}{
 		{"resnet50-b8", v100, SetVariant{preset.Options{Image: 500}}, "resnet50-500px-b8", v100, set},
 		{"resnet50-500px-b8", v100, SetVariant{preset.Options{Image: 224}}, "resnet50-b8", v100, set},
@@ -99,12 +100,12 @@ func TestVariantChoices(t *testing.T) {
 		{"gpt2-medium-b4", v100, SetVariant{preset.Options{Tokens: 512, Precision: "f32"}}, "gpt2-medium-512tok-f32-b4", v100, set},
 		{"resnet50-f16-b8", v100, SetGraph{true}, "resnet50-f16-graph-b8", v100, set},
 		{"resnet50-graph-b8", v100, SetGraph{false}, "resnet50-b8", v100, set},
-		{"resnet50-500px-on-a100-sxm-40gb-b8", a100, PickNetwork{"vgg16"}, "vgg16-on-a100-sxm-40gb-b32", a100, DefaultBudget},
-		{"resnet50-on-a100-sxm-40gb-b8", gtx, PickNetwork{"vgg16"}, "vgg16-on-a100-sxm-40gb-b32", gtx, DefaultBudget},
-		{"", v100, PickNetwork{"vgg16"}, "vgg16-b32", v100, DefaultBudget},
+		{"resnet50-500px-on-a100-sxm-40gb-b8", a100, PickNetwork{"vgg16"}, "vgg16-on-a100-sxm-40gb-b32", a100, choice.DefaultBudget},
+		{"resnet50-on-a100-sxm-40gb-b8", gtx, PickNetwork{"vgg16"}, "vgg16-on-a100-sxm-40gb-b32", gtx, choice.DefaultBudget},
+		{"", v100, PickNetwork{"vgg16"}, "vgg16-b32", v100, choice.DefaultBudget},
 	} {
 		s := New()
-		s.Choice = choice(c.from)
+		s.Choice = chosen(c.from)
 		s.Choice.Device, s.Choice.Budget = c.link, set
 		s.Update(c.do)
 		if s.Opening == nil {
@@ -125,7 +126,7 @@ func TestVariantChoices(t *testing.T) {
 // What a preset is not built for is said, and nothing else happens.
 func TestVariantRefused(t *testing.T) {
 	s := New()
-	s.Choice = choice("gpt2-medium-b4")
+	s.Choice = chosen("gpt2-medium-b4")
 	s.Update(SetVariant{preset.Options{Tokens: 4096}})
 	if s.Opening != nil || s.Alert == nil {
 		t.Errorf("opening %+v, alert %+v; want only an alert", s.Opening, s.Alert)
@@ -140,7 +141,7 @@ func TestVariantRefused(t *testing.T) {
 // A preset of buffers stays the source of the page.
 func TestMemoryPresetStays(t *testing.T) {
 	s := New()
-	s.Choice = choice("resnet50-b8")
+	s.Choice = chosen("resnet50-b8")
 	s.Update(PickNetwork{"larger-pool"})
 	m := Opened{ID: s.Opening.ID, Reply: &proto.Opened{Memory: &proto.Memory{Name: "A larger pool", Buffers: &proto.Buffers{}}}}
 	s.Update(m)

@@ -4,14 +4,11 @@ import (
 	"time"
 
 	"memtide/engine"
-	"memtide/engine/alloc"
 	"memtide/engine/hostmem"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 	"memtide/web/draw"
 )
-
-// DefaultAllocator is the allocator of an address view that has just been opened.
-const DefaultAllocator = "best-fit"
 
 // DefaultDensity is the part of an offloaded value that is not zero, in per cent,
 // unless a person says otherwise: about what rectifiers leave.
@@ -89,14 +86,14 @@ type placeKey struct {
 // Allocator is the allocator of the address view; empty if that is closed.
 func (s *State) Allocator() string {
 	switch {
-	case s.Choice.Alloc == proto.Recorded && (s.Memory == nil || s.Memory.Data.Recorded == nil):
-		return DefaultAllocator
+	case s.Choice.Alloc == choice.Recorded && (s.Memory == nil || s.Memory.Data.Recorded == nil):
+		return choice.DefaultAllocator
 	case s.Choice.Alloc != "" || s.Memory == nil:
 		return s.Choice.Alloc
 	case s.Memory.Data.Recorded != nil:
 		return proto.Recorded
 	}
-	return DefaultAllocator
+	return choice.DefaultAllocator
 }
 
 // followPlaces sees to it that the address view, if it is open, shows what the
@@ -110,7 +107,7 @@ func (s *State) followPlaces() []Effect {
 		}
 		return s.cancelPlacing()
 	}
-	want := placeKey{s.Shown, s.Memory, methodKey(name, s.Choice.AllocArgs)}
+	want := placeKey{s.Shown, s.Memory, choice.MethodKey(name, s.Choice.AllocArgs)}
 	switch {
 	case s.Placing != nil && s.Placing.of == want:
 		return nil
@@ -187,7 +184,7 @@ type TogglePlaces struct{}
 func (TogglePlaces) apply(s *State) []Effect {
 	switch name := s.Allocator(); {
 	case name == "":
-		return s.chooseAllocator(DefaultAllocator, s.Choice.AllocArgs)
+		return s.chooseAllocator(choice.DefaultAllocator, s.Choice.AllocArgs)
 	case s.Memory == nil:
 		return s.chooseAllocator("", nil)
 	default:
@@ -205,7 +202,7 @@ type SetAllocArg struct{ Name, Value string }
 
 func (m SetAllocArg) apply(s *State) []Effect {
 	name := s.Allocator()
-	return s.chooseAllocator(name, withAllocArg(name, s.Choice.AllocArgs, m.Name, m.Value))
+	return s.chooseAllocator(name, choice.WithAllocArg(name, s.Choice.AllocArgs, m.Name, m.Value))
 }
 
 func (s *State) chooseAllocator(name string, args engine.Args) []Effect {
@@ -315,35 +312,6 @@ func (s *State) placed(id int, placed *proto.Placed, why *proto.Failure) *Places
 	s.Placing, s.Places = nil, &Places{Allocator: s.Allocator(), Placed: placed, Failure: why, of: p.of}
 	s.touch()
 	return s.Places
-}
-
-// withAllocArg is a copy of args in which name has a value; the default is left
-// out.
-func withAllocArg(allocator string, args engine.Args, name, value string) engine.Args {
-	out := engine.Args{}
-	for k, v := range args {
-		out[k] = v
-	}
-	out[name] = value
-	if a := alloc.Lookup(allocator); a != nil {
-		for _, p := range a.Params {
-			if p.Name == name && p.Default == value {
-				delete(out, name)
-			}
-		}
-	}
-	if len(out) == 0 {
-		return nil
-	}
-	return out
-}
-
-// AllocArgs is args without what is the default of an allocator.
-func AllocArgs(allocator string, args engine.Args) (out engine.Args) {
-	for name, value := range args {
-		out = withAllocArg(allocator, out, name, value)
-	}
-	return out
 }
 
 // openedMemory shows a file about addresses: nothing else of the page applies.

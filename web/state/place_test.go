@@ -9,6 +9,7 @@ import (
 	"memtide/engine/alloc"
 	"memtide/engine/sim"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 	"memtide/web/draw"
 )
 
@@ -34,11 +35,11 @@ func TestPlacesFollowThePicture(t *testing.T) {
 	}
 	p.play(TogglePlaces{})
 	first := last[Place](t, p)
-	if q := first.Request; q.Allocator != DefaultAllocator || q.Budget != p.Shown.Solved.Budget || q.Limit != 0 || q.Network.Preset == "" {
-		t.Errorf("asked for %+v; want %s in the budget of the picture", q, DefaultAllocator)
+	if q := first.Request; q.Allocator != choice.DefaultAllocator || q.Budget != p.Shown.Solved.Budget || q.Limit != 0 || q.Network.Preset == "" {
+		t.Errorf("asked for %+v; want %s in the budget of the picture", q, choice.DefaultAllocator)
 	}
-	if p.Choice.Alloc != DefaultAllocator || last[WriteURL](t, p).History != Replace {
-		t.Errorf("the choice names %q; want %q, in the address too", p.Choice.Alloc, DefaultAllocator)
+	if p.Choice.Alloc != choice.DefaultAllocator || last[WriteURL](t, p).History != Replace {
+		t.Errorf("the choice names %q; want %q, in the address too", p.Choice.Alloc, choice.DefaultAllocator)
 	}
 	if p.play(SetRange{From: 1, To: 2}); names(p.effects) != "WriteURL replace" {
 		t.Errorf("while it is placed: effects %s; want only the address to be written", names(p.effects))
@@ -160,14 +161,14 @@ func TestMemoryFile(t *testing.T) {
 // Without a recording the default allocator places the buffers.
 func TestMemoryFileWithoutAddresses(t *testing.T) {
 	p := &player{State: New()}
-	p.play(Start{Choice: choice("a")}, PickFile{Name: "a.csv", Bytes: []byte{1}})
+	p.play(Start{Choice: chosen("a")}, PickFile{Name: "a.csv", Bytes: []byte{1}})
 	p.play(Opened{ID: last[Open](t, p).ID, Reply: memoryFile(nil)})
-	if q := last[Place](t, p).Request; q.Allocator != DefaultAllocator || q.Buffers == nil {
-		t.Errorf("asked for %+v; want %s", q, DefaultAllocator)
+	if q := last[Place](t, p).Request; q.Allocator != choice.DefaultAllocator || q.Buffers == nil {
+		t.Errorf("asked for %+v; want %s", q, choice.DefaultAllocator)
 	}
 	p.play(SetAllocator{Name: proto.Recorded})
-	if p.Allocator() != DefaultAllocator {
-		t.Errorf("allocator %q; want %q, because nothing is recorded", p.Allocator(), DefaultAllocator)
+	if p.Allocator() != choice.DefaultAllocator {
+		t.Errorf("allocator %q; want %q, because nothing is recorded", p.Allocator(), choice.DefaultAllocator)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 	"memtide/web/question"
 )
 
@@ -82,7 +83,7 @@ func (o *Side) Subject() question.Subject {
 // answersKey identifies what the answers to a question depend on, but for the
 // methods that they compare (see about).
 func (s *State) answersKey(q *question.Question) string {
-	c, method, budget, slowdown := s.Choice, s.Choice.methodKey(), s.Budget(), 0
+	c, method, budget, slowdown := s.Choice, s.Choice.MethodKey(), s.Budget(), 0
 	if q.Slowdown {
 		slowdown = s.Slowdown()
 	}
@@ -100,13 +101,13 @@ func (s *State) answersKey(q *question.Question) string {
 	if q.Varies&question.Strategy != 0 {
 		method = ""
 	}
-	return fmt.Sprintf("%s|%s|%s|%d|%d", q.Name, c.settingKey(), method, budget, slowdown)
+	return fmt.Sprintf("%s|%s|%s|%d|%d", q.Name, c.SettingKey(), method, budget, slowdown)
 }
 
 // about reports whether answers are about the present choice: they have its key, and
 // if they compare methods, its method. So choosing one of them for another keeps them.
 func (s *State) about(a *Answers, key string) bool {
-	return a.key == key && (a.methods == nil || slices.Contains(a.methods, s.Choice.methodKey()))
+	return a.key == key && (a.methods == nil || slices.Contains(a.methods, s.Choice.MethodKey()))
 }
 
 // followQuestions drops what was answered about another choice, and stops what is
@@ -205,14 +206,14 @@ func (m StartQuestion) apply(s *State) (out []Effect) {
 	}
 	s.answers = append(s.answers, a)
 	subject := s.Subject()
-	req := proto.Question{Setting: s.Network.setting(s.Choice), Method: subject.Method, Budget: proto.Budget{Bytes: max(s.Budget(), 1)},
+	req := proto.Question{Setting: s.Network.setting(s.Choice), Method: subject.Method, Budget: choice.Budget{Bytes: max(s.Budget(), 1)},
 		Name: q.Name, Slowdown: a.Slowdown, Limit: q.Limit}
 	if q.Methods != nil {
 		req.Methods = q.Methods(subject)
 	}
 	if q.Varies&question.Strategy != 0 {
 		for _, m := range req.Methods {
-			a.methods = append(a.methods, methodKey(m.Strategy, m.Args))
+			a.methods = append(a.methods, choice.MethodKey(m.Strategy, m.Args))
 		}
 	}
 	return append(out, Question{ID: a.ID, Request: req})
@@ -296,7 +297,7 @@ func (m UseAnswer) apply(s *State) []Effect {
 		budget = offer(budget)
 	}
 	if x.Batch > 0 || budget != s.Budget() { // a share would be of another amount at another batch
-		c.Budget = proto.Budget{Bytes: budget}
+		c.Budget = choice.Budget{Bytes: budget}
 	}
 	if d := x.Device; d != nil {
 		if d.ToHost != c.ToHost || d.ToDev != c.ToDev {

@@ -8,6 +8,7 @@ import (
 
 	"memtide/engine"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 	"memtide/web/draw"
 	"memtide/web/question"
 )
@@ -60,14 +61,14 @@ func TestAskWhatHelps(t *testing.T) {
 		t.Errorf("an answer without a schedule does %s; want nothing", names(p.effects))
 	}
 	p.play(UseAnswer{"help", 2})
-	if want := (proto.Budget{Bytes: more.Answer.Budget}); p.Choice.Budget != want || p.Choice.Strategy != "testremat" {
+	if want := (choice.Budget{Bytes: more.Answer.Budget}); p.Choice.Budget != want || p.Choice.Strategy != "testremat" {
 		t.Errorf("using 1 GiB more chooses %+v; want %v and the same strategy", p.Choice, want)
 	}
 	last[WriteURL](t, p)
 	if answersTo(p, "help") != nil {
 		t.Error("the answers about another budget stay")
 	}
-	p.play(answer(last[Solve](t, p), 11), SetBudget{BasisPoints: 6000, Settled: true})
+	p.play(answer(last[Solve](t, p), 11), SetBudget{Share: 60 * choice.Percent, Settled: true})
 	if answersTo(p, "help") != a {
 		t.Error("back at the budget that was asked about, its answers are gone")
 	}

@@ -7,13 +7,14 @@ import (
 
 	_ "memtide/engine/all"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 )
 
 // A strategy that does not apply is said in a sentence, with another to use.
 func TestUnsupportedOffersAnother(t *testing.T) {
 	for _, c := range []struct{ failed, want string }{
-		{"nonpersistent", DefaultStrategy},
-		{DefaultStrategy, "sequential"},
+		{"nonpersistent", choice.DefaultStrategy},
+		{choice.DefaultStrategy, "sequential"},
 	} {
 		p := shown(t)
 		p.play(SetStrategy{Name: "greedy"}) // so that c.failed is a change
@@ -58,12 +59,12 @@ func TestDismissNotice(t *testing.T) {
 
 func TestBudgetInShares(t *testing.T) {
 	p := shown(t)
-	p.play(SetBudget{BasisPoints: 7000, Settled: true})
-	if want := (proto.Budget{BasisPoints: 7000}); p.Choice.Budget != want {
+	p.play(SetBudget{Share: 70 * choice.Percent, Settled: true})
+	if want := (choice.Budget{Share: 70 * choice.Percent}); p.Choice.Budget != want {
 		t.Errorf("budget %+v; want %+v", p.Choice.Budget, want)
 	}
 	p.play(SetBudget{Settled: true})
-	if want := (proto.Budget{Bytes: 1}); p.Choice.Budget != want {
+	if want := (choice.Budget{Bytes: 1}); p.Choice.Budget != want {
 		t.Errorf("no budget is %+v; want %+v, which a link can say", p.Choice.Budget, want)
 	}
 }

@@ -77,7 +77,7 @@ func TestFrame(t *testing.T) {
 		{Frame{}, 1},
 	} {
 		p := &player{State: New()}
-		p.play(Start{Choice: choice("net-b8"), Lines: []string{AllLines}, Frame: c.frame})
+		p.play(Start{Choice: chosen("net-b8"), Lines: []string{AllLines}, Frame: c.frame})
 		p.play(opened(last[Open](t, p).ID, chain("net")))
 		p.play(answer(last[Solve](t, p), 12))
 		if n := count[Sweep](p); min(n, 1) != c.sweeps {
@@ -93,7 +93,7 @@ func TestFrame(t *testing.T) {
 	if got := p.View.Frame.Title; got != "" {
 		t.Errorf("the title of another network is still %q", got)
 	}
-	p.play(Start{Choice: choice("net-b8"), Frame: Frame{Show: []string{"table", "mem"}}})
+	p.play(Start{Choice: chosen("net-b8"), Frame: Frame{Show: []string{"table", "mem"}}})
 	if !p.View.Table || !p.View.Frame.Shows("mem") || p.View.Frame.Shows("time") {
 		t.Errorf("show=table,mem: table %t, memory %t, timeline %t; want the first two", p.View.Table, p.View.Frame.Shows("mem"), p.View.Frame.Shows("time"))
 	}

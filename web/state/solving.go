@@ -3,11 +3,9 @@ package state
 import (
 	"memtide/engine"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 	"memtide/web/format"
 )
-
-// DefaultPreset is what a page without a link shows.
-const DefaultPreset = "resnet101-b32"
 
 // solve shows the schedule of a side's choice, from the cache or by asking for it.
 // What is shown stays until the answer comes.
@@ -74,7 +72,7 @@ func (m Solved) apply(s *State) []Effect {
 	if side == nil { // a fallback, a preview, or late
 		side = &s.Side
 	}
-	if side.Network == nil || !sameSource(m.Choice.Source, side.Network.Source) {
+	if side.Network == nil || !m.Choice.Source.Same(side.Network.Source) {
 		return nil
 	}
 	own := side == &s.Side
@@ -103,7 +101,7 @@ func (m Solved) apply(s *State) []Effect {
 		if own {
 			return s.follow()
 		}
-	case m.ID < job.ID && (side.Shown == nil || m.ID > side.Shown.ID) && m.Choice.sameButBudget(side.Choice):
+	case m.ID < job.ID && (side.Shown == nil || m.ID > side.Shown.ID) && m.Choice.SameButBudget(side.Choice):
 		s.show(side, p) // on the way: the slider has moved on, but this is newer than what is shown
 	}
 	return nil
@@ -192,12 +190,12 @@ func (s *State) unsolved(m SolveFailed, c Choice) []Effect {
 // default one, or where that is the one, the one that takes chains of any length;
 // of a graph the one for graphs.
 func (a *Alert) offerStrategy(n *Network, failed string) {
-	name := DefaultStrategy
+	name := choice.DefaultStrategy
 	if failed == name {
 		name = "sequential"
 	}
 	if n.Chain == nil {
-		name = GraphStrategy
+		name = choice.GraphStrategy
 	}
 	if s := engine.Lookup(name); s != nil {
 		a.Action, a.Do = "Use "+s.Title, SetStrategy{Name: name}
@@ -210,14 +208,14 @@ func (a *Alert) offerStrategy(n *Network, failed string) {
 func (s *State) budgetInstead(f *proto.Failure) (Choice, bool) {
 	c := s.Choice
 	all := s.Network.Totals.KeepAllPeak
-	if s.Compare != nil && s.Compare.Other.Network == s.Network && s.Compare.Other.Choice.Budget != DefaultBudget {
+	if s.Compare != nil && s.Compare.Other.Network == s.Network && s.Compare.Other.Choice.Budget != choice.DefaultBudget {
 		return c, false // it is compared as it is
 	}
-	if c.Budget != DefaultBudget || f.Smallest <= 0 || f.Smallest > all || s.Shown != nil && s.Shown.Network == s.Network {
+	if c.Budget != choice.DefaultBudget || f.Smallest <= 0 || f.Smallest > all || s.Shown != nil && s.Shown.Network == s.Network {
 		return c, false
 	}
 	r := s.BudgetRange()
-	c.Budget = proto.Budget{Bytes: max(r.At(r.Position(f.Smallest+(all-f.Smallest)/2)), f.Smallest)}
+	c.Budget = choice.Budget{Bytes: max(r.At(r.Position(f.Smallest+(all-f.Smallest)/2)), f.Smallest)}
 	s.instead = c.Budget
 	return c, true
 }
@@ -234,7 +232,7 @@ func (s *State) fallBackToSmallest(f *proto.Failure) []Effect {
 		return nil
 	}
 	c := s.Choice
-	c.Budget = proto.Budget{Bytes: s.OverBudget.Offer}
+	c.Budget = choice.Budget{Bytes: s.OverBudget.Offer}
 	return s.fallBack(c)
 }
 
@@ -247,7 +245,7 @@ func (s *State) fallBackToKeeping() []Effect {
 	}
 	s.Shown = nil
 	c := s.Choice
-	c.Strategy, c.Args, c.Budget = "keepall", nil, proto.Budget{Bytes: max(s.Network.Totals.KeepAllPeak, 1)}
+	c.Strategy, c.Args, c.Budget = "keepall", nil, choice.Budget{Bytes: max(s.Network.Totals.KeepAllPeak, 1)}
 	return s.fallBack(c)
 }
 

@@ -4,6 +4,7 @@ import (
 	"memtide/engine"
 	"memtide/engine/sim"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 	"memtide/web/draw"
 )
 
@@ -25,10 +26,10 @@ type State struct {
 
 	pictures  recent[*Picture]
 	layers    layerRows
-	instead   proto.Budget // that was chosen because the default did not fit
-	next      *waiting     // side B, until A has been read
-	unwritten bool         // the address waits for what it names, see holdAddress
-	lastID    int          // of a request
+	instead   choice.Budget // that was chosen because the default did not fit
+	next      *waiting      // side B, until A has been read
+	unwritten bool          // the address waits for what it names, see holdAddress
+	lastID    int           // of a request
 }
 
 // newID is the ID of a new request. Later ones have larger IDs.

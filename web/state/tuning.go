@@ -8,6 +8,7 @@ import (
 
 	"memtide/engine"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 )
 
 // Tuning is step time against the values of the chosen strategy's parameters, at
@@ -60,7 +61,7 @@ func (s *State) followTuning() []Effect {
 		s.Tuning = nil
 		return out
 	}
-	key := fmt.Sprintf("%s|%s|%d", s.Choice.settingKey(), s.Choice.tuningMethods(), s.Budget())
+	key := fmt.Sprintf("%s|%s|%d", s.Choice.SettingKey(), tuningMethods(s.Choice), s.Budget())
 	if s.Tuning != nil && s.Tuning.key == key {
 		return nil
 	}
@@ -85,11 +86,11 @@ func (s *State) followTuning() []Effect {
 
 // tuningMethods identifies the strategy and those of its arguments that the
 // tried values do not replace.
-func (c Choice) tuningMethods() string {
+func tuningMethods(c Choice) string {
 	if params := tuned[c.Strategy]; len(params) == 1 {
-		c.Args = WithArg(c.Strategy, c.Args, params[0].Name, "0")
+		c.Args = choice.WithArg(c.Strategy, c.Args, params[0].Name, "0")
 	}
-	return c.methodKey()
+	return c.MethodKey()
 }
 
 // sequence is the size of what all operations read and make, one after the other:
@@ -125,11 +126,11 @@ func (n *Network) tuningValues(p TunedParam, most int) []int {
 // sweepTuning asks for all values.
 func (s *State) sweepTuning(t *Tuning) []Effect {
 	t.ID, t.Done, t.Total, t.Stopped, t.Failed = s.newID(), 0, 0, false, ""
-	req := proto.Sweep{Setting: s.Network.setting(s.Choice), Budgets: []proto.Budget{{Bytes: t.Budget}}, Limit: tuningLimit}
+	req := proto.Sweep{Setting: s.Network.setting(s.Choice), Budgets: []choice.Budget{{Bytes: t.Budget}}, Limit: tuningLimit}
 	for _, p := range t.Params {
 		for _, v := range p.Values {
 			req.Methods = append(req.Methods, proto.Method{Strategy: s.Choice.Strategy,
-				Args: WithArg(s.Choice.Strategy, s.Choice.Args, p.Name, strconv.Itoa(v))})
+				Args: choice.WithArg(s.Choice.Strategy, s.Choice.Args, p.Name, strconv.Itoa(v))})
 		}
 		clear(p.Points)
 		t.Total += len(p.Values)

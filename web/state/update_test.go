@@ -11,6 +11,7 @@ import (
 	"memtide/engine/sim"
 	"memtide/profiles"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 	"memtide/web/draw"
 )
 
@@ -58,8 +59,8 @@ func answer(e Solve, ms int, waits ...int) Solved {
 		KeepAll: proto.Reference{StepTime: 10 * time.Millisecond, Peak: 8 * engine.GiB}}}
 }
 
-func choice(preset string) Choice {
-	return Choice{Source: Source{Preset: preset}, ToHost: 1e9, ToDev: 1e9, Budget: DefaultBudget, Strategy: "testremat"}
+func chosen(preset string) Choice {
+	return Choice{Source: Source{Preset: preset}, ToHost: 1e9, ToDev: 1e9, Budget: choice.DefaultBudget, Strategy: "testremat"}
 }
 
 // player feeds messages and keeps the effects.
@@ -105,7 +106,7 @@ func names(effects []Effect) string {
 func shown(t *testing.T) *player {
 	t.Helper()
 	p := &player{State: New()}
-	p.play(Start{Choice: choice("net-b8"), Lines: []string{AllLines}})
+	p.play(Start{Choice: chosen("net-b8"), Lines: []string{AllLines}})
 	p.play(opened(last[Open](t, p).ID, chain("net")))
 	p.play(answer(last[Solve](t, p), 12))
 	if p.Shown == nil || p.Phase() != "ready" {
@@ -130,7 +131,7 @@ func wantStep(t *testing.T, p *player, ms int, why string) {
 
 func TestStart(t *testing.T) {
 	p := &player{State: New()}
-	if got, want := names(p.play(Start{Choice: choice("net-b8")})), "Open"; got != want {
+	if got, want := names(p.play(Start{Choice: chosen("net-b8")})), "Open"; got != want {
 		t.Errorf("Start: effects %s; want %s", got, want)
 	}
 	if p.Phase() != "solving" {
@@ -250,8 +251,8 @@ func TestOfferSuffices(t *testing.T) {
 // so the smallest budget's is shown in its place.
 func TestOverBudgetFromTheStart(t *testing.T) {
 	p := &player{State: New()}
-	small := choice("net-b8")
-	small.Budget = proto.Budget{Bytes: 1}
+	small := chosen("net-b8")
+	small.Budget = choice.Budget{Bytes: 1}
 	p.play(Start{Choice: small})
 	p.play(opened(last[Open](t, p).ID, chain("net")))
 	effects := p.play(SolveFailed{ID: last[Solve](t, p).ID, Failure: &proto.Failure{Kind: proto.Infeasible, Budget: 1, Smallest: 2 * engine.GiB}})
@@ -382,7 +383,7 @@ func TestSelectionFollowsTheSchedule(t *testing.T) {
 // A link that was cut is said so, and stays said, while the example is opened.
 func TestBadLinkIsNotForgotten(t *testing.T) {
 	p := &player{State: New()}
-	p.play(Start{Choice: choice("net-b8")})
+	p.play(Start{Choice: chosen("net-b8")})
 	open := last[Open](t, p)
 	p.play(BadLink{"This link was cut."})
 	p.play(opened(open.ID, chain("net")))
@@ -399,10 +400,10 @@ func TestBadLinkIsNotForgotten(t *testing.T) {
 // A preset that a link names may not exist: the example is opened instead.
 func TestUnknownPreset(t *testing.T) {
 	p := &player{State: New()}
-	p.play(Start{Choice: choice("nonsense")})
+	p.play(Start{Choice: chosen("nonsense")})
 	p.play(OpenFailed{last[Open](t, p).ID, "there is no preset nonsense"})
-	if got := last[Open](t, p).Request.Preset; got != DefaultPreset {
-		t.Errorf("opens %q instead; want %q", got, DefaultPreset)
+	if got := last[Open](t, p).Request.Preset; got != choice.DefaultPreset {
+		t.Errorf("opens %q instead; want %q", got, choice.DefaultPreset)
 	}
 	p.play(opened(last[Open](t, p).ID, chain("net")))
 	if p.Alert == nil || !strings.Contains(p.Alert.Text, "nonsense") {
@@ -413,7 +414,7 @@ func TestUnknownPreset(t *testing.T) {
 func TestVisiblePartFromALink(t *testing.T) {
 	p := &player{State: New()}
 	from, to := 2*time.Millisecond, 5*time.Millisecond
-	p.play(Start{Choice: choice("net-b8"), From: from, To: to})
+	p.play(Start{Choice: chosen("net-b8"), From: from, To: to})
 	p.play(opened(last[Open](t, p).ID, chain("net")))
 	p.play(answer(last[Solve](t, p), 12))
 	if p.View.From != from || p.View.To != to {
@@ -442,7 +443,7 @@ func TestEscapeTakesBackWhatWasTyped(t *testing.T) {
 func TestSolveHere(t *testing.T) {
 	p := shown(t)
 	sweep := p.Curve.ID
-	p.play(SweepFailed{ID: sweep, Text: "no workers"}, SetBudget{BasisPoints: 7000, Settled: true})
+	p.play(SweepFailed{ID: sweep, Text: "no workers"}, SetBudget{Share: 70 * choice.Percent, Settled: true})
 	p.play(SolveFailed{ID: last[Solve](t, p).ID, Choice: p.Choice, Failure: proto.Fail(proto.NoWorker, "The engine cannot start here.")})
 	if p.Alert == nil || p.Alert.Action != "Solve here" {
 		t.Fatalf("the alert is %+v; want that the page offers to solve by itself", p.Alert)

@@ -9,16 +9,16 @@ import (
 
 	"memtide/profiles"
 	"memtide/wasm/serve"
+	"memtide/web/choice"
 	"memtide/web/jobs"
-	"memtide/web/permalink"
 	"memtide/web/state"
 )
 
 // showing is the state of a page that shows a preset that keeps everything.
 func showing(t *testing.T, ref string) *state.State {
 	t.Helper()
-	c := permalink.DefaultChoice()
-	c.Source.Preset, c.Strategy, c.Budget.BasisPoints = ref, "keepall", 10_000
+	c := choice.Default()
+	c.Source.Preset, c.Strategy, c.Budget.Share = ref, "keepall", 100*choice.Percent
 	s, err := jobs.First(context.Background(), new(serve.Local), c)
 	if err != nil {
 		t.Fatal(err)

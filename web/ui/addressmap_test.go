@@ -13,6 +13,7 @@ import (
 	"memtide/engine/alloc"
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
+	"memtide/web/choice"
 	"memtide/web/draw"
 	"memtide/web/jobs"
 	"memtide/web/link"
@@ -227,7 +228,7 @@ func TestAddressLink(t *testing.T) {
 		{"v=1&p=resnet50-b8&alloc=high-end&alloc.order=prefetch-first", "high-end", "", "", "v=1&p=resnet50-b8&alloc=high-end&alloc.order=prefetch-first"},
 		{"v=1&p=resnet50-b8&alloc=best-fit&alloc.order=as-played", "best-fit", "", "", "v=1&p=resnet50-b8&alloc=best-fit"},
 		{"v=1&p=resnet50-b8&alloc=best-fit&alloc.order=any", "best-fit", "", "arguments are not used", "v=1&p=resnet50-b8&alloc=best-fit"},
-		{"v=1&p=resnet50-b8&alloc=worst-fit", state.DefaultAllocator, "", "allocator worst-fit", "v=1&p=resnet50-b8&alloc=best-fit"},
+		{"v=1&p=resnet50-b8&alloc=worst-fit", choice.DefaultAllocator, "", "allocator worst-fit", "v=1&p=resnet50-b8&alloc=best-fit"},
 	} {
 		l, _ := link.Parse(tc.in)
 		c, notes := permalink.ChoiceOf(l)

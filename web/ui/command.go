@@ -7,9 +7,9 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles/preset"
+	"memtide/web/choice"
 	"memtide/web/draw"
 	"memtide/web/format"
-	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
 )
@@ -202,14 +202,11 @@ func (c Command) settled(s *state.State) state.Message {
 // budget reads what links and the command line take too: a size, or a share of
 // what keeping everything needs.
 func budget(text string) state.Message {
-	b, err := link.ParseBudget(text)
+	b, err := choice.ParseBudget(text)
 	if err != nil {
 		return state.Refuse{Field: "budget-text", Text: "Budget: " + err.Error()}
 	}
-	if b.Bytes == 0 {
-		return state.SetBudget{BasisPoints: max(int(b.Percent*100+0.5), 1), Settled: true}
-	}
-	return state.SetBudget{Bytes: b.Bytes, Settled: true}
+	return state.SetBudget{Bytes: b.Bytes, Share: b.Share, Settled: true}
 }
 
 func (c Command) batch(s *state.State) state.Message {

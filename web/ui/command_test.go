@@ -9,7 +9,7 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles/preset"
-	"memtide/wasm/proto"
+	"memtide/web/choice"
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
@@ -27,7 +27,7 @@ func TestCommands(t *testing.T) {
 		{Command{Do: "budget", Value: "7", Settled: true}, state.SetBudget{Bytes: r.At(7), Settled: true}},
 		{Command{Do: "budget-text", Value: "3", Settled: false}, state.Type{Field: "budget-text", Text: "3"}},
 		{Command{Do: "budget-text", Value: "3 GiB", Settled: true}, state.SetBudget{Bytes: 3 * engine.GiB, Settled: true}},
-		{Command{Do: "budget-text", Value: "70 %", Settled: true}, state.SetBudget{BasisPoints: 7000, Settled: true}},
+		{Command{Do: "budget-text", Value: "70 %", Settled: true}, state.SetBudget{Share: 70 * choice.Percent, Settled: true}},
 		{Command{Do: "dismiss", Settled: true}, state.Dismiss{Notice: true}},
 		{Command{Do: "bandwidth", Value: "10", Settled: true}, state.SetBandwidth{Rate: 2e9, Settled: true}},
 		{Command{Do: "bandwidth-text", Value: "12.5 GB/s", Settled: true}, state.SetBandwidth{Rate: 12.5e9, Settled: true}},
@@ -87,7 +87,7 @@ func TestBudgetOfCutLink(t *testing.T) {
 	for _, text := range []string{"v=1&m=8720MiB&d=1.bQHcBT6njdWMks9rK1UUgM8", "v=1&m=8720MiB"} {
 		l, notes := link.Parse(text)
 		c, _ := permalink.ChoiceOf(l)
-		if c.Budget != state.DefaultBudget || len(notes) == 0 {
+		if c.Budget != choice.DefaultBudget || len(notes) == 0 {
 			t.Errorf("%s: budget %+v, notes %q; want the default budget and a note", text, c.Budget, notes)
 		}
 	}
@@ -181,7 +181,7 @@ func TestLinkRoundTrip(t *testing.T) {
 	device := s.Choice
 	device.Device, device.ToDev, device.ToHost, device.Duplex = other.ID, other.ToDev, other.ToHost, other.Duplex
 	budget := s.Choice
-	budget.Budget, budget.Strategy, budget.Transfers = proto.Budget{Bytes: 123456789}, "greedy", engine.Streamed
+	budget.Budget, budget.Strategy, budget.Transfers = choice.Budget{Bytes: 123456789}, "greedy", engine.Streamed
 	args := s.Choice
 	args.Strategy, args.Args = argsOfSome()
 	for _, c := range []state.Choice{s.Choice, custom, device, budget, args} {
@@ -213,5 +213,5 @@ func argsOfSome() (string, engine.Args) {
 			}
 		}
 	}
-	return state.DefaultStrategy, nil
+	return choice.DefaultStrategy, nil
 }

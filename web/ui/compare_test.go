@@ -11,8 +11,8 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles/preset"
-	"memtide/wasm/proto"
 	"memtide/wasm/serve"
+	"memtide/web/choice"
 	"memtide/web/draw"
 	"memtide/web/jobs"
 	"memtide/web/link"
@@ -51,7 +51,7 @@ func TestComparePanel(t *testing.T) {
 	if got, want := c.Sentence(), "B takes as long as A. The peaks are equal."; got != want {
 		t.Errorf("a copy: %q; want %q", got, want)
 	}
-	do(t, s, state.SetStrategy{Name: "greedy"}, state.SetBudget{BasisPoints: 9000, Settled: true})
+	do(t, s, state.SetStrategy{Name: "greedy"}, state.SetBudget{Share: 90 * choice.Percent, Settled: true})
 	d, ok := s.Delta()
 	if !ok {
 		t.Fatalf("there is no delta: %s", c.missing())
@@ -103,7 +103,7 @@ func number(t *testing.T, text string) float64 {
 
 func TestCompareTable(t *testing.T) {
 	s := first(t)
-	do(t, s, state.ToggleCompare{}, state.SetStrategy{Name: "greedy"}, state.SetBudget{BasisPoints: 9000, Settled: true}, state.ToggleTable{})
+	do(t, s, state.ToggleCompare{}, state.SetStrategy{Name: "greedy"}, state.SetBudget{Share: 90 * choice.Percent, Settled: true}, state.ToggleTable{})
 	c := Compare{S: s}
 	table := string(c.Table())
 	for _, want := range []string{"<th scope=\"col\">A</th><th scope=\"col\">B</th>", "Optimal recomputation</td><td>Greedy offload", "step time (ms)", "recomputed</td><td>"} {
@@ -151,17 +151,17 @@ func TestCompareLinkRoundTrip(t *testing.T) {
 }
 
 func randomChoice(r *rand.Rand) state.Choice {
-	c := permalink.DefaultChoice()
+	c := choice.Default()
 	c.Source.Preset = []string{"resnet101-b32", "vgg16-b64", "resnet101-b64"}[r.IntN(3)]
-	if c.Budget = (proto.Budget{BasisPoints: 100 * (1 + r.IntN(100))}); r.IntN(2) == 0 {
-		c.Budget = proto.Budget{Bytes: 1 + engine.Bytes(r.Int64N(1<<35))}
+	if c.Budget = (choice.Budget{Share: choice.Share(1+r.IntN(100)) * choice.Percent}); r.IntN(2) == 0 {
+		c.Budget = choice.Budget{Bytes: 1 + engine.Bytes(r.Int64N(1<<35))}
 	}
 	if all := engine.Strategies(); r.IntN(2) == 0 {
 		st := all[r.IntN(len(all))]
 		c.Strategy = st.Name
 		for _, p := range st.Params {
 			if len(p.Choices) > 0 {
-				c.Args = state.WithArg(st.Name, c.Args, p.Name, p.Choices[r.IntN(len(p.Choices))])
+				c.Args = choice.WithArg(st.Name, c.Args, p.Name, p.Choices[r.IntN(len(p.Choices))])
 			}
 		}
 	}
@@ -208,7 +208,7 @@ func TestCompareLinkTooLong(t *testing.T) {
 		t.Fatalf("networks %v, %v; want two long ones", na, nb)
 	}
 	l := permalink.Of(s, link.Link{})
-	if text := l.String(); len(text) > permalink.MaxBoth || l.B.From != link.FromFile || l.Profile == nil {
+	if text := l.String(); len(text) > permalink.MaxBoth || l.B.From != choice.FromFile || l.Profile == nil {
 		t.Errorf("the link has %d characters, B from %q; want A alone in at most %d", len(text), l.B.From, permalink.MaxBoth)
 	}
 	c := Compare{S: s}
@@ -244,7 +244,7 @@ func digits(n int) string {
 // What is under the pointer on one side is found on the other.
 func TestCompareViews(t *testing.T) {
 	s := first(t)
-	do(t, s, state.ToggleCompare{}, state.SetBudget{BasisPoints: 8000, Settled: true})
+	do(t, s, state.ToggleCompare{}, state.SetBudget{Share: 80 * choice.Percent, Settled: true})
 	first, second := Mount{}, Mount{Second: true}
 	if !second.Controlled(s) || first.Controlled(s) {
 		t.Error("the controls are not on B")
@@ -292,7 +292,7 @@ func TestCompareHosts(t *testing.T) {
 // A saved picture of a comparison shows both sides.
 func TestCompareFigure(t *testing.T) {
 	s := first(t)
-	do(t, s, state.ToggleCompare{}, state.SetBudget{BasisPoints: 9000, Settled: true})
+	do(t, s, state.ToggleCompare{}, state.SetBudget{Share: 90 * choice.Percent, Settled: true})
 	var scene draw.Scene
 	Figure(&scene, s, true)
 	if !strings.Contains(scene.Desc, "A: Peak ") || !strings.Contains(scene.Desc, "B: Peak ") {

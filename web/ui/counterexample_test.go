@@ -11,6 +11,7 @@ import (
 
 	"memtide/engine"
 	"memtide/wasm/serve"
+	"memtide/web/choice"
 	"memtide/web/jobs"
 	"memtide/web/link"
 	"memtide/web/permalink"
@@ -43,8 +44,8 @@ func TestCounterexampleLink(t *testing.T) {
 // What is chosen beside a preset that suggests something else survives a link.
 func TestLinkOfSuggestion(t *testing.T) {
 	s := first(t)
-	suggested, _ := permalink.ChoiceOf(link.Link{Preset: "lemma3-b1"})
-	usual := permalink.DefaultChoice()
+	suggested, _ := permalink.ChoiceOf(link.Link{Said: choice.Said{Preset: "lemma3-b1"}})
+	usual := choice.Default()
 	usual.Source.Preset = "lemma3-b1"
 	for _, c := range []state.Choice{suggested, usual} {
 		s.Choice = c
@@ -54,7 +55,7 @@ func TestLinkOfSuggestion(t *testing.T) {
 			t.Errorf("%s\n is read as %+v, notes %q\n want %+v", l.String(), back, notes, c)
 		}
 	}
-	own, _ := permalink.ChoiceOf(link.Link{Preset: "lemma3", Strategy: "greedy", Budget: link.Budget{Bytes: 20 * engine.MiB}, ToDev: 5e9})
+	own, _ := permalink.ChoiceOf(link.Link{Said: choice.Said{Preset: "lemma3", Strategy: "greedy", Budget: choice.Budget{Bytes: 20 * engine.MiB}, ToDev: 5e9}})
 	if own.Strategy != "greedy" || own.Budget.Bytes != 20*engine.MiB || own.ToDev != 5e9 || own.ToHost != 5e9 {
 		t.Errorf("a link that says something is read as %+v; want what it says", own)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 	"memtide/web/draw"
 	"memtide/web/link"
 	"memtide/web/state"
@@ -18,7 +19,7 @@ import (
 func compared(t *testing.T) *state.State {
 	t.Helper()
 	s := first(t)
-	do(t, s, state.ToggleCompare{}, state.SetStrategy{Name: "greedy"}, state.SetBudget{BasisPoints: 9000, Settled: true})
+	do(t, s, state.ToggleCompare{}, state.SetStrategy{Name: "greedy"}, state.SetBudget{Share: 90 * choice.Percent, Settled: true})
 	if a, b, ok := s.Sides(); !ok || a == nil || b == nil {
 		t.Fatal("the two sides have no schedules")
 	}

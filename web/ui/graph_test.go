@@ -11,6 +11,7 @@ import (
 
 	"memtide/engine"
 	"memtide/wasm/serve"
+	"memtide/web/choice"
 	"memtide/web/jobs"
 	"memtide/web/link"
 	"memtide/web/permalink"
@@ -56,7 +57,7 @@ func skipFile(n int) []byte {
 // graphPage is a page that shows a graph of operations from a file.
 func graphPage(t *testing.T, change func(*state.Choice)) *state.State {
 	t.Helper()
-	c := permalink.DefaultChoice()
+	c := choice.Default()
 	c.Source = state.Source{File: "skips.json", Profile: skipFile(12)}
 	if change != nil {
 		change(&c)
@@ -72,8 +73,8 @@ func graphPage(t *testing.T, change func(*state.Choice)) *state.State {
 // the default, pictures by operation, sums, a curve of what applies.
 func TestGraphPage(t *testing.T) {
 	s := graphPage(t, nil)
-	if s.Choice.Strategy != state.GraphStrategy || !s.Shown.Solved.Verdict.Verified {
-		t.Fatalf("%s, verified %v; want %s, verified", s.Choice.Strategy, s.Shown.Solved.Verdict.Verified, state.GraphStrategy)
+	if s.Choice.Strategy != choice.GraphStrategy || !s.Shown.Solved.Verdict.Verified {
+		t.Fatalf("%s, verified %v; want %s, verified", s.Choice.Strategy, s.Shown.Solved.Verdict.Verified, choice.GraphStrategy)
 	}
 	if peak, budget := s.Shown.Solved.Trace.Peak, s.Budget(); peak > budget || budget != s.Network.Totals.KeepAllPeak*60/100 {
 		t.Errorf("peak %d, budget %d; want 60 %% of %d and a peak within it", peak, budget, s.Network.Totals.KeepAllPeak)
@@ -108,7 +109,7 @@ func TestGraphStrategies(t *testing.T) {
 	for _, name := range []string{"window", "lms", "keepall"} {
 		s := graphPage(t, func(c *state.Choice) {
 			c.Strategy = name
-			c.Budget.BasisPoints = 10_000
+			c.Budget.Share = 100 * choice.Percent
 		})
 		if got := s.Shown.Solved; got.Strategy != name || !got.Verdict.Verified || got.Trace.Makespan != got.KeepAll.StepTime {
 			t.Errorf("%s within what keeps everything: %s, %v, verified %v; want the time of keeping everything, %v",
@@ -129,7 +130,7 @@ func TestGraphInLink(t *testing.T) {
 	if len(notes) != 1 || !strings.Contains(notes[0], "no link can hold") || !strings.HasSuffix(notes[0], "The example is shown.") {
 		t.Errorf("notes %q; want that no link can hold a graph, and what is shown", notes)
 	}
-	if m.Choice.Source.Preset != state.DefaultPreset {
+	if m.Choice.Source.Preset != choice.DefaultPreset {
 		t.Errorf("the link shows %+v; want the example", m.Choice.Source)
 	}
 	if s.Update(state.Copied{}); !strings.Contains(s.View.Note, "send the file") {
@@ -156,8 +157,8 @@ func TestFileOfTwoWays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := permalink.DefaultChoice()
-	c.Source, c.Graph, c.Strategy, c.Budget.BasisPoints = state.Source{File: "branchy", Profile: data}, true, "lms", 9000
+	c := choice.Default()
+	c.Source, c.Graph, c.Strategy, c.Budget.Share = state.Source{File: "branchy", Profile: data}, true, "lms", 90*choice.Percent
 	s, err := jobs.First(context.Background(), new(serve.Local), c)
 	if err != nil {
 		t.Fatal(err)

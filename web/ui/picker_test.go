@@ -8,7 +8,7 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles/preset"
-	"memtide/wasm/proto"
+	"memtide/web/choice"
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
@@ -198,7 +198,7 @@ func TestBudgetBeyondTheDevice(t *testing.T) {
 	if got, want := (&Controls{S: s}).DeviceNote(), "The times are for it, too. It has 15.8 GiB."; got != want {
 		t.Errorf("the note is %q; want %q", got, want)
 	}
-	s.Choice.Budget = proto.Budget{Bytes: 32 * engine.GiB}
+	s.Choice.Budget = choice.Budget{Bytes: 32 * engine.GiB}
 	if got, want := (&Controls{S: s}).DeviceNote(), "The times are for it, too. The budget is more than the 15.8 GiB that it has."; got != want {
 		t.Errorf("the note is %q; want %q", got, want)
 	}
@@ -207,7 +207,7 @@ func TestBudgetBeyondTheDevice(t *testing.T) {
 // What is chosen beside the name is in the link, and comes back from it.
 func TestVariantLinks(t *testing.T) {
 	for _, ref := range []string{"resnet50-500px-f16-on-a100-sxm-40gb-b64", "gpt2-xl-512tok-b2", "resnet50-graph-b32", "vgg16-mp-b64", "resnet50-graph-separate-b32", "fragmented-b1"} {
-		c := permalink.DefaultChoice()
+		c := choice.Default()
 		c.Source.Preset = ref
 		s := state.New()
 		s.Choice = c

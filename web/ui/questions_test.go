@@ -13,9 +13,9 @@ import (
 	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
+	"memtide/web/choice"
 	"memtide/web/draw"
 	"memtide/web/jobs"
-	"memtide/web/permalink"
 	"memtide/web/question"
 	"memtide/web/state"
 )
@@ -43,7 +43,7 @@ func askAll(t *testing.T, s *state.State, name string) {
 // small is the page of a network that is solved at once.
 func small(t *testing.T) *state.State {
 	t.Helper()
-	c := permalink.DefaultChoice()
+	c := choice.Default()
 	c.Source.Preset = "alexnet-b16"
 	s, err := jobs.First(context.Background(), new(serve.Local), c)
 	if err != nil {

@@ -15,15 +15,15 @@ import (
 
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
+	"memtide/web/choice"
 	"memtide/web/jobs"
-	"memtide/web/permalink"
 	"memtide/web/state"
 )
 
 // first is the state of the page that has opened the default example.
 func first(t *testing.T) *state.State {
 	t.Helper()
-	s, err := jobs.First(context.Background(), new(serve.Local), permalink.DefaultChoice())
+	s, err := jobs.First(context.Background(), new(serve.Local), choice.Default())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package state
+package choice
 
 import (
 	"encoding/json"
@@ -15,15 +15,15 @@ func TestKeysOfFiles(t *testing.T) {
 	a := Choice{Source: Source{File: "a", Profile: profile("a")}}
 	again := Choice{Source: Source{File: "other name", Profile: profile("a")}}
 	opened := a
-	opened.Source.key = fingerprint(a.Source.Profile)
+	opened.Source = a.Source.Read(a.Source.Profile)
 	b := Choice{Source: Source{File: "a", Profile: profile("b")}}
 	if n := len(a.key()); n > 200 {
 		t.Errorf("the key of a profile of %d bytes has %d; want a short one", len(a.Source.Profile), n)
 	}
-	if a.settingKey() != again.settingKey() || a.settingKey() != opened.settingKey() {
-		t.Errorf("the same profile has the keys %q, %q and, when it was opened, %q; want one", a.settingKey(), again.settingKey(), opened.settingKey())
+	if a.SettingKey() != again.SettingKey() || a.SettingKey() != opened.SettingKey() {
+		t.Errorf("the same profile has the keys %q, %q and, when it was opened, %q; want one", a.SettingKey(), again.SettingKey(), opened.SettingKey())
 	}
-	if a.settingKey() == b.settingKey() {
-		t.Errorf("two profiles have the key %q", a.settingKey())
+	if a.SettingKey() == b.SettingKey() {
+		t.Errorf("two profiles have the key %q", a.SettingKey())
 	}
 }

@@ -1,0 +1,128 @@
+package choice
+
+import (
+	"fmt"
+	"math/bits"
+	"strconv"
+	"strings"
+
+	"memtide/engine"
+	"memtide/web/format"
+)
+
+// Share is a part of what keeping everything needs, in millionths of a per cent.
+type Share int64
+
+// Percent is one per cent.
+const Percent Share = 1_000_000
+
+// most is the largest share that is read.
+const most = 1000 * Percent
+
+// Budget is an amount of device memory: so many bytes or, if Share is above 0, a
+// share of what keeping everything needs. The zero value says nothing.
+type Budget struct {
+	Bytes engine.Bytes `json:"bytes,omitempty"`
+	Share Share        `json:"share,omitempty"`
+}
+
+// Of is the budget in bytes for a network that needs keepAll bytes to keep
+// everything. A share is rounded down, but never to less than 1 byte.
+func (b Budget) Of(keepAll engine.Bytes) engine.Bytes {
+	if b.Share <= 0 {
+		return b.Bytes
+	}
+	const whole = uint64(100 * Percent)
+	hi, lo := bits.Mul64(uint64(max(keepAll, 0)), uint64(b.Share))
+	if hi >= whole {
+		return engine.NoLimit
+	}
+	q, _ := bits.Div64(hi, lo, whole)
+	return engine.Bytes(max(min(q, uint64(engine.NoLimit)), 1))
+}
+
+// String is the form in links, which ParseBudget reads back: 12GiB, 900MiB, 123B or
+// 60%; empty if nothing is said.
+func (b Budget) String() string {
+	if b.Share > 0 {
+		text := fmt.Sprintf("%d.%06d", b.Share/Percent, b.Share%Percent)
+		return strings.TrimRight(strings.TrimRight(text, "0"), ".") + "%"
+	}
+	if b.Bytes == 0 {
+		return ""
+	}
+	n, unit := int64(b.Bytes), "B"
+	for _, larger := range [...]string{"KiB", "MiB", "GiB"} {
+		if n%1024 != 0 {
+			break
+		}
+		n, unit = n/1024, larger
+	}
+	return strconv.FormatInt(n, 10) + unit
+}
+
+// Set makes it what ParseBudget reads.
+func (b *Budget) Set(value string) (err error) {
+	*b, err = ParseBudget(value)
+	return err
+}
+
+// ParseBudget reads "12GiB", "900 MiB" or "60%". What is finer than a byte or a
+// millionth of a per cent is rounded down; what nothing is left of is an error.
+func ParseBudget(value string) (Budget, error) {
+	if text, ok := strings.CutSuffix(strings.TrimSpace(value), "%"); ok {
+		share, fine := parseShare(strings.TrimSpace(text))
+		switch {
+		case fine:
+			return Budget{}, Sentence("a budget of %q is too small; expected at least 0.000001%%.", value)
+		case share <= 0 || share > most:
+			return Budget{}, Sentence("%q is not a share; expected a number above 0 and up to 1000 per cent, such as 60%%.", value)
+		}
+		return Budget{Share: share}, nil
+	}
+	b, err := format.ParseBytes(value)
+	if err != nil {
+		return Budget{}, err
+	}
+	if b <= 0 {
+		return Budget{}, Sentence("a budget of %q is too small; expected at least 1 byte.", value)
+	}
+	return Budget{Bytes: b}, nil
+}
+
+// parseShare reads per cent, with an exponent if there is one ("5e-3"), rounded
+// down; 0 if the text is no such number or 0, more than most if it is too large.
+// fine says that it is above 0 and too small.
+func parseShare(text string) (s Share, fine bool) {
+	number, power, hasPower := strings.Cut(strings.ToLower(text), "e")
+	whole, part, _ := strings.Cut(strings.TrimPrefix(number, "+"), ".")
+	digits, exponent := whole+part, 0
+	if digits == "" || strings.Trim(digits, "0123456789") != "" {
+		return 0, false
+	}
+	if hasPower {
+		var err error
+		if exponent, err = strconv.Atoi(power); err != nil || exponent < -1000 || exponent > 1000 {
+			return 0, false
+		}
+	}
+	end := len(whole) + exponent + 6 // what stands before it counts
+	digits += strings.Repeat("0", max(end-len(digits), 0))
+	counted := strings.TrimLeft(digits[:max(end, 0)], "0")
+	if counted == "" {
+		return 0, strings.Trim(digits, "0") != ""
+	}
+	n, err := strconv.ParseInt(counted, 10, 64)
+	if err != nil {
+		return most + 1, false
+	}
+	return Share(n), false
+}
+
+// sentence is an error that is shown to people as it is.
+type sentence string
+
+func (s sentence) Error() string { return string(s) }
+
+// Sentence is an error that is a sentence for people, to be shown as it is.
+func Sentence(format string, args ...any) error { return sentence(fmt.Sprintf(format, args...)) }

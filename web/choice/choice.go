@@ -1,0 +1,219 @@
+package choice
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/maphash"
+	"maps"
+	"slices"
+	"strings"
+
+	"memtide/engine"
+	"memtide/engine/alloc"
+	"memtide/profiles/preset"
+)
+
+// What holds where nobody says anything, on the page and on the command line:
+// GraphStrategy for networks that are no chain, DefaultAllocator for an address view
+// that has just been opened.
+const (
+	DefaultPreset    = "resnet101-b32"
+	DefaultStrategy  = "rotor"
+	GraphStrategy    = "window"
+	DefaultAllocator = "best-fit"
+)
+
+// DefaultBudget is 60 % of what keeping everything needs.
+var DefaultBudget = Budget{Share: 60 * Percent}
+
+// Recorded is the allocator of what a file says about addresses.
+const Recorded = "recorded"
+
+// Source says where the profile comes from: a preset, or a file.
+type Source struct {
+	Preset  string          // "resnet101-b32"; empty if it is a file
+	File    string          // name of the file, for people
+	Profile json.RawMessage // canonical profile of a file
+
+	key string // of Profile, once it is known: it may be megabytes
+}
+
+// Read is the source with the canonical profile that was read from it.
+func (s Source) Read(profile []byte) Source {
+	s.Profile, s.key = profile, fingerprint(profile)
+	return s
+}
+
+// fingerprint tells profiles apart without keeping them: equal ones have equal
+// fingerprints, others but for one in 2^64 have not.
+func fingerprint(profile []byte) string {
+	return fmt.Sprintf("%d:%x", len(profile), maphash.Bytes(seed, profile))
+}
+
+var seed = maphash.MakeSeed()
+
+// Same says whether two sources hold the same profile, whatever it is called.
+func (s Source) Same(t Source) bool {
+	return s.Preset == t.Preset && string(s.Profile) == string(t.Profile)
+}
+
+// Suggestion is how the preset of a source is best seen; nil if it does not say,
+// or if the source is a file.
+func (s Source) Suggestion() *preset.Suggestion {
+	if p, _, err := preset.Parse(s.Preset); err == nil {
+		return p.Suggest
+	}
+	return nil
+}
+
+// Variant is the preset of a source as it is listed, with everything that the
+// source chooses about it; nil if the source is a file.
+func (s Source) Variant() (*preset.Preset, preset.Options) {
+	p, batch, err := preset.Parse(s.Preset)
+	if err != nil {
+		return nil, preset.Options{}
+	}
+	o := p.Options()
+	o.Batch = batch
+	return p.Base(), o
+}
+
+// Choice is everything a person decides about a schedule. It is what a link
+// carries, and what Back restores.
+type Choice struct {
+	Source    Source
+	Graph     bool   // of a network that is both, the graph of operations instead of the chain
+	Device    string // name in the list of devices; empty if the rates are the person's own
+	ToHost    engine.Rate
+	ToDev     engine.Rate
+	Duplex    engine.Duplex
+	Transfers engine.Transfers
+	Budget    Budget
+	Strategy  string
+	Args      engine.Args // only what differs from the defaults
+	Alloc     string      // allocator of the address view; empty: it is closed, or shows what a file says
+	AllocArgs engine.Args // only what differs from the defaults
+}
+
+// Default is what is chosen where nothing is said: a case with a story.
+func Default() Choice {
+	c := Choice{Source: Source{Preset: DefaultPreset}, Budget: DefaultBudget, Strategy: DefaultStrategy}
+	c.onDevice(preset.DefaultDevice())
+	return c
+}
+
+// onDevice takes over the interconnect of a device.
+func (c *Choice) onDevice(d *preset.Device) {
+	c.Device, c.ToHost, c.ToDev, c.Duplex = d.ID, d.ToHost, d.ToDev, d.Duplex
+}
+
+// Suggested is c with what its preset suggests.
+func (c Choice) Suggested() Choice {
+	s := c.Source.Suggestion()
+	if s == nil {
+		return c
+	}
+	c.Strategy, c.Args, c.Budget, c.Transfers = s.Strategy, nil, Budget{Bytes: s.Budget}, engine.Whole
+	if s.Link > 0 {
+		c.Device, c.ToHost, c.ToDev, c.Duplex = "", s.Link, s.Link, engine.HalfDuplex
+	}
+	return c
+}
+
+// Moved is c for another source: with what that suggests, and without what only
+// the old one suggested.
+func (c Choice) Moved(to Source) Choice {
+	if s := c.Source.Suggestion(); s != nil {
+		if c.Strategy == s.Strategy {
+			c.Strategy, c.Args = DefaultStrategy, nil
+		}
+		if s.Link > 0 && c.Device == "" && c.ToHost == s.Link && c.ToDev == s.Link {
+			c.onDevice(preset.DefaultDevice())
+		}
+	}
+	c.Source, c.Graph, c.Budget = to, false, DefaultBudget
+	return c.Suggested()
+}
+
+// By is c with a strategy, with its default arguments if it is another.
+func (c Choice) By(strategy string) Choice {
+	if strategy != c.Strategy {
+		c.Strategy, c.Args = strategy, nil
+	}
+	return c
+}
+
+// Equal says whether two choices ask for the same thing.
+func (c Choice) Equal(d Choice) bool {
+	return c.key() == d.key() && c.Device == d.Device
+}
+
+// SameButBudget says whether two choices differ at most in the budget.
+func (c Choice) SameButBudget(d Choice) bool {
+	return c.SettingKey() == d.SettingKey() && c.MethodKey() == d.MethodKey()
+}
+
+// SettingKey identifies all that a trade-off curve depends on, except for the
+// arguments of its strategies.
+func (c Choice) SettingKey() string {
+	source := c.Source.Preset
+	if source == "" {
+		if source = c.Source.key; source == "" {
+			source = fingerprint(c.Source.Profile)
+		}
+	}
+	return fmt.Sprintf("%s|%t|%d|%d|%s|%s", source, c.Graph, c.ToHost, c.ToDev, c.Duplex, c.Transfers)
+}
+
+// MethodKey identifies the strategy and its arguments.
+func (c Choice) MethodKey() string { return MethodKey(c.Strategy, c.Args) }
+
+func (c Choice) key() string {
+	return fmt.Sprintf("%s|%s|%d|%d", c.SettingKey(), c.MethodKey(), c.Budget.Bytes, c.Budget.Share)
+}
+
+// MethodKey identifies a strategy or an allocator with its arguments.
+func MethodKey(name string, args engine.Args) string {
+	var b strings.Builder
+	b.WriteString(name)
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		fmt.Fprintf(&b, ",%s=%s", name, args[name])
+	}
+	return b.String()
+}
+
+// WithArg is a copy of the arguments of a strategy in which name has a value; the
+// default is left out, so that equal choices have equal links.
+func WithArg(strategy string, args engine.Args, name, value string) engine.Args {
+	var params []engine.Param
+	if s := engine.Lookup(strategy); s != nil {
+		params = s.Params
+	}
+	return withArg(params, args, name, value)
+}
+
+// WithAllocArg is WithArg for an allocator.
+func WithAllocArg(allocator string, args engine.Args, name, value string) engine.Args {
+	var params []engine.Param
+	if a := alloc.Lookup(allocator); a != nil {
+		params = a.Params
+	}
+	return withArg(params, args, name, value)
+}
+
+func withArg(params []engine.Param, args engine.Args, name, value string) engine.Args {
+	out := maps.Clone(args)
+	if out == nil {
+		out = engine.Args{}
+	}
+	out[name] = value
+	for i := range params {
+		if p := &params[i]; p.Name == name && p.Default == value {
+			delete(out, name)
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}

@@ -1,0 +1,236 @@
+package choice
+
+import (
+	"bytes"
+	"maps"
+
+	"memtide/engine"
+	"memtide/engine/alloc"
+	"memtide/profiles"
+	"memtide/profiles/formats/native"
+	"memtide/profiles/preset"
+)
+
+// Where the network of side B is, if it is not A's: Said.From.
+const (
+	FromBlob = "link" // in b.d
+	FromFile = "file" // in a file that no link holds
+)
+
+// Said is what a link or flags say of a choice; of side B, what differs from A. The
+// zero value of a field says nothing.
+type Said struct {
+	Preset  string            // reference of a preset, "resnet101-b32"
+	Profile *profiles.Profile // from a link or a file; nil if the source is a preset
+	From    string            // of side B: FromBlob or FromFile if its network is neither A's nor a preset
+	Kind    string            // "graph": of a network that is both, the operations instead of the chain; "memory": a file about addresses; "chain" or ""
+
+	Device    string // id of a device
+	Budget    Budget
+	Strategy  string
+	Args      engine.Args
+	ToDev     engine.Rate // 0: the device's
+	ToHost    engine.Rate // 0: as ToDev, or the device's
+	Duplex    string      // "half", "full" or ""
+	Transfers string      // "whole", "streamed" or ""
+
+	Alloc     string // allocator of the address view, which is open; "": it is closed
+	AllocArgs engine.Args
+}
+
+// Named says whether a network is named.
+func (s *Said) Named() bool { return s.Preset != "" || s.Profile != nil }
+
+// Take puts what o says over s. A device brings its own rates and duplex, another
+// strategy its own arguments. The network of o is not taken.
+func (s *Said) Take(o *Said) {
+	if o.Device != "" {
+		s.ToDev, s.ToHost, s.Duplex = 0, 0, ""
+	}
+	if o.ToDev > 0 {
+		s.ToHost = 0
+	}
+	if o.Strategy != "" && o.Strategy != s.Strategy {
+		s.Args = nil
+	}
+	if o.Alloc != "" && o.Alloc != s.Alloc {
+		s.AllocArgs = nil
+	}
+	s.Args, s.AllocArgs = maps.Clone(s.Args), maps.Clone(s.AllocArgs)
+	to := FieldsOf(s, false)
+	FieldsOf(o, false).Write(func(key, value string) {
+		if key != "p" {
+			to.Set(key, value) // which String wrote, so it is no error
+		}
+	})
+}
+
+// Problem is something that was said and cannot be taken, so that it keeps the value
+// that it has without it.
+type Problem struct {
+	Key  string // of the field
+	Name string // that is not known, or
+	Err  error  // what is wrong with the value
+
+	_ [0]func() // see Field
+}
+
+// Base is what is chosen where s says nothing: the defaults, with what its preset
+// suggests.
+func (s *Said) Base() Choice {
+	c := Default()
+	if s.Profile == nil && s.Preset != "" {
+		c.Source.Preset = s.Preset
+		c = c.Suggested()
+	}
+	return c
+}
+
+// Resolve is base with what s says. What is not known is told and left as in base.
+func (s *Said) Resolve(base Choice) (c Choice, problems []Problem) {
+	c = base
+	for _, take := range [...]func(*Said, *Choice) *Problem{(*Said).takeSource, (*Said).takeDevice, (*Said).takeMethod, (*Said).takeAllocator} {
+		if p := take(s, &c); p != nil {
+			problems = append(problems, *p)
+		}
+	}
+	if s.Budget != (Budget{}) {
+		c.Budget = s.Budget
+	}
+	switch s.Transfers {
+	case "whole":
+		c.Transfers = engine.Whole
+	case "streamed":
+		c.Transfers = engine.Streamed
+	}
+	return c, problems
+}
+
+func (s *Said) takeSource(c *Choice) (p *Problem) {
+	switch {
+	case s.Profile != nil:
+		var file bytes.Buffer
+		if err := native.Encode(&file, s.Profile); err != nil {
+			p = &Problem{Key: "d", Err: err}
+			break
+		}
+		c.Source, c.Graph = Source{File: s.Profile.Name, Profile: file.Bytes()}, false
+	case s.Preset != "" && s.Preset != c.Source.Preset:
+		if _, _, err := preset.Parse(s.Preset); err != nil {
+			p = &Problem{Key: "p", Name: s.Preset, Err: err}
+			break
+		}
+		c.Source = Source{Preset: s.Preset}
+	}
+	if s.Kind != "" {
+		c.Graph = s.Kind == "graph"
+	}
+	return p
+}
+
+// takeDevice sets the device or its rates, and the duplex.
+func (s *Said) takeDevice(c *Choice) (p *Problem) {
+	if s.Device != "" {
+		if d := preset.LookupDevice(s.Device); d != nil {
+			c.onDevice(d)
+		} else {
+			p = &Problem{Key: "dev", Name: s.Device}
+		}
+	}
+	if s.ToDev > 0 {
+		c.Device, c.ToDev, c.ToHost = "", s.ToDev, s.ToDev
+	}
+	if s.ToHost > 0 {
+		c.Device, c.ToHost = "", s.ToHost
+	}
+	switch s.Duplex {
+	case "half":
+		c.Duplex = engine.HalfDuplex
+	case "full":
+		c.Duplex = engine.FullDuplex
+	}
+	return p
+}
+
+// takeMethod sets the strategy and its arguments. A strategy that is named brings its
+// arguments, also if it is that of the base.
+func (s *Said) takeMethod(c *Choice) *Problem {
+	if s.Strategy != "" {
+		c.Args = nil
+		if engine.Lookup(s.Strategy) == nil {
+			return &Problem{Key: "s", Name: s.Strategy}
+		}
+		c.Strategy = s.Strategy
+	}
+	st := engine.Lookup(c.Strategy)
+	if st == nil {
+		return nil
+	}
+	if _, err := st.Parse(s.Args); err != nil {
+		return &Problem{Key: "s.", Err: err}
+	}
+	for name, value := range s.Args {
+		c.Args = WithArg(c.Strategy, c.Args, name, value)
+	}
+	return nil
+}
+
+// takeAllocator sets the allocator and its arguments. One that is not known opens
+// the address view all the same.
+func (s *Said) takeAllocator(c *Choice) *Problem {
+	if s.Alloc == "" || s.Alloc == Recorded {
+		return nil
+	}
+	a := alloc.Lookup(s.Alloc)
+	if a == nil {
+		c.Alloc = DefaultAllocator
+		return &Problem{Key: "alloc", Name: s.Alloc}
+	}
+	c.Alloc = a.Name
+	if _, err := a.Parse(s.AllocArgs); err != nil {
+		return &Problem{Key: "alloc.", Err: err}
+	}
+	c.AllocArgs = nil
+	for name, value := range s.AllocArgs {
+		c.AllocArgs = WithAllocArg(a.Name, c.AllocArgs, name, value)
+	}
+	return nil
+}
+
+// Diff is what has to be said of c so that it is resolved from base; all says what
+// has a default, too. Of a source that is a file it says nothing.
+func (c Choice) Diff(base Choice, all bool) (s Said) {
+	if c.Source.Preset != base.Source.Preset {
+		s.Preset = c.Source.Preset
+	}
+	if c.Graph != base.Graph {
+		s.Kind = "chain"
+		if c.Graph {
+			s.Kind = "graph"
+		}
+	}
+	if c.Budget != base.Budget || all {
+		s.Budget = c.Budget
+	}
+	if c.Strategy != base.Strategy || !maps.Equal(c.Args, base.Args) || all {
+		s.Strategy, s.Args = c.Strategy, c.Args
+	}
+	duplex := base.Duplex // a device that is named brings its own
+	if c.Device != base.Device || c.ToDev != base.ToDev || c.ToHost != base.ToHost || all {
+		if d := preset.LookupDevice(c.Device); d != nil {
+			s.Device, duplex = d.ID, d.Duplex
+		} else {
+			s.ToDev, s.ToHost = c.ToDev, c.ToHost
+		}
+	}
+	if c.Duplex != duplex {
+		s.Duplex = c.Duplex.String()
+	}
+	if c.Transfers != base.Transfers {
+		s.Transfers = c.Transfers.String()
+	}
+	if c.Alloc != base.Alloc || !maps.Equal(c.AllocArgs, base.AllocArgs) {
+		s.Alloc, s.AllocArgs = c.Alloc, c.AllocArgs
+	}
+	return s
+}

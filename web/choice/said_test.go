@@ -1,0 +1,135 @@
+package choice
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"memtide/engine"
+	_ "memtide/engine/all" // strategies are named
+	"memtide/engine/alloc"
+	"memtide/profiles/preset"
+)
+
+func randomChoice(r *rand.Rand) Choice {
+	c := Default()
+	c.Source.Preset = []string{"resnet101-b32", "vgg16-b64", "lemma3-b1"}[r.IntN(3)]
+	c.Graph = r.IntN(4) == 0
+	if c.Budget = (Budget{Share: 1 + Share(r.Int64N(int64(most)))}); r.IntN(2) == 0 {
+		c.Budget = Budget{Bytes: 1 + engine.Bytes(r.Int64N(1<<35))}
+	}
+	devices := preset.Devices()
+	if c.onDevice(&devices[r.IntN(len(devices))]); r.IntN(2) == 0 {
+		c.Device, c.ToDev, c.ToHost = "", 1+engine.Rate(r.Int64N(1e11)), 1+engine.Rate(r.Int64N(1e11))
+	}
+	c.Duplex, c.Transfers = engine.Duplex(r.IntN(2)), engine.Transfers(r.IntN(2))
+	all := engine.Strategies()
+	st := all[r.IntN(len(all))]
+	c.Strategy = st.Name
+	for _, p := range st.Params {
+		if p.Choices != nil {
+			c.Args = WithArg(st.Name, c.Args, p.Name, p.Choices[r.IntN(len(p.Choices))])
+		}
+	}
+	return c
+}
+
+// What differs between two choices makes one of the other, also when it has been
+// written down and read again.
+func TestDiff(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 5000 {
+		base, want := randomChoice(r), randomChoice(r)
+		if allocators := alloc.Allocators(); r.IntN(2) == 0 {
+			want.Alloc = allocators[r.IntN(len(allocators))].Name
+		}
+		said := want.Diff(base, r.IntN(4) == 0)
+		var again Said
+		FieldsOf(&said, false).Write(func(key, value string) {
+			if known, err := FieldsOf(&again, false).Set(key, value); !known || err != nil {
+				t.Fatalf("%s=%s is written and not read: %t, %v", key, value, known, err)
+			}
+		})
+		got, problems := again.Resolve(base)
+		if !got.Equal(want) || got.Alloc != want.Alloc || len(problems) > 0 {
+			t.Fatalf("from %+v, by %+v: got %+v, %v; want %+v", base, again, got, problems, want)
+		}
+	}
+}
+
+// The choice of which nothing differs says nothing, but that which has to be said.
+func TestDiffOfEqual(t *testing.T) {
+	c := Default()
+	said := c.Diff(c, false)
+	FieldsOf(&said, false).Write(func(key, value string) { t.Errorf("it says %s=%s; want nothing", key, value) })
+	said = c.Diff(c, true)
+	var got []string
+	FieldsOf(&said, false).Write(func(key, value string) { got = append(got, key+"="+value) })
+	if want := []string{"dev=" + preset.DefaultDeviceID, "m=60%", "s=rotor"}; !slices.Equal(got, want) {
+		t.Errorf("all of it says %q; want %q", got, want)
+	}
+}
+
+// What is not known is told, and leaves what is without it.
+func TestProblems(t *testing.T) {
+	for _, c := range []struct {
+		said Said
+		key  string
+		want func(*Choice)
+	}{
+		{Said{Preset: "nope"}, "p", func(*Choice) {}},
+		{Said{Device: "nope", Duplex: "full"}, "dev", func(c *Choice) { c.Duplex = engine.FullDuplex }},
+		{Said{Strategy: "nope", Args: engine.Args{"x": "1"}, Transfers: "streamed"}, "s", func(c *Choice) { c.Transfers = engine.Streamed }},
+		{Said{Strategy: "sequential", Args: engine.Args{"nope": "1"}}, "s.", func(c *Choice) { c.Strategy = "sequential" }},
+		{Said{Alloc: "nope"}, "alloc", func(c *Choice) { c.Alloc = DefaultAllocator }},
+		{Said{Alloc: "va", AllocArgs: engine.Args{"nope": "1"}}, "alloc.", func(c *Choice) { c.Alloc = "va" }},
+		{Said{Alloc: Recorded, Budget: Budget{Bytes: 5}}, "", func(c *Choice) { c.Budget = Budget{Bytes: 5} }},
+	} {
+		want := Default()
+		c.want(&want)
+		got, problems := c.said.Resolve(Default())
+		key := ""
+		if len(problems) > 0 {
+			key = problems[0].Key
+		}
+		if !got.Equal(want) || got.Alloc != want.Alloc || key != c.key || len(problems) > 1 {
+			t.Errorf("%+v: got %+v, problems %v; want %+v and one with %q", c.said, got, problems, want, c.key)
+		}
+	}
+}
+
+// What is said later brings what belongs to it, and leaves the rest.
+func TestTake(t *testing.T) {
+	old := Said{Preset: "vgg16-b32", Device: "a100-sxm-40gb", ToDev: 1e9, ToHost: 2e9, Duplex: "full", Transfers: "streamed",
+		Strategy: "sequential", Args: engine.Args{"segments": "4"}, Alloc: "va", AllocArgs: engine.Args{"chunk": "2"}}
+	for _, c := range []struct {
+		take Said
+		want func(*Said)
+	}{
+		{Said{Preset: "resnet50-b8"}, func(*Said) {}},
+		{Said{Device: "p100-pcie-16gb"}, func(s *Said) { s.Device, s.ToDev, s.ToHost, s.Duplex = "p100-pcie-16gb", 0, 0, "" }},
+		{Said{ToDev: 3e9}, func(s *Said) { s.ToDev, s.ToHost = 3e9, 0 }},
+		{Said{ToHost: 3e9}, func(s *Said) { s.ToHost = 3e9 }},
+		{Said{Strategy: "sequential"}, func(*Said) {}},
+		{Said{Strategy: "greedy"}, func(s *Said) { s.Strategy, s.Args = "greedy", nil }},
+		{Said{Args: engine.Args{"segments": "5"}}, func(s *Said) { s.Args = engine.Args{"segments": "5"} }},
+		{Said{Alloc: "best-fit"}, func(s *Said) { s.Alloc, s.AllocArgs = "best-fit", nil }},
+		{Said{Kind: "graph", Budget: Budget{Share: Percent}}, func(s *Said) { s.Kind, s.Budget = "graph", Budget{Share: Percent} }},
+	} {
+		got, want := old, old
+		got.Take(&c.take)
+		c.want(&want)
+		a, b := texts(&got), texts(&want)
+		if !slices.Equal(a, b) {
+			t.Errorf("%v takes %v: got %v, want %v", texts(&old), texts(&c.take), a, b)
+		}
+	}
+	if old.Args["segments"] != "4" {
+		t.Error("what is taken was written into the arguments of the old one")
+	}
+}
+
+func texts(s *Said) (out []string) {
+	Fields(s).Write(func(key, value string) { out = append(out, key+"="+value) })
+	return out
+}

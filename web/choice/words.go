@@ -1,0 +1,60 @@
+package choice
+
+import "memtide/profiles/preset"
+
+// Words is what people read about a field: its flag on the command line, if it has
+// one, and its row in docs/links.md. The page does without them.
+type Words struct {
+	Flag  string   // name of the flag; "": there is none
+	Own   bool     // only commands that ask for it have the flag
+	Help  string   // of the flag, with the value in back quotes
+	Of    []string // the values that the flag takes, if they are few
+	Zero  string   // what the flag expects instead of a value that says nothing
+	Doc   string   // meaning of the key, in Markdown; "": the key is in the row before
+	Links []string // examples: fragments that open the page
+}
+
+// FieldWords are the words of Fields, by key.
+var FieldWords = map[string]Words{
+	"p":    {Doc: "a network of the list, with its batch size", Links: []string{"v=1&p=resnet101-b32"}},
+	"from": {Doc: "where the network of B is, if it is neither A's nor one of the list: `link`: in `b.d`, `file`: in a file that no link holds"},
+	"kind": {Flag: "as", Of: []string{"chain", "graph"},
+		Help: "`chain|graph` how a network is taken that is both: its layers, or its operations (default chain)",
+		Doc:  "`graph`: the operations of a network that is a chain too"},
+	"dev": {Flag: "device",
+		Help:  "`ID` device, for its link to the host (memtide help devices; default " + preset.DefaultDeviceID + ")",
+		Doc:   "a device of the list: its bandwidths and its duplex",
+		Links: []string{"v=1&p=resnet101-b32&dev=a100-sxm-40gb"}},
+	"m": {Flag: "budget", Own: true,
+		Help:  "`SIZE` device memory that may be used, such as 12GiB, or a share of keeping everything (default 60%)",
+		Doc:   "budget, with a unit or in per cent of keeping everything, down to millionths of one; 60 % if it is missing",
+		Links: []string{"v=1&p=resnet101-b32&m=12GiB", "v=1&p=resnet101-b32&m=45.5%25"}},
+	"s": {Flag: "strategy", Own: true,
+		Help:  "`NAME` strategy (memtide help strategies; default " + DefaultStrategy + ")",
+		Doc:   "strategy; `" + DefaultStrategy + "` if it is missing",
+		Links: []string{"v=1&p=vgg16-b64&m=80%25&s=greedy"}},
+	"s.": {Flag: "arg", Zero: "segments=4",
+		Help:  "`NAME=VALUE` parameter of the strategy; may be repeated",
+		Doc:   "a parameter of the strategy",
+		Links: []string{"v=1&p=resnet101-b32&s=sequential&s.segments=4"}},
+	"bw": {Flag: "bw", Zero: "a bandwidth above 0, for example 12 GB/s",
+		Help:  "`RATE` bandwidth of the host link, both directions, such as 12.5GB/s (default the device's)",
+		Doc:   "bandwidth to the device and to the host, if that differs",
+		Links: []string{"v=1&p=vgg16-b64&m=80%25&s=greedy&bw=12GBps&bwd=6GBps"}},
+	"bwd": {Flag: "bwd", Zero: "a bandwidth above 0, for example 12 GB/s",
+		Help: "`RATE` bandwidth from the device to the host, where it differs"},
+	"duplex": {Flag: "duplex", Of: []string{"half", "full"},
+		Help:  "`half|full` one transfer at a time, or one in each direction (default the device's)",
+		Doc:   "`half` or `full`",
+		Links: []string{"v=1&p=vgg16-b64&m=80%25&s=greedy&duplex=full"}},
+	"xfer": {Flag: "transfers", Of: []string{"whole", "streamed"},
+		Help:  "`whole|streamed` room for a transfer is taken and given at once, or byte by byte (default whole)",
+		Doc:   "`whole` or `streamed` transfers",
+		Links: []string{"v=1&p=vgg16-b64&m=80%25&s=greedy&xfer=streamed"}},
+	"alloc": {Flag: "alloc", Own: true,
+		Help:  "`NAME` allocator (memtide help allocators; default " + DefaultAllocator + ")",
+		Doc:   "allocator of the address view, which is open",
+		Links: []string{"v=1&p=vgg16-b64&m=80%25&alloc=best-fit"}},
+	"alloc.": {Flag: "alloc-arg", Own: true, Zero: "chunk=2",
+		Help: "`NAME=VALUE` parameter of the allocator; may be repeated"},
+}

@@ -1,0 +1,165 @@
+package link
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"memtide/web/choice"
+)
+
+const docsFile = "../../docs/links.md"
+
+// row is the beginning of the row of a key in the documentation; joined to that
+// before it if there is nothing to say about it alone.
+func row(out *strings.Builder, key string, w choice.Words) {
+	name := key
+	if strings.HasSuffix(key, ".") {
+		name += map[bool]string{true: "KEY", false: "NAME"}[key == "b."]
+	}
+	if w.Doc == "" {
+		text := strings.TrimSuffix(out.String(), "\n")
+		at := strings.LastIndex(text, "\n| ") + 3
+		keys, rest, _ := strings.Cut(text[at:], " | ")
+		out.Reset()
+		fmt.Fprintf(out, "%s%s, `%s` | %s\n", text[:at], keys, name, rest)
+		return
+	}
+	var examples []string
+	for _, fragment := range w.Links {
+		for _, p := range pairsOf(fragment) {
+			if p.key == key || strings.HasSuffix(key, ".") && strings.HasPrefix(p.key, key) {
+				examples = append(examples, fmt.Sprintf("[`%s=%s`](../#%s)", p.key, p.value, fragment))
+			}
+		}
+	}
+	fmt.Fprintf(out, "| `%s` | %s | %s |\n", name, w.Doc, strings.Join(examples, ", "))
+}
+
+// tables are the two tables of the documentation, as the tables of fields have them.
+func tables() (what, how string) {
+	const head = "| key | meaning | example |\n|---|---|---|\n"
+	var out strings.Builder
+	out.WriteString(head)
+	own := func(key string) { row(&out, key, LinkWords[key]) }
+	own("v")
+	own(keySum)
+	for _, f := range choice.Fields(new(choice.Said)) {
+		key := f.Key
+		if f.For == choice.OnlyB {
+			key = "b." + key
+		}
+		row(&out, key, choice.FieldWords[f.Key])
+		if key == "p" {
+			own("d")
+		}
+	}
+	own("b.")
+	what = out.String()
+	out.Reset()
+	out.WriteString(head)
+	for _, f := range new(Link).fields() {
+		row(&out, f.Key, ViewWords[f.Key])
+	}
+	return what, out.String()
+}
+
+// documented is a text with its two tables written anew.
+func documented(text string) string {
+	for i, table := range slices.Collect(func(yield func(string) bool) {
+		what, how := tables()
+		_ = yield(what) && yield(how)
+	}) {
+		heading := []string{"## What is shown\n\n", "## How it is shown\n\n"}[i]
+		before, rest, _ := strings.Cut(text, heading)
+		_, after, _ := strings.Cut(rest, "|\n\n")
+		text = before + heading + table + "\n" + after
+	}
+	return text
+}
+
+// The documentation of links has a row for every key, as the tables of fields have
+// it. -update writes it.
+func TestDocumentedKeys(t *testing.T) {
+	b, err := os.ReadFile(docsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := documented(string(b))
+	if string(b) == want {
+		return
+	}
+	if *update {
+		if err := os.WriteFile(docsFile, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	got := strings.Split(string(b), "\n")
+	for i, line := range strings.Split(want, "\n") {
+		if i >= len(got) || got[i] != line {
+			t.Fatalf("docs/links.md, line %d: got\n%s\nwant, as the table of fields has it (-update writes it)\n%s", i+1, got[min(i, len(got)-1)], line)
+		}
+	}
+	t.Fatal("docs/links.md has more than the tables of fields; -update writes it")
+}
+
+// Words are about keys that there are.
+func TestWords(t *testing.T) {
+	keys := func(all iterable) (out []string) {
+		all(func(key string) { out = append(out, key) })
+		slices.Sort(out)
+		return out
+	}
+	for _, c := range []struct {
+		words map[string]choice.Words
+		keys  []string
+	}{
+		{choice.FieldWords, keys(func(add func(string)) {
+			for _, f := range choice.Fields(new(choice.Said)) {
+				add(f.Key)
+			}
+		})},
+		{ViewWords, keys(func(add func(string)) {
+			for _, f := range new(Link).fields() {
+				add(f.Key)
+			}
+		})},
+	} {
+		if got := slices.Sorted(maps.Keys(c.words)); !slices.Equal(got, c.keys) {
+			t.Errorf("there are words about %q; want them about %q", got, c.keys)
+		}
+	}
+}
+
+type iterable func(add func(string))
+
+// A field that is added to the table is read and written, of A and of B, known in
+// queries and documented, and nothing else has to know it.
+func TestNewField(t *testing.T) {
+	old, words := choice.Fields, choice.FieldWords
+	t.Cleanup(func() { choice.Fields, choice.FieldWords = old, words })
+	choice.Fields = func(s *choice.Said) choice.Table {
+		t := slices.DeleteFunc(old(s), func(f choice.Field) bool { return f.Key == "alloc" })
+		return append(t, choice.Field{Key: "zz", Value: choice.Name(&s.Alloc)})
+	}
+	choice.FieldWords = maps.Clone(words)
+	choice.FieldWords["zz"] = choice.Words{Doc: "what a test adds", Links: []string{"v=1&p=vgg16-b64&zz=q"}}
+	const text = "v=1&p=vgg16-b64&zz=q&b.zz=r"
+	l, notes := Parse("p=vgg16-b64&B.ZZ=r&ZZ=Q")
+	if l.Alloc != "q" || l.B == nil || l.B.Alloc != "r" || len(notes)+len(l.Unknown) > 0 {
+		t.Errorf("read as %+v with B %+v, notes %q; want q and r", l, l.B, notes)
+	}
+	if got := l.String(); got != text {
+		t.Errorf("written as %s; want %s", got, text)
+	}
+	if got := Of("?"+text, ""); got != text {
+		t.Errorf("of a query %s; want %s", got, text)
+	}
+	if what, _ := tables(); !strings.Contains(what, "| `zz` | what a test adds | [`zz=q`](../#v=1&p=vgg16-b64&zz=q) |\n") {
+		t.Errorf("the documentation has no row for it:\n%s", what)
+	}
+}

@@ -1,0 +1,36 @@
+package link
+
+import "memtide/web/choice"
+
+// Words of the keys that are no fields of a choice, see choice.FieldWords: those of
+// a link itself, and those of how the choice is looked at.
+var (
+	LinkWords = map[string]choice.Words{
+		"v":    {Doc: "version of the link; 1 if it is missing"},
+		keySum: {Doc: "checksum of the settings, in links that the page or the command line wrote; leave it out when you write or change one"},
+		"d":    {Doc: "a whole profile instead of `p`, see below"},
+		"b.": {Doc: "the same keys for a second side, B, to compare with; the command line takes it with `-side b`",
+			Links: []string{"v=1&p=vgg16-b64&m=80%25&b.s=greedy"}},
+	}
+	ViewWords = map[string]choice.Words{
+		"c": {Doc: "lines of the curve: names with commas between them, `all` or `none`",
+			Links: []string{"v=1&p=vgg16-b64&m=80%25&c=rotor,greedy"}},
+		"y": {Doc: "axis of the curve: `slowdown`, `time` or `rate`", Links: []string{"v=1&p=vgg16-b64&m=80%25&y=rate"}},
+		"at": {Doc: "the moment that the map of memory of the address view shows, in milliseconds; the peak if it is missing, or the request that finds no room",
+			Links: []string{"v=1&p=vgg16-b64&m=80%25&alloc=best-fit&at=120.5"}},
+		"t":     {Doc: "visible part of the step, in milliseconds", Links: []string{"v=1&p=resnet101-b32&t=120-480.5"}},
+		"sel":   {Doc: "what is selected, by what it is", Links: []string{"v=1&p=resnet101-b32&sel=B18"}},
+		"chain": {Doc: "`1`: the critical chain is shown", Links: []string{"v=1&p=vgg16-b64&m=80%25&s=greedy&chain=1"}},
+		"open": {Doc: "what is unfolded: `lines` (the list of them), `questions`, `layers`, `table`",
+			Links: []string{"v=1&p=resnet101-b32&open=layers"}},
+		"slow": {Doc: "the slowdown that the question about the smallest budget accepts; 10 % if it is missing",
+			Links: []string{"v=1&p=resnet101-b32&open=questions&slow=5%25"}},
+		"show": {Doc: "parts of the page, in the order they stand: `strip` (the layers), `time`, `mem`, `curve`, `addr`, `table`; also read as `layers`, `timeline`, `memory`, `addresses`",
+			Links: []string{"v=1&p=resnet101-b32&show=time,curve,mem"}},
+		"title": {Doc: "up to 80 characters for the tab, for pictures and files",
+			Links: []string{"v=1&p=vgg16-b64&m=80%25&s=greedy&title=Swapping%20VGG"}},
+		"theme":    {Doc: "`light` or `dark`; as the system if it is missing", Links: []string{"v=1&p=resnet101-b32&theme=dark"}},
+		"embed":    {Doc: "`1`: a view in another page, see [Embedding](embedding.md)", Links: []string{"v=1&p=resnet101-b32&embed=1"}},
+		"controls": {Doc: "`budget`: such a view has a slider", Links: []string{"v=1&p=resnet101-b32&embed=1&controls=budget"}},
+	}
+)

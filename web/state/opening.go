@@ -255,7 +255,7 @@ func (m OpenFailed) apply(s *State) []Effect {
 	switch {
 	case next != nil && next.content != nil: // the second of two files may be a good one
 		out = PickFile{Name: next.choice.Source.File, Bytes: next.content}.apply(s)
-	case s.Network == nil && !s.View.Frame.Embed: // a link that cannot be followed: the default instead
+	case s.Network == nil && s.Memory == nil && !s.View.Frame.Embed: // a link that cannot be followed: the default instead
 		a.Lines = append(a.Lines, "The example is shown.")
 		c := s.Choice
 		c.Source, c.Budget = Source{Preset: DefaultPreset}, DefaultBudget

@@ -26,7 +26,11 @@ func curved(t *testing.T) (*player, Sweep) {
 	p := shown(t)
 	e := last[Sweep](t, p)
 	for i := range e.Request.Budgets {
-		p.play(point(e, 0, i, max(0, i-3)))
+		ms := 0 // the first four do not fit
+		if i > 3 {
+			ms = 100 - i
+		}
+		p.play(point(e, 0, i, ms))
 	}
 	return p, e
 }

@@ -256,8 +256,11 @@ func (m OpenFailed) apply(s *State) []Effect {
 	case next != nil && next.content != nil: // the second of two files may be a good one
 		out = PickFile{Name: next.choice.Source.File, Bytes: next.content}.apply(s)
 	case s.Network == nil && s.Memory == nil && !s.View.Frame.Embed: // a link that cannot be followed: the default instead
-		a.Lines = append(a.Lines, "The example is shown.")
-		c := s.Choice
+		c, about := s.Choice, "The example is shown."
+		if c.Budget != DefaultBudget {
+			about = "The example is shown, in its own budget: the one asked for was meant for another network."
+		}
+		a.Lines = append(a.Lines, about)
 		c.Source, c.Budget = Source{Preset: DefaultPreset}, DefaultBudget
 		out = s.open(c, nil, Leave)
 	}

@@ -26,7 +26,7 @@ build: tools ## build the site into dist/
 	$(GO) run ./cmd/build -out $(DIST)
 
 generate: ## regenerate the components (build does it too)
-	PATH="$$($(GO) env GOROOT)/bin:$$PATH" $(GO) tool vugugen -skip-go-mod -skip-main web/ui
+	$(GO) run ./cmd/build -generate
 
 test: tools test-native test-wasm test-browser ## run all tests: native, WebAssembly in Node, the page in three browsers
 

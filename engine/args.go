@@ -30,8 +30,9 @@ type Parsed struct {
 	values []int // by parameter: the number, or the place of the word in Choices
 }
 
-// ParseArgs checks args against params and fills in the defaults. Names that are
-// not declared are an error. owner is who declares them, for messages.
+// ParseArgs checks args against params and fills in the defaults. Names that are not
+// declared, and values out of range, are an error for people. owner is who declares
+// them, for messages. args is not kept; params is, and must not change.
 func ParseArgs(owner string, params []Param, args Args) (Parsed, error) {
 	out := Parsed{owner: owner, params: params, values: make([]int, len(params))}
 	for i := range params {
@@ -67,7 +68,7 @@ func (p *Param) parse(v string) (int, error) {
 	return n, nil
 }
 
-// Int is the value of a number.
+// Int is the value of a number, within its Min and Max.
 func (a Parsed) Int(name string) int {
 	p, v := a.get(name)
 	if p.Choices != nil {
@@ -85,7 +86,8 @@ func (a Parsed) Word(name string) string {
 	return p.Choices[v]
 }
 
-// Is says whether the value of a word is this one, which has to be a choice.
+// Is says whether the value of a word is this one. It panics if that is no choice of
+// the parameter.
 func (a Parsed) Is(name, word string) bool {
 	p, _ := a.get(name)
 	if !slices.Contains(p.Choices, word) {

@@ -183,7 +183,9 @@ func (c *Chain) KeepAllPeak() Bytes {
 	return peak + c.Resident.Total()
 }
 
-// Validate reports the first thing that makes the chain meaningless.
+// Validate reports the first thing that makes the chain meaningless: numbers below
+// zero, sizes that contradict each other, or an error that wraps ErrRange. Everything
+// else in this package takes a valid chain for granted.
 func (c *Chain) Validate() error {
 	if len(c.Stages) == 0 {
 		return fmt.Errorf("the chain has no stages; at least one is needed")
@@ -205,9 +207,9 @@ func (c *Chain) Validate() error {
 		case s.Out < 0 || s.Saved < 0 || s.Grad < 0 || s.FwdTemp < 0 || s.BwdTemp < 0:
 			return fmt.Errorf("stage %d (%s): a size is negative; sizes cannot be negative", i+1, s.Name)
 		case s.Fast != nil && (s.Fast.Forward < 0 || s.Fast.Back < 0 || s.Fast.FwdTemp < 0 || s.Fast.BwdTemp < 0):
-			return fmt.Errorf("stage %d (%s): a time or size of the fast algorithm is negative; they cannot be", i+1, s.Name)
+			return fmt.Errorf("stage %d (%s): a time or size of the second algorithm is negative; times and sizes cannot be negative", i+1, s.Name)
 		case s.Unsaved && i == len(c.Stages)-1:
-			return fmt.Errorf("stage %d (%s): the output of the last stage is saved for nobody; it is what the step is for, and stays", i+1, s.Name)
+			return fmt.Errorf("stage %d (%s): the output of the last stage is marked as unsaved; it is the result of the step and has to stay", i+1, s.Name)
 		case s.Saved < s.Out && !s.Unsaved:
 			return fmt.Errorf("stage %d (%s): the saved set is %d bytes but contains the output of %d bytes", i+1, s.Name, s.Saved, s.Out)
 		}
@@ -234,10 +236,10 @@ func (c *Chain) extent() *extent {
 		e.time(s.Forward, "the forward of stage", i+1, s.Name)
 		e.time(s.Back, "the backward of stage", i+1, s.Name)
 		if f := s.Fast; f != nil {
-			e.size(f.FwdTemp, "the fast forward workspace of stage", i+1, s.Name)
-			e.size(f.BwdTemp, "the fast backward workspace of stage", i+1, s.Name)
-			e.time(f.Forward, "the fast forward of stage", i+1, s.Name)
-			e.time(f.Back, "the fast backward of stage", i+1, s.Name)
+			e.size(f.FwdTemp, "the workspace of the second forward algorithm of stage", i+1, s.Name)
+			e.size(f.BwdTemp, "the workspace of the second backward algorithm of stage", i+1, s.Name)
+			e.time(f.Forward, "the second forward algorithm of stage", i+1, s.Name)
+			e.time(f.Back, "the second backward algorithm of stage", i+1, s.Name)
 		}
 	}
 	return e

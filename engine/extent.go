@@ -70,13 +70,13 @@ func beyond(format string, args ...any) error { return &rangeError{fmt.Sprintf(f
 func (e *extent) check() error {
 	switch {
 	case e.bytes > sum(MaxBytes):
-		return beyond("the sizes add up to %s, the largest is %s with %s; at most %s are understood",
+		return beyond("the sizes add up to %s, the largest is %s with %s; at most %s are supported",
 			binary(float64(e.bytes)), e.bytesAt, e.mostBytes.Text(), MaxBytes.Text())
 	case e.times > sum(MaxTime):
-		return beyond("the times add up to %s, the longest is %s with %s; at most %s are understood",
+		return beyond("the times add up to %s, the longest is %s with %s; at most %s are supported",
 			days(float64(e.times)), e.timeAt, days(float64(e.mostTime)), days(float64(MaxTime)))
 	case e.uses > sum(maxUses):
-		return beyond("what the operations read and write adds up to %s; at most %s are understood",
+		return beyond("what the operations read and write adds up to %s; at most %s are supported",
 			binary(float64(e.uses)), maxUses.Text())
 	}
 	return nil
@@ -107,7 +107,7 @@ func (p *Problem) Linked() error {
 	e := p.Graph.extent()
 	took := float64(e.times) + float64(e.uses)*float64(time.Second)*(1/float64(d.ToHost)+1/float64(d.ToDev))
 	if took > longest {
-		return fmt.Errorf("%w: at %s to the host and %s back the transfers of a step could take %s; at most %s are counted",
+		return fmt.Errorf("%w: at %s to the host and %s back the transfers of a step could take %s; at most %s are supported",
 			ErrUnsupported, d.ToHost.Text(), d.ToDev.Text(), days(took), days(longest))
 	}
 	return nil

@@ -34,13 +34,13 @@ func TestRange(t *testing.T) {
 		{"many sizes", chain(func(c *Chain) { c.Stages[0].FwdTemp, c.Resident.Optimizer = MaxBytes/2, MaxBytes/2-1 }),
 			chain(func(c *Chain) { c.Stages[0].FwdTemp, c.Resident.Optimizer = NoLimit, NoLimit }), "the sizes add up to 16 EiB, the largest is the optimizer with 8 EiB"},
 		{"the fast way", chain(func(c *Chain) { c.Stages[0].Fast = &Algorithm{BwdTemp: MaxBytes - 1} }),
-			chain(func(c *Chain) { c.Stages[0].Fast = &Algorithm{BwdTemp: MaxBytes} }), "the fast backward workspace of stage 1 (one)"},
+			chain(func(c *Chain) { c.Stages[0].Fast = &Algorithm{BwdTemp: MaxBytes} }), "the workspace of the second backward algorithm of stage 1 (one)"},
 		{"times of a chain", chain(func(c *Chain) { c.Stages[0].Forward, c.Stages[1].Back = MaxTime/2, MaxTime/2 }),
 			chain(func(c *Chain) { c.Stages[0].Forward, c.Stages[1].Back = math.MaxInt64, math.MaxInt64 }), "the times add up to 585 years, the longest is the forward of stage 1 (one) with 292 years; at most 104 days"},
 		{"sizes of a graph", graph(func(g *Graph) { g.Values[0].Size = MaxBytes }),
 			graph(func(g *Graph) { g.Values[0].Size, g.Fixed = MaxBytes, 1 }), "the largest is value 0 (x)"},
 		{"times of a graph", graph(func(g *Graph) { g.Ops[1].Time = MaxTime }),
-			graph(func(g *Graph) { g.Ops[1].Alt = &Alt{Time: MaxTime + 1} }), "the longest is the second way of operation 1 (g)"},
+			graph(func(g *Graph) { g.Ops[1].Alt = &Alt{Time: MaxTime + 1} }), "the longest is the second algorithm of operation 1 (g)"},
 		{"what is read", graph(func(g *Graph) { g.Values[0].Size, g.Ops[1].In = MaxBytes, reads(7) }),
 			graph(func(g *Graph) { g.Values[0].Size, g.Ops[1].In = MaxBytes, reads(8) }), "read and write adds up to 576 PiB; at most 512 PiB"},
 	} {
@@ -73,7 +73,7 @@ func TestLinked(t *testing.T) {
 		{Device{ToHost: 1 << 20, ToDev: 1 << 20}, ""},
 		{Device{ToHost: 1 << 20}, "no link"},
 		{Device{ToDev: 1 << 20}, "no link"},
-		{Device{ToHost: 100, ToDev: 12_500_000_000}, "at 100 B/s to the host and 12.5 GB/s back the transfers of a step could take 1.05e+03 years; at most 73 years are counted"},
+		{Device{ToHost: 100, ToDev: 12_500_000_000}, "at 100 B/s to the host and 12.5 GB/s back the transfers of a step could take 1.05e+03 years; at most 73 years are supported"},
 	} {
 		err := NewChainProblem(c, tc.d, Whole, NoLimit).Linked()
 		if tc.want == "" && err != nil || tc.want != "" && (!errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), tc.want)) {
@@ -89,9 +89,9 @@ func TestWithinItself(t *testing.T) {
 		want   string
 	}{
 		{[]ValueID{NoValue, 0, 1, 1, NoValue}, ""},
-		{[]ValueID{0}, "value 0 (v) is within itself, by way of value 0"},
-		{[]ValueID{NoValue, 2, 3, 1}, "value 1 (v) is within itself, by way of value 2"},
-		{[]ValueID{1, 2, 3, 2, 0}, "value 2 (v) is within itself, by way of value 3"},
+		{[]ValueID{0}, "value 0 (v) is part of itself, through value 0"},
+		{[]ValueID{NoValue, 2, 3, 1}, "value 1 (v) is part of itself, through value 2"},
+		{[]ValueID{1, 2, 3, 2, 0}, "value 2 (v) is part of itself, through value 3"},
 	} {
 		g := &Graph{Ops: []Op{{Name: "f"}}, Done: NoValue}
 		for _, w := range tc.within {

@@ -91,7 +91,8 @@ type Graph struct {
 	Stages int     // number of stages that ops and values name; 0 if there are none
 }
 
-// Validate reports the first inconsistency of the graph.
+// Validate reports the first inconsistency of the graph, in the order of values and
+// then operations, or an error that wraps ErrRange.
 func (g *Graph) Validate() error {
 	if len(g.Ops) == 0 {
 		return fmt.Errorf("the graph has no operations")
@@ -102,14 +103,14 @@ func (g *Graph) Validate() error {
 			return fmt.Errorf("value %d (%s) has a negative size", i, v.Name)
 		}
 		if v.PartOf != NoValue && !g.hasValue(v.PartOf) {
-			return fmt.Errorf("value %d (%s) is within value %d, which does not exist", i, v.Name, v.PartOf)
+			return fmt.Errorf("value %d (%s) is part of value %d, which does not exist", i, v.Name, v.PartOf)
 		}
 	}
 	if i := g.circle(); i != NoValue {
-		return fmt.Errorf("value %d (%s) is within itself, by way of value %d; a value is within a larger one or within none", i, g.Values[i].Name, g.Values[i].PartOf)
+		return fmt.Errorf("value %d (%s) is part of itself, through value %d; a value is part of a larger value or of none", i, g.Values[i].Name, g.Values[i].PartOf)
 	}
 	if g.Fixed < 0 {
-		return fmt.Errorf("resident memory is %d bytes; sizes cannot be negative", g.Fixed)
+		return fmt.Errorf("resident memory is %s; sizes cannot be negative", g.Fixed.Text())
 	}
 	if g.Done != NoValue && !g.hasValue(g.Done) {
 		return fmt.Errorf("the step is complete with value %d, which does not exist", g.Done)
@@ -120,7 +121,7 @@ func (g *Graph) Validate() error {
 			return fmt.Errorf("operation %d (%s) has a negative time or size", i, op.Name)
 		}
 		if op.Alt != nil && (op.Alt.Time < 0 || op.Alt.Temp < 0) {
-			return fmt.Errorf("operation %d (%s) has a second way to run of negative time or size", i, op.Name)
+			return fmt.Errorf("operation %d (%s) has a second algorithm with a negative time or size", i, op.Name)
 		}
 		for _, ids := range [...][]ValueID{op.In, op.Out, op.OutputOnly} {
 			for _, id := range ids {
@@ -164,8 +165,8 @@ func (g *Graph) extent() *extent {
 		e.size(op.Temp, "the workspace of operation", i, op.Name)
 		e.time(op.Time, "operation", i, op.Name)
 		if op.Alt != nil {
-			e.size(op.Alt.Temp, "the second workspace of operation", i, op.Name)
-			e.time(op.Alt.Time, "the second way of operation", i, op.Name)
+			e.size(op.Alt.Temp, "the workspace of the second algorithm of operation", i, op.Name)
+			e.time(op.Alt.Time, "the second algorithm of operation", i, op.Name)
 		}
 		for _, ids := range [...][]ValueID{op.In, op.Out, op.OutputOnly} {
 			for _, id := range ids {

@@ -31,7 +31,9 @@ func (p *Problem) WithBudget(b Bytes) *Problem {
 // It is negative where not even that fits.
 func (p *Problem) Room() Bytes { return p.Budget - p.Graph.Fixed }
 
-// Validate reports the first thing that makes the problem meaningless.
+// Validate reports the first thing that makes the problem meaningless: budget, device,
+// chain or graph; numbers that are too large wrap ErrRange. Solvers and sim are given
+// valid problems.
 func (p *Problem) Validate() error {
 	if p.Graph == nil {
 		return fmt.Errorf("the problem has no graph")
@@ -41,10 +43,10 @@ func (p *Problem) Validate() error {
 	}
 	for _, r := range [...]Rate{p.Device.ToHost, p.Device.ToDev} {
 		if r < 0 {
-			return fmt.Errorf("the bandwidth is %d bytes per second; it cannot be negative, and 0 is no link", r)
+			return fmt.Errorf("the bandwidth is %d bytes per second; it cannot be negative (0 means no link to the host)", r)
 		}
 		if r > MaxRate {
-			return beyond("the bandwidth is %s; at most %s are understood", r.Text(), MaxRate.Text())
+			return beyond("the bandwidth is %s; at most %s are supported", r.Text(), MaxRate.Text())
 		}
 	}
 	if p.Chain != nil {

@@ -79,10 +79,10 @@ func (s Step) Describe(g *Graph) string {
 		}
 		what := "run " + g.Ops[s.Op].Name
 		if s.OutputOnly {
-			what += " lean"
+			what += ", output only"
 		}
 		if s.Alt {
-			what += ", second way"
+			what += ", second algorithm"
 		}
 		return what
 	case StepFree:

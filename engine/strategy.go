@@ -94,12 +94,12 @@ type InfeasibleError struct {
 }
 
 func (e *InfeasibleError) Error() string {
-	msg := fmt.Sprintf("does not fit into %d bytes", e.Budget)
+	msg := "does not fit into " + e.Budget.exact()
 	if e.Smallest > 0 {
-		msg += fmt.Sprintf("; the smallest budget that would do is %d bytes", e.Smallest)
+		msg += "; the smallest budget that would do is " + e.Smallest.exact()
 	}
 	if e.Why != "" {
-		msg += " (" + e.Why + ")"
+		msg += ": " + e.Why
 	}
 	return msg
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/bits"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -65,6 +66,14 @@ func (b Bytes) Text() string {
 		return strconv.FormatInt(int64(b), 10) + " bytes"
 	}
 	return binary(float64(b))
+}
+
+// exact writes an amount for people who have to type it again.
+func (b Bytes) exact() string {
+	if text := b.Text(); !strings.HasSuffix(text, " bytes") {
+		return fmt.Sprintf("%s (%d bytes)", text, b)
+	}
+	return b.Text()
 }
 
 // binary writes an amount of at least 1 MiB for people.

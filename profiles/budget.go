@@ -66,7 +66,7 @@ func (b *Budget) Memory(what string, n int) *FormatError {
 	if b.memory -= n; b.memory < 0 {
 		b.memory = 0
 		return &FormatError{Found: fmt.Sprintf("With %s, reading takes more than %s of memory", what, megabytes(b.allMemory)),
-			Expected: fmt.Sprintf("At most %s are taken for this content.", megabytes(b.allMemory)), Remedy: "Keep less of it: fewer rows, or one training step."}
+			Expected: fmt.Sprintf("At most %s are used for this content.", megabytes(b.allMemory)), Remedy: "Keep less: fewer rows, or one training step."}
 	}
 	return nil
 }

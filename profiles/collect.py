@@ -154,7 +154,7 @@ def traced(model, cuts):
         alone = alive == [node] and node not in inputs
         if cuts and node.op == "call_module" and node.target in cuts:
             if not alone and node is not _result(nodes):
-                raise CollectError("%s is no cut: %s cross it, too. Leave it out of --cut." % (node.target, ", ".join(str(n) for n in alive if n is not node)))
+                raise CollectError("%s is not a cut: %s cross it too. Leave it out of --cut." % (node.target, ", ".join(str(n) for n in alive if n is not node)))
             ends.append(node)
         elif not cuts and alone and not any(_tied(model, u) for u in node.users if u.op != "output"):
             ends.append(node)
@@ -810,7 +810,7 @@ def read(path):
     with open(path, encoding="utf-8") as f:
         p = json.load(f, parse_float=str)
     if p.get("format") != "memtide/1" or p.get("kind", "chain") != "chain":
-        raise CollectError("%s is no memtide/1 profile of a chain." % path)
+        raise CollectError("%s is not a memtide/1 profile of a chain." % path)
     for row in p["stages"] + [p["loss"]]:
         for word in COLUMNS[:2]:
             whole, _, part = str(row.pop(word + "_s")).partition(".")

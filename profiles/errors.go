@@ -90,7 +90,7 @@ func Problems(err error) []*FormatError {
 	return nil
 }
 
-// Clip shortens foreign text for a message.
+// Clip shortens foreign text to 60 characters for a message, and cleans it.
 func Clip(s string) string {
 	const most = 60
 	if len(s) > 8*most { // more than is shown, and the rest may be long

@@ -44,8 +44,9 @@ const HeadSize = 64 << 10
 
 var registry []*Format
 
-// Register adds a format. It panics if the name is taken or malformed: that is
-// a mistake of the program, not of its input.
+// Register adds a format, for init functions: it is not safe for concurrent use. It
+// panics if the name is taken or malformed: that is a mistake of the program, not of
+// its input.
 func Register(f *Format) {
 	if f.Name == "" || strings.Trim(f.Name, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
 		panic(fmt.Sprintf("profiles: format name %q is not lower-case letters and digits", f.Name))
@@ -59,7 +60,8 @@ func Register(f *Format) {
 	slices.SortFunc(registry, func(a, b *Format) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// Formats lists the formats that this program reads, by name.
+// Formats lists the formats that this program reads, in the order of their names. The
+// list is the caller's.
 func Formats() []*Format { return slices.Clone(registry) }
 
 // linked are endings, with commas between them, of the formats that another program

@@ -7,8 +7,9 @@ import (
 	"memtide/engine"
 )
 
-// Lint reports what looks wrong with a profile without making it unusable.
-// Decode has added it to the warnings of what it returns.
+// Lint reports what looks wrong with a profile without making it unusable, in whole
+// sentences, one for each rule at most; nil for graphs alone. Decode has added it to the
+// warnings of what it returns.
 //
 // The thresholds are rules of thumb from measured and published profiles: on
 // GPUs the backward of a network takes 1 to 3 times its forward, a small kernel
@@ -104,12 +105,12 @@ func lintFast(p *Profile) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("In %s, the fast algorithm is neither faster nor smaller than the other one.", Count(n, "stage"))
+	return fmt.Sprintf("In %s, the second algorithm is neither faster nor smaller than the first.", Count(n, "stage"))
 }
 
 func lintLinear(p *Profile) string {
 	if why := p.NotLinear(); why != "" {
-		return "This is no useful chain: " + why + ". Methods for chains can choose little here."
+		return "This is no useful chain: " + why + ". Strategies for chains have little to choose from here."
 	}
 	return ""
 }

@@ -59,7 +59,7 @@ func TestLint(t *testing.T) {
 		{"a fast algorithm that is not", func(_ *Profile, s []engine.Stage) {
 			s[1].Fast = &engine.Algorithm{Forward: s[1].Forward, Back: s[1].Back, BwdTemp: 5}
 			s[2].Fast = &engine.Algorithm{Forward: s[2].Forward, Back: s[2].Back - 1, BwdTemp: 5}
-		}, []string{"In 1 stage, the fast algorithm is neither faster nor smaller"}},
+		}, []string{"In 1 stage, the second algorithm is neither faster nor smaller"}},
 		{"one large stage", func(_ *Profile, s []engine.Stage) { s[3].Saved = 100 * engine.MiB },
 			[]string{"This is no useful chain: one stage holds 91 % of all memory (stage 4, stage 4)"}},
 		{"milliseconds for seconds", func(_ *Profile, s []engine.Stage) {

@@ -177,7 +177,7 @@ func (d *document) prepare(pages []*document, p *posters) error {
 			case i >= 0:
 				n.Destination = []byte(pages[i].Href)
 			case strings.HasSuffix(to, ".md") && !strings.Contains(to, "://"):
-				return ast.WalkStop, fmt.Errorf("it links to %s, which is no page of the documentation", to)
+				return ast.WalkStop, fmt.Errorf("it links to %s, which is not a page of the documentation", to)
 			}
 		case *ast.Image:
 			if strings.HasPrefix(string(n.Destination), "../#") {

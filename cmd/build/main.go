@@ -37,7 +37,7 @@
 // before anything else is read. The worker loads and compiles the program and posts it
 // to the page: the page's own thread is free for the prepared picture, and the worker
 // waits for no message of the page, which would have to pass through that busy thread.
-// It solves what the address asks for (wasm/pool/ahead.go) while the page is still being
+// It solves what the address asks for (wasm/pool/speculative.go) while the page is still being
 // set up, and the answer lies there when the page's first request is the expected one;
 // any other request is solved as usual. Nothing is preloaded, because a browser finds
 // compiled code again only for a program that was not. Bytes are counted for the
@@ -61,6 +61,7 @@ func main() {
 	out := flag.String("out", "dist", "directory to write to, from the module's root if not absolute")
 	release := flag.Bool("release", false, "also write .gz and .br files beside the large ones")
 	check := flag.Bool("check", false, "only say whether the generated components are up to date")
+	generate := flag.Bool("generate", false, "only bring the generated components up to date")
 	again := flag.Bool("again", false, "this is the second run, after the components were regenerated")
 	flag.Parse()
 	start := time.Now()
@@ -69,6 +70,8 @@ func main() {
 		err = s.generate()
 	}
 	switch {
+	case *generate && (err == nil || errors.Is(err, errStale)):
+		return
 	case errors.Is(err, errStale) && *check:
 		err = fmt.Errorf("%w: they were not up to date; commit %s/*_gen.go", err, components)
 	case errors.Is(err, errStale) && !*again:

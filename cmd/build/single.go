@@ -42,7 +42,7 @@ func (s *site) single() error {
 	}
 	for name, text := range map[string][]byte{s.Script: script, s.Worker: read(s.Worker), s.Charts: read(s.Charts)} {
 		if bytes.Contains(bytes.ToLower(text), []byte("</script")) || bytes.Contains(text, []byte("<!--")) {
-			return fmt.Errorf("%s contains the end of a script element or the begin of a comment, so it cannot stand in a page", name)
+			return fmt.Errorf("%s contains the end of a script element or the start of a comment, so it cannot stand in a page", name)
 		}
 	}
 	page := read("index.html")

@@ -80,8 +80,8 @@ func TestDocsBounds(t *testing.T) {
 // The documents count the stages of the counterexamples as the presets do.
 func TestDocsCounterexamples(t *testing.T) {
 	for _, c := range []struct{ page, id, says string }{
-		{"paper-000.md", "lemma3", "On this network of %s stages, the loss counted"},
-		{"paper-002.md", "nonpersistent", "The smallest example found has %s stages, the loss counted"},
+		{"paper-000.md", "lemma3", "On this network of %s stages, counting the loss"},
+		{"paper-002.md", "nonpersistent", "The smallest example found has %s stages, counting the loss"},
 	} {
 		p, err := preset.Lookup(c.id).Profile(1)
 		if err != nil {

@@ -223,7 +223,7 @@ sweep
 ` + batchHelp + `question
   network         name, preset, format, batch, lint (findings) and totals:
                   stages (without the loss) or ops, forward_ns, backward_ns ,
-                  saved_bytes, resident_bytes (weights and what else stays),
+                  saved_bytes, resident_bytes (all that stays on the device),
                   keep_all_peak_bytes
   device          id and name, memory_bytes, duplex (half or full),
                   to_host_bytes_per_s, to_device_bytes_per_s

@@ -215,7 +215,7 @@ func (in *input) chooseKind() error {
 	case in.graph && in.profile.Graph == nil:
 		return bad("%s lists no operations; it can only be taken as a chain", in.profile.Name)
 	case in.link.Kind == "chain" && in.profile.Chain == nil:
-		return bad("%s is no chain; it can only be taken as a graph", in.profile.Name)
+		return bad("%s is not a chain; it can only be taken as a graph", in.profile.Name)
 	case !in.graph || in.profile.Chain == nil:
 		in.link.Kind = ""
 	default: // both: the operations without the chain

@@ -24,8 +24,8 @@ func serveCommand() *command {
 		name:    "serve",
 		args:    "[flags]",
 		summary: "serve the built page",
-		doc: `Serves the page that go run ./cmd/build has made, until Ctrl-C. Any static host
-does as well; this one is for looking at it at home.`,
+		doc: `Serves the page that go run ./cmd/build has made, until Ctrl-C. Any static file
+server will do; this one is for trying it on your own machine.`,
 		examples: []string{
 			"memtide serve",
 			"memtide serve -dir dist -addr 127.0.0.1:8080",

@@ -22,7 +22,7 @@ func svgCommand() *command {
 		summary: "draw the page's pictures of one schedule as SVG",
 		doc: `Solves as solve does and draws what the page draws: layers, timeline and device
 memory. Without -theme the picture follows the reader's light or dark setting. A
-link's stretch of time and theme are kept.
+link's time range and theme are kept.
 
 The file carries the link to what it shows: dropped on the page it opens that.
 With -base the picture is also a link to the page for whoever clicks it where the
@@ -118,7 +118,7 @@ func svg(ctx context.Context, e *env, in *input, o svgOptions) error {
 func checkBase(base string) error {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "" && u.Scheme != "http" && u.Scheme != "https" || strings.IndexFunc(base, unicode.IsControl) >= 0 {
-		return bad("-base %q is no address of a page; expected one that begins with http:// or https://, or a relative one", clip(base))
+		return bad("-base %q is not the address of a page; expected one that begins with http:// or https://, or a relative one", clip(base))
 	}
 	return nil
 }

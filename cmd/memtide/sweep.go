@@ -171,7 +171,7 @@ func (in *input) budgetRange(from, to string, n int) ([]proto.Budget, error) {
 			return nil, bad("-budget: %v", err)
 		}
 		if b.Bytes == 0 && all == 0 {
-			return nil, bad("-budget: this network is no chain, so shares of keeping everything are not known; give sizes")
+			return nil, bad("-budget: this network is not a chain, so shares of keeping everything are not known; give sizes")
 		}
 		ends[i] = b.Of(all)
 	}

@@ -159,7 +159,7 @@ func (in *input) header() string {
 	case p.Chain.Len() > t.Stages:
 		what += " and the loss"
 	}
-	fmt.Fprintf(&b, "%s: forward %s, backward %s, saved %s, weights and what else stays %s\n",
+	fmt.Fprintf(&b, "%s: forward %s, backward %s, saved %s, weights and other resident memory %s\n",
 		what, format.Duration(t.Forward), format.Duration(t.Back), format.Bytes(t.Saved), format.Bytes(t.Resident.Total()))
 	name := in.device.Name
 	if name == "" {
@@ -169,7 +169,7 @@ func (in *input) header() string {
 	if in.device.ToHost != in.device.ToDev {
 		rate += " to the device, " + format.Rate(in.device.ToHost) + " to the host"
 	}
-	fmt.Fprintf(&b, "%s: link %s, %s duplex, %s transfers\n", name, rate, in.device.Duplex, in.transfers())
+	fmt.Fprintf(&b, "%s: host link %s, %s duplex, %s transfers\n", name, rate, in.device.Duplex, in.transfers())
 	return b.String()
 }
 

@@ -283,9 +283,27 @@ func (e *extreme) answers(t *testing.T, solved, refused map[string]int) uint64 {
 				saysStopped(t, input, s, sol)
 			}
 			if slices.Contains(held(), s) {
-				fmt.Fprintf(sum, "%s %v %+v\n", s.Name, err, newStored(sol))
+				answer := newStored(sol)
+				if answer != nil {
+					answer.Notes = nil // words for people, which may change
+				}
+				fmt.Fprintf(sum, "%s %s %+v\n", s.Name, refusal(err), answer)
 			}
 		}
 	}
 	return sum.Sum64()
+}
+
+// refusal is an error without its words.
+func refusal(err error) string {
+	var infeasible *engine.InfeasibleError
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &infeasible):
+		return fmt.Sprintf("needs %d", infeasible.Smallest)
+	case errors.Is(err, engine.ErrUnsupported):
+		return "unsupported"
+	}
+	return err.Error()
 }

@@ -30,8 +30,9 @@ type Allocator struct {
 
 var registry []*Allocator
 
-// Register adds an allocator to the catalogue. It panics if the name is taken
-// or malformed: that is a mistake of the program, not of its input.
+// Register adds an allocator to the catalogue, for init functions: it is not safe for
+// concurrent use. It panics if the name is taken or malformed: that is a mistake of the
+// program, not of its input.
 func Register(a *Allocator) {
 	if a.Name == "" || strings.Trim(a.Name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
 		panic(fmt.Sprintf("alloc: allocator name %q is not lower-case letters, digits and hyphens", a.Name))
@@ -43,7 +44,8 @@ func Register(a *Allocator) {
 	slices.SortFunc(registry, func(a, b *Allocator) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// Allocators lists what is registered, by name.
+// Allocators lists what is registered, in the order of the names. The list is the
+// caller's.
 func Allocators() []*Allocator { return slices.Clone(registry) }
 
 // Lookup finds an allocator by name; nil if there is none.
@@ -61,7 +63,9 @@ func (a *Allocator) Parse(args engine.Args) (engine.Parsed, error) {
 	return engine.ParseArgs(a.Name, a.Params, args)
 }
 
-// Place parses the arguments and runs the Placer: its errors, or that of Parse.
+// Place parses the arguments and runs the Placer: its errors, or that of Parse. pool is
+// what the buffers may use, without resident memory; engine.NoLimit lets the allocator
+// find a size.
 func (a *Allocator) Place(r *Requests, pool engine.Bytes, args engine.Args, poll *engine.Poll) (*Layout, error) {
 	parsed, err := a.Parse(args)
 	if err != nil {

@@ -39,7 +39,8 @@ type block struct {
 	used       bool
 }
 
-// NewCache is an allocator that may reserve up to limit bytes of the device.
+// NewCache is an empty cache that may reserve up to limit bytes of the device. It is not
+// safe for concurrent use.
 func NewCache(limit engine.Bytes) *Cache { return &Cache{limit: limit} }
 
 // Reserved is the size of all segments.
@@ -95,8 +96,9 @@ func (c *Cache) at(addr engine.Bytes) *segment {
 	return nil
 }
 
-// Alloc serves a request: took is the size of the block it gets. ok is false if
-// that would reserve more than the limit.
+// Alloc serves a request for n bytes: took is the size of the block it gets, n or more.
+// ok is false, and nothing is taken, if that would reserve more than the limit even with
+// every wholly free segment given back, which then they are.
 func (c *Cache) Alloc(n engine.Bytes) (addr, took engine.Bytes, ok bool) {
 	n = max(roundUp(n, roundTo), roundTo)
 	s, i := c.find(n)

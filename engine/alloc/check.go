@@ -40,8 +40,9 @@ func (v Violation) String() string {
 	return fmt.Sprintf("%s: buffers %d and %d: %s", v.Reason, v.A, v.B, v.Detail)
 }
 
-// Check compares every buffer with every other, the O(n^2) way, and returns all
-// that is wrong with a layout. It knows nothing of how layouts are made.
+// Check compares every buffer with every other, the O(n^2) way, and returns all that is
+// wrong with a layout, buffer by buffer; nil if nothing is. It
+// knows nothing of how layouts are made.
 func Check(r *Requests, l *Layout) (bad []Violation) {
 	if len(l.Addr) != len(r.Buffers) || l.Took != nil && len(l.Took) != len(r.Buffers) || l.Chunk > 0 && len(l.Chunks) != len(r.Buffers) {
 		return []Violation{{BadShape, -1, -1, fmt.Sprintf("%d addresses, %d sizes, %d lists of chunks for %d buffers", len(l.Addr), len(l.Took), len(l.Chunks), len(r.Buffers))}}

@@ -8,7 +8,7 @@ func init() {
 		Title: "High end for offloaded buffers",
 		Doc: `Buffers that will be offloaded go to the top of the memory, all others are placed by best fit.
 
-A flagged request takes the top of the highest hole that has room: what the link will soon carry away does not lie
+A flagged request takes the top of the highest hole that has room: what will soon leave for the host does not lie
 between what stays. Flagged is the forward phase of offloaded values. The pool is searched as for best fit.`,
 		Cites:  []engine.Cite{vDNNpp},
 		Params: []engine.Param{paramOrder},

@@ -51,9 +51,9 @@ type Failure struct {
 }
 
 func (f *Failure) Error() string {
-	msg := fmt.Sprintf("event %d: no room for %d bytes: %d are free, the largest hole has %d", f.Event, f.Bytes, f.Free, f.Largest)
+	msg := fmt.Sprintf("event %d: no room for %s: %s are free, the largest hole has %s", f.Event, f.Bytes.Text(), f.Free.Text(), f.Largest.Text())
 	if f.Unreserved > 0 {
-		msg += fmt.Sprintf("; the device has %d more, not enough for a segment", f.Unreserved)
+		msg += "; the device has " + f.Unreserved.Text() + " more, not enough for a segment"
 	}
 	return msg
 }

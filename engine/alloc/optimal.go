@@ -22,8 +22,8 @@ func init() {
 		Title: "Optimal placement",
 		Doc: `The smallest pool that holds all buffers, all lives being known from the start.
 
-Greedy orders give a first placement, which mostly needs no more than the largest sum of what lives at a moment. If it
-does, an exact search over canonical placements looks for smaller ones, until one is proven smallest or time is up;
+Greedy orders give a first placement, which mostly needs no more than the largest total alive at one moment. If it
+does, an exact search over canonical placements looks for smaller ones, until one is proven smallest or the time is up;
 then the best so far stands. With a pool size, the search stops at the first placement within it. Where more than 4,000
 buffers depend on each other, there is no exact search.`,
 		Cites:  []engine.Cite{miniMal},
@@ -34,7 +34,7 @@ buffers depend on each other, there is no exact search.`,
 func placeOptimal(r *Requests, pool engine.Bytes, _ engine.Parsed, poll *engine.Poll) (*Layout, error) {
 	l := newLayout(r)
 	if l.Bound > pool {
-		return nil, &engine.InfeasibleError{Budget: pool, Why: fmt.Sprintf("%d bytes live at one moment", l.Bound)}
+		return nil, &engine.InfeasibleError{Budget: pool, Why: l.Bound.Text() + " are alive at one moment"}
 	}
 	g := newGeometry(r)
 	o := &optimum{geometry: g, low: int64(l.Bound) / g.unit, high: 1 << 62, enough: int64(l.Bound) / g.unit}
@@ -107,8 +107,8 @@ func (o *optimum) tooMany(r *Requests, poll *engine.Poll) error {
 	if o.done() {
 		return nil
 	}
-	return fmt.Errorf("%w: %d buffers, of which too many depend on each other for the exact search (%d at most); the best placement of the quick ones needs %d bytes, at least %d are needed",
-		engine.ErrUnsupported, len(o.buffers), maxDeep, o.bytes(o.high), o.bytes(o.low))
+	return fmt.Errorf("%w: %d buffers, of which too many depend on each other for the exact search (%d at most); the best quick placement needs %s, and no placement needs less than %s",
+		engine.ErrUnsupported, len(o.buffers), maxDeep, o.bytes(o.high).Text(), o.bytes(o.low).Text())
 }
 
 // by is an order for the quick placements: largest measure first, then largest

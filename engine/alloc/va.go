@@ -22,7 +22,7 @@ virtual_caching_allocator.hpp), which is a choice here: 2 MiB. Memory changes be
 			Name: "chunk", Title: "Chunk", Doc: "Size of a chunk of physical memory in MiB.",
 			Default: "40", Min: 2, Max: 4096,
 		}, {
-			Name: "small", Title: "Small buffers", Doc: "What buffers get that are no larger than a chunk: a chunk as well, or pieces of 2 MiB.",
+			Name: "small", Title: "Small buffers", Doc: "What a buffer no larger than a chunk gets: a chunk of its own, or pieces of 2 MiB.",
 			Default: "chunk", Choices: []string{"chunk", "pieces"},
 		}},
 		Placer: func(r *Requests, pool engine.Bytes, args engine.Parsed, poll *engine.Poll) (*Layout, error) {

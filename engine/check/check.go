@@ -91,9 +91,9 @@ func (c *checker) checkProblem() *Refutation {
 		case st.Kind == engine.StepRun && (st.Op < 0 || int(st.Op) >= len(c.g.Ops)):
 			what = fmt.Sprintf("operation %d", st.Op)
 		case st.Kind == engine.StepRun && st.OutputOnly && c.g.Ops[st.Op].OutputOnly == nil:
-			what = fmt.Sprintf("a lean run of %s, which has none", c.g.Ops[st.Op].Name)
+			what = fmt.Sprintf("an output-only run of %s, which cannot run that way", c.g.Ops[st.Op].Name)
 		case st.Kind == engine.StepRun && st.Alt && c.g.Ops[st.Op].Alt == nil:
-			what = fmt.Sprintf("a run of %s by a second way, which it does not have", c.g.Ops[st.Op].Name)
+			what = fmt.Sprintf("a run of %s by a second algorithm, which it does not have", c.g.Ops[st.Op].Name)
 		case st.Kind != engine.StepRun && (st.Value < 0 || int(st.Value) >= len(c.g.Values)):
 			what = fmt.Sprintf("value %d", st.Value)
 		}

@@ -73,7 +73,7 @@ func (c *checker) checkGap(g *sim.Gap) *Refutation {
 	}
 	cause := c.span(g.Cause)
 	if g.Reason != sim.NeedsRoom && g.Need != 0 {
-		return wrong(GapReason, "a need of "+count(g.Need), "none, for it is not room that is missing")
+		return wrong(GapReason, "a need of "+count(g.Need), "none: it is not room that is missing")
 	}
 	if g.Step < len(c.s) && c.s[g.Step].Kind == engine.StepRun {
 		if g.Reason == sim.NeedsRoom {

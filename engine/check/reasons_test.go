@@ -35,9 +35,9 @@ var breaks = []struct {
 	want   string
 }{
 	{check.BadProblem, "an operation that does not exist", func(e *example) { e.s[2].Op = 99 }, `bad problem at step 2: found operation 99; expected a step that exists`},
-	{check.BadProblem, "a lean run of a backward", func(e *example) { e.s[8].OutputOnly = true }, `bad problem at step 8: found a lean run of B1, which has none; expected a step that exists`},
-	{check.BadSpan, "the wrong kind", func(e *example) { e.t.Spans[0].Kind = sim.SpanRecompute }, `bad span at step 0 in span 0: found lane 0, kind 1, operation 0, value -1, lean false; expected lane 0, kind 0, operation 0, value -1, lean false for run F1`},
-	{check.BadSpan, "the wrong lane", func(e *example) { e.t.Spans[3].Lane = sim.ToHost }, `bad span at step 4 in span 3 at 7s: found lane 1, kind 4, operation -1, value 3, lean false; expected lane 2, kind 4, operation -1, value 3, lean false for fetch s1`},
+	{check.BadProblem, "a lean run of a backward", func(e *example) { e.s[8].OutputOnly = true }, `bad problem at step 8: found an output-only run of B1, which cannot run that way; expected a step that exists`},
+	{check.BadSpan, "the wrong kind", func(e *example) { e.t.Spans[0].Kind = sim.SpanRecompute }, `bad span at step 0 in span 0: found lane 0, kind 1, operation 0, value -1, output only false; expected lane 0, kind 0, operation 0, value -1, output only false for run F1`},
+	{check.BadSpan, "the wrong lane", func(e *example) { e.t.Spans[3].Lane = sim.ToHost }, `bad span at step 4 in span 3 at 7s: found lane 1, kind 4, operation -1, value 3, output only false; expected lane 2, kind 4, operation -1, value 3, output only false for fetch s1`},
 	{check.BadSpan, "a span of a free", func(e *example) { e.t.Spans[3].Step = 3 }, `bad span in span 3 at 7s: found a span of step 3; expected a run, an offload or a fetch of the schedule`},
 	{check.BadSpan, "a negative start", func(e *example) { e.shift(0, -sec) }, `bad span at step 0 in span 0 at -1s: found a span from -1s to 1s; expected a start from 0 on and an end after it`},
 	{check.MissingStep, "no span for B1", func(e *example) { e.t.Spans = e.t.Spans[:5] }, `missing step at step 8: found no span for run B1; expected one span`},
@@ -72,7 +72,7 @@ var breaks = []struct {
 	{check.NoHostCopy, "a fetch of a1", func(e *example) {
 		e.s[4].Value, e.t.Spans[3].Value, e.t.Spans[3].End = a1, a1, 7*sec+sec/2
 	}, `no host copy at step 4 in span 3 at 7s: found fetch a1; expected a value that the host has`},
-	{check.NoLink, "no way back", func(e *example) { e.p.Device.ToDev = 0 }, `no link at step 4 in span 3 at 7s: found fetch s1; expected no transfer, for the device has no such link`},
+	{check.NoLink, "no way back", func(e *example) { e.p.Device.ToDev = 0 }, `no link at step 4 in span 3 at 7s: found fetch s1; expected no transfer: the device has no link to the host in that direction`},
 	{check.BackwardTwice, "B1 again", func(e *example) {
 		e.s[9] = engine.Run(b1)
 		again := e.t.Spans[5]

@@ -84,9 +84,9 @@ type identity struct {
 }
 
 func (d identity) String() string {
-	text := fmt.Sprintf("lane %d, kind %d, operation %d, value %d, lean %v", d.lane, d.kind, d.op, d.value, d.lean)
+	text := fmt.Sprintf("lane %d, kind %d, operation %d, value %d, output only %v", d.lane, d.kind, d.op, d.value, d.lean)
 	if d.alt {
-		text += ", by the second way"
+		text += ", by the second algorithm"
 	}
 	return text
 }
@@ -111,7 +111,7 @@ func (c *checker) workOf(i int) time.Duration {
 func (c *checker) checkDuration(i int) *Refutation {
 	sp, work := c.at(i), c.workOf(i)
 	if st := &c.s[i]; st.Kind != engine.StepRun && c.g.Values[st.Value].Size > 0 && c.rateOf(i) <= 0 {
-		return c.atStep(NoLink, i, sp.Start, c.name(i), "no transfer, for the device has no such link")
+		return c.atStep(NoLink, i, sp.Start, c.name(i), "no transfer: the device has no link to the host in that direction")
 	}
 	long := sp.End - sp.Start
 	if long == work || long > work && c.streamed() && c.s[i].Kind == engine.StepFetch && !c.s[i].Reserve && work > 0 {

@@ -126,7 +126,7 @@ func applies(p *engine.Problem) error {
 		return engine.ErrNeedsLink
 	}
 	if need := tables(p.Chain.Chain.Len()); need > maxTables {
-		return fmt.Errorf("%w: the network has %s, whose tables would take %d MB, and %d MB is what a browser tab can hold; make one stage of several, or recompute only",
+		return fmt.Errorf("%w: the network has %s, whose tables would take %d MB, and %d MB is what a browser tab can hold; join stages, or use a strategy that only recomputes",
 			engine.ErrUnsupported, p.Chain.Chain.Describe(), need/1_000_000, maxTables/1_000_000)
 	}
 	return nil
@@ -263,7 +263,7 @@ func (t *terms) claim(p *engine.Problem, sol *engine.Solution, o *optimum, overl
 	}
 	switch {
 	case overlap:
-		sol.Notes = append(sol.Notes, fmt.Sprintf("The paper's model, with the passes apart, takes %s%v.", atLeast, model))
+		sol.Notes = append(sol.Notes, fmt.Sprintf("The paper's model, which keeps the two passes apart, takes %s%v.", atLeast, model))
 	case p.Transfers == engine.Whole && sol.Makespan > model:
 		sol.Notes = append(sol.Notes, fmt.Sprintf("The paper's model sends byte by byte and takes %s%v; whole transfers take the rest.", atLeast, model))
 	case sol.Makespan == sol.Bound:
@@ -288,7 +288,7 @@ func (t *timeline) summary() string {
 	}
 	c, loss := t.p.Chain.Chain, ""
 	if !c.LossGradAllocated { // the page counts layers without it
-		loss = ", the loss counted,"
+		loss = " (counting the loss)"
 	}
-	return fmt.Sprintf("Offloads %d values and computes %d of %d stages%s again.", len(t.moves), again, c.Len(), loss)
+	return fmt.Sprintf("Offloads %d values and recomputes %d of %d stages%s.", len(t.moves), again, c.Len(), loss)
 }

@@ -89,7 +89,7 @@ func (t *terms) setTicks(c *engine.Chain, d engine.Device) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: its search counts in fractions of a nanosecond, and with transfers at %s and %s and all that can be computed again the step is too long for that",
+	return fmt.Errorf("%w: its search counts in fractions of a nanosecond, and at %s to the host and %s back a step that recomputes everything is too long for that",
 		engine.ErrUnsupported, d.ToHost.Text(), d.ToDev.Text())
 }
 

@@ -130,9 +130,9 @@ func TestRefusals(t *testing.T) {
 		{`"op":"F2"`, `"op":"F9"`, `steps[3] runs "F9"`},
 		{`"value":"a0"`, `"value":"b0"`, `steps[0] names the value "b0"`},
 		{`"do":"wait"`, `"do":"hope"`, `steps[4].do is "hope"`},
-		{`"saved_bytes":24`, `"saved_bytes":2`, `the chain makes no sense: stage 1`},
+		{`"saved_bytes":24`, `"saved_bytes":2`, `the chain is not valid: stage 1`},
 		{`"chain":{`, `"chian":{`, `has to be of a chain or of a graph`},
-		{`"steps":[`, `"steps":`, `is no JSON`},
+		{`"steps":[`, `"steps":`, `is not JSON`},
 		{"\n}\n", "\n}\n{}", `something follows`},
 	} {
 		if !strings.Contains(string(good), test.old) {

@@ -19,7 +19,7 @@ func ParseJSON(data []byte) (*Plan, error) {
 	var f file
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if err := dec.Decode(&f); err != nil {
-		return nil, fmt.Errorf("the schedule is no JSON of the schema %s: %v; export it again", Schema, err)
+		return nil, fmt.Errorf("the schedule is not JSON of the schema %s: %v; export it again", Schema, err)
 	}
 	if _, err := dec.Token(); err != io.EOF {
 		return nil, fmt.Errorf("something follows the schedule's closing brace; export it again")
@@ -79,7 +79,7 @@ func (r *reader) problem() *engine.Problem {
 	case f.Chain != nil:
 		c := r.chain()
 		if err := c.Validate(); err != nil {
-			r.fail("the chain makes no sense: %v", err)
+			r.fail("the chain is not valid: %v", err)
 			return nil
 		}
 		p = engine.NewChainProblem(c, device, transfers, f.Budget)

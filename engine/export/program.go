@@ -53,7 +53,7 @@ func (p *Plan) Program() ([]Action, error) {
 
 func (p *Plan) program(tr *sim.Trace) ([]Action, error) {
 	if p.Problem.Chain == nil {
-		return nil, fmt.Errorf("a program runs the stages of an nn.Sequential one after the other, and this network is no chain of stages; export it as JSON")
+		return nil, fmt.Errorf("a program runs the stages of an nn.Sequential one after the other, and this network is not a chain of stages; export it as JSON")
 	}
 	if p.Problem.Transfers == engine.Streamed {
 		return nil, fmt.Errorf("a program copies values as a whole, and this schedule streams them byte by byte; solve again with whole transfers, or export it as JSON")
@@ -61,11 +61,11 @@ func (p *Plan) program(tr *sim.Trace) ([]Action, error) {
 	w := newProgrammer(p.Problem, tr)
 	for i := range p.Schedule {
 		if err := w.step(i, &p.Schedule[i]); err != nil {
-			return nil, fmt.Errorf("step %d (%s) has no place in a program: %w", i+1, p.Schedule[i].Describe(p.Problem.Graph), err)
+			return nil, fmt.Errorf("step %d (%s) cannot be part of a program: %w", i+1, p.Schedule[i].Describe(p.Problem.Graph), err)
 		}
 	}
 	if err := w.issue(len(w.waiting)); err != nil {
-		return nil, fmt.Errorf("the end of the schedule has no place in a program: %w", err)
+		return nil, fmt.Errorf("the end of the schedule cannot be part of a program: %w", err)
 	}
 	for len(w.leaving) > 0 {
 		w.await(w.leaving[0])
@@ -184,7 +184,7 @@ func (w *programmer) await(v engine.ValueID) {
 func (w *programmer) take(size engine.Bytes) error {
 	for w.used+size > w.limit {
 		if len(w.leaving) == 0 {
-			return fmt.Errorf("it needs %d bytes beside %d, and the schedule's peak is %d", size, w.used, w.limit)
+			return fmt.Errorf("it needs %d bytes beside %d bytes, and the schedule's peak is %d bytes", size, w.used, w.limit)
 		}
 		w.await(w.leaving[0])
 	}

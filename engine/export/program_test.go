@@ -239,8 +239,8 @@ func TestNoProgram(t *testing.T) {
 	g := &engine.Graph{Done: engine.NoValue, Values: []engine.Value{{Name: "x", Size: 1, PartOf: engine.NoValue}},
 		Ops: []engine.Op{{Name: "f", Time: 1, Out: []engine.ValueID{0}}}}
 	plan := &export.Plan{Name: "graph", Problem: &engine.Problem{Graph: g, Budget: 1}, Schedule: engine.Schedule{engine.Run(0)}}
-	if _, err := plan.Python(); err == nil || !strings.Contains(err.Error(), "no chain of stages") {
-		t.Errorf("a graph: got error %v, want one that says that it is no chain of stages", err)
+	if _, err := plan.Python(); err == nil || !strings.Contains(err.Error(), "not a chain of stages") {
+		t.Errorf("a graph: got error %v, want one that says that it is not a chain of stages", err)
 	}
 	plan.Schedule = nil
 	if _, err := plan.JSON(); err == nil || !strings.Contains(err.Error(), "cannot be played") {

@@ -52,7 +52,7 @@ var vdnn = &engine.Strategy{
 In the backward pass each layer brings back the nearest earlier value that is
 still away, and the next layer waits for that copy too; what is missing when it
 is needed is fetched at once, with nothing beside it. All copies are thus over
-at the end of their layer, and memory does not depend on the link. Shriram et
+at the end of their layer, and memory does not depend on the bandwidth. Shriram et
 al. do not say how far ahead a value is looked for; Rhu et al., who offload all
 convolutions or none, stop at the next one. Stopping at the next one that is
 offloaded meets the published peaks and is a parameter here.

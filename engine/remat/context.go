@@ -23,7 +23,7 @@ type contexts[T unit] struct {
 type outer[T unit] struct {
 	first int
 	cost  []T // of first, first+1, ..., cell by cell
-	most  []T // by stage less first; -1: no schedule within the limit stands there
+	most  []T // by stage less first: the largest m with which it is reached; -1: it is not
 }
 
 // contextCells bounds the number of cells, contextBytes what the costs of all t

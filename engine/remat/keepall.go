@@ -13,7 +13,7 @@ func init() {
 		Doc: `Keeps every activation from its forward to its backward.
 
 This is what a training step does when nothing is done about memory: the fastest
-step there is, and the largest peak. Every other strategy is held against it. An
+step there is, and the largest peak. Every other strategy is compared with it. An
 output that no backward reads goes once the next forward has read it, as in plain
 training. On a graph every value stays to its last use, and weights to the end.`,
 		Cites: []engine.Cite{{

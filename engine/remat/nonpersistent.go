@@ -23,8 +23,8 @@ var nonpersistent = &engine.Strategy{
 	Title: "Optimal recomputation, exhaustive",
 	Doc: `Finds the fastest recomputation of a short chain by trying everything.
 
-Rotor looks at persistent schedules only: what is once kept stays until the
-backward that needs it. Giving something up and computing it once more can be
+Rotor looks at persistent schedules only: what has been kept stays until the
+backward that needs it. Dropping something and recomputing it once more can be
 better when sizes differ. This strategy searches all sequences of the four
 operations, persistent or not, and so says what persistency costs. The smallest
 example has four stages: 12 against 15 units of time.

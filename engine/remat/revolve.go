@@ -19,8 +19,8 @@ there is. Revolve has a closed form for chains whose stages are all the same;
 here sizes and times differ, and the optimum comes from Theorem 1 of the second
 paper without the branch that keeps saved sets. Sizes are exact bytes.
 
-No persistent schedule of this kind is faster: one that leaves what it has once
-kept where it is until the backward that needs it.`,
+No persistent schedule of this kind is faster: once such a schedule
+has kept something, it stays where it is until the backward that needs it.`,
 	Class: engine.MayRecompute,
 	Cites: []engine.Cite{
 		{

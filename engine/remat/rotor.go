@@ -23,8 +23,8 @@ var Rotor = &engine.Strategy{
 
 It decides for every stage whether to keep all that its backward needs, only its
 input, or nothing, and what to compute again from where. No persistent schedule
-is faster: one that leaves what it has once kept where it is until the backward
-that needs it. Sizes are counted in exact bytes; the paper rounds them up to
+is faster: once such a schedule has kept something, it stays where it is until the
+backward that needs it. Sizes are counted in exact bytes; the paper rounds them up to
 1/500 of the memory, which costs a few percent of the step on long chains; with
 500 slots the notes say what it costs here.
 

@@ -116,7 +116,7 @@ func At(ctx context.Context, q *Question, batch int) (Point, error) {
 		return at, fmt.Errorf("%s at batch %d: the schedule is not verified: %w", q.Strategy.Name, batch, err)
 	}
 	if trace.Makespan != sol.Makespan || trace.Peak != sol.Peak {
-		return at, fmt.Errorf("%s at batch %d: the schedule claims %v and %d bytes, and takes %v and %d bytes", q.Strategy.Name, batch,
+		return at, fmt.Errorf("%s at batch %d: the schedule claims %v and a peak of %d bytes, but it takes %v and %d bytes", q.Strategy.Name, batch,
 			sol.Makespan, sol.Peak, trace.Makespan, trace.Peak)
 	}
 	at.StepTime, at.Peak = trace.Makespan, trace.Peak

@@ -43,7 +43,7 @@ func TestSecondWay(t *testing.T) {
 		}
 	}
 	s := engine.Schedule{{Kind: engine.StepRun, Op: p.Chain.Fwd(1), Value: engine.NoValue, Alt: true}}
-	if got := s[0].Describe(p.Graph); !strings.Contains(got, "second way") {
-		t.Errorf("the step reads %q; want it to name the second way", got)
+	if got := s[0].Describe(p.Graph); !strings.Contains(got, "second algorithm") {
+		t.Errorf("the step reads %q; want it to name the second algorithm", got)
 	}
 }

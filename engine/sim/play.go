@@ -7,10 +7,11 @@ import (
 	"memtide/engine"
 )
 
-// Play runs a schedule and returns what happens. The error is a *StepError or a
-// *StuckError; the budget of the problem is obeyed, the claims of a strategy
-// are not looked at. The cost is linear in the steps, times the largest number
-// of operands of an operation.
+// Play runs a schedule and returns what happens. The problem has to be valid; neither
+// it nor the schedule is changed, and the trace is the caller's. The error is a
+// *StepError or a *StuckError, and then there is no trace; the budget of the problem
+// is obeyed, the claims of a strategy are not looked at. The cost is linear in the
+// steps, times the largest number of operands of an operation.
 func Play(p *engine.Problem, s engine.Schedule) (*Trace, error) {
 	pl := newPlayer(p, s)
 	if free := pl.room(); free < 0 {
@@ -293,13 +294,13 @@ func (pl *player) stepRun(st *engine.Step) (hold, error) {
 	outs := op.Out
 	if st.OutputOnly {
 		if outs = op.OutputOnly; outs == nil {
-			return hold{}, pl.fail("the operation cannot run lean")
+			return hold{}, pl.fail("the operation cannot keep only its output")
 		}
 	}
 	d, work := op.Time, op.Temp
 	if st.Alt {
 		if op.Alt == nil {
-			return hold{}, pl.fail("the operation has no second way to run")
+			return hold{}, pl.fail("the operation has no second algorithm")
 		}
 		d, work = op.Alt.Time, op.Alt.Temp
 	}

@@ -174,7 +174,7 @@ func TestRefusals(t *testing.T) {
 		{engine.Schedule{run(opP), engine.Fetch(valX, 0)}, 1, "it is on the device already"},
 		{engine.Schedule{engine.Fetch(valW, 0), engine.Fetch(valW, 0)}, 1, "it is being fetched already"},
 		{engine.Schedule{engine.Fetch(valW, -1)}, 0, "its earliest start is negative"},
-		{engine.Schedule{engine.RunOutputOnly(opP)}, 0, "the operation cannot run lean"},
+		{engine.Schedule{engine.RunOutputOnly(opP)}, 0, "the operation cannot keep only its output"},
 		{engine.Schedule{run(7)}, 0, "the graph has no such operation"},
 		{engine.Schedule{engine.Free(9)}, 0, "the graph has no such value"},
 		{engine.Schedule{{Kind: 99}}, 0, "there is no such step"},

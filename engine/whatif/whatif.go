@@ -79,7 +79,7 @@ type Enough struct {
 }
 
 // ErrTooSlow says that the method is slower than asked for in any budget.
-var ErrTooSlow = errors.New("it is slower than that even without a limit of memory")
+var ErrTooSlow = errors.New("it is slower than that even without a memory limit")
 
 // SmallestBudget looks for the smallest budget in which a method takes at most
 // limit, to within grain bytes above 0; p.Budget is not looked at. It bisects:

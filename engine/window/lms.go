@@ -14,10 +14,10 @@ var lms = &engine.Strategy{
 	Name:  "lms",
 	Title: "Large model support (LMS)",
 	Mark:  3,
-	Doc: `Lets a value leave when its next use is many operations away, and fetches it a fixed number of operations before that.
+	Doc: `Offloads a value whose next use is many operations away, and fetches it a fixed number of operations before that use.
 
 Two numbers, counted in operations, are the same for all values, whatever their
-size: from which distance on a value leaves, and how far ahead it is fetched.
+size: from which distance on a value is offloaded, and how far ahead it is fetched.
 Larger numbers move less and fetch earlier, and need more memory. The paper
 prints the first condition the other way round, which contradicts this. Numbers
 that are not given are searched for: up to 24 distances and 18 leads.`,
@@ -28,9 +28,9 @@ that are not given are searched for: up to 24 distances and 18 leads.`,
 	},
 	Params: []engine.Param{
 		{Name: "threshold", Title: "Swap-out threshold", Default: "0", Min: 0, Max: 100_000,
-			Doc: "A value leaves if its next use is at least so many operations away [swapout_threshold]; 0 searches for the fastest within the budget."},
+			Doc: "A value is offloaded if its next use is at least this many operations away [swapout_threshold]; 0 searches for the fastest within the budget."},
 		{Name: "ahead", Title: "Swap-in ahead", Default: "0", Min: 0, Max: 100_000,
-			Doc: "A value is fetched so many operations before its next use [swapin_ahead]; 0 searches for the fastest within the budget."},
+			Doc: "A value is fetched this many operations before its next use [swapin_ahead]; 0 searches for the fastest within the budget."},
 	},
 	Solver: solveLMS,
 }
@@ -87,7 +87,7 @@ func ByLMS(p *engine.Problem, threshold, ahead int) (*engine.Solution, error) {
 }
 
 func lmsNote(threshold, ahead int) string {
-	return fmt.Sprintf("Values leave whose next use is %d operations away or more; they are fetched %d ahead.", threshold, ahead)
+	return fmt.Sprintf("Offloads values whose next use is %d or more operations away, and fetches them %d operations before it.", threshold, ahead)
 }
 
 // maxThresholds is how many distances the search tries.

@@ -13,7 +13,7 @@ var window = &engine.Strategy{
 	Name:  "window",
 	Title: "Adaptive window",
 	Mark:  10,
-	Doc: `Fetches what the next operations use, as far as it fits into a window of bytes, and lets everything beyond it leave.
+	Doc: `Fetches what the next operations use, as far as it fits into a window of bytes, and offloads everything beyond it.
 
 Before an operation the window is the longest stretch of what it and the ones
 after it use whose bytes fit: large values make it short, small ones long. What
@@ -25,7 +25,7 @@ and the largest that fits, and then closer to the fastest of them.`,
 	Class: engine.MayOffload, Graphs: true,
 	Cites: []engine.Cite{paper004},
 	Params: []engine.Param{{
-		Name: "window", Title: "Window, MiB", Doc: "The bytes that are looked ahead, in MiB; 0 searches for the fastest within the budget.",
+		Name: "window", Title: "Window, MiB", Doc: "How far to look ahead, in MiB; 0 searches for the fastest within the budget.",
 		Default: "0", Min: 0, Max: 1 << 24,
 	}},
 	Solver: solveWindow,

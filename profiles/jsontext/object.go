@@ -259,7 +259,7 @@ func (k *Keys) Warning(where string) []string {
 	if len(k.other) == 0 {
 		return nil
 	}
-	return []string{"Keys that mean nothing " + where + " were skipped: " + profiles.Clip(strings.Join(k.other, ", ")) + "."}
+	return []string{"Unknown keys " + where + " were skipped: " + profiles.Clip(strings.Join(k.other, ", ")) + "."}
 }
 
 // syntaxError explains why data is not JSON.

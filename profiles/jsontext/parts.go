@@ -97,7 +97,7 @@ func isNumeric(c byte) bool {
 }
 
 func tooLongJSON(data []byte, at int, what string, n, most int) *profiles.FormatError {
-	return &profiles.FormatError{Line: lineAt(data, at), Found: fmt.Sprintf("%s behind %s is %d bytes long", what, keyBefore(bytes.TrimRight(data[:at], ": \t\r\n")), n),
+	return &profiles.FormatError{Line: lineAt(data, at), Found: fmt.Sprintf("%s after %s is %d bytes long", what, keyBefore(bytes.TrimRight(data[:at], ": \t\r\n")), n),
 		Expected: fmt.Sprintf("At most %d bytes are read.", most), Remedy: "Shorten it."}
 }
 

@@ -29,7 +29,7 @@ const (
 )
 
 // madeNote says what kind of numbers a hand-made chain has.
-const madeNote = "Made by hand: one unit of time is 1 ms, one unit of memory 1 MiB, and the link carries 1 MiB in 1 ms."
+const madeNote = "Made by hand: one unit of time is 1 ms, one unit of memory 1 MiB, and the link to the host carries 1 MiB in 1 ms."
 
 // handMade are the options of what is made by hand.
 var handMade = Options{Precision: string(f32), Device: DefaultDeviceID}

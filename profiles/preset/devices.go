@@ -21,11 +21,11 @@ const gb engine.Rate = 1_000_000_000
 const (
 	vendor        = "memory, peaks and memory bandwidth from NVIDIA's specification"
 	llmAnalysis   = "memory, peaks and memory bandwidth from the llm-analysis project's hardware table"
-	ruleOfThumb   = "link an estimate: 80-85 % of the standard's peak, a common rule of thumb for which no measurement was found"
-	peakOnly      = "link the theoretical peak: no measurement was found"
+	ruleOfThumb   = "link to the host an estimate: 80-85 % of the standard's peak, a common rule of thumb for which no measurement was found"
+	peakOnly      = "link to the host the theoretical peak: no measurement was found"
 	hayakawa      = "Hayakawa and Narihira, Out-of-core training for extremely large-scale neural networks, section 4"
 	beaumont      = "Beaumont, Eyraud-Dubois and Shilova, Optimal GPU-CPU offloading strategies, section 6: 15.75 GiB, and about 12.5 GB/s measured with PyTorch"
-	shriram       = "link from Shriram, Garg and Kulkarni, Dynamic memory management (vDNN++), table I, which measured 62 ms for 411,041,792 bytes"
+	shriram       = "link to the host from Shriram, Garg and Kulkarni, Dynamic memory management (vDNN++), table I, which measured 62 ms for 411,041,792 bytes"
 	hopperPeaks   = "peaks and memory bandwidth as AnandTech reported them at the launch (article 21136)"
 	graceHopper   = "memory, peaks and the 900 GB/s of both directions of NVLink-C2C from a public guide to the GH200"
 	calculonGrace = "450 GB/s each direction also in the Calculon project's system files"
@@ -68,7 +68,7 @@ var devices = []Device{
 		ID: DefaultDeviceID, Device: symmetric("V100-PCIE-16GB", nominal(16), 12_500_000_000),
 		Link: "PCIe 3 x16", LinkPeak: pcie3x16, LinkOrigin: profiles.Measured, MemoryOrigin: profiles.Measured,
 		FP32: 14.0 * teraflops, FP16: 112 * teraflops, MemoryRate: 900 * gb,
-		Source: "peaks and memory bandwidth from the llm-analysis project's hardware table; memory and link from " + beaumont,
+		Source: "peaks and memory bandwidth from the llm-analysis project's hardware table; memory and link to the host from " + beaumont,
 	},
 	{
 		ID: "v100-sxm2-32gb", Device: symmetric("V100-SXM2-32GB", nominal(32), 12_000_000_000),
@@ -80,7 +80,7 @@ var devices = []Device{
 		ID: "v100-sxm2-16gb-nvlink2", Device: symmetric("V100-SXM2 + POWER9, 2x NVLink 2", nominal(16), nvlink2x2),
 		Link: "2x NVLink 2", LinkPeak: nvlink2x2, LinkOrigin: TheoreticalPeak, MemoryOrigin: profiles.Estimated,
 		FP32: 15.7 * teraflops, FP16: 125 * teraflops, MemoryRate: 900 * gb,
-		Source: "link from " + hayakawa + ": two NVLinks of 50 GB/s each, both directions counted; the theoretical peak",
+		Source: "link to the host from " + hayakawa + ": two NVLinks of 50 GB/s each, both directions counted; the theoretical peak",
 	},
 	{
 		ID: "a100-sxm-40gb", Device: symmetric("A100-SXM-40GB", nominal(40), 25_000_000_000),

@@ -38,11 +38,11 @@ func TestEfficiency(t *testing.T) {
 	for ref, want := range map[string]string{
 		"resnet50-0pct-b32":         "1 to 100 are possible",
 		"resnet50-101pct-b32":       "1 to 100 are possible",
-		"resnet50-50pct-60pct-b32":  "stands twice",
+		"resnet50-50pct-60pct-b32":  "appears twice",
 		"lemma3-50pct":              "made by hand",
 		"resnet50-halfpct-b32":      "not a whole number",
 		"gpt2-medium-99999999pct":   "1 to 100 are possible",
-		"resnet50-on-a100-50pct-b1": "no device",
+		"resnet50-on-a100-50pct-b1": "not a known device",
 	} {
 		if _, _, err := Parse(ref); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v; want %q in it", ref, err, want)

@@ -93,7 +93,7 @@ func (p *Preset) readParts(ref, rest string) (o Options, err error) {
 			kind, o.Separate = "separation", true
 		case part == "on":
 			if kind = "device"; o.Device == "" {
-				err = fmt.Errorf("preset %q: after \"on\" stands %q, which is no device; known are %s", ref, after, strings.Join(deviceIDs(), ", "))
+				err = fmt.Errorf("preset %q: \"on\" is followed by %q, which is not a known device; known are %s", ref, after, strings.Join(deviceIDs(), ", "))
 			}
 		case strings.HasPrefix(part, "b"):
 			kind = "batch size"
@@ -112,7 +112,7 @@ func (p *Preset) readParts(ref, rest string) (o Options, err error) {
 				ref, p.ID, part, Ref(p.ID, p.DefaultBatch), strings.Join(knownIDs(), ", "))
 		}
 		if err == nil && seen[kind] {
-			err = fmt.Errorf("preset %q: the %s stands twice; name it once", ref, kind)
+			err = fmt.Errorf("preset %q: the %s appears twice; name it once", ref, kind)
 		}
 		seen[kind] = true
 	}

@@ -76,7 +76,7 @@ class Stages(unittest.TestCase):
     def test_cuts(self):
         stages, _ = collect.network("resnet18", cuts=["layer1", "layer3"])
         self.assertEqual(len(stages), 3)
-        with self.assertRaisesRegex(collect.CollectError, "layer1.0.conv1 is no cut"):
+        with self.assertRaisesRegex(collect.CollectError, "layer1.0.conv1 is not a cut"):
             collect.network("resnet18", cuts=["layer1.0.conv1"])
         with self.assertRaisesRegex(collect.CollectError, "no module nothing"):
             collect.network("resnet18", cuts=["nothing"])

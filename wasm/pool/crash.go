@@ -26,9 +26,9 @@ func crashed(detail string) *proto.Failure {
 // Its further lines are details for people. The detail is what the browser says.
 func cannotStart(detail string) *proto.Failure {
 	why := strings.TrimSuffix(strings.TrimPrefix(firstLine(detail), "JavaScript error: "), ".")
-	kind, help := proto.NoWorker, "Open the page in a window of its own, without extensions that change it; where a policy is yours, it needs worker-src blob:. The command line needs no browser: memtide solve."
+	kind, help := proto.NoWorker, "Open the page in a window of its own, without extensions that change it; if the site has a security policy of yours, add worker-src blob: to it. The command line needs no browser: memtide solve."
 	if strings.Contains(why, "could not be loaded") {
-		kind, help = proto.Crash, "Look whether there is a connection, and try again. The command line needs no browser: memtide solve."
+		kind, help = proto.Crash, "Check the connection and try again. The command line needs no browser: memtide solve."
 	}
 	return &proto.Failure{Kind: kind, Detail: detail, Text: "The engine cannot start here: " + why + ".\n" +
 		"Schedules are computed in workers, and the browser starts none for this page.\n" + help}

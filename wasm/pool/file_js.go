@@ -48,7 +48,7 @@ func (f *file) ReadAt(p []byte, off int64) (int, error) {
 	n, err := f.read(p[:max(min(int64(len(p)), f.size-off), 0)], off)
 	if err != nil {
 		return n, &profiles.FormatError{Found: "The file cannot be read: " + err.Error(),
-			Expected: "It has to stay where it is, as it is, until it is open.", Remedy: "Open it again."}
+			Expected: "The file must not be moved or changed while it is being opened.", Remedy: "Open it again."}
 	}
 	if n < len(p) {
 		return n, io.EOF

@@ -11,20 +11,20 @@ import (
 
 // Times that decide how patient the pool is.
 const (
-	// silence is how long a running request may say nothing before the page is
+	// heartbeat is how long a running request may say nothing before the page is
 	// told, and how often it is told again.
-	silence = 10 * time.Second
-	// grace is how long the worker of a cancelled request may still finish by
+	heartbeat = 10 * time.Second
+	// cancelGrace is how long the worker of a cancelled request may still finish by
 	// itself: most solves end sooner than a worker is replaced.
-	grace = 100 * time.Millisecond
-	// calm is how long after the last of several solves was asked for no new point
+	cancelGrace = 100 * time.Millisecond
+	// debounce is how long after the last of several solves was asked for no new point
 	// of a sweep is begun: while somebody drags a slider, the page and its answers
-	// have the cores to themselves. Solves are several if less than calm apart.
-	calm = 250 * time.Millisecond
-	// alone is how long after its first answer the first worker is the only one, if
+	// have the cores to themselves. Solves are several if less than debounce apart.
+	debounce = 250 * time.Millisecond
+	// soloStart is how long after its first answer the first worker is the only one, if
 	// nobody waits for another: starting them would hold up what the page does with
 	// the answer.
-	alone = 500 * time.Millisecond
+	soloStart = 500 * time.Millisecond
 	// maxStarts is how many workers may die one after the other without having
 	// been given anything to do, until the pool stops replacing them.
 	maxStarts = 3
@@ -39,10 +39,10 @@ type port struct {
 // events are what a worker tells. They are called one after the other, in the order
 // in which the worker told them, and never from within start, send or kill.
 type events struct {
-	ready   func()
-	ahead   func([]byte) // ahead.message
-	message func([]byte)
-	died    func(detail string) // detail: what it wrote last
+	ready       func()
+	speculative func([]byte) // speculative.message
+	message     func([]byte)
+	died        func(detail string) // detail: what it wrote last
 }
 
 // Pool implements proto.Pool. Besides the width workers that may be busy with
@@ -51,25 +51,25 @@ type Pool struct {
 	start func(events) (port, error)
 	width int
 
-	silence, grace, calm, alone time.Duration
+	heartbeat, cancelGrace, debounce, soloStart time.Duration
 
 	tamper func(*proto.Request) *proto.Request // changes requests in self-tests; nil otherwise
 
-	mu        sync.Mutex
-	workers   []*worker // one per slot; nil where none runs
-	ahead     ahead     // until the first solve
-	answered  bool      // the first answer is here
-	full      bool      // every slot is to have a worker, not only the first
-	failed    int       // workers that died without having been of use, since the last that was
-	broken    string    // why no more workers are started; empty if they are
-	urgent    []*job    // everything but sweeps and questions; files that are opened come first
-	patient   []*job
-	held      int         // who wants no point of a sweep to begin (see Hold)
-	asked     time.Time   // when the last solve came
-	several   bool        // it came shortly after the one before
-	resume    *time.Timer // pumps when it is calm again; nil if nothing waits for that
-	onSilence func(*proto.Request, time.Duration)
-	notices   inbox // calls of onSilence, in the order in which they were decided
+	mu          sync.Mutex
+	workers     []*worker   // one per slot; nil where none runs
+	speculative speculative // until the first solve
+	answered    bool        // the first answer is here
+	full        bool        // every slot is to have a worker, not only the first
+	failed      int         // workers that died without having been of use, since the last that was
+	broken      string      // why no more workers are started; empty if they are
+	urgent      []*job      // everything but sweeps and questions; files that are opened come first
+	patient     []*job
+	held        int         // who wants no point of a sweep to begin (see Hold)
+	asked       time.Time   // when the last solve came
+	several     bool        // it came shortly after the one before
+	resume      *time.Timer // pumps when the debounce is over; nil if nothing waits for that
+	onSilence   func(*proto.Request, time.Duration)
+	notices     inbox // calls of onSilence, in the order in which they were decided
 }
 
 type worker struct {
@@ -105,7 +105,7 @@ func newPool(width int, start func(events) (port, error)) *Pool {
 
 // newPoolOf has so many workers, of which width may be busy with sweeps.
 func newPoolOf(workers, width int, start func(events) (port, error)) *Pool {
-	p := &Pool{start: start, width: width, silence: silence, grace: grace, calm: calm, alone: alone}
+	p := &Pool{start: start, width: width, heartbeat: heartbeat, cancelGrace: cancelGrace, debounce: debounce, soloStart: soloStart}
 	p.workers = make([]*worker, workers)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -142,7 +142,7 @@ func (p *Pool) one(ctx context.Context, req *proto.Request, onProgress func(*pro
 	if err != nil {
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
 	}
-	if r := p.takeAhead(req, payload); r != nil {
+	if r := p.takeSpeculative(req, payload); r != nil {
 		return serve.Answer(r)
 	}
 	j := &job{req: req, payload: payload, onProgress: onProgress, done: make(chan answer, 1)}
@@ -150,7 +150,7 @@ func (p *Pool) one(ctx context.Context, req *proto.Request, onProgress func(*pro
 		j.handle = req.Open.Handle
 	}
 	p.enqueue(j)
-	tick := time.NewTicker(p.silence)
+	tick := time.NewTicker(p.heartbeat)
 	defer tick.Stop()
 	for {
 		select {
@@ -170,7 +170,7 @@ func (p *Pool) enqueue(j *job) {
 	defer p.mu.Unlock()
 	p.queue(j)
 	if now := time.Now(); j.req.Op == proto.OpSolve {
-		p.asked, p.several = now, now.Sub(p.asked) < p.calm
+		p.asked, p.several = now, now.Sub(p.asked) < p.debounce
 	}
 	if p.broken != "" { // a person asked again: so do we
 		p.broken, p.failed = "", 0
@@ -197,7 +197,7 @@ func (p *Pool) pump() {
 		switch {
 		case len(p.urgent) > 0:
 			j, p.urgent = p.urgent[0], p.urgent[1:]
-		case len(p.patient) > 0 && busy < p.width && p.held == 0 && p.isCalm():
+		case len(p.patient) > 0 && busy < p.width && p.held == 0 && p.debounced():
 			j, p.patient = p.patient[0], p.patient[1:]
 		default:
 			return
@@ -227,10 +227,10 @@ func (p *Pool) fill() {
 	}
 }
 
-// isCalm tells whether points of sweeps may begin; if not, it sees to it that
+// debounced tells whether points of sweeps may begin; if not, it arranges that
 // they do later. The caller holds the lock.
-func (p *Pool) isCalm() bool {
-	wait := p.calm - time.Since(p.asked)
+func (p *Pool) debounced() bool {
+	wait := p.debounce - time.Since(p.asked)
 	if !p.several || wait <= 0 {
 		return true
 	}
@@ -252,10 +252,10 @@ func (p *Pool) spawn(slot int) {
 	}
 	w := &worker{slot: slot}
 	port, err := p.start(events{
-		ready:   func() { p.onReady(w) },
-		ahead:   p.onAhead,
-		message: func(b []byte) { p.onMessage(w, b) },
-		died:    func(detail string) { p.onDeath(w, detail) },
+		ready:       func() { p.onReady(w) },
+		speculative: p.onSpeculative,
+		message:     func(b []byte) { p.onMessage(w, b) },
+		died:        func(detail string) { p.onDeath(w, detail) },
 	})
 	if err != nil {
 		p.startFailed(slot, err.Error())
@@ -304,7 +304,7 @@ func (p *Pool) followFirst() {
 		return
 	}
 	p.answered = true
-	time.AfterFunc(p.alone, func() {
+	time.AfterFunc(p.soloStart, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if !p.full {
@@ -379,7 +379,7 @@ func (p *Pool) giveUp(j *job) {
 	p.patient = without(p.patient, j)
 	for _, w := range p.workers {
 		if w != nil && w.job == j {
-			time.AfterFunc(p.grace, func() { p.endIfStill(w, j) })
+			time.AfterFunc(p.cancelGrace, func() { p.endIfStill(w, j) })
 		}
 	}
 }
@@ -400,7 +400,7 @@ func (p *Pool) listen(j *job) {
 	if !j.heard.IsZero() {
 		quiet = time.Since(j.heard)
 	}
-	if quiet >= p.silence && p.onSilence != nil {
+	if quiet >= p.heartbeat && p.onSilence != nil {
 		j.silent = true
 		p.tell(j, quiet)
 	}

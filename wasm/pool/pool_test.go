@@ -127,8 +127,8 @@ func TestOthersFollowFirst(t *testing.T) {
 	}{
 		{"before anything is asked", func(*Pool) {}, time.Hour, 1},
 		{"before the first answer", func(p *Pool) { go p.Do(context.Background(), request("a"), nil) }, needs / 2, 1},
-		{"just after it", func(p *Pool) { go p.Do(context.Background(), request("a"), nil) }, needs + alone/2, 1},
-		{"a moment after it", func(p *Pool) { go p.Do(context.Background(), request("a"), nil) }, needs + 2*alone, 3},
+		{"just after it", func(p *Pool) { go p.Do(context.Background(), request("a"), nil) }, needs + soloStart/2, 1},
+		{"a moment after it", func(p *Pool) { go p.Do(context.Background(), request("a"), nil) }, needs + 2*soloStart, 3},
 		{"two solves at once", func(p *Pool) {
 			go p.Do(context.Background(), request("a"), nil)
 			go p.Do(context.Background(), request("b"), nil)
@@ -233,7 +233,7 @@ func TestCrash(t *testing.T) {
 					t.Fatalf("the next request: %v", err)
 				}
 			}
-			time.Sleep(2 * alone)
+			time.Sleep(2 * soloStart)
 			synctest.Wait()
 			if s.of(&s.killed) != 10 || s.of(&s.started) != 12 {
 				t.Errorf("%d workers were started and %d ended; want 12 and 10", s.of(&s.started), s.of(&s.killed))
@@ -248,7 +248,7 @@ func TestCancel(t *testing.T) {
 	for _, c := range []struct {
 		needs  time.Duration
 		killed int
-	}{{grace / 2, 0}, {time.Hour, 1}} {
+	}{{cancelGrace / 2, 0}, {time.Hour, 1}} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &stage{behave: func(req *proto.Request, e events, end chan bool) {
 				select {
@@ -265,7 +265,7 @@ func TestCancel(t *testing.T) {
 			if !errors.Is(err, context.Canceled) || time.Since(start) != time.Millisecond {
 				t.Errorf("got %v after %v, want cancelled after 1ms", err, time.Since(start))
 			}
-			time.Sleep(2 * grace)
+			time.Sleep(2 * cancelGrace)
 			synctest.Wait()
 			if s.of(&s.killed) != c.killed {
 				t.Errorf("a solve of %v: %d workers ended, want %d", c.needs, s.of(&s.killed), c.killed)
@@ -384,7 +384,7 @@ func TestSweepsWaitForCalm(t *testing.T) {
 			if _, err := p.Do(t.Context(), request("drag"), nil); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(calm / 2)
+			time.Sleep(debounce / 2)
 		}
 		sweep := func(want time.Duration, why string) {
 			begun := time.Now()
@@ -400,8 +400,8 @@ func TestSweepsWaitForCalm(t *testing.T) {
 				t.Errorf("the point began %v after it was asked for, want %v: %s", waited, want, why)
 			}
 		}
-		sweep(calm/2, "a calm after the last of several solves was asked for")
-		time.Sleep(calm)
+		sweep(debounce/2, "debounce after the last of several solves was asked for")
+		time.Sleep(debounce)
 		if _, err := p.Do(t.Context(), request("click"), nil); err != nil {
 			t.Fatal(err)
 		}

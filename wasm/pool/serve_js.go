@@ -71,10 +71,10 @@ type asked struct {
 }
 
 type worksite struct {
-	self     safejs.Value
-	selftest bool
-	server   serve.Server
-	ahead    ahead
+	self        safejs.Value
+	selftest    bool
+	server      serve.Server
+	speculative speculative
 }
 
 // lookAhead solves what the page will ask first. The page is told, and if it had
@@ -96,9 +96,9 @@ func (w *worksite) lookAhead(expect func(search, hash string) *proto.Request) {
 	if req == nil {
 		return
 	}
-	w.ahead, err = solveAhead(&w.server, req)
+	w.speculative, err = speculate(&w.server, req)
 	if err == nil {
-		err = post(w.self, "ahead", w.ahead.message(), nil)
+		err = post(w.self, "speculative", w.speculative.message(), nil)
 	}
 	if err != nil {
 		panic(err)
@@ -106,8 +106,8 @@ func (w *worksite) lookAhead(expect func(search, hash string) *proto.Request) {
 }
 
 func (w *worksite) answer(r asked) {
-	a := w.ahead
-	w.ahead = ahead{}
+	a := w.speculative
+	w.speculative = speculative{}
 	if a.answers(r.body) {
 		if err := post(w.self, "reply", a.reply, nil); err != nil {
 			panic(err)

@@ -214,13 +214,13 @@ func dispatch(data safejs.Value, e events) {
 	switch kind {
 	case "ready":
 		e.ready()
-	case "reply", "ahead":
+	case "reply", "speculative":
 		b, err := body(data)
 		switch {
 		case err != nil:
 			e.died(err.Error())
-		case kind == "ahead":
-			e.ahead(b)
+		case kind == "speculative":
+			e.speculative(b)
 		default:
 			e.message(b)
 		}

@@ -24,7 +24,7 @@ func RegisterExporter(e Exporter) {
 // its reader.
 func (s *Server) export(q *proto.Export) (*proto.Exported, *proto.Failure) {
 	if exporter == nil {
-		return nil, proto.Fail(proto.BadRequest, "this program does not write schedules down")
+		return nil, proto.Fail(proto.BadRequest, "this program cannot write schedules")
 	}
 	return exporter(q, func(n *proto.Network) (string, engine.Problem, *proto.Failure) {
 		nw, fail := s.network(n)

@@ -24,7 +24,8 @@ const maxChecked = 6000
 // looked for after a request has failed.
 const maxNeeds = 200_000
 
-// placement is a request for addresses that has been understood.
+// placement is a request for addresses, resolved: the buffers with their lives, and the
+// pool in bytes.
 type placement struct {
 	requests  *alloc.Requests
 	at        func(event int) time.Duration // on the pictures' time axis

@@ -64,7 +64,7 @@ func (s *Server) answer(ctx context.Context, req *proto.Request, emit func(*prot
 		exported, fail := s.export(req.Export)
 		return &proto.Reply{Exported: exported}, fail
 	}
-	return nil, proto.Fail(proto.BadRequest, "the request asks for %q without saying what; expected open, solve, sweep, place, ask or export", req.Op)
+	return nil, proto.Fail(proto.BadRequest, "the request %q is unknown or has no content; expected open, solve, sweep, place, ask or export", req.Op)
 }
 
 // panicSite keeps the part of a stack that tells where a panic came from: what

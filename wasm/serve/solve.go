@@ -14,7 +14,8 @@ import (
 	"memtide/wasm/proto"
 )
 
-// task is a request for one schedule that has been understood.
+// task is a request for one schedule, resolved: the network is built, the strategy
+// found, and the budget in bytes.
 type task struct {
 	problem  *engine.Problem
 	strategy *engine.Strategy
@@ -134,7 +135,7 @@ func (t *task) measure(sol *engine.Solution) *proto.Solved {
 	case sol.Makespan != trace.Makespan:
 		out.Verdict.Problem = fmt.Sprintf("the strategy claims a step time of %v; it is %v", sol.Makespan, trace.Makespan)
 	case sol.Peak != trace.Peak:
-		out.Verdict.Problem = fmt.Sprintf("the strategy claims a peak of %d bytes; it is %d", sol.Peak, trace.Peak)
+		out.Verdict.Problem = fmt.Sprintf("the strategy claims a peak of %d bytes; it is %d bytes", sol.Peak, trace.Peak)
 	default:
 		out.Verdict.Verified = true
 	}

@@ -86,7 +86,7 @@ func (s *spread) work(ctx context.Context, w part) {
 	var fail *proto.Failure
 	switch {
 	case err == nil:
-		fail = proto.Fail(proto.Crash, "The worker has ended the curve early.")
+		fail = proto.Fail(proto.Crash, "The worker stopped before the curve was complete.")
 		if reply != nil && reply.Swept != nil {
 			s.mu.Lock()
 			s.keepAll = reply.Swept.KeepAll

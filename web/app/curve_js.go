@@ -90,8 +90,8 @@ func (c *curve) load() {
 	})
 }
 
-// settle brings chart and progress up to date.
-func (c *curve) settle() {
+// sync brings chart and progress up to date.
+func (c *curve) sync() {
 	if c.status.Type() != safejs.TypeObject {
 		return
 	}

@@ -81,8 +81,8 @@ func (e *embed) fault(code, text string) {
 	e.send("error", map[string]any{"code": code, "text": text})
 }
 
-// settle is called when the components have been drawn, and tells what changed.
-func (e *embed) settle() {
+// sync is called when the components have been drawn, and tells what changed.
+func (e *embed) sync() {
 	if !e.view {
 		return
 	}

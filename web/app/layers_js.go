@@ -38,13 +38,13 @@ func (l *layerScroll) host(element safejs.Value) {
 			l.Do(state.StepLayer{By: by})
 			l.say((&ui.Selection{S: l.s}).Sentence())
 			l.follow = true
-			l.settle()
+			l.sync()
 		})
 	})
 }
 
-// settle brings the selected row on screen if keys have moved the selection.
-func (l *layerScroll) settle() {
+// sync brings the selected row on screen if keys have moved the selection.
+func (l *layerScroll) sync() {
 	if !l.follow {
 		return
 	}

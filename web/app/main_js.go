@@ -78,7 +78,7 @@ func Main(module safejs.Value) {
 	a.setUp()
 	for job := range a.queue {
 		job()
-		a.settle()
+		a.sync()
 	}
 }
 
@@ -98,7 +98,7 @@ func newApp() *app {
 	leave := a.pictures.leave
 	a.curve.tip, a.curve.leave = &a.pictures.tip, leave
 	a.replies.tip, a.replies.leave = &a.pictures.tip, leave
-	a.layers.rows = func() { a.tables.settle(c.s) }
+	a.layers.rows = func() { a.tables.sync(c.s) }
 	a.files.follow = a.address.open
 	a.controls.files, a.controls.saver = &a.files, &a.saver
 	k := &a.keyboard
@@ -216,7 +216,7 @@ func (a *app) start(e state.Effect) {
 func (a *app) recolour() {
 	a.pictures.recolour()
 	a.curve.dirty = true
-	a.replies.settle()
+	a.replies.sync()
 }
 
 // onPaper has the page in light colours while it is printed. The style sheet
@@ -238,8 +238,8 @@ func (a *app) onPaper(paper bool) {
 	a.replies.flush()
 }
 
-// settle brings the page up to date after the queue's last entry.
-func (a *app) settle() {
+// sync brings the page up to date after the queue's last entry.
+func (a *app) sync() {
 	if len(a.queue) > 0 {
 		return
 	}
@@ -259,8 +259,8 @@ func (a *app) show() {
 	if !a.held || a.s.Phase() != "ready" {
 		set(body, "state", a.s.Phase())
 	}
-	a.pictures.settle()
-	a.curve.settle()
+	a.pictures.sync()
+	a.curve.sync()
 	if a.held && (!a.s.Awaits()) {
 		a.held = false
 	}
@@ -274,7 +274,7 @@ func (a *app) show() {
 	if wait := a.drawnAt + every - now(); wait > 0 {
 		a.waiting = true
 		after(int(wait)+1, func() {
-			a.Later(func() { a.waiting = false }) // settles again
+			a.Later(func() { a.waiting = false }) // syncs again
 		})
 		return
 	}
@@ -290,16 +290,16 @@ func (a *app) draw() {
 	if err := a.renderer.draw(a.root, &a.meter); err != nil {
 		complain("components", err)
 	}
-	a.picker.settle()
+	a.picker.sync()
 	a.drawnAt = now()
-	a.pictures.settle()
-	a.curve.settle()
-	a.replies.settle()
-	a.tables.settle(a.s)
-	a.layers.settle()
-	a.share.settle()
+	a.pictures.sync()
+	a.curve.sync()
+	a.replies.sync()
+	a.tables.sync(a.s)
+	a.layers.sync()
+	a.share.sync()
 	set(get(global("document", "body"), "dataset"), "state", a.s.Phase())
-	a.embed.settle()
+	a.embed.sync()
 	if a.s.Memory != nil || a.s.Network != nil {
 		set(global("document"), "title", ui.PageTitle(a.s))
 	}

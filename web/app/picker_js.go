@@ -15,8 +15,8 @@ type picker struct {
 	active string // id of the entry that was brought into view last
 }
 
-// settle is called when the components have been drawn.
-func (p *picker) settle() {
+// sync is called when the components have been drawn.
+func (p *picker) sync() {
 	v := p.s.View.Picker
 	document := global("document")
 	switch {

@@ -121,8 +121,8 @@ func (p *pictures) measure(c *canvas) {
 	}
 }
 
-// settle asks for a frame if something has changed.
-func (p *pictures) settle() {
+// sync asks for a frame if something has changed.
+func (p *pictures) sync() {
 	if p.painted != p.s.Paint {
 		p.stale, p.overlay = true, true
 	}

@@ -95,17 +95,17 @@ func (c *reply) point(x, y float64, e safejs.Value) {
 	c.tip.show(words, e)
 }
 
-// settle brings the charts up to date.
-func (r *replies) settle() {
+// sync brings the charts up to date.
+func (r *replies) sync() {
 	if !r.s.View.Questions {
 		return
 	}
 	for _, c := range r.list {
-		c.settle()
+		c.sync()
 	}
 }
 
-func (c *reply) settle() {
+func (c *reply) sync() {
 	a := c.s.Asked(c.question)
 	if a == nil || len(a.Answers) == 0 {
 		c.plot = nil
@@ -147,10 +147,10 @@ func (c *reply) load() {
 			onResize(c.element, func() {
 				c.Later(func() {
 					c.width, c.height = number(c.element, "clientWidth"), number(c.element, "clientHeight")
-					c.settle()
+					c.sync()
 				})
 			})
-			c.settle()
+			c.sync()
 		})
 	}, func(reason safejs.Value) {
 		complain("chart", errors.New(text(reason, "message")))

@@ -14,8 +14,8 @@ type sharer struct {
 	back safejs.Value // what had the focus before
 }
 
-// settle is called when the components have been drawn.
-func (h *sharer) settle() {
+// sync is called when the components have been drawn.
+func (h *sharer) sync() {
 	open := h.s.Sharing != nil || h.s.View.Help
 	if open == h.open {
 		return

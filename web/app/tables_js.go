@@ -39,8 +39,8 @@ func (t tables) host(name string, element safejs.Value) {
 	}
 }
 
-// settle brings the tables up to date.
-func (t tables) settle(s *state.State) {
+// sync brings the tables up to date.
+func (t tables) sync(s *state.State) {
 	for name, h := range t {
 		q := strings.TrimPrefix(name, "answers-")
 		var k tableKey

@@ -400,9 +400,9 @@ func TestSend(t *testing.T) {
 		t.Error("there is a button to pass the link on, although the browser cannot")
 	}
 	for _, c := range []struct{ result, note string }{
-		{`Promise.resolve()`, "Passed on."},
+		{`Promise.resolve()`, "Shared."},
 		{`Promise.reject(new DOMException("no", "AbortError"))`, ""},
-		{`Promise.reject(new DOMException("no", "NotAllowedError"))`, "The device does not take the link. Copy it instead."},
+		{`Promise.reject(new DOMException("no", "NotAllowedError"))`, "This device cannot share the link. Copy it instead."},
 	} {
 		p := New(t)
 		p.Before(`Object.defineProperty(navigator, "share", {value: (what) => { globalThis.given = what; return ` + c.result + ` }})`)

@@ -60,11 +60,12 @@ func settled(p *Page, name string, limit time.Duration) {
 	p.Wait(fmt.Sprintf(`got[%[1]q].reply || got[%[1]q].failure`, name), limit)
 }
 
-// countRequests counts what workers are asked from now on.
+// countRequests counts the requests that never end, of all that workers are asked
+// from now on: the page has its own.
 const countRequests = `(() => {
 	const post = Worker.prototype.postMessage;
 	globalThis.requests = 0;
-	Worker.prototype.postMessage = function (...all) { requests += all[0].type === "request"; post.apply(this, all); };
+	Worker.prototype.postMessage = function (...all) { requests += all[0].type === "request" && new TextDecoder().decode(all[0].body).includes('"test":"loop"'); post.apply(this, all); };
 	return true;
 })()`
 

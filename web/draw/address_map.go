@@ -161,7 +161,7 @@ func (x *Places) drawUnderMap(s *Scene, f *frame, at time.Duration, per float64)
 	if !x.failing(at) {
 		lo, hi := x.largest(at)
 		if hi <= lo {
-			s.text(Muted, 0, mapUnder+14, start, "No hole: all of it is in use.")
+			s.text(Muted, 0, mapUnder+14, start, "No holes: all of it is in use.")
 			return
 		}
 		x0, x1 := 1+lo*per, 1+hi*per

@@ -93,8 +93,8 @@ func (m *Model) hitMemory(f *frame, x, y float64) Target {
 	return Target{}
 }
 
-// BudgetAt is the budget for which the budget line would be at y in a view of
-// Memory: for dragging it.
+// BudgetAt is the budget for which the budget line would be at y, in CSS pixels, in a
+// view of Memory: for dragging it. It is rounded down, and never negative.
 func (m *Model) BudgetAt(v View, y float64) engine.Bytes {
 	f := m.frame(Memory, v)
 	sc := m.memoryScale(&f)

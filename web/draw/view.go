@@ -50,7 +50,7 @@ func (p Picture) Title() string {
 // View is what of a model is drawn, and how large. Zero fields have a default,
 // so View{Width: w, Cursor: NoCursor} shows the whole step.
 type View struct {
-	From, To time.Duration // the stretch of time of Timeline and Memory; To 0: the end of the step
+	From, To time.Duration // the time range of Timeline and Memory; To 0: the end of the step
 	Width    float64       // CSS pixels
 	Height   float64       // CSS pixels; 0: the picture's standard height
 	Gutter   float64       // CSS pixels; 0: GutterWidth
@@ -117,7 +117,8 @@ func (f *frame) ceilTime(x float64) int64 {
 	return int64(f.From) + int64(math.Ceil((x-f.left)/f.scale))
 }
 
-// TimeAt is the moment at x in a view of Timeline or Memory.
+// TimeAt is the moment at x, in CSS pixels, in a view of Timeline or Memory; left and
+// right of the axis it is that of its end.
 func (m *Model) TimeAt(v View, x float64) time.Duration {
 	f := m.frame(Timeline, v)
 	return f.time(x)

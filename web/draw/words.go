@@ -129,7 +129,7 @@ func (m *Model) heldBack(s *sim.Span) string {
 	case s.Why == sim.NeedsData:
 		return "could not start earlier: it needs what " + m.spanName(cause) + " makes"
 	case s.Why == sim.Dependency && cause.Lane != sim.Compute:
-		return "could not start earlier: the link was busy with " + m.spanName(cause)
+		return "could not start earlier: the link to the host was busy with " + m.spanName(cause)
 	case s.Why == sim.Dependency:
 		return "started when " + m.event(cause)
 	}

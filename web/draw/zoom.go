@@ -7,11 +7,12 @@ import (
 	"memtide/engine/sim"
 )
 
-// minStretch is the shortest stretch of time that can be zoomed to.
+// minStretch is the shortest time range that can be zoomed to.
 const minStretch = time.Microsecond
 
-// Zoom changes the stretch of time of a view by a factor (2 shows half as much)
-// and keeps the moment at x where it is, as far as the step reaches.
+// Zoom changes the time range of a view by a factor (2 shows half as much) and keeps the
+// moment at x, in CSS pixels, where it is, as far as the step reaches. No less than a
+// microsecond is shown.
 func (m *Model) Zoom(v View, x, factor float64) View {
 	f := m.frame(Timeline, v)
 	at := f.time(x)
@@ -21,7 +22,8 @@ func (m *Model) Zoom(v View, x, factor float64) View {
 	return m.show(v, at-time.Duration(part*float64(length)), length)
 }
 
-// Pan moves the stretch of time of a view by so many pixels; positive is later.
+// Pan moves the time range of a view by so many CSS pixels, within the step; positive
+// is later.
 func (m *Model) Pan(v View, dx float64) View {
 	f := m.frame(Timeline, v)
 	return m.show(v, f.From+time.Duration(dx/f.scale), f.To-f.From)
@@ -39,7 +41,7 @@ func (m *Model) Fit(v View, t Target) View {
 	return m.show(v, from-length, 3*length)
 }
 
-// show moves a stretch of time into the step.
+// show moves a time range into the step.
 func (m *Model) show(v View, from, length time.Duration) View {
 	from = max(min(from, m.trace.Makespan-length), 0)
 	v.From, v.To = from, from+length
@@ -49,7 +51,7 @@ func (m *Model) show(v View, from, length time.Duration) View {
 	return v
 }
 
-// Range is what happens in a stretch of time.
+// Range is what happens in a time range.
 type Range struct {
 	From, To time.Duration
 	Compute  time.Duration // first runs and backward operations

@@ -276,7 +276,7 @@ func ParseBudget(value string) (Budget, error) {
 	if text, ok := strings.CutSuffix(strings.TrimSpace(value), "%"); ok {
 		x, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 		if err != nil || !(x > 0 && x <= 1000) {
-			return Budget{}, sentence("%q is no share; expected a number above 0 and up to 1000 per cent, such as 60%%.", value)
+			return Budget{}, sentence("%q is not a share; expected a number above 0 and up to 1000 per cent, such as 60%%.", value)
 		}
 		return Budget{Percent: x}, nil
 	}
@@ -285,7 +285,7 @@ func ParseBudget(value string) (Budget, error) {
 		return Budget{}, err
 	}
 	if b <= 0 {
-		return Budget{}, sentence("a budget of %q is none; expected at least 1 byte.", value)
+		return Budget{}, sentence("a budget of %q is too small; expected at least 1 byte.", value)
 	}
 	return Budget{Bytes: b}, nil
 }
@@ -296,7 +296,7 @@ func parseRange(value string) (Range, error) {
 	a, err1 := parseMS(from)
 	b, err2 := parseMS(to)
 	if !ok || err1 != nil || err2 != nil || b <= a {
-		return Range{}, sentence("%q is no stretch of time; expected start-end in milliseconds, such as 120-480.", value)
+		return Range{}, sentence("%q is not a time range; expected start-end in milliseconds, such as 120-480.", value)
 	}
 	return Range{a, b}, nil
 }
@@ -305,7 +305,7 @@ func parseRange(value string) (Range, error) {
 func parseMoment(value string) (time.Duration, error) {
 	d, err := parseMS(value)
 	if err != nil {
-		return 0, sentence("%q is no moment; expected milliseconds from the start of the step, such as 412.5.", value)
+		return 0, sentence("%q is not a time; expected milliseconds from the start of the step, such as 412.5.", value)
 	}
 	return d, nil
 }

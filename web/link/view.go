@@ -24,7 +24,7 @@ func namesOf(value string, known []string, what string) (out []string, err error
 			name = own
 		}
 		if !slices.Contains(known, name) {
-			return nil, sentence("%q is no %s; expected some of %s, with commas between them.", name, what, strings.Join(known, ", "))
+			return nil, sentence("%q is not a %s; expected some of %s, with commas between them.", name, what, strings.Join(known, ", "))
 		}
 		if !slices.Contains(out, name) {
 			out = append(out, name)
@@ -37,7 +37,7 @@ func namesOf(value string, known []string, what string) (out []string, err error
 func parseSlowdown(value string) (int, error) {
 	x, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(value), "%"), 64)
 	if err != nil || !(x >= 0 && x <= 10_000) {
-		return 0, sentence("%q is no slowdown; expected per cent from 0 to 10000, such as 10%%.", value)
+		return 0, sentence("%q is not a slowdown; expected per cent from 0 to 10000, such as 10%%.", value)
 	}
 	return int(x*100+0.5) + 1, nil
 }

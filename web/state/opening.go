@@ -190,7 +190,7 @@ func (s *State) opened(o *Opening, c Choice, r *proto.Opened) []Effect {
 	switch {
 	case about != nil || s.Network.Chain == nil:
 	case c.Graph && !s.Network.TwoWays():
-		about = &Alert{Text: fmt.Sprintf("The link means the operations of %s, but no link can hold them.", o.Name),
+		about = &Alert{Text: fmt.Sprintf("The link asks for the operations of %s, but no link can hold them.", o.Name),
 			Lines: []string{"Its chain is shown. Open the file itself for the graph."}}
 	case r.NoChain != "" && c.Source.Preset == "":
 		about = s.noChain(o.Name, r.NoChain)
@@ -204,7 +204,7 @@ func (s *State) opened(o *Opening, c Choice, r *proto.Opened) []Effect {
 func (s *State) noChain(name, why string) *Alert {
 	a := &Alert{
 		Text:  fmt.Sprintf("%s is no useful chain: %s.", name, why),
-		Lines: []string{"Strategies that choose per stage have little to choose here. What follows is for this chain all the same."},
+		Lines: []string{"Strategies that choose per stage have little to choose from here. What follows is for this chain all the same."},
 	}
 	if st := engine.Lookup(GraphStrategy); s.Network.TwoWays() {
 		a.Action, a.Do = "Use the graph of operations", SetGraph{true}

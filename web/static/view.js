@@ -106,7 +106,7 @@
       this.style.height = (this.#own("height") || height || 580) + "px";
     }
 
-    // say puts a line over what stands there, which leads to the page.
+    // say puts a line that leads to the page over what is shown.
     #say(text = "Starting…") {
       const note = (this.#note ||= make("a"));
       note.textContent = text;

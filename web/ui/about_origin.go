@@ -19,7 +19,7 @@ var originWords = map[profiles.Origin]string{
 	profiles.Exact:         "Exact: from shapes, equal to what a run would allocate",
 	profiles.Analytic:      "Analytic: by a stated model",
 	profiles.Estimated:     "Estimated: a rule of thumb, see the notes",
-	preset.TheoreticalPeak: "Theoretical peak: what the link could carry at best",
+	preset.TheoreticalPeak: "Theoretical peak: what the link to the host could carry at best",
 }
 
 // Origins say of each kind of number where it comes from.
@@ -53,9 +53,9 @@ func (c *About) Origins() (out []Origin) {
 func (c *About) linkOrigin() Origin {
 	d := preset.LookupDevice(c.S.Choice.Device)
 	if d == nil {
-		return Origin{"link", "your own, " + format.Rate(c.S.Choice.ToDev), "Set in the controls, by the link or by the file"}
+		return Origin{"host link", "your own, " + format.Rate(c.S.Choice.ToDev), "Set in the controls, by the link or by the file"}
 	}
-	return Origin{"link", fmt.Sprintf("%s, %s of %s", d.LinkOrigin, d.Link, d.Name), originWords[d.LinkOrigin] + ". " + sentence(d.Source)}
+	return Origin{"host link", fmt.Sprintf("%s, %s of %s", d.LinkOrigin, d.Link, d.Name), originWords[d.LinkOrigin] + ". " + sentence(d.Source)}
 }
 
 // Paper is the address of the description of a preset; empty for files.

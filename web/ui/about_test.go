@@ -34,13 +34,13 @@ func TestOrigins(t *testing.T) {
 		efficiency  string
 		assumed     string
 	}{
-		{"resnet50-b8", "v100-pcie-16gb", map[string]string{"times": "analytic, for Tesla V100", "sizes": "exact", "device": "one model, fitted", "link": "measured, PCIe 3 x16 of V100", "results": "simulated"},
+		{"resnet50-b8", "v100-pcie-16gb", map[string]string{"times": "analytic, for Tesla V100", "sizes": "exact", "device": "one model, fitted", "host link": "measured, PCIe 3 x16 of V100", "results": "simulated"},
 			"", "fitted to a trace; or % of the peak"},
-		{"resnet50-30pct-b8", "v100-pcie-16gb", map[string]string{"times": "estimated, for V100-PCIE-16GB, 32-bit", "sizes": "exact", "device": "14 TFLOP/s in f32, 900 GB/s", "link": "measured", "results": "simulated"},
+		{"resnet50-30pct-b8", "v100-pcie-16gb", map[string]string{"times": "estimated, for V100-PCIE-16GB, 32-bit", "sizes": "exact", "device": "14 TFLOP/s in f32, 900 GB/s", "host link": "measured", "results": "simulated"},
 			"30", "% of the peak; empty: as fitted to a trace"},
-		{"resnet50-f16-on-a100-sxm-40gb-b8", "h100-sxm-80gb", map[string]string{"times": "estimated, for A100-SXM-40GB, 16-bit", "sizes": "exact", "device": "312 TFLOP/s in f16, 1.56 TB/s", "link": "estimated, PCIe 5 x16 of H100", "results": "simulated"},
+		{"resnet50-f16-on-a100-sxm-40gb-b8", "h100-sxm-80gb", map[string]string{"times": "estimated, for A100-SXM-40GB, 16-bit", "sizes": "exact", "device": "312 TFLOP/s in f16, 1.56 TB/s", "host link": "estimated, PCIe 5 x16 of H100", "results": "simulated"},
 			"45", "% of the peak, assumed"},
-		{"gpt2-medium-20pct-b1", "", map[string]string{"times": "estimated", "sizes": "analytic", "device": "112 TFLOP/s in f16", "link": "your own, 12.5 GB/s", "results": "simulated"},
+		{"gpt2-medium-20pct-b1", "", map[string]string{"times": "estimated", "sizes": "analytic", "device": "112 TFLOP/s in f16", "host link": "your own, 12.5 GB/s", "results": "simulated"},
 			"20", "% of the peak; empty: 40 %, assumed"},
 	} {
 		s := showing(t, c.ref)
@@ -76,7 +76,7 @@ func TestOriginsOfFile(t *testing.T) {
 	file.Source, file.Profile = state.Source{File: "mine.json"}, &profile
 	s.Network, s.Choice.Source = &file, file.Source
 	about := About{S: s}
-	if got := about.Origins(); got[0].How != "measured, for my GPU" || got[1].What != "link" || about.Paper() != "" || about.Adjustable() {
+	if got := about.Origins(); got[0].How != "measured, for my GPU" || got[1].What != "host link" || about.Paper() != "" || about.Adjustable() {
 		t.Errorf("a file: origins %+v, address %q; want its own, and no address", got, about.Paper())
 	}
 }

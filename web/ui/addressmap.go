@@ -161,9 +161,9 @@ func (c *Addressmap) Facts() []Fact {
 		return nil
 	}
 	out := []Fact{
-		{"in use at the peak", format.Bytes(p.Peak), "The largest sum of what lives at a moment, without what is resident: no pool can be smaller"},
+		{"in use at the peak", format.Bytes(p.Peak), "The largest total alive at one moment, without resident memory: no pool can be smaller"},
 		needed(p),
-		{"over the peak", extra(p), "What the placement needs beyond the sum of what lives"},
+		{"over the peak", extra(p), "What the placement needs beyond that total"},
 	}
 	if p.Chunk > 0 || p.Reserved != p.Pool || c.S.Memory != nil {
 		out = append(out, Fact{"reserved", format.Bytes(p.Reserved), "The most that is taken from the device"})
@@ -434,7 +434,7 @@ func (c *Addressmap) HTML() vugu.HTML {
 func memoryNumbers(s *state.State) []Number {
 	d := s.Memory.Data
 	out := []Number{
-		{ID: "peak", Label: "peak in use", Value: format.Bytes(d.Peak), Title: "The largest sum of what lives at a moment"},
+		{ID: "peak", Label: "peak in use", Value: format.Bytes(d.Peak), Title: "The largest total alive at one moment"},
 		{ID: "reserved", Label: "reserved", Value: "–"},
 		{ID: "over-peak", Label: "over the peak", Value: "–"},
 		{ID: "fragmentation", Label: "fragmentation", Value: "–"},

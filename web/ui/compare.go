@@ -132,7 +132,7 @@ func budgetText(c state.Choice, n *state.Network) string {
 // times are those of the network's own device.
 func linkOfDevice(c state.Choice) string {
 	if preset.LookupDevice(c.Device) != nil {
-		return "link of " + linkName(c)
+		return "host link of " + linkName(c)
 	}
 	return linkName(c)
 }
@@ -331,7 +331,7 @@ func (c *Compare) Table() vugu.HTML {
 	cb, nb := c.side(false)
 	row("network", networkName(ca, na), networkName(cb, nb), "")
 	row("strategy", strategyTitle(ca.Strategy), strategyTitle(cb.Strategy), "")
-	row("link", linkName(ca), linkName(cb), "")
+	row("host link", linkName(ca), linkName(cb), "")
 	row("budget", budgetText(ca, na), budgetText(cb, nb), "")
 	if d, ok := c.S.Delta(); ok {
 		pa, pb, _ := c.S.Sides()

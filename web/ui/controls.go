@@ -148,7 +148,7 @@ func (c *Controls) Devices() (out []Option) {
 func (c *Controls) DeviceTitle() string {
 	d := preset.LookupDevice(c.S.Choice.Device)
 	if d == nil {
-		return "Rates of your own"
+		return "Your own rates"
 	}
 	return fmt.Sprintf("%s, %s; %s (%s)", d.Link, format.Bytes(d.Memory), d.Source, d.LinkOrigin)
 }

@@ -180,8 +180,8 @@ func TestWays(t *testing.T) {
 func TestDeviceNote(t *testing.T) {
 	for _, c := range []struct{ ref, device, want string }{
 		{"resnet50-b32", "v100-pcie-16gb", "The times are for it, too. It has 15.8 GiB."},
-		{"resnet50-on-a100-sxm-40gb-b32", "v100-pcie-16gb", "Times are for A100-SXM-40GB; only the link is of this device."},
-		{"resnet50-on-a100-sxm-40gb-b32", "", "Times are for A100-SXM-40GB; the link is your own."},
+		{"resnet50-on-a100-sxm-40gb-b32", "v100-pcie-16gb", "Times are for A100-SXM-40GB; only the link to the host is this device's."},
+		{"resnet50-on-a100-sxm-40gb-b32", "", "Times are for A100-SXM-40GB; the link to the host is your own."},
 		{"lemma3", "v100-pcie-16gb", ""},
 	} {
 		s := state.New()

@@ -130,7 +130,7 @@ func (c *Header) Timed() (out []Option) {
 
 // TimedTitle says what choosing a device does.
 func (c *Header) TimedTitle() string {
-	return "The GPU whose times are computed. The device link goes along, unless you have chosen another."
+	return "The GPU whose times are computed. Its link to the host is taken too, unless you have chosen another."
 }
 
 // VariantsOpen says whether narrow pages show what can be chosen about the preset.
@@ -154,9 +154,9 @@ func (c *Controls) DeviceNote() string {
 	case timed == nil:
 		return ""
 	case link == nil:
-		return "Times are for " + timed.Name + "; the link is your own."
+		return "Times are for " + timed.Name + "; the link to the host is your own."
 	case link.ID != timed.ID:
-		return "Times are for " + timed.Name + "; only the link is of this device."
+		return "Times are for " + timed.Name + "; only the link to the host is this device's."
 	}
 	has := format.Bytes(timed.Memory)
 	if !c.Closed() && c.S.Budget() > timed.Memory {

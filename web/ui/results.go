@@ -32,7 +32,7 @@ func (c *Results) Numbers() []Number {
 	p := c.S.Visible()
 	if p == nil {
 		for i := range out {
-			out[i].Title = "There is no schedule yet that this could be said of."
+			out[i].Title = "There is no schedule yet."
 		}
 		return out
 	}

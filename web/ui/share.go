@@ -81,7 +81,7 @@ func (c *Share) folderOr(base string) string {
 // Verdict says how long the link is and where it can be used.
 func (c *Share) Verdict() string {
 	if c.homeless() {
-		return "This page is a file that knows no site: put the link behind the address of one."
+		return "This page is a file without an address: put the address of a site before the link."
 	}
 	n := len(c.address())
 	text := fmt.Sprintf("%d characters: %s.", n, link.Fits(n))

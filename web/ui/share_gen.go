@@ -130,7 +130,7 @@ func (c *Share) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							if c.S.View.CanSend {
 								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "share-send"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "share-send"}}}
 								vgparent.AppendChild(vgn)
-								vgn.AddAttrInterface("title", "Pass the link on with the apps of this device")
+								vgn.AddAttrInterface("title", "Share the link with the apps of this device")
 								{
 									vgparent := vgn
 									_ = vgparent

@@ -50,7 +50,7 @@ func (c *Tradeoff) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "button small"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "stop-sweep"}}}
 			vgparent.AppendChild(vgn)
 			vgn.AddAttrInterface("hidden", !c.Running())
-			vgn.AddAttrInterface("title", "Give the curve up")
+			vgn.AddAttrInterface("title", "Stop computing the curve")
 			{
 				vgparent := vgn
 				_ = vgparent
@@ -212,7 +212,7 @@ func (c *Tradeoff) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Usual"}
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Default"}
 					vgparent.AppendChild(vgn)
 				}
 			}

@@ -52,7 +52,7 @@ func (c *Tuning) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			if c.Running() {
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "button small"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "tuning-stop"}}}
 				vgparent.AppendChild(vgn)
-				vgn.AddAttrInterface("title", "Give these values up")
+				vgn.AddAttrInterface("title", "Stop computing these values")
 				{
 					vgparent := vgn
 					_ = vgparent

@@ -152,12 +152,12 @@ func (t *stageTable) checkColumns(errs *parse.Errors, p *profiles.Profile) error
 		case !slices.Contains(known, c):
 			other = append(other, fmt.Sprintf("%q", profiles.Clip(c)))
 		case slices.Index(t.columns, c) < i:
-			errs.Add(&profiles.FormatError{Line: t.line - 1, Found: "The column " + c + " stands there twice",
+			errs.Add(&profiles.FormatError{Line: t.line - 1, Found: "The column " + c + " appears twice",
 				Expected: "Every column has its own name.", Remedy: "Remove one of them."})
 		}
 	}
 	if len(other) > 0 {
-		p.Warnings = append(p.Warnings, "Columns that mean nothing here were skipped: "+profiles.Clip(strings.Join(other, ", "))+".")
+		p.Warnings = append(p.Warnings, "Unknown columns were skipped: "+profiles.Clip(strings.Join(other, ", "))+".")
 	}
 	return errs.Err()
 }
@@ -230,7 +230,7 @@ func (t *stageTable) readRows(data []byte, stages *parse.StageReader, c *engine.
 
 func (t *stageTable) readRow(row []string, stages *parse.StageReader, at parse.StagePlace) engine.Stage {
 	if len(row) != len(t.columns) {
-		remedy := "Fill in the missing cells, or remove what is too much."
+		remedy := "Fill in the missing cells, or remove the extra ones."
 		if t.comma == ',' {
 			remedy += " Decimals need a point, not a comma."
 		}

@@ -23,7 +23,7 @@ var refused = []formattest.Rejection{
 	{Name: "a missing column", Input: "name,forward_s,output_bytes\na,1,2\n",
 		Want: "Line 1: The column backward_s is missing; found are name, forward_s, output_bytes. The columns forward_s, backward_s and output_bytes are required."},
 	{Name: "a column twice", Input: "forward_s,backward_s,output_bytes,forward_s\n1,2,3,4\n",
-		Want: "Line 1: The column forward_s stands there twice. Every column has its own name."},
+		Want: "Line 1: The column forward_s appears twice. Every column has its own name."},
 	{Name: "a short row", Input: "# note\n" + csvHead + "\na,1,2\n", Want: "Line 4: there are 3 cells, the header has 4. Every line has as many cells as the header."},
 	{Name: "a header that Match sees the beginning of", Input: "#" + strings.Repeat("-", profiles.HeadSize-300) + "\n" + csvHead[:len(csvHead)-1] + strings.Repeat(",column", 20_000) + "\na,1,2,3\n",
 		Want: "The header line is longer than 64 KiB. At most 1000 columns are read."},
@@ -35,7 +35,7 @@ var refused = []formattest.Rejection{
 		Want: "Line 2: forward_s is -1. Times cannot be negative.\nLine 3: forward_s is -1. Times cannot be negative.\n" +
 			"Line 4: forward_s is -1. Times cannot be negative.\nLine 5: forward_s is -1. Times cannot be negative.\n" +
 			"Line 6: forward_s is -1. Times cannot be negative.\nAnd 2 more errors."},
-	{Name: "too long in sum", Input: csvHead + strings.Repeat("a,9007199,0,1\n", 600), Want: "The profile cannot be used: the times add up to 171 years, the longest is the forward of stage 1 (a) with 104 days; at most 104 days are understood. The sizes and times of one training step are expected."},
+	{Name: "too long in sum", Input: csvHead + strings.Repeat("a,9007199,0,1\n", 600), Want: "The profile cannot be used: the times add up to 171 years, the longest is the forward of stage 1 (a) with 104 days; at most 104 days are supported. The sizes and times of one training step are expected."},
 }
 
 // TestRejections: see formattest.Rejections.

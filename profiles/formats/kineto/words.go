@@ -69,7 +69,7 @@ func (s *ktStep) describeMemory(p *profiles.Profile, note, warn func(string, ...
 		warn("The trace has no memory events: only outputs are known, what stages save beside them and temporary memory are missing. " +
 			"Record with profile_memory=True.")
 	} else {
-		note("At its peak the step takes %d MiB more than at its begin.", engine.Bytes(s.peakIn(s.from, s.to))/engine.MiB)
+		note("At its peak the step takes %s more than at its start.", engine.Bytes(s.peakIn(s.from, s.to)).Text())
 	}
 	if r.Weights == 0 {
 		warn("The trace does not tell how large the weights are: resident memory is missing. Record with record_shapes=True, or add it to the budget.")
@@ -80,7 +80,7 @@ func (s *ktStep) describeMemory(p *profiles.Profile, note, warn func(string, ...
 		note("Gradients of weights are allocated anew in every step; they are counted as resident.")
 	}
 	if r.Pinned > 0 {
-		note("Of what was in use before the step, %d MiB are neither weights nor their gradients: state of the optimizer and buffers.", r.Pinned/engine.MiB)
+		note("Of what was in use before the step, %s are neither weights nor their gradients: state of the optimizer and buffers.", r.Pinned.Text())
 	} else {
 		note("The state of the optimizer is not in the trace.")
 	}

@@ -73,14 +73,14 @@ func decode(name string, data []byte, poll *engine.Poll) (*profiles.Profile, err
 	for i, c := range columns {
 		switch {
 		case slices.Index(columns, c) < i:
-			return nil, errs.Fail(&profiles.FormatError{Line: 1, Found: "The column " + c + " stands there twice",
+			return nil, errs.Fail(&profiles.FormatError{Line: 1, Found: "The column " + c + " appears twice",
 				Expected: "Every column has its own name.", Remedy: "Remove one of them."})
 		case !slices.Contains([]string{"id", "lower", "upper", "size", "offset"}, c):
 			other = append(other, strconv.Quote(c))
 		}
 	}
 	if other != nil {
-		p.Warnings = append(p.Warnings, "Columns that mean nothing here were skipped: "+profiles.Clip(strings.Join(other, ", "))+".")
+		p.Warnings = append(p.Warnings, "Unknown columns were skipped: "+profiles.Clip(strings.Join(other, ", "))+".")
 	}
 	r := &parse.BufferReader{Errs: errs}
 	if err := readTable(r, columns, data, poll); err != nil {
@@ -137,7 +137,7 @@ func readTable(r *parse.BufferReader, columns []string, data []byte, poll *engin
 			return r.Errs.Fail(e)
 		case len(row) != len(columns):
 			r.Errs.Add(&profiles.FormatError{Line: line, Found: fmt.Sprintf("there are %s, the header has %d", profiles.Count(len(row), "cell"), len(columns)),
-				Expected: "Every line has as many cells as the header.", Remedy: "Fill in the missing cells, or remove what is too much."})
+				Expected: "Every line has as many cells as the header.", Remedy: "Fill in the missing cells, or remove the extra ones."})
 			continue
 		}
 		readLine(r, columns, row, line, ids)
@@ -167,7 +167,7 @@ func readLine(r *parse.BufferReader, columns, row []string, line int, ids map[st
 	if i := slices.Index(columns, "id"); i >= 0 {
 		b.Name = r.Errs.ReadName(line, strings.TrimSpace(row[i]))
 		if at, twice := ids[b.Name]; twice {
-			fail(&profiles.FormatError{Found: fmt.Sprintf("the id %q stands there again, after line %d", profiles.Clip(b.Name), at),
+			fail(&profiles.FormatError{Found: fmt.Sprintf("the id %q appears again, after line %d", profiles.Clip(b.Name), at),
 				Expected: "Every buffer has an id of its own.", Remedy: "Correct one of the lines."})
 		}
 		ids[b.Name] = line

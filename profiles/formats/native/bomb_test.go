@@ -10,10 +10,10 @@ import (
 // TestBombs: see formattest.Bombs.
 func TestBombs(t *testing.T) {
 	formattest.Bombs(t, "memtide", 1, []formattest.Bomb{
-		{Name: "a name of 50 MB", Content: formattest.Content(nativeHead, `"stages":[{"name":"`, formattest.Rep("x", 50<<20), `","forward_s":1}]}`), Want: "Line 1: a text behind name is 52428802 bytes long. At most 64000 bytes are read."},
+		{Name: "a name of 50 MB", Content: formattest.Content(nativeHead, `"stages":[{"name":"`, formattest.Rep("x", 50<<20), `","forward_s":1}]}`), Want: "Line 1: a text after name is 52428802 bytes long. At most 64000 bytes are read."},
 		{Name: "a name of 2 KB", Content: formattest.Content(nativeHead, `"stages":[{"name":"`, formattest.Rep("x", 2000), `","forward_s":1}]}`), Want: "name is 2000 bytes long. At most 1000 bytes are read."},
 		{Name: "a key of 5 MB", Content: formattest.Content(nativeHead, `"`, formattest.Rep("x", 5<<20), `":1}`), Want: "5242882 bytes long"},
-		{Name: "a number of 5 MB", Content: formattest.Content(nativeHead, `"batch":1`, formattest.Rep("0", 5<<20), `}`), Want: "a number behind batch is 5242881 bytes long. At most 1000 bytes are read."},
+		{Name: "a number of 5 MB", Content: formattest.Content(nativeHead, `"batch":1`, formattest.Rep("0", 5<<20), `}`), Want: "a number after batch is 5242881 bytes long. At most 1000 bytes are read."},
 		{Name: "lists in lists", Content: formattest.Content(nativeHead, `"x":`, formattest.Rep("[", 10<<20)), Want: "nested deeper than 64"},
 		{Name: "objects in objects", Content: formattest.Content(nativeHead, `"x":`, formattest.Rep(`{"a":`, 4<<20)), Want: "nested deeper than 64"},
 		{Name: "100,000 keys", Content: formattest.Content(nativeHead, formattest.Rep(`"a":1,"b":2,`, 100_000), formattest.ManyKeys(100_000), `"z":1}`), Want: "An object has more than 1000 keys"},

@@ -53,7 +53,7 @@ func readRows(r *parse.BufferReader, o *jsontext.Object, keys *jsontext.Keys, po
 		return err
 	}
 	if !found {
-		return r.Errs.Fail(&profiles.FormatError{Path: "buffers", Found: "buffers is missing or no list",
+		return r.Errs.Fail(&profiles.FormatError{Path: "buffers", Found: "buffers is missing or not a list",
 			Expected: "A list of buffers is expected.", Remedy: `Write "buffers": [{"lower": 0, "upper": 3, "size": 4096}, ...].`})
 	}
 	return r.Errs.Err()

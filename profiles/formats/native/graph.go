@@ -117,7 +117,7 @@ func (r *graphReader) readValues(keys *jsontext.Keys) error {
 	}
 	for i := range r.g.Values {
 		if w := r.g.Values[i].PartOf; w != engine.NoValue && (r.g.Values[w].PartOf != engine.NoValue || int(w) == i) {
-			r.item("values", within[i].index, map[string]any{}, keys).Wrong("within", within[i].id, "A value is within one that is not within another.")
+			r.item("values", within[i].index, map[string]any{}, keys).Wrong("within", within[i].id, "A value may be within one that is not itself within another.")
 		}
 	}
 	r.written = slices.Repeat([]int{-1}, len(r.g.Values))

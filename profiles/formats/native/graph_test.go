@@ -118,7 +118,7 @@ func TestNativeGraphPlaces(t *testing.T) {
 	for _, c := range []struct{ from, to, want string }{
 		{`"at":"host"`, `"at":"moon"`, `values[4].at: at is "moon". When the step begins, a value is at device, host, both or nowhere.`},
 		{`"within":"y"`, `"within":"z"`, `values[6].within: within is "z". The id of one of the values is expected.`},
-		{`"within":"y"`, `"within":"part"`, `values[6].within: within is "part". A value is within one that is not within another.`},
+		{`"within":"y"`, `"within":"part"`, `values[6].within: within is "part". A value may be within one that is not itself within another.`},
 		{`"ops"`, `"done":"z","ops"`, `done is "z". The id of one of the values is expected.`},
 		{`"lean":["part"]`, `"lean":["pat"]`, `ops[0].lean[0]: lean[0] is "pat". The id of one of the values is expected.`},
 		{`"lean":["part"]`, `"alt":{"time_s":-1}`, `ops[0].alt.time_s: time_s is -1. Times cannot be negative.`},
@@ -134,7 +134,7 @@ func TestNativeGraphPlaces(t *testing.T) {
 func TestNativeBuffers(t *testing.T) {
 	const head = `{"format":"memtide/1","kind":"buffers",`
 	for _, c := range []struct{ fields, want string }{
-		{`"name":"x"`, "buffers is missing or no list. A list of buffers is expected."},
+		{`"name":"x"`, "buffers is missing or not a list. A list of buffers is expected."},
 		{`"buffers":[]`, "There are no buffers. At least one buffer is expected."},
 		{`"buffers":[1]`, "buffers[0] is 1. An object with lower, upper and size is expected."},
 		{`"buffers":[{"lower":0,"upper":1}]`, "buffers[0].size: size is missing. Every buffer has lower and size."},

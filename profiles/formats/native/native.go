@@ -201,7 +201,7 @@ func readFrame(o *jsontext.Object, p *profiles.Profile) {
 func origin(o *jsontext.Object, key string, p *profiles.Profile) profiles.Origin {
 	v := profiles.Origin(o.Text(key))
 	if !slices.Contains([]profiles.Origin{profiles.Measured, profiles.Exact, profiles.Analytic, profiles.Estimated, profiles.Unknown}, v) {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%s is %q, which is none of measured, exact, analytic, estimated: skipped.",
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%s is %q, not one of measured, exact, analytic, estimated: skipped.",
 			o.At(key), profiles.Clip(string(v))))
 		return profiles.Unknown
 	}
@@ -291,7 +291,7 @@ func readStages(o *jsontext.Object, c *engine.Chain, stages *parse.StageReader, 
 		return nil
 	})
 	if err == nil && !found {
-		return o.Errs.Fail(&profiles.FormatError{Path: "stages", Found: "stages is missing or no list",
+		return o.Errs.Fail(&profiles.FormatError{Path: "stages", Found: "stages is missing or not a list",
 			Expected: "A list of stages is expected.", Remedy: `Write "stages": [{"name": ..., "forward_s": ...}, ...].`})
 	}
 	return err

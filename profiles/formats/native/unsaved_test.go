@@ -58,7 +58,7 @@ func TestUnsavedRefusals(t *testing.T) {
 	for _, tc := range []struct{ what, text, want string }{
 		{"a word", strings.Replace(unsavedCSV, "512,true", "512,perhaps", 1), `output_unsaved is "perhaps"`},
 		{"a number in JSON", `{"format":"memtide/1","stages":[{"forward_s":1,"backward_s":1,"output_bytes":1,"output_unsaved":1}]}`, "true or false is expected"},
-		{"a loss", `{"format":"memtide/1","stages":[{"forward_s":1,"backward_s":1,"output_bytes":1}],"loss":{"output_unsaved":true}}`, "the output of the last stage is saved for nobody"},
+		{"a loss", `{"format":"memtide/1","stages":[{"forward_s":1,"backward_s":1,"output_bytes":1}],"loss":{"output_unsaved":true}}`, "the output of the last stage is marked as unsaved"},
 	} {
 		if _, err := profiles.Decode("net", profiles.Bytes(tc.text), nil); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: got %v, want an error that says %s", tc.what, err, tc.want)

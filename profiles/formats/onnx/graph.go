@@ -215,7 +215,7 @@ func (g *onnxGraph) choosePrecision() {
 // input is an operator that brings data in.
 func (g *onnxGraph) input(t *onnxTensor) error {
 	if !t.shaped || onnxBytes[t.dtype&31] == 0 {
-		return &profiles.FormatError{Format: onnxName, Found: fmt.Sprintf("The input %q has no shape, or is no tensor", profiles.Clip(t.name)),
+		return &profiles.FormatError{Format: onnxName, Found: fmt.Sprintf("The input %q has no shape, or is not a tensor", profiles.Clip(t.name)),
 			Expected: "Inputs of a network are tensors of known dimensions.", Remedy: "Export the model with an example input."}
 	}
 	dims := make([]int64, len(t.dims))
@@ -298,7 +298,7 @@ func (g *onnxGraph) node(n *onnxNode) error {
 	for _, name := range n.in {
 		v := g.values[name]
 		if v == nil && name != "" {
-			return fmt.Errorf("its input %q is made by nothing before it", profiles.Clip(name))
+			return fmt.Errorf("no node before it makes its input %q", profiles.Clip(name))
 		}
 		constant = constant && (v == nil || v.op < 0)
 		c.ins = append(c.ins, v)
@@ -353,7 +353,7 @@ func (g *onnxGraph) infer(c *call) error {
 		return nil
 	}
 	if why, ok := refusals[n.op]; ok {
-		return &profiles.FormatError{Format: onnxName, Found: "the operator is not read: " + why,
+		return &profiles.FormatError{Format: onnxName, Found: "the operator is not supported: " + why,
 			Expected: "Operators of convolutional networks and transformers are read.", Remedy: "Measure the network with the collector."}
 	}
 	for i, name := range n.out {

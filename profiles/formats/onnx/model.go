@@ -102,7 +102,7 @@ func (r *reader) room(bytes int) error {
 // placed says where a limit is reached.
 func (r *reader) placed(e *profiles.FormatError) error {
 	e.Format = onnxName
-	e.Found = fmt.Sprintf("Behind %s and %s, %s", profiles.Count(len(r.m.nodes), "node"), profiles.Count(len(r.m.weights)+len(r.m.known), "tensor"), e.Found)
+	e.Found = fmt.Sprintf("After %s and %s, %s", profiles.Count(len(r.m.nodes), "node"), profiles.Count(len(r.m.weights)+len(r.m.known), "tensor"), e.Found)
 	return e
 }
 

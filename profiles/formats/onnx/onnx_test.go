@@ -262,7 +262,7 @@ func TestOnnxRefusals(t *testing.T) {
 		want string
 	}{
 		{one("FancyOp"), "Node 1, FancyOp (y/FancyOp): the operator is not known."},
-		{one("LSTM"), "Node 1, LSTM (y/LSTM): the operator is not read: recurrent layers keep sets that depend on the library."},
+		{one("LSTM"), "Node 1, LSTM (y/LSTM): the operator is not supported: recurrent layers keep sets that depend on the library."},
 		{one("Conv"), "Node 1, Conv (y/Conv): inputs are missing or have other shapes than the operator takes."},
 		{one("MaxPool", attrInts("kernel_shape", 9, 9)), "Node 1, MaxPool (y/MaxPool): a kernel of 9 does not fit 8 positions."},
 		{one("Concat", attrInt("axis", 7)), "Node 1, Concat (y/Concat): axis 7 of 4 dimensions does not exist."},

@@ -31,7 +31,7 @@ func reshapeShape(c *call) error {
 		case d == -1 && rest < 0:
 			rest, out[i] = i, 1
 		case d < 0:
-			return fmt.Errorf("shape %s is none", shapeText(want))
+			return fmt.Errorf("shape %s is not valid", shapeText(want))
 		}
 	}
 	known, ok = parse.Elements(out)

@@ -367,13 +367,13 @@ func (s *snapshot) warnings() (list []string) {
 		add("The %d oldest events were left out; shown are the %d newest.", s.cut, len(s.trace))
 	}
 	if s.odd > 0 {
-		add("%s against others in the recording; addresses there are uncertain.", speak(s.odd, "event"))
+		add("%s others in the recording; addresses there are uncertain.", speak(s.odd, "event"))
 	}
 	if s.strays > 0 {
 		add("%s outside all segments that the snapshot names.", lie(s.strays, "buffer"))
 	}
 	if s.ooms > 1 {
-		add("%d requests found no room; marked is the last one.", s.ooms)
+		add("%d requests found no room; the last one is marked.", s.ooms)
 	}
 	if s.wentOn {
 		add("The program went on after a request found no room.")
@@ -383,9 +383,9 @@ func (s *snapshot) warnings() (list []string) {
 
 func speak(n int, noun string) string {
 	if n == 1 {
-		return "1 " + noun + " speaks"
+		return "1 " + noun + " contradicts"
 	}
-	return profiles.Count(n, noun) + " speak"
+	return profiles.Count(n, noun) + " contradict"
 }
 
 func lie(n int, noun string) string {

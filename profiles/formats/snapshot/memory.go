@@ -129,7 +129,7 @@ func (s *snapshot) place(what string, i int, r *record) (span, error) {
 	}
 	switch {
 	case r == nil:
-		return bad("is no dictionary")
+		return bad("is not a dictionary")
 	case r.has&hasAt == 0:
 		return bad("has no address")
 	case r.has&hasSize == 0:

@@ -311,7 +311,7 @@ func (u *unpickler) extend(many bool) error {
 	}
 	top := u.top()
 	if top.kind() != pvList {
-		return u.damaged("something is appended to what is no list")
+		return u.damaged("something is appended to what is not a list")
 	}
 	if err := u.build(10 * len(items)); err != nil {
 		return err
@@ -334,7 +334,7 @@ func (u *unpickler) assign(many bool) error {
 	}
 	top := u.top()
 	if top.kind() != pvDict || len(items)%2 != 0 {
-		return u.damaged("a key and a value are given to what is no dictionary")
+		return u.damaged("a key and a value are given to what is not a dictionary")
 	}
 	r := u.dicts.at(top.index())
 	for i := 0; i+1 < len(items); i += 2 {

@@ -60,7 +60,7 @@ func (u *unpickler) refuse(op byte) error {
 	case code.name != "":
 		e.Found = fmt.Sprintf("Byte %d of the pickle is %s, which memory snapshots do not use", u.op, code.name)
 	default:
-		e.Found = fmt.Sprintf("Byte %d of the pickle is 0x%02x, which is no instruction", u.op, op)
+		e.Found = fmt.Sprintf("Byte %d of the pickle is 0x%02x, which is not an instruction", u.op, op)
 		e.Remedy = "Copy or download the file again. " + dumpAgain
 	}
 	return e

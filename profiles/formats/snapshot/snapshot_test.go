@@ -232,7 +232,7 @@ func TestSnapshotRefuses(t *testing.T) {
 		case code.acts:
 			want = "Byte 3 of the pickle is " + code.name + ", which could run code"
 		case code.name == "":
-			want = "Byte 3 of the pickle is 0x" + strconv.FormatInt(int64(op)+256, 16)[1:] + ", which is no instruction"
+			want = "Byte 3 of the pickle is 0x" + strconv.FormatInt(int64(op)+256, 16)[1:] + ", which is not an instruction"
 		}
 		_, err := profiles.Decode("x", profiles.Bytes([]byte{0x80, 4, '}', byte(op), 'o', 's', '\n', '.'}), nil)
 		if list := profiles.Problems(err); len(list) != 1 || list[0].Found != want {
@@ -253,8 +253,8 @@ func TestSnapshotRefuses(t *testing.T) {
 		{"}h\x00.", "near byte 3: it refers to object 0 of 0"},
 		{"}r\xff\xff\xff\xff.", "near byte 3: it numbers an object 4294967295 after 0 objects"},
 		{"\x94.", "near byte 2: a value is missing"},
-		{"}K\x01K\x02a.", "near byte 7: something is appended to what is no list"},
-		{"](K\x01u.", "near byte 6: a key and a value are given to what is no dictionary"},
+		{"}K\x01K\x02a.", "near byte 7: something is appended to what is not a list"},
+		{"](K\x01u.", "near byte 6: a key and a value are given to what is not a dictionary"},
 		{"]u.", "near byte 3: a list ends that did not begin"},
 		{"(a.", "near byte 3: a value is missing"},
 		{"X\xff\xff\xff\xffabc", "ends early, after 10 bytes"},
@@ -280,12 +280,12 @@ func TestSnapshotWrong(t *testing.T) {
 		segments, trace *pyList
 		want            string
 	}{
-		{list(1), list(), "Segment 0 is no dictionary. Addresses and sizes below 2^57 and 2^53 are expected."},
+		{list(1), list(), "Segment 0 is not a dictionary. Addresses and sizes below 2^57 and 2^53 are expected."},
 		{list(pyDict{"address", 1}), list(), "Segment 0 has no size."},
 		{list(pyDict{"address", "1", "total_size", 1}), list(), "Segment 0 has no address."},
 		{list(pyDict{"address", -1, "total_size", 1}), list(), "Segment 0 has the address -1."},
 		{list(pyDict{"address", 1, "total_size", 1 << 54}), list(), "Segment 0 has the size 18014398509481984."},
-		{list(pyDict{"address", 1, "total_size", 1, "blocks", list(2)}), list(), "Segment 0: block 0 is no dictionary."},
+		{list(pyDict{"address", 1, "total_size", 1, "blocks", list(2)}), list(), "Segment 0: block 0 is not a dictionary."},
 		{list(good), list(snapEvent("alloc", 0, 1, list()), pyDict{"action", "alloc", "addr", 1}), "Event 1 has no size."},
 		{list(good), list(pyDict{"action", "alloc", "addr", -5, "size", 1}), "Event 0 has the address -5."},
 		{list(segment(0, 0, 2*miB)), list(), "The snapshot holds no buffer: nothing was in use and nothing was recorded."},

@@ -16,7 +16,7 @@ func init() { serve.RegisterExporter(write) }
 // write refuses a schedule that the second opinion does not believe.
 func write(q *proto.Export, network func(*proto.Network) (string, engine.Problem, *proto.Failure)) (*proto.Exported, *proto.Failure) {
 	if q.Form != proto.FormPython && q.Form != proto.FormJSON {
-		return nil, proto.Fail(proto.BadRequest, "no schedule is written as %q; expected python or json", q.Form)
+		return nil, proto.Fail(proto.BadRequest, "a schedule cannot be written as %q; expected python or json", q.Form)
 	}
 	name, p, fail := network(&q.Network)
 	if fail != nil {

@@ -14,7 +14,7 @@ const Original = Worker;
 globalThis.Worker = class extends Original {
 	constructor(...a) {
 		super(...a);
-		this.addEventListener("message", ({data}) => { if (data.type === "ahead") seen.ahead ||= data.body.slice(); });
+		this.addEventListener("message", ({data}) => { if (data.type === "speculative") seen.speculative ||= data.body.slice(); });
 	}
 	postMessage(message, ...rest) {
 		if (message.type === "request") seen.asked ||= message.body.slice();
@@ -40,15 +40,15 @@ func TestSolvesAhead(t *testing.T) {
 			p.For(t)
 			p.Fresh(address)
 			p.Wait(untilReady)
-			p.Wait(`window.seen.ahead`)
+			p.Wait(`window.seen.speculative`)
 			// A page that is slow to ask has taken the answer; what it asks first is
 			// something else then. A quick one has asked for the same.
 			got := Eval[string](p, `(() => {
 				const text = (bytes) => new TextDecoder().decode(bytes);
-				const n = new DataView(seen.ahead.buffer, seen.ahead.byteOffset).getUint32(0);
-				const ahead = text(seen.ahead.subarray(4, 4 + n)), asked = seen.asked ? text(seen.asked) : "";
-				return !ahead.includes('"op":"solve"') ? "no schedule was expected: " + ahead
-					: asked.includes('"op":"solve"') && asked !== ahead ? "expected: " + ahead + "\nasked: " + asked : "";
+				const n = new DataView(seen.speculative.buffer, seen.speculative.byteOffset).getUint32(0);
+				const expected = text(seen.speculative.subarray(4, 4 + n)), asked = seen.asked ? text(seen.asked) : "";
+				return !expected.includes('"op":"solve"') ? "no schedule was expected: " + expected
+					: asked.includes('"op":"solve"') && asked !== expected ? "expected: " + expected + "\nasked: " + asked : "";
 			})()`)
 			if got != "" {
 				t.Errorf("%s: %s", address, got)

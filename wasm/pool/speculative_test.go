@@ -32,13 +32,13 @@ func TestAhead(t *testing.T) {
 		{"another kind", &proto.Request{Op: proto.OpOpen, Open: &proto.Open{Preset: "resnet50-b1"}}, "open"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			a, err := solveAhead(new(serve.Server), question(9000))
+			a, err := speculate(new(serve.Server), question(9000))
 			if err != nil || a.reply == nil {
 				t.Fatalf("solved ahead: %v, %v", a, err)
 			}
 			s := &stage{}
 			p := newPool(2, func(e events) (port, error) {
-				go e.ahead(a.message())
+				go e.speculative(a.message())
 				return s.start(e)
 			})
 			synctest.Wait()
@@ -76,10 +76,10 @@ func TestAheadStopped(t *testing.T) {
 				}
 				return best, err
 			}})
-		for _, limit := range []time.Duration{0, time.Nanosecond} { // until aheadLimit is over, and the request's own limit
+		for _, limit := range []time.Duration{0, time.Nanosecond} { // until speculativeLimit is over, and the request's own limit
 			req := question(10000)
 			req.Solve.Method.Strategy, req.Solve.Limit = "testslow", limit
-			a, err := solveAhead(new(serve.Server), req)
+			a, err := speculate(new(serve.Server), req)
 			if err != nil || a.reply != nil {
 				t.Errorf("solved ahead with a limit of %v: a reply of %d bytes, %v; want none", limit, len(a.reply), err)
 			}
@@ -90,20 +90,20 @@ func TestAheadStopped(t *testing.T) {
 // An answer that was solved ahead starts the other workers, as any first answer does.
 func TestAheadStartsOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, err := solveAhead(new(serve.Server), question(9000))
+		a, err := speculate(new(serve.Server), question(9000))
 		if err != nil {
 			t.Fatal(err)
 		}
 		s := &stage{}
 		p := newPool(2, func(e events) (port, error) {
-			go e.ahead(a.message())
+			go e.speculative(a.message())
 			return s.start(e)
 		})
 		synctest.Wait()
 		if _, err := p.Do(t.Context(), question(9000), nil); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(2 * alone)
+		time.Sleep(2 * soloStart)
 		synctest.Wait()
 		if s.started != 3 {
 			t.Errorf("%d workers run; want 3", s.started)
@@ -113,13 +113,13 @@ func TestAheadStartsOthers(t *testing.T) {
 
 // A message that was cut answers nothing.
 func TestAheadMessage(t *testing.T) {
-	whole := ahead{[]byte("question"), []byte("answer")}
+	whole := speculative{[]byte("question"), []byte("answer")}
 	b := whole.message()
-	if got := aheadOf(b); !bytes.Equal(got.request, whole.request) || !bytes.Equal(got.reply, whole.reply) || !got.answers(whole.request) || got.answers(whole.reply) {
+	if got := speculativeOf(b); !bytes.Equal(got.request, whole.request) || !bytes.Equal(got.reply, whole.reply) || !got.answers(whole.request) || got.answers(whole.reply) {
 		t.Errorf("%q becomes %q; want %q", b, got, whole)
 	}
 	for n := range 4 + len(whole.request) {
-		if got := aheadOf(b[:n]); got.answers(whole.request) {
+		if got := speculativeOf(b[:n]); got.answers(whole.request) {
 			t.Errorf("%q answers %q; want nothing", b[:n], whole.request)
 		}
 	}
@@ -134,7 +134,7 @@ func TestAheadWithoutReply(t *testing.T) {
 		}
 		s := &stage{}
 		p := newPool(2, func(e events) (port, error) {
-			go e.ahead(ahead{request: request}.message())
+			go e.speculative(speculative{request: request}.message())
 			return s.start(e)
 		})
 		synctest.Wait()

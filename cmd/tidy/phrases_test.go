@@ -1,0 +1,98 @@
+package tidy
+
+import (
+	"go/ast"
+	"go/token"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// oddPhrases are phrasings that made readers stop, each with what to write instead.
+var oddPhrases = map[string]string{
+	"stands there":      `"appears", "is"`,
+	"stands twice":      `"appears twice"`,
+	"is no moment":      `"is not a time"`,
+	"stretch of time":   `"time range"`,
+	"what is too much":  `what it is that is too much: "the extra cells", "what exceeds the budget"`,
+	"at its begin":      `"at its start"`,
+	"on a link of":      `"at %s to the host and %s back"`,
+	"has ended the":     `"stopped before"`,
+	"that mean nothing": `"unknown"`,
+	"is no list":        `"is not a list"`,
+	"or no list":        `"or not a list"`,
+	"is no dictionary":  `"is not a dictionary"`,
+	"is no chain":       `"is not a chain"`,
+	"is no slowdown":    `"is not a slowdown"`,
+	"is no share":       `"is not a share"`,
+	"second way":        `"second algorithm"`,
+	"cannot run lean":   `"cannot keep only its output"`,
+	"hangs together":    `"is connected"`,
+	"be outwitted":      `"there is a way around"`,
+	"what lives at a":   `"the total alive at one moment"`,
+	"what else stays":   `"other resident memory"`,
+	"loss counted":      `"counting the loss"`,
+	"knows no site":     `"without an address"`,
+}
+
+// TestPhrases: what people read says what a person would say. It looks at texts in
+// programs, scripts, components and documents, not at comments in Go.
+func TestPhrases(t *testing.T) {
+	read := 0
+	tell := func(at, text string) {
+		read++
+		for _, phrase := range oddIn(text) {
+			t.Errorf("%s says %q: write %s", at, phrase, oddPhrases[phrase])
+		}
+	}
+	for _, f := range sources(t) {
+		if f.test() || strings.HasPrefix(f.path, "cmd/reproduce/") {
+			continue
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+				text, _ := strconv.Unquote(lit.Value)
+				tell(f.path+":"+strconv.Itoa(f.fset.Position(lit.Pos()).Line), text)
+			}
+			return true
+		})
+	}
+	walk(t, func(p string, src []byte) {
+		readable := slices.Contains([]string{".vugu", ".html", ".py"}, path.Ext(p)) || path.Ext(p) == ".js" && strings.HasPrefix(p, "web/static/") ||
+			path.Ext(p) == ".md" && (strings.HasPrefix(p, "docs/") || p == "README.md")
+		if readable && !strings.Contains(p, "/testdata/") {
+			tell(p, string(src))
+		}
+	})
+	if read < 5000 {
+		t.Errorf("read %d texts; want those of the whole repository, thousands", read)
+	}
+}
+
+// TestPhrasesSees holds the rule itself to examples.
+func TestPhrasesSees(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{`the id "a" stands there again`, "stands there"},
+		{"it takes more than at\n\tits begin", "at its begin"},
+		{"Is no list", "is no list"},
+		{"This is no longer a list of what stands.", ""},
+	} {
+		if got := strings.Join(oddIn(c.text), "; "); got != c.want {
+			t.Errorf("%q: got %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
+// oddIn are the odd phrasings of a text, in their order, wherever its lines break.
+func oddIn(text string) (found []string) {
+	text = strings.ToLower(strings.Join(strings.Fields(text), " "))
+	for phrase := range oddPhrases {
+		if strings.Contains(text, phrase) {
+			found = append(found, phrase)
+		}
+	}
+	slices.Sort(found)
+	return found
+}

@@ -75,10 +75,11 @@ func DecodeRequest(b []byte) (*Request, error) {
 func EncodeReply(r *Reply) ([]byte, error) {
 	var blobs [][]byte
 	if r.Solved != nil {
-		blobs = append(blobs, EncodeSchedule(r.Solved.Schedule))
+		var trace []byte // empty: sim refused the schedule
 		if r.Solved.Trace != nil {
-			blobs = append(blobs, EncodeTrace(r.Solved.Trace))
+			trace = EncodeTrace(r.Solved.Trace)
 		}
+		blobs = append(blobs, EncodeSchedule(r.Solved.Schedule), trace, encodePoints(r.Solved.Ghost))
 	}
 	switch {
 	case r.Placed != nil:
@@ -110,13 +111,13 @@ func DecodeReply(b []byte) (*Reply, error) {
 	case r.Solved == nil:
 		return r, nil
 	}
-	if len(blobs) < 1 || len(blobs) > 2 {
-		return nil, fmt.Errorf("reading a message: %d blobs for a schedule and its trace; expected 1 or 2", len(blobs))
+	if len(blobs) != 3 {
+		return nil, fmt.Errorf("reading a message: %d blobs for a schedule, its trace and its ghost; expected 3", len(blobs))
 	}
 	if r.Solved.Schedule, err = DecodeSchedule(blobs[0]); err != nil {
 		return nil, err
 	}
-	if len(blobs) == 2 {
+	if r.Solved.Ghost, err = decodePoints(blobs[2]); err == nil && len(blobs[1]) > 0 {
 		r.Solved.Trace, err = DecodeTrace(blobs[1])
 	}
 	return r, err

@@ -157,7 +157,13 @@ type Solved struct {
 	KeepAll  Reference       `json:"keep_all"` // keeping everything, without any limit
 	Schedule engine.Schedule `json:"-"`
 	Trace    *sim.Trace      `json:"-"` // nil if sim refused the schedule; then Verdict says why
+	// Ghost is the device memory in use over time if everything is kept, without any
+	// limit, for pictures: at most MostGhost points, each with the most of its stretch.
+	Ghost []sim.Point `json:"-"`
 }
+
+// MostGhost is the number of points of Solved.Ghost at most.
+const MostGhost = 1024
 
 // Claim is what the strategy says of its schedule.
 type Claim struct {

@@ -68,12 +68,28 @@ func (c *codec) trace(t *sim.Trace) {
 	c.spans(&t.Spans)
 	c.gaps(&t.Gaps)
 	c.memory(&t.Memory)
-	table(c, &t.Host, 16)
-	column(c, t.Host, w64, func(r *sim.Point) *time.Duration { return &r.At })
-	column(c, t.Host, w64, func(r *sim.Point) *engine.Bytes { return &r.Used })
+	c.points(&t.Host)
 	c.lives(&t.Lives)
 	table(c, &t.Decisions, 1)
 	column(c, t.Decisions, w8, func(r *sim.Decision) *sim.Decision { return r })
+}
+
+func (c *codec) points(p *[]sim.Point) {
+	table(c, p, 16)
+	column(c, *p, w64, func(r *sim.Point) *time.Duration { return &r.At })
+	column(c, *p, w64, func(r *sim.Point) *engine.Bytes { return &r.Used })
+}
+
+func encodePoints(p []sim.Point) []byte {
+	c := &codec{}
+	c.points(&p)
+	return c.buf
+}
+
+func decodePoints(b []byte) (p []sim.Point, err error) {
+	c := &codec{buf: b, reading: true}
+	c.points(&p)
+	return p, c.end("amounts over time")
 }
 
 func (c *codec) spans(s *[]sim.Span) {

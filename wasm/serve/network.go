@@ -22,6 +22,7 @@ type network struct {
 	profile *profiles.Profile
 	problem engine.Problem // without device and budget
 	keepAll proto.Reference
+	ghost   []sim.Point
 }
 
 // share is what 100 % of keep-everything means.
@@ -91,30 +92,48 @@ func build(p *profiles.Profile, graph bool) (*network, *proto.Failure) {
 	if err := nw.problem.Validate(); err != nil {
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
 	}
-	ref, err := keepEverything(&nw.problem)
+	trace, err := keepEverything(&nw.problem)
 	if err != nil {
 		return nil, proto.Fail(proto.BadRequest, "keeping everything cannot be played: %v", err)
 	}
-	nw.keepAll = ref
+	nw.keepAll, nw.ghost = proto.Reference{StepTime: trace.Makespan, Peak: trace.Peak}, ghost(trace)
 	return nw, nil
 }
 
 // keepEverything is the reference that slowdowns and budgets in per cent are
 // measured against: the schedule of the strategy keepall, without any limit.
-func keepEverything(p *engine.Problem) (proto.Reference, error) {
+func keepEverything(p *engine.Problem) (*sim.Trace, error) {
 	keepall := engine.Lookup("keepall")
 	if keepall == nil {
 		panic("serve: the strategy keepall is not registered")
 	}
 	sol, err := keepall.Solve(p, nil, nil)
 	if err != nil {
-		return proto.Reference{}, err
+		return nil, err
 	}
-	trace, err := sim.Play(p, sol.Schedule)
-	if err != nil {
-		return proto.Reference{}, err
+	return sim.Play(p, sol.Schedule)
+}
+
+// ghost is the memory of a trace over time in few points: the most of each of as
+// many equal stretches of time as there may be points, and an end of no bytes.
+func ghost(t *sim.Trace) (out []sim.Point) {
+	width := max(t.Makespan/(proto.MostGhost-2)+1, 1)
+	var before engine.Bytes
+	for i := range t.Memory {
+		at, used := t.Memory[i].At/width*width, t.Memory[i].Total()
+		if t.Memory[i].At > at { // the stretch begins with what was there
+			used = max(used, before)
+		}
+		before = t.Memory[i].Total()
+		switch n := len(out); {
+		case n > 0 && out[n-1].At == at:
+			out[n-1].Used = max(out[n-1].Used, used)
+		case n > 0 && out[n-1].Used == used:
+		default:
+			out = append(out, sim.Point{At: at, Used: used})
+		}
 	}
-	return proto.Reference{StepTime: trace.Makespan, Peak: trace.Peak}, nil
+	return append(out, sim.Point{At: t.Makespan})
 }
 
 func (s *Server) open(ctx context.Context, q *proto.Open, emit func(*proto.Reply)) (*proto.Opened, *proto.Failure) {

@@ -23,6 +23,7 @@ type task struct {
 	strategy *engine.Strategy
 	args     engine.Args
 	keepAll  proto.Reference
+	ghost    []sim.Point
 }
 
 // task resolves a request; budgets in per cent become bytes here.
@@ -43,7 +44,7 @@ func (s *Server) task(set *proto.Setting, m *proto.Method, b choice.Budget) (*ta
 	if err := p.Validate(); err != nil {
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
 	}
-	return &task{problem: &p, strategy: strategy, args: m.Args, keepAll: nw.keepAll}, nil
+	return &task{problem: &p, strategy: strategy, args: m.Args, keepAll: nw.keepAll, ghost: nw.ghost}, nil
 }
 
 func (s *Server) solve(ctx context.Context, q *proto.Solve, emit func(*proto.Reply)) (*proto.Solved, *proto.Failure) {
@@ -122,6 +123,7 @@ func (t *task) measure(sol *engine.Solution) *proto.Solved {
 		Claim:    proto.Claim{StepTime: sol.Makespan, Peak: sol.Peak, Optimal: sol.Optimal, Within: sol.OptimalAmong, Bound: sol.Bound, Notes: sol.Notes, Stopped: sol.Stopped},
 		Bounds:   t.bounds(sol),
 		KeepAll:  t.keepAll,
+		Ghost:    t.ghost,
 		Schedule: sol.Schedule,
 	}
 	trace, err := sim.Play(t.problem, sol.Schedule)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hack-pad/safejs"
 
+	"memtide/engine"
 	"memtide/web/draw"
 	"memtide/web/state"
 	"memtide/web/ui"
@@ -34,7 +35,8 @@ type gesture struct {
 	shift   bool
 	from    time.Duration // left end of the visible part when it began
 	fingers map[int]float64
-	spread  float64 // distance of two fingers
+	spread  float64      // distance of two fingers
+	top     engine.Bytes // of the memory axis while the budget is dragged: it stays, whatever is solved meanwhile
 	mark    safejs.Value
 }
 
@@ -115,11 +117,14 @@ func (p *pictures) down(c *canvas, x, y float64, e safejs.Value) {
 	target, _ := m.Hit(c.Picture, p.view(c), x, y)
 	g.kind, g.c, g.x0, g.y0, g.shift, g.from = pressing, c, x, y, truth(e, "shiftKey"), ui.Visible(p.s).From
 	if target.Kind == draw.OnBudget && !p.fixed() {
-		g.kind = budgeting
+		g.kind, g.top = budgeting, 0
+		if shown := p.s.Visible(); shown != nil {
+			g.top = shown.Model().MemoryTop(p.view(c))
+		}
 		p.control(c)
 	}
 	if c.Timed() {
-		call(call(global("document"), "getElementById", "stage"), "focus", map[string]any{"preventScroll": true})
+		call(call(global("document"), "getElementById", "stage"), "focus", map[string]any{"preventScroll": true, "focusVisible": false})
 	}
 }
 
@@ -180,6 +185,7 @@ func (p *pictures) up(c *canvas, x, y float64, e safejs.Value, cancelled bool) {
 	}
 	p.hideMark()
 	if cancelled {
+		g.top = 0
 		return
 	}
 	switch kind {
@@ -189,7 +195,10 @@ func (p *pictures) up(c *canvas, x, y float64, e safejs.Value, cancelled bool) {
 			p.point(c, x, y, e)
 		}
 	case budgeting:
-		p.Do(state.SetBudget{Bytes: p.budgetAt(c, y), Settled: true})
+		b := p.budgetAt(c, y)
+		g.top = 0
+		p.Do(state.SetBudget{Bytes: b, Settled: true})
+		p.again()
 	case marking:
 		if m, v := p.subject(c), p.view(c); m != nil && math.Abs(x-g.x0) >= leastMarking {
 			p.Do(state.SetRange{From: m.TimeAt(v, min(x, g.x0)), To: m.TimeAt(v, max(x, g.x0))})

@@ -284,6 +284,9 @@ func (a *app) show() {
 
 // draw draws the components.
 func (a *app) draw() {
+	if a.drawnAt == 0 { // what stands in the page until now may be another network's
+		call(global("document", "documentElement"), "removeAttribute", "data-other")
+	}
 	a.drawn, a.awaited = a.s.DOM, false
 	if err := a.renderer.draw(a.root, &a.meter); err != nil {
 		complain("components", err)

@@ -145,6 +145,8 @@ func (p *pictures) view(c *canvas) draw.View {
 	if s.Preview == nil {
 		v.Selected = s.View.Selected
 	}
+	v.Top = p.gesture.top
+	c.Around(s, &v)
 	if s.Compare != nil && c.Timed() {
 		p.compare(c, &v)
 	}

@@ -21,7 +21,7 @@ func TestAddresses(t *testing.T) {
 	if got := Eval[bool](p, `document.querySelector("#places-body").hidden`); !got {
 		t.Error("the address view is open at first")
 	}
-	above := Eval[float64](p, `byID("memory").getBoundingClientRect().top`)
+	above := Eval[float64](p, `byID("memory").getBoundingClientRect().top + scrollY`)
 	p.Click(`[data-testid="places"]`)
 	p.Wait(`byID("outcome") && result("outcome").startsWith("Does not fit")`)
 	for _, want := range []string{" needs ", "largest hole ", "free ", "would do"} {
@@ -33,7 +33,7 @@ func TestAddresses(t *testing.T) {
 		t.Errorf("the placement up to the failure is %q; want it checked", got)
 	}
 	p.Wait(`location.hash.includes("alloc=best-fit")`)
-	if got := Eval[float64](p, `byID("memory").getBoundingClientRect().top`); got != above {
+	if got := Eval[float64](p, `byID("memory").getBoundingClientRect().top + scrollY`); got != above {
 		t.Errorf("the pictures moved from %v to %v; want no jump", above, got)
 	}
 	p.Drawn()

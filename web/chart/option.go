@@ -143,6 +143,7 @@ func (p *Plot) data(l *state.Line, steps bool, unit float64) []any {
 // marks fills in the budget and the region in which nothing fits.
 func (p *Plot) marks(s node, look Look, unit float64) node {
 	set(s, float64(p.Budget)/unit, "markLine", "data", "0", "xAxis")
+	set(s, 12, "markLine", "precision") // else the library rounds the place to two decimals
 	set(s, format.Bytes(p.Budget), "markLine", "label", "formatter")
 	set(s, look.Font, "markLine", "label", "fontFamily")
 	if p.Fits <= p.From {

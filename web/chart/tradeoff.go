@@ -2,6 +2,7 @@ package chart
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -61,6 +62,11 @@ func New(s *state.State, width, height float64) *Plot {
 		Chosen: s.Choice.Strategy, Budget: s.Budget(), Lines: lines, Bounds: Bounds(s)}
 	if v := s.Visible(); v != nil && v.Network == s.Network {
 		p.Now = state.LinePoint{Budget: v.Solved.Budget, StepTime: v.Solved.Trace.Makespan}
+	}
+	for i := range p.Lines { // what is shown is a point of its line
+		if l := &p.Lines[i]; p.Now.StepTime > 0 && s.Preview == nil && l.Method.Strategy == p.Chosen && maps.Equal(l.Method.Args, s.Choice.Args) {
+			*l = l.With(p.Now)
+		}
 	}
 	r := s.BudgetRange()
 	p.From, p.To = max(r.From-(r.To-r.From)/7, 0), r.To+(r.To-r.From)/24

@@ -98,7 +98,7 @@ func (m *Model) hitMemory(f *frame, x, y float64) Target {
 func (m *Model) BudgetAt(v View, y float64) engine.Bytes {
 	f := m.frame(Memory, v)
 	sc := m.memoryScale(&f)
-	return max(engine.Bytes((sc.bottom-y)/sc.perByte), 0)
+	return sc.bytes(y)
 }
 
 // StageOf is the stage that a target belongs to, 0 if it belongs to none.

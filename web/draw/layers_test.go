@@ -125,7 +125,7 @@ func TestLetterIn(t *testing.T) {
 		want  string
 	}{
 		{sim.Keep, 20, "K"}, {sim.Offload, 12, "O"}, {sim.Recompute, 2, ""},
-		{both, 40, "R+O"}, {both, textWidth("RO"), "RO"}, {both, textWidth("RO") - 1, "+"}, {both, 2, ""},
+		{both, 40, "RO"}, {both, textWidth("RO"), "RO"}, {both, textWidth("RO") - 1, ""}, {both, 2, ""},
 	} {
 		if got := letterIn(c.d, c.width); got != c.want {
 			t.Errorf("%v in %.1f pixels: %q; want %q", c.d, c.width, got, c.want)

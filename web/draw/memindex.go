@@ -25,11 +25,17 @@ func boundsOf(s *sim.Sample) (b bounds) {
 // looking at few of them.
 type memoryIndex struct {
 	samples []sim.Sample
-	blocks  []bounds // the largest sums of each block of blockSize samples
+	blocks  []bounds     // the largest sums of each block of blockSize samples
+	fixed   engine.Bytes // what is fixed at every moment
 }
 
 func newMemoryIndex(samples []sim.Sample) memoryIndex {
 	x := memoryIndex{samples: samples, blocks: make([]bounds, (len(samples)+blockSize-1)/blockSize)}
+	for i := range samples {
+		if used := samples[i].Used[sim.Fixed]; i == 0 || used < x.fixed {
+			x.fixed = used
+		}
+	}
 	for b := range x.blocks {
 		x.scan(b*blockSize, min((b+1)*blockSize, len(samples)), &x.blocks[b])
 	}

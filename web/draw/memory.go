@@ -2,6 +2,7 @@ package draw
 
 import (
 	"math"
+	"slices"
 
 	"memtide/engine"
 	"memtide/engine/sim"
@@ -24,36 +25,6 @@ type bandPoint struct {
 	sum bounds
 }
 
-// memoryScale is the scale of the memory axis.
-type memoryScale struct {
-	top, bottom float64 // pixels
-	most        engine.Bytes
-	perByte     float64
-	showBudget  bool
-}
-
-// budgetShown is how many times the peak the budget may be to be in the picture.
-const budgetShown = 2.5
-
-func (m *Model) memoryScale(f *frame) memoryScale {
-	sc := memoryScale{top: titleLine + 17, bottom: f.Height - 6, most: max(m.trace.Peak, 1)}
-	if f.Beside != nil {
-		sc.most = max(sc.most, f.Beside.Model.trace.Peak)
-	}
-	peak := float64(sc.most)
-	if float64(f.Budget) <= budgetShown*peak {
-		sc.showBudget = true
-		sc.most = max(sc.most, f.Budget)
-	}
-	if f.Beside != nil && float64(f.Beside.budget()) <= budgetShown*peak { // its line is in its own picture
-		sc.most = max(sc.most, f.Beside.budget())
-	}
-	sc.perByte = (sc.bottom - sc.top) / float64(sc.most)
-	return sc
-}
-
-func (sc *memoryScale) y(b int64) float64 { return sc.bottom - float64(b)*sc.perByte }
-
 func (m *Model) drawMemory(s *Scene, f *frame) {
 	s.Title = "Device memory over one training step"
 	s.Desc = m.memoryDesc(f.Budget)
@@ -62,17 +33,22 @@ func (m *Model) drawMemory(s *Scene, f *frame) {
 	m.drawMemoryAxis(s, f, &sc)
 	s.bands = m.bandPoints(f, s.bands[:0])
 	m.drawBands(s, &sc)
+	sc.drawBreak(s, f)
+	drawGhost(s, f, &sc)
 	if sc.showBudget {
 		drawOver(s, &sc, f.Budget)
 	}
 	m.drawBeside(s, f, &sc)
 	m.drawEnd(s, f, titleLine, sc.bottom)
+	drawDevice(s, f, &sc)
 	m.drawBudgetAndPeak(s, f, &sc)
 }
 
 func (m *Model) drawMemoryAxis(s *Scene, f *frame, sc *memoryScale) {
 	line := strokeOf(Grid, 1)
-	ticks := format.ByteTicks(sc.most, max(int((sc.bottom-sc.top)/30), 2))
+	share := float64(sc.most) / float64(sc.most-sc.fixed) // of the axis that has the true scale
+	ticks := format.ByteTicks(sc.most, max(int(share*(sc.floor-sc.top)/30), 2))
+	ticks = slices.DeleteFunc(ticks, func(k format.ByteTick) bool { return k.At > 0 && k.At <= sc.fixed })
 	for _, k := range ticks {
 		y := float32(math.Floor(sc.y(int64(k.At))) + 0.5)
 		s.line(line, float32(f.left), y, float32(f.right), y)
@@ -231,6 +207,9 @@ func (m *Model) drawBudgetAndPeak(s *Scene, f *frame, sc *memoryScale) {
 	if sc.showBudget {
 		y := sc.y(int64(f.Budget))
 		s.line(style{fill: noRole, stroke: Budget, lines: noRole, dash: dashBudget, width: 1.5}, float32(f.left), float32(y), float32(f.right), float32(y))
+		if device := sc.y(int64(f.Capacity)); sc.showDevice && device < y && y-device < 16 {
+			y += 18 // the device's label stands over its line, just above
+		}
 		if peakX < (f.left+f.right)/2 {
 			halo(s, Budget, f.right-4, y-5, end, label)
 			hi -= textWidth(label) + 10

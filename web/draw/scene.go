@@ -47,10 +47,11 @@ const (
 	solid dash = iota
 	dashWaiting
 	dashBudget
+	dashGhost
 )
 
 // dashes are the lengths of strokes and spaces; paint.js has the same.
-var dashes = [...]string{"", "3 2", "6 3"}
+var dashes = [...]string{"", "3 2", "6 3", "2 2"}
 
 // style is how a group is painted.
 type style struct {

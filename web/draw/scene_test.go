@@ -52,6 +52,7 @@ func TestScenes(t *testing.T) {
 		{"timeline-zoom.svg", Timeline, View{Width: 640, From: 60 * ms, To: 90 * ms}, SVGOptions{Standalone: true, Surface: true}},
 		{"timeline-phone.svg", Timeline, View{Width: 360, Selected: gap}, SVGOptions{}},
 		{"memory.svg", Memory, View{Width: 640}, SVGOptions{Standalone: true, Theme: &light, Surface: true}},
+		{"memory-ghost.svg", Memory, View{Width: 640, Ghost: smallGhost, Capacity: 900 * engine.MiB, Device: "one card"}, SVGOptions{Standalone: true, Theme: &light, Surface: true}},
 		{"memory-over.svg", Memory, View{Width: 640, Budget: 600 * engine.MiB}, SVGOptions{ID: "m"}},
 	} {
 		var s Scene
@@ -64,6 +65,12 @@ func TestScenes(t *testing.T) {
 	}
 	var s Scene
 	var b bytes.Buffer
+	largeModel().Draw(&s, Memory, View{Width: 640, Capacity: 5 * engine.GiB, Device: "one card"})
+	if err := s.WriteSVG(&b, SVGOptions{Standalone: true, Theme: &light, Surface: true}); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "memory-two-scales.svg", b.Bytes())
+	b.Reset()
 	m.Page(&s, View{Width: 640, Selected: gap, Cursor: 120 * ms})
 	if err := s.WriteSVG(&b, SVGOptions{}); err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package draw
 
 import (
 	"math"
+	"strings"
 
 	"memtide/engine/sim"
 	"memtide/web/format"
@@ -86,19 +87,14 @@ func DecisionName(d sim.Decision) string {
 	return "kept"
 }
 
-// letterIn is the longest form of a decision that is no wider than width: where
-// R+O does not fit, RO or the plus alone; empty if there is room for none.
+// letterIn is the letter of a decision, the same at every width; empty if there is
+// no room for it.
 func letterIn(d sim.Decision, width float64) string {
-	forms := []string{DecisionLetter(d)}
-	if d == sim.Recompute|sim.Offload {
-		forms = append(forms, "RO", "+")
+	s := strings.ReplaceAll(DecisionLetter(d), "+", "")
+	if textWidth(s) > width {
+		return ""
 	}
-	for _, s := range forms {
-		if textWidth(s) <= width {
-			return s
-		}
-	}
-	return ""
+	return s
 }
 
 func (m *Model) drawStrip(s *Scene, f *frame) {

@@ -25,7 +25,7 @@ const (
 const (
 	StripHeight    = 80.0
 	TimelineHeight = 146.0
-	MemoryHeight   = 224.0
+	MemoryHeight   = 280.0
 	PageGap        = 10.0
 	GutterWidth    = 76.0
 
@@ -60,6 +60,10 @@ type View struct {
 	Hover    Target        // of Overlay: outlined, with all slices of the same stage
 	Playhead time.Duration // what the map shows while Cursor is NoCursor; 0: what Places.Moment says
 	Cursor   time.Duration // of Overlay and Page: a line through Timeline and Memory; NoCursor: none
+	Ghost    []sim.Point   // of Memory: what keeping everything would take over time; nil: it is not drawn
+	Capacity engine.Bytes  // of Memory: what the device has; 0: nobody knows
+	Device   string        // its name, for people
+	Top      engine.Bytes  // of Memory: what the upper end of the axis stands for, see MemoryTop; 0: what is to be seen decides
 	Beside   *Beside       // the other side of a comparison; nil: there is none
 }
 

@@ -250,11 +250,17 @@ func (m *Model) Summary(budget engine.Bytes) string {
 		format.Duration(t.Makespan), format.Duration(t.ComputeTime), format.Duration(t.RecomputeTime), format.Duration(t.WaitingTotal()))
 }
 
-func (m *Model) stripDesc() string {
-	var n [8]int
+// Tally counts the layers, a loss at the end not included, and by decision what
+// becomes of them.
+func (m *Model) Tally() (layers int, by [8]int) {
 	for k := range m.count {
-		n[m.decision(k+1)&7]++
+		by[m.decision(k+1)&7]++
 	}
+	return m.count, by
+}
+
+func (m *Model) stripDesc() string {
+	_, n := m.Tally()
 	return fmt.Sprintf("%d layers: %d kept, %d recomputed, %d offloaded, %d recomputed and offloaded.", m.count,
 		n[sim.Keep], n[sim.Recompute], n[sim.Offload], n[sim.Recompute|sim.Offload])
 }

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -401,7 +402,9 @@ type LinePoint struct {
 }
 
 // Lines are the strategies of the curve with the points that are known and
-// feasible. A strategy without any is left out.
+// feasible, by budget. What fits into a budget fits into every larger one: a point
+// that is slower than one before it is left out, so that a line says what is the
+// best that is known in so much memory. A strategy without any point is left out.
 func (c *Curve) Lines() []Line {
 	var out []Line
 	for i, m := range c.Methods {
@@ -415,7 +418,7 @@ func (c *Curve) Lines() []Line {
 				if p.Partial() {
 					at.Partial = max(p.Took, time.Millisecond)
 				}
-				l.Points = append(l.Points, at)
+				l.add(at)
 			}
 		}
 		if len(l.Points) > 0 {
@@ -425,7 +428,27 @@ func (c *Curve) Lines() []Line {
 	return out
 }
 
-// Bounds are the lower bounds by class of schedules, in the order of classes.
+// add adds a point behind those of smaller budgets, unless one of them is faster.
+func (l *Line) add(p LinePoint) {
+	if n := len(l.Points); n == 0 || p.StepTime <= l.Points[n-1].StepTime {
+		l.Points = append(l.Points, p)
+	}
+}
+
+// With is a line with one more point, in its place: instead of the one of the same
+// budget, if there is one.
+func (l Line) With(p LinePoint) Line {
+	points := append(slices.DeleteFunc(slices.Clone(l.Points), func(q LinePoint) bool { return q.Budget == p.Budget }), p)
+	slices.SortFunc(points, func(a, b LinePoint) int { return cmp.Compare(a.Budget, b.Budget) })
+	l.Points = nil
+	for _, q := range points {
+		l.add(q)
+	}
+	return l
+}
+
+// Bounds are the lower bounds by class of schedules, in the order of classes. What
+// bounds a budget bounds every smaller one, so that no line rises with the budget.
 func (c *Curve) Bounds() []Line {
 	names := map[engine.Class]string{
 		engine.MayRecompute:                     "bound for recompute",
@@ -444,6 +467,9 @@ func (c *Curve) Bounds() []Line {
 			if p != nil && p.Bound > 0 {
 				l.Points = append(l.Points, LinePoint{Budget: p.Budget, StepTime: p.Bound})
 			}
+		}
+		for i := len(l.Points) - 2; i >= 0; i-- {
+			l.Points[i].StepTime = max(l.Points[i].StepTime, l.Points[i+1].StepTime)
 		}
 		if len(l.Points) > 0 {
 			byClass[st.Class] = l

@@ -1,6 +1,8 @@
 package state
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,7 +26,11 @@ func curved(t *testing.T) (*player, Sweep) {
 	p := shown(t)
 	e := last[Sweep](t, p)
 	for i := range e.Request.Budgets {
-		p.play(point(e, 0, i, max(0, i-3)))
+		ms := 0 // the first four do not fit
+		if i > 3 {
+			ms = 100 - i
+		}
+		p.play(point(e, 0, i, ms))
 	}
 	return p, e
 }
@@ -164,5 +170,33 @@ func TestBandwidthSlider(t *testing.T) {
 	}
 	if got := BandwidthPosition(0); got != 0 {
 		t.Errorf("position of no link is %d; want 0", got)
+	}
+}
+
+// A line never rises with the budget: what fits into less fits into more. Neither
+// does a bound: what bounds a budget bounds every smaller one.
+func TestLinesFall(t *testing.T) {
+	at := func(budget, step, bound int) *proto.Point {
+		return &proto.Point{Strategy: "testoffload", Budget: engine.Bytes(budget), StepTime: time.Duration(step), Bound: time.Duration(bound)}
+	}
+	c := &Curve{Methods: []proto.Method{{Strategy: "testoffload"}}, Points: [][]*proto.Point{{at(1, 30, 10), at(2, 20, 15), at(3, 25, 12), at(4, 20, 11), at(5, 19, 11)}}}
+	l := c.Lines()[0]
+	text := func(l Line) string {
+		var b strings.Builder
+		for _, p := range l.Points {
+			fmt.Fprintf(&b, "%d:%d ", p.Budget, p.StepTime)
+		}
+		return b.String()
+	}
+	for _, x := range []struct{ what, got, want string }{
+		{"the line", text(l), "1:30 2:20 4:20 5:19 "},
+		{"with a faster point between", text(l.With(LinePoint{Budget: 3, StepTime: 18})), "1:30 2:20 3:18 "},
+		{"with a slower one", text(l.With(LinePoint{Budget: 3, StepTime: 28})), "1:30 2:20 4:20 5:19 "},
+		{"with one instead of another", text(l.With(LinePoint{Budget: 2, StepTime: 19})), "1:30 2:19 5:19 "},
+		{"the bound", text(c.Bounds()[0]), "1:15 2:15 3:12 4:11 5:11 "},
+	} {
+		if x.got != x.want {
+			t.Errorf("%s is %q; want %q", x.what, x.got, x.want)
+		}
 	}
 }

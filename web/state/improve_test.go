@@ -31,6 +31,8 @@ func partly(t *testing.T) (*player, Sweep) {
 				p.play(cut(e, m, i, 20))
 			case m == 1 && i == 9, m == 0 && i == 3:
 				p.play(cut(e, m, i, 0))
+			case i < 5:
+				p.play(point(e, m, i, 25))
 			default:
 				p.play(point(e, m, i, 15))
 			}

@@ -256,9 +256,12 @@ func (m OpenFailed) apply(s *State) []Effect {
 	switch {
 	case next != nil && next.content != nil: // the second of two files may be a good one
 		out = PickFile{Name: next.choice.Source.File, Bytes: next.content}.apply(s)
-	case s.Network == nil && !s.View.Frame.Embed: // a link that cannot be followed: the default instead
-		a.Lines = append(a.Lines, "The example is shown.")
-		c := s.Choice
+	case s.Network == nil && s.Memory == nil && !s.View.Frame.Embed: // a link that cannot be followed: the default instead
+		c, about := s.Choice, "The example is shown."
+		if c.Budget != choice.DefaultBudget {
+			about = "The example is shown, in its own budget: the one asked for was meant for another network."
+		}
+		a.Lines = append(a.Lines, about)
 		c.Source, c.Budget = Source{Preset: choice.DefaultPreset}, choice.DefaultBudget
 		out = s.open(c, nil, Leave)
 	}

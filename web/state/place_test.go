@@ -158,6 +158,18 @@ func TestMemoryFile(t *testing.T) {
 	}
 }
 
+// A file that is not understood leaves an open memory file as it is.
+func TestMemoryFileStays(t *testing.T) {
+	p := withLife(t)
+	p.play(PickFile{Name: "snap.pickle", Bytes: []byte{1}})
+	p.play(Opened{ID: last[Open](t, p).ID, Reply: memoryFile(placedAs(proto.Recorded, 2))})
+	p.play(PickFile{Name: "bad.csv", Bytes: []byte{2}})
+	p.play(OpenFailed{ID: last[Open](t, p).ID, Text: "nothing is understood."})
+	if p.Memory == nil || p.Opening != nil || p.Alert == nil {
+		t.Errorf("memory %v, opening %v, alert %v; want the memory file, nothing that is read, and what is wrong", p.Memory, p.Opening, p.Alert)
+	}
+}
+
 // Without a recording the default allocator places the buffers.
 func TestMemoryFileWithoutAddresses(t *testing.T) {
 	p := &player{State: New()}

@@ -221,13 +221,17 @@ func (s *State) budgetInstead(f *proto.Failure) (Choice, bool) {
 }
 
 // fallBackToSmallest asks for the schedule of the smallest budget when there is no
-// picture of this network to fall back to. In a comparison that picture may be the
-// other side's, and the one to compare is the smallest.
+// picture of this network by this method to fall back to: what does not fit can be
+// seen above the line. In a comparison that picture may be the other side's, and the
+// one to compare is the smallest.
 func (s *State) fallBackToSmallest(f *proto.Failure) []Effect {
-	if s.Compare == nil && s.Shown != nil && s.Shown.Network == s.Network {
+	here := s.Compare == nil && s.Shown != nil && s.Shown.Network == s.Network
+	if here && s.Shown.Choice.MethodKey() == s.Choice.MethodKey() {
 		return nil
 	}
-	s.Shown = nil
+	if !here {
+		s.Shown = nil
+	}
 	if f.Smallest <= 0 {
 		return nil
 	}

@@ -222,6 +222,24 @@ func TestNoChain(t *testing.T) {
 	}
 }
 
+// A strategy that does not fit is shown in its smallest budget, not by the picture
+// of the strategy before.
+func TestOverBudgetOfAnotherStrategy(t *testing.T) {
+	p := shown(t)
+	p.play(SetStrategy{Name: "testoffload"})
+	ask := last[Solve](t, p)
+	p.play(SolveFailed{ID: ask.ID, Choice: ask.Choice, Failure: &proto.Failure{Kind: proto.Infeasible, Budget: engine.GiB, Smallest: 2 * engine.GiB}})
+	stand := last[Solve](t, p)
+	if stand.ID == ask.ID || stand.Choice.Strategy != "testoffload" || stand.Choice.Budget.Bytes != 2*engine.GiB {
+		t.Fatalf("asked for %+v; want testoffload in 2 GiB", stand.Choice)
+	}
+	p.play(answer(stand, 40))
+	wantStep(t, p, 40, "the strategy that does not fit")
+	if p.OverBudget == nil || !p.Stale() {
+		t.Errorf("misfit %v, stale %v; want that the picture is not of the budget", p.OverBudget, p.Stale())
+	}
+}
+
 func TestOverBudget(t *testing.T) {
 	p := shown(t)
 	p.play(SetBudget{Bytes: engine.GiB, Settled: true})

@@ -11,7 +11,7 @@ globalThis.memtidePaint = (() => {
   const HEADER = 20, GROUP = 16, NONE = 255;
   const RECTS = 1, AREA = 2, LINE = 3, TEXTS = 4;
   const FONT = "11px system-ui,sans-serif", BOLD = "600 " + FONT;
-  const DASHES = [[], [3, 2], [6, 3]];
+  const DASHES = [[], [3, 2], [6, 3], [2, 2]];
   const ALIGN = ["left", "center", "right"];
   const TILE = 8; // CSS pixels, both ways
   const DIAGONALS = [-2, 2, 2, -2, -2, 10, 10, -2, 6, 10, 10, 6];

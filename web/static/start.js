@@ -11,7 +11,11 @@
 // It stands in the page's head, so that it need not be fetched first. The worker
 // fetches the program itself: what a browser has compiled of a preloaded one it
 // does not find again at the next visit.
+//
+// data-other on the root element says that the address asks for something else than
+// what was prepared at build, which the style sheet then hides until the program draws.
 (() => {
+  if (location.hash.length > 1 || /[?&][pd]=/.test(location.search)) document.documentElement.dataset.other = "";
   const own = document.currentScript.dataset;
   const address = (file) => JSON.stringify(new URL(file, document.baseURI).href);
   const first = { heard: [], loaded: 0 };

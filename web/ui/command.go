@@ -200,8 +200,11 @@ func (c Command) settled(s *state.State) state.Message {
 }
 
 // budget reads what links and the command line take too: a size, or a share of
-// what keeping everything needs.
+// what keeping everything needs; and a number alone, of GiB.
 func budget(text string) state.Message {
+	if n := strings.TrimSpace(text); n != "" && strings.Trim(n, "0123456789.") == "" {
+		text = n + " GiB" // nobody budgets bytes
+	}
 	b, err := choice.ParseBudget(text)
 	if err != nil {
 		return state.Refuse{Field: "budget-text", Text: "Budget: " + err.Error()}

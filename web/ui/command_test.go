@@ -27,6 +27,7 @@ func TestCommands(t *testing.T) {
 		{Command{Do: "budget", Value: "7", Settled: true}, state.SetBudget{Bytes: r.At(7), Settled: true}},
 		{Command{Do: "budget-text", Value: "3", Settled: false}, state.Type{Field: "budget-text", Text: "3"}},
 		{Command{Do: "budget-text", Value: "3 GiB", Settled: true}, state.SetBudget{Bytes: 3 * engine.GiB, Settled: true}},
+		{Command{Do: "budget-text", Value: " 1.5", Settled: true}, state.SetBudget{Bytes: 3 * engine.GiB / 2, Settled: true}},
 		{Command{Do: "budget-text", Value: "70 %", Settled: true}, state.SetBudget{Share: 70 * choice.Percent, Settled: true}},
 		{Command{Do: "dismiss", Settled: true}, state.Dismiss{Notice: true}},
 		{Command{Do: "bandwidth", Value: "10", Settled: true}, state.SetBandwidth{Rate: 2e9, Settled: true}},

@@ -18,6 +18,7 @@ func Figure(scene *draw.Scene, s *state.State, exact bool) {
 	if exact {
 		v.From, v.To, v.Selected, v.Chain = s.View.From, s.View.To, s.View.Selected, s.View.Chain
 	}
+	Mount{Picture: draw.Memory}.Around(s, &v)
 	var picture draw.Scene
 	if !figureOfBoth(&picture, s, v) {
 		s.Visible().Model().Figure(&picture, v)

@@ -32,7 +32,7 @@ func MountOf(name string) (m Mount, ok bool) {
 func (m Mount) Timed() bool { return m.Picture < draw.NumPictures }
 
 // Heights of the pictures while two are compared: two stand where one stood.
-var compareHeights = [draw.NumPictures]float64{draw.Strip: 70, draw.Timeline: 122, draw.Memory: 172}
+var compareHeights = [draw.NumPictures]float64{draw.Strip: 70, draw.Timeline: 122, draw.Memory: 196}
 
 // Height is the height of the picture in CSS pixels.
 func (m Mount) Height(s *state.State) float64 {
@@ -71,6 +71,19 @@ func (m Mount) Budget(s *state.State) engine.Bytes {
 		return s.Budget()
 	}
 	return s.Compare.Other.Budget()
+}
+
+// Around adds to a view what the picture is held against: keeping everything, and
+// what the device has. A comparison has the other side instead.
+func (m Mount) Around(s *state.State, v *draw.View) {
+	p := m.Shown(s)
+	if p == nil || m.Picture != draw.Memory || s.Compare != nil {
+		return
+	}
+	v.Ghost = p.Solved.Ghost
+	if d := deviceOf(p.Choice); d != nil {
+		v.Capacity, v.Device = d.Memory, "one "+d.Name
+	}
 }
 
 // Beside is what stands beside the place's picture; nil if nothing does.

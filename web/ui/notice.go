@@ -15,7 +15,7 @@ func (c *Notice) Text() string {
 	if m := c.S.OverBudget; m != nil {
 		text := fmt.Sprintf("Cannot run in %s.", format.Bytes(m.Budget))
 		if m.Smallest > 0 {
-			text += fmt.Sprintf(" Smallest possible: %s.", format.BytesUp(m.Smallest))
+			text += fmt.Sprintf(" %s needs %s at least.", strategyTitle(c.S.Choice.Strategy), format.BytesUp(m.Smallest))
 		}
 		return text
 	}

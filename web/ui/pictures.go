@@ -33,7 +33,10 @@ func (c *Pictures) Hint() string {
 	if c.S.Shown == nil {
 		return ""
 	}
-	return "Drag the red line to change the budget. Ctrl and the wheel zoom, dragging pans."
+	if Visible(c.S).Whole() {
+		return "Drag the red line to change the budget. Drag across the pictures to zoom in; so does the wheel with Ctrl."
+	}
+	return "Drag the red line to change the budget. Drag the pictures to move, with Shift to zoom in; 0 shows the whole step."
 }
 
 // TableOpen is for aria-expanded.

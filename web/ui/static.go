@@ -64,6 +64,7 @@ func withPoster(page, name string, pic draw.Picture, s *state.State) (string, er
 	for _, size := range posters {
 		var scene draw.Scene
 		v := draw.View{Width: size.width, Budget: s.Budget(), Selected: s.View.Selected, Cursor: draw.NoCursor}
+		mounts[name].Around(s, &v)
 		p.Model().Draw(&scene, pic, v)
 		svg.WriteString(`<div class="poster ` + size.class + `">`)
 		if err := scene.WriteSVG(&svg, draw.SVGOptions{ID: name + "-" + size.class}); err != nil {

@@ -1,0 +1,69 @@
+package draw
+
+import (
+	"testing"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+)
+
+// smallGhost is more than the device of the golden has, and ends before the step.
+var smallGhost = []sim.Point{{At: 0, Used: 300 * engine.MiB}, {At: 40 * ms, Used: 700 * engine.MiB}, {At: 80 * ms, Used: 1100 * engine.MiB}, {At: 110 * ms, Used: 500 * engine.MiB}, {At: 150 * ms}}
+
+// largeModel has so much that is fixed that it gets a scale of its own.
+func largeModel() *Model {
+	p := smallProblem()
+	t := smallTrace(p)
+	for i := range t.Memory {
+		t.Memory[i].Used[sim.Fixed] += 4 * engine.GiB
+	}
+	t.Peak += 4 * engine.GiB
+	p.Budget += 4 * engine.GiB
+	return NewModel(p, t)
+}
+
+// The axis is read the way it is drawn, with one scale and with two.
+func TestMemoryScale(t *testing.T) {
+	for name, m := range map[string]*Model{"one scale": smallModel(), "two scales": largeModel()} {
+		v := View{Width: 640, Capacity: 5 * engine.GiB}
+		f := m.frame(Memory, v)
+		sc := m.memoryScale(&f)
+		if two := sc.fixed > 0; two != (name == "two scales") {
+			t.Errorf("%s: what is fixed is %d bytes with a scale of its own", name, sc.fixed)
+		}
+		last := sc.bottom + 1
+		for b := engine.Bytes(0); b <= sc.most; b += sc.most / 50 {
+			y := sc.y(int64(b))
+			if y > last || y < sc.top-0.01 || y > sc.bottom {
+				t.Errorf("%s: %d bytes are at %v, below less, which is at %v; the axis goes from %v to %v", name, b, y, last, sc.bottom, sc.top)
+			}
+			if got := m.BudgetAt(v, y); b >= sc.fixed && (got-b)*1000 > sc.most || b >= sc.fixed && (b-got)*1000 > sc.most {
+				t.Errorf("%s: %d bytes are at %v, where %d bytes are read", name, b, y, got)
+			}
+			last = y
+		}
+	}
+}
+
+// While the budget is dragged the axis keeps its end, whatever is solved meanwhile.
+func TestMemoryTop(t *testing.T) {
+	m := smallModel()
+	v := View{Width: 640, Budget: 900 * engine.MiB}
+	v.Top = m.MemoryTop(v)
+	y := m.frameY(v, 700*engine.MiB)
+	v.Budget = 5 * engine.GiB
+	if got := m.frameY(v, 700*engine.MiB); got != y {
+		t.Errorf("700 MiB are at %v with another budget; want %v, where they were", got, y)
+	}
+	v.Top = 0
+	v.Budget = 1900 * engine.MiB
+	if got := m.frameY(v, 700*engine.MiB); got == y {
+		t.Errorf("700 MiB are at %v with twice the budget and a free scale; want another place", got)
+	}
+}
+
+func (m *Model) frameY(v View, b engine.Bytes) float64 {
+	f := m.frame(Memory, v)
+	sc := m.memoryScale(&f)
+	return sc.y(int64(b))
+}

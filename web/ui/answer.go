@@ -1,0 +1,294 @@
+package ui
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+	"memtide/profiles"
+	"memtide/profiles/preset"
+	"memtide/web/format"
+	"memtide/web/state"
+)
+
+// Answer is the first thing that is read: does it fit, and what does that cost;
+// with the bar of where the memory goes.
+type Answer struct{ S *state.State }
+
+// The kinds of answers. Only fits is green: nothing that is more than the device
+// has, and nothing that is only guessed, looks like good news.
+const (
+	fits     = "fits"
+	probably = "probably"
+	mayNot   = "may-not"
+	doesNot  = "not"
+	unknown  = "needs" // nobody knows what the device has
+	failed   = "failed"
+	working  = "working"
+)
+
+// What a program takes beside what the schedule counts: an estimate, which decides
+// between "fits" and "may not fit" and changes no other number.
+const (
+	contextBytes  = engine.GiB // of CUDA and its libraries
+	allocatorPart = 6          // per cent that a caching allocator reserves beyond the peak
+)
+
+// reserved is what a device is likely to need for a peak, rounded up.
+func reserved(peak engine.Bytes) engine.Bytes {
+	return peak + (peak*allocatorPart+99)/100 + contextBytes
+}
+
+// Kind says how the answer is to look.
+func (c *Answer) Kind() string {
+	kind, _ := c.answer()
+	return kind
+}
+
+// Word is the verdict, with what follows it.
+func (c *Answer) Word() string {
+	return map[string]string{fits: "Fits: ", probably: "Probably fits: ", mayNot: "May not fit: ", doesNot: "Does not fit: ", failed: "Check failed: ", unknown: "Needs "}[c.Kind()]
+}
+
+// Sentence is what stands behind the word.
+func (c *Answer) Sentence() string {
+	_, sentence := c.answer()
+	return sentence
+}
+
+func (c *Answer) answer() (kind, sentence string) {
+	s := c.S
+	if m := s.OverBudget; m != nil && s.Preview == nil {
+		return doesNot, c.tooSmall(m)
+	}
+	p := s.Visible()
+	if p == nil || s.Stale() && s.Preview == nil {
+		if w := (&Results{S: s}).Work(); w != "" {
+			return working, w
+		}
+		return working, "Starting…"
+	}
+	peak, device := p.Solved.Trace.Peak, deviceOf(p.Choice)
+	likely, price := reserved(peak), c.price(p)
+	switch {
+	case !p.Solved.Verdict.Verified:
+		return failed, strings.TrimSuffix(format.Durations(p.Solved.Verdict.Problem), ".") + "."
+	case device == nil:
+		return unknown, format.Bytes(peak) + price
+	case peak > device.Memory:
+		return doesNot, fmt.Sprintf("%s are needed, and one %s has %s.", format.Bytes(peak), device.Name, format.Bytes(device.Memory))
+	case likely > device.Memory:
+		kind = probably
+		if (peak+likely)/2 > device.Memory {
+			kind = mayNot
+		}
+		return kind, fmt.Sprintf("%s with CUDA and the allocator; one %s has %s.", between(peak, likely), device.Name, format.Bytes(device.Memory))
+	case !certain(p.Network.Profile):
+		return probably, fmt.Sprintf("%s on one %s%s", outOf(peak, device.Memory), device.Name, price)
+	}
+	return fits, fmt.Sprintf("%s on one %s%s", outOf(peak, device.Memory), device.Name, price)
+}
+
+// tooSmall says of a budget in which the strategy finds nothing what would do.
+func (c *Answer) tooSmall(m *state.OverBudget) string {
+	name := strategyTitle(c.S.Choice.Strategy)
+	if m.Smallest == 0 {
+		return fmt.Sprintf("%s finds nothing in %s.", name, format.Bytes(m.Budget))
+	}
+	text := fmt.Sprintf("%s needs %s at least, and the budget is %s", name, format.BytesUp(m.Smallest), format.Bytes(m.Budget))
+	if d := deviceOf(c.S.Choice); d != nil && m.Smallest > d.Memory {
+		text += fmt.Sprintf("; one %s has %s", d.Name, format.Bytes(d.Memory))
+	}
+	return text + "."
+}
+
+// price says what a schedule costs in time.
+func (c *Answer) price(p *state.Picture) string {
+	all := p.Solved.KeepAll.StepTime
+	if all <= 0 {
+		return "."
+	}
+	part := over(p.Solved.Trace.Makespan, all)
+	switch text := strings.TrimPrefix(format.Percent(part), "+"); {
+	case p.Partial:
+		return ", " + text + " slower than with enough memory so far."
+	case part <= 0 || text == "0 %":
+		return ", no slower than with enough memory."
+	default:
+		return ", " + text + " slower than with enough memory."
+	}
+}
+
+// outOf writes a part of a whole, with the unit once where it is the same.
+func outOf(part, whole engine.Bytes) string { return join(part, whole, " of ") }
+
+// between writes a range, from rounded down and to up.
+func between(from, to engine.Bytes) string { return join(from, to, " to ") }
+
+func join(a, b engine.Bytes, word string) string {
+	x, y := format.Bytes(a), format.Bytes(b)
+	if n, unit, ok := strings.Cut(x, " "); ok && strings.HasSuffix(y, " "+unit) {
+		x = n
+	}
+	return x + word + y
+}
+
+// deviceOf is the device of a choice; nil if its memory is not known.
+func deviceOf(c state.Choice) *preset.Device {
+	if d := preset.LookupDevice(c.Device); d != nil && d.Memory > 0 {
+		return d
+	}
+	return nil
+}
+
+// certain says that the sizes are what a run allocates, not a rule of thumb.
+func certain(p *profiles.Profile) bool {
+	return p.Source.Sizes == profiles.Exact || p.Source.Sizes == profiles.Measured
+}
+
+// Sub says what the schedule does.
+func (c *Answer) Sub() string {
+	p := c.S.Visible()
+	if p == nil || c.S.Stale() && c.S.Preview == nil {
+		return ""
+	}
+	return fmt.Sprintf("Keeping everything takes %s. %s", format.Bytes(p.Solved.KeepAll.Peak), deeds(p))
+}
+
+// deeds counts what happens to the layers.
+func deeds(p *state.Picture) string {
+	layers, by := p.Model().Tally()
+	away, again := by[sim.Offload]+by[sim.Offload|sim.Recompute], by[sim.Recompute]
+	send := fmt.Sprintf("sends %d of the %d layers to the host and back", away, layers)
+	switch {
+	case away > 0 && again > 0:
+		return fmt.Sprintf("This plan %s and computes %d again.", send, again)
+	case away > 0:
+		return "This plan " + send + "."
+	case again > 0:
+		return fmt.Sprintf("This plan computes %d of the %d layers again.", again, layers)
+	}
+	return "This plan keeps everything."
+}
+
+// Part is a piece of the bar; Left and Width are shares of it as CSS lengths.
+type Part struct {
+	Class, Label, Title string
+	Style               string
+}
+
+// Bar says that there is something to draw.
+func (c *Answer) Bar() bool {
+	p := c.S.Visible()
+	return p != nil && c.S.Memory == nil && c.scale(p) > 0
+}
+
+// scale is what the whole width stands for.
+func (c *Answer) scale(p *state.Picture) engine.Bytes {
+	most := max(p.Solved.KeepAll.Peak, p.Solved.Trace.Peak, c.S.Budget())
+	if d := deviceOf(p.Choice); d != nil {
+		most = max(most, d.Memory)
+	}
+	return most
+}
+
+// barKinds are the parts of the bar at the peak, in the order of the stack.
+var barKinds = [sim.NumCategories]struct{ class, name string }{
+	sim.Fixed: {"fix", "weights, gradients, optimizer"}, sim.Gradient: {"bwd", "gradients of activations"}, sim.Activation: {"fwd", "activations kept"},
+	sim.Recomputed: {"rec", "computed again"}, sim.InTransfer: {"xfer", "leaving or arriving"}, sim.Workspace: {"scratch", "scratch"},
+}
+
+// Parts are the pieces of the bar: what lies there at the peak, and what keeping
+// everything would take beyond it.
+func (c *Answer) Parts() (out []Part) {
+	p := c.S.Visible()
+	if !c.Bar() {
+		return nil
+	}
+	whole, at := c.scale(p), engine.Bytes(0)
+	add := func(class, name string, to engine.Bytes) {
+		if to > at {
+			size := format.Bytes(to - at)
+			out = append(out, Part{Class: class, Label: name + " " + size, Title: size + " " + name, Style: stretch(at, to, whole)})
+		}
+		at = max(at, to)
+	}
+	t := p.Solved.Trace
+	for kind, used := range p.Model().HeldAt(t.PeakAt, 0).Used {
+		add(barKinds[kind].class, barKinds[kind].name, at+used)
+	}
+	all := p.Solved.KeepAll.Peak
+	if d := deviceOf(p.Choice); d != nil && all > d.Memory {
+		add("ghost", "more with everything kept:", d.Memory)
+		add("ghost beyond", "too much:", all)
+	} else {
+		add("ghost", "more with everything kept:", all)
+	}
+	return out
+}
+
+// Under says what lies in the bar, for where its pieces are too narrow to say it.
+func (c *Answer) Under() (out []Part) {
+	for _, p := range c.Parts() {
+		if !strings.HasPrefix(p.Class, "ghost") {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Marks are the lines across the bar: the device and the budget.
+func (c *Answer) Marks() (out []Part) {
+	p := c.S.Visible()
+	if !c.Bar() {
+		return nil
+	}
+	whole := c.scale(p)
+	if d := deviceOf(p.Choice); d != nil {
+		out = append(out, Part{Class: side("device", d.Memory, whole), Label: "one " + d.Name + " has " + format.Bytes(d.Memory), Style: place(d.Memory, whole)})
+	}
+	all := p.Solved.KeepAll.Peak
+	if d := deviceOf(p.Choice); d == nil || apart(all, d.Memory, whole) {
+		out = append(out, Part{Class: side("keep", all, whole), Label: "keep everything: " + format.Bytes(all), Style: place(all, whole)})
+	}
+	b := c.S.Budget()
+	return append(out, Part{Class: side("budget", b, whole), Label: "budget " + format.Bytes(b), Style: place(b, whole)})
+}
+
+// apart says that two marks are so far from each other that both have room for words.
+func apart(a, b, whole engine.Bytes) bool {
+	return float64(max(a, b)-min(a, b)) > 0.2*float64(whole)
+}
+
+// side adds to a class on which side of a mark its words have room.
+func side(class string, at, whole engine.Bytes) string {
+	if at > whole/2 {
+		return class + " left"
+	}
+	return class
+}
+
+// stretch is the place of a piece as CSS, place that of a mark.
+func stretch(from, to, whole engine.Bytes) string {
+	return fmt.Sprintf("left:%s;width:%s", percent(from, whole), percent(to-from, whole))
+}
+
+func place(at, whole engine.Bytes) string { return "left:" + percent(at, whole) }
+
+func percent(part, whole engine.Bytes) string {
+	return fmt.Sprintf("%.6g%%", math.Min(100*float64(part)/float64(whole), 100))
+}
+
+// BarLabel says the bar in words.
+func (c *Answer) BarLabel() string {
+	var words []string
+	for _, p := range c.Parts() {
+		words = append(words, p.Label)
+	}
+	for _, m := range c.Marks() {
+		words = append(words, m.Label)
+	}
+	return "Memory at the peak of the step: " + strings.Join(words, ", ")
+}

@@ -1,0 +1,77 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+
+	"memtide/engine"
+	"memtide/profiles"
+	"memtide/web/state"
+)
+
+// alone gives a state a picture and a network of its own, to be changed.
+func alone(t *testing.T) (*state.State, *state.Picture) {
+	t.Helper()
+	s := first(t)
+	picture, solved, trace, network, profile := *s.Shown, *s.Shown.Solved, *s.Shown.Solved.Trace, *s.Network, *s.Network.Profile
+	solved.Trace, network.Profile = &trace, &profile
+	picture.Solved, picture.Network = &solved, &network
+	s.Shown, s.Network = &picture, &network
+	return s, &picture
+}
+
+// The answer is one of six kinds, and green only where nothing speaks against it.
+func TestAnswer(t *testing.T) {
+	const mib = engine.MiB
+	for name, c := range map[string]struct {
+		change         func(*state.State, *state.Picture)
+		kind, sentence string
+	}{
+		"fits": {func(*state.State, *state.Picture) {}, "fits", "Fits: 2.58 of 15.8 GiB on one V100-PCIE-16GB, 11 % slower than with enough memory."},
+		"no slower": {func(s *state.State, p *state.Picture) { p.Solved.Trace.Makespan = p.Solved.KeepAll.StepTime }, "fits",
+			"Fits: 2.58 of 15.8 GiB on one V100-PCIE-16GB, no slower than with enough memory."},
+		"sizes by a rule of thumb": {func(s *state.State, p *state.Picture) { p.Network.Profile.Source.Sizes = profiles.Estimated }, "probably",
+			"Probably fits: 2.58 of 15.8 GiB on one V100-PCIE-16GB, 11 % slower than with enough memory."},
+		"the allocator may take it": {func(s *state.State, p *state.Picture) { p.Choice.Device, p.Solved.Trace.Peak = "gtx-970", 3700*mib }, "may-not",
+			"May not fit: 3.61 to 4.83 GiB with CUDA and the allocator; one GTX 970 has 3.94 GiB."},
+		"the allocator hardly takes it": {func(s *state.State, p *state.Picture) { p.Choice.Device, p.Solved.Trace.Peak = "gtx-970", 2900*mib }, "probably",
+			"Probably fits: 2.83 to 4 GiB with CUDA and the allocator; one GTX 970 has 3.94 GiB."},
+		"more than the device has": {func(s *state.State, p *state.Picture) { p.Choice.Device, p.Solved.Trace.Peak = "gtx-970", 5000*mib }, "not",
+			"Does not fit: 4.88 GiB are needed, and one GTX 970 has 3.94 GiB."},
+		"nobody knows the device": {func(s *state.State, p *state.Picture) { p.Choice.Device = "" }, "needs", "Needs 2.58 GiB, 11 % slower than with enough memory."},
+		"too small a budget": {func(s *state.State, p *state.Picture) {
+			s.OverBudget = &state.OverBudget{Budget: 1 << 30, Smallest: 1200 * mib}
+		}, "not", "Does not fit: Optimal recomputation needs 1.18 GiB at least, and the budget is 1 GiB."},
+		"no check": {func(s *state.State, p *state.Picture) {
+			p.Solved.Verdict.Verified, p.Solved.Verdict.Problem = false, "value 3 is read before it is there"
+		}, "failed",
+			"Check failed: value 3 is read before it is there."},
+		"nothing yet": {func(s *state.State, p *state.Picture) { s.Shown = nil }, "working", "Starting…"},
+	} {
+		s, p := alone(t)
+		c.change(s, p)
+		a := &Answer{S: s}
+		if kind, sentence := a.Kind(), a.Word()+a.Sentence(); kind != c.kind || sentence != c.sentence {
+			t.Errorf("%s:\ngot  %s %q\nwant %s %q", name, kind, sentence, c.kind, c.sentence)
+		}
+	}
+}
+
+// The bar has what lies there at the peak, and its pieces fill it without a gap.
+func TestBar(t *testing.T) {
+	s, _ := alone(t)
+	a := &Answer{S: s}
+	if got, want := a.BarLabel(), "Memory at the peak of the step: weights, gradients, optimizer 510 MiB, gradients of activations 24.5 MiB, activations kept 2.06 GiB, more with everything kept: 1.72 GiB, "+
+		"one V100-PCIE-16GB has 15.8 GiB, keep everything: 4.3 GiB, budget 2.58 GiB"; got != want {
+		t.Errorf("the bar says\n%q\nwant\n%q", got, want)
+	}
+	for _, p := range a.Parts() {
+		if !strings.HasPrefix(p.Style, "left:") || !strings.Contains(p.Style, "%;width:") {
+			t.Errorf("the piece %q lies at %q; want a share of the bar", p.Label, p.Style)
+		}
+	}
+	s.Shown = nil
+	if got := a.Parts(); got != nil {
+		t.Errorf("without a schedule the bar has %v; want nothing", got)
+	}
+}

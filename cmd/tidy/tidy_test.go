@@ -105,7 +105,7 @@ func TestOnePackageComment(t *testing.T) {
 	}
 }
 
-// The import rules of ARCHITECTURE.md: what knows what.
+// What knows what, beside the order of the rows in ARCHITECTURE.md (TestHouse).
 func TestImports(t *testing.T) {
 	for _, f := range sources(t) {
 		for _, spec := range f.ast.Imports {

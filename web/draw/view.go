@@ -25,7 +25,7 @@ const (
 const (
 	StripHeight    = 80.0
 	TimelineHeight = 146.0
-	MemoryHeight   = 280.0
+	MemoryHeight   = 238.0
 	PageGap        = 10.0
 	GutterWidth    = 76.0
 

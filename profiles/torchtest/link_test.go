@@ -10,13 +10,13 @@ import (
 	"strings"
 	"testing"
 
-	"memtide/web/choice"
 	"memtide/engine"
 	"memtide/engine/enginetest"
 	"memtide/profiles"
 	_ "memtide/profiles/formats/all"
 	"memtide/profiles/formats/native"
 	"memtide/profiles/preset"
+	"memtide/web/choice"
 	"memtide/web/link"
 )
 

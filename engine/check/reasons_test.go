@@ -85,7 +85,9 @@ var breaks = []struct {
 		g.Ops[b1].Pass, g.Ops[b1].Once = engine.Forward, true
 		e.p.Graph = &g
 		e.s[9] = engine.Run(b1)
+		e.t.Spans[5].Kind = sim.SpanForward
 		again := e.t.Spans[5]
+		again.Kind = sim.SpanRecompute
 		again.Step, again.Start, again.End = 9, 14*sec, 16*sec
 		e.addSpan(again)
 	}, `once twice at step 9 in span 6 at 14s: found B1 again; expected an operation that must not run again once`},

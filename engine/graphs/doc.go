@@ -29,5 +29,7 @@
 // only. A graph that has none of this is one of single assignments.
 //
 // How the code is divided: model is a graph in these terms, sequence says what a
-// sequence of runs costs and writes the schedule; space is the exact search.
+// sequence of runs costs and writes the schedule; space is the exact search; state is
+// a sequence that moves change, annealer and searcher look for fast ones; plans are
+// what methods make whatever the budget.
 package graphs

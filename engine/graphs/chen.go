@@ -32,7 +32,7 @@ most crowded operation.`,
 
 func chenPlans(l *plans, args engine.Parsed, poll *engine.Poll) {
 	forward := l.m.forward()
-	low, high := 2, min(64, forward)
+	low, high := 2, min(64, len(forward))
 	if n := args.Int("segments"); n > 0 {
 		low, high = n, n
 	}
@@ -44,9 +44,9 @@ func chenPlans(l *plans, args engine.Parsed, poll *engine.Poll) {
 
 // crossing tells which values pass from one of n segments of about equal bytes to
 // another, or are made by the last one.
-func (m *model) crossing(forward, n int) func(v int32) bool {
+func (m *model) crossing(forward []int32, n int) func(v int32) bool {
 	var total, sum engine.Bytes
-	for _, i := range m.order[:forward] {
+	for _, i := range forward {
 		total += m.kinds[i].bytes
 	}
 	segment := make([]int, m.ops+2)
@@ -54,7 +54,7 @@ func (m *model) crossing(forward, n int) func(v int32) bool {
 		segment[i] = n // of what comes after the forward pass
 	}
 	share, last := total/engine.Bytes(n)+1, 0
-	for _, i := range m.order[:forward] {
+	for _, i := range forward {
 		last = int(sum / share)
 		segment[i] = last
 		sum += m.kinds[i].bytes

@@ -234,6 +234,23 @@ func (k *kind) write(v int32) int32 {
 	return none
 }
 
+// whole is the model without output-only runs. Its kinds are full runs of this one.
+func (m *model) whole() *model {
+	if !m.isLean() {
+		return m
+	}
+	g := *m.g
+	g.Ops = slices.Clone(g.Ops)
+	for i := range g.Ops {
+		g.Ops[i].OutputOnly = nil
+	}
+	w, err := newModel(&g)
+	if err != nil {
+		panic("graphs: without output-only runs: " + err.Error())
+	}
+	return w
+}
+
 // isLean tells whether any operation has an output-only run.
 func (m *model) isLean() bool { return len(m.kinds) > m.ops+2 }
 

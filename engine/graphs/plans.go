@@ -69,13 +69,13 @@ func (l *plans) best(budget engine.Bytes) (*engine.Solution, error) {
 	return sol, nil
 }
 
-// forward is how many of the needed operations belong to the forward pass: those
+// forward are the needed operations of the forward pass: those
 // before the first backward one or, in graphs that do not say, those before the peak
 // of the order in which they stand.
-func (m *model) forward() int {
+func (m *model) forward() []int32 {
 	for at, i := range m.order {
 		if m.g.Ops[i].Pass == engine.Backward {
-			return at
+			return m.order[:at]
 		}
 	}
 	list, _ := m.lives(m.given())
@@ -90,20 +90,20 @@ func (m *model) forward() int {
 			at, most = p, used+m.kinds[i].temp
 		}
 	}
-	return at
+	return m.order[:at]
 }
 
-// saving is the sequence that runs the forward operations, keeps of what they make
-// only what is saved for the others, and makes the rest again before the first of those that
+// saving is the sequence that runs the forward operations in some order, keeps of what
+// they make only what is saved for the others, and makes the rest again before the first of those that
 // reads it. What is made again stays to its last use, so nothing runs more than
 // twice. What must not run again is saved.
-func (m *model) saving(forward int, saved func(v int32) bool) []kindID {
+func (m *model) saving(forward []int32, saved func(v int32) bool) []kindID {
 	var seq []kindID
 	there := make([]bool, len(m.size))
 	for v, i := range m.maker {
 		there[v] = i == m.source() || i != none && (m.once[i] || saved(int32(v)))
 	}
-	for _, i := range m.order[:forward] {
+	for _, i := range forward {
 		id := i
 		for _, sv := range m.kinds[i].serves {
 			there[sv.value] = there[sv.value] || there[m.kinds[i].writes[sv.write]]
@@ -116,7 +116,7 @@ func (m *model) saving(forward int, saved func(v int32) bool) []kindID {
 		seq = append(seq, id)
 	}
 	first := make([]bool, m.ops)
-	for _, i := range m.order[:forward] {
+	for _, i := range forward {
 		first[i] = true
 	}
 	var remake func(i int32)
@@ -131,7 +131,7 @@ func (m *model) saving(forward int, saved func(v int32) bool) []kindID {
 			}
 		}
 	}
-	for _, i := range m.order[forward:] {
+	for _, i := range m.order[len(forward):] {
 		remake(i)
 		seq = append(seq, i)
 	}

@@ -2,7 +2,6 @@ package graphs
 
 import (
 	"fmt"
-	"time"
 
 	"memtide/engine"
 )
@@ -86,17 +85,4 @@ func (s *state) movable() bool {
 		}
 	}
 	return false
-}
-
-// inOrder looks for a sequence within a budget without repetitions; nil if none is
-// found.
-func (s *searcher) inOrder(budget engine.Bytes, first []kindID, proposals int) []kindID {
-	scale, _, _ := s.m.cost(first)
-	a := s.annealer(budget, first, 1<<20, scale)
-	if !a.movable() {
-		return nil
-	}
-	a.firstFit, a.reorder = true, true
-	a.anneal(lower, proposals, 1, time.Duration(0))
-	return a.best
 }

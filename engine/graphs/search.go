@@ -36,9 +36,9 @@ func (s *searcher) annealer(budget engine.Bytes, seq []kindID, round uint64, sca
 	return &annealer{state: st, r: newRandom(s.seed*1000 + round), poll: s.poll, scale: float64(max(scale, 1)) / float64(int64(1)<<st.unit)}
 }
 
-// fastest searches within a budget in rounds, each twice as long as the one before,
-// from the first sequence and, every third one, from the best. A round that finds nothing makes
-// the excess heavier for those after it. best is a sequence within the budget to
+// fastest searches within a budget in rounds: a hot one, and then each twice as long
+// as the one before, from the first sequence and, every third one, from the best. A
+// round that finds nothing makes the excess heavier for those after it. best is a sequence within the budget to
 // begin with. It stops at a time that nothing beats, or when poll says so.
 func (s *searcher) fastest(budget engine.Bytes, first, best []kindID, enough time.Duration) []kindID {
 	scale, _, _ := s.m.cost(first)
@@ -50,9 +50,11 @@ func (s *searcher) fastest(budget engine.Bytes, first, best []kindID, enough tim
 		if 5*next > 2*(s.total-done) {
 			count = s.total - done
 		}
-		next *= 2
 		c, from, found := wide, first, false
-		if round%3 == 2 {
+		switch {
+		case round == 0:
+			c, count = hot, s.total/8
+		case round%3 == 2:
 			c, from = narrow, best
 		}
 		a := s.annealer(budget, from, round, scale)
@@ -65,8 +67,11 @@ func (s *searcher) fastest(budget engine.Bytes, first, best []kindID, enough tim
 			}
 		}
 		a.anneal(c, count, weight, enough)
-		if !found {
-			weight *= 6
+		if round > 0 {
+			next *= 2
+			if !found {
+				weight *= 6
+			}
 		}
 		done += count
 	}
@@ -118,16 +123,6 @@ func (s *searcher) solve(p *engine.Problem, among string) (*engine.Solution, err
 	}
 	if peak, _, _ := s.m.cost(fits); peak > p.Budget {
 		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: peak, Why: s.why(proven, peak)}
-	}
-	if !s.kept && proven.Fits && proven.Time == s.m.base { // perhaps another order is all that it takes
-		for _, from := range [][]kindID{first, s.first()} {
-			if seq := s.inOrder(p.Budget, from, s.total/8); seq != nil {
-				sol := s.m.solution(seq)
-				sol.Optimal, sol.OptimalAmong = true, among
-				sol.Notes = []string{"Another order is all that it takes: nothing runs again."}
-				return sol, nil
-			}
-		}
 	}
 	best := s.fastest(p.Budget, first, fits, proven.Time)
 	sol := s.m.solution(best)

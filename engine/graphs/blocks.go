@@ -30,7 +30,7 @@ order only, and of the trade-offs between memory and time of a part of the chain
 	Cites: []engine.Cite{
 		{Text: "Zhao, Hellard, Eyraud-Dubois, Gusak and Beaumont: Rockmate: an Efficient, Fast, Automatic and Generic Tool for Re-materialization in PyTorch. ICML 2023", ID: "arXiv:2307.01236", Section: "3 (blocks and their options)"},
 		{Text: "Beaumont, Eyraud-Dubois, Herrmann, Joly and Shilova: Optimal Re-Materialization Strategies for Heterogeneous Chains", ID: "arXiv:1911.13214", Section: "4.2 (the recursion)"}},
-	Solver: method(blockPlans),
+	Solver: maker(blockPlans).solve, Sweeper: maker(blockPlans).sweep,
 }
 
 // maxPoints is how many trade-offs of a part of the chain are kept.

@@ -27,7 +27,7 @@ most crowded operation.`,
 	Cites: []engine.Cite{{Text: "Chen, Xu, Zhang and Guestrin: Training Deep Nets with Sublinear Memory Cost", ID: "arXiv:1604.06174", Section: "4 (algorithms 2 and 3)"}},
 	Params: []engine.Param{{Name: "segments", Title: "Segments", Default: "0", Min: 0, Max: 1000,
 		Doc: "The number of segments; 0 tries up to 64 and takes the fastest within the budget."}},
-	Solver: method(chenPlans),
+	Solver: maker(chenPlans).solve, Sweeper: maker(chenPlans).sweep,
 }
 
 func chenPlans(l *plans, args engine.Parsed, poll *engine.Poll) {

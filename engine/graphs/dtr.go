@@ -30,7 +30,7 @@ within the budget is taken, so that more memory is never slower.`,
 	Cites: []engine.Cite{{Text: "Kirisame, Lyubomirsky, Haan, Brennan, He, Roesch, Chen and Tatlock: Dynamic Tensor Rematerialization. ICLR 2021", ID: "arXiv:2006.09616", Section: "3 and appendix C (heuristics)"}},
 	Params: []engine.Param{{Name: "heuristic", Title: "Cost of a value", Default: "classes", Choices: []string{"local", "neighbourhood", "classes"},
 		Doc: "What letting go of a value is taken to cost: its own operation; with all that is missing around it; or with the classes of what is missing beside it."}},
-	Solver: method(dtrPlans),
+	Solver: maker(dtrPlans).solve, Sweeper: maker(dtrPlans).sweep,
 }
 
 // dtrBudgets is how many budgets are tried.

@@ -1,7 +1,9 @@
 package graphs
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 
 	"memtide/engine"
 )
@@ -27,7 +29,7 @@ with the order kept, is that of Moccasin, which solves it by constraint programm
 	Class: engine.MayRecompute, Graphs: true,
 	Cites:  []engine.Cite{moccasin, checkmate},
 	Params: []engine.Param{orderParam, effortParam, seedParam},
-	Solver: solveGraphSearch,
+	Solver: solveGraphSearch, Sweeper: sweepGraphSearch,
 }
 
 var (
@@ -42,6 +44,33 @@ const (
 	fewOps    = 16
 	fewStates = 100_000
 )
+
+// sweepGraphSearch goes from the smallest budget to the largest: what is found for one
+// is an answer for the next, so that no larger budget takes longer.
+func sweepGraphSearch(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
+	order := make([]int, len(budgets))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(budgets[a], budgets[b]) })
+	var before *engine.Solution
+	for _, i := range order {
+		poll.Next()
+		sol, err := solveGraphSearch(p.WithBudget(budgets[i]), args, poll)
+		switch {
+		case err != nil && poll.Err() != nil:
+			sol = nil
+		case err == nil && before != nil && before.Makespan < sol.Makespan:
+			better := *before
+			better.Bound, better.Optimal = sol.Bound, before.Makespan == sol.Bound
+			sol = &better
+		}
+		if err == nil {
+			before = sol
+		}
+		yield(i, sol, err)
+	}
+}
 
 func solveGraphSearch(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 	if err := poll.Err(); err != nil {

@@ -29,7 +29,7 @@ under 20 limits for what is kept, played, and chosen by what they take. What a s
 lost is made again one by one, not all at once, which never needs more.`,
 	Class: engine.MayRecompute, Graphs: true,
 	Cites:  []engine.Cite{{Text: "Kusumoto, Inoue, Watanabe, Akiba and Koyama: A Graph Theoretic Framework of Recomputation Algorithms for Memory-Efficient Backpropagation. NeurIPS 2019", ID: "arXiv:1905.11722", Section: "3 (canonical strategies) and 4 (dynamic programming)"}},
-	Solver: method(kusumotoPlans),
+	Solver: maker(kusumotoPlans).solve, Sweeper: maker(kusumotoPlans).sweep,
 }
 
 const (

@@ -18,11 +18,13 @@ ones, that which needs the least while it runs, and then that which stands first
 the given order needs less, it is that one.`,
 	Graphs: true,
 	Cites:  []engine.Cite{{Text: "Ansel et al.: PyTorch 2: Faster Machine Learning Through Dynamic Python Bytecode Transformation and Graph Compilation. ASPLOS 2024; torch/_inductor/memory.py, topological_sort_lpmf", ID: "10.1145/3620665.3640366", Section: "4 (TorchInductor)"}},
-	Solver: method(func(l *plans, _ engine.Parsed, poll *engine.Poll) {
-		if seq := l.m.leastMemoryFirst(poll); seq != nil {
-			l.add(seq, "Operations run in the order of the least memory after them.")
-		}
-	}),
+	Solver: maker(lpmfPlans).solve, Sweeper: maker(lpmfPlans).sweep,
+}
+
+func lpmfPlans(l *plans, _ engine.Parsed, poll *engine.Poll) {
+	if seq := l.m.leastMemoryFirst(poll); seq != nil {
+		l.add(seq, "Operations run in the order of the least memory after them.")
+	}
 }
 
 // leastMemoryFirst is the greedy order; nil if poll ended it.

@@ -30,43 +30,88 @@ func (l *plans) add(seq []kindID, note string) {
 	l.list = append(l.list, plan{seq, peak, took, note})
 }
 
-// method is a strategy that makes plans from the graph alone and takes the fastest
-// one within the budget, of equally fast ones that with the smallest peak.
-func method(makePlans func(l *plans, args engine.Parsed, poll *engine.Poll)) func(*engine.Problem, engine.Parsed, *engine.Poll) (*engine.Solution, error) {
-	return func(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-		if err := poll.Err(); err != nil {
-			return nil, err
-		}
-		m, err := newModel(p.Graph)
-		if err != nil {
-			return nil, err
-		}
-		l := &plans{m: m}
-		l.add(m.given(), "Everything stays to its last use.")
-		makePlans(l, args, poll)
-		sol, err := l.best(p.Budget)
-		if stopped := poll.Err(); stopped != nil {
-			return sol, stopped
-		}
+// maker makes the plans of a method from the graph alone.
+type maker func(l *plans, args engine.Parsed, poll *engine.Poll)
+
+// plans makes them; that which keeps everything is the first. The error wraps
+// engine.ErrUnsupported or is poll's, in which case the plans are those so far.
+func (mk maker) plans(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*plans, error) {
+	if err := poll.Err(); err != nil {
+		return nil, err
+	}
+	m, err := newModel(p.Graph)
+	if err != nil {
+		return nil, err
+	}
+	l := &plans{m: m}
+	l.add(m.given(), "Everything stays to its last use.")
+	mk(l, args, poll)
+	return l, poll.Err()
+}
+
+// solve takes the fastest plan within the budget, of equally fast ones that with the
+// smallest peak.
+func (mk maker) solve(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
+	l, err := mk.plans(p, args, poll)
+	if l == nil {
+		return nil, err
+	}
+	sol, none := l.best(p.Budget)
+	if err != nil {
 		return sol, err
+	}
+	return sol, none
+}
+
+// sweep makes the plans once for all budgets.
+func (mk maker) sweep(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
+	l, err := mk.plans(p, args, poll)
+	for i, b := range budgets {
+		poll.Next()
+		stopped := err
+		if stopped == nil {
+			stopped = poll.Err()
+		}
+		if stopped != nil {
+			yield(i, nil, stopped)
+			continue
+		}
+		sol, none := l.best(b)
+		yield(i, sol, none)
 	}
 }
 
-// best is the fastest plan within a budget.
+// best is the solution of the fastest plan within a budget.
 func (l *plans) best(budget engine.Bytes) (*engine.Solution, error) {
-	var best *plan
-	least := slices.MinFunc(l.list, func(a, b plan) int { return int(min(max(a.peak-b.peak, -1), 1)) })
+	best := l.fastest(budget)
+	if best == nil {
+		least := l.leanest().peak
+		return nil, &engine.InfeasibleError{Budget: budget, Smallest: least, Why: l.m.whyLeast(least)}
+	}
+	sol := l.m.solution(best.seq)
+	sol.Bound, sol.Notes = 0, []string{best.note, l.m.describe(best.seq)}
+	return sol, nil
+}
+
+// fastest is the fastest plan within a budget, of equal ones the leanest; nil if there is none.
+func (l *plans) fastest(budget engine.Bytes) (best *plan) {
 	for i := range l.list {
 		if p := &l.list[i]; p.peak <= budget && (best == nil || p.took < best.took || p.took == best.took && p.peak < best.peak) {
 			best = p
 		}
 	}
-	if best == nil {
-		return nil, &engine.InfeasibleError{Budget: budget, Smallest: least.peak, Why: l.m.whyLeast(least.peak)}
+	return best
+}
+
+// leanest is the plan with the smallest peak.
+func (l *plans) leanest() *plan {
+	least := &l.list[0]
+	for i := range l.list {
+		if l.list[i].peak < least.peak {
+			least = &l.list[i]
+		}
 	}
-	sol := l.m.solution(best.seq)
-	sol.Bound, sol.Notes = 0, []string{best.note, l.m.describe(best.seq)}
-	return sol, nil
+	return least
 }
 
 // forward are the needed operations of the forward pass: those

@@ -21,12 +21,13 @@ type searcher struct {
 const (
 	leastProposals = 60_000
 	quickProposals = 1_500_000
+	mostProposals  = 8_000_000
 )
 
 func newSearcher(m *model, args engine.Parsed, poll *engine.Poll) *searcher {
 	s := &searcher{m: m, kept: args.Is("order", "kept"), seed: uint64(args.Int("seed")), poll: poll}
 	n := len(m.order)
-	s.total = max(4800*n, min(9600*n, quickProposals), leastProposals) << (2*args.Int("effort") - 2)
+	s.total = min(max(4800*n, min(9600*n, quickProposals), leastProposals), mostProposals) << (2*args.Int("effort") - 2)
 	return s
 }
 
@@ -117,14 +118,22 @@ func (s *searcher) leanest(budget engine.Bytes, first []kindID, again bool) []ki
 func (s *searcher) solve(p *engine.Problem, among string) (*engine.Solution, error) {
 	first := s.m.given()
 	proven := bound.Recompute(p, s.kept, s.poll)
-	fits := s.leanest(p.Budget, first, true)
+	l := &plans{m: s.m}
+	l.add(first, "")
+	blockPlans(l, engine.Parsed{}, s.poll) // which keep the order
+	fits, least := l.fastest(p.Budget), l.leanest().peak
+	if fits == nil {
+		lean := s.leanest(p.Budget, first, true)
+		peak, took, _ := s.m.cost(lean)
+		fits, least = &plan{seq: lean, peak: peak, took: took}, min(least, peak)
+	}
 	if err := s.poll.Err(); err != nil {
 		return nil, err
 	}
-	if peak, _, _ := s.m.cost(fits); peak > p.Budget {
-		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: peak, Why: s.why(proven, peak)}
+	if fits.peak > p.Budget {
+		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: least, Why: s.why(proven, least)}
 	}
-	best := s.fastest(p.Budget, first, fits, proven.Time)
+	best := s.fastest(p.Budget, first, fits.seq, proven.Time)
 	sol := s.m.solution(best)
 	sol.OptimalAmong, sol.Bound = among, proven.Time
 	sol.Optimal = sol.Makespan == sol.Bound

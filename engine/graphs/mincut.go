@@ -31,7 +31,8 @@ to the backward pass. So a smaller share can have a larger peak. Without a share
 
 PyTorch knows operations by type. Here they are expensive if their names say so
 (conv, mm, matmul, linear, attention and the like); where no name does, if they take more time
-for their bytes than the average. Rules about the fusion of kernels are left out.`,
+for their bytes than the average. Rules about the fusion of kernels are left out, and
+with them the level between the default and the expensive operations.`,
 	Class: engine.MayRecompute, Graphs: true,
 	Cites: []engine.Cite{{Text: "Ansel et al.: PyTorch 2: Faster Machine Learning Through Dynamic Python Bytecode Transformation and Graph Compilation. ASPLOS 2024; torch/_functorch/partitioners.py, min_cut_rematerialization_partition", ID: "10.1145/3620665.3640366", Section: "AOTAutograd"}},
 	Params: []engine.Param{

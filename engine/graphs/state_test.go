@@ -40,6 +40,9 @@ func TestState(t *testing.T) {
 	repeated, lean := 0, 0
 	for i := range 120 {
 		g := enginetest.RandomGraph(r, 12)
+		for k := range g.Ops {
+			g.Ops[k].Once = i%4 == 3 && r.IntN(3) == 0
+		}
 		if i%3 == 2 {
 			c := enginetest.RandomChain(r, enginetest.Shape{MinStages: 3, MaxStages: 8})
 			enginetest.GiveUnsaved(r, c)

@@ -59,8 +59,12 @@ func Recompute(p *engine.Problem, kept bool, poll *engine.Poll) Recomputed {
 	return trivial
 }
 
-// maxCover bounds the pairs of operations and values that are looked at.
-const maxCover = 50_000_000
+// maxCover bounds the pairs of operations and values that are looked at, maxAscent
+// what the ascent adds up.
+const (
+	maxCover  = 50_000_000
+	maxAscent = 200_000_000
+)
 
 // cover is the covering problem: for every operation x, what has to be there at its
 // first run and what of it can be absent at a price.
@@ -326,7 +330,12 @@ func (c *cover) single() (best float64) {
 // ascend is the bound of all rows together: the value of the best multipliers that
 // so many steps of subgradient ascent find. Every multiplier from 0 on gives a bound.
 func (c *cover) ascend(poll *engine.Poll) (best float64) {
-	const steps, patience = 1500, 30
+	const patience = 30
+	items := 1
+	for _, r := range c.over {
+		items += len(r.at)
+	}
+	steps := min(max(maxAscent/items, 20), 1500)
 	by, load, slope := make([]float64, len(c.over)), make([]float64, len(c.gaps)), make([]float64, len(c.over))
 	theta, since, top := 1.0, 0, 0.0
 	least := float64(1e-4*float64(compute(c.p.Graph))) + 1

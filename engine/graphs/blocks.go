@@ -60,13 +60,22 @@ type chainOf struct {
 	poll   *engine.Poll
 }
 
-// maxParts bounds the different parts of a chain; of longer chains neighbours are
-// taken together.
-const maxParts = 6000
+// maxParts bounds the different parts of a chain, maxBlocks its length; of longer
+// chains neighbours are taken together.
+const (
+	maxParts  = 6000
+	maxBlocks = 256
+)
 
 func blockPlans(l *plans, _ engine.Parsed, poll *engine.Poll) {
 	m := l.m.whole()
 	c := &chainOf{blocks: m.blocks(), limit: l.list[0].peak, poll: poll}
+	if len(c.blocks) < 2 {
+		return
+	}
+	for len(c.blocks) > maxBlocks {
+		c.blocks = pairs(c.blocks)
+	}
 	classes := c.classify(m)
 	for len(c.fronts) > maxParts && poll.Err() == nil {
 		c.blocks = pairs(c.blocks)
@@ -85,7 +94,7 @@ func blockPlans(l *plans, _ engine.Parsed, poll *engine.Poll) {
 		b, of := &c.blocks[k], c.class[k]
 		loc, _ := m.newLocal(b)
 		if first[of] == nil {
-			first[of] = analyse(loc)
+			first[of] = analyse(loc, poll)
 		}
 		same := *first[of]
 		same.local = loc

@@ -25,81 +25,89 @@ func (m *model) blocks() []block {
 	for k, i := range forward {
 		rank[i] = k + 1
 	}
-	var ends []int // how many operations come before a cut
-	var cuts []int32
-	live := map[int32]int{} // the last forward reader of what passes
-	for k, i := range forward {
-		for _, v := range m.kinds[i].writes {
-			for _, u := range m.users[v] {
-				live[v] = max(live[v], rank[u])
-			}
-		}
-		passes, only := 0, none
-		for v, last := range live {
-			if last <= k+1 {
-				delete(live, v)
-			} else {
-				passes++
-				only = v
-			}
-		}
-		if passes == 1 && k+1 < len(forward) {
-			ends, cuts = append(ends, k+1), append(cuts, only)
-		}
-	}
+	ends, cuts := m.cuts(forward, rank)
 	of := make([]int, m.ops+2) // the block of an operation
 	backward := m.order[len(forward):]
 	for {
-		last := m.place(forward, backward, ends, of)
-		if last < 0 {
-			break
+		joined := m.place(forward, backward, ends, of)
+		if !slices.Contains(joined, true) {
+			return m.fill(forward, backward, cuts, of)
 		}
-		ends, cuts = slices.Delete(ends, last, last+1), slices.Delete(cuts, last, last+1)
-	}
-	return m.fill(forward, backward, cuts, of)
-}
-
-// place finds the blocks of all operations. Where two blocks have to become one, it
-// returns the cut between them that has to go, otherwise -1.
-func (m *model) place(forward, backward []int32, ends []int, of []int) int {
-	for k, i := range forward {
-		b, _ := slices.BinarySearch(ends, k+1)
-		of[i] = b
-	}
-	inside := make([]bool, m.ops+2)
-	for _, i := range forward {
-		inside[i] = true
-	}
-	first := func(v int32) (low, high int) { // blocks whose backward part may read a forward value
-		b := of[m.maker[v]]
-		low, high = b, b
-		for _, u := range m.users[v] {
-			if inside[u] {
-				high = max(high, of[u]) // a cut, for the block after it
+		kept := 0
+		for k := range ends {
+			if !joined[k] {
+				ends[kept], cuts[kept] = ends[k], cuts[k]
+				kept++
 			}
 		}
-		return low, high
+		ends, cuts = ends[:kept], cuts[:kept]
+	}
+}
+
+// cuts are the values through which all passes, and how many forward operations come
+// before each.
+func (m *model) cuts(forward []int32, rank []int) (ends []int, cuts []int32) {
+	expires := make([][]int32, len(forward)+1) // by their last forward reader
+	passes, sum := 0, int64(0)                 // how many values pass, and their numbers added up
+	for k, i := range forward {
+		for _, v := range m.kinds[i].writes {
+			last := 0
+			for _, u := range m.users[v] {
+				last = max(last, rank[u])
+			}
+			if last > k+1 {
+				expires[last] = append(expires[last], v)
+				passes++
+				sum += int64(v)
+			}
+		}
+		for _, v := range expires[k+1] {
+			passes--
+			sum -= int64(v)
+		}
+		if passes == 1 && k+1 < len(forward) {
+			ends, cuts = append(ends, k+1), append(cuts, int32(sum))
+		}
+	}
+	return ends, cuts
+}
+
+// place finds the blocks of all operations, and which neighbours have to become one:
+// between which a cut has to go.
+func (m *model) place(forward, backward []int32, ends []int, of []int) (joined []bool) {
+	joined = make([]bool, len(ends))
+	inside := make([]bool, m.ops+2)
+	for k, i := range forward {
+		b, _ := slices.BinarySearch(ends, k+1)
+		of[i], inside[i] = b, true
+	}
+	last := make([]int, len(m.size)) // of every forward value the last block that may read it in the backward pass
+	for v, i := range m.maker {
+		if i == none || !inside[i] {
+			continue
+		}
+		last[v] = of[i]
+		for _, u := range m.users[v] {
+			if inside[u] {
+				last[v] = max(last[v], of[u]) // a cut, for the block after it
+			}
+		}
 	}
 	at := len(ends)
 	for _, i := range backward {
 		low, high := 0, len(ends)
 		for _, v := range m.in[i] {
-			if !inside[m.maker[v]] {
-				continue
+			if inside[m.maker[v]] {
+				low, high = max(low, of[m.maker[v]]), min(high, last[v])
 			}
-			l, h := first(v)
-			low, high = max(low, l), min(high, h)
 		}
-		if low > high {
-			return high
+		for k := min(at, high); k < low; k++ { // it reads both, or comes too late for its own
+			joined[k] = true
 		}
-		if low > at {
-			return at
-		}
-		at = min(at, high)
+		at = min(at, max(low, high))
 		of[i] = at
 	}
-	return -1
+	return joined
 }
 
 // fill makes the blocks.

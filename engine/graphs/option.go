@@ -25,11 +25,14 @@ type analysis struct {
 	options []option
 }
 
-// Sets of values to save are tried all, up to so many; of more, those that a
+// Sets of values to save are tried all, up to so many values; of more, so many that a
 // greedy order gives.
-const maxCandidates = 10
+const (
+	maxCandidates = 10
+	maxEnds       = 48
+)
 
-func analyse(l *local) *analysis {
+func analyse(l *local, poll *engine.Poll) *analysis {
 	a := &analysis{local: l, again: true}
 	var forward []int32
 	for k, op := range l.ops[:l.forward] {
@@ -65,6 +68,9 @@ func analyse(l *local) *analysis {
 			saved[v] = saved[v] || set[k]
 		}
 		for _, forget := range []bool{false, true} {
+			if poll.Err() != nil {
+				return a
+			}
 			if o, ok := l.option(forward, saved, forget); ok {
 				a.options = append(a.options, o)
 			}
@@ -74,11 +80,11 @@ func analyse(l *local) *analysis {
 	return a
 }
 
-// sets are subsets of n: all, or the ends of the order beyond maxCandidates.
+// sets are subsets of n: all, or some ends of the order beyond maxCandidates.
 func sets(n int) (list [][]bool) {
 	if n > maxCandidates {
-		for from := range n + 1 {
-			set := make([]bool, n)
+		for k := range maxEnds + 1 {
+			from, set := n*k/maxEnds, make([]bool, n)
 			for k := from; k < n; k++ {
 				set[k] = true
 			}
@@ -136,6 +142,7 @@ func (l *local) option(forward []int32, saved []bool, forget bool) (o option, ok
 	for v := range there {
 		there[v] = l.outside[v] || hold[v]
 	}
+	var made []int32 // again, and not forgotten
 	var remake func(in []int32) bool
 	remake = func(in []int32) bool {
 		for _, v := range in {
@@ -150,6 +157,7 @@ func (l *local) option(forward []int32, saved []bool, forget bool) (o option, ok
 			for _, w := range l.ops[i].out {
 				there[w] = true
 			}
+			made = append(made, l.ops[i].out...)
 		}
 		return true
 	}
@@ -158,9 +166,11 @@ func (l *local) option(forward []int32, saved []bool, forget bool) (o option, ok
 			return o, false
 		}
 		o.backward = append(o.backward, int32(k))
-		for v := range there {
-			i := l.maker[v]
-			there[v] = there[v] && !(forget && i >= 0 && int(i) < l.forward && !hold[v])
+		for _, v := range made {
+			there[v] = !forget || hold[v]
+		}
+		if forget {
+			made = made[:0]
 		}
 	}
 	for _, i := range o.backward {

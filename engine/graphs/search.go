@@ -21,7 +21,7 @@ type searcher struct {
 const (
 	leastProposals = 60_000
 	quickProposals = 1_500_000
-	mostProposals  = 8_000_000
+	mostProposals  = 5_000_000
 )
 
 func newSearcher(m *model, args engine.Parsed, poll *engine.Poll) *searcher {

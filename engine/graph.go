@@ -72,6 +72,7 @@ type Op struct {
 	Out        []ValueID // take their room when it starts, can be read when it ends
 	OutputOnly []ValueID // what an output-only run writes instead of Out: F^k only a^k, without abar^k; nil if there is no such run
 	Alt        *Alt      // a second way to run, reading and writing the same; nil: there is none
+	Once       bool      // must not run again: it is random, works in place or talks to other devices. Backward operations never do
 }
 
 // Alt is what a second way to run an operation takes instead of Op.Time and Op.Temp

@@ -4,6 +4,7 @@ package all
 
 import (
 	_ "memtide/engine/combined"
+	_ "memtide/engine/graphs"
 	_ "memtide/engine/offload"
 	_ "memtide/engine/remat"
 	_ "memtide/engine/window"

@@ -14,13 +14,15 @@ import (
 // that is not here is not accepted. What runs the second way of a stage is in the
 // sets of the methods that choose between ways only (see engine.Stage.Fast).
 var members = map[string]func(*played) bool{
-	"all schedules":                                   func(*played) bool { return true },
-	"schedules that keep everything":                  func(f *played) bool { return !f.again && !f.moves() },
-	"schedules that offload and do not recompute":     func(f *played) bool { return !f.again },
-	"all sequences of Table 1 with drops at any time": func(f *played) bool { return !f.moves() },
-	"all sequences of Table 1":                        func(f *played) bool { return !f.moves() && f.table1 },
-	"persistent recomputation":                        func(f *played) bool { return !f.moves() && f.table1 && f.persistent },
-	"persistent recomputation, segment by segment":    func(f *played) bool { return !f.moves() && f.table1 && f.persistent && f.segments },
+	"all schedules":                                                   func(*played) bool { return true },
+	"schedules that keep everything":                                  func(f *played) bool { return !f.again && !f.moves() },
+	"schedules that offload and do not recompute":                     func(f *played) bool { return !f.again },
+	"schedules that recompute in any order and do not offload":        func(f *played) bool { return !f.moves() },
+	"schedules that recompute with the order kept and do not offload": func(f *played) bool { return !f.moves() },
+	"all sequences of Table 1 with drops at any time":                 func(f *played) bool { return !f.moves() },
+	"all sequences of Table 1":                                        func(f *played) bool { return !f.moves() && f.table1 },
+	"persistent recomputation":                                        func(f *played) bool { return !f.moves() && f.table1 && f.persistent },
+	"persistent recomputation, segment by segment":                    func(f *played) bool { return !f.moves() && f.table1 && f.persistent && f.segments },
 	"persistent recomputation that keeps outputs only": func(f *played) bool {
 		return !f.moves() && f.table1 && f.persistent && f.outputsOnly
 	},
@@ -294,6 +296,7 @@ func TestMembers(t *testing.T) {
 	out := func(v engine.ValueID) engine.Step { return engine.Offload(v) }
 	in := func(v engine.ValueID) engine.Step { return engine.Fetch(v, 0) }
 	const (
+		again, keptOrder                      = "schedules that recompute in any order and do not offload", "schedules that recompute with the order kept and do not offload"
 		any, keep, noRecompute, drops, table1 = "all schedules", "schedules that keep everything", "schedules that offload and do not recompute",
 			"all sequences of Table 1 with drops at any time", "all sequences of Table 1"
 		persistent, outputs = "persistent recomputation", "persistent recomputation that keeps outputs only"
@@ -310,16 +313,16 @@ func TestMembers(t *testing.T) {
 		in    []string
 	}{
 		{"keep all", p, engine.Schedule{f1, f2, f3, b3, b2, b1},
-			[]string{any, keep, noRecompute, drops, table1, persistent, later, ordered, held, segments, apart}},
+			[]string{any, again, keptOrder, keep, noRecompute, drops, table1, persistent, later, ordered, held, segments, apart}},
 		{"outputs only", p, engine.Schedule{lean(g.Fwd(1)), lean(g.Fwd(2)), f3, b3, f2, b2, f1, b1},
-			[]string{any, drops, table1, persistent, later, outputs, segments, apart}},
+			[]string{any, again, keptOrder, drops, table1, persistent, later, outputs, segments, apart}},
 		{"beside what is held", p, engine.Schedule{lean(g.Fwd(1)), lean(g.Fwd(2)), f3, b3, f1, f2, b2, b1},
-			[]string{any, drops, table1, persistent}},
-		{"a drop", p, engine.Schedule{lean(g.Fwd(1)), lean(g.Fwd(2)), f3, free(a1), b3, lean(g.Fwd(1)), f2, b2, f1, b1}, []string{any, drops}},
+			[]string{any, again, keptOrder, drops, table1, persistent}},
+		{"a drop", p, engine.Schedule{lean(g.Fwd(1)), lean(g.Fwd(2)), f3, free(a1), b3, lean(g.Fwd(1)), f2, b2, f1, b1}, []string{any, again, keptOrder, drops}},
 		{"nothing is kept", p, engine.Schedule{lean(g.Fwd(1)), lean(g.Fwd(2)), free(a1), f3, b3, lean(g.Fwd(1)), f2, b2, f1, b1},
-			[]string{any, drops, table1, persistent, later, outputs, segments, apart}},
+			[]string{any, again, keptOrder, drops, table1, persistent, later, outputs, segments, apart}},
 		{"a checkpoint is used and dropped", p, engine.Schedule{lean(g.Fwd(1)), lean(g.Fwd(2)), f3, b3, free(g.Act(2)), lean(g.Fwd(2)), free(a1), free(g.Act(2)), lean(g.Fwd(1)), f2, b2, f1, b1},
-			[]string{any, drops, table1}},
+			[]string{any, again, keptOrder, drops, table1}},
 		{"ordered", p, engine.Schedule{out(a0), f1, free(a0), out(s1), f2, free(s1), f3, engine.Wait(s1), b3, in(s1), in(a0), b2, b1},
 			[]string{any, noRecompute, ordered, held, segments, apart}},
 		{"passes overlap", p, engine.Schedule{out(a0), f1, free(a0), out(s1), f2, free(s1), f3, in(s1), in(a0), b3, b2, b1},
@@ -327,12 +330,12 @@ func TestMembers(t *testing.T) {
 		{"fetches in the order of the layers", p, engine.Schedule{out(a0), f1, free(a0), out(s1), f2, free(s1), f3, b3, in(a0), in(s1), b2, b1},
 			[]string{any, noRecompute}},
 		{"saved sets go", p, engine.Schedule{lean(g.Fwd(1)), lean(g.Fwd(2)), f3, b3, free(g.Saved(3)), f2, b2, free(g.Saved(2)), f1, b1},
-			[]string{any, drops, table1, persistent, later, outputs, segments, apart}},
+			[]string{any, again, keptOrder, drops, table1, persistent, later, outputs, segments, apart}},
 		{"a gradient leaves", p, engine.Schedule{f1, f2, f3, b3, out(g.Grad(2)), free(g.Grad(2)), in(g.Grad(2)), b2, b1},
 			[]string{any, noRecompute}},
 		{"an output that nobody saves goes", unsaved, engine.Schedule{f1, f2, free(a1), f3, b3, b2, b1},
-			[]string{any, keep, noRecompute, drops, table1, persistent, later, ordered, held, segments, apart}},
-		{"it goes too soon", unsaved, engine.Schedule{f1, f2, f3, free(a1), b3, b2, b1}, []string{any, keep, noRecompute, drops, ordered, held}},
+			[]string{any, again, keptOrder, keep, noRecompute, drops, table1, persistent, later, ordered, held, segments, apart}},
+		{"it goes too soon", unsaved, engine.Schedule{f1, f2, f3, free(a1), b3, b2, b1}, []string{any, again, keptOrder, keep, noRecompute, drops, ordered, held}},
 		{"the saved set leaves before", unsaved, engine.Schedule{f1, out(s1), free(s1), f2, free(a1), f3, b3, b2, in(s1), b1},
 			[]string{any, noRecompute, ordered, segments, apart}},
 	} {

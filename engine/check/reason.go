@@ -27,6 +27,7 @@ const (
 	NoHostCopy                     // a fetch of what the host does not have
 	NoLink                         // a transfer over a link that does not exist
 	BackwardTwice                  // a backward operation runs twice
+	OnceTwice                      // an operation that must not run again does (engine.Op.Once)
 	Incomplete                     // a gradient or an operation is missing at the end
 	StepOrder                      // a span starts before the schedule reaches its step
 	LaneOverlap                    // two spans of a lane overlap, or are not first in, first out
@@ -56,7 +57,7 @@ const (
 var reasonNames = [NumReasons]string{
 	"bad problem", "bad span", "missing step", "repeated step", "spans out of order", "wrong duration",
 	"input absent", "read after free", "offload of absent", "free of absent", "fetch of resident", "no host copy",
-	"no link", "backward twice", "incomplete", "steps out of order", "lane overlap", "half duplex broken",
+	"no link", "backward twice", "once twice", "incomplete", "steps out of order", "lane overlap", "half duplex broken",
 	"input not ready", "host copy not ready", "before its earliest start", "wrong step time", "over budget",
 	"run late", "transfer late", "wrong memory", "wrong category", "wrong peak", "wrong host memory",
 	"wrong host peak", "wrong lives", "gap missing", "wrong gap", "wrong gap cause", "wrong cause", "wrong totals",

@@ -79,6 +79,18 @@ var breaks = []struct {
 		again.Step, again.Start, again.End = 9, 14*sec, 16*sec
 		e.addSpan(again)
 	}, `backward twice at step 9 in span 6 at 14s: found B1 again; expected every backward operation once`},
+	{check.OnceTwice, "B1, which is no backward operation but must not run again", func(e *example) {
+		g := *e.p.Graph
+		g.Ops = slices.Clone(g.Ops)
+		g.Ops[b1].Pass, g.Ops[b1].Once = engine.Forward, true
+		e.p.Graph = &g
+		e.s[9] = engine.Run(b1)
+		e.t.Spans[5].Kind = sim.SpanForward
+		again := e.t.Spans[5]
+		again.Kind = sim.SpanRecompute
+		again.Step, again.Start, again.End = 9, 14*sec, 16*sec
+		e.addSpan(again)
+	}, `once twice at step 9 in span 6 at 14s: found B1 again; expected an operation that must not run again once`},
 	{check.Incomplete, "no B1", func(e *example) {
 		e.s[8] = engine.Wait(s1)
 		e.t.Spans = e.t.Spans[:5]

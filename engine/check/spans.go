@@ -141,6 +141,9 @@ func (c *checker) checkComplete() *Refutation {
 		if op.Pass == engine.Backward && runs[st.Op] > 1 {
 			return c.atStep(BackwardTwice, i, c.at(i).Start, op.Name+" again", "every backward operation once")
 		}
+		if op.Once && runs[st.Op] > 1 {
+			return c.atStep(OnceTwice, i, c.at(i).Start, op.Name+" again", "an operation that must not run again once")
+		}
 		for _, v := range written(op, st.OutputOnly) {
 			done = done || v == c.g.Done
 		}

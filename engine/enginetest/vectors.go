@@ -46,6 +46,13 @@ type Vector struct {
 	Trace   []AllocEvent `json:"trace"`
 	VAChunk int64        `json:"va_chunk"` // size of a chunk of virtual addressing
 
+	// graph, graph-joint: any graph
+	Values   []GraphValue `json:"values"`
+	GraphOps []GraphOp    `json:"ops"`
+	Fixed    int64        `json:"fixed"`
+	Done     *int         `json:"done"` // nil: the step is complete when every operation has run
+	Duplex   string       `json:"duplex"`
+
 	// Expect holds the values by name; fields that are absent were not computed.
 	Expect map[string]json.RawMessage `json:"expect"`
 }

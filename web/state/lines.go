@@ -14,11 +14,11 @@ const (
 )
 
 // What a curve draws of which nobody has chosen the lines: of a chain the best of
-// each kind, the oldest idea, and what bounds them; of a graph all that there is.
+// each kind, the oldest idea, and what bounds them; of a graph what needs no long search.
 // Keeping everything, which is a point, and the chosen strategy are always drawn.
 var (
 	chainLines = []string{BoundLine, "dynprog", "pofo", "rotor", "sequential"}
-	graphLines = []string{AllLines}
+	graphLines = []string{BoundLine, "blocks", "dtr", "lms", "window"}
 )
 
 // chosenLines is what the curve draws beside the chosen strategy.

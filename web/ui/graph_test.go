@@ -94,7 +94,7 @@ func TestGraphPage(t *testing.T) {
 	for _, o := range (&Tradeoff{S: s}).Drawn() {
 		drawn = append(drawn, o.Names)
 	}
-	if got, want := strings.Join(drawn, " "), "window lms bound"; got != want {
+	if got, want := strings.Join(drawn, " "), "window blocks dtr lms bound"; got != want {
 		t.Errorf("the curve draws %s; want %s", got, want)
 	}
 	for k := 1; k <= 12; k++ {

@@ -25,6 +25,7 @@ var answered = map[string][]string{
 	"allocator": {"aggregate_peak", "best-fit", "high-end", "va"},
 	"pofo":      {"feasible", "makespan_scaled", "rotor_makespan_scaled"},
 	"window":    {"window", "lms"},
+	"graph":     {"order_kept", "any_order"},
 }
 
 // TestAnswers runs the command over all vector files and compares every field

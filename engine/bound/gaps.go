@@ -1,0 +1,387 @@
+package bound
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"memtide/engine"
+)
+
+// NameGaps is the name of the bound of Recompute, for people.
+const NameGaps = "what has to be made again beside the most crowded operations"
+
+// Recomputed is what is known of all schedules that move nothing and run whole
+// operations again.
+type Recomputed struct {
+	Time time.Duration // no such schedule within the budget takes less
+	Fits bool          // false: it is proven that there is no such schedule
+	// At is the operation at whose first run too much has to be there, where that is
+	// proven; NoOp: the step begins with too much.
+	At   engine.OpID
+	Need engine.Bytes // what has to be there then
+}
+
+// Recompute bounds the schedules of a graph that run operations again and move
+// nothing, on graphs whose values are made by one operation each; of other graphs,
+// and of those with output-only runs, it knows no more than Of. kept: the first runs
+// come in the order in which the operations stand. poll may end it early: what it
+// has by then is true.
+//
+// Let the first run of x come before that of y in every schedule: because y needs
+// what x makes, or because the order is kept. Values that were made before the first
+// run of x and whose next reader in a chain of such readers comes after it are there
+// then, or are made again between two readers of the chain. These times are disjoint
+// for the gaps of one chain. So what is above the budget at x has to be covered by
+// gaps whose values are made again, each at the price of its operation, shared by
+// its outputs. The bound is the relaxation of that covering, by ascent on its dual.
+func Recompute(p *engine.Problem, kept bool, poll *engine.Poll) Recomputed {
+	trivial := Recomputed{Time: compute(p.Graph), Fits: true, At: engine.NoOp}
+	c, ok := newCover(p, kept)
+	if !ok {
+		return trivial
+	}
+	if bad := c.footprint(); bad != nil {
+		return *bad
+	}
+	if int64(len(c.ops))*int64(len(p.Graph.Values)) > maxCover {
+		return trivial
+	}
+	if !c.collect(poll) {
+		return trivial
+	}
+	if bad := c.impossible(); bad != nil {
+		return *bad
+	}
+	more := max(c.single(), c.ascend(poll))
+	trivial.Time += time.Duration(engine.Int64(math.Ceil(more)))
+	return trivial
+}
+
+// maxCover bounds the pairs of operations and values that are looked at, maxAscent
+// what the ascent adds up.
+const (
+	maxCover  = 50_000_000
+	maxAscent = 200_000_000
+)
+
+// cover is the covering problem: for every operation x, what has to be there at its
+// first run and what of it can be absent at a price.
+type cover struct {
+	p     *engine.Problem
+	kept  bool
+	ops   []int32 // that have to run
+	in    [][]int32
+	maker []int32   // of every value; -1: nothing has to make it
+	users [][]int32 // of every value
+	ahead [][]uint64
+	need  []engine.Bytes // of every operation: what has to be there
+	gaps  []float64      // prices in nanoseconds
+	at    [][]absent     // of every operation
+	over  []row
+}
+
+// absent is a value that need not be there at a first run, at the price of a gap.
+type absent struct {
+	gap  int32
+	size engine.Bytes
+}
+
+// row is a first run at which something has to be absent.
+type row struct {
+	op   int32
+	over float64
+	at   []share
+}
+
+type share struct {
+	gap  int32
+	part float64 // of what has to be absent
+}
+
+// newCover reads the graph; ok is false if its values are not made once.
+func newCover(p *engine.Problem, kept bool) (c *cover, ok bool) {
+	g := p.Graph
+	c = &cover{p: p, kept: kept, in: make([][]int32, len(g.Ops)), maker: make([]int32, len(g.Values)), users: make([][]int32, len(g.Values)),
+		need: make([]engine.Bytes, len(g.Ops)), at: make([][]absent, len(g.Ops))}
+	for v := range g.Values {
+		c.maker[v] = -1
+		if g.Values[v].Initial == engine.OnHost || g.Values[v].PartOf != engine.NoValue {
+			return nil, false
+		}
+	}
+	for i := range g.Ops {
+		op := &g.Ops[i]
+		if op.OutputOnly != nil || op.Alt != nil {
+			return nil, false
+		}
+		for _, v := range op.In {
+			if c.maker[v] < 0 && g.Values[v].Initial == 0 {
+				return nil, false
+			}
+			if !slices.Contains(c.in[i], int32(v)) {
+				c.in[i] = append(c.in[i], int32(v))
+			}
+		}
+		for _, v := range op.Out {
+			if c.maker[v] >= 0 || g.Values[v].Initial != 0 || slices.Contains(op.In, v) {
+				return nil, false
+			}
+			c.maker[v] = int32(i)
+		}
+	}
+	needed := make([]bool, len(g.Ops))
+	for i := range needed {
+		needed[i] = g.Done == engine.NoValue
+	}
+	if g.Done != engine.NoValue && c.maker[g.Done] >= 0 {
+		needed[c.maker[g.Done]] = true
+	}
+	for i := len(g.Ops) - 1; i >= 0; i-- {
+		for _, v := range c.in[i] {
+			if needed[i] && c.maker[v] >= 0 {
+				needed[c.maker[v]] = true
+			}
+		}
+	}
+	for i := range g.Ops {
+		if needed[i] {
+			c.ops = append(c.ops, int32(i))
+			for _, v := range c.in[i] {
+				c.users[v] = append(c.users[v], int32(i))
+			}
+		}
+	}
+	return c, true
+}
+
+// footprint is what the operations need by themselves, if it is too much.
+func (c *cover) footprint() *Recomputed {
+	g := c.p.Graph
+	start := g.Fixed
+	for v := range g.Values {
+		if g.Values[v].Initial != 0 {
+			start += g.Values[v].Size
+		}
+	}
+	bad := &Recomputed{Time: compute(g), At: engine.NoOp, Need: start}
+	for _, i := range c.ops {
+		c.need[i] = g.Fixed + g.Ops[i].Temp
+		for _, v := range c.in[i] {
+			c.need[i] += g.Values[v].Size
+		}
+		for _, v := range g.Ops[i].Out {
+			c.need[i] += g.Values[v].Size
+		}
+		if c.need[i] > bad.Need {
+			bad.At, bad.Need = engine.OpID(i), c.need[i]
+		}
+	}
+	if bad.Need > c.p.Budget {
+		return bad
+	}
+	return nil
+}
+
+// before tells whether the first run of a comes before that of b in every schedule.
+func (c *cover) before(a, b int32) bool {
+	if c.kept {
+		return a < b
+	}
+	return c.ahead[b][a>>6]>>(uint(a)&63)&1 == 1
+}
+
+// collect finds what has to be there at each first run; false if poll ended it.
+func (c *cover) collect(poll *engine.Poll) bool {
+	g := c.p.Graph
+	c.ahead = make([][]uint64, len(g.Ops))
+	for _, i := range c.ops {
+		c.ahead[i] = make([]uint64, (len(g.Ops)+63)/64)
+		for _, v := range c.in[i] {
+			if m := c.maker[v]; m >= 0 {
+				for k, w := range c.ahead[m] {
+					c.ahead[i][k] |= w
+				}
+				c.ahead[i][m>>6] |= 1 << (uint(m) & 63)
+			}
+		}
+	}
+	touches := make([]int32, len(g.Ops)) // by value, from 1: who makes or reads it
+	for v := range g.Values {
+		if poll.Err() != nil {
+			return false
+		}
+		m := c.maker[v]
+		if m >= 0 && c.ahead[m] == nil {
+			continue // nobody has to make it
+		}
+		for _, u := range c.users[v] {
+			touches[u] = int32(v) + 1
+		}
+		if m >= 0 {
+			touches[m] = int32(v) + 1
+		}
+		c.value(int32(v), touches)
+	}
+	return true
+}
+
+// value adds a value to what has to be there at the first runs that it is in the way of.
+func (c *cover) value(v int32, touches []int32) {
+	g, m := c.p.Graph, c.maker[v]
+	stays := g.Values[v].Kind == engine.KindWeight
+	chain := c.chain(v)
+	gaps := make([]int32, len(chain)+1)
+	for k := range gaps {
+		gaps[k] = -1
+	}
+	fixed := m < 0 || g.Ops[m].Once || g.Ops[m].Pass == engine.Backward
+	for _, x := range c.ops {
+		if touches[x] == v+1 || m >= 0 && !c.before(m, x) || g.Values[v].Size == 0 {
+			continue
+		}
+		k := 0
+		for k < len(chain) && c.before(chain[k], x) {
+			k++
+		}
+		if !stays && (k == len(chain) || !c.before(x, chain[k])) {
+			continue // it may be absent for nothing
+		}
+		c.need[x] += g.Values[v].Size
+		if fixed || stays {
+			continue
+		}
+		if gaps[k] < 0 {
+			gaps[k] = int32(len(c.gaps))
+			c.gaps = append(c.gaps, float64(g.Ops[m].Time)/float64(len(g.Ops[m].Out)))
+		}
+		c.at[x] = append(c.at[x], absent{gaps[k], g.Values[v].Size})
+	}
+}
+
+// chain is a longest chain of readers of a value, each before the next one in every schedule.
+func (c *cover) chain(v int32) (list []int32) {
+	users := c.users[v]
+	long, from := make([]int, len(users)), make([]int, len(users))
+	end := -1
+	for a := range users {
+		long[a], from[a] = 1, -1
+		for b := range users[:a] {
+			if long[b]+1 > long[a] && c.before(users[b], users[a]) {
+				long[a], from[a] = long[b]+1, b
+			}
+		}
+		if end < 0 || long[a] > long[end] {
+			end = a
+		}
+	}
+	for a := end; a >= 0; a = from[a] {
+		list = append(list, users[a])
+	}
+	slices.Reverse(list)
+	return list
+}
+
+// impossible is a first run at which more has to be there than fits, if there is one,
+// and otherwise fills the rows.
+func (c *cover) impossible() *Recomputed {
+	for _, x := range c.ops {
+		over, can := c.need[x]-c.p.Budget, engine.Bytes(0)
+		if over <= 0 {
+			continue
+		}
+		r := row{op: x, over: float64(over)}
+		for _, a := range c.at[x] {
+			can += a.size
+			r.at = append(r.at, share{a.gap, float64(min(a.size, over)) / float64(over)})
+		}
+		if can < over {
+			return &Recomputed{Time: compute(c.p.Graph), At: engine.OpID(x), Need: c.need[x] - can}
+		}
+		c.over = append(c.over, r)
+	}
+	return nil
+}
+
+// margin is more than what rounding can add to a sum of numbers of this magnitude.
+const margin = 1e-9
+
+// single is the bound of the best row alone.
+func (c *cover) single() (best float64) {
+	for _, r := range c.over {
+		list := slices.Clone(r.at)
+		slices.SortStableFunc(list, func(a, b share) int {
+			return cmp.Compare(float64(c.gaps[a.gap]*b.part), float64(c.gaps[b.gap]*a.part))
+		})
+		left, price := 1.0, 0.0
+		for _, s := range list {
+			f := min(1, left/s.part)
+			price += float64(f * c.gaps[s.gap])
+			if left -= float64(f * s.part); left <= 0 {
+				break
+			}
+		}
+		best = max(best, price-float64(price*margin))
+	}
+	return best
+}
+
+// ascend is the bound of all rows together: the value of the best multipliers that
+// so many steps of subgradient ascent find. Every multiplier from 0 on gives a bound.
+func (c *cover) ascend(poll *engine.Poll) (best float64) {
+	const patience = 30
+	items := 1
+	for _, r := range c.over {
+		items += len(r.at)
+	}
+	steps := min(max(maxAscent/items, 20), 1500)
+	by, load, slope := make([]float64, len(c.over)), make([]float64, len(c.gaps)), make([]float64, len(c.over))
+	theta, since, top := 1.0, 0, 0.0
+	least := float64(1e-4*float64(compute(c.p.Graph))) + 1
+	for range steps {
+		clear(load)
+		sum := 0.0
+		for t, r := range c.over {
+			if poll.Err() != nil {
+				return best
+			}
+			if sum += by[t]; by[t] > 0 {
+				for _, s := range r.at {
+					load[s.gap] += float64(by[t] * s.part)
+				}
+			}
+		}
+		value := sum
+		for k, l := range load {
+			value -= max(0, l-c.gaps[k])
+		}
+		best = max(best, value-float64(margin*sum))
+		if value > top {
+			top, since = value, 0
+		} else if since++; since > patience {
+			theta, since = theta*0.7, 0
+		}
+		norm := 0.0
+		for t, r := range c.over {
+			covered := 0.0
+			for _, s := range r.at {
+				if load[s.gap] > c.gaps[s.gap] {
+					covered += s.part
+				}
+			}
+			if slope[t] = 1 - covered; by[t] > 0 || slope[t] > 0 {
+				norm += float64(slope[t] * slope[t])
+			}
+		}
+		if norm == 0 {
+			break
+		}
+		target := max(float64(top*1.05), least)
+		step := float64(theta*(target-value)) / norm
+		for t := range by {
+			by[t] = max(0, by[t]+float64(step*slope[t]))
+		}
+	}
+	return best
+}

@@ -1,0 +1,109 @@
+package enginetest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"memtide/engine"
+)
+
+// GraphValue and GraphOp are the parts of a graph of a vector.
+type (
+	GraphValue struct {
+		Size     int64 `json:"size"`
+		OnDevice bool  `json:"on_device"`
+	}
+	GraphOp struct {
+		Time int64            `json:"time"`
+		Temp int64            `json:"temp"`
+		In   []engine.ValueID `json:"in"`
+		Out  []engine.ValueID `json:"out"`
+	}
+)
+
+// GraphProblem is the problem of a vector that holds any graph, with a nanosecond for
+// a unit of time.
+func (v *Vector) GraphProblem() *engine.Problem {
+	g := &engine.Graph{Fixed: engine.Bytes(v.Fixed), Done: engine.NoValue}
+	if v.Done != nil {
+		g.Done = engine.ValueID(*v.Done)
+	}
+	for i, x := range v.Values {
+		val := engine.Value{Name: fmt.Sprintf("v%d", i), Size: engine.Bytes(x.Size), PartOf: engine.NoValue}
+		if x.OnDevice {
+			val.Initial = engine.OnDevice
+		}
+		g.Values = append(g.Values, val)
+	}
+	for i, o := range v.GraphOps {
+		g.Ops = append(g.Ops, engine.Op{Name: fmt.Sprintf("op%d", i), Time: time.Duration(o.Time), Temp: engine.Bytes(o.Temp), In: o.In, Out: o.Out})
+	}
+	duplex := engine.HalfDuplex
+	if v.Duplex == "full" {
+		duplex = engine.FullDuplex
+	}
+	return &engine.Problem{Graph: g, Device: Device(duplex), Budget: v.BudgetBytes()}
+}
+
+// RandomGraph draws a graph of at most most operations whose values are each made
+// once: skip connections, several outputs, sizes and times of zero, and a value that
+// completes the step are among them.
+func RandomGraph(r *rand.Rand, most int) *engine.Graph {
+	g := &engine.Graph{Done: engine.NoValue, Fixed: engine.Bytes(r.IntN(3))}
+	add := func(initial engine.Place) engine.ValueID {
+		size := engine.Bytes(1 + r.IntN(9))
+		if r.IntN(10) == 0 {
+			size = 0
+		}
+		id := engine.ValueID(len(g.Values))
+		g.Values = append(g.Values, engine.Value{Name: fmt.Sprintf("v%d", id), Size: size, Initial: initial, PartOf: engine.NoValue})
+		return id
+	}
+	for range 1 + r.IntN(2) {
+		add(engine.OnDevice)
+	}
+	for i := range 2 + r.IntN(most-1) {
+		op := engine.Op{Name: fmt.Sprintf("op%d", i), Time: time.Duration(r.IntN(10))}
+		if r.IntN(3) == 0 {
+			op.Temp = engine.Bytes(r.IntN(6))
+		}
+		seen := map[engine.ValueID]bool{}
+		for range 1 + r.IntN(3) {
+			v := engine.ValueID(r.IntN(len(g.Values)))
+			if r.IntN(2) == 0 { // something recent
+				v = engine.ValueID(len(g.Values) - 1)
+			}
+			if !seen[v] {
+				op.In = append(op.In, v)
+			}
+			seen[v] = true
+		}
+		op.Out = append(op.Out, add(0))
+		if r.IntN(4) == 0 {
+			op.Out = append(op.Out, add(0))
+		}
+		g.Ops = append(g.Ops, op)
+	}
+	if r.IntN(3) == 0 {
+		g.Done = engine.ValueID(len(g.Values) - 1)
+	}
+	return g
+}
+
+// DumpGraph writes a graph on one line per operation, for the messages of failing tests.
+func DumpGraph(g *engine.Graph) string {
+	out := fmt.Sprintf("fixed=%d done=%d\n", g.Fixed, g.Done)
+	for i := range g.Values {
+		out += fmt.Sprintf(" v%d=%d", i, g.Values[i].Size)
+		if g.Values[i].Initial != 0 {
+			out += "*"
+		}
+	}
+	out += "\n"
+	for i := range g.Ops {
+		o := &g.Ops[i]
+		out += fmt.Sprintf("  %d: time=%d temp=%d in=%v out=%v once=%v\n", i, int64(o.Time), o.Temp, o.In, o.Out, o.Once)
+	}
+	return out
+}

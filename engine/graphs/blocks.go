@@ -1,0 +1,309 @@
+package graphs
+
+import (
+	"fmt"
+	"slices"
+
+	"memtide/engine"
+)
+
+func init() { engine.Register(blocks) }
+
+var blocks = &engine.Strategy{
+	Name:  "blocks",
+	Title: "Blocks, operation by operation",
+	Mark:  13,
+	Doc: `Cuts the graph into a chain of blocks, finds many ways to carry out each, and chooses among them for all blocks at once.
+
+A cut is a value through which everything passes, such as the stream between the
+layers of a transformer. For each block all sets of what it may save for its backward
+part are tried, with what each needs and takes; equal blocks are analysed once. The recursion of
+rotor over the chain, with several ways for each block, then gives the best plans: a
+block is carried out, or blocks are passed over and computed again later. Sizes are
+exact bytes.
+
+The idea is Rockmate's, which solves integer programs for the ways of a block and
+counts memory in slots. Blocks with many values to save are tried along one greedy
+order only, and of the trade-offs between memory and time of a part of the chain at most
+2000 are kept, so plans need not be the best there are.`,
+	Class: engine.MayRecompute, Graphs: true,
+	Cites: []engine.Cite{
+		{Text: "Zhao, Hellard, Eyraud-Dubois, Gusak and Beaumont: Rockmate: an Efficient, Fast, Automatic and Generic Tool for Re-materialization in PyTorch. ICML 2023", ID: "arXiv:2307.01236", Section: "3 (blocks and their options)"},
+		{Text: "Beaumont, Eyraud-Dubois, Herrmann, Joly and Shilova: Optimal Re-Materialization Strategies for Heterogeneous Chains", ID: "arXiv:1911.13214", Section: "4.2 (the recursion)"}},
+	Solver: maker(blockPlans).solve, Sweeper: maker(blockPlans).sweep,
+}
+
+// maxPoints is how many trade-offs of a part of the chain are kept.
+const maxPoints = 2000
+
+// point is a plan for a part of the chain: with an option for its first block and a
+// plan for the rest, or passed over up to a split. Points are found by index.
+type point struct {
+	memory engine.Bytes
+	time   int64
+	option int32 // none: a split
+	split  int32 // how many blocks are passed over
+	a, b   int32 // plans of the parts
+}
+
+// chainOf is a chain of analysed blocks and the plans of its parts. Parts of equal blocks
+// have equal plans.
+type chainOf struct {
+	blocks []block
+	info   []*analysis
+	class  []int32
+	parts  [][]int32      // of every first and last block the number of that part; equal parts have equal ones
+	act    []engine.Bytes // of every cut, from 0; those at the ends have no size
+	grad   []engine.Bytes // of what comes back to every cut
+	limit  engine.Bytes
+	fronts [][]point // by number of part; nil if it is not known
+	poll   *engine.Poll
+}
+
+// maxParts bounds the different parts of a chain, maxBlocks its length; of longer
+// chains neighbours are taken together.
+const (
+	maxParts  = 6000
+	maxBlocks = 256
+)
+
+func blockPlans(l *plans, _ engine.Parsed, poll *engine.Poll) {
+	m := l.m.whole()
+	c := &chainOf{blocks: m.blocks(), limit: l.list[0].peak, poll: poll}
+	if len(c.blocks) < 2 {
+		return
+	}
+	for len(c.blocks) > maxBlocks {
+		c.blocks = pairs(c.blocks)
+	}
+	classes := c.classify(m)
+	for len(c.fronts) > maxParts && poll.Err() == nil {
+		c.blocks = pairs(c.blocks)
+		classes = c.classify(m)
+	}
+	n := len(c.blocks)
+	if n < 2 {
+		return
+	}
+	c.act, c.grad = make([]engine.Bytes, n+1), make([]engine.Bytes, n+1)
+	first := make([]*analysis, classes)
+	for k := range c.blocks {
+		if poll.Err() != nil {
+			return
+		}
+		b, of := &c.blocks[k], c.class[k]
+		loc, _ := m.newLocal(b)
+		if first[of] == nil {
+			first[of] = analyse(loc, poll)
+		}
+		same := *first[of]
+		same.local = loc
+		c.info = append(c.info, &same)
+		if b.out != none {
+			c.act[k+1] = m.size[b.out]
+		}
+		for _, v := range b.gradIn {
+			c.grad[k+1] += m.size[v]
+		}
+	}
+	// Shorter parts come first, so that the recursion is never deep.
+	for length := range n {
+		for s := 0; s+length < n; s++ {
+			c.front(s, s+length)
+		}
+	}
+	all := c.front(0, n-1)
+	if poll.Err() != nil {
+		return
+	}
+	note := fmt.Sprintf("The graph is a chain of %d blocks, %d of them different.", n, classes)
+	for k := range all {
+		l.add(c.build(0, n-1, int32(k), nil), note)
+	}
+}
+
+// classify finds which blocks and which parts are equal; fronts has room for the
+// different parts, or for more than maxParts if there are more. It returns the number
+// of different blocks.
+func (c *chainOf) classify(m *model) (classes int32) {
+	n := len(c.blocks)
+	known := map[string]int32{}
+	c.class, c.parts = make([]int32, n), make([][]int32, n)
+	for k := range c.blocks {
+		_, key := m.newLocal(&c.blocks[k])
+		class, ok := known[key]
+		if !ok {
+			class = int32(len(known))
+			known[key] = class
+		}
+		c.class[k] = class
+	}
+	parts := map[[2]int32]int32{}
+	for s := n - 1; s >= 0; s-- {
+		c.parts[s] = make([]int32, n)
+		for t := s; t < n && len(parts) <= maxParts; t++ {
+			pair := [2]int32{c.class[s], none}
+			if t > s {
+				pair[1] = c.parts[s+1][t]
+			}
+			part, ok := parts[pair]
+			if !ok {
+				part = int32(len(parts))
+				parts[pair] = part
+			}
+			c.parts[s][t] = part
+		}
+	}
+	c.fronts = make([][]point, len(parts))
+	return int32(len(known))
+}
+
+// pairs makes one block of every two neighbours.
+func pairs(list []block) (out []block) {
+	for k := 0; k < len(list); k += 2 {
+		b := list[k]
+		if k+1 < len(list) {
+			next := list[k+1]
+			b.forward = append(slices.Clone(b.forward), next.forward...)
+			b.backward = append(slices.Clone(next.backward), b.backward...)
+			b.out, b.gradIn = next.out, next.gradIn
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+// front are the plans of the blocks from s to t that none beats in memory and time,
+// by memory.
+func (c *chainOf) front(s, t int) []point {
+	part := c.parts[s][t]
+	if c.fronts[part] != nil {
+		return c.fronts[part]
+	}
+	var front, list []point
+	in := c.info[s]
+	for k, o := range in.options {
+		if c.poll.Err() != nil {
+			return nil
+		}
+		own := max(c.grad[t+1]+o.peakF, o.peakB)
+		list = list[:0]
+		if s == t {
+			list = append(list, point{own, in.timeF + o.timeB, int32(k), 0, 0, 0})
+		} else {
+			for i, q := range c.front(s+1, t) {
+				list = climb(list, point{max(own, o.saved+q.memory), in.timeF + o.timeB + q.time, int32(k), 0, int32(i), 0})
+			}
+		}
+		front = c.merge(front, list)
+	}
+	passed := engine.Bytes(0)
+	var time int64
+	for split := 1; s+split <= t && c.info[s+split-1].again; split++ {
+		j := s + split - 1 // the block that is passed over last
+		before := c.act[j]
+		if j == s {
+			before = 0
+		}
+		passed = max(passed, c.grad[t+1]+before+c.info[j].lean)
+		time += c.info[j].timeF
+		list = c.both(list[:0], c.front(s+split, t), c.front(s, j), c.act[j+1], point{memory: passed, time: time, option: none, split: int32(split)})
+		front = c.merge(front, list)
+	}
+	front = thinnedPoints(front)
+	if front == nil {
+		front = []point{} // nothing fits: known all the same
+	}
+	if c.poll.Err() == nil {
+		c.fronts[part] = front
+	}
+	return front
+}
+
+// climb appends a point that needs at least as much memory as the last one and takes
+// less time.
+func climb(list []point, p point) []point {
+	if n := len(list); n > 0 && list[n-1].memory == p.memory {
+		list[n-1] = p
+		return list
+	}
+	return append(list, p)
+}
+
+// merge are the points of two fronts that none beats, within the limit. Of equal ones
+// that of the first stays.
+func (c *chainOf) merge(a, b []point) []point {
+	if len(b) == 0 || b[0].memory > c.limit {
+		return a
+	}
+	out := make([]point, 0, len(a)+len(b))
+	for len(a) > 0 || len(b) > 0 {
+		var p point
+		if len(b) == 0 || len(a) > 0 && (a[0].memory < b[0].memory || a[0].memory == b[0].memory && a[0].time <= b[0].time) {
+			p, a = a[0], a[1:]
+		} else {
+			p, b = b[0], b[1:]
+		}
+		if n := len(out); p.memory <= c.limit && (n == 0 || p.time < out[n-1].time) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// both appends the plans that pass over the first blocks, carry out the later ones,
+// a, beside the cut before them, and then the first ones, b.
+func (c *chainOf) both(list []point, a, b []point, cut engine.Bytes, p point) []point {
+	i, j := 0, 0
+	for len(a) > 0 && len(b) > 0 && c.poll.Err() == nil {
+		m := max(a[i].memory+cut, b[j].memory)
+		for i+1 < len(a) && a[i+1].memory+cut <= m {
+			i++
+		}
+		for j+1 < len(b) && b[j+1].memory <= m {
+			j++
+		}
+		list = climb(list, point{max(m, p.memory), p.time + a[i].time + b[j].time, p.option, p.split, int32(i), int32(j)})
+		switch {
+		case i+1 < len(a) && (j+1 == len(b) || a[i+1].memory+cut <= b[j+1].memory):
+			i++
+		case j+1 < len(b):
+			j++
+		default:
+			return list
+		}
+	}
+	return list
+}
+
+// thinnedPoints are not too many points of a front, evenly chosen, the ends among them.
+func thinnedPoints(front []point) []point {
+	if len(front) <= maxPoints {
+		return slices.Clip(front)
+	}
+	thin := make([]point, maxPoints)
+	for k := range thin {
+		thin[k] = front[k*(len(front)-1)/(maxPoints-1)]
+	}
+	return thin
+}
+
+// build appends the runs of a plan for the blocks from s to t.
+func (c *chainOf) build(s, t int, at int32, seq []kindID) []kindID {
+	p := c.front(s, t)[at]
+	if p.option != none {
+		seq = append(seq, c.blocks[s].forward...)
+		if s < t {
+			seq = c.build(s+1, t, p.a, seq)
+		}
+		for _, i := range c.info[s].options[p.option].backward {
+			seq = append(seq, c.info[s].global[i])
+		}
+		return seq
+	}
+	for k := s; k < s+int(p.split); k++ {
+		seq = append(seq, c.blocks[k].forward...)
+	}
+	seq = c.build(s+int(p.split), t, p.a, seq)
+	return c.build(s, s+int(p.split)-1, p.b, seq)
+}

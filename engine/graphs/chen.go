@@ -1,0 +1,74 @@
+package graphs
+
+import (
+	"fmt"
+
+	"memtide/engine"
+)
+
+func init() { engine.Register(chen) }
+
+var chen = &engine.Strategy{
+	Name:  "chen",
+	Title: "Segments of equal size (Chen et al.)",
+	Mark:  10,
+	Doc: `Cuts the forward pass into segments of about equal size and keeps only what passes from one to the next.
+
+What a segment makes for itself is made again when the backward pass first reads it.
+The last segment keeps everything. With about the square root of the number of
+operations as the number of segments, memory grows with that square root. Segments
+are cut by the bytes that they make, as in the paper's algorithm for general graphs;
+the paper searches for the best size of a segment by trying several, and so does
+this: every number of segments up to 64.
+
+In a graph that does not name its passes, the forward pass is what stands before the
+most crowded operation.`,
+	Class: engine.MayRecompute, Graphs: true,
+	Cites: []engine.Cite{{Text: "Chen, Xu, Zhang and Guestrin: Training Deep Nets with Sublinear Memory Cost", ID: "arXiv:1604.06174", Section: "4 (algorithms 2 and 3)"}},
+	Params: []engine.Param{{Name: "segments", Title: "Segments", Default: "0", Min: 0, Max: 1000,
+		Doc: "The number of segments; 0 tries up to 64 and takes the fastest within the budget."}},
+	Solver: maker(chenPlans).solve, Sweeper: maker(chenPlans).sweep,
+}
+
+func chenPlans(l *plans, args engine.Parsed, poll *engine.Poll) {
+	forward := l.m.forward()
+	low, high := 2, min(64, len(forward))
+	if n := args.Int("segments"); n > 0 {
+		low, high = n, n
+	}
+	for n := low; n <= high && poll.Err() == nil; n++ {
+		seq := l.m.saving(forward, l.m.crossing(forward, n))
+		l.add(seq, fmt.Sprintf("The forward pass is cut into %d segments.", n))
+	}
+}
+
+// crossing tells which values pass from one of n segments of about equal bytes to
+// another, or are made by the last one.
+func (m *model) crossing(forward []int32, n int) func(v int32) bool {
+	var total, sum engine.Bytes
+	for _, i := range forward {
+		total += m.kinds[i].bytes
+	}
+	segment := make([]int, m.ops+2)
+	for i := range segment {
+		segment[i] = n // of what comes after the forward pass
+	}
+	share, last := total/engine.Bytes(n)+1, 0
+	for _, i := range forward {
+		last = int(sum / share)
+		segment[i] = last
+		sum += m.kinds[i].bytes
+	}
+	return func(v int32) bool {
+		own := segment[m.maker[v]]
+		if own == last {
+			return true
+		}
+		for _, u := range m.users[v] {
+			if segment[u] != own && segment[u] != n {
+				return true
+			}
+		}
+		return false
+	}
+}

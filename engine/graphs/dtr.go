@@ -1,0 +1,296 @@
+package graphs
+
+import (
+	"math/bits"
+	"time"
+
+	"memtide/engine"
+)
+
+func init() { engine.Register(dtr) }
+
+var dtr = &engine.Strategy{
+	Name:  "dtr",
+	Title: "Dynamic tensor rematerialization",
+	Mark:  11,
+	Doc: `Runs the operations as they come, and when memory is short lets go of the value that is cheapest to make again for its size and age.
+
+No plan is made before: an operation that finds an input missing has it made again,
+with what that reads. Of the values that are not in use at that moment the one with
+the least cost / (size * time since its last use) goes. The cost is that of its own
+operation (local); that and what is missing around it (neighbourhood: all that is missing
+that it would need, or that would need it); or that and the costs of the missing
+classes beside it, kept by union-find (classes). Values that the program does not read
+again go at once, and can be made again.
+
+The paper's runs begin with a budget. Here budgets between what the largest operation
+needs and what keeping everything takes are tried, and the fastest run whose peak is
+within the budget is taken, so that more memory is never slower.`,
+	Class: engine.MayRecompute, Graphs: true,
+	Cites: []engine.Cite{{Text: "Kirisame, Lyubomirsky, Haan, Brennan, He, Roesch, Chen and Tatlock: Dynamic Tensor Rematerialization. ICLR 2021", ID: "arXiv:2006.09616", Section: "3 and appendix C (heuristics)"}},
+	Params: []engine.Param{{Name: "heuristic", Title: "Cost of a value", Default: "classes", Choices: []string{"local", "neighbourhood", "classes"},
+		Doc: "What letting go of a value is taken to cost: its own operation; with all that is missing around it; or with the classes of what is missing beside it."}},
+	Solver: maker(dtrPlans).solve, Sweeper: maker(dtrPlans).sweep,
+}
+
+// dtrBudgets is how many budgets are tried.
+const dtrBudgets = 48
+
+func dtrPlans(l *plans, args engine.Parsed, poll *engine.Poll) {
+	low, _ := l.m.footprint()
+	high := l.list[0].peak
+	m := l.m.whole()
+	for k := engine.Bytes(0); k < dtrBudgets && poll.Err() == nil; k++ {
+		budget := low + (high-low)/dtrBudgets*k
+		r := newOnline(m, budget, args.Word("heuristic"), poll)
+		if r.all() {
+			l.add(r.seq, "With the budget of this run, values go when "+budget.Text()+" are full.")
+		}
+	}
+}
+
+// online is one run: what is there, and the clock.
+type online struct {
+	m         *model
+	budget    engine.Bytes
+	heuristic string
+	poll      *engine.Poll
+
+	seq     []kindID
+	used    engine.Bytes
+	clock   time.Duration
+	there   []bool
+	missing []bool // was made, and is not there
+	read    []time.Duration
+	uses    []int // by the program that are to come
+	pinned  []int
+
+	class []int32 // union-find
+	cost  []time.Duration
+	seen  []int32
+	look  int32
+}
+
+func newOnline(m *model, budget engine.Bytes, heuristic string, poll *engine.Poll) *online {
+	n := len(m.size)
+	r := &online{m: m, budget: budget, heuristic: heuristic, poll: poll, used: m.g.Fixed, there: make([]bool, n), missing: make([]bool, n),
+		read: make([]time.Duration, n), uses: make([]int, n), pinned: make([]int, n), class: make([]int32, n), cost: make([]time.Duration, n), seen: make([]int32, n)}
+	for v := range m.size {
+		r.class[v] = int32(v)
+		r.uses[v] = len(m.users[v])
+		if m.maker[v] == m.source() {
+			r.there[v] = true
+			r.used += m.size[v]
+		}
+	}
+	return r
+}
+
+// all runs the program; false if it does not fit, or goes on for too long.
+func (r *online) all() bool {
+	for _, i := range r.m.order {
+		if !r.run(i) {
+			return false
+		}
+		for _, v := range r.m.in[i] {
+			if r.uses[v]--; r.uses[v] == 0 && r.there[v] {
+				r.leave(v)
+			}
+		}
+	}
+	return true
+}
+
+// run runs an operation, and before it what makes its inputs again.
+func (r *online) run(i int32) bool {
+	if r.poll.Err() != nil || len(r.seq) > 50*len(r.m.order) {
+		return false
+	}
+	for _, v := range r.m.in[i] {
+		r.pinned[v]++
+	}
+	defer func() {
+		for _, v := range r.m.in[i] {
+			r.pinned[v]--
+		}
+	}()
+	for _, v := range r.m.in[i] {
+		if !r.there[v] && (r.m.maker[v] == r.m.source() || r.m.once[r.m.maker[v]] || !r.run(r.m.maker[v])) {
+			return false
+		}
+	}
+	k := &r.m.kinds[i]
+	for _, v := range k.writes { // an old copy makes way
+		if r.there[v] {
+			r.there[v] = false
+			r.used -= r.m.size[v]
+		}
+	}
+	for r.used+k.bytes+k.temp > r.budget {
+		if !r.evict() {
+			return false
+		}
+	}
+	r.seq = append(r.seq, i)
+	r.clock += k.time
+	for _, v := range r.m.in[i] {
+		r.read[v] = r.clock
+	}
+	for _, v := range k.writes {
+		r.there[v], r.read[v] = true, r.clock
+		r.used += r.m.size[v]
+		if r.missing[v] {
+			r.missing[v] = false
+			c := r.find(v)
+			r.cost[c] = max(0, r.cost[c]-r.own(v)) // classes are not split
+		}
+	}
+	for _, v := range k.writes {
+		if r.uses[v] == 0 && r.pinned[v] == 0 {
+			r.leave(v)
+		}
+	}
+	return true
+}
+
+func (r *online) own(v int32) time.Duration { return r.m.kinds[r.m.maker[v]].time }
+
+// leave lets go of a value. What must not or cannot be made again, and will be read, stays.
+func (r *online) leave(v int32) {
+	if r.m.maker[v] == r.m.source() {
+		if r.uses[v] > 0 || r.remakes(v) {
+			return
+		}
+	} else if r.m.once[r.m.maker[v]] && r.remakes(v) {
+		return
+	}
+	r.there[v], r.missing[v] = false, true
+	r.used -= r.m.size[v]
+	if r.m.maker[v] == r.m.source() {
+		r.missing[v] = false
+		return
+	}
+	if r.heuristic == "classes" {
+		r.class[v], r.cost[v] = v, r.own(v)
+		r.beside(v, func(u int32) {
+			if a, b := r.find(u), r.find(v); a != b {
+				r.class[a] = b
+				r.cost[b] = min(r.cost[b]+r.cost[a], 1<<60)
+			}
+		})
+	}
+}
+
+// remakes tells whether an operation that may run again reads a value.
+func (r *online) remakes(v int32) bool {
+	for _, u := range r.m.users[v] {
+		if u == r.m.sink() || !r.m.once[u] {
+			return true
+		}
+	}
+	return r.uses[v] > 0
+}
+
+// evict lets go of the value that is the cheapest for its size and age; false if there is none.
+func (r *online) evict() bool {
+	best := none
+	var least, size uint64
+	for v := range r.there {
+		i := r.m.maker[v]
+		if !r.there[v] || r.pinned[v] > 0 || r.m.size[v] == 0 || i == r.m.source() || r.m.once[i] || r.m.g.Values[v].Kind == engine.KindWeight {
+			continue
+		}
+		cost := uint64(r.price(int32(v))) + 1
+		weight := area(uint64(r.m.size[v]), uint64(r.clock-r.read[v])+1)
+		if best == none || cheaper(cost, weight, least, size) {
+			best, least, size = int32(v), cost, weight
+		}
+	}
+	if best == none || r.poll.Err() != nil {
+		return false
+	}
+	r.leave(best)
+	return true
+}
+
+// area is a product, in units of 2^20 so that it stays in range, of 1 at least.
+func area(a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a, b)
+	return max(hi<<44|lo>>20, 1)
+}
+
+// cheaper tells whether a/b is less than c/d.
+func cheaper(a, b, c, d uint64) bool {
+	hi1, lo1 := bits.Mul64(a, d)
+	hi2, lo2 := bits.Mul64(c, b)
+	return hi1 < hi2 || hi1 == hi2 && lo1 < lo2
+}
+
+// price is what a value is taken to cost.
+func (r *online) price(v int32) time.Duration {
+	sum := r.own(v)
+	r.look++
+	switch r.heuristic {
+	case "neighbourhood":
+		sum += r.around(v, true) + r.around(v, false)
+	case "classes":
+		r.beside(v, func(u int32) {
+			if c := r.find(u); r.seen[c] != r.look {
+				r.seen[c] = r.look
+				sum += r.cost[c]
+			}
+		})
+	}
+	return sum
+}
+
+// around is the cost of what is missing that a value needs or, downwards, that needs it.
+func (r *online) around(v int32, up bool) (sum time.Duration) {
+	todo := []int32{v}
+	for len(todo) > 0 {
+		u := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		r.next(u, up, func(w int32) {
+			if r.missing[w] && r.seen[w] != r.look {
+				r.seen[w] = r.look
+				sum += r.own(w)
+				todo = append(todo, w)
+			}
+		})
+	}
+	return sum
+}
+
+// next visits what a value is made from or, downwards, what is made from it.
+func (r *online) next(v int32, up bool, visit func(int32)) {
+	if up {
+		for _, w := range r.m.in[r.m.maker[v]] {
+			visit(w)
+		}
+		return
+	}
+	for _, i := range r.m.users[v] {
+		for _, w := range r.m.kinds[i].writes {
+			visit(w)
+		}
+	}
+}
+
+// beside visits the missing values next to a value.
+func (r *online) beside(v int32, visit func(int32)) {
+	for _, up := range []bool{true, false} {
+		r.next(v, up, func(w int32) {
+			if r.missing[w] {
+				visit(w)
+			}
+		})
+	}
+}
+
+func (r *online) find(v int32) int32 {
+	for r.class[v] != v {
+		r.class[v] = r.class[r.class[v]]
+		v = r.class[v]
+	}
+	return v
+}

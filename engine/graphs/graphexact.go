@@ -1,0 +1,124 @@
+package graphs
+
+import (
+	"errors"
+	"fmt"
+
+	"memtide/engine"
+)
+
+func init() { engine.Register(graphExact) }
+
+var graphExact = &engine.Strategy{
+	Name:  "graphexact",
+	Title: "Best recomputation of a small graph",
+	Mark:  8,
+	Doc: `Finds the fastest way to recompute on a small graph, by trying everything that could be faster.
+
+A best-first search (A*) over what is on the device and what has run: the time of
+the operations that have not run yet bounds what is left. Values leave only when a
+run needs room, and then in every set of which no member could stay. Both kinds of
+runs are tried, full and output-only ones. The smallest budget is found by the same
+search, to the byte.
+
+It is there to hold other methods against, and takes graphs of up to 64 operations
+and 64 values; about 24 operations take a second or two. Checkmate (Jain et al.) finds
+the same optimum by integer linear programming.`,
+	Class: engine.MayRecompute, Graphs: true,
+	Cites:  []engine.Cite{checkmate, moccasin},
+	Params: []engine.Param{orderParam},
+	Solver: solveGraphExact,
+}
+
+var (
+	checkmate = engine.Cite{Text: "Jain, Jain, Nrusimha, Gholami, Abbeel, Keutzer, Stoica and Gonzalez: Checkmate: Breaking the Memory Wall with Optimal Tensor Rematerialization. MLSys 2020", ID: "arXiv:1910.02653", Section: "4 (the problem)"}
+	moccasin  = engine.Cite{Text: "Bartan, Li, Teague, Lott and Dilkina: Moccasin: Efficient Tensor Rematerialization for Neural Networks. ICML 2023", ID: "arXiv:2304.14463", Section: "2 (the problem, with the order kept)"}
+)
+
+var orderParam = engine.Param{
+	Name: "order", Title: "Order of operations", Default: "any", Choices: []string{"any", "kept"},
+	Doc: "With kept, operations run for the first time in the order in which they stand, as programs do that cannot be reordered; with any, only data decides.",
+}
+
+// The sets that optima and bounds range over. On a chain, data alone decides the
+// order of the first runs, so the two are one there.
+const (
+	withinAny  = "schedules that recompute in any order and do not offload"
+	withinKept = "schedules that recompute with the order kept and do not offload"
+)
+
+func within(args engine.Parsed) string {
+	if args.Is("order", "kept") {
+		return withinKept
+	}
+	return withinAny
+}
+
+func solveGraphExact(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
+	if err := poll.Err(); err != nil {
+		return nil, err
+	}
+	m, err := newModel(p.Graph)
+	if err != nil {
+		return nil, err
+	}
+	if sol := m.keepAll(p.Budget, within(args)); sol != nil {
+		return sol, nil
+	}
+	s, ok := newSpace(m, args.Is("order", "kept"), poll)
+	if !ok {
+		return nil, unsupported("the graph has %d operations and %d values, of %d at most that are tried in every way; graphsearch takes larger ones", m.ops, len(m.size), maxSpace)
+	}
+	return exact(s, p.Budget, within(args))
+}
+
+// keepAll is the solution that runs everything once in the order in which it stands,
+// which nothing beats; nil if it does not fit.
+func (m *model) keepAll(budget engine.Bytes, among string) *engine.Solution {
+	sol := m.solution(m.given())
+	if sol.Peak > budget {
+		return nil
+	}
+	sol.Optimal, sol.OptimalAmong = true, among
+	sol.Notes = []string{"Everything fits: nothing runs again."}
+	return sol
+}
+
+// exact is the best solution, or why there is none.
+func exact(s *space, budget engine.Bytes, among string) (*engine.Solution, error) {
+	seq, err := s.find(budget, false)
+	if err == nil && seq != nil {
+		sol := s.m.solution(seq)
+		sol.Optimal, sol.OptimalAmong, sol.Bound = true, among, sol.Makespan
+		sol.Notes = []string{s.m.describe(seq)}
+		return sol, nil
+	}
+	if err == nil {
+		var least engine.Bytes
+		if least, _, err = s.smallest(); err == nil {
+			return nil, &engine.InfeasibleError{Budget: budget, Smallest: least, Why: s.m.whyLeast(least)}
+		}
+	}
+	if errors.Is(err, errStates) {
+		return nil, unsupported("the graph has more than %d states; graphsearch takes it", s.limit)
+	}
+	return nil, err
+}
+
+// describe says what runs again.
+func (m *model) describe(seq []kindID) string {
+	runs, took := m.again(seq)
+	return fmt.Sprintf("%d of %d runs are repetitions, which take %v.", runs, len(seq), took)
+}
+
+// whyLeast says what needs the smallest budget of all, where one operation does.
+func (m *model) whyLeast(least engine.Bytes) string {
+	most, at := m.footprint()
+	switch {
+	case most != least:
+		return ""
+	case at == engine.NoOp:
+		return "the step begins with it"
+	}
+	return m.g.Ops[at].Name + " needs it by itself"
+}

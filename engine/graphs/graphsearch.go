@@ -1,0 +1,99 @@
+package graphs
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"memtide/engine"
+)
+
+func init() { engine.Register(graphSearch) }
+
+var graphSearch = &engine.Strategy{
+	Name:  "graphsearch",
+	Title: "Recompute and reorder (search)",
+	Mark:  9,
+	Doc: `Searches for the fastest way to recompute, and to reorder, on any graph.
+
+Simulated annealing over sequences of runs: a run moves, an operation runs again
+before a reader, a repetition goes. What is above the budget counts as time, little
+at first and more later; only sequences within the budget are answers. An evaluation
+looks at what the move changes, so that about a million are made in a second. The
+number of proposals is fixed by the effort, and the seed decides them, so the same
+question has the same answer everywhere; what is found is shown as the search goes.
+
+Graphs of up to 16 operations are solved exactly (see graphexact). The lower bound
+counts what has to be made again beside the most crowded operations. The problem,
+with the order kept, is that of Moccasin, which solves it by constraint programming.`,
+	Class: engine.MayRecompute, Graphs: true,
+	Cites:  []engine.Cite{moccasin, checkmate},
+	Params: []engine.Param{orderParam, effortParam, seedParam},
+	Solver: solveGraphSearch, Sweeper: sweepGraphSearch,
+}
+
+var (
+	effortParam = engine.Param{Name: "effort", Title: "Effort", Default: "1", Min: 1, Max: 5,
+		Doc: "How many proposals are tried: about 5000 for each operation of a large graph, and four times as many with each step."}
+	seedParam = engine.Param{Name: "seed", Title: "Seed", Default: "1", Min: 1, Max: 1000,
+		Doc: "The start of the random numbers; another one finds other schedules."}
+)
+
+// What graphsearch leaves to the exact search.
+const (
+	fewOps    = 16
+	fewStates = 100_000
+)
+
+// sweepGraphSearch goes from the smallest budget to the largest: what is found for one
+// is an answer for the next, so that no larger budget takes longer.
+func sweepGraphSearch(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
+	order := make([]int, len(budgets))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(budgets[a], budgets[b]) })
+	var before *engine.Solution
+	for _, i := range order {
+		poll.Next()
+		sol, err := solveGraphSearch(p.WithBudget(budgets[i]), args, poll)
+		switch {
+		case err != nil && poll.Err() != nil:
+			sol = nil
+		case err == nil && before != nil && before.Makespan < sol.Makespan:
+			better := *before
+			better.Bound, better.Optimal = sol.Bound, before.Makespan == sol.Bound
+			sol = &better
+		}
+		if err == nil {
+			before = sol
+		}
+		yield(i, sol, err)
+	}
+}
+
+func solveGraphSearch(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
+	if err := poll.Err(); err != nil {
+		return nil, err
+	}
+	m, err := newModel(p.Graph)
+	if err != nil {
+		return nil, err
+	}
+	if sol := m.keepAll(p.Budget, within(args)); sol != nil {
+		return sol, nil
+	}
+	if len(m.order) <= fewOps {
+		if s, ok := newSpace(m, args.Is("order", "kept"), poll); ok {
+			s.limit = fewStates
+			if sol, err := exact(s, p.Budget, within(args)); !errors.Is(err, engine.ErrUnsupported) {
+				return sol, err
+			}
+		}
+	}
+	s := newSearcher(m, args, poll)
+	s.tell = func(seq []kindID, done int) {
+		poll.Report(engine.Progress{Done: done, Total: s.total, Best: m.solution(seq)})
+	}
+	return s.solve(p, within(args))
+}

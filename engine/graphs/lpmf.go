@@ -1,0 +1,88 @@
+package graphs
+
+import (
+	"memtide/engine"
+)
+
+func init() { engine.Register(lpmf) }
+
+var lpmf = &engine.Strategy{
+	Name:  "lpmf",
+	Title: "Least memory first (LPMF)",
+	Mark:  1,
+	Doc: `Keeps everything, and runs next whichever operation leaves the least memory in use.
+
+The order that PyTorch's compiler tries (Inductor, reorder_for_peak_memory): of all
+operations whose inputs are there, the one after which the least is in use; of equal
+ones, that which needs the least while it runs, and then that which stands first. If
+the given order needs less, it is that one.`,
+	Graphs: true,
+	Cites:  []engine.Cite{{Text: "Ansel et al.: PyTorch 2: Faster Machine Learning Through Dynamic Python Bytecode Transformation and Graph Compilation. ASPLOS 2024; torch/_inductor/memory.py, topological_sort_lpmf", ID: "10.1145/3620665.3640366", Section: "4 (TorchInductor)"}},
+	Solver: maker(lpmfPlans).solve, Sweeper: maker(lpmfPlans).sweep,
+}
+
+func lpmfPlans(l *plans, _ engine.Parsed, poll *engine.Poll) {
+	if seq := l.m.leastMemoryFirst(poll); seq != nil {
+		l.add(seq, "Operations run in the order of the least memory after them.")
+	}
+}
+
+// leastMemoryFirst is the greedy order; nil if poll ended it.
+func (m *model) leastMemoryFirst(poll *engine.Poll) (seq []kindID) {
+	wait, left := make([]int, m.ops+2), make([]int, len(m.size)) // inputs that are not there; readers to come
+	var ready []int32
+	for v := range m.size {
+		left[v] = len(m.users[v])
+	}
+	for _, i := range m.order {
+		for _, v := range m.in[i] {
+			if m.maker[v] != m.source() {
+				wait[i]++
+			}
+		}
+		if wait[i] == 0 {
+			ready = append(ready, i)
+		}
+	}
+	// grows is by how much more is in use after an operation.
+	grows := func(i int32) (sum engine.Bytes) {
+		for _, v := range m.kinds[i].writes {
+			if len(m.users[v]) > 0 {
+				sum += m.size[v]
+			}
+		}
+		for _, v := range m.in[i] {
+			if left[v] == 1 {
+				sum -= m.size[v]
+			}
+		}
+		return sum
+	}
+	for len(seq) < len(m.order) {
+		best := 0
+		for k, i := range ready {
+			if poll.Err() != nil {
+				return nil
+			}
+			a, b := grows(i), grows(ready[best])
+			needs, best1 := m.kinds[i].bytes+m.kinds[i].temp, m.kinds[ready[best]].bytes+m.kinds[ready[best]].temp
+			if a < b || a == b && (needs < best1 || needs == best1 && i < ready[best]) {
+				best = k
+			}
+		}
+		i := ready[best]
+		ready = append(ready[:best], ready[best+1:]...)
+		seq = append(seq, i)
+		for _, v := range m.in[i] {
+			left[v]--
+		}
+		for _, sv := range m.kinds[i].serves {
+			for _, u := range m.users[sv.value] {
+				if wait[u]--; wait[u] == 0 && u != m.sink() {
+					ready = append(ready, u)
+				}
+			}
+		}
+	}
+	return seq
+}

@@ -1,0 +1,270 @@
+package graphs
+
+import (
+	"cmp"
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"memtide/engine"
+)
+
+func init() { engine.Register(minCut) }
+
+var minCut = &engine.Strategy{
+	Name:  "mincut",
+	Title: "Min-cut partitioner (PyTorch)",
+	Mark:  14,
+	Doc: `Decides by a minimum cut which forward values are saved, and computes the rest again in the backward pass, once.
+
+This is torch.compile's partitioner with its memory budget, a share of what its
+default cut saves. Expensive and random operations, and those that make little of much, are
+not to run again. If what is saved then is below the share, that is the answer;
+otherwise a knapsack chooses which of them are saved after all, by their time for
+their bytes, and the cut is made again with the others allowed to run again.
+
+The share bounds what passes from the forward to the backward pass, not the peak: what
+is computed again lives beside the gradients, and the cut weighs values by their distance
+to the backward pass. So a smaller share can have a larger peak. Without a share,
+21 of them are played and the fastest within the memory is taken.
+
+PyTorch knows operations by type. Here they are expensive if their names say so
+(conv, mm, matmul, linear, attention and the like); where no name does, if they take more time
+for their bytes than the average. Rules about the fusion of kernels are left out, and
+with them the level between the default and the expensive operations.`,
+	Class: engine.MayRecompute, Graphs: true,
+	Cites: []engine.Cite{{Text: "Ansel et al.: PyTorch 2: Faster Machine Learning Through Dynamic Python Bytecode Transformation and Graph Compilation. ASPLOS 2024; torch/_functorch/partitioners.py, min_cut_rematerialization_partition", ID: "10.1145/3620665.3640366", Section: "AOTAutograd"}},
+	Params: []engine.Param{
+		{Name: "share", Title: "Memory budget", Default: "-1", Min: -1, Max: 100,
+			Doc: "Percent of what the default cut saves [activation_memory_budget]; -1 tries every 5 percent."},
+		{Name: "solver", Title: "Knapsack", Default: "dp", Choices: []string{"dp", "greedy"},
+			Doc: "How the values to save are chosen: by dynamic programming over sizes in thousandths, or by the best ratio first."},
+	},
+	Solver: maker(minCutPlans).solve, Sweeper: maker(minCutPlans).sweep,
+}
+
+// partition is a graph as the partitioner sees it.
+type partition struct {
+	m       *model
+	forward []int32
+	inside  []bool // forward operations
+	weight  []int64
+	poll    *engine.Poll
+}
+
+func minCutPlans(l *plans, args engine.Parsed, poll *engine.Poll) {
+	p := newPartition(l.m.whole(), poll)
+	usual, heavy := p.saved(p.all()), p.saved(p.heavy())
+	if usual == nil || heavy == nil {
+		return
+	}
+	shares := []int{args.Int("share")}
+	if shares[0] < 0 {
+		shares = nil
+		for k := 100; k >= 0; k -= 5 {
+			shares = append(shares, k)
+		}
+	}
+	for _, share := range shares {
+		saved := p.within(share, usual, heavy, args.Is("solver", "dp"))
+		if saved == nil {
+			return
+		}
+		l.add(p.m.saving(p.forward, func(v int32) bool { return saved[v] }), fmt.Sprintf("What is saved is to be %d %% of the default.", share))
+	}
+}
+
+// within is what is saved for a share in percent of the default; nil if poll ended it.
+func (p *partition) within(share int, usual, heavy []bool, dp bool) []bool {
+	switch {
+	case share == 100:
+		return usual
+	case share == 0:
+		return make([]bool, len(usual))
+	}
+	room := p.bytes(usual) / 100 * engine.Bytes(share)
+	if p.bytes(heavy) < room {
+		return heavy
+	}
+	banned := p.heavy()
+	var items []int32 // banned operations whose values the backward pass needs
+	for _, i := range p.forward {
+		if banned[i] && !p.m.once[i] && slices.ContainsFunc(p.m.kinds[i].writes, func(v int32) bool { return heavy[v] }) {
+			items = append(items, i)
+		}
+	}
+	chosen := p.greedy(items, room)
+	if dp {
+		chosen = p.best(items, room)
+	}
+	for _, i := range items {
+		banned[i] = chosen[i]
+	}
+	return p.saved(banned)
+}
+
+func newPartition(m *model, poll *engine.Poll) *partition {
+	p := &partition{m: m, forward: m.forward(), inside: make([]bool, m.ops+2), weight: make([]int64, len(m.size)), poll: poll}
+	for _, i := range p.forward {
+		p.inside[i] = true
+	}
+	var total engine.Bytes
+	for _, size := range m.size {
+		total += size
+	}
+	unit := uint(max(bits.Len64(uint64(total))-38, 0))
+	distance := make([]int, len(m.size)) // to the backward pass
+	for v := range distance {
+		distance[v] = 100
+	}
+	for k := len(m.order) - 1; k >= 0; k-- {
+		i := m.order[k]
+		for _, v := range m.in[i] {
+			d := 0
+			if p.inside[i] {
+				d = 100
+				for _, w := range m.kinds[i].writes {
+					d = min(d, distance[w]+1)
+				}
+			}
+			distance[v] = min(distance[v], d)
+		}
+	}
+	for v, size := range m.size {
+		w := float64(size>>unit + 1)
+		for range max(distance[v], 1) {
+			w *= 1.1
+		}
+		p.weight[v] = engine.Int64(w)
+	}
+	return p
+}
+
+// all bans every operation that takes time.
+func (p *partition) all() []bool {
+	banned := make([]bool, p.m.ops)
+	for _, i := range p.forward {
+		banned[i] = p.m.kinds[i].time > 0
+	}
+	return banned
+}
+
+// expensive are parts of the names of operations that compute much.
+var expensive = []string{"conv", "mm", "matmul", "linear", "gemm", "attention", "attn", "sdpa", "lstm", "gru", "einsum"}
+
+// heavy bans what computes much, what must not run again, and what makes little of much.
+func (p *partition) heavy() []bool {
+	banned, named := make([]bool, p.m.ops), false
+	var bytes, time uint64
+	for _, i := range p.forward {
+		name := strings.ToLower(p.m.g.Ops[i].Name)
+		banned[i] = slices.ContainsFunc(expensive, func(part string) bool { return strings.Contains(name, part) })
+		named = named || banned[i]
+		bytes += uint64(p.m.kinds[i].bytes)
+		time += uint64(p.m.kinds[i].time)
+	}
+	for _, i := range p.forward {
+		k := &p.m.kinds[i]
+		var in engine.Bytes
+		for _, v := range p.m.in[i] {
+			in += p.m.size[v]
+		}
+		few := !named && cheaper(time, max(bytes, 1), uint64(k.time), uint64(max(k.bytes, 1)))
+		banned[i] = banned[i] || few || p.m.once[i] || 4*k.bytes < in
+	}
+	return banned
+}
+
+// saved are the forward values of the least cut if some operations must not run again;
+// nil if poll ended it.
+func (p *partition) saved(banned []bool) []bool {
+	m := p.m
+	count := int32(len(m.size))
+	source, sink := 2*count, 2*count+1
+	n := &network{from: make([][]int32, 2*count+2), poll: p.poll}
+	for v := range count {
+		i := m.maker[v]
+		if i == none || i != m.source() && !p.inside[i] {
+			continue
+		}
+		n.add(2*v, 2*v+1, p.weight[v])
+		if i == m.source() || banned[i] {
+			n.add(source, 2*v, boundless)
+		}
+		for _, u := range m.users[v] {
+			if !p.inside[u] {
+				n.add(2*v+1, sink, boundless)
+				continue
+			}
+			for _, w := range m.kinds[u].writes {
+				n.add(2*v+1, 2*w, boundless)
+			}
+		}
+	}
+	side := n.reached(source, sink)
+	if side == nil {
+		return nil
+	}
+	saved := make([]bool, count)
+	for v := range count {
+		saved[v] = side[2*v] && !side[2*v+1]
+	}
+	return saved
+}
+
+// bytes is how much is saved, without what is there at the start.
+func (p *partition) bytes(saved []bool) (sum engine.Bytes) {
+	for v, s := range saved {
+		if s && p.m.maker[v] != p.m.source() {
+			sum += p.m.size[v]
+		}
+	}
+	return sum
+}
+
+// greedy chooses what takes the most time for its bytes as far as it fits.
+func (p *partition) greedy(items []int32, room engine.Bytes) []bool {
+	chosen := make([]bool, p.m.ops)
+	order := slices.Clone(items)
+	slices.SortStableFunc(order, func(a, b int32) int {
+		x, y := &p.m.kinds[a], &p.m.kinds[b]
+		return cmp.Compare(float64(y.time)*float64(x.bytes+1), float64(x.time)*float64(y.bytes+1))
+	})
+	for _, i := range order {
+		if size := p.m.kinds[i].bytes; size <= room {
+			chosen[i] = true
+			room -= size
+		}
+	}
+	return chosen
+}
+
+// best chooses the most time, with sizes in thousandths of the room, to the nearest:
+// so it can come to a little more than the room.
+func (p *partition) best(items []int32, room engine.Bytes) []bool {
+	const grains = 1000
+	chosen := make([]bool, p.m.ops)
+	if room <= 0 {
+		return chosen
+	}
+	grain := max(room/grains, 1)
+	top := min(int(room/grain), 2*grains)
+	value, takes := make([]int64, top+1), make([][]bool, len(items))
+	size := func(i int32) int { return int(min((p.m.kinds[i].bytes+grain/2)/grain, engine.Bytes(top)+1)) }
+	for k, i := range items {
+		takes[k] = make([]bool, top+1)
+		for c := top; c >= size(i) && p.poll.Err() == nil; c-- {
+			if with := value[c-size(i)] + int64(p.m.kinds[i].time); with > value[c] {
+				value[c], takes[k][c] = with, true
+			}
+		}
+	}
+	for k, c := len(items)-1, top; k >= 0; k-- {
+		if takes[k][c] {
+			chosen[items[k]] = true
+			c -= size(items[k])
+		}
+	}
+	return chosen
+}

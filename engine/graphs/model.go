@@ -1,0 +1,294 @@
+package graphs
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"memtide/engine"
+)
+
+// kindID is a kind of run. A kind below the number of operations is the full run of
+// the operation of that number; output-only runs follow.
+type kindID = int32
+
+const none = int32(-1)
+
+// kind is a way to run an operation.
+type kind struct {
+	op     int32
+	writes []int32 // values that take their room when it starts
+	serves []serve // what can be read when it ends
+	time   time.Duration
+	bytes  engine.Bytes // of what it writes
+	temp   engine.Bytes
+}
+
+// serve says that readers of a value are served by one of the writes of a kind.
+type serve struct{ value, write int32 }
+
+// model is a graph whose values are made by one operation each. The operation
+// number len(ops) is the source of what is there at the start, and the one after it
+// the sink, which holds to the end what has to stay.
+type model struct {
+	g      *engine.Graph
+	ops    int
+	kinds  []kind
+	lean   []kindID  // of every operation its output-only run, or none
+	in     [][]int32 // of every operation, with source and sink: what it reads, each once
+	users  [][]int32 // of every value: operations that have to run and read it
+	maker  []int32   // of every value: the operation that makes it, or none
+	size   []engine.Bytes
+	needed []bool        // operations that have to run
+	once   []bool        // operations that never run again
+	order  []int32       // needed operations in the order in which they stand
+	base   time.Duration // of all needed operations, each once
+}
+
+func (m *model) source() int32 { return int32(m.ops) }
+func (m *model) sink() int32   { return int32(m.ops) + 1 }
+
+func unsupported(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{engine.ErrUnsupported}, args...)...)
+}
+
+// newModel reads a graph. Its errors wrap engine.ErrUnsupported.
+func newModel(g *engine.Graph) (*model, error) {
+	n := len(g.Ops)
+	m := &model{g: g, ops: n, lean: make([]kindID, n+2), in: make([][]int32, n+2), users: make([][]int32, len(g.Values)),
+		maker: make([]int32, len(g.Values)), size: make([]engine.Bytes, len(g.Values)), needed: make([]bool, n+2), once: make([]bool, n+2)}
+	for v := range g.Values {
+		m.maker[v], m.size[v] = none, g.Values[v].Size
+		if g.Values[v].Initial&engine.OnDevice != 0 {
+			m.maker[v] = m.source()
+		}
+	}
+	if err := m.findMakers(); err != nil {
+		return nil, err
+	}
+	if err := m.readInputs(); err != nil {
+		return nil, err
+	}
+	if err := m.findNeeded(); err != nil {
+		return nil, err
+	}
+	m.listKinds()
+	return m, nil
+}
+
+// findMakers finds the one operation that makes each value.
+func (m *model) findMakers() error {
+	g := m.g
+	for i := range g.Ops {
+		op := &g.Ops[i]
+		for k, v := range op.Out {
+			if slices.Contains(op.Out[:k], v) || m.maker[v] == int32(i) {
+				return unsupported("%s makes %s twice", op.Name, g.Values[v].Name)
+			}
+			if m.maker[v] != none {
+				return unsupported("%s is made by %s, and is there before; methods for graphs take values that are made once", g.Values[v].Name, op.Name)
+			}
+			m.maker[v] = int32(i)
+		}
+		for _, v := range op.OutputOnly {
+			if w := g.Values[v].PartOf; !slices.Contains(op.Out, v) && (m.maker[v] != none || !slices.Contains(op.Out, w)) {
+				return unsupported("%s makes %s in one kind of run only", op.Name, g.Values[v].Name)
+			}
+			m.maker[v] = int32(i)
+		}
+	}
+	for v := range g.Values {
+		w := g.Values[v].PartOf
+		if w == engine.NoValue || m.maker[v] == none || m.maker[w] == none {
+			continue
+		}
+		if i := m.maker[v]; i == m.source() || slices.Contains(g.Ops[i].Out, engine.ValueID(v)) || m.maker[w] != i {
+			return unsupported("%s is made by itself and as a part of %s", g.Values[v].Name, g.Values[w].Name)
+		}
+	}
+	return nil
+}
+
+// readInputs resolves what operations read to values that are made.
+func (m *model) readInputs() error {
+	for i := range m.g.Ops {
+		op := &m.g.Ops[i]
+		for _, id := range op.In {
+			v := id
+			for v != engine.NoValue && m.maker[v] == none {
+				v = m.g.Values[v].PartOf
+			}
+			switch {
+			case v == engine.NoValue && m.g.Values[id].Initial&engine.OnHost != 0:
+				return unsupported("%s is on the host, from where only methods that offload fetch it", m.g.Values[id].Name)
+			case v == engine.NoValue:
+				return unsupported("%s reads %s, which nothing makes", op.Name, m.g.Values[id].Name)
+			case m.maker[v] == int32(i):
+				return unsupported("%s reads %s, which it makes: it works in place", op.Name, m.g.Values[id].Name)
+			case m.maker[v] != m.source() && m.maker[v] > int32(i):
+				return unsupported("%s reads %s, which no operation before it makes", op.Name, m.g.Values[id].Name)
+			}
+			if !slices.Contains(m.in[i], int32(v)) {
+				m.in[i] = append(m.in[i], int32(v))
+			}
+		}
+	}
+	return nil
+}
+
+// findNeeded finds the operations that have to run: what Done needs, or all.
+func (m *model) findNeeded() error {
+	g := m.g
+	if g.Done == engine.NoValue {
+		for i := range g.Ops {
+			m.needed[i] = true
+		}
+	} else {
+		i := m.maker[g.Done]
+		if i == none || i == m.source() || !slices.Contains(g.Ops[i].Out, g.Done) {
+			return unsupported("the step is complete with %s, which no operation makes", g.Values[g.Done].Name)
+		}
+		m.needed[i] = true
+		for ; i >= 0; i-- {
+			for _, v := range m.in[i] {
+				if m.needed[i] && m.maker[v] != m.source() {
+					m.needed[m.maker[v]] = true
+				}
+			}
+		}
+	}
+	for i := range g.Ops {
+		m.once[i] = g.Ops[i].Pass == engine.Backward || g.Ops[i].Once
+		if !m.needed[i] {
+			continue
+		}
+		m.order = append(m.order, int32(i))
+		m.base += g.Ops[i].Time
+		for _, v := range m.in[i] {
+			m.users[v] = append(m.users[v], int32(i))
+		}
+	}
+	for v := range g.Values {
+		if i := m.maker[v]; g.Values[v].Kind == engine.KindWeight && i != none && (i == m.source() || m.needed[i] && slices.Contains(g.Ops[i].Out, engine.ValueID(v))) {
+			m.in[m.sink()] = append(m.in[m.sink()], int32(v))
+			m.users[v] = append(m.users[v], m.sink())
+		}
+	}
+	return nil
+}
+
+// listKinds lists the full runs of operations, of source and sink, then the
+// output-only runs. Those of source and sink have their numbers too.
+func (m *model) listKinds() {
+	g := m.g
+	for i := range g.Ops {
+		m.lean[i] = none
+		m.add(int32(i), g.Ops[i].Out, g.Ops[i].Time, g.Ops[i].Temp)
+	}
+	var initial []engine.ValueID
+	for v := range g.Values {
+		if m.maker[v] == m.source() {
+			initial = append(initial, engine.ValueID(v))
+		}
+	}
+	m.add(m.source(), initial, 0, 0)
+	m.add(m.sink(), nil, 0, 0)
+	m.lean[m.source()], m.lean[m.sink()] = none, none
+	for i := range g.Ops {
+		// Only a full run makes Done.
+		if op := &g.Ops[i]; op.OutputOnly != nil && (g.Done == engine.NoValue || m.maker[g.Done] != int32(i)) {
+			m.lean[i] = int32(len(m.kinds))
+			m.add(int32(i), op.OutputOnly, op.Time, op.Temp)
+		}
+	}
+}
+
+func (m *model) add(op int32, out []engine.ValueID, time time.Duration, temp engine.Bytes) {
+	k := kind{op: op, time: time, temp: temp}
+	for _, v := range out {
+		k.writes = append(k.writes, int32(v))
+		k.bytes += m.size[v]
+	}
+	for w, v := range k.writes {
+		k.serves = append(k.serves, serve{v, int32(w)})
+	}
+	// What is within a write, and made by the other kind of run alone.
+	if int(op) < m.ops {
+		for _, v := range m.g.Ops[op].OutputOnly {
+			if w := slices.Index(k.writes, int32(m.g.Values[v].PartOf)); w >= 0 && !slices.Contains(k.writes, int32(v)) {
+				k.serves = append(k.serves, serve{int32(v), int32(w)})
+			}
+		}
+	}
+	m.kinds = append(m.kinds, k)
+}
+
+// write is the index of the write of a kind that serves readers of v; none if the
+// kind does not.
+func (k *kind) write(v int32) int32 {
+	for _, s := range k.serves {
+		if s.value == v {
+			return s.write
+		}
+	}
+	return none
+}
+
+// whole is the model without output-only runs. Its kinds are full runs of this one.
+func (m *model) whole() *model {
+	if !m.isLean() {
+		return m
+	}
+	g := *m.g
+	g.Ops = slices.Clone(g.Ops)
+	for i := range g.Ops {
+		g.Ops[i].OutputOnly = nil
+	}
+	w, err := newModel(&g)
+	if err != nil {
+		panic("graphs: without output-only runs: " + err.Error())
+	}
+	return w
+}
+
+// isLean tells whether any operation has an output-only run.
+func (m *model) isLean() bool { return len(m.kinds) > m.ops+2 }
+
+// footprint is what the operation with the largest needs cannot do without, and
+// that operation: what it reads in the smallest copies, writes and uses besides. No
+// schedule has a smaller peak. NoOp stands for what is there at the start.
+func (m *model) footprint() (most engine.Bytes, at engine.OpID) {
+	most, at = m.g.Fixed+m.kinds[m.source()].bytes, engine.NoOp
+	for _, i := range m.order {
+		k := &m.kinds[i]
+		need := m.g.Fixed + k.temp + k.bytes
+		if l := m.lean[i]; l != none {
+			need = min(need, m.g.Fixed+k.temp+m.kinds[l].bytes)
+		}
+		for _, v := range m.in[i] {
+			need += m.size[v] // a value within another has its own copy at best
+		}
+		for _, v := range m.in[m.sink()] {
+			if m.maker[v] == m.source() && !slices.Contains(m.in[i], v) {
+				need += m.size[v]
+			}
+		}
+		if m.isLean() {
+			need -= m.nested(i)
+		}
+		if need > most {
+			most, at = need, engine.OpID(i)
+		}
+	}
+	return most, at
+}
+
+// nested is what an operation reads that is within something else that it reads.
+func (m *model) nested(i int32) (sum engine.Bytes) {
+	for _, v := range m.in[i] {
+		if slices.Contains(m.in[i], int32(m.g.Values[v].PartOf)) {
+			sum += m.size[v]
+		}
+	}
+	return sum
+}

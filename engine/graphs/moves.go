@@ -1,0 +1,204 @@
+package graphs
+
+import "slices"
+
+// free is the range of places to which the run at a place can go: after what it
+// reads, before what reads it, between the runs of its own operation; with the order
+// kept, a first run stays between the first runs beside it.
+func (s *state) free(p int32) (low, high int32) {
+	m, x := s.m, s.order[p]
+	k := &m.kinds[s.kind[x]]
+	low, high = 1, int32(len(s.order))-2
+	list := s.runs[k.op]
+	at := slices.Index(list, x)
+	if at > 0 {
+		low = s.place[list[at-1]] + 1
+	}
+	if at+1 < len(list) {
+		high = s.place[list[at+1]] - 1
+	}
+	for _, sv := range k.serves {
+		for _, i := range m.users[sv.value] {
+			for _, y := range s.runs[i] {
+				if q := s.place[y]; q > p {
+					high = min(high, q-1)
+					break
+				}
+			}
+		}
+	}
+	for _, v := range m.in[k.op] {
+		low = max(low, s.place[s.makerBefore(v, p)]+1)
+	}
+	if s.kept && at == 0 {
+		r := s.rank[k.op]
+		if r > 0 {
+			low = max(low, s.place[s.runs[m.order[r-1]][0]]+1)
+		}
+		if int(r)+1 < len(m.order) {
+			high = min(high, s.place[s.runs[m.order[r+1]][0]]-1)
+		}
+	}
+	return low, high
+}
+
+// proposeShift moves the run at a place; false if it cannot move or would not.
+func (s *state) proposeShift(r *random, p int32) bool {
+	low, high := s.free(p)
+	if low >= high {
+		return false
+	}
+	to := low
+	switch way := r.below(8); {
+	case way < 3:
+		to = low + r.below(high-low+1)
+	case way == 3:
+	case way == 4:
+		to = high
+	default:
+		to = 1 + r.near(high-low+1, 3)
+		if r.one(2) {
+			to = -to
+		}
+		to = min(max(p+to, low), high)
+	}
+	if to == p {
+		return false
+	}
+	s.shift(p, to)
+	return true
+}
+
+// anywhere is the place of a run that can move.
+func (s *state) anywhere(r *random) int32 { return 1 + r.below(int32(len(s.order))-2) }
+
+// crowded is a place that is above the budget, if one is found soon.
+func (s *state) crowded(r *random) int32 {
+	p := s.anywhere(r)
+	for try := 0; s.excess > 0 && try < 40 && s.during[p] <= int64(s.budget); try++ {
+		p = s.anywhere(r)
+	}
+	return p
+}
+
+// proposeInsert runs an operation again: one whose value lies over a crowded place
+// and is read later.
+func (s *state) proposeInsert(r *random) bool {
+	n := int32(len(s.order)) - 1
+	j := s.crowded(r)
+	for try := range 12 {
+		k := j + r.below(n-j)
+		if try&1 == 0 {
+			k = j + r.near(n-j, 2)
+		}
+		in := s.m.in[s.op(s.order[k])]
+		if k <= j || len(in) == 0 {
+			continue
+		}
+		v := in[r.below(int32(len(in)))]
+		i := s.m.maker[v]
+		if i >= int32(s.m.ops) || s.m.once[i] || s.place[s.makerBefore(v, k)] >= j {
+			continue
+		}
+		depth := 0
+		if r.one(3) {
+			depth = 3
+		}
+		at := k
+		if r.one(4) { // between the crowded place and the reader
+			at = j + 1 + r.below(k-j)
+		}
+		s.remake(r, v, at, depth)
+		return true
+	}
+	return false
+}
+
+// remake inserts a run that makes a value before a place, and with some depth runs
+// of what it reads, more often of what would not be there by then. It returns how many.
+func (s *state) remake(r *random, v, p int32, depth int) (added int32) {
+	i := s.m.maker[v]
+	for _, w := range s.m.in[i] {
+		j := s.m.maker[w]
+		if depth == 0 || j >= int32(s.m.ops) || s.m.once[j] {
+			continue
+		}
+		x := s.makerBefore(w, p)
+		c := s.copies[x] + s.m.kinds[s.kind[x]].write(w)
+		odds := int32(1) // that it is made again rather than kept
+		if l := s.last[c]; l != none && s.place[l] < p {
+			odds = 2
+		}
+		if r.below(5) < odds {
+			more := s.remake(r, w, p, depth-1)
+			added += more
+			p += more
+		}
+	}
+	id := kindID(i)
+	if l := s.m.lean[i]; l != none && s.m.kinds[l].write(v) != none && r.one(2) {
+		id = l
+	}
+	s.insert(id, p)
+	return added + 1
+}
+
+// missed tells whether some reader would find no copy if the run at a place were of
+// another kind, or, with none, not there.
+func (s *state) missed(p int32, instead kindID) bool {
+	x := s.order[p]
+	for _, sv := range s.m.kinds[s.kind[x]].serves {
+		v := sv.value
+		if instead != none && s.m.kinds[instead].write(v) != none || s.makerBefore(v, p) != none {
+			continue
+		}
+		end := s.nextMaker(x, v)
+		for _, i := range s.m.users[v] {
+			for _, y := range s.runs[i] {
+				if q := s.place[y]; q > p && q <= end {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// proposeRemove takes out a run of an operation that has several.
+func (s *state) proposeRemove(r *random) bool {
+	if s.repeats == 0 {
+		return false
+	}
+	for range 60 {
+		p := s.anywhere(r)
+		x := s.order[p]
+		list := s.runs[s.op(x)]
+		if len(list) < 2 || list[0] == x && s.kept || s.missed(p, none) {
+			continue
+		}
+		s.remove(p)
+		return true
+	}
+	return false
+}
+
+// proposeKind makes an output-only run of a full one, or the other way round.
+func (s *state) proposeKind(r *random) bool {
+	for range 12 {
+		p := s.anywhere(r)
+		op, id := s.op(s.order[p]), s.kind[s.order[p]]
+		other := s.m.lean[op]
+		if other == none {
+			continue
+		}
+		if id == other {
+			other = op
+		}
+		if !s.missed(p, other) {
+			s.remove(p)
+			s.insert(other, p)
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,184 @@
+package graphs
+
+import (
+	"slices"
+	"time"
+
+	"memtide/engine"
+)
+
+// plan is a sequence that a method has made whatever the budget, with what it costs.
+type plan struct {
+	seq  []kindID
+	peak engine.Bytes
+	took time.Duration
+	note string // how it was made: a whole sentence
+}
+
+// plans are made one after the other by a method.
+type plans struct {
+	m    *model
+	list []plan
+}
+
+// add plays a sequence and keeps it. One that cannot run is a mistake of the method.
+func (l *plans) add(seq []kindID, note string) {
+	peak, took, ok := l.m.cost(seq)
+	if !ok {
+		panic("graphs: a plan that cannot run")
+	}
+	l.list = append(l.list, plan{seq, peak, took, note})
+}
+
+// maker makes the plans of a method from the graph alone.
+type maker func(l *plans, args engine.Parsed, poll *engine.Poll)
+
+// plans makes them; that which keeps everything is the first. The error wraps
+// engine.ErrUnsupported or is poll's, in which case the plans are those so far.
+func (mk maker) plans(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*plans, error) {
+	if err := poll.Err(); err != nil {
+		return nil, err
+	}
+	m, err := newModel(p.Graph)
+	if err != nil {
+		return nil, err
+	}
+	l := &plans{m: m}
+	l.add(m.given(), "Everything stays to its last use.")
+	mk(l, args, poll)
+	return l, poll.Err()
+}
+
+// solve takes the fastest plan within the budget, of equally fast ones that with the
+// smallest peak.
+func (mk maker) solve(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
+	l, err := mk.plans(p, args, poll)
+	if l == nil {
+		return nil, err
+	}
+	sol, none := l.best(p.Budget)
+	if err != nil {
+		return sol, err
+	}
+	return sol, none
+}
+
+// sweep makes the plans once for all budgets.
+func (mk maker) sweep(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
+	l, err := mk.plans(p, args, poll)
+	for i, b := range budgets {
+		poll.Next()
+		stopped := err
+		if stopped == nil {
+			stopped = poll.Err()
+		}
+		if stopped != nil {
+			yield(i, nil, stopped)
+			continue
+		}
+		sol, none := l.best(b)
+		yield(i, sol, none)
+	}
+}
+
+// best is the solution of the fastest plan within a budget.
+func (l *plans) best(budget engine.Bytes) (*engine.Solution, error) {
+	best := l.fastest(budget)
+	if best == nil {
+		least := l.leanest().peak
+		return nil, &engine.InfeasibleError{Budget: budget, Smallest: least, Why: l.m.whyLeast(least)}
+	}
+	sol := l.m.solution(best.seq)
+	sol.Bound, sol.Notes = 0, []string{best.note, l.m.describe(best.seq)}
+	return sol, nil
+}
+
+// fastest is the fastest plan within a budget, of equal ones the leanest; nil if there is none.
+func (l *plans) fastest(budget engine.Bytes) (best *plan) {
+	for i := range l.list {
+		if p := &l.list[i]; p.peak <= budget && (best == nil || p.took < best.took || p.took == best.took && p.peak < best.peak) {
+			best = p
+		}
+	}
+	return best
+}
+
+// leanest is the plan with the smallest peak.
+func (l *plans) leanest() *plan {
+	least := &l.list[0]
+	for i := range l.list {
+		if l.list[i].peak < least.peak {
+			least = &l.list[i]
+		}
+	}
+	return least
+}
+
+// forward are the needed operations of the forward pass: those
+// before the first backward one or, in graphs that do not say, those before the peak
+// of the order in which they stand.
+func (m *model) forward() []int32 {
+	for at, i := range m.order {
+		if m.g.Ops[i].Pass == engine.Backward {
+			return m.order[:at]
+		}
+	}
+	list, _ := m.lives(m.given())
+	change := make([]engine.Bytes, len(m.order)+2)
+	for _, l := range list {
+		change[max(l.from, 0)] += m.size[l.value]
+		change[l.to+1] -= m.size[l.value]
+	}
+	at, used, most := 0, engine.Bytes(0), engine.Bytes(-1)
+	for p, i := range m.order {
+		if used += change[p]; used+m.kinds[i].temp > most {
+			at, most = p, used+m.kinds[i].temp
+		}
+	}
+	return m.order[:at]
+}
+
+// saving is the sequence that runs the forward operations in some order, keeps of what
+// they make only what is saved for the others, and makes the rest again before the first of those that
+// reads it. What is made again stays to its last use, so nothing runs more than
+// twice. What must not run again is saved.
+func (m *model) saving(forward []int32, saved func(v int32) bool) []kindID {
+	var seq []kindID
+	there := make([]bool, len(m.size))
+	for v, i := range m.maker {
+		there[v] = i == m.source() || i != none && (m.once[i] || saved(int32(v)))
+	}
+	for _, i := range forward {
+		id := i
+		for _, sv := range m.kinds[i].serves {
+			there[sv.value] = there[sv.value] || there[m.kinds[i].writes[sv.write]]
+		}
+		if l := m.lean[i]; l != none && !slices.ContainsFunc(m.kinds[i].serves, func(sv serve) bool {
+			return there[sv.value] && m.kinds[l].write(sv.value) == none
+		}) {
+			id = l // nobody keeps what only a full run makes
+		}
+		seq = append(seq, id)
+	}
+	first := make([]bool, m.ops)
+	for _, i := range forward {
+		first[i] = true
+	}
+	var remake func(i int32)
+	remake = func(i int32) {
+		for _, v := range m.in[i] {
+			if j := m.maker[v]; !there[v] && first[j] {
+				remake(j)
+				seq = append(seq, j)
+				for _, sv := range m.kinds[j].serves {
+					there[sv.value] = true
+				}
+			}
+		}
+	}
+	for _, i := range m.order[len(forward):] {
+		remake(i)
+		seq = append(seq, i)
+	}
+	return seq
+}

@@ -1,0 +1,88 @@
+package graphs
+
+import (
+	"fmt"
+
+	"memtide/engine"
+)
+
+func init() { engine.Register(reorder) }
+
+var reorder = &engine.Strategy{
+	Name:  "reorder",
+	Title: "Reorder only (search)",
+	Mark:  2,
+	Doc: `Searches for an order of the operations that needs less memory; nothing runs again.
+
+The search is that of graphsearch without repetitions: a run moves, and what is above
+a budget gets less. It goes down from the peak of the better one of the given order
+and that of lpmf, towards what the largest operation needs by itself, in steps that
+get smaller where nothing is found. Reordering costs no time, so within its budget it
+is as fast as keeping everything. The time of an order is the same on every device
+that runs one operation after the other.`,
+	Graphs: true,
+	Cites: []engine.Cite{moccasin,
+		{Text: "Steiner, Elhoushi, Kahn and Hegarty: OLLA: Optimizing the Lifetime and Location of Arrays to Reduce the Memory Usage of Neural Networks", ID: "arXiv:2210.12924", Section: "3 (lifetimes)"}},
+	Params: []engine.Param{{Name: "goal", Title: "Goal", Default: "fit", Choices: []string{"fit", "least"},
+		Doc: "With fit, the first order within the budget will do; with least, the one of the smallest peak that is found."}, seedParam},
+	Solver: solveReorder,
+}
+
+func solveReorder(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
+	if err := poll.Err(); err != nil {
+		return nil, err
+	}
+	m, err := newModel(p.Graph)
+	if err != nil {
+		return nil, err
+	}
+	s := &searcher{m: m, seed: uint64(args.Int("seed")), poll: poll}
+	aim := p.Budget
+	if args.Is("goal", "least") {
+		aim = 0
+	}
+	seq := s.leanest(aim, s.first(), false)
+	sol := m.solution(seq)
+	if err := poll.Err(); err != nil {
+		if sol.Peak > p.Budget {
+			sol = nil
+		}
+		return sol, err
+	}
+	if sol.Peak > p.Budget {
+		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: sol.Peak, Why: m.whyLeast(sol.Peak)}
+	}
+	given, _, _ := m.cost(m.given())
+	sol.Bound, sol.Notes = 0, []string{fmt.Sprintf("The given order needs %s.", given.Text())}
+	if floor, _ := m.footprint(); sol.Peak == floor {
+		sol.Notes = append(sol.Notes, "No order needs less: it is what the largest operation needs by itself.")
+	}
+	return sol, nil
+}
+
+// first is the order that needs less, the given one or that of lpmf.
+func (s *searcher) first() []kindID {
+	given := s.m.given()
+	if s.kept {
+		return given
+	}
+	greedy := s.m.leastMemoryFirst(s.poll)
+	if greedy == nil {
+		return given
+	}
+	a, _, _ := s.m.cost(given)
+	if b, _, _ := s.m.cost(greedy); b < a {
+		return greedy
+	}
+	return given
+}
+
+// movable tells whether any run can go to another place.
+func (s *state) movable() bool {
+	for p := int32(1); p < int32(len(s.order))-1; p++ {
+		if low, high := s.free(p); low < high {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,153 @@
+package graphs
+
+import (
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/bound"
+)
+
+// searcher looks for fast sequences of one graph in one freedom.
+type searcher struct {
+	m     *model
+	kept  bool
+	seed  uint64
+	poll  *engine.Poll
+	total int                          // proposals for one budget
+	tell  func(seq []kindID, done int) // told of sequences that are faster than all before; may be nil
+}
+
+// Graphs that take no time have more proposals for each operation.
+const (
+	leastProposals = 60_000
+	quickProposals = 1_500_000
+	mostProposals  = 5_000_000
+)
+
+func newSearcher(m *model, args engine.Parsed, poll *engine.Poll) *searcher {
+	s := &searcher{m: m, kept: args.Is("order", "kept"), seed: uint64(args.Int("seed")), poll: poll}
+	n := len(m.order)
+	s.total = min(max(4800*n, min(9600*n, quickProposals), leastProposals), mostProposals) << (2*args.Int("effort") - 2)
+	return s
+}
+
+// annealer begins with a sequence, in round number of the search for a budget.
+func (s *searcher) annealer(budget engine.Bytes, seq []kindID, round uint64, scale engine.Bytes) *annealer {
+	st := newState(s.m, budget, s.kept, seq)
+	return &annealer{state: st, r: newRandom(s.seed*1000 + round), poll: s.poll, scale: float64(max(scale, 1)) / float64(int64(1)<<st.unit)}
+}
+
+// fastest searches within a budget in rounds: a hot one, and then each twice as long
+// as the one before, from the first sequence and, every third one, from the best. A
+// round that finds nothing makes the excess heavier for those after it. best is a sequence within the budget to
+// begin with. It stops at a time that nothing beats, or when poll says so.
+func (s *searcher) fastest(budget engine.Bytes, first, best []kindID, enough time.Duration) []kindID {
+	scale, _, _ := s.m.cost(first)
+	_, took, _ := s.m.cost(best)
+	next := min(s.total/4, max(300*len(s.m.order), 2500))
+	weight, done := 1.0, 0
+	for round := uint64(0); done < s.total && took > enough && s.poll.Err() == nil; round++ {
+		count := min(next, s.total-done)
+		if 5*next > 2*(s.total-done) {
+			count = s.total - done
+		}
+		c, from, found := wide, first, false
+		switch {
+		case round == 0:
+			c, count = hot, s.total/8
+		case round%3 == 2:
+			c, from = narrow, best
+		}
+		a := s.annealer(budget, from, round, scale)
+		a.improved = func() {
+			if found = true; a.bestTook < took {
+				took, best = a.bestTook, a.best
+				if s.tell != nil {
+					s.tell(best, done+a.proposals)
+				}
+			}
+		}
+		a.anneal(c, count, weight, enough)
+		if round > 0 {
+			next *= 2
+			if !found {
+				weight *= 6
+			}
+		}
+		done += count
+	}
+	return best
+}
+
+// leanest looks for a sequence whose peak is a budget at most, and gives up at one
+// that does not depend on it: the least that is found. It goes down in steps between
+// what it has and what no schedule is below; where it finds nothing, steps get smaller.
+func (s *searcher) leanest(budget engine.Bytes, first []kindID, again bool) []kindID {
+	best := first
+	peak, _, _ := s.m.cost(best)
+	floor, _ := s.m.footprint()
+	proposals := max(100*len(s.m.order), 2000)
+	down, weight := 2, 1.0
+	for step := uint64(1); peak > budget && peak > floor && down < 8; step++ {
+		if s.poll.Err() != nil {
+			return best
+		}
+		aim := peak - max((peak-floor)>>down, 1)
+		a := s.annealer(aim, best, step<<32, peak)
+		if a.firstFit, a.reorder = true, !again; a.reorder && !a.movable() {
+			return best
+		}
+		a.anneal(lower, proposals, 1, 0)
+		if a.best == nil { // other sequences are not near this one
+			a.load(first)
+			a.anneal(wide, max(3*proposals, 20_000), weight, 0)
+		}
+		if a.best == nil {
+			down++
+			weight = min(weight*6, 216) // what is run again may be all of a small step
+			continue
+		}
+		best, weight = a.best, 1
+		peak, _, _ = s.m.cost(best)
+		down = max(down-1, 1)
+	}
+	return best
+}
+
+// solve searches within a budget.
+func (s *searcher) solve(p *engine.Problem, among string) (*engine.Solution, error) {
+	first := s.m.given()
+	proven := bound.Recompute(p, s.kept, s.poll)
+	l := &plans{m: s.m}
+	l.add(first, "")
+	blockPlans(l, engine.Parsed{}, s.poll) // which keep the order
+	fits, least := l.fastest(p.Budget), l.leanest().peak
+	if fits == nil {
+		lean := s.leanest(p.Budget, first, true)
+		peak, took, _ := s.m.cost(lean)
+		fits, least = &plan{seq: lean, peak: peak, took: took}, min(least, peak)
+	}
+	if err := s.poll.Err(); err != nil {
+		return nil, err
+	}
+	if fits.peak > p.Budget {
+		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: least, Why: s.why(proven, least)}
+	}
+	best := s.fastest(p.Budget, first, fits.seq, proven.Time)
+	sol := s.m.solution(best)
+	sol.OptimalAmong, sol.Bound = among, proven.Time
+	sol.Optimal = sol.Makespan == sol.Bound
+	sol.Notes = []string{s.m.describe(best)}
+	return sol, s.poll.Err()
+}
+
+// why says what is proven about a budget that is too small.
+func (s *searcher) why(proven bound.Recomputed, least engine.Bytes) string {
+	switch {
+	case proven.Fits:
+		return s.m.whyLeast(least)
+	case proven.At == engine.NoOp:
+		return "the step begins with more"
+	}
+	return s.m.g.Ops[proven.At].Name + " cannot run with less beside what later operations read and nothing makes again"
+}

@@ -1,0 +1,61 @@
+package graphs
+
+import (
+	"testing"
+
+	"memtide/engine"
+	"memtide/engine/enginetest"
+)
+
+// annealed is the least time of a vector's graph that the annealing finds at the
+// default effort by itself, without the exact search. ok is false if none is found.
+func annealed(t *testing.T, p *engine.Problem, order string, seed uint64) (found *engine.Solution, ok bool) {
+	t.Helper()
+	m, err := newModel(p.Graph)
+	if err != nil {
+		t.Fatal(err)
+	}
+	args, err := graphSearch.Parse(engine.Args{"order": order})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sol := m.keepAll(p.Budget, within(args)); sol != nil {
+		return sol, true
+	}
+	s := newSearcher(m, args, nil)
+	s.seed = seed
+	found, err = s.solve(p, within(args))
+	return found, err == nil
+}
+
+// TestAnnealingFindsOptima holds the annealing against the optima of the vectors: equal in 99.5 % of those
+// that have a solution, and never below.
+func TestAnnealingFindsOptima(t *testing.T) {
+	feasible, equal := 0, 0
+	vectors := enginetest.Load("graph_small")
+	if testing.Short() {
+		vectors = vectors[:60]
+	}
+	for _, v := range vectors {
+		p := v.GraphProblem()
+		for _, order := range []string{"any", "kept"} {
+			want, err := graphExact.Solve(p, engine.Args{"order": order}, nil)
+			sol, ok := annealed(t, p, order, 1)
+			switch {
+			case err != nil && ok || err == nil && ok && (sol.Makespan < want.Makespan || sol.Bound > want.Makespan):
+				t.Errorf("%s, order %s: the search says %+v; the optimum is %+v, %v", v.ID, order, sol, want, err)
+			case err == nil:
+				feasible++
+				if ok && sol.Makespan == want.Makespan {
+					equal++
+				} else {
+					t.Logf("%s, order %s: %+v, want %d", v.ID, order, sol, want.Makespan)
+				}
+			}
+		}
+	}
+	if equal*1000 < feasible*995 {
+		t.Errorf("%d of %d are optimal; want 99.5 %%", equal, feasible)
+	}
+	t.Logf("%d of %d are optimal", equal, feasible)
+}

@@ -1,0 +1,131 @@
+package graphs
+
+import (
+	"time"
+
+	"memtide/engine"
+)
+
+// life is a copy of a value: from the start of the run at place from of a sequence
+// to the end of that at place to. Place -1 is the start of the step, the length of
+// the sequence its end.
+type life struct {
+	value    int32
+	from, to int
+}
+
+// lives are the copies that a sequence of kinds makes and reads, each freed after
+// its last read. ok is false if a run reads what is not there, or an operation that
+// has to run does not, or one runs again that must not.
+func (m *model) lives(seq []kindID) (list []life, ok bool) {
+	at := make([]int32, len(m.size)) // the copy that serves readers of a value
+	for v := range at {
+		at[v] = none
+	}
+	write := func(k *kind, place int) {
+		first := int32(len(list))
+		for _, v := range k.writes {
+			list = append(list, life{v, place, place})
+		}
+		for _, s := range k.serves {
+			at[s.value] = first + s.write
+		}
+	}
+	read := func(i int32, place int) bool {
+		for _, v := range m.in[i] {
+			if at[v] == none {
+				return false
+			}
+			list[at[v]].to = place
+		}
+		return true
+	}
+	write(&m.kinds[m.source()], -1)
+	ran := make([]bool, m.ops)
+	for p, id := range seq {
+		k := &m.kinds[id]
+		if !read(k.op, p) || ran[k.op] && m.once[k.op] {
+			return list, false
+		}
+		ran[k.op] = true
+		write(k, p)
+	}
+	for _, i := range m.order {
+		if !ran[i] {
+			return list, false
+		}
+	}
+	return list, read(m.sink(), len(seq))
+}
+
+// cost is the peak of a sequence, resident memory included, and its time. ok is as
+// in lives.
+func (m *model) cost(seq []kindID) (peak engine.Bytes, took time.Duration, ok bool) {
+	list, ok := m.lives(seq)
+	change := make([]engine.Bytes, len(seq)+2)
+	for _, l := range list {
+		change[max(l.from, 0)] += m.size[l.value]
+		if l.to >= 0 {
+			change[l.to+1] -= m.size[l.value]
+		} else {
+			change[0] -= m.size[l.value]
+		}
+	}
+	peak = m.g.Fixed + m.kinds[m.source()].bytes
+	used := m.g.Fixed
+	for p, id := range seq {
+		used += change[p]
+		peak = max(peak, used+m.kinds[id].temp)
+		took += m.kinds[id].time
+	}
+	return peak, took, ok
+}
+
+// schedule writes a sequence for which cost says ok.
+func (m *model) schedule(seq []kindID) engine.Schedule {
+	list, _ := m.lives(seq)
+	after := make([][]engine.ValueID, len(seq)+2)
+	for _, l := range list {
+		after[l.to+1] = append(after[l.to+1], engine.ValueID(l.value))
+	}
+	var steps engine.Schedule
+	free := func(place int) {
+		for _, v := range after[place+1] {
+			steps = append(steps, engine.Free(v))
+		}
+	}
+	free(-1)
+	for p, id := range seq {
+		step := engine.Run(engine.OpID(m.kinds[id].op))
+		step.OutputOnly = int(id) >= m.ops
+		steps = append(steps, step)
+		free(p)
+	}
+	return steps
+}
+
+// again counts the runs that are not first ones, and adds up their times.
+func (m *model) again(seq []kindID) (runs int, took time.Duration) {
+	ran := make([]bool, m.ops)
+	for _, id := range seq {
+		if k := &m.kinds[id]; ran[k.op] {
+			runs++
+			took += k.time
+		} else {
+			ran[k.op] = true
+		}
+	}
+	return runs, took
+}
+
+// solution is a sequence for which cost says ok, with what it costs.
+func (m *model) solution(seq []kindID) *engine.Solution {
+	peak, took, ok := m.cost(seq)
+	if !ok {
+		panic("graphs: a sequence of runs that cannot run")
+	}
+	return &engine.Solution{Schedule: m.schedule(seq), Makespan: took, Peak: peak, Bound: m.base}
+}
+
+// given is the sequence that keeps everything, in the order of the operations.
+func (m *model) given() []kindID { return append([]kindID(nil), m.order...) }

@@ -1,0 +1,361 @@
+package graphs
+
+import (
+	"errors"
+	"math/bits"
+	"time"
+
+	"memtide/engine"
+)
+
+// space is the exact search: a state is the set of values on the device and the set
+// of operations that have run. A value on the device is never in the way of anything
+// but room, so values leave only when room is needed for a run, and then sets of
+// which no member could stay.
+type space struct {
+	m    *model
+	kept bool // first runs keep the order of the operations
+	poll *engine.Poll
+
+	must   uint64   // operations that have to run
+	before []uint64 // of every operation: those whose first runs come first, with the order kept
+	once   uint64   // operations that never run again
+	needs  [][]uint64
+	server []uint64 // of every value: copies that serve its readers
+	users  []uint64 // of every value, or what is within it: operations that read it
+	pinned uint64   // values that never leave
+
+	write []uint64 // of every kind
+	gone  []uint64 // of every kind: copies that it replaces
+	use   []engine.Bytes
+
+	nodes []node
+	index map[[2]uint64]int32
+	open  []entry
+	limit int // of nodes
+}
+
+type node struct {
+	have, ran uint64
+	took      time.Duration
+	parent    int32
+	kind      kindID
+}
+
+// entry is a node that waits to be looked at, with the least that any step through it
+// takes.
+type entry struct {
+	least, took time.Duration
+	node        int32
+}
+
+// maxSpace is how many values and operations a state has room for.
+const maxSpace = 64
+
+// maxStates bounds a search: some 100 bytes each.
+const maxStates = 500_000
+
+var errStates = errors.New("graphs: too many states")
+
+// newSpace prepares the search; ok is false if the graph has too many values or
+// operations.
+func newSpace(m *model, kept bool, poll *engine.Poll) (*space, bool) {
+	if len(m.size) > maxSpace || m.ops > maxSpace {
+		return nil, false
+	}
+	s := &space{m: m, kept: kept, poll: poll, before: make([]uint64, m.ops), needs: make([][]uint64, m.ops),
+		server: make([]uint64, len(m.size)), users: make([]uint64, len(m.size)), limit: maxStates}
+	for _, k := range m.kinds {
+		var write uint64
+		for _, v := range k.writes {
+			write |= 1 << v
+		}
+		gone := write
+		for _, sv := range k.serves {
+			s.server[sv.value] |= 1 << k.writes[sv.write]
+			gone |= 1 << sv.value
+			if w := m.g.Values[sv.value].PartOf; w >= 0 && m.maker[w] == m.maker[sv.value] {
+				gone |= 1 << w // a part is made again only for the whole to leave
+			}
+			for _, i := range m.users[sv.value] {
+				if i != m.sink() {
+					s.users[k.writes[sv.write]] |= 1 << i
+				}
+			}
+		}
+		s.write, s.gone = append(s.write, write), append(s.gone, gone)
+		s.use = append(s.use, k.bytes+k.temp)
+	}
+	for _, i := range m.order {
+		s.before[i] = s.must
+		s.must |= 1 << i
+		if m.once[i] {
+			s.once |= 1 << i
+		}
+		for _, v := range m.in[i] {
+			s.needs[i] = append(s.needs[i], s.server[v])
+		}
+	}
+	for _, v := range m.in[m.sink()] {
+		s.pinned |= 1 << v
+	}
+	return s, true
+}
+
+// find looks for the fastest sequence within a budget or, with any, for any
+// sequence. It is nil if there is none. The error is poll's or errStates.
+func (s *space) find(budget engine.Bytes, any bool) ([]kindID, error) {
+	start := s.write[s.m.source()]
+	if s.bytes(start) > budget-s.m.g.Fixed {
+		return nil, nil
+	}
+	s.nodes, s.index, s.open = s.nodes[:0], map[[2]uint64]int32{}, s.open[:0]
+	s.visit(node{have: s.useful(start, 0), parent: none}, any)
+	for len(s.open) > 0 {
+		if err := s.poll.Err(); err != nil {
+			return nil, err
+		}
+		e := s.pop()
+		n := s.nodes[e.node]
+		if e.took > n.took {
+			continue
+		}
+		if n.ran&s.must == s.must {
+			return s.trace(e.node), nil
+		}
+		if len(s.nodes) > s.limit {
+			return nil, errStates
+		}
+		for id := range s.m.kinds {
+			s.expand(e.node, n, kindID(id), budget, any)
+		}
+	}
+	return nil, nil
+}
+
+// expand runs a kind from a state, with every set of values left that leaves room
+// and to which none could be added.
+func (s *space) expand(from int32, n node, id kindID, budget engine.Bytes, any bool) {
+	k := &s.m.kinds[id]
+	if k.op >= int32(s.m.ops) || !s.m.needed[k.op] {
+		return
+	}
+	bit := uint64(1) << k.op
+	if n.ran&bit == 0 && s.kept && n.ran&s.before[k.op] != s.before[k.op] || n.ran&s.once&bit != 0 {
+		return
+	}
+	if after := s.useful(s.write[id], n.ran|bit); n.ran&bit != 0 && after&^n.have == 0 {
+		return // it makes nothing that is not there
+	}
+	for _, served := range s.needs[k.op] {
+		if n.have&served == 0 {
+			return
+		}
+	}
+	next := node{ran: n.ran | bit, took: n.took, parent: from, kind: id}
+	if !any {
+		next.took += k.time
+	}
+	d := &drop{s: s, id: id, next: next, any: any, keep: n.have &^ s.gone[id], room: budget - s.m.g.Fixed - s.use[id]}
+	d.used = s.bytes(d.keep)
+	for v := range s.m.size {
+		if b := uint64(1) << v; d.keep&b&^s.pinned != 0 && s.m.size[v] > 0 {
+			d.candidates = append(d.candidates, int32(v))
+		}
+	}
+	d.try(d.keep, 0)
+}
+
+// drop enumerates the sets of values that leave before a run.
+type drop struct {
+	s          *space
+	id         kindID
+	next       node
+	any        bool
+	keep       uint64
+	room, used engine.Bytes
+	candidates []int32
+}
+
+func (d *drop) try(left uint64, from int) {
+	if d.used <= d.room {
+		for _, v := range d.candidates {
+			if left>>v&1 == 0 && d.used+d.s.m.size[v] <= d.room {
+				return // it could have stayed
+			}
+		}
+		d.next.have = d.s.useful(left|d.s.write[d.id], d.next.ran)
+		d.s.visit(d.next, d.any)
+		return
+	}
+	op := d.s.m.kinds[d.id].op
+	if d.s.poll.Err() != nil {
+		return
+	}
+	for i := from; i < len(d.candidates); i++ {
+		v := d.candidates[i]
+		less := left &^ (1 << v)
+		if d.s.serves(less, op) {
+			d.used -= d.s.m.size[v]
+			d.try(less, i+1)
+			d.used += d.s.m.size[v]
+		}
+	}
+}
+
+// serves tells whether what is there serves everything that an operation reads.
+func (s *space) serves(have uint64, op int32) bool {
+	for _, served := range s.needs[op] {
+		if have&served == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// visit notes a state, unless it is known to be reached sooner, or lost.
+func (s *space) visit(n node, any bool) {
+	key := [2]uint64{n.have, n.ran}
+	at, known := s.index[key]
+	if known && s.nodes[at].took <= n.took {
+		return
+	}
+	left, ok := s.left(n.have, n.ran, any)
+	if !ok {
+		return
+	}
+	if !known {
+		at = int32(len(s.nodes))
+		s.index[key] = at
+		s.nodes = append(s.nodes, n)
+	} else {
+		s.nodes[at] = n
+	}
+	s.push(entry{n.took + left, n.took, at})
+}
+
+// left is how long the step takes from a state on if memory did not run out: the
+// operations that have not run, those that make again what they read and is not
+// there, and so on. With any it is their number. ok is false if one of them must not
+// run again: the state leads nowhere. No run makes it smaller by more than it takes.
+func (s *space) left(have, ran uint64, any bool) (sum time.Duration, ok bool) {
+	todo := s.must &^ ran
+	for rest := todo; rest != 0; {
+		i := 63 - bits.LeadingZeros64(rest) // what makes its inputs has a smaller number
+		rest &^= 1 << i
+		if any {
+			sum++
+		} else {
+			sum += s.m.kinds[i].time
+		}
+		for k, served := range s.needs[i] {
+			if have&served != 0 {
+				continue
+			}
+			maker := s.m.maker[s.m.in[i][k]]
+			if maker == s.m.source() || ran&s.once>>maker&1 == 1 {
+				return 0, false
+			}
+			if todo>>maker&1 == 0 {
+				todo |= 1 << maker
+				rest |= 1 << maker
+			}
+		}
+	}
+	return sum, true
+}
+
+// useful is what somebody may still read of a set of values.
+func (s *space) useful(have, ran uint64) uint64 {
+	for left := have &^ s.pinned; left != 0; left &= left - 1 {
+		v := bits.TrailingZeros64(left)
+		if s.users[v]&^(ran&s.once) == 0 {
+			have &^= 1 << v
+		}
+	}
+	return have
+}
+
+func (s *space) bytes(have uint64) (sum engine.Bytes) {
+	for ; have != 0; have &= have - 1 {
+		sum += s.m.size[bits.TrailingZeros64(have)]
+	}
+	return sum
+}
+
+// trace is the sequence that leads to a node.
+func (s *space) trace(at int32) []kindID {
+	count := 0
+	for i := at; s.nodes[i].parent != none; i = s.nodes[i].parent {
+		count++
+	}
+	seq := make([]kindID, count)
+	for ; count > 0; at = s.nodes[at].parent {
+		count--
+		seq[count] = s.nodes[at].kind
+	}
+	return seq
+}
+
+// less is the order in which states are looked at: of equal ones first that which
+// has come further.
+func (e entry) less(o entry) bool {
+	return e.least < o.least || e.least == o.least && (e.took > o.took || e.took == o.took && e.node > o.node)
+}
+
+func (s *space) push(e entry) {
+	s.open = append(s.open, e)
+	h := s.open
+	for i := len(h) - 1; i > 0; {
+		up := (i - 1) / 2
+		if !h[i].less(h[up]) {
+			break
+		}
+		h[i], h[up] = h[up], h[i]
+		i = up
+	}
+}
+
+func (s *space) pop() entry {
+	h := s.open
+	top, last := h[0], len(h)-1
+	h[0] = h[last]
+	h = h[:last]
+	s.open = h
+	for i := 0; ; {
+		c := 2*i + 1
+		if c >= last {
+			return top
+		}
+		if c+1 < last && h[c+1].less(h[c]) {
+			c++
+		}
+		if !h[c].less(h[i]) {
+			return top
+		}
+		h[i], h[c] = h[c], h[i]
+		i = c
+	}
+}
+
+// smallest is the least budget with which there is a sequence, and one. It does not
+// depend on any budget. The error is that of find.
+func (s *space) smallest() (engine.Bytes, []kindID, error) {
+	low, _ := s.m.footprint()
+	seq := s.m.given()
+	high, _, _ := s.m.cost(seq)
+	for low < high {
+		mid := low + (high-low)/2
+		found, err := s.find(mid, true)
+		if err != nil {
+			return high, seq, err
+		}
+		if found == nil {
+			low = mid + 1
+			continue
+		}
+		seq = found
+		high, _, _ = s.m.cost(seq)
+	}
+	return high, seq, nil
+}

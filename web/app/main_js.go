@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"strings"
 	realjs "syscall/js"
 	"time"
@@ -210,6 +211,8 @@ func (a *app) start(e state.Effect) {
 	case state.SaveTheme:
 		saveTheme(e.Theme)
 		a.recolour()
+	default:
+		complain("effect", fmt.Errorf("nobody carries out %T", e))
 	}
 }
 

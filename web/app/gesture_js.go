@@ -72,7 +72,7 @@ func (p *pictures) listen(c *canvas) {
 	})
 	// A bare wheel scrolls the page.
 	listen(c.inner, "wheel", func(e safejs.Value) {
-		if !truth(e, "ctrlKey") && !truth(e, "metaKey") || c.still() {
+		if !truth(e, "ctrlKey") && !truth(e, "metaKey") || c.Picture.Still() {
 			return
 		}
 		call(e, "preventDefault")
@@ -145,7 +145,7 @@ func (g *gesture) middle() (sum float64) {
 
 func (p *pictures) move(c *canvas, x, y float64, e safejs.Value) {
 	g := &p.gesture
-	if g.kind == pressing && math.Hypot(x-g.x0, y-g.y0) > clickSlop && !c.still() {
+	if g.kind == pressing && math.Hypot(x-g.x0, y-g.y0) > clickSlop && !c.Picture.Still() {
 		g.kind = panning
 		if g.shift || ui.Visible(p.s).Whole() && text(e, "pointerType") != "touch" {
 			g.kind = marking
@@ -213,7 +213,7 @@ func (p *pictures) click(c *canvas, x, y float64) {
 		return
 	}
 	target, at := m.Hit(c.Picture, p.view(c), x, y)
-	if !c.still() && p.s.Allocator() != "" {
+	if !c.Picture.Still() && p.s.Allocator() != "" {
 		p.Do(state.SetPlayhead{At: at})
 	}
 	if !c.Timed() {

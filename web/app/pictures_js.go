@@ -241,9 +241,6 @@ func (m places) TimeAt(v draw.View, x float64) time.Duration {
 	return m.Places.TimeAt(draw.AddressTime, v, x)
 }
 
-// still says whether a picture has no time axis.
-func (c *canvas) still() bool { return c.Picture == draw.Strip || c.Picture == draw.AddressMap }
-
 // put paints the scene on a canvas, with one crossing.
 func (p *pictures) put(canvas safejs.Value) {
 	p.buffer = p.scene.AppendBuffer(p.buffer[:0])
@@ -285,7 +282,7 @@ func (p *pictures) point(c *canvas, x, y float64, event safejs.Value) {
 	if target.Kind == draw.OnBudget && p.fixed() {
 		target = draw.Target{}
 	}
-	if c.still() {
+	if c.Picture.Still() {
 		at = draw.NoCursor
 	}
 	if target != p.hover || at != p.cursor {

@@ -11,24 +11,6 @@ import (
 	"memtide/engine/sim"
 )
 
-// The pictures of where the bytes lie. Places draws them; Page leaves them out.
-// All but the map share the time axis of the others.
-const (
-	AddressTime Picture = NumPictures + iota // addresses over time
-	AddressMap                               // the addresses at one moment
-	Holes                                    // fragmentation over time
-	Host                                     // pinned host memory over time
-	AllPictures                              // how many pictures there are in all
-)
-
-// Standard heights of these pictures in CSS pixels.
-const (
-	AddressHeight = 262.0
-	MapHeight     = 120.0
-	HolesHeight   = 62.0
-	HostHeight    = 66.0
-)
-
 // Block is a stretch of addresses that a buffer holds for a time.
 type Block struct {
 	Buffer      int // for Placement.Name; blocks of one buffer are outlined together
@@ -206,16 +188,7 @@ func (x *Places) Draw(s *Scene, pic Picture, v View) {
 	f := newFrame(pic, v, x.p.End)
 	s.reset(f.Width, f.Height)
 	s.Title = pic.Title()
-	switch pic {
-	case AddressTime:
-		x.drawTime(s, &f)
-	case AddressMap:
-		x.drawMap(s, &f)
-	case Holes:
-		x.drawHoles(s, &f)
-	case Host:
-		x.drawHost(s, &f)
-	}
+	on(placed[pic-NumPictures].draw, x, s, &f)
 }
 
 // Overlay replaces s by what moves with the pointer over a picture; of the map
@@ -223,22 +196,17 @@ func (x *Places) Draw(s *Scene, pic Picture, v View) {
 func (x *Places) Overlay(s *Scene, pic Picture, v View) {
 	f := newFrame(pic, v, x.p.End)
 	s.reset(f.Width, f.Height)
-	if pic == AddressMap {
-		x.outlineInMap(s, &f)
+	on(placed[pic-NumPictures].overlay, x, s, &f)
+	at := x.moment(f.View)
+	if pic.Still() || at < f.From || at > f.To {
 		return
 	}
-	if pic == AddressTime && f.Hover.Kind == OnBuffer {
-		x.outline(s, &f, f.Hover.Index, strokeOf(Ink, 1.5))
+	st := strokeOf(Ink, 1)
+	if f.Cursor < 0 {
+		st = style{fill: noRole, stroke: Muted, lines: noRole, dash: dashWaiting, width: 1}
 	}
-	at := x.moment(f.View)
-	if at >= f.From && at <= f.To {
-		st := strokeOf(Ink, 1)
-		if f.Cursor < 0 {
-			st = style{fill: noRole, stroke: Muted, lines: noRole, dash: dashWaiting, width: 1}
-		}
-		px := float32(f.x(int64(at)))
-		s.line(st, px, titleLine, px, float32(f.Height-6))
-	}
+	px := float32(f.x(int64(at)))
+	s.line(st, px, titleLine, px, float32(f.Height-6))
 }
 
 // TimeAt is the moment at a place of a picture.
@@ -251,13 +219,7 @@ func (x *Places) TimeAt(pic Picture, v View, px float64) time.Duration {
 // map NoCursor.
 func (x *Places) Hit(pic Picture, v View, px, py float64) (Target, time.Duration) {
 	f := newFrame(pic, v, x.p.End)
-	switch pic {
-	case AddressTime:
-		return x.hitTime(&f, px, py), f.time(px)
-	case AddressMap:
-		return x.hitMap(&f, px, py), NoCursor
-	}
-	return Target{}, f.time(px)
+	return placed[pic-NumPictures].at(x, pic, &f, px, py, NoCursor)
 }
 
 // find is the block of a moment that holds an address, or the one that is

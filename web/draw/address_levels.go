@@ -8,6 +8,13 @@ import (
 	"memtide/web/format"
 )
 
+func init() {
+	pictures[Holes] = picture{name: "holes", title: "Fragmentation", height: 62}
+	placed[Holes-NumPictures].draw = (*Places).drawHoles
+	pictures[Host] = picture{name: "host", title: "Host memory", height: 66}
+	placed[Host-NumPictures].draw = (*Places).drawHost
+}
+
 // drawHoles draws fragmentation over time: the largest value of each column of
 // pixels.
 func (x *Places) drawHoles(s *Scene, f *frame) {

@@ -62,6 +62,11 @@ func (x *Places) mapEnd(at time.Duration) engine.Bytes {
 // perByte is the scale of the map: all of the address space is always visible.
 func (x *Places) mapScale(f *frame) float64 { return (f.Width - 2) / float64(x.high) }
 
+func init() {
+	pictures[AddressMap] = picture{name: "map", title: "Memory map", height: 120, still: true}
+	placed[AddressMap-NumPictures] = layout[Places]{draw: (*Places).drawMap, overlay: (*Places).outlineInMap, hit: (*Places).hitMap}
+}
+
 func (x *Places) drawMap(s *Scene, f *frame) {
 	at := x.moment(f.View)
 	s.Desc = x.MapSentence(at)

@@ -28,6 +28,19 @@ func (x *Places) scale(f *frame) addressScale {
 
 func (sc *addressScale) y(b float64) float64 { return sc.bottom - b*sc.perByte }
 
+func init() {
+	pictures[AddressTime] = picture{name: "addresses", title: "Addresses", height: 262}
+	placed[AddressTime-NumPictures] = layout[Places]{
+		draw: (*Places).drawTime,
+		overlay: func(x *Places, s *Scene, f *frame) {
+			if f.Hover.Kind == OnBuffer {
+				x.outline(s, f, f.Hover.Index, strokeOf(Ink, 1.5))
+			}
+		},
+		hit: (*Places).hitTime,
+	}
+}
+
 func (x *Places) drawTime(s *Scene, f *frame) {
 	s.Desc = x.Summary()
 	sc := x.scale(f)

@@ -3,7 +3,6 @@ package draw
 import (
 	"math"
 
-	"memtide/engine/sim"
 	"memtide/web/format"
 )
 
@@ -12,14 +11,7 @@ import (
 func (m *Model) Draw(s *Scene, pic Picture, v View) {
 	f := m.frame(pic, v)
 	s.reset(f.Width, f.Height)
-	switch pic {
-	case Strip:
-		m.drawStrip(s, &f)
-	case Timeline:
-		m.drawTimeline(s, &f)
-	case Memory:
-		m.drawMemory(s, &f)
-	}
+	on(timed[pic].draw, m, s, &f)
 }
 
 // Overlay replaces s by what moves with the pointer over a picture: the cursor
@@ -28,22 +20,7 @@ func (m *Model) Draw(s *Scene, pic Picture, v View) {
 func (m *Model) Overlay(s *Scene, pic Picture, v View) {
 	f := m.frame(pic, v)
 	s.reset(f.Width, f.Height)
-	hover := strokeOf(Ink, 1.5)
-	switch pic {
-	case Strip:
-		m.outlineBar(s, &f, f.Hover, hover)
-	case Timeline:
-		if k := m.StageOf(f.Hover); k > 0 {
-			m.outlineStage(s, &f, k)
-		}
-		if x, y, w, h, ok := m.box(&f, f.Hover); ok {
-			s.outline(strokeOf(Ink, 2), x, y, w, h)
-		}
-		bottom, _ := laneBox(f.Height, int(sim.NumLanes))
-		m.drawCursor(s, &f, titleLine-4, bottom, true)
-	case Memory:
-		m.drawCursor(s, &f, titleLine, f.Height-6, false)
-	}
+	on(timed[pic].overlay, m, s, &f)
 }
 
 // drawCursor draws the cursor line, with the time at its upper end.
@@ -60,15 +37,21 @@ func (m *Model) drawCursor(s *Scene, f *frame, top, bottom float64, label bool) 
 	}
 }
 
-// PageHeight is the height of Page's scenes in CSS pixels.
-const PageHeight = StripHeight + TimelineHeight + MemoryHeight + 2*PageGap
+// pageHeight is the height of Page's scenes in CSS pixels.
+func pageHeight() float64 {
+	h := -PageGap
+	for pic := range NumPictures {
+		h += pic.Height() + PageGap
+	}
+	return h
+}
 
 // Page replaces s by the three pictures under each other, as a page shows them,
 // with the cursor if there is one: for files, and for the first picture of the
 // page, which the live pictures replace in the same place.
 func (m *Model) Page(s *Scene, v View) {
 	v.Height = 0
-	s.reset(v.Width, PageHeight)
+	s.reset(v.Width, pageHeight())
 	var part Scene
 	y := 0.0
 	for pic := range NumPictures {

@@ -13,18 +13,10 @@ import (
 const reach = 3.0
 
 // Hit returns what is painted at a point of a picture, in CSS pixels, and the
-// moment there (of Strip: 0).
+// moment there (of still pictures: 0).
 func (m *Model) Hit(pic Picture, v View, x, y float64) (Target, time.Duration) {
 	f := m.frame(pic, v)
-	switch pic {
-	case Strip:
-		return m.hitStrip(&f, x, y), 0
-	case Timeline:
-		return m.hitTimeline(&f, x, y), f.time(x)
-	case Memory:
-		return m.hitMemory(&f, x, y), f.time(x)
-	}
-	return Target{}, 0
+	return timed[pic].at(m, pic, &f, x, y, 0)
 }
 
 func (m *Model) hitStrip(f *frame, x, y float64) Target {

@@ -66,7 +66,7 @@ func TestHitTimelineIsPainted(t *testing.T) {
 			}
 			var s Scene
 			m.Draw(&s, Timeline, v)
-			x, y := GutterWidth+r.Float64()*(v.Width-GutterWidth), r.Float64()*TimelineHeight
+			x, y := GutterWidth+r.Float64()*(v.Width-GutterWidth), r.Float64()*Timeline.Height()
 			st, ok := painted(&s, x, y, isSlice)
 			got, _ := m.Hit(Timeline, v, x, y)
 			if !ok || isMerged(m, v, x) {
@@ -114,7 +114,7 @@ func TestHitMemoryIsPainted(t *testing.T) {
 		v := View{Width: 900}
 		m.Draw(&s, Memory, v)
 		for range 2000 {
-			x, y := GutterWidth+r.Float64()*(v.Width-GutterWidth), r.Float64()*MemoryHeight
+			x, y := GutterWidth+r.Float64()*(v.Width-GutterWidth), r.Float64()*Memory.Height()
 			st, ok := painted(&s, x, y, isBand)
 			got, _ := m.Hit(Memory, v, x, y)
 			if got.Kind == OnBudget {
@@ -239,7 +239,7 @@ func TestNavigation(t *testing.T) {
 func TestHitBeside(t *testing.T) {
 	m := smallModel()
 	v := View{Width: 276, To: 190 * ms} // a pixel is a millisecond
-	y, h := laneBox(TimelineHeight, int(sim.ToHost))
+	y, h := laneBox(Timeline.Height(), int(sim.ToHost))
 	for x, want := range map[float64]Target{
 		GutterWidth + 72: {OnSpan, 2}, GutterWidth + 18: {OnSpan, 2}, GutterWidth + 76: {}, GutterWidth + 12: {},
 	} {

@@ -25,6 +25,17 @@ type bandPoint struct {
 	sum bounds
 }
 
+func init() {
+	pictures[Memory] = picture{name: "memory", title: "Device memory", height: 238, compared: 196}
+	timed[Memory] = layout[Model]{
+		draw: (*Model).drawMemory,
+		overlay: func(m *Model, s *Scene, f *frame) {
+			m.drawCursor(s, f, titleLine, f.Height-6, false)
+		},
+		hit: (*Model).hitMemory,
+	}
+}
+
 func (m *Model) drawMemory(s *Scene, f *frame) {
 	s.Title = "Device memory over one training step"
 	s.Desc = m.memoryDesc(f.Budget)

@@ -126,7 +126,7 @@ func TestPageStacks(t *testing.T) {
 		items += part.Items()
 		y += part.Height + PageGap
 	}
-	if page.Items() != items || page.Height != y-PageGap || page.Height != PageHeight {
+	if page.Items() != items || page.Height != y-PageGap || page.Height != pageHeight() {
 		t.Errorf("the page has %d items and is %v high, want %d and %v", page.Items(), page.Height, items, y-PageGap)
 	}
 }

@@ -97,6 +97,17 @@ func letterIn(d sim.Decision, width float64) string {
 	return s
 }
 
+func init() {
+	pictures[Strip] = picture{name: "layers", title: "Layers", height: 80, compared: 70, still: true}
+	timed[Strip] = layout[Model]{
+		draw: (*Model).drawStrip,
+		overlay: func(m *Model, s *Scene, f *frame) {
+			m.outlineBar(s, f, f.Hover, strokeOf(Ink, 1.5))
+		},
+		hit: (*Model).hitStrip,
+	}
+}
+
 func (m *Model) drawStrip(s *Scene, f *frame) {
 	s.Title = "What happens to the activations of each layer"
 	s.Desc = m.stripDesc()

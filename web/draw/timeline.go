@@ -42,6 +42,24 @@ func laneBox(height float64, l int) (y, h float64) {
 	return titleLine + float64(l)*pitch, math.Max(pitch-laneSpace, 4)
 }
 
+func init() {
+	pictures[Timeline] = picture{name: "timeline", title: "Timeline", height: 146, compared: 122}
+	timed[Timeline] = layout[Model]{
+		draw: (*Model).drawTimeline,
+		overlay: func(m *Model, s *Scene, f *frame) {
+			if k := m.StageOf(f.Hover); k > 0 {
+				m.outlineStage(s, f, k)
+			}
+			if x, y, w, h, ok := m.box(f, f.Hover); ok {
+				s.outline(strokeOf(Ink, 2), x, y, w, h)
+			}
+			bottom, _ := laneBox(f.Height, int(sim.NumLanes))
+			m.drawCursor(s, f, titleLine-4, bottom, true)
+		},
+		hit: (*Model).hitTimeline,
+	}
+}
+
 func (m *Model) drawTimeline(s *Scene, f *frame) {
 	s.Title = "Timeline of one training step"
 	s.Desc = m.timelineDesc()

@@ -8,26 +8,11 @@ import (
 	"memtide/engine/sim"
 )
 
-// Picture names one of the pictures.
-type Picture uint8
-
-// The pictures, from top to bottom.
+// Sizes in CSS pixels. GutterWidth is the room for labels left of every picture.
+// Page is as high as the pictures with PageGap between them.
 const (
-	Strip    Picture = iota // one bar per stage: size and decision
-	Timeline                // what runs when, three lanes
-	Memory                  // what the device memory holds
-	NumPictures
-)
-
-// Standard sizes in CSS pixels. A View with Height 0 has the standard height of
-// the picture; GutterWidth is the room for labels left of every picture. Page
-// is as high as the pictures with PageGap between them.
-const (
-	StripHeight    = 80.0
-	TimelineHeight = 146.0
-	MemoryHeight   = 238.0
-	PageGap        = 10.0
-	GutterWidth    = 76.0
+	PageGap     = 10.0
+	GutterWidth = 76.0
 
 	rightPad   = 10.0 // half a label of the last mark of the axis
 	titleLine  = 20.0 // the title of a picture, above everything else
@@ -36,16 +21,6 @@ const (
 	labelRoom  = 24.0 // narrower slices have no label
 	lineHeight = 14.0
 )
-
-// Height is the standard height of a picture in CSS pixels.
-func (p Picture) Height() float64 {
-	return [AllPictures]float64{StripHeight, TimelineHeight, MemoryHeight, AddressHeight, MapHeight, HolesHeight, HostHeight}[p]
-}
-
-// Title is the heading that is drawn in the picture.
-func (p Picture) Title() string {
-	return [AllPictures]string{"Layers", "Timeline", "Device memory", "Addresses", "Memory map", "Fragmentation", "Host memory"}[p]
-}
 
 // View is what of a model is drawn, and how large. Zero fields have a default,
 // so View{Width: w, Cursor: NoCursor} shows the whole step.

@@ -15,11 +15,17 @@ type Mount struct {
 	Second  bool
 }
 
-// mounts are the places by the names that components give their elements.
-var mounts = map[string]Mount{
-	"layers": {draw.Strip, false}, "timeline": {draw.Timeline, false}, "memory": {draw.Memory, false},
-	"layers-b": {draw.Strip, true}, "timeline-b": {draw.Timeline, true}, "memory-b": {draw.Memory, true},
-	"addresses": {draw.AddressTime, false}, "map": {draw.AddressMap, false}, "holes": {draw.Holes, false}, "host": {draw.Host, false},
+// mounts are the places by the names that components give their elements: those of
+// the pictures, for side B with "-b".
+var mounts = map[string]Mount{}
+
+func init() {
+	for pic := range draw.AllPictures {
+		mounts[pic.Name()] = Mount{pic, false}
+		if pic < draw.NumPictures {
+			mounts[pic.Name()+"-b"] = Mount{pic, true}
+		}
+	}
 }
 
 // MountOf is the place of that name, if it is one for a picture.
@@ -31,13 +37,10 @@ func MountOf(name string) (m Mount, ok bool) {
 // Timed says that the place is on the time axis, and not in the address view.
 func (m Mount) Timed() bool { return m.Picture < draw.NumPictures }
 
-// Heights of the pictures while two are compared: two stand where one stood.
-var compareHeights = [draw.NumPictures]float64{draw.Strip: 70, draw.Timeline: 122, draw.Memory: 196}
-
 // Height is the height of the picture in CSS pixels.
 func (m Mount) Height(s *state.State) float64 {
 	if s.Compare != nil && m.Timed() {
-		return compareHeights[m.Picture]
+		return m.Picture.ComparedHeight()
 	}
 	return m.Picture.Height()
 }

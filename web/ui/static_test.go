@@ -16,6 +16,7 @@ import (
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
 	"memtide/web/choice"
+	"memtide/web/draw"
 	"memtide/web/jobs"
 	"memtide/web/state"
 )
@@ -39,10 +40,22 @@ func pageOf(t *testing.T, s *state.State) string {
 	return b.String()
 }
 
+// Every picture of the time axis has a place on the page, and one for side B.
+func TestPlacesOfPictures(t *testing.T) {
+	page := pageOf(t, first(t))
+	for pic := range draw.NumPictures {
+		for _, id := range []string{pic.Name(), pic.Name() + "-b"} {
+			if n := strings.Count(page, `data-testid="`+id+`"`); n != 1 {
+				t.Errorf("%s: data-testid %q stands %d times in the page; want once", pic.Title(), id, n)
+			}
+		}
+	}
+}
+
 func TestFirstView(t *testing.T) {
 	page := pageOf(t, first(t))
 	for _, id := range []string{"peak", "step-time", "slowdown", "over-bound", "waiting", "verdict", "budget", "strategy", "preset",
-		"bandwidth", "device", "share", "file", "timeline", "memory", "tradeoff", "layers", "selection"} {
+		"bandwidth", "device", "share", "file", "tradeoff", "selection"} {
 		if n := strings.Count(page, `data-testid="`+id+`"`); n != 1 {
 			t.Errorf("data-testid %q stands %d times in the page; want once", id, n)
 		}

@@ -29,10 +29,12 @@ Record a few steps with
 	        step(batch)
 	        p.step()
 
-The step of median work is read. Kernels belong to the operator that launched
+The step of median work is read; steps without marks end where a forward follows
+a backward. Kernels belong to the operator that launched
 them, operators of the backward to those of the forward with the same sequence
-number. Stages are calls of modules; without them call stacks, named ranges or
-single operators. What a stage saves is what memory grew by during its forward.
+number. Collectives, and forwards that the backward runs again, are left out and
+told. Stages are calls of modules; without them call stacks, named ranges that
+follow each other like layers, or single operators. What a stage saves is what memory grew by during its forward.
 Traces of all versions since PyTorch 1.8.1 are read, packed or not.`,
 		TimeUnit:   "microseconds",
 		Extensions: []string{".json", ".json.gz"},

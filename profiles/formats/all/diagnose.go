@@ -34,6 +34,7 @@ var signatures = []signature{
 	{"<svg", "an SVG image"},
 	{"%PDF-", "a PDF document"},
 	{"PK\x03\x04", "a zip archive (a PyTorch checkpoint, .npz or a spreadsheet)"},
+	{"version https://git-lfs", "a Git LFS pointer: the file itself is elsewhere"},
 	{"\x89HDF\r\n", "an HDF5 file"},
 	{"SQLite format 3\x00", "an SQLite database (an Nsight Systems export?)"},
 	{"\x7fELF", "a program"},
@@ -51,6 +52,8 @@ var signatures = []signature{
 	{"from ", "a Python program"},
 }
 
+const recordHint = "Record a profile of a training step: weights tell neither times nor activations."
+
 const collectHint = "Save the profile as a memtide/1 file, for example with the collector."
 
 // looksLike names what a head belongs to and says what to do with it.
@@ -64,8 +67,13 @@ func looksLike(head []byte) (what, remedy string) {
 		isText := s.prefix[0] < 0x7f // then case and leading space do not matter
 		if bytes.HasPrefix(head, []byte(s.prefix)) || isText && strings.HasPrefix(text, strings.ToLower(s.prefix)) {
 			what = "This looks like " + s.what
-			if s.what == "UTF-16 text" {
+			switch {
+			case s.what == "UTF-16 text":
 				return what, "Save it again as UTF-8 text."
+			case strings.HasPrefix(s.what, "a Git LFS"):
+				return what, "Fetch the file with git lfs pull, or download it from the page of the repository."
+			case strings.HasPrefix(s.what, "a zip") && bytes.Contains(head, []byte("data.pkl")):
+				return "This looks like a checkpoint of weights (torch.save)", recordHint
 			}
 			return what, collectHint
 		}
@@ -74,7 +82,7 @@ func looksLike(head []byte) (what, remedy string) {
 	case head[0] == 0x08 && bytes.Contains(head[:min(len(head), 256)], []byte("onnx")):
 		return "This looks like an ONNX model without its graph", "Copy, download or export the model again."
 	case len(head) > 9 && head[8] == '{' && bytes.Contains(head[:min(len(head), 4096)], []byte(`"data_offsets"`)):
-		return "This looks like a safetensors file", collectHint
+		return "This looks like a safetensors file: weights", recordHint
 	case !utf8.Valid(head[:validEnd(head)]) || bytes.IndexByte(head, 0) >= 0:
 		return "This is binary data of an unknown kind", collectHint
 	case text[0] == '{' || text[0] == '[':
@@ -100,6 +108,10 @@ func validEnd(head []byte) int {
 func looksLikeJSON(head []byte) (what, remedy string) {
 	has := func(key string) bool { return bytes.Contains(head, []byte(`"`+key+`"`)) }
 	switch {
+	case has("schema") && has("nodes"):
+		return "This is an execution trace of PyTorch: its operators have neither times nor sizes of memory", "Export the trace of torch.profiler instead: export_chrome_trace."
+	case bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("[[")):
+		return "This looks like a memory timeline (export_memory_timeline)", "Export the trace of torch.profiler instead: export_chrome_trace, with profile_memory=True."
 	case has("traceEvents") || has("ph") && has("ts"):
 		return "This looks like a Chrome trace (as torch.profiler writes)", collectHint
 	case has("hidden_size") || has("num_hidden_layers") || has("n_embd"):

@@ -13,16 +13,16 @@ import (
 // The forward may be cut behind a function if, of everything that the forward
 // has made, the rest of it reads exactly one storage and does not change it in
 // place: that is the output of the stage. A stage saves what it makes and the
-// backward reads.
+// backward reads, or what the log releases only there.
 
 // lives are the spans of storages among the functions.
 type lives struct {
-	maker    []int // function; -1: there before
-	lastFwd  []int // last reader or changer in the forward; -1: none
-	altered  []int // last change in the forward; -1: none
-	last     []int // last reader of all; -1: none
-	turn     int   // the first function of the backward
-	readBack []bool
+	maker    []int  // function; -1: there before
+	lastFwd  []int  // last reader or changer in the forward; -1: none
+	altered  []int  // last change in the forward; -1: none
+	last     []int  // last reader of all, or the function before the release; -1: none
+	turn     int    // the first function of the backward
+	readBack []bool // by a function of the backward, or not released before it
 }
 
 func (d *dtrLog) lives() lives {
@@ -51,7 +51,24 @@ func (d *dtrLog) lives() lives {
 			}
 		}
 	}
+	for s := range d.storages {
+		if l.maker[s] < 0 {
+			continue
+		}
+		if at := d.releasedAfter(s); at > l.last[s] {
+			l.last[s] = at
+			l.readBack[s] = l.readBack[s] || at >= l.turn
+		}
+	}
 	return l
+}
+
+// releasedAfter is the last function that runs before the log releases a storage.
+func (d *dtrLog) releasedAfter(s int) int {
+	if st := &d.storages[s]; st.refs == 0 {
+		return st.released - 1
+	}
+	return len(d.calls) - 1
 }
 
 // cuts are the functions that end a stage, and what crosses there.

@@ -71,7 +71,8 @@ type dtrCall struct {
 // dtrStorage is memory under one name or several.
 type dtrStorage struct {
 	size     engine.Bytes
-	refs     int
+	refs     int // names
+	released int // functions that had begun when the last name went
 	constant bool
 	back     bool // made by the backward
 }
@@ -274,7 +275,13 @@ func (d *dtrLog) unknown(name string) error {
 // release drops a name; one that is not known was made before the start.
 func (d *dtrLog) release(name string) {
 	if s, ok := d.names[name]; ok {
-		d.storages[s].refs--
+		st := &d.storages[s]
+		if st.refs--; st.refs == 0 {
+			st.released = len(d.calls)
+			if d.pending != nil {
+				st.released++ // its result has the name now
+			}
+		}
 		delete(d.names, name)
 	}
 }

@@ -3,6 +3,7 @@ package dtr
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -110,11 +111,11 @@ func TestDTRChain(t *testing.T) {
 	}
 	const us = 1000
 	want := []engine.Stage{
-		// The convolution, the counter and the ReLU in place; its backward makes g0.
-		{Name: "convolution", Kind: "conv", Forward: 111 * us, Back: 105 * us, Out: act, Saved: act, Grad: act, FwdTemp: 8, BwdTemp: act},
-		// The block: a3 is saved; a2 and a4 are not, and two of a2, a3, a4 and a5 live
-		// at a time besides.
-		{Name: "convolution", Kind: "conv", Forward: 130 * us, Back: 247 * us, Out: act, Saved: 2 * act, Grad: act, FwdTemp: act, BwdTemp: act},
+		// The convolution, the counter, which stays, and the ReLU in place; its backward makes g0.
+		{Name: "convolution", Kind: "conv", Forward: 111 * us, Back: 105 * us, Out: act, Saved: act + 8, Grad: act, BwdTemp: act},
+		// The block: a3 is saved, and a4, which the log releases only in the backward;
+		// a2 goes before a4 is there.
+		{Name: "convolution", Kind: "conv", Forward: 130 * us, Back: 247 * us, Out: act, Saved: 3 * act, Grad: act, BwdTemp: act},
 		{Name: "loss", Forward: 7 * us, Back: 5 * us, Saved: 4},
 	}
 	got := append([]engine.Stage(nil), p.Chain.Stages...)
@@ -128,6 +129,37 @@ func TestDTRChain(t *testing.T) {
 	}
 	if err := p.Graph.Validate(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestDTRRelease: values stay until the log releases them, and not after.
+func TestDTRRelease(t *testing.T) {
+	held := (&toy{}).String()
+	// a4 goes as soon as the addition has read it.
+	const made = `{"ALIAS":"-1","INSTRUCTION":"ALIAS","NAME":"a5"}` + "\n"
+	early := strings.Replace(held, made, made+`{"INSTRUCTION":"RELEASE","NAME":"a4"}`+"\n", 1)
+	for _, c := range []struct {
+		log  string
+		last string // reader of a4
+	}{{early, "add"}, {held, "threshold_backward"}} {
+		p, err := profiles.Decode("toy.log", profiles.Bytes(c.log), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var a4 engine.ValueID
+		last := ""
+		for i := range p.Graph.Ops {
+			op := &p.Graph.Ops[i]
+			if op.Name == "add" && len(op.In) == 2 {
+				a4 = max(op.In[0], op.In[1]) // the other is a1
+			}
+			if a4 > 0 && slices.Contains(op.In, a4) {
+				last = op.Name
+			}
+		}
+		if last != c.last {
+			t.Errorf("a4 is read last by %q, want %q\n%s", last, c.last, formattest.Dump(p))
+		}
 	}
 }
 

@@ -21,6 +21,7 @@ func (d *dtrLog) profile(name string, poll *engine.Poll) (*profiles.Profile, err
 	p := &profiles.Profile{Name: name, Graph: g, Source: profiles.Source{Tool: "DTR logger", Times: profiles.Measured, Sizes: profiles.Measured, Notes: []string{
 		"Functions in place work on their value without making one.",
 		"What is there before the step, the input apart, is resident: weights, buffers and the state of the optimizer, if it is logged.",
+		"Values stay until the log releases them: the last function before that counts as a reader.",
 		"The file does not tell the batch size.",
 	}}}
 	if d.views > 0 {
@@ -51,13 +52,20 @@ func (d *dtrLog) graph(stages []int) *engine.Graph {
 	ids := make([]engine.ValueID, len(d.storages))
 	stageOf := make([]int, len(d.storages))
 	used := make([]bool, len(d.storages))
+	last := make([]int, len(d.storages)) // reader or maker
 	for i := range d.calls {
 		c := &d.calls[i]
 		for _, s := range c.writes {
-			stageOf[s], used[s] = stages[i], true
+			stageOf[s], used[s], last[s] = stages[i], true, i
 		}
 		for _, s := range c.reads {
-			used[s] = true
+			used[s], last[s] = true, i
+		}
+	}
+	held := make([][]int, len(d.calls)) // what the log releases only behind a function
+	for s := range d.storages {
+		if at := d.releasedAfter(s); used[s] && !d.storages[s].constant && !d.output(s) && at > last[s] {
+			held[at] = append(held[at], s)
 		}
 	}
 	for s := range d.storages {
@@ -92,7 +100,7 @@ func (d *dtrLog) graph(stages []int) *engine.Graph {
 	}
 	for i := range d.calls {
 		c := &d.calls[i]
-		op := engine.Op{Name: c.name, Stage: stages[i], Time: c.took, In: pick(c.reads), Out: pick(c.writes)}
+		op := engine.Op{Name: c.name, Stage: stages[i], Time: c.took, In: pick(append(c.reads, held[i]...)), Out: pick(c.writes)}
 		if c.back {
 			op.Pass = engine.Backward
 		}

@@ -10,9 +10,9 @@ import (
 
 // event is one event while it is read.
 type event struct {
-	phase, category, name, thread, args []byte
-	start, took                         int64
-	timed                               bool
+	phase, category, name, process, thread, args []byte
+	start, took                                  int64
+	timed                                        bool
 }
 
 // readEvent keeps what matters of an event. It reports whether the event could
@@ -27,6 +27,8 @@ func (t *trace) readEvent(v []byte) bool {
 			e.category = jsontext.PlainText(value)
 		case "name":
 			e.name = jsontext.PlainText(value)
+		case "pid":
+			e.process = jsontext.PlainText(value)
 		case "tid":
 			e.thread = jsontext.PlainText(value)
 		case "args":
@@ -62,11 +64,15 @@ func (t *trace) readComplete(e *event) {
 		t.readOp(e)
 	case "Kernel", "kernel", "Memcpy", "gpu_memcpy", "Memset", "gpu_memset":
 		t.readKernel(e)
-	case "Runtime", "cuda_runtime", "cuda_driver", "hip_runtime":
+	case "Runtime", "cuda_runtime", "cuda_driver", "hip_runtime", "hip_driver", "xpu_runtime", "xpu_driver":
 		l := launch{start: e.start, thread: t.text(e.thread), correlation: -1, external: -1}
 		t.readJoin(e.args, &l.external, &l.correlation)
 		if l.correlation >= 0 {
 			t.launches = append(t.launches, l)
+		}
+	case "":
+		if bytes.HasPrefix(e.name, []byte("aten::")) {
+			t.plain++
 		}
 	case "python_function":
 		if bytes.HasPrefix(e.name, []byte(module)) {
@@ -98,7 +104,7 @@ func (t *trace) readJoin(args []byte, external, correlation *int64) {
 }
 
 func (t *trace) readKernel(e *event) {
-	k := kernel{start: e.start, took: e.took, external: -1, correlation: -1}
+	k := kernel{start: e.start, took: e.took, external: -1, correlation: -1, communicates: communicates(string(e.name))}
 	t.readJoin(e.args, &k.external, &k.correlation)
 	t.kernels = append(t.kernels, k)
 }
@@ -137,6 +143,11 @@ func (t *trace) readOp(e *event) {
 		least = 1
 	case "aten::embedding": // the weights come first
 		dims, types = t.withoutFirst(dims), t.withoutFirst(types)
+	}
+	if op.sequence >= 0 {
+		process := t.text(e.process)
+		t.mixed = t.mixed || t.process > 0 && process != t.process
+		t.process = process
 	}
 	op.input, op.batch, op.kind = t.firstTensor(dims, types, least)
 	t.ops = append(t.ops, op)

@@ -29,10 +29,12 @@ Record a few steps with
 	        step(batch)
 	        p.step()
 
-The step of median work is read. Kernels belong to the operator that launched
+The step of median work is read; steps without marks end where a forward follows
+a backward. Kernels belong to the operator that launched
 them, operators of the backward to those of the forward with the same sequence
-number. Stages are calls of modules; without them call stacks, named ranges or
-single operators. What a stage saves is what memory grew by during its forward.
+number. Collectives, and forwards that the backward runs again, are left out and
+told. Stages are calls of modules; without them call stacks, named ranges that
+follow each other like layers, or single operators. What a stage saves is what memory grew by during its forward.
 Traces of all versions since PyTorch 1.8.1 are read, packed or not.`,
 		TimeUnit:   "microseconds",
 		Extensions: []string{".json", ".json.gz"},
@@ -68,14 +70,13 @@ func decode(name string, r io.Reader, total int, poll *engine.Poll) (*profiles.P
 	if err != nil {
 		return nil, err
 	}
-	if len(t.ops) == 0 {
-		return nil, t.errs.Fail(&profiles.FormatError{Found: fmt.Sprintf("none of %s is an operator of PyTorch", profiles.Count(t.events, "event")),
-			Expected: "A trace of torch.profiler is expected.",
-			Remedy:   "Record with torch.profiler.profile (not torch.autograd.profiler) and export_chrome_trace."})
+	if e := t.check(); e != nil {
+		return nil, t.errs.Fail(e)
 	}
 	t.sortAll()
 	works, lost := t.works()
-	windows, how := t.windows()
+	marked, how := t.windows()
+	windows := t.splitSteps(marked)
 	s := t.newStep(medianWindow(windows, works), works, poll)
 	if e := s.findForward(); e != nil {
 		return nil, t.errs.Fail(e)
@@ -93,6 +94,9 @@ func decode(name string, r io.Reader, total int, poll *engine.Poll) (*profiles.P
 	}
 	list = s.join(list)
 	c := s.chain(list)
+	if e := s.checkChain(c); e != nil {
+		return nil, t.errs.Fail(e)
+	}
 	c.Name = name
 	p := &profiles.Profile{Name: name, Batch: c.Batch, DType: s.dtype(list), Chain: c,
 		Source: profiles.Source{Tool: "torch.profiler", Times: profiles.Measured, Sizes: profiles.Measured}}
@@ -100,7 +104,8 @@ func decode(name string, r io.Reader, total int, poll *engine.Poll) (*profiles.P
 	if err := (&parse.StageReader{Errs: t.errs}).Finish(c, list[len(list)-1].isLoss); err != nil {
 		return nil, err
 	}
-	s.describe(p, list, len(windows), how, source, fresh)
+	s.describeSteps(p, len(windows), len(marked), how)
+	s.describe(p, list, source, fresh)
 	if all := len(works) + lost; lost > all/100 {
 		p.Warnings = append(p.Warnings, fmt.Sprintf("%s of %d on the device cannot be joined to an operator: their time is missing.", profiles.Count(lost, "kernel"), all))
 	}

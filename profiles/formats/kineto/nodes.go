@@ -62,29 +62,71 @@ func (s *ktStep) moduleNodes() []*node {
 	return s.nest(list)
 }
 
-// namedNodes are the ranges that somebody named with record_function.
+// namedNodes are the ranges that somebody named with record_function, if they
+// are the layers of the forward: several, none with most of the operators, and
+// hardly any outside of them. Phases of the step are none: ranges that reach into
+// the backward or have the names of phases. s.notLayers is one that is none.
 func (s *ktStep) namedNodes() []*node {
 	var list []*node
 	for i := range s.ops {
 		op := &s.ops[i]
 		name := s.texts[op.name]
-		if !op.named || op.thread != s.forward || op.start >= s.turn || strings.HasPrefix(name, "ProfilerStep") || strings.HasPrefix(name, "Optimizer.") ||
-			strings.HasPrefix(name, "enumerate(") {
+		switch {
+		case !op.named || op.thread != s.forward || op.start >= s.turn || ofPyTorch(name):
+		case op.end > s.turn || isPhase(name):
+			s.notLayers = cmp.Or(s.notLayers, name)
+		default:
+			list = append(list, &node{start: op.start, end: op.end, name: name})
+		}
+	}
+	all := len(s.starts)
+	var layers []*node
+	for open := s.nest(list); len(open) > 0; {
+		n := open[0]
+		if open = open[1:]; len(n.children) > 1 && 2*s.trainedIn(n.start, n.end) > all {
+			open = append(slices.Clone(n.children), open...) // most of the forward has a name, too
 			continue
 		}
-		list = append(list, &node{start: op.start, end: op.end, name: name})
+		n.children = nil // what is within a range that somebody chose stays together
+		layers = append(layers, n)
 	}
-	roots := s.nest(list)
-	for len(roots) == 1 && len(roots[0].children) > 1 {
-		roots = roots[0].children // the whole forward has a name, too
+	covered := 0
+	for _, n := range layers {
+		share := s.trainedIn(n.start, n.end)
+		if 2*share > all {
+			s.notLayers = cmp.Or(s.notLayers, n.name)
+			return nil
+		}
+		covered += share
 	}
-	if len(roots) < 2 {
+	if len(layers) < 3 || 5*covered < 4*all {
+		if len(layers) > 0 {
+			s.notLayers = cmp.Or(s.notLayers, layers[0].name)
+		}
 		return nil
 	}
-	for _, n := range roots {
-		n.children = nil // what is within a range that somebody chose stays together
+	return layers
+}
+
+// ofPyTorch tells ranges that PyTorch names itself, not the author of the model.
+func ofPyTorch(name string) bool {
+	for _, prefix := range []string{"ProfilerStep", "Optimizer.", "enumerate(", "DistributedDataParallel.", "FullyShardedDataParallel.", "FSDP::", "Torch-Compiled Region"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
 	}
-	return roots
+	return communicates(name)
+}
+
+// phaseWords are those of names such as "## zero_grad ##" and "train step 7".
+var phaseWords = map[string]bool{"forward": true, "fwd": true, "backward": true, "bwd": true, "pass": true, "step": true, "train": true, "training": true,
+	"model": true, "optimizer": true, "optim": true, "zero": true, "grad": true, "iteration": true, "iter": true, "epoch": true, "batch": true, "data": true,
+	"dataloader": true, "loader": true, "loading": true, "load": true}
+
+// isPhase tells names of which every word is one of a phase.
+func isPhase(name string) bool {
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r < 'a' || r > 'z' })
+	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !phaseWords[w] })
 }
 
 // opNodes are the outermost operators.

@@ -34,6 +34,7 @@ type ktOp struct {
 type kernel struct {
 	start, took           int64
 	external, correlation int64
+	communicates          bool
 }
 
 // launch is the call of the CUDA runtime behind a kernel.
@@ -88,6 +89,10 @@ type trace struct {
 	textRoom int
 	devices  map[int64]string // names
 	events   int
+	plain    int   // operators without a category
+	process  int32 // of operators with a sequence number; 0: none
+	mixed    bool  // they are of several processes
+	rank     string
 	read     int // bytes when charge was called
 	kept     int // bytes that are charged
 
@@ -196,8 +201,11 @@ func (t *trace) readOuter(total int, poll *engine.Poll) error {
 		if err != nil {
 			return err
 		}
-		if key == "deviceProperties" {
+		switch key {
+		case "deviceProperties":
 			t.readDevices(v)
+		case "distributedInfo":
+			t.readRank(v)
 		}
 	}
 }
@@ -257,6 +265,23 @@ func (t *trace) charge() *profiles.FormatError {
 		e.Remedy = "Record fewer steps, two or three are enough."
 	}
 	return e
+}
+
+// readRank keeps which of several ranks wrote the trace.
+func (t *trace) readRank(v []byte) {
+	var rank, of int64
+	t.stream.EachField(v, func(key, value []byte) {
+		switch n, ok := jsontext.Integer(value); {
+		case !ok:
+		case string(key) == "rank":
+			rank = n
+		case string(key) == "world_size":
+			of = n
+		}
+	})
+	if of > 1 {
+		t.rank = fmt.Sprintf("This is rank %d of %d (counted from 0).", rank, of)
+	}
 }
 
 // readDevices keeps the names of the devices.

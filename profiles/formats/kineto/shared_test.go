@@ -3,6 +3,7 @@ package kineto
 import (
 	"math"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,5 +46,55 @@ func TestKinetoResNet(t *testing.T) {
 	within("weights", float64(c.Resident.Weights), 102228128, 0.001) // 25,557,032 parameters
 	if p.Batch != 32 || p.DType != "f32" || c.Input != 32*3*224*224*4 {
 		t.Errorf("batch %d, dtype %q, input %d; want 32, f32, %d", p.Batch, p.DType, c.Input, 32*3*224*224*4)
+	}
+}
+
+// TestKinetoWild reads two public traces that are annotated, distributed or
+// checkpointed, and compares with what is known of them.
+func TestKinetoWild(t *testing.T) {
+	const folder = "../../../../shared/data/wild/"
+	for _, c := range []struct {
+		file          string
+		stages        int // without the loss
+		saved         float64
+		back, again   time.Duration // 0: not known
+		wordsOfStages string
+	}{
+		{"hta_two_phases.json.gz", 255, 3.03, 0, 0, fromOps},
+		{"tracelens_resnet_act_checkpoint.json.gz", 13, 0, 3100 * time.Microsecond, 1360 * time.Microsecond, fromModules},
+	} {
+		data, err := os.ReadFile(folder + c.file)
+		if os.IsNotExist(err) {
+			t.Skip("the public traces are not at hand: " + folder)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := profiles.Decode(c.file, profiles.Bytes(data), nil)
+		if err != nil {
+			t.Errorf("%s: %v", c.file, err)
+			continue
+		}
+		text := formattest.Dump(p)
+		if got := p.Chain.Len() - 1; got != c.stages || !strings.Contains(text, c.wordsOfStages) {
+			t.Errorf("%s: %d stages, want %d of %s\n%s", c.file, got, c.stages, c.wordsOfStages, text)
+		}
+		near := func(what string, got, want float64) {
+			if want > 0 && math.Abs(got-want) > 0.03*want {
+				t.Errorf("%s: %s %v, want %v within 3 %%\n%s", c.file, what, got, want, text)
+			}
+		}
+		near("GiB saved", float64(p.Totals().Saved)/float64(engine.GiB), c.saved)
+		near("backward", float64(p.Chain.BackTime()), float64(c.back))
+		if _, rest, ok := strings.Cut(text, "runs forwards again for "); ok != (c.again > 0) {
+			t.Errorf("%s: recomputation is told: %v\n%s", c.file, ok, text)
+		} else if ok {
+			word, _, _ := strings.Cut(rest, " ")
+			again, err := time.ParseDuration(word)
+			if err != nil {
+				t.Error(err)
+			}
+			near("recomputation", float64(again), float64(c.again))
+		}
 	}
 }

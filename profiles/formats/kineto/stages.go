@@ -115,6 +115,9 @@ func (s *ktStep) measure(list []stage) error {
 		}
 	}
 	for _, w := range s.works {
+		if w.kind != ofLayers {
+			continue
+		}
 		if w.thread == s.forward && w.at < s.turn {
 			if k := stageOf(list, w.at); k >= 0 {
 				list[k].forward += w.took

@@ -18,8 +18,10 @@ func (w window) has(at int64) bool { return w.from <= at && at < w.to }
 // work is work on the device, with the call that launched it: what called it
 // says what it belongs to.
 type work struct {
-	at, took int64
-	thread   int32
+	at, took   int64
+	begin, ran int64 // on the device
+	thread     int32
+	kind       workKind
 }
 
 // ktStep is the step that becomes the profile.
@@ -38,6 +40,11 @@ type ktStep struct {
 	held    []int64         // held[i] is in use before used[i], above the begin of the step
 	onCPU   bool            // no work on a device: times of the CPU
 	poll    *engine.Poll
+
+	asides map[int32][]aside          // of every thread, by time
+	spent  [ofRecomputation + 1]int64 // time of all work, by kind
+
+	notLayers string // a named range that is no stage; empty: there is none
 }
 
 // sortAll brings events into the order of time.
@@ -76,14 +83,20 @@ func (t *trace) works() (works []work, lost int) {
 		if op == nil && launched {
 			op = findOp(t.launches[l].external)
 		}
+		w := work{took: k.took, begin: k.start, ran: k.took}
+		if k.communicates {
+			w.kind = ofCollectives
+		}
 		switch {
 		case op != nil:
-			works = append(works, work{op.start, k.took, op.thread})
+			w.at, w.thread = op.start, op.thread
 		case launched:
-			works = append(works, work{t.launches[l].start, k.took, t.launches[l].thread})
+			w.at, w.thread = t.launches[l].start, t.launches[l].thread
 		default:
 			lost++
+			continue
 		}
+		works = append(works, w)
 	}
 	slices.SortStableFunc(works, func(a, b work) int { return cmp.Compare(a.at, b.at) })
 	return works, lost
@@ -164,7 +177,7 @@ func (t *trace) newStep(w window, works []work, poll *engine.Poll) *ktStep {
 			open[op.thread] = op.end
 			s.tops[op.thread] = append(s.tops[op.thread], len(s.ops))
 			if s.onCPU {
-				s.works = append(s.works, work{op.start, op.end - op.start, op.thread})
+				s.works = append(s.works, work{at: op.start, took: op.end - op.start, thread: op.thread})
 			}
 		}
 		s.ops = append(s.ops, *op)
@@ -266,6 +279,7 @@ func (s *ktStep) findForward() *profiles.FormatError {
 		}
 	}
 	slices.Sort(s.starts)
+	s.findAsides()
 	return nil
 }
 

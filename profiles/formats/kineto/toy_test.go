@@ -21,7 +21,13 @@ type toyTrace struct {
 	steps   int
 	noBack  bool
 	noGPU   bool
-	noJoin  bool // kernels without External id: only their correlation tells
+	noJoin  bool  // kernels without External id: only their correlation tells
+	phases  bool  // named ranges around forward and backward
+	gathers bool  // gradients of weights are summed up over devices
+	again   bool  // the backward of an addition runs the convolution before it again
+	parts   int   // forwards and backwards of a step; 0: one
+	others  int64 // bytes that nothing of the network takes, during the backward of the loss
+	fused   bool  // the forward is one compiled graph
 
 	b             strings.Builder
 	now           int64 // microseconds
@@ -60,7 +66,7 @@ func toyParts() []toyPart {
 		{"Conv2d_0", 21, []toyOp{{"aten::conv2d", 440, 100, toyBytes, 1024, "[4, 4, 3, 3]"}}},
 		{"Sequential_0/Block_0", 22, block},
 		{"Sequential_0/Block_1", 22, block},
-		{"Linear_0", 23, []toyOp{{"aten::linear", 103, 30, 512, 0, "[4, 4]"}}},
+		{"Linear_0", 23, []toyOp{{"aten::linear", 103, 30, toyBytes, 0, "[4, 4]"}}},
 		{"", 31, []toyOp{{"aten::cross_entropy_loss", 0, 5, 512, 0, ""}}},
 	}
 }
@@ -123,12 +129,16 @@ func (y *toyTrace) op(thread int, name, args string, took, keeps, temp int64) {
 	}
 	y.event(`{"ph": "X", "cat": %q, "name": "cudaLaunchKernel", "pid": 1, "tid": %d, "ts": %d, "dur": 1, "args": {"correlation": %d}}`,
 		y.category("cuda_runtime"), thread, from+1, external)
+	kernel := "gemm"
+	if strings.HasPrefix(name, "c10d::") {
+		kernel = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgs)"
+	}
 	join := fmt.Sprintf(`"External id": %d, `, external)
 	if y.noJoin {
 		join = ""
 	}
-	y.event(`{"ph": "X", "cat": %q, "name": "gemm", "pid": 0, "tid": "stream 7", "ts": %d, "dur": %d, "args": {%s"device": 0, "correlation": %d}}`,
-		y.category("kernel"), y.now+100, took, join, external)
+	y.event(`{"ph": "X", "cat": %q, "name": %q, "pid": 0, "tid": "stream 7", "ts": %d, "dur": %d, "args": {%s"device": 0, "correlation": %d}}`,
+		y.category("kernel"), kernel, y.now+100, took, join, external)
 }
 
 // forward writes an operator of the forward, and remembers its backward.
@@ -180,6 +190,10 @@ func (y *toyTrace) within(modules []string, inside func()) {
 }
 
 func (y *toyTrace) runForward() {
+	if y.fused {
+		y.forward(toyPart{}, toyOp{name: "CompiledFunction", took: 275, keeps: toyBytes})
+		return
+	}
 	parts := toyParts()
 	run := func(p toyPart, modules string) {
 		y.within(strings.Split(modules, "/"), func() {
@@ -207,13 +221,33 @@ func (y *toyTrace) runForward() {
 }
 
 func (y *toyTrace) runBackward() {
-	y.now += 10
+	y.now++
+	y.alloc(y.others)
+	y.now += 9
+	read := y.others
 	for len(y.queue) > 0 {
 		q := y.queue[len(y.queue)-1]
 		y.queue = y.queue[:len(y.queue)-1]
 		name := strings.TrimPrefix(q.name, "aten::") + "Backward0"
 		made := q.makes
+		if len(y.queue) == 0 {
+			made = 0 // nobody wants the gradient of the input
+		}
+		begin := y.now
+		if y.again && q.name == "aten::add" {
+			y.now++
+			y.op(8, "aten::conv2d", `, "Sequence number": 7, "Fwd thread id": 0`, 40, 0, 0)
+			y.op(8, "aten::empty", "", 3, 0, 0)
+			y.op(8, "aten::relu_", `, "Sequence number": 8, "Fwd thread id": 0`, 10, 0, 0)
+		}
 		y.op(8, name, fmt.Sprintf(`, "Sequence number": %d, "Fwd thread id": 1`, q.seq), q.took, made, 256)
+		if y.again && q.name == "aten::add" {
+			y.event(`{"ph": "X", "cat": %q, "name": "autograd::engine::evaluate_function: %s", "pid": 1, "tid": 8, "ts": %d, "dur": %d, "args": {"External id": %d, "Sequence number": %d, "Fwd thread id": 1}}`,
+				y.category("cpu_op"), name, begin, y.now-begin, y.id+1, q.seq)
+		}
+		if y.gathers && q.weights != "" {
+			y.op(8, "c10d::allreduce_", "", 500, 0, 0)
+		}
 		if q.weights != "" {
 			shape := ""
 			if y.shapes {
@@ -221,7 +255,8 @@ func (y *toyTrace) runBackward() {
 			}
 			y.op(8, accumulate, shape, 1, 0, 0)
 		}
-		y.alloc(-q.frees - made)
+		y.alloc(-q.frees - read) // the gradient that it has read
+		read = made
 		y.now++
 	}
 }
@@ -229,13 +264,22 @@ func (y *toyTrace) runBackward() {
 // String is the trace.
 func (y *toyTrace) String() string {
 	y.now, y.seq = 1_700_000_000_000_000, 100
+	phase := func(name string, inside func()) {
+		if y.phases {
+			y.span("user_annotation", name, inside)
+		} else {
+			inside()
+		}
+	}
 	for step := range y.steps {
 		run := func() {
-			y.runForward()
-			if !y.noBack {
-				y.runBackward()
+			for range max(1, y.parts) {
+				phase("## forward ##", y.runForward)
+				if !y.noBack {
+					phase("## backward ##", y.runBackward)
+				}
+				y.queue = nil
 			}
-			y.queue = nil
 			inside := func() { y.op(7, "aten::_foreach_add_", "", 50*int64(step+1), 0, 0) }
 			if y.marks != "" {
 				y.span("user_annotation", "Optimizer.step#SGD.step", inside)

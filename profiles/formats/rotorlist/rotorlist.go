@@ -43,6 +43,9 @@ func matchRotor(head []byte) bool {
 		return false
 	}
 	head = bytes.TrimLeft(head[1:], " \t\r\n")
+	if clock := len(head) - len(bytes.TrimLeft(head, "0123456789")); clock >= 12 && clock <= 19 {
+		return false // moments since 1970, of a memory timeline of PyTorch
+	}
 	return len(head) > 0 && bytes.IndexByte([]byte("0123456789.+-Nnif"), head[0]) >= 0
 }
 

@@ -71,8 +71,10 @@ func newSnapshot(u *unpickler, root pval, most int) (*snapshot, error) {
 		segments = u.items(root)
 	}
 	if len(traces) == 0 && len(segments) == 0 {
-		return nil, &profiles.FormatError{Format: "snapshot", Found: "This pickle holds no memory snapshot, or an empty one",
+		e := &profiles.FormatError{Format: "snapshot", Found: "This pickle holds no memory snapshot, or an empty one",
 			Expected: "A dictionary with segments and device_traces is expected.", Remedy: dumpAgain}
+		foreign(u.data, e)
+		return nil, e
 	}
 	traces = traces[:min(len(traces), math.MaxInt16)]
 	s.chooseDevice(traces, segments)

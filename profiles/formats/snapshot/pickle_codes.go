@@ -57,6 +57,7 @@ func (u *unpickler) refuse(op byte) error {
 	case code.acts:
 		e.Found = fmt.Sprintf("Byte %d of the pickle is %s, which could run code", u.op, code.name)
 		e.Expected += " Nothing of the file was executed."
+		foreign(u.data, e)
 	case code.name != "":
 		e.Found = fmt.Sprintf("Byte %d of the pickle is %s, which memory snapshots do not use", u.op, code.name)
 	default:

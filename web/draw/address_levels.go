@@ -9,10 +9,10 @@ import (
 )
 
 func init() {
-	pictures[Holes] = &picture{name: "holes", title: "Fragmentation", height: 62}
-	placed[Holes-NumPictures] = &placesLayout{draw: (*Places).drawHoles}
-	pictures[Host] = &picture{name: "host", title: "Host memory", height: 66}
-	placed[Host-NumPictures] = &placesLayout{draw: (*Places).drawHost}
+	pictures[Holes] = picture{name: "holes", title: "Fragmentation", height: 62}
+	placed[Holes-NumPictures].draw = (*Places).drawHoles
+	pictures[Host] = picture{name: "host", title: "Host memory", height: 66}
+	placed[Host-NumPictures].draw = (*Places).drawHost
 }
 
 // drawHoles draws fragmentation over time: the largest value of each column of

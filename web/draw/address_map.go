@@ -63,8 +63,8 @@ func (x *Places) mapEnd(at time.Duration) engine.Bytes {
 func (x *Places) mapScale(f *frame) float64 { return (f.Width - 2) / float64(x.high) }
 
 func init() {
-	pictures[AddressMap] = &picture{name: "map", title: "Memory map", height: 120, still: true}
-	placed[AddressMap-NumPictures] = &placesLayout{draw: (*Places).drawMap, overlay: (*Places).outlineInMap, hit: (*Places).hitMap}
+	pictures[AddressMap] = picture{name: "map", title: "Memory map", height: 120, still: true}
+	placed[AddressMap-NumPictures] = placesLayout{draw: (*Places).drawMap, overlay: (*Places).outlineInMap, hit: (*Places).hitMap}
 }
 
 func (x *Places) drawMap(s *Scene, f *frame) {

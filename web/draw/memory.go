@@ -26,8 +26,8 @@ type bandPoint struct {
 }
 
 func init() {
-	pictures[Memory] = &picture{name: "memory", title: "Device memory", height: 280, compared: 196}
-	timed[Memory] = &modelLayout{
+	pictures[Memory] = picture{name: "memory", title: "Device memory", height: 280, compared: 196}
+	timed[Memory] = modelLayout{
 		draw: (*Model).drawMemory,
 		overlay: func(m *Model, s *Scene, f *frame) {
 			m.drawCursor(s, f, titleLine, f.Height-6, false)

@@ -45,9 +45,9 @@ type (
 
 // What the files of the pictures fill in, in their init functions.
 var (
-	pictures [AllPictures]*picture
-	timed    [NumPictures]*modelLayout
-	placed   [AllPictures - NumPictures]*placesLayout
+	pictures [AllPictures]picture
+	timed    [NumPictures]modelLayout
+	placed   [AllPictures - NumPictures]placesLayout
 )
 
 // Name is the name of the picture's element on the page.

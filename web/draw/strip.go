@@ -98,8 +98,8 @@ func letterIn(d sim.Decision, width float64) string {
 }
 
 func init() {
-	pictures[Strip] = &picture{name: "layers", title: "Layers", height: 80, compared: 70, still: true}
-	timed[Strip] = &modelLayout{
+	pictures[Strip] = picture{name: "layers", title: "Layers", height: 80, compared: 70, still: true}
+	timed[Strip] = modelLayout{
 		draw: (*Model).drawStrip,
 		overlay: func(m *Model, s *Scene, f *frame) {
 			m.outlineBar(s, f, f.Hover, strokeOf(Ink, 1.5))

@@ -245,7 +245,7 @@ func TestExamples(t *testing.T) {
 // wrong one. They are not in golden files: a new one needs no change here.
 func TestNamesAreListed(t *testing.T) {
 	var presets, strategies, formats, parameters []string
-	for _, p := range preset.All() {
+	for _, p := range preset.Presets() {
 		presets = append(presets, p.ID)
 	}
 	for _, s := range engine.Strategies() {

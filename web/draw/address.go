@@ -188,7 +188,7 @@ func (x *Places) Draw(s *Scene, pic Picture, v View) {
 	f := newFrame(pic, v, x.p.End)
 	s.reset(f.Width, f.Height)
 	s.Title = pic.Title()
-	on(placed[pic-NumPictures].draw, x, s, &f)
+	placed[pic-NumPictures].draw(x, s, &f)
 }
 
 // Overlay replaces s by what moves with the pointer over a picture; of the map
@@ -196,7 +196,9 @@ func (x *Places) Draw(s *Scene, pic Picture, v View) {
 func (x *Places) Overlay(s *Scene, pic Picture, v View) {
 	f := newFrame(pic, v, x.p.End)
 	s.reset(f.Width, f.Height)
-	on(placed[pic-NumPictures].overlay, x, s, &f)
+	if overlay := placed[pic-NumPictures].overlay; overlay != nil {
+		overlay(x, s, &f)
+	}
 	at := x.moment(f.View)
 	if pic.Still() || at < f.From || at > f.To {
 		return
@@ -219,7 +221,14 @@ func (x *Places) TimeAt(pic Picture, v View, px float64) time.Duration {
 // map NoCursor.
 func (x *Places) Hit(pic Picture, v View, px, py float64) (Target, time.Duration) {
 	f := newFrame(pic, v, x.p.End)
-	return placed[pic-NumPictures].at(x, pic, &f, px, py, NoCursor)
+	t, at := Target{}, NoCursor
+	if hit := placed[pic-NumPictures].hit; hit != nil {
+		t = hit(x, &f, px, py)
+	}
+	if !pic.Still() {
+		at = f.time(px)
+	}
+	return t, at
 }
 
 // find is the block of a moment that holds an address, or the one that is

@@ -11,7 +11,7 @@ import (
 func (m *Model) Draw(s *Scene, pic Picture, v View) {
 	f := m.frame(pic, v)
 	s.reset(f.Width, f.Height)
-	on(timed[pic].draw, m, s, &f)
+	timed[pic].draw(m, s, &f)
 }
 
 // Overlay replaces s by what moves with the pointer over a picture: the cursor
@@ -20,7 +20,9 @@ func (m *Model) Draw(s *Scene, pic Picture, v View) {
 func (m *Model) Overlay(s *Scene, pic Picture, v View) {
 	f := m.frame(pic, v)
 	s.reset(f.Width, f.Height)
-	on(timed[pic].overlay, m, s, &f)
+	if overlay := timed[pic].overlay; overlay != nil {
+		overlay(m, s, &f)
+	}
 }
 
 // drawCursor draws the cursor line, with the time at its upper end.

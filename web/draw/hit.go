@@ -16,7 +16,14 @@ const reach = 3.0
 // moment there (of still pictures: 0).
 func (m *Model) Hit(pic Picture, v View, x, y float64) (Target, time.Duration) {
 	f := m.frame(pic, v)
-	return timed[pic].at(m, pic, &f, x, y, 0)
+	t, at := Target{}, time.Duration(0)
+	if hit := timed[pic].hit; hit != nil {
+		t = hit(m, &f, x, y)
+	}
+	if !pic.Still() {
+		at = f.time(x)
+	}
+	return t, at
 }
 
 func (m *Model) hitStrip(f *frame, x, y float64) Target {

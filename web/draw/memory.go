@@ -27,7 +27,7 @@ type bandPoint struct {
 
 func init() {
 	pictures[Memory] = picture{name: "memory", title: "Device memory", height: 238, compared: 196}
-	timed[Memory] = layout[Model]{
+	timed[Memory] = modelLayout{
 		draw: (*Model).drawMemory,
 		overlay: func(m *Model, s *Scene, f *frame) {
 			m.drawCursor(s, f, titleLine, f.Height-6, false)

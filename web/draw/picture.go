@@ -1,7 +1,5 @@
 package draw
 
-import "time"
-
 // Picture names one of the pictures.
 type Picture uint8
 
@@ -33,18 +31,23 @@ type picture struct {
 	still    bool    // its horizontal axis is not time
 }
 
-// layout is how a picture of a Model or of Places is laid out. A nil function does
-// nothing.
-type layout[M any] struct {
-	draw, overlay func(*M, *Scene, *frame)
-	hit           func(*M, *frame, float64, float64) Target
-}
+// How pictures of a Model and of Places are laid out. A nil overlay or hit does nothing.
+type (
+	modelLayout struct {
+		draw, overlay func(*Model, *Scene, *frame)
+		hit           func(*Model, *frame, float64, float64) Target
+	}
+	placesLayout struct {
+		draw, overlay func(*Places, *Scene, *frame)
+		hit           func(*Places, *frame, float64, float64) Target
+	}
+)
 
 // What the files of the pictures fill in, in their init functions.
 var (
 	pictures [AllPictures]picture
-	timed    [NumPictures]layout[Model]
-	placed   [AllPictures - NumPictures]layout[Places]
+	timed    [NumPictures]modelLayout
+	placed   [AllPictures - NumPictures]placesLayout
 )
 
 // Name is the name of the picture's element on the page.
@@ -61,21 +64,3 @@ func (p Picture) ComparedHeight() float64 { return pictures[p].compared }
 
 // Still says that the horizontal axis is not time.
 func (p Picture) Still() bool { return pictures[p].still }
-
-// on paints a picture, or what moves with the pointer over it, if there is a layout.
-func on[M any](paint func(*M, *Scene, *frame), m *M, s *Scene, f *frame) {
-	if paint != nil {
-		paint(m, s, f)
-	}
-}
-
-// at is what is at a point, and the moment there; of still pictures that is none.
-func (l *layout[M]) at(m *M, pic Picture, f *frame, x, y float64, none time.Duration) (t Target, moment time.Duration) {
-	if l.hit != nil {
-		t = l.hit(m, f, x, y)
-	}
-	if pic.Still() {
-		return t, none
-	}
-	return t, f.time(x)
-}

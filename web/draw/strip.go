@@ -99,7 +99,7 @@ func letterIn(d sim.Decision, width float64) string {
 
 func init() {
 	pictures[Strip] = picture{name: "layers", title: "Layers", height: 80, compared: 70, still: true}
-	timed[Strip] = layout[Model]{
+	timed[Strip] = modelLayout{
 		draw: (*Model).drawStrip,
 		overlay: func(m *Model, s *Scene, f *frame) {
 			m.outlineBar(s, f, f.Hover, strokeOf(Ink, 1.5))

@@ -44,7 +44,7 @@ func laneBox(height float64, l int) (y, h float64) {
 
 func init() {
 	pictures[Timeline] = picture{name: "timeline", title: "Timeline", height: 146, compared: 122}
-	timed[Timeline] = layout[Model]{
+	timed[Timeline] = modelLayout{
 		draw: (*Model).drawTimeline,
 		overlay: func(m *Model, s *Scene, f *frame) {
 			if k := m.StageOf(f.Hover); k > 0 {

@@ -68,9 +68,9 @@ func TestFirstView(t *testing.T) {
 	if !regexp.MustCompile(`<button[^>]* value="resnet101"[^>]*>ResNet-101<`).MatchString(page) {
 		t.Error("the button of the networks does not name the preset of the example")
 	}
-	// Three pictures, each for wide and for narrow pages.
-	if n := strings.Count(page, `<svg xmlns`); n != 6 {
-		t.Errorf("%d inline pictures; want 6", n)
+	// Every picture is there for wide and for narrow pages.
+	if n, want := strings.Count(page, `<svg xmlns`), 2*int(draw.NumPictures); n != want {
+		t.Errorf("%d inline pictures; want %d", n, want)
 	}
 	for _, bad := range []string{"<style", "<script", "javascript:", "onclick"} {
 		if strings.Contains(page, bad) {

@@ -2,7 +2,6 @@ package kineto
 
 import (
 	"fmt"
-	"math"
 
 	"memtide/engine"
 	"memtide/profiles"
@@ -137,7 +136,7 @@ func (s *ktStep) comparePeaks(p *profiles.Profile, list []stage, note, warn func
 		return
 	}
 	share := 100 * float64(told-recorded) / float64(recorded)
-	text := fmt.Sprintf("Forward and backward take %s at their peak by the memory events, and %s by these stages (%+d %%)", recorded.Text(), told.Text(), int(math.Round(share)))
+	text := fmt.Sprintf("Forward and backward take %s at their peak by the memory events, and %s by these stages (%+.0f %%)", recorded.Text(), told.Text(), share)
 	if share < -5 || share > 5 {
 		warn("%s: sizes of stages do not tell all of it.", text)
 	} else {

@@ -80,7 +80,6 @@ func (c *Dock) StrategyDoc() string {
 	return strings.Join(strings.Fields(doc), " ")
 }
 
-
 // Place puts the slider over the bar of the answer, so that its knob stands where
 // the bar shows the budget.
 func (c *Dock) Place() string {

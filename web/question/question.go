@@ -19,6 +19,9 @@ type Question struct {
 	// Slowdown says that the answers depend on how much slower than keeping
 	// everything a step may be. The page has a field for it.
 	Slowdown bool
+	// Idle says that the page answers it before anybody asks, once it has nothing
+	// else to do.
+	Idle bool
 	// Varies is what of a choice the answers do not depend on, because it is what
 	// they vary: choosing one of them keeps them on the page.
 	Varies Varied

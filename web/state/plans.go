@@ -62,15 +62,22 @@ func PlanName(strategy string) string {
 	return strategy
 }
 
-// firstPlans are in the folded list, in this order, beside what is chosen or drawn.
-var firstPlans = []string{"pofo", "graphsearch", "blocks", "rotor", "sequential", "dtr", "offloadsearch", "window", "vdnn", "keepall"}
+// What is in the folded list, in this order, beside what is chosen or drawn.
+var (
+	firstOfChain = []string{"pofo", "rotor", "sequential", "offloadsearch", "window", "vdnn", "keepall"}
+	firstOfGraph = []string{"blocks", "graphsearch", "dtr", "window", "lms", "keepall"}
+)
 
 // Plans are the plans that apply, by kind, with what is known of each.
 func (s *State) Plans() []PlanGroup {
 	var out []PlanGroup
+	first := firstOfChain
+	if s.Network != nil && s.Network.Chain == nil {
+		first = firstOfGraph
+	}
 	strategies := engine.Strategies()
 	slices.SortStableFunc(strategies, func(a, b *engine.Strategy) int {
-		return cmp.Compare(uint(slices.Index(firstPlans, a.Name)), uint(slices.Index(firstPlans, b.Name)))
+		return cmp.Compare(uint(slices.Index(first, a.Name)), uint(slices.Index(first, b.Name)))
 	})
 	usable := s.CurveStrategies()
 	for _, g := range planGroups {
@@ -78,7 +85,9 @@ func (s *State) Plans() []PlanGroup {
 		for _, st := range strategies {
 			chosen := st.Name == s.Choice.Strategy
 			if st.Class == g.class && (chosen || st.Name == "keepall" || slices.Contains(usable, st)) {
-				group.Plans = append(group.Plans, s.plan(st, chosen))
+				p := s.plan(st, chosen)
+				p.First = chosen || p.Drawn || slices.Contains(first, st.Name)
+				group.Plans = append(group.Plans, p)
 			}
 		}
 		if len(group.Plans) > 0 {
@@ -90,7 +99,6 @@ func (s *State) Plans() []PlanGroup {
 
 func (s *State) plan(st *engine.Strategy, chosen bool) Plan {
 	p := Plan{Strategy: st, Name: PlanName(st.Name), Chosen: chosen, Drawn: st.Class != 0 && s.Drawn(st.Name)}
-	p.First = chosen || p.Drawn || slices.Contains(firstPlans, st.Name)
 	switch all := s.KeepAll(); {
 	case s.Network == nil:
 	case chosen && s.OverBudget != nil:

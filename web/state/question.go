@@ -70,6 +70,11 @@ func (p *questions) Answers(q *question.Question) *Answers {
 	return nil
 }
 
+// Working says that a question is being answered.
+func (p *questions) Working() bool {
+	return slices.ContainsFunc(p.answers, func(a *Answers) bool { return a.ID != 0 })
+}
+
 // forget drops answers, and cancels their request if it is at work.
 func (p *questions) forget(a *Answers) (out []Effect) {
 	if i := slices.Index(p.answers, a); i >= 0 {
@@ -221,10 +226,8 @@ func (s *State) followIdle() []Effect {
 	if c := s.Curve; c == nil || !c.Complete() || c.ID != 0 && c.Improving == 0 || s.OverBudget == nil && (s.Shown == nil || !s.Shown.Choice.Equal(s.Choice)) {
 		return nil
 	}
-	for _, a := range s.answers {
-		if a.ID != 0 {
-			return nil
-		}
+	if s.Working() {
+		return nil
 	}
 	for _, q := range question.All() {
 		if q.Idle && s.Answers(q) == nil {

@@ -158,7 +158,7 @@ func (c *Question) HTML() vugu.HTML {
 func (c *Question) row(b *strings.Builder, r *question.Row) {
 	head := html.EscapeString(r.Head)
 	if s := r.Strategy; s != nil {
-		head = string(Chip{Title: r.Head, stroke: strokes[chart.Role(s.Name)], dash: chart.Dash(s.Name)}.HTML())
+		head = sampled(s.Name, r.Head)
 	}
 	b.WriteString(`<tr><th scope="row">` + head + `</th>`)
 	for _, cell := range r.Cells {

@@ -9,6 +9,7 @@ import (
 	"memtide/engine"
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 )
 
 // PlanGroup is the plans of a kind, as every list of them has it.
@@ -41,25 +42,6 @@ var planGroups = []struct {
 	{"Recompute", engine.MayRecompute},
 	{"Offload", engine.MayOffload},
 	{"Baseline", 0},
-}
-
-// planNames are the names of plans that people read, where the title of the strategy
-// says what it does for those who know the paper.
-var planNames = map[string]string{
-	"pofo": "Recompute + offload", "rotor": "Best choice of blocks", "sequential": "Equal segments",
-	"offloadsearch": "Best set found", "dynprog": "Best set (Beaumont 2020)", "offloadexact": "Best order, short chains",
-	"window": "Adaptive window", "vdnn": "vDNN", "vdnnpp": "vDNN++", "keepall": "Keep everything",
-}
-
-// PlanName is the name of a strategy in lists of plans and beside their lines.
-func PlanName(strategy string) string {
-	if name, ok := planNames[strategy]; ok {
-		return name
-	}
-	if st := engine.Lookup(strategy); st != nil {
-		return st.Title
-	}
-	return strategy
 }
 
 // What is in the folded list, in this order, beside what is chosen or drawn.
@@ -98,7 +80,7 @@ func (s *State) Plans() []PlanGroup {
 }
 
 func (s *State) plan(st *engine.Strategy, chosen bool) Plan {
-	p := Plan{Strategy: st, Name: PlanName(st.Name), Chosen: chosen, Drawn: st.Class != 0 && s.Drawn(st.Name)}
+	p := Plan{Strategy: st, Name: choice.PlanName(st.Name), Chosen: chosen, Drawn: st.Class != 0 && s.Drawn(st.Name)}
 	switch all := s.KeepAll(); {
 	case s.Network == nil:
 	case chosen && s.OverBudget != nil:
@@ -189,7 +171,7 @@ func (s *State) found(strategy string) (proto.Answer, bool) {
 
 // note keeps what an answer found, if it is about another strategy and nothing else.
 func (p *questions) note(a *Answers, x proto.Answer) {
-	if a.Question.Name != helpName || x.Device != nil || x.Strategy == a.Strategy || x.Batch != 0 {
+	if a.Question.Name != HelpName || x.Device != nil || x.Strategy == a.Strategy || x.Batch != 0 {
 		return
 	}
 	all, _ := p.results.get(a.found)

@@ -101,7 +101,7 @@ func TestPlansThatFail(t *testing.T) {
 func TestIdleQuestion(t *testing.T) {
 	p, _ := swept(t, func(m, i int) int { return 20 })
 	e := last[Question](t, p)
-	if !e.Idle || e.Request.Name != helpName {
+	if !e.Idle || e.Request.Name != HelpName {
 		t.Fatalf("asks %+v; want what would help, for nobody", e)
 	}
 	p.play(StartQuestion{"smallest"})

@@ -36,8 +36,8 @@ type questions struct {
 	results recent[map[string]proto.Answer] // of strategies with their defaults, by State.foundKey
 }
 
-// helpName is the name of the question what would help.
-const helpName = "help"
+// HelpName is the name of the question what would help.
+const HelpName = "help"
 
 // Question asks a worker a question.
 type Question struct {
@@ -88,7 +88,7 @@ func (o *Side) Subject() question.Subject {
 	c := o.Choice
 	_, _, err := preset.Parse(c.Source.Preset)
 	out := question.Subject{Method: proto.Method{Strategy: c.Strategy, Args: c.Args}, Graph: o.Network.Chain == nil,
-		Preset: err == nil, Batch: o.Network.Totals.Batch, Usable: o.CurveStrategies()}
+		Preset: err == nil, Batch: o.Network.Totals.Batch, Usable: o.CurveStrategies(), Budget: o.Budget()}
 	if c.ToHost == c.ToDev {
 		out.Bandwidth = c.ToHost
 	}
@@ -168,13 +168,37 @@ func (a *Answers) cancel() []Effect {
 	return []Effect{Cancel{id}}
 }
 
-// ToggleQuestions opens and closes the questions.
-type ToggleQuestions struct{}
+// OpenQuestion opens a question, instead of the open one if there is, and closes it if
+// it is that. It is asked if nobody has asked it.
+type OpenQuestion struct{ Name string }
 
-func (ToggleQuestions) apply(s *State) []Effect {
-	s.View.Questions = !s.View.Questions
+func (m OpenQuestion) apply(s *State) []Effect {
+	q := question.Lookup(m.Name)
+	if q == nil {
+		return nil
+	}
 	s.DOM++
-	return []Effect{WriteURL{Replace}}
+	out := []Effect{WriteURL{Replace}}
+	if s.OpenedQuestion() == q {
+		s.View.Questions = false
+		return out
+	}
+	s.View.Questions, s.View.Question = true, q.Name
+	if s.Answers(q) == nil {
+		out = append(out, StartQuestion{q.Name}.apply(s)...)
+	}
+	return out
+}
+
+// OpenedQuestion is the question that is open; nil if none is.
+func (s *State) OpenedQuestion() *question.Question {
+	if !s.View.Questions {
+		return nil
+	}
+	if q := question.Lookup(s.View.Question); q != nil {
+		return q
+	}
+	return question.All()[0]
 }
 
 // SetSlowdown says how much slower than keeping everything a step may be, in
@@ -261,7 +285,7 @@ func (s *State) ask(q *question.Question, idle bool) (out []Effect) {
 			a.methods = append(a.methods, choice.MethodKey(m.Strategy, m.Args))
 		}
 	}
-	if q.Name == helpName {
+	if q.Name == HelpName {
 		req.Methods, a.List = s.knownMethods(req.Methods)
 		a.prior = len(a.List)
 	}

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"strings"
 
 	"memtide/engine"
 	"memtide/web/format"
@@ -93,4 +94,13 @@ func inWords(sentences []string) (out []string) {
 		out = append(out, format.Durations(s))
 	}
 	return out
+}
+
+// Line says where the times and the sizes come from.
+func (c *About) Line() string {
+	var words []string
+	for _, o := range c.Origins() {
+		words = append(words, o.What+" "+o.How)
+	}
+	return strings.Join(words[:min(len(words), 2)], " · ")
 }

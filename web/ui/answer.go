@@ -182,12 +182,13 @@ type Part struct {
 // Bar says that there is something to draw.
 func (c *Answer) Bar() bool {
 	p := c.S.Visible()
-	return p != nil && c.S.Memory == nil && c.scale(p) > 0
+	return p != nil && c.S.Memory == nil && barScale(c.S, p) > 0
 }
 
-// scale is what the whole width stands for.
-func (c *Answer) scale(p *state.Picture) engine.Bytes {
-	most := max(p.Solved.KeepAll.Peak, p.Solved.Trace.Peak, c.S.Budget())
+// barScale is what the whole width of the bar stands for. It does not depend on the
+// budget within the slider's range, so that the bar rests while it is dragged.
+func barScale(s *state.State, p *state.Picture) engine.Bytes {
+	most := max(p.Solved.KeepAll.Peak, p.Solved.Trace.Peak, s.Budget(), s.BudgetRange().To)
 	if d := deviceOf(p.Choice); d != nil {
 		most = max(most, d.Memory)
 	}
@@ -207,7 +208,7 @@ func (c *Answer) Parts() (out []Part) {
 	if !c.Bar() {
 		return nil
 	}
-	whole, at := c.scale(p), engine.Bytes(0)
+	whole, at := barScale(c.S, p), engine.Bytes(0)
 	add := func(class, name string, to engine.Bytes) {
 		if to > at {
 			size := format.Bytes(to - at)
@@ -245,7 +246,7 @@ func (c *Answer) Marks() (out []Part) {
 	if !c.Bar() {
 		return nil
 	}
-	whole := c.scale(p)
+	whole := barScale(c.S, p)
 	if d := deviceOf(p.Choice); d != nil {
 		out = append(out, Part{Class: side("device", d.Memory, whole), Label: "one " + d.Name + " has " + format.Bytes(d.Memory), Style: place(d.Memory, whole)})
 	}

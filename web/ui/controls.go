@@ -10,64 +10,10 @@ import (
 	"memtide/web/state"
 )
 
-// Controls are what a person can change.
+// Controls are the details of the model that a person can change.
 type Controls struct {
 	S        *state.State
 	Starting bool
-}
-
-// Closed says that there is nothing to set a budget for yet.
-func (c *Controls) Closed() bool { return c.S.Network == nil }
-
-// BudgetSteps is the slider's last position.
-func (c *Controls) BudgetSteps() int { return max(c.S.BudgetRange().Steps(), 1) }
-
-// BudgetPosition is the slider's position.
-func (c *Controls) BudgetPosition() int { return c.S.BudgetRange().Position(c.S.Budget()) }
-
-// BudgetText is the number beside the slider, or what is being typed there.
-func (c *Controls) BudgetText() string {
-	if c.S.Draft.Field == "budget-text" {
-		return c.S.Draft.Text
-	}
-	if c.Closed() {
-		return ""
-	}
-	return format.Bytes(c.S.Budget())
-}
-
-// BudgetValueText is what the slider says of itself.
-func (c *Controls) BudgetValueText() string {
-	fits := "fits"
-	if c.S.OverBudget != nil {
-		fits = "does not fit"
-	} else if c.S.Solving != nil {
-		fits = "solving"
-	}
-	return format.Bytes(c.S.Budget()) + ", " + fits
-}
-
-// BudgetNote compares the budget with keeping everything.
-func (c *Controls) BudgetNote() string {
-	if c.Closed() || c.Starting {
-		return "starting…"
-	}
-	all := c.S.Network.Totals.KeepAllPeak
-	if c.S.Budget() >= all {
-		return fmt.Sprintf("enough to keep everything (%s)", format.Bytes(all))
-	}
-	return fmt.Sprintf("%s of the %s that keep everything", format.Share(float64(c.S.Budget())/float64(all)), format.Bytes(all))
-}
-
-// Strategies lists the strategies that apply to the network, and the chosen one.
-func (c *Controls) Strategies() (out []Option) {
-	for _, s := range engine.Strategies() {
-		chosen := s.Name == c.S.Choice.Strategy
-		if n := c.S.Network; chosen || n == nil || n.Applies(s) {
-			out = append(out, Option{s.Name, s.Title, chosen})
-		}
-	}
-	return out
 }
 
 // TwoWays says whether the network can be taken as a chain and as a graph.
@@ -86,20 +32,9 @@ func (c *Controls) Kinds() []Option {
 	}
 }
 
-// StrategyDoc is the first sentence about the strategy.
-func (c *Controls) StrategyDoc() string {
-	s := engine.Lookup(c.S.Choice.Strategy)
-	if s == nil {
-		return ""
-	}
-	doc, _, _ := strings.Cut(s.Doc, "\n\n")
-	return strings.Join(strings.Fields(doc), " ")
-}
-
-// StrategyLine is the name and the first sentence, for pages on which the list of
-// strategies has no room for it.
+// StrategyLine is the name and the first sentence of the strategy.
 func (c *Controls) StrategyLine() string {
-	return strategyTitle(c.S.Choice.Strategy) + ": " + c.StrategyDoc()
+	return strategyTitle(c.S.Choice.Strategy) + ": " + (&Dock{S: c.S}).StrategyDoc()
 }
 
 // Param is a parameter of the strategy with its present value.
@@ -181,4 +116,23 @@ func (c *Controls) Transfers() []Option {
 		{"whole", "whole", c.S.Choice.Transfers == engine.Whole},
 		{"streamed", "streamed", c.S.Choice.Transfers == engine.Streamed},
 	}
+}
+
+// Line says the most important of the details.
+func (c *Controls) Line() string {
+	words := []string{"link " + format.Rate(c.S.Choice.ToDev), strings.ToLower(selected(c.Duplexes())), selected(c.Transfers()) + " transfers"}
+	if e := (&About{S: c.S}).Efficiency(); e != "" {
+		words = append([]string{"efficiency " + e + " %"}, words...)
+	}
+	return strings.Join(words, ", ")
+}
+
+// selected is the title of the chosen option; empty if none is.
+func selected(options []Option) string {
+	for _, o := range options {
+		if o.Selected {
+			return o.Title
+		}
+	}
+	return ""
 }

@@ -85,7 +85,7 @@ func TestGraphPage(t *testing.T) {
 			t.Errorf("the page does not contain %q", want)
 		}
 	}
-	for _, o := range (&Controls{S: s}).Strategies() {
+	for _, o := range (&Dock{S: s}).Strategies() {
 		if !engine.Lookup(o.ID).Graphs {
 			t.Errorf("the list offers %s, which needs a chain", o.ID)
 		}

@@ -159,7 +159,7 @@ func (c *Controls) DeviceNote() string {
 		return "Times are for " + timed.Name + "; only the link to the host is this device's."
 	}
 	has := format.Bytes(timed.Memory)
-	if !c.Closed() && c.S.Budget() > timed.Memory {
+	if !(&Dock{S: c.S}).Closed() && c.S.Budget() > timed.Memory {
 		return "The times are for it, too. The budget is more than the " + has + " that it has."
 	}
 	return "The times are for it, too. It has " + has + "."

@@ -169,18 +169,19 @@ func (c *Plans) MoreText() string {
 	return fmt.Sprintf("%d more", n)
 }
 
-// Bounded says whether a lower bound is drawn, or may be once the curve is known, or
-// can be drawn here.
+// Bounded says whether a lower bound is drawn, or may be once the curve is known.
 func (c *Plans) Bounded() bool {
 	curve := c.S.Curve
-	return c.S.View.LineList || c.S.Drawn(state.BoundLine) && (curve == nil || curve.ID != 0 && !curve.Complete() || len(chart.Bounds(c.S)) > 0)
+	return c.S.Drawn(state.BoundLine) && (curve == nil || curve.ID != 0 && !curve.Complete() || len(chart.Bounds(c.S)) > 0)
 }
 
 // BoundPressed is for aria-pressed.
 func (c *Plans) BoundPressed() string { return strconv.FormatBool(c.S.Drawn(state.BoundLine)) }
 
-// BoundSample is a piece of a lower bound's line.
-func (c *Plans) BoundSample() vugu.HTML { return vugu.HTML(sample(state.BoundLine)) }
+// BoundHTML is a piece of a lower bound's line with its name.
+func (c *Plans) BoundHTML() vugu.HTML {
+	return vugu.HTML(sample(state.BoundLine) + html.EscapeString(c.BoundTitle()))
+}
 
 // BoundTitle is the name of the bound that is drawn, if it is only one.
 func (c *Plans) BoundTitle() string {

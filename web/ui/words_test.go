@@ -66,7 +66,7 @@ func TestSelectionWords(t *testing.T) {
 
 func TestBudgetNote(t *testing.T) {
 	s := first(t)
-	c := Controls{S: s}
+	c := Dock{S: s}
 	if got, want := c.BudgetNote(), "60 % of the 4.3 GiB that keep everything"; got != want {
 		t.Errorf("note is %q; want %q", got, want)
 	}

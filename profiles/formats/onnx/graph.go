@@ -346,7 +346,11 @@ func (g *onnxGraph) infer(c *call) error {
 	if standard := n.domain == "" || n.domain == "ai.onnx"; ok && standard {
 		c.rule = rule
 		g.plain = g.plain && rule.plain
-		if err := rule.shape(c); err != nil {
+		x := c.in(0)
+		if x == nil {
+			return errOnnxInputs
+		}
+		if err := rule.shape(c, x); err != nil {
 			return err
 		}
 		g.others(c)

@@ -10,17 +10,13 @@ import (
 // Shapes of operators that move numbers instead of computing them.
 
 // reshapeShape: 0 keeps a dimension, and -1 takes what is left.
-func reshapeShape(c *call) error {
-	x := c.in(0)
-	want, ok := c.list("shape", 1)
-	if x == nil {
-		return errOnnxInputs
-	}
-	if !ok {
-		return errOnnxDynamic
+func reshapeShape(c *call, x *onnxValue) error {
+	want, err := c.list("shape", 1)
+	if err != nil {
+		return err
 	}
 	out := slices.Clone(want)
-	rest, known := -1, int64(1)
+	rest := -1
 	for i, d := range out {
 		switch {
 		case d == 0 && c.node.int("allowzero", 0) == 0:
@@ -34,7 +30,7 @@ func reshapeShape(c *call) error {
 			return fmt.Errorf("shape %s is not valid", shapeText(want))
 		}
 	}
-	known, ok = parse.Elements(out)
+	known, ok := parse.Elements(out)
 	count := elementCount(x.dims)
 	if rest >= 0 && ok && known > 0 {
 		out[rest] = count / known
@@ -46,11 +42,7 @@ func reshapeShape(c *call) error {
 	return nil
 }
 
-func flattenShape(c *call) error {
-	x := c.in(0)
-	if x == nil {
-		return errOnnxInputs
-	}
+func flattenShape(c *call, x *onnxValue) error {
 	at := c.node.int("axis", 1)
 	if at < 0 {
 		at += int64(len(x.dims))
@@ -62,11 +54,7 @@ func flattenShape(c *call) error {
 	return nil
 }
 
-func transposeShape(c *call) error {
-	x := c.in(0)
-	if x == nil {
-		return errOnnxInputs
-	}
+func transposeShape(c *call, x *onnxValue) error {
 	perm := c.node.ints("perm")
 	if perm == nil {
 		for i := range x.dims {
@@ -92,14 +80,10 @@ func transposeShape(c *call) error {
 	return nil
 }
 
-func squeezeShape(c *call) error {
-	x := c.in(0)
-	axes, ok := c.list("axes", 1)
-	if x == nil {
-		return errOnnxInputs
-	}
-	if !ok {
-		return errOnnxDynamic
+func squeezeShape(c *call, x *onnxValue) error {
+	axes, err := c.list("axes", 1)
+	if err != nil {
+		return err
 	}
 	gone := make([]bool, len(x.dims))
 	for _, a := range axes {
@@ -119,14 +103,10 @@ func squeezeShape(c *call) error {
 	return nil
 }
 
-func unsqueezeShape(c *call) error {
-	x := c.in(0)
-	axes, ok := c.list("axes", 1)
-	if x == nil {
-		return errOnnxInputs
-	}
-	if !ok {
-		return errOnnxDynamic
+func unsqueezeShape(c *call, x *onnxValue) error {
+	axes, err := c.list("axes", 1)
+	if err != nil {
+		return err
 	}
 	rank := len(x.dims) + len(axes)
 	if rank > onnxMostDims {
@@ -152,16 +132,12 @@ func unsqueezeShape(c *call) error {
 	return nil
 }
 
-func concatShape(c *call) error {
-	first := c.in(0)
-	if first == nil {
-		return errOnnxInputs
-	}
-	at, err := c.axis("axis", 1, len(first.dims))
+func concatShape(c *call, x *onnxValue) error {
+	at, err := c.axis("axis", 1, len(x.dims))
 	if err != nil {
 		return err
 	}
-	out := slices.Clone(first.dims)
+	out := slices.Clone(x.dims)
 	for i := 1; i < len(c.ins); i++ {
 		v := c.in(i)
 		if v == nil {
@@ -172,23 +148,19 @@ func concatShape(c *call) error {
 			same = same && (j == at || v.dims[j] == out[j])
 		}
 		if !same {
-			return fmt.Errorf("shapes %s and %s do not go together along dimension %d", shapeText(first.dims), shapeText(v.dims), at)
+			return fmt.Errorf("shapes %s and %s do not go together along dimension %d", shapeText(x.dims), shapeText(v.dims), at)
 		}
 		out[at] += v.dims[at]
 	}
-	c.set(0, first.dtype, out)
+	c.set(0, x.dtype, out)
 	return nil
 }
 
 // splitShape has one output for each part.
-func splitShape(c *call) error {
-	x := c.in(0)
-	parts, ok := c.list("split", 1)
-	if x == nil {
-		return errOnnxInputs
-	}
-	if !ok {
-		return errOnnxDynamic
+func splitShape(c *call, x *onnxValue) error {
+	parts, err := c.list("split", 1)
+	if err != nil {
+		return err
 	}
 	at, err := c.axis("axis", 0, len(x.dims))
 	if err != nil {
@@ -213,16 +185,12 @@ func splitShape(c *call) error {
 }
 
 // sliceShape: until operator set 9 the bounds are attributes, then inputs.
-func sliceShape(c *call) error {
-	x := c.in(0)
-	if x == nil {
-		return errOnnxInputs
-	}
+func sliceShape(c *call, x *onnxValue) error {
 	var bounds [4][]int64
 	for i, name := range [4]string{"starts", "ends", "axes", "steps"} {
-		list, ok := c.list(name, i+1)
-		if !ok {
-			return errOnnxDynamic
+		list, err := c.list(name, i+1)
+		if err != nil {
+			return err
 		}
 		bounds[i] = list
 	}
@@ -272,9 +240,9 @@ func sliceSpan(start, end, step, size int64) (first, n int64) {
 }
 
 // gatherShape puts the shape of the indices into the place of a dimension.
-func gatherShape(c *call) error {
-	x, index := c.in(0), c.in(1)
-	if x == nil || index == nil {
+func gatherShape(c *call, x *onnxValue) error {
+	index := c.in(1)
+	if index == nil {
 		return errOnnxInputs
 	}
 	at, err := c.axis("axis", 0, len(x.dims))
@@ -286,22 +254,21 @@ func gatherShape(c *call) error {
 }
 
 // secondShape is that of the second input, with numbers of the first.
-func secondShape(c *call) error {
-	x, index := c.in(0), c.in(1)
-	if x == nil || index == nil {
+func secondShape(c *call, x *onnxValue) error {
+	index := c.in(1)
+	if index == nil {
 		return errOnnxInputs
 	}
 	c.set(0, x.dtype, index.dims)
 	return nil
 }
 
-func padShape(c *call) error {
-	x := c.in(0)
-	pads, ok := c.list("pads", 1)
-	if x == nil {
-		return errOnnxInputs
+func padShape(c *call, x *onnxValue) error {
+	pads, err := c.list("pads", 1)
+	if err != nil {
+		return err
 	}
-	if axes := c.in(3); !ok || axes != nil {
+	if c.in(3) != nil { // axes
 		return errOnnxDynamic
 	}
 	if len(pads) != 2*len(x.dims) {
@@ -319,14 +286,10 @@ func padShape(c *call) error {
 }
 
 // expandShape broadcasts the input to a shape.
-func expandShape(c *call) error {
-	x := c.in(0)
-	want, ok := c.list("shape", 1)
-	if x == nil {
-		return errOnnxInputs
-	}
-	if !ok {
-		return errOnnxDynamic
+func expandShape(c *call, x *onnxValue) error {
+	want, err := c.list("shape", 1)
+	if err != nil {
+		return err
 	}
 	out, ok := broadcast(x.dims, want)
 	if !ok {
@@ -336,14 +299,10 @@ func expandShape(c *call) error {
 	return nil
 }
 
-func tileShape(c *call) error {
-	x := c.in(0)
-	times, ok := c.list("repeats", 1)
-	if x == nil {
-		return errOnnxInputs
-	}
-	if !ok {
-		return errOnnxDynamic
+func tileShape(c *call, x *onnxValue) error {
+	times, err := c.list("repeats", 1)
+	if err != nil {
+		return err
 	}
 	if len(times) != len(x.dims) {
 		return fmt.Errorf("%d repeats for %d dimensions", len(times), len(x.dims))
@@ -360,11 +319,7 @@ func tileShape(c *call) error {
 }
 
 // resizeShape reads sizes, or whole or broken factors for each dimension.
-func resizeShape(c *call) error {
-	x := c.in(0)
-	if x == nil {
-		return errOnnxInputs
-	}
+func resizeShape(c *call, x *onnxValue) error {
 	if sizes := c.in(3); sizes != nil {
 		if len(sizes.vals) != len(x.dims) {
 			return errOnnxDynamic
@@ -402,9 +357,9 @@ func (c *call) scales() []float32 {
 }
 
 // blockShape moves blocks of numbers between channels and positions.
-func blockShape(c *call) error {
-	x, b := c.in(0), c.node.int("blocksize", 0)
-	if x == nil || len(x.dims) != 4 || b < 1 || b > 1<<15 {
+func blockShape(c *call, x *onnxValue) error {
+	b := c.node.int("blocksize", 0)
+	if len(x.dims) != 4 || b < 1 || b > 1<<15 {
 		return errOnnxInputs
 	}
 	n, ch, h, w := x.dims[0], x.dims[1], x.dims[2], x.dims[3]

@@ -77,15 +77,19 @@ func (n *onnxNode) text(name string) string {
 	return ""
 }
 
-// list is an attribute, or since some operator set the values of an input.
-func (c *call) list(name string, input int) ([]int64, bool) {
+// list is an attribute, or since some operator set the values of an input; nil if
+// there is neither. The error is that the values are known only when it runs.
+func (c *call) list(name string, input int) ([]int64, error) {
 	if a := c.node.attr(name); a != nil {
-		return a.ints, true
+		return a.ints, nil
 	}
 	if v := c.in(input); v != nil {
-		return v.vals, v.vals != nil
+		if v.vals == nil {
+			return nil, errOnnxDynamic
+		}
+		return v.vals, nil
 	}
-	return nil, true
+	return nil, nil
 }
 
 // axis is a dimension of so many; negative ones count from the end.
@@ -174,7 +178,7 @@ func (s *spatial) slide(i int, in int64) (int64, error) {
 }
 
 // convShape is [batch, filters, ...]; the weights are [filters, channels/group, ...].
-func convShape(c *call) error {
+func convShape(c *call, x *onnxValue) error {
 	x, w, err := c.image2(0, 1)
 	if err != nil {
 		return err
@@ -195,7 +199,7 @@ func convShape(c *call) error {
 }
 
 // transposedShape is the shape whose convolution would give the input's.
-func transposedShape(c *call) error {
+func transposedShape(c *call, x *onnxValue) error {
 	x, w, err := c.image2(0, 1)
 	if err != nil {
 		return err
@@ -240,11 +244,7 @@ func (c *call) image2(i, j int) (x, w *onnxValue, err error) {
 	return x, w, nil
 }
 
-func poolShape(c *call) error {
-	x := c.in(0)
-	if x == nil {
-		return errOnnxInputs
-	}
+func poolShape(c *call, x *onnxValue) error {
 	s, err := c.spatial(c.node.ints("kernel_shape"), len(x.dims))
 	if err != nil {
 		return err
@@ -261,9 +261,8 @@ func poolShape(c *call) error {
 	return nil
 }
 
-func globalPoolShape(c *call) error {
-	x := c.in(0)
-	if x == nil || len(x.dims) < 3 {
+func globalPoolShape(c *call, x *onnxValue) error {
+	if len(x.dims) < 3 {
 		return errOnnxInputs
 	}
 	c.set(0, x.dtype, append(slices.Clone(x.dims[:2]), slices.Repeat([]int64{1}, len(x.dims)-2)...))
@@ -271,17 +270,13 @@ func globalPoolShape(c *call) error {
 }
 
 // sameShape is the shape of the first input.
-func sameShape(c *call) error {
-	x := c.in(0)
-	if x == nil {
-		return errOnnxInputs
-	}
+func sameShape(c *call, x *onnxValue) error {
 	c.set(0, x.dtype, x.dims)
 	return nil
 }
 
-func castShape(c *call) error {
-	if err := sameShape(c); err != nil {
+func castShape(c *call, x *onnxValue) error {
+	if err := sameShape(c, x); err != nil {
 		return err
 	}
 	c.outs[0].dtype = c.node.int("to", c.outs[0].dtype)
@@ -289,16 +284,12 @@ func castShape(c *call) error {
 }
 
 // broadcastShape joins the shapes of all inputs.
-func broadcastShape(c *call) error {
-	var out []int64
-	var dtype int64
-	for i := range c.ins {
+func broadcastShape(c *call, x *onnxValue) error {
+	out := x.dims
+	for i := 1; i < len(c.ins); i++ {
 		v := c.in(i)
 		if v == nil {
 			return errOnnxInputs
-		}
-		if out == nil {
-			dtype = v.dtype
 		}
 		joined, ok := broadcast(out, v.dims)
 		if !ok {
@@ -306,7 +297,7 @@ func broadcastShape(c *call) error {
 		}
 		out = joined
 	}
-	c.set(0, dtype, out)
+	c.set(0, x.dtype, out)
 	return nil
 }
 
@@ -331,16 +322,16 @@ func broadcast(a, b []int64) ([]int64, bool) {
 	return out, true
 }
 
-func compareShape(c *call) error {
-	err := broadcastShape(c)
+func compareShape(c *call, x *onnxValue) error {
+	err := broadcastShape(c, x)
 	if err == nil {
 		c.outs[0].dtype = onnxBool
 	}
 	return err
 }
 
-func whereShape(c *call) error {
-	if err := broadcastShape(c); err != nil {
+func whereShape(c *call, x *onnxValue) error {
+	if err := broadcastShape(c, x); err != nil {
 		return err
 	}
 	if v := c.in(1); v != nil {
@@ -349,9 +340,9 @@ func whereShape(c *call) error {
 	return nil
 }
 
-func gemmShape(c *call) error {
-	a, b := c.in(0), c.in(1)
-	if a == nil || b == nil || len(a.dims) != 2 || len(b.dims) != 2 {
+func gemmShape(c *call, x *onnxValue) error {
+	a, b := x, c.in(1)
+	if b == nil || len(a.dims) != 2 || len(b.dims) != 2 {
 		return errOnnxInputs
 	}
 	m, k := a.dims[0], a.dims[1]
@@ -371,9 +362,9 @@ func gemmShape(c *call) error {
 }
 
 // matMulShape is that of numpy.matmul.
-func matMulShape(c *call) error {
-	a, b := c.in(0), c.in(1)
-	if a == nil || b == nil || len(a.dims) == 0 || len(b.dims) == 0 {
+func matMulShape(c *call, x *onnxValue) error {
+	a, b := x, c.in(1)
+	if b == nil || len(a.dims) == 0 || len(b.dims) == 0 {
 		return errOnnxInputs
 	}
 	left, right := a.dims, b.dims
@@ -400,20 +391,16 @@ func matMulShape(c *call) error {
 }
 
 // reduceShape keeps the dimensions that are not reduced, and the others as 1.
-func reduceShape(c *call) error {
-	x := c.in(0)
-	if x == nil {
-		return errOnnxInputs
-	}
-	axes, ok := c.list("axes", 1)
-	if !ok {
-		return errOnnxDynamic
+func reduceShape(c *call, x *onnxValue) error {
+	axes, err := c.list("axes", 1)
+	if err != nil {
+		return err
 	}
 	if a := c.node.attr("axis"); a != nil || strings.HasPrefix(c.node.op, "Arg") {
 		axes = []int64{c.node.int("axis", 0)}
 	}
 	if len(axes) == 0 && c.node.int("noop_with_empty_axes", 0) != 0 {
-		return sameShape(c)
+		return sameShape(c, x)
 	}
 	gone := make([]bool, len(x.dims))
 	for _, a := range axes {

@@ -54,6 +54,8 @@ func (c Command) button(s *state.State) (state.Message, bool) {
 		return state.SetArg{Name: c.Arg, Value: strconv.Itoa(c.Index)}, true
 	case "lines":
 		return state.ToggleLines{Names: strings.Split(c.Arg, ",")}, true
+	case "plan":
+		return state.SetStrategy{Name: c.Arg}, true
 	case "lines-all":
 		return state.SetLines{Names: []string{state.AllLines}}, true
 	case "lines-default":

@@ -91,10 +91,14 @@ func TestGraphPage(t *testing.T) {
 		}
 	}
 	var drawn []string
-	for _, o := range (&Tradeoff{S: s}).Drawn() {
-		drawn = append(drawn, o.Names)
+	for _, g := range s.Plans() {
+		for _, p := range g.Plans {
+			if p.Drawn {
+				drawn = append(drawn, p.Strategy.Name)
+			}
+		}
 	}
-	if got, want := strings.Join(drawn, " "), "window blocks dtr lms bound"; got != want {
+	if got, want := strings.Join(drawn, " "), "blocks dtr window lms"; got != want {
 		t.Errorf("the curve draws %s; want %s", got, want)
 	}
 	for k := 1; k <= 12; k++ {

@@ -7,6 +7,7 @@ import (
 
 	"memtide/engine"
 	"memtide/web/choice"
+	"memtide/web/format"
 	"memtide/web/link"
 	"memtide/web/state"
 )
@@ -62,7 +63,14 @@ func ChoiceOf(l link.Link) (state.Choice, []string) {
 		l.Alloc = choice.DefaultAllocator
 	}
 	c, problems := l.Resolve(l.Base())
-	return c, notesOf("", problems)
+	notes := notesOf("", problems)
+	for i := range problems {
+		if problems[i].Key == "p" && l.Budget.Bytes > 0 {
+			c.Budget = choice.DefaultBudget
+			notes = append(notes, "The link's budget of "+format.Bytes(l.Budget.Bytes)+" was meant for that network and is not used.")
+		}
+	}
+	return c, notes
 }
 
 // notesOf says what of a link cannot be taken.
@@ -134,6 +142,9 @@ func Follow(fragment string) (l link.Link, m state.Start, notes []string) {
 func Read(fragment string) (l link.Link, m state.Start, notes []string) {
 	l, notes = link.Parse(fragment)
 	c, more := ChoiceOf(l)
+	if strings.TrimPrefix(fragment, "#") == "" {
+		c = choice.Example()
+	}
 	notes = append(notes, more...)
 	b, more := choiceB(l.B, c)
 	notes = append(notes, more...)

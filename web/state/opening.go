@@ -151,6 +151,9 @@ func (m Opened) apply(s *State) []Effect {
 	}
 	c := m.choice(o)
 	side.Network = newNetwork(c.Source, m.Profile, m.Reply).As(c)
+	if o.fit || o.History == Push && c.Budget == choice.DefaultBudget && s.Compare == nil {
+		c = c.Fitted(side.Network.Totals.KeepAllPeak, o.fit)
+	}
 	asked := own && c.Strategy != choice.DefaultStrategy && o.History != Push // then it is said that it does not apply
 	if st := engine.Lookup(c.Strategy); st != nil && !side.Network.Applies(st) && !asked {
 		c.Strategy, c.Args = choice.GraphStrategy, nil

@@ -187,6 +187,35 @@ func (m PickNetwork) apply(s *State) []Effect {
 	return s.openVariant(p, o)
 }
 
+// SetGPU chooses the device: its memory, its link to the host and, where the
+// preset has such times, its times. A comparison keeps its budget; otherwise the
+// device brings its own.
+type SetGPU struct{ ID string }
+
+func (m SetGPU) apply(s *State) []Effect {
+	d := preset.LookupDevice(m.ID)
+	if d == nil {
+		return nil
+	}
+	base, o := s.Choice.Source.Variant()
+	if base == nil || !base.Operators() {
+		return s.chooseLink(false, func(c *Choice) {
+			if *c = c.On(d); s.Network != nil && s.Compare == nil {
+				*c = c.Fitted(s.Network.Totals.KeepAllPeak, true)
+			}
+		})
+	}
+	o.Device = d.ID
+	v, err := base.With(o)
+	if err != nil {
+		return s.alert(&Alert{Text: err.Error()})
+	}
+	c := s.keepBudget(s.Choice.Moved(Source{Preset: preset.Ref(v.ID, o.Batch)})).On(d)
+	out := s.open(c, nil, Push)
+	s.Opening.fit = s.Compare == nil
+	return out
+}
+
 // openVariant opens a preset with these options. The link to the host is that of
 // the device that the times are for, until a person chooses another: it goes
 // along when the device changes.
@@ -199,7 +228,7 @@ func (s *State) openVariant(base *preset.Preset, o preset.Options) []Effect {
 	c := s.keepBudget(s.Choice.Moved(Source{Preset: preset.Ref(v.ID, o.Batch)}))
 	if _, old := s.Choice.Source.Variant(); base.Operators() && c.Device == old.Device && c.Device != o.Device {
 		if d := preset.LookupDevice(o.Device); d != nil {
-			c.Device, c.ToHost, c.ToDev, c.Duplex = d.ID, d.ToHost, d.ToDev, d.Duplex
+			c = c.On(d)
 		}
 	}
 	return s.open(c, nil, Push)

@@ -85,7 +85,7 @@ func (m Mount) Around(s *state.State, v *draw.View) {
 	}
 	v.Ghost = p.Solved.Ghost
 	if d := deviceOf(p.Choice); d != nil {
-		v.Capacity, v.Device = d.Memory, "one "+d.Name
+		v.Capacity, v.Device = d.Memory, "one "+gpuName(d)
 	}
 }
 

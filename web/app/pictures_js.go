@@ -40,6 +40,7 @@ type canvas struct {
 	host, inner safejs.Value
 	base, above safejs.Value
 	width       float64 // CSS pixels, 0 until it is known
+	height      float64
 	fresh       bool    // it is not connected yet
 }
 
@@ -115,8 +116,8 @@ func (p *pictures) connect(c *canvas) {
 }
 
 func (p *pictures) measure(c *canvas) {
-	if w := number(c.host, "clientWidth"); w != c.width {
-		c.width = w
+	if w, h := number(c.host, "clientWidth"), number(c.host, "clientHeight"); w != c.width || h != c.height {
+		c.width, c.height = w, h
 		p.again()
 	}
 }
@@ -145,7 +146,7 @@ func (p *pictures) view(c *canvas) draw.View {
 	if s.Preview == nil {
 		v.Selected = s.View.Selected
 	}
-	v.Top = p.gesture.top
+	v.Top, v.Height = p.gesture.top, c.height
 	c.Around(s, &v)
 	if s.Compare != nil && c.Timed() {
 		p.compare(c, &v)
@@ -156,7 +157,7 @@ func (p *pictures) view(c *canvas) draw.View {
 // compare adds to a view what stands beside it.
 func (p *pictures) compare(c *canvas, v *draw.View) {
 	s := p.s
-	v.Height, v.Budget, v.Beside = c.Height(s), c.Budget(s), c.Beside(s)
+	v.Budget, v.Beside = c.Budget(s), c.Beside(s)
 	if !c.Controlled(s) {
 		v.Selected = c.Across(s, v.Selected)
 	}
@@ -170,7 +171,7 @@ func (p *pictures) frame() {
 	p.asked = false
 	for i := range p.canvas {
 		if c := &p.canvas[i]; c.fresh {
-			c.width = number(c.host, "clientWidth")
+			c.width, c.height = number(c.host, "clientWidth"), number(c.host, "clientHeight")
 		}
 	}
 	p.ratio = max(number(safejs.Global(), "devicePixelRatio"), 1)

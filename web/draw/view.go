@@ -8,16 +8,17 @@ import (
 	"memtide/engine/sim"
 )
 
-// Sizes in CSS pixels. GutterWidth is the room for labels left of every picture.
+// Sizes in CSS pixels. GutterWidth and SlimGutter are the room for labels left of every picture.
 // Page is as high as the pictures with PageGap between them.
 const (
 	PageGap     = 10.0
-	GutterWidth = 76.0
+	GutterWidth = 84.0
+	SlimGutter  = 60.0 // of pictures that are not wider than slimWidth
 
+	slimWidth  = 480.0
 	rightPad   = 10.0 // half a label of the last mark of the axis
 	titleLine  = 20.0 // the title of a picture, above everything else
 	axisLine   = 18.0 // the labels of the time axis
-	laneSpace  = 6.0  // between lanes
 	labelRoom  = 24.0 // narrower slices have no label
 	lineHeight = 14.0
 )
@@ -28,7 +29,7 @@ type View struct {
 	From, To time.Duration // the time range of Timeline and Memory; To 0: the end of the step
 	Width    float64       // CSS pixels
 	Height   float64       // CSS pixels; 0: the picture's standard height
-	Gutter   float64       // CSS pixels; 0: GutterWidth
+	Gutter   float64       // CSS pixels; 0: GutterWidth or SlimGutter
 	Budget   engine.Bytes  // the budget line; 0: the problem's budget
 	Selected Target        // outlined, with an arrow from its cause
 	Chain    bool          // the critical chain is underlined in Timeline
@@ -38,6 +39,7 @@ type View struct {
 	Ghost    []sim.Point   // of Memory: what keeping everything would take over time; nil: it is not drawn
 	Capacity engine.Bytes  // of Memory: what the device has; 0: nobody knows
 	Device   string        // its name, for people
+	Drag     bool          // of Memory: the budget line can be dragged, which its label says
 	Top      engine.Bytes  // of Memory: what the upper end of the axis stands for, see MemoryTop; 0: what is to be seen decides
 	Beside   *Beside       // the other side of a comparison; nil: there is none
 }
@@ -62,10 +64,12 @@ func (m *Model) frame(pic Picture, v View) frame {
 // newFrame fills in the defaults of a picture of a step that ends at end.
 func newFrame(pic Picture, v View, end time.Duration) frame {
 	if v.Height <= 0 {
-		v.Height = pic.Height()
+		v.Height = pic.HeightAt(v.Width)
 	}
 	if v.Gutter <= 0 {
-		v.Gutter = GutterWidth
+		if v.Gutter = GutterWidth; v.Width <= slimWidth {
+			v.Gutter = SlimGutter
+		}
 	}
 	if v.To <= v.From {
 		v.To = max(v.end(end), v.From+1)

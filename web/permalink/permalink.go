@@ -7,7 +7,6 @@ import (
 
 	"memtide/engine"
 	"memtide/web/choice"
-	"memtide/web/format"
 	"memtide/web/link"
 	"memtide/web/state"
 )
@@ -63,14 +62,7 @@ func ChoiceOf(l link.Link) (state.Choice, []string) {
 		l.Alloc = choice.DefaultAllocator
 	}
 	c, problems := l.Resolve(l.Base())
-	notes := notesOf("", problems)
-	for i := range problems {
-		if problems[i].Key == "p" && l.Budget.Bytes > 0 {
-			c.Budget = choice.DefaultBudget
-			notes = append(notes, "The link's budget of "+format.Bytes(l.Budget.Bytes)+" was meant for that network and is not used.")
-		}
-	}
-	return c, notes
+	return c, notesOf("", problems)
 }
 
 // notesOf says what of a link cannot be taken.

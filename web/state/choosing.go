@@ -22,6 +22,7 @@ func (m SetBudget) apply(s *State) []Effect {
 	if m.Share > 0 {
 		c.Budget = choice.Budget{Share: m.Share}
 	}
+	s.dragging = !m.Settled
 	return s.choose(c, Replace, !m.Settled)
 }
 

@@ -4,6 +4,7 @@ import (
 	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
+	"memtide/web/draw"
 	"memtide/web/format"
 )
 
@@ -113,6 +114,9 @@ func (s *State) show(o *Side, p *Picture) {
 	o.Shown = p
 	s.touch()
 	if o == &s.Side {
+		if !s.dragging {
+			s.copies = draw.CopyLanes(p.Solved.Trace)
+		}
 		s.selectIn(p, old)
 	}
 }

@@ -9,8 +9,10 @@
 globalThis.memtidePaint = (() => {
   const MAGIC = 0x3144544d; // "MTD1"
   const HEADER = 20, GROUP = 16, NONE = 255;
+  const SURFACE = 8; // the role of the background
   const RECTS = 1, AREA = 2, LINE = 3, TEXTS = 4;
-  const FONT = "11px system-ui,sans-serif", BOLD = "600 " + FONT;
+  const SMALL = "11px system-ui,sans-serif", LARGE = "13px system-ui,sans-serif";
+  const FONTS = [SMALL, "600 " + SMALL, LARGE, "600 " + LARGE];
   const DASHES = [[], [3, 2], [6, 3], [2, 2]];
   const ALIGN = ["left", "center", "right"];
   const TILE = 8; // CSS pixels, both ways
@@ -66,13 +68,21 @@ globalThis.memtidePaint = (() => {
     if (stroke) ctx.stroke();
   }
 
-  function texts(ctx, v, at, end, strings) {
+  function texts(ctx, v, at, end, strings, edge) {
+    ctx.strokeStyle = edge;
+    ctx.lineWidth = 4;
+    ctx.lineJoin = "round";
+    ctx.setLineDash([]);
     for (; at < end; at += 16) {
       const from = v.getUint32(at + 8, true);
       ctx.textAlign = ALIGN[v.getUint8(at + 14)];
-      ctx.font = v.getUint8(at + 15) ? BOLD : FONT;
-      ctx.fillText(strings.substr(from, v.getUint16(at + 12, true)), v.getFloat32(at, true), v.getFloat32(at + 4, true));
+      const font = v.getUint8(at + 15), text = strings.substr(from, v.getUint16(at + 12, true));
+      const x = v.getFloat32(at, true), y = v.getFloat32(at + 4, true);
+      ctx.font = FONTS[font & 3];
+      if (font & 4) ctx.strokeText(text, x, y);
+      ctx.fillText(text, x, y);
     }
+    ctx.lineJoin = "miter";
   }
 
   // prepare gives the canvas its size in device pixels and clears it.
@@ -111,7 +121,7 @@ globalThis.memtidePaint = (() => {
       }
       if (op === RECTS) rects(ctx, v, at + GROUP, end, fill !== NONE, stroke !== NONE);
       else if (op === AREA || op === LINE) path(ctx, v, at + GROUP, end, op === AREA, fill !== NONE && op === AREA, stroke !== NONE);
-      else if (op === TEXTS) texts(ctx, v, at + GROUP, end, strings);
+      else if (op === TEXTS) texts(ctx, v, at + GROUP, end, strings, palette[SURFACE]);
       at = end;
     }
   };

@@ -5,9 +5,17 @@ import "memtide/web/state"
 // Notice says what went wrong, and offers the way on.
 type Notice struct{ S *state.State }
 
+// alert is what the notice tells; nil if nothing is wrong, or if Findings tells it.
+func (c *Notice) alert() *state.Alert {
+	if a := c.S.Alert; a != nil && a.File == "" {
+		return a
+	}
+	return nil
+}
+
 // Text is the headline; empty if nothing is wrong.
 func (c *Notice) Text() string {
-	if a := c.S.Alert; a != nil {
+	if a := c.alert(); a != nil {
 		return a.Text
 	}
 	return ""
@@ -15,7 +23,7 @@ func (c *Notice) Text() string {
 
 // Lines are details.
 func (c *Notice) Lines() []string {
-	if a := c.S.Alert; a != nil {
+	if a := c.alert(); a != nil {
 		return a.Lines
 	}
 	return nil
@@ -23,7 +31,7 @@ func (c *Notice) Lines() []string {
 
 // Action is the text of the button; empty if there is none.
 func (c *Notice) Action() string {
-	if a := c.S.Alert; a != nil {
+	if a := c.alert(); a != nil {
 		return a.Action
 	}
 	return ""

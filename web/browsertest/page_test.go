@@ -262,7 +262,7 @@ func TestKeyboardTour(t *testing.T) {
 	p := settledPage(t, "#v=1&p=resnet101-b32&s=greedy&m=70%25")
 	title := func() string { return p.Text("#selection-title") }
 	first := title()
-	if !strings.HasPrefix(first, "Wait ") {
+	if !strings.HasPrefix(first, "Why it waits ") {
 		t.Fatalf("the selection says %q; want the longest wait", first)
 	}
 	key(t, p, "KeyN", "n")

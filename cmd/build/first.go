@@ -17,7 +17,7 @@ import (
 // engine finds for the default example. The program takes it over without a
 // jump because it draws the same.
 func firstPicture() (string, error) {
-	s, err := jobs.First(context.Background(), new(serve.Local), choice.Default())
+	s, err := jobs.First(context.Background(), new(serve.Local), choice.Example())
 	if err != nil {
 		return "", err
 	}

@@ -305,12 +305,16 @@ func TestBroken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{broken: true}
 		p := newPool(4, s.start)
+		synctest.Wait()
+		if s.of(&s.started) != maxStarts {
+			t.Errorf("ahead of any request %d workers were started, want %d", s.of(&s.started), maxStarts)
+		}
 		_, err := p.Do(t.Context(), request(""), nil)
 		if err == nil || !strings.Contains(err.Error(), "no such thing") {
 			t.Errorf("got %v, want why workers do not start", err)
 		}
-		if s.of(&s.started) != maxStarts {
-			t.Errorf("%d workers were started, want %d", s.of(&s.started), maxStarts)
+		if s.of(&s.started) != 2*maxStarts {
+			t.Errorf("with the first request %d workers were started in all, want %d", s.of(&s.started), 2*maxStarts)
 		}
 		s.broken = false
 		if _, err := p.Do(t.Context(), request(""), nil); err != nil {

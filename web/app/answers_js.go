@@ -97,11 +97,10 @@ func (c *answerChart) point(x, y float64, e safejs.Value) {
 
 // sync brings the charts up to date.
 func (r *answers) sync() {
-	if !r.s.View.Questions {
-		return
-	}
 	for _, c := range r.list {
-		c.sync()
+		if c.question == r.s.OpenedQuestion() {
+			c.sync()
+		}
 	}
 }
 

@@ -47,6 +47,10 @@ func (a *keyboard) listen() {
 		if k.Code != "Escape" && (tag == "INPUT" || tag == "SELECT" || tag == "TEXTAREA") {
 			return
 		}
+		if tag == "BUTTON" && walkRadios(k, get(e, "target")) {
+			call(e, "preventDefault")
+			return
+		}
 		if tag == "BUTTON" && (k.Key == "Enter" || k.Key == " ") {
 			return
 		}
@@ -139,4 +143,24 @@ func (a *keyboard) askLabels() {
 		}
 		a.Post(state.SetLabels{Labels: labels})
 	}, func(safejs.Value) {}) // a frame may be forbidden to ask
+}
+
+// walkRadios chooses the radio button beside an element that is one, in a circle;
+// false if it is none, or the key does not walk.
+func walkRadios(k ui.Key, element safejs.Value) bool {
+	by := map[string]int{"ArrowDown": 1, "ArrowRight": 1, "ArrowUp": -1, "ArrowLeft": -1}[k.Key]
+	group := call(element, "closest", "[role=radiogroup]")
+	if by == 0 || !exists(group) || text(element, "role") != "radio" {
+		return false
+	}
+	all := call(group, "querySelectorAll", "[role=radio]")
+	n := int(number(all, "length"))
+	for i := range n {
+		if next := call(all, "item", (i+by+n)%n); call(all, "item", i).Equal(element) {
+			call(next, "focus")
+			call(next, "click")
+			break
+		}
+	}
+	return true
 }

@@ -44,7 +44,7 @@ func (t tables) sync(s *state.State) {
 		var k tableKey
 		if h.question == nil {
 			k.picture, k.layers, k.row = s.Visible(), s.View.Layers, s.LayerRow()
-		} else if k.answers, k.open, k.preset = s.Answers(h.question), s.View.Questions, s.Choice.Source.Preset; k.answers != nil {
+		} else if k.answers, k.open, k.preset = s.Answers(h.question), s.OpenedQuestion() == h.question, s.Choice.Source.Preset; k.answers != nil {
 			k.given = len(k.answers.List)
 		}
 		if h.filled && h.key == k {

@@ -87,7 +87,7 @@ func TestPhoneHeader(t *testing.T) {
 	p := openedPage(t, "#v=1&p=gpt2-medium-b4", 390, 844)
 	if cut := Eval[[]string](p, `(() => {
 		const pen = document.createElement("canvas").getContext("2d");
-		return [...document.querySelectorAll(".header select")].filter((e) => e.checkVisibility()).filter((e) => {
+		return [...document.querySelectorAll(".case select")].filter((e) => e.checkVisibility()).filter((e) => {
 			const style = getComputedStyle(e);
 			pen.font = style.fontSize + " " + style.fontFamily;
 			return pen.measureText(e.selectedOptions[0].textContent).width + 34 > e.clientWidth; // with padding and arrow
@@ -195,7 +195,7 @@ func TestPrint(t *testing.T) {
 	}).map(nameOf)`); len(left) > 0 {
 		t.Errorf("on paper there is still %s", strings.Join(left, "; "))
 	}
-	for _, wanted := range []string{"dl.numbers dd", `[data-testid="timeline"]`, `[data-testid="memory"]`, `[data-testid="layers"]`, `[data-testid="tradeoff"]`, `[data-testid="selection"]`, "#strategy", "#device", ".legend", ".sources"} {
+	for _, wanted := range []string{"dl.numbers dd", `[data-testid="timeline"]`, `[data-testid="memory"]`, `[data-testid="layers"]`, `[data-testid="tradeoff"]`, `[data-testid="selection"]`, "#strategy", `[data-do="gpu"]`, ".legend", ".sources"} {
 		if !Eval[bool](p, fmt.Sprintf(`document.querySelector(%q).checkVisibility({visibilityProperty: true})`, wanted)) {
 			t.Errorf("%s is not on paper", wanted)
 		}

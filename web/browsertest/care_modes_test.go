@@ -96,7 +96,7 @@ func TestRefusedWorkers(t *testing.T) {
 	if got := Eval[int](p, `[...document.querySelectorAll("dl.numbers > div")].filter((e) => e.title.startsWith("There is no schedule yet")).length`); got != 5 {
 		t.Errorf("%d of the numbers say why they are missing; want 5", got)
 	}
-	p.Click(`.notice [data-do="act"]`)
+	p.Click(`[data-do="smallest"]`)
 	p.Wait(untilReady + ` && byID("peak").textContent.includes("GiB") && document.querySelector(".notice").hidden`)
 	// The curve comes, and the page lives meanwhile: another choice is answered.
 	p.Wait(`document.querySelector("[data-testid=sweep]").textContent.startsWith("Point at the curve")`)

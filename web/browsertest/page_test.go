@@ -13,6 +13,10 @@ import (
 
 const untilReady = `document.body.dataset.state === "ready" && document.querySelector(".paint canvas")`
 
+// resnet is a network that fits with everything kept, of which much is known by
+// heart: budget and strategy are what links mean that say none.
+const resnet = "#v=1&p=resnet101-b32"
+
 // hands are what the tests do as a person would.
 const hands = `
 globalThis.byID = (id) => document.querySelector('[data-testid="' + id + '"]');
@@ -95,7 +99,7 @@ func TestFirstLoad(t *testing.T) {
 		t.Errorf("the pictures were %d px from the top and are %d px; want no jump", before, now)
 	}
 	p.Wait(`document.querySelectorAll(".poster").length === 0`)
-	if got := result(p, "verdict"); got != "✓ time and peak checked" {
+	if got := result(p, "verdict"); got != "checked" {
 		t.Errorf("verdict is %q; want it checked", got)
 	}
 	curveBegun(p)
@@ -109,7 +113,7 @@ const smallCSV = "name,forward_s,backward_s,output_bytes,saved_bytes\nconv1,0.00
 
 func TestDropFile(t *testing.T) {
 	t.Parallel()
-	p := settledPage(t, "")
+	p := settledPage(t, resnet)
 	Eval[bool](p, fmt.Sprintf(`drop("mine.csv", %q); true`, smallCSV))
 	p.Wait(`byID("preset").textContent === "mine.csv" && document.body.dataset.state === "ready"`)
 	if got := p.Text(".facts"); !strings.Contains(strings.Join(strings.Fields(got), " "), "layers 3 ") {
@@ -130,7 +134,7 @@ func TestDropFile(t *testing.T) {
 
 func TestBadFileKeepsPage(t *testing.T) {
 	t.Parallel()
-	p := settledPage(t, "")
+	p := settledPage(t, resnet)
 	peak, hash := result(p, "peak"), Eval[string](p, "location.hash")
 	var rows strings.Builder
 	rows.WriteString("name,forward_s,backward_s,output_bytes,saved_bytes\n")
@@ -161,7 +165,7 @@ func TestBadFileKeepsPage(t *testing.T) {
 
 func TestBudgetTooSmall(t *testing.T) {
 	t.Parallel()
-	p := settledPage(t, "")
+	p := settledPage(t, resnet)
 	peak := result(p, "peak")
 	Eval[bool](p, `control("budget", 0); true`)
 	p.Wait(`alertText().startsWith("Cannot run in")`)
@@ -180,15 +184,15 @@ func TestBudgetTooSmall(t *testing.T) {
 
 func TestBackUndoesStrategy(t *testing.T) {
 	t.Parallel()
-	p := settledPage(t, "")
+	p := settledPage(t, resnet)
 	step := result(p, "step-time")
 	Eval[bool](p, `control("strategy", "greedy"); true`)
 	p.Wait(fmt.Sprintf(`document.body.dataset.state === "ready" && result("step-time") !== %q`, step))
 	if got := Eval[string](p, "location.hash"); !strings.Contains(got, "s=greedy") {
 		t.Errorf("the address is %q; want s=greedy in it", got)
 	}
-	if got := result(p, "waiting"); got == "0 ms" {
-		t.Error("nothing waits; want waiting in a schedule that offloads")
+	if got := Eval[string](p, `byID("step-time").closest(".number").title`); strings.Contains(got, "waiting 0 ms") {
+		t.Errorf("the step time is explained by %q; want waiting in a schedule that offloads", got)
 	}
 	if got := p.Text(`[data-testid="selection"]`); len(got) < 20 {
 		t.Errorf("the selected wait is explained by %q; want a sentence", got)
@@ -199,7 +203,7 @@ func TestBackUndoesStrategy(t *testing.T) {
 
 func TestCurveClickAdopts(t *testing.T) {
 	t.Parallel()
-	p := settledPage(t, "")
+	p := settledPage(t, resnet)
 	curveBegun(p)
 	choice := Eval[string](p, "location.hash")
 	type place struct{ X, Y float64 }
@@ -233,14 +237,14 @@ func TestCurveClickAdopts(t *testing.T) {
 // entry in the list does too.
 func TestCounterexample(t *testing.T) {
 	t.Parallel()
-	p := settledPage(t, "")
+	p := settledPage(t, resnet)
 	step := func(want string) {
 		t.Helper()
 		p.Wait(fmt.Sprintf(`document.body.dataset.state === "ready" && byID("preset").value === "lemma3" && result("step-time") === %q`, want))
 	}
 	p.Click(`[data-testid="lemma3"]`)
 	step("27 ms")
-	if got := result(p, "verdict"); got != "✓ time and peak checked" {
+	if got := result(p, "verdict"); got != "checked" {
 		t.Errorf("the verdict is %q; want a checked schedule", got)
 	}
 	Eval[bool](p, `control("strategy", "dynprog"); true`)
@@ -301,7 +305,7 @@ func TestLinkRoundTrip(t *testing.T) {
 
 func TestCutLink(t *testing.T) {
 	t.Parallel()
-	p := settledPage(t, "")
+	p := settledPage(t, resnet)
 	Eval[bool](p, fmt.Sprintf(`drop("mine.csv", %q); true`, smallCSV))
 	p.Wait(`location.hash.includes("d=")`)
 	hash := Eval[string](p, "location.hash")

@@ -39,7 +39,7 @@ func TestQuestions(t *testing.T) {
 	// A point of a chart is used by a click; the chart stays.
 	Eval[bool](p, `(() => { const e = byID("reply-links"), b = e.getBoundingClientRect();
 		e.dispatchEvent(new MouseEvent("click", {bubbles: true, clientX: b.left + 52, clientY: b.top + b.height - 40}));
-		for (let y = 10; y < b.height && document.querySelector("#device").value !== ""; y += 20) e.dispatchEvent(new MouseEvent("click", {bubbles: true, clientX: b.left + 52, clientY: b.top + y})); return true; })()`)
+		for (let y = 10; y < b.height && !location.hash.includes("bw="); y += 20) e.dispatchEvent(new MouseEvent("click", {bubbles: true, clientX: b.left + 52, clientY: b.top + y})); return true; })()`)
 	p.Wait(`location.hash.includes("bw=1GB/s") || location.hash.includes("bw=1")`)
 	p.Wait(untilReady + ` && !byID("reply-links").hidden && document.querySelector('[data-testid="question-help"] .answers').textContent === ""`)
 	p.Click(`[data-testid="question-smallest"] [data-do="ask"]`)
@@ -53,7 +53,7 @@ func TestQuestions(t *testing.T) {
 // others.
 func TestCancelQuestion(t *testing.T) {
 	t.Parallel()
-	p := settledPage(t, "")
+	p := settledPage(t, resnet)
 	p.Click(`[data-testid="questions"]`)
 	p.Wait(`document.querySelector('[data-do="ask"][data-arg="help"]')`)
 	Eval[bool](p, `document.querySelector('[data-do="ask"][data-arg="help"]').click(); true`)

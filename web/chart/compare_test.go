@@ -34,7 +34,9 @@ func TestBothPoints(t *testing.T) {
 		{"two networks, controls on A", &state.Network{}, true, map[string]string{shownName: "A", otherName: "B, another network"}},
 	} {
 		p := example()
-		s := &state.State{Side: state.Side{Network: network, Shown: picture(network)}, Compare: &state.Compare{OnA: c.onA, Other: state.Side{Shown: picture(c.other)}}}
+		p.Axis = state.Slowdown
+		p.layAxis()
+		s := &state.State{View: state.View{Axis: state.Slowdown}, Side: state.Side{Network: network, Shown: picture(network)}, Compare: &state.Compare{OnA: c.onA, Other: state.Side{Shown: picture(c.other)}}}
 		p.compare(s)
 		raw, err := p.Option(Look{Colours: draw.Palette(draw.Light)})
 		if err != nil {

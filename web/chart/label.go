@@ -12,8 +12,8 @@ import (
 
 // label is where the name of a line stands, relative to the line's end, in CSS
 // pixels. Up is positive. Some lines have none, because none of the places beside
-// them is theirs alone: the chips under the chart name every line, and so does
-// pointing at it.
+// them is theirs alone: the table of plans names every line, and so does pointing at
+// it.
 type label struct {
 	x, y  float64
 	left  bool // it ends there instead of beginning, to the left of its line
@@ -25,16 +25,16 @@ type label struct {
 // labelHeight is the least distance between two labels.
 const labelHeight = 13.0
 
-// roomForLabels is the least width in CSS pixels at which all lines have their
-// names; on a telephone only the chosen one and the bounds have, the others have
-// theirs under the chart.
+// roomForLabels is the least width in CSS pixels at which lines have their names; on
+// a telephone the table of plans is the key.
 const roomForLabels = 420.0
 
 // named is an end of a line with its name.
 type named struct {
-	name          string
-	x, y          float64
-	chosen, bound bool
+	name   string
+	x, y   float64
+	chosen bool
+	gone   bool // the whole line lies beside the plot
 }
 
 // place is a place of the plot in CSS pixels.
@@ -56,13 +56,21 @@ func BoundTitle(class engine.Class) string {
 // ends are the ends of the bounds and of the lines.
 func (p *Plot) ends() []named {
 	out := make([]named, 0, len(p.Bounds)+len(p.Lines))
+	add := func(l *state.Line, steps bool) {
+		e := named{name: l.Title, chosen: steps && l.Method.Strategy == p.Chosen}
+		if pts := p.inside(l, steps); len(pts) > 0 {
+			last := pts[len(pts)-1]
+			e.x, e.y = p.X(last.Budget), p.Y(last.StepTime)
+		} else {
+			e.gone = true
+		}
+		out = append(out, e)
+	}
 	for i := range p.Bounds {
-		x, y := p.end(&p.Bounds[i], false)
-		out = append(out, named{p.Bounds[i].Title, x, y, false, true})
+		add(&p.Bounds[i], false)
 	}
 	for i := range p.Lines {
-		x, y := p.end(&p.Lines[i], true)
-		out = append(out, named{p.Lines[i].Title, x, y, p.Lines[i].Method.Strategy == p.Chosen, false})
+		add(&p.Lines[i], true)
 	}
 	return out
 }
@@ -87,10 +95,13 @@ func (p *Plot) labels() []label {
 		return cmp.Compare(ends[b].y, ends[a].y)
 	})
 	out := make([]label, len(ends))
+	if p.Width < roomForLabels {
+		return out
+	}
 	lines, taken := p.strokes(), p.marked()
 	for _, i := range order {
 		e := ends[i]
-		if p.Width < roomForLabels && !e.chosen && !e.bound {
+		if e.gone {
 			continue
 		}
 		if at := p.place(e, i, lines, taken); at.shown && (e.chosen || at.lines <= touchLimit) {
@@ -236,6 +247,10 @@ func (p *Plot) marked() (out []rect) {
 			away = -6 - labelHeight
 		}
 		out = append(out, rect{x - named{name: keepAllName}.width(), y + away, x, y + away + labelHeight})
+	}
+	if p.Now.StepTime > 0 && p.Letters[0] == "" {
+		x, y := p.X(p.Now.Budget)-9, p.Y(p.Now.StepTime)+float64(p.shownAway())
+		out = append(out, rect{x - 1.15*named{name: p.shownWords()}.width(), y - 8, x, y + 8})
 	}
 	if p.unfit() {
 		x := (p.X(p.From) + p.X(p.Fits)) / 2

@@ -8,7 +8,6 @@ import (
 
 	"memtide/engine"
 	"memtide/web/draw"
-	"memtide/web/format"
 	"memtide/web/state"
 )
 
@@ -50,6 +49,7 @@ func (p *Plot) Option(look Look) ([]byte, error) {
 	set(o, float64(p.From)/unit, "xAxis", "0", "min")
 	set(o, float64(p.To)/unit, "xAxis", "0", "max")
 	set(o, "{value} "+name, "xAxis", "0", "axisLabel", "formatter")
+	set(o, max(int(p.Width/90), 3), "xAxis", "0", "splitNumber")
 	set(o, p.Low, "yAxis", "0", "min")
 	set(o, p.Top, "yAxis", "0", "max")
 	set(o, p.format(), "yAxis", "0", "axisLabel", "formatter")
@@ -90,7 +90,12 @@ func (p *Plot) Option(look Look) ([]byte, error) {
 			s["label"] = p.keepAllLabel(look)
 		} else if label := p.letterLabel(dot.name, look); label != nil {
 			s["label"] = label
+		} else if dot.name == shownName {
+			s["label"] = p.shownLabel(look)
 		}
+		series = append(series, s)
+	}
+	if s := p.arrows(copyOf(seriesDot), look, unit); s != nil {
 		series = append(series, s)
 	}
 	for _, s := range series {
@@ -103,7 +108,7 @@ func (p *Plot) Option(look Look) ([]byte, error) {
 func px(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 // keepAllName stands at the square of keeping everything.
-const keepAllName = "keep all"
+const keepAllName = "keep everything"
 
 // keepAllLabel stands below the square, or above where upwards is fast: nothing is
 // faster, so no line is there. It ends with the square, which is near the right
@@ -139,28 +144,6 @@ func (p *Plot) data(l *state.Line, steps bool, unit float64) []any {
 	}
 	return out
 }
-
-// marks fills in the budget and the region in which nothing fits.
-func (p *Plot) marks(s node, look Look, unit float64) node {
-	set(s, float64(p.Budget)/unit, "markLine", "data", "0", "xAxis")
-	set(s, 12, "markLine", "precision") // else the library rounds the place to two decimals
-	set(s, format.Bytes(p.Budget), "markLine", "label", "formatter")
-	set(s, look.Font, "markLine", "label", "fontFamily")
-	if p.Fits <= p.From {
-		delete(s, "markArea")
-		return s
-	}
-	set(s, float64(p.From)/unit, "markArea", "data", "0", "0", "xAxis")
-	set(s, float64(p.Fits)/unit, "markArea", "data", "0", "1", "xAxis")
-	set(s, p.unfit(), "markArea", "label", "show")
-	return s
-}
-
-// unfitWidth is the room that the name of the region in which nothing fits needs.
-const unfitWidth = 70.0
-
-// unfit says whether that region is wide enough for its name.
-func (p *Plot) unfit() bool { return p.Fits > p.From && p.X(p.Fits)-p.X(p.From) > unfitWidth }
 
 // line fills in the line of a strategy.
 func (p *Plot) line(s node, l *state.Line, look Look, unit float64) node {

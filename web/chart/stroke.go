@@ -13,15 +13,17 @@ type rect struct{ x0, y0, x1, y1 float64 }
 // stroke is a straight piece of a line.
 type stroke struct {
 	rect
-	of int // the line, as Plot.ends counts them; noLine: the upright of the budget
+	of int // the line, as Plot.ends counts them; noLine: an upright
 }
 
 const noLine = -1
 
-// strokes are the straight pieces of all lines, and of the budget's.
+// strokes are the straight pieces of all lines, and of the uprights.
 func (p *Plot) strokes() []stroke {
-	budget := p.X(p.Budget)
-	out := []stroke{{rect{budget, top, budget, p.Height - bottom}, noLine}}
+	var out []stroke
+	for _, b := range p.uprights() {
+		out = append(out, stroke{rect{p.X(b), top, p.X(b), p.Height - bottom}, noLine})
+	}
 	add := func(lines []state.Line, first int, steps bool) {
 		for i := range lines {
 			pts := p.inside(&lines[i], steps)

@@ -30,6 +30,8 @@ type Plot struct {
 	Other   state.LinePoint // the other side of a comparison, as Beside.At; zero if it has no place
 	Another bool            // Other is of another network
 	Letters [2]string       // of what is shown and of the other side; empty without a comparison
+	Device  engine.Bytes    // what the device has; 0 if that is not known
+	Name    string          // of the device
 
 	From, To    engine.Bytes // of the horizontal axis
 	Low, Top    float64      // of the vertical axis, in its unit
@@ -47,9 +49,10 @@ const (
 	bottom = 26.0
 )
 
-// topLimit is the largest slowdown that the axis shows. What is slower leaves
-// the picture: it is of no use, and would flatten everything else.
-const topLimit = 3.0
+// slowest is the largest slowdown that the axis shows, 65 % of the best rate, unless
+// what is shown is slower. What lies beyond leaves the picture: it is of no use, and
+// would flatten everything else.
+const slowest = 1 / 0.65
 
 // New lays the curve of a state out. It returns nil if there is none yet.
 func New(s *state.State, width, height float64) *Plot {
@@ -68,25 +71,42 @@ func New(s *state.State, width, height float64) *Plot {
 			*l = l.With(p.Now)
 		}
 	}
-	r := s.BudgetRange()
-	p.From, p.To = max(r.From-(r.To-r.From)/7, 0), r.To+(r.To-r.From)/24
-	p.compare(s)
+	if d := state.DeviceOf(s.Choice); d != nil {
+		p.Device, p.Name = d.Memory, d.Name
+	}
 	if c.Complete() {
 		p.Fits = c.Smallest()
 	}
+	p.layBudgets(s.BudgetRange())
+	p.compare(s)
 	p.layAxis()
 	return p
 }
 
+// layBudgets has the horizontal axis go from a little below the smallest plan to a
+// little beyond keeping everything, with the budget and what is shown on it.
+func (p *Plot) layBudgets(r state.BudgetRange) {
+	from, to := r.From, r.To
+	if p.Fits > 0 {
+		from = p.Fits
+	}
+	if p.KeepAll.Budget > from {
+		to = p.KeepAll.Budget
+	}
+	room := (to - from) / 12
+	p.From, p.To = from-room, to+to/100*6
+	for _, b := range []engine.Bytes{p.Budget, p.Now.Budget} {
+		if b > 0 {
+			p.From, p.To = min(p.From, b-room/2), max(p.To, b+room/2)
+		}
+	}
+	p.From = max(p.From, 0)
+}
+
 // keepAll is the point of keeping everything; zero if it is not known.
 func keepAll(s *state.State) state.LinePoint {
-	if c := s.Curve; c != nil && c.KeepAll.StepTime > 0 {
-		return state.LinePoint{Budget: c.KeepAll.Peak, StepTime: c.KeepAll.StepTime}
-	}
-	if s.Shown != nil && s.Shown.Network == s.Network {
-		return state.LinePoint{Budget: s.Shown.Solved.KeepAll.Peak, StepTime: s.Shown.Solved.KeepAll.StepTime}
-	}
-	return state.LinePoint{}
+	all := s.KeepAll()
+	return state.LinePoint{Budget: all.Peak, StepTime: all.StepTime}
 }
 
 // Bounds are the lower bounds that the curve of a state draws, with the names of
@@ -122,18 +142,22 @@ func (p *Plot) layAxis() {
 	if p.KeepAll.StepTime <= 0 {
 		p.Axis = state.Slowdown
 	}
-	high := 1.2
+	low, high, limit := 1.0, 1.1, max(slowest, 1.02*p.slowdown(p.Now.StepTime))
 	for _, l := range p.Lines {
 		for _, pt := range l.Points {
-			high = max(high, min(p.slowdown(pt.StepTime), topLimit))
+			high = max(high, p.slowdown(pt.StepTime))
 		}
 	}
-	high = max(high, min(p.slowdown(p.Now.StepTime), topLimit))
-	low := 1.0
+	high = max(high, p.slowdown(p.Now.StepTime))
+	cut := high > limit
+	high = min(high, limit)
 	if p.Other.StepTime > 0 { // whatever it is, since it was asked for
 		low, high = min(low, p.slowdown(p.Other.StepTime)), max(high, p.slowdown(p.Other.StepTime))
 	}
-	p.Most = low + (high-low)*1.12 // room for labels
+	p.Most = high
+	if !cut {
+		p.Most = low + (high-low)*1.12 // room for labels
+	}
 	p.Least = low - (p.Most-low)*0.11
 	if p.Axis == state.Throughput { // the room is a share of what the axis shows, which never is below 0
 		p.Least = 1 / (1/low + (1/low-1/p.Most)*0.14)
@@ -209,29 +233,25 @@ func (p *Plot) slowdown(d time.Duration) float64 {
 }
 
 // inside is the part of a line that is in the plot, from its largest budget to
-// its smallest. A line of steps that goes on above ends at the upper edge.
+// its smallest. A line that goes on beyond the slow edge ends there.
 func (p *Plot) inside(l *state.Line, steps bool) []state.LinePoint {
 	out := make([]state.LinePoint, 0, len(l.Points)+1)
 	edge := time.Duration(p.Most * float64(p.KeepAll.StepTime))
 	for _, pt := range slices.Backward(l.Points) {
 		if p.slowdown(pt.StepTime) > p.Most {
-			if n := len(out); n > 0 && steps {
-				out = append(out, state.LinePoint{Budget: out[n-1].Budget, StepTime: edge})
+			if n := len(out); n > 0 {
+				at := state.LinePoint{Budget: out[n-1].Budget, StepTime: edge}
+				if !steps {
+					share := float64(edge-out[n-1].StepTime) / float64(pt.StepTime-out[n-1].StepTime)
+					at.Budget -= engine.Bytes(share * float64(at.Budget-pt.Budget))
+				}
+				out = append(out, at)
 			}
 			break
 		}
 		out = append(out, pt)
 	}
 	return out
-}
-
-// end is where a line ends at its smallest budget, in CSS pixels.
-func (p *Plot) end(l *state.Line, steps bool) (x, y float64) {
-	if pts := p.inside(l, steps); len(pts) > 0 {
-		last := pts[len(pts)-1]
-		return p.X(last.Budget), p.Y(last.StepTime)
-	}
-	return p.left(), top
 }
 
 // X is the place of a budget, in CSS pixels from the left.

@@ -30,7 +30,7 @@ func line(strategy, title string, points ...state.LinePoint) state.Line {
 func example() *Plot {
 	g := engine.GiB
 	p := &Plot{
-		Width: 516, Height: 248, Chosen: "rotor", Budget: 5 * g / 2, From: g / 2, To: 9 * g / 2, Fits: g,
+		Axis: state.Slowdown, Width: 516, Height: 248, Chosen: "rotor", Budget: 5 * g / 2, From: g / 2, To: 9 * g / 2, Fits: g,
 		KeepAll: state.LinePoint{Budget: 4 * g, StepTime: 100 * ms},
 		Now:     state.LinePoint{Budget: 5 * g / 2, StepTime: 112 * ms},
 		Lines: []state.Line{
@@ -143,10 +143,19 @@ func TestLabelsDoNotOverlap(t *testing.T) {
 // A line that is known only near the right edge has its name on the left.
 func TestLabelAtTheRightEdge(t *testing.T) {
 	p := example()
-	p.Lines = append(p.Lines, line("pofo", "Recompute and offload", state.LinePoint{Budget: 17 * engine.GiB / 4, StepTime: 180 * ms}))
+	p.Lines = append(p.Lines[1:], line("pofo", "Recompute + offload", state.LinePoint{Budget: 17 * engine.GiB / 4, StepTime: 145 * ms}))
 	l := p.labels()[len(p.Bounds)+len(p.Lines)-1]
 	if !l.shown || !l.left {
 		t.Errorf("label %+v; want it shown, on the left", l)
+	}
+}
+
+// A line that lies beside the plot has no name in it.
+func TestNoNameOfALineBesideThePlot(t *testing.T) {
+	p := example()
+	p.Lines = append(p.Lines, line("pofo", "Recompute and offload", state.LinePoint{Budget: engine.GiB, StepTime: 500 * ms}))
+	if l := p.labels()[len(p.Bounds)+len(p.Lines)-1]; l.shown {
+		t.Errorf("label %+v; want none", l)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"memtide/engine"
+	"memtide/profiles/preset"
 	"memtide/web/format"
 )
 
@@ -88,6 +89,42 @@ func ParseBudget(value string) (Budget, error) {
 		return Budget{}, Sentence("a budget of %q is too small; expected at least 1 byte.", value)
 	}
 	return Budget{Bytes: b}, nil
+}
+
+// What a program takes beside what a schedule counts: an estimate, which decides
+// between "fits" and "may not fit", and what budget is proposed. It changes no other
+// number.
+const (
+	contextBytes  = engine.GiB // of CUDA and its libraries
+	allocatorPart = 6          // per cent that a caching allocator reserves beyond the peak
+)
+
+// Reserved is what a device is likely to need for a peak, rounded up.
+func Reserved(peak engine.Bytes) engine.Bytes {
+	return peak + (peak*allocatorPart+99)/100 + contextBytes
+}
+
+// Usable is the budget that a device with so much memory is likely to serve: whole
+// GiB, rounded down; 0 if there is none.
+func Usable(memory engine.Bytes) engine.Bytes {
+	return max(memory-contextBytes, 0) * 100 / (100 + allocatorPart) / engine.GiB * engine.GiB
+}
+
+// Fitted is c with the budget of its device, where that is known: what the device
+// is likely to serve, if keeping all bytes is more than that. If it is not, the
+// budget is all of them if always, and else stays.
+func (c Choice) Fitted(all engine.Bytes, always bool) Choice {
+	d := preset.LookupDevice(c.Device)
+	if d == nil || Usable(d.Memory) == 0 {
+		return c
+	}
+	switch {
+	case Reserved(all) > d.Memory:
+		c.Budget = Budget{Bytes: Usable(d.Memory)}
+	case always:
+		c.Budget = Budget{Bytes: (all + engine.GiB - 1) / engine.GiB * engine.GiB}
+	}
+	return c
 }
 
 // parseShare reads per cent, with an exponent if there is one ("5e-3"), rounded

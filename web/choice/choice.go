@@ -23,6 +23,12 @@ const (
 	DefaultAllocator = "best-fit"
 )
 
+// The network and the device of Example.
+const (
+	ExamplePreset = "gpt2-xl-on-h100-sxm-80gb-b8"
+	ExampleDevice = "h100-sxm-80gb"
+)
+
 // DefaultBudget is 60 % of what keeping everything needs.
 var DefaultBudget = Budget{Share: 60 * Percent}
 
@@ -95,16 +101,25 @@ type Choice struct {
 	AllocArgs engine.Args // only what differs from the defaults
 }
 
-// Default is what is chosen where nothing is said: a case with a story.
+// Default is what links and the command line mean where they say nothing.
 func Default() Choice {
 	c := Choice{Source: Source{Preset: DefaultPreset}, Budget: DefaultBudget, Strategy: DefaultStrategy}
-	c.onDevice(preset.DefaultDevice())
+	return c.On(preset.DefaultDevice())
+}
+
+// Example is what the page opens where its address says nothing: a network that does
+// not fit with everything kept, on a device of today. Links say what of it differs
+// from Default, so that they mean the same when the example changes.
+func Example() Choice {
+	c := Default().On(preset.LookupDevice(ExampleDevice))
+	c.Source, c.Strategy, c.Budget = Source{Preset: ExamplePreset}, "pofo", Budget{Bytes: 73 * engine.GiB}
 	return c
 }
 
-// onDevice takes over the interconnect of a device.
-func (c *Choice) onDevice(d *preset.Device) {
+// On is c with the link of a device to its host.
+func (c Choice) On(d *preset.Device) Choice {
 	c.Device, c.ToHost, c.ToDev, c.Duplex = d.ID, d.ToHost, d.ToDev, d.Duplex
+	return c
 }
 
 // Suggested is c with what its preset suggests.
@@ -128,7 +143,7 @@ func (c Choice) Moved(to Source) Choice {
 			c.Strategy, c.Args = DefaultStrategy, nil
 		}
 		if s.Link > 0 && c.Device == "" && c.ToHost == s.Link && c.ToDev == s.Link {
-			c.onDevice(preset.DefaultDevice())
+			c = c.On(preset.DefaultDevice())
 		}
 	}
 	c.Source, c.Graph, c.Budget = to, false, DefaultBudget

@@ -132,7 +132,7 @@ func (s *Said) takeSource(c *Choice) (p *Problem) {
 func (s *Said) takeDevice(c *Choice) (p *Problem) {
 	if s.Device != "" {
 		if d := preset.LookupDevice(s.Device); d != nil {
-			c.onDevice(d)
+			*c = c.On(d)
 		} else {
 			p = &Problem{Key: "dev", Name: s.Device}
 		}

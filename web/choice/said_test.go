@@ -19,7 +19,7 @@ func randomChoice(r *rand.Rand) Choice {
 		c.Budget = Budget{Bytes: 1 + engine.Bytes(r.Int64N(1<<35))}
 	}
 	devices := preset.Devices()
-	if c.onDevice(&devices[r.IntN(len(devices))]); r.IntN(2) == 0 {
+	if c = c.On(&devices[r.IntN(len(devices))]); r.IntN(2) == 0 {
 		c.Device, c.ToDev, c.ToHost = "", 1+engine.Rate(r.Int64N(1e11)), 1+engine.Rate(r.Int64N(1e11))
 	}
 	c.Duplex, c.Transfers = engine.Duplex(r.IntN(2)), engine.Transfers(r.IntN(2))

@@ -40,6 +40,9 @@ var roleNames = [NumRoles]string{"forward", "recompute", "backward", "transfer",
 	"surface", "ink", "muted", "grid", "on-forward", "on-recompute", "on-backward", "on-transfer", "on-fixed",
 	"line-recompute", "line-transfer", "phase", "ink-recompute", "ink-transfer", "veil"}
 
+// String is the name of the role in style sheets.
+func (r Role) String() string { return roleNames[r] }
+
 // on is the ink that is legible on a fill.
 func (r Role) on() Role {
 	switch r {

@@ -141,11 +141,8 @@ func (m *Model) heldBack(s *sim.Span) string {
 
 // blocked is the name of the run that goes on after a gap, empty if none does.
 func (m *Model) blocked(gap int) string {
-	ln := &m.lanes[sim.Compute]
-	for i := ln.find(^int32(gap), int64(m.trace.Gaps[gap].Start)); i >= 0 && i < len(ln.ref); i++ {
-		if ln.ref[i] >= 0 {
-			return m.spanName(&m.trace.Spans[ln.ref[i]])
-		}
+	if s := m.blockedSpan(gap); s != nil {
+		return m.spanName(s)
 	}
 	return ""
 }

@@ -44,6 +44,10 @@ type Runner struct {
 // solve was asked for lately.
 const sweepDelay = 60
 
+// idleDelay is how long nothing may have changed until a question begins that nobody
+// has asked, in milliseconds: one that is given up ends its worker.
+const idleDelay = 400
+
 // Busy says whether a request is under way.
 func (j *Runner) Busy() bool { return len(j.give) > 0 }
 
@@ -226,17 +230,27 @@ func (j *Runner) sweep(e state.Sweep) {
 
 func (j *Runner) question(e state.Question) {
 	ctx := j.context(e.ID)
-	go func() {
-		m := Question(ctx, j.Pool, e, j.Page.Post)
-		j.Page.Later(func() {
-			j.finish(e.ID)
-			if end, ok := m.(state.QuestionEnded); ok {
-				end.Failed = j.Sentence(end.Failed)
-				m = end
-			}
-			j.Page.Do(m)
-		})
-	}()
+	if !e.Idle {
+		go j.answer(ctx, e)
+		return
+	}
+	j.Page.After(idleDelay, func() {
+		if ctx.Err() == nil {
+			go j.answer(ctx, e)
+		}
+	})
+}
+
+func (j *Runner) answer(ctx context.Context, e state.Question) {
+	m := Question(ctx, j.Pool, e, j.Page.Post)
+	j.Page.Later(func() {
+		j.finish(e.ID)
+		if end, ok := m.(state.QuestionEnded); ok {
+			end.Failed = j.Sentence(end.Failed)
+			m = end
+		}
+		j.Page.Do(m)
+	})
 }
 
 // Export has the reader write a schedule down and gives its text, with an address

@@ -14,7 +14,7 @@ import (
 func (l *Link) fields() choice.Table {
 	return choice.Table{
 		{Key: "c", Value: choice.Name(&l.Lines)},
-		{Key: "y", Value: choice.Word(&l.Axis, "slowdown", "slowdown", "time", "rate")},
+		{Key: "y", Value: choice.Word(&l.Axis, "rate", "rate", "slowdown", "time")},
 		{Key: "at", Value: (*moment)(&l.Moment), For: choice.Network},
 		{Key: "story", Value: (*step)(&l.Story), For: choice.Network},
 		{Key: "play", Value: (*yes)(&l.Play)},

@@ -15,7 +15,7 @@ var (
 	ViewWords = map[string]choice.Words{
 		"c": {Doc: "lines of the curve: names with commas between them, `all` or `none`",
 			Links: []string{"v=1&p=vgg16-b64&m=80%25&c=rotor,greedy"}},
-		"y": {Doc: "axis of the curve: `slowdown`, `time` or `rate`", Links: []string{"v=1&p=vgg16-b64&m=80%25&y=rate"}},
+		"y": {Doc: "axis of the curve: `rate`, `slowdown` or `time`; rates if it is missing", Links: []string{"v=1&p=vgg16-b64&m=80%25&y=time"}},
 		"at": {Doc: "one moment for all pictures, in milliseconds: the playhead, and what the map of the address view shows; without it there is no playhead, and the map shows the peak, or the request that finds no room",
 			Links: []string{"v=1&p=vgg16-b64&m=80%25&alloc=best-fit&at=120.5"}},
 		"story": {Doc: "step of the story of a network that does not fit: `1` keep everything, `2` over the line, `3` recompute, `4` what was chosen",
@@ -24,7 +24,7 @@ var (
 		"t":     {Doc: "visible part of the step, in milliseconds", Links: []string{"v=1&p=resnet101-b32&t=120-480.5"}},
 		"sel":   {Doc: "what is selected, by what it is", Links: []string{"v=1&p=resnet101-b32&sel=B18"}},
 		"chain": {Doc: "`1`: the critical chain is shown", Links: []string{"v=1&p=vgg16-b64&m=80%25&s=greedy&chain=1"}},
-		"open": {Doc: "what is unfolded: `lines` (the list of them), `questions`, `layers`, `table`",
+		"open": {Doc: "what is unfolded: `lines` (all plans), `questions` (the answers about what would help), `layers`, `table`",
 			Links: []string{"v=1&p=resnet101-b32&open=layers"}},
 		"slow": {Doc: "the slowdown that the question about the smallest budget accepts; 10 % if it is missing",
 			Links: []string{"v=1&p=resnet101-b32&open=questions&slow=5%25"}},

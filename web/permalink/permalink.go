@@ -135,6 +135,9 @@ func Follow(fragment string) (l link.Link, m state.Start, notes []string) {
 func Read(fragment string) (l link.Link, m state.Start, notes []string) {
 	l, notes = link.Parse(fragment)
 	c, more := ChoiceOf(l)
+	if strings.TrimPrefix(fragment, "#") == "" {
+		c = choice.Example()
+	}
 	notes = append(notes, more...)
 	b, more := choiceB(l.B, c)
 	notes = append(notes, more...)

@@ -12,6 +12,7 @@ import (
 	"memtide/profiles"
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 	"memtide/web/format"
 )
 
@@ -21,8 +22,10 @@ import (
 // every batch.
 func init() {
 	register(&Question{
-		Name: "batch", Order: 3, Title: "How large a batch?", Hint: "how large a batch",
-		Varies: Batch | Strategy, Limit: solves,
+		Name: "batch", Order: 2, Title: "How large a batch?", Hint: "how large a batch",
+		Varies: Batch | Strategy, Limit: solves, Idle: true,
+		Short:    func(s Subject, _ *Answers) string { return "Most samples at once in " + format.Bytes(s.Budget) },
+		Headline: batchHeadline,
 		Methods:  against("keepall", "rotor", "dynprog", "pofo"),
 		Answer:   answerBatches,
 		Sentence: batchSentence,
@@ -141,6 +144,33 @@ func batchSentence(a *Answers, s Subject) string {
 	return ""
 }
 
+// batchHeadline is the largest batch of all methods.
+func batchHeadline(a *Answers, s Subject) (value, about string) {
+	var best *proto.Answer
+	asked := false
+	for i := range a.List {
+		x := &a.List[i]
+		asked = asked || x.Largest
+		if x.Largest && x.StepTime > 0 && (best == nil || x.Batch > best.Batch) {
+			best = x
+		}
+	}
+	switch {
+	case best == nil && asked:
+		return "none", "not even one fits"
+	case best == nil:
+		return "", ""
+	}
+	value, about = format.Count(best.Batch), format.Throughput(best.Batch, best.StepTime)
+	if best.Partial {
+		value = "≥ " + value
+	}
+	if a.Base > 0 && s.Batch > 0 {
+		about += " instead of " + strings.TrimSuffix(format.Throughput(s.Batch, a.Base), " samples/s")
+	}
+	return value, about
+}
+
 func batchTable(a *Answers, s Subject) *Table {
 	t := &Table{Columns: []string{"Strategy", "Largest batch", "Step time", "Samples/s"}}
 	for i := range a.List {
@@ -149,7 +179,7 @@ func batchTable(a *Answers, s Subject) *Table {
 		if !x.Largest || st == nil {
 			continue
 		}
-		row := Row{Answer: i, Head: st.Title, Strategy: st, Cells: make([]Cell, 3)}
+		row := Row{Answer: i, Head: choice.PlanName(st.Name), Strategy: st, Cells: make([]Cell, 3)}
 		if x.StepTime <= 0 {
 			row.failed(0, x.Failure)
 		} else {
@@ -160,7 +190,7 @@ func batchTable(a *Answers, s Subject) *Table {
 			row.Cells[1].Text = stepTime(x)
 			row.Cells[2].Text = strings.TrimSuffix(format.Throughput(x.Batch, x.StepTime), " samples/s")
 			if s.Preset {
-				row.Use = fmt.Sprintf("%s with a batch of %d", st.Title, x.Batch)
+				row.Use = fmt.Sprintf("%s with a batch of %d", row.Head, x.Batch)
 			}
 		}
 		t.Rows = append(t.Rows, row)

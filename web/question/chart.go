@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"memtide/engine"
+	"memtide/web/choice"
 )
 
 // Chart is a line for each strategy over what the question varies, on an axis that
@@ -45,11 +45,7 @@ func (c *Chart) line(strategy string) *Line {
 			return &c.Lines[i]
 		}
 	}
-	title := strategy
-	if st := engine.Lookup(strategy); st != nil {
-		title = st.Title
-	}
-	c.Lines = append(c.Lines, Line{Strategy: strategy, Title: title})
+	c.Lines = append(c.Lines, Line{Strategy: strategy, Title: choice.PlanName(strategy)})
 	return &c.Lines[len(c.Lines)-1]
 }
 

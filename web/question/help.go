@@ -11,19 +11,23 @@ import (
 	"memtide/engine"
 	"memtide/engine/whatif"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 	"memtide/web/format"
 )
 
 // What would help: more memory, a faster link, other strategies. One answer each.
 func init() {
 	register(&Question{
-		Name: "help", Order: 1, Title: "What would help?", Hint: "what would help", Limit: solves,
+		Name: "help", Order: 1, Title: "What would help?", Hint: "what would help", Idle: true, Limit: solves,
 		Methods: func(s Subject) (out []proto.Method) {
 			for _, st := range s.Usable {
 				if st.Name != s.Method.Strategy {
 					out = append(out, proto.Method{Strategy: st.Name})
 				}
 			}
+			slices.SortStableFunc(out, func(a, b proto.Method) int {
+				return cmp.Compare(uint(slices.Index(promising, a.Strategy)), uint(slices.Index(promising, b.Strategy)))
+			})
 			return out
 		},
 		Answer: func(ctx context.Context, w *Work) error {
@@ -46,9 +50,12 @@ func init() {
 	})
 }
 
-// byGain are the indices of the answers by step time, those without a schedule
+// promising are the strategies that help most often, which are tried first.
+var promising = []string{"pofo", "rotor", "blocks", "graphsearch", "offloadsearch", "window"}
+
+// ByGain are the indices of the answers by step time, those without a schedule
 // last.
-func (a *Answers) byGain() []int {
+func (a *Answers) ByGain() []int {
 	out := make([]int, len(a.List))
 	for i := range out {
 		out[i] = i
@@ -63,7 +70,7 @@ func helpSentence(a *Answers, _ Subject) string {
 	if len(a.List) == 0 {
 		return ""
 	}
-	best := a.List[a.byGain()[0]]
+	best := a.List[a.ByGain()[0]]
 	switch {
 	case best.StepTime <= 0:
 		return "Nothing of this fits either."
@@ -72,18 +79,18 @@ func helpSentence(a *Answers, _ Subject) string {
 	case best.StepTime >= a.Base:
 		return "Nothing of this makes the step faster."
 	}
-	return fmt.Sprintf("Most: %s, %s per step instead of %s.", best.Name, format.Duration(best.StepTime), format.Duration(a.Base))
+	return fmt.Sprintf("Most: %s, %s per step instead of %s.", changeName(&best), format.Duration(best.StepTime), format.Duration(a.Base))
 }
 
 func helpTable(a *Answers, _ Subject) *Table {
 	t := &Table{Columns: []string{"Change", "Step time", "Difference"}}
-	for _, i := range a.byGain() {
+	for _, i := range a.ByGain() {
 		x := &a.List[i]
-		row := Row{Answer: i, Head: changeTitle(x), Cells: make([]Cell, 2)}
+		row := Row{Answer: i, Head: ChangeTitle(x), Cells: make([]Cell, 2)}
 		if x.StepTime <= 0 {
 			row.failed(1, x.Failure)
 		} else {
-			row.Cells[0].Text, row.Cells[1].Text, row.Use = stepTime(x), "fits", x.Name
+			row.Cells[0].Text, row.Cells[1].Text, row.Use = stepTime(x), "fits", changeName(x)
 			if a.Base > 0 {
 				row.Cells[1] = Cell{Text: difference(x.StepTime, a.Base), Better: x.StepTime < a.Base}
 			}
@@ -93,13 +100,21 @@ func helpTable(a *Answers, _ Subject) *Table {
 	return t
 }
 
-// changeTitle is what a variant changes, at the beginning of a row; names of
-// strategies are as they are.
-func changeTitle(x *proto.Answer) string {
-	if st := engine.Lookup(x.Strategy); st != nil && st.Title == x.Name || x.Name == "" {
-		return x.Name
+// changeName is what a variant changes; of a strategy the name of the plan.
+func changeName(x *proto.Answer) string {
+	if st := engine.Lookup(x.Strategy); st != nil && st.Title == x.Name {
+		return choice.PlanName(x.Strategy)
 	}
-	return strings.ToUpper(x.Name[:1]) + x.Name[1:]
+	return x.Name
+}
+
+// ChangeTitle is that at the beginning of a row.
+func ChangeTitle(x *proto.Answer) string {
+	name := changeName(x)
+	if name == "" {
+		return name
+	}
+	return strings.ToUpper(name[:1]) + name[1:]
 }
 
 // difference says by how much a step time is another.

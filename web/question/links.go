@@ -9,6 +9,7 @@ import (
 
 	"memtide/engine"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 	"memtide/web/format"
 )
 
@@ -16,9 +17,11 @@ import (
 // every method. One answer for each, bandwidths inside methods.
 func init() {
 	register(&Question{
-		Name: "links", Order: 4, Title: "From which bandwidth on is offloading faster?", Hint: "how fast a link",
+		Name: "links", Order: 5, Title: "From which bandwidth on is offloading faster?", Hint: "how fast a link",
 		GraphTitle: "Which bandwidth does offloading need?", // nothing recomputes a graph
-		Varies:     Bandwidth | Strategy, Limit: solves,
+		Varies:     Bandwidth | Strategy, Limit: solves, Idle: true,
+		Short:    func(Subject, *Answers) string { return "Offloading helps from a link of" },
+		Headline: linksHeadline,
 		Methods:  against("rotor", "dynprog", "pofo"), // of paper 000's figure 3 recomputing, offloading and both
 		Answer:   answerLinks,
 		Sentence: linksSentence,
@@ -60,7 +63,7 @@ func linksSentence(a *Answers, _ Subject) string {
 	var parts []string
 	for _, fast := range []string{"dynprog", "pofo"} {
 		if above, from, ok := a.crossing(fast, "rotor"); ok {
-			st, slow := engine.Lookup(fast).Title, engine.Lookup("rotor").Title
+			st, slow := choice.PlanName(fast), choice.PlanName("rotor")
 			parts = append(parts, fromSomewhere(st+" is faster than "+slow, st+" is not faster than "+slow, above, from))
 		}
 	}
@@ -68,6 +71,28 @@ func linksSentence(a *Answers, _ Subject) string {
 		return a.enoughSentence()
 	}
 	return strings.Join(parts, " ")
+}
+
+// linksHeadline is from which bandwidth on any way of offloading beats recomputing.
+func linksHeadline(a *Answers, s Subject) (value, about string) {
+	found, least := false, engine.Rate(0)
+	for _, fast := range []string{"dynprog", "pofo"} {
+		if _, from, ok := a.crossing(fast, "rotor"); ok {
+			found = true
+			if from > 0 && (least == 0 || from < least) {
+				least = from
+			}
+		}
+	}
+	switch {
+	case !found:
+		return "", ""
+	case least == 0:
+		return "none", "no bandwidth makes it faster than recomputing"
+	case s.Bandwidth > 0:
+		about = "this one has " + format.Rate(s.Bandwidth)
+	}
+	return format.Rate(least), about
 }
 
 // fromSomewhere says from which rate on something is so, as threshold found it.
@@ -132,7 +157,7 @@ func (a *Answers) enoughSentence() string {
 	case a.KeepAll <= 0:
 		return "There is no step time to compare these with."
 	}
-	limit, title := a.KeepAll+a.KeepAll*enoughPercent/100, engine.Lookup(a.Strategy).Title
+	limit, title := a.KeepAll+a.KeepAll*enoughPercent/100, choice.PlanName(a.Strategy)
 	above, from := threshold(times, func(_ engine.Rate, t time.Duration) bool { return t > 0 && t <= limit })
 	return fromSomewhere(fmt.Sprintf("%s costs at most %d %%", title, enoughPercent), fmt.Sprintf("%s costs more than %d %%", title, enoughPercent), above, from)
 }

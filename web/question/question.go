@@ -19,6 +19,9 @@ type Question struct {
 	// Slowdown says that the answers depend on how much slower than keeping
 	// everything a step may be. The page has a field for it.
 	Slowdown bool
+	// Idle says that the page answers it before anybody asks, once it has nothing
+	// else to do.
+	Idle bool
 	// Varies is what of a choice the answers do not depend on, because it is what
 	// they vary: choosing one of them keeps them on the page.
 	Varies Varied
@@ -32,6 +35,12 @@ type Question struct {
 	// Answer finds the answers and gives them to w one by one. The error says what
 	// is wrong with the question as it was asked. It ends soon after ctx does.
 	Answer func(ctx context.Context, w *Work) error
+
+	// Short is the question in a few words, its answer then stands below it; nil: it
+	// is not among those. Headline is that answer, with a line about it; empty while
+	// there is none.
+	Short    func(Subject, *Answers) string
+	Headline func(*Answers, Subject) (value, about string)
 
 	// Sentence says what came out: something for any complete answers. It is asked
 	// before the last of them only if Early says so, and then may be empty.
@@ -64,6 +73,7 @@ type Subject struct {
 	Batch     int                // of the network; 0: not known
 	Bandwidth engine.Rate        // of both directions of the link; 0: there is none, or two
 	Usable    []*engine.Strategy // that apply to the network and the device, but for keeping everything
+	Budget    engine.Bytes
 }
 
 // Answers are the answers to a question as far as they have come.

@@ -68,7 +68,7 @@ func TestByGain(t *testing.T) {
 	for _, d := range []time.Duration{0, 15, 11, 0, 11} {
 		a.List = append(a.List, proto.Answer{StepTime: d})
 	}
-	if got, want := a.byGain(), []int{2, 4, 1, 0, 3}; !slices.Equal(got, want) {
+	if got, want := a.ByGain(), []int{2, 4, 1, 0, 3}; !slices.Equal(got, want) {
 		t.Errorf("by gain %v; want %v", got, want)
 	}
 }

@@ -20,8 +20,25 @@ const smallestGrain = engine.MiB
 // everything. One answer.
 func init() {
 	register(&Question{
-		Name: "smallest", Order: 2, Title: "How little memory will do?", Hint: "how little memory will do",
-		Slowdown: true, Varies: Budget, Limit: 30 * time.Second,
+		Name: "smallest", Order: 4, Title: "How little memory will do?", Hint: "how little memory will do",
+		Slowdown: true, Varies: Budget, Limit: 30 * time.Second, Idle: true,
+		Short: func(_ Subject, a *Answers) string {
+			return "Memory for at most " + percent(a.Slowdown) + " % slower"
+		},
+		Headline: func(a *Answers, s Subject) (value, about string) {
+			switch {
+			case len(a.List) == 0:
+				return "", ""
+			case a.List[0].StepTime <= 0:
+				return "none", "this plan is slower in any budget"
+			}
+			less := s.Budget - a.List[0].Budget
+			about = format.Bytes(less) + " less than the budget"
+			if less < 0 {
+				about = format.Bytes(-less) + " more than the budget"
+			}
+			return format.BytesUp(a.List[0].Budget), about
+		},
 		Answer: func(ctx context.Context, w *Work) error {
 			w.Total = 1
 			limited, cancel := w.limited(ctx)
@@ -63,7 +80,7 @@ func smallestSentence(a *Answers, _ Subject) string {
 		}
 		return "No budget was found."
 	}
-	str := fmt.Sprintf("%s are enough for at most %s %% more: %s per step", format.BytesUp(x.Budget), strconv.FormatFloat(float64(a.Slowdown)/100, 'f', -1, 64), format.Duration(x.StepTime))
+	str := fmt.Sprintf("%s are enough for at most %s %% more: %s per step", format.BytesUp(x.Budget), percent(a.Slowdown), format.Duration(x.StepTime))
 	if a.KeepAll > 0 {
 		str += ", " + format.Ratio(float64(x.StepTime)/float64(a.KeepAll))
 	}
@@ -71,4 +88,9 @@ func smallestSentence(a *Answers, _ Subject) string {
 		return str + ". Less may do: the search was stopped."
 	}
 	return str + "."
+}
+
+// percent writes hundredths of a per cent, without the sign.
+func percent(hundredths int) string {
+	return strconv.FormatFloat(float64(hundredths)/100, 'f', -1, 64)
 }

@@ -35,18 +35,6 @@ func (m StepBudget) apply(s *State) []Effect {
 	return s.choose(c, Replace, true)
 }
 
-// SetDevice takes over the link of a device.
-type SetDevice struct {
-	ID     string
-	Device engine.Device
-}
-
-func (m SetDevice) apply(s *State) []Effect {
-	return s.chooseLink(false, func(c *Choice) {
-		c.Device, c.ToHost, c.ToDev, c.Duplex = m.ID, m.Device.ToHost, m.Device.ToDev, m.Device.Duplex
-	})
-}
-
 // SetBandwidth sets both directions of the link.
 type SetBandwidth struct {
 	Rate    engine.Rate

@@ -408,10 +408,7 @@ type LinePoint struct {
 func (c *Curve) Lines() []Line {
 	var out []Line
 	for i, m := range c.Methods {
-		l := Line{Method: m, Title: m.Strategy}
-		if st := engine.Lookup(m.Strategy); st != nil {
-			l.Title = st.Title
-		}
+		l := Line{Method: m, Title: choice.PlanName(m.Strategy)}
 		for _, p := range c.Points[i] {
 			if p != nil && p.StepTime > 0 {
 				at := LinePoint{Budget: p.Budget, StepTime: p.StepTime}

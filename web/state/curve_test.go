@@ -93,8 +93,8 @@ func TestCurveOfEachSetting(t *testing.T) {
 	p, e := curved(t)
 	p.play(Swept{e.ID, proto.Reference{StepTime: time.Millisecond, Peak: 1}})
 	first := p.Curve
-	if got := names(p.play(SetBudget{Bytes: 3 * engine.GiB})); got != "WriteURL replace, Solve" {
-		t.Errorf("a budget: effects %s; want no other curve", got)
+	if got := names(p.play(SetBudget{Bytes: 3 * engine.GiB})); got != "WriteURL replace, Solve, Cancel" {
+		t.Errorf("a budget: effects %s; want no other curve, and what was asked while nothing else was to be done given up", got)
 	}
 	p.play(answer(last[Solve](t, p), 13))
 	p.play(SetBandwidth{Rate: 5e9, Settled: true})

@@ -24,7 +24,7 @@ func TestFolds(t *testing.T) {
 		want []string
 	}{
 		{ToggleLayers{}, []string{"questions", "layers", "table"}},
-		{ToggleQuestions{}, []string{"layers", "table"}},
+		{OpenQuestion{"help"}, []string{"layers", "table"}},
 		{ToggleLineList{}, []string{"lines", "layers", "table"}},
 		{ToggleTable{}, []string{"lines", "layers"}},
 		{ToggleChain{}, []string{"lines", "layers"}},

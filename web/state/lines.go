@@ -41,12 +41,12 @@ func (s *State) Drawn(name string) bool {
 // Axis is what the curve shows upwards.
 type Axis uint8
 
-// The axes: step time against that of keeping everything, step time itself, and
-// samples per second (steps per second where the batch size is unknown).
+// The axes: samples per second (steps per second where the batch size is unknown),
+// step time against that of keeping everything, and step time itself.
 const (
-	Slowdown Axis = iota
+	Throughput Axis = iota
+	Slowdown
 	StepTime
-	Throughput
 	NumAxes
 )
 

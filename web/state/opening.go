@@ -143,16 +143,16 @@ func (m Opened) apply(s *State) []Effect {
 		return append(s.closeOther(), s.openedMemory(o, m.Reply)...)
 	case !memory && (m.Profile.Chain != nil || m.Profile.Graph != nil):
 	case own:
-		return s.alert(&Alert{
-			Text:  fmt.Sprintf("%s was read, but it holds neither layers nor operations.", o.Name),
-			Lines: []string{"There is nothing to schedule. What was shown before stays."},
-		})
+		return s.alert(&Alert{File: o.Name, Text: "It holds neither layers nor operations. There is nothing to schedule."})
 	default:
 		s.dropOther(fmt.Sprintf("%s holds neither layers nor operations.", o.Choice.Source.File))
 		return []Effect{WriteURL{Replace}}
 	}
 	c := m.choice(o)
 	side.Network = newNetwork(c.Source, m.Profile, m.Reply).As(c)
+	if o.fit || o.History == Push && c.Budget == choice.DefaultBudget && s.Compare == nil {
+		c = c.Fitted(side.Network.Totals.KeepAllPeak, o.fit)
+	}
 	asked := own && c.Strategy != choice.DefaultStrategy && o.History != Push // then it is said that it does not apply
 	if st := engine.Lookup(c.Strategy); st != nil && !side.Network.Applies(st) && !asked {
 		c.Strategy, c.Args = choice.GraphStrategy, nil
@@ -206,6 +206,7 @@ func (s *State) opened(o *Opening, c Choice, r *proto.Opened) []Effect {
 // noChain says that a chain is of little use, and offers what does not need one.
 func (s *State) noChain(name, why string) *Alert {
 	a := &Alert{
+		File:  name,
 		Text:  fmt.Sprintf("%s is no useful chain: %s.", name, why),
 		Lines: []string{"Strategies that choose per stage have little to choose from here. What follows is for this chain all the same."},
 	}
@@ -254,6 +255,7 @@ func (m OpenFailed) apply(s *State) []Effect {
 	}
 	s.alert(textAlert(why))
 	a := s.Alert
+	a.File = file
 	var out []Effect
 	switch {
 	case next != nil && next.content != nil: // the second of two files may be a good one

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"slices"
 	"strings"
 
 	"memtide/profiles/preset"
@@ -51,11 +52,17 @@ func (m StepPreset) apply(s *State) []Effect {
 	return nil
 }
 
-// Matches are the presets that the query finds, in the order of the catalogue:
-// by title, id and heading or, if those hold none of it, by description.
+// Matches are the presets that the query finds, language models first and else in the
+// order of the catalogue: by title, id and heading or, if those hold none of it, by
+// description.
 func (p Picker) Matches() []*preset.Preset {
 	words := strings.Fields(strings.ToLower(p.Query))
-	named := found(words, func(q *preset.Preset) string { return q.Title + " " + q.ID + " " + q.Group })
+	named := found(words, func(q *preset.Preset) string {
+		if q.Sequences() {
+			return q.Title + " " + q.ID + " " + q.Group + " LLM transformer"
+		}
+		return q.Title + " " + q.ID + " " + q.Group
+	})
 	if len(named) > 0 {
 		return named
 	}
@@ -73,6 +80,15 @@ func found(words []string, text func(*preset.Preset) string) (out []*preset.Pres
 			out = append(out, p)
 		}
 	}
+	slices.SortStableFunc(out, func(a, b *preset.Preset) int { 
+		switch {
+		case a.Sequences() == b.Sequences():
+			return 0
+		case a.Sequences():
+			return -1
+		}
+		return 1
+	})
 	return out
 }
 
@@ -187,6 +203,35 @@ func (m PickNetwork) apply(s *State) []Effect {
 	return s.openVariant(p, o)
 }
 
+// SetGPU chooses the device: its memory, its link to the host and, where the
+// preset has such times, its times. A comparison keeps its budget; otherwise the
+// device brings its own.
+type SetGPU struct{ ID string }
+
+func (m SetGPU) apply(s *State) []Effect {
+	d := preset.LookupDevice(m.ID)
+	if d == nil {
+		return nil
+	}
+	base, o := s.Choice.Source.Variant()
+	if base == nil || !base.Operators() {
+		return s.chooseLink(false, func(c *Choice) {
+			if *c = c.On(d); s.Network != nil && s.Compare == nil {
+				*c = c.Fitted(s.Network.Totals.KeepAllPeak, true)
+			}
+		})
+	}
+	o.Device = d.ID
+	v, err := base.With(o)
+	if err != nil {
+		return s.alert(&Alert{Text: err.Error()})
+	}
+	c := s.keepBudget(s.Choice.Moved(Source{Preset: preset.Ref(v.ID, o.Batch)})).On(d)
+	out := s.open(c, nil, Push)
+	s.Opening.fit = s.Compare == nil
+	return out
+}
+
 // openVariant opens a preset with these options. The link to the host is that of
 // the device that the times are for, until a person chooses another: it goes
 // along when the device changes.
@@ -199,7 +244,7 @@ func (s *State) openVariant(base *preset.Preset, o preset.Options) []Effect {
 	c := s.keepBudget(s.Choice.Moved(Source{Preset: preset.Ref(v.ID, o.Batch)}))
 	if _, old := s.Choice.Source.Variant(); base.Operators() && c.Device == old.Device && c.Device != o.Device {
 		if d := preset.LookupDevice(o.Device); d != nil {
-			c.Device, c.ToHost, c.ToDev, c.Duplex = d.ID, d.ToHost, d.ToDev, d.Duplex
+			c = c.On(d)
 		}
 	}
 	return s.open(c, nil, Push)

@@ -20,7 +20,11 @@ type Answers struct {
 	Stopped  bool
 	Failed   string
 
+	Idle bool // nobody has asked: it is answered because nothing else is to be done
+
+	prior   int // answers that were known before it was asked
 	key     string
+	found   string   // see State.foundKey, as it was asked
 	methods []string // the keys of the methods it compares; nil: it compares none
 }
 
@@ -28,12 +32,18 @@ type Answers struct {
 type questions struct {
 	answers []*Answers       // about the present choice, at most one of a question
 	known   recent[*Answers] // complete ones
+
+	results recent[map[string]proto.Answer] // of strategies with their defaults, by State.foundKey
 }
+
+// HelpName is the name of the question what would help.
+const HelpName = "help"
 
 // Question asks a worker a question.
 type Question struct {
 	ID      int
 	Request proto.Question
+	Idle    bool // nobody waits for it
 }
 
 func (Question) effect() {}
@@ -60,6 +70,11 @@ func (p *questions) Answers(q *question.Question) *Answers {
 	return nil
 }
 
+// Working says that a question is being answered.
+func (p *questions) Working() bool {
+	return slices.ContainsFunc(p.answers, func(a *Answers) bool { return a.ID != 0 })
+}
+
 // forget drops answers, and cancels their request if it is at work.
 func (p *questions) forget(a *Answers) (out []Effect) {
 	if i := slices.Index(p.answers, a); i >= 0 {
@@ -73,7 +88,7 @@ func (o *Side) Subject() question.Subject {
 	c := o.Choice
 	_, _, err := preset.Parse(c.Source.Preset)
 	out := question.Subject{Method: proto.Method{Strategy: c.Strategy, Args: c.Args}, Graph: o.Network.Chain == nil,
-		Preset: err == nil, Batch: o.Network.Totals.Batch, Usable: o.CurveStrategies()}
+		Preset: err == nil, Batch: o.Network.Totals.Batch, Usable: o.CurveStrategies(), Budget: o.Budget()}
 	if c.ToHost == c.ToDev {
 		out.Bandwidth = c.ToHost
 	}
@@ -153,13 +168,37 @@ func (a *Answers) cancel() []Effect {
 	return []Effect{Cancel{id}}
 }
 
-// ToggleQuestions opens and closes the questions.
-type ToggleQuestions struct{}
+// OpenQuestion opens a question, instead of the open one if there is, and closes it if
+// it is that. It is asked if nobody has asked it.
+type OpenQuestion struct{ Name string }
 
-func (ToggleQuestions) apply(s *State) []Effect {
-	s.View.Questions = !s.View.Questions
+func (m OpenQuestion) apply(s *State) []Effect {
+	q := question.Lookup(m.Name)
+	if q == nil {
+		return nil
+	}
 	s.DOM++
-	return []Effect{WriteURL{Replace}}
+	out := []Effect{WriteURL{Replace}}
+	if s.OpenedQuestion() == q {
+		s.View.Questions = false
+		return out
+	}
+	s.View.Questions, s.View.Question = true, q.Name
+	if s.Answers(q) == nil {
+		out = append(out, StartQuestion{q.Name}.apply(s)...)
+	}
+	return out
+}
+
+// OpenedQuestion is the question that is open; nil if none is.
+func (s *State) OpenedQuestion() *question.Question {
+	if !s.View.Questions {
+		return nil
+	}
+	if q := question.Lookup(s.View.Question); q != nil {
+		return q
+	}
+	return question.All()[0]
 }
 
 // SetSlowdown says how much slower than keeping everything a step may be, in
@@ -190,13 +229,53 @@ func (m StopQuestion) apply(s *State) []Effect {
 type StartQuestion struct{ Name string }
 
 func (m StartQuestion) apply(s *State) (out []Effect) {
-	s.DOM++
 	q := question.Lookup(m.Name)
 	if s.Network == nil || q == nil {
 		return nil
 	}
+	for _, a := range slices.Clone(s.answers) { // what somebody waits for comes first
+		if a.Idle && a.ID != 0 {
+			out = append(out, s.forget(a)...)
+		}
+	}
+	return append(out, s.ask(q, false)...)
+}
+
+// followIdle asks, once nothing else is to be done, the next question that is
+// answered without being asked. It is given up as soon as anything changes.
+func (s *State) followIdle() []Effect {
+	if s.View.Frame.Embed || s.Memory != nil || s.Network == nil || s.Compare != nil || s.busy() || s.fallback != 0 || s.Draft.Field != "" {
+		return nil
+	}
+	if c := s.Curve; c == nil || !c.Complete() || c.ID != 0 && c.Improving == 0 || s.OverBudget == nil && (s.Shown == nil || !s.Shown.Choice.Equal(s.Choice)) {
+		return nil
+	}
+	if s.Working() {
+		return nil
+	}
+	for _, q := range question.All() {
+		if q.Idle && s.Answers(q) == nil {
+			return s.ask(q, true)
+		}
+	}
+	return nil
+}
+
+// Exceeds is the device if what is shown of the present choice is more than it has;
+// nil if it is not, or if nobody knows.
+func (s *State) Exceeds() *preset.Device {
+	d := DeviceOf(s.Choice)
+	if d == nil || s.Shown == nil || !s.Shown.Choice.Equal(s.Choice) || s.Shown.Solved.Trace.Peak <= d.Memory {
+		return nil
+	}
+	return d
+}
+
+// ask has a question about the present choice answered, again if it was given up.
+func (s *State) ask(q *question.Question, idle bool) (out []Effect) {
+	s.DOM++
 	out = s.forget(s.Answers(q))
-	a := &Answers{ID: s.newID(), Question: q, key: s.answersKey(q)}
+	a := &Answers{ID: s.newID(), Question: q, Idle: idle, key: s.answersKey(q), found: s.foundKey()}
 	a.Strategy, a.Slowdown = s.Choice.Strategy, s.Slowdown()
 	if p := s.Shown; p != nil && p.Network == s.Network {
 		a.KeepAll = p.Solved.KeepAll.StepTime
@@ -216,7 +295,20 @@ func (m StartQuestion) apply(s *State) (out []Effect) {
 			a.methods = append(a.methods, choice.MethodKey(m.Strategy, m.Args))
 		}
 	}
-	return append(out, Question{ID: a.ID, Request: req})
+	switch {
+	case q.Name != HelpName:
+	case s.Exceeds() != nil: // any plan that the device is likely to serve would help
+		a.found, a.Base = "", 0
+		req.Budget = choice.Budget{Bytes: max(choice.Usable(s.Exceeds().Memory), 1)}
+		if req.Method.Strategy != "keepall" {
+			req.Methods = append([]proto.Method{req.Method}, req.Methods...)
+			req.Method = proto.Method{Strategy: "keepall"}
+		}
+	default:
+		req.Methods, a.List = s.knownMethods(req.Methods)
+		a.prior = len(a.List)
+	}
+	return append(out, Question{ID: a.ID, Request: req, Idle: idle})
 }
 
 // Answered is one answer.
@@ -228,7 +320,8 @@ type Answered struct {
 func (m Answered) apply(s *State) []Effect {
 	if a := s.answering(m.ID); a != nil {
 		a.List = append(a.List, m.Answer)
-		a.Done, a.Total = m.Answer.Done, m.Answer.Total
+		s.note(a, m.Answer)
+		a.Done, a.Total = a.prior+m.Answer.Done, a.prior+m.Answer.Total
 		s.DOM++
 	}
 	return nil
@@ -242,7 +335,10 @@ type QuestionProgressed struct {
 
 func (m QuestionProgressed) apply(s *State) []Effect {
 	if a := s.answering(m.ID); a != nil {
-		a.Done, a.Total = m.Progress.Done, m.Progress.Total
+		a.Done, a.Total = a.prior+m.Progress.Done, m.Progress.Total
+		if a.Total > 0 {
+			a.Total += a.prior
+		}
 		s.DOM++
 	}
 	return nil

@@ -33,6 +33,7 @@ type Opening struct {
 	Progress proto.Progress
 
 	linked bool // the link to the host was chosen meanwhile
+	fit    bool // the budget is to be the device's
 }
 
 // Solving is a schedule that is being looked for.

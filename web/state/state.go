@@ -91,7 +91,7 @@ func New() *State {
 		pictures:  recent[*Picture]{limit: 64},
 		tradeoff:  tradeoff{curves: recent[*Curve]{limit: 8}},
 		trials:    trials{tunings: recent[*Tuning]{limit: 32}},
-		questions: questions{known: recent[*Answers]{limit: 32}},
+		questions: questions{known: recent[*Answers]{limit: 32}, results: recent[map[string]proto.Answer]{limit: 32}},
 	}
 }
 

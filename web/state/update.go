@@ -8,5 +8,6 @@ type Message interface{ apply(*State) []Effect }
 // Update changes the state by one message and returns what has to be done, in
 // order.
 func (s *State) Update(m Message) []Effect {
-	return append(s.holdAddress(m.apply(s)), s.followPlaces()...)
+	out := append(s.holdAddress(m.apply(s)), s.followPlaces()...)
+	return append(out, s.followIdle()...)
 }

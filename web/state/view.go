@@ -25,7 +25,8 @@ type View struct {
 	Density   int           // see State.Density; 0: the default, otherwise one more
 	Chain     bool          // the critical chain is shown
 	Layers    LayerTable    // the table of layers
-	Questions bool          // the questions are open
+	Questions bool          // a question is open
+	Question  string        // which one, by name; empty: the first
 	Slowdown  int           // see State.Slowdown; 0: the default, otherwise one more
 	Help      bool
 	Picker    Picker // the list of networks

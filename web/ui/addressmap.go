@@ -30,7 +30,6 @@ func (c *Addressmap) Open() bool { return c.S.Allocator() != "" }
 // Expanded is for aria-expanded.
 func (c *Addressmap) Expanded() string { return strconv.FormatBool(c.Open()) }
 
-
 // Height is the style of a host; the host memory of a file is unknown.
 func (c *Addressmap) Height(name string) string {
 	if name == "host" && c.S.Memory != nil {

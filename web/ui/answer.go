@@ -9,6 +9,7 @@ import (
 	"memtide/engine/sim"
 	"memtide/profiles"
 	"memtide/profiles/preset"
+	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/state"
 )
@@ -29,27 +30,38 @@ const (
 	working  = "working"
 )
 
-// What a program takes beside what the schedule counts: an estimate, which decides
-// between "fits" and "may not fit" and changes no other number.
-const (
-	contextBytes  = engine.GiB // of CUDA and its libraries
-	allocatorPart = 6          // per cent that a caching allocator reserves beyond the peak
-)
-
-// reserved is what a device is likely to need for a peak, rounded up.
-func reserved(peak engine.Bytes) engine.Bytes {
-	return peak + (peak*allocatorPart+99)/100 + contextBytes
-}
-
 // Kind says how the answer is to look.
 func (c *Answer) Kind() string {
 	kind, _ := c.answer()
 	return kind
 }
 
+// answerWords are the verdicts, with what follows them.
+var answerWords = map[string]string{fits: "Fits: ", probably: "Probably fits: ", mayNot: "May not fit: ", doesNot: "Does not fit: ", failed: "Check failed: ", unknown: "Needs "}
+
 // Word is the verdict, with what follows it.
 func (c *Answer) Word() string {
-	return map[string]string{fits: "Fits: ", probably: "Probably fits: ", mayNot: "May not fit: ", doesNot: "Does not fit: ", failed: "Check failed: ", unknown: "Needs "}[c.Kind()]
+	if m := c.over(); m != nil {
+		return "Does not fit in " + format.Bytes(m.Budget) + ": "
+	}
+	return answerWords[c.Kind()]
+}
+
+// over is the budget that is too small, while nothing else is looked at.
+func (c *Answer) over() *state.OverBudget {
+	if c.S.Preview != nil {
+		return nil
+	}
+	return c.S.OverBudget
+}
+
+// Smallest is the text of the button that sets a budget that would do; empty if
+// there is none.
+func (c *Answer) Smallest() string {
+	if m := c.over(); m != nil && m.Smallest > 0 {
+		return "Set " + format.BytesUp(m.Smallest)
+	}
+	return ""
 }
 
 // Sentence is what stands behind the word.
@@ -60,7 +72,7 @@ func (c *Answer) Sentence() string {
 
 func (c *Answer) answer() (kind, sentence string) {
 	s := c.S
-	if m := s.OverBudget; m != nil && s.Preview == nil {
+	if m := c.over(); m != nil {
 		return doesNot, c.tooSmall(m)
 	}
 	p := s.Visible()
@@ -71,35 +83,35 @@ func (c *Answer) answer() (kind, sentence string) {
 		return working, "Starting…"
 	}
 	peak, device := p.Solved.Trace.Peak, deviceOf(p.Choice)
-	likely, price := reserved(peak), c.price(p)
+	likely, price := choice.Reserved(peak), c.price(p)
 	switch {
 	case !p.Solved.Verdict.Verified:
 		return failed, strings.TrimSuffix(format.Durations(p.Solved.Verdict.Problem), ".") + "."
 	case device == nil:
 		return unknown, format.Bytes(peak) + price
 	case peak > device.Memory:
-		return doesNot, fmt.Sprintf("%s are needed, and one %s has %s.", format.Bytes(peak), device.Name, format.Bytes(device.Memory))
+		return doesNot, fmt.Sprintf("%s are needed, and one %s has %s.", format.Bytes(peak), gpuName(device), format.Bytes(device.Memory))
 	case likely > device.Memory:
 		kind = probably
 		if (peak+likely)/2 > device.Memory {
 			kind = mayNot
 		}
-		return kind, fmt.Sprintf("%s with CUDA and the allocator; one %s has %s.", between(peak, likely), device.Name, format.Bytes(device.Memory))
+		return kind, fmt.Sprintf("%s with CUDA and the allocator; one %s has %s.", between(peak, likely), gpuName(device), format.Bytes(device.Memory))
 	case !certain(p.Network.Profile):
-		return probably, fmt.Sprintf("%s on one %s%s", outOf(peak, device.Memory), device.Name, price)
+		return probably, fmt.Sprintf("%s on one %s%s", outOf(peak, device.Memory), gpuName(device), price)
 	}
-	return fits, fmt.Sprintf("%s on one %s%s", outOf(peak, device.Memory), device.Name, price)
+	return fits, fmt.Sprintf("%s on one %s%s", outOf(peak, device.Memory), gpuName(device), price)
 }
 
 // tooSmall says of a budget in which the strategy finds nothing what would do.
 func (c *Answer) tooSmall(m *state.OverBudget) string {
 	name := strategyTitle(c.S.Choice.Strategy)
 	if m.Smallest == 0 {
-		return fmt.Sprintf("%s finds nothing in %s.", name, format.Bytes(m.Budget))
+		return name + " finds nothing."
 	}
-	text := fmt.Sprintf("%s needs %s at least, and the budget is %s", name, format.BytesUp(m.Smallest), format.Bytes(m.Budget))
+	text := name + " needs " + format.BytesUp(m.Smallest) + " at least"
 	if d := deviceOf(c.S.Choice); d != nil && m.Smallest > d.Memory {
-		text += fmt.Sprintf("; one %s has %s", d.Name, format.Bytes(d.Memory))
+		text += fmt.Sprintf("; one %s has %s", gpuName(d), format.Bytes(d.Memory))
 	}
 	return text + "."
 }
@@ -137,7 +149,7 @@ func join(a, b engine.Bytes, word string) string {
 
 // deviceOf is the device of a choice; nil if its memory is not known.
 func deviceOf(c state.Choice) *preset.Device {
-	if d := preset.LookupDevice(c.Device); d != nil && d.Memory > 0 {
+	if d := gpu(c); d != nil && d.Memory > 0 {
 		return d
 	}
 	return nil
@@ -151,8 +163,11 @@ func certain(p *profiles.Profile) bool {
 // Sub says what the schedule does.
 func (c *Answer) Sub() string {
 	p := c.S.Visible()
-	if p == nil || c.S.Stale() && c.S.Preview == nil {
+	switch {
+	case p == nil:
 		return ""
+	case c.S.Stale() && c.S.Preview == nil:
+		return "The pictures show " + shown(c.S) + "."
 	}
 	return fmt.Sprintf("Keeping everything takes %s. %s", format.Bytes(p.Solved.KeepAll.Peak), deeds(p))
 }
@@ -209,58 +224,78 @@ func (c *Answer) Parts() (out []Part) {
 		return nil
 	}
 	whole, at := barScale(c.S, p), engine.Bytes(0)
-	add := func(class, name string, to engine.Bytes) {
+	add := func(class, words string, to engine.Bytes) {
 		if to > at {
-			size := format.Bytes(to - at)
-			out = append(out, Part{Class: class, Label: name + " " + size, Title: size + " " + name, Style: stretch(at, to, whole)})
+			label := fmt.Sprintf(words, format.Bytes(to-at))
+			out = append(out, Part{Class: class, Label: label, Title: label, Style: stretch(at, to, whole)})
 		}
 		at = max(at, to)
 	}
-	t := p.Solved.Trace
-	for kind, used := range p.Model().HeldAt(t.PeakAt, 0).Used {
-		add(barKinds[kind].class, barKinds[kind].name, at+used)
+	for kind, used := range p.Model().HeldAt(p.Solved.Trace.PeakAt, 0).Used {
+		end := at + used
+		if n := p.Network.Chain; sim.Category(kind) == sim.Fixed && n != nil && n.Chain.Resident.Total() <= used {
+			r := n.Chain.Resident
+			add("fix", "weights %s", at+r.Weights)
+			add("fix", "gradients %s", at+r.Grads)
+			add("fix", "optimizer %s", at+r.Optimizer)
+			add("fix", "buffers %s", end)
+			continue
+		}
+		add(barKinds[kind].class, barKinds[kind].name+" %s", end)
 	}
 	all := p.Solved.KeepAll.Peak
 	if d := deviceOf(p.Choice); d != nil && all > d.Memory {
-		add("ghost", "more with everything kept:", d.Memory)
-		add("ghost beyond", "too much:", all)
+		add("ghost", "%s more with everything kept", d.Memory)
+		add("ghost beyond", "%s too much", all)
 	} else {
-		add("ghost", "more with everything kept:", all)
+		add("ghost", "%s more with everything kept", all)
 	}
 	return out
 }
 
 // Under says what lies in the bar, for where its pieces are too narrow to say it.
 func (c *Answer) Under() (out []Part) {
-	for _, p := range c.Parts() {
-		if !strings.HasPrefix(p.Class, "ghost") {
-			out = append(out, p)
+	p := c.S.Visible()
+	if !c.Bar() {
+		return nil
+	}
+	for kind, used := range p.Model().HeldAt(p.Solved.Trace.PeakAt, 0).Used {
+		if used > 0 {
+			out = append(out, Part{Class: barKinds[kind].class, Label: barKinds[kind].name + " " + format.Bytes(used)})
 		}
 	}
 	return out
 }
 
-// Marks are the lines across the bar: the device and the budget.
+// Marks are the lines across the bar: the device and the budget, with what is left
+// between them.
 func (c *Answer) Marks() (out []Part) {
 	p := c.S.Visible()
 	if !c.Bar() {
 		return nil
 	}
-	whole := barScale(c.S, p)
-	if d := deviceOf(p.Choice); d != nil {
-		out = append(out, Part{Class: side("device", d.Memory, whole), Label: "one " + d.Name + " has " + format.Bytes(d.Memory), Style: place(d.Memory, whole)})
+	whole, b, d := barScale(c.S, p), c.S.Budget(), deviceOf(p.Choice)
+	if d != nil {
+		out = append(out, Part{Class: side("device", d.Memory, whole), Label: "one " + gpuName(d) + " has " + format.Bytes(d.Memory), Style: place(d.Memory, whole)})
 	}
 	all := p.Solved.KeepAll.Peak
-	if d := deviceOf(p.Choice); d == nil || apart(all, d.Memory, whole) {
-		out = append(out, Part{Class: side("keep", all, whole), Label: "keep everything: " + format.Bytes(all), Style: place(all, whole)})
+	if d == nil || apart(all, d.Memory, whole) {
+		class := "keep"
+		if d != nil && all > d.Memory {
+			class = "keep beyond"
+		}
+		out = append(out, Part{Class: side(class, all, whole), Label: "keep everything: " + format.Bytes(all), Style: place(all, whole)})
 	}
-	b := c.S.Budget()
-	return append(out, Part{Class: side("budget", b, whole), Label: "budget " + format.Bytes(b), Style: place(b, whole)})
+	out = append(out, Part{Class: side("budget", b, whole), Label: "budget " + format.Bytes(b), Style: place(b, whole)})
+	if d != nil && b < d.Memory && b > whole/2 {
+		out = append(out, Part{Class: "spare", Label: format.Bytes(d.Memory-b) + " left for CUDA and the allocator", Style: place(b, whole)})
+	}
+	return out
 }
 
 // apart says that two marks are so far from each other that both have room for words.
 func apart(a, b, whole engine.Bytes) bool {
-	return float64(max(a, b)-min(a, b)) > 0.2*float64(whole)
+	return float64(max(a, b)-min(a, b)) > 0.14*float64(whole)
 }
 
 // side adds to a class on which side of a mark its words have room.
@@ -292,4 +327,18 @@ func (c *Answer) BarLabel() string {
 		words = append(words, m.Label)
 	}
 	return "Memory at the peak of the step: " + strings.Join(words, ", ")
+}
+
+// shown says which schedule the pictures still show: its budget, and what else
+// is not what was asked for.
+func shown(s *state.State) string {
+	p := s.Shown
+	what := format.Bytes(p.Solved.Budget)
+	if p.Choice.Strategy != s.Choice.Strategy {
+		what = strategyTitle(p.Choice.Strategy) + " in " + what
+	}
+	if p.Network != s.Network {
+		what += " for " + p.Network.Profile.Name
+	}
+	return what
 }

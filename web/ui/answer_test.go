@@ -29,21 +29,23 @@ func TestAnswer(t *testing.T) {
 		change         func(*state.State, *state.Picture)
 		kind, sentence string
 	}{
-		"fits": {func(*state.State, *state.Picture) {}, "fits", "Fits: 2.58 of 15.8 GiB on one V100-PCIE-16GB, 11 % slower than with enough memory."},
+		"fits": {func(*state.State, *state.Picture) {}, "fits", "Fits: 2.58 of 15.8 GiB on one V100, 11 % slower than with enough memory."},
 		"no slower": {func(s *state.State, p *state.Picture) { p.Solved.Trace.Makespan = p.Solved.KeepAll.StepTime }, "fits",
-			"Fits: 2.58 of 15.8 GiB on one V100-PCIE-16GB, no slower than with enough memory."},
+			"Fits: 2.58 of 15.8 GiB on one V100, no slower than with enough memory."},
 		"sizes by a rule of thumb": {func(s *state.State, p *state.Picture) { p.Network.Profile.Source.Sizes = profiles.Estimated }, "probably",
-			"Probably fits: 2.58 of 15.8 GiB on one V100-PCIE-16GB, 11 % slower than with enough memory."},
+			"Probably fits: 2.58 of 15.8 GiB on one V100, 11 % slower than with enough memory."},
 		"the allocator may take it": {func(s *state.State, p *state.Picture) { p.Choice.Device, p.Solved.Trace.Peak = "gtx-970", 3700*mib }, "may-not",
 			"May not fit: 3.61 to 4.83 GiB with CUDA and the allocator; one GTX 970 has 3.94 GiB."},
 		"the allocator hardly takes it": {func(s *state.State, p *state.Picture) { p.Choice.Device, p.Solved.Trace.Peak = "gtx-970", 2900*mib }, "probably",
 			"Probably fits: 2.83 to 4 GiB with CUDA and the allocator; one GTX 970 has 3.94 GiB."},
 		"more than the device has": {func(s *state.State, p *state.Picture) { p.Choice.Device, p.Solved.Trace.Peak = "gtx-970", 5000*mib }, "not",
 			"Does not fit: 4.88 GiB are needed, and one GTX 970 has 3.94 GiB."},
-		"nobody knows the device": {func(s *state.State, p *state.Picture) { p.Choice.Device = "" }, "needs", "Needs 2.58 GiB, 11 % slower than with enough memory."},
+		"nobody knows the device": {func(s *state.State, p *state.Picture) {
+			p.Choice.Device, p.Choice.Source = "", state.Source{File: "mine.csv"}
+		}, "needs", "Needs 2.58 GiB, 11 % slower than with enough memory."},
 		"too small a budget": {func(s *state.State, p *state.Picture) {
 			s.OverBudget = &state.OverBudget{Budget: 1 << 30, Smallest: 1200 * mib}
-		}, "not", "Does not fit: Optimal recomputation needs 1.18 GiB at least, and the budget is 1 GiB."},
+		}, "not", "Does not fit in 1 GiB: Optimal recomputation needs 1.18 GiB at least."},
 		"no check": {func(s *state.State, p *state.Picture) {
 			p.Solved.Verdict.Verified, p.Solved.Verdict.Problem = false, "value 3 is read before it is there"
 		}, "failed",
@@ -63,8 +65,8 @@ func TestAnswer(t *testing.T) {
 func TestBar(t *testing.T) {
 	s, _ := alone(t)
 	a := &Answer{S: s}
-	if got, want := a.BarLabel(), "Memory at the peak of the step: weights, gradients, optimizer 510 MiB, gradients of activations 24.5 MiB, activations kept 2.06 GiB, more with everything kept: 1.72 GiB, "+
-		"one V100-PCIE-16GB has 15.8 GiB, keep everything: 4.3 GiB, budget 2.58 GiB"; got != want {
+	if got, want := a.BarLabel(), "Memory at the peak of the step: weights 170 MiB, gradients 170 MiB, optimizer 170 MiB, buffers 412 KiB, gradients of activations 24.5 MiB, activations kept 2.06 GiB, 1.72 GiB more with everything kept, "+
+		"one V100 has 15.8 GiB, keep everything: 4.3 GiB, budget 2.58 GiB"; got != want {
 		t.Errorf("the bar says\n%q\nwant\n%q", got, want)
 	}
 	for _, p := range a.Parts() {

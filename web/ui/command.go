@@ -57,6 +57,8 @@ func (c Command) button(s *state.State) (state.Message, bool) {
 		return state.SetArg{Name: c.Arg, Value: strconv.Itoa(c.Index)}, true
 	case "lines":
 		return state.ToggleLines{Names: strings.Split(c.Arg, ",")}, true
+	case "plan":
+		return state.SetStrategy{Name: c.Arg}, true
 	case "lines-all":
 		return state.SetLines{Names: []string{state.AllLines}}, true
 	case "lines-default":
@@ -103,7 +105,15 @@ func (c Command) button(s *state.State) (state.Message, bool) {
 	case "dismiss":
 		return state.Dismiss{Notice: true}, true
 	case "act":
-		return act(s), true
+		if a := s.Alert; a != nil {
+			return a.Do, true
+		}
+		return nil, true
+	case "smallest":
+		if m := s.OverBudget; m != nil && m.Smallest > 0 {
+			return state.SetBudget{Bytes: m.Offer, Settled: true}, true
+		}
+		return nil, true
 	}
 	return nil, false
 }
@@ -116,17 +126,6 @@ func nextTheme(theme string) string {
 		return "dark"
 	}
 	return ""
-}
-
-// act is what the notice's button does.
-func act(s *state.State) state.Message {
-	if m := s.OverBudget; m != nil && m.Smallest > 0 {
-		return state.SetBudget{Bytes: m.Offer, Settled: true}
-	}
-	if a := s.Alert; a != nil && s.OverBudget == nil {
-		return a.Do
-	}
-	return nil
 }
 
 // dragged handles a control that has not come to rest.
@@ -184,10 +183,8 @@ func (c Command) settled(s *state.State) state.Message {
 		return state.SetStrategy{Name: c.Value}
 	case "arg":
 		return c.argument(s)
-	case "device":
-		if d := preset.LookupDevice(c.Value); d != nil {
-			return state.SetDevice{ID: d.ID, Device: d.Device}
-		}
+	case "gpu":
+		return state.SetGPU{ID: c.Value}
 	case "duplex":
 		if c.Value == "full" {
 			return state.SetDuplex{Duplex: engine.FullDuplex}

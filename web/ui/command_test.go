@@ -43,11 +43,9 @@ func TestCommands(t *testing.T) {
 		{Command{Do: "variant", Arg: "algorithms", Value: "m", Settled: true}, state.SetFast{}},
 		{Command{Do: "variant", Arg: "functions", Value: "separate", Settled: true}, state.SetSeparate{On: true}},
 		{Command{Do: "variant", Arg: "functions", Value: "joined", Settled: true}, state.SetSeparate{}},
-		{Command{Do: "variant", Arg: "times", Value: device.ID, Settled: true}, state.SetVariant{Options: preset.Options{Device: device.ID}}},
-		{Command{Do: "variant", Arg: "times", Value: device.ID}, nil},
 		{Command{Do: "variant", Arg: "image", Value: "many", Settled: true}, nil},
 		{Command{Do: "batch", Value: "64", Settled: true}, state.PickPreset{ID: "resnet101-b64"}},
-		{Command{Do: "device", Value: device.ID, Settled: true}, state.SetDevice{ID: device.ID, Device: device.Device}},
+		{Command{Do: "gpu", Value: device.ID, Settled: true}, state.SetGPU{ID: device.ID}},
 		{Command{Do: "duplex", Value: "full", Settled: true}, state.SetDuplex{Duplex: engine.FullDuplex}},
 		{Command{Do: "transfers", Value: "streamed", Settled: true}, state.SetTransfers{Transfers: engine.Streamed}},
 		{Command{Do: "strategy", Value: "greedy", Settled: true}, state.SetStrategy{Name: "greedy"}},
@@ -114,10 +112,10 @@ func TestHelpNamesTheKeys(t *testing.T) {
 	}
 }
 
-func TestActSetsTheOffer(t *testing.T) {
+func TestSmallestSetsTheOffer(t *testing.T) {
 	s := first(t)
 	s.OverBudget = &state.OverBudget{Budget: 1, Smallest: 3*engine.GiB + 5, Offer: 3*engine.GiB + 100}
-	if got, want := (Command{Do: "act", Settled: true}).Message(s), (state.SetBudget{Bytes: 3*engine.GiB + 100, Settled: true}); got != want {
+	if got, want := (Command{Do: "smallest", Settled: true}).Message(s), (state.SetBudget{Bytes: 3*engine.GiB + 100, Settled: true}); got != want {
 		t.Errorf("message %#v; want %#v", got, want)
 	}
 }

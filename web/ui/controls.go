@@ -1,11 +1,9 @@
 package ui
 
 import (
-	"fmt"
 	"strings"
 
 	"memtide/engine"
-	"memtide/profiles/preset"
 	"memtide/web/format"
 	"memtide/web/state"
 )
@@ -65,27 +63,6 @@ func (c *Controls) Params() (out []Param) {
 		out = append(out, f)
 	}
 	return out
-}
-
-// Devices lists the devices, with "custom" first when the rates are the
-// person's own.
-func (c *Controls) Devices() (out []Option) {
-	if preset.LookupDevice(c.S.Choice.Device) == nil {
-		out = append(out, Option{"", "custom", true})
-	}
-	for _, d := range preset.Devices() {
-		out = append(out, Option{d.ID, d.Name, d.ID == c.S.Choice.Device})
-	}
-	return out
-}
-
-// DeviceTitle says where the device's numbers come from.
-func (c *Controls) DeviceTitle() string {
-	d := preset.LookupDevice(c.S.Choice.Device)
-	if d == nil {
-		return "Your own rates"
-	}
-	return fmt.Sprintf("%s, %s; %s (%s)", d.Link, format.Bytes(d.Memory), d.Source, d.LinkOrigin)
 }
 
 // BandwidthSteps is the slider's last position.

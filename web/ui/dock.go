@@ -59,15 +59,12 @@ func (c *Dock) BudgetNote() string {
 	return fmt.Sprintf("%s of the %s that keep everything", format.Share(float64(c.S.Budget())/float64(all)), format.Bytes(all))
 }
 
-// Strategies lists the strategies that apply to the network, and the chosen one.
-func (c *Dock) Strategies() (out []Option) {
-	for _, s := range engine.Strategies() {
-		chosen := s.Name == c.S.Choice.Strategy
-		if n := c.S.Network; chosen || n == nil || n.Applies(s) {
-			out = append(out, Option{s.Name, s.Title, chosen})
-		}
+// Entry is a plan in the list, with what it comes to in the present budget.
+func (c *Dock) Entry(p *state.Plan) string {
+	if result := PlanResult(c.S, p); result != "" {
+		return p.Name + " · " + result
 	}
-	return out
+	return p.Name
 }
 
 // StrategyDoc is the first sentence about the strategy.
@@ -79,7 +76,6 @@ func (c *Dock) StrategyDoc() string {
 	doc, _, _ := strings.Cut(s.Doc, "\n\n")
 	return strings.Join(strings.Fields(doc), " ")
 }
-
 
 // Place puts the slider over the bar of the answer, so that its knob stands where
 // the bar shows the budget.

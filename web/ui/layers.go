@@ -38,7 +38,6 @@ func (c *Layers) Open() bool { return c.S.View.Layers.Open }
 // Expanded is for aria-expanded.
 func (c *Layers) Expanded() string { return strconv.FormatBool(c.Open()) }
 
-
 // Count is the number of rows, with that of the headings.
 func (c *Layers) Count() string { return strconv.Itoa(len(c.S.LayerRows()) + 1) }
 

@@ -16,59 +16,6 @@ import (
 	"memtide/web/state"
 )
 
-func namesOf(chips []Chip) (out []string) {
-	for _, o := range chips {
-		out = append(out, o.Names)
-	}
-	return out
-}
-
-// By default the curve draws a handful, the chosen strategy first and fixed.
-func TestChips(t *testing.T) {
-	s := first(t)
-	c := &Tradeoff{S: s}
-	if got, want := namesOf(c.Drawn()), []string{"rotor", "dynprog", "pofo", "sequential", "bound"}; !slices.Equal(got, want) {
-		t.Errorf("drawn are %v; want %v", got, want)
-	}
-	for _, o := range c.Drawn() {
-		if o.Pressed != "true" || o.Fixed != (o.Names == "rotor") || o.Title == "" || o.Doc == "" {
-			t.Errorf("chip %+v; want it pressed, only the chosen strategy fixed, a title and a text", o)
-		}
-		if html := string(o.HTML()); !strings.HasPrefix(html, "<svg") || !strings.HasSuffix(html, o.Title) || (o.dash != nil) != strings.Contains(html, "stroke-dasharray") {
-			t.Errorf("chip %s is %s; want a sample of its line and its title", o.Names, html)
-		}
-	}
-	s.Update(state.SetStrategy{Name: "vdnn"})
-	if got := namesOf(c.Drawn()); got[0] != "vdnn" || !slices.Contains(got, "rotor") {
-		t.Errorf("with vdnn chosen drawn are %v; want it first, and the others", got)
-	}
-}
-
-// The list has every strategy once, under its paper.
-func TestLineGroups(t *testing.T) {
-	s := first(t)
-	c := &Tradeoff{S: s}
-	if len(c.Groups()) != 0 {
-		t.Error("the list is there although it is closed")
-	}
-	s.Update(state.ToggleLineList{})
-	seen := map[string]int{}
-	for _, g := range c.Groups() {
-		if got := strings.Join(namesOf(g.Lines), ","); got != g.Paper.Names || g.Paper.Title == "" {
-			t.Errorf("%q draws %s; want its lines, %s", g.Paper.Title, g.Paper.Names, got)
-		}
-		for _, o := range g.Lines {
-			seen[o.Names]++
-		}
-	}
-	for _, st := range s.CurveStrategies() {
-		if seen[st.Name] != 1 {
-			t.Errorf("%s is in the list %d times; want once", st.Name, seen[st.Name])
-		}
-	}
-	wellFormed(t, pageOf(t, s))
-}
-
 func TestLineCommands(t *testing.T) {
 	s := first(t)
 	for _, c := range []struct {
@@ -79,8 +26,8 @@ func TestLineCommands(t *testing.T) {
 		{Command{Do: "lines", Arg: "vdnn,vdnnpp", Settled: true}, state.ToggleLines{Names: []string{"vdnn", "vdnnpp"}}},
 		{Command{Do: "lines-all", Settled: true}, state.SetLines{Names: []string{"all"}}},
 		{Command{Do: "lines-default", Settled: true}, state.SetLines{}},
-		{Command{Do: "axis", Value: "rate", Settled: true}, state.SetAxis{Axis: state.Throughput}},
-		{Command{Do: "axis", Value: "odd", Settled: true}, state.SetAxis{Axis: state.Slowdown}},
+		{Command{Do: "axis", Value: "time", Settled: true}, state.SetAxis{Axis: state.StepTime}},
+		{Command{Do: "axis", Value: "odd", Settled: true}, state.SetAxis{Axis: state.Throughput}},
 		{Command{Do: "kind", Value: "graph", Settled: true}, state.SetGraph{Graph: true}},
 		{Command{Do: "tune", Arg: "window", Index: 512, Settled: true}, state.SetArg{Name: "window", Value: "512"}},
 		{Command{Do: "find", Value: "layer3"}, state.Find{Text: "layer3"}},
@@ -105,10 +52,10 @@ func TestLinesInLink(t *testing.T) {
 		axis  state.Axis
 		want  string
 	}{
-		{nil, state.Slowdown, "v=1&p=resnet101-b32"},
+		{nil, state.Throughput, "v=1&p=resnet101-b32"},
 		{[]string{"bound", "rotor"}, state.StepTime, "v=1&p=resnet101-b32&c=bound,rotor&y=time"},
-		{[]string{"all"}, state.Throughput, "v=1&p=resnet101-b32&c=all&y=rate"},
-		{[]string{}, state.Slowdown, "v=1&p=resnet101-b32&c=none"},
+		{[]string{"all"}, state.Slowdown, "v=1&p=resnet101-b32&c=all&y=slowdown"},
+		{[]string{}, state.Throughput, "v=1&p=resnet101-b32&c=none"},
 	} {
 		s.View.Lines, s.View.Axis = c.lines, c.axis
 		l := permalink.Of(s, link.Link{})

@@ -209,8 +209,6 @@ func (c Command) variant() state.Message {
 		o.Tokens = n
 	case "precision":
 		o.Precision = c.Value
-	case "times":
-		o.Device = c.Value
 	case "efficiency":
 		if o.Efficiency = n; c.Value == "" {
 			o.Efficiency = -1

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"memtide/engine"
 	"memtide/profiles/preset"
 	"memtide/web/choice"
 	"memtide/web/link"
@@ -124,16 +123,16 @@ func titles(list []Option) string {
 // link names is always among it.
 func TestVariants(t *testing.T) {
 	for _, c := range []struct{ ref, images, tokens, precisions string }{
-		{"resnet101-b32", "[224 px] 500 px 1000 px", "", "[f32] f16 bf16"},
-		{"inception-v3-b32", "224 px [299 px] 500 px 1000 px", "", "[f32] f16 bf16"},
-		{"vgg16-300px-b8", "224 px [300 px] 500 px 1000 px", "", "[f32] f16 bf16"},
-		{"gpt2-medium-512tok-b4", "", "128 tokens [512 tokens] 1024 tokens", "f32 [f16] bf16"},
+		{"resnet101-b32", "[224 px] 500 px 1 000 px", "", "[fp32] fp16 bf16"},
+		{"inception-v3-b32", "224 px [299 px] 500 px 1 000 px", "", "[fp32] fp16 bf16"},
+		{"vgg16-300px-b8", "224 px [300 px] 500 px 1 000 px", "", "[fp32] fp16 bf16"},
+		{"gpt2-medium-512tok-b4", "", "128 tokens [512 tokens] 1 024 tokens", "fp32 [fp16] bf16"},
 		{"lemma3", "", "", ""},
 		{"", "", "", ""},
 	} {
 		s := state.New()
 		s.Choice.Source = state.Source{Preset: c.ref, File: "mine.csv"}
-		h := Header{S: s}
+		h := Case{S: s}
 		if got := titles(h.Images()); got != c.images {
 			t.Errorf("%q: image sides %q; want %q", c.ref, got, c.images)
 		}
@@ -142,9 +141,6 @@ func TestVariants(t *testing.T) {
 		}
 		if got := titles(h.Precisions()); got != c.precisions {
 			t.Errorf("%q: precisions %q; want %q", c.ref, got, c.precisions)
-		}
-		if got, want := len(h.Timed()) > 0, c.precisions != ""; got != want {
-			t.Errorf("%q: devices for the times: %t; want %t", c.ref, got, want)
 		}
 	}
 }
@@ -163,7 +159,7 @@ func TestWays(t *testing.T) {
 	} {
 		s := state.New()
 		s.Choice.Source = state.Source{Preset: c.ref, File: "mine.csv"}
-		h := Header{S: s}
+		h := Controls{S: s}
 		if got := titles(h.Algorithms()); got != c.algorithms {
 			t.Errorf("%q: algorithms %q; want %q", c.ref, got, c.algorithms)
 		}
@@ -179,8 +175,8 @@ func TestWays(t *testing.T) {
 // The controls say when times and link are those of different devices.
 func TestDeviceNote(t *testing.T) {
 	for _, c := range []struct{ ref, device, want string }{
-		{"resnet50-b32", "v100-pcie-16gb", "The times are for it, too. It has 15.8 GiB."},
-		{"resnet50-on-a100-sxm-40gb-b32", "v100-pcie-16gb", "Times are for A100-SXM-40GB; only the link to the host is this device's."},
+		{"resnet50-b32", "v100-pcie-16gb", ""},
+		{"resnet50-on-a100-sxm-40gb-b32", "v100-pcie-16gb", "Times are for A100-SXM-40GB; the link to the host is that of V100-PCIE-16GB."},
 		{"resnet50-on-a100-sxm-40gb-b32", "", "Times are for A100-SXM-40GB; the link to the host is your own."},
 		{"lemma3", "v100-pcie-16gb", ""},
 	} {
@@ -192,15 +188,20 @@ func TestDeviceNote(t *testing.T) {
 	}
 }
 
-// A budget that the device does not have is no secret.
-func TestBudgetBeyondTheDevice(t *testing.T) {
-	s := first(t)
-	if got, want := (&Controls{S: s}).DeviceNote(), "The times are for it, too. It has 15.8 GiB."; got != want {
-		t.Errorf("the note is %q; want %q", got, want)
-	}
-	s.Choice.Budget = choice.Budget{Bytes: 32 * engine.GiB}
-	if got, want := (&Controls{S: s}).DeviceNote(), "The times are for it, too. The budget is more than the 15.8 GiB that it has."; got != want {
-		t.Errorf("the note is %q; want %q", got, want)
+// The GPU of the case is the link's or, with rates of one's own, that of the times.
+func TestGPUs(t *testing.T) {
+	for _, c := range []struct{ ref, device, want string }{
+		{"resnet50-b32", "v100-pcie-16gb", "V100-PCIE-16GB"},
+		{"resnet50-on-a100-sxm-40gb-b32", "v100-pcie-16gb", "V100-PCIE-16GB"},
+		{"resnet50-on-a100-sxm-40gb-b32", "", "A100-SXM-40GB"},
+		{"lemma3", "", "GPU of your own"},
+		{"", "gtx-970", "GTX 970"},
+	} {
+		s := state.New()
+		s.Choice = state.Choice{Source: state.Source{Preset: c.ref, File: "mine.csv"}, Device: c.device}
+		if got := selected((&Case{S: s}).GPUs()); got != c.want {
+			t.Errorf("%q with the link of %q: the GPU is %q; want %q", c.ref, c.device, got, c.want)
+		}
 	}
 }
 

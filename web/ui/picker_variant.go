@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -15,7 +14,7 @@ import (
 
 // Images are the sides of images that the papers measure with, the preset's own
 // and the one that the link names.
-func (c *Header) Images() []Option {
+func (c *Case) Images() []Option {
 	base, o := source(c.S).Variant()
 	if base == nil || !base.Images() {
 		return nil
@@ -29,7 +28,7 @@ func (c *Header) Images() []Option {
 }
 
 // Tokens are lengths of sequences that the preset is built for.
-func (c *Header) Tokens() []Option {
+func (c *Case) Tokens() []Option {
 	base, o := source(c.S).Variant()
 	if base == nil || !base.Sequences() {
 		return nil
@@ -48,22 +47,30 @@ func sizes(now int, usual []int, unit string, possible func(int) bool) (out []Op
 	slices.Sort(list)
 	for _, n := range slices.Compact(list) {
 		if n == now || possible(n) {
-			out = append(out, Option{strconv.Itoa(n), fmt.Sprintf("%d %s", n, unit), n == now})
+			out = append(out, Option{strconv.Itoa(n), format.Count(n) + " " + unit, n == now})
 		}
 	}
 	return out
 }
 
 // Precisions are those of the activations.
-func (c *Header) Precisions() (out []Option) {
+func (c *Case) Precisions() (out []Option) {
 	base, o := source(c.S).Variant()
 	if base == nil || !base.Operators() {
 		return nil
 	}
 	for _, name := range []string{"f32", "f16", "bf16"} {
-		out = append(out, Option{name, name, name == o.Precision})
+		out = append(out, Option{name, precisionName(name), name == o.Precision})
 	}
 	return out
+}
+
+// precisionName is what people call a precision.
+func precisionName(id string) string {
+	if id == "bf16" {
+		return id
+	}
+	return "fp" + id[1:]
 }
 
 // The values of the lists of algorithms and of functions.
@@ -75,7 +82,7 @@ const (
 )
 
 // Algorithms are those of the convolutions, where the preset has a second one.
-func (c *Header) Algorithms() []Option {
+func (c *Controls) Algorithms() []Option {
 	base, o := source(c.S).Variant()
 	if base == nil || o.Graph {
 		return nil
@@ -89,7 +96,7 @@ func (c *Header) Algorithms() []Option {
 }
 
 // Functions are the ways to count operators, of graphs of them.
-func (c *Header) Functions() []Option {
+func (c *Controls) Functions() []Option {
 	base, o := source(c.S).Variant()
 	if base == nil || !o.Graph {
 		return nil
@@ -116,26 +123,6 @@ func (c *Controls) VariantNote() string {
 	return ""
 }
 
-// Timed are the devices that times can be for.
-func (c *Header) Timed() (out []Option) {
-	base, o := source(c.S).Variant()
-	if base == nil || !base.Operators() {
-		return nil
-	}
-	for _, d := range preset.Devices() {
-		out = append(out, Option{d.ID, d.Name, d.ID == o.Device})
-	}
-	return out
-}
-
-// TimedTitle says what choosing a device does.
-func (c *Header) TimedTitle() string {
-	return "The GPU whose times are computed. Its link to the host is taken too, unless you have chosen another."
-}
-
-// VariantsOpen says whether narrow pages show what can be chosen about the preset.
-func (c *Header) VariantsOpen() string { return strconv.FormatBool(c.S.View.Picker.Open) }
-
 // timedDevice is the device that the times of the open preset are for; nil if it
 // has none.
 func timedDevice(s *state.State) (*preset.Device, preset.Options) {
@@ -146,7 +133,8 @@ func timedDevice(s *state.State) (*preset.Device, preset.Options) {
 	return preset.LookupDevice(o.Device), o
 }
 
-// DeviceNote says how the device of the times and that of the link relate.
+// DeviceNote says when the times and the link to the host are those of different
+// devices.
 func (c *Controls) DeviceNote() string {
 	timed, _ := timedDevice(c.S)
 	link := preset.LookupDevice(c.S.Choice.Device)
@@ -156,11 +144,7 @@ func (c *Controls) DeviceNote() string {
 	case link == nil:
 		return "Times are for " + timed.Name + "; the link to the host is your own."
 	case link.ID != timed.ID:
-		return "Times are for " + timed.Name + "; only the link to the host is this device's."
+		return "Times are for " + timed.Name + "; the link to the host is that of " + link.Name + "."
 	}
-	has := format.Bytes(timed.Memory)
-	if !(&Dock{S: c.S}).Closed() && c.S.Budget() > timed.Memory {
-		return "The times are for it, too. The budget is more than the " + has + " that it has."
-	}
-	return "The times are for it, too. It has " + has + "."
+	return ""
 }

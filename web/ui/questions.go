@@ -13,8 +13,12 @@ import (
 	"memtide/web/state"
 )
 
-// Questions are what people ask, which takes several schedules to answer. Nothing
-// is computed until it is asked.
+// AnswersTitle is the id of the heading over all answers to what would help.
+const AnswersTitle = "question-" + state.HelpName + "-title"
+
+// Questions are what people ask, which takes several schedules to answer: four answers
+// in a few words, each of which opens its question. The page finds them while it has
+// nothing else to do; others are computed when they are opened.
 type Questions struct {
 	S     *state.State
 	Hosts Hosts
@@ -23,25 +27,46 @@ type Questions struct {
 // All are the questions.
 func (c *Questions) All() []*question.Question { return question.All() }
 
-// Hint says what they are about.
-func (c *Questions) Hint() string {
-	var parts []string
-	for _, q := range c.All() {
-		parts = append(parts, q.Hint)
+// Short are those that are answered in a few words.
+func (c *Questions) Short() (out []*question.Question) {
+	for _, q := range question.All() {
+		if q.Short != nil {
+			out = append(out, q)
+		}
 	}
-	str := strings.Join(parts, ", ") + "."
-	return strings.ToUpper(str[:1]) + str[1:]
+	return out
 }
 
 // Expanded is for aria-expanded.
-func (c *Questions) Expanded() string { return strconv.FormatBool(c.S.View.Questions) }
+func (c *Questions) Expanded(q *question.Question) string {
+	return strconv.FormatBool(c.S.OpenedQuestion() == q)
+}
 
-// ToggleText is the text of the button that opens and closes the questions.
-func (c *Questions) ToggleText() string {
-	if c.S.View.Questions {
-		return "Hide questions"
+// Headline is a question with its answer in a few words.
+func (c *Questions) Headline(q *question.Question) vugu.HTML {
+	var subject question.Subject
+	if c.S.Network != nil {
+		subject = c.S.Subject()
 	}
-	return "Show questions"
+	a := c.S.Answers(q)
+	list, value, about := &question.Answers{Slowdown: c.S.Slowdown()}, "", ""
+	if a != nil {
+		list = &a.Answers
+		value, about = q.Headline(list, subject)
+	}
+	switch {
+	case value != "":
+	case a == nil && q.Idle:
+		value = "…"
+	case a == nil:
+		value, about = "–", "open it to compute"
+	case a.ID != 0:
+		value, about = "…", progressOf(a)
+	default:
+		value, about = "–", (&Question{S: c.S, Q: q}).sentenceOf(a)
+	}
+	return vugu.HTML(fmt.Sprintf("<span>%s</span><b>%s</b><span>%s</span>",
+		html.EscapeString(q.Short(subject, list)), html.EscapeString(value), html.EscapeString(about)))
 }
 
 // Question is one question with its answers.
@@ -51,12 +76,12 @@ type Question struct {
 	Q     *question.Question
 }
 
-// Open says whether the questions are open.
-func (c *Question) Open() bool { return c.S.View.Questions }
+// Open says whether the question is open.
+func (c *Question) Open() bool { return c.S.OpenedQuestion() == c.Q }
 
 // answers are nil while the question was not asked, or is not on the page.
 func (c *Question) answers() *state.Answers {
-	if !c.S.View.Questions {
+	if !c.Open() {
 		return nil
 	}
 	return c.S.Answers(c.Q)
@@ -108,10 +133,14 @@ func (c *Question) Work() string {
 
 // Sentence says what came out.
 func (c *Question) Sentence() string {
-	a := c.answers()
+	if a := c.answers(); a != nil {
+		return c.sentenceOf(a)
+	}
+	return ""
+}
+
+func (c *Question) sentenceOf(a *state.Answers) string {
 	switch {
-	case a == nil:
-		return ""
 	case a.Failed != "":
 		return a.Failed
 	case a.ID == 0 && len(a.List) == 0:
@@ -158,7 +187,7 @@ func (c *Question) HTML() vugu.HTML {
 func (c *Question) row(b *strings.Builder, r *question.Row) {
 	head := html.EscapeString(r.Head)
 	if s := r.Strategy; s != nil {
-		head = string(Chip{Title: r.Head, stroke: strokes[chart.Role(s.Name)], dash: chart.Dash(s.Name)}.HTML())
+		head = sampled(s.Name, r.Head)
 	}
 	b.WriteString(`<tr><th scope="row">` + head + `</th>`)
 	for _, cell := range r.Cells {

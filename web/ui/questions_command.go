@@ -15,7 +15,9 @@ import (
 func (c Command) questionCommand(s *state.State) state.Message {
 	switch c.Do {
 	case "questions":
-		return state.ToggleQuestions{}
+		return state.OpenQuestion{Name: c.Arg}
+	case "all-answers":
+		return state.OpenQuestion{Name: state.HelpName}
 	case "ask":
 		return state.StartQuestion{Name: c.Arg}
 	case "unask":

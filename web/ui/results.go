@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"time"
 
+	"memtide/engine/sim"
+	"memtide/profiles"
 	"memtide/wasm/proto"
 	"memtide/web/format"
 	"memtide/web/state"
 )
 
-// Results is the line of numbers: does it fit, and how slow is it.
+// Results is the line of numbers, with what was checked of them.
 type Results struct{ S *state.State }
 
 // Number is one of the numbers.
@@ -17,18 +19,12 @@ type Number struct {
 	ID, Value, Label, Title, Class string
 }
 
-// Numbers are peak, step time, slowdown, distance to the bound and waiting.
+// Numbers are the peak, the step time, and what is trained per second.
 func (c *Results) Numbers() []Number {
 	if c.S.Memory != nil {
 		return memoryNumbers(c.S)
 	}
-	out := []Number{
-		{ID: "peak", Label: "peak", Value: "–"},
-		{ID: "step-time", Label: "per step", Value: "–"},
-		{ID: "slowdown", Label: "vs no limit", Value: "–"},
-		{ID: "over-bound", Label: "above lower bound", Value: "–"},
-		{ID: "waiting", Label: "waiting", Value: "–"},
-	}
+	out := []Number{{ID: "peak", Label: "peak", Value: "–"}, {ID: "step-time", Label: "per step", Value: "–"}, {ID: "rate", Label: "per second", Value: "–"}}
 	p := c.S.Visible()
 	if p == nil {
 		for i := range out {
@@ -37,35 +33,59 @@ func (c *Results) Numbers() []Number {
 		return out
 	}
 	s, t := p.Solved, p.Solved.Trace
-	out[0].Value, out[0].Label = format.Bytes(t.Peak), "peak of "+format.Bytes(s.Budget)
+	out[0].Value, out[0].Label = format.Bytes(t.Peak), "peak, "+peakPhase(t)
 	out[0].Title = fmt.Sprintf("The most device memory in use at any moment. Keeping everything needs %s.", format.Bytes(s.KeepAll.Peak))
 	out[1].Value = format.Duration(t.Makespan)
 	out[1].Title = fmt.Sprintf("Compute %s, recompute %s, waiting %s.",
 		format.Duration(t.ComputeTime), format.Duration(t.RecomputeTime), format.Duration(t.WaitingTotal()))
 	if s.KeepAll.StepTime > 0 {
-		out[2].Value = format.Percent(over(t.Makespan, s.KeepAll.StepTime))
-		out[2].Title = fmt.Sprintf("Keeping everything takes %s.", format.Duration(s.KeepAll.StepTime))
+		out[1].Title += fmt.Sprintf(" Keeping everything takes %s: this is %s.", format.Duration(s.KeepAll.StepTime), format.Percent(over(t.Makespan, s.KeepAll.StepTime)))
 	}
 	if b, ok := bestBound(s); ok {
-		out[3].Value = format.Percent(over(t.Makespan, b.StepTime))
-		out[3].Title = fmt.Sprintf("No schedule that does the same kinds of things is faster than %s (%s).", format.Duration(b.StepTime), b.Name)
-		if s.Claim.Optimal {
-			out[3].Title += " " + c.ClaimTitle()
-		}
+		out[1].Title += fmt.Sprintf(" No schedule that does the same kinds of things is faster than %s (%s): this is %s.", format.Duration(b.StepTime), b.Name, format.Percent(over(t.Makespan, b.StepTime)))
 	}
-	out[4].Value = format.Duration(t.WaitingTotal())
-	out[4].Title = c.waits(p)
+	unit, n := trained(p)
+	if n == 0 {
+		return out[:2]
+	}
+	out[2].Value, out[2].Label = samples(float64(n)/t.Makespan.Seconds()), unit+" per second"
 	return out
 }
 
-func (c *Results) waits(p *state.Picture) string {
-	switch n := len(p.Gaps()); n {
-	case 0:
-		return "The device never stands still."
-	case 1:
-		return "The device stands still once."
+// peakPhase says during what the peak is.
+func peakPhase(t *sim.Trace) string {
+	for i := range t.Spans {
+		if sp := &t.Spans[i]; sp.Lane == sim.Compute && sp.Start <= t.PeakAt && t.PeakAt < sp.End {
+			return [...]string{sim.SpanForward: "in the forward", sim.SpanRecompute: "computing again", sim.SpanBackward: "in the backward"}[sp.Kind]
+		}
+	}
+	return "while it waits"
+}
+
+// trained is what a step trains with: tokens of a network that has a number of them,
+// samples of any other; 0 if nobody knows.
+func trained(p *state.Picture) (unit string, n int) {
+	n = p.Network.Totals.Batch
+	if base, o := p.Choice.Source.Variant(); base != nil && base.Sequences() {
+		return "tokens", n * o.Tokens
+	}
+	return "samples", n
+}
+
+// From says how the numbers that the schedule follows from came to be.
+func (c *Results) From() string {
+	p := c.S.Visible()
+	if p == nil || c.S.Memory != nil {
+		return ""
+	}
+	src := p.Network.Profile.Source
+	switch sizes, times := src.Sizes, src.Times; {
+	case sizes == profiles.Unknown || times == profiles.Unknown:
+		return "from the file's sizes and times"
+	case sizes == times:
+		return fmt.Sprintf("from %s sizes and times", sizes)
 	default:
-		return fmt.Sprintf("The device stands still %d times.", n)
+		return fmt.Sprintf("from %s sizes and %s times", sizes, times)
 	}
 }
 
@@ -95,11 +115,18 @@ func (c *Results) Verdict() string {
 	case c.S.Stale():
 		return "schedule of " + format.Bytes(p.Solved.Budget)
 	case !p.Solved.Verdict.Verified:
-		return "✗ check failed"
+		claim, t := p.Solved.Claim, p.Solved.Trace
+		if claim.Peak != t.Peak {
+			return fmt.Sprintf("claims %s, needs %s", format.Bytes(claim.Peak), format.Bytes(t.Peak))
+		}
+		if claim.StepTime != t.Makespan {
+			return fmt.Sprintf("claims %s, takes %s", format.Duration(claim.StepTime), format.Duration(t.Makespan))
+		}
+		return "check failed"
 	case c.homeless():
-		return "✗ addresses do not fit"
+		return "addresses do not fit"
 	}
-	return "✓ time and peak checked"
+	return "checked"
 }
 
 // homeless says that the sums fit into the budget and the addresses do not, as the
@@ -141,25 +168,6 @@ func (c *Results) VerdictTitle() string {
 		text += " The peak is a sum of bytes; for their addresses: " + (&Addressmap{S: c.S}).Outcome()
 	}
 	return text + " " + c.ClaimTitle()
-}
-
-// Claim is what the strategy says of its schedule and nobody has checked: whether
-// there is a faster one. If what was checked is not what it claims, that is said.
-func (c *Results) Claim() string {
-	p := c.S.Visible()
-	if p == nil {
-		return ""
-	}
-	claim, t := p.Solved.Claim, p.Solved.Trace
-	switch {
-	case claim.StepTime != t.Makespan || claim.Peak != t.Peak:
-		return fmt.Sprintf("claimed %s and %s", format.Duration(claim.StepTime), format.Bytes(claim.Peak))
-	case p.Partial:
-		return ""
-	case claim.Optimal:
-		return "optimal in its class"
-	}
-	return "not proven optimal"
 }
 
 // ClaimTitle says which class that is, and who says so.

@@ -63,17 +63,22 @@ func (c *Results) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		}
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
 		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "data-testid", Val: "verdict"}}}
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "badge"}}}
 		vgparent.AppendChild(vgn)
-		vgn.AddAttrInterface("class", "verdict "+c.VerdictClass())
-		vgn.AddAttrInterface("title", c.VerdictTitle())
-		vgn.SetInnerHTML(c.Verdict())
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "claim"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "claim"}}}
-		vgparent.AppendChild(vgn)
-		vgn.AddAttrInterface("title", c.ClaimTitle())
-		vgn.SetInnerHTML(c.Claim())
+		vgn.AddAttrInterface("hidden", c.Verdict() == "")
+		{
+			vgparent := vgn
+			_ = vgparent
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "data-testid", Val: "verdict"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "0"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "note"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("aria-label", c.Verdict()+". "+c.VerdictTitle())
+			vgn.AddAttrInterface("class", "verdict "+c.VerdictClass())
+			vgn.AddAttrInterface("title", c.VerdictTitle())
+			vgn.SetInnerHTML(c.Verdict())
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "from"}}}
+			vgparent.AppendChild(vgn)
+			vgn.SetInnerHTML(c.From())
+		}
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
 		vgparent.AppendChild(vgn)
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "working"}}}

@@ -2,14 +2,18 @@ package ui
 
 import (
 	"fmt"
+	"html"
 	"strconv"
+	"strings"
+
+	"github.com/vugu/vugu"
 
 	"memtide/web/draw"
 	"memtide/web/format"
 	"memtide/web/state"
 )
 
-// Selection says what is selected and why it waited.
+// Selection explains what is selected: why it waited, or why the peak is where it is.
 type Selection struct{ S *state.State }
 
 // None says that there is no wait to go to.
@@ -18,23 +22,79 @@ func (c *Selection) None() bool {
 	return p == nil || len(p.Gaps()) == 0
 }
 
-// Title counts the waits.
+// Count says which of the waits it is.
+func (c *Selection) Count() string {
+	p := c.S.Visible()
+	if p == nil {
+		return ""
+	}
+	n := len(p.Gaps())
+	if i := c.S.Wait(); i >= 0 && i < n {
+		return fmt.Sprintf("%s of %s", format.Count(i+1), format.Count(n))
+	}
+	if n == 1 {
+		return "1 wait"
+	}
+	return format.Count(n) + " waits"
+}
+
+// Title is the question that is answered.
 func (c *Selection) Title() string {
 	p := c.S.Visible()
 	if p == nil {
-		return "Selection"
+		return "Why"
 	}
-	gaps := p.Gaps()
-	if i := c.S.Wait(); i >= 0 && i < len(gaps) {
-		return fmt.Sprintf("Wait %d of %d: %s", i+1, len(gaps), format.Duration(gaps[i].End-gaps[i].Start))
-	}
-	if len(gaps) == 0 && c.S.View.Selected.Kind == draw.Nothing {
-		return "No waiting"
-	}
-	return "Selection"
+	return p.Model().Question(c.S.View.Selected)
 }
 
-// Sentence says what is selected, when, and why it waited.
+// lensWidth is how wide the lens is laid out; the page scales it.
+const lensWidth = 324
+
+// Lens is the picture of the selected wait; empty if there is none.
+func (c *Selection) Lens() vugu.HTML {
+	p := c.S.Visible()
+	if p == nil || c.S.Wait() < 0 {
+		return ""
+	}
+	var scene draw.Scene
+	if !p.Model().Lens(&scene, c.S.View.Selected, lensWidth) {
+		return ""
+	}
+	var b strings.Builder
+	if err := scene.WriteSVG(&b, draw.SVGOptions{ID: "lens"}); err != nil {
+		return ""
+	}
+	return vugu.HTML(b.String())
+}
+
+// peakParts is how many rows the table of the peak has.
+const peakParts = 5
+
+// HTML is the explanation: sentences with the colours of what they are about, and of
+// the peak what is largest. Names are escaped.
+func (c *Selection) HTML() vugu.HTML {
+	p := c.S.Visible()
+	if p == nil {
+		return ""
+	}
+	var b strings.Builder
+	m, t := p.Model(), c.S.View.Selected
+	b.WriteString(`<ol class="steps">`)
+	for _, s := range m.Explain(t) {
+		fmt.Fprintf(&b, `<li class="by-%s">%s<b>%s</b>%s</li>`, s.Role, html.EscapeString(s.Before), html.EscapeString(s.Name), html.EscapeString(s.After))
+	}
+	b.WriteString("</ol>")
+	if t.Kind == draw.Nothing || t.Kind == draw.OnBand || t.Kind == draw.OnBudget {
+		b.WriteString(`<table class="parts"><caption class="sr">The largest at the peak</caption><tbody>`)
+		for _, part := range m.PeakParts(peakParts) {
+			fmt.Fprintf(&b, `<tr><th scope="row" class="by-%s">%s</th><td>%s</td></tr>`, part.Role, html.EscapeString(part.Name), format.Bytes(part.Bytes))
+		}
+		b.WriteString("</tbody></table>")
+	}
+	return vugu.HTML(b.String())
+}
+
+// Sentence is what is told of the selection where nothing can be seen.
 func (c *Selection) Sentence() string {
 	p := c.S.Visible()
 	switch {
@@ -42,10 +102,12 @@ func (c *Selection) Sentence() string {
 		return ""
 	case c.S.View.Selected.Kind != draw.Nothing:
 		return p.Model().Sentence(c.S.View.Selected)
-	case len(p.Gaps()) == 0:
-		return "The device computes from the first operation to the last. Click an operation to read about it."
 	}
-	return "Click an operation or a wait to read about it."
+	var parts []string
+	for _, s := range p.Model().Explain(draw.Target{}) {
+		parts = append(parts, s.String())
+	}
+	return strings.Join(parts, " ")
 }
 
 // HasCause says whether something let the selected thing start.

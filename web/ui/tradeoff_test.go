@@ -3,7 +3,6 @@
 package ui
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,11 +28,11 @@ func swept(s *state.State, bound int) *state.Curve {
 	return s.Curve
 }
 
-// The chip of the lower bound has the name of its class, and is not there when there
+// The sample of the lower bound has the name of its class, and is not there when there
 // is no bound to see.
-func TestBoundChip(t *testing.T) {
+func TestBoundSample(t *testing.T) {
 	s := first(t)
-	c := &Tradeoff{S: s}
+	c, plans := &Tradeoff{S: s}, &Plans{S: s}
 	for _, x := range []struct {
 		name   string
 		bound  int
@@ -42,9 +41,9 @@ func TestBoundChip(t *testing.T) {
 	}{
 		{"a bound", 480, func() {}, "lower bound, offloading only"},
 		{"no more than all operations", 164, func() {}, ""},
-		{"not known yet", 164, func() { s.Curve.ID, s.Curve.Done = 3, 1 }, "lower bound"},
+		{"not known yet", 164, func() { s.Curve.ID, s.Curve.Done = 3, 1 }, "lower bound: no plan of its kind is faster"},
 		{"stopped before", 164, func() { s.Curve.Stopped, s.Curve.Done = true, 1 }, ""},
-		{"no curve", 164, func() { s.Curve = nil }, "lower bound"},
+		{"no curve", 164, func() { s.Curve = nil }, "lower bound: no plan of its kind is faster"},
 		{"lines of other classes", 480, func() { s.View.Lines = []string{"rotor", "bound"} }, ""},
 		{"taken away", 480, func() { s.View.Lines = []string{"dynprog"} }, ""},
 	} {
@@ -52,12 +51,11 @@ func TestBoundChip(t *testing.T) {
 		s.View.Lines = nil
 		x.change()
 		got := ""
-		chips := c.Drawn()
-		if i := slices.IndexFunc(chips, func(o Chip) bool { return o.Names == state.BoundLine }); i >= 0 {
-			got = chips[i].Title
+		if plans.Bounded() {
+			got = plans.BoundTitle()
 		}
 		if got != x.want {
-			t.Errorf("%s: the chip of the lower bound is %q; want %q", x.name, got, x.want)
+			t.Errorf("%s: the sample of the lower bound is %q; want %q", x.name, got, x.want)
 		}
 		if label := c.Label(); strings.Contains(label, "lower bound, offloading only from 480 ms") != (x.want == "lower bound, offloading only") {
 			t.Errorf("%s: the curve is described by %q; want the bound in it if it is drawn", x.name, label)
@@ -75,6 +73,7 @@ func TestCurveOfAnotherNetwork(t *testing.T) {
 	choice.Source = state.Source{Preset: "vgg16-b64"}
 	s.Compare = &state.Compare{OnA: true, Other: state.Side{Choice: choice, Network: other, Shown: &state.Picture{Choice: choice, Network: other, Solved: &proto.Solved{
 		Budget: 5 * engine.GiB, Trace: &sim.Trace{Makespan: 330 * time.Millisecond}, KeepAll: proto.Reference{StepTime: 300 * time.Millisecond}}}}}
+	s.View.Axis = state.Slowdown
 	note := "B is another network, at its slowdown against its own step time of keeping everything."
 	if got, want := SweepStatus(s), "Point at the curve to preview, click to use. "+note; got != want {
 		t.Errorf("under the curve stands %q; want %q", got, want)

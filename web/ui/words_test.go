@@ -52,8 +52,11 @@ func TestSweepStatus(t *testing.T) {
 func TestSelectionWords(t *testing.T) {
 	s := first(t)
 	sel := Selection{S: s}
-	if got, want := sel.Title(), "No waiting"; got != want {
-		t.Errorf("title is %q; want %q: optimal recomputation never waits", got, want)
+	if got, want := sel.Title(), "Why the peak is here"; got != want || !sel.None() || sel.Lens() != "" {
+		t.Errorf("title is %q, lens %q; want %q and none: optimal recomputation never waits", got, sel.Lens(), want)
+	}
+	if html := string(sel.HTML()); strings.Count(html, "<tr>") != peakParts || !strings.Contains(html, "The most memory is in use at") {
+		t.Errorf("the peak is explained by %s; want when it is and its %d largest parts", html, peakParts)
 	}
 	s.Update(state.Select{Target: draw.Target{Kind: draw.OnStage, Index: 1}})
 	if got, want := sel.Sentence(), s.Shown.Model().Sentence(s.View.Selected); got != want || got == "" {

@@ -1,0 +1,132 @@
+package chart
+
+import (
+	"memtide/engine"
+	"memtide/web/draw"
+	"memtide/web/format"
+	"memtide/web/state"
+)
+
+// marks fills in the budget, the region in which nothing fits, what the device has,
+// and the region beyond that.
+func (p *Plot) marks(s node, look Look, unit float64) node {
+	set(s, float64(p.Budget)/unit, "markLine", "data", "0", "xAxis")
+	set(s, 12, "markLine", "precision") // else the library rounds the place to two decimals
+	set(s, "budget "+format.Bytes(p.Budget), "markLine", "label", "formatter")
+	set(s, look.Font, "markLine", "label", "fontFamily")
+	var areas []any
+	if p.Fits > p.From {
+		set(s, float64(p.From)/unit, "markArea", "data", "0", "0", "xAxis")
+		set(s, float64(p.Fits)/unit, "markArea", "data", "0", "1", "xAxis")
+		set(s, p.unfit(), "markArea", "label", "show")
+		areas = s["markArea"].(node)["data"].([]any)
+	}
+	if p.showsDevice() {
+		label := node{"formatter": "one " + p.Name, "align": "left"}
+		if p.deviceLeft() {
+			label["align"] = "right"
+		}
+		if x := p.X(p.Device) - p.X(p.Budget); x > -markWidth && x < markWidth { // to their own sides of both lines
+			other := "right"
+			if p.deviceLeft() {
+				other = "left"
+			}
+			set(s, other, "markLine", "label", "align")
+		}
+		line := s["markLine"].(node)
+		line["data"] = append(line["data"].([]any), node{"xAxis": float64(p.Device) / unit, "label": label,
+			"lineStyle": node{"color": look.Colours[draw.Ink], "width": 2, "type": "solid"}})
+		areas = append(areas, []any{
+			node{"name": p.beyondName(), "xAxis": float64(p.Device) / unit, "itemStyle": node{"color": look.Colours[draw.Grid], "opacity": 0.3}},
+			node{"xAxis": float64(p.To) / unit}})
+	}
+	if len(areas) == 0 {
+		delete(s, "markArea")
+		return s
+	}
+	s["markArea"].(node)["data"] = areas
+	return s
+}
+
+// markWidth is the room that the name of an upright needs at its side.
+const markWidth = 96.0
+
+// showsDevice says whether what the device has lies in the plot.
+func (p *Plot) showsDevice() bool { return p.Device > p.From && p.Device < p.To }
+
+// deviceLeft says on which side of its line the device's name stands: away from the
+// budget's, unless it has no room there.
+func (p *Plot) deviceLeft() bool {
+	return p.Device < p.Budget && p.X(p.Device)-p.left() > markWidth || p.Width-p.X(p.Device) < markWidth
+}
+
+// beyondName stands in the region beyond the device, if it is wide enough.
+func (p *Plot) beyondName() string {
+	if p.X(p.To)-p.X(p.Device) < 1.6*markWidth {
+		return ""
+	}
+	return "more than the device has"
+}
+
+// unfitWidth is the room that the name of the region in which nothing fits needs.
+const unfitWidth = 70.0
+
+// unfit says whether that region is wide enough for its name.
+func (p *Plot) unfit() bool { return p.Fits > p.From && p.X(p.Fits)-p.X(p.From) > unfitWidth }
+
+// arrows stand at the edge where lines leave the plot; nil if none does.
+func (p *Plot) arrows(s node, look Look, unit float64) node {
+	var data []any
+	for i := range p.Lines {
+		l := &p.Lines[i]
+		pts := p.inside(l, true)
+		if n := len(pts); n == 0 || p.slowdown(l.Points[0].StepTime) <= p.Most {
+			continue
+		}
+		turn, way := 0, 5 // upwards, its tip at the edge
+		if p.Axis == state.Throughput {
+			turn, way = 180, -5
+		}
+		data = append(data, node{"symbol": "triangle", "symbolSize": 8, "symbolRotate": turn, "symbolOffset": []int{0, way},
+			"value": p.value(pts[len(pts)-1], unit), "itemStyle": node{"color": look.Colours[Role(l.Method.Strategy)]}})
+	}
+	if len(data) == 0 {
+		return nil
+	}
+	s["name"], s["data"] = "goes on", data
+	return s
+}
+
+// shownWords are what is shown, in the unit of the axis.
+func (p *Plot) shownWords() string {
+	switch p.Axis {
+	case state.Throughput:
+		return format.Throughput(p.Batch, p.Now.StepTime)
+	case state.StepTime:
+		return format.Duration(p.Now.StepTime)
+	}
+	return format.Ratio(p.slowdown(p.Now.StepTime))
+}
+
+// shownLabel stands left of the dot of what is shown, where its line goes away from it.
+func (p *Plot) shownLabel(look Look) node {
+	return node{"show": true, "position": "left", "offset": []int{0, p.shownAway()}, "formatter": p.shownWords(), "color": look.Colours[draw.Ink],
+		"fontSize": 13, "fontWeight": 600, "fontFamily": look.Font, "textBorderColor": look.Colours[draw.Surface], "textBorderWidth": 3}
+}
+
+// shownAway is how far below the dot its label stands, in CSS pixels: lines that go
+// from fast to slow leave it room above, where fast is up.
+func (p *Plot) shownAway() int {
+	if p.Axis == state.Throughput {
+		return -12
+	}
+	return 12
+}
+
+// uprights are the lines across the plot: the budget's and the device's.
+func (p *Plot) uprights() []engine.Bytes {
+	if p.showsDevice() {
+		return []engine.Bytes{p.Budget, p.Device}
+	}
+	return []engine.Bytes{p.Budget}
+}

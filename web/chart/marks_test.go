@@ -1,0 +1,124 @@
+package chart
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+	"time"
+
+	"memtide/engine"
+	"memtide/web/draw"
+	"memtide/web/state"
+)
+
+// The axis of rates goes down to 65 % of the best one; a line that goes on below is
+// cut there, with an arrow. What is shown is in the plot however slow it is.
+func TestSlowLinesAreCut(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		now    time.Duration
+		lowest float64 // share of the best rate at the lower edge
+		arrows int
+	}{
+		{"a slow line", 112 * ms, 0.65, 1},
+		{"what is shown is slow", 250 * ms, 1 / (2.5 * 1.02), 1},
+		{"all fit", 300 * ms, 1 / 3.24, 0},
+	} {
+		p := example() // its slowest line takes 290 ms at the smallest budget, its fastest 100
+		p.Axis, p.Now.StepTime = state.Throughput, c.now
+		p.layAxis()
+		if got := p.Low / p.onAxis(1); math.Abs(got-c.lowest) > 0.005 {
+			t.Errorf("%s: the axis begins at %.3f of the best rate; want %.3f", c.name, got, c.lowest)
+		}
+		raw, err := p.Option(Look{Colours: draw.Palette(draw.Light)})
+		var o struct {
+			Series []struct {
+				Name string
+				Data []struct{ Value []float64 }
+			}
+		}
+		if err == nil {
+			err = json.Unmarshal(raw, &o)
+		}
+		got := 0
+		for _, s := range o.Series {
+			if s.Name != "goes on" {
+				continue
+			}
+			for _, at := range s.Data {
+				if got++; math.Abs(at.Value[1]-p.Low) > 1e-6 {
+					t.Errorf("%s: an arrow at %v; want it at the edge, %v", c.name, at.Value, p.Low)
+				}
+			}
+		}
+		if err != nil || got != c.arrows {
+			t.Errorf("%s: %v, %d arrows; want %d", c.name, err, got, c.arrows)
+		}
+	}
+}
+
+// The axis of budgets goes from below the smallest plan to 6 % beyond keeping
+// everything, and farther only for the budget and what is shown.
+func TestBudgetsOfTheAxis(t *testing.T) {
+	g := engine.GiB
+	for _, c := range []struct {
+		name        string
+		budget, now engine.Bytes
+		from, to    engine.Bytes
+	}{
+		{"between", 60 * g, 60 * g, 46 * g, 106 * g},
+		{"a small budget", 30 * g, 60 * g, 28 * g, 106 * g},
+		{"a large budget", 200 * g, 200 * g, 46 * g, 202 * g},
+	} {
+		p := example()
+		p.Fits, p.KeepAll.Budget, p.Budget, p.Now.Budget = 50*g, 100*g, c.budget, c.now
+		p.layBudgets(state.BudgetRange{From: 20 * g, To: 101 * g, Step: g})
+		if d, e := p.From-c.from, p.To-c.to; d < -g || d > g || e < -g || e > g {
+			t.Errorf("%s: from %.1f to %.1f GiB; want about %d to %d", c.name, float64(p.From)/float64(g), float64(p.To)/float64(g), c.from/g, c.to/g)
+		}
+	}
+}
+
+// What the device has is a line of its own with the region beyond it, unless it lies
+// beside the plot; its name and the budget's stand on different sides.
+func TestDeviceInTheCurve(t *testing.T) {
+	g := engine.GiB
+	for _, c := range []struct {
+		name   string
+		device engine.Bytes
+		lines  int
+		sides  [2]string // of the budget's and of the device's name
+	}{
+		{"none", 0, 1, [2]string{"", ""}},
+		{"beside the plot", 9 * g, 1, [2]string{"", ""}},
+		{"behind the budget", 11 * g / 4, 2, [2]string{"right", "left"}},
+		{"before it", 2 * g, 2, [2]string{"left", "right"}},
+		{"at the right edge", 17 * g / 4, 2, [2]string{"", "right"}},
+	} {
+		p := example()
+		p.Device, p.Name = c.device, "H100"
+		raw, err := p.Option(Look{Colours: draw.Palette(draw.Light)})
+		var o struct {
+			Series []struct {
+				MarkLine struct {
+					Label struct{ Align string }
+					Data  []struct {
+						Label struct{ Formatter, Align string }
+					}
+				}
+				MarkArea struct{ Data []any }
+			}
+		}
+		if err == nil {
+			err = json.Unmarshal(raw, &o)
+		}
+		if err != nil || len(o.Series) == 0 || len(o.Series[0].MarkLine.Data) != c.lines || len(o.Series[0].MarkArea.Data) != c.lines {
+			t.Errorf("%s: %v, marks %+v; want %d lines and as many regions", c.name, err, o.Series[0], c.lines)
+			continue
+		}
+		m := o.Series[0].MarkLine
+		if got := [2]string{m.Label.Align, m.Data[c.lines-1].Label.Align}; c.lines == 2 && got != c.sides {
+			t.Errorf("%s: the names are aligned %q; want %q", c.name, got, c.sides)
+		}
+	}
+}

@@ -1,0 +1,232 @@
+package draw
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+	"memtide/web/format"
+)
+
+// Said is a sentence of an explanation, with the colour of what it is about. Name is
+// the name in it that matters, empty if there is none.
+type Said struct {
+	Role                Role
+	Before, Name, After string
+}
+
+// String is the sentence.
+func (s Said) String() string { return s.Before + s.Name + s.After }
+
+// Question is what an explanation of a target answers, in a few words; of Nothing it
+// is about the peak.
+func (m *Model) Question(t Target) string {
+	if !m.valid(t) {
+		t = Target{}
+	}
+	switch t.Kind {
+	case OnGap:
+		g := &m.trace.Gaps[t.Index]
+		return "Why it waits " + format.Duration(g.End-g.Start)
+	case OnSpan:
+		s := &m.trace.Spans[t.Index]
+		return capital(m.called(s)) + ", " + kindWords[s.Kind]
+	case OnStage:
+		return capital(m.StageName(t.Index))
+	}
+	return "Why the peak is here"
+}
+
+// Explain answers that in three sentences at most: of a wait who waits for what, what
+// ends that, and why not earlier.
+func (m *Model) Explain(t Target) []Said {
+	if !m.valid(t) {
+		return m.explainPeak()
+	}
+	switch t.Kind {
+	case OnGap:
+		return m.explainGap(t.Index)
+	case OnSpan:
+		s := &m.trace.Spans[t.Index]
+		out := []Said{{roleOf(s.Kind), "", capital(m.what(s)), ", " + format.Span(s.Start, s.End) + "."}}
+		if w := m.waited(s); w != "" {
+			role := Waiting
+			if c := m.span(s.Cause); c != nil {
+				role = roleOf(c.Kind)
+			}
+			out = append(out, Said{role, "It " + strings.TrimPrefix(w, "it "), "", "."})
+		}
+		return out
+	case OnStage:
+		return []Said{{m.roleOfStage(t.Index), m.stageSentence(t.Index), "", ""}}
+	}
+	return m.explainPeak()
+}
+
+func (m *Model) explainGap(i int) []Said {
+	g := &m.trace.Gaps[i]
+	cause, moment := m.span(g.Cause), func(at time.Duration) string { return format.Moment(at, m.trace.Makespan) }
+	if g.Reason == sim.Drain {
+		out := []Said{{Waiting, "All computations are over at ", "", moment(g.Start) + "; the step ends when the last copy has."}}
+		if cause != nil {
+			out = append(out, Said{roleOf(cause.Kind), "That is ", m.called(cause), ", " + kindWords[cause.Kind] + ", until " + moment(cause.End) + "."})
+		}
+		return append(out, m.notEarlier(cause)...)
+	}
+	who, role := "The step", Waiting
+	if s := m.blockedSpan(i); s != nil {
+		who, role = capital(m.called(s)), roleOf(s.Kind)
+	}
+	ready := Said{role, "", who, " is ready at " + moment(g.Start)}
+	var freed []Said
+	free := func(before, name, after string) {
+		freed = []Said{{roleOf(cause.Kind), before, name, after + " at " + moment(cause.End) + "."}}
+	}
+	switch g.Reason {
+	case sim.NeedsRoom:
+		ready.After += ", but memory is full."
+		if g.Need > 0 {
+			ready.After = strings.TrimSuffix(ready.After, "memory is full.") + format.BytesUp(g.Need) + " are missing."
+		}
+		if cause != nil && cause.Lane == sim.ToHost {
+			free("Room comes free when ", m.called(cause), " has left for the host,")
+		} else if cause != nil {
+			free("Room comes free when ", m.spanName(cause), " ends,")
+		}
+	case sim.NeedsData:
+		ready.After += ", but what it reads is still on the host."
+		if cause != nil {
+			free("", capital(m.called(cause)), " is back on the device")
+		}
+	case sim.CopyOut:
+		ready.After += ", but what it replaces is still being copied."
+		if cause != nil {
+			free("", capital(m.called(cause)), " has left for the host")
+		}
+	}
+	return append(append([]Said{ready}, freed...), m.notEarlier(cause)...)
+}
+
+// notEarlier says why a copy did not happen earlier; nothing if nothing held it back.
+func (m *Model) notEarlier(s *sim.Span) []Said {
+	if s == nil || s.Lane == sim.Compute {
+		return nil
+	}
+	verb := "come back"
+	if s.Lane == sim.ToHost {
+		verb = "leave"
+	}
+	out := Said{Role: Transfer, Before: "It could not " + verb + " earlier: "}
+	cause := m.span(s.Cause)
+	if cause != nil {
+		out.Role = roleOf(cause.Kind)
+	}
+	switch {
+	case s.Why == sim.Window:
+		out.Before += "the schedule held it back"
+	case s.Why == sim.CopyOut:
+		out.Before += "it had to be copied to the host first"
+	case cause == nil:
+		return nil
+	case s.Why == sim.NeedsRoom:
+		out.Before, out.Name, out.After = out.Before+"memory was full until ", m.called(cause), " "+endWords[cause.Kind]
+	case s.Why == sim.NeedsData:
+		out.Before, out.Name = out.Before+"it needs what the "+kindWords[cause.Kind]+" of ", m.called(cause)
+		out.After = " makes, until " + format.Moment(cause.End, m.trace.Makespan)
+	case s.Why == sim.Dependency && cause.Lane != sim.Compute:
+		out.Before, out.Name = out.Before+"the link was busy with ", m.called(cause)
+		out.After = " until " + format.Moment(cause.End, m.trace.Makespan)
+	case s.Why == sim.Dependency:
+		out.Before, out.Name, out.After = out.Before+"it started when ", m.called(cause), " "+endWords[cause.Kind]
+	default:
+		return nil
+	}
+	out.After += "."
+	return []Said{out}
+}
+
+// endWords say that a span ended, behind its name.
+var endWords = [...]string{
+	sim.SpanForward: "had run forward", sim.SpanRecompute: "was computed again", sim.SpanBackward: "had run backward",
+	sim.SpanOffload: "was copied to the host", sim.SpanFetch: "was copied to the device",
+}
+
+// blockedSpan is the run that goes on after a gap; nil if none does.
+func (m *Model) blockedSpan(gap int) *sim.Span {
+	ln := &m.lanes[sim.Compute]
+	for i := ln.find(^int32(gap), int64(m.trace.Gaps[gap].Start)); i >= 0 && i < len(ln.ref); i++ {
+		if ln.ref[i] >= 0 {
+			return &m.trace.Spans[ln.ref[i]]
+		}
+	}
+	return nil
+}
+
+func (m *Model) explainPeak() []Said {
+	t := m.trace
+	if t.Peak <= 0 {
+		return nil
+	}
+	out := Said{Role: Fixed, Before: "The most memory is in use at " + format.Moment(t.PeakAt, t.Makespan) + ": " + format.Bytes(t.Peak) + "."}
+	ln := &m.lanes[sim.Compute]
+	if i := ln.at(int64(t.PeakAt)); i >= 0 && ln.ref[i] >= 0 {
+		s := &t.Spans[ln.ref[i]]
+		out = Said{roleOf(s.Kind), "The most memory is in use at " + format.Moment(t.PeakAt, t.Makespan) + ", in the " + kindWords[s.Kind] + " of ", m.called(s), ": " + format.Bytes(t.Peak) + "."}
+	}
+	return []Said{out}
+}
+
+// PeakPart is one of the largest things in memory at the peak.
+type PeakPart struct {
+	Role  Role
+	Name  string
+	Bytes engine.Bytes
+}
+
+// PeakParts are the n largest things in memory at the peak, the largest first; what
+// stays through the whole step is one of them.
+func (m *Model) PeakParts(n int) []PeakPart {
+	h := m.HeldAt(m.trace.PeakAt, n)
+	var out []PeakPart
+	if fixed := h.Used[sim.Fixed]; fixed > 0 {
+		out = append(out, PeakPart{Fixed, "fixed through the step", fixed})
+	}
+	for _, v := range h.Lives {
+		name := v.Name
+		if v.Stage != "" && v.Stage != name {
+			name = v.Stage + ", " + name
+		}
+		out = append(out, PeakPart{bandRoles[v.Category], name, v.Bytes})
+	}
+	slices.SortStableFunc(out, func(a, b PeakPart) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	return out[:min(n, len(out))]
+}
+
+// bandRoles are the colours of categories.
+var bandRoles = [sim.NumCategories]Role{sim.Fixed: Fixed, sim.Gradient: Backward, sim.Activation: Forward, sim.Recomputed: Recompute,
+	sim.InTransfer: Transfer, sim.Workspace: Muted}
+
+// roleOf is the colour of a kind of spans.
+func roleOf(k sim.SpanKind) Role { return kindStyles[k].fill }
+
+// roleOfStage is the colour of what is decided about a stage.
+func (m *Model) roleOfStage(k int) Role {
+	switch d := m.decision(k); {
+	case d&sim.Offload != 0:
+		return Transfer
+	case d&sim.Recompute != 0:
+		return Recompute
+	}
+	return Forward
+}
+
+// capital is a text with a capital letter at its beginning, if it is a word.
+func capital(str string) string {
+	if len(str) > 1 && str[0] >= 'a' && str[0] <= 'z' && str[1] >= 'a' && str[1] <= 'z' {
+		return string(str[0]-'a'+'A') + str[1:]
+	}
+	return str
+}

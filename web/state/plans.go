@@ -1,0 +1,196 @@
+package state
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"memtide/engine"
+	"memtide/profiles/preset"
+	"memtide/wasm/proto"
+	"memtide/web/choice"
+)
+
+// PlanGroup is the plans of a kind, as every list of them has it.
+type PlanGroup struct {
+	Title string
+	Plans []Plan
+}
+
+// Plan is a strategy with what is known of it in the present budget. Nothing of it
+// is solved for the list: it is what the pictures, the curve and the answers about
+// what would help have found.
+type Plan struct {
+	Strategy *engine.Strategy
+	Name     string
+	Chosen   bool
+	Drawn    bool // the curve has its line
+	First    bool // it is in the list while that is folded
+
+	StepTime time.Duration  // 0: no schedule is known
+	AtMost   bool           // it is that of a smaller budget, or the best of a search that was stopped
+	Failure  *proto.Failure // why there is no schedule; nil: there is one, or nobody knows yet
+}
+
+// planGroups are the kinds of plans in their order.
+var planGroups = []struct {
+	title string
+	class engine.Class
+}{
+	{"Both", engine.MayRecompute | engine.MayOffload},
+	{"Recompute", engine.MayRecompute},
+	{"Offload", engine.MayOffload},
+	{"Baseline", 0},
+}
+
+// What is in the folded list, in this order, beside what is chosen or drawn.
+var (
+	firstOfChain = []string{"pofo", "rotor", "sequential", "offloadsearch", "window", "vdnn", "keepall"}
+	firstOfGraph = []string{"blocks", "graphsearch", "dtr", "window", "lms", "keepall"}
+)
+
+// Plans are the plans that apply, by kind, with what is known of each.
+func (s *State) Plans() []PlanGroup {
+	var out []PlanGroup
+	first := firstOfChain
+	if s.Network != nil && s.Network.Chain == nil {
+		first = firstOfGraph
+	}
+	strategies := engine.Strategies()
+	slices.SortStableFunc(strategies, func(a, b *engine.Strategy) int {
+		return cmp.Compare(uint(slices.Index(first, a.Name)), uint(slices.Index(first, b.Name)))
+	})
+	usable := s.CurveStrategies()
+	for _, g := range planGroups {
+		group := PlanGroup{Title: g.title}
+		for _, st := range strategies {
+			chosen := st.Name == s.Choice.Strategy
+			if st.Class == g.class && (chosen || st.Name == "keepall" || slices.Contains(usable, st)) {
+				p := s.plan(st, chosen)
+				p.First = chosen || p.Drawn || slices.Contains(first, st.Name)
+				group.Plans = append(group.Plans, p)
+			}
+		}
+		if len(group.Plans) > 0 {
+			out = append(out, group)
+		}
+	}
+	return out
+}
+
+func (s *State) plan(st *engine.Strategy, chosen bool) Plan {
+	p := Plan{Strategy: st, Name: choice.PlanName(st.Name), Chosen: chosen, Drawn: st.Class != 0 && s.Drawn(st.Name)}
+	switch all := s.KeepAll(); {
+	case s.Network == nil:
+	case chosen && s.OverBudget != nil:
+		p.Failure = &proto.Failure{Kind: proto.Infeasible, Smallest: s.OverBudget.Smallest}
+	case chosen && s.Shown != nil && s.Shown.Network == s.Network && s.Shown.Choice.Equal(s.Choice):
+		p.StepTime, p.AtMost = s.Shown.Solved.Trace.Makespan, s.Shown.Partial
+	case st.Name == "keepall" && all.StepTime > 0 && all.Peak > s.Budget():
+		p.Failure = &proto.Failure{Kind: proto.Infeasible, Smallest: all.Peak}
+	case st.Name == "keepall":
+		p.StepTime = all.StepTime
+	default:
+		if !p.answered(s) {
+			p.swept(s.Curve, s.Budget())
+		}
+	}
+	return p
+}
+
+// answered takes what an answer about what would help found for the plan in this
+// budget; false if there is none.
+func (p *Plan) answered(s *State) bool {
+	a, ok := s.found(p.Strategy.Name)
+	if ok {
+		p.StepTime, p.AtMost, p.Failure = a.StepTime, a.Partial, a.Failure
+	}
+	return ok
+}
+
+// swept takes what the curve found: the best in this budget or a smaller one.
+func (p *Plan) swept(c *Curve, budget engine.Bytes) {
+	if c == nil {
+		return
+	}
+	row := slices.IndexFunc(c.Methods, func(m proto.Method) bool { return m.Strategy == p.Strategy.Name && len(m.Args) == 0 })
+	if row < 0 {
+		return
+	}
+	for i, pt := range c.Points[row] {
+		switch {
+		case c.Budgets[i] > budget && pt != nil && pt.StepTime > 0 && p.Failure != nil && p.Failure.Kind == proto.Infeasible && p.Failure.Smallest == 0:
+			p.Failure = &proto.Failure{Kind: proto.Infeasible, Smallest: pt.Budget}
+			return
+		case c.Budgets[i] > budget || pt == nil:
+		case pt.StepTime > 0 && (p.StepTime == 0 || pt.StepTime <= p.StepTime):
+			p.StepTime, p.AtMost, p.Failure = pt.StepTime, pt.Budget < budget || pt.Partial(), nil
+		case p.StepTime == 0 && pt.Failure != nil:
+			p.Failure = pt.Failure
+		}
+	}
+	if f := p.Failure; f != nil && f.Kind == proto.Infeasible && f.Smallest > 0 && f.Smallest <= budget {
+		p.Failure = nil // it may do in this budget: the curve has been asked about smaller ones only
+	}
+}
+
+// KeepAll is keeping everything; zero while it is not known.
+func (s *State) KeepAll() proto.Reference {
+	if c := s.Curve; c != nil && c.KeepAll.StepTime > 0 {
+		return c.KeepAll
+	}
+	if s.Shown != nil && s.Shown.Network == s.Network {
+		return s.Shown.Solved.KeepAll
+	}
+	return proto.Reference{}
+}
+
+// DeviceOf is the device of a choice; nil if its memory is not known.
+func DeviceOf(c Choice) *preset.Device {
+	if d := preset.LookupDevice(c.Device); d != nil && d.Memory > 0 {
+		return d
+	}
+	return nil
+}
+
+// foundKey identifies what was found in the present budget, by any strategy.
+func (s *State) foundKey() string { return fmt.Sprintf("%s|%d", s.Choice.SettingKey(), s.Budget()) }
+
+// found is what is known of a strategy with its defaults in the present budget.
+func (s *State) found(strategy string) (proto.Answer, bool) {
+	c := s.Choice
+	c.Strategy, c.Args = strategy, nil
+	if p := s.pictures.byKey[s.Network.pictureKey(c)]; p != nil && !p.Partial {
+		return proto.Answer{Name: engine.Lookup(strategy).Title, Strategy: strategy, Budget: s.Budget(),
+			StepTime: p.Solved.Trace.Makespan, Peak: p.Solved.Trace.Peak}, true
+	}
+	a, ok := s.results.byKey[s.foundKey()][strategy]
+	return a, ok
+}
+
+// note keeps what an answer found, if it is about another strategy and nothing else.
+func (p *questions) note(a *Answers, x proto.Answer) {
+	if a.found == "" || a.Question.Name != HelpName || x.Device != nil || x.Strategy == a.Strategy || x.Batch != 0 {
+		return
+	}
+	all, _ := p.results.get(a.found)
+	if all == nil {
+		all = map[string]proto.Answer{}
+	}
+	all[x.Strategy] = x
+	p.results.put(a.found, all)
+}
+
+// knownMethods takes the methods out that the budget is known to answer, and gives their answers.
+func (s *State) knownMethods(methods []proto.Method) (ask []proto.Method, known []proto.Answer) {
+	for _, m := range methods {
+		a, ok := s.found(m.Strategy)
+		if ok && len(m.Args) == 0 && !a.Partial && (a.Failure == nil || a.Failure.Kind != proto.Deadline) {
+			known = append(known, a)
+		} else {
+			ask = append(ask, m)
+		}
+	}
+	return ask, known
+}

@@ -1,0 +1,156 @@
+package state
+
+import (
+	"testing"
+	"time"
+
+	"memtide/engine"
+	"memtide/wasm/proto"
+	"memtide/web/question"
+)
+
+// planOf is a plan of the list; it fails if there is none.
+func planOf(t *testing.T, p *player, strategy string) Plan {
+	t.Helper()
+	for _, g := range p.Plans() {
+		for _, plan := range g.Plans {
+			if plan.Strategy.Name == strategy {
+				return plan
+			}
+		}
+	}
+	t.Fatalf("no plan %s among %+v", strategy, p.Plans())
+	return Plan{}
+}
+
+// swept is a page whose curve is complete, with a step of ms(method, budget)
+// milliseconds at each point, 0: it does not fit.
+func swept(t *testing.T, ms func(method, index int) int) (*player, Sweep) {
+	t.Helper()
+	p := shown(t)
+	e := last[Sweep](t, p)
+	for m := range e.Request.Methods {
+		for i := range e.Request.Budgets {
+			pt := point(e, m, i, ms(m, i))
+			if ms(m, i) == 0 {
+				pt.Point.Failure = proto.Fail(proto.Infeasible, "too small")
+			}
+			p.play(pt)
+		}
+	}
+	p.play(Swept{e.ID, proto.Reference{StepTime: 10 * time.Millisecond, Peak: 9 * engine.GiB}})
+	return p, e
+}
+
+// A plan says what the curve has found in the budget or in less of it, and once an
+// answer is about this very budget, that.
+func TestPlansFollowTheCurve(t *testing.T) {
+	p, e := swept(t, func(m, i int) int { return 40 - i/10 })
+	other := e.Request.Methods[1].Strategy
+	got := planOf(t, p, other)
+	if got.StepTime <= 0 || !got.AtMost || got.Failure != nil || !got.Drawn || !got.First {
+		t.Errorf("%s: %+v; want a step time of the curve that is at most so long, and its line", other, got)
+	}
+	if own := planOf(t, p, p.Choice.Strategy); own.StepTime != 12*time.Millisecond || own.AtMost || !own.Chosen {
+		t.Errorf("the chosen plan: %+v; want the 12 ms of the picture", own)
+	}
+	idle := last[Question](t, p)
+	p.play(variant(idle, other, 17, p.Budget()))
+	if got := planOf(t, p, other); got.StepTime != 17*time.Millisecond || got.AtMost {
+		t.Errorf("%s after an answer about this budget: %+v; want its 17 ms", other, got)
+	}
+}
+
+// What does not fit, what does not apply and what ran out of time are told apart,
+// and what may fit between two budgets of the curve is not said not to.
+func TestPlansThatFail(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		failure  *proto.Failure
+		want     proto.FailureKind
+		smallest engine.Bytes
+	}{
+		{"does not fit", proto.Fail(proto.Infeasible, "small"), proto.Infeasible, 0},
+		{"does not fit, and what would", &proto.Failure{Kind: proto.Infeasible, Smallest: 1 << 40}, proto.Infeasible, 1 << 40},
+		{"does not apply", proto.Fail(proto.Unsupported, "long"), proto.Unsupported, 0},
+		{"out of time", proto.Fail(proto.Deadline, "slow"), proto.Deadline, 0},
+	} {
+		p, e := swept(t, func(m, i int) int { return 20 })
+		other := e.Request.Methods[1].Strategy
+		for i := range p.Curve.Points[1] {
+			p.Curve.Points[1][i] = &proto.Point{Budget: p.Curve.Budgets[i], Failure: c.failure}
+		}
+		got := planOf(t, p, other)
+		if got.StepTime != 0 || got.Failure == nil || got.Failure.Kind != c.want || got.Failure.Smallest != c.smallest {
+			t.Errorf("%s: %+v, failure %+v; want %s, smallest %d", c.name, got, got.Failure, c.want, c.smallest)
+		}
+	}
+	p, e := swept(t, func(m, i int) int { return 20 })
+	for i := range p.Curve.Points[1] {
+		if p.Curve.Budgets[i] <= p.Budget() {
+			p.Curve.Points[1][i] = &proto.Point{Budget: p.Curve.Budgets[i], Failure: &proto.Failure{Kind: proto.Infeasible, Smallest: p.Budget() - 1}}
+		}
+	}
+	if got := planOf(t, p, e.Request.Methods[1].Strategy); got.StepTime != 0 || got.Failure != nil {
+		t.Errorf("a plan that does in a little less than the budget: %+v; want that nobody knows", got)
+	}
+}
+
+// Once nothing else is to be done, what would help is asked by itself; a person's
+// question does not wait for it, and anything that changes ends it.
+func TestIdleQuestion(t *testing.T) {
+	p, _ := swept(t, func(m, i int) int { return 20 })
+	e := last[Question](t, p)
+	if !e.Idle || e.Request.Name != HelpName {
+		t.Fatalf("asks %+v; want what would help, for nobody", e)
+	}
+	p.play(StartQuestion{"smallest"})
+	own := last[Question](t, p)
+	if own.Idle || own.Request.Name != "smallest" || !contains(p.effects, Cancel{e.ID}) {
+		t.Errorf("a person's question: effects %s; want the other one ended", names(p.effects))
+	}
+	p.play(QuestionEnded{ID: own.ID})
+	if e = last[Question](t, p); !e.Idle {
+		t.Errorf("afterwards it asks %+v; want it to go on by itself", e)
+	}
+	if p.play(SetBudget{Bytes: 3 * engine.GiB}); !contains(p.effects, Cancel{e.ID}) {
+		t.Errorf("another budget: effects %s; want the question ended", names(p.effects))
+	}
+	for name, change := range map[string]func(*State){
+		"a view in another page": func(s *State) { s.View.Frame.Embed = true },
+		"somebody is typing":     func(s *State) { s.Draft.Field = "budget-text" },
+		"a curve at work":        func(s *State) { s.Curve.Done-- },
+	} {
+		p, _ := swept(t, func(m, i int) int { return 20 })
+		p.answers = nil
+		change(p.State)
+		if got := p.followIdle(); got != nil {
+			t.Errorf("%s: asks %s; want nothing", name, names(got))
+		}
+	}
+}
+
+// A question that was given up is not asked again by itself.
+func TestStoppedIdleQuestion(t *testing.T) {
+	p, _ := swept(t, func(m, i int) int { return 20 })
+	for _, q := range question.All() {
+		if q.Idle {
+			p.play(StopQuestion{q.Name})
+			if a := answersTo(p, q.Name); a == nil || !a.Stopped {
+				t.Fatalf("%s was not at work: %+v", q.Name, a)
+			}
+		}
+	}
+	if got := p.followIdle(); got != nil {
+		t.Errorf("asks %s; want nothing", names(got))
+	}
+}
+
+func contains(effects []Effect, want Effect) bool {
+	for _, e := range effects {
+		if e == want {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,96 @@
+package ui
+
+import (
+	"strconv"
+	"strings"
+
+	"memtide/profiles"
+	"memtide/profiles/preset"
+	"memtide/web/state"
+)
+
+// Case is what is asked about, as a sentence whose words are controls. Words that a
+// source does not need are left out.
+type Case struct {
+	S        *state.State
+	Starting bool
+}
+
+// MaxBatch is the largest batch size of the preset.
+func (c *Case) MaxBatch() int {
+	if p, _, err := preset.Parse(source(c.S).Preset); err == nil {
+		return p.Largest()
+	}
+	return preset.MaxBatch
+}
+
+// Batch is the batch size of the preset; empty if there is none to choose.
+func (c *Case) Batch() string {
+	src := source(c.S).Preset
+	if d := c.S.Draft; d.Field == "batch" {
+		return d.Text
+	}
+	if p, batch, err := preset.Parse(src); err == nil && p.Largest() > 1 {
+		return strconv.Itoa(batch)
+	}
+	return ""
+}
+
+// Accept lists the usual endings of files that can be read.
+func (c *Case) Accept() string { return strings.Join(profiles.Extensions(), ",") }
+
+// Unit is what the batch counts.
+func (c *Case) Unit() string {
+	word := "sample"
+	switch base, _ := source(c.S).Variant(); {
+	case base == nil:
+	case base.Sequences():
+		word = "sequence"
+	case base.Images():
+		word = "image"
+	}
+	if c.Batch() == "1" {
+		return word
+	}
+	return word + "s"
+}
+
+// GPUs lists the devices, with the person's own first where none of them is meant.
+func (c *Case) GPUs() (out []Option) {
+	chosen := gpu(c.S.Choice)
+	if chosen == nil {
+		out = append(out, Option{"", "GPU of your own", true})
+	}
+	for _, d := range preset.Devices() {
+		out = append(out, Option{d.ID, d.Name, chosen != nil && d.ID == chosen.ID})
+	}
+	return out
+}
+
+// GPUTitle says what choosing a GPU sets, and where its numbers come from.
+func (c *Case) GPUTitle() string {
+	text := "Sets the memory, the link to the host and, where they are computed, the times."
+	if d := gpu(c.S.Choice); d != nil {
+		text += " " + d.Link + "; " + d.Source + "."
+	}
+	return text
+}
+
+// gpu is the device of a choice: the one that its link is of or, where the rates of
+// the link are the person's own, the one that its times are for; nil if neither is
+// known.
+func gpu(c state.Choice) *preset.Device {
+	if d := preset.LookupDevice(c.Device); d != nil {
+		return d
+	}
+	if base, o := c.Source.Variant(); base != nil && base.Operators() {
+		return preset.LookupDevice(o.Device)
+	}
+	return nil
+}
+
+// gpuName is how a device is called in a sentence: without its socket and size.
+func gpuName(d *preset.Device) string {
+	name, _, _ := strings.Cut(d.Name, "-")
+	return name
+}

@@ -7,7 +7,7 @@ var lossKinds = []string{"bf16", "fp32", "compiled", "chunked_ce", "compiled_chu
 const (
 	wholeChunks   = 8    // of the logits [torchtitan and torchtune: num_output_chunks]
 	tokenChunks   = 1024 // tokens of ChunkedCELoss at 8 chunks of 8,192
-	vocabChunk    = 8192 // words [prime-rl: fused_lm_head_chunk_size]
+	vocabChunk    = 2048 // words [prime-rl bdfbfae98, rl/config.py: auto_setup_fused_lm_head_chunk_size]
 	statsOfTokens = 12   // bytes of a token: maximum, sum and target of a running softmax
 )
 
@@ -148,13 +148,10 @@ func (p *program) lossGradient(l *lossState) handle {
 		p.give(one)
 	case "fp32":
 		g = p.softmaxBackward(l, n)
-	case "compiled":
-		g = p.logit(n, e)
 	case "inplace":
 		g = p.share(l.saved[0])
-	case "compiled_chunks": // a chunk's logits go as its gradient comes
+	case "compiled", "compiled_chunks": // one kernel: nothing in 4 bytes
 		g = p.logit(n, e)
-		p.give(p.logit(ceil(n, wholeChunks), 4))
 	case "chunked_ce":
 		g = p.logit(n, e)
 		a := p.logit(ceil(n, wholeChunks), 4)
@@ -257,8 +254,8 @@ func (p *program) lossChunks(l *lossState) {
 	}
 }
 
-// vocabChunks goes over the words in chunks: logits in the compute type and in 4 bytes,
-// and two more of 4 bytes and one of the compute type in turn [prime-rl lm_head.py].
+// vocabChunks goes over the words in chunks [prime-rl lm_head.py]. What a pass of the
+// loop names lives until the next pass names it again.
 func (p *program) vocabChunks(backward bool) {
 	inner, _ := p.s.tokens()
 	words := p.s.LossChunk
@@ -267,25 +264,34 @@ func (p *program) vocabChunks(backward bool) {
 	}
 	words = min(words, p.s.Model.Words)
 	n, e, h := inner*words, p.s.Compute, p.s.Model.Hidden
-	for range min(ceil(p.s.Model.Words, words), 3) {
-		logits, wide := p.logit(n, e), p.logit(n, 4)
-		diff := p.logit(n, 4) // minus the maximum or the normaliser
+	var logits, wide, probs, grads, part handle
+	name := func(v *handle, fresh handle) {
+		p.give(*v)
+		*v = fresh
+	}
+	for range min(ceil(p.s.Model.Words, words), 3) { // later chunks repeat the third
+		name(&logits, p.logit(n, e))
+		name(&wide, p.logit(n, 4))
+		diff := p.logit(n, 4) // from the maximum, or from the normaliser
 		exp := p.logit(n, 4)
 		p.give(diff)
-		product := p.logit(n, 4)
-		if backward {
-			narrow := p.logit(n, e)
-			p.give(p.take(size(inner*h, e), Backwards))
-			p.give(narrow)
+		if !backward {
+			p.give(p.logit(n, 4)) // times the logits, for the entropy
+			p.give(exp)
+			continue
+		}
+		name(&probs, exp)
+		name(&grads, p.logit(n, 4))
+		narrow := p.logit(n, e)
+		p.give(p.take(size(inner*h, e), Backwards))
+		p.give(narrow)
+		if p.s.trains() {
 			narrow = p.logit(n, e)
-			p.give(p.take(size(words*h, e), Gradients))
+			name(&part, p.take(size(words*h, e), Gradients))
 			p.give(narrow)
 		}
-		p.give(product)
-		p.give(exp)
-		p.give(wide)
-		p.give(logits)
 	}
+	p.giveAll([]handle{logits, wide, probs, grads, part})
 }
 
 // fusedChunks is Liger's fused head and loss: gradients of the input and of the head are

@@ -78,13 +78,14 @@ func (p *program) lossKept(l *lossState) {
 		p.holdOr(l, logits, e)
 	case "compiled", "compiled_chunks", "inplace":
 		l.saved = append(l.saved, p.logit(n, e))
-	case "chunked_ce": // the head whole, log_softmax in chunks
-		l.saved = append(l.saved, p.logit(n, e))
+	case "chunked_ce": // the head whole, log_softmax in chunks, the logits deleted
+		logits := p.logit(n, e)
 		for range wholeChunks {
 			wide := p.logit(ceil(n, wholeChunks), 4)
 			l.saved = append(l.saved, p.logit(ceil(n, wholeChunks), 4))
 			p.give(wide)
 		}
+		p.give(logits)
 	case "chunked":
 		p.lossChunks(l)
 	case "vocab_chunked":
@@ -153,10 +154,7 @@ func (p *program) lossGradient(l *lossState) handle {
 	case "compiled", "compiled_chunks": // one kernel: nothing in 4 bytes
 		g = p.logit(n, e)
 	case "chunked_ce":
-		g = p.logit(n, e)
-		a := p.logit(ceil(n, wholeChunks), 4)
-		p.give(p.logit(ceil(n, wholeChunks), 4))
-		p.give(a)
+		g = p.chunksBackward(l, n)
 	case "vocab_chunked":
 		g = p.headGradients()
 		p.vocabChunks(true)
@@ -191,8 +189,27 @@ func (p *program) softmaxBackward(l *lossState, n int64) handle {
 	return g
 }
 
+// chunksBackward goes back through the chunks, last first, and puts their gradients
+// together [torchtitan: chunked_cross_entropy_loss].
+func (p *program) chunksBackward(l *lossState, n int64) handle {
+	part := ceil(n, wholeChunks)
+	var parts []handle
+	for i := len(l.saved) - 1; i >= 0; i-- {
+		one, two := p.logit(part, 4), p.logit(part, 4)
+		p.give(one)
+		p.give(l.saved[i])
+		parts = append(parts, p.logit(part, p.s.Compute))
+		p.give(two)
+	}
+	l.saved = nil
+	g := p.logit(n, p.s.Compute)
+	p.giveAll(parts)
+	return g
+}
+
 // headGradients makes the gradient of the head's input and that of its weights.
 func (p *program) headGradients() handle {
+	p.workspace(1)
 	inner, _ := p.s.tokens()
 	x := p.take(size(inner*p.s.Model.Hidden, p.s.Compute), Backwards)
 	if p.s.trains() {

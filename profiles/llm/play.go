@@ -1,5 +1,7 @@
 package llm
 
+import "slices"
+
 // block is a tape made ready to be played: what is kept, by whom, and when a value is
 // read for the last time.
 type block struct {
@@ -38,12 +40,32 @@ func newPlayed(t *tape, mode string, compiled bool) *block {
 			}
 		}
 	}
-	if compiled { // the partitioner keeps only what the backward reads
-		for i := range b.cached {
-			b.cached[i] = b.cached[i] && b.keepers[i] > 0
-		}
+	if compiled {
+		b.prune()
 	}
 	return b
+}
+
+// prune drops what a policy selects and neither the backward nor what is computed again
+// for it reads: the partitioner of torch.compile saves nothing else.
+func (b *block) prune() {
+	read := make([]bool, len(b.values))
+	for root, n := range b.keepers {
+		read[root] = n > 0
+	}
+	for _, o := range slices.Backward(b.ops) {
+		again := false
+		for _, v := range o.out {
+			root := b.values[v].root
+			again = again || read[root] && !b.cached[root]
+		}
+		for _, v := range o.in {
+			read[b.values[v].root] = read[b.values[v].root] || again
+		}
+	}
+	for root := range b.cached {
+		b.cached[root] = b.cached[root] && read[root]
+	}
 }
 
 func keepsOwn(o op) bool {

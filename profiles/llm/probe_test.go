@@ -34,6 +34,9 @@ func TestProbe(t *testing.T) {
 			t.Errorf("%s: %v", r.ID, err)
 			continue
 		}
+		if os.Getenv("EAGER") != "" {
+			s.Compiled = false
+		}
 		res, err := Run(s, engine.NoLimit)
 		if err != nil {
 			t.Errorf("%s: %v", r.ID, err)
@@ -49,7 +52,8 @@ func TestProbe(t *testing.T) {
 		if c.Compile {
 			comp = "COMP "
 		}
-		fmt.Printf("%-60s %-9s %s meas %7.2f alloc %7.2f (%+6.1f) pools %7.2f (%+6.1f) rep %7.2f (%+6.1f) %s\n", id, r.Measured.Metric[:min(9, len(r.Measured.Metric))], comp, want, g(res.Allocated), 100*(g(res.Allocated)/want-1), g(res.Pools), 100*(g(res.Pools)/want-1), g(res.Reserved), 100*(g(res.Reserved)/want-1), res.Phase)
+		mid := (g(res.Reserved) + g(res.Expandable)) / 2
+		fmt.Printf("%-60s %-9s %s meas %7.2f al %7.2f pools %7.2f (%+6.1f) rep %7.2f (%+6.1f) exp %7.2f (%+6.2f) mid (%+6.1f) %s\n", id, r.Measured.Metric[:min(9, len(r.Measured.Metric))], comp, want, g(res.Allocated), g(res.Pools), 100*(g(res.Pools)/want-1), g(res.Reserved), 100*(g(res.Reserved)/want-1), g(res.Expandable), 100*(g(res.Expandable)/want-1), 100*(mid/want-1), res.Phase)
 		if os.Getenv("PARTS") != "" {
 			for _, p := range res.Parts {
 				fmt.Printf("      %-28s %8.3f\n", p.Class, g(p.Bytes))

@@ -7,10 +7,10 @@ import (
 
 // replay sends what the program asked for through PyTorch's caching allocator, one cache
 // for each stream, and returns the most that was reserved together.
-func (l *ledger) replay(capacity engine.Bytes) (peak engine.Bytes) {
+func (l *ledger) replay(empty func(engine.Bytes) *alloc.Cache) (peak engine.Bytes) {
 	var caches [numPools]*alloc.Cache
 	for i := range caches {
-		caches[i] = alloc.NewCache(engine.NoLimit)
+		caches[i] = empty(engine.NoLimit)
 	}
 	addr := make([]engine.Bytes, len(l.storages))
 	for _, e := range l.events {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"memtide/engine"
 )
 
 // Row is a published figure with the configuration that it belongs to.
@@ -116,7 +118,7 @@ func (c *rowConfig) setup() (Setup, error) {
 		Loss: c.Loss, LossChunk: c.LossChunk, LogitsHeld: c.LogitsHeld,
 		Zero: c.Zero, Shard: c.Shard, FSDPOne: c.FSDPOne, NoReshard: c.Reshard != nil && !*c.Reshard, Static: c.Static,
 		Tensor: c.TP, NoSP: c.SP != nil && !*c.SP, Context: c.CP, Expert: c.EP, ExpertShard: c.ExpertShard,
-		Stages: c.PP, InFlight: c.InFlight, Buckets: c.Buckets}
+		Stages: c.PP, InFlight: c.InFlight, Buckets: c.Buckets, Workspace: workspace(c.HW)}
 	if c.LoRA != nil {
 		l := &LoRA{Rank: c.LoRA.R, Bytes: c.LoRA.E, Dropout: c.LoRA.Dropout, Scale: c.LoRA.Scale, Params: c.LoRAParams, Stored: c.LoRAStored}
 		for name, on := range c.LoRA.On {
@@ -134,4 +136,21 @@ func (c *rowConfig) setup() (Setup, error) {
 func adamw(name string) (known, fused bool) {
 	name = strings.ToLower(name)
 	return name == "" || strings.HasPrefix(name, "adamw"), strings.Contains(name, "fused")
+}
+
+// Workspaces of cuBLAS, which PyTorch takes from its allocator once for each thread
+// [CublasHandlePool.cpp: 2 x 4 MiB + 8 x 16 KiB, and 32 MiB from Hopper on].
+const (
+	workspaceAmpere = 2*4*engine.MiB + 8*16*engine.KiB
+	workspaceHopper = 32 * engine.MiB
+)
+
+// workspace is that of a card by its name.
+func workspace(card string) engine.Bytes {
+	for _, word := range []string{"H100", "H200", "B200", "B300"} {
+		if strings.Contains(card, word) {
+			return workspaceHopper
+		}
+	}
+	return workspaceAmpere
 }

@@ -1,6 +1,9 @@
 package llm
 
-import "memtide/engine"
+import (
+	"memtide/engine"
+	"memtide/engine/alloc"
+)
 
 // Part is one line of a stacked peak.
 type Part struct {
@@ -57,8 +60,8 @@ func runStage(s *Setup, first, last bool, capacity engine.Bytes) *Result {
 	}
 	for _, n := range p.poolPeaks {
 		r.Pools += n
-		r.Expandable += (n + 2*engine.MiB - 1) / (2 * engine.MiB) * (2 * engine.MiB)
 	}
-	r.Reserved = p.replay(capacity)
+	r.Reserved = p.replay(alloc.NewCache)
+	r.Expandable = p.replay(alloc.NewExpandable)
 	return r
 }

@@ -43,19 +43,20 @@ type Setup struct {
 	LoRA       *LoRA
 
 	// Ranks.
-	Zero        int   // 1 to 3: states sharded as by ZeRO; 3 is FSDP [3 if Shard is set]
-	Shard       int64 // [1]
-	FSDPOne     bool  // the buffers of FSDP on a single rank
-	NoReshard   bool  // gathered weights stay through the step
-	Static      bool  // gradients have a buffer that is never given back
-	Tensor      int64 // tensor parallel degree [1]
-	NoSP        bool  // norms and the residual stream are not split over it
-	Context     int64 // context parallel degree [1]
-	Expert      int64 // expert parallel degree [1]
-	ExpertShard int64 // ranks that share an expert's states [Shard/Expert]
-	Stages      int64 // pipeline stages [1]
-	InFlight    int64 // micro batches of the fullest stage at once [1]
-	Buckets     bool  // gradients are copied into the buckets of DDP
+	Zero        int          // 1 to 3: states sharded as by ZeRO; 3 is FSDP [3 if Shard is set]
+	Shard       int64        // [1]
+	FSDPOne     bool         // the buffers of FSDP on a single rank
+	NoReshard   bool         // gathered weights stay through the step
+	Static      bool         // gradients have a buffer that is never given back
+	Tensor      int64        // tensor parallel degree [1]
+	NoSP        bool         // norms and the residual stream are not split over it
+	Context     int64        // context parallel degree [1]
+	Expert      int64        // expert parallel degree [1]
+	ExpertShard int64        // ranks that share an expert's states [Shard/Expert]
+	Stages      int64        // pipeline stages [1]
+	InFlight    int64        // micro batches of the fullest stage at once [1]
+	Workspace   engine.Bytes // of cuBLAS, once for each thread
+	Buckets     bool         // gradients are copied into the buckets of DDP
 }
 
 // LoRA is a set of adapters beside frozen weights.

@@ -17,6 +17,7 @@ type program struct {
 	previous handle // the output of the last all-gather of a forward
 	reducing handle // the input of the last reduce-scatter
 	moments  []handle
+	blas     [2]handle // workspaces of cuBLAS: of the forward's thread, of autograd's
 }
 
 // newProgram makes the units of a pipeline stage.
@@ -122,6 +123,7 @@ func (p *program) forwardPass() *pass {
 	p.receive(p.root, true)
 	_, outer := p.s.tokens()
 	x := p.take(size(outer*p.s.Model.Hidden, p.s.Compute), Saved)
+	p.workspace(0)
 	var leaving handle // a block input on its way to the host
 	for _, u := range p.units {
 		p.unshard(u)
@@ -153,6 +155,13 @@ func (p *program) forwardPass() *pass {
 	p.give(p.previous)
 	p.previous = 0
 	return w
+}
+
+// workspace takes that of a thread at its first product.
+func (p *program) workspace(thread int) {
+	if p.blas[thread] == 0 {
+		p.blas[thread] = p.take(p.s.Workspace, Working)
+	}
 }
 
 // backwardPass runs the backward of a micro batch and reduces its gradients.
@@ -262,6 +271,8 @@ func (p *program) drop() {
 		return
 	}
 	for _, u := range p.all() {
+		p.give(u.reduced)
+		u.reduced = 0
 		for i, h := range u.grads {
 			p.give(h)
 			u.grads[i] = 0

@@ -11,6 +11,7 @@ type unit struct {
 	states   []handle // weights, masters, moments: they stay
 	master   []handle
 	grads    []handle // by weight: the stored gradients, 0 if there are none
+	reduced  handle   // the gradients of FSDP: one storage
 	whole    []handle // by weight: gathered weights
 	fresh    []handle // by weight: gradients that are not reduced yet
 	incoming handle   // an all-gather under way
@@ -170,22 +171,23 @@ func (p *program) reduceUnit(u *unit) {
 	for i := range u.fresh {
 		p.give(u.fresh[i])
 	}
+	var out, stored engine.Bytes
 	for i, w := range u.weights {
-		if u.fresh[i] == 0 {
-			continue
-		}
-		u.fresh[i] = 0
-		out := p.takeIn(reduce, p.s.at(w, 3, p.s.Reduce), Gradients)
-		if stored := p.s.storedBytes(w, p.s.Grad); stored != p.s.Reduce {
-			narrow := p.takeIn(reduce, p.s.at(w, 3, stored), Gradients)
-			p.give(out)
-			out = narrow
-		}
-		switch {
-		case p.s.StepInBack, u.grads[i] != 0:
-			p.give(out)
-		default:
-			u.grads[i] = out
+		if u.fresh[i] != 0 {
+			u.fresh[i] = 0
+			out += p.s.at(w, 3, p.s.Reduce)
+			stored += p.s.at(w, 3, p.s.storedBytes(w, p.s.Grad))
 		}
 	}
+	share := p.takeIn(reduce, out, Gradients)
+	if stored != out {
+		narrow := p.takeIn(reduce, stored, Gradients)
+		p.give(share)
+		share = narrow
+	}
+	if p.s.StepInBack || u.reduced != 0 { // stepped on, or added to what is there
+		p.give(share)
+		return
+	}
+	u.reduced = share
 }

@@ -17,8 +17,8 @@ type lossState struct {
 	hidden handle // the normalised output of the last block
 	norm   *block
 	kept   *kept
-	held   []handle // logits that a reference keeps through the backward
 	saved  []handle // what autograd keeps
+	held   handle   // the logits, if the output of the forward is kept
 	early  handle   // the gradient of hidden, where the forward makes it
 }
 
@@ -69,10 +69,11 @@ func (p *program) lossKept(l *lossState) {
 			p.give(logits)
 			logits = 0
 		}
-		l.saved = append(l.saved, p.logit(n, 4))
 		if p.s.LogitsHeld == 4 {
-			l.held = append(l.held, wide)
-		} else {
+			p.hold(wide)
+		}
+		l.saved = append(l.saved, p.logit(n, 4))
+		if p.s.LogitsHeld != 4 {
 			p.give(wide)
 		}
 		p.holdOr(l, logits, e)
@@ -97,10 +98,17 @@ func (p *program) lossKept(l *lossState) {
 	}
 }
 
-// holdOr keeps the logits in the compute type if a reference does.
+// hold names logits by the training loop's variable, which keeps them until the next
+// micro batch has its own: through the backward, the optimizer's step and a forward.
+func (p *program) hold(logits handle) {
+	p.give(p.held)
+	p.held = logits
+}
+
+// holdOr keeps the logits in the compute type if the output of the forward does.
 func (p *program) holdOr(l *lossState, logits handle, e int64) {
-	if logits != 0 && p.s.LogitsHeld == e {
-		l.held = append(l.held, logits)
+	if p.s.LogitsHeld == e {
+		l.held = logits
 		return
 	}
 	p.give(logits)
@@ -126,9 +134,7 @@ func (p *program) lossBackward(w *pass) handle {
 	}
 	g = l.norm.backward(p.ledger, l.input, g, l.kept, func(w weight) { p.gradient(p.root, w) })
 	p.give(l.input)
-	for _, h := range l.held {
-		p.give(h)
-	}
+	p.give(l.held)
 	return g
 }
 

@@ -14,6 +14,7 @@ type program struct {
 	first bool // has the embedding
 	last  bool // has the head
 
+	held     handle // logits that a variable of the program keeps
 	previous handle // the output of the last all-gather of a forward
 	reducing handle // the input of the last reduce-scatter
 	moments  []handle

@@ -33,6 +33,8 @@ func (b *builder) latent(n valueID) valueID {
 func (b *builder) experts(n valueID) valueID {
 	m, moe := b.m, b.m.MoE
 	rows := b.outer * moe.TopK
+	b.scope = "experts."
+	defer func() { b.scope = "" }()
 	wide := moe.Wide
 	scores := b.add(op{kind: opProduct, in: []valueID{n}, keeps: trainedKeep(b.s, n), weights: []weight{{name: "router", n: m.Hidden * moe.Experts, trained: b.s.trains()}}},
 		"scores", size(b.outer*moe.Experts, 4))
@@ -51,9 +53,9 @@ func (b *builder) experts(n valueID) valueID {
 		o := op{kind: opProduct, in: []valueID{x}, keeps: trainedKeep(b.s, x), weights: []weight{w}, flops: 2 * float64(rows) * float64(in) * float64(out)}
 		return b.add(o, name, size(rows*out, b.e))
 	}
-	gate := grouped(sent, "experts.gate", m.Hidden, wide)
-	up := grouped(sent, "experts.up", m.Hidden, wide)
-	y := grouped(b.gated(gate, up, size(rows*wide, b.e)), "experts.down", wide, m.Hidden)
+	gate := grouped(sent, "gate", m.Hidden, wide)
+	up := grouped(sent, "up", m.Hidden, wide)
+	y := grouped(b.gated(gate, up, size(rows*wide, b.e)), "down", wide, m.Hidden)
 	if b.s.Expert > 1 {
 		y = b.add(op{in: []valueID{y}}, "unpermuted", r)
 		y = b.add(op{kind: opScatter, in: []valueID{y}}, "combined", r)
@@ -61,6 +63,7 @@ func (b *builder) experts(n valueID) valueID {
 	weighted := b.add(op{in: []valueID{y, top}, keeps: []valueID{y, top}}, "weighted", r)
 	out := b.add(op{in: []valueID{weighted}}, "mixed", size(b.outer*m.Hidden, b.e))
 	if moe.Shared > 0 {
+		b.scope = "shared."
 		out = b.sum(out, b.scatter(b.net(b.collect(n), ceil(moe.Shared, b.s.Tensor))))
 	}
 	return out

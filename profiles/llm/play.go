@@ -1,6 +1,9 @@
 package llm
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // block is a tape made ready to be played: what is kept, by whom, and when a value is
 // read for the last time.
@@ -15,7 +18,8 @@ type block struct {
 }
 
 // newPlayed prepares a tape under a policy of checkpointing.
-func newPlayed(t *tape, mode string, compiled bool) *block {
+func newPlayed(t *tape, s *Setup) *block {
+	mode := s.Checkpoint
 	b := &block{tape: t, last: make([]int, len(t.values)), keepers: make([]int, len(t.values)), cached: make([]bool, len(t.values)), mode: mode}
 	products := 0
 	for i, o := range t.ops {
@@ -40,7 +44,15 @@ func newPlayed(t *tape, mode string, compiled bool) *block {
 			}
 		}
 	}
-	if compiled {
+	for id, v := range t.values {
+		switch {
+		case mode == "modules":
+			b.cached[id] = b.keepers[id] > 0 && !discarded(v.name, s.Recompute)
+		case slices.Contains(s.Keep, v.name):
+			b.cached[id] = true
+		}
+	}
+	if s.Compiled {
 		b.prune()
 	}
 	return b
@@ -91,6 +103,30 @@ func selected(o op, mode string, products *int) bool {
 		return mode == "sac_op_all" || *products%2 == 1
 	}
 	return o.kind == opAttention || o.kind == opScatter
+}
+
+// modules are Megatron's names of what is computed again, and the values that it then
+// does not keep [megatron/core/transformer: recompute_modules].
+var modules = map[string][]string{
+	"core_attn":      {"statistics"},
+	"layernorm":      {"n1", "n2"},
+	"mla_up_proj":    {"q", "q.rope", "kv.up", "k.cat"},
+	"mlp":            {"gate", "up", "silu", "gelu", "gated"},
+	"moe_act":        {"experts.silu", "experts.gated"},
+	"shared_experts": {"shared.gate", "shared.up", "shared.silu", "shared.gated"},
+	"moe":            {"experts.", "shared."},
+}
+
+// discarded says whether a value is not kept because of a module.
+func discarded(name string, recompute []string) bool {
+	for _, m := range recompute {
+		for _, v := range modules[m] {
+			if name == v || v[len(v)-1] == '.' && strings.HasPrefix(name, v) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // kept is what a block holds between its forward and its backward.

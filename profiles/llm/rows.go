@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"memtide/engine"
 )
 
 // Row is a published figure with the configuration that it belongs to.
@@ -118,7 +116,25 @@ func (c *rowConfig) setup() (Setup, error) {
 		Loss: c.Loss, LossChunk: c.LossChunk, LogitsHeld: c.LogitsHeld,
 		Zero: c.Zero, Shard: c.Shard, FSDPOne: c.FSDPOne, NoReshard: c.Reshard != nil && !*c.Reshard, Static: c.Static,
 		Tensor: c.TP, NoSP: c.SP != nil && !*c.SP, Context: c.CP, Expert: c.EP, ExpertShard: c.ExpertShard,
-		Stages: c.PP, InFlight: c.InFlight, Buckets: c.Buckets, Workspace: workspace(c.HW)}
+		Stages: c.PP, InFlight: c.InFlight, Buckets: c.Buckets}
+	if card := CardOf(c.HW); card != nil {
+		s.Workspace = card.Workspace
+	}
+	for _, name := range strings.FieldsFunc(c.Selectors, isPlus) {
+		value, ok := selectors[name]
+		if !ok {
+			return s, fmt.Errorf("selector %q is not known", name)
+		}
+		s.Keep = append(s.Keep, value)
+	}
+	if m := c.Modules; m != "" && m != "none" {
+		s.Checkpoint, s.Recompute = "modules", strings.FieldsFunc(m, isPlus)
+	}
+	if known, fused := adamw(c.Optimizer); !known {
+		return s, fmt.Errorf("optimizer %q is not known", c.Optimizer)
+	} else if fused && s.Optimizer == "" {
+		s.Optimizer = "fused"
+	}
 	if c.LoRA != nil {
 		l := &LoRA{Rank: c.LoRA.R, Bytes: c.LoRA.E, Dropout: c.LoRA.Dropout, Scale: c.LoRA.Scale, Params: c.LoRAParams, Stored: c.LoRAStored}
 		for name, on := range c.LoRA.On {
@@ -132,25 +148,13 @@ func (c *rowConfig) setup() (Setup, error) {
 	return s, nil
 }
 
+// selectors are the graph trainer's names of what is kept [torchtitan#4153].
+var selectors = map[string]string{"wo": "o", "gate": "experts.scores"}
+
+func isPlus(r rune) bool { return r == '+' || r == ',' }
+
 // adamw says whether the optimizer's name is a kind of AdamW, and whether it is fused.
 func adamw(name string) (known, fused bool) {
 	name = strings.ToLower(name)
 	return name == "" || strings.HasPrefix(name, "adamw"), strings.Contains(name, "fused")
-}
-
-// Workspaces of cuBLAS, which PyTorch takes from its allocator once for each thread
-// [CublasHandlePool.cpp: 2 x 4 MiB + 8 x 16 KiB, and 32 MiB from Hopper on].
-const (
-	workspaceAmpere = 2*4*engine.MiB + 8*16*engine.KiB
-	workspaceHopper = 32 * engine.MiB
-)
-
-// workspace is that of a card by its name.
-func workspace(card string) engine.Bytes {
-	for _, word := range []string{"H100", "H200", "B200", "B300"} {
-		if strings.Contains(card, word) {
-			return workspaceHopper
-		}
-	}
-	return workspaceAmpere
 }

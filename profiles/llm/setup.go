@@ -27,19 +27,21 @@ type Setup struct {
 	Optimizer string
 
 	// Program.
-	Norm       string // eager, fused, layer, plain [eager]
-	FusedGate  bool   // the activation and its product in one kernel
-	RepeatKeys bool   // keys and values are copied to the width of the queries
-	RotateTemp int64  // bytes of a number while positions are rotated
-	FusedQKV   bool   // one product makes queries, keys and values
-	PlainDQ    bool   // attention's backward has no fp32 sum of query gradients
-	Compiled   bool   // blocks go through torch.compile
-	Checkpoint string // none, full, sac_op, sac_op_all [none]
-	OffloadX   bool   // block inputs wait in host memory
-	StepInBack bool   // the optimizer steps on each gradient as it appears
-	Loss       string // see lossKinds [fp32]
-	LossChunk  int64  // tokens or words of a chunk [as the program's default]
-	LogitsHeld int64  // bytes of a logit that a reference keeps through the backward
+	Norm       string   // eager, fused, layer, plain [eager]
+	FusedGate  bool     // the activation and its product in one kernel
+	RepeatKeys bool     // keys and values are copied to the width of the queries
+	RotateTemp int64    // bytes of a number while positions are rotated
+	FusedQKV   bool     // one product makes queries, keys and values
+	PlainDQ    bool     // attention's backward has no fp32 sum of query gradients
+	Compiled   bool     // blocks go through torch.compile
+	Checkpoint string   // none, full, sac_op, sac_op_all [none]
+	Keep       []string // values by name that a full checkpoint keeps all the same
+	Recompute  []string // of checkpointing by modules: what is computed again
+	OffloadX   bool     // block inputs wait in host memory
+	StepInBack bool     // the optimizer steps on each gradient as it appears
+	Loss       string   // see lossKinds [fp32]
+	LossChunk  int64    // tokens or words of a chunk [as the program's default]
+	LogitsHeld int64    // bytes of a logit that a reference keeps through the backward
 	LoRA       *LoRA
 
 	// Ranks.
@@ -74,7 +76,7 @@ func (l *LoRA) has(name string) bool { return l != nil && slices.Contains(l.On, 
 
 var (
 	normKinds       = []string{"eager", "fused", "layer", "plain"}
-	checkpointKinds = []string{"none", "full", "sac_op", "sac_op_all"}
+	checkpointKinds = []string{"none", "full", "sac_op", "sac_op_all", "modules"}
 	optimizerKinds  = []string{"foreach", "fused", "for-loop", "none"}
 )
 
@@ -131,6 +133,11 @@ func (s Setup) normal() (Setup, error) {
 		fill(&l.Bytes, s.Compute)
 		fill(&l.Stored, 4)
 		s.LoRA = &l
+	}
+	for _, m := range s.Recompute {
+		if modules[m] == nil {
+			return s, fmt.Errorf("module %q to recompute is not known", m)
+		}
 	}
 	if s.Tensor > 1 && s.Model.Heads%s.Tensor != 0 {
 		return s, fmt.Errorf("%d heads do not divide among %d ranks", s.Model.Heads, s.Tensor)

@@ -18,6 +18,7 @@ type program struct {
 	previous handle // the output of the last all-gather of a forward
 	reducing handle // the input of the last reduce-scatter
 	moments  []handle
+	final    bool      // the micro batch under way is the step's last one
 	blas     [2]handle // workspaces of cuBLAS: of the forward's thread, of autograd's
 }
 
@@ -49,7 +50,7 @@ func newProgram(s *Setup, first, last bool) *program {
 		}
 		k := kind{m.hasExperts(layer), i > 0 || trained || !first}
 		if blocks[k] == nil {
-			blocks[k] = newPlayed(newBlock(s, layer, k.needs), s.Checkpoint, s.Compiled)
+			blocks[k] = newPlayed(newBlock(s, layer, k.needs), s)
 		}
 		p.units = append(p.units, newUnit(p.blockWeights(blocks[k]), blocks[k]))
 	}
@@ -103,12 +104,14 @@ type pass struct {
 // step is all micro batches, and the optimizer.
 func (p *program) step() {
 	// From the third micro batch on nothing is new.
-	for range min(p.s.Accumulate, 2) {
+	micro := min(p.s.Accumulate, 2)
+	for m := range micro {
 		passes := make([]*pass, p.s.InFlight)
 		for i := range passes {
 			passes[i] = p.forwardPass()
 		}
-		for _, w := range passes {
+		for i, w := range passes {
+			p.final = m == micro-1 && i == len(passes)-1
 			p.backwardPass(w)
 		}
 	}

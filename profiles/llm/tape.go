@@ -53,6 +53,7 @@ type tape struct {
 	values []value
 	ops    []op
 	output valueID
+	scope  string // before the names of new values
 }
 
 func newTape(in engine.Bytes, needsGrad bool) *tape {
@@ -71,7 +72,7 @@ func (t *tape) add(o op, name string, bytes engine.Bytes) valueID {
 		needs = needs || w.trained
 	}
 	id := valueID(len(t.values))
-	t.values = append(t.values, value{name: name, bytes: bytes, grad: bytes, root: id, needs: needs})
+	t.values = append(t.values, value{name: t.scope + name, bytes: bytes, grad: bytes, root: id, needs: needs})
 	o.out = append(o.out, id)
 	if !needs {
 		o.keeps = nil
@@ -105,7 +106,7 @@ func (t *tape) split(of valueID, names []string, parts []engine.Bytes) []valueID
 func (t *tape) aside(name string, bytes engine.Bytes) {
 	o := &t.ops[len(t.ops)-1]
 	id := valueID(len(t.values))
-	t.values = append(t.values, value{name: name, bytes: bytes, root: id})
+	t.values = append(t.values, value{name: t.scope + name, bytes: bytes, root: id})
 	o.out = append(o.out, id)
 	if t.values[o.out[0]].needs {
 		o.keeps = append(o.keeps, id)

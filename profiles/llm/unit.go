@@ -11,6 +11,7 @@ type unit struct {
 	states   []handle // weights, masters, moments: they stay
 	master   []handle
 	grads    []handle // by weight: the stored gradients, 0 if there are none
+	summed   handle   // gradients of earlier micro batches of a pipeline, not reduced
 	reduced  handle   // the gradients of FSDP: one storage
 	whole    []handle // by weight: gathered weights
 	fresh    []handle // by weight: gradients that are not reduced yet
@@ -59,6 +60,9 @@ func (s *Setup) momentBytes(w weight) int64 {
 // load takes the stored weights, and gradients that have a buffer.
 func (p *program) load(u *unit) {
 	for i, w := range u.weights {
+		if w.trained && p.s.Buckets {
+			u.states = append(u.states, p.take(size(w.n, p.s.storedBytes(w, p.s.Grad)), Buffers))
+		}
 		u.states = append(u.states, p.take(p.s.at(w, 3, p.s.storedBytes(w, p.s.Weight)), Weights))
 		if w.trained && p.s.Master > 0 {
 			u.master = append(u.master, p.take(p.s.at(w, 1, p.s.Master), Masters))
@@ -156,7 +160,9 @@ func (p *program) reduceUnit(u *unit) {
 	if !p.s.gathers() {
 		return
 	}
-	p.reshard(u)
+	if !p.s.NoReshard || p.final {
+		p.reshard(u)
+	}
 	var all engine.Bytes
 	for i, w := range u.weights {
 		if u.fresh[i] != 0 {
@@ -166,11 +172,17 @@ func (p *program) reduceUnit(u *unit) {
 	if all == 0 {
 		return
 	}
+	if p.s.Stages > 1 && !p.final {
+		p.accumulate(u, all)
+		return
+	}
 	p.give(p.reducing)
 	p.reducing = p.take(all, Buffers)
 	for i := range u.fresh {
 		p.give(u.fresh[i])
 	}
+	p.give(u.summed)
+	u.summed = 0
 	var out, stored engine.Bytes
 	for i, w := range u.weights {
 		if u.fresh[i] != 0 {
@@ -190,4 +202,16 @@ func (p *program) reduceUnit(u *unit) {
 		return
 	}
 	u.reduced = share
+}
+
+// accumulate adds a micro batch's gradients up as they are, in the type of the reduction:
+// a pipeline reduces after its last one [torch: to_accumulated_grad_if_needed].
+func (p *program) accumulate(u *unit, all engine.Bytes) {
+	if u.summed == 0 {
+		u.summed = p.take(all, Gradients)
+	}
+	for i := range u.fresh {
+		p.give(u.fresh[i])
+		u.fresh[i] = 0
+	}
 }

@@ -6,7 +6,8 @@ import (
 )
 
 // replay sends what the program asked for through PyTorch's caching allocator, one cache
-// for each stream, and returns the most that was reserved together.
+// for each stream, and returns the most that was reserved together. empty makes the
+// caches: with segments of their own, or expandable ones.
 func (l *ledger) replay(empty func(engine.Bytes) *alloc.Cache) (peak engine.Bytes) {
 	var caches [numPools]*alloc.Cache
 	for i := range caches {

@@ -29,19 +29,18 @@ type Result struct {
 // state settles.
 const steps = 3
 
-// Run plays a setup. capacity bounds what the allocator reserves; engine.NoLimit if there
-// is none.
-func Run(s Setup, capacity engine.Bytes) (*Result, error) {
+// Run plays a setup.
+func Run(s Setup) (*Result, error) {
 	s, err := s.normal()
 	if err != nil {
 		return nil, err
 	}
 	if s.Stages == 1 {
-		return runStage(&s, true, true, capacity), nil
+		return runStage(&s, true, true), nil
 	}
 	head := s
 	head.InFlight = 1
-	first, last := runStage(&s, true, false, capacity), runStage(&head, false, true, capacity)
+	first, last := runStage(&s, true, false), runStage(&head, false, true)
 	if last.Allocated > first.Allocated {
 		last.Stage = s.Stages - 1
 		return last, nil
@@ -49,7 +48,7 @@ func Run(s Setup, capacity engine.Bytes) (*Result, error) {
 	return first, nil
 }
 
-func runStage(s *Setup, first, last bool, capacity engine.Bytes) *Result {
+func runStage(s *Setup, first, last bool) *Result {
 	p := newProgram(s, first, last)
 	p.play(steps)
 	r := &Result{Allocated: p.peak, Phase: p.peakPhase, Phases: p.phasePeaks, Loaded: p.phasePeaks[Load]}

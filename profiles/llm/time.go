@@ -9,14 +9,13 @@ import (
 // Shares and costs of the time model, which is an estimate: 20 % for dense models with
 // 8,192 tokens or more on one A100 or H100 node, an order of size elsewhere.
 const (
-	attentionShare = 0.45 // of the peak in flash attention [FlashAttention-2, arXiv:2307.08691, forward and backward on A100]
-	attentionBack  = 2.5  // backward over forward: five products for two [the same]
-	trafficShare   = 0.8  // of the memory's bandwidth in element-wise kernels [assumed, as in profiles/analytic]
-	linkShare      = 0.75 // of a link in collectives [assumed]
-	launch         = 5e-6 // seconds of a kernel [profiles/analytic]
-	stepTraffic    = 28   // bytes of a parameter: fp32 weight, gradient and moments read, all but the gradient written
-	lossTraffic    = 30   // bytes of a logit: read and written in forward and backward of section "fp32"
-	inNode         = 8    // cards that NVLink joins
+	attentionBack = 2.5  // backward over forward: five products for two [arXiv:2307.08691]
+	trafficShare  = 0.8  // of the memory's bandwidth in element-wise kernels [assumed, as in profiles/analytic]
+	linkShare     = 0.75 // of a link in collectives [assumed]
+	launch        = 5e-6 // seconds of a kernel [profiles/analytic]
+	stepTraffic   = 28   // bytes of a parameter: fp32 weight, gradient and moments read, all but the gradient written
+	lossTraffic   = 30   // bytes of a logit: read and written in forward and backward of section "fp32"
+	inNode        = 8    // cards that NVLink joins
 )
 
 // work is what a pass over some operators costs.
@@ -53,18 +52,18 @@ func (w *work) add(t *tape) {
 
 // seconds of a forward on a card.
 func (w *work) seconds(c *Card) float64 {
-	return w.products/(c.Peak*c.Share) + w.attention/(c.Peak*attentionShare) + w.traffic/(c.Bandwidth*trafficShare) + w.kernels*launch
+	return w.products/(c.Peak*c.Share) + w.attention/(c.Peak*c.Attention) + w.traffic/(c.Bandwidth*trafficShare) + w.kernels*launch
 }
 
 // back are the seconds of the backward: each product twice, once where the weights are
 // frozen.
 func (w *work) back(c *Card) float64 {
-	return (2*w.products-w.frozen)/(c.Peak*c.Share) + attentionBack*w.attention/(c.Peak*attentionShare) +
+	return (2*w.products-w.frozen)/(c.Peak*c.Share) + attentionBack*w.attention/(c.Peak*c.Attention) +
 		2*w.traffic/(c.Bandwidth*trafficShare) + 2*w.kernels*launch
 }
 
-// StepTime estimates how long a step takes on so many cards.
-func StepTime(s Setup, c *Card, cards int64) (time.Duration, error) {
+// StepTime estimates how long a step takes on cards of a kind.
+func StepTime(s Setup, c *Card) (time.Duration, error) {
 	s, err := s.normal()
 	if err != nil {
 		return 0, err

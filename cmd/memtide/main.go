@@ -78,7 +78,7 @@ type command struct {
 
 // commands are the subcommands in the order of the help text.
 func commands() []*command {
-	return []*command{solveCommand(), sweepCommand(), batchCommand(), placeCommand(), linkCommand(), svgCommand(), exportCommand(), scoreCommand(), serveCommand()}
+	return []*command{solveCommand(), sweepCommand(), batchCommand(), placeCommand(), linkCommand(), svgCommand(), exportCommand(), planCommand(), scoreCommand(), serveCommand()}
 }
 
 // run is the whole program: it returns the exit status.

@@ -30,17 +30,21 @@ type Result struct {
 const steps = 3
 
 // Run plays a setup.
-func Run(s Setup) (*Result, error) {
+func Run(s Setup) (*Result, error) { return runUpTo(s, engine.NoLimit) }
+
+// runUpTo plays a setup, but replays no allocator for what cannot be reserved within a
+// limit: then Reserved and Expandable are what no allocator does without.
+func runUpTo(s Setup, limit engine.Bytes) (*Result, error) {
 	s, err := s.normal()
 	if err != nil {
 		return nil, err
 	}
 	if s.Stages == 1 {
-		return runStage(&s, true, true), nil
+		return runStage(&s, true, true, limit), nil
 	}
 	head := s
 	head.InFlight = 1
-	first, last := runStage(&s, true, false), runStage(&head, false, true)
+	first, last := runStage(&s, true, false, limit), runStage(&head, false, true, limit)
 	if last.Allocated > first.Allocated {
 		last.Stage = s.Stages - 1
 		return last, nil
@@ -48,7 +52,7 @@ func Run(s Setup) (*Result, error) {
 	return first, nil
 }
 
-func runStage(s *Setup, first, last bool) *Result {
+func runStage(s *Setup, first, last bool, limit engine.Bytes) *Result {
 	p := newProgram(s, first, last)
 	p.play(steps)
 	r := &Result{Allocated: p.peak, Phase: p.peakPhase, Phases: p.phasePeaks, Loaded: p.phasePeaks[Load]}
@@ -60,7 +64,8 @@ func runStage(s *Setup, first, last bool) *Result {
 	for _, n := range p.poolPeaks {
 		r.Pools += n
 	}
-	r.Reserved = p.replay(alloc.NewCache)
-	r.Expandable = p.replay(alloc.NewExpandable)
+	if r.Reserved, r.Expandable = r.Pools, r.Pools; r.Pools <= limit {
+		r.Reserved, r.Expandable = p.replay(alloc.NewCache), p.replay(alloc.NewExpandable)
+	}
 	return r
 }

@@ -38,6 +38,7 @@ type Setup struct {
 	Keep       []string // values by name that a full checkpoint keeps all the same
 	Recompute  []string // of checkpointing by modules: what is computed again
 	OffloadX   bool     // block inputs wait in host memory
+	HostStep   bool     // moments, masters and the optimizer's step are the host's
 	StepInBack bool     // the optimizer steps on each gradient as it appears
 	Loss       string   // see lossKinds [fp32]
 	LossChunk  int64    // tokens or words of a chunk [as the program's default]

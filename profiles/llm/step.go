@@ -134,7 +134,7 @@ func (p *program) forwardPass() *pass {
 		p.receive(u, true)
 		y, k := u.block.forward(p.ledger, x)
 		p.turn(y, Saved)
-		if !u.stays {
+		if !u.stays && p.s.gathers() {
 			p.reshard(u)
 		}
 		switch {
@@ -223,7 +223,7 @@ func (p *program) embeddingBackward() {
 // optimize steps on all gradients and gives them back.
 func (p *program) optimize() {
 	s := p.s
-	if s.Optimizer == "none" {
+	if s.Optimizer == "none" || s.HostStep {
 		p.drop()
 		return
 	}

@@ -9,13 +9,14 @@ import (
 // Shares and costs of the time model, which is an estimate: 20 % for dense models with
 // 8,192 tokens or more on one A100 or H100 node, an order of size elsewhere.
 const (
-	attentionBack = 2.5  // backward over forward: five products for two [arXiv:2307.08691]
-	trafficShare  = 0.8  // of the memory's bandwidth in element-wise kernels [assumed, as in profiles/analytic]
-	linkShare     = 0.75 // of a link in collectives [assumed]
-	launch        = 5e-6 // seconds of a kernel [profiles/analytic]
-	stepTraffic   = 28   // bytes of a parameter: fp32 weight, gradient and moments read, all but the gradient written
-	lossTraffic   = 30   // bytes of a logit: read and written in forward and backward of section "fp32"
-	inNode        = 8    // cards that NVLink joins
+	attentionBack = 2.5   // backward over forward: five products for two [arXiv:2307.08691]
+	trafficShare  = 0.8   // of the memory's bandwidth in element-wise kernels [assumed, as in profiles/analytic]
+	linkShare     = 0.75  // of a link in collectives [assumed]
+	launch        = 5e-6  // seconds of a kernel [profiles/analytic]
+	stepTraffic   = 28    // bytes of a parameter: fp32 weight, gradient and moments read, all but the gradient written
+	lossTraffic   = 30    // bytes of a logit: read and written in forward and backward of section "fp32"
+	inNode        = 8     // cards that NVLink joins
+	hostMemory    = 150e9 // bytes/s that one card has of the host memory [assumed]
 )
 
 // work is what a pass over some operators costs.
@@ -69,43 +70,56 @@ func StepTime(s Setup, c *Card) (time.Duration, error) {
 		return 0, err
 	}
 	p := newProgram(&s, true, true)
-	var pass float64
-	var params int64
-	for _, u := range p.units {
-		var w work
-		w.add(u.block.tape)
-		pass += w.seconds(c) + w.back(c)
-		switch s.Checkpoint {
-		case "full":
-			pass += w.seconds(c)
-		case "sac_op", "sac_op_all":
-			pass += (w.traffic/(c.Bandwidth*trafficShare) + w.kernels*launch)
-			if s.Checkpoint == "sac_op" {
-				pass += w.products / 2 / (c.Peak * c.Share)
+	forward, back := p.blockSeconds(c)
+	inner, outer := s.tokens()
+	if s.OffloadX {
+		x := float64(len(p.units)) * float64(outer*s.Model.Hidden*s.Compute) / c.Link
+		forward, back = max(forward, x), max(back, x)
+	}
+	head := 2 * float64(inner) * float64(s.Model.Hidden) * float64(s.Model.Words) / float64(s.Tensor)
+	pass := forward + back + 3*head/(c.Peak*c.Share) + lossTraffic*float64(p.logits())/(c.Bandwidth*trafficShare)
+	var all, trained float64
+	for _, u := range p.all() {
+		for _, w := range u.weights {
+			all += float64(w.n)
+			if w.trained {
+				trained += float64(s.at(w, 1, 1))
 			}
 		}
 	}
-	inner, _ := s.tokens()
-	head := 2 * float64(inner) * float64(s.Model.Hidden) * float64(s.Model.Words) / float64(s.Tensor)
-	pass += 3*head/(c.Peak*c.Share) + lossTraffic*float64(p.logits())/(c.Bandwidth*trafficShare)
-	for _, u := range p.all() {
-		for _, w := range u.weights {
-			params += w.n
-		}
-	}
-	pass = max(pass, p.gatherSeconds(c, params)) + p.tensorSeconds(c)
-	own := float64(params)
-	if s.Zero > 0 {
-		own /= float64(s.Shard)
+	pass = max(pass, p.gatherSeconds(c, all)) + p.tensorSeconds(c)
+	step := trained * stepTraffic / c.Bandwidth
+	if s.HostStep {
+		step = trained*stepTraffic/hostMemory + trained*float64(s.Grad+s.Compute)/c.Link
 	}
 	micro := float64(s.Accumulate * s.InFlight)
-	return time.Duration(engine.Int64((pass*micro + own*stepTraffic/c.Bandwidth) * float64(time.Second))), nil
+	return time.Duration(engine.Int64((pass*micro + step) * float64(time.Second))), nil
+}
+
+// blockSeconds are those of all blocks, forward and backward, with what is computed again.
+func (p *program) blockSeconds(c *Card) (forward, back float64) {
+	for _, u := range p.units {
+		var w work
+		w.add(u.block.tape)
+		forward += w.seconds(c)
+		back += w.back(c)
+		switch p.s.Checkpoint {
+		case "full":
+			back += w.seconds(c)
+		case "sac_op":
+			back += w.products / 2 / (c.Peak * c.Share)
+			fallthrough
+		case "sac_op_all":
+			back += w.traffic/(c.Bandwidth*trafficShare) + w.kernels*launch
+		}
+	}
+	return forward, back
 }
 
 // gatherSeconds are those of FSDP's collectives of a micro batch, which run beside the
 // arithmetic: the weights for the forward and, if they were given back, for the backward,
 // and the gradients once.
-func (p *program) gatherSeconds(c *Card, params int64) float64 {
+func (p *program) gatherSeconds(c *Card, params float64) float64 {
 	if !p.s.gathers() || p.s.Shard < 2 {
 		return 0
 	}
@@ -117,7 +131,7 @@ func (p *program) gatherSeconds(c *Card, params int64) float64 {
 	if p.s.NoReshard {
 		times = 1
 	}
-	return float64(params) * (times*float64(p.s.Compute) + float64(p.s.Reduce)) / (rate * linkShare)
+	return params * (times*float64(p.s.Compute) + float64(p.s.Reduce)) / (rate * linkShare)
 }
 
 // tensorSeconds are those of the collectives of tensor parallelism, which the products

@@ -64,7 +64,7 @@ func (p *program) load(u *unit) {
 			u.states = append(u.states, p.take(size(w.n, p.s.storedBytes(w, p.s.Grad)), Buffers))
 		}
 		u.states = append(u.states, p.take(p.s.at(w, 3, p.s.storedBytes(w, p.s.Weight)), Weights))
-		if w.trained && p.s.Master > 0 {
+		if w.trained && p.s.Master > 0 && !p.s.HostStep {
 			u.master = append(u.master, p.take(p.s.at(w, 1, p.s.Master), Masters))
 		}
 		if w.trained && p.s.Static {
@@ -76,6 +76,7 @@ func (p *program) load(u *unit) {
 // unshard gathers the weights of a unit: the rank's share in the compute type, the
 // collective's output, and from it every weight [torch: foreach_all_gather].
 func (p *program) unshard(u *unit) {
+	p.cast(u)
 	if !p.s.gathers() || u.whole[0] != 0 || u.incoming != 0 {
 		return
 	}
@@ -87,6 +88,19 @@ func (p *program) unshard(u *unit) {
 	share := p.takeIn(gather, size(own, p.s.Compute), Buffers)
 	u.incoming = p.takeIn(gather, size(all, p.s.Compute), Buffers)
 	p.give(share)
+}
+
+// cast makes copies of the weights in the compute type where autocast does: they live
+// until the unit's backward. Those of the embedding are read as they are.
+func (p *program) cast(u *unit) {
+	if p.s.gathers() || p.s.Weight <= p.s.Compute || u.whole[0] != 0 {
+		return
+	}
+	for i, w := range u.weights {
+		if w.name != "embedding" && !w.adapter {
+			u.whole[i] = p.take(size(w.n, p.s.Compute), Gathered)
+		}
+	}
 }
 
 // receive copies a finished all-gather into the weights. In the forward the output stays
@@ -158,6 +172,7 @@ func (p *program) newGradient(u *unit, i int) {
 // the rank's share [torch: FSDPParamGroup.post_backward].
 func (p *program) reduceUnit(u *unit) {
 	if !p.s.gathers() {
+		p.reshard(u)
 		return
 	}
 	if !p.s.NoReshard || p.final {

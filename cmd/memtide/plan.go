@@ -4,7 +4,7 @@ package main
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"strings"
@@ -27,11 +27,12 @@ model_type, states by precision and optimizer, sharding, what autograd keeps,
 the loss, and the memory that PyTorch's allocator reserves. Tells whether it
 fits, what lies at the peak and in which phase, what each single change would
 free and cost, and which changes make it fit. Reserved memory is a range: from
-expandable segments to the allocator's default. Within 5 %
-of the capacity an answer is uncertain. Experts widen the range. Step times are estimates. Models whose
-blocks are not known are refused by name.`,
+expandable segments to the allocator's default, and wider for experts, whose
+load is not known. Within 5 % of the capacity an answer is uncertain. Step
+times are estimates. Models whose blocks are not known are refused by name. The
+exit status is 1 if it does not fit.`,
 		examples: []string{
-			"memtide plan -model llama3-8b -device h100-sxm-80gb -gpus 8 -shard zero3 -seq 8192",
+			"memtide plan -model llama3-8b -device h100-sxm-80gb -gpus 8 -shard zero3 -seq 8192 -ckpt full",
 			"memtide plan config.json -device a100-sxm-80gb -gpus 4 -ckpt full -loss chunked",
 		},
 		flags: func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
@@ -63,12 +64,12 @@ func (p *planFlags) define(fs *flag.FlagSet) {
 	fs.Int64Var(&p.accumulate, "accumulate", 1, "`N` micro batches of a step")
 	fs.StringVar(&p.program, "program", llm.Programs[0].Name, "`NAME` of what runs the step: "+programNames())
 	fs.StringVar(&p.states, "states", "", "`TYPE` of weights, gradients and moments: fp32, bf16; by the program if empty")
-	fs.StringVar(&p.optimizer, "optimizer", "adamw", "`NAME`: adamw, adamw-8bit, sgd")
+	fs.StringVar(&p.optimizer, "optimizer", "adamw", "`NAME` of the optimizer: adamw, adamw-8bit, sgd")
 	fs.StringVar(&p.ckpt, "ckpt", "none", "`POLICY` of checkpointing: none, sac_op (every second product kept), sac_op_all, full")
 	fs.BoolVar(&p.offload, "offload", false, "block inputs wait in host memory; needs -ckpt full")
 	fs.BoolVar(&p.compile, "compile", false, "blocks go through torch.compile")
 	fs.StringVar(&p.loss, "loss", "", "`NAME` of the loss: bf16, fp32, compiled, chunked_ce, chunked, vocab_chunked, fused, …; by the program if empty")
-	fs.Int64Var(&p.lora, "lora", 0, "`R`ank of adapters beside frozen bf16 weights; 0 trains everything")
+	fs.Int64Var(&p.lora, "lora", 0, "`RANK` of adapters beside frozen bf16 weights; 0 trains everything")
 	fs.StringVar(&p.context, "context", "1GiB", "`SIZE` of CUDA's context and the collectives' buffers on each card: an assumption")
 	fs.BoolVar(&p.asJSON, "json", false, "write the answer as JSON")
 }
@@ -217,12 +218,14 @@ func (p *planFlags) run(ctx context.Context, e *env, args []string) error {
 	if r.longest, err = llm.LongestSequence(a, longestAsked, poll); err != nil {
 		return err
 	}
-	if p.asJSON {
-		enc := json.NewEncoder(e.stdout)
-		enc.SetIndent("", "  ")
-		return enc.Encode(r.json())
+	if !p.asJSON {
+		fmt.Fprint(e.stdout, r.text())
+	} else if err := writeJSON(e, r.json()); err != nil {
+		return err
 	}
-	fmt.Fprint(e.stdout, r.text())
+	if answer.Verdict == llm.FitsNot {
+		return errors.New("it does not fit")
+	}
 	return nil
 }
 

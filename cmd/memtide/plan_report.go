@@ -49,8 +49,8 @@ func (r *planReport) sentence() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s (%d parameters) on %s, %d x %d tokens: ", s.Model.Name, s.Model.Params(), counted(r.ask.GPUs, r.ask.Card.Name), s.Batch, s.Seq)
 	reserved := format.Bytes(a.High)
-	if a.Low != a.High {
-		reserved = format.Bytes(a.Low) + " to " + reserved
+	if low := format.Bytes(a.Low); low != reserved {
+		reserved = low + " to " + reserved
 	}
 	switch {
 	case a.Verdict == llm.FitsNot && a.States > a.Capacity:
@@ -149,7 +149,7 @@ func bar(n, of engine.Bytes) string {
 
 // planJSON is the answer for programs; fields end in their units.
 type planJSON struct {
-	Schema     int          `json:"schema"`
+	Schema     string       `json:"schema"`
 	Model      string       `json:"model"`
 	Params     int64        `json:"parameters"`
 	Device     string       `json:"device"`
@@ -186,7 +186,7 @@ type planChange struct {
 // json is the report for programs.
 func (r *planReport) json() planJSON {
 	a := r.answer
-	out := planJSON{Schema: 1, Model: r.ask.Setup.Model.Name, Params: r.ask.Setup.Model.Params(), Device: r.ask.Card.Name, GPUs: r.ask.GPUs,
+	out := planJSON{Schema: "memtide-plan/1", Model: r.ask.Setup.Model.Name, Params: r.ask.Setup.Model.Params(), Device: r.ask.Card.Name, GPUs: r.ask.GPUs,
 		Verdict: a.Verdict, Capacity: a.Capacity, Context: r.ask.Context, States: a.States, Allocated: a.Allocated, Reserved: a.Reserved,
 		Expandable: a.Expandable, StepTime: a.Time.Nanoseconds(), Phase: a.Phase.String(), Longest: r.longest}
 	for _, p := range a.Parts {
@@ -206,3 +206,30 @@ func changesJSON(list []llm.Change) []planChange {
 	}
 	return out
 }
+
+// planHelp explains the JSON of plan and of score.
+const planHelp = `plan
+  schema          "memtide-plan/1"
+  model           name, with its parameters
+  device          name; gpus of them
+  verdict         fits, does not fit or uncertain
+  capacity_bytes  of a card, without context_bytes
+  states_bytes    weights, gradients and optimizer alone
+  allocated_bytes, reserved_bytes, reserved_expandable_bytes
+                  the most at a moment: what lives, what the allocator reserves
+                  by default, and with expandable segments
+  step_time_ns    an estimate
+  phase           of the peak; parts are what lies there, phases what each
+                  phase reaches: lists of name and bytes
+  longest_sequence_tokens  most that fits, in steps of 1,024
+  changes         each by itself; fixes are up to three that make it fit: lists of
+                  names, gpus, verdict, reserved_bytes and step_time_ns
+
+score
+  kinds           the summary: kind , n rows, median_percent, p90_percent and
+                  worst_percent of the errors; inside_percent of guessed rows
+  rows            id , kind , set (its line of the summary) and metric of each,
+                  predicted, low, high and measured in bytes, seconds or per
+                  cent; error_percent, phase ; or refused, which says why
+
+`

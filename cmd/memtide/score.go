@@ -3,8 +3,8 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -55,12 +55,7 @@ func score(ctx context.Context, e *env, name string, asJSON bool) error {
 	}
 	report, err := llm.Score(rows, engine.NewPoll(ctx, nil))
 	if asJSON {
-		enc := json.NewEncoder(e.stdout)
-		enc.SetIndent("", "  ")
-		if wrong := enc.Encode(report); wrong != nil {
-			return wrong
-		}
-		return err
+		return cmp.Or(writeJSON(e, report), err)
 	}
 	fmt.Fprint(e.stdout, scoreTable(report))
 	return err

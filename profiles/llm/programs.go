@@ -53,7 +53,7 @@ var knobs = []knob{
 	{"loss in chunks of tokens", func(a *Ask) bool {
 		was := a.Setup.Loss
 		a.Setup.Loss, a.Setup.LogitsHeld = "chunked", 0
-		return was != "chunked" && was != "compiled_chunks" && was != "inplace"
+		return was != "chunked" && was != "vocab_chunked" && was != "fused"
 	}},
 	{"logits deleted before the backward", func(a *Ask) bool {
 		was := a.Setup.LogitsHeld

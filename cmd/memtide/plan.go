@@ -3,15 +3,18 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"os"
 	"strings"
 	"text/tabwriter"
 
 	"memtide/cmd/cli"
 	"memtide/engine"
+	"memtide/profiles/formats/native"
 	"memtide/profiles/llm"
 	"memtide/profiles/preset"
 	"memtide/web/format"
@@ -49,6 +52,8 @@ type planFlags struct {
 
 	gpus, seq, batch, accumulate, tensor, parts, experts, lora int64
 	compile, offload, asJSON                                   bool
+
+	chain string // file that the step is written to
 }
 
 func (p *planFlags) define(fs *flag.FlagSet) {
@@ -71,6 +76,7 @@ func (p *planFlags) define(fs *flag.FlagSet) {
 	fs.StringVar(&p.loss, "loss", "", "`NAME` of the loss: bf16, fp32, compiled, chunked_ce, chunked, vocab_chunked, fused, …; by the program if empty")
 	fs.Int64Var(&p.lora, "lora", 0, "`RANK` of adapters beside frozen bf16 weights; 0 trains everything")
 	fs.StringVar(&p.context, "context", "1GiB", "`SIZE` of CUDA's context and the collectives' buffers on each card: an assumption")
+	fs.StringVar(&p.chain, "chain", "", "`FILE` that gets the step as a chain of blocks, for solve, sweep and the page; checkpointing and offloading are theirs to choose")
 	fs.BoolVar(&p.asJSON, "json", false, "write the answer as JSON")
 }
 
@@ -205,6 +211,9 @@ func (p *planFlags) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return bad("%v", err)
 	}
+	if p.chain != "" {
+		return p.writeChain(e, a)
+	}
 	poll := engine.NewPoll(ctx, nil)
 	r := &planReport{flags: p, ask: a, answer: answer}
 	if r.knobs, err = llm.Turn(a, poll); err != nil {
@@ -226,6 +235,24 @@ func (p *planFlags) run(ctx context.Context, e *env, args []string) error {
 	if answer.Verdict == llm.FitsNot {
 		return errors.New("it does not fit")
 	}
+	return nil
+}
+
+// writeChain writes the step as a profile.
+func (p *planFlags) writeChain(e *env, a llm.Ask) error {
+	profile, err := llm.Profile(a.Setup, a.Card)
+	if err != nil {
+		return bad("%v", err)
+	}
+	profile.Device = &engine.Device{Name: a.Card.Name, Memory: a.Card.Memory - a.Context, ToHost: engine.Rate(engine.Int64(a.Card.Link)), ToDev: engine.Rate(engine.Int64(a.Card.Link))}
+	var text bytes.Buffer
+	if err := native.Encode(&text, profile); err != nil {
+		return err
+	}
+	if err := os.WriteFile(p.chain, text.Bytes(), 0o644); err != nil {
+		return bad("%v", err)
+	}
+	fmt.Fprintf(e.stdout, "%s: %s of %s on %s, keeping everything takes %s\n", p.chain, profile.Chain.Describe(), profile.Name, a.Card.Name, format.Bytes(profile.Chain.KeepAllPeak()))
 	return nil
 }
 

@@ -1,0 +1,152 @@
+package graphs
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/bound"
+	"memtide/engine/combined"
+	"memtide/engine/window"
+)
+
+func init() { engine.Register(graphPofo) }
+
+var graphPofo = &engine.Strategy{
+	Name:  "graphpofo",
+	Title: "Recompute, reorder and offload (search)",
+	Mark:  2,
+	Doc: `Searches for the fastest way to recompute, reorder and offload together, on any graph.
+
+It begins with the best of what others find: graphsearch and blocks, which recompute
+and reorder; window and lms, which offload; pofo where the network is a chain; and a
+plan that moves everything out and in around every operation. Then it anneals, as graphsearch does, over
+sequences that have transfers in them: an offload, the wait for it and the fetch of a value
+that lies long over a crowded moment come together, and what is made again can be
+fetched instead, or the other way round. A device copy stays until the wait for its
+offload, so memory is found as without transfers, and times up to where the link is
+idle again; every plan that is better is then played as it is and without its
+waits. So it is never slower than any of those methods.
+
+Graphs of a few operations are solved by trying all programs, for whole transfers. The combination of
+recomputation and offloading is that of POFO, on chains; no method for graphs is published.`,
+	Class: engine.MayRecompute | engine.MayOffload, Graphs: true,
+	Cites: []engine.Cite{
+		{Text: "Beaumont, Eyraud-Dubois, Shilova: Efficient Combination of Rematerialization and Offloading for Training DNNs. NeurIPS 2021",
+			ID: combined.Pofo.Cites[0].ID, Section: combined.Pofo.Cites[0].Section}, moccasin},
+	Params: []engine.Param{orderParam, {Name: "effort", Title: "Effort", Default: "1", Min: 1, Max: 6,
+		Doc: "How many proposals are tried: up to 4000 for each operation, and twice as many with each step."}, seedParam},
+	Solver: solveGraphPofo,
+}
+
+const withinAll = "all schedules"
+
+// joint looks for a schedule of all kinds within one budget.
+type joint struct {
+	p     *engine.Problem
+	m     *model // with transfers; nil if nothing can move, or it is no graph of single assignments
+	args  engine.Parsed
+	poll  *engine.Poll
+	lower time.Duration
+	best  *engine.Solution
+	how   string   // what found it
+	seq   []kindID // its sequence, if it is of one
+	least engine.Bytes
+	why   string
+	first error // why the first method does not apply
+}
+
+func solveGraphPofo(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
+	if err := poll.Err(); err != nil {
+		return nil, err
+	}
+	j := &joint{p: p, args: args, poll: poll}
+	j.lower, _ = bound.Of(p, engine.MayRecompute|engine.MayOffload)
+	m, err := newModel(p.Graph)
+	if err == nil {
+		j.best = m.keepAll(p.Budget, withinAll)
+		if p.Linked() == nil {
+			j.m = m.linked(p)
+		}
+	}
+	j.begin()
+	if j.best != nil && j.m != nil && !j.done() {
+		j.search()
+	}
+	return j.answer()
+}
+
+// begin takes the best of what others find.
+func (j *joint) begin() {
+	same := engine.Args{"order": j.args.Word("order"), "seed": fmt.Sprint(j.args.Int("seed"))}
+	j.ask(graphSearch, same)
+	j.ask(window.Window, nil)
+	j.ask(window.LMS, nil)
+	if j.p.Chain != nil {
+		j.ask(combined.Pofo, nil)
+	}
+	if j.m != nil && j.poll.Err() == nil {
+		seq := j.m.serial()
+		if peak, _, ok := j.m.cost(seq); ok && peak <= j.p.Budget {
+			j.play(seq, "It moves everything around every operation.")
+		} else if ok {
+			j.refused(peak, "")
+		}
+	}
+}
+
+// ask takes what another strategy finds.
+func (j *joint) ask(s *engine.Strategy, args engine.Args) {
+	if j.poll.Err() != nil || j.done() {
+		return
+	}
+	sol, err := s.Solve(j.p, args, j.poll)
+	var infeasible *engine.InfeasibleError
+	switch {
+	case errors.As(err, &infeasible):
+		j.refused(infeasible.Smallest, infeasible.Why)
+	case errors.Is(err, engine.ErrUnsupported):
+		if j.first == nil {
+			j.first = err
+		}
+	case sol != nil && (j.best == nil || sol.Makespan < j.best.Makespan):
+		j.best, j.how = sol, "The plan is that of "+s.Name+"."
+		j.tell(0, 0)
+	}
+}
+
+// refused notes the smallest budget of a method that does not fit.
+func (j *joint) refused(least engine.Bytes, why string) {
+	if least > 0 && (j.least == 0 || least < j.least) {
+		j.least, j.why = least, why
+	}
+}
+
+// done tells whether nothing can be faster.
+func (j *joint) done() bool { return j.best != nil && j.best.Makespan <= j.lower }
+
+// tell reports the best solution so far.
+func (j *joint) tell(done, total int) {
+	j.poll.Report(engine.Progress{Done: done, Total: total, Best: j.solution()})
+}
+
+// solution is the best one in this strategy's words.
+func (j *joint) solution() *engine.Solution {
+	return &engine.Solution{Schedule: j.best.Schedule, Makespan: j.best.Makespan, Peak: j.best.Peak, Bound: j.lower,
+		Optimal: j.done(), OptimalAmong: withinAll, Notes: append([]string{j.how}, j.best.Notes...)}
+}
+
+// answer is the solution, or why there is none.
+func (j *joint) answer() (*engine.Solution, error) {
+	err := j.poll.Err()
+	switch {
+	case j.best != nil:
+		return j.solution(), err
+	case err != nil:
+		return nil, err
+	case j.least > 0:
+		return nil, &engine.InfeasibleError{Budget: j.p.Budget, Smallest: j.least, Why: j.why}
+	}
+	return nil, j.first
+}

@@ -8,6 +8,7 @@ import (
 	"memtide/engine"
 	"memtide/engine/bound"
 	"memtide/engine/combined"
+	"memtide/engine/sim"
 	"memtide/engine/window"
 )
 
@@ -52,6 +53,7 @@ type joint struct {
 	best  *engine.Solution
 	how   string   // what found it
 	seq   []kindID // its sequence, if it is of one
+	exact bool     // nothing that was tried is faster, and all was
 	least engine.Bytes
 	why   string
 	first error // why the first method does not apply
@@ -72,9 +74,31 @@ func solveGraphPofo(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*
 	}
 	j.begin()
 	if j.best != nil && j.m != nil && !j.done() {
+		j.tryAll(m)
+	}
+	if j.best != nil && j.m != nil && !j.done() {
 		j.search()
 	}
 	return j.answer()
+}
+
+// tryAll tries all programs, if the graph is small.
+func (j *joint) tryAll(m *model) {
+	s := newPrograms(j.p, m, j.poll)
+	if s == nil {
+		return
+	}
+	s.limit <<= 2 * (j.args.Int("effort") - 1)
+	steps, ok := s.find()
+	if !ok {
+		return
+	}
+	if trace, err := sim.Play(j.p, steps); err == nil && trace.Makespan <= j.best.Makespan {
+		j.exact = true
+		if trace.Makespan < j.best.Makespan {
+			j.best, j.how, j.seq = &engine.Solution{Schedule: steps, Makespan: trace.Makespan, Peak: trace.Peak}, "Found by trying all programs.", nil
+		}
+	}
 }
 
 // begin takes the best of what others find.
@@ -124,7 +148,7 @@ func (j *joint) refused(least engine.Bytes, why string) {
 }
 
 // done tells whether nothing can be faster.
-func (j *joint) done() bool { return j.best != nil && j.best.Makespan <= j.lower }
+func (j *joint) done() bool { return j.best != nil && (j.exact || j.best.Makespan <= j.lower) }
 
 // tell reports the best solution so far.
 func (j *joint) tell(done, total int) {
@@ -134,7 +158,7 @@ func (j *joint) tell(done, total int) {
 // solution is the best one in this strategy's words.
 func (j *joint) solution() *engine.Solution {
 	return &engine.Solution{Schedule: j.best.Schedule, Makespan: j.best.Makespan, Peak: j.best.Peak, Bound: j.lower,
-		Optimal: j.done(), OptimalAmong: withinAll, Notes: append([]string{j.how}, j.best.Notes...)}
+		Optimal: j.best.Makespan <= j.lower, OptimalAmong: withinAll, Notes: append([]string{j.how}, j.best.Notes...)}
 }
 
 // answer is the solution, or why there is none.

@@ -154,9 +154,33 @@ func (m *model) versions(seq []kindID, planned *sim.Trace) (list []engine.Schedu
 	return []engine.Schedule{steps, timed}
 }
 
+// used is a sequence without fetches that nobody reads, and without offloads of what is
+// not fetched.
+func (m *model) used(seq []kindID) []kindID {
+	list, _ := m.lives(seq)
+	idle := make([]bool, len(seq))
+	for _, l := range list {
+		idle[max(l.from, 0)] = idle[max(l.from, 0)] || l.from >= 0 && l.from == l.to && m.kinds[seq[l.from]].what == engine.StepFetch
+	}
+	fetched := make([]bool, len(m.size))
+	for at, id := range seq {
+		if k := &m.kinds[id]; k.what == engine.StepFetch && !idle[at] {
+			fetched[k.writes[0]] = true
+		}
+	}
+	out := make([]kindID, 0, len(seq))
+	for at, id := range seq {
+		if k := &m.kinds[id]; !idle[at] && (k.what == engine.StepRun || fetched[m.moved(k)]) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
 // play plays a sequence, and takes it if it is better than the best; ok is false if it cannot
 // be played within the budget.
 func (j *joint) play(seq []kindID, how string) (ok bool) {
+	seq = j.m.used(seq)
 	steps := j.m.schedule(seq)
 	planned, err := sim.Play(j.p, steps)
 	if err != nil {

@@ -223,7 +223,7 @@ func (s *state) proposeFetch(r *random) bool {
 				v = w
 			}
 		}
-		if v == none || s.leavesAfter(v, p) {
+		if v == none || s.leavesAfter(v, p) || s.missed(p, s.m.fetch[v]) {
 			continue
 		}
 		y := s.makerBefore(v, p)

@@ -3,6 +3,7 @@ package graphs
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"memtide/engine"
@@ -72,7 +73,7 @@ func solveGraphPofo(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*
 			j.m = m.linked(p)
 		}
 	}
-	j.begin()
+	j.begin(m)
 	if j.best != nil && j.m != nil && !j.done() {
 		j.tryAll(m)
 	}
@@ -101,22 +102,52 @@ func (j *joint) tryAll(m *model) {
 	}
 }
 
-// begin takes the best of what others find.
-func (j *joint) begin() {
-	same := engine.Args{"order": j.args.Word("order"), "seed": fmt.Sprint(j.args.Int("seed"))}
-	j.ask(graphSearch, same)
+// begin takes the best of what others find. Where everything can move, the serial plan needs the least
+// memory of all.
+func (j *joint) begin(m *model) {
+	if j.m != nil {
+		seq := j.m.serial()
+		if peak, _, ok := j.m.cost(seq); ok && peak <= j.p.Budget {
+			j.play(seq, "It moves everything around every operation.")
+		} else if ok {
+			if j.refused(peak, ""); !j.hasAlt() {
+				return
+			}
+		}
+	}
+	if s := j.fewSpace(m); s != nil {
+		j.recompute(m, s)
+	} else {
+		j.ask(graphSearch, engine.Args{"order": j.args.Word("order"), "seed": fmt.Sprint(j.args.Int("seed"))})
+	}
 	j.ask(window.Window, nil)
 	j.ask(window.LMS, nil)
 	if j.p.Chain != nil {
 		j.ask(combined.Pofo, nil)
 	}
-	if j.m != nil && j.poll.Err() == nil {
-		seq := j.m.serial()
-		if peak, _, ok := j.m.cost(seq); ok && peak <= j.p.Budget {
-			j.play(seq, "It moves everything around every operation.")
-		} else if ok {
-			j.refused(peak, "")
-		}
+}
+
+// hasAlt tells whether some operation has a second way, which may need less memory.
+func (j *joint) hasAlt() bool {
+	return slices.ContainsFunc(j.p.Graph.Ops, func(op engine.Op) bool { return op.Alt != nil })
+}
+
+// fewSpace is the exact search that graphsearch leaves small graphs to, if a plan fits already
+// and it need not tell the smallest budget.
+func (j *joint) fewSpace(m *model) *space {
+	if j.m == nil || j.best == nil {
+		return nil
+	}
+	return newFewSpace(m, j.args.Is("order", "kept"), j.poll)
+}
+
+// recompute takes the fastest sequence without transfers, as graphsearch does.
+func (j *joint) recompute(m *model, s *space) {
+	seq, err := s.find(j.p.Budget, false)
+	if err != nil {
+		j.ask(graphSearch, engine.Args{"order": j.args.Word("order"), "seed": fmt.Sprint(j.args.Int("seed"))})
+	} else if seq != nil {
+		j.better(m.solution(seq), graphSearch)
 	}
 }
 
@@ -134,8 +165,15 @@ func (j *joint) ask(s *engine.Strategy, args engine.Args) {
 		if j.first == nil {
 			j.first = err
 		}
-	case sol != nil && (j.best == nil || sol.Makespan < j.best.Makespan):
-		j.best, j.how = sol, "The plan is that of "+s.Name+"."
+	case sol != nil:
+		j.better(sol, s)
+	}
+}
+
+// better takes a solution of another strategy if it is faster than the best.
+func (j *joint) better(sol *engine.Solution, by *engine.Strategy) {
+	if j.best == nil || sol.Makespan < j.best.Makespan {
+		j.best, j.how, j.seq = sol, "The plan is that of "+by.Name+".", nil
 		j.tell(0, 0)
 	}
 }

@@ -45,6 +45,19 @@ const (
 	fewStates = 100_000
 )
 
+// newFewSpace is the exact search of graphs that are left to it, nil for others.
+func newFewSpace(m *model, kept bool, poll *engine.Poll) *space {
+	if len(m.order) > fewOps {
+		return nil
+	}
+	s, ok := newSpace(m, kept, poll)
+	if !ok {
+		return nil
+	}
+	s.limit = fewStates
+	return s
+}
+
 // sweepGraphSearch goes from the smallest budget to the largest: what is found for one
 // is an answer for the next, so that no larger budget takes longer.
 func sweepGraphSearch(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
@@ -83,12 +96,9 @@ func solveGraphSearch(p *engine.Problem, args engine.Parsed, poll *engine.Poll) 
 	if sol := m.keepAll(p.Budget, within(args)); sol != nil {
 		return sol, nil
 	}
-	if len(m.order) <= fewOps {
-		if s, ok := newSpace(m, args.Is("order", "kept"), poll); ok {
-			s.limit = fewStates
-			if sol, err := exact(s, p.Budget, within(args)); !errors.Is(err, engine.ErrUnsupported) {
-				return sol, err
-			}
+	if s := newFewSpace(m, args.Is("order", "kept"), poll); s != nil {
+		if sol, err := exact(s, p.Budget, within(args)); !errors.Is(err, engine.ErrUnsupported) {
+			return sol, err
 		}
 	}
 	s := newSearcher(m, args, poll)

@@ -1,6 +1,7 @@
 package graphs
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -115,4 +116,32 @@ func TestJointTiny(t *testing.T) {
 		}
 	}
 	t.Logf("%d equal, %d worse, %d missed", equal, worse, missed)
+}
+
+// TestSerial: no other method needs less memory than the serial plan, and it plays in
+// what it says.
+func TestSerial(t *testing.T) {
+	for seed := range uint64(300) {
+		p := jointProblem(seed)
+		if p.Graph.Ops[0].Alt != nil {
+			continue
+		}
+		m, err := newModel(p.Graph)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m = m.linked(p)
+		seq := m.serial()
+		peak, _, ok := m.cost(seq)
+		trace, err := sim.Play(p.WithBudget(peak), m.schedule(seq))
+		if !ok || err != nil || trace.Peak > peak {
+			t.Fatalf("seed %d: within %d: %v, %v", seed, peak, ok, err)
+		}
+		for _, name := range []string{"graphexact", "window", "lms", "rotor", "pofo"} {
+			var refused *engine.InfeasibleError
+			if sol, err := engine.Lookup(name).Solve(p.WithBudget(peak-1), nil, nil); err == nil || errors.As(err, &refused) && refused.Smallest < peak {
+				t.Errorf("seed %d: the serial plan needs %d; %s says %v, %v", seed, peak, name, sol, err)
+			}
+		}
+	}
 }

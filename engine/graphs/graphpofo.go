@@ -39,7 +39,7 @@ recomputation and offloading is that of POFO, on chains; no method for graphs is
 			ID: combined.Pofo.Cites[0].ID, Section: combined.Pofo.Cites[0].Section}, moccasin},
 	Params: []engine.Param{orderParam, {Name: "effort", Title: "Effort", Default: "1", Min: 1, Max: 6,
 		Doc: "How many proposals are tried: up to 4000 for each operation, and twice as many with each step."}, seedParam},
-	Solver: solveGraphPofo,
+	Solver: solveGraphPofo, Sweeper: sweepUp(solveGraphPofo),
 }
 
 const withinAll = "all schedules"

@@ -1,9 +1,7 @@
 package graphs
 
 import (
-	"cmp"
 	"errors"
-	"slices"
 
 	"memtide/engine"
 )
@@ -58,33 +56,6 @@ func newFewSpace(m *model, kept bool, poll *engine.Poll) *space {
 	return s
 }
 
-// sweepGraphSearch goes from the smallest budget to the largest: what is found for one
-// is an answer for the next, so that no larger budget takes longer.
-func sweepGraphSearch(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
-	order := make([]int, len(budgets))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(budgets[a], budgets[b]) })
-	var before *engine.Solution
-	for _, i := range order {
-		poll.Next()
-		sol, err := solveGraphSearch(p.WithBudget(budgets[i]), args, poll)
-		switch {
-		case err != nil && poll.Err() != nil:
-			sol = nil
-		case err == nil && before != nil && before.Makespan < sol.Makespan:
-			better := *before
-			better.Bound, better.Optimal = sol.Bound, before.Makespan == sol.Bound
-			sol = &better
-		}
-		if err == nil {
-			before = sol
-		}
-		yield(i, sol, err)
-	}
-}
-
 func solveGraphSearch(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 	if err := poll.Err(); err != nil {
 		return nil, err
@@ -102,8 +73,6 @@ func solveGraphSearch(p *engine.Problem, args engine.Parsed, poll *engine.Poll) 
 		}
 	}
 	s := newSearcher(m, args, poll)
-	s.tell = func(seq []kindID, done int) {
-		poll.Report(engine.Progress{Done: done, Total: s.total, Best: m.solution(seq)})
-	}
+	s.telling(s.total)
 	return s.solve(p, within(args))
 }

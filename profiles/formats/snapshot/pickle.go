@@ -56,6 +56,9 @@ const (
 // takes much. Frames, which are small, take twice their bytes.
 func pickleRoom(size int) int { return min(64<<20+3*size, mostRoom) }
 
+// itemRoom is about what an item of a list takes.
+const itemRoom = 10
+
 // plist is a list; once its stack is known, the frames in it are forgotten.
 type plist struct {
 	items []pval
@@ -328,7 +331,7 @@ func (u *unpickler) extend(many bool) error {
 	if top.kind() != pvList {
 		return u.damaged("something is appended to what is not a list")
 	}
-	if err := u.build(10 * len(items)); err != nil {
+	if err := u.build(itemRoom * len(items)); err != nil {
 		return err
 	}
 	l := u.lists.at(top.index())

@@ -48,6 +48,7 @@ func (u *unpickler) stackOf(v pval) pval {
 	l := u.lists.at(v.index())
 	if l.stack == pvOther {
 		l.stack = indexed(pvStack, int(u.stackFor(l.items[:min(len(l.items), mostDeep)])))
+		u.built -= itemRoom * len(l.items)
 		l.items = nil
 	}
 	return l.stack

@@ -32,6 +32,11 @@ type History struct {
 	Streams  []int16 // of each buffer, numbered in the order in which they come
 	Times    []int64 // of each event, in microseconds since the first one; nil if not recorded
 	Settings string  // PYTORCH_CUDA_ALLOC_CONF of the run; empty if it was not recorded
+
+	// Expandable says that segments grew by pages: those that touch are one, unless the
+	// second begins at one of Starts, where addresses were not next to each other.
+	Expandable bool
+	Starts     []engine.Bytes
 }
 
 // DeviceMemory says what a recording holds of a device.

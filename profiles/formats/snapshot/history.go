@@ -29,7 +29,7 @@ func (s *snapshot) remember(stack pval, stream int16) {
 // finishHistory lets times begin at 0.
 func (s *snapshot) finishHistory() {
 	h := s.history
-	h.Device, h.Devices, h.Stacks = s.device, s.devices, s.u.stacks.Stacks
+	h.Device, h.Devices, h.Stacks, h.Expandable = s.device, s.devices, s.u.stacks.Stacks, s.expandable
 	first := int64(0)
 	for _, t := range h.Times {
 		if t > 0 {

@@ -316,6 +316,7 @@ func (s *snapshot) rebase(l *alloc.Layout) {
 	base := make([]int64, len(ranges))
 	for k := range ranges {
 		base[k] = int64(l.Pool) - ranges[k].at
+		s.history.Starts = append(s.history.Starts, l.Pool)
 		l.Pool += engine.Bytes(ranges[k].size)
 	}
 	moved := func(at int64) engine.Bytes { return engine.Bytes(at + base[spanBehind(ranges, at)-1]) }

@@ -221,7 +221,10 @@ sweep
     error            why there is no schedule, see below
 
 ` + batchHelp + doctorHelp + `question
-  network         name, preset, format, batch, lint (findings) and totals:
+  network         name, preset, format, batch, lint (findings), source with
+                  tool, device of the times, times and sizes (measured, exact,
+                  analytic or estimated), dtype, notes (assumed or left out),
+                  and totals:
                   stages (without the loss) or ops, forward_ns, backward_ns ,
                   saved_bytes, resident_bytes (all that stays on the device),
                   keep_all_peak_bytes
@@ -230,7 +233,7 @@ sweep
   transfers       whole or streamed
   strategy        of solve, with those args that are not at their default
 
-error, in place of all the rest of solve
+error, in place of all the rest of solve but question
   kind            infeasible, unsupported, deadline, bad-request or crash
   text            for people
   budget_bytes    of infeasible: the budget, resolved

@@ -104,6 +104,8 @@ var golden = []struct{ name, line string }{
 	{"error-doctor-file", "doctor net.csv"},
 	{"place-link", "place -budget 3.5GiB -from 'v=1&p=vgg16-b32&m=90%25&s=rotor&alloc=va&alloc.chunk=2'"},
 	{"link-preset", "link -preset resnet50-b64 -budget 4GiB -strategy rotor -base https://example.org/memtide/"},
+	{"link-chain-of-both", "link -budget 80% ../../../profiles/formats/pipedream/testdata/branchy.graph.txt"},
+	{"solve-graph-totals", "solve -json -as graph -budget 95% ../../../profiles/formats/pipedream/testdata/branchy.graph.txt"},
 	{"link-file", "link -strategy greedy -budget 80% net.csv"},
 	{"link-own-device", "link owndevice.json"},
 	{"link-override", "link -from 'v=1&p=vgg16-b32&m=60%25&s=sequential&s.segments=3&bw=9GBps&title=hello' -device a100-sxm-40gb -strategy rotor"},

@@ -107,8 +107,8 @@ func (s Setup) normal() (Setup, error) {
 		return nil
 	}
 	norm := "eager"
-	if s.Model.Layer {
-		norm = "layer"
+	if s.Model.Layer { // one kernel in every program
+		norm, s.Norm = "layer", "layer"
 	}
 	for _, err := range []error{word(&s.Norm, normKinds, norm), word(&s.Checkpoint, checkpointKinds, "none"),
 		word(&s.Loss, lossKinds, "fp32"), word(&s.Optimizer, optimizerKinds, "foreach")} {

@@ -58,7 +58,7 @@ type planFlags struct {
 }
 
 func (p *planFlags) define(fs *flag.FlagSet) {
-	fs.StringVar(&p.model, "model", "", "`NAME` of a known model instead of a config.json: "+strings.Join(llm.Names()[:4], ", ")+", …")
+	fs.StringVar(&p.model, "model", "", "`NAME` of a known model instead of a config.json; memtide help models lists them")
 	fs.StringVar(&p.device, "device", "h100-sxm-80gb", "`DEVICE` that each of the cards is; memtide help devices lists them")
 	fs.Int64Var(&p.gpus, "gpus", 1, "`N` cards")
 	fs.StringVar(&p.shard, "shard", "", "`HOW` states are shared: none, zero1, zero2, zero3 (FSDP); by the program if empty, and zero3 on several cards")
@@ -131,7 +131,7 @@ func (p *planFlags) network(e *env, args []string) (*llm.Model, error) {
 		if m := llm.Lookup(p.model); m != nil {
 			return m, nil
 		}
-		return nil, bad("there is no model %q; known are %s", p.model, strings.Join(llm.Names(), ", "))
+		return nil, bad("there is no model %q; memtide help models lists them", p.model)
 	case len(args) != 1:
 		return nil, bad("plan takes one config.json, or -model; got %d files", len(args))
 	}

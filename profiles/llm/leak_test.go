@@ -27,7 +27,12 @@ func TestStepsEndWhereTheyBegan(t *testing.T) {
 		func(s *Setup) { s.LoRA, s.FusedQKV = &LoRA{Rank: 4, On: []string{"q", "v"}, Params: 999}, true },
 		func(s *Setup) { s.LoRA, s.Shard, s.FSDPOne = &LoRA{}, 2, true },
 		func(s *Setup) { s.Stages, s.InFlight, s.Shard = 2, 3, 2 },
-		func(s *Setup) { s.Tensor, s.Expert, s.Context = 2, 2, 2 },
+		func(s *Setup) {
+			s.Tensor, s.Context = 2, 2
+			if s.Model.MoE != nil {
+				s.Expert = 2
+			}
+		},
 		func(s *Setup) { s.Weight, s.HostStep, s.Buckets = 4, true, true },
 		func(s *Setup) { s.Compiled, s.Optimizer = true, "for-loop" },
 	}

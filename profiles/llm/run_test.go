@@ -159,6 +159,8 @@ func TestRefusals(t *testing.T) {
 		{"checkpointing", func(s *Setup) { s.Checkpoint = "some" }},
 		{"optimizer", func(s *Setup) { s.Optimizer = "lion" }},
 		{"heads over ranks", func(s *Setup) { s.Tensor = 3 }},
+		{"experts over ranks", func(s *Setup) { s.Model, s.Expert = Lookup("mixtral-8x7b"), 3 }},
+		{"experts of a dense model", func(s *Setup) { s.Expert = 2 }},
 		{"module", func(s *Setup) { s.Recompute = []string{"mamba"} }},
 		{"layers", func(s *Setup) { s.Model = &Model{Hidden: 1, Heads: 1, Words: 1} }},
 	} {

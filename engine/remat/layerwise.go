@@ -8,7 +8,7 @@ import (
 
 func init() {
 	engine.Register(&engine.Strategy{
-		Name:  "layers",
+		Name:  "layerwise",
 		Title: "Every n-th layer, or the first n",
 		Mark:  4,
 		Doc: `Computes every n-th layer again from its own input, or the first n layers.

@@ -34,7 +34,7 @@ func TestLayers(t *testing.T) {
 		{"first", "0", 26, 15 * time.Millisecond},
 	} {
 		p := engine.NewChainProblem(fourLayers(), engine.Device{}, engine.Whole, test.budget)
-		sol, err := engine.Lookup("layers").Solve(p, engine.Args{"which": test.which, "n": test.n}, nil)
+		sol, err := engine.Lookup("layerwise").Solve(p, engine.Args{"which": test.which, "n": test.n}, nil)
 		if err != nil {
 			t.Errorf("%s, n = %s in %d bytes: %v", test.which, test.n, test.budget, err)
 			continue
@@ -44,7 +44,7 @@ func TestLayers(t *testing.T) {
 		}
 	}
 	p := engine.NewChainProblem(fourLayers(), engine.Device{}, engine.Whole, engine.NoLimit)
-	if _, err := engine.Lookup("layers").Solve(p, engine.Args{"n": "9"}, nil); err == nil {
+	if _, err := engine.Lookup("layerwise").Solve(p, engine.Args{"n": "9"}, nil); err == nil {
 		t.Error("n = 9 of 4 layers: solved; want a refusal")
 	}
 }

@@ -22,6 +22,7 @@ var topics = []struct {
 	text          func() string
 }{
 	{"presets", "networks that need no file", presetsHelp},
+	{"models", "language models for plan -model", modelsHelp},
 	{"devices", "devices for -device", devicesHelp},
 	{"strategies", "strategies and their parameters", strategiesHelp},
 	{"allocators", "ways to place buffers, and their parameters", allocatorsHelp},

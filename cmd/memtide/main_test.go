@@ -116,6 +116,7 @@ var golden = []struct{ name, line string }{
 	{"plan-fits", "plan config.json -gpus 2 -seq 2048 -device a100-sxm-40gb -ckpt full -loss chunked"},
 	{"error-plan-not", "plan config.json -seq 32768 -device v100-pcie-16gb -program torchtune"},
 	{"plan-json", "plan -json -model gpt2 -device v100-pcie-16gb -seq 1024 -states bf16 -optimizer sgd -lora 8"},
+	{"plan-chain", "plan -model gpt2 -device v100-pcie-16gb -seq 1024 -program torchtune -chain"},
 	{"score", "score rows.json"},
 	{"score-json", "score -json - < rows.json"},
 

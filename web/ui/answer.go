@@ -27,6 +27,7 @@ const (
 	doesNot  = "not"
 	unknown  = "needs" // nobody knows what the device has
 	failed   = "failed"
+	none     = "none" // nothing is computed, and something says why
 	working  = "working"
 )
 
@@ -37,7 +38,7 @@ func (c *Answer) Kind() string {
 }
 
 // answerWords are the verdicts, with what follows them.
-var answerWords = map[string]string{fits: "Fits: ", probably: "Probably fits: ", mayNot: "May not fit: ", doesNot: "Does not fit: ", failed: "Check failed: ", unknown: "Needs "}
+var answerWords = map[string]string{fits: "Fits: ", probably: "Probably fits: ", mayNot: "May not fit: ", doesNot: "Does not fit: ", failed: "Check failed: ", none: "No answer: ", unknown: "Needs "}
 
 // Word is the verdict, with what follows it.
 func (c *Answer) Word() string {
@@ -79,6 +80,9 @@ func (c *Answer) answer() (kind, sentence string) {
 	if p == nil || s.Stale() && s.Preview == nil {
 		if w := (&Results{S: s}).Work(); w != "" {
 			return working, w
+		}
+		if a := s.Alert; a != nil && a.File == "" {
+			return none, a.Text
 		}
 		return working, "Starting…"
 	}
@@ -204,11 +208,15 @@ func (c *Answer) Bar() bool {
 // budget within the slider's range, so that the bar rests while it is dragged.
 func barScale(s *state.State, p *state.Picture) engine.Bytes {
 	most := max(p.Solved.KeepAll.Peak, p.Solved.Trace.Peak, s.Budget(), s.BudgetRange().To)
-	if d := deviceOf(p.Choice); d != nil {
+	if d := deviceOf(p.Choice); d != nil && d.Memory < mostEmpty*most {
 		most = max(most, d.Memory)
 	}
 	return most
 }
+
+// mostEmpty is how many times larger than what is in the bar a device may be to be
+// its end: beyond that nothing could be seen in it.
+const mostEmpty = 12
 
 // barKinds are the parts of the bar at the peak, in the order of the stack.
 var barKinds = [sim.NumCategories]struct{ class, name string }{
@@ -243,12 +251,18 @@ func (c *Answer) Parts() (out []Part) {
 		}
 		add(barKinds[kind].class, barKinds[kind].name+" %s", end)
 	}
-	all := p.Solved.KeepAll.Peak
-	if d := deviceOf(p.Choice); d != nil && all > d.Memory {
+	all, d := p.Solved.KeepAll.Peak, deviceOf(p.Choice)
+	switch {
+	case d == nil || all <= d.Memory:
+		add("ghost", "%s more with everything kept", all)
+	case at <= d.Memory:
 		add("ghost", "%s more with everything kept", d.Memory)
 		add("ghost beyond", "%s too much", all)
-	} else {
-		add("ghost", "%s more with everything kept", all)
+	default:
+		peak := at
+		add("ghost beyond", "%s more with everything kept", all)
+		at = d.Memory
+		add("ghost beyond past", "%s too much", peak)
 	}
 	return out
 }
@@ -275,11 +289,11 @@ func (c *Answer) Marks() (out []Part) {
 		return nil
 	}
 	whole, b, d := barScale(c.S, p), c.S.Budget(), deviceOf(p.Choice)
-	if d != nil {
+	if d != nil && d.Memory <= whole {
 		out = append(out, Part{Class: side("device", d.Memory, whole), Label: "one " + gpuName(d) + " has " + format.Bytes(d.Memory), Style: place(d.Memory, whole)})
 	}
 	all := p.Solved.KeepAll.Peak
-	if d == nil || apart(all, d.Memory, whole) {
+	if d == nil || d.Memory > whole || apart(all, d.Memory, whole) {
 		class := "keep"
 		if d != nil && all > d.Memory {
 			class = "keep beyond"
@@ -287,7 +301,10 @@ func (c *Answer) Marks() (out []Part) {
 		out = append(out, Part{Class: side(class, all, whole), Label: "keep everything: " + format.Bytes(all), Style: place(all, whole)})
 	}
 	out = append(out, Part{Class: side("budget", b, whole), Label: "budget " + format.Bytes(b), Style: place(b, whole)})
-	if d != nil && b < d.Memory && b > whole/2 {
+	if b > whole/3 {
+		out = append(out, Part{Class: "foot", Label: "at the peak of the step"})
+	}
+	if d != nil && b < d.Memory && d.Memory <= whole && b > whole/2 {
 		out = append(out, Part{Class: "spare", Label: format.Bytes(d.Memory-b) + " left for CUDA and the allocator", Style: place(b, whole)})
 	}
 	return out
@@ -324,7 +341,9 @@ func (c *Answer) BarLabel() string {
 		words = append(words, p.Label)
 	}
 	for _, m := range c.Marks() {
-		words = append(words, m.Label)
+		if m.Class != "foot" {
+			words = append(words, m.Label)
+		}
 	}
 	return "Memory at the peak of the step: " + strings.Join(words, ", ")
 }

@@ -21,7 +21,7 @@ import (
 var posters = []struct {
 	class string
 	width float64
-}{{"wide", 1040}, {"slim", 366}}
+}{{"wide", 984}, {"slim", 358}}
 
 // StaticPage writes the page's root element as HTML, the pictures as inline SVG
 // in their hosts: what stands in index.html until the program runs, which then

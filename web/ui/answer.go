@@ -293,7 +293,7 @@ func (c *Answer) Marks() (out []Part) {
 	}
 	out = append(out, Part{Class: side("budget", b, whole), Label: fmt.Sprintf(wordsMark, format.Bytes(b)), Style: place(b, whole)})
 	if b > whole/3 {
-		out = append(out, Part{Class: "foot", Label: wordsAtPeak})
+		out = append(out, Part{Class: "below", Label: wordsAtPeak})
 	}
 	if d != nil && b < d.Memory && d.Memory <= whole && b > whole/2 {
 		out = append(out, Part{Class: "spare", Label: fmt.Sprintf(wordsLeft, format.Bytes(d.Memory-b)), Style: place(b, whole)})
@@ -332,7 +332,7 @@ func (c *Answer) BarLabel() string {
 		words = append(words, p.Label)
 	}
 	for _, m := range c.Marks() {
-		if m.Class != "foot" {
+		if m.Class != "below" {
 			words = append(words, m.Label)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles"
+	"memtide/profiles/preset"
+	"memtide/web/format"
 	"memtide/web/state"
 )
 
@@ -107,5 +109,15 @@ func TestBarAndDevice(t *testing.T) {
 		if got := last.Class + " " + last.Label; got != c.last || strings.Join(marks, "; ") != c.marks {
 			t.Errorf("%s: the bar ends with %q and has the marks %q; want %q and %q", c.device, got, strings.Join(marks, "; "), c.last, c.marks)
 		}
+	}
+	s := first(t)
+	for _, m := range []state.Message{state.SetVariant{Options: preset.Options{Batch: 64}}, state.SetGPU{ID: "gtx-970"}, state.SetBudget{Bytes: 7 * engine.GiB, Settled: true}} {
+		carryOut(t, s, m)
+	}
+	peak, all := s.Shown.Solved.Trace.Peak, s.Shown.Solved.KeepAll.Peak
+	parts := (&Answer{S: s}).Parts()
+	last := parts[len(parts)-1]
+	if over := format.Bytes(peak - deviceOf(s.Choice).Memory); last.Class != "ghost beyond past" || last.Label != over+" too much" || peak > all {
+		t.Errorf("a peak of %d is marked by %q as %q; want that %s are too much", peak, last.Class, last.Label, over)
 	}
 }

@@ -22,16 +22,16 @@ type Story struct{ S *state.State }
 const (
 	wordsPlay     = "Play the step"
 	wordsNext     = "Stop"
-	wordsKeepAll  = "Keep everything"
+	storyKeepAll  = "Keep everything"
 	wordsOver     = "Over the line"
 	wordsAgain    = "Recompute"
 	wordsOwn      = "Yours"
-	wordsAtPeak   = " at the peak"
-	wordsTooMuch  = " too much"
+	storyAtPeak   = " at the peak"
+	storyTooMuch  = " too much"
 	wordsNotIn    = "does not fit in "
 	wordsComing   = "…"
 	wordsAllKept  = "all kept"
-	wordsNoSlower = "no slower"
+	storyNoSlower = "no slower"
 )
 
 // Absent says that there is nothing to be played.
@@ -107,9 +107,9 @@ func (c *Story) words(step state.StoryStep) (title, line string, ok bool) {
 	all := s.Network.Totals.KeepAllPeak
 	switch step {
 	case state.StoryKeepAll:
-		return wordsKeepAll, format.Bytes(all) + wordsAtPeak, true
+		return storyKeepAll, format.Bytes(all) + storyAtPeak, true
 	case state.StoryOverLine:
-		return wordsOver, format.Bytes(all-s.StoryLimit()) + wordsTooMuch, true
+		return wordsOver, format.Bytes(all-s.StoryLimit()) + storyTooMuch, true
 	case state.StoryRecompute:
 		p, none := s.StoryPicture(step)
 		if none {
@@ -141,7 +141,7 @@ func price(p *state.Picture) string {
 	if len(parts) == 0 {
 		parts = append(parts, wordsAllKept)
 	}
-	cost := wordsNoSlower
+	cost := storyNoSlower
 	if all := p.Solved.KeepAll.StepTime; all > 0 && p.Solved.Trace.Makespan > all {
 		cost = format.Percent(float64(p.Solved.Trace.Makespan-all) / float64(all))
 	}

@@ -49,7 +49,7 @@ func (c *Better) lost() time.Duration {
 
 // Hidden says that there is nothing to say yet.
 func (c *Better) Hidden() bool {
-	return c.S.Network == nil || c.S.Memory != nil || c.S.Compare != nil && c.answers() == nil
+	return c.S.Network == nil || c.S.Memory != nil
 }
 
 // Title is what the rows answer.
@@ -64,6 +64,8 @@ func (c *Better) Title() string {
 func (c *Better) Caption() string {
 	a := c.answers()
 	switch lost := c.lost(); {
+	case a == nil && c.S.Compare != nil:
+		return ""
 	case a == nil:
 		return "Looked for when nothing else is to be done."
 	case c.unfit():
@@ -223,15 +225,15 @@ func (o Gain) bars() string {
 	return b.String()
 }
 
-// AllText is the text of the button that opens all answers; empty if there is no more.
+// AllText is the text of the button that opens all answers, and asks for them if
+// nobody has.
 func (c *Better) AllText() string {
 	a := c.answers()
-	if a == nil || len(a.List) == 0 {
-		return ""
+	switch {
+	case a == nil:
+		return "Look now"
+	case len(a.List) == 1:
+		return "The answer"
 	}
-	if n := len(a.List); n > 1 {
-		return fmt.Sprintf("All %d answers", n)
-	}
-	return "The answer"
+	return fmt.Sprintf("All %d answers", len(a.List))
 }
-

@@ -25,7 +25,7 @@ func helped(t *testing.T, s *state.State) (*Better, *state.Answers) {
 func TestBetterRows(t *testing.T) {
 	s := small(t)
 	c := &Better{S: s}
-	if c.Hidden() || c.Title() != "What would help?" || len(c.Rows()) > 0 || c.AllText() != "" {
+	if c.Hidden() || c.Title() != "What would help?" || len(c.Rows()) > 0 || c.AllText() != "Look now" {
 		t.Errorf("before it is answered: hidden %v, %q, %d rows, %q; want the title and nothing else", c.Hidden(), c.Title(), len(c.Rows()), c.AllText())
 	}
 	c, a := helped(t, s)

@@ -59,10 +59,13 @@ func (c *Dock) BudgetNote() string {
 	return fmt.Sprintf("%s of the %s that keep everything", format.Share(float64(c.S.Budget())/float64(all)), format.Bytes(all))
 }
 
-// Entry is a plan in the list, with what it comes to in the present budget.
+// Entry is a plan in the list, with its time in the present budget.
 func (c *Dock) Entry(p *state.Plan) string {
-	if result := PlanResult(c.S, p); result != "" {
-		return p.Name + " · " + result
+	switch time, _ := planResult(c.S, p); {
+	case time != "":
+		return p.Name + " · " + time
+	case p.Failure != nil:
+		return p.Name + " · " + failureWords(p.Failure)
 	}
 	return p.Name
 }

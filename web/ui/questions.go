@@ -52,6 +52,8 @@ func (c *Questions) Headline(q *question.Question) vugu.HTML {
 	list, value, about := &question.Answers{Slowdown: c.S.Slowdown()}, "", ""
 	if a != nil {
 		list = &a.Answers
+	}
+	if a != nil && a.ID == 0 { // what is known before the end may change
 		value, about = q.Headline(list, subject)
 	}
 	switch {

@@ -89,6 +89,10 @@ func (o *Side) Subject() question.Subject {
 	_, _, err := preset.Parse(c.Source.Preset)
 	out := question.Subject{Method: proto.Method{Strategy: c.Strategy, Args: c.Args}, Graph: o.Network.Chain == nil,
 		Preset: err == nil, Batch: o.Network.Totals.Batch, Usable: o.CurveStrategies(), Budget: o.Budget()}
+	var all int
+	if out.Unit, all = Trained(c, o.Network); out.Batch > 0 {
+		out.Each = all / out.Batch
+	}
 	if c.ToHost == c.ToDev {
 		out.Bandwidth = c.ToHost
 	}

@@ -10,7 +10,8 @@ import (
 	"memtide/web/question"
 )
 
-// Answers are those to a question that was asked. Nothing is computed before it is.
+// Answers are those to a question that was asked, by a person or, once nothing else was
+// to be done, by the page itself (see followIdle).
 type Answers struct {
 	question.Answers
 	ID       int // of the request at work, 0 if none is

@@ -70,6 +70,9 @@ func (a *controls) command(c ui.Command, element safejs.Value) {
 	case "zoom-in":
 		a.Later(func() { a.Do(ui.Zoomed(a.s, 0.5, 0.5)) })
 		return
+	case "play":
+		a.Later(func() { a.Do(a.playStep()) })
+		return
 	case "layers-csv":
 		a.Later(a.saver.layers)
 		return

@@ -78,7 +78,7 @@ func TestNoJump(t *testing.T) {
 	prepared.Navigate("")
 	prepared.Wait(alertShown)
 	before := Eval[[]string](prepared, `JSON.parse(`+places+`)`)
-	live := settledPage(t, resnet)
+	live := settledPage(t, "")
 	after := map[string]bool{}
 	for _, place := range Eval[[]string](live, `JSON.parse(`+places+`)`) {
 		after[place] = true

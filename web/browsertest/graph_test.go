@@ -49,7 +49,7 @@ func TestDropGraph(t *testing.T) {
 	p := settledPage(t, resnet)
 	Eval[bool](p, fmt.Sprintf(`drop("skips.json", %q); true`, skips()))
 	p.Wait(`byID("strategy").value === "window" && ` + untilReady)
-	if got := strings.Join(strings.Fields(p.Text(".facts")), " "); !strings.Contains(got, "operations 36") {
+	if got := strings.Join(strings.Fields(Eval[string](p, `document.querySelector(".about .facts").textContent`)), " "); !strings.Contains(got, "operations 36") {
 		t.Errorf("facts are %q; want 36 operations", got)
 	}
 	if got := result(p, "verdict"); !strings.Contains(got, "checked") {
@@ -126,7 +126,7 @@ func TestStandIn(t *testing.T) {
 	p := Open(t, "#v=1&p=resnet101-b32&s=nonpersistent")
 	p.Wait(`document.querySelector('.app[data-stale="true"] .paint canvas')`)
 	Eval[bool](p, hands)
-	if got := Eval[string](p, "alertText()"); !strings.Contains(got, "39 layers and the loss") || !strings.Contains(got, "The pictures show Keep everything") {
+	if got := Eval[string](p, `alertText() + result("answer-sub")`); !strings.Contains(got, "39 layers and the loss") || !strings.Contains(got, "The pictures show Keep everything") {
 		t.Errorf("the notice is %q; want the number of layers, and what is shown", got)
 	}
 	p.Click(`[data-do="act"]`)

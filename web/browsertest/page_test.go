@@ -43,8 +43,8 @@ globalThis.drop = (name, content) => {
 	}
 };
 globalThis.alertText = () => {
-	const e = document.querySelector('.notice[role="alert"]');
-	return e.hidden ? "" : e.textContent.replace(/\s+/g, " ").trim();
+	const e = document.querySelector('[role="alert"]:not([hidden], #boot)');
+	return !e ? "" : e.textContent.replace(/\s+/g, " ").trim();
 };
 true`
 
@@ -116,7 +116,7 @@ func TestDropFile(t *testing.T) {
 	p := settledPage(t, resnet)
 	Eval[bool](p, fmt.Sprintf(`drop("mine.csv", %q); true`, smallCSV))
 	p.Wait(`byID("preset").textContent === "mine.csv" && document.body.dataset.state === "ready"`)
-	if got := p.Text(".facts"); !strings.Contains(strings.Join(strings.Fields(got), " "), "layers 3 ") {
+	if got := strings.Join(strings.Fields(Eval[string](p, `document.querySelector(".about .facts").textContent`)), " "); !strings.Contains(got, "layers 3") {
 		t.Errorf("facts are %q; want 3 layers", got)
 	}
 	peak, hash := result(p, "peak"), Eval[string](p, "location.hash")
@@ -168,15 +168,15 @@ func TestBudgetTooSmall(t *testing.T) {
 	p := settledPage(t, resnet)
 	peak := result(p, "peak")
 	Eval[bool](p, `control("budget", 0); true`)
-	p.Wait(`alertText().startsWith("Cannot run in")`)
+	p.Wait(`result("answer-say").startsWith("Does not fit in")`)
 	if got := result(p, "peak"); got != peak {
 		t.Errorf("the peak is %q; want the previous schedule's, %q", got, peak)
 	}
 	if got := Eval[string](p, `document.body.dataset.state`); got != "error" {
 		t.Errorf("state is %q; want error", got)
 	}
-	p.Click(`[data-do="act"]`)
-	p.Wait(`alertText() === "" && document.body.dataset.state === "ready"`)
+	p.Click(`[data-do="smallest"]`)
+	p.Wait(`byID("answer").dataset.kind === "fits" && document.body.dataset.state === "ready"`)
 	if got := result(p, "peak"); got == peak {
 		t.Errorf("the peak is still %q; want that of the smallest budget", got)
 	}
@@ -242,6 +242,7 @@ func TestCounterexample(t *testing.T) {
 		t.Helper()
 		p.Wait(fmt.Sprintf(`document.body.dataset.state === "ready" && byID("preset").value === "lemma3" && result("step-time") === %q`, want))
 	}
+	Eval[bool](p, `document.querySelector(".about").open = true`)
 	p.Click(`[data-testid="lemma3"]`)
 	step("27 ms")
 	if got := result(p, "verdict"); got != "checked" {

@@ -120,7 +120,7 @@ func TestWays(t *testing.T) {
 	Eval[bool](p, `control("algorithms", "mp"); true`)
 	p.Wait(`location.hash.includes("p=vgg16-mp-b64") && result("step-time") !== "` + first + `" && result("variant-note").startsWith("Convolutions: m needs") && ` + untilReady)
 	Eval[bool](p, `control("kind", "graph"); true`)
-	p.Wait(`location.hash.includes("p=vgg16-graph-b64") && byID("algorithms").closest("label").hidden && ` + untilReady)
+	p.Wait(`location.hash.includes("p=vgg16-graph-b64") && byID("algorithms").closest(".control").hidden && ` + untilReady)
 	Eval[bool](p, `control("functions", "separate"); true`)
 	p.Wait(`location.hash.includes("p=vgg16-graph-separate-b64") && result("variant-note").startsWith("Each operator is a function") && ` + untilReady)
 	Eval[bool](p, `control("functions", "joined"); true`)

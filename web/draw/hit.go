@@ -44,6 +44,9 @@ func (m *Model) hitTimeline(f *frame, x, y float64) Target {
 	if x < f.left-reach || x > f.right+reach {
 		return Target{}
 	}
+	if f.Playhead > 0 && y < titleLine && math.Abs(x-f.x(int64(f.Playhead))) <= 2*reach {
+		return Target{OnPlayhead, 0}
+	}
 	for l := range m.lanes {
 		if top, h := m.laneBox(f, l); m.runs(f, l) && y >= top && y < top+h {
 			if i := m.lanes[l].nearest(f, x); i >= 0 {

@@ -31,7 +31,9 @@ func init() {
 	timed[Memory] = modelLayout{
 		draw: (*Model).drawMemory,
 		overlay: func(m *Model, s *Scene, f *frame) {
+			m.fade(s, f)
 			m.drawCursor(s, f, titleLine, f.Height-6, false)
+			m.drawPlayhead(s, f, 0, f.Height-6)
 		},
 		hit: (*Model).hitMemory,
 	}
@@ -53,7 +55,9 @@ func (m *Model) drawMemory(s *Scene, f *frame) {
 	m.drawBands(s, f, &sc, sunk)
 	m.drawSeams(s, f, &sc, sunk)
 	sc.drawBreak(s, f, m.stripes())
-	if sc.showBudget {
+	if over := f.Over; over > 0 {
+		drawOver(s, &sc, over)
+	} else if sc.showBudget {
 		drawOver(s, &sc, f.Budget)
 	}
 	m.drawGhost(s, f, &sc)

@@ -49,6 +49,8 @@ func init() {
 			}
 			bottom, _ := m.laneBox(f, int(sim.NumLanes))
 			m.drawCursor(s, f, titleLine-4, bottom, true)
+			m.drawPlayhead(s, f, titleLine-8, bottom)
+			m.drawHandle(s, f)
 		},
 		hit: (*Model).hitTimeline,
 	}

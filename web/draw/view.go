@@ -34,11 +34,13 @@ type View struct {
 	Selected Target        // outlined, with an arrow from its cause
 	Chain    bool          // the critical chain is underlined in Timeline
 	Hover    Target        // of Overlay: outlined, with all slices of the same stage
-	Playhead time.Duration // what the map shows while Cursor is NoCursor; 0: what Places.Moment says
+	Playhead time.Duration // of Overlay: the line of the playhead, and what the map shows while Cursor is NoCursor; 0: none, and what Places.Moment says
+	Playing  bool          // of Overlay: what comes after the playhead is faded
 	Cursor   time.Duration // of Overlay and Page: a line through Timeline and Memory; NoCursor: none
 	Ghost    []sim.Point   // of Memory: what keeping everything would take over time; nil: it is not drawn
 	Capacity engine.Bytes  // of Memory: what the device has; 0: nobody knows
 	Device   string        // its name, for people
+	Over     engine.Bytes  // of Memory: what is above it is marked; 0: what is above Budget
 	Drag     bool          // of Memory: the budget line can be dragged, which its label says
 	Top      engine.Bytes  // of Memory: what the upper end of the axis stands for, see MemoryTop; 0: what is to be seen decides
 	Beside   *Beside       // the other side of a comparison; nil: there is none
@@ -115,6 +117,7 @@ const (
 	OnBand              // Index is a sim.Category
 	OnBudget            // the budget line
 	OnBuffer            // of Places: Index is a buffer
+	OnPlayhead          // the handle of the playhead
 )
 
 // Target is something in a picture that can be pointed at or selected.
@@ -142,7 +145,7 @@ func (m *Model) valid(t Target) bool {
 		return t.Index >= 1 && t.Index <= len(m.sizes)
 	case OnBand:
 		return t.Index >= 0 && t.Index < int(sim.NumCategories)
-	case OnBudget:
+	case OnBudget, OnPlayhead:
 		return true
 	}
 	return false

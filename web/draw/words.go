@@ -25,6 +25,9 @@ func (m *Model) Sentence(t Target) string {
 	case OnBand:
 		return m.bandSentence(sim.Category(t.Index))
 	}
+	if t.Kind == OnPlayhead {
+		return "Drag to move through the step."
+	}
 	return "Budget " + format.Bytes(m.problem.Budget) + "."
 }
 

@@ -133,6 +133,9 @@ func (s *State) carryMethod() {
 func (s *State) choose(c Choice, h History, soon bool) []Effect {
 	s.DOM++
 	s.Paint++
+	if s.Shown != nil && !c.Equal(s.Choice) {
+		s.endStory()
+	}
 	s.take(c)
 	s.Draft = Draft{}
 	var out []Effect
@@ -154,6 +157,7 @@ func (s *State) follow() []Effect {
 		}
 		return nil
 	}
-	out := append(s.followCurve(), s.followTuning()...)
+	out := append(s.followStory(), s.followCurve()...)
+	out = append(out, s.followTuning()...)
 	return append(out, s.followQuestions()...)
 }

@@ -29,6 +29,8 @@ type Start struct {
 	Chain    bool          // the critical chain is shown
 	Slowdown int           // as View.Slowdown
 	Moment   time.Duration // as View.Playhead
+	Story    StoryStep
+	ToPlay   bool // as View.ToPlay
 	Frame    Frame
 	B        *Choice // the other side of a comparison; nil: there is none
 }
@@ -184,7 +186,7 @@ func (s *State) opened(o *Opening, c Choice, r *proto.Opened) []Effect {
 	s.Memory, s.Curve, s.Preview, s.hover = nil, nil, nil, ""
 	s.View.Selected, s.View.Trail, s.View.TableTop = draw.Target{}, nil, 0
 	if o.History != Leave {
-		s.View.From, s.View.To, s.View.Playhead = 0, 0, 0
+		s.View.From, s.View.To, s.View.Playhead, s.View.Play, s.View.Story = 0, 0, 0, Playing{}, NoStory
 		s.View.Frame.Title = o.Title // the one before was about what was open
 	}
 	about := s.Alert // the link had something odd about it

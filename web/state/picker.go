@@ -80,7 +80,7 @@ func found(words []string, text func(*preset.Preset) string) (out []*preset.Pres
 			out = append(out, p)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *preset.Preset) int { 
+	slices.SortStableFunc(out, func(a, b *preset.Preset) int {
 		switch {
 		case a.Sequences() == b.Sequences():
 			return 0

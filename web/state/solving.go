@@ -91,6 +91,9 @@ func (m Solved) apply(s *State) []Effect {
 		s.Preview = p
 		s.touch()
 	}
+	if m.ID == s.story.id {
+		return s.storySolved(m.ID, false)
+	}
 	switch job := side.Solving; {
 	case m.ID == side.fallback:
 		side.fallback = 0
@@ -133,7 +136,7 @@ type SolveFailed struct {
 func (m SolveFailed) apply(s *State) []Effect {
 	side := s.solving(m.ID)
 	if side == nil {
-		return nil
+		return s.storySolved(m.ID, true)
 	}
 	job := side.Solving
 	side.Solving = nil

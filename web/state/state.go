@@ -17,6 +17,7 @@ type State struct {
 	trials
 	questions
 	layout
+	story story
 
 	Alert   *Alert   // something went wrong, and what can be done
 	Draft   Draft    // a text field that is being typed into

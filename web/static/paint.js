@@ -1,6 +1,7 @@
-// memtidePaint(canvas, bytes, palette, dpr) paints a command buffer on a canvas.
+// memtidePaint(bytes, palette, dpr, canvas, length, ...) paints command buffers, which
+// lie one after the other in bytes, each on its canvas: one call for all pictures.
 //
-// The buffer comes from Scene.AppendBuffer in web/draw/buffer.go, which describes
+// A buffer comes from Scene.AppendBuffer in web/draw/buffer.go, which describes
 // its format; the shapes below are the same as in web/draw/svg.go. palette is an
 // array of colours by role, dpr the device pixels per CSS pixel. The canvas is
 // cleared first, so that the page shows through where nothing is painted; the
@@ -102,7 +103,7 @@ globalThis.memtidePaint = (() => {
     return ctx;
   }
 
-  return function paint(canvas, bytes, palette, dpr) {
+  function paint(canvas, bytes, palette, dpr) {
     const v = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     if (v.byteLength < HEADER || v.getUint32(0, true) !== MAGIC) throw new Error("not a command buffer");
     const ctx = prepare(canvas, v.getFloat32(4, true), v.getFloat32(8, true), dpr);
@@ -123,6 +124,12 @@ globalThis.memtidePaint = (() => {
       else if (op === AREA || op === LINE) path(ctx, v, at + GROUP, end, op === AREA, fill !== NONE && op === AREA, stroke !== NONE);
       else if (op === TEXTS) texts(ctx, v, at + GROUP, end, strings, palette[SURFACE]);
       at = end;
+    }
+  }
+
+  return (bytes, palette, dpr, ...list) => {
+    for (let i = 0, at = 0; i < list.length; at += list[i + 1], i += 2) {
+      paint(list[i], bytes.subarray(at, at + list[i + 1]), palette, dpr);
     }
   };
 })();

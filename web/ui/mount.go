@@ -102,6 +102,7 @@ func (m Mount) Around(s *state.State, v *draw.View) {
 	if d := deviceOf(p.Choice); d != nil {
 		v.Capacity, v.Device = d.Memory, "one "+gpuName(d)
 	}
+	storyView(s, v)
 }
 
 // Beside is what stands beside the place's picture; nil if nothing does.

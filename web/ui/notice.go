@@ -1,6 +1,9 @@
 package ui
 
-import "memtide/web/state"
+import (
+	"memtide/web/format"
+	"memtide/web/state"
+)
 
 // Notice says what went wrong, and offers the way on.
 type Notice struct{ S *state.State }
@@ -33,6 +36,19 @@ func (c *Notice) Lines() []string {
 func (c *Notice) Action() string {
 	if a := c.alert(); a != nil {
 		return a.Action
+	}
+	return ""
+}
+
+// Problem says in a sentence or two what keeps the page from what was asked for, for
+// where there is one line; empty if nothing does.
+func Problem(s *state.State) string {
+	switch {
+	case s.OverBudget != nil:
+		a := Answer{S: s}
+		return "Does not fit in " + format.Bytes(s.OverBudget.Budget) + ": " + a.tooSmall(s.OverBudget)
+	case s.Alert != nil:
+		return s.Alert.Text
 	}
 	return ""
 }

@@ -246,6 +246,10 @@ func (m StartQuestion) apply(s *State) (out []Effect) {
 	return append(out, s.ask(q, false)...)
 }
 
+// idleOps is how many operations a network may have for questions to be answered that
+// nobody has asked: they take many schedules.
+const idleOps = 10_000
+
 // followIdle asks, once nothing else is to be done, the next question that is
 // answered without being asked. It is given up as soon as anything changes.
 func (s *State) followIdle() []Effect {
@@ -255,7 +259,7 @@ func (s *State) followIdle() []Effect {
 	if c := s.Curve; c == nil || !c.Complete() || c.ID != 0 && c.Improving == 0 || s.OverBudget == nil && (s.Shown == nil || !s.Shown.Choice.Equal(s.Choice)) {
 		return nil
 	}
-	if s.Working() {
+	if s.Working() || len(s.Network.Graph.Ops) > idleOps {
 		return nil
 	}
 	for _, q := range question.All() {

@@ -65,7 +65,7 @@ func runStage(s *Setup, first, last bool, limit engine.Bytes) *Result {
 		r.Pools += n
 	}
 	if r.Reserved, r.Expandable = r.Pools, r.Pools; r.Pools <= limit {
-		r.Reserved, r.Expandable = p.replay(alloc.NewCache), p.replay(alloc.NewExpandable)
+		r.Reserved, r.Expandable = p.replay(alloc.CacheRules{}), p.replay(alloc.CacheRules{Expandable: true})
 	}
 	return r
 }

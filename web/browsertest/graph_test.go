@@ -133,3 +133,20 @@ func TestStandIn(t *testing.T) {
 	p.Wait(`byID("strategy").value === "rotor" && ` + untilReady)
 	p.Quiet()
 }
+
+// The plans are one tab stop: arrows choose the next one and take the focus along, and
+// the menu and the address follow.
+func TestPlansByKeyboard(t *testing.T) {
+	t.Parallel()
+	p := settledPage(t, "#v=1&p=alexnet-b64")
+	const checked = `document.querySelector('.plan-pick[aria-checked="true"]')`
+	first := Eval[string](p, checked+`.focus(), `+checked+`.dataset.arg`)
+	key(t, p, "ArrowDown", "ArrowDown")
+	p.Wait(fmt.Sprintf(`%[1]s.dataset.arg !== %[2]q && document.activeElement === %[1]s && byID("strategy").value === %[1]s.dataset.arg && location.hash.includes("s=" + %[1]s.dataset.arg)`, checked, first))
+	key(t, p, "ArrowUp", "ArrowUp")
+	p.Wait(fmt.Sprintf(`%[1]s.dataset.arg === %[2]q && document.activeElement === %[1]s`, checked, first))
+	if got := Eval[int](p, `document.querySelectorAll('.plan-pick[tabindex="0"]').length`); got != 1 {
+		t.Errorf("%d plans are tab stops; want one", got)
+	}
+	p.Quiet()
+}

@@ -46,18 +46,19 @@ func OtherSide(s *state.State) *Beside {
 			b.Words += " against its own " + format.Duration(own)
 		}
 	}
-	if n := o.Network.Totals.Batch; n > 0 {
-		b.Words += ", " + format.Throughput(n, step)
+	unit, n := state.Trained(o.Choice, o.Network)
+	if n > 0 {
+		b.Words += ", " + format.Throughput(n, unit, step)
 	}
 	if b.Another {
-		b.measure(s, own, o.Network.Totals.Batch)
+		b.measure(s, own, unit, n)
 	}
 	return b
 }
 
 // measure puts a schedule of another network where its own measure is on the axis
 // of this one; own is its step time when everything is kept, 0 if that is not known.
-func (b *Beside) measure(s *state.State, own time.Duration, batch int) {
+func (b *Beside) measure(s *state.State, own time.Duration, unit string, batch int) {
 	all, axis, missing := keepAll(s).StepTime, s.View.Axis, ""
 	share := 1.0
 	switch {
@@ -67,7 +68,9 @@ func (b *Beside) measure(s *state.State, own time.Duration, batch int) {
 		b.Note = "its own step time"
 	case axis == state.Throughput:
 		b.Note = "its own throughput"
-		switch n := s.Network.Totals.Batch; {
+		switch here, n := state.Trained(s.Choice, s.Network); {
+		case n > 0 && batch > 0 && here != unit:
+			missing = "it trains with " + unit + " and this one with " + here
 		case n > 0 && batch > 0:
 			share = float64(n) / float64(batch)
 		case n > 0:

@@ -101,7 +101,7 @@ func (p *Plot) arrows(s node, look Look, unit float64) node {
 func (p *Plot) shownWords() string {
 	switch p.Axis {
 	case state.Throughput:
-		return format.Throughput(p.Batch, p.Now.StepTime)
+		return format.Throughput(p.Batch, p.Unit, p.Now.StepTime)
 	case state.StepTime:
 		return format.Duration(p.Now.StepTime)
 	}

@@ -19,7 +19,8 @@ import (
 type Plot struct {
 	Width, Height float64
 	Axis          state.Axis
-	Batch         int // samples per step; 0 if unknown
+	Batch         int    // what a step trains with, in Unit; 0 if unknown
+	Unit          string // samples or tokens
 
 	Lines   []state.Line
 	Bounds  []state.Line
@@ -61,7 +62,7 @@ func New(s *state.State, width, height float64) *Plot {
 		return nil
 	}
 	lines, _ := s.Lines()
-	p := &Plot{Width: width, Height: height, Axis: s.View.Axis, Batch: s.Network.Totals.Batch, KeepAll: keepAll(s),
+	p := &Plot{Width: width, Height: height, Axis: s.View.Axis, KeepAll: keepAll(s),
 		Chosen: s.Choice.Strategy, Budget: s.Budget(), Lines: lines, Bounds: Bounds(s)}
 	if v := s.Visible(); v != nil && v.Network == s.Network {
 		p.Now = state.LinePoint{Budget: v.Solved.Budget, StepTime: v.Solved.Trace.Makespan}
@@ -71,6 +72,7 @@ func New(s *state.State, width, height float64) *Plot {
 			*l = l.With(p.Now)
 		}
 	}
+	p.Unit, p.Batch = state.Trained(s.Choice, s.Network)
 	if d := state.DeviceOf(s.Choice); d != nil {
 		p.Device, p.Name = d.Memory, d.Name
 	}
@@ -274,7 +276,7 @@ func (p *Plot) Words(at state.CurvePoint) string {
 			if pt.Budget == at.Budget {
 				words := fmt.Sprintf("%s\n%s per step in %s, %s", l.Title, format.Duration(pt.StepTime), format.Bytes(pt.Budget), format.Ratio(p.slowdown(pt.StepTime)))
 				if p.Batch > 0 {
-					words += ", " + format.Throughput(p.Batch, pt.StepTime)
+					words += ", " + format.Throughput(p.Batch, p.Unit, pt.StepTime)
 				}
 				if pt.Partial > 0 {
 					words += fmt.Sprintf("\nBest found in %s; click for a full search.", format.Duration(pt.Partial))

@@ -5,24 +5,25 @@ import (
 	"time"
 )
 
-// Throughput writes how many samples are trained per second by steps of a batch:
-// "176 samples/s"; where the batch size is not known (0), how many steps. It is
+// Throughput writes how much is trained per second by steps of n samples, or of what
+// the unit says: "176 samples/s"; where n is not known (0), how many steps. It is
 // empty if a step takes no time.
-func Throughput(batch int, step time.Duration) string {
+func Throughput(n int, unit string, step time.Duration) string {
 	if step <= 0 {
 		return ""
 	}
-	name := " samples/s"
-	if batch <= 0 {
-		batch, name = 1, " steps/s"
+	if n <= 0 {
+		n, unit = 1, "steps"
 	}
-	x := float64(batch) / step.Seconds()
+	x := float64(n) / step.Seconds()
 	decimals := 2
 	switch {
+	case x >= 9999.5:
+		return Count(int(x+0.5)) + " " + unit + "/s"
 	case x >= 99.95:
 		decimals = 0
 	case x >= 9.995:
 		decimals = 1
 	}
-	return trimZeros(strconv.FormatFloat(x, 'f', decimals, 64)) + name
+	return trimZeros(strconv.FormatFloat(x, 'f', decimals, 64)) + " " + unit + "/s"
 }

@@ -19,7 +19,7 @@ func TestThroughput(t *testing.T) {
 		{0, 150 * time.Millisecond, "6.67 steps/s"},
 		{8, 0, ""},
 	} {
-		if got := Throughput(c.batch, c.step); got != c.want {
+		if got := Throughput(c.batch, "samples", c.step); got != c.want {
 			t.Errorf("batch %d in %v: %q; want %q", c.batch, c.step, got, c.want)
 		}
 	}

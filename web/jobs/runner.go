@@ -234,6 +234,11 @@ func (j *Runner) question(e state.Question) {
 		go j.answer(ctx, e)
 		return
 	}
+	if _, ok := j.Pool.(*MainThread); ok { // the page would stand still meanwhile
+		j.Page.Post(state.QuestionEnded{ID: e.ID, Failed: "It is computed when it is opened."})
+		j.finish(e.ID)
+		return
+	}
 	j.Page.After(idleDelay, func() {
 		if ctx.Err() == nil {
 			go j.answer(ctx, e)

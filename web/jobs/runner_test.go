@@ -221,3 +221,50 @@ func TestOtherEffects(t *testing.T) {
 		t.Error("the runner takes copying the address for a job")
 	}
 }
+
+// A question that nobody has asked waits until nothing has changed for a moment, is not
+// begun if it was given up by then, and never by the page itself.
+func TestIdleQuestions(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		pool   proto.Pool
+		cancel bool
+		begun  int
+		told   bool // that it is not computed
+	}{
+		{"idle", new(worker), false, 1, false},
+		{"given up", new(worker), true, 0, false},
+		{"without workers", new(MainThread), false, 0, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := &paper{}
+				j := &Runner{Page: p, Pool: c.pool, Sentence: func(s string) string { return s }}
+				j.Start(state.Question{ID: 7, Request: proto.Question{Name: "help"}, Idle: true})
+				p.work()
+				w, _ := c.pool.(*worker)
+				if w != nil && len(w.asked) > 0 {
+					t.Errorf("asked %v at once; want it to wait", w.asked)
+				}
+				if c.cancel {
+					j.Start(state.Cancel{ID: 7})
+				}
+				p.rest()
+				if w != nil && len(w.asked) != c.begun {
+					t.Errorf("asked %v; want %d requests", w.asked, c.begun)
+				}
+				told := len(p.told) == 1 && p.told[0].(state.QuestionEnded).Failed != ""
+				if told != c.told {
+					t.Errorf("told %+v; want that it is not computed: %v", p.told, c.told)
+				}
+				j.Start(state.Cancel{ID: 7})
+				if w != nil {
+					p.work()
+				}
+				if j.Busy() {
+					t.Error("it is still under way")
+				}
+			})
+		})
+	}
+}

@@ -1,11 +1,13 @@
 package question
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"memtide/engine"
 	"memtide/engine/scale"
@@ -22,9 +24,11 @@ import (
 // every batch.
 func init() {
 	register(&Question{
-		Name: "batch", Order: 2, Title: "How large a batch?", Hint: "how large a batch",
+		Name: "batch", Order: 2, Title: "How large a batch?",
 		Varies: Batch | Strategy, Limit: solves, Idle: true,
-		Short:    func(s Subject, _ *Answers) string { return "Most samples at once in " + format.Bytes(s.Budget) },
+		Short: func(s Subject, _ *Answers) string {
+			return "Most " + s.kind() + " at once in " + format.Bytes(s.Budget)
+		},
 		Headline: batchHeadline,
 		Methods:  against("keepall", "rotor", "dynprog", "pofo"),
 		Answer:   answerBatches,
@@ -144,6 +148,19 @@ func batchSentence(a *Answers, s Subject) string {
 	return ""
 }
 
+// kind is what a batch counts.
+func (s Subject) kind() string {
+	if s.Unit == "tokens" {
+		return "sequences"
+	}
+	return "samples"
+}
+
+// rate is how much steps of a batch train per second.
+func (s Subject) rate(batch int, step time.Duration) string {
+	return format.Throughput(batch*max(s.Each, 1), cmp.Or(s.Unit, "samples"), step)
+}
+
 // batchHeadline is the largest batch of all methods.
 func batchHeadline(a *Answers, s Subject) (value, about string) {
 	var best *proto.Answer
@@ -161,12 +178,12 @@ func batchHeadline(a *Answers, s Subject) (value, about string) {
 	case best == nil:
 		return "", ""
 	}
-	value, about = format.Count(best.Batch), format.Throughput(best.Batch, best.StepTime)
+	value, about = format.Count(best.Batch), s.rate(best.Batch, best.StepTime)
 	if best.Partial {
 		value = "≥ " + value
 	}
 	if a.Base > 0 && s.Batch > 0 {
-		about += " instead of " + strings.TrimSuffix(format.Throughput(s.Batch, a.Base), " samples/s")
+		about += " instead of " + strings.TrimSuffix(s.rate(s.Batch, a.Base), " "+s.Unit+"/s")
 	}
 	return value, about
 }
@@ -188,7 +205,7 @@ func batchTable(a *Answers, s Subject) *Table {
 				row.Cells[0].Text = "≥ " + row.Cells[0].Text
 			}
 			row.Cells[1].Text = stepTime(x)
-			row.Cells[2].Text = strings.TrimSuffix(format.Throughput(x.Batch, x.StepTime), " samples/s")
+			row.Cells[2].Text = strings.TrimSuffix(format.Throughput(x.Batch, "samples", x.StepTime), " samples/s")
 			if s.Preset {
 				row.Use = fmt.Sprintf("%s with a batch of %d", row.Head, x.Batch)
 			}

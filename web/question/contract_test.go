@@ -190,8 +190,8 @@ func TestQuestions(t *testing.T) {
 	name := regexp.MustCompile(`^[a-z]+$`)
 	for _, q := range question.All() {
 		t.Run(q.Name, func(t *testing.T) {
-			if !name.MatchString(q.Name) || q.Title == "" || q.Hint == "" || strings.HasSuffix(q.Hint, ".") || q.Limit <= 0 {
-				t.Errorf("%+v lacks a name of letters, a title, a hint or a limit", q)
+			if !name.MatchString(q.Name) || q.Title == "" || (q.Short == nil) != (q.Headline == nil) || q.Limit <= 0 {
+				t.Errorf("%+v lacks a name of letters, a title, a limit, or one of the short question and its answer", q)
 			}
 			var b strings.Builder
 			for _, preset := range networks {

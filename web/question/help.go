@@ -18,7 +18,7 @@ import (
 // What would help: more memory, a faster link, other strategies. One answer each.
 func init() {
 	register(&Question{
-		Name: "help", Order: 1, Title: "What would help?", Hint: "what would help", Idle: true, Limit: solves,
+		Name: "help", Order: 1, Title: "What would help?", Idle: true, Limit: solves,
 		Methods: func(s Subject) (out []proto.Method) {
 			for _, st := range s.Usable {
 				if st.Name != s.Method.Strategy {

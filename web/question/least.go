@@ -18,7 +18,7 @@ import (
 // answer for the chosen method and for each that gets by with little.
 func init() {
 	register(&Question{
-		Name: "least", Order: 3, Title: "What is the least memory that trains it?", Hint: "what is the least memory",
+		Name: "least", Order: 3, Title: "What is the least memory that trains it?",
 		Varies: Budget | Strategy, Limit: 10 * time.Second, Idle: true,
 		Short: func(Subject, *Answers) string { return "Smallest memory that trains it" },
 		Headline: func(a *Answers, _ Subject) (value, about string) {

@@ -17,7 +17,7 @@ import (
 // every method. One answer for each, bandwidths inside methods.
 func init() {
 	register(&Question{
-		Name: "links", Order: 5, Title: "From which bandwidth on is offloading faster?", Hint: "how fast a link",
+		Name: "links", Order: 5, Title: "From which bandwidth on is offloading faster?",
 		GraphTitle: "Which bandwidth does offloading need?", // nothing recomputes a graph
 		Varies:     Bandwidth | Strategy, Limit: solves, Idle: true,
 		Short:    func(Subject, *Answers) string { return "Offloading helps from a link of" },

@@ -14,7 +14,6 @@ type Question struct {
 	Order      int    // on the page, from the top; no two are equal
 	Title      string // as people ask it
 	GraphTitle string // of a network that is no chain; empty: Title
-	Hint       string // what it is about, in a few words inside a sentence
 
 	// Slowdown says that the answers depend on how much slower than keeping
 	// everything a step may be. The page has a field for it.
@@ -74,6 +73,8 @@ type Subject struct {
 	Bandwidth engine.Rate        // of both directions of the link; 0: there is none, or two
 	Usable    []*engine.Strategy // that apply to the network and the device, but for keeping everything
 	Budget    engine.Bytes
+	Unit      string // what a sample counts as: itself, or its tokens
+	Each      int    // so many of them
 }
 
 // Answers are the answers to a question as far as they have come.

@@ -20,7 +20,7 @@ const smallestGrain = engine.MiB
 // everything. One answer.
 func init() {
 	register(&Question{
-		Name: "smallest", Order: 4, Title: "How little memory will do?", Hint: "how little memory will do",
+		Name: "smallest", Order: 4, Title: "How little memory will do?",
 		Slowdown: true, Varies: Budget, Limit: 30 * time.Second, Idle: true,
 		Short: func(_ Subject, a *Answers) string {
 			return "Memory for at most " + percent(a.Slowdown) + " % slower"

@@ -69,6 +69,16 @@ func (n *Network) pictureKey(c Choice) string {
 	return fmt.Sprintf("%s|%s|%d", c.SettingKey(), c.MethodKey(), c.Budget.Of(n.As(c).Totals.KeepAllPeak))
 }
 
+// Trained is what a step of a choice trains with: tokens of a network that has a number
+// of them, samples of any other; 0 if nobody knows.
+func Trained(c Choice, n *Network) (unit string, count int) {
+	count = n.Totals.Batch
+	if base, o := c.Source.Variant(); base != nil && base.Sequences() {
+		return "tokens", count * o.Tokens
+	}
+	return "samples", count
+}
+
 // request asks for the schedule of a choice.
 func (n *Network) request(c Choice) proto.Solve {
 	return proto.Solve{

@@ -120,6 +120,7 @@ func TestIdleQuestion(t *testing.T) {
 		"a view in another page": func(s *State) { s.View.Frame.Embed = true },
 		"somebody is typing":     func(s *State) { s.Draft.Field = "budget-text" },
 		"a curve at work":        func(s *State) { s.Curve.Done-- },
+		"a large network":        func(s *State) { s.Network.Graph = &engine.Graph{Ops: make([]engine.Op, idleOps+1)} },
 	} {
 		p, _ := swept(t, func(m, i int) int { return 20 })
 		p.answers = nil

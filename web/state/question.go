@@ -10,7 +10,8 @@ import (
 	"memtide/web/question"
 )
 
-// Answers are those to a question that was asked. Nothing is computed before it is.
+// Answers are those to a question that was asked, by a person or, once nothing else was
+// to be done, by the page itself (see followIdle).
 type Answers struct {
 	question.Answers
 	ID       int // of the request at work, 0 if none is
@@ -89,6 +90,10 @@ func (o *Side) Subject() question.Subject {
 	_, _, err := preset.Parse(c.Source.Preset)
 	out := question.Subject{Method: proto.Method{Strategy: c.Strategy, Args: c.Args}, Graph: o.Network.Chain == nil,
 		Preset: err == nil, Batch: o.Network.Totals.Batch, Usable: o.CurveStrategies(), Budget: o.Budget()}
+	var all int
+	if out.Unit, all = Trained(c, o.Network); out.Batch > 0 {
+		out.Each = all / out.Batch
+	}
 	if c.ToHost == c.ToDev {
 		out.Bandwidth = c.ToHost
 	}
@@ -241,6 +246,10 @@ func (m StartQuestion) apply(s *State) (out []Effect) {
 	return append(out, s.ask(q, false)...)
 }
 
+// idleOps is how many operations a network may have for questions to be answered that
+// nobody has asked: they take many schedules.
+const idleOps = 10_000
+
 // followIdle asks, once nothing else is to be done, the next question that is
 // answered without being asked. It is given up as soon as anything changes.
 func (s *State) followIdle() []Effect {
@@ -250,7 +259,7 @@ func (s *State) followIdle() []Effect {
 	if c := s.Curve; c == nil || !c.Complete() || c.ID != 0 && c.Improving == 0 || s.OverBudget == nil && (s.Shown == nil || !s.Shown.Choice.Equal(s.Choice)) {
 		return nil
 	}
-	if s.Working() {
+	if s.Working() || len(s.Network.Graph.Ops) > idleOps {
 		return nil
 	}
 	for _, q := range question.All() {

@@ -232,8 +232,8 @@ func (c *Better) AllText() string {
 	switch {
 	case a == nil:
 		return "Look now"
-	case len(a.List) == 1:
-		return "The answer"
+	case len(a.List) < 2:
+		return "All answers"
 	}
 	return fmt.Sprintf("All %d answers", len(a.List))
 }

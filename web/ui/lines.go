@@ -31,8 +31,11 @@ func (c *Tradeoff) Better() string {
 // Axes lists what the curve may show upwards.
 func (c *Tradeoff) Axes() []Option {
 	rate := "samples per second"
-	if n := c.S.Network; n != nil && n.Totals.Batch == 0 {
-		rate = "steps per second"
+	if n := c.S.Network; n != nil {
+		unit, count := state.Trained(c.S.Choice, n)
+		if rate = unit + " per second"; count == 0 {
+			rate = "steps per second"
+		}
 	}
 	titles := [state.NumAxes]string{state.Throughput: rate, state.Slowdown: "slowdown", state.StepTime: "step time"}
 	var out []Option

@@ -44,7 +44,7 @@ func (c *Results) Numbers() []Number {
 	if b, ok := bestBound(s); ok {
 		out[1].Title += fmt.Sprintf(" No schedule that does the same kinds of things is faster than %s (%s): this is %s.", format.Duration(b.StepTime), b.Name, format.Percent(over(t.Makespan, b.StepTime)))
 	}
-	unit, n := trained(p)
+	unit, n := state.Trained(p.Choice, p.Network)
 	if n == 0 {
 		return out[:2]
 	}
@@ -60,16 +60,6 @@ func peakPhase(t *sim.Trace) string {
 		}
 	}
 	return "while it waits"
-}
-
-// trained is what a step trains with: tokens of a network that has a number of them,
-// samples of any other; 0 if nobody knows.
-func trained(p *state.Picture) (unit string, n int) {
-	n = p.Network.Totals.Batch
-	if base, o := p.Choice.Source.Variant(); base != nil && base.Sequences() {
-		return "tokens", n * o.Tokens
-	}
-	return "samples", n
 }
 
 // From says how the numbers that the schedule follows from came to be.

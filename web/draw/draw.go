@@ -40,10 +40,12 @@ func (m *Model) drawCursor(s *Scene, f *frame, top, bottom float64, label bool) 
 }
 
 // pageHeight is the height of Page's scenes in CSS pixels.
-func pageHeight() float64 {
+func (m *Model) pageHeight() float64 {
 	h := -PageGap
 	for pic := range NumPictures {
-		h += pic.Height() + PageGap
+		if own := m.Height(pic); own > 0 {
+			h += own + PageGap
+		}
 	}
 	return h
 }
@@ -53,15 +55,18 @@ func pageHeight() float64 {
 // page, which the live pictures replace in the same place.
 func (m *Model) Page(s *Scene, v View) {
 	v.Height = 0
-	s.reset(v.Width, pageHeight())
+	s.reset(v.Width, m.pageHeight())
 	var part Scene
 	y := 0.0
 	for pic := range NumPictures {
+		if m.Height(pic) == 0 {
+			continue
+		}
 		m.Draw(&part, pic, v)
 		s.append(&part, y)
 		m.Overlay(&part, pic, v)
 		s.append(&part, y)
-		y += pic.Height() + PageGap
+		y += m.Height(pic) + PageGap
 	}
 	s.Title = "One training step: layers, timeline and device memory"
 	s.Desc = m.Summary(v.Budget)

@@ -56,6 +56,9 @@ func (m *Model) frame(pic Picture, v View) frame {
 	if v.Budget == 0 {
 		v.Budget = m.problem.Budget
 	}
+	if v.Height <= 0 && v.Beside == nil {
+		v.Height = m.Height(pic)
+	}
 	return newFrame(pic, v, m.trace.Makespan)
 }
 
@@ -111,6 +114,7 @@ const (
 	OnBand              // Index is a sim.Category
 	OnBudget            // the budget line
 	OnBuffer            // of Places: Index is a buffer
+	OnValue             // Index is an engine.ValueID
 )
 
 // Target is something in a picture that can be pointed at or selected.
@@ -140,6 +144,8 @@ func (m *Model) valid(t Target) bool {
 		return t.Index >= 0 && t.Index < int(sim.NumCategories)
 	case OnBudget:
 		return true
+	case OnValue:
+		return t.Index >= 0 && t.Index < len(m.problem.Graph.Values)
 	}
 	return false
 }

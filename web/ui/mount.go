@@ -42,6 +42,9 @@ func (m Mount) Height(s *state.State) float64 {
 	if s.Compare != nil && m.Timed() {
 		return m.Picture.ComparedHeight()
 	}
+	if p := m.Shown(s); m.Timed() && p != nil {
+		return p.Model().Height(m.Picture)
+	}
 	return m.Picture.Height()
 }
 

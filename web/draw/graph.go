@@ -3,6 +3,7 @@ package draw
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"memtide/engine"
 	"memtide/engine/sim"
@@ -15,7 +16,7 @@ import (
 
 // Sizes in CSS pixels, from the bottom up.
 const (
-	graphHeight = 168.0
+	graphHeight = 156.0
 	graphWords  = 16.0 // where arcs begin and end, in words
 	graphLetter = 12.0 // what becomes of what an operation makes
 	graphMark   = 14.0
@@ -42,7 +43,8 @@ func (g *arcGeometry) x(place int32) float64 { return g.left + (float64(place)+0
 // curve appends the points of an arc: an upright cubic curve, the higher the longer.
 func (g *arcGeometry) curve(xy []float32, a *arc) []float32 {
 	x0, x1, y := g.x(a.from), g.x(a.to), g.base-1
-	rise := (g.base - 24) * 4 / 3 * (0.12 + 0.88*math.Sqrt((x1-x0)/g.width))
+	room := g.base - 24
+	rise := math.Min(math.Max(1.1*(x1-x0), 16), room*(0.2+0.8*math.Sqrt((x1-x0)/g.width))) * 4 / 3
 	for i := 0; i <= arcSteps; i++ {
 		u := (1 - math.Cos(math.Pi*float64(i)/arcSteps)) / 2 // it bends most at its ends
 		v := 1 - u
@@ -215,14 +217,24 @@ func (m *Model) markSelected(s *Scene, f *frame, g *arcGeometry) {
 	words := fit(m.arcSentence(a), f.right-f.left)
 	half := textWidth(words) / 2
 	x := math.Min(math.Max((g.x(a.from)+g.x(a.to))/2, f.left+half), f.right-half)
-	halo(s, Ink, x, math.Min(math.Max(top+20, 44), g.base-6), middle, words)
+	y := top - 6 // above it, or within it where there is no room above
+	if y < 36 {
+		y = math.Min(math.Max(top+20, 44), g.base-6)
+	}
+	halo(s, Ink, x, y, middle, words)
 }
 
 // arcSentence is an arc in short: "pool1 to cat: 8 MiB, read 20 operations later".
 func (m *Model) arcSentence(a *arc) string {
 	g, st := m.problem.Graph, m.structure
-	return fmt.Sprintf("%s to %s: %s, read %s operations later", g.Ops[st.ops[a.from]].Name, g.Ops[st.ops[a.to]].Name,
+	return fmt.Sprintf("%s to %s: %s, read %s operations later", bareName(&g.Ops[st.ops[a.from]]), bareName(&g.Ops[st.ops[a.to]]),
 		format.Bytes(a.bytes), format.Count(int(a.to-a.from)))
+}
+
+// bareName is the name of a forward operation without the mark that some formats
+// put before it.
+func bareName(op *engine.Op) string {
+	return strings.TrimPrefix(strings.ToValidUTF8(op.Name, "\uFFFD"), "F ")
 }
 
 // outlinePlaces outlines the marks of the operations of a run or a layer.

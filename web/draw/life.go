@@ -183,8 +183,8 @@ func (m *Model) explainValue(v engine.ValueID) []Said {
 	if st := m.graph(); st != nil {
 		if a := st.arcOf(v); a != nil {
 			made.Role = decisionRole(st.decisions[a.from])
-			made.After += fmt.Sprintf(", is made by %s; the last forward reader, %s, runs %s operations later", m.problem.Graph.Ops[st.ops[a.from]].Name,
-				m.problem.Graph.Ops[st.ops[a.to]].Name, format.Count(int(a.to-a.from)))
+			made.After += fmt.Sprintf(", is made by %s; the last forward reader, %s, runs %s operations later", bareName(&m.problem.Graph.Ops[st.ops[a.from]]),
+				bareName(&m.problem.Graph.Ops[st.ops[a.to]]), format.Count(int(a.to-a.from)))
 		}
 	}
 	made.After += "."

@@ -122,23 +122,28 @@ func TestGraphStrategies(t *testing.T) {
 	}
 }
 
-// A link holds no graph: it says what it is about, and the page says what it
-// shows instead.
+// A link holds a graph from a file; of one that is too long it says what it is about,
+// and the page says what it shows instead.
 func TestGraphInLink(t *testing.T) {
 	s := graphPage(t, nil)
 	l := permalink.Of(s, link.Link{})
+	back, _, notes := permalink.Follow(l.String())
+	if len(notes) > 0 || back.Profile == nil || len(back.Profile.Graph.Ops) != 24 || back.Kind != "graph" {
+		t.Errorf("the link %q: kind %q, notes %q; want the graph of 24 operations, none", l.String(), back.Kind, notes)
+	}
+	if s.Update(state.Copied{}); s.View.Note != "Link copied." {
+		t.Errorf("copying says %q; want no more than that it is copied", s.View.Note)
+	}
+	l.Profile = nil
 	if got, want := l.String(), "v=1&kind=graph&s=window"; got != want {
-		t.Errorf("the link is %q; want %q", got, want)
+		t.Errorf("without the graph the link is %q; want %q", got, want)
 	}
 	_, m, notes := permalink.Follow(l.String())
-	if len(notes) != 1 || !strings.Contains(notes[0], "no link can hold") || !strings.HasSuffix(notes[0], "The example is shown.") {
-		t.Errorf("notes %q; want that no link can hold a graph, and what is shown", notes)
+	if len(notes) != 1 || !strings.Contains(notes[0], "too long for a link") || !strings.HasSuffix(notes[0], "The example is shown.") {
+		t.Errorf("notes %q; want that the graph is too long, and what is shown", notes)
 	}
 	if m.Choice.Source.Preset != choice.DefaultPreset {
 		t.Errorf("the link shows %+v; want the example", m.Choice.Source)
-	}
-	if s.Update(state.Copied{}); !strings.Contains(s.View.Note, "send the file") {
-		t.Errorf("copying says %q; want that the file has to be sent, too", s.View.Note)
 	}
 }
 
@@ -170,8 +175,8 @@ func TestFileOfTwoWays(t *testing.T) {
 	if s.Network.Chain != nil || !(&Controls{S: s}).TwoWays() || !s.Shown.Solved.Verdict.Verified || s.Shown.Problem().Graph != s.Network.Profile.Graph {
 		t.Errorf("chain %v, verified %v; want the operations, verified", s.Network.Chain != nil, s.Shown.Solved.Verdict.Verified)
 	}
-	if l := permalink.Of(s, link.Link{}); l.Kind != "graph" || l.Profile == nil || s.Network.InLink() {
-		t.Errorf("link of kind %q, in links %v; want graph, false", l.Kind, s.Network.InLink())
+	if l := permalink.Of(s, link.Link{}); l.Kind != "graph" || l.Profile == nil || l.Profile.Chain != nil || !s.Network.InLink() {
+		t.Errorf("link of kind %q, in links %v; want graph, true, and the operations without the chain", l.Kind, s.Network.InLink())
 	}
 	wellFormed(t, pageOf(t, s))
 }

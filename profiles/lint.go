@@ -108,9 +108,12 @@ func lintFast(p *Profile) string {
 	return fmt.Sprintf("In %s, the second algorithm is neither faster nor smaller than the first.", Count(n, "stage"))
 }
 
+// NoChain is how the warning begins that a chain has little to choose from.
+const NoChain = "This is no useful chain: "
+
 func lintLinear(p *Profile) string {
 	if why := p.NotLinear(); why != "" {
-		return "This is no useful chain: " + why + ". Strategies for chains have little to choose from here."
+		return NoChain + why + ". Strategies for chains have little to choose from here."
 	}
 	return ""
 }

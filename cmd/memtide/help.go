@@ -177,8 +177,8 @@ func firstParagraph(doc string) string {
 // jsonHelp explains every field that -json writes; a test compares it with the
 // types in json.go.
 func jsonHelp() string {
-	return `JSON of solve, sweep and batch. Fields end in their unit; they are only added to, never
-renamed. Numbers are whole, but for slowdown and samples_per_s.
+	return `JSON of solve, sweep, batch, plan and score. Fields end in their unit; they are only added to, never
+renamed. Numbers are whole, but for slowdown, samples_per_s and those of score.
 
 solve
   schema          "memtide-solve/1"
@@ -220,7 +220,7 @@ sweep
     lower_bound_ns   of the step time of the strategy's class
     error            why there is no schedule, see below
 
-` + batchHelp + `question
+` + batchHelp + planHelp + `question
   network         name, preset, format, batch, lint (findings) and totals:
                   stages (without the loss) or ops, forward_ns, backward_ns ,
                   saved_bytes, resident_bytes (all that stays on the device),

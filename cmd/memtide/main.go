@@ -13,12 +13,14 @@
 //	memtide link -budget 900MiB -strategy rotor net.csv
 //	memtide svg -preset vgg16-b32 -budget 90% -theme dark -o vgg16.svg
 //	memtide export -format python -budget 900MiB -strategy rotor -o schedule.py net.csv
+//	memtide plan -model llama3-8b -gpus 8 -ckpt full
+//	memtide score rows.json
 //	memtide serve -dir dist -addr 127.0.0.1:8080
 //	memtide help strategies
 //
 // # Input
 //
-// Every command but serve takes a network: a FILE of any format that the page
+// Every command but plan, score and serve takes a network: a FILE of any format that the page
 // reads (- is the standard input), -preset, or -from with a permalink, whose
 // other settings can be overridden one by one. Flags may stand before and after
 // the file.
@@ -78,7 +80,7 @@ type command struct {
 
 // commands are the subcommands in the order of the help text.
 func commands() []*command {
-	return []*command{solveCommand(), sweepCommand(), batchCommand(), placeCommand(), linkCommand(), svgCommand(), exportCommand(), serveCommand()}
+	return []*command{solveCommand(), sweepCommand(), batchCommand(), placeCommand(), linkCommand(), svgCommand(), exportCommand(), planCommand(), scoreCommand(), serveCommand()}
 }
 
 // run is the whole program: it returns the exit status.

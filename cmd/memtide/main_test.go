@@ -18,6 +18,7 @@ import (
 	"memtide/cmd/cli"
 	"memtide/engine"
 	"memtide/profiles"
+	"memtide/profiles/llm"
 	"memtide/profiles/preset"
 )
 
@@ -97,6 +98,25 @@ var golden = []struct{ name, line string }{
 	{"link-file", "link -strategy greedy -budget 80% net.csv"},
 	{"link-own-device", "link owndevice.json"},
 	{"link-override", "link -from 'v=1&p=vgg16-b32&m=60%25&s=sequential&s.segments=3&bw=9GBps&title=hello' -device a100-sxm-40gb -strategy rotor"},
+
+	{"help-plan", "plan -h"},
+	{"help-score", "score -h"},
+	{"plan-fits", "plan config.json -gpus 2 -seq 2048 -device a100-sxm-40gb -ckpt full -loss chunked"},
+	{"error-plan-not", "plan config.json -seq 32768 -device v100-pcie-16gb -program torchtune"},
+	{"plan-json", "plan -json -model gpt2 -device v100-pcie-16gb -seq 1024 -states bf16 -optimizer sgd -lora 8"},
+	{"score", "score rows.json"},
+	{"score-json", "score -json - < rows.json"},
+
+	{"error-plan-none", "plan"},
+	{"error-plan-two", "plan -model gpt2 config.json"},
+	{"error-plan-model", "plan -model gpt9"},
+	{"error-plan-type", "plan owndevice.json"},
+	{"error-plan-device", "plan -model gpt2 -device gtx-970"},
+	{"error-plan-shard", "plan -model gpt2 -shard zero4"},
+	{"error-plan-cards", "plan -model gpt2 -gpus 3 -tp 2"},
+	{"error-plan-loss", "plan -model gpt2 -loss magic"},
+	{"error-score-none", "score"},
+	{"error-score-format", "score config.json"},
 
 	{"error-no-command", ""},
 	{"error-topic", "help me"},
@@ -216,14 +236,13 @@ func TestExamples(t *testing.T) {
 			lines[line] = "memtide " + c.name + " -h"
 		}
 	}
-	net, err := os.ReadFile("testdata/net.csv")
-	if err != nil {
-		t.Fatal(err)
+	folder := t.TempDir()
+	for _, name := range []string{"net.csv", "config.json", "rows.json"} {
+		if err := os.Link("testdata/"+name, filepath.Join(folder, name)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	t.Chdir(t.TempDir())
-	if err := os.WriteFile("net.csv", net, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	t.Chdir(folder)
 	buildSite(t, "dist")
 	for line, where := range lines {
 		args, ctx := words(line), t.Context()
@@ -308,7 +327,7 @@ func TestJSONIsDocumented(t *testing.T) {
 			check(f.Type)
 		}
 	}
-	for _, report := range []any{solveReport{}, sweepReport{}, batchReport{}, failureReport{}} {
+	for _, report := range []any{solveReport{}, sweepReport{}, batchReport{}, failureReport{}, planJSON{}, llm.Report{}} {
 		check(reflect.TypeOf(report))
 	}
 	for _, key := range waitingKeys {

@@ -26,6 +26,8 @@ type Cache struct {
 	reserved engine.Bytes
 	end      engine.Bytes // of all segments so far: new ones lie behind
 	segments []*segment   // by address
+
+	expandable bool // each pool is one segment that grows at its end
 }
 
 type segment struct {
@@ -42,6 +44,16 @@ type block struct {
 // NewCache is an empty cache that may reserve up to limit bytes of the device. It is not
 // safe for concurrent use.
 func NewCache(limit engine.Bytes) *Cache { return &Cache{limit: limit} }
+
+// pools of expandable segments lie this far apart: no pool grows that large.
+const poolsApart = engine.MaxBytes
+
+// NewExpandable is an empty cache with expandable segments: small and large requests have
+// one segment each, which grows at its end, so that what is left of one request serves
+// the next one wherever they fit together.
+func NewExpandable(limit engine.Bytes) *Cache {
+	return &Cache{limit: limit, expandable: true, segments: []*segment{{small: true}, {addr: poolsApart}}}
+}
 
 // Reserved is the size of all segments.
 func (c *Cache) Reserved() engine.Bytes { return c.reserved }
@@ -130,6 +142,9 @@ func (c *Cache) find(n engine.Bytes) (best *segment, at int) {
 
 // grow reserves a segment for a request of n bytes.
 func (c *Cache) grow(n engine.Bytes) bool {
+	if c.expandable {
+		return c.extend(n)
+	}
 	size := roundUp(n, roundLarge)
 	switch {
 	case n <= smallest:
@@ -152,6 +167,32 @@ func (c *Cache) grow(n engine.Bytes) bool {
 	}
 	// A request above 1 MiB can need a segment of 2 MiB only from 10 MiB on, so
 	// the size tells the pools apart.
+	return true
+}
+
+// extend maps more memory behind the segment of the request's pool, as much as a free
+// block at its end lacks, in steps of the smallest segments of the pool.
+func (c *Cache) extend(n engine.Bytes) bool {
+	s, step := c.segments[1], largeSegment
+	if n <= smallest {
+		s, step = c.segments[0], smallSegment
+	}
+	last := len(s.blocks) - 1
+	free := last >= 0 && !s.blocks[last].used
+	if free {
+		n -= s.blocks[last].size
+	}
+	n = roundUp(n, step)
+	if n > c.limit-c.reserved {
+		return false
+	}
+	if free {
+		s.blocks[last].size += n
+	} else {
+		s.blocks = append(s.blocks, block{s.addr + s.size, n, false})
+	}
+	s.size += n
+	c.reserved += n
 	return true
 }
 

@@ -24,7 +24,7 @@ func TestJoinedPlays(t *testing.T) {
 		for _, transfers := range []engine.Transfers{engine.Whole, engine.Streamed} {
 			p := engine.NewChainProblem(c, enginetest.Device(engine.HalfDuplex), transfers, budget)
 			input := fmt.Sprintf("seed 61 chain %d, budget %d, %v transfers\n%s", i, budget, transfers, enginetest.Dump(c))
-			sol, err := pofo.Solve(p, nil, nil)
+			sol, err := Pofo.Solve(p, nil, nil)
 			rotor, errRotor := engine.Lookup("rotor").Solve(p, nil, nil)
 			var none *engine.InfeasibleError
 			if errors.As(err, &none) && errRotor != nil {

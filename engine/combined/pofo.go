@@ -20,9 +20,10 @@ func tables(n int) int64 {
 	return 400*int64(n)*int64(n) + 24*maxTriples + max(16*maxPoints, 96*maxLabels+12*maxLinks)
 }
 
-func init() { engine.Register(pofo) }
+func init() { engine.Register(Pofo) }
 
-var pofo = &engine.Strategy{
+// Pofo is the strategy, for those that build on it.
+var Pofo = &engine.Strategy{
 	Name:  "pofo",
 	Title: "Recompute and offload",
 	Doc: `Finds the fastest way to recompute some activations and to offload others.

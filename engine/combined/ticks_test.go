@@ -33,7 +33,7 @@ func TestBytesOfNoTicks(t *testing.T) {
 			if err != nil || terms.out != 0 || terms.exact {
 				t.Fatalf("%d bytes, %v: a byte takes %d ticks, exactly: %v, %v; want none and not exactly", budget, transfers, terms.out, terms.exact, err)
 			}
-			sol, err := pofo.Solve(p, nil, nil)
+			sol, err := Pofo.Solve(p, nil, nil)
 			if err != nil {
 				t.Errorf("%d bytes, %v: got %v, want a schedule", budget, transfers, err)
 				continue

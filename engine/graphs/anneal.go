@@ -35,7 +35,8 @@ type annealer struct {
 	best      []kindID // nil if none is within the budget
 	bestTook  time.Duration
 	proposals int
-	improved  func() // told of every new best; may be nil
+	improved  func()      // told of every new best; may be nil
+	plays     func() bool // whether the sequence can be played as it is; nil: it can
 }
 
 // anneal makes so many proposals in the course, the excess weighed so many times as
@@ -73,7 +74,7 @@ func (a *annealer) anneal(c course, proposals int, weight float64, enough time.D
 
 // note keeps the sequence if it is within the budget and the fastest so far.
 func (a *annealer) note() {
-	if a.excess == 0 && (a.best == nil || a.took < a.bestTook) {
+	if a.excess == 0 && (a.best == nil || a.took < a.bestTook) && (a.plays == nil || a.plays()) {
 		a.best, a.bestTook = a.sequence(), a.took
 		if a.improved != nil {
 			a.improved()
@@ -86,6 +87,8 @@ func (a *annealer) propose() bool {
 	r := &a.r
 	u := r.below(1000)
 	switch {
+	case a.clock != nil && u%4 == 0:
+		return a.proposeTransfer(r)
 	case a.m.isLean() && u%16 == 0 && !a.reorder:
 		return a.proposeKind(r)
 	case u < 280:

@@ -1,9 +1,7 @@
 package graphs
 
 import (
-	"cmp"
 	"errors"
-	"slices"
 
 	"memtide/engine"
 )
@@ -45,31 +43,17 @@ const (
 	fewStates = 100_000
 )
 
-// sweepGraphSearch goes from the smallest budget to the largest: what is found for one
-// is an answer for the next, so that no larger budget takes longer.
-func sweepGraphSearch(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
-	order := make([]int, len(budgets))
-	for i := range order {
-		order[i] = i
+// newFewSpace is the exact search of graphs that are left to it, nil for others.
+func newFewSpace(m *model, kept bool, poll *engine.Poll) *space {
+	if len(m.order) > fewOps {
+		return nil
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(budgets[a], budgets[b]) })
-	var before *engine.Solution
-	for _, i := range order {
-		poll.Next()
-		sol, err := solveGraphSearch(p.WithBudget(budgets[i]), args, poll)
-		switch {
-		case err != nil && poll.Err() != nil:
-			sol = nil
-		case err == nil && before != nil && before.Makespan < sol.Makespan:
-			better := *before
-			better.Bound, better.Optimal = sol.Bound, before.Makespan == sol.Bound
-			sol = &better
-		}
-		if err == nil {
-			before = sol
-		}
-		yield(i, sol, err)
+	s, ok := newSpace(m, kept, poll)
+	if !ok {
+		return nil
 	}
+	s.limit = fewStates
+	return s
 }
 
 func solveGraphSearch(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
@@ -83,17 +67,12 @@ func solveGraphSearch(p *engine.Problem, args engine.Parsed, poll *engine.Poll) 
 	if sol := m.keepAll(p.Budget, within(args)); sol != nil {
 		return sol, nil
 	}
-	if len(m.order) <= fewOps {
-		if s, ok := newSpace(m, args.Is("order", "kept"), poll); ok {
-			s.limit = fewStates
-			if sol, err := exact(s, p.Budget, within(args)); !errors.Is(err, engine.ErrUnsupported) {
-				return sol, err
-			}
+	if s := newFewSpace(m, args.Is("order", "kept"), poll); s != nil {
+		if sol, err := exact(s, p.Budget, within(args)); !errors.Is(err, engine.ErrUnsupported) {
+			return sol, err
 		}
 	}
 	s := newSearcher(m, args, poll)
-	s.tell = func(seq []kindID, done int) {
-		poll.Report(engine.Progress{Done: done, Total: s.total, Best: m.solution(seq)})
-	}
+	s.telling(s.total)
 	return s.solve(p, within(args))
 }

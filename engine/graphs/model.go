@@ -14,9 +14,11 @@ type kindID = int32
 
 const none = int32(-1)
 
-// kind is a way to run an operation.
+// kind is a way to run an operation, or a transfer (see linked).
 type kind struct {
 	op     int32
+	what   engine.StepKind
+	reads  []int32
 	writes []int32 // values that take their room when it starts
 	serves []serve // what can be read when it ends
 	time   time.Duration
@@ -43,6 +45,9 @@ type model struct {
 	once   []bool        // operations that never run again
 	order  []int32       // needed operations in the order in which they stand
 	base   time.Duration // of all needed operations, each once
+	runs   int           // how many kinds are runs; those of transfers follow
+	reads  int           // how many kinds may read: all but fetches, which come last
+	*moves               // nil if nothing moves
 }
 
 func (m *model) source() int32 { return int32(m.ops) }
@@ -201,10 +206,11 @@ func (m *model) listKinds() {
 			m.add(int32(i), op.OutputOnly, op.Time, op.Temp)
 		}
 	}
+	m.runs, m.reads = len(m.kinds), len(m.kinds)
 }
 
 func (m *model) add(op int32, out []engine.ValueID, time time.Duration, temp engine.Bytes) {
-	k := kind{op: op, time: time, temp: temp}
+	k := kind{op: op, reads: m.in[op], time: time, temp: temp}
 	for _, v := range out {
 		k.writes = append(k.writes, int32(v))
 		k.bytes += m.size[v]
@@ -252,7 +258,7 @@ func (m *model) whole() *model {
 }
 
 // isLean tells whether any operation has an output-only run.
-func (m *model) isLean() bool { return len(m.kinds) > m.ops+2 }
+func (m *model) isLean() bool { return m.runs > m.ops+2 }
 
 // footprint is what the operation with the largest needs cannot do without, and
 // that operation: what it reads in the smallest copies, writes and uses besides. No

@@ -1,6 +1,10 @@
 package graphs
 
-import "slices"
+import (
+	"slices"
+
+	"memtide/engine"
+)
 
 // free is the range of places to which the run at a place can go: after what it
 // reads, before what reads it, between the runs of its own operation; with the order
@@ -20,17 +24,19 @@ func (s *state) free(p int32) (low, high int32) {
 	for _, sv := range k.serves {
 		for _, i := range m.users[sv.value] {
 			for _, y := range s.runs[i] {
-				if q := s.place[y]; q > p {
+				if q := s.place[y]; q > p && s.isReader(y) {
 					high = min(high, q-1)
 					break
 				}
 			}
 		}
 	}
-	for _, v := range m.in[k.op] {
+	for _, v := range k.reads {
 		low = max(low, s.place[s.makerBefore(v, p)]+1)
 	}
-	if s.kept && at == 0 {
+	if k.what != engine.StepRun {
+		low, high = s.freeTransfer(p, low, high)
+	} else if s.kept && at == 0 {
 		r := s.rank[k.op]
 		if r > 0 {
 			low = max(low, s.place[s.runs[m.order[r-1]][0]]+1)
@@ -91,8 +97,8 @@ func (s *state) proposeInsert(r *random) bool {
 		if try&1 == 0 {
 			k = j + r.near(n-j, 2)
 		}
-		in := s.m.in[s.op(s.order[k])]
-		if k <= j || len(in) == 0 {
+		in := s.m.kinds[s.kind[s.order[k]]].reads
+		if k <= j || len(in) == 0 || s.isTransfer(s.order[k]) {
 			continue
 		}
 		v := in[r.below(int32(len(in)))]
@@ -155,7 +161,7 @@ func (s *state) missed(p int32, instead kindID) bool {
 		end := s.nextMaker(x, v)
 		for _, i := range s.m.users[v] {
 			for _, y := range s.runs[i] {
-				if q := s.place[y]; q > p && q <= end {
+				if q := s.place[y]; q > p && q <= end && s.isReader(y) {
 					return true
 				}
 			}
@@ -173,7 +179,7 @@ func (s *state) proposeRemove(r *random) bool {
 		p := s.anywhere(r)
 		x := s.order[p]
 		list := s.runs[s.op(x)]
-		if len(list) < 2 || list[0] == x && s.kept || s.missed(p, none) {
+		if len(list) < 2 || s.isTransfer(x) || s.alone(list) || list[0] == x && s.kept || s.missed(p, none) {
 			continue
 		}
 		s.remove(p)
@@ -187,10 +193,10 @@ func (s *state) proposeKind(r *random) bool {
 	for range 12 {
 		p := s.anywhere(r)
 		op, id := s.op(s.order[p]), s.kind[s.order[p]]
-		other := s.m.lean[op]
-		if other == none {
+		if s.isTransfer(s.order[p]) || s.m.lean[op] == none {
 			continue
 		}
+		other := s.m.lean[op]
 		if id == other {
 			other = op
 		}

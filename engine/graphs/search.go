@@ -15,6 +15,14 @@ type searcher struct {
 	poll  *engine.Poll
 	total int                          // proposals for one budget
 	tell  func(seq []kindID, done int) // told of sequences that are faster than all before; may be nil
+	made  *plans                       // what methods make whatever the budget; nil until it is needed
+}
+
+// telling reports sequences as they are found.
+func (s *searcher) telling(total int) {
+	s.tell = func(seq []kindID, done int) {
+		s.poll.Report(engine.Progress{Done: done, Total: total, Best: s.m.solution(seq)})
+	}
 }
 
 // Graphs that take no time have more proposals for each operation.
@@ -22,12 +30,13 @@ const (
 	leastProposals = 60_000
 	quickProposals = 1_500_000
 	mostProposals  = 5_000_000
+	placeProposals = 6_000_000_000 // divided by the operations: what a proposal costs grows with them
 )
 
 func newSearcher(m *model, args engine.Parsed, poll *engine.Poll) *searcher {
 	s := &searcher{m: m, kept: args.Is("order", "kept"), seed: uint64(args.Int("seed")), poll: poll}
 	n := len(m.order)
-	s.total = min(max(4800*n, min(9600*n, quickProposals), leastProposals), mostProposals) << (2*args.Int("effort") - 2)
+	s.total = min(max(4800*n, min(9600*n, quickProposals), leastProposals), mostProposals, placeProposals/max(n, 1)) << (2*args.Int("effort") - 2)
 	return s
 }
 
@@ -118,9 +127,12 @@ func (s *searcher) leanest(budget engine.Bytes, first []kindID, again bool) []ki
 func (s *searcher) solve(p *engine.Problem, among string) (*engine.Solution, error) {
 	first := s.m.given()
 	proven := bound.Recompute(p, s.kept, s.poll)
-	l := &plans{m: s.m}
-	l.add(first, "")
-	blockPlans(l, engine.Parsed{}, s.poll) // which keep the order
+	if s.made == nil {
+		s.made = &plans{m: s.m}
+		s.made.add(first, "")
+		blockPlans(s.made, engine.Parsed{}, s.poll) // which keep the order
+	}
+	l := s.made
 	fits, least := l.fastest(p.Budget), l.leanest().peak
 	if fits == nil {
 		lean := s.leanest(p.Budget, first, true)
@@ -134,11 +146,15 @@ func (s *searcher) solve(p *engine.Problem, among string) (*engine.Solution, err
 		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: least, Why: s.why(proven, least)}
 	}
 	best := s.fastest(p.Budget, first, fits.seq, proven.Time)
-	sol := s.m.solution(best)
-	sol.OptimalAmong, sol.Bound = among, proven.Time
+	return s.solution(best, among, proven.Time), s.poll.Err()
+}
+
+func (s *searcher) solution(seq []kindID, among string, proven time.Duration) *engine.Solution {
+	sol := s.m.solution(seq)
+	sol.OptimalAmong, sol.Bound = among, proven
 	sol.Optimal = sol.Makespan == sol.Bound
-	sol.Notes = []string{s.m.describe(best)}
-	return sol, s.poll.Err()
+	sol.Notes = []string{s.m.describe(seq)}
+	return sol
 }
 
 // why says what is proven about a budget that is too small.

@@ -31,8 +31,8 @@ func (m *model) lives(seq []kindID) (list []life, ok bool) {
 			at[s.value] = first + s.write
 		}
 	}
-	read := func(i int32, place int) bool {
-		for _, v := range m.in[i] {
+	read := func(in []int32, place int) bool {
+		for _, v := range in {
 			if at[v] == none {
 				return false
 			}
@@ -44,10 +44,15 @@ func (m *model) lives(seq []kindID) (list []life, ok bool) {
 	ran := make([]bool, m.ops)
 	for p, id := range seq {
 		k := &m.kinds[id]
-		if !read(k.op, p) || ran[k.op] && m.once[k.op] {
+		if !read(k.reads, p) {
 			return list, false
 		}
-		ran[k.op] = true
+		if k.what == engine.StepRun {
+			if ran[k.op] && m.once[k.op] {
+				return list, false
+			}
+			ran[k.op] = true
+		}
 		write(k, p)
 	}
 	for _, i := range m.order {
@@ -55,7 +60,7 @@ func (m *model) lives(seq []kindID) (list []life, ok bool) {
 			return list, false
 		}
 	}
-	return list, read(m.sink(), len(seq))
+	return list, read(m.in[m.sink()], len(seq))
 }
 
 // cost is the peak of a sequence, resident memory included, and its time. ok is as
@@ -96,19 +101,28 @@ func (m *model) schedule(seq []kindID) engine.Schedule {
 	}
 	free(-1)
 	for p, id := range seq {
-		step := engine.Run(engine.OpID(m.kinds[id].op))
-		step.OutputOnly = int(id) >= m.ops
-		steps = append(steps, step)
+		steps = append(steps, m.step(id))
 		free(p)
 	}
 	return steps
+}
+
+// step is the step of a schedule that a kind stands for.
+func (m *model) step(id kindID) engine.Step {
+	k := &m.kinds[id]
+	if k.what == engine.StepRun {
+		return engine.Step{Op: engine.OpID(k.op), Value: engine.NoValue, OutputOnly: int(id) >= m.ops}
+	}
+	return engine.Step{Kind: k.what, Op: engine.NoOp, Value: engine.ValueID(m.moved(k))}
 }
 
 // again counts the runs that are not first ones, and adds up their times.
 func (m *model) again(seq []kindID) (runs int, took time.Duration) {
 	ran := make([]bool, m.ops)
 	for _, id := range seq {
-		if k := &m.kinds[id]; ran[k.op] {
+		if k := &m.kinds[id]; k.what != engine.StepRun {
+			continue
+		} else if ran[k.op] {
 			runs++
 			took += k.time
 		} else {

@@ -31,7 +31,7 @@ type space struct {
 
 	nodes []node
 	index map[[2]uint64]int32
-	open  []entry
+	open  frontier
 	limit int // of nodes
 }
 
@@ -115,7 +115,7 @@ func (s *space) find(budget engine.Bytes, any bool) ([]kindID, error) {
 		if err := s.poll.Err(); err != nil {
 			return nil, err
 		}
-		e := s.pop()
+		e := s.open.pop()
 		n := s.nodes[e.node]
 		if e.took > n.took {
 			continue
@@ -231,7 +231,7 @@ func (s *space) visit(n node, any bool) {
 	} else {
 		s.nodes[at] = n
 	}
-	s.push(entry{n.took + left, n.took, at})
+	s.open.push(entry{n.took + left, n.took, at})
 }
 
 // left is how long the step takes from a state on if memory did not run out: the
@@ -303,9 +303,12 @@ func (e entry) less(o entry) bool {
 	return e.least < o.least || e.least == o.least && (e.took > o.took || e.took == o.took && e.node > o.node)
 }
 
-func (s *space) push(e entry) {
-	s.open = append(s.open, e)
-	h := s.open
+// frontier is a heap of the nodes that wait.
+type frontier []entry
+
+func (f *frontier) push(e entry) {
+	h := append(*f, e)
+	*f = h
 	for i := len(h) - 1; i > 0; {
 		up := (i - 1) / 2
 		if !h[i].less(h[up]) {
@@ -316,12 +319,12 @@ func (s *space) push(e entry) {
 	}
 }
 
-func (s *space) pop() entry {
-	h := s.open
+func (f *frontier) pop() entry {
+	h := *f
 	top, last := h[0], len(h)-1
 	h[0] = h[last]
 	h = h[:last]
-	s.open = h
+	*f = h
 	for i := 0; ; {
 		c := 2*i + 1
 		if c >= last {

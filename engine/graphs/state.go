@@ -40,7 +40,8 @@ type state struct {
 	excess  int64 // sum over places of what is above the budget, in units
 	repeats int   // runs that are not the first of their operation
 
-	try // the move under way
+	*clock // when everything happens; nil if nothing moves
+	try    // the move under way
 }
 
 // try is what a move has changed, and what it comes to.
@@ -77,7 +78,10 @@ const nowhere = int32(1 << 30)
 // newState begins with a sequence for which cost says ok.
 func newState(m *model, budget engine.Bytes, kept bool, seq []kindID) *state {
 	s := &state{m: m, budget: budget, kept: kept, rank: make([]int32, m.ops+2),
-		runs: make([][]int32, m.ops+2), spare: make([][]int32, len(m.kinds))}
+		runs: make([][]int32, len(m.in)), spare: make([][]int32, len(m.kinds))}
+	if m.moves != nil {
+		s.clock = newClock(m)
+	}
 	s.mark = make([]int32, len(m.size))
 	for r, i := range m.order {
 		s.rank[i] = int32(r)
@@ -117,6 +121,9 @@ func (s *state) load(seq []kindID) {
 		}
 	}
 	s.measure()
+	if s.clock != nil {
+		s.restart()
+	}
 }
 
 // measure finds the memory of all places.
@@ -185,7 +192,7 @@ func (s *state) lastReader(x, write int32) int32 {
 		}
 		for _, i := range s.m.users[sv.value] {
 			for _, y := range s.runs[i] {
-				if p := place[y]; p > at && p <= end {
+				if p := place[y]; p > at && p <= end && s.isReader(y) {
 					best, at = y, p
 				}
 			}
@@ -223,6 +230,9 @@ func (s *state) begin() {
 	s.edits, s.lasts, s.dirty = s.edits[:0], s.lasts[:0], s.dirty[:0]
 	s.moves++
 	s.low, s.high, s.grown, s.newTook = nowhere, -1, 0, s.took
+	if s.clock != nil {
+		s.clock.begin()
+	}
 }
 
 func (s *state) widen(p int32) {
@@ -235,7 +245,7 @@ func (s *state) touch(id kindID) {
 	for _, sv := range k.serves {
 		s.touchValue(sv.value)
 	}
-	for _, v := range s.m.in[k.op] {
+	for _, v := range k.reads {
 		s.touchValue(v)
 	}
 }
@@ -312,6 +322,9 @@ func (s *state) putIn(x, p int32) {
 	op := s.op(x)
 	s.runs[op] = append(s.runs[op], x)
 	s.sort(op)
+	if s.clock != nil {
+		s.count(&s.m.kinds[s.kind[x]], 1)
+	}
 }
 
 // remove takes out the run at a place.
@@ -355,6 +368,9 @@ func (s *state) takeOut(p int32) {
 	list := s.runs[s.op(x)]
 	at := slices.Index(list, x)
 	s.runs[s.op(x)] = append(list[:at], list[at+1:]...)
+	if s.clock != nil {
+		s.count(&s.m.kinds[s.kind[x]], -1)
+	}
 }
 
 // there tells whether a run is in the sequence.
@@ -385,6 +401,9 @@ func (s *state) evaluate() {
 		s.newBefore, s.newDuring = append(s.newBefore, used), append(s.newDuring, during)
 		s.newExcess += s.above(during)
 		used += s.net[x]
+	}
+	if s.clock != nil {
+		s.newTook = s.tick()
 	}
 }
 
@@ -421,6 +440,9 @@ func (s *state) commit() {
 	}
 	copy(s.during[s.low:], s.newDuring)
 	copy(s.before[s.low:], s.newBefore)
+	if s.clock != nil {
+		s.keepTimes()
+	}
 	s.excess, s.took = s.newExcess, s.newTook
 	s.repeats += int(s.grown)
 	for _, e := range s.edits {
@@ -432,6 +454,9 @@ func (s *state) commit() {
 
 // undo takes the edits back, before or after evaluate.
 func (s *state) undo() {
+	if s.clock != nil {
+		s.clock.undo()
+	}
 	for k := len(s.lasts) - 1; k >= 0; k-- {
 		o := s.lasts[k]
 		if now := s.last[o.copy]; now != none {

@@ -8,9 +8,10 @@ import (
 	"memtide/engine"
 )
 
-func init() { engine.Register(lms) }
+func init() { engine.Register(LMS) }
 
-var lms = &engine.Strategy{
+// LMS is the strategy, for those that build on it.
+var LMS = &engine.Strategy{
 	Name:  "lms",
 	Title: "Large model support (LMS)",
 	Mark:  3,

@@ -7,9 +7,10 @@ import (
 	"memtide/engine"
 )
 
-func init() { engine.Register(window) }
+func init() { engine.Register(Window) }
 
-var window = &engine.Strategy{
+// Window is the strategy, for those that build on it.
+var Window = &engine.Strategy{
 	Name:  "window",
 	Title: "Adaptive window",
 	Mark:  10,

@@ -15,6 +15,9 @@ type controls struct {
 	saver *saver
 }
 
+// focusDelay is how long what was opened may take to be on the page, in milliseconds.
+const focusDelay = 60
+
 // listen turns what is done with elements into messages: one set of
 // listeners for the whole page, which ask the element what it does.
 func (a *controls) listen() {
@@ -67,8 +70,21 @@ func (a *controls) command(c ui.Command, element safejs.Value) {
 	case "zoom-in":
 		a.Later(func() { a.Do(ui.Zoomed(a.s, 0.5, 0.5)) })
 		return
+	case "play":
+		a.Later(func() { a.Do(a.playStep()) })
+		return
 	case "layers-csv":
 		a.Later(a.saver.layers)
+		return
+	case "all-answers":
+		a.Later(func() {
+			a.Do(c.Message(a.s))
+			after(focusDelay, func() { // when they are on the page
+				if title := call(global("document"), "getElementById", ui.AnswersTitle); exists(title) {
+					call(title, "focus")
+				}
+			})
+		})
 		return
 	case "zoom-out":
 		a.Later(func() { a.Do(ui.Zoomed(a.s, 2, 0.5)) })

@@ -52,6 +52,12 @@ func (c *core) Do(m state.Message) {
 // fixed says that who looks at a view cannot change its budget.
 func (c *core) fixed() bool { return c.view && c.s.View.Frame.Control != "budget" }
 
+// playStep plays the step or stops it, as the system wants things to move.
+func (c *core) playStep() state.Message {
+	reduced := truth(call(safejs.Global(), "matchMedia", "(prefers-reduced-motion: reduce)"), "matches")
+	return state.PlayStep{Now: c.Now(), Reduced: reduced}
+}
+
 // say has a screen reader say something.
 func (c *core) say(sentence string) {
 	if sentence != c.said {

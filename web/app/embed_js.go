@@ -102,7 +102,7 @@ func (e *embed) sync() {
 		e.selected = name
 		e.send("select", map[string]any{"name": name, "text": (&ui.Selection{S: s}).Sentence()})
 	}
-	problem, code := (&ui.Notice{S: s}).Text(), "open"
+	problem, code := ui.Problem(s), "open"
 	if s.OverBudget != nil {
 		code = "budget"
 	}

@@ -22,6 +22,7 @@ const (
 	marking                  // marks a stretch to zoom to
 	budgeting                // drags the budget line
 	pinching                 // two fingers
+	scrubbing                // drags the playhead
 	clickSlop    = 4.0       // how far a click may move, in CSS pixels
 	wheelZoom    = 0.0022    // logarithm of the zoom for each pixel of the wheel
 	leastMarking = 8.0       // shorter marks are slips
@@ -123,6 +124,9 @@ func (p *pictures) down(c *canvas, x, y float64, e safejs.Value) {
 		}
 		p.control(c)
 	}
+	if target.Kind == draw.OnPlayhead {
+		g.kind = scrubbing
+	}
 	if c.Timed() {
 		call(call(global("document"), "getElementById", "stage"), "focus", map[string]any{"preventScroll": true, "focusVisible": false})
 	}
@@ -157,6 +161,8 @@ func (p *pictures) move(c *canvas, x, y float64, e safejs.Value) {
 	case budgeting:
 		p.Do(state.SetBudget{Bytes: p.budgetAt(c, y)})
 		p.point(c, x, y, e)
+	case scrubbing:
+		p.scrub(c, x, false)
 	case panning:
 		if m := p.subject(c); m != nil {
 			v := p.view(c)
@@ -199,10 +205,21 @@ func (p *pictures) up(c *canvas, x, y float64, e safejs.Value, cancelled bool) {
 		g.top = 0
 		p.Do(state.SetBudget{Bytes: b, Settled: true})
 		p.again()
+	case scrubbing:
+		p.scrub(c, x, true)
 	case marking:
 		if m, v := p.subject(c), p.view(c); m != nil && math.Abs(x-g.x0) >= leastMarking {
 			p.Do(state.SetRange{From: m.TimeAt(v, min(x, g.x0)), To: m.TimeAt(v, max(x, g.x0))})
 		}
+	}
+}
+
+// scrub moves the playhead to where it is dragged.
+func (p *pictures) scrub(c *canvas, x float64, settled bool) {
+	if m := p.subject(c); m != nil {
+		p.Do(state.Scrub{At: m.TimeAt(p.view(c), x), Settled: settled})
+		p.overlay = true
+		p.ask()
 	}
 }
 
@@ -220,7 +237,7 @@ func (p *pictures) click(c *canvas, x, y float64) {
 		return
 	}
 	switch target.Kind {
-	case draw.OnBudget, draw.OnBand:
+	case draw.OnBudget, draw.OnBand, draw.OnPlayhead:
 		target = draw.Target{}
 	}
 	p.control(c)

@@ -57,11 +57,15 @@ func (a *keyboard) listen() {
 		inStage := exists(call(get(e, "target"), "closest", "#stage"))
 		action, ok := ui.KeyOf(k)
 		// Arrows scroll the page unless the pictures have the focus.
-		if !ok || action.Walks() && !inStage || a.view && !action.Looks(&a.s.View.Frame) {
+		stops := action.Plays() && a.s.View.Play.On // wherever the focus is
+		if !ok || action.Walks() && !inStage && !stops || a.view && !action.Looks(&a.s.View.Frame) {
 			return
 		}
 		call(e, "preventDefault")
 		a.Later(func() {
+			if action.Plays() {
+				a.Do(a.playStep())
+			}
 			a.Do(action.Act(a.s))
 			a.say((&ui.Selection{S: a.s}).Sentence())
 		})

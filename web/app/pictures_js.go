@@ -8,6 +8,7 @@ import (
 
 	"memtide/engine"
 	"memtide/web/draw"
+	"memtide/web/state"
 	"memtide/web/ui"
 )
 
@@ -30,6 +31,7 @@ type pictures struct {
 	palette  safejs.Value
 	scene    draw.Scene
 	buffer   []byte
+	batch    []any // the canvases of what is in buffer, with lengths
 	crossing safejs.Value // Uint8Array that the buffer is copied into
 	ratio    float64
 }
@@ -40,6 +42,7 @@ type canvas struct {
 	host, inner safejs.Value
 	base, above safejs.Value
 	width       float64 // CSS pixels, 0 until it is known
+	height      float64
 	fresh       bool    // it is not connected yet
 }
 
@@ -115,8 +118,8 @@ func (p *pictures) connect(c *canvas) {
 }
 
 func (p *pictures) measure(c *canvas) {
-	if w := number(c.host, "clientWidth"); w != c.width {
-		c.width = w
+	if w, h := number(c.host, "clientWidth"), number(c.host, "clientHeight"); w != c.width || h != c.height {
+		c.width, c.height = w, h
 		p.again()
 	}
 }
@@ -125,6 +128,9 @@ func (p *pictures) measure(c *canvas) {
 func (p *pictures) sync() {
 	if p.painted != p.s.Paint {
 		p.stale, p.overlay = true, true
+	}
+	if p.s.View.Play.On {
+		p.ask()
 	}
 	if p.stale || p.overlay {
 		p.ask()
@@ -141,11 +147,12 @@ func (p *pictures) ask() {
 // view is what is visible of a picture.
 func (p *pictures) view(c *canvas) draw.View {
 	s := p.s
-	v := draw.View{From: s.View.From, To: s.View.To, Width: c.width, Budget: s.Budget(), Hover: p.hover, Cursor: p.cursor, Playhead: s.View.Playhead, Chain: s.View.Chain}
+	v := draw.View{From: s.View.From, To: s.View.To, Width: c.width, Budget: s.Budget(), Hover: p.hover, Cursor: p.cursor, Playhead: s.View.Playhead, Chain: s.View.Chain,
+		Playing: s.View.Play.On || p.gesture.kind == scrubbing}
 	if s.Preview == nil {
 		v.Selected = s.View.Selected
 	}
-	v.Top = p.gesture.top
+	v.Top, v.Height = p.gesture.top, c.height
 	c.Around(s, &v)
 	if s.Compare != nil && c.Timed() {
 		p.compare(c, &v)
@@ -156,7 +163,7 @@ func (p *pictures) view(c *canvas) draw.View {
 // compare adds to a view what stands beside it.
 func (p *pictures) compare(c *canvas, v *draw.View) {
 	s := p.s
-	v.Height, v.Budget, v.Beside = c.Height(s), c.Budget(s), c.Beside(s)
+	v.Budget, v.Beside = c.Budget(s), c.Beside(s)
 	if !c.Controlled(s) {
 		v.Selected = c.Across(s, v.Selected)
 	}
@@ -168,9 +175,16 @@ func (p *pictures) compare(c *canvas, v *draw.View) {
 // frame paints what is out of date.
 func (p *pictures) frame() {
 	p.asked = false
+	if p.s.View.Play.On {
+		before := p.s.View.Selected
+		if p.Do(state.Tick{Now: p.Now()}); p.s.View.Selected != before { // it stays at a wait
+			p.say((&ui.Selection{S: p.s}).Sentence())
+		}
+		p.stale, p.overlay = p.stale || p.painted != p.s.Paint, true
+	}
 	for i := range p.canvas {
 		if c := &p.canvas[i]; c.fresh {
-			c.width = number(c.host, "clientWidth")
+			c.width, c.height = number(c.host, "clientWidth"), number(c.host, "clientHeight")
 		}
 	}
 	p.ratio = max(number(safejs.Global(), "devicePixelRatio"), 1)
@@ -179,6 +193,7 @@ func (p *pictures) frame() {
 			p.repaint(c)
 		}
 	}
+	p.flush()
 	for i := range p.canvas { // what is shown comes before what can be done with it
 		if c := &p.canvas[i]; c.fresh {
 			p.connect(c)
@@ -188,6 +203,9 @@ func (p *pictures) frame() {
 		p.painted = p.s.Paint
 	}
 	p.stale, p.overlay = false, false
+	if p.s.View.Play.On {
+		p.ask()
+	}
 }
 
 // repaint paints what is out of date of one picture; nothing, if there is none.
@@ -241,10 +259,19 @@ func (m places) TimeAt(v draw.View, x float64) time.Duration {
 	return m.Places.TimeAt(draw.AddressTime, v, x)
 }
 
-// put paints the scene on a canvas, with one crossing.
+// put has the scene painted on a canvas when all are flushed.
 func (p *pictures) put(canvas safejs.Value) {
-	p.buffer = p.scene.AppendBuffer(p.buffer[:0])
+	before := len(p.buffer)
+	p.buffer = p.scene.AppendBuffer(p.buffer)
+	p.batch = append(p.batch, canvas, len(p.buffer)-before)
+}
+
+// flush paints what was put, with one crossing.
+func (p *pictures) flush() {
 	n := len(p.buffer)
+	if n == 0 {
+		return
+	}
 	if int(number(p.crossing, "length")) < n {
 		array, err := get(safejs.Global(), "Uint8Array").New(2 * n)
 		if err != nil {
@@ -257,9 +284,10 @@ func (p *pictures) put(canvas safejs.Value) {
 		complain("buffer", err)
 		return
 	}
-	if _, err := p.paint.Invoke(canvas, call(p.crossing, "subarray", 0, n), p.palette, p.ratio); err != nil {
+	if _, err := p.paint.Invoke(append([]any{call(p.crossing, "subarray", 0, n), p.palette, p.ratio}, p.batch...)...); err != nil {
 		complain("paint", err)
 	}
+	p.buffer, p.batch = p.buffer[:0], p.batch[:0]
 }
 
 // removePoster takes the prepared picture away once the live one is painted.
@@ -293,6 +321,8 @@ func (p *pictures) point(c *canvas, x, y float64, event safejs.Value) {
 	switch {
 	case target.Kind == draw.OnBudget:
 		cursor = "ns-resize"
+	case target.Kind == draw.OnPlayhead:
+		cursor = "ew-resize"
 	case target.Kind == draw.OnSpan, target.Kind == draw.OnGap, target.Kind == draw.OnStage, target.Kind == draw.OnValue:
 		cursor = "pointer"
 	}

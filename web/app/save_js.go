@@ -138,7 +138,7 @@ func paintOn(canvas safejs.Value, scene *draw.Scene, colours []string, ratio flo
 	buffer := scene.AppendBuffer(nil)
 	array, err := arrayOf(buffer)
 	if err == nil {
-		_, err = global("memtidePaint").Invoke(canvas, array, palette, ratio)
+		_, err = global("memtidePaint").Invoke(array, palette, ratio, canvas, get(array, "length"))
 	}
 	if err != nil {
 		complain("picture", err)

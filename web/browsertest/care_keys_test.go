@@ -218,7 +218,7 @@ func TestFocusComesBack(t *testing.T) {
 	} {
 		t.Run(c.opener, func(t *testing.T) {
 			p.For(t)
-			opener := fmt.Sprintf(`document.querySelector('.header %s')`, c.opener)
+			opener := fmt.Sprintf(`document.querySelector(':is(.header, .case) %s')`, c.opener)
 			Eval[bool](p, opener+`.focus(), `+opener+`.click(), true`)
 			p.Wait(fmt.Sprintf(`document.querySelector(%q)?.checkVisibility() && document.querySelector(%[1]q).contains(document.activeElement)`, c.dialog))
 			for range 20 {

@@ -87,10 +87,10 @@ func TestPhoneHeader(t *testing.T) {
 	p := openedPage(t, "#v=1&p=gpt2-medium-b4", 390, 844)
 	if cut := Eval[[]string](p, `(() => {
 		const pen = document.createElement("canvas").getContext("2d");
-		return [...document.querySelectorAll(".header select")].filter((e) => e.checkVisibility()).filter((e) => {
+		return [...document.querySelectorAll(".case select")].filter((e) => e.checkVisibility()).filter((e) => {
 			const style = getComputedStyle(e);
 			pen.font = style.fontSize + " " + style.fontFamily;
-			return pen.measureText(e.selectedOptions[0].textContent).width + 34 > e.clientWidth; // with padding and arrow
+			return pen.measureText(e.selectedOptions[0].textContent).width + 15 > e.clientWidth; // with padding and arrow
 		}).map((e) => e.selectedOptions[0].textContent);
 	})()`); len(cut) > 0 {
 		t.Errorf("%q do not fit into their controls", cut)
@@ -136,7 +136,7 @@ func TestFourHundredPercent(t *testing.T) {
 // tooSmall names the controls that are smaller than so many pixels. What stands
 // in a line of text is as high as the line, a label makes its control larger,
 // and a region that scrolls is no target.
-const tooSmall = `((least) => controlsShown().filter((e) => !e.matches("[role=region], [role=application], p a, li a, dd a, .caption a, .origins a, .sources a, .origin a")).map((e) => {
+const tooSmall = `((least) => controlsShown().filter((e) => !e.matches("[role=region], [role=application], [role=note], p a, li a, dd a, .caption a, .origins a, .sources a, .origin a")).map((e) => {
 	const target = e.closest("label") || e, b = target.getBoundingClientRect();
 	return b.height + 0.5 < least || b.width + 0.5 < least ? nameOf(e) + ": " + Math.round(b.width) + " x " + Math.round(b.height) : "";
 }).filter(Boolean))`
@@ -195,7 +195,7 @@ func TestPrint(t *testing.T) {
 	}).map(nameOf)`); len(left) > 0 {
 		t.Errorf("on paper there is still %s", strings.Join(left, "; "))
 	}
-	for _, wanted := range []string{"dl.numbers dd", `[data-testid="timeline"]`, `[data-testid="memory"]`, `[data-testid="layers"]`, `[data-testid="tradeoff"]`, `[data-testid="selection"]`, "#strategy", "#device", ".legend", ".sources"} {
+	for _, wanted := range []string{"dl.numbers dd", `[data-testid="timeline"]`, `[data-testid="memory"]`, `[data-testid="layers"]`, `[data-testid="tradeoff"]`, `[data-testid="selection"]`, "#strategy", `[data-do="gpu"]`, ".legend", ".sources"} {
 		if !Eval[bool](p, fmt.Sprintf(`document.querySelector(%q).checkVisibility({visibilityProperty: true})`, wanted)) {
 			t.Errorf("%s is not on paper", wanted)
 		}

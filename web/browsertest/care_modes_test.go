@@ -93,8 +93,8 @@ func TestRefusedWorkers(t *testing.T) {
 		}
 	}
 	// Every number that is missing says why.
-	if got := Eval[int](p, `[...document.querySelectorAll("dl.numbers > div")].filter((e) => e.title.startsWith("There is no schedule yet")).length`); got != 5 {
-		t.Errorf("%d of the numbers say why they are missing; want 5", got)
+	if got := Eval[int](p, `[...document.querySelectorAll("dl.numbers > div")].filter((e) => e.title.startsWith("There is no schedule yet")).length`); got != 3 {
+		t.Errorf("%d of the numbers say why they are missing; want 3", got)
 	}
 	p.Click(`.notice [data-do="act"]`)
 	p.Wait(untilReady + ` && byID("peak").textContent.includes("GiB") && document.querySelector(".notice").hidden`)
@@ -146,9 +146,6 @@ func TestEverythingStops(t *testing.T) {
 	for i := range 120_000 {
 		fmt.Fprintf(&big, "layer%d,0.00001,0.00002,65536,131072,%s\n", i, "")
 	}
-	ask := func(name string) string {
-		return fmt.Sprintf(`document.querySelector('[data-do="ask"][data-arg=%q]').click()`, name)
-	}
 	stop := func(name string) string { return fmt.Sprintf(`[data-testid="question-%s"] .working button`, name) }
 	p := New(t)
 	p.Before(deaf)
@@ -156,10 +153,11 @@ func TestEverythingStops(t *testing.T) {
 		{"schedule", "", `control("strategy", "dynprog")`, `.results .working [data-do="stop"]`},
 		{"file", "", fmt.Sprintf(`drop("big.csv", %q)`, big.String()), `.results .working [data-do="stop"]`},
 		{"curve", "", `document.querySelector('[data-do="sweep"]').click()`, `[data-do="stop-sweep"]`},
-		{"what would help", `byID("questions").click()`, ask("help"), stop("help")},
-		{"smallest budget", `byID("questions").click()`, ask("smallest"), stop("smallest")},
-		{"largest batch", `byID("questions").click()`, ask("batch"), stop("batch")},
-		{"bandwidth", `byID("questions").click()`, ask("links"), stop("links")},
+		{"what would help", "", `byID("all-answers").click()`, stop("help")},
+		{"smallest budget", "", `byID("ask-smallest").click()`, stop("smallest")},
+		{"least memory", "", `byID("ask-least").click()`, stop("least")},
+		{"largest batch", "", `byID("ask-batch").click()`, stop("batch")},
+		{"bandwidth", "", `byID("ask-links").click()`, stop("links")},
 		{"addresses", `byID("places").click()`, `control("alloc", "optimal")`, `.places .working button, .places [data-do="stop-place"]`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -26,7 +26,7 @@ const rested = `document.body.dataset.state === "ready"`
 
 func TestCompare(t *testing.T) {
 	t.Parallel()
-	p := settledPage(t, "")
+	p := settledPage(t, resnet)
 	Eval[bool](p, painted)
 	alone := Eval[string](p, "location.hash")
 	stepOfA := result(p, "step-time")
@@ -81,7 +81,7 @@ func TestCompare(t *testing.T) {
 
 func TestCompareFiles(t *testing.T) {
 	t.Parallel()
-	p := settledPage(t, "")
+	p := settledPage(t, resnet)
 	other := strings.ReplaceAll(smallCSV, "0.005", "0.009")
 	Eval[bool](p, fmt.Sprintf(`(() => {
 		const data = new DataTransfer();

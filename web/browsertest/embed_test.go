@@ -80,7 +80,7 @@ func TestEmbedTalks(t *testing.T) {
 	}
 
 	Eval[bool](p, `say({type: "set", params: {m: "1MiB"}}), true`)
-	p.Wait(`last("error")?.code === "budget" && last("error").text.startsWith("Cannot run in 1 MiB")`)
+	p.Wait(`last("error")?.code === "budget" && last("error").text.startsWith("Does not fit in 1 MiB")`)
 
 	Eval[bool](p, `say({type: "open", link: "#v=1&p=vgg16-b32&m=90%25"}), true`)
 	p.Wait(`last("state").link` + unsealed + `.endsWith("#v=1&p=vgg16-b32&m=90%25")`)

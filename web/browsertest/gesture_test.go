@@ -52,7 +52,7 @@ func visibleRange(p *Page) [2]float64 {
 
 func TestMouseZoomsAndPans(t *testing.T) {
 	t.Parallel()
-	p := settledPage(t, "")
+	p := settledPage(t, resnet)
 	b := boxOf(p, "timeline")
 	y := b.Top + b.Height*0.85
 	at := func(share float64) [2]float64 { return [2]float64{b.Left + b.Width*share, y} }
@@ -94,7 +94,7 @@ func TestMouseZoomsAndPans(t *testing.T) {
 
 func TestDragBudgetLine(t *testing.T) {
 	t.Parallel()
-	p := settledPage(t, "")
+	p := settledPage(t, resnet)
 	b := boxOf(p, "memory")
 	before := result(p, "peak")
 	// The line is where the pointer becomes a double arrow.
@@ -117,7 +117,7 @@ func TestDragBudgetLine(t *testing.T) {
 
 func TestClickSelects(t *testing.T) {
 	t.Parallel()
-	p := settledPage(t, "")
+	p := settledPage(t, resnet)
 	b := boxOf(p, "timeline")
 	at := [2]float64{b.Left + b.Width*0.5, b.Top + 34}
 	drag(t, p, at)

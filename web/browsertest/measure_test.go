@@ -54,7 +54,7 @@ func TestMeasureStart(t *testing.T) {
 // how long input was blocked at most, beside the sweep and without it.
 func TestMeasureDrag(t *testing.T) {
 	measuring(t)
-	p := settledPage(t, "")
+	p := settledPage(t, resnet)
 	curveBegun(p)
 	dragBudget(t, p, "beside the sweep", 0)
 	dragFrames(t, p, "beside the sweep")

@@ -87,7 +87,7 @@ func TestLargeOnnx(t *testing.T) {
 	if size < 553_000_000 {
 		t.Fatalf("the model has %d bytes; the test needs 553 MB", size)
 	}
-	p := settledPage(t, "")
+	p := settledPage(t, resnet)
 	before := tabMemory()
 	dropPath(p, name)
 	took := p.Wait(`document.title.startsWith("large") && document.body.dataset.state === "ready"`)

@@ -17,7 +17,7 @@ func drawn(p *Page, host string) string {
 // is free: the page says so, and optimal placement shows another map.
 func TestAddresses(t *testing.T) {
 	t.Parallel()
-	p := settledPage(t, "")
+	p := settledPage(t, resnet)
 	if got := Eval[bool](p, `document.querySelector("#places-body").hidden`); !got {
 		t.Error("the address view is open at first")
 	}
@@ -61,7 +61,7 @@ func TestAddresses(t *testing.T) {
 // The parameters of an allocator come and go with it, and stand in the address.
 func TestAllocatorParameters(t *testing.T) {
 	t.Parallel()
-	p := settledPage(t, "")
+	p := settledPage(t, resnet)
 	p.Click(`[data-testid="places"]`)
 	p.Wait(`byID("outcome") && result("outcome") !== ""`)
 	const order = `document.getElementById("alloc-order")`
@@ -84,7 +84,7 @@ func TestAllocatorParameters(t *testing.T) {
 // back.
 func TestMemoryFile(t *testing.T) {
 	t.Parallel()
-	p := settledPage(t, "")
+	p := settledPage(t, resnet)
 	csv := "id,lower,upper,size\n0,0,3,4\n1,2,5,2\n2,4,9,3\n3,6,9,4\n"
 	Eval[bool](p, fmt.Sprintf(`drop("buffers.csv", %q); true`, csv))
 	p.Wait(`document.querySelector("#app").dataset.kind === "memory" && byID("outcome") && result("outcome") !== ""`)

@@ -75,7 +75,7 @@ func TestLargeSnapshot(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("MEMTIDE_EVENTS")); err == nil {
 		events = n
 	}
-	p := settledPage(t, "")
+	p := settledPage(t, resnet)
 	Eval[bool](p, makeSnapshot)
 	size := Eval[int](p, fmt.Sprintf(`(window.big = snapshot(%d)).size`, events))
 	if size < 5<<20 {

@@ -157,7 +157,7 @@ func TestLargeTrace(t *testing.T) {
 	}
 	const blocks = 50
 	name := writeTrace(t, blocks, size)
-	p := settledPage(t, "")
+	p := settledPage(t, resnet)
 	Eval[bool](p, makeSnapshot)
 	before := tabMemory()
 	Eval[bool](p, `longest(); true`)

@@ -13,7 +13,7 @@ func TestAddressHoldsTheView(t *testing.T) {
 	t.Parallel()
 	p := settledPage(t, offload)
 	for _, c := range []struct{ do, want string }{
-		{`byID("questions").click()`, "open=questions"},
+		{`byID("ask-batch").click()`, "open=questions"},
 		{`byID("layers-toggle").click()`, "open=questions,layers"},
 		{`document.querySelector('.under [data-do="table"]').click()`, "open=questions,layers,table"},
 		{`document.getElementById("stage").focus(), document.getElementById("stage").dispatchEvent(new KeyboardEvent("keydown", {bubbles: true, code: "KeyK", key: "k"}))`, "chain=1"},
@@ -25,7 +25,7 @@ func TestAddressHoldsTheView(t *testing.T) {
 	p.Reload()
 	p.Wait(untilReady)
 	Eval[bool](p, hands)
-	p.Wait(`byID("questions").getAttribute("aria-expanded") === "true" && byID("layers-toggle").getAttribute("aria-expanded") === "true" && !document.querySelector("#table").hidden && !byID("chain").hidden`)
+	p.Wait(`!byID("question-help").hidden && byID("layers-toggle").getAttribute("aria-expanded") === "true" && !document.querySelector("#table").hidden && !byID("chain").hidden`)
 	if got := Eval[string](p, `location.hash`); got != hash {
 		t.Errorf("after a reload the address is %s; want %s", got, hash)
 	}

@@ -49,6 +49,7 @@ func (p *Plot) Option(look Look) ([]byte, error) {
 	set(o, float64(p.From)/unit, "xAxis", "0", "min")
 	set(o, float64(p.To)/unit, "xAxis", "0", "max")
 	set(o, "{value} "+name, "xAxis", "0", "axisLabel", "formatter")
+	set(o, max(int(p.Width/90), 3), "xAxis", "0", "splitNumber")
 	set(o, p.Low, "yAxis", "0", "min")
 	set(o, p.Top, "yAxis", "0", "max")
 	set(o, p.format(), "yAxis", "0", "axisLabel", "formatter")

@@ -19,7 +19,7 @@ func init() {
 // pixels.
 func (x *Places) drawHoles(s *Scene, f *frame) {
 	s.Desc = "Fragmentation over time: the part of the free memory that is outside of the largest hole."
-	s.addText(Ink, 0, 13, text{Holes.Title(), start, true})
+	s.addText(Ink, 0, 13, text{s: Holes.Title(), bold: true, large: true})
 	top, bottom := titleLine+2, f.Height-6
 	y := func(part float64) float64 { return bottom - part*(bottom-top) }
 	for _, part := range []float64{0, 1} {
@@ -83,7 +83,7 @@ func (x *Places) worstOf(i, j int) (worst float64) {
 // drawHost draws the host memory that holds offloaded values, and as a line what
 // it would be in compressed form.
 func (x *Places) drawHost(s *Scene, f *frame) {
-	s.addText(Ink, 0, 13, text{Host.Title(), start, true})
+	s.addText(Ink, 0, 13, text{s: Host.Title(), bold: true, large: true})
 	peak := peakOf(x.p.Host)
 	s.Desc = "Pinned host memory over time, at most " + format.Bytes(peak) + "."
 	top, bottom := titleLine+4, f.Height-6

@@ -70,7 +70,7 @@ func init() {
 func (x *Places) drawMap(s *Scene, f *frame) {
 	at := x.moment(f.View)
 	s.Desc = x.MapSentence(at)
-	s.addText(Ink, 0, 13, text{x.mapTitle(at), start, true})
+	s.addText(Ink, 0, 13, text{s: x.mapTitle(at), bold: true, large: true})
 	s.text(Muted, 0, 29, start, firstFit(f.Width, x.holesSentence(at), x.holesShort(at)))
 	per := x.mapScale(f)
 	s.clearSlices()

@@ -44,7 +44,7 @@ func init() {
 func (x *Places) drawTime(s *Scene, f *frame) {
 	s.Desc = x.Summary()
 	sc := x.scale(f)
-	s.addText(Ink, 0, 13, text{AddressTime.Title(), start, true})
+	s.addText(Ink, 0, 13, text{s: AddressTime.Title(), bold: true, large: true})
 	x.drawAddressAxis(s, f, &sc)
 	x.drawTimeAxis(s, f, titleLine, sc.bottom)
 	x.drawBlocks(s, f, &sc)

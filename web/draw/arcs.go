@@ -192,7 +192,7 @@ const (
 // are not: beside those of blocks, and within them.
 func (st *structure) drawn(f *frame, selected engine.ValueID, open int32) (arcs []arc, more, folded int) {
 	most, by := mostArcs, (*arc).weight
-	if f.Width <= 480 {
+	if f.Width <= slimWidth {
 		most, by = fewArcs, func(a *arc) float64 { return float64(a.to - a.from) }
 	}
 	var on *arc
@@ -262,16 +262,16 @@ func (m *Model) valueOf(t Target) engine.ValueID {
 	return best
 }
 
-// Height is the height of a picture of the model that stands alone, in CSS pixels;
-// 0: the model has nothing for it.
-func (m *Model) Height(pic Picture) float64 {
+// heightAt is the height of a picture of the model that stands alone and is so wide,
+// in CSS pixels; 0: the model has nothing for it.
+func (m *Model) heightAt(pic Picture, width float64) float64 {
 	switch {
 	case pic == Strip && m.IsGraph():
-		return graphHeight
+		return GraphHeight
 	case pic == Life && !m.IsGraph():
 		return 0
 	}
-	return pic.Height()
+	return pic.HeightAt(width)
 }
 
 // byPlace are the arcs from left to right; of those that begin at one operation the

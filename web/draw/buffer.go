@@ -14,7 +14,7 @@ const bufferMagic = uint32('M') | 'T'<<8 | 'D'<<16 | '1'<<24
 //	header   magic u32, width f32, height f32, groups u32, bytes of text u32
 //	group    op, fill, stroke, pattern, lines, dash u8, 0 u16, stroke width f32, numbers u32
 //	         then the numbers: f32 coordinates; a text is x f32, y f32,
-//	         offset u32 and length u16, anchor u8, bold u8
+//	         offset u32 and length u16, anchor u8, font u8: 1 if bold, 2 if large, 4 with a halo
 //	texts    all strings after each other in UTF-8
 //
 // Roles are indices into Palette, 255 is none. Offsets and lengths of texts
@@ -48,11 +48,17 @@ func (s *Scene) AppendBuffer(dst []byte) []byte {
 			n := utf16Len(t.s)
 			dst = le.AppendUint32(dst, uint32(units))
 			dst = le.AppendUint16(dst, uint16(n))
-			bold := byte(0)
+			font := byte(0)
 			if t.bold {
-				bold = 1
+				font = 1
 			}
-			dst = append(dst, byte(t.anchor), bold)
+			if t.large {
+				font += 2
+			}
+			if t.halo {
+				font += 4
+			}
+			dst = append(dst, byte(t.anchor), font)
 			units += n
 		}
 	}

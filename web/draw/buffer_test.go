@@ -51,7 +51,7 @@ func TestBuffer(t *testing.T) {
 	s.rect(recomputeStyle, 9, 10, 11, 12)
 	s.line(strokeOf(Grid, 1.5), 0, 0, 1, 1, 2, 0)
 	s.text(Ink, 1, 2, middle, "ä\U0001F600b") // the face is two UTF-16 units
-	s.addText(Ink, 3, 4, text{"end", end, true})
+	s.addText(Ink, 3, 4, text{s: "end", anchor: end, bold: true})
 	got, err := decode(s.AppendBuffer([]byte("before it"))[len("before it"):])
 	want := `scene 100 50
 group [1 0 255 0 255 0] 0: 1 2 3 4 5 6 7 8
@@ -104,7 +104,9 @@ func TestPainterAgrees(t *testing.T) {
 		fmt.Sprintf("MAGIC = 0x%x", bufferMagic),
 		"HEADER = 20, GROUP = 16, NONE = 255",
 		fmt.Sprintf("RECTS = %d, AREA = %d, LINE = %d, TEXTS = %d", opRects, opArea, opLine, opTexts),
-		`FONT = "` + fontCSS + `"`,
+		`SMALL = "` + fontCSS + `", LARGE = "` + strings.Replace(fontCSS, num(fontSize), num(largeSize), 1) + `"`,
+		fmt.Sprintf("SURFACE = %d;", Surface),
+		"lineWidth = " + num(haloWidth) + ";",
 		"DASHES = [" + strings.Join(lists, ", ") + "]",
 	}
 	for _, w := range want {

@@ -140,11 +140,11 @@ func (m *Model) drawChain(s *Scene, f *frame) {
 			continue
 		}
 		if lane >= 0 && next != lane && x0 >= f.left && x0 >= joined+1 {
-			bars = append(bars, chainJoin(f, x0, lane, next)...)
+			bars = append(bars, m.chainJoin(f, x0, lane, next)...)
 			joined = x0
 		}
 		if lane = next; c.Target.Kind == OnSpan {
-			y, h := laneBox(f.Height, lane)
+			y, h := m.laneBox(f, lane)
 			x0, x1 = f.clip(x0), math.Min(math.Max(f.clip(x1), f.clip(x0)+0.5), f.right)
 			if x0 < drawn[lane]+1 {
 				x0 = drawn[lane]
@@ -160,9 +160,9 @@ func (m *Model) drawChain(s *Scene, f *frame) {
 }
 
 // chainJoin is the upright bar from a lane's line to another one's.
-func chainJoin(f *frame, x float64, from, to int) []float32 {
-	y0, h0 := laneBox(f.Height, from)
-	y1, h1 := laneBox(f.Height, to)
+func (m *Model) chainJoin(f *frame, x float64, from, to int) []float32 {
+	y0, h0 := m.laneBox(f, from)
+	y1, h1 := m.laneBox(f, to)
 	top, bottom := math.Min(y0+h0, y1+h1), math.Max(y0+h0, y1+h1)
 	return []float32{float32(x - 0.75), float32(top), 1.5, float32(bottom - top + chainWidth)}
 }

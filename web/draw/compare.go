@@ -29,9 +29,9 @@ func (b *Beside) budget() engine.Bytes {
 // title is the heading of a picture, with the letter of its side.
 func (v *View) title(pic Picture) text {
 	if v.Beside == nil {
-		return text{pic.Title(), start, true}
+		return text{s: pic.Title(), bold: true, large: true}
 	}
-	return text{v.Beside.Letter + " " + pic.Title(), start, true}
+	return text{s: v.Beside.Letter + " " + pic.Title(), bold: true, large: true}
 }
 
 // end is where the time axis ends: with the longer of two steps.
@@ -177,7 +177,7 @@ func (m *Model) Decision(k int) sim.Decision { return m.decision(k) }
 // The views are of A and of B.
 func FigureOfBoth(s *Scene, a, b *Model, va, vb View) {
 	var part Scene
-	Legend(&part, va.Width)
+	Legend(&part, va.Width, a, b)
 	s.reset(va.Width, 0)
 	s.append(&part, 0)
 	y := part.Height
@@ -191,7 +191,7 @@ func FigureOfBoth(s *Scene, a, b *Model, va, vb View) {
 			y += PageGap
 			m.Draw(&part, pic, v)
 			s.append(&part, y)
-			y += pic.Height()
+			y += part.Height
 		}
 	}
 	s.Height = y

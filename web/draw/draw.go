@@ -40,10 +40,10 @@ func (m *Model) drawCursor(s *Scene, f *frame, top, bottom float64, label bool) 
 }
 
 // pageHeight is the height of Page's scenes in CSS pixels.
-func (m *Model) pageHeight() float64 {
+func (m *Model) pageHeight(width float64) float64 {
 	h := -PageGap
 	for pic := range NumPictures {
-		if own := m.Height(pic); own > 0 {
+		if own := m.heightAt(pic, width); own > 0 {
 			h += own + PageGap
 		}
 	}
@@ -55,61 +55,28 @@ func (m *Model) pageHeight() float64 {
 // page, which the live pictures replace in the same place.
 func (m *Model) Page(s *Scene, v View) {
 	v.Height = 0
-	s.reset(v.Width, m.pageHeight())
+	s.reset(v.Width, m.pageHeight(v.Width))
 	var part Scene
 	y := 0.0
 	for pic := range NumPictures {
-		if m.Height(pic) == 0 {
+		if m.heightAt(pic, v.Width) == 0 {
 			continue
 		}
 		m.Draw(&part, pic, v)
 		s.append(&part, y)
 		m.Overlay(&part, pic, v)
 		s.append(&part, y)
-		y += m.Height(pic) + PageGap
+		y += part.Height + PageGap
 	}
 	s.Title = "One training step: layers, timeline and device memory"
 	s.Desc = m.Summary(v.Budget)
-}
-
-// legendEntries are what the colours mean, in the words of the pictures.
-var legendEntries = []struct {
-	style style
-	words string
-}{
-	{forwardStyle, "forward, kept"},
-	{recomputeStyle, "recompute"},
-	{backwardStyle, "backward"},
-	{transferStyle, "transfer, offload"},
-	{inFlightStyle, "in transfer"},
-	{fixedStyle, "weights"},
-	{scratchStyle, "workspace"},
-	{waitingBox, "waiting"},
-	{overStyle, "over budget"},
-}
-
-// Legend replaces s by what the colours mean, in as many lines as the width needs.
-func Legend(s *Scene, width float64) {
-	s.reset(width, lineHeight+6)
-	s.Title = "Legend"
-	x, y := 0.0, 0.0
-	for _, e := range legendEntries {
-		w := 17 + textWidth(e.words)
-		if x > 0 && x+w > width {
-			x, y = 0, y+lineHeight+6
-		}
-		s.rect(e.style, x+0.5, y+3.5, 12, 10)
-		s.text(Muted, x+17, y+13, start, e.words)
-		x += w + 14
-	}
-	s.Height = y + lineHeight + 6
 }
 
 // Figure replaces s by the legend and the page, for a file that stands alone.
 func (m *Model) Figure(s *Scene, v View) {
 	var page, legend Scene
 	m.Page(&page, v)
-	Legend(&legend, v.Width)
+	Legend(&legend, v.Width, m)
 	s.reset(v.Width, legend.Height+PageGap+page.Height)
 	s.append(&legend, 0)
 	s.append(&page, legend.Height+PageGap)

@@ -200,14 +200,17 @@ func (m *Model) PeakParts(n int) []PeakPart {
 	}
 	for _, v := range h.Lives {
 		name := v.Name
-		if v.Stage != "" && v.Stage != name {
-			name = v.Stage + ", " + name
+		if v.Stage != "" {
+			name = v.Stage + partWords[v.Category]
 		}
 		out = append(out, PeakPart{bandRoles[v.Category], name, v.Bytes})
 	}
 	slices.SortStableFunc(out, func(a, b PeakPart) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	return out[:min(n, len(out))]
 }
+
+// partWords say behind the name of a layer what of it is meant.
+var partWords = [sim.NumCategories]string{sim.Gradient: ", gradient", sim.Recomputed: ", computed again", sim.InTransfer: ", in transfer", sim.Workspace: ", temporaries"}
 
 // bandRoles are the colours of categories.
 var bandRoles = [sim.NumCategories]Role{sim.Fixed: Fixed, sim.Gradient: Backward, sim.Activation: Forward, sim.Recomputed: Recompute,

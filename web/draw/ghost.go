@@ -1,18 +1,15 @@
 package draw
 
 import (
-	"math"
-
 	"memtide/engine"
 	"memtide/engine/sim"
-	"memtide/web/format"
 )
 
 // The ghost is the memory over time if everything is kept, on the same axes: what
 // the schedule saves and, where it ends earlier, what that costs.
 
 var (
-	ghostLine  = style{fill: noRole, stroke: Ink, lines: noRole, dash: dashGhost, width: 1}
+	ghostLine  = style{fill: noRole, stroke: Muted, lines: noRole, dash: dashGhost, width: 1.3}
 	deviceLine = strokeOf(Ink, 2)
 )
 
@@ -24,43 +21,36 @@ func ghostPeak(ghost []sim.Point) (most engine.Bytes) {
 }
 
 // drawGhost draws the outline of keeping everything, and hatches what of it is more
-// than the device has. What is above the axis is cut off, and the label says so.
-func drawGhost(s *Scene, f *frame, sc *memoryScale) {
+// than the device has. What is above the axis is cut off, and its label says so.
+func (m *Model) drawGhost(s *Scene, f *frame, sc *memoryScale) {
 	if len(f.Ghost) == 0 || f.Beside != nil {
 		return
 	}
-	xy, peakX := s.xy[:0], f.left
+	xy := s.xy[:0]
 	top := sc.most + engine.Bytes(6/sc.perByte) // a little above the axis, so that the line leaves the picture
-	peak := ghostPeak(f.Ghost)
-	last := engine.Bytes(0)
+	last := m.memory.fixed
 	for i := range f.Ghost {
 		p := &f.Ghost[i]
 		if x := f.clip(f.x(int64(p.At))); p.At <= f.To {
-			used := min(p.Used, top)
+			used := max(min(p.Used, top), m.memory.fixed)
 			if p.At >= f.From {
 				if len(xy) == 0 && i > 0 {
-					xy = append(xy, float32(f.left), float32(sc.y(int64(last))))
+					xy = append(xy, float32(f.left), float32(sc.foot(int64(last))))
 				}
-				xy = corner(xy, x, sc.y(int64(last)))
-				xy = corner(xy, x, sc.y(int64(used)))
-				if p.Used == peak && peakX == f.left {
-					peakX = x
-				}
+				xy = corner(xy, x, sc.foot(int64(last)))
+				xy = corner(xy, x, sc.foot(int64(used)))
 			}
 			last = used
 		}
 	}
-	xy = corner(xy, f.clip(f.x(int64(f.Ghost[len(f.Ghost)-1].At))), sc.y(int64(last)))
+	xy = corner(xy, f.clip(f.x(int64(f.Ghost[len(f.Ghost)-1].At))), sc.foot(int64(last)))
 	s.xy = xy
 	drawBeyond(s, f, sc, xy)
-	s.path(opLine, ghostLine, s.xy[:len(xy)])
-	words := "keep everything: " + format.Bytes(peak)
-	if peak > sc.most {
-		words += ", above the picture"
+	line := ghostLine
+	if f.Capacity > 0 && ghostPeak(f.Ghost) > f.Capacity {
+		line.stroke = Over
 	}
-	half := textWidth(words)/2 + 4
-	x := math.Min(math.Max(peakX, f.left+half), f.right-half)
-	halo(s, Ink, x, math.Max(sc.y(int64(min(peak, sc.most)))-5, titleLine+11), middle, words)
+	s.path(opLine, line, s.xy[:len(xy)])
 }
 
 // drawBeyond hatches what lies above the device's line under an outline.
@@ -75,19 +65,4 @@ func drawBeyond(s *Scene, f *frame, sc *memoryScale, outline []float32) {
 			s.rect(waitingStyle, float64(x0), float64(y0), float64(x1-x0), float64(line-y0))
 		}
 	}
-}
-
-// drawDevice draws what the device has.
-func drawDevice(s *Scene, f *frame, sc *memoryScale) {
-	if !sc.showDevice || f.Capacity > sc.most {
-		return
-	}
-	y := sc.y(int64(f.Capacity))
-	s.line(deviceLine, float32(f.left), float32(y), float32(f.right), float32(y))
-	words := f.Device + " has " + format.Bytes(f.Capacity)
-	at := y - 5
-	if budget := sc.y(int64(f.Budget)); sc.showBudget && y-budget < 16 && budget <= y { // whose label stands over its line
-		at = y + 13
-	}
-	halo(s, Ink, f.right-4, at, end, words)
 }

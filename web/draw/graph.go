@@ -14,9 +14,9 @@ import (
 // run, and above them arcs from values to their last forward readers. It stands
 // where the strip of layers stands, which has no room for arcs in a comparison.
 
-// Sizes in CSS pixels, from the bottom up.
+// Sizes in CSS pixels, from the bottom up. GraphHeight is that of the whole strip.
 const (
-	graphHeight = 156.0
+	GraphHeight = 156.0
 	graphWords  = 16.0 // where arcs begin and end, in words
 	graphLetter = 12.0 // what becomes of what an operation makes
 	graphMark   = 14.0
@@ -69,7 +69,7 @@ func (m *Model) drawGraph(s *Scene, f *frame) {
 	geo := st.geometry(f)
 	s.Title = "Graph of the network: operations in the order in which they run, values that wait long for a reader as arcs"
 	s.Desc = m.graphDesc()
-	s.addText(Ink, 0, geo.base-14, text{s: "Graph", bold: true})
+	s.addText(Ink, 0, geo.base-14, text{s: "Graph", bold: true, large: true})
 	s.text(Muted, 0, geo.base+3, start, fit("in order of", f.left-4))
 	s.text(Muted, 0, geo.base+17, start, fit("execution", f.left-4))
 	if len(st.ops) == 0 {
@@ -182,7 +182,7 @@ func (m *Model) drawMarks(s *Scene, f *frame, g *arcGeometry) {
 	s.flushSlices()
 	for _, b := range bars {
 		if d := m.structure.decisions[b.at]; d != sim.Keep && b.last == b.first+1 {
-			if letter := letterIn(d, b.w+2); letter != "" {
+			if letter := strings.ReplaceAll(DecisionLetter(d), "+", ""); textWidth(letter) <= b.w+2 {
 				s.text(Ink, b.x+b.w/2, g.base+graphMark+10, middle, letter)
 			}
 		}

@@ -18,7 +18,7 @@ func Headed(s, picture *Scene, h Heading) {
 	s.Title, s.Desc = picture.Title, picture.Desc
 	y := FileMargin
 	line := func(str string, bold bool) {
-		s.addText(Ink, FileMargin, y+fontSize, text{str, start, bold})
+		s.addText(Ink, FileMargin, y+fontSize, text{s: str, bold: bold})
 		y += lineHeight + 3
 	}
 	if title := fit(h.Title, picture.Width); title != "" {

@@ -52,7 +52,7 @@ func TestHeaded(t *testing.T) {
 
 func TestHeadedGolden(t *testing.T) {
 	var legend, s Scene
-	Legend(&legend, 320)
+	Legend(&legend, 320, smallModel())
 	Headed(&s, &legend, Heading{Title: "VGG <16>", Lines: []string{"A: Greedy · budget 4 GiB", "B: Rotor · budget 4 GiB", "B − A: step +12.0 ms"}})
 	var b bytes.Buffer
 	dark := Dark

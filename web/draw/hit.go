@@ -47,8 +47,11 @@ func (m *Model) hitTimeline(f *frame, x, y float64) Target {
 	if x < f.left-reach || x > f.right+reach {
 		return Target{}
 	}
+	if f.Playhead > 0 && y < titleLine && math.Abs(x-f.x(int64(f.Playhead))) <= 2*reach {
+		return Target{OnPlayhead, 0}
+	}
 	for l := range m.lanes {
-		if top, h := laneBox(f.Height, l); y >= top && y < top+h {
+		if top, h := m.laneBox(f, l); m.runs(f, l) && y >= top && y < top+h {
 			if i := m.lanes[l].nearest(f, x); i >= 0 {
 				return target(m.lanes[l].ref[i])
 			}
@@ -86,10 +89,10 @@ func (m *Model) hitMemory(f *frame, x, y float64) Target {
 	}
 	used := m.memory.used(f.time(x))
 	sum := int64(0)
-	for c := range used {
+	for _, c := range stack {
 		sum += int64(used[c])
 		if y >= sc.y(sum) && used[c] > 0 {
-			return Target{OnBand, c}
+			return Target{OnBand, int(c)}
 		}
 	}
 	return Target{}

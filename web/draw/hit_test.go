@@ -139,7 +139,7 @@ func TestHitMemoryIsPainted(t *testing.T) {
 
 func TestHitStrip(t *testing.T) {
 	m := smallModel()
-	v := View{Width: 386} // 300 pixels of plot, 100 for each of three bars
+	v := View{Width: 386, Gutter: 76} // 300 pixels of plot, 100 for each of three bars
 	for _, c := range []struct {
 		x, y float64
 		want Target
@@ -158,7 +158,7 @@ func TestStripOfMany(t *testing.T) {
 	m := randomModel(4*300, 2)
 	f := m.frame(Strip, View{Width: 400})
 	bars := m.bars(&f)
-	if len(bars) != 104 { // (400-76-10)/3
+	if len(bars) != 110 { // (400-60-10)/3
 		t.Fatalf("%d bars", len(bars))
 	}
 	next := 1
@@ -238,8 +238,9 @@ func TestNavigation(t *testing.T) {
 // A point a little beside a slice means it, a point further away does not.
 func TestHitBeside(t *testing.T) {
 	m := smallModel()
-	v := View{Width: 276, To: 190 * ms} // a pixel is a millisecond
-	y, h := laneBox(Timeline.Height(), int(sim.ToHost))
+	v := View{Width: 284, Gutter: GutterWidth, To: 190 * ms} // a pixel is a millisecond
+	f := m.frame(Timeline, v)
+	y, h := m.laneBox(&f, int(sim.ToHost))
 	for x, want := range map[float64]Target{
 		GutterWidth + 72: {OnSpan, 2}, GutterWidth + 18: {OnSpan, 2}, GutterWidth + 76: {}, GutterWidth + 12: {},
 	} {

@@ -114,23 +114,6 @@ func TestInCommon(t *testing.T) {
 	}
 }
 
-// The letter of a decision is as long as there is room for.
-func TestLetterIn(t *testing.T) {
-	both := sim.Recompute | sim.Offload
-	for _, c := range []struct {
-		d     sim.Decision
-		width float64
-		want  string
-	}{
-		{sim.Keep, 20, "K"}, {sim.Offload, 12, "O"}, {sim.Recompute, 2, ""},
-		{both, 40, "RO"}, {both, textWidth("RO"), "RO"}, {both, textWidth("RO") - 1, ""}, {both, 2, ""},
-	} {
-		if got := letterIn(c.d, c.width); got != c.want {
-			t.Errorf("%v in %.1f pixels: %q; want %q", c.d, c.width, got, c.want)
-		}
-	}
-}
-
 func TestFind(t *testing.T) {
 	m := NewModel(skipProblem(), &sim.Trace{}) // conv, add
 	for _, c := range []struct {

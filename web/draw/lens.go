@@ -51,7 +51,7 @@ func (m *Model) Lens(s *Scene, t Target, width float64) bool {
 	}
 	x0, x1 := l.x(g.Start), l.x(g.End)
 	s.outline(strokeOf(Waiting, 2), x0-1, lensTop-2, x1-x0+2, lensLane+4)
-	s.addText(Budget, (x0+x1)/2, lensTop-8, text{format.Duration(g.End - g.Start), middle, true})
+	s.addText(Budget, (x0+x1)/2, lensTop-8, text{s: format.Duration(g.End - g.Start), anchor: middle, bold: true})
 	if cause != nil && cause.Lane != sim.Compute && cause.End > from && cause.End <= to {
 		arrow(s, l.x(cause.End), lensLower, lensCopy, x1, lensTop, lensLane)
 	}

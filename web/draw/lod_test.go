@@ -230,12 +230,12 @@ func TestMemoryCorners(t *testing.T) {
 	for _, c := range m.bandPoints(&f, nil) {
 		got += fmt.Sprintf("%.4g:%d ", c.x, c.sum[0])
 	}
-	if want := "76:0 283:1 283:4 490:5 "; got != want {
+	if want := "84:0 287:1 287:4 490:5 "; got != want {
 		t.Errorf("corners %s, want %s", got, want)
 	}
 	m = randomModel(50000, 13)
 	f = m.frame(Memory, View{Width: 500})
-	if n, most := len(m.bandPoints(&f, nil)), 3*(500-76-10); n > most {
+	if n, most := len(m.bandPoints(&f, nil)), 3*(500-84-10); n > most {
 		t.Errorf("%d corners, want at most %d", n, most)
 	}
 }

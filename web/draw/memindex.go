@@ -8,15 +8,18 @@ import (
 	"memtide/engine/sim"
 )
 
-// bounds are the upper borders of the bands of the memory picture, from bottom
-// to top: running sums over the categories.
+// stack is the order of the bands of the memory picture, from bottom to top: what is
+// kept longest lies lowest, so that little of it moves when something leaves.
+var stack = [sim.NumCategories]sim.Category{sim.Fixed, sim.Activation, sim.Recomputed, sim.InTransfer, sim.Gradient, sim.Workspace}
+
+// bounds are the upper borders of the bands, in the order of stack: running sums.
 type bounds [sim.NumCategories]int64
 
 func boundsOf(s *sim.Sample) (b bounds) {
 	var sum int64
-	for c, used := range s.Used {
-		sum += int64(used)
-		b[c] = sum
+	for i, c := range stack {
+		sum += int64(s.Used[c])
+		b[i] = sum
 	}
 	return b
 }
@@ -25,8 +28,9 @@ func boundsOf(s *sim.Sample) (b bounds) {
 // looking at few of them.
 type memoryIndex struct {
 	samples []sim.Sample
-	blocks  []bounds     // the largest sums of each block of blockSize samples
-	fixed   engine.Bytes // what is fixed at every moment
+	blocks  []bounds                // the largest sums of each block of blockSize samples
+	fixed   engine.Bytes            // what is fixed at every moment
+	held    [sim.NumCategories]bool // whether there is ever any of it
 }
 
 func newMemoryIndex(samples []sim.Sample) memoryIndex {
@@ -34,6 +38,9 @@ func newMemoryIndex(samples []sim.Sample) memoryIndex {
 	for i := range samples {
 		if used := samples[i].Used[sim.Fixed]; i == 0 || used < x.fixed {
 			x.fixed = used
+		}
+		for c, used := range samples[i].Used {
+			x.held[c] = x.held[c] || used > 0
 		}
 	}
 	for b := range x.blocks {
@@ -46,9 +53,10 @@ func newMemoryIndex(samples []sim.Sample) memoryIndex {
 func (x *memoryIndex) scan(i, j int, high *bounds) {
 	for ; i < j; i++ {
 		var sum int64
-		for c, used := range x.samples[i].Used {
-			sum += int64(used)
-			high[c] = max(high[c], sum)
+		used := &x.samples[i].Used
+		for b, c := range stack {
+			sum += int64(used[c])
+			high[b] = max(high[b], sum)
 		}
 	}
 }

@@ -21,16 +21,19 @@ var bandStyles = [sim.NumCategories]style{
 
 // bandPoint is a corner of the bands: the running sums at one x.
 type bandPoint struct {
-	x   float64
-	sum bounds
+	x    float64
+	sum  bounds
+	sunk int64 // the height of what was sunk onto the lowest band, see sink
 }
 
 func init() {
-	pictures[Memory] = picture{name: "memory", title: "Device memory", height: 238, compared: 196}
+	pictures[Memory] = picture{name: "memory", title: "Device memory", height: 420, slim: 330, embedded: 260, compared: 196}
 	timed[Memory] = modelLayout{
 		draw: (*Model).drawMemory,
 		overlay: func(m *Model, s *Scene, f *frame) {
+			m.fade(s, f)
 			m.drawCursor(s, f, titleLine, f.Height-6, false)
+			m.drawPlayhead(s, f, 0, f.Height-6)
 		},
 		hit: (*Model).hitMemory,
 	}
@@ -40,26 +43,40 @@ func (m *Model) drawMemory(s *Scene, f *frame) {
 	s.Title = "Device memory over one training step"
 	s.Desc = m.memoryDesc(f.Budget)
 	sc := m.memoryScale(f)
+	m.drawPhases(s, f, 0, sc.bottom, 0)
 	s.addText(Ink, 0, 13, f.title(Memory))
 	m.drawMemoryAxis(s, f, &sc)
 	s.bands = m.bandPoints(f, s.bands[:0])
-	m.drawBands(s, &sc)
-	sc.drawBreak(s, f)
-	drawGhost(s, f, &sc)
-	if sc.showBudget {
+	sunk := m.sunkPieces(f, &sc)
+	if len(sunk) > 0 {
+		s.sunk = m.sink(f, sunk, s.bands, s.sunk[:0])
+		s.bands, s.sunk = s.sunk, s.bands
+	}
+	m.drawBands(s, f, &sc, sunk)
+	m.drawSeams(s, f, &sc, sunk)
+	sc.drawBreak(s, f, m.stripes())
+	if over := f.Over; over > 0 {
+		drawOver(s, &sc, over)
+	} else if sc.showBudget {
 		drawOver(s, &sc, f.Budget)
 	}
+	m.drawGhost(s, f, &sc)
+	outlineSunk(s, &sc)
+	s.placed = s.placed[:0]
+	m.drawLines(s, f, &sc)
+	m.nameBands(s, f, &sc)
+	m.nameSunk(s, f, &sc, sunk)
 	m.drawBeside(s, f, &sc)
 	m.drawEnd(s, f, titleLine, sc.bottom)
-	drawDevice(s, f, &sc)
-	m.drawBudgetAndPeak(s, f, &sc)
 }
 
 func (m *Model) drawMemoryAxis(s *Scene, f *frame, sc *memoryScale) {
 	line := strokeOf(Grid, 1)
 	share := float64(sc.most) / float64(sc.most-sc.fixed) // of the axis that has the true scale
 	ticks := format.ByteTicks(sc.most, max(int(share*(sc.floor-sc.top)/30), 2))
-	ticks = slices.DeleteFunc(ticks, func(k format.ByteTick) bool { return k.At > 0 && k.At <= sc.fixed })
+	ticks = slices.DeleteFunc(ticks, func(k format.ByteTick) bool {
+		return k.At > 0 && (k.At <= sc.fixed || sc.fixed > 0 && sc.floor-sc.y(int64(k.At)) < lineHeight)
+	})
 	for _, k := range ticks {
 		y := float32(math.Floor(sc.y(int64(k.At))) + 0.5)
 		s.line(line, float32(f.left), y, float32(f.right), y)
@@ -81,7 +98,7 @@ func (m *Model) bandPoints(f *frame, pts []bandPoint) []bandPoint {
 		if first < len(x.samples) && x.samples[first].At == f.From {
 			s = x.samples[first-1] // what was there before the jumps of this moment
 		}
-		pts = append(pts, bandPoint{f.left, boundsOf(&s)})
+		pts = append(pts, bandPoint{x: f.left, sum: boundsOf(&s)})
 	}
 	merged := -1.0 // where the last merged column ends
 	for i := first; i < last; {
@@ -93,9 +110,9 @@ func (m *Model) bandPoints(f *frame, pts []bandPoint) []bandPoint {
 			if merged == column-1 { // no need to go down between two columns
 				pts, px = pts[:len(pts)-1], merged
 			} else {
-				pts = append(pts, bandPoint{px, boundsOf(&x.samples[i])})
+				pts = append(pts, bandPoint{x: px, sum: boundsOf(&x.samples[i])})
 			}
-			pts = append(pts, bandPoint{px, high}, bandPoint{right, high}, bandPoint{right, boundsOf(&x.samples[j-1])})
+			pts = append(pts, bandPoint{x: px, sum: high}, bandPoint{x: right, sum: high}, bandPoint{x: right, sum: boundsOf(&x.samples[j-1])})
 			i, merged = j, right
 			continue
 		}
@@ -104,12 +121,12 @@ func (m *Model) bandPoints(f *frame, pts []bandPoint) []bandPoint {
 			if i > 0 && i+1 < len(x.samples) && x.samples[i-1].At == at && x.samples[i+1].At == at {
 				continue
 			}
-			pts = append(pts, bandPoint{f.clip(f.x(int64(at))), boundsOf(&x.samples[i])})
+			pts = append(pts, bandPoint{x: f.clip(f.x(int64(at))), sum: boundsOf(&x.samples[i])})
 		}
 	}
 	if last < len(x.samples) {
 		s := sim.Sample{Used: x.used(f.To)}
-		pts = append(pts, bandPoint{f.right, boundsOf(&s)})
+		pts = append(pts, bandPoint{x: f.right, sum: boundsOf(&s)})
 	}
 	return pts
 }
@@ -119,27 +136,30 @@ const exactSamples = 6
 
 // drawBands fills the bands from the top one down: each reaches to the bottom
 // and the next one covers what is not its own.
-func (m *Model) drawBands(s *Scene, sc *memoryScale) {
-	for c := int(sim.NumCategories) - 1; c >= 0; c-- {
-		st := bandStyles[c]
+func (m *Model) drawBands(s *Scene, f *frame, sc *memoryScale, sunk []int32) {
+	for b := len(stack) - 1; b >= 0; b-- {
+		if b == 0 {
+			m.drawSunk(s, f, sc, sunk)
+		}
+		st := bandStyles[stack[b]]
 		st.stroke, st.width = Surface, 0.8
-		if c == int(sim.Workspace) {
+		if stack[b] == sim.Workspace {
 			st.stroke = Muted // it has no fill that would show its border
 		}
 		// One area for each run of corners where the band is not empty, from the
 		// corner before to the corner after.
 		for i := 0; i < len(s.bands); i++ {
-			if !s.bands[i].thick(c) {
+			if !s.bands[i].thick(b) {
 				continue
 			}
 			from := max(i-1, 0)
-			for i < len(s.bands) && s.bands[i].thick(c) {
+			for i < len(s.bands) && s.bands[i].thick(b) {
 				i++
 			}
 			run := s.bands[from:min(i+1, len(s.bands))]
 			xy := s.xy[:0]
 			for j := range run {
-				xy = corner(xy, run[j].x, sc.y(run[j].sum[c]))
+				xy = corner(xy, run[j].x, sc.y(run[j].sum[b]))
 			}
 			s.xy = append(xy, float32(run[len(run)-1].x), float32(sc.bottom), float32(run[0].x), float32(sc.bottom))
 			s.path(opArea, st, s.xy)
@@ -147,13 +167,19 @@ func (m *Model) drawBands(s *Scene, sc *memoryScale) {
 	}
 }
 
-// thick tells whether band c is not empty.
-func (p *bandPoint) thick(c int) bool {
-	if c == 0 {
-		return p.sum[0] > 0
+// below is the lower border of band b.
+func (p *bandPoint) below(b int) int64 {
+	switch b {
+	case 0:
+		return 0
+	case 1:
+		return p.sum[0] + p.sunk
 	}
-	return p.sum[c] > p.sum[c-1]
+	return p.sum[b-1]
 }
+
+// thick tells whether band b is not empty.
+func (p *bandPoint) thick(b int) bool { return p.sum[b] > p.below(b) }
 
 // corner adds a corner to a polyline and drops the one before it where that
 // lies on a level or upright line.
@@ -209,45 +235,7 @@ func drawOver(s *Scene, sc *memoryScale, budget engine.Bytes) {
 	s.xy = xy
 }
 
-// drawBudgetAndPeak draws the budget line and the marker of the peak. The two
-// labels are at opposite ends, since a good schedule's peak touches the budget.
-func (m *Model) drawBudgetAndPeak(s *Scene, f *frame, sc *memoryScale) {
-	lo, hi := f.left, f.right // room for the label of the peak
-	peakX := f.x(int64(m.trace.PeakAt))
-	label := "budget " + format.Bytes(f.Budget)
-	if sc.showBudget {
-		y := sc.y(int64(f.Budget))
-		s.line(style{fill: noRole, stroke: Budget, lines: noRole, dash: dashBudget, width: 1.5}, float32(f.left), float32(y), float32(f.right), float32(y))
-		if device := sc.y(int64(f.Capacity)); sc.showDevice && device < y && y-device < 16 {
-			y += 18 // the device's label stands over its line, just above
-		}
-		if peakX < (f.left+f.right)/2 {
-			halo(s, Budget, f.right-4, y-5, end, label)
-			hi -= textWidth(label) + 10
-		} else {
-			halo(s, Budget, f.left+4, y-5, start, label)
-			lo += textWidth(label) + 10
-		}
-	} else if f.Budget != engine.NoLimit {
-		s.text(Muted, f.right, 13, end, label+", far above")
-	}
-	if peakX < f.left-0.5 || peakX > f.right+0.5 {
-		return
-	}
-	peakX = f.clip(peakX)
-	y := sc.y(int64(m.trace.Peak))
-	s.path(opArea, style{fill: Ink, stroke: Surface, lines: noRole, width: 1},
-		[]float32{float32(peakX), float32(y), float32(peakX - 4.5), float32(y - 8), float32(peakX + 4.5), float32(y - 8)})
-	str := "peak " + format.Bytes(m.trace.Peak)
-	half := textWidth(str) / 2
-	x := math.Min(math.Max(peakX, lo+half), hi-half)
-	halo(s, Ink, x, y-11, middle, str)
-}
-
-// halo writes a text on a patch of the background, legible on every band.
+// halo writes a text that is legible on everything.
 func halo(s *Scene, r Role, x, y float64, a anchor, str string) {
-	w := textWidth(str)
-	left := x - [...]float64{start: 0, middle: w / 2, end: w}[a]
-	s.rect(fillOf(Surface), left-2, y-10, w+4, 13)
-	s.text(r, x, y, a, str)
+	s.addText(r, x, y, text{s: str, anchor: a, halo: true})
 }

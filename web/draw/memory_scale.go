@@ -1,18 +1,21 @@
 package draw
 
 import (
+	"math"
+
 	"memtide/engine"
 	"memtide/web/format"
 )
 
 // memoryScale is the scale of the memory axis. What stays through the whole step
-// would take most of the height of a large network: from a third of the axis on it
+// would take most of the height of a large network: from a fifth of the axis on it
 // stands in a band of its own scale below the others, under a zigzag that says so.
 type memoryScale struct {
 	top, bottom float64 // pixels
 	most        engine.Bytes
 	fixed       engine.Bytes // what the band stands for; 0: there is none, and one scale
 	floor       float64      // pixels: where the true scale begins
+	band        float64      // pixels of the band
 	perByte     float64      // above the floor
 	showBudget  bool
 	showDevice  bool
@@ -20,8 +23,9 @@ type memoryScale struct {
 
 const (
 	budgetShown = 2.5  // how many times the peak the budget, the device or the ghost may be to be in the picture
-	fixedBand   = 40.0 // pixels of the band
+	fixedBand   = 46.0 // pixels of the band, less in low pictures
 	fixedBreak  = 6.0  // of the zigzag
+	captionRoom = 20.0 // of the words under the band
 )
 
 func (m *Model) memoryScale(f *frame) memoryScale {
@@ -52,8 +56,10 @@ func (m *Model) memoryScale(f *frame) memoryScale {
 		sc.most = f.Top
 	}
 	sc.floor = sc.bottom
-	if fixed := m.memory.fixed; f.Beside == nil && fixed < sc.most && fixed > sc.most/3 && (sc.bottom-sc.top)/3 > fixedBand+fixedBreak {
-		sc.fixed, sc.floor = fixed, sc.bottom-fixedBand-fixedBreak
+	sc.band = math.Min(fixedBand, (sc.bottom-sc.top)/5)
+	if fixed := m.memory.fixed; f.Beside == nil && fixed < sc.most && fixed > sc.most/5 && sc.band > fixedBand/2 {
+		sc.bottom -= captionRoom - 6
+		sc.fixed, sc.floor = fixed, sc.bottom-sc.band-fixedBreak
 	}
 	sc.perByte = (sc.floor - sc.top) / float64(sc.most-sc.fixed)
 	return sc
@@ -68,20 +74,48 @@ func (m *Model) MemoryTop(v View) engine.Bytes {
 
 func (sc *memoryScale) y(b int64) float64 {
 	if fixed := int64(sc.fixed); b < fixed {
-		return sc.bottom - float64(b)*fixedBand/float64(fixed)
+		return sc.bottom - float64(b)*sc.band/float64(fixed)
 	} else if b == fixed && fixed > 0 {
-		return sc.bottom - fixedBand
+		return sc.bottom - sc.band
 	}
 	return sc.floor - float64(b-int64(sc.fixed))*sc.perByte
 }
+
+// foot is where what stands on b begins: above the zigzag.
+func (sc *memoryScale) foot(b int64) float64 { return math.Min(sc.y(b), sc.floor) }
 
 // bytes is the amount at a height; within the band what is fixed.
 func (sc *memoryScale) bytes(y float64) engine.Bytes {
 	return sc.fixed + max(engine.Bytes((sc.floor-y)/sc.perByte), 0)
 }
 
-// drawBreak draws the zigzag between the two scales and says what the lower one is.
-func (sc *memoryScale) drawBreak(s *Scene, f *frame) {
+// stripe is a part of what is fixed that has a name.
+type stripe struct {
+	name  string
+	bytes engine.Bytes
+}
+
+// stripes are the parts of what is fixed, from the bottom; nil where the profile does
+// not tell them apart.
+func (m *Model) stripes() (out []stripe) {
+	if m.problem.Chain == nil {
+		return nil
+	}
+	r, sum := m.problem.Chain.Chain.Resident, engine.Bytes(0)
+	for _, p := range []stripe{{"weights", r.Weights}, {"gradients", r.Grads}, {"optimizer", r.Optimizer}, {"other", r.Pinned}} {
+		if p.bytes > 0 {
+			out, sum = append(out, p), sum+p.bytes
+		}
+	}
+	if sum != m.memory.fixed {
+		return nil
+	}
+	return out
+}
+
+// drawBreak draws the zigzag between the two scales, the stripes under it, and says
+// what the lower scale is.
+func (sc *memoryScale) drawBreak(s *Scene, f *frame, stripes []stripe) {
 	if sc.fixed == 0 {
 		return
 	}
@@ -93,9 +127,31 @@ func (sc *memoryScale) drawBreak(s *Scene, f *frame) {
 	}
 	s.xy = xy
 	s.path(opLine, strokeOf(Muted, 1), xy)
-	words := "fixed through the step: " + format.Bytes(sc.fixed) + ", at a smaller scale"
-	if textWidth(words) > f.right-f.left-12 {
-		words = "fixed: " + format.Bytes(sc.fixed)
+	s.text(Muted, f.left-8, sc.floor+4, end, format.Bytes(sc.fixed))
+	s.text(Muted, f.left, sc.bottom+14, start, fit("Fixed through the step: "+format.Bytes(sc.fixed)+", drawn at a smaller scale", f.right-f.left))
+	if room := f.left - 8; textWidth("always there") <= room {
+		s.text(Muted, room, sc.bottom-sc.band/2+4, end, "always there")
 	}
-	s.text(OnFixed, f.left+8, sc.bottom-fixedBand/2+4, start, words)
+	low, words := false, ""
+	for i, p := range stripes {
+		low = low || sc.band*float64(p.bytes)/float64(sc.fixed) < 12
+		if i > 0 {
+			words += ", "
+		}
+		words += p.name + " " + format.Bytes(p.bytes)
+	}
+	if low || len(stripes) < 2 { // not one under the other
+		s.text(OnFixed, f.left+8, sc.bottom-sc.band/2+4, start, fit(words, f.right-f.left-16))
+	}
+	sum := engine.Bytes(0)
+	for i, p := range stripes {
+		bottom := sc.y(int64(sum))
+		sum += p.bytes
+		if i > 0 {
+			s.line(strokeOf(Surface, 0.8), float32(f.left), float32(bottom), float32(f.right), float32(bottom))
+		}
+		if !low && len(stripes) > 1 {
+			s.text(OnFixed, f.left+8, (bottom+sc.y(int64(sum)))/2+4, start, p.name+" "+format.Bytes(p.bytes))
+		}
+	}
 }

@@ -21,6 +21,10 @@ type Model struct {
 	lives   lifeIndex
 	byStage [][]sim.SpanID // the spans of stages 1..n
 	rows    []int32        // all spans and gaps by start, as in lane.ref
+	phases  []phase
+
+	piecesOnce sync.Once
+	pieceIndex pieceIndex // see pieces
 
 	chainOnce sync.Once
 	chain     []ChainLink // see CriticalChain
@@ -45,6 +49,7 @@ func NewModel(p *engine.Problem, t *sim.Trace) *Model {
 		}
 	}
 	m.decisions = m.decide()
+	m.phases = m.findPhases()
 	m.rows = make([]int32, 0, len(t.Spans)+len(t.Gaps))
 	for i, j := 0, 0; i < len(t.Spans) || j < len(t.Gaps); {
 		if j == len(t.Gaps) || i < len(t.Spans) && t.Spans[i].Start <= t.Gaps[j].Start {

@@ -29,6 +29,8 @@ type picture struct {
 	title    string  // the heading that is drawn in it
 	height   float64 // the standard one, in CSS pixels
 	compared float64 // the height beside that of another side, of those on the time axis
+	slim     float64 // the height where there is little width; 0: the standard one
+	embedded float64 // the height in another page; 0: the standard one
 	still    bool    // its horizontal axis is not time
 }
 
@@ -59,6 +61,22 @@ func (p Picture) Title() string { return pictures[p].title }
 
 // Height is the standard height of a picture in CSS pixels.
 func (p Picture) Height() float64 { return pictures[p].height }
+
+// HeightAt is the standard height of a picture that is so wide.
+func (p Picture) HeightAt(width float64) float64 {
+	if width <= slimWidth && pictures[p].slim > 0 {
+		return pictures[p].slim
+	}
+	return pictures[p].height
+}
+
+// EmbeddedHeight is its height in another page, which keeps little room for it.
+func (p Picture) EmbeddedHeight() float64 {
+	if pictures[p].embedded > 0 {
+		return pictures[p].embedded
+	}
+	return pictures[p].height
+}
 
 // ComparedHeight is its height while two sides are compared: two stand where one stood.
 func (p Picture) ComparedHeight() float64 { return pictures[p].compared }

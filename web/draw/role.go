@@ -26,6 +26,10 @@ const (
 	OnFixed
 	LineRecompute
 	LineTransfer
+	Phase        // behind every second phase of the step
+	InkRecompute // words about what is computed again, as text on the background
+	InkTransfer  // and about copies
+	Veil         // over what the playhead has not reached: three quarters of the background
 	NumRoles
 
 	noRole Role = 255
@@ -34,7 +38,7 @@ const (
 // roleNames are the names of the style sheet's classes and variables.
 var roleNames = [NumRoles]string{"forward", "recompute", "backward", "transfer", "fixed", "waiting", "over", "budget",
 	"surface", "ink", "muted", "grid", "on-forward", "on-recompute", "on-backward", "on-transfer", "on-fixed",
-	"line-recompute", "line-transfer"}
+	"line-recompute", "line-transfer", "phase", "ink-recompute", "ink-transfer", "veil"}
 
 // String is the name of the role in style sheets.
 func (r Role) String() string { return roleNames[r] }
@@ -66,13 +70,13 @@ const (
 var palettes = [NumThemes][NumRoles]string{
 	Light: {"#035a9a", "#c18428", "#379e89", "#a880dd", "#49494b", "#a50a00", "#a50a00", "#a50a00",
 		"#ffffff", "#16181c", "#5b6470", "#d9dde2", "#ffffff", "#000000", "#000000", "#000000", "#ffffff",
-		"#e6cda3", "#e3d6f6"},
+		"#e6cda3", "#e3d6f6", "#f4f6f8", "#875a12", "#6f42b0", "#ffffffbf"},
 	Dark: {"#5472d2", "#faa82d", "#94e1ba", "#d3affa", "#7c7d7d", "#cf4b33", "#cf4b33", "#e0664f",
 		"#14171c", "#e8ebef", "#9aa4b0", "#2c323a", "#000000", "#000000", "#000000", "#000000", "#000000",
-		"#b87a1c", "#8a62b8"},
+		"#b87a1c", "#8a62b8", "#1a1f26", "#faa82d", "#d3affa", "#14171cbf"},
 	Forced: {"CanvasText", "Canvas", "Highlight", "LinkText", "GrayText", "ActiveText", "ActiveText", "ActiveText",
 		"Canvas", "CanvasText", "CanvasText", "GrayText", "Canvas", "CanvasText", "HighlightText", "Canvas", "Canvas",
-		"CanvasText", "Canvas"},
+		"CanvasText", "Canvas", "Canvas", "CanvasText", "CanvasText", "transparent"},
 }
 
 // Palette is the colours of a theme by role: what paint.js wants.

@@ -42,7 +42,7 @@ func TestContrast(t *testing.T) {
 		for r := Forward; r <= Budget; r++ {
 			check(r, Surface, 3)
 		}
-		for _, r := range []Role{Ink, Muted, Budget} {
+		for _, r := range []Role{Ink, Muted, Budget, InkRecompute, InkTransfer} {
 			check(r, Surface, 4.5)
 		}
 		for r := Forward; r <= Fixed; r++ {

@@ -15,6 +15,9 @@ type Scene struct {
 	// reused allocates nothing.
 	slices [numKinds + 1][]float32 // by kind; the last are slivers of waiting
 	bands  []bandPoint
+	sunk   []bandPoint
+	seams  []seam
+	placed []box
 	xy     []float32
 	cells  cells
 	labels []blockLabel
@@ -104,6 +107,8 @@ type text struct {
 	s      string
 	anchor anchor
 	bold   bool
+	large  bool
+	halo   bool // with an edge of the background, legible on every band
 }
 
 func (s *Scene) reset(width, height float64) {
@@ -151,7 +156,7 @@ func (s *Scene) path(o op, st style, xy []float32) {
 func (s *Scene) line(st style, xy ...float32) { s.path(opLine, st, xy) }
 
 func (s *Scene) text(r Role, x, y float64, a anchor, str string) {
-	s.addText(r, x, y, text{str, a, false})
+	s.addText(r, x, y, text{s: str, anchor: a})
 }
 
 func (s *Scene) addText(r Role, x, y float64, t text) {

@@ -119,7 +119,7 @@ func TestPageStacks(t *testing.T) {
 	m.Page(&page, v)
 	items, y := 0, 0.0
 	for pic := range NumPictures {
-		if m.Height(pic) == 0 {
+		if m.heightAt(pic, 700) == 0 {
 			continue
 		}
 		m.Draw(&part, pic, v)
@@ -129,7 +129,7 @@ func TestPageStacks(t *testing.T) {
 		items += part.Items()
 		y += part.Height + PageGap
 	}
-	if page.Items() != items || page.Height != y-PageGap || page.Height != m.pageHeight() {
+	if page.Items() != items || page.Height != y-PageGap || page.Height != m.pageHeight(700) {
 		t.Errorf("the page has %d items and is %v high, want %d and %v", page.Items(), page.Height, items, y-PageGap)
 	}
 }
@@ -212,7 +212,7 @@ func TestMemoryLabelsApart(t *testing.T) {
 func TestLegend(t *testing.T) {
 	for _, width := range []float64{300, 640, 1200} {
 		var s Scene
-		Legend(&s, width)
+		Legend(&s, width, smallModel())
 		for _, g := range s.groups {
 			for i := g.first; i < g.last; i++ {
 				x, y := float64(s.nums[g.from+2*(i-g.first)]), float64(s.nums[g.from+2*(i-g.first)+1])

@@ -2,7 +2,6 @@ package draw
 
 import (
 	"math"
-	"strings"
 
 	"memtide/engine/sim"
 	"memtide/web/format"
@@ -48,9 +47,13 @@ func (m *Model) columns(f *frame) int {
 	return min(m.places(f), int((f.right-f.left)/stripStep))
 }
 
-// stripBox is the room of the bars.
+// stripBox is the room of the bars: between the names of the groups and the letters.
 func stripBox(height float64) (top, bottom float64) {
-	return titleLine, math.Max(height-lineHeight-2, titleLine+4)
+	top = bracketRoom
+	if height < 76 {
+		top = titleLine
+	}
+	return top, math.Max(height-lineHeight-2, top+4)
 }
 
 // decision is what happens to stage k's activation; kept if nobody says.
@@ -87,18 +90,8 @@ func DecisionName(d sim.Decision) string {
 	return "kept"
 }
 
-// letterIn is the letter of a decision, the same at every width; empty if there is
-// no room for it.
-func letterIn(d sim.Decision, width float64) string {
-	s := strings.ReplaceAll(DecisionLetter(d), "+", "")
-	if textWidth(s) > width {
-		return ""
-	}
-	return s
-}
-
 func init() {
-	pictures[Strip] = picture{name: "layers", title: "Layers", height: 80, compared: 70, still: true}
+	pictures[Strip] = picture{name: "layers", title: "Layers", height: 96, embedded: 80, compared: 70, still: true}
 	timed[Strip] = modelLayout{
 		draw: (*Model).drawStrip,
 		overlay: func(m *Model, s *Scene, f *frame) {
@@ -106,7 +99,7 @@ func init() {
 				m.overGraph(s, f)
 				return
 			}
-			m.outlineBar(s, f, f.Hover, strokeOf(Ink, 1.5))
+			m.outlineBar(s, f, m.StageOf(f.Hover), strokeOf(Ink, 1.5))
 		},
 		hit: (*Model).hitStrip,
 	}
@@ -127,12 +120,17 @@ func (m *Model) drawStrip(s *Scene, f *frame) {
 		return
 	}
 	largest := m.largest(f)
-	s.text(Muted, f.left-8, top+9, end, format.Bytes(largest))
+	if f.Height < 76 {
+		s.text(Muted, f.left-8, top+9, end, format.Bytes(largest))
+	} else {
+		s.text(Muted, 0, 29, start, "up to")
+		s.text(Muted, 0, 43, start, format.Bytes(largest))
+	}
 	s.line(strokeOf(Grid, 1), float32(f.left), float32(bottom+0.5), float32(f.right), float32(bottom+0.5))
 	bars := m.bars(f)
 	s.clearSlices()
 	for _, b := range bars {
-		h := 2 + (bottom-top-2)*float64(m.sizes[b.at-1])/math.Max(float64(largest), 1)
+		h := m.barHeight(f, b.at)
 		if b.muted {
 			s.rect(mutedStyle, b.x, bottom-h, b.w, h)
 			continue
@@ -140,12 +138,11 @@ func (m *Model) drawStrip(s *Scene, f *frame) {
 		m.collectBar(s, b, bottom-h, h)
 	}
 	s.flushSlices()
-	for _, b := range bars {
-		if letter := letterIn(m.decision(b.at), b.w+1); b.first == b.last && letter != "" && (b.at <= m.count || m.sizes[b.at-1] > 0) && !b.muted {
-			s.text(Ink, b.x+b.w/2, bottom+12, middle, letter)
-		}
+	m.drawLetters(s, bars, bottom)
+	if f.Beside == nil && f.Height >= 76 {
+		m.drawGroups(s, f, bars)
 	}
-	m.outlineBar(s, f, f.Selected, strokeOf(Ink, 2))
+	m.outlineBar(s, f, m.lit(f.Selected), strokeOf(Ink, 2))
 }
 
 // collectBar puts a bar among the slices of what its colours mean.
@@ -166,16 +163,16 @@ func (m *Model) collectBar(s *Scene, b bar, y, h float64) {
 	}
 }
 
-// outlineBar outlines the bar of the stage that t belongs to.
-func (m *Model) outlineBar(s *Scene, f *frame, t Target, st style) {
-	k := m.StageOf(t)
+// outlineBar outlines the bar of stage k, if there is one.
+func (m *Model) outlineBar(s *Scene, f *frame, k int, st style) {
 	if k == 0 {
 		return
 	}
-	top, bottom := stripBox(f.Height)
+	_, bottom := stripBox(f.Height)
 	for _, b := range m.bars(f) {
 		if b.first <= k && k <= b.last {
-			s.outline(st, b.x-1, top-1, b.w+2, bottom-top+2)
+			h := m.barHeight(f, b.at)
+			s.outline(st, b.x-1, bottom-h-1, b.w+2, h+2)
 		}
 	}
 }

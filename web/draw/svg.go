@@ -225,12 +225,27 @@ func (w *svgWriter) textGroup(g *group) {
 		if t.anchor != start {
 			w.raw(` text-anchor="`, anchorNames[t.anchor], `"`)
 		}
+		if t.large {
+			w.raw(` font-size="`, num(largeSize), `"`)
+		}
+		if t.halo {
+			w.raw(` paint-order="stroke"`, w.edge())
+		}
 		if t.bold {
 			w.raw(` font-weight="600"`)
 		}
 		w.raw(`>`, escape(t.s), `</text>`)
 	}
 	w.raw("</g>\n")
+}
+
+// edge is the stroke of texts with a halo.
+func (w *svgWriter) edge() string {
+	out := ` stroke="` + w.colour(Surface) + `" stroke-width="` + num(haloWidth) + `" stroke-linejoin="round"`
+	if w.opts.Theme == nil {
+		out += ` class="mt-s-surface"`
+	}
+	return out
 }
 
 // num writes a coordinate with at most two decimals.

@@ -1,9 +1,12 @@
 package draw
 
-// The pictures have one font size. fontCSS is also in paint.js.
+// The pictures have two font sizes: of axes, and of titles and of what names a line.
+// paint.js has the same.
 const (
-	fontSize = 11.0
-	fontCSS  = "11px system-ui,sans-serif"
+	fontSize  = 11.0
+	largeSize = 13.0
+	haloWidth = 4.0 // of the stroke behind a text
+	fontCSS   = "11px system-ui,sans-serif"
 )
 
 // textWidth estimates the width of a label in CSS pixels. It errs to the wide
@@ -14,6 +17,18 @@ func textWidth(s string) float64 {
 		em += runeWidth(r)
 	}
 	return em * fontSize
+}
+
+// width estimates the width of a text.
+func (t *text) width() float64 {
+	w := textWidth(t.s)
+	if t.large {
+		w *= largeSize / fontSize
+	}
+	if t.bold {
+		w *= 1.06
+	}
+	return w
 }
 
 func runeWidth(r rune) float64 {

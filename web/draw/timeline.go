@@ -2,6 +2,8 @@ package draw
 
 import (
 	"math"
+	"strconv"
+	"strings"
 
 	"memtide/engine"
 	"memtide/engine/sim"
@@ -35,16 +37,8 @@ func (s *Scene) flushSlices() {
 // waitingBox is a gap that is wide enough for an outline.
 var waitingBox = style{fill: Surface, stroke: Waiting, pattern: thinHatch, lines: Waiting, dash: dashWaiting, width: 1}
 
-var laneNames = [sim.NumLanes]string{sim.Compute: "compute", sim.ToHost: "to host ↓", sim.ToDev: "to device ↑"}
-
-// laneBox is where a lane is.
-func laneBox(height float64, l int) (y, h float64) {
-	pitch := math.Floor((height - titleLine - axisLine) / float64(sim.NumLanes))
-	return titleLine + float64(l)*pitch, math.Max(pitch-laneSpace, 4)
-}
-
 func init() {
-	pictures[Timeline] = picture{name: "timeline", title: "Timeline", height: 146, compared: 122}
+	pictures[Timeline] = picture{name: "timeline", title: "Timeline", height: TimelineHeight(2), compared: TimelineHeight(2)}
 	timed[Timeline] = modelLayout{
 		draw: (*Model).drawTimeline,
 		overlay: func(m *Model, s *Scene, f *frame) {
@@ -54,8 +48,10 @@ func init() {
 			if x, y, w, h, ok := m.box(f, f.Hover); ok {
 				s.outline(strokeOf(Ink, 2), x, y, w, h)
 			}
-			bottom, _ := laneBox(f.Height, int(sim.NumLanes))
+			bottom, _ := m.laneBox(f, int(sim.NumLanes))
 			m.drawCursor(s, f, titleLine-4, bottom, true)
+			m.drawPlayhead(s, f, titleLine-8, bottom)
+			m.drawHandle(s, f)
 		},
 		hit: (*Model).hitTimeline,
 	}
@@ -64,17 +60,26 @@ func init() {
 func (m *Model) drawTimeline(s *Scene, f *frame) {
 	s.Title = "Timeline of one training step"
 	s.Desc = m.timelineDesc()
+	bottom, _ := m.laneBox(f, int(sim.NumLanes))
+	m.drawPhases(s, f, 0, bottom, 13)
 	s.addText(Ink, 0, 13, f.title(Timeline))
 	m.drawTimeAxis(s, f)
 	for l := range m.lanes {
-		y, h := laneBox(f.Height, l)
-		s.text(Muted, f.left-8, y+h/2+4, end, laneNames[l])
+		if m.runs(f, l) {
+			y, h := m.laneBox(f, l)
+			name := laneNames[l]
+			if textWidth(name) > f.left-8 {
+				name = slimLaneNames[l]
+			}
+			s.text(Muted, f.left-8, y+h/2+4, end, name)
+		}
 	}
 	for l := range m.lanes {
-		m.drawLane(s, f, l)
+		if m.runs(f, l) {
+			m.drawLane(s, f, l)
+		}
 	}
-	end, _ := laneBox(f.Height, int(sim.NumLanes))
-	m.drawEnd(s, f, titleLine, end)
+	m.drawEnd(s, f, titleLine, bottom)
 	if f.Chain {
 		m.drawChain(s, f)
 	}
@@ -84,7 +89,7 @@ func (m *Model) drawTimeline(s *Scene, f *frame) {
 // drawTimeAxis draws the marks at round times, their labels under the lanes and
 // the lines under the lanes.
 func (m *Model) drawTimeAxis(s *Scene, f *frame) {
-	bottom, _ := laneBox(f.Height, int(sim.NumLanes))
+	bottom, _ := m.laneBox(f, int(sim.NumLanes))
 	ticks, unit := format.TimeTicks(f.From, f.To, max(int((f.right-f.left)/70), 2))
 	line := strokeOf(Grid, 1)
 	for _, k := range ticks {
@@ -92,7 +97,10 @@ func (m *Model) drawTimeAxis(s *Scene, f *frame) {
 		s.line(line, x, titleLine, x, float32(bottom))
 	}
 	for l := range m.lanes {
-		y, h := laneBox(f.Height, l)
+		if !m.runs(f, l) {
+			continue
+		}
+		y, h := m.laneBox(f, l)
 		s.line(line, float32(f.left), float32(y+h+0.5), float32(f.right), float32(y+h+0.5))
 	}
 	unitX := f.left - 8
@@ -113,7 +121,7 @@ type label struct {
 }
 
 func (m *Model) drawLane(s *Scene, f *frame, l int) {
-	y, h := laneBox(f.Height, l)
+	y, h := m.laneBox(f, l)
 	ln := &m.lanes[l]
 	s.clearSlices()
 	boxes := s.xy[:0]
@@ -176,17 +184,34 @@ func (m *Model) label(ln *lane, k mark, x0, x1 float64) (label, bool) {
 		return lb, textWidth(lb.text)+8 <= room
 	}
 	sp := &m.trace.Spans[ref]
+	ink, x := kindStyles[sp.Kind].fill.on(), (x0+x1)/2
+	if stage := m.stageOf(sp); stage >= 1 && stage <= len(m.names) {
+		number := lastNumber(m.StageName(stage))
+		if number == "" && stage <= m.count {
+			number = strconv.Itoa(stage)
+		}
+		for _, name := range [...]string{m.StageName(stage), number} {
+			if name != "" && textWidth(name) <= room {
+				return label{x, ink, name}, true
+			}
+		}
+	}
 	name := m.spanName(sp)
 	if textWidth(name) > room {
 		name = fit(name, room) // long names, of operators
-		return label{(x0 + x1) / 2, kindStyles[sp.Kind].fill.on(), name}, len(name) > minLetters
+		return label{x, ink, name}, len(name) > minLetters
 	}
-	if stage := m.stageOf(sp); stage >= 1 && stage <= len(m.names) && m.names[stage-1] != "" && m.names[stage-1] != name {
-		if long := name + " " + m.names[stage-1]; textWidth(long) <= room {
-			name = long
-		}
+	return label{x, ink, name}, true
+}
+
+// lastNumber is the number at the end of a name such as block28; empty if it is no
+// such name.
+func lastNumber(name string) string {
+	word := strings.TrimRight(name, "0123456789")
+	if strings.ContainsAny(word, ".0123456789") {
+		return ""
 	}
-	return label{(x0 + x1) / 2, kindStyles[sp.Kind].fill.on(), name}, true
+	return name[len(word):]
 }
 
 // box is where a span or a gap is painted; ok is false if it is outside of the view.
@@ -199,7 +224,7 @@ func (m *Model) box(f *frame, t Target) (x, y, w, h float64, ok bool) {
 	if t.Kind != OnSpan && t.Kind != OnGap || to <= f.From || from >= f.To {
 		return 0, 0, 0, 0, false
 	}
-	y, h = laneBox(f.Height, l)
+	y, h = m.laneBox(f, l)
 	x = f.clip(f.x(int64(from)))
 	return x, y, math.Max(f.clip(f.x(int64(to)))-x, 1), h, true
 }
@@ -217,20 +242,27 @@ func (m *Model) drawSelected(s *Scene, f *frame) {
 		m.outlineStage(s, f, f.Selected.Index)
 		return
 	}
+	if k := m.lit(f.Selected); k > 0 {
+		m.outlineStage(s, f, k)
+	}
 	x, y, w, h, ok := m.box(f, f.Selected)
 	if !ok {
 		return
 	}
-	s.outline(strokeOf(Ink, 2), x, y, w, h)
+	if f.Selected.Kind != OnGap {
+		s.outline(strokeOf(Ink, 2), x, y, w, h)
+	} else {
+		s.outline(strokeOf(Waiting, 2), x-1, y-1, w+2, h+2)
+	}
 	cause := m.Cause(f.Selected)
 	if cx, cy, cw, ch, ok := m.box(f, cause); ok && cy != y {
-		s.outline(strokeOf(Waiting, 1.5), cx, cy, cw, ch)
 		target := x
 		if f.Selected.Kind == OnGap {
 			target = x + w
 		}
 		arrow(s, cx+cw, cy, ch, target, y, h)
 	}
+	m.nameWait(s, f)
 }
 
 // arrow leads from the end of a cause to what it let start, on another lane.

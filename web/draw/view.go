@@ -8,16 +8,17 @@ import (
 	"memtide/engine/sim"
 )
 
-// Sizes in CSS pixels. GutterWidth is the room for labels left of every picture.
+// Sizes in CSS pixels. GutterWidth and SlimGutter are the room for labels left of every picture.
 // Page is as high as the pictures with PageGap between them.
 const (
 	PageGap     = 10.0
-	GutterWidth = 76.0
+	GutterWidth = 84.0
+	SlimGutter  = 60.0 // of pictures that are not wider than slimWidth
 
+	slimWidth  = 480.0
 	rightPad   = 10.0 // half a label of the last mark of the axis
 	titleLine  = 20.0 // the title of a picture, above everything else
 	axisLine   = 18.0 // the labels of the time axis
-	laneSpace  = 6.0  // between lanes
 	labelRoom  = 24.0 // narrower slices have no label
 	lineHeight = 14.0
 )
@@ -28,16 +29,19 @@ type View struct {
 	From, To time.Duration // the time range of Timeline and Memory; To 0: the end of the step
 	Width    float64       // CSS pixels
 	Height   float64       // CSS pixels; 0: the picture's standard height
-	Gutter   float64       // CSS pixels; 0: GutterWidth
+	Gutter   float64       // CSS pixels; 0: GutterWidth or SlimGutter
 	Budget   engine.Bytes  // the budget line; 0: the problem's budget
 	Selected Target        // outlined, with an arrow from its cause
 	Chain    bool          // the critical chain is underlined in Timeline
 	Hover    Target        // of Overlay: outlined, with all slices of the same stage
-	Playhead time.Duration // what the map shows while Cursor is NoCursor; 0: what Places.Moment says
+	Playhead time.Duration // of Overlay: the line of the playhead, and what the map shows while Cursor is NoCursor; 0: none, and what Places.Moment says
+	Playing  bool          // of Overlay: what comes after the playhead is faded
 	Cursor   time.Duration // of Overlay and Page: a line through Timeline and Memory; NoCursor: none
 	Ghost    []sim.Point   // of Memory: what keeping everything would take over time; nil: it is not drawn
 	Capacity engine.Bytes  // of Memory: what the device has; 0: nobody knows
 	Device   string        // its name, for people
+	Over     engine.Bytes  // of Memory: what is above it is marked; 0: what is above Budget
+	Drag     bool          // of Memory: the budget line can be dragged, which its label says
 	Top      engine.Bytes  // of Memory: what the upper end of the axis stands for, see MemoryTop; 0: what is to be seen decides
 	Beside   *Beside       // the other side of a comparison; nil: there is none
 }
@@ -57,7 +61,7 @@ func (m *Model) frame(pic Picture, v View) frame {
 		v.Budget = m.problem.Budget
 	}
 	if v.Height <= 0 && v.Beside == nil {
-		v.Height = m.Height(pic)
+		v.Height = m.heightAt(pic, v.Width)
 	}
 	return newFrame(pic, v, m.trace.Makespan)
 }
@@ -65,10 +69,12 @@ func (m *Model) frame(pic Picture, v View) frame {
 // newFrame fills in the defaults of a picture of a step that ends at end.
 func newFrame(pic Picture, v View, end time.Duration) frame {
 	if v.Height <= 0 {
-		v.Height = pic.Height()
+		v.Height = pic.HeightAt(v.Width)
 	}
 	if v.Gutter <= 0 {
-		v.Gutter = GutterWidth
+		if v.Gutter = GutterWidth; v.Width <= slimWidth {
+			v.Gutter = SlimGutter
+		}
 	}
 	if v.To <= v.From {
 		v.To = max(v.end(end), v.From+1)
@@ -107,14 +113,15 @@ type TargetKind uint8
 
 // The kinds of targets.
 const (
-	Nothing  TargetKind = iota
-	OnSpan              // Index is a sim.SpanID
-	OnGap               // Index into Trace.Gaps
-	OnStage             // Index is a stage, 1..n
-	OnBand              // Index is a sim.Category
-	OnBudget            // the budget line
-	OnBuffer            // of Places: Index is a buffer
-	OnValue             // Index is an engine.ValueID
+	Nothing    TargetKind = iota
+	OnSpan                // Index is a sim.SpanID
+	OnGap                 // Index into Trace.Gaps
+	OnStage               // Index is a stage, 1..n
+	OnBand                // Index is a sim.Category
+	OnBudget              // the budget line
+	OnBuffer              // of Places: Index is a buffer
+	OnPlayhead            // the handle of the playhead
+	OnValue               // Index is an engine.ValueID
 )
 
 // Target is something in a picture that can be pointed at or selected.
@@ -142,7 +149,7 @@ func (m *Model) valid(t Target) bool {
 		return t.Index >= 1 && t.Index <= len(m.sizes)
 	case OnBand:
 		return t.Index >= 0 && t.Index < int(sim.NumCategories)
-	case OnBudget:
+	case OnBudget, OnPlayhead:
 		return true
 	case OnValue:
 		return t.Index >= 0 && t.Index < len(m.problem.Graph.Values)

@@ -27,6 +27,9 @@ func (m *Model) Sentence(t Target) string {
 	case OnValue:
 		return m.lifeWords(engine.ValueID(t.Index))
 	}
+	if t.Kind == OnPlayhead {
+		return "Drag to move through the step."
+	}
 	return "Budget " + format.Bytes(m.problem.Budget) + "."
 }
 

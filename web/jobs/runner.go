@@ -150,7 +150,7 @@ func (j *Runner) solve(e state.Solve) {
 	ctx := j.context(e.ID)
 	atOnce(func() {
 		m := Solve(ctx, j.Pool, e, func(r *proto.Reply) {
-			if r.Progress != nil && e.Slot != state.ForPreview {
+			if r.Progress != nil && e.Slot != state.ForPreview && e.Slot != state.ForStory {
 				j.Page.Post(state.Progressed{ID: e.ID, Progress: *r.Progress, Best: r.Solved})
 			}
 		})

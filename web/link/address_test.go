@@ -20,7 +20,7 @@ func TestOf(t *testing.T) {
 
 // Every key of a link is understood in a query too.
 func TestQueryKeys(t *testing.T) {
-	const all = "v=1&p=vgg16-b64&kind=graph&dev=x&m=1GiB&s=lms&s.a=1&bw=2GBps&bwd=1GBps&duplex=half&xfer=whole&alloc=va&alloc.chunk=2&c=all&y=rate&at=3.5&t=1-2&sel=B1&chain=1&open=table&slow=5%25&show=mem&title=x&theme=dark&embed=1&controls=budget"
+	const all = "v=1&p=vgg16-b64&kind=graph&dev=x&m=1GiB&s=lms&s.a=1&bw=2GBps&bwd=1GBps&duplex=half&xfer=whole&alloc=va&alloc.chunk=2&c=all&y=time&at=3.5&t=1-2&sel=B1&chain=1&open=table&slow=5%25&show=mem&title=x&theme=dark&embed=1&controls=budget"
 	if got := Of("?"+all, ""); got != all {
 		t.Errorf("got  %s\nwant %s", got, all)
 	}

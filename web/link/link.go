@@ -23,7 +23,9 @@ type Link struct {
 	Lines string // what the curve draws: "all", "none", or names with commas
 	Axis  string // of the curve: "slowdown", "time", "rate" or ""
 
-	Moment   time.Duration // that the map of memory shows; 0: the failure, or the peak
+	Moment   time.Duration // that all pictures mark and the map of memory shows; 0: none, and there the failure or the peak
+	Story    int           // the step of the story that is shown, 1 to 4; 0: none was chosen
+	Play     bool          // a step is to be played, which nobody does unasked
 	Visible  Range
 	Selected string   // by what it is, see draw.Model.Name
 	Open     []string // what is unfolded, in the order of Folds

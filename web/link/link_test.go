@@ -100,7 +100,7 @@ func TestLinkRoundTrip(t *testing.T) {
 		"v=1&p=resnet101-b32&dev=v100-pcie-16gb&m=12GiB&s=sequential&s.segments=4&bw=12.5GBps&duplex=full&xfer=streamed&t=120-480.5&sel=B18&theme=dark",
 		"v=1&p=vgg16-b1&m=60%25&bw=12.345678901GBps&bwd=1GBps&title=two%20words&x-later=1%2B1",
 		"v=1&p=vgg16-b64&m=123B",
-		"v=1&p=vgg16-b64&kind=graph&s=lms&c=all&y=rate&t=1-2",
+		"v=1&p=vgg16-b64&kind=graph&s=lms&c=all&y=time&t=1-2",
 		"v=1&p=vgg16-b64&c=bound,pofo,rotor&y=time",
 		"v=1&p=vgg16-b64&c=none",
 		"v=1&p=vgg16-b64&alloc=best-fit",
@@ -195,7 +195,7 @@ func TestGraphFromAFile(t *testing.T) {
 	if l.Kind != "" || l.Axis != "" || len(notes) != 2 {
 		t.Errorf("kind %q, axis %q, notes %q; want both left out, with a note each", l.Kind, l.Axis, notes)
 	}
-	if l, _ = Parse("v=1&p=vgg16-b64&kind=chain&y=slowdown"); l.String() != "v=1&p=vgg16-b64" {
+	if l, _ = Parse("v=1&p=vgg16-b64&kind=chain&y=rate"); l.String() != "v=1&p=vgg16-b64" {
 		t.Errorf("defaults are written as %s; want them left out", l.String())
 	}
 }

@@ -16,6 +16,8 @@ func (l *Link) fields() choice.Table {
 		{Key: "c", Value: choice.Name(&l.Lines)},
 		{Key: "y", Value: choice.Word(&l.Axis, "rate", "rate", "slowdown", "time")},
 		{Key: "at", Value: (*moment)(&l.Moment), For: choice.Network},
+		{Key: "story", Value: (*step)(&l.Story), For: choice.Network},
+		{Key: "play", Value: (*yes)(&l.Play)},
 		{Key: "t", Value: &l.Visible, For: choice.Network},
 		{Key: "sel", Value: (*text)(&l.Selected), For: choice.Network},
 		{Key: "chain", Value: (*yes)(&l.Chain)},
@@ -150,6 +152,25 @@ func (m *moment) Set(value string) error {
 	if *m = moment(d); err != nil {
 		*m = 0
 		return choice.Sentence("%q is not a time; expected milliseconds from the start of the step, such as 412.5.", value)
+	}
+	return nil
+}
+
+// step is one of the four steps of the story.
+type step int
+
+func (s *step) String() string {
+	if *s == 0 {
+		return ""
+	}
+	return strconv.Itoa(int(*s))
+}
+
+func (s *step) Set(value string) error {
+	n, err := strconv.Atoi(value)
+	if *s = step(n); err != nil || n < 1 || n > 4 {
+		*s = 0
+		return choice.Sentence("%q is no step of the story; expected 1 to 4.", value)
 	}
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 
 	"memtide/engine"
 	"memtide/web/choice"
-	"memtide/web/format"
 	"memtide/web/link"
 	"memtide/web/state"
 )
@@ -39,9 +38,10 @@ func Of(s *state.State, keep link.Link) link.Link {
 	if v := s.View; v.To > 0 {
 		l.Visible = link.Range{From: v.From, To: v.To}
 	}
-	if s.Allocator() != "" {
+	if !s.View.Play.On {
 		l.Moment = s.View.Playhead
 	}
+	l.Story, l.Play = int(s.View.Story), s.View.ToPlay
 	l.Open, l.Chain = s.Unfolded(), s.View.Chain
 	if s.Slowdown() != state.DefaultSlowdown {
 		l.Slowdown = s.View.Slowdown
@@ -63,14 +63,7 @@ func ChoiceOf(l link.Link) (state.Choice, []string) {
 		l.Alloc = choice.DefaultAllocator
 	}
 	c, problems := l.Resolve(l.Base())
-	notes := notesOf("", problems)
-	for i := range problems {
-		if problems[i].Key == "p" && l.Budget.Bytes > 0 {
-			c.Budget = choice.DefaultBudget
-			notes = append(notes, "The link's budget of "+format.Bytes(l.Budget.Bytes)+" was meant for that network and is not used.")
-		}
-	}
-	return c, notes
+	return c, notesOf("", problems)
 }
 
 // notesOf says what of a link cannot be taken.
@@ -149,6 +142,6 @@ func Read(fragment string) (l link.Link, m state.Start, notes []string) {
 	b, more := choiceB(l.B, c)
 	notes = append(notes, more...)
 	return l, state.Start{Choice: c, B: b, From: l.Visible.From, To: l.Visible.To, Lines: linesOf(l.Lines), Axis: AxisOf(l.Axis), Selected: l.Selected,
-		Open: l.Open, Chain: l.Chain, Slowdown: l.Slowdown, Moment: l.Moment,
+		Open: l.Open, Chain: l.Chain, Slowdown: l.Slowdown, Moment: l.Moment, Story: state.StoryStep(l.Story), ToPlay: l.Play,
 		Frame: state.Frame{Title: l.Title, Show: l.Show, Embed: l.Embed, Control: l.Controls}}, notes
 }

@@ -66,3 +66,16 @@ func TestNoViewByFile(t *testing.T) {
 		}
 	}
 }
+
+// Only the bare address opens the example: what names something, or says something,
+// means what it always did.
+func TestBareAddress(t *testing.T) {
+	for fragment, want := range map[string]state.Choice{
+		"": choice.Example(), "#": choice.Example(),
+		"#v=1": choice.Default(), "#v=1&p=resnet101-b32": choice.Default(), "#embed=1": choice.Default(),
+	} {
+		if _, m, _ := Follow(fragment); !m.Choice.Equal(want) {
+			t.Errorf("%q opens %+v; want %+v", fragment, m.Choice, want)
+		}
+	}
+}

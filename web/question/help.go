@@ -25,6 +25,9 @@ func init() {
 					out = append(out, proto.Method{Strategy: st.Name})
 				}
 			}
+			slices.SortStableFunc(out, func(a, b proto.Method) int {
+				return cmp.Compare(uint(slices.Index(promising, a.Strategy)), uint(slices.Index(promising, b.Strategy)))
+			})
 			return out
 		},
 		Answer: func(ctx context.Context, w *Work) error {
@@ -46,6 +49,9 @@ func init() {
 		Table:    helpTable,
 	})
 }
+
+// promising are the strategies that help most often, which are tried first.
+var promising = []string{"pofo", "rotor", "blocks", "graphsearch", "offloadsearch", "window"}
 
 // ByGain are the indices of the answers by step time, those without a schedule
 // last.

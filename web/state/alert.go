@@ -10,6 +10,7 @@ import (
 // Alert is an error for people, with at most one way on.
 type Alert struct {
 	Text   string
+	File   string   // that it is about; empty: it is about no file
 	Lines  []string // details, at most five
 	Action string   // text of the button; empty if there is none
 	Do     Message  // what the button does

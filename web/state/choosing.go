@@ -22,6 +22,7 @@ func (m SetBudget) apply(s *State) []Effect {
 	if m.Share > 0 {
 		c.Budget = choice.Budget{Share: m.Share}
 	}
+	s.dragging = !m.Settled
 	return s.choose(c, Replace, !m.Settled)
 }
 
@@ -132,6 +133,9 @@ func (s *State) carryMethod() {
 func (s *State) choose(c Choice, h History, soon bool) []Effect {
 	s.DOM++
 	s.Paint++
+	if s.Shown != nil && !c.Equal(s.Choice) {
+		s.endStory()
+	}
 	s.take(c)
 	s.Draft = Draft{}
 	var out []Effect
@@ -153,6 +157,7 @@ func (s *State) follow() []Effect {
 		}
 		return nil
 	}
-	out := append(s.followCurve(), s.followTuning()...)
+	out := append(s.followStory(), s.followCurve()...)
+	out = append(out, s.followTuning()...)
 	return append(out, s.followQuestions()...)
 }

@@ -44,7 +44,7 @@ type Curve struct {
 // tradeoff is the part of the state about step time against budget.
 type tradeoff struct {
 	Curve   *Curve   // of the present setting; nil before the first
-	Preview *Picture // shown instead of Shown while the pointer is on the curve
+	Preview *Picture // shown instead of Shown while the pointer is on the curve, or by the story
 
 	hover  string // key of the point under the pointer
 	curves recent[*Curve]
@@ -366,8 +366,8 @@ func (Unhover) apply(s *State) []Effect { return s.unpreview() }
 
 func (s *State) unpreview() []Effect {
 	s.hover = ""
-	if s.Preview != nil {
-		s.Preview = nil
+	if told := s.told(); s.Preview != told {
+		s.Preview = told
 		s.touch()
 	}
 	return nil

@@ -50,8 +50,8 @@ type (
 	SaveTheme struct{ Theme string }
 )
 
-// Slot keeps the solves for the page, for previews and for the other side of a
-// comparison apart.
+// Slot keeps the solves for the page, for previews, for the other side of a
+// comparison and for the story apart.
 type Slot uint8
 
 // The slots.
@@ -59,6 +59,7 @@ const (
 	ForPage Slot = iota
 	ForPreview
 	ForOther
+	ForStory
 	NumSlots
 )
 

@@ -29,6 +29,8 @@ type Start struct {
 	Chain    bool          // the critical chain is shown
 	Slowdown int           // as View.Slowdown
 	Moment   time.Duration // as View.Playhead
+	Story    StoryStep
+	ToPlay   bool // as View.ToPlay
 	Frame    Frame
 	B        *Choice // the other side of a comparison; nil: there is none
 }
@@ -141,10 +143,7 @@ func (m Opened) apply(s *State) []Effect {
 		return append(s.closeOther(), s.openedMemory(o, m.Reply)...)
 	case !memory && (m.Profile.Chain != nil || m.Profile.Graph != nil):
 	case own:
-		return s.alert(&Alert{
-			Text:  fmt.Sprintf("%s was read, but it holds neither layers nor operations.", o.Name),
-			Lines: []string{"There is nothing to schedule. What was shown before stays."},
-		})
+		return s.alert(&Alert{File: o.Name, Text: "It holds neither layers nor operations. There is nothing to schedule."})
 	default:
 		s.dropOther(fmt.Sprintf("%s holds neither layers nor operations.", o.Choice.Source.File))
 		return []Effect{WriteURL{Replace}}
@@ -187,7 +186,7 @@ func (s *State) opened(o *Opening, c Choice, r *proto.Opened) []Effect {
 	s.Memory, s.Curve, s.Preview, s.hover = nil, nil, nil, ""
 	s.View.Selected, s.View.Trail, s.View.TableTop = draw.Target{}, nil, 0
 	if o.History != Leave {
-		s.View.From, s.View.To, s.View.Playhead = 0, 0, 0
+		s.View.From, s.View.To, s.View.Playhead, s.View.Play, s.View.Story = 0, 0, 0, Playing{}, NoStory
 		s.View.Frame.Title = o.Title // the one before was about what was open
 	}
 	about := s.Alert // the link had something odd about it
@@ -207,6 +206,7 @@ func (s *State) opened(o *Opening, c Choice, r *proto.Opened) []Effect {
 // noChain says that a chain is of little use, and offers what does not need one.
 func (s *State) noChain(name, why string) *Alert {
 	a := &Alert{
+		File:  name,
 		Text:  fmt.Sprintf("%s is no useful chain: %s.", name, why),
 		Lines: []string{"Strategies that choose per stage have little to choose from here. What follows is for this chain all the same."},
 	}
@@ -255,6 +255,7 @@ func (m OpenFailed) apply(s *State) []Effect {
 	}
 	s.alert(textAlert(why))
 	a := s.Alert
+	a.File = file
 	var out []Effect
 	switch {
 	case next != nil && next.content != nil: // the second of two files may be a good one

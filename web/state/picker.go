@@ -1,6 +1,7 @@
 package state
 
 import (
+	"slices"
 	"strings"
 
 	"memtide/profiles/preset"
@@ -51,11 +52,17 @@ func (m StepPreset) apply(s *State) []Effect {
 	return nil
 }
 
-// Matches are the presets that the query finds, in the order of the catalogue:
-// by title, id and heading or, if those hold none of it, by description.
+// Matches are the presets that the query finds, language models first and else in the
+// order of the catalogue: by title, id and heading or, if those hold none of it, by
+// description.
 func (p Picker) Matches() []*preset.Preset {
 	words := strings.Fields(strings.ToLower(p.Query))
-	named := found(words, func(q *preset.Preset) string { return q.Title + " " + q.ID + " " + q.Group })
+	named := found(words, func(q *preset.Preset) string {
+		if q.Sequences() {
+			return q.Title + " " + q.ID + " " + q.Group + " LLM transformer"
+		}
+		return q.Title + " " + q.ID + " " + q.Group
+	})
 	if len(named) > 0 {
 		return named
 	}
@@ -73,6 +80,15 @@ func found(words []string, text func(*preset.Preset) string) (out []*preset.Pres
 			out = append(out, p)
 		}
 	}
+	slices.SortStableFunc(out, func(a, b *preset.Preset) int {
+		switch {
+		case a.Sequences() == b.Sequences():
+			return 0
+		case a.Sequences():
+			return -1
+		}
+		return 1
+	})
 	return out
 }
 

@@ -17,7 +17,8 @@ func TestPickerMatches(t *testing.T) {
 		not   []string
 		best  string
 	}{
-		{"", []string{"resnet50", "larger-pool"}, nil, "resnet50"},
+		{"", []string{"resnet50", "larger-pool"}, nil, "gpt2-medium"},
+		{"llm", []string{"gpt2-xl", "llama3-8b", "bert-large"}, []string{"resnet50"}, "gpt2-medium"},
 		{"dense", []string{"densenet121", "densenet201"}, []string{"resnet50"}, "densenet121"},
 		{"DENSE 201", []string{"densenet201"}, []string{"densenet121"}, "densenet201"},
 		{"resnet 1001", []string{"resnet1001"}, []string{"resnet101"}, "resnet1001"},
@@ -92,6 +93,8 @@ func TestVariantChoices(t *testing.T) {
 		{"resnet50-b8", "", SetVariant{preset.Options{Device: a100}}, "resnet50-on-a100-sxm-40gb-b8", "", set},
 		{"resnet50-b8", v100, SetVariant{preset.Options{Efficiency: 30}}, "resnet50-30pct-b8", v100, set},
 		{"resnet50-30pct-b8", v100, SetVariant{preset.Options{Efficiency: -1}}, "resnet50-b8", v100, set},
+		{"resnet50-b8", v100, SetGPU{a100}, "resnet50-on-a100-sxm-40gb-b8", a100, set},
+		{"resnet50-b8", gtx, SetGPU{a100}, "resnet50-on-a100-sxm-40gb-b8", a100, set}, // the link, too
 		{"vgg16-b64", v100, SetFast{true}, "vgg16-mp-b64", v100, set},
 		{"vgg16-mp-f16-b64", v100, SetFast{}, "vgg16-f16-b64", v100, set},
 		{"resnet50-graph-b32", v100, SetSeparate{true}, "resnet50-graph-separate-b32", v100, set},

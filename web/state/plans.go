@@ -171,7 +171,7 @@ func (s *State) found(strategy string) (proto.Answer, bool) {
 
 // note keeps what an answer found, if it is about another strategy and nothing else.
 func (p *questions) note(a *Answers, x proto.Answer) {
-	if a.Question.Name != HelpName || x.Device != nil || x.Strategy == a.Strategy || x.Batch != 0 {
+	if a.found == "" || a.Question.Name != HelpName || x.Device != nil || x.Strategy == a.Strategy || x.Batch != 0 {
 		return
 	}
 	all, _ := p.results.get(a.found)

@@ -261,6 +261,16 @@ func (s *State) followIdle() []Effect {
 	return nil
 }
 
+// Exceeds is the device if what is shown of the present choice is more than it has;
+// nil if it is not, or if nobody knows.
+func (s *State) Exceeds() *preset.Device {
+	d := DeviceOf(s.Choice)
+	if d == nil || s.Shown == nil || !s.Shown.Choice.Equal(s.Choice) || s.Shown.Solved.Trace.Peak <= d.Memory {
+		return nil
+	}
+	return d
+}
+
 // ask has a question about the present choice answered, again if it was given up.
 func (s *State) ask(q *question.Question, idle bool) (out []Effect) {
 	s.DOM++
@@ -285,7 +295,16 @@ func (s *State) ask(q *question.Question, idle bool) (out []Effect) {
 			a.methods = append(a.methods, choice.MethodKey(m.Strategy, m.Args))
 		}
 	}
-	if q.Name == HelpName {
+	switch {
+	case q.Name != HelpName:
+	case s.Exceeds() != nil: // any plan that the device is likely to serve would help
+		a.found, a.Base = "", 0
+		req.Budget = choice.Budget{Bytes: max(choice.Usable(s.Exceeds().Memory), 1)}
+		if req.Method.Strategy != "keepall" {
+			req.Methods = append([]proto.Method{req.Method}, req.Methods...)
+			req.Method = proto.Method{Strategy: "keepall"}
+		}
+	default:
 		req.Methods, a.List = s.knownMethods(req.Methods)
 		a.prior = len(a.List)
 	}

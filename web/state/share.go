@@ -149,7 +149,8 @@ const maxTitle = 80
 
 // frame takes over how a link wants the page to be.
 func (v *View) frame(m Start) {
-	v.From, v.To, v.Playhead = m.From, m.To, m.Moment
+	v.From, v.To, v.Playhead, v.Story = m.From, m.To, m.Moment, m.Story
+	v.Play, v.ToPlay = Playing{}, m.ToPlay
 	v.Lines, v.Axis = m.Lines, m.Axis
 	v.Frame, v.Wanted = m.Frame, m.Selected
 	if m.Frame.Show != nil {

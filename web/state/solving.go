@@ -4,6 +4,7 @@ import (
 	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
+	"memtide/web/draw"
 	"memtide/web/format"
 )
 
@@ -90,6 +91,9 @@ func (m Solved) apply(s *State) []Effect {
 		s.Preview = p
 		s.touch()
 	}
+	if m.ID == s.story.id {
+		return s.storySolved(m.ID, false)
+	}
 	switch job := side.Solving; {
 	case m.ID == side.fallback:
 		side.fallback = 0
@@ -113,6 +117,9 @@ func (s *State) show(o *Side, p *Picture) {
 	o.Shown = p
 	s.touch()
 	if o == &s.Side {
+		if !s.dragging {
+			s.copies = draw.CopyLanes(p.Solved.Trace)
+		}
 		s.selectIn(p, old)
 	}
 }
@@ -129,7 +136,7 @@ type SolveFailed struct {
 func (m SolveFailed) apply(s *State) []Effect {
 	side := s.solving(m.ID)
 	if side == nil {
-		return nil
+		return s.storySolved(m.ID, true)
 	}
 	job := side.Solving
 	side.Solving = nil

@@ -17,6 +17,7 @@ type State struct {
 	trials
 	questions
 	layout
+	story story
 
 	Alert   *Alert   // something went wrong, and what can be done
 	Draft   Draft    // a text field that is being typed into
@@ -29,6 +30,8 @@ type State struct {
 	instead   choice.Budget // that was chosen because the default did not fit
 	next      *waiting      // side B, until A has been read
 	unwritten bool          // the address waits for what it names, see holdAddress
+	dragging  bool          // the budget is being dragged: no picture changes its height
+	copies    int           // lanes of copies that the timeline has room for
 	lastID    int           // of a request
 }
 
@@ -91,6 +94,10 @@ func New() *State {
 		questions: questions{known: recent[*Answers]{limit: 32}, results: recent[map[string]proto.Answer]{limit: 32}},
 	}
 }
+
+// CopyLanes is for how many lanes of copies the timeline has room: as many as there are
+// in the schedule that is shown, or was when the budget was taken hold of.
+func (s *State) CopyLanes() int { return s.copies }
 
 // Phase is the value of the body's data-state.
 func (s *State) Phase() string {

@@ -17,7 +17,10 @@ type View struct {
 	LineList  bool          // the list of all lines is open
 	Table     bool          // the table of operations is open
 	TableTop  int           // first row of the table that is shown
-	Playhead  time.Duration // the moment of the memory map; 0: the failure, or the peak
+	Playhead  time.Duration // the moment that the pictures mark and the memory map shows; 0: none, and there the failure or the peak
+	Play      Playing
+	ToPlay    bool // the link says that the step is meant to be played
+	Story     StoryStep
 	AliveBy   draw.AliveBy  // the order of the table of what is there at the peak
 	Density   int           // see State.Density; 0: the default, otherwise one more
 	Chain     bool          // the critical chain is shown

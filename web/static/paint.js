@@ -1,6 +1,7 @@
-// memtidePaint(canvas, bytes, palette, dpr) paints a command buffer on a canvas.
+// memtidePaint(bytes, palette, dpr, canvas, length, ...) paints command buffers, which
+// lie one after the other in bytes, each on its canvas: one call for all pictures.
 //
-// The buffer comes from Scene.AppendBuffer in web/draw/buffer.go, which describes
+// A buffer comes from Scene.AppendBuffer in web/draw/buffer.go, which describes
 // its format; the shapes below are the same as in web/draw/svg.go. palette is an
 // array of colours by role, dpr the device pixels per CSS pixel. The canvas is
 // cleared first, so that the page shows through where nothing is painted; the
@@ -9,8 +10,10 @@
 globalThis.memtidePaint = (() => {
   const MAGIC = 0x3144544d; // "MTD1"
   const HEADER = 20, GROUP = 16, NONE = 255;
+  const SURFACE = 8; // the role of the background
   const RECTS = 1, AREA = 2, LINE = 3, TEXTS = 4;
-  const FONT = "11px system-ui,sans-serif", BOLD = "600 " + FONT;
+  const SMALL = "11px system-ui,sans-serif", LARGE = "13px system-ui,sans-serif";
+  const FONTS = [SMALL, "600 " + SMALL, LARGE, "600 " + LARGE];
   const DASHES = [[], [3, 2], [6, 3], [2, 2]];
   const ALIGN = ["left", "center", "right"];
   const TILE = 8; // CSS pixels, both ways
@@ -66,13 +69,21 @@ globalThis.memtidePaint = (() => {
     if (stroke) ctx.stroke();
   }
 
-  function texts(ctx, v, at, end, strings) {
+  function texts(ctx, v, at, end, strings, edge) {
+    ctx.strokeStyle = edge;
+    ctx.lineWidth = 4;
+    ctx.lineJoin = "round";
+    ctx.setLineDash([]);
     for (; at < end; at += 16) {
       const from = v.getUint32(at + 8, true);
       ctx.textAlign = ALIGN[v.getUint8(at + 14)];
-      ctx.font = v.getUint8(at + 15) ? BOLD : FONT;
-      ctx.fillText(strings.substr(from, v.getUint16(at + 12, true)), v.getFloat32(at, true), v.getFloat32(at + 4, true));
+      const font = v.getUint8(at + 15), text = strings.substr(from, v.getUint16(at + 12, true));
+      const x = v.getFloat32(at, true), y = v.getFloat32(at + 4, true);
+      ctx.font = FONTS[font & 3];
+      if (font & 4) ctx.strokeText(text, x, y);
+      ctx.fillText(text, x, y);
     }
+    ctx.lineJoin = "miter";
   }
 
   // prepare gives the canvas its size in device pixels and clears it.
@@ -92,7 +103,7 @@ globalThis.memtidePaint = (() => {
     return ctx;
   }
 
-  return function paint(canvas, bytes, palette, dpr) {
+  function paint(canvas, bytes, palette, dpr) {
     const v = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     if (v.byteLength < HEADER || v.getUint32(0, true) !== MAGIC) throw new Error("not a command buffer");
     const ctx = prepare(canvas, v.getFloat32(4, true), v.getFloat32(8, true), dpr);
@@ -111,8 +122,14 @@ globalThis.memtidePaint = (() => {
       }
       if (op === RECTS) rects(ctx, v, at + GROUP, end, fill !== NONE, stroke !== NONE);
       else if (op === AREA || op === LINE) path(ctx, v, at + GROUP, end, op === AREA, fill !== NONE && op === AREA, stroke !== NONE);
-      else if (op === TEXTS) texts(ctx, v, at + GROUP, end, strings);
+      else if (op === TEXTS) texts(ctx, v, at + GROUP, end, strings, palette[SURFACE]);
       at = end;
+    }
+  }
+
+  return (bytes, palette, dpr, ...list) => {
+    for (let i = 0, at = 0; i < list.length; at += list[i + 1], i += 2) {
+      paint(list[i], bytes.subarray(at, at + list[i + 1]), palette, dpr);
     }
   };
 })();

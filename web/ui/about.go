@@ -76,9 +76,9 @@ func (c *About) Schedule() []string {
 	return notes
 }
 
-// Lint lists at most six findings.
+// Lint lists at most six findings about a preset; those of a file stand above.
 func (c *About) Lint() []string {
-	if c.S.Network == nil {
+	if c.S.Network == nil || c.S.Network.Source.File != "" {
 		return nil
 	}
 	lint := c.S.Network.Lint

@@ -224,58 +224,78 @@ func (c *Answer) Parts() (out []Part) {
 		return nil
 	}
 	whole, at := barScale(c.S, p), engine.Bytes(0)
-	add := func(class, name string, to engine.Bytes) {
+	add := func(class, words string, to engine.Bytes) {
 		if to > at {
-			size := format.Bytes(to - at)
-			out = append(out, Part{Class: class, Label: name + " " + size, Title: size + " " + name, Style: stretch(at, to, whole)})
+			label := fmt.Sprintf(words, format.Bytes(to-at))
+			out = append(out, Part{Class: class, Label: label, Title: label, Style: stretch(at, to, whole)})
 		}
 		at = max(at, to)
 	}
-	t := p.Solved.Trace
-	for kind, used := range p.Model().HeldAt(t.PeakAt, 0).Used {
-		add(barKinds[kind].class, barKinds[kind].name, at+used)
+	for kind, used := range p.Model().HeldAt(p.Solved.Trace.PeakAt, 0).Used {
+		end := at + used
+		if n := p.Network.Chain; sim.Category(kind) == sim.Fixed && n != nil && n.Chain.Resident.Total() <= used {
+			r := n.Chain.Resident
+			add("fix", "weights %s", at+r.Weights)
+			add("fix", "gradients %s", at+r.Grads)
+			add("fix", "optimizer %s", at+r.Optimizer)
+			add("fix", "buffers %s", end)
+			continue
+		}
+		add(barKinds[kind].class, barKinds[kind].name+" %s", end)
 	}
 	all := p.Solved.KeepAll.Peak
 	if d := deviceOf(p.Choice); d != nil && all > d.Memory {
-		add("ghost", "more with everything kept:", d.Memory)
-		add("ghost beyond", "too much:", all)
+		add("ghost", "%s more with everything kept", d.Memory)
+		add("ghost beyond", "%s too much", all)
 	} else {
-		add("ghost", "more with everything kept:", all)
+		add("ghost", "%s more with everything kept", all)
 	}
 	return out
 }
 
 // Under says what lies in the bar, for where its pieces are too narrow to say it.
 func (c *Answer) Under() (out []Part) {
-	for _, p := range c.Parts() {
-		if !strings.HasPrefix(p.Class, "ghost") {
-			out = append(out, p)
+	p := c.S.Visible()
+	if !c.Bar() {
+		return nil
+	}
+	for kind, used := range p.Model().HeldAt(p.Solved.Trace.PeakAt, 0).Used {
+		if used > 0 {
+			out = append(out, Part{Class: barKinds[kind].class, Label: barKinds[kind].name + " " + format.Bytes(used)})
 		}
 	}
 	return out
 }
 
-// Marks are the lines across the bar: the device and the budget.
+// Marks are the lines across the bar: the device and the budget, with what is left
+// between them.
 func (c *Answer) Marks() (out []Part) {
 	p := c.S.Visible()
 	if !c.Bar() {
 		return nil
 	}
-	whole := barScale(c.S, p)
-	if d := deviceOf(p.Choice); d != nil {
+	whole, b, d := barScale(c.S, p), c.S.Budget(), deviceOf(p.Choice)
+	if d != nil {
 		out = append(out, Part{Class: side("device", d.Memory, whole), Label: "one " + gpuName(d) + " has " + format.Bytes(d.Memory), Style: place(d.Memory, whole)})
 	}
 	all := p.Solved.KeepAll.Peak
-	if d := deviceOf(p.Choice); d == nil || apart(all, d.Memory, whole) {
-		out = append(out, Part{Class: side("keep", all, whole), Label: "keep everything: " + format.Bytes(all), Style: place(all, whole)})
+	if d == nil || apart(all, d.Memory, whole) {
+		class := "keep"
+		if d != nil && all > d.Memory {
+			class = "keep beyond"
+		}
+		out = append(out, Part{Class: side(class, all, whole), Label: "keep everything: " + format.Bytes(all), Style: place(all, whole)})
 	}
-	b := c.S.Budget()
-	return append(out, Part{Class: side("budget", b, whole), Label: "budget " + format.Bytes(b), Style: place(b, whole)})
+	out = append(out, Part{Class: side("budget", b, whole), Label: "budget " + format.Bytes(b), Style: place(b, whole)})
+	if d != nil && b < d.Memory && b > whole/2 {
+		out = append(out, Part{Class: "spare", Label: format.Bytes(d.Memory-b) + " left for CUDA and the allocator", Style: place(b, whole)})
+	}
+	return out
 }
 
 // apart says that two marks are so far from each other that both have room for words.
 func apart(a, b, whole engine.Bytes) bool {
-	return float64(max(a, b)-min(a, b)) > 0.2*float64(whole)
+	return float64(max(a, b)-min(a, b)) > 0.14*float64(whole)
 }
 
 // side adds to a class on which side of a mark its words have room.

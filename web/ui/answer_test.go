@@ -65,7 +65,7 @@ func TestAnswer(t *testing.T) {
 func TestBar(t *testing.T) {
 	s, _ := alone(t)
 	a := &Answer{S: s}
-	if got, want := a.BarLabel(), "Memory at the peak of the step: weights, gradients, optimizer 510 MiB, gradients of activations 24.5 MiB, activations kept 2.06 GiB, more with everything kept: 1.72 GiB, "+
+	if got, want := a.BarLabel(), "Memory at the peak of the step: weights 170 MiB, gradients 170 MiB, optimizer 170 MiB, buffers 412 KiB, gradients of activations 24.5 MiB, activations kept 2.06 GiB, 1.72 GiB more with everything kept, "+
 		"one V100 has 15.8 GiB, keep everything: 4.3 GiB, budget 2.58 GiB"; got != want {
 		t.Errorf("the bar says\n%q\nwant\n%q", got, want)
 	}

@@ -26,8 +26,17 @@ const mostBetter = 5
 // answers are those about the present choice; nil before anything was asked.
 func (c *Better) answers() *state.Answers { return c.S.Answers(question.Lookup(state.HelpName)) }
 
-// unfit says that what is chosen has no schedule in its budget.
-func (c *Better) unfit() bool { return c.S.OverBudget != nil }
+// unfit says that what is chosen has no schedule in its budget, or one that needs more
+// than the device has.
+func (c *Better) unfit() bool { return c.S.OverBudget != nil || c.S.Exceeds() != nil }
+
+// room is what has to be kept to: the device's memory if the budget is more than that.
+func (c *Better) room() engine.Bytes {
+	if d := c.S.Exceeds(); d != nil {
+		return d.Memory
+	}
+	return c.S.Budget()
+}
 
 // lost is the time that the memory limit costs now; 0 if it is not known.
 func (c *Better) lost() time.Duration {
@@ -39,7 +48,9 @@ func (c *Better) lost() time.Duration {
 }
 
 // Hidden says that there is nothing to say yet.
-func (c *Better) Hidden() bool { return c.S.Network == nil || c.S.Memory != nil }
+func (c *Better) Hidden() bool {
+	return c.S.Network == nil || c.S.Memory != nil
+}
 
 // Title is what the rows answer.
 func (c *Better) Title() string {
@@ -53,10 +64,12 @@ func (c *Better) Title() string {
 func (c *Better) Caption() string {
 	a := c.answers()
 	switch lost := c.lost(); {
+	case a == nil && c.S.Compare != nil:
+		return ""
 	case a == nil:
 		return "Looked for when nothing else is to be done."
 	case c.unfit():
-		return "Memory at the peak, and the budget of " + format.Bytes(c.S.Budget())
+		return "Memory at the peak, and the line of " + format.Bytes(c.room())
 	case a.Base > 0 && lost == 0:
 		return "Nothing: no time is lost to the memory limit."
 	case lost == 0:
@@ -84,7 +97,7 @@ func (c *Better) gains() (out []Gain, all int) {
 	}
 	for _, i := range a.ByGain() {
 		x := &a.List[i]
-		if x.StepTime <= 0 || !c.unfit() && x.StepTime >= a.Base {
+		if x.StepTime <= 0 || !c.unfit() && x.StepTime >= a.Base || c.S.Exceeds() != nil && x.Peak > c.room() {
 			continue
 		}
 		if all++; len(out) < mostBetter && (c.unfit() || c.lost() > 0) {
@@ -92,12 +105,12 @@ func (c *Better) gains() (out []Gain, all int) {
 		}
 	}
 	if c.unfit() {
-		most := c.S.Budget()
+		most := c.room()
 		for i := range out {
 			most = max(most, a.List[out[i].Answer].Peak)
 		}
 		for i := range out {
-			out[i].after, out[i].mark = float64(a.List[out[i].Answer].Peak)/float64(most), float64(c.S.Budget())/float64(most)
+			out[i].after, out[i].mark = float64(a.List[out[i].Answer].Peak)/float64(most), float64(c.room())/float64(most)
 		}
 	}
 	return out, all
@@ -212,15 +225,15 @@ func (o Gain) bars() string {
 	return b.String()
 }
 
-// AllText is the text of the button that opens all answers; empty if there is no more.
+// AllText is the text of the button that opens all answers, and asks for them if
+// nobody has.
 func (c *Better) AllText() string {
 	a := c.answers()
-	if a == nil || len(a.List) == 0 {
-		return ""
+	switch {
+	case a == nil:
+		return "Look now"
+	case len(a.List) == 1:
+		return "The answer"
 	}
-	if n := len(a.List); n > 1 {
-		return fmt.Sprintf("All %d answers", n)
-	}
-	return "The answer"
+	return fmt.Sprintf("All %d answers", len(a.List))
 }
-

@@ -23,6 +23,9 @@ func (c Command) Message(s *state.State) state.Message {
 	if m := c.share(s); m != nil {
 		return m
 	}
+	if m := c.storyCommand(); m != nil {
+		return m
+	}
 	if m := c.addressCommand(s); m != nil {
 		return m
 	}

@@ -59,15 +59,15 @@ func (c *Dock) BudgetNote() string {
 	return fmt.Sprintf("%s of the %s that keep everything", format.Share(float64(c.S.Budget())/float64(all)), format.Bytes(all))
 }
 
-// Strategies lists the strategies that apply to the network, and the chosen one.
-func (c *Dock) Strategies() (out []Option) {
-	for _, s := range engine.Strategies() {
-		chosen := s.Name == c.S.Choice.Strategy
-		if n := c.S.Network; chosen || n == nil || n.Applies(s) {
-			out = append(out, Option{s.Name, s.Title, chosen})
-		}
+// Entry is a plan in the list, with its time in the present budget.
+func (c *Dock) Entry(p *state.Plan) string {
+	switch time, _ := planResult(c.S, p); {
+	case time != "":
+		return p.Name + " · " + time
+	case p.Failure != nil:
+		return p.Name + " · " + failureWords(p.Failure)
 	}
-	return out
+	return p.Name
 }
 
 // StrategyDoc is the first sentence about the strategy.

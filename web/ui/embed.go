@@ -26,12 +26,12 @@ func (c *Embed) Line() string {
 		}
 		return (&Results{S: c.S}).Work()
 	}
-	if n := &(Notice{S: c.S}); n.Text() == "" && c.S.View.Picked && c.S.View.Selected.Kind != draw.Nothing {
+	if Problem(c.S) == "" && c.S.View.Picked && c.S.View.Selected.Kind != draw.Nothing {
 		return p.Model().Sentence(c.S.View.Selected)
 	}
 	line := strategyTitle(p.Choice.Strategy) + " in " + format.Bytes(p.Solved.Budget) + ": " + format.Duration(p.Solved.Trace.Makespan) + " per step"
-	if n := &(Notice{S: c.S}); n.Text() != "" {
-		line = n.Text() + " " + line
+	if why := Problem(c.S); why != "" {
+		line = why + " " + line
 	}
 	if from := c.S.View.Frame.Opener; from != "" {
 		line += " · opened by " + from

@@ -43,6 +43,7 @@ type Action struct {
 	choose  string  // a strategy
 	focus   bool    // zoom to the selection
 	peak    bool    // go to the peak
+	play    bool    // play the step or stop it: the browser knows what time it is
 }
 
 // keyStrategies are the strategies of the keys 1 to 6.
@@ -63,6 +64,7 @@ var keyTable = []keyRow{
 	{"I", "jump to its cause", ""},
 	{"Backspace", "back along the causes", ""},
 	{"K", "show the critical chain", ""},
+	{"Space", "play the step, or stop it", ""},
 	{"[ ]", "budget down, up (Shift: ten steps)", "BracketLeft BracketRight"},
 	{"F", "zoom to the selection", ""},
 	{"G", "go to the peak", ""},
@@ -124,6 +126,8 @@ func KeyOf(k Key) (Action, bool) {
 		return Action{message: state.StepBudget{Steps: -steps}}, true
 	case "BracketRight":
 		return Action{message: state.StepBudget{Steps: steps}}, true
+	case "Space":
+		return Action{play: true}, true
 	case "Digit0", "Numpad0":
 		return Action{message: state.SetRange{}}, true
 	}
@@ -187,9 +191,9 @@ func (a Action) Looks(f *state.Frame) bool {
 	return false
 }
 
-// Walks says that an action moves the selection along the pictures: what arrows do
-// while the pictures have the focus.
-func (a Action) Walks() bool { return a.step != 0 || a.lane != 0 }
+// Walks says that an action moves along the pictures: what arrows and Space do while
+// the pictures have the focus.
+func (a Action) Walks() bool { return a.step != 0 || a.lane != 0 || a.play }
 
 // ZoomToSelection shows what is selected with some of what is beside it.
 func ZoomToSelection(s *state.State) state.Message { return Action{focus: true}.Act(s) }
@@ -201,6 +205,9 @@ func KeyPlaces() (out []string) {
 	}
 	return out
 }
+
+// Plays says that an action plays the step or stops it, see state.PlayStep.
+func (a Action) Plays() bool { return a.play }
 
 // Act is the message of an action on the present state; nil if it does nothing.
 func (a Action) Act(s *state.State) state.Message {

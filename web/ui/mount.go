@@ -39,13 +39,28 @@ func (m Mount) Timed() bool { return m.Picture < draw.NumPictures }
 
 // Height is the height of the picture in CSS pixels.
 func (m Mount) Height(s *state.State) float64 {
-	if s.Compare != nil && m.Timed() {
+	switch {
+	case !m.Timed():
+		return m.Picture.Height()
+	case s.Compare != nil:
 		return m.Picture.ComparedHeight()
+	case m.Picture == draw.Timeline:
+		return draw.TimelineHeight(s.CopyLanes())
+	case s.View.Frame.Embed:
+		return m.Picture.EmbeddedHeight()
 	}
-	if p := m.Shown(s); m.Timed() && p != nil {
-		return p.Model().Height(m.Picture)
+	if p := m.Shown(s); m.Picture == draw.Strip && p != nil && p.Model().IsGraph() {
+		return draw.GraphHeight
 	}
 	return m.Picture.Height()
+}
+
+// slimHeight is its height where there is little width.
+func (m Mount) slimHeight(s *state.State) float64 {
+	if h := m.Height(s); h != m.Picture.Height() {
+		return h
+	}
+	return m.Picture.HeightAt(0)
 }
 
 // Shown is the picture of the side that the place is of; nil if there is none.
@@ -86,10 +101,11 @@ func (m Mount) Around(s *state.State, v *draw.View) {
 	if p == nil || m.Picture != draw.Memory || s.Compare != nil {
 		return
 	}
-	v.Ghost = p.Solved.Ghost
+	v.Ghost, v.Drag = p.Solved.Ghost, !s.View.Frame.Embed
 	if d := deviceOf(p.Choice); d != nil {
 		v.Capacity, v.Device = d.Memory, "one "+gpuName(d)
 	}
+	storyView(s, v)
 }
 
 // Beside is what stands beside the place's picture; nil if nothing does.

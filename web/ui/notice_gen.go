@@ -66,7 +66,7 @@ func (c *Notice) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "button icon"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "dismiss"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Dismiss"}}}
 			vgparent.AppendChild(vgn)
-			vgn.AddAttrInterface("hidden", c.S.Alert == nil)
+			vgn.AddAttrInterface("hidden", c.Text() == "")
 			{
 				vgparent := vgn
 				_ = vgparent

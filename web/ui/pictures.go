@@ -3,7 +3,11 @@ package ui
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
+	"github.com/vugu/vugu"
+
+	"memtide/web/draw"
 	"memtide/web/state"
 )
 
@@ -16,7 +20,23 @@ type Pictures struct {
 // Height is the style of a host: pictures keep their height, so that nothing
 // below them jumps.
 func (c *Pictures) Height(name string) string {
-	return fmt.Sprintf("height:%gpx", mounts[name].Height(c.S))
+	m := mounts[name]
+	return fmt.Sprintf("--height:%gpx;--slim:%gpx", m.Height(c.S), m.slimHeight(c.S))
+}
+
+// Key says what the colours mean, as items of a list.
+func (c *Pictures) Key() vugu.HTML {
+	var models []*draw.Model
+	for _, second := range []bool{false, true} {
+		if p := (Mount{Second: second}).Shown(c.S); p != nil {
+			models = append(models, p.Model())
+		}
+	}
+	var b strings.Builder
+	for _, e := range draw.Key(models...) {
+		fmt.Fprintf(&b, `<li><i class="sw %s"></i>%s</li>`, e.Class, e.Words)
+	}
+	return vugu.HTML(b.String())
 }
 
 // Label is the pictures' accessible name.

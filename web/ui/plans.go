@@ -96,6 +96,8 @@ func PlanResult(s *state.State, p *state.Plan) string {
 // planResult is that in two columns.
 func planResult(s *state.State, p *state.Plan) (time, more string) {
 	switch f := p.Failure; {
+	case f != nil && f.Smallest > 0 && p.Strategy.Class == 0: // no budget to be chosen, but what it takes
+		return "does not fit", format.Bytes(f.Smallest)
 	case f != nil && f.Kind == proto.Infeasible && f.Smallest > 0:
 		return "does not fit", format.BytesUp(f.Smallest)
 	case f != nil:

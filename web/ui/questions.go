@@ -13,6 +13,9 @@ import (
 	"memtide/web/state"
 )
 
+// AnswersTitle is the id of the heading over all answers to what would help.
+const AnswersTitle = "question-" + state.HelpName + "-title"
+
 // Questions are what people ask, which takes several schedules to answer: four answers
 // in a few words, each of which opens its question. The page finds them while it has
 // nothing else to do; others are computed when they are opened.
@@ -49,10 +52,14 @@ func (c *Questions) Headline(q *question.Question) vugu.HTML {
 	list, value, about := &question.Answers{Slowdown: c.S.Slowdown()}, "", ""
 	if a != nil {
 		list = &a.Answers
+	}
+	if a != nil && a.ID == 0 { // what is known before the end may change
 		value, about = q.Headline(list, subject)
 	}
 	switch {
 	case value != "":
+	case a == nil && q.Idle:
+		value = "…"
 	case a == nil:
 		value, about = "–", "open it to compute"
 	case a.ID != 0:

@@ -46,6 +46,7 @@ func (c *Questions) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgn.AddAttrInterface("aria-controls", "question-"+q.Name)
 				vgn.AddAttrInterface("aria-expanded", c.Expanded(q))
 				vgn.AddAttrInterface("data-arg", q.Name)
+				vgn.AddAttrInterface("data-testid", "ask-"+q.Name)
 				vgn.SetInnerHTML(c.Headline(q))
 			}
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}

@@ -21,7 +21,7 @@ import (
 var posters = []struct {
 	class string
 	width float64
-}{{"wide", 1040}, {"slim", 366}}
+}{{"wide", 984}, {"slim", 358}}
 
 // StaticPage writes the page's root element as HTML, the pictures as inline SVG
 // in their hosts: what stands in index.html until the program runs, which then
@@ -65,6 +65,9 @@ func withPoster(page, name string, pic draw.Picture, s *state.State) (string, er
 		var scene draw.Scene
 		v := draw.View{Width: size.width, Budget: s.Budget(), Selected: s.View.Selected, Cursor: draw.NoCursor}
 		mounts[name].Around(s, &v)
+		if v.Height = mounts[name].Height(s); size.class == "slim" {
+			v.Height = mounts[name].slimHeight(s)
+		}
 		p.Model().Draw(&scene, pic, v)
 		svg.WriteString(`<div class="poster ` + size.class + `">`)
 		if err := scene.WriteSVG(&svg, draw.SVGOptions{ID: name + "-" + size.class}); err != nil {

@@ -16,6 +16,8 @@ func TipLines(m *draw.Model, target draw.Target, at time.Duration) []string {
 		return nil
 	case draw.OnBudget:
 		return []string{"Drag to change the budget"}
+	case draw.OnPlayhead:
+		return nil
 	case draw.OnBand:
 		held := m.HeldAt(at, tipValues)
 		lines := []string{fmt.Sprintf("%s in use at %s", format.Bytes(held.Total), format.Moment(at, m.Makespan()))}

@@ -43,7 +43,7 @@ func dropping(p *Page) {
 	drop(p, "other.csv", strings.ReplaceAll(smallCSV, "conv2", "pool"))
 	p.Wait(ready + ` && ` + text("preset") + `.includes("other.csv")`)
 	drop(p, "bad.csv", strings.Replace(smallCSV, "0.003", "-3", 1))
-	p.Wait(`/forward_s.*-3/s.test(document.querySelector('.notice[role="alert"]').textContent)`)
+	p.Wait(`/forward_s.*-3/s.test(document.querySelector('.findings[role="alert"]').textContent)`)
 	if got := p.Text("preset"); !strings.Contains(got, "other.csv") {
 		p.t.Errorf("after a bad file the page shows %q; want what it showed before", got)
 	}

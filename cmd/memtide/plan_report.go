@@ -1,0 +1,235 @@
+//go:build !js
+
+package main
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"memtide/cmd/cli"
+	"memtide/engine"
+	"memtide/profiles/llm"
+	"memtide/web/format"
+)
+
+// planReport is the answer with what would change it.
+type planReport struct {
+	flags   *planFlags
+	ask     llm.Ask
+	answer  *llm.Answer
+	knobs   []llm.Change
+	fixes   []llm.Change
+	longest int64
+}
+
+// text is the report for people.
+func (r *planReport) text() string {
+	return r.sentence() + cli.Table(func(w *tabwriter.Writer) {
+		a := r.answer
+		fmt.Fprintf(w, "\nThe peak of %s allocated is in the %s\n", format.Bytes(a.Allocated), a.Phase)
+		for _, p := range a.Parts {
+			amounts(w, a.Allocated, p.Class.String(), p.Bytes)
+		}
+		fmt.Fprint(w, "\nThe most allocated in each phase\n")
+		for phase := llm.Forward; phase <= llm.Step; phase++ {
+			if n := a.Phases[phase]; n > 0 {
+				amounts(w, a.Allocated, phase.String(), n)
+			}
+		}
+		fmt.Fprintf(w, "\nReserved\n  expandable segments\t%s\n  the allocator's default\t%s\n  beside them, assumed for CUDA and collectives\t%s\n",
+			format.Bytes(a.Expandable), format.Bytes(a.Reserved), format.Bytes(r.ask.Context))
+	}) + r.changes() + r.ways()
+}
+
+// sentence is the answer in a line or two.
+func (r *planReport) sentence() string {
+	a, s := r.answer, r.ask.Setup
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s (%d parameters) on %s, %d x %d tokens: ", s.Model.Name, s.Model.Params(), counted(r.ask.GPUs, r.ask.Card.Name), s.Batch, s.Seq)
+	reserved := format.Bytes(a.High)
+	if low := format.Bytes(a.Low); low != reserved {
+		reserved = low + " to " + reserved
+	}
+	switch {
+	case a.Verdict == llm.FitsNot && a.States > a.Capacity:
+		fmt.Fprintf(&b, "does not fit. The states alone, weights, gradients and optimizer, need %s on a card that has %s.", format.Bytes(a.States), format.Bytes(a.Capacity))
+	case a.Verdict == llm.FitsNot:
+		fmt.Fprintf(&b, "does not fit. PyTorch would reserve %s of %s.", reserved, format.Bytes(a.Capacity))
+	case a.Verdict == llm.Uncertain:
+		fmt.Fprintf(&b, "uncertain. PyTorch reserves %s of %s, nearer than the model errs.", reserved, format.Bytes(a.Capacity))
+	default:
+		fmt.Fprintf(&b, "fits. PyTorch reserves %s of %s, at least %s (%.0f %%) are free.", reserved, format.Bytes(a.Capacity), format.Bytes(a.Margin()), 100*float64(a.Margin())/float64(a.Capacity))
+	}
+	fmt.Fprintf(&b, "\nA step takes about %s (an estimate), %.0f tokens/s on each card.", format.Duration(a.Time), r.rate())
+	if r.longest > 0 {
+		fmt.Fprintf(&b, " Sequences of up to %d tokens fit.", r.longest)
+	}
+	if s.Model.MoE != nil {
+		b.WriteString(" How busy the experts are is not known: the range holds what was measured, up to 21 % above the figure for equal shares.")
+	}
+	return b.String() + "\n"
+}
+
+// rate is how many tokens a card sees in a second.
+func (r *planReport) rate() float64 {
+	s := r.ask.Setup
+	if r.answer.Time <= 0 {
+		return 0
+	}
+	tokens := float64(s.Batch*s.Seq*max(s.Accumulate, 1)) / float64(max(s.Tensor, 1)*max(s.Context, 1))
+	return tokens / r.answer.Time.Seconds()
+}
+
+// counted is a number of cards in words.
+func counted(n int64, card string) string {
+	if n == 1 {
+		return "one " + card
+	}
+	return fmt.Sprintf("%d %s", n, card)
+}
+
+// changes is a table of what each knob does by itself.
+func (r *planReport) changes() string {
+	return cli.Table(func(w *tabwriter.Writer) {
+		fmt.Fprint(w, "\nEach change by itself\treserved\tfreed\tstep\t\n")
+		of := r.answer.High
+		for _, c := range r.knobs {
+			of = max(of, c.Answer.High)
+		}
+		for _, c := range r.knobs {
+			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\n", c.Names[0], format.Bytes(c.Answer.High), signed(r.answer.High-c.Answer.High), longer(c.Answer.Time-r.answer.Time), c.Answer.Verdict, bar(c.Answer.High, of))
+		}
+	})
+}
+
+// ways are the changes that make it fit.
+func (r *planReport) ways() string {
+	if r.answer.Verdict == llm.Fits {
+		return ""
+	}
+	if len(r.fixes) == 0 {
+		return "\nNo combination of up to four of these changes makes it fit.\n"
+	}
+	var b strings.Builder
+	b.WriteString("\nIt fits with\n")
+	for _, c := range r.fixes {
+		fmt.Fprintf(&b, "  %s: %s reserved on %s, %s a step\n", strings.Join(c.Names, " + "), format.Bytes(c.Answer.High), counted(c.GPUs, r.ask.Card.Name), format.Duration(c.Answer.Time))
+	}
+	return b.String()
+}
+
+// signed is a difference of bytes with its sign.
+func signed(n engine.Bytes) string {
+	if n < 0 {
+		return "-" + format.Bytes(-n)
+	}
+	return format.Bytes(n)
+}
+
+// longer is a difference of times with its sign.
+func longer(d time.Duration) string {
+	if d < 0 {
+		return "-" + format.Duration(-d)
+	}
+	return "+" + format.Duration(d)
+}
+
+// barCells is how wide a bar of a table is at most.
+const barCells = 24
+
+// bar is a share in blocks; whatever is above 0 has at least one.
+func bar(n, of engine.Bytes) string {
+	if n <= 0 || of <= 0 {
+		return ""
+	}
+	return strings.Repeat("█", max(1, int(barCells*float64(n)/float64(of)+0.5)))
+}
+
+// planJSON is the answer for programs; fields end in their units.
+type planJSON struct {
+	Schema     string       `json:"schema"`
+	Model      string       `json:"model"`
+	Params     int64        `json:"parameters"`
+	Device     string       `json:"device"`
+	GPUs       int64        `json:"gpus"`
+	Verdict    llm.Verdict  `json:"verdict"`
+	Capacity   engine.Bytes `json:"capacity_bytes"`
+	Context    engine.Bytes `json:"context_bytes"`
+	States     engine.Bytes `json:"states_bytes"`
+	Allocated  engine.Bytes `json:"allocated_bytes"`
+	Reserved   engine.Bytes `json:"reserved_bytes"`
+	Expandable engine.Bytes `json:"reserved_expandable_bytes"`
+	StepTime   int64        `json:"step_time_ns"`
+	Phase      string       `json:"phase"`
+	Parts      []planPart   `json:"parts"`
+	Phases     []planPart   `json:"phases"`
+	Longest    int64        `json:"longest_sequence_tokens"`
+	Changes    []planChange `json:"changes"`
+	Fixes      []planChange `json:"fixes"`
+}
+
+type planPart struct {
+	Name  string       `json:"name"`
+	Bytes engine.Bytes `json:"bytes"`
+}
+
+type planChange struct {
+	Names    []string     `json:"names"`
+	GPUs     int64        `json:"gpus"`
+	Verdict  llm.Verdict  `json:"verdict"`
+	Reserved engine.Bytes `json:"reserved_bytes"`
+	StepTime int64        `json:"step_time_ns"`
+}
+
+// json is the report for programs.
+func (r *planReport) json() planJSON {
+	a := r.answer
+	out := planJSON{Schema: "memtide-plan/1", Model: r.ask.Setup.Model.Name, Params: r.ask.Setup.Model.Params(), Device: r.ask.Card.Name, GPUs: r.ask.GPUs,
+		Verdict: a.Verdict, Capacity: a.Capacity, Context: r.ask.Context, States: a.States, Allocated: a.Allocated, Reserved: a.Reserved,
+		Expandable: a.Expandable, StepTime: a.Time.Nanoseconds(), Phase: a.Phase.String(), Longest: r.longest}
+	for _, p := range a.Parts {
+		out.Parts = append(out.Parts, planPart{p.Class.String(), p.Bytes})
+	}
+	for phase := llm.Forward; phase <= llm.Step; phase++ {
+		out.Phases = append(out.Phases, planPart{phase.String(), a.Phases[phase]})
+	}
+	out.Changes, out.Fixes = changesJSON(r.knobs), changesJSON(r.fixes)
+	return out
+}
+
+func changesJSON(list []llm.Change) []planChange {
+	out := []planChange{}
+	for _, c := range list {
+		out = append(out, planChange{c.Names, c.GPUs, c.Answer.Verdict, c.Answer.High, c.Answer.Time.Nanoseconds()})
+	}
+	return out
+}
+
+// planHelp explains the JSON of plan and of score.
+const planHelp = `plan
+  schema          "memtide-plan/1"
+  model           name, with its parameters
+  device          name; gpus of them
+  verdict         fits, does not fit or uncertain
+  capacity_bytes  of a card, without context_bytes
+  states_bytes    weights, gradients and optimizer alone
+  allocated_bytes, reserved_bytes, reserved_expandable_bytes
+                  the most at a moment: what lives, what the allocator reserves
+                  by default, and with expandable segments
+  step_time_ns    an estimate
+  phase           of the peak; parts are what lies there, phases what each
+                  phase reaches: lists of name and bytes
+  longest_sequence_tokens  most that fits, in steps of 1,024
+  changes         each by itself; fixes are up to three that make it fit: lists of
+                  names, gpus, verdict, reserved_bytes and step_time_ns
+
+score
+  kinds           the summary: kind , n rows, median_percent, p90_percent and
+                  worst_percent of the errors; inside_percent of guessed rows
+  rows            id , kind , set (its line of the summary) and metric of each,
+                  predicted, low, high and measured in bytes, seconds or per
+                  cent; error_percent, phase ; or refused, which says why
+
+`

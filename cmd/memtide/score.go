@@ -1,0 +1,112 @@
+//go:build !js
+
+package main
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"text/tabwriter"
+
+	"memtide/cmd/cli"
+	"memtide/engine"
+	"memtide/profiles/llm"
+	"memtide/web/format"
+)
+
+func scoreCommand() *command {
+	return &command{
+		name:    "score",
+		args:    "[flags] FILE",
+		summary: "compare the model of language-model steps with published figures",
+		doc: `Reads rows of published figures with their configurations (memtide-llm-rows/1),
+predicts each from its configuration alone, and tells how far off that is. What
+a row has that is not understood, a field, a model, a kind, is a refusal with
+its reason. Allocated peaks are compared with allocated ones, reserved with
+reserved. How a run's allocator was set up is not in the rows: both its default
+and expandable segments are replayed, the prediction is the middle, and low and
+high are the two with the model's margin. Rows with guessed inputs count only
+as inside low to high or not.`,
+		examples: []string{"memtide score rows.json", "memtide score -json rows.json"},
+		flags: func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
+			asJSON := fs.Bool("json", false, "write the report as JSON")
+			return func(ctx context.Context, e *env, args []string) error {
+				if len(args) != 1 {
+					return bad("score takes one file of rows; got %d", len(args))
+				}
+				return score(ctx, e, args[0], *asJSON)
+			}
+		},
+	}
+}
+
+// score reads rows, predicts them and writes the report.
+func score(ctx context.Context, e *env, name string, asJSON bool) error {
+	data, err := contents(e, name)
+	if err != nil {
+		return bad("%v", err)
+	}
+	rows, err := llm.ReadRows(data)
+	if err != nil {
+		return bad("%s: %v", name, err)
+	}
+	report, err := llm.Score(rows, engine.NewPoll(ctx, nil))
+	if asJSON {
+		return cmp.Or(writeJSON(e, report), err)
+	}
+	fmt.Fprint(e.stdout, scoreTable(report))
+	return err
+}
+
+// contents are those of a file, or of the standard input.
+func contents(e *env, name string) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(e.stdin)
+	}
+	return os.ReadFile(name)
+}
+
+// scoreTable is the report for people: the rows, what was refused, the summary.
+func scoreTable(r *llm.Report) string {
+	rows := cli.Table(func(w *tabwriter.Writer) {
+		fmt.Fprint(w, "row\tkind\tpredicted\tlow\thigh\tmeasured\terror\tphase\n")
+		for _, s := range r.Rows {
+			if s.Refused == "" {
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%+.1f %%\t%s\n", cli.Printable(s.ID), s.Set, amount(s, s.Predicted), amount(s, s.Low), amount(s, s.High), amount(s, s.Measured), s.Error, s.Phase)
+			}
+		}
+	})
+	refused := cli.Table(func(w *tabwriter.Writer) {
+		first := "\nrefused\tkind\twhy\n"
+		for _, s := range r.Rows {
+			if s.Refused != "" {
+				fmt.Fprintf(w, "%s%s\t%s\t%s\n", first, cli.Printable(s.ID), cli.Printable(s.Kind), cli.Printable(s.Refused))
+				first = ""
+			}
+		}
+	})
+	return rows + refused + cli.Table(func(w *tabwriter.Writer) {
+		fmt.Fprint(w, "\nsummary\trows\tmedian\t90th\tworst\tinside\n")
+		for _, k := range r.Kinds {
+			inside := ""
+			if k.Inside != nil {
+				inside = fmt.Sprintf("%.0f %%", *k.Inside)
+			}
+			fmt.Fprintf(w, "%s\t%d\t%.1f %%\t%.1f %%\t%.1f %%\t%s\n", k.Kind, k.N, k.Median, k.P90, k.Worst, inside)
+		}
+	})
+}
+
+// amount is a number of a row in the unit of its measurement.
+func amount(s llm.Scored, x float64) string {
+	switch {
+	case s.Set == "time":
+		return fmt.Sprintf("%.3g s", x)
+	case s.Kind == "formula_relative":
+		return fmt.Sprintf("%.2f %%", x)
+	}
+	return format.Bytes(engine.Bytes(engine.Int64(x)))
+}

@@ -1,0 +1,60 @@
+package alloc_test
+
+import (
+	"testing"
+
+	"memtide/engine"
+	"memtide/engine/alloc"
+)
+
+// A hole too small for a request is lost to segments of their own; at the end of an
+// expandable one only what it lacks is added.
+func TestExpandableGrowsAtItsEnd(t *testing.T) {
+	const mib = engine.MiB
+	reserved := func(c *alloc.Cache) engine.Bytes {
+		var held []engine.Bytes
+		take := func(n engine.Bytes) {
+			addr, _, ok := c.Alloc(n)
+			if !ok {
+				t.Fatalf("no room for %d bytes", n)
+			}
+			held = append(held, addr)
+		}
+		take(40 * mib)
+		take(60 * mib)
+		check(t, c.Free(held[1]))
+		take(100 * mib) // 60 of it are there
+		take(1000)      // from the pool of small ones
+		check(t, c.Free(held[0]))
+		take(80 * mib) // the hole of 40 lies between
+		return c.Reserved()
+	}
+	for _, c := range []struct {
+		name  string
+		cache *alloc.Cache
+		want  engine.Bytes
+	}{
+		{"own segments", alloc.NewCache(engine.NoLimit), (40 + 60 + 100 + 80 + 2) * mib},
+		{"expandable", alloc.NewExpandable(engine.NoLimit), (40 + 100 + 80 + 2) * mib},
+	} {
+		if got := reserved(c.cache); got != c.want {
+			t.Errorf("%s: %d MiB are reserved, want %d", c.name, got/mib, c.want/mib)
+		}
+	}
+}
+
+// The limit holds for both pools together, and nothing is taken by what fails.
+func TestExpandableLimit(t *testing.T) {
+	c := alloc.NewExpandable(30 * engine.MiB)
+	for _, r := range []struct {
+		n    engine.Bytes
+		want bool
+	}{{15 * engine.MiB, true}, {6 * engine.MiB, false}, {1000, true}, {4 * engine.MiB, true}, {20 * engine.MiB, false}} {
+		if _, _, ok := c.Alloc(r.n); ok != r.want {
+			t.Errorf("a request for %d bytes: served %v, want %v", r.n, ok, r.want)
+		}
+	}
+	if got := c.Reserved(); got != 22*engine.MiB {
+		t.Errorf("%d bytes are reserved, want 22 MiB", got)
+	}
+}

@@ -1,0 +1,214 @@
+package graphs
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/bound"
+	"memtide/engine/combined"
+	"memtide/engine/sim"
+	"memtide/engine/window"
+)
+
+func init() { engine.Register(graphPofo) }
+
+var graphPofo = &engine.Strategy{
+	Name:  "graphpofo",
+	Title: "Recompute, reorder and offload (search)",
+	Mark:  2,
+	Doc: `Searches for the fastest way to recompute, reorder and offload together, on any graph.
+
+It begins with the best of what others find: graphsearch and blocks, which recompute
+and reorder; window and lms, which offload; pofo where the network is a chain; and a
+plan that moves everything out and in around every operation. Then it anneals, as graphsearch does, over
+sequences that have transfers in them: an offload, the wait for it and the fetch of a value
+that lies long over a crowded moment come together, and what is made again can be
+fetched instead, or the other way round. A device copy stays until the wait for its
+offload, so memory is found as without transfers, and times up to where the link is
+idle again; every plan that is better is then played as it is and without its
+waits. So it is never slower than any of those methods.
+
+Graphs of a few operations are solved by trying all programs, for whole transfers. The combination of
+recomputation and offloading is that of POFO, on chains; no method for graphs is published.`,
+	Class: engine.MayRecompute | engine.MayOffload, Graphs: true,
+	Cites: []engine.Cite{
+		{Text: "Beaumont, Eyraud-Dubois, Shilova: Efficient Combination of Rematerialization and Offloading for Training DNNs. NeurIPS 2021",
+			ID: combined.Pofo.Cites[0].ID, Section: combined.Pofo.Cites[0].Section}, moccasin},
+	Params: []engine.Param{orderParam, {Name: "effort", Title: "Effort", Default: "1", Min: 1, Max: 6,
+		Doc: "How many proposals are tried: up to 4000 for each operation, and twice as many with each step."}, seedParam},
+	Solver: solveGraphPofo, Sweeper: sweepUp(solveGraphPofo),
+}
+
+const withinAll = "all schedules"
+
+// joint looks for a schedule of all kinds within one budget.
+type joint struct {
+	p     *engine.Problem
+	m     *model // with transfers; nil if nothing can move, or it is no graph of single assignments
+	args  engine.Parsed
+	poll  *engine.Poll
+	lower time.Duration
+	best  *engine.Solution
+	how   string   // what found it
+	seq   []kindID // its sequence, if it is of one
+	exact bool     // nothing that was tried is faster, and all was
+	least engine.Bytes
+	why   string
+	first error // why the first method does not apply
+}
+
+func solveGraphPofo(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
+	if err := poll.Err(); err != nil {
+		return nil, err
+	}
+	j := &joint{p: p, args: args, poll: poll}
+	j.lower, _ = bound.Of(p, engine.MayRecompute|engine.MayOffload)
+	m, err := newModel(p.Graph)
+	if err == nil {
+		j.best = m.keepAll(p.Budget, withinAll)
+		if p.Linked() == nil {
+			j.m = m.linked(p)
+		}
+	}
+	j.begin(m)
+	if j.best != nil && j.m != nil && !j.done() {
+		j.tryAll(m)
+	}
+	if j.best != nil && j.m != nil && !j.done() {
+		j.search()
+	}
+	return j.answer()
+}
+
+// tryAll tries all programs, if the graph is small.
+func (j *joint) tryAll(m *model) {
+	s := newPrograms(j.p, m, j.poll)
+	if s == nil {
+		return
+	}
+	s.limit <<= 2 * (j.args.Int("effort") - 1)
+	steps, ok := s.find()
+	if !ok {
+		return
+	}
+	if trace, err := sim.Play(j.p, steps); err == nil && trace.Makespan <= j.best.Makespan {
+		j.exact = true
+		if trace.Makespan < j.best.Makespan {
+			j.best, j.how, j.seq = &engine.Solution{Schedule: steps, Makespan: trace.Makespan, Peak: trace.Peak}, "Found by trying all programs.", nil
+		}
+	}
+}
+
+// begin takes the best of what others find. Where everything can move, the serial plan needs the least
+// memory of all.
+func (j *joint) begin(m *model) {
+	if j.m != nil {
+		seq := j.m.serial()
+		if peak, _, ok := j.m.cost(seq); ok && peak <= j.p.Budget {
+			j.play(seq, "It moves everything around every operation.")
+		} else if ok {
+			if j.refused(peak, ""); !j.hasAlt() {
+				return
+			}
+		}
+	}
+	if s := j.fewSpace(m); s != nil {
+		j.recompute(m, s)
+	} else {
+		j.ask(graphSearch, engine.Args{"order": j.args.Word("order"), "seed": fmt.Sprint(j.args.Int("seed"))})
+	}
+	j.ask(window.Window, nil)
+	j.ask(window.LMS, nil)
+	if j.p.Chain != nil {
+		j.ask(combined.Pofo, nil)
+	}
+}
+
+// hasAlt tells whether some operation has a second way, which may need less memory.
+func (j *joint) hasAlt() bool {
+	return slices.ContainsFunc(j.p.Graph.Ops, func(op engine.Op) bool { return op.Alt != nil })
+}
+
+// fewSpace is the exact search that graphsearch leaves small graphs to, if a plan fits already
+// and it need not tell the smallest budget.
+func (j *joint) fewSpace(m *model) *space {
+	if j.m == nil || j.best == nil {
+		return nil
+	}
+	return newFewSpace(m, j.args.Is("order", "kept"), j.poll)
+}
+
+// recompute takes the fastest sequence without transfers, as graphsearch does.
+func (j *joint) recompute(m *model, s *space) {
+	seq, err := s.find(j.p.Budget, false)
+	if err != nil {
+		j.ask(graphSearch, engine.Args{"order": j.args.Word("order"), "seed": fmt.Sprint(j.args.Int("seed"))})
+	} else if seq != nil {
+		j.better(m.solution(seq), graphSearch)
+	}
+}
+
+// ask takes what another strategy finds.
+func (j *joint) ask(s *engine.Strategy, args engine.Args) {
+	if j.poll.Err() != nil || j.done() {
+		return
+	}
+	sol, err := s.Solve(j.p, args, j.poll)
+	var infeasible *engine.InfeasibleError
+	switch {
+	case errors.As(err, &infeasible):
+		j.refused(infeasible.Smallest, infeasible.Why)
+	case errors.Is(err, engine.ErrUnsupported):
+		if j.first == nil {
+			j.first = err
+		}
+	case sol != nil:
+		j.better(sol, s)
+	}
+}
+
+// better takes a solution of another strategy if it is faster than the best.
+func (j *joint) better(sol *engine.Solution, by *engine.Strategy) {
+	if j.best == nil || sol.Makespan < j.best.Makespan {
+		j.best, j.how, j.seq = sol, "The plan is that of "+by.Name+".", nil
+		j.tell(0, 0)
+	}
+}
+
+// refused notes the smallest budget of a method that does not fit.
+func (j *joint) refused(least engine.Bytes, why string) {
+	if least > 0 && (j.least == 0 || least < j.least) {
+		j.least, j.why = least, why
+	}
+}
+
+// done tells whether nothing can be faster.
+func (j *joint) done() bool { return j.best != nil && (j.exact || j.best.Makespan <= j.lower) }
+
+// tell reports the best solution so far.
+func (j *joint) tell(done, total int) {
+	j.poll.Report(engine.Progress{Done: done, Total: total, Best: j.solution()})
+}
+
+// solution is the best one in this strategy's words.
+func (j *joint) solution() *engine.Solution {
+	return &engine.Solution{Schedule: j.best.Schedule, Makespan: j.best.Makespan, Peak: j.best.Peak, Bound: j.lower,
+		Optimal: j.best.Makespan <= j.lower, OptimalAmong: withinAll, Notes: append([]string{j.how}, j.best.Notes...)}
+}
+
+// answer is the solution, or why there is none.
+func (j *joint) answer() (*engine.Solution, error) {
+	err := j.poll.Err()
+	switch {
+	case j.best != nil:
+		return j.solution(), err
+	case err != nil:
+		return nil, err
+	case j.least > 0:
+		return nil, &engine.InfeasibleError{Budget: j.p.Budget, Smallest: j.least, Why: j.why}
+	}
+	return nil, j.first
+}

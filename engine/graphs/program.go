@@ -1,0 +1,217 @@
+package graphs
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+)
+
+// serial is the sequence that has only what an operation needs on the device: after
+// each everything leaves, and before each what it reads comes back. No schedule of runs
+// and transfers needs less. What only a full run makes is made right before it
+// is first read, where there are output-only runs.
+func (m *model) serial() []kindID {
+	var seq []kindID
+	out := make([]bool, len(m.size)) // it has left
+	leave := func(k *kind) {
+		for _, v := range k.writes {
+			if m.offload[v] != none && !out[v] {
+				out[v] = true
+				seq = append(seq, m.offload[v], m.wait[v])
+			}
+		}
+	}
+	leave(&m.kinds[m.source()])
+	full := make([]bool, m.ops)
+	var run func(id kindID)
+	fetch := func(reads []int32) {
+		for _, v := range reads {
+			if m.fetch[v] != none && !slices.Contains(reads, int32(m.g.Values[v].PartOf)) {
+				seq = append(seq, m.fetch[v])
+			}
+		}
+	}
+	run = func(id kindID) {
+		k := &m.kinds[id]
+		for _, v := range k.reads {
+			if i := m.maker[v]; i != m.source() && !full[i] && m.kinds[m.lean[i]].write(v) == none {
+				full[i] = true
+				run(i)
+			}
+		}
+		fetch(k.reads)
+		seq = append(seq, id)
+		leave(k)
+	}
+	for _, i := range m.order {
+		if l := m.lean[i]; l != none && !m.once[i] {
+			run(l)
+		} else if !full[i] {
+			full[i] = true
+			run(i)
+		}
+	}
+	fetch(m.in[m.sink()])
+	return seq
+}
+
+// element is a kind that is put before the run number slot, by the order of ranks.
+type element struct {
+	slot, rank int
+	id         kindID
+}
+
+// ofSchedule is the sequence of a schedule that can be played: a transfer stands before
+// the run during which it began, or in its place if it is an offload; a wait
+// where its offload was over. It is nil if the schedule does what no sequence says.
+func (m *model) ofSchedule(p *engine.Problem, steps engine.Schedule) []kindID {
+	trace, err := sim.Play(p, steps)
+	if err != nil {
+		return nil
+	}
+	at := make([]*sim.Span, len(steps))
+	var ends []time.Duration // of runs
+	for i := range trace.Spans {
+		at[trace.Spans[i].Step] = &trace.Spans[i]
+	}
+	for i, st := range steps {
+		if st.Kind == engine.StepRun {
+			ends = append(ends, at[i].End)
+		}
+	}
+	during := func(t time.Duration) int { // the first run that is not over
+		n, _ := slices.BinarySearchFunc(ends, t, func(end, t time.Duration) int { return cmp.Or(cmp.Compare(end, t), -1) })
+		return n
+	}
+	var list []element
+	runs := 0
+	wait := make([]int, len(m.size)) // where it is in the list, plus 1
+	for i, st := range steps {
+		switch v := st.Value; st.Kind {
+		case engine.StepRun:
+			id := kindID(st.Op)
+			if st.OutputOnly {
+				id = m.lean[st.Op]
+			}
+			if st.Alt || id == none {
+				return nil
+			}
+			list = append(list, element{runs, 3, id})
+			runs++
+		case engine.StepOffload:
+			if m.offload[v] == none {
+				return nil
+			}
+			if wait[v] == 0 { // once is enough
+				list = append(list, element{runs, 0, m.offload[v]}, element{max(runs, during(at[i].End)), 1, m.wait[v]})
+				wait[v] = len(list)
+			}
+		case engine.StepFetch:
+			if wait[v] == 0 {
+				return nil
+			}
+			slot := max(during(at[i].Start), list[wait[v]-2].slot)
+			list[wait[v]-1].slot = min(list[wait[v]-1].slot, slot)
+			list = append(list, element{slot, 2, m.fetch[v]})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b element) int { return cmp.Or(cmp.Compare(a.slot, b.slot), cmp.Compare(a.rank, b.rank)) })
+	seq := make([]kindID, len(list))
+	for i, e := range list {
+		seq[i] = e.id
+	}
+	if _, _, ok := m.cost(seq); !ok {
+		return nil
+	}
+	return seq
+}
+
+// versions are schedules of a sequence: as it is, and without its waits, so that
+// runs wait for room by themselves, with fetches as soon as there is room and not before
+// the planned times.
+func (m *model) versions(seq []kindID, planned *sim.Trace) (list []engine.Schedule) {
+	loose := slices.DeleteFunc(slices.Clone(seq), func(id kindID) bool { return m.kinds[id].what == engine.StepWait })
+	if len(loose) == len(seq) {
+		return nil
+	}
+	steps := m.schedule(loose)
+	timed := slices.Clone(steps)
+	starts := map[engine.ValueID][]time.Duration{} // of fetches, in the order of the program
+	for i := range planned.Spans {
+		if sp := &planned.Spans[i]; sp.Kind == sim.SpanFetch {
+			starts[sp.Value] = append(starts[sp.Value], sp.Start)
+		}
+	}
+	for i := range timed {
+		if st := &timed[i]; st.Kind == engine.StepFetch {
+			st.NotBefore, starts[st.Value] = starts[st.Value][0], starts[st.Value][1:]
+		}
+	}
+	return []engine.Schedule{steps, timed}
+}
+
+// used is a sequence without fetches that nobody reads, and without offloads of what is
+// not fetched.
+func (m *model) used(seq []kindID) []kindID {
+	list, _ := m.lives(seq)
+	idle := make([]bool, len(seq))
+	for _, l := range list {
+		idle[max(l.from, 0)] = idle[max(l.from, 0)] || l.from >= 0 && l.from == l.to && m.kinds[seq[l.from]].what == engine.StepFetch
+	}
+	fetched := make([]bool, len(m.size))
+	for at, id := range seq {
+		if k := &m.kinds[id]; k.what == engine.StepFetch && !idle[at] {
+			fetched[k.writes[0]] = true
+		}
+	}
+	out := make([]kindID, 0, len(seq))
+	for at, id := range seq {
+		if k := &m.kinds[id]; !idle[at] && (k.what == engine.StepRun || fetched[m.moved(k)]) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// play plays a sequence, and takes it if it is better than the best; ok is false if it cannot
+// be played within the budget.
+func (j *joint) play(seq []kindID, how string) (ok bool) {
+	seq = j.m.used(seq)
+	steps := j.m.schedule(seq)
+	planned, err := sim.Play(j.p, steps)
+	if err != nil {
+		return false
+	}
+	j.take(steps, planned, seq, how)
+	for _, other := range j.m.versions(seq, planned) {
+		if trace, err := sim.Play(j.p, other); err == nil {
+			j.take(other, trace, seq, how)
+		}
+	}
+	return true
+}
+
+func (j *joint) take(steps engine.Schedule, trace *sim.Trace, seq []kindID, how string) {
+	if j.best == nil || trace.Makespan < j.best.Makespan {
+		j.best, j.how, j.seq = &engine.Solution{Schedule: steps, Makespan: trace.Makespan, Peak: trace.Peak, Notes: []string{j.m.describeAll(seq)}}, how, seq
+	}
+}
+
+// describeAll says what runs again and what moves.
+func (m *model) describeAll(seq []kindID) string {
+	outs, ins := 0, 0
+	for _, id := range seq {
+		switch m.kinds[id].what {
+		case engine.StepOffload:
+			outs++
+		case engine.StepFetch:
+			ins++
+		}
+	}
+	runs := slices.DeleteFunc(slices.Clone(seq), func(id kindID) bool { return m.kinds[id].what != engine.StepRun })
+	return fmt.Sprintf("%s There are %d offloads and %d fetches.", m.describe(runs), outs, ins)
+}

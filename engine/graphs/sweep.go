@@ -1,0 +1,134 @@
+package graphs
+
+import (
+	"cmp"
+	"slices"
+
+	"memtide/engine"
+)
+
+// solver is what Strategy.Solver is.
+type solver func(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error)
+
+// rising are the indices of budgets from the smallest to the largest.
+func rising(budgets []engine.Bytes) []int {
+	order := make([]int, len(budgets))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(budgets[a], budgets[b]) })
+	return order
+}
+
+// sweepUp goes from the smallest budget to the largest: what is found for one is an
+// answer for the next, so that no larger budget takes longer.
+func sweepUp(solve solver) func(*engine.Problem, engine.Parsed, []engine.Bytes, *engine.Poll, func(int, *engine.Solution, error)) {
+	return func(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
+		var before *engine.Solution
+		for _, i := range rising(budgets) {
+			poll.Next()
+			sol, err := solve(p.WithBudget(budgets[i]), args, poll)
+			switch {
+			case err != nil && poll.Err() != nil:
+				sol = nil
+			case err == nil && before != nil && before.Makespan < sol.Makespan:
+				better := *before
+				better.Bound, better.Optimal = sol.Bound, before.Makespan == sol.Bound
+				sol = &better
+			}
+			if err == nil {
+				before = sol
+			}
+			yield(i, sol, err)
+		}
+	}
+}
+
+// Of the proposals for one budget, what a sweep spends besides on a sequence that was found for
+// a larger one, and on the best of all.
+const (
+	downShare = 16
+	upShare   = 8
+)
+
+// sweepGraphSearch shares the plans of blocks and, both ways, what is found. First it
+// goes down: the sequence of a budget is annealed a little within the next smaller one.
+// Then it goes up with the search itself, as sweepUp does; the fastest sequence of
+// all so far that fits is annealed a little more.
+func sweepGraphSearch(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
+	var s *searcher
+	var found *plans
+	m, err := newModel(p.Graph)
+	if err == nil && len(m.order) > fewOps && poll.Err() == nil {
+		s = newSearcher(m, args, poll)
+		found = s.down(budgets)
+	}
+	sweepUp(func(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
+		if s == nil || m.keepAll(p.Budget, "") != nil {
+			return solveGraphSearch(p, args, poll)
+		}
+		sol, err := s.solve(p, within(args))
+		if err == nil {
+			sol = s.warm(p, sol, found)
+		}
+		return sol, err
+	})(p, args, budgets, poll, yield)
+}
+
+// down makes sequences from the largest budget to the smallest, from that which keeps everything.
+func (s *searcher) down(budgets []engine.Bytes) *plans {
+	found := &plans{m: s.m}
+	seq := s.m.given()
+	found.add(seq, "")
+	order := rising(budgets)
+	slices.Reverse(order)
+	peak := found.list[0].peak
+	for k, i := range order {
+		if s.poll.Err() != nil {
+			break
+		}
+		if budgets[i] >= peak {
+			continue
+		}
+		a := s.annealer(budgets[i], seq, 1<<40+uint64(k), peak)
+		a.anneal(narrow, s.total/downShare, 1, s.m.base)
+		if seq = a.sequence(); a.best != nil {
+			seq = a.best
+			found.add(seq, "")
+		}
+	}
+	return found
+}
+
+// warm is a solution, or a faster one from what was found for other budgets.
+func (s *searcher) warm(p *engine.Problem, sol *engine.Solution, found *plans) *engine.Solution {
+	best := s.sequenceOf(sol)
+	if other := found.fastest(p.Budget); other != nil && other.took < sol.Makespan {
+		best = other.seq
+	}
+	a := s.annealer(p.Budget, best, 1<<41, found.list[0].peak)
+	a.anneal(narrow, s.total/upShare, 1, sol.Bound)
+	if a.best != nil {
+		best = a.best
+	}
+	found.add(best, "")
+	if better := s.solution(best, sol.OptimalAmong, sol.Bound); better.Makespan < sol.Makespan {
+		return better
+	}
+	return sol
+}
+
+// sequenceOf is the sequence of a solution of the search.
+func (s *searcher) sequenceOf(sol *engine.Solution) (seq []kindID) {
+	for _, st := range sol.Schedule {
+		if st.Kind != engine.StepRun {
+			continue
+		}
+		id := kindID(st.Op)
+		if st.OutputOnly {
+			id = s.m.lean[st.Op]
+		}
+		seq = append(seq, id)
+	}
+	return seq
+}

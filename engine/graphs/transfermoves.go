@@ -1,0 +1,268 @@
+package graphs
+
+import "memtide/engine"
+
+// freeTransfer narrows the range of places of a transfer: a value is fetched after it
+// has left, and leaves from the copy that it would leave from now.
+func (s *state) freeTransfer(p, low, high int32) (int32, int32) {
+	k := &s.m.kinds[s.kind[s.order[p]]]
+	v := s.m.moved(k)
+	if k.what == engine.StepFetch {
+		for _, y := range s.runs[s.m.kinds[s.m.offload[v]].op] {
+			low = max(low, s.place[y]+1)
+		}
+		return low, high
+	}
+	for _, y := range s.runs[s.m.maker[v]] {
+		if q := s.place[y]; q > p && s.m.kinds[s.kind[y]].write(v) != none {
+			return low, min(high, q-1)
+		}
+	}
+	return low, high
+}
+
+// gap is a copy of a value over a place at which it is not read.
+type gap struct {
+	value      int32
+	made       int32 // the place of what made it
+	last, next int32 // places of the reads before and after
+}
+
+// gapOver finds a gap over a place: of a value that is read at some place after it.
+// ok is false if what is read there is read in between, does not move, or is no copy of its own.
+func (s *state) gapOver(j, v int32) (g gap, ok bool) {
+	if s.m.offload[v] == none {
+		return g, false
+	}
+	x := s.makerBefore(v, j+1)
+	if x == none || s.place[x] >= j {
+		return g, false
+	}
+	if !s.owns(x, v) {
+		return g, false
+	}
+	g = gap{value: v, made: s.place[x], last: s.place[x], next: nowhere}
+	for _, sv := range s.m.kinds[s.m.fetch[v]].serves {
+		for _, i := range s.m.users[sv.value] {
+			for _, y := range s.runs[i] {
+				switch q := s.place[y]; {
+				case q == j && !s.isTransfer(y):
+					return g, false
+				case q <= j && q > g.last && !s.isTransfer(y):
+					g.last = q
+				case q > j && q < g.next && !s.isTransfer(y):
+					g.next = q
+				}
+			}
+		}
+	}
+	if y := s.makerBefore(v, min(g.next, int32(len(s.order)))); g.next == nowhere || y != x {
+		return g, false // made again before it is read
+	}
+	return g, true
+}
+
+// proposeSwap lets a value that lies over a crowded place leave after its last read
+// before it, and come back before the next: the offload, the wait and the fetch at once.
+func (s *state) proposeSwap(r *random) bool {
+	n := int32(len(s.order)) - 1
+	j := s.crowded(r)
+	for try := range 12 {
+		k := j + r.below(n-j+1)
+		if try&1 == 0 {
+			k = j + r.near(n-j+1, 2)
+		}
+		if k <= j || s.isTransfer(s.order[k]) {
+			continue
+		}
+		in := s.m.kinds[s.kind[s.order[k]]].reads
+		if len(in) == 0 {
+			continue
+		}
+		if g, ok := s.gapOver(j, in[r.below(int32(len(in)))]); ok && s.swap(r, g, j) {
+			return true
+		}
+	}
+	return false
+}
+
+// swap makes the edits of proposeSwap for a gap over a place.
+func (s *state) swap(r *random, g gap, j int32) bool {
+	m, c := s.m, s.clock
+	fetch := g.next
+	switch r.below(4) {
+	case 0, 1: // as late as it arrives in time
+		for fetch > j+1 && c.at[g.next].now-c.at[fetch].now < m.moves.in[g.value] {
+			fetch--
+		}
+	case 2:
+		fetch = j + 1 + r.below(g.next-j)
+	}
+	op := m.kinds[m.offload[g.value]].op
+	var out, wait int32 = none, none
+	for _, y := range s.runs[op] {
+		if s.kind[y] == m.offload[g.value] {
+			out = s.place[y]
+		} else {
+			wait = s.place[y]
+		}
+	}
+	if out != none && out < j && wait <= j {
+		s.insert(m.fetch[g.value], fetch) // the host has it
+		return true
+	}
+	if out != none && (out <= g.next || wait <= g.next) {
+		return false
+	}
+	leave := g.made + 1
+	if r.one(2) {
+		leave = g.last + 1
+	}
+	over := max(leave, g.last+1) // from where the wait costs nothing
+	for over < j && c.at[over].now-c.at[leave].now < m.out[g.value] {
+		over++
+	}
+	if over < j && r.one(4) {
+		over += r.below(j - over + 1)
+	}
+	if over > j {
+		return false
+	}
+	s.insert(m.fetch[g.value], fetch)
+	if out != none { // it left later: sooner now
+		s.remove(max(out, wait) + 1)
+		s.remove(min(out, wait) + 1)
+	}
+	s.insert(m.wait[g.value], over)
+	s.insert(m.offload[g.value], leave)
+	return true
+}
+
+// transferAt is the place of some transfer of a kind, if one is found soon; none otherwise.
+func (s *state) transferAt(r *random, what func(engine.StepKind) bool) int32 {
+	for range 24 {
+		p := s.anywhere(r)
+		if x := s.order[p]; s.isTransfer(x) && what(s.m.kinds[s.kind[x]].what) {
+			return p
+		}
+	}
+	return none
+}
+
+func isFetch(k engine.StepKind) bool { return k == engine.StepFetch }
+
+// proposeStay takes out a fetch, and the offload if it was the only one. With again, the value
+// is made again instead.
+func (s *state) proposeStay(r *random, again bool) bool {
+	p := s.transferAt(r, isFetch)
+	if p == none {
+		return false
+	}
+	x := s.order[p]
+	v := s.m.moved(&s.m.kinds[s.kind[x]])
+	i := s.m.maker[v]
+	if again && (i >= int32(s.m.ops) || s.m.once[i]) {
+		return false
+	}
+	s.remove(p)
+	if s.fetchesOf(v) == 0 {
+		for list := s.runs[s.m.kinds[s.m.offload[v]].op]; len(list) > 0; list = s.runs[s.m.kinds[s.m.offload[v]].op] {
+			y := list[len(list)-1]
+			if s.place[y] < p {
+				p--
+			}
+			s.remove(s.place[y])
+		}
+	}
+	if again {
+		s.remake(r, v, p, 0)
+	}
+	return true
+}
+
+func (s *state) fetchesOf(v int32) (count int) {
+	for _, y := range s.runs[s.m.maker[v]] {
+		if s.kind[y] == s.m.fetch[v] {
+			count++
+		}
+	}
+	return count
+}
+
+// owns tells whether a run makes a copy of a value by itself, not as a part of another.
+func (s *state) owns(x, v int32) bool {
+	k := &s.m.kinds[s.kind[x]]
+	return k.writes[k.write(v)] == v
+}
+
+// leavesAfter tells whether a value leaves, or is waited for, after a place.
+func (s *state) leavesAfter(v, p int32) bool {
+	for _, y := range s.runs[s.m.kinds[s.m.offload[v]].op] {
+		if s.place[y] > p {
+			return true
+		}
+	}
+	return false
+}
+
+// proposeFetch fetches what runs again to be made, instead.
+func (s *state) proposeFetch(r *random) bool {
+	if s.repeats == 0 {
+		return false
+	}
+	for range 40 {
+		p := s.anywhere(r)
+		x := s.order[p]
+		list := s.runs[s.op(x)]
+		if len(list) < 2 || s.isTransfer(x) || list[0] == x {
+			continue
+		}
+		v := none
+		for _, w := range s.m.kinds[s.kind[x]].writes {
+			if s.last[s.copies[x]] != x && s.m.offload[w] != none {
+				v = w
+			}
+		}
+		if v == none || s.leavesAfter(v, p) || s.missed(p, s.m.fetch[v]) {
+			continue
+		}
+		y := s.makerBefore(v, p)
+		if y == none || !s.owns(y, v) {
+			continue
+		}
+		s.remove(p)
+		s.insert(s.m.fetch[v], p)
+		if s.offloadOf(v) != none {
+			return true
+		}
+		leave := s.place[y] + 1
+		over := leave
+		for _, i := range s.m.users[v] {
+			for _, z := range s.runs[i] {
+				if q := s.place[z]; q < p && q >= over && s.isReader(z) {
+					over = q + 1
+				}
+			}
+		}
+		s.insert(s.m.wait[v], over)
+		s.insert(s.m.offload[v], leave)
+		return true
+	}
+	return false
+}
+
+// proposeTransfer makes the edits of a move about transfers; false if there is none.
+func (a *annealer) proposeTransfer(r *random) bool {
+	switch u := r.below(16); {
+	case u < 5:
+		return (a.excess > 0 || r.one(2)) && a.proposeSwap(r)
+	case u < 11:
+		p := a.transferAt(r, func(engine.StepKind) bool { return true })
+		return p != none && a.proposeShift(r, p)
+	case u < 13:
+		return a.proposeStay(r, false)
+	case u < 14:
+		return a.proposeStay(r, true)
+	}
+	return a.proposeFetch(r)
+}

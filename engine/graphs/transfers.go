@@ -1,0 +1,267 @@
+package graphs
+
+import (
+	"time"
+
+	"memtide/engine"
+)
+
+// moves are the transfers of a model: further kinds that take their places in a
+// sequence. An offload and a wait read a value. The device copy stays until the wait
+// is passed, and the wait holds the counter until the offload is over; a fetch makes a
+// copy that takes its room where the fetch stands. So room is a matter of places alone,
+// as it is without transfers, and only the time has to be found by going through the
+// sequence. What is played needs no more room than that, unless a value is made again
+// while it leaves.
+type moves struct {
+	offload, wait, fetch []kindID // of every value; none if it does not move
+	out, in              []int64  // of every value: how long its transfers take
+	half                 bool     // both directions share one lane
+}
+
+// linked is the model with transfers of everything that is read, over the link of a
+// problem. An offload and a wait are runs of an operation of their own, which reads the
+// value; a fetch is one of the operation that makes it.
+func (m *model) linked(p *engine.Problem) *model {
+	n := len(m.size)
+	l := *m
+	l.moves = &moves{half: p.Device.Duplex == engine.HalfDuplex, offload: make([]kindID, n), wait: make([]kindID, n), fetch: make([]kindID, n),
+		out: make([]int64, n), in: make([]int64, n)}
+	l.in, l.users = append([][]int32(nil), m.in...), append([][]int32(nil), m.users...)
+	l.kinds = append([]kind(nil), m.kinds...)
+	for v := range m.size {
+		l.offload[v], l.wait[v], l.fetch[v] = none, none, none
+		at, op := int32(v), int32(len(l.in))
+		l.in = append(l.in, nil)
+		if i := m.maker[v]; i == none || m.size[v] == 0 || len(m.users[v]) == 0 || m.kinds[i].write(at) == none && m.lean[i] == none {
+			continue
+		}
+		l.out[v], l.moves.in[v] = int64(p.Device.ToHost.Time(m.size[v])), int64(p.Device.ToDev.Time(m.size[v]))
+		l.users[v] = append(append([]int32(nil), m.users[v]...), op)
+		add := func(k kind) kindID {
+			l.kinds = append(l.kinds, k)
+			return kindID(len(l.kinds) - 1)
+		}
+		l.offload[v] = add(kind{op: op, what: engine.StepOffload, reads: []int32{at}})
+		l.wait[v] = add(kind{op: op, what: engine.StepWait, reads: []int32{at}})
+	}
+	l.reads = len(l.kinds)
+	for v := range m.size {
+		if at := int32(v); l.offload[v] != none {
+			l.fetch[v] = kindID(len(l.kinds))
+			l.kinds = append(l.kinds, kind{op: m.maker[v], what: engine.StepFetch, writes: []int32{at}, serves: m.within(at), bytes: m.size[v]})
+		}
+	}
+	return &l
+}
+
+// within are the values whose readers a copy of a value serves.
+func (m *model) within(v int32) (list []serve) {
+	list = []serve{{v, 0}}
+	for _, sv := range m.kinds[m.maker[v]].serves {
+		if k := &m.kinds[m.maker[v]]; sv.value != v && k.writes[sv.write] == v {
+			list = append(list, serve{sv.value, 0})
+		}
+	}
+	return list
+}
+
+// moved is the value of a transfer.
+func (m *model) moved(k *kind) int32 {
+	if k.what == engine.StepFetch {
+		return k.writes[0]
+	}
+	return k.reads[0]
+}
+
+// moment is when the counter comes to a place, and when the lanes will be free. On a
+// half-duplex link both lanes are the same.
+type moment struct{ now, out, in int64 }
+
+func (t moment) end() int64 { return max(t.now, t.out, t.in) }
+
+// idle tells whether no transfer is under way.
+func (t moment) idle() bool { return t.out <= t.now && t.in <= t.now }
+
+// clock says when everything happens in a state with transfers.
+type clock struct {
+	at      []moment // of every place, and at the end
+	done    []int64  // of every run: the end of a transfer
+	fetched []int32  // of every value: how many fetches serve its readers
+
+	// The move under way: moments of the places from first to before last; those from
+	// last on are later than they were by shift.
+	fresh       []moment
+	first, last int
+	shift       int64
+	were        []oldEnd
+}
+
+type oldEnd struct {
+	run int32
+	end int64
+}
+
+func newClock(m *model) *clock { return &clock{fetched: make([]int32, len(m.size))} }
+
+func (c *clock) begin() { c.were = c.were[:0] }
+
+func (c *clock) undo() {
+	for k := len(c.were) - 1; k >= 0; k-- {
+		c.done[c.were[k].run] = c.were[k].end
+	}
+	c.were = c.were[:0]
+}
+
+// count keeps fetched true when a run comes or goes.
+func (c *clock) count(k *kind, by int32) {
+	if k.what == engine.StepFetch {
+		for _, sv := range k.serves {
+			c.fetched[sv.value] += by
+		}
+	}
+}
+
+// isReader tells whether a run is no fetch, which stands among the runs of what makes its value.
+func (s *state) isReader(x int32) bool { return int(s.kind[x]) < s.m.reads }
+
+func (s *state) isTransfer(x int32) bool { return int(s.kind[x]) >= s.m.runs }
+
+// alone tells whether at most one of the runs of an operation is no transfer.
+func (s *state) alone(list []int32) bool {
+	runs := 0
+	for _, x := range list {
+		if !s.isTransfer(x) {
+			runs++
+		}
+	}
+	return runs < 2
+}
+
+// restart finds all times.
+func (s *state) restart() {
+	c := s.clock
+	clear(c.fetched)
+	for _, x := range s.order {
+		c.count(&s.m.kinds[s.kind[x]], 1)
+	}
+	c.begin()
+	c.at = make([]moment, len(s.order)+1)
+	s.low, s.high, s.grown = 0, int32(len(s.order))-1, 0
+	s.took = s.tick()
+	s.keepTimes()
+}
+
+// tick finds the times of the edits, from the first place at which anything differs up
+// to where the lanes are idle, as they were, and the rest is only later or sooner.
+func (s *state) tick() (took time.Duration) {
+	c, n := s.clock, len(s.order)
+	for len(c.done) < len(s.kind) {
+		c.done = append(c.done, 0)
+	}
+	c.fresh, c.first, c.shift = c.fresh[:0], int(s.low), 0
+	t := c.at[s.low]
+	late := int64(0) // the last end of a transfer that has changed
+	for p := s.low; int(p) < n; p++ {
+		if p > s.high {
+			old := c.at[p-s.grown]
+			if t.idle() && old.idle() || t == old && late <= t.now {
+				c.last, c.shift = int(p), t.now-old.now
+				return s.took + time.Duration(c.shift)
+			}
+		}
+		c.fresh = append(c.fresh, t)
+		t, late = s.advance(t, p, late)
+	}
+	c.fresh = append(c.fresh, t)
+	c.last = n + 1
+	return time.Duration(t.end())
+}
+
+// advance goes through one place.
+func (s *state) advance(t moment, p int32, late int64) (moment, int64) {
+	c, m := s.clock, s.m
+	x := s.order[p]
+	k := &m.kinds[s.kind[x]]
+	var end int64
+	switch k.what {
+	case engine.StepRun:
+		for _, v := range k.reads {
+			if c.fetched[v] > 0 {
+				if y := s.makerBefore(v, p); y != none && m.kinds[s.kind[y]].what == engine.StepFetch {
+					t.now = max(t.now, c.done[y])
+				}
+			}
+		}
+		t.now += int64(k.time)
+		return t, late
+	case engine.StepWait:
+		if y := s.offloadOf(k.reads[0]); y != none && s.place[y] < p {
+			t.now = max(t.now, c.done[y])
+		}
+		return t, late
+	case engine.StepOffload:
+		end = max(t.now, t.out) + m.out[k.reads[0]]
+		t.out = end
+	case engine.StepFetch:
+		end = max(t.now, t.in)
+		if y := s.offloadOf(k.writes[0]); y != none {
+			end = max(end, c.done[y])
+		}
+		end += m.moves.in[k.writes[0]]
+		t.in = end
+	}
+	if m.half {
+		t.in, t.out = end, end
+	}
+	if was := c.done[x]; was != end {
+		late = max(late, was, end)
+		c.were = append(c.were, oldEnd{x, was})
+		c.done[x] = end
+	}
+	return t, late
+}
+
+// offloadOf is the offload of a value, or none.
+func (s *state) offloadOf(v int32) int32 {
+	if id := s.m.offload[v]; id != none {
+		for _, x := range s.runs[s.m.kinds[id].op] {
+			if s.kind[x] == id {
+				return x
+			}
+		}
+	}
+	return none
+}
+
+// keepTimes keeps the times of a move.
+func (s *state) keepTimes() {
+	c, n := s.clock, len(s.order)
+	if c.last <= n {
+		tail := c.at[c.last-int(s.grown):]
+		if s.grown > 0 {
+			c.at = append(c.at, make([]moment, s.grown)...)
+		}
+		copy(c.at[c.last:n+1], tail)
+		if c.shift != 0 {
+			s.later(c.last, c.shift)
+		}
+	}
+	for len(c.at) < n+1 {
+		c.at = append(c.at, moment{})
+	}
+	c.at = c.at[:n+1]
+	copy(c.at[c.first:], c.fresh)
+}
+
+// later moves everything from a place on by a time.
+func (s *state) later(from int, by int64) {
+	c := s.clock
+	for p := from; p <= len(s.order); p++ {
+		t := &c.at[p]
+		t.now, t.out, t.in = t.now+by, t.out+by, t.in+by
+		if p < len(s.order) && s.isTransfer(s.order[p]) {
+			c.done[s.order[p]] += by
+		}
+	}
+}

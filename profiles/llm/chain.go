@@ -1,0 +1,154 @@
+package llm
+
+import (
+	"fmt"
+	"time"
+
+	"memtide/engine"
+	"memtide/profiles"
+)
+
+// Profile is a step of one micro batch as a chain of blocks, for the methods that choose
+// what is kept, computed again or moved. States stay on the device, gradients from the
+// step's beginning on, as if they were accumulated. What a block gathers, reduces and
+// computes with is its temporary. Checkpointing and offloading are left to the methods,
+// whatever the setup says.
+func Profile(s Setup, c *Card) (*profiles.Profile, error) {
+	s.Checkpoint, s.OffloadX = "none", false
+	s, err := s.normal()
+	if err != nil {
+		return nil, err
+	}
+	if s.Stages > 1 {
+		return nil, fmt.Errorf("the stages of a pipeline are no chain on one card")
+	}
+	m := s.Model
+	inner, outer := s.tokens()
+	x := size(outer*m.Hidden, s.Compute)
+	chain := &engine.Chain{Name: m.Name, Batch: int(s.Batch), Input: size(inner, 8)}
+	p := newProgram(&s, true, true)
+	for _, u := range p.all() {
+		for _, w := range u.weights {
+			chain.Resident.Weights += s.at(w, 3, s.storedBytes(w, s.Weight))
+			if w.trained {
+				chain.Resident.Grads += s.at(w, 2, s.storedBytes(w, s.Grad))
+				chain.Resident.Optimizer += s.at(w, 1, s.Master) + s.at(w, 1, s.momentBytes(w))
+			}
+		}
+		chain.Resident.Pinned += p.pinned(u)
+	}
+	chain.Stages = append(chain.Stages, engine.Stage{Name: "embedding", Kind: "embed", Out: x, Grad: x, Saved: x,
+		Forward: seconds(float64(2*x) / (c.Bandwidth * trafficShare)), Back: seconds(float64(2*x) / (c.Bandwidth * trafficShare))})
+	for i, u := range p.units {
+		chain.Stages = append(chain.Stages, p.blockStage(u, i, c))
+	}
+	loss, norm := p.lossStage(c)
+	for i := range chain.Stages {
+		next := norm
+		if i < len(p.units) {
+			next = p.units[i].block
+		}
+		if next.keepers[0] == 0 { // no backward reads this output
+			chain.Stages[i].Unsaved = true
+			chain.Stages[i].Saved -= chain.Stages[i].Out
+		}
+	}
+	chain.Stages = append(chain.Stages, loss)
+	return &profiles.Profile{Name: m.Name, Batch: int(s.Batch), DType: "bf16", Chain: chain,
+		Source: profiles.Source{Tool: "memtide plan", Times: profiles.Estimated, Sizes: profiles.Analytic, Device: c.Name,
+			Notes: []string{fmt.Sprintf("One rank of %d that share the states, %d x %d tokens, by the operators of the blocks.", s.Shard, s.Batch, s.Seq)}}}, nil
+}
+
+// pinned is what a unit holds beside its states through the step: gathered weights, the
+// copies of autocast, and the gradient of a head that is reduced last.
+func (p *program) pinned(u *unit) (n engine.Bytes) {
+	q := &program{ledger: &ledger{}, s: p.s}
+	was := u.whole
+	u.whole = make([]handle, len(u.weights))
+	q.cast(u)
+	u.whole = was
+	n = q.live
+	if !p.s.gathers() {
+		return n
+	}
+	for _, w := range u.weights {
+		if u.stays {
+			n += size(w.n, p.s.Compute)
+		}
+		if w.name == "head" || w.name == "embedding" && p.s.Model.Tied {
+			n += size(w.n, p.s.Compute)
+		}
+	}
+	return n
+}
+
+// seconds is a time, rounded up.
+func seconds(s float64) time.Duration {
+	return time.Duration(engine.Int64(s*float64(time.Second) + 0.999999999))
+}
+
+// blockStage plays one block by itself: what it keeps, and the most that it takes besides
+// on the way there and back, with what it gathers and reduces.
+func (p *program) blockStage(u *unit, index int, c *Card) engine.Stage {
+	q := &program{ledger: &ledger{}, s: p.s, root: p.root, final: true}
+	b := u.block
+	x := q.take(b.values[0].bytes, Saved)
+	in := q.live
+	q.unshard(u)
+	q.receive(u, true)
+	y, k := b.forward(q.ledger, x)
+	if !u.stays {
+		q.reshard(u)
+	}
+	q.give(q.previous)
+	q.previous = 0
+	gathered := q.classes[Gathered] // what is left of it is pinned
+	out := b.values[b.output].bytes
+	kept := q.live - in - out - gathered
+	st := engine.Stage{Name: fmt.Sprintf("block %d", index+1), Kind: "block", Out: out, Grad: out, Saved: out + kept, FwdTemp: q.peak - in - out - kept - gathered}
+	q.give(y)
+	before := q.live - gathered
+	q.peak = 0
+	q.unshard(u)
+	q.receive(u, false)
+	g := b.backward(q.ledger, x, q.take(out, Backwards), k, func(w weight) { q.gradient(u, w) })
+	q.reduceUnit(u)
+	st.BwdTemp = max(0, q.peak-gathered-before-2*out)
+	q.give(g)
+	forward, back := c.passOf(b.tape)
+	st.Forward, st.Back = seconds(forward), seconds(back)
+	for i := range u.grads { // the unit is played again for the next block of its kind
+		u.grads[i], u.reduced = 0, 0
+	}
+	return st
+}
+
+// passOf are the seconds of a tape's forward and backward.
+func (c *Card) passOf(t *tape) (forward, back float64) {
+	var w work
+	w.add(t)
+	return w.seconds(c), w.back(c)
+}
+
+// lossStage is the last norm, the head and the loss, and the norm's block.
+func (p *program) lossStage(c *Card) (engine.Stage, *block) {
+	q := &program{ledger: &ledger{}, s: p.s, root: newUnit(p.root.weights, nil), first: true, last: true, final: true}
+	_, outer := p.s.tokens()
+	for i := range q.root.weights { // the head's gradient is there already
+		q.root.grads[i], q.root.fresh[i] = q.take(1, Gradients), q.take(1, Gradients)
+	}
+	w := &pass{}
+	x := q.take(size(outer*p.s.Model.Hidden, p.s.Compute), Saved)
+	in := q.live
+	q.lossForward(w, q.share(x))
+	kept := q.live - in
+	st := engine.Stage{Name: "head and loss", Kind: "loss", Out: 4, Grad: 4, Saved: 4 + kept, FwdTemp: q.peak - in - kept}
+	q.peak = 0
+	q.lossBackward(w)
+	st.BwdTemp = max(0, q.peak-in-kept-in)
+	inner, _ := p.s.tokens()
+	head := 2 * float64(inner) * float64(p.s.Model.Hidden) * float64(p.s.Model.Words) / float64(p.s.Tensor) / (c.Peak * c.Share)
+	traffic := lossTraffic * float64(p.logits()) / (c.Bandwidth * trafficShare)
+	st.Forward, st.Back = seconds(head+traffic/3), seconds(2*head+2*traffic/3)
+	return st, w.loss.norm
+}

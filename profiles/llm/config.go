@@ -1,0 +1,183 @@
+package llm
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// fields are those of a config.json of Hugging Face that say what a decoder is.
+type fields struct {
+	Type      string `json:"model_type"`
+	Name      string `json:"_name_or_path"`
+	Layers    int64  `json:"num_hidden_layers"`
+	Hidden    int64  `json:"hidden_size"`
+	Heads     int64  `json:"num_attention_heads"`
+	Keys      int64  `json:"num_key_value_heads"`
+	Head      int64  `json:"head_dim"`
+	Wide      int64  `json:"intermediate_size"`
+	Words     int64  `json:"vocab_size"`
+	Positions int64  `json:"max_position_embeddings"`
+	Tied      *bool  `json:"tie_word_embeddings"`
+	QKVBias   bool   `json:"attention_bias"`
+	MLPBias   bool   `json:"mlp_bias"`
+
+	NewDecoder bool  `json:"new_decoder_architecture"`
+	MultiQuery *bool `json:"multi_query"`
+	FalconKeys int64 `json:"num_kv_heads"`
+	FalconBias bool  `json:"bias"`
+
+	Experts      int64 `json:"num_experts"`
+	LocalExperts int64 `json:"num_local_experts"`
+	Routed       int64 `json:"n_routed_experts"`
+	TopK         int64 `json:"num_experts_per_tok"`
+	ExpertWide   int64 `json:"moe_intermediate_size"`
+	SharedCount  int64 `json:"n_shared_experts"`
+	Dense        int64 `json:"first_k_dense_replace"`
+
+	QRank  int64 `json:"q_lora_rank"`
+	KVRank int64 `json:"kv_lora_rank"`
+	Nope   int64 `json:"qk_nope_head_dim"`
+	Rope   int64 `json:"qk_rope_head_dim"`
+	Value  int64 `json:"v_head_dim"`
+
+	Vision   json.RawMessage `json:"vision_config"`
+	Text     json.RawMessage `json:"text_config"`
+	Encoder  bool            `json:"is_encoder_decoder"`
+	Quantize json.RawMessage `json:"quantization_config"`
+}
+
+// modelTypes say what a model_type means beside its sizes.
+var modelTypes = map[string]func(*Model, *fields){
+	"llama":   func(m *Model, f *fields) { m.Gated, m.QKVBias = true, f.QKVBias },
+	"mistral": func(m *Model, _ *fields) { m.Gated = true },
+	"qwen2":   func(m *Model, _ *fields) { m.Gated, m.QKVBias = true, true },
+	"qwen3":   func(m *Model, _ *fields) { m.Gated, m.QKNorm = true, true },
+	"gemma":   func(m *Model, f *fields) { m.Gated, m.Tied = true, f.Tied == nil || *f.Tied },
+	"mixtral": func(m *Model, f *fields) {
+		m.Gated = true
+		m.MoE = &MoE{Experts: f.LocalExperts, TopK: f.TopK, Wide: f.Wide}
+	},
+	"qwen3_moe": func(m *Model, f *fields) {
+		m.Gated, m.QKNorm = true, true
+		m.MoE = &MoE{Experts: f.Experts, TopK: f.TopK, Wide: f.ExpertWide}
+	},
+	"deepseek_v3": deepseekFields,
+	"deepseek_v2": deepseekFields,
+	"phi": func(m *Model, _ *fields) {
+		m.Layer, m.Bias, m.HeadBias, m.Parallel, m.OneNorm = true, true, true, true, true
+	},
+	"gpt2": func(m *Model, f *fields) {
+		m.Layer, m.Bias, m.Tied = true, true, f.Tied == nil || *f.Tied
+		m.Positions = f.Positions
+	},
+	"gpt_neox": func(m *Model, _ *fields) { m.Layer, m.Bias, m.Parallel = true, true, true },
+	"falcon":   falconFields,
+}
+
+// deepseekFields are DeepSeek's attention and experts; the third version has a router
+// with a correction bias.
+func deepseekFields(m *Model, f *fields) {
+	m.Gated = true
+	m.MLA = &MLA{QRank: f.QRank, KVRank: f.KVRank, Nope: f.Nope, Rope: f.Rope, Value: f.Value}
+	if f.Routed > 0 {
+		m.MoE = &MoE{Experts: f.Routed, TopK: f.TopK, Wide: f.ExpertWide, Shared: f.SharedCount * f.ExpertWide, Dense: f.Dense, Bias: f.Type == "deepseek_v3"}
+	}
+}
+
+// falconFields: the first Falcons share one head of keys and one norm, the later ones
+// have groups and two norms.
+func falconFields(m *Model, f *fields) {
+	m.Layer, m.Parallel, m.OneNorm = true, true, true
+	m.Tied, m.Bias = f.Tied == nil || *f.Tied, f.FalconBias
+	switch {
+	case f.NewDecoder:
+		m.Keys, m.OneNorm = f.FalconKeys, false
+	case f.MultiQuery == nil || *f.MultiQuery:
+		m.Keys = 1
+	}
+}
+
+// ReadConfig is the decoder of a Hugging Face config.json. Families whose blocks are not
+// known are refused by their name, as are towers for pictures, encoders and quantised
+// weights.
+func ReadConfig(data []byte) (*Model, error) {
+	var f fields
+	if err := json.Unmarshal(data, &f); err != nil {
+		return nil, fmt.Errorf("config: %w", err)
+	}
+	var old struct {
+		Layers    int64 `json:"n_layer"`
+		Hidden    int64 `json:"n_embd"`
+		Heads     int64 `json:"n_head"`
+		Wide      int64 `json:"n_inner"`
+		Positions int64 `json:"n_positions"`
+	}
+	if err := json.Unmarshal(data, &old); err != nil {
+		return nil, fmt.Errorf("config: %w", err)
+	}
+	for _, v := range []struct {
+		to   *int64
+		from int64
+	}{{&f.Layers, old.Layers}, {&f.Hidden, old.Hidden}, {&f.Heads, old.Heads}, {&f.Wide, old.Wide}, {&f.Positions, old.Positions}} {
+		if *v.to == 0 {
+			*v.to = v.from
+		}
+	}
+	return f.model()
+}
+
+// model builds the decoder that the fields describe.
+func (f *fields) model() (*Model, error) {
+	switch {
+	case present(f.Vision):
+		return nil, fmt.Errorf("config: vision_config is not understood: the tower for pictures would be missing")
+	case present(f.Text):
+		return nil, fmt.Errorf("config: text_config is not understood: what stands beside the text would be missing")
+	case f.Encoder:
+		return nil, fmt.Errorf("config: is_encoder_decoder is not understood: one row of blocks is expected")
+	case present(f.Quantize):
+		return nil, fmt.Errorf("config: quantization_config is not understood: bytes of quantised weights are not counted")
+	}
+	fill := modelTypes[f.Type]
+	if fill == nil {
+		return nil, fmt.Errorf("config: model_type %q is not understood; known are %s", f.Type, strings.Join(types(), ", "))
+	}
+	if f.Heads <= 0 {
+		return nil, fmt.Errorf("config: num_attention_heads is missing")
+	}
+	m := &Model{Name: f.Type, Layers: f.Layers, Hidden: f.Hidden, Heads: f.Heads, Keys: f.Keys, Head: f.Head, Wide: f.Wide, Words: f.Words}
+	if f.Name != "" {
+		m.Name = f.Name
+	}
+	m.Tied = f.Tied != nil && *f.Tied
+	if m.Keys == 0 {
+		m.Keys = m.Heads
+	}
+	if m.Head == 0 {
+		m.Head = m.Hidden / m.Heads
+	}
+	if m.Wide == 0 {
+		m.Wide = 4 * m.Hidden
+	}
+	fill(m, f)
+	if f.MLPBias {
+		return nil, fmt.Errorf("config: mlp_bias is not understood")
+	}
+	if m.MoE != nil && (m.MoE.Experts <= 0 || m.MoE.TopK <= 0 || m.MoE.Wide <= 0) {
+		return nil, fmt.Errorf("config: the experts of %q are not all there: %d of width %d, %d for a token", f.Type, m.MoE.Experts, m.MoE.Wide, m.MoE.TopK)
+	}
+	return m, m.check()
+}
+
+func present(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+
+// types are the model_types that are understood, in order.
+func types() (out []string) {
+	for name := range modelTypes {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}

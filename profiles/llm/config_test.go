@@ -1,0 +1,54 @@
+package llm
+
+import (
+	"strings"
+	"testing"
+)
+
+// The sizes of published config.json files, in their families' words; totals of the
+// models' cards.
+func TestReadConfig(t *testing.T) {
+	for _, c := range []struct {
+		config string
+		want   int64
+	}{
+		{`{"model_type":"llama","num_hidden_layers":32,"hidden_size":4096,"num_attention_heads":32,"num_key_value_heads":8,"intermediate_size":14336,"vocab_size":128256}`, 8030261248},
+		{`{"model_type":"gemma","num_hidden_layers":18,"hidden_size":2048,"num_attention_heads":8,"num_key_value_heads":1,"head_dim":256,"intermediate_size":16384,"vocab_size":256000}`, 2506172416},
+		{`{"model_type":"falcon","num_hidden_layers":32,"hidden_size":4544,"num_attention_heads":71,"vocab_size":65024,"multi_query":true,"parallel_attn":true,"bias":false}`, 6921720704},
+		{`{"model_type":"gpt2","n_layer":12,"n_embd":768,"n_head":12,"n_positions":1024,"vocab_size":50257}`, 124439808},
+		{`{"model_type":"qwen2","num_hidden_layers":28,"hidden_size":3584,"num_attention_heads":28,"num_key_value_heads":4,"intermediate_size":18944,"vocab_size":152064,"tie_word_embeddings":false}`, 7615616512},
+		{`{"model_type":"qwen3_moe","num_hidden_layers":48,"hidden_size":2048,"num_attention_heads":32,"num_key_value_heads":4,"head_dim":128,"intermediate_size":6144,"vocab_size":151936,"num_experts":128,"num_experts_per_tok":8,"moe_intermediate_size":768}`, 30532122624},
+		{`{"model_type":"mixtral","num_hidden_layers":32,"hidden_size":4096,"num_attention_heads":32,"num_key_value_heads":8,"intermediate_size":14336,"vocab_size":32000,"num_local_experts":8,"num_experts_per_tok":2}`, 46702792704},
+		{`{"model_type":"deepseek_v3","num_hidden_layers":61,"hidden_size":7168,"num_attention_heads":128,"intermediate_size":18432,"vocab_size":129280,"n_routed_experts":256,"num_experts_per_tok":8,"moe_intermediate_size":2048,"n_shared_experts":1,"first_k_dense_replace":3,"q_lora_rank":1536,"kv_lora_rank":512,"qk_nope_head_dim":128,"qk_rope_head_dim":64,"v_head_dim":128}`, 671026419200},
+		{`{"model_type":"phi","num_hidden_layers":32,"hidden_size":2560,"num_attention_heads":32,"intermediate_size":10240,"vocab_size":51200}`, 2779683840},
+	} {
+		m, err := ReadConfig([]byte(c.config))
+		if err != nil {
+			t.Errorf("%.40s: %v", c.config, err)
+			continue
+		}
+		if got := m.Params(); got != c.want {
+			t.Errorf("%s: got %d parameters, want %d (%+d)", m.Name, got, c.want, got-c.want)
+		}
+	}
+}
+
+func TestReadConfigRefuses(t *testing.T) {
+	for config, names := range map[string]string{
+		`[]`:                     "config",
+		`{}`:                     "model_type",
+		`{"model_type":"mamba"}`: "mamba",
+		`{"model_type":"llama","vision_config":{}}`:                                                             "vision_config",
+		`{"model_type":"llama","text_config":{}}`:                                                               "text_config",
+		`{"model_type":"llama","is_encoder_decoder":true}`:                                                      "is_encoder_decoder",
+		`{"model_type":"llama","quantization_config":{"bits":4}}`:                                               "quantization_config",
+		`{"model_type":"llama","hidden_size":8}`:                                                                "num_attention_heads",
+		`{"model_type":"llama","num_attention_heads":1}`:                                                        "layers",
+		`{"model_type":"mixtral","num_attention_heads":1,"num_hidden_layers":1,"hidden_size":1,"vocab_size":1}`: "experts",
+	} {
+		m, err := ReadConfig([]byte(config))
+		if err == nil || !strings.Contains(err.Error(), names) {
+			t.Errorf("%s: read as %v with %v; want a refusal that names %q", config, m, err, names)
+		}
+	}
+}

@@ -1,0 +1,15 @@
+// Package llm says what one training step of a language model keeps in memory, when,
+// and why: parameters by architecture, states by precision and optimizer, sharding, the
+// operators of a block with what autograd keeps for each, the loss in its variants, and
+// the memory that PyTorch's allocator reserves for all of that.
+//
+// A Setup is a model and how it is trained. Run plays some steps of it: every storage is
+// taken and given back in the order of the program, so allocated bytes are exact for the
+// program that is described, and reserved bytes are those requests replayed through
+// engine/alloc. Nothing is fitted to a measurement: each constant stands with the code or
+// the paper it comes from.
+//
+// Sizes are bytes of one rank. The letters of the formulas: b sequences of s tokens in a
+// micro batch, T = b*s, h the width, a heads and k key heads of d numbers, f the width of
+// the feed-forward net, V words, e bytes of the compute type, F ranks that share states.
+package llm

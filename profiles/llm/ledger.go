@@ -1,0 +1,144 @@
+package llm
+
+import "memtide/engine"
+
+// Class says what a storage is for.
+type Class uint8
+
+// The classes, in the order in which a peak is told.
+const (
+	Weights Class = iota
+	Masters
+	Gradients
+	Moments
+	Gathered  // weights of all ranks, while a block needs them
+	Saved     // of the forward, for the backward
+	Logits    // and everything of the loss
+	Working   // what an operator writes and the next one reads; recomputed values
+	Backwards // gradients of activations
+	Buffers   // of collectives
+	StepTemps // of the optimizer
+	numClasses
+)
+
+var classNames = [numClasses]string{"weights", "master weights", "gradients", "moments", "gathered weights", "saved activations", "logits and loss",
+	"working values", "gradients of activations", "buffers of collectives", "temporaries of the optimizer"}
+
+func (c Class) String() string { return classNames[c] }
+
+// Phase is a part of a step.
+type Phase uint8
+
+// The phases, in order.
+const (
+	Load Phase = iota
+	Forward
+	LossForward
+	LossBackward
+	Backward
+	Reduction // of what is gathered for the whole step: embedding and head
+	Step
+	numPhases
+)
+
+var phaseNames = [numPhases]string{"load", "forward", "loss", "loss backward", "backward", "reduction", "optimizer step"}
+
+func (p Phase) String() string { return phaseNames[p] }
+
+// pool is a stream of the program: the allocator keeps its free blocks apart.
+type pool uint8
+
+const (
+	compute pool = iota
+	gather
+	reduce
+	numPools
+)
+
+// storage is a number of bytes that is taken once; handle counts storages from 1.
+type storage struct {
+	bytes engine.Bytes
+	class Class
+	pool  pool
+	refs  int32
+}
+
+type handle int32
+
+// ledger records what a program takes and gives back, and where that was most.
+type ledger struct {
+	storages []storage
+	events   []handle // taken, or given back if negative
+	phase    Phase
+
+	live    engine.Bytes
+	classes [numClasses]engine.Bytes
+	pools   [numPools]engine.Bytes
+
+	peak        engine.Bytes
+	peakPhase   Phase
+	peakClasses [numClasses]engine.Bytes
+	poolPeaks   [numPools]engine.Bytes
+	phasePeaks  [numPhases]engine.Bytes
+}
+
+// take is a new storage; 0 of nothing.
+func (l *ledger) take(n engine.Bytes, c Class) handle { return l.takeIn(compute, n, c) }
+
+func (l *ledger) takeIn(p pool, n engine.Bytes, c Class) handle {
+	if n <= 0 {
+		return 0
+	}
+	l.storages = append(l.storages, storage{n, c, p, 1})
+	h := handle(len(l.storages))
+	l.events = append(l.events, h)
+	l.live += n
+	l.classes[c] += n
+	l.pools[p] += n
+	l.poolPeaks[p] = max(l.poolPeaks[p], l.pools[p])
+	l.phasePeaks[l.phase] = max(l.phasePeaks[l.phase], l.live)
+	if l.live > l.peak {
+		l.peak, l.peakPhase, l.peakClasses = l.live, l.phase, l.classes
+	}
+	return h
+}
+
+// give releases a reference; the last one gives the storage back.
+func (l *ledger) give(h handle) {
+	if h == 0 {
+		return
+	}
+	s := &l.storages[h-1]
+	if s.refs--; s.refs > 0 {
+		return
+	}
+	if s.refs < 0 {
+		panic("llm: a storage is given back twice")
+	}
+	l.events = append(l.events, -h)
+	l.live -= s.bytes
+	l.classes[s.class] -= s.bytes
+	l.pools[s.pool] -= s.bytes
+}
+
+// share is one more reference.
+func (l *ledger) share(h handle) handle {
+	if h != 0 {
+		l.storages[h-1].refs++
+	}
+	return h
+}
+
+// shared says whether there are several references.
+func (l *ledger) shared(h handle) bool { return h != 0 && l.storages[h-1].refs > 1 }
+
+// turn changes what a storage is counted as.
+func (l *ledger) turn(h handle, c Class) {
+	if h == 0 {
+		return
+	}
+	s := &l.storages[h-1]
+	l.classes[s.class] -= s.bytes
+	l.classes[c] += s.bytes
+	s.class = c
+}

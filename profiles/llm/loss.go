@@ -1,0 +1,347 @@
+package llm
+
+// lossKinds are the implementations of the loss.
+var lossKinds = []string{"bf16", "fp32", "compiled", "chunked_ce", "compiled_chunks", "chunked", "vocab_chunked", "inplace", "fused"}
+
+// Chunks that programs use where the setup does not say.
+const (
+	wholeChunks   = 8    // of the logits [torchtitan and torchtune: num_output_chunks]
+	tokenChunks   = 1024 // tokens of ChunkedCELoss at 8 chunks of 8,192
+	vocabChunk    = 2048 // words [prime-rl bdfbfae98, rl/config.py: auto_setup_fused_lm_head_chunk_size]
+	statsOfTokens = 12   // bytes of a token: maximum, sum and target of a running softmax
+)
+
+// lossState is what the loss holds until its backward.
+type lossState struct {
+	input  handle // of the norm
+	hidden handle // the normalised output of the last block
+	norm   *block
+	kept   *kept
+	saved  []handle // what autograd keeps
+	held   handle   // the logits, if the output of the forward is kept
+	early  handle   // the gradient of hidden, where the forward makes it
+}
+
+// logits is how many there are on a rank.
+func (p *program) logits() int64 {
+	inner, _ := p.s.tokens()
+	return inner * ceil(p.s.Model.Words, p.s.Tensor)
+}
+
+func (p *program) logit(n, bytes int64) handle { return p.take(size(n, bytes), Logits) }
+
+// lossForward runs the last norm, the head and the loss on the output of the blocks,
+// which it takes over.
+func (p *program) lossForward(w *pass, x handle) {
+	p.phase = LossForward
+	_, outer := p.s.tokens()
+	h := p.s.Model.Hidden
+	b := &builder{tape: newTape(size(outer*h, p.s.Compute), true), s: p.s, m: p.s.Model, e: p.s.Compute, outer: outer}
+	b.output = b.norm(blockInput, "final", outer, h)
+	w.loss.norm = newPlayed(b.tape, &Setup{Checkpoint: "none"})
+	w.loss.hidden, w.loss.kept = w.loss.norm.forward(p.ledger, x)
+	if w.loss.norm.keepers[0] > 0 {
+		w.loss.input = x
+	} else {
+		p.give(x)
+	}
+	inner, _ := p.s.tokens()
+	if inner != outer { // the head reads the tokens of the whole group
+		all := p.take(size(inner*h, p.s.Compute), Working)
+		p.give(w.loss.hidden)
+		w.loss.hidden = all
+	}
+	p.lossKept(&w.loss)
+}
+
+// lossKept plays the forward of the loss: section by section, what is taken and kept.
+func (p *program) lossKept(l *lossState) {
+	n, e := p.logits(), p.s.Compute
+	switch p.s.Loss {
+	case "bf16": // log_softmax in the compute type
+		logits := p.logit(n, e)
+		l.saved = append(l.saved, p.logit(n, e))
+		p.holdOr(l, logits, e)
+	case "fp32": // widened, then log_softmax
+		logits := p.logit(n, e)
+		wide := p.logit(n, 4)
+		if p.s.Tensor > 1 || p.s.LogitsHeld == 4 {
+			p.give(logits)
+			logits = 0
+		}
+		if p.s.LogitsHeld == 4 {
+			p.hold(wide)
+		}
+		l.saved = append(l.saved, p.logit(n, 4))
+		if p.s.LogitsHeld != 4 {
+			p.give(wide)
+		}
+		p.holdOr(l, logits, e)
+	case "compiled", "compiled_chunks", "inplace":
+		l.saved = append(l.saved, p.logit(n, e))
+	case "chunked_ce": // the head whole, log_softmax in chunks, the logits deleted
+		logits := p.logit(n, e)
+		for range wholeChunks {
+			wide := p.logit(ceil(n, wholeChunks), 4)
+			l.saved = append(l.saved, p.logit(ceil(n, wholeChunks), 4))
+			p.give(wide)
+		}
+		p.give(logits)
+	case "chunked":
+		p.lossChunks(l)
+	case "vocab_chunked":
+		inner, _ := p.s.tokens()
+		l.saved = append(l.saved, p.logit(inner, statsOfTokens))
+		p.vocabChunks(false)
+	case "fused":
+		p.fusedChunks(l)
+	}
+}
+
+// hold names logits by the training loop's variable, which keeps them until the next
+// micro batch has its own: through the backward, the optimizer's step and a forward.
+func (p *program) hold(logits handle) {
+	p.give(p.held)
+	p.held = logits
+}
+
+// holdOr keeps the logits in the compute type if the output of the forward does.
+func (p *program) holdOr(l *lossState, logits handle, e int64) {
+	if p.s.LogitsHeld == e {
+		l.held = logits
+		return
+	}
+	p.give(logits)
+}
+
+// lossBackward plays the backward of the loss, the head and the last norm, and returns
+// the gradient of the last block's output.
+func (p *program) lossBackward(w *pass) handle {
+	_, outer := p.s.tokens()
+	h := p.s.Model.Hidden
+	if !p.last {
+		return p.take(size(outer*h, p.s.Compute), Backwards)
+	}
+	p.phase = LossBackward
+	l := &w.loss
+	g := p.lossGradient(l)
+	p.give(l.hidden)
+	inner, _ := p.s.tokens()
+	if inner != outer {
+		part := p.take(size(outer*h, p.s.Compute), Backwards)
+		p.give(g)
+		g = part
+	}
+	g = l.norm.backward(p.ledger, l.input, g, l.kept, func(w weight) { p.gradient(p.root, w) })
+	p.give(l.input)
+	p.give(l.held)
+	return g
+}
+
+func (p *program) giveAll(hs []handle) {
+	for _, h := range hs {
+		p.give(h)
+	}
+}
+
+// lossGradient plays the backward from the loss to the gradient of what the head reads.
+func (p *program) lossGradient(l *lossState) handle {
+	n, e := p.logits(), p.s.Compute
+	var g handle // of the logits
+	switch p.s.Loss {
+	case "bf16":
+		one := p.logit(n, e)
+		g = p.logit(n, e)
+		p.give(one)
+	case "fp32":
+		g = p.softmaxBackward(l, n)
+	case "inplace":
+		g = p.share(l.saved[0])
+	case "compiled", "compiled_chunks": // one kernel: nothing in 4 bytes
+		g = p.logit(n, e)
+	case "chunked_ce":
+		g = p.chunksBackward(l, n)
+	case "vocab_chunked":
+		g = p.headGradients()
+		p.vocabChunks(true)
+		p.giveAll(l.saved)
+		return g
+	default: // made in the forward
+		return l.early
+	}
+	p.giveAll(l.saved)
+	x := p.headGradients()
+	p.give(g)
+	return x
+}
+
+// softmaxBackward is nll_loss's gradient, log_softmax's from it, and the cast. Split over
+// ranks it is zeros, an exponential, their sum and a product [torch: loss_parallel].
+func (p *program) softmaxBackward(l *lossState, n int64) handle {
+	one := p.logit(n, 4)
+	if p.s.Tensor > 1 {
+		exp := p.logit(n, 4)
+		sum := p.logit(n, 4)
+		p.give(exp)
+		p.give(one)
+		one = sum
+	}
+	two := p.logit(n, 4)
+	p.give(one)
+	p.giveAll(l.saved)
+	l.saved = nil
+	g := p.logit(n, p.s.Compute)
+	p.give(two)
+	return g
+}
+
+// chunksBackward goes back through the chunks, last first, and puts their gradients
+// together [torchtitan: chunked_cross_entropy_loss].
+func (p *program) chunksBackward(l *lossState, n int64) handle {
+	part := ceil(n, wholeChunks)
+	var parts []handle
+	for i := len(l.saved) - 1; i >= 0; i-- {
+		one, two := p.logit(part, 4), p.logit(part, 4)
+		p.give(one)
+		p.give(l.saved[i])
+		parts = append(parts, p.logit(part, p.s.Compute))
+		p.give(two)
+	}
+	l.saved = nil
+	g := p.logit(n, p.s.Compute)
+	p.giveAll(parts)
+	return g
+}
+
+// headGradients makes the gradient of the head's input and that of its weights.
+func (p *program) headGradients() handle {
+	p.workspace(1)
+	inner, _ := p.s.tokens()
+	x := p.take(size(inner*p.s.Model.Hidden, p.s.Compute), Backwards)
+	if p.s.trains() {
+		p.headGradient()
+	}
+	return x
+}
+
+// headGradient makes the gradient of the head's weights, which a tied head shares with
+// the embedding.
+func (p *program) headGradient() {
+	u := p.root
+	i := len(u.weights) - 1
+	if p.s.Model.Tied && p.first {
+		i = 0
+	}
+	if u.weights[i].name == "norm" {
+		return
+	}
+	if i == 0 && p.s.StepInBack && u.fresh[0] == 0 { // the step waits for the embedding's part
+		u.fresh[0] = p.take(size(u.weights[0].n, p.s.Compute), Gradients)
+		return
+	}
+	if u.fresh[i] != 0 { // a second chunk: added in place
+		p.give(p.take(p.storages[u.fresh[i]-1].bytes, Gradients))
+		return
+	}
+	p.newGradient(u, i)
+}
+
+// lossChunks runs head, loss and their backward for one chunk of tokens after the other
+// [torchtitan: ChunkedCELoss; TRL].
+func (p *program) lossChunks(l *lossState) {
+	inner, _ := p.s.tokens()
+	chunk := p.s.LossChunk
+	if chunk == 0 {
+		chunk = tokenChunks
+	}
+	chunk = min(chunk, inner)
+	n := chunk * ceil(p.s.Model.Words, p.s.Tensor)
+	l.early = p.take(size(inner*p.s.Model.Hidden, p.s.Compute), Backwards)
+	for range min(ceil(inner, chunk), 3) { // later chunks repeat the third
+		logits := p.logit(n, p.s.Compute)
+		wide := p.logit(n, 4)
+		soft := p.logit(n, 4)
+		p.give(wide)
+		one := p.logit(n, 4)
+		two := p.logit(n, 4)
+		p.give(one)
+		p.give(soft)
+		g := p.logit(n, p.s.Compute)
+		p.give(two)
+		p.give(logits)
+		p.give(p.take(size(chunk*p.s.Model.Hidden, p.s.Compute), Backwards))
+		if p.s.trains() {
+			p.headGradient()
+		}
+		p.give(g)
+	}
+}
+
+// vocabChunks goes over the words in chunks [prime-rl lm_head.py]. What a pass of the
+// loop names lives until the next pass names it again.
+func (p *program) vocabChunks(backward bool) {
+	inner, _ := p.s.tokens()
+	words := p.s.LossChunk
+	if words == 0 {
+		words = vocabChunk
+	}
+	words = min(words, p.s.Model.Words)
+	n, e, h := inner*words, p.s.Compute, p.s.Model.Hidden
+	var logits, wide, probs, grads, part handle
+	name := func(v *handle, fresh handle) {
+		p.give(*v)
+		*v = fresh
+	}
+	for range min(ceil(p.s.Model.Words, words), 3) { // later chunks repeat the third
+		name(&logits, p.logit(n, e))
+		name(&wide, p.logit(n, 4))
+		diff := p.logit(n, 4) // from the maximum, or from the normaliser
+		exp := p.logit(n, 4)
+		p.give(diff)
+		if !backward {
+			p.give(p.logit(n, 4)) // times the logits, for the entropy
+			p.give(exp)
+			continue
+		}
+		name(&probs, exp)
+		name(&grads, p.logit(n, 4))
+		narrow := p.logit(n, e)
+		p.give(p.take(size(inner*h, e), Backwards))
+		p.give(narrow)
+		if p.s.trains() {
+			narrow = p.logit(n, e)
+			name(&part, p.take(size(words*h, e), Gradients))
+			p.give(narrow)
+		}
+	}
+	p.giveAll([]handle{logits, wide, probs, grads, part})
+}
+
+// fusedChunks is Liger's fused head and loss: gradients of the input and of the head are
+// made in the forward, the head's as a product that is added to a sum.
+func (p *program) fusedChunks(l *lossState) {
+	inner, _ := p.s.tokens()
+	n := fusedChunk(inner, p.s.Model.Hidden, p.s.Model.Words) * p.s.Model.Words
+	l.early = p.take(size(inner*p.s.Model.Hidden, p.s.Compute), Backwards)
+	for range 3 {
+		logits, wide := p.logit(n, p.s.Compute), p.logit(n, 4)
+		g := p.logit(n, p.s.Compute)
+		if p.s.trains() {
+			p.headGradient()
+		}
+		p.give(g)
+		p.give(wide)
+		p.give(logits)
+	}
+}
+
+// fusedChunk is how many tokens go at once, so that their logits are as large as the
+// input [Liger fused_linear_cross_entropy.py].
+func fusedChunk(tokens, h, words int64) int64 {
+	want := ceil(tokens, ceil(words, h))
+	chunk := int64(1)
+	for chunk < want {
+		chunk *= 2
+	}
+	return min(chunk, tokens)
+}

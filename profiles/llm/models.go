@@ -1,0 +1,172 @@
+package llm
+
+import "strings"
+
+// The families below are the config.json files of their authors.
+
+func llama(name string, layers, h, heads, keys, wide, words int64, tied bool) *Model {
+	return &Model{Name: name, Layers: layers, Hidden: h, Heads: heads, Keys: keys, Head: h / heads, Wide: wide, Words: words, Tied: tied, Gated: true}
+}
+
+func qwen3(name string, layers, h, heads, keys, wide int64, tied bool) *Model {
+	return &Model{Name: name, Layers: layers, Hidden: h, Heads: heads, Keys: keys, Head: 128, Wide: wide, Words: 151936, Tied: tied, Gated: true, QKNorm: true}
+}
+
+func qwen2(name string, layers, h, heads, keys, wide, words int64, tied bool) *Model {
+	m := llama(name, layers, h, heads, keys, wide, words, tied)
+	m.QKVBias = true
+	return m
+}
+
+// mpt are the configurations of LLM-foundry: no biases, the head tied, 2048 learned
+// positions where attention has no slopes.
+func mpt(name string, layers, h, heads int64) *Model {
+	return &Model{Name: name, Layers: layers, Hidden: h, Heads: heads, Keys: heads, Head: h / heads, Wide: 4 * h, Words: 50368, Tied: true, Layer: true, NoBias: true}
+}
+
+func gpt2(name string, layers, h, heads int64) *Model {
+	return &Model{Name: name, Layers: layers, Hidden: h, Heads: heads, Keys: heads, Head: h / heads, Wide: 4 * h, Words: 50257, Tied: true, Layer: true, Bias: true, Positions: 1024}
+}
+
+func phi(name string, layers, h, wide int64) *Model {
+	return &Model{Name: name, Layers: layers, Hidden: h, Heads: 32, Keys: 32, Head: h / 32, Wide: wide, Words: 51200, Layer: true, Bias: true, HeadBias: true, Parallel: true, OneNorm: true}
+}
+
+// neox are GPT-NeoX networks: StableLM-alpha and Pythia.
+func neox(name string, layers, h, heads, words int64) *Model {
+	return &Model{Name: name, Layers: layers, Hidden: h, Heads: heads, Keys: heads, Head: h / heads, Wide: 4 * h, Words: words, Layer: true, Bias: true, Parallel: true}
+}
+
+// gemma has a head width of its own and ties its head; its norms are RMS.
+func gemma(name string, layers, h, heads, keys, wide int64) *Model {
+	m := llama(name, layers, h, heads, keys, wide, 256000, true)
+	m.Head = 256
+	return m
+}
+
+func falcon(name string, layers, h, heads, keys int64) *Model {
+	return &Model{Name: name, Layers: layers, Hidden: h, Heads: heads, Keys: keys, Head: 64, Wide: 4 * h, Words: 65024, Tied: true, Layer: true, Parallel: true, OneNorm: true}
+}
+
+func qwen3moe(name string, layers, h, heads, experts, wide int64) *Model {
+	m := qwen3(name, layers, h, heads, 4, 0, false)
+	m.MoE = &MoE{Experts: experts, TopK: 8, Wide: wide}
+	return m
+}
+
+func mixtral(name string, layers, h, heads, wide, words int64) *Model {
+	m := llama(name, layers, h, heads, 8, wide, words, false)
+	m.MoE = &MoE{Experts: 8, TopK: 2, Wide: wide}
+	return m
+}
+
+// small16 are the 16-billion networks of DeepSeek's design: 64 experts of 1408, two
+// shared, six chosen; queries not compressed.
+func small16(name string, wide, words int64) *Model {
+	m := llama(name, 27, 2048, 16, 16, wide, words, false)
+	m.MLA = &MLA{KVRank: 512, Nope: 128, Rope: 64, Value: 128}
+	m.MoE = &MoE{Experts: 64, TopK: 6, Wide: 1408, Shared: 2816, Dense: 1}
+	return m
+}
+
+// biased is a mixture whose router has the correction bias of DeepSeek-V3.
+func biased(m *Model) *Model {
+	m.MoE.Bias = true
+	return m
+}
+
+func deepseekV3(name string) *Model {
+	m := llama(name, 61, 7168, 128, 128, 18432, 129280, false)
+	m.MLA = &MLA{QRank: 1536, KVRank: 512, Nope: 128, Rope: 64, Value: 128}
+	m.MoE = &MoE{Experts: 256, TopK: 8, Wide: 2048, Shared: 2048, Dense: 3, Bias: true}
+	return m
+}
+
+var models = []*Model{
+	llama("llama2-7b", 32, 4096, 32, 32, 11008, 32000, false),
+	llama("llama2-13b", 40, 5120, 40, 40, 13824, 32000, false),
+	llama("llama2-70b", 80, 8192, 64, 8, 28672, 32000, false),
+	llama("llama3-8b", 32, 4096, 32, 8, 14336, 128256, false),
+	llama("llama3-70b", 80, 8192, 64, 8, 28672, 128256, false),
+	llama("llama3.1-405b", 126, 16384, 128, 8, 53248, 128256, false),
+	llama("llama3.2-1b", 16, 2048, 32, 8, 8192, 128256, true),
+	llama("llama3.2-3b", 28, 3072, 24, 8, 8192, 128256, true),
+	llama("codellama-34b", 48, 8192, 64, 8, 22016, 32000, false),
+	llama("tinyllama", 22, 2048, 32, 4, 5632, 32000, false),
+	llama("mistral-7b", 32, 4096, 32, 8, 14336, 32000, false),
+	llama("smollm2-1.7b", 24, 2048, 32, 32, 8192, 49152, true),
+	qwen2("qwen2.5-0.5b", 24, 896, 14, 2, 4864, 151936, true),
+	qwen2("qwen2.5-1.5b", 28, 1536, 12, 2, 8960, 151936, true),
+	qwen2("qwen2.5-3b", 36, 2048, 16, 2, 11008, 151936, true),
+	qwen2("qwen2.5-7b", 28, 3584, 28, 4, 18944, 152064, false),
+	qwen2("qwen2.5-14b", 48, 5120, 40, 8, 13824, 152064, false),
+	qwen2("qwen2.5-32b", 64, 5120, 40, 8, 27648, 152064, false),
+	qwen2("qwen2.5-72b", 80, 8192, 64, 8, 29568, 152064, false),
+	qwen3("qwen3-0.6b", 28, 1024, 16, 8, 3072, true),
+	qwen3("qwen3-1.7b", 28, 2048, 16, 8, 6144, true),
+	qwen3("qwen3-4b", 36, 2560, 32, 8, 9728, true),
+	qwen3("qwen3-8b", 36, 4096, 32, 8, 12288, false),
+	qwen3("qwen3-14b", 40, 5120, 40, 8, 17408, false),
+	qwen3("qwen3-32b", 64, 5120, 64, 8, 25600, false),
+	qwen3moe("qwen3-30b-a3b", 48, 2048, 32, 128, 768),
+	qwen3moe("qwen3-235b-a22b", 94, 4096, 64, 128, 1536),
+	mixtral("mixtral-8x7b", 32, 4096, 32, 14336, 32000),
+	mixtral("mixtral-8x22b", 56, 6144, 48, 16384, 32768),
+	gemma("gemma-2b", 18, 2048, 8, 1, 16384),
+	gemma("gemma-7b", 28, 3072, 16, 16, 24576),
+	gpt2("gpt2", 12, 768, 12),
+	gpt2("gpt2-medium", 24, 1024, 16),
+	gpt2("gpt2-large", 36, 1280, 20),
+	gpt2("gpt2-xl", 48, 1600, 25),
+	phi("phi-1.5", 24, 2048, 8192),
+	phi("phi-2", 32, 2560, 10240),
+	// litgpt pads the words of StableLM-alpha and Pythia to a multiple of 512 and 128.
+	neox("stablelm-3b", 16, 4096, 32, 50688),
+	neox("stablelm-7b", 16, 6144, 48, 50432),
+	neox("pythia-1b", 16, 2048, 8, 50304),
+	neox("pythia-6.9b", 32, 4096, 32, 50432),
+	falcon("falcon-7b", 32, 4544, 71, 1),
+	mpt("mpt-125m", 12, 768, 12),
+	mpt("mpt-350m", 24, 1024, 16),
+	mpt("mpt-760m", 24, 1536, 12),
+	mpt("mpt-1b", 24, 2048, 16),
+	mpt("mpt-3b", 32, 2560, 20),
+	mpt("mpt-7b", 32, 4096, 32),
+	mpt("mpt-13b", 40, 5120, 40),
+	mpt("mpt-30b", 48, 7168, 56),
+	mpt("mpt-70b", 64, 8192, 64),
+	small16("deepseek-v3-16b", 10944, 102400),
+	biased(small16("moonlight-16b", 11264, 163840)),
+	deepseekV3("deepseek-v3-671b"),
+}
+
+// aliases are other names of the same architecture.
+var aliases = map[string]string{
+	"llama3.1-8b": "llama3-8b", "llama-3-8b": "llama3-8b", "llama3.1-70b": "llama3-70b", "llama3.3-70b": "llama3-70b",
+	"llama3-405b": "llama3.1-405b", "deepseek-v3": "deepseek-v3-671b", "llama2-7b-chat": "llama2-7b",
+	"tinyllama-1.1b": "tinyllama", "smollm2": "smollm2-1.7b", "gpt2-small": "gpt2",
+}
+
+// Lookup finds a model by its name, without regard to case; nil if it is not known.
+// The model is shared and not changed.
+func Lookup(name string) *Model {
+	name = strings.ToLower(name)
+	if to, ok := aliases[name]; ok {
+		name = to
+	}
+	for _, m := range models {
+		if m.Name == name {
+			return m
+		}
+	}
+	return nil
+}
+
+// Names are the known models, in the order of their families.
+func Names() []string {
+	out := make([]string, len(models))
+	for i, m := range models {
+		out[i] = m.Name
+	}
+	return out
+}

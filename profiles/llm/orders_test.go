@@ -1,0 +1,56 @@
+package llm
+
+import "testing"
+
+// Published observations about what changes a peak, and what does not: the model has to
+// say the same, even where bytes are not known.
+
+// axolotl#3776: with everything checkpointed, a 8B model and 8,192 tokens, moving the
+// block inputs to the host leaves the peak where it was: it is in the backward's end,
+// where nearly all gradients are there and nearly all inputs are gone.
+func TestOffloadDoesNotLowerThePeak(t *testing.T) {
+	s := Setup{Model: Lookup("qwen3-8b"), Seq: 8192, Weight: 2, Optimizer: "none", Checkpoint: "full", Loss: "chunked"}
+	stay := run(t, s)
+	s.OffloadX = true
+	move := run(t, s)
+	if d := float64(stay.Allocated-move.Allocated) / float64(stay.Allocated); d < 0 || d > 0.01 {
+		t.Errorf("offloading block inputs lowers the peak from %d to %d bytes; want by no more than 1 %%", stay.Allocated, move.Allocated)
+	}
+	if stay.Phases[Forward]-move.Phases[Forward] < size(30*8192*4096, 2) {
+		t.Errorf("the forward holds %d and %d bytes; want at least 30 block inputs fewer", stay.Phases[Forward], move.Phases[Forward])
+	}
+}
+
+// Moonlight under Megatron: computing attention's core again frees nothing, for the
+// product behind it keeps its result all the same; its projections, the experts'
+// activation and whole experts free more and more.
+func TestRecomputedModulesComeInOrder(t *testing.T) {
+	s := Setup{Model: Lookup("moonlight-16b"), Seq: 4096, Weight: 2, Grad: 2, Static: true, Master: 4, Moments: 8, Zero: 1, Shard: 4, Tensor: 2, Expert: 8, ExpertShard: 1,
+		Norm: "fused", FusedGate: true, Loss: "inplace", Optimizer: "fused"}
+	none := run(t, s).Allocated
+	peak := func(modules ...string) int64 {
+		m := s
+		m.Checkpoint, m.Recompute = "modules", modules
+		return int64(none - run(t, m).Allocated)
+	}
+	core, act, up, moe := peak("core_attn"), peak("moe_act"), peak("mla_up_proj"), peak("moe")
+	if core > 1<<20*16 || core < 0 {
+		t.Errorf("computing attention's core again frees %d bytes; want next to nothing", core)
+	}
+	if !(core < act && core < up && act < moe && up < moe) {
+		t.Errorf("freed: core %d, expert activation %d, projections %d, experts %d; want the core least and the experts most", core, act, up, moe)
+	}
+}
+
+// torchtitan#4153: keeping the output products of attention under full checkpointing
+// costs tokens times width for each layer.
+func TestKeptProductCostsItsSize(t *testing.T) {
+	s := Setup{Model: Lookup("deepseek-v3-671b"), Batch: 8, Seq: 4096, Weight: 4, Grad: 4, Moments: 8, Reduce: 4, Shard: 256, Expert: 64, Checkpoint: "full", Norm: "fused", Loss: "chunked"}
+	plain := run(t, s)
+	s.Keep = []string{"o"}
+	kept := run(t, s)
+	want := size(8*4096*7168*61, 2)
+	if d := kept.Phases[Forward] - plain.Phases[Forward]; d < want*98/100 || d > want*102/100 {
+		t.Errorf("keeping the products costs %d bytes, want %d", d, want)
+	}
+}

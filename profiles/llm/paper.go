@@ -1,0 +1,113 @@
+package llm
+
+import "fmt"
+
+// Formula is the memory of activations that arXiv:2205.05198 computes for a network
+// whose blocks keep what its equations 1 to 5 say. It is exact for that program alone.
+type Formula struct {
+	S          int64  `json:"s"`
+	B          int64  `json:"b"`
+	H          int64  `json:"h"`
+	Layers     int64  `json:"L"`
+	Heads      int64  `json:"a"`
+	Tensor     int64  `json:"t"`
+	Stages     int64  `json:"p"`
+	Interleave int64  `json:"interleave"`
+	Mode       string `json:"mode"` // none, seq, sel, seqsel, full
+}
+
+// check reports what cannot be.
+func (f *Formula) check() error {
+	for _, n := range []int64{f.S, f.B, f.H, f.Layers, f.Heads, f.Tensor, f.Stages} {
+		if n <= 0 || n > 1<<24 {
+			return fmt.Errorf("a size of the formula is %d; want 1 to 2^24", n)
+		}
+	}
+	return nil
+}
+
+// perToken is what a block keeps for each of its sbh numbers, in bytes.
+func (f *Formula) perToken() (float64, error) {
+	t := float64(f.Tensor)
+	scores := 5 * float64(f.Heads) * float64(f.S) / float64(f.H)
+	switch f.Mode {
+	case "none": // equation 2
+		return 10 + 24/t + scores/t, nil
+	case "seq": // equation 4
+		return (34 + scores) / t, nil
+	case "sel": // equation 2 without what selective recomputation drops
+		return 10 + 24/t, nil
+	case "seqsel": // equation 6
+		return 34 / t, nil
+	case "full": // table 2: the input of each block
+		return 2, nil
+	}
+	return 0, fmt.Errorf("mode %q of the formula is not known", f.Mode)
+}
+
+// Bytes is what the first stage keeps: L blocks of it, more by the share of the
+// interleaved schedule that is not yet used up (section 4.2.3).
+func (f *Formula) Bytes() (float64, error) {
+	if err := f.check(); err != nil {
+		return 0, err
+	}
+	one, err := f.perToken()
+	if err != nil {
+		return 0, err
+	}
+	layers := float64(f.Layers)
+	if f.Interleave > 1 {
+		layers *= 1 + float64(f.Stages-1)/float64(f.Stages*f.Interleave)
+	}
+	return one * float64(f.S) * float64(f.B) * float64(f.H) * layers, nil
+}
+
+// Percent is Bytes in per cent of what the same network keeps without recomputation.
+func (f *Formula) Percent() (float64, error) {
+	some, err := f.Bytes()
+	if err != nil {
+		return 0, err
+	}
+	plain := *f
+	plain.Mode = "none"
+	all, err := plain.Bytes()
+	return 100 * some / all, err
+}
+
+// LossKernel is a benchmark of one loss [Liger-Kernel, benchmark/scripts]: forward and
+// backward, repeated, so that gradients of the run before are there.
+type LossKernel struct {
+	Kind   string `json:"kind"`
+	Tokens int64  `json:"tokens"`
+	Words  int64  `json:"V"`
+	Hidden int64  `json:"h"`
+}
+
+// aside are bytes of a token beside the logits: the target and its flattened copy, a
+// mask, the loss in fp32.
+const aside = 8 + 8 + 1 + 4
+
+// Bytes is the peak of allocated memory.
+func (k *LossKernel) Bytes() (int64, error) {
+	n := k.Tokens * k.Words
+	head, x := k.Words*k.Hidden*2, k.Tokens*k.Hidden*2
+	blas := 2 * int64(workspaceAmpere) // of the forward's thread and of autograd's
+	if k.Tokens <= 0 || k.Words <= 0 {
+		return 0, fmt.Errorf("%d tokens of %d words; want both above 0", k.Tokens, k.Words)
+	}
+	switch k.Kind {
+	case "ce_liger": // fp32 logits; the gradient is written over them
+		return 4*n + aside*k.Tokens, nil
+	case "ce_torch": // logits, their gradient of the run before, log_softmax, its two gradients
+		return 20*n + aside*k.Tokens, nil
+	case "flce_torch": // weights and gradient, x and gradient; log_softmax and its two gradients in bf16
+		return 2*head + 2*x + 6*n + aside*k.Tokens + blas, nil
+	case "flce_liger":
+		// The head's weight, its gradient of the run before, the sum of this run and a
+		// chunk's product; x, its gradient of the run before and that of this run; a
+		// chunk of logits in bf16, in fp32, and its gradient in bf16.
+		chunk := fusedChunk(k.Tokens, k.Hidden, k.Words)
+		return 4*head + 3*x + 8*chunk*k.Words + aside*k.Tokens + blas, nil
+	}
+	return 0, fmt.Errorf("loss kernel %q is not known", k.Kind)
+}

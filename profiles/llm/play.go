@@ -1,0 +1,305 @@
+package llm
+
+import (
+	"slices"
+	"strings"
+)
+
+// block is a tape made ready to be played: what is kept, by whom, and when a value is
+// read for the last time.
+type block struct {
+	*tape
+	last    []int  // by root: the last operator of the forward that touches it
+	keepers []int  // by root: how many operators keep it
+	cached  []bool // by root: survives the forward of a checkpointed block
+	stop    int    // recomputation ends before this operator
+	mode    string // of checkpointing
+	adapts  bool   // has adapters
+}
+
+// newPlayed prepares a tape under a policy of checkpointing.
+func newPlayed(t *tape, s *Setup) *block {
+	mode := s.Checkpoint
+	b := &block{tape: t, last: make([]int, len(t.values)), keepers: make([]int, len(t.values)), cached: make([]bool, len(t.values)), mode: mode}
+	products := 0
+	for i, o := range t.ops {
+		for _, v := range append(o.in[:len(o.in):len(o.in)], o.out...) {
+			b.last[t.values[v].root] = i
+		}
+		for _, v := range o.keeps {
+			b.keepers[t.values[v].root]++
+		}
+		if len(o.keeps) > 0 {
+			b.stop = i
+			if keepsOwn(o) {
+				b.stop = i + 1
+			}
+		}
+		for _, w := range o.weights {
+			b.adapts = b.adapts || w.adapter
+		}
+		if selected(o, mode, &products) {
+			for _, v := range o.out {
+				b.cached[t.values[v].root] = true
+			}
+		}
+	}
+	for id, v := range t.values {
+		switch {
+		case mode == "modules":
+			b.cached[id] = b.keepers[id] > 0 && !discarded(v.name, s.Recompute)
+		case slices.Contains(s.Keep, v.name):
+			b.cached[id] = true
+		}
+	}
+	if s.Compiled {
+		b.prune()
+	}
+	return b
+}
+
+// prune drops what a policy selects and neither the backward nor what is computed again
+// for it reads: the partitioner of torch.compile saves nothing else.
+func (b *block) prune() {
+	read := make([]bool, len(b.values))
+	for root, n := range b.keepers {
+		read[root] = n > 0
+	}
+	for _, o := range slices.Backward(b.ops) {
+		again := false
+		for _, v := range o.out {
+			root := b.values[v].root
+			again = again || read[root] && !b.cached[root]
+		}
+		for _, v := range o.in {
+			read[b.values[v].root] = read[b.values[v].root] || again
+		}
+	}
+	for root := range b.cached {
+		b.cached[root] = b.cached[root] && read[root]
+	}
+}
+
+func keepsOwn(o op) bool {
+	for _, v := range o.keeps {
+		for _, out := range o.out {
+			if v == out {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// selected says whether a selective policy keeps what an operator writes: torchtitan's
+// keeps attention, reduce-scatters, and every second product, or all of them
+// [activation_checkpoint.py].
+func selected(o op, mode string, products *int) bool {
+	switch {
+	case mode != "sac_op" && mode != "sac_op_all":
+		return false
+	case o.kind == opProduct:
+		*products++
+		return mode == "sac_op_all" || *products%2 == 1
+	}
+	return o.kind == opAttention || o.kind == opScatter
+}
+
+// modules are Megatron's names of what is computed again, and the values that it then
+// does not keep [megatron/core/transformer: recompute_modules].
+var modules = map[string][]string{
+	"core_attn":      {"statistics"},
+	"layernorm":      {"n1", "n2"},
+	"mla_up_proj":    {"q", "q.rope", "kv.up", "k.cat"},
+	"mlp":            {"gate", "up", "silu", "gelu", "gated"},
+	"moe_act":        {"experts.silu", "experts.gated"},
+	"shared_experts": {"shared.gate", "shared.up", "shared.silu", "shared.gated"},
+	"moe":            {"experts.", "shared."},
+}
+
+// discarded says whether a value is not kept because of a module.
+func discarded(name string, recompute []string) bool {
+	for _, m := range recompute {
+		for _, v := range modules[m] {
+			if name == v || v[len(v)-1] == '.' && strings.HasPrefix(name, v) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// kept is what a block holds between its forward and its backward.
+type kept struct {
+	storage []handle // by root; the input is 0
+	left    []int    // by root: keepers whose backward is to come
+}
+
+// forward runs the block on x, which stays the caller's. It returns the output and what
+// is held, the input not included.
+func (b *block) forward(l *ledger, x handle) (handle, *kept) {
+	k := &kept{storage: make([]handle, len(b.values))}
+	k.storage[0] = x
+	holds := func(root valueID) bool {
+		if b.mode == "none" {
+			return b.keepers[root] > 0
+		}
+		return b.cached[root]
+	}
+	b.run(l, k, len(b.ops), holds)
+	out := k.storage[b.values[b.output].root]
+	k.storage[b.values[b.output].root] = 0
+	k.storage[0] = 0
+	return out, k
+}
+
+// run plays operators up to one; what is not held is given back after its last reader.
+func (b *block) run(l *ledger, k *kept, to int, holds func(valueID) bool) {
+	output := b.values[b.output].root
+	for i := range b.ops[:to] {
+		o := &b.ops[i]
+		temp := l.take(o.temp, Working)
+		for _, v := range o.out {
+			if w := b.values[v]; w.root == v && k.storage[v] == 0 {
+				k.storage[v] = l.take(w.bytes, Working)
+			}
+		}
+		l.give(temp)
+		b.sweep(l, k, i, to, output, holds)
+	}
+}
+
+// sweep gives back what operator i was the last to touch.
+func (b *block) sweep(l *ledger, k *kept, i, to int, output valueID, holds func(valueID) bool) {
+	done := func(v valueID) {
+		root := b.values[v].root
+		switch {
+		case root == blockInput || b.last[root] != i || k.storage[root] == 0:
+		case root == output && to == len(b.ops):
+		case holds(root):
+			l.turn(k.storage[root], Saved)
+		default:
+			l.give(k.storage[root])
+			k.storage[root] = 0
+		}
+	}
+	for _, v := range b.ops[i].in {
+		done(v)
+	}
+	for _, v := range b.ops[i].out {
+		done(v)
+	}
+}
+
+// backward plays the block's backward from the gradient of its output, which it takes
+// over, and returns the gradient of its input. x stays the caller's. grad is told of each
+// gradient of a weight, as it appears.
+func (b *block) backward(l *ledger, x, g handle, k *kept, grad func(weight)) handle {
+	k.storage[0] = x
+	if b.mode != "none" {
+		b.recompute(l, k)
+	}
+	k.left = append([]int(nil), b.keepers...)
+	grads := make([]handle, len(b.values))
+	grads[b.output] = g
+	for i := len(b.ops) - 1; i >= 0; i-- {
+		b.undo(l, k, i, grads, grad)
+	}
+	for root, h := range k.storage { // what recomputation wrote and nobody keeps
+		if root != 0 {
+			l.give(h)
+		}
+	}
+	return grads[0]
+}
+
+// recompute runs the forward again until everything is there that the backward reads.
+func (b *block) recompute(l *ledger, k *kept) {
+	b.run(l, k, b.stop, func(root valueID) bool { return b.keepers[root] > 0 })
+	for root, h := range k.storage {
+		if root != 0 && h != 0 && b.keepers[root] == 0 {
+			l.give(h)
+			k.storage[root] = 0
+		}
+	}
+}
+
+// undo plays the backward of operator i.
+func (b *block) undo(l *ledger, k *kept, i int, grads []handle, grad func(weight)) {
+	o := &b.ops[i]
+	any := false
+	for _, v := range o.out {
+		any = any || grads[v] != 0
+	}
+	if any {
+		if o.byRef {
+			b.handOn(l, o, grads)
+		} else {
+			b.derive(l, o, grads, grad)
+		}
+	}
+	for _, v := range o.keeps {
+		root := b.values[v].root
+		if k.left[root]--; k.left[root] == 0 && root != blockInput {
+			l.give(k.storage[root])
+			k.storage[root] = 0
+		}
+	}
+}
+
+// handOn gives the gradient of the output to every input as it is.
+func (b *block) handOn(l *ledger, o *op, grads []handle) {
+	g := grads[o.out[0]]
+	grads[o.out[0]] = 0
+	for _, v := range o.in {
+		if b.values[v].needs {
+			b.collectGrad(l, grads, v, l.share(g))
+		}
+	}
+	l.give(g)
+}
+
+// derive makes new gradients of the inputs and the weights.
+func (b *block) derive(l *ledger, o *op, grads []handle, grad func(weight)) {
+	scratch := l.take(o.back, Backwards)
+	made := make([]handle, len(o.in))
+	for j, v := range o.in {
+		if b.values[v].needs {
+			made[j] = l.take(b.values[v].grad, Backwards)
+		}
+	}
+	for _, w := range o.weights {
+		if w.trained {
+			grad(w)
+		}
+	}
+	l.give(scratch)
+	for _, v := range o.out {
+		l.give(grads[v])
+		grads[v] = 0
+	}
+	for j, v := range o.in {
+		if made[j] != 0 {
+			b.collectGrad(l, grads, v, made[j])
+		}
+	}
+}
+
+// collectGrad adds a gradient to what a value already has: in place where one of the two
+// has no other reference [torch: InputBuffer::accumulate].
+func (b *block) collectGrad(l *ledger, grads []handle, v valueID, g handle) {
+	old := grads[v]
+	switch {
+	case old == 0:
+		grads[v] = g
+	case !l.shared(old):
+		l.give(g)
+	case !l.shared(g):
+		grads[v] = g
+		l.give(old)
+	default:
+		grads[v] = l.take(b.values[v].grad, Backwards)
+		l.give(old)
+		l.give(g)
+	}
+}

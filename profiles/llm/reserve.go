@@ -1,0 +1,37 @@
+package llm
+
+import (
+	"memtide/engine"
+	"memtide/engine/alloc"
+)
+
+// replay sends what the program asked for through PyTorch's caching allocator, one cache
+// for each stream, and returns the most that was reserved together. empty makes the
+// caches: with segments of their own, or expandable ones.
+func (l *ledger) replay(empty func(engine.Bytes) *alloc.Cache) (peak engine.Bytes) {
+	var caches [numPools]*alloc.Cache
+	for i := range caches {
+		caches[i] = empty(engine.NoLimit)
+	}
+	addr := make([]engine.Bytes, len(l.storages))
+	for _, e := range l.events {
+		if e < 0 {
+			if err := caches[l.storages[-e-1].pool].Free(addr[-e-1]); err != nil {
+				panic(err)
+			}
+			continue
+		}
+		s := &l.storages[e-1]
+		a, _, ok := caches[s.pool].Alloc(s.bytes)
+		if !ok {
+			return engine.NoLimit
+		}
+		addr[e-1] = a
+		var sum engine.Bytes
+		for _, c := range caches {
+			sum += c.Reserved()
+		}
+		peak = max(peak, sum)
+	}
+	return peak
+}

@@ -1,0 +1,160 @@
+package llm
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Row is a published figure with the configuration that it belongs to.
+type Row struct {
+	ID       string          `json:"id"`
+	Kind     string          `json:"kind"`
+	Config   json.RawMessage `json:"config"`
+	Measured Measured        `json:"measured"`
+	Complete bool            `json:"complete"`
+}
+
+// Measured is what a row says was measured.
+type Measured struct {
+	Peak    int64   `json:"peak_bytes"`
+	Metric  string  `json:"metric"`
+	Step    float64 `json:"step_s"`
+	Tokens  float64 `json:"tokens_per_s_per_gpu"`
+	Percent float64 `json:"percent_of_none"`
+}
+
+// rowConfig are the fields of a step's configuration.
+type rowConfig struct {
+	Model      string `json:"model"`
+	Compute    string `json:"compute"`
+	ParamBytes int64  `json:"param_bytes"`
+	GradBytes  int64  `json:"grad_bytes"`
+	OptBytes   int64  `json:"opt_bytes"`
+	Reduce     int64  `json:"reduce_bytes"`
+	Gather     int64  `json:"gather_bytes"`
+	Master     int64  `json:"master_bytes"`
+
+	Norm       string `json:"norm"`
+	FusedGate  bool   `json:"fused_swiglu"`
+	RepeatKV   bool   `json:"repeat_kv"`
+	RopeTemp   int64  `json:"rope_tmp"`
+	FusedQKV   bool   `json:"fused_qkv"`
+	DQ         *bool  `json:"fa_dq_fp32"`
+	Compile    bool   `json:"compile"`
+	Checkpoint string `json:"ckpt"`
+	OffloadX   bool   `json:"offload_x"`
+	StepInBack bool   `json:"opt_in_bwd"`
+	Optimizer  string `json:"optimizer"`
+	OptImpl    string `json:"opt_impl"`
+	Attention  string `json:"attention"`
+
+	Loss       string `json:"loss"`
+	LossImpl   string `json:"loss_impl"`
+	LossChunk  int64  `json:"loss_chunk"`
+	LogitsHeld int64  `json:"logits_held"`
+
+	MicroBatch  int64  `json:"micro_batch"`
+	Seq         int64  `json:"seq"`
+	Accumulate  int64  `json:"grad_accum"`
+	Zero        int    `json:"zero"`
+	Shard       int64  `json:"shard"`
+	GPUs        int64  `json:"gpus"`
+	FSDPOne     bool   `json:"fsdp_one"`
+	Reshard     *bool  `json:"reshard"`
+	Static      bool   `json:"grads_static"`
+	TP          int64  `json:"tp"`
+	SP          *bool  `json:"sp"`
+	CP          int64  `json:"cp"`
+	EP          int64  `json:"ep"`
+	ExpertShard int64  `json:"expert_shard"`
+	PP          int64  `json:"pp"`
+	InFlight    int64  `json:"in_flight"`
+	Schedule    string `json:"schedule"`
+	Buckets     bool   `json:"ddp_buckets"`
+	HW          string `json:"hw"`
+	Delta       bool   `json:"delta"`
+	Float8      bool   `json:"float8"`
+	Modules     string `json:"recompute_modules"`
+	Selectors   string `json:"saved_selectors"`
+
+	LoRA       *rowLoRA `json:"lora"`
+	LoRAParams int64    `json:"lora_params"`
+	LoRAStored int64    `json:"lora_pe"`
+}
+
+type rowLoRA struct {
+	R       int64           `json:"r"`
+	E       int64           `json:"e"`
+	On      map[string]bool `json:"on"`
+	Dropout bool            `json:"dropout"`
+	Scale   bool            `json:"scale"`
+}
+
+// strict decodes JSON whose every field is known.
+func strict(data []byte, into any) error {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	return dec.Decode(into)
+}
+
+// setup is the Setup of a row.
+func (c *rowConfig) setup() (Setup, error) {
+	m := Lookup(c.Model)
+	if m == nil {
+		return Setup{}, fmt.Errorf("model %q is not known", c.Model)
+	}
+	if c.Compute != "" && c.Compute != "bf16" {
+		return Setup{}, fmt.Errorf("compute type %q is not known", c.Compute)
+	}
+	s := Setup{Model: m, Batch: c.MicroBatch, Seq: c.Seq, Accumulate: c.Accumulate,
+		Weight: c.ParamBytes, Grad: c.GradBytes, Master: c.Master, Moments: c.OptBytes, Reduce: c.Reduce, Optimizer: c.OptImpl,
+		Norm: c.Norm, FusedGate: c.FusedGate, RepeatKeys: c.RepeatKV, RotateTemp: c.RopeTemp, FusedQKV: c.FusedQKV, PlainDQ: c.DQ != nil && !*c.DQ,
+		Compiled: c.Compile, Checkpoint: c.Checkpoint, OffloadX: c.OffloadX, StepInBack: c.StepInBack,
+		Loss: c.Loss, LossChunk: c.LossChunk, LogitsHeld: c.LogitsHeld,
+		Zero: c.Zero, Shard: c.Shard, FSDPOne: c.FSDPOne, NoReshard: c.Reshard != nil && !*c.Reshard, Static: c.Static,
+		Tensor: c.TP, NoSP: c.SP != nil && !*c.SP, Context: c.CP, Expert: c.EP, ExpertShard: c.ExpertShard,
+		Stages: c.PP, InFlight: c.InFlight, Buckets: c.Buckets}
+	if card := CardOf(c.HW); card != nil {
+		s.Workspace = card.Workspace
+	}
+	for _, name := range strings.FieldsFunc(c.Selectors, isPlus) {
+		value, ok := selectors[name]
+		if !ok {
+			return s, fmt.Errorf("selector %q is not known", name)
+		}
+		s.Keep = append(s.Keep, value)
+	}
+	if m := c.Modules; m != "" && m != "none" {
+		s.Checkpoint, s.Recompute = "modules", strings.FieldsFunc(m, isPlus)
+	}
+	if known, fused := adamw(c.Optimizer); !known {
+		return s, fmt.Errorf("optimizer %q is not known", c.Optimizer)
+	} else if fused && s.Optimizer == "" {
+		s.Optimizer = "fused"
+	}
+	if c.LoRA != nil {
+		l := &LoRA{Rank: c.LoRA.R, Bytes: c.LoRA.E, Dropout: c.LoRA.Dropout, Scale: c.LoRA.Scale, Params: c.LoRAParams, Stored: c.LoRAStored}
+		for name, on := range c.LoRA.On {
+			if on {
+				l.On = append(l.On, name)
+			}
+		}
+		slices.Sort(l.On)
+		s.LoRA = l
+	}
+	return s, nil
+}
+
+// selectors are the graph trainer's names of what is kept [torchtitan#4153].
+var selectors = map[string]string{"wo": "o", "gate": "experts.scores"}
+
+func isPlus(r rune) bool { return r == '+' || r == ',' }
+
+// adamw says whether the optimizer's name is a kind of AdamW, and whether it is fused.
+func adamw(name string) (known, fused bool) {
+	name = strings.ToLower(name)
+	return name == "" || strings.HasPrefix(name, "adamw"), strings.Contains(name, "fused")
+}

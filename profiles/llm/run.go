@@ -1,0 +1,71 @@
+package llm
+
+import (
+	"memtide/engine"
+	"memtide/engine/alloc"
+)
+
+// Part is one line of a stacked peak.
+type Part struct {
+	Class Class
+	Bytes engine.Bytes
+}
+
+// Result is what some steps of a setup take on the fullest rank.
+type Result struct {
+	Allocated engine.Bytes // the most that lives at a moment
+	Phase     Phase        // of that moment
+	Parts     []Part       // what lives then, without empty classes
+	Phases    [numPhases]engine.Bytes
+
+	Reserved   engine.Bytes // by the caching allocator, a pool for each stream
+	Pools      engine.Bytes // the sum over pools of their own peaks: no allocator reserves less
+	Expandable engine.Bytes // with expandable segments: pools rounded up to 2 MiB
+	Loaded     engine.Bytes // what is there before the first step
+	Stage      int64        // the fullest pipeline stage, counted from 0
+}
+
+// steps that are played: a first one without moments, and two in which the allocator's
+// state settles.
+const steps = 3
+
+// Run plays a setup.
+func Run(s Setup) (*Result, error) { return runUpTo(s, engine.NoLimit) }
+
+// runUpTo plays a setup, but replays no allocator for what cannot be reserved within a
+// limit: then Reserved and Expandable are what no allocator does without.
+func runUpTo(s Setup, limit engine.Bytes) (*Result, error) {
+	s, err := s.normal()
+	if err != nil {
+		return nil, err
+	}
+	if s.Stages == 1 {
+		return runStage(&s, true, true, limit), nil
+	}
+	head := s
+	head.InFlight = 1
+	first, last := runStage(&s, true, false, limit), runStage(&head, false, true, limit)
+	if last.Allocated > first.Allocated {
+		last.Stage = s.Stages - 1
+		return last, nil
+	}
+	return first, nil
+}
+
+func runStage(s *Setup, first, last bool, limit engine.Bytes) *Result {
+	p := newProgram(s, first, last)
+	p.play(steps)
+	r := &Result{Allocated: p.peak, Phase: p.peakPhase, Phases: p.phasePeaks, Loaded: p.phasePeaks[Load]}
+	for c, n := range p.peakClasses {
+		if n > 0 {
+			r.Parts = append(r.Parts, Part{Class(c), n})
+		}
+	}
+	for _, n := range p.poolPeaks {
+		r.Pools += n
+	}
+	if r.Reserved, r.Expandable = r.Pools, r.Pools; r.Pools <= limit {
+		r.Reserved, r.Expandable = p.replay(alloc.NewCache), p.replay(alloc.NewExpandable)
+	}
+	return r
+}

@@ -1,0 +1,163 @@
+package llm
+
+import (
+	"testing"
+
+	"memtide/engine"
+)
+
+func run(t *testing.T, s Setup) *Result {
+	t.Helper()
+	r, err := Run(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func within(t *testing.T, what string, got engine.Bytes, want, percent float64) {
+	t.Helper()
+	g := float64(got) / float64(engine.GiB)
+	if d := 100 * (g/want - 1); d > percent || d < -percent {
+		t.Errorf("%s: got %.2f GiB, want %.2f within %g %%", what, g, want, percent)
+	}
+}
+
+// Section 16 of the model's text: torchtitan's step, phase by phase, by another program
+// written from the same text.
+func TestWorkedExample(t *testing.T) {
+	s := titan()
+	s.Checkpoint = "sac_op"
+	r := run(t, s)
+	within(t, "resident", r.Loaded, 3.74, 0.1)
+	within(t, "peak", r.Allocated, 41.11, 0.2)
+	within(t, "backward", r.Phases[Backward], 32.82, 2)
+	within(t, "optimizer", r.Phases[Step], 18.70, 0.1)
+	within(t, "reserved", r.Reserved, 51.07, 1)
+	if r.Phase != LossBackward {
+		t.Errorf("the peak is in the %s, want the %s", r.Phase, LossBackward)
+	}
+	s.NoReshard = true
+	within(t, "reserved, weights gathered through the step", run(t, s).Reserved, 63.72, 1.2)
+}
+
+// States alone, by the formulas of section 3: bytes of a parameter before the first
+// step, and with moments.
+func TestStates(t *testing.T) {
+	m := Lookup("llama3.2-1b")
+	n := float64(m.Params()) / float64(engine.GiB)
+	for _, c := range []struct {
+		name            string
+		s               Setup
+		loaded, stepped float64
+	}{
+		{"bf16", Setup{Weight: 2, Moments: 4, Optimizer: "fused"}, 2, 2 + 2 + 4},
+		{"fp32, foreach: a temporary of every parameter", Setup{Weight: 4, Compute: 4, Moments: 8}, 4, 4 + 4 + 8 + 4},
+		{"masters beside bf16, gradients in a static buffer", Setup{Weight: 2, Grad: 4, Master: 4, Moments: 8, Static: true, Optimizer: "fused"}, 2 + 4 + 4, 18},
+		{"ZeRO-1 over 4: masters and moments shared", Setup{Weight: 2, Master: 4, Moments: 8, Zero: 1, Shard: 4, Optimizer: "fused"}, 2 + 1, 2 + 2 + 3},
+		{"FSDP over 8", Setup{Weight: 4, Grad: 4, Moments: 8, Reduce: 4, Shard: 8, Optimizer: "fused"}, 0.5, 2},
+		{"no optimizer", Setup{Weight: 2, Optimizer: "none"}, 2, 2 + 2},
+	} {
+		c.s.Model, c.s.Seq, c.s.Loss = m, 64, "inplace"
+		r := run(t, c.s)
+		within(t, c.name+": loaded", r.Loaded, n*c.loaded, 0.1)
+		if c.s.Optimizer == "none" {
+			continue
+		}
+		within(t, c.name+": at the step", r.Phases[Step], n*c.stepped, 0.5)
+	}
+}
+
+// The loss by section 4: bytes of a logit at its peak, on a network of one small block.
+func TestLossPeaks(t *testing.T) {
+	m := &Model{Name: "head", Layers: 1, Hidden: 16, Heads: 1, Keys: 1, Head: 16, Wide: 16, Words: 1 << 16, Gated: true, Tied: true}
+	const tokens = 1 << 12
+	n := float64(tokens) * float64(m.Words) / float64(engine.GiB)
+	for _, c := range []struct {
+		loss   string
+		held   int64
+		tensor int64
+		want   float64
+	}{
+		{"bf16", 0, 1, 6}, {"bf16", 2, 1, 8},
+		{"fp32", 0, 1, 12}, {"fp32", 2, 1, 14}, {"fp32", 4, 1, 16}, {"fp32", 0, 2, 16},
+		{"compiled", 0, 1, 4}, {"compiled_chunks", 0, 1, 4}, {"inplace", 0, 1, 2},
+		{"chunked_ce", 0, 1, 2 + 4 + 0.5},  // the forward of the last of eight chunks
+		{"chunked", 0, 1, (2 + 4*3) / 4.0}, // 1,024 tokens at a time
+		{"vocab_chunked", 0, 1, 22.0 / 32}, // 2,048 words at a time
+	} {
+		mm := *m
+		mm.Heads, mm.Keys, mm.Head = c.tensor, c.tensor, 16/c.tensor
+		r := run(t, Setup{Model: &mm, Batch: 1, Seq: tokens, Loss: c.loss, LogitsHeld: c.held, Tensor: c.tensor, Optimizer: "none", Checkpoint: "full"})
+		got := 0.0
+		for _, p := range r.Parts {
+			if p.Class == Logits {
+				got = float64(p.Bytes) / float64(engine.GiB) * float64(c.tensor)
+			}
+		}
+		if d := got/(n*c.want) - 1; d > 0.002 || d < -0.002 {
+			t.Errorf("%s, %d bytes held, over %d ranks: %.3f bytes of a logit, want %.3f", c.loss, c.held, c.tensor, got/n, c.want)
+		}
+	}
+}
+
+// Under FSDP the gathers and the reduced gradients have pools of their own: the root's
+// output beside its share, and every gradient once.
+func TestPoolsOfFSDP(t *testing.T) {
+	s := normal(t, titan())
+	p := newProgram(&s, true, true)
+	p.play(1)
+	var root, block int64
+	for _, w := range p.root.weights {
+		root += w.n
+	}
+	for _, w := range p.units[0].weights {
+		block += w.n
+	}
+	if got, want := p.poolPeaks[gather], size(root+root/8, 2); got < want || got > want+size(block, 2)*2 {
+		t.Errorf("the gathers' pool reached %d bytes, want the root's output and share, %d", got, want)
+	}
+	if got, want := p.poolPeaks[reduce], size(s.Model.Params()/8, 4); got < want || got > want+4096 {
+		t.Errorf("the reduced gradients' pool reached %d bytes, want %d", got, want)
+	}
+}
+
+// A pipeline's first stage holds a set of activations for each micro batch in flight.
+func TestInFlight(t *testing.T) {
+	s := Setup{Model: Lookup("llama3-8b"), Seq: 4096, Stages: 4, InFlight: 1, Checkpoint: "full", Optimizer: "none", Loss: "inplace"}
+	one := run(t, s)
+	s.InFlight = 4
+	four := run(t, s)
+	sets := size(3*8*4096*4096, 2) // three more of eight block inputs
+	if d := four.Phases[Forward] - one.Phases[Forward]; four.Stage != 0 || d < sets*99/100 || d > sets*101/100 {
+		t.Errorf("stage %d holds %d bytes more with four micro batches in flight, want stage 0 and %d", four.Stage, d, sets)
+	}
+}
+
+// What cannot be is refused with its reason.
+func TestRefusals(t *testing.T) {
+	good := Setup{Model: Lookup("llama3-8b"), Seq: 128}
+	for _, c := range []struct {
+		why string
+		set func(*Setup)
+	}{
+		{"no model", func(s *Setup) { s.Model = nil }},
+		{"no tokens", func(s *Setup) { s.Seq = 0 }},
+		{"loss", func(s *Setup) { s.Loss = "magic" }},
+		{"norm", func(s *Setup) { s.Norm = "batch" }},
+		{"checkpointing", func(s *Setup) { s.Checkpoint = "some" }},
+		{"optimizer", func(s *Setup) { s.Optimizer = "lion" }},
+		{"heads over ranks", func(s *Setup) { s.Tensor = 3 }},
+		{"module", func(s *Setup) { s.Recompute = []string{"mamba"} }},
+		{"layers", func(s *Setup) { s.Model = &Model{Hidden: 1, Heads: 1, Words: 1} }},
+	} {
+		s := good
+		c.set(&s)
+		if _, err := Run(s); err == nil {
+			t.Errorf("%s: it ran; want a refusal", c.why)
+		}
+	}
+	if _, err := Run(good); err != nil {
+		t.Errorf("without a fault: %v", err)
+	}
+}

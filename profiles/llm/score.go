@@ -1,0 +1,261 @@
+package llm
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"memtide/engine"
+)
+
+// Scored is a row with what the model says about it. Predicted, Low, High and Measured
+// are bytes, of times seconds, of relative formulas per cent.
+type Scored struct {
+	ID        string  `json:"id"`
+	Kind      string  `json:"kind"`                // of the row
+	Set       string  `json:"set,omitempty"`       // the line of the summary that it counts for
+	Metric    string  `json:"metric,omitempty"`    // of the measurement
+	Predicted float64 `json:"predicted,omitempty"` // the most likely value
+	Low       float64 `json:"low,omitempty"`
+	High      float64 `json:"high,omitempty"`
+	Measured  float64 `json:"measured,omitempty"`
+	Error     float64 `json:"error_percent"` // of Predicted against Measured
+	Phase     string  `json:"phase,omitempty"`
+	Refused   string  `json:"refused,omitempty"` // why there is no prediction
+}
+
+// Summary is one line: how far predictions are off.
+type Summary struct {
+	Kind   string   `json:"kind"`
+	N      int      `json:"n"`
+	Median float64  `json:"median_percent"`
+	P90    float64  `json:"p90_percent"`
+	Worst  float64  `json:"worst_percent"`
+	Inside *float64 `json:"inside_percent,omitempty"` // of guessed rows: how many lie between low and high
+}
+
+// Report is what a file of rows comes to.
+type Report struct {
+	Kinds []Summary `json:"kinds"`
+	Rows  []Scored  `json:"rows"`
+}
+
+// sets are the lines of the summary, in order.
+var sets = []string{"allocated", "reserved_eager", "reserved_compiled", "formula", "loss_kernel", "time", "guessed"}
+
+// rowsFormat is the only format of files that is read.
+const rowsFormat = "memtide-llm-rows/1"
+
+// ReadRows reads a file of rows.
+func ReadRows(data []byte) ([]Row, error) {
+	var file struct {
+		Format string `json:"format"`
+		Rows   []Row  `json:"rows"`
+	}
+	if err := json.Unmarshal(data, &file); err != nil {
+		return nil, fmt.Errorf("rows: %w", err)
+	}
+	if file.Format != rowsFormat {
+		return nil, fmt.Errorf("rows: the format is %q; want %q", file.Format, rowsFormat)
+	}
+	return file.Rows, nil
+}
+
+// Score predicts every row from its configuration alone.
+func Score(rows []Row, poll *engine.Poll) (*Report, error) {
+	r := &Report{}
+	for i := range rows {
+		if err := poll.Err(); err != nil {
+			return r, err
+		}
+		r.Rows = append(r.Rows, scoreRow(&rows[i]))
+	}
+	for _, set := range sets {
+		if s := summarise(set, r.Rows); s.N > 0 {
+			r.Kinds = append(r.Kinds, s)
+		}
+	}
+	return r, nil
+}
+
+func scoreRow(row *Row) Scored {
+	s := Scored{ID: row.ID, Kind: row.Kind, Metric: row.Measured.Metric, Measured: float64(row.Measured.Peak)}
+	var err error
+	switch row.Kind {
+	case "step":
+		err = scoreStep(row, &s)
+	case "time":
+		err = scoreTime(row, &s)
+	case "formula", "formula_relative":
+		err = scoreFormula(row, &s)
+	case "loss_kernel":
+		err = scoreKernel(row, &s)
+	default:
+		err = fmt.Errorf("rows of kind %q are for orders and differences", row.Kind)
+	}
+	if err == nil && s.Measured <= 0 {
+		err = fmt.Errorf("nothing was measured")
+	}
+	if err != nil {
+		s.Refused, s.Set = err.Error(), ""
+		s.Predicted, s.Low, s.High = 0, 0, 0
+		return s
+	}
+	s.Error = 100 * (s.Predicted/s.Measured - 1)
+	return s
+}
+
+// Margins of an answer, as shares. modelled is what the reference model of the same text
+// errs by where nothing is missing (its section 7), guessed where inputs were guessed
+// (median of its section 15); the others are its section 14.
+const (
+	modelled   = 0.03
+	guessed    = 0.09
+	moeBelow   = 0.21 // routing and dispatch: measured up to so much above the prediction
+	moeAbove   = 0.20
+	contextual = 0.14 // buffers of context parallelism
+)
+
+// margins are the shares by which the answer may be too high and too low.
+func margins(s *Setup, complete bool) (below, above float64) {
+	m := modelled
+	if !complete {
+		m = guessed
+	}
+	below, above = 1-m, 1+m
+	if s.Model.MoE != nil {
+		below *= 1 - moeAbove
+		above /= 1 - moeBelow
+	}
+	if s.Context > 1 {
+		above /= 1 - contextual
+	}
+	return below, above
+}
+
+func scoreStep(row *Row, out *Scored) error {
+	var c rowConfig
+	if err := strict(row.Config, &c); err != nil {
+		return err
+	}
+	s, err := c.setup()
+	if err != nil {
+		return err
+	}
+	r, err := Run(s)
+	if err != nil {
+		return err
+	}
+	low, high := r.Allocated, r.Allocated
+	set := "allocated"
+	switch metric := row.Measured.Metric; {
+	case strings.Contains(metric, "allocated") || metric == "active":
+	case strings.Contains(metric, "reserved"):
+		low, high = min(r.Reserved, r.Expandable), max(r.Reserved, r.Expandable)
+		set = "reserved_eager"
+		if c.Compile {
+			set = "reserved_compiled"
+		}
+	case row.Complete:
+		return fmt.Errorf("a peak by %q is neither allocated nor reserved", metric)
+	case !c.Delta:
+		high = max(r.Reserved, r.Expandable)
+	}
+	if c.Delta {
+		low, high = low-r.Loaded, high-r.Loaded
+	}
+	below, above := margins(&s, row.Complete)
+	if !row.Complete {
+		set = "guessed"
+	}
+	out.Set, out.Phase = set, r.Phase.String()
+	out.Predicted = float64(low+high) / 2
+	out.Low, out.High = below*float64(low), above*float64(high)
+	return nil
+}
+
+// timeMargin is what the time model promises for dense models on one node.
+const timeMargin = 0.2
+
+func scoreTime(row *Row, out *Scored) error {
+	var c rowConfig
+	if err := strict(row.Config, &c); err != nil {
+		return err
+	}
+	s, err := c.setup()
+	if err != nil {
+		return err
+	}
+	card := CardOf(c.HW)
+	if card == nil {
+		return fmt.Errorf("card %q is not known", c.HW)
+	}
+	t, err := StepTime(s, card)
+	if err != nil {
+		return err
+	}
+	out.Set, out.Metric, out.Measured = "time", "step_s", row.Measured.Step
+	out.Predicted = t.Seconds()
+	out.Low, out.High = (1-timeMargin)*out.Predicted, (1+timeMargin)*out.Predicted
+	return nil
+}
+
+func scoreFormula(row *Row, out *Scored) error {
+	var f Formula
+	err := strict(row.Config, &f)
+	if err != nil {
+		return err
+	}
+	if row.Kind == "formula" {
+		out.Predicted, err = f.Bytes()
+	} else {
+		out.Predicted, err = f.Percent()
+		out.Measured, out.Metric = row.Measured.Percent, "percent of none"
+	}
+	out.Set, out.Low, out.High = "formula", out.Predicted, out.Predicted
+	return err
+}
+
+func scoreKernel(row *Row, out *Scored) error {
+	var k LossKernel
+	if err := strict(row.Config, &k); err != nil {
+		return err
+	}
+	n, err := k.Bytes()
+	out.Set, out.Predicted = "loss_kernel", float64(n)
+	out.Low, out.High = out.Predicted, out.Predicted
+	return err
+}
+
+// summarise counts the rows of a set: quantiles of the absolute errors by nearest rank.
+func summarise(set string, rows []Scored) Summary {
+	s := Summary{Kind: set}
+	var errs []float64
+	inside := 0
+	for _, r := range rows {
+		if r.Set != set {
+			continue
+		}
+		errs = append(errs, math.Abs(r.Error))
+		if r.Low <= r.Measured && r.Measured <= r.High {
+			inside++
+		}
+	}
+	s.N = len(errs)
+	if s.N == 0 {
+		return s
+	}
+	slices.Sort(errs)
+	s.Median = errs[s.N/2]
+	if s.N%2 == 0 {
+		s.Median = (errs[s.N/2-1] + errs[s.N/2]) / 2
+	}
+	s.P90, s.Worst = errs[(9*s.N+9)/10-1], errs[s.N-1]
+	if set == "guessed" {
+		share := 100 * float64(inside) / float64(s.N)
+		s.Inside = &share
+	}
+	return s
+}

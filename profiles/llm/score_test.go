@@ -1,0 +1,102 @@
+package llm
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func scoreFile(t *testing.T, name string) *Report {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := ReadRows(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Score(rows, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// The sample has a row of every kind and one of every fault; which line of the summary
+// each counts for, and why it is refused.
+func TestScoreSample(t *testing.T) {
+	want := map[string]string{
+		"eager": "reserved_eager", "compiled": "reserved_compiled", "active": "allocated", "guess": "guessed", "delta": "guessed",
+		"paper": "formula", "paper-share": "formula", "kernel": "loss_kernel", "duration": "time",
+		"field": "unknown field", "model": "is not known", "order": "for orders", "selector": "selector", "nvml": "neither allocated nor reserved",
+		"empty": "nothing was measured", "card": "card", "kernel-kind": "loss kernel", "mode": "mode",
+	}
+	r := scoreFile(t, "testdata/rows.json")
+	if len(r.Rows) != len(want) {
+		t.Errorf("%d rows are scored, want %d", len(r.Rows), len(want))
+	}
+	for _, s := range r.Rows {
+		w := want[s.ID]
+		if s.Set == w && s.Predicted > 0 && s.Low <= s.Predicted && s.Predicted <= s.High {
+			continue
+		}
+		if s.Refused == "" || !strings.Contains(s.Refused, w) || w == "" || s.Predicted != 0 {
+			t.Errorf("%s: counts for %q, refused as %q, predicted %g in %g..%g; want %q", s.ID, s.Set, s.Refused, s.Predicted, s.Low, s.High, w)
+		}
+	}
+	for _, k := range r.Kinds {
+		if (k.Inside != nil) != (k.Kind == "guessed") {
+			t.Errorf("%s: the share inside is told: %v; want it of guessed rows alone", k.Kind, k.Inside != nil)
+		}
+	}
+}
+
+func TestReadRowsRefuses(t *testing.T) {
+	for _, text := range []string{"", "{}", `{"format":"memtide-llm-rows/2","rows":[]}`} {
+		if _, err := ReadRows([]byte(text)); err == nil {
+			t.Errorf("%q was read; want a refusal", text)
+		}
+	}
+}
+
+// Quantiles by hand: of 1, 2, 3, 4 the median is 2.5, nine tenths reach the fourth.
+func TestSummary(t *testing.T) {
+	var rows []Scored
+	for i, e := range []float64{-1, 4, 2, -3} {
+		rows = append(rows, Scored{Set: "guessed", Error: e, Measured: float64(i), Low: 1, High: 2})
+	}
+	s := summarise("guessed", rows)
+	if s.N != 4 || s.Median != 2.5 || s.P90 != 4 || s.Worst != 4 || *s.Inside != 50 {
+		t.Errorf("got %d rows, median %g, 90th %g, worst %g, inside %g; want 4, 2.5, 4, 4, 50", s.N, s.Median, s.P90, s.Worst, *s.Inside)
+	}
+}
+
+// Published figures, where they are at hand: how far the model may be off. They are facts
+// about others' runs, and nothing in the model is fitted to them.
+func TestPublishedFigures(t *testing.T) {
+	name := filepath.Join("..", "..", "..", "shared", "data", "peaks", "peaks_public.json")
+	if _, err := os.Stat(name); err != nil {
+		t.Skip("../shared/data/peaks is not there")
+	}
+	limits := map[string]struct{ median, worst float64 }{
+		"allocated": {1.2, 5}, "reserved_eager": {3.5, 9}, "reserved_compiled": {6, 13},
+		"formula": {0.5, 0.5}, "loss_kernel": {1, 1}, "time": {15, 45}, "guessed": {math.Inf(1), math.Inf(1)},
+	}
+	r := scoreFile(t, name)
+	for _, k := range r.Kinds {
+		l := limits[k.Kind]
+		if k.Median > l.median || k.Worst > l.worst {
+			t.Errorf("%s: median %.2f %%, worst %.2f %%; want at most %g and %g", k.Kind, k.Median, k.Worst, l.median, l.worst)
+		}
+		if k.Inside != nil && *k.Inside < 80 {
+			t.Errorf("%s: %.0f %% lie between low and high, want 80", k.Kind, *k.Inside)
+		}
+		delete(limits, k.Kind)
+	}
+	for kind := range limits {
+		t.Errorf("%s: no row was scored", kind)
+	}
+}

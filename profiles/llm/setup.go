@@ -1,0 +1,167 @@
+package llm
+
+import (
+	"fmt"
+	"slices"
+
+	"memtide/engine"
+)
+
+// Setup is a model and how it is trained: what one rank does in one step. The zero
+// value of a field is what the comment says in brackets.
+type Setup struct {
+	Model *Model
+
+	// Shape of the work.
+	Batch      int64 // sequences of a micro batch [1]
+	Seq        int64 // tokens of a sequence
+	Accumulate int64 // micro batches of a step [1]
+
+	// Precision: bytes of a number.
+	Weight    int64 // of the stored weights [2]
+	Grad      int64 // of the stored gradients [as the weights]
+	Master    int64 // of a copy beside the weights [0]
+	Moments   int64 // of all moments together [0]
+	Compute   int64 // of activations and gathered weights [2]
+	Reduce    int64 // of what is reduced [as the gradients]
+	Optimizer string
+
+	// Program.
+	Norm       string   // eager, fused, layer, plain [eager]
+	FusedGate  bool     // the activation and its product in one kernel
+	RepeatKeys bool     // keys and values are copied to the width of the queries
+	RotateTemp int64    // bytes of a number while positions are rotated
+	FusedQKV   bool     // one product makes queries, keys and values
+	PlainDQ    bool     // attention's backward has no fp32 sum of query gradients
+	Compiled   bool     // blocks go through torch.compile
+	Checkpoint string   // none, full, sac_op, sac_op_all [none]
+	Keep       []string // values by name that a full checkpoint keeps all the same
+	Recompute  []string // of checkpointing by modules: what is computed again
+	OffloadX   bool     // block inputs wait in host memory
+	HostStep   bool     // moments, masters and the optimizer's step are the host's
+	StepInBack bool     // the optimizer steps on each gradient as it appears
+	Loss       string   // see lossKinds [fp32]
+	LossChunk  int64    // tokens or words of a chunk [as the program's default]
+	LogitsHeld int64    // bytes of a logit that a reference keeps through the backward
+	LoRA       *LoRA
+
+	// Ranks.
+	Zero        int          // 1 to 3: states sharded as by ZeRO; 3 is FSDP [3 if Shard is set]
+	Shard       int64        // [1]
+	FSDPOne     bool         // the buffers of FSDP on a single rank
+	NoReshard   bool         // gathered weights stay through the step
+	Static      bool         // gradients have a buffer that is never given back
+	Tensor      int64        // tensor parallel degree [1]
+	NoSP        bool         // norms and the residual stream are not split over it
+	Context     int64        // context parallel degree [1]
+	Expert      int64        // expert parallel degree [1]
+	ExpertShard int64        // ranks that share an expert's states [Shard/Expert]
+	Stages      int64        // pipeline stages [1]
+	InFlight    int64        // micro batches of the fullest stage at once [1]
+	Workspace   engine.Bytes // of cuBLAS, once for each thread
+	Buckets     bool         // gradients are copied into the buckets of DDP
+}
+
+// LoRA is a set of adapters beside frozen weights.
+type LoRA struct {
+	Rank    int64
+	Bytes   int64    // of a number of what the adapters compute
+	On      []string // q, k, v, o, gate, up, down; none: only norms train
+	Dropout bool     // their input goes through a dropout
+	Scale   bool     // their output is scaled by an operator of its own
+	Params  int64    // all numbers of the adapters; 0: by the shapes
+	Stored  int64    // bytes of a stored number [4]
+}
+
+func (l *LoRA) has(name string) bool { return l != nil && slices.Contains(l.On, name) }
+
+var (
+	normKinds       = []string{"eager", "fused", "layer", "plain"}
+	checkpointKinds = []string{"none", "full", "sac_op", "sac_op_all", "modules"}
+	optimizerKinds  = []string{"foreach", "fused", "for-loop", "none"}
+)
+
+func orOne(n int64) int64 { return max(n, 1) }
+
+// normal fills the defaults in and reports what cannot be, or is not understood.
+func (s Setup) normal() (Setup, error) {
+	if s.Model == nil {
+		return s, fmt.Errorf("no model")
+	}
+	if err := s.Model.check(); err != nil {
+		return s, err
+	}
+	if s.Seq <= 0 || s.Seq > 1<<32 || s.Batch > 1<<20 {
+		return s, fmt.Errorf("%d sequences of %d tokens; want 1 to 2^20 of 1 to 2^32", s.Batch, s.Seq)
+	}
+	for _, n := range []*int64{&s.Batch, &s.Accumulate, &s.Shard, &s.Tensor, &s.Context, &s.Expert, &s.Stages, &s.InFlight} {
+		*n = orOne(*n)
+	}
+	word := func(v *string, known []string, otherwise string) error {
+		if *v == "" {
+			*v = otherwise
+		}
+		if !slices.Contains(known, *v) {
+			return fmt.Errorf("%q is not known; want one of %q", *v, known)
+		}
+		return nil
+	}
+	norm := "eager"
+	if s.Model.Layer {
+		norm = "layer"
+	}
+	for _, err := range []error{word(&s.Norm, normKinds, norm), word(&s.Checkpoint, checkpointKinds, "none"),
+		word(&s.Loss, lossKinds, "fp32"), word(&s.Optimizer, optimizerKinds, "foreach")} {
+		if err != nil {
+			return s, err
+		}
+	}
+	fill := func(v *int64, otherwise int64) {
+		if *v == 0 {
+			*v = otherwise
+		}
+	}
+	fill(&s.Weight, 2)
+	fill(&s.Compute, 2)
+	fill(&s.Grad, s.Weight)
+	fill(&s.Reduce, s.Grad)
+	if s.Zero == 0 && (s.Shard > 1 || s.FSDPOne) {
+		s.Zero = 3
+	}
+	fill(&s.ExpertShard, orOne(s.Shard/s.Expert))
+	if s.LoRA != nil {
+		l := *s.LoRA
+		fill(&l.Bytes, s.Compute)
+		fill(&l.Stored, 4)
+		s.LoRA = &l
+	}
+	for _, m := range s.Recompute {
+		if modules[m] == nil {
+			return s, fmt.Errorf("module %q to recompute is not known", m)
+		}
+	}
+	if s.Tensor > 1 && s.Model.Heads%s.Tensor != 0 {
+		return s, fmt.Errorf("%d heads do not divide among %d ranks", s.Model.Heads, s.Tensor)
+	}
+	return s, nil
+}
+
+// tokens of a rank: of the products, and of the residual stream.
+func (s *Setup) tokens() (inner, outer int64) {
+	inner = ceil(s.Batch*s.Seq, s.Context)
+	if s.Tensor > 1 && !s.NoSP {
+		return inner, ceil(inner, s.Tensor)
+	}
+	return inner, inner
+}
+
+// gathers says whether weights are gathered for each block: ZeRO-3 and FSDP.
+func (s *Setup) gathers() bool { return s.Zero == 3 }
+
+// trains says whether the weights of the model, not only adapters, have gradients.
+func (s *Setup) trains() bool { return s.LoRA == nil }
+
+func ceil(n, by int64) int64 { return (n + by - 1) / by }
+
+// size is n numbers of so many bytes.
+func size(n, bytes int64) engine.Bytes { return engine.Bytes(n) * engine.Bytes(bytes) }

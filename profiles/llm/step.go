@@ -1,0 +1,285 @@
+package llm
+
+// allAdapters is the name under which a block's adapters are counted where only their
+// total is known.
+const allAdapters = "adapters"
+
+// program is a setup in the middle of being played.
+type program struct {
+	*ledger
+	s *Setup
+
+	root  *unit
+	units []*unit
+	first bool // has the embedding
+	last  bool // has the head
+
+	held     handle // logits that a variable of the program keeps
+	previous handle // the output of the last all-gather of a forward
+	reducing handle // the input of the last reduce-scatter
+	moments  []handle
+	final    bool      // the micro batch under way is the step's last one
+	blas     [2]handle // workspaces of cuBLAS: of the forward's thread, of autograd's
+}
+
+// newProgram makes the units of a pipeline stage.
+func newProgram(s *Setup, first, last bool) *program {
+	p := &program{ledger: &ledger{}, s: s, first: first, last: last}
+	m := s.Model
+	var root []weight
+	trained := s.trains()
+	if first {
+		root = append(root, weight{name: "embedding", n: ceil(m.embedding(), s.Tensor), trained: trained})
+	}
+	if last {
+		b := builder{s: s, m: m}
+		root = append(root, b.normWeight(m.Hidden))
+		if n := m.head() - m.normParams(m.Hidden); n > 0 {
+			root = append(root, weight{name: "head", n: ceil(n, s.Tensor), trained: trained})
+		}
+	}
+	p.root = newUnit(root, nil)
+	p.root.stays = true
+	type kind struct{ experts, needs bool }
+	blocks := map[kind]*block{}
+	count := ceil(m.Layers, s.Stages)
+	for i := range count {
+		layer := i
+		if !first {
+			layer = m.Layers - count + i
+		}
+		k := kind{m.hasExperts(layer), i > 0 || trained || !first}
+		if blocks[k] == nil {
+			blocks[k] = newPlayed(newBlock(s, layer, k.needs), s)
+		}
+		p.units = append(p.units, newUnit(p.blockWeights(blocks[k]), blocks[k]))
+	}
+	last1 := p.units[len(p.units)-1]
+	last1.stays = true
+	if s.NoReshard {
+		for _, u := range p.units {
+			u.stays = true
+		}
+	}
+	return p
+}
+
+// blockWeights are all weights that a block reads.
+func (p *program) blockWeights(b *block) (out []weight) {
+	l := p.s.LoRA
+	for _, o := range b.ops {
+		for _, w := range o.weights {
+			if !w.adapter || l.Params == 0 {
+				out = append(out, w)
+			}
+		}
+	}
+	if l != nil && l.Params > 0 {
+		out = append(out, weight{name: allAdapters, n: ceil(l.Params, p.s.Model.Layers), trained: true, adapter: true})
+	}
+	return out
+}
+
+// all are the units in the order of the forward.
+func (p *program) all() []*unit { return append([]*unit{p.root}, p.units...) }
+
+// play loads the states and runs steps: a first one without moments, and others.
+func (p *program) play(steps int) {
+	p.phase = Load
+	for _, u := range p.all() {
+		p.load(u)
+	}
+	for range steps {
+		p.step()
+	}
+}
+
+// pass is what a micro batch holds between its forward and its backward.
+type pass struct {
+	inputs []handle // of the blocks
+	kept   []*kept
+	loss   lossState
+}
+
+// step is all micro batches, and the optimizer.
+func (p *program) step() {
+	// From the third micro batch on nothing is new.
+	micro := min(p.s.Accumulate, 2)
+	for m := range micro {
+		passes := make([]*pass, p.s.InFlight)
+		for i := range passes {
+			passes[i] = p.forwardPass()
+		}
+		for i, w := range passes {
+			p.final = m == micro-1 && i == len(passes)-1
+			p.backwardPass(w)
+		}
+	}
+	p.phase = Step
+	p.optimize()
+}
+
+// forwardPass runs a micro batch up to its loss.
+func (p *program) forwardPass() *pass {
+	p.phase = Forward
+	w := &pass{}
+	p.unshard(p.root)
+	p.receive(p.root, true)
+	_, outer := p.s.tokens()
+	x := p.take(size(outer*p.s.Model.Hidden, p.s.Compute), Saved)
+	p.workspace(0)
+	var leaving handle // a block input on its way to the host
+	for _, u := range p.units {
+		p.unshard(u)
+		p.receive(u, true)
+		y, k := u.block.forward(p.ledger, x)
+		p.turn(y, Saved)
+		if !u.stays && p.s.gathers() {
+			p.reshard(u)
+		}
+		switch {
+		case u.block.mode == "none" && u.block.keepers[0] == 0:
+			p.give(x)
+			x = 0
+		case p.s.OffloadX && u.block.mode != "none":
+			p.give(leaving)
+			leaving = x
+			x = 0
+		}
+		w.inputs = append(w.inputs, x)
+		w.kept = append(w.kept, k)
+		x = y
+	}
+	p.give(leaving)
+	if p.last {
+		p.lossForward(w, x)
+	} else {
+		p.give(x)
+	}
+	p.give(p.previous)
+	p.previous = 0
+	return w
+}
+
+// workspace takes that of a thread at its first product.
+func (p *program) workspace(thread int) {
+	if p.blas[thread] == 0 {
+		p.blas[thread] = p.take(p.s.Workspace, Working)
+	}
+}
+
+// backwardPass runs the backward of a micro batch and reduces its gradients.
+func (p *program) backwardPass(w *pass) {
+	g := p.lossBackward(w)
+	p.phase = Backward
+	fetch := func(i int) {
+		if i >= 0 && w.inputs[i] == 0 && p.s.OffloadX && p.units[i].block.mode != "none" {
+			_, outer := p.s.tokens()
+			w.inputs[i] = p.take(size(outer*p.s.Model.Hidden, p.s.Compute), Saved)
+		}
+	}
+	for i := len(p.units) - 1; i >= 0; i-- {
+		u := p.units[i]
+		p.unshard(u)
+		p.receive(u, false)
+		if i > 0 {
+			p.unshard(p.units[i-1])
+		}
+		fetch(i)
+		fetch(i - 1)
+		k := w.kept[i]
+		g = u.block.backward(p.ledger, w.inputs[i], g, k, func(w weight) { p.gradient(u, w) })
+		if u.block.adapts && p.s.LoRA.Params > 0 {
+			p.gradient(u, u.weights[len(u.weights)-1])
+		}
+		p.give(w.inputs[i])
+		p.reduceUnit(u)
+	}
+	p.phase = Reduction
+	if p.first && p.s.trains() {
+		p.embeddingBackward()
+	}
+	p.give(g)
+	p.reduceUnit(p.root)
+	p.give(p.reducing)
+	p.reducing = 0
+}
+
+// embeddingBackward makes the gradient of the embedding; a tied one is added to what the
+// head has made.
+func (p *program) embeddingBackward() {
+	u := p.root
+	if p.s.Model.Tied && p.last && u.fresh[0] != 0 {
+		p.give(p.take(size(u.weights[0].n, p.s.Compute), Gradients))
+		if !p.s.gathers() {
+			p.give(u.fresh[0])
+			u.fresh[0] = 0
+		}
+		return
+	}
+	p.newGradient(u, 0)
+}
+
+// optimize steps on all gradients and gives them back.
+func (p *program) optimize() {
+	s := p.s
+	if s.Optimizer == "none" || s.HostStep {
+		p.drop()
+		return
+	}
+	if p.moments == nil {
+		p.moments = []handle{}
+		for _, u := range p.all() {
+			for _, w := range u.weights {
+				n := p.s.momentBytes(w)
+				if !w.trained || n == 0 {
+					continue
+				}
+				first := (n + 1) / 2
+				p.moments = append(p.moments, p.take(s.at(w, 1, first), Moments), p.take(s.at(w, 1, n-first), Moments))
+			}
+		}
+	}
+	if !s.StepInBack {
+		p.stepTemps()
+	}
+	p.drop()
+}
+
+// stepTemps are the optimizer's temporaries: foreach has one number for every weight, the
+// loop over weights two for the one it is at [torch/optim/adamw.py].
+func (p *program) stepTemps() {
+	var temps []handle
+	for _, u := range p.all() {
+		for _, w := range u.weights {
+			n := p.s.at(w, 1, (p.s.momentBytes(w)+1)/2)
+			switch {
+			case !w.trained:
+			case p.s.Optimizer == "foreach":
+				temps = append(temps, p.take(n, StepTemps))
+			case p.s.Optimizer == "for-loop":
+				a := p.take(n, StepTemps)
+				p.give(p.take(n, StepTemps))
+				p.give(a)
+			}
+		}
+	}
+	for _, h := range temps {
+		p.give(h)
+	}
+}
+
+// drop sets gradients to none.
+func (p *program) drop() {
+	if p.s.Static {
+		return
+	}
+	for _, u := range p.all() {
+		p.give(u.reduced)
+		u.reduced = 0
+		for i, h := range u.grads {
+			p.give(h)
+			u.grads[i] = 0
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package llm
+
+import "memtide/engine"
+
+// valueID numbers the values of a tape; 0 is the input of the block.
+type valueID int
+
+const blockInput valueID = 0
+
+// value is what an operator writes.
+type value struct {
+	name  string
+	bytes engine.Bytes
+	grad  engine.Bytes // of its gradient
+	root  valueID      // the value whose storage this one shares; itself mostly
+	needs bool         // its gradient is needed
+}
+
+// opKind sorts operators as the policies of frameworks do.
+type opKind uint8
+
+const (
+	opPoint     opKind = iota // element by element
+	opProduct                 // a matrix product
+	opAttention               // and its statistics
+	opCollect                 // an all-gather
+	opScatter                 // a reduce-scatter or all-to-all
+)
+
+// weight is a tensor of the model that an operator reads.
+type weight struct {
+	name    string
+	n       int64 // numbers of this rank, before sharding by data
+	trained bool
+	expert  bool
+	adapter bool
+}
+
+// op is one operator, in the order of the forward.
+type op struct {
+	kind    opKind
+	in, out []valueID
+	keeps   []valueID    // what autograd keeps for its backward
+	temp    engine.Bytes // scratch of the forward
+	back    engine.Bytes // scratch of the backward
+	byRef   bool         // its backward hands the gradient on without a copy
+	weights []weight
+	flops   float64 // of the forward
+}
+
+// tape is the forward of one block at its sizes.
+type tape struct {
+	values []value
+	ops    []op
+	output valueID
+	scope  string // before the names of new values
+}
+
+func newTape(in engine.Bytes, needsGrad bool) *tape {
+	return &tape{values: []value{{name: "x", bytes: in, grad: in, needs: needsGrad}}}
+}
+
+// add appends an operator that writes one value of its own, whose gradient is as large.
+// The value needs a gradient if an input does or a weight trains; only then are values
+// kept.
+func (t *tape) add(o op, name string, bytes engine.Bytes) valueID {
+	needs := false
+	for _, v := range o.in {
+		needs = needs || t.values[v].needs
+	}
+	for _, w := range o.weights {
+		needs = needs || w.trained
+	}
+	id := valueID(len(t.values))
+	t.values = append(t.values, value{name: t.scope + name, bytes: bytes, grad: bytes, root: id, needs: needs})
+	o.out = append(o.out, id)
+	if !needs {
+		o.keeps = nil
+	}
+	t.ops = append(t.ops, o)
+	return id
+}
+
+// keep adds the newest value to what its own operator keeps.
+func (t *tape) keep(id valueID) valueID {
+	if o := &t.ops[len(t.ops)-1]; t.values[id].needs {
+		o.keeps = append(o.keeps, id)
+	}
+	return id
+}
+
+// split names parts of a value, in bytes, that share its storage. Its backward puts
+// their gradients together again.
+func (t *tape) split(of valueID, names []string, parts []engine.Bytes) []valueID {
+	v := t.values[of]
+	o := op{in: []valueID{of}}
+	for i, n := range parts {
+		o.out = append(o.out, valueID(len(t.values)))
+		t.values = append(t.values, value{name: names[i], grad: n, root: v.root, needs: v.needs})
+	}
+	t.ops = append(t.ops, o)
+	return o.out
+}
+
+// aside is a second result of the newest operator, kept for its backward: statistics.
+func (t *tape) aside(name string, bytes engine.Bytes) {
+	o := &t.ops[len(t.ops)-1]
+	id := valueID(len(t.values))
+	t.values = append(t.values, value{name: t.scope + name, bytes: bytes, root: id})
+	o.out = append(o.out, id)
+	if t.values[o.out[0]].needs {
+		o.keeps = append(o.keeps, id)
+	}
+}

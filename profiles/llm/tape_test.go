@@ -1,0 +1,105 @@
+package llm
+
+import (
+	"testing"
+
+	"memtide/engine"
+)
+
+// titan is torchtitan's Llama 3 8B of February 2025: one block of 8,192 tokens.
+func titan() Setup {
+	return Setup{Model: Lookup("llama3-8b"), Batch: 1, Seq: 8192, Weight: 4, Grad: 4, Moments: 8, Reduce: 4,
+		Norm: "eager", RepeatKeys: true, RotateTemp: 8, Loss: "fp32", Shard: 8}
+}
+
+func normal(t *testing.T, s Setup) Setup {
+	t.Helper()
+	s, err := s.normal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// keepsOf is what a block holds between forward and backward, its input not included.
+func keepsOf(s Setup) engine.Bytes {
+	b := newPlayed(newBlock(&s, 0, true), &s)
+	l := &ledger{}
+	x := l.take(b.values[0].bytes, Saved)
+	y, _ := b.forward(l, x)
+	l.give(x)
+	l.give(y)
+	return l.live
+}
+
+// By hand, in MiB, of T = 8192, h = 4096 (64), k = 1024 (16), f = 14336 (224): an RMS norm
+// in steps keeps 128 + 64 and a statistic of 1/32, its result 64; rotated queries 64, keys
+// and values at the width of the queries 128, attention's result 64 and its statistics 1;
+// the gate, its activation, the other product and their product 4 x 224.
+func TestBlockKeeps(t *testing.T) {
+	const mib = engine.MiB
+	stat := 8192 * engine.Bytes(4) // of a norm
+	for _, c := range []struct {
+		name string
+		set  func(*Setup)
+		want engine.Bytes
+	}{
+		{"eager", func(*Setup) {}, 2*(128+64+64)*mib + 2*stat + (64+128+64+1)*mib + 4*224*mib},
+		{"fused norm: the residual sum instead of its copy", func(s *Setup) { s.Norm = "fused" }, (64+64+64)*mib + 2*stat + (64+128+64+1)*mib + 4*224*mib},
+		{"fused gate", func(s *Setup) { s.FusedGate = true }, 2*(128+64+64)*mib + 2*stat + (64+128+64+1)*mib + 3*224*mib},
+		{"keys as they are", func(s *Setup) { s.RepeatKeys = false }, 2*(128+64+64)*mib + 2*stat + (64+32+64+1)*mib + 4*224*mib},
+		{"compiled", func(s *Setup) { s.Compiled = true }, (64+64+64)*mib + 2*stat + (64+128+64+1)*mib + 3*224*mib},
+		// section 16 of the model's text: 497 with the input of 64
+		{"every second product", func(s *Setup) { s.Checkpoint = "sac_op" }, (497 - 64) * mib},
+		{"every second product, compiled: not the last one", func(s *Setup) { s.Checkpoint, s.Compiled = "sac_op", true }, (497 - 64 - 64) * mib},
+		{"all products", func(s *Setup) { s.Checkpoint = "sac_op_all" }, (64 + 16 + 16 + 65 + 64 + 224 + 224 + 64) * mib},
+		{"full", func(s *Setup) { s.Checkpoint = "full" }, 0},
+		{"full, one product kept by name", func(s *Setup) { s.Checkpoint, s.Keep = "full", []string{"o"} }, 64 * mib},
+		{"norms again", func(s *Setup) { s.Checkpoint, s.Recompute = "modules", []string{"layernorm"} }, 2*(128+64)*mib + 2*stat + (64+128+64+1)*mib + 4*224*mib},
+		{"frozen with adapters: what only frozen products read is gone", func(s *Setup) {
+			s.LoRA = &LoRA{Rank: 8, On: []string{"q", "v"}}
+		}, 128*mib + 64*mib + 128*mib + 2*stat + (64+128+64+1)*mib + 3*224*mib + 2*8192*8*2},
+	} {
+		s := titan()
+		c.set(&s)
+		if got := keepsOf(normal(t, s)); got != c.want {
+			t.Errorf("%s: a block keeps %d bytes, want %d (%+d)", c.name, got, c.want, got-c.want)
+		}
+	}
+}
+
+// Whatever is kept and computed again, a backward gives everything back but the gradient
+// of its input.
+func TestBackwardGivesEverythingBack(t *testing.T) {
+	for _, mode := range checkpointKinds {
+		for _, name := range []string{"llama3-8b", "phi-2", "qwen3-30b-a3b", "deepseek-v3-671b", "gpt2"} {
+			for _, compiled := range []bool{false, true} {
+				s := normal(t, Setup{Model: Lookup(name), Seq: 512, Checkpoint: mode, Compiled: compiled, Recompute: []string{"moe", "layernorm", "mla_up_proj"}})
+				layer := s.Model.Layers - 1
+				b := newPlayed(newBlock(&s, layer, true), &s)
+				l := &ledger{}
+				x := l.take(b.values[0].bytes, Saved)
+				y, k := b.forward(l, x)
+				grads := 0
+				g := b.backward(l, x, y, k, func(weight) { grads++ })
+				l.give(x)
+				if want := b.values[0].grad; l.live != want {
+					t.Errorf("%s, %s, compiled %v: %d bytes are left, want the gradient of the input, %d", name, mode, compiled, l.live, want)
+				}
+				l.give(g)
+				var weights int64
+				for _, o := range b.ops {
+					for _, w := range o.weights {
+						weights += w.n
+					}
+				}
+				if want := s.Model.block(layer); weights != want && s.Model.MoE == nil {
+					t.Errorf("%s: the block reads %d weights, want %d", name, weights, want)
+				}
+				if grads == 0 {
+					t.Errorf("%s, %s: no gradient of a weight was made", name, mode)
+				}
+			}
+		}
+	}
+}

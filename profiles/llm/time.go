@@ -1,0 +1,149 @@
+package llm
+
+import (
+	"time"
+
+	"memtide/engine"
+)
+
+// Shares and costs of the time model, which is an estimate: 20 % for dense models with
+// 8,192 tokens or more on one A100 or H100 node, an order of size elsewhere.
+const (
+	attentionBack = 2.5   // backward over forward: five products for two [arXiv:2307.08691]
+	trafficShare  = 0.8   // of the memory's bandwidth in element-wise kernels [assumed, as in profiles/analytic]
+	linkShare     = 0.75  // of a link in collectives [assumed]
+	launch        = 5e-6  // seconds of a kernel [profiles/analytic]
+	stepTraffic   = 28    // bytes of a parameter: fp32 weight, gradient and moments read, all but the gradient written
+	lossTraffic   = 30    // bytes of a logit: read and written in forward and backward of section "fp32"
+	inNode        = 8     // cards that NVLink joins
+	hostMemory    = 150e9 // bytes/s that one card has of the host memory [assumed]
+)
+
+// work is what a pass over some operators costs.
+type work struct {
+	products  float64 // operations
+	attention float64
+	frozen    float64 // of the products: without gradients of weights
+	traffic   float64 // bytes
+	kernels   float64
+}
+
+func (w *work) add(t *tape) {
+	for _, o := range t.ops {
+		switch o.kind {
+		case opProduct:
+			w.products += o.flops
+			trained := false
+			for _, v := range o.weights {
+				trained = trained || v.trained
+			}
+			if !trained {
+				w.frozen += o.flops
+			}
+		case opAttention:
+			w.attention += o.flops
+		default:
+			for _, v := range append(o.in[:len(o.in):len(o.in)], o.out...) {
+				w.traffic += float64(t.values[v].bytes)
+			}
+		}
+		w.kernels++
+	}
+}
+
+// seconds of a forward on a card.
+func (w *work) seconds(c *Card) float64 {
+	return w.products/(c.Peak*c.Share) + w.attention/(c.Peak*c.Attention) + w.traffic/(c.Bandwidth*trafficShare) + w.kernels*launch
+}
+
+// back are the seconds of the backward: each product twice, once where the weights are
+// frozen.
+func (w *work) back(c *Card) float64 {
+	return (2*w.products-w.frozen)/(c.Peak*c.Share) + attentionBack*w.attention/(c.Peak*c.Attention) +
+		2*w.traffic/(c.Bandwidth*trafficShare) + 2*w.kernels*launch
+}
+
+// StepTime estimates how long a step takes on cards of a kind.
+func StepTime(s Setup, c *Card) (time.Duration, error) {
+	s, err := s.normal()
+	if err != nil {
+		return 0, err
+	}
+	p := newProgram(&s, true, true)
+	forward, back := p.blockSeconds(c)
+	inner, outer := s.tokens()
+	if s.OffloadX {
+		x := float64(len(p.units)) * float64(outer*s.Model.Hidden*s.Compute) / c.Link
+		forward, back = max(forward, x), max(back, x)
+	}
+	head := 2 * float64(inner) * float64(s.Model.Hidden) * float64(s.Model.Words) / float64(s.Tensor)
+	pass := forward + back + 3*head/(c.Peak*c.Share) + lossTraffic*float64(p.logits())/(c.Bandwidth*trafficShare)
+	var all, trained float64
+	for _, u := range p.all() {
+		for _, w := range u.weights {
+			all += float64(w.n)
+			if w.trained {
+				trained += float64(s.at(w, 1, 1))
+			}
+		}
+	}
+	pass = max(pass, p.gatherSeconds(c, all)) + p.tensorSeconds(c)
+	step := trained * stepTraffic / c.Bandwidth
+	if s.HostStep {
+		step = trained*stepTraffic/hostMemory + trained*float64(s.Grad+s.Compute)/c.Link
+	}
+	micro := float64(s.Accumulate * s.InFlight)
+	return time.Duration(engine.Int64((pass*micro + step) * float64(time.Second))), nil
+}
+
+// blockSeconds are those of all blocks, forward and backward, with what is computed again.
+func (p *program) blockSeconds(c *Card) (forward, back float64) {
+	for _, u := range p.units {
+		var w work
+		w.add(u.block.tape)
+		forward += w.seconds(c)
+		back += w.back(c)
+		switch p.s.Checkpoint {
+		case "full":
+			back += w.seconds(c)
+		case "sac_op":
+			back += w.products / 2 / (c.Peak * c.Share)
+			fallthrough
+		case "sac_op_all":
+			back += w.traffic/(c.Bandwidth*trafficShare) + w.kernels*launch
+		}
+	}
+	return forward, back
+}
+
+// gatherSeconds are those of FSDP's collectives of a micro batch, which run beside the
+// arithmetic: the weights for the forward and, if they were given back, for the backward,
+// and the gradients once.
+func (p *program) gatherSeconds(c *Card, params float64) float64 {
+	if !p.s.gathers() || p.s.Shard < 2 {
+		return 0
+	}
+	rate := c.NVLink
+	if p.s.Shard*p.s.Tensor > inNode { // the cards of a node share its network
+		rate = min(rate, c.Network*inNode/float64(min(p.s.Tensor, inNode)))
+	}
+	times := 2.0
+	if p.s.NoReshard {
+		times = 1
+	}
+	return params * (times*float64(p.s.Compute) + float64(p.s.Reduce)) / (rate * linkShare)
+}
+
+// tensorSeconds are those of the collectives of tensor parallelism, which the products
+// wait for: four a block, six where it runs twice.
+func (p *program) tensorSeconds(c *Card) float64 {
+	if p.s.Tensor == 1 {
+		return 0
+	}
+	n := 4.0
+	if p.s.Checkpoint != "none" {
+		n = 6
+	}
+	inner, _ := p.s.tokens()
+	return n * float64(len(p.units)) * float64(inner*p.s.Model.Hidden*p.s.Compute) / (c.NVLink * linkShare)
+}

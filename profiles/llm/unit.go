@@ -1,0 +1,232 @@
+package llm
+
+import "memtide/engine"
+
+// unit is what is gathered and reduced at once: a block, or what stands before and
+// behind all blocks.
+type unit struct {
+	weights []weight
+	block   *block // nil of the root
+
+	states   []handle // weights, masters, moments: they stay
+	master   []handle
+	grads    []handle // by weight: the stored gradients, 0 if there are none
+	summed   handle   // gradients of earlier micro batches of a pipeline, not reduced
+	reduced  handle   // the gradients of FSDP: one storage
+	whole    []handle // by weight: gathered weights
+	fresh    []handle // by weight: gradients that are not reduced yet
+	incoming handle   // an all-gather under way
+	stays    bool     // gathered weights are kept from the forward to the backward
+}
+
+func newUnit(ws []weight, b *block) *unit {
+	n := len(ws)
+	return &unit{weights: ws, block: b, grads: make([]handle, n), whole: make([]handle, n), fresh: make([]handle, n)}
+}
+
+// split is over how many ranks the states of a weight are shared.
+func (s *Setup) split(w weight) int64 {
+	if w.expert && s.Expert > 1 {
+		return s.ExpertShard
+	}
+	return s.Shard
+}
+
+// at is n numbers of a weight's share, if it is shared from a level of ZeRO on.
+func (s *Setup) at(w weight, zero int, bytes int64) engine.Bytes {
+	n := w.n
+	if s.Zero >= zero {
+		n = ceil(n, s.split(w))
+	}
+	return size(n, bytes)
+}
+
+// storedBytes are the bytes of a stored number: of an adapter its own.
+func (s *Setup) storedBytes(w weight, model int64) int64 {
+	if w.adapter {
+		return s.LoRA.Stored
+	}
+	return model
+}
+
+// momentBytes are those of all moments of a number: two of the adapter's type.
+func (s *Setup) momentBytes(w weight) int64 {
+	if w.adapter {
+		return 2 * s.LoRA.Stored
+	}
+	return s.Moments
+}
+
+// load takes the stored weights, and gradients that have a buffer.
+func (p *program) load(u *unit) {
+	for i, w := range u.weights {
+		if w.trained && p.s.Buckets {
+			u.states = append(u.states, p.take(size(w.n, p.s.storedBytes(w, p.s.Grad)), Buffers))
+		}
+		u.states = append(u.states, p.take(p.s.at(w, 3, p.s.storedBytes(w, p.s.Weight)), Weights))
+		if w.trained && p.s.Master > 0 && !p.s.HostStep {
+			u.master = append(u.master, p.take(p.s.at(w, 1, p.s.Master), Masters))
+		}
+		if w.trained && p.s.Static {
+			u.grads[i] = p.take(p.s.at(w, 2, p.s.storedBytes(w, p.s.Grad)), Gradients)
+		}
+	}
+}
+
+// unshard gathers the weights of a unit: the rank's share in the compute type, the
+// collective's output, and from it every weight [torch: foreach_all_gather].
+func (p *program) unshard(u *unit) {
+	p.cast(u)
+	if !p.s.gathers() || u.whole[0] != 0 || u.incoming != 0 {
+		return
+	}
+	var all, own int64
+	for _, w := range u.weights {
+		all += w.n
+		own += ceil(w.n, p.s.split(w))
+	}
+	share := p.takeIn(gather, size(own, p.s.Compute), Buffers)
+	u.incoming = p.takeIn(gather, size(all, p.s.Compute), Buffers)
+	p.give(share)
+}
+
+// cast makes copies of the weights in the compute type where autocast does: they live
+// until the unit's backward. Those of the embedding are read as they are.
+func (p *program) cast(u *unit) {
+	if p.s.gathers() || p.s.Weight <= p.s.Compute || u.whole[0] != 0 {
+		return
+	}
+	for i, w := range u.weights {
+		if w.name != "embedding" && !w.adapter {
+			u.whole[i] = p.take(size(w.n, p.s.Compute), Gathered)
+		}
+	}
+}
+
+// receive copies a finished all-gather into the weights. In the forward the output stays
+// until the next one is copied out, in the backward it does not [torch: wait_for_unshard].
+func (p *program) receive(u *unit, forward bool) {
+	if u.incoming == 0 {
+		return
+	}
+	if forward {
+		p.give(p.previous)
+		p.previous = 0
+	}
+	for i, w := range u.weights {
+		u.whole[i] = p.take(size(w.n, p.s.Compute), Gathered)
+	}
+	if forward {
+		p.previous = u.incoming
+	} else {
+		p.give(u.incoming)
+	}
+	u.incoming = 0
+}
+
+// reshard gives the gathered weights back.
+func (p *program) reshard(u *unit) {
+	for i, h := range u.whole {
+		p.give(h)
+		u.whole[i] = 0
+	}
+}
+
+// gradient takes the gradient of a weight as the backward makes it.
+func (p *program) gradient(u *unit, w weight) {
+	if w.adapter && p.s.LoRA.Params > 0 && w.name != allAdapters {
+		return
+	}
+	for i := range u.weights {
+		if u.weights[i].name == w.name && u.weights[i].n == w.n && u.fresh[i] == 0 {
+			p.newGradient(u, i)
+			return
+		}
+	}
+}
+
+func (p *program) newGradient(u *unit, i int) {
+	w := u.weights[i]
+	bytes := p.s.storedBytes(w, p.s.Compute)
+	if p.s.gathers() {
+		bytes = p.s.Compute
+	}
+	h := p.take(size(w.n, bytes), Gradients)
+	switch {
+	case p.s.gathers():
+		u.fresh[i] = h
+	case p.s.StepInBack:
+		p.give(h)
+	case u.grads[i] != 0: // added to what is there
+		p.give(h)
+	case p.s.Zero < 2 && p.s.Grad == p.s.Compute:
+		u.grads[i] = h
+	default:
+		u.grads[i] = p.take(p.s.at(w, 2, p.s.storedBytes(w, p.s.Grad)), Gradients)
+		p.give(h)
+	}
+}
+
+// reduceUnit ends a unit's backward under FSDP: its weights go, its gradients are copied
+// into the input of a reduce-scatter, which stays until the next one, and its output is
+// the rank's share [torch: FSDPParamGroup.post_backward].
+func (p *program) reduceUnit(u *unit) {
+	if !p.s.gathers() {
+		p.reshard(u)
+		return
+	}
+	if !p.s.NoReshard || p.final {
+		p.reshard(u)
+	}
+	var all engine.Bytes
+	for i, w := range u.weights {
+		if u.fresh[i] != 0 {
+			all += size(w.n, p.s.Reduce)
+		}
+	}
+	if all == 0 {
+		return
+	}
+	if p.s.Stages > 1 && !p.final {
+		p.accumulate(u, all)
+		return
+	}
+	p.give(p.reducing)
+	p.reducing = p.take(all, Buffers)
+	for i := range u.fresh {
+		p.give(u.fresh[i])
+	}
+	p.give(u.summed)
+	u.summed = 0
+	var out, stored engine.Bytes
+	for i, w := range u.weights {
+		if u.fresh[i] != 0 {
+			u.fresh[i] = 0
+			out += p.s.at(w, 3, p.s.Reduce)
+			stored += p.s.at(w, 3, p.s.storedBytes(w, p.s.Grad))
+		}
+	}
+	share := p.takeIn(reduce, out, Gradients)
+	if stored != out {
+		narrow := p.takeIn(reduce, stored, Gradients)
+		p.give(share)
+		share = narrow
+	}
+	if p.s.StepInBack || u.reduced != 0 { // stepped on, or added to what is there
+		p.give(share)
+		return
+	}
+	u.reduced = share
+}
+
+// accumulate adds a micro batch's gradients up as they are, in the type of the reduction:
+// a pipeline reduces after its last one [torch: to_accumulated_grad_if_needed].
+func (p *program) accumulate(u *unit, all engine.Bytes) {
+	if u.summed == 0 {
+		u.summed = p.take(all, Gradients)
+	}
+	for i := range u.fresh {
+		p.give(u.fresh[i])
+		u.fresh[i] = 0
+	}
+}

@@ -1,0 +1,66 @@
+package draw
+
+import "memtide/engine/sim"
+
+// KeyEntry is a colour of the pictures and what it means.
+type KeyEntry struct {
+	Class string // of the sample on the page
+	Words string
+	style style
+}
+
+// Key is what the colours mean that occur in the pictures of some models and are not
+// named there.
+func Key(models ...*Model) (out []KeyEntry) {
+	var ran [numKinds]bool
+	var held [sim.NumCategories]bool
+	over := false
+	for _, m := range models {
+		for l := range m.lanes {
+			if n := len(m.lanes[l].busy); n > 0 {
+				for k, d := range m.lanes[l].busyIn(0, len(m.lanes[l].from)) {
+					ran[k] = ran[k] || d > 0
+				}
+			}
+		}
+		for c, some := range m.memory.held {
+			held[c] = held[c] || some
+		}
+		over = over || m.trace.Peak > m.problem.Budget
+	}
+	for _, e := range []struct {
+		occurs bool
+		KeyEntry
+	}{
+		{ran[sim.SpanForward] || held[sim.Activation], KeyEntry{"fwd", "forward, kept", forwardStyle}},
+		{ran[sim.SpanRecompute] || held[sim.Recomputed], KeyEntry{"rec", "computed again", recomputeStyle}},
+		{ran[sim.SpanBackward] || held[sim.Gradient], KeyEntry{"bwd", "backward", backwardStyle}},
+		{ran[sim.SpanOffload] || ran[sim.SpanFetch], KeyEntry{"xfer", "copied;", transferStyle}},
+		{held[sim.InTransfer], KeyEntry{"xfer dots", "leaving or arriving", inFlightStyle}},
+		{held[sim.Workspace], KeyEntry{"scratch", "scratch", scratchStyle}},
+		{ran[kindWaiting], KeyEntry{"wait", "waiting", waitingBox}},
+		{over, KeyEntry{"over", "over budget", overStyle}},
+	} {
+		if e.occurs {
+			out = append(out, e.KeyEntry)
+		}
+	}
+	return out
+}
+
+// Legend replaces s by the key of some models, in as many lines as the width needs.
+func Legend(s *Scene, width float64, models ...*Model) {
+	s.reset(width, lineHeight+6)
+	s.Title = "Legend"
+	x, y := 0.0, 0.0
+	for _, e := range Key(models...) {
+		w := 17 + textWidth(e.Words)
+		if x > 0 && x+w > width {
+			x, y = 0, y+lineHeight+6
+		}
+		s.rect(e.style, x+0.5, y+3.5, 12, 10)
+		s.text(Muted, x+17, y+13, start, e.Words)
+		x += w + 14
+	}
+	s.Height = y + lineHeight + 6
+}

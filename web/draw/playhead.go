@@ -1,0 +1,74 @@
+package draw
+
+import (
+	"time"
+
+	"memtide/engine/sim"
+	"memtide/web/format"
+)
+
+// The playhead is painted over the pictures: what lies under it is not laid out again.
+
+// NextPhase is where the phase after the one at a moment begins; behind the last one
+// 0, the start.
+func (m *Model) NextPhase(at time.Duration) time.Duration {
+	for _, p := range m.phases {
+		if p.from > at {
+			return p.from
+		}
+	}
+	return 0
+}
+
+// drawPlayhead draws the line of the playhead, and in the memory where it is.
+func (m *Model) drawPlayhead(s *Scene, f *frame, top, bottom float64) {
+	if f.Playhead <= 0 || f.Playhead < f.From || f.Playhead > f.To {
+		return
+	}
+	x := float32(f.x(int64(f.Playhead)))
+	s.line(strokeOf(Ink, 1), x, float32(top), x, float32(bottom))
+}
+
+// drawHandle draws the handle of the playhead over the timeline, with the moment and
+// what the memory holds then.
+func (m *Model) drawHandle(s *Scene, f *frame) {
+	if f.Playhead <= 0 || f.Playhead < f.From || f.Playhead > f.To {
+		return
+	}
+	x := f.x(int64(f.Playhead))
+	l, r := float32(x-5), float32(x+5)
+	s.path(opArea, fillOf(Ink), []float32{l, 2, r, 2, r, 9, float32(x), 14, l, 9})
+	used := m.memory.used(f.Playhead)
+	total := used[0]
+	for _, b := range used[1:] {
+		total += b
+	}
+	t := text{s: format.Moment(f.Playhead, f.To-f.From) + ", " + format.Bytes(total), bold: true, large: true, halo: true}
+	at := spot{x + 10, 13, start}
+	if !t.fits(f, &at) {
+		at = spot{x - 10, 13, end}
+	}
+	t.anchor = at.anchor
+	s.addText(Ink, at.x, at.y, t)
+}
+
+// fade lays a veil over the bands from the playhead on, while it moves.
+func (m *Model) fade(s *Scene, f *frame) {
+	if !f.Playing || f.Playhead < f.From || f.Playhead >= f.To {
+		return
+	}
+	rest := *f
+	rest.left = f.clip(f.x(int64(f.Playhead)))
+	rest.From = f.Playhead
+	sc := m.memoryScale(f)
+	s.bands = m.bandPoints(&rest, s.bands[:0])
+	if len(s.bands) < 2 {
+		return
+	}
+	xy := s.xy[:0]
+	for i := range s.bands {
+		xy = corner(xy, s.bands[i].x, sc.y(s.bands[i].sum[sim.NumCategories-1]))
+	}
+	s.xy = append(xy, float32(s.bands[len(s.bands)-1].x), float32(sc.bottom), float32(rest.left), float32(sc.bottom))
+	s.path(opArea, fillOf(Veil), s.xy)
+}

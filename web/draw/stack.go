@@ -1,0 +1,251 @@
+package draw
+
+import (
+	"slices"
+
+	"memtide/engine/sim"
+)
+
+// mostSunk is how many pieces of a stage can be told apart in a picture.
+const mostSunk = 64
+
+// sunkPieces are the pieces of the stage that t lights, in view; none if there are
+// too many, or if they are too low to be seen.
+func (m *Model) sunkPieces(f *frame, sc *memoryScale) (out []int32) {
+	k := m.lit(f.Selected)
+	if k == 0 {
+		return nil
+	}
+	x, high := m.pieces(), false
+	for _, i := range x.ofStage[k-1] {
+		if p := &x.all[i]; p.to > int64(f.From) && p.from < int64(f.To) {
+			out = append(out, i)
+			high = high || float64(p.most())*sc.perByte >= 2
+		}
+	}
+	if !high || len(out) > mostSunk {
+		return nil
+	}
+	return out
+}
+
+// lit is the stage that is lit through all pictures while t is selected: its own, of
+// a wait that of what it waits for; 0: none.
+func (m *Model) lit(t Target) int {
+	k := m.StageOf(t)
+	if k == 0 && m.valid(t) && t.Kind == OnGap {
+		if c := m.span(m.trace.Gaps[t.Index].Cause); c != nil {
+			k = m.stageOf(c)
+		}
+	}
+	if k > len(m.sizes) {
+		return 0
+	}
+	return k
+}
+
+// sunkAt is what of the pieces of a stage is there at x, by category: just before it,
+// or from it on.
+func (m *Model) sunkAt(f *frame, pieces []int32, x float64, before bool) (by [sim.NumCategories]int64, sum int64) {
+	const little = 0.004 // pixels: what is as near is at one moment
+	all := m.pieces().all
+	for _, i := range pieces {
+		p := &all[i]
+		x0, x1 := f.x(p.from), f.x(p.to)
+		if before && (x0 >= x-little || x1 < x-little) || !before && (x0 > x+little || x1 <= x+little) {
+			continue
+		}
+		at := min(max(int64(f.From)+int64((x-f.left)/f.scale), p.from), p.to)
+		by[p.band] += p.bytes(at)
+		sum += p.bytes(at)
+	}
+	return by, sum
+}
+
+// sink takes the pieces of a stage out of the bands of pts and lays them on what is
+// fixed, so that one can follow them through the step: every point's sunk is how high
+// they are there. What lies above all bands stays.
+func (m *Model) sink(f *frame, pieces []int32, pts, out []bandPoint) []bandPoint {
+	add := func(p bandPoint, before bool) {
+		by, sum := m.sunkAt(f, pieces, p.x, before)
+		const top = sim.NumCategories - 1
+		sum = min(sum, p.sum[top]-p.sum[0])
+		below := sum // of what is sunk, how much came from above a band
+		for b := 1; b < int(top); b++ {
+			below -= by[stack[b]]
+			p.sum[b] += max(below, 0)
+		}
+		for b := int(top) - 1; b >= 1; b-- { // a merged column knows no moments
+			p.sum[b] = max(min(p.sum[b], p.sum[b+1]), p.sum[0]+sum)
+		}
+		p.sunk = sum
+		out = append(out, p)
+	}
+	for i := range pts {
+		jumpsOn := i+1 < len(pts) && pts[i+1].x-pts[i].x < 0.005
+		jumped := i > 0 && pts[i].x-pts[i-1].x < 0.005
+		switch {
+		case jumpsOn && !jumped:
+			add(pts[i], true)
+		case jumped || i == 0:
+			add(pts[i], false)
+		default:
+			a, _ := m.sunkAt(f, pieces, pts[i].x, true)
+			if b, _ := m.sunkAt(f, pieces, pts[i].x, false); a != b {
+				add(pts[i], true)
+			}
+			add(pts[i], false)
+		}
+	}
+	return out
+}
+
+// drawSunk fills the pieces that were sunk, in the colours of their bands.
+func (m *Model) drawSunk(s *Scene, f *frame, sc *memoryScale, pieces []int32) {
+	all := m.pieces().all
+	for n, i := range pieces {
+		p := &all[i]
+		x0, x1 := f.clip(f.x(p.from)), f.clip(f.x(p.to))
+		if x1-x0 < 0.01 {
+			continue
+		}
+		below := int64(m.memory.fixed)
+		for _, j := range pieces[:n] {
+			if o := &all[j]; o.from < p.to && o.to > p.from {
+				below += o.bytes(max(p.from, o.from))
+			}
+		}
+		base := sc.foot(below)
+		st := bandStyles[p.band]
+		xy := []float32{float32(x0), float32(base), float32(x0), float32(sc.y(below + p.bytes(max(p.from, int64(f.From))))), float32(x1), float32(sc.y(below + p.bytes(min(p.to, int64(f.To))))), float32(x1), float32(base)}
+		s.path(opArea, st, xy)
+	}
+}
+
+// outlineSunk draws a line in ink around what was sunk, as long as it is there.
+func outlineSunk(s *Scene, sc *memoryScale) {
+	xy := s.xy[:0]
+	flush := func(base int64) {
+		if len(xy) > 2 {
+			y := float32(sc.foot(base))
+			xy = append(xy, xy[len(xy)-2], y, xy[0], y, xy[0], xy[1])
+			s.path(opLine, strokeOf(Ink, 1.8), xy)
+		}
+		xy = xy[:0]
+	}
+	for i := range s.bands {
+		p := &s.bands[i]
+		if p.sunk <= 0 {
+			flush(p.sum[0])
+			continue
+		}
+		if y := float32(sc.foot(p.sum[0])); len(xy) == 0 {
+			xy = append(xy, float32(p.x), y)
+		}
+		xy = corner(xy, p.x, sc.y(p.sum[0]+p.sunk))
+	}
+	if n := len(s.bands); n > 0 {
+		flush(s.bands[n-1].sum[0])
+	}
+	s.xy = xy
+}
+
+// Seams are lines between values that are at least seamHeight high and wide; if
+// together they would be longer than seamMost, only between larger ones.
+const (
+	seamHeight = 3.0
+	seamMost   = 24_000.0
+)
+
+// seam is the outline of a piece while it is drawn.
+type seam struct {
+	piece int32
+	xy    []float32
+	foot  float32 // where it stood in the last stretch that was drawn
+}
+
+// drawSeams draws the borders between the values of the bands: the larger of a band
+// lie under the others, in the order of their starts.
+func (m *Model) drawSeams(s *Scene, f *frame, sc *memoryScale, sunk []int32) {
+	x := m.pieces()
+	size, wide := seamHeight/sc.perByte, seamHeight/f.scale
+	var ids []int32
+	for {
+		ids = x.seen(int64(f.From), int64(f.To), int64(wide), int64(size), ids[:0])
+		length := 0.0
+		for _, i := range ids {
+			length += f.clip(f.x(x.all[i].to)) - f.clip(f.x(x.all[i].from))
+		}
+		if length <= seamMost {
+			break
+		}
+		size *= 2
+	}
+	for b := 1; b < len(stack); b++ {
+		s.seams = s.seams[:0]
+		for _, i := range ids {
+			p := &x.all[i]
+			if _, down := slices.BinarySearch(sunk, i); down || p.band != stack[b] {
+				continue
+			}
+			if n := len(s.seams); n < cap(s.seams) {
+				s.seams = s.seams[:n+1]
+				s.seams[n].piece, s.seams[n].xy = i, s.seams[n].xy[:0]
+			} else {
+				s.seams = append(s.seams, seam{piece: i})
+			}
+		}
+		m.drawSeamsOf(s, f, sc, b)
+	}
+}
+
+// drawSeamsOf draws those of the pieces in s.seams, which are of one band.
+func (m *Model) drawSeamsOf(s *Scene, f *frame, sc *memoryScale, b int) {
+	all, st := m.pieces().all, strokeOf(Surface, 0.8)
+	first, open := 0, 0 // of the seams, those that may still be drawn
+	for i := 0; i+1 < len(s.bands) && first < len(s.seams); i++ {
+		l, r := &s.bands[i], &s.bands[i+1]
+		if r.x-l.x < 0.005 {
+			continue
+		}
+		at := int64(f.From) + int64(((l.x+r.x)/2-f.left)/f.scale)
+		for open < len(s.seams) && all[s.seams[open].piece].from <= at {
+			open++
+		}
+		base := [2]int64{l.below(b), r.below(b)}
+		for k := first; k < open; k++ {
+			g := &s.seams[k]
+			p := &all[g.piece]
+			if p.to <= at {
+				g.close(s, st)
+				if k == first {
+					first++
+				}
+				continue
+			}
+			foot := float32(sc.foot(base[0]))
+			for side, x := range [2]float64{l.x, r.x} {
+				base[side] += p.bytes(min(max(int64(f.From)+int64((x-f.left)/f.scale), p.from), p.to))
+			}
+			y0, y1 := sc.y(min(base[0], l.sum[b])), sc.y(min(base[1], r.sum[b]))
+			if len(g.xy) == 0 {
+				g.xy = append(g.xy, float32(l.x), foot)
+			}
+			g.foot = foot
+			g.xy = corner(g.xy, l.x, y0)
+			g.xy = corner(g.xy, r.x, y1)
+		}
+	}
+	for k := first; k < open; k++ {
+		s.seams[k].close(s, st)
+	}
+}
+
+// close draws a seam that has ended; once.
+func (g *seam) close(s *Scene, st style) {
+	if n := len(g.xy); n > 0 {
+		g.xy = append(g.xy, g.xy[n-2], g.foot)
+		s.path(opLine, st, g.xy)
+		g.xy = g.xy[:0]
+	}
+}

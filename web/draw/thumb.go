@@ -1,0 +1,96 @@
+package draw
+
+import (
+	"math"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+)
+
+// Thumb is a memory curve without words, to tell pictures apart. All thumbs of a
+// network that keep the same Ghost have one scale.
+type Thumb struct {
+	Width, Height float64
+	Model         *Model       // whose bands are drawn; nil: the ghost is, as one band
+	Ghost         []sim.Point  // keeping everything
+	Line          engine.Bytes // a line across; what is above it is red; 0: none
+	End           time.Duration
+}
+
+// Draw replaces s by the curve.
+func (t *Thumb) Draw(s *Scene) {
+	s.reset(t.Width, t.Height)
+	low, high := engine.Bytes(math.MaxInt64), ghostPeak(t.Ghost)
+	for _, p := range t.Ghost {
+		if p.Used > 0 {
+			low = min(low, p.Used)
+		}
+	}
+	end := t.End
+	if t.Model != nil {
+		end, high = max(end, t.Model.trace.Makespan), max(high, t.Model.trace.Peak)
+		low = min(low, t.Model.memory.fixed)
+	}
+	if high <= low || end <= 0 {
+		return
+	}
+	f := frame{View: View{To: end, Width: t.Width, Height: t.Height}, left: 0, right: t.Width}
+	f.scale = t.Width / float64(end)
+	sc := memoryScale{top: 1, bottom: t.Height, floor: t.Height, most: high, fixed: low}
+	sc.perByte = (sc.floor - sc.top) / float64(high-low)
+	if t.Model == nil {
+		t.drawGhost(s, &f, &sc)
+	} else {
+		s.bands = t.Model.bandPoints(&f, s.bands[:0])
+		for b := len(stack) - 1; b >= 1; b-- {
+			xy := s.xy[:0]
+			for i := range s.bands {
+				xy = corner(xy, s.bands[i].x, sc.foot(s.bands[i].sum[b]))
+			}
+			if len(xy) == 0 {
+				continue
+			}
+			s.xy = append(xy, xy[len(xy)-2], float32(sc.floor), xy[0], float32(sc.floor))
+			s.path(opArea, fillOf(thumbRole[stack[b]]), s.xy)
+		}
+	}
+	if t.Line > low && t.Line < high {
+		y := float32(sc.y(int64(t.Line)))
+		s.line(strokeOf(Ink, 1), 0, y, float32(t.Width), y)
+	}
+}
+
+// thumbRole is the colour of a band in a curve that is too small for patterns.
+var thumbRole = [sim.NumCategories]Role{sim.Fixed: Fixed, sim.Activation: Forward, sim.Recomputed: Recompute, sim.InTransfer: Transfer, sim.Gradient: Backward, sim.Workspace: Muted}
+
+func (t *Thumb) drawGhost(s *Scene, f *frame, sc *memoryScale) {
+	line := math.Inf(-1)
+	if t.Line > 0 {
+		line = sc.y(int64(t.Line))
+	}
+	for _, part := range []struct {
+		role Role
+		over bool
+	}{{Forward, false}, {Over, true}} {
+		xy, base := s.xy[:0], sc.floor
+		if part.over {
+			if math.IsInf(line, 0) {
+				continue
+			}
+			base = line
+		}
+		y := base
+		for _, p := range t.Ghost {
+			x := f.clip(f.x(int64(p.At)))
+			xy = corner(xy, x, y)
+			y = math.Min(sc.foot(int64(p.Used)), base)
+			xy = corner(xy, x, y)
+		}
+		if len(xy) == 0 {
+			continue
+		}
+		s.xy = append(xy, xy[len(xy)-2], float32(base), xy[0], float32(base))
+		s.path(opArea, fillOf(part.role), s.xy)
+	}
+}

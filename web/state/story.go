@@ -1,0 +1,159 @@
+package state
+
+import (
+	"memtide/engine"
+	"memtide/engine/sim"
+	"memtide/profiles/preset"
+	"memtide/web/choice"
+)
+
+// StoryStep is a step of the story of a network that does not fit: what keeping
+// everything needs, how much of it is too much, what recomputing makes of it, and the
+// schedule that was chosen.
+type StoryStep uint8
+
+// The steps; NoStory is the last one, without anybody having asked.
+const (
+	NoStory StoryStep = iota
+	StoryKeepAll
+	StoryOverLine
+	StoryRecompute
+	StoryPlan
+)
+
+// recomputing is the strategy of the step that only recomputes.
+const recomputing = "rotor"
+
+// story is the part of the state about the story.
+type story struct {
+	asked  string // key of the picture that was asked for
+	id     int    // of that request
+	failed string // key of the picture that there is none of
+	of     *Network
+	first  Choice // that the story was told about first
+}
+
+// TellStory shows a step of the story.
+type TellStory struct{ Step StoryStep }
+
+func (m TellStory) apply(s *State) []Effect {
+	if m.Step > StoryPlan {
+		return nil
+	}
+	s.View.Story, s.hover = m.Step, ""
+	s.Preview = s.told()
+	s.touch()
+	return append(s.followStory(), WriteURL{Replace})
+}
+
+// HasStory says whether there is one: keeping everything takes more than there is.
+func (s *State) HasStory() bool {
+	p := s.Shown
+	return p != nil && s.Memory == nil && s.Compare == nil && !s.View.Frame.Embed && p.Network == s.Network && s.Network.Chain != nil &&
+		s.StoryLimit() > 0 && s.Network.Totals.KeepAllPeak > s.StoryLimit()
+}
+
+// StoryLimit is what there is: what the device has or, where nobody knows, the budget.
+func (s *State) StoryLimit() engine.Bytes {
+	if d := preset.LookupDevice(s.Choice.Device); d != nil && d.Memory > 0 {
+		return d.Memory
+	}
+	return s.Budget()
+}
+
+// StoryOwn says that what is shown is no longer what the story was told about first.
+func (s *State) StoryOwn() bool { return s.story.of == s.Network && !s.Choice.Equal(s.story.first) }
+
+// storyChoice is the choice of the picture of a step; ok is false of those that show
+// what was chosen.
+func (s *State) storyChoice(step StoryStep) (c Choice, ok bool) {
+	c = s.Choice
+	switch step {
+	case StoryKeepAll, StoryOverLine:
+		c.Strategy, c.Args, c.Budget = "keepall", nil, choice.Budget{Bytes: s.Network.Totals.KeepAllPeak}
+	case StoryRecompute:
+		c.Strategy, c.Args = recomputing, nil
+	default:
+		return c, false
+	}
+	return c, true
+}
+
+// StoryPicture is the picture of a step, nil if there is none yet, and whether there
+// will be none.
+func (s *State) StoryPicture(step StoryStep) (p *Picture, none bool) {
+	c, ok := s.storyChoice(step)
+	if !ok {
+		return s.Shown, false
+	}
+	key := s.Network.pictureKey(c)
+	p, _ = s.pictures.get(key)
+	return p, s.story.failed == key
+}
+
+// told is what the story shows instead of what was chosen.
+func (s *State) told() *Picture {
+	if !s.HasStory() || s.View.Story == NoStory || s.View.Story == StoryPlan {
+		return nil
+	}
+	p, _ := s.StoryPicture(s.View.Story)
+	return p
+}
+
+// endStory shows what was chosen: the reader has changed something.
+func (s *State) endStory() {
+	if s.View.Story != NoStory {
+		s.View.Story, s.Preview = NoStory, nil
+	}
+}
+
+// followStory asks for the next picture that the story lacks, once what was chosen is
+// shown: first that of the step that is shown.
+func (s *State) followStory() []Effect {
+	if !s.HasStory() || s.busy() || s.Shown.Partial || s.dragging {
+		return nil
+	}
+	if s.story.of != s.Network {
+		s.story.of, s.story.first = s.Network, s.Choice
+	}
+	for _, step := range [...]StoryStep{s.View.Story, StoryRecompute} {
+		c, ok := s.storyChoice(step)
+		if !ok {
+			continue
+		}
+		key := s.Network.pictureKey(c)
+		if _, known := s.pictures.get(key); known || key == s.story.failed {
+			continue
+		}
+		if key == s.story.asked {
+			return nil
+		}
+		s.story.asked, s.story.id = key, s.newID()
+		return []Effect{Solve{ID: s.story.id, Choice: c, Request: s.Network.request(c), Slot: ForStory}}
+	}
+	return nil
+}
+
+// storySolved goes on after an answer to the request of that ID, if the story asked
+// for it.
+func (s *State) storySolved(id int, failed bool) []Effect {
+	if id != s.story.id {
+		return nil
+	}
+	if failed {
+		s.story.failed = s.story.asked
+	}
+	s.story.asked, s.story.id = "", 0
+	if s.hover == "" {
+		s.Preview = s.told()
+	}
+	s.touch()
+	return s.followStory()
+}
+
+// Tally counts the layers of a picture, a loss aside, that are computed again and that
+// are copied to the host.
+func (p *Picture) Tally() (again, out int) {
+	_, by := p.Model().Tally()
+	return by[sim.Recompute] + by[sim.Recompute|sim.Offload], by[sim.Offload] + by[sim.Recompute|sim.Offload]
+}

@@ -1,0 +1,42 @@
+//go:build !js
+
+package ui
+
+import (
+	"testing"
+
+	"memtide/engine"
+	"memtide/profiles/preset"
+	"memtide/web/choice"
+	"memtide/web/state"
+)
+
+// A GPU is one choice: memory, link, times, and a budget that it is likely to serve.
+// Another batch keeps that budget; another network gets its own.
+func TestOneGPU(t *testing.T) {
+	s := first(t)
+	for _, c := range []struct {
+		do     state.Message
+		preset string
+		budget choice.Budget
+	}{
+		{state.SetGPU{ID: "a100-sxm-40gb"}, "resnet101-on-a100-sxm-40gb-b32", choice.Budget{Bytes: 5 * engine.GiB}}, // it fits with everything kept
+		{state.SetVariant{Options: preset.Options{Batch: 512}}, "resnet101-on-a100-sxm-40gb-b512", choice.Budget{Bytes: 5 * engine.GiB}},
+		{state.SetGPU{ID: "h100-sxm-80gb"}, "resnet101-on-h100-sxm-80gb-b512", choice.Budget{Bytes: 62 * engine.GiB}},
+		{state.PickNetwork{ID: "resnet50"}, "resnet50-on-h100-sxm-80gb-b32", choice.DefaultBudget},
+		{state.SetVariant{Options: preset.Options{Batch: 2048}}, "resnet50-on-h100-sxm-80gb-b2048", choice.Budget{Bytes: 73 * engine.GiB}},
+	} {
+		carryOut(t, s, c.do)
+		if got := s.Choice; got.Source.Preset != c.preset || got.Budget != c.budget || got.Device != gpu(got).ID {
+			t.Fatalf("%+v: %s on %q in %v; want %s in %v", c.do, got.Source.Preset, got.Device, got.Budget, c.preset, c.budget)
+		}
+	}
+	unit, n := trained(s.Shown)
+	if unit != "samples" || n != 2048 {
+		t.Errorf("a step trains with %d %s; want 2048 samples", n, unit)
+	}
+	carryOut(t, s, state.PickNetwork{ID: "gpt2"})
+	if unit, n = trained(s.Shown); unit != "tokens" || n != 8*1024 {
+		t.Errorf("a step of GPT-2 trains with %d %s; want 8192 tokens", n, unit)
+	}
+}

@@ -1,0 +1,66 @@
+//go:build !js
+
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"memtide/profiles"
+	"memtide/web/state"
+)
+
+// What is wrong with a file stands with its line; what was shown stays.
+func TestRefusedFile(t *testing.T) {
+	s := first(t)
+	s.Alert = &state.Alert{File: "bad.csv", Text: "bad.csv: Line 2: forward_s is <b>-3</b>. Times cannot be negative. Correct it.", Lines: []string{"Line 3: forward_s is \"x\". A number is expected."}}
+	c := Findings{S: s}
+	if got := c.Head() + " " + c.About() + " " + c.Role(); got != "bad.csv was not opened. What was shown before stays. alert" {
+		t.Errorf("the panel says %q", got)
+	}
+	for _, want := range []string{`<i class="refused">refused</i>`, "<b>Line 2</b> forward_s is &lt;b&gt;-3&lt;/b&gt;.", "<small>Times cannot be negative. Correct it.</small>", "<b>Line 3</b>"} {
+		if got := string(c.First()); !strings.Contains(got, want) {
+			t.Errorf("the rows are %s; want %q", got, want)
+		}
+	}
+	if got := (&Notice{S: s}).Text(); got != "" {
+		t.Errorf("the notice tells it again: %q", got)
+	}
+	s.Alert = &state.Alert{Text: "The budget is not read."}
+	if got, want := (&Notice{S: s}).Text(), "The budget is not read."; got != want || c.Head() != "" {
+		t.Errorf("what is about no file: the notice says %q, the panel %q; want %q and nothing", got, c.Head(), want)
+	}
+}
+
+// Of an open file all that was left out, is doubtful or assumed is told; of a preset
+// nothing.
+func TestFindings(t *testing.T) {
+	s := first(t)
+	c := Findings{S: s}
+	if got := c.Head(); got != "" {
+		t.Errorf("a preset has the findings %q; want none", got)
+	}
+	n, p := *s.Network, *s.Network.Profile
+	s.Network, n.Profile = &n, &p
+	n.Source.File = "mine.csv"
+	n.Lint = []string{"Unknown columns were skipped: foo.", profiles.NoChain + "one layer holds all.", "The backward takes 9 times as long. 1 to 3 is usual."}
+	p.Source.Notes = []string{"a", "b", "c", "d"}
+	var kinds []string
+	for _, f := range c.list() {
+		kinds = append(kinds, f.Kind)
+	}
+	if got, want := fmt.Sprint(kinds), "[left out doubtful doubtful assumed assumed assumed assumed]"; got != want {
+		t.Errorf("the kinds are %s; want %s", got, want)
+	}
+	if got, want := c.Head()+" "+c.About()+" "+c.More(), "Read mine.csv. 7 findings may change the answer. 2 more"; got != want {
+		t.Errorf("the panel says %q; want %q", got, want)
+	}
+	if first, rest := strings.Count(string(c.First()), "<li>"), strings.Count(string(c.Rest()), "<li>"); first != 5 || rest != 2 {
+		t.Errorf("%d rows and %d more; want 5 and 2", first, rest)
+	}
+	s.Alert = &state.Alert{File: "mine.csv", Text: "mine.csv is no useful chain.", Action: "Use the graph", Do: state.SetGraph{Graph: true}}
+	if got := c.Action(); got != "Use the graph" || len(c.list()) != 7 || c.Refused() {
+		t.Errorf("%d rows with the action %q; want 7, the chain said once, and the action", len(c.list()), got)
+	}
+}

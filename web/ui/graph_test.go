@@ -79,7 +79,7 @@ func TestGraphPage(t *testing.T) {
 		t.Errorf("peak %d, budget %d; want 60 %% of %d and a peak within it", peak, budget, s.Network.Totals.KeepAllPeak)
 	}
 	page := pageOf(t, s)
-	for _, want := range []string{"12 layers: ", `<dt>operations</dt>`, "checked", "Adaptive window"} {
+	for _, want := range []string{"12 forward operations; ", `<dt>operations</dt>`, "checked", "Adaptive window"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not contain %q", want)
 		}
@@ -176,4 +176,20 @@ func TestFileOfTwoWays(t *testing.T) {
 		t.Errorf("link of kind %q, in links %v; want graph, true, and the operations without the chain", l.Kind, s.Network.InLink())
 	}
 	wellFormed(t, pageOf(t, s))
+}
+
+// Where the order of operations is chosen, the page says what the two orders mean,
+// and the answer says how far it is from what the method has proven.
+func TestGraphOrder(t *testing.T) {
+	s := graphPage(t, func(c *state.Choice) { c.Strategy = "graphsearch" })
+	page := pageOf(t, s)
+	for _, want := range []string{"any order", "order kept", "the first runs come in the order in which they stand", "only data decides"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not contain %q", want)
+		}
+	}
+	if got := (&Results{S: s}).ClaimTitle(); s.Shown.Solved.Claim.Bound <= 0 || !strings.Contains(got, "among schedules that recompute in any order and do not offload") {
+		t.Errorf("of a bound of %v the page says %q; want it, and among which schedules", s.Shown.Solved.Claim.Bound, got)
+	}
+	wellFormed(t, page)
 }

@@ -112,7 +112,7 @@ func measured(t *task, out *proto.Point) func(*proto.Solved, *proto.Failure) {
 			out.Bound, _ = bound.Of(t.problem, t.strategy.Class)
 			return
 		}
-		out.Bound = solved.Bounds[0].StepTime // that of the class
+		out.Bound = solved.Bounds[0].StepTime       // that of the class
 		if solved.Claim.Within == graphs.AnyOrder { // which is all of it
 			out.Bound = max(out.Bound, solved.Claim.Bound)
 		}

@@ -48,19 +48,28 @@ const ReadAhead = 1 << 20
 // the others all of it is read. Errors are *FormatError or *FormatErrors (see
 // Problems), those of ReadAt, or the poll's own when it stops.
 func Decode(name string, c Content, poll *engine.Poll) (*Profile, error) {
+	return DecodeDevice(name, c, AnyDevice, poll)
+}
+
+// AnyDevice leaves it to the format which of several devices is read.
+const AnyDevice = -1
+
+// DecodeDevice reads what a file says about one of several devices; of files about no
+// device or one, it is Decode.
+func DecodeDevice(name string, c Content, device int, poll *engine.Poll) (*Profile, error) {
 	if err := poll.Err(); err != nil {
 		return nil, err
 	}
+	q := &reading{plainName(name), device, poll}
 	if data, ok := c.(Bytes); ok {
-		return decodeHeld(name, data, poll)
+		return q.held(data)
 	}
 	f, r, total, err := stream(c)
 	if err != nil {
 		return nil, err
 	}
 	if f != nil {
-		p, err := f.Stream(plainName(name), r, total, poll)
-		return finished(f, p, err)
+		return q.stream(f, r, total)
 	}
 	data := make([]byte, c.Size())
 	for at := 0; at < len(data); at += ReadAhead { // in parts: a reader may copy what it is asked for
@@ -68,7 +77,24 @@ func Decode(name string, c Content, poll *engine.Poll) (*Profile, error) {
 			return nil, err
 		}
 	}
-	return decodeHeld(name, data, poll)
+	return q.held(data)
+}
+
+// reading is what one file is asked for.
+type reading struct {
+	name   string
+	device int
+	poll   *engine.Poll
+}
+
+// stream reads content of a format piece by piece.
+func (q *reading) stream(f *Format, r io.Reader, total int) (*Profile, error) {
+	if f.Device != nil {
+		p, err := f.Device(q.name, r, total, q.device, q.poll)
+		return finished(f, p, err)
+	}
+	p, err := f.Stream(q.name, r, total, q.poll)
+	return finished(f, p, err)
 }
 
 // stream is the format that reads content piece by piece, the content for it, and its
@@ -106,18 +132,17 @@ func stream(c Content) (f *Format, r io.Reader, total int, err error) {
 	return f, all, int(c.Size()), nil
 }
 
-// decodeHeld decodes content that is in memory.
-func decodeHeld(name string, data []byte, poll *engine.Poll) (*Profile, error) {
-	if err := poll.Err(); err != nil {
+// held decodes content that is in memory.
+func (q *reading) held(data []byte) (*Profile, error) {
+	if err := q.poll.Err(); err != nil {
 		return nil, err
 	}
 	if isGzip(data) {
 		if f, r := streamed(bytes.NewReader(data), int64(len(data))); f != nil {
-			p, err := f.Stream(plainName(name), r, int(unpackedSize(data, int64(len(data)))), poll)
-			return finished(f, p, err)
+			return q.stream(f, r, int(unpackedSize(data, int64(len(data)))))
 		}
 	}
-	data, err := unpack(data, poll)
+	data, err := unpack(data, q.poll)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +157,10 @@ func decodeHeld(name string, data []byte, poll *engine.Poll) (*Profile, error) {
 			Remedy:   "Save it as a memtide/1 file.",
 		}
 	}
-	p, err := claims[0].Decode(plainName(name), data, poll)
+	if claims[0].Device != nil {
+		return q.stream(claims[0], bytes.NewReader(data), len(data))
+	}
+	p, err := claims[0].Decode(q.name, data, q.poll)
 	return finished(claims[0], p, err)
 }
 

@@ -35,6 +35,11 @@ type Format struct {
 	// leave parts out, and should be asked for much at once.
 	Stream func(name string, r io.Reader, total int, poll *engine.Poll) (*Profile, error)
 
+	// Device is Stream for files that cover several devices: it reads one of them, or
+	// the one that says most if device is AnyDevice. It then reads content in memory
+	// too, and Decode and Stream are what others call.
+	Device func(name string, r io.Reader, total, device int, poll *engine.Poll) (*Profile, error)
+
 	// Encode writes a profile; nil if the format is only read.
 	Encode func(w io.Writer, p *Profile) error
 }

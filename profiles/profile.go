@@ -16,6 +16,9 @@ type Profile struct {
 	Chain  *engine.Chain  // nil if the network is no chain; see also NotLinear
 	Graph  *engine.Graph  // the operators, where the format has them; nil otherwise
 	Memory *Memory        // of files about addresses; nil otherwise
+	// History is what a recording tells about Memory beside addresses; nil otherwise.
+	// The native format does not keep it.
+	History *History
 
 	// Warnings are soft findings that travel with the profile and are shown
 	// beside it: they do not stop anybody.

@@ -1,7 +1,9 @@
 package alloc
 
 import (
+	"cmp"
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"memtide/engine"
@@ -19,75 +21,116 @@ const (
 
 func roundUp(n, to engine.Bytes) engine.Bytes { return (n + to - 1) / to * to }
 
-// Cache is the state of PyTorch's caching allocator on one stream: segments of
-// device memory and the blocks they are split into.
+// CacheRules are what PYTORCH_CUDA_ALLOC_CONF can change; the zero value is PyTorch's
+// default.
+type CacheRules struct {
+	Expandable bool         // expandable_segments: segments grow and shrink by pages
+	MaxSplit   engine.Bytes // max_split_size_mb: larger blocks are not split; 0: all are
+	Collect    int          // garbage_collection_threshold, in percent of the limit; 0: nothing is collected
+	Divisions  int          // roundup_power2_divisions: steps between powers of two; 0: none
+}
+
+// Cache is the state of PyTorch's caching allocator: segments of device memory and the
+// blocks they are split into. Streams do not share blocks.
 type Cache struct {
+	rules    CacheRules
 	limit    engine.Bytes
 	reserved engine.Bytes
 	end      engine.Bytes // of all segments so far: new ones lie behind
 	segments []*segment   // by address
+	pools    map[poolKey]*pool
+	used     map[engine.Bytes]*block // by address
+	clock    int                     // requests so far
+}
 
-	expandable bool // each pool is one segment that grows at its end
+type poolKey struct {
+	stream int
+	small  bool
+}
+
+// pool are the free blocks of a stream for small or for large requests.
+type pool struct {
+	poolKey
+	free     []*block // by size, then by address
+	growing  *segment // the expandable one; nil if there is none yet
+	pageSize engine.Bytes
 }
 
 type segment struct {
 	addr, size engine.Bytes
-	small      bool
-	blocks     []block // by address, without gaps; no two free ones side by side
+	pool       *pool
+	first      *block
 }
 
+// block is a stretch of a segment. Its neighbours begin where it ends; no two free ones
+// stand side by side.
 type block struct {
 	addr, size engine.Bytes
 	used       bool
+	unmapped   bool // of an expandable segment: addresses without memory
+	freed      int  // when it was
+	segment    *segment
+	prev, next *block
 }
 
 // NewCache is an empty cache that may reserve up to limit bytes of the device. It is not
 // safe for concurrent use.
-func NewCache(limit engine.Bytes) *Cache { return &Cache{limit: limit} }
+func NewCache(limit engine.Bytes) *Cache { return NewCacheWith(limit, CacheRules{}) }
 
-// pools of expandable segments lie this far apart: no pool grows that large.
-const poolsApart = engine.MaxBytes
-
-// NewExpandable is an empty cache with expandable segments: small and large requests have
-// one segment each, which grows at its end, so that what is left of one request serves
-// the next one wherever they fit together.
-func NewExpandable(limit engine.Bytes) *Cache {
-	return &Cache{limit: limit, expandable: true, segments: []*segment{{small: true}, {addr: poolsApart}}}
+// NewCacheWith is an empty cache with rules of its own.
+func NewCacheWith(limit engine.Bytes, rules CacheRules) *Cache {
+	return &Cache{rules: rules, limit: limit, pools: map[poolKey]*pool{}, used: map[engine.Bytes]*block{}}
 }
 
-// Reserved is the size of all segments.
+// Reserved is the size of all segments; of expandable ones, of their pages.
 func (c *Cache) Reserved() engine.Bytes { return c.reserved }
+
+func (c *Cache) pool(k poolKey) *pool {
+	p := c.pools[k]
+	if p == nil {
+		p = &pool{poolKey: k, pageSize: largeSegment}
+		if k.small {
+			p.pageSize = smallSegment
+		}
+		c.pools[k] = p
+	}
+	return p
+}
 
 // AddSegment reserves a wholly free segment at a given address, as recorded in
 // a snapshot. A segment of 2 MiB belongs to the small pool.
 func (c *Cache) AddSegment(addr, size engine.Bytes) error {
+	// A request above 1 MiB can need a segment of 2 MiB only from 10 MiB on, so
+	// the size tells the pools apart.
+	return c.addSegment(addr, size, c.pool(poolKey{small: size == smallSegment}))
+}
+
+func (c *Cache) addSegment(addr, size engine.Bytes, p *pool) error {
 	i := c.behind(addr)
 	if i > 0 && c.segments[i-1].addr+c.segments[i-1].size > addr || i < len(c.segments) && c.segments[i].addr < addr+size {
 		return fmt.Errorf("segment of %d bytes at %d overlaps another one", size, addr)
 	}
-	s := &segment{addr: addr, size: size, small: size == smallSegment, blocks: []block{{addr, size, false}}}
+	s := &segment{addr: addr, size: size, pool: p}
+	s.first = &block{addr: addr, size: size, freed: c.clock, segment: s}
 	c.segments = slices.Insert(c.segments, i, s)
+	p.put(s.first)
 	c.reserved += size
 	c.end = max(c.end, addr+size)
 	return nil
 }
 
-// RemoveSegment gives a segment back to the device. It has to be wholly free.
-func (c *Cache) RemoveSegment(addr engine.Bytes) error {
-	s := c.at(addr)
-	if s == nil || s.addr != addr || !s.idle() {
-		return fmt.Errorf("there is no wholly free segment at %d", addr)
-	}
-	c.remove(c.behind(addr) - 1)
-	return nil
+// idle says whether a segment of the usual kind is wholly free.
+func (c *Cache) idle(s *segment) bool {
+	return s.first.next == nil && !s.first.used && !s.first.unmapped
 }
 
-func (c *Cache) remove(i int) {
-	c.reserved -= c.segments[i].size
+// release gives a wholly free segment back to the device.
+func (c *Cache) release(s *segment) {
+	s.pool.drop(s.first)
+	c.reserved -= s.size
+	i := c.behind(s.addr) - 1
 	c.segments = slices.Delete(c.segments, i, i+1)
 }
-
-func (s *segment) idle() bool { return len(s.blocks) == 1 && !s.blocks[0].used }
 
 // behind is the index of the first segment that starts above addr.
 func (c *Cache) behind(addr engine.Bytes) int {
@@ -100,131 +143,112 @@ func (c *Cache) behind(addr engine.Bytes) int {
 	return i
 }
 
-// at is the segment that addr lies in, nil if there is none.
-func (c *Cache) at(addr engine.Bytes) *segment {
-	if i := c.behind(addr) - 1; i >= 0 && addr < c.segments[i].addr+c.segments[i].size {
-		return c.segments[i]
+// blockOrder is by size, then by address.
+func blockOrder(a, b *block) int {
+	return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.addr, b.addr))
+}
+
+func (p *pool) put(b *block) {
+	i, _ := slices.BinarySearchFunc(p.free, b, blockOrder)
+	p.free = slices.Insert(p.free, i, b)
+}
+
+func (p *pool) drop(b *block) {
+	if i, ok := slices.BinarySearchFunc(p.free, b, blockOrder); ok {
+		p.free = slices.Delete(p.free, i, i+1)
 	}
-	return nil
+}
+
+// Round is the size of the block that a request for n bytes asks for.
+func (r *CacheRules) Round(n engine.Bytes) engine.Bytes {
+	d := engine.Bytes(r.Divisions)
+	if d <= 1 || n <= roundTo*d {
+		return max(roundUp(n, roundTo), roundTo)
+	}
+	return roundUp(n, engine.Bytes(1)<<(bits.Len64(uint64(n))-1)/d)
 }
 
 // Alloc serves a request for n bytes: took is the size of the block it gets, n or more.
 // ok is false, and nothing is taken, if that would reserve more than the limit even with
 // every wholly free segment given back, which then they are.
-func (c *Cache) Alloc(n engine.Bytes) (addr, took engine.Bytes, ok bool) {
-	n = max(roundUp(n, roundTo), roundTo)
-	s, i := c.find(n)
-	if s == nil {
-		if !c.grow(n) {
+func (c *Cache) Alloc(n engine.Bytes) (addr, took engine.Bytes, ok bool) { return c.AllocOn(0, n) }
+
+// AllocOn is Alloc on a stream.
+func (c *Cache) AllocOn(stream int, n engine.Bytes) (addr, took engine.Bytes, ok bool) {
+	c.clock++
+	n = c.rules.Round(n)
+	p := c.pool(poolKey{stream, n <= smallest})
+	b := c.find(p, n)
+	if b == nil {
+		if b = c.grow(p, n); b == nil {
 			return NoAddr, 0, false
 		}
-		s, i = c.find(n)
 	}
-	addr = s.blocks[i].addr
-	return addr, s.use(i, addr, n), true
+	return b.addr, c.use(b, b.addr, n), true
 }
 
-// find is the smallest free block of the request's pool that has n bytes, the
-// lowest of equal ones.
-func (c *Cache) find(n engine.Bytes) (best *segment, at int) {
-	for _, s := range c.segments {
-		if s.small != (n <= smallest) {
-			continue
+// find is the smallest free block of a pool that has n bytes, the lowest of equal ones.
+func (c *Cache) find(p *pool, n engine.Bytes) *block {
+	i, _ := slices.BinarySearchFunc(p.free, n, func(b *block, n engine.Bytes) int { return cmp.Or(cmp.Compare(b.size, n), 1) })
+	if i == len(p.free) {
+		return nil
+	}
+	if c.rules.Expandable { // the one that can grow comes last
+		for i+1 < len(p.free) && room(p.free[i+1]) < room(p.free[i]) {
+			i++
 		}
-		for i, b := range s.blocks {
-			if !b.used && b.size >= n && (best == nil || b.size < best.blocks[at].size) {
-				best, at = s, i
-			}
-		}
+		return p.free[i]
 	}
-	return best, at
+	b, most := p.free[i], c.rules.MaxSplit
+	if most > 0 && !p.small && (n < most && b.size >= most || n >= most && b.size >= n+largeSegment) {
+		return nil
+	}
+	return b
 }
 
-// grow reserves a segment for a request of n bytes.
-func (c *Cache) grow(n engine.Bytes) bool {
-	if c.expandable {
-		return c.extend(n)
+// splits says whether what is left of a block behind n bytes becomes a block.
+func (c *Cache) splits(p *pool, n, rest engine.Bytes) bool {
+	if p.small || c.rules.Expandable {
+		return rest >= roundTo
 	}
-	size := roundUp(n, roundLarge)
-	switch {
-	case n <= smallest:
-		size = smallSegment
-	case n < ownSegment:
-		size = largeSegment
-	}
-	if size > c.limit-c.reserved {
-		for i := len(c.segments) - 1; i >= 0; i-- {
-			if c.segments[i].idle() {
-				c.remove(i)
-			}
-		}
-	}
-	if size > c.limit-c.reserved {
-		return false
-	}
-	if err := c.AddSegment(c.end, size); err != nil {
-		return false // never: it lies behind all others
-	}
-	// A request above 1 MiB can need a segment of 2 MiB only from 10 MiB on, so
-	// the size tells the pools apart.
-	return true
+	return rest > smallest && (c.rules.MaxSplit == 0 || n < c.rules.MaxSplit)
 }
 
-// extend maps more memory behind the segment of the request's pool, as much as a free
-// block at its end lacks, in steps of the smallest segments of the pool.
-func (c *Cache) extend(n engine.Bytes) bool {
-	s, step := c.segments[1], largeSegment
-	if n <= smallest {
-		s, step = c.segments[0], smallSegment
-	}
-	last := len(s.blocks) - 1
-	free := last >= 0 && !s.blocks[last].used
-	if free {
-		n -= s.blocks[last].size
-	}
-	n = roundUp(n, step)
-	if n > c.limit-c.reserved {
-		return false
-	}
-	if free {
-		s.blocks[last].size += n
-	} else {
-		s.blocks = append(s.blocks, block{s.addr + s.size, n, false})
-	}
-	s.size += n
-	c.reserved += n
-	return true
-}
-
-// use marks n bytes at addr in free block i as used and returns the size of
+// use marks n bytes at addr in a free block as used and returns the size of
 // their block: what is left behind them is split off if it is large enough.
-func (s *segment) use(i int, addr, n engine.Bytes) (took engine.Bytes) {
-	b := s.blocks[i]
-	rest := b.addr + b.size - addr - n
-	if s.small && rest < roundTo || !s.small && rest <= smallest {
-		n += rest
-		rest = 0
-	}
-	var parts []block
+func (c *Cache) use(b *block, addr, n engine.Bytes) (took engine.Bytes) {
+	p := b.segment.pool
+	p.drop(b)
 	if addr > b.addr {
-		parts = append(parts, block{b.addr, addr - b.addr, false})
+		b = c.cut(b, addr-b.addr)
+		p.put(b.prev)
 	}
-	parts = append(parts, block{addr, n, true})
-	if rest > 0 {
-		parts = append(parts, block{addr + n, rest, false})
+	if c.splits(p, n, b.size-n) {
+		p.put(c.cut(b, n))
 	}
-	s.blocks = slices.Replace(s.blocks, i, i+1, parts...)
-	return n
+	b.used = true
+	c.used[b.addr] = b
+	return b.size
+}
+
+// cut splits a block behind n bytes and returns the second part.
+func (c *Cache) cut(b *block, n engine.Bytes) *block {
+	rest := &block{addr: b.addr + n, size: b.size - n, unmapped: b.unmapped, freed: b.freed, segment: b.segment, prev: b, next: b.next}
+	if b.next != nil {
+		b.next.prev = rest
+	}
+	b.size, b.next = n, rest
+	return rest
 }
 
 // Mark makes n bytes at addr used, wherever best fit would put them: it brings a
 // cache into a recorded state.
 func (c *Cache) Mark(addr, n engine.Bytes) error {
 	n = max(roundUp(n, roundTo), roundTo)
-	if s := c.at(addr); s != nil {
-		for i, b := range s.blocks {
-			if !b.used && b.addr <= addr && addr+n <= b.addr+b.size {
-				s.use(i, addr, n)
+	if i := c.behind(addr) - 1; i >= 0 {
+		for b := c.segments[i].first; b != nil; b = b.next {
+			if !b.used && !b.unmapped && b.addr <= addr && addr+n <= b.addr+b.size {
+				c.use(b, addr, n)
 				return nil
 			}
 		}
@@ -232,39 +256,47 @@ func (c *Cache) Mark(addr, n engine.Bytes) error {
 	return fmt.Errorf("%d bytes at %d are not free", n, addr)
 }
 
-// Free releases the block at addr.
+// Free releases the block at addr, which joins with free neighbours.
 func (c *Cache) Free(addr engine.Bytes) error {
-	if s := c.at(addr); s != nil {
-		for i, b := range s.blocks {
-			if b.addr == addr && b.used {
-				s.release(i)
-				return nil
-			}
+	b := c.used[addr]
+	if b == nil {
+		return fmt.Errorf("no block is in use at %d", addr)
+	}
+	delete(c.used, addr)
+	b.used, b.freed = false, c.clock
+	b.segment.pool.put(c.join(b))
+	return nil
+}
+
+// join makes one block of a free one, which is in no pool, and its free neighbours.
+func (c *Cache) join(b *block) *block {
+	for _, n := range []*block{b.prev, b.next} {
+		if n == nil || n.used || n.unmapped != b.unmapped {
+			continue
 		}
+		if !n.unmapped {
+			n.segment.pool.drop(n)
+		}
+		first, second := b, n
+		if n == b.prev {
+			first, second = n, b
+		}
+		first.size, first.next, first.freed = first.size+second.size, second.next, b.freed
+		if second.next != nil {
+			second.next.prev = first
+		}
+		b = first
 	}
-	return fmt.Errorf("no block is in use at %d", addr)
+	return b
 }
 
-// release frees block i and joins it with free neighbours.
-func (s *segment) release(i int) {
-	s.blocks[i].used = false
-	if i+1 < len(s.blocks) && !s.blocks[i+1].used {
-		s.blocks[i].size += s.blocks[i+1].size
-		s.blocks = slices.Delete(s.blocks, i+1, i+2)
-	}
-	if i > 0 && !s.blocks[i-1].used {
-		s.blocks[i-1].size += s.blocks[i].size
-		s.blocks = slices.Delete(s.blocks, i, i+1)
-	}
-}
-
-// room is the largest free block of a pool, and all free blocks of it together.
+// room is the largest free block of the pools for small or for large requests, and all
+// free blocks of them together.
 func (c *Cache) room(small bool) (largest, free engine.Bytes) {
-	for _, s := range c.segments {
-		for _, b := range s.blocks {
-			if s.small == small && !b.used {
-				largest = max(largest, b.size)
-				free += b.size
+	for k, p := range c.pools {
+		if k.small == small {
+			for _, b := range p.free {
+				largest, free = max(largest, b.size), free+b.size
 			}
 		}
 	}

@@ -35,7 +35,7 @@ func TestExpandableGrowsAtItsEnd(t *testing.T) {
 		want  engine.Bytes
 	}{
 		{"own segments", alloc.NewCache(engine.NoLimit), (40 + 60 + 100 + 80 + 2) * mib},
-		{"expandable", alloc.NewExpandable(engine.NoLimit), (40 + 100 + 80 + 2) * mib},
+		{"expandable", alloc.NewCacheWith(engine.NoLimit, alloc.CacheRules{Expandable: true}), (40 + 100 + 80 + 2) * mib},
 	} {
 		if got := reserved(c.cache); got != c.want {
 			t.Errorf("%s: %d MiB are reserved, want %d", c.name, got/mib, c.want/mib)
@@ -45,7 +45,7 @@ func TestExpandableGrowsAtItsEnd(t *testing.T) {
 
 // The limit holds for both pools together, and nothing is taken by what fails.
 func TestExpandableLimit(t *testing.T) {
-	c := alloc.NewExpandable(30 * engine.MiB)
+	c := alloc.NewCacheWith(30 * engine.MiB, alloc.CacheRules{Expandable: true})
 	for _, r := range []struct {
 		n    engine.Bytes
 		want bool

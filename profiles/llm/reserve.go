@@ -6,12 +6,11 @@ import (
 )
 
 // replay sends what the program asked for through PyTorch's caching allocator, one cache
-// for each stream, and returns the most that was reserved together. empty makes the
-// caches: with segments of their own, or expandable ones.
-func (l *ledger) replay(empty func(engine.Bytes) *alloc.Cache) (peak engine.Bytes) {
+// for each stream, by these rules, and returns the most that was reserved together.
+func (l *ledger) replay(rules alloc.CacheRules) (peak engine.Bytes) {
 	var caches [numPools]*alloc.Cache
 	for i := range caches {
-		caches[i] = empty(engine.NoLimit)
+		caches[i] = alloc.NewCacheWith(engine.NoLimit, rules)
 	}
 	addr := make([]engine.Bytes, len(l.storages))
 	for _, e := range l.events {

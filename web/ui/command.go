@@ -41,18 +41,34 @@ func (c Command) Message(s *state.State) state.Message {
 	return c.settled(s)
 }
 
+// plain are the buttons that always do the same.
+var plain = map[string]state.Message{
+	"stop":          state.Stop{},
+	"sweep":         state.StartSweep{},
+	"stop-sweep":    state.StopSweep{},
+	"tuning-start":  state.StartTuning{},
+	"tuning-stop":   state.StopTuning{},
+	"lines-default": state.SetLines{},
+	"lines-list":    state.ToggleLineList{},
+	"compare":       state.ToggleCompare{},
+	"swap":          state.SwapSides{},
+	"fit-other":     state.FitOther{},
+	"wait-next":     state.StepWait{By: 1},
+	"wait-prev":     state.StepWait{By: -1},
+	"cause":         state.FollowCause{},
+	"retrace":       state.Retrace{},
+	"fit":           state.SetRange{},
+	"table":         state.ToggleTable{},
+	"rows-first":    state.ScrollTable{},
+	"help":          state.ToggleHelp{},
+	"dismiss":       state.Dismiss{Notice: true},
+}
+
 func (c Command) button(s *state.State) (state.Message, bool) {
+	if m, ok := plain[c.Do]; ok {
+		return m, true
+	}
 	switch c.Do {
-	case "stop":
-		return state.Stop{}, true
-	case "sweep":
-		return state.StartSweep{}, true
-	case "stop-sweep":
-		return state.StopSweep{}, true
-	case "tuning-start":
-		return state.StartTuning{}, true
-	case "tuning-stop":
-		return state.StopTuning{}, true
 	case "tune":
 		return state.SetArg{Name: c.Arg, Value: strconv.Itoa(c.Index)}, true
 	case "lines":
@@ -61,40 +77,14 @@ func (c Command) button(s *state.State) (state.Message, bool) {
 		return state.SetStrategy{Name: c.Arg}, true
 	case "lines-all":
 		return state.SetLines{Names: []string{state.AllLines}}, true
-	case "lines-default":
-		return state.SetLines{}, true
-	case "lines-list":
-		return state.ToggleLineList{}, true
-	case "compare":
-		return state.ToggleCompare{}, true
-	case "swap":
-		return state.SwapSides{}, true
-	case "fit-other":
-		return state.FitOther{}, true
 	case "side-a", "side-b":
 		return state.EditSide{A: c.Do == "side-a"}, true
-	case "wait-next":
-		return state.StepWait{By: 1}, true
-	case "wait-prev":
-		return state.StepWait{By: -1}, true
-	case "cause":
-		return state.FollowCause{}, true
-	case "retrace":
-		return state.Retrace{}, true
-	case "fit":
-		return state.SetRange{}, true
-	case "table":
-		return state.ToggleTable{}, true
-	case "rows-first":
-		return state.ScrollTable{}, true
 	case "rows-back":
 		return state.ScrollTable{Top: s.View.TableTop - tableRows}, true
 	case "rows-on":
 		return state.ScrollTable{Top: s.View.TableTop + tableRows}, true
 	case "row":
 		return state.Select{Target: draw.Target{Kind: draw.TargetKind(c.Kind), Index: c.Index}}, true
-	case "help":
-		return state.ToggleHelp{}, true
 	case "theme":
 		return state.SetTheme{Theme: nextTheme(s.View.Theme)}, true
 	case "shortcuts":
@@ -102,8 +92,6 @@ func (c Command) button(s *state.State) (state.Message, bool) {
 			return nil, true
 		}
 		return state.SetShortcuts{Off: !s.View.NoShortcuts}, true
-	case "dismiss":
-		return state.Dismiss{Notice: true}, true
 	case "act":
 		if a := s.Alert; a != nil {
 			return a.Do, true

@@ -46,6 +46,15 @@ func TestAddresses(t *testing.T) {
 			t.Errorf("%s: %s\nwant %s in it", f.ID, f.Text, want)
 		}
 	}
+	// A frame says what its page is like, and so has its ground.
+	if got := (&Share{S: s, Page: p}).Fields()[1].Text; !strings.Contains(got, `#embed=1&amp;theme=light&amp;v=1`) || !strings.Contains(got, "color-scheme:light") {
+		t.Errorf("the frame is %s; want a light one", got)
+	}
+	s.View.Theme = "dark"
+	if got := (&Share{S: s, Page: p}).Fields()[1].Text; !strings.Contains(got, `#embed=1&amp;theme=dark&amp;v=1`) || !strings.Contains(got, "color-scheme:dark") {
+		t.Errorf("from a dark page the frame is %s; want a dark one", got)
+	}
+	s.View.Theme = ""
 	// Too long for a camera: no code.
 	c := &Share{S: s, Page: p}
 	if got, want := c.Link(), "title=a%20%22b%22%20%3Cc%3E%20%5Bd%5D"; !strings.Contains(got, want) {

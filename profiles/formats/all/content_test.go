@@ -84,7 +84,7 @@ func TestContentTorn(t *testing.T) {
 
 // Content that is too large is refused before it is read.
 func TestContentTooLarge(t *testing.T) {
-	for head, most := range map[string]int64{"\x80\x04}.": profiles.MaxSize, "anything": profiles.MaxSize, "\x08\x08\x12\x01x\x3a": profiles.MaxStream} {
+	for head, most := range map[string]int64{"\x80\x04}.": profiles.MaxStream, "anything": profiles.MaxSize, "\x08\x08\x12\x01x\x3a": profiles.MaxStream} {
 		c := &formattest.Sparse{Parts: []formattest.Segment{{Data: []byte(head)}, {Zeros: most}}}
 		_, err := profiles.Decode("x", c, nil)
 		if err == nil || !strings.Contains(err.Error(), "is larger than") || c.Read > 2*profiles.HeadSize {

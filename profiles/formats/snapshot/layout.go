@@ -82,17 +82,18 @@ func (s *snapshot) closeSegment(where span, to int) {
 func (s *snapshot) fail(r *record) {
 	q := s.memory.Requests
 	s.failed = &alloc.Failure{Event: len(q.Events), Buffer: len(q.Buffers), Bytes: engine.Bytes(r.size), Unreserved: engine.Bytes(r.at)}
-	q.Buffers = append(q.Buffers, alloc.Buffer{Name: s.u.label.name(r.a), Bytes: engine.Bytes(r.size), Kind: sim.Activation,
+	q.Buffers = append(q.Buffers, alloc.Buffer{Name: s.u.stacks.name(r.a), Bytes: engine.Bytes(r.size), Kind: sim.Activation,
 		Start: len(q.Events), End: math.MaxInt})
-	q.Events = append(q.Events, alloc.Event{Buffer: len(q.Buffers) - 1})
+	s.event(alloc.Event{Buffer: len(q.Buffers) - 1})
 	s.at = append(s.at, -1)
+	s.remember(r.a, r.stream)
 }
 
 // dismiss ends the life of a request that failed: the program went on without.
 func (s *snapshot) dismiss() {
 	q := s.memory.Requests
 	q.Buffers[s.failed.Buffer].End = len(q.Events)
-	q.Events = append(q.Events, alloc.Event{Buffer: s.failed.Buffer, Free: true})
+	s.event(alloc.Event{Buffer: s.failed.Buffer, Free: true})
 }
 
 // finish ends what is open, and lays the segments side by side.
@@ -135,6 +136,7 @@ func (s *snapshot) finish() error {
 		l.Took = nil // everything is rounded already
 	}
 	m.Recorded = l
+	s.finishHistory()
 	slices.SortFunc(m.Segments, func(a, b profiles.Segment) int {
 		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Size, b.Size))
 	})
@@ -314,6 +316,7 @@ func (s *snapshot) rebase(l *alloc.Layout) {
 	base := make([]int64, len(ranges))
 	for k := range ranges {
 		base[k] = int64(l.Pool) - ranges[k].at
+		s.history.Starts = append(s.history.Starts, l.Pool)
 		l.Pool += engine.Bytes(ranges[k].size)
 	}
 	moved := func(at int64) engine.Bytes { return engine.Bytes(at + base[spanBehind(ranges, at)-1]) }
@@ -354,11 +357,8 @@ func spanBehind(list []span, at int64) int {
 // warnings are what a person has to know before believing the picture.
 func (s *snapshot) warnings() (list []string) {
 	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
-	switch {
-	case s.devs > 1 && len(s.trace) > 0:
-		add("The snapshot covers %d devices: shown is device %d, which has the most events; %s of others left out.", s.devs, s.device, profiles.Count(s.others, "event"))
-	case s.devs > 1:
-		add("The snapshot covers %d devices: shown is device %d, which has the most memory.", s.devs, s.device)
+	if text := s.deviceWarning(); text != "" {
+		list = append(list, text)
 	}
 	if len(s.trace) == 0 {
 		add("The snapshot has no events: shown is what was in use when it was written. Call torch.cuda.memory._record_memory_history() first.")

@@ -18,16 +18,18 @@ import (
 // recording begins in the middle of things: what was in use then is what is in
 // use at the end, with the events undone from the last to the first.
 type snapshot struct {
-	u      *unpickler
-	device int
-	others int // events of other devices
-	devs   int // devices with events or memory
-	trace  []pval
-	cut    int // events that are skipped, the oldest
-	final  map[int64]block
-	now    []span // reserved at the end
+	u       *unpickler
+	devices []profiles.DeviceMemory // with events or memory
+	device  int
+	asked   bool // for this device
+	trace   []pval
+	cut     int // events that are skipped, the oldest
+	final   map[int64]block
+	now     []span // reserved at the end
 
 	memory     *profiles.Memory
+	history    *profiles.History
+	clock      int64           // of the event that is played, as recorded; 0: not yet known
 	at         []int64         // recorded address of each buffer
 	live       map[int64]int32 // buffers by address
 	open       map[int64]int   // segments by address
@@ -47,7 +49,8 @@ type snapshot struct {
 // block is a piece of memory in use.
 type block struct {
 	size, took int64
-	label      pval
+	stack      pval
+	stream     int16
 }
 
 // span is a stretch of recorded addresses.
@@ -59,9 +62,11 @@ func (s span) end() int64 { return s.at + s.size }
 // newest ones.
 const maxTrace = 1 << 20
 
-// newSnapshot reads the objects; most is maxTrace.
-func newSnapshot(u *unpickler, root pval, most int) (*snapshot, error) {
-	s := &snapshot{u: u, final: map[int64]block{}, live: map[int64]int32{}, open: map[int64]int{}}
+// newSnapshot reads the objects of a device, profiles.AnyDevice or a number; most is
+// maxTrace.
+func newSnapshot(u *unpickler, root pval, device, most int) (*snapshot, error) {
+	s := &snapshot{u: u, final: map[int64]block{}, live: map[int64]int32{}, open: map[int64]int{},
+		history: &profiles.History{}, asked: device != profiles.AnyDevice}
 	var traces, segments []pval
 	switch root.kind() {
 	case pvDict:
@@ -73,11 +78,14 @@ func newSnapshot(u *unpickler, root pval, most int) (*snapshot, error) {
 	if len(traces) == 0 && len(segments) == 0 {
 		e := &profiles.FormatError{Format: "snapshot", Found: "This pickle holds no memory snapshot, or an empty one",
 			Expected: "A dictionary with segments and device_traces is expected.", Remedy: dumpAgain}
-		foreign(u.data, e)
+		foreign(u.head, e)
 		return nil, e
 	}
+	s.history.Settings = profiles.Clip(profiles.CleanText(string(u.text(u.conf))))
 	traces = traces[:min(len(traces), math.MaxInt16)]
-	s.chooseDevice(traces, segments)
+	if err := s.chooseDevice(traces, segments, device); err != nil {
+		return nil, err
+	}
 	if s.device < len(traces) {
 		s.trace = u.items(traces[s.device])
 	}
@@ -87,32 +95,6 @@ func newSnapshot(u *unpickler, root pval, most int) (*snapshot, error) {
 	s.cut = max(0, len(s.trace)-most)
 	s.trace = s.trace[s.cut:]
 	return s, s.readSegments(segments)
-}
-
-// chooseDevice takes the one with the most events, or with the most memory.
-func (s *snapshot) chooseDevice(traces, segments []pval) {
-	most := 0
-	held := map[int]int64{}
-	for i, t := range traces {
-		n := len(s.u.items(t))
-		if n > 0 {
-			held[i] = 0
-		}
-		s.others += n
-		if n > most {
-			most, s.device = n, i
-		}
-	}
-	s.others -= most
-	for _, v := range segments {
-		if r := s.record(v); r != nil {
-			d := max(0, int(r.device))
-			if held[d] += max(0, min(r.size, parse.MaxNumber)); most == 0 && held[d] > held[s.device] {
-				s.device = d
-			}
-		}
-	}
-	s.devs = len(held)
 }
 
 // record is a dictionary; nil if v is none.
@@ -221,7 +203,7 @@ func (s *snapshot) readSegments(list []pval) error {
 				if n := b.b; n.kind() == pvInt && n.int() > 0 && n.int() <= size {
 					size = n.int()
 				}
-				s.final[where.at] = block{size, where.size, b.a}
+				s.final[where.at] = block{size, where.size, b.a, r.stream}
 			}
 		}
 	}
@@ -257,7 +239,7 @@ func (s *snapshot) before() (blocks map[int64]block, err error) {
 		case actionAlloc:
 			delete(blocks, r.at)
 		case actionFree:
-			blocks[r.at] = block{size: r.size}
+			blocks[r.at] = block{size: r.size, stream: r.stream}
 		}
 	}
 	return blocks, nil
@@ -286,13 +268,15 @@ func (s *snapshot) play() error {
 		if err := s.u.poll.Err(); err != nil {
 			return err
 		}
-		switch r := s.record(v); r.is {
+		r := s.record(v)
+		s.tick(r)
+		switch r.is {
 		case actionAlloc:
 			if s.failed != nil && !s.wentOn {
 				s.wentOn = true
 				s.dismiss()
 			}
-			s.begin(r.at, block{size: r.size, label: r.a})
+			s.begin(r.at, block{size: r.size, stack: r.a, stream: r.stream})
 		case actionFree:
 			s.release(r.at)
 		case actionReserve, actionUnreserve:
@@ -316,10 +300,11 @@ func (s *snapshot) begin(at int64, b block) {
 	s.total += float64(b.size)
 	id := int32(len(r.Buffers))
 	s.live[at] = id
-	r.Buffers = append(r.Buffers, alloc.Buffer{Name: s.u.label.name(b.label), Bytes: engine.Bytes(b.size), Kind: sim.Activation,
+	r.Buffers = append(r.Buffers, alloc.Buffer{Name: s.u.stacks.name(b.stack), Bytes: engine.Bytes(b.size), Kind: sim.Activation,
 		Start: len(r.Events), End: math.MaxInt})
-	r.Events = append(r.Events, alloc.Event{Buffer: int(id)})
+	s.event(alloc.Event{Buffer: int(id)})
 	s.at = append(s.at, at)
+	s.remember(b.stack, b.stream)
 }
 
 // release ends the buffer at an address.
@@ -332,5 +317,5 @@ func (s *snapshot) release(at int64) {
 	}
 	delete(s.live, at)
 	r.Buffers[id].End = len(r.Events)
-	r.Events = append(r.Events, alloc.Event{Buffer: int(id), Free: true})
+	s.event(alloc.Event{Buffer: int(id), Free: true})
 }

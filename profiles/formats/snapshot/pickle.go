@@ -3,6 +3,7 @@ package snapshot
 import (
 	"encoding/binary"
 	"fmt"
+	"io"
 
 	"memtide/engine"
 	"memtide/profiles"
@@ -14,10 +15,11 @@ import (
 // refused by name before it does anything (opcodes: Python's Lib/pickletools.py).
 //
 // Nothing generic is built: a dictionary keeps the few fields that memory
-// snapshots have, tuples keep nothing, texts stay where they are in the file.
+// snapshots have, tuples keep nothing, equal texts are kept once. The file is read a
+// part at a time.
 
 // pval is a value of a pickle: its kind in the low bits, and a number, a place
-// in the file or an index above them.
+// among the texts or an index above them.
 type pval uint64
 
 // The kinds of values.
@@ -28,7 +30,7 @@ const (
 	pvDict
 	pvList
 	pvTrue
-	pvLabel // of a list of frames, see labels
+	pvStack // of a list of frames, see stacks
 	pvBits  = 3
 )
 
@@ -39,9 +41,6 @@ func (v pval) index() int { return int(v >> pvBits) }
 func (v pval) int() int64 { return int64(v) >> pvBits }
 
 func indexed(kind pval, i int) pval { return pval(i)<<pvBits | kind }
-
-// maxPickle bounds a pickle so that places in it, and lengths, fit into a pval.
-const maxPickle = 512 << 20
 
 func textAt(at, length int) pval { return (pval(length)<<32|pval(at))<<pvBits | pvText }
 
@@ -57,25 +56,39 @@ const (
 // takes much. Frames, which are small, take twice their bytes.
 func pickleRoom(size int) int { return min(64<<20+3*size, mostRoom) }
 
-// plist is a list; once its label is known, the frames in it are forgotten.
+// itemRoom is about what an item of a list takes.
+const itemRoom = 10
+
+// plist is a list; once its stack is known, the frames in it are forgotten.
 type plist struct {
 	items []pval
-	label pval // pvOther while it is not known
+	stack pval // pvOther while it is not known
 }
 
 // unpickler is the machine.
 type unpickler struct {
-	data  []byte
-	op    int // place of the instruction
-	at    int // of the next one
-	stack []pval
-	marks []int // lengths of the stack
-	memo  chunks[pval]
-	lists chunks[plist]
-	dicts chunks[record]
-	room  int // bytes that may still be built
-	label labels
-	poll  *engine.Poll
+	input
+	op      int // place of the instruction
+	stack   []pval
+	marks   []int // lengths of the stack
+	memo    chunks[pval]
+	lists   chunks[plist]
+	dicts   chunks[record]
+	texts   texts
+	built   int // bytes of everything that is built
+	most    int // what that may be; 0: what the input allows
+	stacks  stacks
+	streams []int64
+	conf    pval // text of the allocator's settings
+	poll    *engine.Poll
+}
+
+// newUnpickler reads a pickle of total bytes; 0 if that is not known.
+func newUnpickler(r io.Reader, total int, poll *engine.Poll) *unpickler {
+	u := &unpickler{input: input{r: r, total: total}, poll: poll}
+	u.texts.known = map[string]pval{}
+	u.stacks.init()
+	return u
 }
 
 // chunks is a long list that grows without being copied.
@@ -105,23 +118,25 @@ func (u *unpickler) run() (pval, error) {
 			if err := u.poll.Err(); err != nil {
 				return 0, err
 			}
-			u.poll.Report(engine.Progress{Done: u.at, Total: len(u.data)})
+			u.poll.Report(engine.Progress{Done: u.place(), Total: max(u.total, u.place())})
 		}
-		if u.op = u.at; u.op >= len(u.data) {
+		head := u.peek(1 + mostOperand)
+		if u.op = u.place(); len(head) == 0 {
 			return 0, u.early()
 		}
-		op := u.data[u.op]
+		op := head[0]
 		code := &pickleCodes[op]
 		if !code.read {
 			return 0, u.refuse(op)
 		}
-		if u.at += 1 + code.operand; u.at > len(u.data) {
+		if 1+code.operand > len(head) {
 			return 0, u.early()
 		}
 		var operand uint64
-		for i := u.at - 1; i > u.op; i-- {
-			operand = operand<<8 | uint64(u.data[i])
+		for i := code.operand; i > 0; i-- {
+			operand = operand<<8 | uint64(head[i])
 		}
+		u.lo += 1 + code.operand
 		if op == '.' {
 			if len(u.stack) == 0 || len(u.marks) > 0 {
 				return 0, u.damaged("it stops without a value")
@@ -155,12 +170,7 @@ func (u *unpickler) step(op byte, operand uint64) error {
 	case 0x8a: // LONG1
 		return u.long(int(operand))
 	case 0x8c, 'X': // SHORT_BINUNICODE, BINUNICODE
-		if operand > uint64(len(u.data)-u.at) {
-			return u.early()
-		}
-		v := textAt(u.at, int(operand))
-		u.at += int(operand)
-		return u.push(v)
+		return u.readText(operand)
 	case '}', ']': // EMPTY_DICT, EMPTY_LIST
 		return u.container(op)
 	case 0x94, 'q', 'r', 'h', 'j': // MEMOIZE, BINPUT, LONG_BINPUT, BINGET, LONG_BINGET
@@ -179,7 +189,7 @@ func (u *unpickler) header(op byte, operand uint64) error {
 	if op == 0x80 && operand > 5 {
 		return u.damaged(fmt.Sprintf("its protocol is %d, and 5 is the highest there is", operand))
 	}
-	if op == 0x95 && operand > uint64(len(u.data)-u.at) {
+	if op == 0x95 && u.total > 0 && operand > uint64(max(0, u.total-u.place())) {
 		return u.early()
 	}
 	return nil
@@ -223,12 +233,13 @@ func (u *unpickler) popMark() ([]pval, error) {
 
 // long reads a little-endian integer in two's complement.
 func (u *unpickler) long(n int) error {
-	if n > len(u.data)-u.at {
+	digits := u.peek(n)
+	if len(digits) < n {
 		return u.early()
 	}
 	var bytes [8]byte
-	digits := u.data[u.at : u.at+n]
-	u.at += n
+	digits = digits[:n]
+	u.lo += n
 	if n > len(bytes) {
 		return u.push(pvOther)
 	}
@@ -260,12 +271,19 @@ func (u *unpickler) container(op byte) error {
 
 // build counts what is built.
 func (u *unpickler) build(bytes int) error {
-	if u.room -= bytes; u.room < 0 {
-		return &profiles.FormatError{Format: "snapshot", Found: fmt.Sprintf("From byte %d on, the snapshot would take more than %d MiB of memory to read", u.op, pickleRoom(len(u.data))>>20),
+	if u.built += bytes; u.built > u.allowed() {
+		return &profiles.FormatError{Format: "snapshot", Found: fmt.Sprintf("From byte %d on, the snapshot would take more than %d MiB of memory to read", u.op, u.allowed()>>20),
 			Expected: "Recordings of some million events are read; memory is taken for 64 MiB and three times the size of the file.",
 			Remedy:   "Record fewer events: torch.cuda.memory._record_memory_history(max_entries=100000)."}
 	}
 	return nil
+}
+
+func (u *unpickler) allowed() int {
+	if u.most > 0 {
+		return u.most
+	}
+	return pickleRoom(max(u.total, u.place()))
 }
 
 // remember stores the top of the stack in the memo, or fetches from it.
@@ -313,7 +331,7 @@ func (u *unpickler) extend(many bool) error {
 	if top.kind() != pvList {
 		return u.damaged("something is appended to what is not a list")
 	}
-	if err := u.build(10 * len(items)); err != nil {
+	if err := u.build(itemRoom * len(items)); err != nil {
 		return err
 	}
 	l := u.lists.at(top.index())
@@ -356,16 +374,6 @@ func (u *unpickler) top() pval {
 		return pvOther
 	}
 	return u.stack[len(u.stack)-1]
-}
-
-// text is the bytes of a text; nil of anything else.
-func (u *unpickler) text(v pval) []byte {
-	if v.kind() != pvText {
-		return nil
-	}
-	v >>= pvBits
-	at := int(v & (1<<32 - 1))
-	return u.data[at : at+int(v>>32)]
 }
 
 // items are the items of a list; nil of anything else.

@@ -57,7 +57,7 @@ func (u *unpickler) refuse(op byte) error {
 	case code.acts:
 		e.Found = fmt.Sprintf("Byte %d of the pickle is %s, which could run code", u.op, code.name)
 		e.Expected += " Nothing of the file was executed."
-		foreign(u.data, e)
+		foreign(u.head, e)
 	case code.name != "":
 		e.Found = fmt.Sprintf("Byte %d of the pickle is %s, which memory snapshots do not use", u.op, code.name)
 	default:
@@ -69,7 +69,10 @@ func (u *unpickler) refuse(op byte) error {
 
 // early is the error of a file that is cut off.
 func (u *unpickler) early() error {
-	return &profiles.FormatError{Format: "snapshot", Found: fmt.Sprintf("The pickle ends early, after %d bytes", len(u.data)),
+	if u.err != nil {
+		return u.err
+	}
+	return &profiles.FormatError{Format: "snapshot", Found: fmt.Sprintf("The pickle ends early, after %d bytes", max(u.total, u.base+u.hi)),
 		Expected: "A complete memory snapshot is expected.", Remedy: "Copy or download the file again."}
 }
 

@@ -5,7 +5,8 @@ package snapshot
 
 import (
 	"bytes"
-	"strconv"
+	"io"
+	"slices"
 
 	"memtide/engine"
 	"memtide/profiles"
@@ -27,13 +28,21 @@ reserved of the device; no network and no times. Record with
 A pickle can run code when Python opens it. It cannot here: only dictionaries,
 lists, texts and numbers are read, and whatever could name or call a function is
 refused by name. Without recorded history, only what is in use is shown. Of
-several devices, the one with the most events is taken. Buffers are named after
+several devices, the one on which a request found no room is taken, or else the one
+with the most memory. Buffers are named after
 the innermost line of code outside PyTorch that was running, and after the
 module of PyTorch that it called.`,
 		Extensions: []string{".pickle", ".pkl"},
-		MaxSize:    maxPickle,
+		MaxSize:    profiles.MaxSize,
+		MaxStream:  profiles.MaxStream,
 		Match:      looksPickled,
-		Decode:     decodeSnapshot,
+		Decode: func(name string, data []byte, poll *engine.Poll) (*profiles.Profile, error) {
+			return decodeSnapshot(name, bytes.NewReader(data), len(data), profiles.AnyDevice, poll)
+		},
+		Stream: func(name string, r io.Reader, total int, poll *engine.Poll) (*profiles.Profile, error) {
+			return decodeSnapshot(name, r, total, profiles.AnyDevice, poll)
+		},
+		Device: decodeSnapshot,
 	})
 }
 
@@ -42,22 +51,22 @@ func looksPickled(head []byte) bool {
 	return len(head) > 2 && head[0] == 0x80 && head[1] >= 2 && head[1] <= 5
 }
 
-func decodeSnapshot(name string, data []byte, poll *engine.Poll) (*profiles.Profile, error) {
-	u := &unpickler{data: data, room: pickleRoom(len(data)), poll: poll}
+func decodeSnapshot(name string, r io.Reader, total, device int, poll *engine.Poll) (*profiles.Profile, error) {
+	u := newUnpickler(r, total, poll)
 	root, err := u.run()
 	if err != nil {
 		return nil, err
 	}
 	// What follows needs the objects, not the machine.
-	u.stack, u.memo = nil, chunks[pval]{}
-	b, err := newSnapshot(u, root, maxTrace)
+	u.stack, u.memo, u.stacks.known = nil, chunks[pval]{}, nil
+	b, err := newSnapshot(u, root, device, maxTrace)
 	if err != nil {
 		return nil, err
 	}
 	if err := b.play(); err != nil {
 		return nil, err
 	}
-	p := &profiles.Profile{Name: name, Memory: b.memory, Warnings: b.warnings(),
+	p := &profiles.Profile{Name: name, Memory: b.memory, History: b.history, Warnings: b.warnings(),
 		Source: profiles.Source{Tool: "torch.cuda.memory", Sizes: profiles.Measured, Notes: b.notes()}}
 	return p, nil
 }
@@ -66,10 +75,11 @@ func decodeSnapshot(name string, data []byte, poll *engine.Poll) (*profiles.Prof
 // events and frames, and of the whole snapshot, in the same few places.
 type record struct {
 	at      int64 // address; device_free of an event oom; line of a frame
-	size    int64 // size, total_size
-	a       pval  // frames (as a label), device_traces; filename of a frame
-	b       pval  // requested_size, blocks, segments; name of a frame
+	size    int64 // size, total_size; of a frame, its place in the stacks
+	a       pval  // frames (as a stack), device_traces; filename of a frame
+	b       pval  // requested_size, blocks, segments; name of a frame; time of an event
 	device  int16
+	stream  int16
 	is      snapWord // action of an event, state of a block
 	has     uint8
 	isFrame bool
@@ -122,7 +132,17 @@ func (u *unpickler) set(r *record, key, value pval) {
 	case "action", "state":
 		r.is = words[string(u.text(value))]
 	case "frames":
-		r.a = u.labelOf(value)
+		r.a = u.stackOf(value)
+	case "time_us":
+		if value.kind() == pvInt {
+			r.b = value
+		}
+	case "stream":
+		if value.kind() == pvInt {
+			r.stream = u.streamOf(value.int())
+		}
+	case "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF":
+		u.conf = value
 	case "device_traces":
 		r.a = value
 	case "blocks", "segments":
@@ -154,161 +174,16 @@ func (u *unpickler) set(r *record, key, value pval) {
 	}
 }
 
-// labels are the names of places in a program; equal ones are kept once.
-type labels struct {
-	names []string // 0 is the empty one
-	known map[string]pval
-	buf   []byte
+// streamOf numbers the streams in the order in which they come.
+func (u *unpickler) streamOf(stream int64) int16 {
+	if i := slices.Index(u.streams, stream); i >= 0 {
+		return int16(i)
+	}
+	if len(u.streams) < mostStreams {
+		u.streams = append(u.streams, stream)
+	}
+	return int16(len(u.streams) - 1)
 }
 
-// labelRoom is about what a label takes, and briefText how much of a text is
-// looked at for one: texts are shared, and a long one may be named often.
-const (
-	labelRoom = 500
-	briefText = 200
-)
-
-// file is the end of a path, with slashes.
-func (u *unpickler) file(v pval) []byte {
-	text := u.text(v)
-	text = text[max(0, len(text)-briefText):]
-	if bytes.IndexByte(text, '\\') >= 0 {
-		text = bytes.ReplaceAll(text, []byte(`\`), []byte("/"))
-	}
-	return text
-}
-
-// name is the beginning of a name.
-func (u *unpickler) name(v pval) []byte {
-	text := u.text(v)
-	return text[:min(len(text), briefText)]
-}
-
-// labelOf turns a list of frames, innermost first, into a label, and forgets
-// the frames.
-func (u *unpickler) labelOf(v pval) pval {
-	if v.kind() != pvList {
-		return pvOther
-	}
-	l := u.lists.at(v.index())
-	if l.label == pvOther {
-		known := len(u.label.names)
-		l.label = u.label.intern(u.describe(l.items))
-		l.items = nil
-		if len(u.label.names) > known {
-			u.room -= labelRoom // if that is too much, the next object says so
-		}
-	}
-	return l.label
-}
-
-func (l *labels) intern(text []byte) pval {
-	if v, ok := l.known[string(text)]; ok {
-		return v
-	}
-	if l.known == nil {
-		l.known, l.names = map[string]pval{}, []string{""}
-	}
-	v := indexed(pvLabel, 0)
-	if len(text) > 0 {
-		v = indexed(pvLabel, len(l.names))
-		l.names = append(l.names, profiles.Clip(string(text)))
-	}
-	l.known[string(text)] = v
-	return v
-}
-
-// name is the text of a label; empty of anything else.
-func (l *labels) name(v pval) string {
-	if v.kind() != pvLabel || v.index() >= len(l.names) {
-		return ""
-	}
-	return l.names[v.index()]
-}
-
-// describe names the innermost Python frame outside PyTorch, with the module or
-// function of PyTorch that it called: "conv, net.py:42 forward". Without such a
-// frame it is the step of autograd that was running, if C++ was recorded, or the
-// innermost Python frame.
-func (u *unpickler) describe(frames []pval) []byte {
-	var back, python *record
-	var what []byte
-	for _, v := range frames {
-		if v.kind() != pvDict {
-			continue
-		}
-		r := u.dicts.at(v.index())
-		file := u.file(r.a)
-		if !r.isFrame || len(file) == 0 {
-			continue
-		}
-		switch {
-		case !bytes.HasSuffix(file, []byte(".py")) && file[0] != '<':
-			if back == nil && bytes.Contains(u.name(r.b), []byte("Backward")) {
-				back = r
-			}
-		case isLibrary(file):
-			if what == nil {
-				what = u.module(file, r)
-			}
-			if python == nil {
-				python = r
-			}
-		default:
-			return u.place(what, r)
-		}
-	}
-	switch {
-	case back != nil:
-		return bytes.TrimPrefix(u.name(back.b), []byte("torch::autograd::generated::"))
-	case python != nil:
-		return u.place(nil, python)
-	}
-	return nil
-}
-
-// libraries are parts of the paths of PyTorch and of Python itself.
-var libraries = [][]byte{[]byte("-packages/torch/"), []byte("pytorch/torch/"), []byte("torch/nn/"), []byte("torch/optim/"),
-	[]byte("torch/autograd/"), []byte("torch/utils/"), []byte("<frozen"), []byte("<eval_with_key>")}
-
-func isLibrary(file []byte) bool {
-	for _, part := range libraries {
-		if bytes.Contains(file, part) {
-			return true
-		}
-	}
-	return bytes.Contains(file, []byte("lib/python3")) && !bytes.Contains(file, []byte("-packages/"))
-}
-
-// module is the word for a frame in PyTorch that says what was computed: the
-// function of functional.py, the file of a module or of an optimizer.
-func (u *unpickler) module(file []byte, r *record) []byte {
-	switch {
-	case bytes.HasSuffix(file, []byte("torch/nn/functional.py")):
-		return u.name(r.b)
-	case bytes.HasSuffix(file, []byte("torch/nn/modules/module.py")):
-		return nil // every module goes through it
-	case bytes.Contains(file, []byte("torch/nn/modules/")), bytes.Contains(file, []byte("torch/optim/")):
-		return bytes.TrimSuffix(baseName(file), []byte(".py"))
-	}
-	return nil
-}
-
-func baseName(file []byte) []byte { return file[bytes.LastIndexByte(file, '/')+1:] }
-
-// place writes a frame. The result is valid until the next call.
-func (u *unpickler) place(what []byte, r *record) []byte {
-	b := u.label.buf[:0]
-	if len(what) > 0 {
-		b = append(append(b, what...), ", "...)
-	}
-	b = append(b, baseName(u.file(r.a))...)
-	if r.at > 0 {
-		b = strconv.AppendInt(append(b, ':'), r.at, 10)
-	}
-	if name := u.name(r.b); len(name) > 0 {
-		b = append(append(b, ' '), name...)
-	}
-	u.label.buf = b
-	return b
-}
+// mostStreams are told apart; those beyond count as the last of them.
+const mostStreams = 64

@@ -18,6 +18,7 @@ import (
 	"memtide/engine"
 	"memtide/engine/alloc"
 	"memtide/profiles"
+	"memtide/profiles/doctor"
 	"memtide/profiles/formats/formattest"
 )
 
@@ -63,33 +64,6 @@ func readSnapshot(t *testing.T, segments *pyList, traces ...any) *profiles.Profi
 
 const miB = 1 << 20
 
-// TestSnapshotDevices: the device with the most events is taken, without events
-// the one with the most memory; what is missing is said.
-func TestSnapshotDevices(t *testing.T) {
-	segments := list(segment(0, 0, 2*miB, snapBlock(0, 512, "active_allocated"), snapBlock(512, 2*miB-512, "inactive")),
-		segment(1, 64*miB, 20*miB, snapBlock(64*miB, 8*miB, "active_allocated"), snapBlock(72*miB, 12*miB, "inactive")))
-	few := list(snapEvent("alloc", 0, 512, list()))
-	p := readSnapshot(t, segments, few, list())
-	if got := p.Memory.Requests.Buffers; len(got) != 1 || got[0].Bytes != 512 || len(p.Warnings) != 1 {
-		t.Errorf("one device with events: buffers %v, warnings %q; want one of 512 bytes and one warning", got, p.Warnings)
-	}
-	many := list(snapEvent("alloc", 64*miB, 8*miB, list()), snapEvent("snapshot", 0, 0, list()))
-	p = readSnapshot(t, segments, few, many)
-	want := "The snapshot covers 2 devices: shown is device 1, which has the most events; 1 event of others left out."
-	if got := p.Memory.Requests.Buffers; len(got) != 1 || got[0].Bytes != 8*engine.MiB || !slices.Contains(p.Warnings, want) {
-		t.Errorf("two devices with events: buffers %v, warnings %q; want one of 8 MiB and %q", got, p.Warnings, want)
-	}
-	p = readSnapshot(t, segments)
-	if got := p.Memory.Requests.Buffers; len(got) != 1 || got[0].Bytes != 8*engine.MiB || len(p.Warnings) != 2 || p.Memory.Recorded.Pool != 20*engine.MiB {
-		t.Errorf("no events: buffers %v, warnings %q, pool %d; want the larger device's, two warnings and 20 MiB", got, p.Warnings, p.Memory.Recorded.Pool)
-	}
-	// What memory_snapshot returns is the list of segments alone.
-	q, err := profiles.Decode("x", profiles.Bytes(pickle(4, segments)), nil)
-	if err != nil || formattest.Dump(q) != strings.Replace(formattest.Dump(p), `"snap"`, `"x"`, 1) {
-		t.Errorf("the segments alone: %v\n%s\nwant\n%s", err, formattest.Dump(q), formattest.Dump(p))
-	}
-}
-
 // TestSnapshotBefore: what was in use before the recording lives from its
 // beginning, whether it was given back within it or not.
 func TestSnapshotBefore(t *testing.T) {
@@ -115,12 +89,13 @@ func TestSnapshotCut(t *testing.T) {
 	for i := range 10 {
 		events = append(events, snapEvent("alloc", 512*i, 512, list()), snapEvent("free_requested", 512*i, 512, list()), snapEvent("free_completed", 512*i, 512, list()))
 	}
-	u := &unpickler{data: pickle(4, pyDict{"segments", list(segment(0, 0, 2*miB)), "device_traces", list(list(events...))}), room: mostRoom}
+	data := pickle(4, pyDict{"segments", list(segment(0, 0, 2*miB)), "device_traces", list(list(events...))})
+	u := newUnpickler(bytes.NewReader(data), 0, nil)
 	root, err := u.run()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := newSnapshot(u, root, 5)
+	s, err := newSnapshot(u, root, profiles.AnyDevice, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -332,6 +307,9 @@ func TestSnapshotDamaged(t *testing.T) {
 			t.Fatalf("%q reads %s", damaged, formattest.Dump(p))
 		}
 		formattest.CheckRoundTrip(t, p)
+		if _, err := doctor.Examine(p, doctor.Decisive, nil); err != nil {
+			t.Fatalf("%q: the doctor: %v", damaged, err)
+		}
 	}
 	if read < 1000 {
 		t.Errorf("%d of 10000 damaged snapshots are read, want more: most bytes are letters and digits", read)
@@ -340,7 +318,8 @@ func TestSnapshotDamaged(t *testing.T) {
 
 // TestSnapshotRoom: a small file cannot make much of itself.
 func TestSnapshotRoom(t *testing.T) {
-	u := &unpickler{data: []byte("\x80\x04](" + strings.Repeat("}\x94", 1000) + "e."), room: 40_000}
+	u := newUnpickler(strings.NewReader("\x80\x04]("+strings.Repeat("}\x94", 1000)+"e."), 0, nil)
+	u.most = 40_000
 	_, err := u.run()
 	if err == nil || !strings.Contains(err.Error(), "would take more than") {
 		t.Errorf("1000 dictionaries in 40 kB: %v, want them refused", err)
@@ -362,18 +341,30 @@ func TestSnapshotHostile(t *testing.T) {
 			t.Errorf("the same dictionary again and again: %v, want %q", err, want)
 		}
 	}
-	// A path of 1 MiB in 20,000 places: looking at all of it would take a minute.
+	// A path of 1 MiB in 20,000 places: keeping all of it would take a lot.
 	long := strings.Repeat("/x", 1<<19) + ".py"
-	u := &unpickler{data: []byte(long), room: mostRoom}
+	var trace []any
 	for i := range 20_000 {
-		frame := u.dicts.add(record{a: textAt(0, len(long)), b: textAt(0, len(long)), at: int64(i), isFrame: true})
-		got := u.label.name(u.labelOf(indexed(pvList, u.lists.add(plist{items: []pval{indexed(pvDict, frame)}}))))
-		if i == 7 && got != profiles.Clip("x.py:7 "+long[:100]) {
-			t.Errorf("the name is %q, want the end of the path and the beginning of the function", got)
-		}
+		trace = append(trace, snapEvent("alloc", 512*i, 512, list(snapFrame(long, long, i+1))))
 	}
-	if u.room != mostRoom-20_000*labelRoom {
-		t.Errorf("20000 labels leave room for %d bytes, want %d", u.room, mostRoom-20_000*labelRoom)
+	data := pickle(4, pyDict{"device_traces", list(list(trace...))})
+	u := newUnpickler(bytes.NewReader(data), len(data), nil)
+	root, err := u.run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := newSnapshot(u, root, profiles.AnyDevice, maxTrace)
+	if err == nil {
+		err = s.play()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := s.memory.Requests.Buffers[7].Name, profiles.Clip("x.py:8 "+long[:100]); got != want {
+		t.Errorf("the name is %q, want %q: the end of the path and the beginning of the function", got, want)
+	}
+	if most := len(data) + 20_000*(frameRoom+10*callRoom); u.built > most {
+		t.Errorf("%d bytes are built of 20000 stacks, want at most %d", u.built, most)
 	}
 }
 

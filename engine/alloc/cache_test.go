@@ -1,0 +1,133 @@
+package alloc_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"memtide/engine"
+	"memtide/engine/alloc"
+)
+
+const mib = engine.MiB
+
+// request is a step of a small program: bytes asked for under a name, or given back.
+type request struct {
+	name  string
+	bytes engine.Bytes // 0: the name is given back
+	ok    bool
+	held  engine.Bytes // reserved after it
+}
+
+func play(t *testing.T, title string, c *alloc.Cache, list []request) {
+	t.Helper()
+	at := map[string]engine.Bytes{}
+	for i, r := range list {
+		ok := true
+		if r.bytes == 0 {
+			if err := c.Free(at[r.name]); err != nil {
+				t.Fatalf("%s, request %d: %v", title, i, err)
+			}
+		} else {
+			at[r.name], _, ok = c.Alloc(r.bytes)
+		}
+		if ok != r.ok || c.Reserved() != r.held {
+			t.Fatalf("%s, request %d (%s, %d bytes): served %v, %d MiB reserved; want %v, %d MiB", title, i, r.name, r.bytes, ok, c.Reserved()/mib, r.ok, r.held/mib)
+		}
+	}
+}
+
+// TestCacheRules: what each setting of PYTORCH_CUDA_ALLOC_CONF changes, by hand from
+// CUDACachingAllocator.cpp.
+func TestCacheRules(t *testing.T) {
+	fragments := func(last bool, held engine.Bytes) []request { // 40 MiB free in two holes of 20
+		return []request{{"a", 20 * mib, true, 20 * mib}, {"b", 20 * mib, true, 40 * mib}, {"c", 20 * mib, true, 60 * mib}, {"d", 20 * mib, true, 80 * mib},
+			{"a", 0, true, 80 * mib}, {"c", 0, true, 80 * mib}, {"d", 0, true, 80 * mib}, {"x", 60 * mib, last, held}}
+	}
+	// Whole segments are given back, and a new one is taken.
+	play(t, "default", alloc.NewCache(100*mib), fragments(true, 80*mib))
+	play(t, "default, less", alloc.NewCache(90*mib), []request{{"a", 40 * mib, true, 40 * mib}, {"a", 0, true, 40 * mib}, {"b", 12 * mib, true, 40 * mib},
+		{"c", 60 * mib, false, 40 * mib}}) // the rest of 28 MiB stays behind b
+	play(t, "expandable", alloc.NewCacheWith(90*mib, alloc.CacheRules{Expandable: true}), []request{{"a", 40 * mib, true, 40 * mib}, {"a", 0, true, 40 * mib},
+		{"b", 12 * mib, true, 40 * mib}, {"c", 60 * mib, true, 80 * mib}}) // grows from 40 to 80: 28 are free behind b, and pages have 20
+	play(t, "expandable, pages given back", alloc.NewCacheWith(100*mib, alloc.CacheRules{Expandable: true}), []request{{"a", 40 * mib, true, 40 * mib},
+		{"b", 20 * mib, true, 60 * mib}, {"a", 0, true, 60 * mib}, {"c", 70 * mib, true, 100 * mib}, {"c", 0, true, 100 * mib}, {"d", 41 * mib, true, 100 * mib}})
+	// A block of 64 MiB or more is not split: the small request gets a segment of its own.
+	play(t, "max split", alloc.NewCacheWith(engine.NoLimit, alloc.CacheRules{MaxSplit: 64 * mib}), []request{{"a", 80 * mib, true, 80 * mib}, {"a", 0, true, 80 * mib},
+		{"b", 12 * mib, true, 92 * mib}, {"c", 70 * mib, true, 92 * mib}})
+	play(t, "max split, too large a block", alloc.NewCacheWith(engine.NoLimit, alloc.CacheRules{MaxSplit: 64 * mib}), []request{{"a", 100 * mib, true, 100 * mib}, {"a", 0, true, 100 * mib},
+		{"b", 70 * mib, true, 170 * mib}})
+	play(t, "max split under pressure", alloc.NewCacheWith(110*mib, alloc.CacheRules{MaxSplit: 64 * mib}), []request{{"a", 100 * mib, true, 100 * mib}, {"a", 0, true, 100 * mib},
+		{"s", mib, true, 102 * mib}, {"s", 0, true, 102 * mib}, {"b", 70 * mib, true, 72 * mib}})
+	// From 80 of 100 MiB on, what has been free for longest is given back before more is reserved.
+	play(t, "collect", alloc.NewCacheWith(100*mib, alloc.CacheRules{Collect: 50}), []request{{"a", 30 * mib, true, 30 * mib}, {"b", 30 * mib, true, 60 * mib}, {"a", 0, true, 60 * mib},
+		{"c", 32 * mib, true, 62 * mib}})
+	play(t, "nothing collected", alloc.NewCacheWith(100*mib, alloc.CacheRules{Collect: 80}), []request{{"a", 30 * mib, true, 30 * mib}, {"b", 30 * mib, true, 60 * mib}, {"a", 0, true, 60 * mib},
+		{"c", 32 * mib, true, 92 * mib}})
+	// 1025 MiB and 1100 MiB become 1152 MiB: the block serves again.
+	play(t, "divisions", alloc.NewCacheWith(engine.NoLimit, alloc.CacheRules{Divisions: 8}), []request{{"a", 1025 * mib, true, 1152 * mib}, {"a", 0, true, 1152 * mib}, {"b", 1100 * mib, true, 1152 * mib}})
+}
+
+// TestCacheStreams: a stream does not use what another one has free.
+func TestCacheStreams(t *testing.T) {
+	c := alloc.NewCache(engine.NoLimit)
+	a, _, _ := c.AllocOn(0, 30*mib)
+	if err := c.Free(a); err != nil {
+		t.Fatal(err)
+	}
+	if b, _, _ := c.AllocOn(1, 30*mib); b == a || c.Reserved() != 60*mib {
+		t.Errorf("the other stream gets %d after %d, %d MiB reserved; want another place and 60 MiB", b, a, c.Reserved()/mib)
+	}
+	if b, _, _ := c.AllocOn(0, 30*mib); b != a {
+		t.Errorf("the same stream gets %d, want %d again", b, a)
+	}
+}
+
+// TestCacheRandom: whatever the rules, blocks in use do not overlap, no more is reserved
+// than the limit and no less than what is in use, and in the end all can be given back.
+func TestCacheRandom(t *testing.T) {
+	const limit = 400 * mib
+	for seed := range uint64(60) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		rules := alloc.CacheRules{Expandable: seed%2 == 0, MaxSplit: engine.Bytes(seed%3) * 30 * mib, Collect: int(seed%5) * 20, Divisions: int(seed%3) * 4}
+		c := alloc.NewCacheWith(limit, rules)
+		type piece struct{ at, took engine.Bytes }
+		var live []piece
+		var inUse engine.Bytes
+		for step := range 2000 {
+			if len(live) > 0 && rng.IntN(5) < 2 {
+				i := rng.IntN(len(live))
+				if err := c.Free(live[i].at); err != nil {
+					t.Fatalf("%+v, step %d: %v", rules, step, err)
+				}
+				inUse -= live[i].took
+				live = append(live[:i], live[i+1:]...)
+				continue
+			}
+			n := engine.Bytes(rng.IntN(1 << (10 + rng.IntN(17))))
+			at, took, ok := c.AllocOn(rng.IntN(2), n)
+			if !ok {
+				continue
+			}
+			for _, p := range live {
+				if at < p.at+p.took && p.at < at+took {
+					t.Fatalf("%+v, step %d: [%d, %d) overlaps [%d, %d)", rules, step, at, at+took, p.at, p.at+p.took)
+				}
+			}
+			if took < n {
+				t.Fatalf("%+v, step %d: %d bytes for %d", rules, step, took, n)
+			}
+			live, inUse = append(live, piece{at, took}), inUse+took
+			if held := c.Reserved(); held < inUse || held > limit {
+				t.Fatalf("%+v, step %d: %d reserved, want from %d in use to the limit", rules, step, held, inUse)
+			}
+		}
+		for _, p := range live {
+			if err := c.Free(p.at); err != nil {
+				t.Fatalf("%+v: %v", rules, err)
+			}
+		}
+		if _, _, ok := c.Alloc(256 * mib); !ok {
+			t.Errorf("%+v: all is free, and 256 of %d MiB are refused", rules, limit/mib)
+		}
+	}
+}

@@ -1,0 +1,173 @@
+package doctor
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"memtide/engine"
+	"memtide/profiles"
+)
+
+// Alive is what is in use after an event.
+type Alive struct {
+	At         int          `json:"at"`
+	Time       int64        `json:"time_us,omitempty"`
+	Bytes      engine.Bytes `json:"bytes"` // as asked for
+	Count      int          `json:"count"`
+	Categories []Share      `json:"categories"`
+	Sites      []Site       `json:"sites"` // the largest
+	OtherSites Site         `json:"other_sites"`
+	Flame      *Flame       `json:"flame"`
+}
+
+// Share is what a category has in use. Guessed is what of it no stack told.
+type Share struct {
+	Category Category     `json:"category"`
+	Bytes    engine.Bytes `json:"bytes"`
+	Count    int          `json:"count"`
+	Guessed  engine.Bytes `json:"guessed_bytes"`
+}
+
+// Site is what one place in the program has in use. The category is that of most bytes.
+type Site struct {
+	Site     string       `json:"site"`
+	Category Category     `json:"category,omitempty"`
+	Bytes    engine.Bytes `json:"bytes"`
+	Count    int          `json:"count"`
+}
+
+// Flame is a flame graph: what was asked for within a call, and by the calls within it,
+// the largest first. What is too small to be seen is left out of Calls; the bytes of a
+// call contain it.
+type Flame struct {
+	Name  string       `json:"name"`
+	Bytes engine.Bytes `json:"bytes"`
+	Calls []*Flame     `json:"calls,omitempty"`
+}
+
+// Bounds of what is told about a moment: sites, and the share of a call that is shown.
+const (
+	mostSites  = 30
+	leastShare = 200
+)
+
+// lives says whether a buffer is in use after an event.
+func (r *recording) lives(buffer, at int) bool {
+	b := &r.Requests.Buffers[buffer]
+	return b.Start <= at && at < b.End && r.placed(buffer)
+}
+
+func (r *recording) alive(at int) *Alive {
+	a := &Alive{At: at}
+	if r.history.Times != nil {
+		a.Time = r.history.Times[at]
+	}
+	shares := map[Category]*Share{}
+	byStack := make([]engine.Bytes, len(r.history.Stacks.Calls))
+	for i := range r.Requests.Buffers {
+		if !r.lives(i, at) {
+			continue
+		}
+		n, k := r.Requests.Buffers[i].Bytes, r.kinds[i]
+		s := shares[k.category]
+		if s == nil {
+			s = &Share{Category: k.category}
+			shares[k.category] = s
+		}
+		s.Bytes, s.Count = s.Bytes+n, s.Count+1
+		if k.guessed {
+			s.Guessed += n
+		}
+		a.Bytes, a.Count = a.Bytes+n, a.Count+1
+		byStack[r.history.Stack[i]] += n
+	}
+	for _, c := range Categories {
+		if s := shares[c]; s != nil {
+			a.Categories = append(a.Categories, *s)
+		}
+	}
+	a.Sites = r.sites(at)
+	if n := len(a.Sites); n > mostSites {
+		for _, s := range a.Sites[mostSites:] {
+			a.OtherSites.Bytes, a.OtherSites.Count = a.OtherSites.Bytes+s.Bytes, a.OtherSites.Count+s.Count
+		}
+		a.Sites = a.Sites[:mostSites]
+	}
+	a.Flame = flame(&r.history.Stacks, byStack)
+	return a
+}
+
+// sites are all places with something in use after an event, the largest first.
+func (r *recording) sites(at int) (list []Site) {
+	type part struct {
+		site     string
+		category Category
+	}
+	parts := map[part]*Site{}
+	for i := range r.Requests.Buffers {
+		if r.lives(i, at) {
+			p := part{r.site(i), r.kinds[i].category}
+			if parts[p] == nil {
+				parts[p] = &Site{Site: p.site, Category: p.category}
+			}
+			parts[p].Bytes += r.Requests.Buffers[i].Bytes
+			parts[p].Count++
+		}
+	}
+	for _, s := range parts {
+		list = append(list, *s)
+	}
+	slices.SortFunc(list, func(a, b Site) int {
+		return cmp.Or(cmp.Compare(a.Site, b.Site), cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Category, b.Category))
+	})
+	joined := list[:0]
+	for _, s := range list {
+		if n := len(joined); n > 0 && joined[n-1].Site == s.Site {
+			joined[n-1].Bytes, joined[n-1].Count = joined[n-1].Bytes+s.Bytes, joined[n-1].Count+s.Count
+		} else {
+			joined = append(joined, s)
+		}
+	}
+	slices.SortStableFunc(joined, func(a, b Site) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	return joined
+}
+
+// flame adds up the bytes of stacks along their calls. Stacks come after those that
+// they begin with.
+func flame(s *profiles.Stacks, own []engine.Bytes) *Flame {
+	sums := slices.Clone(own)
+	for i := len(sums) - 1; i > 0; i-- {
+		sums[s.Calls[i].Parent] += sums[i]
+	}
+	root := &Flame{Name: "all", Bytes: sums[0]}
+	nodes := make([]*Flame, len(sums))
+	nodes[0] = root
+	for i := 1; i < len(sums); i++ {
+		up := nodes[s.Calls[i].Parent]
+		if up == nil || sums[i] == 0 || sums[i] < root.Bytes/leastShare {
+			continue
+		}
+		nodes[i] = &Flame{Name: frameText(&s.Frames[s.Calls[i].Frame]), Bytes: sums[i]}
+		up.Calls = append(up.Calls, nodes[i])
+	}
+	if own[0] > 0 {
+		root.Calls = append(root.Calls, &Flame{Name: "no stack recorded", Bytes: own[0]})
+	}
+	for _, n := range nodes {
+		if n != nil {
+			slices.SortStableFunc(n.Calls, func(a, b *Flame) int { return cmp.Compare(b.Bytes, a.Bytes) })
+		}
+	}
+	return root
+}
+
+// frameText is a frame for people.
+func frameText(f *profiles.Frame) string {
+	text := f.File[strings.LastIndexByte(f.File, '/')+1:]
+	if f.Line > 0 {
+		text += ":" + strconv.Itoa(f.Line)
+	}
+	return strings.TrimSpace(text + " " + f.Name)
+}

@@ -1,0 +1,106 @@
+package doctor
+
+import (
+	"cmp"
+	"slices"
+
+	"memtide/engine"
+	"memtide/profiles"
+)
+
+// Comparison is two recordings on one axis, each at its decisive moment.
+type Comparison struct {
+	First      *Report      `json:"first"`
+	Second     *Report      `json:"second"`
+	Axis       Axis         `json:"axis"`     // of both curves
+	End        int64        `json:"axis_end"` // where the longer one ends
+	Sites      []Difference `json:"sites"`    // the largest differences
+	OtherSites Difference   `json:"other_sites"`
+	Categories []Difference `json:"categories"`
+}
+
+// Axis is what curves are drawn over.
+type Axis string
+
+// The axes.
+const (
+	ByTime  Axis = "time_us"
+	ByEvent Axis = "event"
+)
+
+// Difference is what a place in the program, or a category, has in use in each of two
+// recordings.
+type Difference struct {
+	Name   string       `json:"name"`
+	First  engine.Bytes `json:"first_bytes"`
+	Second engine.Bytes `json:"second_bytes"`
+}
+
+// More is how much more the second has.
+func (d *Difference) More() engine.Bytes { return d.Second - d.First }
+
+// Compare examines two recordings and says what differs. The errors are those of
+// Examine.
+func Compare(first, second *profiles.Profile, poll *engine.Poll) (*Comparison, error) {
+	c := &Comparison{Axis: ByEvent}
+	var sites, categories [2]map[string]engine.Bytes
+	timed := true
+	for i, p := range []*profiles.Profile{first, second} {
+		report, err := Examine(p, Decisive, poll)
+		if err != nil {
+			return nil, err
+		}
+		r, err := newRecording(p, poll)
+		if err != nil {
+			return nil, err
+		}
+		timed = timed && r.history.Times != nil
+		sites[i], categories[i] = map[string]engine.Bytes{}, map[string]engine.Bytes{}
+		for _, s := range r.sites(report.Alive.At) {
+			sites[i][s.Site] += s.Bytes
+		}
+		for _, s := range report.Alive.Categories {
+			categories[i][string(s.Category)] += s.Bytes
+		}
+		if i == 0 {
+			c.First = report
+		} else {
+			c.Second = report
+		}
+	}
+	if timed {
+		c.Axis = ByTime
+	}
+	for _, p := range []*profiles.Profile{first, second} {
+		last := int64(len(p.Memory.Requests.Events))
+		if timed {
+			last = p.History.Times[last-1]
+		}
+		c.End = max(c.End, last)
+	}
+	c.Sites, c.Categories = differences(sites), differences(categories)
+	if n := len(c.Sites); n > mostSites {
+		for _, d := range c.Sites[mostSites:] {
+			c.OtherSites.First, c.OtherSites.Second = c.OtherSites.First+d.First, c.OtherSites.Second+d.Second
+		}
+		c.Sites = c.Sites[:mostSites]
+	}
+	return c, nil
+}
+
+// differences are the names of both, those that differ most first.
+func differences(of [2]map[string]engine.Bytes) (list []Difference) {
+	for name, n := range of[0] {
+		list = append(list, Difference{name, n, of[1][name]})
+	}
+	for name, n := range of[1] {
+		if _, ok := of[0][name]; !ok {
+			list = append(list, Difference{name, 0, n})
+		}
+	}
+	size := func(d Difference) engine.Bytes { return max(d.More(), -d.More()) }
+	slices.SortFunc(list, func(a, b Difference) int {
+		return cmp.Or(cmp.Compare(size(b), size(a)), cmp.Compare(a.Name, b.Name))
+	})
+	return list
+}

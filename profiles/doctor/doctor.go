@@ -1,0 +1,175 @@
+// Package doctor examines a recording of PyTorch's allocator: what was in use at a
+// moment and who asked for it, why a request found no room, what other settings of the
+// allocator would have reserved, and what grows from step to step. Its results are
+// values: whoever shows them has the words and the pictures.
+package doctor
+
+import (
+	"errors"
+
+	"memtide/engine"
+	"memtide/engine/alloc"
+	"memtide/profiles"
+)
+
+// Report is what there is to say about a recording. Moments are numbers of events.
+type Report struct {
+	Device   int            `json:"device"`
+	Devices  []DeviceReport `json:"devices"`
+	Events   int            `json:"events"`
+	Settings string         `json:"settings,omitempty"` // of the run; empty if not recorded
+
+	Peak         engine.Bytes `json:"peak_bytes"` // most in use, as asked for
+	PeakAt       int          `json:"peak_at"`
+	PeakReserved engine.Bytes `json:"peak_reserved_bytes"`
+	Capacity     engine.Bytes `json:"capacity_bytes,omitempty"` // what could be reserved; 0 if nothing says it
+
+	Alive   *Alive   `json:"alive"`
+	Failure *Failure `json:"failure,omitempty"`
+	Replays []Replay `json:"replays,omitempty"`
+	Advice  Advice   `json:"advice"`
+	Growth  *Growth  `json:"growth,omitempty"` // nil if the steps cannot be told
+	Curve   []Point  `json:"curve"`
+}
+
+// DeviceReport is a device that the file covers.
+type DeviceReport struct {
+	Device   int          `json:"device"`
+	Events   int          `json:"events"`
+	Reserved engine.Bytes `json:"reserved_bytes"` // at the end
+	InUse    engine.Bytes `json:"in_use_bytes"`   // at the end
+	Failed   bool         `json:"failed"`         // a request found no room
+}
+
+// Decisive is the moment of the request that found no room, or else that of the peak.
+const Decisive = -1
+
+// ErrNoRecording is the error about a profile that is no recording.
+var ErrNoRecording = errors.New("the file is no memory snapshot: nothing tells where and when its buffers were asked for")
+
+// recording is a profile with what is worked out once.
+type recording struct {
+	*profiles.Memory
+	history *profiles.History
+	kinds   []kind // of each buffer
+	poll    *engine.Poll
+}
+
+func newRecording(p *profiles.Profile, poll *engine.Poll) (*recording, error) {
+	if p == nil || p.Memory == nil || p.History == nil || p.Memory.Recorded == nil {
+		return nil, ErrNoRecording
+	}
+	r := &recording{Memory: p.Memory, history: p.History, poll: poll}
+	r.kinds = r.classify()
+	return r, nil
+}
+
+// Examine reports about the recording of a profile; at is the event after which Alive
+// is told, or Decisive. The errors are the poll's and ErrNoRecording.
+func Examine(p *profiles.Profile, at int, poll *engine.Poll) (*Report, error) {
+	r, err := newRecording(p, poll)
+	if err != nil {
+		return nil, err
+	}
+	out := &Report{Device: r.history.Device, Events: len(r.Requests.Events), Settings: r.history.Settings,
+		PeakReserved: r.Recorded.PeakReserved()}
+	for _, d := range r.history.Devices {
+		out.Devices = append(out.Devices, DeviceReport(d))
+	}
+	out.Peak, out.PeakAt = r.peak()
+	out.Failure = r.failure()
+	moment := out.PeakAt
+	if f := out.Failure; f != nil {
+		out.Capacity, moment = f.Reserved+f.DeviceFree, f.At
+	}
+	if at != Decisive {
+		moment = max(0, min(at, out.Events-1))
+	}
+	out.Alive = r.alive(moment)
+	if out.Replays, err = r.replays(out.Capacity); err != nil {
+		return nil, err
+	}
+	out.Advice = r.advise(out)
+	out.Growth = r.growth()
+	out.Curve = r.curve()
+	return out, poll.Err()
+}
+
+// place says whether a buffer was served.
+func (r *recording) placed(buffer int) bool { return r.Recorded.Addr[buffer] != alloc.NoAddr }
+
+// took is what a buffer occupies.
+func (r *recording) took(buffer int) engine.Bytes {
+	if r.Recorded.Took == nil {
+		return r.Requests.Buffers[buffer].Bytes
+	}
+	return r.Recorded.Took[buffer]
+}
+
+// site names the place in the program that asked for a buffer.
+func (r *recording) site(buffer int) string {
+	if name := r.Requests.Buffers[buffer].Name; name != "" {
+		return name
+	}
+	return "no stack recorded"
+}
+
+// peak is the most that is in use, and the event after which that is first so.
+func (r *recording) peak() (most engine.Bytes, at int) {
+	var now engine.Bytes
+	for i, e := range r.Requests.Events {
+		if !r.placed(e.Buffer) {
+			continue
+		}
+		n := r.Requests.Buffers[e.Buffer].Bytes
+		if e.Free {
+			n = -n
+		}
+		if now += n; now > most && i >= r.Before-1 {
+			most, at = now, i
+		}
+	}
+	return most, at
+}
+
+// Point is how much is in use and reserved over a stretch of events: the most of it.
+type Point struct {
+	Event    int          `json:"event"`             // the first of the stretch
+	Time     int64        `json:"time_us,omitempty"` // since the recording began; 0 if not recorded
+	InUse    engine.Bytes `json:"in_use_bytes"`
+	Reserved engine.Bytes `json:"reserved_bytes"`
+}
+
+// mostPoints bounds a curve.
+const mostPoints = 400
+
+// curve is what is in use and reserved over time.
+func (r *recording) curve() (list []Point) {
+	n := len(r.Requests.Events)
+	var now, held engine.Bytes
+	levels := r.Recorded.Reserved
+	for i, e := range r.Requests.Events {
+		for len(levels) > 0 && levels[0].Event <= i {
+			held, levels = levels[0].Bytes, levels[1:]
+		}
+		if b := r.Requests.Buffers[e.Buffer].Bytes; !r.placed(e.Buffer) {
+		} else if e.Free {
+			now -= b
+		} else {
+			now += b
+		}
+		if i < r.Before-1 { // what was there before was there at once
+			continue
+		}
+		if at := (i * mostPoints) / n; len(list) == 0 || at > (list[len(list)-1].Event*mostPoints)/n {
+			p := Point{Event: i}
+			if r.history.Times != nil {
+				p.Time = r.history.Times[i]
+			}
+			list = append(list, p)
+		}
+		p := &list[len(list)-1]
+		p.InUse, p.Reserved = max(p.InUse, now), max(p.Reserved, held)
+	}
+	return list
+}

@@ -1,0 +1,315 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"memtide/engine"
+	"memtide/engine/alloc"
+	"memtide/profiles"
+)
+
+const mib = engine.MiB
+
+// tape writes a recording as PyTorch's allocator would make it: at addresses of a cache.
+type tape struct {
+	t       *testing.T
+	p       *profiles.Profile
+	cache   *alloc.Cache
+	live    map[string]int
+	reserve engine.Bytes
+	calls   map[string]int32
+}
+
+func newTape(t *testing.T, limit engine.Bytes) *tape {
+	m := &profiles.Memory{Requests: &alloc.Requests{}, Recorded: &alloc.Layout{}}
+	h := &profiles.History{Stacks: profiles.Stacks{Frames: make([]profiles.Frame, 1), Calls: make([]profiles.Call, 1)}, Devices: []profiles.DeviceMemory{{Events: 1}}}
+	return &tape{t: t, p: &profiles.Profile{Memory: m, History: h}, cache: alloc.NewCache(limit), live: map[string]int{}, calls: map[string]int32{}}
+}
+
+// stack is a place given by its frames, outermost first: "file.py name; file.py name".
+func (x *tape) stack(text string) (at int32) {
+	if text == "" {
+		return 0
+	}
+	s := &x.p.History.Stacks
+	path := ""
+	for _, part := range strings.Split(text, "; ") {
+		path += ";" + part
+		if _, ok := x.calls[path]; !ok {
+			file, name, _ := strings.Cut(part, " ")
+			s.Frames = append(s.Frames, profiles.Frame{File: file, Name: name})
+			s.Calls = append(s.Calls, profiles.Call{Parent: at, Frame: int32(len(s.Frames) - 1)})
+			x.calls[path] = int32(len(s.Calls) - 1)
+		}
+		at = x.calls[path]
+	}
+	return at
+}
+
+func (x *tape) event(e alloc.Event) {
+	q, l := x.p.Memory.Requests, x.p.Memory.Recorded
+	if held := x.cache.Reserved(); held != x.reserve || len(q.Events) == 0 {
+		l.Reserved = append(l.Reserved, alloc.Level{Event: len(q.Events), Bytes: held})
+		x.reserve = held
+	}
+	q.Events = append(q.Events, e)
+	x.p.History.Times = append(x.p.History.Times, int64(10*len(x.p.History.Times)))
+}
+
+// ask asks for bytes under a name, from a stack; it may find no room.
+func (x *tape) ask(name string, bytes engine.Bytes, stack string) {
+	q, l := x.p.Memory.Requests, x.p.Memory.Recorded
+	i := len(q.Buffers)
+	at, took, ok := x.cache.Alloc(bytes)
+	site := stack[strings.LastIndex(stack, ";")+1:]
+	q.Buffers = append(q.Buffers, alloc.Buffer{Name: strings.TrimSpace(site), Bytes: bytes, Start: len(q.Events), End: 1 << 40})
+	l.Addr, l.Took = append(l.Addr, at), append(l.Took, took)
+	x.p.History.Stack, x.p.History.Streams = append(x.p.History.Stack, x.stack(stack)), append(x.p.History.Streams, 0)
+	if !ok {
+		_, free := engine.Bytes(0), engine.Bytes(0)
+		l.Failed = &alloc.Failure{Event: len(q.Events), Buffer: i, Bytes: bytes, Free: free}
+	}
+	x.live[name] = i
+	x.event(alloc.Event{Buffer: i})
+}
+
+func (x *tape) free(name string) {
+	i := x.live[name]
+	if err := x.cache.Free(x.p.Memory.Recorded.Addr[i]); err != nil {
+		x.t.Fatal(err)
+	}
+	x.p.Memory.Requests.Buffers[i].End = len(x.p.Memory.Requests.Events)
+	x.event(alloc.Event{Buffer: i, Free: true})
+}
+
+// done ends the recording; segments are where they were at the end.
+func (x *tape) done(deviceFree engine.Bytes, segments ...profiles.Segment) *profiles.Profile {
+	q := x.p.Memory.Requests
+	for i := range q.Buffers {
+		q.Buffers[i].End = min(q.Buffers[i].End, len(q.Events))
+	}
+	for i := range segments {
+		segments[i].To = len(q.Events)
+	}
+	x.p.Memory.Segments = segments
+	if f := x.p.Memory.Recorded.Failed; f != nil {
+		f.Unreserved = deviceFree
+	}
+	return x.p
+}
+
+func examine(t *testing.T, p *profiles.Profile) *Report {
+	t.Helper()
+	r, err := Examine(p, Decisive, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+const (
+	inForward  = "train.py main; torch/nn/modules/module.py _call_impl; net.py forward"
+	inBackward = "train.py main; torch/autograd/__init__.py backward; other.py hook"
+	inOptim    = "train.py main; torch/optim/adamw.py _init_group"
+	inBuild    = "train.py main; torch/nn/modules/linear.py __init__"
+)
+
+// TestCategories: what is alive is told apart by stack and, without one, by life; what is
+// guessed is said.
+func TestCategories(t *testing.T) {
+	x := newTape(t, engine.NoLimit)
+	x.ask("old", 7*mib, "")
+	x.ask("oldfreed", 3*mib, "")
+	x.p.Memory.Before = 2
+	x.ask("w", 1*mib, inBuild)
+	x.ask("a", 2*mib, inForward)
+	x.ask("t", 5*mib, inForward)
+	x.free("t")
+	x.ask("g", 4*mib, inBackward)
+	x.ask("thread", 6*mib, "") // a gradient: autograd's thread has no Python
+	x.ask("o", 8*mib, inOptim)
+	x.ask("else", 9*mib, "data.py load")
+	x.free("oldfreed")
+	r := examine(t, x.done(0))
+	want := []Share{{Weights, 8 * mib, 2, 7 * mib}, {Gradients, 10 * mib, 2, 6 * mib}, {Optimizer, 8 * mib, 1, 0}, {Activations, 2 * mib, 1, 0}, {Unknown, 12 * mib, 2, 0}}
+	if got, _ := json.Marshal(r.Alive.Categories); string(got) != jsonOf(want) {
+		t.Errorf("got %s\nwant %s", got, jsonOf(want))
+	}
+	if r.Peak != 40*mib || r.Alive.At != r.PeakAt || r.PeakAt != 9 || r.Alive.Bytes != r.Peak {
+		t.Errorf("peak %d at %d, alive %d at %d; want 40 MiB at 9, both", r.Peak, r.PeakAt, r.Alive.Bytes, r.Alive.At)
+	}
+	early, err := Examine(x.p, 4, nil) // while t is there
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := early.Alive.Categories[len(early.Alive.Categories)-2]
+	if last != (Share{Temporaries, 5 * mib, 1, 0}) {
+		t.Errorf("after event 4: %+v, want 5 MiB of temporaries", early.Alive.Categories)
+	}
+}
+
+func jsonOf(v any) string {
+	data, _ := json.Marshal(v)
+	return string(data)
+}
+
+// TestFlame: bytes add up along the calls; a call contains what it calls.
+func TestFlame(t *testing.T) {
+	x := newTape(t, engine.NoLimit)
+	x.ask("a", 2*mib, "train.py main; net.py left")
+	x.ask("b", 3*mib, "train.py main; net.py right")
+	x.ask("c", 1*mib, "train.py main")
+	x.ask("d", 4*mib, "")
+	want := &Flame{Name: "all", Bytes: 10 * mib, Calls: []*Flame{
+		{Name: "train.py main", Bytes: 6 * mib, Calls: []*Flame{{Name: "net.py right", Bytes: 3 * mib}, {Name: "net.py left", Bytes: 2 * mib}}},
+		{Name: "no stack recorded", Bytes: 4 * mib}}}
+	if got := jsonOf(examine(t, x.done(0)).Alive.Flame); got != jsonOf(want) {
+		t.Errorf("got %s\nwant %s", got, jsonOf(want))
+	}
+}
+
+// failing is a recording in which 40 MiB are free in two holes of 20, and 30 are asked for.
+func failing(t *testing.T) *profiles.Profile {
+	x := newTape(t, 80*mib)
+	x.ask("big", 80*mib, inForward)
+	x.free("big")
+	for _, name := range []string{"a", "b", "c", "d"} {
+		x.ask(name, 20*mib, "net.py "+name)
+	}
+	x.free("a")
+	x.free("c")
+	x.ask("x", 30*mib, "net.py attention")
+	return x.done(0, profiles.Segment{Addr: 0, Size: 80 * mib})
+}
+
+// TestFailure: the request that failed, the holes that were nearly large enough, and who
+// holds both their sides.
+func TestFailure(t *testing.T) {
+	f := examine(t, failing(t)).Failure
+	want := &Failure{At: 8, Site: "net.py attention", Bytes: 30 * mib, InUse: 40 * mib, Reserved: 80 * mib, Free: 40 * mib, Holes: []Hole{
+		{Addr: 0, Bytes: 20 * mib, Missing: 10 * mib, Below: Neighbour{End: true}, Above: Neighbour{Site: "net.py b", Category: Unknown, Bytes: 20 * mib, Age: 5, Stays: true}},
+		{Addr: 40 * mib, Bytes: 20 * mib, Missing: 10 * mib, Below: Neighbour{Site: "net.py b", Category: Unknown, Bytes: 20 * mib, Age: 5, Stays: true},
+			Above: Neighbour{Site: "net.py d", Category: Unknown, Bytes: 20 * mib, Age: 3, Stays: true}}}}
+	if got := jsonOf(f); got != jsonOf(want) {
+		t.Errorf("got %s\nwant %s", got, jsonOf(want))
+	}
+}
+
+// TestAdvice: a setting under which all is served, or how much too much is in use.
+func TestAdvice(t *testing.T) {
+	r := examine(t, failing(t))
+	if want := (Advice{Verdict: Setting, Line: "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"}); r.Advice != want {
+		t.Errorf("in pieces: got %+v, want %+v; replays %s", r.Advice, want, jsonOf(r.Replays))
+	}
+	for _, v := range r.Replays {
+		if v.Fits == nil || v.Setting == "" && *v.Fits || v.Setting == "expandable_segments:True" && (!*v.Fits || v.Reserved != 80*mib) {
+			t.Errorf("replay %s: want that the default does not fit and that expandable segments do, in 80 MiB", jsonOf(v))
+		}
+	}
+	x := newTape(t, 80*mib)
+	x.ask("a", 60*mib, inForward)
+	x.ask("b", 30*mib, inForward)
+	r = examine(t, x.done(0, profiles.Segment{Size: 60 * mib}))
+	if want := (Advice{Verdict: TooMuch, Lacks: 30 * mib}); r.Advice != want {
+		t.Errorf("too much: got %+v, want %+v", r.Advice, want)
+	}
+	x = newTape(t, engine.NoLimit)
+	x.ask("a", 64*mib, inForward)
+	x.free("a")
+	x.ask("b", 12*mib, inForward)
+	x.ask("c", 64*mib, inForward)
+	r = examine(t, x.done(0, profiles.Segment{Size: 64 * mib}))
+	if want := (Advice{Verdict: Setting, Line: "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", Saves: 48 * mib}); r.Advice != want || r.Capacity != 0 || r.Replays[0].Fits != nil {
+		t.Errorf("nothing failed: got %+v of %d, want %+v; replays %s", r.Advice, r.PeakReserved, want, jsonOf(r.Replays))
+	}
+}
+
+// steps records five steps, each with an activation that is given back, and one in leak
+// of which something is kept.
+func steps(t *testing.T, leak string) *profiles.Profile {
+	x := newTape(t, engine.NoLimit)
+	x.ask("w", 10*mib, inBuild)
+	x.p.Memory.Before = 1
+	for i := range 5 {
+		x.ask("a", 4*mib, inForward)
+		x.ask("b", 6*mib, inBackward)
+		if i == 0 {
+			x.ask("state", 20*mib, inOptim) // once, and kept: no leak
+		}
+		x.ask("l", 3*mib, "train.py log_loss")
+		if leak == "all" {
+			x.live["l"] = -1
+		} else {
+			x.free("l")
+		}
+		x.free("b")
+		x.free("a")
+	}
+	return x.done(0)
+}
+
+// TestGrowth: what is kept of every step is named, with its bytes per step; what is made
+// once is not.
+func TestGrowth(t *testing.T) {
+	want := &Growth{Steps: 5, PerStep: 3 * mib, Leaks: []Leak{{Site: "train.py log_loss", Category: Unknown, PerStep: 3 * mib, Count: 4, Bytes: 12 * mib}}}
+	if got := examine(t, steps(t, "all")).Growth; jsonOf(got) != jsonOf(want) {
+		t.Errorf("got %s\nwant %s", jsonOf(got), jsonOf(want))
+	}
+	want = &Growth{Steps: 5}
+	if got := examine(t, steps(t, "none")).Growth; jsonOf(got) != jsonOf(want) {
+		t.Errorf("without a leak: got %s\nwant %s", jsonOf(got), jsonOf(want))
+	}
+	if got := examine(t, failing(t)).Growth; got != nil {
+		t.Errorf("without steps: got %s, want nothing", jsonOf(got))
+	}
+}
+
+// TestCompare: two recordings on one axis, and what differs by place.
+func TestCompare(t *testing.T) {
+	c, err := Compare(steps(t, "none"), steps(t, "all"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Difference{"train.py log_loss", 3 * mib, 15 * mib}
+	if c.Sites[0] != want || c.Axis != ByTime || c.End != 310 || c.Categories[0].More() != 15*mib {
+		t.Errorf("got %+v, axis %s to %d, categories %+v; want %+v, time to 310", c.Sites, c.Axis, c.End, c.Categories, want)
+	}
+	if p := c.Second.Curve[0]; p.Event != 0 || p.InUse != 10*mib || c.Second.Curve[1].Time != 10 {
+		t.Errorf("the curve begins with %+v, want 10 MiB at event 0, then 10 us", p)
+	}
+}
+
+// TestNoRecording: files without history are refused.
+func TestNoRecording(t *testing.T) {
+	p := &profiles.Profile{Memory: &profiles.Memory{Requests: &alloc.Requests{}}}
+	if _, err := Examine(p, Decisive, nil); !errors.Is(err, ErrNoRecording) {
+		t.Errorf("got %v, want %v", err, ErrNoRecording)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Examine(failing(t), Decisive, engine.NewPoll(ctx, nil)); !errors.Is(err, context.Canceled) {
+		t.Errorf("stopped: got %v, want %v", err, context.Canceled)
+	}
+}
+
+// TestGrows: what falls once is no growth, nor is what rises seldom.
+func TestGrows(t *testing.T) {
+	for _, c := range []struct {
+		list []engine.Bytes
+		want bool
+	}{
+		{[]engine.Bytes{1, 2, 3, 4, 5}, true},
+		{[]engine.Bytes{1, 2, 3, 3, 4}, true},
+		{[]engine.Bytes{1, 2, 3, 2, 4, 5, 6, 7, 8, 9, 10}, false},
+		{[]engine.Bytes{1, 1, 1, 1, 2}, false},
+		{[]engine.Bytes{1, 1}, false},
+	} {
+		if got := grows(c.list); got != c.want {
+			t.Errorf("%v grows: %v, want %v", c.list, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package doctor
+
+import (
+	"cmp"
+	"slices"
+
+	"memtide/engine"
+)
+
+// Growth is what of a recording grows from step to step.
+type Growth struct {
+	Steps   int          `json:"steps"`          // that the recording shows from their beginning
+	PerStep engine.Bytes `json:"per_step_bytes"` // of all leaks
+	Leaks   []Leak       `json:"leaks"`          // the largest
+}
+
+// Leak is a place in the program that has more in use at the begin of every step.
+type Leak struct {
+	Site     string       `json:"site"`
+	Category Category     `json:"category"`
+	PerStep  engine.Bytes `json:"per_step_bytes"` // on average
+	Count    int          `json:"count"`          // buffers in use at the begin of the last step
+	Bytes    engine.Bytes `json:"bytes"`          // of these
+}
+
+// Bounds of the search for steps: so many are needed to call something a growth, and so
+// many are looked at, the last ones.
+const (
+	leastSteps = 3
+	mostSteps  = 256
+	mostLeaks  = 10
+)
+
+// growth finds what grows: places whose memory at the begins of the steps never falls
+// and rises in most of them. The first step, which warms up, does not count.
+func (r *recording) growth() *Growth {
+	marks := r.steps()
+	if len(marks) < leastSteps {
+		return nil
+	}
+	g := &Growth{Steps: len(marks)}
+	marks = marks[max(0, len(marks)-mostSteps):]
+	held := map[string][]engine.Bytes{}
+	last := map[string]*Leak{}
+	for i := range r.Requests.Buffers {
+		b := &r.Requests.Buffers[i]
+		from, _ := slices.BinarySearch(marks, b.Start+1) // a step begins before its first request
+		to, _ := slices.BinarySearch(marks, b.End)
+		if from >= to || !r.placed(i) {
+			continue
+		}
+		site := r.site(i)
+		if held[site] == nil {
+			held[site] = make([]engine.Bytes, len(marks)+1)
+			last[site] = &Leak{Site: site, Category: r.kinds[i].category}
+		}
+		held[site][from] += b.Bytes // differences between steps, to be added up
+		held[site][to] -= b.Bytes
+		if to == len(marks) {
+			last[site].Count++
+		}
+	}
+	for site, list := range held {
+		for i := 1; i < len(marks); i++ {
+			list[i] += list[i-1]
+		}
+		list = list[:len(marks)]
+		if !grows(list[1:]) {
+			continue
+		}
+		l := last[site]
+		l.Bytes = list[len(list)-1]
+		l.PerStep = (l.Bytes - list[1]) / engine.Bytes(len(list)-2)
+		g.PerStep += l.PerStep
+		g.Leaks = append(g.Leaks, *l)
+	}
+	slices.SortFunc(g.Leaks, func(a, b Leak) int {
+		return cmp.Or(cmp.Compare(b.PerStep, a.PerStep), cmp.Compare(a.Site, b.Site))
+	})
+	g.Leaks = g.Leaks[:min(len(g.Leaks), mostLeaks)]
+	return g
+}
+
+// grows says whether numbers never fall and rise in three of four steps.
+func grows(list []engine.Bytes) bool {
+	rises := 0
+	for i := 1; i < len(list); i++ {
+		switch {
+		case list[i] < list[i-1]:
+			return false
+		case list[i] > list[i-1]:
+			rises++
+		}
+	}
+	return rises > 0 && 4*rises >= 3*(len(list)-1)
+}
+
+// steps are the events at which training steps begin. What a step asks for comes again
+// in every step: of all requests that are told apart by stack and size, the number that
+// most of them come in is that of the steps, and the first of these begins a step. There
+// are no steps where most requests come in no multiple of that number.
+func (r *recording) steps() (marks []int) {
+	type request struct {
+		stack int32
+		bytes engine.Bytes
+	}
+	times := map[request]int{}
+	first := map[request]int{}
+	of := func(i int) request { return request{r.history.Stack[i], r.Requests.Buffers[i].Bytes} }
+	for i := range r.Requests.Buffers {
+		if b := &r.Requests.Buffers[i]; b.Start >= r.Before && r.placed(i) {
+			if times[of(i)]++; times[of(i)] == 1 {
+				first[of(i)] = b.Start
+			}
+		}
+	}
+	requests := map[int]int{} // by how often they come
+	for _, n := range times {
+		if n >= leastSteps {
+			requests[n]++
+		}
+	}
+	steps := 0
+	for n, count := range requests {
+		if count > requests[steps] || count == requests[steps] && n < steps {
+			steps = n
+		}
+	}
+	begin, at := request{}, -1
+	all, regular := 0, 0
+	for q, n := range times {
+		if all += n; steps > 0 && (n+1)%steps <= 2 { // one more or less, where the recording begins and ends
+			regular += n
+		}
+		if n == steps && (at < 0 || first[q] < at) {
+			begin, at = q, first[q]
+		}
+	}
+	if at < 0 || 2*regular < all {
+		return nil
+	}
+	for i := range r.Requests.Buffers {
+		if b := &r.Requests.Buffers[i]; b.Start >= r.Before && r.placed(i) && of(i) == begin {
+			marks = append(marks, b.Start)
+		}
+	}
+	return marks
+}

@@ -1,0 +1,169 @@
+package doctor
+
+import (
+	"fmt"
+	"strings"
+
+	"memtide/engine"
+	"memtide/engine/alloc"
+)
+
+// Replay is what the recorded requests would have reserved under settings of the
+// allocator, from an empty cache on: what was in use before the recording is asked for
+// first, by address.
+type Replay struct {
+	Setting  string       `json:"setting"` // of PYTORCH_CUDA_ALLOC_CONF; empty: PyTorch's default
+	Reserved engine.Bytes `json:"peak_reserved_bytes"`
+	// Fits says whether all requests find room in the capacity; nil if that is not known.
+	Fits *bool `json:"fits,omitempty"`
+}
+
+// collecting begins a setting that knows only a limit.
+const collecting = "garbage_collection_threshold:"
+
+// setting is what is tried.
+type setting struct {
+	name  string
+	rules alloc.CacheRules
+}
+
+// settings are all, in the order in which equal ones are preferred; the first is the
+// default.
+func settings() []setting {
+	list := []setting{{}, {"expandable_segments:True", alloc.CacheRules{Expandable: true}}}
+	for _, mib := range []int{512, 256, 128, 64, 32} {
+		list = append(list, setting{fmt.Sprintf("max_split_size_mb:%d", mib), alloc.CacheRules{MaxSplit: engine.Bytes(mib) * engine.MiB}})
+	}
+	for _, percent := range []int{80, 60} {
+		list = append(list, setting{fmt.Sprintf(collecting+"0.%d", percent/10), alloc.CacheRules{Collect: percent}})
+	}
+	for _, n := range []int{8, 4} {
+		list = append(list, setting{fmt.Sprintf("roundup_power2_divisions:%d", n), alloc.CacheRules{Divisions: n}})
+	}
+	return list
+}
+
+// replays runs the requests under all settings, on a device without a limit, and where
+// that reserves more than the capacity, once more within it. Garbage collection knows
+// only a limit, and gets the capacity or, where that is not known, what was reserved.
+func (r *recording) replays(capacity engine.Bytes) ([]Replay, error) {
+	var list []Replay
+	for _, s := range settings() {
+		v := Replay{Setting: s.name}
+		limit := engine.NoLimit
+		if s.rules.Collect > 0 {
+			if limit = capacity; limit == 0 {
+				limit = r.Recorded.PeakReserved()
+			}
+		}
+		peak, fits, err := r.replay(limit, s.rules)
+		if err != nil {
+			return nil, err
+		}
+		v.Reserved = peak
+		if capacity > 0 && limit == engine.NoLimit && peak > capacity { // it gives back what it can
+			if v.Reserved, fits, err = r.replay(capacity, s.rules); err != nil {
+				return nil, err
+			}
+		}
+		if capacity > 0 {
+			v.Fits = &fits
+		}
+		list = append(list, v)
+	}
+	return list, nil
+}
+
+// replay asks a cache for all buffers in order; what finds no room is left out.
+func (r *recording) replay(limit engine.Bytes, rules alloc.CacheRules) (peak engine.Bytes, fits bool, err error) {
+	c := alloc.NewCacheWith(limit, rules)
+	at := make([]engine.Bytes, len(r.Requests.Buffers))
+	fits = true
+	for _, e := range r.Requests.Events {
+		if err := r.poll.Err(); err != nil {
+			return 0, false, err
+		}
+		if e.Free {
+			if at[e.Buffer] != alloc.NoAddr {
+				_ = c.Free(at[e.Buffer]) // it is in use: it was served
+			}
+			continue
+		}
+		var ok bool
+		at[e.Buffer] = alloc.NoAddr
+		if b := r.Requests.Buffers[e.Buffer].Bytes; b > 0 { // PyTorch gives others a null pointer
+			if at[e.Buffer], _, ok = c.AllocOn(int(r.history.Streams[e.Buffer]), b); !ok {
+				fits = false
+			}
+		}
+		peak = max(peak, c.Reserved())
+	}
+	return peak, fits, nil
+}
+
+// Verdict is the kind of an Advice.
+type Verdict string
+
+// The verdicts.
+const (
+	Setting   Verdict = "setting"   // a setting of the allocator serves the request, or reserves less
+	TooMuch   Verdict = "too-much"  // no setting helps: too much is in use at once
+	Fragments Verdict = "fragments" // free memory is in pieces, and none of the settings mends it
+	Nothing   Verdict = "nothing"   // nothing failed, and no setting reserves much less
+)
+
+// Advice is what to do, in one line that can be typed, and why.
+type Advice struct {
+	Verdict Verdict      `json:"verdict"`
+	Line    string       `json:"line,omitempty"` // environment variable and value; empty if no setting helps
+	Saves   engine.Bytes `json:"saves_bytes,omitempty"`
+	Lacks   engine.Bytes `json:"lacks_bytes,omitempty"` // of TooMuch: how much less has to be in use
+}
+
+// worthwhile is the share of the reserved memory, one of so many parts, that a setting
+// has to save before it is named.
+const worthwhile = 20
+
+func (r *recording) advise(out *Report) Advice {
+	best := r.bestSetting(out)
+	if f := out.Failure; f != nil {
+		need := r.Requests.AggregatePeak()
+		switch {
+		case best != nil:
+			return Advice{Verdict: Setting, Line: "PYTORCH_CUDA_ALLOC_CONF=" + best.Setting}
+		case need > out.Capacity:
+			return Advice{Verdict: TooMuch, Lacks: need - out.Capacity}
+		}
+		return Advice{Verdict: Fragments}
+	}
+	if best == nil {
+		return Advice{Verdict: Nothing}
+	}
+	return Advice{Verdict: Setting, Line: "PYTORCH_CUDA_ALLOC_CONF=" + best.Setting, Saves: out.PeakReserved - best.Reserved}
+}
+
+// bestSetting is the one to try; nil if none helps. After a failure it is one that serves
+// all: expandable segments, or else the one that reserves least, but not if the default
+// serves all from an empty cache, too: then it is no setting that makes the difference.
+// Where nothing failed, it has to be worthwhile against the recording and the default.
+func (r *recording) bestSetting(out *Report) (best *Replay) {
+	fits := func(v *Replay) bool { return v.Fits != nil && *v.Fits }
+	byDefault, expandable := &out.Replays[0], &out.Replays[1]
+	if out.Failure != nil && (fits(expandable) || fits(byDefault)) {
+		if fits(expandable) {
+			return expandable
+		}
+		return nil
+	}
+	least := min(out.PeakReserved, byDefault.Reserved)
+	for i := range out.Replays[1:] {
+		v := &out.Replays[1+i]
+		switch {
+		case out.Failure != nil && !fits(v):
+		case out.Failure == nil && (strings.HasPrefix(v.Setting, collecting) || v.Reserved > least-least/worthwhile):
+		case best == nil || v.Reserved < best.Reserved-best.Reserved/worthwhile:
+			best = v
+		}
+	}
+	return best
+}

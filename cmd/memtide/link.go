@@ -68,7 +68,9 @@ func (in *input) permalink() (string, error) {
 		l.Profile = &bare
 	}
 	if l.Profile != nil && in.graph {
-		return "", errors.New("a link carries a chain of stages, and this is a graph of operations; send the file itself")
+		if l.Profile = in.profile; !link.InLink(l.Profile) {
+			return "", errors.New("the link of this graph would be too long to survive; send the file itself")
+		}
 	}
 	fragment := l.Sealed()
 	if len(fragment) > link.Longest {

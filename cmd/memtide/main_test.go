@@ -162,7 +162,7 @@ var golden = []struct{ name, line string }{
 	{"error-infeasible", "solve -budget 100MiB net.csv"},
 	{"error-infeasible-json", "solve -json -budget 100MiB net.csv"},
 	{"error-no-chain", "solve -budget 1GiB -strategy rotor graph.json"},
-	{"error-link-no-chain", "link graph.json"},
+	{"link-graph", "link graph.json"},
 	{"error-export-format", "export -format yaml net.csv"},
 	{"error-export-graph", "export -format python -budget 1GiB -strategy keepall graph.json"},
 	{"error-export-streamed", "export -format python -transfers streamed -strategy keepall -budget 100% net.csv"},

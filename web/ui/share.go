@@ -94,7 +94,7 @@ func (c *Share) Verdict() string {
 	n := len(c.address())
 	text := fmt.Sprintf("%d characters: %s.", n, link.Fits(n))
 	if n := c.S.Network; n != nil && !n.InLink() {
-		text += " No link can hold a graph: send the file too."
+		text += " This graph is too long for a link: send the file too."
 	}
 	return text
 }
@@ -103,7 +103,7 @@ func (c *Share) Verdict() string {
 func (c *Share) Reopens() string {
 	a, b := c.S.SideNetworks()
 	if a != nil && !a.InLink() || b != nil && !b.InLink() {
-		return "No link can hold a graph, so files do not open it again."
+		return "This graph is too long for a link, so files do not open it again."
 	}
 	return "Every file opens this view again when it is dropped on the page."
 }

@@ -11,6 +11,7 @@ import (
 
 	"memtide/engine"
 	engineexport "memtide/engine/export"
+	"memtide/profiles"
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
 	"memtide/web/jobs"
@@ -255,9 +256,12 @@ func TestShareReopens(t *testing.T) {
 		t.Error("a preset: the dialog does not say that files open the view again")
 	}
 	graph := *s.Network
-	graph.Source.Preset, graph.Chain = "", nil
+	graph.Source.Preset, graph.Chain, graph.Profile = "", nil, &profiles.Profile{Name: strings.Repeat("net ", 100), Graph: new(engine.Graph)}
+	for i := range 40_000 { // in no order that repeats
+		graph.Profile.Graph.Values = append(graph.Profile.Graph.Values, engine.Value{Size: engine.Bytes(i*i) * 7919 % 1_000_003, PartOf: engine.NoValue})
+	}
 	s.Network = &graph
-	if got, want := (&Share{S: s}).Reopens(), "No link can hold a graph"; !strings.HasPrefix(got, want) {
+	if got, want := (&Share{S: s}).Reopens(), "This graph is too long for a link"; !strings.HasPrefix(got, want) {
 		t.Errorf("a graph from a file: %q, want %q", got, want)
 	}
 }

@@ -83,8 +83,8 @@ type LossKernel struct {
 	Hidden int64  `json:"h"`
 }
 
-// aside are bytes of a token beside the logits: the target and its flattened copy, a
-// mask, the loss in fp32.
+// aside are bytes of a token beside the logits, at most 0.2 % of any figure: the target
+// and a copy of it, a mask, the loss in fp32. That there are two targets is inferred.
 const aside = 8 + 8 + 1 + 4
 
 // Bytes is the peak of allocated memory.
@@ -105,7 +105,8 @@ func (k *LossKernel) Bytes() (int64, error) {
 	case "flce_liger":
 		// The head's weight, its gradient of the run before, the sum of this run and a
 		// chunk's product; x, its gradient of the run before and that of this run; a
-		// chunk of logits in bf16, in fp32, and its gradient in bf16.
+		// chunk of logits in bf16, in fp32, and its gradient in bf16. Releases differ in
+		// this: it is how those with the upcast and without an accumulation type do it.
 		chunk := fusedChunk(k.Tokens, k.Hidden, k.Words)
 		return 4*head + 3*x + 8*chunk*k.Words + aside*k.Tokens + blas, nil
 	}

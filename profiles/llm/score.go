@@ -109,12 +109,12 @@ func scoreRow(row *Row) Scored {
 
 // Margins of an answer, as shares. modelled is what the reference model of the same text
 // errs by where nothing is missing (its section 7), guessed where inputs were guessed
-// (median of its section 15); the others are its section 14.
+// (median of its section 15); moeBelow and contextual are its section 14.
 const (
 	modelled   = 0.03
 	guessed    = 0.09
 	moeBelow   = 0.21 // routing and dispatch: measured up to so much above the prediction
-	moeAbove   = 0.20
+	moeAbove   = 0.20 // assumed: as far the other way
 	contextual = 0.14 // buffers of context parallelism
 )
 

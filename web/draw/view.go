@@ -110,14 +110,14 @@ type TargetKind uint8
 
 // The kinds of targets.
 const (
-	Nothing  TargetKind = iota
-	OnSpan              // Index is a sim.SpanID
-	OnGap               // Index into Trace.Gaps
-	OnStage             // Index is a stage, 1..n
-	OnBand              // Index is a sim.Category
-	OnBudget            // the budget line
-	OnBuffer            // of Places: Index is a buffer
-	OnPlayhead          // the handle of the playhead
+	Nothing    TargetKind = iota
+	OnSpan                // Index is a sim.SpanID
+	OnGap                 // Index into Trace.Gaps
+	OnStage               // Index is a stage, 1..n
+	OnBand                // Index is a sim.Category
+	OnBudget              // the budget line
+	OnBuffer              // of Places: Index is a buffer
+	OnPlayhead            // the handle of the playhead
 )
 
 // Target is something in a picture that can be pointed at or selected.

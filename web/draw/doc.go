@@ -20,6 +20,11 @@
 // point, Sentence says it in words, Rows is the table for those who do not see
 // the pictures.
 //
+// In the memory every value that is large enough has a seam: pieces says for every
+// stretch of a life in which band it is, and the stage that is selected is sunk to the
+// bottom of the stack, so that one sees it leave and come back. The playhead is part of
+// the overlay: while it moves nothing is laid out again.
+//
 // A View with a Beside is one side of a comparison: both sides have one time
 // axis, one memory axis and one order of layers (see Align), and what differs is
 // marked.

@@ -48,6 +48,8 @@ func (m *Model) drawHandle(s *Scene, f *frame) {
 	if !t.fits(f, &at) {
 		at = spot{x - 10, 13, end}
 	}
+	b := t.boxAt(f, &at)
+	s.rect(fillOf(Surface), b.x0, 1, b.x1-b.x0, titleLine-2) // over the names of phases
 	t.anchor = at.anchor
 	s.addText(Ink, at.x, at.y, t)
 }

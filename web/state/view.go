@@ -21,13 +21,13 @@ type View struct {
 	Play      Playing
 	ToPlay    bool // the link says that the step is meant to be played
 	Story     StoryStep
-	AliveBy   draw.AliveBy  // the order of the table of what is there at the peak
-	Density   int           // see State.Density; 0: the default, otherwise one more
-	Chain     bool          // the critical chain is shown
-	Layers    LayerTable    // the table of layers
-	Questions bool          // a question is open
-	Question  string        // which one, by name; empty: the first
-	Slowdown  int           // see State.Slowdown; 0: the default, otherwise one more
+	AliveBy   draw.AliveBy // the order of the table of what is there at the peak
+	Density   int          // see State.Density; 0: the default, otherwise one more
+	Chain     bool         // the critical chain is shown
+	Layers    LayerTable   // the table of layers
+	Questions bool         // a question is open
+	Question  string       // which one, by name; empty: the first
+	Slowdown  int          // see State.Slowdown; 0: the default, otherwise one more
 	Help      bool
 	Picker    Picker // the list of networks
 	Theme     string // "light", "dark" or empty: as the system has it

@@ -17,7 +17,9 @@ import (
 // sweepers are the strategies that share work. Of those that search for long and may
 // find something faster in a sweep, their own packages test the sweep.
 func sweepers() []*engine.Strategy {
-	return slices.DeleteFunc(engine.Strategies(), func(s *engine.Strategy) bool { return s.Sweeper == nil || s.Name == "graphsearch" || s.Name == "graphpofo" })
+	return slices.DeleteFunc(engine.Strategies(), func(s *engine.Strategy) bool {
+		return s.Sweeper == nil || s.Name == "graphsearch" || s.Name == "graphpofo"
+	})
 }
 
 // TestSweep compares what a strategy says when it shares work between budgets

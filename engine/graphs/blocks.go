@@ -94,7 +94,9 @@ func blockPlans(l *plans, _ engine.Parsed, poll *engine.Poll) {
 	if n < 2 {
 		return
 	}
-	c.analyse(m, classes)
+	if c.analyse(m, classes); poll.Err() != nil {
+		return
+	}
 	// Shorter parts come first, so that the recursion is never deep.
 	for length := range n {
 		for s := 0; s+length < n; s++ {
@@ -111,7 +113,8 @@ func blockPlans(l *plans, _ engine.Parsed, poll *engine.Poll) {
 	}
 }
 
-// analyse finds what the chain has to know of its blocks; equal ones are analysed once. It stops when poll says so.
+// analyse finds what the chain has to know of its blocks, fewer of them if poll says
+// stop; equal ones are analysed once.
 func (c *chainOf) analyse(m *model, classes int32) {
 	n := len(c.blocks)
 	c.info, c.act, c.grad = nil, make([]engine.Bytes, n+1), make([]engine.Bytes, n+1)

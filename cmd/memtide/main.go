@@ -13,6 +13,7 @@
 //	memtide link -budget 900MiB -strategy rotor net.csv
 //	memtide svg -preset vgg16-b32 -budget 90% -theme dark -o vgg16.svg
 //	memtide export -format python -budget 900MiB -strategy rotor -o schedule.py net.csv
+//	memtide plan -class nested -budget 10GiB -o plan.json net.json
 //	memtide serve -dir dist -addr 127.0.0.1:8080
 //	memtide help strategies
 //
@@ -78,7 +79,7 @@ type command struct {
 
 // commands are the subcommands in the order of the help text.
 func commands() []*command {
-	return []*command{solveCommand(), sweepCommand(), batchCommand(), placeCommand(), linkCommand(), svgCommand(), exportCommand(), serveCommand()}
+	return []*command{solveCommand(), sweepCommand(), batchCommand(), placeCommand(), linkCommand(), svgCommand(), exportCommand(), planCommand(), serveCommand()}
 }
 
 // run is the whole program: it returns the exit status.

@@ -681,16 +681,22 @@ def free_memory(device):
     return torch.cuda.mem_get_info(device)[0] + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
 
 
-def apply(model, plan, strict=False):
-    """Has the model train by a plan (a dictionary, or the name of its file) until
-    remove() of what is returned. Losses, gradients, buffers and random numbers are
-    those of the model without it. strict refuses other inputs and other operators than
-    the plan was made for."""
+def load_plan(plan):
+    """A plan from its file; a dictionary is one."""
     if isinstance(plan, (str, os.PathLike)):
         with open(plan, encoding="utf-8") as f:
             plan = json.load(f)
     if plan.get("format") != "memtide-plan/1":
         raise PlanError("This is no plan of memtide (format memtide-plan/1).")
+    return plan
+
+
+def apply(model, plan, strict=False):
+    """Has the model train by a plan (a dictionary, or the name of its file) until
+    remove() of what is returned. Losses, gradients, buffers and random numbers are
+    those of the model without it. strict refuses other inputs and other operators than
+    the plan was made for."""
+    plan = load_plan(plan)
     kind = type(model).__name__
     if kind == "DataParallel":
         raise PlanError("DataParallel copies the model each step, and the plan with it is not tested: use DistributedDataParallel.")

@@ -9,10 +9,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"memtide/engine"
 	"memtide/engine/play"
+	"memtide/engine/remat"
 	"memtide/profiles"
 	"memtide/profiles/formats/operators"
 	"memtide/web/format"
@@ -58,7 +60,7 @@ func (o planOptions) run(ctx context.Context, e *env, args []string) error {
 		return bad("name one file of kind operators; memtide_torch.py writes it")
 	}
 	poll := engine.NewPoll(ctx, nil)
-	trace, err := readTrace(e, args[0], poll)
+	chain, trace, err := readTrace(e, args[0], poll)
 	if err != nil {
 		return err
 	}
@@ -68,10 +70,10 @@ func (o planOptions) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	segments, got, err := player.Solve(play.Class(o.class), budget, planPlays, poll)
+	segments, got, err := player.Solve(play.Class(o.class), budget, planPlays, stretches(chain, trace, budget, poll), poll)
 	if short, ok := errors.AsType[*engine.InfeasibleError](err); ok {
 		return fmt.Errorf("no plan of class %s was found for %s; the smallest peak met is %s (keeping everything: %s); nothing proves that it is the smallest",
-			o.class, format.Bytes(budget), format.BytesUp(short.Smallest), format.BytesUp(whole.Peak))
+			o.class, format.Bytes(budget), format.Bytes(short.Smallest), format.Bytes(whole.Peak))
 	}
 	if err != nil {
 		return err
@@ -89,7 +91,7 @@ func (o planOptions) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	_, err = fmt.Fprintf(e.stderr, "%s: peak %s (budget %s, keeping everything %s), %s more time by the times of the file; %d of %d units run again\n",
-		o.class, format.BytesUp(got.Peak), format.Bytes(budget), format.BytesUp(whole.Peak), format.Percent(got.Again.Seconds()/max(whole.Time.Seconds(), 1e-9)), count(segments), len(trace.Units))
+		o.class, format.Bytes(got.Peak), format.Bytes(budget), format.Bytes(whole.Peak), format.Percent(got.Again.Seconds()/max(whole.Time.Seconds(), 1e-9)), count(segments), len(trace.Units))
 	return err
 }
 
@@ -109,6 +111,31 @@ func (o planOptions) size(whole engine.Bytes) (engine.Bytes, error) {
 	return b, nil
 }
 
+// stretches are the runs of the chain's optimal plans, for this budget and a little
+// less, as units of the trace: a stage of the chain ends with the unit that it is
+// called after.
+func stretches(c *engine.Chain, t *play.Trace, budget engine.Bytes, poll *engine.Poll) (all [][]play.Stretch) {
+	names := t.UnitNames()
+	end := func(stage int) int { // the last unit of a stage
+		if stage == 0 {
+			return -1
+		}
+		return slices.Index(names, c.Stages[stage-1].Name)
+	}
+	for _, less := range []engine.Bytes{0, budget / 50, budget / 20, budget / 10} {
+		runs, err := remat.Runs(c, budget-less+c.Input+c.Resident.Total(), poll)
+		if err != nil {
+			break
+		}
+		var one []play.Stretch
+		for _, r := range runs {
+			one = append(one, play.Stretch{First: end(r[0]-1) + 1, Last: end(r[1])})
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
 // count is how many units run again.
 func count(segments []*play.Segment) (n int) {
 	for _, s := range segments {
@@ -117,8 +144,8 @@ func count(segments []*play.Segment) (n int) {
 	return n
 }
 
-// readTrace reads a file of kind operators, packed or not.
-func readTrace(e *env, file string, poll *engine.Poll) (*play.Trace, error) {
+// readTrace reads a file of kind operators, packed or not, and its chain.
+func readTrace(e *env, file string, poll *engine.Poll) (*engine.Chain, *play.Trace, error) {
 	var data []byte
 	var err error
 	if file == "-" {
@@ -127,18 +154,18 @@ func readTrace(e *env, file string, poll *engine.Poll) (*play.Trace, error) {
 		data, err = os.ReadFile(file)
 	}
 	if err != nil {
-		return nil, bad("%v", err)
+		return nil, nil, bad("%v", err)
 	}
 	if data, err = profiles.Unpack(data, poll); err != nil {
-		return nil, bad("%s: %v", file, err)
+		return nil, nil, bad("%s: %v", file, err)
 	}
 	claims := profiles.Claimants(data)
 	if len(claims) != 1 || claims[0].Name != "operators" {
-		return nil, bad("%s does not hold the operators of a step: python memtide_torch.py my.module:factory -o net.json writes them", file)
+		return nil, nil, bad("%s does not hold the operators of a step: python memtide_torch.py my.module:factory -o net.json writes them", file)
 	}
-	_, trace, err := operators.Read(file, data, poll)
+	p, trace, err := operators.Read(file, data, poll)
 	if err != nil {
-		return nil, bad("%s: %v", file, err)
+		return nil, nil, bad("%s: %v", file, err)
 	}
-	return trace, nil
+	return p.Chain, trace, nil
 }

@@ -43,25 +43,52 @@ type search struct {
 	found  bool
 }
 
+// Stretch is units of a trace, from the place First in Trace.Units to Last.
+type Stretch struct{ First, Last int }
+
 // Solve finds a plan of a class whose peak, above what is there before the step, is
-// within the budget: the fastest of those that so many plays have met. Nothing is proven
-// about others. The error is an *engine.InfeasibleError with the smallest peak that was
-// met, or that of the poll.
-func (p *Player) Solve(class Class, budget engine.Bytes, plays int, poll *engine.Poll) ([]*Segment, Result, error) {
-	s := &search{p: p, class: class, budget: budget, groups: p.t.groups(), rnd: rand.New(rand.NewPCG(1, 2)), base: int64(p.t.Time()), least: engine.NoLimit}
-	if !slices.Contains(Classes(), class) {
+// within the budget: the fastest of those that so many plays have met. It begins with
+// regular plans and with those that run known stretches again, and goes through the
+// classes up to this one. Nothing is proven about others. The error is an
+// *engine.InfeasibleError with the smallest peak that was met, or that of the poll.
+func (p *Player) Solve(class Class, budget engine.Bytes, plays int, known [][]Stretch, poll *engine.Poll) ([]*Segment, Result, error) {
+	last := slices.Index(Classes(), class)
+	if last < 0 {
 		return nil, Result{}, fmt.Errorf("there is no class %q; known are %v", class, Classes())
+	}
+	s := &search{p: p, budget: budget, groups: p.t.groups(), rnd: rand.New(rand.NewPCG(1, 2)), base: int64(p.t.Time()), least: engine.NoLimit}
+	for _, s.class = range Classes()[:last+1] {
+		if err := s.walk(plays/(last+1), known, poll); err != nil {
+			return nil, Result{}, err
+		}
+	}
+	if !s.found {
+		return nil, Result{}, &engine.InfeasibleError{Budget: budget, Smallest: s.least, Why: fmt.Sprintf("no plan of class %s was found; the smallest peak that was met is named, and nothing proves that it is the smallest", class)}
+	}
+	return s.segments(s.best), s.again, nil
+}
+
+// walk goes on from the best start in plans of one class.
+func (s *search) walk(plays int, known [][]Stretch, poll *engine.Poll) error {
+	starts := s.starts()
+	if s.class != ClassUnit {
+		for _, k := range known {
+			starts = append(starts, s.partition(k))
+		}
+	}
+	if s.found {
+		starts = append(starts, s.best)
 	}
 	var now []run
 	cost := int64(-1)
-	for _, start := range s.starts() {
+	for _, start := range starts {
 		if c := s.try(start); cost < 0 || c < cost {
 			now, cost = start, c
 		}
 	}
 	for i := 0; i < plays && len(s.groups) > 1; i++ {
 		if err := poll.Err(); err != nil {
-			return nil, Result{}, err
+			return err
 		}
 		next := s.step(slices.Clone(now))
 		if slices.Equal(next, now) {
@@ -72,10 +99,25 @@ func (p *Player) Solve(class Class, budget engine.Bytes, plays int, poll *engine
 			now, cost = next, c
 		}
 	}
-	if !s.found {
-		return nil, Result{}, &engine.InfeasibleError{Budget: budget, Smallest: s.least, Why: fmt.Sprintf("no plan of class %s was found; the smallest peak that was met is named, and nothing proves that it is the smallest", class)}
+	return nil
+}
+
+// partition is that of stretches which run again; a group goes with its first unit.
+func (s *search) partition(stretches []Stretch) (runs []run) {
+	first := 0
+	for i := range s.groups {
+		at := slices.IndexFunc(stretches, func(k Stretch) bool { return k.First <= first && first <= k.Last })
+		first += len(s.groups[i])
+		switch n := len(runs); {
+		case at < 0:
+			runs = append(runs, run{i, i + 1, -1})
+		case n > 0 && runs[n-1].depth == 0 && stretches[at].First < first-len(s.groups[i]):
+			runs[n-1].b = i + 1
+		default:
+			runs = append(runs, run{i, i + 1, 0})
+		}
 	}
-	return s.segments(s.best), s.again, nil
+	return runs
 }
 
 // groups are the names of units that have to stay together.

@@ -84,6 +84,29 @@ func solveWrappable(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*eng
 	return sol, nil
 }
 
+// Runs are the stages, first and last, that the optimal schedule of class wrappable
+// computes again: for those who look for plans beyond the chain. Errors are as those of
+// the strategy.
+func Runs(c *engine.Chain, budget engine.Bytes, poll *engine.Poll) (runs [][2]int, err error) {
+	w := &wrapping{c: c, budget: budget}
+	if err := solvable(c); err != nil {
+		return nil, err
+	}
+	if err := w.solve(poll); err != nil {
+		return nil, err
+	}
+	if len(w.ways[c.Len()]) == 0 {
+		return nil, &engine.InfeasibleError{Budget: budget}
+	}
+	for _, g := range w.segments() {
+		if !g.kept {
+			runs = append(runs, [2]int{g.s, g.t})
+		}
+	}
+	slices.Reverse(runs)
+	return runs, nil
+}
+
 // infeasible finds the smallest budget.
 func (w *wrapping) infeasible(p *engine.Problem, poll *engine.Poll) error {
 	if w.thinned {
@@ -190,23 +213,29 @@ func (w *wrapping) recompute(s int, poll *engine.Poll) error {
 	return nil
 }
 
-// sequence is that of the cheapest way.
-func (w *wrapping) sequence() []engine.ChainOp {
-	n := w.c.Len()
-	ways := w.ways[n]
-	b, end := ways[len(ways)-1], n // sorted: the last one is the cheapest
-	var forward, backward []engine.ChainOp
-	type segment struct {
-		s, t int
-		kept bool
-	}
-	var segments []segment
+// segment is stages that are a run, or one stage that is kept.
+type segment struct {
+	s, t int
+	kept bool
+}
+
+// segments are those of the cheapest way, from the last one.
+func (w *wrapping) segments() (segments []segment) {
+	end := w.c.Len()
+	ways := w.ways[end]
+	b := ways[len(ways)-1] // sorted: the last one is the cheapest
 	for end > 0 {
 		segments = append(segments, segment{int(b.at) + 1, end, b.kept})
 		end = int(b.at)
 		b = w.ways[end][b.from]
 	}
-	for _, g := range segments { // from the last one
+	return segments
+}
+
+// sequence is that of the cheapest way.
+func (w *wrapping) sequence() []engine.ChainOp {
+	var forward, backward []engine.ChainOp
+	for _, g := range w.segments() {
 		var ahead []engine.ChainOp
 		if g.kept {
 			ahead = []engine.ChainOp{{Kind: engine.FAll, Stage: g.s}}

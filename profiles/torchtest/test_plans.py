@@ -304,6 +304,36 @@ class Plans(unittest.TestCase):
             self.assertEqual(len(mt.load(os.path.join(folder, "net.json")).units()), 12)
 
 
+@unittest.skipUnless(os.environ.get("MEMTIDE"), "MEMTIDE names no program")
+class Solved(unittest.TestCase):
+    """Plans of memtide on the models: the budget is kept by the allocator, too."""
+
+    def test_budgets(self):
+        for name in ("gpt", "unet", "resnet", "bn"):
+            net, *rest = made(name)
+            graph = gathered(name)
+            with tempfile.TemporaryDirectory() as folder:
+                file, found = os.path.join(folder, "net.json"), os.path.join(folder, "plan.json")
+                graph.save(file)
+                for share in (85, 70, 55, 40):
+                    done = subprocess.run([os.environ["MEMTIDE"], "plan", "-class", "nested", "-budget", "%d%%" % share, "-o", found, file], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                    print("%s, %d %%: %s" % (name, share, done.stderr.strip()))
+                    if done.returncode:
+                        self.assertIn("no plan of class nested was found", done.stderr)
+                        continue
+                    p = mt.load_plan(found)
+                    self.assertEqual(graph.play(p).peak, p["predicted"]["peak_bytes"], "%s, %d %%: the two players" % (name, share))
+                    self.assertLessEqual(p["predicted"]["peak_bytes"], graph.play().peak * share // 100)
+                    a, b = copy.deepcopy(net), copy.deepcopy(net)
+                    mt.apply(b, p, strict=True)
+                    got = allocator(b, *rest)
+                    allocator(a, *rest)
+                    self.assertEqual(different(a, b), [], "%s, %d %%" % (name, share))
+                    off = p["predicted"]["peak_bytes"] / got - 1
+                    print("%s, %d %%: predicted %d, measured %d, %+.2f %%" % (name, share, p["predicted"]["peak_bytes"], got, 100 * off))
+                    self.assertLess(abs(off), 0.01, "%s, %d %%: predicted %d bytes, measured %d" % (name, share, p["predicted"]["peak_bytes"], got))
+
+
 class Refusals(unittest.TestCase):
     def refused(self, words, f, *args, error=mt.PlanError, **kwargs):
         with self.assertRaises(error) as e:

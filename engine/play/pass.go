@@ -138,6 +138,7 @@ func (f *pass) operator(i int) {
 		}
 	}
 	p.peak = max(p.peak, p.now+op.Temp)
+	p.note(EntryRan, i, f.run)
 	if f.run > 0 {
 		p.again += op.Time
 	}

@@ -34,6 +34,40 @@ type Player struct {
 	filler    map[int]*frame
 	holds     map[int]instance
 	owner     map[int]int // storage to run, of the arguments of the frame that is filled
+	log       *[]Entry    // nil: nobody wants one
+}
+
+// Entry is a line of the log of a played plan. Storages have an instance for each run
+// that makes them; run 0 is the step itself.
+type Entry struct {
+	Kind EntryKind
+	ID   int // a storage, an operator or a keep
+	Run  int
+}
+
+// EntryKind says what happened.
+type EntryKind uint8
+
+// The kinds of entries.
+const (
+	EntryMade   EntryKind = iota // an instance of a storage takes its room
+	EntryGone                    // it is gone
+	EntryRan                     // an operator runs; what it makes is there
+	EntryNeeded                  // autograd has what it asked for
+)
+
+// Log plays as Play does, and writes down what happens.
+func (p *Player) Log(segments []*Segment) (Result, []Entry) {
+	var log []Entry
+	p.log = &log
+	defer func() { p.log = nil }()
+	return p.Play(segments), log
+}
+
+func (p *Player) note(kind EntryKind, id, run int) {
+	if p.log != nil {
+		*p.log = append(*p.log, Entry{kind, id, run})
+	}
 }
 
 // instance is a storage of one run; run 0 is the forward. It is there while somebody
@@ -117,12 +151,14 @@ func (p *Player) backward(e Event) {
 			p.hold(instance{n, 0}, holder{byPython, 0})
 		}
 		p.peak = max(p.peak, p.now+op.Temp)
+		p.note(EntryRan, e.ID, 0)
 	case EventFree:
 		if p.first[e.ID] >= p.t.Forward || p.late[e.ID] {
 			p.drop(instance{e.ID, 0}, holder{byPython, 0})
 		}
 	case EventUnpack:
 		p.need(e.ID)
+		p.note(EntryNeeded, e.ID, 0)
 	case EventRelease:
 		f := p.filler[e.ID]
 		delete(p.filler, e.ID)
@@ -150,6 +186,7 @@ func (p *Player) hold(key instance, by holder) {
 	if len(holders) == 0 {
 		p.now += p.t.Storages[key.storage]
 		p.peak = max(p.peak, p.now)
+		p.note(EntryMade, key.storage, key.run)
 	}
 	p.held[key] = append(holders, by)
 }
@@ -162,6 +199,7 @@ func (p *Player) drop(key instance, by holder) {
 	}
 	if len(holders) == 1 {
 		p.now -= p.t.Storages[key.storage]
+		p.note(EntryGone, key.storage, key.run)
 		delete(p.held, key)
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"memtide/engine"
+	"memtide/engine/check"
 	"memtide/engine/play"
 	"memtide/profiles"
 	"memtide/profiles/formats/operators"
@@ -51,7 +52,8 @@ func stored(t *testing.T, visit func(name string, p *profiles.Profile, trace *pl
 	}
 }
 
-// TestPlayerIsPythons plays hundreds of plans as Python's player has played them.
+// TestPlayerIsPythons plays plans as Python's player has played them, and has the
+// second opinion look at each.
 func TestPlayerIsPythons(t *testing.T) {
 	n := 0
 	stored(t, func(name string, _ *profiles.Profile, trace *play.Trace) {
@@ -70,7 +72,11 @@ func TestPlayerIsPythons(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 				continue
 			}
-			got := p.Play(row.Segments)
+			got, log := p.Log(row.Segments)
+			if err := check.Plan(trace, row.Segments, got, log); err != nil {
+				plan, _ := json.Marshal(row.Segments)
+				t.Errorf("%s, %s: refuted: %v", name, plan, err)
+			}
 			if got.Peak != row.Peak || got.Again.Nanoseconds() != row.Again || got.Left != row.Left {
 				plan, _ := json.Marshal(row.Segments)
 				t.Errorf("%s, %s: peak %d, again %d ns, left %d; Python's player says %d, %d, %d", name, plan, got.Peak, got.Again, got.Left, row.Peak, row.Again, row.Left)

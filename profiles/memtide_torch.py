@@ -188,8 +188,9 @@ class Frame:
 
     def record(self, module, args, kwargs, count):
         rt, c = self.rt, Call()
-        c.module, c.args, c.kwargs = module, mapped(args, self.keep), mapped(kwargs, self.keep)
-        c.state, c.buffers, c.count = rt.state(), rt.before(module), count
+        with rt.quiet():
+            c.module, c.args, c.kwargs = module, mapped(args, self.keep), mapped(kwargs, self.keep)
+            c.state, c.buffers, c.count = rt.state(), rt.before(module), count
         c.objects = [(o, signature(o)) for o in objects((args, kwargs))]
         self.calls.append(c)
 
@@ -213,7 +214,8 @@ class Frame:
                 raise PlanError("%s gets a %s and changes it; running it again would append twice: train with use_cache=False." % (path_of(c.module), type(o).__name__))
         c.objects = None
         self.outs.append([(weakref.ref(t), t._version) for t in tensors(out)])
-        self.rt.after(c.module, c.buffers)
+        with self.rt.quiet():
+            self.rt.after(c.module, c.buffers)
 
     def pack(self, t):
         """The hook of the first run."""
@@ -339,7 +341,8 @@ class Offloaded:
             return t
         b = self.blocks.get(_key(t))
         if b is None:
-            b = self.blocks[_key(t)] = Block(t, self.rt)
+            with self.rt.quiet():
+                b = self.blocks[_key(t)] = Block(t, self.rt)
             b.alive = StorageWeakRef(_storage(t))  # the address of a storage that is freed would be given again
         return self, b, t.dtype, t.size(), t.stride(), t.storage_offset()
 
@@ -437,7 +440,7 @@ class Runtime:
 
     def __init__(self, model, plan, strict=False):
         self.plan, self.model, self.strict = plan, model, strict
-        self.job = self.level = self.count = None
+        self.job = self.level = self.count = self.names = None
         self.modules = dict(model.named_modules())
         self.changing, self.offloaded, self.streams, self.told = {}, [], {}, False
         self.named = sorted({u.split("#")[0] for s in walk(plan["segments"]) for u in s["units"]} | {""})
@@ -498,16 +501,28 @@ class Runtime:
         """A forward of the whole model."""
         self.compare(args, kwargs)
         self.level, self.count, self.offloaded = Level(self.plan["segments"]), {}, []
-        names = Names() if self.strict and not self.told and self.plan.get("model", {}).get("ops_sha") else None
+        names = self.names = Names() if self.strict and not self.told and self.plan.get("model", {}).get("ops_sha") else None
         try:
             with names or contextlib.nullcontext():
                 out = f(*args, **kwargs)
         finally:
-            self.level = self.count = None
+            self.level = self.count = self.names = None
         if names and names.sha() != self.plan["model"]["ops_sha"]:
             raise PlanError("The model does other operators than the one that the plan was made for: collect this model and solve again.")
         self.told = True
         return out
+
+    @contextlib.contextmanager
+    def quiet(self):
+        """What the plan does by itself is none of the model's operators."""
+        names = self.names
+        if names is not None:
+            names.paused = True
+        try:
+            yield
+        finally:
+            if names is not None:
+                names.paused = False
 
     def compare(self, args, kwargs):
         """Holds the inputs against those that the plan was made for."""
@@ -756,10 +771,12 @@ class Names(DispatchMode):
 
     def __init__(self):
         super().__init__()
-        self.names = []
+        self.names, self.paused = [], False
 
     def __torch_dispatch__(self, func, kinds, args=(), kwargs=None):
-        if not unseen(func):
+        if unseen(func):
+            return passed(func, args, kwargs or {})
+        if not self.paused:
             self.names.append(str(func))
         return func(*args, **(kwargs or {}))
 

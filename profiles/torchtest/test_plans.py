@@ -488,6 +488,16 @@ class Refusals(unittest.TestCase):
         said = [str(w.message) for w in seen if "memtide" in str(w.message)]
         self.assertEqual(said, ["memtide: planned for 4x32, 4x32, running 2x20, 2x20"], "said once")
 
+    def test_strict_counts_the_models_operators_only(self):
+        """A plan copies buffers, states and blocks; that is not the model's work."""
+        for name in ("resnet", "unet"):
+            graph = gathered(name, temps=False)
+            a, b, *rest = two(made(name))
+            handle = mt.apply(b, dict(mt.every(graph), segments=trained.SEGMENTS[name]), strict=True)
+            step(a, *rest), step(b, *rest)
+            self.assertEqual(different(a, b), [], name)
+            handle.remove()
+
     def test_other_operators(self):
         net, args, kwargs, loss, cast = made("gpt")
         p = mt.every_nth(gathered("gpt", temps=False), 2)

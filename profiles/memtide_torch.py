@@ -3,7 +3,7 @@
 module, and the run of the unmodified module by a plan.
 
     python memtide_torch.py my.module:factory -o net.json
-    memtide plan -class nested -budget 10GiB -o plan.json net.json
+    memtide plan -class nested -budget 10GiB -o plan.json operators.json
 
     import memtide_torch as mt
     handle = mt.apply(model, "plan.json")      # the model trains by the plan

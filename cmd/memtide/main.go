@@ -13,7 +13,7 @@
 //	memtide link -budget 900MiB -strategy rotor net.csv
 //	memtide svg -preset vgg16-b32 -budget 90% -theme dark -o vgg16.svg
 //	memtide export -format python -budget 900MiB -strategy rotor -o schedule.py net.csv
-//	memtide plan -class nested -budget 10GiB -o plan.json net.json
+//	memtide plan -class nested -budget 10GiB -o plan.json operators.json
 //	memtide serve -dir dist -addr 127.0.0.1:8080
 //	memtide help strategies
 //

@@ -91,7 +91,7 @@ var golden = []struct{ name, line string }{
 	{"batch-file", "batch -budget 3GiB -strategy keepall,rotor net.csv"},
 	{"batch-json", "batch -json -budget 3GiB -strategy keepall,greedy -batches 8 -preset vgg16-b4 -most 64"},
 	{"export-json", "export -budget 500MiB -strategy greedy -bw 6GB/s net.csv"},
-	{"plan-units", "plan -class unit -budget 95% operators.json"},
+	{"error-plan-unit", "plan -class unit -budget 95% operators.json"},
 	{"plan-nested", "plan -class nested -budget 95% operators.json"},
 	{"place-order", "place -preset alexnet-b128 -budget 1200MiB -strategy greedy -alloc high-end -alloc-arg order=prefetch-first"},
 	{"place-optimal", "place -budget 600MiB -alloc optimal net.csv"},
@@ -225,9 +225,15 @@ func TestExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Chdir(t.TempDir())
-	if err := os.WriteFile("net.csv", net, 0o644); err != nil {
+	trace, err := os.ReadFile("testdata/operators.json")
+	if err != nil {
 		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	for name, data := range map[string][]byte{"net.csv": net, "operators.json": trace} {
+		if err := os.WriteFile(name, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	buildSite(t, "dist")
 	for line, where := range lines {

@@ -38,8 +38,8 @@ The budget is what a step takes above weights, gradients and optimizer; in per c
 is of keeping everything. Plans are found by search: what is said of one is played
 operator by operator, and that nothing faster exists is not claimed.`,
 		examples: []string{
-			"memtide plan -class nested -budget 10GiB -o plan.json net.json",
-			"memtide plan -budget 60% net.json > plan.json",
+			"memtide plan -class nested -budget 10GiB -o plan.json operators.json",
+			"memtide plan -budget 95% operators.json",
 		},
 		flags: func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
 			o := planOptions{class: string(play.ClassWrappable), budget: "60%"}

@@ -42,9 +42,10 @@ test-browser: chromium firefox webkit build
 	$(GO) test -count=1 -timeout 20m ./web/browsertest
 	$(GO) test -count=1 -timeout 20m -parallel 3 -v ./web/browsertest/engines
 
-test-torch: torch ## run the tests of the collector and of exported schedules with PyTorch (PYTHON=...)
+test-torch: torch ## run the tests of the collector, of plans and of exported schedules with PyTorch (PYTHON=...)
 	$(GO) build -o bin/memtide ./cmd/memtide
 	$(PYTHON) -B profiles/torchtest/test_collect.py
+	PYTHON=$(PYTHON) MEMTIDE=$(abspath bin/memtide) $(PYTHON) -B profiles/torchtest/test_plans.py
 	MEMTIDE=$(abspath bin/memtide) $(PYTHON) -B profiles/torchtest/test_export.py
 
 # What runs beside something else. The detector needs a C compiler.

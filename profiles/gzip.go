@@ -26,6 +26,9 @@ func unpack(data []byte, poll *engine.Poll) ([]byte, error) {
 	return data, nil
 }
 
+// Unpack undoes gzip and removes a byte order mark, as Decode does.
+func Unpack(data []byte, poll *engine.Poll) ([]byte, error) { return unpack(data, poll) }
+
 // isGzip reports whether content is packed.
 func isGzip(data []byte) bool { return bytes.HasPrefix(data, []byte{0x1f, 0x8b}) }
 

@@ -93,7 +93,7 @@ func (s *site) docs() error {
 
 // downloads are files of the repository that documents link to, by their path
 // from docs/, and their names beside the pages.
-var downloads = map[string]string{"../profiles/collect.py": "collect.py"}
+var downloads = map[string]string{"../profiles/collect.py": "collect.py", "../profiles/memtide_torch.py": "memtide_torch.py"}
 
 // download puts such a file beside the pages.
 func (s *site) download(file string) error {

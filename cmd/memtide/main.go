@@ -14,6 +14,7 @@
 //	memtide link -budget 900MiB -strategy rotor net.csv
 //	memtide svg -preset vgg16-b32 -budget 90% -theme dark -o vgg16.svg
 //	memtide export -format python -budget 900MiB -strategy rotor -o schedule.py net.csv
+//	memtide torch -class nested -budget 10GiB -o plan.json operators.json
 //	memtide plan -model llama3-8b -gpus 8 -ckpt full
 //	memtide score rows.json
 //	memtide serve -dir dist -addr 127.0.0.1:8080
@@ -81,7 +82,7 @@ type command struct {
 
 // commands are the subcommands in the order of the help text.
 func commands() []*command {
-	return []*command{solveCommand(), sweepCommand(), batchCommand(), placeCommand(), doctorCommand(), linkCommand(), svgCommand(), exportCommand(), planCommand(), scoreCommand(), serveCommand()}
+	return []*command{solveCommand(), sweepCommand(), batchCommand(), placeCommand(), doctorCommand(), linkCommand(), svgCommand(), exportCommand(), torchCommand(), planCommand(), scoreCommand(), serveCommand()}
 }
 
 // run is the whole program: it returns the exit status.

@@ -23,6 +23,7 @@ var members = map[string]func(*played) bool{
 	"all sequences of Table 1":                                        func(f *played) bool { return !f.moves() && f.table1 },
 	"persistent recomputation":                                        func(f *played) bool { return !f.moves() && f.table1 && f.persistent },
 	"persistent recomputation, segment by segment":                    func(f *played) bool { return !f.moves() && f.table1 && f.persistent && f.segments },
+	"runs that are computed again as a whole":                         func(f *played) bool { return !f.moves() && f.table1 && f.wrapped },
 	"persistent recomputation that keeps outputs only": func(f *played) bool {
 		return !f.moves() && f.table1 && f.persistent && f.outputsOnly
 	},
@@ -53,6 +54,7 @@ type played struct {
 	savedHeld   bool // abar^k is there while F^{k+1} and B^{k+1} run
 	outputsOnly bool // F_all^k comes right before B^k
 	inputs      bool // what leaves was made in the first forward sweep, and kept
+	wrapped     bool // runs of stages are computed again as a whole
 	apart       bool // offloads end before the backward pass begins, or could at no cost; fetches start in it
 }
 
@@ -69,6 +71,7 @@ func play(p *engine.Problem, s engine.Schedule) (*played, error) {
 	}
 	f := &played{g: p.Chain, trace: trace}
 	f.read(s)
+	f.wrapped = wrapped(p.Chain, s)
 	f.apart = passesApart(p.Chain, trace)
 	// Operations start as early as they can, also where that gains nothing.
 	for early := 0; early < len(s) && !f.apart && f.ordered(); early++ {
@@ -305,6 +308,7 @@ func TestMembers(t *testing.T) {
 		held                = ordered + ", with each saved set there while the stage after it runs"
 		segments            = "persistent recomputation, segment by segment, with ordered offloads of segment inputs"
 		apart               = segments + ", passes apart"
+		whole               = "runs that are computed again as a whole"
 	)
 	for _, tc := range []struct {
 		name  string
@@ -313,9 +317,9 @@ func TestMembers(t *testing.T) {
 		in    []string
 	}{
 		{"keep all", p, engine.Schedule{f1, f2, f3, b3, b2, b1},
-			[]string{any, again, keptOrder, keep, noRecompute, drops, table1, persistent, later, ordered, held, segments, apart}},
+			[]string{any, again, keptOrder, keep, noRecompute, drops, table1, persistent, later, ordered, held, segments, apart, whole}},
 		{"outputs only", p, engine.Schedule{lean(g.Fwd(1)), lean(g.Fwd(2)), f3, b3, f2, b2, f1, b1},
-			[]string{any, again, keptOrder, drops, table1, persistent, later, outputs, segments, apart}},
+			[]string{any, again, keptOrder, drops, table1, persistent, later, outputs, segments, apart, whole}},
 		{"beside what is held", p, engine.Schedule{lean(g.Fwd(1)), lean(g.Fwd(2)), f3, b3, f1, f2, b2, b1},
 			[]string{any, again, keptOrder, drops, table1, persistent}},
 		{"a drop", p, engine.Schedule{lean(g.Fwd(1)), lean(g.Fwd(2)), f3, free(a1), b3, lean(g.Fwd(1)), f2, b2, f1, b1}, []string{any, again, keptOrder, drops}},
@@ -330,11 +334,11 @@ func TestMembers(t *testing.T) {
 		{"fetches in the order of the layers", p, engine.Schedule{out(a0), f1, free(a0), out(s1), f2, free(s1), f3, b3, in(a0), in(s1), b2, b1},
 			[]string{any, noRecompute}},
 		{"saved sets go", p, engine.Schedule{lean(g.Fwd(1)), lean(g.Fwd(2)), f3, b3, free(g.Saved(3)), f2, b2, free(g.Saved(2)), f1, b1},
-			[]string{any, again, keptOrder, drops, table1, persistent, later, outputs, segments, apart}},
+			[]string{any, again, keptOrder, drops, table1, persistent, later, outputs, segments, apart, whole}},
 		{"a gradient leaves", p, engine.Schedule{f1, f2, f3, b3, out(g.Grad(2)), free(g.Grad(2)), in(g.Grad(2)), b2, b1},
 			[]string{any, noRecompute}},
 		{"an output that nobody saves goes", unsaved, engine.Schedule{f1, f2, free(a1), f3, b3, b2, b1},
-			[]string{any, again, keptOrder, keep, noRecompute, drops, table1, persistent, later, ordered, held, segments, apart}},
+			[]string{any, again, keptOrder, keep, noRecompute, drops, table1, persistent, later, ordered, held, segments, apart, whole}},
 		{"it goes too soon", unsaved, engine.Schedule{f1, f2, f3, free(a1), b3, b2, b1}, []string{any, again, keptOrder, keep, noRecompute, drops, ordered, held}},
 		{"the saved set leaves before", unsaved, engine.Schedule{f1, out(s1), free(s1), f2, free(a1), f3, b3, b2, in(s1), b1},
 			[]string{any, noRecompute, ordered, segments, apart}},

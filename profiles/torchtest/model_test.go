@@ -20,7 +20,7 @@ import (
 const modelled = `
 import json, sys
 sys.path.insert(0, "..")
-import collect
+import memtide_torch as collect
 out = {}
 for name, (plain, fast, bandwidth) in collect.DEVICES.items():
     times = []

@@ -12,7 +12,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 DATA = os.path.join(os.path.dirname(ROOT), "shared", "data")
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
-import collect  # noqa: E402
+import memtide_torch as collect  # noqa: E402
 import models  # noqa: E402
 import torch  # noqa: E402
 from torch import nn  # noqa: E402
@@ -21,7 +21,7 @@ from torch import nn  # noqa: E402
 def rows_of(stages, x, reps=0, loss="none"):
     for _, m in stages:
         m.to(x.device).train()
-    rows, _, stages = collect.collect(stages, x, reps, loss)
+    rows, _, stages = collect.stage_rows(stages, x, reps, loss)
     return rows, stages
 
 
@@ -202,7 +202,7 @@ class Modelled(unittest.TestCase):
         stages, _ = collect.network("resnet50")
         for _, module in stages:
             module.to("meta").train()
-        rows, _, _ = collect.collect(stages, meta([32, 3, 224, 224]), 0, model=collect.Model("v100-pcie-16gb", False))
+        rows, _, _ = collect.stage_rows(stages, meta([32, 3, 224, 224]), 0, model=collect.Model("v100-pcie-16gb", False))
         for r, w in zip(rows, want["stages"] + [want["loss"]]):
             self.near((r["forward_ns"], r["backward_ns"]), (w["forward_s"], w["backward_s"]), "ResNet-50, stage " + w["name"])
 

@@ -17,7 +17,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
-import collect  # noqa: E402
+import memtide_torch as collect  # noqa: E402
 import models  # noqa: E402
 import torch  # noqa: E402
 from torch import nn  # noqa: E402
@@ -85,7 +85,7 @@ class Case:
         self.name, self.factory = factory.__name__, factory
         net, x, target = trained(factory)
         stages = collect.children(net, False)
-        rows, _, self.stages = collect.collect(stages, x, 5, "cross_entropy")
+        rows, _, self.stages = collect.stage_rows(stages, x, 5, "cross_entropy")
         self.fixed = collect.resident(stages, "none")
         self.file = os.path.join(folder, self.name + ".json")
         doc = {"format": "memtide/1", "kind": "chain", "name": self.name, "batch": x.shape[0], "dtype": "f32",

@@ -11,6 +11,7 @@ import (
 	_ "memtide/profiles/formats/minimalloc"
 	_ "memtide/profiles/formats/native"
 	_ "memtide/profiles/formats/onnx"
+	_ "memtide/profiles/formats/operators"
 	_ "memtide/profiles/formats/pipedream"
 	_ "memtide/profiles/formats/rotorlist"
 	_ "memtide/profiles/formats/snapshot"

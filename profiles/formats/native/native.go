@@ -81,16 +81,24 @@ releases in order.`,
 	})
 }
 
-// Claims reports whether a head says that it is of this format. Most others are
+// Claims reports whether a head says that it is of this format, and not of the kind
+// that package operators reads. Most others are
 // told apart without reading them as JSON, which takes milliseconds in a browser:
 // they do not name it, not even with escapes.
 func Claims(head []byte) bool {
-	return (bytes.Contains(head, []byte("memtide")) || bytes.Contains(head, []byte(`\u`))) && strings.HasPrefix(FormatOf(head), "memtide/")
+	return (bytes.Contains(head, []byte("memtide")) || bytes.Contains(head, []byte(`\u`))) && strings.HasPrefix(FormatOf(head), "memtide/") &&
+		!(bytes.Contains(head, []byte("operators")) && FormatOf(head) == Version && KindOf(head) == "operators")
 }
 
 // FormatOf is the value of "format" in the outermost object of a head that
 // may end anywhere; empty if there is none.
-func FormatOf(head []byte) string {
+func FormatOf(head []byte) string { return outer(head, "format") }
+
+// KindOf is the value of "kind" there.
+func KindOf(head []byte) string { return outer(head, "kind") }
+
+// outer is the text of a key in the outermost object.
+func outer(head []byte, key string) string {
 	dec := json.NewDecoder(bytes.NewReader(head))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
 		return ""
@@ -108,7 +116,7 @@ func FormatOf(head []byte) string {
 			depth--
 			isKey = true
 		case depth > 1:
-		case isKey && t == "format":
+		case isKey && t == key:
 			value, _ := dec.Token()
 			text, _ := value.(string)
 			return text
@@ -131,7 +139,7 @@ func decode(name string, data []byte, poll *engine.Poll) (*profiles.Profile, err
 			Remedy:   "Use a newer memtide, or save the profile again as " + Version + "."})
 	}
 	p := &profiles.Profile{Name: name}
-	readFrame(top, p)
+	ReadFrame(top, p)
 	switch kind := top.Text("kind"); kind {
 	case "chain", "":
 		err = readChain(top, p, stages, poll)
@@ -167,8 +175,8 @@ func open(data []byte, errs *parse.Errors) (*jsontext.Object, []engine.Stage, er
 	return top, nil, err
 }
 
-// readFrame reads what does not depend on the kind.
-func readFrame(o *jsontext.Object, p *profiles.Profile) {
+// ReadFrame reads what does not depend on the kind.
+func ReadFrame(o *jsontext.Object, p *profiles.Profile) {
 	if o.Value("name") != nil {
 		p.Name = o.Text("name")
 	}

@@ -1,0 +1,49 @@
+package all_test
+
+import (
+	"slices"
+
+	"memtide/engine"
+)
+
+// wrapped tells whether a schedule of forwards in order keeps stages, or drops runs of
+// them and computes each run again as a whole just before its backward. An output-only
+// run whose input is forgotten before the next run goes on with the run before it.
+func wrapped(g *engine.ChainGraph, s engine.Schedule) bool {
+	n := g.Chain.Len()
+	var got, want []engine.Step
+	joined := make([]bool, n+2)
+	for i, st := range s {
+		if st.Kind != engine.StepRun {
+			continue
+		}
+		got = append(got, engine.Step{Op: st.Op, OutputOnly: st.OutputOnly})
+		k := g.Ops[st.Op].Stage
+		for _, next := range s[i+1:] {
+			if next.Kind == engine.StepRun {
+				break
+			}
+			joined[k] = joined[k] || st.OutputOnly && next.Kind == engine.StepFree && next.Value == g.Act(k-1)
+		}
+	}
+	if len(got) < n {
+		return false
+	}
+	for k := 1; k <= n; k++ {
+		want = append(want, engine.Step{Op: g.Fwd(k), OutputOnly: got[k-1].OutputOnly && k < n})
+	}
+	for k := n; k >= 1; k-- {
+		first := k
+		for first > 1 && want[k-1].OutputOnly && joined[first] && want[first-2].OutputOnly {
+			first--
+		}
+		for j := first; j <= k && want[k-1].OutputOnly; j++ {
+			want = append(want, engine.Step{Op: g.Fwd(j)})
+		}
+		for j := k; j >= first; j-- {
+			want = append(want, engine.Step{Op: g.Bwd(j)})
+		}
+		k = first
+	}
+	return slices.Equal(got, want)
+}

@@ -1,0 +1,114 @@
+package check
+
+import (
+	"fmt"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/play"
+)
+
+// Plan proves or refutes what package play says of a plan, from its log and the trace
+// alone: every operator of the step runs once, in order, with what it reads there and
+// room for what it makes; what runs again belongs to a segment that says so; autograd
+// gets all that it asks for; nothing is made twice or goes twice; peak, times and what
+// is left follow. Not proven: that PyTorch does the same.
+func Plan(t *play.Trace, segments []*play.Segment, said play.Result, log []play.Entry) error {
+	c := &planned{t: t, there: map[[2]int]bool{}, count: make([]int, len(t.Storages)), again: make([]bool, len(t.Ops))}
+	c.allow(segments)
+	for i, e := range log {
+		if err := c.entry(e); err != nil {
+			return fmt.Errorf("entry %d: %w", i, err)
+		}
+	}
+	if c.next != len(t.Ops) {
+		return fmt.Errorf("%d of %d operators ran", c.next, len(t.Ops))
+	}
+	if got := (play.Result{Peak: c.peak, Time: t.Time() + c.twice, Again: c.twice, Left: c.now}); got != said {
+		return fmt.Errorf("the log adds up to %+v, and %+v is said", got, said)
+	}
+	return nil
+}
+
+// planned follows a log.
+type planned struct {
+	t         *play.Trace
+	again     []bool          // operators that may run again
+	there     map[[2]int]bool // storage and run
+	count     []int           // instances of each storage
+	now, peak engine.Bytes
+	twice     time.Duration
+	next      int // the operator of the step that is due
+}
+
+// allow marks the operators within calls of segments that run again.
+func (c *planned) allow(segments []*play.Segment) {
+	units := map[string]bool{}
+	for _, s := range segments {
+		if s.Do == play.DoRecompute {
+			for _, u := range s.Units {
+				units[u] = true
+			}
+		}
+	}
+	for _, call := range c.t.Calls {
+		for i := call.Op; i < call.End && units[call.Path]; i++ {
+			c.again[i] = true
+		}
+	}
+}
+
+func (c *planned) entry(e play.Entry) error {
+	key := [2]int{e.ID, e.Run}
+	switch e.Kind {
+	case play.EntryMade:
+		if c.there[key] || c.t.Resident[e.ID] {
+			return fmt.Errorf("storage %d of run %d takes room that it has", e.ID, e.Run)
+		}
+		c.there[key] = true
+		c.count[e.ID]++
+		c.now += c.t.Storages[e.ID]
+		c.peak = max(c.peak, c.now)
+	case play.EntryGone:
+		if !c.there[key] {
+			return fmt.Errorf("storage %d of run %d goes and is not there", e.ID, e.Run)
+		}
+		delete(c.there, key)
+		c.count[e.ID]--
+		c.now -= c.t.Storages[e.ID]
+	case play.EntryNeeded:
+		if s := c.t.Keeps[e.ID].Storage; c.count[s] == 0 {
+			return fmt.Errorf("autograd asks for storage %d, which is not there", s)
+		}
+	case play.EntryRan:
+		return c.ran(e.ID, e.Run)
+	}
+	return nil
+}
+
+// ran follows an operator.
+func (c *planned) ran(i, run int) error {
+	op := &c.t.Ops[i]
+	switch {
+	case run == 0 && i != c.next:
+		return fmt.Errorf("operator %d runs, and %d is due", i, c.next)
+	case run == 0:
+		c.next++
+	case !c.again[i]:
+		return fmt.Errorf("operator %d (%s) runs again, and no segment says so", i, op.Name)
+	default:
+		c.twice += op.Time
+	}
+	for _, s := range op.In {
+		if !c.t.Resident[s] && c.count[s] == 0 {
+			return fmt.Errorf("operator %d (%s) reads storage %d, which is not there", i, op.Name, s)
+		}
+	}
+	for _, s := range op.New {
+		if !c.t.Resident[s] && !c.there[[2]int{s, run}] {
+			return fmt.Errorf("operator %d (%s) makes storage %d, which has no room", i, op.Name, s)
+		}
+	}
+	c.peak = max(c.peak, c.now+op.Temp)
+	return nil
+}

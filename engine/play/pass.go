@@ -1,0 +1,213 @@
+package play
+
+import "slices"
+
+// pass is one walk over events of the forward: all of them, or those of a frame that
+// is filled again.
+type pass struct {
+	p     *Player
+	level map[int]*Segment // by call
+	run   int
+	fill  *frame // nil: the forward
+
+	frames []*frame // opened here, in order
+	mine   []int    // storages made here
+	own    map[int]bool
+	held   []instance // saved results that this run holds
+	deaths []Free
+
+	inside, cur int // calls; -1: none
+	opened      *frame
+	want        map[int]bool
+}
+
+func (f *pass) play(begin, end int) {
+	f.own, f.deaths, f.inside, f.cur = map[int]bool{}, f.p.deaths, -1, -1
+	if f.fill != nil {
+		f.within()
+	}
+	for _, e := range f.p.t.Events[begin:end] {
+		if !f.event(e) {
+			break
+		}
+	}
+	f.settle()
+}
+
+// within prepares a run again: what is wanted, and which deaths lie in it.
+func (f *pass) within() {
+	f.want = map[int]bool{}
+	for q := range f.fill.alive {
+		f.want[q] = true
+	}
+	calls := f.p.t.Calls
+	first, last := calls[f.fill.calls[0]].Op, calls[f.fill.calls[len(f.fill.calls)-1]].End
+	f.deaths = nil
+	for _, d := range f.p.deaths {
+		if first < d.Op && d.Op <= last {
+			f.deaths = append(f.deaths, d)
+		}
+	}
+}
+
+// event plays one; false: all that was wanted is there.
+func (f *pass) event(e Event) bool {
+	switch {
+	case e.Kind == EventEnter:
+		if f.fill != nil && slices.Contains(f.fill.calls, e.ID) {
+			f.inside = e.ID
+		}
+		if s := f.level[e.ID]; f.cur < 0 && s != nil && s.Do != DoKeep && (f.fill == nil || f.inside >= 0) {
+			f.cur = e.ID
+			f.open(s, e.ID)
+		}
+	case e.Kind == EventLeave:
+		if f.cur == e.ID {
+			f.cur, f.opened = -1, nil
+		}
+		if f.inside == e.ID {
+			f.inside = -1
+		}
+	case f.fill != nil && f.inside < 0:
+	case e.Kind == EventOp:
+		f.die(e.ID)
+		f.operator(e.ID)
+	case e.Kind == EventPack:
+		return f.pack(e.ID)
+	}
+	return true
+}
+
+// open begins a segment's frame, or goes on with it.
+func (f *pass) open(s *Segment, call int) {
+	i := slices.IndexFunc(f.frames, func(have *frame) bool { return have.seg == s })
+	if i < 0 {
+		i = len(f.frames)
+		f.frames = append(f.frames, f.p.frame(s, f.run))
+	}
+	o := f.frames[i]
+	f.opened = o
+	for _, a := range f.p.t.Calls[call].Args {
+		if s.Do == DoOffload || slices.ContainsFunc(a.Made, func(c int) bool { return slices.Contains(o.calls, c) }) {
+			continue
+		}
+		key := f.key(a.Storage)
+		f.p.hold(key, holder{byInput, o.id})
+		o.inputs = append(o.inputs, key)
+	}
+	o.calls = append(o.calls, call)
+}
+
+// die lets go of what Python has let go of before an operator.
+func (f *pass) die(op int) {
+	for len(f.deaths) > 0 && f.deaths[0].Op <= op {
+		n := f.deaths[0].Storage
+		f.deaths = f.deaths[1:]
+		if f.own[n] || f.run == 0 {
+			f.p.drop(instance{n, f.run}, holder{byPython, 0})
+		}
+	}
+}
+
+func (f *pass) operator(i int) {
+	p, op := f.p, &f.p.t.Ops[i]
+	o := f.opened
+	if o == nil {
+		o = f.fill
+	}
+	saved := o != nil && o.saves(op.Name, o == f.fill)
+	if saved && o == f.fill { // it was kept: nothing runs
+		for _, n := range op.New {
+			key := instance{n, o.run}
+			p.hold(key, holder{byPython, 0})
+			f.held = append(f.held, key)
+			p.owner[n] = o.run
+		}
+		return
+	}
+	for _, n := range op.New {
+		if !f.own[n] {
+			f.own[n] = true
+			f.mine = append(f.mine, n)
+		}
+		key := instance{n, f.run}
+		p.hold(key, holder{byPython, 0})
+		if saved {
+			p.hold(key, holder{byOperator, o.id})
+			o.kept = append(o.kept, key)
+		}
+	}
+	p.peak = max(p.peak, p.now+op.Temp)
+	p.note(EntryRan, i, f.run)
+	if f.run > 0 {
+		p.again += op.Time
+	}
+}
+
+// saves counts an operator, and says whether its results stay.
+func (o *frame) saves(name string, again bool) bool {
+	if len(o.seg.Save) == 0 {
+		return false
+	}
+	counts := o.first
+	if again {
+		counts = o.second
+	}
+	counts[name]++
+	return slices.Contains(o.seg.Save, Saved{name, counts[name] - 1})
+}
+
+func (f *pass) pack(keep int) bool {
+	p := f.p
+	if f.fill != nil && !f.fill.alive[keep] {
+		return true
+	}
+	if f.opened != nil {
+		f.opened.alive[keep] = true
+		p.filler[keep] = f.opened
+	} else {
+		key := f.key(p.t.Keeps[keep].Storage)
+		p.hold(key, holder{byKeep, keep})
+		p.holds[keep] = key
+		delete(p.filler, keep)
+	}
+	if f.fill == nil {
+		return true
+	}
+	delete(f.want, keep)
+	return len(f.want) > 0
+}
+
+// settle ends a pass: what Python still held goes, and frames that keep nothing.
+func (f *pass) settle() {
+	p := f.p
+	if f.fill == nil {
+		for _, d := range f.deaths {
+			p.drop(instance{d.Storage, f.run}, holder{byPython, 0})
+		}
+	} else {
+		for _, n := range f.mine {
+			p.drop(instance{n, f.run}, holder{byPython, 0})
+		}
+		for _, key := range f.held {
+			p.drop(key, holder{byPython, 0})
+		}
+		for _, key := range f.fill.kept {
+			p.drop(key, holder{byOperator, f.fill.id})
+		}
+		f.fill.kept = nil
+	}
+	for _, o := range f.frames {
+		if len(o.alive) == 0 {
+			p.close(o)
+		}
+	}
+}
+
+// key is the instance of a storage that this pass sees.
+func (f *pass) key(n int) instance {
+	if f.own[n] || f.run == 0 {
+		return instance{n, f.run}
+	}
+	return instance{n, f.p.owner[n]}
+}

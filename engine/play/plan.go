@@ -1,0 +1,171 @@
+package play
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"memtide/engine"
+)
+
+// PlanFormat is the value of "format" in files of plans.
+const PlanFormat = "memtide-plan/1"
+
+// What a segment does with what autograd would keep of its calls.
+const (
+	DoKeep      = "keep"
+	DoRecompute = "recompute" // drop it, and run the calls again when their backward comes
+	DoOffload   = "offload"   // move it to the host
+)
+
+// Plan is the content of a file of plans. Fields are only added.
+type Plan struct {
+	Format    string     `json:"format"`
+	Class     string     `json:"class"`
+	Name      string     `json:"name"`
+	MadeBy    string     `json:"made_by"`
+	Budget    int64      `json:"budget_bytes"`
+	Model     Model      `json:"model"`
+	Inputs    [][]any    `json:"inputs"`
+	Autocast  string     `json:"autocast"`
+	Predicted Predicted  `json:"predicted"`
+	Segments  []*Segment `json:"segments"`
+}
+
+// Model is what a plan is held against when it is applied.
+type Model struct {
+	Units   []string `json:"units"`
+	Classes []string `json:"classes"`
+	SHA     string   `json:"ops_sha"`
+}
+
+// Predicted is what the player says of a plan.
+type Predicted struct {
+	Peak    int64   `json:"peak_bytes"`
+	Step    float64 `json:"step_s"`
+	KeepAll int64   `json:"keepall_peak_bytes"`
+	Again   float64 `json:"again_s"`
+}
+
+// Segment is a run of consecutive unit calls; what no segment names is kept.
+type Segment struct {
+	Units    []string   `json:"units"`
+	Do       string     `json:"do"`
+	Inner    []*Segment `json:"inner,omitempty"` // within it, when it runs again
+	Save     []Saved    `json:"save,omitempty"`  // operators whose results stay; only without Inner
+	Prefetch int        `json:"prefetch,omitempty"`
+}
+
+// Saved is an operator of a segment: its name, and which of those with that name.
+type Saved struct {
+	Op string
+	At int
+}
+
+// MarshalJSON writes it as a list of two.
+func (s Saved) MarshalJSON() ([]byte, error) { return json.Marshal([]any{s.Op, s.At}) }
+
+// UnmarshalJSON reads a list of two.
+func (s *Saved) UnmarshalJSON(data []byte) error {
+	two := []any{&s.Op, &s.At}
+	if err := json.Unmarshal(data, &two); err != nil || len(two) != 2 {
+		return fmt.Errorf("%s is not the name of an operator and a number", data)
+	}
+	return nil
+}
+
+// ReadPlan reads a file.
+func ReadPlan(data []byte) (*Plan, error) {
+	p := &Plan{}
+	if err := json.Unmarshal(data, p); err != nil {
+		return nil, fmt.Errorf("this is no plan: %w", err)
+	}
+	if p.Format != PlanFormat {
+		return nil, fmt.Errorf("format is %q; a plan is %q", p.Format, PlanFormat)
+	}
+	return p, nil
+}
+
+// JSON writes a file: a segment in a line.
+func (p *Plan) JSON() ([]byte, error) {
+	short := *p
+	short.Segments = nil
+	head, err := json.Marshal(&short)
+	if err != nil {
+		return nil, err
+	}
+	var lines []string
+	for _, s := range p.Segments {
+		line, err := json.Marshal(s)
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, "  "+string(line))
+	}
+	out := bytes.TrimSuffix(head, []byte(`"segments":null}`))
+	return append(out, "\n \"segments\": [\n"+strings.Join(lines, ",\n")+"]}\n"...), nil
+}
+
+// Validate says what no runtime could do with segments of this trace.
+func (t *Trace) Validate(segments []*Segment) error {
+	at := map[string]int{}
+	for i, c := range t.Calls {
+		at[c.Path] = i
+	}
+	return t.validate(segments, at, 0, len(t.Ops))
+}
+
+// validate takes segments whose operators lie from first to before end.
+func (t *Trace) validate(segments []*Segment, at map[string]int, first, end int) error {
+	last := -1
+	for _, s := range segments {
+		if err := s.valid(); err != nil {
+			return err
+		}
+		for _, u := range s.Units {
+			c, ok := at[u]
+			switch {
+			case !ok:
+				return fmt.Errorf("there is no call of %s in the trace", u)
+			case c <= last:
+				return fmt.Errorf("%s is in two segments, or not in the order of the calls", u)
+			case t.Calls[c].Op < first || t.Calls[c].End > end:
+				return fmt.Errorf("%s does not lie within the segment around it", u)
+			}
+			last = c
+		}
+		if err := t.validate(s.Inner, at, t.Calls[at[s.Units[0]]].Op, t.Calls[last].End); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Segment) valid() error {
+	switch {
+	case len(s.Units) == 0:
+		return fmt.Errorf("a segment has no units")
+	case s.Do != DoKeep && s.Do != DoRecompute && s.Do != DoOffload:
+		return fmt.Errorf("the segment of %s says %q; it is keep, recompute or offload", s.Units[0], s.Do)
+	case len(s.Save) > 0 && len(s.Inner) > 0:
+		return fmt.Errorf("the segment of %s keeps single operators and has others within", s.Units[0])
+	}
+	return nil
+}
+
+// Plan is a plan of these segments with what the player says of them. class is that
+// of the plan, maker the program and the method.
+func (p *Player) Plan(segments []*Segment, class, maker string, budget engine.Bytes) *Plan {
+	t, all, got := p.t, p.Play(nil), p.Play(segments)
+	plan := &Plan{Format: PlanFormat, Class: class, Name: t.Name, MadeBy: maker, Budget: int64(budget), Autocast: t.Autocast, Inputs: [][]any{}, Segments: segments,
+		Model:     Model{Units: t.UnitNames(), SHA: t.SHA},
+		Predicted: Predicted{Peak: int64(got.Peak), Step: got.Time.Seconds(), KeepAll: int64(all.Peak), Again: got.Again.Seconds()}}
+	for _, c := range t.Units {
+		plan.Model.Classes = append(plan.Model.Classes, t.Calls[c].Class)
+	}
+	for _, in := range t.Inputs {
+		plan.Inputs = append(plan.Inputs, []any{in.Name, in.Shape, in.DType})
+	}
+	return plan
+}

@@ -1,0 +1,268 @@
+package play
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"memtide/engine"
+)
+
+// Result is what a step takes under a plan.
+type Result struct {
+	Peak  engine.Bytes  // above what is there before the step
+	Time  time.Duration // of all operators, one after the other
+	Again time.Duration // of those that ran again
+	Left  engine.Bytes  // still there after the step
+}
+
+// Player plays plans of one trace. It is not safe for concurrent use.
+type Player struct {
+	t      *Trace
+	split  int
+	at     map[string]int // calls by path
+	first  []int          // of each storage the operator that makes it; -1: none
+	late   []bool         // storages of the forward that outlive it
+	deaths []Free         // by operator
+	enter  []int          // of each call its places in Events
+	leave  []int
+
+	now, peak engine.Bytes
+	again     time.Duration
+	runs      int
+	held      map[instance][]holder
+	filler    map[int]*frame
+	holds     map[int]instance
+	owner     map[int]int // storage to run, of the arguments of the frame that is filled
+	log       *[]Entry    // nil: nobody wants one
+}
+
+// Entry is a line of the log of a played plan. Storages have an instance for each run
+// that makes them; run 0 is the step itself.
+type Entry struct {
+	Kind EntryKind
+	ID   int // a storage, an operator or a keep
+	Run  int
+}
+
+// EntryKind says what happened.
+type EntryKind uint8
+
+// The kinds of entries.
+const (
+	EntryMade   EntryKind = iota // an instance of a storage takes its room
+	EntryGone                    // it is gone
+	EntryRan                     // an operator runs; what it makes is there
+	EntryNeeded                  // autograd has what it asked for
+)
+
+// Log plays as Play does, and writes down what happens.
+func (p *Player) Log(segments []*Segment) (Result, []Entry) {
+	var log []Entry
+	p.log = &log
+	defer func() { p.log = nil }()
+	return p.Play(segments), log
+}
+
+func (p *Player) note(kind EntryKind, id, run int) {
+	if p.log != nil {
+		*p.log = append(*p.log, Entry{kind, id, run})
+	}
+}
+
+// instance is a storage of one run; run 0 is the forward. It is there while somebody
+// holds it.
+type instance struct{ storage, run int }
+
+// holder is who holds an instance.
+type holder struct {
+	kind holderKind
+	id   int
+}
+
+type holderKind uint8
+
+const (
+	byPython   holderKind = iota
+	byKeep                // autograd
+	byInput               // a frame, for the arguments of its calls
+	byOperator            // a frame, for the result of an operator that it saves
+)
+
+// frame is one execution of a segment.
+type frame struct {
+	seg           *Segment
+	run, id       int
+	alive         map[int]bool // keeps that are not released
+	inputs        []instance
+	calls         []int
+	kept          []instance
+	first, second map[string]int // operators by name, of the first run and of the one that fills
+}
+
+// NewPlayer is the player of a trace.
+func NewPlayer(t *Trace) *Player {
+	p := &Player{t: t, split: t.Split(), at: map[string]int{}, first: make([]int, len(t.Storages)), late: make([]bool, len(t.Storages)),
+		enter: make([]int, len(t.Calls)), leave: make([]int, len(t.Calls)), deaths: slices.Clone(t.Frees)}
+	for i, c := range t.Calls {
+		p.at[c.Path] = i
+	}
+	for i := range p.first {
+		p.first[i] = -1
+	}
+	for i, op := range t.Ops {
+		for _, n := range op.New {
+			p.first[n] = i
+			p.late[n] = i < t.Forward
+		}
+	}
+	for _, f := range t.Frees {
+		p.late[f.Storage] = false
+	}
+	slices.SortFunc(p.deaths, func(a, b Free) int { return cmp.Or(cmp.Compare(a.Op, b.Op), cmp.Compare(a.Storage, b.Storage)) })
+	for i, e := range t.Events {
+		switch e.Kind {
+		case EventEnter:
+			p.enter[e.ID] = i
+		case EventLeave:
+			p.leave[e.ID] = i
+		}
+	}
+	return p
+}
+
+// Play plays a step under the segments of a valid plan; without any, the plain step.
+func (p *Player) Play(segments []*Segment) Result {
+	p.now, p.peak, p.again, p.runs = 0, 0, 0, 0
+	p.held, p.filler, p.holds, p.owner = map[instance][]holder{}, map[int]*frame{}, map[int]instance{}, nil
+	f := &pass{p: p, level: p.calls(segments)}
+	f.play(0, p.split)
+	for _, e := range p.t.Events[p.split:] {
+		p.backward(e)
+	}
+	return Result{Peak: p.peak, Time: p.t.Time() + p.again, Again: p.again, Left: p.now}
+}
+
+func (p *Player) backward(e Event) {
+	switch e.Kind {
+	case EventOp:
+		op := &p.t.Ops[e.ID]
+		for _, n := range op.New {
+			p.hold(instance{n, 0}, holder{byPython, 0})
+		}
+		p.peak = max(p.peak, p.now+op.Temp)
+		p.note(EntryRan, e.ID, 0)
+	case EventFree:
+		if p.first[e.ID] >= p.t.Forward || p.late[e.ID] {
+			p.drop(instance{e.ID, 0}, holder{byPython, 0})
+		}
+	case EventUnpack:
+		p.need(e.ID)
+		p.note(EntryNeeded, e.ID, 0)
+	case EventRelease:
+		f := p.filler[e.ID]
+		delete(p.filler, e.ID)
+		if key, ok := p.holds[e.ID]; ok {
+			p.drop(key, holder{byKeep, e.ID})
+			delete(p.holds, e.ID)
+		}
+		if f != nil {
+			delete(f.alive, e.ID)
+			if len(f.alive) == 0 {
+				p.close(f)
+			}
+		}
+	}
+}
+
+func (p *Player) hold(key instance, by holder) {
+	if p.t.Resident[key.storage] {
+		return
+	}
+	holders := p.held[key]
+	if slices.Contains(holders, by) {
+		return
+	}
+	if len(holders) == 0 {
+		p.now += p.t.Storages[key.storage]
+		p.peak = max(p.peak, p.now)
+		p.note(EntryMade, key.storage, key.run)
+	}
+	p.held[key] = append(holders, by)
+}
+
+func (p *Player) drop(key instance, by holder) {
+	holders := p.held[key]
+	i := slices.Index(holders, by)
+	if i < 0 {
+		return
+	}
+	if len(holders) == 1 {
+		p.now -= p.t.Storages[key.storage]
+		p.note(EntryGone, key.storage, key.run)
+		delete(p.held, key)
+		return
+	}
+	p.held[key] = slices.Delete(holders, i, i+1)
+}
+
+// calls says of each call which segment it begins or goes on with.
+func (p *Player) calls(segments []*Segment) map[int]*Segment {
+	of := map[int]*Segment{}
+	for _, s := range segments {
+		for _, u := range s.Units {
+			of[p.at[u]] = s
+		}
+	}
+	return of
+}
+
+func (p *Player) frame(seg *Segment, run int) *frame {
+	p.runs++
+	return &frame{seg: seg, run: run, id: p.runs, alive: map[int]bool{}, first: map[string]int{}, second: map[string]int{}}
+}
+
+// close lets go of the arguments of a frame's calls.
+func (p *Player) close(f *frame) {
+	for _, key := range f.inputs {
+		p.drop(key, holder{byInput, f.id})
+	}
+	f.inputs = nil
+}
+
+// need brings back what autograd asks for.
+func (p *Player) need(keep int) {
+	for {
+		f := p.filler[keep]
+		if _, there := p.holds[keep]; f == nil || there {
+			return
+		}
+		if f.seg.Do == DoOffload {
+			p.fetch(f)
+			return
+		}
+		p.runs++
+		p.owner = map[int]int{}
+		for _, key := range f.inputs {
+			p.owner[key.storage] = key.run
+		}
+		again := &pass{p: p, level: p.calls(f.seg.Inner), run: p.runs, fill: f}
+		again.play(p.enter[f.calls[0]], p.leave[f.calls[len(f.calls)-1]]+1)
+		p.close(f)
+	}
+}
+
+// fetch brings back all that an offloaded frame still keeps.
+func (p *Player) fetch(f *frame) {
+	var keeps []int
+	for q := range f.alive {
+		keeps = append(keeps, q)
+	}
+	slices.Sort(keeps)
+	for _, q := range keeps {
+		if _, there := p.holds[q]; !there {
+			p.holds[q] = instance{p.t.Keeps[q].Storage, f.id}
+			p.hold(p.holds[q], holder{byKeep, q})
+		}
+	}
+}

@@ -1,0 +1,253 @@
+package remat
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"memtide/engine"
+)
+
+func init() {
+	engine.Register(&engine.Strategy{
+		Name:  "wrappable",
+		Title: "Optimal unequal segments",
+		Mark:  7,
+		Doc: `Finds the fastest schedule of those that a checkpoint around runs of layers executes.
+
+Every stage is kept, or belongs to a run of consecutive stages that keeps its input
+alone and is computed again as a whole when its backward comes: what PyTorch's
+checkpoint does around a run of modules, and JAX's remat around a function. Runs may
+have any lengths, so that no stage runs more than twice. The last stage is kept: to run
+it again at once would only take longer.
+
+It is a dynamic program over the memory that is held at every border, in exact bytes:
+of two ways to a border one is forgotten if it is slower and holds more. The optimal
+strategy without this restriction is rotor, which may drop things again within a run.`,
+		Class: engine.MayRecompute,
+		Cites: []engine.Cite{{
+			Text:    "Chen, Xu, Zhang, Guestrin: Training Deep Nets with Sublinear Memory Cost",
+			ID:      "arXiv:1604.06174",
+			Section: "4.3; the exact program is ours",
+		}},
+		Solver: solveWrappable,
+	})
+}
+
+const withinWrappable = "runs that are computed again as a whole"
+
+// mostArrivals bounds the ways to one border that are held at a time. Beyond it every
+// second one is forgotten, and nothing is optimal any more.
+const mostArrivals = 100_000
+
+// border is a way to a border: what is held there beside gradients and resident memory,
+// and what it has cost: extra time, or a peak if that is what is made small.
+type border struct {
+	held engine.Bytes
+	cost int64
+	from int32 // its place among the ways to the border before
+	at   int32 // that border; the stages between are a run, or one stage that is kept
+	kept bool
+}
+
+// wrapping solves one chain.
+type wrapping struct {
+	c       *engine.Chain
+	budget  engine.Bytes
+	smaller bool // the cost is the peak
+	ways    [][]border
+	thinned bool
+}
+
+func solveWrappable(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
+	if p.Chain == nil {
+		return nil, engine.ErrNeedsChain
+	}
+	c := p.Chain.Chain
+	if err := solvable(c); err != nil {
+		return nil, err
+	}
+	w := &wrapping{c: c, budget: p.Budget}
+	if err := w.solve(poll); err != nil {
+		return nil, err
+	}
+	if len(w.ways[c.Len()]) == 0 {
+		return nil, w.infeasible(p, poll)
+	}
+	sol := solution(p, w.sequence())
+	sol.OptimalAmong = withinWrappable
+	if sol.Optimal, sol.Stopped = !w.thinned, w.thinned; w.thinned {
+		sol.Notes = []string{"There were more ways than are held at a time; some were forgotten, so a faster schedule may exist."}
+		return sol, nil
+	}
+	sol.Bound = sol.Makespan
+	return sol, nil
+}
+
+// Runs are the stages, first and last, that the optimal schedule of class wrappable
+// computes again: for those who look for plans beyond the chain. Errors are as those of
+// the strategy.
+func Runs(c *engine.Chain, budget engine.Bytes, poll *engine.Poll) (runs [][2]int, err error) {
+	w := &wrapping{c: c, budget: budget}
+	if err := solvable(c); err != nil {
+		return nil, err
+	}
+	if err := w.solve(poll); err != nil {
+		return nil, err
+	}
+	if len(w.ways[c.Len()]) == 0 {
+		return nil, &engine.InfeasibleError{Budget: budget}
+	}
+	for _, g := range w.segments() {
+		if !g.kept {
+			runs = append(runs, [2]int{g.s, g.t})
+		}
+	}
+	slices.Reverse(runs)
+	return runs, nil
+}
+
+// infeasible finds the smallest budget.
+func (w *wrapping) infeasible(p *engine.Problem, poll *engine.Poll) error {
+	if w.thinned {
+		return &engine.InfeasibleError{Budget: p.Budget, Why: "of the ways that were held"}
+	}
+	least := &wrapping{c: w.c, budget: engine.NoLimit, smaller: true}
+	if err := least.solve(poll); err != nil {
+		return err
+	}
+	_, peak := Replay(w.c, least.sequence())
+	if least.thinned {
+		peak = 0
+	}
+	return &engine.InfeasibleError{Budget: p.Budget, Smallest: peak, Why: "with any runs that are computed again as a whole"}
+}
+
+func (w *wrapping) solve(poll *engine.Poll) error {
+	n := w.c.Len()
+	w.ways = make([][]border, n+1)
+	w.ways[0] = []border{{held: w.c.Input + w.c.Resident.Total()}}
+	for s := 1; s <= n; s++ {
+		w.ways[s-1] = w.pareto(w.ways[s-1])
+		if err := w.keep(s, poll); err != nil {
+			return err
+		}
+		if err := w.recompute(s, poll); err != nil {
+			return err
+		}
+	}
+	w.ways[n] = w.pareto(w.ways[n])
+	return nil
+}
+
+// pareto keeps the ways that no other one beats in both.
+func (w *wrapping) pareto(ways []border) []border {
+	slices.SortFunc(ways, func(a, b border) int {
+		return cmp.Or(cmp.Compare(a.held, b.held), cmp.Compare(a.cost, b.cost), cmp.Compare(a.at, b.at), cmp.Compare(a.from, b.from))
+	})
+	out := ways[:0]
+	for _, b := range ways {
+		if len(out) == 0 || b.cost < out[len(out)-1].cost {
+			out = append(out, b)
+		}
+	}
+	for len(out) > mostArrivals {
+		w.thinned = true
+		half := out[:0]
+		for i := 0; i < len(out); i += 2 {
+			half = append(half, out[i])
+		}
+		out = half
+	}
+	return slices.Clip(out)
+}
+
+// extend goes on from the ways to the border before stage s to the one behind t: need
+// is the peak of the segment above what is held before, grow what it holds more.
+func (w *wrapping) extend(s, t int, need, grow engine.Bytes, extra time.Duration, kept bool) {
+	for i, b := range w.ways[s-1] {
+		peak := b.held + need
+		if peak > w.budget {
+			return // the others hold more
+		}
+		next := border{held: b.held + grow, cost: b.cost + int64(extra), from: int32(i), at: int32(s - 1), kept: kept}
+		if w.smaller {
+			next.cost = max(b.cost, int64(peak))
+		}
+		w.ways[t] = append(w.ways[t], next)
+	}
+}
+
+// keep goes on with stage s kept.
+func (w *wrapping) keep(s int, poll *engine.Poll) error {
+	st, n := &w.c.Stages[s-1], w.c.Len()
+	gone := w.c.Beside(s - 1) // an output that nobody saves goes once it is read
+	need := max(w.c.HeldGrad(n)+st.Saved+w.c.Beside(s)+st.FwdTemp, st.Saved-gone+st.Grad+w.c.Grad(s-1)+st.BwdTemp)
+	w.extend(s, s, need, st.Saved+w.c.Beside(s)-gone, 0, true)
+	return poll.Err()
+}
+
+// recompute goes on with runs that begin with stage s.
+func (w *wrapping) recompute(s int, poll *engine.Poll) error {
+	c, n := w.c, w.c.Len()
+	var lean, rerun, back, saved, before engine.Bytes // above what is held; rerun without the gradient that is there then
+	var extra time.Duration
+	gone := c.Beside(s - 1)
+	for t := s; t < n; t++ {
+		if err := poll.Err(); err != nil {
+			return err
+		}
+		st := &c.Stages[t-1]
+		lean = max(lean, c.HeldGrad(n)+before+st.Out+st.FwdTemp)
+		before = st.Out
+		var input engine.Bytes // what the rerun has let go of before stage t, or still holds of the stage before
+		if t > s {
+			input = c.Beside(t-1) - gone
+		}
+		rerun = max(rerun, saved+input+st.Saved+c.Beside(t)+st.FwdTemp)
+		saved += st.Saved
+		back = max(back, saved-gone+st.Grad+c.Grad(t-1)+st.BwdTemp)
+		extra += st.Forward
+		w.extend(s, t, max(lean, rerun+st.Grad, back), st.Out, extra, false)
+	}
+	return nil
+}
+
+// segment is stages that are a run, or one stage that is kept.
+type segment struct {
+	s, t int
+	kept bool
+}
+
+// segments are those of the cheapest way, from the last one.
+func (w *wrapping) segments() (segments []segment) {
+	end := w.c.Len()
+	ways := w.ways[end]
+	b := ways[len(ways)-1] // sorted: the last one is the cheapest
+	for end > 0 {
+		segments = append(segments, segment{int(b.at) + 1, end, b.kept})
+		end = int(b.at)
+		b = w.ways[end][b.from]
+	}
+	return segments
+}
+
+// sequence is that of the cheapest way.
+func (w *wrapping) sequence() []engine.ChainOp {
+	var forward, backward []engine.ChainOp
+	for _, g := range w.segments() {
+		var ahead []engine.ChainOp
+		if g.kept {
+			ahead = []engine.ChainOp{{Kind: engine.FAll, Stage: g.s}}
+			backward = append(backward, engine.ChainOp{Kind: engine.BStep, Stage: g.s})
+		} else {
+			ahead = []engine.ChainOp{{Kind: engine.FCk, Stage: g.s}}
+			for k := g.s + 1; k <= g.t; k++ {
+				ahead = append(ahead, engine.ChainOp{Kind: engine.FNone, Stage: k})
+			}
+			backward = keepAll(backward, g.s, g.t)
+		}
+		forward = append(ahead, forward...)
+	}
+	return append(forward, backward...)
+}

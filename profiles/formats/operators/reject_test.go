@@ -1,0 +1,35 @@
+package operators_test
+
+import (
+	"strings"
+	"testing"
+
+	"memtide/profiles/formats/operators"
+)
+
+// Files that are no trace are refused with the place and what was expected.
+func TestRejections(t *testing.T) {
+	const good = `{"format":"memtide/1","kind":"operators","storages":[8,4],"resident":[0],"ops":[{"name":"a","in":[0],"new":[1],"time_s":0}],"forward_ops":1,` +
+		`"calls":[{"path":"","class":"M","op":0,"end":1,"args":[[0,[]]]}],"keeps":[[1,0]],"units":[0],"tied":[],` +
+		`"events":[["enter",0],["op",0],["pack",0],["leave",0],["backward",0],["unpack",0],["release",0],["free",1]],"python_frees":[[1,1]]}`
+	if _, _, err := operators.Read("good", []byte(good), nil); err != nil {
+		t.Fatalf("the file that the others are made of: %v", err)
+	}
+	for _, c := range [][3]string{
+		{`"storages":[8,4]`, `"storages":[8,-4]`, "Sizes cannot be negative"},
+		{`"new":[1]`, `"new":[2]`, "ops[0].new is something else. A whole number below 2 is expected."},
+		{`"end":1`, `"end":2`, "calls[0].end"},
+		{`["pack",0]`, `["pack",1]`, "events[2]"},
+		{`["pack",0]`, `["sell",0]`, "events[2]"},
+		{`["leave",0],`, ``, "Every call is entered and left once"},
+		{`["backward",0],`, ``, "The backward begins once."},
+		{`[[1,1]]`, `[[1]]`, "A storage and an operator are expected."},
+		{`"forward_ops":1`, `"forward_ops":9`, "forward_ops is something else"},
+		{`"keeps":[[1,0]]`, `"keeps":7`, "keeps is something else. A list is expected."},
+	} {
+		_, _, err := operators.Read("bad", []byte(strings.Replace(good, c[0], c[1], 1)), nil)
+		if err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), "events[2]: events[2]", "events[2]"), c[2]) {
+			t.Errorf("%s instead of %s: %v, want %q", c[1], c[0], err, c[2])
+		}
+	}
+}

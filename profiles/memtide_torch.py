@@ -1,0 +1,2507 @@
+#!/usr/bin/env python3
+"""What memtide needs of PyTorch, in one file: the operators of a training step of any
+module, and the run of the unmodified module by a plan.
+
+    python memtide_torch.py my.module:factory -o net.json
+    memtide torch -class nested -budget 10GiB -o plan.json operators.json
+
+    import memtide_torch as mt
+    handle = mt.apply(model, "plan.json")      # the model trains by the plan
+    handle.remove()                            # and no longer
+
+factory() returns model, or model, args, or model, args, kwargs, or a dictionary of
+model, args, kwargs, loss, autocast. Without memtide:
+
+    graph = mt.collect(model, (ids,), {"labels": labels})
+    plan = mt.every_nth(graph, 2)              # or every, or segments(graph, ["h.0", "h.1"])
+    print(graph.play(plan).peak)               # before anything runs
+
+Needs PyTorch 1.13 or later, nothing else; single operators that are kept need 2.4,
+collecting without computing needs 2.1. Not run on a GPU yet: pinned copies, random
+numbers of a GPU and FSDP are untested.
+
+With --chain (or as collect.py) it measures a network stage by stage:
+    python collect.py resnet50 --input 32x3x224x224 --device cuda
+    python collect.py package.module:factory --device cpu --reps 5 -o net.json
+    python collect.py densenet121 --input 32x3x224x224 --meta --times a100-sxm-40gb
+    python collect.py --link net.json
+
+The network is a name of torchvision.models, or package.module:factory, where
+factory() returns a module, or a module and a sample of its input. The stages are
+the children of an nn.Sequential (--flat opens nested ones); those of any other
+module are found by tracing it: all places that exactly one tensor crosses, or
+the modules named with --cut. A module that works in place, or that only looks at
+its input in another way, joins the stage before it.
+
+For each stage: the median of the times of forward and backward; the output; what
+autograd keeps, each storage once, without parameters, buffers and the stage's
+input, with the output, unless autograd keeps that for nobody; what forward and
+backward take beside that. Measured profiles are held against the peak of a plain
+training step. --meta gives
+exact sizes from shapes in seconds, and times of a model of the device that --times
+names. Times of a CPU do not carry over to a GPU. Needs PyTorch 1.10 or later, the
+model 1.13 or later, nothing else; --link needs no PyTorch.
+"""
+import argparse
+import base64
+import contextlib
+import copy
+import ctypes
+import fnmatch
+import functools
+import gc
+import hashlib
+import importlib
+import json
+import math
+import operator
+import os
+import random
+import statistics
+import struct
+import sys
+import tempfile
+import time
+import traceback
+import types
+import warnings
+import weakref
+import zlib
+
+try:
+    import torch
+    from torch import nn
+    from torch.multiprocessing.reductions import StorageWeakRef
+except ImportError:
+    torch = None
+try:
+    from torch.utils._python_dispatch import TorchDispatchMode
+except ImportError:  # before PyTorch 1.13
+    TorchDispatchMode = None
+
+VERSION = tuple(int(x) for x in torch.__version__.split("+")[0].replace("a0", "").split(".")[:2]) if torch else (0, 0)
+
+
+class CollectError(RuntimeError):
+    """What keeps a network from being profiled, in a sentence."""
+
+
+class PlanError(RuntimeError):
+    """The plan does not fit the model, or this PyTorch."""
+
+
+# -- tensors in what modules take and give
+
+
+def tensors(x, out=None):
+    """All tensors in a tree of tuples, lists, dicts and objects with attributes (a
+    ModelOutput), in order."""
+    out = [] if out is None else out
+    if isinstance(x, torch.Tensor):
+        out.append(x)
+    elif isinstance(x, (tuple, list)):
+        for y in x:
+            tensors(y, out)
+    elif isinstance(x, dict):
+        for y in x.values():
+            tensors(y, out)
+    elif hasattr(x, "__dict__") and not isinstance(x, (nn.Module, type, types.FunctionType)):
+        for y in vars(x).values():
+            tensors(y, out)
+    return out
+
+
+def mapped(x, change, what=None):
+    """The tree with change(leaf) for every leaf that is a tensor (or a `what`).
+    Containers are new; other objects stay as they are."""
+    if isinstance(x, what or torch.Tensor):
+        return change(x)
+    if isinstance(x, tuple):
+        y = [mapped(e, change, what) for e in x]
+        return type(x)(*y) if hasattr(x, "_fields") else tuple(y)
+    if isinstance(x, list):
+        return [mapped(e, change, what) for e in x]
+    if type(x) is dict:
+        return {k: mapped(v, change, what) for k, v in x.items()}
+    return x
+
+
+def objects(x, out=None):
+    """The leaves of a tree that hold tensors and are no containers: what `mapped`
+    passes on, such as a cache."""
+    out = [] if out is None else out
+    if isinstance(x, (tuple, list)) or type(x) is dict:
+        for y in x.values() if isinstance(x, dict) else x:
+            objects(y, out)
+    elif not isinstance(x, (torch.Tensor, nn.Module)) and (hasattr(x, "__dict__") or isinstance(x, dict)):
+        out.append(x)
+    return out
+
+
+def plain(t):
+    """Whether autograd's keeping t costs nothing: a parameter or a view of one."""
+    return isinstance(t, nn.Parameter) or isinstance(getattr(t, "_base", None), nn.Parameter)
+
+
+def size_text(n):
+    """Bytes for people."""
+    return "%.1f GiB" % (n / 2**30) if n >= 2**30 else "%.1f MiB" % (n / 2**20)
+
+
+# -- running a model by a plan
+#
+# The forward builds autograd's own graph. Where it would keep a tensor, hooks put a
+# Handle. When backward asks for one that is empty, the module calls of its segment
+# run again, and the n-th tensor that this run would keep goes to the n-th handle:
+# nothing of the graph of the second run is used.
+
+
+class Handle:
+    """What the graph keeps instead of a tensor."""
+
+    __slots__ = ("frame", "value", "meta", "__weakref__")
+
+    def __init__(self, frame, t):
+        self.frame, self.value, self.meta = frame, None, (tuple(t.shape), t.dtype)
+
+
+class Arg:
+    """A tensor among the arguments of a recorded call: a value, or the at-th tensor
+    that an earlier call of the frame returned."""
+
+    __slots__ = ("value", "wants", "version", "call", "at")
+
+
+class Call:
+    """A recorded call of a module, with the states it began in."""
+
+    __slots__ = ("module", "args", "kwargs", "state", "buffers", "count", "objects")
+
+
+class Frame:
+    """One execution of a segment whose kept tensors are made again when they are needed."""
+
+    def __init__(self, rt, seg):
+        self.rt, self.seg, self.calls, self.handles, self.outs = rt, seg, [], [], []
+        self.running = False
+        self.sac = selective(seg["save"]) if seg.get("save") else None
+
+    def record(self, module, args, kwargs, count):
+        rt, c = self.rt, Call()
+        with rt.quiet():
+            c.module, c.args, c.kwargs = module, mapped(args, self.keep), mapped(kwargs, self.keep)
+            c.state, c.buffers, c.count = rt.state(), rt.before(module), count
+        c.objects = [(o, signature(o)) for o in objects((args, kwargs))]
+        self.calls.append(c)
+
+    def keep(self, t):
+        a = Arg()
+        a.call = a.value = None
+        for i in reversed(range(len(self.outs))):
+            for j, (r, version) in enumerate(self.outs[i]):
+                if r() is t:
+                    if version == t._version:  # else something outside of the calls has changed it
+                        a.call, a.at = i, j
+                        return a
+        a.value, a.wants, a.version = t.detach(), t.requires_grad, t._version
+        return a
+
+    def close(self, out):
+        """Ends a recorded call."""
+        c = self.calls[-1]
+        for o, before in c.objects:
+            if signature(o) != before:
+                raise PlanError("%s gets a %s and changes it; running it again would append twice: train with use_cache=False." % (path_of(c.module), type(o).__name__))
+        c.objects = None
+        self.outs.append([(weakref.ref(t), t._version) for t in tensors(out)])
+        with self.rt.quiet():
+            self.rt.after(c.module, c.buffers)
+
+    def pack(self, t):
+        """The hook of the first run."""
+        if plain(t):
+            self.handles.append(None)
+            return t
+        h = Handle(self, t)
+        self.handles.append(weakref.ref(h))
+        return h
+
+    def fill(self):
+        """Runs the calls again until all handles that live have their tensors."""
+        if self.calls is None or self.running:
+            raise PlanError("%s is needed twice by backward; run backward once, or with retain_graph remove the plan." % name_of(self.seg))
+        self.running = True
+        rt, job = self.rt, Fill(self)
+        now, outer = rt.state(), (rt.job, rt.level, rt.count)
+        rt.job, rt.level = job, Level(self.seg.get("inner", []), job)
+        try:
+            self.again(job)
+            if job.want:
+                raise PlanError("%s computed fewer values again than it kept the first time: its forward is not the same twice." % name_of(self.seg))
+        finally:
+            rt.job, rt.level, rt.count = outer
+            rt.set_state(now)
+            self.running = False
+        self.calls = self.sac = None
+
+    def again(self, job):
+        rt, calls, outs = self.rt, self.calls, []
+
+        def get(a):
+            if a.call is not None:
+                return outs[a.call][a.at]  # the object itself: an inner run knows it by that, and in-place work may follow
+            if a.value._version != a.version:
+                raise PlanError("An input of %s was changed in place after it had been kept: the module's in-place operation belongs to the same unit. Collect again." % name_of(self.seg))
+            v = a.value.detach()
+            return v.requires_grad_(a.wants) if v.is_floating_point() or v.is_complex() else v
+
+        for n, c in enumerate(calls):
+            args, kwargs = mapped(c.args, get, Arg), mapped(c.kwargs, get, Arg)
+            current = rt.swap(c.module, c.buffers)
+            rt.count = dict(c.count)
+            try:
+                with torch.enable_grad(), rt.restored(c.state):
+                    out = rt.call(c.module, args, kwargs, job, self.sac[1] if self.sac else None)
+                outs.append(tensors(out))
+                del out, args, kwargs
+                later = set()  # what a later call does not read goes
+                for d in calls[n + 1:]:
+                    mapped((d.args, d.kwargs), lambda a: later.add(a.call), Arg)
+                outs = [o if i in later else [] for i, o in enumerate(outs)]
+            except Stop:
+                return
+            except RuntimeError:  # before PyTorch 2 an exception of a hook arrives as one
+                if job.want or not job.stopped:
+                    raise
+                return
+            finally:
+                rt.put(c.module, current)
+
+
+def signature(o):
+    """What changes of an object when a module appends to it."""
+    return [(id(t), t._version, tuple(t.shape)) for t in tensors(o)]
+
+
+def path_of(module):
+    return module.__dict__["_memtide_path"] or "The model"
+
+
+def name_of(seg):
+    units = seg["units"]
+    return units[0] + (" to " + units[-1] if len(units) > 1 else "")
+
+
+class Stop(BaseException):
+    """All that was wanted has been computed."""
+
+
+class Fill:
+    """The bookkeeping of one run again: the n-th tensor that autograd would keep goes
+    to the n-th handle."""
+
+    def __init__(self, frame):
+        self.frame, self.at, self.sub, self.stopped = frame, 0, None, False
+        self.want = {i for i, r in enumerate(frame.handles) if r is not None and r() is not None}
+
+    def pack(self, t):
+        i, self.at = self.at, self.at + 1
+        frame = self.frame
+        if i >= len(frame.handles):
+            raise PlanError("%s keeps more the second time: its forward is not the same twice." % name_of(frame.seg))
+        r = frame.handles[i]
+        h = r() if r is not None else None
+        if h is not None and h.meta != (tuple(t.shape), t.dtype):
+            raise PlanError("%s computed %s %s the second time and %s %s the first: its forward depends on something that changed." % (
+                (name_of(frame.seg), tuple(t.shape), str(t.dtype)[6:]) + (h.meta[0], str(h.meta[1])[6:])))
+        if self.sub is not None:  # a segment within this one takes the handle over
+            self.sub.handles.append(r)
+            if h is not None:
+                h.frame = self.sub
+        elif h is not None:
+            h.value = t.detach()
+        self.want.discard(i)
+        if not self.want:
+            self.stopped = True
+            raise Stop
+        return None
+
+
+class Offloaded:
+    """An offloaded segment: what it keeps lies on the host until backward comes near."""
+
+    def __init__(self, rt, seg):
+        self.rt, self.seg = rt, seg
+        self.blocks = weakref.WeakValueDictionary()  # the handles hold them: what backward is done with goes at once
+        rt.offloaded.append(weakref.ref(self))
+        self.n = len(rt.offloaded) - 1
+
+    def pack(self, t):
+        if plain(t) or t.layout is not torch.strided or t.numel() == 0:
+            return t
+        b = self.blocks.get(_key(t))
+        if b is None:
+            with self.rt.quiet():
+                b = self.blocks[_key(t)] = Block(t, self.rt)
+            b.alive = StorageWeakRef(_storage(t))  # the address of a storage that is freed would be given again
+        return self, b, t.dtype, t.size(), t.stride(), t.storage_offset()
+
+
+class Block:
+    """A storage on the host. On a GPU copies go to a side stream through pinned memory."""
+
+    def __init__(self, t, rt):
+        self.rt, self.device, self.flat, self.event = rt, t.device, None, None
+        count = _storage(t).nbytes()
+        flat = torch.empty(0, dtype=torch.uint8, device=t.device)
+        flat.set_(_storage(t) if hasattr(t, "untyped_storage") else t.storage().untyped())
+        if t.device.type != "cuda":
+            self.host = torch.frombuffer(bytearray(max(1, count)), dtype=torch.uint8)[:count]
+            self.host.copy_(flat)
+            return
+        self.host = torch.empty(count, dtype=torch.uint8, pin_memory=True)
+        s = rt.stream(t.device)
+        s.wait_stream(torch.cuda.current_stream(t.device))
+        with torch.cuda.stream(s):
+            self.host.copy_(flat, non_blocking=True)
+        flat.record_stream(s)
+
+    def fetch(self):
+        if self.flat is not None:
+            return
+        self.flat = torch.empty(self.host.shape, dtype=torch.uint8, device=self.device)
+        if self.device.type != "cuda":
+            self.flat.copy_(self.host)
+            return
+        s = self.rt.stream(self.device)
+        s.wait_stream(torch.cuda.current_stream(self.device))
+        with torch.cuda.stream(s):
+            self.flat.copy_(self.host, non_blocking=True)
+        self.flat.record_stream(s)
+        self.event = s.record_event()
+
+    def tensor(self, dtype, size, stride, offset):
+        self.fetch()
+        if self.event is not None:
+            torch.cuda.current_stream(self.device).wait_event(self.event)
+        each = torch.empty(0, dtype=dtype).element_size()
+        return self.flat[:self.flat.numel() // each * each].view(dtype).as_strided(size, stride, offset)
+
+
+class Level:
+    """Which calls begin which segments, at one depth. job: the run again that it is
+    within, None in the forward."""
+
+    def __init__(self, segments, job=None):
+        self.job, self.frames = job, {}
+        self.of = {u: s for s in segments for u in s["units"]}
+
+
+def unpack(h):
+    if isinstance(h, torch.Tensor):
+        return h
+    if isinstance(h, tuple):
+        h[0].rt.near(h[0])
+        return h[1].tensor(*h[2:])
+    while h.value is None:
+        h.frame.fill()
+    return h.value
+
+
+def planned_forward(self, *args, **kwargs):
+    """Stands in for the forward of a module that the plan names. What it needs lies in
+    the module, so that a deep copy runs its own."""
+    return self.__dict__["_memtide"].forward(self, args, kwargs)
+
+
+def selective(save):
+    """PyTorch's contexts that keep single operators: (name, k-th of that name)."""
+    from torch.utils.checkpoint import CheckpointPolicy, create_selective_checkpoint_contexts
+
+    wanted, counts = {(n, k) for n, k in save}, {}
+
+    def policy(ctx, op, *args, **kwargs):
+        key = str(op), ctx.is_recompute
+        k = counts[key] = counts.get(key, -1) + 1
+        return CheckpointPolicy.MUST_SAVE if (str(op), k) in wanted else CheckpointPolicy.PREFER_RECOMPUTE
+
+    return create_selective_checkpoint_contexts(policy)
+
+
+def walk(segments):
+    """All segments, those within others behind them."""
+    for s in segments:
+        yield s
+        yield from walk(s.get("inner", []))
+
+
+class Runtime:
+    """A plan on a model: what apply returns. remove() ends it."""
+
+    def __init__(self, model, plan, strict=False):
+        self.plan, self.model, self.strict = plan, model, strict
+        self.job = self.level = self.count = self.names = None
+        self.modules = dict(model.named_modules())
+        self.changing, self.offloaded, self.streams, self.told = {}, [], {}, False
+        self.named = sorted({u.split("#")[0] for s in walk(plan["segments"]) for u in s["units"]} | {""})
+        fits(self.modules, self.named, plan)
+        for path in self.named:
+            m = self.modules[path]
+            m.__dict__["_memtide"], m.__dict__["_memtide_path"] = self, path
+            m.__dict__["_memtide_forward"] = m.__dict__.get("forward")
+            m.forward = types.MethodType(planned_forward, m)
+
+    def remove(self):
+        """The model is as it was before."""
+        for path in self.named:
+            m = self.modules[path]
+            old = m.__dict__.pop("_memtide_forward")
+            del m.__dict__["_memtide"], m.__dict__["_memtide_path"]
+            if old is None:
+                del m.__dict__["forward"]
+            else:
+                m.forward = old
+        self.named = []
+
+    def original(self, m):
+        return m.__dict__["_memtide_forward"] or types.MethodType(type(m).forward, m)
+
+    def forward(self, m, args, kwargs):
+        f = self.original(m)
+        if VERSION >= (2, 1) and torch.compiler.is_compiling():
+            raise PlanError(WHOLE_COMPILE)
+        if not torch.is_grad_enabled():
+            return f(*args, **kwargs)
+        if m is self.model and self.job is None:
+            return self.step(f, args, kwargs)
+        level = self.level
+        if self.count is None:
+            return f(*args, **kwargs)
+        seg, before = self.segment(m)
+        if level is None or seg is None or seg["do"] == "keep":
+            return f(*args, **kwargs)
+        if level.job is not None:
+            return self.inner(seg, m, args, kwargs, f, before)
+        if seg["do"] == "offload":
+            keep = level.frames.setdefault(id(seg), None) or Offloaded(self, seg)
+            level.frames[id(seg)] = keep
+            with torch.autograd.graph.saved_tensors_hooks(keep.pack, unpack):
+                return f(*args, **kwargs)
+        frame = self.begin(seg, m, args, kwargs, before)
+        self.level = None  # what lies within runs as it is
+        try:
+            with torch.autograd.graph.saved_tensors_hooks(frame.pack, unpack), (frame.sac[0] if frame.sac else contextlib.nullcontext()):
+                out = f(*args, **kwargs)
+        finally:
+            self.level = level
+        frame.close(out)
+        return out
+
+    def step(self, f, args, kwargs):
+        """A forward of the whole model."""
+        self.compare(args, kwargs)
+        self.level, self.count, self.offloaded = Level(self.plan["segments"]), {}, []
+        names = self.names = Names() if self.strict and not self.told and self.plan.get("model", {}).get("ops_sha") else None
+        try:
+            with names or contextlib.nullcontext():
+                out = f(*args, **kwargs)
+        finally:
+            self.level = self.count = self.names = None
+        if names and names.sha() != self.plan["model"]["ops_sha"]:
+            raise PlanError("The model does other operators than the one that the plan was made for: collect this model and solve again.")
+        self.told = True
+        return out
+
+    @contextlib.contextmanager
+    def quiet(self):
+        """What the plan does by itself is none of the model's operators."""
+        names = self.names
+        if names is not None:
+            names.paused = True
+        try:
+            yield
+        finally:
+            if names is not None:
+                names.paused = False
+
+    def compare(self, args, kwargs):
+        """Holds the inputs against those that the plan was made for."""
+        planned = [[n, list(shape), dtype] for n, shape, dtype in self.plan.get("inputs", [])]
+        if not planned or self.told:
+            return
+        now = input_rows(args, kwargs)
+        if now != planned:
+            said = "planned for %s, running %s" % tuple(", ".join("x".join(map(str, shape)) for _, shape, _ in rows) or "nothing" for rows in (planned, now))
+            if self.strict:
+                raise PlanError("The plan is strict: %s." % said)
+            warnings.warn("memtide: " + said, stacklevel=5)
+            self.told = True
+
+    def segment(self, m):
+        """The segment that a call of a named module belongs to, and the counts of calls
+        before it."""
+        path = m.__dict__["_memtide_path"]
+        before = dict(self.count)
+        n = before.get(path, 0)
+        self.count[path] = n + 1
+        return self.level and self.level.of.get(path if n == 0 else "%s#%d" % (path, n)), before
+
+    def begin(self, seg, m, args, kwargs, before):
+        frames = self.level.frames
+        frame = frames[id(seg)] = frames.get(id(seg)) or Frame(self, seg)
+        frame.record(m, args, kwargs, before)
+        return frame
+
+    def inner(self, seg, m, args, kwargs, f, before):
+        """A segment within one that is being run again."""
+        level = self.level
+        job = level.job
+        if seg["do"] != "recompute" or job.sub is not None:
+            return f(*args, **kwargs)
+        frame = self.begin(seg, m, args, kwargs, before)
+        job.sub, self.level = frame, None
+        try:
+            with frame.sac[0] if frame.sac else contextlib.nullcontext():
+                out = f(*args, **kwargs)
+        finally:
+            job.sub, self.level = None, level
+        frame.close(out)
+        return out
+
+    def call(self, m, args, kwargs, job, mode):
+        """Runs a recorded call again; what lies within it may be segments."""
+        f = self.original(m)
+        seg, before = self.segment(m)
+        with torch.autograd.graph.saved_tensors_hooks(job.pack, unpack), mode or contextlib.nullcontext():
+            return self.inner(seg, m, args, kwargs, f, before) if seg is not None else f(*args, **kwargs)
+
+    # random numbers, autocast, buffers
+
+    def state(self):
+        s = {"cpu": rng_bytes(), "python": random.getstate(), "cache": torch.is_autocast_cache_enabled(), "cast": casts()}
+        if "numpy" in sys.modules:
+            s["numpy"] = sys.modules["numpy"].random.get_state()
+        if torch.cuda.is_available() and torch.cuda.is_initialized():
+            s["cuda"] = torch.cuda.get_rng_state()
+        return s
+
+    def set_state(self, s):
+        torch.set_rng_state(torch.frombuffer(bytearray(s["cpu"]), dtype=torch.uint8))
+        random.setstate(s["python"])
+        if "numpy" in s:
+            sys.modules["numpy"].random.set_state(s["numpy"])
+        if "cuda" in s:
+            torch.cuda.set_rng_state(s["cuda"])
+
+    @contextlib.contextmanager
+    def restored(self, s):
+        self.set_state(s)
+        with contextlib.ExitStack() as stack:
+            for (device, on, dtype), (_, now, _) in zip(s["cast"], casts()):
+                if on or now:
+                    stack.enter_context(torch.autocast(device, dtype=dtype, enabled=on, cache_enabled=s["cache"]))
+            yield
+
+    def before(self, m):
+        """Copies of the buffers that a call of m may change: of all until it is known."""
+        names = self.changing.get(path_of(m))
+        return {n: b.detach().clone() for n, b in m.named_buffers() if names is None or n in names}
+
+    def after(self, m, copies):
+        if path_of(m) not in self.changing:
+            changed = self.changing[path_of(m)] = {n for n, b in m.named_buffers() if not torch.equal(b, copies[n])}
+            for n in set(copies) - changed:
+                del copies[n]
+
+    def swap(self, m, copies):
+        """Puts the buffers of m as they were, and returns what they were until now."""
+        buffers = dict(m.named_buffers())
+        now = {n: buffers[n].detach().clone() for n in self.changing.get(path_of(m), ())}
+        self.put(m, copies)
+        return now
+
+    def put(self, m, copies):
+        buffers = dict(m.named_buffers())
+        for n, b in copies.items():
+            buffers[n].data.copy_(b)  # .data: no new version, autograd may have kept the buffer
+
+    # offloading
+
+    def stream(self, device):
+        if device not in self.streams:
+            self.streams[device] = torch.cuda.Stream(device)
+        return self.streams[device]
+
+    def near(self, keep):
+        """Backward has come to an offloaded segment: it is fetched, and so are those
+        before it that should be by then."""
+        for i in range(keep.n, max(-1, keep.n - 1 - keep.seg.get("prefetch", 0)), -1):
+            k = self.offloaded[i]() if i < len(self.offloaded) else None
+            for b in list(k.blocks.values()) if k is not None else ():
+                b.fetch()
+
+
+def rng_bytes():
+    """The state of the random numbers, outside of PyTorch's allocator."""
+    t = torch.get_rng_state()
+    return ctypes.string_at(t.data_ptr(), t.numel())
+
+
+def casts():
+    """Of each kind of device whether autocast is on, and its type."""
+    if hasattr(torch, "get_autocast_dtype"):
+        return [(d, torch.is_autocast_enabled(d), torch.get_autocast_dtype(d)) for d in ("cpu", "cuda")]
+    return [("cpu", torch.is_autocast_cpu_enabled(), torch.get_autocast_cpu_dtype()), ("cuda", torch.is_autocast_enabled(), torch.get_autocast_gpu_dtype())]
+
+
+def input_rows(args, kwargs):
+    """The tensors among arguments as rows of name, shape and type."""
+    named = [(str(i), a) for i, a in enumerate(args)] + sorted(kwargs.items())
+    return [[n, list(t.shape), str(t.dtype)[6:]] for n, a in named for t in tensors(a)]
+
+
+WHOLE_COMPILE = "A plan does not go into torch.compile of the whole model: compile the blocks' forwards, then apply the plan."
+
+
+def fits(modules, named, plan):
+    """Refuses a plan that these modules cannot run."""
+    for s in walk(plan["segments"]):
+        if s["do"] not in ("keep", "recompute", "offload"):
+            raise PlanError("The plan wants to %s %s, which this version does not know." % (s["do"], name_of(s)))
+        if s.get("input") == "offload":
+            raise PlanError("The plan offloads the input of %s, which this version does not do yet. Solve without it." % name_of(s))
+        if s.get("save") and VERSION < (2, 4):
+            raise PlanError("The plan keeps single operators of %s; that needs PyTorch 2.4 or later and this is %s. Solve with -class nested." % (name_of(s), torch.__version__))
+    for path in named:
+        if path not in modules:
+            have = [n for n in modules if n]
+            raise PlanError("The plan names module %s, and the model has none of that name; it has %s%s: collect this model and solve again."
+                            % (path, ", ".join(have[:4]), " ..." if len(have) > 4 else ""))
+    known = plan.get("model", {})
+    for unit, kind in zip(known.get("units", []), known.get("classes", [])):
+        m = modules.get(unit.split("#")[0])
+        if m is not None and type(m).__name__ != kind:
+            raise PlanError("%s is a %s, and the plan was made for a %s: collect this model and solve again." % (unit, type(m).__name__, kind))
+    for path in named:
+        if "_memtide" in modules[path].__dict__:
+            raise PlanError("A plan is applied to this model already: remove() it first.")
+        if getattr(modules[path], "_compiled_call_impl", None) is not None:
+            raise PlanError("%s was compiled with module.compile(), which would compile the plan, too: compile its forward instead (m.forward = torch.compile(m.forward)), then apply the plan." % (path or "The model"))
+
+
+def free_memory(device):
+    """What a device has for the plan; None if that is not known."""
+    if device.type != "cuda":
+        return None
+    return torch.cuda.mem_get_info(device)[0] + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+
+
+def load_plan(plan):
+    """A plan from its file; a dictionary is one."""
+    if isinstance(plan, (str, os.PathLike)):
+        with open(plan, encoding="utf-8") as f:
+            plan = json.load(f)
+    if plan.get("format") != "memtide-plan/1":
+        raise PlanError("This is no plan of memtide (format memtide-plan/1).")
+    return plan
+
+
+def apply(model, plan, strict=False):
+    """Has the model train by a plan (a dictionary, or the name of its file) until
+    remove() of what is returned. Losses, gradients, buffers and random numbers are
+    those of the model without it. strict refuses other inputs and other operators than
+    the plan was made for."""
+    plan = load_plan(plan)
+    kind = type(model).__name__
+    if kind == "DataParallel":
+        raise PlanError("DataParallel copies the model each step, and the plan with it is not tested: use DistributedDataParallel.")
+    if kind == "OptimizedModule":
+        raise PlanError(WHOLE_COMPILE)
+    if kind == "DistributedDataParallel":
+        model = model.module
+    for path, m in model.named_modules():
+        if type(m).__name__ == "FullyShardedDataParallel" or type(m).__name__.startswith("FSDP"):
+            raise PlanError("FSDP is not supported yet: its parameters would be missing when %s runs again." % (path or "the model"))
+    if getattr(model, "is_gradient_checkpointing", False):
+        raise PlanError("model.is_gradient_checkpointing is on and would nest with the plan: call gradient_checkpointing_disable() first.")
+    first = next(model.parameters(), None)
+    free, needs = free_memory(first.device) if first is not None else None, plan.get("predicted", {}).get("peak_bytes", 0)
+    if free is not None and needs > free:
+        held = sum({_key(p): nbytes(p) for p in model.parameters()}.values())
+        raise PlanError("The plan needs %s beside %s of weights, gradients and optimizer, and %s has %s free: solve again with -budget %s."
+                        % (size_text(needs), size_text(held), first.device, size_text(free), size_text(free).replace(" ", "")))
+    return Runtime(model, plan, strict)
+
+
+# -- the operators of a step
+#
+# Two traces of one step are played: the lean one, in which autograd keeps nothing,
+# says when Python lets go of each tensor; the full one says when autograd keeps, reads
+# and releases what it keeps. With both, the peak of any plan is known before it runs.
+
+
+def unseen(func):
+    """Calls that fake tensors and hooks make, and a step does not."""
+    return str(func).startswith("prim.") or str(func) == "aten.detach.default"
+
+
+def passed(func, args, kwargs):
+    """The result of an unseen call. PyTorch 1.13 makes a number of a detached number."""
+    out = func(*args, **kwargs)
+    return out if not isinstance(out, float) else torch.scalar_tensor(out, dtype=args[0].dtype)
+
+
+def writes(func, args):
+    """The tensors that an operator writes in place."""
+    schema = getattr(func, "_schema", None)
+    if schema is None or "!" not in str(schema):
+        return []
+    return tensors([v for a, v in zip(schema.arguments, args) if a.alias_info is not None and a.alias_info.is_write])
+
+
+def sha_of(names):
+    return hashlib.sha256("\n".join(names).encode()).hexdigest()[:16]
+
+
+DispatchMode = TorchDispatchMode or object
+
+
+class Names(DispatchMode):
+    """While it is entered, the names of the operators."""
+
+    def __init__(self):
+        super().__init__()
+        self.names, self.paused = [], False
+
+    def __torch_dispatch__(self, func, kinds, args=(), kwargs=None):
+        if unseen(func):
+            return passed(func, args, kwargs or {})
+        if not self.paused:
+            self.names.append(str(func))
+        return func(*args, **(kwargs or {}))
+
+    def sha(self):
+        return sha_of(self.names)
+
+
+class Trace(DispatchMode):
+    """One step, operator by operator: which storages each makes, reads and writes, when
+    they die, what autograd keeps and until when, and which module calls run."""
+
+    def __init__(self, model=None):
+        super().__init__()
+        self.ops, self.sizes, self.live, self.death = [], [], {}, {}
+        self.events, self.stack, self.calls, self.packs = [], [], [], []
+        self.phase, self.counts, self.made, self.roles = "forward", {}, {}, {}
+        self.model, self.end = model, 0
+
+    def sid(self, t):
+        """The number of a tensor's storage."""
+        key = _key(t)
+        if key not in self.live:
+            self.live[key] = len(self.sizes), StorageWeakRef(_storage(t))
+            self.sizes.append(_storage(t).nbytes())
+        return self.live[key][0]
+
+    def sids(self, tree):
+        return sorted({self.sid(t) for t in tensors(tree) if t.layout is torch.strided})
+
+    def base(self, tree, role):
+        """Storages that are there before the step."""
+        for t in tensors(tree):
+            self.roles.setdefault(self.sid(t), role)
+
+    def poll(self):
+        for key in [k for k, (n, w) in self.live.items() if w.expired()]:
+            n, _ = self.live.pop(key)
+            self.death[n] = len(self.ops)
+            self.events.append(["free", n])
+
+    def __torch_dispatch__(self, func, kinds, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if unseen(func):
+            return passed(func, args, kwargs)
+        self.poll()
+        ins, before = self.sids((args, kwargs)), len(self.sizes)
+        out = func(*args, **kwargs)
+        outs = self.sids(out)
+        row = {"name": str(func), "pass": self.phase, "call": self.stack[-1] if self.stack else None, "in": ins,
+               "new": [n for n in outs if n >= before], "view": [n for n in outs if n < before], "write": self.sids(writes(func, args)),
+               "time_ns": roofline(self.model, func, args, kwargs, out) if self.model else 0, "temp_bytes": 0}
+        self.events.append(["op", len(self.ops)])
+        self.ops.append(row)
+        return out
+
+    # module calls
+
+    def wrap(self, net):
+        for path, m in net.named_modules():
+            m.__dict__["forward"] = functools.partial(self.called, path, type(m).__name__, m.forward)
+
+    def called(self, path, kind, f, *args, **kwargs):
+        n = self.counts[path] = self.counts.get(path, -1) + 1
+        i = len(self.calls)
+        c = {"path": path if n == 0 else "%s#%d" % (path, n), "class": kind, "parent": self.stack[-1] if self.stack else None, "op": len(self.ops),
+             "args": [self.arg(t) for t in tensors((args, kwargs))]}
+        self.calls.append(c)
+        self.events.append(["enter", i])
+        self.stack.append(i)
+        try:
+            out = f(*args, **kwargs)
+        finally:
+            self.stack.pop()
+        self.poll()
+        c["end"], c["outs"] = len(self.ops), [self.sid(t) for t in tensors(out)]
+        for j, t in enumerate(tensors(out)):
+            self.made.setdefault(id(t), []).append((weakref.ref(t), t._version, i, j))
+        self.events.append(["leave", i])
+        return out
+
+    def arg(self, t):
+        """An argument: its storage, and the calls that have returned this very tensor,
+        if nothing has changed it since."""
+        return [self.sid(t), [[i, j] for r, version, i, j in self.made.get(id(t), []) if r() is t and version == t._version]]
+
+    # what autograd keeps
+
+    def note(self, t):
+        self.poll()
+        self.packs.append([self.sid(t) if t.layout is torch.strided else None, self.stack[-1] if self.stack else None, plain(t)])
+        self.events.append(["pack", len(self.packs) - 1])
+        return len(self.packs) - 1
+
+    def pack(self, t):
+        return Kept(self, self.note(t), t)
+
+    def drop(self, t):
+        n = self.note(t)
+        return t if plain(t) else n
+
+    def unpack(self, k):
+        self.poll()
+        self.events.append(["unpack", k.n])
+        return k.t
+
+
+class Kept:
+    """What autograd holds of a tensor in a full trace; it says when it lets go."""
+
+    def __init__(self, trace, n, t):
+        self.trace, self.n, self.t = trace, n, t
+
+    def __del__(self):
+        try:
+            self.t = None
+            self.trace.poll()
+            self.trace.events.append(["release", self.n])
+        except Exception:
+            pass
+
+
+def roofline(model, func, args, kwargs, out):
+    """The time of an operator in ns: as long as its arithmetic or its traffic."""
+    seen = tensors((args, kwargs))
+    results = tensors(out)
+    if all(any(_key(t) == _key(s) for s in seen) for t in results) and not writes(func, args):
+        return 0  # a view
+    name, flops = str(func).split(".")[1], 0
+    if name in ("mm", "addmm", "bmm", "baddbmm"):
+        flops = 2 * results[0].numel() * seen[-1].shape[-2]
+    elif name == "convolution":
+        flops = 2 * (seen[0] if args[6] else results[0]).numel() * seen[1][0].numel()
+    elif name == "convolution_backward":
+        flops = 2 * len(results[:2]) * (seen[1] if args[7] else seen[0]).numel() * seen[2][0].numel()
+    elif "attention" in name and len(seen) > 1:
+        flops = (10 if "backward" in name else 4) * seen[0].numel() * seen[1].shape[-2]
+    return math.ceil(1e9 * (max(flops / model.linear, sum(map(nbytes, seen + results)) / model.traffic) + LAUNCH))
+
+
+def scalar(out):
+    """The loss in what a model returns."""
+    if torch.is_tensor(out) and out.numel() == 1:
+        return out
+    loss = out.get("loss") if isinstance(out, dict) else getattr(out, "loss", None)
+    if torch.is_tensor(loss):
+        return loss
+    what = "a tensor of %s" % (tuple(out.shape),) if torch.is_tensor(out) else "a %s" % type(out).__name__
+    keys = sorted(out) if isinstance(out, dict) else sorted(vars(out)) if hasattr(out, "__dict__") and not torch.is_tensor(out) else []
+    raise CollectError("The model returns %s%s and no loss: say loss=lambda out: ..., or pass labels." % (what, " with " + ", ".join(k for k in keys if k != "loss") if keys else ""))
+
+
+class Step:
+    """A model, its arguments, and what a training step does with it."""
+
+    def __init__(self, model, args=(), kwargs=None, loss=None, autocast=None):
+        self.model, self.args, self.kwargs, self.loss, self.autocast = model, tuple(args), dict(kwargs or {}), loss or scalar, autocast
+        if any("_memtide" in m.__dict__ for m in model.modules()):
+            raise CollectError("A plan is applied to this model: remove() it first.")
+        first = next(model.parameters(), None)
+        self.device = first.device if first is not None else torch.device("cpu")
+
+    def cast(self):
+        return torch.autocast(self.device.type, self.autocast) if self.autocast else contextlib.nullcontext()
+
+    def run(self):
+        """A step on the model itself."""
+        with self.cast():
+            loss = self.loss(self.model(*self.args, **self.kwargs))
+        loss.backward()
+
+    def copy(self):
+        """The step on a copy, with gradients."""
+        net = copy.deepcopy(self.model)
+        for p in net.parameters():
+            p.grad = torch.zeros_like(p) if p.requires_grad else None
+        return Step(net, self.args, self.kwargs, self.loss, self.autocast)
+
+    def half(self, fake, lean, model):
+        """One of the two traces. fake: the mode that computes nothing, or None."""
+        faked = (lambda t: fake.from_tensor(t.detach())) if fake else (lambda t: t.detach().clone())
+        memo, old = {}, self.model
+        for p in old.parameters():
+            memo[id(p)] = nn.Parameter(faked(p), p.requires_grad)
+        for t in tensors([list(old.buffers())] + [{k: v for k, v in vars(m).items() if not k.startswith("_")} for m in old.modules()]):
+            if id(t) not in memo:
+                memo[id(t)] = faked(t)
+        net = copy.deepcopy(old, memo)
+        args, kwargs = mapped(self.args, faked), mapped(self.kwargs, faked)
+        tr = Trace(model)
+        tr.base(list(net.parameters()), "weight")
+        tr.base(list(net.buffers()), "buffer")
+        tr.base((args, kwargs), "input")
+        with fake or contextlib.nullcontext():
+            for p in net.parameters():
+                if p.requires_grad:
+                    p.grad = torch.zeros(p.shape, dtype=p.dtype, device=p.device)
+                    tr.base(p.grad, "grad")
+        tr.wrap(net)
+        try:
+            self.play(tr, net, args, kwargs, fake, lean)
+        finally:  # no cycle may be left to the garbage collector: with fake tensors 2.6 crashes on it
+            for m in net.modules():
+                m.__dict__.pop("forward", None)
+            for p in net.parameters():
+                p.grad = None
+            memo.clear()
+            tr.live.clear()
+            tr.made.clear()
+        return tr
+
+    def play(self, tr, net, args, kwargs, fake, lean):
+        hooks = torch.autograd.graph.saved_tensors_hooks(tr.drop if lean else tr.pack, (lambda n: n) if lean else tr.unpack)
+        with fake or contextlib.nullcontext(), hooks, tr:
+            with self.cast():
+                out = net(*args, **kwargs)
+                loss = self.loss(out)
+            del out
+            tr.poll()
+            tr.end = len(tr.ops)
+            if not lean:
+                tr.phase = "backward"
+                tr.events.append(["backward", 0])
+                loss.backward()
+                tr.poll()
+            del loss
+
+
+def needs_values(e):
+    """The refusal of an operator whose result depends on data, or None."""
+    if type(e).__name__ not in ("DataDependentOutputException", "DynamicOutputShapeException", "UnsupportedOperatorException"):
+        return None
+    place, tb = "", e.__traceback__
+    while tb is not None:
+        file = tb.tb_frame.f_code.co_filename
+        if os.sep + "torch" + os.sep not in file and file != __file__:
+            place = " (%s:%d)" % (os.path.basename(file), tb.tb_lineno)
+        tb = tb.tb_next
+    op = str(e.func)
+    return CollectError("%s needs values%s: collect with --real on the device." % (op[:-8] if op.endswith(".default") else op, place))
+
+
+def traces(step, real, model):
+    """The rows of a graph, from the two traces of a step."""
+    fake = None
+    if not real:
+        from torch._subclasses.fake_tensor import FakeTensorMode
+
+        fake = FakeTensorMode(allow_non_fake_inputs=True)
+    rng = torch.get_rng_state()
+    try:
+        lean = step.half(fake, True, None)
+        torch.set_rng_state(rng)
+        full = step.half(fake, False, model)
+    except Exception as e:
+        told = needs_values(e)
+        if told is None:
+            raise
+        raise told from None
+    finally:
+        torch.set_rng_state(rng)
+    for i in range(max(lean.end, full.end)):
+        a, b = (tr.ops[i] if i < tr.end else {"name": "nothing", "call": None} for tr in (lean, full))
+        if a["name"] != b["name"]:
+            c = b["call"] if b["call"] is not None else a["call"]
+            raise CollectError("The model does not do the same operators twice (%s: %s, then %s): it depends on random numbers of Python or on data; set them in factory()."
+                               % (full.calls[c]["path"] or "the model" if c is not None else "outside of it", a["name"].replace(".default", ""), b["name"].replace(".default", "")))
+    return rows_of(lean, full, step)
+
+
+def rows_of(lean, full, step):
+    """The content of a file of kind operators."""
+    base, at, events = set(full.roles), {}, []
+    for e in full.events:  # what autograd keeps at no cost is left out
+        if e[0] in ("pack", "unpack", "release"):
+            n, _, own = full.packs[e[1]]
+            if own or n is None or n in base:
+                continue
+            e = [e[0], at.setdefault(e[1], len(at))]
+        events.append(e)
+    first = {n: i for i, o in enumerate(full.ops) for n in o["new"]}
+    rows = {"format": "memtide/1", "kind": "operators", "name": type(step.model).__name__, "batch": 0, "dtype": "f32",
+            "source": {"tool": "memtide_torch.py", "torch": torch.__version__, "times": "", "temps": "none", "sizes": "exact", "device": str(step.device)},
+            "inputs": input_rows(step.args, step.kwargs), "autocast": str(step.autocast)[6:] if step.autocast else "",
+            "storages": full.sizes, "resident": sorted(base), "roles": {str(n): role for n, role in sorted(full.roles.items())},
+            "ops": full.ops, "forward_ops": full.end, "calls": full.calls, "keeps": [full.packs[i][:2] for i in at], "units": [], "tied": [],
+            "events": events, "python_frees": sorted([n, d] for n, d in lean.death.items() if n in first)}
+    seen = tensors((step.args, step.kwargs))
+    rows["batch"] = seen[0].shape[0] if seen and seen[0].dim() else 0
+    dtype = step.autocast or next((p.dtype for p in step.model.parameters()), torch.float32)
+    rows["dtype"] = {torch.float16: "f16", torch.bfloat16: "bf16"}.get(dtype, "f32")
+    return rows
+
+
+def in_child(make):
+    """What make() returns, made by a copy of this process: a crash in there takes
+    nothing along. Without fork it is made here."""
+    if not hasattr(os, "fork") or torch.cuda.is_initialized():
+        return make()
+    with tempfile.TemporaryFile("w+") as f, warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                torch.set_num_threads(1)  # threads of the parent do not exist here
+                try:
+                    made = ["rows", make()]
+                except (CollectError, PlanError) as e:
+                    made = ["refused", str(e)]
+                except BaseException as e:
+                    made = ["failed", "".join(traceback.format_exception(type(e), e, e.__traceback__))]
+                json.dump(made, f)
+                f.flush()
+            finally:
+                os._exit(0)
+        _, status = os.waitpid(pid, 0)
+        f.seek(0)
+        text = f.read()
+    try:
+        what, made = json.loads(text)
+    except ValueError:
+        raise CollectError("The collecting process ended (%s) before it had written anything; nothing else is lost. Collect with real=True (--real), or fewer layers."
+                           % ("signal %d" % os.WTERMSIG(status) if os.WIFSIGNALED(status) else "status %d" % status)) from None
+    if what == "refused":
+        raise CollectError(made)
+    if what == "failed" and "Autograd-and-Fork" in made:  # this process has run a backward: its copies cannot
+        return make()
+    if what == "failed":
+        raise RuntimeError("The model failed while it was collected:\n" + made)
+    return made
+
+
+def collect(model, args=(), kwargs=None, loss=None, autocast=None, real=None, temps=True, times=None, reps=0, units=None, child=True):
+    """The operators of one training step as a Graph; shapes alone are run, in a process
+    of their own, unless real (PyTorch before 2.1 has nothing else). The default of loss
+    is what the model returns, if that is one number, or its .loss. temps: a step of a
+    copy measures what kernels take beside their results, and the peak of a plain step.
+    times: the device whose model says how long operators take; reps: measure their
+    times that often instead. units: patterns of the names of modules (h.*)."""
+    step = Step(model, args, kwargs, loss, autocast)
+    real = VERSION < (2, 1) if real is None else real
+    clock_of = Model(times or DEFAULT_DEVICE, autocast is not None)
+    make = lambda: traces(step, real, clock_of)
+    graph = Graph(in_child(make) if child and not real else make())
+    graph.data["source"].update(times=clock_of.origin, notes=[clock_of.note])
+    graph.choose(units)
+    if temps or reps:
+        graph.measure(step, reps)
+    return graph
+
+
+class Graph:
+    """The operators of a training step, as the file has them (memtide/1, kind
+    operators; docs/formats.md)."""
+
+    def __init__(self, data):
+        self.data = data
+        self.end = data["forward_ops"]
+        self.base = set(data["resident"])
+        self.split = data["events"].index(["backward", 0])
+        self.first = {n: i for i, o in enumerate(data["ops"]) for n in o["new"]}
+        self.at = {c["path"]: i for i, c in enumerate(data["calls"])}
+
+    # units
+
+    def choose(self, patterns=None):
+        """Sets the units: the module calls that a plan chooses from, in order, and which
+        of them have to stay with the one before because of work in place."""
+        if patterns:
+            found = [i for i, c in enumerate(self.data["calls"]) if any(fnmatch.fnmatchcase(c["path"], p) for p in patterns)]
+            inside = lambda i: i is not None and (i in found or inside(self.data["calls"][i]["parent"]))
+            units = [i for i in found if not inside(self.data["calls"][i]["parent"])]
+            if not units:
+                raise CollectError("No module is called %s." % ", ".join(patterns))
+        else:
+            units = self.opened()
+        self.data["units"], self.data["tied"] = self.together(units)
+
+    def opened(self, share=0.125):
+        """The tree of calls is opened where children are containers, and where a call
+        keeps much and has no siblings of its own class."""
+        d, kept, children = self.data, {}, {}
+        for n, c in d["keeps"]:
+            while c is not None:
+                kept.setdefault(c, set()).add(n)
+                c = d["calls"][c]["parent"]
+        size = {c: sum(d["storages"][n] for n in ns) for c, ns in kept.items()}
+        for i, c in enumerate(d["calls"]):
+            children.setdefault(c["parent"], []).append(i)
+        total, out = max(1, size.get(0, 0)), []
+
+        def visit(i):
+            below = children.get(i, [])
+            inner = [k for k in below if children.get(k)]
+            kind = d["calls"][i]["class"]
+            twin = kind != "Sequential" and sum(d["calls"][k]["class"] == kind for k in children.get(d["calls"][i]["parent"], [])) > 1
+            if i == 0 or (inner and len(inner) == len(below)) or (inner and not twin and size.get(i, 0) > share * total):
+                for k in below:
+                    visit(k)
+            elif d["calls"][i]["end"] > d["calls"][i]["op"]:
+                out.append(i)
+
+        visit(0)
+        return out
+
+    def together(self, units):
+        """The units that can be recomputed, and those that go with the one before:
+        whoever works in place belongs to who made the storage; what reads a storage that
+        others change later belongs to its maker; outside of units nobody can be told."""
+        d = self.data
+        of = {op: k for k, u in enumerate(units) for op in range(d["calls"][u]["op"], d["calls"][u]["end"])}
+        written = {}
+        for i, o in enumerate(d["ops"][:self.end]):
+            for n in o["write"]:
+                written.setdefault(n, []).append(i)
+        tied, out = set(), set()
+
+        def tie(maker, k):
+            if maker is None:
+                out.add(k)
+            elif maker != k:
+                tied.update(range(maker + 1, k + 1))
+
+        for n, at in written.items():
+            if d["roles"].get(str(n)) in ("weight", "buffer", "grad"):
+                continue  # the unit's own
+            maker = of.get(self.first.get(n))
+            for i in at:
+                if of.get(i) is not None:
+                    tie(maker, of[i])
+            for k, u in enumerate(units):
+                c = d["calls"][u]
+                if any(s == n for s, _ in c["args"]) and at[-1] >= c["end"]:
+                    tie(maker, k)
+        keep = [k for k in range(len(units)) if k not in out]
+        return [units[k] for k in keep], [j for j, k in enumerate(keep) if k in tied]
+
+    def units(self):
+        """The names of the units."""
+        return [self.data["calls"][i]["path"] for i in self.data["units"]]
+
+    # sizes and times that only a real step knows
+
+    def measure(self, step, reps=0):
+        """Measures what kernels take beside their results, their times if reps, and the
+        peak of a plain step, by steps of a copy."""
+        own, rng = step.copy(), torch.get_rng_state()
+        with Temps(reps) as seen:
+            own.run()
+        if len(seen.temps) != len(self.data["ops"]):
+            raise CollectError("The step on the device does %d operators and its shapes %d: collect with --real." % (len(seen.temps), len(self.data["ops"])))
+        for o, temp, ns in zip(self.data["ops"], seen.temps, seen.times):
+            o["temp_bytes"] = temp
+            o["time_ns"] = ns if ns else o["time_ns"]
+        _, self.data["source"]["plain_bytes"] = allocated(own.run, step.device)
+        torch.set_rng_state(rng)
+        self.data["source"].update(temps="measured", **({"times": "measured", "notes": []} if reps else {}))
+
+    # plans
+
+    def play(self, plan=None):
+        """What a plan takes: .peak above what is there before the step, .again, the time
+        of what runs twice, and .time, of all, in seconds."""
+        return Player(self, plan["segments"] if plan else []).run()
+
+    def plan(self, segments, kind, maker="memtide_torch.py"):
+        """A plan of these segments, with what it is predicted to take."""
+        d, whole = self.data, self.play()
+        played = self.play({"segments": segments})
+        sha = sha_of([o["name"] for o in d["ops"][d["calls"][0]["op"]:d["calls"][0]["end"]]])
+        return {"format": "memtide-plan/1", "class": kind, "name": d["name"], "made_by": maker, "budget_bytes": 0,
+                "model": {"units": self.units(), "classes": [d["calls"][i]["class"] for i in d["units"]], "ops_sha": sha},
+                "inputs": d["inputs"], "autocast": d["autocast"],
+                "predicted": {"peak_bytes": played.peak, "step_s": played.time, "keepall_peak_bytes": whole.peak, "again_s": played.again},
+                "segments": segments}
+
+    # files
+
+    def save(self, path):
+        data = dict(self.data, ops=[dict({k: v for k, v in o.items() if k != "time_ns"}, time_s=o["time_ns"] / 1e9) for o in self.data["ops"]])
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump(data, f, separators=(",", ":"))
+
+
+def load(path):
+    """The graph in a file."""
+    with open(path, encoding="utf-8") as f:
+        data = json.load(f)
+    if data.get("format") != "memtide/1" or data.get("kind") != "operators":
+        raise CollectError("%s is no memtide/1 file of kind operators." % path)
+    for o in data["ops"]:
+        o["time_ns"] = round(o.pop("time_s") * 1e9)
+    return Graph(data)
+
+
+def every_nth(graph, n):
+    """The plan that recomputes every n-th unit of the class that most units have; with
+    n 1 all of them."""
+    calls = [graph.data["calls"][i] for i in graph.data["units"]]
+    kinds = [c["class"] for c in calls]
+    common = max(sorted(set(kinds)), key=kinds.count)
+    chosen = [c["path"] for c in calls if c["class"] == common][::n]
+    return segments(graph, *[[u] for u in chosen], kind="unit")
+
+
+def every(graph):
+    """The plan that recomputes every unit, each by itself."""
+    return segments(graph, *[[u] for u in graph.units()], kind="unit")
+
+
+def segments(graph, *runs, kind="wrappable"):
+    """The plan that recomputes each run of units as a whole."""
+    where = {u: k for k, u in enumerate(graph.units())}
+    tied, out = {graph.units()[k] for k in graph.data["tied"]}, []
+    for run in runs:
+        for u in run:
+            if u not in where:
+                raise PlanError("%s is no unit of the graph; the units are %s." % (u, ", ".join(graph.units())))
+        ks = sorted(where[u] for u in run)
+        while graph.units()[ks[0]] in tied:  # work in place: it goes with its maker
+            ks.insert(0, ks[0] - 1)
+        while ks[-1] + 1 < len(where) and ks[-1] + 1 in graph.data["tied"]:
+            ks.append(ks[-1] + 1)
+        names = [graph.units()[k] for k in range(ks[0], ks[-1] + 1)]
+        if not any(set(names) & set(s["units"]) for s in out):
+            out.append({"units": names, "do": "recompute"})
+    return graph.plan(out, kind)
+
+
+class Played:
+    """What the player says of a plan: bytes and seconds."""
+
+    def __init__(self, peak, time, again, left):
+        self.peak, self.time, self.again, self.left = peak, time, again, left
+
+
+class Player:
+    """Plays the trace of a step under a plan. An instance of a storage is (number, run);
+    run 0 is the forward. It is there while somebody holds it."""
+
+    def __init__(self, graph, segments):
+        self.g, self.d, self.segments = graph, graph.data, segments
+        self.now = self.peak = self.runs = self.again = 0
+        self.held, self.filler, self.holds, self.owner = {}, {}, {}, {}
+        self.deaths = sorted([d, n] for n, d in self.d["python_frees"])
+        gone = {n for _, n in self.deaths}
+        self.late = {n for n, i in graph.first.items() if i < graph.end and n not in gone}
+        self.place = {(e[0], e[1]): k for k, e in enumerate(self.d["events"])}
+
+    def hold(self, key, holder):
+        if key[0] in self.g.base:
+            return
+        holders = self.held.setdefault(key, set())
+        if not holders:
+            self.now += self.d["storages"][key[0]]
+            self.peak = max(self.peak, self.now)
+        holders.add(holder)
+
+    def drop(self, key, holder):
+        holders = self.held.get(key)
+        if holders and holder in holders:
+            holders.discard(holder)
+            if not holders:
+                self.now -= self.d["storages"][key[0]]
+                del self.held[key]
+
+    def run(self):
+        self.forward(0, self.g.split, self.calls_of(self.segments), 0, None)
+        for kind, i in self.d["events"][self.g.split:]:
+            if kind == "op":
+                o = self.d["ops"][i]
+                for n in o["new"]:
+                    self.hold((n, 0), "python")
+                self.peak = max(self.peak, self.now + o["temp_bytes"])
+            elif kind == "free" and (self.g.first.get(i, 0) >= self.g.end or i in self.late):
+                self.drop((i, 0), "python")
+            elif kind == "unpack":
+                self.need(i)
+            elif kind == "release":
+                f = self.filler.pop(i, None)
+                if i in self.holds:
+                    self.drop(self.holds.pop(i), ("kept", i))
+                if f is not None:
+                    f["alive"].discard(i)
+                    if not f["alive"]:
+                        self.close(f)
+        time = sum(o["time_ns"] for o in self.d["ops"]) + self.again
+        return Played(self.peak, time / 1e9, self.again / 1e9, self.now)
+
+    def calls_of(self, segments):
+        """The segment that each call begins or goes on with."""
+        return {self.g.at[u]: s for s in segments for u in s["units"]}
+
+    def frame(self, seg, run):
+        self.runs += 1
+        return {"seg": seg, "run": run, "id": self.runs, "alive": set(), "inputs": [], "calls": [], "kept": [], "first": {}, "second": {}}
+
+    def close(self, f):
+        for key in f["inputs"]:
+            self.drop(key, ("input", f["id"]))
+        f["inputs"] = []
+
+    def forward(self, begin, end, level, run, fill):
+        """Plays events of the forward; fill: the frame that is being filled again."""
+        d, frames, mine, held = self.d, {}, set(), []
+        cur = opened = inside = None
+        want = set(fill["alive"]) if fill else None
+        deaths = self.deaths
+        if fill:
+            first, last = d["calls"][fill["calls"][0]]["op"], d["calls"][fill["calls"][-1]]["end"]
+            deaths = [x for x in deaths if first < x[0] <= last]
+        dead = 0
+        for kind, i in d["events"][begin:end]:
+            if kind == "enter":
+                if fill and i in fill["calls"]:
+                    inside = i
+                s = level.get(i)
+                if cur is None and s and s["do"] != "keep" and (not fill or inside is not None):
+                    cur, opened = i, frames.get(id(s))
+                    if opened is None:
+                        opened = frames[id(s)] = self.frame(s, run)
+                    self.enter(opened, i, run, mine)
+            elif kind == "leave":
+                if cur == i:
+                    cur = opened = None
+                if inside == i:
+                    inside = None
+            elif fill and inside is None:
+                continue
+            elif kind == "op":
+                while dead < len(deaths) and deaths[dead][0] <= i:
+                    n = deaths[dead][1]
+                    dead += 1
+                    if n in mine or run == 0:
+                        self.drop((n, run), "python")
+                self.operator(d["ops"][i], opened or fill, fill, run, mine, held)
+            elif kind == "pack":
+                if fill and i not in fill["alive"]:
+                    continue
+                if opened:
+                    opened["alive"].add(i)
+                    self.filler[i] = opened
+                else:
+                    key = self.key(d["keeps"][i][0], run, mine)
+                    self.hold(key, ("kept", i))
+                    self.holds[i] = key
+                    self.filler.pop(i, None)
+                if fill:
+                    want.discard(i)
+                    if not want:
+                        break
+        self.settle(deaths[dead:], run, fill, mine, held)
+        for f in frames.values():
+            if not f["alive"]:  # nothing of it is kept: nobody will ask
+                self.close(f)
+
+    def enter(self, f, call, run, mine):
+        for n, made in self.d["calls"][call]["args"]:
+            if f["seg"]["do"] == "offload" or any(c in f["calls"] for c, _ in made):
+                continue
+            key = self.key(n, run, mine)
+            self.hold(key, ("input", f["id"]))
+            f["inputs"].append(key)
+        f["calls"].append(call)
+
+    def operator(self, o, f, fill, run, mine, held):
+        saved = False
+        if f and f["seg"].get("save"):
+            counts = f["second" if f is fill else "first"]
+            k = counts[o["name"]] = counts.get(o["name"], -1) + 1
+            saved = [o["name"], k] in f["seg"]["save"]
+        if saved and f is fill:  # it was kept: nothing runs
+            for n in o["new"]:
+                self.hold((n, f["run"]), "python")
+                held.append((n, f["run"]))
+                self.owner[n] = f["run"]
+            return
+        for n in o["new"]:
+            mine.add(n)
+            self.hold((n, run), "python")
+            if saved:
+                self.hold((n, run), ("operator", f["id"]))
+                f["kept"].append((n, run))
+        self.peak = max(self.peak, self.now + o["temp_bytes"])
+        if run:
+            self.again += o["time_ns"]
+
+    def settle(self, deaths, run, fill, mine, held):
+        """The end of a forward: what Python still held goes."""
+        if not fill:
+            for _, n in deaths:
+                self.drop((n, run), "python")
+            return
+        for n in mine:
+            self.drop((n, run), "python")
+        for key in held:
+            self.drop(key, "python")
+        for key in fill["kept"]:
+            self.drop(key, ("operator", fill["id"]))
+        fill["kept"] = []
+
+    def key(self, n, run, mine):
+        return (n, run) if n in mine or run == 0 else (n, self.owner.get(n, 0))
+
+    def need(self, p):
+        """Backward asks for what it keeps."""
+        while p in self.filler and p not in self.holds:
+            f = self.filler[p]
+            if f["seg"]["do"] == "offload":
+                for q in sorted(f["alive"]):
+                    if q not in self.holds:
+                        self.holds[q] = (self.d["keeps"][q][0], f["id"])
+                        self.hold(self.holds[q], ("kept", q))
+                return
+            self.runs += 1
+            self.owner = dict(f["inputs"])
+            begin, end = self.place["enter", f["calls"][0]], self.place["leave", f["calls"][-1]] + 1
+            self.forward(begin, end, self.calls_of(f["seg"].get("inner", [])), self.runs, f)
+            self.close(f)
+
+
+class Temps(DispatchMode):
+    """What kernels take beside their results, and their times: measured once for each
+    operator with its shapes."""
+
+    def __init__(self, reps=0):
+        super().__init__()
+        self.temps, self.times, self.reps, self.known = [], [], reps, {}
+
+    def __torch_dispatch__(self, func, kinds, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if unseen(func):
+            return passed(func, args, kwargs)
+        sign = lambda t: (tuple(t.shape), t.stride() if t.layout is torch.strided else None, str(t.dtype), str(t.device))
+        key = str(func), str(mapped(args, sign)), str(mapped(kwargs, sign))
+        if key in self.known:
+            out = func(*args, **kwargs)
+        else:
+            out, self.known[key] = self.measured(func, args, kwargs)
+        temp, ns = self.known[key]
+        self.temps.append(temp)
+        self.times.append(ns)
+        return out
+
+    def measured(self, func, args, kwargs):
+        device = next((t.device for t in tensors((args, kwargs))), torch.device("cpu"))
+        out, peak, left = allocated_both(lambda: func(*args, **kwargs), device)
+        best, name = None, str(func)
+        if self.reps and not writes(func, args) and not any(word in name for word in ("rand", "bernoulli", "dropout")):
+            best = statistics.median_low([timed(lambda: func(*args, **kwargs), device)[1] for _ in range(self.reps)])
+        return out, (max(0, peak - max(0, left)), best)
+
+
+# -- networks and their stages
+
+
+def network(name, flat=False, cuts=None):
+    """The stages of a network as a list of (name, module), and a sample of its
+    input, or None."""
+    sample = None
+    if ":" in name:
+        sys.path.insert(0, os.getcwd())
+        module, _, factory = name.partition(":")
+        made = getattr(importlib.import_module(module), factory)()
+        model, sample = made[:2] if isinstance(made, tuple) else (made, None)
+    else:
+        import torchvision.models as models
+
+        if not hasattr(models, name):
+            raise CollectError("torchvision has no model %r; name one that it has, or your own as package.module:factory." % name)
+        side = {"aux_logits": False, "init_weights": False} if name in ("inception_v3", "googlenet") else {}
+        model = getattr(models, name)(**side)
+        if name == "inception_v3" and not cuts:
+            cuts = [n for n, _ in model.named_children()]
+        if name.startswith("densenet") and not cuts:
+            return dense(model), sample
+    model.train()
+    if isinstance(model, nn.Sequential) and not cuts:
+        return children(model, flat), sample
+    return traced(model, [] if cuts == ["auto"] else cuts or []), sample
+
+
+def children(model, flat, prefix=""):
+    """The children of an nn.Sequential; flat opens those that are one."""
+    stages = []
+    for name, child in model.named_children():
+        if flat and isinstance(child, nn.Sequential):
+            stages += children(child, flat, prefix + name + ".")
+        else:
+            stages.append((prefix + name, child))
+    return stages
+
+
+def dense(model):
+    """A DenseNet of torchvision as a chain: each layer passes its input on
+    beside its output, as in arXiv:1911.13214, section 5.3."""
+
+    class Layer(nn.Module):
+        def __init__(self, layer):
+            super().__init__()
+            self.layer = layer
+
+        def forward(self, x):
+            m = self.layer
+            return torch.cat([x, m.conv2(m.relu2(m.norm2(m.conv1(m.relu1(m.norm1(x))))))], 1)
+
+    class Head(nn.Module):
+        def forward(self, x):
+            return torch.flatten(nn.functional.adaptive_avg_pool2d(nn.functional.relu(x), (1, 1)), 1)
+
+    stages = []
+    for name, child in model.features.named_children():
+        if name.startswith("denseblock"):
+            stages += [(name + "." + n, Layer(layer)) for n, layer in child.named_children()]
+        else:
+            stages.append((name, child))
+    model.train()
+    return stages + [("relu+pool+flatten", Head()), ("classifier", model.classifier)]
+
+
+def traced(model, cuts):
+    """Splits any module that torch.fx can trace, after the modules that cuts
+    names, or wherever one tensor alone crosses."""
+    import torch.fx
+
+    class Tracer(torch.fx.Tracer):
+        calls = []  # (first node, node after the last, input, module) of calls with one input
+
+        def is_leaf_module(self, module, name):
+            return name in cuts or super().is_leaf_module(module, name)
+
+        def call_module(self, module, forward, args, kwargs):
+            begin = len(self.graph.nodes)
+            out = super().call_module(module, forward, args, kwargs)
+            if len(args) == 1 and not kwargs and isinstance(args[0], torch.fx.Proxy):
+                self.calls.append((begin, len(self.graph.nodes), args[0].node, module))
+            return out
+
+    tracer = Tracer()
+    try:
+        graph = tracer.trace(model)
+    except Exception as e:
+        raise CollectError("%s cannot be traced (%s): make it an nn.Sequential of its stages." % (type(model).__name__, str(e).splitlines()[0]))
+    nodes = list(graph.nodes)
+    inputs = [n for n in nodes if n.op == "placeholder" and n.users]
+    if len(inputs) != 1:
+        raise CollectError("%s has %d inputs; a chain has one. Make it an nn.Sequential of its stages." % (type(model).__name__, len(inputs)))
+    at = {n: i for i, n in enumerate(nodes)}
+    ends = []
+    for i, node in enumerate(nodes[:-1]):
+        alive = [n for n in nodes[:i + 1] if n.op != "get_attr" and any(at[u] > i for u in n.users)]
+        alone = alive == [node] and node not in inputs
+        if cuts and node.op == "call_module" and node.target in cuts:
+            if not alone and node is not _result(nodes):
+                raise CollectError("%s is not a cut: %s cross it too. Leave it out of --cut." % (node.target, ", ".join(str(n) for n in alive if n is not node)))
+            ends.append(node)
+        elif not cuts and alone and not any(_tied(model, u) for u in node.users if u.op != "output"):
+            ends.append(node)
+    missing = set(cuts) - {n.target for n in ends}
+    if missing:
+        raise CollectError("There is no module %s that the network calls; --cut takes names of modules, such as layer1.0." % ", ".join(sorted(missing)))
+    if not ends or ends[-1] is not _result(nodes):
+        ends.append(_result(nodes))
+    stages, begin, source = [], 0, inputs[0]
+    for end in ends:
+        part = [n for n in nodes[begin:at[end] + 1] if n.op not in ("placeholder", "get_attr")]
+        whole = _whole(tracer.calls, nodes, at[part[0]], at[end] + 1, source)
+        stages.append((_name(part), whole or _part(model, part, source, end)))
+        begin, source = at[end] + 1, end
+    return stages
+
+
+def _result(nodes):
+    return nodes[-1].args[0]
+
+
+def _whole(calls, nodes, begin, end, source):
+    """The modules that a stage consists of, one after the other; None if it is
+    more than that. They are better than their nodes: tracing makes += a sum."""
+    modules = []
+    while begin < end:
+        fitting = [c for c in calls if c[0] == begin and c[1] <= end and c[2] is source]
+        if not fitting:
+            return None
+        _, begin, _, module = max(fitting, key=lambda c: c[1])
+        modules.append(module)
+        source = nodes[begin - 1]
+    return modules[0] if len(modules) == 1 else nn.Sequential(*modules)
+
+
+def _part(model, part, source, end):
+    """The nodes of a stage as a module."""
+    graph = torch.fx.Graph()
+    copies = {source: graph.placeholder("x")}
+
+    def find(n):
+        if n not in copies and n.op == "get_attr":
+            copies[n] = graph.node_copy(n)
+        return copies[n]
+
+    for n in part:
+        copies[n] = graph.node_copy(n, find)
+    graph.output(copies[end])
+    return torch.fx.GraphModule(model, graph).train()
+
+
+VIEWS = {"view", "reshape", "flatten", "permute", "transpose", "squeeze", "unsqueeze", "contiguous", "expand", "chunk", "split", "t"}
+
+
+def _tied(model, node):
+    """Whether a node works in place on what it reads, or only views it."""
+    if node.op == "call_module":
+        module = model.get_submodule(node.target)
+        return bool(getattr(module, "inplace", False)) or isinstance(module, (nn.Flatten, nn.Identity))
+    name = node.target if isinstance(node.target, str) else node.target.__name__
+    return bool(node.kwargs.get("inplace")) or name.endswith("_") or name in VIEWS or node.target in (operator.iadd, operator.imul, operator.getitem)
+
+
+def _name(part):
+    """The module that all of a stage belongs to, or its nodes joined."""
+    targets = [n.target.split(".") if n.op == "call_module" else None for n in part]
+    known = [t for t in targets if t]
+    if known and len(part) > 1:
+        prefix = os.path.commonprefix(known)
+        if prefix and prefix != known[0]:
+            return ".".join(prefix)
+    names = [".".join(t) if t else n.name for t, n in zip(targets, part)]
+    return "+".join([names[0]] + [n.split(".")[-1] for n in names[1:]][:4])
+
+
+def joined(stages, x):
+    """Joins stages that destroy or only view their input with the one before.
+    Returns the stages and the size of each output."""
+    out = []
+    with torch.no_grad():
+        for name, module in stages:
+            version, source = x._version, _key(x)
+            y = module(x)
+            if not torch.is_tensor(y):
+                raise CollectError("Stage %s returns a %s; a stage returns one tensor." % (name, type(y).__name__))
+            tied = x._version != version or _key(y) == source
+            if tied and not out and x._version != version:
+                raise CollectError("The first stage (%s) works in place on the network's input: build it with inplace=False." % name)
+            if tied and out:
+                before, first = out[-1]
+                parts = list(first) if isinstance(first, Joined) else [first]
+                out[-1] = (before + "+" + name.split(".")[-1], Joined(*parts, module))
+            else:
+                out.append((name, module))
+            x = y
+    return out
+
+
+if torch:
+
+    class Joined(nn.Sequential):
+        """Stages that had to become one."""
+
+    class Leave(torch.autograd.Function):
+        """Ends a stage's graph without holding its output, as a training step
+        does: the gradient of the output comes from a list."""
+
+        @staticmethod
+        def forward(ctx, y, slot):
+            ctx.slot = slot
+            return y.new_zeros(())
+
+        @staticmethod
+        def backward(ctx, _):
+            return ctx.slot[0], None
+
+
+    class Begin(torch.autograd.Function):
+        """Begins a backward with a gradient of ones that nobody else holds."""
+
+        @staticmethod
+        def forward(ctx, y):
+            ctx.like = y.shape, y.dtype, y.device
+            return y.new_zeros(())
+
+        @staticmethod
+        def backward(ctx, _):
+            shape, dtype, device = ctx.like
+            return torch.ones(shape, dtype=dtype, device=device)
+
+
+# -- sizes and times of a stage
+
+
+def _storage(t):
+    return t.untyped_storage() if hasattr(t, "untyped_storage") else t.storage()
+
+
+def _key(t):
+    return _storage(t)._cdata
+
+
+def nbytes(t):
+    return t.numel() * t.element_size()
+
+
+def saved_set(module, x):
+    """Runs a stage and returns its output, the bytes of all storages that its
+    backward needs, the output's included and the input's not, and whether its
+    backward reads its input, and its output."""
+    owned = {_key(t) for t in list(module.parameters()) + list(module.buffers())} if isinstance(module, nn.Module) else set()
+    source, seen, held = _key(x), {}, []
+    reads = set()
+
+    def pack(t):
+        reads.add(_key(t))
+        if t.layout is torch.strided and t.device == x.device and _key(t) not in owned and _key(t) != source:
+            seen[_key(t)] = _storage(t).nbytes()
+            held.append(t)  # as long as it lives, its key is its own
+        return t
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        y = module(x)
+    own = _key(y) in seen
+    seen.setdefault(_key(y), _storage(y).nbytes())
+    return y, max(sum(seen.values()), nbytes(y)), (source in reads, own)
+
+
+def allocated(fn, device):
+    """What fn returns, and the most that PyTorch's allocator held above the
+    start while it ran, in bytes."""
+    return allocated_both(fn, device)[:2]
+
+
+def allocated_both(fn, device):
+    """As allocated, and what it holds above the start in the end."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+        start = torch.cuda.memory_allocated(device)
+        torch.cuda.reset_peak_memory_stats(device)
+        result = fn()
+        torch.cuda.synchronize(device)
+        return result, torch.cuda.max_memory_allocated(device) - start, torch.cuda.memory_allocated(device) - start
+    from torch.profiler import ProfilerActivity, profile
+
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as p:
+        result = fn()
+    now = peak = 0
+    for event in p.profiler.kineto_results.events():
+        if event.name() == "[memory]":
+            now += event.nbytes()
+            peak = max(peak, now)
+    return result, peak, now
+
+
+clock = time.perf_counter_ns
+
+
+def timed(fn, device):
+    """What fn returns, and its time in nanoseconds."""
+    if device.type == "cuda":
+        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        torch.cuda.synchronize(device)
+        begin.record()
+        result = fn()
+        end.record()
+        torch.cuda.synchronize(device)
+        return result, round(begin.elapsed_time(end) * 1e6)
+    start = clock()
+    result = fn()
+    return result, clock() - start
+
+
+def measure(name, module, x, wants, reps, model=None):
+    """One row of the profile. wants: the input needs a gradient. reps is 0 on
+    the meta device; times are then those of the model, if there is one."""
+    device = x.device
+    fresh = lambda: x.detach().requires_grad_(wants)
+    for p in module.parameters() if isinstance(module, nn.Module) else ():
+        if p.requires_grad and p.grad is None:
+            p.grad = torch.zeros_like(p)
+    work = Work(model, module) if model and not reps else contextlib.nullcontext()
+    with work:
+        y, saved, reads = saved_set(module, fresh())
+    row = {"name": name, "kind": kind(module), "forward_ns": 0, "backward_ns": 0, "output_bytes": nbytes(y), "saved_bytes": saved,
+           "grad_bytes": nbytes(y) if y.requires_grad else 0, "forward_temp_bytes": 0, "backward_temp_bytes": 0, "reads": reads, "storage": _storage(y).nbytes()}
+    if not reps:
+        if model:
+            row["forward_ns"] = math.ceil(work.forward * 1e9)
+            row["backward_ns"] = math.ceil(work.backward * 1e9) if y.requires_grad else 0
+        return row, y.detach(), (0, 0)
+    forward, backward = [], []
+    gradient = torch.ones_like(y) if y.requires_grad else None
+    if gradient is not None:
+        y.backward(gradient)  # the first backward makes what later ones find
+    for _ in range(reps):
+        h = fresh()
+        y, t = timed(lambda: module(h), device)
+        forward.append(t)
+        if gradient is not None:
+            backward.append(timed(lambda: y.backward(gradient), device)[1])
+    row["forward_ns"] = round(statistics.median(forward))
+    row["backward_ns"] = round(statistics.median(backward)) if backward else 0
+    del y
+    gc.collect()
+    h = fresh()
+    y, peak = allocated(lambda: module(h), device)
+    row["forward_temp_bytes"] = max(0, peak - saved)
+    output = y.detach().clone()  # the next input; it must not hold what the backward lets go
+    if gradient is not None:
+        root = Leave.apply(y, [gradient])
+        del y
+        _, peak = allocated(lambda: root.backward(root.detach()), device)
+        row["backward_temp_bytes"] = max(0, peak - (nbytes(h) if wants else 0))
+    return row, output, (min(forward), min(backward or [0]))
+
+
+# -- times from shapes: the model of memtide's package analytic, in Python
+
+DEFAULT_DEVICE = "v100-pcie-16gb"
+DEVICES = {  # the peaks of arithmetic in 32 and 16 bits in TFLOP/s (0: as in 32 bits), the bandwidth of the memory in GB/s
+    "gtx-970": (3.9, 0, 224), "gtx-1080-ti": (11.3, 0, 484), "p100-pcie-16gb": (9.3, 0, 732), "v100-pcie-16gb": (14.0, 112, 900),
+    "v100-sxm2-32gb": (15.7, 125, 900), "v100-sxm2-16gb-nvlink2": (15.7, 125, 900), "a100-sxm-40gb": (19.5, 312, 1555),
+    "a100-sxm-80gb": (19.5, 312, 2039), "h100-pcie-80gb": (51, 756, 2000), "h100-sxm-80gb": (67, 989, 3350),
+    "h200-sxm-141gb": (67, 989, 4800), "gh200-96gb": (67, 989, 4000), "gh200-144gb": (67, 989, 4900),
+}
+LAUNCH = 5e-6  # seconds to start a kernel
+# The share of the peak that convolutions reach on a V100 in 32 bits, and how much longer the arithmetic of the backward takes.
+SHARES = {"first": (0.80, 1.7), "strided": (0.69, 2.8), "point": (0.63, 2.3), "wide": (1.70, 1.95), "mid": (0.84, 2.4),
+          "narrow": (0.56, 2.5), "other": (1.10, 2.4), "grouped": (0.165, 3.5)}
+# How often other operators travel over their output, in the forward and in the backward.
+PASSES = {"norm": (3.3, 4), "activation": (2, 3), "add": (3, 1.5), "concat": (2, 2), "dropout": (2.25, 2.25), "copy": (2, 2)}
+
+
+class Model:
+    """How long operators take on a device, as (forward, backward) in seconds: as
+    long as their arithmetic or their memory traffic, whichever is longer, and the
+    start of each kernel. Fitted for a V100 in 32 bits, an estimate elsewhere."""
+
+    def __init__(self, device, half, efficiency=None):
+        plain, fast, bandwidth = DEVICES[device]
+        v100 = device.startswith("v100-")
+        self.fitted = v100 and not half and efficiency is None
+        peak = fast if half and fast else plain
+        share = efficiency / 100 if efficiency else 0.45
+        self.peak = 15.7e12 if self.fitted else peak * 1e12
+        self.traffic = 900e9 * 0.86 if v100 else bandwidth * 1e9 * 0.80
+        self.share = share
+        self.linear = self.peak * (0.60 if self.fitted else share)
+        bits = "16-bit" if half else "32-bit"
+        self.origin = "analytic" if self.fitted else "estimated"
+        self.where = "Tesla V100, 32-bit" if self.fitted else "%s, %s" % (device, bits)
+        self.note = "Times: a roofline model of a V100 in 32 bits, fitted to a public trace of ResNet-50." if self.fitted else (
+            "Times: an estimate for %s in %s: products at %g %% of the peak of %g TFLOP/s, everything else at %g %% of the memory bandwidth of %g GB/s."
+            % (device, bits.replace("-bit", " bits"), share * 100, peak, 86 if v100 else 80, bandwidth))
+
+    def conv(self, kind, macs, size):
+        """A convolution of so many multiply-adds between values of so many bytes,
+        input and output together."""
+        share, ratio = SHARES[kind] if self.fitted else (self.share, 1 if kind == "first" else 2)
+        arithmetic, traffic = 2 * macs / (self.peak * share), size / self.traffic
+        return max(arithmetic, traffic) + LAUNCH, max(ratio * arithmetic, 2 * traffic) + 2 * LAUNCH
+
+    def product(self, macs, weights):
+        """A matrix product that reads so many bytes of weights."""
+        arithmetic, traffic = 2 * macs / self.linear, weights / self.traffic
+        return max(arithmetic, traffic) + LAUNCH, max(2 * arithmetic, 3 * traffic) + 2 * LAUNCH
+
+    def max_pool(self, into, out):
+        return (into + 3 * out) / self.traffic + LAUNCH, (2 * into + 3 * out) / self.traffic + 2 * LAUNCH
+
+    def mean_pool(self, into, out):
+        return 2 * (into + out) / self.traffic + LAUNCH, 4 * (into + out) / self.traffic + 2 * LAUNCH
+
+    def element(self, kind, out):
+        """An operator that writes so many bytes, element by element."""
+        forward, backward = PASSES[kind]
+        return forward * out / self.traffic + LAUNCH, backward * out / self.traffic + 2 * LAUNCH
+
+
+def classify(into, out, height, width, stride, groups):
+    """The class of a convolution from so many channels to so many."""
+    narrow = min(into, out)
+    if groups > 1:
+        return "grouped"
+    if into == 3:
+        return "first"
+    if stride > 1:
+        return "strided"
+    if height == 1 and width == 1:
+        return "point"
+    if height != 3 or width != 3:
+        return "other"
+    return "wide" if narrow >= 128 else "mid" if narrow >= 64 else "narrow"
+
+
+OPERATORS = {
+    "norm": {"native_batch_norm", "cudnn_batch_norm", "_native_batch_norm_legit", "_batch_norm_with_update", "native_layer_norm", "native_group_norm", "_fused_rms_norm"},
+    "add": {"add", "sub"}, "concat": {"cat", "stack"}, "dropout": {"bernoulli", "native_dropout"},
+    "copy": {"embedding", "clone", "copy", "_to_copy", "index_select", "index", "gather", "constant_pad_nd", "contiguous"},
+}
+REDUCTIONS = {"mean", "sum", "avg_pool2d", "avg_pool1d", "avg_pool3d", "_adaptive_avg_pool2d", "_adaptive_avg_pool3d"}
+
+if TorchDispatchMode:
+
+    class Work(TorchDispatchMode):
+        """While it is entered, adds up what the model says of every operator that
+        runs below autograd."""
+
+        def __init__(self, model, module):
+            super().__init__()
+            self.model, self.forward, self.backward = model, 0.0, 0.0
+            self.owned = {_key(t) for t in module.parameters()} if isinstance(module, nn.Module) else set()
+            self.masks = []  # of dropout, which some versions make of single operators
+
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            out = func(*args, **(kwargs or {}))
+            first = next((t for t in (out if isinstance(out, (tuple, list)) else [out]) if torch.is_tensor(t)), None)
+            tensors = [t for a in args for t in (a if isinstance(a, (tuple, list)) else [a]) if torch.is_tensor(t)]
+            if first is not None and tensors and first.is_floating_point():
+                forward, backward = self.time(func.overloadpacket.__name__, args, tensors, first)
+                self.forward, self.backward = self.forward + forward, self.backward + backward
+            return out
+
+        def time(self, name, args, tensors, out):
+            """The time of an operator, (0, 0) if it computes nothing."""
+            plain, model, size = name.rstrip("_"), self.model, nbytes(out)
+            if plain == "convolution":
+                return self.conv(args, out)
+            if plain in ("mm", "addmm", "bmm", "baddbmm"):
+                a, b = tensors[-2:]
+                return model.product(out.numel() * a.shape[-1], nbytes(b) if _key(b) in self.owned else 0)
+            if plain.startswith("_scaled_dot_product") or plain.startswith("_flash_attention") or plain.startswith("_efficient_attention"):
+                query, key = tensors[:2]
+                return model.product(2 * query.numel() * key.shape[-2], 0)
+            if plain == "max_pool2d_with_indices":
+                return model.max_pool(nbytes(tensors[0]), size)
+            if plain in REDUCTIONS:
+                return model.mean_pool(nbytes(tensors[0]), size)
+            if any(m is t or _key(m) == _key(t) for m in self.masks for t in tensors) or plain in ("detach", "empty_like", "zeros_like", "ones_like", "new_zeros", "zero", "fill"):
+                return 0, 0
+            if plain == "bernoulli":
+                self.masks.append(out)
+            elif not name.endswith("_") and any(_key(out) == _key(t) for t in tensors):
+                return 0, 0  # a view
+            return model.element(next((k for k, names in OPERATORS.items() if plain in names), "activation"), size)
+
+        def conv(self, args, out):
+            x, weight, stride, transposed, groups = args[0], args[1], args[3], args[6], args[8]
+            macs = (x if transposed else out).numel() * weight[0].numel()
+            into, onto = x.shape[1], out.shape[1]
+            height, width = weight.shape[2], weight.shape[3] if weight.dim() > 3 else 1
+            return self.model.conv(classify(into, onto, height, width, max(stride), groups), macs, nbytes(x) + nbytes(out))
+
+
+KINDS = (("conv", "Conv"), ("fc", "Linear"), ("pool", "Pool"), ("norm", "Norm"), ("embedding", "Embedding"), ("dropout", "Dropout"),
+         ("view", "Flatten"), ("act", ("ReLU", "GELU", "SiLU", "Sigmoid", "Tanh", "Hardswish")))
+
+
+def kind(module):
+    """What a stage computes, in a word; a stage of several products is a block."""
+    if not isinstance(module, nn.Module):
+        return "loss"
+    leaves = [type(m).__name__ for m in module.modules() if not list(m.children())]
+    products = [n for n in leaves if "Conv" in n or "Linear" in n]
+    if len(products) > 1:
+        return "block"
+    for word, parts in KINDS:
+        if any(p in n for n in leaves for p in ([parts] if isinstance(parts, str) else parts)):
+            return word
+    return ""
+
+
+LOSSES = ("none", "cross_entropy", "mse", "mean")
+
+
+def loss_stage(name, y):
+    """The loss as a stage: a function of the output."""
+    if name == "cross_entropy":
+        target = torch.zeros(y.shape[:-1], dtype=torch.int64, device=y.device)
+        return lambda h: nn.functional.cross_entropy(h.reshape(-1, h.shape[-1]), target.reshape(-1))
+    if name == "mse":
+        target = torch.zeros_like(y)
+        return lambda h: nn.functional.mse_loss(h, target)
+    return lambda h: h.mean()
+
+
+def settle(rows):
+    """Says of every stage's output who keeps it. One that neither its own backward
+    nor the next one's reads is kept for nobody: it does not count as saved. One that
+    only the next one's reads is gone when its own begins, and the file counts it as
+    there: the temporaries of that backward lie in its place. The output of the network
+    is taken for one of those: another loss may read it."""
+    for row, after in zip(rows, rows[1:]):
+        (_, own), next_reads = row["reads"], after["reads"][0]
+        if own or row["output_bytes"] != row["storage"]:
+            continue
+        if next_reads or after is rows[-1]:
+            row["backward_temp_bytes"] = max(0, row["backward_temp_bytes"] - row["output_bytes"])
+        else:
+            row["output_unsaved"] = True
+            row["saved_bytes"] -= row["output_bytes"]
+
+
+def keep_everything(p):
+    """The peak of a profile if everything is kept, as memtide counts it."""
+    rows = p["stages"] + [p["loss"]]
+    beside = [0] + [r["output_bytes"] if r.get("output_unsaved") else 0 for r in rows]
+    held = p["input_bytes"] + rows[-1]["grad_bytes"]
+    peak = held
+    for k, r in enumerate(rows):
+        peak = max(peak, held + r["saved_bytes"] + beside[k + 1] + r["forward_temp_bytes"])
+        held += r["saved_bytes"] + beside[k + 1] - beside[k]
+    before = [p["input_grad_bytes"]] + [r["grad_bytes"] for r in rows]
+    for k in reversed(range(len(rows))):
+        r = rows[k]
+        peak = max(peak, held + before[k] + r["backward_temp_bytes"])
+        held += before[k] - r["grad_bytes"] - r["saved_bytes"]
+    return peak + sum(p["resident"].values())
+
+
+def plain_peak(stages, x, loss="none"):
+    """The most that PyTorch's allocator holds in a training step that nobody has
+    changed, without what is there before: input, weights, their gradients."""
+    end = loss_stage(loss, forward_of(stages, x).detach()) if loss != "none" else Begin.apply
+
+    def step():
+        end(forward_of(stages, x)).backward()
+
+    step()  # the first one makes what later ones find
+    gc.collect()
+    return allocated(step, x.device)[1]
+
+
+def forward_of(stages, x):
+    for _, module in stages:
+        x = module(x)
+    return x
+
+
+def stage_rows(stages, x, reps, loss="none", progress=lambda text: None, model=None):
+    """The rows of all stages and of the loss, the smallest times, and whether
+    the stages have been joined."""
+    rows, wants, least = [], False, [0, 0]
+    stages = joined(stages, x.clone())
+    last = None
+    for i, (name, module) in enumerate(stages):
+        progress("%d/%d %s" % (i + 1, len(stages), name))
+        row, y, (f, b) = measure(name, module, x, wants and x.is_floating_point(), reps, model)
+        rows.append(row)
+        least = [least[0] + f, least[1] + b]
+        wants = wants or any(p.requires_grad for p in module.parameters())
+        x = last = y
+    end = {"name": "loss", "kind": "loss", "forward_ns": 0, "backward_ns": 0, "output_bytes": 0, "saved_bytes": 0, "grad_bytes": 0,
+           "forward_temp_bytes": 0, "backward_temp_bytes": 0, "reads": (True, True), "storage": 0}
+    if loss != "none":
+        end, _, (f, b) = measure("loss", loss_stage(loss, last), x, wants, reps, model)
+        end["kind"], least = "loss", [least[0] + f, least[1] + b]
+    rows.append(end)
+    settle(rows)
+    return rows, least, stages
+
+
+OPTIMIZERS = {"none": 0, "sgd": 0, "momentum": 1, "adam": 2}
+
+
+def resident(stages, optimizer):
+    """What stays on the device, each tensor once."""
+    once = lambda tensors: sum({_key(t): nbytes(t) for t in tensors}.values())
+    parameters = [p for _, m in stages for p in m.parameters()]
+    trained = once([p for p in parameters if p.requires_grad])
+    return {"weights": once(parameters), "grads": trained, "optimizer": OPTIMIZERS[optimizer] * trained,
+            "pinned": once([b for _, m in stages for b in m.buffers()])}
+
+
+def bandwidth(device, size=256 << 20):
+    """Bytes per second to the device and to the host, through pinned memory."""
+    here, there = torch.empty(size, dtype=torch.uint8, device=device), torch.empty(size, dtype=torch.uint8, pin_memory=True)
+    rate = lambda fn: int(size / (min(timed(fn, device)[1] for _ in range(5)) / 1e9))
+    return rate(lambda: here.copy_(there, non_blocking=True)), rate(lambda: there.copy_(here, non_blocking=True))
+
+
+# -- the file
+
+
+COLUMNS = ("forward", "backward", "output_bytes", "saved_bytes", "grad_bytes", "forward_temp_bytes", "backward_temp_bytes")
+
+
+def text_of(p):
+    """The profile as JSON, one line per stage; times are exact to the nanosecond."""
+
+    def stage(row):
+        cells = ['"name":' + json.dumps(row["name"])] + (['"kind":' + json.dumps(row["kind"])] if row["kind"] else [])
+        for word in COLUMNS[:2]:
+            cells.append('"%s_s":%s' % (word, ("%d.%09d" % divmod(row[word + "_ns"], 10**9)).rstrip("0").rstrip(".")))
+        cells += ['"%s":%d' % (word, row[word]) for word in COLUMNS[2:]]
+        if row.get("output_unsaved"):
+            cells.insert(-3, '"output_unsaved":true')
+        return "{" + ",".join(cells) + "}"
+
+    head = json.dumps({k: v for k, v in p.items() if k not in ("stages", "loss") and v is not None}, ensure_ascii=False)
+    return head[:-1] + ',\n "stages":[\n  ' + ",\n  ".join(map(stage, p["stages"])) + '],\n "loss":' + stage(p["loss"]) + "}\n"
+
+
+# -- the link: the profile itself as the fragment of the page's address
+
+LONGEST_LINK = 32000  # addresses above it do not survive; the file travels better
+
+
+def number(n):
+    """An unsigned number in groups of seven bits, the lowest first."""
+    out = bytearray()
+    while n > 127:
+        out.append(n & 127 | 128)
+        n >>= 7
+    out.append(n)
+    return bytes(out)
+
+
+def signed(n):
+    return number(n << 1 if n >= 0 else (-n << 1) - 1)
+
+
+def words(s):
+    data = s.encode()
+    return number(len(data)) + data
+
+
+def deflate(data):
+    c = zlib.compressobj(9, zlib.DEFLATED, -15)
+    return c.compress(data) + c.flush()
+
+
+def successor(s):
+    """The text with its last number one higher: h.9.attn, h.10.attn."""
+    end = max([i for i, c in enumerate(s) if c in "0123456789"], default=-1) + 1
+    start = end
+    while start > 0 and s[start - 1] in "0123456789":
+        start -= 1
+    if start == end or int(s[start:end]) >= 1 << 32:
+        return s
+    return s[:start] + str(int(s[start:end]) + 1) + s[end:]
+
+
+def names(list_):
+    out, before = b"", ""
+    for n in list_:
+        out += number(1) if n == before else number(2) if n == successor(before) else number(0) + words(n)
+        before = n
+    return out
+
+
+def column(earlier, values):
+    """What remains of a column after its best predictor: nothing, the row before,
+    or an earlier column, taken once or twice; its least value taken off and its
+    divisor taken out; as numbers that may repeat, or in as many bits as the largest."""
+    best = None
+    for k in range(2 + 2 * len(earlier)):
+        if k >= 2:
+            guess = [v * (1 + k % 2) for v in earlier[(k - 2) // 2]]
+        else:
+            guess = [0] + values[:-1] if k else [0] * len(values)
+        rest = [v - g for v, g in zip(values, guess)]
+        low = min(rest)
+        divisor = functools.reduce(math.gcd, (r - low for r in rest))
+        rest = [(r - low) // max(divisor, 1) for r in rest]
+        head = bytes([k]) + signed(low) + number(divisor)
+        width = max(rest).bit_length()
+        packed = sum(r << (i * width) for i, r in enumerate(rest)).to_bytes((width * len(rest) + 7) // 8, "little")
+        plain = b"".join(map(number, rest)) if divisor else b""
+        for b in (head + b"\0" + plain, head + bytes([width]) + packed):
+            size = len(deflate(b))
+            if best is None or size < best[0]:
+                best = size, b
+    return best[1]
+
+
+def body(p):
+    """The bytes of a profile in a link, before compression, and their layout."""
+    source, r, device, rows = p.get("source", {}), p.get("resident", {}), p.get("device"), p["stages"] + [p["loss"]]
+    out = b"".join(words(s) for s in (p.get("name", ""), p.get("dtype", ""), "memtide", source.get("tool", ""), source.get("times", ""),
+                                     source.get("sizes", ""), source.get("device", ""), source.get("url", "")))
+    for texts in (source.get("notes", []), p.get("warnings", [])):
+        out += number(len(texts)) + b"".join(map(words, texts))
+    if device:
+        out += number(1) + words(device.get("name", ""))
+        for key in ("memory_bytes", "d2h_bytes_per_s", "h2d_bytes_per_s", "duplex"):
+            out += number(int(device.get(key, 0)))
+    else:
+        out += number(0)
+    for n in (p.get("batch", 0), p.get("input_bytes", 0), p.get("input_grad_bytes", 0), r.get("weights", 0), r.get("grads", 0),
+              r.get("optimizer", 0), r.get("pinned", 0), 0, len(rows)):
+        out += number(n)
+    out += names([row["name"] for row in rows]) + names([row.get("kind", "") for row in rows])
+    table = []
+    for word in COLUMNS:
+        table.append([row[word + "_ns" if word in COLUMNS[:2] else word] for row in rows])
+        out += column(table[:-1], table[-1])
+    unsaved = [int(row.get("output_unsaved", False)) for row in rows]
+    if any(unsaved):
+        return out + number(2) + column([], unsaved), b"m\x02"
+    return out, b"m\x01"
+
+
+def fragment(p):
+    """The fragment of the address that shows a profile, without the #."""
+    plain, layout = body(p)
+    codec, sent = "1.", deflate(plain)
+    if len(sent) >= len(plain):
+        codec, sent = "0.", plain
+    check = struct.pack("<I", zlib.crc32(sent, zlib.crc32(codec.encode())))
+    data = layout + number(4 + len(sent)) + check + sent
+    return "v=1&d=" + codec + base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+
+def read(path):
+    """A profile that this program has written, with times in nanoseconds."""
+    with open(path, encoding="utf-8") as f:
+        p = json.load(f, parse_float=str)
+    if p.get("format") != "memtide/1" or p.get("kind", "chain") != "chain":
+        raise CollectError("%s is not a memtide/1 profile of a chain." % path)
+    for row in p["stages"] + [p["loss"]]:
+        for word in COLUMNS[:2]:
+            whole, _, part = str(row.pop(word + "_s")).partition(".")
+            row[word + "_ns"] = int(whole) * 10**9 + int((part + "0" * 9)[:9])
+    return p
+
+
+def tell_link(p, page):
+    address = page + "#" + fragment(p)
+    if len(address) > LONGEST_LINK:
+        return "The profile is too long for a link (%d characters): open the page and drop the file on it." % len(address)
+    return address
+
+
+# -- the command line of stages
+
+
+def chain(argv):
+    parser = argparse.ArgumentParser(description="Measure a PyTorch network stage by stage for memtide.", prog="collect.py",
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("network", nargs="?", help="a name of torchvision.models, or package.module:factory")
+    parser.add_argument("--input", help="shape of the input with the batch first, such as 32x3x224x224 (images: that is the default)")
+    parser.add_argument("--device", default="cpu", help="where to measure: cuda, cuda:1 or cpu (default cpu)")
+    parser.add_argument("--meta", action="store_true", help="exact sizes from shapes alone, and times of a model")
+    parser.add_argument("--times", default=DEFAULT_DEVICE, choices=tuple(DEVICES) + ("none",), metavar="DEVICE",
+                        help="with --meta, the device that the model is of, or none (default %(default)s); known are " + ", ".join(DEVICES))
+    parser.add_argument("--efficiency", type=float, help="with --meta, the share of the peak that convolutions and matrix products reach, in per cent")
+    parser.add_argument("--reps", type=int, default=5, help="repetitions of each measurement; the median counts (default 5)")
+    parser.add_argument("--dtype", default="float32", choices=("float32", "float16", "bfloat16"), help="of weights and images (default float32)")
+    parser.add_argument("--cut", help="modules after which a stage ends, separated by commas; auto: wherever one tensor crosses")
+    parser.add_argument("--flat", action="store_true", help="open nested nn.Sequential")
+    parser.add_argument("--loss", default="none", choices=LOSSES, help="loss to measure as the last stage (default none: it costs nothing)")
+    parser.add_argument("--optimizer", default="momentum", choices=tuple(OPTIMIZERS), help="for the memory of its state (default momentum)")
+    parser.add_argument("--name", help="name of the profile")
+    parser.add_argument("-o", "--output", help="file to write (default NAME.json)")
+    parser.add_argument("--page", default="http://localhost:8080/", help="address of the page, for the link")
+    parser.add_argument("--chain", action="store_true", help="stages: this command")
+    parser.add_argument("--link", metavar="FILE", help="print the link of a file written before, and nothing else")
+    args = parser.parse_args(argv)
+    try:
+        if args.link:
+            print(tell_link(read(args.link), args.page))
+            return 0
+        if not args.network:
+            parser.error("name a network, such as resnet50")
+        if torch is None:
+            raise CollectError("PyTorch is missing: install it (pip install torch torchvision, or apt-get install python3-torch python3-torchvision).")
+        run(args)
+    except CollectError as e:
+        print("collect.py: %s" % e, file=sys.stderr)
+        return 1
+    return 0
+
+
+def sample_of(args, sample, device, dtype):
+    """The input: that of the factory, or random numbers of the shape that was asked for."""
+    if sample is None or args.input:
+        shape = args.input or ("32x3x299x299" if "inception" in args.network else "32x3x224x224")
+        sample = torch.empty([int(n) for n in shape.split("x")], device="meta")
+    if device.type == "meta":
+        sample = torch.empty_like(sample, device="meta")
+    elif sample.device.type == "meta":
+        sample = torch.randn(sample.shape)
+    return sample.to(device=device, dtype=dtype if sample.is_floating_point() else sample.dtype)
+
+
+def run(args):
+    start = time.time()
+    device, dtype = torch.device("meta" if args.meta else args.device), getattr(torch, args.dtype)
+    torch.manual_seed(0)
+    stages, sample = network(args.network, args.flat, args.cut.split(",") if args.cut else None)
+    for _, module in stages:
+        module.to(device=device, dtype=dtype).train()
+    x = sample_of(args, sample, device, dtype)
+    show = (lambda text: print("\r\033[K" + text, end="", file=sys.stderr, flush=True)) if sys.stderr.isatty() else (lambda text: None)
+    model = None
+    if args.meta and args.times != "none" and TorchDispatchMode:
+        if args.efficiency is not None and not 0 < args.efficiency <= 100:
+            raise CollectError("--efficiency is %g; it is above 0 and at most 100, in per cent." % args.efficiency)
+        model = Model(args.times, args.dtype != "float32", args.efficiency)
+    rows, least, stages = stage_rows(stages, x, 0 if args.meta else args.reps, args.loss, show, model)
+    p = profile(args, rows, least, stages, x, model)
+    if not args.meta:
+        show("a plain training step")
+        p["source"]["notes"].append(tell_plain(p, stages, x, args.loss))
+    show("")
+    output = args.output or p["name"] + ".json"
+    with open(output, "w", encoding="utf-8") as f:
+        f.write(text_of(p))
+    total = lambda key: sum(r[key] for r in rows)
+    print("%s: %d stages, forward %.3f ms, backward %.3f ms, outputs %.1f MiB, saved %.1f MiB, weights %.1f MiB; took %.0f s" % (
+        output, len(rows) - 1, total("forward_ns") / 1e6, total("backward_ns") / 1e6, total("output_bytes") / 2**20,
+        total("saved_bytes") / 2**20, p["resident"]["weights"] / 2**20, time.time() - start))
+    if not args.meta:
+        print(p["source"]["notes"][-1])
+    print(tell_link(p, args.page))
+
+
+def tell_plain(p, stages, x, loss):
+    """How the prediction of keeping everything compares with a plain step."""
+    predicted = keep_everything(p)
+    try:
+        plain = plain_peak(stages, x, loss) + p["input_bytes"] + sum(p["resident"].values())
+    except RuntimeError as e:
+        if "memory" not in str(e):
+            raise
+        return "Keeping everything is predicted to take %.1f MiB; a plain training step does not fit on this device." % (predicted / 2**20)
+    return "Keeping everything is predicted to take %.1f MiB; a plain training step took %.1f MiB at its peak, so the prediction is off by %+.1f %%." % (
+        predicted / 2**20, plain / 2**20, round(100 * (predicted - plain) / plain, 1) + 0)
+
+
+def profile(args, rows, least, stages, x, model=None):
+    """The profile as the file has it; times in nanoseconds."""
+    device, link = x.device, None
+    where = "CPU, threads: %d" % torch.get_num_threads() if device.type == "cpu" else ""
+    notes = ["PyTorch %s, %s, batch of %s" % (torch.__version__, args.dtype, "x".join(map(str, x.shape)))]
+    if device.type == "meta":
+        where = model.where if model else ""
+        notes.append("Sizes come from shapes alone; memory that only a kernel takes is missing.")
+        notes.append(model.note if model else "There are no times: they are 0." if TorchDispatchMode else "There are no times: the model needs PyTorch 1.13 or later.")
+    else:
+        notes.append("Times are medians of %d; the sums of the smallest are %.3f ms forward and %.3f ms backward." % (args.reps, least[0] / 1e6, least[1] / 1e6))
+    if device.type == "cpu":
+        notes.append("Times of a CPU do not carry over to a GPU.")
+    if device.type == "cuda":
+        where, (h2d, d2h) = torch.cuda.get_device_name(device), bandwidth(device)
+        link = {"name": where, "memory_bytes": torch.cuda.get_device_properties(device).total_memory, "h2d_bytes_per_s": h2d,
+                "d2h_bytes_per_s": d2h, "duplex": False}
+    base = args.network.replace(":", "-").split(".")[-1]
+    name = args.name or "%s-b%d" % (base, x.shape[0]) + ("-%d" % x.shape[-1] if x.dim() == 4 else "")
+    return {"format": "memtide/1", "kind": "chain", "name": name, "batch": x.shape[0],
+            "dtype": {"float32": "f32", "float16": "f16", "bfloat16": "bf16"}[args.dtype],
+            "source": {"tool": "collect.py", "times": "measured" if device.type != "meta" else model.origin if model else "",
+                       "sizes": "exact" if device.type == "meta" else "measured", "device": where, "notes": notes},
+            "device": link, "input_bytes": nbytes(x), "input_grad_bytes": 0, "resident": resident(stages, args.optimizer),
+            "stages": rows[:-1], "loss": rows[-1]}
+
+
+# -- the command line
+
+
+def step_of(args):
+    """The step that a command line names: of package.module:factory, which returns
+    model, or model and arguments, or a dictionary, or of torchvision's model."""
+    if ":" not in args.network:
+        import torchvision.models as models
+
+        if not hasattr(models, args.network):
+            raise CollectError("torchvision has no model %r; name one that it has, or your own as package.module:factory." % args.network)
+        shape = [int(n) for n in (args.input or "32x3x224x224").split("x")]
+        made = {"model": getattr(models, args.network)(), "args": (torch.randn(shape),), "loss": lambda out: out.float().mean()}
+    else:
+        sys.path.insert(0, os.getcwd())
+        module, _, factory = args.network.partition(":")
+        made = getattr(importlib.import_module(module), factory)()
+        if not isinstance(made, dict):
+            made = dict(zip(("model", "args", "kwargs"), made if isinstance(made, tuple) else (made,)))
+    if torch.is_tensor(made.get("args")):
+        made["args"] = (made["args"],)
+    device = torch.device(args.device)
+    model = made.pop("model").to(device)
+    send = lambda tree: mapped(tree, lambda t: t.to(device))
+    made.pop("optimizer", None)
+    return model.train(), {k: send(v) if k in ("args", "kwargs") else v for k, v in made.items()}
+
+
+def operators(argv):
+    """The command that writes the operators of a step."""
+    parser = argparse.ArgumentParser(description="Write the operators of a training step for memtide (with --chain: a network stage by stage).",
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("network", help="package.module:factory, or a name of torchvision.models")
+    parser.add_argument("--input", help="of torchvision's models: shape of the input, such as 32x3x224x224")
+    parser.add_argument("--device", default="cpu", help="the device that the model trains on (default cpu)")
+    parser.add_argument("--real", action="store_true", help="run steps instead of shapes alone (before PyTorch 2.1: always)")
+    parser.add_argument("--temps", choices=("measured", "none"), default="measured", help="what kernels take beside their results: measured by one real step, or left out")
+    parser.add_argument("--times", default=DEFAULT_DEVICE, choices=tuple(DEVICES), metavar="DEVICE", help="the device whose model says how long operators take (default %(default)s)")
+    parser.add_argument("--reps", type=int, default=0, help="measure the times of operators so often instead; the median counts")
+    parser.add_argument("--units", help="patterns of the names of modules that a plan chooses from, separated by commas: h.*,lm_head")
+    parser.add_argument("-o", "--output", help="file to write (default NAME.json)")
+    args = parser.parse_args(argv)
+    try:
+        start = time.time()
+        model, made = step_of(args)
+        graph = collect(model, real=args.real or None, temps=args.temps == "measured", times=args.times, reps=args.reps,
+                        units=args.units and args.units.split(","), **made)
+        graph.data["name"] = args.network.split(":")[-1].split(".")[-1]
+        output = args.output or graph.data["name"] + ".json"
+        graph.save(output)
+        peak, plain_bytes = graph.play().peak, graph.data["source"].get("plain_bytes", 0)
+        print("%s: %d operators, %d units; took %.0f s" % (output, len(graph.data["ops"]), len(graph.units()), time.time() - start))
+        print("Keeping everything takes %s" % size_text(peak) + ("; a plain step took %s at its peak, so the prediction is off by %+.1f %%." % (
+            size_text(plain_bytes), round(100 * (peak / plain_bytes - 1), 1) + 0) if plain_bytes else "; no step was run."))
+    except (CollectError, PlanError) as e:
+        print("memtide_torch.py: %s" % e, file=sys.stderr)
+        return 1
+    return 0
+
+
+def main(argv=None):
+    """Stages with --chain and with --link, otherwise the operators of a step."""
+    argv = sys.argv[1:] if argv is None else list(argv)
+    if "--chain" in argv or "--link" in argv:
+        return chain(argv)
+    if torch is None:
+        print("memtide_torch.py: PyTorch is missing: install it (pip install torch, or apt-get install python3-torch).", file=sys.stderr)
+        return 1
+    return operators(argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

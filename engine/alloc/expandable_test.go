@@ -45,7 +45,7 @@ func TestExpandableGrowsAtItsEnd(t *testing.T) {
 
 // The limit holds for both pools together, and nothing is taken by what fails.
 func TestExpandableLimit(t *testing.T) {
-	c := alloc.NewCacheWith(30 * engine.MiB, alloc.CacheRules{Expandable: true})
+	c := alloc.NewCacheWith(30*engine.MiB, alloc.CacheRules{Expandable: true})
 	for _, r := range []struct {
 		n    engine.Bytes
 		want bool

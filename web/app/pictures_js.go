@@ -31,7 +31,7 @@ type pictures struct {
 	palette  safejs.Value
 	scene    draw.Scene
 	buffer   []byte
-	batch    []any // the canvases of what is in buffer, with lengths
+	batch    []any        // the canvases of what is in buffer, with lengths
 	crossing safejs.Value // Uint8Array that the buffer is copied into
 	ratio    float64
 }
@@ -43,7 +43,7 @@ type canvas struct {
 	base, above safejs.Value
 	width       float64 // CSS pixels, 0 until it is known
 	height      float64
-	fresh       bool    // it is not connected yet
+	fresh       bool // it is not connected yet
 }
 
 func (p *pictures) init() {

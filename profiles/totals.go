@@ -16,7 +16,7 @@ type Totals struct {
 	Back    time.Duration // sum of the backward times
 	Input   engine.Bytes  // [a^0]
 	Out     engine.Bytes  // sum of a, the input not counted
-	Saved   engine.Bytes  // sum of abar
+	Saved   engine.Bytes  // sum of abar; of a graph, of all activations
 
 	Resident      engine.Resident // what stays for the whole step
 	KeepAllPeak   engine.Bytes    // peak of keeping everything, resident memory included; 0 if there is no chain
@@ -47,6 +47,14 @@ func (p *Profile) Totals() Totals {
 			}
 		}
 		t.Resident.Pinned = p.Graph.Fixed
+		for i := range p.Graph.Values {
+			switch v := &p.Graph.Values[i]; {
+			case v.Kind == engine.KindWeight:
+				t.Resident.Weights += v.Size
+			case v.Kind == engine.KindActivation && v.PartOf == engine.NoValue:
+				t.Saved += v.Size
+			}
+		}
 	}
 	if step := t.Forward + t.Back; p.Batch > 0 && step > 0 {
 		t.SamplesPerSec = float64(p.Batch) / step.Seconds()

@@ -27,7 +27,7 @@ func (g *grown) table() string {
 		}
 	})
 	if len(g.batches) == 0 {
-		return text + list("Findings about the profile", g.in.profile.Warnings)
+		return text + g.in.findingsText()
 	}
 	text += cli.Table(func(w *tabwriter.Writer) {
 		fmt.Fprint(w, "\nsamples/s at batch")
@@ -46,7 +46,7 @@ func (g *grown) table() string {
 			fmt.Fprintln(w)
 		}
 	})
-	return text + list("Findings about the profile", g.in.profile.Warnings)
+	return text + g.in.findingsText()
 }
 
 // cells are the columns of a strategy from the batch on.

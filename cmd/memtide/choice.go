@@ -21,6 +21,8 @@ type asked struct {
 	side   string // "a" or "b" of a link that compares; "": a
 	both   bool   // the command is about links that compare, too
 	flags  choice.Said
+
+	addresses bool // the command takes files about addresses, of which read then gives the profile alone
 }
 
 // define adds the shared flags to fs: those about the source, and one for each field

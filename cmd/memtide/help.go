@@ -22,6 +22,7 @@ var topics = []struct {
 	text          func() string
 }{
 	{"presets", "networks that need no file", presetsHelp},
+	{"models", "language models for plan -model", modelsHelp},
 	{"devices", "devices for -device", devicesHelp},
 	{"strategies", "strategies and their parameters", strategiesHelp},
 	{"allocators", "ways to place buffers, and their parameters", allocatorsHelp},
@@ -177,7 +178,7 @@ func firstParagraph(doc string) string {
 // jsonHelp explains every field that -json writes; a test compares it with the
 // types in json.go.
 func jsonHelp() string {
-	return `JSON of solve, sweep, batch, plan and score. Fields end in their unit; they are only added to, never
+	return `JSON of solve, sweep, batch, doctor, plan and score. Fields end in their unit; they are only added to, never
 renamed. Numbers are whole, but for slowdown, samples_per_s and those of score.
 
 solve
@@ -220,8 +221,11 @@ sweep
     lower_bound_ns   of the step time of the strategy's class
     error            why there is no schedule, see below
 
-` + batchHelp + planHelp + `question
-  network         name, preset, format, batch, lint (findings) and totals:
+` + batchHelp + doctorHelp + planHelp + `question
+  network         name, preset, format, batch, lint (findings), source with
+                  tool, device of the times, times and sizes (measured, exact,
+                  analytic or estimated), dtype, notes (assumed or left out),
+                  and totals:
                   stages (without the loss) or ops, forward_ns, backward_ns ,
                   saved_bytes, resident_bytes (all that stays on the device),
                   keep_all_peak_bytes
@@ -230,7 +234,7 @@ sweep
   transfers       whole or streamed
   strategy        of solve, with those args that are not at their default
 
-error, in place of all the rest of solve
+error, in place of all the rest of solve but question
   kind            infeasible, unsupported, deadline, bad-request or crash
   text            for people
   budget_bytes    of infeasible: the budget, resolved

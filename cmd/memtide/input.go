@@ -70,6 +70,10 @@ func (c *asked) read(ctx context.Context, e *env, args []string) (*input, error)
 		return nil, err
 	}
 	in.link.Take(&c.flags)
+	if c.addresses && in.link.Profile != nil && in.link.Profile.Memory != nil {
+		in.profile = in.link.Profile
+		return in, nil
+	}
 	if err := in.open(); err != nil {
 		return nil, err
 	}
@@ -81,8 +85,13 @@ func (c *asked) read(ctx context.Context, e *env, args []string) (*input, error)
 
 // readFile decodes a file, or the standard input for "-".
 func readFile(ctx context.Context, e *env, name string) (*profiles.Profile, error) {
+	return readDevice(ctx, e, name, profiles.AnyDevice)
+}
+
+// readDevice decodes what a file says about a device.
+func readDevice(ctx context.Context, e *env, name string, device int) (*profiles.Profile, error) {
 	if name != "-" {
-		p, err := readWhereItLies(ctx, name)
+		p, err := readWhereItLies(ctx, name, device)
 		switch path := (*os.PathError)(nil); {
 		case errors.As(err, &path):
 			return nil, bad("%q: %v", name, path.Err)
@@ -93,7 +102,7 @@ func readFile(ctx context.Context, e *env, name string) (*profiles.Profile, erro
 		}
 		return p, nil
 	}
-	p, err := readStream(ctx, "", func() (io.ReadCloser, error) { return io.NopCloser(e.stdin), nil })
+	p, err := readStream(ctx, "", device, func() (io.ReadCloser, error) { return io.NopCloser(e.stdin), nil })
 	switch {
 	case errors.Is(err, errInterrupted):
 		return nil, fmt.Errorf("standard input: %w", err)
@@ -108,7 +117,7 @@ var errInterrupted = errors.New("reading was interrupted before its end")
 // readStream decodes what has no size and cannot be read twice. Who writes it may
 // take for ever, which the context ends, and nothing else can: a read that waits is
 // left behind.
-func readStream(ctx context.Context, name string, open func() (io.ReadCloser, error)) (*profiles.Profile, error) {
+func readStream(ctx context.Context, name string, device int, open func() (io.ReadCloser, error)) (*profiles.Profile, error) {
 	type content struct {
 		data []byte
 		err  error
@@ -129,7 +138,7 @@ func readStream(ctx context.Context, name string, open func() (io.ReadCloser, er
 		if c.err != nil {
 			return nil, c.err
 		}
-		return profiles.Decode(name, profiles.Bytes(c.data), nil)
+		return profiles.DecodeDevice(name, profiles.Bytes(c.data), device, nil)
 	case <-ctx.Done():
 		return nil, errInterrupted
 	}
@@ -144,20 +153,20 @@ type diskFile struct {
 func (f diskFile) Size() int64 { return f.size }
 
 // readWhereItLies decodes a file without holding all of it, if its format can.
-func readWhereItLies(ctx context.Context, name string) (*profiles.Profile, error) {
+func readWhereItLies(ctx context.Context, name string, device int) (*profiles.Profile, error) {
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() { // opening a pipe waits for who writes into it
-		return readStream(ctx, name, func() (io.ReadCloser, error) { return os.Open(name) })
+		return readStream(ctx, name, device, func() (io.ReadCloser, error) { return os.Open(name) })
 	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return profiles.Decode(name, diskFile{f, info.Size()}, nil)
+	return profiles.DecodeDevice(name, diskFile{f, info.Size()}, device, nil)
 }
 
 // explain writes what is wrong with a file: place, what was found, what was

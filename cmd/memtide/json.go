@@ -62,6 +62,7 @@ type networkReport struct {
 	ResidentBytes    engine.Bytes `json:"resident_bytes"`
 	KeepAllPeakBytes engine.Bytes `json:"keep_all_peak_bytes"`
 	Lint             []string     `json:"lint"`
+	Source           originReport `json:"source"`
 }
 
 type deviceReport struct {
@@ -94,8 +95,9 @@ type boundReport struct {
 
 // failureReport is what is written instead if there is no answer.
 type failureReport struct {
-	Schema string       `json:"schema"`
-	Error  *errorReport `json:"error"`
+	Schema   string         `json:"schema"`
+	Question questionReport `json:"question"`
+	Error    *errorReport   `json:"error"`
 }
 
 // errorReport says why there is no schedule.
@@ -151,6 +153,9 @@ func (r *result) json() *solveReport {
 		Bounds:      []boundReport{},
 		Notes:       append([]string{}, s.Claim.Notes...),
 	}
+	if out.Question.Network.KeepAllPeakBytes == 0 { // of a graph
+		out.Question.Network.KeepAllPeakBytes = s.KeepAll.Peak
+	}
 	out.Question.Strategy, out.Question.Args = r.in.method().Strategy, r.in.method().Args
 	if fragment, err := r.in.permalink(); err == nil {
 		out.Link = fragment
@@ -195,7 +200,7 @@ func (in *input) question() questionReport {
 			Name: p.Name, Preset: in.network.Preset, Format: p.Format, Batch: p.Batch, Stages: t.Stages, Ops: t.Ops,
 			ForwardNS: int64(t.Forward), BackwardNS: int64(t.Back), SavedBytes: t.Saved,
 			ResidentBytes: t.Resident.Total(), KeepAllPeakBytes: t.KeepAllPeak,
-			Lint: append([]string{}, p.Warnings...),
+			Lint: append([]string{}, in.findings()...), Source: in.origin(),
 		},
 		Device:    deviceReport{in.deviceID, d.Name, d.Memory, d.ToHost, d.ToDev, d.Duplex.String()},
 		Transfers: in.choice.Transfers.String(),

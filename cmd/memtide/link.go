@@ -48,6 +48,9 @@ standard error.`,
 				}
 				full := *base + "#" + fragment
 				fmt.Fprintln(e.stdout, full)
+				if p := in.link.Profile; p != nil && p.Graph != nil {
+					fmt.Fprintln(e.stderr, "note: the link carries the chain; the operations, which the file has too, are left out")
+				}
 				fmt.Fprintf(e.stderr, "%d characters: %s\n", len(full), link.Fits(len(full)))
 				return nil
 			}
@@ -59,8 +62,15 @@ standard error.`,
 // error if a reader would not get exactly what is here.
 func (in *input) permalink() (string, error) {
 	l := in.link
+	if l.Profile != nil && !in.graph && l.Profile.Graph != nil {
+		bare := *l.Profile
+		bare.Graph = nil
+		l.Profile = &bare
+	}
 	if l.Profile != nil && in.graph {
-		return "", errors.New("a link carries a chain of stages, and this is a graph of operations; send the file itself")
+		if l.Profile = in.profile; !link.InLink(l.Profile) {
+			return "", errors.New("the link of this graph would be too long to survive; send the file itself")
+		}
 	}
 	fragment := l.Sealed()
 	if len(fragment) > link.Longest {

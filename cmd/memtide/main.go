@@ -10,6 +10,7 @@
 //	memtide sweep -preset resnet50-b32 -strategy rotor,greedy -budget 30%..90% -points 4
 //	memtide batch -preset resnet50 -device v100-sxm2-16gb-nvlink2 -strategy keepall,vdnnpp
 //	memtide place -preset resnet101-b32 -budget 60% -alloc optimal
+//	memtide doctor snapshot.pickle
 //	memtide link -budget 900MiB -strategy rotor net.csv
 //	memtide svg -preset vgg16-b32 -budget 90% -theme dark -o vgg16.svg
 //	memtide export -format python -budget 900MiB -strategy rotor -o schedule.py net.csv
@@ -80,7 +81,7 @@ type command struct {
 
 // commands are the subcommands in the order of the help text.
 func commands() []*command {
-	return []*command{solveCommand(), sweepCommand(), batchCommand(), placeCommand(), linkCommand(), svgCommand(), exportCommand(), planCommand(), scoreCommand(), serveCommand()}
+	return []*command{solveCommand(), sweepCommand(), batchCommand(), placeCommand(), doctorCommand(), linkCommand(), svgCommand(), exportCommand(), planCommand(), scoreCommand(), serveCommand()}
 }
 
 // run is the whole program: it returns the exit status.

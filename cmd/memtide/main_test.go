@@ -93,8 +93,20 @@ var golden = []struct{ name, line string }{
 	{"export-json", "export -budget 500MiB -strategy greedy -bw 6GB/s net.csv"},
 	{"place-order", "place -preset alexnet-b128 -budget 1200MiB -strategy greedy -alloc high-end -alloc-arg order=prefetch-first"},
 	{"place-optimal", "place -budget 600MiB -alloc optimal net.csv"},
+	{"place-file", "place buffers.8192.csv"},
+	{"error-place-proven", "place -budget 4600B buffers.8192.csv"},
+	{"place-file-open", "place -alloc best-fit -budget 4700B buffers.8192.csv"},
+	{"place-snapshot", "place snapshot.pickle"},
+	{"doctor", "doctor snapshot.pickle"},
+	{"doctor-two", "doctor first.pickle snapshot.pickle"},
+	{"doctor-json", "doctor -json -at 2 snapshot.pickle"},
+	{"help-doctor", "doctor -h"},
+	{"error-doctor-device", "doctor -gpu 3 snapshot.pickle"},
+	{"error-doctor-file", "doctor net.csv"},
 	{"place-link", "place -budget 3.5GiB -from 'v=1&p=vgg16-b32&m=90%25&s=rotor&alloc=va&alloc.chunk=2'"},
 	{"link-preset", "link -preset resnet50-b64 -budget 4GiB -strategy rotor -base https://example.org/memtide/"},
+	{"link-chain-of-both", "link -budget 80% ../../../profiles/formats/pipedream/testdata/branchy.graph.txt"},
+	{"solve-graph-totals", "solve -json -as graph -budget 95% ../../../profiles/formats/pipedream/testdata/branchy.graph.txt"},
 	{"link-file", "link -strategy greedy -budget 80% net.csv"},
 	{"link-own-device", "link owndevice.json"},
 	{"link-override", "link -from 'v=1&p=vgg16-b32&m=60%25&s=sequential&s.segments=3&bw=9GBps&title=hello' -device a100-sxm-40gb -strategy rotor"},
@@ -104,6 +116,7 @@ var golden = []struct{ name, line string }{
 	{"plan-fits", "plan config.json -gpus 2 -seq 2048 -device a100-sxm-40gb -ckpt full -loss chunked"},
 	{"error-plan-not", "plan config.json -seq 32768 -device v100-pcie-16gb -program torchtune"},
 	{"plan-json", "plan -json -model gpt2 -device v100-pcie-16gb -seq 1024 -states bf16 -optimizer sgd -lora 8"},
+	{"plan-chain", "plan -model gpt2 -device v100-pcie-16gb -seq 1024 -program torchtune -chain"},
 	{"score", "score rows.json"},
 	{"score-json", "score -json - < rows.json"},
 
@@ -149,7 +162,7 @@ var golden = []struct{ name, line string }{
 	{"error-infeasible", "solve -budget 100MiB net.csv"},
 	{"error-infeasible-json", "solve -json -budget 100MiB net.csv"},
 	{"error-no-chain", "solve -budget 1GiB -strategy rotor graph.json"},
-	{"error-link-no-chain", "link graph.json"},
+	{"link-graph", "link graph.json"},
 	{"error-export-format", "export -format yaml net.csv"},
 	{"error-export-graph", "export -format python -budget 1GiB -strategy keepall graph.json"},
 	{"error-export-streamed", "export -format python -transfers streamed -strategy keepall -budget 100% net.csv"},
@@ -236,13 +249,11 @@ func TestExamples(t *testing.T) {
 			lines[line] = "memtide " + c.name + " -h"
 		}
 	}
-	folder := t.TempDir()
-	for _, name := range []string{"net.csv", "config.json", "rows.json"} {
-		if err := os.Link("testdata/"+name, filepath.Join(folder, name)); err != nil {
-			t.Fatal(err)
-		}
+	files := t.TempDir()
+	if err := os.CopyFS(files, os.DirFS("testdata")); err != nil {
+		t.Fatal(err)
 	}
-	t.Chdir(folder)
+	t.Chdir(files)
 	buildSite(t, "dist")
 	for line, where := range lines {
 		args, ctx := words(line), t.Context()
@@ -327,7 +338,7 @@ func TestJSONIsDocumented(t *testing.T) {
 			check(f.Type)
 		}
 	}
-	for _, report := range []any{solveReport{}, sweepReport{}, batchReport{}, failureReport{}, planJSON{}, llm.Report{}} {
+	for _, report := range []any{solveReport{}, sweepReport{}, batchReport{}, failureReport{}, planJSON{}, llm.Report{}, doctorReport{}, comparisonReport{}} {
 		check(reflect.TypeOf(report))
 	}
 	for _, key := range waitingKeys {

@@ -27,14 +27,19 @@ func placeCommand() *command {
 beside what is resident. A schedule that fits in total need not fit at
 addresses: free memory in several holes does not serve one large request. The
 exit status is 1 if a request finds no room. memtide help allocators lists the
-ways to place.`,
+ways to place.
+
+A FILE about addresses, a memory snapshot or MiniMalloc's buffers, has no
+schedule: its buffers are placed in -budget, or in the pool that it names, by
+-alloc optimal unless another one is named. What no search has proven is said.`,
 		examples: []string{
 			"memtide place -preset resnet101-b32 -budget 60% -alloc optimal",
 			"memtide place -preset alexnet-b128 -budget 1200MiB -strategy greedy -alloc high-end -alloc-arg order=prefetch-first",
 			"memtide place -budget 600MiB -alloc optimal net.csv",
+			"memtide place -limit 30s buffers.8192.csv",
 		},
 		flags: func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
-			var c asked
+			c := asked{addresses: true}
 			c.define(fs)
 			c.defineOne(fs)
 			limit := fs.Duration("limit", 0, "`TIME` most that the solve and the placement may take each, such as 30s; 0 is as long as they need")
@@ -44,6 +49,9 @@ ways to place.`,
 				in, err := c.read(ctx, e, args)
 				if err != nil {
 					return err
+				}
+				if in.profile.Memory != nil {
+					return placeFile(ctx, e, in, *limit)
 				}
 				if err := in.chooseAllocator(); err != nil {
 					return err
@@ -86,9 +94,23 @@ func place(ctx context.Context, e *env, in *input, limit time.Duration) error {
 		Setting: in.setting(), Budget: solved.Budget, Schedule: solved.Schedule,
 		Allocator: in.link.Alloc, Args: in.link.AllocArgs, Limit: limit,
 	}}
+	answer, err := placed(ctx, e, req)
+	if err != nil {
+		return err
+	}
+	r := &placement{in: in, buffers: len(solved.Trace.Lives), solved: solved, placed: answer.Placed, failure: answer.Failure}
+	fmt.Fprint(e.stdout, r.table())
+	return r.err()
+}
+
+// placed has buffers placed, with a bar on a terminal.
+func placed(ctx context.Context, e *env, req *proto.Request) (*proto.Reply, error) {
 	b := cli.NewBar(e.stderr)
 	defer b.Clear()
-	text := "Placing with " + alloc.Lookup(in.link.Alloc).Title
+	text := "Placing"
+	if a := alloc.Lookup(req.Place.Allocator); a != nil {
+		text += " with " + a.Title
+	}
 	b.Set(0, 0, text)
 	var answer *proto.Reply
 	new(serve.Server).Handle(ctx, req, func(r *proto.Reply) {
@@ -99,13 +121,16 @@ func place(ctx context.Context, e *env, in *input, limit time.Duration) error {
 		answer = r
 	})
 	if answer.Placed == nil {
-		return answer.Failure
+		return nil, answer.Failure
 	}
-	r := &placement{in: in, solved: solved, placed: answer.Placed, failure: answer.Failure}
-	fmt.Fprint(e.stdout, r.table())
-	switch p := answer.Placed; {
-	case answer.Failure != nil:
-		return answer.Failure
+	return answer, nil
+}
+
+// err is why the buffers have no places, nil if they do.
+func (r *placement) err() error {
+	switch p := r.placed; {
+	case r.failure != nil:
+		return r.failure
 	case p.Failed != nil || p.NoneFits:
 		return fmt.Errorf("the buffers find no room in %s", format.Bytes(p.Pool))
 	case !p.Verdict.Verified && !p.Unchecked:
@@ -117,7 +142,8 @@ func place(ctx context.Context, e *env, in *input, limit time.Duration) error {
 // placement is a schedule with addresses for its buffers.
 type placement struct {
 	in      *input
-	solved  *proto.Solved
+	buffers int
+	solved  *proto.Solved // nil for files about addresses
 	placed  *proto.Placed
 	failure *proto.Failure // beside the best so far of a search
 }
@@ -130,23 +156,29 @@ func (r *placement) table() string {
 		a := alloc.Lookup(p.Allocator)
 		fmt.Fprintf(w, "%s (%s), pool %s beside %s resident\n\n", a.Title,
 			methodText(proto.Method{Strategy: a.Name, Args: r.in.link.AllocArgs}), format.Bytes(p.Pool), format.Bytes(p.Resident))
-		needs := p.Top
-		if p.Failed != nil {
-			needs = p.Needs
-		}
-		if p.Chunk > 0 { // addresses are used once; what counts is physical
-			needs = max(p.Reserved, p.Needs)
-		}
-		fmt.Fprintf(w, "buffers\t%d\n", len(s.Trace.Lives))
-		fmt.Fprintf(w, "in use at the peak\t%s\n", format.Bytes(p.Peak))
-		if needs > 0 && p.Peak > 0 {
-			fmt.Fprintf(w, "needed\t%s\t%s over the peak\n", format.BytesUp(needs), format.Percent(float64(needs)/float64(p.Peak)-1))
-		}
-		if p.Waste > 0 {
-			fmt.Fprintf(w, "lost inside blocks\t%s\n", format.Bytes(p.Waste))
-		}
+		r.numbers(w)
 		fmt.Fprintf(w, "\n%s\n%s\n", r.outcome(), r.verdict())
 	})
+}
+
+// numbers are how much the buffers take.
+func (r *placement) numbers(w *tabwriter.Writer) {
+	p := r.placed
+	needs := p.Top
+	if p.Failed != nil {
+		needs = p.Needs
+	}
+	if p.Chunk > 0 { // addresses are used once; what counts is physical
+		needs = max(p.Reserved, p.Needs)
+	}
+	fmt.Fprintf(w, "buffers\t%d\n", r.buffers)
+	fmt.Fprintf(w, "in use at the peak\t%s\n", format.Bytes(p.Peak))
+	if needs > 0 && p.Peak > 0 {
+		fmt.Fprintf(w, "needed\t%s\t%s over the peak\n", format.BytesUp(needs), format.Percent(float64(needs)/float64(p.Peak)-1))
+	}
+	if p.Waste > 0 {
+		fmt.Fprintf(w, "lost inside blocks\t%s\n", format.Bytes(p.Waste))
+	}
 }
 
 // outcome is the sentence about whether the buffers fit.

@@ -53,11 +53,12 @@ type planFlags struct {
 	gpus, seq, batch, accumulate, tensor, parts, experts, lora int64
 	compile, offload, asJSON                                   bool
 
-	chain string // file that the step is written to
+	chain bool   // write the step instead of an answer
+	file  string // that it is written to; empty: the standard output
 }
 
 func (p *planFlags) define(fs *flag.FlagSet) {
-	fs.StringVar(&p.model, "model", "", "`NAME` of a known model instead of a config.json: "+strings.Join(llm.Names()[:4], ", ")+", …")
+	fs.StringVar(&p.model, "model", "", "`NAME` of a known model instead of a config.json; memtide help models lists them")
 	fs.StringVar(&p.device, "device", "h100-sxm-80gb", "`DEVICE` that each of the cards is; memtide help devices lists them")
 	fs.Int64Var(&p.gpus, "gpus", 1, "`N` cards")
 	fs.StringVar(&p.shard, "shard", "", "`HOW` states are shared: none, zero1, zero2, zero3 (FSDP); by the program if empty, and zero3 on several cards")
@@ -76,7 +77,8 @@ func (p *planFlags) define(fs *flag.FlagSet) {
 	fs.StringVar(&p.loss, "loss", "", "`NAME` of the loss: bf16, fp32, compiled, chunked_ce, chunked, vocab_chunked, fused, …; by the program if empty")
 	fs.Int64Var(&p.lora, "lora", 0, "`RANK` of adapters beside frozen bf16 weights; 0 trains everything")
 	fs.StringVar(&p.context, "context", "1GiB", "`SIZE` of CUDA's context and the collectives' buffers on each card: an assumption")
-	fs.StringVar(&p.chain, "chain", "", "`FILE` that gets the step as a chain of blocks, for solve, sweep and the page; checkpointing and offloading are theirs to choose")
+	fs.BoolVar(&p.chain, "chain", false, "write the step as a chain of blocks, a profile for solve, sweep and the page, which choose checkpointing and offloading")
+	fs.StringVar(&p.file, "o", "", "`FILE` that -chain writes to instead of the standard output")
 	fs.BoolVar(&p.asJSON, "json", false, "write the answer as JSON")
 }
 
@@ -129,7 +131,7 @@ func (p *planFlags) network(e *env, args []string) (*llm.Model, error) {
 		if m := llm.Lookup(p.model); m != nil {
 			return m, nil
 		}
-		return nil, bad("there is no model %q; known are %s", p.model, strings.Join(llm.Names(), ", "))
+		return nil, bad("there is no model %q; memtide help models lists them", p.model)
 	case len(args) != 1:
 		return nil, bad("plan takes one config.json, or -model; got %d files", len(args))
 	}
@@ -211,7 +213,7 @@ func (p *planFlags) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return bad("%v", err)
 	}
-	if p.chain != "" {
+	if p.chain {
 		return p.writeChain(e, a)
 	}
 	poll := engine.NewPoll(ctx, nil)
@@ -249,11 +251,11 @@ func (p *planFlags) writeChain(e *env, a llm.Ask) error {
 	if err := native.Encode(&text, profile); err != nil {
 		return err
 	}
-	if err := os.WriteFile(p.chain, text.Bytes(), 0o644); err != nil {
-		return bad("%v", err)
+	if p.file == "" {
+		_, err := e.stdout.Write(text.Bytes())
+		return err
 	}
-	fmt.Fprintf(e.stdout, "%s: %s of %s on %s, keeping everything takes %s\n", p.chain, profile.Chain.Describe(), profile.Name, a.Card.Name, format.Bytes(profile.Chain.KeepAllPeak()))
-	return nil
+	return os.WriteFile(p.file, text.Bytes(), 0o644)
 }
 
 // longestAsked bounds the search for the longest sequence.

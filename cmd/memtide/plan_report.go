@@ -233,3 +233,13 @@ score
                   cent; error_percent, phase ; or refused, which says why
 
 `
+
+// modelsHelp lists the models that need no config.json.
+func modelsHelp() string {
+	return cli.Table(func(w *tabwriter.Writer) {
+		fmt.Fprint(w, "Language models, with their parameters\n\n")
+		for _, name := range llm.Names() {
+			fmt.Fprintf(w, "  %s\t%d\n", name, llm.Lookup(name).Params())
+		}
+	})
+}

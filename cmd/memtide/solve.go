@@ -129,9 +129,11 @@ func tellFailure(e *env, in *input, o solveOptions, err error) error {
 		return err
 	}
 	if o.json {
-		if err := writeJSON(e, &failureReport{Schema: solveSchema, Error: failureOf(fail)}); err != nil {
+		if err := writeJSON(e, &failureReport{Schema: solveSchema, Question: in.question(), Error: failureOf(fail)}); err != nil {
 			return err
 		}
+	} else {
+		fmt.Fprint(e.stdout, in.header()+in.findingsText())
 	}
 	return &toldFailure{in.reason(fail), fail}
 }

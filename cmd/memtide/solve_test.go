@@ -246,12 +246,16 @@ func TestSVGLink(t *testing.T) {
 			t.Errorf("svg -base %s: the picture is no link; want %s around it", line, anchor)
 		}
 	}
-	if o := memtide(t, t.Context(), "svg", "-budget", "100%", "testdata/graph.json"); o.code != cli.OK || !strings.Contains(o.stderr, "carries no link") || strings.Contains(o.stdout, "<metadata") {
-		t.Errorf("svg of a graph: exit status %d, %q; want a picture without a link, and a line about it", o.code, o.stderr)
+	if o := memtide(t, t.Context(), "svg", "-budget", "100%", "testdata/graph.json"); o.code != cli.OK || !strings.Contains(o.stdout, "<metadata") {
+		t.Errorf("svg of a graph: exit status %d, %q; want a picture with the link to it", o.code, o.stderr)
+	}
+	long := longNet(t, 5000)
+	if o := memtide(t, t.Context(), "svg", "-budget", "100%", "-strategy", "keepall", long); o.code != cli.OK || !strings.Contains(o.stderr, "carries no link") || strings.Contains(o.stdout, "<metadata") {
+		t.Errorf("svg of 5000 stages: exit status %d, %q; want a picture without a link, and a line about it", o.code, o.stderr)
 	}
 	for _, base := range []string{"https://example.org/#x", "https://example.org/"} {
-		if o := memtide(t, t.Context(), "svg", "-base", base, "testdata/graph.json"); o.code == cli.OK || o.stdout != "" {
-			t.Errorf("svg -base %s of a graph: exit status %d, wrote %d bytes; want an error", base, o.code, len(o.stdout))
+		if o := memtide(t, t.Context(), "svg", "-base", base, "-strategy", "keepall", long); o.code == cli.OK || o.stdout != "" {
+			t.Errorf("svg -base %s of 5000 stages: exit status %d, wrote %d bytes; want an error", base, o.code, len(o.stdout))
 		}
 	}
 }

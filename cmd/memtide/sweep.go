@@ -275,7 +275,7 @@ func (s *swept) table() string {
 				format.Share(float64(p.Budget)/float64(max(s.keepAll.Peak, 1))), s.cells(p))
 		}
 		fmt.Fprintf(w, "\nno limit: step time %s, peak %s\n", format.Duration(s.keepAll.StepTime), format.Bytes(s.keepAll.Peak))
-	}) + list("Findings about the profile", s.in.profile.Warnings)
+	}) + s.in.findingsText()
 }
 
 // cells are the columns of a point from the step time on.

@@ -40,7 +40,7 @@ func (r *result) table() string {
 		fmt.Fprintf(w, "peak\t%s\t%s\n\n", format.Bytes(s.Claim.Peak), format.Bytes(s.Trace.Peak))
 		r.costs(w)
 		fmt.Fprintf(w, "\n%s\n", r.verdict())
-	}) + list("Notes", r.solved.Claim.Notes) + list("Findings about the profile", r.in.profile.Warnings)
+	}) + list("Notes", r.solved.Claim.Notes) + r.in.findingsText()
 }
 
 // costs are the rows about time and what becomes of the stages.
@@ -161,6 +161,7 @@ func (in *input) header() string {
 	}
 	fmt.Fprintf(&b, "%s: forward %s, backward %s, saved %s, weights and other resident memory %s\n",
 		what, format.Duration(t.Forward), format.Duration(t.Back), format.Bytes(t.Saved), format.Bytes(t.Resident.Total()))
+	fmt.Fprintf(&b, "%s\n", in.provenance())
 	name := in.device.Name
 	if name == "" {
 		name = "device without a name"

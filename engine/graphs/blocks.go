@@ -25,7 +25,7 @@ exact bytes.
 The idea is Rockmate's, which solves integer programs for the ways of a block and
 counts memory in slots. Blocks with many values to save are tried along one greedy
 order only, and of the trade-offs between memory and time of a part of the chain at most
-2000 are kept, so plans need not be the best there are.`,
+2000 are kept, in long chains fewer, so plans need not be the best there are.`,
 	Class: engine.MayRecompute, Graphs: true,
 	Cites: []engine.Cite{
 		{Text: "Zhao, Hellard, Eyraud-Dubois, Gusak and Beaumont: Rockmate: an Efficient, Fast, Automatic and Generic Tool for Re-materialization in PyTorch. ICML 2023", ID: "arXiv:2307.01236", Section: "3 (blocks and their options)"},
@@ -33,8 +33,13 @@ order only, and of the trade-offs between memory and time of a part of the chain
 	Solver: maker(blockPlans).solve, Sweeper: maker(blockPlans).sweep,
 }
 
-// maxPoints is how many trade-offs of a part of the chain are kept.
-const maxPoints = 2000
+// maxPoints is how many trade-offs of a part of the chain are kept, fewPoints in chains of
+// more than longChain blocks.
+const (
+	maxPoints = 2000
+	fewPoints = 600
+	longChain = 200
+)
 
 // point is a plan for a part of the chain: with an option for its first block and a
 // plan for the rest, or passed over up to a split. Points are found by index.
@@ -64,7 +69,8 @@ type chainOf struct {
 // chains neighbours are taken together.
 const (
 	maxParts  = 6000
-	maxBlocks = 256
+	maxBlocks = 512
+	maxSplits = 48 // that are tried for a part, of more evenly
 )
 
 func blockPlans(l *plans, _ engine.Parsed, poll *engine.Poll) {
@@ -72,6 +78,9 @@ func blockPlans(l *plans, _ engine.Parsed, poll *engine.Poll) {
 	c := &chainOf{blocks: m.blocks(), limit: l.list[0].peak, poll: poll}
 	if len(c.blocks) < 2 {
 		return
+	}
+	if len(c.blocks) > longChain {
+		c.uniform(l, m)
 	}
 	for len(c.blocks) > maxBlocks {
 		c.blocks = pairs(c.blocks)
@@ -85,27 +94,7 @@ func blockPlans(l *plans, _ engine.Parsed, poll *engine.Poll) {
 	if n < 2 {
 		return
 	}
-	c.act, c.grad = make([]engine.Bytes, n+1), make([]engine.Bytes, n+1)
-	first := make([]*analysis, classes)
-	for k := range c.blocks {
-		if poll.Err() != nil {
-			return
-		}
-		b, of := &c.blocks[k], c.class[k]
-		loc, _ := m.newLocal(b)
-		if first[of] == nil {
-			first[of] = analyse(loc, poll)
-		}
-		same := *first[of]
-		same.local = loc
-		c.info = append(c.info, &same)
-		if b.out != none {
-			c.act[k+1] = m.size[b.out]
-		}
-		for _, v := range b.gradIn {
-			c.grad[k+1] += m.size[v]
-		}
-	}
+	c.analyse(m, classes)
 	// Shorter parts come first, so that the recursion is never deep.
 	for length := range n {
 		for s := 0; s+length < n; s++ {
@@ -119,6 +108,32 @@ func blockPlans(l *plans, _ engine.Parsed, poll *engine.Poll) {
 	note := fmt.Sprintf("The graph is a chain of %d blocks, %d of them different.", n, classes)
 	for k := range all {
 		l.add(c.build(0, n-1, int32(k), nil), note)
+	}
+}
+
+// analyse finds what the chain has to know of its blocks; equal ones are analysed once. It stops when poll says so.
+func (c *chainOf) analyse(m *model, classes int32) {
+	n := len(c.blocks)
+	c.info, c.act, c.grad = nil, make([]engine.Bytes, n+1), make([]engine.Bytes, n+1)
+	first := make([]*analysis, classes)
+	for k := range c.blocks {
+		if c.poll.Err() != nil {
+			return
+		}
+		b, of := &c.blocks[k], c.class[k]
+		loc, _ := m.newLocal(b)
+		if first[of] == nil {
+			first[of] = analyse(loc, c.poll)
+		}
+		same := *first[of]
+		same.local = loc
+		c.info = append(c.info, &same)
+		if b.out != none {
+			c.act[k+1] = m.size[b.out]
+		}
+		for _, v := range b.gradIn {
+			c.grad[k+1] += m.size[v]
+		}
 	}
 }
 
@@ -199,6 +214,7 @@ func (c *chainOf) front(s, t int) []point {
 	}
 	passed := engine.Bytes(0)
 	var time int64
+	step := max((t-s)/maxSplits, 1)
 	for split := 1; s+split <= t && c.info[s+split-1].again; split++ {
 		j := s + split - 1 // the block that is passed over last
 		before := c.act[j]
@@ -207,10 +223,13 @@ func (c *chainOf) front(s, t int) []point {
 		}
 		passed = max(passed, c.grad[t+1]+before+c.info[j].lean)
 		time += c.info[j].timeF
+		if split%step != 0 && split > maxSplits/4 {
+			continue
+		}
 		list = c.both(list[:0], c.front(s+split, t), c.front(s, j), c.act[j+1], point{memory: passed, time: time, option: none, split: int32(split)})
 		front = c.merge(front, list)
 	}
-	front = thinnedPoints(front)
+	front = c.thinned(front)
 	if front == nil {
 		front = []point{} // nothing fits: known all the same
 	}
@@ -276,14 +295,18 @@ func (c *chainOf) both(list []point, a, b []point, cut engine.Bytes, p point) []
 	return list
 }
 
-// thinnedPoints are not too many points of a front, evenly chosen, the ends among them.
-func thinnedPoints(front []point) []point {
-	if len(front) <= maxPoints {
+// thinned are not too many points of a front, evenly chosen, the ends among them.
+func (c *chainOf) thinned(front []point) []point {
+	most := maxPoints
+	if len(c.blocks) > longChain {
+		most = fewPoints
+	}
+	if len(front) <= most {
 		return slices.Clip(front)
 	}
-	thin := make([]point, maxPoints)
+	thin := make([]point, most)
 	for k := range thin {
-		thin[k] = front[k*(len(front)-1)/(maxPoints-1)]
+		thin[k] = front[k*(len(front)-1)/(most-1)]
 	}
 	return thin
 }

@@ -2,10 +2,63 @@ package graphs
 
 import (
 	"testing"
+	"time"
 
 	"memtide/engine"
 	"memtide/engine/enginetest"
 )
+
+// TestBlocksWithMask: a small value that every layer reads does not hide the cuts, and the
+// plans are as good as without it.
+func TestBlocksWithMask(t *testing.T) {
+	plain, masked := enginetest.Transformer(4), enginetest.Transformer(4)
+	mask := engine.ValueID(len(masked.Values))
+	masked.Values = append(masked.Values, engine.Value{Name: "mask", Size: 1 << 20, PartOf: engine.NoValue})
+	masked.Ops[0].Out = append(masked.Ops[0].Out, mask)
+	for i := range masked.Ops {
+		if name := masked.Ops[i].Name; name == "softmax" || name == "b_softmax" {
+			masked.Ops[i].In = append(masked.Ops[i].In, mask)
+		}
+	}
+	var took [2]time.Duration
+	for i, g := range []*engine.Graph{plain, masked} {
+		m, err := newModel(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(m.blocks()); n != 10 {
+			t.Errorf("graph %d: %d blocks, want 10", i, n)
+		}
+		sol, err := blocks.Solve(&engine.Problem{Graph: g, Budget: 2 * engine.GiB}, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		took[i] = sol.Makespan
+	}
+	if took[1] > took[0]+took[0]/100 {
+		t.Errorf("takes %v with the mask, %v without", took[1], took[0])
+	}
+}
+
+// TestBlocksInLongChains: in a chain of many blocks equal ones are carried out alike, and that is
+// better than keeping few trade-offs.
+func TestBlocksInLongChains(t *testing.T) {
+	g := enginetest.Transformer(110)
+	m, err := newModel(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &plans{m: m}
+	l.add(m.given(), "")
+	c := &chainOf{blocks: m.blocks(), limit: l.list[0].peak}
+	c.uniform(l, m)
+	best := l.fastest(l.list[0].peak * 4 / 10)
+	if best == nil || best.took > l.list[0].took*110/100 {
+		t.Errorf("within 40 %%: %+v; want at most a tenth more than %v", best, l.list[0].took)
+	} else {
+		t.Logf("within 40 %%: +%.2f %%", 100*float64(best.took-l.list[0].took)/float64(l.list[0].took))
+	}
+}
 
 // TestBlocksOnTransformers holds the plans for transformers against the extra times
 // that were measured with exact fronts, in hundredths of a per cent, and sees that

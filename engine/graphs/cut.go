@@ -1,6 +1,7 @@
 package graphs
 
 import (
+	"cmp"
 	"encoding/binary"
 	"slices"
 
@@ -12,12 +13,14 @@ import (
 type block struct {
 	forward, backward []int32
 	in, out           int32   // the cuts before and after it; none at the ends
+	through           []bool  // of every value: it stays throughout; the same of all blocks
 	gradIn, gradOut   []int32 // what backward operations make for this block and those before it, and for those before it alone
 }
 
 // blocks cuts a graph into a chain of blocks. A cut is a value through which all
 // passes that forward operations before it make for forward ones after it; what is
-// there at the start is not counted. Neighbours become one block where a backward
+// there at the start is not counted, and neither are a few small values that operations
+// everywhere read, such as masks: they stay throughout. Neighbours become one block where a backward
 // operation reads what both make, or comes too late for its own.
 func (m *model) blocks() []block {
 	forward := m.forward()
@@ -25,13 +28,14 @@ func (m *model) blocks() []block {
 	for k, i := range forward {
 		rank[i] = k + 1
 	}
-	ends, cuts := m.cuts(forward, rank)
+	through := m.through(forward, rank)
+	ends, cuts := m.cuts(forward, rank, through)
 	of := make([]int, m.ops+2) // the block of an operation
 	backward := m.order[len(forward):]
 	for {
-		joined := m.place(forward, backward, ends, of)
+		joined := m.place(forward, backward, ends, of, through)
 		if !slices.Contains(joined, true) {
-			return m.fill(forward, backward, cuts, of)
+			return m.fill(forward, backward, cuts, of, through)
 		}
 		kept := 0
 		for k := range ends {
@@ -44,9 +48,44 @@ func (m *model) blocks() []block {
 	}
 }
 
+// Of values that stay throughout: the share of the forward pass over which they are read
+// at least, and that of the peak that they may come to together.
+const (
+	throughSpan  = 4
+	throughShare = 20
+)
+
+// through are values that stay throughout: of those that forward operations far apart read, the
+// smallest, as long as they are few bytes in all.
+func (m *model) through(forward []int32, rank []int) []bool {
+	through := make([]bool, len(m.size))
+	var list []int32
+	for k, i := range forward {
+		for _, v := range m.kinds[i].writes {
+			last := 0
+			for _, u := range m.users[v] {
+				last = max(last, rank[u])
+			}
+			if last-k > len(forward)/throughSpan+1 {
+				list = append(list, v)
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(u, v int32) int { return cmp.Compare(m.size[u], m.size[v]) })
+	peak, _, _ := m.cost(m.given())
+	left := (peak - m.g.Fixed) / throughShare
+	for _, v := range list {
+		if left -= m.size[v]; left < 0 {
+			break
+		}
+		through[v] = true
+	}
+	return through
+}
+
 // cuts are the values through which all passes, and how many forward operations come
 // before each.
-func (m *model) cuts(forward []int32, rank []int) (ends []int, cuts []int32) {
+func (m *model) cuts(forward []int32, rank []int, through []bool) (ends []int, cuts []int32) {
 	expires := make([][]int32, len(forward)+1) // by their last forward reader
 	passes, sum := 0, int64(0)                 // how many values pass, and their numbers added up
 	for k, i := range forward {
@@ -55,7 +94,7 @@ func (m *model) cuts(forward []int32, rank []int) (ends []int, cuts []int32) {
 			for _, u := range m.users[v] {
 				last = max(last, rank[u])
 			}
-			if last > k+1 {
+			if last > k+1 && !through[v] {
 				expires[last] = append(expires[last], v)
 				passes++
 				sum += int64(v)
@@ -74,7 +113,7 @@ func (m *model) cuts(forward []int32, rank []int) (ends []int, cuts []int32) {
 
 // place finds the blocks of all operations, and which neighbours have to become one:
 // between which a cut has to go.
-func (m *model) place(forward, backward []int32, ends []int, of []int) (joined []bool) {
+func (m *model) place(forward, backward []int32, ends []int, of []int, through []bool) (joined []bool) {
 	joined = make([]bool, len(ends))
 	inside := make([]bool, m.ops+2)
 	for k, i := range forward {
@@ -97,7 +136,7 @@ func (m *model) place(forward, backward []int32, ends []int, of []int) (joined [
 	for _, i := range backward {
 		low, high := 0, len(ends)
 		for _, v := range m.in[i] {
-			if inside[m.maker[v]] {
+			if inside[m.maker[v]] && !through[v] {
 				low, high = max(low, of[m.maker[v]]), min(high, last[v])
 			}
 		}
@@ -111,10 +150,10 @@ func (m *model) place(forward, backward []int32, ends []int, of []int) (joined [
 }
 
 // fill makes the blocks.
-func (m *model) fill(forward, backward, cuts []int32, of []int) []block {
+func (m *model) fill(forward, backward, cuts []int32, of []int, through []bool) []block {
 	list := make([]block, len(cuts)+1)
 	for k := range list {
-		list[k].in, list[k].out = none, none
+		list[k].in, list[k].out, list[k].through = none, none, through
 		if k > 0 {
 			list[k].in = cuts[k-1]
 		}
@@ -178,7 +217,7 @@ func (m *model) newLocal(b *block) (l *local, key string) {
 		if !ok {
 			n = int32(len(l.size))
 			number[v] = n
-			outside := v == b.in || m.maker[v] == m.source()
+			outside := v == b.in || m.maker[v] == m.source() || b.through[v]
 			size := m.size[v]
 			if outside {
 				size = 0

@@ -1,6 +1,6 @@
 // Package graphs holds the strategies that recompute and reorder on any graph:
-// nothing moves, operations run again where that frees memory, and in one of the
-// two freedoms the order of the first runs is free as well.
+// operations run again where that frees memory, and in one of the two freedoms the
+// order of the first runs is free as well. Nothing moves, but in graphpofo.
 //
 // # The model
 //
@@ -28,8 +28,14 @@
 // that is made both by itself and as a part of another; a value that is on the host
 // only. A graph that has none of this is one of single assignments.
 //
+// With transfers (see moves) a sequence has offloads, waits and fetches in it. A device
+// copy stays until the wait for its offload is passed, and a fetched one has its room from
+// the place of the fetch. So memory is what it is without transfers, found by the same
+// state; a clock beside it finds the times, up to where the link is idle again. A plan
+// that is better is played, and taken as it is played.
+//
 // How the code is divided: model is a graph in these terms, sequence says what a
 // sequence of runs costs and writes the schedule; space is the exact search; state is
-// a sequence that moves change, annealer and searcher look for fast ones; plans are
-// what methods make whatever the budget.
+// a sequence that moves change, annealer and searcher look for fast ones; joint does with
+// transfers, and programs tries all of a small graph; plans are what methods make whatever the budget.
 package graphs

@@ -37,13 +37,13 @@ var (
 
 var orderParam = engine.Param{
 	Name: "order", Title: "Order of operations", Default: "any", Choices: []string{"any", "kept"},
-	Doc: "With kept, operations run for the first time in the order in which they stand, as programs do that cannot be reordered; with any, only data decides.",
+	Doc: "Kept: the first runs come in the order in which they stand, so the plan fits a program that cannot be reordered. Any: only data decides; what is put off until it is read takes no memory before, so less memory will do, or less time.",
 }
 
-// The sets that optima and bounds range over. On a chain, data alone decides the
+// The sets that optima and bounds range over; AnyOrder is all that recomputes. On a chain, data alone decides the
 // order of the first runs, so the two are one there.
 const (
-	withinAny  = "schedules that recompute in any order and do not offload"
+	AnyOrder   = "schedules that recompute in any order and do not offload"
 	withinKept = "schedules that recompute with the order kept and do not offload"
 )
 
@@ -51,7 +51,7 @@ func within(args engine.Parsed) string {
 	if args.Is("order", "kept") {
 		return withinKept
 	}
-	return withinAny
+	return AnyOrder
 }
 
 func solveGraphExact(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {

@@ -23,16 +23,16 @@ var graphPofo = &engine.Strategy{
 
 It begins with the best of what others find: graphsearch and blocks, which recompute
 and reorder; window and lms, which offload; pofo where the network is a chain; and a
-plan that moves everything out and in around every operation. Then it anneals, as graphsearch does, over
-sequences that have transfers in them: an offload, the wait for it and the fetch of a value
-that lies long over a crowded moment come together, and what is made again can be
-fetched instead, or the other way round. A device copy stays until the wait for its
-offload, so memory is found as without transfers, and times up to where the link is
-idle again; every plan that is better is then played as it is and without its
-waits. So it is never slower than any of those methods.
+plan that moves everything out and in around every operation. So it is never slower
+than any of them. Then it anneals, as graphsearch does, over sequences that have
+transfers in them. The offload, the wait and the fetch of a value that lies long over
+a crowded moment come and go together; what is made again can be fetched instead, or
+the other way round. Every better plan is played as it is, and without its waits.
 
-Graphs of a few operations are solved by trying all programs, for whole transfers. The combination of
-recomputation and offloading is that of POFO, on chains; no method for graphs is published.`,
+Graphs of up to 8 operations are solved by trying all programs for whole transfers, as
+far as they are not too many; where bytes stream, the plans are those for whole
+transfers. The combination of recomputation and offloading is that of POFO, on chains;
+no method for graphs is published.`,
 	Class: engine.MayRecompute | engine.MayOffload, Graphs: true,
 	Cites: []engine.Cite{
 		{Text: "Beaumont, Eyraud-Dubois, Shilova: Efficient Combination of Rematerialization and Offloading for Training DNNs. NeurIPS 2021",
@@ -102,8 +102,8 @@ func (j *joint) tryAll(m *model) {
 	}
 }
 
-// begin takes the best of what others find. Where everything can move, the serial plan needs the least
-// memory of all.
+// begin takes the best of what others find. Where everything can move, the serial plan
+// needs the least memory of all.
 func (j *joint) begin(m *model) {
 	if j.m != nil {
 		seq := j.m.serial()
@@ -132,8 +132,8 @@ func (j *joint) hasAlt() bool {
 	return slices.ContainsFunc(j.p.Graph.Ops, func(op engine.Op) bool { return op.Alt != nil })
 }
 
-// fewSpace is the exact search that graphsearch leaves small graphs to, if a plan fits already
-// and it need not tell the smallest budget.
+// fewSpace is the exact search that graphsearch leaves small graphs to, if a plan fits
+// already, so that it need not tell the smallest budget.
 func (j *joint) fewSpace(m *model) *space {
 	if j.m == nil || j.best == nil {
 		return nil

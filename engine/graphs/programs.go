@@ -7,9 +7,10 @@ import (
 	"memtide/engine"
 )
 
-// programs is the search over all programs of a small graph with whole transfers:
-// from every state of the machine the next run, with any frees before it that it or what is
-// queued needs, an offload, a fetch as soon as there is room, with reserve, or when a transfer before it is over, and a wait.
+// programs is the search over all programs of a small graph with whole transfers. From
+// every state of the machine come: a run, a wait, or a fetch with reserve, after frees that
+// it or what is queued needs; an offload; a fetch as soon as there is room, or not before
+// a transfer that is under way or queued is over. One that starts later can be issued later.
 type programs struct {
 	device
 	poll  *engine.Poll
@@ -155,7 +156,7 @@ func (s *programs) expand(from int32, n *programNode) {
 	}
 }
 
-// fetches visits the fetches of a value that the host has, of which a copy may have to go first.
+// fetches visits the fetches of a value that the host has. A device copy goes first.
 func (s *programs) fetches(n *programNode, v int, next func(machine, int64, uint16, engine.Step)) {
 	bit := uint16(1) << v
 	own := n.dev & bit
@@ -196,8 +197,9 @@ func (s *programs) fetches(n *programNode, v int, next func(machine, int64, uint
 	})
 }
 
-// freeing calls with every set of copies to free before a step that needs so much beside: each
-// of them is in the way of it, or of a fetch that is queued, while the others are gone.
+// freeing calls do with every set of copies to free before a step that needs so much
+// beside: each of them is in the way of it, or of a fetch that is queued, while the others
+// are gone.
 func (s *programs) freeing(n *programNode, from uint16, need int64, do func(freed uint16)) {
 	want := s.used(&n.machine) + need - s.room
 	for l := range n.queue {

@@ -14,13 +14,15 @@ import (
 // publishedFolder holds public graphs that only measurements use.
 const publishedFolder = "../../../shared/data/graphs/"
 
-// published are the instances of MOCCASIN (arXiv:2304.14463, Table 2).
+// published are the instances of MOCCASIN (arXiv:2304.14463, Table 2), and two more of Checkmate.
 var published = map[string]string{
 	"RLG1": "layered/random_layered_n100_w0.27_nlv0.75_ed0.2_scd0.14",
 	"RLG2": "layered/random_layered_n250_w0.43_nlv0.75_ed0.2_scd0.14",
 	"RLG4": "layered/random_layered_n1000_w0.31_nlv0.75_ed0.2_scd0.14",
 	"CM1":  "checkmate/fcn_8_vgg_train",
 	"CM2":  "checkmate/ResNet50_train",
+	"MN":   "checkmate/MobileNet_train",
+	"UNET": "checkmate/vgg_unet_train",
 }
 
 // publishedProblem reads an instance, in its input order, without a budget.

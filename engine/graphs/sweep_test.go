@@ -14,8 +14,7 @@ import (
 func TestSweepOfTheSearch(t *testing.T) {
 	s := engine.Lookup("graphsearch")
 	r := enginetest.Rand(3)
-	gained := 0
-	for i := range 4 {
+	for i := range 2 {
 		g := enginetest.RandomGraph(r, 30)
 		for len(g.Ops) < 18 {
 			g = enginetest.RandomGraph(r, 30)
@@ -35,9 +34,6 @@ func TestSweepOfTheSearch(t *testing.T) {
 			if found[k] != nil || (err == nil) != (errAlone == nil) || sol != nil && sol.Makespan > alone.Makespan {
 				t.Errorf("graph %d within %d: got %+v, %v; by itself %+v, %v", i, budgets[k], sol, err, alone, errAlone)
 			}
-			if sol != nil && sol.Makespan < alone.Makespan {
-				gained++
-			}
 			if found[k] = sol; sol != nil {
 				plays(t, p.WithBudget(budgets[k]), sol)
 			}
@@ -48,7 +44,6 @@ func TestSweepOfTheSearch(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d are faster in the sweep", gained)
 }
 
 // TestSweepOfTheSearchStops: once it is cancelled every budget that is left has the error.

@@ -79,28 +79,37 @@ func solveSegments(p *engine.Problem, args engine.Parsed, poll *engine.Poll, pea
 	if err != nil {
 		return nil, err
 	}
+	why := fmt.Sprintf("with %d segments", tries[0].number)
+	if len(tries) > 1 {
+		why = "with any number of equal segments"
+	}
+	return fastest(p, tries, poll, peakOf, why, func(segments int) ([]engine.ChainOp, string) {
+		return SegmentSequence(c, segments), fmt.Sprintf("%d segments of %d layers; the last one has %d.", segments,
+			layers(c)/segments, layers(c)-(segments-1)*(layers(c)/segments))
+	})
+}
+
+// fastest takes the first of some tries whose peak fits. why says what was tried, and
+// build makes the sequence of a number, with a note about it.
+func fastest(p *engine.Problem, tries []try, poll *engine.Poll, peakOf func(int) engine.Bytes, why string, build func(int) ([]engine.ChainOp, string)) (*engine.Solution, error) {
 	smallest := engine.NoLimit
-	for i, try := range tries {
+	for i, t := range tries {
 		if err := poll.Err(); err != nil {
 			return nil, err
 		}
 		poll.Report(engine.Progress{Done: i, Total: len(tries)})
-		if peak := peakOf(try.segments); peak > p.Budget {
+		if peak := peakOf(t.number); peak > p.Budget {
 			smallest = min(smallest, peak)
 			continue
 		}
-		sol := solution(p, SegmentSequence(c, try.segments))
-		// Any schedule runs every operation once; with one segment nothing more.
-		sol.Bound = c.ForwardTime() + c.BackTime()
+		seq, note := build(t.number)
+		sol := solution(p, seq)
+		// Any schedule runs every operation once; with nothing twice it is the fastest.
+		sol.Bound = p.Chain.Chain.ForwardTime() + p.Chain.Chain.BackTime()
 		sol.Optimal = sol.Makespan == sol.Bound
 		sol.OptimalAmong = "all schedules"
-		sol.Notes = []string{fmt.Sprintf("%d segments of %d layers; the last one has %d.", try.segments,
-			layers(c)/try.segments, layers(c)-(try.segments-1)*(layers(c)/try.segments))}
+		sol.Notes = []string{note}
 		return sol, nil
-	}
-	why := fmt.Sprintf("with %d segments", tries[0].segments)
-	if len(tries) > 1 {
-		why = "with any number of equal segments"
 	}
 	return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: smallest, Why: why}
 }
@@ -114,15 +123,22 @@ func layers(c *engine.Chain) int {
 	return c.Len() - 1
 }
 
-// segmentation is a number of segments with its step time.
-type segmentation struct {
-	segments int
-	time     time.Duration
+// try is a number that a method may choose, with the step time that it leads to.
+type try struct {
+	number int
+	time   time.Duration
+}
+
+// byTime sorts tries: the fastest first, among equally fast ones the lowest number.
+func byTime(all []try) {
+	slices.SortFunc(all, func(a, b try) int {
+		return cmp.Or(cmp.Compare(a.time, b.time), cmp.Compare(a.number, b.number))
+	})
 }
 
 // segmentations lists what is to be tried, fastest first: one number of
 // segments, or all of them if it is 0. A chain that is only a loss has one.
-func segmentations(c *engine.Chain, segments int) ([]segmentation, error) {
+func segmentations(c *engine.Chain, segments int) ([]try, error) {
 	most := max(layers(c), 1)
 	if segments > most {
 		return nil, fmt.Errorf("%w: %d segments are asked for, and the network has %d layers", engine.ErrUnsupported, segments, most)
@@ -133,15 +149,13 @@ func segmentations(c *engine.Chain, segments int) ([]segmentation, error) {
 		until[k] = until[k-1] + c.Stages[k-1].Forward
 	}
 	base := c.ForwardTime() + c.BackTime()
-	var all []segmentation
+	var all []try
 	for k := 1; k <= most; k++ {
 		if segments == 0 || k == segments {
-			all = append(all, segmentation{k, base + until[(k-1)*(most/k)]})
+			all = append(all, try{k, base + until[(k-1)*(most/k)]})
 		}
 	}
-	slices.SortFunc(all, func(a, b segmentation) int {
-		return cmp.Or(cmp.Compare(a.time, b.time), cmp.Compare(a.segments, b.segments))
-	})
+	byTime(all)
 	return all, nil
 }
 

@@ -40,8 +40,9 @@ const (
 	optimizerPhase
 )
 
-// soon is the number of events within which a temporary is given back.
-const soon = 16
+// soon is the number of events within which a temporary is given back, less in a short
+// recording.
+func (r *recording) soon() int { return max(2, min(16, len(r.Requests.Events)/64)) }
 
 // classify tells what every buffer is for: by the innermost part of its stack that says
 // something, and by how long it lives. Where most requests have a stack, those without
@@ -75,7 +76,7 @@ func (r *recording) classify() []kind {
 func (r *recording) kindOf(i int, p phase, stackless bool) kind {
 	b := &r.Requests.Buffers[i]
 	before, stays := b.Start < r.Before, b.End >= len(r.Requests.Events)
-	short := !before && b.End-b.Start <= soon && !stays
+	short := !before && b.End-b.Start <= r.soon() && !stays
 	switch {
 	case p == buildPhase:
 		return kind{Weights, false}

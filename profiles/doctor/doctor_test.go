@@ -295,3 +295,21 @@ func TestNoRecording(t *testing.T) {
 		t.Errorf("stopped: got %v, want %v", err, context.Canceled)
 	}
 }
+
+// TestGrows: what falls once is no growth, nor is what rises seldom.
+func TestGrows(t *testing.T) {
+	for _, c := range []struct {
+		list []engine.Bytes
+		want bool
+	}{
+		{[]engine.Bytes{1, 2, 3, 4, 5}, true},
+		{[]engine.Bytes{1, 2, 3, 3, 4}, true},
+		{[]engine.Bytes{1, 2, 3, 2, 4, 5, 6, 7, 8, 9, 10}, false},
+		{[]engine.Bytes{1, 1, 1, 1, 2}, false},
+		{[]engine.Bytes{1, 1}, false},
+	} {
+		if got := grows(c.list); got != c.want {
+			t.Errorf("%v grows: %v, want %v", c.list, got, c.want)
+		}
+	}
+}

@@ -9,9 +9,9 @@ import (
 
 // Growth is what of a recording grows from step to step.
 type Growth struct {
-	Steps   int          `json:"steps"`    // that the recording shows from their beginning
-	PerStep engine.Bytes `json:"per_step"` // of all leaks
-	Leaks   []Leak       `json:"leaks"`    // the largest
+	Steps   int          `json:"steps"`          // that the recording shows from their beginning
+	PerStep engine.Bytes `json:"per_step_bytes"` // of all leaks
+	Leaks   []Leak       `json:"leaks"`          // the largest
 }
 
 // Leak is a place in the program that has more in use at the begin of every step.
@@ -97,7 +97,8 @@ func grows(list []engine.Bytes) bool {
 
 // steps are the events at which training steps begin. What a step asks for comes again
 // in every step: of all requests that are told apart by stack and size, the number that
-// most of them come in is that of the steps, and the first of these begins a step.
+// most of them come in is that of the steps, and the first of these begins a step. There
+// are no steps where most requests come in no multiple of that number.
 func (r *recording) steps() (marks []int) {
 	type request struct {
 		stack int32
@@ -126,12 +127,16 @@ func (r *recording) steps() (marks []int) {
 		}
 	}
 	begin, at := request{}, -1
+	all, regular := 0, 0
 	for q, n := range times {
+		if all += n; steps > 0 && (n+1)%steps <= 2 { // one more or less, where the recording begins and ends
+			regular += n
+		}
 		if n == steps && (at < 0 || first[q] < at) {
 			begin, at = q, first[q]
 		}
 	}
-	if at < 0 {
+	if at < 0 || 2*regular < all {
 		return nil
 	}
 	for i := range r.Requests.Buffers {

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"fmt"
+	"strings"
 
 	"memtide/engine"
 	"memtide/engine/alloc"
@@ -15,21 +16,29 @@ type Replay struct {
 	Reserved engine.Bytes `json:"peak_reserved_bytes"`
 	// Fits says whether all requests find room in the capacity; nil if that is not known.
 	Fits *bool `json:"fits,omitempty"`
+}
 
+// collecting begins a setting that knows only a limit.
+const collecting = "garbage_collection_threshold:"
+
+// setting is what is tried.
+type setting struct {
+	name  string
 	rules alloc.CacheRules
 }
 
-// settings are what is tried, in the order in which equal ones are preferred.
-func settings() []Replay {
-	list := []Replay{{}, {Setting: "expandable_segments:True", rules: alloc.CacheRules{Expandable: true}}}
+// settings are all, in the order in which equal ones are preferred; the first is the
+// default.
+func settings() []setting {
+	list := []setting{{}, {"expandable_segments:True", alloc.CacheRules{Expandable: true}}}
 	for _, mib := range []int{512, 256, 128, 64, 32} {
-		list = append(list, Replay{Setting: fmt.Sprintf("max_split_size_mb:%d", mib), rules: alloc.CacheRules{MaxSplit: engine.Bytes(mib) * engine.MiB}})
+		list = append(list, setting{fmt.Sprintf("max_split_size_mb:%d", mib), alloc.CacheRules{MaxSplit: engine.Bytes(mib) * engine.MiB}})
 	}
 	for _, percent := range []int{80, 60} {
-		list = append(list, Replay{Setting: fmt.Sprintf("garbage_collection_threshold:0.%d", percent/10), rules: alloc.CacheRules{Collect: percent}})
+		list = append(list, setting{fmt.Sprintf(collecting+"0.%d", percent/10), alloc.CacheRules{Collect: percent}})
 	}
 	for _, n := range []int{8, 4} {
-		list = append(list, Replay{Setting: fmt.Sprintf("roundup_power2_divisions:%d", n), rules: alloc.CacheRules{Divisions: n}})
+		list = append(list, setting{fmt.Sprintf("roundup_power2_divisions:%d", n), alloc.CacheRules{Divisions: n}})
 	}
 	return list
 }
@@ -38,29 +47,29 @@ func settings() []Replay {
 // that reserves more than the capacity, once more within it. Garbage collection knows
 // only a limit, and gets the capacity or, where that is not known, what was reserved.
 func (r *recording) replays(capacity engine.Bytes) ([]Replay, error) {
-	list := settings()
-	for i := range list {
-		v := &list[i]
+	var list []Replay
+	for _, s := range settings() {
+		v := Replay{Setting: s.name}
 		limit := engine.NoLimit
-		if v.rules.Collect > 0 {
+		if s.rules.Collect > 0 {
 			if limit = capacity; limit == 0 {
 				limit = r.Recorded.PeakReserved()
 			}
 		}
-		peak, fits, err := r.replay(limit, v.rules)
+		peak, fits, err := r.replay(limit, s.rules)
 		if err != nil {
 			return nil, err
 		}
 		v.Reserved = peak
-		if capacity == 0 {
-			continue
-		}
-		if limit == engine.NoLimit && peak > capacity { // it gives back what it can
-			if v.Reserved, fits, err = r.replay(capacity, v.rules); err != nil {
+		if capacity > 0 && limit == engine.NoLimit && peak > capacity { // it gives back what it can
+			if v.Reserved, fits, err = r.replay(capacity, s.rules); err != nil {
 				return nil, err
 			}
 		}
-		v.Fits = &fits
+		if capacity > 0 {
+			v.Fits = &fits
+		}
+		list = append(list, v)
 	}
 	return list, nil
 }
@@ -133,15 +142,25 @@ func (r *recording) advise(out *Report) Advice {
 	return Advice{Verdict: Setting, Line: "PYTORCH_CUDA_ALLOC_CONF=" + best.Setting, Saves: out.PeakReserved - best.Reserved}
 }
 
-// bestSetting is the first that reserves least among those that serve all; where nothing
-// failed, if it is worthwhile against the recording and against the default.
+// bestSetting is the one to try; nil if none helps. After a failure it is one that serves
+// all: expandable segments, or else the one that reserves least, but not if the default
+// serves all from an empty cache, too: then it is no setting that makes the difference.
+// Where nothing failed, it has to be worthwhile against the recording and the default.
 func (r *recording) bestSetting(out *Report) (best *Replay) {
-	least := min(out.PeakReserved, out.Replays[0].Reserved)
+	fits := func(v *Replay) bool { return v.Fits != nil && *v.Fits }
+	byDefault, expandable := &out.Replays[0], &out.Replays[1]
+	if out.Failure != nil && (fits(expandable) || fits(byDefault)) {
+		if fits(expandable) {
+			return expandable
+		}
+		return nil
+	}
+	least := min(out.PeakReserved, byDefault.Reserved)
 	for i := range out.Replays[1:] {
 		v := &out.Replays[1+i]
 		switch {
-		case out.Failure != nil && (v.Fits == nil || !*v.Fits):
-		case out.Failure == nil && (v.rules.Collect > 0 || v.Reserved > least-least/worthwhile):
+		case out.Failure != nil && !fits(v):
+		case out.Failure == nil && (strings.HasPrefix(v.Setting, collecting) || v.Reserved > least-least/worthwhile):
 		case best == nil || v.Reserved < best.Reserved-best.Reserved/worthwhile:
 			best = v
 		}

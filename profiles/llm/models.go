@@ -48,6 +48,12 @@ func falcon(name string, layers, h, heads, keys int64) *Model {
 	return &Model{Name: name, Layers: layers, Hidden: h, Heads: heads, Keys: keys, Head: 64, Wide: 4 * h, Words: 65024, Tied: true, Layer: true, Parallel: true, OneNorm: true}
 }
 
+// twoNorms are the Falcons with groups of heads.
+func twoNorms(m *Model) *Model {
+	m.OneNorm = false
+	return m
+}
+
 func qwen3moe(name string, layers, h, heads, experts, wide int64) *Model {
 	m := qwen3(name, layers, h, heads, 4, 0, false)
 	m.MoE = &MoE{Experts: experts, TopK: 8, Wide: wide}
@@ -126,6 +132,7 @@ var models = []*Model{
 	neox("pythia-1b", 16, 2048, 8, 50304),
 	neox("pythia-6.9b", 32, 4096, 32, 50432),
 	falcon("falcon-7b", 32, 4544, 71, 1),
+	twoNorms(falcon("falcon-40b", 60, 8192, 128, 8)),
 	mpt("mpt-125m", 12, 768, 12),
 	mpt("mpt-350m", 24, 1024, 16),
 	mpt("mpt-760m", 24, 1536, 12),
@@ -144,7 +151,7 @@ var models = []*Model{
 var aliases = map[string]string{
 	"llama3.1-8b": "llama3-8b", "llama-3-8b": "llama3-8b", "llama3.1-70b": "llama3-70b", "llama3.3-70b": "llama3-70b",
 	"llama3-405b": "llama3.1-405b", "deepseek-v3": "deepseek-v3-671b", "llama2-7b-chat": "llama2-7b",
-	"tinyllama-1.1b": "tinyllama", "smollm2": "smollm2-1.7b", "gpt2-small": "gpt2",
+	"qwen2-7b": "qwen2.5-7b", "llama3-1b": "llama3.2-1b", "llama3-3b": "llama3.2-3b", "tinyllama-1.1b": "tinyllama", "smollm2": "smollm2-1.7b", "gpt2-small": "gpt2",
 }
 
 // Lookup finds a model by its name, without regard to case; nil if it is not known.

@@ -25,6 +25,14 @@ type Result struct {
 	Stage      int64        // the fullest pipeline stage, counted from 0
 }
 
+// bound says what is reserved on a card of so much memory. At its capacity the allocator
+// returns wholly free segments before it fails, so that a run that works reserves no more.
+func (r *Result) bound(memory engine.Bytes) {
+	if r.Pools <= memory {
+		r.Reserved, r.Expandable = min(r.Reserved, memory), min(r.Expandable, memory)
+	}
+}
+
 // steps that are played: a first one without moments, and two in which the allocator's
 // state settles.
 const steps = 3

@@ -134,6 +134,17 @@ func TestInFlight(t *testing.T) {
 	}
 }
 
+// A run that works reserves no more than its card has; one that cannot is told as it is.
+func TestBound(t *testing.T) {
+	r := Result{Pools: 90, Reserved: 120, Expandable: 95}
+	if r.bound(100); r.Reserved != 100 || r.Expandable != 95 {
+		t.Errorf("of 100 bytes %d and %d are reserved, want 100 and 95", r.Reserved, r.Expandable)
+	}
+	if r.bound(80); r.Reserved != 100 {
+		t.Errorf("of 80 bytes, which do not suffice, %d are reserved, want 100 as before", r.Reserved)
+	}
+}
+
 // What cannot be is refused with its reason.
 func TestRefusals(t *testing.T) {
 	good := Setup{Model: Lookup("llama3-8b"), Seq: 128}
@@ -148,6 +159,8 @@ func TestRefusals(t *testing.T) {
 		{"checkpointing", func(s *Setup) { s.Checkpoint = "some" }},
 		{"optimizer", func(s *Setup) { s.Optimizer = "lion" }},
 		{"heads over ranks", func(s *Setup) { s.Tensor = 3 }},
+		{"experts over ranks", func(s *Setup) { s.Model, s.Expert = Lookup("mixtral-8x7b"), 3 }},
+		{"experts of a dense model", func(s *Setup) { s.Expert = 2 }},
 		{"module", func(s *Setup) { s.Recompute = []string{"mamba"} }},
 		{"layers", func(s *Setup) { s.Model = &Model{Hidden: 1, Heads: 1, Words: 1} }},
 	} {

@@ -148,6 +148,9 @@ func scoreStep(row *Row, out *Scored) error {
 	if err != nil {
 		return err
 	}
+	if card := CardOf(c.HW); card != nil {
+		r.bound(card.Memory)
+	}
 	low, high := r.Allocated, r.Allocated
 	set := "allocated"
 	switch metric := row.Measured.Metric; {

@@ -18,13 +18,13 @@ type Setup struct {
 	Accumulate int64 // micro batches of a step [1]
 
 	// Precision: bytes of a number.
-	Weight    int64 // of the stored weights [2]
-	Grad      int64 // of the stored gradients [as the weights]
-	Master    int64 // of a copy beside the weights [0]
-	Moments   int64 // of all moments together [0]
-	Compute   int64 // of activations and gathered weights [2]
-	Reduce    int64 // of what is reduced [as the gradients]
-	Optimizer string
+	Weight    int64  // of the stored weights [2]
+	Grad      int64  // of the stored gradients [as the weights]
+	Master    int64  // of a copy beside the weights [0]
+	Moments   int64  // of all moments together [0]
+	Compute   int64  // of activations and gathered weights [2]
+	Reduce    int64  // of what is reduced [as the gradients]
+	Optimizer string // how its step is written: foreach, fused, for-loop, none [foreach]
 
 	// Program.
 	Norm       string   // eager, fused, layer, plain [eager]
@@ -34,7 +34,7 @@ type Setup struct {
 	FusedQKV   bool     // one product makes queries, keys and values
 	PlainDQ    bool     // attention's backward has no fp32 sum of query gradients
 	Compiled   bool     // blocks go through torch.compile
-	Checkpoint string   // none, full, sac_op, sac_op_all [none]
+	Checkpoint string   // none, full, sac_op, sac_op_all, modules [none]
 	Keep       []string // values by name that a full checkpoint keeps all the same
 	Recompute  []string // of checkpointing by modules: what is computed again
 	OffloadX   bool     // block inputs wait in host memory
@@ -107,8 +107,8 @@ func (s Setup) normal() (Setup, error) {
 		return nil
 	}
 	norm := "eager"
-	if s.Model.Layer {
-		norm = "layer"
+	if s.Model.Layer { // one kernel in every program
+		norm, s.Norm = "layer", "layer"
 	}
 	for _, err := range []error{word(&s.Norm, normKinds, norm), word(&s.Checkpoint, checkpointKinds, "none"),
 		word(&s.Loss, lossKinds, "fp32"), word(&s.Optimizer, optimizerKinds, "foreach")} {
@@ -139,6 +139,9 @@ func (s Setup) normal() (Setup, error) {
 		if modules[m] == nil {
 			return s, fmt.Errorf("module %q to recompute is not known", m)
 		}
+	}
+	if moe := s.Model.MoE; s.Expert > 1 && (moe == nil || moe.Experts%s.Expert != 0) {
+		return s, fmt.Errorf("the experts of %s do not divide among %d ranks", s.Model.Name, s.Expert)
 	}
 	if s.Tensor > 1 && s.Model.Heads%s.Tensor != 0 {
 		return s, fmt.Errorf("%d heads do not divide among %d ranks", s.Model.Heads, s.Tensor)

@@ -192,24 +192,10 @@ func graphTotals(p *profiles.Profile) (proto.Totals, *proto.Failure) {
 	if fail != nil {
 		return proto.Totals{}, fail
 	}
-	t := proto.Totals{Ops: len(p.Graph.Ops), Resident: p.Graph.Fixed, KeepAllPeak: nw.keepAll.Peak, Batch: p.Batch}
-	for i := range p.Graph.Ops {
-		if op := &p.Graph.Ops[i]; op.Pass == engine.Forward {
-			t.Forward += op.Time
-		} else {
-			t.Back += op.Time
-		}
-	}
-	for i := range p.Graph.Values {
-		switch v := &p.Graph.Values[i]; v.Kind {
-		case engine.KindActivation:
-			if v.PartOf == engine.NoValue {
-				t.Saved += v.Size
-			}
-		case engine.KindWeight:
-			t.Resident += v.Size
-		}
-	}
+	operations := *p
+	operations.Chain = nil
+	t := totals(&operations)
+	t.Ops, t.KeepAllPeak = len(p.Graph.Ops), nw.keepAll.Peak
 	return t, nil
 }
 

@@ -323,7 +323,7 @@ func (p *pictures) point(c *canvas, x, y float64, event safejs.Value) {
 		cursor = "ns-resize"
 	case target.Kind == draw.OnPlayhead:
 		cursor = "ew-resize"
-	case target.Kind == draw.OnSpan, target.Kind == draw.OnGap, target.Kind == draw.OnStage:
+	case target.Kind == draw.OnSpan, target.Kind == draw.OnGap, target.Kind == draw.OnStage, target.Kind == draw.OnValue:
 		cursor = "pointer"
 	}
 	set(get(c.inner, "style"), "cursor", cursor)

@@ -90,7 +90,7 @@ func TestPhoneHeader(t *testing.T) {
 		return [...document.querySelectorAll(".case select")].filter((e) => e.checkVisibility()).filter((e) => {
 			const style = getComputedStyle(e);
 			pen.font = style.fontSize + " " + style.fontFamily;
-			return pen.measureText(e.selectedOptions[0].textContent).width + 15 > e.clientWidth; // with padding and arrow
+			return pen.measureText(e.selectedOptions[0].textContent).width + 14 > e.clientWidth; // with padding and arrow
 		}).map((e) => e.selectedOptions[0].textContent);
 	})()`); len(cut) > 0 {
 		t.Errorf("%q do not fit into their controls", cut)

@@ -100,8 +100,8 @@ func TestRefusedWorkers(t *testing.T) {
 	p.Wait(untilReady + ` && byID("peak").textContent.includes("GiB") && document.querySelector(".notice").hidden`)
 	// The curve comes, and the page lives meanwhile: another choice is answered.
 	p.Wait(`document.querySelector("[data-testid=sweep]").textContent.startsWith("Point at the curve")`)
-	Eval[bool](p, `control("strategy", "pofo"), true`)
-	p.Wait(untilReady + ` && location.hash.includes("s=pofo")`)
+	Eval[bool](p, `control("strategy", "sequential"), true`)
+	p.Wait(untilReady + ` && location.hash.includes("s=sequential")`)
 }
 
 // Where storage is blocked the page works, and forgets the theme.

@@ -63,7 +63,7 @@ func TestShareDialog(t *testing.T) {
 	p.Wait(shareLink + `.value.includes("title=Greedy%20%26%20%3Cb%3E") && document.title.startsWith("Greedy & <b> ")`)
 	for id, want := range map[string]string{
 		"markdown": `[Greedy & \<b>](` + p.URL + `#v=1`,
-		"iframe":   `#embed=1&amp;v=1&amp;p=gpt2-medium-b4`,
+		"iframe":   `#embed=1&amp;theme=light&amp;v=1&amp;p=gpt2-medium-b4`,
 		"element":  `<memtide-view title="Greedy &amp; &lt;b&gt;" link="v=1&amp;p=`,
 	} {
 		if got := Eval[string](p, `document.querySelector("#share-`+id+`").value`+unsealed); !strings.Contains(got, want) {

@@ -33,6 +33,22 @@ func BenchmarkDraw(b *testing.B) {
 	}
 }
 
+// One frame of the memory with a seam for every value that can be seen, and a layer
+// sunk.
+func BenchmarkSeams(b *testing.B) {
+	for _, n := range []int{1_000, 100_000} {
+		m := manyLives(n)
+		v := View{Width: 1600, Selected: Target{OnStage, 3}}
+		b.Run(fmt.Sprintf("values=%d", n), func(b *testing.B) {
+			var s Scene
+			for b.Loop() {
+				m.Draw(&s, Memory, v)
+			}
+			b.ReportMetric(float64(s.Items()), "items")
+		})
+	}
+}
+
 func BenchmarkNewModel(b *testing.B) {
 	for _, n := range []int{1_000, 100_000, 1_000_000} {
 		m := randomModel(n, 1)

@@ -182,6 +182,9 @@ func FigureOfBoth(s *Scene, a, b *Model, va, vb View) {
 	s.append(&part, 0)
 	y := part.Height
 	for pic := range NumPictures {
+		if pic.ComparedHeight() == 0 {
+			continue
+		}
 		for side, m := range []*Model{a, b} {
 			v := []View{va, vb}[side]
 			v.Height = 0

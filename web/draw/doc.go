@@ -4,7 +4,11 @@
 //
 //	engine.Problem + sim.Trace -> Model -> Draw(View) -> Scene -> paint.js | SVG | golden test
 //
-// Page stacks the three pictures, Figure adds a Legend; both are for files and
+// Of a graph of operations the strip has them in the order in which they run, with
+// arcs from values to their last forward readers, and Life says when the selected
+// value is on the device.
+//
+// Page stacks the pictures, Figure adds a Legend; both are for files and
 // for the first picture of the page.
 //
 // A Model is built once per trace. Draw lays a picture out for a View (a

@@ -40,10 +40,12 @@ func (m *Model) drawCursor(s *Scene, f *frame, top, bottom float64, label bool) 
 }
 
 // pageHeight is the height of Page's scenes in CSS pixels.
-func pageHeight(width float64) float64 {
+func (m *Model) pageHeight(width float64) float64 {
 	h := -PageGap
 	for pic := range NumPictures {
-		h += pic.HeightAt(width) + PageGap
+		if own := m.heightAt(pic, width); own > 0 {
+			h += own + PageGap
+		}
 	}
 	return h
 }
@@ -53,10 +55,13 @@ func pageHeight(width float64) float64 {
 // page, which the live pictures replace in the same place.
 func (m *Model) Page(s *Scene, v View) {
 	v.Height = 0
-	s.reset(v.Width, pageHeight(v.Width))
+	s.reset(v.Width, m.pageHeight(v.Width))
 	var part Scene
 	y := 0.0
 	for pic := range NumPictures {
+		if m.heightAt(pic, v.Width) == 0 {
+			continue
+		}
 		m.Draw(&part, pic, v)
 		s.append(&part, y)
 		m.Overlay(&part, pic, v)

@@ -36,6 +36,8 @@ func (m *Model) Question(t Target) string {
 		return capital(m.called(s)) + ", " + kindWords[s.Kind]
 	case OnStage:
 		return capital(m.StageName(t.Index))
+	case OnValue:
+		return "The life of " + m.valueName(engine.ValueID(t.Index))
 	}
 	return "Why the peak is here"
 }
@@ -62,6 +64,8 @@ func (m *Model) Explain(t Target) []Said {
 		return out
 	case OnStage:
 		return []Said{{m.roleOfStage(t.Index), m.stageSentence(t.Index), "", ""}}
+	case OnValue:
+		return m.explainValue(engine.ValueID(t.Index))
 	}
 	return m.explainPeak()
 }

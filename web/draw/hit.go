@@ -27,6 +27,9 @@ func (m *Model) Hit(pic Picture, v View, x, y float64) (Target, time.Duration) {
 }
 
 func (m *Model) hitStrip(f *frame, x, y float64) Target {
+	if m.showsGraph(f) {
+		return m.hitGraph(f, x, y)
+	}
 	if y < titleLine || y > f.Height || x < f.left || x >= f.right {
 		return Target{}
 	}
@@ -116,12 +119,15 @@ func (m *Model) StageOf(t Target) int {
 		}
 	case t.Kind == OnGap:
 		return m.stageOfValue(m.trace.Gaps[t.Index].Value)
+	case t.Kind == OnValue:
+		return m.stageOfValue(engine.ValueID(t.Index))
 	}
 	return 0
 }
 
 // Interval is the time that a span or a gap covers, or a stage from its first
-// slice to its last one; 0, 0 for everything else.
+// slice to its last one, or a value from its first stay to the end of its last; 0, 0
+// for everything else.
 func (m *Model) Interval(t Target) (from, to time.Duration) {
 	if !m.valid(t) {
 		return 0, 0
@@ -139,6 +145,14 @@ func (m *Model) Interval(t Target) (from, to time.Duration) {
 			}
 			to = max(to, s.End)
 		}
+	case OnValue:
+		first := true
+		m.stays(engine.ValueID(t.Index), func(l *sim.Life) {
+			if first {
+				from, first = l.Start, false
+			}
+			to = max(to, l.End)
+		})
 	}
 	return from, to
 }
@@ -168,6 +182,8 @@ func (m *Model) Step(t Target, n int) Target {
 		return Target{OnStage, limit(t.Index+n, 1, len(m.sizes))}
 	case m.valid(t) && t.Kind == OnBand:
 		return Target{OnBand, limit(t.Index+n, 0, int(sim.NumCategories)-1)}
+	case m.valid(t) && t.Kind == OnValue:
+		return m.stepArc(t, n)
 	}
 	l, i := m.laneOf(t)
 	if i < 0 {
@@ -183,6 +199,9 @@ func (m *Model) Step(t Target, n int) Target {
 // the nearest one in time; t itself if there is no such lane or it is empty.
 func (m *Model) OtherLane(t Target, n int) Target {
 	l, i := m.laneOf(t)
+	if u, ok := m.betweenArcs(t, l+n, i >= 0); ok {
+		return u
+	}
 	if i < 0 || l+n < 0 || l+n >= len(m.lanes) || len(m.lanes[l+n].ref) == 0 {
 		return t
 	}

@@ -56,10 +56,8 @@ func TestLayersOfFunctions(t *testing.T) {
 			t.Errorf("%+v:\ngot  %s\nwant %s", target, got, want)
 		}
 	}
-	var s Scene
-	m.Draw(&s, Strip, View{Width: 400})
-	if want := "2 layers: 1 kept, 0 recomputed, 1 offloaded"; !strings.HasPrefix(s.Desc, want) {
-		t.Errorf("the strip says %q; want it to begin with %q", s.Desc, want)
+	if got, want := m.stripDesc(), "2 layers: 1 kept, 0 recomputed, 1 offloaded"; !strings.HasPrefix(got, want) {
+		t.Errorf("the strip says %q; want it to begin with %q", got, want)
 	}
 }
 

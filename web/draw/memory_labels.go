@@ -197,15 +197,17 @@ var bandInk = [sim.NumCategories]Role{sim.Activation: Ink, sim.Recomputed: InkRe
 func nameBand(s *Scene, f *frame, sc *memoryScale, columns []bandPoint, first, b int, name string) {
 	t := text{s: name, bold: stack[b] == sim.Activation, large: true}
 	wide := int(math.Max(t.width()+8, namedWidth)/nameStep) + 1
-	best, at, y := namedHeight-0.5, -1, 0.0
+	best, at, y := int64(namedHeight/sc.perByte), -1, 0.0
 	for i := 0; i+wide <= len(columns); i++ {
-		top, bottom := math.Inf(-1), math.Inf(1)
-		for j := i; j < i+wide; j++ {
-			top = math.Max(top, sc.y(columns[j].sum[b]))
-			bottom = math.Min(bottom, sc.y(columns[j].below(b)))
+		top, bottom := int64(math.MaxInt64), int64(0)
+		j := i
+		for ; j < i+wide && top-bottom > best; j++ {
+			top, bottom = min(top, columns[j].sum[b]), max(bottom, columns[j].below(b))
 		}
-		if bottom-top > best+0.5 {
-			best, at, y = bottom-top, i, (top+bottom)/2
+		if top-bottom > best {
+			best, at, y = top-bottom, i, (sc.y(top)+sc.y(bottom))/2
+		} else if columns[j-1].sum[b]-columns[j-1].below(b) <= best {
+			i = j - 1 // no stretch with this column is higher
 		}
 	}
 	if at < 0 {

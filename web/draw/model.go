@@ -10,7 +10,8 @@ import (
 )
 
 // Model is a trace, arranged for drawing. It is not changed after it is built,
-// except that the critical chain is found when it is first asked for.
+// except that the critical chain and the structure of a graph are found when they
+// are first asked for.
 type Model struct {
 	problem *engine.Problem
 	trace   *sim.Trace
@@ -27,6 +28,9 @@ type Model struct {
 
 	chainOnce sync.Once
 	chain     []ChainLink // see CriticalChain
+
+	graphOnce sync.Once
+	structure *structure // see graph
 }
 
 // NewModel arranges a trace of p's graph for drawing. p and t must not change

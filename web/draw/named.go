@@ -14,6 +14,7 @@ const (
 	toDevMark  = "@h2d"
 	layerMark  = "layer@"
 	waitMark   = "wait@"
+	valueMark  = "value@"
 )
 
 // Name is the name of a target by what it is, for links: it means the same in
@@ -23,6 +24,7 @@ const (
 //	s17@h2d    the copy of a value to the device, s17@d2h to the host
 //	wait@412.5 the wait at a moment, in milliseconds
 //	layer@18   a layer by its number
+//	value@x7   a value of a graph; value@x7@2 is the second of that name
 //
 // Everything else has no name.
 func (m *Model) Name(t Target) string {
@@ -47,6 +49,8 @@ func (m *Model) Name(t Target) string {
 		return layerMark + strconv.Itoa(t.Index)
 	case OnGap:
 		return waitMark + m.momentIn(t.Index)
+	case OnValue:
+		return m.nameOfValue(t.Index)
 	}
 	return ""
 }
@@ -83,6 +87,9 @@ func (m *Model) Named(name string) Target {
 			return Target{}
 		}
 		return m.gapAt(time.Duration(ms*1e6 + 0.5))
+	}
+	if text, ok := strings.CutPrefix(name, valueMark); ok {
+		return m.namedValue(text)
 	}
 	if text, ok := strings.CutPrefix(name, layerMark); ok {
 		k, err := strconv.Atoi(text)

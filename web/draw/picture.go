@@ -8,6 +8,7 @@ type Picture uint8
 const (
 	Strip    Picture = iota // one bar per stage: size and decision
 	Timeline                // what runs when, three lanes
+	Life                    // of a graph: when the selected value is on the device
 	Memory                  // what the device memory holds
 	NumPictures
 )

@@ -119,6 +119,9 @@ func TestPageStacks(t *testing.T) {
 	m.Page(&page, v)
 	items, y := 0, 0.0
 	for pic := range NumPictures {
+		if m.heightAt(pic, 700) == 0 {
+			continue
+		}
 		m.Draw(&part, pic, v)
 		if part.Height != pic.Height() {
 			t.Errorf("%s is %v high, want %v", pic.Title(), part.Height, pic.Height())
@@ -126,7 +129,7 @@ func TestPageStacks(t *testing.T) {
 		items += part.Items()
 		y += part.Height + PageGap
 	}
-	if page.Items() != items || page.Height != y-PageGap || page.Height != pageHeight(700) {
+	if page.Items() != items || page.Height != y-PageGap || page.Height != m.pageHeight(700) {
 		t.Errorf("the page has %d items and is %v high, want %d and %v", page.Items(), page.Height, items, y-PageGap)
 	}
 }

@@ -95,6 +95,10 @@ func init() {
 	timed[Strip] = modelLayout{
 		draw: (*Model).drawStrip,
 		overlay: func(m *Model, s *Scene, f *frame) {
+			if m.showsGraph(f) {
+				m.overGraph(s, f)
+				return
+			}
 			m.outlineBar(s, f, m.StageOf(f.Hover), strokeOf(Ink, 1.5))
 		},
 		hit: (*Model).hitStrip,
@@ -102,6 +106,10 @@ func init() {
 }
 
 func (m *Model) drawStrip(s *Scene, f *frame) {
+	if m.showsGraph(f) {
+		m.drawGraph(s, f)
+		return
+	}
 	s.Title = "What happens to the activations of each layer"
 	s.Desc = m.stripDesc()
 	s.addText(Ink, 0, 13, f.title(Strip))

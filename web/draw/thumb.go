@@ -44,11 +44,13 @@ func (t *Thumb) Draw(s *Scene) {
 	} else {
 		s.bands = t.Model.bandPoints(&f, s.bands[:0])
 		for b := len(stack) - 1; b >= 1; b-- {
-			xy := s.xy[:0]
+			xy, seen := s.xy[:0], false
 			for i := range s.bands {
-				xy = corner(xy, s.bands[i].x, sc.foot(s.bands[i].sum[b]))
+				p := &s.bands[i]
+				seen = seen || float64(p.sum[b]-p.below(b))*sc.perByte >= 0.5
+				xy = corner(xy, p.x, sc.foot(p.sum[b]))
 			}
-			if len(xy) == 0 {
+			if !seen {
 				continue
 			}
 			s.xy = append(xy, xy[len(xy)-2], float32(sc.floor), xy[0], float32(sc.floor))

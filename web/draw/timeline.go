@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"memtide/engine"
 	"memtide/engine/sim"
 	"memtide/web/format"
 )
@@ -231,6 +232,10 @@ func (m *Model) box(f *frame, t Target) (x, y, w, h float64, ok bool) {
 // drawSelected outlines the selection and shows what let it start.
 func (m *Model) drawSelected(s *Scene, f *frame) {
 	if !m.valid(f.Selected) {
+		return
+	}
+	if f.Selected.Kind == OnValue {
+		m.outlineValue(s, f, engine.ValueID(f.Selected.Index))
 		return
 	}
 	if f.Selected.Kind == OnStage {

@@ -60,6 +60,9 @@ func (m *Model) frame(pic Picture, v View) frame {
 	if v.Budget == 0 {
 		v.Budget = m.problem.Budget
 	}
+	if v.Height <= 0 && v.Beside == nil {
+		v.Height = m.heightAt(pic, v.Width)
+	}
 	return newFrame(pic, v, m.trace.Makespan)
 }
 
@@ -110,14 +113,15 @@ type TargetKind uint8
 
 // The kinds of targets.
 const (
-	Nothing  TargetKind = iota
-	OnSpan              // Index is a sim.SpanID
-	OnGap               // Index into Trace.Gaps
-	OnStage             // Index is a stage, 1..n
-	OnBand              // Index is a sim.Category
-	OnBudget            // the budget line
-	OnBuffer            // of Places: Index is a buffer
-	OnPlayhead          // the handle of the playhead
+	Nothing    TargetKind = iota
+	OnSpan                // Index is a sim.SpanID
+	OnGap                 // Index into Trace.Gaps
+	OnStage               // Index is a stage, 1..n
+	OnBand                // Index is a sim.Category
+	OnBudget              // the budget line
+	OnBuffer              // of Places: Index is a buffer
+	OnPlayhead            // the handle of the playhead
+	OnValue               // Index is an engine.ValueID
 )
 
 // Target is something in a picture that can be pointed at or selected.
@@ -147,6 +151,8 @@ func (m *Model) valid(t Target) bool {
 		return t.Index >= 0 && t.Index < int(sim.NumCategories)
 	case OnBudget, OnPlayhead:
 		return true
+	case OnValue:
+		return t.Index >= 0 && t.Index < len(m.problem.Graph.Values)
 	}
 	return false
 }

@@ -24,6 +24,8 @@ func (m *Model) Sentence(t Target) string {
 		return m.stageSentence(t.Index)
 	case OnBand:
 		return m.bandSentence(sim.Category(t.Index))
+	case OnValue:
+		return m.lifeWords(engine.ValueID(t.Index))
 	}
 	if t.Kind == OnPlayhead {
 		return "Drag to move through the step."

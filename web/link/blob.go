@@ -18,7 +18,8 @@ import (
 // bytes, whichever is shorter. Behind the base64:
 //
 //	"m"          magic
-//	1 or 2       version of the layout; 2 if some stages have more than others (see extra)
+//	1, 2 or 3    version of the layout; 2 if some stages have more than others (see extra),
+//	             3 for a graph (see encodeGraph)
 //	uvarint      number of bytes that follow it
 //	4 bytes      CRC-32 (IEEE) of CODEC. and the body as sent, little-endian
 //	body         the profile, compressed or not (see encodeBody)
@@ -30,6 +31,7 @@ const (
 	blobMagic    = 'm'
 	plainVersion = 1
 	blobVersion  = 2
+	graphVersion = 3
 	maxInflated  = 4 << 20 // bytes of a body, unpacked, and of the names and texts of a link
 	maxMemory    = 64 << 20
 )
@@ -46,7 +48,7 @@ var lastBlobs struct {
 	}
 }
 
-// blob is the value of d for a chain profile.
+// blob is the value of d for a profile: its chain if it has one, or its graph.
 func blob(p *profiles.Profile) string {
 	lastBlobs.Lock()
 	defer lastBlobs.Unlock()
@@ -61,7 +63,13 @@ func blob(p *profiles.Profile) string {
 }
 
 func encodeBlob(p *profiles.Profile) string {
-	body, version := encodeBody(p)
+	var body []byte
+	version := byte(graphVersion)
+	if p.Chain != nil {
+		body, version = encodeBody(p)
+	} else {
+		body = encodeGraph(p)
+	}
 	codec, sent := "1.", newPacker().deflate(body)
 	if len(sent) >= len(body) {
 		codec, sent = "0.", body
@@ -118,8 +126,8 @@ func decodeBlob(s string, budget *profiles.Budget) (*profiles.Profile, error) {
 	if head[0] != blobMagic {
 		return nil, errDamaged
 	}
-	if head[1] < plainVersion || head[1] > blobVersion {
-		return nil, choice.Sentence("This link needs a newer version of this page (profile version %d, this page reads up to %d). Reload the page.", head[1], blobVersion)
+	if head[1] < plainVersion || head[1] > graphVersion {
+		return nil, choice.Sentence("This link needs a newer version of this page (profile version %d, this page reads up to %d). Reload the page.", head[1], graphVersion)
 	}
 	length, n := binary.Uvarint(head[2:])
 	if n <= 0 || length > maxFragment {
@@ -147,6 +155,9 @@ func decodeBlob(s string, budget *profiles.Budget) (*profiles.Profile, error) {
 		if len(body) > maxInflated {
 			return nil, choice.Sentence("This link unpacks to more than %d MiB; it is not shown. Open the file itself instead.", maxInflated>>20)
 		}
+	}
+	if head[1] == graphVersion {
+		return decodeGraph(body, budget)
 	}
 	return decodeBody(body, head[1], budget)
 }

@@ -23,12 +23,7 @@ import (
 func encodeBody(p *profiles.Profile) (body []byte, version byte) {
 	c := p.Chain
 	w := &writer{pack: newPacker()}
-	for _, s := range []string{p.Name, p.DType, p.Format, p.Source.Tool, string(p.Source.Times), string(p.Source.Sizes), p.Source.Device, p.Source.URL} {
-		w.text(s)
-	}
-	w.texts(p.Source.Notes)
-	w.texts(p.Warnings)
-	w.device(p.Device)
+	w.about(p)
 	for _, n := range header(p, c) {
 		w.uint(uint64(*n))
 	}
@@ -59,6 +54,30 @@ func encodeBody(p *profiles.Profile) (body []byte, version byte) {
 	return w.b, version
 }
 
+// about writes what a profile says of itself.
+func (w *writer) about(p *profiles.Profile) {
+	for _, s := range []string{p.Name, p.DType, p.Format, p.Source.Tool, string(p.Source.Times), string(p.Source.Sizes), p.Source.Device, p.Source.URL} {
+		w.text(s)
+	}
+	w.texts(p.Source.Notes)
+	w.texts(p.Warnings)
+	w.device(p.Device)
+}
+
+// about reads what about wrote.
+func (r *bodyReader) about() *profiles.Profile {
+	p := &profiles.Profile{}
+	var times, sizes string
+	for _, s := range []*string{&p.Name, &p.DType, &p.Format, &p.Source.Tool, &times, &sizes, &p.Source.Device} {
+		*s = r.name("a name")
+	}
+	p.Source.URL = r.text("the URL")
+	p.Source.Times, p.Source.Sizes = profiles.Origin(times), profiles.Origin(sizes)
+	p.Source.Notes, p.Warnings = r.texts("notes"), r.texts("warnings")
+	p.Device = r.device()
+	return p
+}
+
 // header lists the single numbers of a profile.
 func header(p *profiles.Profile, c *engine.Chain) []*int64 {
 	r := &c.Resident
@@ -71,15 +90,8 @@ func batch(p *profiles.Profile) *int64 { n := int64(p.Batch); return &n }
 func decodeBody(b []byte, version byte, budget *profiles.Budget) (*profiles.Profile, error) {
 	r := &bodyReader{b: b, budget: budget}
 	c := &engine.Chain{}
-	p := &profiles.Profile{Chain: c}
-	var times, sizes string
-	for _, s := range []*string{&p.Name, &p.DType, &p.Format, &p.Source.Tool, &times, &sizes, &p.Source.Device} {
-		*s = r.name("a name")
-	}
-	p.Source.URL = r.text("the URL")
-	p.Source.Times, p.Source.Sizes = profiles.Origin(times), profiles.Origin(sizes)
-	p.Source.Notes, p.Warnings = r.texts("notes"), r.texts("warnings")
-	p.Device = r.device()
+	p := r.about()
+	p.Chain = c
 	h := header(p, c)
 	for _, n := range h {
 		*n = int64(r.uint())

@@ -61,7 +61,7 @@ func (r *reader) endSide() {
 // that is cut loses its end.
 func writeSide(b *choice.Said, add func(key, value string)) {
 	said := *b
-	if inLink(b.Profile) {
+	if InLink(b.Profile) {
 		said.From = choice.FromBlob
 	}
 	choice.FieldsOf(&said, true).Write(add)

@@ -70,7 +70,7 @@ func Parse(fragment string) (l Link, notes []string) {
 	case l.Kind == "memory":
 		r.note("This link is about addresses from a file, which no link can hold. Open the file itself.")
 	case l.Kind == "graph":
-		r.note("This link is about a graph of operations from a file, which no link can hold. Open the file itself.")
+		r.note("This link is about a graph of operations that is too long for a link. Open the file itself.")
 	default:
 		r.note("This link names no profile; it may have been cut.")
 	}
@@ -172,10 +172,10 @@ func (l *Link) String() string {
 		writeSide(l.B, func(key, value string) { add("b."+key, value) })
 	}
 	out = append(out, l.Unknown...)
-	if inLink(l.Profile) {
+	if InLink(l.Profile) {
 		out = append(out, "d="+blob(l.Profile))
 	}
-	if l.B != nil && inLink(l.B.Profile) {
+	if l.B != nil && InLink(l.B.Profile) {
 		out = append(out, "b.d="+blob(l.B.Profile))
 	}
 	return strings.Join(out, "&")
@@ -185,8 +185,11 @@ func (l *Link) String() string {
 // looked at.
 func (l *Link) table() choice.Table { return append(choice.FieldsOf(&l.Said, false), l.fields()...) }
 
-// inLink says whether a profile can be in a link.
-func inLink(p *profiles.Profile) bool { return p != nil && p.Chain != nil }
+// InLink says whether a link holds a profile: a chain, or a graph that is short
+// enough. A profile that is both is held as a chain.
+func InLink(p *profiles.Profile) bool {
+	return p != nil && (p.Chain != nil || p.Graph != nil && len(blob(p)) <= LongestGraph)
+}
 
 // escape leaves readable what may stand in a fragment and in chat messages.
 func escape(s string) string {

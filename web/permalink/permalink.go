@@ -25,10 +25,10 @@ func Of(s *state.State, keep link.Link) link.Link {
 	}
 	l.Preset = c.Source.Preset
 	if l.Preset == "" && network != nil {
-		l.Profile = network.Profile
+		l.Profile = network.Linked()
 	}
 	// A file that is no chain has no other name than its kind.
-	if l.Preset == "" && network != nil && network.Profile.Chain == nil {
+	if l.Preset == "" && network != nil && network.Chain == nil {
 		l.Kind = "graph"
 	}
 	if s.Memory != nil && l.Preset == "" {

@@ -25,8 +25,8 @@ func addSide(l *link.Link, s *state.State) {
 	l.Alloc, l.AllocArgs = s.Choice.Alloc, s.Choice.AllocArgs
 	said := b.Diff(a, false)
 	if b.Source.Preset == "" && !b.Source.Same(a.Source) {
-		if network != nil && network.Profile.Chain != nil {
-			said.Profile, said.From = network.Profile, choice.FromBlob
+		if network != nil && link.InLink(network.Linked()) {
+			said.Profile, said.From = network.Linked(), choice.FromBlob
 		} else {
 			said.From = choice.FromFile
 		}

@@ -444,43 +444,6 @@ func (l Line) With(p LinePoint) Line {
 	return l
 }
 
-// Bounds are the lower bounds by class of schedules, in the order of classes. What
-// bounds a budget bounds every smaller one, so that no line rises with the budget.
-func (c *Curve) Bounds() []Line {
-	names := map[engine.Class]string{
-		engine.MayRecompute:                     "bound for recompute",
-		engine.MayOffload:                       "bound for offload",
-		engine.MayRecompute | engine.MayOffload: "bound for both",
-	}
-	byClass := map[engine.Class]*Line{}
-	var classes []engine.Class
-	for i, m := range c.Methods {
-		st := engine.Lookup(m.Strategy)
-		if st == nil || byClass[st.Class] != nil {
-			continue
-		}
-		l := &Line{Method: m, Title: names[st.Class]}
-		for _, p := range c.Points[i] {
-			if p != nil && p.Bound > 0 {
-				l.Points = append(l.Points, LinePoint{Budget: p.Budget, StepTime: p.Bound})
-			}
-		}
-		for i := len(l.Points) - 2; i >= 0; i-- {
-			l.Points[i].StepTime = max(l.Points[i].StepTime, l.Points[i+1].StepTime)
-		}
-		if len(l.Points) > 0 {
-			byClass[st.Class] = l
-			classes = append(classes, st.Class)
-		}
-	}
-	slices.Sort(classes)
-	var out []Line
-	for _, class := range classes {
-		out = append(out, *byClass[class])
-	}
-	return out
-}
-
 // Smallest is the smallest budget at which some strategy found a schedule; 0 if
 // none is known yet.
 func (c *Curve) Smallest() engine.Bytes {

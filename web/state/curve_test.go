@@ -200,3 +200,20 @@ func TestLinesFall(t *testing.T) {
 		}
 	}
 }
+
+// What two methods of a class have proven is one bound: the larger one at each
+// budget, and never less than at a larger budget.
+func TestBoundsOfAClass(t *testing.T) {
+	var l Line
+	for _, p := range [][2]int{{3, 10}, {1, 12}, {2, 11}, {3, 13}, {4, 5}, {1, 9}} {
+		l.Points = append(l.Points, LinePoint{Budget: engine.Bytes(p[0]), StepTime: time.Duration(p[1])})
+	}
+	l.lower()
+	var got []string
+	for _, p := range l.Points {
+		got = append(got, fmt.Sprintf("%d:%d", p.Budget, p.StepTime))
+	}
+	if got, want := strings.Join(got, " "), "1:13 2:13 3:13 4:5"; got != want {
+		t.Errorf("the bound is %s; want %s", got, want)
+	}
+}

@@ -103,8 +103,8 @@ func TestOnlyGraph(t *testing.T) {
 	m := opened(last[Open](t, p).ID, &profiles.Profile{Name: "graph", Graph: operators()})
 	m.Reply.Totals = proto.Totals{Ops: 2, KeepAllPeak: 3 * engine.GiB}
 	p.play(m)
-	if p.Choice.Strategy != choice.GraphStrategy || p.Alert != nil || p.Network.TwoWays() || p.Network.InLink() {
-		t.Errorf("%s, alert %+v, two ways %v, in links %v; want %s, none, false, false", p.Choice.Strategy, p.Alert,
+	if p.Choice.Strategy != choice.GraphStrategy || p.Alert != nil || p.Network.TwoWays() || !p.Network.InLink() {
+		t.Errorf("%s, alert %+v, two ways %v, in links %v; want %s, none, false, true", p.Choice.Strategy, p.Alert,
 			p.Network.TwoWays(), p.Network.InLink(), choice.GraphStrategy)
 	}
 	p.play(answer(last[Solve](t, p), 5))

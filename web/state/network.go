@@ -6,6 +6,7 @@ import (
 	"memtide/engine"
 	"memtide/profiles"
 	"memtide/wasm/proto"
+	"memtide/web/link"
 )
 
 // Network is a profile that was read, as a chain of stages or as a graph of
@@ -19,7 +20,8 @@ type Network struct {
 	Lint    []string
 	Totals  proto.Totals
 
-	other *Network // the same profile the other way; nil if it has only one
+	linked *profiles.Profile // see Linked; nil until it is needed
+	other  *Network          // the same profile the other way; nil if it has only one
 }
 
 // newNetwork is the network of a profile that holds a chain or operations.
@@ -49,8 +51,23 @@ func (n *Network) As(c Choice) *Network {
 // TwoWays says whether the network can be taken as a chain and as a graph.
 func (n *Network) TwoWays() bool { return n.other != nil }
 
-// InLink says whether a link holds what is scheduled: a preset or a chain.
-func (n *Network) InLink() bool { return n.Source.Preset != "" || n.Chain != nil }
+// InLink says whether a link holds what is scheduled: a preset, a chain, or a graph
+// that is not too long for one.
+func (n *Network) InLink() bool { return n.Source.Preset != "" || link.InLink(n.Linked()) }
+
+// Linked is the profile that a link holds: of one that is both, only what is
+// scheduled.
+func (n *Network) Linked() *profiles.Profile {
+	if n.Chain == nil && n.Profile.Chain != nil {
+		if n.linked == nil {
+			bare := *n.Profile
+			bare.Chain = nil
+			n.linked = &bare
+		}
+		return n.linked
+	}
+	return n.Profile
+}
 
 // Applies says whether a strategy can work on the network at all.
 func (n *Network) Applies(s *engine.Strategy) bool { return n.Chain != nil || s.Graphs }

@@ -140,23 +140,32 @@ func (s *State) setRange(from, to time.Duration) {
 
 // selectIn has the selection follow a picture that is shown instead of old, nil if
 // none was: it is what the link names, or the wait nearest in time to the selected
-// one, or the longest if none was selected by hand.
+// one, or what stands out if none was selected by hand.
 func (s *State) selectIn(p, old *Picture) {
 	v := &s.View
 	v.Trail = nil
 	switch {
 	case s.selectWanted(p):
 	case old == nil || old.Network != p.Network || old.Choice.Strategy != p.Choice.Strategy:
-		v.Selected, v.Picked = gapTarget(longest(p.Gaps())), false
+		v.Selected, v.Picked = foremost(p), false
 	case v.Selected.Kind == draw.OnGap && v.Selected.Index < len(old.Gaps()):
 		v.Selected = gapTarget(nearest(p.Gaps(), old.Gaps()[v.Selected.Index]))
-	case v.Selected.Kind == draw.OnStage: // stages stay what they are
+	case v.Selected.Kind == draw.OnStage, v.Selected.Kind == draw.OnValue: // they stay what they are
 	case v.Selected.Kind != draw.Nothing || len(old.Gaps()) == 0:
-		v.Selected, v.Picked = gapTarget(longest(p.Gaps())), false
+		v.Selected, v.Picked = foremost(p), false
 	}
 	if v.To > s.End() {
 		v.From, v.To = 0, 0
 	}
+}
+
+// foremost is what stands out of a picture: the longest wait or, in a graph that
+// waits for nothing, the value that is held longest for what it takes.
+func foremost(p *Picture) draw.Target {
+	if i := longest(p.Gaps()); i >= 0 {
+		return gapTarget(i)
+	}
+	return p.Model().Foremost()
 }
 
 func gapTarget(i int) draw.Target {
@@ -208,7 +217,7 @@ func (s *State) SelectedName() string {
 	switch p := s.Shown; {
 	case s.View.Wanted != "":
 		return s.View.Wanted
-	case p == nil || s.View.Selected == gapTarget(longest(p.Gaps())):
+	case p == nil || s.View.Selected == foremost(p):
 		return ""
 	default:
 		return p.Model().Name(s.View.Selected)

@@ -53,12 +53,12 @@ func (s *State) HasStory() bool {
 		s.StoryLimit() > 0 && s.Network.Totals.KeepAllPeak > s.StoryLimit()
 }
 
-// StoryLimit is what there is: what the device has or, where nobody knows, the budget.
+// StoryLimit is what the device has; 0 if nobody knows.
 func (s *State) StoryLimit() engine.Bytes {
-	if d := preset.LookupDevice(s.Choice.Device); d != nil && d.Memory > 0 {
+	if d := preset.LookupDevice(s.Choice.Device); d != nil {
 		return d.Memory
 	}
-	return s.Budget()
+	return 0
 }
 
 // StoryOwn says that what is shown is no longer what the story was told about first.

@@ -108,7 +108,7 @@ type Copied struct{ Err string }
 func (m Copied) apply(s *State) []Effect {
 	s.View.Note = "Link copied."
 	if n := s.Network; n != nil && !n.InLink() {
-		s.View.Note = "Link copied. No link can hold a graph: send the file too."
+		s.View.Note = "Link copied. This graph is too long for a link: send the file too."
 	}
 	if m.Err != "" {
 		s.View.Note = m.Err

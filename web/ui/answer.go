@@ -27,6 +27,7 @@ const (
 	doesNot  = "not"
 	unknown  = "needs" // nobody knows what the device has
 	failed   = "failed"
+	none     = "none" // nothing is computed, and something says why
 	working  = "working"
 )
 
@@ -36,13 +37,10 @@ func (c *Answer) Kind() string {
 	return kind
 }
 
-// answerWords are the verdicts, with what follows them.
-var answerWords = map[string]string{fits: "Fits: ", probably: "Probably fits: ", mayNot: "May not fit: ", doesNot: "Does not fit: ", failed: "Check failed: ", unknown: "Needs "}
-
 // Word is the verdict, with what follows it.
 func (c *Answer) Word() string {
 	if m := c.over(); m != nil {
-		return "Does not fit in " + format.Bytes(m.Budget) + ": "
+		return fmt.Sprintf(wordsTooSmall, format.Bytes(m.Budget))
 	}
 	return answerWords[c.Kind()]
 }
@@ -80,6 +78,9 @@ func (c *Answer) answer() (kind, sentence string) {
 		if w := (&Results{S: s}).Work(); w != "" {
 			return working, w
 		}
+		if a := s.Alert; a != nil && a.File == "" {
+			return none, a.Text
+		}
 		return working, "Starting…"
 	}
 	peak, device := p.Solved.Trace.Peak, deviceOf(p.Choice)
@@ -90,17 +91,17 @@ func (c *Answer) answer() (kind, sentence string) {
 	case device == nil:
 		return unknown, format.Bytes(peak) + price
 	case peak > device.Memory:
-		return doesNot, fmt.Sprintf("%s are needed, and one %s has %s.", format.Bytes(peak), gpuName(device), format.Bytes(device.Memory))
+		return doesNot, fmt.Sprintf(wordsNeeded, format.Bytes(peak), gpuName(device), format.Bytes(device.Memory))
 	case likely > device.Memory:
 		kind = probably
 		if (peak+likely)/2 > device.Memory {
 			kind = mayNot
 		}
-		return kind, fmt.Sprintf("%s with CUDA and the allocator; one %s has %s.", between(peak, likely), gpuName(device), format.Bytes(device.Memory))
+		return kind, fmt.Sprintf(wordsRange, between(peak, likely), gpuName(device), format.Bytes(device.Memory))
 	case !certain(p.Network.Profile):
-		return probably, fmt.Sprintf("%s on one %s%s", outOf(peak, device.Memory), gpuName(device), price)
+		return probably, fmt.Sprintf(wordsOnOne, outOf(peak, device.Memory), gpuName(device), price)
 	}
-	return fits, fmt.Sprintf("%s on one %s%s", outOf(peak, device.Memory), gpuName(device), price)
+	return fits, fmt.Sprintf(wordsOnOne, outOf(peak, device.Memory), gpuName(device), price)
 }
 
 // tooSmall says of a budget in which the strategy finds nothing what would do.
@@ -109,9 +110,9 @@ func (c *Answer) tooSmall(m *state.OverBudget) string {
 	if m.Smallest == 0 {
 		return name + " finds nothing."
 	}
-	text := name + " needs " + format.BytesUp(m.Smallest) + " at least"
+	text := fmt.Sprintf(wordsAtLeast, name, format.BytesUp(m.Smallest))
 	if d := deviceOf(c.S.Choice); d != nil && m.Smallest > d.Memory {
-		text += fmt.Sprintf("; one %s has %s", gpuName(d), format.Bytes(d.Memory))
+		text += "; " + fmt.Sprintf(wordsOneHas, gpuName(d), format.Bytes(d.Memory))
 	}
 	return text + "."
 }
@@ -125,11 +126,11 @@ func (c *Answer) price(p *state.Picture) string {
 	part := over(p.Solved.Trace.Makespan, all)
 	switch text := strings.TrimPrefix(format.Percent(part), "+"); {
 	case p.Partial:
-		return ", " + text + " slower than with enough memory so far."
+		return fmt.Sprintf(wordsSlower, text) + " so far."
 	case part <= 0 || text == "0 %":
-		return ", no slower than with enough memory."
+		return wordsNoSlower + "."
 	default:
-		return ", " + text + " slower than with enough memory."
+		return fmt.Sprintf(wordsSlower, text) + "."
 	}
 }
 
@@ -169,7 +170,7 @@ func (c *Answer) Sub() string {
 	case c.S.Stale() && c.S.Preview == nil:
 		return "The pictures show " + shown(c.S) + "."
 	}
-	return fmt.Sprintf("Keeping everything takes %s. %s", format.Bytes(p.Solved.KeepAll.Peak), deeds(p))
+	return fmt.Sprintf(wordsKeepAll, format.Bytes(p.Solved.KeepAll.Peak)) + " " + deeds(p)
 }
 
 // deeds counts what happens to the layers.
@@ -204,17 +205,15 @@ func (c *Answer) Bar() bool {
 // budget within the slider's range, so that the bar rests while it is dragged.
 func barScale(s *state.State, p *state.Picture) engine.Bytes {
 	most := max(p.Solved.KeepAll.Peak, p.Solved.Trace.Peak, s.Budget(), s.BudgetRange().To)
-	if d := deviceOf(p.Choice); d != nil {
+	if d := deviceOf(p.Choice); d != nil && d.Memory < mostEmpty*most {
 		most = max(most, d.Memory)
 	}
 	return most
 }
 
-// barKinds are the parts of the bar at the peak, in the order of the stack.
-var barKinds = [sim.NumCategories]struct{ class, name string }{
-	sim.Fixed: {"fix", "weights, gradients, optimizer"}, sim.Gradient: {"bwd", "gradients of activations"}, sim.Activation: {"fwd", "activations kept"},
-	sim.Recomputed: {"rec", "computed again"}, sim.InTransfer: {"xfer", "leaving or arriving"}, sim.Workspace: {"scratch", "scratch"},
-}
+// mostEmpty is how many times larger than what is in the bar a device may be to be
+// its end: beyond that nothing could be seen in it.
+const mostEmpty = 12
 
 // Parts are the pieces of the bar: what lies there at the peak, and what keeping
 // everything would take beyond it.
@@ -243,12 +242,18 @@ func (c *Answer) Parts() (out []Part) {
 		}
 		add(barKinds[kind].class, barKinds[kind].name+" %s", end)
 	}
-	all := p.Solved.KeepAll.Peak
-	if d := deviceOf(p.Choice); d != nil && all > d.Memory {
-		add("ghost", "%s more with everything kept", d.Memory)
-		add("ghost beyond", "%s too much", all)
-	} else {
-		add("ghost", "%s more with everything kept", all)
+	all, d := p.Solved.KeepAll.Peak, deviceOf(p.Choice)
+	switch {
+	case d == nil || all <= d.Memory:
+		add("ghost", wordsMore, all)
+	case at <= d.Memory:
+		add("ghost", wordsMore, d.Memory)
+		add("ghost beyond", wordsTooMuch, all)
+	default:
+		peak := at
+		add("ghost beyond", wordsMore, all)
+		at = d.Memory
+		add("ghost beyond past", wordsTooMuch, peak)
 	}
 	return out
 }
@@ -275,20 +280,23 @@ func (c *Answer) Marks() (out []Part) {
 		return nil
 	}
 	whole, b, d := barScale(c.S, p), c.S.Budget(), deviceOf(p.Choice)
-	if d != nil {
-		out = append(out, Part{Class: side("device", d.Memory, whole), Label: "one " + gpuName(d) + " has " + format.Bytes(d.Memory), Style: place(d.Memory, whole)})
+	if d != nil && d.Memory <= whole {
+		out = append(out, Part{Class: side("device", d.Memory, whole), Label: fmt.Sprintf(wordsOneHas, gpuName(d), format.Bytes(d.Memory)), Style: place(d.Memory, whole)})
 	}
 	all := p.Solved.KeepAll.Peak
-	if d == nil || apart(all, d.Memory, whole) {
+	if d == nil || d.Memory > whole || apart(all, d.Memory, whole) {
 		class := "keep"
 		if d != nil && all > d.Memory {
 			class = "keep beyond"
 		}
-		out = append(out, Part{Class: side(class, all, whole), Label: "keep everything: " + format.Bytes(all), Style: place(all, whole)})
+		out = append(out, Part{Class: side(class, all, whole), Label: fmt.Sprintf(wordsKeepMark, format.Bytes(all)), Style: place(all, whole)})
 	}
-	out = append(out, Part{Class: side("budget", b, whole), Label: "budget " + format.Bytes(b), Style: place(b, whole)})
-	if d != nil && b < d.Memory && b > whole/2 {
-		out = append(out, Part{Class: "spare", Label: format.Bytes(d.Memory-b) + " left for CUDA and the allocator", Style: place(b, whole)})
+	out = append(out, Part{Class: side("budget", b, whole), Label: fmt.Sprintf(wordsMark, format.Bytes(b)), Style: place(b, whole)})
+	if b > whole/3 {
+		out = append(out, Part{Class: "below", Label: wordsAtPeak})
+	}
+	if d != nil && b < d.Memory && d.Memory <= whole && b > whole/2 {
+		out = append(out, Part{Class: "spare", Label: fmt.Sprintf(wordsLeft, format.Bytes(d.Memory-b)), Style: place(b, whole)})
 	}
 	return out
 }
@@ -324,7 +332,9 @@ func (c *Answer) BarLabel() string {
 		words = append(words, p.Label)
 	}
 	for _, m := range c.Marks() {
-		words = append(words, m.Label)
+		if m.Class != "below" {
+			words = append(words, m.Label)
+		}
 	}
 	return "Memory at the peak of the step: " + strings.Join(words, ", ")
 }

@@ -8,6 +8,8 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles"
+	"memtide/profiles/preset"
+	"memtide/web/format"
 	"memtide/web/state"
 )
 
@@ -50,6 +52,9 @@ func TestAnswer(t *testing.T) {
 			p.Solved.Verdict.Verified, p.Solved.Verdict.Problem = false, "value 3 is read before it is there"
 		}, "failed",
 			"Check failed: value 3 is read before it is there."},
+		"no strategy": {func(s *state.State, p *state.Picture) {
+			s.Choice.Strategy, s.Alert = "dynprog", &state.Alert{Text: "It does not apply."}
+		}, "none", "No answer: It does not apply."},
 		"nothing yet": {func(s *state.State, p *state.Picture) { s.Shown = nil }, "working", "Starting…"},
 	} {
 		s, p := alone(t)
@@ -77,5 +82,42 @@ func TestBar(t *testing.T) {
 	s.Shown = nil
 	if got := a.Parts(); got != nil {
 		t.Errorf("without a schedule the bar has %v; want nothing", got)
+	}
+}
+
+// The bar ends at the device if that is of its size; a peak beyond the device is
+// marked from there on, and what is larger by far is left out.
+func TestBarAndDevice(t *testing.T) {
+	for _, c := range []struct {
+		device string
+		last   string // piece
+		marks  string
+	}{
+		{"v100-pcie-16gb", "ghost 1.72 GiB more with everything kept", "one V100 has 15.8 GiB; keep everything: 4.3 GiB; budget 2.58 GiB"},
+		{"h200-sxm-141gb", "ghost 1.72 GiB more with everything kept", "keep everything: 4.3 GiB; budget 2.58 GiB; at the peak of the step"},
+		{"gtx-970", "ghost beyond 374 MiB too much", "one GTX 970 has 3.94 GiB; budget 2.58 GiB; at the peak of the step; 1.36 GiB left for CUDA and the allocator"},
+	} {
+		s, p := alone(t)
+		p.Choice.Device = c.device
+		a := &Answer{S: s}
+		parts := a.Parts()
+		last := parts[len(parts)-1]
+		var marks []string
+		for _, m := range a.Marks() {
+			marks = append(marks, m.Label)
+		}
+		if got := last.Class + " " + last.Label; got != c.last || strings.Join(marks, "; ") != c.marks {
+			t.Errorf("%s: the bar ends with %q and has the marks %q; want %q and %q", c.device, got, strings.Join(marks, "; "), c.last, c.marks)
+		}
+	}
+	s := first(t)
+	for _, m := range []state.Message{state.SetVariant{Options: preset.Options{Batch: 64}}, state.SetGPU{ID: "gtx-970"}, state.SetBudget{Bytes: 7 * engine.GiB, Settled: true}} {
+		carryOut(t, s, m)
+	}
+	peak, all := s.Shown.Solved.Trace.Peak, s.Shown.Solved.KeepAll.Peak
+	parts := (&Answer{S: s}).Parts()
+	last := parts[len(parts)-1]
+	if over := format.Bytes(peak - deviceOf(s.Choice).Memory); last.Class != "ghost beyond past" || last.Label != over+" too much" || peak > all {
+		t.Errorf("a peak of %d is marked by %q as %q; want that %s are too much", peak, last.Class, last.Label, over)
 	}
 }

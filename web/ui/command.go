@@ -92,18 +92,21 @@ func (c Command) button(s *state.State) (state.Message, bool) {
 			return nil, true
 		}
 		return state.SetShortcuts{Off: !s.View.NoShortcuts}, true
-	case "act":
-		if a := s.Alert; a != nil {
-			return a.Do, true
-		}
-		return nil, true
-	case "smallest":
-		if m := s.OverBudget; m != nil && m.Smallest > 0 {
-			return state.SetBudget{Bytes: m.Offer, Settled: true}, true
-		}
-		return nil, true
+	case "act", "smallest":
+		return c.wayOn(s), true
 	}
 	return nil, false
+}
+
+// wayOn is what the button beside a message does; nil if there is nothing to do.
+func (c Command) wayOn(s *state.State) state.Message {
+	switch m := s.OverBudget; {
+	case c.Do == "act" && s.Alert != nil:
+		return s.Alert.Do
+	case c.Do == "smallest" && m != nil && m.Smallest > 0:
+		return state.SetBudget{Bytes: m.Offer, Settled: true}
+	}
+	return nil
 }
 
 func nextTheme(theme string) string {

@@ -305,7 +305,7 @@ func (c *Compare) Note() string {
 	a, b := c.S.SideNetworks()
 	switch {
 	case a != nil && !a.InLink() || b != nil && !b.InLink():
-		return "No link can hold a graph from a file: send the file too."
+		return "The graph is too long for a link: send the file too."
 	case l.B != nil && l.B.From != "" && l.B.Profile == nil:
 		return "The two profiles together are too long for a link: it holds A only. Send the file of B too."
 	}

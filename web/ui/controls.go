@@ -58,11 +58,20 @@ func (c *Controls) Params() (out []Param) {
 		}
 		f := Param{Name: p.Name, Title: p.Title, Doc: p.Doc, Value: v, Min: p.Min, Max: p.Max}
 		for _, w := range p.Choices {
-			f.Choices = append(f.Choices, Option{w, w, w == v})
+			f.Choices = append(f.Choices, Option{w, choiceTitle(p.Name, w), w == v})
 		}
 		out = append(out, f)
 	}
 	return out
+}
+
+// choiceTitle is a word that a parameter may have, for people: of an order what is
+// meant, of everything else the word itself.
+func choiceTitle(param, word string) string {
+	if param == "order" {
+		return map[string]string{"any": "any order", "kept": "order kept"}[word]
+	}
+	return word
 }
 
 // BandwidthSteps is the slider's last position.

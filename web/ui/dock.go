@@ -88,6 +88,7 @@ func (c *Dock) Place() string {
 		return ""
 	}
 	whole, r := barScale(c.S, p), c.S.BudgetRange()
+	r.From, r.To = min(r.From, c.S.Budget()), max(r.To, c.S.Budget()) // the knob is at an end
 	if whole == 0 {
 		return ""
 	}

@@ -24,8 +24,9 @@ func (c *Dock) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		_ = vgparent
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
 		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "input", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "budget"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "knob"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "range"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Memory budget"}, vugu.VGAttribute{Namespace: "", Key: "min", Val: "0"}, vugu.VGAttribute{Namespace: "", Key: "step", Val: "1"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "budget"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "budget"}}}
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "input", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "budget"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "knob"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "range"}, vugu.VGAttribute{Namespace: "", Key: "min", Val: "0"}, vugu.VGAttribute{Namespace: "", Key: "step", Val: "1"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "budget"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "budget"}}}
 		vgparent.AppendChild(vgn)
+		vgn.AddAttrInterface("aria-label", wordsBudget)
 		vgn.AddAttrInterface("aria-valuetext", c.BudgetValueText())
 		vgn.AddAttrInterface("disabled", c.Starting || c.Closed())
 		vgn.AddAttrInterface("max", c.BudgetSteps())
@@ -54,11 +55,12 @@ func (c *Dock) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				_ = vgparent
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "control-label"}}}
 				vgparent.AppendChild(vgn)
-				vgn.SetInnerHTML(vugu.HTML("Plan"))
+				vgn.SetInnerHTML(wordsPlan)
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
 				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "select", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "strategy"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Plan"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "strategy"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "strategy"}}}
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "select", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "strategy"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "strategy"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "strategy"}}}
 				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("aria-label", wordsPlan)
 				vgn.AddAttrInterface("disabled", c.Starting)
 				vgn.AddAttrInterface("title", c.StrategyDoc())
 				{
@@ -116,7 +118,7 @@ func (c *Dock) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				_ = vgparent
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "control-label"}}}
 				vgparent.AppendChild(vgn)
-				vgn.SetInnerHTML(vugu.HTML("Memory budget"))
+				vgn.SetInnerHTML(wordsBudget)
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
 				vgparent.AppendChild(vgn)
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "input", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "quantity"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "text"}, vugu.VGAttribute{Namespace: "", Key: "spellcheck", Val: "false"}, vugu.VGAttribute{Namespace: "", Key: "autocomplete", Val: "off"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "budget-text"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Memory budget, with unit"}}}

@@ -79,7 +79,7 @@ func TestGraphPage(t *testing.T) {
 		t.Errorf("peak %d, budget %d; want 60 %% of %d and a peak within it", peak, budget, s.Network.Totals.KeepAllPeak)
 	}
 	page := pageOf(t, s)
-	for _, want := range []string{"12 layers: ", `<dt>operations</dt>`, "checked", "Adaptive window"} {
+	for _, want := range []string{"12 forward operations; ", `<dt>operations</dt>`, "checked", "Adaptive window"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not contain %q", want)
 		}
@@ -119,23 +119,28 @@ func TestGraphStrategies(t *testing.T) {
 	}
 }
 
-// A link holds no graph: it says what it is about, and the page says what it
-// shows instead.
+// A link holds a graph from a file; of one that is too long it says what it is about,
+// and the page says what it shows instead.
 func TestGraphInLink(t *testing.T) {
 	s := graphPage(t, nil)
 	l := permalink.Of(s, link.Link{})
+	back, _, notes := permalink.Follow(l.String())
+	if len(notes) > 0 || back.Profile == nil || len(back.Profile.Graph.Ops) != 24 || back.Kind != "graph" {
+		t.Errorf("the link %q: kind %q, notes %q; want the graph of 24 operations, none", l.String(), back.Kind, notes)
+	}
+	if s.Update(state.Copied{}); s.View.Note != "Link copied." {
+		t.Errorf("copying says %q; want no more than that it is copied", s.View.Note)
+	}
+	l.Profile = nil
 	if got, want := l.String(), "v=1&kind=graph&s=window"; got != want {
-		t.Errorf("the link is %q; want %q", got, want)
+		t.Errorf("without the graph the link is %q; want %q", got, want)
 	}
 	_, m, notes := permalink.Follow(l.String())
-	if len(notes) != 1 || !strings.Contains(notes[0], "no link can hold") || !strings.HasSuffix(notes[0], "The example is shown.") {
-		t.Errorf("notes %q; want that no link can hold a graph, and what is shown", notes)
+	if len(notes) != 1 || !strings.Contains(notes[0], "too long for a link") || !strings.HasSuffix(notes[0], "The example is shown.") {
+		t.Errorf("notes %q; want that the graph is too long, and what is shown", notes)
 	}
 	if m.Choice.Source.Preset != choice.DefaultPreset {
 		t.Errorf("the link shows %+v; want the example", m.Choice.Source)
-	}
-	if s.Update(state.Copied{}); !strings.Contains(s.View.Note, "send the file") {
-		t.Errorf("copying says %q; want that the file has to be sent, too", s.View.Note)
 	}
 }
 
@@ -167,8 +172,24 @@ func TestFileOfTwoWays(t *testing.T) {
 	if s.Network.Chain != nil || !(&Controls{S: s}).TwoWays() || !s.Shown.Solved.Verdict.Verified || s.Shown.Problem().Graph != s.Network.Profile.Graph {
 		t.Errorf("chain %v, verified %v; want the operations, verified", s.Network.Chain != nil, s.Shown.Solved.Verdict.Verified)
 	}
-	if l := permalink.Of(s, link.Link{}); l.Kind != "graph" || l.Profile == nil || s.Network.InLink() {
-		t.Errorf("link of kind %q, in links %v; want graph, false", l.Kind, s.Network.InLink())
+	if l := permalink.Of(s, link.Link{}); l.Kind != "graph" || l.Profile == nil || l.Profile.Chain != nil || !s.Network.InLink() {
+		t.Errorf("link of kind %q, in links %v; want graph, true, and the operations without the chain", l.Kind, s.Network.InLink())
 	}
 	wellFormed(t, pageOf(t, s))
+}
+
+// Where the order of operations is chosen, the page says what the two orders mean,
+// and the answer says how far it is from what the method has proven.
+func TestGraphOrder(t *testing.T) {
+	s := graphPage(t, func(c *state.Choice) { c.Strategy = "graphsearch" })
+	page := pageOf(t, s)
+	for _, want := range []string{"any order", "order kept", "the first runs come in the order in which they stand", "only data decides"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not contain %q", want)
+		}
+	}
+	if got := (&Results{S: s}).ClaimTitle(); s.Shown.Solved.Claim.Bound <= 0 || !strings.Contains(got, "among schedules that recompute in any order and do not offload") {
+		t.Errorf("of a bound of %v the page says %q; want it, and among which schedules", s.Shown.Solved.Claim.Bound, got)
+	}
+	wellFormed(t, page)
 }

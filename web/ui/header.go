@@ -7,9 +7,6 @@ import (
 	"memtide/web/state"
 )
 
-// Tagline says what the page is about.
-const Tagline = "Does it train in this much GPU memory, and how much slower?"
-
 // Header names the page, and offers what is about all of it.
 type Header struct {
 	S        *state.State

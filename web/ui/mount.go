@@ -49,6 +49,9 @@ func (m Mount) Height(s *state.State) float64 {
 	case s.View.Frame.Embed:
 		return m.Picture.EmbeddedHeight()
 	}
+	if p := m.Shown(s); m.Picture == draw.Strip && p != nil && p.Model().IsGraph() {
+		return draw.GraphHeight
+	}
 	return m.Picture.Height()
 }
 

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"fmt"
+
 	"memtide/web/format"
 	"memtide/web/state"
 )
@@ -46,7 +48,7 @@ func Problem(s *state.State) string {
 	switch {
 	case s.OverBudget != nil:
 		a := Answer{S: s}
-		return "Does not fit in " + format.Bytes(s.OverBudget.Budget) + ": " + a.tooSmall(s.OverBudget)
+		return fmt.Sprintf(wordsTooSmall, format.Bytes(s.OverBudget.Budget)) + a.tooSmall(s.OverBudget)
 	case s.Alert != nil:
 		return s.Alert.Text
 	}

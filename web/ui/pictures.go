@@ -70,6 +70,13 @@ func (c *Pictures) TableText() string {
 	return "Table"
 }
 
+// NoLife says whether the row of a value's life takes no room: it is of graphs, and
+// a comparison has none.
+func (c *Pictures) NoLife(second bool) bool {
+	p := c.S.Visible()
+	return second || c.S.Compare != nil || p == nil || !p.Model().IsGraph()
+}
+
 // Absent says whether the pictures of a side take no room: those of B without a
 // comparison, those of a side that has no schedule.
 func (c *Pictures) Absent(second bool) bool {

@@ -143,6 +143,20 @@ func (c *Pictures) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.give("timeline-b", value) })
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "host"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "life"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("hidden", c.NoLife(false))
+			vgn.AddAttrInterface("style", c.Height("life"))
+			vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.give("life", value) })
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "host"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "life-b"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("hidden", c.NoLife(true))
+			vgn.AddAttrInterface("style", c.Height("life-b"))
+			vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.give("life-b", value) })
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "host"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "memory"}}}
 			vgparent.AppendChild(vgn)
 			vgn.AddAttrInterface("hidden", c.Absent(false))

@@ -170,6 +170,10 @@ func (c *Results) ClaimTitle() string {
 		return fmt.Sprintf("%s claims that nothing is faster within its class, %s; that is its own proof, which is not checked here.",
 			strategyTitle(p.Solved.Strategy), p.Solved.Claim.Within)
 	}
+	if s, c := p.Solved, p.Solved.Claim; c.Within != "" && s.Trace.Makespan > c.Bound && c.Bound > 0 {
+		return fmt.Sprintf("%s claims that nothing among %s takes less than %s: this is %s more. That is its own proof, which is not checked here.",
+			strategyTitle(s.Strategy), c.Within, format.Duration(c.Bound), format.Percent(over(s.Trace.Makespan, c.Bound)))
+	}
 	return strategyTitle(p.Solved.Strategy) + " does not claim that nothing is faster."
 }
 

@@ -60,10 +60,18 @@ func (c *Share) Fields() []ShareField {
 	base, fragment, _ := strings.Cut(address, "#")
 	title := html.EscapeString(NameOf(c.S))
 	quoted := html.EscapeString(fragment)
+	ground := "light" // a frame that says what its page is like has that page's ground
+	if c.S.View.Theme == "dark" {
+		ground = "dark"
+	}
+	framed := "embed=1&amp;" + quoted
+	if !strings.Contains(fragment, "theme=") {
+		framed = "embed=1&amp;theme=" + ground + "&amp;" + quoted
+	}
 	return []ShareField{
 		{"markdown", "Markdown", "[" + markdown.Replace(NameOf(c.S)) + "](" + markdownAddress.Replace(address) + ")"},
-		{"iframe", "Frame", `<iframe src="` + html.EscapeString(base) + `#embed=1&amp;` + quoted + `" title="` + title +
-			`" width="100%" height="600" loading="lazy" style="border:0" allow="clipboard-write; fullscreen" sandbox="allow-scripts allow-same-origin allow-popups allow-downloads"></iframe>`},
+		{"iframe", "Frame", `<iframe src="` + html.EscapeString(base) + `#` + framed + `" title="` + title +
+			`" width="100%" height="600" loading="lazy" style="border:0;color-scheme:` + ground + `" allow="clipboard-write; fullscreen" sandbox="allow-scripts allow-same-origin allow-popups allow-downloads"></iframe>`},
 		{"element", "Element", `<script src="` + html.EscapeString(c.folderOr(base)) + `view.js" defer></script> <memtide-view title="` + title + `" link="` + quoted + `"></memtide-view>`},
 	}
 }
@@ -86,7 +94,7 @@ func (c *Share) Verdict() string {
 	n := len(c.address())
 	text := fmt.Sprintf("%d characters: %s.", n, link.Fits(n))
 	if n := c.S.Network; n != nil && !n.InLink() {
-		text += " No link can hold a graph: send the file too."
+		text += " This graph is too long for a link: send the file too."
 	}
 	return text
 }
@@ -95,7 +103,7 @@ func (c *Share) Verdict() string {
 func (c *Share) Reopens() string {
 	a, b := c.S.SideNetworks()
 	if a != nil && !a.InLink() || b != nil && !b.InLink() {
-		return "No link can hold a graph, so files do not open it again."
+		return "This graph is too long for a link, so files do not open it again."
 	}
 	return "Every file opens this view again when it is dropped on the page."
 }

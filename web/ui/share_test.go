@@ -11,6 +11,7 @@ import (
 
 	"memtide/engine"
 	engineexport "memtide/engine/export"
+	"memtide/profiles"
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
 	"memtide/web/jobs"
@@ -45,6 +46,15 @@ func TestAddresses(t *testing.T) {
 			t.Errorf("%s: %s\nwant %s in it", f.ID, f.Text, want)
 		}
 	}
+	// A frame says what its page is like, and so has its ground.
+	if got := (&Share{S: s, Page: p}).Fields()[1].Text; !strings.Contains(got, `#embed=1&amp;theme=light&amp;v=1`) || !strings.Contains(got, "color-scheme:light") {
+		t.Errorf("the frame is %s; want a light one", got)
+	}
+	s.View.Theme = "dark"
+	if got := (&Share{S: s, Page: p}).Fields()[1].Text; !strings.Contains(got, `#embed=1&amp;theme=dark&amp;v=1`) || !strings.Contains(got, "color-scheme:dark") {
+		t.Errorf("from a dark page the frame is %s; want a dark one", got)
+	}
+	s.View.Theme = ""
 	// Too long for a camera: no code.
 	c := &Share{S: s, Page: p}
 	if got, want := c.Link(), "title=a%20%22b%22%20%3Cc%3E%20%5Bd%5D"; !strings.Contains(got, want) {
@@ -246,9 +256,12 @@ func TestShareReopens(t *testing.T) {
 		t.Error("a preset: the dialog does not say that files open the view again")
 	}
 	graph := *s.Network
-	graph.Source.Preset, graph.Chain = "", nil
+	graph.Source.Preset, graph.Chain, graph.Profile = "", nil, &profiles.Profile{Name: strings.Repeat("net ", 100), Graph: new(engine.Graph)}
+	for i := range 40_000 { // in no order that repeats
+		graph.Profile.Graph.Values = append(graph.Profile.Graph.Values, engine.Value{Size: engine.Bytes(i*i) * 7919 % 1_000_003, PartOf: engine.NoValue})
+	}
 	s.Network = &graph
-	if got, want := (&Share{S: s}).Reopens(), "No link can hold a graph"; !strings.HasPrefix(got, want) {
+	if got, want := (&Share{S: s}).Reopens(), "This graph is too long for a link"; !strings.HasPrefix(got, want) {
 		t.Errorf("a graph from a file: %q, want %q", got, want)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/vugu/vugu"
 
 	"memtide/engine"
+	"memtide/web/choice"
 	"memtide/web/draw"
 	"memtide/web/format"
 	"memtide/web/state"
@@ -21,22 +22,22 @@ type Story struct{ S *state.State }
 // The words of the story and of playing, in one place.
 const (
 	wordsPlay     = "Play the step"
-	wordsNext     = "Stop"
-	wordsKeepAll  = "Keep everything"
+	wordsStop     = "Stop"
+	storyKeepAll  = "Keep everything"
 	wordsOver     = "Over the line"
 	wordsAgain    = "Recompute"
 	wordsOwn      = "Yours"
-	wordsAtPeak   = " at the peak"
-	wordsTooMuch  = " too much"
+	storyAtPeak   = " at the peak"
+	storyTooMuch  = " too much"
 	wordsNotIn    = "does not fit in "
 	wordsComing   = "…"
 	wordsAllKept  = "all kept"
-	wordsNoSlower = "no slower"
+	storyNoSlower = "no slower"
 )
 
 // Absent says that there is nothing to be played.
 func (c *Story) Absent() bool {
-	return c.S.Shown == nil || c.S.Memory != nil || c.S.View.Frame.Embed
+	return c.S.Memory != nil || c.S.View.Frame.Embed
 }
 
 // Playing is for aria-pressed.
@@ -48,7 +49,7 @@ func (c *Story) Ready() string { return strconv.FormatBool(c.S.View.ToPlay) }
 // PlayText is the button's.
 func (c *Story) PlayText() string {
 	if c.S.View.Play.On {
-		return wordsNext
+		return wordsStop
 	}
 	return wordsPlay
 }
@@ -58,17 +59,18 @@ func (c *Story) PlayTitle() string {
 	return "A playhead crosses the pictures (Space, while they have the focus). Drag its handle to move through the step."
 }
 
-// Sign is the outline of what the button does.
-func (c *Story) Sign() string {
+// Button is what the button shows.
+func (c *Story) Button() vugu.HTML {
+	sign := "M15 11.5v15l12-7.5z"
 	if c.S.View.Play.On {
-		return "M13 12h4v14h-4zM21 12h4v14h-4z"
+		sign = "M13 12h4v14h-4zM21 12h4v14h-4z"
 	}
-	return "M15 11.5v15l12-7.5z"
+	return vugu.HTML(`<svg viewBox="0 0 38 38" width="38" height="38" aria-hidden="true"><circle cx="19" cy="19" r="17"></circle><path d="` + sign + `"></path></svg><span>` + c.PlayText() + `</span>`)
 }
 
 // HTML is the steps: one group of radio buttons, which is one stop of the Tab key.
 func (c *Story) HTML() vugu.HTML {
-	if c.Absent() || !c.S.HasStory() {
+	if !c.S.HasStory() {
 		return ""
 	}
 	var b strings.Builder
@@ -107,9 +109,9 @@ func (c *Story) words(step state.StoryStep) (title, line string, ok bool) {
 	all := s.Network.Totals.KeepAllPeak
 	switch step {
 	case state.StoryKeepAll:
-		return wordsKeepAll, format.Bytes(all) + wordsAtPeak, true
+		return storyKeepAll, format.Bytes(all) + storyAtPeak, true
 	case state.StoryOverLine:
-		return wordsOver, format.Bytes(all-s.StoryLimit()) + wordsTooMuch, true
+		return wordsOver, format.Bytes(all-s.StoryLimit()) + storyTooMuch, true
 	case state.StoryRecompute:
 		p, none := s.StoryPicture(step)
 		if none {
@@ -119,7 +121,7 @@ func (c *Story) words(step state.StoryStep) (title, line string, ok bool) {
 	}
 	title = wordsOwn
 	if !s.StoryOwn() {
-		title = strategyTitle(s.Choice.Strategy)
+		title = choice.PlanName(s.Choice.Strategy)
 	}
 	return title, price(s.Shown), true
 }
@@ -141,7 +143,7 @@ func price(p *state.Picture) string {
 	if len(parts) == 0 {
 		parts = append(parts, wordsAllKept)
 	}
-	cost := wordsNoSlower
+	cost := storyNoSlower
 	if all := p.Solved.KeepAll.StepTime; all > 0 && p.Solved.Trace.Makespan > all {
 		cost = format.Percent(float64(p.Solved.Trace.Makespan-all) / float64(all))
 	}

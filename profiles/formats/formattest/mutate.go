@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"flag"
+	"math/rand/v2"
 	"os"
 	"strconv"
 	"strings"
@@ -64,6 +66,21 @@ func CheckDecoded(t *testing.T, data []byte) {
 	CheckRoundTrip(t, p)
 }
 
+var mutations = flag.Int("mutations", 200, "random mutations of the samples of each format that an ordinary run tries")
+
+// Programs are scripts for mutators, the same in every run, as many as -mutations says.
+func Programs() (list [][]byte) {
+	rng := rand.New(rand.NewPCG(7, 11))
+	for range *mutations {
+		program := make([]byte, 1+rng.IntN(40))
+		for i := range program {
+			program[i] = byte(rng.IntN(256))
+		}
+		list = append(list, program)
+	}
+	return list
+}
+
 // FuzzSamples is a fuzz target over mutations of samples of one format.
 func FuzzSamples(f *testing.F, files []string, mutate func(sample []byte, s *Script) []byte) {
 	var samples [][]byte
@@ -80,6 +97,9 @@ func FuzzSamples(f *testing.F, files []string, mutate func(sample []byte, s *Scr
 	}
 	for op := range 12 {
 		f.Add(byte(op), []byte{byte(op), byte(7 * op), byte(3 * op), byte(op), byte(5 * op), byte(op + 1), byte(11 * op), byte(op)})
+	}
+	for i, program := range Programs() {
+		f.Add(byte(i), program)
 	}
 	f.Fuzz(func(t *testing.T, sample byte, program []byte) {
 		if len(program) > 100 {

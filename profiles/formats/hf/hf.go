@@ -25,7 +25,7 @@ func init() {
 		Title: "Hugging Face config.json",
 		Doc: `A transformer from its config.json: sizes and times by formulas.
 
-The families of GPT-2, Llama, Mistral, Qwen2, Qwen3, BERT and RoBERTa are known by
+The families of GPT-2, Llama, Mistral, Qwen2, Qwen3, Gemma, BERT and RoBERTa are known by
 their model_type; another one is read as a decoder, with a warning, if the file has
 the sizes of one. What a config does not say can be added to it:
 
@@ -151,6 +151,7 @@ type hfFamily struct {
 	encoder  bool // BERT's: normalised behind the sums, attention in both directions
 	biases   bool // of queries, keys and values in a gated network
 	normedQK bool // queries and keys are normalised
+	tied     bool // the output layer has the weights of the embedding, unless the file says otherwise
 	offset   int64
 	segments int64
 }
@@ -161,6 +162,7 @@ var families = map[string]hfFamily{
 	"mistral": {gated: true},
 	"qwen2":   {gated: true, biases: true},
 	"qwen3":   {gated: true, normedQK: true},
+	"gemma":   {gated: true, tied: true},
 	"bert":    {encoder: true, segments: 2},
 	"roberta": {encoder: true, segments: 1, offset: 2}, "xlm-roberta": {encoder: true, segments: 1, offset: 2},
 	"camembert": {encoder: true, segments: 1, offset: 2},
@@ -240,6 +242,12 @@ func (r *reader) refuse() {
 	if r.size(experts) > 1 {
 		add("The layers of this network choose among experts", "Layers that do the same work for every token are expected.")
 	}
+	if r.model == "falcon" {
+		add("The blocks of Falcon share one head of keys and values and one normalisation", "Blocks like those of GPT-2 or of Llama are expected.")
+	}
+	if r.top.Value("vision_config") != nil {
+		add("This network has a tower for pictures, its vision_config", "One row of layers is expected.")
+	}
 	if r.o.Flag("is_encoder_decoder") {
 		add("This network has an encoder and a decoder", "One row of layers is expected.")
 	}
@@ -305,7 +313,7 @@ func (r *reader) fill(c *config) {
 	gpt := !c.family.gated
 	c.dropout = dropout{r.drops(gpt, "embd_pdrop", "hidden_dropout_prob"), r.drops(gpt, "attn_pdrop", "attention_probs_dropout_prob", "attention_dropout"),
 		r.drops(gpt, "resid_pdrop", "hidden_dropout_prob")}
-	c.tied = !c.family.gated
+	c.tied = !c.family.gated || c.family.tied
 	if r.o.Value("tie_word_embeddings") != nil {
 		c.tied = r.o.Flag("tie_word_embeddings")
 	}

@@ -82,6 +82,7 @@ func TestConfigFamilies(t *testing.T) {
 		{"Mistral 7B", `"model_type":"mistral","hidden_size":4096,"intermediate_size":14336,"num_hidden_layers":32,"num_attention_heads":32,"num_key_value_heads":8,"vocab_size":32000`, 7_241_732_096},
 		{"Qwen2 7B", `"model_type":"qwen2","hidden_size":3584,"intermediate_size":18944,"num_hidden_layers":28,"num_attention_heads":28,"num_key_value_heads":4,"vocab_size":152064`, 7_615_616_512},
 		{"Qwen3 8B", `"model_type":"qwen3","hidden_size":4096,"intermediate_size":12288,"num_hidden_layers":36,"num_attention_heads":32,"num_key_value_heads":8,"head_dim":128,"vocab_size":151936,"tie_word_embeddings":false`, 8_190_735_360},
+		{"Gemma 2B", `"model_type":"gemma","hidden_size":2048,"intermediate_size":16384,"num_hidden_layers":18,"num_attention_heads":8,"num_key_value_heads":1,"head_dim":256,"vocab_size":256000`, 2_506_172_416},
 		{"BERT base, masked words", `"model_type":"bert","hidden_size":768,"num_hidden_layers":12,"num_attention_heads":12,"intermediate_size":3072,"max_position_embeddings":512,"type_vocab_size":2,"vocab_size":30522`, 109_514_298},
 		{"RoBERTa base, masked words", `"model_type":"roberta","hidden_size":768,"num_hidden_layers":12,"num_attention_heads":12,"intermediate_size":3072,"max_position_embeddings":514,"type_vocab_size":1,"vocab_size":50265`, 124_697_433},
 	} {
@@ -105,6 +106,8 @@ func TestConfigRefusals(t *testing.T) {
 		{`{"model_type":"llama","hidden_size":-8,"num_hidden_layers":2,` + rest + `}`, "hidden_size is -8. Sizes of a network cannot be negative."},
 		{`{"model_type":"llama","hidden_size":8,"num_hidden_layers":2000,` + rest + `}`, "There are 2000 layers."},
 		{`{"model_type":"mixtral","num_local_experts":8,"hidden_size":8,"num_hidden_layers":2,` + rest + `}`, "The layers of this network choose among experts."},
+		{`{"model_type":"falcon","hidden_size":8,"num_hidden_layers":2,` + rest + `}`, "The blocks of Falcon share one head of keys and values and one normalisation."},
+		{`{"model_type":"mllama","vision_config":{},"hidden_size":8,"num_hidden_layers":2,` + rest + `}`, "This network has a tower for pictures, its vision_config."},
 		{`{"model_type":"t5","is_encoder_decoder":true,"d_model":8,"num_layers":2,` + rest + `}`, "This network has an encoder and a decoder."},
 		{`{"model_type":"bert","hidden_size":8,"num_hidden_layers":2,"max_position_embeddings":16,"memtide":{"seq":32},` + rest + `}`, "The sequence length is 32. This network learns 16 positions."},
 		{`{"model_type":"llama","hidden_size":8,"num_hidden_layers":2,"memtide":{"tp":3},` + rest + `}`, "4 heads cannot be split over 3 devices."},

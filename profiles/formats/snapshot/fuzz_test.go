@@ -79,6 +79,17 @@ func FuzzSnapshot(f *testing.F) {
 		f.Add(byte(i), []byte{byte(i), byte(3 * i), byte(7 * i), 1, byte(i), 2, byte(5 * i)}, []byte{})
 		f.Add(byte(i), []byte{}, []byte{byte(i), byte(17 * i), byte(11 * i), byte(i)})
 	}
+	for i, program := range formattest.Programs() {
+		half := len(program) / 2
+		switch i % 3 {
+		case 0:
+			f.Add(byte(i), program, []byte{})
+		case 1:
+			f.Add(byte(i), []byte{}, program)
+		default:
+			f.Add(byte(i), program[:half], program[half:])
+		}
+	}
 	codes := []byte("().}]ajetuhqrXKMJN\x80\x85\x86\x87\x88\x8a\x8c\x94\x95cR\x8b\x93")
 	f.Fuzz(func(t *testing.T, protocol byte, objects, instructions []byte) {
 		if len(objects)+len(instructions) > 100 {

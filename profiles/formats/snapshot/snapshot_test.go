@@ -18,6 +18,7 @@ import (
 	"memtide/engine"
 	"memtide/engine/alloc"
 	"memtide/profiles"
+	"memtide/profiles/doctor"
 	"memtide/profiles/formats/formattest"
 )
 
@@ -306,6 +307,9 @@ func TestSnapshotDamaged(t *testing.T) {
 			t.Fatalf("%q reads %s", damaged, formattest.Dump(p))
 		}
 		formattest.CheckRoundTrip(t, p)
+		if _, err := doctor.Examine(p, doctor.Decisive, nil); err != nil {
+			t.Fatalf("%q: the doctor: %v", damaged, err)
+		}
 	}
 	if read < 1000 {
 		t.Errorf("%d of 10000 damaged snapshots are read, want more: most bytes are letters and digits", read)

@@ -1,0 +1,113 @@
+//go:build !js
+
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+
+	"memtide/engine"
+	"memtide/profiles"
+	"memtide/profiles/doctor"
+)
+
+func doctorCommand() *command {
+	return &command{
+		name:    "doctor",
+		args:    "[flags] SNAPSHOT [SECOND]",
+		summary: "say what is in a memory snapshot, and why it ran out",
+		doc: `Examines a memory snapshot of PyTorch: what was in use when a request found no
+room, or at the peak, by category and by place in the program; the holes that were
+nearly large enough and what stands beside them; what the allocator would have
+reserved under other settings; what grows from step to step. With a second
+snapshot it says what differs. The pickle is read, never executed. No link can
+carry a recording: send the file.`,
+		examples: []string{
+			"memtide doctor snapshot.pickle",
+			"memtide doctor -json -gpu 1 snapshot.pickle",
+			"memtide doctor first.pickle snapshot.pickle",
+		},
+		flags: func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
+			json := fs.Bool("json", false, "write JSON instead of a table")
+			device := fs.Int("gpu", profiles.AnyDevice, "`NUMBER` of the device (default: the one that ran out of memory, or has most in use)")
+			at := fs.Int("at", doctor.Decisive, "`EVENT` after which memory is told (default: the request that found no room, or the peak)")
+			return func(ctx context.Context, e *env, args []string) error {
+				if len(args) < 1 || len(args) > 2 {
+					return bad("one snapshot, or two to compare; got %d files", len(args))
+				}
+				return examine(ctx, e, args, *device, *at, *json)
+			}
+		},
+	}
+}
+
+// examine reads one or two snapshots and writes down what there is to say.
+func examine(ctx context.Context, e *env, files []string, device, at int, asJSON bool) error {
+	var read []*profiles.Profile
+	for _, name := range files {
+		p, err := readDevice(ctx, e, name, device)
+		if err != nil {
+			return err
+		}
+		if p.History == nil {
+			return bad("%q: %v", name, doctor.ErrNoRecording)
+		}
+		read = append(read, p)
+	}
+	poll := engine.NewPoll(ctx, nil)
+	if len(read) == 2 {
+		c, err := doctor.Compare(read[0], read[1], poll)
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return writeJSON(e, &comparisonReport{Schema: doctorSchema, Names: files, Findings: findings(read), Comparison: c})
+		}
+		_, err = fmt.Fprint(e.stdout, comparisonText(read, c))
+		return err
+	}
+	r, err := doctor.Examine(read[0], at, poll)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		err = writeJSON(e, &doctorReport{Schema: doctorSchema, Name: read[0].Name, Findings: findings(read), Notes: read[0].Source.Notes, Report: r})
+	} else {
+		_, err = fmt.Fprint(e.stdout, doctorText(read[0], r))
+	}
+	return err
+}
+
+const doctorSchema = "memtide-doctor/1"
+
+// doctorReport is what doctor -json writes about one snapshot.
+type doctorReport struct {
+	Schema   string   `json:"schema"`
+	Name     string   `json:"name"`
+	Findings []string `json:"findings"`
+	Notes    []string `json:"notes"`
+	*doctor.Report
+}
+
+// comparisonReport is what doctor -json writes about two.
+type comparisonReport struct {
+	Schema   string   `json:"schema"`
+	Names    []string `json:"names"`
+	Findings []string `json:"findings"`
+	*doctor.Comparison
+}
+
+// findings are the warnings of all profiles; of several, with their names.
+func findings(read []*profiles.Profile) []string {
+	list := []string{}
+	for _, p := range read {
+		for _, w := range p.Warnings {
+			if len(read) > 1 {
+				w = p.Name + ": " + w
+			}
+			list = append(list, w)
+		}
+	}
+	return list
+}

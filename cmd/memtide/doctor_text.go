@@ -1,0 +1,196 @@
+//go:build !js
+
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"memtide/cmd/cli"
+	"memtide/engine"
+	"memtide/profiles"
+	"memtide/profiles/doctor"
+	"memtide/web/format"
+)
+
+// most lines of a list for people; -json has more.
+const mostLines = 12
+
+// doctorText is a report for people: the answer first.
+func doctorText(p *profiles.Profile, r *doctor.Report) string {
+	return cli.Table(func(w *tabwriter.Writer) {
+		title(w, p, r)
+		if f := r.Failure; f != nil {
+			failureText(w, f)
+		}
+		fmt.Fprintf(w, "\n%s\n", adviceText(r))
+		aliveText(w, r)
+		replayText(w, r)
+		growthText(w, r.Growth)
+	})
+}
+
+func title(w *tabwriter.Writer, p *profiles.Profile, r *doctor.Report) {
+	fmt.Fprintf(w, "%s: device %d of %d, %s\n", cli.Printable(p.Name), r.Device, max(1, len(r.Devices)), profiles.Count(r.Events, "event"))
+	for _, text := range p.Warnings {
+		fmt.Fprintf(w, "Finding: %s\n", cli.Printable(text))
+	}
+	fmt.Fprintf(w, "Peak in use %s, most reserved %s", format.Bytes(r.Peak), format.Bytes(r.PeakReserved))
+	if r.Capacity > 0 {
+		fmt.Fprintf(w, ", of %s that could be when it ran out", format.Bytes(r.Capacity))
+	}
+	fmt.Fprintf(w, "; settings: %s\n", cmp.Or(cli.Printable(r.Settings), "PyTorch's default, or not recorded"))
+}
+
+func failureText(w *tabwriter.Writer, f *doctor.Failure) {
+	fmt.Fprintf(w, "\nOut of memory: %s asked for %s. In use %s, reserved %s, left on the device %s.\n", cli.Printable(f.Site), format.BytesUp(f.Bytes),
+		format.Bytes(f.InUse), format.Bytes(f.Reserved), format.Bytes(f.DeviceFree))
+	if len(f.Holes) == 0 {
+		fmt.Fprint(w, "Nothing was free in segments that it could use.\n")
+		return
+	}
+	fmt.Fprintf(w, "Free in segments that it could use: %s. The largest holes:\n", format.Bytes(f.Free))
+	for _, h := range f.Holes {
+		fmt.Fprintf(w, "  %s\t%s too small\tbetween %s\tand %s\n", format.Bytes(h.Bytes), format.BytesUp(h.Missing), neighbourText(&h.Below), neighbourText(&h.Above))
+	}
+}
+
+func neighbourText(n *doctor.Neighbour) string {
+	if n.End {
+		return "the end of the segment"
+	}
+	text := fmt.Sprintf("%s of %s, %s", format.Bytes(n.Bytes), cli.Printable(n.Site), n.Category)
+	if n.Stays {
+		text += ", kept to the end"
+	}
+	return text
+}
+
+// adviceText is what to do, in one line.
+func adviceText(r *doctor.Report) string {
+	switch a := r.Advice; a.Verdict {
+	case doctor.Setting:
+		if r.Failure != nil {
+			return "Remedy: " + a.Line + "  (a replay of the requests finds room for all)"
+		}
+		return fmt.Sprintf("Worth a try: %s  (a replay reserves %s less)", a.Line, format.Bytes(a.Saves))
+	case doctor.TooMuch:
+		return fmt.Sprintf("Remedy: no setting of the allocator helps, %s too much is in use at once. Use a smaller batch, or recompute: memtide solve.", format.BytesUp(a.Lacks))
+	case doctor.Fragments:
+		if v := r.Replays[0]; v.Fits != nil && *v.Fits {
+			return "Remedy: the free memory is in pieces. From an empty cache the same requests find room: call torch.cuda.empty_cache() before the step."
+		}
+		return "Remedy: the free memory is in pieces, and no setting that was replayed mends it. Use less."
+	}
+	return "Nothing failed, and no setting of the allocator would reserve much less."
+}
+
+func aliveText(w *tabwriter.Writer, r *doctor.Report) {
+	a := r.Alive
+	fmt.Fprintf(w, "\nIn use after event %d", a.At)
+	if a.Time > 0 {
+		fmt.Fprintf(w, ", at %s", format.Duration(time.Duration(a.Time)*time.Microsecond))
+	}
+	fmt.Fprintf(w, ": %s in %s\n", format.Bytes(a.Bytes), profiles.Count(a.Count, "buffer"))
+	for _, s := range a.Categories {
+		guess := ""
+		if s.Guessed > 0 {
+			guess = fmt.Sprintf("%s of it guessed by how long it lives", format.Bytes(s.Guessed))
+		}
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\n", s.Category, format.Bytes(s.Bytes), share(s.Bytes, a.Bytes), profiles.Count(s.Count, "buffer"), guess)
+	}
+	fmt.Fprint(w, "By place in the program\n")
+	for _, s := range a.Sites[:min(len(a.Sites), mostLines)] {
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\n", cli.Printable(s.Site), format.Bytes(s.Bytes), share(s.Bytes, a.Bytes), profiles.Count(s.Count, "buffer"), s.Category)
+	}
+}
+
+func share(part, all engine.Bytes) string {
+	if all == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(all))
+}
+
+func replayText(w *tabwriter.Writer, r *doctor.Report) {
+	fmt.Fprint(w, "\nReplayed from an empty cache\treserved\n")
+	for _, v := range r.Replays {
+		fits := ""
+		switch {
+		case v.Fits == nil:
+		case *v.Fits:
+			fits = "all find room"
+		default:
+			fits = "a request finds no room"
+		}
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", cmp.Or(v.Setting, "default"), format.Bytes(v.Reserved), fits)
+	}
+}
+
+func growthText(w *tabwriter.Writer, g *doctor.Growth) {
+	switch {
+	case g == nil:
+		fmt.Fprint(w, "\nGrowth: fewer than three steps can be told apart.\n")
+	case len(g.Leaks) == 0:
+		fmt.Fprintf(w, "\nGrowth: nothing grows over %d steps.\n", g.Steps)
+	default:
+		fmt.Fprintf(w, "\nGrowth over %d steps: %s more with each\n", g.Steps, format.Bytes(g.PerStep))
+		for _, l := range g.Leaks {
+			fmt.Fprintf(w, "  %s\t%s per step\t%s kept\n", cli.Printable(l.Site), format.Bytes(l.PerStep), profiles.Count(l.Count, "buffer"))
+		}
+	}
+}
+
+// comparisonText is two snapshots for people.
+func comparisonText(read []*profiles.Profile, c *doctor.Comparison) string {
+	return cli.Table(func(w *tabwriter.Writer) {
+		title(w, read[0], c.First)
+		title(w, read[1], c.Second)
+		lines := func(title string, list []doctor.Difference) {
+			fmt.Fprintf(w, "\n%s\tfirst\tsecond\tmore\n", title)
+			for _, d := range list[:min(len(list), mostLines)] {
+				fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", cli.Printable(d.Name), format.Bytes(d.First), format.Bytes(d.Second), format.BytesChange(d.More()))
+			}
+		}
+		lines("By category", c.Categories)
+		lines("By place in the program", c.Sites)
+	})
+}
+
+// doctorHelp are the fields of doctor -json, for help json.
+const doctorHelp = `doctor; moments are numbers of events
+  schema          "memtide-doctor/1"
+  name            of the snapshot; findings about it and notes
+  device          that is told; devices are all that are covered, each with
+                  events, reserved_bytes and in_use_bytes at the end, and
+                  failed if a request found no room
+  events          of the recording; settings of the run's allocator
+  peak_bytes      most in use, at event peak_at, peak_reserved_bytes, and
+                  capacity_bytes that could be reserved when it ran out
+  alive           at an event and time_us: bytes and count in use, by
+    categories       category, bytes, count, guessed_bytes (no stack told it)
+    sites            site, category, bytes, count; the rest in other_sites
+    flame            name, bytes, calls (by stack, outermost call first)
+  failure         the request that found no room: at, site, bytes, with
+                  in_use_bytes, reserved_bytes, device_free_bytes,
+                  free_bytes in segments that it could use, and there
+    holes            addr, bytes, missing_bytes, and the neighbours below and
+                     above: site, category, bytes, age_events, stays (to the
+                     end), or end_of_segment
+  replays         setting, peak_reserved_bytes, fits (all find room)
+  advice          verdict (setting, too-much, fragments, nothing), line,
+                  saves_bytes, lacks_bytes
+  growth          steps, per_step_bytes, and leaks with site, category,
+                  per_step_bytes, count, bytes
+  curve           event, time_us, in_use_bytes, reserved_bytes: the most of
+                  each stretch of events
+
+doctor of two snapshots
+  names           of the files; first and second are as above
+  axis            of both curves, time_us or event, up to axis_end
+  sites           name, first_bytes, second_bytes of what differs most;
+                  the rest in other_sites; categories likewise
+
+`

@@ -1,0 +1,59 @@
+package llm
+
+import "testing"
+
+// However a step is set up, what is there after the third one was there after the
+// second: nothing is lost and nothing is given back twice.
+func TestStepsEndWhereTheyBegan(t *testing.T) {
+	dense := &Model{Name: "dense", Layers: 3, Hidden: 64, Heads: 4, Keys: 2, Head: 16, Wide: 96, Words: 512, Gated: true, QKNorm: true}
+	tied := *dense
+	tied.Tied = true
+	moe := *dense
+	moe.MoE = &MoE{Experts: 4, TopK: 2, Wide: 32, Shared: 32, Dense: 1}
+	latent := moe
+	latent.MLA = &MLA{QRank: 16, KVRank: 16, Nope: 8, Rope: 8, Value: 16}
+	parallel := &Model{Name: "parallel", Layers: 2, Hidden: 64, Heads: 4, Keys: 4, Head: 16, Wide: 96, Words: 512, Layer: true, Bias: true, HeadBias: true, Parallel: true, Tied: true}
+	sets := []func(*Setup){
+		func(*Setup) {},
+		func(s *Setup) { s.Shard, s.Reduce, s.Weight, s.Grad, s.Moments = 4, 4, 4, 4, 8 },
+		func(s *Setup) { s.Shard, s.NoReshard, s.Accumulate = 2, true, 3 },
+		func(s *Setup) { s.FSDPOne, s.Reduce, s.OffloadX = true, 4, true },
+		func(s *Setup) { s.StepInBack, s.Moments = true, 4 },
+		func(s *Setup) { s.Static, s.Master, s.Zero, s.Shard = true, 4, 1, 2 },
+		func(s *Setup) { s.Zero, s.Shard, s.Grad = 2, 2, 4 },
+		func(s *Setup) {
+			s.LoRA = &LoRA{Rank: 4, On: []string{"q", "v", "down"}, Bytes: 4, Scale: true, Dropout: true}
+		},
+		func(s *Setup) { s.LoRA, s.FusedQKV = &LoRA{Rank: 4, On: []string{"q", "v"}, Params: 999}, true },
+		func(s *Setup) { s.LoRA, s.Shard, s.FSDPOne = &LoRA{}, 2, true },
+		func(s *Setup) { s.Stages, s.InFlight, s.Shard = 2, 3, 2 },
+		func(s *Setup) {
+			s.Tensor, s.Context = 2, 2
+			if s.Model.MoE != nil {
+				s.Expert = 2
+			}
+		},
+		func(s *Setup) { s.Weight, s.HostStep, s.Buckets = 4, true, true },
+		func(s *Setup) { s.Compiled, s.Optimizer = true, "for-loop" },
+	}
+	for _, m := range []*Model{dense, &tied, &moe, &latent, parallel} {
+		for i, set := range sets {
+			for _, mode := range checkpointKinds {
+				for _, loss := range lossKinds {
+					for _, held := range []int64{0, 2, 4} {
+						s := Setup{Model: m, Batch: 2, Seq: 64, Checkpoint: mode, Loss: loss, LogitsHeld: held, LossChunk: 50, RepeatKeys: true, Recompute: []string{"layernorm", "moe"}}
+						set(&s)
+						s = normal(t, s)
+						p := newProgram(&s, true, true)
+						p.play(2)
+						was := p.live
+						p.step()
+						if p.live != was {
+							t.Fatalf("%s, set %d, %s, %s with %d bytes held: %d bytes are there after two steps, %d after three", m.Name, i, mode, loss, held, was, p.live)
+						}
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,256 @@
+package link
+
+import (
+	"time"
+
+	"memtide/engine"
+	"memtide/profiles"
+	"memtide/profiles/parse"
+	"memtide/web/choice"
+)
+
+// The body of a graph, layout graphVersion: values and operations in columns as
+// those of stages, and who reads and makes what as a run of references. A reference
+// says how far it is from what was made last or, where that is far, from the far
+// value before: so blocks that repeat are the same bytes, in the order of the forward
+// and in that of the backward, which deflate writes once.
+
+// LongestGraph is the most characters that the blob of a graph has in a link; a
+// longer one does not go into links.
+const LongestGraph = Longest - 2_000
+
+// near is how far back a reference counts from what was made last.
+const near = 48
+
+// numColumns of values and of operations.
+const (
+	valueColumns = 5
+	opColumns    = 9
+)
+
+// valueNumbers are what a value is, but for its name.
+func valueNumbers(v *engine.Value, i int) [valueColumns]int64 {
+	part := int64(0) // or how far from the value itself, from 1 or -1
+	if v.PartOf != engine.NoValue {
+		part = int64(v.PartOf) - int64(i)
+	}
+	return [...]int64{int64(v.Kind), int64(v.Size), int64(v.Stage), int64(v.Initial), part}
+}
+
+// opNumbers are what an operation is, but for its name and what it refers to.
+func opNumbers(o *engine.Op) [opColumns]int64 {
+	once, alt, only := int64(0), int64(0), int64(0) // a list that is there, though empty, is 1
+	if o.Once {
+		once = 1
+	}
+	if o.Alt != nil {
+		alt = 1
+	}
+	if o.OutputOnly != nil {
+		only = int64(len(o.OutputOnly)) + 1
+	}
+	return [...]int64{int64(o.Pass), int64(o.Stage), int64(o.Time), int64(o.Temp), once, alt, int64(len(o.In)), int64(len(o.Out)), only}
+}
+
+// encodeGraph writes the body of a profile that is a graph.
+func encodeGraph(p *profiles.Profile) []byte {
+	g := p.Graph
+	w := &writer{pack: newPacker()}
+	w.about(p)
+	for _, n := range [...]uint64{uint64(p.Batch), uint64(g.Fixed), uint64(g.Done + 1), uint64(g.Stages), uint64(len(g.Values)), uint64(len(g.Ops))} {
+		w.uint(n)
+	}
+	values, ops := make([]string, len(g.Values)), make([]string, len(g.Ops))
+	var ofValues [valueColumns][]int64
+	for i := range g.Values {
+		values[i] = g.Values[i].Name
+		for col, n := range valueNumbers(&g.Values[i], i) {
+			ofValues[col] = append(ofValues[col], n)
+		}
+	}
+	var ofOps [opColumns][]int64
+	var alts [2][]int64
+	for i := range g.Ops {
+		o := &g.Ops[i]
+		ops[i] = o.Name
+		for col, n := range opNumbers(o) {
+			ofOps[col] = append(ofOps[col], n)
+		}
+		if o.Alt != nil {
+			alts[0], alts[1] = append(alts[0], int64(o.Alt.Time)), append(alts[1], int64(o.Alt.Temp))
+		}
+	}
+	w.blockNames(values)
+	w.blockNames(ops)
+	for _, table := range [...][][]int64{ofValues[:], ofOps[:], alts[:]} {
+		for _, column := range table {
+			if len(column) > 0 {
+				w.column(nil, column)
+			}
+		}
+	}
+	var r references
+	for i := range g.Ops {
+		for _, list := range [...][]engine.ValueID{g.Ops[i].Out, g.Ops[i].OutputOnly, g.Ops[i].In} {
+			for _, v := range list {
+				w.uint(r.code(v))
+			}
+		}
+		r.made(g.Ops[i].Out)
+	}
+	return w.b
+}
+
+// references is where a run of references has come to: behind what was made last,
+// and at the last value that was far from there.
+type references struct{ next, far int64 }
+
+// code is a reference as a number, and moves on.
+func (r *references) code(v engine.ValueID) uint64 {
+	if back := r.next - int64(v); back >= 0 && back < near {
+		return uint64(back) << 1
+	}
+	step := int64(v) - r.far
+	r.far = int64(v)
+	return uint64(step<<1^step>>63)<<1 | 1
+}
+
+// value is the value of a number, and moves on as code does.
+func (r *references) value(code uint64) int64 {
+	n := int64(code >> 1)
+	if code&1 == 0 {
+		return r.next - n
+	}
+	r.far += n>>1 ^ -(n & 1)
+	return r.far
+}
+
+// made moves on behind the last value that an operation has made.
+func (r *references) made(out []engine.ValueID) {
+	if len(out) > 0 {
+		r.next = int64(out[len(out)-1]) + 1
+	}
+}
+
+// decodeGraph reads what encodeGraph wrote.
+func decodeGraph(b []byte, budget *profiles.Budget) (*profiles.Profile, error) {
+	r := &bodyReader{b: b, budget: budget}
+	p := r.about()
+	g := &engine.Graph{}
+	p.Graph, p.Batch = g, int(r.uint())
+	g.Fixed, g.Done = engine.Bytes(r.uint()), engine.ValueID(r.small(1<<31-1))-1
+	g.Stages = r.small(parse.MaxGraph)
+	values, ops := r.small(parse.MaxGraph), r.small(parse.MaxGraph)
+	if e := budget.Memory("the operations", values*128+ops*320); e != nil {
+		r.refuse(e)
+	}
+	names, opNames := r.blockNames("the name of value", values), r.blockNames("the name of operation", ops)
+	g.Values, g.Ops = r.values(names), r.ops(opNames)
+	var run references
+	for i := range g.Ops {
+		o := &g.Ops[i]
+		for _, list := range [...][]engine.ValueID{o.Out, o.OutputOnly, o.In} {
+			for j := range list {
+				list[j] = r.reference(&run, len(g.Values))
+			}
+		}
+		run.made(o.Out)
+	}
+	switch {
+	case r.err != nil:
+		return nil, r.err
+	case r.bad || len(r.b) != 0:
+		return nil, errDamaged
+	}
+	if err := g.Validate(); err != nil {
+		return nil, choice.Sentence("This link's profile makes no sense: %v.", err)
+	}
+	return p, nil
+}
+
+// small reads a number of at most most.
+func (r *bodyReader) small(most int) int {
+	n := r.uint()
+	if n > uint64(most) {
+		r.bad, r.b = true, nil
+		return 0
+	}
+	return int(n)
+}
+
+// within says that a number that a column has is from 0 to most; otherwise the body
+// is bad.
+func (r *bodyReader) within(n int64, most int) int {
+	if n < 0 || n > int64(most) {
+		r.bad, r.b = true, nil
+		return 0
+	}
+	return int(n)
+}
+
+func (r *bodyReader) reference(run *references, values int) engine.ValueID {
+	return engine.ValueID(r.within(run.value(r.uint()), values-1))
+}
+
+// columns reads columns of n numbers each.
+func (r *bodyReader) columns(count, n int) [][]int64 {
+	table := make([][]int64, count)
+	for col := range table {
+		if n > 0 {
+			table[col] = r.column(nil, n)
+		}
+	}
+	return table
+}
+
+// values reads values with these names.
+func (r *bodyReader) values(names []string) []engine.Value {
+	out, table := make([]engine.Value, len(names)), r.columns(valueColumns, len(names))
+	for i := range out {
+		v := &out[i]
+		*v = engine.Value{Name: names[i], Kind: engine.ValueKind(r.within(table[0][i], int(engine.KindWeight))), Size: engine.Bytes(table[1][i]),
+			Stage: r.within(table[2][i], parse.MaxGraph), Initial: engine.Place(r.within(table[3][i], int(engine.OnDevice|engine.OnHost))), PartOf: engine.NoValue}
+		if part := table[4][i]; part != 0 {
+			v.PartOf = engine.ValueID(r.within(int64(i)+part, len(out)-1))
+		}
+	}
+	return out
+}
+
+// ops reads operations with these names. What they refer to has its length, but not
+// yet what it is.
+func (r *bodyReader) ops(names []string) []engine.Op {
+	out, table := make([]engine.Op, len(names)), r.columns(opColumns, len(names))
+	left, alts := len(r.b), 0 // references take a byte each at least
+	list := func(n int64) []engine.ValueID {
+		size := r.within(n, left)
+		if left -= size; size == 0 || r.bad {
+			return nil
+		}
+		return make([]engine.ValueID, size)
+	}
+	for i := range out {
+		o := &out[i]
+		*o = engine.Op{Name: names[i], Pass: engine.Pass(r.within(table[0][i], int(engine.Backward))), Stage: r.within(table[1][i], parse.MaxGraph),
+			Time: time.Duration(table[2][i]), Temp: engine.Bytes(table[3][i]), Once: r.within(table[4][i], 1) == 1}
+		if r.within(table[5][i], 1) == 1 {
+			o.Alt = new(engine.Alt)
+			alts++
+		}
+		o.In, o.Out = list(table[6][i]), list(table[7][i])
+		if only := table[8][i]; only != 0 {
+			if o.OutputOnly = list(only - 1); o.OutputOnly == nil {
+				o.OutputOnly = []engine.ValueID{}
+			}
+		}
+	}
+	numbers := r.columns(2, alts)
+	for i := range out {
+		if o := &out[i]; o.Alt != nil {
+			alts--
+			at := len(numbers[0]) - alts - 1
+			o.Alt.Time, o.Alt.Temp = time.Duration(numbers[0][at]), engine.Bytes(numbers[1][at])
+		}
+	}
+	return out
+}

@@ -83,17 +83,7 @@ func (c *Plans) row(p state.Plan) PlanRow {
 	return o
 }
 
-// PlanResult is what a plan comes to in the present budget, in a few words; empty
-// while nobody knows.
-func PlanResult(s *state.State, p *state.Plan) string {
-	time, more := planResult(s, p)
-	if p.StepTime <= 0 && p.Failure == nil {
-		return ""
-	}
-	return strings.TrimSpace(time + " " + more)
-}
-
-// planResult is that in two columns.
+// planResult is what a plan comes to in the present budget, in two columns.
 func planResult(s *state.State, p *state.Plan) (time, more string) {
 	switch f := p.Failure; {
 	case f != nil && f.Smallest > 0 && p.Strategy.Class == 0: // no budget to be chosen, but what it takes

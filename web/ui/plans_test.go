@@ -77,9 +77,10 @@ func TestPlanResults(t *testing.T) {
 		{"not for this network", state.Plan{Strategy: engine.Lookup("rotor"), Failure: proto.Fail(proto.Unsupported, "odd")}, "does not apply"},
 		{"out of time", state.Plan{Strategy: engine.Lookup("rotor"), Failure: proto.Fail(proto.Deadline, "stopped")}, "out of time"},
 		{"broken", state.Plan{Strategy: engine.Lookup("rotor"), Failure: proto.Fail(proto.Crash, "panic")}, "failed"},
-		{"not known", state.Plan{Strategy: engine.Lookup("rotor")}, ""},
+		{"not known", state.Plan{Strategy: engine.Lookup("rotor")}, "–"},
 	} {
-		if got := PlanResult(s, &c.plan); got != c.want {
+		time, more := planResult(s, &c.plan)
+		if got := strings.TrimSpace(time + " " + more); got != c.want {
 			t.Errorf("%s: %q; want %q", c.name, got, c.want)
 		}
 	}

@@ -70,8 +70,10 @@ func (m *Model) drawGraph(s *Scene, f *frame) {
 	s.Title = "Graph of the network: operations in the order in which they run, values that wait long for a reader as arcs"
 	s.Desc = m.graphDesc()
 	s.addText(Ink, 0, geo.base-14, text{s: "Graph", bold: true, large: true})
-	s.text(Muted, 0, geo.base+3, start, fit("in order of", f.left-4))
-	s.text(Muted, 0, geo.base+17, start, fit("execution", f.left-4))
+	if words := "in order of"; textWidth(words) < f.left {
+		s.text(Muted, 0, geo.base+3, start, words)
+		s.text(Muted, 0, geo.base+17, start, "execution")
+	}
 	if len(st.ops) == 0 {
 		s.text(Muted, f.left, geo.base+10, start, "This graph has no forward operations.")
 		return
@@ -98,9 +100,9 @@ func arcWords(all, more, folded, blocks int) string {
 	if all == 0 {
 		return fmt.Sprintf("no value is read more than %d operations later", farReader)
 	}
-	words := fmt.Sprintf("%s read more than %d operations later", format.Count(all), farReader)
+	words := fmt.Sprintf("%s values read more than %d operations later", format.Count(all), farReader)
 	if more > 0 {
-		words += ", " + format.Count(more) + " more than are drawn"
+		words += ", " + format.Count(more) + " not drawn"
 	}
 	if folded > 0 {
 		words += fmt.Sprintf(", %s within %d repeated blocks", format.Count(folded), blocks)

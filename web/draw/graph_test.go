@@ -209,3 +209,21 @@ func TestGraphScenes(t *testing.T) {
 		golden(t, c.file, b.Bytes())
 	}
 }
+
+// A graph beside a chain, or beside another graph, has the strip of layers: both
+// sides share its columns, and the row of a life takes no room.
+func TestGraphBeside(t *testing.T) {
+	chain, graph := smallModel(), played(t, unet(24, 2), false)
+	for _, other := range []*Model{chain, graph} {
+		v := View{Width: 984, Selected: Target{OnValue, 0}, Beside: &Beside{Model: other, Letter: "A", Other: "B"}}
+		var s Scene
+		if graph.Draw(&s, Strip, v); s.Height != Strip.Height() || !strings.Contains(s.Title, "each layer") {
+			t.Errorf("beside %d layers: %v high, %q; want %v, the strip of layers", other.Stages(), s.Height, s.Title, Strip.Height())
+		}
+		var page Scene
+		FigureOfBoth(&page, graph, other, v, View{Width: 984, Beside: &Beside{Model: graph, Letter: "B", Other: "A"}})
+		if page.Items() == 0 || Life.ComparedHeight() != 0 {
+			t.Errorf("beside %d layers: %d items, a life of %v px; want some, and none", other.Stages(), page.Items(), Life.ComparedHeight())
+		}
+	}
+}

@@ -74,6 +74,28 @@ func TestGraphRoundTrip(t *testing.T) {
 	}
 }
 
+// The graph that goes to and fro has something in every field: one that is new has to
+// be written by graph.go, and to be filled in oddGraph.
+func TestOddGraphHasAll(t *testing.T) {
+	g := oddGraph().Graph
+	filled := func(list reflect.Value) {
+		of := list.Type().Elem()
+		for field := range of.NumField() {
+			some := false
+			for i := range list.Len() {
+				some = some || !list.Index(i).Field(field).IsZero()
+			}
+			if !some {
+				t.Errorf("%s.%s is empty in all of them", of.Name(), of.Field(field).Name)
+			}
+		}
+	}
+	filled(reflect.ValueOf([]engine.Graph{*g}))
+	filled(reflect.ValueOf(g.Values))
+	filled(reflect.ValueOf(g.Ops))
+	filled(reflect.ValueOf([]engine.Alt{*g.Ops[0].Alt}))
+}
+
 // A link of a graph that was cut says so, and a flipped bit is never another graph.
 func TestGraphDamage(t *testing.T) {
 	text := encodeBlob(oddGraph())

@@ -74,23 +74,30 @@ func (m *model) ofSchedule(p *engine.Problem, steps engine.Schedule) []kindID {
 		return nil
 	}
 	at := make([]*sim.Span, len(steps))
-	var ends []time.Duration // of runs
+	var begins, ends []time.Duration // of runs
 	for i := range trace.Spans {
 		at[trace.Spans[i].Step] = &trace.Spans[i]
 	}
 	for i, st := range steps {
 		if st.Kind == engine.StepRun {
-			ends = append(ends, at[i].End)
+			begins, ends = append(begins, at[i].Start), append(ends, at[i].End)
 		}
 	}
 	during := func(t time.Duration) int { // the first run that is not over
 		n, _ := slices.BinarySearchFunc(ends, t, func(end, t time.Duration) int { return cmp.Or(cmp.Compare(end, t), -1) })
 		return n
 	}
+	from := func(t time.Duration) int { // the first run that begins no sooner
+		n, _ := slices.BinarySearch(begins, t)
+		return n
+	}
 	var list []element
 	runs := 0
 	wait := make([]int, len(m.size)) // where it is in the list, plus 1
 	for i, st := range steps {
+		if st.Kind != engine.StepRun && m.size[st.Value] == 0 {
+			continue // it stays
+		}
 		switch v := st.Value; st.Kind {
 		case engine.StepRun:
 			id := kindID(st.Op)
@@ -107,7 +114,7 @@ func (m *model) ofSchedule(p *engine.Problem, steps engine.Schedule) []kindID {
 				return nil
 			}
 			if wait[v] == 0 { // once is enough
-				list = append(list, element{runs, 0, m.offload[v]}, element{max(runs, during(at[i].End)), 1, m.wait[v]})
+				list = append(list, element{runs, 0, m.offload[v]}, element{max(runs, from(at[i].End)), 1, m.wait[v]})
 				wait[v] = len(list)
 			}
 		case engine.StepFetch:

@@ -48,7 +48,7 @@ standard error.`,
 				}
 				full := *base + "#" + fragment
 				fmt.Fprintln(e.stdout, full)
-				if p := in.link.Profile; p != nil && p.Graph != nil {
+				if p := in.link.Profile; p != nil && p.Graph != nil && !in.graph {
 					fmt.Fprintln(e.stderr, "note: the link carries the chain; the operations, which the file has too, are left out")
 				}
 				fmt.Fprintf(e.stderr, "%d characters: %s\n", len(full), link.Fits(len(full)))

@@ -27,7 +27,7 @@ func TestWarm(t *testing.T) {
 		found := s.down(budgets)
 		for _, b := range budgets {
 			p := &engine.Problem{Graph: g, Budget: b}
-			alone, err := s.solve(p, withinAny)
+			alone, err := s.solve(p, AnyOrder)
 			if err != nil {
 				continue
 			}

@@ -107,9 +107,12 @@ func TestContract(t *testing.T) {
 	for _, s := range engine.Strategies() {
 		t.Run(s.Name, func(t *testing.T) {
 			solved, refused := 0, 0
-			for _, in := range instances(120, enginetest.Shape{MaxStages: 8}) {
+			for i, in := range instances(120, enginetest.Shape{MaxStages: 8}) {
 				for _, mode := range modesOf(s) {
-					for _, args := range argSets(s) {
+					for k, args := range argSets(s) {
+						if k > 0 && (i+k)%3 != 0 {
+							continue // the default on all networks, the others in turn
+						}
 						for _, budget := range in.budgets {
 							p := engine.NewChainProblem(in.chain, enginetest.Device(mode.duplex), mode.transfers, budget)
 							if holds(t, describe(in, p, args), s, p, args) {

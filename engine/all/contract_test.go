@@ -72,7 +72,7 @@ func instances(count int, shape enginetest.Shape) []instance {
 // run in WebAssembly, after they have run natively.
 func fewer() int {
 	if testing.Short() {
-		return 4
+		return 8
 	}
 	return 1
 }

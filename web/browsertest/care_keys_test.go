@@ -62,6 +62,7 @@ func TestKeysOfHelp(t *testing.T) {
 		{"W S or + −", []pressing{{"KeyW", "w", 0, range0}, {"KeyW", "w", 0, range0}, {"KeyS", "s", 0, range0}, {"NumpadAdd", "+", 0, range0}, {"NumpadSubtract", "-", 0, range0}}},
 		{"A D or Shift ← →", []pressing{{"KeyD", "d", 0, range0}, {"KeyA", "a", 0, range0}, {"ArrowRight", "ArrowRight", shift, range0}, {"ArrowLeft", "ArrowLeft", shift, range0}}},
 		{"G", []pressing{{"KeyG", "g", 0, range0}}},
+		{"Space", []pressing{{"Space", " ", 0, `location.hash`}}},
 		{"T", []pressing{{"KeyT", "t", 0, tabled}, {"KeyT", "t", 0, tabled}}},
 		{"K", []pressing{{"KeyK", "k", 0, `byID("chain").hidden`}, {"KeyK", "k", 0, `byID("chain").hidden`}}},
 		{"[ ]", []pressing{{"BracketRight", "]", 0, budget}, {"BracketLeft", "[", 0, budget}, {"BracketRight", "]", shift, budget}, {"BracketLeft", "[", shift, budget}}},

@@ -71,7 +71,7 @@ func TestNoJump(t *testing.T) {
 	t.Parallel()
 	const places = `JSON.stringify([...document.querySelectorAll('[data-testid], h1, h2, dt, select, button, .poster svg, .look canvas')].filter((e) => e.checkVisibility()).map((e) => {
 		const r = e.getBoundingClientRect();
-		return [e.dataset.testid || e.matches("svg, canvas") && "picture" || e.textContent.trim().slice(0, 20), Math.round(r.x), Math.round(r.y), Math.round(r.width), Math.round(r.height)].join(" ");
+		return [e.dataset.testid || e.matches("svg, canvas") && "picture" || (e.querySelector(":scope > i + span") ?? e).textContent.trim().slice(0, 20), Math.round(r.x), Math.round(r.y), Math.round(r.width), Math.round(r.height)].join(" ");
 	}))`
 	prepared := New(t)
 	prepared.Before(`delete globalThis.WebAssembly`)

@@ -55,8 +55,8 @@ func TestDropGraph(t *testing.T) {
 	if got := result(p, "verdict"); !strings.Contains(got, "checked") {
 		t.Errorf("verdict is %q; want it checked", got)
 	}
-	if got := Eval[string](p, "location.hash"); got != sealed("v=1&kind=graph&s=window") {
-		t.Errorf("the address is %q; want what a link can say", got)
+	if got := Eval[string](p, "location.hash"); !strings.HasPrefix(got, sealed("v=1&kind=graph&s=window")+"&d=1.") {
+		t.Errorf("the address is %q; want the graph in it", got)
 	}
 	p.Wait(`document.querySelectorAll(".tune-hit").length > 5 && byID("tuning").parentNode.textContent.includes("Click a value")`)
 	value := Eval[string](p, `document.querySelectorAll(".tune-hit")[2].dataset.index`)
@@ -65,7 +65,7 @@ func TestDropGraph(t *testing.T) {
 	Eval[bool](p, `history.back(); true`)
 	p.Wait(`byID("preset").value === "resnet101" && ` + untilReady)
 	Eval[bool](p, `history.forward(); true`)
-	p.Wait(`byID("preset").textContent === "skips.json" && ` + untilReady)
+	p.Wait(`byID("preset").textContent.startsWith("skips") && ` + untilReady) // from the link
 	p.Quiet()
 }
 

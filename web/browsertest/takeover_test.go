@@ -18,8 +18,9 @@ func TestTakesOver(t *testing.T) {
 	p.Wait(untilReady)
 	// A browser writes some content in another way than it stands in index.html: <path/>, &#39;.
 	all, gone := Eval[int](p, `early.length`), Eval[[]string](p, `early.filter(e => !e.isConnected).map(e => e.outerHTML)`)
-	if all < 300 || len(gone) > 20 {
-		t.Errorf("of %d elements that were prepared %d were replaced; want at most 20 of at least 300:\n%s", all, len(gone), strings.Join(gone, "\n"))
+	// The steps of the story come anew, because their curves are drawn when they are solved.
+	if all < 300 || len(gone) > 100 {
+		t.Errorf("of %d elements that were prepared %d were replaced; want at most 100 of at least 300:\n%s", all, len(gone), strings.Join(gone, "\n"))
 	}
 	if posters := Eval[int](p, `document.querySelectorAll(".poster").length`); posters > 0 {
 		t.Errorf("%d prepared pictures are left beside the live ones", posters)

@@ -38,7 +38,7 @@ func StaticPage(w io.Writer, s *state.State) error {
 	}
 	page := b.String()
 	for name, m := range mounts {
-		if !m.Timed() || m.Second {
+		if !m.Timed() || m.Second || m.Picture == draw.Life && (&Pictures{S: s}).NoLife(false) {
 			continue
 		}
 		if page, err = withPoster(page, name, m.Picture, s); err != nil {

@@ -178,7 +178,7 @@ func (s *spatial) slide(i int, in int64) (int64, error) {
 }
 
 // convShape is [batch, filters, ...]; the weights are [filters, channels/group, ...].
-func convShape(c *call, x *onnxValue) error {
+func convShape(c *call, _ *onnxValue) error {
 	x, w, err := c.image2(0, 1)
 	if err != nil {
 		return err
@@ -199,7 +199,7 @@ func convShape(c *call, x *onnxValue) error {
 }
 
 // transposedShape is the shape whose convolution would give the input's.
-func transposedShape(c *call, x *onnxValue) error {
+func transposedShape(c *call, _ *onnxValue) error {
 	x, w, err := c.image2(0, 1)
 	if err != nil {
 		return err

@@ -24,6 +24,7 @@ type graphBuilder struct {
 	act     []engine.ValueID // by the node that allocates the storage
 	aux     []engine.ValueID // masks and indices, by node
 	weights []engine.ValueID
+	stages  int // so far: those that nothing names do not count in the graph
 	stage   []int
 	needs   []bool // something before the node, or the node itself, learns
 	grads   map[int]*gradValue
@@ -67,6 +68,7 @@ func (b *graphBuilder) value(i int, what string, kind engine.ValueKind, size eng
 	if size == 0 {
 		return engine.NoValue
 	}
+	b.g.Stages = max(b.g.Stages, b.stage[i])
 	b.g.Values = append(b.g.Values, engine.Value{Name: b.l.ops[i].Name + " " + what, Kind: kind, Size: size, Stage: b.stage[i],
 		Initial: at, PartOf: engine.NoValue})
 	return engine.ValueID(len(b.g.Values) - 1)
@@ -76,6 +78,7 @@ func (b *graphBuilder) value(i int, what string, kind engine.ValueKind, size eng
 func (b *graphBuilder) op(op engine.Op) {
 	if op.Time > 0 || len(op.Out) > 0 || len(op.In) > 1 {
 		b.g.Ops = append(b.g.Ops, op)
+		b.g.Stages = max(b.g.Stages, op.Stage)
 	}
 }
 
@@ -113,8 +116,8 @@ func (b *graphBuilder) forward(i int) {
 	if l.root[i] != i && o.Forward+o.Back == 0 && o.Aux+o.Weights == 0 && len(reads) < 2 {
 		return // a view
 	}
-	b.g.Stages++
-	b.stage[i] = b.g.Stages
+	b.stages++
+	b.stage[i] = b.stages
 	b.weights[i] = b.value(i, "weights", engine.KindWeight, o.Weights, engine.OnDevice)
 	op := engine.Op{Name: o.Name + " " + o.Kind, Stage: b.stage[i], Time: o.Forward, In: with(reads, b.weights[i])}
 	if l.root[i] == i {

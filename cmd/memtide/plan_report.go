@@ -60,7 +60,7 @@ func (r *planReport) sentence() string {
 	case a.Verdict == llm.Uncertain:
 		fmt.Fprintf(&b, "uncertain. PyTorch reserves %s of %s, nearer than the model errs.", reserved, format.Bytes(a.Capacity))
 	default:
-		fmt.Fprintf(&b, "fits. PyTorch reserves %s of %s, at least %s (%.0f %%) are free.", reserved, format.Bytes(a.Capacity), format.Bytes(a.Margin()), 100*float64(a.Margin())/float64(a.Capacity))
+		fmt.Fprintf(&b, "fits. PyTorch reserves %s of %s, at least %s (%.0f %%) is free.", reserved, format.Bytes(a.Capacity), format.Bytes(a.Margin()), 100*float64(a.Margin())/float64(a.Capacity))
 	}
 	fmt.Fprintf(&b, "\nA step takes about %s (an estimate), %.0f tokens/s on each card.", format.Duration(a.Time), r.rate())
 	if r.longest > 0 {

@@ -93,7 +93,7 @@ func (m *Model) explainGap(i int) []Said {
 	case sim.NeedsRoom:
 		ready.After += ", but memory is full."
 		if g.Need > 0 {
-			ready.After = strings.TrimSuffix(ready.After, "memory is full.") + format.BytesUp(g.Need) + " are missing."
+			ready.After = strings.TrimSuffix(ready.After, "memory is full.") + format.BytesUp(g.Need) + " is missing."
 		}
 		if cause != nil && cause.Lane == sim.ToHost {
 			free("Room comes free when ", m.called(cause), " has left for the host,")

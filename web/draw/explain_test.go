@@ -27,10 +27,10 @@ func TestExplainWaits(t *testing.T) {
 		{sim.NeedsData, sim.NeedsRoom, 7, 5, `backward: Conv1 is ready at 140.0 ms, but what it reads is still on the host.
 transfer: Conv1 is back on the device at 155.0 ms.
 recompute: It could not come back earlier: memory was full until block<2>& was computed again.`},
-		{sim.NeedsRoom, sim.Dependency, 2, 7, `backward: Conv1 is ready at 140.0 ms, but 300 MiB are missing.
+		{sim.NeedsRoom, sim.Dependency, 2, 7, `backward: Conv1 is ready at 140.0 ms, but 300 MiB is missing.
 transfer: Room comes free when conv1 has left for the host, at 70.0 ms.
 transfer: It could not leave earlier: the link was busy with conv1 until 155.0 ms.`},
-		{sim.NeedsRoom, sim.Dependency, 2, 0, `backward: Conv1 is ready at 140.0 ms, but 300 MiB are missing.
+		{sim.NeedsRoom, sim.Dependency, 2, 0, `backward: Conv1 is ready at 140.0 ms, but 300 MiB is missing.
 transfer: Room comes free when conv1 has left for the host, at 70.0 ms.
 forward: It could not leave earlier: it started when conv1 had run forward.`},
 		{sim.CopyOut, sim.NeedsData, 2, 0, `backward: Conv1 is ready at 140.0 ms, but what it replaces is still being copied.

@@ -170,10 +170,10 @@ func (m *Model) gapSentence(i int) string {
 	case sim.NeedsRoom:
 		str += " for memory"
 		if g.Need > 0 {
-			str += ": " + format.BytesUp(g.Need) + " more are needed"
+			str += ": " + format.BytesUp(g.Need) + " more is needed"
 		}
 		if cause != nil {
-			str += ", which come free as " + m.spanName(cause) + " is copied to the host" + during
+			str += ", which comes free as " + m.spanName(cause) + " is copied to the host" + during
 		}
 	case sim.Drain:
 		str = "All computations are over; for " + d + " transfers are still under way"

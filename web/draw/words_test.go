@@ -49,7 +49,7 @@ func TestReasons(t *testing.T) {
 		of     sim.SpanID // cause of the cause
 		want   string
 	}{
-		{sim.NeedsRoom, sim.Dependency, 2, 0, "B1 waits 15 ms for memory: 300 MiB more are needed, which come free as s1 is copied to the host (device to host, 20.0 to 70.0 ms). The copy started when F1 ended."},
+		{sim.NeedsRoom, sim.Dependency, 2, 0, "B1 waits 15 ms for memory: 300 MiB more is needed, which comes free as s1 is copied to the host (device to host, 20.0 to 70.0 ms). The copy started when F1 ended."},
 		{sim.CopyOut, sim.Dependency, 2, 7, "B1 waits 15 ms until s1 has been copied to the host (device to host, 20.0 to 70.0 ms). The copy could not start earlier: the link to the host was busy with s1."},
 		{sim.Drain, sim.None, 2, sim.NoSpan, "All computations are over; for 15 ms transfers are still under way, the last is the copy to the host of s1 (device to host, 20.0 to 70.0 ms)."},
 		{sim.NeedsData, sim.Window, 7, sim.NoSpan, "B1 waits 15 ms for s1, which is still being fetched (host to device, 105.0 to 155.0 ms). The fetch was held back by the schedule until then."},

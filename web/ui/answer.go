@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"memtide/engine"
@@ -60,6 +61,14 @@ func (c *Answer) Smallest() string {
 		return "Set " + format.BytesUp(m.Smallest)
 	}
 	return ""
+}
+
+// Late says that what was asked for is still being solved, so that what stands here
+// is the answer to something else; the style sheet fades it if that lasts.
+func (c *Answer) Late() string { return late(c.S) }
+
+func late(s *state.State) string {
+	return strconv.FormatBool(s.Solving != nil && s.Preview == nil && s.Shown != nil && !s.Shown.Choice.Equal(s.Choice))
 }
 
 // Sentence is what stands behind the word.
@@ -176,7 +185,8 @@ func (c *Answer) Sub() string {
 // deeds counts what happens to the layers.
 func deeds(p *state.Picture) string {
 	layers, by := p.Model().Tally()
-	away, again := by[sim.Offload]+by[sim.Offload|sim.Recompute], by[sim.Recompute]
+	both := by[sim.Offload|sim.Recompute] // counts as sent and as computed again
+	away, again := by[sim.Offload]+both, by[sim.Recompute]+both
 	send := fmt.Sprintf("sends %d of the %d layers to the host and back", away, layers)
 	switch {
 	case away > 0 && again > 0:
@@ -247,7 +257,8 @@ func (c *Answer) Parts() (out []Part) {
 	case d == nil || all <= d.Memory:
 		add("ghost", wordsMore, all)
 	case at <= d.Memory:
-		add("ghost", wordsMore, d.Memory)
+		more := fmt.Sprintf(wordsMore, format.Bytes(all-at)) // of both pieces
+		add("ghost", "%.0s"+more, d.Memory)
 		add("ghost beyond", wordsTooMuch, all)
 	default:
 		peak := at

@@ -3,12 +3,15 @@
 package ui
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"memtide/engine"
+	"memtide/engine/sim"
 	"memtide/profiles"
 	"memtide/profiles/preset"
+	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/state"
 )
@@ -24,7 +27,7 @@ func alone(t *testing.T) (*state.State, *state.Picture) {
 	return s, &picture
 }
 
-// The answer is one of six kinds, and green only where nothing speaks against it.
+// The answer is of one of these kinds, and green only where nothing speaks against it.
 func TestAnswer(t *testing.T) {
 	const mib = engine.MiB
 	for name, c := range map[string]struct {
@@ -41,7 +44,7 @@ func TestAnswer(t *testing.T) {
 		"the allocator hardly takes it": {func(s *state.State, p *state.Picture) { p.Choice.Device, p.Solved.Trace.Peak = "gtx-970", 2900*mib }, "probably",
 			"Probably fits: 2.83 to 4 GiB with CUDA and the allocator; one GTX 970 has 3.94 GiB."},
 		"more than the device has": {func(s *state.State, p *state.Picture) { p.Choice.Device, p.Solved.Trace.Peak = "gtx-970", 5000*mib }, "not",
-			"Does not fit: 4.88 GiB are needed, and one GTX 970 has 3.94 GiB."},
+			"Does not fit: 4.88 GiB is needed, and one GTX 970 has 3.94 GiB."},
 		"nobody knows the device": {func(s *state.State, p *state.Picture) {
 			p.Choice.Device, p.Choice.Source = "", state.Source{File: "mine.csv"}
 		}, "needs", "Needs 2.58 GiB, 11 % slower than with enough memory."},
@@ -102,6 +105,11 @@ func TestBarAndDevice(t *testing.T) {
 		a := &Answer{S: s}
 		parts := a.Parts()
 		last := parts[len(parts)-1]
+		for _, part := range parts {
+			if part.Class == "ghost" && part.Label != "1.72 GiB more with everything kept" {
+				t.Errorf("%s: the ghost says %q; want all that keeping everything takes more", c.device, part.Label)
+			}
+		}
 		var marks []string
 		for _, m := range a.Marks() {
 			marks = append(marks, m.Label)
@@ -118,6 +126,37 @@ func TestBarAndDevice(t *testing.T) {
 	parts := (&Answer{S: s}).Parts()
 	last := parts[len(parts)-1]
 	if over := format.Bytes(peak - deviceOf(s.Choice).Memory); last.Class != "ghost beyond past" || last.Label != over+" too much" || peak > all {
-		t.Errorf("a peak of %d is marked by %q as %q; want that %s are too much", peak, last.Class, last.Label, over)
+		t.Errorf("a peak of %d is marked by %q as %q; want that %s is too much", peak, last.Class, last.Label, over)
+	}
+}
+
+// A layer that is sent and computed again counts as both, as the story says it.
+func TestDeedsCountBoth(t *testing.T) {
+	s := first(t)
+	carryOut(t, s, state.SetStrategy{Name: "pofo"})
+	layers, by := s.Shown.Model().Tally()
+	both := by[sim.Offload|sim.Recompute]
+	want := fmt.Sprintf("This plan sends %d of the %d layers to the host and back and computes %d again.", by[sim.Offload]+both, layers, by[sim.Recompute]+both)
+	if got := deeds(s.Shown); both == 0 || got != want {
+		t.Errorf("%v:\ngot  %s\nwant %s, and some layers that are both", by, got, want)
+	}
+}
+
+// An answer is late while another question is being solved, and only then.
+func TestLate(t *testing.T) {
+	s := first(t)
+	for _, c := range []struct {
+		name   string
+		change func()
+		want   string
+	}{
+		{"solved", func() {}, "false"},
+		{"the same is solved again", func() { s.Solving = new(state.Solving) }, "false"},
+		{"another budget", func() { s.Choice.Budget = choice.Budget{Bytes: engine.GiB} }, "true"},
+		{"a preview of it", func() { s.Preview = s.Shown }, "false"},
+	} {
+		if c.change(); (&Answer{S: s}).Late() != c.want || (&Results{S: s}).Late() != c.want {
+			t.Errorf("%s: late is %s; want %s", c.name, (&Answer{S: s}).Late(), c.want)
+		}
 	}
 }

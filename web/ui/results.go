@@ -177,6 +177,9 @@ func (c *Results) ClaimTitle() string {
 	return strategyTitle(p.Solved.Strategy) + " does not claim that nothing is faster."
 }
 
+// Late is Answer.Late.
+func (c *Results) Late() string { return late(c.S) }
+
 // Work says what is being worked on; empty if nothing is.
 func (c *Results) Work() string {
 	if o := c.S.Opening; o != nil {

@@ -16,7 +16,7 @@ const (
 	wordsOrigin  = "Where the numbers come from"
 
 	wordsOnOne    = "%s on one %s%s"                                 // of the device's memory, device, price
-	wordsNeeded   = "%s are needed, and one %s has %s."              // peak, device, its memory
+	wordsNeeded   = "%s is needed, and one %s has %s."               // peak, device, its memory
 	wordsRange    = "%s with CUDA and the allocator; one %s has %s." // range, device, its memory
 	wordsSlower   = ", %s slower than with enough memory"
 	wordsNoSlower = ", no slower than with enough memory"

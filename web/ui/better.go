@@ -164,7 +164,7 @@ func classWords(class engine.Class) string {
 }
 
 func linkWords(d *engine.Device) string {
-	text := "link of " + format.Rate(d.ToDev)
+	text := "link of " + linkRates(d.ToDev, d.ToHost)
 	if d.Duplex == engine.FullDuplex {
 		text += " in both directions at once"
 	}

@@ -62,7 +62,9 @@ func (c *Case) GPUs() (out []Option) {
 		out = append(out, Option{"", "GPU of your own", true})
 	}
 	for _, d := range preset.Devices() {
-		out = append(out, Option{d.ID, d.Name, chosen != nil && d.ID == chosen.ID})
+		if selected := chosen != nil && d.ID == chosen.ID; selected || d.Instead == "" {
+			out = append(out, Option{d.ID, d.Name, selected})
+		}
 	}
 	return out
 }

@@ -141,10 +141,15 @@ func linkName(c state.Choice) string {
 	if d := preset.LookupDevice(c.Device); d != nil {
 		return d.Name
 	}
-	if c.ToHost != c.ToDev {
-		return format.Rate(c.ToDev) + " in, " + format.Rate(c.ToHost) + " out"
+	return linkRates(c.ToDev, c.ToHost)
+}
+
+// linkRates says both directions where they differ.
+func linkRates(toDev, toHost engine.Rate) string {
+	if toHost != toDev {
+		return format.Rate(toDev) + " in, " + format.Rate(toHost) + " out"
 	}
-	return format.Rate(c.ToDev)
+	return format.Rate(toDev)
 }
 
 // Delta is the row that adds up: the change of the step time and of its parts.

@@ -106,7 +106,7 @@ func (c *Controls) Transfers() []Option {
 
 // Line says the most important of the details.
 func (c *Controls) Line() string {
-	words := []string{"link " + format.Rate(c.S.Choice.ToDev), strings.ToLower(selected(c.Duplexes())), selected(c.Transfers()) + " transfers"}
+	words := []string{"link " + linkRates(c.S.Choice.ToDev, c.S.Choice.ToHost), strings.ToLower(selected(c.Duplexes())), selected(c.Transfers()) + " transfers"}
 	if e := (&About{S: c.S}).Efficiency(); e != "" {
 		words = append([]string{"efficiency " + e + " %"}, words...)
 	}

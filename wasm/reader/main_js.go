@@ -1,10 +1,10 @@
-// Command reader is the program that reads files of every format. The page
-// loads it when the first file is opened that is not in memtide's own format:
-// most visitors never need it, and it keeps the page itself small. It also writes
-// schedules for other programs.
+// Command reader is the program of what most visits never need: it reads files of
+// every format, has every strategy, and writes schedules for other programs. The page
+// loads it when the first of that is asked for.
 package main
 
 import (
+	_ "memtide/engine/all"
 	_ "memtide/profiles/formats/all"
 	"memtide/wasm/pool"
 	_ "memtide/wasm/serve/export"

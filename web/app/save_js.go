@@ -62,7 +62,7 @@ func (a *saver) schedule(j *jobs.Runner, e state.Export) {
 	j.Export(e, a.address(), func(text []byte, loaded bool, err error) {
 		switch {
 		case !loaded:
-			a.Do(state.ShareNote{Text: ui.NoWriter(err)})
+			a.Do(state.ShareNote{Text: ui.NoReader(err)})
 		case err != nil:
 			a.Do(state.ShareNote{Text: ui.SentenceOf(err.Error())})
 		default:

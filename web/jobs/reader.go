@@ -2,18 +2,20 @@ package jobs
 
 import (
 	"context"
+	"slices"
 	"sync"
 
+	"memtide/engine"
 	"memtide/profiles"
 	"memtide/wasm/proto"
 )
 
-// Reader opens files whose format this program does not read itself, and writes
-// schedules for other programs, by a second program that is loaded when the first
-// such file is opened or written.
+// Reader does what this program does not link, by a second program that is loaded when
+// that is first asked for: it opens files of other formats, solves with strategies that
+// are only described here, and writes schedules for other programs.
 type Reader struct {
-	// Fetch gets the second program, and what starts its worker. Two files that are
-	// opened at once may both wait for it.
+	// Fetch gets the second program, and what starts its workers. Two requests that come
+	// at once may both wait for it.
 	Fetch func(context.Context) (start func() (proto.Pool, error), err error)
 
 	mu   sync.Mutex
@@ -50,4 +52,47 @@ func (r *Reader) load(ctx context.Context) (proto.Pool, error) {
 		r.pool = p
 	}
 	return r.pool, nil
+}
+
+// either answers with the workers of this program, which it embeds, or with those of
+// the second one if only that has a strategy that is asked for.
+type either struct {
+	proto.Pool
+	reader *Reader
+	sorry  func(error) string // says that the second program cannot be loaded
+}
+
+// Do implements proto.Pool.
+func (p either) Do(ctx context.Context, req *proto.Request, onProgress func(*proto.Reply)) (*proto.Reply, error) {
+	if here(req) {
+		return p.Pool.Do(ctx, req, onProgress)
+	}
+	if _, ok := p.Pool.(*MainThread); ok {
+		return nil, proto.Fail(proto.Unsupported, "the page cannot solve this by itself, and the browser starts no workers for it")
+	}
+	second, err := p.reader.load(ctx)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, proto.Fail(proto.Crash, "%s", p.sorry(err))
+	}
+	return second.Do(ctx, req, onProgress)
+}
+
+// here says whether this program has the solvers of all strategies that a request names.
+func here(req *proto.Request) bool {
+	var asked []proto.Method
+	switch {
+	case req.Solve != nil:
+		asked = append(asked, req.Solve.Method)
+	case req.Sweep != nil:
+		asked = req.Sweep.Methods
+	case req.Question != nil:
+		asked = append([]proto.Method{req.Question.Method}, req.Question.Methods...)
+	}
+	return !slices.ContainsFunc(asked, func(m proto.Method) bool {
+		s := engine.Lookup(m.Strategy)
+		return s != nil && s.Elsewhere
+	})
 }

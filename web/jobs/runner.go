@@ -29,7 +29,7 @@ type Runner struct {
 
 	// Crashed is called when a worker has crashed in a solve.
 	Crashed func()
-	// NoReader says that the reader of files cannot be loaded.
+	// NoReader says that the second program cannot be loaded.
 	NoReader func(error) string
 	// Sentence makes a sentence of an error, for answers.
 	Sentence func(string) string
@@ -78,6 +78,9 @@ func (j *Runner) Start(e state.Effect) bool {
 	return true
 }
 
+// pool is where strategies are asked for.
+func (j *Runner) pool() proto.Pool { return either{j.Pool, &j.Reader, j.NoReader} }
+
 // context is that of a new request.
 func (j *Runner) context(id int) context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
@@ -109,7 +112,11 @@ func (j *Runner) open(e state.Open) {
 		if e.Request.Preset == "" {
 			release = hold(j.Pool)
 			var err error
-			if p, err = j.Reader.forFile(ctx, j.Pool, e.Request.Bytes); err != nil {
+			if p, err = j.Reader.forFile(ctx, j.Pool, e.Request.Bytes); err == nil {
+				own := release
+				also := hold(p)
+				release = func() { own(); also() }
+			} else {
 				j.Page.Later(func() {
 					stopped := ctx.Err() != nil // as it is afterwards in any case
 					j.finish(e.ID)
@@ -149,7 +156,7 @@ func (j *Runner) solve(e state.Solve) {
 	}
 	ctx := j.context(e.ID)
 	atOnce(func() {
-		m := Solve(ctx, j.Pool, e, func(r *proto.Reply) {
+		m := Solve(ctx, j.pool(), e, func(r *proto.Reply) {
 			if r.Progress != nil && e.Slot != state.ForPreview && e.Slot != state.ForStory {
 				j.Page.Post(state.Progressed{ID: e.ID, Progress: *r.Progress, Best: r.Solved})
 			}
@@ -200,7 +207,7 @@ func (j *Runner) place(e state.Place) {
 func (j *Runner) sweep(e state.Sweep) {
 	ctx := j.context(e.ID)
 	begin := func() {
-		r, err := j.Pool.Do(ctx, &proto.Request{Op: proto.OpSweep, Sweep: &e.Request}, func(r *proto.Reply) {
+		r, err := j.pool().Do(ctx, &proto.Request{Op: proto.OpSweep, Sweep: &e.Request}, func(r *proto.Reply) {
 			if r.Point != nil {
 				j.Page.Post(state.SweptPoint{ID: e.ID, Point: *r.Point})
 			}
@@ -247,7 +254,7 @@ func (j *Runner) question(e state.Question) {
 }
 
 func (j *Runner) answer(ctx context.Context, e state.Question) {
-	m := Question(ctx, j.Pool, e, j.Page.Post)
+	m := Question(ctx, j.pool(), e, j.Page.Post)
 	j.Page.Later(func() {
 		j.finish(e.ID)
 		if end, ok := m.(state.QuestionEnded); ok {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"memtide/engine"
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
@@ -298,6 +299,9 @@ func (s *State) ask(q *question.Question, idle bool) (out []Effect) {
 		Name: q.Name, Slowdown: a.Slowdown, Limit: q.Limit}
 	if q.Methods != nil {
 		req.Methods = q.Methods(subject)
+	}
+	if st := engine.Lookup(subject.Method.Strategy); idle && !subject.Graph && st != nil && !st.Elsewhere { // nobody has asked for more than is there
+		req.Methods = slices.DeleteFunc(req.Methods, func(m proto.Method) bool { return engine.Lookup(m.Strategy).Elsewhere })
 	}
 	if q.Varies&question.Strategy != 0 {
 		for _, m := range req.Methods {

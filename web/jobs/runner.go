@@ -112,11 +112,7 @@ func (j *Runner) open(e state.Open) {
 		if e.Request.Preset == "" {
 			release = hold(j.Pool)
 			var err error
-			if p, err = j.Reader.forFile(ctx, j.Pool, e.Request.Bytes); err == nil {
-				own := release
-				also := hold(p)
-				release = func() { own(); also() }
-			} else {
+			if p, err = j.Reader.forFile(ctx, j.Pool, e.Request.Bytes); err != nil {
 				j.Page.Later(func() {
 					stopped := ctx.Err() != nil // as it is afterwards in any case
 					j.finish(e.ID)
@@ -127,6 +123,8 @@ func (j *Runner) open(e state.Open) {
 				})
 				return
 			}
+			own, other := release, hold(p)
+			release = func() { own(); other() }
 		}
 		m := Open(ctx, p, e, func(r *proto.Reply) {
 			if r.Progress != nil {
@@ -141,8 +139,8 @@ func (j *Runner) open(e state.Open) {
 	}()
 }
 
-// hold has no point of a sweep begin until a file is open: it comes first, also
-// where another program reads it.
+// hold has no point of a sweep begin in a pool until a file is open: it comes first,
+// whichever program reads it.
 func hold(p proto.Pool) (release func()) {
 	if h, ok := p.(interface{ Hold() func() }); ok {
 		return h.Hold()

@@ -50,6 +50,22 @@ func TestMeasureStart(t *testing.T) {
 	}
 }
 
+// How long after its navigation the first visit to a graph of operations shows a schedule.
+func TestMeasureGraphStart(t *testing.T) {
+	measuring(t)
+	for _, strategy := range []string{"window", "blocks", "dtr"} {
+		var ready []float64
+		for range 5 {
+			t.Run(strategy, func(t *testing.T) { // which closes the page at its end: its curve takes long
+				p := Open(t, "#v=1&p=resnet50-graph-b32&s="+strategy)
+				p.Wait(untilReady)
+				ready = append(ready, Eval[float64](p, `performance.now()`))
+			})
+		}
+		t.Logf("%s: schedule ready %s", strategy, quantiles(ready))
+	}
+}
+
 // How long after a movement of the slider its schedule is on screen, and for
 // how long input was blocked at most, beside the sweep and without it.
 func TestMeasureDrag(t *testing.T) {

@@ -33,10 +33,7 @@ func (r *Reader) forFile(ctx context.Context, own proto.Pool, content []byte) (p
 // load is the pool of the second program, which is fetched and started the first
 // time.
 func (r *Reader) load(ctx context.Context) (proto.Pool, error) {
-	r.mu.Lock()
-	p := r.pool
-	r.mu.Unlock()
-	if p != nil {
+	if p := r.loaded(); p != nil {
 		return p, nil
 	}
 	start, err := r.Fetch(ctx)
@@ -46,7 +43,8 @@ func (r *Reader) load(ctx context.Context) (proto.Pool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.pool == nil { // nobody else was faster
-		if p, err = start(); err != nil {
+		p, err := start()
+		if err != nil {
 			return nil, err
 		}
 		r.pool = p
@@ -54,12 +52,20 @@ func (r *Reader) load(ctx context.Context) (proto.Pool, error) {
 	return r.pool, nil
 }
 
+// loaded is the pool of the second program; nil if it was not started yet.
+func (r *Reader) loaded() proto.Pool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.pool
+}
+
 // either answers with the workers of this program, which it embeds, or with those of
 // the second one if only that has a strategy that is asked for.
 type either struct {
 	proto.Pool
-	reader *Reader
-	sorry  func(error) string // says that the second program cannot be loaded
+	reader  *Reader
+	sorry   func(error) string // says that the second program cannot be loaded
+	loading func(bool)         // told that it is being loaded, and that it no longer is; nil: nobody is
 }
 
 // Do implements proto.Pool.
@@ -70,7 +76,7 @@ func (p either) Do(ctx context.Context, req *proto.Request, onProgress func(*pro
 	if _, ok := p.Pool.(*MainThread); ok {
 		return nil, proto.Fail(proto.Unsupported, "the page cannot solve this by itself, and the browser starts no workers for it")
 	}
-	second, err := p.reader.load(ctx)
+	second, err := p.second(ctx)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -78,6 +84,15 @@ func (p either) Do(ctx context.Context, req *proto.Request, onProgress func(*pro
 		return nil, proto.Fail(proto.Crash, "%s", p.sorry(err))
 	}
 	return second.Do(ctx, req, onProgress)
+}
+
+// second is the second program's pool.
+func (p either) second(ctx context.Context) (proto.Pool, error) {
+	if p.loading != nil && p.reader.loaded() == nil {
+		p.loading(true)
+		defer p.loading(false)
+	}
+	return p.reader.load(ctx)
 }
 
 // here says whether this program has the solvers of all strategies that a request names.

@@ -5,7 +5,6 @@ package jobs
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -76,6 +75,48 @@ func TestWhoSolves(t *testing.T) {
 	}
 }
 
+// holding is a worker that counts who holds its sweeps.
+type holding struct {
+	worker
+	held int
+}
+
+func (h *holding) Hold() func() { h.held++; return func() { h.held-- } }
+
+// While a file is read no point of a sweep begins in either program.
+func TestFileHoldsBoth(t *testing.T) {
+	bench(t, func(j *Runner, p *paper, _ *worker) {
+		own, second := &holding{}, &holding{worker: worker{answer: make(chan error)}}
+		j.Pool = own
+		j.Reader.Fetch = func(context.Context) (func() (proto.Pool, error), error) {
+			return func() (proto.Pool, error) { return second, nil }, nil
+		}
+		j.Start(state.Open{ID: 1, Request: proto.Open{Bytes: []byte("of another format")}})
+		p.work()
+		if own.held != 1 || second.held != 1 {
+			t.Errorf("while it is read %d and %d hold the sweeps; want 1 and 1", own.held, second.held)
+		}
+		second.answer <- errors.New("damaged")
+		p.work()
+		if own.held != 0 || second.held != 0 {
+			t.Errorf("afterwards %d and %d hold the sweeps; want none", own.held, second.held)
+		}
+	})
+}
+
+// While the second program is loaded for a solve the page is told so, and when it is there.
+func TestLoadingIsTold(t *testing.T) {
+	distant(t, far()["solve"], func(j *Runner, p *paper, _, _ *worker) {
+		j.Start(state.Solve{ID: 2, Request: proto.Solve{Method: proto.Method{Strategy: "testfar"}}, Slot: state.ForOther})
+		p.work()
+		j.Start(state.Cancel{ID: 2})
+		want := []state.Message{state.Loading{ID: 1, Loading: true}, state.Loading{ID: 1}}
+		if !slices.Equal(p.told, want) {
+			t.Errorf("told %+v; want %+v, for the first solve only", p.told, want)
+		}
+	})
+}
+
 // Where the second program cannot be loaded, or no worker runs it, what needs it fails
 // with words, and the next request works.
 func TestNoSecondProgram(t *testing.T) {
@@ -97,8 +138,8 @@ func TestNoSecondProgram(t *testing.T) {
 				j.Start(e)
 				p.work()
 				p.rest()
-				if told := fmt.Sprintf("%+v", p.told); len(p.told) != 1 || !strings.Contains(strings.ToLower(said(p.told[0])), c.want) {
-					t.Errorf("%s without %s: told %s; want %q", what, c.lacks, told, c.want)
+				if got := said(p.told); !strings.Contains(strings.ToLower(got), c.want) {
+					t.Errorf("%s without %s: told %q; want %q", what, c.lacks, got, c.want)
 				}
 				j.Pool = w
 				j.Start(state.Solve{ID: 2, Request: proto.Solve{Method: proto.Method{Strategy: "rotor"}}})
@@ -113,15 +154,17 @@ func TestNoSecondProgram(t *testing.T) {
 	}
 }
 
-// said is what a message says about a failure.
-func said(m state.Message) string {
-	switch m := m.(type) {
-	case state.SolveFailed:
-		return m.Failure.Text
-	case state.SweepFailed:
-		return m.Text
-	case state.QuestionEnded:
-		return m.Failed
+// said is what messages say about a failure.
+func said(told []state.Message) (text string) {
+	for _, m := range told {
+		switch m := m.(type) {
+		case state.SolveFailed:
+			text += m.Failure.Text
+		case state.SweepFailed:
+			text += m.Text
+		case state.QuestionEnded:
+			text += m.Failed
+		}
 	}
-	return ""
+	return text
 }

@@ -78,8 +78,10 @@ func (j *Runner) Start(e state.Effect) bool {
 	return true
 }
 
-// pool is where strategies are asked for.
-func (j *Runner) pool() proto.Pool { return either{j.Pool, &j.Reader, j.NoReader} }
+// pool is where strategies are asked for; loading as in either.
+func (j *Runner) pool(loading func(bool)) proto.Pool {
+	return either{j.Pool, &j.Reader, j.NoReader, loading}
+}
 
 // context is that of a new request.
 func (j *Runner) context(id int) context.Context {
@@ -112,11 +114,7 @@ func (j *Runner) open(e state.Open) {
 		if e.Request.Preset == "" {
 			release = hold(j.Pool)
 			var err error
-			if p, err = j.Reader.forFile(ctx, j.Pool, e.Request.Bytes); err == nil {
-				own := release
-				also := hold(p)
-				release = func() { own(); also() }
-			} else {
+			if p, err = j.Reader.forFile(ctx, j.Pool, e.Request.Bytes); err != nil {
 				j.Page.Later(func() {
 					stopped := ctx.Err() != nil // as it is afterwards in any case
 					j.finish(e.ID)
@@ -127,6 +125,8 @@ func (j *Runner) open(e state.Open) {
 				})
 				return
 			}
+			own, other := release, hold(p)
+			release = func() { own(); other() }
 		}
 		m := Open(ctx, p, e, func(r *proto.Reply) {
 			if r.Progress != nil {
@@ -141,8 +141,8 @@ func (j *Runner) open(e state.Open) {
 	}()
 }
 
-// hold has no point of a sweep begin until a file is open: it comes first, also
-// where another program reads it.
+// hold has no point of a sweep begin in a pool until a file is open: it comes first,
+// whichever program reads it.
 func hold(p proto.Pool) (release func()) {
 	if h, ok := p.(interface{ Hold() func() }); ok {
 		return h.Hold()
@@ -156,7 +156,8 @@ func (j *Runner) solve(e state.Solve) {
 	}
 	ctx := j.context(e.ID)
 	atOnce(func() {
-		m := Solve(ctx, j.pool(), e, func(r *proto.Reply) {
+		pool := j.pool(func(loading bool) { j.Page.Post(state.Loading{ID: e.ID, Loading: loading}) })
+		m := Solve(ctx, pool, e, func(r *proto.Reply) {
 			if r.Progress != nil && e.Slot != state.ForPreview && e.Slot != state.ForStory {
 				j.Page.Post(state.Progressed{ID: e.ID, Progress: *r.Progress, Best: r.Solved})
 			}
@@ -207,7 +208,7 @@ func (j *Runner) place(e state.Place) {
 func (j *Runner) sweep(e state.Sweep) {
 	ctx := j.context(e.ID)
 	begin := func() {
-		r, err := j.pool().Do(ctx, &proto.Request{Op: proto.OpSweep, Sweep: &e.Request}, func(r *proto.Reply) {
+		r, err := j.pool(nil).Do(ctx, &proto.Request{Op: proto.OpSweep, Sweep: &e.Request}, func(r *proto.Reply) {
 			if r.Point != nil {
 				j.Page.Post(state.SweptPoint{ID: e.ID, Point: *r.Point})
 			}
@@ -254,7 +255,7 @@ func (j *Runner) question(e state.Question) {
 }
 
 func (j *Runner) answer(ctx context.Context, e state.Question) {
-	m := Question(ctx, j.pool(), e, j.Page.Post)
+	m := Question(ctx, j.pool(nil), e, j.Page.Post)
 	j.Page.Later(func() {
 		j.finish(e.ID)
 		if end, ok := m.(state.QuestionEnded); ok {

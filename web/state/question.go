@@ -300,8 +300,8 @@ func (s *State) ask(q *question.Question, idle bool) (out []Effect) {
 	if q.Methods != nil {
 		req.Methods = q.Methods(subject)
 	}
-	if st := engine.Lookup(subject.Method.Strategy); idle && !subject.Graph && st != nil && !st.Elsewhere { // nobody has asked for more than is there
-		req.Methods = slices.DeleteFunc(req.Methods, func(m proto.Method) bool { return engine.Lookup(m.Strategy).Elsewhere })
+	if idle && !subject.Graph && !elsewhere(subject.Method) { // nobody has asked for the other program
+		req.Methods = slices.DeleteFunc(req.Methods, elsewhere)
 	}
 	if q.Varies&question.Strategy != 0 {
 		for _, m := range req.Methods {
@@ -322,6 +322,12 @@ func (s *State) ask(q *question.Question, idle bool) (out []Effect) {
 		a.prior = len(a.List)
 	}
 	return append(out, Question{ID: a.ID, Request: req, Idle: idle})
+}
+
+// elsewhere says that another program has to be loaded for a method.
+func elsewhere(m proto.Method) bool {
+	st := engine.Lookup(m.Strategy)
+	return st != nil && st.Elsewhere
 }
 
 // Answered is one answer.

@@ -43,6 +43,7 @@ type Solving struct {
 	Progress proto.Progress
 	Best     *proto.Solved
 	Silent   bool // the worker has given no sign of life for a while
+	Loading  bool // the program that finds it is being loaded
 }
 
 // OverBudget is a budget that is too small.

@@ -192,6 +192,8 @@ func (c *Results) Work() string {
 	switch {
 	case w == nil:
 		return ""
+	case w.Loading:
+		return "Loading the solver…"
 	case w.Silent:
 		return "The solver has said nothing for a while…"
 	case w.Best != nil:

@@ -195,6 +195,15 @@ func TestWorking(t *testing.T) {
 	if got, want := r.Work(), "Solving… 25 %"; got != want {
 		t.Errorf("work is %q; want %q", got, want)
 	}
+	for _, c := range []struct {
+		m    state.Loading
+		want string
+	}{{state.Loading{ID: 99, Loading: true}, "Loading the solver…"}, {state.Loading{ID: 98}, "Loading the solver…"}, {state.Loading{ID: 99}, "Solving… 25 %"}} {
+		s.Update(c.m)
+		if got := r.Work(); got != c.want {
+			t.Errorf("after %+v work is %q; want %q", c.m, got, c.want)
+		}
+	}
 }
 
 func TestTableRows(t *testing.T) {

@@ -1,6 +1,8 @@
 package preset
 
 import (
+	"strings"
+
 	"memtide/engine"
 	"memtide/profiles"
 )
@@ -22,6 +24,12 @@ type Device struct {
 	FP16         Flops           // peak of 16-bit arithmetic on dense tensor cores; 0 if it has none
 	MemoryRate   engine.Rate     // of the device's own memory
 	Source       string          // of all of these, for people
+}
+
+// Short is how the device is called in a sentence: without its socket and size.
+func (d *Device) Short() string {
+	name, _, _ := strings.Cut(d.Name, "-")
+	return name
 }
 
 // Flops is a rate of arithmetic in floating-point operations per second.

@@ -48,7 +48,7 @@ func (c *Results) Numbers() []Number {
 	if n == 0 {
 		return out[:2]
 	}
-	out[2].Value, out[2].Label = samples(float64(n)/t.Makespan.Seconds()), unit+" per second"
+	out[2].Value, out[2].Label = perSecond(n, t.Makespan), unit+" per second"
 	return out
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"memtide/engine"
+	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/state"
 )
@@ -71,7 +72,7 @@ func (c *About) Schedule() []string {
 		return nil
 	}
 	notes := inWords(p.Solved.Claim.Notes[:min(len(p.Solved.Claim.Notes), 6)])
-	notes[0] = strategyTitle(p.Choice.Strategy) + ": " + notes[0]
+	notes[0] = choice.PlanName(p.Choice.Strategy) + ": " + notes[0]
 	return notes
 }
 

@@ -33,10 +33,14 @@ const (
 	failed   = "failed"
 	none     = "none" // nothing is computed, and something says why
 	working  = "working"
+	versus   = "versus" // the difference stands in its place
 )
 
 // Kind says how the answer is to look.
 func (c *Answer) Kind() string {
+	if c.S.Compare != nil && c.S.Visible() != nil && c.over() == nil {
+		return versus
+	}
 	kind, _ := c.answer()
 	return kind
 }
@@ -110,8 +114,13 @@ func (c *Answer) answer() (kind, sentence string) {
 		}
 		return working, "Starting…"
 	}
+	return verdict(p)
+}
+
+// verdict says of a schedule whether it fits, and what it costs.
+func verdict(p *state.Picture) (kind, sentence string) {
 	peak, device := p.Solved.Trace.Peak, deviceOf(p.Choice)
-	likely, price := choice.Reserved(peak), c.price(p)
+	likely, price := choice.Reserved(peak), priceOf(p)
 	switch {
 	case !p.Solved.Verdict.Verified:
 		return failed, strings.TrimSuffix(format.Durations(p.Solved.Verdict.Problem), ".") + "."
@@ -135,7 +144,7 @@ func (c *Answer) answer() (kind, sentence string) {
 
 // tooSmall says of a budget in which the strategy finds nothing what would do.
 func (c *Answer) tooSmall(m *state.OverBudget) string {
-	name := strategyTitle(c.S.Choice.Strategy)
+	name := choice.PlanName(c.S.Choice.Strategy)
 	if m.Smallest == 0 {
 		return name + " finds nothing."
 	}
@@ -146,8 +155,8 @@ func (c *Answer) tooSmall(m *state.OverBudget) string {
 	return text + "."
 }
 
-// price says what a schedule costs in time.
-func (c *Answer) price(p *state.Picture) string {
+// priceOf says what a schedule costs in time.
+func priceOf(p *state.Picture) string {
 	all := p.Solved.KeepAll.StepTime
 	if all <= 0 {
 		return "."
@@ -379,7 +388,7 @@ func shown(s *state.State) string {
 	p := s.Shown
 	what := format.Bytes(p.Solved.Budget)
 	if p.Choice.Strategy != s.Choice.Strategy {
-		what = strategyTitle(p.Choice.Strategy) + " in " + what
+		what = choice.PlanName(p.Choice.Strategy) + " in " + what
 	}
 	if p.Network != s.Network {
 		what += " for " + p.Network.Profile.Name

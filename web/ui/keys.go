@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"memtide/engine"
+	"memtide/web/choice"
 	"memtide/web/draw"
 	"memtide/web/state"
 )
@@ -86,7 +87,7 @@ var keyTable = []keyRow{
 func keyTitles() string {
 	var out []string
 	for _, name := range keyStrategies {
-		out = append(out, strings.ToLower(strategyTitle(name)))
+		out = append(out, strings.ToLower(choice.PlanName(name)))
 	}
 	return strings.Join(out, ", ")
 }

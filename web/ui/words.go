@@ -29,6 +29,11 @@ const (
 	wordsKeepAll  = "Keeping everything takes %s."
 	wordsNoPlan   = "No plan helps here: they all move activations, and weights, gradients and optimizer alone are %s too much."
 
+	wordsLonger  = "B is %s slower (%s, not %s)." // difference, step of B, of A
+	wordsShorter = "B is %s faster (%s, not %s)."
+	wordsAsLong  = "B takes as long as A: %s."
+	wordsWhere   = "Where the %s come from"
+
 	wordsAtPeak   = "at the peak of the step"
 	wordsTooMuch  = "%s too much"
 	wordsMore     = "%s more with everything kept"

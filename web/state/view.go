@@ -88,6 +88,8 @@ func (m Dismiss) apply(s *State) []Effect {
 		v.Help = false
 	case s.Alert != nil:
 		s.Alert = nil
+	case s.hover != "":
+		return s.unpreview()
 	case v.Selected.Kind != draw.Nothing:
 		v.Selected, v.Trail = draw.Target{}, nil
 	}

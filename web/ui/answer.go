@@ -163,8 +163,6 @@ func priceOf(p *state.Picture) string {
 	}
 	part := over(p.Solved.Trace.Makespan, all)
 	switch text := strings.TrimPrefix(format.Percent(part), "+"); {
-	case p.Partial:
-		return fmt.Sprintf(wordsSlower, text) + " so far."
 	case part <= 0 || text == "0 %":
 		return wordsNoSlower + "."
 	default:

@@ -1,6 +1,8 @@
 package preset
 
 import (
+	"strings"
+
 	"memtide/engine"
 	"memtide/profiles"
 )
@@ -23,6 +25,12 @@ type Device struct {
 	MemoryRate   engine.Rate     // of the device's own memory
 	Source       string          // of all of these, for people
 	Instead      string          // the device that replaces it in lists; links of the time before still mean this one
+}
+
+// Short is how the device is called in a sentence: without its socket and size.
+func (d *Device) Short() string {
+	name, _, _ := strings.Cut(d.Name, "-")
+	return name
 }
 
 // Flops is a rate of arithmetic in floating-point operations per second.

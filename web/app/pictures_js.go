@@ -29,6 +29,7 @@ type pictures struct {
 	gesture  gesture
 	tip      tip
 	palette  safejs.Value
+	seen     seen
 	scene    draw.Scene
 	buffer   []byte
 	batch    []any        // the canvases of what is in buffer, with lengths
@@ -45,6 +46,19 @@ type canvas struct {
 	height      float64
 	fresh       bool // it is not connected yet
 }
+
+// seen is what of the state a change of fades the pictures over.
+type seen struct {
+	shown    *state.Picture
+	told     bool // by the story
+	selected draw.Target
+}
+
+// How long that takes, in milliseconds.
+const (
+	storyFade  = 400
+	selectFade = 180
+)
 
 func (p *pictures) init() {
 	p.cursor = draw.NoCursor
@@ -193,6 +207,7 @@ func (p *pictures) frame() {
 			p.repaint(c)
 		}
 	}
+	p.fade()
 	p.flush()
 	for i := range p.canvas { // what is shown comes before what can be done with it
 		if c := &p.canvas[i]; c.fresh {
@@ -206,6 +221,31 @@ func (p *pictures) frame() {
 	if p.s.View.Play.On {
 		p.ask()
 	}
+}
+
+// fade has what the canvases show now go away over what comes: for a step of the story
+// and for a selection, never while something moves by itself or is dragged.
+func (p *pictures) fade() {
+	v, was := &p.s.View, p.seen
+	p.seen = seen{p.s.Visible(), v.Story != state.NoStory, v.Selected}
+	duration := 0
+	switch {
+	case !p.stale || v.Play.On || p.gesture.kind != noGesture || was.shown == nil:
+		return
+	case p.seen.shown != was.shown && (p.seen.told || was.told):
+		duration = storyFade
+	case p.seen.shown == was.shown && p.seen.selected != was.selected:
+		duration = selectFade
+	default:
+		return
+	}
+	over := []any{duration}
+	for i := range p.canvas {
+		if c := &p.canvas[i]; c.width > 0 && !c.fresh {
+			over = append(over, c.base)
+		}
+	}
+	call(safejs.Global(), "memtideFade", over...)
 }
 
 // repaint paints what is out of date of one picture; nothing, if there is none.

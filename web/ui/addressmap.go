@@ -12,6 +12,7 @@ import (
 	"memtide/engine"
 	"memtide/engine/alloc"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 	"memtide/web/draw"
 	"memtide/web/format"
 	"memtide/web/state"
@@ -271,7 +272,7 @@ func (c *Addressmap) Verdict() string {
 	case p == nil:
 		return ""
 	case at != nil:
-		return "of " + strategyTitle(at.Choice.Strategy) + " in " + format.Bytes(at.Solved.Budget) + ", not of the preview"
+		return "of " + choice.PlanName(at.Choice.Strategy) + " in " + format.Bytes(at.Solved.Budget) + ", not of the preview"
 	case p.Unchecked:
 		return "not checked"
 	case p.Verdict.Verified && p.Failed != nil:

@@ -118,7 +118,7 @@ func TestAddressesBesidePreview(t *testing.T) {
 	}
 	other := *s.Shown
 	s.Preview = &other
-	want := "of " + strategyTitle(s.Shown.Choice.Strategy) + " in 2.58 GiB, not of the preview"
+	want := "of " + choice.PlanName(s.Shown.Choice.Strategy) + " in 2.58 GiB, not of the preview"
 	if got := c.Verdict(); got != want || c.Stale() != "true" || c.VerdictClass() != "muted" {
 		t.Errorf("beside a preview the addresses say %q, stale %s, in class %s; want %q, stale, muted", got, c.Stale(), c.VerdictClass(), want)
 	}

@@ -90,9 +90,3 @@ func gpu(c state.Choice) *preset.Device {
 	}
 	return nil
 }
-
-// gpuName is how a device is called in a sentence: without its socket and size.
-func gpuName(d *preset.Device) string {
-	name, _, _ := strings.Cut(d.Name, "-")
-	return name
-}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"memtide/engine"
+	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/state"
 )
@@ -32,7 +33,7 @@ func (c *Controls) Kinds() []Option {
 
 // StrategyLine is the name and the first sentence of the strategy.
 func (c *Controls) StrategyLine() string {
-	return strategyTitle(c.S.Choice.Strategy) + ": " + (&Dock{S: c.S}).StrategyDoc()
+	return choice.PlanName(c.S.Choice.Strategy) + ": " + (&Dock{S: c.S}).StrategyDoc()
 }
 
 // Param is a parameter of the strategy with its present value.

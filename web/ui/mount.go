@@ -103,7 +103,7 @@ func (m Mount) Around(s *state.State, v *draw.View) {
 	}
 	v.Ghost, v.Drag = p.Solved.Ghost, !s.View.Frame.Embed
 	if d := deviceOf(p.Choice); d != nil {
-		v.Capacity, v.Device = d.Memory, "one "+gpuName(d)
+		v.Capacity, v.Device = d.Memory, "one "+d.Short()
 	}
 	storyView(s, v)
 }

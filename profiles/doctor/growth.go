@@ -33,7 +33,7 @@ const (
 
 // growth finds what grows: places whose memory at the begins of the steps never falls
 // and rises in most of them. The first step, which warms up, does not count.
-func (r *recording) growth() *Growth {
+func (r *Recording) growth() *Growth {
 	marks := r.steps()
 	if len(marks) < leastSteps {
 		return nil
@@ -99,7 +99,7 @@ func grows(list []engine.Bytes) bool {
 // in every step: of all requests that are told apart by stack and size, the number that
 // most of them come in is that of the steps, and the first of these begins a step. There
 // are no steps where most requests come in no multiple of that number.
-func (r *recording) steps() (marks []int) {
+func (r *Recording) steps() (marks []int) {
 	type request struct {
 		stack int32
 		bytes engine.Bytes

@@ -1,12 +1,13 @@
 // Command reader is the program that reads files of every format. The page
 // loads it when the first file is opened that is not in memtide's own format:
 // most visitors never need it, and it keeps the page itself small. It also writes
-// schedules for other programs.
+// schedules for other programs and examines memory snapshots.
 package main
 
 import (
 	_ "memtide/profiles/formats/all"
 	"memtide/wasm/pool"
+	_ "memtide/wasm/serve/examine"
 	_ "memtide/wasm/serve/export"
 )
 

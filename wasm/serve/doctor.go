@@ -1,0 +1,70 @@
+package serve
+
+import (
+	"context"
+
+	"memtide/engine"
+	"memtide/profiles"
+	"memtide/wasm/proto"
+)
+
+// Examiner answers about one recording, one request at a time.
+type Examiner func(q *proto.Doctor, poll *engine.Poll) (*proto.Examined, error)
+
+var newExaminer func(*profiles.Profile) (Examiner, error)
+
+// RegisterExaminer makes this program one that examines recordings: see package
+// serve/examine. It panics if there is an examiner already.
+func RegisterExaminer(of func(*profiles.Profile) (Examiner, error)) {
+	if newExaminer != nil {
+		panic("serve: an examiner is registered twice")
+	}
+	newExaminer = of
+}
+
+// kept is the recording that was read last, under its number.
+type kept struct {
+	number  int
+	profile *profiles.Profile // until it is examined
+	examine Examiner
+}
+
+// keep has what was read at hand for what is asked about it later, if this program
+// answers that.
+func (s *Server) keep(q *proto.Open, p *profiles.Profile) {
+	if q.Keep > 0 && newExaminer != nil && p.History != nil {
+		s.kept = kept{number: q.Keep, profile: p}
+	}
+}
+
+// examine answers about a recording. A program without an examiner, like the page, asks
+// its reader.
+func (s *Server) examine(ctx context.Context, q *proto.Doctor) (*proto.Examined, *proto.Failure) {
+	if newExaminer == nil {
+		return nil, proto.Fail(proto.BadRequest, "this program cannot examine recordings")
+	}
+	poll := engine.NewPoll(ctx, nil)
+	if k := &s.kept; q.File.Keep == 0 || k.number != q.File.Keep {
+		s.kept = kept{}
+		p, fail := decode(&q.File, poll)
+		if fail != nil {
+			return nil, fail
+		}
+		s.kept = kept{number: q.File.Keep, profile: p}
+	}
+	if k := &s.kept; k.examine == nil {
+		of, err := newExaminer(k.profile)
+		if err != nil {
+			return nil, proto.Fail(proto.BadRequest, "%v", err)
+		}
+		k.examine, k.profile = of, nil
+	}
+	out, err := s.kept.examine(q, poll)
+	if err != nil {
+		if ctx.Err() != nil || poll.Err() != nil {
+			return nil, proto.Fail(proto.Deadline, "it was stopped before it was done")
+		}
+		return nil, proto.Fail(proto.BadRequest, "%v", err)
+	}
+	return out, nil
+}

@@ -53,6 +53,7 @@ type Recording struct {
 	*profiles.Memory
 	history  *profiles.History
 	kinds    []kind   // of each buffer
+	backward []bool   // it was asked for within a backward
 	facts    Report   // what does not depend on a moment
 	replayed []Replay // by setting; nil until Replay was called
 	known    []bool
@@ -65,7 +66,7 @@ func Read(p *profiles.Profile) (*Recording, error) {
 		return nil, ErrNoRecording
 	}
 	r := &Recording{Memory: p.Memory, history: p.History}
-	r.kinds = r.classify()
+	r.classify()
 	f := &r.facts
 	*f = Report{Device: r.history.Device, Events: len(r.Requests.Events), Settings: r.history.Settings, PeakReserved: r.Recorded.PeakReserved()}
 	for _, d := range r.history.Devices {

@@ -173,9 +173,24 @@ func TestFlame(t *testing.T) {
 	}
 }
 
+// TestLayersAreNoSteps: what every layer of one forward asks for does not begin steps.
+func TestLayersAreNoSteps(t *testing.T) {
+	x := newTape(t, engine.NoLimit)
+	for i := range 12 {
+		x.ask(string(rune('a'+i)), 8*mib, inForward)
+	}
+	x.ask("grad", 8*mib, inBackward)
+	if r := examine(t, x.done(0)); r.Growth != nil {
+		t.Errorf("12 layers and a backward: growth %+v; want no steps", r.Growth)
+	}
+}
+
 // TestPieces: what is asked for piece by piece is what Examine says at once.
 func TestPieces(t *testing.T) {
 	want := examine(t, failing(t))
+	if n := len(settings()); n != Settings {
+		t.Fatalf("there are %d settings, and Settings is %d", n, Settings)
+	}
 	r, err := Read(failing(t))
 	if err != nil {
 		t.Fatal(err)

@@ -144,5 +144,27 @@ func (r *Recording) steps() (marks []int) {
 			marks = append(marks, b.Start)
 		}
 	}
+	if !r.turns(marks) {
+		return nil
+	}
 	return marks
+}
+
+// turns says whether there is a backward between most marks, if there is any at all:
+// the layers of one forward are no steps.
+func (r *Recording) turns(marks []int) bool {
+	all, between := false, make([]bool, len(marks)+1)
+	for i := range r.Requests.Buffers {
+		if b := &r.Requests.Buffers[i]; r.backward[i] && b.Start >= r.Before {
+			at, _ := slices.BinarySearch(marks, b.Start)
+			all, between[at] = true, true
+		}
+	}
+	n := 0
+	for _, has := range between[1:len(marks)] {
+		if has {
+			n++
+		}
+	}
+	return !all || 2*n >= len(marks)-1
 }

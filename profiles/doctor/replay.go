@@ -44,7 +44,10 @@ func settings() []setting {
 }
 
 // Settings is how many settings are replayed, the default first.
-var Settings = len(settings())
+const Settings = 11
+
+// Line is what sets a setting, as it is typed: environment variable and value.
+func Line(setting string) string { return "PYTORCH_CUDA_ALLOC_CONF=" + setting }
 
 // Replay runs the requests under one of the settings, on a device without a limit, and
 // where that reserves more than the capacity, once more within it. Garbage collection
@@ -137,7 +140,7 @@ func (r *Recording) advise(replays []Replay) Advice {
 		need := r.Requests.AggregatePeak()
 		switch {
 		case best != nil:
-			return Advice{Verdict: Setting, Line: "PYTORCH_CUDA_ALLOC_CONF=" + best.Setting}
+			return Advice{Verdict: Setting, Line: Line(best.Setting)}
 		case need > out.Capacity:
 			return Advice{Verdict: TooMuch, Lacks: need - out.Capacity}
 		}
@@ -146,7 +149,7 @@ func (r *Recording) advise(replays []Replay) Advice {
 	if best == nil {
 		return Advice{Verdict: Nothing}
 	}
-	return Advice{Verdict: Setting, Line: "PYTORCH_CUDA_ALLOC_CONF=" + best.Setting, Saves: out.PeakReserved - best.Reserved}
+	return Advice{Verdict: Setting, Line: Line(best.Setting), Saves: out.PeakReserved - best.Reserved}
 }
 
 // bestSetting is the one to try; nil if none helps. After a failure it is one that serves

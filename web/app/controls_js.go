@@ -76,6 +76,18 @@ func (a *controls) command(c ui.Command, element safejs.Value) {
 	case "layers-csv":
 		a.Later(a.saver.layers)
 		return
+	case "flame-svg":
+		a.Later(a.saver.flame)
+		return
+	case "show-buffer":
+		a.Later(func() {
+			a.Do(c.Message(a.s))
+			call(call(global("document"), "querySelector", "[data-testid=map]"), "scrollIntoView", map[string]any{"block": "center"})
+		})
+		return
+	case "copy-line":
+		a.Later(func() { a.saver.copyLine(c.Arg) })
+		return
 	case "all-answers":
 		a.Later(func() {
 			a.Do(c.Message(a.s))

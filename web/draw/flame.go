@@ -192,7 +192,7 @@ func (x *Flame) label(s *Scene, z *flameFrame, i int, b *box) {
 	if name = fit(name, b.x1-b.x0-2*pad); name == "" {
 		return
 	}
-	if st := &useStyles[x.calls[i].Use]; st.pattern != noPattern {
+	if st := &useStyles[x.calls[i].Use]; st.fill == Surface {
 		halo(s, Ink, b.x0+pad, b.y0+13, start, name)
 	} else {
 		s.text(st.fill.on(), b.x0+pad, b.y0+13, start, name)

@@ -88,6 +88,7 @@ func (m Dismiss) apply(s *State) []Effect {
 		v.Help = false
 	case s.Alert != nil:
 		s.Alert = nil
+	case s.flameOut():
 	case v.Selected.Kind != draw.Nothing:
 		v.Selected, v.Trail = draw.Target{}, nil
 	}

@@ -2,8 +2,10 @@ package ui
 
 import (
 	"fmt"
-	"strconv"
+	"html"
 	"strings"
+
+	"github.com/vugu/vugu"
 
 	"memtide/engine"
 	"memtide/profiles"
@@ -89,108 +91,117 @@ func (c *Doctor) Sub() string {
 	return text + (&Remedies{S: c.S}).Short()
 }
 
-// Holder is what a hole ends at: a buffer that can be shown, or the end of a segment.
-type Holder struct {
-	Buffer  int
-	Text    string
-	Pressed string
-}
-
-// Between begins the line about the hole that was nearly large enough; empty if there
-// is none.
-func (c *Doctor) Between() string {
-	if r := c.report(); r != nil && r.Failure != nil && len(r.Failure.Holes) > 0 {
-		return fmt.Sprintf(wordsBetween, format.BytesUp(r.Failure.Holes[0].Missing))
+// HTML is what stands in the section. Everything in it is escaped.
+func (c *Doctor) HTML() vugu.HTML {
+	if !c.Told() {
+		return ""
 	}
-	return ""
-}
-
-// Holders are what that hole lies between.
-func (c *Doctor) Holders() (out []Holder) {
-	if c.Between() == "" {
-		return nil
+	var b strings.Builder
+	fmt.Fprintf(&b, `<p class="say" data-testid="doctor-say"><span class="sign" aria-hidden="true"></span><b>%s</b>%s</p><p class="sub" data-testid="doctor-sub">%s</p>`,
+		c.Word(), html.EscapeString(c.Sentence()), html.EscapeString(c.Sub()))
+	c.between(&b)
+	c.devices(&b)
+	for _, u := range c.usages() {
+		u.html(&b)
 	}
-	h := &c.report().Failure.Holes[0]
-	for _, n := range []*doctor.Neighbour{&h.Below, &h.Above} {
-		x := Holder{Buffer: -1, Text: wordsSegEnd, Pressed: "false"}
-		if !n.End {
-			x.Buffer = n.Buffer
-			x.Text = fmt.Sprintf("%s of %s, %s", format.Bytes(n.Bytes), n.Site, n.Category)
-			if n.Stays {
-				x.Text += wordsKeptToEnd
-			}
-			x.Pressed = strconv.FormatBool(c.S.View.Selected == bufferTarget(n.Buffer))
-		}
-		out = append(out, x)
+	return vugu.HTML(b.String())
+}
+
+// between says what the hole that was nearly large enough lies between: buttons that
+// show the buffers.
+func (c *Doctor) between(b *strings.Builder) {
+	r := c.report()
+	if r == nil || r.Failure == nil || len(r.Failure.Holes) == 0 {
+		return
 	}
-	return out
-}
-
-// Usage is what is in use at a moment, as a bar.
-type Usage struct {
-	ID, Title, Note string
-	Parts, Key      []Part
-	Marks           []Part
-}
-
-// Label says the bar in words.
-func (u *Usage) Label() string {
-	text := u.Title + ": "
-	for i, p := range u.Key {
+	h := &r.Failure.Holes[0]
+	fmt.Fprintf(b, `<p class="sub between" data-testid="between">%s `, fmt.Sprintf(wordsBetween, format.BytesUp(h.Missing)))
+	for i, n := range []*doctor.Neighbour{&h.Below, &h.Above} {
 		if i > 0 {
-			text += ", "
+			b.WriteString(" " + wordsAnd + " ")
 		}
-		text += p.Label
+		if n.End {
+			b.WriteString(wordsSegEnd)
+			continue
+		}
+		text := fmt.Sprintf("%s of %s, %s", format.Bytes(n.Bytes), n.Site, n.Category)
+		if n.Stays {
+			text += wordsKeptToEnd
+		}
+		fmt.Fprintf(b, `<button class="unfold" type="button" data-do="show-buffer" data-index="%d" title="%s">%s</button>`, n.Buffer, wordsLight, html.EscapeString(text))
 	}
-	return text
+	b.WriteString("</p>")
 }
 
-// Usages are the bars: of the failure or the peak, and of the moment that is looked at.
-func (c *Doctor) Usages() (out []Usage) {
+// usage is what is in use at a moment, as a bar.
+type usage struct {
+	id, title, note string
+	parts           []Part
+	mark            Part
+}
+
+// html is the bar with what it means under it.
+func (u *usage) html(b *strings.Builder) {
+	var parts, key strings.Builder
+	label := u.title
+	for _, p := range u.parts {
+		fmt.Fprintf(&parts, `<span class="part %s" style="%s" title="%s"><span>%[3]s</span></span>`, p.Class, p.Style, p.Label)
+		fmt.Fprintf(&key, `<li><i class="sw %s"></i>%s</li>`, p.Class, p.Label)
+		label += ", " + p.Label
+	}
+	fmt.Fprintf(b, `<div class="usage" data-testid="%s"><div class="gauge" role="img" aria-label="%s"><span class="gauge-title">%s</span><div class="gauge-parts">%s</div>`, u.id, label, u.title, parts.String())
+	fmt.Fprintf(b, `<span class="gauge-mark %s" style="%s"><span>%s</span></span></div><ul class="gauge-key" aria-hidden="true">%s</ul><p class="note">%s</p></div>`,
+		u.mark.Class, u.mark.Style, u.mark.Label, key.String(), u.note)
+}
+
+// usages are the bars: of the failure or the peak, and of the moment that is looked at.
+func (c *Doctor) usages() (out []usage) {
 	r := c.report()
 	if r == nil {
 		return nil
 	}
-	words := wordsAtThePeak
-	if r.Failure != nil {
-		words = wordsWhenFailed
-	}
-	out = append(out, c.usage("usage", words, r.Alive))
+	out = append(out, c.usage("usage", c.decisive(), r.Alive))
 	if a := c.S.Alive(); a != r.Alive {
 		out = append(out, c.usage("usage-at", wordsAtEvent, a))
 	}
 	return out
 }
 
+// decisive are the words of the decisive moment.
+func (c *Doctor) decisive() string {
+	if c.report().Failure != nil {
+		return wordsWhenFailed
+	}
+	return wordsAtThePeak
+}
+
 // usage is a bar on the scale that all have: what could be reserved, or was.
-func (c *Doctor) usage(id, words string, a *doctor.Alive) Usage {
+func (c *Doctor) usage(id, words string, a *doctor.Alive) usage {
 	r, level := c.report(), c.S.LevelAt(a.At)
 	whole := max(r.PeakReserved, r.Capacity, a.Bytes, 1)
-	u := Usage{ID: id, Title: momentOf(words, a)}
+	u := usage{id: id, title: momentOf(words, a)}
 	at, guessed := engine.Bytes(0), engine.Bytes(0)
-	add := func(class, label string, to engine.Bytes) {
+	add := func(class, name string, to engine.Bytes) {
 		if to > at {
-			u.Parts = append(u.Parts, Part{Class: class, Label: label, Title: label, Style: stretch(at, to, whole)})
-			u.Key = append(u.Key, Part{Class: class, Label: label})
+			u.parts = append(u.parts, Part{Class: class, Label: name + " " + format.Bytes(to-at), Style: stretch(at, to, whole)})
 			at = to
 		}
 	}
 	for _, s := range a.Categories {
 		n := useNames[state.UseOf(s.Category)]
-		add(n.class, n.name+" "+format.Bytes(s.Bytes), at+s.Bytes)
+		add(n.class, n.name, at+s.Bytes)
 		guessed += s.Guessed
 	}
-	used, held := max(level.Used, at), max(level.Reserved, at)
-	add("lost", fmt.Sprintf(wordsRounded, format.Bytes(used-at)), used)
-	add("free", fmt.Sprintf(wordsFree, format.Bytes(held-at)), held)
+	add("lost", wordsRounded, level.Used)
+	add("free", wordsFree, level.Reserved)
 	if guessed > 0 {
-		u.Note = fmt.Sprintf(wordsGuessed, format.Bytes(guessed))
+		u.note = fmt.Sprintf(wordsGuessed, format.Bytes(guessed))
 	}
 	end, text := r.Capacity, wordsCapacity
 	if end == 0 {
 		end, text = r.PeakReserved, wordsMostHeld
 	}
-	u.Marks = []Part{{Class: side("device", end, whole), Label: fmt.Sprintf(text, format.Bytes(end)), Style: place(end, whole)}}
+	u.mark = Part{Class: side("device", end, whole), Label: fmt.Sprintf(text, format.Bytes(end)), Style: place(end, whole)}
 	return u
 }
 
@@ -199,14 +210,16 @@ func momentOf(words string, a *doctor.Alive) string {
 	return fmt.Sprintf(wordsHeld, format.Bytes(a.Bytes), profiles.Count(a.Count, "buffer")) + " " + fmt.Sprintf(words, format.Count(a.At))
 }
 
-// Devices are those of the file that hold anything; none if there is one.
-func (c *Doctor) Devices() (out []Option) {
+// devices lets people choose among those of the file that hold anything, if there are
+// several.
+func (c *Doctor) devices(b *strings.Builder) {
 	r := c.report()
 	if r == nil {
-		return nil
+		return
 	}
+	options, n := "", 0
 	for _, d := range r.Devices {
-		text := fmt.Sprintf(wordsDevice, d.Device)
+		text, selected := fmt.Sprintf(wordsDevice, d.Device), ""
 		switch {
 		case d.Failed:
 			text = fmt.Sprintf(wordsDeviceOut, d.Device)
@@ -215,13 +228,21 @@ func (c *Doctor) Devices() (out []Option) {
 		case d.Events == 0 && d.Device != r.Device:
 			continue
 		}
-		out = append(out, Option{strconv.Itoa(d.Device), text, d.Device == r.Device})
+		if d.Device == r.Device {
+			selected = " selected"
+		}
+		options += fmt.Sprintf(`<option value="%d"%s>%s</option>`, d.Device, selected, text)
+		n++
 	}
-	if len(out) < 2 {
-		return nil
+	if n > 1 {
+		fmt.Fprintf(b, `<select class="device-pick" data-do="recording-device" data-testid="recording-device" aria-label="%s">%s</select>`, wordsWhichDevice, options)
 	}
-	return out
 }
 
 // Late marks what is told about a moment before the one that is looked at.
-func (c *Doctor) Late() string { return strconv.FormatBool(c.S.Examining() == proto.PartAlive) }
+func (c *Doctor) Late() string {
+	if c.S.Examining() == proto.PartAlive {
+		return "late"
+	}
+	return ""
+}

@@ -2,12 +2,12 @@ package ui
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"html"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/vugu/vugu"
 
@@ -32,20 +32,22 @@ func (c *Remedies) report() *doctor.Report { return (&Doctor{S: c.S}).report() }
 // Hidden says that there is nothing to tell yet.
 func (c *Remedies) Hidden() bool { return c.report() == nil }
 
-func bufferTarget(i int) draw.Target { return draw.Target{Kind: draw.OnBuffer, Index: i} }
-
-// Moment says which moment the flame graph is of.
-func (c *Remedies) Moment() string {
-	r, a := c.report(), c.S.Alive()
-	switch {
-	case r == nil:
-		return ""
-	case a != r.Alive:
-		return momentOf(wordsAtEvent, a)
-	case r.Failure != nil:
-		return momentOf(wordsWhenFailed, a)
+// Head is the heading of the flame graph, with the moment that it is of.
+func (c *Remedies) Head() vugu.HTML {
+	if c.Hidden() {
+		return `<p class="sr" id="flame-help"></p>`
 	}
-	return momentOf(wordsAtThePeak, a)
+	return vugu.HTML(fmt.Sprintf(`<div class="panel-head"><h2>%s</h2><span class="push"></span><button class="button small" type="button" data-do="flame-out">%s</button><button class="button small" type="button" data-do="flame-svg" title="%s">SVG</button></div><p class="note" data-testid="flame-moment">%s</p><p class="sr" id="flame-help">%s</p>`,
+		wordsFlame, wordsFlameOut, wordsFlameSave, c.moment(), wordsFlameHelp))
+}
+
+// moment says which moment the flame graph is of.
+func (c *Remedies) moment() string {
+	d, a := &Doctor{S: c.S}, c.S.Alive()
+	if a != d.report().Alive {
+		return momentOf(wordsAtEvent, a)
+	}
+	return momentOf(d.decisive(), a)
 }
 
 // FlameHeight is the style of the graph's element.
@@ -64,14 +66,6 @@ func (c *Remedies) FlameLabel() string {
 	return wordsFlame
 }
 
-// Replayed explains the bars.
-func (c *Remedies) Replayed() string {
-	if r := c.report(); r != nil {
-		return fmt.Sprintf(wordsReplayed, "the "+format.Bytes(r.PeakReserved))
-	}
-	return ""
-}
-
 // Tried is a setting with what it reserves at most.
 type Tried struct {
 	Line             string // environment variable and value; empty: nothing is set
@@ -80,36 +74,18 @@ type Tried struct {
 	before, reserved float64 // lengths of the bars, shares of the longest
 }
 
-// Tried are the settings that have been replayed: the one that is advised first and
+// tried are the settings that have been replayed: the one that is advised first and
 // then those that find room for all and reserve least, once all are there.
-func (c *Remedies) Tried() (out []Tried) {
+func (c *Remedies) tried() (out []Tried) {
 	r, d := c.report(), c.S.Doctor()
-	if r == nil {
-		return nil
-	}
-	list := slices.Clone(d.Replays)
-	most := r.PeakReserved
-	for _, v := range list {
+	most, advised := r.PeakReserved, ""
+	for _, v := range d.Replays {
 		most = max(most, v.Reserved)
 	}
-	advised, fits := "", func(v *doctor.Replay) bool { return v.Fits == nil || *v.Fits }
 	if d.Advice != nil {
 		advised = d.Advice.Line
-		rank := func(v *doctor.Replay) int {
-			switch {
-			case v.Setting != "" && doctor.Line(v.Setting) == advised:
-				return 0
-			case fits(v):
-				return 1
-			}
-			return 2
-		}
-		slices.SortStableFunc(list, func(a, b doctor.Replay) int {
-			return cmp.Or(rank(&a)-rank(&b), cmp.Compare(a.Reserved, b.Reserved))
-		})
 	}
-	for i := range list {
-		v := &list[i]
+	for _, v := range d.Replays {
 		x := Tried{title: wordsDefault, words: format.Bytes(v.Reserved), before: share(r.PeakReserved, most), reserved: share(v.Reserved, most)}
 		if v.Setting != "" {
 			x.title, x.Line = v.Setting, doctor.Line(v.Setting)
@@ -119,81 +95,93 @@ func (c *Remedies) Tried() (out []Tried) {
 			x.bad = !*v.Fits
 		}
 		x.good = advised != "" && x.Line == advised
-		out = append(out, x)
+		at := len(out)
+		for d.Advice != nil && at > 0 && x.precedes(&out[at-1]) {
+			at--
+		}
+		out = slices.Insert(out, at, x)
 	}
 	return out
+}
+
+// precedes says that a setting stands before another one.
+func (x *Tried) precedes(y *Tried) bool {
+	switch {
+	case x.good != y.good:
+		return x.good
+	case x.bad != y.bad:
+		return y.bad
+	}
+	return x.reserved < y.reserved
 }
 
 // mostTried is how many settings stand there unfolded.
 const mostTried = 5
 
-// First are the settings that stand there unfolded.
-func (c *Remedies) First() []Tried {
-	all := c.Tried()
-	return all[:min(len(all), mostTried)]
+// Help is what other settings would have reserved, and what to do. Everything in it is
+// escaped.
+func (c *Remedies) Help() vugu.HTML {
+	if c.Hidden() {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, `<h2>%s</h2><p data-testid="remedy" aria-live="polite">%s</p>`, wordsHelps, html.EscapeString(c.Advice()))
+	if line := html.EscapeString(c.Line()); line != "" {
+		fmt.Fprintf(&b, `<p class="line"><code data-testid="remedy-line">%s</code><button class="button small" type="button" data-do="copy-line" data-arg="%[1]s">%s</button></p>`, line, wordsCopy)
+	}
+	fmt.Fprintf(&b, `<p class="note">`+wordsReplayed+`</p><div class="betters" data-testid="replays">`, format.Bytes(c.report().PeakReserved))
+	all := c.tried()
+	for i := range all {
+		if i == mostTried {
+			fmt.Fprintf(&b, `<details><summary class="unfold">`+wordsOthers+`</summary>`, profiles.Count(len(all)-i, "other setting"))
+		}
+		all[i].html(&b)
+	}
+	if len(all) > mostTried {
+		b.WriteString("</details>")
+	}
+	if n := len(all); c.S.Examining() == proto.PartReplay {
+		fmt.Fprintf(&b, `<p class="note">`+wordsReplaying+`</p>`, n, doctor.Settings)
+	}
+	b.WriteString("</div>")
+	return vugu.HTML(b.String())
 }
 
-// Others are the settings after those.
-func (c *Remedies) Others() []Tried {
-	all := c.Tried()
-	return all[min(len(all), mostTried):]
-}
-
-// OthersText unfolds them.
-func (c *Remedies) OthersText() string {
-	return fmt.Sprintf(wordsOthers, profiles.Count(len(c.Others()), "other setting"))
+// Under is how replays are stopped and go on, and what went wrong.
+func (c *Remedies) Under() vugu.HTML {
+	d := c.S.Doctor()
+	switch {
+	case c.Hidden():
+		return ""
+	case c.S.Examining() == proto.PartReplay:
+		return `<span class="working"><span class="spinner" aria-hidden="true"></span>` + wordsAtWork + `<button class="button small" type="button" data-do="replays-stop">` + wordsStopReplays + `</button></span>`
+	case d.Failed != "":
+		return vugu.HTML(`<p class="note">` + html.EscapeString(SentenceOf(d.Failed)) + `</p>`)
+	case d.Stopped && d.Advice == nil:
+		return vugu.HTML(fmt.Sprintf(`<button class="unfold" type="button" data-do="replays-go">`+wordsGoOn+`</button>`, doctor.Settings-len(d.Replays)))
+	}
+	return ""
 }
 
 func share(part, whole engine.Bytes) float64 {
 	return float64(part) / math.Max(float64(whole), 1)
 }
 
-// Title says what a click does.
-func (x Tried) Title() string {
-	if x.Line == "" {
-		return ""
-	}
-	return fmt.Sprintf(wordsCopyLine, x.Line)
-}
-
-// HTML is what stands in a row: the setting, and the bars of the run and of the replay.
-func (x Tried) HTML() vugu.HTML {
-	class, bar := "", "bar-after"
+// html is a row: the setting, and the bars of the run and of the replay.
+func (x *Tried) html(b *strings.Builder) {
+	class, bar, off := "", "bar-after", ""
 	if x.good {
 		class = "good"
 	}
 	if x.bad {
 		class, bar = "bad", "bar-bad"
 	}
+	if x.Line == "" {
+		off = " disabled"
+	}
 	const width = 92
-	return vugu.HTML(fmt.Sprintf(`<span><b>%s</b><small class="%s">%s</small></span><svg viewBox="0 0 %d 18" aria-hidden="true"><rect class="bar-now" y="2" width="%.1f" height="5"/><rect class="%s" y="10" width="%.1f" height="6"/></svg>`,
-		html.EscapeString(x.title), class, html.EscapeString(x.words), width, width*x.before, bar, math.Max(width*x.reserved, 2)))
-}
-
-// Work says how far the replays are; empty if none is under way.
-func (c *Remedies) Work() string {
-	if c.S.Examining() != proto.PartReplay {
-		return ""
-	}
-	return fmt.Sprintf(wordsReplaying, len(c.S.Doctor().Replays), doctor.Settings)
-}
-
-// GoText is the button that goes on with replays that were stopped; empty if they were
-// not, or have failed.
-func (c *Remedies) GoText() string {
-	d := c.S.Doctor()
-	if d == nil || !d.Stopped || d.Advice != nil {
-		return ""
-	}
-	return "Replay the other " + strconv.Itoa(doctor.Settings-len(d.Replays))
-}
-
-// Failed says why there are no more replays; empty if nothing failed.
-func (c *Remedies) Failed() string {
-	if d := c.S.Doctor(); d != nil && d.Report != nil && d.Failed != "" {
-		return SentenceOf(d.Failed)
-	}
-	return ""
+	fmt.Fprintf(b, `<button class="gain" type="button" data-do="copy-line" data-arg="%s" title="%s"%s><span><b>%s</b><small class="%s">%s</small></span><svg viewBox="0 0 %d 18" aria-hidden="true"><rect class="bar-now" y="2" width="%.1f" height="5"/><rect class="%s" y="10" width="%.1f" height="6"/></svg></button>`,
+		x.Line, wordsCopyLine, off, x.title, class, x.words, width, width*x.before, bar, math.Max(width*x.reserved, 2))
 }
 
 // Line is what to set; empty if no setting helps or that is not known yet.
@@ -241,32 +229,24 @@ func LineCopied(line string) string { return fmt.Sprintf(wordsCopied, line) }
 // LineToType says that the browser copies nothing.
 func LineToType(line string) string { return fmt.Sprintf(wordsToCopy, line) }
 
-// Growth says whether anything grows.
-func (c *Remedies) Growth() string {
-	r := c.report()
-	switch {
-	case r == nil:
-		return ""
-	case r.Growth == nil:
-		return wordsFewSteps
-	case len(r.Growth.Leaks) == 0:
-		return fmt.Sprintf(wordsNoGrowth, profiles.Count(r.Growth.Steps, "step"))
-	}
-	return fmt.Sprintf(wordsGrowth, format.Bytes(r.Growth.PerStep), profiles.Count(r.Growth.Steps, "step"))
-}
-
-// Leaks are the places that grow, as a table. Everything in it is escaped.
-func (c *Remedies) Leaks() vugu.HTML {
-	r := c.report()
-	if r == nil || r.Growth == nil || len(r.Growth.Leaks) == 0 {
+// Growth says whether anything grows, and what. Everything in it is escaped.
+func (c *Remedies) Growth() vugu.HTML {
+	if c.Hidden() {
 		return ""
 	}
-	text := `<table class="parts"><tbody>`
-	for _, l := range r.Growth.Leaks {
-		text += fmt.Sprintf(`<tr class="by-%s"><th scope="row">%s</th><td>%s</td><td>%s</td></tr>`, useNames[state.UseOf(l.Category)].by, html.EscapeString(l.Site),
-			fmt.Sprintf(wordsPerStep, format.Bytes(l.PerStep)), fmt.Sprintf(wordsKeptSoFar, format.Bytes(l.Bytes), profiles.Count(l.Count, "buffer")))
+	g, text, rows := c.report().Growth, wordsFewSteps, ""
+	if g != nil {
+		text = fmt.Sprintf(wordsNoGrowth, profiles.Count(g.Steps, "step"))
 	}
-	return vugu.HTML(text + `</tbody></table>`)
+	if g != nil && len(g.Leaks) > 0 {
+		text = fmt.Sprintf(wordsGrowth, format.Bytes(g.PerStep), profiles.Count(g.Steps, "step"))
+		for _, l := range g.Leaks {
+			rows += fmt.Sprintf(`<tr class="by-%s"><th scope="row">%s</th><td>%s</td><td>%s</td></tr>`, useNames[state.UseOf(l.Category)].by, html.EscapeString(l.Site),
+				fmt.Sprintf(wordsPerStep, format.Bytes(l.PerStep)), fmt.Sprintf(wordsKeptSoFar, format.Bytes(l.Bytes), profiles.Count(l.Count, "buffer")))
+		}
+		rows = `<table class="parts"><tbody>` + rows + `</tbody></table>`
+	}
+	return vugu.HTML(`<h2>` + wordsGrows + `</h2><p data-testid="growth">` + text + `</p>` + rows)
 }
 
 // doctorCommand is what a command about a snapshot means; nil for others.
@@ -323,7 +303,7 @@ func FlameFile(s *state.State) (File, bool) {
 	}
 	var scene, whole draw.Scene
 	m.Draw(&scene, draw.Flames, draw.View{Width: figureWidth, Selected: s.FlameZoom()})
-	draw.Headed(&whole, &scene, draw.Heading{Title: wordsFlame, Lines: []string{s.Memory.File + ": " + (&Remedies{S: s}).Moment()}})
+	draw.Headed(&whole, &scene, draw.Heading{Title: wordsFlame, Lines: []string{s.Memory.File + ": " + (&Remedies{S: s}).moment()}})
 	theme := draw.Light
 	var b bytes.Buffer
 	if whole.WriteSVG(&b, draw.SVGOptions{Standalone: true, Theme: &theme, Surface: true}) != nil {

@@ -11,7 +11,12 @@ import (
 // Examiner answers about one recording, one request at a time.
 type Examiner func(q *proto.Doctor, poll *engine.Poll) (*proto.Examined, error)
 
-var newExaminer func(*profiles.Profile) (Examiner, error)
+// newExaminer is nil in a program without an examiner, like the page. Then examine is
+// nil too, so that such a program does not hold it.
+var (
+	newExaminer func(*profiles.Profile) (Examiner, error)
+	examine     func(*Server, context.Context, *proto.Doctor) (*proto.Examined, *proto.Failure)
+)
 
 // RegisterExaminer makes this program one that examines recordings: see package
 // serve/examine. It panics if there is an examiner already.
@@ -19,7 +24,7 @@ func RegisterExaminer(of func(*profiles.Profile) (Examiner, error)) {
 	if newExaminer != nil {
 		panic("serve: an examiner is registered twice")
 	}
-	newExaminer = of
+	newExaminer, examine = of, (*Server).examine
 }
 
 // kept is the recording that was read last, under its number.
@@ -37,12 +42,15 @@ func (s *Server) keep(q *proto.Open, p *profiles.Profile) {
 	}
 }
 
-// examine answers about a recording. A program without an examiner, like the page, asks
-// its reader.
-func (s *Server) examine(ctx context.Context, q *proto.Doctor) (*proto.Examined, *proto.Failure) {
-	if newExaminer == nil {
+// examined answers about a recording. A program without an examiner asks its reader.
+func (s *Server) examined(ctx context.Context, q *proto.Doctor) (*proto.Examined, *proto.Failure) {
+	if examine == nil {
 		return nil, proto.Fail(proto.BadRequest, "this program cannot examine recordings")
 	}
+	return examine(s, ctx, q)
+}
+
+func (s *Server) examine(ctx context.Context, q *proto.Doctor) (*proto.Examined, *proto.Failure) {
 	poll := engine.NewPoll(ctx, nil)
 	if k := &s.kept; q.File.Keep == 0 || k.number != q.File.Keep {
 		s.kept = kept{}

@@ -65,7 +65,7 @@ func (s *Server) answer(ctx context.Context, req *proto.Request, emit func(*prot
 		exported, fail := s.export(req.Export)
 		return &proto.Reply{Exported: exported}, fail
 	case req.Op == proto.OpDoctor && req.Doctor != nil:
-		examined, fail := s.examine(ctx, req.Doctor)
+		examined, fail := s.examined(ctx, req.Doctor)
 		return &proto.Reply{Examined: examined}, fail
 	}
 	return nil, proto.Fail(proto.BadRequest, "the request %q is unknown or has no content; expected open, solve, sweep, place, ask, export or doctor", req.Op)

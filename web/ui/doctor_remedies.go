@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"html"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -95,11 +94,10 @@ func (c *Remedies) tried() (out []Tried) {
 			x.bad = !*v.Fits
 		}
 		x.good = advised != "" && x.Line == advised
-		at := len(out)
-		for d.Advice != nil && at > 0 && x.precedes(&out[at-1]) {
-			at--
+		out = append(out, x)
+		for at := len(out) - 1; d.Advice != nil && at > 0 && x.precedes(&out[at-1]); at-- {
+			out[at], out[at-1] = out[at-1], out[at]
 		}
-		out = slices.Insert(out, at, x)
 	}
 	return out
 }

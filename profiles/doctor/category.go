@@ -74,6 +74,9 @@ func (r *Recording) classify() {
 	}
 }
 
+// Category is what a buffer is for.
+func (r *Recording) Category(buffer int) Category { return r.kinds[buffer].category }
+
 func (r *Recording) kindOf(i int, p phase, stackless bool) kind {
 	b := &r.Requests.Buffers[i]
 	before, stays := b.Start < r.Before, b.End >= len(r.Requests.Events)

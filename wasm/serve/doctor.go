@@ -19,7 +19,7 @@ var (
 )
 
 // RegisterExaminer makes this program one that examines recordings: see package
-// serve/examine. It panics if there is an examiner already.
+// serve/examine. of may write into the buffers what each is for. It panics if there is an examiner already.
 func RegisterExaminer(of func(*profiles.Profile) (Examiner, error)) {
 	if newExaminer != nil {
 		panic("serve: an examiner is registered twice")
@@ -30,15 +30,16 @@ func RegisterExaminer(of func(*profiles.Profile) (Examiner, error)) {
 // kept is the recording that was read last, under its number.
 type kept struct {
 	number  int
-	profile *profiles.Profile // until it is examined
 	examine Examiner
 }
 
 // keep has what was read at hand for what is asked about it later, if this program
 // answers that.
 func (s *Server) keep(q *proto.Open, p *profiles.Profile) {
-	if q.Keep > 0 && newExaminer != nil && p.History != nil {
-		s.kept = kept{number: q.Keep, profile: p}
+	if q.Keep > 0 && newExaminer != nil {
+		if of, err := newExaminer(p); err == nil {
+			s.kept = kept{q.Keep, of}
+		}
 	}
 }
 
@@ -52,20 +53,17 @@ func (s *Server) examined(ctx context.Context, q *proto.Doctor) (*proto.Examined
 
 func (s *Server) examine(ctx context.Context, q *proto.Doctor) (*proto.Examined, *proto.Failure) {
 	poll := engine.NewPoll(ctx, nil)
-	if k := &s.kept; q.File.Keep == 0 || k.number != q.File.Keep {
+	if q.File.Keep == 0 || s.kept.number != q.File.Keep {
 		s.kept = kept{}
 		p, fail := decode(&q.File, poll)
 		if fail != nil {
 			return nil, fail
 		}
-		s.kept = kept{number: q.File.Keep, profile: p}
-	}
-	if k := &s.kept; k.examine == nil {
-		of, err := newExaminer(k.profile)
+		of, err := newExaminer(p)
 		if err != nil {
 			return nil, proto.Fail(proto.BadRequest, "%v", err)
 		}
-		k.examine, k.profile = of, nil
+		s.kept = kept{q.File.Keep, of}
 	}
 	out, err := s.kept.examine(q, poll)
 	if err != nil {

@@ -54,6 +54,13 @@ func TestDoctor(t *testing.T) {
 	if opened.Failure != nil || !opened.Opened.Memory.Told {
 		t.Fatalf("opening gives %+v; want a recording", opened)
 	}
+	var names []string
+	for _, b := range opened.Opened.Memory.Buffers.List[:4] {
+		names = append(names, b.Kind.String())
+	}
+	if got := strings.Join(names, ", "); got != "weights, activations, workspace, gradients" {
+		t.Errorf("the first buffers are %s", got)
+	}
 	kept := proto.Open{Keep: 7} // without its bytes: it is at hand
 	r := handled(t, &s, -1, about(kept, proto.PartReport, 0))
 	if r.Failure != nil {

@@ -193,6 +193,9 @@ func (c *Remedies) Line() string {
 // Short is what to do, in one sentence.
 func (c *Remedies) Short() string {
 	if line := c.Line(); line != "" {
+		if d := c.S.Doctor(); d.Report.Failure == nil {
+			return fmt.Sprintf(wordsShortLess, line, format.Bytes(d.Advice.Saves))
+		}
 		return fmt.Sprintf(wordsShort, line)
 	}
 	return c.Advice()

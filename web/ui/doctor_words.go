@@ -48,7 +48,8 @@ const (
 	wordsCopied    = "Copied: %s"
 	wordsToCopy    = "This browser copies nothing for a page; type %s"
 
-	wordsShort       = "%s would have helped." // variable and value
+	wordsShort       = "%s would have helped."           // variable and value
+	wordsShortLess   = "%s would have reserved %s less." // variable and value
 	wordsRemedyFits  = "A replay with this finds room for all requests. Set it before the program starts:"
 	wordsRemedyLess  = "A replay with this reserves %s less. Set it before the program starts:"
 	wordsCopy        = "Copy"

@@ -6,11 +6,19 @@ import (
 	"fmt"
 
 	"memtide/engine"
+	"memtide/engine/sim"
 	"memtide/profiles"
 	"memtide/profiles/doctor"
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
 )
+
+// kinds are the categories as pictures of addresses know them; an unknown one stays what
+// the format says.
+var kinds = map[doctor.Category]sim.Category{
+	doctor.Weights: sim.Fixed, doctor.Optimizer: sim.Fixed, doctor.Gradients: sim.Gradient,
+	doctor.Activations: sim.Activation, doctor.Temporaries: sim.Workspace,
+}
 
 func init() { serve.RegisterExaminer(examiner) }
 
@@ -18,6 +26,11 @@ func examiner(p *profiles.Profile) (serve.Examiner, error) {
 	r, err := doctor.Read(p)
 	if err != nil {
 		return nil, err
+	}
+	for i := range p.Memory.Requests.Buffers {
+		if k, ok := kinds[r.Category(i)]; ok {
+			p.Memory.Requests.Buffers[i].Kind = k
+		}
 	}
 	return func(q *proto.Doctor, poll *engine.Poll) (*proto.Examined, error) {
 		switch out := new(proto.Examined); {

@@ -93,6 +93,18 @@ func (a *controls) command(c ui.Command, element safejs.Value) {
 		code := call(global("document"), "getElementById", ui.RunCode)
 		clip(text(code, "textContent"), func() { a.Post(state.Copied{Say: ui.CodeCopied}) }, func() { call(code, "focus") })
 		return
+	case "flame-svg":
+		a.Later(a.saver.flame)
+		return
+	case "show-buffer":
+		a.Later(func() {
+			a.Do(c.Message(a.s))
+			call(call(global("document"), "querySelector", "[data-testid=map]"), "scrollIntoView", map[string]any{"block": "center"})
+		})
+		return
+	case "copy-line":
+		a.Later(func() { a.saver.copyLine(c.Arg) })
+		return
 	case "all-answers":
 		a.Later(func() {
 			a.Do(c.Message(a.s))

@@ -61,6 +61,16 @@ func (a *keyboard) listen() {
 		if tag == "BUTTON" && (k.Key == "Enter" || k.Key == " ") {
 			return
 		}
+		if exists(call(get(e, "target"), "closest", "#flame")) {
+			if m := ui.FlameKey(k, a.s); m != nil {
+				call(e, "preventDefault")
+				a.Later(func() {
+					a.Do(m)
+					a.say(ui.FlameSentence(a.s))
+				})
+				return
+			}
+		}
 		inStage := exists(call(get(e, "target"), "closest", "#stage"))
 		action, ok := ui.KeyOf(k)
 		// Arrows scroll the page unless the pictures have the focus.

@@ -272,6 +272,12 @@ func (p *pictures) repaint(c *canvas) {
 
 // subject is what a canvas shows; nil if there is nothing.
 func (p *pictures) subject(c *canvas) subject {
+	if c.Picture == draw.Flames {
+		if m := p.s.FlameModel(); m != nil {
+			return flames{m}
+		}
+		return nil
+	}
 	if !c.Timed() {
 		if m := p.s.PlacesModel(); m != nil {
 			return places{m}
@@ -298,6 +304,15 @@ type places struct{ *draw.Places }
 func (m places) TimeAt(v draw.View, x float64) time.Duration {
 	return m.Places.TimeAt(draw.AddressTime, v, x)
 }
+
+// flames is a flame graph as a subject: it has no time.
+type flames struct{ *draw.Flame }
+
+func (m flames) Hit(pic draw.Picture, v draw.View, x, y float64) (draw.Target, time.Duration) {
+	return m.Flame.Hit(pic, v, x, y), draw.NoCursor
+}
+
+func (flames) TimeAt(draw.View, float64) time.Duration { return 0 }
 
 // put has the scene painted on a canvas when all are flushed.
 func (p *pictures) put(canvas safejs.Value) {
@@ -363,11 +378,13 @@ func (p *pictures) point(c *canvas, x, y float64, event safejs.Value) {
 		cursor = "ns-resize"
 	case target.Kind == draw.OnPlayhead:
 		cursor = "ew-resize"
-	case target.Kind == draw.OnSpan, target.Kind == draw.OnGap, target.Kind == draw.OnStage, target.Kind == draw.OnValue:
+	case target.Kind == draw.OnSpan, target.Kind == draw.OnGap, target.Kind == draw.OnStage, target.Kind == draw.OnValue, target.Kind == draw.OnCall:
 		cursor = "pointer"
 	}
 	set(get(c.inner, "style"), "cursor", cursor)
 	switch m := m.(type) {
+	case flames:
+		p.tip.show(m.Sentence(target), event)
 	case places:
 		p.tip.show(ui.TipOfPlaces(m.Places, c.Picture, target, at), event)
 	case *draw.Model:

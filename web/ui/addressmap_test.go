@@ -37,6 +37,8 @@ func carryOut(t *testing.T, s *state.State, messages ...state.Message) {
 				messages = append(messages, jobs.Solve(ctx, pool, e, nil))
 			case state.Place:
 				messages = append(messages, jobs.Place(ctx, pool, e, nil))
+			case state.Examine:
+				messages = append(messages, jobs.Examine(ctx, pool, e))
 			}
 		}
 	}

@@ -21,6 +21,9 @@
 //	       -> result: Placed: addresses, how memory is used, the request that failed
 //	export a schedule of a network, a form; only the reader answers
 //	       -> result: Exported: the file
+//	step   a language model, what is chosen about its training step; only the reader answers
+//	       -> progress: Stepped, each time with more
+//	       -> result: Stepped: what a card holds, and what would change that
 //
 // # Encoding
 //

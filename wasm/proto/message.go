@@ -22,6 +22,7 @@ const (
 	OpPlace    Op = "place"
 	OpQuestion Op = "ask"
 	OpExport   Op = "export"
+	OpStep     Op = "step"
 )
 
 // Request is what a worker is asked for. The field that Op names is
@@ -35,6 +36,7 @@ type Request struct {
 	Place    *Place    `json:"place,omitempty"`
 	Question *Question `json:"ask,omitempty"`
 	Export   *Export   `json:"export,omitempty"`
+	Step     *Step     `json:"step,omitempty"`
 	Test     string    `json:"test,omitempty"`
 }
 
@@ -102,8 +104,8 @@ const (
 
 // Reply is an answer of a worker.
 //
-//	progress  Progress (of a solve with Solved, if Progress.Best), or Point of a sweep, or Answer of a question
-//	result    Opened, Solved, Swept, Placed, Answered or Exported, according to the request
+//	progress  Progress (of a solve with Solved, if Progress.Best), or Point of a sweep, or Answer of a question, or Stepped
+//	result    Opened, Solved, Swept, Placed, Answered, Exported or Stepped, according to the request
 //	failure   Failure (and Solved or Placed, if the deadline passed and there is a best so far)
 type Reply struct {
 	Kind     Kind      `json:"kind"`
@@ -113,6 +115,7 @@ type Reply struct {
 	Placed   *Placed   `json:"placed,omitempty"`
 	Answered *Answered `json:"asked,omitempty"`
 	Exported *Exported `json:"exported,omitempty"`
+	Stepped  *Stepped  `json:"stepped,omitempty"`
 	Progress *Progress `json:"progress,omitempty"`
 	Point    *Point    `json:"point,omitempty"`
 	Answer   *Answer   `json:"answer,omitempty"`

@@ -63,8 +63,11 @@ func (s *Server) answer(ctx context.Context, req *proto.Request, emit func(*prot
 	case req.Op == proto.OpExport && req.Export != nil:
 		exported, fail := s.export(req.Export)
 		return &proto.Reply{Exported: exported}, fail
+	case req.Op == proto.OpStep && req.Step != nil:
+		stepped, fail := s.step(ctx, req.Step, emit)
+		return &proto.Reply{Stepped: stepped}, fail
 	}
-	return nil, proto.Fail(proto.BadRequest, "the request %q is unknown or has no content; expected open, solve, sweep, place, ask or export", req.Op)
+	return nil, proto.Fail(proto.BadRequest, "the request %q is unknown or has no content; expected open, solve, sweep, place, ask, export or step", req.Op)
 }
 
 // panicSite keeps the part of a stack that tells where a panic came from: what

@@ -8,9 +8,9 @@ import (
 	"memtide/wasm/proto"
 )
 
-// Reader opens files whose format this program does not read itself, and writes
-// schedules for other programs, by a second program that is loaded when the first
-// such file is opened or written.
+// Reader opens files whose format this program does not read itself, writes schedules for
+// other programs and answers about training steps, by a second program that is loaded when
+// the first of these is asked for.
 type Reader struct {
 	// Fetch gets the second program, and what starts its worker. Two files that are
 	// opened at once may both wait for it.

@@ -68,6 +68,8 @@ func (j *Runner) Start(e state.Effect) bool {
 		j.place(e)
 	case state.Question:
 		j.question(e)
+	case state.AskStep:
+		j.step(e)
 	case state.Cancel:
 		j.cancel(e.ID)
 	case state.UseThread:

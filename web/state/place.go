@@ -316,7 +316,7 @@ func (s *State) placed(id int, placed *proto.Placed, why *proto.Failure) *Places
 
 // openedMemory shows a file about addresses: nothing else of the page applies.
 func (s *State) openedMemory(o *Opening, r *proto.Opened) []Effect {
-	out := append(s.cancelSweep(), s.questions.drop()...)
+	out := append(append(s.closeStep(), s.cancelSweep()...), s.questions.drop()...)
 	if s.Solving != nil {
 		out = append(out, Cancel{s.Solving.ID})
 	}

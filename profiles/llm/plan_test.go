@@ -196,6 +196,17 @@ func TestAsked(t *testing.T) {
 			t.Errorf("the program %s can be chosen and is not known", name)
 		}
 	}
+	for program, want := range map[string]Setup{"hf": {Weight: 4, Zero: 3}, "torchtitan": {Weight: 4, Zero: 3}, "torchtune": {Weight: 2, Zero: 3}, "megatron": {Weight: 2, Master: 4, Zero: 1}} {
+		args := engine.Args{"program": program, "gpus": "2"}
+		s := asked(args).Setup
+		if s.Weight != want.Weight || s.Master != want.Master || s.Zero != want.Zero {
+			t.Errorf("%s: weights of %d bytes, copies of %d, ZeRO-%d; want %d, %d, %d", program, s.Weight, s.Master, s.Zero, want.Weight, want.Master, want.Zero)
+		}
+		states, shard := ask.WordsIn(args, "states", ask.Auto), ask.WordsIn(args, "shard", ask.Auto)
+		if strings.Contains(states, "fp32 states") != (s.Weight == 4) || strings.Contains(states, "copy") != (s.Master == 4) || strings.Contains(shard, "ZeRO-1") != (s.Zero == 1) {
+			t.Errorf("%s is told as %q and %q; it is %d, %d, ZeRO-%d", program, states, shard, s.Weight, s.Master, s.Zero)
+		}
+	}
 	if want := append([]string{ask.Auto}, lossKinds...); !slices.Equal(ask.Option("loss").Choices, want) {
 		t.Errorf("losses that can be chosen: %q, want %q", ask.Option("loss").Choices, want)
 	}

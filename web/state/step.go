@@ -63,7 +63,11 @@ func (m SetStep) apply(s *State) []Effect {
 		return nil
 	}
 	c := s.Choice
-	c.StepArgs = ask.With(c.StepArgs, m.Name, m.Value)
+	if c.StepArgs = ask.With(c.StepArgs, m.Name, m.Value); c.StepKey() == s.Choice.StepKey() {
+		s.Draft = Draft{}
+		s.DOM++
+		return nil
+	}
 	return s.openStep(c, Push)
 }
 

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"memtide/engine"
+	"memtide/profiles/llm/ask"
 	"memtide/web/format"
 	"memtide/web/state"
 )
@@ -48,6 +49,8 @@ func NameOf(s *state.State) string {
 	switch {
 	case s.View.Frame.Title != "":
 		return s.View.Frame.Title
+	case s.Step != nil:
+		return ask.Title(s.Choice.Step) + ", " + wordsWhole
 	case s.Memory != nil:
 		return s.Memory.File
 	case s.Network != nil && s.Network.Profile.Name != "":

@@ -147,8 +147,7 @@ const (
 
 // Fixes finds up to three ways to make a question fit, none with a knob of
 // another one: single knobs, and where these are too few, knobs on top of those that freed
-// the most. Those of
-// one depth come in the order of their step times.
+// the most. Those of one depth come in the order of their cards and their step times.
 func Fixes(single []Change, poll *engine.Poll) (out []Change, err error) {
 	level := single
 	for range deepest {
@@ -160,7 +159,9 @@ func Fixes(single []Change, poll *engine.Poll) (out []Change, err error) {
 				rest = append(rest, c)
 			}
 		}
-		slices.SortStableFunc(fits, func(a, b Change) int { return cmp.Compare(a.Answer.Time, b.Answer.Time) })
+		slices.SortStableFunc(fits, func(a, b Change) int {
+			return cmp.Or(cmp.Compare(a.GPUs, b.GPUs), cmp.Compare(a.Answer.Time, b.Answer.Time))
+		})
 		for _, c := range fits {
 			if len(out) < mostFixes && !covered(out, c) {
 				out = append(out, c)

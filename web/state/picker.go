@@ -18,8 +18,8 @@ type Picker struct {
 // StepEntry begins the ids of entries that are the whole training step of a model.
 const StepEntry = "step/"
 
-// Steps are the models whose whole step the query finds; those that are usual if it is
-// empty.
+// Steps are the models whose whole step the query finds, those that are usual first, and
+// those alone if it is empty.
 func (p Picker) Steps() (out []*ask.Model) {
 	words := strings.Fields(strings.ToLower(p.Query))
 	for i := range ask.Models {
@@ -28,6 +28,15 @@ func (p Picker) Steps() (out []*ask.Model) {
 			out = append(out, m)
 		}
 	}
+	slices.SortStableFunc(out, func(a, b *ask.Model) int {
+		switch {
+		case a.Usual == b.Usual:
+			return 0
+		case a.Usual:
+			return -1
+		}
+		return 1
+	})
 	return out
 }
 

@@ -29,9 +29,10 @@ func (c *Step) Late() string {
 	return strconv.FormatBool(c.reply() != nil && c.S.Late())
 }
 
-// SentenceCase is a text that begins with a capital.
+// SentenceCase is a text that begins with a capital, unless it begins with a name such as
+// bf16 or torch.compile.
 func SentenceCase(text string) string {
-	if text == "" || strings.HasPrefix(text, "torch.") {
+	if word, _, _ := strings.Cut(text, " "); word == "" || strings.ContainsAny(word, ".0123456789") {
 		return text
 	}
 	return strings.ToUpper(text[:1]) + text[1:]
@@ -147,6 +148,9 @@ func (c *Step) Parts() (out []Part) {
 		add(string(p.Kind), p.Name, at+p.Bytes)
 	}
 	add("alloc", wordsOverhead, r.Low)
+	if r.Experts {
+		add("unsure", wordsUnsureLoad, r.High)
+	}
 	add("unsure", wordsUnsure, r.High)
 	add("cuda", wordsCUDA, at+r.Context)
 	if at > r.Memory {

@@ -19,11 +19,19 @@ type StepWord struct {
 	Options       []Option // nil of a number
 }
 
+// AfterClass is that of the words after the control: a comma stands close to it.
+func (w StepWord) AfterClass() string {
+	if w.After == "," {
+		return "stop"
+	}
+	return ""
+}
+
 // said are the options that stand in the sentence of the case, with the words before
 // them; the others are assumptions.
 var said = []struct{ name, before, after string }{
-	{"batch", "at", "sequences"}, {"seq", "of", "tokens"}, {"optimizer", "in bf16 with", ""}, {"states", ",", ""}, {"ckpt", ",", ""},
-	{"program", "in", ""}, {"gpus", "on", "×"}, {"device", "", ""}, {"shard", ",", ""},
+	{"batch", "at", "sequences"}, {"seq", "of", "tokens"}, {"optimizer", "in bf16 with", ","}, {"states", "", ","}, {"ckpt", "", ""},
+	{"program", "in", ""}, {"gpus", "on", "×"}, {"device", "", ""}, {"shard", "with", ""},
 }
 
 // Words are the controls of the sentence about a training step.

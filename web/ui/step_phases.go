@@ -13,7 +13,8 @@ import (
 	"memtide/web/format"
 )
 
-// StepColumn is a phase of a step: what is allocated at its peak, as a stack.
+// StepColumn is a phase of a step: what is allocated at its peak, as a stack, which the
+// style sheet lays down where there is little width.
 type StepColumn struct {
 	Name, Label, About string
 	Class              string // "most" for the phase of the peak
@@ -39,7 +40,7 @@ func (c *Step) Phases() (out []StepColumn) {
 		at := engine.Bytes(0)
 		for _, part := range p.Parts {
 			col.Parts = append(col.Parts, Part{Class: string(part.Kind), Title: part.Name + " " + format.Bytes(part.Bytes),
-				Style: fmt.Sprintf("bottom:%s;height:%s", percent(at, c.tallest()), percent(part.Bytes, c.tallest()))})
+				Style: fmt.Sprintf("--from:%s;--size:%s", percent(at, c.tallest()), percent(part.Bytes, c.tallest()))})
 			at += part.Bytes
 		}
 		out = append(out, col)

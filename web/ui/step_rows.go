@@ -21,7 +21,7 @@ type StepRow struct {
 
 	title, about string
 	bytes, time  string
-	bad          bool    // it does not fit
+	fit          proto.Fit
 	now          bool    // the step as it is
 	after, mark  float64 // the bytes and what a card has, shares of the longest bar
 }
@@ -80,15 +80,15 @@ func (c *Step) Rows() (out []StepRow) {
 		return nil
 	}
 	most := max(r.High+r.Context, r.Memory, 1)
-	row := func(title string, high, low engine.Bytes) StepRow {
-		return StepRow{title: title, bytes: ranged(low+r.Context, high+r.Context), after: float64(high + r.Context), bad: high+r.Context > r.Memory}
+	row := func(title string, high, low engine.Bytes, fit proto.Fit) StepRow {
+		return StepRow{title: title, bytes: ranged(low+r.Context, high+r.Context), after: float64(high + r.Context), fit: fit}
 	}
-	now := row("As it is", r.High, r.Low)
+	now := row("As it is", r.High, r.Low, r.Fit)
 	now.now, now.time = true, format.Duration(r.Time)
 	out = append(out, now)
 	add := func(x *proto.StepChange, arg string, i int) {
 		most = max(most, x.High+r.Context)
-		o := row(SentenceCase(strings.Join(x.Names, " + ")), x.High, x.Low)
+		o := row(SentenceCase(strings.Join(x.Names, " + ")), x.High, x.Low, x.Fit)
 		o.Arg, o.Index, o.time = arg, i, changed(r.Time, x.Time)
 		if c.fixing() || x.Fit != proto.Fits {
 			o.about = fitWords[x.Fit]
@@ -116,17 +116,13 @@ func (c *Step) Rows() (out []StepRow) {
 
 // HTML is what stands in a row.
 func (o StepRow) HTML() vugu.HTML {
-	class := "turn-bytes"
-	if o.bad {
-		class += " bad"
-	}
 	return vugu.HTML(fmt.Sprintf(`<span><b>%s</b><small>%s</small></span>%s<span class="%s">%s</span><span>%s</span>`,
-		html.EscapeString(o.title), html.EscapeString(o.about), o.bar(), class, html.EscapeString(o.bytes), html.EscapeString(o.time)))
+		html.EscapeString(o.title), html.EscapeString(o.about), o.bar(), o.fit, html.EscapeString(o.bytes), html.EscapeString(o.time)))
 }
 
 // bar are the bytes with the line of what a card has.
 func (o StepRow) bar() string {
-	class := "bar-after"
+	class := "turn-" + string(o.fit)
 	if o.now {
 		class = "bar-now"
 	}

@@ -16,10 +16,11 @@ const (
 	wordsReserved   = "PyTorch reserves %s, for a peak of %s allocated" // range, peak
 	wordsBeside     = "; %s beside it is assumed for CUDA and collectives."
 	wordsExperts    = " How busy the experts are is not known: the range holds what was measured."
-	wordsStatesSay  = "Checkpointing alone cannot help: these are there before the first layer runs. "
+	wordsStatesSay  = "No checkpointing and no shorter sequence makes these smaller. "
 
 	wordsOverhead = "held by the allocator"
 	wordsUnsure   = "perhaps held, by its settings"
+	wordsUnsureLoad = "perhaps, by how busy experts are"
 	wordsCUDA     = "CUDA and collectives"
 	wordsPast     = "over by"
 	wordsCardHas  = "%s has %s" // cards, memory

@@ -201,9 +201,9 @@ func (c *Step) Numbers() []Number {
 		peak, phase, step, rate = format.Bytes(r.Allocated), "peak, in the "+r.Phases[r.Phase].Name, format.Duration(r.Time), format.Count(int(r.Rate))
 	}
 	return []Number{
-		{ID: "step-peak", Label: phase, Value: peak, Title: "The most that is allocated at a moment"},
-		{ID: "step-time", Label: "per step, an estimate", Value: step, Title: "From rates and shares of the card's peak: about 20 % for dense models on one node, an order of size elsewhere"},
-		{ID: "step-rate", Label: "tokens per second and card", Value: rate},
+		{ID: "whole-peak", Label: phase, Value: peak, Title: "The most that is allocated at a moment"},
+		{ID: "whole-time", Label: "per step, an estimate", Value: step, Title: "From rates and shares of the card's peak: about 20 % for dense models on one node, an order of size elsewhere"},
+		{ID: "whole-rate", Label: "tokens per second and card", Value: rate},
 	}
 }
 

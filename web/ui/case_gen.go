@@ -208,78 +208,20 @@ func (c *Case) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		}
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
 		vgparent.AppendChild(vgn)
-		for vgiterkeyt, w := range c.Words() {
-			var vgiterkey interface{} = vgiterkeyt
-			_ = vgiterkey
-			w := w
-			_ = w
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "label", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "word"}}}
-			vgparent.AppendChild(vgn)
+		if c.S.Step != nil {
 			{
-				vgparent := vgn
-				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
-				vgparent.AppendChild(vgn)
-				vgn.SetInnerHTML(w.Before)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
-				if w.Options == nil {
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "input", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "number"}, vugu.VGAttribute{Namespace: "", Key: "inputmode", Val: "numeric"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "step-set"}}}
-					vgparent.AppendChild(vgn)
-					vgn.AddAttrInterface("aria-label", w.Label)
-					vgn.AddAttrInterface("data-arg", w.Name)
-					vgn.AddAttrInterface("data-testid", "step-"+w.Name)
-					vgn.AddAttrInterface("max", w.Max)
-					vgn.AddAttrInterface("min", w.Min)
-					vgn.AddAttrInterface("value", w.Value)
-					{
-						b, err := vjson.Marshal(w.Value)
-						if err != nil {
-							panic(err)
-						}
-						vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "value", JSONVal: vjson.RawMessage(b)})
-					}
+				vgcompKey := vugu.MakeCompKey(0xC86F4903B986F4E^vgin.CurrentPositionHash(), vgiterkey)
+				// ask BuildEnv for prior instance of this specific component
+				vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Stepcase)
+				if vgcomp == nil {
+					// create new one if needed
+					vgcomp = new(Stepcase)
+					vgin.BuildEnv.WireComponent(vgcomp)
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
-				if w.Options != nil {
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "select", Attr: []vugu.VGAttribute{{Namespace: "", Key: "data-do", Val: "step-set"}}}
-					vgparent.AppendChild(vgn)
-					vgn.AddAttrInterface("aria-label", w.Label)
-					vgn.AddAttrInterface("data-arg", w.Name)
-					vgn.AddAttrInterface("data-testid", "step-"+w.Name)
-					{
-						vgparent := vgn
-						_ = vgparent
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-						vgparent.AppendChild(vgn)
-						for vgiterkeyt, o := range w.Options {
-							var vgiterkey interface{} = vgiterkeyt
-							_ = vgiterkey
-							o := o
-							_ = o
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "option", Attr: []vugu.VGAttribute(nil)}
-							vgparent.AppendChild(vgn)
-							vgn.AddAttrInterface("selected", o.Selected)
-							vgn.AddAttrInterface("value", o.ID)
-							{
-								b, err := vjson.Marshal(o.Selected)
-								if err != nil {
-									panic(err)
-								}
-								vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "selected", JSONVal: vjson.RawMessage(b)})
-							}
-							vgn.SetInnerHTML(o.Title)
-						}
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-						vgparent.AppendChild(vgn)
-					}
-				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
-				vgparent.AppendChild(vgn)
-				vgn.AddAttrInterface("class", w.AfterClass())
-				vgn.SetInnerHTML(w.After)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+				vgin.BuildEnv.UseComponent(vgcompKey, vgcomp)	// ensure we can use this in the cache next time around
+				vgcomp.S = c.S
+				vgout.Components = append(vgout.Components, vgcomp)
+				vgn = &vugu.VGNode{Component: vgcomp}
 				vgparent.AppendChild(vgn)
 			}
 		}

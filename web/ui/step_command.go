@@ -19,14 +19,6 @@ type StepWord struct {
 	Options       []Option // nil of a number
 }
 
-// AfterClass is that of the words after the control: a comma stands close to it.
-func (w StepWord) AfterClass() string {
-	if w.After == "," {
-		return "stop"
-	}
-	return ""
-}
-
 // said are the options that stand in the sentence of the case, with the words before
 // them; the others are assumptions.
 var said = []struct{ name, before, after string }{
@@ -34,11 +26,11 @@ var said = []struct{ name, before, after string }{
 	{"program", "in", ""}, {"gpus", "on", "×"}, {"device", "", ""}, {"shard", "with", ""},
 }
 
-// Words are the controls of the sentence about a training step.
-func (c *Case) Words() (out []StepWord) {
-	if c.S.Step == nil {
-		return nil
-	}
+// Stepcase is the part of the case's sentence that is about a training step.
+type Stepcase struct{ S *state.State }
+
+// Words are its controls.
+func (c *Stepcase) Words() (out []StepWord) {
 	for _, w := range said {
 		s := stepWord(c.S, w.name)
 		if s.Before, s.After = w.before, w.after; w.name == "batch" && s.Value == "1" {

@@ -70,7 +70,7 @@ func largest(parts []proto.StepPart) string {
 // at it.
 func (c *Step) Limit() string {
 	if c.reply() == nil {
-		return "display:none"
+		return ""
 	}
 	return fmt.Sprintf("--share:%.4g", float64(c.reply().Memory-c.reply().Context)/float64(c.tallest()))
 }

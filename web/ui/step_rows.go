@@ -46,9 +46,6 @@ func (c *Step) Title() string {
 	return wordsChanges
 }
 
-// Caption says what the rows are.
-func (c *Step) Caption() string { return wordsTurned }
-
 // Looking is for aria-busy of the rows.
 func (c *Step) Looking() string {
 	if c.Note() == "…" {

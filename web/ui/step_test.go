@@ -158,7 +158,7 @@ func TestStepPage(t *testing.T) {
 func TestStepControls(t *testing.T) {
 	s := stepPage(t, "gpt2", engine.Args{"gpus": "2", "seq": "1024"})
 	var got, want []string
-	for _, w := range append((&Case{S: s}).Words(), (&Step{S: s}).Assumed()...) {
+	for _, w := range append((&Stepcase{S: s}).Words(), (&Step{S: s}).Assumed()...) {
 		got = append(got, w.Name)
 	}
 	for _, o := range ask.Options {
@@ -180,8 +180,8 @@ func TestStepCommands(t *testing.T) {
 		}
 	}
 	do(Command{Do: "step-set", Arg: "gpus", Value: "8"})
-	if s.Choice.StepArgs["gpus"] != "" || (&Case{S: s}).Words()[6].Value != "8" {
-		t.Errorf("while it is typed: %v, and %q in the field; want it in the field alone", s.Choice.StepArgs, (&Case{S: s}).Words()[6].Value)
+	if s.Choice.StepArgs["gpus"] != "" || (&Stepcase{S: s}).Words()[6].Value != "8" {
+		t.Errorf("while it is typed: %v, and %q in the field; want it in the field alone", s.Choice.StepArgs, (&Stepcase{S: s}).Words()[6].Value)
 	}
 	do(Command{Do: "step-set", Arg: "gpus", Value: "8", Settled: true})
 	do(Command{Do: "step-set", Arg: "seq", Value: "0", Settled: true})

@@ -5,7 +5,6 @@ package ask
 
 import (
 	"maps"
-	"strconv"
 	"strings"
 
 	"memtide/engine"
@@ -38,40 +37,35 @@ const Auto = "auto"
 
 // Options are all that can be chosen about a step, in the order of its sentence. The
 // back quotes in Doc are those of a flag's help.
-var Options = append([]engine.Param{
-	count("batch", "sequences at once", "`N` sequences of a micro batch", 1, 1<<16),
-	count("seq", "tokens", "`N` tokens of a sequence", 8192, 1<<24),
-	count("accumulate", "micro batches of a step", "`N` micro batches of a step", 1, 1<<16),
-	word("program", "program", "`NAME` of what runs the step", "hf", "torchtitan", "torchtune", "megatron"),
-	word("optimizer", "optimizer", "`NAME` of the optimizer", "adamw", "adamw-8bit", "sgd"),
-	word("states", "states", "`TYPE` of weights, gradients and moments", Auto, "fp32", "bf16"),
-	word("ckpt", "checkpointing", "`POLICY` of checkpointing (sac_op: every second product kept)", "none", "sac_op", "sac_op_all", "full"),
-	count("gpus", "cards", "`N` cards", 1, 1<<16),
-}, engine.Param{Name: "device", Title: "card", Doc: "`DEVICE` that each of the cards is; memtide help devices lists them", Default: "h100-sxm-80gb", Choices: devices()},
-	word("shard", "sharing of states", "`HOW` states are shared (zero3: FSDP), by itself zero3 on several cards", Auto, "none", "zero1", "zero2", "zero3"),
-	word("loss", "loss", "`NAME` of the loss", Auto, "bf16", "fp32", "compiled", "chunked_ce", "compiled_chunks", "chunked", "vocab_chunked", "inplace", "fused"),
-	word("logits", "logits in the backward", "`WHAT` of the logits a variable keeps through the backward", Auto, "deleted"),
-	word("norm", "norm", "`NAME` of the norm's kernel", Auto, "eager", "fused", "plain"),
-	word("kernel", "optimizer's kernel", "`NAME` of the optimizer's kernel", Auto, "foreach", "fused", "for-loop"),
-	count("lora", "rank of adapters", "`RANK` of adapters beside frozen bf16 weights; 0 trains everything", 0, 1<<12),
-	word("compile", "torch.compile of the blocks", "blocks go through torch.compile", "no", "yes"),
-	word("offload", "block inputs in host memory", "block inputs wait in host memory; needs -ckpt full", "no", "yes"),
-	word("host", "optimizer in host memory", "moments and the optimizer's step are the host's", "no", "yes"),
-	count("tp", "tensor parallel", "`N` ranks that share each product", 1, 1<<10),
-	count("cp", "context parallel", "`N` ranks that share each sequence", 1, 1<<10),
-	count("ep", "expert parallel", "`N` ranks that share the experts of a block", 1, 1<<10),
-	engine.Param{Name: Context, Title: "MiB for CUDA and collectives", Doc: "`SIZE` of CUDA's context and the collectives' buffers on each card: an assumption", Default: "1024", Max: 1 << 16})
+var Options = []engine.Param{
+	{Name: "batch", Title: "sequences at once", Doc: "`N` sequences of a micro batch", Default: "1", Min: 1, Max: 1 << 16},
+	{Name: "seq", Title: "tokens", Doc: "`N` tokens of a sequence", Default: "8192", Min: 1, Max: 1 << 24},
+	{Name: "accumulate", Title: "micro batches of a step", Doc: "`N` micro batches of a step", Default: "1", Min: 1, Max: 1 << 16},
+	{Name: "program", Title: "program", Doc: "`NAME` of what runs the step", Default: "hf", Choices: []string{"hf", "torchtitan", "torchtune", "megatron"}},
+	{Name: "optimizer", Title: "optimizer", Doc: "`NAME` of the optimizer", Default: "adamw", Choices: []string{"adamw", "adamw-8bit", "sgd"}},
+	{Name: "states", Title: "states", Doc: "`TYPE` of weights, gradients and moments", Default: Auto, Choices: []string{Auto, "fp32", "bf16"}},
+	{Name: "ckpt", Title: "checkpointing", Doc: "`POLICY` of checkpointing (sac_op: every second product kept)", Default: "none", Choices: []string{"none", "sac_op", "sac_op_all", "full"}},
+	{Name: "gpus", Title: "cards", Doc: "`N` cards", Default: "1", Min: 1, Max: 1 << 16},
+	{Name: "device", Title: "card", Doc: "`DEVICE` that each of the cards is; memtide help devices lists them", Default: "h100-sxm-80gb"}, // its choices: see init
+	{Name: "shard", Title: "sharing of states", Doc: "`HOW` states are shared (zero3: FSDP), by itself zero3 on several cards", Default: Auto, Choices: []string{Auto, "none", "zero1", "zero2", "zero3"}},
+	{Name: "loss", Title: "loss", Doc: "`NAME` of the loss", Default: Auto, Choices: []string{Auto, "bf16", "fp32", "compiled", "chunked_ce", "compiled_chunks", "chunked", "vocab_chunked", "inplace", "fused"}},
+	{Name: "logits", Title: "logits in the backward", Doc: "`WHAT` of the logits a variable keeps through the backward", Default: Auto, Choices: []string{Auto, "deleted"}},
+	{Name: "norm", Title: "norm", Doc: "`NAME` of the norm's kernel", Default: Auto, Choices: []string{Auto, "eager", "fused", "plain"}},
+	{Name: "kernel", Title: "optimizer's kernel", Doc: "`NAME` of the optimizer's kernel", Default: Auto, Choices: []string{Auto, "foreach", "fused", "for-loop"}},
+	{Name: "lora", Title: "rank of adapters", Doc: "`RANK` of adapters beside frozen bf16 weights; 0 trains everything", Default: "0", Min: 0, Max: 1 << 12},
+	{Name: "compile", Title: "torch.compile of the blocks", Doc: "blocks go through torch.compile", Default: "no", Choices: []string{"no", "yes"}},
+	{Name: "offload", Title: "block inputs in host memory", Doc: "block inputs wait in host memory; needs -ckpt full", Default: "no", Choices: []string{"no", "yes"}},
+	{Name: "host", Title: "optimizer in host memory", Doc: "moments and the optimizer's step are the host's", Default: "no", Choices: []string{"no", "yes"}},
+	{Name: "tp", Title: "tensor parallel", Doc: "`N` ranks that share each product", Default: "1", Min: 1, Max: 1 << 10},
+	{Name: "cp", Title: "context parallel", Doc: "`N` ranks that share each sequence", Default: "1", Min: 1, Max: 1 << 10},
+	{Name: "ep", Title: "expert parallel", Doc: "`N` ranks that share the experts of a block", Default: "1", Min: 1, Max: 1 << 10},
+	{Name: Context, Title: "MiB for CUDA and collectives", Doc: "`SIZE` of CUDA's context and the collectives' buffers on each card: an assumption", Default: "1024", Max: 1 << 16},
+}
+
+func init() { Option("device").Choices = devices() }
 
 // Context is the option that is a number of MiB.
 const Context = "context"
-
-func word(name, title, doc string, choices ...string) engine.Param {
-	return engine.Param{Name: name, Title: title, Doc: doc, Default: choices[0], Choices: choices}
-}
-
-func count(name, title, doc string, usual, most int) engine.Param {
-	return engine.Param{Name: name, Title: title, Doc: doc, Default: strconv.Itoa(usual), Min: min(usual, 1), Max: most}
-}
 
 // tensorCores is the rate of 16-bit products, in operations a second, from which on a
 // device has units for them; for others the step has no times.

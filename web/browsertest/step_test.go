@@ -21,6 +21,7 @@ func whole(p *Page, verdict string) {
 func TestStep(t *testing.T) {
 	t.Parallel()
 	p := Open(t, smallStep)
+	Eval[bool](p, hands)
 	whole(p, "Does not fit: 18.4 GiB for weights, gradients and optimizer alone")
 	asked := Eval[string](p, `location.hash`)
 	p.Click(`[data-do="step-change"][data-arg="fix"]`)
@@ -30,7 +31,7 @@ func TestStep(t *testing.T) {
 	}
 	Eval[bool](p, `history.back(), true`)
 	whole(p, "Does not fit: ")
-	Eval[bool](p, `(() => { const e = byID("step-gpus"); e.focus(); e.value = "8"; e.dispatchEvent(new Event("change", {bubbles: true})); return true })()`)
+	Eval[bool](p, `(() => { const e = byID("step-gpus"); e.focus(); control("step-gpus", "8"); return true })()`)
 	whole(p, "Fits: ")
 	if got := Eval[string](p, `document.activeElement.dataset.testid + " " + document.activeElement.value`); got != "step-gpus 8" {
 		t.Errorf("after the change the focus and its value are %q; want the field with what was typed", got)
@@ -46,6 +47,7 @@ func TestStep(t *testing.T) {
 func TestStepForEverybody(t *testing.T) {
 	t.Parallel()
 	p := Open(t, smallStep)
+	Eval[bool](p, hands)
 	whole(p, "Does not fit")
 	Eval[bool](p, `document.querySelectorAll(".whole details").forEach((e) => e.open = true), true`)
 	source := axe(t)

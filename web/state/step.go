@@ -96,9 +96,8 @@ func (m UseChange) apply(s *State) []Effect {
 // openStep shows a training step instead of what is open, or another one.
 func (s *State) openStep(c Choice, h History) (out []Effect) {
 	if s.Step == nil {
-		out = append(s.closeOther(), s.cancel()...)
-		out = append(out, append(s.cancelSweep(), s.questions.drop()...)...)
-		s.Memory, s.Curve, s.Preview, s.Shown, s.Network, s.hover = nil, nil, nil, nil, nil, ""
+		out = append(append(s.closeOther(), s.cancel()...), s.closeNetwork()...)
+		s.Memory = nil
 		s.View.From, s.View.To, s.View.Playhead, s.View.Play, s.View.Story = 0, 0, 0, Playing{}, NoStory
 		s.Step = &Step{}
 	} else {

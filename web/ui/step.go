@@ -212,6 +212,8 @@ type StepAnswer struct {
 	ID, Do, Arg, Value string
 	question, answer   string
 	Off                bool // there is nothing to press
+
+	_ [0]func() // never compared, see choice.Field
 }
 
 // HTML is what stands on its button.

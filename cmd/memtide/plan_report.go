@@ -15,19 +15,12 @@ import (
 )
 
 // planReport is the answer with what would change it.
-type planReport struct {
-	flags   *planFlags
-	ask     llm.Ask
-	answer  *llm.Answer
-	knobs   []llm.Change
-	fixes   []llm.Change
-	longest int64
-}
+type planReport struct{ *llm.Plan }
 
 // text is the report for people.
 func (r *planReport) text() string {
 	return r.sentence() + cli.Table(func(w *tabwriter.Writer) {
-		a := r.answer
+		a := r.Answer
 		fmt.Fprintf(w, "\nThe peak of %s allocated is in the %s\n", format.Bytes(a.Allocated), a.Phase)
 		for _, p := range a.Parts {
 			amounts(w, a.Allocated, p.Class.String(), p.Bytes)
@@ -39,15 +32,15 @@ func (r *planReport) text() string {
 			}
 		}
 		fmt.Fprintf(w, "\nReserved\n  expandable segments\t%s\n  the allocator's default\t%s\n  beside them, assumed for CUDA and collectives\t%s\n",
-			format.Bytes(a.Expandable), format.Bytes(a.Reserved), format.Bytes(r.ask.Context))
+			format.Bytes(a.Expandable), format.Bytes(a.Reserved), format.Bytes(r.Ask.Context))
 	}) + r.changes() + r.ways()
 }
 
 // sentence is the answer in a line or two.
 func (r *planReport) sentence() string {
-	a, s := r.answer, r.ask.Setup
+	a, s := r.Answer, r.Ask.Setup
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s (%d parameters) on %s, %d x %d tokens: ", s.Model.Name, s.Model.Params(), counted(r.ask.GPUs, r.ask.Card.Name), s.Batch, s.Seq)
+	fmt.Fprintf(&b, "%s (%d parameters) on %s, %d x %d tokens: ", s.Model.Name, s.Model.Params(), counted(r.Ask.GPUs, r.Ask.Card.Name), s.Batch, s.Seq)
 	reserved := format.Bytes(a.High)
 	if low := format.Bytes(a.Low); low != reserved {
 		reserved = low + " to " + reserved
@@ -62,24 +55,19 @@ func (r *planReport) sentence() string {
 	default:
 		fmt.Fprintf(&b, "fits. PyTorch reserves %s of %s, at least %s (%.0f %%) is free.", reserved, format.Bytes(a.Capacity), format.Bytes(a.Margin()), 100*float64(a.Margin())/float64(a.Capacity))
 	}
-	fmt.Fprintf(&b, "\nA step takes about %s (an estimate), %.0f tokens/s on each card.", format.Duration(a.Time), r.rate())
-	if r.longest > 0 {
-		fmt.Fprintf(&b, " Sequences of up to %d tokens fit.", r.longest)
+	fmt.Fprintf(&b, "\nA step takes about %s (an estimate), %.0f tokens/s on each card.", format.Duration(a.Time), r.Rate())
+	for _, m := range []struct {
+		words string
+		n     int64
+	}{{" Sequences of up to %d tokens fit.", r.Longest}, {" Up to %d sequences at once fit.", r.Batch}, {" The fewest cards on which it fits: %d.", r.Fewest}} {
+		if m.n > 0 {
+			fmt.Fprintf(&b, m.words, m.n)
+		}
 	}
 	if s.Model.MoE != nil {
 		b.WriteString(" How busy the experts are is not known: the range holds what was measured, up to 21 % above the figure for equal shares.")
 	}
 	return b.String() + "\n"
-}
-
-// rate is how many tokens a card sees in a second.
-func (r *planReport) rate() float64 {
-	s := r.ask.Setup
-	if r.answer.Time <= 0 {
-		return 0
-	}
-	tokens := float64(s.Batch*s.Seq*max(s.Accumulate, 1)) / float64(max(s.Tensor, 1)*max(s.Context, 1))
-	return tokens / r.answer.Time.Seconds()
 }
 
 // counted is a number of cards in words.
@@ -92,30 +80,33 @@ func counted(n int64, card string) string {
 
 // changes is a table of what each knob does by itself.
 func (r *planReport) changes() string {
+	if len(r.Changes) == 0 {
+		return "\nNo single change makes a difference.\n"
+	}
 	return cli.Table(func(w *tabwriter.Writer) {
-		fmt.Fprint(w, "\nEach change by itself\treserved\tfreed\tstep\t\n")
-		of := r.answer.High
-		for _, c := range r.knobs {
+		fmt.Fprint(w, "\nEach change by itself, best first\treserved\tfreed\tstep\t\n")
+		of := r.Answer.High
+		for _, c := range r.Changes {
 			of = max(of, c.Answer.High)
 		}
-		for _, c := range r.knobs {
-			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\n", c.Names[0], format.Bytes(c.Answer.High), signed(r.answer.High-c.Answer.High), longer(c.Answer.Time-r.answer.Time), c.Answer.Verdict, bar(c.Answer.High, of))
+		for _, c := range r.Changes {
+			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\n", c.Names[0], format.Bytes(c.Answer.High), signed(r.Answer.High-c.Answer.High), longer(c.Answer.Time-r.Answer.Time), c.Answer.Verdict, bar(c.Answer.High, of))
 		}
 	})
 }
 
 // ways are the changes that make it fit.
 func (r *planReport) ways() string {
-	if r.answer.Verdict == llm.Fits {
+	if r.Answer.Verdict == llm.Fits {
 		return ""
 	}
-	if len(r.fixes) == 0 {
+	if len(r.Fixes) == 0 {
 		return "\nNo combination of up to four of these changes makes it fit.\n"
 	}
 	var b strings.Builder
 	b.WriteString("\nIt fits with\n")
-	for _, c := range r.fixes {
-		fmt.Fprintf(&b, "  %s: %s reserved on %s, %s a step\n", strings.Join(c.Names, " + "), format.Bytes(c.Answer.High), counted(c.GPUs, r.ask.Card.Name), format.Duration(c.Answer.Time))
+	for _, c := range r.Fixes {
+		fmt.Fprintf(&b, "  %s: %s reserved on %s, %s a step\n", strings.Join(c.Names, " + "), format.Bytes(c.Answer.High), counted(c.GPUs, r.Ask.Card.Name), format.Duration(c.Answer.Time))
 	}
 	return b.String()
 }
@@ -166,6 +157,8 @@ type planJSON struct {
 	Parts      []planPart   `json:"parts"`
 	Phases     []planPart   `json:"phases"`
 	Longest    int64        `json:"longest_sequence_tokens"`
+	Batch      int64        `json:"largest_batch"`
+	Fewest     int64        `json:"fewest_gpus"`
 	Changes    []planChange `json:"changes"`
 	Fixes      []planChange `json:"fixes"`
 }
@@ -185,17 +178,17 @@ type planChange struct {
 
 // json is the report for programs.
 func (r *planReport) json() planJSON {
-	a := r.answer
-	out := planJSON{Schema: "memtide-plan/1", Model: r.ask.Setup.Model.Name, Params: r.ask.Setup.Model.Params(), Device: r.ask.Card.Name, GPUs: r.ask.GPUs,
-		Verdict: a.Verdict, Capacity: a.Capacity, Context: r.ask.Context, States: a.States, Allocated: a.Allocated, Reserved: a.Reserved,
-		Expandable: a.Expandable, StepTime: a.Time.Nanoseconds(), Phase: a.Phase.String(), Longest: r.longest}
+	a := r.Answer
+	out := planJSON{Schema: "memtide-plan/1", Model: r.Ask.Setup.Model.Name, Params: r.Ask.Setup.Model.Params(), Device: r.Ask.Card.Name, GPUs: r.Ask.GPUs,
+		Verdict: a.Verdict, Capacity: a.Capacity, Context: r.Ask.Context, States: a.States, Allocated: a.Allocated, Reserved: a.Reserved,
+		Expandable: a.Expandable, StepTime: a.Time.Nanoseconds(), Phase: a.Phase.String(), Longest: r.Longest, Batch: r.Batch, Fewest: r.Fewest}
 	for _, p := range a.Parts {
 		out.Parts = append(out.Parts, planPart{p.Class.String(), p.Bytes})
 	}
 	for phase := llm.Forward; phase <= llm.Step; phase++ {
 		out.Phases = append(out.Phases, planPart{phase.String(), a.Phases[phase]})
 	}
-	out.Changes, out.Fixes = changesJSON(r.knobs), changesJSON(r.fixes)
+	out.Changes, out.Fixes = changesJSON(r.Changes), changesJSON(r.Fixes)
 	return out
 }
 
@@ -222,6 +215,7 @@ const planHelp = `plan
   phase           of the peak; parts are what lies there, phases what each
                   phase reaches: lists of name and bytes
   longest_sequence_tokens  most that fits, in steps of 1,024
+  largest_batch, fewest_gpus  sequences of a micro batch, and cards on which it fits; 0: none
   changes         each by itself; fixes are up to three that make it fit: lists of
                   names, gpus, verdict, reserved_bytes and step_time_ns
 

@@ -10,12 +10,13 @@ import (
 	"memtide/engine"
 )
 
-// Ask is a question: does a setup train on so many cards.
+// Ask is a question: does a setup train on so many cards. New makes it of what is asked.
 type Ask struct {
 	Setup   Setup
 	Card    *Card
 	GPUs    int64
 	Context engine.Bytes // of CUDA and the collectives, beside what PyTorch reserves
+	Args    engine.Args  // that it was made of, for questions that differ in some
 }
 
 // Verdict says whether a setup fits.
@@ -105,6 +106,7 @@ func States(s Setup) (n engine.Bytes) {
 // Change is a plan with some knobs turned.
 type Change struct {
 	Names  []string
+	Args   engine.Args // all of the plan's
 	Answer *Answer
 	GPUs   int64
 	turned Ask
@@ -119,15 +121,19 @@ func (a Ask) turn(coarse bool, poll *engine.Poll) ([]Change, error) {
 		if err := poll.Err(); err != nil {
 			return out, err
 		}
-		b := a
-		if !k.apply(&b) {
+		changes := k.set(&a)
+		if changes == nil {
+			continue
+		}
+		b, err := a.with(changes)
+		if err != nil {
 			continue
 		}
 		answer, err := b.answer(coarse)
 		if err != nil {
 			continue // a knob that this setup does not have
 		}
-		out = append(out, Change{Names: []string{k.name}, Answer: answer, GPUs: b.GPUs, turned: b})
+		out = append(out, Change{Names: []string{k.name}, Args: b.Args, Answer: answer, GPUs: b.GPUs, turned: b})
 	}
 	return out, nil
 }
@@ -141,8 +147,7 @@ const (
 
 // Fixes finds up to three ways to make a question fit, none with a knob of
 // another one: single knobs, and where these are too few, knobs on top of those that freed
-// the most. Those of
-// one depth come in the order of their step times.
+// the most. Those of one depth come in the order of their cards and their step times.
 func Fixes(single []Change, poll *engine.Poll) (out []Change, err error) {
 	level := single
 	for range deepest {
@@ -154,7 +159,9 @@ func Fixes(single []Change, poll *engine.Poll) (out []Change, err error) {
 				rest = append(rest, c)
 			}
 		}
-		slices.SortStableFunc(fits, func(a, b Change) int { return cmp.Compare(a.Answer.Time, b.Answer.Time) })
+		slices.SortStableFunc(fits, func(a, b Change) int {
+			return cmp.Or(cmp.Compare(a.GPUs, b.GPUs), cmp.Compare(a.Answer.Time, b.Answer.Time))
+		})
 		for _, c := range fits {
 			if len(out) < mostFixes && !covered(out, c) {
 				out = append(out, c)
@@ -205,47 +212,4 @@ func numberless(name string) string {
 		}
 		return r
 	}, name)
-}
-
-// seqStep is what sequences are multiples of in a search.
-const seqStep = 1024
-
-// LongestSequence is the most tokens of a sequence that fits, in steps of 1,024 up to
-// most; 0 if not even one step does. Reserved memory does not always rise with the length:
-// the answer is a length that fits below one that does not.
-func LongestSequence(a Ask, most int64, poll *engine.Poll) (int64, error) {
-	fits := func(steps int64) (bool, error) {
-		if err := poll.Err(); err != nil {
-			return false, err
-		}
-		b := a
-		b.Setup.Seq = steps * seqStep
-		answer, err := b.answer(true)
-		return err == nil && answer.Verdict == Fits, err
-	}
-	low, high := int64(0), int64(1)
-	for high*seqStep <= most {
-		ok, err := fits(high)
-		if err != nil {
-			return low * seqStep, err
-		}
-		if !ok {
-			break
-		}
-		low, high = high, 2*high
-	}
-	high = min(high, most/seqStep+1)
-	for high-low > 1 {
-		mid := (low + high) / 2
-		ok, err := fits(mid)
-		if err != nil {
-			return low * seqStep, err
-		}
-		if ok {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
-	return low * seqStep, nil
 }

@@ -1,6 +1,7 @@
 // Command reader is the program of what most visits never need: it reads files of
-// every format, has every strategy, examines memory snapshots, and writes schedules for
-// other programs. The page loads it when the first of that is asked for.
+// every format, has every strategy, examines memory snapshots, answers about the training
+// steps of language models, and writes schedules for other programs. The page loads it
+// when the first of that is asked for.
 package main
 
 import (
@@ -9,6 +10,7 @@ import (
 	"memtide/wasm/pool"
 	_ "memtide/wasm/serve/examine"
 	_ "memtide/wasm/serve/export"
+	_ "memtide/wasm/serve/step"
 )
 
 func main() { pool.Serve(nil) }

@@ -32,8 +32,9 @@ type Opening struct {
 
 	Progress proto.Progress
 
-	linked bool // the link to the host was chosen meanwhile
-	fit    bool // the budget is to be the device's
+	text   string // of a short file
+	linked bool   // the link to the host was chosen meanwhile
+	fit    bool   // the budget is to be the device's
 	file   proto.Open
 }
 

@@ -42,7 +42,7 @@ func (c *Findings) Head() string {
 	switch {
 	case c.Refused():
 		return c.S.Alert.File + " was not opened."
-	case len(c.list()) > 0:
+	case len(c.list()) > 0 || c.S.Config() != "":
 		return "Read " + c.file() + "."
 	}
 	return ""
@@ -51,7 +51,9 @@ func (c *Findings) Head() string {
 // About says what follows from the findings.
 func (c *Findings) About() string {
 	switch n := len(c.list()); {
-	case c.Refused() && (c.S.Network != nil || c.S.Memory != nil):
+	case n == 0:
+		return ""
+	case c.Refused() && (c.S.Network != nil || c.S.Memory != nil || c.S.Step != nil):
 		return "What was shown before stays."
 	case c.Refused():
 		return ""

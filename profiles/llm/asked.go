@@ -24,11 +24,16 @@ func New(m *Model, args engine.Args) (Ask, error) {
 	for name, value := range args {
 		a.Args = ask.With(a.Args, name, value)
 	}
-	if a.GPUs%a.Setup.Tensor != 0 {
-		return a, fmt.Errorf("%d cards do not divide among %d ranks of a product", a.GPUs, a.Setup.Tensor)
+	each := a.Setup.Tensor // cards of what is not shared
+	if pp := n("pp"); pp > 1 {
+		a.Setup.Stages, a.Setup.Schedule = pp, p.Word("schedule")
+		each *= pp
 	}
-	if a.GPUs > a.Setup.Tensor {
-		a.Setup.Zero, a.Setup.Shard = 3, a.GPUs/a.Setup.Tensor
+	if a.GPUs%each != 0 {
+		return a, fmt.Errorf("%d cards do not divide among %d ranks of a product and %d of a pipeline", a.GPUs, a.Setup.Tensor, each/a.Setup.Tensor)
+	}
+	if a.GPUs > each {
+		a.Setup.Zero, a.Setup.Shard = 3, a.GPUs/each
 	}
 	FindProgram(p.Word("program")).Apply(&a.Setup)
 	if p.Is("offload", "yes") && !p.Is("ckpt", "full") {

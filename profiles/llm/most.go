@@ -61,7 +61,7 @@ func (a Ask) most(option string, step, limit int64, poll *engine.Poll) (int64, e
 // Fewest is the smallest number of cards on which it fits: the degree of tensor
 // parallelism times a power of two; 0 if none was found.
 func (a Ask) Fewest(poll *engine.Poll) (int64, error) {
-	for n := orOne(a.Setup.Tensor); n <= mostCards; n *= 2 {
+	for n := orOne(a.Setup.Tensor) * orOne(a.Setup.Stages); n <= mostCards; n *= 2 {
 		if err := poll.Err(); err != nil {
 			return 0, err
 		}

@@ -40,6 +40,7 @@ type Answer struct {
 	Capacity  engine.Bytes // of the card without the context
 	Verdict   Verdict
 	Time      time.Duration // an estimate
+	Ranks     *Ranks        // of a pipeline whose order is named; the answer is that of the fullest
 }
 
 // Margin is what is free on the card in the worse case; negative if it lacks.
@@ -58,15 +59,11 @@ func (a Ask) answer(coarse bool) (*Answer, error) {
 	if coarse {
 		limit = engine.Bytes(engine.Int64(float64(a.Card.Memory-a.Context) / (1 - uncertain)))
 	}
-	r, err := runUpTo(a.Setup, limit)
+	r, ranks, t, err := a.play(limit)
 	if err != nil {
 		return nil, err
 	}
-	t, err := StepTime(a.Setup, a.Card)
-	if err != nil {
-		return nil, err
-	}
-	out := &Answer{Result: r, Low: min(r.Reserved, r.Expandable), High: max(r.Reserved, r.Expandable), States: States(a.Setup),
+	out := &Answer{Result: r, Ranks: ranks, Low: min(r.Reserved, r.Expandable), High: max(r.Reserved, r.Expandable), States: States(a.Setup),
 		Capacity: a.Card.Memory - a.Context, Time: t, Verdict: Uncertain}
 	if a.Setup.Model.MoE != nil {
 		out.Low = engine.Bytes(engine.Int64(float64(out.Low) * (1 - moeAbove)))
@@ -81,14 +78,51 @@ func (a Ask) answer(coarse bool) (*Answer, error) {
 	return out, nil
 }
 
-// States are the bytes of weights, masters, gradients and moments on one rank, of a setup
-// that Run accepts.
+// play plays the step: on one rank, which stands for all, or on every rank of a pipeline.
+func (a Ask) play(limit engine.Bytes) (*Result, *Ranks, time.Duration, error) {
+	if a.Setup.Schedule != "" {
+		s, err := a.Setup.normal()
+		if err != nil {
+			return nil, nil, 0, err
+		}
+		ranks, err := s.ranks(a.Card, limit)
+		if err != nil {
+			return nil, nil, 0, err
+		}
+		return ranks.List[ranks.Full].Result, ranks, ranks.Time, nil
+	}
+	r, err := runUpTo(a.Setup, limit)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	t, err := StepTime(a.Setup, a.Card)
+	return r, nil, t, err
+}
+
+// States are the bytes of weights, masters, gradients and moments on the rank that has
+// most of them, of a setup that Run accepts.
 func States(s Setup) (n engine.Bytes) {
 	s, err := s.normal()
 	if err != nil {
 		return 0
 	}
-	for _, u := range newProgram(&s, s.end(true, true)).all() {
+	if s.Schedule != "" {
+		_, shares, err := s.playOrder(nil)
+		if err != nil {
+			return 0
+		}
+		for _, of := range shares {
+			n = max(n, newProgram(&s, of).states())
+		}
+		return n
+	}
+	return newProgram(&s, s.end(true, true)).states()
+}
+
+// states are the bytes of the program's states.
+func (p *program) states() (n engine.Bytes) {
+	s := p.s
+	for _, u := range p.all() {
 		for _, w := range u.weights {
 			n += s.at(w, 3, s.storedBytes(w, s.Weight))
 			if !w.trained {

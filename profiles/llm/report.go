@@ -98,5 +98,5 @@ func (p *Plan) Rate() float64 {
 	if p.Answer.Time <= 0 {
 		return 0
 	}
-	return float64(s.Batch*s.Seq*orOne(s.Accumulate)) / float64(orOne(s.Tensor)*orOne(s.Context)) / p.Answer.Time.Seconds()
+	return float64(s.Batch*s.Seq*orOne(s.Accumulate)) / float64(orOne(s.Tensor)*orOne(s.Context)*orOne(s.Stages)) / p.Answer.Time.Seconds()
 }

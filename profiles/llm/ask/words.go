@@ -18,6 +18,8 @@ var words = map[string]string{
 	"loss chunked": "chunks of tokens", "loss vocab_chunked": "chunks of words", "loss inplace": "in place", "loss fused": "one fused kernel",
 	"logits deleted": "deleted before it",
 	"norm eager":     "operator by operator", "norm fused": "one fused kernel", "norm plain": "without widening",
+	"schedule gpipe": "GPipe", "schedule 1f1b": "1F1B", "schedule interleaved": "interleaved 1F1B", "schedule zb-h1": "ZB-H1", "schedule zb-h2": "ZB-H2",
+	"schedule zb-v": "ZB-V", "schedule dualpipe": "DualPipe",
 	"kernel foreach": "foreach", "kernel fused": "fused", "kernel for-loop": "one tensor at a time",
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"memtide/cmd/cli"
 	"memtide/engine"
+	"memtide/engine/pipeline"
 	"memtide/profiles/llm"
 	"memtide/web/format"
 )
@@ -33,7 +34,23 @@ func (r *planReport) text() string {
 		}
 		fmt.Fprintf(w, "\nReserved\n  expandable segments\t%s\n  the allocator's default\t%s\n  beside them, assumed for CUDA and collectives\t%s\n",
 			format.Bytes(a.Expandable), format.Bytes(a.Reserved), format.Bytes(r.Ask.Context))
-	}) + r.changes() + r.ways()
+	}) + r.ranks() + r.changes() + r.ways()
+}
+
+// ranks is a table of a pipeline's ranks; empty without one.
+func (r *planReport) ranks() string {
+	ranks := r.Answer.Ranks
+	if ranks == nil {
+		return ""
+	}
+	return cli.Table(func(w *tabwriter.Writer) {
+		fmt.Fprintf(w, "\nRanks, %s; they wait %.0f %% of the passes' time\n", pipeline.Title(ranks.Schedule.Name), 100*ranks.Trace.Idle())
+		fmt.Fprint(w, "  rank\tlayers\tin flight\tallocated\treserved\n")
+		most := ranks.List[ranks.Full]
+		for i, rank := range ranks.List {
+			fmt.Fprintf(w, "  %d\t%d\t%d\t%s\t%s\t%s\n", i, len(rank.Layers), rank.InFlight, format.Bytes(rank.Allocated), format.Bytes(max(rank.Reserved, rank.Expandable)), bar(rank.Allocated, most.Allocated))
+		}
+	})
 }
 
 // sentence is the answer in a line or two.
@@ -156,11 +173,21 @@ type planJSON struct {
 	Phase      string       `json:"phase"`
 	Parts      []planPart   `json:"parts"`
 	Phases     []planPart   `json:"phases"`
+	Ranks      []planRank   `json:"ranks,omitempty"`
 	Longest    int64        `json:"longest_sequence_tokens"`
 	Batch      int64        `json:"largest_batch"`
 	Fewest     int64        `json:"fewest_gpus"`
 	Changes    []planChange `json:"changes"`
 	Fixes      []planChange `json:"fixes"`
+}
+
+type planRank struct {
+	Layers     []int64      `json:"layers"`
+	InFlight   int64        `json:"in_flight"`
+	Allocated  engine.Bytes `json:"allocated_bytes"`
+	Reserved   engine.Bytes `json:"reserved_bytes"`
+	Expandable engine.Bytes `json:"reserved_expandable_bytes"`
+	Busy       int64        `json:"busy_ns"`
 }
 
 type planPart struct {
@@ -179,7 +206,7 @@ type planChange struct {
 // json is the report for programs.
 func (r *planReport) json() planJSON {
 	a := r.Answer
-	out := planJSON{Schema: "memtide-plan/1", Model: r.Ask.Setup.Model.Name, Params: r.Ask.Setup.Model.Params(), Device: r.Ask.Card.Name, GPUs: r.Ask.GPUs,
+	out := planJSON{Schema: "memtide-step/1", Model: r.Ask.Setup.Model.Name, Params: r.Ask.Setup.Model.Params(), Device: r.Ask.Card.Name, GPUs: r.Ask.GPUs,
 		Verdict: a.Verdict, Capacity: a.Capacity, Context: r.Ask.Context, States: a.States, Allocated: a.Allocated, Reserved: a.Reserved,
 		Expandable: a.Expandable, StepTime: a.Time.Nanoseconds(), Phase: a.Phase.String(), Longest: r.Longest, Batch: r.Batch, Fewest: r.Fewest}
 	for _, p := range a.Parts {
@@ -187,6 +214,11 @@ func (r *planReport) json() planJSON {
 	}
 	for phase := llm.Forward; phase <= llm.Step; phase++ {
 		out.Phases = append(out.Phases, planPart{phase.String(), a.Phases[phase]})
+	}
+	if a.Ranks != nil {
+		for _, rank := range a.Ranks.List {
+			out.Ranks = append(out.Ranks, planRank{rank.Layers, rank.InFlight, rank.Allocated, rank.Reserved, rank.Expandable, rank.Busy.Nanoseconds()})
+		}
 	}
 	out.Changes, out.Fixes = changesJSON(r.Changes), changesJSON(r.Fixes)
 	return out
@@ -202,7 +234,7 @@ func changesJSON(list []llm.Change) []planChange {
 
 // planHelp explains the JSON of plan and of score.
 const planHelp = `plan
-  schema          "memtide-plan/1"
+  schema          "memtide-step/1"
   model           name, with its parameters
   device          name; gpus of them
   verdict         fits, does not fit or uncertain
@@ -214,6 +246,8 @@ const planHelp = `plan
   step_time_ns    an estimate
   phase           of the peak; parts are what lies there, phases what each
                   phase reaches: lists of name and bytes
+  ranks           of a pipeline: layers , in_flight micro batches, bytes as above,
+                  and busy_ns of each; the answer is about the fullest
   longest_sequence_tokens  most that fits, in steps of 1,024
   largest_batch, fewest_gpus  sequences of a micro batch, and cards on which it fits; 0: none
   changes         each by itself; fixes are up to three that make it fit: lists of

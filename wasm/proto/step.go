@@ -51,6 +51,11 @@ type Stepped struct {
 	Phase     int           `json:"phase"`  // of the peak: index into Phases
 	Phases    []StepPhase   `json:"phases"`
 
+	Ranks []StepRank `json:"ranks,omitempty"` // of a pipeline; the rest of the answer is about the fullest
+	Full  int        `json:"full,omitempty"`  // that one: index into Ranks
+	Idle  float64    `json:"idle,omitempty"`  // share of the passes' time that ranks wait
+	Order string     `json:"order,omitempty"` // of the passes, with its source
+
 	Changes []StepChange `json:"changes,omitempty"` // single ones, best first
 	Fixes   []StepChange `json:"fixes,omitempty"`   // that make it fit
 
@@ -67,6 +72,27 @@ type StepPhase struct {
 	Name  string       `json:"name"`
 	Bytes engine.Bytes `json:"bytes"`
 	Parts []StepPart   `json:"parts"`
+}
+
+// StepRank is what one rank of a pipeline holds and does.
+type StepRank struct {
+	Layers    string       `json:"layers"` // "0-3", "0-1, 14-15"
+	InFlight  int64        `json:"in_flight"`
+	Allocated engine.Bytes `json:"allocated"`
+	High      engine.Bytes `json:"high"` // reserved, at most
+	Parts     []StepPart   `json:"parts"`
+	Passes    []StepSpan   `json:"passes"`
+}
+
+// SpanScale is what a StepSpan counts the passes' time in.
+const SpanScale = 1000
+
+// StepSpan is passes of one kind, one after the other without a gap that could be seen:
+// "f", "b" or "w", from and to in parts of the passes' time.
+type StepSpan struct {
+	Kind string `json:"k"`
+	From int    `json:"a"`
+	To   int    `json:"b"`
 }
 
 // StepPart is one use of memory.

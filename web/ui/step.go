@@ -118,6 +118,9 @@ func (c *Step) Sub() string {
 	if c.statesOver() {
 		text = wordsStatesSay + text
 	}
+	if len(r.Ranks) > 0 {
+		text = fmt.Sprintf(wordsFullest, r.Full) + text
+	}
 	if r.Experts {
 		text += wordsExperts
 	}

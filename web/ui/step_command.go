@@ -24,6 +24,21 @@ type StepWord struct {
 var said = []struct{ name, before, after string }{
 	{"batch", "at", "sequences"}, {"seq", "of", "tokens"}, {"optimizer", "in bf16 with", ","}, {"states", "", ","}, {"ckpt", "", ""},
 	{"program", "in", ""}, {"gpus", "on", "×"}, {"device", "", ""}, {"shard", "with", ""},
+	{"pp", "as", "pipeline ranks,"}, {"schedule", "", ","}, {"accumulate", "", "micro batches"},
+}
+
+// sentenceIf are options that stand in the sentence only where another one is not 1.
+var sentenceIf = map[string]string{"shard": "gpus", "pp": "pp", "schedule": "pp", "accumulate": "pp"}
+
+// inSentence says whether an option stands in the sentence.
+func inSentence(args engine.Args, name string) bool {
+	for _, w := range said {
+		if w.name == name {
+			other := sentenceIf[name]
+			return other == "" || ask.Value(args, other) != "1"
+		}
+	}
+	return false
 }
 
 // Stepcase is the part of the case's sentence that is about a training step.
@@ -36,7 +51,7 @@ func (c *Stepcase) Words() (out []StepWord) {
 		if s.Before, s.After = w.before, w.after; w.name == "batch" && s.Value == "1" {
 			s.After = "sequence"
 		}
-		if w.name != "shard" || ask.Value(c.S.Choice.StepArgs, "gpus") != "1" {
+		if inSentence(c.S.Choice.StepArgs, w.name) {
 			out = append(out, s)
 		}
 	}
@@ -62,20 +77,11 @@ func stepWord(s *state.State, name string) StepWord {
 // Assumed are the controls that do not stand in the sentence.
 func (c *Step) Assumed() (out []StepWord) {
 	for i := range ask.Options {
-		if name := ask.Options[i].Name; !inSentence(name) {
+		if name := ask.Options[i].Name; !inSentence(c.S.Choice.StepArgs, name) && name != "shard" {
 			out = append(out, stepWord(c.S, name))
 		}
 	}
 	return out
-}
-
-func inSentence(name string) bool {
-	for _, w := range said {
-		if w.name == name {
-			return true
-		}
-	}
-	return false
 }
 
 // stepCommand is what a command about a training step means; nil for others.

@@ -223,3 +223,26 @@ func TestStepStarts(t *testing.T) {
 	}
 	wellFormed(t, page)
 }
+
+// A pipeline shows every rank, the fullest one marked, and what it is in the sentence.
+func TestStepRanks(t *testing.T) {
+	s := stepPage(t, "llama3-8b", engine.Args{"gpus": "4", "pp": "4", "accumulate": "8", "ckpt": "full"})
+	c := &Step{S: s}
+	r := c.reply()
+	if len(r.Ranks) != 4 {
+		t.Fatalf("the reply has %d ranks, want 4", len(r.Ranks))
+	}
+	got := string(c.Ranks())
+	if n := strings.Count(got, "<li"); n != 4 || strings.Count(got, `class="most"`) != 1 || strings.Count(got, "<svg") != 4 {
+		t.Errorf("want 4 rows with their passes, one of them marked; got\n%s", got)
+	}
+	if !strings.Contains(got, "layers 0–7, 4 in flight") || !strings.Contains(c.Sub(), fmt.Sprintf("Rank %d is the fullest.", r.Full)) {
+		t.Errorf("the ranks say\n%s\nand the answer %q", got, c.Sub())
+	}
+	for _, w := range (&Stepcase{S: s}).Words() {
+		if w.Name == "schedule" && w.Value == "1f1b" {
+			return
+		}
+	}
+	t.Error("the sentence has no order of passes")
+}

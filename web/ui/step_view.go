@@ -91,7 +91,7 @@ func (c *Stepcase) Build(*vugu.BuildIn) *vugu.BuildOut {
 func (c *Step) Build(*vugu.BuildIn) *vugu.BuildOut {
 	root := element("section", attr("class", "whole", "role", "main", "aria-label", "Training step", "data-testid", "step", "data-late", c.Late()),
 		c.answerView(), element("div", attr("class", "results"), c.numbersHTML()), element("div", attr("class", "asks"), c.answersView()),
-		element("div", attr("class", "halves"), c.changesView(), c.phasesView()), c.assumedView(),
+		c.ranksView(), element("div", attr("class", "halves"), c.changesView(), c.phasesView()), c.assumedView(),
 		element("details", attr("class", "fold about"), fold(wordsOrigin, c.OriginLine()), element("div", attr("class", "answers", "data-testid", "step-origins"), c.Origins())))
 	return &vugu.BuildOut{Out: []*vugu.VGNode{root}}
 }

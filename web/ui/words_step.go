@@ -36,6 +36,12 @@ const (
 	wordsPhaseNote  = "The most that is allocated in each phase."
 	wordsForProgram = "for the program: %s" // memory of a card without CUDA's
 
+	wordsRanks     = "Every rank at its peak"
+	wordsRanksWait = "On average a rank waits %s of the passes' time. Above the line forwards, below it backwards."
+	wordsRank      = "Rank %d"
+	wordsInFlight  = "%d in flight"
+	wordsFullest   = "Rank %d is the fullest. "
+
 	wordsAssumed     = "Everything that is assumed"
 	wordsAsUsual     = "as the program does"
 	wordsOriginLine  = "%s exact, %s read in code; times are estimates"

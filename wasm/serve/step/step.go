@@ -93,6 +93,7 @@ func fill(out *proto.Stepped, p *llm.Plan) {
 		}
 		out.Phases = append(out.Phases, proto.StepPhase{Name: phase.String(), Bytes: a.Phases[phase], Parts: parts(a.PartsOf(phase))})
 	}
+	ranks(out, a.Ranks)
 	out.Changes, out.Fixes = changes(p.Changes), changes(p.Fixes)
 	out.Longest, out.Batch, out.Fewest = p.Longest, p.Batch, p.Fewest
 	out.Done, out.Total = p.Done, llm.PlanStages

@@ -5,10 +5,17 @@
 package main
 
 import (
+	"runtime/debug"
+
 	_ "memtide/profiles/formats/all"
 	"memtide/wasm/pool"
 	_ "memtide/wasm/serve/examine"
 	_ "memtide/wasm/serve/export"
 )
 
-func main() { pool.Serve(nil) }
+func main() {
+	// Workers let much garbage lie, for speed: see worker.js. What a large file is read
+	// into would take several times its room, which WebAssembly never gives back.
+	debug.SetGCPercent(100)
+	pool.Serve(nil)
+}

@@ -31,7 +31,7 @@ func TestDoctor(t *testing.T) {
 	p := settledPage(t, resnet)
 	openSnapshot(p)
 	for id, want := range map[string]string{
-		"doctor-say":  "Ran out of memory: 30 MiB were asked for, and 54 MiB were free in 3 holes, the largest 24 MiB.",
+		"doctor-say":  "Ran out of memory: 30 MiB was asked for, and 54 MiB was free in 3 holes, the largest 24 MiB.",
 		"remedy-line": "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
 		"growth":      "2 MiB more with each of 4 steps.",
 	} {

@@ -5,6 +5,8 @@
 package main
 
 import (
+	"runtime/debug"
+
 	_ "memtide/engine/all"
 	_ "memtide/profiles/formats/all"
 	"memtide/wasm/pool"
@@ -13,4 +15,9 @@ import (
 	_ "memtide/wasm/serve/step"
 )
 
-func main() { pool.Serve(nil) }
+func main() {
+	// Workers let much garbage lie, for speed: see worker.js. What a large file is read
+	// into would take several times its room, which WebAssembly never gives back.
+	debug.SetGCPercent(100)
+	pool.Serve(nil)
+}

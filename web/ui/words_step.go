@@ -15,17 +15,18 @@ const (
 	wordsStepBusy   = "Playing the step…"
 	wordsReserved   = "PyTorch reserves %s, for a peak of %s allocated" // range, peak
 	wordsBeside     = "; %s beside it is assumed for CUDA and collectives."
+	wordsErrs       = " That is nearer to the limit than the model errs, 5 %."
 	wordsExperts    = " How busy the experts are is not known: the range holds what was measured."
 	wordsStatesSay  = "No checkpointing and no shorter sequence makes these smaller. "
 
-	wordsOverhead = "held by the allocator"
-	wordsUnsure   = "perhaps held, by its settings"
+	wordsOverhead   = "held by the allocator"
+	wordsUnsure     = "perhaps held, by its settings"
 	wordsUnsureLoad = "perhaps, by how busy experts are"
-	wordsCUDA     = "CUDA and collectives"
-	wordsPast     = "over by"
-	wordsCardHas  = "%s has %s" // cards, memory
-	wordsSpare    = "%s left"   // bytes
-	wordsExplore  = "What to keep, compute again or move"
+	wordsCUDA       = "CUDA and collectives"
+	wordsPast       = "over by"
+	wordsCardHas    = "%s has %s" // cards, memory
+	wordsSpare      = "%s left"   // bytes
+	wordsExplore    = "What to keep, compute again or move"
 
 	wordsWould      = "What would make it fit"
 	wordsChanges    = "What changes it"

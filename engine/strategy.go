@@ -28,6 +28,9 @@ type Strategy struct {
 	// which they stand. The others return ErrNeedsChain where Problem.Chain is nil.
 	Graphs bool
 
+	// Elsewhere says that another program has Solver and Sweeper (see Describe).
+	Elsewhere bool
+
 	// Solver finds a schedule within p.Budget: a peak, resident memory included, of
 	// no more. The error is nil, or wraps ErrUnsupported (no budget would help), or
 	// is an *InfeasibleError (a larger one would), or is poll's; in the last case
@@ -120,8 +123,26 @@ func Register(s *Strategy) {
 	slices.SortFunc(registry, func(a, b *Strategy) int { return strings.Compare(a.Name, b.Name) })
 }
 
+// errElsewhere is the error of strategies that were described.
+var errElsewhere = errors.New("the solver of this strategy is in another program")
+
+// Describe adds a strategy whose solver is in another program, which links what this
+// one leaves out: everything is known of it, and here it solves nothing. sweeps says
+// that it has a Sweeper there.
+func Describe(s *Strategy, sweeps bool) {
+	s.Elsewhere = true
+	s.Solver = func(*Problem, Parsed, *Poll) (*Solution, error) { return nil, errElsewhere }
+	if sweeps {
+		s.Sweeper = func(p *Problem, args Parsed, budgets []Bytes, poll *Poll, yield func(int, *Solution, error)) {
+			SolveEach(s.Solver, p, args, budgets, poll, yield)
+		}
+	}
+	Register(s)
+}
+
 // Strategies lists what is registered, in the order of the names. The list is the
-// caller's. Only what is imported is registered: engine/all imports all.
+// caller's. Only what is imported or described is
+// registered: engine/all imports all.
 func Strategies() []*Strategy { return slices.Clone(registry) }
 
 // Lookup finds a strategy by name; nil if there is none.

@@ -26,6 +26,27 @@ func TestRegisterPanics(t *testing.T) {
 	}
 }
 
+// A strategy that is described is known, and solves nothing here.
+func TestDescribe(t *testing.T) {
+	defer func() { registry = nil }()
+	for _, sweeps := range []bool{true, false} {
+		registry = nil
+		Describe(&Strategy{Name: "far", Params: []Param{{Name: "n", Default: "1", Max: 9}}}, sweeps)
+		s := Lookup("far")
+		if s == nil || !s.Elsewhere || (s.Sweeper != nil) != sweeps {
+			t.Fatalf("described, sweeps %t: %+v; want it elsewhere", sweeps, s)
+		}
+		if sol, err := s.Solve(&Problem{}, nil, nil); sol != nil || !errors.Is(err, errElsewhere) {
+			t.Errorf("Solve: %v, %v; want %v", sol, err, errElsewhere)
+		}
+		var errs []error
+		s.Sweep(&Problem{}, nil, []Bytes{1, 2}, nil, func(_ int, _ *Solution, err error) { errs = append(errs, err) })
+		if len(errs) != 2 || !errors.Is(errs[0], errElsewhere) || !errors.Is(errs[1], errElsewhere) {
+			t.Errorf("Sweep, sweeps %t: %v; want %v twice", sweeps, errs, errElsewhere)
+		}
+	}
+}
+
 func TestPollStops(t *testing.T) {
 	var none *Poll
 	if none.Err() != nil {
@@ -74,6 +95,29 @@ func TestPollReportsRarely(t *testing.T) {
 		}
 		if want := []time.Duration{0, ReportEvery, 2 * ReportEvery}; !slices.Equal(at, want) {
 			t.Errorf("reports at %v, want them at %v", at, want)
+		}
+	})
+}
+
+// A solution is heard right after mere counting, and not again within ReportEvery.
+func TestPollHearsSolutions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		heard := 0
+		p := NewPoll(t.Context(), func(pr Progress) {
+			if pr.Best != nil {
+				heard++
+			}
+		})
+		for _, want := range []int{1, 1} {
+			p.Report(Progress{})
+			p.Report(Progress{Best: new(Solution)})
+			if heard != want {
+				t.Errorf("%d solutions were heard, want %d", heard, want)
+			}
+		}
+		time.Sleep(ReportEvery)
+		if p.Report(Progress{Best: new(Solution)}); heard != 2 {
+			t.Errorf("%d solutions were heard in the end, want 2", heard)
 		}
 	})
 }

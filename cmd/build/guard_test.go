@@ -54,18 +54,18 @@ func TestImports(t *testing.T) {
 }
 
 // TestFormats sees that the page links the one format that it cannot do without, the
-// reader all of them, and that only the reader writes schedules.
+// reader all of them, and that only the reader writes schedules and searches graphs.
 func TestFormats(t *testing.T) {
 	root, err := moduleRoot()
 	if err != nil {
 		t.Fatal(err)
 	}
-	const folder, writer = "memtide/profiles/formats/", "memtide/wasm/serve/export"
+	const folder, writer, graphs = "memtide/profiles/formats/", "memtide/wasm/serve/export", "memtide/engine/graphs"
 	folders, err := os.ReadDir(filepath.Join(root, "profiles", "formats"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := []string{writer}
+	all := []string{writer, graphs}
 	for _, d := range folders {
 		if d.Name() != "formattest" {
 			all = append(all, folder+d.Name())
@@ -79,7 +79,7 @@ func TestFormats(t *testing.T) {
 		}
 		var got []string
 		for dep := range strings.FieldsSeq(list) {
-			if strings.HasPrefix(dep, folder) || dep == writer {
+			if strings.HasPrefix(dep, folder) || dep == writer || dep == graphs {
 				got = append(got, dep)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -127,8 +128,8 @@ var inlining = []string{
 // program is one of those that are in the site.
 type program struct{ name, pkg string }
 
-// programs are ./wasm/page, one binary for the page and its workers, and the reader of
-// files, which is loaded when it is needed.
+// programs are ./wasm/page, one binary for the page and its workers, and what most
+// visits never need, which is loaded when it is asked for.
 var programs = [2]program{{"app", "./wasm/page"}, {"reader", "./wasm/reader"}}
 
 // program compiles the programs.
@@ -146,6 +147,11 @@ func (s *site) program() error {
 	if err != nil {
 		return err
 	}
+	described, err := descriptions(s.root)
+	if err != nil {
+		return err
+	}
+	maps.Copy(parts, described)
 	list, leftOut, err := overlay(goroot, tmp, parts)
 	if err != nil {
 		return err

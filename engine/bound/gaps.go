@@ -12,6 +12,11 @@ import (
 // NameGaps is the name of the bound of Recompute, for people.
 const NameGaps = "what has to be made again beside the most crowded operations"
 
+// AnyOrder names the set of all that Recompute ranges over with any order: all that
+// recomputes. On a chain, data alone decides the order of the first runs, so with the
+// order kept it is the same set there.
+const AnyOrder = "schedules that recompute in any order and do not offload"
+
 // Recomputed is what is known of all schedules that move nothing and run whole
 // operations again.
 type Recomputed struct {

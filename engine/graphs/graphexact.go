@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"memtide/engine"
+	"memtide/engine/bound"
 )
 
 func init() { engine.Register(graphExact) }
@@ -40,18 +41,15 @@ var orderParam = engine.Param{
 	Doc: "Kept: the first runs come in the order in which they stand, so the plan fits a program that cannot be reordered. Any: only data decides; what is put off until it is read takes no memory before, so less memory will do, or less time.",
 }
 
-// The sets that optima and bounds range over; AnyOrder is all that recomputes. On a chain, data alone decides the
-// order of the first runs, so the two are one there.
-const (
-	AnyOrder   = "schedules that recompute in any order and do not offload"
-	withinKept = "schedules that recompute with the order kept and do not offload"
-)
+// withinKept is the set that optima and bounds range over with the order kept;
+// otherwise it is bound.AnyOrder.
+const withinKept = "schedules that recompute with the order kept and do not offload"
 
 func within(args engine.Parsed) string {
 	if args.Is("order", "kept") {
 		return withinKept
 	}
-	return AnyOrder
+	return bound.AnyOrder
 }
 
 func solveGraphExact(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"memtide/engine"
+	"memtide/engine/bound"
 	"memtide/engine/enginetest"
 )
 
@@ -27,7 +28,7 @@ func TestWarm(t *testing.T) {
 		found := s.down(budgets)
 		for _, b := range budgets {
 			p := &engine.Problem{Graph: g, Budget: b}
-			alone, err := s.solve(p, AnyOrder)
+			alone, err := s.solve(p, bound.AnyOrder)
 			if err != nil {
 				continue
 			}

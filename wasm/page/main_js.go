@@ -1,5 +1,6 @@
-// Command page is the whole program in the browser: one binary with two roles.
-// Started with the argument "worker" it solves; otherwise it is the page.
+// Command page is the program that every visit loads: one binary with two roles.
+// Started with the argument "worker" it solves; otherwise it is the page. Of strategies
+// that it does not link cmd/build adds the descriptions: wasm/reader solves with them.
 package main
 
 import (
@@ -7,6 +8,10 @@ import (
 
 	"github.com/hack-pad/safejs"
 
+	_ "memtide/engine/combined"
+	_ "memtide/engine/offload"
+	_ "memtide/engine/remat"
+	_ "memtide/engine/window"
 	"memtide/wasm/pool"
 	"memtide/web/app"
 	"memtide/web/jobs"

@@ -94,7 +94,8 @@ func sweepOf(name string, points int) *proto.Request {
 func TestFilesFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk()
-		p := newPoolOf(1, 1, d.start)
+		p := newPool(1, d.start)
+		p.workers = p.workers[:1]
 		var done sync.WaitGroup
 		ask(p, &done, proto.OpSolve, "busy")
 		done.Go(func() { _, _ = p.Do(context.Background(), sweepOf("curve", 1), nil) })

@@ -25,6 +25,7 @@ const (
 	// nobody waits for another: starting them would hold up what the page does with
 	// the answer.
 	soloStart = 500 * time.Millisecond
+	never     = -1 // as soloStart: the others start only when something waits for them
 	// maxStarts is how many workers may die one after the other without having
 	// been given anything to do, until the pool stops replacing them.
 	maxStarts = 3
@@ -100,13 +101,8 @@ type answer struct {
 // when something waits for them, so that they do not hold up the first answer.
 func newPool(width int, start func(events) (port, error)) *Pool {
 	width = max(width, 1)
-	return newPoolOf(width+1, width, start)
-}
-
-// newPoolOf has so many workers, of which width may be busy with sweeps.
-func newPoolOf(workers, width int, start func(events) (port, error)) *Pool {
 	p := &Pool{start: start, width: width, heartbeat: heartbeat, cancelGrace: cancelGrace, debounce: debounce, soloStart: soloStart}
-	p.workers = make([]*worker, workers)
+	p.workers = make([]*worker, width+1)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.spawn(0)
@@ -146,8 +142,8 @@ func (p *Pool) one(ctx context.Context, req *proto.Request, onProgress func(*pro
 		return serve.Answer(r)
 	}
 	j := &job{req: req, payload: payload, onProgress: onProgress, done: make(chan answer, 1)}
-	if req.Open != nil {
-		j.handle = req.Open.Handle
+	if file := req.File(); file != nil {
+		j.handle = file.Handle
 	}
 	p.enqueue(j)
 	tick := time.NewTicker(p.heartbeat)
@@ -304,6 +300,9 @@ func (p *Pool) followFirst() {
 		return
 	}
 	p.answered = true
+	if p.soloStart == never {
+		return
+	}
 	time.AfterFunc(p.soloStart, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()

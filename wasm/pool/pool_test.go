@@ -117,7 +117,7 @@ func TestAnswers(t *testing.T) {
 }
 
 // The first worker is the only one until a moment after it has answered, and until
-// something else waits that it cannot do.
+// something else waits that it cannot do; where soloStart is never, until that alone.
 func TestOthersFollowFirst(t *testing.T) {
 	const needs = 50 * time.Millisecond
 	for _, c := range []struct {
@@ -126,6 +126,8 @@ func TestOthersFollowFirst(t *testing.T) {
 		at   time.Duration
 		want int
 	}{
+		{"a moment after it, on demand", func(p *Pool) { p.soloStart = never; go p.Do(context.Background(), request("a"), nil) }, needs + 2*soloStart, 1},
+		{"a sweep on demand", func(p *Pool) { p.soloStart = never; go p.Do(context.Background(), sweep(10), nil) }, needs / 2, 3},
 		{"before anything is asked", func(*Pool) {}, time.Hour, 1},
 		{"before the first answer", func(p *Pool) { go p.Do(context.Background(), request("a"), nil) }, needs / 2, 1},
 		{"just after it", func(p *Pool) { go p.Do(context.Background(), request("a"), nil) }, needs + soloStart/2, 1},

@@ -59,7 +59,7 @@ func deeper(a, b int) int {
 //	    not in the JSON of a request, is a field "profile" beside the others.
 //	memtide.breakNext = "panic"        the worker of the next solve fails that way
 func publish(p *Pool) error {
-	page, err := safejs.Global().Get("memtide")
+	page, err := spoil(p)
 	if err != nil {
 		return err
 	}
@@ -73,8 +73,14 @@ func publish(p *Pool) error {
 	if err != nil {
 		return err
 	}
-	p.tamper = func(req *proto.Request) *proto.Request { return spoiled(page, req) }
 	return page.Set("request", f)
+}
+
+// spoil lets scripts spoil the requests of the page.
+func spoil(p *Pool) (page safejs.Value, err error) {
+	page, err = safejs.Global().Get("memtide")
+	p.tamper = func(req *proto.Request) *proto.Request { return spoiled(page, req) }
+	return page, err
 }
 
 // spoiled is the request, with the way to fail that memtide.breakNext names.

@@ -18,7 +18,7 @@ func New(module safejs.Value) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := newPool(min(page.cores-1, 4), adopting(page.first, start))
+	p := newPool(page.width(), adopting(page.first, start))
 	if page.selftest {
 		if err := publish(p); err != nil {
 			return nil, err
@@ -27,14 +27,19 @@ func New(module safejs.Value) (*Pool, error) {
 	return p, nil
 }
 
-// NewReader starts one worker with another module: the program that reads all
-// formats.
+// NewReader starts a worker with another module, the program of what most visits never
+// need, and others when something waits for them.
 func NewReader(module safejs.Value) (*Pool, error) {
-	_, start, err := starter(module)
+	page, start, err := starter(module)
 	if err != nil {
 		return nil, err
 	}
-	return newPoolOf(1, 1, start), nil
+	p := newPool(page.width(), start)
+	p.soloStart = never
+	if page.selftest {
+		_, err = spoil(p)
+	}
+	return p, err
 }
 
 // starter is how workers with a module are started on this page.
@@ -53,6 +58,9 @@ type settings struct {
 	selftest bool
 	first    safejs.Value // undefined if the page has started none
 }
+
+// width is how many workers of a program may be busy with sweeps.
+func (s *settings) width() int { return min(s.cores-1, 4) }
 
 func pageSettings() (s settings, err error) {
 	page, err := safejs.Global().Get("memtide")

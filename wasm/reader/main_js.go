@@ -1,12 +1,14 @@
-// Command reader is the program that reads files of every format. The page
-// loads it when the first file is opened that is not in memtide's own format:
-// most visitors never need it, and it keeps the page itself small. It also writes
-// schedules for other programs, and answers about the training steps of language models.
+// Command reader is the program of what most visits never need: it reads files of
+// every format, has every strategy, examines memory snapshots, answers about the training
+// steps of language models, and writes schedules for other programs. The page loads it
+// when the first of that is asked for.
 package main
 
 import (
+	_ "memtide/engine/all"
 	_ "memtide/profiles/formats/all"
 	"memtide/wasm/pool"
+	_ "memtide/wasm/serve/examine"
 	_ "memtide/wasm/serve/export"
 	_ "memtide/wasm/serve/step"
 )

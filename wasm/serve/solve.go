@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"memtide/engine"
-	_ "memtide/engine/all" // every strategy
 	"memtide/engine/bound"
 	"memtide/engine/check"
 	"memtide/engine/scale"

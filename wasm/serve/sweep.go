@@ -7,7 +7,6 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/bound"
-	"memtide/engine/graphs"
 	"memtide/wasm/proto"
 )
 
@@ -112,8 +111,8 @@ func measured(t *task, out *proto.Point) func(*proto.Solved, *proto.Failure) {
 			out.Bound, _ = bound.Of(t.problem, t.strategy.Class)
 			return
 		}
-		out.Bound = solved.Bounds[0].StepTime       // that of the class
-		if solved.Claim.Within == graphs.AnyOrder { // which is all of it
+		out.Bound = solved.Bounds[0].StepTime      // that of the class
+		if solved.Claim.Within == bound.AnyOrder { // which is all of it
 			out.Bound = max(out.Bound, solved.Claim.Bound)
 		}
 		out.Optimal, out.Verdict = solved.Claim.Optimal, solved.Verdict

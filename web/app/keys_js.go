@@ -30,10 +30,17 @@ func (a *keyboard) listen() {
 			}
 			return
 		}
-		if c, element, ok := commandOf(e); ok && c.Do == "find" {
+		c, element, ok := commandOf(e)
+		switch {
+		case ok && c.Do == "find":
 			a.findKey(k, c, element)
 			return
-		} else if ok && c.Do == "picker-find" && a.picker.key(k, e) {
+		case ok && c.Do == "picker-find" && a.picker.key(k, e):
+			return
+		case ok && c.Do == "try-answer" && k.Key == "Enter":
+			c.Do = "use-answer"
+			call(e, "preventDefault")
+			a.controls.command(c, element)
 			return
 		}
 		if a.s.View.NoShortcuts && k.Typed() {
@@ -54,6 +61,9 @@ func (a *keyboard) listen() {
 		if tag == "BUTTON" && (k.Key == "Enter" || k.Key == " ") {
 			return
 		}
+		if a.flameKey(k, e) {
+			return
+		}
 		inStage := exists(call(get(e, "target"), "closest", "#stage"))
 		action, ok := ui.KeyOf(k)
 		// Arrows scroll the page unless the pictures have the focus.
@@ -70,6 +80,23 @@ func (a *keyboard) listen() {
 			a.say((&ui.Selection{S: a.s}).Sentence())
 		})
 	})
+}
+
+// flameKey handles a key in the flame graph, and says whether it was one of its own.
+func (a *keyboard) flameKey(k ui.Key, e safejs.Value) bool {
+	if !exists(call(get(e, "target"), "closest", "#flame")) {
+		return false
+	}
+	m := ui.FlameKey(k, a.s)
+	if m == nil {
+		return false
+	}
+	call(e, "preventDefault")
+	a.Later(func() {
+		a.Do(m)
+		a.say(ui.FlameSentence(a.s))
+	})
+	return true
 }
 
 // findKey handles the keys of the field that finds layers: the next one, or back

@@ -68,11 +68,7 @@ func Main(module safejs.Value) {
 		a.jobs.Pool = new(jobs.MainThread)
 	} else {
 		a.jobs.Pool = p
-		p.OnSilence(func(req *proto.Request, silent time.Duration) { // any request: only solves are shown
-			if req.Op == proto.OpSolve {
-				a.Post(state.Silent{Quiet: silent > 0})
-			}
-		})
+		p.OnSilence(a.silence)
 	}
 	if err = a.renderer.init(); err != nil {
 		panic(err)
@@ -84,6 +80,13 @@ func Main(module safejs.Value) {
 	}
 }
 
+// silence shows that a solve has given no sign of life for a while.
+func (a *app) silence(req *proto.Request, silent time.Duration) {
+	if req.Op == proto.OpSolve {
+		a.Post(state.Silent{Quiet: silent > 0})
+	}
+}
+
 // newApp puts the parts together. Each gets what it needs of the others.
 func newApp() *app {
 	c := &core{s: state.New(), queue: make(chan func(), 4096)}
@@ -91,7 +94,7 @@ func newApp() *app {
 	c.followed = a.followed
 	a.root = &ui.Root{S: c.s, Hosts: a.host, Page: &c.page}
 	j := &a.jobs
-	j.Page, j.Reader.Fetch, j.NoReader, j.Sentence = c, fetchReader, ui.NoReader, ui.SentenceOf
+	j.Page, j.Reader.Fetch, j.NoReader, j.Sentence = c, a.fetchReader, ui.NoReader, ui.SentenceOf
 	j.Crashed = func() { call(global("memtide"), "suspect") } // it may have crashed because it is not what was built
 	for _, part := range []**core{&a.pictures.core, &a.curve.core, &a.answers.core, &a.layers.core, &a.address.core, &a.files.core, &a.saver.core,
 		&a.controls.core, &a.keyboard.core, &a.picker.core, &a.share.core, &a.embed.core} {

@@ -10,8 +10,8 @@ import (
 	"memtide/wasm/proto"
 )
 
-// fetchReader gets the program that reads all formats.
-func fetchReader(ctx context.Context) (func() (proto.Pool, error), error) {
+// fetchReader gets the program of what most visits never need.
+func (a *app) fetchReader(ctx context.Context) (func() (proto.Pool, error), error) {
 	module, err := wait(ctx, call(global("memtide"), "reader"))
 	if err != nil {
 		return nil, err
@@ -21,6 +21,7 @@ func fetchReader(ctx context.Context) (func() (proto.Pool, error), error) {
 		if err != nil {
 			return nil, err // and no pool that is not nil
 		}
+		p.OnSilence(a.silence)
 		return p, nil
 	}, nil
 }

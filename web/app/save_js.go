@@ -62,7 +62,7 @@ func (a *saver) schedule(j *jobs.Runner, e state.Export) {
 	j.Export(e, a.address(), func(text []byte, loaded bool, err error) {
 		switch {
 		case !loaded:
-			a.Do(state.ShareNote{Text: ui.NoWriter(err)})
+			a.Do(state.ShareNote{Text: ui.NoReader(err)})
 		case err != nil:
 			a.Do(state.ShareNote{Text: ui.SentenceOf(err.Error())})
 		default:
@@ -77,6 +77,19 @@ func (a *saver) layers() {
 	if f, ok := ui.LayersFile(a.s, a.page.Address(a.s, true)); ok {
 		a.file(f)
 	}
+}
+
+// flame saves the flame graph of a snapshot.
+func (a *saver) flame() {
+	if f, ok := ui.FlameFile(a.s); ok {
+		a.file(f)
+	}
+}
+
+// copyLine puts a line that is to be typed elsewhere into the clipboard.
+func (a *saver) copyLine(line string) {
+	tell := func(note string) func() { return func() { a.Later(func() { a.tell(note) }) } }
+	clip(line, tell(ui.LineCopied(line)), tell(ui.LineToType(line)))
 }
 
 // shown saves what is shown as a picture, which opens it again.

@@ -31,38 +31,47 @@ const (
 // stay, and the way on works.
 func TestCrashOnPage(t *testing.T) {
 	t.Parallel()
-	p := settledPage(t, "?selftest")
-	for how, want := range map[string]string{
-		"panic":    "stopped unexpectedly",
-		"overflow": "deeper than the browser's stack",
-		"oom":      "more memory than the browser allows",
-	} {
-		t.Run(how, func(t *testing.T) {
-			p.For(t)
-			moveBudget(p, how)
-			p.Wait(alertShown)
-			if text := Eval[string](p, alertText); !strings.Contains(text, want) {
-				t.Errorf("the alert says %q; want %q in it", text, want)
-			}
-			if Eval[int](p, `document.querySelectorAll(".paint canvas").length`) == 0 {
-				t.Error("the pictures are gone")
-			}
-			p.Click(`[data-do="act"]`)
-			p.Wait(isReady + ` && !(` + alertShown + `)`)
-		})
+	for program, address := range bothPrograms {
+		p := settledPage(t, address)
+		for how, want := range map[string]string{
+			"panic":    "stopped unexpectedly",
+			"overflow": "deeper than the browser's stack",
+			"oom":      "more memory than the browser allows",
+		} {
+			t.Run(program+"/"+how, func(t *testing.T) {
+				p.For(t)
+				moveBudget(p, how)
+				p.Wait(alertShown)
+				if text := Eval[string](p, alertText); !strings.Contains(text, want) {
+					t.Errorf("the alert says %q; want %q in it", text, want)
+				}
+				if Eval[int](p, `document.querySelectorAll(".paint canvas").length`) == 0 {
+					t.Error("the pictures are gone")
+				}
+				p.Click(`[data-do="act"]`)
+				p.Wait(isReady + ` && !(` + alertShown + `)`)
+			})
+		}
 	}
 }
+
+// bothPrograms are addresses of what each of the two programs solves.
+var bothPrograms = map[string]string{"page": "?selftest", "second": "?selftest#v=1&p=resnet50-graph-b32&s=blocks"}
 
 // A solver that never ends can be stopped, and the next solve works.
 func TestEndlessOnPage(t *testing.T) {
 	t.Parallel()
-	p := settledPage(t, "?selftest")
-	moveBudget(p, "loop")
-	p.Wait(`(() => { const b = document.querySelector('[data-do="stop"]'); return b && b.offsetParent !== null })()`)
-	Eval[bool](p, `document.querySelector('[data-do="stop"]').click(); true`) // wherever it is by now
-	p.Wait(alertShown)
-	p.Click(`[data-do="act"]`)
-	p.Wait(isReady + ` && !(` + alertShown + `)`)
+	for program, address := range bothPrograms {
+		t.Run(program, func(t *testing.T) {
+			p := settledPage(t, address)
+			moveBudget(p, "loop")
+			p.Wait(`(() => { const b = document.querySelector('[data-do="stop"]'); return b && b.offsetParent !== null })()`)
+			Eval[bool](p, `document.querySelector('[data-do="stop"]').click(); true`) // wherever it is by now
+			p.Wait(alertShown)
+			p.Click(`[data-do="act"]`)
+			p.Wait(isReady + ` && !(` + alertShown + `)`)
+		})
+	}
 }
 
 // The prepared first view and the live page are the same: nothing jumps when

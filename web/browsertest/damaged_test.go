@@ -110,3 +110,18 @@ func TestDamagedReader(t *testing.T) {
 	drop(p, "net.onnx", b)
 	p.Wait(`/[&#]d=/.test(location.hash) && document.body.dataset.state === "ready"`, 90*time.Second)
 }
+
+// A strategy that a damaged program has says so too, and is tried again.
+func TestDamagedSolver(t *testing.T) {
+	p := New(t)
+	var mended atomic.Bool
+	p.URL = damaging(t, "reader", damages["cut"], &mended)
+	p.Navigate("#v=1&p=resnet50-graph-b32&s=blocks")
+	p.Wait(alertShown, 90*time.Second)
+	if text := Eval[string](p, alertText); !strings.Contains(text, "the program file reader.") || !strings.Contains(text, "is damaged") {
+		t.Errorf("the page says %q; want that the second program is damaged", text)
+	}
+	mended.Store(true)
+	p.Click(`[data-do="act"]`)
+	p.Wait(untilReady, 90*time.Second)
+}

@@ -150,3 +150,41 @@ func TestPlansByKeyboard(t *testing.T) {
 	}
 	p.Quiet()
 }
+
+// programs are the programs that a page has loaded, without what stands in their names for
+// their content.
+func programs(p *Page) (names []string) {
+	for _, address := range p.Requests() {
+		name := address[strings.LastIndexByte(address, '/')+1:]
+		if stem, _, _ := strings.Cut(name, "."); strings.HasSuffix(name, ".wasm") {
+			names = append(names, stem)
+		}
+	}
+	return names
+}
+
+// The first visit to a link of a graph method loads the second program, once, and its
+// workers find the schedule, the curve and what would help. One to a chain does not.
+func TestGraphMethods(t *testing.T) {
+	t.Parallel()
+	p := settledPage(t, "#v=1&p=resnet50-graph-b32&s=blocks")
+	if got := result(p, "verdict"); !strings.Contains(got, "checked") {
+		t.Errorf("verdict is %q; want it checked", got)
+	}
+	curveBegun(p)
+	p.Click(`.plan-pick[data-arg="dtr"]`)
+	p.Wait(`byID("strategy").value === "dtr" && ` + untilReady)
+	p.Wait(`document.querySelector(".curve-status progress").hidden`)
+	if got := Eval[string](p, alertText); got != "" {
+		t.Errorf("in the end the page says %q; want nothing", got)
+	}
+	if got := strings.Join(programs(p), " "); got != "reader" {
+		t.Errorf("the page has loaded %q beside its own program; want reader, once", got)
+	}
+	p.Quiet()
+	chain := settledPage(t, resnet)
+	chain.Done()
+	if got := programs(chain); len(got) > 0 {
+		t.Errorf("for a chain the page has loaded %q; want nothing beside its own program", got)
+	}
+}

@@ -65,6 +65,8 @@ func TestOffline(t *testing.T) {
 	if got := Eval[string](p, `document.querySelector("[data-testid=preset]").textContent`); !strings.Contains(got, "VGG-16") {
 		t.Errorf("without its server the page of a link shows %q; want VGG-16", got)
 	}
+	p.Navigate("?graph#v=1&p=resnet50-graph-b32&s=blocks") // the second program finds it
+	p.Wait(untilReady)
 	p.Navigate("docs/paper-000.html")
 	p.Wait(`document.querySelector("h1")?.textContent === "Offloading to the host"`)
 	// A server that does not answer is not waited for.

@@ -5,6 +5,9 @@
 // asking faster than answers come. What nobody has asked waits until nothing has
 // changed for a moment, and is given up as soon as anything does.
 //
+// What this program does not link is asked of the workers of a second one, which is
+// loaded then: files of most formats, exports, strategies that are only described here.
+//
 // Nothing here knows components, elements or a browser. Errors keep the words of
 // who made them.
 package jobs

@@ -29,7 +29,7 @@ func First(ctx context.Context, pool proto.Pool, c state.Choice) (*state.State, 
 }
 
 // Expected is the schedule that a page with a certain address asks for first, with
-// the search and the hash as the browser has them; nil if it asks for none.
+// the search and the hash as the browser has them; nil if it asks none of this program.
 func Expected(search, hash string) *proto.Request {
 	_, start, notes := permalink.Follow(link.Of(search, hash))
 	if start.Frame.Embed && len(notes) > 0 { // it shows nothing but what is wrong
@@ -42,6 +42,9 @@ func Expected(search, hash string) *proto.Request {
 		}
 		return nil
 	})
+	if first != nil && !here(first) {
+		return nil
+	}
 	return first
 }
 

@@ -88,6 +88,16 @@ func TestNewestSolveIsNotKeptWaiting(t *testing.T) {
 	}
 }
 
+// A schedule that the second program has to find is not solved ahead.
+func TestExpected(t *testing.T) {
+	for strategy, want := range map[string]bool{"rotor": true, "testfar": false} {
+		got := Expected("", "#v=1&p=resnet101-b32&s="+strategy)
+		if (got != nil) != want || got != nil && got.Solve.Strategy != strategy {
+			t.Errorf("%s: expects %+v; want a request: %t", strategy, got, want)
+		}
+	}
+}
+
 // Two files that are opened at once are read by one worker.
 func TestOneReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

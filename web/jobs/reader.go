@@ -2,18 +2,21 @@ package jobs
 
 import (
 	"context"
+	"slices"
 	"sync"
 
+	"memtide/engine"
 	"memtide/profiles"
 	"memtide/wasm/proto"
 )
 
-// Reader opens files whose format this program does not read itself, writes schedules for
-// other programs and answers about training steps, by a second program that is loaded when
-// the first of these is asked for.
+// Reader does what this program does not link, by a second program that is loaded when
+// that is first asked for: it opens files of other formats, solves with strategies that
+// are only described here, writes schedules for other programs, examines recordings and
+// answers about training steps.
 type Reader struct {
-	// Fetch gets the second program, and what starts its worker. Two files that are
-	// opened at once may both wait for it.
+	// Fetch gets the second program, and what starts its workers. Two requests that come
+	// at once may both wait for it.
 	Fetch func(context.Context) (start func() (proto.Pool, error), err error)
 
 	mu   sync.Mutex
@@ -31,10 +34,7 @@ func (r *Reader) forFile(ctx context.Context, own proto.Pool, content []byte) (p
 // load is the pool of the second program, which is fetched and started the first
 // time.
 func (r *Reader) load(ctx context.Context) (proto.Pool, error) {
-	r.mu.Lock()
-	p := r.pool
-	r.mu.Unlock()
-	if p != nil {
+	if p := r.loaded(); p != nil {
 		return p, nil
 	}
 	start, err := r.Fetch(ctx)
@@ -44,10 +44,71 @@ func (r *Reader) load(ctx context.Context) (proto.Pool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.pool == nil { // nobody else was faster
-		if p, err = start(); err != nil {
+		p, err := start()
+		if err != nil {
 			return nil, err
 		}
 		r.pool = p
 	}
 	return r.pool, nil
+}
+
+// loaded is the pool of the second program; nil if it was not started yet.
+func (r *Reader) loaded() proto.Pool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.pool
+}
+
+// either answers with the workers of this program, which it embeds, or with those of
+// the second one if only that has a strategy that is asked for.
+type either struct {
+	proto.Pool
+	reader  *Reader
+	sorry   func(error) string // says that the second program cannot be loaded
+	loading func(bool)         // told that it is being loaded, and that it no longer is; nil: nobody is
+}
+
+// Do implements proto.Pool.
+func (p either) Do(ctx context.Context, req *proto.Request, onProgress func(*proto.Reply)) (*proto.Reply, error) {
+	if here(req) {
+		return p.Pool.Do(ctx, req, onProgress)
+	}
+	if _, ok := p.Pool.(*MainThread); ok {
+		return nil, proto.Fail(proto.Unsupported, "the page cannot solve this by itself, and the browser starts no workers for it")
+	}
+	second, err := p.second(ctx)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, proto.Fail(proto.Crash, "%s", p.sorry(err))
+	}
+	return second.Do(ctx, req, onProgress)
+}
+
+// second is the second program's pool.
+func (p either) second(ctx context.Context) (proto.Pool, error) {
+	if p.loading != nil && p.reader.loaded() == nil {
+		p.loading(true)
+		defer p.loading(false)
+	}
+	return p.reader.load(ctx)
+}
+
+// here says whether this program has the solvers of all strategies that a request names.
+func here(req *proto.Request) bool {
+	var asked []proto.Method
+	switch {
+	case req.Solve != nil:
+		asked = append(asked, req.Solve.Method)
+	case req.Sweep != nil:
+		asked = req.Sweep.Methods
+	case req.Question != nil:
+		asked = append([]proto.Method{req.Question.Method}, req.Question.Methods...)
+	}
+	return !slices.ContainsFunc(asked, func(m proto.Method) bool {
+		s := engine.Lookup(m.Strategy)
+		return s != nil && s.Elsewhere
+	})
 }

@@ -29,7 +29,7 @@ type Runner struct {
 
 	// Crashed is called when a worker has crashed in a solve.
 	Crashed func()
-	// NoReader says that the reader of files cannot be loaded.
+	// NoReader says that the second program cannot be loaded.
 	NoReader func(error) string
 	// Sentence makes a sentence of an error, for answers.
 	Sentence func(string) string
@@ -68,6 +68,8 @@ func (j *Runner) Start(e state.Effect) bool {
 		j.place(e)
 	case state.Question:
 		j.question(e)
+	case state.Examine:
+		j.examine(e)
 	case state.AskStep:
 		j.step(e)
 	case state.Cancel:
@@ -78,6 +80,11 @@ func (j *Runner) Start(e state.Effect) bool {
 		return false
 	}
 	return true
+}
+
+// pool is where strategies are asked for; loading as in either.
+func (j *Runner) pool(loading func(bool)) proto.Pool {
+	return either{j.Pool, &j.Reader, j.NoReader, loading}
 }
 
 // context is that of a new request.
@@ -122,6 +129,8 @@ func (j *Runner) open(e state.Open) {
 				})
 				return
 			}
+			own, other := release, hold(p)
+			release = func() { own(); other() }
 		}
 		m := Open(ctx, p, e, func(r *proto.Reply) {
 			if r.Progress != nil {
@@ -136,8 +145,8 @@ func (j *Runner) open(e state.Open) {
 	}()
 }
 
-// hold has no point of a sweep begin until a file is open: it comes first, also
-// where another program reads it.
+// hold has no point of a sweep begin in a pool until a file is open: it comes first,
+// whichever program reads it.
 func hold(p proto.Pool) (release func()) {
 	if h, ok := p.(interface{ Hold() func() }); ok {
 		return h.Hold()
@@ -151,7 +160,8 @@ func (j *Runner) solve(e state.Solve) {
 	}
 	ctx := j.context(e.ID)
 	atOnce(func() {
-		m := Solve(ctx, j.Pool, e, func(r *proto.Reply) {
+		pool := j.pool(func(loading bool) { j.Page.Post(state.Loading{ID: e.ID, Loading: loading}) })
+		m := Solve(ctx, pool, e, func(r *proto.Reply) {
 			if r.Progress != nil && e.Slot != state.ForPreview && e.Slot != state.ForStory {
 				j.Page.Post(state.Progressed{ID: e.ID, Progress: *r.Progress, Best: r.Solved})
 			}
@@ -202,7 +212,7 @@ func (j *Runner) place(e state.Place) {
 func (j *Runner) sweep(e state.Sweep) {
 	ctx := j.context(e.ID)
 	begin := func() {
-		r, err := j.Pool.Do(ctx, &proto.Request{Op: proto.OpSweep, Sweep: &e.Request}, func(r *proto.Reply) {
+		r, err := j.pool(nil).Do(ctx, &proto.Request{Op: proto.OpSweep, Sweep: &e.Request}, func(r *proto.Reply) {
 			if r.Point != nil {
 				j.Page.Post(state.SweptPoint{ID: e.ID, Point: *r.Point})
 			}
@@ -249,7 +259,7 @@ func (j *Runner) question(e state.Question) {
 }
 
 func (j *Runner) answer(ctx context.Context, e state.Question) {
-	m := Question(ctx, j.Pool, e, j.Page.Post)
+	m := Question(ctx, j.pool(nil), e, j.Page.Post)
 	j.Page.Later(func() {
 		j.finish(e.ID)
 		if end, ok := m.(state.QuestionEnded); ok {
@@ -258,6 +268,27 @@ func (j *Runner) answer(ctx context.Context, e state.Question) {
 		}
 		j.Page.Do(m)
 	})
+}
+
+// examine asks the reader about a recording.
+func (j *Runner) examine(e state.Examine) {
+	ctx := j.context(e.ID)
+	go func() {
+		p, err := j.Reader.load(ctx)
+		m := state.Message(nil)
+		if err != nil {
+			m = state.ExamineFailed{ID: e.ID, Text: j.NoReader(err)}
+		} else {
+			m = Examine(ctx, p, e)
+		}
+		j.Page.Later(func() {
+			stopped := ctx.Err() != nil
+			j.finish(e.ID)
+			if !stopped {
+				j.Page.Do(m)
+			}
+		})
+	}()
 }
 
 // Export has the reader write a schedule down and gives its text, with an address

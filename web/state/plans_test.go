@@ -1,6 +1,7 @@
 package state
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -127,6 +128,29 @@ func TestIdleQuestion(t *testing.T) {
 		change(p.State)
 		if got := p.followIdle(); got != nil {
 			t.Errorf("%s: asks %s; want nothing", name, names(got))
+		}
+	}
+}
+
+// What nobody has asked takes no strategy of another program, unless what is shown does.
+func TestIdleQuestionStaysHere(t *testing.T) {
+	for _, c := range []struct {
+		what   string
+		change func(*State)
+		idle   bool
+		want   bool
+	}{
+		{"of a chain", func(*State) {}, true, false},
+		{"of a chain, asked by a person", func(*State) {}, false, true},
+		{"of a chain, with a strategy of that program", func(s *State) { s.Choice.Strategy = "testfarther" }, true, true},
+		{"of a graph", func(s *State) { n := *s.Network; n.Chain = nil; s.Network = &n }, true, true},
+	} {
+		p, _ := swept(t, func(m, i int) int { return 20 })
+		c.change(p.State)
+		got := p.ask(question.Lookup(HelpName), c.idle)
+		methods := got[len(got)-1].(Question).Request.Methods
+		if far := slices.ContainsFunc(methods, func(m proto.Method) bool { return m.Strategy == "testfar" }); far != c.want || len(methods) < 2 {
+			t.Errorf("%s: asks about %v; want testfar among them: %t", c.what, methods, c.want)
 		}
 	}
 }

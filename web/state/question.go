@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"memtide/engine"
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
@@ -299,6 +300,9 @@ func (s *State) ask(q *question.Question, idle bool) (out []Effect) {
 	if q.Methods != nil {
 		req.Methods = q.Methods(subject)
 	}
+	if idle && !subject.Graph && !elsewhere(subject.Method) { // nobody has asked for the other program
+		req.Methods = slices.DeleteFunc(req.Methods, elsewhere)
+	}
 	if q.Varies&question.Strategy != 0 {
 		for _, m := range req.Methods {
 			a.methods = append(a.methods, choice.MethodKey(m.Strategy, m.Args))
@@ -318,6 +322,12 @@ func (s *State) ask(q *question.Question, idle bool) (out []Effect) {
 		a.prior = len(a.List)
 	}
 	return append(out, Question{ID: a.ID, Request: req, Idle: idle})
+}
+
+// elsewhere says that another program has to be loaded for a method.
+func elsewhere(m proto.Method) bool {
+	st := engine.Lookup(m.Strategy)
+	return st != nil && st.Elsewhere
 }
 
 // Answered is one answer.
@@ -389,9 +399,45 @@ type UseAnswer struct {
 }
 
 func (m UseAnswer) apply(s *State) []Effect {
+	c, ok := s.answered(m)
+	switch {
+	case !ok:
+		return nil
+	case c.Source.Same(s.Choice.Source):
+		return s.choose(c, Push, false)
+	}
+	return s.open(c, nil, Push)
+}
+
+// TryAnswer previews what UseAnswer would choose, or ends that; what is of another
+// batch is used at once.
+type TryAnswer UseAnswer
+
+func (m TryAnswer) apply(s *State) []Effect {
+	c, ok := s.answered(UseAnswer(m))
+	switch {
+	case !ok:
+		return nil
+	case !c.Source.Same(s.Choice.Source):
+		return UseAnswer(m).apply(s)
+	case s.Tries(m):
+		return s.unpreview()
+	}
+	s.touch()
+	return s.preview(c, false)
+}
+
+// Tries says that the answer is previewed, or about to be.
+func (s *State) Tries(m TryAnswer) bool {
+	c, ok := s.answered(UseAnswer(m))
+	return ok && s.Network != nil && s.hover != "" && s.hover == s.Network.pictureKey(c)
+}
+
+// answered is the choice that an answer stands for; ok is false if it is not there.
+func (s *State) answered(m UseAnswer) (c Choice, ok bool) {
 	a := s.Answers(question.Lookup(m.Name))
 	if a == nil || m.Index < 0 || m.Index >= len(a.List) || a.List[m.Index].StepTime <= 0 {
-		return nil
+		return c, false
 	}
 	x, c := a.List[m.Index], s.Choice
 	if x.Strategy != c.Strategy {
@@ -411,14 +457,14 @@ func (m UseAnswer) apply(s *State) []Effect {
 		c.ToHost, c.ToDev, c.Duplex = d.ToHost, d.ToDev, d.Duplex
 	}
 	if x.Batch == 0 {
-		return s.choose(c, Push, false)
+		return c, true
 	}
 	p, _, err := preset.Parse(c.Source.Preset)
 	if err != nil {
-		return nil
+		return c, false
 	}
 	c.Source = Source{Preset: preset.Ref(p.ID, x.Batch)}
-	return s.open(c, nil, Push)
+	return c, true
 }
 
 // Complete says that all answers have been given.

@@ -35,6 +35,7 @@ type Opening struct {
 	text   string // of a short file
 	linked bool   // the link to the host was chosen meanwhile
 	fit    bool   // the budget is to be the device's
+	file   proto.Open
 }
 
 // Solving is a schedule that is being looked for.
@@ -44,6 +45,7 @@ type Solving struct {
 	Progress proto.Progress
 	Best     *proto.Solved
 	Silent   bool // the worker has given no sign of life for a while
+	Loading  bool // the program that finds it is being loaded
 }
 
 // OverBudget is a budget that is too small.

@@ -61,6 +61,20 @@ func (m Silent) apply(s *State) []Effect {
 	return nil
 }
 
+// Loading says that the program that finds the schedule is being loaded, or is there.
+type Loading struct {
+	ID      int
+	Loading bool
+}
+
+func (m Loading) apply(s *State) []Effect {
+	if side := s.solving(m.ID); side != nil {
+		side.Solving.Loading = m.Loading
+		s.DOM++
+	}
+	return nil
+}
+
 // Solved is a schedule. ID and Choice are those of the effect.
 type Solved struct {
 	ID     int

@@ -20,6 +20,8 @@ func init() {
 		engine.Register(&engine.Strategy{Name: "testremat", Title: "Recompute", Class: engine.MayRecompute,
 			Params: []engine.Param{{Name: "segments", Default: "4", Min: 1, Max: 9}}})
 		engine.Register(&engine.Strategy{Name: "testoffload", Title: "Offload", Class: engine.MayOffload})
+		engine.Describe(&engine.Strategy{Name: "testfar", Title: "Far", Class: engine.MayRecompute, Graphs: true}, false)
+		engine.Describe(&engine.Strategy{Name: "testfarther", Title: "Farther", Class: engine.MayRecompute, Graphs: true}, false)
 		engine.Register(&engine.Strategy{Name: "testshare", Title: "Recompute, sharing work", Class: engine.MayRecompute,
 			Sweeper: func(*engine.Problem, engine.Parsed, []engine.Bytes, *engine.Poll, func(int, *engine.Solution, error)) {
 			}})

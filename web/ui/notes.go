@@ -16,14 +16,9 @@ const (
 	CurveLabel      = "Curve"
 )
 
-// NoReader says that the program that reads all formats cannot be had.
+// NoReader says that the program of what most visits never need cannot be had.
 func NoReader(err error) string {
-	return "The part of memtide that reads such files cannot be loaded: " + err.Error() + ". Files in memtide's own format open without it."
-}
-
-// NoWriter says that the program that writes schedules cannot be had.
-func NoWriter(err error) string {
-	return "The part of memtide that writes such files cannot be loaded: " + err.Error() + "."
+	return "The part of memtide that this needs cannot be loaded: " + err.Error() + "."
 }
 
 // NoChart says that the library of the charts cannot be had.

@@ -41,7 +41,7 @@ func SentenceCase(text string) string {
 // card is how one of the cards is called in a sentence.
 func (c *Step) card() string {
 	if d := preset.LookupDevice(ask.Value(c.S.Choice.StepArgs, "device")); d != nil {
-		return gpuName(d)
+		return d.Short()
 	}
 	return c.reply().Card
 }
@@ -114,7 +114,7 @@ func (c *Step) Sub() string {
 	if r == nil || c.S.Step.Failed != "" {
 		return ""
 	}
-	text := fmt.Sprintf(wordsReserved, ranged(r.Low, r.High), format.Bytes(r.Allocated)) + fmt.Sprintf(wordsBeside, format.Bytes(r.Context))
+	text := fmt.Sprintf(wordsPyTorch, ranged(r.Low, r.High), format.Bytes(r.Allocated)) + fmt.Sprintf(wordsBeside, format.Bytes(r.Context))
 	if c.statesOver() {
 		text = wordsStatesSay + text
 	}

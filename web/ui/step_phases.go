@@ -124,7 +124,7 @@ func (c *Step) Origins() vugu.HTML {
 	for _, p := range r.Phases[r.Phase].Parts {
 		row(p.Name, format.Bytes(p.Bytes), p.Origin, p.Why)
 	}
-	row("reserved for all of it", ranged(r.Low, r.High), proto.Replayed, wordsReplayed)
+	row("reserved for all of it", ranged(r.Low, r.High), proto.Replayed, wordsSent)
 	if r.Experts {
 		row("how busy the experts are", "–", proto.Assumed, wordsBusyExperts)
 	}

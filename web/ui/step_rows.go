@@ -90,7 +90,7 @@ func (c *Step) Rows() (out []StepRow) {
 		o := row(SentenceCase(strings.Join(x.Names, " + ")), x.High, x.Low, x.Fit)
 		o.Arg, o.Index, o.time = arg, i, changed(r.Time, x.Time)
 		if c.fixing() || x.Fit != proto.Fits {
-			o.about = fitWords[x.Fit]
+			o.about = changeFits[x.Fit]
 		}
 		if x.GPUs != r.GPUs {
 			o.about = strings.TrimPrefix(o.about+fmt.Sprintf(", %d cards", x.GPUs), ", ")

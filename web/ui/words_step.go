@@ -13,7 +13,7 @@ const (
 	wordsStepOver   = "%s with CUDA; %s has %s."                                  // range, cards, memory
 	wordsStatesOver = "%s for weights, gradients and optimizer alone; %s has %s." // states, cards, memory
 	wordsStepBusy   = "Playing the step…"
-	wordsReserved   = "PyTorch reserves %s, for a peak of %s allocated" // range, peak
+	wordsPyTorch    = "PyTorch reserves %s, for a peak of %s allocated" // range, peak
 	wordsBeside     = "; %s beside it is assumed for CUDA and collectives."
 	wordsErrs       = " That is nearer to the limit than the model errs, 5 %."
 	wordsExperts    = " How busy the experts are is not known: the range holds what was measured."
@@ -40,11 +40,11 @@ const (
 	wordsAssumed     = "Everything that is assumed"
 	wordsAsUsual     = "as the program does"
 	wordsOriginLine  = "%s exact, %s read in code; times are estimates"
-	wordsReplayed    = "the step's requests, sent through PyTorch's caching allocator by its default and with expandable segments"
+	wordsSent        = "the step's requests, sent through PyTorch's caching allocator by its default and with expandable segments"
 	wordsBusyExperts = "the range holds what was measured, up to 21 % above equal shares"
 	wordsContextWhy  = "a fixed size, to be changed above"
 	wordsTimeWhy     = "operations and bytes by the rates of the card and shares of them that were measured elsewhere"
 )
 
-// fitWords say what a change comes to where it does not fit now.
-var fitWords = map[proto.Fit]string{proto.Fits: "fits", proto.Unsure: "may fit", proto.FitsNot: "not enough by itself"}
+// changeFits say what a change comes to where it does not fit now.
+var changeFits = map[proto.Fit]string{proto.Fits: "fits", proto.Unsure: "may fit", proto.FitsNot: "not enough by itself"}

@@ -1,0 +1,47 @@
+//go:build !js
+
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+
+	"memtide/engine"
+	_ "memtide/engine/all"
+)
+
+// descriptions are the strategies whose solvers the page's program does not link, as a
+// file of it, by its name: what forms, links and lists need of them is taken from the
+// registry, so that nothing has to be said twice.
+func descriptions(root string) (map[string]string, error) {
+	list, err := run(root, []string{"GOOS=js", "GOARCH=wasm"}, "go", "list", "-deps", programs[0].pkg)
+	if err != nil {
+		return nil, err
+	}
+	linked := strings.Fields(list)
+	var b strings.Builder
+	b.WriteString("package main\n\nimport \"memtide/engine\"\n\nfunc init() {\n")
+	for _, s := range engine.Strategies() {
+		if slices.Contains(linked, packageOf(s)) {
+			continue
+		}
+		known, sweeps := *s, s.Sweeper != nil
+		known.Solver, known.Sweeper = nil, nil
+		fmt.Fprintf(&b, "\tengine.Describe(&%#v, %t)\n", known, sweeps)
+	}
+	b.WriteString("}\n")
+	return map[string]string{filepath.Join(root, filepath.FromSlash(programs[0].pkg), "strategies_js.go"): b.String()}, nil
+}
+
+// packageOf is the import path of the package that a strategy's solver is in.
+func packageOf(s *engine.Strategy) string {
+	name := runtime.FuncForPC(reflect.ValueOf(s.Solver).Pointer()).Name()
+	slash := strings.LastIndexByte(name, '/') + 1
+	folder, inside := name[:slash], name[slash:]
+	inside, _, _ = strings.Cut(inside, ".")
+	return folder + inside
+}

@@ -1,0 +1,55 @@
+//go:build !js
+
+package main
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"strings"
+	"testing"
+
+	"memtide/engine"
+)
+
+// Every strategy is either linked into the page's program or described there, with all
+// that people and links need of it.
+func TestDescriptions(t *testing.T) {
+	root, err := moduleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := descriptions(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) != 1 {
+		t.Fatalf("%d files; want one", len(files))
+	}
+	var name, text string
+	for name, text = range files {
+		if _, err := parser.ParseFile(token.NewFileSet(), name, text, 0); err != nil {
+			t.Errorf("it is no Go: %v", err)
+		}
+	}
+	described := 0
+	for _, s := range engine.Strategies() {
+		at := strings.Index(text, fmt.Sprintf("engine.Describe(&engine.Strategy{Name:%q, Title:%q, Doc:%q", s.Name, s.Title, s.Doc))
+		if want := packageOf(s) == "memtide/engine/graphs"; (at >= 0) != want {
+			t.Errorf("%s of %s is described: %t; want %t", s.Name, packageOf(s), at >= 0, want)
+		}
+		if at < 0 {
+			continue
+		}
+		described++
+		line, _, _ := strings.Cut(text[at:], "\n")
+		for _, want := range []string{fmt.Sprintf("Mark:%d, Graphs:true", s.Mark), fmt.Sprintf(", %t)", s.Sweeper != nil), fmt.Sprintf("ID:%q", s.Cites[0].ID)} {
+			if !strings.Contains(line, want) {
+				t.Errorf("the description of %s lacks %s:\n%s", s.Name, want, line)
+			}
+		}
+	}
+	if described == 0 || described != strings.Count(text, "engine.Describe(") {
+		t.Errorf("%d strategies of the registry are described, %d in all; want the same, and some", described, strings.Count(text, "engine.Describe("))
+	}
+}

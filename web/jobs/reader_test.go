@@ -1,0 +1,170 @@
+//go:build !js
+
+package jobs
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"memtide/engine"
+	"memtide/wasm/proto"
+	"memtide/web/state"
+)
+
+func init() {
+	engine.Describe(&engine.Strategy{Name: "testfar", Title: "Far", Class: engine.MayRecompute, Graphs: true}, true)
+}
+
+// far are requests with a strategy that this program does not have, by what they are.
+func far() map[string]state.Effect {
+	far, near := proto.Method{Strategy: "testfar"}, proto.Method{Strategy: "rotor"}
+	return map[string]state.Effect{
+		"solve":               state.Solve{ID: 1, Request: proto.Solve{Method: far}},
+		"sweep":               state.Sweep{ID: 1, Request: proto.Sweep{Methods: []proto.Method{near, far}}},
+		"question":            state.Question{ID: 1, Request: proto.Question{Method: far}},
+		"question among many": state.Question{ID: 1, Request: proto.Question{Method: near, Methods: []proto.Method{near, far}}},
+	}
+}
+
+// distant has a runner ask for an effect, with a second program.
+func distant(t *testing.T, e state.Effect, f func(j *Runner, p *paper, own, second *worker)) {
+	bench(t, func(j *Runner, p *paper, own *worker) {
+		second := &worker{answer: make(chan error)}
+		j.Reader.Fetch = func(context.Context) (func() (proto.Pool, error), error) {
+			return func() (proto.Pool, error) { return second, nil }, nil
+		}
+		j.Start(e)
+		p.work()
+		p.rest()
+		f(j, p, own, second)
+		j.Start(state.Cancel{ID: 1})
+		p.work()
+		if own.under+second.under != 0 || j.Busy() {
+			t.Errorf("after it is cancelled %d and %d requests are under way, busy %t; want none", own.under, second.under, j.Busy())
+		}
+	})
+}
+
+// A strategy that only the second program has is asked for there, any other here.
+func TestWhoSolves(t *testing.T) {
+	for what, e := range far() {
+		distant(t, e, func(_ *Runner, _ *paper, own, second *worker) {
+			if len(own.sofar()) != 0 || len(second.sofar()) != 1 {
+				t.Errorf("%s: the page's workers are asked for %q, those of the second program for %q; want it there", what, own.sofar(), second.sofar())
+			}
+		})
+	}
+	near := proto.Method{Strategy: "rotor"}
+	for what, e := range map[string]state.Effect{
+		"solve":              state.Solve{ID: 1, Request: proto.Solve{Method: near}},
+		"sweep":              state.Sweep{ID: 1, Request: proto.Sweep{Methods: []proto.Method{near}}},
+		"question":           state.Question{ID: 1, Request: proto.Question{Method: near}},
+		"place":              state.Place{ID: 1},
+		"no such strategy":   state.Solve{ID: 1, Request: proto.Solve{Method: proto.Method{Strategy: "nobody"}}},
+		"question of no one": state.Question{ID: 1},
+	} {
+		distant(t, e, func(_ *Runner, _ *paper, own, second *worker) {
+			if len(own.sofar()) != 1 || len(second.sofar()) != 0 {
+				t.Errorf("%s: the page's workers are asked for %q, those of the second program for %q; want it here", what, own.sofar(), second.sofar())
+			}
+		})
+	}
+}
+
+// holding is a worker that counts who holds its sweeps.
+type holding struct {
+	worker
+	held int
+}
+
+func (h *holding) Hold() func() { h.held++; return func() { h.held-- } }
+
+// While a file is read no point of a sweep begins in either program.
+func TestFileHoldsBoth(t *testing.T) {
+	bench(t, func(j *Runner, p *paper, _ *worker) {
+		own, second := &holding{}, &holding{worker: worker{answer: make(chan error)}}
+		j.Pool = own
+		j.Reader.Fetch = func(context.Context) (func() (proto.Pool, error), error) {
+			return func() (proto.Pool, error) { return second, nil }, nil
+		}
+		j.Start(state.Open{ID: 1, Request: proto.Open{Bytes: []byte("of another format")}})
+		p.work()
+		if own.held != 1 || second.held != 1 {
+			t.Errorf("while it is read %d and %d hold the sweeps; want 1 and 1", own.held, second.held)
+		}
+		second.answer <- errors.New("damaged")
+		p.work()
+		if own.held != 0 || second.held != 0 {
+			t.Errorf("afterwards %d and %d hold the sweeps; want none", own.held, second.held)
+		}
+	})
+}
+
+// While the second program is loaded for a solve the page is told so, and when it is there.
+func TestLoadingIsTold(t *testing.T) {
+	distant(t, far()["solve"], func(j *Runner, p *paper, _, _ *worker) {
+		j.Start(state.Solve{ID: 2, Request: proto.Solve{Method: proto.Method{Strategy: "testfar"}}, Slot: state.ForOther})
+		p.work()
+		j.Start(state.Cancel{ID: 2})
+		want := []state.Message{state.Loading{ID: 1, Loading: true}, state.Loading{ID: 1}}
+		if !slices.Equal(p.told, want) {
+			t.Errorf("told %+v; want %+v, for the first solve only", p.told, want)
+		}
+	})
+}
+
+// Where the second program cannot be loaded, or no worker runs it, what needs it fails
+// with words, and the next request works.
+func TestNoSecondProgram(t *testing.T) {
+	for what, e := range far() {
+		for _, c := range []struct {
+			lacks string
+			pool  proto.Pool
+			want  string
+		}{
+			{"the program", nil, "no reader: offline"},
+			{"workers", new(MainThread), "starts no workers"},
+		} {
+			bench(t, func(j *Runner, p *paper, w *worker) {
+				j.Reader.Fetch = func(context.Context) (func() (proto.Pool, error), error) { return nil, errors.New("offline") }
+				j.Crashed = func() {}
+				if c.pool != nil {
+					j.Pool = c.pool
+				}
+				j.Start(e)
+				p.work()
+				p.rest()
+				if got := said(p.told); !strings.Contains(strings.ToLower(got), c.want) {
+					t.Errorf("%s without %s: told %q; want %q", what, c.lacks, got, c.want)
+				}
+				j.Pool = w
+				j.Start(state.Solve{ID: 2, Request: proto.Solve{Method: proto.Method{Strategy: "rotor"}}})
+				synctest.Wait()
+				w.answer <- nil
+				p.work()
+				if got := solved(p); !slices.Equal(got, []int{2}) {
+					t.Errorf("%s without %s: then solved %v; want [2]", what, c.lacks, got)
+				}
+			})
+		}
+	}
+}
+
+// said is what messages say about a failure.
+func said(told []state.Message) (text string) {
+	for _, m := range told {
+		switch m := m.(type) {
+		case state.SolveFailed:
+			text += m.Failure.Text
+		case state.SweepFailed:
+			text += m.Text
+		case state.QuestionEnded:
+			text += m.Failed
+		}
+	}
+	return text
+}

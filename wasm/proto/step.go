@@ -122,10 +122,11 @@ type Origin string
 
 // The origins.
 const (
-	Exact    Origin = "exact"
-	CodeRead Origin = "read in code"
-	Replayed Origin = "replayed"
-	Assumed  Origin = "assumed"
+	Exact     Origin = "exact"
+	CodeRead  Origin = "read in code"
+	Replayed  Origin = "replayed"
+	Estimated Origin = "estimated"
+	Assumed   Origin = "assumed"
 )
 
 // StepChange is the same step with something changed.

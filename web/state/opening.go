@@ -83,9 +83,6 @@ type PickFile struct {
 func (m PickFile) apply(s *State) []Effect {
 	out := s.open(s.Choice.Moved(Source{File: m.Name}), m.Bytes, Push)
 	s.Opening.Title = m.Title
-	if len(m.Bytes) <= longestConfig {
-		s.Opening.text = string(m.Bytes)
-	}
 	if e, ok := out[len(out)-1].(Open); ok && m.Handle != nil {
 		e.Request.Bytes, e.Request.Handle = nil, m.Handle
 		s.Opening.file = e.Request
@@ -159,8 +156,8 @@ func (m Opened) apply(s *State) []Effect {
 	}
 	c := m.choice(o)
 	side.Network = newNetwork(c.Source, m.Profile, m.Reply).As(c)
-	if m.Reply.Format == configFormat {
-		side.Network.config = o.text
+	if m.Reply.Format == configFormat && len(o.file.Bytes) <= longestConfig {
+		side.Network.config = string(o.file.Bytes)
 	}
 	if o.fit || o.History == Push && c.Budget == choice.DefaultBudget && s.Compare == nil {
 		c = c.Fitted(side.Network.Totals.KeepAllPeak, o.fit)

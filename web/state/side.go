@@ -32,9 +32,8 @@ type Opening struct {
 
 	Progress proto.Progress
 
-	text   string // of a short file
-	linked bool   // the link to the host was chosen meanwhile
-	fit    bool   // the budget is to be the device's
+	linked bool // the link to the host was chosen meanwhile
+	fit    bool // the budget is to be the device's
 	file   proto.Open
 }
 

@@ -42,7 +42,7 @@ func (c *Findings) Head() string {
 	switch {
 	case c.Refused():
 		return c.S.Alert.File + " was not opened."
-	case len(c.list()) > 0 || c.S.Config() != "":
+	case len(c.list()) > 0:
 		return "Read " + c.file() + "."
 	}
 	return ""
@@ -51,8 +51,6 @@ func (c *Findings) Head() string {
 // About says what follows from the findings.
 func (c *Findings) About() string {
 	switch n := len(c.list()); {
-	case n == 0:
-		return ""
 	case c.Refused() && (c.S.Network != nil || c.S.Memory != nil || c.S.Step != nil):
 		return "What was shown before stays."
 	case c.Refused():
@@ -122,6 +120,11 @@ func (c *Findings) list() (out []Finding) {
 			}
 			out = append(out, f)
 		}
+	}
+	if c.S.Config() != "" {
+		f := newFinding("assumed", wordsOneCard)
+		f.Action, f.Do = wordsAskStep, "step-config"
+		out = append(out, f)
 	}
 	for _, line := range notes {
 		out = append(out, newFinding("assumed", line))

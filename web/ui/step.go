@@ -121,8 +121,11 @@ func (c *Step) Sub() string {
 	if len(r.Ranks) > 0 {
 		text = fmt.Sprintf(wordsFullest, r.Full) + text
 	}
-	if r.Experts {
+	switch {
+	case r.Experts:
 		text += wordsExperts
+	case r.Fit == proto.Unsure:
+		text += wordsErrs
 	}
 	return text
 }
@@ -182,7 +185,7 @@ func (c *Step) Marks() (out []Part) {
 	}
 	whole, end := c.whole(), r.High+r.Context
 	out = append(out, Part{Class: side("device", r.Memory, whole), Label: fmt.Sprintf(wordsCardHas, c.cards(), format.Bytes(r.Memory)), Style: place(r.Memory, whole)})
-	if end < r.Memory {
+	if end < r.Memory-whole/10 { // there is room for the words
 		out = append(out, Part{Class: "spare", Label: fmt.Sprintf(wordsSpare, format.Bytes(r.Memory-end)), Style: place(end, whole)})
 	}
 	return out

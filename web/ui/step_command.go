@@ -22,7 +22,7 @@ type StepWord struct {
 // said are the options that stand in the sentence of the case, with the words before
 // them; the others are assumptions.
 var said = []struct{ name, before, after string }{
-	{"batch", "at", "sequences"}, {"seq", "of", "tokens"}, {"optimizer", "in bf16 with", ","}, {"states", "", ","}, {"ckpt", "", ""},
+	{"batch", "at", "sequences"}, {"seq", "of", "tokens"}, {"optimizer", "in bf16 with", ""}, {"states", "on", ""}, {"ckpt", "and", ""},
 	{"program", "in", ""}, {"gpus", "on", "×"}, {"device", "", ""}, {"shard", "with", ""},
 	{"pp", "as", "pipeline ranks,"}, {"schedule", "", ","}, {"accumulate", "", "micro batches"},
 }

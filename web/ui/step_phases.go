@@ -130,7 +130,7 @@ func (c *Step) Origins() vugu.HTML {
 	}
 	row(wordsCUDA, format.Bytes(r.Context), proto.Assumed, wordsContextWhy)
 	row("parameters", format.Count(int(r.Params)), proto.Exact, "counted by the shapes of the weights")
-	row("time of the step", format.Duration(r.Time), proto.Assumed, wordsTimeWhy)
+	row("time of the step", format.Duration(r.Time), proto.Estimated, wordsTimeWhy)
 	row("the program", ask.WordsIn(c.S.Choice.StepArgs, "program", ask.Value(c.S.Choice.StepArgs, "program")), proto.CodeRead, r.Program)
 	b.WriteString("</tbody></table>")
 	return vugu.HTML(b.String())

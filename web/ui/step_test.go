@@ -78,6 +78,9 @@ func TestStepVerdicts(t *testing.T) {
 			t.Errorf("%+v:\ngot  %s: %s\nwant %s: %s", c.r, p.Kind(), got, c.kind, c.want)
 		}
 	}
+	if unsure := told(t, proto.Stepped{Fit: proto.Unsure, High: 77 * g, Memory: 80 * g, GPUs: 1}); !strings.Contains(unsure.Sub(), "5 %") {
+		t.Errorf("what is not sure is told as %q; want why", unsure.Sub())
+	}
 	s, e := asking(t, "gpt2", nil)
 	if p := (&Step{S: s}); p.Kind() != working {
 		t.Errorf("before an answer: %s; want %s", p.Kind(), working)

@@ -78,11 +78,7 @@ func (w StepWord) control(id, value string) *vugu.VGNode {
 func (c *Stepcase) Build(*vugu.BuildIn) *vugu.BuildOut {
 	var words []*vugu.VGNode
 	for _, w := range c.Words() {
-		after := ""
-		if w.After == "," { // close to the control
-			after = "stop"
-		}
-		words = append(words, element("label", attr("class", "word"), element("span", nil, w.Before), w.control("data-testid", "step-"+w.Name), element("span", attr("class", after), w.After)))
+		words = append(words, element("label", attr("class", "word"), element("span", nil, w.Before), w.control("data-testid", "step-"+w.Name), element("span", nil, w.After)))
 	}
 	return &vugu.BuildOut{Out: []*vugu.VGNode{element("span", attr("class", "words"), words)}}
 }

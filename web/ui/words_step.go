@@ -7,6 +7,7 @@ const (
 	wordsSteps   = "Language models, whole training step"
 	wordsWhole   = "whole step"
 	wordsStepDoc = "Weights, gradients, optimizer, sharding over cards, loss, and the memory that PyTorch reserves: does it train on these cards?"
+	wordsOneCard = "One card, without sharding. The whole training step has that, the optimizer, and what PyTorch reserves."
 	wordsAskStep = "Ask about its whole training step"
 
 	wordsStepFits   = "%s of %s on %s."                                           // range, memory, cards
@@ -15,6 +16,7 @@ const (
 	wordsStepBusy   = "Playing the step…"
 	wordsPyTorch    = "PyTorch reserves %s, for a peak of %s allocated" // range, peak
 	wordsBeside     = "; %s beside it is assumed for CUDA and collectives."
+	wordsErrs       = " That is nearer to the limit than the model errs, 5 %."
 	wordsExperts    = " How busy the experts are is not known: the range holds what was measured."
 	wordsStatesSay  = "No checkpointing and no shorter sequence makes these smaller. "
 

@@ -21,17 +21,19 @@ type Poll struct {
 	deadline time.Time
 	report   func(Progress)
 	yield    func()
-	quiet    int  // calls of Err that are still answered nil without looking
-	counted  bool // there is a limit of calls
-	calls    int  // if counted: that remain after the quiet ones
-	next     time.Time
+	quiet    int       // calls of Err that are still answered nil without looking
+	counted  bool      // there is a limit of calls
+	calls    int       // if counted: that remain after the quiet ones
+	next     time.Time // no report is heard before it
+	nextBest time.Time // no report of a solution is
 	err      error
 
 	budgets int           // of a sweep that share the time until the deadline; 0: Split was not called
 	share   time.Duration // of each; 0 before the first call of Next
 }
 
-// ReportEvery is the least time between two reports of one poll.
+// ReportEvery is the least time between two reports of one poll of the same kind: with
+// a solution, or without.
 const ReportEvery = 50 * time.Millisecond
 
 // Yield is the key of a func() in a context. Every poll of that context calls it on
@@ -131,14 +133,33 @@ func (p *Poll) Next() {
 	}
 }
 
-// Report passes progress on, and drops it within ReportEvery of the last one. What
-// it is given is read before it returns; pr.Best is not changed afterwards.
+// Report passes progress on, and drops it within ReportEvery of the last one, or of the
+// last solution if it has one: mere counting hides no solution. What it is given is
+// read before it returns; pr.Best is not changed afterwards.
 func (p *Poll) Report(pr Progress) {
 	if p == nil || p.report == nil {
 		return
 	}
-	if now := time.Now(); !now.Before(p.next) {
-		p.next = now.Add(ReportEvery)
-		p.report(pr)
+	now := time.Now()
+	if pr.Best == nil && now.Before(p.next) || pr.Best != nil && now.Before(p.nextBest) {
+		return
 	}
+	p.next = now.Add(ReportEvery)
+	if pr.Best != nil {
+		p.nextBest = p.next
+	}
+	p.report(pr)
+}
+
+// Aside runs work on another problem than the one whose solution is waited for: what
+// it finds is not passed on, how far it is is.
+func (p *Poll) Aside(work func()) {
+	if p == nil || p.report == nil {
+		work()
+		return
+	}
+	report := p.report
+	p.report = func(pr Progress) { report(Progress{Done: pr.Done, Total: pr.Total}) }
+	defer func() { p.report = report }()
+	work()
 }

@@ -99,6 +99,29 @@ func TestPollReportsRarely(t *testing.T) {
 	})
 }
 
+// A solution is heard right after mere counting, and not again within ReportEvery.
+func TestPollHearsSolutions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		heard := 0
+		p := NewPoll(t.Context(), func(pr Progress) {
+			if pr.Best != nil {
+				heard++
+			}
+		})
+		for _, want := range []int{1, 1} {
+			p.Report(Progress{})
+			p.Report(Progress{Best: new(Solution)})
+			if heard != want {
+				t.Errorf("%d solutions were heard, want %d", heard, want)
+			}
+		}
+		time.Sleep(ReportEvery)
+		if p.Report(Progress{Best: new(Solution)}); heard != 2 {
+			t.Errorf("%d solutions were heard in the end, want 2", heard)
+		}
+	})
+}
+
 func TestErrorsKeepApart(t *testing.T) {
 	if !errors.Is(ErrNeedsChain, ErrUnsupported) || !errors.Is(ErrNeedsLink, ErrUnsupported) {
 		t.Error("the reasons of unsupported problems do not wrap ErrUnsupported")

@@ -1898,6 +1898,7 @@ DEVICES = {  # the peaks of arithmetic in 32 and 16 bits in TFLOP/s (0: as in 32
     "v100-sxm2-32gb": (15.7, 125, 900), "v100-sxm2-16gb-nvlink2": (15.7, 125, 900), "a100-sxm-40gb": (19.5, 312, 1555),
     "a100-sxm-80gb": (19.5, 312, 2039), "h100-pcie-80gb": (51, 756, 2000), "h100-sxm-80gb": (67, 989, 3350),
     "h200-sxm-141gb": (67, 989, 4800), "gh200-96gb": (67, 989, 4000), "gh200-144gb": (67, 989, 4900),
+    "gh200-96gb-single": (67, 989, 4000), "gh200-96gb-quad": (67, 989, 4000), "gh200-144gb-single": (67, 989, 4900),
 }
 LAUNCH = 5e-6  # seconds to start a kernel
 # The share of the peak that convolutions reach on a V100 in 32 bits, and how much longer the arithmetic of the backward takes.

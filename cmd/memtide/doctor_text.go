@@ -172,13 +172,14 @@ const doctorHelp = `doctor; moments are numbers of events
   alive           at an event and time_us: bytes and count in use, by
     categories       category, bytes, count, guessed_bytes (no stack told it)
     sites            site, category, bytes, count; the rest in other_sites
-    flame            name, bytes, calls (by stack, outermost call first)
+    flame            name, category of most of it, bytes, calls (by stack,
+                     outermost call first)
   failure         the request that found no room: at, site, bytes, with
                   in_use_bytes, reserved_bytes, device_free_bytes,
-                  free_bytes in segments that it could use, and there
+                  free_bytes in hole_count holes that it could use, of them
     holes            addr, bytes, missing_bytes, and the neighbours below and
-                     above: site, category, bytes, age_events, stays (to the
-                     end), or end_of_segment
+                     above: buffer (its number), site, category, bytes,
+                     age_events, stays (to the end), or end_of_segment
   replays         setting, peak_reserved_bytes, fits (all find room)
   advice          verdict (setting, too-much, fragments, nothing), line,
                   saves_bytes, lacks_bytes

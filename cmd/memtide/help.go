@@ -128,6 +128,8 @@ func devicesHelp() string {
 			mark := ""
 			if d.ID == preset.DefaultDeviceID {
 				mark = "default"
+			} else if d.Instead != "" {
+				mark = "of old links; now " + d.Instead
 			}
 			rates := format.Rate(d.ToDev)
 			if d.ToHost != d.ToDev {

@@ -94,6 +94,7 @@ var golden = []struct{ name, line string }{
 	{"export-json", "export -budget 500MiB -strategy greedy -bw 6GB/s net.csv"},
 	{"error-torch-unit", "torch -class unit -budget 95% operators.json"},
 	{"torch-nested", "torch -class nested -budget 95% operators.json"},
+	{"torch-settings", "torch -settings -budget 95% operators.json"},
 	{"place-order", "place -preset alexnet-b128 -budget 1200MiB -strategy greedy -alloc high-end -alloc-arg order=prefetch-first"},
 	{"place-optimal", "place -budget 600MiB -alloc optimal net.csv"},
 	{"place-file", "place buffers.8192.csv"},

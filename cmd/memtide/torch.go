@@ -24,7 +24,10 @@ import (
 const planPlays = 3000
 
 // torchOptions are the flags of torch.
-type torchOptions struct{ class, budget, file string }
+type torchOptions struct {
+	class, budget, file string
+	settings            bool
+}
 
 func torchCommand() *command {
 	return &command{
@@ -50,6 +53,7 @@ operator by operator, and that nothing faster exists is not claimed.`,
 			fs.Func("class", "`"+strings.Join(names, "|")+"` what a plan may do (default wrappable)", oneOf(&o.class, names...))
 			fs.StringVar(&o.budget, "budget", o.budget, "`SIZE` memory of a step above what is there before it: 10GiB, 60%")
 			fs.StringVar(&o.file, "o", "", "`FILE` write the plan to it instead of the standard output")
+			fs.BoolVar(&o.settings, "settings", false, "write the nearest settings of frameworks instead of a plan, each played, with what they lose against it")
 			return func(ctx context.Context, e *env, args []string) error { return o.run(ctx, e, args) }
 		},
 	}
@@ -78,6 +82,9 @@ func (o torchOptions) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
+	if o.settings {
+		return o.writeSettings(e, player, whole, got, budget, poll)
+	}
 	text, err := player.Plan(segments, o.class, "memtide plan, search", budget).JSON()
 	if err != nil {
 		return err
@@ -92,6 +99,27 @@ func (o torchOptions) run(ctx context.Context, e *env, args []string) error {
 	}
 	_, err = fmt.Fprintf(e.stderr, "%s: peak %s (budget %s, keeping everything %s), %s more time by the times of the file; %d of %d units run again\n",
 		o.class, format.Bytes(got.Peak), format.Bytes(budget), format.Bytes(whole.Peak), format.Percent(got.Again.Seconds()/max(whole.Time.Seconds(), 1e-9)), count(segments), len(trace.Units))
+	return err
+}
+
+// writeSettings writes what frameworks can be told, a paragraph each.
+func (o torchOptions) writeSettings(e *env, player *play.Player, whole, plan play.Result, budget engine.Bytes, poll *engine.Poll) error {
+	settings, err := player.Settings(budget, poll)
+	if err != nil {
+		return err
+	}
+	more := func(r play.Result) string {
+		return format.Percent(r.Again.Seconds()/max(whole.Time.Seconds(), 1e-9)) + " more time"
+	}
+	fmt.Fprintf(e.stdout, "Budget %s, keeping everything %s. A plan of class %s: peak %s, %s.\n", format.Bytes(budget), format.Bytes(whole.Peak), o.class, format.Bytes(plan.Peak), more(plan))
+	for _, s := range settings {
+		if s.Code == "" {
+			fmt.Fprintf(e.stdout, "\n%s\n  -: %s\n", s.Framework, s.Why)
+			continue
+		}
+		fmt.Fprintf(e.stdout, "\n%s\n  %s\n  peak %s, %s\n", s.Framework, s.Code, format.Bytes(s.Result.Peak), more(s.Result))
+	}
+	_, err = fmt.Fprint(e.stdout, "\ntorch.compile's activation_memory_budget is no number of bytes and its peak does not fall with it: no setting is named.\n")
 	return err
 }
 

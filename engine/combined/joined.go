@@ -150,8 +150,8 @@ func (j *joined) solution(sol *engine.Solution) (*engine.Solution, error) {
 func (j *joined) solve(args engine.Parsed, rematOnly *engine.Solution, rematOnlyErr error, rotor *engine.Solution, err error, common *shared, poll *engine.Poll) (*engine.Solution, error) {
 	common.shown = func(sol *engine.Solution) *engine.Solution {
 		own, err := j.solution(sol)
-		if err != nil {
-			return nil
+		if err != nil || rematOnly != nil && rematOnly.Makespan <= own.Makespan {
+			return nil // it was told before, or its groups were
 		}
 		return j.claimed(own)
 	}
@@ -191,7 +191,9 @@ func (j *joined) claimed(sol *engine.Solution) *engine.Solution {
 func solveJoined(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 	j := newJoined(p)
 	rematOnly, rematOnlyErr := remat.Rotor.Solve(p, nil, poll)
-	rotor, err := remat.Rotor.Solve(j.q, nil, poll)
+	var rotor *engine.Solution
+	var err error
+	poll.Aside(func() { rotor, err = remat.Rotor.Solve(j.q, nil, poll) })
 	return j.solve(args, rematOnly, rematOnlyErr, rotor, err, &shared{}, poll)
 }
 

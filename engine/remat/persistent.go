@@ -15,6 +15,12 @@ func persistent(p *engine.Problem, t *terms, poll *engine.Poll) (*engine.Solutio
 	if err != nil {
 		return nil, err
 	}
+	f.found = func(o *optimum) {
+		if sol := solution(p, o.seq); sol.Peak <= p.Budget { // bytes, where the terms are slots
+			sol.Notes = []string{fmt.Sprintf("Found with %d stages taken as one.", o.group)}
+			poll.Report(engine.Progress{Best: sol})
+		}
+	}
 	return f.solution(p, t, unbounded, poll)
 }
 

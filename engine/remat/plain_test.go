@@ -11,6 +11,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/enginetest"
+	"memtide/engine/sim"
 )
 
 // impossible is the cost of what does not fit.
@@ -372,7 +373,7 @@ func TestTableFull(t *testing.T) {
 }
 
 // TestBestSoFar stops the solver when it has reached the chain itself: what it
-// has by then is a schedule of the grouped chain.
+// has by then is a schedule of the grouped chain, and what it told before are slower ones.
 func TestBestSoFar(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := enginetest.RandomChain(enginetest.Rand(8), enginetest.Shape{MinStages: 400, MaxStages: 400, MaxSize: 1 << 20, MaxTime: 1e7})
@@ -380,7 +381,11 @@ func TestBestSoFar(t *testing.T) {
 		ticking := context.WithValue(t.Context(), engine.Yield{}, func() { time.Sleep(engine.ReportEvery) }) // all reports are heard
 		ctx, cancel := context.WithCancel(ticking)
 		defer cancel()
+		var told []*engine.Solution
 		poll := engine.NewPoll(ctx, func(pr engine.Progress) {
+			if pr.Best != nil {
+				told = append(told, pr.Best)
+			}
 			if pr.Total == c.Len() { // at work on the chain itself
 				cancel()
 			}
@@ -391,6 +396,18 @@ func TestBestSoFar(t *testing.T) {
 		}
 		if stopped.Peak > p.Budget || stopped.Optimal || stopped.Bound > stopped.Makespan {
 			t.Errorf("got peak %d within %d, optimal %v, bound %v of %v", stopped.Peak, p.Budget, stopped.Optimal, stopped.Bound, stopped.Makespan)
+		}
+		if len(told) < 2 {
+			t.Fatalf("%d schedules were told on the way; want some of them", len(told))
+		}
+		for i, sol := range append(told, stopped) {
+			tr, err := sim.Play(p, sol.Schedule)
+			if err != nil || tr.Makespan != sol.Makespan || tr.Peak != sol.Peak || tr.Peak > p.Budget {
+				t.Errorf("schedule %d: got %v and %v, error %v; want %v and %v within %v", i, tr.Makespan, tr.Peak, err, sol.Makespan, sol.Peak, p.Budget)
+			}
+			if i > 0 && sol.Makespan > told[i-1].Makespan {
+				t.Errorf("schedule %d takes %v, the one before %v", i, sol.Makespan, told[i-1].Makespan)
+			}
 		}
 	})
 }

@@ -12,6 +12,8 @@ import (
 type floors struct {
 	t     *terms
 	least [][]int64 // nil until it is filled
+
+	found func(*optimum) // told of the schedules of groups; nil: nobody waits for them
 }
 
 // newFloors fills the table, in a time of the cube of the length.

@@ -182,6 +182,9 @@ func (x *table[T]) start(o *optimum, t *terms, ahead bounds) (limit, guess T, ce
 		}
 		before, limit, certain = limit, v, true
 		o.extra, o.seq, o.group = int64(v)+t.again(), t.ungroup(y.trace(), g), g
+		if o.floors.found != nil {
+			o.floors.found(o)
+		}
 	}
 	if !certain {
 		limit = x.until[x.n+1] / 16

@@ -40,11 +40,12 @@ type Site struct {
 
 // Flame is a flame graph: what was asked for within a call, and by the calls within it,
 // the largest first. What is too small to be seen is left out of Calls; the bytes of a
-// call contain it.
+// call contain it. The category is that of most bytes.
 type Flame struct {
-	Name  string       `json:"name"`
-	Bytes engine.Bytes `json:"bytes"`
-	Calls []*Flame     `json:"calls,omitempty"`
+	Name     string       `json:"name"`
+	Category Category     `json:"category"`
+	Bytes    engine.Bytes `json:"bytes"`
+	Calls    []*Flame     `json:"calls,omitempty"`
 }
 
 // Bounds of what is told about a moment: sites, and the share of a call that is shown.
@@ -54,18 +55,26 @@ const (
 )
 
 // lives says whether a buffer is in use after an event.
-func (r *recording) lives(buffer, at int) bool {
+func (r *Recording) lives(buffer, at int) bool {
 	b := &r.Requests.Buffers[buffer]
 	return b.Start <= at && at < b.End && r.placed(buffer)
 }
 
-func (r *recording) alive(at int) *Alive {
-	a := &Alive{At: at}
+// Alive is what is in use after an event, or at the Decisive moment; after the first or
+// the last one if there is no such event.
+func (r *Recording) Alive(at int) *Alive {
+	if at == Decisive {
+		if at = r.facts.PeakAt; r.facts.Failure != nil {
+			at = r.facts.Failure.At
+		}
+	}
+	a := &Alive{At: max(0, min(at, r.facts.Events-1))}
+	at = a.At
 	if r.history.Times != nil {
 		a.Time = r.history.Times[at]
 	}
 	shares := map[Category]*Share{}
-	byStack := make([]engine.Bytes, len(r.history.Stacks.Calls))
+	byStack := make([]parts, len(r.history.Stacks.Calls))
 	for i := range r.Requests.Buffers {
 		if !r.lives(i, at) {
 			continue
@@ -81,7 +90,7 @@ func (r *recording) alive(at int) *Alive {
 			s.Guessed += n
 		}
 		a.Bytes, a.Count = a.Bytes+n, a.Count+1
-		byStack[r.history.Stack[i]] += n
+		byStack[r.history.Stack[i]][slices.Index(Categories, k.category)] += n
 	}
 	for _, c := range Categories {
 		if s := shares[c]; s != nil {
@@ -100,7 +109,7 @@ func (r *recording) alive(at int) *Alive {
 }
 
 // sites are all places with something in use after an event, the largest first.
-func (r *recording) sites(at int) (list []Site) {
+func (r *Recording) sites(at int) (list []Site) {
 	type part struct {
 		site     string
 		category Category
@@ -134,26 +143,50 @@ func (r *recording) sites(at int) (list []Site) {
 	return joined
 }
 
-// flame adds up the bytes of stacks along their calls. Stacks come after those that
-// they begin with.
-func flame(s *profiles.Stacks, own []engine.Bytes) *Flame {
-	sums := slices.Clone(own)
-	for i := len(sums) - 1; i > 0; i-- {
-		sums[s.Calls[i].Parent] += sums[i]
+// parts are bytes by category, in the order of Categories.
+type parts [6]engine.Bytes
+
+func (p *parts) total() (sum engine.Bytes) {
+	for _, n := range p {
+		sum += n
 	}
-	root := &Flame{Name: "all", Bytes: sums[0]}
+	return sum
+}
+
+// category is that of most bytes.
+func (p *parts) category() Category {
+	best := 0
+	for i, n := range p {
+		if n > p[best] {
+			best = i
+		}
+	}
+	return Categories[best]
+}
+
+// flame adds up the bytes of stacks along their calls. Stacks come after those that
+// they begin with. It adds up in place.
+func flame(s *profiles.Stacks, sums []parts) *Flame {
+	own := sums[0]
+	for i := len(sums) - 1; i > 0; i-- {
+		for k, n := range sums[i] {
+			sums[s.Calls[i].Parent][k] += n
+		}
+	}
+	all := sums[0].total()
+	root := &Flame{Name: "all", Category: sums[0].category(), Bytes: all}
 	nodes := make([]*Flame, len(sums))
 	nodes[0] = root
 	for i := 1; i < len(sums); i++ {
-		up := nodes[s.Calls[i].Parent]
-		if up == nil || sums[i] == 0 || sums[i] < root.Bytes/leastShare {
+		up, n := nodes[s.Calls[i].Parent], sums[i].total()
+		if up == nil || n == 0 || n < all/leastShare {
 			continue
 		}
-		nodes[i] = &Flame{Name: frameText(&s.Frames[s.Calls[i].Frame]), Bytes: sums[i]}
+		nodes[i] = &Flame{Name: frameText(&s.Frames[s.Calls[i].Frame]), Category: sums[i].category(), Bytes: n}
 		up.Calls = append(up.Calls, nodes[i])
 	}
-	if own[0] > 0 {
-		root.Calls = append(root.Calls, &Flame{Name: "no stack recorded", Bytes: own[0]})
+	if n := own.total(); n > 0 {
+		root.Calls = append(root.Calls, &Flame{Name: "no stack recorded", Category: own.category(), Bytes: n})
 	}
 	for _, n := range nodes {
 		if n != nil {

@@ -42,12 +42,12 @@ const (
 
 // soon is the number of events within which a temporary is given back, less in a short
 // recording.
-func (r *recording) soon() int { return max(2, min(16, len(r.Requests.Events)/64)) }
+func (r *Recording) soon() int { return max(2, min(16, len(r.Requests.Events)/64)) }
 
 // classify tells what every buffer is for: by the innermost part of its stack that says
 // something, and by how long it lives. Where most requests have a stack, those without
 // one come from the backward: autograd runs in a thread of its own, without Python.
-func (r *recording) classify() []kind {
+func (r *Recording) classify() {
 	stacks := &r.history.Stacks
 	phases := make([]phase, len(stacks.Calls)) // a stack comes after those that it begins with
 	with := 0
@@ -66,14 +66,18 @@ func (r *recording) classify() []kind {
 		}
 	}
 	stackless := 2*with > len(asked)
-	out := make([]kind, len(r.Requests.Buffers))
-	for i := range out {
-		out[i] = r.kindOf(i, phases[r.history.Stack[i]], stackless)
+	r.kinds, r.backward = make([]kind, len(r.Requests.Buffers)), make([]bool, len(r.Requests.Buffers))
+	for i := range r.kinds {
+		p := phases[r.history.Stack[i]]
+		r.kinds[i] = r.kindOf(i, p, stackless)
+		r.backward[i] = p == backwardPhase || p == noPhase && stackless
 	}
-	return out
 }
 
-func (r *recording) kindOf(i int, p phase, stackless bool) kind {
+// Category is what a buffer is for.
+func (r *Recording) Category(buffer int) Category { return r.kinds[buffer].category }
+
+func (r *Recording) kindOf(i int, p phase, stackless bool) kind {
 	b := &r.Requests.Buffers[i]
 	before, stays := b.Start < r.Before, b.End >= len(r.Requests.Events)
 	short := !before && b.End-b.Start <= r.soon() && !stays

@@ -46,12 +46,12 @@ func Compare(first, second *profiles.Profile, poll *engine.Poll) (*Comparison, e
 	var sites, categories [2]map[string]engine.Bytes
 	timed := true
 	for i, p := range []*profiles.Profile{first, second} {
-		report, err := Examine(p, Decisive, poll)
+		r, err := Read(p)
 		if err != nil {
 			return nil, err
 		}
-		r, err := newRecording(p, poll)
-		if err != nil {
+		report := r.Report(Decisive)
+		if report.Replays, report.Advice, err = r.replays(poll); err != nil {
 			return nil, err
 		}
 		timed = timed && r.history.Times != nil

@@ -47,59 +47,83 @@ const Decisive = -1
 // ErrNoRecording is the error about a profile that is no recording.
 var ErrNoRecording = errors.New("the file is no memory snapshot: nothing tells where and when its buffers were asked for")
 
-// recording is a profile with what is worked out once.
-type recording struct {
+// Recording is the recording of a profile, with what is worked out once. One goroutine
+// at a time may use it.
+type Recording struct {
 	*profiles.Memory
-	history *profiles.History
-	kinds   []kind // of each buffer
-	poll    *engine.Poll
+	history  *profiles.History
+	kinds    []kind   // of each buffer
+	backward []bool   // it was asked for within a backward
+	facts    Report   // what does not depend on a moment
+	replayed []Replay // by setting; nil until Replay was called
+	known    []bool
 }
 
-func newRecording(p *profiles.Profile, poll *engine.Poll) (*recording, error) {
-	if p == nil || p.Memory == nil || p.History == nil || p.Memory.Recorded == nil {
+// Read is the recording of a profile, which must not change any more. The error is
+// ErrNoRecording.
+func Read(p *profiles.Profile) (*Recording, error) {
+	if p == nil || p.Memory == nil || p.History == nil || p.Memory.Recorded == nil || len(p.Memory.Requests.Events) == 0 {
 		return nil, ErrNoRecording
 	}
-	r := &recording{Memory: p.Memory, history: p.History, poll: poll}
-	r.kinds = r.classify()
+	r := &Recording{Memory: p.Memory, history: p.History}
+	r.classify()
+	f := &r.facts
+	*f = Report{Device: r.history.Device, Events: len(r.Requests.Events), Settings: r.history.Settings, PeakReserved: r.Recorded.PeakReserved()}
+	for _, d := range r.history.Devices {
+		f.Devices = append(f.Devices, DeviceReport(d))
+	}
+	f.Peak, f.PeakAt = r.peak()
+	if f.Failure = r.failure(); f.Failure != nil {
+		f.Capacity = f.Failure.Reserved + f.Failure.DeviceFree
+	}
 	return r, nil
 }
 
 // Examine reports about the recording of a profile; at is the event after which Alive
 // is told, or Decisive. The errors are the poll's and ErrNoRecording.
 func Examine(p *profiles.Profile, at int, poll *engine.Poll) (*Report, error) {
-	r, err := newRecording(p, poll)
+	r, err := Read(p)
 	if err != nil {
 		return nil, err
 	}
-	out := &Report{Device: r.history.Device, Events: len(r.Requests.Events), Settings: r.history.Settings,
-		PeakReserved: r.Recorded.PeakReserved()}
-	for _, d := range r.history.Devices {
-		out.Devices = append(out.Devices, DeviceReport(d))
-	}
-	out.Peak, out.PeakAt = r.peak()
-	out.Failure = r.failure()
-	moment := out.PeakAt
-	if f := out.Failure; f != nil {
-		out.Capacity, moment = f.Reserved+f.DeviceFree, f.At
-	}
-	if at != Decisive {
-		moment = max(0, min(at, out.Events-1))
-	}
-	out.Alive = r.alive(moment)
-	if out.Replays, err = r.replays(out.Capacity); err != nil {
+	out := r.Report(at)
+	if out.Replays, out.Advice, err = r.replays(poll); err != nil {
 		return nil, err
 	}
-	out.Advice = r.advise(out)
-	out.Growth = r.growth()
-	out.Curve = r.curve()
 	return out, poll.Err()
 }
 
+// Report is everything but Replays and Advice, which take longer. Alive is told after
+// the event at, or Decisive.
+func (r *Recording) Report(at int) *Report {
+	out := r.facts
+	out.Alive, out.Growth, out.Curve = r.Alive(at), r.growth(), r.curve()
+	return &out
+}
+
+// replays are those of all settings, and what follows from them.
+func (r *Recording) replays(poll *engine.Poll) (list []Replay, a Advice, err error) {
+	for i := range Settings {
+		v, err := r.Replay(i, poll)
+		if err != nil {
+			return nil, a, err
+		}
+		list = append(list, v)
+	}
+	return list, r.advise(list), nil
+}
+
+// Advise is what to do. The errors are the poll's: it replays what has not been.
+func (r *Recording) Advise(poll *engine.Poll) (Advice, error) {
+	_, a, err := r.replays(poll)
+	return a, err
+}
+
 // place says whether a buffer was served.
-func (r *recording) placed(buffer int) bool { return r.Recorded.Addr[buffer] != alloc.NoAddr }
+func (r *Recording) placed(buffer int) bool { return r.Recorded.Addr[buffer] != alloc.NoAddr }
 
 // took is what a buffer occupies.
-func (r *recording) took(buffer int) engine.Bytes {
+func (r *Recording) took(buffer int) engine.Bytes {
 	if r.Recorded.Took == nil {
 		return r.Requests.Buffers[buffer].Bytes
 	}
@@ -107,7 +131,7 @@ func (r *recording) took(buffer int) engine.Bytes {
 }
 
 // site names the place in the program that asked for a buffer.
-func (r *recording) site(buffer int) string {
+func (r *Recording) site(buffer int) string {
 	if name := r.Requests.Buffers[buffer].Name; name != "" {
 		return name
 	}
@@ -115,7 +139,7 @@ func (r *recording) site(buffer int) string {
 }
 
 // peak is the most that is in use, and the event after which that is first so.
-func (r *recording) peak() (most engine.Bytes, at int) {
+func (r *Recording) peak() (most engine.Bytes, at int) {
 	var now engine.Bytes
 	for i, e := range r.Requests.Events {
 		if !r.placed(e.Buffer) {
@@ -144,7 +168,7 @@ type Point struct {
 const mostPoints = 400
 
 // curve is what is in use and reserved over time.
-func (r *recording) curve() (list []Point) {
+func (r *Recording) curve() (list []Point) {
 	n := len(r.Requests.Events)
 	var now, held engine.Bytes
 	levels := r.Recorded.Reserved

@@ -157,18 +157,57 @@ func jsonOf(v any) string {
 	return string(data)
 }
 
-// TestFlame: bytes add up along the calls; a call contains what it calls.
+// TestFlame: bytes add up along the calls; a call contains what it calls, and has the
+// category of most of it.
 func TestFlame(t *testing.T) {
 	x := newTape(t, engine.NoLimit)
 	x.ask("a", 2*mib, "train.py main; net.py left")
 	x.ask("b", 3*mib, "train.py main; net.py right")
 	x.ask("c", 1*mib, "train.py main")
 	x.ask("d", 4*mib, "")
-	want := &Flame{Name: "all", Bytes: 10 * mib, Calls: []*Flame{
-		{Name: "train.py main", Bytes: 6 * mib, Calls: []*Flame{{Name: "net.py right", Bytes: 3 * mib}, {Name: "net.py left", Bytes: 2 * mib}}},
-		{Name: "no stack recorded", Bytes: 4 * mib}}}
+	want := &Flame{"all", Unknown, 10 * mib, []*Flame{
+		{"train.py main", Unknown, 6 * mib, []*Flame{{"net.py right", Unknown, 3 * mib, nil}, {"net.py left", Unknown, 2 * mib, nil}}},
+		{"no stack recorded", Gradients, 4 * mib, nil}}}
 	if got := jsonOf(examine(t, x.done(0)).Alive.Flame); got != jsonOf(want) {
 		t.Errorf("got %s\nwant %s", got, jsonOf(want))
+	}
+}
+
+// TestLayersAreNoSteps: what every layer of one forward asks for does not begin steps.
+func TestLayersAreNoSteps(t *testing.T) {
+	x := newTape(t, engine.NoLimit)
+	for i := range 12 {
+		x.ask(string(rune('a'+i)), 8*mib, inForward)
+	}
+	x.ask("grad", 8*mib, inBackward)
+	if r := examine(t, x.done(0)); r.Growth != nil {
+		t.Errorf("12 layers and a backward: growth %+v; want no steps", r.Growth)
+	}
+}
+
+// TestPieces: what is asked for piece by piece is what Examine says at once.
+func TestPieces(t *testing.T) {
+	want := examine(t, failing(t))
+	if n := len(settings()); n != Settings {
+		t.Fatalf("there are %d settings, and Settings is %d", n, Settings)
+	}
+	r, err := Read(failing(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := r.Report(Decisive)
+	for i := range Settings {
+		v, err := r.Replay(Settings-1-i, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got.Replays = append([]Replay{v}, got.Replays...)
+	}
+	if got.Advice, err = r.Advise(engine.NewPoll(engine.LimitCalls(t.Context(), 0), nil)); err != nil {
+		t.Errorf("after all replays the advice fails with %v; want that nothing is replayed again", err)
+	}
+	if jsonOf(got) != jsonOf(want) {
+		t.Errorf("got %s\nwant %s", jsonOf(got), jsonOf(want))
 	}
 }
 
@@ -190,10 +229,10 @@ func failing(t *testing.T) *profiles.Profile {
 // holds both their sides.
 func TestFailure(t *testing.T) {
 	f := examine(t, failing(t)).Failure
-	want := &Failure{At: 8, Site: "net.py attention", Bytes: 30 * mib, InUse: 40 * mib, Reserved: 80 * mib, Free: 40 * mib, Holes: []Hole{
-		{Addr: 0, Bytes: 20 * mib, Missing: 10 * mib, Below: Neighbour{End: true}, Above: Neighbour{Site: "net.py b", Category: Unknown, Bytes: 20 * mib, Age: 5, Stays: true}},
-		{Addr: 40 * mib, Bytes: 20 * mib, Missing: 10 * mib, Below: Neighbour{Site: "net.py b", Category: Unknown, Bytes: 20 * mib, Age: 5, Stays: true},
-			Above: Neighbour{Site: "net.py d", Category: Unknown, Bytes: 20 * mib, Age: 3, Stays: true}}}}
+	want := &Failure{At: 8, Site: "net.py attention", Bytes: 30 * mib, InUse: 40 * mib, Reserved: 80 * mib, Free: 40 * mib, HoleCount: 2, Holes: []Hole{
+		{Addr: 0, Bytes: 20 * mib, Missing: 10 * mib, Below: Neighbour{End: true}, Above: Neighbour{Buffer: 2, Site: "net.py b", Category: Unknown, Bytes: 20 * mib, Age: 5, Stays: true}},
+		{Addr: 40 * mib, Bytes: 20 * mib, Missing: 10 * mib, Below: Neighbour{Buffer: 2, Site: "net.py b", Category: Unknown, Bytes: 20 * mib, Age: 5, Stays: true},
+			Above: Neighbour{Buffer: 4, Site: "net.py d", Category: Unknown, Bytes: 20 * mib, Age: 3, Stays: true}}}}
 	if got := jsonOf(f); got != jsonOf(want) {
 		t.Errorf("got %s\nwant %s", got, jsonOf(want))
 	}

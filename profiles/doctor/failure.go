@@ -17,7 +17,8 @@ type Failure struct {
 	Reserved   engine.Bytes `json:"reserved_bytes"`
 	DeviceFree engine.Bytes `json:"device_free_bytes"` // what the device had left
 	Free       engine.Bytes `json:"free_bytes"`        // all holes of the request's pool
-	Holes      []Hole       `json:"holes"`             // the largest of that pool
+	HoleCount  int          `json:"hole_count"`        // of these holes
+	Holes      []Hole       `json:"holes"`             // the largest of them
 }
 
 // Hole is free memory between two neighbours.
@@ -32,6 +33,7 @@ type Hole struct {
 // Neighbour is what a hole ends at: a buffer, or the end of the segment.
 type Neighbour struct {
 	End      bool         `json:"end_of_segment,omitempty"`
+	Buffer   int          `json:"buffer"` // its number among the requests; of an end 0
 	Site     string       `json:"site,omitempty"`
 	Category Category     `json:"category,omitempty"`
 	Bytes    engine.Bytes `json:"bytes,omitempty"`
@@ -42,7 +44,7 @@ type Neighbour struct {
 // mostHoles is how many holes are told.
 const mostHoles = 5
 
-func (r *recording) failure() *Failure {
+func (r *Recording) failure() *Failure {
 	f := r.Recorded.Failed
 	if f == nil {
 		return nil
@@ -69,6 +71,7 @@ func (r *recording) failure() *Failure {
 		out.Free += h.Bytes
 		h.Missing = max(0, f.Bytes-h.Bytes)
 	}
+	out.HoleCount = len(out.Holes)
 	slices.SortStableFunc(out.Holes, func(a, b Hole) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	out.Holes = out.Holes[:min(len(out.Holes), mostHoles)]
 	return out
@@ -76,7 +79,7 @@ func (r *recording) failure() *Failure {
 
 // segmentsAt are the segments of a moment that a request could have used, by address:
 // those of 2 MiB are for requests of up to 1 MiB. Expandable ones that touch are one.
-func (r *recording) segmentsAt(at int, bytes engine.Bytes) (list []profiles.Segment) {
+func (r *Recording) segmentsAt(at int, bytes engine.Bytes) (list []profiles.Segment) {
 	small := bytes <= engine.MiB
 	for _, s := range r.Segments {
 		if s.From > at || at >= s.To {
@@ -96,7 +99,7 @@ func (r *recording) segmentsAt(at int, bytes engine.Bytes) (list []profiles.Segm
 }
 
 // holesIn are the holes of a segment between the buffers in use, which are by address.
-func (r *recording) holesIn(s profiles.Segment, used []int, at int) (list []Hole) {
+func (r *Recording) holesIn(s profiles.Segment, used []int, at int) (list []Hole) {
 	addr := r.Recorded.Addr
 	k, _ := slices.BinarySearchFunc(used, s.Addr, func(i int, at engine.Bytes) int { return cmp.Compare(addr[i], at) })
 	from, below := s.Addr, Neighbour{End: true}
@@ -108,7 +111,7 @@ func (r *recording) holesIn(s profiles.Segment, used []int, at int) (list []Hole
 	for ; k < len(used) && addr[used[k]] < s.Addr+s.Size; k++ {
 		i := used[k]
 		b := &r.Requests.Buffers[i]
-		n := Neighbour{Site: r.site(i), Category: r.kinds[i].category, Bytes: b.Bytes, Age: at - b.Start, Stays: b.End >= len(r.Requests.Events)}
+		n := Neighbour{Buffer: i, Site: r.site(i), Category: r.kinds[i].category, Bytes: b.Bytes, Age: at - b.Start, Stays: b.End >= len(r.Requests.Events)}
 		hole(addr[i], n)
 		from, below = max(from, addr[i]+r.took(i)), n
 	}

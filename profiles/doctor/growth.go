@@ -33,7 +33,7 @@ const (
 
 // growth finds what grows: places whose memory at the begins of the steps never falls
 // and rises in most of them. The first step, which warms up, does not count.
-func (r *recording) growth() *Growth {
+func (r *Recording) growth() *Growth {
 	marks := r.steps()
 	if len(marks) < leastSteps {
 		return nil
@@ -99,7 +99,7 @@ func grows(list []engine.Bytes) bool {
 // in every step: of all requests that are told apart by stack and size, the number that
 // most of them come in is that of the steps, and the first of these begins a step. There
 // are no steps where most requests come in no multiple of that number.
-func (r *recording) steps() (marks []int) {
+func (r *Recording) steps() (marks []int) {
 	type request struct {
 		stack int32
 		bytes engine.Bytes
@@ -144,5 +144,27 @@ func (r *recording) steps() (marks []int) {
 			marks = append(marks, b.Start)
 		}
 	}
+	if !r.turns(marks) {
+		return nil
+	}
 	return marks
+}
+
+// turns says whether there is a backward between most marks, if there is any at all:
+// the layers of one forward are no steps.
+func (r *Recording) turns(marks []int) bool {
+	all, between := false, make([]bool, len(marks)+1)
+	for i := range r.Requests.Buffers {
+		if b := &r.Requests.Buffers[i]; r.backward[i] && b.Start >= r.Before {
+			at, _ := slices.BinarySearch(marks, b.Start)
+			all, between[at] = true, true
+		}
+	}
+	n := 0
+	for _, has := range between[1:len(marks)] {
+		if has {
+			n++
+		}
+	}
+	return !all || 2*n >= len(marks)-1
 }

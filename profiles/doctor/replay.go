@@ -43,44 +43,53 @@ func settings() []setting {
 	return list
 }
 
-// replays runs the requests under all settings, on a device without a limit, and where
-// that reserves more than the capacity, once more within it. Garbage collection knows
-// only a limit, and gets the capacity or, where that is not known, what was reserved.
-func (r *recording) replays(capacity engine.Bytes) ([]Replay, error) {
-	var list []Replay
-	for _, s := range settings() {
-		v := Replay{Setting: s.name}
-		limit := engine.NoLimit
-		if s.rules.Collect > 0 {
-			if limit = capacity; limit == 0 {
-				limit = r.Recorded.PeakReserved()
-			}
-		}
-		peak, fits, err := r.replay(limit, s.rules)
-		if err != nil {
-			return nil, err
-		}
-		v.Reserved = peak
-		if capacity > 0 && limit == engine.NoLimit && peak > capacity { // it gives back what it can
-			if v.Reserved, fits, err = r.replay(capacity, s.rules); err != nil {
-				return nil, err
-			}
-		}
-		if capacity > 0 {
-			v.Fits = &fits
-		}
-		list = append(list, v)
+// Settings is how many settings are replayed, the default first.
+const Settings = 11
+
+// Line is what sets a setting, as it is typed: environment variable and value.
+func Line(setting string) string { return "PYTORCH_CUDA_ALLOC_CONF=" + setting }
+
+// Replay runs the requests under one of the settings, on a device without a limit, and
+// where that reserves more than the capacity, once more within it. Garbage collection
+// knows only a limit, and gets the capacity or, where that is not known, what was
+// reserved. What it found before it knows. The errors are the poll's.
+func (r *Recording) Replay(i int, poll *engine.Poll) (Replay, error) {
+	if r.known == nil {
+		r.known, r.replayed = make([]bool, Settings), make([]Replay, Settings)
 	}
-	return list, nil
+	if r.known[i] {
+		return r.replayed[i], nil
+	}
+	s, capacity := settings()[i], r.facts.Capacity
+	v := Replay{Setting: s.name}
+	limit := engine.NoLimit
+	if s.rules.Collect > 0 {
+		if limit = capacity; limit == 0 {
+			limit = r.Recorded.PeakReserved()
+		}
+	}
+	peak, fits, err := r.replay(limit, s.rules, poll)
+	if err == nil && capacity > 0 && limit == engine.NoLimit && peak > capacity { // it gives back what it can
+		peak, fits, err = r.replay(capacity, s.rules, poll)
+	}
+	if err != nil {
+		return v, err
+	}
+	v.Reserved = peak
+	if capacity > 0 {
+		v.Fits = &fits
+	}
+	r.replayed[i], r.known[i] = v, true
+	return v, nil
 }
 
 // replay asks a cache for all buffers in order; what finds no room is left out.
-func (r *recording) replay(limit engine.Bytes, rules alloc.CacheRules) (peak engine.Bytes, fits bool, err error) {
+func (r *Recording) replay(limit engine.Bytes, rules alloc.CacheRules, poll *engine.Poll) (peak engine.Bytes, fits bool, err error) {
 	c := alloc.NewCacheWith(limit, rules)
 	at := make([]engine.Bytes, len(r.Requests.Buffers))
 	fits = true
 	for _, e := range r.Requests.Events {
-		if err := r.poll.Err(); err != nil {
+		if err := poll.Err(); err != nil {
 			return 0, false, err
 		}
 		if e.Free {
@@ -124,13 +133,14 @@ type Advice struct {
 // has to save before it is named.
 const worthwhile = 20
 
-func (r *recording) advise(out *Report) Advice {
-	best := r.bestSetting(out)
+func (r *Recording) advise(replays []Replay) Advice {
+	out := &r.facts
+	best := bestSetting(out, replays)
 	if f := out.Failure; f != nil {
 		need := r.Requests.AggregatePeak()
 		switch {
 		case best != nil:
-			return Advice{Verdict: Setting, Line: "PYTORCH_CUDA_ALLOC_CONF=" + best.Setting}
+			return Advice{Verdict: Setting, Line: Line(best.Setting)}
 		case need > out.Capacity:
 			return Advice{Verdict: TooMuch, Lacks: need - out.Capacity}
 		}
@@ -139,16 +149,16 @@ func (r *recording) advise(out *Report) Advice {
 	if best == nil {
 		return Advice{Verdict: Nothing}
 	}
-	return Advice{Verdict: Setting, Line: "PYTORCH_CUDA_ALLOC_CONF=" + best.Setting, Saves: out.PeakReserved - best.Reserved}
+	return Advice{Verdict: Setting, Line: Line(best.Setting), Saves: out.PeakReserved - best.Reserved}
 }
 
 // bestSetting is the one to try; nil if none helps. After a failure it is one that serves
 // all: expandable segments, or else the one that reserves least, but not if the default
 // serves all from an empty cache, too: then it is no setting that makes the difference.
 // Where nothing failed, it has to be worthwhile against the recording and the default.
-func (r *recording) bestSetting(out *Report) (best *Replay) {
+func bestSetting(out *Report, replays []Replay) (best *Replay) {
 	fits := func(v *Replay) bool { return v.Fits != nil && *v.Fits }
-	byDefault, expandable := &out.Replays[0], &out.Replays[1]
+	byDefault, expandable := &replays[0], &replays[1]
 	if out.Failure != nil && (fits(expandable) || fits(byDefault)) {
 		if fits(expandable) {
 			return expandable
@@ -156,8 +166,8 @@ func (r *recording) bestSetting(out *Report) (best *Replay) {
 		return nil
 	}
 	least := min(out.PeakReserved, byDefault.Reserved)
-	for i := range out.Replays[1:] {
-		v := &out.Replays[1+i]
+	for i := range replays[1:] {
+		v := &replays[1+i]
 		switch {
 		case out.Failure != nil && !fits(v):
 		case out.Failure == nil && (strings.HasPrefix(v.Setting, collecting) || v.Reserved > least-least/worthwhile):

@@ -26,7 +26,7 @@ func Profile(s Setup, c *Card) (*profiles.Profile, error) {
 	inner, outer := s.tokens()
 	x := size(outer*m.Hidden, s.Compute)
 	chain := &engine.Chain{Name: m.Name, Batch: int(s.Batch), Input: size(inner, 8)}
-	p := newProgram(&s, true, true)
+	p := newProgram(&s, s.end(true, true))
 	for _, u := range p.all() {
 		for _, w := range u.weights {
 			chain.Resident.Weights += s.at(w, 3, s.storedBytes(w, s.Weight))

@@ -44,7 +44,7 @@ func TestStepsEndWhereTheyBegan(t *testing.T) {
 						s := Setup{Model: m, Batch: 2, Seq: 64, Checkpoint: mode, Loss: loss, LogitsHeld: held, LossChunk: 50, RepeatKeys: true, Recompute: []string{"layernorm", "moe"}}
 						set(&s)
 						s = normal(t, s)
-						p := newProgram(&s, true, true)
+						p := newProgram(&s, s.end(true, true))
 						p.play(2)
 						was := p.live
 						p.step()

@@ -1,6 +1,10 @@
 package llm
 
-import "testing"
+import (
+	"testing"
+
+	"memtide/engine"
+)
 
 // Published observations about what changes a peak, and what does not: the model has to
 // say the same, even where bytes are not known.
@@ -52,5 +56,22 @@ func TestKeptProductCostsItsSize(t *testing.T) {
 	want := size(8*4096*7168*61, 2)
 	if d := kept.Phases[Forward] - plain.Phases[Forward]; d < want*98/100 || d > want*102/100 {
 		t.Errorf("keeping the products costs %d bytes, want %d", d, want)
+	}
+}
+
+// DeepSpeed#8255: Qwen3 14B over eight H200 needs no offloading at 2,048 tokens and runs
+// out of memory without at 3,328. The step fits at the first and has no room to spare at
+// the second.
+func TestOffloadIsNeededFromALength(t *testing.T) {
+	verdict := func(seq int64) Verdict {
+		s := Setup{Model: Lookup("qwen3-14b"), Batch: 4, Seq: seq, Weight: 2, Grad: 2, Moments: 4, Shard: 8, Compiled: true, Loss: "fp32", LogitsHeld: 2}
+		a, err := Ask{Setup: s, Card: CardOf("H200"), GPUs: 8, Context: engine.GiB}.Answer()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.Verdict
+	}
+	if short, long := verdict(2048), verdict(3328); short != Fits || long == Fits {
+		t.Errorf("2,048 tokens: %s; 3,328: %s; want that the first fits and the second does not", short, long)
 	}
 }

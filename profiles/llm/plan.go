@@ -50,8 +50,8 @@ func (a Ask) Answer() (*Answer, error) { return a.answer(false) }
 // answer plays the setup; coarsely, what cannot fit is told without the allocator's part.
 func (a Ask) answer(coarse bool) (*Answer, error) {
 	a.Setup.Workspace = a.Card.Workspace
-	if a.GPUs < orOne(a.Setup.Shard)*orOne(a.Setup.Tensor) {
-		return nil, fmt.Errorf("states over %d ranks and products over %d need %d cards; there are %d", orOne(a.Setup.Shard), orOne(a.Setup.Tensor), orOne(a.Setup.Shard)*orOne(a.Setup.Tensor), a.GPUs)
+	if need := orOne(a.Setup.Shard) * orOne(a.Setup.Tensor) * orOne(a.Setup.Stages); a.GPUs < need {
+		return nil, fmt.Errorf("states over %d ranks, products over %d and a pipeline of %d need %d cards; there are %d", orOne(a.Setup.Shard), orOne(a.Setup.Tensor), orOne(a.Setup.Stages), need, a.GPUs)
 	}
 	limit := engine.NoLimit
 	if coarse {
@@ -87,7 +87,7 @@ func States(s Setup) (n engine.Bytes) {
 	if err != nil {
 		return 0
 	}
-	for _, u := range newProgram(&s, true, true).all() {
+	for _, u := range newProgram(&s, s.end(true, true)).all() {
 		for _, w := range u.weights {
 			n += s.at(w, 3, s.storedBytes(w, s.Weight))
 			if !w.trained {

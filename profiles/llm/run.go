@@ -47,12 +47,19 @@ func runUpTo(s Setup, limit engine.Bytes) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.Schedule != "" {
+		ranks, err := s.ranks(nil, limit)
+		if err != nil {
+			return nil, err
+		}
+		return ranks.List[ranks.Full].Result, nil
+	}
 	if s.Stages == 1 {
-		return runStage(&s, true, true, limit), nil
+		return runStage(&s, s.end(true, true), limit), nil
 	}
 	head := s
 	head.InFlight = 1
-	first, last := runStage(&s, true, false, limit), runStage(&head, false, true, limit)
+	first, last := runStage(&s, s.end(true, false), limit), runStage(&head, s.end(false, true), limit)
 	if last.Allocated > first.Allocated {
 		last.Stage = s.Stages - 1
 		return last, nil
@@ -60,8 +67,8 @@ func runUpTo(s Setup, limit engine.Bytes) (*Result, error) {
 	return first, nil
 }
 
-func runStage(s *Setup, first, last bool, limit engine.Bytes) *Result {
-	p := newProgram(s, first, last)
+func runStage(s *Setup, of share, limit engine.Bytes) *Result {
+	p := newProgram(s, of)
 	p.play(steps)
 	r := &Result{Allocated: p.peak, Phase: p.peakPhase, Phases: p.phasePeaks, Loaded: p.phasePeaks[Load]}
 	for c, n := range p.peakClasses {

@@ -105,7 +105,7 @@ func TestLossPeaks(t *testing.T) {
 // output beside its share, and every gradient once.
 func TestPoolsOfFSDP(t *testing.T) {
 	s := normal(t, titan())
-	p := newProgram(&s, true, true)
+	p := newProgram(&s, s.end(true, true))
 	p.play(1)
 	var root, block int64
 	for _, w := range p.root.weights {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"memtide/engine"
+	"memtide/engine/pipeline"
 )
 
 // Setup is a model and how it is trained: what one rank does in one step. The zero
@@ -56,10 +57,15 @@ type Setup struct {
 	Context     int64        // context parallel degree [1]
 	Expert      int64        // expert parallel degree [1]
 	ExpertShard int64        // ranks that share an expert's states [Shard/Expert]
-	Stages      int64        // pipeline stages [1]
-	InFlight    int64        // micro batches of the fullest stage at once [1]
+	Stages      int64        // pipeline stages [1]; with Schedule: ranks of the pipeline
+	InFlight    int64        // micro batches of the fullest stage at once [1]; with Schedule it follows from the order
+	Schedule    string       // order of the passes on the ranks, of engine/pipeline; empty: only the two ends are played
+	Chunks      int64        // stages of a rank where the schedule lets them be chosen [2]
+	Split       []int64      // layers of each stage of the pipeline [even, the first ones have one more]
 	Workspace   engine.Bytes // of cuBLAS, once for each thread
 	Buckets     bool         // gradients are copied into the buckets of DDP
+
+	lateLoss bool // the loss of a micro batch waits until its backward follows
 }
 
 // LoRA is a set of adapters beside frozen weights.
@@ -142,6 +148,9 @@ func (s Setup) normal() (Setup, error) {
 	}
 	if moe := s.Model.MoE; s.Expert > 1 && (moe == nil || moe.Experts%s.Expert != 0) {
 		return s, fmt.Errorf("the experts of %s do not divide among %d ranks", s.Model.Name, s.Expert)
+	}
+	if s.Schedule != "" && pipeline.Stages(s.Schedule, 1, 1) == 0 {
+		return s, fmt.Errorf("schedule %q is not known; want one of %q", s.Schedule, pipeline.Names())
 	}
 	if s.Tensor > 1 && s.Model.Heads%s.Tensor != 0 {
 		return s, fmt.Errorf("%d heads do not divide among %d ranks", s.Model.Heads, s.Tensor)

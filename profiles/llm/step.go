@@ -22,8 +22,28 @@ type program struct {
 	blas     [2]handle // workspaces of cuBLAS: of the forward's thread, of autograd's
 }
 
-// newProgram makes the units of a pipeline stage.
-func newProgram(s *Setup, first, last bool) *program {
+// share is what a rank of a pipeline has of the model.
+type share struct {
+	first, last bool    // the embedding, the head
+	layers      []int64 // in their order
+}
+
+// end is the share of the first stage of a pipeline or of the last, or all there is.
+func (s *Setup) end(first, last bool) share {
+	of := share{first: first, last: last}
+	count := ceil(s.Model.Layers, s.Stages)
+	for i := range count {
+		if !first {
+			i += s.Model.Layers - count
+		}
+		of.layers = append(of.layers, i)
+	}
+	return of
+}
+
+// newProgram makes the units of a share.
+func newProgram(s *Setup, of share) *program {
+	first, last := of.first, of.last
 	p := &program{ledger: &ledger{}, s: s, first: first, last: last}
 	m := s.Model
 	var root []weight
@@ -42,12 +62,7 @@ func newProgram(s *Setup, first, last bool) *program {
 	p.root.stays = true
 	type kind struct{ experts, needs bool }
 	blocks := map[kind]*block{}
-	count := ceil(m.Layers, s.Stages)
-	for i := range count {
-		layer := i
-		if !first {
-			layer = m.Layers - count + i
-		}
+	for i, layer := range of.layers {
 		k := kind{m.hasExperts(layer), i > 0 || trained || !first}
 		if blocks[k] == nil {
 			blocks[k] = newPlayed(newBlock(s, layer, k.needs), s)
@@ -99,6 +114,7 @@ type pass struct {
 	inputs []handle // of the blocks
 	kept   []*kept
 	loss   lossState
+	out    handle // of the last block, while the loss waits
 }
 
 // step is all micro batches, and the optimizer.
@@ -151,9 +167,12 @@ func (p *program) forwardPass() *pass {
 		x = y
 	}
 	p.give(leaving)
-	if p.last {
+	switch {
+	case p.last && p.s.lateLoss:
+		w.out = x
+	case p.last:
 		p.lossForward(w, x)
-	} else {
+	default:
 		p.give(x)
 	}
 	p.give(p.previous)
@@ -170,6 +189,9 @@ func (p *program) workspace(thread int) {
 
 // backwardPass runs the backward of a micro batch and reduces its gradients.
 func (p *program) backwardPass(w *pass) {
+	if w.out != 0 {
+		p.lossForward(w, w.out)
+	}
 	g := p.lossBackward(w)
 	p.phase = Backward
 	fetch := func(i int) {

@@ -1,10 +1,6 @@
 package llm
 
-import (
-	"time"
-
-	"memtide/engine"
-)
+import "time"
 
 // Shares and costs of the time model, which is an estimate: 20 % for dense models with
 // 8,192 tokens or more on one A100 or H100 node, an order of size elsewhere.
@@ -69,40 +65,76 @@ func StepTime(s Setup, c *Card) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	p := newProgram(&s, true, true)
-	forward, back := p.blockSeconds(c)
+	if s.Schedule != "" {
+		ranks, _, err := s.playOrder(c)
+		if err != nil {
+			return 0, err
+		}
+		return ranks.Time, nil
+	}
+	p := newProgram(&s, s.end(true, true))
+	forward, back, _ := p.passSeconds(c)
+	micro := float64(s.Accumulate * s.InFlight)
+	return seconds((forward+back)*micro + p.stepSeconds(c)), nil
+}
+
+// passSeconds are those of the forward and the backward of a micro batch; late is the part
+// of the backward that makes the gradients of weights.
+func (p *program) passSeconds(c *Card) (forward, back, late float64) {
+	s := p.s
+	forward, back, late = p.blockSeconds(c)
 	inner, outer := s.tokens()
 	if s.OffloadX {
 		x := float64(len(p.units)) * float64(outer*s.Model.Hidden*s.Compute) / c.Link
 		forward, back = max(forward, x), max(back, x)
 	}
-	head := 2 * float64(inner) * float64(s.Model.Hidden) * float64(s.Model.Words) / float64(s.Tensor)
-	pass := forward + back + 3*head/(c.Peak*c.Share) + lossTraffic*float64(p.logits())/(c.Bandwidth*trafficShare)
-	var all, trained float64
+	if p.last {
+		head := 2 * float64(inner) * float64(s.Model.Hidden) * float64(s.Model.Words) / float64(s.Tensor) / (c.Peak * c.Share)
+		loss := lossTraffic * float64(p.logits()) / (c.Bandwidth * trafficShare)
+		forward += head + loss/3
+		back += 2*head + loss*2/3
+		if s.trains() {
+			late += head
+		}
+	}
+	var all float64
 	for _, u := range p.all() {
 		for _, w := range u.weights {
 			all += float64(w.n)
+		}
+	}
+	pass := max(forward+back, p.gatherSeconds(c, all)) + p.tensorSeconds(c)
+	if rate := pass / (forward + back); forward+back > 0 {
+		forward, back = forward*rate, back*rate
+	}
+	return forward, back, min(late, back)
+}
+
+// stepSeconds are those of the optimizer.
+func (p *program) stepSeconds(c *Card) float64 {
+	var trained float64
+	for _, u := range p.all() {
+		for _, w := range u.weights {
 			if w.trained {
-				trained += float64(s.at(w, 1, 1))
+				trained += float64(p.s.at(w, 1, 1))
 			}
 		}
 	}
-	pass = max(pass, p.gatherSeconds(c, all)) + p.tensorSeconds(c)
-	step := trained * stepTraffic / c.Bandwidth
-	if s.HostStep {
-		step = trained*stepTraffic/hostMemory + trained*float64(s.Grad+s.Compute)/c.Link
+	if p.s.HostStep {
+		return trained*stepTraffic/hostMemory + trained*float64(p.s.Grad+p.s.Compute)/c.Link
 	}
-	micro := float64(s.Accumulate * s.InFlight)
-	return time.Duration(engine.Int64((pass*micro + step) * float64(time.Second))), nil
+	return trained * stepTraffic / c.Bandwidth
 }
 
-// blockSeconds are those of all blocks, forward and backward, with what is computed again.
-func (p *program) blockSeconds(c *Card) (forward, back float64) {
+// blockSeconds are those of all blocks, forward and backward, with what is computed again;
+// late is the part of the backward that makes the gradients of weights.
+func (p *program) blockSeconds(c *Card) (forward, back, late float64) {
 	for _, u := range p.units {
 		var w work
 		w.add(u.block.tape)
 		forward += w.seconds(c)
 		back += w.back(c)
+		late += (w.products - w.frozen) / (c.Peak * c.Share)
 		switch p.s.Checkpoint {
 		case "full":
 			back += w.seconds(c)
@@ -113,7 +145,7 @@ func (p *program) blockSeconds(c *Card) (forward, back float64) {
 			back += w.traffic/(c.Bandwidth*trafficShare) + w.kernels*launch
 		}
 	}
-	return forward, back
+	return forward, back, late
 }
 
 // gatherSeconds are those of FSDP's collectives of a micro batch, which run beside the

@@ -1,6 +1,8 @@
 package preset
 
 import (
+	"strings"
+
 	"memtide/engine"
 	"memtide/profiles"
 )
@@ -22,6 +24,13 @@ type Device struct {
 	FP16         Flops           // peak of 16-bit arithmetic on dense tensor cores; 0 if it has none
 	MemoryRate   engine.Rate     // of the device's own memory
 	Source       string          // of all of these, for people
+	Instead      string          // the device that replaces it in lists; links of the time before still mean this one
+}
+
+// Short is how the device is called in a sentence: without its socket and size.
+func (d *Device) Short() string {
+	name, _, _ := strings.Cut(d.Name, "-")
+	return name
 }
 
 // Flops is a rate of arithmetic in floating-point operations per second.
@@ -36,8 +45,8 @@ const DefaultDeviceID = "v100-pcie-16gb"
 // DefaultDevice is the device named by DefaultDeviceID.
 func DefaultDevice() *Device { return LookupDevice(DefaultDeviceID) }
 
-// Devices lists the devices in the order they are shown, oldest first. The
-// slice is the caller's.
+// Devices lists the devices in the order they are shown, oldest first, the replaced
+// ones among them. The slice is the caller's.
 func Devices() []Device { return append([]Device(nil), devices...) }
 
 // LookupDevice finds a device by its id; nil if there is none. What it points

@@ -12,6 +12,9 @@ import (
 	"memtide/profiles"
 )
 
+// measuredApart are the devices whose link is known in each direction.
+var measuredApart = map[string]bool{"gh200-96gb-single": true, "gh200-96gb-quad": true, "gh200-144gb-single": true}
+
 // TestDevices checks that every device is fit for links and complete, and that
 // its link says honestly where its rate comes from.
 func TestDevices(t *testing.T) {
@@ -27,8 +30,11 @@ func TestDevices(t *testing.T) {
 		if d.Name == "" || d.Link == "" || d.Source == "" || d.Memory <= 0 || d.MemoryRate <= 0 || d.FP32 <= 0 {
 			t.Errorf("device %q: a field is missing: %+v", d.ID, d)
 		}
-		if d.ToDev != d.ToHost || d.Duplex != engine.HalfDuplex {
-			t.Errorf("device %q: %d to the host, %d to the device, %v duplex; want equal and half", d.ID, d.ToHost, d.ToDev, d.Duplex)
+		if alike := d.ToDev == d.ToHost; alike == measuredApart[d.ID] || d.Duplex != engine.HalfDuplex {
+			t.Errorf("device %q: %d to the host, %d to the device, %v duplex; want them apart only where they were measured, and half", d.ID, d.ToHost, d.ToDev, d.Duplex)
+		}
+		if d.Instead != "" && (LookupDevice(d.Instead) == nil || LookupDevice(d.Instead).Instead != "") {
+			t.Errorf("device %q is replaced by %q, which is not in the list or replaced itself", d.ID, d.Instead)
 		}
 		if d.ToDev <= 0 || d.ToDev > d.LinkPeak {
 			t.Errorf("device %q: a rate of %d on a link of %d", d.ID, d.ToDev, d.LinkPeak)
@@ -56,7 +62,7 @@ func TestDevices(t *testing.T) {
 }
 
 // TestDeviceFigures compares the table with the collected figures: same devices
-// in the same order, same rates; estimated links are those named as such there.
+// in the same order and first, same rates; estimated links are those named as such there.
 func TestDeviceFigures(t *testing.T) {
 	path := filepath.Join("..", "..", "..", "shared", "data", "devices.json")
 	text, err := os.ReadFile(path)
@@ -82,8 +88,8 @@ func TestDeviceFigures(t *testing.T) {
 	if err := json.Unmarshal(text, &file); err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
-	if len(file.Devices) != len(devices) {
-		t.Fatalf("%d devices; want %d", len(devices), len(file.Devices))
+	if len(file.Devices) > len(devices) {
+		t.Fatalf("%d devices; want %d at least", len(devices), len(file.Devices))
 	}
 	uncertain, _, _ := strings.Cut(file.Uncertain, " are common")
 	for i, f := range file.Devices {

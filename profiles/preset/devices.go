@@ -28,6 +28,7 @@ const (
 	shriram       = "link to the host from Shriram, Garg and Kulkarni, Dynamic memory management (vDNN++), table I, which measured 62 ms for 411,041,792 bytes"
 	hopperPeaks   = "peaks and memory bandwidth as AnandTech reported them at the launch (article 21136)"
 	graceHopper   = "memory, peaks and the 900 GB/s of both directions of NVLink-C2C from a public guide to the GH200"
+	nvbandwidth   = "link to the host measured by nvbandwidth: "
 	calculonGrace = "450 GB/s each direction also in the Calculon project's system files"
 )
 
@@ -43,6 +44,11 @@ func nominal(gigabytes int64) engine.Bytes {
 // transfer at a time, as in the papers.
 func symmetric(name string, memory engine.Bytes, link engine.Rate) engine.Device {
 	return engine.Device{Name: name, Memory: memory, ToHost: link, ToDev: link, Duplex: engine.HalfDuplex}
+}
+
+// towards is a device whose link is faster in one direction, one transfer at a time.
+func towards(name string, memory engine.Bytes, toDev, toHost engine.Rate) engine.Device {
+	return engine.Device{Name: name, Memory: memory, ToHost: toHost, ToDev: toDev, Duplex: engine.HalfDuplex}
 }
 
 var devices = []Device{
@@ -116,12 +122,30 @@ var devices = []Device{
 		ID: "gh200-96gb", Device: symmetric("GH200-96GB", nominal(96), 380_000_000_000),
 		Link: "NVLink-C2C", LinkPeak: nvlinkC2C, LinkOrigin: profiles.Estimated, MemoryOrigin: profiles.Estimated,
 		FP32: 67 * teraflops, FP16: 989 * teraflops, MemoryRate: 4000 * gb,
-		Source: graceHopper + ", " + calculonGrace + "; " + ruleOfThumb,
+		Source: graceHopper + ", " + calculonGrace + "; " + ruleOfThumb, Instead: "gh200-96gb-single",
 	},
 	{
 		ID: "gh200-144gb", Device: symmetric("GH200-144GB", nominal(144), 380_000_000_000),
 		Link: "NVLink-C2C", LinkPeak: nvlinkC2C, LinkOrigin: profiles.Estimated, MemoryOrigin: profiles.Estimated,
 		FP32: 67 * teraflops, FP16: 989 * teraflops, MemoryRate: 4900 * gb,
-		Source: graceHopper + ", " + calculonGrace + "; " + ruleOfThumb,
+		Source: graceHopper + ", " + calculonGrace + "; " + ruleOfThumb, Instead: "gh200-144gb-single",
+	},
+	{
+		ID: "gh200-96gb-single", Device: towards("GH200-96GB alone", nominal(96), 344*gb, 295*gb),
+		Link: "NVLink-C2C", LinkPeak: nvlinkC2C, LinkOrigin: profiles.Measured, MemoryOrigin: profiles.Estimated,
+		FP32: 67 * teraflops, FP16: 989 * teraflops, MemoryRate: 4000 * gb,
+		Source: graceHopper + "; " + nvbandwidth + "342 to 346 GB/s to the GPU and 295 back (NVIDIA/nvbandwidth issue 23, vllm-project/vllm issue 6496)",
+	},
+	{
+		ID: "gh200-96gb-quad", Device: towards("GH200-96GB of four", nominal(96), 416*gb, 170*gb),
+		Link: "NVLink-C2C", LinkPeak: nvlinkC2C, LinkOrigin: profiles.Measured, MemoryOrigin: profiles.Estimated,
+		FP32: 67 * teraflops, FP16: 989 * teraflops, MemoryRate: 4000 * gb,
+		Source: graceHopper + "; a board of four; " + nvbandwidth + "411.6 to 421.1 GB/s to the GPU and 170 back (NVIDIA/Megatron-LM issue 6491)",
+	},
+	{
+		ID: "gh200-144gb-single", Device: towards("GH200-144GB alone", nominal(144), 344*gb, 295*gb),
+		Link: "NVLink-C2C", LinkPeak: nvlinkC2C, LinkOrigin: profiles.Estimated, MemoryOrigin: profiles.Estimated,
+		FP32: 67 * teraflops, FP16: 989 * teraflops, MemoryRate: 4900 * gb,
+		Source: graceHopper + "; link to the host an estimate: what nvbandwidth measured with the memory of 96 GB (NVIDIA/nvbandwidth issue 23)",
 	},
 }

@@ -142,8 +142,8 @@ func (p *Pool) one(ctx context.Context, req *proto.Request, onProgress func(*pro
 		return serve.Answer(r)
 	}
 	j := &job{req: req, payload: payload, onProgress: onProgress, done: make(chan answer, 1)}
-	if req.Open != nil {
-		j.handle = req.Open.Handle
+	if file := req.File(); file != nil {
+		j.handle = file.Handle
 	}
 	p.enqueue(j)
 	tick := time.NewTicker(p.heartbeat)

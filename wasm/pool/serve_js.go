@@ -116,8 +116,8 @@ func (w *worksite) answer(r asked) {
 		return
 	}
 	req, err := proto.DecodeRequest(r.body)
-	if err == nil && req.Open != nil && !r.file.IsUndefined() {
-		req.Open.Content, err = newFile(r.file)
+	if err == nil && req.File() != nil && !r.file.IsUndefined() {
+		req.File().Content, err = newFile(r.file)
 	}
 	if err != nil {
 		w.emit(&proto.Reply{Kind: proto.KindFailure, Failure: proto.Fail(proto.BadRequest, "%v", err)})

@@ -21,6 +21,8 @@
 //	       -> result: Placed: addresses, how memory is used, the request that failed
 //	export a schedule of a network, a form; only the reader answers
 //	       -> result: Exported: the file
+//	doctor a file with a recording, a part; only the reader answers
+//	       -> result: Examined: a report, what is alive, or a replay
 //
 // # Encoding
 //
@@ -30,7 +32,7 @@
 //	head     = JSON of Request or Reply; "profile" is the length of the profile,
 //	           "blobs" lists those of the blobs
 //	profile  = native JSON of the network: of a request for one, or as it was read
-//	blob     = request: the file's bytes; or schedule, buffers;
+//	blob     = request: the file's bytes, of open and doctor; or schedule, buffers;
 //	           or schedule
 //	           reply: schedule, trace; or placed; or buffers, placed;
 //	           or the exported file's bytes

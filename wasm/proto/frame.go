@@ -38,8 +38,8 @@ func (r *Reply) Profile() *json.RawMessage {
 func EncodeRequest(r *Request) ([]byte, error) {
 	var blobs [][]byte
 	switch {
-	case r.Open != nil:
-		blobs = [][]byte{r.Open.Bytes}
+	case r.File() != nil:
+		blobs = [][]byte{r.File().Bytes}
 	case r.Place != nil:
 		blobs = r.Place.blobs()
 	case r.Export != nil:
@@ -56,11 +56,8 @@ func DecodeRequest(b []byte) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.Open != nil {
-		if len(blobs) != 1 {
-			return nil, fmt.Errorf("reading a message: %d blobs for a file; expected 1", len(blobs))
-		}
-		r.Open.Bytes = blobs[0]
+	if file := r.File(); file != nil {
+		return r, file.take(blobs)
 	}
 	if r.Place != nil {
 		return r, r.Place.take(blobs)

@@ -22,6 +22,7 @@ const (
 	OpPlace    Op = "place"
 	OpQuestion Op = "ask"
 	OpExport   Op = "export"
+	OpDoctor   Op = "doctor"
 )
 
 // Request is what a worker is asked for. The field that Op names is
@@ -35,6 +36,7 @@ type Request struct {
 	Place    *Place    `json:"place,omitempty"`
 	Question *Question `json:"ask,omitempty"`
 	Export   *Export   `json:"export,omitempty"`
+	Doctor   *Doctor   `json:"doctor,omitempty"`
 	Test     string    `json:"test,omitempty"`
 }
 
@@ -44,6 +46,10 @@ type Open struct {
 	File   string `json:"file,omitempty"` // name of the file, a hint for the message texts only
 	Preset string `json:"preset,omitempty"`
 	Bytes  []byte `json:"-"` // content of the file
+	// Keep is a number of the page's own for a file whose recording is examined later:
+	// the worker keeps it at hand. 0: it does not.
+	Keep   int  `json:"keep,omitempty"`
+	Device *int `json:"device,omitempty"` // of the file's devices; nil: the format chooses
 	// Handle is a file that the worker reads itself, as the browser gives it: a
 	// large one is not copied through the page. Bytes are then nil on the page.
 	Handle any `json:"-"`
@@ -103,7 +109,7 @@ const (
 // Reply is an answer of a worker.
 //
 //	progress  Progress (of a solve with Solved, if Progress.Best), or Point of a sweep, or Answer of a question
-//	result    Opened, Solved, Swept, Placed, Answered or Exported, according to the request
+//	result    Opened, Solved, Swept, Placed, Answered Exported or Examined, according to the request
 //	failure   Failure (and Solved or Placed, if the deadline passed and there is a best so far)
 type Reply struct {
 	Kind     Kind      `json:"kind"`
@@ -113,6 +119,7 @@ type Reply struct {
 	Placed   *Placed   `json:"placed,omitempty"`
 	Answered *Answered `json:"asked,omitempty"`
 	Exported *Exported `json:"exported,omitempty"`
+	Examined *Examined `json:"examined,omitempty"`
 	Progress *Progress `json:"progress,omitempty"`
 	Point    *Point    `json:"point,omitempty"`
 	Answer   *Answer   `json:"answer,omitempty"`

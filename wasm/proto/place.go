@@ -43,6 +43,7 @@ type Memory struct {
 	Capacity engine.Bytes `json:"capacity,omitempty"` // 0 if the file names none
 	Peak     engine.Bytes `json:"peak"`               // the largest sum of what lives at a moment
 	Count    int          `json:"count"`
+	Told     bool         `json:"told,omitempty"` // it is a recording, which Doctor can be asked about
 }
 
 // Recorded is the Placed.Allocator of what a file has recorded.

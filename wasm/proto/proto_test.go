@@ -10,6 +10,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/sim"
+	"memtide/profiles/doctor"
 	"memtide/web/choice"
 )
 
@@ -104,6 +105,8 @@ func TestReplyRoundTrip(t *testing.T) {
 		{Kind: KindResult, Opened: &Opened{Profile: json.RawMessage(`{"format":"memtide/1"}`), Format: "csv", Lint: []string{"é"}, Totals: Totals{Stages: 3}}},
 		{Kind: KindResult, Swept: &Swept{Points: 80}},
 		{Kind: KindResult, Exported: &Exported{Text: []byte("PROGRAM = 'F1'\n\xff")}},
+		{Kind: KindResult, Examined: &Examined{Alive: &doctor.Alive{At: 3, Flame: &doctor.Flame{Name: "all", Category: doctor.Weights, Bytes: 9}},
+			Replay: &doctor.Replay{Setting: "expandable_segments:True", Fits: new(bool)}, More: true}},
 	} {
 		b, err := EncodeReply(want)
 		if err != nil {
@@ -129,6 +132,7 @@ func TestRequestRoundTrip(t *testing.T) {
 		{Op: OpOpen, Open: &Open{Preset: "vgg16-b64", Bytes: []byte{}}},
 		{Op: OpSolve, Solve: &Solve{Setting: setting, Method: method, Budget: choice.Budget{Share: 60 * choice.Percent}, Limit: time.Second}},
 		{Op: OpSweep, Sweep: &Sweep{Setting: setting, Methods: []Method{method}, Budgets: []choice.Budget{{Bytes: 7}, {Share: 1}}}},
+		{Op: OpDoctor, Doctor: &Doctor{File: Open{File: "a.pickle", Bytes: []byte{0x80, 4}, Keep: 7, Device: new(int)}, Part: PartAlive, At: 11}},
 		{Op: OpExport, Export: &Export{Setting: setting, Method: method, Budget: 7, Form: FormPython, Schedule: randomSchedule(rand.New(rand.NewPCG(5, 6)))}},
 	} {
 		b, err := EncodeRequest(want)

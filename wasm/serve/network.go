@@ -56,7 +56,11 @@ func decode(q *proto.Open, poll *engine.Poll) (*profiles.Profile, *proto.Failure
 		if content == nil {
 			content = profiles.Bytes(q.Bytes)
 		}
-		p, err := profiles.Decode(q.File, content, poll)
+		device := profiles.AnyDevice
+		if q.Device != nil {
+			device = *q.Device
+		}
+		p, err := profiles.DecodeDevice(q.File, content, device, poll)
 		if err != nil {
 			return nil, proto.Fail(proto.BadRequest, "%s", rejected(err))
 		}
@@ -140,11 +144,13 @@ func (s *Server) open(ctx context.Context, q *proto.Open, emit func(*proto.Reply
 	poll := engine.NewPoll(ctx, func(pr engine.Progress) {
 		emit(&proto.Reply{Kind: proto.KindProgress, Progress: &proto.Progress{Done: pr.Done, Total: pr.Total}})
 	})
+	s.kept = kept{} // before there are two
 	p, fail := decode(q, poll)
 	if fail != nil {
 		return nil, fail
 	}
 	if p.Memory != nil {
+		s.keep(q, p)
 		return openMemory(p, poll)
 	}
 	var file bytes.Buffer

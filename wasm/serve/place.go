@@ -301,7 +301,7 @@ func openMemory(p *profiles.Profile, poll *engine.Poll) (*proto.Opened, *proto.F
 	if err != nil {
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
 	}
-	m.Name = p.Name
+	m.Name, m.Told = p.Name, p.History != nil && p.Memory.Recorded != nil
 	return &proto.Opened{Format: p.Format, Lint: p.Warnings, Memory: m}, nil
 }
 

@@ -14,6 +14,7 @@ import (
 // The zero value is ready.
 type Server struct {
 	last network
+	kept kept
 }
 
 // Handle answers req by calling emit: any number of times with progress, then
@@ -23,7 +24,7 @@ type Server struct {
 func (s *Server) Handle(ctx context.Context, req *proto.Request, emit func(*proto.Reply)) {
 	defer func() {
 		if r := recover(); r != nil {
-			s.last = network{} // it may be half built
+			s.last, s.kept = network{}, kept{} // they may be half built
 			emit(&proto.Reply{Kind: proto.KindFailure, Failure: &proto.Failure{
 				Kind:   proto.Crash,
 				Text:   fmt.Sprintf("The program failed: %v", r),
@@ -63,8 +64,11 @@ func (s *Server) answer(ctx context.Context, req *proto.Request, emit func(*prot
 	case req.Op == proto.OpExport && req.Export != nil:
 		exported, fail := s.export(req.Export)
 		return &proto.Reply{Exported: exported}, fail
+	case req.Op == proto.OpDoctor && req.Doctor != nil:
+		examined, fail := s.examined(ctx, req.Doctor)
+		return &proto.Reply{Examined: examined}, fail
 	}
-	return nil, proto.Fail(proto.BadRequest, "the request %q is unknown or has no content; expected open, solve, sweep, place, ask or export", req.Op)
+	return nil, proto.Fail(proto.BadRequest, "the request %q is unknown or has no content; expected open, solve, sweep, place, ask, export or doctor", req.Op)
 }
 
 // panicSite keeps the part of a stack that tells where a panic came from: what

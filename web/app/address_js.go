@@ -183,5 +183,5 @@ func (d *address) copy() {
 		d.due = d.link()
 		d.flush()
 	}
-	clip(text(global("location"), "href"), func() { d.Post(state.Copied{}) }, func() { d.Post(state.Copied{Err: ui.CopyFromAddress}) })
+	clip(text(global("location"), "href"), func() { d.Post(state.Copied{}) }, func() { d.Post(state.Copied{Say: ui.CopyFromAddress}) })
 }

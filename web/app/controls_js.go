@@ -5,6 +5,7 @@ import (
 
 	"github.com/hack-pad/safejs"
 
+	"memtide/web/state"
 	"memtide/web/ui"
 )
 
@@ -42,6 +43,17 @@ func (a *controls) listen() {
 	})
 }
 
+// hold has the explanation keep its height while answers below it are tried, so that
+// these stay under the pointer, or lets it go.
+func hold(on bool) {
+	height := ""
+	panel := call(global("document"), "querySelector", ".selection")
+	if on {
+		height = strconv.Itoa(int(number(panel, "offsetHeight"))) + "px"
+	}
+	set(get(panel, "style"), "minHeight", height)
+}
+
 // commandOf is the command of the element that an event is about.
 func commandOf(event safejs.Value) (c ui.Command, element safejs.Value, ok bool) {
 	target := get(event, "target")
@@ -60,6 +72,7 @@ func commandOf(event safejs.Value) (c ui.Command, element safejs.Value, ok bool)
 
 // command carries out what needs the browser; the rest is for the state.
 func (a *controls) command(c ui.Command, element safejs.Value) {
+	hold(c.Do == "try-answer")
 	switch c.Do {
 	case "file":
 		if c.Settled && !a.view { // what is open in a view may be known to its host
@@ -75,6 +88,22 @@ func (a *controls) command(c ui.Command, element safejs.Value) {
 		return
 	case "layers-csv":
 		a.Later(a.saver.layers)
+		return
+	case "copy-code":
+		code := call(global("document"), "getElementById", ui.RunCode)
+		clip(text(code, "textContent"), func() { a.Post(state.Copied{Say: ui.CodeCopied}) }, func() { call(code, "focus") })
+		return
+	case "flame-svg":
+		a.Later(a.saver.flame)
+		return
+	case "show-buffer":
+		a.Later(func() {
+			a.Do(c.Message(a.s))
+			call(call(global("document"), "querySelector", "[data-testid=map]"), "scrollIntoView", map[string]any{"block": "center"})
+		})
+		return
+	case "copy-line":
+		a.Later(func() { a.saver.copyLine(c.Arg) })
 		return
 	case "all-answers":
 		a.Later(func() {

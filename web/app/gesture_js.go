@@ -233,6 +233,9 @@ func (p *pictures) click(c *canvas, x, y float64) {
 	if !c.Picture.Still() && p.s.Allocator() != "" {
 		p.Do(state.SetPlayhead{At: at})
 	}
+	if target.Kind == draw.OnCall {
+		p.Do(state.ZoomCall{Call: target.Index})
+	}
 	if !c.Timed() {
 		return
 	}

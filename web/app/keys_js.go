@@ -30,10 +30,17 @@ func (a *keyboard) listen() {
 			}
 			return
 		}
-		if c, element, ok := commandOf(e); ok && c.Do == "find" {
+		c, element, ok := commandOf(e)
+		switch {
+		case ok && c.Do == "find":
 			a.findKey(k, c, element)
 			return
-		} else if ok && c.Do == "picker-find" && a.picker.key(k, e) {
+		case ok && c.Do == "picker-find" && a.picker.key(k, e):
+			return
+		case ok && c.Do == "try-answer" && k.Key == "Enter":
+			c.Do = "use-answer"
+			call(e, "preventDefault")
+			a.controls.command(c, element)
 			return
 		}
 		if a.s.View.NoShortcuts && k.Typed() {
@@ -53,6 +60,16 @@ func (a *keyboard) listen() {
 		}
 		if tag == "BUTTON" && (k.Key == "Enter" || k.Key == " ") {
 			return
+		}
+		if exists(call(get(e, "target"), "closest", "#flame")) {
+			if m := ui.FlameKey(k, a.s); m != nil {
+				call(e, "preventDefault")
+				a.Later(func() {
+					a.Do(m)
+					a.say(ui.FlameSentence(a.s))
+				})
+				return
+			}
 		}
 		inStage := exists(call(get(e, "target"), "closest", "#stage"))
 		action, ok := ui.KeyOf(k)

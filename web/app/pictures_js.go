@@ -29,6 +29,7 @@ type pictures struct {
 	gesture  gesture
 	tip      tip
 	palette  safejs.Value
+	seen     seen
 	scene    draw.Scene
 	buffer   []byte
 	batch    []any        // the canvases of what is in buffer, with lengths
@@ -45,6 +46,19 @@ type canvas struct {
 	height      float64
 	fresh       bool // it is not connected yet
 }
+
+// seen is what of the state a change of fades the pictures over.
+type seen struct {
+	shown    *state.Picture
+	told     bool // by the story
+	selected draw.Target
+}
+
+// How long that takes, in milliseconds.
+const (
+	storyFade  = 400
+	selectFade = 180
+)
 
 func (p *pictures) init() {
 	p.cursor = draw.NoCursor
@@ -193,6 +207,7 @@ func (p *pictures) frame() {
 			p.repaint(c)
 		}
 	}
+	p.fade()
 	p.flush()
 	for i := range p.canvas { // what is shown comes before what can be done with it
 		if c := &p.canvas[i]; c.fresh {
@@ -206,6 +221,31 @@ func (p *pictures) frame() {
 	if p.s.View.Play.On {
 		p.ask()
 	}
+}
+
+// fade has what the canvases show now go away over what comes: for a step of the story
+// and for a selection, never while something moves by itself or is dragged.
+func (p *pictures) fade() {
+	v, was := &p.s.View, p.seen
+	p.seen = seen{p.s.Visible(), v.Story != state.NoStory, v.Selected}
+	duration := 0
+	switch {
+	case !p.stale || v.Play.On || p.gesture.kind != noGesture || was.shown == nil:
+		return
+	case p.seen.shown != was.shown && (p.seen.told || was.told):
+		duration = storyFade
+	case p.seen.shown == was.shown && p.seen.selected != was.selected:
+		duration = selectFade
+	default:
+		return
+	}
+	over := []any{duration}
+	for i := range p.canvas {
+		if c := &p.canvas[i]; c.width > 0 && !c.fresh {
+			over = append(over, c.base)
+		}
+	}
+	call(safejs.Global(), "memtideFade", over...)
 }
 
 // repaint paints what is out of date of one picture; nothing, if there is none.
@@ -232,6 +272,12 @@ func (p *pictures) repaint(c *canvas) {
 
 // subject is what a canvas shows; nil if there is nothing.
 func (p *pictures) subject(c *canvas) subject {
+	if c.Picture == draw.Flames {
+		if m := p.s.FlameModel(); m != nil {
+			return flames{m}
+		}
+		return nil
+	}
 	if !c.Timed() {
 		if m := p.s.PlacesModel(); m != nil {
 			return places{m}
@@ -258,6 +304,15 @@ type places struct{ *draw.Places }
 func (m places) TimeAt(v draw.View, x float64) time.Duration {
 	return m.Places.TimeAt(draw.AddressTime, v, x)
 }
+
+// flames is a flame graph as a subject: it has no time.
+type flames struct{ *draw.Flame }
+
+func (m flames) Hit(pic draw.Picture, v draw.View, x, y float64) (draw.Target, time.Duration) {
+	return m.Flame.Hit(pic, v, x, y), draw.NoCursor
+}
+
+func (flames) TimeAt(draw.View, float64) time.Duration { return 0 }
 
 // put has the scene painted on a canvas when all are flushed.
 func (p *pictures) put(canvas safejs.Value) {
@@ -323,11 +378,13 @@ func (p *pictures) point(c *canvas, x, y float64, event safejs.Value) {
 		cursor = "ns-resize"
 	case target.Kind == draw.OnPlayhead:
 		cursor = "ew-resize"
-	case target.Kind == draw.OnSpan, target.Kind == draw.OnGap, target.Kind == draw.OnStage, target.Kind == draw.OnValue:
+	case target.Kind == draw.OnSpan, target.Kind == draw.OnGap, target.Kind == draw.OnStage, target.Kind == draw.OnValue, target.Kind == draw.OnCall:
 		cursor = "pointer"
 	}
 	set(get(c.inner, "style"), "cursor", cursor)
 	switch m := m.(type) {
+	case flames:
+		p.tip.show(m.Sentence(target), event)
 	case places:
 		p.tip.show(ui.TipOfPlaces(m.Places, c.Picture, target, at), event)
 	case *draw.Model:

@@ -79,6 +79,19 @@ func (a *saver) layers() {
 	}
 }
 
+// flame saves the flame graph of a snapshot.
+func (a *saver) flame() {
+	if f, ok := ui.FlameFile(a.s); ok {
+		a.file(f)
+	}
+}
+
+// copyLine puts a line that is to be typed elsewhere into the clipboard.
+func (a *saver) copyLine(line string) {
+	tell := func(note string) func() { return func() { a.Later(func() { a.tell(note) }) } }
+	clip(line, tell(ui.LineCopied(line)), tell(ui.LineToType(line)))
+}
+
 // shown saves what is shown as a picture, which opens it again.
 func (a *saver) shown() {
 	f, ok := ui.ExportFile(a.s, "svg", a.page.Address(a.s, true))

@@ -92,7 +92,7 @@ func dragBudget(t *testing.T, p *Page, name string, shift float64) {
 		let last = performance.now(), on = true;
 		(function tick() { const n = performance.now(); out.Blocked.push(n - last); last = n; if (on) setTimeout(tick, 0); })();
 		const max = Number(byID("budget").max);
-		const label = () => document.querySelector("dl.numbers dt").textContent;
+		const label = () => byID("peak").textContent + byID("step-time").textContent;
 		for (let i = 0; i < 40; i++) {
 			const at = Math.round(max * (%g + 0.25 + 0.6 * ((i * 17) %% 40) / 40)), old = label(), start = performance.now();
 			control("budget", at, "input");
@@ -121,7 +121,7 @@ func dragFrames(t *testing.T, p *Page, name string) {
 		let label = "", last = await frame();
 		for (let i = 0; i < 180; i++) {
 			control("budget", Math.round(max * (0.55 + 0.3 * Math.sin(i / 20))), "input");
-			const n = await frame(), shown = document.querySelector("dl.numbers dt").textContent;
+			const n = await frame(), shown = byID("peak").textContent + byID("step-time").textContent;
 			out.Frames.push(n - last);
 			out.Shown += shown !== label;
 			[last, label] = [n, shown];

@@ -190,7 +190,7 @@ func TestComparisonComesBack(t *testing.T) {
 	p.Before(keepSaves)
 	link := sealed("v=1&p=vgg16-b64&m=80%25&s=greedy&c=none&b.s=dynprog")
 	p.Navigate(link)
-	ready := fmt.Sprintf(`document.body.dataset.state === "ready" && location.hash === %q && document.querySelector(".delta-step")`, link)
+	ready := fmt.Sprintf(`document.body.dataset.state === "ready" && location.hash === %q && document.querySelector("[data-testid=delta]").textContent`, link)
 	p.Wait(ready)
 	openShare(p)
 	files := map[string][]byte{}

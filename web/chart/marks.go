@@ -1,6 +1,8 @@
 package chart
 
 import (
+	"math"
+
 	"memtide/engine"
 	"memtide/web/draw"
 	"memtide/web/format"
@@ -22,16 +24,20 @@ func (p *Plot) marks(s node, look Look, unit float64) node {
 		areas = s["markArea"].(node)["data"].([]any)
 	}
 	if p.showsDevice() {
-		label := node{"formatter": "one " + p.Name, "align": "left"}
-		if p.deviceLeft() {
+		label := node{"formatter": p.Name, "align": "left"}
+		width, x := named{name: p.Name}.width(), p.X(p.Device)
+		near := math.Abs(x-p.X(p.Budget)) < markWidth
+		switch {
+		case p.Device < p.Budget && x-p.left() > width:
 			label["align"] = "right"
-		}
-		if x := p.X(p.Device) - p.X(p.Budget); x > -markWidth && x < markWidth { // to their own sides of both lines
-			other := "right"
-			if p.deviceLeft() {
-				other = "left"
+			if near { // to their own sides of both lines
+				set(s, "left", "markLine", "label", "align")
 			}
-			set(s, other, "markLine", "label", "align")
+		case near:
+			set(s, "right", "markLine", "label", "align")
+			label["offset"] = []float64{math.Round(min(0, p.Width-x-width)), 0}
+		case p.Width-x < width:
+			label["align"] = "right"
 		}
 		line := s["markLine"].(node)
 		line["data"] = append(line["data"].([]any), node{"xAxis": float64(p.Device) / unit, "label": label,
@@ -48,17 +54,11 @@ func (p *Plot) marks(s node, look Look, unit float64) node {
 	return s
 }
 
-// markWidth is the room that the name of an upright needs at its side.
+// markWidth is the room that the name of the budget needs at its side.
 const markWidth = 96.0
 
 // showsDevice says whether what the device has lies in the plot.
 func (p *Plot) showsDevice() bool { return p.Device > p.From && p.Device < p.To }
-
-// deviceLeft says on which side of its line the device's name stands: away from the
-// budget's, unless it has no room there.
-func (p *Plot) deviceLeft() bool {
-	return p.Device < p.Budget && p.X(p.Device)-p.left() > markWidth || p.Width-p.X(p.Device) < markWidth
-}
 
 // beyondName stands in the region beyond the device, if it is wide enough.
 func (p *Plot) beyondName() string {

@@ -57,6 +57,50 @@ func TestSlowLinesAreCut(t *testing.T) {
 	}
 }
 
+// The names at the uprights stand apart and in the picture, the device's at its own
+// side of both lines.
+func TestNamesAtUprights(t *testing.T) {
+	for _, c := range []struct {
+		width          float64
+		budget, device engine.Bytes // GiB
+		aligned, other string       // where the names are aligned; empty: in the middle
+	}{
+		{1000, 60, 90, "left", ""},
+		{1000, 60, 104, "right", ""}, // no room at the right
+		{1000, 60, 62, "left", "right"},
+		{356, 73, 79, "left", "right"},
+		{356, 90, 102, "left", "right"}, // pushed back into the picture
+		{1000, 80, 76, "right", "left"},
+	} {
+		p := example()
+		p.Width, p.Fits, p.KeepAll.Budget, p.Budget, p.Now.Budget = c.width, 28*engine.GiB, 100*engine.GiB, c.budget*engine.GiB, c.budget*engine.GiB
+		p.Device, p.Name = c.device*engine.GiB, "one H100"
+		p.layBudgets(state.BudgetRange{From: 28 * engine.GiB, To: 101 * engine.GiB, Step: engine.GiB})
+		raw, err := p.Option(Look{Colours: draw.Palette(draw.Light)})
+		var o struct{ Series []struct{ MarkLine node } }
+		if err == nil {
+			err = json.Unmarshal(raw, &o)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := o.Series[0].MarkLine
+		label := line["data"].([]any)[1].(node)["label"].(node)
+		other, _ := line["label"].(node)["align"].(string)
+		at := p.X(p.Device)
+		if off, ok := label["offset"].([]any); ok {
+			at += off[0].(float64)
+		}
+		width := named{name: p.Name}.width()
+		if label["align"] == "right" {
+			at -= width
+		}
+		if label["align"] != c.aligned || other != c.other || at < 0 || at+width > p.Width+1 {
+			t.Errorf("%.0f wide, budget %d, device %d: aligned %v and %q, from %.0f to %.0f; want %q and %q, within the picture", c.width, c.budget, c.device, label["align"], other, at, at+width, c.aligned, c.other)
+		}
+	}
+}
+
 // The axis of budgets goes from below the smallest plan to 6 % beyond keeping
 // everything, and farther only for the budget and what is shown.
 func TestBudgetsOfTheAxis(t *testing.T) {
@@ -96,7 +140,7 @@ func TestDeviceInTheCurve(t *testing.T) {
 		{"at the right edge", 17 * g / 4, 2, [2]string{"", "right"}},
 	} {
 		p := example()
-		p.Device, p.Name = c.device, "H100"
+		p.Device, p.Name = c.device, "one GTX 1080 Ti"
 		raw, err := p.Option(Look{Colours: draw.Palette(draw.Light)})
 		var o struct {
 			Series []struct {

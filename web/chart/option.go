@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 
 	"memtide/engine"
@@ -87,7 +88,9 @@ func (p *Plot) Option(look Look) ([]byte, error) {
 		set(s, look.Colours[dot.role], "itemStyle", "color")
 		s["data"] = []any{node{"symbol": dot.symbol, "symbolSize": dot.size, "value": p.value(dot.at, unit)}}
 		if dot.name == keepAllName {
-			s["label"] = p.keepAllLabel(look)
+			if p.Now.StepTime == 0 || math.Abs(p.X(p.Now.Budget)-p.X(dot.at.Budget)) > 20 || math.Abs(p.Y(p.Now.StepTime)-p.Y(dot.at.StepTime)) > 20 {
+				s["label"] = p.keepAllLabel(look) // else what is shown is there, with its own
+			}
 		} else if label := p.letterLabel(dot.name, look); label != nil {
 			s["label"] = label
 		} else if dot.name == shownName {

@@ -32,7 +32,7 @@ type Plot struct {
 	Another bool            // Other is of another network
 	Letters [2]string       // of what is shown and of the other side; empty without a comparison
 	Device  engine.Bytes    // what the device has; 0 if that is not known
-	Name    string          // of the device
+	Name    string          // of the device, as it is written at its line
 
 	From, To    engine.Bytes // of the horizontal axis
 	Low, Top    float64      // of the vertical axis, in its unit
@@ -74,7 +74,7 @@ func New(s *state.State, width, height float64) *Plot {
 	}
 	p.Unit, p.Batch = state.Trained(s.Choice, s.Network)
 	if d := state.DeviceOf(s.Choice); d != nil {
-		p.Device, p.Name = d.Memory, d.Name
+		p.Device, p.Name = d.Memory, "one "+d.Short()
 	}
 	if c.Complete() {
 		p.Fits = c.Smallest()

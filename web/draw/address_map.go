@@ -213,14 +213,12 @@ func (x *Places) largest(at time.Duration) (lo, hi float64) {
 	return lo, hi
 }
 
-// outlineInMap frames the blocks of the buffer under the pointer.
+// outlineInMap frames the blocks of the buffer under the pointer, and of the one that
+// is selected.
 func (x *Places) outlineInMap(s *Scene, f *frame) {
-	if f.Hover.Kind != OnBuffer {
-		return
-	}
 	per := x.mapScale(f)
 	x.alive(int64(x.moment(f.View)), func(i int) {
-		if x.p.Blocks[x.ref[i]].Buffer == f.Hover.Index {
+		if t := (Target{OnBuffer, x.p.Blocks[x.ref[i]].Buffer}); t == f.Hover || t == f.Selected {
 			s.outline(strokeOf(Ink, 2), 1+x.lo[i]*per, mapBar-1, math.Max(x.size[i]*per, 1), mapHeight+2)
 		}
 	})

@@ -157,7 +157,7 @@ func TestAddressIsBounded(t *testing.T) {
 		for _, v := range []View{{Width: 1040}, {Width: 366}, {Width: 1040, From: 400 * ms, To: 410 * ms}} {
 			v.Cursor = NoCursor
 			var s Scene
-			for pic := AddressTime; pic < AllPictures; pic++ {
+			for pic := AddressTime; pic < Flames; pic++ {
 				x.Draw(&s, pic, v)
 				f := newFrame(pic, v, x.End())
 				most := int((f.right-f.left)/cell*(f.Height/cell)) + 400

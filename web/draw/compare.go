@@ -156,7 +156,11 @@ func (m *Model) drawEnd(s *Scene, f *frame, top, bottom float64) {
 	}
 	if x := f.x(int64(m.trace.Makespan)); x >= f.left && x < f.right-1 {
 		s.line(strokeOf(Muted, 1), float32(x), float32(top), float32(x), float32(bottom))
-		s.text(Muted, min(x+4, f.right), top+10, start, "end")
+		if x+4+textWidth("end") < f.right {
+			s.text(Muted, x+4, top+10, start, "end")
+		} else {
+			s.addText(Muted, x-4, top+10, text{s: "end", anchor: end, halo: true})
+		}
 	}
 }
 

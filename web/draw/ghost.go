@@ -53,9 +53,10 @@ func (m *Model) drawGhost(s *Scene, f *frame, sc *memoryScale) {
 	s.path(opLine, line, s.xy[:len(xy)])
 }
 
-// drawBeyond hatches what lies above the device's line under an outline.
+// drawBeyond hatches what lies above the device's line under an outline; where the
+// device cannot even hold what is fixed, that would be all of the picture.
 func drawBeyond(s *Scene, f *frame, sc *memoryScale, outline []float32) {
-	if f.Capacity <= 0 || f.Capacity >= sc.most {
+	if f.Capacity <= sc.fixed || f.Capacity >= sc.most {
 		return
 	}
 	line := float32(sc.y(int64(f.Capacity)))

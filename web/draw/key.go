@@ -35,7 +35,7 @@ func Key(models ...*Model) (out []KeyEntry) {
 		{ran[sim.SpanForward] || held[sim.Activation], KeyEntry{"fwd", "forward, kept", forwardStyle}},
 		{ran[sim.SpanRecompute] || held[sim.Recomputed], KeyEntry{"rec", "computed again", recomputeStyle}},
 		{ran[sim.SpanBackward] || held[sim.Gradient], KeyEntry{"bwd", "backward", backwardStyle}},
-		{ran[sim.SpanOffload] || ran[sim.SpanFetch], KeyEntry{"xfer", "copied;", transferStyle}},
+		{ran[sim.SpanOffload] || ran[sim.SpanFetch], KeyEntry{"xfer", "copied", transferStyle}},
 		{held[sim.InTransfer], KeyEntry{"xfer dots", "leaving or arriving", inFlightStyle}},
 		{held[sim.Workspace], KeyEntry{"scratch", "scratch", scratchStyle}},
 		{ran[kindWaiting], KeyEntry{"wait", "waiting", waitingBox}},

@@ -44,7 +44,8 @@ func (m *Model) drawMemory(s *Scene, f *frame) {
 	s.Desc = m.memoryDesc(f.Budget)
 	sc := m.memoryScale(f)
 	m.drawPhases(s, f, 0, sc.bottom, 0)
-	s.addText(Ink, 0, 13, f.title(Memory))
+	title := f.title(Memory)
+	s.addText(Ink, 0, 13, title)
 	m.drawMemoryAxis(s, f, &sc)
 	s.bands = m.bandPoints(f, s.bands[:0])
 	sunk := m.sunkPieces(f, &sc)
@@ -62,7 +63,7 @@ func (m *Model) drawMemory(s *Scene, f *frame) {
 	}
 	m.drawGhost(s, f, &sc)
 	outlineSunk(s, &sc)
-	s.placed = s.placed[:0]
+	s.placed = append(s.placed[:0], title.boxAt(f, &spot{0, 13, start}))
 	m.drawLines(s, f, &sc)
 	m.nameBands(s, f, &sc)
 	m.nameSunk(s, f, &sc, sunk)

@@ -2,6 +2,7 @@ package draw
 
 import (
 	"math"
+	"strings"
 
 	"memtide/engine"
 	"memtide/web/format"
@@ -128,19 +129,23 @@ func (sc *memoryScale) drawBreak(s *Scene, f *frame, stripes []stripe) {
 	s.xy = xy
 	s.path(opLine, strokeOf(Muted, 1), xy)
 	s.text(Muted, f.left-8, sc.floor+4, end, format.Bytes(sc.fixed))
-	s.text(Muted, f.left, sc.bottom+14, start, fit("Fixed through the step: "+format.Bytes(sc.fixed)+", drawn at a smaller scale", f.right-f.left))
+	words := "Fixed through the step: " + format.Bytes(sc.fixed) + ", drawn at a smaller scale"
+	if textWidth(words) > f.right-f.left {
+		words = "Fixed: " + format.Bytes(sc.fixed) + ", at a smaller scale"
+	}
+	s.text(Muted, f.left, sc.bottom+14, start, fit(words, f.right-f.left))
 	if room := f.left - 8; textWidth("always there") <= room {
 		s.text(Muted, room, sc.bottom-sc.band/2+4, end, "always there")
 	}
-	low, words := false, ""
-	for i, p := range stripes {
+	low, sizes, names := false, []string{}, []string{}
+	for _, p := range stripes {
 		low = low || sc.band*float64(p.bytes)/float64(sc.fixed) < 12
-		if i > 0 {
-			words += ", "
-		}
-		words += p.name + " " + format.Bytes(p.bytes)
+		sizes, names = append(sizes, p.name+" "+format.Bytes(p.bytes)), append(names, p.name)
 	}
 	if low || len(stripes) < 2 { // not one under the other
+		if words = strings.Join(sizes, ", "); textWidth(words) > f.right-f.left-16 {
+			words = strings.Join(names, ", ")
+		}
 		s.text(OnFixed, f.left+8, sc.bottom-sc.band/2+4, start, fit(words, f.right-f.left-16))
 	}
 	sum := engine.Bytes(0)

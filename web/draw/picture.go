@@ -20,6 +20,7 @@ const (
 	AddressMap                               // the addresses at one moment
 	Holes                                    // fragmentation over time
 	Host                                     // pinned host memory over time
+	Flames                                   // what is held, by call stack: a Flame draws it
 	AllPictures                              // how many pictures there are in all
 )
 
@@ -50,7 +51,7 @@ type (
 var (
 	pictures [AllPictures]picture
 	timed    [NumPictures]modelLayout
-	placed   [AllPictures - NumPictures]placesLayout
+	placed   [Flames - NumPictures]placesLayout
 )
 
 // Name is the name of the picture's element on the page.

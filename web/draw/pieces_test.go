@@ -269,7 +269,7 @@ func TestKey(t *testing.T) {
 		}
 		return out
 	}
-	if got, want := words(smallModel()), "forward, kept, computed again, backward, copied;, leaving or arriving, scratch, waiting, "; got != want {
+	if got, want := words(smallModel()), "forward, kept, computed again, backward, copied, leaving or arriving, scratch, waiting, "; got != want {
 		t.Errorf("the key is %q; want %q", got, want)
 	}
 	if got := words(emptyModel()); got != "" {

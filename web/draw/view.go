@@ -122,6 +122,7 @@ const (
 	OnBuffer              // of Places: Index is a buffer
 	OnPlayhead            // the handle of the playhead
 	OnValue               // Index is an engine.ValueID
+	OnCall                // of Flame: Index is a call
 )
 
 // Target is something in a picture that can be pointed at or selected.

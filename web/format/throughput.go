@@ -18,7 +18,7 @@ func Throughput(n int, unit string, step time.Duration) string {
 	x := float64(n) / step.Seconds()
 	decimals := 2
 	switch {
-	case x >= 9999.5:
+	case x >= 999.5:
 		return Count(int(x+0.5)) + " " + unit + "/s"
 	case x >= 99.95:
 		decimals = 0

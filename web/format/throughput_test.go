@@ -15,7 +15,7 @@ func TestThroughput(t *testing.T) {
 		{1, time.Second, "1 samples/s"},
 		{1000, 16 * time.Second, "62.5 samples/s"},
 		{2, 3 * time.Second, "0.67 samples/s"},
-		{4096, time.Second, "4096 samples/s"},
+		{4096, time.Second, "4\u202f096 samples/s"},
 		{0, 150 * time.Millisecond, "6.67 steps/s"},
 		{8, 0, ""},
 	} {

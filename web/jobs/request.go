@@ -103,6 +103,18 @@ func Question(ctx context.Context, pool proto.Pool, e state.Question, tell func(
 	return m
 }
 
+// Examine asks a pool about a recording.
+func Examine(ctx context.Context, pool proto.Pool, e state.Examine) state.Message {
+	r, err := pool.Do(ctx, &proto.Request{Op: proto.OpDoctor, Doctor: &e.Request}, nil)
+	switch {
+	case ctx.Err() != nil:
+		return nil
+	case err != nil:
+		return state.ExamineFailed{ID: e.ID, Text: err.Error()}
+	}
+	return state.Examined{ID: e.ID, Reply: r.Examined}
+}
+
 // Export has a pool write a schedule down, and puts the address of what is shown
 // into the text.
 func Export(ctx context.Context, pool proto.Pool, e state.Export, address string) ([]byte, error) {

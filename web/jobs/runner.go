@@ -68,6 +68,8 @@ func (j *Runner) Start(e state.Effect) bool {
 		j.place(e)
 	case state.Question:
 		j.question(e)
+	case state.Examine:
+		j.examine(e)
 	case state.Cancel:
 		j.cancel(e.ID)
 	case state.UseThread:
@@ -264,6 +266,27 @@ func (j *Runner) answer(ctx context.Context, e state.Question) {
 		}
 		j.Page.Do(m)
 	})
+}
+
+// examine asks the reader about a recording.
+func (j *Runner) examine(e state.Examine) {
+	ctx := j.context(e.ID)
+	go func() {
+		p, err := j.Reader.load(ctx)
+		m := state.Message(nil)
+		if err != nil {
+			m = state.ExamineFailed{ID: e.ID, Text: j.NoReader(err)}
+		} else {
+			m = Examine(ctx, p, e)
+		}
+		j.Page.Later(func() {
+			stopped := ctx.Err() != nil
+			j.finish(e.ID)
+			if !stopped {
+				j.Page.Do(m)
+			}
+		})
+	}()
 }
 
 // Export has the reader write a schedule down and gives its text, with an address

@@ -135,6 +135,7 @@ func (s *State) choose(c Choice, h History, soon bool) []Effect {
 	s.Paint++
 	if s.Shown != nil && !c.Equal(s.Choice) {
 		s.endStory()
+		s.unpreview()
 	}
 	s.take(c)
 	s.Draft = Draft{}

@@ -44,7 +44,7 @@ type Curve struct {
 // tradeoff is the part of the state about step time against budget.
 type tradeoff struct {
 	Curve   *Curve   // of the present setting; nil before the first
-	Preview *Picture // shown instead of Shown while the pointer is on the curve, or by the story
+	Preview *Picture // shown instead of Shown while the pointer is on the curve, while an answer is tried, or by the story
 
 	hover  string // key of the point under the pointer
 	curves recent[*Curve]
@@ -345,7 +345,11 @@ func (m Hover) apply(s *State) []Effect {
 	if s.Network == nil {
 		return nil
 	}
-	c := at(s.Choice, m.Point)
+	return s.preview(at(s.Choice, m.Point), true)
+}
+
+// preview shows the picture of a choice instead, as soon as there is one.
+func (s *State) preview(c Choice, soon bool) []Effect {
 	key := s.Network.pictureKey(c)
 	if key == s.hover {
 		return nil
@@ -356,7 +360,7 @@ func (m Hover) apply(s *State) []Effect {
 		s.touch()
 		return nil
 	}
-	return []Effect{Solve{ID: s.newID(), Choice: c, Request: s.Network.request(c), Slot: ForPreview, Soon: true}}
+	return []Effect{Solve{ID: s.newID(), Choice: c, Request: s.Network.request(c), Slot: ForPreview, Soon: soon}}
 }
 
 // Unhover ends that.

@@ -85,6 +85,7 @@ func (m PickFile) apply(s *State) []Effect {
 	s.Opening.Title = m.Title
 	if e, ok := out[len(out)-1].(Open); ok && m.Handle != nil {
 		e.Request.Bytes, e.Request.Handle = nil, m.Handle
+		s.Opening.file = e.Request
 		out[len(out)-1] = e
 	}
 	return out
@@ -111,6 +112,8 @@ func (s *State) read(o *Side, c Choice, content []byte, h History) []Effect {
 		req.Bytes = c.Source.Profile
 	}
 	o.Opening = &Opening{ID: s.newID(), Name: name, Choice: c, History: h}
+	req.Keep = o.Opening.ID
+	o.Opening.file = req
 	return append(out, Open{ID: o.Opening.ID, Request: req})
 }
 

@@ -40,10 +40,15 @@ type Memory struct {
 
 	end    time.Duration // of the time axis
 	places map[string]*Places
+	doctor *Doctor    // nil: it is no recording
+	file   proto.Open // of a recording: as it was opened, and is read again if it has to be
 }
 
-func newMemory(file string, r *proto.Opened) *Memory {
+func newMemory(file string, r *proto.Opened, from *proto.Open) *Memory {
 	m := &Memory{File: file, Data: r.Memory, Format: r.Format, Lint: r.Lint}
+	if m.Data.Told {
+		m.doctor, m.file = new(Doctor), *from
+	}
 	end := m.Data.Buffers.Zero
 	for i := range m.Data.Buffers.List {
 		end = max(end, m.Data.Buffers.List[i].End)
@@ -74,6 +79,8 @@ type layout struct {
 	Memory  *Memory  // a file about addresses is open, and no network
 	Placing *Placing // addresses are being looked for
 	Places  *Places  // where the bytes lie; nil while the address view is closed
+
+	examining *examining // what is being asked about a recording; nil if nothing is
 }
 
 // placeKey identifies a placement.
@@ -326,7 +333,7 @@ func (s *State) openedMemory(o *Opening, r *proto.Opened) []Effect {
 	if file == "" {
 		file = r.Memory.Name
 	}
-	s.Memory = newMemory(file, r)
+	s.Memory = newMemory(file, r, &o.file)
 	s.View.Selected, s.View.Trail = draw.Target{}, nil
 	if o.History != Leave {
 		s.View.From, s.View.To, s.View.Playhead = 0, 0, 0

@@ -399,9 +399,45 @@ type UseAnswer struct {
 }
 
 func (m UseAnswer) apply(s *State) []Effect {
+	c, ok := s.answered(m)
+	switch {
+	case !ok:
+		return nil
+	case c.Source.Same(s.Choice.Source):
+		return s.choose(c, Push, false)
+	}
+	return s.open(c, nil, Push)
+}
+
+// TryAnswer previews what UseAnswer would choose, or ends that; what is of another
+// batch is used at once.
+type TryAnswer UseAnswer
+
+func (m TryAnswer) apply(s *State) []Effect {
+	c, ok := s.answered(UseAnswer(m))
+	switch {
+	case !ok:
+		return nil
+	case !c.Source.Same(s.Choice.Source):
+		return UseAnswer(m).apply(s)
+	case s.Tries(m):
+		return s.unpreview()
+	}
+	s.touch()
+	return s.preview(c, false)
+}
+
+// Tries says that the answer is previewed, or about to be.
+func (s *State) Tries(m TryAnswer) bool {
+	c, ok := s.answered(UseAnswer(m))
+	return ok && s.Network != nil && s.hover != "" && s.hover == s.Network.pictureKey(c)
+}
+
+// answered is the choice that an answer stands for; ok is false if it is not there.
+func (s *State) answered(m UseAnswer) (c Choice, ok bool) {
 	a := s.Answers(question.Lookup(m.Name))
 	if a == nil || m.Index < 0 || m.Index >= len(a.List) || a.List[m.Index].StepTime <= 0 {
-		return nil
+		return c, false
 	}
 	x, c := a.List[m.Index], s.Choice
 	if x.Strategy != c.Strategy {
@@ -421,14 +457,14 @@ func (m UseAnswer) apply(s *State) []Effect {
 		c.ToHost, c.ToDev, c.Duplex = d.ToHost, d.ToDev, d.Duplex
 	}
 	if x.Batch == 0 {
-		return s.choose(c, Push, false)
+		return c, true
 	}
 	p, _, err := preset.Parse(c.Source.Preset)
 	if err != nil {
-		return nil
+		return c, false
 	}
 	c.Source = Source{Preset: preset.Ref(p.ID, x.Batch)}
-	return s.open(c, nil, Push)
+	return c, true
 }
 
 // Complete says that all answers have been given.

@@ -34,6 +34,7 @@ type Opening struct {
 
 	linked bool // the link to the host was chosen meanwhile
 	fit    bool // the budget is to be the device's
+	file   proto.Open
 }
 
 // Solving is a schedule that is being looked for.

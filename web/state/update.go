@@ -9,5 +9,5 @@ type Message interface{ apply(*State) []Effect }
 // order.
 func (s *State) Update(m Message) []Effect {
 	out := append(s.holdAddress(m.apply(s)), s.followPlaces()...)
-	return append(out, s.followIdle()...)
+	return append(append(out, s.followDoctor()...), s.followIdle()...)
 }

@@ -88,6 +88,9 @@ func (m Dismiss) apply(s *State) []Effect {
 		v.Help = false
 	case s.Alert != nil:
 		s.Alert = nil
+	case s.hover != "":
+		return s.unpreview()
+	case s.flameOut():
 	case v.Selected.Kind != draw.Nothing:
 		v.Selected, v.Trail = draw.Target{}, nil
 	}
@@ -102,16 +105,17 @@ func (CopyLink) apply(s *State) []Effect {
 	return []Effect{CopyURL{}}
 }
 
-// Copied tells the outcome of that; Err is empty if it worked.
-type Copied struct{ Err string }
+// Copied tells the outcome of that, or what Say says: that it failed, that something
+// else was copied.
+type Copied struct{ Say string }
 
 func (m Copied) apply(s *State) []Effect {
 	s.View.Note = "Link copied."
 	if n := s.Network; n != nil && !n.InLink() {
 		s.View.Note = "Link copied. This graph is too long for a link: send the file too."
 	}
-	if m.Err != "" {
-		s.View.Note = m.Err
+	if m.Say != "" {
+		s.View.Note = m.Say
 	}
 	return s.touch()
 }

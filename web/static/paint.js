@@ -7,6 +7,20 @@
 // cleared first, so that the page shows through where nothing is painted; the
 // page gives it its width. An overlay for the pointer is a second canvas.
 "use strict";
+
+// memtideFade(milliseconds, canvas, ...) has copies of canvases fade away over them;
+// nothing moves for those who asked for that.
+globalThis.memtideFade = (duration, ...list) => {
+  if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+  for (const canvas of list) {
+    if (!canvas.width || !canvas.height) continue;
+    const was = canvas.cloneNode();
+    was.getContext("2d").drawImage(canvas, 0, 0);
+    canvas.after(was);
+    was.animate({ opacity: [1, 0] }, duration).onfinish = () => was.remove();
+  }
+};
+
 globalThis.memtidePaint = (() => {
   const MAGIC = 0x3144544d; // "MTD1"
   const HEADER = 20, GROUP = 16, NONE = 255;

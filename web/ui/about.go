@@ -3,8 +3,10 @@ package ui
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"memtide/engine"
+	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/state"
 )
@@ -42,17 +44,15 @@ func (c *About) Facts() []Fact {
 		{"weights", format.Bytes(t.Resident), "What stays on the device: weights, their gradients, optimizer state"},
 	}
 	if step := t.Forward + t.Back; t.Batch > 0 && step > 0 {
-		out = append(out, Fact{"samples/s", samples(float64(t.Batch) / step.Seconds()), fmt.Sprintf("Batch of %d without any limit", t.Batch)})
+		out = append(out, Fact{"samples/s", perSecond(t.Batch, step), fmt.Sprintf("Batch of %d without any limit", t.Batch)})
 	}
 	return out
 }
 
-// samples is a number of three digits, or a whole one.
-func samples(perSecond float64) string {
-	if perSecond >= 1000 {
-		return format.Count(int(perSecond))
-	}
-	return fmt.Sprintf("%.3g", perSecond)
+// perSecond is the number of a throughput, without its unit.
+func perSecond(n int, step time.Duration) string {
+	number, _, _ := strings.Cut(format.Throughput(n, "", step), " ")
+	return number
 }
 
 // Notes are assumptions and departures, as the source has them.
@@ -72,7 +72,7 @@ func (c *About) Schedule() []string {
 		return nil
 	}
 	notes := inWords(p.Solved.Claim.Notes[:min(len(p.Solved.Claim.Notes), 6)])
-	notes[0] = strategyTitle(p.Choice.Strategy) + ": " + notes[0]
+	notes[0] = choice.PlanName(p.Choice.Strategy) + ": " + notes[0]
 	return notes
 }
 

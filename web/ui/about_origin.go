@@ -53,7 +53,7 @@ func (c *About) Origins() (out []Origin) {
 func (c *About) linkOrigin() Origin {
 	d := preset.LookupDevice(c.S.Choice.Device)
 	if d == nil {
-		return Origin{"host link", "your own, " + format.Rate(c.S.Choice.ToDev), "Set in the controls, by the link or by the file"}
+		return Origin{"host link", "your own, " + linkRates(c.S.Choice.ToDev, c.S.Choice.ToHost), "Set in the controls, by the link or by the file"}
 	}
 	return Origin{"host link", fmt.Sprintf("%s, %s of %s", d.LinkOrigin, d.Link, d.Name), originWords[d.LinkOrigin] + ". " + sentence(d.Source)}
 }

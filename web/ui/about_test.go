@@ -81,14 +81,6 @@ func TestOriginsOfFile(t *testing.T) {
 	}
 }
 
-func TestSamples(t *testing.T) {
-	for in, want := range map[float64]string{0.1056: "0.106", 194.6: "195", 1051.7: "1051"} {
-		if got := samples(in); strings.NewReplacer(",", "", " ", "", "\u202f", "").Replace(got) != want {
-			t.Errorf("%v samples a second: %q; want %q", in, got, want)
-		}
-	}
-}
-
 // Times in notes and findings are written as everywhere else on the page.
 func TestTimesInNotes(t *testing.T) {
 	s := showing(t, "resnet50-b8")

@@ -12,6 +12,7 @@ import (
 	"memtide/engine"
 	"memtide/engine/alloc"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 	"memtide/web/draw"
 	"memtide/web/format"
 	"memtide/web/state"
@@ -271,7 +272,7 @@ func (c *Addressmap) Verdict() string {
 	case p == nil:
 		return ""
 	case at != nil:
-		return "of " + strategyTitle(at.Choice.Strategy) + " in " + format.Bytes(at.Solved.Budget) + ", not of the preview"
+		return "of " + choice.PlanName(at.Choice.Strategy) + " in " + format.Bytes(at.Solved.Budget) + ", not of the preview"
 	case p.Unchecked:
 		return "not checked"
 	case p.Verdict.Verified && p.Failed != nil:
@@ -425,8 +426,12 @@ func (c *Addressmap) HTML() vugu.HTML {
 // memoryNumbers is the result line of a file about addresses.
 func memoryNumbers(s *state.State) []Number {
 	d := s.Memory.Data
+	peak := d.Peak
+	if told := s.Doctor(); told != nil && told.Report != nil { // without the request that found no room
+		peak = told.Report.Peak
+	}
 	out := []Number{
-		{ID: "peak", Label: "peak in use", Value: format.Bytes(d.Peak), Title: "The largest total alive at one moment"},
+		{ID: "peak", Label: "peak in use", Value: format.Bytes(peak), Title: "The largest total alive at one moment"},
 		{ID: "reserved", Label: "reserved", Value: "–"},
 		{ID: "over-peak", Label: "over the peak", Value: "–"},
 		{ID: "fragmentation", Label: "fragmentation", Value: "–"},
@@ -437,7 +442,7 @@ func memoryNumbers(s *state.State) []Number {
 	}
 	p := s.Places.Placed
 	out[1].Value, out[1].Title = format.Bytes(p.Reserved), "The most that is taken from the device"
-	over := math.Max(float64(p.Reserved)/math.Max(float64(d.Peak), 1)-1, 0)
+	over := math.Max(float64(p.Reserved)/math.Max(float64(peak), 1)-1, 0)
 	out[2].Value, out[2].Title = format.Percent(over), "What is reserved beyond the peak"
 	l := s.PlacesModel().LevelShown()
 	out[3].Value, out[3].Title = format.Share(l.Fragmentation()), "1 − largest hole / free memory, at the peak"

@@ -37,6 +37,8 @@ func carryOut(t *testing.T, s *state.State, messages ...state.Message) {
 				messages = append(messages, jobs.Solve(ctx, pool, e, nil))
 			case state.Place:
 				messages = append(messages, jobs.Place(ctx, pool, e, nil))
+			case state.Examine:
+				messages = append(messages, jobs.Examine(ctx, pool, e))
 			}
 		}
 	}
@@ -118,7 +120,7 @@ func TestAddressesBesidePreview(t *testing.T) {
 	}
 	other := *s.Shown
 	s.Preview = &other
-	want := "of " + strategyTitle(s.Shown.Choice.Strategy) + " in 2.58 GiB, not of the preview"
+	want := "of " + choice.PlanName(s.Shown.Choice.Strategy) + " in 2.58 GiB, not of the preview"
 	if got := c.Verdict(); got != want || c.Stale() != "true" || c.VerdictClass() != "muted" {
 		t.Errorf("beside a preview the addresses say %q, stale %s, in class %s; want %q, stale, muted", got, c.Stale(), c.VerdictClass(), want)
 	}

@@ -2,9 +2,12 @@ package ui
 
 import (
 	"fmt"
+	"html"
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/vugu/vugu"
 
 	"memtide/engine"
 	"memtide/engine/sim"
@@ -30,10 +33,14 @@ const (
 	failed   = "failed"
 	none     = "none" // nothing is computed, and something says why
 	working  = "working"
+	versus   = "versus" // the difference stands in its place
 )
 
 // Kind says how the answer is to look.
 func (c *Answer) Kind() string {
+	if c.S.Compare != nil && c.S.Visible() != nil && c.over() == nil {
+		return versus
+	}
 	kind, _ := c.answer()
 	return kind
 }
@@ -77,6 +84,21 @@ func (c *Answer) Sentence() string {
 	return sentence
 }
 
+// Say is the sentence with what is left out of it on a phone marked.
+func (c *Answer) Say() vugu.HTML {
+	text := html.EscapeString(c.Sentence())
+	for _, long := range [...]string{wordsThan, wordsReserved} {
+		text = strings.Replace(text, long, `<span class="roomy">`+long+"</span>", 1)
+	}
+	return vugu.HTML(text)
+}
+
+// resident says that what stays on the device through the whole step is more than it
+// has, so that no plan helps.
+func resident(p *state.Picture, d *preset.Device) bool {
+	return d != nil && p.Network.Totals.Resident > d.Memory
+}
+
 func (c *Answer) answer() (kind, sentence string) {
 	s := c.S
 	if m := c.over(); m != nil {
@@ -92,50 +114,55 @@ func (c *Answer) answer() (kind, sentence string) {
 		}
 		return working, "Starting…"
 	}
+	return verdict(p)
+}
+
+// verdict says of a schedule whether it fits, and what it costs.
+func verdict(p *state.Picture) (kind, sentence string) {
 	peak, device := p.Solved.Trace.Peak, deviceOf(p.Choice)
-	likely, price := choice.Reserved(peak), c.price(p)
+	likely, price := choice.Reserved(peak), priceOf(p)
 	switch {
 	case !p.Solved.Verdict.Verified:
 		return failed, strings.TrimSuffix(format.Durations(p.Solved.Verdict.Problem), ".") + "."
 	case device == nil:
 		return unknown, format.Bytes(peak) + price
+	case resident(p, device):
+		return doesNot, fmt.Sprintf(wordsResident, format.Bytes(p.Network.Totals.Resident), device.Short(), format.Bytes(device.Memory))
 	case peak > device.Memory:
-		return doesNot, fmt.Sprintf(wordsNeeded, format.Bytes(peak), gpuName(device), format.Bytes(device.Memory))
+		return doesNot, fmt.Sprintf(wordsNeeded, format.Bytes(peak), device.Short(), format.Bytes(device.Memory))
 	case likely > device.Memory:
 		kind = probably
 		if (peak+likely)/2 > device.Memory {
 			kind = mayNot
 		}
-		return kind, fmt.Sprintf(wordsRange, between(peak, likely), gpuName(device), format.Bytes(device.Memory))
+		return kind, fmt.Sprintf(wordsRange, between(peak, likely), device.Short(), format.Bytes(device.Memory))
 	case !certain(p.Network.Profile):
-		return probably, fmt.Sprintf(wordsOnOne, outOf(peak, device.Memory), gpuName(device), price)
+		return probably, fmt.Sprintf(wordsOnOne, outOf(peak, device.Memory), device.Short(), price)
 	}
-	return fits, fmt.Sprintf(wordsOnOne, outOf(peak, device.Memory), gpuName(device), price)
+	return fits, fmt.Sprintf(wordsOnOne, outOf(peak, device.Memory), device.Short(), price)
 }
 
 // tooSmall says of a budget in which the strategy finds nothing what would do.
 func (c *Answer) tooSmall(m *state.OverBudget) string {
-	name := strategyTitle(c.S.Choice.Strategy)
+	name := choice.PlanName(c.S.Choice.Strategy)
 	if m.Smallest == 0 {
 		return name + " finds nothing."
 	}
 	text := fmt.Sprintf(wordsAtLeast, name, format.BytesUp(m.Smallest))
 	if d := deviceOf(c.S.Choice); d != nil && m.Smallest > d.Memory {
-		text += "; " + fmt.Sprintf(wordsOneHas, gpuName(d), format.Bytes(d.Memory))
+		text += "; " + fmt.Sprintf(wordsOneHas, d.Short(), format.Bytes(d.Memory))
 	}
 	return text + "."
 }
 
-// price says what a schedule costs in time.
-func (c *Answer) price(p *state.Picture) string {
+// priceOf says what a schedule costs in time.
+func priceOf(p *state.Picture) string {
 	all := p.Solved.KeepAll.StepTime
 	if all <= 0 {
 		return "."
 	}
 	part := over(p.Solved.Trace.Makespan, all)
 	switch text := strings.TrimPrefix(format.Percent(part), "+"); {
-	case p.Partial:
-		return fmt.Sprintf(wordsSlower, text) + " so far."
 	case part <= 0 || text == "0 %":
 		return wordsNoSlower + "."
 	default:
@@ -178,6 +205,9 @@ func (c *Answer) Sub() string {
 		return ""
 	case c.S.Stale() && c.S.Preview == nil:
 		return "The pictures show " + shown(c.S) + "."
+	}
+	if d := deviceOf(p.Choice); resident(p, d) {
+		return fmt.Sprintf(wordsNoPlan, format.Bytes(p.Network.Totals.Resident-d.Memory))
 	}
 	return fmt.Sprintf(wordsKeepAll, format.Bytes(p.Solved.KeepAll.Peak)) + " " + deeds(p)
 }
@@ -292,7 +322,7 @@ func (c *Answer) Marks() (out []Part) {
 	}
 	whole, b, d := barScale(c.S, p), c.S.Budget(), deviceOf(p.Choice)
 	if d != nil && d.Memory <= whole {
-		out = append(out, Part{Class: side("device", d.Memory, whole), Label: fmt.Sprintf(wordsOneHas, gpuName(d), format.Bytes(d.Memory)), Style: place(d.Memory, whole)})
+		out = append(out, Part{Class: side("device", d.Memory, whole), Label: fmt.Sprintf(wordsOneHas, d.Short(), format.Bytes(d.Memory)), Style: place(d.Memory, whole)})
 	}
 	all := p.Solved.KeepAll.Peak
 	if d == nil || d.Memory > whole || apart(all, d.Memory, whole) {
@@ -356,7 +386,7 @@ func shown(s *state.State) string {
 	p := s.Shown
 	what := format.Bytes(p.Solved.Budget)
 	if p.Choice.Strategy != s.Choice.Strategy {
-		what = strategyTitle(p.Choice.Strategy) + " in " + what
+		what = choice.PlanName(p.Choice.Strategy) + " in " + what
 	}
 	if p.Network != s.Network {
 		what += " for " + p.Network.Profile.Name

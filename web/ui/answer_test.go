@@ -45,12 +45,15 @@ func TestAnswer(t *testing.T) {
 			"Probably fits: 2.83 to 4 GiB with CUDA and the allocator; one GTX 970 has 3.94 GiB."},
 		"more than the device has": {func(s *state.State, p *state.Picture) { p.Choice.Device, p.Solved.Trace.Peak = "gtx-970", 5000*mib }, "not",
 			"Does not fit: 4.88 GiB is needed, and one GTX 970 has 3.94 GiB."},
+		"no plan can help": {func(s *state.State, p *state.Picture) {
+			p.Choice.Device, p.Solved.Trace.Peak, p.Network.Totals.Resident = "gtx-970", 5000*mib, 4500*mib
+		}, "not", "Does not fit: 4.39 GiB is needed before the first layer runs; one GTX 970 has 3.94 GiB."},
 		"nobody knows the device": {func(s *state.State, p *state.Picture) {
 			p.Choice.Device, p.Choice.Source = "", state.Source{File: "mine.csv"}
 		}, "needs", "Needs 2.58 GiB, 11 % slower than with enough memory."},
 		"too small a budget": {func(s *state.State, p *state.Picture) {
 			s.OverBudget = &state.OverBudget{Budget: 1 << 30, Smallest: 1200 * mib}
-		}, "not", "Does not fit in 1 GiB: Optimal recomputation needs 1.18 GiB at least."},
+		}, "not", "Does not fit in 1 GiB: Best choice of blocks needs 1.18 GiB at least."},
 		"no check": {func(s *state.State, p *state.Picture) {
 			p.Solved.Verdict.Verified, p.Solved.Verdict.Problem = false, "value 3 is read before it is there"
 		}, "failed",
@@ -65,6 +68,9 @@ func TestAnswer(t *testing.T) {
 		a := &Answer{S: s}
 		if kind, sentence := a.Kind(), a.Word()+a.Sentence(); kind != c.kind || sentence != c.sentence {
 			t.Errorf("%s:\ngot  %s %q\nwant %s %q", name, kind, sentence, c.kind, c.sentence)
+		}
+		if got, want := strings.NewReplacer(`<span class="roomy">`, "", "</span>", "").Replace(string(a.Say())), a.Sentence(); got != want {
+			t.Errorf("%s: the page says %q; want %q, with spans around what a phone leaves out", name, got, want)
 		}
 	}
 }

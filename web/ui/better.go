@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"html"
+	"strconv"
 	"strings"
 	"time"
 
@@ -81,7 +82,8 @@ func (c *Better) Caption() string {
 
 // Gain is an answer as it is read.
 type Gain struct {
-	Answer       int // index into Answers.List
+	Answer       int    // index into Answers.List
+	Tried        string // for aria-pressed: it is in the pictures
 	title, about string
 	words        string
 	better       bool
@@ -164,7 +166,7 @@ func classWords(class engine.Class) string {
 }
 
 func linkWords(d *engine.Device) string {
-	text := "link of " + format.Rate(d.ToDev)
+	text := "link of " + linkRates(d.ToDev, d.ToHost)
 	if d.Duplex == engine.FullDuplex {
 		text += " in both directions at once"
 	}
@@ -174,6 +176,9 @@ func linkWords(d *engine.Device) string {
 // Rows are the rows. Each is a button that chooses what it was solved for.
 func (c *Better) Rows() []Gain {
 	out, _ := c.gains()
+	for i := range out {
+		out[i].Tried = strconv.FormatBool(c.S.Tries(state.TryAnswer{Name: state.HelpName, Index: out[i].Answer}))
+	}
 	return out
 }
 

@@ -48,7 +48,13 @@ func TestBetterRows(t *testing.T) {
 	if got := c.AllText(); !strings.HasPrefix(got, "All ") || !strings.HasSuffix(got, " answers") {
 		t.Errorf("the button says %q", got)
 	}
-	wellFormed(t, pageOf(t, s))
+	s.Update(Command{Do: "try-answer", Arg: "help", Index: rows[0].Answer, Settled: true}.Message(s))
+	page := pageOf(t, s)
+	wellFormed(t, page)
+	if got := [2]int{strings.Count(page, `data-do="try-answer"`), strings.Count(page, ">Use it</button>")}; c.Rows()[0].Tried != "true" || got != [2]int{len(rows), 1} {
+		t.Errorf("tried: %q, %d rows and %d buttons to use one; want \"true\", %d and 1", c.Rows()[0].Tried, got[0], got[1], len(rows))
+	}
+	s.Update(state.Dismiss{})
 	a.Base = a.KeepAll
 	if got := c.Caption(); got != "Nothing: no time is lost to the memory limit." || len(c.Rows()) > 0 {
 		t.Errorf("without a loss: %q, %d rows; want that there is none", got, len(c.Rows()))

@@ -62,7 +62,9 @@ func (c *Case) GPUs() (out []Option) {
 		out = append(out, Option{"", "GPU of your own", true})
 	}
 	for _, d := range preset.Devices() {
-		out = append(out, Option{d.ID, d.Name, chosen != nil && d.ID == chosen.ID})
+		if selected := chosen != nil && d.ID == chosen.ID; selected || d.Instead == "" {
+			out = append(out, Option{d.ID, d.Name, selected})
+		}
 	}
 	return out
 }
@@ -87,10 +89,4 @@ func gpu(c state.Choice) *preset.Device {
 		return preset.LookupDevice(o.Device)
 	}
 	return nil
-}
-
-// gpuName is how a device is called in a sentence: without its socket and size.
-func gpuName(d *preset.Device) string {
-	name, _, _ := strings.Cut(d.Name, "-")
-	return name
 }

@@ -210,6 +210,7 @@ func (c *Case) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgparent.AppendChild(vgn)
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "label", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "word"}}}
 		vgparent.AppendChild(vgn)
+		vgn.AddAttrInterface("hidden", c.S.Memory != nil)
 		{
 			vgparent := vgn
 			_ = vgparent

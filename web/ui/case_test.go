@@ -3,6 +3,8 @@
 package ui
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"memtide/engine"
@@ -38,5 +40,26 @@ func TestOneGPU(t *testing.T) {
 	carryOut(t, s, state.PickNetwork{ID: "gpt2"})
 	if unit, n = state.Trained(s.Shown.Choice, s.Shown.Network); unit != "tokens" || n != 8*1024 {
 		t.Errorf("a step of GPT-2 trains with %d %s; want 8192 tokens", n, unit)
+	}
+}
+
+// A device that was replaced is listed for those alone who chose it by a link.
+func TestReplacedGPU(t *testing.T) {
+	s := first(t)
+	listed := func() (out []string) {
+		for _, o := range (&Case{S: s}).GPUs() {
+			if strings.HasPrefix(o.ID, "gh200") {
+				out = append(out, o.ID)
+			}
+		}
+		return out
+	}
+	now := []string{"gh200-96gb-single", "gh200-96gb-quad", "gh200-144gb-single"}
+	if got := listed(); !slices.Equal(got, now) {
+		t.Errorf("the list has %q; want %q", got, now)
+	}
+	s.Choice.Device = "gh200-96gb"
+	if got, want := listed(), append([]string{"gh200-96gb"}, now...); !slices.Equal(got, want) {
+		t.Errorf("with the old one chosen the list has %q; want %q", got, want)
 	}
 }

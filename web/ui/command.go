@@ -29,6 +29,9 @@ func (c Command) Message(s *state.State) state.Message {
 	if m := c.addressCommand(s); m != nil {
 		return m
 	}
+	if m := c.doctorCommand(); m != nil {
+		return m
+	}
 	if m := c.pickerCommand(s); m != nil {
 		return m
 	}

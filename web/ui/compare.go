@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/vugu/vugu"
 
 	"memtide/engine"
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 	"memtide/web/draw"
 	"memtide/web/format"
 	"memtide/web/link"
@@ -81,7 +81,7 @@ func sideName(mine, other state.Choice, network, otherNetwork *state.Network, bu
 	if network != otherNetwork {
 		parts = append(parts, networkName(mine, network))
 	}
-	method := strategyTitle(mine.Strategy)
+	method := choice.PlanName(mine.Strategy)
 	if mine.Strategy == other.Strategy {
 		method += argsText(mine.Args, other.Args)
 	}
@@ -141,119 +141,15 @@ func linkName(c state.Choice) string {
 	if d := preset.LookupDevice(c.Device); d != nil {
 		return d.Name
 	}
-	if c.ToHost != c.ToDev {
-		return format.Rate(c.ToDev) + " in, " + format.Rate(c.ToHost) + " out"
-	}
-	return format.Rate(c.ToDev)
+	return linkRates(c.ToDev, c.ToHost)
 }
 
-// Delta is the row that adds up: the change of the step time and of its parts.
-func (c *Compare) Delta() vugu.HTML {
-	d, ok := c.S.Delta()
-	if !ok {
-		return vugu.HTML(html.EscapeString(c.missing()))
+// linkRates says both directions where they differ.
+func linkRates(toDev, toHost engine.Rate) string {
+	if toHost != toDev {
+		return format.Rate(toDev) + " in, " + format.Rate(toHost) + " out"
 	}
-	step, parts := d.Rounded()
-	u := unitOf(&d)
-	var b strings.Builder
-	fmt.Fprintf(&b, `<span class="delta-step">step <b>%s</b></span>`, u.signed(step, true))
-	sign := "="
-	for i, p := range d.Parts {
-		if parts[i] == 0 {
-			continue
-		}
-		fmt.Fprintf(&b, ` <span class="delta-part" title="A %s, B %s"><i>%s</i> %s %s</span>`,
-			format.Duration(p.A), format.Duration(p.B), sign, p.Name, u.signed(parts[i], false))
-		sign = "+"
-	}
-	fmt.Fprintf(&b, ` <span class="delta-peak">peak <b>%s</b></span>`, format.BytesChange(d.Peak))
-	return vugu.HTML(b.String())
-}
-
-// deltaUnit writes times side by side in one unit.
-type deltaUnit struct {
-	name   string
-	size   time.Duration
-	places int
-}
-
-// unitOf is the unit in which a delta is written: three digits of the largest.
-func unitOf(d *state.Delta) deltaUnit {
-	most := d.Step.Abs()
-	for _, p := range d.Parts {
-		most = max(most, p.Change().Abs())
-	}
-	u := deltaUnit{name: "ns", size: 1}
-	switch {
-	case most >= 10*time.Second:
-		u = deltaUnit{name: "s", size: time.Second}
-	case most >= time.Millisecond || most == 0:
-		u = deltaUnit{name: "ms", size: time.Millisecond}
-	case most >= time.Microsecond:
-		u = deltaUnit{name: "µs", size: time.Microsecond}
-	}
-	for q := most; q > 0 && q < 100*u.size && u.places < 2; q *= 10 {
-		u.places++
-	}
-	return u
-}
-
-// signed writes a time with its sign, and with the unit if that is wanted.
-func (u deltaUnit) signed(d time.Duration, unit bool) string {
-	sign := "+"
-	if d < 0 {
-		sign = "−"
-	} else if d == 0 {
-		sign = "±"
-	}
-	text := sign + u.plain(d)
-	if unit {
-		text += " " + u.name
-	}
-	return text
-}
-
-func (u deltaUnit) plain(d time.Duration) string {
-	return strconv.FormatFloat(float64(d.Abs())/float64(u.size), 'f', u.places, 64)
-}
-
-// Sentence is the delta in words, for screen readers.
-func (c *Compare) Sentence() string {
-	if c.S.Compare == nil {
-		return ""
-	}
-	d, ok := c.S.Delta()
-	if !ok {
-		return c.missing()
-	}
-	step, parts := d.Rounded()
-	u := unitOf(&d)
-	more := func(d time.Duration, more, less string) string {
-		if d < 0 {
-			more = less
-		}
-		return u.plain(d) + " " + u.name + " " + more
-	}
-	text := "B takes as long as A"
-	if step != 0 {
-		text = "B takes " + more(step, "more", "less") + " than A"
-	}
-	sep := ": "
-	for i, p := range d.Parts {
-		if parts[i] != 0 {
-			text += sep + p.Name + " " + more(parts[i], "more", "less")
-			sep = ", "
-		}
-	}
-	switch {
-	case d.Peak > 0:
-		text += ". Its peak is " + format.Bytes(d.Peak) + " higher."
-	case d.Peak < 0:
-		text += ". Its peak is " + format.Bytes(-d.Peak) + " lower."
-	default:
-		text += ". The peaks are equal."
-	}
-	return text
+	return format.Rate(toDev)
 }
 
 // Fit is the text of the button that gives the other side the budget that it lacks.
@@ -330,7 +226,7 @@ func (c *Compare) Table() vugu.HTML {
 	ca, na := c.side(true)
 	cb, nb := c.side(false)
 	row("network", networkName(ca, na), networkName(cb, nb), "")
-	row("strategy", strategyTitle(ca.Strategy), strategyTitle(cb.Strategy), "")
+	row("strategy", choice.PlanName(ca.Strategy), choice.PlanName(cb.Strategy), "")
 	row("host link", linkName(ca), linkName(cb), "")
 	row("budget", budgetText(ca, na), budgetText(cb, nb), "")
 	if d, ok := c.S.Delta(); ok {

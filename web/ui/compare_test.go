@@ -60,14 +60,17 @@ func TestComparePanel(t *testing.T) {
 	wellFormed(t, page)
 	for _, want := range []string{
 		`data-testid="side-a" aria-pressed="false"`, `data-testid="side-b" aria-pressed="true"`,
-		"Optimal recomputation · 2.58 GiB", "Controls and numbers: B", `<span class="delta-step">step <b>`, "recompute −", c.Sentence(),
+		"Best choice of blocks · 2.58 GiB", "Controls and numbers: B", "computing again <b>−", `class="delta-step"`, c.Say(), c.Sub(), c.Sentence(),
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not contain %q", want)
 		}
 	}
-	if got := c.Sentence(); !strings.Contains(got, "recompute ") || !strings.Contains(got, " less") || !strings.HasPrefix(got, "B takes ") || !strings.Contains(got, "Its peak is ") {
+	if got := c.Sentence(); !strings.Contains(got, "computing again ") || !strings.Contains(got, " less") || !strings.HasPrefix(got, "B takes ") || !strings.Contains(got, "Its peak is ") {
 		t.Errorf("the sentence is %q; want it to say what B takes, does not recompute, and its peak", got)
+	}
+	if got, want := c.Say()+" "+c.Sub(), "B is 12 ms faster (170 ms, not 182 ms). It computes 9 fewer layers again and sends 4 more layers to the host. Its peak is 1.28 GiB higher. Both fit. Host memory: A none, B 680 MiB."; got != want {
+		t.Errorf("the difference is %q; want %q", got, want)
 	}
 	// The row as it is written adds up, digit for digit.
 	step, parts := d.Rounded()
@@ -106,7 +109,7 @@ func TestCompareTable(t *testing.T) {
 	do(t, s, state.ToggleCompare{}, state.SetStrategy{Name: "greedy"}, state.SetBudget{Share: 90 * choice.Percent, Settled: true}, state.ToggleTable{})
 	c := Compare{S: s}
 	table := string(c.Table())
-	for _, want := range []string{"<th scope=\"col\">A</th><th scope=\"col\">B</th>", "Optimal recomputation</td><td>Greedy offload", "step time (ms)", "recomputed</td><td>"} {
+	for _, want := range []string{"<th scope=\"col\">A</th><th scope=\"col\">B</th>", "Best choice of blocks</td><td>Greedy offload", "step time (ms)", "recomputed</td><td>"} {
 		if !strings.Contains(table, want) {
 			t.Errorf("the table does not contain %q:\n%s", want, table)
 		}

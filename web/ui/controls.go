@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"memtide/engine"
+	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/state"
 )
@@ -32,7 +33,7 @@ func (c *Controls) Kinds() []Option {
 
 // StrategyLine is the name and the first sentence of the strategy.
 func (c *Controls) StrategyLine() string {
-	return strategyTitle(c.S.Choice.Strategy) + ": " + (&Dock{S: c.S}).StrategyDoc()
+	return choice.PlanName(c.S.Choice.Strategy) + ": " + (&Dock{S: c.S}).StrategyDoc()
 }
 
 // Param is a parameter of the strategy with its present value.
@@ -106,7 +107,7 @@ func (c *Controls) Transfers() []Option {
 
 // Line says the most important of the details.
 func (c *Controls) Line() string {
-	words := []string{"link " + format.Rate(c.S.Choice.ToDev), strings.ToLower(selected(c.Duplexes())), selected(c.Transfers()) + " transfers"}
+	words := []string{"link " + linkRates(c.S.Choice.ToDev, c.S.Choice.ToHost), strings.ToLower(selected(c.Duplexes())), selected(c.Transfers()) + " transfers"}
 	if e := (&About{S: c.S}).Efficiency(); e != "" {
 		words = append([]string{"efficiency " + e + " %"}, words...)
 	}

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"memtide/web/choice"
 	"memtide/web/draw"
 	"memtide/web/format"
 	"memtide/web/permalink"
@@ -29,7 +30,7 @@ func (c *Embed) Line() string {
 	if Problem(c.S) == "" && c.S.View.Picked && c.S.View.Selected.Kind != draw.Nothing {
 		return p.Model().Sentence(c.S.View.Selected)
 	}
-	line := strategyTitle(p.Choice.Strategy) + " in " + format.Bytes(p.Solved.Budget) + ": " + format.Duration(p.Solved.Trace.Makespan) + " per step"
+	line := choice.PlanName(p.Choice.Strategy) + " in " + format.Bytes(p.Solved.Budget) + ": " + format.Duration(p.Solved.Trace.Makespan) + " per step"
 	if why := Problem(c.S); why != "" {
 		line = why + " " + line
 	}

@@ -3,6 +3,7 @@ package ui
 import (
 	"strings"
 
+	"memtide/web/choice"
 	"memtide/web/draw"
 	"memtide/web/format"
 	"memtide/web/state"
@@ -32,7 +33,7 @@ func headingOf(s *state.State, sides []exportSide) (h draw.Heading) {
 	p := sides[0].picture
 	h.Title = headOf(s, p)
 	if len(sides) == 1 {
-		line := strategyTitle(p.Choice.Strategy) + argsText(p.Choice.Args, nil) + " · budget " + format.Bytes(p.Solved.Budget) + measuresOf(p)
+		line := choice.PlanName(p.Choice.Strategy) + argsText(p.Choice.Args, nil) + " · budget " + format.Bytes(p.Solved.Budget) + measuresOf(p)
 		if name := p.Network.Profile.Name; name != "" && name != h.Title {
 			line = name + " · " + line
 		}
@@ -72,7 +73,8 @@ func deltaLine(d *state.Delta) string {
 	var words []string
 	for i, p := range d.Parts {
 		if parts[i] != 0 {
-			words = append(words, p.Name+" "+u.signed(parts[i], true))
+			name, _ := partLook(p.Name)
+			words = append(words, name+" "+u.signed(parts[i], true))
 		}
 	}
 	text := "B − A: step " + u.signed(step, true)

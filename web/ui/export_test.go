@@ -153,16 +153,16 @@ func TestFileNames(t *testing.T) {
 func TestHeading(t *testing.T) {
 	s := first(t)
 	h := headingOf(s, sidesOf(s))
-	if h.Title != "ResNet-101, batch 32" || len(h.Lines) != 1 || !strings.HasPrefix(h.Lines[0], "Optimal recomputation · budget 2.58 GiB · peak ") || !strings.Contains(h.Lines[0], " · step time ") {
+	if h.Title != "ResNet-101, batch 32" || len(h.Lines) != 1 || !strings.HasPrefix(h.Lines[0], "Best choice of blocks · budget 2.58 GiB · peak ") || !strings.Contains(h.Lines[0], " · step time ") {
 		t.Errorf("the heading is %q", h)
 	}
 	s.View.Frame.Title = "Mine"
-	if h = headingOf(s, sidesOf(s)); h.Title != "Mine" || !strings.HasPrefix(h.Lines[0], "ResNet-101, batch 32 · Optimal") {
+	if h = headingOf(s, sidesOf(s)); h.Title != "Mine" || !strings.HasPrefix(h.Lines[0], "ResNet-101, batch 32 · Best choice of blocks") {
 		t.Errorf("with a title the heading is %q", h)
 	}
 	s = compared(t)
 	h = headingOf(s, sidesOf(s))
-	for i, want := range []string{"A: Optimal recomputation · budget 2.58 GiB · peak ", "B: ", "B − A: step "} {
+	for i, want := range []string{"A: Best choice of blocks · budget 2.58 GiB · peak ", "B: ", "B − A: step "} {
 		if len(h.Lines) != 3 || !strings.HasPrefix(h.Lines[i], want) {
 			t.Fatalf("the heading of a comparison is %q; want a line %q", h, want)
 		}

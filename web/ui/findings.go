@@ -19,8 +19,9 @@ type Findings struct{ S *state.State }
 // firstFindings are so many as are shown at once.
 const firstFindings = 5
 
-// Finding is one of them.
-type Finding struct{ Kind, Place, What, Better string }
+// Finding is one of them; Action is what a button does about it, by the command Do,
+// empty if nothing can.
+type Finding struct{ Kind, Place, What, Better, Action, Do string }
 
 // Refused says that the last file was not opened.
 func (c *Findings) Refused() bool {
@@ -76,14 +77,6 @@ func (c *Findings) Rest() vugu.HTML {
 // More counts the rest.
 func (c *Findings) More() string { return fmt.Sprintf("%d more", len(c.list())-firstFindings) }
 
-// Action is what can be done about the first finding; empty if nothing can.
-func (c *Findings) Action() string {
-	if a := c.S.Alert; a != nil && a.File != "" {
-		return a.Action
-	}
-	return ""
-}
-
 // file is the name of the file that is open; empty for a preset.
 func (c *Findings) file() string {
 	switch {
@@ -105,7 +98,9 @@ func (c *Findings) list() (out []Finding) {
 		return out
 	}
 	if a != nil && a.File != "" {
-		out = append(out, newFinding("doubtful", strings.Join(append([]string{a.Text}, a.Lines...), " ")))
+		f := newFinding("doubtful", strings.Join(append([]string{a.Text}, a.Lines...), " "))
+		f.Action, f.Do = a.Action, "act"
+		out = append(out, f)
 	}
 	if c.file() == "" {
 		return out
@@ -119,7 +114,11 @@ func (c *Findings) list() (out []Finding) {
 	}
 	for _, line := range odd {
 		if told := a != nil && a.File != ""; !told || !strings.HasPrefix(line, profiles.NoChain) {
-			out = append(out, newFinding(kindOf(line), line))
+			f := newFinding(kindOf(line), line)
+			if strings.Contains(line, "stage") && !c.S.View.Layers.Open && c.S.Memory == nil {
+				f.Action, f.Do = "Show the layers", "layers"
+			}
+			out = append(out, f)
 		}
 	}
 	for _, line := range notes {
@@ -164,7 +163,11 @@ func items(list []Finding) vugu.HTML {
 		if f.Place != "" {
 			place = "<b>" + html.EscapeString(f.Place) + "</b> "
 		}
-		fmt.Fprintf(&b, `<li><i class="%s">%s</i><span>%s%s <small>%s</small></span></li>`, strings.ReplaceAll(f.Kind, " ", "-"), f.Kind, place, html.EscapeString(f.What), html.EscapeString(f.Better))
+		act := ""
+		if f.Action != "" {
+			act = fmt.Sprintf(`<button class="button small" type="button" data-do="%s">%s</button>`, f.Do, html.EscapeString(f.Action))
+		}
+		fmt.Fprintf(&b, `<li><i class="%s">%s</i><span>%s%s <small>%s</small></span>%s</li>`, strings.ReplaceAll(f.Kind, " ", "-"), f.Kind, place, html.EscapeString(f.What), html.EscapeString(f.Better), act)
 	}
 	return vugu.HTML(b.String())
 }

@@ -60,7 +60,15 @@ func TestFindings(t *testing.T) {
 		t.Errorf("%d rows and %d more; want 5 and 2", first, rest)
 	}
 	s.Alert = &state.Alert{File: "mine.csv", Text: "mine.csv is no useful chain.", Action: "Use the graph", Do: state.SetGraph{Graph: true}}
-	if got := c.Action(); got != "Use the graph" || len(c.list()) != 7 || c.Refused() {
-		t.Errorf("%d rows with the action %q; want 7, the chain said once, and the action", len(c.list()), got)
+	if got := string(c.First()); strings.Count(got, "<button") != 1 || !strings.Contains(got, `data-do="act">Use the graph</button></li>`) || len(c.list()) != 7 || c.Refused() {
+		t.Errorf("%d rows: %s; want 7, the chain said once, with the action", len(c.list()), got)
+	}
+	n.Lint = []string{"In 3 stages, the saved set is smaller than the output, which it contains."}
+	if got := string(c.First()); !strings.Contains(got, `data-do="layers">Show the layers</button></li>`) {
+		t.Errorf("about stages: %s; want a button that shows them", got)
+	}
+	s.Update(state.ToggleLayers{})
+	if got := string(c.First()); strings.Contains(got, "Show the layers") {
+		t.Errorf("the layers are shown: %s; want no button for it", got)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"memtide/engine"
+	"memtide/web/choice"
 	"memtide/web/draw"
 	"memtide/web/state"
 )
@@ -73,7 +74,7 @@ var keyTable = []keyRow{
 	{"/", "find a layer", ""},
 	{"C", "compare, or close", ""},
 	{"X", "swap A and B", ""},
-	{"1 … 6", "strategy: " + keyTitles(), ""},
+	{"1 … 6", "plan: " + keyTitles(), ""},
 	{"Ctrl Z, Ctrl Shift Z", "undo, redo a decision", ""},
 	{"Y", "copy the link", ""},
 	{"Ctrl S", "save what is shown as a picture", ""},
@@ -82,11 +83,12 @@ var keyTable = []keyRow{
 	{"Esc", "close, deselect", ""},
 }
 
-// keyTitles are the strategies of the number keys.
+// keyTitles are the plans of the number keys.
 func keyTitles() string {
 	var out []string
 	for _, name := range keyStrategies {
-		out = append(out, strings.ToLower(strategyTitle(name)))
+		title := choice.PlanName(name)
+		out = append(out, strings.ToLower(title[:1])+title[1:])
 	}
 	return strings.Join(out, ", ")
 }

@@ -95,15 +95,22 @@ func (m Mount) Budget(s *state.State) engine.Bytes {
 }
 
 // Around adds to a view what the picture is held against: keeping everything, and
-// what the device has. A comparison has the other side instead.
+// what the device has. A comparison has the other side instead. Of a flame graph they are
+// the calls that are zoomed to and that the keyboard is at.
 func (m Mount) Around(s *state.State, v *draw.View) {
+	if m.Picture == draw.Flames {
+		if v.Selected = s.FlameZoom(); v.Hover.Kind != draw.OnCall && s.FlameMarked() != v.Selected {
+			v.Hover = s.FlameMarked()
+		}
+		return
+	}
 	p := m.Shown(s)
 	if p == nil || m.Picture != draw.Memory || s.Compare != nil {
 		return
 	}
 	v.Ghost, v.Drag = p.Solved.Ghost, !s.View.Frame.Embed
 	if d := deviceOf(p.Choice); d != nil {
-		v.Capacity, v.Device = d.Memory, "one "+gpuName(d)
+		v.Capacity, v.Device = d.Memory, "one "+d.Short()
 	}
 	storyView(s, v)
 }

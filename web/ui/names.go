@@ -3,7 +3,7 @@ package ui
 import (
 	"strings"
 
-	"memtide/engine"
+	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/state"
 )
@@ -16,23 +16,16 @@ func PageTitle(s *state.State) string {
 	case s.View.Frame.Title != "" || s.Memory != nil || n == nil:
 	case s.Compare != nil:
 		a, b := s.SideChoices()
-		name += ": " + strategyTitle(a.Strategy)
+		name += ": " + choice.PlanName(a.Strategy)
 		if a.Strategy != b.Strategy {
-			name += " against " + strategyTitle(b.Strategy)
+			name += " against " + choice.PlanName(b.Strategy)
 		} else {
 			name += ", A against B"
 		}
 	default:
-		name += ": " + strategyTitle(s.Choice.Strategy) + " in " + format.Bytes(s.Choice.Budget.Of(n.Totals.KeepAllPeak))
+		name += ": " + choice.PlanName(s.Choice.Strategy) + " in " + format.Bytes(s.Choice.Budget.Of(n.Totals.KeepAllPeak))
 	}
 	return name + " – memtide"
-}
-
-func strategyTitle(name string) string {
-	if s := engine.Lookup(name); s != nil {
-		return s.Title
-	}
-	return name
 }
 
 // letter is the name of a side.

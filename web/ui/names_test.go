@@ -16,9 +16,9 @@ func TestTitle(t *testing.T) {
 		do   func()
 		want string
 	}{
-		{"alone", func() {}, name + ": Optimal recomputation in 2.58 GiB – memtide"},
-		{"two budgets", func() { s.Update(state.ToggleCompare{}) }, name + ": Optimal recomputation, A against B – memtide"},
-		{"two strategies", func() { s.Update(state.SetStrategy{Name: "greedy"}) }, name + ": Optimal recomputation against Greedy offload – memtide"},
+		{"alone", func() {}, name + ": Best choice of blocks in 2.58 GiB – memtide"},
+		{"two budgets", func() { s.Update(state.ToggleCompare{}) }, name + ": Best choice of blocks, A against B – memtide"},
+		{"two strategies", func() { s.Update(state.SetStrategy{Name: "greedy"}) }, name + ": Best choice of blocks against Greedy offload – memtide"},
 		{"a title of the link", func() { s.View.Frame.Title = "Mine" }, "Mine – memtide"},
 	} {
 		c.do()

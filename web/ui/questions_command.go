@@ -22,6 +22,8 @@ func (c Command) questionCommand(s *state.State) state.Message {
 		return state.StartQuestion{Name: c.Arg}
 	case "unask":
 		return state.StopQuestion{Name: c.Arg}
+	case "try-answer":
+		return state.TryAnswer{Name: c.Arg, Index: c.Index}
 	case "use-answer":
 		return state.UseAnswer{Name: c.Arg, Index: c.Index}
 	case "slowdown":

@@ -7,6 +7,7 @@ import (
 	"memtide/engine/sim"
 	"memtide/profiles"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/state"
 )
@@ -48,7 +49,7 @@ func (c *Results) Numbers() []Number {
 	if n == 0 {
 		return out[:2]
 	}
-	out[2].Value, out[2].Label = samples(float64(n)/t.Makespan.Seconds()), unit+" per second"
+	out[2].Value, out[2].Label = perSecond(n, t.Makespan), unit+" per second"
 	return out
 }
 
@@ -97,7 +98,7 @@ func (c *Results) Verdict() string {
 	case p == nil:
 		return ""
 	case c.S.Preview != nil:
-		return "preview: " + strategyTitle(p.Choice.Strategy)
+		return "preview: " + choice.PlanName(p.Choice.Strategy)
 	case p.Partial && c.S.Solving != nil:
 		return "best so far"
 	case p.Partial:
@@ -148,7 +149,7 @@ func (c *Results) VerdictTitle() string {
 		return ""
 	}
 	s := p.Solved
-	text := fmt.Sprintf("%s claims %s and a peak of %s; the simulator measured %s and %s.", strategyTitle(s.Strategy),
+	text := fmt.Sprintf("%s claims %s and a peak of %s; the simulator measured %s and %s.", choice.PlanName(s.Strategy),
 		format.Duration(s.Claim.StepTime), format.Bytes(s.Claim.Peak), format.Duration(s.Trace.Makespan), format.Bytes(s.Trace.Peak))
 	if !s.Verdict.Verified {
 		return text + " " + format.Durations(s.Verdict.Problem)
@@ -168,13 +169,13 @@ func (c *Results) ClaimTitle() string {
 		return ""
 	case p.Solved.Claim.Optimal:
 		return fmt.Sprintf("%s claims that nothing is faster within its class, %s; that is its own proof, which is not checked here.",
-			strategyTitle(p.Solved.Strategy), p.Solved.Claim.Within)
+			choice.PlanName(p.Solved.Strategy), p.Solved.Claim.Within)
 	}
 	if s, c := p.Solved, p.Solved.Claim; c.Within != "" && s.Trace.Makespan > c.Bound && c.Bound > 0 {
 		return fmt.Sprintf("%s claims that nothing among %s takes less than %s: this is %s more. That is its own proof, which is not checked here.",
-			strategyTitle(s.Strategy), c.Within, format.Duration(c.Bound), format.Percent(over(s.Trace.Makespan, c.Bound)))
+			choice.PlanName(s.Strategy), c.Within, format.Duration(c.Bound), format.Percent(over(s.Trace.Makespan, c.Bound)))
 	}
-	return strategyTitle(p.Solved.Strategy) + " does not claim that nothing is faster."
+	return choice.PlanName(p.Solved.Strategy) + " does not claim that nothing is faster."
 }
 
 // Late is Answer.Late.

@@ -15,15 +15,25 @@ const (
 	wordsDetails = "Model details"
 	wordsOrigin  = "Where the numbers come from"
 
-	wordsOnOne    = "%s on one %s%s"                                 // of the device's memory, device, price
-	wordsNeeded   = "%s is needed, and one %s has %s."               // peak, device, its memory
-	wordsRange    = "%s with CUDA and the allocator; one %s has %s." // range, device, its memory
-	wordsSlower   = ", %s slower than with enough memory"
-	wordsNoSlower = ", no slower than with enough memory"
+	wordsOnOne    = "%s on one %s%s"                                           // of the device's memory, device, price
+	wordsNeeded   = "%s is needed, and one %s has %s."                         // peak, device, its memory
+	wordsResident = "%s is needed before the first layer runs; one %s has %s." // weights and the like, device, its memory
+	wordsRange    = "%s" + wordsReserved + "; one %s has %s."                  // range, device, its memory
+	wordsSlower   = ", %s slower" + wordsThan
+	wordsNoSlower = ", no slower" + wordsThan
+	wordsThan     = " than with enough memory" // only where there is room, as
+	wordsReserved = " with CUDA and the allocator"
 	wordsTooSmall = "Does not fit in %s: " // budget
 	wordsAtLeast  = "%s needs %s at least" // plan, bytes
 	wordsOneHas   = "one %s has %s"        // device, its memory
 	wordsKeepAll  = "Keeping everything takes %s."
+	wordsNoPlan   = "No plan helps here: they all move activations, and weights, gradients and optimizer alone are %s too much."
+
+	wordsLonger  = "B is %s slower (%s, not %s)." // difference, step of B, of A
+	wordsShorter = "B is %s faster (%s, not %s)."
+	wordsAsLong  = "B takes as long as A: %s."
+	wordsTry     = "Press to see it in the pictures, Enter to use it"
+	wordsWhere   = "Where the %s come from"
 
 	wordsAtPeak   = "at the peak of the step"
 	wordsTooMuch  = "%s too much"

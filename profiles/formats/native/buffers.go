@@ -104,7 +104,11 @@ func readLayout(o *jsontext.Object, m *profiles.Memory, r *parse.BufferReader, p
 		l.Took = r.Took
 	}
 	for i, b := range m.Requests.Buffers {
-		if l.Took != nil && l.Took[i] == 0 && l.Addr[i] != alloc.NoAddr {
+		switch {
+		case l.Took == nil:
+		case l.Addr[i] == alloc.NoAddr:
+			l.Took[i] = 0 // what was refused takes nothing
+		case l.Took[i] == 0:
 			l.Took[i] = b.Bytes
 		}
 		size := b.Bytes

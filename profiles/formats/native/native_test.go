@@ -149,3 +149,22 @@ func FuzzNative(f *testing.F) {
 		return formattest.MutateJSON(sample, s, keys, texts)
 	})
 }
+
+// A buffer that was refused takes nothing, whatever a file says.
+func TestRefusedTakesNothing(t *testing.T) {
+	text, err := os.ReadFile("testdata/buffers.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dump := func(text []byte) string {
+		p, err := profiles.Decode("buffers.json", profiles.Bytes(text), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return formattest.Dump(p)
+	}
+	want := dump(text)
+	if got := dump(bytes.Replace(text, []byte(`"size":4096}`), []byte(`"size":4096,"took":4096}`), 1)); got != want {
+		t.Errorf("with a taken size of what was refused:\n%s\nwant\n%s", got, want)
+	}
+}

@@ -1,0 +1,66 @@
+package operators_test
+
+import (
+	"strings"
+	"testing"
+
+	"memtide/engine"
+	"memtide/engine/play"
+	"memtide/profiles"
+	"memtide/profiles/formats/operators"
+)
+
+// What a framework is told is within the budget when it is played, and is what it says;
+// where nothing is, a sentence says why.
+func TestSettings(t *testing.T) {
+	told := map[string]int{}
+	stored(t, func(name string, _ *profiles.Profile, trace *play.Trace) {
+		player := play.NewPlayer(trace)
+		all := player.Play(nil).Peak
+		for _, percent := range []engine.Bytes{80, 45} {
+			budget := all * percent / 100
+			settings, err := player.Settings(budget, nil)
+			if err != nil {
+				t.Fatalf("%s at %d %%: %v", name, percent, err)
+			}
+			for _, s := range settings {
+				if (s.Code == "") == (s.Why == "") {
+					t.Errorf("%s at %d %%, %s: code %q and reason %q; want one of them", name, percent, s.Framework, s.Code, s.Why)
+				}
+				if s.Code == "" {
+					continue
+				}
+				told[s.Framework]++
+				if err := trace.Validate(s.Segments); err != nil {
+					t.Errorf("%s at %d %%, %s: %v", name, percent, s.Code, err)
+				}
+				if got := player.Play(s.Segments); got != s.Result || got.Peak > budget {
+					t.Errorf("%s at %d %%, %s: played %+v, told %+v, budget %d", name, percent, s.Code, got, s.Result, budget)
+				}
+			}
+		}
+	})
+	if len(told) != 6 {
+		t.Errorf("settings of %v; want all six", told)
+	}
+}
+
+// The numbers count layers of the one list that there is: of seven blocks every second.
+func TestSettingsOfLayers(t *testing.T) {
+	_, trace, err := operators.Read("gpt.json.gz", unpacked(t, "testdata/traces/gpt.json.gz"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	player := play.NewPlayer(trace)
+	settings, err := player.Settings(player.Play(nil).Peak*60/100, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var units []string
+	for _, s := range settings[0].Segments {
+		units = append(units, strings.Join(s.Units, "+"))
+	}
+	if got, want := settings[0].Code+" "+strings.Join(units, " "), `model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"every_n_layers": 2}) h.0 h.2 h.4 h.6`; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}

@@ -1,0 +1,125 @@
+package llm
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"memtide/engine/pipeline"
+)
+
+// piped is a model on eight ranks with 24 micro batches.
+func piped(schedule string) Setup {
+	return Setup{Model: Lookup("llama3-8b"), Seq: 4096, Accumulate: 24, Weight: 2, Grad: 4, Moments: 8, Zero: 1, Shard: 8,
+		Norm: "fused", FusedGate: true, Loss: "inplace", Optimizer: "fused", Stages: 8, Schedule: schedule}
+}
+
+func playRanks(t *testing.T, s Setup) *Ranks {
+	t.Helper()
+	r, err := PlayRanks(s, CardOf("H100"))
+	if err != nil {
+		t.Fatalf("%s: %v", s.Schedule, err)
+	}
+	return r
+}
+
+// zero-bubble#21 measured, on eight cards: ZB-2P most, then interleaved, ZB-V, 1F1B least.
+func TestSchedulesComeInOrder(t *testing.T) {
+	var was *Ranks
+	for _, name := range []string{"zb-h2", "interleaved", "zb-v", "1f1b"} {
+		r := playRanks(t, piped(name))
+		if was != nil && r.List[r.Full].Allocated >= was.List[was.Full].Allocated {
+			t.Errorf("%s takes %d bytes, %s %d; want less", name, r.List[r.Full].Allocated, was.Schedule.Name, was.List[was.Full].Allocated)
+		}
+		was = r
+	}
+}
+
+// Every schedule has every layer where it says, the embedding with the first and the head
+// with the last; the two directions of DualPipe have all of it twice.
+func TestRanksHaveAllLayers(t *testing.T) {
+	for _, name := range pipeline.Names() {
+		r := playRanks(t, piped(name))
+		count, firsts, lasts := make([]int, 32), 0, 0
+		for _, rank := range r.List {
+			for _, l := range rank.Layers {
+				count[l]++
+			}
+			if rank.First != slices.Contains(rank.Layers, 0) || rank.Last != slices.Contains(rank.Layers, 31) {
+				t.Errorf("%s: rank with layers %v: embedding %v, head %v", name, rank.Layers, rank.First, rank.Last)
+			}
+			if rank.First {
+				firsts++
+			}
+			if rank.Last {
+				lasts++
+			}
+			if rank.Allocated > r.List[r.Full].Allocated {
+				t.Errorf("%s: the fullest rank has %d bytes, another one %d", name, r.List[r.Full].Allocated, rank.Allocated)
+			}
+		}
+		want := 1
+		if name == "dualpipe" {
+			want = 2
+		}
+		if slices.Min(count) != want || slices.Max(count) != want || firsts != want || lasts != want {
+			t.Errorf("%s: layers stand %v times, embeddings %d, heads %d; want %d", name, count, firsts, lasts, want)
+		}
+	}
+}
+
+// Run takes the fullest rank, the ends of 1F1B are what the same setup takes with its
+// passes counted by hand.
+func TestRanksAndEndsAgree(t *testing.T) {
+	s := piped("1f1b")
+	r := playRanks(t, s)
+	whole := run(t, s)
+	if whole.Allocated != r.List[r.Full].Allocated || whole.Stage != int64(r.Full) {
+		t.Errorf("all of it takes %d bytes on rank %d, the fullest rank %d on %d", whole.Allocated, whole.Stage, r.List[r.Full].Allocated, r.Full)
+	}
+	byHand := s
+	byHand.Schedule, byHand.InFlight, byHand.Accumulate = "", 8, 2
+	if got := run(t, byHand); got.Allocated != r.List[0].Allocated && got.Allocated != r.List[7].Allocated {
+		t.Errorf("with eight micro batches in flight an end takes %d bytes; the ranks %d and %d", got.Allocated, r.List[0].Allocated, r.List[7].Allocated)
+	}
+	if r.List[0].InFlight != 8 || r.List[7].InFlight != 1 || r.Time <= r.Trace.Makespan {
+		t.Errorf("in flight %d and %d, step %v of passes %v; want 8 and 1, and an optimizer step beside the passes", r.List[0].InFlight, r.List[7].InFlight, r.Time, r.Trace.Makespan)
+	}
+}
+
+// Layers can be laid out by hand: fewer on the ranks of embedding and head.
+func TestUnevenStages(t *testing.T) {
+	s := piped("1f1b")
+	s.Split = []int64{3, 4, 4, 5, 5, 5, 4, 2}
+	r := playRanks(t, s)
+	for i, n := range s.Split {
+		if int64(len(r.List[i].Layers)) != n {
+			t.Errorf("rank %d has %d layers, want %d", i, len(r.List[i].Layers), n)
+		}
+	}
+	even := playRanks(t, piped("1f1b"))
+	if a, b := r.List[7].Allocated, even.List[7].Allocated; a >= b {
+		t.Errorf("with 2 layers instead of 4 the last rank takes %d bytes, not less than %d", a, b)
+	}
+}
+
+// What no pipeline can be is refused by name.
+func TestRanksRefuse(t *testing.T) {
+	for _, c := range []struct {
+		change func(*Setup)
+		want   string
+	}{
+		{func(s *Setup) { s.Schedule = "1f2b" }, `schedule "1f2b" is not known`},
+		{func(s *Setup) { s.Schedule = "" }, "no schedule of the pipeline is named"},
+		{func(s *Setup) { s.Stages = 33 }, "a stage of the pipeline has 0 layers; llama3-8b has 32 for 33 stages"},
+		{func(s *Setup) { s.Split = []int64{16, 15, 1} }, "3 stages have 32 layers; llama3-8b has 32, and the schedule 8 stages"},
+		{func(s *Setup) { s.Split = []int64{40, -8} }, "a stage of the pipeline has -8 layers"},
+		{func(s *Setup) { s.Schedule, s.Accumulate = "interleaved", 9 }, "9 micro batches are no multiple of 8 ranks"},
+	} {
+		s := piped("1f1b")
+		c.change(&s)
+		if _, err := PlayRanks(s, CardOf("H100")); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want %s", err, c.want)
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package proto
+
+import (
+	"fmt"
+
+	"memtide/profiles/doctor"
+)
+
+// Part is what is asked of a recording.
+type Part string
+
+// The parts.
+const (
+	PartReport Part = "report" // all but the replays, and what is in use at the decisive moment
+	PartAlive  Part = "alive"  // what is in use after the event At
+	PartReplay Part = "replay" // the replay of a Setting; with the last one the advice
+)
+
+// Doctor asks about the recording in a file. The page itself does not answer it, nor do
+// its workers: the reader does. It keeps what it opened last at hand, and reads the file
+// again if that is another one.
+type Doctor struct {
+	File    Open `json:"file"` // as it was opened
+	Part    Part `json:"part"`
+	At      int  `json:"at,omitempty"`
+	Setting int  `json:"setting,omitempty"` // below doctor.Settings
+}
+
+// Examined is what there is to say; what was not asked for is nil.
+type Examined struct {
+	Report *doctor.Report `json:"report,omitempty"`
+	Alive  *doctor.Alive  `json:"alive,omitempty"`
+	Replay *doctor.Replay `json:"replay,omitempty"`
+	More   bool           `json:"more,omitempty"`   // there are settings after the one of Replay
+	Advice *doctor.Advice `json:"advice,omitempty"` // when all have been replayed
+}
+
+// File is where a request keeps the file that it is about; nil if there is none.
+func (r *Request) File() *Open {
+	switch {
+	case r.Open != nil:
+		return r.Open
+	case r.Doctor != nil:
+		return &r.Doctor.File
+	}
+	return nil
+}
+
+func (q *Open) take(blobs [][]byte) error {
+	if len(blobs) != 1 {
+		return fmt.Errorf("reading a message: %d blobs for a file; expected 1", len(blobs))
+	}
+	q.Bytes = blobs[0]
+	return nil
+}

@@ -1,0 +1,76 @@
+package serve
+
+import (
+	"context"
+
+	"memtide/engine"
+	"memtide/profiles"
+	"memtide/wasm/proto"
+)
+
+// Examiner answers about one recording, one request at a time.
+type Examiner func(q *proto.Doctor, poll *engine.Poll) (*proto.Examined, error)
+
+// newExaminer is nil in a program without an examiner, like the page. Then examine is
+// nil too, so that such a program does not hold it.
+var (
+	newExaminer func(*profiles.Profile) (Examiner, error)
+	examine     func(*Server, context.Context, *proto.Doctor) (*proto.Examined, *proto.Failure)
+)
+
+// RegisterExaminer makes this program one that examines recordings: see package
+// serve/examine. of may write into the buffers what each is for. It panics if there is an examiner already.
+func RegisterExaminer(of func(*profiles.Profile) (Examiner, error)) {
+	if newExaminer != nil {
+		panic("serve: an examiner is registered twice")
+	}
+	newExaminer, examine = of, (*Server).examine
+}
+
+// kept is the recording that was read last, under its number.
+type kept struct {
+	number  int
+	examine Examiner
+}
+
+// keep has what was read at hand for what is asked about it later, if this program
+// answers that.
+func (s *Server) keep(q *proto.Open, p *profiles.Profile) {
+	if q.Keep > 0 && newExaminer != nil {
+		if of, err := newExaminer(p); err == nil {
+			s.kept = kept{q.Keep, of}
+		}
+	}
+}
+
+// examined answers about a recording. A program without an examiner asks its reader.
+func (s *Server) examined(ctx context.Context, q *proto.Doctor) (*proto.Examined, *proto.Failure) {
+	if examine == nil {
+		return nil, proto.Fail(proto.BadRequest, "this program cannot examine recordings")
+	}
+	return examine(s, ctx, q)
+}
+
+func (s *Server) examine(ctx context.Context, q *proto.Doctor) (*proto.Examined, *proto.Failure) {
+	poll := engine.NewPoll(ctx, nil)
+	if q.File.Keep == 0 || s.kept.number != q.File.Keep {
+		s.kept = kept{}
+		p, fail := decode(&q.File, poll)
+		if fail != nil {
+			return nil, fail
+		}
+		of, err := newExaminer(p)
+		if err != nil {
+			return nil, proto.Fail(proto.BadRequest, "%v", err)
+		}
+		s.kept = kept{q.File.Keep, of}
+	}
+	out, err := s.kept.examine(q, poll)
+	if err != nil {
+		if ctx.Err() != nil || poll.Err() != nil {
+			return nil, proto.Fail(proto.Deadline, "it was stopped before it was done")
+		}
+		return nil, proto.Fail(proto.BadRequest, "%v", err)
+	}
+	return out, nil
+}

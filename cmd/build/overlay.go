@@ -31,6 +31,7 @@ import (
 //     nobody here does, by methods that every interface might call;
 //   - internal/godebug (14.6 KB) watches an environment variable, which no browser
 //     has, and counts for runtime/metrics, which nobody reads;
+//   - runtime (18 KB) can write a trace of itself, for which nothing here asks;
 //   - log (3.0 KB) is imported by Vugu's components for the name of a type. Whatever
 //     else used it would not compile.
 //
@@ -42,6 +43,7 @@ var replacements = []replacement{
 	{"slices", map[string]string{"slices": "37caf14b2cdccf2d", "sort": "a5accf0e82841592"}, map[string]string{"zsortanyfunc.go": sortedByIndex, "zsortordered.go": orderedByIndex, "zsortfunc.go": fromSort}},
 	{"log", map[string]string{"log": "09bf01db73dee0b5"}, map[string]string{"log.go": withoutLogger}},
 	{"time", map[string]string{"time": "3afc4408b0172ce8"}, map[string]string{"format.go": withoutDates, "time.go": withoutDates}},
+	{"runtime", map[string]string{"runtime": "6d6e0423f6ae80fe"}, map[string]string{"traceruntime.go": withoutTracing}},
 	{"internal/godebug", map[string]string{"internal/godebug": "5a083aad661ed84f"}, map[string]string{"godebug.go": withoutSettings}},
 }
 
@@ -53,10 +55,12 @@ type replacement struct {
 }
 
 // What stands for a text that is made from the file of the same name: in package sort,
-// which fits into package slices, or in the package itself, without the methods of dates.
+// which fits into package slices, or in the package itself, without the methods of dates,
+// or with an execution tracer that is never on.
 const (
-	fromSort     = "sort"
-	withoutDates = "dates"
+	fromSort       = "sort"
+	withoutDates   = "dates"
+	withoutTracing = "tracing"
 )
 
 // dates are the methods of time.Time that read and write dates. They are kept in every
@@ -164,6 +168,9 @@ func overlay(goroot, dir string, others map[string]string) (list string, leftOut
 	return list, leftOut, err
 }
 
+// tracing are the functions that tell the runtime whether it is traced.
+var tracing = regexp.MustCompile(`(?m)^(func (?:traceEnabled|traceAllocFreeEnabled|traceShuttingDown|\(tl traceLocker\) ok)\(\) bool \{)\n.*\n\}`)
+
 // text is what is read in the place of a file.
 func (r *replacement) text(src, name, text string) (string, error) {
 	switch text {
@@ -173,6 +180,9 @@ func (r *replacement) text(src, name, text string) (string, error) {
 	case withoutDates:
 		own, err := os.ReadFile(filepath.Join(src, r.pkg, name))
 		return dates.ReplaceAllString(string(own), "$1 panic(\"time: this program is built without dates; see cmd/build/overlay.go\") }"), err
+	case withoutTracing:
+		own, err := os.ReadFile(filepath.Join(src, r.pkg, name))
+		return tracing.ReplaceAllString(string(own), "$1 return false }"), err
 	}
 	return text, nil
 }

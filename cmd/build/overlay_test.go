@@ -141,6 +141,33 @@ func TestOverlayOfDownloadedGo(t *testing.T) {
 	}
 }
 
+// What is made from a file is not what it was: the methods and functions are there.
+func TestOverlayEdits(t *testing.T) {
+	goroot, err := run("", nil, "go", "env", "GOROOT")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		pkg, file, how string
+		edits          int
+		text           string
+	}{
+		{"time", "format.go", withoutDates, 2, "panic("},
+		{"time", "time.go", withoutDates, 5, "panic("},
+		{"runtime", "traceruntime.go", withoutTracing, 4, "{ return false }"},
+	} {
+		own, err := os.ReadFile(filepath.Join(goroot, "src", c.pkg, c.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := replacement{pkg: c.pkg}
+		text, err := r.text(filepath.Join(goroot, "src"), c.file, c.how)
+		if got := strings.Count(text, c.text) - strings.Count(string(own), c.text); err != nil || got != c.edits {
+			t.Errorf("%s/%s (%v): %d functions are others; want %d", c.pkg, c.file, err, got, c.edits)
+		}
+	}
+}
+
 // A package that is not the one that files were made for keeps its own, and that is said.
 func TestOverlayOfAnotherVersion(t *testing.T) {
 	goroot, err := run("", nil, "go", "env", "GOROOT")
@@ -180,7 +207,8 @@ func TestOverlayOfAnotherVersion(t *testing.T) {
 		{"sort/zsortfunc.go", "slices/zsortfunc.go", 2},
 		{"internal/godebug/more.go", "internal/godebug/godebug.go", 3},
 		{"time/sleep.go", "time/format.go", 4},
-		{"log/log.go", "log/log.go", 5},
+		{"runtime/proc.go", "runtime/traceruntime.go", 5},
+		{"log/log.go", "log/log.go", 6},
 	} {
 		f, err := os.OpenFile(filepath.Join(other, "src", c.file), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,8 +27,11 @@ import (
 //     algorithm stands in package sort, for anything that can compare and swap by
 //     index. It makes the same comparisons and exchanges, so that equal elements end
 //     in the same order as in a native program;
+//   - time (with the sorting of ordered types 15 KB) writes and reads dates, which
+//     nobody here does, by methods that every interface might call;
 //   - internal/godebug (14.6 KB) watches an environment variable, which no browser
 //     has, and counts for runtime/metrics, which nobody reads;
+//   - runtime (18 KB) can write a trace of itself, for which nothing here asks;
 //   - log (3.0 KB) is imported by Vugu's components for the name of a type. Whatever
 //     else used it would not compile.
 //
@@ -36,8 +40,10 @@ import (
 // bring it up to date, look at what has changed and write the sum that the word tells.
 var replacements = []replacement{
 	{"html", map[string]string{"html": "d4c589dba79d53d8"}, map[string]string{"entity.go": withoutEntities}},
-	{"slices", map[string]string{"slices": "37caf14b2cdccf2d", "sort": "a5accf0e82841592"}, map[string]string{"zsortanyfunc.go": sortedByIndex, "zsortfunc.go": fromSort}},
+	{"slices", map[string]string{"slices": "37caf14b2cdccf2d", "sort": "a5accf0e82841592"}, map[string]string{"zsortanyfunc.go": sortedByIndex, "zsortordered.go": orderedByIndex, "zsortfunc.go": fromSort}},
 	{"log", map[string]string{"log": "09bf01db73dee0b5"}, map[string]string{"log.go": withoutLogger}},
+	{"time", map[string]string{"time": "3afc4408b0172ce8"}, map[string]string{"format.go": withoutDates, "time.go": withoutDates}},
+	{"runtime", map[string]string{"runtime": "6d6e0423f6ae80fe"}, map[string]string{"traceruntime.go": withoutTracing}},
 	{"internal/godebug", map[string]string{"internal/godebug": "5a083aad661ed84f"}, map[string]string{"godebug.go": withoutSettings}},
 }
 
@@ -48,8 +54,18 @@ type replacement struct {
 	files map[string]string // texts by names
 }
 
-// fromSort stands for sort/zsortfunc.go, which fits into package slices.
-const fromSort = ""
+// What stands for a text that is made from the file of the same name: in package sort,
+// which fits into package slices, or in the package itself, without the methods of dates,
+// or with an execution tracer that is never on.
+const (
+	fromSort       = "sort"
+	withoutDates   = "dates"
+	withoutTracing = "tracing"
+)
+
+// dates are the methods of time.Time that read and write dates. They are kept in every
+// program, because interfaces have methods of these names.
+var dates = regexp.MustCompile(`(?ms)^(func \(t \*?Time\) (?:String|GoString|MarshalJSON|UnmarshalJSON|MarshalText|UnmarshalText|AppendText)\(.*?\{)\n.*?^\}`)
 
 const (
 	sortedByIndex = `package slices
@@ -72,6 +88,17 @@ func pdqsortCmpFunc[E any](data []E, a, b, limit int, cmp func(a, b E) int) {
 
 func stableCmpFunc[E any](data []E, n int, cmp func(a, b E) int) {
 	stable_func(byIndex(data, cmp), n)
+}
+`
+	orderedByIndex = `package slices
+
+import "cmp"
+
+func pdqsortOrdered[E cmp.Ordered](data []E, a, b, limit int) {
+	pdqsort_func(lessSwap{
+		func(i, j int) bool { return cmp.Less(data[i], data[j]) },
+		func(i, j int) { data[i], data[j] = data[j], data[i] },
+	}, a, b, limit)
 }
 `
 	withoutEntities = `package html
@@ -131,18 +158,33 @@ func overlay(goroot, dir string, others map[string]string) (list string, leftOut
 			continue
 		}
 		for name, text := range r.files {
-			if text == fromSort {
-				sort, err := os.ReadFile(filepath.Join(src, "sort", name))
-				if err != nil {
-					return "", nil, err
-				}
-				text = strings.Replace(string(sort), "package sort", "package "+r.pkg, 1)
+			if text, err = r.text(src, name, text); err != nil {
+				return "", nil, err
 			}
 			files[filepath.Join(src, filepath.FromSlash(r.pkg), name)] = text
 		}
 	}
 	list, err = overlayOf(files, dir)
 	return list, leftOut, err
+}
+
+// tracing are the functions that tell the runtime whether it is traced.
+var tracing = regexp.MustCompile(`(?m)^(func (?:traceEnabled|traceAllocFreeEnabled|traceShuttingDown|\(tl traceLocker\) ok)\(\) bool \{)\n.*\n\}`)
+
+// text is what is read in the place of a file.
+func (r *replacement) text(src, name, text string) (string, error) {
+	switch text {
+	case fromSort:
+		sort, err := os.ReadFile(filepath.Join(src, "sort", name))
+		return strings.Replace(string(sort), "package sort", "package "+r.pkg, 1), err
+	case withoutDates:
+		own, err := os.ReadFile(filepath.Join(src, r.pkg, name))
+		return dates.ReplaceAllString(string(own), "$1 panic(\"time: this program is built without dates; see cmd/build/overlay.go\") }"), err
+	case withoutTracing:
+		own, err := os.ReadFile(filepath.Join(src, r.pkg, name))
+		return tracing.ReplaceAllString(string(own), "$1 return false }"), err
+	}
+	return text, nil
 }
 
 // verify sees that packages are those that files were made for.

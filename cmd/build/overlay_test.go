@@ -18,6 +18,7 @@ const sorts = `package main
 import (
 	"fmt"
 	"hash/fnv"
+	"math"
 	"math/rand/v2"
 	"slices"
 )
@@ -39,16 +40,65 @@ func main() {
 		if !slices.IsSortedFunc(items, byKey) {
 			panic("not sorted")
 		}
-		fmt.Fprint(sum, items, stable)
+		floats, words := make([]float64, n), make([]string, n)
+		for i := range floats {
+			floats[i] = [...]float64{r.Float64(), math.NaN(), float64(i), -0.0}[r.IntN(4)]
+			words[i] = fmt.Sprint(r.IntN(n))
+		}
+		slices.Sort(floats)
+		slices.Sort(words)
+		if !slices.IsSorted(floats) || !slices.IsSorted(words) {
+			panic("not sorted")
+		}
+		fmt.Fprint(sum, items, stable, floats, words)
 	}
 	fmt.Println(sum.Sum64())
 }
 `
 
+// times has durations and moments, and says what writing a date does.
+const times = `package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+func main() {
+	defer func() { fmt.Println(recover() != nil) }()
+	begun := time.Unix(1, 0)
+	d, err := time.ParseDuration("1.5s")
+	ctx, cancel := context.WithDeadline(context.Background(), begun)
+	defer cancel()
+	fmt.Println(begun.Add(d).Sub(begun), begun.Before(begun.Add(d)), err, ctx.Err())
+	_, _ = json.Marshal(begun)
+}
+`
+
+// Without dates durations and moments are what they were.
+func TestOverlayTimes(t *testing.T) {
+	want, got := bothWays(t, times)
+	const moments = "1.5s true <nil> context deadline exceeded\n"
+	if want != moments+"false" || got != moments+"true" {
+		t.Errorf("with other files\n%s\nwithout\n%s\nwant the same, but that a date cannot be written", got, want)
+	}
+}
+
 // With the other files sorting gives the very same order, also among equals.
 func TestOverlaySorts(t *testing.T) {
+	want, got := bothWays(t, sorts)
+	if got != want || strings.TrimSpace(got) == "" {
+		t.Errorf("the sum of what was sorted: %q with other files, %q without; want the same", got, want)
+	}
+}
+
+// bothWays is what a program prints without the other files, and with them.
+func bothWays(t *testing.T, program string) (want, got string) {
+	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string]string{"main.go": sorts, "go.mod": "module sorts\n\ngo 1.26\n"} {
+	for name, text := range map[string]string{"main.go": program, "go.mod": "module program\n\ngo 1.26\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -67,17 +117,13 @@ func TestOverlaySorts(t *testing.T) {
 		}
 		t.Error(err)
 	}
-	want, err := run(dir, []string{"GOFLAGS=-mod=mod"}, "go", "run", ".")
+	if want, err = run(dir, []string{"GOFLAGS=-mod=mod"}, "go", "run", "."); err == nil {
+		got, err = run(dir, []string{"GOFLAGS=-mod=mod"}, "go", "run", "-overlay="+list, ".")
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := run(dir, []string{"GOFLAGS=-mod=mod"}, "go", "run", "-overlay="+list, ".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != want || strings.TrimSpace(got) == "" {
-		t.Errorf("the sum of what was sorted: %q with other files, %q without; want the same", got, want)
-	}
+	return want, got
 }
 
 // A Go that the go command has downloaded keeps its files, and that is said.
@@ -92,6 +138,33 @@ func TestOverlayOfDownloadedGo(t *testing.T) {
 	}
 	if text, err := os.ReadFile(list); err != nil || strings.Contains(string(text), downloads) {
 		t.Errorf("the list (%v) is\n%s\nwant nothing in %s", err, text, downloads)
+	}
+}
+
+// What is made from a file is not what it was: the methods and functions are there.
+func TestOverlayEdits(t *testing.T) {
+	goroot, err := run("", nil, "go", "env", "GOROOT")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		pkg, file, how string
+		edits          int
+		text           string
+	}{
+		{"time", "format.go", withoutDates, 2, "panic("},
+		{"time", "time.go", withoutDates, 5, "panic("},
+		{"runtime", "traceruntime.go", withoutTracing, 4, "{ return false }"},
+	} {
+		own, err := os.ReadFile(filepath.Join(goroot, "src", c.pkg, c.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := replacement{pkg: c.pkg}
+		text, err := r.text(filepath.Join(goroot, "src"), c.file, c.how)
+		if got := strings.Count(text, c.text) - strings.Count(string(own), c.text); err != nil || got != c.edits {
+			t.Errorf("%s/%s (%v): %d functions are others; want %d", c.pkg, c.file, err, got, c.edits)
+		}
 	}
 }
 
@@ -133,7 +206,9 @@ func TestOverlayOfAnotherVersion(t *testing.T) {
 		{"html/escape.go", "html/entity.go", 1},
 		{"sort/zsortfunc.go", "slices/zsortfunc.go", 2},
 		{"internal/godebug/more.go", "internal/godebug/godebug.go", 3},
-		{"log/log.go", "log/log.go", 4},
+		{"time/sleep.go", "time/format.go", 4},
+		{"runtime/proc.go", "runtime/traceruntime.go", 5},
+		{"log/log.go", "log/log.go", 6},
 	} {
 		f, err := os.OpenFile(filepath.Join(other, "src", c.file), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 		if err != nil {

@@ -3,7 +3,6 @@ package play
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -166,19 +165,26 @@ func names(segments []*Segment) string {
 	return "[" + strings.Join(out, ", ") + "]"
 }
 
-// numbered is a module in a list: "h.3", "encoder.layers.0.attn".
-var numbered = regexp.MustCompile(`^(?:(.*?)\.)??(\d+)(?:[.#].*)?$`)
+// numbered splits the name of a module in a list, "encoder.layers.0.attn", into the list
+// and the first number; ok is false where there is none.
+func numbered(name string) (list, number string, ok bool) {
+	name, _, _ = strings.Cut(name, "#")
+	parts := strings.Split(name, ".")
+	for i, part := range parts {
+		if _, err := strconv.Atoi(part); err == nil {
+			return strings.Join(parts[:i], "."), part, true
+		}
+	}
+	return "", "", false
+}
 
 // repeated finds the list of modules that most units lie in, and the units of each of its
 // members, in their order. A list has two members at least.
 func repeated(groups [][]string) (list string, members [][]string) {
 	type member struct{ list, number string }
 	of := func(unit string) (member, bool) {
-		m := numbered.FindStringSubmatch(unit)
-		if m == nil {
-			return member{}, false
-		}
-		return member{m[1], m[2]}, true
+		list, number, ok := numbered(unit)
+		return member{list, number}, ok
 	}
 	count := map[string]int{}
 	for _, g := range groups {

@@ -95,6 +95,9 @@ func parseLink(e *env, s string) (link.Link, error) {
 		}
 	}
 	l, notes := link.Parse(fragment)
+	if l.Step != "" {
+		return l, bad("-from: the link is about a whole training step; memtide plan answers about those")
+	}
 	if !l.Named() {
 		return l, bad("-from: %s", strings.Join(append(notes, "No network is left to work on."), " "))
 	}

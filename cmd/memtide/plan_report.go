@@ -10,24 +10,18 @@ import (
 
 	"memtide/cmd/cli"
 	"memtide/engine"
+	"memtide/engine/pipeline"
 	"memtide/profiles/llm"
 	"memtide/web/format"
 )
 
 // planReport is the answer with what would change it.
-type planReport struct {
-	flags   *planFlags
-	ask     llm.Ask
-	answer  *llm.Answer
-	knobs   []llm.Change
-	fixes   []llm.Change
-	longest int64
-}
+type planReport struct{ *llm.Plan }
 
 // text is the report for people.
 func (r *planReport) text() string {
 	return r.sentence() + cli.Table(func(w *tabwriter.Writer) {
-		a := r.answer
+		a := r.Answer
 		fmt.Fprintf(w, "\nThe peak of %s allocated is in the %s\n", format.Bytes(a.Allocated), a.Phase)
 		for _, p := range a.Parts {
 			amounts(w, a.Allocated, p.Class.String(), p.Bytes)
@@ -39,15 +33,31 @@ func (r *planReport) text() string {
 			}
 		}
 		fmt.Fprintf(w, "\nReserved\n  expandable segments\t%s\n  the allocator's default\t%s\n  beside them, assumed for CUDA and collectives\t%s\n",
-			format.Bytes(a.Expandable), format.Bytes(a.Reserved), format.Bytes(r.ask.Context))
-	}) + r.changes() + r.ways()
+			format.Bytes(a.Expandable), format.Bytes(a.Reserved), format.Bytes(r.Ask.Context))
+	}) + r.ranks() + r.changes() + r.ways()
+}
+
+// ranks is a table of a pipeline's ranks; empty without one.
+func (r *planReport) ranks() string {
+	ranks := r.Answer.Ranks
+	if ranks == nil {
+		return ""
+	}
+	return cli.Table(func(w *tabwriter.Writer) {
+		fmt.Fprintf(w, "\nRanks, %s; they wait %.0f %% of the passes' time\n", pipeline.Title(ranks.Schedule.Name), 100*ranks.Trace.Idle())
+		fmt.Fprint(w, "  rank\tlayers\tin flight\tallocated\treserved\n")
+		most := ranks.List[ranks.Full]
+		for i, rank := range ranks.List {
+			fmt.Fprintf(w, "  %d\t%d\t%d\t%s\t%s\t%s\n", i, len(rank.Layers), rank.InFlight, format.Bytes(rank.Allocated), format.Bytes(max(rank.Reserved, rank.Expandable)), bar(rank.Allocated, most.Allocated))
+		}
+	})
 }
 
 // sentence is the answer in a line or two.
 func (r *planReport) sentence() string {
-	a, s := r.answer, r.ask.Setup
+	a, s := r.Answer, r.Ask.Setup
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s (%d parameters) on %s, %d x %d tokens: ", s.Model.Name, s.Model.Params(), counted(r.ask.GPUs, r.ask.Card.Name), s.Batch, s.Seq)
+	fmt.Fprintf(&b, "%s (%d parameters) on %s, %d x %d tokens: ", s.Model.Name, s.Model.Params(), counted(r.Ask.GPUs, r.Ask.Card.Name), s.Batch, s.Seq)
 	reserved := format.Bytes(a.High)
 	if low := format.Bytes(a.Low); low != reserved {
 		reserved = low + " to " + reserved
@@ -62,24 +72,19 @@ func (r *planReport) sentence() string {
 	default:
 		fmt.Fprintf(&b, "fits. PyTorch reserves %s of %s, at least %s (%.0f %%) is free.", reserved, format.Bytes(a.Capacity), format.Bytes(a.Margin()), 100*float64(a.Margin())/float64(a.Capacity))
 	}
-	fmt.Fprintf(&b, "\nA step takes about %s (an estimate), %.0f tokens/s on each card.", format.Duration(a.Time), r.rate())
-	if r.longest > 0 {
-		fmt.Fprintf(&b, " Sequences of up to %d tokens fit.", r.longest)
+	fmt.Fprintf(&b, "\nA step takes about %s (an estimate), %.0f tokens/s on each card.", format.Duration(a.Time), r.Rate())
+	for _, m := range []struct {
+		words string
+		n     int64
+	}{{" Sequences of up to %d tokens fit.", r.Longest}, {" Up to %d sequences at once fit.", r.Batch}, {" The fewest cards on which it fits: %d.", r.Fewest}} {
+		if m.n > 0 {
+			fmt.Fprintf(&b, m.words, m.n)
+		}
 	}
 	if s.Model.MoE != nil {
 		b.WriteString(" How busy the experts are is not known: the range holds what was measured, up to 21 % above the figure for equal shares.")
 	}
 	return b.String() + "\n"
-}
-
-// rate is how many tokens a card sees in a second.
-func (r *planReport) rate() float64 {
-	s := r.ask.Setup
-	if r.answer.Time <= 0 {
-		return 0
-	}
-	tokens := float64(s.Batch*s.Seq*max(s.Accumulate, 1)) / float64(max(s.Tensor, 1)*max(s.Context, 1))
-	return tokens / r.answer.Time.Seconds()
 }
 
 // counted is a number of cards in words.
@@ -92,30 +97,33 @@ func counted(n int64, card string) string {
 
 // changes is a table of what each knob does by itself.
 func (r *planReport) changes() string {
+	if len(r.Changes) == 0 {
+		return "\nNo single change makes a difference.\n"
+	}
 	return cli.Table(func(w *tabwriter.Writer) {
-		fmt.Fprint(w, "\nEach change by itself\treserved\tfreed\tstep\t\n")
-		of := r.answer.High
-		for _, c := range r.knobs {
+		fmt.Fprint(w, "\nEach change by itself, best first\treserved\tfreed\tstep\t\n")
+		of := r.Answer.High
+		for _, c := range r.Changes {
 			of = max(of, c.Answer.High)
 		}
-		for _, c := range r.knobs {
-			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\n", c.Names[0], format.Bytes(c.Answer.High), signed(r.answer.High-c.Answer.High), longer(c.Answer.Time-r.answer.Time), c.Answer.Verdict, bar(c.Answer.High, of))
+		for _, c := range r.Changes {
+			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\n", c.Names[0], format.Bytes(c.Answer.High), signed(r.Answer.High-c.Answer.High), longer(c.Answer.Time-r.Answer.Time), c.Answer.Verdict, bar(c.Answer.High, of))
 		}
 	})
 }
 
 // ways are the changes that make it fit.
 func (r *planReport) ways() string {
-	if r.answer.Verdict == llm.Fits {
+	if r.Answer.Verdict == llm.Fits {
 		return ""
 	}
-	if len(r.fixes) == 0 {
+	if len(r.Fixes) == 0 {
 		return "\nNo combination of up to four of these changes makes it fit.\n"
 	}
 	var b strings.Builder
 	b.WriteString("\nIt fits with\n")
-	for _, c := range r.fixes {
-		fmt.Fprintf(&b, "  %s: %s reserved on %s, %s a step\n", strings.Join(c.Names, " + "), format.Bytes(c.Answer.High), counted(c.GPUs, r.ask.Card.Name), format.Duration(c.Answer.Time))
+	for _, c := range r.Fixes {
+		fmt.Fprintf(&b, "  %s: %s reserved on %s, %s a step\n", strings.Join(c.Names, " + "), format.Bytes(c.Answer.High), counted(c.GPUs, r.Ask.Card.Name), format.Duration(c.Answer.Time))
 	}
 	return b.String()
 }
@@ -165,9 +173,21 @@ type planJSON struct {
 	Phase      string       `json:"phase"`
 	Parts      []planPart   `json:"parts"`
 	Phases     []planPart   `json:"phases"`
+	Ranks      []planRank   `json:"ranks,omitempty"`
 	Longest    int64        `json:"longest_sequence_tokens"`
+	Batch      int64        `json:"largest_batch"`
+	Fewest     int64        `json:"fewest_gpus"`
 	Changes    []planChange `json:"changes"`
 	Fixes      []planChange `json:"fixes"`
+}
+
+type planRank struct {
+	Layers     []int64      `json:"layers"`
+	InFlight   int64        `json:"in_flight"`
+	Allocated  engine.Bytes `json:"allocated_bytes"`
+	Reserved   engine.Bytes `json:"reserved_bytes"`
+	Expandable engine.Bytes `json:"reserved_expandable_bytes"`
+	Busy       int64        `json:"busy_ns"`
 }
 
 type planPart struct {
@@ -185,17 +205,22 @@ type planChange struct {
 
 // json is the report for programs.
 func (r *planReport) json() planJSON {
-	a := r.answer
-	out := planJSON{Schema: "memtide-plan/1", Model: r.ask.Setup.Model.Name, Params: r.ask.Setup.Model.Params(), Device: r.ask.Card.Name, GPUs: r.ask.GPUs,
-		Verdict: a.Verdict, Capacity: a.Capacity, Context: r.ask.Context, States: a.States, Allocated: a.Allocated, Reserved: a.Reserved,
-		Expandable: a.Expandable, StepTime: a.Time.Nanoseconds(), Phase: a.Phase.String(), Longest: r.longest}
+	a := r.Answer
+	out := planJSON{Schema: "memtide-step/1", Model: r.Ask.Setup.Model.Name, Params: r.Ask.Setup.Model.Params(), Device: r.Ask.Card.Name, GPUs: r.Ask.GPUs,
+		Verdict: a.Verdict, Capacity: a.Capacity, Context: r.Ask.Context, States: a.States, Allocated: a.Allocated, Reserved: a.Reserved,
+		Expandable: a.Expandable, StepTime: a.Time.Nanoseconds(), Phase: a.Phase.String(), Longest: r.Longest, Batch: r.Batch, Fewest: r.Fewest}
 	for _, p := range a.Parts {
 		out.Parts = append(out.Parts, planPart{p.Class.String(), p.Bytes})
 	}
 	for phase := llm.Forward; phase <= llm.Step; phase++ {
 		out.Phases = append(out.Phases, planPart{phase.String(), a.Phases[phase]})
 	}
-	out.Changes, out.Fixes = changesJSON(r.knobs), changesJSON(r.fixes)
+	if a.Ranks != nil {
+		for _, rank := range a.Ranks.List {
+			out.Ranks = append(out.Ranks, planRank{rank.Layers, rank.InFlight, rank.Allocated, rank.Reserved, rank.Expandable, rank.Busy.Nanoseconds()})
+		}
+	}
+	out.Changes, out.Fixes = changesJSON(r.Changes), changesJSON(r.Fixes)
 	return out
 }
 
@@ -209,7 +234,7 @@ func changesJSON(list []llm.Change) []planChange {
 
 // planHelp explains the JSON of plan and of score.
 const planHelp = `plan
-  schema          "memtide-plan/1"
+  schema          "memtide-step/1"
   model           name, with its parameters
   device          name; gpus of them
   verdict         fits, does not fit or uncertain
@@ -221,7 +246,10 @@ const planHelp = `plan
   step_time_ns    an estimate
   phase           of the peak; parts are what lies there, phases what each
                   phase reaches: lists of name and bytes
+  ranks           of a pipeline: layers , in_flight micro batches, bytes as above,
+                  and busy_ns of each; the answer is about the fullest
   longest_sequence_tokens  most that fits, in steps of 1,024
+  largest_batch, fewest_gpus  sequences of a micro batch, and cards on which it fits; 0: none
   changes         each by itself; fixes are up to three that make it fit: lists of
                   names, gpus, verdict, reserved_bytes and step_time_ns
 

@@ -8,6 +8,17 @@ import (
 	"memtide/profiles"
 )
 
+// Profile is the step as a chain on one of the cards, with what of it a program can use.
+func (a Ask) Profile() (*profiles.Profile, error) {
+	p, err := Profile(a.Setup, a.Card)
+	if err != nil {
+		return nil, err
+	}
+	link := engine.Rate(engine.Int64(a.Card.Link))
+	p.Device = &engine.Device{Name: a.Card.Name, Memory: a.Card.Memory - a.Context, ToHost: link, ToDev: link}
+	return p, nil
+}
+
 // Profile is a step of one micro batch as a chain of blocks, for the methods that choose
 // what is kept, computed again or moved. States stay on the device, gradients from the
 // step's beginning on, as if they were accumulated. What a block gathers, reduces and

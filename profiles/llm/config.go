@@ -3,6 +3,8 @@ package llm
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -46,6 +48,15 @@ type fields struct {
 	Text     json.RawMessage `json:"text_config"`
 	Encoder  bool            `json:"is_encoder_decoder"`
 	Quantize json.RawMessage `json:"quantization_config"`
+}
+
+// olderFields are the names that GPT-2 has for some.
+type olderFields struct {
+	Layers    int64 `json:"n_layer"`
+	Hidden    int64 `json:"n_embd"`
+	Heads     int64 `json:"n_head"`
+	Wide      int64 `json:"n_inner"`
+	Positions int64 `json:"n_positions"`
 }
 
 // modelTypes say what a model_type means beside its sizes.
@@ -107,13 +118,7 @@ func ReadConfig(data []byte) (*Model, error) {
 	if err := json.Unmarshal(data, &f); err != nil {
 		return nil, fmt.Errorf("config: %w", err)
 	}
-	var old struct {
-		Layers    int64 `json:"n_layer"`
-		Hidden    int64 `json:"n_embd"`
-		Heads     int64 `json:"n_head"`
-		Wide      int64 `json:"n_inner"`
-		Positions int64 `json:"n_positions"`
-	}
+	var old olderFields
 	if err := json.Unmarshal(data, &old); err != nil {
 		return nil, fmt.Errorf("config: %w", err)
 	}
@@ -126,6 +131,26 @@ func ReadConfig(data []byte) (*Model, error) {
 		}
 	}
 	return f.model()
+}
+
+// Understood is what ReadConfig reads of a config.json, as JSON without spaces: what
+// people pass on of it.
+func Understood(data []byte) (string, error) {
+	all := map[string]json.RawMessage{}
+	if err := json.Unmarshal(data, &all); err != nil {
+		return "", fmt.Errorf("config: %w", err)
+	}
+	var known []string
+	for _, t := range []reflect.Type{reflect.TypeFor[fields](), reflect.TypeFor[olderFields]()} {
+		for f := range t.Fields() {
+			known = append(known, f.Tag.Get("json"))
+		}
+	}
+	maps.DeleteFunc(all, func(name string, value json.RawMessage) bool {
+		return !slices.Contains(known, name) || string(value) == "null"
+	})
+	text, err := json.Marshal(all)
+	return string(text), err
 }
 
 // model builds the decoder that the fields describe.

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -49,6 +50,26 @@ func TestReadConfigRefuses(t *testing.T) {
 		m, err := ReadConfig([]byte(config))
 		if err == nil || !strings.Contains(err.Error(), names) {
 			t.Errorf("%s: read as %v with %v; want a refusal that names %q", config, m, err, names)
+		}
+	}
+}
+
+// What is passed on of a config.json reads as the whole does, whatever else is in it.
+func TestUnderstood(t *testing.T) {
+	for _, text := range []string{
+		`{"model_type": "gemma", "hidden_size": 2048, "num_hidden_layers": 18, "num_attention_heads": 8, "num_key_value_heads": 1, "head_dim": 256, "intermediate_size": 16384, "vocab_size": 256000, "tie_word_embeddings": false, "torch_dtype": "bfloat16", "vision_config": null}`,
+		`{"model_type": "gpt2", "n_layer": 12, "n_embd": 768, "n_head": 12, "n_positions": 1024, "vocab_size": 50257, "architectures": ["GPT2LMHeadModel"]}`,
+	} {
+		want, err := ReadConfig([]byte(text))
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		short, err := Understood([]byte(text))
+		if err != nil || len(short) >= len(text) || strings.Contains(short, "torch_dtype") || strings.Contains(short, "architectures") {
+			t.Errorf("%s: %s (%v); want what is read of it alone", text, short, err)
+		}
+		if got, err := ReadConfig([]byte(short)); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v (%v), want %+v", short, got, err, want)
 		}
 	}
 }

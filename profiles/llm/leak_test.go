@@ -44,7 +44,10 @@ func TestStepsEndWhereTheyBegan(t *testing.T) {
 						s := Setup{Model: m, Batch: 2, Seq: 64, Checkpoint: mode, Loss: loss, LogitsHeld: held, LossChunk: 50, RepeatKeys: true, Recompute: []string{"layernorm", "moe"}}
 						set(&s)
 						s = normal(t, s)
-						p := newProgram(&s, s.end(true, true))
+						s.lateLoss = i%2 == 1
+						of := s.end(true, true)
+						of.first, of.last = (i+len(mode))%3 > 0, (i+len(loss))%2 > 0 // also what is in the middle of a pipeline
+						p := newProgram(&s, of)
 						p.play(2)
 						was := p.live
 						p.step()

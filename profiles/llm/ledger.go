@@ -80,6 +80,7 @@ type ledger struct {
 	peakClasses [numClasses]engine.Bytes
 	poolPeaks   [numPools]engine.Bytes
 	phasePeaks  [numPhases]engine.Bytes
+	phaseParts  [numPhases][numClasses]engine.Bytes // at the peak of each
 }
 
 // take is a new storage; 0 of nothing.
@@ -96,7 +97,9 @@ func (l *ledger) takeIn(p pool, n engine.Bytes, c Class) handle {
 	l.classes[c] += n
 	l.pools[p] += n
 	l.poolPeaks[p] = max(l.poolPeaks[p], l.pools[p])
-	l.phasePeaks[l.phase] = max(l.phasePeaks[l.phase], l.live)
+	if l.live > l.phasePeaks[l.phase] {
+		l.phasePeaks[l.phase], l.phaseParts[l.phase] = l.live, l.classes
+	}
 	if l.live > l.peak {
 		l.peak, l.peakPhase, l.peakClasses = l.live, l.phase, l.classes
 	}

@@ -10,12 +10,13 @@ import (
 	"memtide/engine"
 )
 
-// Ask is a question: does a setup train on so many cards.
+// Ask is a question: does a setup train on so many cards. New makes it of what is asked.
 type Ask struct {
 	Setup   Setup
 	Card    *Card
 	GPUs    int64
 	Context engine.Bytes // of CUDA and the collectives, beside what PyTorch reserves
+	Args    engine.Args  // that it was made of, for questions that differ in some
 }
 
 // Verdict says whether a setup fits.
@@ -39,6 +40,7 @@ type Answer struct {
 	Capacity  engine.Bytes // of the card without the context
 	Verdict   Verdict
 	Time      time.Duration // an estimate
+	Ranks     *Ranks        // of a pipeline whose order is named; the answer is that of the fullest
 }
 
 // Margin is what is free on the card in the worse case; negative if it lacks.
@@ -57,15 +59,11 @@ func (a Ask) answer(coarse bool) (*Answer, error) {
 	if coarse {
 		limit = engine.Bytes(engine.Int64(float64(a.Card.Memory-a.Context) / (1 - uncertain)))
 	}
-	r, err := runUpTo(a.Setup, limit)
+	r, ranks, t, err := a.play(limit)
 	if err != nil {
 		return nil, err
 	}
-	t, err := StepTime(a.Setup, a.Card)
-	if err != nil {
-		return nil, err
-	}
-	out := &Answer{Result: r, Low: min(r.Reserved, r.Expandable), High: max(r.Reserved, r.Expandable), States: States(a.Setup),
+	out := &Answer{Result: r, Ranks: ranks, Low: min(r.Reserved, r.Expandable), High: max(r.Reserved, r.Expandable), States: States(a.Setup),
 		Capacity: a.Card.Memory - a.Context, Time: t, Verdict: Uncertain}
 	if a.Setup.Model.MoE != nil {
 		out.Low = engine.Bytes(engine.Int64(float64(out.Low) * (1 - moeAbove)))
@@ -80,14 +78,51 @@ func (a Ask) answer(coarse bool) (*Answer, error) {
 	return out, nil
 }
 
-// States are the bytes of weights, masters, gradients and moments on one rank, of a setup
-// that Run accepts.
+// play plays the step: on one rank, which stands for all, or on every rank of a pipeline.
+func (a Ask) play(limit engine.Bytes) (*Result, *Ranks, time.Duration, error) {
+	if a.Setup.Schedule != "" {
+		s, err := a.Setup.normal()
+		if err != nil {
+			return nil, nil, 0, err
+		}
+		ranks, err := s.ranks(a.Card, limit)
+		if err != nil {
+			return nil, nil, 0, err
+		}
+		return ranks.List[ranks.Full].Result, ranks, ranks.Time, nil
+	}
+	r, err := runUpTo(a.Setup, limit)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	t, err := StepTime(a.Setup, a.Card)
+	return r, nil, t, err
+}
+
+// States are the bytes of weights, masters, gradients and moments on the rank that has
+// most of them, of a setup that Run accepts.
 func States(s Setup) (n engine.Bytes) {
 	s, err := s.normal()
 	if err != nil {
 		return 0
 	}
-	for _, u := range newProgram(&s, s.end(true, true)).all() {
+	if s.Schedule != "" {
+		_, shares, err := s.playOrder(nil)
+		if err != nil {
+			return 0
+		}
+		for _, of := range shares {
+			n = max(n, newProgram(&s, of).states())
+		}
+		return n
+	}
+	return newProgram(&s, s.end(true, true)).states()
+}
+
+// states are the bytes of the program's states.
+func (p *program) states() (n engine.Bytes) {
+	s := p.s
+	for _, u := range p.all() {
 		for _, w := range u.weights {
 			n += s.at(w, 3, s.storedBytes(w, s.Weight))
 			if !w.trained {
@@ -105,6 +140,7 @@ func States(s Setup) (n engine.Bytes) {
 // Change is a plan with some knobs turned.
 type Change struct {
 	Names  []string
+	Args   engine.Args // all of the plan's
 	Answer *Answer
 	GPUs   int64
 	turned Ask
@@ -119,15 +155,19 @@ func (a Ask) turn(coarse bool, poll *engine.Poll) ([]Change, error) {
 		if err := poll.Err(); err != nil {
 			return out, err
 		}
-		b := a
-		if !k.apply(&b) {
+		changes := k.set(&a)
+		if changes == nil {
+			continue
+		}
+		b, err := a.with(changes)
+		if err != nil {
 			continue
 		}
 		answer, err := b.answer(coarse)
 		if err != nil {
 			continue // a knob that this setup does not have
 		}
-		out = append(out, Change{Names: []string{k.name}, Answer: answer, GPUs: b.GPUs, turned: b})
+		out = append(out, Change{Names: []string{k.name}, Args: b.Args, Answer: answer, GPUs: b.GPUs, turned: b})
 	}
 	return out, nil
 }
@@ -141,8 +181,7 @@ const (
 
 // Fixes finds up to three ways to make a question fit, none with a knob of
 // another one: single knobs, and where these are too few, knobs on top of those that freed
-// the most. Those of
-// one depth come in the order of their step times.
+// the most. Those of one depth come in the order of their cards and their step times.
 func Fixes(single []Change, poll *engine.Poll) (out []Change, err error) {
 	level := single
 	for range deepest {
@@ -154,7 +193,9 @@ func Fixes(single []Change, poll *engine.Poll) (out []Change, err error) {
 				rest = append(rest, c)
 			}
 		}
-		slices.SortStableFunc(fits, func(a, b Change) int { return cmp.Compare(a.Answer.Time, b.Answer.Time) })
+		slices.SortStableFunc(fits, func(a, b Change) int {
+			return cmp.Or(cmp.Compare(a.GPUs, b.GPUs), cmp.Compare(a.Answer.Time, b.Answer.Time))
+		})
 		for _, c := range fits {
 			if len(out) < mostFixes && !covered(out, c) {
 				out = append(out, c)
@@ -205,47 +246,4 @@ func numberless(name string) string {
 		}
 		return r
 	}, name)
-}
-
-// seqStep is what sequences are multiples of in a search.
-const seqStep = 1024
-
-// LongestSequence is the most tokens of a sequence that fits, in steps of 1,024 up to
-// most; 0 if not even one step does. Reserved memory does not always rise with the length:
-// the answer is a length that fits below one that does not.
-func LongestSequence(a Ask, most int64, poll *engine.Poll) (int64, error) {
-	fits := func(steps int64) (bool, error) {
-		if err := poll.Err(); err != nil {
-			return false, err
-		}
-		b := a
-		b.Setup.Seq = steps * seqStep
-		answer, err := b.answer(true)
-		return err == nil && answer.Verdict == Fits, err
-	}
-	low, high := int64(0), int64(1)
-	for high*seqStep <= most {
-		ok, err := fits(high)
-		if err != nil {
-			return low * seqStep, err
-		}
-		if !ok {
-			break
-		}
-		low, high = high, 2*high
-	}
-	high = min(high, most/seqStep+1)
-	for high-low > 1 {
-		mid := (low + high) / 2
-		ok, err := fits(mid)
-		if err != nil {
-			return low * seqStep, err
-		}
-		if ok {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
-	return low * seqStep, nil
 }

@@ -1,18 +1,27 @@
 package llm
 
 import (
+	"maps"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"memtide/engine"
+	"memtide/profiles/llm/ask"
+	"memtide/profiles/preset"
 )
 
 // small is a question about a model whose fp32 states, 16 bytes of a parameter, are more
 // than a V100 has.
-func small() Ask {
-	s := Setup{Model: Lookup("llama3.2-1b"), Seq: 1024}
-	FindProgram("hf").Apply(&s)
-	return Ask{Setup: s, Card: CardOf("V100"), GPUs: 1, Context: engine.GiB}
+func small() Ask { return asked(engine.Args{"seq": "1024", "device": "v100-pcie-16gb"}) }
+
+func asked(args engine.Args) Ask {
+	a, err := New(Lookup("llama3.2-1b"), args)
+	if err != nil {
+		panic(err)
+	}
+	return a
 }
 
 func answer(t *testing.T, a Ask) *Answer {
@@ -75,37 +84,130 @@ func TestFixes(t *testing.T) {
 	}
 }
 
-// The longest sequence fits and one step more does not.
-func TestLongestSequence(t *testing.T) {
-	a := small()
-	a.Setup.LoRA = &LoRA{Rank: 8, On: []string{"q"}}
-	a.Setup.Weight, a.Setup.Moments = 2, 0
-	got, err := LongestSequence(a, 1<<16, nil)
-	if err != nil || got == 0 {
-		t.Fatalf("%d tokens (%v), want some", got, err)
-	}
+// The longest sequence and the largest batch fit and one step more does not; the fewest
+// cards fit and half as many do not.
+func TestMost(t *testing.T) {
+	args := engine.Args{"seq": "1024", "device": "v100-pcie-16gb", "lora": "8"}
 	for _, c := range []struct {
-		seq  int64
-		fits bool
-	}{{got, true}, {got + seqStep, false}} {
-		a.Setup.Seq = c.seq
-		if v := answer(t, a).Verdict; (v == Fits) != c.fits {
-			t.Errorf("the longest sequence is said to be %d tokens; %d: %s", got, c.seq, v)
+		option string
+		step   int64
+		search func(Ask) (int64, error)
+		beyond func(int64) int64
+	}{
+		{"seq", seqStep, func(a Ask) (int64, error) { return a.Longest(nil) }, func(n int64) int64 { return n + seqStep }},
+		{"batch", 1, func(a Ask) (int64, error) { return a.Batch(nil) }, func(n int64) int64 { return n + 1 }},
+		{"gpus", 1, func(a Ask) (int64, error) { return a.Fewest(nil) }, func(n int64) int64 { return n / 2 }},
+	} {
+		if c.option == "gpus" {
+			delete(args, "lora")
+		}
+		a := asked(args)
+		got, err := c.search(a)
+		if err != nil || got == 0 {
+			t.Fatalf("%s: %d (%v), want some", c.option, got, err)
+		}
+		for n, fits := range map[int64]bool{got: true, c.beyond(got): false} {
+			b, err := a.with(engine.Args{c.option: number(n)})
+			if err != nil {
+				t.Fatalf("%s=%d: %v", c.option, n, err)
+			}
+			if v := answer(t, b).Verdict; (v == Fits) != fits {
+				t.Errorf("%s: %d was found; %d: %s", c.option, got, n, v)
+			}
 		}
 	}
 }
 
-// The switches of a program and the knobs leave the question that they started from.
+// No search goes on without end where more always fits, or nothing does.
+func TestNoMost(t *testing.T) {
+	a := asked(engine.Args{"lora": "8", "device": "h200-sxm-141gb"})
+	if got, err := a.most("seq", seqStep, 4*seqStep, nil); err != nil || got != 4 {
+		t.Errorf("on a large card: %d steps (%v), want the limit of 4", got, err)
+	}
+	a = asked(engine.Args{"seq": "1024", "device": "v100-pcie-16gb", "shard": "none"})
+	if got, err := a.Fewest(nil); err != nil || got != 0 {
+		t.Errorf("states that nobody shares: %d cards (%v), want none", got, err)
+	}
+}
+
+// Knobs leave the question that they started from, and change it.
 func TestKnobsChangeACopy(t *testing.T) {
-	a := small()
-	a.Setup.Batch = 2
+	a := asked(engine.Args{"seq": "1024", "batch": "2", "gpus": "2", "shard": "zero1"})
+	before := maps.Clone(a.Args)
 	for _, k := range knobs {
-		b := a
-		if !k.apply(&b) {
-			continue
+		changes := k.set(&a)
+		b, err := a.with(changes)
+		if !maps.Equal(a.Args, before) {
+			t.Errorf("%s: the question itself is %v now, want %v", k.name, a.Args, before)
 		}
-		if a.GPUs != 1 || a.Setup.LoRA != nil || a.Setup.Checkpoint != "" || a.Setup.Batch != 2 || a.Setup.Moments != 8 {
-			t.Errorf("%s changed the question itself: %+v", k.name, a.Setup)
+		if changes == nil || err != nil || maps.Equal(b.Args, before) {
+			t.Errorf("%s sets %v (%v); want another question", k.name, changes, err)
 		}
+	}
+}
+
+// What makes it fit comes first and what makes no difference is left out; where it fits, a
+// shorter step is a difference.
+func TestUseful(t *testing.T) {
+	change := func(name string, high engine.Bytes, time time.Duration, gpus int64, v Verdict) Change {
+		return Change{Names: []string{name}, GPUs: gpus, Answer: &Answer{High: high, Time: time, Verdict: v}}
+	}
+	all := []Change{change("nothing", 1000, 100, 1, FitsNot), change("faster", 1000, 50, 1, FitsNot), change("more", 1100, 100, 1, FitsNot),
+		change("dear", 500, 300, 1, FitsNot), change("free", 600, 100, 1, FitsNot), change("cards", 100, 100, 2, Fits), change("fits", 100, 900, 1, Fits)}
+	for _, c := range []struct {
+		now  Verdict
+		want string
+	}{{FitsNot, "fits cards free dear"}, {Fits, "free dear fits faster cards"}} {
+		var got []string
+		for _, u := range useful(&Answer{High: 1000, Time: 100, Verdict: c.now}, 1, all) {
+			got = append(got, u.Names[0])
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %q, want %q", c.now, strings.Join(got, " "), c.want)
+		}
+	}
+}
+
+// A plan is told stage by stage, and is whole in the end.
+func TestPlan(t *testing.T) {
+	var told []int
+	p, err := small().Plan(nil, func(p *Plan) { told = append(told, p.Done) })
+	if err != nil || !slices.Equal(told, []int{1, 2, 3, 4}) || len(p.Changes) == 0 || len(p.Fixes) == 0 || p.Fewest == 0 {
+		t.Errorf("told %v, %d changes, %d fixes, %d cards (%v); want each of 4 stages and some of all", told, len(p.Changes), len(p.Fixes), p.Fewest, err)
+	}
+}
+
+// The models and devices that can be asked about are those that are known here.
+func TestAsked(t *testing.T) {
+	var ids []string
+	for _, m := range ask.Models {
+		ids = append(ids, m.ID)
+	}
+	if !slices.Equal(ids, Names()) {
+		t.Errorf("can be asked about: %q; want %q", ids, Names())
+	}
+	for _, d := range preset.Devices() {
+		if can, known := slices.Contains(ask.Option("device").Choices, d.ID), CardOf(d.ID) != nil; can != known {
+			t.Errorf("%s: can be chosen: %v, its rates are known: %v", d.ID, can, known)
+		}
+	}
+	for _, name := range ask.Option("program").Choices {
+		if FindProgram(name) == nil {
+			t.Errorf("the program %s can be chosen and is not known", name)
+		}
+	}
+	for program, want := range map[string]Setup{"hf": {Weight: 4, Zero: 3}, "torchtitan": {Weight: 4, Zero: 3}, "torchtune": {Weight: 2, Zero: 3}, "megatron": {Weight: 2, Master: 4, Zero: 1}} {
+		args := engine.Args{"program": program, "gpus": "2"}
+		s := asked(args).Setup
+		if s.Weight != want.Weight || s.Master != want.Master || s.Zero != want.Zero {
+			t.Errorf("%s: weights of %d bytes, copies of %d, ZeRO-%d; want %d, %d, %d", program, s.Weight, s.Master, s.Zero, want.Weight, want.Master, want.Zero)
+		}
+		states, shard := ask.WordsIn(args, "states", ask.Auto), ask.WordsIn(args, "shard", ask.Auto)
+		if strings.Contains(states, "fp32 states") != (s.Weight == 4) || strings.Contains(states, "copy") != (s.Master == 4) || strings.Contains(shard, "ZeRO-1") != (s.Zero == 1) {
+			t.Errorf("%s is told as %q and %q; it is %d, %d, ZeRO-%d", program, states, shard, s.Weight, s.Master, s.Zero)
+		}
+	}
+	if want := append([]string{ask.Auto}, lossKinds...); !slices.Equal(ask.Option("loss").Choices, want) {
+		t.Errorf("losses that can be chosen: %q, want %q", ask.Option("loss").Choices, want)
 	}
 }

@@ -1,5 +1,12 @@
 package llm
 
+import (
+	"fmt"
+	"strconv"
+
+	"memtide/engine"
+)
+
 // Program is what people run: the choices that its code makes, as a start.
 type Program struct {
 	Name   string // in commands
@@ -42,95 +49,60 @@ func FindProgram(name string) *Program {
 // Apply sets what the program chooses.
 func (p *Program) Apply(s *Setup) { p.set(s) }
 
-// knob is one change of a setup that costs something and frees something.
+// knob is one change of a question that costs something and frees something.
 type knob struct {
-	name  string
-	apply func(*Ask) bool // false: it changes nothing here
+	name string
+	set  func(*Ask) engine.Args // what it sets; nil: it changes nothing here
+}
+
+// turns is a knob of one option.
+func turns(name, option, value string, changes func(*Setup) bool) knob {
+	return knob{name, func(a *Ask) engine.Args {
+		if !changes(&a.Setup) {
+			return nil
+		}
+		return engine.Args{option: value}
+	}}
 }
 
 // knobs are the single changes that a plan tries.
 var knobs = []knob{
-	{"loss in chunks of tokens", func(a *Ask) bool {
-		was := a.Setup.Loss
-		a.Setup.Loss, a.Setup.LogitsHeld = "chunked", 0
-		return was != "chunked" && was != "vocab_chunked" && was != "fused"
-	}},
-	{"logits deleted before the backward", func(a *Ask) bool {
-		was := a.Setup.LogitsHeld
-		a.Setup.LogitsHeld = 0
-		return was != 0
-	}},
-	{"fused norm", func(a *Ask) bool {
-		was := a.Setup.Norm
-		a.Setup.Norm = "fused"
-		return !a.Setup.Model.Layer && !a.Setup.Compiled && was != "fused"
-	}},
-	{"torch.compile of the blocks", func(a *Ask) bool {
-		was := a.Setup.Compiled
-		a.Setup.Compiled = true
-		return !was
-	}},
-	{"checkpointing, every second product kept", func(a *Ask) bool {
-		was := a.Setup.Checkpoint
-		a.Setup.Checkpoint = "sac_op"
-		return was == "" || was == "none"
-	}},
-	{"full checkpointing", func(a *Ask) bool {
-		was := a.Setup.Checkpoint
-		a.Setup.Checkpoint = "full"
-		return was != "full"
-	}},
-	{"block inputs in host memory", func(a *Ask) bool {
-		was := a.Setup.OffloadX
-		a.Setup.Checkpoint, a.Setup.OffloadX = "full", true
-		return !was
-	}},
-	{"bf16 weights, gradients and moments", func(a *Ask) bool {
-		s := &a.Setup
-		was := s.Weight + s.Grad + s.Moments + s.Master
-		s.Weight, s.Grad, s.Reduce, s.Moments, s.Master = 2, 2, 2, 4, 0
-		return was > 8
-	}},
-	{"8-bit moments", func(a *Ask) bool {
-		was := a.Setup.Moments
-		a.Setup.Moments = 2
-		return was > 2
-	}},
-	{"optimizer in host memory", func(a *Ask) bool {
-		was := a.Setup.HostStep
-		a.Setup.HostStep = true
-		return !was && a.Setup.Moments > 0
-	}},
-	{"fused optimizer", func(a *Ask) bool {
-		was := a.Setup.Optimizer
-		a.Setup.Optimizer = "fused"
-		return was == "" || was == "foreach"
-	}},
-	{"adapters of rank 16 beside frozen bf16 weights", func(a *Ask) bool {
-		was := a.Setup.LoRA
-		a.Setup.LoRA = &LoRA{Rank: 16, On: []string{"q", "k", "v", "o", "gate", "up", "down"}}
-		a.Setup.Weight, a.Setup.Master, a.Setup.Moments = 2, 0, 0
-		return was == nil
-	}},
-	{"FSDP over 2 times the cards", func(a *Ask) bool { return a.spread(2) }},
-	{"FSDP over 4 times the cards", func(a *Ask) bool { return a.spread(4) }},
-	{"FSDP over 8 times the cards", func(a *Ask) bool { return a.spread(8) }},
-	{"half the sequences of a micro batch, twice as many micro batches", func(a *Ask) bool {
-		if a.Setup.Batch < 2 {
-			return false
+	turns("loss in chunks of tokens", "loss", "chunked", func(s *Setup) bool { return s.Loss != "chunked" && s.Loss != "vocab_chunked" && s.Loss != "fused" }),
+	turns("logits deleted before the backward", "logits", "deleted", func(s *Setup) bool { return s.LogitsHeld != 0 }),
+	turns("fused norm", "norm", "fused", func(s *Setup) bool { return !s.Model.Layer && !s.Compiled && s.Norm != "fused" }),
+	turns("torch.compile of the blocks", "compile", "yes", func(s *Setup) bool { return !s.Compiled }),
+	turns("checkpointing, every second product kept", "ckpt", "sac_op", func(s *Setup) bool { return s.Checkpoint == "" || s.Checkpoint == "none" }),
+	turns("full checkpointing", "ckpt", "full", func(s *Setup) bool { return s.Checkpoint != "full" }),
+	turns("block inputs in host memory", "offload", "yes", func(s *Setup) bool { return !s.OffloadX }),
+	turns("bf16 weights, gradients and moments", "states", "bf16", func(s *Setup) bool { return s.LoRA == nil && s.Weight+s.Grad+s.Moments+s.Master > 8 }),
+	turns("8-bit moments", "optimizer", "adamw-8bit", func(s *Setup) bool { return s.Moments > 2 }),
+	turns("optimizer in host memory", "host", "yes", func(s *Setup) bool { return !s.HostStep && s.Moments > 0 }),
+	turns("fused optimizer", "kernel", "fused", func(s *Setup) bool { return s.Optimizer == "" || s.Optimizer == "foreach" }),
+	turns("adapters of rank 16 beside frozen bf16 weights", "lora", "16", func(s *Setup) bool { return s.LoRA == nil }),
+	{"FSDP over the same cards", func(a *Ask) engine.Args {
+		if a.GPUs <= orOne(a.Setup.Tensor) || a.Setup.Zero == 3 {
+			return nil
 		}
-		a.Setup.Batch = ceil(a.Setup.Batch, 2)
-		a.Setup.Accumulate = 2 * orOne(a.Setup.Accumulate)
-		return true
+		return engine.Args{"shard": "zero3"}
+	}},
+	spread(2), spread(4), spread(8),
+	{"half the sequences of a micro batch, twice as many micro batches", func(a *Ask) engine.Args {
+		if a.Setup.Batch < 2 {
+			return nil
+		}
+		return engine.Args{"batch": number(ceil(a.Setup.Batch, 2)), "accumulate": number(2 * orOne(a.Setup.Accumulate))}
 	}},
 }
 
 // spread shares the states over so many times the cards.
-func (a *Ask) spread(times int64) bool {
-	a.GPUs *= times
-	a.Setup.Shard = orOne(a.Setup.Shard) * times
-	if a.Setup.Zero == 0 {
-		a.Setup.Zero = 3
-	}
-	return true
+func spread(times int64) knob {
+	return knob{fmt.Sprintf("FSDP over %d times the cards", times), func(a *Ask) engine.Args {
+		out := engine.Args{"gpus": number(a.GPUs * times)}
+		if a.Setup.Zero == 0 {
+			out["shard"] = "zero3"
+		}
+		return out
+	}}
 }
+
+func number(n int64) string { return strconv.FormatInt(n, 10) }

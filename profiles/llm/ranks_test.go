@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"memtide/engine/pipeline"
+	"memtide/profiles/llm/ask"
 )
 
 // piped is a model on eight ranks with 24 micro batches.
@@ -121,5 +122,12 @@ func TestRanksRefuse(t *testing.T) {
 		if _, err := PlayRanks(s, CardOf("H100")); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %s", err, c.want)
 		}
+	}
+}
+
+// What can be asked for are all schedules that there are.
+func TestSchedulesAreAsked(t *testing.T) {
+	if got, want := ask.Option("schedule").Choices, pipeline.Names(); !slices.Equal(got, want) {
+		t.Errorf("the schedules to choose are %q, want %q", got, want)
 	}
 }

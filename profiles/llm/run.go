@@ -18,11 +18,25 @@ type Result struct {
 	Parts     []Part       // what lives then, without empty classes
 	Phases    [numPhases]engine.Bytes
 
+	phaseParts [numPhases][numClasses]engine.Bytes
+
 	Reserved   engine.Bytes // by the caching allocator, a pool for each stream
 	Pools      engine.Bytes // the sum over pools of their own peaks: no allocator reserves less
 	Expandable engine.Bytes // with expandable segments: pools rounded up to 2 MiB
 	Loaded     engine.Bytes // what is there before the first step
 	Stage      int64        // the fullest pipeline stage, counted from 0
+}
+
+// PartsOf are what lives at the peak of a phase, without empty classes.
+func (r *Result) PartsOf(p Phase) []Part { return parts(r.phaseParts[p]) }
+
+func parts(classes [numClasses]engine.Bytes) (out []Part) {
+	for c, n := range classes {
+		if n > 0 {
+			out = append(out, Part{Class(c), n})
+		}
+	}
+	return out
 }
 
 // bound says what is reserved on a card of so much memory. At its capacity the allocator
@@ -70,12 +84,7 @@ func runUpTo(s Setup, limit engine.Bytes) (*Result, error) {
 func runStage(s *Setup, of share, limit engine.Bytes) *Result {
 	p := newProgram(s, of)
 	p.play(steps)
-	r := &Result{Allocated: p.peak, Phase: p.peakPhase, Phases: p.phasePeaks, Loaded: p.phasePeaks[Load]}
-	for c, n := range p.peakClasses {
-		if n > 0 {
-			r.Parts = append(r.Parts, Part{Class(c), n})
-		}
-	}
+	r := &Result{Allocated: p.peak, Phase: p.peakPhase, Phases: p.phasePeaks, phaseParts: p.phaseParts, Loaded: p.phasePeaks[Load], Parts: parts(p.peakClasses)}
 	for _, n := range p.poolPeaks {
 		r.Pools += n
 	}

@@ -76,6 +76,9 @@ func (p *program) load(u *unit) {
 // unshard gathers the weights of a unit: the rank's share in the compute type, the
 // collective's output, and from it every weight [torch: foreach_all_gather].
 func (p *program) unshard(u *unit) {
+	if len(u.weights) == 0 { // between the ends of a pipeline
+		return
+	}
 	p.cast(u)
 	if !p.s.gathers() || u.whole[0] != 0 || u.incoming != 0 {
 		return

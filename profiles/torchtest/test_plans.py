@@ -54,6 +54,22 @@ class Bits(unittest.TestCase):
             left = [n for n, m in b.named_modules() if "forward" in m.__dict__ or any(k.startswith("_memtide") for k in m.__dict__)]
             self.assertEqual(left, [], "%s: modules that remove() left something in" % name)
 
+    def test_examples_of_the_docs(self):
+        """The networks of docs/run-a-schedule.md, with the plans that are told there."""
+        with open(os.path.join(HERE, "..", "..", "docs", "run-a-schedule.md")) as f:
+            blocks = [b for b in f.read().split("\n\n") if b.startswith("    ")]
+        first = next(i for i, b in enumerate(blocks) if "torch.nn.functional" in b)
+        last = next(i for i, b in enumerate(blocks) if "def gpt()" in b)
+        nets = {}
+        exec("\n".join(line[4:] for b in blocks[first:last + 1] for line in b.split("\n")), nets)
+        for name, segments in (("unet", [again("d1"), again("d2", "mid", "u2"), again("c2", "u1"), again("head")]),
+                               ("gpt", [again("wte"), again("wpe")] + [again("h.%d" % i) for i in (1, 2, 4, 5, 6)])):
+            d = nets[name]()
+            a, b, *rest = two((d["model"], d.get("args", ()), d.get("kwargs", {}), d.get("loss", lambda out: out), None))
+            mt.apply(b, plan(*segments))
+            step(a, *rest), step(b, *rest)
+            self.equal(a, b, "%s of the docs" % name)
+
     def pair(self, name="gpt"):
         a, b, *rest = two(made(name))
         mt.apply(b, plan(*trained.SEGMENTS[name]))

@@ -23,6 +23,9 @@
 //	       -> result: Exported: the file
 //	doctor a file with a recording, a part; only the reader answers
 //	       -> result: Examined: a report, what is alive, or a replay
+//	step   a language model, what is chosen about its training step; only the reader answers
+//	       -> progress: Stepped, each time with more
+//	       -> result: Stepped: what a card holds, and what would change that
 //
 // # Encoding
 //

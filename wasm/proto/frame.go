@@ -28,10 +28,13 @@ func (r *Request) Profile() *json.RawMessage {
 
 // Profile is where a reply keeps the profile that was read; nil if none was.
 func (r *Reply) Profile() *json.RawMessage {
-	if r.Opened == nil {
-		return nil
+	switch {
+	case r.Opened != nil:
+		return &r.Opened.Profile
+	case r.Stepped != nil:
+		return &r.Stepped.Profile
 	}
-	return &r.Opened.Profile
+	return nil
 }
 
 // EncodeRequest writes a request as one message.

@@ -23,6 +23,7 @@ const (
 	OpQuestion Op = "ask"
 	OpExport   Op = "export"
 	OpDoctor   Op = "doctor"
+	OpStep     Op = "step"
 )
 
 // Request is what a worker is asked for. The field that Op names is
@@ -37,6 +38,7 @@ type Request struct {
 	Question *Question `json:"ask,omitempty"`
 	Export   *Export   `json:"export,omitempty"`
 	Doctor   *Doctor   `json:"doctor,omitempty"`
+	Step     *Step     `json:"step,omitempty"`
 	Test     string    `json:"test,omitempty"`
 }
 
@@ -108,8 +110,8 @@ const (
 
 // Reply is an answer of a worker.
 //
-//	progress  Progress (of a solve with Solved, if Progress.Best), or Point of a sweep, or Answer of a question
-//	result    Opened, Solved, Swept, Placed, Answered Exported or Examined, according to the request
+//	progress  Progress (of a solve with Solved, if Progress.Best), or Point of a sweep, or Answer of a question, or Stepped
+//	result    Opened, Solved, Swept, Placed, Answered, Exported, Examined or Stepped, according to the request
 //	failure   Failure (and Solved or Placed, if the deadline passed and there is a best so far)
 type Reply struct {
 	Kind     Kind      `json:"kind"`
@@ -120,6 +122,7 @@ type Reply struct {
 	Answered *Answered `json:"asked,omitempty"`
 	Exported *Exported `json:"exported,omitempty"`
 	Examined *Examined `json:"examined,omitempty"`
+	Stepped  *Stepped  `json:"stepped,omitempty"`
 	Progress *Progress `json:"progress,omitempty"`
 	Point    *Point    `json:"point,omitempty"`
 	Answer   *Answer   `json:"answer,omitempty"`

@@ -129,7 +129,9 @@ func TestDoctorRefuses(t *testing.T) {
 
 // A program that links no examiner, like the page, says so.
 func TestNoExaminer(t *testing.T) {
-	defer func(before func(*Server, context.Context, *proto.Doctor) (*proto.Examined, *proto.Failure)) { examine = before }(examine)
+	defer func(before func(*Server, context.Context, *proto.Doctor) (*proto.Examined, *proto.Failure)) {
+		examine = before
+	}(examine)
 	examine = nil
 	_, fail := new(Server).examined(t.Context(), &proto.Doctor{File: proto.Open{Bytes: recording(t)}})
 	if fail == nil || fail.Kind != proto.BadRequest || !strings.Contains(fail.Text, "cannot examine") {

@@ -67,8 +67,11 @@ func (s *Server) answer(ctx context.Context, req *proto.Request, emit func(*prot
 	case req.Op == proto.OpDoctor && req.Doctor != nil:
 		examined, fail := s.examined(ctx, req.Doctor)
 		return &proto.Reply{Examined: examined}, fail
+	case req.Op == proto.OpStep && req.Step != nil:
+		stepped, fail := s.step(ctx, req.Step, emit)
+		return &proto.Reply{Stepped: stepped}, fail
 	}
-	return nil, proto.Fail(proto.BadRequest, "the request %q is unknown or has no content; expected open, solve, sweep, place, ask, export or doctor", req.Op)
+	return nil, proto.Fail(proto.BadRequest, "the request %q is unknown or has no content; expected open, solve, sweep, place, ask, export, doctor or step", req.Op)
 }
 
 // panicSite keeps the part of a stack that tells where a panic came from: what

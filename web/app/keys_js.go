@@ -61,15 +61,8 @@ func (a *keyboard) listen() {
 		if tag == "BUTTON" && (k.Key == "Enter" || k.Key == " ") {
 			return
 		}
-		if exists(call(get(e, "target"), "closest", "#flame")) {
-			if m := ui.FlameKey(k, a.s); m != nil {
-				call(e, "preventDefault")
-				a.Later(func() {
-					a.Do(m)
-					a.say(ui.FlameSentence(a.s))
-				})
-				return
-			}
+		if a.flameKey(k, e) {
+			return
 		}
 		inStage := exists(call(get(e, "target"), "closest", "#stage"))
 		action, ok := ui.KeyOf(k)
@@ -87,6 +80,23 @@ func (a *keyboard) listen() {
 			a.say((&ui.Selection{S: a.s}).Sentence())
 		})
 	})
+}
+
+// flameKey handles a key in the flame graph, and says whether it was one of its own.
+func (a *keyboard) flameKey(k ui.Key, e safejs.Value) bool {
+	if !exists(call(get(e, "target"), "closest", "#flame")) {
+		return false
+	}
+	m := ui.FlameKey(k, a.s)
+	if m == nil {
+		return false
+	}
+	call(e, "preventDefault")
+	a.Later(func() {
+		a.Do(m)
+		a.say(ui.FlameSentence(a.s))
+	})
+	return true
 }
 
 // findKey handles the keys of the field that finds layers: the next one, or back

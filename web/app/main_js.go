@@ -307,7 +307,7 @@ func (a *app) draw() {
 	a.share.sync()
 	set(get(global("document", "body"), "dataset"), "state", a.s.Phase())
 	a.embed.sync()
-	if a.s.Memory != nil || a.s.Network != nil {
+	if !permalink.Empty(a.s) {
 		set(global("document"), "title", ui.PageTitle(a.s))
 	}
 	a.meter.end("settle")

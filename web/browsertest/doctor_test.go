@@ -10,21 +10,28 @@ import (
 	"testing"
 )
 
+// openSnapshot opens a small snapshot, on one of whose devices a request found no room, and
+// waits until it is examined.
+func openSnapshot(p *Page) {
+	p.t.Helper()
+	data, err := os.ReadFile("../../cmd/memtide/testdata/snapshot.pickle")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	Eval[bool](p, makeSnapshot)
+	Eval[bool](p, fmt.Sprintf(`dropFile(new File([Uint8Array.from(atob(%q), (c) => c.charCodeAt(0))], "snapshot.pickle")); true`, base64.StdEncoding.EncodeToString(data)))
+	p.Wait(`!!document.querySelector("[data-testid=remedy-line]")?.textContent`)
+	p.Done()
+}
+
 // A small snapshot is examined by the reader: the answer, the buffers beside the hole,
 // the replays, the flame graph with a pointer and with keys, and another moment.
 func TestDoctor(t *testing.T) {
 	t.Parallel()
-	data, err := os.ReadFile("../../cmd/memtide/testdata/snapshot.pickle")
-	if err != nil {
-		t.Fatal(err)
-	}
 	p := settledPage(t, resnet)
-	Eval[bool](p, makeSnapshot)
-	Eval[bool](p, fmt.Sprintf(`dropFile(new File([Uint8Array.from(atob(%q), (c) => c.charCodeAt(0))], "snapshot.pickle")); true`, base64.StdEncoding.EncodeToString(data)))
-	p.Wait(`byID("remedy-line") && byID("remedy-line").textContent !== ""`)
-	p.Done()
+	openSnapshot(p)
 	for id, want := range map[string]string{
-		"doctor-say":  "Ran out of memory: 30 MiB were asked for, and 54 MiB were free in 3 holes, the largest 24 MiB.",
+		"doctor-say":  "Ran out of memory: 30 MiB was asked for, and 54 MiB was free in 3 holes, the largest 24 MiB.",
 		"remedy-line": "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
 		"growth":      "2 MiB more with each of 4 steps.",
 	} {

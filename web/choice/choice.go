@@ -99,6 +99,9 @@ type Choice struct {
 	Args      engine.Args // only what differs from the defaults
 	Alloc     string      // allocator of the address view; empty: it is closed, or shows what a file says
 	AllocArgs engine.Args // only what differs from the defaults
+
+	Step     string      // see Said.Step; the rest is then not looked at
+	StepArgs engine.Args // only what differs from the defaults
 }
 
 // Default is what links and the command line mean where they say nothing.
@@ -146,7 +149,7 @@ func (c Choice) Moved(to Source) Choice {
 			c = c.On(preset.DefaultDevice())
 		}
 	}
-	c.Source, c.Graph, c.Budget = to, false, DefaultBudget
+	c.Source, c.Graph, c.Budget, c.Step, c.StepArgs = to, false, DefaultBudget, "", nil
 	return c.Suggested()
 }
 
@@ -184,8 +187,11 @@ func (c Choice) SettingKey() string {
 func (c Choice) MethodKey() string { return MethodKey(c.Strategy, c.Args) }
 
 func (c Choice) key() string {
-	return fmt.Sprintf("%s|%s|%d|%d", c.SettingKey(), c.MethodKey(), c.Budget.Bytes, c.Budget.Share)
+	return fmt.Sprintf("%s|%s|%d|%d|%s", c.SettingKey(), c.MethodKey(), c.Budget.Bytes, c.Budget.Share, c.StepKey())
 }
+
+// StepKey identifies the training step that is asked about.
+func (c Choice) StepKey() string { return MethodKey(c.Step, c.StepArgs) }
 
 // MethodKey identifies a strategy or an allocator with its arguments.
 func MethodKey(name string, args engine.Args) string {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"memtide/engine"
+	"memtide/profiles/llm/ask"
 	"memtide/web/format"
 )
 
@@ -59,6 +60,8 @@ var Fields = func(s *Said) Table {
 		{Key: "xfer", Value: Word(&s.Transfers, "", "whole", "streamed")},
 		{Key: "alloc", Value: Name(&s.Alloc), For: OnlyA},
 		{Key: "alloc.", Args: &s.AllocArgs, For: OnlyA},
+		{Key: "step", Value: (*step)(&s.Step), For: OnlyA},
+		{Key: "step.", Args: &s.StepArgs, For: OnlyA},
 	}
 }
 
@@ -155,6 +158,18 @@ func (w *word) Set(value string) error {
 	}
 	if value != w.usual {
 		*w.p = value
+	}
+	return nil
+}
+
+// step is the name of a model, or the text of a config.json, which is kept as it is.
+type step string
+
+func (s *step) String() string { return string(*s) }
+
+func (s *step) Set(value string) error {
+	if *s = step(value); !ask.IsConfig(value) {
+		*s = step(strings.ToLower(value))
 	}
 	return nil
 }

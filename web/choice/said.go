@@ -8,6 +8,7 @@ import (
 	"memtide/engine/alloc"
 	"memtide/profiles"
 	"memtide/profiles/formats/native"
+	"memtide/profiles/llm/ask"
 	"memtide/profiles/preset"
 )
 
@@ -36,10 +37,13 @@ type Said struct {
 
 	Alloc     string // allocator of the address view, which is open; "": it is closed
 	AllocArgs engine.Args
+
+	Step     string      // language model whose whole training step is asked about, or the text of its config.json; "": a schedule is asked for
+	StepArgs engine.Args // what is chosen about it, see package ask
 }
 
-// Named says whether a network is named.
-func (s *Said) Named() bool { return s.Preset != "" || s.Profile != nil }
+// Named says whether a network, or a model, is named.
+func (s *Said) Named() bool { return s.Preset != "" || s.Profile != nil || s.Step != "" }
 
 // Take puts what o says over s. A device brings its own rates and duplex, another
 // strategy its own arguments. The network of o is not taken.
@@ -89,7 +93,7 @@ func (s *Said) Base() Choice {
 // Resolve is base with what s says. What is not known is told and left as in base.
 func (s *Said) Resolve(base Choice) (c Choice, problems []Problem) {
 	c = base
-	for _, take := range [...]func(*Said, *Choice) *Problem{(*Said).takeSource, (*Said).takeDevice, (*Said).takeMethod, (*Said).takeAllocator} {
+	for _, take := range [...]func(*Said, *Choice) *Problem{(*Said).takeSource, (*Said).takeDevice, (*Said).takeMethod, (*Said).takeAllocator, (*Said).takeStep} {
 		if p := take(s, &c); p != nil {
 			problems = append(problems, *p)
 		}
@@ -197,9 +201,32 @@ func (s *Said) takeAllocator(c *Choice) *Problem {
 	return nil
 }
 
+// takeStep sets the training step and what is chosen about it. A model that is not known
+// leaves the base.
+func (s *Said) takeStep(c *Choice) *Problem {
+	if s.Step == "" {
+		return nil
+	}
+	if ask.Lookup(s.Step) == nil && !ask.IsConfig(s.Step) {
+		return &Problem{Key: "step", Name: s.Step}
+	}
+	c.Step, c.StepArgs = s.Step, nil
+	if _, err := ask.Parse(s.StepArgs); err != nil {
+		return &Problem{Key: "step.", Err: err}
+	}
+	for name, value := range s.StepArgs {
+		c.StepArgs = ask.With(c.StepArgs, name, value)
+	}
+	return nil
+}
+
 // Diff is what has to be said of c so that it is resolved from base; all says what
-// has a default, too. Of a source that is a file it says nothing.
+// has a default, too. Of a source that is a file it says nothing, and of a training step
+// nothing but that.
 func (c Choice) Diff(base Choice, all bool) (s Said) {
+	if c.Step != "" {
+		return Said{Step: c.Step, StepArgs: c.StepArgs}
+	}
 	if c.Source.Preset != base.Source.Preset {
 		s.Preset = c.Source.Preset
 	}

@@ -55,6 +55,10 @@ var FieldWords = map[string]Words{
 		Help:  "`NAME` allocator (memtide help allocators; default " + DefaultAllocator + ")",
 		Doc:   "allocator of the address view, which is open",
 		Links: []string{"v=1&p=vgg16-b64&m=80%25&alloc=best-fit"}},
+	"step": {Doc: "a language model whose [whole training step](language-models.md) is asked about, instead of a schedule; or the text of its `config.json`",
+		Links: []string{"v=1&step=llama3-8b"}},
+	"step.": {Doc: "what is chosen about that step: the flags of `memtide plan`, `yes` for a switch and `context` in MiB",
+		Links: []string{"v=1&step=llama3-8b&step.gpus=8&step.seq=4096"}},
 	"alloc.": {Flag: "alloc-arg", Own: true, Zero: "chunk=2",
 		Help: "`NAME=VALUE` parameter of the allocator; may be repeated"},
 }

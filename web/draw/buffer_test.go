@@ -93,8 +93,8 @@ func TestPainterAgrees(t *testing.T) {
 		t.Fatal(err)
 	}
 	js := string(b)
-	if len(js) >= 6<<10 {
-		t.Errorf("paint.js has %d bytes, want less than 6 KiB", len(js))
+	if len(js) >= 13<<9 {
+		t.Errorf("paint.js has %d bytes, want less than 6.5 KiB", len(js))
 	}
 	var lists []string
 	for _, d := range dashes {

@@ -12,7 +12,8 @@ import (
 
 // Reader does what this program does not link, by a second program that is loaded when
 // that is first asked for: it opens files of other formats, solves with strategies that
-// are only described here, and writes schedules for other programs.
+// are only described here, writes schedules for other programs, examines recordings and
+// answers about training steps.
 type Reader struct {
 	// Fetch gets the second program, and what starts its workers. Two requests that come
 	// at once may both wait for it.

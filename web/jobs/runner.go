@@ -70,6 +70,8 @@ func (j *Runner) Start(e state.Effect) bool {
 		j.question(e)
 	case state.Examine:
 		j.examine(e)
+	case state.AskStep:
+		j.step(e)
 	case state.Cancel:
 		j.cancel(e.ID)
 	case state.UseThread:

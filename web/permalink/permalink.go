@@ -18,12 +18,14 @@ func Of(s *state.State, keep link.Link) link.Link {
 	c, _ := s.SideChoices() // A, if there are two
 	network, _ := s.SideNetworks()
 	// Beside a preset that suggests something, the defaults do not go without saying.
-	all := c.Source.Suggestion() != nil
+	all := c.Source.Suggestion() != nil && c.Step == ""
 	l := link.Link{Said: c.Diff(choice.Default(), all), Title: s.View.Frame.Title, Show: s.View.Frame.Show, Theme: keep.Theme, Selected: s.SelectedName(), Unknown: keep.Unknown}
 	if l.Strategy == choice.DefaultStrategy && !all {
 		l.Strategy = "" // its arguments go with it
 	}
-	l.Preset = c.Source.Preset
+	if c.Step == "" {
+		l.Preset = c.Source.Preset
+	}
 	if l.Preset == "" && network != nil {
 		l.Profile = network.Linked()
 	}
@@ -31,7 +33,7 @@ func Of(s *state.State, keep link.Link) link.Link {
 	if l.Preset == "" && network != nil && network.Chain == nil {
 		l.Kind = "graph"
 	}
-	if s.Memory != nil && l.Preset == "" {
+	if s.Memory != nil && l.Preset == "" && c.Step == "" {
 		l.Kind = "memory"
 	}
 	l.Lines, l.Axis = linesText(s.View.Lines), AxisNames[s.View.Axis]
@@ -83,6 +85,8 @@ func notesOf(side string, problems []choice.Problem) (notes []string) {
 			what = "strategy"
 		case "alloc":
 			what = "allocator"
+		case "step":
+			what = "language model"
 		}
 		text := fmt.Sprintf("The link names the %s %s, which is not known here.", what, p.Name)
 		if p.Name == "" {

@@ -14,7 +14,7 @@
 // A file is a part of the state, with its messages and what the rest may ask of it:
 // the sides (side.go, opening.go, choosing.go, solving.go, compare.go), the curve
 // (curve.go, lines.go, plans.go), the tried parameters (tuning.go), the questions (question.go),
-// the addresses (place.go), playing and the story (play.go, story.go), and the view (view.go, selection.go, layers.go,
+// the addresses (place.go), training steps (step.go), playing and the story (play.go, story.go), and the view (view.go, selection.go, layers.go,
 // picker.go, share.go). Derived data is derived when it is asked for (see
 // BudgetRange, Curve.Lines); components hold no copies.
 //

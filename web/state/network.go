@@ -20,6 +20,7 @@ type Network struct {
 	Lint    []string
 	Totals  proto.Totals
 
+	config string            // the text of the config.json that it was read from, if it is short
 	linked *profiles.Profile // see Linked; nil until it is needed
 	other  *Network          // the same profile the other way; nil if it has only one
 }

@@ -39,7 +39,7 @@ func (m Start) apply(s *State) []Effect {
 	s.arrange(m)
 	s.Choice = m.Choice
 	out := s.open(m.Choice, nil, Leave)
-	if m.B != nil {
+	if m.B != nil && m.Choice.Step == "" {
 		s.next = &waiting{choice: *m.B}
 	}
 	return out
@@ -95,6 +95,9 @@ func (m PickFile) apply(s *State) []Effect {
 // read; until then nothing that is shown changes.
 func (s *State) open(c Choice, content []byte, h History) []Effect {
 	s.DOM++
+	if c.Step != "" {
+		return s.openStep(c, h)
+	}
 	s.Alert, s.next = nil, nil
 	return s.read(&s.Side, c, content, h)
 }
@@ -119,7 +122,7 @@ func (s *State) read(o *Side, c Choice, content []byte, h History) []Effect {
 
 // navigate follows a link: it opens another profile only if it has to.
 func (s *State) navigate(c Choice) []Effect {
-	if s.Network == nil || !c.Source.Same(s.Network.Source) {
+	if s.Network == nil || c.Step != "" || !c.Source.Same(s.Network.Source) {
 		return s.open(c, nil, Leave)
 	}
 	c.Source = s.Network.Source
@@ -153,6 +156,9 @@ func (m Opened) apply(s *State) []Effect {
 	}
 	c := m.choice(o)
 	side.Network = newNetwork(c.Source, m.Profile, m.Reply).As(c)
+	if m.Reply.Format == configFormat && len(o.file.Bytes) <= longestConfig {
+		side.Network.config = string(o.file.Bytes)
+	}
 	if o.fit || o.History == Push && c.Budget == choice.DefaultBudget && s.Compare == nil {
 		c = c.Fitted(side.Network.Totals.KeepAllPeak, o.fit)
 	}
@@ -186,6 +192,7 @@ func (m Opened) choice(o *Opening) Choice {
 
 // opened shows the network that was read for c.
 func (s *State) opened(o *Opening, c Choice, r *proto.Opened) []Effect {
+	closed := s.closeStep()
 	s.Memory, s.Curve, s.Preview, s.hover = nil, nil, nil, ""
 	s.View.Selected, s.View.Trail, s.View.TableTop = draw.Target{}, nil, 0
 	if o.History != Leave {
@@ -201,7 +208,7 @@ func (s *State) opened(o *Opening, c Choice, r *proto.Opened) []Effect {
 	case r.NoChain != "" && c.Source.Preset == "":
 		about = s.noChain(o.Name, r.NoChain)
 	}
-	out := s.choose(c, o.History, false)
+	out := append(closed, s.choose(c, o.History, false)...)
 	s.Alert = about
 	return append(out, s.openNext()...)
 }
@@ -263,7 +270,7 @@ func (m OpenFailed) apply(s *State) []Effect {
 	switch {
 	case next != nil && next.content != nil: // the second of two files may be a good one
 		out = PickFile{Name: next.choice.Source.File, Bytes: next.content}.apply(s)
-	case s.Network == nil && s.Memory == nil && !s.View.Frame.Embed: // a link that cannot be followed: the default instead
+	case s.Network == nil && s.Memory == nil && s.Step == nil && !s.View.Frame.Embed: // a link that cannot be followed: the default instead
 		c, about := s.Choice, "The example is shown."
 		if c.Budget != choice.DefaultBudget {
 			about = "The example is shown, in its own budget: the one asked for was meant for another network."

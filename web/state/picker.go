@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"memtide/profiles/llm/ask"
 	"memtide/profiles/preset"
 )
 
@@ -11,7 +12,49 @@ import (
 type Picker struct {
 	Open   bool
 	Query  string // what is typed into the search field
-	Active string // id of the preset that Enter chooses; empty: none matches
+	Active string // id of the entry that Enter chooses, see Entries; empty: none matches
+}
+
+// StepEntry begins the ids of entries that are the whole training step of a model.
+const StepEntry = "step/"
+
+// Steps are the models whose whole step the query finds, those that are usual first, and
+// those alone if it is empty.
+func (p Picker) Steps() (out []*ask.Model) {
+	words := strings.Fields(strings.ToLower(p.Query))
+	for i := range ask.Models {
+		m := &ask.Models[i]
+		if in := strings.ToLower(m.Title + " " + m.ID + " llm transformer language whole training step"); len(words) == 0 && m.Usual || len(words) > 0 && holdsAll(in, words) {
+			out = append(out, m)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *ask.Model) int {
+		switch {
+		case a.Usual == b.Usual:
+			return 0
+		case a.Usual:
+			return -1
+		}
+		return 1
+	})
+	return out
+}
+
+// Entries are the ids of all that the query finds, in the order of the list: whole steps,
+// and presets.
+func (p Picker) Entries() (out []string) {
+	for _, m := range p.Steps() {
+		out = append(out, StepEntry+m.ID)
+	}
+	for _, m := range p.Matches() {
+		out = append(out, m.ID)
+	}
+	return out
+}
+
+// holdsAll says whether a text has every word.
+func holdsAll(text string, words []string) bool {
+	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
 }
 
 // TogglePicker opens the list or closes it.
@@ -24,7 +67,9 @@ func (TogglePicker) apply(s *State) []Effect {
 	if !p.Open {
 		return nil
 	}
-	if base, _ := s.Choice.Source.Variant(); base != nil {
+	if base, _ := s.Choice.Source.Variant(); s.Step != nil && ask.Lookup(s.Choice.Step) != nil {
+		p.Active = StepEntry + s.Choice.Step
+	} else if base != nil && s.Step == nil {
 		p.Active = base.ID
 	} else {
 		p.Active = p.best()
@@ -72,11 +117,7 @@ func (p Picker) Matches() []*preset.Preset {
 // found are the presets of which the text holds every word.
 func found(words []string, text func(*preset.Preset) string) (out []*preset.Preset) {
 	for _, p := range preset.Presets() {
-		in, all := strings.ToLower(text(p)), true
-		for _, w := range words {
-			all = all && strings.Contains(in, w)
-		}
-		if all {
+		if holdsAll(strings.ToLower(text(p)), words) {
 			out = append(out, p)
 		}
 	}
@@ -95,32 +136,31 @@ func found(words []string, text func(*preset.Preset) string) (out []*preset.Pres
 // best is the match that Enter chooses after typing: the first whose title or id
 // begins with the query, or the first of all.
 func (p Picker) best() string {
-	matches := p.Matches()
 	query := strings.ToLower(strings.TrimSpace(p.Query))
-	for _, m := range matches {
+	for _, m := range p.Steps() {
+		if strings.HasPrefix(strings.ToLower(m.Title), query) || strings.HasPrefix(m.ID, query) {
+			return StepEntry + m.ID
+		}
+	}
+	for _, m := range p.Matches() {
 		if strings.HasPrefix(strings.ToLower(m.Title), query) || strings.HasPrefix(m.ID, query) {
 			return m.ID
 		}
 	}
-	if len(matches) == 0 {
-		return ""
+	if all := p.Entries(); len(all) > 0 {
+		return all[0]
 	}
-	return matches[0].ID
+	return ""
 }
 
 // step is the match that stands by rows after the active one.
 func (p Picker) step(by int) string {
-	matches := p.Matches()
-	if len(matches) == 0 {
+	all := p.Entries()
+	if len(all) == 0 {
 		return ""
 	}
-	at := 0
-	for i, m := range matches {
-		if m.ID == p.Active {
-			at = i
-		}
-	}
-	return matches[min(max(at+by, 0), len(matches)-1)].ID
+	at := max(slices.Index(all, p.Active), 0)
+	return all[min(max(at+by, 0), len(all)-1)]
 }
 
 // SetVariant changes what is not zero in the options of the open preset; an
@@ -184,12 +224,15 @@ func changed(o, change preset.Options) preset.Options {
 	return o
 }
 
-// PickNetwork opens a preset by its id, as it is listed. The device that the
+// PickNetwork opens an entry of the list by its id: a whole step, or a preset. The device that the
 // times are for is about the reader's machine, so it stays where the preset has
 // such times.
 type PickNetwork struct{ ID string }
 
 func (m PickNetwork) apply(s *State) []Effect {
+	if model, ok := strings.CutPrefix(m.ID, StepEntry); ok {
+		return PickStep{model}.apply(s)
+	}
 	s.View.Picker = Picker{}
 	s.DOM++
 	p := preset.Lookup(m.ID)

@@ -17,8 +17,10 @@ func TestPickerMatches(t *testing.T) {
 		not   []string
 		best  string
 	}{
-		{"", []string{"resnet50", "larger-pool"}, nil, "gpt2-medium"},
-		{"llm", []string{"gpt2-xl", "llama3-8b", "bert-large"}, []string{"resnet50"}, "gpt2-medium"},
+		{"", []string{"resnet50", "larger-pool", "step/llama3-8b"}, []string{"step/phi-2"}, "step/llama3-8b"},
+		{"llm", []string{"gpt2-xl", "llama3-8b", "bert-large", "step/phi-2"}, []string{"resnet50"}, "step/llama3-8b"},
+		{"phi", []string{"step/phi-2", "step/phi-1.5"}, []string{"step/llama3-8b", "gpt2"}, "step/phi-1.5"},
+		{"whole step", []string{"step/gpt2-xl"}, []string{"gpt2-xl"}, "step/llama3-8b"},
 		{"dense", []string{"densenet121", "densenet201"}, []string{"resnet50"}, "densenet121"},
 		{"DENSE 201", []string{"densenet201"}, []string{"densenet121"}, "densenet201"},
 		{"resnet 1001", []string{"resnet1001"}, []string{"resnet101"}, "resnet1001"},
@@ -28,10 +30,7 @@ func TestPickerMatches(t *testing.T) {
 		{"zebra", nil, []string{"resnet50"}, ""},
 	} {
 		p := Picker{Query: c.query}
-		var got []string
-		for _, m := range p.Matches() {
-			got = append(got, m.ID)
-		}
+		got := p.Entries()
 		for _, id := range c.want {
 			if !slices.Contains(got, id) {
 				t.Errorf("%q finds %v; want %s, too", c.query, got, id)

@@ -323,12 +323,7 @@ func (s *State) placed(id int, placed *proto.Placed, why *proto.Failure) *Places
 
 // openedMemory shows a file about addresses: nothing else of the page applies.
 func (s *State) openedMemory(o *Opening, r *proto.Opened) []Effect {
-	out := append(s.cancelSweep(), s.questions.drop()...)
-	if s.Solving != nil {
-		out = append(out, Cancel{s.Solving.ID})
-	}
-	s.Solving, s.Curve, s.Preview, s.Shown, s.Network, s.hover = nil, nil, nil, nil, nil, ""
-	s.OverBudget, s.Alert, s.Draft = nil, nil, Draft{}
+	out := append(s.closeStep(), s.closeNetwork()...)
 	file := o.Choice.Source.File
 	if file == "" {
 		file = r.Memory.Name
@@ -346,6 +341,14 @@ func (s *State) openedMemory(o *Opening, r *proto.Opened) []Effect {
 	}
 	s.touch()
 	return append(out, WriteURL{o.History})
+}
+
+// closeNetwork makes room for what is no network.
+func (s *State) closeNetwork() []Effect {
+	out := append(s.cancelSweep(), s.questions.drop()...)
+	s.Curve, s.Preview, s.Shown, s.Network, s.hover = nil, nil, nil, nil, ""
+	s.OverBudget, s.Alert, s.Draft = nil, nil, Draft{}
+	return append(out, s.cancelSolving()...)
 }
 
 // Density is how much of an offloaded value is not zero, in per cent.

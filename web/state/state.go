@@ -17,6 +17,7 @@ type State struct {
 	trials
 	questions
 	layout
+	training
 	story story
 
 	Alert   *Alert   // something went wrong, and what can be done
@@ -90,6 +91,7 @@ func New() *State {
 	return &State{
 		pictures:  recent[*Picture]{limit: 64},
 		tradeoff:  tradeoff{curves: recent[*Curve]{limit: 8}},
+		training:  training{steps: recent[*proto.Stepped]{limit: 32}},
 		trials:    trials{tunings: recent[*Tuning]{limit: 32}},
 		questions: questions{known: recent[*Answers]{limit: 32}, results: recent[map[string]proto.Answer]{limit: 32}},
 	}
@@ -102,9 +104,9 @@ func (s *State) CopyLanes() int { return s.copies }
 // Phase is the value of the body's data-state.
 func (s *State) Phase() string {
 	switch {
-	case s.busy() || s.Compare.Awaits():
+	case s.busy() || s.Compare.Awaits() || s.Step.Busy():
 		return "solving"
-	case s.Alert != nil || s.OverBudget != nil || s.Shown == nil && s.Memory == nil:
+	case s.Alert != nil || s.OverBudget != nil || s.Shown == nil && s.Memory == nil && (s.Step == nil || s.Step.Failed != ""):
 		return "error"
 	}
 	return "ready"

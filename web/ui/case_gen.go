@@ -208,9 +208,28 @@ func (c *Case) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		}
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
 		vgparent.AppendChild(vgn)
+		if c.S.Step != nil {
+			{
+				vgcompKey := vugu.MakeCompKey(0xC86F4903B986F4E^vgin.CurrentPositionHash(), vgiterkey)
+				// ask BuildEnv for prior instance of this specific component
+				vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Stepcase)
+				if vgcomp == nil {
+					// create new one if needed
+					vgcomp = new(Stepcase)
+					vgin.BuildEnv.WireComponent(vgcomp)
+				}
+				vgin.BuildEnv.UseComponent(vgcompKey, vgcomp)	// ensure we can use this in the cache next time around
+				vgcomp.S = c.S
+				vgout.Components = append(vgout.Components, vgcomp)
+				vgn = &vugu.VGNode{Component: vgcomp}
+				vgparent.AppendChild(vgn)
+			}
+		}
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "label", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "word"}}}
 		vgparent.AppendChild(vgn)
-		vgn.AddAttrInterface("hidden", c.S.Memory != nil)
+		vgn.AddAttrInterface("hidden", c.S.Memory != nil || c.S.Step != nil)
 		{
 			vgparent := vgn
 			_ = vgparent

@@ -35,6 +35,9 @@ func (c Command) Message(s *state.State) state.Message {
 	if m := c.pickerCommand(s); m != nil {
 		return m
 	}
+	if m := c.stepCommand(s); m != nil {
+		return m
+	}
 	if m := c.questionCommand(s); m != nil {
 		return m
 	}
@@ -65,6 +68,7 @@ var plain = map[string]state.Message{
 	"rows-first":    state.ScrollTable{},
 	"help":          state.ToggleHelp{},
 	"dismiss":       state.Dismiss{Notice: true},
+	"step-chain":    state.ExploreStep{},
 }
 
 func (c Command) button(s *state.State) (state.Message, bool) {

@@ -47,16 +47,6 @@ func (c *Doctor) Word() string {
 	return map[string]string{"failed": wordsUnexamined, "working": wordsExamining, "not": wordsRanOut, "needs": wordsNoFailure}[c.Kind()]
 }
 
-// were is an amount as the subject of a sentence: "1 GiB was", "2 GiB were".
-func were(amount string) string { return amount + " " + verb(amount) }
-
-func verb(amount string) string {
-	if strings.HasPrefix(amount, "1 ") {
-		return "was"
-	}
-	return "were"
-}
-
 // Sentence is the answer.
 func (c *Doctor) Sentence() string {
 	r := c.report()
@@ -68,14 +58,14 @@ func (c *Doctor) Sentence() string {
 	case r.Failure == nil:
 		l := c.S.LevelAt(r.PeakAt)
 		unused := format.Bytes(c.S.Unused(r.PeakAt))
-		return fmt.Sprintf(wordsHeldAtPeak, were(format.Bytes(r.Peak)), unused, format.Bytes(l.Reserved), verb(unused))
+		return fmt.Sprintf(wordsHeldAtPeak, format.Bytes(r.Peak), unused, format.Bytes(l.Reserved))
 	}
 	f := r.Failure
-	text := fmt.Sprintf(wordsAskedFor, were(format.BytesUp(f.Bytes)))
+	text := fmt.Sprintf(wordsAskedFor, format.BytesUp(f.Bytes))
 	if len(f.Holes) == 0 {
 		return text + wordsNothing
 	}
-	return text + fmt.Sprintf(wordsFreeIn, were(format.Bytes(f.Free)), profiles.Count(f.HoleCount, "hole"), format.Bytes(f.Holes[0].Bytes))
+	return text + fmt.Sprintf(wordsFreeIn, format.Bytes(f.Free), profiles.Count(f.HoleCount, "hole"), format.Bytes(f.Holes[0].Bytes))
 }
 
 // Sub is who asked, and what to do once that is known.

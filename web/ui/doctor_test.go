@@ -45,7 +45,7 @@ func TestDoctorPage(t *testing.T) {
 	page := pageOf(t, s)
 	wellFormed(t, page)
 	contains(t, "a failure", page,
-		"<b>Ran out of memory: </b>30 MiB were asked for, and 54 MiB were free in 3 holes, the largest 24 MiB.",
+		"<b>Ran out of memory: </b>30 MiB was asked for, and 54 MiB was free in 3 holes, the largest 24 MiB.",
 		"It was for scaled_dot_product_attention, net.py:41 forward. 2 MiB more could be reserved. PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True would have helped.",
 		"The largest hole, 6 MiB too small, lies between <button", ">8 MiB of adamw, train.py:12 main, optimizer, kept to the end</button> and <button", ">2 MiB of log.py:4 keep_loss, unknown, kept to the end</button>",
 		"46 MiB in 7 buffers when the request failed, event 33", "weights 10 MiB", "optimizer 8 MiB", "activations 20 MiB", "unknown 8 MiB", "reserved, not used 54 MiB", "102 MiB could be reserved",
@@ -68,7 +68,7 @@ func TestDoctorWithoutFailure(t *testing.T) {
 	s := snapshot(t, "first.pickle")
 	page := pageOf(t, s)
 	wellFormed(t, page)
-	contains(t, "no failure", page, "<b>No request failed: </b>", "were held at the peak, and", "reserved then", "at the peak, event ", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True would have reserved 20 MiB less.", `data-kind="needs"`)
+	contains(t, "no failure", page, "<b>No request failed: </b>", "was held at the peak, and", "reserved then", "at the peak, event ", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True would have reserved 20 MiB less.", `data-kind="needs"`)
 	if strings.Contains(page, `data-testid="between"`) {
 		t.Error("a hole is named that no request was too large for")
 	}

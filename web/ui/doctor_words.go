@@ -7,10 +7,10 @@ const (
 	wordsRanOut     = "Ran out of memory: "
 	wordsNoFailure  = "No request failed: "
 
-	wordsAskedFor   = "%s asked for, and " // "2 GiB were"
-	wordsFreeIn     = "%s free in %s, the largest %s."
+	wordsAskedFor   = "%s was asked for, and "
+	wordsFreeIn     = "%s was free in %s, the largest %s."
 	wordsNothing    = "nothing was free in the segments that it could use."
-	wordsHeldAtPeak = "%s held at the peak, and %s of the %s reserved then %s not used."
+	wordsHeldAtPeak = "%s was held at the peak, and %s of the %s reserved then was not used."
 	wordsWhoAsked   = "It was for %s. %s more could be reserved."
 
 	wordsBetween   = "The largest hole, %s too small, lies between"

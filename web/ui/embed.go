@@ -21,6 +21,9 @@ func (c *Embed) Title() string { return NameOf(c.S) }
 // other place for that, and fingers and keys have no pointer to rest on it.
 func (c *Embed) Line() string {
 	p := c.S.Visible()
+	if c.S.Step != nil { // its verdict stands below
+		return ""
+	}
 	if p == nil {
 		if a := c.S.Alert; a != nil {
 			return a.Text

@@ -51,7 +51,7 @@ func (c *Findings) Head() string {
 // About says what follows from the findings.
 func (c *Findings) About() string {
 	switch n := len(c.list()); {
-	case c.Refused() && (c.S.Network != nil || c.S.Memory != nil):
+	case c.Refused() && (c.S.Network != nil || c.S.Memory != nil || c.S.Step != nil):
 		return "What was shown before stays."
 	case c.Refused():
 		return ""
@@ -120,6 +120,11 @@ func (c *Findings) list() (out []Finding) {
 			}
 			out = append(out, f)
 		}
+	}
+	if c.S.Config() != "" {
+		f := newFinding("assumed", wordsOneCard)
+		f.Action, f.Do = wordsAskStep, "step-config"
+		out = append(out, f)
 	}
 	for _, line := range notes {
 		out = append(out, newFinding("assumed", line))

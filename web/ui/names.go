@@ -3,6 +3,7 @@ package ui
 import (
 	"strings"
 
+	"memtide/profiles/llm/ask"
 	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/state"
@@ -41,6 +42,8 @@ func NameOf(s *state.State) string {
 	switch {
 	case s.View.Frame.Title != "":
 		return s.View.Frame.Title
+	case s.Step != nil:
+		return ask.Title(s.Choice.Step) + ", " + wordsWhole
 	case s.Memory != nil:
 		return s.Memory.File
 	case s.Network != nil && s.Network.Profile.Name != "":

@@ -3,10 +3,12 @@ package ui
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/vugu/vugu"
 
+	"memtide/profiles/llm/ask"
 	"memtide/profiles/preset"
 	"memtide/web/format"
 	"memtide/web/state"
@@ -22,8 +24,12 @@ type Picker struct {
 // pageStep is how many rows Page Up and Page Down move in the list.
 const pageStep = 8
 
-// source is what is open, or being opened before anything is.
+// source is what is open, or being opened before anything is; of a training step only its
+// name.
 func source(s *state.State) state.Source {
+	if s.Step != nil {
+		return state.Source{File: ask.Title(s.Choice.Step)}
+	}
 	if s.Network == nil && s.Memory == nil && s.Opening != nil {
 		return s.Opening.Choice.Source
 	}
@@ -72,7 +78,7 @@ type Group struct {
 
 // PickerOption is an entry of the list of networks.
 type PickerOption struct {
-	ID, Element string // of the preset, and of its element
+	ID, Element string // see state.Picker.Entries; and of its element
 	Text        vugu.HTML
 	Active      bool
 }
@@ -86,6 +92,14 @@ func OptionElement(id string) string { return "picker-" + id }
 // Groups are the presets that match, by group.
 func (c *Picker) Groups() (out []Group) {
 	p := c.S.View.Picker
+	for i, m := range p.Steps() {
+		if i == 0 {
+			out = append(out, Group{Title: wordsSteps})
+		}
+		id := state.StepEntry + m.ID
+		text := vugu.HTML(m.Title + ` <span class="picker-own">` + wordsWhole + `</span>`)
+		out[0].Options = append(out[0].Options, PickerOption{id, OptionElement(id), text, id == p.Active})
+	}
 	for _, m := range p.Matches() {
 		if n := len(out); n == 0 || out[n-1].Title != m.Group {
 			out = append(out, Group{Title: m.Group})
@@ -127,6 +141,9 @@ func (c *Picker) ActiveElement() string {
 
 // About describes the active preset.
 func (c *Picker) About() string {
+	if strings.HasPrefix(c.S.View.Picker.Active, state.StepEntry) {
+		return wordsStepDoc
+	}
 	p := preset.Lookup(c.S.View.Picker.Active)
 	if p == nil {
 		return ""

@@ -22,12 +22,16 @@ func TestPickerGroups(t *testing.T) {
 	}
 	s.Update(state.TogglePicker{})
 	c := Picker{S: s}
-	count, titles := 0, map[string]bool{}
+	count, steps, titles := 0, 0, map[string]bool{}
 	for _, g := range c.Groups() {
 		if titles[g.Title] {
 			t.Errorf("the heading %q stands twice", g.Title)
 		}
 		titles[g.Title] = true
+		if g.Title == wordsSteps {
+			steps = len(g.Options)
+			continue
+		}
 		for _, o := range g.Options {
 			count++
 			if p := preset.Lookup(o.ID); p == nil || p.Group != g.Title || !strings.HasPrefix(string(o.Text), p.Title) {
@@ -42,8 +46,8 @@ func TestPickerGroups(t *testing.T) {
 		t.Errorf("%d presets; want %d", count, len(preset.Presets()))
 	}
 	page := pageOf(t, s)
-	if got := strings.Count(page, `role="option"`); got != count {
-		t.Errorf("the page has %d entries; want %d", got, count)
+	if got := strings.Count(page, `role="option"`); got != count+steps || steps < 10 {
+		t.Errorf("the page has %d entries; want %d and 10 models and more, %d", got, count, steps)
 	}
 	for _, want := range []string{`aria-activedescendant="picker-resnet101"`, `id="picker-resnet101"`, "ResNet-1001", "keeping everything takes 4.3 GiB at batch 32", `aria-expanded="true"`} {
 		if !strings.Contains(page, want) {

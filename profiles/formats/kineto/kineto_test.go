@@ -84,6 +84,7 @@ func TestKinetoSources(t *testing.T) {
 		{"call stacks", func(y *toyTrace) { y.old = true }, "conv | block 1 | block 2 | linear | loss"},
 		{"named ranges", func(y *toyTrace) { y.ranges = true }, "Conv2d_0 | Sequential_0/Block_0 | Sequential_0/Block_1 | Linear_0 | loss"},
 		{"operators", func(y *toyTrace) {}, "conv2d 1 | conv2d 2 | add 1 | conv2d 3 | add 2 | linear | loss"},
+		{"AMD", func(y *toyTrace) { y.modules, y.noJoin, y.amd = true, true, true }, "Conv2d_0 | Block_0 | Block_1 | Linear_0 | loss"},
 		{"correlations", func(y *toyTrace) { y.modules, y.noJoin = true, true }, "Conv2d_0 | Block_0 | Block_1 | Linear_0 | loss"},
 	} {
 		y := full

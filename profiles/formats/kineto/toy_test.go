@@ -28,6 +28,7 @@ type toyTrace struct {
 	parts   int   // forwards and backwards of a step; 0: one
 	others  int64 // bytes that nothing of the network takes, during the backward of the loss
 	fused   bool  // the forward is one compiled graph
+	amd     bool  // kernels are launched by HIP
 
 	b             strings.Builder
 	now           int64 // microseconds
@@ -73,6 +74,9 @@ func toyParts() []toyPart {
 
 // category is the name of a category in the version of PyTorch.
 func (y *toyTrace) category(name string) string {
+	if y.amd && name == "cuda_runtime" {
+		return "hip_runtime"
+	}
 	if !y.old || name == "python_function" {
 		return name
 	}

@@ -1,0 +1,131 @@
+// Package ask is what can be asked about a training step of a language model: the known
+// models and one table of options, which flags, links and the page take from here. It is
+// apart from package llm, which plays the step, so that the page can do without that.
+package ask
+
+import (
+	"maps"
+	"strings"
+
+	"memtide/engine"
+	"memtide/profiles/preset"
+)
+
+// Model is a known model.
+type Model struct {
+	ID    string // in links and on the command line
+	Title string
+	Usual bool // listed where nobody has typed what to look for
+}
+
+// Lookup finds a model; nil if it is not known.
+func Lookup(id string) *Model {
+	for i := range Models {
+		if Models[i].ID == id {
+			return &Models[i]
+		}
+	}
+	return nil
+}
+
+// IsConfig says that what is asked about is no known model but the text of a
+// config.json.
+func IsConfig(model string) bool { return strings.HasPrefix(strings.TrimSpace(model), "{") }
+
+// Auto leaves an option to the program that runs the step.
+const Auto = "auto"
+
+// Options are all that can be chosen about a step, in the order of its sentence. The
+// back quotes in Doc are those of a flag's help.
+var Options = []engine.Param{
+	{Name: "batch", Title: "sequences at once", Doc: "`N` sequences of a micro batch", Default: "1", Min: 1, Max: 1 << 16},
+	{Name: "seq", Title: "tokens", Doc: "`N` tokens of a sequence", Default: "8192", Min: 1, Max: 1 << 24},
+	{Name: "accumulate", Title: "micro batches of a step", Doc: "`N` micro batches of a step", Default: "1", Min: 1, Max: 1 << 16},
+	{Name: "program", Title: "program", Doc: "`NAME` of what runs the step", Default: "hf", Choices: []string{"hf", "torchtitan", "torchtune", "megatron"}},
+	{Name: "optimizer", Title: "optimizer", Doc: "`NAME` of the optimizer", Default: "adamw", Choices: []string{"adamw", "adamw-8bit", "sgd"}},
+	{Name: "states", Title: "states", Doc: "`TYPE` of weights, gradients and moments", Default: Auto, Choices: []string{Auto, "fp32", "bf16"}},
+	{Name: "ckpt", Title: "checkpointing", Doc: "`POLICY` of checkpointing (sac_op: every second product kept)", Default: "none", Choices: []string{"none", "sac_op", "sac_op_all", "full"}},
+	{Name: "gpus", Title: "cards", Doc: "`N` cards", Default: "1", Min: 1, Max: 1 << 16},
+	{Name: "device", Title: "card", Doc: "`DEVICE` that each of the cards is; memtide help devices lists them", Default: "h100-sxm-80gb"}, // its choices: see init
+	{Name: "shard", Title: "sharing of states", Doc: "`HOW` states are shared (zero3: FSDP), by itself zero3 on several cards", Default: Auto, Choices: []string{Auto, "none", "zero1", "zero2", "zero3"}},
+	{Name: "loss", Title: "loss", Doc: "`NAME` of the loss", Default: Auto, Choices: []string{Auto, "bf16", "fp32", "compiled", "chunked_ce", "compiled_chunks", "chunked", "vocab_chunked", "inplace", "fused"}},
+	{Name: "logits", Title: "logits in the backward", Doc: "`WHAT` of the logits a variable keeps through the backward", Default: Auto, Choices: []string{Auto, "deleted"}},
+	{Name: "norm", Title: "norm", Doc: "`NAME` of the norm's kernel", Default: Auto, Choices: []string{Auto, "eager", "fused", "plain"}},
+	{Name: "kernel", Title: "optimizer's kernel", Doc: "`NAME` of the optimizer's kernel", Default: Auto, Choices: []string{Auto, "foreach", "fused", "for-loop"}},
+	{Name: "lora", Title: "rank of adapters", Doc: "`RANK` of adapters beside frozen bf16 weights; 0 trains everything", Default: "0", Min: 0, Max: 1 << 12},
+	{Name: "compile", Title: "torch.compile of the blocks", Doc: "blocks go through torch.compile", Default: "no", Choices: []string{"no", "yes"}},
+	{Name: "offload", Title: "block inputs in host memory", Doc: "block inputs wait in host memory; needs -ckpt full", Default: "no", Choices: []string{"no", "yes"}},
+	{Name: "host", Title: "optimizer in host memory", Doc: "moments and the optimizer's step are the host's", Default: "no", Choices: []string{"no", "yes"}},
+	{Name: "tp", Title: "tensor parallel", Doc: "`N` ranks that share each product", Default: "1", Min: 1, Max: 1 << 10},
+	{Name: "cp", Title: "context parallel", Doc: "`N` ranks that share each sequence", Default: "1", Min: 1, Max: 1 << 10},
+	{Name: "ep", Title: "expert parallel", Doc: "`N` ranks that share the experts of a block", Default: "1", Min: 1, Max: 1 << 10},
+	{Name: "pp", Title: "pipeline parallel", Doc: "`N` ranks of a pipeline, each with some of the layers; -accumulate are its micro batches", Default: "1", Min: 1, Max: 1 << 8},
+	{Name: "schedule", Title: "pipeline's order", Doc: "`NAME` of the order in which the ranks of a pipeline run their passes", Default: "1f1b", Choices: []string{"gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v", "dualpipe"}},
+	{Name: Context, Title: "MiB for CUDA and collectives", Doc: "`SIZE` of CUDA's context and the collectives' buffers on each card: an assumption", Default: "1024", Max: 1 << 16},
+}
+
+func init() { Option("device").Choices = devices() }
+
+// Context is the option that is a number of MiB.
+const Context = "context"
+
+// tensorCores is the rate of 16-bit products, in operations a second, from which on a
+// device has units for them; for others the step has no times.
+const tensorCores = 100e12
+
+func devices() (out []string) {
+	for _, d := range preset.Devices() {
+		if float64(d.Peak("f16")) >= tensorCores {
+			out = append(out, d.ID)
+		}
+	}
+	return out
+}
+
+// Option is that of a name; nil if there is none.
+func Option(name string) *engine.Param {
+	for i := range Options {
+		if Options[i].Name == name {
+			return &Options[i]
+		}
+	}
+	return nil
+}
+
+// Parse checks args and fills the defaults in.
+func Parse(args engine.Args) (engine.Parsed, error) {
+	return engine.ParseArgs("a training step", Options, args)
+}
+
+// Value is that of an option, its default if args do not say.
+func Value(args engine.Args, name string) string {
+	if v, ok := args[name]; ok {
+		return v
+	}
+	return Option(name).Default
+}
+
+// With is a copy of args in which an option has a value; defaults are left out, so that
+// equal steps have equal links. Inputs of blocks are in host memory only under full
+// checkpointing: either brings the other along.
+func With(args engine.Args, name, value string) engine.Args {
+	out := maps.Clone(args)
+	if out == nil {
+		out = engine.Args{}
+	}
+	out[name] = value
+	switch {
+	case name == "offload" && value == "yes":
+		out["ckpt"] = "full"
+	case name == "ckpt" && value != "full":
+		delete(out, "offload")
+	}
+	maps.DeleteFunc(out, func(name, value string) bool {
+		o := Option(name)
+		return o != nil && o.Default == value
+	})
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}

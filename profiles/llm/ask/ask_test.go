@@ -1,0 +1,57 @@
+package ask
+
+import (
+	"maps"
+	"strings"
+	"testing"
+
+	"memtide/engine"
+)
+
+// Every default is a value that the option takes, and has words.
+func TestOptions(t *testing.T) {
+	if _, err := Parse(nil); err != nil {
+		t.Errorf("the defaults: %v", err)
+	}
+	for _, o := range Options {
+		if o.Title == "" || o.Doc == "" {
+			t.Errorf("%s: title %q, help %q; want both", o.Name, o.Title, o.Doc)
+		}
+		for _, v := range o.Choices {
+			if Words(o.Name, v) == "" {
+				t.Errorf("%s=%s has no words", o.Name, v)
+			}
+		}
+	}
+}
+
+// Equal steps have equal arguments, and what needs another option brings it.
+func TestWith(t *testing.T) {
+	for _, c := range []struct {
+		args        engine.Args
+		name, value string
+		want        engine.Args
+	}{
+		{nil, "gpus", "8", engine.Args{"gpus": "8"}},
+		{engine.Args{"gpus": "8"}, "gpus", "1", nil},
+		{nil, "offload", "yes", engine.Args{"offload": "yes", "ckpt": "full"}},
+		{engine.Args{"offload": "yes", "ckpt": "full", "seq": "1024"}, "ckpt", "none", engine.Args{"seq": "1024"}},
+		{engine.Args{"zz": "1"}, "seq", "8192", engine.Args{"zz": "1"}},
+	} {
+		before := maps.Clone(c.args)
+		if got := With(c.args, c.name, c.value); !maps.Equal(got, c.want) || (got == nil) != (c.want == nil) || !maps.Equal(c.args, before) {
+			t.Errorf("%v with %s=%s: %v, want %v and the first unchanged", before, c.name, c.value, got, c.want)
+		}
+	}
+}
+
+// Values that no option takes are refused by their name.
+func TestRefused(t *testing.T) {
+	for _, args := range []engine.Args{{"gpus": "0"}, {"loss": "magic"}, {"cards": "2"}, {"device": "gtx-970"}, {"seq": "many"}} {
+		for name := range args {
+			if _, err := Parse(args); err == nil || !strings.Contains(err.Error(), name) {
+				t.Errorf("%v: error %v, want one that names %s", args, err, name)
+			}
+		}
+	}
+}

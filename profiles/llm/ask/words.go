@@ -1,0 +1,66 @@
+package ask
+
+import (
+	"strings"
+
+	"memtide/engine"
+	"memtide/profiles/preset"
+)
+
+// words are values of options as people read them, by option and value.
+var words = map[string]string{
+	"program hf": "Transformers", "program torchtitan": "torchtitan", "program torchtune": "torchtune", "program megatron": "Megatron",
+	"optimizer adamw": "AdamW", "optimizer adamw-8bit": "8-bit AdamW", "optimizer sgd": "SGD",
+	"states fp32": "fp32 states", "states bf16": "bf16 states",
+	"ckpt none": "no checkpointing", "ckpt sac_op": "selective checkpointing", "ckpt sac_op_all": "all products kept", "ckpt full": "full checkpointing",
+	"shard none": "states not shared", "shard zero1": "ZeRO-1", "shard zero2": "ZeRO-2", "shard zero3": "FSDP (ZeRO-3)",
+	"loss bf16": "bf16 logits", "loss fp32": "fp32 logits", "loss compiled": "compiled", "loss chunked_ce": "logits in chunks", "loss compiled_chunks": "compiled, logits in chunks",
+	"loss chunked": "chunks of tokens", "loss vocab_chunked": "chunks of words", "loss inplace": "in place", "loss fused": "one fused kernel",
+	"logits deleted": "deleted before it",
+	"norm eager":     "operator by operator", "norm fused": "one fused kernel", "norm plain": "without widening",
+	"schedule gpipe": "GPipe", "schedule 1f1b": "1F1B", "schedule interleaved": "interleaved 1F1B", "schedule zb-h1": "ZB-H1", "schedule zb-h2": "ZB-H2",
+	"schedule zb-v": "ZB-V", "schedule dualpipe": "DualPipe",
+	"kernel foreach": "foreach", "kernel fused": "fused", "kernel for-loop": "one tensor at a time",
+}
+
+// Words is a value of an option as people read it.
+func Words(name, value string) string {
+	if w, ok := words[name+" "+value]; ok {
+		return w
+	}
+	if name == "device" {
+		if d := preset.LookupDevice(value); d != nil {
+			return d.Name
+		}
+	}
+	if value == Auto {
+		return "as the program does"
+	}
+	return value
+}
+
+// usual are the values that programs choose themselves, where they are told.
+var usual = map[string]string{
+	"states hf": "fp32 states", "states torchtitan": "fp32 states", "states torchtune": "bf16 states", "states megatron": "bf16 states, fp32 copy",
+	"shard hf": "FSDP (ZeRO-3)", "shard torchtitan": "FSDP (ZeRO-3)", "shard torchtune": "FSDP (ZeRO-3)", "shard megatron": "ZeRO-1",
+}
+
+// WordsIn are Words where the rest of args is known: of what is left to the program, what
+// that does.
+func WordsIn(args engine.Args, name, value string) string {
+	if w := usual[name+" "+Value(args, "program")]; value == Auto && w != "" {
+		return w + ", as usual"
+	}
+	return Words(name, value)
+}
+
+// Title is how what is asked about is called: a model, or that of a config.json.
+func Title(model string) string {
+	if m := Lookup(model); m != nil {
+		return m.Title
+	}
+	if IsConfig(model) {
+		return "config.json"
+	}
+	return strings.TrimSpace(model)
+}

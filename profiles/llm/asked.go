@@ -1,0 +1,105 @@
+package llm
+
+import (
+	"fmt"
+
+	"memtide/engine"
+	"memtide/profiles/llm/ask"
+	"memtide/profiles/preset"
+)
+
+// everyProduct are the products of a block that adapters stand beside.
+var everyProduct = []string{"q", "k", "v", "o", "gate", "up", "down"}
+
+// New is the question about a model that options ask: what its program does, and then
+// what is chosen otherwise. args is not kept.
+func New(m *Model, args engine.Args) (Ask, error) {
+	p, err := ask.Parse(args)
+	if err != nil {
+		return Ask{}, err
+	}
+	n := func(name string) int64 { return int64(p.Int(name)) }
+	a := Ask{GPUs: n("gpus"), Context: engine.Bytes(n(ask.Context)) * engine.MiB, Card: cardOf(p.Word("device")),
+		Setup: Setup{Model: m, Seq: n("seq"), Batch: n("batch"), Accumulate: n("accumulate"), Tensor: n("tp"), Context: n("cp"), Expert: n("ep")}}
+	for name, value := range args {
+		a.Args = ask.With(a.Args, name, value)
+	}
+	each := a.Setup.Tensor // cards of what is not shared
+	if pp := n("pp"); pp > 1 {
+		a.Setup.Stages, a.Setup.Schedule = pp, p.Word("schedule")
+		each *= pp
+	}
+	if a.GPUs%each != 0 {
+		return a, fmt.Errorf("%d cards do not divide among %d ranks of a product and %d of a pipeline", a.GPUs, a.Setup.Tensor, each/a.Setup.Tensor)
+	}
+	if a.GPUs > each {
+		a.Setup.Zero, a.Setup.Shard = 3, a.GPUs/each
+	}
+	FindProgram(p.Word("program")).Apply(&a.Setup)
+	if p.Is("offload", "yes") && !p.Is("ckpt", "full") {
+		return a, fmt.Errorf("offload moves the inputs that full checkpointing keeps; the policy is %s", p.Word("ckpt"))
+	}
+	a.Setup.choose(p)
+	return a, nil
+}
+
+// choose overrides what the program does.
+func (s *Setup) choose(p engine.Parsed) {
+	switch p.Word("shard") {
+	case "none":
+		s.Zero, s.Shard = 0, 1
+	case "zero1":
+		s.Zero = 1
+	case "zero2":
+		s.Zero = 2
+	case "zero3":
+		s.Zero = 3
+	}
+	switch p.Word("states") {
+	case "fp32":
+		s.Weight, s.Grad, s.Moments, s.Reduce, s.Master = 4, 4, 8, 4, 0
+	case "bf16":
+		s.Weight, s.Grad, s.Moments, s.Reduce, s.Master = 2, 2, 4, 2, 0
+	}
+	switch p.Word("optimizer") {
+	case "adamw-8bit":
+		s.Moments = 2
+	case "sgd":
+		s.Moments = 0
+	}
+	if loss := p.Word("loss"); loss != ask.Auto {
+		s.Loss, s.LogitsHeld = loss, 0
+	}
+	if p.Is("logits", "deleted") {
+		s.LogitsHeld = 0
+	}
+	if norm := p.Word("norm"); norm != ask.Auto {
+		s.Norm = norm
+	}
+	if kernel := p.Word("kernel"); kernel != ask.Auto {
+		s.Optimizer = kernel
+	}
+	s.Checkpoint, s.OffloadX, s.Compiled, s.HostStep = p.Word("ckpt"), p.Is("offload", "yes"), p.Is("compile", "yes"), p.Is("host", "yes")
+	if rank := p.Int("lora"); rank > 0 {
+		s.LoRA = &LoRA{Rank: int64(rank), On: everyProduct}
+		s.Weight, s.Master, s.Moments = 2, 0, 0
+	}
+}
+
+// cardOf is a device of the presets as the model of a step sees it: its own memory and
+// link, and the rates of its kind.
+func cardOf(device string) *Card {
+	d := preset.LookupDevice(device)
+	c := *CardOf(d.ID)
+	c.Name, c.Memory, c.Link = d.Name, d.Memory, float64(min(d.ToHost, d.ToDev))
+	return &c
+}
+
+// with is the same question with some options changed.
+func (a Ask) with(changes engine.Args) (Ask, error) {
+	args := a.Args
+	for name, value := range changes {
+		args = ask.With(args, name, value)
+	}
+	return New(a.Setup.Model, args)
+}

@@ -1,0 +1,122 @@
+// Package step makes a program that imports it one that answers about whole training
+// steps of language models.
+package step
+
+import (
+	"bytes"
+
+	"memtide/engine"
+	"memtide/profiles/formats/native"
+	"memtide/profiles/llm"
+	"memtide/profiles/llm/ask"
+	"memtide/wasm/proto"
+	"memtide/wasm/serve"
+)
+
+func init() { serve.RegisterStepper(answer) }
+
+func answer(q *proto.Step, poll *engine.Poll, tell func(*proto.Stepped)) (*proto.Stepped, *proto.Failure) {
+	m, config, err := model(q.Model)
+	if err != nil {
+		return nil, proto.Fail(proto.BadRequest, "%v", err)
+	}
+	a, err := llm.New(m, q.Args)
+	if err != nil {
+		return nil, proto.Fail(proto.BadRequest, "%v", err)
+	}
+	if q.Chain {
+		return chain(a)
+	}
+	out := &proto.Stepped{Config: config}
+	_, err = a.Plan(poll, func(p *llm.Plan) {
+		fill(out, p)
+		if p.Done < llm.PlanStages {
+			tell(out)
+		}
+	})
+	switch {
+	case err == nil:
+		return out, nil
+	case poll.Err() != nil:
+		return nil, proto.Fail(proto.Deadline, "%v", err)
+	}
+	return nil, proto.Fail(proto.Unsupported, "%v", err)
+}
+
+// model is the one that is asked about, and what of a config.json was understood.
+func model(name string) (*llm.Model, string, error) {
+	if !ask.IsConfig(name) {
+		m := llm.Lookup(name)
+		if m == nil {
+			return nil, "", llm.Unknown(name)
+		}
+		return m, "", nil
+	}
+	m, err := llm.ReadConfig([]byte(name))
+	if err != nil {
+		return nil, "", err
+	}
+	config, err := llm.Understood([]byte(name))
+	return m, config, err
+}
+
+// chain is the step as a profile of its own.
+func chain(a llm.Ask) (*proto.Stepped, *proto.Failure) {
+	p, err := a.Profile()
+	if err != nil {
+		return nil, proto.Fail(proto.Unsupported, "%v", err)
+	}
+	var text bytes.Buffer
+	if err := native.Encode(&text, p); err != nil {
+		return nil, proto.Fail(proto.Unsupported, "%v", err)
+	}
+	return &proto.Stepped{Profile: text.Bytes()}, nil
+}
+
+// fits are the verdicts.
+var fits = map[llm.Verdict]proto.Fit{llm.Fits: proto.Fits, llm.FitsNot: proto.FitsNot, llm.Uncertain: proto.Unsure}
+
+// fill takes over what is known of a plan.
+func fill(out *proto.Stepped, p *llm.Plan) {
+	a, s := p.Answer, p.Ask.Setup
+	out.Name, out.Params, out.Experts, out.Program = s.Model.Name, s.Model.Params(), s.Model.MoE != nil, llm.FindProgram(ask.Value(p.Ask.Args, "program")).Source
+	out.Fit, out.Card, out.GPUs, out.Memory, out.Context = fits[a.Verdict], p.Ask.Card.Name, p.Ask.GPUs, p.Ask.Card.Memory, p.Ask.Context
+	out.Low, out.High, out.Allocated, out.States = a.Low, a.High, a.Allocated, a.States
+	out.Time, out.Rate = a.Time, p.Rate()
+	out.Phases = nil
+	for phase := llm.Forward; phase <= llm.Step; phase++ {
+		if a.Phases[phase] == 0 {
+			continue
+		}
+		if phase == a.Phase {
+			out.Phase = len(out.Phases)
+		}
+		out.Phases = append(out.Phases, proto.StepPhase{Name: phase.String(), Bytes: a.Phases[phase], Parts: parts(a.PartsOf(phase))})
+	}
+	ranks(out, a.Ranks)
+	out.Changes, out.Fixes = changes(p.Changes), changes(p.Fixes)
+	out.Longest, out.Batch, out.Fewest = p.Longest, p.Batch, p.Fewest
+	out.Done, out.Total = p.Done, llm.PlanStages
+}
+
+// kinds are what pictures show a class as.
+var kinds = map[llm.Class]proto.PartKind{
+	llm.Weights: proto.PartStates, llm.Masters: proto.PartStates, llm.Gradients: proto.PartStates, llm.Moments: proto.PartStates,
+	llm.Gathered: proto.PartMoved, llm.Saved: proto.PartKept, llm.Logits: proto.PartScratch, llm.Working: proto.PartWorking,
+	llm.Backwards: proto.PartBack, llm.Buffers: proto.PartMoved, llm.StepTemps: proto.PartScratch,
+}
+
+func parts(list []llm.Part) (out []proto.StepPart) {
+	for _, p := range list {
+		origin, why := p.Class.Origin()
+		out = append(out, proto.StepPart{Name: p.Class.String(), Kind: kinds[p.Class], Bytes: p.Bytes, Origin: proto.Origin(origin), Why: why})
+	}
+	return out
+}
+
+func changes(list []llm.Change) (out []proto.StepChange) {
+	for _, c := range list {
+		out = append(out, proto.StepChange{Names: c.Names, Args: c.Args, Fit: fits[c.Answer.Verdict], GPUs: c.GPUs, Low: c.Answer.Low, High: c.Answer.High, Time: c.Answer.Time})
+	}
+	return out
+}

@@ -1,0 +1,103 @@
+package serve_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"memtide/engine"
+	"memtide/profiles"
+	"memtide/wasm/proto"
+	"memtide/wasm/serve"
+	_ "memtide/wasm/serve/step"
+)
+
+// stepped is the answer about a step and what came before it.
+func stepped(t *testing.T, q *proto.Step) (last *proto.Stepped, before []*proto.Stepped, fail *proto.Failure) {
+	t.Helper()
+	new(serve.Server).Handle(context.Background(), &proto.Request{Op: proto.OpStep, Step: q}, func(r *proto.Reply) {
+		text, err := proto.EncodeReply(r) // as it comes to the page
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err = proto.DecodeReply(text); err != nil {
+			t.Fatal(err)
+		}
+		switch r.Kind {
+		case proto.KindProgress:
+			before = append(before, r.Stepped)
+		case proto.KindResult:
+			last = r.Stepped
+		default:
+			fail = r.Failure
+		}
+	})
+	return last, before, fail
+}
+
+// An answer comes in stages, and every byte of it is a part with an origin.
+func TestStep(t *testing.T) {
+	got, before, fail := stepped(t, &proto.Step{Model: "llama3.2-1b", Args: engine.Args{"seq": "1024", "device": "v100-pcie-16gb"}})
+	if fail != nil {
+		t.Fatal(fail)
+	}
+	if got.Fit != proto.FitsNot || got.States+got.Context <= got.Memory || len(got.Fixes) == 0 || got.Fewest < 2 {
+		t.Errorf("%s, states of %d bytes in %d, %d fixes, %d cards; want that the states alone do not fit one", got.Fit, got.States, got.Memory, len(got.Fixes), got.Fewest)
+	}
+	if len(before) != got.Total-1 || got.Done != got.Total || before[0].Done != 1 || len(before[0].Changes) != 0 || len(before[0].Phases) == 0 {
+		t.Errorf("%d answers before the one of stage %d of %d; want one for each stage but the last, the first without changes", len(before), got.Done, got.Total)
+	}
+	for i, p := range got.Phases {
+		sum := engine.Bytes(0)
+		for _, part := range p.Parts {
+			sum += part.Bytes
+			if part.Origin == "" || part.Why == "" || part.Kind == "" {
+				t.Errorf("%s, %s: kind %q, origin %q, %q; want all", p.Name, part.Name, part.Kind, part.Origin, part.Why)
+			}
+		}
+		if sum != p.Bytes || i == got.Phase && p.Bytes != got.Allocated {
+			t.Errorf("%s: parts of %d bytes, %d in all, %d at the peak; want equal ones", p.Name, sum, p.Bytes, got.Allocated)
+		}
+	}
+}
+
+// A config.json is answered about like the model that it describes, and its step becomes
+// a profile that can be opened.
+func TestStepOfConfig(t *testing.T) {
+	const config = `{"model_type":"llama","hidden_size":2048,"intermediate_size":8192,"num_attention_heads":32,"num_hidden_layers":16,"num_key_value_heads":8,"vocab_size":128256,"tie_word_embeddings":true,"torch_dtype":"bfloat16"}`
+	args := engine.Args{"seq": "1024"}
+	want, _, fail := stepped(t, &proto.Step{Model: "llama3.2-1b", Args: args})
+	if fail != nil {
+		t.Fatal(fail)
+	}
+	got, _, fail := stepped(t, &proto.Step{Model: config, Args: args})
+	if fail != nil || got.High != want.High || got.Config == "" || strings.Contains(got.Config, "torch_dtype") {
+		t.Errorf("%+v (%v); want %d bytes as of the known model, and what was understood", got, fail, want.High)
+	}
+	chain, _, fail := stepped(t, &proto.Step{Model: got.Config, Args: args, Chain: true})
+	if fail != nil {
+		t.Fatal(fail)
+	}
+	p, err := profiles.Decode("", profiles.Bytes(chain.Profile), (*engine.Poll)(nil))
+	if err != nil || p.Chain == nil || len(p.Chain.Stages) < 16 || p.Device == nil {
+		t.Errorf("the chain is %+v (%v); want one of 16 blocks and more, with its device", p, err)
+	}
+}
+
+// What cannot be answered is refused by its name.
+func TestStepRefused(t *testing.T) {
+	for _, c := range []struct {
+		q    proto.Step
+		want string
+	}{
+		{proto.Step{Model: "gpt9"}, "gpt9"},
+		{proto.Step{Model: "gpt2", Args: engine.Args{"loss": "magic"}}, "magic"},
+		{proto.Step{Model: "gpt2", Args: engine.Args{"gpus": "3", "tp": "2"}}, "3 cards"},
+		{proto.Step{Model: `{"model_type": "mamba"}`}, "mamba"},
+		{proto.Step{Model: `{"model_type"`}, "config"},
+	} {
+		if _, _, fail := stepped(t, &c.q); fail == nil || !strings.Contains(fail.Text, c.want) {
+			t.Errorf("%+v: %v; want a failure that names %q", c.q, fail, c.want)
+		}
+	}
+}

@@ -1,0 +1,69 @@
+//go:build !js
+
+package browsertest
+
+import (
+	"strings"
+	"testing"
+)
+
+// smallStep is a training step whose states are more than its card has.
+const smallStep = "#v=1&step=llama3.2-1b&step.device=v100-pcie-16gb&step.seq=1024"
+
+// whole waits for the whole answer about a step, with a word of its verdict.
+func whole(p *Page, verdict string) {
+	p.t.Helper()
+	p.Wait(`byID("step-say")?.textContent.includes("` + verdict + `") && byID("step-changes").getAttribute("aria-busy") === "false" && document.querySelector(".whole").dataset.late === "false" && document.body.dataset.state === "ready"`)
+}
+
+// A link opens a step, a click takes what makes it fit, Back brings the question back, a
+// control changes it, and its schedule opens as a chain.
+func TestStep(t *testing.T) {
+	t.Parallel()
+	p := Open(t, smallStep)
+	Eval[bool](p, hands)
+	whole(p, "Does not fit: 18.4 GiB for weights, gradients and optimizer alone")
+	asked := Eval[string](p, `location.hash`)
+	p.Click(`[data-do="step-change"][data-arg="fix"]`)
+	whole(p, "Fits: ")
+	if now := Eval[string](p, `location.hash`); now == asked || !strings.Contains(now, "step=llama3.2-1b") {
+		t.Errorf("after the click the address is %s; want another step of the model than %s", now, asked)
+	}
+	Eval[bool](p, `history.back(), true`)
+	whole(p, "Does not fit: ")
+	Eval[bool](p, `(() => { const e = byID("step-gpus"); e.focus(); control("step-gpus", "8"); return true })()`)
+	whole(p, "Fits: ")
+	if got := Eval[string](p, `document.activeElement.dataset.testid + " " + document.activeElement.value`); got != "step-gpus 8" {
+		t.Errorf("after the change the focus and its value are %q; want the field with what was typed", got)
+	}
+	p.Click(`[data-testid="step-chain"]`)
+	p.Wait(`!document.querySelector(".whole") && byID("preset").textContent.includes("Llama 3.2 1B") && byID("device").value === "v100-pcie-16gb" && byID("peak").textContent.includes("iB") && ` + untilReady)
+	Eval[bool](p, `history.back(), true`)
+	whole(p, "Fits: ")
+	p.Quiet()
+}
+
+// The page of a step keeps to the rules for everybody, and to the width of a phone.
+func TestStepForEverybody(t *testing.T) {
+	t.Parallel()
+	p := Open(t, smallStep)
+	Eval[bool](p, hands)
+	whole(p, "Does not fit")
+	Eval[bool](p, `document.querySelectorAll(".whole details").forEach((e) => e.open = true), true`)
+	source := axe(t)
+	for _, width := range []int64{1400, 768, 390, 320} {
+		p.Viewport(width, 900)
+		p.Drawn()
+		for _, v := range violations(p, source) {
+			t.Errorf("%d px: breaks the rule %s (%s): %s\n  %s", width, v.ID, v.Impact, v.Help, strings.Join(v.where(), "\n  "))
+		}
+		for _, what := range Eval[[]string](p, tooWide) {
+			t.Errorf("%d px: %s", width, what)
+		}
+	}
+	p.Dark(true)
+	p.Drawn()
+	for _, v := range violations(p, source) {
+		t.Errorf("dark: breaks the rule %s (%s): %s\n  %s", v.ID, v.Impact, v.Help, strings.Join(v.where(), "\n  "))
+	}
+}

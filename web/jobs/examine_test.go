@@ -1,0 +1,49 @@
+//go:build !js
+
+package jobs
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"testing"
+
+	"memtide/wasm/proto"
+	"memtide/web/state"
+)
+
+// A recording is examined by the reader, not by the page's workers; what is given up is
+// told to nobody, and a reader that cannot be loaded is a failure in words.
+func TestExamine(t *testing.T) {
+	for _, c := range []struct {
+		what   string
+		load   error
+		answer error
+		cancel bool
+		want   []state.Message
+	}{
+		{"an answer", nil, nil, false, []state.Message{state.Examined{ID: 7}}},
+		{"a failure", nil, errors.New("no recording"), false, []state.Message{state.ExamineFailed{ID: 7, Text: "no recording"}}},
+		{"no reader", errors.New("offline"), nil, false, []state.Message{state.ExamineFailed{ID: 7, Text: "no reader: offline"}}},
+		{"given up", nil, nil, true, nil},
+	} {
+		bench(t, func(j *Runner, p *paper, own *worker) {
+			reader := &worker{answer: make(chan error)}
+			j.Reader.Fetch = func(context.Context) (func() (proto.Pool, error), error) {
+				return func() (proto.Pool, error) { return reader, nil }, c.load
+			}
+			j.Start(state.Examine{ID: 7, Request: proto.Doctor{Part: proto.PartReport}})
+			p.work()
+			switch {
+			case c.cancel:
+				j.Start(state.Cancel{ID: 7})
+			case c.load == nil:
+				reader.answer <- c.answer
+			}
+			p.work()
+			if !reflect.DeepEqual(p.told, c.want) || j.Busy() || len(own.sofar()) > 0 {
+				t.Errorf("%s: told %+v, busy %t, the page's workers were asked %v; want %+v", c.what, p.told, j.Busy(), own.sofar(), c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,142 @@
+package state
+
+import (
+	"strings"
+	"testing"
+
+	"memtide/engine"
+	"memtide/wasm/proto"
+	"memtide/web/choice"
+)
+
+// stepOf is a choice of a whole step, as a link has it.
+func stepOf(model string, args engine.Args) Choice {
+	c := choice.Default()
+	c.Step, c.StepArgs = model, args
+	return c
+}
+
+// stepped is a page that shows the whole answer about a step.
+func stepped(t *testing.T) *player {
+	t.Helper()
+	p := &player{State: New()}
+	p.play(Start{Choice: stepOf("llama3-8b", nil)})
+	id := last[AskStep](t, p).ID
+	p.play(StepAnswered{ID: id, Stepped: &proto.Stepped{High: 1}})
+	if p.Step == nil || p.Step.Shown == nil || p.Phase() != "solving" {
+		t.Fatalf("after a part of the answer: %+v, phase %s; want it shown, solving", p.Step, p.Phase())
+	}
+	p.play(StepAnswered{ID: id, Whole: true, Stepped: &proto.Stepped{High: 2,
+		Changes: []proto.StepChange{{Args: engine.Args{"loss": "chunked"}}}, Fixes: []proto.StepChange{{Args: engine.Args{"gpus": "8"}}}}})
+	if p.Step.Shown.High != 2 || p.Phase() != "ready" || p.Late() {
+		t.Fatalf("after the whole answer: %+v, phase %s, late %v; want it shown, ready", p.Step.Shown, p.Phase(), p.Late())
+	}
+	return p
+}
+
+// What is chosen is asked for while what was shown stays; what was answered before, as
+// when somebody goes back, is not asked for again; an answer to something else is not
+// taken.
+func TestChangeStep(t *testing.T) {
+	p := stepped(t)
+	if got, want := names(p.play(SetStep{"gpus", "8"})), "WriteURL push, AskStep"; got != want {
+		t.Errorf("eight cards: effects %s; want %s", got, want)
+	}
+	ask := last[AskStep](t, p)
+	if ask.Request.Args["gpus"] != "8" || !p.Late() || p.Step.Shown.High != 2 {
+		t.Errorf("asked for %v, late %v, shown %+v; want eight cards, and the answer before stays", ask.Request.Args, p.Late(), p.Step.Shown)
+	}
+	if got, want := names(p.play(SetStep{"gpus", "4"})), "WriteURL push, Cancel, AskStep"; got != want {
+		t.Errorf("four instead: effects %s; want %s", got, want)
+	}
+	p.play(StepAnswered{ID: ask.ID, Stepped: &proto.Stepped{High: 8}, Whole: true})
+	if p.Step.Shown.High != 2 {
+		t.Errorf("the late answer is shown: %+v", p.Step.Shown)
+	}
+	if got, want := names(p.play(Navigate{Choice: stepOf("llama3-8b", nil)})), "Cancel"; got != want || p.Late() || p.Phase() != "ready" {
+		t.Errorf("back: effects %s, late %v, %s; want %s and the answer that was there", got, p.Late(), p.Phase(), want)
+	}
+	if got := names(p.play(SetStep{"colour", "red"})); got != "" {
+		t.Errorf("something that no step has: effects %s; want none", got)
+	}
+}
+
+// A change is taken over with all that it was found with.
+func TestUseChange(t *testing.T) {
+	for _, c := range []struct {
+		m    UseChange
+		want string
+	}{{UseChange{0, false}, "llama3-8b,loss=chunked"}, {UseChange{0, true}, "llama3-8b,gpus=8"}, {UseChange{3, true}, "llama3-8b"}} {
+		p := stepped(t)
+		p.play(c.m)
+		if got := p.Choice.StepKey(); got != c.want {
+			t.Errorf("%+v: %s; want %s", c.m, got, c.want)
+		}
+	}
+}
+
+// A refusal is told in place of the verdict and leaves the controls.
+func TestStepRefused(t *testing.T) {
+	p := stepped(t)
+	p.play(SetStep{"tp", "3"})
+	p.play(StepFailed{ID: last[AskStep](t, p).ID, Text: "1 cards do not divide among 3 ranks"})
+	if !strings.Contains(p.Step.Failed, "3 ranks") || p.Phase() != "error" || p.Choice.StepArgs["tp"] != "3" {
+		t.Errorf("failed %q, phase %s, args %v; want what is wrong, and what was chosen", p.Step.Failed, p.Phase(), p.Choice.StepArgs)
+	}
+	p.play(SetStep{"tp", "1"})
+	if p.Step.Failed != "" || p.Phase() != "ready" {
+		t.Errorf("undone: %q, %s; want the answer again", p.Step.Failed, p.Phase())
+	}
+}
+
+// From a network to a step and back: either closes the other, and the device goes along.
+func TestStepInstead(t *testing.T) {
+	p := shown(t)
+	p.Choice.Device = "a100-sxm-80gb"
+	p.play(PickStep{"gpt2"})
+	if p.Network != nil || p.Shown != nil || p.Step == nil || p.Choice.StepArgs["device"] != "a100-sxm-80gb" {
+		t.Errorf("a step: network %v, step %+v, %v; want the step alone, on the device", p.Network, p.Step, p.Choice.StepArgs)
+	}
+	p.play(StepAnswered{ID: last[AskStep](t, p).ID, Stepped: &proto.Stepped{}})
+	p.play(Navigate{Choice: chosen("net-b8")})
+	if p.Step == nil {
+		t.Error("the step is gone while the network is being read; want that it stays")
+	}
+	if got := names(p.play(opened(last[Open](t, p).ID, chain("net")))); p.Step != nil || p.Choice.Step != "" || !strings.HasPrefix(got, "Cancel, ") {
+		t.Errorf("the network: step %+v, %q, effects %s; want none, and what was under way given up", p.Step, p.Choice.Step, got)
+	}
+}
+
+// The step becomes a chain for the methods, on its device.
+func TestExploreStep(t *testing.T) {
+	p := stepped(t)
+	if got, want := names(p.play(ExploreStep{})), "AskStep"; got != want || !last[AskStep](t, p).Request.Chain {
+		t.Errorf("effects %s; want %s, for the chain", got, want)
+	}
+	p.play(StepChained{ID: last[AskStep](t, p).ID, Profile: []byte("{}")})
+	if e := last[Open](t, p); string(e.Request.Bytes) != "{}" || p.Opening.Choice.Device != "h100-sxm-80gb" {
+		t.Errorf("opens %+v on %q; want the profile on its card", e.Request, p.Opening.Choice.Device)
+	}
+}
+
+// Of a config.json the link keeps what was understood.
+func TestConfigInStep(t *testing.T) {
+	p := &player{State: New()}
+	p.play(Start{Choice: stepOf(`{"a": 1, "b": 2}`, nil)})
+	if got, want := names(p.play(StepAnswered{ID: last[AskStep](t, p).ID, Stepped: &proto.Stepped{Config: `{"a":1}`}})), "WriteURL replace"; got != want || p.Choice.Step != `{"a":1}` || p.Late() {
+		t.Errorf("effects %s, step %s; want %s and what was understood", got, p.Choice.Step, want)
+	}
+}
+
+// A short config.json can be asked about as a step; other files cannot.
+func TestOfferedConfig(t *testing.T) {
+	for format, want := range map[string]string{configFormat: "{...}", "csv": ""} {
+		p := shown(t)
+		p.play(PickFile{Name: "config.json", Bytes: []byte("{...}")})
+		m := opened(last[Open](t, p).ID, chain("net"))
+		m.Reply.Format = format
+		if p.play(m); p.Config() != want {
+			t.Errorf("%s: %q; want %q", format, p.Config(), want)
+		}
+	}
+}

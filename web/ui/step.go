@@ -1,0 +1,266 @@
+package ui
+
+import (
+	"fmt"
+	"html"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/vugu/vugu"
+
+	"memtide/engine"
+	"memtide/profiles/llm/ask"
+	"memtide/profiles/preset"
+	"memtide/wasm/proto"
+	"memtide/web/format"
+	"memtide/web/state"
+)
+
+// Step is a whole training step of a language model: does it train on these cards, what
+// fills them and when, and what would change that.
+type Step struct{ S *state.State }
+
+// reply is what is known; nil before anything is.
+func (c *Step) reply() *proto.Stepped { return c.S.Step.Shown }
+
+// Late is "true" if what stands here answers something else than what is chosen.
+func (c *Step) Late() string {
+	return strconv.FormatBool(c.reply() != nil && c.S.Late())
+}
+
+// SentenceCase is a text that begins with a capital, unless it begins with a name such as
+// bf16 or torch.compile.
+func SentenceCase(text string) string {
+	if word, _, _ := strings.Cut(text, " "); word == "" || strings.ContainsAny(word, ".0123456789") {
+		return text
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// card is how one of the cards is called in a sentence.
+func (c *Step) card() string {
+	if d := preset.LookupDevice(ask.Value(c.S.Choice.StepArgs, "device")); d != nil {
+		return d.Short()
+	}
+	return c.reply().Card
+}
+
+// cards is where the numbers are of: the card, or each of several.
+func (c *Step) cards() string {
+	if n := c.reply().GPUs; n > 1 {
+		return fmt.Sprintf("each of %d %s", n, c.card())
+	}
+	return "one " + c.card()
+}
+
+// Kind says how the answer is to look.
+func (c *Step) Kind() string {
+	r := c.reply()
+	switch {
+	case c.S.Step.Failed != "":
+		return none
+	case r == nil:
+		return working
+	case r.Fit == proto.Fits:
+		return fits
+	case r.Fit == proto.FitsNot:
+		return doesNot
+	case (r.Low+r.High)/2+r.Context <= r.Memory:
+		return probably
+	}
+	return mayNot
+}
+
+// Word is the verdict, with what follows it.
+func (c *Step) Word() string { return answerWords[c.Kind()] }
+
+// ranged writes a range of sizes; one size if it is none.
+func ranged(low, high engine.Bytes) string {
+	if format.Bytes(low) == format.Bytes(high) {
+		return format.Bytes(high)
+	}
+	return between(low, high)
+}
+
+// stepNeeds is what a card has to have, with CUDA, from and to.
+func stepNeeds(r *proto.Stepped) string { return ranged(r.Low+r.Context, r.High+r.Context) }
+
+// statesOver says that weights, gradients and optimizer alone are more than a card has.
+func (c *Step) statesOver() bool {
+	r := c.reply()
+	return r.Fit == proto.FitsNot && r.States+r.Context > r.Memory
+}
+
+// Sentence is what stands behind the word.
+func (c *Step) Sentence() string {
+	r := c.reply()
+	switch {
+	case c.S.Step.Failed != "":
+		return c.S.Step.Failed
+	case r == nil:
+		return wordsStepBusy
+	case c.statesOver():
+		return fmt.Sprintf(wordsStatesOver, format.Bytes(r.States), c.cards(), format.Bytes(r.Memory))
+	case r.Fit == proto.Fits:
+		return fmt.Sprintf(wordsStepFits, stepNeeds(r), format.Bytes(r.Memory), c.cards())
+	}
+	return fmt.Sprintf(wordsStepOver, stepNeeds(r), c.cards(), format.Bytes(r.Memory))
+}
+
+// Sub says what is reserved, for what.
+func (c *Step) Sub() string {
+	r := c.reply()
+	if r == nil || c.S.Step.Failed != "" {
+		return ""
+	}
+	text := fmt.Sprintf(wordsPyTorch, ranged(r.Low, r.High), format.Bytes(r.Allocated)) + fmt.Sprintf(wordsBeside, format.Bytes(r.Context))
+	if c.statesOver() {
+		text = wordsStatesSay + text
+	}
+	if len(r.Ranks) > 0 {
+		text = fmt.Sprintf(wordsFullest, r.Full) + text
+	}
+	switch {
+	case r.Experts:
+		text += wordsExperts
+	case r.Fit == proto.Unsure:
+		text += wordsErrs
+	}
+	return text
+}
+
+// whole is what the width of the bar stands for.
+func (c *Step) whole() engine.Bytes {
+	r := c.reply()
+	return max(r.High+r.Context, r.Memory, 1)
+}
+
+// Parts are the pieces of the bar: what lives at the peak, what the allocator takes
+// beyond it, the range of that, and what is assumed beside it.
+func (c *Step) Parts() (out []Part) {
+	r := c.reply()
+	if r == nil {
+		return nil
+	}
+	whole, at := c.whole(), engine.Bytes(0)
+	add := func(class, words string, to engine.Bytes) {
+		if to > at {
+			out = append(out, Part{Class: class, Label: words + " " + format.Bytes(to-at), Title: words + " " + format.Bytes(to-at), Style: stretch(at, to, whole)})
+			at = to
+		}
+	}
+	for _, p := range r.Phases[r.Phase].Parts {
+		add(string(p.Kind), p.Name, at+p.Bytes)
+	}
+	add("alloc", wordsOverhead, r.Low)
+	if r.Experts {
+		add("unsure", wordsUnsureLoad, r.High)
+	}
+	add("unsure", wordsUnsure, r.High)
+	add("cuda", wordsCUDA, at+r.Context)
+	if at > r.Memory {
+		end := at
+		at = r.Memory
+		add("ghost beyond past", wordsPast, end)
+	}
+	return out
+}
+
+// Key says what lies in the bar, with its sizes.
+func (c *Step) Key() (out []Part) {
+	for _, p := range c.Parts() {
+		if !strings.Contains(p.Class, "ghost") {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Marks are the lines across the bar: what the card has, and what is left.
+func (c *Step) Marks() (out []Part) {
+	r := c.reply()
+	if r == nil {
+		return nil
+	}
+	whole, end := c.whole(), r.High+r.Context
+	out = append(out, Part{Class: side("device", r.Memory, whole), Label: fmt.Sprintf(wordsCardHas, c.cards(), format.Bytes(r.Memory)), Style: place(r.Memory, whole)})
+	if end < r.Memory-whole/10 { // there is room for the words
+		out = append(out, Part{Class: "spare", Label: fmt.Sprintf(wordsSpare, format.Bytes(r.Memory-end)), Style: place(end, whole)})
+	}
+	return out
+}
+
+// BarLabel says the bar in words.
+func (c *Step) BarLabel() string {
+	var words []string
+	for _, p := range append(c.Key(), c.Marks()...) {
+		words = append(words, p.Label)
+	}
+	return "Memory of a card at the peak of the step: " + strings.Join(words, ", ")
+}
+
+// Numbers are the peak, the step's time and the rate.
+func (c *Step) Numbers() []Number {
+	peak, phase, step, rate := "–", "peak", "–", "–"
+	if r := c.reply(); r != nil {
+		peak, phase, step, rate = format.Bytes(r.Allocated), "peak, in the "+r.Phases[r.Phase].Name, format.Duration(r.Time), format.Count(int(r.Rate))
+	}
+	return []Number{
+		{ID: "whole-peak", Label: phase, Value: peak, Title: "The most that is allocated at a moment"},
+		{ID: "whole-time", Label: "per step, an estimate", Value: step, Title: "From rates and shares of the card's peak: about 20 % for dense models on one node, an order of size elsewhere"},
+		{ID: "whole-rate", Label: "tokens per second and card", Value: rate},
+	}
+}
+
+// StepAnswer is a question that is answered by a number, and a way on.
+type StepAnswer struct {
+	ID, Do, Arg, Value string
+	question, answer   string
+	Off                bool // there is nothing to press
+
+	_ [0]func() // never compared, see choice.Field
+}
+
+// HTML is what stands on its button.
+func (a StepAnswer) HTML() vugu.HTML {
+	return vugu.HTML("<span>" + html.EscapeString(a.question) + "</span><b>" + html.EscapeString(a.answer) + "</b>")
+}
+
+// Answers are the most and the fewest that fit, each to be taken by a click, and the
+// step's schedule.
+func (c *Step) Answers() []StepAnswer {
+	var r proto.Stepped
+	if c.reply() != nil {
+		r = *c.reply()
+	}
+	number := func(id, arg, question, unit string, n int64, done int) StepAnswer {
+		a := StepAnswer{ID: id, Do: "step-set", Arg: arg, question: question, Value: strconv.FormatInt(n, 10)}
+		switch {
+		case r.Done < done:
+			a.answer, a.Off = "…", true
+		case n == 0:
+			a.answer, a.Off = "none fits", true
+		default:
+			a.answer = format.Count(int(n)) + unit
+		}
+		return a
+	}
+	return []StepAnswer{
+		number("longest", "seq", "Longest sequence that fits", " tokens", r.Longest, 3),
+		number("most", "batch", "Most sequences at once", "", r.Batch, 4),
+		number("fewest", "gpus", "Fewest cards", "", r.Fewest, 4),
+		{ID: "chain", Do: "step-chain", question: wordsExplore, answer: "Explore its schedule", Off: c.reply() == nil || c.S.Late()},
+	}
+}
+
+// changed says how a step's time differs.
+func changed(now, then time.Duration) string {
+	if now <= 0 {
+		return ""
+	}
+	if p := format.Percent(over(then, now)); p != "0 %" {
+		return p
+	}
+	return "no slower"
+}

@@ -1,0 +1,107 @@
+package ui
+
+import (
+	"fmt"
+	"strconv"
+
+	"memtide/engine"
+	"memtide/profiles/llm/ask"
+	"memtide/web/state"
+)
+
+// StepWord is a control of a training step: one of its options, with the words of the
+// sentence around it.
+type StepWord struct {
+	Name, Label   string
+	Before, After string
+	Value         string
+	Min, Max      int
+	Options       []Option // nil of a number
+}
+
+// said are the options that stand in the sentence of the case, with the words before
+// them; the others are assumptions.
+var said = []struct{ name, before, after string }{
+	{"batch", "at", "sequences"}, {"seq", "of", "tokens"}, {"optimizer", "in bf16 with", ""}, {"states", "on", ""}, {"ckpt", "and", ""},
+	{"program", "in", ""}, {"gpus", "on", "×"}, {"device", "", ""}, {"shard", "with", ""},
+	{"pp", "as", "pipeline ranks,"}, {"schedule", "", ","}, {"accumulate", "", "micro batches"},
+}
+
+// sentenceIf are options that stand in the sentence only where another one is not 1.
+var sentenceIf = map[string]string{"shard": "gpus", "pp": "pp", "schedule": "pp", "accumulate": "pp"}
+
+// inSentence says whether an option stands in the sentence.
+func inSentence(args engine.Args, name string) bool {
+	for _, w := range said {
+		if w.name == name {
+			other := sentenceIf[name]
+			return other == "" || ask.Value(args, other) != "1"
+		}
+	}
+	return false
+}
+
+// Stepcase is the part of the case's sentence that is about a training step.
+type Stepcase struct{ S *state.State }
+
+// Words are its controls.
+func (c *Stepcase) Words() (out []StepWord) {
+	for _, w := range said {
+		s := stepWord(c.S, w.name)
+		if s.Before, s.After = w.before, w.after; w.name == "batch" && s.Value == "1" {
+			s.After = "sequence"
+		}
+		if inSentence(c.S.Choice.StepArgs, w.name) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// stepField is the field of an option while something is typed into it.
+func stepField(name string) string { return "step:" + name }
+
+// stepWord is the control of an option.
+func stepWord(s *state.State, name string) StepWord {
+	o, args := ask.Option(name), s.Choice.StepArgs
+	w := StepWord{Name: name, Label: SentenceCase(o.Title), Value: ask.Value(args, name), Min: o.Min, Max: o.Max}
+	for _, v := range o.Choices {
+		w.Options = append(w.Options, Option{v, ask.WordsIn(args, name, v), v == w.Value})
+	}
+	if d := s.Draft; d.Field == stepField(name) {
+		w.Value = d.Text
+	}
+	return w
+}
+
+// Assumed are the controls that do not stand in the sentence.
+func (c *Step) Assumed() (out []StepWord) {
+	for i := range ask.Options {
+		if name := ask.Options[i].Name; !inSentence(c.S.Choice.StepArgs, name) && name != "shard" {
+			out = append(out, stepWord(c.S, name))
+		}
+	}
+	return out
+}
+
+// stepCommand is what a command about a training step means; nil for others.
+func (c Command) stepCommand(s *state.State) state.Message {
+	switch {
+	case c.Do == "step-config" && s.Config() != "":
+		return state.PickStep{Model: s.Config()}
+	case c.Do == "step-change":
+		return state.UseChange{Index: c.Index, Fix: c.Arg == fixRow}
+	case c.Do == "step-set" && !c.Settled:
+		return state.Type{Field: stepField(c.Arg), Text: c.Value}
+	case c.Do == "step-set":
+		o := ask.Option(c.Arg)
+		if o == nil {
+			return nil
+		}
+		if _, err := engine.ParseArgs("", ask.Options, engine.Args{c.Arg: c.Value}); err != nil {
+			return state.Refuse{Field: stepField(c.Arg), Text: fmt.Sprintf("%s: %q; %s to %s are possible.", SentenceCase(o.Title), c.Value, strconv.Itoa(o.Min), strconv.Itoa(o.Max))}
+		}
+		return state.SetStep{Name: c.Arg, Value: c.Value}
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+package ui
+
+import (
+	"fmt"
+	"html"
+	"slices"
+	"strings"
+
+	"github.com/vugu/vugu"
+
+	"memtide/engine"
+	"memtide/wasm/proto"
+	"memtide/web/format"
+)
+
+// StepRow is a change of a training step as it is read: a button that takes it over. The
+// row of the step as it is has no Arg.
+type StepRow struct {
+	Arg   string // fixRow or aloneRow
+	Index int    // in its list
+
+	title, about string
+	bytes, time  string
+	fit          proto.Fit
+	now          bool    // the step as it is
+	after, mark  float64 // the bytes and what a card has, shares of the longest bar
+
+	_ [0]func() // never compared, see choice.Field
+}
+
+// The lists that rows are of.
+const (
+	fixRow   = "fix"
+	aloneRow = "alone"
+)
+
+// mostRows is how many changes are shown.
+const mostRows = 10
+
+// fixing says that bytes are what is missing.
+func (c *Step) fixing() bool { return c.reply() != nil && c.reply().Fit != proto.Fits }
+
+// Title is what the rows answer.
+func (c *Step) Title() string {
+	if c.fixing() {
+		return wordsWould
+	}
+	return wordsChanges
+}
+
+// Looking is for aria-busy of the rows.
+func (c *Step) Looking() string {
+	if c.Note() == "…" {
+		return "true"
+	}
+	return "false"
+}
+
+// Note says that changes are still being looked for, or that there are none.
+func (c *Step) Note() string {
+	switch r := c.reply(); {
+	case c.S.Step.Failed != "":
+		return ""
+	case r == nil || r.Done < 2:
+		return "…"
+	case len(r.Fixes)+len(r.Changes) == 0:
+		return wordsNoChange
+	case c.fixing() && len(r.Fixes) == 0:
+		return wordsNoFix
+	}
+	return ""
+}
+
+// Rows are the step as it is, what makes it fit, and the other changes by themselves, best
+// first.
+func (c *Step) Rows() (out []StepRow) {
+	r := c.reply()
+	if r == nil {
+		return nil
+	}
+	most := max(r.High+r.Context, r.Memory, 1)
+	row := func(title string, high, low engine.Bytes, fit proto.Fit) StepRow {
+		return StepRow{title: title, bytes: ranged(low+r.Context, high+r.Context), after: float64(high + r.Context), fit: fit}
+	}
+	now := row("As it is", r.High, r.Low, r.Fit)
+	now.now, now.time = true, format.Duration(r.Time)
+	out = append(out, now)
+	add := func(x *proto.StepChange, arg string, i int) {
+		most = max(most, x.High+r.Context)
+		o := row(SentenceCase(strings.Join(x.Names, " + ")), x.High, x.Low, x.Fit)
+		o.Arg, o.Index, o.time = arg, i, changed(r.Time, x.Time)
+		if c.fixing() || x.Fit != proto.Fits {
+			o.about = changeFits[x.Fit]
+		}
+		if x.GPUs != r.GPUs {
+			o.about = strings.TrimPrefix(o.about+fmt.Sprintf(", %d cards", x.GPUs), ", ")
+		}
+		out = append(out, o)
+	}
+	for i := range r.Fixes {
+		add(&r.Fixes[i], fixRow, i)
+	}
+	for i := range r.Changes {
+		x := &r.Changes[i]
+		fix := slices.ContainsFunc(r.Fixes, func(f proto.StepChange) bool { return slices.Equal(f.Names, x.Names) })
+		if !fix && len(out) <= mostRows {
+			add(x, aloneRow, i)
+		}
+	}
+	for i := range out {
+		out[i].after, out[i].mark = out[i].after/float64(most), float64(r.Memory)/float64(most)
+	}
+	return out
+}
+
+// HTML is what stands in a row.
+func (o StepRow) HTML() vugu.HTML {
+	return vugu.HTML(fmt.Sprintf(`<span><b>%s</b><small>%s</small></span>%s<span class="%s">%s</span><span>%s</span>`,
+		html.EscapeString(o.title), html.EscapeString(o.about), o.bar(), o.fit, html.EscapeString(o.bytes), html.EscapeString(o.time)))
+}
+
+// bar are the bytes with the line of what a card has.
+func (o StepRow) bar() string {
+	class := "turn-" + string(o.fit)
+	if o.now {
+		class = "bar-now"
+	}
+	const width = 200.0
+	return fmt.Sprintf(`<svg viewBox="0 0 200 16" preserveAspectRatio="none" aria-hidden="true"><rect class="%s" y="4" width="%.1f" height="8"/><path class="bar-mark" d="M%.1f 0V16"/></svg>`,
+		class, max(width*o.after, 2), min(width*o.mark, width-1))
+}

@@ -1,0 +1,251 @@
+//go:build !js
+
+package ui
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"memtide/engine"
+	"memtide/profiles/llm/ask"
+	"memtide/wasm/proto"
+	"memtide/wasm/serve"
+	_ "memtide/wasm/serve/step"
+	"memtide/web/choice"
+	"memtide/web/link"
+	"memtide/web/permalink"
+	"memtide/web/state"
+)
+
+// asking is a page that has asked about a training step, and what for.
+func asking(t *testing.T, model string, args engine.Args) (*state.State, state.AskStep) {
+	t.Helper()
+	s := state.New()
+	c := choice.Default()
+	c.Step, c.StepArgs = model, args
+	for _, e := range s.Update(state.Start{Choice: c}) {
+		if e, ok := e.(state.AskStep); ok {
+			return s, e
+		}
+	}
+	t.Fatal("nothing is asked for; want the step")
+	return nil, state.AskStep{}
+}
+
+// stepPage is a page that shows the answer about a training step.
+func stepPage(t *testing.T, model string, args engine.Args) *state.State {
+	t.Helper()
+	s, e := asking(t, model, args)
+	r, err := new(serve.Local).Do(context.Background(), &proto.Request{Op: proto.OpStep, Step: &e.Request}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Update(state.StepAnswered{ID: e.ID, Stepped: r.Stepped, Whole: true})
+	return s
+}
+
+// told is a page that shows an answer made by hand.
+func told(t *testing.T, r proto.Stepped) *Step {
+	t.Helper()
+	s, e := asking(t, "llama3-8b", nil)
+	if r.Phases == nil {
+		r.Phases = []proto.StepPhase{{Name: "forward", Bytes: r.Allocated, Parts: []proto.StepPart{{Name: "weights", Kind: proto.PartStates, Bytes: r.Allocated}}}}
+	}
+	r.Done, r.Total = 4, 4
+	s.Update(state.StepAnswered{ID: e.ID, Stepped: &r, Whole: true})
+	return &Step{S: s}
+}
+
+// Only what surely fits is green, and the word follows the middle of the range.
+func TestStepVerdicts(t *testing.T) {
+	const g = engine.GiB
+	for _, c := range []struct {
+		r    proto.Stepped
+		kind string
+		want string
+	}{
+		{proto.Stepped{Fit: proto.Fits, Low: 40 * g, High: 40 * g, Context: g, Memory: 80 * g, GPUs: 8}, fits, "Fits: 41 GiB of 80 GiB on each of 8 H100."},
+		{proto.Stepped{Fit: proto.Unsure, Low: 70 * g, High: 78 * g, Context: g, Memory: 80 * g, GPUs: 1}, probably, "Probably fits: 71 to 79 GiB with CUDA; one H100 has 80 GiB."},
+		{proto.Stepped{Fit: proto.Unsure, Low: 76 * g, High: 84 * g, Context: g, Memory: 80 * g, GPUs: 1}, mayNot, "May not fit: 77 to 85 GiB with CUDA; one H100 has 80 GiB."},
+		{proto.Stepped{Fit: proto.FitsNot, Low: 90 * g, High: 99 * g, Context: g, Memory: 80 * g, GPUs: 1}, doesNot, "Does not fit: 91 to 100 GiB with CUDA; one H100 has 80 GiB."},
+		{proto.Stepped{Fit: proto.FitsNot, Low: 150 * g, High: 160 * g, States: 120 * g, Context: g, Memory: 80 * g, GPUs: 1}, doesNot, "Does not fit: 120 GiB for weights, gradients and optimizer alone; one H100 has 80 GiB."},
+	} {
+		p := told(t, c.r)
+		if got := p.Word() + p.Sentence(); p.Kind() != c.kind || got != c.want {
+			t.Errorf("%+v:\ngot  %s: %s\nwant %s: %s", c.r, p.Kind(), got, c.kind, c.want)
+		}
+	}
+	if unsure := told(t, proto.Stepped{Fit: proto.Unsure, High: 77 * g, Memory: 80 * g, GPUs: 1}); !strings.Contains(unsure.Sub(), "5 %") {
+		t.Errorf("what is not sure is told as %q; want why", unsure.Sub())
+	}
+	s, e := asking(t, "gpt2", nil)
+	if p := (&Step{S: s}); p.Kind() != working {
+		t.Errorf("before an answer: %s; want %s", p.Kind(), working)
+	}
+	s.Update(state.StepFailed{ID: e.ID, Text: "3 cards do not divide"})
+	if p := (&Step{S: s}); p.Kind() != none || p.Word()+p.Sentence() != "No answer: 3 cards do not divide" {
+		t.Errorf("refused: %s, %s; want that there is no answer, and why", p.Kind(), p.Word()+p.Sentence())
+	}
+}
+
+// The pieces of the bar are all that is needed, and what is over lies over the last ones.
+func TestStepBar(t *testing.T) {
+	const g = engine.GiB
+	p := told(t, proto.Stepped{Fit: proto.FitsNot, Allocated: 60 * g, Low: 70 * g, High: 80 * g, Context: 2 * g, Memory: 41 * g, GPUs: 1})
+	var got []string
+	for _, part := range p.Parts() {
+		got = append(got, part.Label+" "+part.Style)
+	}
+	want := []string{"weights 60 GiB left:0%;width:73.1707%", "held by the allocator 10 GiB left:73.1707%;width:12.1951%", "perhaps held, by its settings 10 GiB left:85.3659%;width:12.1951%",
+		"CUDA and collectives 2 GiB left:97.561%;width:2.43902%", "over by 41 GiB left:50%;width:50%"}
+	if !slices.Equal(got, want) {
+		t.Errorf("parts\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if marks := p.Marks(); len(marks) != 1 || marks[0].Label != "one H100 has 41 GiB" || marks[0].Style != "left:50%" {
+		t.Errorf("marks %+v; want that of the card alone", marks)
+	}
+}
+
+// What makes it fit comes before what does not by itself, and nothing twice; what is not
+// sure has no mark of what fits.
+func TestStepRows(t *testing.T) {
+	const g = engine.GiB
+	change := func(name string, fit proto.Fit, gpus int64) proto.StepChange {
+		return proto.StepChange{Names: strings.Split(name, "+"), Fit: fit, GPUs: gpus, Low: 30 * g, High: 30 * g, Time: 110}
+	}
+	p := told(t, proto.Stepped{Fit: proto.FitsNot, Low: 90 * g, High: 90 * g, Memory: 80 * g, GPUs: 1, Time: 100,
+		Fixes:   []proto.StepChange{change("bf16 states", proto.Fits, 1), change("a+b", proto.Fits, 2)},
+		Changes: []proto.StepChange{change("bf16 states", proto.Fits, 1), change("full", proto.Unsure, 1), change("norm", proto.FitsNot, 1)}})
+	var got []string
+	for _, r := range p.Rows() {
+		got = append(got, fmt.Sprintf("%s %d %s|%s|%s", r.Arg, r.Index, r.title, r.about, r.time))
+		if green := strings.Contains(string(r.HTML()), "turn-fits"); green != (r.fit == proto.Fits) {
+			t.Errorf("%s is %s and its bar is green: %v", r.title, r.fit, green)
+		}
+	}
+	want := []string{" 0 As it is||100 ns", "fix 0 bf16 states|fits|+10 %", "fix 1 A + b|fits, 2 cards|+10 %", "alone 1 Full|may fit|+10 %", "alone 2 Norm|not enough by itself|+10 %"}
+	if !slices.Equal(got, want) {
+		t.Errorf("rows\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// The page of a real answer has every part once, in well-formed HTML, and names all of its
+// controls.
+func TestStepPage(t *testing.T) {
+	s := stepPage(t, "llama3-8b", engine.Args{"gpus": "8", "ckpt": "full"})
+	page := pageOf(t, s)
+	for _, id := range []string{"step", "step-say", "step-sub", "step-bar", "whole-peak", "whole-time", "whole-rate", "step-changes", "step-phases", "step-origins",
+		"step-longest", "step-most", "step-fewest", "step-chain", "step-gpus", "step-device", "step-shard"} {
+		if n := strings.Count(page, `data-testid="`+id+`"`); n != 1 {
+			t.Errorf("data-testid %q stands %d times in the page; want once", id, n)
+		}
+	}
+	for _, want := range []string{`data-kind="step"`, "Fits: ", "Llama 3 8B", "peak, in the loss backward", "8,030,261,248", "read in code", "assumed", "What changes it", `aria-label="Cards"`} {
+		if !strings.Contains(strings.ReplaceAll(page, "\u202f", ","), want) {
+			t.Errorf("the page does not contain %q", want)
+		}
+	}
+	if n := strings.Count(page, `data-do="step-change"`); n < 5 {
+		t.Errorf("%d changes; want five and more", n)
+	}
+	wellFormed(t, page)
+	if got, want := PageTitle(s), "Llama 3 8B, whole step – memtide"; got != want {
+		t.Errorf("the title is %q; want %q", got, want)
+	}
+}
+
+// Everything that can be asked has one control: in the sentence, or among what is assumed.
+func TestStepControls(t *testing.T) {
+	s := stepPage(t, "gpt2", engine.Args{"gpus": "2", "seq": "1024"})
+	var got, want []string
+	for _, w := range append((&Stepcase{S: s}).Words(), (&Step{S: s}).Assumed()...) {
+		got = append(got, w.Name)
+	}
+	for _, o := range ask.Options {
+		want = append(want, o.Name)
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("controls of %q; want %q", got, want)
+	}
+}
+
+// A control changes the link; what it cannot take is told and changes nothing.
+func TestStepCommands(t *testing.T) {
+	s := stepPage(t, "gpt2", engine.Args{"seq": "1024"})
+	do := func(c Command) {
+		if m := c.Message(s); m != nil {
+			s.Update(m)
+		}
+	}
+	do(Command{Do: "step-set", Arg: "gpus", Value: "8"})
+	if s.Choice.StepArgs["gpus"] != "" || (&Stepcase{S: s}).Words()[6].Value != "8" {
+		t.Errorf("while it is typed: %v, and %q in the field; want it in the field alone", s.Choice.StepArgs, (&Stepcase{S: s}).Words()[6].Value)
+	}
+	do(Command{Do: "step-set", Arg: "gpus", Value: "8", Settled: true})
+	do(Command{Do: "step-set", Arg: "seq", Value: "0", Settled: true})
+	if s.Alert == nil || !strings.Contains(s.Alert.Text, "1 to 16777216") {
+		t.Errorf("no tokens: %+v; want what is possible", s.Alert)
+	}
+	l := permalink.Of(s, link.Link{})
+	if got, want := l.String(), "v=1&step=gpt2&step.gpus=8&step.seq=1024"; got != want {
+		t.Errorf("the link is %s; want %s", got, want)
+	}
+	_, m, notes := permalink.Read(l.String())
+	if !m.Choice.Equal(s.Choice) || len(notes) > 0 {
+		t.Errorf("the link reads as %+v, %q; want what was chosen", m.Choice, notes)
+	}
+}
+
+// A config.json that was opened offers its whole step.
+func TestStepOfFile(t *testing.T) {
+	s := first(t)
+	if page := pageOf(t, s); strings.Contains(page, `class="findings-body"`) {
+		t.Error("a network of the list has findings; want none")
+	}
+	carryOut(t, s, state.PickFile{Name: "config.json", Bytes: []byte(`{"model_type":"llama","hidden_size":2048,"intermediate_size":8192,"num_attention_heads":32,"num_hidden_layers":16,"num_key_value_heads":8,"vocab_size":128256,"tie_word_embeddings":true}`)})
+	m := Command{Do: "step-config", Settled: true}.Message(s)
+	if pick, ok := m.(state.PickStep); !ok || !ask.IsConfig(pick.Model) {
+		t.Errorf("the button does %#v; want that it asks about the file's step", m)
+	}
+	if page := pageOf(t, s); !strings.Contains(page, wordsAskStep) {
+		t.Errorf("the page does not offer %q", wordsAskStep)
+	}
+}
+
+// While nothing is known the page is whole, and says so.
+func TestStepStarts(t *testing.T) {
+	s, _ := asking(t, "gpt2", nil)
+	page := pageOf(t, s)
+	if !strings.Contains(page, wordsStepBusy) || !strings.Contains(page, `aria-busy="true"`) {
+		t.Errorf("the page does not say %q, or not that it is busy", wordsStepBusy)
+	}
+	wellFormed(t, page)
+}
+
+// A pipeline shows every rank, the fullest one marked, and what it is in the sentence.
+func TestStepRanks(t *testing.T) {
+	s := stepPage(t, "llama3-8b", engine.Args{"gpus": "4", "pp": "4", "accumulate": "8", "ckpt": "full"})
+	c := &Step{S: s}
+	r := c.reply()
+	if len(r.Ranks) != 4 {
+		t.Fatalf("the reply has %d ranks, want 4", len(r.Ranks))
+	}
+	got := string(c.Ranks())
+	if n := strings.Count(got, "<li"); n != 4 || strings.Count(got, `class="most"`) != 1 || strings.Count(got, "<svg") != 4 {
+		t.Errorf("want 4 rows with their passes, one of them marked; got\n%s", got)
+	}
+	if !strings.Contains(got, "layers 0–7, 4 in flight") || !strings.Contains(c.Sub(), fmt.Sprintf("Rank %d is the fullest.", r.Full)) {
+		t.Errorf("the ranks say\n%s\nand the answer %q", got, c.Sub())
+	}
+	for _, w := range (&Stepcase{S: s}).Words() {
+		if w.Name == "schedule" && w.Value == "1f1b" {
+			return
+		}
+	}
+	t.Error("the sentence has no order of passes")
+}

@@ -165,41 +165,42 @@ func names(segments []*Segment) string {
 	return "[" + strings.Join(out, ", ") + "]"
 }
 
-// numbered splits the name of a module in a list, "encoder.layers.0.attn", into the list
-// and the first number; ok is false where there is none.
-func numbered(name string) (list, number string, ok bool) {
-	name, _, _ = strings.Cut(name, "#")
-	parts := strings.Split(name, ".")
-	for i, part := range parts {
-		if _, err := strconv.Atoi(part); err == nil {
-			return strings.Join(parts[:i], "."), part, true
+// member is a module in a list: 3 of h, 0 of encoder.layers.
+type member struct{ list, number string }
+
+// memberOf finds the outermost list that a unit lies in: "h.3", "encoder.layers.0.attn".
+func memberOf(unit string) (m member, ok bool) {
+	for at := 0; ; {
+		part := unit[at:]
+		end := strings.IndexAny(part+".", ".#")
+		if number := part[:end]; number != "" && strings.Trim(number, "0123456789") == "" {
+			return member{strings.TrimSuffix(unit[:at], "."), number}, true
 		}
+		dot := strings.IndexByte(part, '.')
+		if dot < 0 {
+			return member{}, false
+		}
+		at += dot + 1
 	}
-	return "", "", false
 }
 
 // repeated finds the list of modules that most units lie in, and the units of each of its
 // members, in their order. A list has two members at least.
 func repeated(groups [][]string) (list string, members [][]string) {
-	type member struct{ list, number string }
-	of := func(unit string) (member, bool) {
-		list, number, ok := numbered(unit)
-		return member{list, number}, ok
-	}
 	count := map[string]int{}
 	for _, g := range groups {
-		if m, ok := of(g[0]); ok {
+		if m, ok := memberOf(g[0]); ok {
 			count[m.list]++
 		}
 	}
 	for _, g := range groups { // in order: of equal ones the first
-		if m, ok := of(g[0]); ok && count[m.list] > count[list] {
+		if m, ok := memberOf(g[0]); ok && count[m.list] > count[list] {
 			list = m.list
 		}
 	}
 	last := member{}
 	for _, g := range groups {
-		m, ok := of(g[0])
+		m, ok := memberOf(g[0])
 		switch {
 		case !ok || m.list != list:
 		case m == last:

@@ -29,7 +29,7 @@ const openAll = `(async () => {
 func openEverything(p *Page) {
 	p.t.Helper()
 	Eval[bool](p, openAll)
-	p.Wait(untilReady + ` && byID("outcome")?.textContent && byID("delta").textContent.trim()`)
+	p.Wait(untilReady + ` && byID("outcome")?.textContent && byID("delta-say").textContent.trim()`)
 	p.Drawn()
 }
 

@@ -12,7 +12,7 @@ const number = new Intl.NumberFormat("en", { maximumFractionDigits: 9 });
 function create(...of) {
   const chart = init(...of), draw = chart.setOption;
   chart.setOption = (option, how) => {
-    for (const axis of [...option.xAxis, ...option.yAxis]) {
+    for (const axis of [option.xAxis ?? [], option.yAxis ?? []].flat()) { // none when it is cleared
       const text = axis.axisLabel.formatter;
       axis.axisLabel.formatter = (value) => text.replace("{value}", number.format(value).replaceAll(",", "\u202f"));
     }

@@ -8,16 +8,15 @@
 // page gives it its width. An overlay for the pointer is a second canvas.
 "use strict";
 
-// memtideFade(milliseconds, canvas, ...) has copies of canvases fade away over them;
-// nothing moves for those who asked for that.
-globalThis.memtideFade = (duration, ...list) => {
+// memtideFade(ms, canvas, ...) has copies of canvases fade away over them, unless
+// less motion is wanted.
+globalThis.memtideFade = (ms, ...list) => {
   if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
-  for (const canvas of list) {
-    if (!canvas.width || !canvas.height) continue;
-    const was = canvas.cloneNode();
-    was.getContext("2d").drawImage(canvas, 0, 0);
-    canvas.after(was);
-    was.animate({ opacity: [1, 0] }, duration).onfinish = () => was.remove();
+  for (const c of list.filter((c) => c.width && c.height)) {
+    const was = c.cloneNode();
+    was.getContext("2d").drawImage(c, 0, 0);
+    c.after(was);
+    was.animate({ opacity: [1, 0] }, ms).onfinish = () => was.remove();
   }
 };
 

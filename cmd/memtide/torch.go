@@ -21,7 +21,7 @@ import (
 )
 
 // planPlays is how many plans are played for one answer.
-const planPlays = 3000
+const planPlays = 4500
 
 // torchOptions are the flags of torch.
 type torchOptions struct {

@@ -49,7 +49,8 @@ type Stretch struct{ First, Last int }
 // Solve finds a plan of a class whose peak, above what is there before the step, is
 // within the budget: the fastest of those that so many plays have met. It begins with
 // regular plans and with those that run known stretches again, and goes through the
-// classes up to this one. Nothing is proven about others. The error is an
+// classes up to this one, each with its share of the plays: so no class finds less than
+// one within it. Nothing is proven about others. The error is an
 // *engine.InfeasibleError with the smallest peak that was met, or that of the poll.
 func (p *Player) Solve(class Class, budget engine.Bytes, plays int, known [][]Stretch, poll *engine.Poll) ([]*Segment, Result, error) {
 	last := slices.Index(Classes(), class)
@@ -58,7 +59,7 @@ func (p *Player) Solve(class Class, budget engine.Bytes, plays int, known [][]St
 	}
 	s := &search{p: p, budget: budget, groups: p.t.groups(), rnd: rand.New(rand.NewPCG(1, 2)), base: int64(p.t.Time()), least: engine.NoLimit}
 	for _, s.class = range Classes()[:last+1] {
-		if err := s.walk(plays/(last+1), known, poll); err != nil {
+		if err := s.walk(plays/len(Classes()), known, poll); err != nil {
 			return nil, Result{}, err
 		}
 	}

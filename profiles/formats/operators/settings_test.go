@@ -64,3 +64,25 @@ func TestSettingsOfLayers(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
+
+// A class finds nothing slower than a class within it.
+func TestClassesAreWithinEachOther(t *testing.T) {
+	stored(t, func(name string, _ *profiles.Profile, trace *play.Trace) {
+		player := play.NewPlayer(trace)
+		all := player.Play(nil).Peak
+		for _, percent := range []engine.Bytes{85, 60} {
+			var before *play.Result
+			for _, class := range play.Classes() {
+				_, got, err := player.Solve(class, all*percent/100, 900, nil, nil)
+				switch {
+				case err != nil && before != nil:
+					t.Errorf("%s at %d %%, %s: %v; a class within it has a plan", name, percent, class, err)
+				case err == nil && before != nil && got.Time > before.Time:
+					t.Errorf("%s at %d %%: %s takes %v, a class within it %v", name, percent, class, got.Time, before.Time)
+				case err == nil:
+					before = &got
+				}
+			}
+		}
+	})
+}

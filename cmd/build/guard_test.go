@@ -126,7 +126,7 @@ const (
 	maxWasmGzip     = 2_163_000
 	maxWasmBrotli   = 1_508_950
 	maxChartsBrotli = 127_400
-	maxFirstBrotli  = 1_678_000 // all that the first visit to a chain waits for
+	maxFirstBrotli  = 1_678_000 // all that the first visit to a chain waits for; 1,650,000 is wanted
 )
 
 // TestSize builds what a first visit loads and weighs it. Brotli takes half a

@@ -31,7 +31,7 @@ import (
 //     nobody here does, by methods that every interface might call;
 //   - internal/godebug (14.6 KB) watches an environment variable, which no browser
 //     has, and counts for runtime/metrics, which nobody reads;
-//   - runtime (18 KB) can write a trace of itself, for which nothing here asks;
+//   - runtime (7 KB) can write a trace of itself, for which nothing here asks;
 //   - log (3.0 KB) is imported by Vugu's components for the name of a type. Whatever
 //     else used it would not compile.
 //

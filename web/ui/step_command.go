@@ -34,8 +34,10 @@ var sentenceIf = map[string]string{"shard": "gpus", "pp": "pp", "schedule": "pp"
 func inSentence(args engine.Args, name string) bool {
 	for _, w := range said {
 		if w.name == name {
-			other := sentenceIf[name]
-			return other == "" || ask.Value(args, other) != "1"
+			if other := sentenceIf[name]; other == "" || ask.Value(args, other) != "1" {
+				return name != "shard" || ask.Value(args, "gpus") != ask.Value(args, "pp") // else there is nobody to share with
+			}
+			return false
 		}
 	}
 	return false

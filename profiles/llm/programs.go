@@ -24,6 +24,7 @@ var Programs = []Program{
 	{"torchtitan", "torchtitan", "torchtitan: models/llama3/model.py, parallelize.py, components/optimizer.py", func(s *Setup) {
 		s.Norm, s.Loss, s.RepeatKeys, s.RotateTemp = "fused", "fp32", true, 8
 		s.Weight, s.Grad, s.Moments, s.Reduce, s.Optimizer = 4, 4, 8, 4, "fused"
+		s.NoReshard = s.Stages > 1 // parallelize.py: no gathering for each micro batch of a pipeline
 	}},
 	{"torchtune", "torchtune", "torchtune: recipes/full_finetune_single_device.py, modules/rms_norm.py, modules/loss", func(s *Setup) {
 		s.Norm, s.Loss, s.RepeatKeys, s.RotateTemp = "eager", "compiled_chunks", true, 8

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"memtide/engine"
 	"memtide/engine/pipeline"
 	"memtide/profiles/llm/ask"
 )
@@ -129,5 +130,15 @@ func TestRanksRefuse(t *testing.T) {
 func TestSchedulesAreAsked(t *testing.T) {
 	if got, want := ask.Option("schedule").Choices, pipeline.Names(); !slices.Equal(got, want) {
 		t.Errorf("the schedules to choose are %q, want %q", got, want)
+	}
+}
+
+// torchtitan keeps gathered weights through the step where there is a pipeline.
+func TestTorchtitanKeepsGathered(t *testing.T) {
+	for pp, want := range map[string]bool{"1": false, "4": true} {
+		a, err := New(Lookup("llama3-8b"), engine.Args{"gpus": "16", "pp": pp, "program": "torchtitan"})
+		if err != nil || a.Setup.NoReshard != want {
+			t.Errorf("%s ranks of a pipeline: gathered weights stay %v (%v), want %v", pp, a.Setup.NoReshard, err, want)
+		}
 	}
 }

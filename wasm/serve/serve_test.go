@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"memtide/engine"
+	_ "memtide/engine/all" // also in the browser's program
 	"memtide/engine/scale"
 	"memtide/wasm/proto"
 	"memtide/web/choice"

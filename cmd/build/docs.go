@@ -17,6 +17,7 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
+	tables "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/renderer/html"
@@ -179,6 +180,8 @@ func (d *document) prepare(pages []*document, p *posters) error {
 			case strings.HasSuffix(to, ".md") && !strings.Contains(to, "://"):
 				return ast.WalkStop, fmt.Errorf("it links to %s, which is not a page of the documentation", to)
 			}
+		case *tables.Table: // scrolls where it is wider than the page
+			n.SetAttributeString("tabindex", []byte("0"))
 		case *ast.Image:
 			if strings.HasPrefix(string(n.Destination), "../#") {
 				views = append(views, n)

@@ -239,8 +239,10 @@ func (c *Step) Answers() []StepAnswer {
 		switch {
 		case r.Done < done:
 			a.answer, a.Off = "…", true
+		case n == 0 && r.Fit == proto.Unsure:
+			a.answer, a.Off = wordsNoneSure, true
 		case n == 0:
-			a.answer, a.Off = "none fits", true
+			a.answer, a.Off = wordsNone, true
 		default:
 			a.answer = format.Count(int(n)) + unit
 		}

@@ -249,3 +249,12 @@ func TestStepRanks(t *testing.T) {
 	}
 	t.Error("the sentence has no order of passes")
 }
+
+// Where the step itself may fit, nothing is said to fit not.
+func TestStepNoneForSure(t *testing.T) {
+	for fit, want := range map[proto.Fit]string{proto.Unsure: wordsNoneSure, proto.FitsNot: wordsNone} {
+		if got := told(t, proto.Stepped{Fit: fit, Allocated: 1}).Answers()[0].answer; got != want {
+			t.Errorf("%s: the longest sequence is %q, want %q", fit, got, want)
+		}
+	}
+}

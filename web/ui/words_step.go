@@ -29,6 +29,8 @@ const (
 	wordsSpare      = "%s left"   // bytes
 	wordsExplore    = "What to keep, compute again or move"
 
+	wordsNone       = "none fits"
+	wordsNoneSure   = "none for sure"
 	wordsWould      = "What would make it fit"
 	wordsChanges    = "What changes it"
 	wordsTurned     = "Reserved with CUDA, against what a card has, and the time of the step. Click to take it."

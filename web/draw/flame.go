@@ -75,7 +75,7 @@ func init() {
 }
 
 // Height is the height of the picture, which does not change with what is zoomed to.
-func (x *Flame) Height() float64 { return float64(min(x.deep+1, mostFlame))*flameRow }
+func (x *Flame) Height() float64 { return float64(min(x.deep+1, mostFlame)) * flameRow }
 
 // rows is how many rows there are below that of the calls around the one zoomed to.
 func (x *Flame) rows() int { return min(x.deep+1, mostFlame) - 1 }

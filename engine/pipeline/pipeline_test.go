@@ -204,7 +204,7 @@ func TestRefuses(t *testing.T) {
 		{"1f2b", Plan{Ranks: 2, Micro: 2}, `there is no schedule "1f2b"; known are gpipe, 1f1b, interleaved, zb-h1, zb-h2, zb-v, dualpipe`},
 		{"1f1b", Plan{Micro: 2}, "0 ranks, 2 micro batches and 2 stages a rank; want at least one of each and no more than 1048576 passes"},
 		{"gpipe", Plan{Ranks: 1 << 20, Micro: 1 << 20}, "1048576 ranks, 1048576 micro batches and 2 stages a rank; want at least one of each and no more than 1048576 passes"},
-		{"interleaved", Plan{Ranks: 4, Micro: 6}, "6 micro batches are no multiple of 4 ranks, which the interleaved schedule needs"},
+		{"interleaved", Plan{Ranks: 4, Micro: 6}, "the interleaved schedule needs a multiple of 4 micro batches, one for each rank; there are 6"},
 		{"dualpipe", Plan{Ranks: 4, Micro: 5}, "5 micro batches do not divide between two directions"},
 	} {
 		if _, err := New(c.name, c.plan); err == nil || err.Error() != c.want {

@@ -176,7 +176,7 @@ func alternate(n, ahead int, forward, backward func(int) Pass) (out []Pass) {
 // ranks through one stage of a rank after the other.
 func interleaved(p *Plan) (*Schedule, error) {
 	if p.Micro%p.Ranks != 0 {
-		return nil, fmt.Errorf("%d micro batches are no multiple of %d ranks, which the interleaved schedule needs", p.Micro, p.Ranks)
+		return nil, fmt.Errorf("the interleaved schedule needs a multiple of %[2]d micro batches, one for each rank; there are %[1]d", p.Micro, p.Ranks)
 	}
 	s := &Schedule{stages: p.Ranks * p.Chunks, Order: make([][]Pass, p.Ranks)}
 	for stage := range s.stages {

@@ -171,6 +171,9 @@ func (s *Setup) costs(split [][]int64, c *Card) func(pipeline.Pass) time.Duratio
 func (s *Setup) cut(stages int64) (out [][]int64, err error) {
 	counts, all := s.Split, int64(0)
 	if counts == nil {
+		if s.Model.Layers < stages {
+			return nil, fmt.Errorf("a pipeline of %d stages needs as many layers at least; %s has %d", stages, s.Model.Name, s.Model.Layers)
+		}
 		for i := range stages {
 			n := s.Model.Layers / stages
 			if i < s.Model.Layers%stages {
@@ -182,12 +185,12 @@ func (s *Setup) cut(stages int64) (out [][]int64, err error) {
 	next := int64(0)
 	for _, n := range counts {
 		if n < 1 {
-			return nil, fmt.Errorf("a stage of the pipeline has %d layers; %s has %d for %d stages", n, s.Model.Name, s.Model.Layers, stages)
+			return nil, fmt.Errorf("a stage of the pipeline is to have %d layers; it needs one at least", n)
 		}
 		all += n
 	}
 	if int64(len(counts)) != stages || all != s.Model.Layers {
-		return nil, fmt.Errorf("%d stages have %d layers; %s has %d, and the schedule %d stages", len(counts), all, s.Model.Name, s.Model.Layers, stages)
+		return nil, fmt.Errorf("%d layers are laid out over %d stages; %s has %d layers, and the schedule has %d stages", all, len(counts), s.Model.Name, s.Model.Layers, stages)
 	}
 	for _, n := range counts {
 		var layers []int64

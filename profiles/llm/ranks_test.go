@@ -113,10 +113,10 @@ func TestRanksRefuse(t *testing.T) {
 	}{
 		{func(s *Setup) { s.Schedule = "1f2b" }, `schedule "1f2b" is not known`},
 		{func(s *Setup) { s.Schedule = "" }, "no schedule of the pipeline is named"},
-		{func(s *Setup) { s.Stages = 33 }, "a stage of the pipeline has 0 layers; llama3-8b has 32 for 33 stages"},
-		{func(s *Setup) { s.Split = []int64{16, 15, 1} }, "3 stages have 32 layers; llama3-8b has 32, and the schedule 8 stages"},
-		{func(s *Setup) { s.Split = []int64{40, -8} }, "a stage of the pipeline has -8 layers"},
-		{func(s *Setup) { s.Schedule, s.Accumulate = "interleaved", 9 }, "9 micro batches are no multiple of 8 ranks"},
+		{func(s *Setup) { s.Stages = 33 }, "a pipeline of 33 stages needs as many layers at least; llama3-8b has 32"},
+		{func(s *Setup) { s.Split = []int64{16, 15, 1} }, "32 layers are laid out over 3 stages; llama3-8b has 32 layers, and the schedule has 8 stages"},
+		{func(s *Setup) { s.Split = []int64{40, -8} }, "a stage of the pipeline is to have -8 layers; it needs one at least"},
+		{func(s *Setup) { s.Schedule, s.Accumulate = "interleaved", 9 }, "needs a multiple of 8 micro batches"},
 	} {
 		s := piped("1f1b")
 		c.change(&s)

@@ -49,7 +49,7 @@ func TestDoctorPage(t *testing.T) {
 		"It was for scaled_dot_product_attention, net.py:41 forward. 2 MiB more could be reserved. PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True would have helped.",
 		"The largest hole, 6 MiB too small, lies between <button", ">8 MiB of adamw, train.py:12 main, optimizer, kept to the end</button> and <button", ">2 MiB of log.py:4 keep_loss, unknown, kept to the end</button>",
 		"46 MiB in 7 buffers when the request failed, event 33", "weights 10 MiB", "optimizer 8 MiB", "activations 20 MiB", "unknown 8 MiB", "reserved, not used 54 MiB", "102 MiB could be reserved",
-		`<code data-testid="remedy-line">PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True</code>`, "100 MiB, all find room", "The 6 other settings",
+		`<code data-testid="remedy-line">PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True</code>`, "100 MiB, all find room", "6 more settings",
 		"2 MiB more with each of 4 steps.", "log.py:4 keep_loss", "6 MiB in 3 buffers so far")
 	if strings.Contains(page, `data-testid="recording-device"`) {
 		t.Error("devices are offered, but the other one holds nothing")

@@ -25,10 +25,10 @@ const RunCode = "run-code"
 const (
 	wordsRun    = "Run this"
 	wordsHowRun = "How it runs"
-	wordsNoGPU  = " Losses and gradients equal those of the model without it, bit by bit, on the CPU with PyTorch 1.13 and 2.6. It was not run on a GPU yet."
+	wordsNoGPU  = " Losses and gradients equal those of the model without it, bit by bit, on the CPU with PyTorch 1.13 and 2.6. It has not run on a GPU yet."
 	wordsRunOn  = "six lines of Python on your model as it is"
 	wordsClass  = "A plan of class %s: %s. memtide torch looks for the fastest one in the %s that weights, gradients and optimizer leave of the budget; its times and sizes are those of your model, not of this page."
-	wordsNoSend = " It computes again and sends nothing to the host, other than %s here."
+	wordsNoSend = " Unlike %s here, it sends nothing to the host: it only computes again."
 
 	// CodeCopied is the note when it is in the clipboard.
 	CodeCopied = "Code copied."

@@ -97,7 +97,7 @@ func (c *Step) Sentence() string {
 	r := c.reply()
 	switch {
 	case c.S.Step.Failed != "":
-		return c.S.Step.Failed
+		return SentenceOf(c.S.Step.Failed)
 	case r == nil:
 		return wordsStepBusy
 	case c.statesOver():
@@ -237,6 +237,8 @@ func (c *Step) Answers() []StepAnswer {
 	number := func(id, arg, question, unit string, n int64, done int) StepAnswer {
 		a := StepAnswer{ID: id, Do: "step-set", Arg: arg, question: question, Value: strconv.FormatInt(n, 10)}
 		switch {
+		case c.S.Step.Failed != "":
+			a.answer, a.Off = "–", true
 		case r.Done < done:
 			a.answer, a.Off = "…", true
 		case n == 0 && r.Fit == proto.Unsure:

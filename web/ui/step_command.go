@@ -20,11 +20,11 @@ type StepWord struct {
 }
 
 // said are the options that stand in the sentence of the case, with the words before
-// them; the others are assumptions.
-var said = []struct{ name, before, after string }{
-	{"batch", "at", "sequences"}, {"seq", "of", "tokens"}, {"optimizer", "in bf16 with", ""}, {"states", "on", ""}, {"ckpt", "and", ""},
-	{"program", "in", ""}, {"gpus", "on", "×"}, {"device", "", ""}, {"shard", "with", ""},
-	{"pp", "as", "pipeline ranks,"}, {"schedule", "", ","}, {"accumulate", "", "micro batches"},
+// them and behind them, the last ones behind a 1; the others are assumptions.
+var said = []struct{ name, before, after, one string }{
+	{"batch", "at", "sequences", "sequence"}, {"seq", "of", "tokens", "token"}, {"optimizer", "in bf16 with", "", ""}, {"states", "on", "", ""}, {"ckpt", "and", "", ""},
+	{"program", "in", "", ""}, {"gpus", "on", "×", "×"}, {"device", "", "", ""}, {"shard", "with", "", ""},
+	{"pp", "as", "pipeline ranks", ""}, {"schedule", "by", "", ""}, {"accumulate", "with", "micro batches", "micro batch"},
 }
 
 // sentenceIf are options that stand in the sentence only where another one is not 1.
@@ -50,8 +50,8 @@ type Stepcase struct{ S *state.State }
 func (c *Stepcase) Words() (out []StepWord) {
 	for _, w := range said {
 		s := stepWord(c.S, w.name)
-		if s.Before, s.After = w.before, w.after; w.name == "batch" && s.Value == "1" {
-			s.After = "sequence"
+		if s.Before, s.After = w.before, w.after; s.Value == "1" {
+			s.After = w.one
 		}
 		if inSentence(c.S.Choice.StepArgs, w.name) {
 			out = append(out, s)

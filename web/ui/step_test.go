@@ -86,7 +86,7 @@ func TestStepVerdicts(t *testing.T) {
 		t.Errorf("before an answer: %s; want %s", p.Kind(), working)
 	}
 	s.Update(state.StepFailed{ID: e.ID, Text: "3 cards do not divide"})
-	if p := (&Step{S: s}); p.Kind() != none || p.Word()+p.Sentence() != "No answer: 3 cards do not divide" {
+	if p := (&Step{S: s}); p.Kind() != none || p.Word()+p.Sentence() != "No answer: 3 cards do not divide." || p.Answers()[0].answer != "–" {
 		t.Errorf("refused: %s, %s; want that there is no answer, and why", p.Kind(), p.Word()+p.Sentence())
 	}
 }

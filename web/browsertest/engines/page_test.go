@@ -36,6 +36,8 @@ func TestPage(t *testing.T) {
 				{"exporting", exporting},
 				{"embedding", embedding},
 				{"offline", offline},
+				{"asking", asking},
+				{"examining", examining},
 			} {
 				t.Run(c.name, func(t *testing.T) { c.test(newPage(t, b)) })
 			}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"os"
 
 	"memtide/engine/export"
 	"memtide/wasm/proto"
@@ -64,12 +63,7 @@ func exportPlan(ctx context.Context, e *env, in *input, o exportOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.file == "" {
-		_, err = e.stdout.Write(text)
-	} else {
-		err = os.WriteFile(o.file, text, 0o644)
-	}
-	if err != nil {
+	if err := e.write(o.file, text); err != nil {
 		return err
 	}
 	return stopped

@@ -55,6 +55,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"memtide/cmd/cli"
@@ -66,6 +67,15 @@ func main() { cli.Main(run) }
 type env struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
+}
+
+// write writes to a file, or to the standard output where none is named.
+func (e *env) write(file string, text []byte) error {
+	if file != "" {
+		return os.WriteFile(file, text, 0o644)
+	}
+	_, err := e.stdout.Write(text)
+	return err
 }
 
 // command is one of the subcommands.

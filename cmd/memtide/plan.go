@@ -8,7 +8,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -176,11 +175,7 @@ func (p *planFlags) writeChain(e *env, a llm.Ask) error {
 	if err := native.Encode(&text, profile); err != nil {
 		return err
 	}
-	if p.file == "" {
-		_, err := e.stdout.Write(text.Bytes())
-		return err
-	}
-	return os.WriteFile(p.file, text.Bytes(), 0o644)
+	return e.write(p.file, text.Bytes())
 }
 
 // amounts writes rows of bytes with a bar each, the longest one full.

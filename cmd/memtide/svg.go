@@ -8,7 +8,6 @@ import (
 	"flag"
 	"fmt"
 	"net/url"
-	"os"
 	"strings"
 	"unicode"
 
@@ -99,12 +98,7 @@ func svg(ctx context.Context, e *env, in *input, o svgOptions) error {
 	if err := scene.WriteSVG(&picture, options); err != nil {
 		return err
 	}
-	if o.file == "" {
-		_, err = e.stdout.Write(picture.Bytes())
-	} else {
-		err = os.WriteFile(o.file, picture.Bytes(), 0o644)
-	}
-	switch {
+	switch err := e.write(o.file, picture.Bytes()); {
 	case err != nil:
 		return err
 	case !solved.Verdict.Verified:

@@ -85,16 +85,11 @@ func (o torchOptions) run(ctx context.Context, e *env, args []string) error {
 	if o.settings {
 		return o.writeSettings(e, player, whole, got, budget, poll)
 	}
-	text, err := player.Plan(segments, o.class, "memtide plan, search", budget).JSON()
+	text, err := player.Plan(segments, o.class, "memtide torch, search", budget).JSON()
 	if err != nil {
 		return err
 	}
-	if o.file == "" {
-		_, err = e.stdout.Write(text)
-	} else {
-		err = os.WriteFile(o.file, text, 0o644)
-	}
-	if err != nil {
+	if err := e.write(o.file, text); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(e.stderr, "%s: peak %s (budget %s, keeping everything %s), %s more time by the times of the file; %d of %d units run again\n",

@@ -131,7 +131,7 @@ func (c *Remedies) Help() vugu.HTML {
 	all := c.tried()
 	for i := range all {
 		if i == mostTried {
-			fmt.Fprintf(&b, `<details><summary class="unfold">`+wordsOthers+`</summary>`, profiles.Count(len(all)-i, "more setting"))
+			fmt.Fprintf(&b, `<details><summary class="unfold">%s</summary>`, profiles.Count(len(all)-i, "more setting"))
 		}
 		all[i].html(&b)
 	}

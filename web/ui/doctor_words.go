@@ -56,7 +56,6 @@ const (
 	wordsStopReplays = "Stop"
 	wordsAtWork      = "Replaying…"
 	wordsGoOn        = "Replay the other %d"
-	wordsOthers      = "%s"
 	wordsTooMany     = "No setting helps: %s too much is in use at once. Use a smaller batch, or recompute."
 	wordsEmptyCache  = "The free memory is in pieces. From an empty cache the same requests find room: call torch.cuda.empty_cache() before the step."
 	wordsPieces      = "The free memory is in pieces, and no setting that was replayed mends it. Use less."

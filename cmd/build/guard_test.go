@@ -54,7 +54,7 @@ func TestImports(t *testing.T) {
 }
 
 // TestFormats sees that the page links the one format that it cannot do without, the
-// reader all of them, and that only the reader writes schedules and searches graphs.
+// second program all of them, and that only the second writes schedules and searches graphs.
 func TestFormats(t *testing.T) {
 	root, err := moduleRoot()
 	if err != nil {

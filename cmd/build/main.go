@@ -36,7 +36,7 @@
 // The page and its workers are one binary, which imports no format but our own, and of
 // the strategies none that only searches graphs of operations: links and presets need no
 // other, and what is not imported is not linked. Whatever else is asked for loads a
-// second program (wasm/reader), the same worker without the page, which imports
+// second program (wasm/second), the same worker without the page, which imports
 // engine/all, profiles/formats/all, and wasm/serve/export, which writes schedules as
 // Python and JSON: 15 % of what a visitor would otherwise load and most never need. A
 // test says which program links what. What the page has to know of the rest is read from

@@ -130,7 +130,7 @@ type program struct{ name, pkg string }
 
 // programs are ./wasm/page, one binary for the page and its workers, and what most
 // visits never need, which is loaded when it is asked for.
-var programs = [2]program{{"app", "./wasm/page"}, {"reader", "./wasm/reader"}}
+var programs = [2]program{{"app", "./wasm/page"}, {"second", "./wasm/second"}}
 
 // program compiles the programs.
 func (s *site) program() error {
@@ -172,7 +172,7 @@ func (s *site) program() error {
 			return err
 		}
 	}
-	s.Wasm, s.Reader = names[0], names[1]
+	s.Wasm, s.Second = names[0], names[1]
 	return nil
 }
 

@@ -32,7 +32,7 @@ func (s *site) single() error {
 	if err != nil {
 		return err
 	}
-	reader, err := squeezeGzip(read(s.Reader))
+	second, err := squeezeGzip(read(s.Second))
 	if err != nil {
 		return err
 	}
@@ -57,8 +57,8 @@ func (s *site) single() error {
 		{`<script defer`, "</script>", ""},
 		{"</body>", "", inline("worker", read(s.Worker)) + inline("charts", read(s.Charts)) +
 			inline("wasm", []byte(base64.StdEncoding.EncodeToString(program))) +
-			inline("reader", []byte(base64.StdEncoding.EncodeToString(reader))) +
-			fmt.Sprintf(`<script data-wasm="#wasm" data-reader="#reader" data-size="%d" data-worker="#worker" data-charts="#charts">%s</script>`+"\n</body>", s.WasmSize, script)},
+			inline("second", []byte(base64.StdEncoding.EncodeToString(second))) +
+			fmt.Sprintf(`<script data-wasm="#wasm" data-second="#second" data-size="%d" data-worker="#worker" data-charts="#charts">%s</script>`+"\n</body>", s.WasmSize, script)},
 	} {
 		before, after, ok := bytes.Cut(page, []byte(cut.from))
 		if ok && cut.to != "" {

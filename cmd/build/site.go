@@ -19,7 +19,7 @@ type site struct {
 	written   []asset
 
 	// Names in dir, for the template.
-	Script, Worker, Style, DocsStyle, Charts, Wasm, Reader string
+	Script, Worker, Style, DocsStyle, Charts, Wasm, Second string
 	WasmSize                                               int
 	Start                                                  string // a script that stands in the page
 

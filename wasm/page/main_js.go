@@ -1,6 +1,6 @@
 // Command page is the program that every visit loads: one binary with two roles.
 // Started with the argument "worker" it solves; otherwise it is the page. Of strategies
-// that it does not link cmd/build adds the descriptions: wasm/reader solves with them.
+// that it does not link cmd/build adds the descriptions: wasm/second solves with them.
 package main
 
 import (

@@ -19,11 +19,11 @@
 //	place  a schedule of a network, or buffers, a pool, an allocator
 //	       -> progress: Progress
 //	       -> result: Placed: addresses, how memory is used, the request that failed
-//	export a schedule of a network, a form; only the reader answers
+//	export a schedule of a network, a form; only the second program answers
 //	       -> result: Exported: the file
-//	doctor a file with a recording, a part; only the reader answers
+//	doctor a file with a recording, a part; only the second program answers
 //	       -> result: Examined: a report, what is alive, or a replay
-//	step   a language model, what is chosen about its training step; only the reader answers
+//	step   a language model, what is chosen about its training step; only the second program answers
 //	       -> progress: Stepped, each time with more
 //	       -> result: Stepped: what a card holds, and what would change that
 //

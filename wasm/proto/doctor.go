@@ -17,7 +17,7 @@ const (
 )
 
 // Doctor asks about the recording in a file. The page itself does not answer it, nor do
-// its workers: the reader does. It keeps what it opened last at hand, and reads the file
+// its workers: the second program does. It keeps what it opened last at hand, and reads the file
 // again if that is another one.
 type Doctor struct {
 	File    Open `json:"file"` // as it was opened

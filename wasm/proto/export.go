@@ -16,7 +16,7 @@ const (
 )
 
 // Export asks for a schedule as a file for other programs. The page itself does
-// not answer it, nor do its workers: the reader does, see serve.
+// not answer it, nor do its workers: the second program does, see serve.
 type Export struct {
 	Setting
 	Method

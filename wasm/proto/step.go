@@ -8,7 +8,7 @@ import (
 )
 
 // Step asks about a whole training step of a language model. The page itself does not
-// answer it, nor do its workers: the reader does, see serve. What is known comes as
+// answer it, nor do its workers: the second program does, see serve. What is known comes as
 // progress, each time with more of Stepped.
 type Step struct {
 	Model string      `json:"model"`          // a known one, or the text of its config.json

@@ -43,7 +43,7 @@ func (s *Server) keep(q *proto.Open, p *profiles.Profile) {
 	}
 }
 
-// examined answers about a recording. A program without an examiner asks its reader.
+// examined answers about a recording. A program without an examiner asks the second program.
 func (s *Server) examined(ctx context.Context, q *proto.Doctor) (*proto.Examined, *proto.Failure) {
 	if examine == nil {
 		return nil, proto.Fail(proto.BadRequest, "this program cannot examine recordings")

@@ -21,7 +21,7 @@ func RegisterExporter(e Exporter) {
 }
 
 // export writes a schedule down. A program without an exporter, like the page, asks
-// its reader.
+// the second program.
 func (s *Server) export(q *proto.Export) (*proto.Exported, *proto.Failure) {
 	if exporter == nil {
 		return nil, proto.Fail(proto.BadRequest, "this program cannot write schedules")

@@ -3,5 +3,5 @@
 package serve
 
 // A native program has every strategy. Those in the browser say for themselves what
-// they link: see wasm/page and wasm/reader.
+// they link: see wasm/page and wasm/second.
 import _ "memtide/engine/all"

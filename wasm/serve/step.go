@@ -22,7 +22,7 @@ func RegisterStepper(s Stepper) {
 }
 
 // step answers about a training step. A program without a stepper, like the page, asks
-// its reader.
+// the second program.
 func (s *Server) step(ctx context.Context, q *proto.Step, emit func(*proto.Reply)) (*proto.Stepped, *proto.Failure) {
 	if stepper == nil {
 		return nil, proto.Fail(proto.BadRequest, "this program cannot answer about training steps")

@@ -94,7 +94,7 @@ func newApp() *app {
 	c.followed = a.followed
 	a.root = &ui.Root{S: c.s, Hosts: a.host, Page: &c.page}
 	j := &a.jobs
-	j.Page, j.Reader.Fetch, j.NoReader, j.Sentence = c, a.fetchReader, ui.NoReader, ui.SentenceOf
+	j.Page, j.Second.Fetch, j.NoSecond, j.Sentence = c, a.fetchSecond, ui.NoSecond, ui.SentenceOf
 	j.Crashed = func() { call(global("memtide"), "suspect") } // it may have crashed because it is not what was built
 	for _, part := range []**core{&a.pictures.core, &a.curve.core, &a.answers.core, &a.layers.core, &a.address.core, &a.files.core, &a.saver.core,
 		&a.controls.core, &a.keyboard.core, &a.picker.core, &a.share.core, &a.embed.core} {

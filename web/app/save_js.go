@@ -56,13 +56,13 @@ func (a *saver) file(f ui.File) {
 	a.Post(state.ShareNote{Text: ui.Saved(f.Name)}) // heard if the dialog is open
 }
 
-// schedule has the reader write the schedule down, and saves the file.
+// schedule has the second program write the schedule down, and saves the file.
 func (a *saver) schedule(j *jobs.Runner, e state.Export) {
 	f := ui.ScheduleFile(a.s, e)
 	j.Export(e, a.address(), func(text []byte, loaded bool, err error) {
 		switch {
 		case !loaded:
-			a.Do(state.ShareNote{Text: ui.NoReader(err)})
+			a.Do(state.ShareNote{Text: ui.NoSecond(err)})
 		case err != nil:
 			a.Do(state.ShareNote{Text: ui.SentenceOf(err.Error())})
 		default:

@@ -91,10 +91,10 @@ func TestDamagedProgram(t *testing.T) {
 
 // The program that reads other formats may be damaged too; a file that needs it
 // says so, and what is shown stays.
-func TestDamagedReader(t *testing.T) {
+func TestDamagedSecond(t *testing.T) {
 	p := New(t)
 	var mended atomic.Bool
-	p.URL = damaging(t, "reader", damages["cut"], &mended)
+	p.URL = damaging(t, "second", damages["cut"], &mended)
 	p.Navigate("")
 	p.Wait(`document.body?.dataset.state === "ready"`, 90*time.Second)
 	b, err := os.ReadFile("../../profiles/formats/onnx/testdata/convnet.onnx")
@@ -103,8 +103,8 @@ func TestDamagedReader(t *testing.T) {
 	}
 	drop(p, "net.onnx", b)
 	p.Wait(alertShown, 90*time.Second)
-	if text := Eval[string](p, alertText); !strings.Contains(text, "the program file reader.") || !strings.Contains(text, "is damaged") {
-		t.Errorf("the page says %q; want that the reader is damaged", text)
+	if text := Eval[string](p, alertText); !strings.Contains(text, "the program file second.") || !strings.Contains(text, "is damaged") {
+		t.Errorf("the page says %q; want that the second program is damaged", text)
 	}
 	mended.Store(true)
 	drop(p, "net.onnx", b)
@@ -115,10 +115,10 @@ func TestDamagedReader(t *testing.T) {
 func TestDamagedSolver(t *testing.T) {
 	p := New(t)
 	var mended atomic.Bool
-	p.URL = damaging(t, "reader", damages["cut"], &mended)
+	p.URL = damaging(t, "second", damages["cut"], &mended)
 	p.Navigate("#v=1&p=resnet50-graph-b32&s=blocks")
 	p.Wait(alertShown, 90*time.Second)
-	if text := Eval[string](p, alertText); !strings.Contains(text, "the program file reader.") || !strings.Contains(text, "is damaged") {
+	if text := Eval[string](p, alertText); !strings.Contains(text, "the program file second.") || !strings.Contains(text, "is damaged") {
 		t.Errorf("the page says %q; want that the second program is damaged", text)
 	}
 	mended.Store(true)

@@ -24,7 +24,7 @@ func openSnapshot(p *Page) {
 	p.Done()
 }
 
-// A small snapshot is examined by the reader: the answer, the buffers beside the hole,
+// A small snapshot is examined by the second program: the answer, the buffers beside the hole,
 // the replays, the flame graph with a pointer and with keys, and another moment.
 func TestDoctor(t *testing.T) {
 	t.Parallel()

@@ -178,8 +178,8 @@ func TestGraphMethods(t *testing.T) {
 	if got := Eval[string](p, alertText); got != "" {
 		t.Errorf("in the end the page says %q; want nothing", got)
 	}
-	if got := strings.Join(programs(p), " "); got != "reader" {
-		t.Errorf("the page has loaded %q beside its own program; want reader, once", got)
+	if got := strings.Join(programs(p), " "); got != "second" {
+		t.Errorf("the page has loaded %q beside its own program; want second, once", got)
 	}
 	p.Quiet()
 	chain := settledPage(t, resnet)

@@ -12,8 +12,8 @@ import (
 	"memtide/web/state"
 )
 
-// A recording is examined by the reader, not by the page's workers; what is given up is
-// told to nobody, and a reader that cannot be loaded is a failure in words.
+// A recording is examined by the second program, not by the page's workers; what is given up is
+// told to nobody, and a second program that cannot be loaded is a failure in words.
 func TestExamine(t *testing.T) {
 	for _, c := range []struct {
 		what   string
@@ -24,13 +24,13 @@ func TestExamine(t *testing.T) {
 	}{
 		{"an answer", nil, nil, false, []state.Message{state.Examined{ID: 7}}},
 		{"a failure", nil, errors.New("no recording"), false, []state.Message{state.ExamineFailed{ID: 7, Text: "no recording"}}},
-		{"no reader", errors.New("offline"), nil, false, []state.Message{state.ExamineFailed{ID: 7, Text: "no reader: offline"}}},
+		{"no second program", errors.New("offline"), nil, false, []state.Message{state.ExamineFailed{ID: 7, Text: "no second program: offline"}}},
 		{"given up", nil, nil, true, nil},
 	} {
 		bench(t, func(j *Runner, p *paper, own *worker) {
-			reader := &worker{answer: make(chan error)}
-			j.Reader.Fetch = func(context.Context) (func() (proto.Pool, error), error) {
-				return func() (proto.Pool, error) { return reader, nil }, c.load
+			second := &worker{answer: make(chan error)}
+			j.Second.Fetch = func(context.Context) (func() (proto.Pool, error), error) {
+				return func() (proto.Pool, error) { return second, nil }, c.load
 			}
 			j.Start(state.Examine{ID: 7, Request: proto.Doctor{Part: proto.PartReport}})
 			p.work()
@@ -38,7 +38,7 @@ func TestExamine(t *testing.T) {
 			case c.cancel:
 				j.Start(state.Cancel{ID: 7})
 			case c.load == nil:
-				reader.answer <- c.answer
+				second.answer <- c.answer
 			}
 			p.work()
 			if !reflect.DeepEqual(p.told, c.want) || j.Busy() || len(own.sofar()) > 0 {

@@ -99,10 +99,10 @@ func TestExpected(t *testing.T) {
 }
 
 // Two files that are opened at once are read by one worker.
-func TestOneReader(t *testing.T) {
+func TestOneSecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		started, arrived := 0, make(chan bool)
-		r := Reader{Fetch: func(context.Context) (func() (proto.Pool, error), error) {
+		r := Second{Fetch: func(context.Context) (func() (proto.Pool, error), error) {
 			<-arrived
 			return func() (proto.Pool, error) { started++; return new(serve.Local), nil }, nil
 		}}
@@ -120,7 +120,7 @@ func TestOneReader(t *testing.T) {
 		close(arrived)
 		all.Wait()
 		if started != 1 || got[0] != got[1] {
-			t.Errorf("%d readers were started, the same for both files: %t; want 1", started, got[0] == got[1])
+			t.Errorf("%d second programs were started, the same for both files: %t; want 1", started, got[0] == got[1])
 		}
 	})
 }

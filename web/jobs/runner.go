@@ -25,12 +25,12 @@ type Runner struct {
 	Page   Page
 	Pool   proto.Pool  // the workers
 	Local  serve.Local // reads presets at once, without waiting for a worker
-	Reader Reader
+	Second Second
 
 	// Crashed is called when a worker has crashed in a solve.
 	Crashed func()
-	// NoReader says that the second program cannot be loaded.
-	NoReader func(error) string
+	// NoSecond says that the second program cannot be loaded.
+	NoSecond func(error) string
 	// Sentence makes a sentence of an error, for answers.
 	Sentence func(string) string
 
@@ -84,7 +84,7 @@ func (j *Runner) Start(e state.Effect) bool {
 
 // pool is where strategies are asked for; loading as in either.
 func (j *Runner) pool(loading func(bool)) proto.Pool {
-	return either{j.Pool, &j.Reader, j.NoReader, loading}
+	return either{j.Pool, &j.Second, j.NoSecond, loading}
 }
 
 // context is that of a new request.
@@ -118,13 +118,13 @@ func (j *Runner) open(e state.Open) {
 		if e.Request.Preset == "" {
 			release = hold(j.Pool)
 			var err error
-			if p, err = j.Reader.forFile(ctx, j.Pool, e.Request.Bytes); err != nil {
+			if p, err = j.Second.forFile(ctx, j.Pool, e.Request.Bytes); err != nil {
 				j.Page.Later(func() {
 					stopped := ctx.Err() != nil // as it is afterwards in any case
 					j.finish(e.ID)
 					release()
 					if !stopped {
-						j.Page.Do(state.OpenFailed{ID: e.ID, Text: j.NoReader(err)})
+						j.Page.Do(state.OpenFailed{ID: e.ID, Text: j.NoSecond(err)})
 					}
 				})
 				return
@@ -270,14 +270,14 @@ func (j *Runner) answer(ctx context.Context, e state.Question) {
 	})
 }
 
-// examine asks the reader about a recording.
+// examine asks the second program about a recording.
 func (j *Runner) examine(e state.Examine) {
 	ctx := j.context(e.ID)
 	go func() {
-		p, err := j.Reader.load(ctx)
+		p, err := j.Second.load(ctx)
 		m := state.Message(nil)
 		if err != nil {
-			m = state.ExamineFailed{ID: e.ID, Text: j.NoReader(err)}
+			m = state.ExamineFailed{ID: e.ID, Text: j.NoSecond(err)}
 		} else {
 			m = Examine(ctx, p, e)
 		}
@@ -291,12 +291,12 @@ func (j *Runner) examine(e state.Examine) {
 	}()
 }
 
-// Export has the reader write a schedule down and gives its text, with an address
-// in it, to the page. An error of loading the reader is told apart by loaded.
+// Export has the second program write a schedule down and gives its text, with an address
+// in it, to the page. An error of loading the second program is told apart by loaded.
 func (j *Runner) Export(e state.Export, address string, done func(text []byte, loaded bool, err error)) {
 	go func() {
 		ctx := context.Background()
-		p, err := j.Reader.load(ctx)
+		p, err := j.Second.load(ctx)
 		if err != nil {
 			j.Page.Later(func() { done(nil, false, err) })
 			return

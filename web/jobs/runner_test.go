@@ -97,7 +97,7 @@ func (w *worker) sofar() []proto.Op {
 func bench(t *testing.T, f func(j *Runner, p *paper, w *worker)) {
 	synctest.Test(t, func(*testing.T) {
 		p, w := new(paper), &worker{answer: make(chan error)}
-		f(&Runner{Page: p, Pool: w, Sentence: strings.ToUpper, NoReader: func(err error) string { return "no reader: " + err.Error() }}, p, w)
+		f(&Runner{Page: p, Pool: w, Sentence: strings.ToUpper, NoSecond: func(err error) string { return "no second program: " + err.Error() }}, p, w)
 	})
 }
 
@@ -198,17 +198,17 @@ func TestPlaceWaits(t *testing.T) {
 	})
 }
 
-// Words about a reader that cannot be loaded and about an answer that fails are
+// Words about a second program that cannot be loaded and about an answer that fails are
 // the page's.
 func TestWordsAreThePages(t *testing.T) {
 	bench(t, func(j *Runner, p *paper, w *worker) {
-		j.Reader.Fetch = func(context.Context) (func() (proto.Pool, error), error) { return nil, errors.New("offline") }
+		j.Second.Fetch = func(context.Context) (func() (proto.Pool, error), error) { return nil, errors.New("offline") }
 		j.Start(state.Open{ID: 1, Request: proto.Open{Bytes: []byte("of another format")}})
 		j.Start(state.Question{ID: 2})
 		synctest.Wait()
 		w.answer <- errors.New("stopped")
 		p.work()
-		want := []state.Message{state.OpenFailed{ID: 1, Text: "no reader: offline"}, state.QuestionEnded{ID: 2, Failed: "STOPPED"}}
+		want := []state.Message{state.OpenFailed{ID: 1, Text: "no second program: offline"}, state.QuestionEnded{ID: 2, Failed: "STOPPED"}}
 		if !reflect.DeepEqual(p.told, want) {
 			t.Errorf("told %+v, want %+v", p.told, want)
 		}

@@ -7,7 +7,7 @@ import (
 	"memtide/web/state"
 )
 
-// step has the reader answer about a training step.
+// step has the second program answer about a training step.
 func (j *Runner) step(e state.AskStep) {
 	ctx := j.context(e.ID)
 	go func() {
@@ -24,9 +24,9 @@ func (j *Runner) step(e state.AskStep) {
 
 // stepped is the answer, after as much of it as is known has been told.
 func (j *Runner) stepped(ctx context.Context, e state.AskStep) state.Message {
-	p, err := j.Reader.load(ctx)
+	p, err := j.Second.load(ctx)
 	if err != nil {
-		return state.StepFailed{ID: e.ID, Text: j.NoReader(err)}
+		return state.StepFailed{ID: e.ID, Text: j.NoSecond(err)}
 	}
 	r, err := p.Do(ctx, &proto.Request{Op: proto.OpStep, Step: &e.Request}, func(r *proto.Reply) {
 		if r.Stepped != nil {

@@ -22,7 +22,7 @@ type posts struct {
 
 func (p *posts) Post(m state.Message) { p.list = append(p.list, m) }
 
-// The reader answers about a step, in parts and in the end as a whole; its chain is a
+// The second program answers about a step, in parts and in the end as a whole; its chain is a
 // profile; what cannot be answered, or loaded, says why.
 func TestStepped(t *testing.T) {
 	loaded := func(context.Context) (func() (proto.Pool, error), error) {
@@ -51,13 +51,13 @@ func TestStepped(t *testing.T) {
 			f, ok := m.(state.StepFailed)
 			return ok && f.Text == `there is no model "gpt9"`
 		}, 0},
-		{"no reader", broken, small, func(m state.Message) bool {
+		{"no second program", broken, small, func(m state.Message) bool {
 			f, ok := m.(state.StepFailed)
 			return ok && f.Text == "not loaded: no network"
 		}, 0},
 	} {
 		page := &posts{}
-		j := &Runner{Page: page, Reader: Reader{Fetch: c.fetch}, NoReader: func(err error) string { return "not loaded: " + err.Error() }}
+		j := &Runner{Page: page, Second: Second{Fetch: c.fetch}, NoSecond: func(err error) string { return "not loaded: " + err.Error() }}
 		m := j.stepped(context.Background(), state.AskStep{ID: 7, Request: c.q})
 		if !c.ok(m) || len(page.list) != c.parts {
 			t.Errorf("%s: %#v after %d parts; want what is said above after %d", c.what, m, len(page.list), c.parts)

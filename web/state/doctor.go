@@ -7,7 +7,7 @@ import (
 	"memtide/web/draw"
 )
 
-// Examine asks the reader about the recording that is open.
+// Examine asks the second program about the recording that is open.
 type Examine struct {
 	ID      int
 	Request proto.Doctor
@@ -31,7 +31,7 @@ type Doctor struct {
 	marked  int           // the call that the keyboard is at
 }
 
-// examining is a request under way: one at a time, because the reader has one worker.
+// examining is a request under way: one at a time, because the second program has one worker.
 type examining struct {
 	id     int
 	memory *Memory
@@ -57,7 +57,7 @@ func (s *State) Examining() proto.Part {
 
 // followDoctor asks what is not known yet about the recording: the report first, then
 // what is in use at the moment that was chosen, then replay by replay. It is called
-// after every message. While a file is being opened nothing is asked: the reader reads.
+// after every message. While a file is being opened nothing is asked: it reads.
 func (s *State) followDoctor() []Effect {
 	d, e := s.Doctor(), s.examining
 	var out []Effect
@@ -129,7 +129,7 @@ func (s *State) LevelAt(event int) (last proto.Moment) {
 	return last
 }
 
-// Examined is an answer of the reader.
+// Examined is an answer of the second program.
 type Examined struct {
 	ID    int
 	Reply *proto.Examined

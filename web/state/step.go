@@ -8,7 +8,7 @@ import (
 	"memtide/wasm/proto"
 )
 
-// AskStep asks the reader about a training step, or for its chain. Answers are
+// AskStep asks the second program about a training step, or for its chain. Answers are
 // StepAnswered, StepChained and StepFailed.
 type AskStep struct {
 	ID      int
@@ -199,7 +199,7 @@ func (ExploreStep) apply(s *State) []Effect {
 	s.Step.chain = s.newID()
 	s.DOM++
 	out := []Effect{AskStep{s.Step.chain, proto.Step{Model: s.Choice.Step, Args: s.Choice.StepArgs, Chain: true}}}
-	if s.Step.id != 0 { // the reader has one request at a time
+	if s.Step.id != 0 { // the second program has one request at a time
 		out = append([]Effect{Cancel{s.Step.id}}, out...)
 		s.Step.id = 0
 	}

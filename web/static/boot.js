@@ -8,7 +8,7 @@
 //   first     {worker, heard}: the first worker, and what it has said so far
 //   selftest  true if the address has ?selftest (see wasm/pool)
 //   charts    promise of the chart library, loaded after the first picture
-//   reader()  promise of the compiled program of what most visits never need
+//   second()  promise of the compiled program of what most visits never need
 //   suspect()  looks whether the program's file is damaged, and says so if it is
 //
 // Until the program draws, the picture that was prepared at build stands in
@@ -194,8 +194,8 @@
   };
 
   // The program of what most visits never need; tried again after a failure.
-  let reader;
-  page.reader = () => (reader ||= load(own.reader).catch((e) => { reader = undefined; throw e; }));
+  let second;
+  page.second = () => (second ||= load(own.second).catch((e) => { second = undefined; throw e; }));
 
   // The program as the first worker has compiled it. Where that has failed, and in
   // the page that is one file, the page compiles it: then either it works or the

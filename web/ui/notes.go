@@ -16,8 +16,8 @@ const (
 	CurveLabel      = "Curve"
 )
 
-// NoReader says that the program of what most visits never need cannot be had.
-func NoReader(err error) string {
+// NoSecond says that the program of what most visits never need cannot be had.
+func NoSecond(err error) string {
 	return "The part of memtide that this needs cannot be loaded: " + err.Error() + "."
 }
 

@@ -28,11 +28,11 @@ func dropping(p *Page) {
 	p.must(p.Files(p.ctx, `[data-testid="file"]`, file))
 	p.Wait(ready + ` && ` + text("preset") + `.includes("mine.csv")`)
 	order := Get[[]string](p, "order")
-	begun, opened := slices.Index(order, "reader"), slices.Index(order, "open")
+	begun, opened := slices.Index(order, "second"), slices.Index(order, "open")
 	if begun < 0 || opened < begun {
-		p.t.Errorf("workers were asked for %q; want the reader, and then \"open\"", order)
+		p.t.Errorf("workers were asked for %q; want the second program, and then \"open\"", order)
 	} else if slices.Contains(order[begun:opened], "sweep") {
-		p.t.Errorf("workers were asked for %q; want no point of the sweep between the reader and \"open\"", order)
+		p.t.Errorf("workers were asked for %q; want no point of the sweep between the second program and \"open\"", order)
 	}
 	if facts := Get[string](p, `document.querySelector(".about .facts").textContent.replace(/\s+/g, " ")`); !strings.Contains(facts, "layers 3 ") {
 		p.t.Errorf("the facts are %q; want 3 layers", facts)
@@ -60,8 +60,8 @@ func dropping(p *Page) {
 // program that reads files.
 const noteOrder = `(() => {
 	globalThis.order = [];
-	const reader = memtide.reader, post = Worker.prototype.postMessage;
-	memtide.reader = () => { order.push("reader"); return reader(); };
+	const second = memtide.second, post = Worker.prototype.postMessage;
+	memtide.second = () => { order.push("second"); return second(); };
 	Worker.prototype.postMessage = function (message, ...rest) {
 		if (message.body) order.push(/"op":"(\w+)"/.exec(new TextDecoder("latin1").decode(message.body))[1]);
 		return post.call(this, message, ...rest);

@@ -10,11 +10,11 @@ import (
 	"memtide/wasm/proto"
 )
 
-// Reader does what this program does not link, by a second program that is loaded when
+// Second does what this program does not link, by a second program that is loaded when
 // that is first asked for: it opens files of other formats, solves with strategies that
 // are only described here, writes schedules for other programs, examines recordings and
 // answers about training steps.
-type Reader struct {
+type Second struct {
 	// Fetch gets the second program, and what starts its workers. Two requests that come
 	// at once may both wait for it.
 	Fetch func(context.Context) (start func() (proto.Pool, error), err error)
@@ -24,7 +24,7 @@ type Reader struct {
 }
 
 // forFile is the pool that opens a file: the page's own if it knows the format.
-func (r *Reader) forFile(ctx context.Context, own proto.Pool, content []byte) (proto.Pool, error) {
+func (r *Second) forFile(ctx context.Context, own proto.Pool, content []byte) (proto.Pool, error) {
 	if len(profiles.Claimants(content)) == 1 {
 		return own, nil
 	}
@@ -33,7 +33,7 @@ func (r *Reader) forFile(ctx context.Context, own proto.Pool, content []byte) (p
 
 // load is the pool of the second program, which is fetched and started the first
 // time.
-func (r *Reader) load(ctx context.Context) (proto.Pool, error) {
+func (r *Second) load(ctx context.Context) (proto.Pool, error) {
 	if p := r.loaded(); p != nil {
 		return p, nil
 	}
@@ -54,7 +54,7 @@ func (r *Reader) load(ctx context.Context) (proto.Pool, error) {
 }
 
 // loaded is the pool of the second program; nil if it was not started yet.
-func (r *Reader) loaded() proto.Pool {
+func (r *Second) loaded() proto.Pool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.pool
@@ -64,7 +64,7 @@ func (r *Reader) loaded() proto.Pool {
 // the second one if only that has a strategy that is asked for.
 type either struct {
 	proto.Pool
-	reader  *Reader
+	second  *Second
 	sorry   func(error) string // says that the second program cannot be loaded
 	loading func(bool)         // told that it is being loaded, and that it no longer is; nil: nobody is
 }
@@ -77,7 +77,7 @@ func (p either) Do(ctx context.Context, req *proto.Request, onProgress func(*pro
 	if _, ok := p.Pool.(*MainThread); ok {
 		return nil, proto.Fail(proto.Unsupported, "the page cannot solve this by itself, and the browser starts no workers for it")
 	}
-	second, err := p.second(ctx)
+	second, err := p.other(ctx)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -87,13 +87,13 @@ func (p either) Do(ctx context.Context, req *proto.Request, onProgress func(*pro
 	return second.Do(ctx, req, onProgress)
 }
 
-// second is the second program's pool.
-func (p either) second(ctx context.Context) (proto.Pool, error) {
-	if p.loading != nil && p.reader.loaded() == nil {
+// other is the pool of the second program.
+func (p either) other(ctx context.Context) (proto.Pool, error) {
+	if p.loading != nil && p.second.loaded() == nil {
 		p.loading(true)
 		defer p.loading(false)
 	}
-	return p.reader.load(ctx)
+	return p.second.load(ctx)
 }
 
 // here says whether this program has the solvers of all strategies that a request names.

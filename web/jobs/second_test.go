@@ -34,7 +34,7 @@ func far() map[string]state.Effect {
 func distant(t *testing.T, e state.Effect, f func(j *Runner, p *paper, own, second *worker)) {
 	bench(t, func(j *Runner, p *paper, own *worker) {
 		second := &worker{answer: make(chan error)}
-		j.Reader.Fetch = func(context.Context) (func() (proto.Pool, error), error) {
+		j.Second.Fetch = func(context.Context) (func() (proto.Pool, error), error) {
 			return func() (proto.Pool, error) { return second, nil }, nil
 		}
 		j.Start(e)
@@ -88,7 +88,7 @@ func TestFileHoldsBoth(t *testing.T) {
 	bench(t, func(j *Runner, p *paper, _ *worker) {
 		own, second := &holding{}, &holding{worker: worker{answer: make(chan error)}}
 		j.Pool = own
-		j.Reader.Fetch = func(context.Context) (func() (proto.Pool, error), error) {
+		j.Second.Fetch = func(context.Context) (func() (proto.Pool, error), error) {
 			return func() (proto.Pool, error) { return second, nil }, nil
 		}
 		j.Start(state.Open{ID: 1, Request: proto.Open{Bytes: []byte("of another format")}})
@@ -126,11 +126,11 @@ func TestNoSecondProgram(t *testing.T) {
 			pool  proto.Pool
 			want  string
 		}{
-			{"the program", nil, "no reader: offline"},
+			{"the program", nil, "no second program: offline"},
 			{"workers", new(MainThread), "starts no workers"},
 		} {
 			bench(t, func(j *Runner, p *paper, w *worker) {
-				j.Reader.Fetch = func(context.Context) (func() (proto.Pool, error), error) { return nil, errors.New("offline") }
+				j.Second.Fetch = func(context.Context) (func() (proto.Pool, error), error) { return nil, errors.New("offline") }
 				j.Crashed = func() {}
 				if c.pool != nil {
 					j.Pool = c.pool

@@ -10,9 +10,9 @@ import (
 	"memtide/wasm/proto"
 )
 
-// fetchReader gets the program of what most visits never need.
-func (a *app) fetchReader(ctx context.Context) (func() (proto.Pool, error), error) {
-	module, err := wait(ctx, call(global("memtide"), "reader"))
+// fetchSecond gets the program of what most visits never need.
+func (a *app) fetchSecond(ctx context.Context) (func() (proto.Pool, error), error) {
+	module, err := wait(ctx, call(global("memtide"), "second"))
 	if err != nil {
 		return nil, err
 	}

@@ -108,7 +108,10 @@ func TestContract(t *testing.T) {
 		t.Run(s.Name, func(t *testing.T) {
 			solved, refused := 0, 0
 			for i, in := range instances(120, enginetest.Shape{MaxStages: 8}) {
-				for _, mode := range modesOf(s) {
+				for j, mode := range modesOf(s) {
+					if j > 0 && (i+j)%2 != 0 {
+						continue // those with transfers in turn
+					}
 					for k, args := range argSets(s) {
 						if k > 0 && (i+k)%3 != 0 {
 							continue // the default on all networks, the others in turn
@@ -314,26 +317,25 @@ func exhaustive(p *engine.Problem, s *engine.Strategy, sol *engine.Solution) (be
 // problem is what it was.
 func TestSolveIsPure(t *testing.T) {
 	r := rand.New(rand.NewPCG(contractSeed, 1))
-	for i := range 16 / fewer() {
+	for i := range 8 {
 		c := enginetest.RandomChain(r, enginetest.Shape{MaxStages: 30, MaxSize: 50, MaxTime: 500})
 		budget := enginetest.RandomBudget(r, c)
 		for _, s := range engine.Strategies() {
-			for _, mode := range modesOf(s) {
-				build := func() *engine.Problem {
-					copied := *c
-					copied.Stages = slices.Clone(c.Stages)
-					return engine.NewChainProblem(&copied, enginetest.Device(mode.duplex), mode.transfers, budget)
-				}
-				p, q := build(), build()
-				sol, err := s.Solve(p, nil, nil)
-				again, errAgain := s.Solve(p, nil, nil)
-				input := fmt.Sprintf("chain %d, budget %d\n%s%s", i, budget, enginetest.Dump(c), s.Name)
-				if !reflect.DeepEqual(sol, again) || !reflect.DeepEqual(err, errAgain) {
-					t.Errorf("%s: got %v, %v and then %v, %v", input, sol, err, again, errAgain)
-				}
-				if !reflect.DeepEqual(p, q) {
-					t.Errorf("%s: changed the problem", input)
-				}
+			mode := modesOf(s)[i%len(modesOf(s))]
+			build := func() *engine.Problem {
+				copied := *c
+				copied.Stages = slices.Clone(c.Stages)
+				return engine.NewChainProblem(&copied, enginetest.Device(mode.duplex), mode.transfers, budget)
+			}
+			p, q := build(), build()
+			sol, err := s.Solve(p, nil, nil)
+			again, errAgain := s.Solve(p, nil, nil)
+			input := fmt.Sprintf("chain %d, budget %d\n%s%s", i, budget, enginetest.Dump(c), s.Name)
+			if !reflect.DeepEqual(sol, again) || !reflect.DeepEqual(err, errAgain) {
+				t.Errorf("%s: got %v, %v and then %v, %v", input, sol, err, again, errAgain)
+			}
+			if !reflect.DeepEqual(p, q) {
+				t.Errorf("%s: changed the problem", input)
 			}
 		}
 	}

@@ -24,7 +24,7 @@ import (
 
 // extremeCases are solved in every run; in WebAssembly, that is with -short, the first
 // third of them.
-const extremeCases = 600
+const extremeCases = 450
 
 // longExtremeCases are those with MEMTIDE_LONG=1, held to the contract alone.
 const longExtremeCases = 10_000

@@ -27,7 +27,10 @@ func TestContractUnlinked(t *testing.T) {
 							budget *= giant
 						}
 					}
-					for _, args := range argSets(s) {
+					for a, args := range argSets(s) {
+						if a > 0 && (i+a)%3 != 0 {
+							continue // the default on all networks, the others in turn
+						}
 						p := engine.NewChainProblem(c, d, modes[(i+k)/len(links)%len(modes)].transfers, budget)
 						input := fmt.Sprintf("link %d and %d, %s", d.ToHost, d.ToDev, describe(instance{name: in.name, chain: c}, p, args))
 						if holds(t, input, s, p, args) {

@@ -29,7 +29,7 @@ func TestSweep(t *testing.T) {
 	for _, s := range sweepers() {
 		swept++
 		r := enginetest.Rand(contractSeed + 1)
-		for i := range 60 / fewer() {
+		for i := range 40 / fewer() {
 			shape := enginetest.Shape{MaxStages: 40, MaxSize: 40, MaxTime: 300}
 			if i%2 == 0 { // many ties
 				shape = enginetest.Shape{MaxStages: 12, MaxSize: 3, MaxTime: 2}

@@ -154,18 +154,23 @@ func TestMeasureSweep(t *testing.T) {
 	t.Logf("another network: first points of the curve %.0f ms after its schedule", took)
 }
 
-// How long frames take while about 80,000 slices are zoomed and panned: a chain
-// of 19,999 layers whose activations are offloaded.
-func TestMeasureFrames(t *testing.T) {
-	measuring(t)
-	p := settledPage(t, "#v=1&p=resnet50-b32&s=greedy&m=50%")
+// manyLayers is a table of 19,999 layers.
+func manyLayers() string {
 	var csv strings.Builder
 	csv.WriteString("name,forward_s,backward_s,output_bytes,saved_bytes\n")
 	for i := range 19_999 {
 		fmt.Fprintf(&csv, "layer%d,%.6f,%.6f,%d,%d\n", i, 1e-6*float64(50+i*7919%450), 1e-6*float64(100+i*104729%800), 65536*(1+i%40), 131072*(1+i%40))
 	}
+	return csv.String()
+}
+
+// How long frames take while about 80,000 slices are zoomed and panned: a chain
+// of 19,999 layers whose activations are offloaded.
+func TestMeasureFrames(t *testing.T) {
+	measuring(t)
+	p := settledPage(t, "#v=1&p=resnet50-b32&s=greedy&m=50%")
 	start := time.Now()
-	Eval[bool](p, fmt.Sprintf("drop('big.csv', %q); true", csv.String()))
+	Eval[bool](p, fmt.Sprintf("drop('big.csv', %q); true", manyLayers()))
 	p.Wait(`document.title.startsWith("big") && document.body.dataset.state === "ready"`, 2*time.Minute)
 	t.Logf("19,999 layers on screen %v after they were dropped: %s", time.Since(start).Round(time.Millisecond), Eval[string](p, `document.querySelector('[data-testid="table"]')?.textContent ?? ""`))
 	Eval[bool](p, `document.querySelector('[data-do="stop-sweep"]')?.click(); true`)
@@ -185,5 +190,32 @@ func TestMeasureFrames(t *testing.T) {
 			return out;
 		})()`, c.step))
 		t.Logf("%s: frames %s", c.name, quantiles(frames))
+	}
+}
+
+// How long frames take while the step is played over all pictures: the example of a
+// bare address, and the network of 19,999 layers.
+func TestMeasurePlay(t *testing.T) {
+	measuring(t)
+	p := settledPage(t, "")
+	p.rest(time.Second)
+	for _, name := range []string{"the example", "19,999 layers"} {
+		if name != "the example" {
+			Eval[bool](p, fmt.Sprintf("drop('big.csv', %q); true", manyLayers()))
+			p.Wait(`document.title.startsWith("big") && document.body.dataset.state === "ready"`, 2*time.Minute)
+			Eval[bool](p, `document.querySelector('[data-do="stop-sweep"]')?.click(); true`)
+			p.rest(time.Second)
+		}
+		frames := Eval[[]float64](p, `(async () => {
+			byID("play").click();
+			const frame = () => new Promise(requestAnimationFrame);
+			const out = [];
+			let last = await frame();
+			for (let i = 0; i < 180; i++) { const n = await frame(); out.push(n - last); last = n; }
+			if (byID("play").getAttribute("aria-pressed") !== "true") throw new Error("it is not played");
+			byID("play").click();
+			return out;
+		})()`)
+		t.Logf("%s is played: frames %s", name, quantiles(frames))
 	}
 }

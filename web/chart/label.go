@@ -113,12 +113,14 @@ func (p *Plot) labels() []label {
 }
 
 // What places are worth, in CSS pixels that a name would rather stand away: a pixel
-// of the way along the line from its end, a name on the right of its place, where
-// lines go on, one that reaches across the end of its line, and a pixel of a line
-// behind it. Where the best place has more than
-// touchLimit pixels of lines behind it, the name is left out.
+// of the way along the line from its end, a pixel by which another line comes nearer
+// than room, a name on the right of its place, where lines go on, one that reaches
+// across the end of its line, and a pixel of a line behind it. Where the best place has
+// more than touchLimit pixels of lines behind it, the name is left out.
 const (
-	alongCosts  = 0.1
+	alongCosts  = 0.03
+	nearCosts   = 0.8
+	room        = 16.0
 	rightCosts  = 2.0
 	acrossCosts = 6.0
 	touchCosts  = 4.0
@@ -126,14 +128,14 @@ const (
 )
 
 // How a name stands beside its line: beside is between them, clearance is the least
-// distance to any other line. Places are tried every placeEvery of the way along the
-// line, over mostAlong, and labelAway up and down, which leaves 6 px between the name
-// and its line at most.
+// distance to any other line, the budget's and the device's too. Places are tried every
+// placeEvery of the way along the line, over mostAlong, and labelAway up and down, which
+// leaves 6 px between the name and its line at most.
 const (
 	beside     = 3.0
 	clearance  = 1.5
 	placeEvery = 12.0
-	mostAlong  = 240.0
+	mostAlong  = 720.0
 	labelAway  = labelHeight/2 + 6
 )
 
@@ -147,7 +149,7 @@ func (p *Plot) place(e named, i int, lines []stroke, taken []rect) (best label) 
 		if base >= cost {
 			break
 		}
-		reach := rect{at.x - width - beside, at.y - labelAway, at.x + width + beside, at.y + labelAway}.widened(labelHeight)
+		reach := rect{at.x - width - beside, at.y - labelAway, at.x + width + beside, at.y + labelAway}.widened(room)
 		near = near[:0]
 		for _, s := range lines {
 			if reach.meets(s.around().widened(1)) {
@@ -167,11 +169,11 @@ func (p *Plot) place(e named, i int, lines []stroke, taken []rect) (best label) 
 				if c >= cost || !l.shown || slices.ContainsFunc(taken, l.box.meets) {
 					continue
 				}
-				behind, ok := l.box.alone(i, near)
+				behind, next, ok := l.box.alone(i, near)
 				if !ok {
 					continue
 				}
-				if c += touchCosts * behind; c < cost {
+				if c += touchCosts*behind + nearCosts*max(0, room-next); c < cost {
 					l.lines, best, cost = behind, l, c
 				}
 			}
@@ -193,27 +195,31 @@ func (p *Plot) candidate(e named, at place, step float64, onLeft bool, width flo
 }
 
 // alone says whether no line other than i is within a name's rectangle, nor nearer
-// to it than its own, and how many pixels of lines are behind it.
-func (r rect) alone(i int, near []stroke) (behind float64, ok bool) {
+// to it than its own, how many pixels of its own line are behind it, and how far the
+// next line is away.
+func (r rect) alone(i int, near []stroke) (behind, next float64, ok bool) {
 	own := math.Inf(1)
+	next = math.Inf(1)
 	for _, s := range near {
 		if s.of == i {
 			own = min(own, r.gap(s.rect))
 		}
 	}
 	own = max(own, clearance)
-	wide := r.widened(own)
 	for _, s := range near {
-		if s.of != i && s.of != noLine && wide.meets(s.around()) && r.gap(s.rect) < own {
-			return 0, false
-		}
-	}
-	for _, s := range near {
-		if r.meets(s.around()) {
+		if s.of == i {
 			behind += r.holds(s.rect)
+			continue
+		}
+		gap := r.gap(s.rect)
+		if gap < clearance || gap < own && s.of != noLine {
+			return 0, 0, false
+		}
+		if s.of != noLine {
+			next = min(next, gap)
 		}
 	}
-	return behind, true
+	return behind, next, true
 }
 
 // along are places of line i from its end on.

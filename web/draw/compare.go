@@ -17,6 +17,7 @@ type Beside struct {
 	Layers *Alignment   // of the layers that are drawn with the other side's; nil: see Align
 	Letter string       // of the side that is drawn, "A" or "B"
 	Other  string       // and of the other one
+	Over   bool         // the other one has no picture of its own memory: what is to be said of it stands in this one
 }
 
 func (b *Beside) budget() engine.Bytes {
@@ -30,6 +31,9 @@ func (b *Beside) budget() engine.Bytes {
 func (v *View) title(pic Picture) text {
 	if v.Beside == nil {
 		return text{s: pic.Title(), bold: true, large: true}
+	}
+	if pic == Memory && v.Beside.Over {
+		return text{s: pic.Title() + ": " + v.Beside.Letter + " filled, " + v.Beside.Other + " as a line", bold: true, large: true}
 	}
 	return text{s: v.Beside.Letter + " " + pic.Title(), bold: true, large: true}
 }
@@ -147,11 +151,44 @@ func (m *Model) drawBeside(s *Scene, f *frame, sc *memoryScale) {
 	s.xy = xy
 	s.path(opLine, strokeOf(Surface, 3), xy)
 	s.path(opLine, otherStyle, xy)
+	if f.Beside.Over {
+		m.nameOther(s, f, sc)
+	}
 }
 
-// drawEnd marks the end of a step that is shorter than the axis.
+// nameOther names the peak of the other side, and where both steps end, in the picture
+// that has both: below the budget's line, which is near the peaks.
+func (m *Model) nameOther(s *Scene, f *frame, sc *memoryScale) {
+	b := f.Beside
+	if x := f.x(int64(b.Model.trace.PeakAt)); x >= f.left-0.5 && x <= f.right+0.5 {
+		x, y := f.clip(x), sc.y(int64(b.Model.trace.Peak))
+		var spots []spot
+		for dy := 22.0; y+dy < sc.floor; dy += 14 {
+			spots = append(spots, spot{x + 12, y + dy, start}, spot{x - 12, y + dy, end})
+		}
+		s.place(f, Ink, text{s: b.Other + ": peak " + format.Bytes(b.Model.trace.Peak), bold: true}, false, spots...)
+	}
+	for _, side := range []struct {
+		letter string
+		m      *Model
+	}{{b.Letter, m}, {b.Other, b.Model}} {
+		x := f.x(int64(side.m.trace.Makespan))
+		if x < f.left || x > f.right+0.5 {
+			continue
+		}
+		s.line(strokeOf(Muted, 1), float32(x), titleLine, float32(x), float32(sc.floor))
+		var spots []spot
+		for y := sc.floor - 34; y > sc.top+20; y -= 16 {
+			spots = append(spots, spot{x - 5, y, end})
+		}
+		s.place(f, Ink, text{s: side.letter + " ends, " + format.Duration(side.m.trace.Makespan)}, false, spots...)
+	}
+}
+
+// drawEnd marks the end of a step that is shorter than the axis; nameOther does where
+// one picture has both.
 func (m *Model) drawEnd(s *Scene, f *frame, top, bottom float64) {
-	if f.Beside == nil {
+	if f.Beside == nil || f.Beside.Over {
 		return
 	}
 	if x := f.x(int64(m.trace.Makespan)); x >= f.left && x < f.right-1 {

@@ -41,14 +41,16 @@ func TestCompareScenes(t *testing.T) {
 		pic  Picture
 		m, o *Model
 		l, r string
+		over bool
 	}{
-		{"compare-strip.svg", Strip, a, b, "A", "B"},
-		{"compare-timeline.svg", Timeline, b, a, "B", "A"},
-		{"compare-memory.svg", Memory, a, b, "A", "B"},
+		{"compare-strip.svg", Strip, a, b, "A", "B", false},
+		{"compare-timeline.svg", Timeline, b, a, "B", "A", false},
+		{"compare-memory.svg", Memory, a, b, "A", "B", false},
+		{"compare-both.svg", Memory, a, b, "A", "B", true},
 	} {
 		var s Scene
 		var out bytes.Buffer
-		c.m.Draw(&s, c.pic, View{Width: 640, Beside: &Beside{Model: c.o, Letter: c.l, Other: c.r}})
+		c.m.Draw(&s, c.pic, View{Width: 640, Beside: &Beside{Model: c.o, Letter: c.l, Other: c.r, Over: c.over}})
 		if err := s.WriteSVG(&out, SVGOptions{Standalone: true, Theme: &light, Surface: true}); err != nil {
 			t.Fatal(err)
 		}

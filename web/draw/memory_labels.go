@@ -81,6 +81,9 @@ func (m *Model) namePeak(s *Scene, f *frame, sc *memoryScale, peakX float64) {
 	}
 	spots = append(spots, spot{x, math.Max(y-12, 12), middle})
 	t := text{s: "peak " + format.Bytes(m.trace.Peak), bold: true, large: true}
+	if f.Beside != nil && f.Beside.Over {
+		t.s = f.Beside.Letter + ": " + t.s
+	}
 	i := s.place(f, Ink, t, true, spots...)
 	if b := &s.placed[len(s.placed)-1]; i < len(spots)-1 && y-b.y1 > 14 {
 		from := b.x1

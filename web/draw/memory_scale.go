@@ -58,7 +58,8 @@ func (m *Model) memoryScale(f *frame) memoryScale {
 	}
 	sc.floor = sc.bottom
 	sc.band = math.Min(fixedBand, (sc.bottom-sc.top)/5)
-	if fixed := m.memory.fixed; f.Beside == nil && fixed < sc.most && fixed > sc.most/5 && sc.band > fixedBand/2 {
+	alike := f.Beside == nil || f.Beside.Model.memory.fixed == m.memory.fixed // one scale for both sides
+	if fixed := m.memory.fixed; alike && fixed < sc.most && fixed > sc.most/5 && sc.band > fixedBand/2 {
 		sc.bottom -= captionRoom - 6
 		sc.fixed, sc.floor = fixed, sc.bottom-sc.band-fixedBreak
 	}

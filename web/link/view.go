@@ -60,7 +60,7 @@ func (y *yes) Set(value string) error {
 // unless open= names them.
 var (
 	Panels = []string{"strip", "time", "mem", "curve", "addr", "table"}
-	Folds  = []string{"lines", "questions", "layers", "table"}
+	Folds  = []string{"lines", "questions", "layers", "table", "sides"}
 )
 
 // spoken are parts of the page as people call them.

@@ -10,7 +10,7 @@ type Fold struct {
 
 // folds are the parts in the order of link.Folds.
 func (v *View) folds() []Fold {
-	return []Fold{{"lines", &v.LineList}, {"questions", &v.Questions}, {"layers", &v.Layers.Open}, {"table", &v.Table}}
+	return []Fold{{"lines", &v.LineList}, {"questions", &v.Questions}, {"layers", &v.Layers.Open}, {"table", &v.Table}, {"sides", &v.Sides}}
 }
 
 // Unfolded names what a person has unfolded, beyond what the link shows anyway.

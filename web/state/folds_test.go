@@ -27,6 +27,8 @@ func TestFolds(t *testing.T) {
 		{OpenQuestion{"help"}, []string{"layers", "table"}},
 		{ToggleLineList{}, []string{"lines", "layers", "table"}},
 		{ToggleTable{}, []string{"lines", "layers"}},
+		{ToggleSides{}, []string{"lines", "layers", "sides"}},
+		{ToggleSides{}, []string{"lines", "layers"}},
 		{ToggleChain{}, []string{"lines", "layers"}},
 		{SetSlowdown{Slowdown: 1000}, []string{"lines", "layers"}},
 	} {

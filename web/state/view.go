@@ -17,6 +17,7 @@ type View struct {
 	LineList  bool          // the list of all lines is open
 	Table     bool          // the table of operations is open
 	TableTop  int           // first row of the table that is shown
+	Sides     bool          // a comparison shows the memory of A and of B, and not both in one picture
 	Playhead  time.Duration // the moment that the pictures mark and the memory map shows; 0: none, and there the failure or the peak
 	Play      Playing
 	ToPlay    bool // the link says that the step is meant to be played
@@ -47,6 +48,14 @@ func (ToggleTable) apply(s *State) []Effect {
 	s.View.Table = !s.View.Table
 	s.touch()
 	return []Effect{WriteURL{Replace}}
+}
+
+// ToggleSides shows the memory of both sides side by side, or in one picture.
+type ToggleSides struct{}
+
+func (ToggleSides) apply(s *State) []Effect {
+	s.View.Sides = !s.View.Sides
+	return append(s.touch(), WriteURL{Replace})
 }
 
 // ScrollTable says which row of it is the first on screen.

@@ -65,6 +65,7 @@ var plain = map[string]state.Message{
 	"retrace":       state.Retrace{},
 	"fit":           state.SetRange{},
 	"table":         state.ToggleTable{},
+	"sides":         state.ToggleSides{},
 	"rows-first":    state.ScrollTable{},
 	"help":          state.ToggleHelp{},
 	"dismiss":       state.Dismiss{Notice: true},

@@ -42,7 +42,7 @@ func (m Mount) Height(s *state.State) float64 {
 	switch {
 	case !m.Timed():
 		return m.Picture.Height()
-	case s.Compare != nil:
+	case s.Compare != nil && !(m.Picture == draw.Memory && overlaid(s)):
 		return m.Picture.ComparedHeight()
 	case m.Picture == draw.Timeline:
 		return draw.TimelineHeight(s.CopyLanes())
@@ -121,7 +121,7 @@ func (m Mount) Beside(s *state.State) *draw.Beside {
 	if s.Compare == nil || other == nil || m.Shown(s) == nil {
 		return nil
 	}
-	return &draw.Beside{Model: other.Model(), Budget: m.other().Budget(s), Layers: s.Alignment(m.Second), Letter: letter(!m.Second), Other: letter(m.Second)}
+	return &draw.Beside{Model: other.Model(), Budget: m.other().Budget(s), Layers: s.Alignment(m.Second), Letter: letter(!m.Second), Other: letter(m.Second), Over: m.Picture == draw.Memory && overlaid(s)}
 }
 
 // Across is what stands here for a target of the other side's picture.

@@ -77,6 +77,14 @@ func (c *Pictures) NoLife(second bool) bool {
 	return second || c.S.Compare != nil || p == nil || !p.Model().IsGraph()
 }
 
+// Overlaid says whether one picture has the memory of both sides: A filled, B as a
+// line. Views in other pages, where nothing can be pressed, show both.
+func (c *Pictures) Overlaid() bool { return overlaid(c.S) }
+
+func overlaid(s *state.State) bool {
+	return s.Compare != nil && s.Compare.Other.Failed == "" && !s.View.Sides && !s.View.Frame.Embed
+}
+
 // Absent says whether the pictures of a side take no room: those of B without a
 // comparison, those of a side that has no schedule.
 func (c *Pictures) Absent(second bool) bool {

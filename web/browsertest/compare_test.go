@@ -37,11 +37,19 @@ func TestCompare(t *testing.T) {
 	}
 	Eval[bool](p, `control("strategy", "greedy"); true`)
 	p.Wait(rested + ` && location.hash.includes("b.s=greedy") && byID("delta").textContent.includes("waiting")`)
-	for _, id := range []string{"layers", "layers-b", "timeline", "timeline-b", "memory", "memory-b"} {
+	for _, id := range []string{"layers", "layers-b", "timeline", "timeline-b", "memory"} {
 		if Eval[int](p, fmt.Sprintf("painted(%q)", id)) == 0 {
 			t.Errorf("the picture %s is empty", id)
 		}
 	}
+	// One picture has the memory of both, until both are wanted side by side.
+	if Eval[bool](p, `!!byID("memory-b").offsetParent`) {
+		t.Error("B's memory has a picture of its own; want it in A's")
+	}
+	p.Click(`[data-testid="sides"]`)
+	p.Wait(`painted("memory-b") > 0 && location.hash.includes("open=sides")`)
+	p.Click(`[data-testid="sides"]`)
+	p.Wait(`!byID("memory-b").offsetParent && !location.hash.includes("open=sides")`)
 	words := result(p, "delta-words")
 	if !strings.HasPrefix(words, "B takes ") || !strings.Contains(words, "computing again ") {
 		t.Errorf("the sentence is %q; want what B takes", words)

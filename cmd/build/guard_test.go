@@ -54,18 +54,19 @@ func TestImports(t *testing.T) {
 }
 
 // TestFormats sees that the page links the one format that it cannot do without, the
-// second program all of them, and that only the second writes schedules and searches graphs.
+// second program all of them, and that only the second writes schedules, searches graphs
+// and places buffers.
 func TestFormats(t *testing.T) {
 	root, err := moduleRoot()
 	if err != nil {
 		t.Fatal(err)
 	}
-	const folder, writer, graphs = "memtide/profiles/formats/", "memtide/wasm/serve/export", "memtide/engine/graphs"
+	const folder, writer, graphs, allocators = "memtide/profiles/formats/", "memtide/wasm/serve/export", "memtide/engine/graphs", "memtide/engine/allocators"
 	folders, err := os.ReadDir(filepath.Join(root, "profiles", "formats"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := []string{writer, graphs}
+	all := []string{writer, graphs, allocators}
 	for _, d := range folders {
 		if d.Name() != "formattest" {
 			all = append(all, folder+d.Name())
@@ -79,7 +80,7 @@ func TestFormats(t *testing.T) {
 		}
 		var got []string
 		for dep := range strings.FieldsSeq(list) {
-			if strings.HasPrefix(dep, folder) || dep == writer || dep == graphs {
+			if strings.HasPrefix(dep, folder) || dep == writer || dep == graphs || dep == allocators {
 				got = append(got, dep)
 			}
 		}

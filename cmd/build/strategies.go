@@ -12,11 +12,12 @@ import (
 
 	"memtide/engine"
 	_ "memtide/engine/all"
+	"memtide/engine/alloc"
 )
 
-// descriptions are the strategies whose solvers the page's program does not link, as a
-// file of it, by its name: what forms, links and lists need of them is taken from the
-// registry, so that nothing has to be said twice.
+// descriptions are the strategies and allocators that the page's program does not link,
+// as a file of it, by its name: what forms, links and lists need of them is taken from
+// the registries, so that nothing has to be said twice.
 func descriptions(root string) (map[string]string, error) {
 	list, err := run(root, []string{"GOOS=js", "GOARCH=wasm"}, "go", "list", "-deps", programs[0].pkg)
 	if err != nil {
@@ -24,22 +25,30 @@ func descriptions(root string) (map[string]string, error) {
 	}
 	linked := strings.Fields(list)
 	var b strings.Builder
-	b.WriteString("package main\n\nimport \"memtide/engine\"\n\nfunc init() {\n")
+	b.WriteString("package main\n\nimport (\n\t\"memtide/engine\"\n\t\"memtide/engine/alloc\"\n)\n\nfunc init() {\n")
 	for _, s := range engine.Strategies() {
-		if slices.Contains(linked, packageOf(s)) {
+		if slices.Contains(linked, packageOf(s.Solver)) {
 			continue
 		}
 		known, sweeps := *s, s.Sweeper != nil
 		known.Solver, known.Sweeper = nil, nil
 		fmt.Fprintf(&b, "\tengine.Describe(&%#v, %t)\n", known, sweeps)
 	}
+	for _, a := range alloc.Allocators() {
+		if slices.Contains(linked, packageOf(a.Placer)) {
+			continue
+		}
+		known := *a
+		known.Placer = nil
+		fmt.Fprintf(&b, "\talloc.Describe(&%#v)\n", known)
+	}
 	b.WriteString("}\n")
 	return map[string]string{filepath.Join(root, filepath.FromSlash(programs[0].pkg), "strategies_js.go"): b.String()}, nil
 }
 
-// packageOf is the import path of the package that a strategy's solver is in.
-func packageOf(s *engine.Strategy) string {
-	name := runtime.FuncForPC(reflect.ValueOf(s.Solver).Pointer()).Name()
+// packageOf is the import path of the package that a function is in.
+func packageOf(f any) string {
+	name := runtime.FuncForPC(reflect.ValueOf(f).Pointer()).Name()
 	slash := strings.LastIndexByte(name, '/') + 1
 	folder, inside := name[:slash], name[slash:]
 	inside, _, _ = strings.Cut(inside, ".")

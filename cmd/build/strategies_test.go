@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"memtide/engine"
+	"memtide/engine/alloc"
 )
 
 // Every strategy is either linked into the page's program or described there, with all
@@ -35,8 +36,8 @@ func TestDescriptions(t *testing.T) {
 	described := 0
 	for _, s := range engine.Strategies() {
 		at := strings.Index(text, fmt.Sprintf("engine.Describe(&engine.Strategy{Name:%q, Title:%q, Doc:%q", s.Name, s.Title, s.Doc))
-		if want := packageOf(s) == "memtide/engine/graphs"; (at >= 0) != want {
-			t.Errorf("%s of %s is described: %t; want %t", s.Name, packageOf(s), at >= 0, want)
+		if want := packageOf(s.Solver) == "memtide/engine/graphs"; (at >= 0) != want {
+			t.Errorf("%s of %s is described: %t; want %t", s.Name, packageOf(s.Solver), at >= 0, want)
 		}
 		if at < 0 {
 			continue
@@ -47,6 +48,11 @@ func TestDescriptions(t *testing.T) {
 			if !strings.Contains(line, want) {
 				t.Errorf("the description of %s lacks %s:\n%s", s.Name, want, line)
 			}
+		}
+	}
+	for _, a := range alloc.Allocators() {
+		if want := fmt.Sprintf("alloc.Describe(&alloc.Allocator{Name:%q, Title:%q, Doc:%q", a.Name, a.Title, a.Doc); !strings.Contains(text, want) {
+			t.Errorf("the allocator %s is not described; want %s", a.Name, want)
 		}
 	}
 	if described == 0 || described != strings.Count(text, "engine.Describe(") {

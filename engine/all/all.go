@@ -1,8 +1,9 @@
-// Package all registers every strategy: import it for that effect. Its tests
-// are the contract that every strategy keeps.
+// Package all registers every strategy and every allocator: import it for that effect. Its tests
+// are the contract that every strategy keeps; that of allocators is in engine/allocators.
 package all
 
 import (
+	_ "memtide/engine/allocators"
 	_ "memtide/engine/combined"
 	_ "memtide/engine/graphs"
 	_ "memtide/engine/offload"

@@ -1,6 +1,7 @@
 package alloc
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +17,9 @@ type Allocator struct {
 	Doc    string // the part before the first blank line is a one-sentence summary
 	Cites  []engine.Cite
 	Params []engine.Param
+
+	// Elsewhere says that another program has the Placer (see Describe).
+	Elsewhere bool
 
 	// Placer finds addresses in a pool of the given size; engine.NoLimit lets the
 	// allocator find a size itself. A request that finds no room is
@@ -44,8 +48,19 @@ func Register(a *Allocator) {
 	slices.SortFunc(registry, func(a, b *Allocator) int { return strings.Compare(a.Name, b.Name) })
 }
 
+// errElsewhere is the error of allocators that were described.
+var errElsewhere = errors.New("the placer of this allocator is in another program")
+
+// Describe adds an allocator whose Placer is in another program, which links what this
+// one leaves out: everything is known of it, and here it places nothing.
+func Describe(a *Allocator) {
+	a.Elsewhere = true
+	a.Placer = func(*Requests, engine.Bytes, engine.Parsed, *engine.Poll) (*Layout, error) { return nil, errElsewhere }
+	Register(a)
+}
+
 // Allocators lists what is registered, in the order of the names. The list is the
-// caller's.
+// caller's. Only what is imported or described is registered: engine/allocators has all.
 func Allocators() []*Allocator { return slices.Clone(registry) }
 
 // Lookup finds an allocator by name; nil if there is none.
@@ -73,8 +88,3 @@ func (a *Allocator) Place(r *Requests, pool engine.Bytes, args engine.Args, poll
 	}
 	return a.Placer(r, pool, parsed, poll)
 }
-
-var (
-	vDNNpp  = engine.Cite{Text: "Shriram, Garg, Kulkarni: Dynamic Memory Management for GPU-based Training of Deep Neural Networks", ID: "doi:10.1109/IPDPS.2019.00030", Section: "IV-B"}
-	miniMal = engine.Cite{Text: "Moffitt: MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated Machine Learning", ID: "doi:10.1145/3623278.3624752"}
-)

@@ -6,7 +6,5 @@
 // or from a list of lives. An Allocator turns them into a Layout; Check says
 // whether a layout is one, without sharing code with any allocator.
 //
-// Paper 003 is Shriram, Garg and Kulkarni (vDNN++, doi:10.1109/IPDPS.2019.00030),
-// paper 004 Hayakawa and Narihira (arXiv:2010.14109). The rules of the exact
-// search are those of Moffitt's MiniMalloc (doi:10.1145/3623278.3624752).
+// The allocators are in engine/allocators: a program that places nothing leaves them out.
 package alloc

@@ -9,20 +9,20 @@ import (
 // hole is a stretch of free memory [addr, end).
 type hole struct{ addr, end engine.Bytes }
 
-// holes are the free stretches of a pool by address; no two of them touch.
-type holes []hole
+// Holes are the free stretches of a pool by address; no two of them touch.
+type Holes []hole
 
-// newHoles is a pool of which nothing is used.
-func newHoles(pool engine.Bytes) holes {
+// NewHoles is a pool of which nothing is used.
+func NewHoles(pool engine.Bytes) Holes {
 	if pool <= 0 {
 		return nil
 	}
-	return holes{{0, pool}}
+	return Holes{{0, pool}}
 }
 
-// low takes n bytes from the low end of the smallest hole that has them, the
+// Low takes n bytes from the low end of the smallest hole that has them, the
 // lowest of equal ones.
-func (h *holes) low(n engine.Bytes) (addr engine.Bytes, ok bool) {
+func (h *Holes) Low(n engine.Bytes) (addr engine.Bytes, ok bool) {
 	best := -1
 	for i, x := range *h {
 		if size := x.end - x.addr; size >= n && (best < 0 || size < (*h)[best].end-(*h)[best].addr) {
@@ -38,8 +38,8 @@ func (h *holes) low(n engine.Bytes) (addr engine.Bytes, ok bool) {
 	return addr, true
 }
 
-// high takes n bytes from the top of the highest hole that has them.
-func (h *holes) high(n engine.Bytes) (addr engine.Bytes, ok bool) {
+// High takes n bytes from the top of the highest hole that has them.
+func (h *Holes) High(n engine.Bytes) (addr engine.Bytes, ok bool) {
 	for i := len(*h) - 1; i >= 0; i-- {
 		if x := &(*h)[i]; x.end-x.addr >= n {
 			x.end -= n
@@ -52,14 +52,14 @@ func (h *holes) high(n engine.Bytes) (addr engine.Bytes, ok bool) {
 }
 
 // drop removes hole i if it is used up.
-func (h *holes) drop(i int) {
+func (h *Holes) drop(i int) {
 	if (*h)[i].addr == (*h)[i].end {
 		*h = slices.Delete(*h, i, i+1)
 	}
 }
 
-// give makes [addr, addr+n) free and joins it with its neighbours.
-func (h *holes) give(addr, n engine.Bytes) {
+// Give makes [addr, addr+n) free and joins it with its neighbours.
+func (h *Holes) Give(addr, n engine.Bytes) {
 	i, _ := slices.BinarySearchFunc(*h, addr, func(x hole, a engine.Bytes) int {
 		if x.addr < a {
 			return -1
@@ -77,8 +77,8 @@ func (h *holes) give(addr, n engine.Bytes) {
 	}
 }
 
-// largest is the size of the largest hole, and free that of all together.
-func (h holes) largest() (largest, free engine.Bytes) {
+// Largest is the size of the largest hole, and free that of all together.
+func (h Holes) Largest() (largest, free engine.Bytes) {
 	for _, x := range h {
 		largest = max(largest, x.end-x.addr)
 		free += x.end - x.addr

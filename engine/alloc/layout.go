@@ -95,8 +95,8 @@ func (l *Layout) PeakWaste(r *Requests) (peak engine.Bytes) {
 	return peak
 }
 
-// newLayout has no buffer placed.
-func newLayout(r *Requests) *Layout {
+// NewLayout has no buffer placed.
+func NewLayout(r *Requests) *Layout {
 	l := &Layout{Addr: make([]engine.Bytes, len(r.Buffers)), Bound: r.AggregatePeak(), Runs: 1}
 	for i := range l.Addr {
 		l.Addr[i] = NoAddr
@@ -104,8 +104,8 @@ func newLayout(r *Requests) *Layout {
 	return l
 }
 
-// reserve notes what is taken from the device after an event.
-func (l *Layout) reserve(event int, b engine.Bytes) {
+// Reserve notes what is taken from the device after an event.
+func (l *Layout) Reserve(event int, b engine.Bytes) {
 	if n := len(l.Reserved); n == 0 || l.Reserved[n-1].Bytes != b {
 		l.Reserved = append(l.Reserved, Level{event, b})
 	}

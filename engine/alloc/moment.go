@@ -78,7 +78,7 @@ type watch struct {
 	layout  *Layout
 	now     Moment
 	level   int // of Layout.Reserved that comes next
-	free    holes
+	free    Holes
 	largest engine.Bytes
 	top     engine.Bytes // addresses below are in free or used; without segments only
 	from    []Segment    // that are still to come, by From
@@ -132,19 +132,19 @@ func (w *watch) reach(end engine.Bytes) {
 
 func (w *watch) give(addr, n engine.Bytes) {
 	if n > 0 && w.layout.Chunk == 0 {
-		w.free.give(addr, n)
+		w.free.Give(addr, n)
 		w.largest = max(w.largest, w.free.sizeAt(addr))
 	}
 }
 
 func (w *watch) take(addr, n engine.Bytes) {
 	if n > 0 && w.layout.Chunk == 0 && w.free.take(addr, n) >= w.largest {
-		w.largest, _ = w.free.largest()
+		w.largest, _ = w.free.Largest()
 	}
 }
 
 // at is the hole that holds an address, -1 if it is in none.
-func (h holes) at(addr engine.Bytes) int {
+func (h Holes) at(addr engine.Bytes) int {
 	lo, hi := 0, len(h)
 	for lo < hi {
 		if mid := (lo + hi) / 2; h[mid].end <= addr {
@@ -160,7 +160,7 @@ func (h holes) at(addr engine.Bytes) int {
 }
 
 // sizeAt is the size of the hole that holds an address.
-func (h holes) sizeAt(addr engine.Bytes) engine.Bytes {
+func (h Holes) sizeAt(addr engine.Bytes) engine.Bytes {
 	if i := h.at(addr); i >= 0 {
 		return h[i].end - h[i].addr
 	}
@@ -169,7 +169,7 @@ func (h holes) sizeAt(addr engine.Bytes) engine.Bytes {
 
 // take makes [addr, addr+n) used and returns the size of the hole it was in; 0,
 // and nothing is taken, if it was not free.
-func (h *holes) take(addr, n engine.Bytes) (was engine.Bytes) {
+func (h *Holes) take(addr, n engine.Bytes) (was engine.Bytes) {
 	i := h.at(addr)
 	if i < 0 || (*h)[i].end < addr+n {
 		return 0

@@ -23,8 +23,8 @@ const (
 // use only where requests come from a schedule.
 const OrderParam = "order"
 
-// paramOrder has the names of the orders at their places.
-var paramOrder = engine.Param{
+// ParamOrder has the names of the orders at their places.
+var ParamOrder = engine.Param{
 	Name: OrderParam, Title: "Requests of one moment",
 	Doc:     "What is asked for first where a fetched value and a gradient are due at once: as the schedule is played, fetched values, or gradients.",
 	Default: "as-played", Choices: []string{"as-played", "prefetch-first", "derivative-first"},
@@ -33,7 +33,7 @@ var paramOrder = engine.Param{
 // Order is the order of requests that args ask for: the one to call FromTrace
 // with. Where they ask for none, requests are taken as they are played.
 func (a *Allocator) Order(args engine.Args) Order {
-	return Order(max(slices.Index(paramOrder.Choices, args[OrderParam]), 0))
+	return Order(max(slices.Index(ParamOrder.Choices, args[OrderParam]), 0))
 }
 
 // FromTrace takes the lives of a trace: buffer i is trace.Lives[i], whole even

@@ -9,6 +9,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/alloc"
+	"memtide/engine/caching"
 	"memtide/profiles"
 )
 
@@ -18,7 +19,7 @@ const mib = engine.MiB
 type tape struct {
 	t       *testing.T
 	p       *profiles.Profile
-	cache   *alloc.Cache
+	cache   *caching.Cache
 	live    map[string]int
 	reserve engine.Bytes
 	calls   map[string]int32
@@ -27,7 +28,7 @@ type tape struct {
 func newTape(t *testing.T, limit engine.Bytes) *tape {
 	m := &profiles.Memory{Requests: &alloc.Requests{}, Recorded: &alloc.Layout{}}
 	h := &profiles.History{Stacks: profiles.Stacks{Frames: make([]profiles.Frame, 1), Calls: make([]profiles.Call, 1)}, Devices: []profiles.DeviceMemory{{Events: 1}}}
-	return &tape{t: t, p: &profiles.Profile{Memory: m, History: h}, cache: alloc.NewCache(limit), live: map[string]int{}, calls: map[string]int32{}}
+	return &tape{t: t, p: &profiles.Profile{Memory: m, History: h}, cache: caching.New(limit), live: map[string]int{}, calls: map[string]int32{}}
 }
 
 // stack is a place given by its frames, outermost first: "file.py name; file.py name".

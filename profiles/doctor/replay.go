@@ -6,6 +6,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/alloc"
+	"memtide/engine/caching"
 )
 
 // Replay is what the recorded requests would have reserved under settings of the
@@ -24,21 +25,21 @@ const collecting = "garbage_collection_threshold:"
 // setting is what is tried.
 type setting struct {
 	name  string
-	rules alloc.CacheRules
+	rules caching.Rules
 }
 
 // settings are all, in the order in which equal ones are preferred; the first is the
 // default.
 func settings() []setting {
-	list := []setting{{}, {"expandable_segments:True", alloc.CacheRules{Expandable: true}}}
+	list := []setting{{}, {"expandable_segments:True", caching.Rules{Expandable: true}}}
 	for _, mib := range []int{512, 256, 128, 64, 32} {
-		list = append(list, setting{fmt.Sprintf("max_split_size_mb:%d", mib), alloc.CacheRules{MaxSplit: engine.Bytes(mib) * engine.MiB}})
+		list = append(list, setting{fmt.Sprintf("max_split_size_mb:%d", mib), caching.Rules{MaxSplit: engine.Bytes(mib) * engine.MiB}})
 	}
 	for _, percent := range []int{80, 60} {
-		list = append(list, setting{fmt.Sprintf(collecting+"0.%d", percent/10), alloc.CacheRules{Collect: percent}})
+		list = append(list, setting{fmt.Sprintf(collecting+"0.%d", percent/10), caching.Rules{Collect: percent}})
 	}
 	for _, n := range []int{8, 4} {
-		list = append(list, setting{fmt.Sprintf("roundup_power2_divisions:%d", n), alloc.CacheRules{Divisions: n}})
+		list = append(list, setting{fmt.Sprintf("roundup_power2_divisions:%d", n), caching.Rules{Divisions: n}})
 	}
 	return list
 }
@@ -84,8 +85,8 @@ func (r *Recording) Replay(i int, poll *engine.Poll) (Replay, error) {
 }
 
 // replay asks a cache for all buffers in order; what finds no room is left out.
-func (r *Recording) replay(limit engine.Bytes, rules alloc.CacheRules, poll *engine.Poll) (peak engine.Bytes, fits bool, err error) {
-	c := alloc.NewCacheWith(limit, rules)
+func (r *Recording) replay(limit engine.Bytes, rules caching.Rules, poll *engine.Poll) (peak engine.Bytes, fits bool, err error) {
+	c := caching.NewWith(limit, rules)
 	at := make([]engine.Bytes, len(r.Requests.Buffers))
 	fits = true
 	for _, e := range r.Requests.Events {

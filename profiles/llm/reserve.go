@@ -2,15 +2,15 @@ package llm
 
 import (
 	"memtide/engine"
-	"memtide/engine/alloc"
+	"memtide/engine/caching"
 )
 
 // replay sends what the program asked for through PyTorch's caching allocator, one cache
 // for each stream, by these rules, and returns the most that was reserved together.
-func (l *ledger) replay(rules alloc.CacheRules) (peak engine.Bytes) {
-	var caches [numPools]*alloc.Cache
+func (l *ledger) replay(rules caching.Rules) (peak engine.Bytes) {
+	var caches [numPools]*caching.Cache
 	for i := range caches {
-		caches[i] = alloc.NewCacheWith(engine.NoLimit, rules)
+		caches[i] = caching.NewWith(engine.NoLimit, rules)
 	}
 	addr := make([]engine.Bytes, len(l.storages))
 	for _, e := range l.events {

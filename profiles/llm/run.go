@@ -2,7 +2,7 @@ package llm
 
 import (
 	"memtide/engine"
-	"memtide/engine/alloc"
+	"memtide/engine/caching"
 )
 
 // Part is one line of a stacked peak.
@@ -89,7 +89,7 @@ func runStage(s *Setup, of share, limit engine.Bytes) *Result {
 		r.Pools += n
 	}
 	if r.Reserved, r.Expandable = r.Pools, r.Pools; r.Pools <= limit {
-		r.Reserved, r.Expandable = p.replay(alloc.CacheRules{}), p.replay(alloc.CacheRules{Expandable: true})
+		r.Reserved, r.Expandable = p.replay(caching.Rules{}), p.replay(caching.Rules{Expandable: true})
 	}
 	return r
 }

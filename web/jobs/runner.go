@@ -196,7 +196,7 @@ func (j *Runner) place(e state.Place) {
 			return
 		}
 		go func() {
-			m := Place(ctx, j.Pool, e, func(r *proto.Reply) {
+			m := Place(ctx, j.pool(nil), e, func(r *proto.Reply) {
 				if r.Progress != nil {
 					j.Page.Post(state.PlaceProgressed{ID: e.ID, Progress: *r.Progress})
 				}

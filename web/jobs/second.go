@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"memtide/engine"
+	"memtide/engine/alloc"
 	"memtide/profiles"
 	"memtide/wasm/proto"
 )
@@ -61,7 +62,7 @@ func (r *Second) loaded() proto.Pool {
 }
 
 // either answers with the workers of this program, which it embeds, or with those of
-// the second one if only that has a strategy that is asked for.
+// the second one if only that has a strategy or an allocator that is asked for.
 type either struct {
 	proto.Pool
 	second  *Second
@@ -96,10 +97,14 @@ func (p either) other(ctx context.Context) (proto.Pool, error) {
 	return p.second.load(ctx)
 }
 
-// here says whether this program has the solvers of all strategies that a request names.
+// here says whether this program has the solvers of all strategies, and the allocator,
+// that a request names.
 func here(req *proto.Request) bool {
 	var asked []proto.Method
 	switch {
+	case req.Place != nil:
+		a := alloc.Lookup(req.Place.Allocator)
+		return a == nil || !a.Elsewhere
 	case req.Solve != nil:
 		asked = append(asked, req.Solve.Method)
 	case req.Sweep != nil:

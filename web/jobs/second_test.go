@@ -11,21 +11,25 @@ import (
 	"testing/synctest"
 
 	"memtide/engine"
+	"memtide/engine/alloc"
 	"memtide/wasm/proto"
 	"memtide/web/state"
 )
 
 func init() {
 	engine.Describe(&engine.Strategy{Name: "testfar", Title: "Far", Class: engine.MayRecompute, Graphs: true}, true)
+	alloc.Describe(&alloc.Allocator{Name: "testfar", Title: "Far"})
 }
 
-// far are requests with a strategy that this program does not have, by what they are.
+// far are requests with a strategy or an allocator that this program does not have, by
+// what they are.
 func far() map[string]state.Effect {
 	far, near := proto.Method{Strategy: "testfar"}, proto.Method{Strategy: "rotor"}
 	return map[string]state.Effect{
 		"solve":               state.Solve{ID: 1, Request: proto.Solve{Method: far}},
 		"sweep":               state.Sweep{ID: 1, Request: proto.Sweep{Methods: []proto.Method{near, far}}},
 		"question":            state.Question{ID: 1, Request: proto.Question{Method: far}},
+		"place":               state.Place{ID: 1, Request: proto.Place{Allocator: "testfar"}},
 		"question among many": state.Question{ID: 1, Request: proto.Question{Method: near, Methods: []proto.Method{near, far}}},
 	}
 }
@@ -63,7 +67,7 @@ func TestWhoSolves(t *testing.T) {
 		"solve":              state.Solve{ID: 1, Request: proto.Solve{Method: near}},
 		"sweep":              state.Sweep{ID: 1, Request: proto.Sweep{Methods: []proto.Method{near}}},
 		"question":           state.Question{ID: 1, Request: proto.Question{Method: near}},
-		"place":              state.Place{ID: 1},
+		"place":              state.Place{ID: 1, Request: proto.Place{Allocator: "best-fit"}},
 		"no such strategy":   state.Solve{ID: 1, Request: proto.Solve{Method: proto.Method{Strategy: "nobody"}}},
 		"question of no one": state.Question{ID: 1},
 	} {
@@ -158,6 +162,8 @@ func TestNoSecondProgram(t *testing.T) {
 func said(told []state.Message) (text string) {
 	for _, m := range told {
 		switch m := m.(type) {
+		case state.PlaceFailed:
+			text += m.Failure.Text
 		case state.SolveFailed:
 			text += m.Failure.Text
 		case state.SweepFailed:

@@ -5,6 +5,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/alloc"
+	"memtide/engine/allocators"
 	"memtide/engine/enginetest"
 )
 
@@ -30,7 +31,7 @@ func allocator(v *enginetest.Vector) (fields, error) {
 		f[name] = fields{"search_pool": l.Pool}
 	}
 	if v.VAChunk > 0 {
-		l, err := alloc.Virtual(r, engine.NoLimit, engine.Bytes(v.VAChunk), nil)
+		l, err := allocators.Virtual(r, engine.NoLimit, engine.Bytes(v.VAChunk), nil)
 		if err != nil {
 			return nil, err
 		}

@@ -17,6 +17,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/alloc"
+	"memtide/engine/caching"
 	"memtide/profiles"
 	"memtide/profiles/doctor"
 	"memtide/profiles/formats/formattest"
@@ -419,7 +420,7 @@ func TestSnapshotReplay(t *testing.T) {
 		events = append(events, pyDict{"action", row[1], "addr", n[0], "size", n[1], "stream", 0, "frames", list()})
 	}
 	p := readSnapshot(t, list(segments...), list(events...))
-	m, c := p.Memory, alloc.NewCache(engine.NoLimit)
+	m, c := p.Memory, caching.New(engine.NoLimit)
 	for _, s := range m.Segments {
 		if err := c.AddSegment(s.Addr, s.Size); err != nil {
 			t.Fatal(err)

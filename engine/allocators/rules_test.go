@@ -1,9 +1,10 @@
-package alloc
+package allocators
 
 import (
 	"testing"
 
 	"memtide/engine"
+	"memtide/engine/alloc"
 	"memtide/engine/enginetest"
 )
 
@@ -13,12 +14,12 @@ func TestRulesOnlyPrune(t *testing.T) {
 	feasible := 0
 	for seed := range uint64(60) {
 		r := enginetest.Rand(seed)
-		var buffers []Buffer
+		var buffers []alloc.Buffer
 		for range 2 + r.IntN(5) {
 			start := r.IntN(6)
-			buffers = append(buffers, Buffer{Start: start, End: start + 1 + r.IntN(5), Bytes: engine.Bytes(1 + r.IntN(4))})
+			buffers = append(buffers, alloc.Buffer{Start: start, End: start + 1 + r.IntN(5), Bytes: engine.Bytes(1 + r.IntN(4))})
 		}
-		q, err := FromLives(buffers)
+		q, err := alloc.FromLives(buffers)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,11 +45,11 @@ func TestRulesOnlyPrune(t *testing.T) {
 // that paper 003's sequence of a_ij and d_j does not fit into 12 thirds.
 func TestRulesOnUnavoidableHoles(t *testing.T) {
 	vectors := enginetest.Load("alloc")
-	var list []Entry
+	var list []alloc.Entry
 	for _, e := range vectors[0].Trace {
-		list = append(list, Entry{Name: e.ID, Free: e.Free, Bytes: engine.Bytes(e.Size)})
+		list = append(list, alloc.Entry{Name: e.ID, Free: e.Free, Bytes: engine.Bytes(e.Size)})
 	}
-	q, err := FromEvents(list)
+	q, err := alloc.FromEvents(list)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,7 @@ func TestRulesOnUnavoidableHoles(t *testing.T) {
 	}
 }
 
-func newSearch(q *Requests, without rule) *exact {
+func newSearch(q *alloc.Requests, without rule) *exact {
 	s := newExact(newGeometry(q), nil)
 	s.without = without
 	return s

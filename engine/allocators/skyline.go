@@ -1,4 +1,4 @@
-package alloc
+package allocators
 
 // skyline is the upper edge of what is stacked, over the sections: a tree of
 // maxima, in which raising a stretch and asking for its highest point take

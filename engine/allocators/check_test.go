@@ -1,10 +1,11 @@
-package alloc_test
+package allocators_test
 
 import (
 	"testing"
 
 	"memtide/engine"
 	"memtide/engine/alloc"
+	"memtide/engine/allocators"
 )
 
 // TestCheckFindsEveryReason breaks a sound layout in one way after the other.
@@ -35,7 +36,7 @@ func TestCheckFindsEveryReason(t *testing.T) {
 		}
 		l := place(t, "best-fit", r, engine.NoLimit)
 		if c.name == "va" {
-			if l, err = alloc.Virtual(r, engine.NoLimit, 2, nil); err != nil {
+			if l, err = allocators.Virtual(r, engine.NoLimit, 2, nil); err != nil {
 				t.Fatal(err)
 			}
 			sound(t, c.name, r, l)

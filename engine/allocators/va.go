@@ -1,14 +1,15 @@
-package alloc
+package allocators
 
 import (
 	"fmt"
 	"slices"
 
 	"memtide/engine"
+	"memtide/engine/alloc"
 )
 
 func init() {
-	Register(&Allocator{
+	alloc.Register(&alloc.Allocator{
 		Name:  "va",
 		Title: "Virtual addresses",
 		Doc: `A buffer is mapped onto chunks of physical memory that need not lie side by side.
@@ -25,7 +26,7 @@ virtual_caching_allocator.hpp), which is a choice here: 2 MiB. Memory changes be
 			Name: "small", Title: "Small buffers", Doc: "What a buffer no larger than a chunk gets: a chunk of its own, or pieces of 2 MiB.",
 			Default: "chunk", Choices: []string{"chunk", "pieces"},
 		}},
-		Placer: func(r *Requests, pool engine.Bytes, args engine.Parsed, poll *engine.Poll) (*Layout, error) {
+		Placer: func(r *alloc.Requests, pool engine.Bytes, args engine.Parsed, poll *engine.Poll) (*alloc.Layout, error) {
 			chunk := engine.Bytes(args.Int("chunk")) * engine.MiB
 			if args.Is("small", "pieces") {
 				return virtual(r, pool, leastChunk, int((chunk+leastChunk-1)/leastChunk), poll)
@@ -38,7 +39,7 @@ virtual_caching_allocator.hpp), which is a choice here: 2 MiB. Memory changes be
 // Virtual maps every buffer onto chunks of physical memory of any size above 0,
 // the lowest that are free. A chunk is made when none is free and kept for later
 // requests, so Layout.Reserved never falls.
-func Virtual(r *Requests, pool, chunk engine.Bytes, poll *engine.Poll) (*Layout, error) {
+func Virtual(r *alloc.Requests, pool, chunk engine.Bytes, poll *engine.Poll) (*alloc.Layout, error) {
 	if chunk <= 0 {
 		return nil, fmt.Errorf("chunks of %d bytes; expected 1 or more", chunk)
 	}
@@ -49,8 +50,8 @@ func Virtual(r *Requests, pool, chunk engine.Bytes, poll *engine.Poll) (*Layout,
 const leastChunk = 2 * engine.MiB
 
 // virtual maps chunks in groups where a buffer is larger than a group.
-func virtual(r *Requests, pool, chunk engine.Bytes, group int, poll *engine.Poll) (*Layout, error) {
-	l := newLayout(r)
+func virtual(r *alloc.Requests, pool, chunk engine.Bytes, group int, poll *engine.Poll) (*alloc.Layout, error) {
+	l := alloc.NewLayout(r)
 	l.Group = group
 	l.Chunk, l.Took, l.Chunks = chunk, make([]engine.Bytes, len(r.Buffers)), make([][]int32, len(r.Buffers))
 	most := pool / chunk
@@ -74,7 +75,7 @@ func virtual(r *Requests, pool, chunk engine.Bytes, group int, poll *engine.Poll
 		}
 		if inUse+n > most {
 			rest := (most - inUse) * chunk
-			l.Failed = &Failure{Event: i, Buffer: e.Buffer, Bytes: n * chunk, Largest: rest, Free: rest}
+			l.Failed = &alloc.Failure{Event: i, Buffer: e.Buffer, Bytes: n * chunk, Largest: rest, Free: rest}
 			return l, nil
 		}
 		l.Addr[e.Buffer], l.Took[e.Buffer] = l.Pool, n*chunk
@@ -88,7 +89,7 @@ func virtual(r *Requests, pool, chunk engine.Bytes, group int, poll *engine.Poll
 			l.Chunks[e.Buffer] = append(l.Chunks[e.Buffer], free[len(free)-1])
 			free = free[:len(free)-1]
 		}
-		l.reserve(i, made*chunk)
+		l.Reserve(i, made*chunk)
 	}
 	return l, nil
 }

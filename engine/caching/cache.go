@@ -1,4 +1,4 @@
-package alloc
+package caching
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"memtide/engine"
+	"memtide/engine/alloc"
 )
 
 // The constants of PyTorch's caching allocator.
@@ -21,9 +22,9 @@ const (
 
 func roundUp(n, to engine.Bytes) engine.Bytes { return (n + to - 1) / to * to }
 
-// CacheRules are what PYTORCH_CUDA_ALLOC_CONF can change; the zero value is PyTorch's
+// Rules are what PYTORCH_CUDA_ALLOC_CONF can change; the zero value is PyTorch's
 // default.
-type CacheRules struct {
+type Rules struct {
 	Expandable bool         // expandable_segments: segments grow and shrink by pages
 	MaxSplit   engine.Bytes // max_split_size_mb: larger blocks are not split; 0: all are
 	Collect    int          // garbage_collection_threshold, in percent of the limit; 0: nothing is collected
@@ -33,7 +34,7 @@ type CacheRules struct {
 // Cache is the state of PyTorch's caching allocator: segments of device memory and the
 // blocks they are split into. Streams do not share blocks.
 type Cache struct {
-	rules    CacheRules
+	rules    Rules
 	limit    engine.Bytes
 	reserved engine.Bytes
 	end      engine.Bytes // of all segments so far: new ones lie behind
@@ -73,12 +74,12 @@ type block struct {
 	prev, next *block
 }
 
-// NewCache is an empty cache that may reserve up to limit bytes of the device. It is not
+// New is an empty cache that may reserve up to limit bytes of the device. It is not
 // safe for concurrent use.
-func NewCache(limit engine.Bytes) *Cache { return NewCacheWith(limit, CacheRules{}) }
+func New(limit engine.Bytes) *Cache { return NewWith(limit, Rules{}) }
 
-// NewCacheWith is an empty cache with rules of its own.
-func NewCacheWith(limit engine.Bytes, rules CacheRules) *Cache {
+// NewWith is an empty cache with rules of its own.
+func NewWith(limit engine.Bytes, rules Rules) *Cache {
 	return &Cache{rules: rules, limit: limit, pools: map[poolKey]*pool{}, used: map[engine.Bytes]*block{}}
 }
 
@@ -160,7 +161,7 @@ func (p *pool) drop(b *block) {
 }
 
 // Round is the size of the block that a request for n bytes asks for.
-func (r *CacheRules) Round(n engine.Bytes) engine.Bytes {
+func (r *Rules) Round(n engine.Bytes) engine.Bytes {
 	d := engine.Bytes(r.Divisions)
 	if d <= 1 || n <= roundTo*d {
 		return max(roundUp(n, roundTo), roundTo)
@@ -181,7 +182,7 @@ func (c *Cache) AllocOn(stream int, n engine.Bytes) (addr, took engine.Bytes, ok
 	b := c.find(p, n)
 	if b == nil {
 		if b = c.grow(p, n); b == nil {
-			return NoAddr, 0, false
+			return alloc.NoAddr, 0, false
 		}
 	}
 	return b.addr, c.use(b, b.addr, n), true
@@ -290,11 +291,11 @@ func (c *Cache) join(b *block) *block {
 	return b
 }
 
-// room is the largest free block of the pools for small or for large requests, and all
-// free blocks of them together.
-func (c *Cache) room(small bool) (largest, free engine.Bytes) {
+// Room is the largest free block that a request for n bytes could have come from, and
+// all free blocks of its kind together.
+func (c *Cache) Room(n engine.Bytes) (largest, free engine.Bytes) {
 	for k, p := range c.pools {
-		if k.small == small {
+		if k.small == (c.rules.Round(n) <= smallest) {
 			for _, b := range p.free {
 				largest, free = max(largest, b.size), free+b.size
 			}

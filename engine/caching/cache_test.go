@@ -1,11 +1,11 @@
-package alloc_test
+package caching_test
 
 import (
 	"math/rand/v2"
 	"testing"
 
 	"memtide/engine"
-	"memtide/engine/alloc"
+	"memtide/engine/caching"
 )
 
 const mib = engine.MiB
@@ -18,7 +18,7 @@ type request struct {
 	held  engine.Bytes // reserved after it
 }
 
-func play(t *testing.T, title string, c *alloc.Cache, list []request) {
+func play(t *testing.T, title string, c *caching.Cache, list []request) {
 	t.Helper()
 	at := map[string]engine.Bytes{}
 	for i, r := range list {
@@ -44,32 +44,32 @@ func TestCacheRules(t *testing.T) {
 			{"a", 0, true, 80 * mib}, {"c", 0, true, 80 * mib}, {"d", 0, true, 80 * mib}, {"x", 60 * mib, last, held}}
 	}
 	// Whole segments are given back, and a new one is taken.
-	play(t, "default", alloc.NewCache(100*mib), fragments(true, 80*mib))
-	play(t, "default, less", alloc.NewCache(90*mib), []request{{"a", 40 * mib, true, 40 * mib}, {"a", 0, true, 40 * mib}, {"b", 12 * mib, true, 40 * mib},
+	play(t, "default", caching.New(100*mib), fragments(true, 80*mib))
+	play(t, "default, less", caching.New(90*mib), []request{{"a", 40 * mib, true, 40 * mib}, {"a", 0, true, 40 * mib}, {"b", 12 * mib, true, 40 * mib},
 		{"c", 60 * mib, false, 40 * mib}}) // the rest of 28 MiB stays behind b
-	play(t, "expandable", alloc.NewCacheWith(90*mib, alloc.CacheRules{Expandable: true}), []request{{"a", 40 * mib, true, 40 * mib}, {"a", 0, true, 40 * mib},
+	play(t, "expandable", caching.NewWith(90*mib, caching.Rules{Expandable: true}), []request{{"a", 40 * mib, true, 40 * mib}, {"a", 0, true, 40 * mib},
 		{"b", 12 * mib, true, 40 * mib}, {"c", 60 * mib, true, 80 * mib}}) // grows from 40 to 80: 28 are free behind b, and pages have 20
-	play(t, "expandable, pages given back", alloc.NewCacheWith(100*mib, alloc.CacheRules{Expandable: true}), []request{{"a", 40 * mib, true, 40 * mib},
+	play(t, "expandable, pages given back", caching.NewWith(100*mib, caching.Rules{Expandable: true}), []request{{"a", 40 * mib, true, 40 * mib},
 		{"b", 20 * mib, true, 60 * mib}, {"a", 0, true, 60 * mib}, {"c", 70 * mib, true, 100 * mib}, {"c", 0, true, 100 * mib}, {"d", 41 * mib, true, 100 * mib}})
 	// A block of 64 MiB or more is not split: the small request gets a segment of its own.
-	play(t, "max split", alloc.NewCacheWith(engine.NoLimit, alloc.CacheRules{MaxSplit: 64 * mib}), []request{{"a", 80 * mib, true, 80 * mib}, {"a", 0, true, 80 * mib},
+	play(t, "max split", caching.NewWith(engine.NoLimit, caching.Rules{MaxSplit: 64 * mib}), []request{{"a", 80 * mib, true, 80 * mib}, {"a", 0, true, 80 * mib},
 		{"b", 12 * mib, true, 92 * mib}, {"c", 70 * mib, true, 92 * mib}})
-	play(t, "max split, too large a block", alloc.NewCacheWith(engine.NoLimit, alloc.CacheRules{MaxSplit: 64 * mib}), []request{{"a", 100 * mib, true, 100 * mib}, {"a", 0, true, 100 * mib},
+	play(t, "max split, too large a block", caching.NewWith(engine.NoLimit, caching.Rules{MaxSplit: 64 * mib}), []request{{"a", 100 * mib, true, 100 * mib}, {"a", 0, true, 100 * mib},
 		{"b", 70 * mib, true, 170 * mib}})
-	play(t, "max split under pressure", alloc.NewCacheWith(110*mib, alloc.CacheRules{MaxSplit: 64 * mib}), []request{{"a", 100 * mib, true, 100 * mib}, {"a", 0, true, 100 * mib},
+	play(t, "max split under pressure", caching.NewWith(110*mib, caching.Rules{MaxSplit: 64 * mib}), []request{{"a", 100 * mib, true, 100 * mib}, {"a", 0, true, 100 * mib},
 		{"s", mib, true, 102 * mib}, {"s", 0, true, 102 * mib}, {"b", 70 * mib, true, 72 * mib}})
 	// From 80 of 100 MiB on, what has been free for longest is given back before more is reserved.
-	play(t, "collect", alloc.NewCacheWith(100*mib, alloc.CacheRules{Collect: 50}), []request{{"a", 30 * mib, true, 30 * mib}, {"b", 30 * mib, true, 60 * mib}, {"a", 0, true, 60 * mib},
+	play(t, "collect", caching.NewWith(100*mib, caching.Rules{Collect: 50}), []request{{"a", 30 * mib, true, 30 * mib}, {"b", 30 * mib, true, 60 * mib}, {"a", 0, true, 60 * mib},
 		{"c", 32 * mib, true, 62 * mib}})
-	play(t, "nothing collected", alloc.NewCacheWith(100*mib, alloc.CacheRules{Collect: 80}), []request{{"a", 30 * mib, true, 30 * mib}, {"b", 30 * mib, true, 60 * mib}, {"a", 0, true, 60 * mib},
+	play(t, "nothing collected", caching.NewWith(100*mib, caching.Rules{Collect: 80}), []request{{"a", 30 * mib, true, 30 * mib}, {"b", 30 * mib, true, 60 * mib}, {"a", 0, true, 60 * mib},
 		{"c", 32 * mib, true, 92 * mib}})
 	// 1025 MiB and 1100 MiB become 1152 MiB: the block serves again.
-	play(t, "divisions", alloc.NewCacheWith(engine.NoLimit, alloc.CacheRules{Divisions: 8}), []request{{"a", 1025 * mib, true, 1152 * mib}, {"a", 0, true, 1152 * mib}, {"b", 1100 * mib, true, 1152 * mib}})
+	play(t, "divisions", caching.NewWith(engine.NoLimit, caching.Rules{Divisions: 8}), []request{{"a", 1025 * mib, true, 1152 * mib}, {"a", 0, true, 1152 * mib}, {"b", 1100 * mib, true, 1152 * mib}})
 }
 
 // TestCacheStreams: a stream does not use what another one has free.
 func TestCacheStreams(t *testing.T) {
-	c := alloc.NewCache(engine.NoLimit)
+	c := caching.New(engine.NoLimit)
 	a, _, _ := c.AllocOn(0, 30*mib)
 	if err := c.Free(a); err != nil {
 		t.Fatal(err)
@@ -88,8 +88,8 @@ func TestCacheRandom(t *testing.T) {
 	const limit = 400 * mib
 	for seed := range uint64(60) {
 		rng := rand.New(rand.NewPCG(seed, 1))
-		rules := alloc.CacheRules{Expandable: seed%2 == 0, MaxSplit: engine.Bytes(seed%3) * 30 * mib, Collect: int(seed%5) * 20, Divisions: int(seed%3) * 4}
-		c := alloc.NewCacheWith(limit, rules)
+		rules := caching.Rules{Expandable: seed%2 == 0, MaxSplit: engine.Bytes(seed%3) * 30 * mib, Collect: int(seed%5) * 20, Divisions: int(seed%3) * 4}
+		c := caching.NewWith(limit, rules)
 		type piece struct{ at, took engine.Bytes }
 		var live []piece
 		var inUse engine.Bytes

@@ -1,9 +1,12 @@
-package alloc
+package allocators
 
-import "memtide/engine"
+import (
+	"memtide/engine"
+	"memtide/engine/alloc"
+)
 
 func init() {
-	Register(&Allocator{
+	alloc.Register(&alloc.Allocator{
 		Name:  "best-fit",
 		Title: "Best fit",
 		Doc: `Each request goes into the smallest hole that has room, at its low end.
@@ -12,20 +15,20 @@ The lowest of equal holes is taken, and what is released joins the holes beside 
 a pool size, the search of paper 003 finds one: it starts with the largest total alive at one moment, adds what
 is missing in the largest hole whenever a request fails, and starts again. The size found need not be the smallest.`,
 		Cites:  []engine.Cite{vDNNpp},
-		Params: []engine.Param{paramOrder},
-		Placer: func(r *Requests, pool engine.Bytes, _ engine.Parsed, poll *engine.Poll) (*Layout, error) {
+		Params: []engine.Param{alloc.ParamOrder},
+		Placer: func(r *alloc.Requests, pool engine.Bytes, _ engine.Parsed, poll *engine.Poll) (*alloc.Layout, error) {
 			return inPool(r, pool, poll, lowest)
 		},
 	})
 }
 
 // lowest is best fit's choice of a hole.
-func lowest(h *holes, b *Buffer) (engine.Bytes, bool) { return h.low(b.Bytes) }
+func lowest(h *alloc.Holes, b *alloc.Buffer) (engine.Bytes, bool) { return h.Low(b.Bytes) }
 
 // inPool serves requests in order from one pool with the given choice of holes.
 // With engine.NoLimit it searches for a pool: on failure it grows by what the
 // largest hole lacks.
-func inPool(r *Requests, pool engine.Bytes, poll *engine.Poll, choose func(h *holes, b *Buffer) (engine.Bytes, bool)) (*Layout, error) {
+func inPool(r *alloc.Requests, pool engine.Bytes, poll *engine.Poll, choose func(h *alloc.Holes, b *alloc.Buffer) (engine.Bytes, bool)) (*alloc.Layout, error) {
 	size := pool
 	if pool == engine.NoLimit {
 		size = r.AggregatePeak()
@@ -42,11 +45,11 @@ func inPool(r *Requests, pool engine.Bytes, poll *engine.Poll, choose func(h *ho
 }
 
 // fill is one run over the requests, up to the first that fails.
-func fill(r *Requests, size engine.Bytes, poll *engine.Poll, choose func(h *holes, b *Buffer) (engine.Bytes, bool)) (*Layout, error) {
-	l := newLayout(r)
+func fill(r *alloc.Requests, size engine.Bytes, poll *engine.Poll, choose func(h *alloc.Holes, b *alloc.Buffer) (engine.Bytes, bool)) (*alloc.Layout, error) {
+	l := alloc.NewLayout(r)
 	l.Pool = size
-	l.reserve(0, size)
-	free := newHoles(size)
+	l.Reserve(0, size)
+	free := alloc.NewHoles(size)
 	for i, e := range r.Events {
 		if err := poll.Err(); err != nil {
 			return l, err
@@ -57,13 +60,13 @@ func fill(r *Requests, size engine.Bytes, poll *engine.Poll, choose func(h *hole
 			continue
 		}
 		if e.Free {
-			free.give(l.Addr[e.Buffer], b.Bytes)
+			free.Give(l.Addr[e.Buffer], b.Bytes)
 			continue
 		}
 		addr, ok := choose(&free, b)
 		if !ok {
-			l.Failed = &Failure{Event: i, Buffer: e.Buffer, Bytes: b.Bytes}
-			l.Failed.Largest, l.Failed.Free = free.largest()
+			l.Failed = &alloc.Failure{Event: i, Buffer: e.Buffer, Bytes: b.Bytes}
+			l.Failed.Largest, l.Failed.Free = free.Largest()
 			return l, nil
 		}
 		l.Addr[e.Buffer] = addr

@@ -1,9 +1,12 @@
-package alloc
+package allocators
 
-import "memtide/engine"
+import (
+	"memtide/engine"
+	"memtide/engine/alloc"
+)
 
 func init() {
-	Register(&Allocator{
+	alloc.Register(&alloc.Allocator{
 		Name:  "high-end",
 		Title: "High end for offloaded buffers",
 		Doc: `Buffers that will be offloaded go to the top of the memory, all others are placed by best fit.
@@ -11,13 +14,13 @@ func init() {
 A flagged request takes the top of the highest hole that has room: what will soon leave for the host does not lie
 between what stays. Flagged is the forward phase of offloaded values. The pool is searched as for best fit.`,
 		Cites:  []engine.Cite{vDNNpp},
-		Params: []engine.Param{paramOrder},
-		Placer: func(r *Requests, pool engine.Bytes, _ engine.Parsed, poll *engine.Poll) (*Layout, error) {
-			return inPool(r, pool, poll, func(h *holes, b *Buffer) (engine.Bytes, bool) {
+		Params: []engine.Param{alloc.ParamOrder},
+		Placer: func(r *alloc.Requests, pool engine.Bytes, _ engine.Parsed, poll *engine.Poll) (*alloc.Layout, error) {
+			return inPool(r, pool, poll, func(h *alloc.Holes, b *alloc.Buffer) (engine.Bytes, bool) {
 				if b.High {
-					return h.high(b.Bytes)
+					return h.High(b.Bytes)
 				}
-				return h.low(b.Bytes)
+				return h.Low(b.Bytes)
 			})
 		},
 	})

@@ -1,9 +1,10 @@
-package alloc
+package allocators
 
 import (
 	"slices"
 
 	"memtide/engine"
+	"memtide/engine/alloc"
 )
 
 // geometry is what the search needs to know about lives: the sections, which
@@ -23,7 +24,7 @@ type geometry struct {
 
 // newGeometry sweeps over the events. A section ends where a release follows a
 // request. Who shares a section with whom is left to connect.
-func newGeometry(r *Requests) *geometry {
+func newGeometry(r *alloc.Requests) *geometry {
 	n := len(r.Buffers)
 	g := &geometry{size: make([]int64, n), span: make([]int64, n), lo: make([]int32, n), hi: make([]int32, n)}
 	for i, b := range r.Buffers {

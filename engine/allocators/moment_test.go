@@ -1,4 +1,4 @@
-package alloc_test
+package allocators_test
 
 import (
 	"math/rand/v2"
@@ -6,6 +6,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/alloc"
+	"memtide/engine/allocators"
 )
 
 // slowMoment measures a moment by looking at every buffer that lives then.
@@ -123,7 +124,7 @@ func TestMomentsOfChunks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := alloc.Virtual(r, engine.NoLimit, 4, nil)
+	l, err := allocators.Virtual(r, engine.NoLimit, 4, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

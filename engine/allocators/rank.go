@@ -1,4 +1,4 @@
-package alloc
+package allocators
 
 import (
 	"cmp"

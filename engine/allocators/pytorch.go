@@ -1,14 +1,18 @@
-package alloc
+package allocators
 
-import "memtide/engine"
+import (
+	"memtide/engine"
+	"memtide/engine/alloc"
+	"memtide/engine/caching"
+)
 
 func init() {
-	Register(&Allocator{
+	alloc.Register(&alloc.Allocator{
 		Name:  "pytorch",
 		Title: "PyTorch's caching allocator",
 		Doc: `The rules by which PyTorch keeps and splits segments of CUDA memory.
 
-Requests round up to 512 B. Up to 1 MiB they come from segments of 2 MiB; below 10 MiB from segments of 20 MiB; larger
+alloc.Requests round up to 512 B. Up to 1 MiB they come from segments of 2 MiB; below 10 MiB from segments of 20 MiB; larger
 ones get a segment of their own, rounded up to 2 MiB. Within segments that is best fit; what is released joins its
 neighbours and is kept. Where the pool is limited, segments that are wholly free are given back before a request fails.
 New segments lie behind all others here; on a GPU the driver chooses their addresses.`,
@@ -17,10 +21,10 @@ New segments lie behind all others here; on a GPU the driver chooses their addre
 	})
 }
 
-func placePyTorch(r *Requests, pool engine.Bytes, _ engine.Parsed, poll *engine.Poll) (*Layout, error) {
-	l := newLayout(r)
+func placePyTorch(r *alloc.Requests, pool engine.Bytes, _ engine.Parsed, poll *engine.Poll) (*alloc.Layout, error) {
+	l := alloc.NewLayout(r)
 	l.Took = make([]engine.Bytes, len(r.Buffers))
-	c := NewCache(pool)
+	c := caching.New(pool)
 	for i, e := range r.Events {
 		if err := poll.Err(); err != nil {
 			return l, err
@@ -34,14 +38,14 @@ func placePyTorch(r *Requests, pool engine.Bytes, _ engine.Parsed, poll *engine.
 		default:
 			addr, took, ok := c.Alloc(b.Bytes)
 			if !ok {
-				l.Failed = &Failure{Event: i, Buffer: e.Buffer, Bytes: roundUp(b.Bytes, roundTo), Unreserved: pool - c.Reserved()}
-				l.Failed.Largest, l.Failed.Free = c.room(l.Failed.Bytes <= smallest)
+				l.Failed = &alloc.Failure{Event: i, Buffer: e.Buffer, Bytes: (&caching.Rules{}).Round(b.Bytes), Unreserved: pool - c.Reserved()}
+				l.Failed.Largest, l.Failed.Free = c.Room(b.Bytes)
 				return l, nil
 			}
 			l.Addr[e.Buffer], l.Took[e.Buffer] = addr, took
 			l.Pool = max(l.Pool, addr+took)
 		}
-		l.reserve(i, c.Reserved())
+		l.Reserve(i, c.Reserved())
 	}
 	return l, nil
 }

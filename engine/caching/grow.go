@@ -1,4 +1,4 @@
-package alloc
+package caching
 
 import (
 	"slices"
@@ -106,7 +106,7 @@ func (c *Cache) collect() {
 // growingSize is how many addresses an expandable segment has.
 const growingSize = engine.Bytes(1) << 48
 
-// room is what a free block of an expandable segment has with the unmapped addresses
+// Room is what a free block of an expandable segment has with the unmapped addresses
 // behind it.
 func room(b *block) engine.Bytes {
 	if b.next != nil && b.next.unmapped {

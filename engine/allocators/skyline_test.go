@@ -1,4 +1,4 @@
-package alloc
+package allocators
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"memtide/engine"
+	"memtide/engine/alloc"
 	"memtide/engine/enginetest"
 )
 
@@ -37,12 +38,12 @@ func TestSkyline(t *testing.T) {
 func TestGeometryByDefinition(t *testing.T) {
 	for seed := range uint64(200) {
 		r := enginetest.Rand(seed)
-		var list []Buffer
+		var list []alloc.Buffer
 		for range 1 + r.IntN(12) {
 			start := r.IntN(8)
-			list = append(list, Buffer{Start: start, End: start + 1 + r.IntN(6), Bytes: engine.Bytes(r.IntN(4))})
+			list = append(list, alloc.Buffer{Start: start, End: start + 1 + r.IntN(6), Bytes: engine.Bytes(r.IntN(4))})
 		}
-		q, err := FromLives(list)
+		q, err := alloc.FromLives(list)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,24 +79,24 @@ func TestGeometryByDefinition(t *testing.T) {
 
 // unavoidable is paper 003's sequence of a_ij and d_j, whose peak is 12 and which
 // needs 13, so many times one after the other.
-func unavoidable(t *testing.T, times int, more ...Entry) *Requests {
+func unavoidable(t *testing.T, times int, more ...alloc.Entry) *alloc.Requests {
 	t.Helper()
 	list, sequence := more, enginetest.Load("alloc")[0].Trace
 	for i := range times {
 		live := map[string]bool{}
 		for _, e := range sequence {
 			name := fmt.Sprint(i, " ", e.ID)
-			list = append(list, Entry{Name: name, Free: e.Free, Bytes: engine.Bytes(e.Size)})
+			list = append(list, alloc.Entry{Name: name, Free: e.Free, Bytes: engine.Bytes(e.Size)})
 			live[name] = !e.Free
 		}
 		for _, e := range sequence {
 			if name := fmt.Sprint(i, " ", e.ID); live[name] {
-				list = append(list, Entry{Name: name, Free: true})
+				list = append(list, alloc.Entry{Name: name, Free: true})
 				live[name] = false
 			}
 		}
 	}
-	q, err := FromEvents(list)
+	q, err := alloc.FromEvents(list)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +108,7 @@ func unavoidable(t *testing.T, times int, more ...Entry) *Requests {
 // get the best placement of the quick ones, which is not called optimal, and
 // what does not fit is not called proven.
 func TestManyBuffers(t *testing.T) {
-	place := Lookup("optimal").Place
+	place := alloc.Lookup("optimal").Place
 	q := unavoidable(t, 600)
 	l, err := place(q, engine.NoLimit, nil, nil)
 	if err != nil || l.Pool != 13 || !l.Optimal {
@@ -117,7 +118,7 @@ func TestManyBuffers(t *testing.T) {
 	if _, err = place(q, 12, nil, nil); !errors.As(err, &infeasible) {
 		t.Errorf("%d buffers apart in 12: got %v, want an InfeasibleError", len(q.Buffers), err)
 	}
-	q = unavoidable(t, 600, Entry{Name: "throughout", Bytes: 1})
+	q = unavoidable(t, 600, alloc.Entry{Name: "throughout", Bytes: 1})
 	if len(q.Buffers) <= maxDeep {
 		t.Fatalf("%d buffers: the case is off", len(q.Buffers))
 	}
@@ -126,7 +127,7 @@ func TestManyBuffers(t *testing.T) {
 		if !errors.Is(err, engine.ErrUnsupported) || errors.As(err, &infeasible) || l == nil || l.Optimal {
 			t.Fatalf("%d buffers in %d: got %v, want ErrUnsupported and a placement", len(q.Buffers), pool, err)
 		}
-		for _, v := range Check(q, l) {
+		for _, v := range alloc.Check(q, l) {
 			t.Errorf("%d buffers in %d: %v", len(q.Buffers), pool, v)
 		}
 	}
@@ -140,16 +141,16 @@ func TestManyBuffers(t *testing.T) {
 // one moment: far more overlaps than fit into memory, and no loss.
 func TestNestedLives(t *testing.T) {
 	const n = 100_000
-	list := make([]Buffer, n)
+	list := make([]alloc.Buffer, n)
 	r := enginetest.Rand(1)
 	for i := range list {
-		list[i] = Buffer{Start: i, End: 3*n - i, Bytes: engine.Bytes(1 + r.IntN(1000))}
+		list[i] = alloc.Buffer{Start: i, End: 3*n - i, Bytes: engine.Bytes(1 + r.IntN(1000))}
 	}
-	q, err := FromLives(list)
+	q, err := alloc.FromLives(list)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := Lookup("optimal").Place(q, engine.NoLimit, nil, engine.NewPoll(context.Background(), nil))
+	l, err := alloc.Lookup("optimal").Place(q, engine.NoLimit, nil, engine.NewPoll(context.Background(), nil))
 	if err != nil || l.Pool != q.AggregatePeak() || !l.Optimal {
 		t.Fatalf("got %v; want a pool of %d, proven", err, q.AggregatePeak())
 	}
@@ -169,12 +170,12 @@ func TestQuickPlacements(t *testing.T) {
 	same := 0
 	for seed := range uint64(300) {
 		r := enginetest.Rand(seed)
-		var list []Buffer
+		var list []alloc.Buffer
 		for range 2 + r.IntN(30) {
 			start := r.IntN(20)
-			list = append(list, Buffer{Start: start, End: start + 1 + r.IntN(12), Bytes: engine.Bytes(r.IntN(9))})
+			list = append(list, alloc.Buffer{Start: start, End: start + 1 + r.IntN(12), Bytes: engine.Bytes(r.IntN(9))})
 		}
-		q, err := FromLives(list)
+		q, err := alloc.FromLives(list)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,16 +188,16 @@ func TestQuickPlacements(t *testing.T) {
 		} {
 			o.high = 1 << 62
 			place()
-			l := newLayout(q)
+			l := alloc.NewLayout(q)
 			for i := range l.Addr {
 				l.Addr[i] = g.bytes(o.best[i])
 			}
 			l.Pool = g.bytes(o.high)
-			l.reserve(0, l.Pool)
+			l.Reserve(0, l.Pool)
 			if l.Pool < l.Bound {
 				t.Errorf("seed %d, %s: a pool of %d for %d", seed, name, l.Pool, l.Bound)
 			}
-			for _, v := range Check(q, l) {
+			for _, v := range alloc.Check(q, l) {
 				t.Errorf("seed %d, %s: %v\n%+v", seed, name, v, list)
 			}
 		}

@@ -1,17 +1,17 @@
-package alloc_test
+package caching_test
 
 import (
 	"testing"
 
 	"memtide/engine"
-	"memtide/engine/alloc"
+	"memtide/engine/caching"
 )
 
 // A hole too small for a request is lost to segments of their own; at the end of an
 // expandable one only what it lacks is added.
 func TestExpandableGrowsAtItsEnd(t *testing.T) {
 	const mib = engine.MiB
-	reserved := func(c *alloc.Cache) engine.Bytes {
+	reserved := func(c *caching.Cache) engine.Bytes {
 		var held []engine.Bytes
 		take := func(n engine.Bytes) {
 			addr, _, ok := c.Alloc(n)
@@ -31,11 +31,11 @@ func TestExpandableGrowsAtItsEnd(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name  string
-		cache *alloc.Cache
+		cache *caching.Cache
 		want  engine.Bytes
 	}{
-		{"own segments", alloc.NewCache(engine.NoLimit), (40 + 60 + 100 + 80 + 2) * mib},
-		{"expandable", alloc.NewCacheWith(engine.NoLimit, alloc.CacheRules{Expandable: true}), (40 + 100 + 80 + 2) * mib},
+		{"own segments", caching.New(engine.NoLimit), (40 + 60 + 100 + 80 + 2) * mib},
+		{"expandable", caching.NewWith(engine.NoLimit, caching.Rules{Expandable: true}), (40 + 100 + 80 + 2) * mib},
 	} {
 		if got := reserved(c.cache); got != c.want {
 			t.Errorf("%s: %d MiB are reserved, want %d", c.name, got/mib, c.want/mib)
@@ -45,7 +45,7 @@ func TestExpandableGrowsAtItsEnd(t *testing.T) {
 
 // The limit holds for both pools together, and nothing is taken by what fails.
 func TestExpandableLimit(t *testing.T) {
-	c := alloc.NewCacheWith(30*engine.MiB, alloc.CacheRules{Expandable: true})
+	c := caching.NewWith(30*engine.MiB, caching.Rules{Expandable: true})
 	for _, r := range []struct {
 		n    engine.Bytes
 		want bool

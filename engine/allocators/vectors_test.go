@@ -1,4 +1,4 @@
-package alloc_test
+package allocators_test
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/alloc"
+	"memtide/engine/allocators"
 	"memtide/engine/enginetest"
 )
 
@@ -120,7 +121,7 @@ func compareVirtual(t *testing.T, v *enginetest.Vector, r *alloc.Requests) {
 	if err := json.Unmarshal(v.Expect["va"], &want); err != nil {
 		t.Fatalf("%s: va: %v", v.ID, err)
 	}
-	l, err := alloc.Virtual(r, engine.NoLimit, engine.Bytes(v.VAChunk), nil)
+	l, err := allocators.Virtual(r, engine.NoLimit, engine.Bytes(v.VAChunk), nil)
 	if err != nil {
 		t.Fatalf("%s: va: %v", v.ID, err)
 	}
@@ -129,10 +130,10 @@ func compareVirtual(t *testing.T, v *enginetest.Vector, r *alloc.Requests) {
 		t.Errorf("%s: va: got %d chunks, %d lost, %d live; want %+v", v.ID, l.PeakChunks(), l.PeakWaste(r), r.MostLive(), want)
 	}
 	exact := engine.Bytes(want.PeakChunks) * l.Chunk
-	if l, _ := alloc.Virtual(r, exact, l.Chunk, nil); l.Failed != nil {
+	if l, _ := allocators.Virtual(r, exact, l.Chunk, nil); l.Failed != nil {
 		t.Errorf("%s: va: %v in %d bytes", v.ID, l.Failed, exact)
 	}
-	if l, _ := alloc.Virtual(r, exact-1, l.Chunk, nil); l.Failed == nil {
+	if l, _ := allocators.Virtual(r, exact-1, l.Chunk, nil); l.Failed == nil {
 		t.Errorf("%s: va: no failure in %d bytes", v.ID, exact-1)
 	}
 }

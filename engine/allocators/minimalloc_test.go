@@ -1,4 +1,4 @@
-package alloc_test
+package allocators_test
 
 import (
 	"encoding/csv"

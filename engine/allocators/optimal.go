@@ -1,4 +1,4 @@
-package alloc
+package allocators
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"memtide/engine"
+	"memtide/engine/alloc"
 )
 
 // What the searches take on. The exact one keeps a frame for each buffer that
@@ -17,7 +18,7 @@ const (
 )
 
 func init() {
-	Register(&Allocator{
+	alloc.Register(&alloc.Allocator{
 		Name:  "optimal",
 		Title: "Optimal placement",
 		Doc: `The smallest pool that holds all buffers, all lives being known from the start.
@@ -31,8 +32,8 @@ buffers depend on each other, there is no exact search.`,
 	})
 }
 
-func placeOptimal(r *Requests, pool engine.Bytes, _ engine.Parsed, poll *engine.Poll) (*Layout, error) {
-	l := newLayout(r)
+func placeOptimal(r *alloc.Requests, pool engine.Bytes, _ engine.Parsed, poll *engine.Poll) (*alloc.Layout, error) {
+	l := alloc.NewLayout(r)
 	if l.Bound > pool {
 		return nil, &engine.InfeasibleError{Budget: pool, Why: l.Bound.Text() + " are alive at one moment"}
 	}
@@ -53,7 +54,7 @@ func placeOptimal(r *Requests, pool engine.Bytes, _ engine.Parsed, poll *engine.
 	}
 	l.Pool = g.bytes(o.high)
 	l.Optimal = o.low == o.high
-	l.reserve(0, l.Pool)
+	l.Reserve(0, l.Pool)
 	return l, err
 }
 
@@ -71,7 +72,7 @@ func (o *optimum) done() bool { return o.high <= o.enough }
 
 // run goes from what is quick to what is exact. Without an error, best is within
 // enough, or a smallest one.
-func (o *optimum) run(r *Requests, poll *engine.Poll) error {
+func (o *optimum) run(r *alloc.Requests, poll *engine.Poll) error {
 	if err := o.pile(poll); err != nil || o.done() {
 		return err
 	}
@@ -93,7 +94,7 @@ func (o *optimum) run(r *Requests, poll *engine.Poll) error {
 
 // tooMany is the error for what is beyond the exact search, after a last try by
 // best fit.
-func (o *optimum) tooMany(r *Requests, poll *engine.Poll) error {
+func (o *optimum) tooMany(r *alloc.Requests, poll *engine.Poll) error {
 	best, err := inPool(r, engine.NoLimit, poll, lowest)
 	if err != nil {
 		return err

@@ -1,0 +1,14 @@
+// Package allocators has the allocators of engine/alloc, a file each, which register
+// themselves there, and the searches and caches that they are made of.
+//
+// Paper 003 is Shriram, Garg and Kulkarni (vDNN++, doi:10.1109/IPDPS.2019.00030),
+// paper 004 Hayakawa and Narihira (arXiv:2010.14109). The rules of the exact
+// search are those of Moffitt's MiniMalloc (doi:10.1145/3623278.3624752).
+package allocators
+
+import "memtide/engine"
+
+var (
+	vDNNpp  = engine.Cite{Text: "Shriram, Garg, Kulkarni: Dynamic Memory Management for GPU-based Training of Deep Neural Networks", ID: "doi:10.1109/IPDPS.2019.00030", Section: "IV-B"}
+	miniMal = engine.Cite{Text: "Moffitt: MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated Machine Learning", ID: "doi:10.1145/3623278.3624752"}
+)

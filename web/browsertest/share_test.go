@@ -353,7 +353,7 @@ func TestShowBetweenPictures(t *testing.T) {
 	}{
 		{"wide", "#v=1&p=vgg16-b32&show=time,curve,mem", 1400, "timeline tradeoff memory"},
 		{"telephone", "#v=1&p=vgg16-b32&show=memory,table,curve,layers,addresses", 390, "memory table tradeoff layers addresses"},
-		{"compare", "#v=1&p=vgg16-b32&m=90%25&show=mem,curve,time&b.s=greedy", 1200, "memory memory-b tradeoff timeline timeline-b"},
+		{"compare", "#v=1&p=vgg16-b32&m=90%25&show=mem,curve,time&b.s=greedy", 1200, "memory tradeoff timeline timeline-b"},
 		{"view", "#embed=1&controls=budget&v=1&p=vgg16-b32&show=strip,curve,mem", 720, "budget layers tradeoff memory"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

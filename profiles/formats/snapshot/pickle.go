@@ -53,7 +53,7 @@ type unpickler struct {
 // forget lets go of the machine: what follows needs the values.
 func (u *unpickler) forget() {
 	u.buf, u.stack, u.memo, u.openDicts, u.openLists = nil, nil, chunks[uint32]{}, chunks[openDict]{}, chunks[openList]{}
-	u.texts.known, u.stacks.known, u.stacks.calls, u.stacks.frames, u.stacks.places = nil, nil, nil, nil, nil
+	u.texts.known, u.stacks.known, u.stacks.lists, u.stacks.calls, u.stacks.frames, u.stacks.places = nil, nil, nil, nil, nil, nil
 }
 
 // mark is how much there was when a list began: values, and of these unfinished ones.
@@ -124,7 +124,7 @@ func (u *unpickler) quick() {
 				u.stack = stack
 				return
 			}
-			if v, at = pval(*u.memo.at(i)), at+n; v.kind() >= pvOpenDict {
+			if v, at = pval(*u.memo.at(i)), at+n; v.open() {
 				u.stack = stack
 				return
 			}
@@ -141,6 +141,17 @@ func (u *unpickler) quick() {
 				return
 			}
 			v, at = integer(int64(binary.LittleEndian.Uint64(b[2:])<<(64-8*n))>>(64-8*n)), at+2+n
+		case '(':
+			n := 0
+			if top := len(stack) - 1; top >= 0 && stack[top].kind() == pvOpenList {
+				n = u.namedFrames(u.openLists.at(stack[top].index()), buf[at+1:])
+			}
+			if n == 0 {
+				u.stack = stack
+				return
+			}
+			at += 1 + n
+			continue
 		default:
 			u.stack = stack
 			return
@@ -288,7 +299,7 @@ func (u *unpickler) container(op byte) error {
 	}
 	i := u.openLists.next()
 	l := u.openLists.at(i)
-	*l = openList{items: l.items[:0], open: here}
+	*l = openList{items: l.items[:0], open: here, stack: noStack}
 	return u.push(indexed(pvOpenList, i))
 }
 
@@ -336,6 +347,8 @@ func (u *unpickler) remember(op byte, operand uint64) error {
 			return err
 		}
 		u.memo.add(0)
+	case len(u.stacks.lists) > 0: // what is written alike may mean something else from here on
+		u.stacks.lists = map[uint64]namedList{}
 	}
 	top := u.stack[len(u.stack)-1]
 	var o *open
@@ -377,6 +390,7 @@ func (u *unpickler) extend(many bool) error {
 		return u.damaged("something is appended to what is not a list")
 	}
 	l := u.openLists.at(top.index())
+	u.spread(l)
 	for _, v := range items {
 		if err := u.item(l, v); err != nil {
 			return err
@@ -396,13 +410,14 @@ func (u *unpickler) assign(many bool) error {
 	}
 	r := &u.openDicts.at(top.index()).record
 	for i := 0; i+1 < len(items); i += 2 {
-		key, err := u.finished(items[i])
-		if err != nil {
-			return err
-		}
-		v, err := u.finished(items[i+1])
-		if err != nil {
-			return err
+		key, v := items[i], items[i+1]
+		if key.open() || v.open() {
+			if key, err = u.finished(key); err != nil {
+				return err
+			}
+			if v, err = u.finished(v); err != nil {
+				return err
+			}
 		}
 		u.set(r, key, v)
 	}

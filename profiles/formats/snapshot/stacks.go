@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"encoding/binary"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 type stacks struct {
 	profiles.Stacks
 	known  map[uint64]int32 // the newest stack with a sum over its frames
+	lists  map[uint64]namedList
 	calls  map[profiles.Call]int32
 	frames map[profiles.Frame]int32
 	places map[framePlace]int32
@@ -26,6 +28,7 @@ type framePlace struct {
 }
 
 func (s *stacks) init() {
+	s.lists = map[uint64]namedList{}
 	s.known, s.calls, s.frames, s.places = map[uint64]int32{}, map[profiles.Call]int32{}, map[profiles.Frame]int32{}, map[framePlace]int32{}
 	s.Frames, s.Calls = make([]profiles.Frame, 1), make([]profiles.Call, 1)
 }
@@ -59,6 +62,90 @@ func (u *unpickler) stackFor(items []pval) (at int32) {
 	u.built += callRoom // if that is too much, the next object says so
 	s.known[sum] = at
 	return at
+}
+
+// namedList is a list of frames as it is written where all were named before, and its
+// stack. Most lists of a snapshot are equal to such a one.
+type namedList struct {
+	text  string
+	stack int32
+}
+
+// Lists that are known as they are written, and what one takes beside its text.
+const (
+	mostLists     = 1 << 16
+	namedListRoom = 100
+)
+
+// namedFrames reads the items of an empty list up to and with the instruction that
+// appends them, if they are all frames that are named by the memo. It returns how many
+// bytes these are; 0 if that is not so.
+func (u *unpickler) namedFrames(l *openList, b []byte) int {
+	if len(l.items) > 0 || l.trace != nil || l.stack != noStack {
+		return 0
+	}
+	n := 0
+	for n < len(b) && (b[n] == 'j' || b[n] == 'h') {
+		if n += 5; b[n-5] == 'h' {
+			n -= 3
+		}
+	}
+	if n >= len(b) || b[n] != 'e' || n == 0 {
+		return 0
+	}
+	text := b[:n]
+	sum, rest := uint64(14695981039346656037), text // FNV-1a, by words
+	for ; len(rest) >= 8; rest = rest[8:] {
+		sum = (sum ^ binary.LittleEndian.Uint64(rest)) * 1099511628211
+	}
+	for _, c := range rest {
+		sum = (sum ^ uint64(c)) * 1099511628211
+	}
+	if known, ok := u.stacks.lists[sum]; ok && known.text == string(text) {
+		l.stack = known.stack
+		return n + 1
+	}
+	if !u.nameFrames(l, text) {
+		return 0
+	}
+	if len(u.stacks.lists) < mostLists {
+		u.stacks.lists[sum] = namedList{string(text), l.stack}
+		u.built += namedListRoom + n
+	}
+	return n + 1
+}
+
+// nameFrames finds the stack of a list of which all items are named; false if one is
+// no frame.
+func (u *unpickler) nameFrames(l *openList, text []byte) bool {
+	var frames []pval
+	for len(text) > 0 {
+		i, n := int(text[1]), 2
+		if text[0] == 'j' {
+			i, n = int(binary.LittleEndian.Uint32(text[1:])), 5
+		}
+		if text = text[n:]; i >= u.memo.n {
+			return false
+		}
+		v := pval(*u.memo.at(i))
+		if v.kind() != pvFrame {
+			return false
+		}
+		frames = append(frames, v)
+	}
+	l.stack = u.stackFor(frames[:min(len(frames), mostDeep)])
+	return true
+}
+
+// spread makes the items of a list that has a stack, so that more can follow.
+func (u *unpickler) spread(l *openList) {
+	if l.stack == noStack {
+		return
+	}
+	for at := l.stack; at > 0; at = u.stacks.Calls[at].Parent {
+		l.items = append(l.items, indexed(pvFrame, int(u.stacks.Calls[at].Frame)))
+	}
+	l.framed, l.stack = len(l.items) > 0, noStack
 }
 
 // is says whether a stack is that of a list of frames, innermost first.

@@ -27,6 +27,7 @@ const (
 const pvMask = 1<<pvBits - 1
 
 func (v pval) kind() pval { return v & pvMask }
+func (v pval) open() bool { return v&pvMask >= pvOpenDict }
 func (v pval) index() int { return int(v >> pvBits) }
 func (v pval) int() int64 { return int64(v) >> pvBits }
 
@@ -112,8 +113,11 @@ type openList struct {
 	charged int // of items
 	framed  bool
 	trace   *trace
+	stack   int32 // of all its items, which then are not in items; or noStack
 	open
 }
+
+const noStack = -1
 
 const noMemo = -1
 
@@ -140,9 +144,11 @@ func (u *unpickler) item(l *openList, v pval) error {
 			return u.event(l, &d.record)
 		}
 	}
-	v, err := u.finished(v)
-	if err != nil {
-		return err
+	if v.open() {
+		var err error
+		if v, err = u.finished(v); err != nil {
+			return err
+		}
 	}
 	if l.trace != nil {
 		l.trace.skip(v)
@@ -224,6 +230,8 @@ func (u *unpickler) finishedDict(r *record) (pval, error) {
 
 func (u *unpickler) finishedList(l *openList) (pval, error) {
 	switch {
+	case l.stack != noStack:
+		return indexed(pvStack, int(l.stack)), nil
 	case l.trace != nil:
 		return indexed(pvTrace, l.trace.number), nil
 	case l.framed || len(l.items) == 0:

@@ -32,7 +32,7 @@ func TestMeasureSnapshot(t *testing.T) {
 	report("open")
 	p.Wait(`(byID("doctor-say")?.textContent ?? "") !== "" && !byID("doctor-say").textContent.includes("…")`)
 	report("told of: " + result(p, "doctor-say"))
-	p.Wait(`!!document.querySelector("[data-testid=remedy-line]")?.textContent`)
+	p.Wait(`byID("replays")?.querySelectorAll(".gain").length === 11`)
 	p.Done()
 	report("replayed")
 }

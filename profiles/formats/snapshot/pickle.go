@@ -30,6 +30,9 @@ const (
 // takes much. Blocks, which are small, take a little more than their bytes.
 func pickleRoom(size int) int { return min(64<<20+2*size, mostRoom) }
 
+// lookEvery is how many bytes are read between two looks at the poll.
+const lookEvery = 1 << 14
+
 // What things take, about.
 const (
 	memoRoom = 4
@@ -69,31 +72,21 @@ func newUnpickler(r io.Reader, total, events int, poll *engine.Poll) *unpickler 
 
 // run executes the pickle and returns the value that it stops with.
 func (u *unpickler) run() (pval, error) {
-	for steps := 0; ; steps++ {
-		if steps&1023 == 0 {
+	for look := 0; ; {
+		if u.place() >= look {
 			if err := u.poll.Err(); err != nil {
 				return 0, err
 			}
 			u.poll.Report(engine.Progress{Done: u.place(), Total: max(u.total, u.place())})
+			look = u.place() + lookEvery
 		}
-		u.quick()
-		head := u.peek(1 + mostOperand)
-		if u.op = u.place(); len(head) == 0 {
-			return 0, u.early()
+		if err := u.quick(lookEvery); err != nil {
+			return 0, err
 		}
-		op := head[0]
-		code := &pickleCodes[op]
-		if !code.read {
-			return 0, u.refuse(op)
+		op, operand, err := u.instruction()
+		if err != nil {
+			return 0, err
 		}
-		if 1+code.operand > len(head) {
-			return 0, u.early()
-		}
-		var operand uint64
-		for i := code.operand; i > 0; i-- {
-			operand = operand<<8 | uint64(head[i])
-		}
-		u.lo += 1 + code.operand
 		if op == '.' {
 			if len(u.stack) == 0 || len(u.marks) > 0 {
 				return 0, u.damaged("it stops without a value")
@@ -106,59 +99,77 @@ func (u *unpickler) run() (pval, error) {
 	}
 }
 
-// quick executes the instructions that only push something, which most are, up to one
-// that does not, or that might be wrong: step knows all.
-func (u *unpickler) quick() {
+// instruction reads an instruction with its operand.
+func (u *unpickler) instruction() (op byte, operand uint64, err error) {
+	head := u.peek(1 + mostOperand)
+	if u.op = u.place(); len(head) == 0 {
+		return 0, 0, u.early()
+	}
+	op = head[0]
+	code := &pickleCodes[op]
+	if !code.read {
+		return 0, 0, u.refuse(op)
+	}
+	if 1+code.operand > len(head) {
+		return 0, 0, u.early()
+	}
+	for i := code.operand; i > 0; i-- {
+		operand = operand<<8 | uint64(head[i])
+	}
+	u.lo += 1 + code.operand
+	return op, operand, nil
+}
+
+// quick executes the instructions that snapshots are full of, up to one that is not
+// among them, or that might be wrong: step knows all. It ends after some bytes.
+func (u *unpickler) quick(bytes int) error {
 	const longest = 10 // bytes that one takes here
-	buf, at, stack := u.buf[:u.hi], u.lo, u.stack
-	for ; at+longest <= len(buf) && len(stack) < mostStack; u.lo = at {
+	buf, at, stack, memo, known := u.buf[:min(u.hi, u.lo+bytes)], u.lo, u.stack, u.memo.parts, u.memo.n
+scan:
+	for at+longest <= len(buf) && len(stack) < mostStack {
 		b := buf[at : at+longest]
 		var v pval
+		n := 2
 		switch b[0] {
 		case 'h', 'j':
-			i, n := int(b[1]), 2
+			i := int(b[1])
 			if b[0] == 'j' {
 				i, n = int(binary.LittleEndian.Uint32(b[1:])), 5
 			}
-			if i >= u.memo.n {
-				u.stack = stack
-				return
+			if i >= known {
+				break scan
 			}
-			if v, at = pval(*u.memo.at(i)), at+n; v.open() {
-				u.stack = stack
-				return
+			if v = pval(memo[i/chunkSize][i%chunkSize]); v.open() {
+				break scan
 			}
 		case 'K':
-			v, at = indexed(pvInt, int(b[1])), at+2
+			v = indexed(pvInt, int(b[1]))
 		case 'M':
-			v, at = indexed(pvInt, int(binary.LittleEndian.Uint16(b[1:]))), at+3
+			v, n = indexed(pvInt, int(binary.LittleEndian.Uint16(b[1:]))), 3
 		case 'J':
-			v, at = integer(int64(int32(binary.LittleEndian.Uint32(b[1:])))), at+5
+			v, n = integer(int64(int32(binary.LittleEndian.Uint32(b[1:])))), 5
 		case 0x8a:
-			n := int(b[1])
-			if n == 0 || n > 8 {
-				u.stack = stack
-				return
+			digits := int(b[1])
+			if digits == 0 || digits > 8 {
+				break scan
 			}
-			v, at = integer(int64(binary.LittleEndian.Uint64(b[2:])<<(64-8*n))>>(64-8*n)), at+2+n
-		case '(':
-			n := 0
-			if top := len(stack) - 1; top >= 0 && stack[top].kind() == pvOpenList {
-				n = u.namedFrames(u.openLists.at(stack[top].index()), buf[at+1:])
+			v, n = integer(int64(binary.LittleEndian.Uint64(b[2:])<<(64-8*digits))>>(64-8*digits)), 2+digits
+		case 'N', 0x89:
+			n = 1
+		case '}', ']', 0x94, '(', 'u', 'e':
+			u.stack, u.lo, u.op = stack, at+1, u.base+at
+			if err := u.step(b[0], 0); err != nil {
+				return err
 			}
-			if n == 0 {
-				u.stack = stack
-				return
-			}
-			at += 1 + n
+			stack, at, memo, known = u.stack, u.lo, u.memo.parts, u.memo.n
 			continue
 		default:
-			u.stack = stack
-			return
+			break scan
 		}
-		stack = append(stack, v)
+		stack, at = append(stack, v), at+n
 	}
-	u.stack = stack
+	u.stack, u.lo = stack, at
+	return nil
 }
 
 // step executes one instruction.
@@ -167,6 +178,9 @@ func (u *unpickler) step(op byte, operand uint64) error {
 	case 0x80, 0x95: // PROTO, FRAME
 		return u.header(op, operand)
 	case '(': // MARK
+		if top := u.top(); top.kind() == pvOpenList && u.namedFrames(u.openLists.at(top.index())) {
+			return nil
+		}
 		if len(u.marks) == mostMarks {
 			return u.damaged(fmt.Sprintf("lists and dictionaries are nested deeper than %d", mostMarks))
 		}

@@ -159,6 +159,7 @@ func (u *unpickler) set(r *record, key, value pval) {
 	f := u.texts.list[key.index()].field
 	if value.kind() == pvInt {
 		u.setNumber(r, f, value)
+		return
 	}
 	switch f {
 	case fieldAction:
@@ -190,7 +191,7 @@ func (u *unpickler) set(r *record, key, value pval) {
 	}
 }
 
-// setNumber gives a dictionary a field that is a number.
+// setNumber gives a dictionary a field that is a number. What should be none is nothing.
 func (u *unpickler) setNumber(r *record, f field, value pval) {
 	n := value.int()
 	switch f {
@@ -212,6 +213,10 @@ func (u *unpickler) setNumber(r *record, f field, value pval) {
 		}
 	case fieldLine:
 		r.at = n
+	case fieldAction:
+		r.is, r.has = unknownWord, r.has|isEvent
+	case fieldFile:
+		r.has |= isFrame
 	}
 }
 

@@ -78,20 +78,20 @@ const (
 )
 
 // namedFrames reads the items of an empty list up to and with the instruction that
-// appends them, if they are all frames that are named by the memo. It returns how many
-// bytes these are; 0 if that is not so.
-func (u *unpickler) namedFrames(l *openList, b []byte) int {
+// appends them, if they are all frames that are named by the memo. It says whether that
+// is so; otherwise nothing is read.
+func (u *unpickler) namedFrames(l *openList) bool {
 	if len(l.items) > 0 || l.trace != nil || l.stack != noStack {
-		return 0
+		return false
 	}
-	n := 0
+	b, n := u.buf[u.lo:u.hi], 0
 	for n < len(b) && (b[n] == 'j' || b[n] == 'h') {
 		if n += 5; b[n-5] == 'h' {
 			n -= 3
 		}
 	}
 	if n >= len(b) || b[n] != 'e' || n == 0 {
-		return 0
+		return false
 	}
 	text := b[:n]
 	sum, rest := uint64(14695981039346656037), text // FNV-1a, by words
@@ -102,17 +102,18 @@ func (u *unpickler) namedFrames(l *openList, b []byte) int {
 		sum = (sum ^ uint64(c)) * 1099511628211
 	}
 	if known, ok := u.stacks.lists[sum]; ok && known.text == string(text) {
-		l.stack = known.stack
-		return n + 1
+		l.stack, u.lo = known.stack, u.lo+n+1
+		return true
 	}
 	if !u.nameFrames(l, text) {
-		return 0
+		return false
 	}
 	if len(u.stacks.lists) < mostLists {
 		u.stacks.lists[sum] = namedList{string(text), l.stack}
 		u.built += namedListRoom + n
 	}
-	return n + 1
+	u.lo += n + 1
+	return true
 }
 
 // nameFrames finds the stack of a list of which all items are named; false if one is

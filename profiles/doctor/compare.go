@@ -42,21 +42,33 @@ func (d *Difference) More() engine.Bytes { return d.Second - d.First }
 // Compare examines two recordings and says what differs. The errors are those of
 // Examine.
 func Compare(first, second *profiles.Profile, poll *engine.Poll) (*Comparison, error) {
+	a, err := Read(first)
+	if err != nil {
+		return nil, err
+	}
+	b, err := Read(second)
+	if err != nil {
+		return nil, err
+	}
+	c := a.Against(b)
+	if c.First.Replays, c.First.Advice, err = a.replays(poll); err != nil {
+		return nil, err
+	}
+	c.Second.Replays, c.Second.Advice, err = b.replays(poll)
+	return c, err
+}
+
+// Against says what differs in a second recording, without replays.
+func (r *Recording) Against(second *Recording) *Comparison {
 	c := &Comparison{Axis: ByEvent}
+	if r.history.Times != nil && second.history.Times != nil {
+		c.Axis = ByTime
+	}
 	var sites, categories [2]map[string]engine.Bytes
-	timed := true
-	for i, p := range []*profiles.Profile{first, second} {
-		r, err := Read(p)
-		if err != nil {
-			return nil, err
-		}
-		report := r.Report(Decisive)
-		if report.Replays, report.Advice, err = r.replays(poll); err != nil {
-			return nil, err
-		}
-		timed = timed && r.history.Times != nil
+	for i, x := range []*Recording{r, second} {
+		report := x.Report(Decisive)
 		sites[i], categories[i] = map[string]engine.Bytes{}, map[string]engine.Bytes{}
-		for _, s := range r.sites(report.Alive.At) {
+		for _, s := range x.sites(report.Alive.At) {
 			sites[i][s.Site] += s.Bytes
 		}
 		for _, s := range report.Alive.Categories {
@@ -67,14 +79,9 @@ func Compare(first, second *profiles.Profile, poll *engine.Poll) (*Comparison, e
 		} else {
 			c.Second = report
 		}
-	}
-	if timed {
-		c.Axis = ByTime
-	}
-	for _, p := range []*profiles.Profile{first, second} {
-		last := int64(len(p.Memory.Requests.Events))
-		if timed {
-			last = p.History.Times[last-1]
+		last := int64(len(x.Requests.Events))
+		if c.Axis == ByTime {
+			last = x.history.Times[last-1]
 		}
 		c.End = max(c.End, last)
 	}
@@ -85,7 +92,7 @@ func Compare(first, second *profiles.Profile, poll *engine.Poll) (*Comparison, e
 		}
 		c.Sites = c.Sites[:mostSites]
 	}
-	return c, nil
+	return c
 }
 
 // differences are the names of both, those that differ most first.

@@ -14,6 +14,9 @@ const (
 	PartReport Part = "report" // all but the replays, and what is in use at the decisive moment
 	PartAlive  Part = "alive"  // what is in use after the event At
 	PartReplay Part = "replay" // the replay of a Setting; with the last one the advice
+	// PartCompare is what differs between the recording that is at hand under the number
+	// With and that of File, which is not kept.
+	PartCompare Part = "compare"
 )
 
 // Doctor asks about the recording in a file. The page itself does not answer it, nor do
@@ -24,15 +27,17 @@ type Doctor struct {
 	Part    Part `json:"part"`
 	At      int  `json:"at,omitempty"`
 	Setting int  `json:"setting,omitempty"` // below doctor.Settings
+	With    int  `json:"with,omitempty"`    // of PartCompare
 }
 
 // Examined is what there is to say; what was not asked for is nil.
 type Examined struct {
-	Report *doctor.Report `json:"report,omitempty"`
-	Alive  *doctor.Alive  `json:"alive,omitempty"`
-	Replay *doctor.Replay `json:"replay,omitempty"`
-	More   bool           `json:"more,omitempty"`   // there are settings after the one of Replay
-	Advice *doctor.Advice `json:"advice,omitempty"` // when all have been replayed
+	Report     *doctor.Report     `json:"report,omitempty"`
+	Alive      *doctor.Alive      `json:"alive,omitempty"`
+	Replay     *doctor.Replay     `json:"replay,omitempty"`
+	More       bool               `json:"more,omitempty"`       // there are settings after the one of Replay
+	Advice     *doctor.Advice     `json:"advice,omitempty"`     // when all have been replayed
+	Comparison *doctor.Comparison `json:"comparison,omitempty"` // without replays and flame graphs
 }
 
 // File is where a request keeps the file that it is about; nil if there is none.

@@ -8,8 +8,9 @@ import (
 	"memtide/wasm/proto"
 )
 
-// Examiner answers about one recording, one request at a time.
-type Examiner func(q *proto.Doctor, poll *engine.Poll) (*proto.Examined, error)
+// Examiner answers about one recording, one request at a time. second is what it is
+// compared with, of proto.PartCompare.
+type Examiner func(q *proto.Doctor, second *profiles.Profile, poll *engine.Poll) (*proto.Examined, error)
 
 // newExaminer is nil in a program without an examiner, like the page. Then examine is
 // nil too, so that such a program does not hold it.
@@ -53,6 +54,9 @@ func (s *Server) examined(ctx context.Context, q *proto.Doctor) (*proto.Examined
 
 func (s *Server) examine(ctx context.Context, q *proto.Doctor) (*proto.Examined, *proto.Failure) {
 	poll := engine.NewPoll(ctx, nil)
+	if q.Part == proto.PartCompare {
+		return s.compare(ctx, q, poll)
+	}
 	if q.File.Keep == 0 || s.kept.number != q.File.Keep {
 		s.kept = kept{}
 		p, fail := decode(&q.File, poll)
@@ -65,7 +69,24 @@ func (s *Server) examine(ctx context.Context, q *proto.Doctor) (*proto.Examined,
 		}
 		s.kept = kept{q.File.Keep, of}
 	}
-	out, err := s.kept.examine(q, poll)
+	return s.ask(ctx, q, nil, poll)
+}
+
+// compare reads a second recording and compares it with the one that is at hand.
+func (s *Server) compare(ctx context.Context, q *proto.Doctor, poll *engine.Poll) (*proto.Examined, *proto.Failure) {
+	if s.kept.examine == nil || s.kept.number != q.With {
+		return nil, proto.Fail(proto.BadRequest, "the first snapshot is not at hand any more; open it again")
+	}
+	p, fail := decode(&q.File, poll)
+	if fail != nil {
+		return nil, fail
+	}
+	return s.ask(ctx, q, p, poll)
+}
+
+// ask asks the examiner that is at hand.
+func (s *Server) ask(ctx context.Context, q *proto.Doctor, second *profiles.Profile, poll *engine.Poll) (*proto.Examined, *proto.Failure) {
+	out, err := s.kept.examine(q, second, poll)
 	if err != nil {
 		if ctx.Err() != nil || poll.Err() != nil {
 			return nil, proto.Fail(proto.Deadline, "it was stopped before it was done")

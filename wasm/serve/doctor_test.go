@@ -100,6 +100,40 @@ func TestDoctorReadsAgain(t *testing.T) {
 	}
 }
 
+// A recording is compared with another one that is read beside it, and stays at hand.
+func TestDoctorCompares(t *testing.T) {
+	var s Server
+	handled(t, &s, -1, &proto.Request{Op: proto.OpOpen, Open: &proto.Open{Bytes: recording(t), Keep: 7}})
+	compare := func(with int, content []byte) *proto.Reply {
+		return handled(t, &s, -1, &proto.Request{Op: proto.OpDoctor, Doctor: &proto.Doctor{File: proto.Open{Bytes: content}, Part: proto.PartCompare, With: with}})
+	}
+	r := compare(7, recording(t))
+	if r.Failure != nil {
+		t.Fatal(r.Failure)
+	}
+	c := r.Examined.Comparison
+	for _, d := range append(c.Sites, c.Categories...) {
+		if d.First == 0 || d.First != d.Second {
+			t.Errorf("%s: %d and %d bytes; want the same of the same", d.Name, d.First, d.Second)
+		}
+	}
+	if len(c.Sites) == 0 || len(c.First.Curve) == 0 || !reflect.DeepEqual(c.First.Curve, c.Second.Curve) {
+		t.Errorf("%d places, curves %v and %v; want places, and the same curve twice", len(c.Sites), c.First.Curve, c.Second.Curve)
+	}
+	for want, r := range map[string]*proto.Reply{
+		"not at hand":        compare(6, recording(t)),
+		"no memory snapshot": compare(7, []byte("id,lower,upper,size\n1,0,5,7\n")),
+		"begins with":        compare(7, []byte("hello")),
+	} {
+		if r.Failure == nil || r.Failure.Kind != proto.BadRequest || !strings.Contains(r.Failure.Text, want) {
+			t.Errorf("%+v, %v; want a bad request: %s", r.Examined, r.Failure, want)
+		}
+	}
+	if r := handled(t, &s, -1, about(proto.Open{Keep: 7}, proto.PartReport, 0)); r.Failure != nil {
+		t.Errorf("afterwards the first one is gone: %v", r.Failure)
+	}
+}
+
 // What cannot be answered is refused with the reason.
 func TestDoctorRefuses(t *testing.T) {
 	var s Server

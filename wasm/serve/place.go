@@ -222,7 +222,7 @@ func (p *placement) peakAt() time.Duration {
 // moments puts what was measured onto the time axis. Of several events at one
 // moment the last counts.
 func (p *placement) moments(list []alloc.Moment) []proto.Moment {
-	var out []proto.Moment
+	out := make([]proto.Moment, 0, len(list)) // there may be a million
 	for i := range list {
 		m := &list[i]
 		x := proto.Moment{At: p.at(m.Event), Asked: m.Asked, Used: m.Used, Reserved: m.Reserved, Largest: m.Largest}
@@ -238,6 +238,9 @@ func (p *placement) moments(list []alloc.Moment) []proto.Moment {
 // pieces are the addresses of a layout by start; physical ones for virtual addressing,
 // where neighbouring chunks of a buffer are one piece.
 func pieces(r *alloc.Requests, l *alloc.Layout) (out []proto.Piece) {
+	if l.Chunk == 0 {
+		out = make([]proto.Piece, 0, len(r.Buffers))
+	}
 	for _, e := range r.Events {
 		i := e.Buffer
 		switch {

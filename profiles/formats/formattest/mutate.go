@@ -7,6 +7,7 @@ import (
 	"flag"
 	"math/rand/v2"
 	"os"
+	"runtime/metrics"
 	"strconv"
 	"strings"
 	"testing"
@@ -46,10 +47,14 @@ var OddTexts = []string{"", " ", "a", "x1", "0", "loss", "null", "\x1b[2J", "\u2
 
 // CheckDecoded is what holds of any content: it is refused with a place and a
 // remedy, or is a profile that can be used, is within its bounds, and is written
-// and read back the same.
+// and read back the same. Reading it takes no more than MostTimes its size, and FixedRoom.
 func CheckDecoded(t *testing.T, data []byte) {
 	t.Helper()
+	before := allocated()
 	p, err := profiles.Decode("fuzz", profiles.Bytes(data), nil)
+	if spent := allocated() - before; spent > FixedRoom+MostTimes*uint64(len(data)) {
+		t.Errorf("reading %d bytes allocates %d KiB in all, garbage included; want at most %d KiB and %d times the input", len(data), spent>>10, FixedRoom>>10, MostTimes)
+	}
 	if err != nil {
 		CheckProblems(t, err)
 		return
@@ -64,6 +69,21 @@ func CheckDecoded(t *testing.T, data []byte) {
 	}
 	p.Totals()
 	CheckRoundTrip(t, p)
+}
+
+// MostTimes and FixedRoom bound what reading a mutated sample allocates in all, garbage
+// included: so many times its bytes, and so many bytes beside that.
+const (
+	MostTimes = 20
+	FixedRoom = 24 << 20
+)
+
+// allocated is what the program has allocated so far, in bytes. Other goroutines must be
+// quiet.
+func allocated() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
 }
 
 var mutations = flag.Int("mutations", 200, "random mutations of the samples of each format that an ordinary run tries")

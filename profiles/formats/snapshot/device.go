@@ -24,19 +24,9 @@ func (s *snapshot) chooseDevice(traces, segments []pval, asked int) error {
 		return all[d]
 	}
 	for i, t := range traces {
-		events := s.u.items(t)
-		if len(events) == 0 {
-			continue
-		}
-		m := of(i)
-		m.Events = len(events)
-		for _, v := range events {
-			if err := s.u.poll.Err(); err != nil {
-				return err
-			}
-			if r := s.record(v); r != nil && r.is == actionOOM {
-				m.Failed = true
-			}
+		if t := s.u.traceOf(t); t != nil {
+			m := of(i)
+			m.Events, m.Failed = t.count, t.failed
 		}
 	}
 	for _, v := range segments {

@@ -4,13 +4,6 @@ import (
 	"memtide/engine/alloc"
 )
 
-// tick takes the time of an event of the trace.
-func (s *snapshot) tick(r *record) {
-	if r.b.kind() == pvInt {
-		s.clock = max(s.clock, r.b.int())
-	}
-}
-
 // event adds an event, at the time of what is played.
 func (s *snapshot) event(e alloc.Event) {
 	s.memory.Requests.Events = append(s.memory.Requests.Events, e)
@@ -18,12 +11,8 @@ func (s *snapshot) event(e alloc.Event) {
 }
 
 // remember notes where and on which stream the newest buffer was asked for.
-func (s *snapshot) remember(stack pval, stream int16) {
-	at := int32(0)
-	if stack.kind() == pvStack {
-		at = int32(stack.index())
-	}
-	s.history.Stack, s.history.Streams = append(s.history.Stack, at), append(s.history.Streams, stream)
+func (s *snapshot) remember(stack int32, stream int16) {
+	s.history.Stack, s.history.Streams = append(s.history.Stack, stack), append(s.history.Streams, stream)
 }
 
 // finishHistory lets times begin at 0.

@@ -1,10 +1,12 @@
 package snapshot
 
 import (
+	"bytes"
 	"slices"
 	"testing"
 
 	"memtide/profiles"
+	"memtide/profiles/formats/formattest"
 )
 
 // TestHistory: stacks are kept as a tree, equal ones once, with the time and the stream
@@ -23,12 +25,56 @@ func TestHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := p.History
-	frames := []profiles.Frame{{}, {File: "train.py", Name: "main", Line: 1}, {File: "C:/net.py", Name: "left", Line: 2}, {File: "net.py", Name: "right", Line: 3}}
-	calls := []profiles.Call{{}, {Parent: 0, Frame: 1}, {Parent: 1, Frame: 2}, {Parent: 1, Frame: 3}}
+	frames := []profiles.Frame{{}, {File: "C:/net.py", Name: "left", Line: 2}, {File: "train.py", Name: "main", Line: 1}, {File: "net.py", Name: "right", Line: 3}}
+	calls := []profiles.Call{{}, {Parent: 0, Frame: 2}, {Parent: 1, Frame: 1}, {Parent: 1, Frame: 3}}
 	if !slices.Equal(h.Stacks.Frames, frames) || !slices.Equal(h.Stacks.Calls, calls) || !slices.Equal(h.Stack, []int32{2, 3, 2}) {
 		t.Errorf("frames %v, calls %v, stacks %v; want %v, %v, [2 3 2]", h.Stacks.Frames, h.Stacks.Calls, h.Stack, frames, calls)
 	}
 	if !slices.Equal(h.Times, []int64{0, 40, 50, 70}) || !slices.Equal(h.Streams, []int16{0, 1, 0}) || h.Settings != "max_split_size_mb:64" {
 		t.Errorf("times %v, streams %v, settings %q; want [0 40 50 70], [0 1 0], max_split_size_mb:64", h.Times, h.Streams, h.Settings)
+	}
+}
+
+// TestRecursion: a frame that stands twice in the list in which it comes first, which
+// names it before it is taken up, is twice in the stack. So is one in the lists of two
+// events, and a list of two events is the stack of both.
+func TestRecursion(t *testing.T) {
+	again, main := snapFrame("net.py", "forward", 2), snapFrame("train.py", "main", 1)
+	both := list(&again, &again, &main)
+	data := pickle(4, pyDict{"device_traces", list(list(snapEvent("alloc", 0, 512, both), snapEvent("alloc", 512, 512, both), snapEvent("alloc", 1024, 512, list(&again, &main))))})
+	p, err := profiles.Decode("x", profiles.Bytes(data), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := p.History
+	calls := []profiles.Call{{}, {Parent: 0, Frame: 2}, {Parent: 1, Frame: 1}, {Parent: 2, Frame: 1}}
+	if !slices.Equal(h.Stacks.Calls, calls) || !slices.Equal(h.Stack, []int32{3, 3, 2}) {
+		t.Errorf("calls %v, stacks %v; want %v, [3 3 2]", h.Stacks.Calls, h.Stack, calls)
+	}
+}
+
+// TestLean: of a recording that is longer than what is kept, an event takes its two
+// places in the memo while it is read, whatever its stack.
+func TestLean(t *testing.T) {
+	const events, kept = 100_000, 5_000
+	var frames []any
+	for i := range 40 {
+		frame := snapFrame("net.py", "forward", i)
+		frames = append(frames, &frame)
+	}
+	var trace []any
+	for i := range events {
+		trace = append(trace, snapEvent([]string{"alloc", "free_completed"}[i%2], i/2%1000*512, 512, list(frames[i%7:]...)))
+	}
+	data := pickle(4, pyDict{"device_traces", list(list(trace...))})
+	u := newUnpickler(bytes.NewReader(data), len(data), kept, nil)
+	var err error
+	spent := formattest.Spent(func() { _, err = u.run() })
+	const fixed = 4 << 20 // a window of the file, and what is kept open
+	if most := 2*memoRoom*events + eventRoom*kept + fixed; err != nil || u.built > most || spent > uint64(most) {
+		t.Errorf("%d events in %d bytes: %v; %d bytes counted and %d allocated, want at most %d", events, len(data), err, u.built, spent, most)
+	}
+	if got := u.traces[0]; got.size() != kept || got.left() != events-kept {
+		t.Errorf("%d events are kept and %d left out; want %d and %d", got.size(), got.left(), kept, events-kept)
 	}
 }

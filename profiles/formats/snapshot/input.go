@@ -81,42 +81,52 @@ func (in *input) skip(n uint64) bool {
 // texts keeps texts, equal ones once.
 type texts struct {
 	parts [][]byte
+	list  []text
 	known map[string]pval
 }
 
-// Of a long text its beginning and its end are kept. There are few different short
-// texts in a snapshot: so many are looked for.
+// text is a text, and what it means as a key and as a word.
+type text struct {
+	at, size uint32
+	field    field
+	word     snapWord
+}
+
+// Of a long text its beginning and its end are kept. There are few different texts in a
+// snapshot: so many are looked for, if they are short.
 const (
 	textPart   = 1 << 20
 	textEnd    = 2000
-	shortText  = 32
-	shortTexts = 1 << 12
+	shortText  = 256
+	shortTexts = 1 << 16
+	textRoom   = 20 // beside its bytes
+	knownRoom  = 100
 )
 
-func (t *texts) add(text []byte) pval {
+func (t *texts) add(content []byte) pval {
 	last := len(t.parts) - 1
-	if last < 0 || len(t.parts[last])+len(text) > textPart {
+	if last < 0 || len(t.parts[last])+len(content) > textPart {
 		t.parts = append(t.parts, nil)
 		last++
 	}
 	at := last*textPart + len(t.parts[last])
-	t.parts[last] = append(t.parts[last], text...)
-	return textAt(at, len(text))
+	t.parts[last] = append(t.parts[last], content...)
+	t.list = append(t.list, text{uint32(at), uint32(len(content)), fields[string(content)], words[string(content)]})
+	return indexed(pvText, len(t.list)-1)
 }
 
 // readText reads a text of n bytes.
 func (u *unpickler) readText(n uint64) error {
 	if n <= shortWindow {
-		text := u.peek(int(n))
-		if len(text) < int(n) {
+		content := u.peek(int(n))
+		if len(content) < int(n) {
 			return u.early()
 		}
-		text = text[:n]
 		u.lo += int(n)
-		return u.pushText(text)
+		return u.pushText(content[:n])
 	}
-	text := make([]byte, 0, shortWindow)
-	if text = append(text, u.peek(textEnd)[:min(textEnd, u.hi-u.lo)]...); !u.skip(n - textEnd) {
+	content := make([]byte, 0, shortWindow)
+	if content = append(content, u.peek(textEnd)[:min(textEnd, u.hi-u.lo)]...); !u.skip(n - textEnd) {
 		return u.early()
 	}
 	end := u.peek(textEnd)
@@ -124,32 +134,31 @@ func (u *unpickler) readText(n uint64) error {
 		return u.early()
 	}
 	u.lo += textEnd
-	return u.pushText(append(text, end[:textEnd]...))
+	return u.pushText(append(content, end[:textEnd]...))
 }
 
-func (u *unpickler) pushText(text []byte) error {
-	if v, ok := u.texts.known[string(text)]; ok {
+func (u *unpickler) pushText(content []byte) error {
+	if v, ok := u.texts.known[string(content)]; ok {
 		return u.push(v)
 	}
-	if err := u.build(len(text)); err != nil {
+	if err := u.build(textRoom + len(content)); err != nil {
 		return err
 	}
-	v := u.texts.add(text)
-	if len(text) <= shortText && len(u.texts.known) < shortTexts {
-		if err := u.build(100); err != nil {
+	v := u.texts.add(content)
+	if len(content) <= shortText && len(u.texts.known) < shortTexts {
+		if err := u.build(knownRoom); err != nil {
 			return err
 		}
-		u.texts.known[string(text)] = v
+		u.texts.known[string(content)] = v
 	}
 	return u.push(v)
 }
 
 // text is the bytes of a text; nil of anything else.
-func (u *unpickler) text(v pval) []byte {
+func (x *values) text(v pval) []byte {
 	if v.kind() != pvText {
 		return nil
 	}
-	v >>= pvBits
-	at, n := int(v&(1<<32-1)), int(v>>32)
-	return u.texts.parts[at/textPart][at%textPart : at%textPart+n]
+	t := &x.texts.list[v.index()]
+	return x.texts.parts[t.at/textPart][t.at%textPart : t.at%textPart+t.size]
 }

@@ -18,12 +18,12 @@ func (s *snapshot) holdBefore() {
 	for _, seg := range s.now {
 		s.held += seg.size
 	}
-	for _, v := range s.trace {
-		switch r := s.record(v); r.is {
+	for e := range s.trace.all() {
+		switch e.is {
 		case actionReserve:
-			s.held -= r.size
+			s.held -= e.size
 		case actionUnreserve:
-			s.held += r.size
+			s.held += e.size
 		}
 		if s.held < -parse.MaxSum || s.held > parse.MaxSum {
 			break // hostile: the sums below stay small
@@ -79,14 +79,14 @@ func (s *snapshot) closeSegment(where span, to int) {
 }
 
 // fail notes a request that found no room.
-func (s *snapshot) fail(r *record) {
+func (s *snapshot) fail(r *event) {
 	q := s.memory.Requests
 	s.failed = &alloc.Failure{Event: len(q.Events), Buffer: len(q.Buffers), Bytes: engine.Bytes(r.size), Unreserved: engine.Bytes(r.at)}
-	q.Buffers = append(q.Buffers, alloc.Buffer{Name: s.u.stacks.name(r.a), Bytes: engine.Bytes(r.size), Kind: sim.Activation,
+	q.Buffers = append(q.Buffers, alloc.Buffer{Name: s.u.stacks.name(r.stack), Bytes: engine.Bytes(r.size), Kind: sim.Activation,
 		Start: len(q.Events), End: math.MaxInt})
 	s.event(alloc.Event{Buffer: len(q.Buffers) - 1})
 	s.at = append(s.at, -1)
-	s.remember(r.a, r.stream)
+	s.remember(r.stack, r.stream)
 }
 
 // dismiss ends the life of a request that failed: the program went on without.
@@ -360,11 +360,11 @@ func (s *snapshot) warnings() (list []string) {
 	if text := s.deviceWarning(); text != "" {
 		list = append(list, text)
 	}
-	if len(s.trace) == 0 {
+	if s.trace.size() == 0 {
 		add("The snapshot has no events: shown is what was in use when it was written. Call torch.cuda.memory._record_memory_history() first.")
 	}
-	if s.cut > 0 {
-		add("The %d oldest events were left out; shown are the %d newest.", s.cut, len(s.trace))
+	if s.trace.left() > 0 {
+		add("The %d oldest events were left out; shown are the %d newest.", s.trace.left(), s.trace.size())
 	}
 	if s.odd > 0 {
 		add("%s others in the recording; addresses there are uncertain.", speak(s.odd, "event"))
@@ -397,7 +397,7 @@ func lie(n int, noun string) string {
 
 func (s *snapshot) notes() []string {
 	list := []string{"Addresses are recorded; segments are laid side by side in their order."}
-	if s.memory.Before > 0 && len(s.trace) > 0 {
+	if s.memory.Before > 0 && s.trace.size() > 0 {
 		list = append(list, "In use before the recording began: "+profiles.Count(s.memory.Before, "buffer")+"; what of it stayed in use to the end counts as weights.")
 	}
 	return list

@@ -21,9 +21,8 @@ type snapshot struct {
 	u       *unpickler
 	devices []profiles.DeviceMemory // with events or memory
 	device  int
-	asked   bool // for this device
-	trace   []pval
-	cut     int // events that are skipped, the oldest
+	asked   bool   // for this device
+	trace   *trace // of the device; nil if nothing was recorded
 	final   map[int64]block
 	now     []span // reserved at the end
 
@@ -41,7 +40,7 @@ type snapshot struct {
 	ooms       int     // requests that found no room
 	failed     *alloc.Failure
 	wentOn     bool // there are requests after that
-	visited    int  // events, segments and blocks
+	visited    int  // segments and blocks
 	odd        int  // events that contradict others
 	strays     int  // buffers outside all segments
 }
@@ -49,7 +48,7 @@ type snapshot struct {
 // block is a piece of memory in use.
 type block struct {
 	size, took int64
-	stack      pval
+	stack      int32
 	stream     int16
 }
 
@@ -62,9 +61,8 @@ func (s span) end() int64 { return s.at + s.size }
 // newest ones.
 const maxTrace = 1 << 20
 
-// newSnapshot reads the objects of a device, profiles.AnyDevice or a number; most is
-// maxTrace.
-func newSnapshot(u *unpickler, root pval, device, most int) (*snapshot, error) {
+// newSnapshot reads the values of a device, profiles.AnyDevice or a number.
+func newSnapshot(u *unpickler, root pval, device int) (*snapshot, error) {
 	s := &snapshot{u: u, final: map[int64]block{}, live: map[int64]int32{}, open: map[int64]int{},
 		history: &profiles.History{}, asked: device != profiles.AnyDevice}
 	var traces, segments []pval
@@ -87,13 +85,11 @@ func newSnapshot(u *unpickler, root pval, device, most int) (*snapshot, error) {
 		return nil, err
 	}
 	if s.device < len(traces) {
-		s.trace = u.items(traces[s.device])
+		s.trace = u.traceOf(traces[s.device])
 	}
-	if err := s.readTrace(); err != nil {
-		return nil, err
+	if s.trace != nil && s.trace.bad != "" {
+		return nil, misplacedError("Event", s.trace.badAt, s.trace.bad)
 	}
-	s.cut = max(0, len(s.trace)-most)
-	s.trace = s.trace[s.cut:]
 	return s, s.readSegments(segments)
 }
 
@@ -107,23 +103,34 @@ func (s *snapshot) record(v pval) *record {
 
 // place checks the address and the size of a record.
 func (s *snapshot) place(what string, i int, r *record) (span, error) {
-	bad := func(found string) (span, error) {
-		return span{}, &profiles.FormatError{Format: "snapshot", Found: fmt.Sprintf("%s %d %s", what, i, found),
-			Expected: "Addresses and sizes below 2^57 and 2^53 are expected.", Remedy: dumpAgain}
+	if r == nil {
+		return span{}, misplacedError(what, i, "is not a dictionary")
 	}
-	switch {
-	case r == nil:
-		return bad("is not a dictionary")
-	case r.has&hasAt == 0:
-		return bad("has no address")
-	case r.has&hasSize == 0:
-		return bad("has no size")
-	case r.at < 0 || r.at >= 1<<57:
-		return bad(fmt.Sprintf("has the address %d", r.at))
-	case r.size < 0 || r.size > parse.MaxNumber:
-		return bad(fmt.Sprintf("has the size %d", r.size))
+	if bad := misplaced(r); bad != "" {
+		return span{}, misplacedError(what, i, bad)
 	}
 	return span{r.at, r.size}, nil
+}
+
+// misplaced says what is wrong with the address and the size of a record; empty if
+// nothing is.
+func misplaced(r *record) string {
+	switch {
+	case r.has&hasAt == 0:
+		return "has no address"
+	case r.has&hasSize == 0:
+		return "has no size"
+	case r.at < 0 || r.at >= 1<<57:
+		return fmt.Sprintf("has the address %d", r.at)
+	case r.size < 0 || r.size > parse.MaxNumber:
+		return fmt.Sprintf("has the size %d", r.size)
+	}
+	return ""
+}
+
+func misplacedError(what string, i int, found string) error {
+	return &profiles.FormatError{Format: "snapshot", Found: fmt.Sprintf("%s %d %s", what, i, found),
+		Expected: "Addresses and sizes below 2^57 and 2^53 are expected.", Remedy: dumpAgain}
 }
 
 // wrong is the error of objects that make no sense together.
@@ -132,36 +139,13 @@ func (s *snapshot) wrong(found string) error {
 		Expected: "A memory snapshot as PyTorch writes it is expected.", Remedy: dumpAgain}
 }
 
-// visit counts events, segments and blocks. There cannot be more than there are
+// visit counts segments and blocks. There cannot be more than there are
 // dictionaries, unless the same ones are named again and again.
 func (s *snapshot) visit() error {
 	if s.visited++; s.visited > s.u.dicts.n {
-		return s.wrong("events, segments or blocks stand in several places")
+		return s.wrong("segments or blocks stand in several places")
 	}
 	return s.u.poll.Err()
-}
-
-// readTrace checks the events and drops those that say nothing about addresses.
-func (s *snapshot) readTrace() error {
-	kept := s.trace[:0]
-	for i, v := range s.trace {
-		if err := s.visit(); err != nil {
-			return err
-		}
-		r := s.record(v)
-		if r != nil && (r.is == unknownWord || r.is == actionFreeRequested) {
-			continue
-		}
-		if r != nil && r.is == actionOOM && r.has&hasAt == 0 {
-			r.has, r.at = r.has|hasAt, 0
-		}
-		if _, err := s.place("Event", i, r); err != nil {
-			return err
-		}
-		kept = append(kept, v)
-	}
-	s.trace = kept
-	return nil
 }
 
 // readSegments reads the state at the end.
@@ -203,7 +187,7 @@ func (s *snapshot) readSegments(list []pval) error {
 				if n := b.b; n.kind() == pvInt && n.int() > 0 && n.int() <= size {
 					size = n.int()
 				}
-				s.final[where.at] = block{size, where.size, b.a, r.stream}
+				s.final[where.at] = block{size, where.size, s.u.stackOf(b.a), r.stream}
 			}
 		}
 	}
@@ -231,15 +215,15 @@ func (s *snapshot) before() (blocks map[int64]block, err error) {
 	for at, b := range s.final {
 		blocks[at] = b
 	}
-	for _, v := range slices.Backward(s.trace) {
+	for e := range s.trace.backward() {
 		if err := s.u.poll.Err(); err != nil {
 			return nil, err
 		}
-		switch r := s.record(v); r.is {
+		switch e.is {
 		case actionAlloc:
-			delete(blocks, r.at)
+			delete(blocks, e.at)
 		case actionFree:
-			blocks[r.at] = block{size: r.size, stream: r.stream}
+			blocks[e.at] = block{size: e.size, stream: e.stream}
 		}
 	}
 	return blocks, nil
@@ -251,43 +235,58 @@ func (s *snapshot) play() error {
 	if err != nil {
 		return err
 	}
-	s.memory = &profiles.Memory{Requests: &alloc.Requests{}}
+	s.makeRoom(len(blocks))
 	for _, at := range slices.Sorted(maps.Keys(blocks)) {
 		s.begin(at, blocks[at])
 	}
 	s.memory.Before = len(s.memory.Requests.Events)
 	s.holdBefore()
-	last := -1 // the last request that found no room
-	for i, v := range s.trace {
-		if s.record(v).is == actionOOM {
-			last = i
+	var last *event // the last request that found no room
+	for e := range s.trace.all() {
+		if e.is == actionOOM {
+			last = e
 			s.ooms++
 		}
 	}
-	for i, v := range s.trace {
+	for e := range s.trace.all() {
 		if err := s.u.poll.Err(); err != nil {
 			return err
 		}
-		r := s.record(v)
-		s.tick(r)
-		switch r.is {
+		s.clock = max(s.clock, e.time)
+		switch e.is {
 		case actionAlloc:
 			if s.failed != nil && !s.wentOn {
 				s.wentOn = true
 				s.dismiss()
 			}
-			s.begin(r.at, block{size: r.size, stack: r.a, stream: r.stream})
+			s.begin(e.at, block{size: e.size, stack: e.stack, stream: e.stream})
 		case actionFree:
-			s.release(r.at)
+			s.release(e.at)
 		case actionReserve, actionUnreserve:
-			s.reserve(span{r.at, r.size}, r.is == actionReserve)
+			s.reserve(span{e.at, e.size}, e.is == actionReserve)
 		case actionOOM:
-			if i == last {
-				s.fail(r)
+			if e == last {
+				s.fail(e)
 			}
 		}
 	}
 	return s.finish()
+}
+
+// makeRoom begins the requests, with room for those in use before the trace and all of it.
+func (s *snapshot) makeRoom(before int) {
+	buffers, events := before, before
+	for e := range s.trace.all() {
+		switch e.is {
+		case actionAlloc, actionOOM:
+			buffers, events = buffers+1, events+1
+		case actionFree:
+			events++
+		}
+	}
+	s.memory = &profiles.Memory{Requests: &alloc.Requests{Buffers: make([]alloc.Buffer, 0, buffers), Events: make([]alloc.Event, 0, events)}}
+	s.at, s.history.Stack, s.history.Streams = make([]int64, 0, buffers), make([]int32, 0, buffers), make([]int16, 0, buffers)
+	s.history.Times = make([]int64, 0, events)
 }
 
 // begin adds a buffer.

@@ -14,35 +14,9 @@ import (
 // knows only dictionaries, lists, tuples, texts and numbers. Everything else is
 // refused by name before it does anything (opcodes: Python's Lib/pickletools.py).
 //
-// Nothing generic is built: a dictionary keeps the few fields that memory
-// snapshots have, tuples keep nothing, equal texts are kept once. The file is read a
-// part at a time.
-
-// pval is a value of a pickle: its kind in the low bits, and a number, a place
-// among the texts or an index above them.
-type pval uint64
-
-// The kinds of values.
-const (
-	pvOther pval = iota // None, floating-point numbers, tuples, large integers
-	pvInt
-	pvText
-	pvDict
-	pvList
-	pvTrue
-	pvStack // of a list of frames, see stacks
-	pvBits  = 3
-)
-
-const pvMask = 1<<pvBits - 1
-
-func (v pval) kind() pval { return v & pvMask }
-func (v pval) index() int { return int(v >> pvBits) }
-func (v pval) int() int64 { return int64(v) >> pvBits }
-
-func indexed(kind pval, i int) pval { return pval(i)<<pvBits | kind }
-
-func textAt(at, length int) pval { return (pval(length)<<32|pval(at))<<pvBits | pvText }
+// Nothing generic is built: of a dictionary a few fields are kept, of an event of the
+// allocator a row, of a list of frames one number; tuples keep nothing, equal texts are
+// kept once. The file is read a part at a time.
 
 // Bounds of the machine. Snapshots nest about 6 deep, and Python writes at most
 // 1000 items at a time.
@@ -53,100 +27,149 @@ const (
 )
 
 // pickleRoom is what may be built of a pickle of so many bytes: a small one never
-// takes much. Frames, which are small, take twice their bytes.
-func pickleRoom(size int) int { return min(64<<20+3*size, mostRoom) }
+// takes much. Blocks, which are small, take a little more than their bytes.
+func pickleRoom(size int) int { return min(64<<20+2*size, mostRoom) }
 
-// itemRoom is about what an item of a list takes.
-const itemRoom = 10
+// lookEvery is how many bytes are read between two looks at the poll.
+const lookEvery = 1 << 14
 
-// plist is a list; once its stack is known, the frames in it are forgotten.
-type plist struct {
-	items []pval
-	stack pval // pvOther while it is not known
-}
+// What things take, about.
+const (
+	memoRoom = 4
+	itemRoom = 10
+)
 
 // unpickler is the machine.
 type unpickler struct {
 	input
-	op      int // place of the instruction
-	stack   []pval
-	marks   []int // lengths of the stack
-	memo    chunks[pval]
-	lists   chunks[plist]
-	dicts   chunks[record]
-	texts   texts
-	built   int // bytes of everything that is built
-	most    int // what that may be; 0: what the input allows
-	stacks  stacks
-	streams []int64
-	conf    pval // text of the allocator's settings
-	poll    *engine.Poll
+	values
+	op     int // place of the instruction
+	stack  []pval
+	marks  []mark
+	memo   chunks[uint32] // see packed
+	built  int            // bytes of everything that is built
+	most   int            // what that may be; 0: what the input allows
+	events int            // the most that are kept of a trace
+	poll   *engine.Poll
 }
 
-// newUnpickler reads a pickle of total bytes; 0 if that is not known.
-func newUnpickler(r io.Reader, total int, poll *engine.Poll) *unpickler {
-	u := &unpickler{input: input{r: r, total: total}, poll: poll}
-	u.texts.known = map[string]pval{}
-	u.stacks.init()
+// forget lets go of the machine: what follows needs the values.
+func (u *unpickler) forget() {
+	u.buf, u.stack, u.memo, u.openDicts, u.openLists = nil, nil, chunks[uint32]{}, chunks[openDict]{}, chunks[openList]{}
+	u.texts.known, u.stacks.known, u.stacks.lists, u.stacks.calls, u.stacks.frames, u.stacks.places = nil, nil, nil, nil, nil, nil
+}
+
+// mark is how much there was when a list began: values, and of these unfinished ones.
+type mark struct{ stack, dicts, lists int }
+
+// newUnpickler reads a pickle of total bytes, 0 if that is not known, and keeps the
+// newest events of each trace, as many as that, which is maxTrace.
+func newUnpickler(r io.Reader, total, events int, poll *engine.Poll) *unpickler {
+	u := &unpickler{input: input{r: r, total: total}, events: events, poll: poll}
+	u.values.init()
 	return u
 }
 
-// chunks is a long list that grows without being copied.
-type chunks[T any] struct {
-	parts [][]T
-	n     int
-}
-
-const chunkSize = 4096
-
-func (c *chunks[T]) add(v T) int {
-	if c.n%chunkSize == 0 {
-		c.parts = append(c.parts, make([]T, 0, chunkSize))
-	}
-	last := &c.parts[c.n/chunkSize]
-	*last = append(*last, v)
-	c.n++
-	return c.n - 1
-}
-
-func (c *chunks[T]) at(i int) *T { return &c.parts[i/chunkSize][i%chunkSize] }
-
 // run executes the pickle and returns the value that it stops with.
 func (u *unpickler) run() (pval, error) {
-	for steps := 0; ; steps++ {
-		if steps&1023 == 0 {
+	for look := 0; ; {
+		if u.place() >= look {
 			if err := u.poll.Err(); err != nil {
 				return 0, err
 			}
 			u.poll.Report(engine.Progress{Done: u.place(), Total: max(u.total, u.place())})
+			look = u.place() + lookEvery
 		}
-		head := u.peek(1 + mostOperand)
-		if u.op = u.place(); len(head) == 0 {
-			return 0, u.early()
+		if err := u.quick(lookEvery); err != nil {
+			return 0, err
 		}
-		op := head[0]
-		code := &pickleCodes[op]
-		if !code.read {
-			return 0, u.refuse(op)
+		op, operand, err := u.instruction()
+		if err != nil {
+			return 0, err
 		}
-		if 1+code.operand > len(head) {
-			return 0, u.early()
-		}
-		var operand uint64
-		for i := code.operand; i > 0; i-- {
-			operand = operand<<8 | uint64(head[i])
-		}
-		u.lo += 1 + code.operand
 		if op == '.' {
 			if len(u.stack) == 0 || len(u.marks) > 0 {
 				return 0, u.damaged("it stops without a value")
 			}
-			return u.stack[len(u.stack)-1], nil
+			return u.finished(u.stack[len(u.stack)-1])
 		}
 		if err := u.step(op, operand); err != nil {
 			return 0, err
 		}
 	}
+}
+
+// instruction reads an instruction with its operand.
+func (u *unpickler) instruction() (op byte, operand uint64, err error) {
+	head := u.peek(1 + mostOperand)
+	if u.op = u.place(); len(head) == 0 {
+		return 0, 0, u.early()
+	}
+	op = head[0]
+	code := &pickleCodes[op]
+	if !code.read {
+		return 0, 0, u.refuse(op)
+	}
+	if 1+code.operand > len(head) {
+		return 0, 0, u.early()
+	}
+	for i := code.operand; i > 0; i-- {
+		operand = operand<<8 | uint64(head[i])
+	}
+	u.lo += 1 + code.operand
+	return op, operand, nil
+}
+
+// quick executes the instructions that snapshots are full of, up to one that is not
+// among them, or that might be wrong: step knows all. It ends after some bytes.
+func (u *unpickler) quick(bytes int) error {
+	const longest = 10 // bytes that one takes here
+	buf, at, stack, memo, known := u.buf[:min(u.hi, u.lo+bytes)], u.lo, u.stack, u.memo.parts, u.memo.n
+scan:
+	for at+longest <= len(buf) && len(stack) < mostStack {
+		b := buf[at : at+longest]
+		var v pval
+		n := 2
+		switch b[0] {
+		case 'h', 'j':
+			i := int(b[1])
+			if b[0] == 'j' {
+				i, n = int(binary.LittleEndian.Uint32(b[1:])), 5
+			}
+			if i >= known {
+				break scan
+			}
+			if v = pval(memo[i/chunkSize][i%chunkSize]); v.open() {
+				break scan
+			}
+		case 'K':
+			v = indexed(pvInt, int(b[1]))
+		case 'M':
+			v, n = indexed(pvInt, int(binary.LittleEndian.Uint16(b[1:]))), 3
+		case 'J':
+			v, n = integer(int64(int32(binary.LittleEndian.Uint32(b[1:])))), 5
+		case 0x8a:
+			digits := int(b[1])
+			if digits == 0 || digits > 8 {
+				break scan
+			}
+			v, n = integer(int64(binary.LittleEndian.Uint64(b[2:])<<(64-8*digits))>>(64-8*digits)), 2+digits
+		case 'N', 0x89:
+			n = 1
+		case '}', ']', 0x94, '(', 'u', 'e':
+			u.stack, u.lo, u.op = stack, at+1, u.base+at
+			if err := u.step(b[0], 0); err != nil {
+				return err
+			}
+			stack, at, memo, known = u.stack, u.lo, u.memo.parts, u.memo.n
+			continue
+		default:
+			break scan
+		}
+		stack, at = append(stack, v), at+n
+	}
+	u.stack, u.lo = stack, at
+	return nil
 }
 
 // step executes one instruction.
@@ -155,16 +178,19 @@ func (u *unpickler) step(op byte, operand uint64) error {
 	case 0x80, 0x95: // PROTO, FRAME
 		return u.header(op, operand)
 	case '(': // MARK
+		if top := u.top(); top.kind() == pvOpenList && u.namedFrames(u.openLists.at(top.index())) {
+			return nil
+		}
 		if len(u.marks) == mostMarks {
 			return u.damaged(fmt.Sprintf("lists and dictionaries are nested deeper than %d", mostMarks))
 		}
-		u.marks = append(u.marks, len(u.stack))
+		u.marks = append(u.marks, mark{len(u.stack), u.openDicts.n, u.openLists.n})
 	case 'N', 0x89, 'G', ')': // NONE, NEWFALSE, BINFLOAT, EMPTY_TUPLE
 		return u.push(pvOther)
 	case 0x88: // NEWTRUE
 		return u.push(pvTrue)
 	case 'J': // BININT
-		return u.push(pval(int64(int32(operand)))<<pvBits | pvInt)
+		return u.push(integer(int64(int32(operand))))
 	case 'K', 'M': // BININT1, BININT2
 		return u.push(indexed(pvInt, int(operand)))
 	case 0x8a: // LONG1
@@ -208,7 +234,7 @@ func (u *unpickler) push(v pval) error {
 func (u *unpickler) pop(n int) ([]pval, error) {
 	base := 0
 	if len(u.marks) > 0 {
-		base = u.marks[len(u.marks)-1]
+		base = u.marks[len(u.marks)-1].stack
 	}
 	at := len(u.stack) - n
 	if at < base {
@@ -216,64 +242,86 @@ func (u *unpickler) pop(n int) ([]pval, error) {
 	}
 	items := u.stack[at:]
 	u.stack = u.stack[:at]
+	for n := u.openDicts.n; n > 0 && int(u.openDicts.at(n-1).slot) >= at; n-- {
+		u.openDicts.n = n - 1
+	}
+	for n := u.openLists.n; n > 0 && int(u.openLists.at(n-1).slot) >= at; n-- {
+		u.openLists.n = n - 1
+	}
 	return items, nil
 }
 
-// popMark takes what was pushed since the last mark.
+// popMark takes what was pushed since the last mark. The result is valid until the next
+// push.
 func (u *unpickler) popMark() ([]pval, error) {
 	if len(u.marks) == 0 {
 		return nil, u.damaged("a list ends that did not begin")
 	}
-	at := u.marks[len(u.marks)-1]
+	m := u.marks[len(u.marks)-1]
 	u.marks = u.marks[:len(u.marks)-1]
-	items := u.stack[at:]
-	u.stack = u.stack[:at]
+	items := u.stack[m.stack:]
+	u.stack, u.openDicts.n, u.openLists.n = u.stack[:m.stack], m.dicts, m.lists
 	return items, nil
 }
 
-// long reads a little-endian integer in two's complement.
+// operands takes the operands of an instruction: all since the last mark, or n.
+func (u *unpickler) operands(many bool, n int) ([]pval, error) {
+	if many {
+		return u.popMark()
+	}
+	return u.pop(n)
+}
+
+// long reads a little-endian integer in two's complement. None that is longer than 8
+// bytes is an address or a size.
 func (u *unpickler) long(n int) error {
 	digits := u.peek(n)
 	if len(digits) < n {
 		return u.early()
 	}
-	var bytes [8]byte
-	digits = digits[:n]
 	u.lo += n
-	if n > len(bytes) {
+	if n > 8 {
 		return u.push(pvOther)
 	}
-	if copy(bytes[:], digits); n > 0 && digits[n-1] >= 0x80 {
-		for i := n; i < len(bytes); i++ {
-			bytes[i] = 0xff
+	var v int64
+	for i := n - 1; i >= 0; i-- {
+		if i == n-1 {
+			v = int64(int8(digits[i]))
+		} else {
+			v = v<<8 | int64(digits[i])
 		}
 	}
-	v := pval(binary.LittleEndian.Uint64(bytes[:]))
-	if (v<<pvBits | pvInt).int() != int64(v) {
-		return u.push(pvOther) // no address and no size is so large
-	}
-	return u.push(v<<pvBits | pvInt)
+	return u.push(integer(v))
 }
 
+// container begins a dictionary or a list. What many of them take that nothing has
+// taken up is counted.
 func (u *unpickler) container(op byte) error {
-	const dictRoom, listRoom = 48, 40 // with what Go needs around them
+	here := open{int32(len(u.stack)), noMemo}
 	if op == '}' {
-		if err := u.build(dictRoom); err != nil {
+		if u.openDicts.full() {
+			if err := u.build(chunkSize * openRoom); err != nil {
+				return err
+			}
+		}
+		return u.push(indexed(pvOpenDict, u.openDicts.add(openDict{record{device: noDevice}, here})))
+	}
+	if u.openLists.full() {
+		if err := u.build(chunkSize * openRoom); err != nil {
 			return err
 		}
-		return u.push(indexed(pvDict, u.dicts.add(record{device: noDevice})))
 	}
-	if err := u.build(listRoom); err != nil {
-		return err
-	}
-	return u.push(indexed(pvList, u.lists.add(plist{})))
+	i := u.openLists.next()
+	l := u.openLists.at(i)
+	*l = openList{items: l.items[:0], open: here, stack: noStack}
+	return u.push(indexed(pvOpenList, i))
 }
 
 // build counts what is built.
 func (u *unpickler) build(bytes int) error {
 	if u.built += bytes; u.built > u.allowed() {
 		return &profiles.FormatError{Format: "snapshot", Found: fmt.Sprintf("From byte %d on, the snapshot would take more than %d MiB of memory to read", u.op, u.allowed()>>20),
-			Expected: "Recordings of some million events are read; memory is taken for 64 MiB and three times the size of the file.",
+			Expected: "Recordings of any number of events are read; memory is taken for 64 MiB and twice the size of the file.",
 			Remedy:   "Record fewer events: torch.cuda.memory._record_memory_history(max_entries=100000)."}
 	}
 	return nil
@@ -286,86 +334,108 @@ func (u *unpickler) allowed() int {
 	return pickleRoom(max(u.total, u.place()))
 }
 
-// remember stores the top of the stack in the memo, or fetches from it.
+// remember stores the top of the stack in the memo, or fetches from it. What is not
+// finished gets its place there when it is.
 func (u *unpickler) remember(op byte, operand uint64) error {
 	if op == 'h' || op == 'j' {
 		if operand >= uint64(u.memo.n) {
 			return u.damaged(fmt.Sprintf("it refers to object %d of %d", operand, u.memo.n))
 		}
-		return u.push(*u.memo.at(int(operand)))
+		v, err := u.named(pval(*u.memo.at(int(operand))))
+		if err != nil {
+			return err
+		}
+		return u.push(v)
 	}
 	if len(u.stack) == 0 {
 		return u.damaged("a value is missing")
 	}
-	top := u.stack[len(u.stack)-1]
-	if op == 0x94 || operand == uint64(u.memo.n) {
-		u.memo.add(top)
-		return u.build(8)
+	if op == 0x94 {
+		operand = uint64(u.memo.n)
 	}
-	if operand > uint64(u.memo.n) {
+	switch {
+	case operand > uint64(u.memo.n):
 		return u.damaged(fmt.Sprintf("it numbers an object %d after %d objects", operand, u.memo.n))
+	case operand == uint64(u.memo.n):
+		if err := u.build(memoRoom); err != nil {
+			return err
+		}
+		u.memo.add(0)
+	case len(u.stacks.lists) > 0: // what is written alike may mean something else from here on
+		u.stacks.lists = map[uint64]namedList{}
 	}
-	*u.memo.at(int(operand)) = top
+	top := u.stack[len(u.stack)-1]
+	var o *open
+	switch top.kind() {
+	case pvOpenDict:
+		o = &u.openDicts.at(top.index()).open
+	case pvOpenList:
+		o = &u.openLists.at(top.index()).open
+	default:
+		*u.memo.at(int(operand)) = packed(top)
+		return nil
+	}
+	u.patch(o.memo, top, pvOther) // one place is enough
+	o.memo, *u.memo.at(int(operand)) = int32(operand), packed(top)
 	return nil
 }
 
 // tuple forgets what is in a tuple: snapshots have only names of pools in them.
-func (u *unpickler) tuple(op byte) (err error) {
-	if op == 't' {
-		_, err = u.popMark()
-	} else {
-		_, err = u.pop(int(op) - 0x84)
-	}
+func (u *unpickler) tuple(op byte) error {
+	items, err := u.operands(op == 't', int(op)-0x84)
 	if err != nil {
 		return err
+	}
+	for _, v := range items {
+		if _, err := u.finished(v); err != nil {
+			return err
+		}
 	}
 	return u.push(pvOther)
 }
 
 func (u *unpickler) extend(many bool) error {
-	items, err := u.operands(many)
+	items, err := u.operands(many, 1)
 	if err != nil {
 		return err
 	}
 	top := u.top()
-	if top.kind() != pvList {
+	if top.kind() != pvOpenList {
 		return u.damaged("something is appended to what is not a list")
 	}
-	if err := u.build(itemRoom * len(items)); err != nil {
-		return err
+	l := u.openLists.at(top.index())
+	u.spread(l)
+	for _, v := range items {
+		if err := u.item(l, v); err != nil {
+			return err
+		}
 	}
-	l := u.lists.at(top.index())
-	l.items = append(l.items, items...)
-	return nil
+	return u.build(itemRoom * (len(l.items) - l.counted(len(l.items))))
 }
 
 func (u *unpickler) assign(many bool) error {
-	var items []pval
-	var err error
-	if many {
-		items, err = u.popMark()
-	} else {
-		items, err = u.pop(2)
-	}
+	items, err := u.operands(many, 2)
 	if err != nil {
 		return err
 	}
 	top := u.top()
-	if top.kind() != pvDict || len(items)%2 != 0 {
+	if top.kind() != pvOpenDict || len(items)%2 != 0 {
 		return u.damaged("a key and a value are given to what is not a dictionary")
 	}
-	r := u.dicts.at(top.index())
+	r := &u.openDicts.at(top.index()).record
 	for i := 0; i+1 < len(items); i += 2 {
-		u.set(r, items[i], items[i+1])
+		key, v := items[i], items[i+1]
+		if key.open() || v.open() {
+			if key, err = u.finished(key); err != nil {
+				return err
+			}
+			if v, err = u.finished(v); err != nil {
+				return err
+			}
+		}
+		u.set(r, key, v)
 	}
 	return nil
-}
-
-func (u *unpickler) operands(many bool) ([]pval, error) {
-	if many {
-		return u.popMark()
-	}
-	return u.pop(1)
 }
 
 // top is the value that an instruction works on.
@@ -374,12 +444,4 @@ func (u *unpickler) top() pval {
 		return pvOther
 	}
 	return u.stack[len(u.stack)-1]
-}
-
-// items are the items of a list; nil of anything else.
-func (u *unpickler) items(v pval) []pval {
-	if v.kind() != pvList {
-		return nil
-	}
-	return u.lists.at(v.index()).items
 }

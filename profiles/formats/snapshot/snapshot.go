@@ -52,14 +52,13 @@ func looksPickled(head []byte) bool {
 }
 
 func decodeSnapshot(name string, r io.Reader, total, device int, poll *engine.Poll) (*profiles.Profile, error) {
-	u := newUnpickler(r, total, poll)
+	u := newUnpickler(r, total, maxTrace, poll)
 	root, err := u.run()
 	if err != nil {
 		return nil, err
 	}
-	// What follows needs the objects, not the machine.
-	u.stack, u.memo, u.stacks.known = nil, chunks[pval]{}, nil
-	b, err := newSnapshot(u, root, device, maxTrace)
+	u.forget()
+	b, err := newSnapshot(u, root, device)
 	if err != nil {
 		return nil, err
 	}
@@ -74,15 +73,14 @@ func decodeSnapshot(name string, r io.Reader, total, device int, poll *engine.Po
 // record is what is kept of a dictionary: the fields of segments, blocks,
 // events and frames, and of the whole snapshot, in the same few places.
 type record struct {
-	at      int64 // address; device_free of an event oom; line of a frame
-	size    int64 // size, total_size; of a frame, its place in the stacks
-	a       pval  // frames (as a stack), device_traces; filename of a frame
-	b       pval  // requested_size, blocks, segments; name of a frame; time of an event
-	device  int16
-	stream  int16
-	is      snapWord // action of an event, state of a block
-	has     uint8
-	isFrame bool
+	at     int64 // address; device_free of an event oom; line of a frame
+	size   int64 // size, total_size
+	a      pval  // frames (as a stack), device_traces; filename of a frame
+	b      pval  // requested_size, blocks, segments; name of a frame; time of an event
+	device int16
+	stream int16
+	is     snapWord // action of an event, state of a block
+	has    uint8
 }
 
 const noDevice = -1
@@ -92,6 +90,8 @@ const (
 	hasAt uint8 = 1 << iota
 	hasSize
 	isExpandable
+	isEvent
+	isFrame
 )
 
 // snapWord is a word of PyTorch's.
@@ -117,61 +117,115 @@ var words = map[string]snapWord{
 	"inactive": stateFree, "active_allocated": stateUsed, "active_pending_free": stateUsed, "active_awaiting_free": stateUsed,
 }
 
+// field is a key of a dictionary.
+type field uint8
+
+const (
+	noField field = iota
+	fieldAddress
+	fieldSize
+	fieldAction
+	fieldState
+	fieldFrames
+	fieldTime
+	fieldStream
+	fieldSettings
+	fieldTraces
+	fieldParts // of a segment or a snapshot
+	fieldRequested
+	fieldHistory // of blocks, before PyTorch 2.1
+	fieldDevice
+	fieldExpandable
+	fieldFile
+	fieldName
+	fieldLine
+)
+
+var fields = map[string]field{
+	"addr": fieldAddress, "address": fieldAddress, "device_free": fieldAddress,
+	"size": fieldSize, "total_size": fieldSize, "real_size": fieldSize, "requested_size": fieldRequested,
+	"action": fieldAction, "state": fieldState, "frames": fieldFrames, "time_us": fieldTime, "stream": fieldStream,
+	"PYTORCH_CUDA_ALLOC_CONF": fieldSettings, "PYTORCH_ALLOC_CONF": fieldSettings,
+	"device_traces": fieldTraces, "blocks": fieldParts, "segments": fieldParts, "history": fieldHistory, "device": fieldDevice,
+	"is_expandable": fieldExpandable, "filename": fieldFile, "name": fieldName, "line": fieldLine,
+}
+
 // set gives a dictionary a field. Fields that are not known, or not of the kind
 // that they should be, are skipped: what needs them says that they are missing.
 func (u *unpickler) set(r *record, key, value pval) {
-	switch string(u.text(key)) {
-	case "addr", "address", "device_free":
-		if value.kind() == pvInt {
-			r.at, r.has = value.int(), r.has|hasAt
+	if key.kind() != pvText {
+		return
+	}
+	f := u.texts.list[key.index()].field
+	if value.kind() == pvInt {
+		u.setNumber(r, f, value)
+		return
+	}
+	switch f {
+	case fieldAction:
+		r.is, r.has = u.word(value), r.has|isEvent
+	case fieldState:
+		r.is = u.word(value)
+	case fieldFrames:
+		if value.kind() == pvStack {
+			r.a = value
 		}
-	case "size", "total_size", "real_size":
-		if value.kind() == pvInt {
-			r.size, r.has = value.int(), r.has|hasSize
-		}
-	case "action", "state":
-		r.is = words[string(u.text(value))]
-	case "frames":
-		r.a = u.stackOf(value)
-	case "time_us":
-		if value.kind() == pvInt {
-			r.b = value
-		}
-	case "stream":
-		if value.kind() == pvInt {
-			r.stream = u.streamOf(value.int())
-		}
-	case "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF":
+	case fieldSettings:
 		u.conf = value
-	case "device_traces":
+	case fieldTraces:
 		r.a = value
-	case "blocks", "segments":
+	case fieldParts:
 		r.b = value
-	case "requested_size": // segments have one, too
-		if r.b.kind() != pvList {
-			r.b = value
-		}
-	case "history": // of blocks, before PyTorch 2.1
+	case fieldHistory:
 		if items := u.items(value); len(items) > 0 && items[0].kind() == pvDict {
 			r.a = u.dicts.at(items[0].index()).a
 		}
-	case "device":
-		if value.kind() == pvInt && value.int() >= 0 && value.int() < 1<<15 {
-			r.device = int16(value.int())
-		}
-	case "is_expandable":
+	case fieldExpandable:
 		if value == pvTrue {
 			r.has |= isExpandable
 		}
-	case "filename":
-		r.a, r.isFrame = value, true
-	case "name":
+	case fieldFile:
+		r.a, r.has = value, r.has|isFrame
+	case fieldName:
 		r.b = value
-	case "line":
-		if value.kind() == pvInt {
-			r.at = value.int()
-		}
 	}
+}
+
+// setNumber gives a dictionary a field that is a number. What should be none is nothing.
+func (u *unpickler) setNumber(r *record, f field, value pval) {
+	n := value.int()
+	switch f {
+	case fieldAddress:
+		r.at, r.has = n, r.has|hasAt
+	case fieldSize:
+		r.size, r.has = n, r.has|hasSize
+	case fieldTime:
+		r.b = value
+	case fieldStream:
+		r.stream = u.streamOf(n)
+	case fieldRequested: // segments have one, too
+		if k := r.b.kind(); k != pvList && k != pvStack {
+			r.b = value
+		}
+	case fieldDevice:
+		if n >= 0 && n < 1<<15 {
+			r.device = int16(n)
+		}
+	case fieldLine:
+		r.at = n
+	case fieldAction:
+		r.is, r.has = unknownWord, r.has|isEvent
+	case fieldFile:
+		r.has |= isFrame
+	}
+}
+
+// word is what a text means that is an action or a state.
+func (x *values) word(v pval) snapWord {
+	if v.kind() != pvText {
+		return unknownWord
+	}
+	return x.texts.list[v.index()].word
 }
 
 // streamOf numbers the streams in the order in which they come.

@@ -91,12 +91,12 @@ func TestSnapshotCut(t *testing.T) {
 		events = append(events, snapEvent("alloc", 512*i, 512, list()), snapEvent("free_requested", 512*i, 512, list()), snapEvent("free_completed", 512*i, 512, list()))
 	}
 	data := pickle(4, pyDict{"segments", list(segment(0, 0, 2*miB)), "device_traces", list(list(events...))})
-	u := newUnpickler(bytes.NewReader(data), 0, nil)
+	u := newUnpickler(bytes.NewReader(data), 0, 5, nil)
 	root, err := u.run()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := newSnapshot(u, root, profiles.AnyDevice, 5)
+	s, err := newSnapshot(u, root, profiles.AnyDevice)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -319,7 +319,7 @@ func TestSnapshotDamaged(t *testing.T) {
 
 // TestSnapshotRoom: a small file cannot make much of itself.
 func TestSnapshotRoom(t *testing.T) {
-	u := newUnpickler(strings.NewReader("\x80\x04]("+strings.Repeat("}\x94", 1000)+"e."), 0, nil)
+	u := newUnpickler(strings.NewReader("\x80\x04]("+strings.Repeat("}\x94", 1000)+"e."), 0, maxTrace, nil)
 	u.most = 40_000
 	_, err := u.run()
 	if err == nil || !strings.Contains(err.Error(), "would take more than") {
@@ -336,8 +336,10 @@ func TestSnapshotHostile(t *testing.T) {
 		events.items = append(events.items, &event)
 		segments.items = append(segments.items, segment(0, 0, 2*miB, &block, &block, &block))
 	}
-	const want = "The snapshot makes no sense: events, segments or blocks stand in several places. "
-	for _, v := range []any{pyDict{"device_traces", list(events)}, pyDict{"segments", segments}} {
+	for want, v := range map[string]any{
+		"Event 1 is not a dictionary. ":                                             pyDict{"device_traces", list(events)},
+		"The snapshot makes no sense: segments or blocks stand in several places. ": pyDict{"segments", segments},
+	} {
 		if _, err := profiles.Decode("x", profiles.Bytes(pickle(4, v)), nil); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("the same dictionary again and again: %v, want %q", err, want)
 		}
@@ -349,12 +351,12 @@ func TestSnapshotHostile(t *testing.T) {
 		trace = append(trace, snapEvent("alloc", 512*i, 512, list(snapFrame(long, long, i+1))))
 	}
 	data := pickle(4, pyDict{"device_traces", list(list(trace...))})
-	u := newUnpickler(bytes.NewReader(data), len(data), nil)
+	u := newUnpickler(bytes.NewReader(data), len(data), maxTrace, nil)
 	root, err := u.run()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := newSnapshot(u, root, profiles.AnyDevice, maxTrace)
+	s, err := newSnapshot(u, root, profiles.AnyDevice)
 	if err == nil {
 		err = s.play()
 	}

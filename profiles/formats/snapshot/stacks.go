@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"encoding/binary"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,69 +12,155 @@ import (
 // stacks are the call stacks of a snapshot, equal ones once, and what they are called.
 type stacks struct {
 	profiles.Stacks
-	known  map[uint64][]stackKey // by a sum over the frames
+	known  map[uint64]int32 // the newest stack with a sum over its frames
+	lists  map[uint64]namedList
 	calls  map[profiles.Call]int32
 	frames map[profiles.Frame]int32
+	places map[framePlace]int32
 	names  []string // of each call, once it was asked for
 	named  []bool
 }
 
-// stackKey is a list of frames, innermost first, and its stack.
-type stackKey struct {
-	frames []pval
-	stack  int32
+// framePlace is a frame by the numbers of its texts.
+type framePlace struct {
+	file, name pval
+	line       int64
 }
 
 func (s *stacks) init() {
-	s.known, s.calls, s.frames = map[uint64][]stackKey{}, map[profiles.Call]int32{}, map[profiles.Frame]int32{}
+	s.lists = map[uint64]namedList{}
+	s.known, s.calls, s.frames, s.places = map[uint64]int32{}, map[profiles.Call]int32{}, map[profiles.Frame]int32{}, map[framePlace]int32{}
 	s.Frames, s.Calls = make([]profiles.Frame, 1), make([]profiles.Call, 1)
 }
 
-// frameRoom is about what a frame takes, callRoom what a call does, and briefText how
-// much of a text is kept: texts are shared, and a long one may be named often. Stacks
-// are as deep as Python's, and a little deeper.
+// frameRoom is about what a frame takes, placeRoom and callRoom what another way to say
+// it and a call do, and briefText how much of a text is kept: texts are shared, and a
+// long one may be named often. Stacks are as deep as Python's, and a little deeper.
 const (
 	frameRoom = 600
+	placeRoom = 60
 	callRoom  = 60
 	briefText = 200
 	mostDeep  = 1100
 )
 
-// stackOf turns a list of frames, innermost first, into a stack, and forgets the
-// frames.
-func (u *unpickler) stackOf(v pval) pval {
-	if v.kind() != pvList {
-		return pvOther
-	}
-	l := u.lists.at(v.index())
-	if l.stack == pvOther {
-		l.stack = indexed(pvStack, int(u.stackFor(l.items[:min(len(l.items), mostDeep)])))
-		u.built -= itemRoom * len(l.items)
-		l.items = nil
-	}
-	return l.stack
-}
-
+// stackFor is the stack of a list of frames, innermost first.
 func (u *unpickler) stackFor(items []pval) (at int32) {
+	s := &u.stacks
 	sum := uint64(14695981039346656037) // FNV-1a, by words
 	for _, v := range items {
 		sum = (sum ^ uint64(v)) * 1099511628211
 	}
-	for _, k := range u.stacks.known[sum] {
-		if slices.Equal(k.frames, items) {
-			return k.stack
-		}
+	if at, ok := s.known[sum]; ok && s.is(at, items) {
+		return at
 	}
 	for _, v := range slices.Backward(items) {
-		if v.kind() == pvDict {
-			if f := u.frameOf(u.dicts.at(v.index())); f > 0 {
-				at = u.call(profiles.Call{Parent: at, Frame: f})
-			}
+		if v.kind() == pvFrame {
+			at = u.call(profiles.Call{Parent: at, Frame: int32(v.index())})
 		}
 	}
-	u.built += 8*len(items) + callRoom // if that is too much, the next object says so
-	u.stacks.known[sum] = append(u.stacks.known[sum], stackKey{slices.Clone(items), at})
+	u.built += callRoom // if that is too much, the next object says so
+	s.known[sum] = at
 	return at
+}
+
+// namedList is a list of frames as it is written where all were named before, and its
+// stack. Most lists of a snapshot are equal to such a one.
+type namedList struct {
+	text  string
+	stack int32
+}
+
+// Lists that are known as they are written, and what one takes beside its text.
+const (
+	mostLists     = 1 << 16
+	namedListRoom = 100
+)
+
+// namedFrames reads the items of an empty list up to and with the instruction that
+// appends them, if they are all frames that are named by the memo. It says whether that
+// is so; otherwise nothing is read.
+func (u *unpickler) namedFrames(l *openList) bool {
+	if len(l.items) > 0 || l.trace != nil || l.stack != noStack {
+		return false
+	}
+	b, n := u.buf[u.lo:u.hi], 0
+	for n < len(b) && (b[n] == 'j' || b[n] == 'h') {
+		if n += 5; b[n-5] == 'h' {
+			n -= 3
+		}
+	}
+	if n >= len(b) || b[n] != 'e' || n == 0 {
+		return false
+	}
+	text := b[:n]
+	sum, rest := uint64(14695981039346656037), text // FNV-1a, by words
+	for ; len(rest) >= 8; rest = rest[8:] {
+		sum = (sum ^ binary.LittleEndian.Uint64(rest)) * 1099511628211
+	}
+	for _, c := range rest {
+		sum = (sum ^ uint64(c)) * 1099511628211
+	}
+	if known, ok := u.stacks.lists[sum]; ok && known.text == string(text) {
+		l.stack, u.lo = known.stack, u.lo+n+1
+		return true
+	}
+	if !u.nameFrames(l, text) {
+		return false
+	}
+	if len(u.stacks.lists) < mostLists {
+		u.stacks.lists[sum] = namedList{string(text), l.stack}
+		u.built += namedListRoom + n
+	}
+	u.lo += n + 1
+	return true
+}
+
+// nameFrames finds the stack of a list of which all items are named; false if one is
+// no frame.
+func (u *unpickler) nameFrames(l *openList, text []byte) bool {
+	var frames []pval
+	for len(text) > 0 {
+		i, n := int(text[1]), 2
+		if text[0] == 'j' {
+			i, n = int(binary.LittleEndian.Uint32(text[1:])), 5
+		}
+		if text = text[n:]; i >= u.memo.n {
+			return false
+		}
+		v := pval(*u.memo.at(i))
+		if v.kind() != pvFrame {
+			return false
+		}
+		frames = append(frames, v)
+	}
+	l.stack = u.stackFor(frames[:min(len(frames), mostDeep)])
+	return true
+}
+
+// spread makes the items of a list that has a stack, so that more can follow.
+func (u *unpickler) spread(l *openList) {
+	if l.stack == noStack {
+		return
+	}
+	for at := l.stack; at > 0; at = u.stacks.Calls[at].Parent {
+		l.items = append(l.items, indexed(pvFrame, int(u.stacks.Calls[at].Frame)))
+	}
+	l.framed, l.stack = len(l.items) > 0, noStack
+}
+
+// is says whether a stack is that of a list of frames, innermost first.
+func (s *stacks) is(at int32, items []pval) bool {
+	for _, v := range items {
+		if v.kind() != pvFrame {
+			continue
+		}
+		if at == 0 || s.Calls[at].Frame != int32(v.index()) {
+			return false
+		}
+		at = s.Calls[at].Parent
+	}
+	return at == 0
 }
 
 func (u *unpickler) call(c profiles.Call) int32 {
@@ -88,19 +175,16 @@ func (u *unpickler) call(c profiles.Call) int32 {
 	return at
 }
 
-// frameOf is the place of a frame among the stacks; 0 of what is none.
+// frameOf is the place of a frame among the stacks.
 func (u *unpickler) frameOf(r *record) int32 {
-	if !r.isFrame {
-		return 0
-	}
-	if r.size > 0 && r.has&hasSize == 0 {
-		return int32(r.size)
+	s, p := &u.stacks, framePlace{r.a, r.b, r.at}
+	if at, ok := s.places[p]; ok {
+		return at
 	}
 	file, name := u.text(r.a), u.text(r.b)
 	f := profiles.Frame{Line: int(max(0, min(r.at, 1<<31-1))),
 		File: profiles.CleanText(strings.ReplaceAll(string(file[max(0, len(file)-briefText):]), `\`, "/")),
 		Name: profiles.CleanText(string(name[:min(len(name), briefText)]))}
-	s := &u.stacks
 	at, ok := s.frames[f]
 	if !ok {
 		at = int32(len(s.Frames))
@@ -108,25 +192,20 @@ func (u *unpickler) frameOf(r *record) int32 {
 		s.frames[f] = at
 		u.built += frameRoom
 	}
-	if r.has&hasSize == 0 {
-		r.size = int64(at)
-	}
+	s.places[p] = at
+	u.built += placeRoom
 	return at
 }
 
-// name is the text for a stack; empty of anything else.
-func (s *stacks) name(v pval) string {
-	if v.kind() != pvStack || v.index() >= len(s.Calls) {
-		return ""
-	}
+// name is the text for a stack.
+func (s *stacks) name(stack int32) string {
 	if s.names == nil {
 		s.names, s.named = make([]string, len(s.Calls)), make([]bool, len(s.Calls))
 	}
-	i := v.index()
-	if !s.named[i] {
-		s.names[i], s.named[i] = profiles.Clip(s.describe(int32(i))), true
+	if !s.named[stack] {
+		s.names[stack], s.named[stack] = profiles.Clip(s.describe(stack)), true
 	}
-	return s.names[i]
+	return s.names[stack]
 }
 
 // describe names the innermost Python frame outside PyTorch, with the module or

@@ -1,0 +1,134 @@
+package snapshot
+
+import (
+	"iter"
+	"slices"
+)
+
+// event is an event of the allocator.
+type event struct {
+	at, size int64
+	time     int64 // as recorded; 0 if it was not
+	stack    int32
+	stream   int16
+	is       snapWord
+}
+
+// trace is the list of the events of a device: those that say something about addresses,
+// the newest ones.
+type trace struct {
+	number int
+	count  int       // of all items of the list
+	parts  [][]event // of tracePart events, but for the last one
+	first  int       // of parts[0] that is kept
+	kept   int       // events
+	cut    int       // events that are not kept any more
+	spare  []event   // a part that they were in
+	failed bool      // a request found no room
+	bad    string    // what is wrong with an item, the first one that is wrong
+	badAt  int
+}
+
+const tracePart = 4096
+
+// add adds an event with its stack and returns how many more are kept now, at most so many: 0 or 1.
+func (t *trace) add(r *record, stack int32, most int) int {
+	t.count++
+	t.failed = t.failed || r.is == actionOOM
+	if r.is == unknownWord || r.is == actionFreeRequested {
+		return 0
+	}
+	if r.is == actionOOM && r.has&hasAt == 0 {
+		r.has, r.at = r.has|hasAt, 0
+	}
+	if bad := misplaced(r); bad != "" {
+		t.wrong(bad)
+		return 0
+	}
+	e := event{at: r.at, size: r.size, stack: stack, stream: r.stream, is: r.is}
+	if r.b.kind() == pvInt {
+		e.time = r.b.int()
+	}
+	if n := len(t.parts); n == 0 || len(t.parts[n-1]) == tracePart {
+		part := t.spare
+		if t.spare = nil; part == nil && n > 0 { // the first one grows
+			part = make([]event, 0, tracePart)
+		}
+		t.parts = append(t.parts, part)
+	}
+	last := &t.parts[len(t.parts)-1]
+	if *last = append(*last, e); t.kept < most {
+		t.kept++
+		return 1
+	}
+	t.cut++
+	if t.first++; t.first == tracePart {
+		t.spare, t.parts, t.first = t.parts[0][:0], t.parts[1:], 0
+	}
+	return 0
+}
+
+// skip counts an item that is no event: of dictionaries no more than that is wanted.
+func (t *trace) skip(v pval) {
+	t.count++
+	if v.kind() != pvDict && v.kind() != pvFrame {
+		t.wrong("is not a dictionary")
+	}
+}
+
+func (t *trace) wrong(what string) {
+	if t.bad == "" {
+		t.bad, t.badAt = what, t.count-1
+	}
+}
+
+// all are the events that are kept, the oldest first; none of nil.
+func (t *trace) all() iter.Seq[*event] {
+	return func(yield func(*event) bool) {
+		for k := 0; t != nil && k < len(t.parts); k++ {
+			part := t.part(k)
+			for i := range part {
+				if !yield(&part[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// backward are the events that are kept, the newest first; none of nil.
+func (t *trace) backward() iter.Seq[*event] {
+	return func(yield func(*event) bool) {
+		for k := 0; t != nil && k < len(t.parts); k++ {
+			part := t.part(len(t.parts) - 1 - k)
+			for i := range slices.Backward(part) {
+				if !yield(&part[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// part is what is kept of a part.
+func (t *trace) part(k int) []event {
+	if k == 0 {
+		return t.parts[0][t.first:]
+	}
+	return t.parts[k]
+}
+
+// size is how many events are kept, left how many not any more.
+func (t *trace) size() int {
+	if t == nil {
+		return 0
+	}
+	return t.kept
+}
+
+func (t *trace) left() int {
+	if t == nil {
+		return 0
+	}
+	return t.cut
+}

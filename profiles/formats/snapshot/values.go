@@ -1,0 +1,273 @@
+package snapshot
+
+import "slices"
+
+// pval is a value of a pickle: its kind in the low bits, and a number or an index above
+// them.
+type pval uint64
+
+// The kinds of values. Dictionaries and lists are open while they are being filled: each
+// stands once on the stack then. What takes them up finishes them: a dictionary becomes
+// an event of a trace, a frame or a record, a list a trace, a stack or a list.
+const (
+	pvOther pval = iota // None, floating-point numbers, tuples, large integers
+	pvInt
+	pvText
+	pvTrue
+	pvDict
+	pvList
+	pvStack // of a list of frames, and of an empty list, see stacks
+	pvFrame
+	pvTrace
+	pvOpenDict
+	pvOpenList
+	pvBits = 4
+)
+
+const pvMask = 1<<pvBits - 1
+
+func (v pval) kind() pval { return v & pvMask }
+func (v pval) open() bool { return v&pvMask >= pvOpenDict }
+func (v pval) index() int { return int(v >> pvBits) }
+func (v pval) int() int64 { return int64(v) >> pvBits }
+
+func indexed(kind pval, i int) pval { return pval(i)<<pvBits | kind }
+
+// integer is a number, if an address or a size may be so large.
+func integer(n int64) pval {
+	if v := pval(n)<<pvBits | pvInt; v.int() == n {
+		return v
+	}
+	return pvOther
+}
+
+// packed is a value in the memo. Numbers are never in that of a snapshot; large ones are
+// nothing there.
+func packed(v pval) uint32 {
+	if v>>32 > 0 {
+		return uint32(pvOther)
+	}
+	return uint32(v)
+}
+
+// chunks is a long list that grows without being copied, and keeps its room when it is
+// cut by setting n.
+type chunks[T any] struct {
+	parts [][]T
+	n     int
+}
+
+const chunkSize = 4096
+
+// full says whether another item takes more room.
+func (c *chunks[T]) full() bool { return c.n == len(c.parts)*chunkSize }
+
+// next is the place of another item, which has whatever was there before.
+func (c *chunks[T]) next() int {
+	if c.full() {
+		c.parts = append(c.parts, make([]T, chunkSize))
+	}
+	c.n++
+	return c.n - 1
+}
+
+func (c *chunks[T]) add(v T) int {
+	i := c.next()
+	*c.at(i) = v
+	return i
+}
+
+func (c *chunks[T]) at(i int) *T { return &c.parts[i/chunkSize][i%chunkSize] }
+
+// values are what a pickle is made of.
+type values struct {
+	openDicts chunks[openDict]
+	openLists chunks[openList]
+	dicts     chunks[record]
+	lists     chunks[[]pval]
+	traces    []*trace
+	texts     texts
+	stacks    stacks
+	streams   []int64
+	conf      pval // text of the allocator's settings
+}
+
+func (x *values) init() {
+	x.texts.known = map[string]pval{}
+	x.stacks.init()
+}
+
+// openDict is a dictionary that is being filled.
+type openDict struct {
+	record
+	open
+}
+
+// open is where what is being filled stands on the stack, and in the memo or noMemo.
+type open struct{ slot, memo int32 }
+
+// openList is a list that is being filled. Events go into the trace, and then all else
+// is only counted.
+type openList struct {
+	items   []pval
+	charged int // of items
+	framed  bool
+	trace   *trace
+	stack   int32 // of all its items, which then are not in items; or noStack
+	open
+}
+
+const noStack = -1
+
+const noMemo = -1
+
+// What is built takes, about, with what Go needs around it.
+const (
+	openRoom  = 64
+	dictRoom  = 40
+	listRoom  = 30
+	eventRoom = 32
+	traceRoom = 100
+)
+
+// counted says how many items were charged before, and that n are.
+func (l *openList) counted(n int) (before int) {
+	before, l.charged = l.charged, n
+	return before
+}
+
+// item adds a value to an open list.
+func (u *unpickler) item(l *openList, v pval) error {
+	if v.kind() == pvOpenDict {
+		if d := u.openDicts.at(v.index()); d.has&isEvent != 0 {
+			u.patch(d.memo, v, pvOther)
+			return u.event(l, &d.record)
+		}
+	}
+	if v.open() {
+		var err error
+		if v, err = u.finished(v); err != nil {
+			return err
+		}
+	}
+	if l.trace != nil {
+		l.trace.skip(v)
+		return nil
+	}
+	l.framed = l.framed || v.kind() == pvFrame
+	l.items = append(l.items, v)
+	return nil
+}
+
+// event adds an event to an open list, which is that of a trace.
+func (u *unpickler) event(l *openList, r *record) error {
+	if l.trace == nil {
+		l.trace = &trace{number: len(u.traces)}
+		for _, v := range l.items {
+			l.trace.skip(v)
+		}
+		l.items = l.items[:0]
+		u.traces = append(u.traces, l.trace)
+		if err := u.build(traceRoom); err != nil {
+			return err
+		}
+	}
+	return u.build(eventRoom * l.trace.add(r, u.stackOf(r.a), u.events))
+}
+
+// finished finishes a dictionary or a list that is taken up; other values stay what they
+// are.
+func (u *unpickler) finished(v pval) (pval, error) {
+	memo, out := int32(noMemo), v
+	var err error
+	switch v.kind() {
+	case pvOpenDict:
+		d := u.openDicts.at(v.index())
+		memo = d.memo
+		out, err = u.finishedDict(&d.record)
+	case pvOpenList:
+		l := u.openLists.at(v.index())
+		memo = l.memo
+		out, err = u.finishedList(l)
+	}
+	u.patch(memo, v, out)
+	return out, err
+}
+
+// patch puts what a value has become in its place in the memo, if it has one there.
+func (u *unpickler) patch(memo int32, was, v pval) {
+	if memo != noMemo && *u.memo.at(int(memo)) == packed(was) {
+		*u.memo.at(int(memo)) = packed(v)
+	}
+}
+
+// named is a value of the memo. What is named while it waits on the stack to be taken up
+// is finished: nothing in a snapshot contains itself. Events are not named again.
+func (u *unpickler) named(v pval) (pval, error) {
+	var o open
+	switch v.kind() {
+	case pvOpenDict:
+		d := u.openDicts.at(v.index())
+		if o = d.open; d.has&isEvent != 0 {
+			return pvOther, nil
+		}
+	case pvOpenList:
+		o = u.openLists.at(v.index()).open
+	default:
+		return v, nil
+	}
+	out, err := u.finished(v)
+	u.stack[o.slot] = out
+	return out, err
+}
+
+func (u *unpickler) finishedDict(r *record) (pval, error) {
+	if r.has&isFrame != 0 {
+		return indexed(pvFrame, int(u.frameOf(r))), nil
+	}
+	return indexed(pvDict, u.dicts.add(*r)), u.build(dictRoom)
+}
+
+func (u *unpickler) finishedList(l *openList) (pval, error) {
+	switch {
+	case l.stack != noStack:
+		return indexed(pvStack, int(l.stack)), nil
+	case l.trace != nil:
+		return indexed(pvTrace, l.trace.number), nil
+	case l.framed || len(l.items) == 0:
+		u.built -= itemRoom * l.counted(0)
+		return indexed(pvStack, int(u.stackFor(l.items[:min(len(l.items), mostDeep)]))), nil
+	}
+	return indexed(pvList, u.lists.add(slices.Clone(l.items))), u.build(listRoom)
+}
+
+// items are the items of a list; nil of anything else.
+func (x *values) items(v pval) []pval {
+	if v.kind() != pvList {
+		return nil
+	}
+	return *x.lists.at(v.index())
+}
+
+// traceOf is a trace; nil of anything else. A list without events is a trace, too.
+func (x *values) traceOf(v pval) *trace {
+	switch v.kind() {
+	case pvTrace:
+		return x.traces[v.index()]
+	case pvList:
+		t := &trace{}
+		for _, v := range x.items(v) {
+			t.skip(v)
+		}
+		return t
+	}
+	return nil
+}
+
+// stackOf is the place of a stack; 0 of anything else.
+func (x *values) stackOf(v pval) int32 {
+	if v.kind() != pvStack {
+		return 0
+	}
+	return int32(v.index())
+}

@@ -100,6 +100,11 @@ func strict(data []byte, into any) error {
 	return dec.Decode(into)
 }
 
+// heldPred says that the loop of torchtitan still held its logits in the backward. It let
+// them go on 2024-06-12 [torchtitan#391], and ran on PyTorch of the day: what is reduced
+// was then in a stream of its own, until 2024-06-27 [pytorch#129721].
+const heldPred = "pred is fp32 and still referenced in the backward"
+
 // setup is the Setup of a row.
 func (c *rowConfig) setup() (Setup, error) {
 	m := Lookup(c.Model)
@@ -117,6 +122,7 @@ func (c *rowConfig) setup() (Setup, error) {
 		Zero: c.Zero, Shard: c.Shard, FSDPOne: c.FSDPOne, NoReshard: c.Reshard != nil && !*c.Reshard, Static: c.Static,
 		Tensor: c.TP, NoSP: c.SP != nil && !*c.SP, Context: c.CP, Expert: c.EP, ExpertShard: c.ExpertShard,
 		Stages: c.PP, InFlight: c.InFlight, Buckets: c.Buckets}
+	s.ReduceAside = c.LossImpl == heldPred
 	if card := CardOf(c.HW); card != nil {
 		s.Workspace = card.Workspace
 	}

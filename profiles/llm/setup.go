@@ -51,6 +51,7 @@ type Setup struct {
 	Shard       int64        // [1]
 	FSDPOne     bool         // the buffers of FSDP on a single rank
 	NoReshard   bool         // gathered weights stay through the step
+	ReduceAside bool         // what FSDP reduces lies in the reductions' stream: PyTorch before June 2024
 	Static      bool         // gradients have a buffer that is never given back
 	Tensor      int64        // tensor parallel degree [1]
 	NoSP        bool         // norms and the residual stream are not split over it

@@ -195,7 +195,7 @@ func (p *program) reduceUnit(u *unit) {
 		return
 	}
 	p.give(p.reducing)
-	p.reducing = p.take(all, Buffers)
+	p.reducing = p.takeIn(p.reduceInput(), all, Buffers)
 	for i := range u.fresh {
 		p.give(u.fresh[i])
 	}
@@ -210,6 +210,10 @@ func (p *program) reduceUnit(u *unit) {
 		}
 	}
 	share := p.takeIn(reduce, out, Gradients)
+	if p.s.ReduceAside {
+		p.give(p.reducing)
+		p.reducing = 0
+	}
 	if stored != out {
 		narrow := p.takeIn(reduce, stored, Gradients)
 		p.give(share)
@@ -220,6 +224,15 @@ func (p *program) reduceUnit(u *unit) {
 		return
 	}
 	u.reduced = share
+}
+
+// reduceInput is the pool of what is reduced. Before June 2024 it was copied together in
+// the reductions' stream, which gives it back at once [pytorch#129721].
+func (p *program) reduceInput() pool {
+	if p.s.ReduceAside {
+		return reduce
+	}
+	return compute
 }
 
 // accumulate adds a micro batch's gradients up as they are, in the type of the reduction:

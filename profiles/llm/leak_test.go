@@ -35,6 +35,11 @@ func TestStepsEndWhereTheyBegan(t *testing.T) {
 		},
 		func(s *Setup) { s.Weight, s.HostStep, s.Buckets = 4, true, true },
 		func(s *Setup) { s.Compiled, s.Optimizer = true, "for-loop" },
+		func(s *Setup) {
+			s.LoRA, s.Base, s.Shard = &LoRA{Rank: 4, On: []string{"q"}}, "nf4", 2
+		},
+		func(s *Setup) { s.Float8, s.Gather, s.FSDPOne, s.ReduceAside = true, 1, true, true },
+		func(s *Setup) { s.Optimizer, s.Moments, s.Zero, s.Shard = "muon", 8, 1, 2 },
 	}
 	for _, m := range []*Model{dense, &tied, &moe, &latent, parallel} {
 		for i, set := range sets {

@@ -124,7 +124,7 @@ func (p *program) states() (n engine.Bytes) {
 	s := p.s
 	for _, u := range p.all() {
 		for _, w := range u.weights {
-			n += s.at(w, 3, s.storedBytes(w, s.Weight))
+			n += s.weightBytes(w)
 			if !w.trained {
 				continue
 			}

@@ -25,7 +25,10 @@ type Setup struct {
 	Moments   int64  // of all moments together [0]
 	Compute   int64  // of activations and gathered weights [2]
 	Reduce    int64  // of what is reduced [as the gradients]
-	Optimizer string // how its step is written: foreach, fused, for-loop, none [foreach]
+	Optimizer string // how its step is written: foreach, fused, for-loop, muon, none [foreach]
+	Base      string // of frozen products: same as the other weights, nf4, nf4-double [same]
+	Float8    bool   // products of the blocks in 8 bits
+	Gather    int64  // bytes of a weight of such a product while it is gathered [Compute]
 
 	// Program.
 	Norm       string   // eager, fused, layer, plain [eager]
@@ -78,6 +81,7 @@ type LoRA struct {
 	Scale   bool     // their output is scaled by an operator of its own
 	Params  int64    // all numbers of the adapters; 0: by the shapes
 	Stored  int64    // bytes of a stored number [4]
+	Moments int64    // of all moments of a number; -1: none [two of the stored type]
 }
 
 func (l *LoRA) has(name string) bool { return l != nil && slices.Contains(l.On, name) }
@@ -85,7 +89,7 @@ func (l *LoRA) has(name string) bool { return l != nil && slices.Contains(l.On, 
 var (
 	normKinds       = []string{"eager", "fused", "layer", "plain"}
 	checkpointKinds = []string{"none", "full", "sac_op", "sac_op_all", "modules"}
-	optimizerKinds  = []string{"foreach", "fused", "for-loop", "none"}
+	optimizerKinds  = []string{"foreach", "fused", "for-loop", "muon", "none"}
 )
 
 func orOne(n int64) int64 { return max(n, 1) }
@@ -118,7 +122,7 @@ func (s Setup) normal() (Setup, error) {
 		norm, s.Norm = "layer", "layer"
 	}
 	for _, err := range []error{word(&s.Norm, normKinds, norm), word(&s.Checkpoint, checkpointKinds, "none"),
-		word(&s.Loss, lossKinds, "fp32"), word(&s.Optimizer, optimizerKinds, "foreach")} {
+		word(&s.Loss, lossKinds, "fp32"), word(&s.Optimizer, optimizerKinds, "foreach"), word(&s.Base, baseKinds, "same")} {
 		if err != nil {
 			return s, err
 		}
@@ -130,6 +134,7 @@ func (s Setup) normal() (Setup, error) {
 	}
 	fill(&s.Weight, 2)
 	fill(&s.Compute, 2)
+	fill(&s.Gather, s.Compute)
 	fill(&s.Grad, s.Weight)
 	fill(&s.Reduce, s.Grad)
 	if s.Zero == 0 && (s.Shard > 1 || s.FSDPOne) {
@@ -140,7 +145,23 @@ func (s Setup) normal() (Setup, error) {
 		l := *s.LoRA
 		fill(&l.Bytes, s.Compute)
 		fill(&l.Stored, 4)
+		fill(&l.Moments, 2*l.Stored)
 		s.LoRA = &l
+	}
+	if s.Zero < 0 || s.Zero > 3 {
+		return s, fmt.Errorf("ZeRO-%d is not known; want 1, 2 or 3", s.Zero)
+	}
+	if s.HostStep && s.Optimizer == "muon" {
+		return s, fmt.Errorf("Muon's products on the host are not known")
+	}
+	if s.Base != "same" && s.LoRA == nil {
+		return s, fmt.Errorf("weights in 4 bits are for frozen ones with adapters beside them; there are no adapters")
+	}
+	if s.Base != "same" && s.Float8 {
+		return s, fmt.Errorf("products in 8 bits of weights in 4 bits are not known")
+	}
+	if s.Gather != s.Compute && (s.Gather != 1 || !s.Float8) {
+		return s, fmt.Errorf("weights gathered in %d bytes are not known; want those of the compute type, or 1 for products in 8 bits", s.Gather)
 	}
 	for _, m := range s.Recompute {
 		if modules[m] == nil {

@@ -258,6 +258,9 @@ func (p *program) optimize() {
 					continue
 				}
 				first := (n + 1) / 2
+				if s.orthogonal(w) {
+					first = n
+				}
 				p.moments = append(p.moments, p.take(s.at(w, 1, first), Moments), p.take(s.at(w, 1, n-first), Moments))
 			}
 		}
@@ -269,7 +272,8 @@ func (p *program) optimize() {
 }
 
 // stepTemps are the optimizer's temporaries: foreach has one number for every weight, the
-// loop over weights two for the one it is at [torch/optim/adamw.py].
+// loop over weights two for the one it is at [torch/optim/adamw.py]; Muon goes from matrix to
+// matrix.
 func (p *program) stepTemps() {
 	var temps []handle
 	for _, u := range p.all() {
@@ -277,7 +281,13 @@ func (p *program) stepTemps() {
 			n := p.s.at(w, 1, (p.s.momentBytes(w)+1)/2)
 			switch {
 			case !w.trained:
-			case p.s.Optimizer == "foreach":
+			case p.s.orthogonal(w):
+				var of []handle
+				for _, bytes := range p.s.muonTemps(w) {
+					of = append(of, p.take(bytes, StepTemps))
+				}
+				p.giveAll(of)
+			case p.s.Optimizer == "foreach", p.s.Optimizer == "muon":
 				temps = append(temps, p.take(n, StepTemps))
 			case p.s.Optimizer == "for-loop":
 				a := p.take(n, StepTemps)

@@ -24,46 +24,13 @@ func newUnit(ws []weight, b *block) *unit {
 	return &unit{weights: ws, block: b, grads: make([]handle, n), whole: make([]handle, n), fresh: make([]handle, n)}
 }
 
-// split is over how many ranks the states of a weight are shared.
-func (s *Setup) split(w weight) int64 {
-	if w.expert && s.Expert > 1 {
-		return s.ExpertShard
-	}
-	return s.Shard
-}
-
-// at is n numbers of a weight's share, if it is shared from a level of ZeRO on.
-func (s *Setup) at(w weight, zero int, bytes int64) engine.Bytes {
-	n := w.n
-	if s.Zero >= zero {
-		n = ceil(n, s.split(w))
-	}
-	return size(n, bytes)
-}
-
-// storedBytes are the bytes of a stored number: of an adapter its own.
-func (s *Setup) storedBytes(w weight, model int64) int64 {
-	if w.adapter {
-		return s.LoRA.Stored
-	}
-	return model
-}
-
-// momentBytes are those of all moments of a number: two of the adapter's type.
-func (s *Setup) momentBytes(w weight) int64 {
-	if w.adapter {
-		return 2 * s.LoRA.Stored
-	}
-	return s.Moments
-}
-
 // load takes the stored weights, and gradients that have a buffer.
 func (p *program) load(u *unit) {
 	for i, w := range u.weights {
 		if w.trained && p.s.Buckets {
 			u.states = append(u.states, p.take(size(w.n, p.s.storedBytes(w, p.s.Grad)), Buffers))
 		}
-		u.states = append(u.states, p.take(p.s.at(w, 3, p.s.storedBytes(w, p.s.Weight)), Weights))
+		u.states = append(u.states, p.take(p.s.weightBytes(w), Weights))
 		if w.trained && p.s.Master > 0 && !p.s.HostStep {
 			u.master = append(u.master, p.take(p.s.at(w, 1, p.s.Master), Masters))
 		}
@@ -83,13 +50,13 @@ func (p *program) unshard(u *unit) {
 	if !p.s.gathers() || u.whole[0] != 0 || u.incoming != 0 {
 		return
 	}
-	var all, own int64
+	var all, own engine.Bytes
 	for _, w := range u.weights {
-		all += w.n
-		own += ceil(w.n, p.s.split(w))
+		all += p.s.gathered(w, w.n)
+		own += p.s.gathered(w, ceil(w.n, p.s.split(w)))
 	}
-	share := p.takeIn(gather, size(own, p.s.Compute), Buffers)
-	u.incoming = p.takeIn(gather, size(all, p.s.Compute), Buffers)
+	share := p.takeIn(gather, own, Buffers)
+	u.incoming = p.takeIn(gather, all, Buffers)
 	p.give(share)
 }
 
@@ -100,7 +67,7 @@ func (p *program) cast(u *unit) {
 		return
 	}
 	for i, w := range u.weights {
-		if w.name != "embedding" && !w.adapter {
+		if w.name != "embedding" && !w.adapter && !p.s.quantised(w) {
 			u.whole[i] = p.take(size(w.n, p.s.Compute), Gathered)
 		}
 	}
@@ -117,7 +84,7 @@ func (p *program) receive(u *unit, forward bool) {
 		p.previous = 0
 	}
 	for i, w := range u.weights {
-		u.whole[i] = p.take(size(w.n, p.s.Compute), Gathered)
+		u.whole[i] = p.take(p.s.gathered(w, w.n), Gathered)
 	}
 	if forward {
 		p.previous = u.incoming

@@ -114,5 +114,7 @@ func (a Ask) with(changes engine.Args) (Ask, error) {
 	for name, value := range changes {
 		args = ask.With(args, name, value)
 	}
-	return New(a.Setup.Model, args)
+	b, err := New(a.Setup.Model, args)
+	b.Setup.tally = a.Setup.tally
+	return b, err
 }

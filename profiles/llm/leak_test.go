@@ -3,7 +3,7 @@ package llm
 import "testing"
 
 // However a step is set up, what is there after the third one was there after the
-// second: nothing is lost and nothing is given back twice.
+// second: nothing is lost and nothing is given back twice. It reaches no more than they did.
 func TestStepsEndWhereTheyBegan(t *testing.T) {
 	dense := &Model{Name: "dense", Layers: 3, Hidden: 64, Heads: 4, Keys: 2, Head: 16, Wide: 96, Words: 512, Gated: true, QKNorm: true}
 	tied := *dense
@@ -54,8 +54,11 @@ func TestStepsEndWhereTheyBegan(t *testing.T) {
 						of.first, of.last = (i+len(mode))%3 > 0, (i+len(loss))%2 > 0 // also what is in the middle of a pipeline
 						p := newProgram(&s, of)
 						p.play(2)
-						was := p.live
+						was, peak, pools := p.live, p.peak, p.poolPeaks
 						p.step()
+						if p.peak != peak || p.poolPeaks != pools {
+							t.Fatalf("%s, set %d, %s, %s with %d bytes held: the third step reaches %d bytes, in pools %d; the first two %d, %d", m.Name, i, mode, loss, held, p.peak, p.poolPeaks, peak, pools)
+						}
 						if p.live != was {
 							t.Fatalf("%s, set %d, %s, %s with %d bytes held: %d bytes are there after two steps, %d after three", m.Name, i, mode, loss, held, was, p.live)
 						}

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+
+	"memtide/engine"
 )
 
 // Row is a published figure with the configuration that it belongs to.
@@ -177,10 +180,10 @@ func (c *rowConfig) narrow(s *Setup) error {
 		if n < 0.55 {
 			s.Base = "nf4-double"
 		}
-	case n != float64(int64(n)):
+	case n != math.Trunc(n):
 		return fmt.Errorf("weights of %g bytes are not known", n)
 	default:
-		s.Weight = int64(n)
+		s.Weight = engine.Int64(n)
 	}
 	return nil
 }

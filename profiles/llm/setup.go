@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -69,6 +70,7 @@ type Setup struct {
 	Workspace   engine.Bytes // of cuBLAS, once for each thread
 	Buckets     bool         // gradients are copied into the buckets of DDP
 
+	tally    *tally
 	lateLoss bool // the loss of a micro batch waits until its backward follows
 }
 
@@ -148,36 +150,46 @@ func (s Setup) normal() (Setup, error) {
 		fill(&l.Moments, 2*l.Stored)
 		s.LoRA = &l
 	}
+	return s, cmp.Or(s.checkTypes(), s.checkRanks())
+}
+
+// checkTypes reports types of states that are not understood.
+func (s *Setup) checkTypes() error {
 	if s.Zero < 0 || s.Zero > 3 {
-		return s, fmt.Errorf("ZeRO-%d is not known; want 1, 2 or 3", s.Zero)
+		return fmt.Errorf("ZeRO-%d is not known; want 1, 2 or 3", s.Zero)
 	}
 	if s.HostStep && s.Optimizer == "muon" {
-		return s, fmt.Errorf("Muon's products on the host are not known")
+		return fmt.Errorf("Muon's products on the host are not known")
 	}
 	if s.Base != "same" && s.LoRA == nil {
-		return s, fmt.Errorf("weights in 4 bits are for frozen ones with adapters beside them; there are no adapters")
+		return fmt.Errorf("weights in 4 bits are for frozen ones with adapters beside them; there are no adapters")
 	}
 	if s.Base != "same" && s.Float8 {
-		return s, fmt.Errorf("products in 8 bits of weights in 4 bits are not known")
+		return fmt.Errorf("products in 8 bits of weights in 4 bits are not known")
 	}
 	if s.Gather != s.Compute && (s.Gather != 1 || !s.Float8) {
-		return s, fmt.Errorf("weights gathered in %d bytes are not known; want those of the compute type, or 1 for products in 8 bits", s.Gather)
+		return fmt.Errorf("weights gathered in %d bytes are not known; want those of the compute type, or 1 for products in 8 bits", s.Gather)
 	}
+	return nil
+}
+
+// checkRanks reports what does not divide among ranks, and names that are not known.
+func (s *Setup) checkRanks() error {
 	for _, m := range s.Recompute {
 		if modules[m] == nil {
-			return s, fmt.Errorf("module %q to recompute is not known", m)
+			return fmt.Errorf("module %q to recompute is not known", m)
 		}
 	}
 	if moe := s.Model.MoE; s.Expert > 1 && (moe == nil || moe.Experts%s.Expert != 0) {
-		return s, fmt.Errorf("the experts of %s do not divide among %d ranks", s.Model.Name, s.Expert)
+		return fmt.Errorf("the experts of %s do not divide among %d ranks", s.Model.Name, s.Expert)
 	}
 	if s.Schedule != "" && pipeline.Stages(s.Schedule, 1, 1) == 0 {
-		return s, fmt.Errorf("schedule %q is not known; want one of %q", s.Schedule, pipeline.Names())
+		return fmt.Errorf("schedule %q is not known; want one of %q", s.Schedule, pipeline.Names())
 	}
 	if s.Tensor > 1 && s.Model.Heads%s.Tensor != 0 {
-		return s, fmt.Errorf("%d heads do not divide among %d ranks", s.Model.Heads, s.Tensor)
+		return fmt.Errorf("%d heads do not divide among %d ranks", s.Model.Heads, s.Tensor)
 	}
-	return s, nil
+	return nil
 }
 
 // tokens of a rank: of the products, and of the residual stream.

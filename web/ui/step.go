@@ -251,9 +251,9 @@ func (c *Step) Answers() []StepAnswer {
 		return a
 	}
 	return []StepAnswer{
-		number("longest", "seq", "Longest sequence that fits", " tokens", r.Longest, 3),
-		number("most", "batch", "Most sequences at once", "", r.Batch, 4),
-		number("fewest", "gpus", "Fewest cards", "", r.Fewest, 4),
+		number("longest", "seq", "Longest sequence that fits", " tokens", r.Longest, 4),
+		number("most", "batch", "Most sequences at once", "", r.Batch, 5),
+		number("fewest", "gpus", "Fewest cards", "", r.Fewest, 5),
 		{ID: "chain", Do: "step-chain", question: wordsExplore, answer: "Explore its schedule", Off: c.reply() == nil || c.S.Late()},
 	}
 }

@@ -40,14 +40,24 @@ func TestStepsEndWhereTheyBegan(t *testing.T) {
 		},
 		func(s *Setup) { s.Float8, s.Gather, s.FSDPOne, s.ReduceAside = true, 1, true, true },
 		func(s *Setup) { s.Optimizer, s.Moments, s.Zero, s.Shard = "muon", 8, 1, 2 },
+		func(s *Setup) { s.Checkpoint, s.Group, s.Shard, s.Accumulate = "full", 2, 2, 2 },
+		func(s *Setup) { s.Checkpoint, s.Group, s.OffloadX = "full", 3, true },
+		func(s *Setup) { s.Every, s.OffloadX, s.Shard = 2, true, 2 },
+		func(s *Setup) { s.First, s.OffloadX = 1, true },
+		func(s *Setup) { s.Checkpoint, s.Stash, s.Shard = "none", true, 2 },
+		func(s *Setup) { s.Checkpoint, s.Stash, s.LoRA = "none", true, &LoRA{Rank: 4, On: []string{"q"}} },
 	}
 	for _, m := range []*Model{dense, &tied, &moe, &latent, parallel} {
 		for i, set := range sets {
 			for _, mode := range checkpointKinds {
 				for _, loss := range lossKinds {
 					for _, held := range []int64{0, 2, 4} {
-						s := Setup{Model: m, Batch: 2, Seq: 64, Checkpoint: mode, Loss: loss, LogitsHeld: held, LossChunk: 50, RepeatKeys: true, Recompute: []string{"layernorm", "moe"}}
+						s := Setup{Model: m, Batch: 2, Seq: 64, Checkpoint: mode, Budget: 40, Loss: loss, LogitsHeld: held, LossChunk: 50, RepeatKeys: true, Recompute: []string{"layernorm", "moe"}}
 						set(&s)
+						if s.Checkpoint != mode && mode != checkpointKinds[0] {
+							continue // the set has a policy of its own
+						}
+						s.Compiled = s.Compiled || mode == "budget"
 						s = normal(t, s)
 						s.lateLoss = i%2 == 1
 						of := s.end(true, true)

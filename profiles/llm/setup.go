@@ -39,10 +39,15 @@ type Setup struct {
 	FusedQKV   bool     // one product makes queries, keys and values
 	PlainDQ    bool     // attention's backward has no fp32 sum of query gradients
 	Compiled   bool     // blocks go through torch.compile
-	Checkpoint string   // none, full, sac_op, sac_op_all, modules [none]
+	Checkpoint string   // see checkpointKinds [none]
+	Every      int64    // of a rank's blocks each so many-th alone is checkpointed [1]
+	First      int64    // of a rank's blocks so many of the first alone are checkpointed [all]
+	Group      int64    // blocks that are one checkpoint [1]
+	Budget     int64    // of checkpointing by a budget: per cent of what a compiled block keeps
 	Keep       []string // values by name that a full checkpoint keeps all the same
 	Recompute  []string // of checkpointing by modules: what is computed again
 	OffloadX   bool     // block inputs wait in host memory
+	Stash      bool     // and so does all else that blocks keep
 	HostStep   bool     // moments, masters and the optimizer's step are the host's
 	StepInBack bool     // the optimizer steps on each gradient as it appears
 	Loss       string   // see lossKinds [fp32]
@@ -90,7 +95,7 @@ func (l *LoRA) has(name string) bool { return l != nil && slices.Contains(l.On, 
 
 var (
 	normKinds       = []string{"eager", "fused", "layer", "plain"}
-	checkpointKinds = []string{"none", "full", "sac_op", "sac_op_all", "modules"}
+	checkpointKinds = []string{"none", "full", "sac_op", "sac_op_all", "dots", "modules", "budget"}
 	optimizerKinds  = []string{"foreach", "fused", "for-loop", "muon", "none"}
 )
 
@@ -107,7 +112,7 @@ func (s Setup) normal() (Setup, error) {
 	if s.Seq <= 0 || s.Seq > 1<<32 || s.Batch > 1<<20 {
 		return s, fmt.Errorf("%d sequences of %d tokens; want 1 to 2^20 of 1 to 2^32", s.Batch, s.Seq)
 	}
-	for _, n := range []*int64{&s.Batch, &s.Accumulate, &s.Shard, &s.Tensor, &s.Context, &s.Expert, &s.Stages, &s.InFlight} {
+	for _, n := range []*int64{&s.Batch, &s.Accumulate, &s.Shard, &s.Tensor, &s.Context, &s.Expert, &s.Stages, &s.InFlight, &s.Every, &s.Group} {
 		*n = orOne(*n)
 	}
 	word := func(v *string, known []string, otherwise string) error {
@@ -150,7 +155,7 @@ func (s Setup) normal() (Setup, error) {
 		fill(&l.Moments, 2*l.Stored)
 		s.LoRA = &l
 	}
-	return s, cmp.Or(s.checkTypes(), s.checkRanks())
+	return s, cmp.Or(s.checkTypes(), s.checkPolicy(), s.checkRanks())
 }
 
 // checkTypes reports types of states that are not understood.
@@ -169,6 +174,21 @@ func (s *Setup) checkTypes() error {
 	}
 	if s.Gather != s.Compute && (s.Gather != 1 || !s.Float8) {
 		return fmt.Errorf("weights gathered in %d bytes are not known; want those of the compute type, or 1 for products in 8 bits", s.Gather)
+	}
+	return nil
+}
+
+// checkPolicy reports what policies do not do together.
+func (s *Setup) checkPolicy() error {
+	switch {
+	case s.Group > 1 && (s.Checkpoint != "full" || s.Every > 1 || s.First > 0 || len(s.Keep) > 0):
+		return fmt.Errorf("several blocks are one checkpoint only where all blocks are checkpointed in full")
+	case s.Stash && s.Checkpoint != "none":
+		return fmt.Errorf("what blocks keep waits in host memory only where nothing is checkpointed; there is %q", s.Checkpoint)
+	case s.Checkpoint == "budget" && !s.Compiled:
+		return fmt.Errorf("a memory budget is the compiler's; the blocks are not compiled")
+	case s.Checkpoint == "budget" && (s.Budget < 0 || s.Budget > 100):
+		return fmt.Errorf("a memory budget of %d %% is not known; want 0 to 100", s.Budget)
 	}
 	return nil
 }

@@ -3,6 +3,8 @@ package llm
 import (
 	"fmt"
 	"time"
+
+	"memtide/engine"
 )
 
 // Shares and costs of the time model, which is an estimate: 20 % for dense models with
@@ -40,8 +42,36 @@ type work struct {
 	kernels   float64
 }
 
-func (w *work) add(t *tape) {
+// add counts all operators of a tape.
+func (w *work) add(t *tape) { w.some(t, func(op) bool { return true }) }
+
+// again counts what a block computes once more.
+func (w *work) again(b *block) {
+	if b.mode == "none" {
+		return
+	}
+	if b.mode == "full" { // whoever calls it runs all of it
+		w.add(b.tape)
+		return
+	}
+	stop := 0
+	w.some(b.tape, func(o op) bool {
+		stop++
+		for _, v := range o.out {
+			if root := b.values[v].root; root == v && !b.cached[root] {
+				return stop <= b.stop
+			}
+		}
+		return false
+	})
+}
+
+// some counts the operators of a tape that count.
+func (w *work) some(t *tape, counts func(op) bool) {
 	for _, o := range t.ops {
+		if !counts(o) {
+			continue
+		}
 		switch o.kind {
 		case opProduct:
 			at := 0
@@ -107,9 +137,9 @@ func StepTime(s Setup, c *Card) (time.Duration, error) {
 func (p *program) passSeconds(c *Card) (forward, back, late float64) {
 	s := p.s
 	forward, back, late = p.blockSeconds(c)
-	inner, outer := s.tokens()
-	if s.OffloadX {
-		x := float64(len(p.units)) * float64(outer*s.Model.Hidden*s.Compute) / c.Link
+	inner, _ := s.tokens()
+	if moved := p.moved(); moved > 0 {
+		x := float64(moved) / c.Link
 		forward, back = max(forward, x), max(back, x)
 	}
 	if p.last {
@@ -132,6 +162,22 @@ func (p *program) passSeconds(c *Card) (forward, back, late float64) {
 		forward, back = forward*rate, back*rate
 	}
 	return forward, back, min(late, back)
+}
+
+// moved are the bytes that go to the host in a forward, and come back in the backward.
+func (p *program) moved() (n engine.Bytes) {
+	for i, u := range p.units {
+		b := u.front()
+		if p.offloads(b) && int64(i)%p.s.Group == 0 {
+			n += b.values[0].bytes
+		}
+		for root, keepers := range b.keepers {
+			if p.s.Stash && keepers > 0 && root != 0 {
+				n += b.values[root].bytes
+			}
+		}
+	}
+	return n
 }
 
 // stepSeconds are those of the optimizer.
@@ -162,15 +208,9 @@ func (p *program) blockSeconds(c *Card) (forward, back, late float64) {
 		forward += w.seconds(c)
 		back += w.back(c)
 		late += c.products(w.products) - c.products(w.frozen)
-		switch p.s.Checkpoint {
-		case "full":
-			back += w.seconds(c)
-		case "sac_op":
-			back += c.products(w.products) / 2
-			fallthrough
-		case "sac_op_all":
-			back += w.traffic/(c.Bandwidth*trafficShare) + w.kernels*launch
-		}
+		var more work
+		more.again(u.front())
+		back += more.seconds(c)
 	}
 	return forward, back, late
 }

@@ -7,6 +7,7 @@ import "memtide/engine"
 type unit struct {
 	weights []weight
 	block   *block // nil of the root
+	light   *block // the block as it runs in the forward where several are one checkpoint, else nil
 
 	states   []handle // weights, masters, moments: they stay
 	master   []handle
@@ -22,6 +23,14 @@ type unit struct {
 func newUnit(ws []weight, b *block) *unit {
 	n := len(ws)
 	return &unit{weights: ws, block: b, grads: make([]handle, n), whole: make([]handle, n), fresh: make([]handle, n)}
+}
+
+// front is the block as it runs in the forward.
+func (u *unit) front() *block {
+	if u.light != nil {
+		return u.light
+	}
+	return u.block
 }
 
 // load takes the stored weights, and gradients that have a buffer.

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"fmt"
+	"strings"
 
 	"memtide/engine"
 	"memtide/profiles/llm/ask"
@@ -66,6 +67,8 @@ func (s *Setup) choose(p engine.Parsed) {
 		s.Moments = 2
 	case "sgd":
 		s.Moments = 0
+	case "sgd-momentum":
+		s.Moments = s.Weight
 	}
 	if loss := p.Word("loss"); loss != ask.Auto {
 		s.Loss, s.LogitsHeld = loss, 0
@@ -79,9 +82,19 @@ func (s *Setup) choose(p engine.Parsed) {
 	if kernel := p.Word("kernel"); kernel != ask.Auto {
 		s.Optimizer = kernel
 	}
+	if optimizer := p.Word("optimizer"); strings.HasPrefix(optimizer, "sgd") {
+		s.Optimizer = "fused" // it has no temporaries in any kernel [torch/optim/sgd.py]
+	} else if optimizer == "muon" {
+		s.Optimizer = optimizer
+	}
+	if s.Float8 = !p.Is("fp8", "none"); p.Is("fp8", "gathered") {
+		s.Gather = 1
+	}
+	s.Base = p.Word("base")
 	s.Checkpoint, s.OffloadX, s.Compiled, s.HostStep = p.Word("ckpt"), p.Is("offload", "yes"), p.Is("compile", "yes"), p.Is("host", "yes")
 	if rank := p.Int("lora"); rank > 0 {
-		s.LoRA = &LoRA{Rank: int64(rank), On: everyProduct}
+		moments := map[string]int64{"adamw-8bit": 2, "sgd": -1, "sgd-momentum": 4}[p.Word("optimizer")]
+		s.LoRA = &LoRA{Rank: int64(rank), On: everyProduct, Moments: moments}
 		s.Weight, s.Master, s.Moments = 2, 0, 0
 	}
 }
@@ -101,5 +114,7 @@ func (a Ask) with(changes engine.Args) (Ask, error) {
 	for name, value := range changes {
 		args = ask.With(args, name, value)
 	}
-	return New(a.Setup.Model, args)
+	b, err := New(a.Setup.Model, args)
+	b.Setup.tally = a.Setup.tally
+	return b, err
 }

@@ -119,8 +119,10 @@ func (b *builder) scatter(x valueID) valueID {
 
 // linear is a product from in to out numbers a token, with its adapter.
 func (b *builder) linear(x valueID, name string, in, out, bias int64) valueID {
-	w := weight{name: name, n: in*out + bias, trained: b.s.trains()}
+	w := weight{name: name, n: in*out + bias, trained: b.s.trains(), rows: in, cols: out}
 	o := op{kind: opProduct, in: []valueID{x}, weights: []weight{w}, flops: 2 * float64(b.inner) * float64(in) * float64(out)}
+	o.temp, o.back = b.narrowed(w, b.inner)
+	o.narrow = b.s.Float8
 	if w.trained {
 		o.keeps = []valueID{x}
 	}

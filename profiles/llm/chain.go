@@ -40,7 +40,7 @@ func Profile(s Setup, c *Card) (*profiles.Profile, error) {
 	p := newProgram(&s, s.end(true, true))
 	for _, u := range p.all() {
 		for _, w := range u.weights {
-			chain.Resident.Weights += s.at(w, 3, s.storedBytes(w, s.Weight))
+			chain.Resident.Weights += s.weightBytes(w)
 			if w.trained {
 				chain.Resident.Grads += s.at(w, 2, s.storedBytes(w, s.Grad))
 				chain.Resident.Optimizer += s.at(w, 1, s.Master) + s.at(w, 1, s.momentBytes(w))

@@ -59,10 +59,54 @@ type olderFields struct {
 	Positions int64 `json:"n_positions"`
 }
 
+// mptFields are those of MPT.
+type mptFields struct {
+	Layers    int64 `json:"n_layers"`
+	Hidden    int64 `json:"d_model"`
+	Heads     int64 `json:"n_heads"`
+	Ratio     int64 `json:"expansion_ratio"`
+	Positions int64 `json:"max_seq_len"`
+	NoBias    *bool `json:"no_bias"`
+	Attention struct {
+		ALiBi bool  `json:"alibi"`
+		Keys  int64 `json:"kv_n_heads"`
+		Norm  bool  `json:"qk_ln"`
+	} `json:"attn_config"`
+}
+
+// readMPT is an MPT, which has learned positions where attention has no slopes. What was
+// never published of the family is refused.
+func readMPT(data []byte, f *fields) (*Model, error) {
+	var p mptFields
+	if err := json.Unmarshal(data, &p); err != nil {
+		return nil, fmt.Errorf("config: %w", err)
+	}
+	if p.Attention.Norm || p.Attention.Keys != 0 && p.Attention.Keys != p.Heads || p.NoBias != nil && !*p.NoBias {
+		return nil, fmt.Errorf("config: an MPT with biases, qk_ln or shared keys is not understood")
+	}
+	if p.Heads <= 0 || p.Hidden <= 0 {
+		return nil, fmt.Errorf("config: n_heads or d_model is missing")
+	}
+	if p.Ratio == 0 {
+		p.Ratio = 4
+	}
+	m := mpt(f.Type, p.Layers, p.Hidden, p.Heads)
+	m.Wide, m.Words = p.Ratio*p.Hidden, f.Words
+	if f.Name != "" {
+		m.Name = f.Name
+	}
+	if !p.Attention.ALiBi {
+		m.Positions = p.Positions
+	}
+	return m, m.check()
+}
+
 // modelTypes say what a model_type means beside its sizes.
 var modelTypes = map[string]func(*Model, *fields){
 	"llama":   func(m *Model, f *fields) { m.Gated, m.QKVBias = true, f.QKVBias },
 	"mistral": func(m *Model, _ *fields) { m.Gated = true },
+	"phi3":    func(m *Model, _ *fields) { m.Gated = true },
+	"smollm3": func(m *Model, f *fields) { m.Gated, m.QKVBias = true, f.QKVBias },
 	"qwen2":   func(m *Model, _ *fields) { m.Gated, m.QKVBias = true, true },
 	"qwen3":   func(m *Model, _ *fields) { m.Gated, m.QKNorm = true, true },
 	"gemma":   func(m *Model, f *fields) { m.Gated, m.Tied = true, f.Tied == nil || *f.Tied },
@@ -130,6 +174,9 @@ func ReadConfig(data []byte) (*Model, error) {
 			*v.to = v.from
 		}
 	}
+	if f.Type == "mpt" {
+		return readMPT(data, &f)
+	}
 	return f.model()
 }
 
@@ -141,7 +188,7 @@ func Understood(data []byte) (string, error) {
 		return "", fmt.Errorf("config: %w", err)
 	}
 	var known []string
-	for _, t := range []reflect.Type{reflect.TypeFor[fields](), reflect.TypeFor[olderFields]()} {
+	for _, t := range []reflect.Type{reflect.TypeFor[fields](), reflect.TypeFor[olderFields](), reflect.TypeFor[mptFields]()} {
 		for f := range t.Fields() {
 			known = append(known, f.Tag.Get("json"))
 		}
@@ -200,6 +247,7 @@ func present(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "
 
 // types are the model_types that are understood, in order.
 func types() (out []string) {
+	out = []string{"mpt"}
 	for name := range modelTypes {
 		out = append(out, name)
 	}

@@ -21,6 +21,9 @@ func TestReadConfig(t *testing.T) {
 		{`{"model_type":"qwen3_moe","num_hidden_layers":48,"hidden_size":2048,"num_attention_heads":32,"num_key_value_heads":4,"head_dim":128,"intermediate_size":6144,"vocab_size":151936,"num_experts":128,"num_experts_per_tok":8,"moe_intermediate_size":768}`, 30532122624},
 		{`{"model_type":"mixtral","num_hidden_layers":32,"hidden_size":4096,"num_attention_heads":32,"num_key_value_heads":8,"intermediate_size":14336,"vocab_size":32000,"num_local_experts":8,"num_experts_per_tok":2}`, 46702792704},
 		{`{"model_type":"deepseek_v3","num_hidden_layers":61,"hidden_size":7168,"num_attention_heads":128,"intermediate_size":18432,"vocab_size":129280,"n_routed_experts":256,"num_experts_per_tok":8,"moe_intermediate_size":2048,"n_shared_experts":1,"first_k_dense_replace":3,"q_lora_rank":1536,"kv_lora_rank":512,"qk_nope_head_dim":128,"qk_rope_head_dim":64,"v_head_dim":128}`, 671026419200},
+		{`{"model_type":"phi3","num_hidden_layers":32,"hidden_size":3072,"num_attention_heads":32,"num_key_value_heads":32,"intermediate_size":8192,"vocab_size":32064,"tie_word_embeddings":false}`, 3821079552},
+		{`{"model_type":"smollm3","num_hidden_layers":36,"hidden_size":2048,"num_attention_heads":16,"num_key_value_heads":4,"intermediate_size":11008,"vocab_size":128256,"tie_word_embeddings":true}`, 3075098624},
+		{`{"model_type":"mpt","n_layers":32,"d_model":4096,"n_heads":32,"expansion_ratio":4,"max_seq_len":2048,"vocab_size":50432,"no_bias":true,"attn_config":{"alibi":true}}`, 6649286656},
 		{`{"model_type":"phi","num_hidden_layers":32,"hidden_size":2560,"num_attention_heads":32,"intermediate_size":10240,"vocab_size":51200}`, 2779683840},
 	} {
 		m, err := ReadConfig([]byte(c.config))
@@ -43,6 +46,8 @@ func TestReadConfigRefuses(t *testing.T) {
 		`{"model_type":"llama","text_config":{}}`:                                                               "text_config",
 		`{"model_type":"llama","is_encoder_decoder":true}`:                                                      "is_encoder_decoder",
 		`{"model_type":"llama","quantization_config":{"bits":4}}`:                                               "quantization_config",
+		`{"model_type":"mpt","n_heads":1,"d_model":8,"attn_config":{"qk_ln":true}}`:                             "qk_ln",
+		`{"model_type":"mpt","d_model":8}`:                                                                      "n_heads",
 		`{"model_type":"llama","hidden_size":8}`:                                                                "num_attention_heads",
 		`{"model_type":"llama","num_attention_heads":1}`:                                                        "layers",
 		`{"model_type":"mixtral","num_attention_heads":1,"num_hidden_layers":1,"hidden_size":1,"vocab_size":1}`: "experts",
@@ -59,6 +64,7 @@ func TestUnderstood(t *testing.T) {
 	for _, text := range []string{
 		`{"model_type": "gemma", "hidden_size": 2048, "num_hidden_layers": 18, "num_attention_heads": 8, "num_key_value_heads": 1, "head_dim": 256, "intermediate_size": 16384, "vocab_size": 256000, "tie_word_embeddings": false, "torch_dtype": "bfloat16", "vision_config": null}`,
 		`{"model_type": "gpt2", "n_layer": 12, "n_embd": 768, "n_head": 12, "n_positions": 1024, "vocab_size": 50257, "architectures": ["GPT2LMHeadModel"]}`,
+		`{"model_type": "mpt", "n_layers": 2, "d_model": 64, "n_heads": 2, "max_seq_len": 128, "vocab_size": 512, "attn_config": {"alibi": false}, "architectures": ["MPTForCausalLM"]}`,
 	} {
 		want, err := ReadConfig([]byte(text))
 		if err != nil {

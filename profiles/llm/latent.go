@@ -49,8 +49,12 @@ func (b *builder) experts(n valueID) valueID {
 	}
 	own := moe.Experts / b.s.Expert
 	grouped := func(x valueID, name string, in, out int64) valueID {
-		w := weight{name: name, n: own * in * out, trained: b.s.trains(), expert: true}
+		w := weight{name: name, n: own * in * out, trained: b.s.trains(), expert: true, rows: in, cols: out}
 		o := op{kind: opProduct, in: []valueID{x}, keeps: trainedKeep(b.s, x), weights: []weight{w}, flops: 2 * float64(rows) * float64(in) * float64(out)}
+		if b.s.quantised(w) {
+			o.temp = size(w.n, b.e)
+			o.back = o.temp
+		}
 		return b.add(o, name, size(rows*out, b.e))
 	}
 	gate := grouped(sent, "gate", m.Hidden, wide)

@@ -3,7 +3,7 @@ package llm
 import "testing"
 
 // However a step is set up, what is there after the third one was there after the
-// second: nothing is lost and nothing is given back twice.
+// second: nothing is lost and nothing is given back twice. It reaches no more than they did.
 func TestStepsEndWhereTheyBegan(t *testing.T) {
 	dense := &Model{Name: "dense", Layers: 3, Hidden: 64, Heads: 4, Keys: 2, Head: 16, Wide: 96, Words: 512, Gated: true, QKNorm: true}
 	tied := *dense
@@ -35,22 +35,40 @@ func TestStepsEndWhereTheyBegan(t *testing.T) {
 		},
 		func(s *Setup) { s.Weight, s.HostStep, s.Buckets = 4, true, true },
 		func(s *Setup) { s.Compiled, s.Optimizer = true, "for-loop" },
+		func(s *Setup) {
+			s.LoRA, s.Base, s.Shard = &LoRA{Rank: 4, On: []string{"q"}}, "nf4", 2
+		},
+		func(s *Setup) { s.Float8, s.Gather, s.FSDPOne, s.ReduceAside = true, 1, true, true },
+		func(s *Setup) { s.Optimizer, s.Moments, s.Zero, s.Shard = "muon", 8, 1, 2 },
+		func(s *Setup) { s.Checkpoint, s.Group, s.Shard, s.Accumulate = "full", 2, 2, 2 },
+		func(s *Setup) { s.Checkpoint, s.Group, s.OffloadX = "full", 3, true },
+		func(s *Setup) { s.Every, s.OffloadX, s.Shard = 2, true, 2 },
+		func(s *Setup) { s.First, s.OffloadX = 1, true },
+		func(s *Setup) { s.Checkpoint, s.Stash, s.Shard = "none", true, 2 },
+		func(s *Setup) { s.Checkpoint, s.Stash, s.LoRA = "none", true, &LoRA{Rank: 4, On: []string{"q"}} },
 	}
 	for _, m := range []*Model{dense, &tied, &moe, &latent, parallel} {
 		for i, set := range sets {
 			for _, mode := range checkpointKinds {
 				for _, loss := range lossKinds {
 					for _, held := range []int64{0, 2, 4} {
-						s := Setup{Model: m, Batch: 2, Seq: 64, Checkpoint: mode, Loss: loss, LogitsHeld: held, LossChunk: 50, RepeatKeys: true, Recompute: []string{"layernorm", "moe"}}
+						s := Setup{Model: m, Batch: 2, Seq: 64, Checkpoint: mode, Budget: 40, Loss: loss, LogitsHeld: held, LossChunk: 50, RepeatKeys: true, Recompute: []string{"layernorm", "moe"}}
 						set(&s)
+						if s.Checkpoint != mode && mode != checkpointKinds[0] {
+							continue // the set has a policy of its own
+						}
+						s.Compiled = s.Compiled || mode == "budget"
 						s = normal(t, s)
 						s.lateLoss = i%2 == 1
 						of := s.end(true, true)
 						of.first, of.last = (i+len(mode))%3 > 0, (i+len(loss))%2 > 0 // also what is in the middle of a pipeline
 						p := newProgram(&s, of)
 						p.play(2)
-						was := p.live
+						was, peak, pools := p.live, p.peak, p.poolPeaks
 						p.step()
+						if p.peak != peak || p.poolPeaks != pools {
+							t.Fatalf("%s, set %d, %s, %s with %d bytes held: the third step reaches %d bytes, in pools %d; the first two %d, %d", m.Name, i, mode, loss, held, p.peak, p.poolPeaks, peak, pools)
+						}
 						if p.live != was {
 							t.Fatalf("%s, set %d, %s, %s with %d bytes held: %d bytes are there after two steps, %d after three", m.Name, i, mode, loss, held, was, p.live)
 						}

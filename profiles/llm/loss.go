@@ -38,7 +38,7 @@ func (p *program) lossForward(w *pass, x handle) {
 	h := p.s.Model.Hidden
 	b := &builder{tape: newTape(size(outer*h, p.s.Compute), true), s: p.s, m: p.s.Model, e: p.s.Compute, outer: outer}
 	b.output = b.norm(blockInput, "final", outer, h)
-	w.loss.norm = newPlayed(b.tape, &Setup{Checkpoint: "none"})
+	w.loss.norm = newPlayed(b.tape, &Setup{}, "none")
 	w.loss.hidden, w.loss.kept = w.loss.norm.forward(p.ledger, x)
 	if w.loss.norm.keepers[0] > 0 {
 		w.loss.input = x

@@ -31,7 +31,7 @@ func (a Ask) fits(changes engine.Args) bool {
 	if err != nil {
 		return false
 	}
-	answer, err := b.answer(true)
+	answer, err := b.answer(b.enough())
 	return err == nil && answer.Verdict == Fits
 }
 

@@ -1,10 +1,7 @@
 package llm
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"memtide/engine"
@@ -47,17 +44,23 @@ type Answer struct {
 func (a *Answer) Margin() engine.Bytes { return a.Capacity - a.High }
 
 // Answer plays the setup.
-func (a Ask) Answer() (*Answer, error) { return a.answer(false) }
+func (a Ask) Answer() (*Answer, error) { return a.answer(engine.NoLimit) }
 
-// answer plays the setup; coarsely, what cannot fit is told without the allocator's part.
-func (a Ask) answer(coarse bool) (*Answer, error) {
+// probed is the limit of an answer without the allocator's part: what is reserved is then
+// what no allocator does without, and what does not fit by that does not fit.
+const probed engine.Bytes = 0
+
+// enough is the limit up to which the allocator's part can make a difference: beyond it
+// nothing fits.
+func (a Ask) enough() engine.Bytes {
+	return engine.Bytes(engine.Int64(float64(a.Card.Memory-a.Context) / (1 - uncertain)))
+}
+
+// answer plays the setup, without the allocator's part of what needs more than the limit.
+func (a Ask) answer(limit engine.Bytes) (*Answer, error) {
 	a.Setup.Workspace = a.Card.Workspace
 	if need := orOne(a.Setup.Shard) * orOne(a.Setup.Tensor) * orOne(a.Setup.Stages); a.GPUs < need {
 		return nil, fmt.Errorf("states over %d ranks, products over %d and a pipeline of %d need %d cards; there are %d", orOne(a.Setup.Shard), orOne(a.Setup.Tensor), orOne(a.Setup.Stages), need, a.GPUs)
-	}
-	limit := engine.NoLimit
-	if coarse {
-		limit = engine.Bytes(engine.Int64(float64(a.Card.Memory-a.Context) / (1 - uncertain)))
 	}
 	r, ranks, t, err := a.play(limit)
 	if err != nil {
@@ -124,7 +127,7 @@ func (p *program) states() (n engine.Bytes) {
 	s := p.s
 	for _, u := range p.all() {
 		for _, w := range u.weights {
-			n += s.at(w, 3, s.storedBytes(w, s.Weight))
+			n += s.weightBytes(w)
 			if !w.trained {
 				continue
 			}
@@ -135,115 +138,4 @@ func (p *program) states() (n engine.Bytes) {
 		}
 	}
 	return n
-}
-
-// Change is a plan with some knobs turned.
-type Change struct {
-	Names  []string
-	Args   engine.Args // all of the plan's
-	Answer *Answer
-	GPUs   int64
-	turned Ask
-}
-
-// Turn tries every knob on a question, one at a time, in their order.
-func Turn(a Ask, poll *engine.Poll) ([]Change, error) { return a.turn(false, poll) }
-
-func (a Ask) turn(coarse bool, poll *engine.Poll) ([]Change, error) {
-	var out []Change
-	for _, k := range knobs {
-		if err := poll.Err(); err != nil {
-			return out, err
-		}
-		changes := k.set(&a)
-		if changes == nil {
-			continue
-		}
-		b, err := a.with(changes)
-		if err != nil {
-			continue
-		}
-		answer, err := b.answer(coarse)
-		if err != nil {
-			continue // a knob that this setup does not have
-		}
-		out = append(out, Change{Names: []string{k.name}, Args: b.Args, Answer: answer, GPUs: b.GPUs, turned: b})
-	}
-	return out, nil
-}
-
-// Most of what a search for changes that fit looks at.
-const (
-	mostFixes = 3
-	widest    = 4 // changes that are combined further
-	deepest   = 4 // knobs of one combination
-)
-
-// Fixes finds up to three ways to make a question fit, none with a knob of
-// another one: single knobs, and where these are too few, knobs on top of those that freed
-// the most. Those of one depth come in the order of their cards and their step times.
-func Fixes(single []Change, poll *engine.Poll) (out []Change, err error) {
-	level := single
-	for range deepest {
-		var fits, rest []Change
-		for _, c := range level {
-			if c.Answer.Verdict == Fits {
-				fits = append(fits, c)
-			} else {
-				rest = append(rest, c)
-			}
-		}
-		slices.SortStableFunc(fits, func(a, b Change) int {
-			return cmp.Or(cmp.Compare(a.GPUs, b.GPUs), cmp.Compare(a.Answer.Time, b.Answer.Time))
-		})
-		for _, c := range fits {
-			if len(out) < mostFixes && !covered(out, c) {
-				out = append(out, c)
-			}
-		}
-		if len(out) == mostFixes {
-			return out, nil
-		}
-		slices.SortStableFunc(rest, func(a, b Change) int { return cmp.Compare(a.Answer.High, b.Answer.High) })
-		level = nil
-		for _, c := range rest[:min(len(rest), widest)] {
-			more, err := c.turned.turn(true, poll)
-			if err != nil {
-				return out, err
-			}
-			for _, m := range more {
-				m.Names = append(slices.Clone(c.Names), m.Names...)
-				if m.Answer.High < c.Answer.High && !again(m.Names) {
-					level = append(level, m)
-				}
-			}
-		}
-	}
-	return out, nil
-}
-
-// covered says whether a fix that was found turns one of the same knobs, to whatever
-// number.
-func covered(found []Change, c Change) bool {
-	return slices.ContainsFunc(found, func(f Change) bool {
-		return slices.ContainsFunc(c.Names, func(name string) bool {
-			return slices.ContainsFunc(f.Names, func(other string) bool { return numberless(name) == numberless(other) })
-		})
-	})
-}
-
-// again says whether the last knob of some is one of the others, to another number.
-func again(names []string) bool {
-	last := len(names) - 1
-	return slices.ContainsFunc(names[:last], func(name string) bool { return numberless(name) == numberless(names[last]) })
-}
-
-// numberless is a name without its digits.
-func numberless(name string) string {
-	return strings.Map(func(r rune) rune {
-		if '0' <= r && r <= '9' {
-			return -1
-		}
-		return r
-	}, name)
 }

@@ -58,7 +58,7 @@ func TestVerdicts(t *testing.T) {
 // What is found fits, turns different knobs, and says what it turned; it is the same
 // every time.
 func TestFixes(t *testing.T) {
-	knobs, err := Turn(small(), nil)
+	knobs, err := small().turn(nil)
 	if err != nil || len(knobs) < 8 {
 		t.Fatalf("%d knobs were turned (%v), want at least 8", len(knobs), err)
 	}
@@ -76,6 +76,7 @@ func TestFixes(t *testing.T) {
 	if all := len(names); len(slices.Compact(slices.Sorted(slices.Values(names)))) != all {
 		t.Errorf("the fixes turn %q; want each knob once", names)
 	}
+	knobs, _ = small().turn(nil)
 	again, _ := Fixes(knobs, nil)
 	for i := range fixes {
 		if !slices.Equal(fixes[i].Names, again[i].Names) {
@@ -132,9 +133,12 @@ func TestNoMost(t *testing.T) {
 
 // Knobs leave the question that they started from, and change it.
 func TestKnobsChangeACopy(t *testing.T) {
-	a := asked(engine.Args{"seq": "1024", "batch": "2", "gpus": "2", "shard": "zero1"})
-	before := maps.Clone(a.Args)
 	for _, k := range knobs {
+		a := asked(engine.Args{"seq": "1024", "batch": "2", "gpus": "2", "shard": "zero1"})
+		if k.name == "frozen products in 4 bits" { // there have to be some
+			a = asked(engine.Args{"lora": "8"})
+		}
+		before := maps.Clone(a.Args)
 		changes := k.set(&a)
 		b, err := a.with(changes)
 		if !maps.Equal(a.Args, before) {
@@ -172,8 +176,8 @@ func TestUseful(t *testing.T) {
 func TestPlan(t *testing.T) {
 	var told []int
 	p, err := small().Plan(nil, func(p *Plan) { told = append(told, p.Done) })
-	if err != nil || !slices.Equal(told, []int{1, 2, 3, 4}) || len(p.Changes) == 0 || len(p.Fixes) == 0 || p.Fewest == 0 {
-		t.Errorf("told %v, %d changes, %d fixes, %d cards (%v); want each of 4 stages and some of all", told, len(p.Changes), len(p.Fixes), p.Fewest, err)
+	if err != nil || !slices.Equal(told, []int{1, 2, 3, 4, 5}) || len(p.Changes) == 0 || len(p.Fixes) == 0 || p.Fewest == 0 {
+		t.Errorf("told %v, %d changes, %d fixes, %d cards (%v); want each of 5 stages and some of all", told, len(p.Changes), len(p.Fixes), p.Fewest, err)
 	}
 }
 
@@ -209,5 +213,58 @@ func TestAsked(t *testing.T) {
 	}
 	if want := append([]string{ask.Auto}, lossKinds...); !slices.Equal(ask.Option("loss").Choices, want) {
 		t.Errorf("losses that can be chosen: %q, want %q", ask.Option("loss").Choices, want)
+	}
+}
+
+// What makes it fit is told before the allocator has run for the changes that cannot, and
+// no change is played through it twice: work, counted.
+func TestPlaysOfAPlan(t *testing.T) {
+	a, err := New(Lookup("llama3-8b"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := &tally{}
+	a.Setup.tally = count
+	at := map[int]tally{}
+	p, err := a.Plan(nil, func(p *Plan) { at[p.Done] = *count })
+	if err != nil || len(p.Fixes) != mostFixes {
+		t.Fatalf("%d fixes (%v), want %d", len(p.Fixes), err, mostFixes)
+	}
+	if at[1] != (tally{1, 1}) {
+		t.Errorf("the answer took %+v, want one play and one replay", at[1])
+	}
+	if got := at[2]; got.plays > 80 || got.replays > 1+2*mostFixes {
+		t.Errorf("after the fixes %d plays, %d replays; want at most 80 and %d", got.plays, got.replays, 1+2*mostFixes)
+	}
+	single, _ := a.turn(nil)
+	if got := at[3].replays - at[2].replays; got > len(single) {
+		t.Errorf("%d replays for %d changes, want one each at most", got, len(single))
+	}
+	for _, f := range p.Fixes {
+		if want := answer(t, f.turned); f.Answer.High != want.High || f.Answer.Low != want.Low || f.Answer.Verdict != want.Verdict {
+			t.Errorf("%q: %d to %d bytes, %s; played whole %d to %d, %s", f.Names, f.Answer.Low, f.Answer.High, f.Answer.Verdict, want.Low, want.High, want.Verdict)
+		}
+	}
+	for _, c := range p.Changes {
+		if want := answer(t, c.turned); c.Answer.High != want.High || c.Answer.Low != want.Low {
+			t.Errorf("%q: %d to %d bytes; played whole %d to %d", c.Names, c.Answer.Low, c.Answer.High, want.Low, want.High)
+		}
+	}
+}
+
+// Whatever fits with the allocator's part fits without it: a probe leaves nothing out.
+func TestProbesLeaveNothingOut(t *testing.T) {
+	for _, args := range []engine.Args{{}, {"gpus": "8"}, {"gpus": "8", "ckpt": "full", "seq": "32768"}, {"gpus": "4", "pp": "4", "accumulate": "4"}} {
+		a := asked(args)
+		single, err := a.turn(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range single {
+			whole := answer(t, c.turned)
+			if c.Answer.High > whole.High || c.Answer.Allocated != whole.Allocated || whole.Verdict == Fits && c.Answer.Verdict != Fits {
+				t.Errorf("%v, %q: probed %d allocated, %d reserved, %s; played whole %d, %d, %s", args, c.Names, c.Answer.Allocated, c.Answer.High, c.Answer.Verdict, whole.Allocated, whole.High, whole.Verdict)
+			}
+		}
 	}
 }

@@ -3,6 +3,8 @@ package llm
 import (
 	"slices"
 	"strings"
+
+	"memtide/engine"
 )
 
 // block is a tape made ready to be played: what is kept, by whom, and when a value is
@@ -18,8 +20,7 @@ type block struct {
 }
 
 // newPlayed prepares a tape under a policy of checkpointing.
-func newPlayed(t *tape, s *Setup) *block {
-	mode := s.Checkpoint
+func newPlayed(t *tape, s *Setup, mode string) *block {
 	b := &block{tape: t, last: make([]int, len(t.values)), keepers: make([]int, len(t.values)), cached: make([]bool, len(t.values)), mode: mode}
 	products := 0
 	for i, o := range t.ops {
@@ -51,6 +52,9 @@ func newPlayed(t *tape, s *Setup) *block {
 		case slices.Contains(s.Keep, v.name):
 			b.cached[id] = true
 		}
+	}
+	if mode == "budget" {
+		b.fill(s.Budget)
 	}
 	if s.Compiled {
 		b.prune()
@@ -93,9 +97,12 @@ func keepsOwn(o op) bool {
 
 // selected says whether a selective policy keeps what an operator writes: torchtitan's
 // keeps attention, reduce-scatters, and every second product, or all of them
-// [activation_checkpoint.py].
+// [activation_checkpoint.py]; JAX's for dots keeps products alone, and attention is a kernel
+// [jax.checkpoint_policies.dots_with_no_batch_dims_saveable].
 func selected(o op, mode string, products *int) bool {
 	switch {
+	case mode == "dots":
+		return o.kind == opProduct
 	case mode != "sac_op" && mode != "sac_op_all":
 		return false
 	case o.kind == opProduct:
@@ -131,8 +138,9 @@ func discarded(name string, recompute []string) bool {
 
 // kept is what a block holds between its forward and its backward.
 type kept struct {
-	storage []handle // by root; the input is 0
-	left    []int    // by root: keepers whose backward is to come
+	storage []handle       // by root; the input is 0
+	left    []int          // by root: keepers whose backward is to come
+	away    []engine.Bytes // by root: what waits in host memory; nil: nothing does
 }
 
 // forward runs the block on x, which stays the caller's. It returns the output and what
@@ -227,6 +235,7 @@ func (b *block) recompute(l *ledger, k *kept) {
 // undo plays the backward of operator i.
 func (b *block) undo(l *ledger, k *kept, i int, grads []handle, grad func(weight)) {
 	o := &b.ops[i]
+	b.fetch(l, k, o)
 	any := false
 	for _, v := range o.out {
 		any = any || grads[v] != 0
@@ -243,6 +252,38 @@ func (b *block) undo(l *ledger, k *kept, i int, grads []handle, grad func(weight
 		if k.left[root]--; k.left[root] == 0 && root != blockInput {
 			l.give(k.storage[root])
 			k.storage[root] = 0
+		}
+	}
+}
+
+// send moves what a block keeps to host memory, but for the newest tensors, which are
+// returned: they stay until the next block has run.
+func (b *block) send(l *ledger, k *kept) (stay []handle) {
+	k.away = make([]engine.Bytes, len(k.storage))
+	for root, h := range k.storage {
+		if h != 0 {
+			k.away[root] = l.storages[h-1].bytes
+			k.storage[root] = 0
+			stay = append(stay, h)
+		}
+	}
+	for len(stay) > stashed {
+		l.give(stay[0])
+		stay = stay[1:]
+	}
+	return stay
+}
+
+// stashed is how many tensors on their way to the host are still there
+// [torchtune: training/_activation_offloading.py, max_fwd_stash_size].
+const stashed = 5
+
+// fetch brings back what an operator reads, when it does.
+func (b *block) fetch(l *ledger, k *kept, o *op) {
+	for _, v := range o.keeps {
+		if root := b.values[v].root; k.away != nil && k.away[root] > 0 {
+			k.storage[root] = l.take(k.away[root], Saved)
+			k.away[root] = 0
 		}
 	}
 }

@@ -80,6 +80,7 @@ var knobs = []knob{
 	turns("optimizer in host memory", "host", "yes", func(s *Setup) bool { return !s.HostStep && s.Moments > 0 }),
 	turns("fused optimizer", "kernel", "fused", func(s *Setup) bool { return s.Optimizer == "" || s.Optimizer == "foreach" }),
 	turns("adapters of rank 16 beside frozen bf16 weights", "lora", "16", func(s *Setup) bool { return s.LoRA == nil }),
+	turns("frozen products in 4 bits", "base", "nf4", func(s *Setup) bool { return s.LoRA != nil && (s.Base == "" || s.Base == "same") && !s.Float8 }),
 	{"FSDP over the same cards", func(a *Ask) engine.Args {
 		if a.GPUs <= orOne(a.Setup.Tensor) || a.Setup.Zero == 3 {
 			return nil

@@ -12,8 +12,8 @@ import (
 type Plan struct {
 	Ask     Ask
 	Answer  *Answer
-	Changes []Change // single ones that make a difference, see useful
 	Fixes   []Change // that make it fit; none are looked for if it does
+	Changes []Change // single ones that make a difference, see useful
 
 	Longest int64 // tokens of a sequence, see Ask.Longest
 	Batch   int64 // sequences of a micro batch
@@ -23,21 +23,25 @@ type Plan struct {
 }
 
 // PlanStages is Plan.Done of a whole one.
-const PlanStages = 4
+const PlanStages = 5
 
 // Plan answers the question. tell is called whenever more is known, also with the whole;
 // the plan is the caller's to read until it returns. After an error of poll it is what was
 // found until then.
 func (a Ask) Plan(poll *engine.Poll, tell func(*Plan)) (*Plan, error) {
 	p := &Plan{Ask: a}
+	var single []Change
 	stages := [PlanStages]func() error{
 		func() (err error) { p.Answer, err = a.Answer(); return err },
-		func() error {
-			all, err := Turn(a, poll)
-			if err == nil && p.Answer.Verdict != Fits {
-				p.Fixes, err = Fixes(all, poll)
+		func() (err error) {
+			if single, err = a.turn(poll); err == nil && p.Answer.Verdict != Fits {
+				p.Fixes, err = Fixes(single, poll)
 			}
-			p.Changes = useful(p.Answer, a.GPUs, all)
+			return err
+		},
+		func() error {
+			err := settleAll(single, poll)
+			p.Changes = useful(p.Answer, a.GPUs, single)
 			return err
 		},
 		func() (err error) { p.Longest, err = a.Longest(poll); return err },

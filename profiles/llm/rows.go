@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+
+	"memtide/engine"
 )
 
 // Row is a published figure with the configuration that it belongs to.
@@ -28,14 +31,14 @@ type Measured struct {
 
 // rowConfig are the fields of a step's configuration.
 type rowConfig struct {
-	Model      string `json:"model"`
-	Compute    string `json:"compute"`
-	ParamBytes int64  `json:"param_bytes"`
-	GradBytes  int64  `json:"grad_bytes"`
-	OptBytes   int64  `json:"opt_bytes"`
-	Reduce     int64  `json:"reduce_bytes"`
-	Gather     int64  `json:"gather_bytes"`
-	Master     int64  `json:"master_bytes"`
+	Model      string  `json:"model"`
+	Compute    string  `json:"compute"`
+	ParamBytes float64 `json:"param_bytes"`
+	GradBytes  int64   `json:"grad_bytes"`
+	OptBytes   int64   `json:"opt_bytes"`
+	Reduce     int64   `json:"reduce_bytes"`
+	Gather     int64   `json:"gather_bytes"`
+	Master     int64   `json:"master_bytes"`
 
 	Norm       string `json:"norm"`
 	FusedGate  bool   `json:"fused_swiglu"`
@@ -100,6 +103,11 @@ func strict(data []byte, into any) error {
 	return dec.Decode(into)
 }
 
+// heldPred says that the loop of torchtitan still held its logits in the backward. It let
+// them go on 2024-06-12 [torchtitan#391], and ran on PyTorch of the day: what is reduced
+// was then in a stream of its own, until 2024-06-27 [pytorch#129721].
+const heldPred = "pred is fp32 and still referenced in the backward"
+
 // setup is the Setup of a row.
 func (c *rowConfig) setup() (Setup, error) {
 	m := Lookup(c.Model)
@@ -110,15 +118,22 @@ func (c *rowConfig) setup() (Setup, error) {
 		return Setup{}, fmt.Errorf("compute type %q is not known", c.Compute)
 	}
 	s := Setup{Model: m, Batch: c.MicroBatch, Seq: c.Seq, Accumulate: c.Accumulate,
-		Weight: c.ParamBytes, Grad: c.GradBytes, Master: c.Master, Moments: c.OptBytes, Reduce: c.Reduce, Optimizer: c.OptImpl,
+		Grad: c.GradBytes, Master: c.Master, Moments: c.OptBytes, Reduce: c.Reduce, Optimizer: c.OptImpl,
 		Norm: c.Norm, FusedGate: c.FusedGate, RepeatKeys: c.RepeatKV, RotateTemp: c.RopeTemp, FusedQKV: c.FusedQKV, PlainDQ: c.DQ != nil && !*c.DQ,
 		Compiled: c.Compile, Checkpoint: c.Checkpoint, OffloadX: c.OffloadX, StepInBack: c.StepInBack,
 		Loss: c.Loss, LossChunk: c.LossChunk, LogitsHeld: c.LogitsHeld,
 		Zero: c.Zero, Shard: c.Shard, FSDPOne: c.FSDPOne, NoReshard: c.Reshard != nil && !*c.Reshard, Static: c.Static,
 		Tensor: c.TP, NoSP: c.SP != nil && !*c.SP, Context: c.CP, Expert: c.EP, ExpertShard: c.ExpertShard,
 		Stages: c.PP, InFlight: c.InFlight, Buckets: c.Buckets}
+	s.ReduceAside = c.LossImpl == heldPred
 	if card := CardOf(c.HW); card != nil {
 		s.Workspace = card.Workspace
+	}
+	if err := c.narrow(&s); err != nil {
+		return s, err
+	}
+	if !flash(c.Attention) {
+		return s, fmt.Errorf("attention %q is not known: only what keeps no scores is", c.Attention)
 	}
 	for _, name := range strings.FieldsFunc(c.Selectors, isPlus) {
 		value, ok := selectors[name]
@@ -138,6 +153,9 @@ func (c *rowConfig) setup() (Setup, error) {
 	if c.LoRA != nil {
 		l := &LoRA{Rank: c.LoRA.R, Bytes: c.LoRA.E, Dropout: c.LoRA.Dropout, Scale: c.LoRA.Scale, Params: c.LoRAParams, Stored: c.LoRAStored}
 		for name, on := range c.LoRA.On {
+			if on && !slices.Contains(everyProduct, name) {
+				return s, fmt.Errorf("product %q of an adapter is not known; want some of %q", name, everyProduct)
+			}
 			if on {
 				l.On = append(l.On, name)
 			}
@@ -153,8 +171,38 @@ var selectors = map[string]string{"wo": "o", "gate": "experts.scores"}
 
 func isPlus(r rune) bool { return r == '+' || r == ',' }
 
-// adamw says whether the optimizer's name is a kind of AdamW, and whether it is fused.
+// narrow sets types of less than 16 bits.
+func (c *rowConfig) narrow(s *Setup) error {
+	s.Float8, s.Gather = c.Float8, c.Gather
+	switch n := c.ParamBytes; {
+	case n >= 0.5 && n < 0.6 && c.LoRA != nil: // of frozen products, with their scales
+		s.Weight, s.Base = 2, "nf4"
+		if n < 0.55 {
+			s.Base = "nf4-double"
+		}
+	case n != math.Trunc(n):
+		return fmt.Errorf("weights of %g bytes are not known", n)
+	default:
+		s.Weight = engine.Int64(n)
+	}
+	return nil
+}
+
+// flash says whether a kernel of attention keeps a statistic of each row instead of its
+// scores: one of PyTorch's, Transformer Engine's or FlashAttention's; the first is usual.
+func flash(attention string) bool {
+	words := strings.FieldsFunc(strings.ToLower(attention), func(r rune) bool { return r == ' ' || r == '_' })
+	known := attention == ""
+	for _, w := range words {
+		known = known || slices.Contains([]string{"flash", "sdpa", "flex", "cudnn", "fused", "te", "xformers", "ring"}, w)
+	}
+	return known && !slices.Contains(words, "math") && !slices.Contains(words, "eager")
+}
+
+// adamw says whether the optimizer's name is a kind of Adam, and whether it is fused. SGD is
+// known as well and has no temporaries, like a fused one [torch/optim/sgd.py].
 func adamw(name string) (known, fused bool) {
 	name = strings.ToLower(name)
-	return name == "" || strings.HasPrefix(name, "adamw"), strings.Contains(name, "fused")
+	sgd := strings.HasPrefix(name, "sgd")
+	return name == "" || strings.HasPrefix(name, "adam") || sgd, sgd || strings.Contains(name, "fused")
 }

@@ -162,6 +162,11 @@ func TestRefusals(t *testing.T) {
 		{"experts over ranks", func(s *Setup) { s.Model, s.Expert = Lookup("mixtral-8x7b"), 3 }},
 		{"experts of a dense model", func(s *Setup) { s.Expert = 2 }},
 		{"module", func(s *Setup) { s.Recompute = []string{"mamba"} }},
+		{"ZeRO", func(s *Setup) { s.Zero = 4 }},
+		{"4 bits without adapters", func(s *Setup) { s.Base = "nf4" }},
+		{"4 and 8 bits", func(s *Setup) { s.LoRA, s.Base, s.Float8 = &LoRA{Rank: 8}, "nf4", true }},
+		{"what is gathered in 8 bits", func(s *Setup) { s.Gather = 1 }},
+		{"Muon on the host", func(s *Setup) { s.Optimizer, s.HostStep = "muon", true }},
 		{"layers", func(s *Setup) { s.Model = &Model{Hidden: 1, Heads: 1, Words: 1} }},
 	} {
 		s := good

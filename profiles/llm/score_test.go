@@ -33,6 +33,7 @@ func TestScoreSample(t *testing.T) {
 		"paper": "formula", "paper-share": "formula", "kernel": "loss_kernel", "duration": "time",
 		"field": "unknown field", "model": "is not known", "order": "for orders", "selector": "selector", "nvml": "neither allocated nor reserved",
 		"empty": "nothing was measured", "card": "card", "kernel-kind": "loss kernel", "mode": "mode",
+		"qlora": "allocated", "early": "reserved_eager", "scores": "attention", "five-bits": "0.7 bytes", "adapted": "product", "lion": "optimizer", "gather": "gathered",
 	}
 	r := scoreFile(t, "testdata/rows.json")
 	if len(r.Rows) != len(want) {
@@ -82,7 +83,7 @@ func TestPublishedFigures(t *testing.T) {
 		t.Skip("../shared/data/peaks is not there")
 	}
 	limits := map[string]struct{ median, worst float64 }{
-		"allocated": {1.2, 5}, "reserved_eager": {3.5, 10}, "reserved_compiled": {6, 13},
+		"allocated": {1.2, 5}, "reserved_eager": {3.5, 9}, "reserved_compiled": {6, 13},
 		"formula": {0.5, 0.5}, "loss_kernel": {1, 1}, "time": {15, 45}, "guessed": {math.Inf(1), math.Inf(1)},
 	}
 	r := scoreFile(t, name)

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -25,7 +26,10 @@ type Setup struct {
 	Moments   int64  // of all moments together [0]
 	Compute   int64  // of activations and gathered weights [2]
 	Reduce    int64  // of what is reduced [as the gradients]
-	Optimizer string // how its step is written: foreach, fused, for-loop, none [foreach]
+	Optimizer string // how its step is written: foreach, fused, for-loop, muon, none [foreach]
+	Base      string // of frozen products: same as the other weights, nf4, nf4-double [same]
+	Float8    bool   // products of the blocks in 8 bits
+	Gather    int64  // bytes of a weight of such a product while it is gathered [Compute]
 
 	// Program.
 	Norm       string   // eager, fused, layer, plain [eager]
@@ -35,10 +39,15 @@ type Setup struct {
 	FusedQKV   bool     // one product makes queries, keys and values
 	PlainDQ    bool     // attention's backward has no fp32 sum of query gradients
 	Compiled   bool     // blocks go through torch.compile
-	Checkpoint string   // none, full, sac_op, sac_op_all, modules [none]
+	Checkpoint string   // see checkpointKinds [none]
+	Every      int64    // of a rank's blocks each so many-th alone is checkpointed [1]
+	First      int64    // of a rank's blocks so many of the first alone are checkpointed [all]
+	Group      int64    // blocks that are one checkpoint [1]
+	Budget     int64    // of checkpointing by a budget: per cent of what a compiled block keeps
 	Keep       []string // values by name that a full checkpoint keeps all the same
 	Recompute  []string // of checkpointing by modules: what is computed again
 	OffloadX   bool     // block inputs wait in host memory
+	Stash      bool     // and so does all else that blocks keep
 	HostStep   bool     // moments, masters and the optimizer's step are the host's
 	StepInBack bool     // the optimizer steps on each gradient as it appears
 	Loss       string   // see lossKinds [fp32]
@@ -51,6 +60,7 @@ type Setup struct {
 	Shard       int64        // [1]
 	FSDPOne     bool         // the buffers of FSDP on a single rank
 	NoReshard   bool         // gathered weights stay through the step
+	ReduceAside bool         // what FSDP reduces lies in the reductions' stream: PyTorch before June 2024
 	Static      bool         // gradients have a buffer that is never given back
 	Tensor      int64        // tensor parallel degree [1]
 	NoSP        bool         // norms and the residual stream are not split over it
@@ -65,6 +75,7 @@ type Setup struct {
 	Workspace   engine.Bytes // of cuBLAS, once for each thread
 	Buckets     bool         // gradients are copied into the buckets of DDP
 
+	tally    *tally
 	lateLoss bool // the loss of a micro batch waits until its backward follows
 }
 
@@ -77,14 +88,15 @@ type LoRA struct {
 	Scale   bool     // their output is scaled by an operator of its own
 	Params  int64    // all numbers of the adapters; 0: by the shapes
 	Stored  int64    // bytes of a stored number [4]
+	Moments int64    // of all moments of a number; -1: none [two of the stored type]
 }
 
 func (l *LoRA) has(name string) bool { return l != nil && slices.Contains(l.On, name) }
 
 var (
 	normKinds       = []string{"eager", "fused", "layer", "plain"}
-	checkpointKinds = []string{"none", "full", "sac_op", "sac_op_all", "modules"}
-	optimizerKinds  = []string{"foreach", "fused", "for-loop", "none"}
+	checkpointKinds = []string{"none", "full", "sac_op", "sac_op_all", "dots", "modules", "budget"}
+	optimizerKinds  = []string{"foreach", "fused", "for-loop", "muon", "none"}
 )
 
 func orOne(n int64) int64 { return max(n, 1) }
@@ -100,7 +112,7 @@ func (s Setup) normal() (Setup, error) {
 	if s.Seq <= 0 || s.Seq > 1<<32 || s.Batch > 1<<20 {
 		return s, fmt.Errorf("%d sequences of %d tokens; want 1 to 2^20 of 1 to 2^32", s.Batch, s.Seq)
 	}
-	for _, n := range []*int64{&s.Batch, &s.Accumulate, &s.Shard, &s.Tensor, &s.Context, &s.Expert, &s.Stages, &s.InFlight} {
+	for _, n := range []*int64{&s.Batch, &s.Accumulate, &s.Shard, &s.Tensor, &s.Context, &s.Expert, &s.Stages, &s.InFlight, &s.Every, &s.Group} {
 		*n = orOne(*n)
 	}
 	word := func(v *string, known []string, otherwise string) error {
@@ -117,7 +129,7 @@ func (s Setup) normal() (Setup, error) {
 		norm, s.Norm = "layer", "layer"
 	}
 	for _, err := range []error{word(&s.Norm, normKinds, norm), word(&s.Checkpoint, checkpointKinds, "none"),
-		word(&s.Loss, lossKinds, "fp32"), word(&s.Optimizer, optimizerKinds, "foreach")} {
+		word(&s.Loss, lossKinds, "fp32"), word(&s.Optimizer, optimizerKinds, "foreach"), word(&s.Base, baseKinds, "same")} {
 		if err != nil {
 			return s, err
 		}
@@ -129,6 +141,7 @@ func (s Setup) normal() (Setup, error) {
 	}
 	fill(&s.Weight, 2)
 	fill(&s.Compute, 2)
+	fill(&s.Gather, s.Compute)
 	fill(&s.Grad, s.Weight)
 	fill(&s.Reduce, s.Grad)
 	if s.Zero == 0 && (s.Shard > 1 || s.FSDPOne) {
@@ -139,23 +152,64 @@ func (s Setup) normal() (Setup, error) {
 		l := *s.LoRA
 		fill(&l.Bytes, s.Compute)
 		fill(&l.Stored, 4)
+		fill(&l.Moments, 2*l.Stored)
 		s.LoRA = &l
 	}
+	return s, cmp.Or(s.checkTypes(), s.checkPolicy(), s.checkRanks())
+}
+
+// checkTypes reports types of states that are not understood.
+func (s *Setup) checkTypes() error {
+	if s.Zero < 0 || s.Zero > 3 {
+		return fmt.Errorf("ZeRO-%d is not known; want 1, 2 or 3", s.Zero)
+	}
+	if s.HostStep && s.Optimizer == "muon" {
+		return fmt.Errorf("Muon's products on the host are not known")
+	}
+	if s.Base != "same" && s.LoRA == nil {
+		return fmt.Errorf("weights in 4 bits are for frozen ones with adapters beside them; there are no adapters")
+	}
+	if s.Base != "same" && s.Float8 {
+		return fmt.Errorf("products in 8 bits of weights in 4 bits are not known")
+	}
+	if s.Gather != s.Compute && (s.Gather != 1 || !s.Float8) {
+		return fmt.Errorf("weights gathered in %d bytes are not known; want those of the compute type, or 1 for products in 8 bits", s.Gather)
+	}
+	return nil
+}
+
+// checkPolicy reports what policies do not do together.
+func (s *Setup) checkPolicy() error {
+	switch {
+	case s.Group > 1 && (s.Checkpoint != "full" || s.Every > 1 || s.First > 0 || len(s.Keep) > 0):
+		return fmt.Errorf("several blocks are one checkpoint only where all blocks are checkpointed in full")
+	case s.Stash && s.Checkpoint != "none":
+		return fmt.Errorf("what blocks keep waits in host memory only where nothing is checkpointed; there is %q", s.Checkpoint)
+	case s.Checkpoint == "budget" && !s.Compiled:
+		return fmt.Errorf("a memory budget is the compiler's; the blocks are not compiled")
+	case s.Checkpoint == "budget" && (s.Budget < 0 || s.Budget > 100):
+		return fmt.Errorf("a memory budget of %d %% is not known; want 0 to 100", s.Budget)
+	}
+	return nil
+}
+
+// checkRanks reports what does not divide among ranks, and names that are not known.
+func (s *Setup) checkRanks() error {
 	for _, m := range s.Recompute {
 		if modules[m] == nil {
-			return s, fmt.Errorf("module %q to recompute is not known", m)
+			return fmt.Errorf("module %q to recompute is not known", m)
 		}
 	}
 	if moe := s.Model.MoE; s.Expert > 1 && (moe == nil || moe.Experts%s.Expert != 0) {
-		return s, fmt.Errorf("the experts of %s do not divide among %d ranks", s.Model.Name, s.Expert)
+		return fmt.Errorf("the experts of %s do not divide among %d ranks", s.Model.Name, s.Expert)
 	}
 	if s.Schedule != "" && pipeline.Stages(s.Schedule, 1, 1) == 0 {
-		return s, fmt.Errorf("schedule %q is not known; want one of %q", s.Schedule, pipeline.Names())
+		return fmt.Errorf("schedule %q is not known; want one of %q", s.Schedule, pipeline.Names())
 	}
 	if s.Tensor > 1 && s.Model.Heads%s.Tensor != 0 {
-		return s, fmt.Errorf("%d heads do not divide among %d ranks", s.Model.Heads, s.Tensor)
+		return fmt.Errorf("%d heads do not divide among %d ranks", s.Model.Heads, s.Tensor)
 	}
-	return s, nil
+	return nil
 }
 
 // tokens of a rank: of the products, and of the residual stream.

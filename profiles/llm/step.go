@@ -60,14 +60,28 @@ func newProgram(s *Setup, of share) *program {
 	}
 	p.root = newUnit(root, nil)
 	p.root.stays = true
-	type kind struct{ experts, needs bool }
+	type kind struct {
+		experts, needs bool
+		mode           string
+	}
 	blocks := map[kind]*block{}
-	for i, layer := range of.layers {
-		k := kind{m.hasExperts(layer), i > 0 || trained || !first}
+	played := func(layer int64, k kind) *block {
 		if blocks[k] == nil {
-			blocks[k] = newPlayed(newBlock(s, layer, k.needs), s)
+			blocks[k] = newPlayed(newBlock(s, layer, k.needs), s, k.mode)
 		}
-		p.units = append(p.units, newUnit(p.blockWeights(blocks[k]), blocks[k]))
+		return blocks[k]
+	}
+	for i, layer := range of.layers {
+		k := kind{m.hasExperts(layer), i > 0 || trained || !first, s.modeOf(int64(i))}
+		light := k
+		if s.Group > 1 {
+			k.mode = "none"
+		}
+		u := newUnit(p.blockWeights(played(layer, k)), blocks[k])
+		if s.Group > 1 {
+			u.light = played(layer, light)
+		}
+		p.units = append(p.units, u)
 	}
 	last1 := p.units[len(p.units)-1]
 	last1.stays = true
@@ -77,6 +91,14 @@ func newProgram(s *Setup, of share) *program {
 		}
 	}
 	return p
+}
+
+// modeOf is how a block is checkpointed, the rank's blocks counted from 0.
+func (s *Setup) modeOf(i int64) string {
+	if (i+1)%s.Every != 0 || s.First > 0 && i >= s.First {
+		return "none"
+	}
+	return s.Checkpoint
 }
 
 // blockWeights are all weights that a block reads.
@@ -113,6 +135,7 @@ func (p *program) play(steps int) {
 type pass struct {
 	inputs []handle // of the blocks
 	kept   []*kept
+	again  handle // what the blocks of one checkpoint wrote once more, while their backward runs
 	loss   lossState
 	out    handle // of the last block, while the loss waits
 }
@@ -144,29 +167,40 @@ func (p *program) forwardPass() *pass {
 	_, outer := p.s.tokens()
 	x := p.take(size(outer*p.s.Model.Hidden, p.s.Compute), Saved)
 	p.workspace(0)
-	var leaving handle // a block input on its way to the host
-	for _, u := range p.units {
+	var leaving []handle // on their way to the host
+	for i, u := range p.units {
 		p.unshard(u)
 		p.receive(u, true)
-		y, k := u.block.forward(p.ledger, x)
+		b := u.front()
+		y, k := b.forward(p.ledger, x)
 		p.turn(y, Saved)
 		if !u.stays && p.s.gathers() {
 			p.reshard(u)
 		}
+		var out []handle
 		switch {
-		case u.block.mode == "none" && u.block.keepers[0] == 0:
+		case b.mode == "none" && b.keepers[0] == 0 || int64(i)%p.s.Group != 0:
 			p.give(x)
 			x = 0
-		case p.s.OffloadX && u.block.mode != "none":
-			p.give(leaving)
-			leaving = x
+		case p.offloads(b):
+			out = []handle{x}
 			x = 0
+		}
+		if p.s.Stash {
+			out = append(out, b.send(p.ledger, k)...)
+		}
+		if p.s.Stash || out != nil {
+			p.giveAll(leaving)
+			leaving = out
+		}
+		if u.light != nil {
+			k = nil
 		}
 		w.inputs = append(w.inputs, x)
 		w.kept = append(w.kept, k)
 		x = y
 	}
-	p.give(leaving)
+	p.giveAll(leaving)
 	switch {
 	case p.last && p.s.lateLoss:
 		w.out = x
@@ -178,6 +212,34 @@ func (p *program) forwardPass() *pass {
 	p.give(p.previous)
 	p.previous = 0
 	return w
+}
+
+// again runs the blocks of one checkpoint up to its last one, and holds what all of them
+// keep [Megatron: core/transformer/transformer_block.py, recompute_method uniform].
+func (p *program) again(w *pass, last int) {
+	first := last - last%int(p.s.Group)
+	x := w.inputs[first]
+	for i := first; i <= last; i++ {
+		u := p.units[i]
+		p.unshard(u)
+		p.receive(u, false)
+		y, k := u.block.forward(p.ledger, x)
+		w.kept[i] = k
+		switch {
+		case i == first:
+		case u.block.keepers[0] == 0:
+			p.give(x)
+		default:
+			w.inputs[i] = x
+		}
+		x = y
+	}
+	w.again = x
+}
+
+// offloads says whether the input of a block waits in host memory.
+func (p *program) offloads(b *block) bool {
+	return p.s.OffloadX && b.mode != "none" || p.s.Stash && b.keepers[0] > 0
 }
 
 // workspace takes that of a thread at its first product.
@@ -195,7 +257,7 @@ func (p *program) backwardPass(w *pass) {
 	g := p.lossBackward(w)
 	p.phase = Backward
 	fetch := func(i int) {
-		if i >= 0 && w.inputs[i] == 0 && p.s.OffloadX && p.units[i].block.mode != "none" {
+		if i >= 0 && w.inputs[i] == 0 && int64(i)%p.s.Group == 0 && p.offloads(p.units[i].front()) {
 			_, outer := p.s.tokens()
 			w.inputs[i] = p.take(size(outer*p.s.Model.Hidden, p.s.Compute), Saved)
 		}
@@ -208,13 +270,23 @@ func (p *program) backwardPass(w *pass) {
 			p.unshard(p.units[i-1])
 		}
 		fetch(i)
-		fetch(i - 1)
+		if !p.s.Stash {
+			fetch(i - 1)
+		}
+		if w.kept[i] == nil {
+			fetch(i - i%int(p.s.Group))
+			p.again(w, i)
+		}
 		k := w.kept[i]
 		g = u.block.backward(p.ledger, w.inputs[i], g, k, func(w weight) { p.gradient(u, w) })
 		if u.block.adapts && p.s.LoRA.Params > 0 {
 			p.gradient(u, u.weights[len(u.weights)-1])
 		}
 		p.give(w.inputs[i])
+		if i%int(p.s.Group) == 0 {
+			p.give(w.again)
+			w.again = 0
+		}
 		p.reduceUnit(u)
 	}
 	p.phase = Reduction
@@ -258,6 +330,9 @@ func (p *program) optimize() {
 					continue
 				}
 				first := (n + 1) / 2
+				if s.orthogonal(w) {
+					first = n
+				}
 				p.moments = append(p.moments, p.take(s.at(w, 1, first), Moments), p.take(s.at(w, 1, n-first), Moments))
 			}
 		}
@@ -269,7 +344,8 @@ func (p *program) optimize() {
 }
 
 // stepTemps are the optimizer's temporaries: foreach has one number for every weight, the
-// loop over weights two for the one it is at [torch/optim/adamw.py].
+// loop over weights two for the one it is at [torch/optim/adamw.py]; Muon goes from matrix to
+// matrix.
 func (p *program) stepTemps() {
 	var temps []handle
 	for _, u := range p.all() {
@@ -277,7 +353,13 @@ func (p *program) stepTemps() {
 			n := p.s.at(w, 1, (p.s.momentBytes(w)+1)/2)
 			switch {
 			case !w.trained:
-			case p.s.Optimizer == "foreach":
+			case p.s.orthogonal(w):
+				var of []handle
+				for _, bytes := range p.s.muonTemps(w) {
+					of = append(of, p.take(bytes, StepTemps))
+				}
+				p.giveAll(of)
+			case p.s.Optimizer == "foreach", p.s.Optimizer == "muon":
 				temps = append(temps, p.take(n, StepTemps))
 			case p.s.Optimizer == "for-loop":
 				a := p.take(n, StepTemps)

@@ -34,6 +34,16 @@ type weight struct {
 	trained bool
 	expert  bool
 	adapter bool
+
+	rows, cols int64 // of the matrix, or of each of several, of a block's product; 0: none
+}
+
+// matrices is how many matrices of a product a weight is.
+func (w weight) matrices() int64 {
+	if w.rows == 0 {
+		return 0
+	}
+	return w.n / (w.rows * w.cols)
 }
 
 // op is one operator, in the order of the forward.
@@ -46,6 +56,7 @@ type op struct {
 	byRef   bool         // its backward hands the gradient on without a copy
 	weights []weight
 	flops   float64 // of the forward
+	narrow  bool    // a product in 8 bits
 }
 
 // tape is the forward of one block at its sizes.

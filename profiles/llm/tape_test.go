@@ -23,7 +23,7 @@ func normal(t *testing.T, s Setup) Setup {
 
 // keepsOf is what a block holds between forward and backward, its input not included.
 func keepsOf(s Setup) engine.Bytes {
-	b := newPlayed(newBlock(&s, 0, true), &s)
+	b := newPlayed(newBlock(&s, 0, true), &s, s.Checkpoint)
 	l := &ledger{}
 	x := l.take(b.values[0].bytes, Saved)
 	y, _ := b.forward(l, x)
@@ -53,6 +53,9 @@ func TestBlockKeeps(t *testing.T) {
 		{"every second product", func(s *Setup) { s.Checkpoint = "sac_op" }, (497 - 64) * mib},
 		{"every second product, compiled: not the last one", func(s *Setup) { s.Checkpoint, s.Compiled = "sac_op", true }, (497 - 64 - 64) * mib},
 		{"all products", func(s *Setup) { s.Checkpoint = "sac_op_all" }, (64 + 16 + 16 + 65 + 64 + 224 + 224 + 64) * mib},
+		{"dots", func(s *Setup) { s.Checkpoint = "dots" }, (64 + 16 + 16 + 64 + 224 + 224 + 64) * mib},
+		{"a budget of all that a compiled block keeps", func(s *Setup) { s.Checkpoint, s.Compiled, s.Budget = "budget", true, 100 }, (64+64+64)*mib + 2*stat + (64+128+64+1)*mib + 3*224*mib},
+		{"a budget of nothing", func(s *Setup) { s.Checkpoint, s.Compiled, s.Budget = "budget", true, 0 }, 0},
 		{"full", func(s *Setup) { s.Checkpoint = "full" }, 0},
 		{"full, one product kept by name", func(s *Setup) { s.Checkpoint, s.Keep = "full", []string{"o"} }, 64 * mib},
 		{"norms again", func(s *Setup) { s.Checkpoint, s.Recompute = "modules", []string{"layernorm"} }, 2*(128+64)*mib + 2*stat + (64+128+64+1)*mib + 4*224*mib},
@@ -74,9 +77,9 @@ func TestBackwardGivesEverythingBack(t *testing.T) {
 	for _, mode := range checkpointKinds {
 		for _, name := range []string{"llama3-8b", "phi-2", "qwen3-30b-a3b", "deepseek-v3-671b", "gpt2"} {
 			for _, compiled := range []bool{false, true} {
-				s := normal(t, Setup{Model: Lookup(name), Seq: 512, Checkpoint: mode, Compiled: compiled, Recompute: []string{"moe", "layernorm", "mla_up_proj"}})
+				s := normal(t, Setup{Model: Lookup(name), Seq: 512, Checkpoint: mode, Budget: 50, Compiled: compiled || mode == "budget", Recompute: []string{"moe", "layernorm", "mla_up_proj"}})
 				layer := s.Model.Layers - 1
-				b := newPlayed(newBlock(&s, layer, true), &s)
+				b := newPlayed(newBlock(&s, layer, true), &s, s.Checkpoint)
 				l := &ledger{}
 				x := l.take(b.values[0].bytes, Saved)
 				y, k := b.forward(l, x)

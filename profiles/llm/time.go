@@ -1,6 +1,11 @@
 package llm
 
-import "time"
+import (
+	"fmt"
+	"time"
+
+	"memtide/engine"
+)
 
 // Shares and costs of the time model, which is an estimate: 20 % for dense models with
 // 8,192 tokens or more on one A100 or H100 node, an order of size elsewhere.
@@ -12,29 +17,75 @@ const (
 	stepTraffic   = 28    // bytes of a parameter: fp32 weight, gradient and moments read, all but the gradient written
 	lossTraffic   = 30    // bytes of a logit: read and written in forward and backward of section "fp32"
 	inNode        = 8     // cards that NVLink joins
+	narrowTraffic = 1.5   // bytes of an operand of another type, of those written: two are read for one in 8 bits, half a byte for two
 	hostMemory    = 150e9 // bytes/s that one card has of the host memory [assumed]
 )
 
+// flops are operations of products, in 16 and in 8 bits.
+type flops [2]float64
+
+// products is how long products take.
+func (c *Card) products(n flops) float64 {
+	t := n[0] / (c.Peak * c.Share)
+	if n[1] > 0 {
+		t += n[1] / (c.Peak8 * c.Share)
+	}
+	return t
+}
+
 // work is what a pass over some operators costs.
 type work struct {
-	products  float64 // operations
+	products  flops
 	attention float64
-	frozen    float64 // of the products: without gradients of weights
+	frozen    flops   // of the products: without gradients of weights
 	traffic   float64 // bytes
 	kernels   float64
 }
 
-func (w *work) add(t *tape) {
+// add counts all operators of a tape.
+func (w *work) add(t *tape) { w.some(t, func(op) bool { return true }) }
+
+// again counts what a block computes once more.
+func (w *work) again(b *block) {
+	if b.mode == "none" {
+		return
+	}
+	if b.mode == "full" { // whoever calls it runs all of it
+		w.add(b.tape)
+		return
+	}
+	stop := 0
+	w.some(b.tape, func(o op) bool {
+		stop++
+		for _, v := range o.out {
+			if root := b.values[v].root; root == v && !b.cached[root] {
+				return stop <= b.stop
+			}
+		}
+		return false
+	})
+}
+
+// some counts the operators of a tape that count.
+func (w *work) some(t *tape, counts func(op) bool) {
 	for _, o := range t.ops {
+		if !counts(o) {
+			continue
+		}
 		switch o.kind {
 		case opProduct:
-			w.products += o.flops
+			at := 0
+			if o.narrow {
+				at = 1
+			}
+			w.products[at] += o.flops
+			w.traffic += narrowTraffic * float64(o.temp)
 			trained := false
 			for _, v := range o.weights {
 				trained = trained || v.trained
 			}
 			if !trained {
-				w.frozen += o.flops
+				w.frozen[at] += o.flops
 			}
 		case opAttention:
 			w.attention += o.flops
@@ -49,13 +100,13 @@ func (w *work) add(t *tape) {
 
 // seconds of a forward on a card.
 func (w *work) seconds(c *Card) float64 {
-	return w.products/(c.Peak*c.Share) + w.attention/(c.Peak*c.Attention) + w.traffic/(c.Bandwidth*trafficShare) + w.kernels*launch
+	return c.products(w.products) + w.attention/(c.Peak*c.Attention) + w.traffic/(c.Bandwidth*trafficShare) + w.kernels*launch
 }
 
 // back are the seconds of the backward: each product twice, once where the weights are
 // frozen.
 func (w *work) back(c *Card) float64 {
-	return (2*w.products-w.frozen)/(c.Peak*c.Share) + attentionBack*w.attention/(c.Peak*c.Attention) +
+	return 2*c.products(w.products) - c.products(w.frozen) + attentionBack*w.attention/(c.Peak*c.Attention) +
 		2*w.traffic/(c.Bandwidth*trafficShare) + 2*w.kernels*launch
 }
 
@@ -64,6 +115,9 @@ func StepTime(s Setup, c *Card) (time.Duration, error) {
 	s, err := s.normal()
 	if err != nil {
 		return 0, err
+	}
+	if s.Float8 && c.Peak8 == 0 {
+		return 0, fmt.Errorf("%s has no products in 8 bits", c.Name)
 	}
 	if s.Schedule != "" {
 		ranks, _, err := s.playOrder(c)
@@ -83,9 +137,9 @@ func StepTime(s Setup, c *Card) (time.Duration, error) {
 func (p *program) passSeconds(c *Card) (forward, back, late float64) {
 	s := p.s
 	forward, back, late = p.blockSeconds(c)
-	inner, outer := s.tokens()
-	if s.OffloadX {
-		x := float64(len(p.units)) * float64(outer*s.Model.Hidden*s.Compute) / c.Link
+	inner, _ := s.tokens()
+	if moved := p.moved(); moved > 0 {
+		x := float64(moved) / c.Link
 		forward, back = max(forward, x), max(back, x)
 	}
 	if p.last {
@@ -110,20 +164,39 @@ func (p *program) passSeconds(c *Card) (forward, back, late float64) {
 	return forward, back, min(late, back)
 }
 
+// moved are the bytes that go to the host in a forward, and come back in the backward.
+func (p *program) moved() (n engine.Bytes) {
+	for i, u := range p.units {
+		b := u.front()
+		if p.offloads(b) && int64(i)%p.s.Group == 0 {
+			n += b.values[0].bytes
+		}
+		for root, keepers := range b.keepers {
+			if p.s.Stash && keepers > 0 && root != 0 {
+				n += b.values[root].bytes
+			}
+		}
+	}
+	return n
+}
+
 // stepSeconds are those of the optimizer.
 func (p *program) stepSeconds(c *Card) float64 {
-	var trained float64
+	var trained, matrices float64
 	for _, u := range p.all() {
 		for _, w := range u.weights {
 			if w.trained {
 				trained += float64(p.s.at(w, 1, 1))
+			}
+			if p.s.orthogonal(w) {
+				matrices += muonFlops(w) / float64(p.s.split(w))
 			}
 		}
 	}
 	if p.s.HostStep {
 		return trained*stepTraffic/hostMemory + trained*float64(p.s.Grad+p.s.Compute)/c.Link
 	}
-	return trained * stepTraffic / c.Bandwidth
+	return trained*stepTraffic/c.Bandwidth + matrices/(c.Peak*c.Share)
 }
 
 // blockSeconds are those of all blocks, forward and backward, with what is computed again;
@@ -134,16 +207,10 @@ func (p *program) blockSeconds(c *Card) (forward, back, late float64) {
 		w.add(u.block.tape)
 		forward += w.seconds(c)
 		back += w.back(c)
-		late += (w.products - w.frozen) / (c.Peak * c.Share)
-		switch p.s.Checkpoint {
-		case "full":
-			back += w.seconds(c)
-		case "sac_op":
-			back += w.products / 2 / (c.Peak * c.Share)
-			fallthrough
-		case "sac_op_all":
-			back += w.traffic/(c.Bandwidth*trafficShare) + w.kernels*launch
-		}
+		late += c.products(w.products) - c.products(w.frozen)
+		var more work
+		more.again(u.front())
+		back += more.seconds(c)
 	}
 	return forward, back, late
 }

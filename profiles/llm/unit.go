@@ -7,6 +7,7 @@ import "memtide/engine"
 type unit struct {
 	weights []weight
 	block   *block // nil of the root
+	light   *block // the block as it runs in the forward where several are one checkpoint, else nil
 
 	states   []handle // weights, masters, moments: they stay
 	master   []handle
@@ -24,37 +25,12 @@ func newUnit(ws []weight, b *block) *unit {
 	return &unit{weights: ws, block: b, grads: make([]handle, n), whole: make([]handle, n), fresh: make([]handle, n)}
 }
 
-// split is over how many ranks the states of a weight are shared.
-func (s *Setup) split(w weight) int64 {
-	if w.expert && s.Expert > 1 {
-		return s.ExpertShard
+// front is the block as it runs in the forward.
+func (u *unit) front() *block {
+	if u.light != nil {
+		return u.light
 	}
-	return s.Shard
-}
-
-// at is n numbers of a weight's share, if it is shared from a level of ZeRO on.
-func (s *Setup) at(w weight, zero int, bytes int64) engine.Bytes {
-	n := w.n
-	if s.Zero >= zero {
-		n = ceil(n, s.split(w))
-	}
-	return size(n, bytes)
-}
-
-// storedBytes are the bytes of a stored number: of an adapter its own.
-func (s *Setup) storedBytes(w weight, model int64) int64 {
-	if w.adapter {
-		return s.LoRA.Stored
-	}
-	return model
-}
-
-// momentBytes are those of all moments of a number: two of the adapter's type.
-func (s *Setup) momentBytes(w weight) int64 {
-	if w.adapter {
-		return 2 * s.LoRA.Stored
-	}
-	return s.Moments
+	return u.block
 }
 
 // load takes the stored weights, and gradients that have a buffer.
@@ -63,7 +39,7 @@ func (p *program) load(u *unit) {
 		if w.trained && p.s.Buckets {
 			u.states = append(u.states, p.take(size(w.n, p.s.storedBytes(w, p.s.Grad)), Buffers))
 		}
-		u.states = append(u.states, p.take(p.s.at(w, 3, p.s.storedBytes(w, p.s.Weight)), Weights))
+		u.states = append(u.states, p.take(p.s.weightBytes(w), Weights))
 		if w.trained && p.s.Master > 0 && !p.s.HostStep {
 			u.master = append(u.master, p.take(p.s.at(w, 1, p.s.Master), Masters))
 		}
@@ -83,13 +59,13 @@ func (p *program) unshard(u *unit) {
 	if !p.s.gathers() || u.whole[0] != 0 || u.incoming != 0 {
 		return
 	}
-	var all, own int64
+	var all, own engine.Bytes
 	for _, w := range u.weights {
-		all += w.n
-		own += ceil(w.n, p.s.split(w))
+		all += p.s.gathered(w, w.n)
+		own += p.s.gathered(w, ceil(w.n, p.s.split(w)))
 	}
-	share := p.takeIn(gather, size(own, p.s.Compute), Buffers)
-	u.incoming = p.takeIn(gather, size(all, p.s.Compute), Buffers)
+	share := p.takeIn(gather, own, Buffers)
+	u.incoming = p.takeIn(gather, all, Buffers)
 	p.give(share)
 }
 
@@ -100,7 +76,7 @@ func (p *program) cast(u *unit) {
 		return
 	}
 	for i, w := range u.weights {
-		if w.name != "embedding" && !w.adapter {
+		if w.name != "embedding" && !w.adapter && !p.s.quantised(w) {
 			u.whole[i] = p.take(size(w.n, p.s.Compute), Gathered)
 		}
 	}
@@ -117,7 +93,7 @@ func (p *program) receive(u *unit, forward bool) {
 		p.previous = 0
 	}
 	for i, w := range u.weights {
-		u.whole[i] = p.take(size(w.n, p.s.Compute), Gathered)
+		u.whole[i] = p.take(p.s.gathered(w, w.n), Gathered)
 	}
 	if forward {
 		p.previous = u.incoming
@@ -195,7 +171,7 @@ func (p *program) reduceUnit(u *unit) {
 		return
 	}
 	p.give(p.reducing)
-	p.reducing = p.take(all, Buffers)
+	p.reducing = p.takeIn(p.reduceInput(), all, Buffers)
 	for i := range u.fresh {
 		p.give(u.fresh[i])
 	}
@@ -210,6 +186,10 @@ func (p *program) reduceUnit(u *unit) {
 		}
 	}
 	share := p.takeIn(reduce, out, Gradients)
+	if p.s.ReduceAside {
+		p.give(p.reducing)
+		p.reducing = 0
+	}
 	if stored != out {
 		narrow := p.takeIn(reduce, stored, Gradients)
 		p.give(share)
@@ -220,6 +200,15 @@ func (p *program) reduceUnit(u *unit) {
 		return
 	}
 	u.reduced = share
+}
+
+// reduceInput is the pool of what is reduced. Before June 2024 it was copied together in
+// the reductions' stream, which gives it back at once [pytorch#129721].
+func (p *program) reduceInput() pool {
+	if p.s.ReduceAside {
+		return reduce
+	}
+	return compute
 }
 
 // accumulate adds a micro batch's gradients up as they are, in the type of the reduction:

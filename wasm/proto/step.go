@@ -63,7 +63,7 @@ type Stepped struct {
 	Batch   int64 `json:"batch,omitempty"`   // sequences at once
 	Fewest  int64 `json:"fewest,omitempty"`  // cards
 
-	Done  int `json:"done"`  // stages of the answer: this much, the changes, the longest, the rest
+	Done  int `json:"done"`  // stages of the answer: this much, what makes it fit, the changes, the longest, the rest
 	Total int `json:"total"` // of them
 }
 
@@ -79,8 +79,10 @@ type StepRank struct {
 	Layers    string       `json:"layers"` // "0-3", "0-1, 14-15"
 	InFlight  int64        `json:"in_flight"`
 	Allocated engine.Bytes `json:"allocated"`
-	High      engine.Bytes `json:"high"` // reserved, at most
-	Parts     []StepPart   `json:"parts"`
+	Low       engine.Bytes `json:"low"` // reserved
+	High      engine.Bytes `json:"high"`
+	Phase     int          `json:"phase"` // of the peak: index into Phases
+	Phases    []StepPhase  `json:"phases"`
 	Passes    []StepSpan   `json:"passes"`
 }
 

@@ -23,6 +23,8 @@ type Step struct {
 	Shown  *proto.Stepped // nil until there is an answer; of the step before while another one is looked for
 	Failed string         // why there is no answer to the choice, for people
 
+	rank int // of a pipeline that the pictures show, from 1 on; 0: the fullest
+
 	id    int    // of the request under way; 0: none
 	chain int    // of the request for the chain
 	of    string // StepKey of what Shown answers
@@ -69,6 +71,28 @@ func (m SetStep) apply(s *State) []Effect {
 		return nil
 	}
 	return s.openStep(c, Push)
+}
+
+// PickRank shows the pictures of one rank of a pipeline.
+type PickRank struct{ Rank int }
+
+func (m PickRank) apply(s *State) []Effect {
+	if s.Step != nil {
+		s.Step.rank = m.Rank + 1
+		s.DOM++
+	}
+	return nil
+}
+
+// Rank is the rank of a pipeline that the pictures show; -1 without a pipeline.
+func (t *Step) Rank() int {
+	switch r := t.Shown; {
+	case r == nil || len(r.Ranks) == 0:
+		return -1
+	case t.rank == 0 || t.rank > len(r.Ranks):
+		return r.Full
+	}
+	return t.rank - 1
 }
 
 // UseChange takes over one of the changes, or of those that make it fit.

@@ -24,6 +24,26 @@ type Step struct{ S *state.State }
 // reply is what is known; nil before anything is.
 func (c *Step) reply() *proto.Stepped { return c.S.Step.Shown }
 
+// pictured is what the pictures show: the answer, or what another rank holds.
+func (c *Step) pictured() *proto.Stepped {
+	r := c.reply()
+	at := c.S.Step.Rank()
+	if at < 0 || at == r.Full {
+		return r
+	}
+	of, rank := *r, r.Ranks[at]
+	of.Low, of.High, of.Allocated, of.Phase, of.Phases = rank.Low, rank.High, rank.Allocated, rank.Phase, rank.Phases
+	return &of
+}
+
+// ofRank begins what is told about the rank that the pictures show, where there are some.
+func (c *Step) ofRank() string {
+	if at := c.S.Step.Rank(); at >= 0 {
+		return fmt.Sprintf(wordsRank, at) + ". "
+	}
+	return ""
+}
+
 // Late is "true" if what stands here answers something else than what is chosen.
 func (c *Step) Late() string {
 	return strconv.FormatBool(c.reply() != nil && c.S.Late())
@@ -132,14 +152,14 @@ func (c *Step) Sub() string {
 
 // whole is what the width of the bar stands for.
 func (c *Step) whole() engine.Bytes {
-	r := c.reply()
+	r := c.pictured()
 	return max(r.High+r.Context, r.Memory, 1)
 }
 
 // Parts are the pieces of the bar: what lives at the peak, what the allocator takes
 // beyond it, the range of that, and what is assumed beside it.
 func (c *Step) Parts() (out []Part) {
-	r := c.reply()
+	r := c.pictured()
 	if r == nil {
 		return nil
 	}
@@ -179,7 +199,7 @@ func (c *Step) Key() (out []Part) {
 
 // Marks are the lines across the bar: what the card has, and what is left.
 func (c *Step) Marks() (out []Part) {
-	r := c.reply()
+	r := c.pictured()
 	if r == nil {
 		return nil
 	}
@@ -197,13 +217,13 @@ func (c *Step) BarLabel() string {
 	for _, p := range append(c.Key(), c.Marks()...) {
 		words = append(words, p.Label)
 	}
-	return "Memory of a card at the peak of the step: " + strings.Join(words, ", ")
+	return c.ofRank() + "Memory of a card at the peak of the step: " + strings.Join(words, ", ")
 }
 
 // Numbers are the peak, the step's time and the rate.
 func (c *Step) Numbers() []Number {
 	peak, phase, step, rate := "–", "peak", "–", "–"
-	if r := c.reply(); r != nil {
+	if r := c.pictured(); r != nil {
 		peak, phase, step, rate = format.Bytes(r.Allocated), "peak, in the "+r.Phases[r.Phase].Name, format.Duration(r.Time), format.Count(int(r.Rate))
 	}
 	return []Number{
@@ -251,9 +271,9 @@ func (c *Step) Answers() []StepAnswer {
 		return a
 	}
 	return []StepAnswer{
-		number("longest", "seq", "Longest sequence that fits", " tokens", r.Longest, 3),
-		number("most", "batch", "Most sequences at once", "", r.Batch, 4),
-		number("fewest", "gpus", "Fewest cards", "", r.Fewest, 4),
+		number("longest", "seq", "Longest sequence that fits", " tokens", r.Longest, 4),
+		number("most", "batch", "Most sequences at once", "", r.Batch, 5),
+		number("fewest", "gpus", "Fewest cards", "", r.Fewest, 5),
 		{ID: "chain", Do: "step-chain", question: wordsExplore, answer: "Explore its schedule", Off: c.reply() == nil || c.S.Late()},
 	}
 }

@@ -91,6 +91,8 @@ func (c Command) stepCommand(s *state.State) state.Message {
 	switch {
 	case c.Do == "step-config" && s.Config() != "":
 		return state.PickStep{Model: s.Config()}
+	case c.Do == "step-rank":
+		return state.PickRank{Rank: c.Index}
 	case c.Do == "step-change":
 		return state.UseChange{Index: c.Index, Fix: c.Arg == fixRow}
 	case c.Do == "step-set" && !c.Settled:

@@ -28,7 +28,7 @@ func (c *Step) tallest() engine.Bytes {
 
 // Phases are the columns, in the order of the step.
 func (c *Step) Phases() (out []StepColumn) {
-	r := c.reply()
+	r := c.pictured()
 	if r == nil {
 		return nil
 	}
@@ -103,7 +103,8 @@ func (c *Step) OriginLine() string {
 		return ""
 	}
 	sums := map[proto.Origin]engine.Bytes{}
-	for _, p := range c.reply().Phases[c.reply().Phase].Parts {
+	r := c.pictured()
+	for _, p := range r.Phases[r.Phase].Parts {
 		sums[p.Origin] += p.Bytes
 	}
 	return fmt.Sprintf(wordsOriginLine, format.Bytes(sums[proto.Exact]), format.Bytes(sums[proto.CodeRead]))
@@ -112,7 +113,7 @@ func (c *Step) OriginLine() string {
 // Origins is a table of every part at the peak, and of what stands beside it, with where
 // its number comes from.
 func (c *Step) Origins() vugu.HTML {
-	r := c.reply()
+	r := c.pictured()
 	if r == nil {
 		return ""
 	}

@@ -27,9 +27,10 @@ func (c *Step) Ranks() vugu.HTML {
 		if i == r.Full {
 			class = "most"
 		}
-		fmt.Fprintf(&b, `<li class="%s"><span><b>%s</b><small>%s</small></span><span class="rank-bar">`, class, fmt.Sprintf(wordsRank, i), html.EscapeString(rankWords(rank)))
+		fmt.Fprintf(&b, `<li class="%s"><button type="button" data-do="step-rank" data-index="%d" aria-pressed="%t"><b>%s</b><small>%s</small></button><span class="rank-bar">`,
+			class, i, i == c.S.Step.Rank(), fmt.Sprintf(wordsRank, i), html.EscapeString(rankWords(rank)))
 		at := engine.Bytes(0)
-		for _, p := range rank.Parts {
+		for _, p := range rank.Phases[rank.Phase].Parts {
 			b.WriteString(span("part "+string(p.Kind), stretch(at, at+p.Bytes, whole), html.EscapeString(p.Name)+" "+format.Bytes(p.Bytes), ""))
 			at += p.Bytes
 		}
@@ -74,8 +75,5 @@ func (c *Step) RanksNote() string {
 func (c *Step) ranksView() *vugu.VGNode {
 	n := element("section", attr("class", "ranks", "aria-labelledby", "ranks-title"), element("h2", attr("id", "ranks-title"), wordsRanks), element("p", attr("class", "note"), c.RanksNote()),
 		element("ol", attr("data-testid", "step-ranks"), c.Ranks()))
-	if c.Ranks() == "" {
-		n.Attr = append(n.Attr, vugu.VGAttribute{Key: "hidden", Val: "hidden"})
-	}
-	return n
+	return hidden(n, c.Ranks() == "" || c.S.Step.Failed != "")
 }

@@ -61,7 +61,7 @@ func (c *Step) Note() string {
 	switch r := c.reply(); {
 	case c.S.Step.Failed != "":
 		return ""
-	case r == nil || r.Done < 2:
+	case r == nil || r.Done < 3:
 		return "…"
 	case len(r.Fixes)+len(r.Changes) == 0:
 		return wordsNoChange

@@ -9,12 +9,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vugu/vugu"
+
 	"memtide/engine"
 	"memtide/profiles/llm/ask"
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
 	_ "memtide/wasm/serve/step"
 	"memtide/web/choice"
+	"memtide/web/format"
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
@@ -54,7 +57,7 @@ func told(t *testing.T, r proto.Stepped) *Step {
 	if r.Phases == nil {
 		r.Phases = []proto.StepPhase{{Name: "forward", Bytes: r.Allocated, Parts: []proto.StepPart{{Name: "weights", Kind: proto.PartStates, Bytes: r.Allocated}}}}
 	}
-	r.Done, r.Total = 4, 4
+	r.Done, r.Total = 5, 5
 	s.Update(state.StepAnswered{ID: e.ID, Stepped: &r, Whole: true})
 	return &Step{S: s}
 }
@@ -256,5 +259,63 @@ func TestStepNoneForSure(t *testing.T) {
 		if got := told(t, proto.Stepped{Fit: fit, Allocated: 1}).Answers()[0].answer; got != want {
 			t.Errorf("%s: the longest sequence is %q, want %q", fit, got, want)
 		}
+	}
+}
+
+// A refused step shows its sentence and its controls; all else stays where it was, hidden.
+func TestStepRefused(t *testing.T) {
+	s := stepPage(t, "gpt2", engine.Args{"gpus": "2"})
+	shown := func() (out []string) {
+		root := (&Step{S: s}).Build(nil).Out[0]
+		for n := root.FirstChild; n != nil; n = n.NextSibling {
+			if !slices.ContainsFunc(n.Attr, func(a vugu.VGAttribute) bool { return a.Key == "hidden" }) {
+				out = append(out, n.Attr[0].Val)
+			}
+		}
+		return out
+	}
+	if got, want := shown(), []string{"answer", "results", "asks", "halves", "fold details", "fold about"}; !slices.Equal(got, want) {
+		t.Errorf("an answer shows %q; want %q", got, want)
+	}
+	for _, e := range s.Update(state.SetStep{Name: "tp", Value: "7"}) {
+		if e, ok := e.(state.AskStep); ok {
+			s.Update(state.StepFailed{ID: e.ID, Text: "12 heads do not divide among 7 ranks"})
+		}
+	}
+	if got, want := shown(), []string{"answer", "fold details"}; !slices.Equal(got, want) {
+		t.Errorf("a refusal shows %q; want %q", got, want)
+	}
+	if page := pageOf(t, s); strings.Count(page, `data-testid="step-bar"`) != 1 || !strings.Contains(page, "No answer: ") {
+		t.Errorf("a refused step has lost its bar, or does not say why:\n%s", page)
+	}
+}
+
+// The pictures show the fullest rank until another one is chosen; the answer stays that of
+// the fullest.
+func TestStepRankChosen(t *testing.T) {
+	s := stepPage(t, "llama3-8b", engine.Args{"gpus": "4", "pp": "4", "accumulate": "8", "ckpt": "full"})
+	c := &Step{S: s}
+	r := c.reply()
+	other := (r.Full + 1) % len(r.Ranks)
+	peak, say := c.Numbers()[0].Value, c.Sentence()
+	if want := format.Bytes(r.Ranks[r.Full].Allocated); peak != want {
+		t.Errorf("the peak is %s; want that of the fullest rank, %s", peak, want)
+	}
+	s.Update(Command{Do: "step-rank", Index: other}.Message(s))
+	if got, want := c.Numbers()[0].Value, format.Bytes(r.Ranks[other].Allocated); got != want || got == peak {
+		t.Errorf("the peak of rank %d is told as %s; want %s", other, got, want)
+	}
+	if got := c.Phases()[r.Ranks[other].Phase].Class; got != "most" {
+		t.Errorf("the column of its peak is of class %q; want most", got)
+	}
+	if got := c.Sentence(); got != say {
+		t.Errorf("the answer is now %q; want %q as before", got, say)
+	}
+	if page := pageOf(t, s); strings.Count(page, `aria-pressed="true"`) < 1 || !strings.Contains(page, fmt.Sprintf("Rank %d. %s", other, wordsPhaseNote)) {
+		t.Errorf("the page does not say that its pictures are of rank %d", other)
+	}
+	s.Update(state.PickRank{Rank: 99})
+	if got := s.Step.Rank(); got != r.Full {
+		t.Errorf("a rank that is not there is shown as %d; want the fullest, %d", got, r.Full)
 	}
 }

@@ -86,10 +86,22 @@ func (c *Stepcase) Build(*vugu.BuildIn) *vugu.BuildOut {
 // Build is the view.
 func (c *Step) Build(*vugu.BuildIn) *vugu.BuildOut {
 	root := element("section", attr("class", "whole", "role", "main", "aria-label", "Training step", "data-testid", "step", "data-late", c.Late()),
-		c.answerView(), element("div", attr("class", "results"), c.numbersHTML()), element("div", attr("class", "asks"), c.answersView()),
-		c.ranksView(), element("div", attr("class", "halves"), c.changesView(), c.phasesView()), c.assumedView(),
-		element("details", attr("class", "fold about"), fold(wordsOrigin, c.OriginLine()), element("div", attr("class", "answers", "data-testid", "step-origins"), c.Origins())))
+		c.answerView(), c.unless(element("div", attr("class", "results"), c.numbersHTML())), c.unless(element("div", attr("class", "asks"), c.answersView())),
+		c.ranksView(), c.unless(element("div", attr("class", "halves"), c.changesView(), c.phasesView())), c.assumedView(),
+		c.unless(element("details", attr("class", "fold about"), fold(wordsOrigin, c.OriginLine()), element("div", attr("class", "answers", "data-testid", "step-origins"), c.Origins()))))
 	return &vugu.BuildOut{Out: []*vugu.VGNode{root}}
+}
+
+// unless hides what says nothing where a step is refused: it stays in its place, so that
+// the control that was turned keeps the focus.
+func (c *Step) unless(n *vugu.VGNode) *vugu.VGNode { return hidden(n, c.S.Step.Failed != "") }
+
+// hidden hides an element.
+func hidden(n *vugu.VGNode, is bool) *vugu.VGNode {
+	if is {
+		n.Attr = append(n.Attr, vugu.VGAttribute{Key: "hidden", Val: "hidden"})
+	}
+	return n
 }
 
 // fold is the line of something that unfolds.
@@ -112,9 +124,9 @@ func (c *Step) answerView() *vugu.VGNode {
 	say := `<span class="sign" aria-hidden="true"></span><b>` + c.Word() + "</b>" + span("", "", "", html.EscapeString(c.Sentence()))
 	return element("div", attr("class", "answer", "data-kind", c.Kind()),
 		element("p", attr("class", "say", "role", "status", "data-testid", "step-say"), vugu.HTML(say)),
-		element("p", attr("class", "sub", "data-testid", "step-sub"), c.Sub()),
-		element("div", attr("class", "gauge", "role", "img", "data-testid", "step-bar", "aria-label", c.BarLabel()), vugu.HTML(`<div class="gauge-parts">`+parts+"</div>"+marks)),
-		element("ul", attr("class", "gauge-key", "aria-hidden", "true"), vugu.HTML(key)))
+		c.unless(element("p", attr("class", "sub", "data-testid", "step-sub"), c.Sub())),
+		c.unless(element("div", attr("class", "gauge", "role", "img", "data-testid", "step-bar", "aria-label", c.BarLabel()), vugu.HTML(`<div class="gauge-parts">`+parts+"</div>"+marks))),
+		c.unless(element("ul", attr("class", "gauge-key", "aria-hidden", "true"), vugu.HTML(key))))
 }
 
 // numbersHTML are the three numbers.
@@ -165,7 +177,7 @@ func (c *Step) phasesView() *vugu.VGNode {
 	if limit := c.Limit(); limit != "" {
 		out += `<li class="col-mark" aria-hidden="true" style="` + limit + `">` + span("", "", "", c.LimitLabel()) + "</li>"
 	}
-	return element("section", attr("aria-labelledby", "phases-title"), element("h2", attr("id", "phases-title"), wordsByPhase), element("p", attr("class", "note"), wordsPhaseNote),
+	return element("section", attr("aria-labelledby", "phases-title"), element("h2", attr("id", "phases-title"), wordsByPhase), element("p", attr("class", "note"), c.ofRank()+wordsPhaseNote),
 		element("ol", attr("class", "cols", "data-testid", "step-phases"), vugu.HTML(out)))
 }
 

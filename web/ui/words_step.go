@@ -41,7 +41,7 @@ const (
 	wordsForProgram = "for the program: %s" // memory of a card without CUDA's
 
 	wordsRanks     = "Every rank at its peak"
-	wordsRanksWait = "On average a rank waits %s of the passes' time. Above the line forwards, below it backwards."
+	wordsRanksWait = "On average a rank waits %s of the passes' time. Above the line forwards, below it backwards. A click on a rank shows its pictures."
 	wordsRank      = "Rank %d"
 	wordsInFlight  = "%d in flight"
 	wordsFullest   = "Rank %d is the fullest. "

@@ -42,7 +42,7 @@ var Options = []engine.Param{
 	{Name: "seq", Title: "tokens", Doc: "`N` tokens of a sequence", Default: "8192", Min: 1, Max: 1 << 24},
 	{Name: "accumulate", Title: "micro batches of a step", Doc: "`N` micro batches of a step", Default: "1", Min: 1, Max: 1 << 16},
 	{Name: "program", Title: "program", Doc: "`NAME` of what runs the step", Default: "hf", Choices: []string{"hf", "torchtitan", "torchtune", "megatron"}},
-	{Name: "optimizer", Title: "optimizer", Doc: "`NAME` of the optimizer", Default: "adamw", Choices: []string{"adamw", "adamw-8bit", "sgd"}},
+	{Name: "optimizer", Title: "optimizer", Doc: "`NAME` of the optimizer", Default: "adamw", Choices: []string{"adamw", "adamw-8bit", "sgd", "sgd-momentum", "muon"}},
 	{Name: "states", Title: "states", Doc: "`TYPE` of weights, gradients and moments", Default: Auto, Choices: []string{Auto, "fp32", "bf16"}},
 	{Name: "ckpt", Title: "checkpointing", Doc: "`POLICY` of checkpointing (sac_op: every second product kept)", Default: "none", Choices: []string{"none", "sac_op", "sac_op_all", "full"}},
 	{Name: "gpus", Title: "cards", Doc: "`N` cards", Default: "1", Min: 1, Max: 1 << 16},
@@ -53,6 +53,8 @@ var Options = []engine.Param{
 	{Name: "norm", Title: "norm", Doc: "`NAME` of the norm's kernel", Default: Auto, Choices: []string{Auto, "eager", "fused", "plain"}},
 	{Name: "kernel", Title: "optimizer's kernel", Doc: "`NAME` of the optimizer's kernel", Default: Auto, Choices: []string{Auto, "foreach", "fused", "for-loop"}},
 	{Name: "lora", Title: "rank of adapters", Doc: "`RANK` of adapters beside frozen bf16 weights; 0 trains everything", Default: "0", Min: 0, Max: 1 << 12},
+	{Name: "base", Title: "frozen products", Doc: "`TYPE` of frozen weights of products under adapters (nf4-double: its scales quantised too)", Default: "same", Choices: []string{"same", "nf4", "nf4-double"}},
+	{Name: "fp8", Title: "products in 8 bits", Doc: "`WHAT` of the blocks' products is in 8 bits", Default: "none", Choices: []string{"none", "products", "gathered"}},
 	{Name: "compile", Title: "torch.compile of the blocks", Doc: "blocks go through torch.compile", Default: "no", Choices: []string{"no", "yes"}},
 	{Name: "offload", Title: "block inputs in host memory", Doc: "block inputs wait in host memory; needs -ckpt full", Default: "no", Choices: []string{"no", "yes"}},
 	{Name: "host", Title: "optimizer in host memory", Doc: "moments and the optimizer's step are the host's", Default: "no", Choices: []string{"no", "yes"}},
@@ -107,7 +109,7 @@ func Value(args engine.Args, name string) string {
 
 // With is a copy of args in which an option has a value; defaults are left out, so that
 // equal steps have equal links. Inputs of blocks are in host memory only under full
-// checkpointing: either brings the other along.
+// checkpointing, weights in 4 bits only beside adapters: either brings the other along.
 func With(args engine.Args, name, value string) engine.Args {
 	out := maps.Clone(args)
 	if out == nil {
@@ -119,6 +121,10 @@ func With(args engine.Args, name, value string) engine.Args {
 		out["ckpt"] = "full"
 	case name == "ckpt" && value != "full":
 		delete(out, "offload")
+	case name == "base" && value != "same" && Value(out, "lora") == "0":
+		out["lora"] = "16"
+	case name == "lora" && value == "0":
+		delete(out, "base")
 	}
 	maps.DeleteFunc(out, func(name, value string) bool {
 		o := Option(name)

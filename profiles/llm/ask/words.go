@@ -10,7 +10,9 @@ import (
 // words are values of options as people read them, by option and value.
 var words = map[string]string{
 	"program hf": "Transformers", "program torchtitan": "torchtitan", "program torchtune": "torchtune", "program megatron": "Megatron",
-	"optimizer adamw": "AdamW", "optimizer adamw-8bit": "8-bit AdamW", "optimizer sgd": "SGD",
+	"optimizer adamw": "AdamW", "optimizer adamw-8bit": "8-bit AdamW", "optimizer sgd": "SGD", "optimizer sgd-momentum": "SGD with momentum", "optimizer muon": "Muon",
+	"base same": "in bf16", "base nf4": "in 4 bits (NF4)", "base nf4-double": "in 4 bits, scales in 8",
+	"fp8 none": "none", "fp8 products": "the products", "fp8 gathered": "the products, gathered so",
 	"states fp32": "fp32 states", "states bf16": "bf16 states",
 	"ckpt none": "no checkpointing", "ckpt sac_op": "selective checkpointing", "ckpt sac_op_all": "all products kept", "ckpt full": "full checkpointing",
 	"shard none": "states not shared", "shard zero1": "ZeRO-1", "shard zero2": "ZeRO-2", "shard zero3": "FSDP (ZeRO-3)",

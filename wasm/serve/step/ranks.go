@@ -18,8 +18,9 @@ func ranks(out *proto.Stepped, r *llm.Ranks) {
 	}
 	out.Full, out.Idle, out.Order = r.Full, r.Trace.Idle(), pipeline.Title(r.Schedule.Name)
 	for i, rank := range r.List {
+		list, peak := phases(rank.Result)
 		out.Ranks = append(out.Ranks, proto.StepRank{Layers: stretches(rank.Layers), InFlight: rank.InFlight, Allocated: rank.Allocated,
-			High: max(rank.Reserved, rank.Expandable), Parts: parts(rank.Parts), Passes: passes(r.Trace.Ranks[i], r.Trace.Makespan)})
+			Low: min(rank.Reserved, rank.Expandable), High: max(rank.Reserved, rank.Expandable), Phase: peak, Phases: list, Passes: passes(r.Trace.Ranks[i], r.Trace.Makespan)})
 	}
 }
 

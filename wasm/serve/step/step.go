@@ -83,20 +83,25 @@ func fill(out *proto.Stepped, p *llm.Plan) {
 	out.Fit, out.Card, out.GPUs, out.Memory, out.Context = fits[a.Verdict], p.Ask.Card.Name, p.Ask.GPUs, p.Ask.Card.Memory, p.Ask.Context
 	out.Low, out.High, out.Allocated, out.States = a.Low, a.High, a.Allocated, a.States
 	out.Time, out.Rate = a.Time, p.Rate()
-	out.Phases = nil
-	for phase := llm.Forward; phase <= llm.Step; phase++ {
-		if a.Phases[phase] == 0 {
-			continue
-		}
-		if phase == a.Phase {
-			out.Phase = len(out.Phases)
-		}
-		out.Phases = append(out.Phases, proto.StepPhase{Name: phase.String(), Bytes: a.Phases[phase], Parts: parts(a.PartsOf(phase))})
-	}
+	out.Phases, out.Phase = phases(a.Result)
 	ranks(out, a.Ranks)
 	out.Changes, out.Fixes = changes(p.Changes), changes(p.Fixes)
 	out.Longest, out.Batch, out.Fewest = p.Longest, p.Batch, p.Fewest
 	out.Done, out.Total = p.Done, llm.PlanStages
+}
+
+// phases are those in which something lives, and the index of that of the peak.
+func phases(r *llm.Result) (out []proto.StepPhase, peak int) {
+	for phase := llm.Forward; phase <= llm.Step; phase++ {
+		if r.Phases[phase] == 0 {
+			continue
+		}
+		if phase == r.Phase {
+			peak = len(out)
+		}
+		out = append(out, proto.StepPhase{Name: phase.String(), Bytes: r.Phases[phase], Parts: parts(r.PartsOf(phase))})
+	}
+	return out, peak
 }
 
 // kinds are what pictures show a class as.

@@ -1,0 +1,177 @@
+package llm
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"memtide/engine"
+)
+
+// Change is a plan with some knobs turned.
+type Change struct {
+	Names  []string
+	Args   engine.Args // all of the plan's
+	Answer *Answer
+	GPUs   int64
+	turned Ask
+}
+
+// settle plays the allocator's part of an answer that lacks it, up to a limit.
+func (c *Change) settle(limit engine.Bytes) error {
+	if c.Answer.replayed {
+		return nil
+	}
+	answer, err := c.turned.answer(limit)
+	if err == nil {
+		c.Answer = answer
+	}
+	return err
+}
+
+// settleAll plays the allocator's part of all changes that lack it.
+func settleAll(list []Change, poll *engine.Poll) error {
+	for i := range list {
+		if err := poll.Err(); err != nil {
+			return err
+		}
+		if err := list[i].settle(engine.NoLimit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// turn tries every knob on a question, one at a time, in their order, without the
+// allocator's part.
+func (a Ask) turn(poll *engine.Poll) ([]Change, error) {
+	var out []Change
+	for _, k := range knobs {
+		if err := poll.Err(); err != nil {
+			return out, err
+		}
+		changes := k.set(&a)
+		if changes == nil {
+			continue
+		}
+		b, err := a.with(changes)
+		if err != nil {
+			continue
+		}
+		answer, err := b.answer(probed)
+		if err != nil {
+			continue // a knob that this setup does not have
+		}
+		out = append(out, Change{Names: []string{k.name}, Args: b.Args, Answer: answer, GPUs: b.GPUs, turned: b})
+	}
+	return out, nil
+}
+
+// Most of what a search for changes that fit looks at.
+const (
+	mostFixes = 3
+	widest    = 4 // changes that are combined further
+	deepest   = 4 // knobs of one combination
+)
+
+// Fixes finds up to three ways to make a question fit, none with a knob of
+// another one: single knobs, and where these are too few, knobs on top of those that need
+// the least. Those of one depth come in the order of their cards and their step times. The
+// allocator's part is played of what may be one of them; single is settled as far.
+func Fixes(single []Change, poll *engine.Poll) (out []Change, err error) {
+	seen := map[string]bool{}
+	for level, depth := single, 1; ; depth++ {
+		rest, err := fits(level, &out, poll)
+		if err != nil || len(out) == mostFixes || depth == deepest {
+			return out, err
+		}
+		slices.SortStableFunc(rest, func(a, b Change) int { return cmp.Compare(a.Answer.Pools, b.Answer.Pools) })
+		level = nil
+		for _, c := range rest[:min(len(rest), widest)] {
+			more, err := c.turned.turn(poll)
+			if err != nil {
+				return out, err
+			}
+			for _, m := range more {
+				m.Names = append(slices.Clone(c.Names), m.Names...)
+				key := strings.Join(slices.Sorted(maps.Keys(m.settings())), " ")
+				if m.Answer.Pools < c.Answer.Pools && !again(m.Names) && !seen[key] {
+					seen[key] = true
+					level = append(level, m)
+				}
+			}
+		}
+	}
+}
+
+// settings are the options of a change with their values.
+func (c *Change) settings() map[string]bool {
+	out := map[string]bool{}
+	for name, value := range c.Args {
+		out[name+"="+value] = true
+	}
+	return out
+}
+
+// fits adds those of a level that fit to what is found, as far as there is room for them,
+// and returns those that do not.
+func fits(level []Change, found *[]Change, poll *engine.Poll) (rest []Change, err error) {
+	var may []*Change
+	for i := range level {
+		if c := &level[i]; c.Answer.Verdict == Fits {
+			may = append(may, c)
+		} else {
+			rest = append(rest, *c)
+		}
+	}
+	slices.SortStableFunc(may, func(a, b *Change) int {
+		return cmp.Or(cmp.Compare(a.GPUs, b.GPUs), cmp.Compare(a.Answer.Time, b.Answer.Time))
+	})
+	for _, c := range may {
+		if len(*found) == mostFixes {
+			break
+		}
+		if covered(*found, *c) {
+			continue
+		}
+		if err := poll.Err(); err != nil {
+			return rest, err
+		}
+		if err := c.settle(c.turned.enough()); err != nil {
+			return rest, err
+		}
+		if c.Answer.Verdict == Fits {
+			*found = append(*found, *c)
+		} else {
+			rest = append(rest, *c)
+		}
+	}
+	return rest, nil
+}
+
+// covered says whether a fix that was found turns one of the same knobs, to whatever
+// number.
+func covered(found []Change, c Change) bool {
+	return slices.ContainsFunc(found, func(f Change) bool {
+		return slices.ContainsFunc(c.Names, func(name string) bool {
+			return slices.ContainsFunc(f.Names, func(other string) bool { return numberless(name) == numberless(other) })
+		})
+	})
+}
+
+// again says whether the last knob of some is one of the others, to another number.
+func again(names []string) bool {
+	last := len(names) - 1
+	return slices.ContainsFunc(names[:last], func(name string) bool { return numberless(name) == numberless(names[last]) })
+}
+
+// numberless is a name without its digits.
+func numberless(name string) string {
+	return strings.Map(func(r rune) rune {
+		if '0' <= r && r <= '9' {
+			return -1
+		}
+		return r
+	}, name)
+}

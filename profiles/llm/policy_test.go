@@ -1,0 +1,123 @@
+package llm
+
+import (
+	"testing"
+
+	"memtide/engine"
+)
+
+// forwardOf is what a step holds at the end of its forward.
+func forwardOf(t *testing.T, set func(*Setup)) engine.Bytes {
+	t.Helper()
+	s := Setup{Model: Lookup("llama3.2-1b"), Seq: 1024, Loss: "inplace", Optimizer: "none"}
+	set(&s)
+	return run(t, s).Phases[Forward]
+}
+
+// Policies about which blocks are checkpointed, and how many are one, hold what the whole
+// policy does of those blocks, by hand: a block of 1,024 tokens of 2,048 numbers has an
+// input of 4 MiB.
+func TestWhichBlocks(t *testing.T) {
+	const blocks, input = 16, 4 * engine.MiB
+	none := forwardOf(t, func(*Setup) {})
+	full := forwardOf(t, func(s *Setup) { s.Checkpoint = "full" })
+	for _, c := range []struct {
+		name string
+		set  func(*Setup)
+		want engine.Bytes
+	}{
+		{"every second", func(s *Setup) { s.Checkpoint, s.Every = "full", 2 }, (none + full) / 2},
+		{"the first four", func(s *Setup) { s.Checkpoint, s.First = "full", 4 }, none - (none-full)/4},
+		{"more than there are", func(s *Setup) { s.Checkpoint, s.First = "full", 99 }, full},
+		{"four in one", func(s *Setup) { s.Checkpoint, s.Group = "full", 4 }, full - blocks*3/4*input},
+	} {
+		got := forwardOf(t, c.set)
+		if d := got - c.want; d > none/20 || d < -none/20 {
+			t.Errorf("%s: the forward holds %d bytes, want about %d (all kept %d, full %d)", c.name, got, c.want, none, full)
+		}
+	}
+}
+
+// Blocks that are one checkpoint hold what all of them keep while their backward runs.
+func TestBlocksInOneCheckpoint(t *testing.T) {
+	s := Setup{Model: Lookup("llama3.2-1b"), Seq: 4096, Loss: "inplace", Optimizer: "none", Weight: 2}
+	s.Checkpoint, s.Group = "full", 1
+	one := run(t, s).Phases[Backward]
+	s.Group = 4
+	four := run(t, s).Phases[Backward]
+	s = normal(t, s)
+	s.Checkpoint = "none"
+	keeps := keepsOf(s)
+	inputs := size(12*4096*2048, 2)
+	if d, want := four-one, 3*keeps-inputs; d < want*4/5 || d > want*6/5 {
+		t.Errorf("the backward holds %d bytes, with four blocks in one checkpoint %d: %d more; want about what three blocks keep less twelve inputs, %d", one, four, d, want)
+	}
+}
+
+// What waits in host memory is not on the card while the blocks run, but for a block's few
+// newest tensors.
+func TestStash(t *testing.T) {
+	none := forwardOf(t, func(*Setup) {})
+	full := forwardOf(t, func(s *Setup) { s.Checkpoint, s.OffloadX = "full", true })
+	stash := forwardOf(t, func(s *Setup) { s.Stash = true })
+	if stash < full || stash > full+(none-full)/8 {
+		t.Errorf("the forward holds %d bytes; want from %d, all block inputs away, to an eighth of what all keep more", stash, full)
+	}
+	s := Setup{Model: Lookup("llama3-8b"), Seq: 8192, Weight: 2, Moments: 4}
+	h := CardOf("H100")
+	kept, err := StepTime(s, h)
+	s.Stash = true
+	moved, err2 := StepTime(s, h)
+	if err != nil || err2 != nil || moved <= kept {
+		t.Errorf("a step takes %v (%v), with all that is kept on its way to the host and back %v (%v); want longer", kept, err, moved, err2)
+	}
+}
+
+// pytorch#197838: less budget is not less memory by itself, for what is kept is chosen by
+// sizes and operations, not by when it lives. All of it lies between the two ends.
+func TestBudget(t *testing.T) {
+	keeps := func(budget int64) engine.Bytes {
+		s := titan()
+		s.Checkpoint, s.Compiled, s.Budget = "budget", true, budget
+		return keepsOf(normal(t, s))
+	}
+	whole := keeps(100)
+	for budget := int64(0); budget <= 100; budget += 10 {
+		if got := keeps(budget); got > whole*engine.Bytes(budget)/100+whole/1000 {
+			t.Errorf("a budget of %d %%: a block keeps %d bytes of %d", budget, got, whole)
+		}
+	}
+}
+
+// Times of what is computed again: nothing, some, all; one more forward of the blocks.
+func TestTimesOfPolicies(t *testing.T) {
+	seconds := func(set func(*Setup)) float64 {
+		s := titan()
+		set(&s)
+		d, err := StepTime(s, CardOf("H100"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.Seconds()
+	}
+	none, full := seconds(func(*Setup) {}), seconds(func(s *Setup) { s.Checkpoint = "full" })
+	between := map[string]func(*Setup){
+		"every second product": func(s *Setup) { s.Checkpoint = "sac_op" },
+		"all products":         func(s *Setup) { s.Checkpoint = "sac_op_all" },
+		"dots":                 func(s *Setup) { s.Checkpoint = "dots" },
+		"every second block":   func(s *Setup) { s.Checkpoint, s.Every = "full", 2 },
+		"the first eight":      func(s *Setup) { s.Checkpoint, s.First = "full", 8 },
+		"norms":                func(s *Setup) { s.Checkpoint, s.Recompute = "modules", []string{"layernorm"} },
+	}
+	for name, set := range between {
+		if got := seconds(set); got <= none || got >= full {
+			t.Errorf("%s: %g s a step, want between %g and %g", name, got, none, full)
+		}
+	}
+	if got, want := seconds(between["every second block"]), (none+full)/2; got < want*0.999 || got > want*1.001 {
+		t.Errorf("every second block: %g s, want the middle, %g", got, want)
+	}
+	if got := seconds(func(s *Setup) { s.Checkpoint, s.Group = "full", 4 }); got != full {
+		t.Errorf("four blocks in one checkpoint: %g s, want %g as by one", got, full)
+	}
+}

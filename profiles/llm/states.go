@@ -1,0 +1,134 @@
+package llm
+
+import "memtide/engine"
+
+// split is over how many ranks the states of a weight are shared.
+func (s *Setup) split(w weight) int64 {
+	if w.expert && s.Expert > 1 {
+		return s.ExpertShard
+	}
+	return s.Shard
+}
+
+// at is n numbers of a weight's share, if it is shared from a level of ZeRO on.
+func (s *Setup) at(w weight, zero int, bytes int64) engine.Bytes {
+	n := w.n
+	if s.Zero >= zero {
+		n = ceil(n, s.split(w))
+	}
+	return size(n, bytes)
+}
+
+// storedBytes are the bytes of a stored number: of an adapter its own.
+func (s *Setup) storedBytes(w weight, model int64) int64 {
+	if w.adapter {
+		return s.LoRA.Stored
+	}
+	return model
+}
+
+// momentBytes are those of all moments of a number; Muon has half of them of a matrix, and
+// leaves the rest to AdamW.
+func (s *Setup) momentBytes(w weight) int64 {
+	if w.adapter {
+		return max(0, s.LoRA.Moments)
+	}
+	if s.orthogonal(w) {
+		return s.Moments / 2
+	}
+	return s.Moments
+}
+
+// Bases are how frozen weights of products may be stored instead of in the compute type:
+// bitsandbytes has half a byte of a number and a scale for each 64; the scales are 4 bytes,
+// or, quantised themselves, one byte and 4 for each 256 of them [bitsandbytes:
+// functional.py, quantize_4bit].
+var baseKinds = []string{"same", "nf4", "nf4-double"}
+
+const (
+	scaled = 64  // numbers that share a scale
+	nested = 256 // scales that share one
+)
+
+// quantised says whether a weight is stored in 4 bits.
+func (s *Setup) quantised(w weight) bool {
+	return s.Base != "same" && w.rows > 0 && !w.trained
+}
+
+// packed are the bytes of n numbers in 4 bits, with their scales.
+func (s *Setup) packed(n int64) engine.Bytes {
+	scales := ceil(n, scaled)
+	if s.Base == "nf4-double" {
+		return size(ceil(n, 2)+scales+4*ceil(scales, nested), 1)
+	}
+	return size(ceil(n, 2)+4*scales, 1)
+}
+
+// weightBytes are those of a weight as it is stored on a rank.
+func (s *Setup) weightBytes(w weight) engine.Bytes {
+	if s.quantised(w) {
+		n := w.n
+		if s.Zero >= 3 {
+			n = ceil(n, s.split(w))
+		}
+		return s.packed(n)
+	}
+	return s.at(w, 3, s.storedBytes(w, s.Weight))
+}
+
+// gathered are the bytes of n numbers of a weight on their way to all ranks, and there.
+func (s *Setup) gathered(w weight, n int64) engine.Bytes {
+	switch {
+	case s.quantised(w):
+		return s.packed(n)
+	case w.rows > 0 && s.Float8:
+		return size(n, s.Gather)
+	}
+	return size(n, s.Compute)
+}
+
+// narrowed is the scratch of a product over so many tokens whose operands have another type
+// than what is stored. A weight in 4 bits is widened for each pass [bitsandbytes:
+// autograd/_functions.py, MatMul4Bit]. In 8 bits the wide input is kept and narrowed again;
+// its gradients' products read both operands in either order [torchao: float8_linear.py,
+// matmul_with_hp_or_float8_args; float8_ops.py].
+func (b *builder) narrowed(w weight, tokens int64) (forward, back engine.Bytes) {
+	switch s := b.s; {
+	case s.quantised(w):
+		return size(w.n, b.e), size(w.n, b.e)
+	case s.Float8:
+		weights := size(w.n, 1)
+		if s.gathers() && s.Gather == 1 { // gathered so
+			weights = 0
+		}
+		in, out := size(tokens*w.rows, 1), size(tokens*w.cols, 1)
+		back = out + weights
+		if w.trained {
+			back = max(back, 2*(in+out))
+		}
+		return in + weights, back
+	}
+	return 0, 0
+}
+
+// muonSteps is how often Muon's iteration runs [torch/optim/_muon.py: DEFAULT_NS_STEPS].
+const muonSteps = 5
+
+// orthogonal says whether Muon steps on a weight.
+func (s *Setup) orthogonal(w weight) bool { return s.Optimizer == "muon" && w.rows > 0 && w.trained }
+
+// muonTemps are those of Muon for one weight: its update in the type of the gradient, and in
+// bf16 the iteration's matrix, its Gram matrix, the polynomial in that, and the next matrix
+// [torch/optim/_muon.py]. Of a weight that is shared it is all of it: ranks orthogonalise
+// whole matrices [arXiv:2502.16982, algorithm 1].
+func (s *Setup) muonTemps(w weight) []engine.Bytes {
+	side := min(w.rows, w.cols)
+	gram := size(w.matrices()*side*side, 2)
+	return []engine.Bytes{size(w.n, s.Grad), size(w.n, 2), gram, gram, size(w.n, 2)}
+}
+
+// muonFlops are the operations of its iteration for one weight.
+func muonFlops(w weight) float64 {
+	side := float64(min(w.rows, w.cols))
+	return muonSteps * side * (4*float64(w.n) + 2*float64(w.matrices())*side*side)
+}

@@ -1,0 +1,153 @@
+package llm
+
+import (
+	"strings"
+	"testing"
+
+	"memtide/engine"
+)
+
+// one is a network of one block with products of 64 x 64 and 64 x 128 numbers, no more.
+func one() Setup {
+	m := &Model{Name: "one", Layers: 1, Hidden: 64, Heads: 1, Keys: 1, Head: 64, Wide: 128, Words: 256, Gated: true, Tied: true}
+	return Setup{Model: m, Batch: 1, Seq: 128, Loss: "inplace", Weight: 2}
+}
+
+const oneMatrices = 4*64*64 + 3*64*128 // numbers of its products
+
+// Weights in 4 bits, by hand: half a byte of a number, 4 bytes for each 64 of them, or 1
+// and 4 for each 256 of these; norms and the embedding stay as they are. Over several
+// ranks each has its share, and they are gathered so.
+func TestWeightsInFourBits(t *testing.T) {
+	rest := engine.Bytes(2 * (256*64 + 3*64))
+	for _, c := range []struct {
+		base  string
+		shard int64
+		want  engine.Bytes
+	}{
+		{"same", 1, 2*oneMatrices + rest},
+		{"nf4", 1, oneMatrices/2 + oneMatrices/64*4 + rest},
+		{"nf4-double", 1, oneMatrices/2 + oneMatrices/64 + 7*4 + rest},
+		{"nf4", 2, oneMatrices/4 + oneMatrices/128*4 + rest/2},
+	} {
+		s := one()
+		s.LoRA, s.Base, s.Shard = &LoRA{Rank: 1, On: []string{"q"}}, c.base, c.shard
+		s = normal(t, s)
+		p := newProgram(&s, s.end(true, true))
+		p.play(1)
+		var got, gathered engine.Bytes
+		for _, u := range p.all() {
+			for _, w := range u.weights {
+				if !w.adapter {
+					got += s.weightBytes(w)
+					gathered += s.gathered(w, w.n)
+				}
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s over %d ranks: %d bytes of weights, want %d", c.base, c.shard, got, c.want)
+		}
+		if whole := c.want * engine.Bytes(c.shard); c.shard > 1 && gathered != whole {
+			t.Errorf("%s over %d ranks: %d bytes are gathered, want %d", c.base, c.shard, gathered, whole)
+		}
+	}
+}
+
+// A weight in 4 bits is widened while its product runs, and nothing of the product is kept.
+func TestFourBitsAreWidened(t *testing.T) {
+	s := one()
+	s.LoRA, s.Base = &LoRA{Rank: 1, On: []string{"q"}}, "nf4"
+	s = normal(t, s)
+	for _, o := range newBlock(&s, 0, true).ops {
+		if o.kind != opProduct || o.weights[0].adapter {
+			continue
+		}
+		if w := o.weights[0]; o.temp != size(w.n, 2) || o.back != o.temp || len(o.keeps) > 0 {
+			t.Errorf("%s: scratch of %d and %d bytes, %d values kept; want %d twice, none", w.name, o.temp, o.back, len(o.keeps), size(w.n, 2))
+		}
+	}
+}
+
+// Products in 8 bits keep their wide input; what is narrowed is scratch, and a weight that
+// is gathered in 8 bits is gathered in half the bytes.
+func TestProductsInEightBits(t *testing.T) {
+	wide := one()
+	wide.Shard = 2
+	narrow := wide
+	narrow.Float8 = true
+	gathered := narrow
+	gathered.Gather = 1
+	if a, b := keepsOf(normal(t, wide)), keepsOf(normal(t, narrow)); a != b {
+		t.Errorf("a block keeps %d bytes, in 8 bits %d; want as many", a, b)
+	}
+	output := func(s Setup) (n engine.Bytes) {
+		s = normal(t, s)
+		for _, w := range newProgram(&s, s.end(true, true)).units[0].weights {
+			n += s.gathered(w, w.n)
+		}
+		return n
+	}
+	if a, b := output(narrow), output(gathered); a-b != oneMatrices {
+		t.Errorf("%d bytes are gathered for a block, in 8 bits %d; want %d fewer", a, b, oneMatrices)
+	}
+	if _, err := StepTime(narrow, CardOf("A100")); err == nil || !strings.Contains(err.Error(), "8 bits") {
+		t.Errorf("on an A100: %v; want a refusal that names 8 bits", err)
+	}
+	fast, err := StepTime(narrow, CardOf("H100"))
+	slow, _ := StepTime(wide, CardOf("H100"))
+	if err != nil || fast > 3*slow/2 {
+		t.Errorf("a step takes %v, in 8 bits %v (%v)", slow, fast, err)
+	}
+}
+
+// Muon has one moment of a matrix and two of the rest, and works on one matrix at a time.
+func TestMuon(t *testing.T) {
+	s := one()
+	s.Optimizer, s.Moments, s.Grad = "muon", 8, 2
+	r := run(t, s)
+	rest := engine.Bytes(s.Model.Params() - oneMatrices)
+	if got, want := partOf(r, Step, Moments), oneMatrices*4+8*rest; got != want {
+		t.Errorf("%d bytes of moments, want %d", got, want)
+	}
+	// The last matrix, 64 x 128, beside AdamW's temporaries of 4 bytes: update, iteration
+	// twice, and two of 64 x 64.
+	n := engine.Bytes(64 * 128)
+	if got, least := partOf(r, Step, StepTemps), 2*n+2*2*n+2*2*64*64; got < least || got > least+4*rest {
+		t.Errorf("%d bytes of temporaries, want %d and at most %d more", got, least, 4*rest)
+	}
+}
+
+func partOf(r *Result, phase Phase, class Class) engine.Bytes {
+	for _, p := range r.PartsOf(phase) {
+		if p.Class == class {
+			return p.Bytes
+		}
+	}
+	return 0
+}
+
+// Before June 2024 what FSDP reduces lay in the pool of the reductions: there it can not
+// take the place of what the backward has given back.
+func TestReducedAside(t *testing.T) {
+	s := titan()
+	now := run(t, s)
+	s.ReduceAside = true
+	then := run(t, s)
+	block := (s.Model.block(0) * 4)
+	if d := then.Pools - now.Pools; d < engine.Bytes(block)/2 {
+		t.Errorf("pools of %d bytes, before June 2024 %d; want most of a block's gradients more, %d", now.Pools, then.Pools, block)
+	}
+	if then.Allocated > now.Allocated {
+		t.Errorf("%d bytes are allocated, before June 2024 %d; want no more", now.Allocated, then.Allocated)
+	}
+}
+
+// Adapters have the moments of the optimizer that was chosen: of 4 bytes each, or of 1.
+func TestMomentsOfAdapters(t *testing.T) {
+	for optimizer, want := range map[string]int64{"adamw": 8, "adamw-8bit": 2, "sgd": 0, "sgd-momentum": 4} {
+		s := normal(t, asked(map[string]string{"lora": "8", "optimizer": optimizer}).Setup)
+		if got := s.momentBytes(adapter("A", 1)); got != want {
+			t.Errorf("%s: %d bytes of moments of a number, want %d", optimizer, got, want)
+		}
+	}
+}

@@ -37,6 +37,9 @@ func newSearcher(m *model, args engine.Parsed, poll *engine.Poll) *searcher {
 	s := &searcher{m: m, kept: args.Is("order", "kept"), seed: uint64(args.Int("seed")), poll: poll}
 	n := len(m.order)
 	s.total = min(max(4800*n, min(9600*n, quickProposals), leastProposals), mostProposals, placeProposals/max(n, 1)) << (2*args.Int("effort") - 2)
+	if s.kept { // fewer proposals come to nothing
+		s.total /= 2
+	}
 	return s
 }
 
@@ -46,7 +49,7 @@ func (s *searcher) annealer(budget engine.Bytes, seq []kindID, round uint64, sca
 	return &annealer{state: st, r: newRandom(s.seed*1000 + round), poll: s.poll, scale: float64(max(scale, 1)) / float64(int64(1)<<st.unit)}
 }
 
-// fastest searches within a budget in rounds: a hot one, and then each twice as long
+// fastest searches within a budget in rounds: a hot one if the order is free, and then each twice as long
 // as the one before, from the first sequence and, every third one, from the best. A
 // round that finds nothing makes the excess heavier for those after it. best is a sequence within the budget to
 // begin with. It stops at a time that nothing beats, or when poll says so.
@@ -62,7 +65,7 @@ func (s *searcher) fastest(budget engine.Bytes, first, best []kindID, enough tim
 		}
 		c, from, found := wide, first, false
 		switch {
-		case round == 0:
+		case round == 0 && !s.kept:
 			c, count = hot, s.total/8
 		case round%3 == 2:
 			c, from = narrow, best

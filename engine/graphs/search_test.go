@@ -59,3 +59,17 @@ func TestAnnealingFindsOptima(t *testing.T) {
 	}
 	t.Logf("%d of %d are optimal", equal, feasible)
 }
+
+// TestAnnealingOfLayered: on a random layered graph with the order kept, where repetitions
+// have to be exchanged for each other, the search is not far from what longer ones find.
+func TestAnnealingOfLayered(t *testing.T) {
+	p := &engine.Problem{Graph: enginetest.Layered(enginetest.Rand(5), 120), Budget: engine.NoLimit}
+	keep, err := graphSearch.Solve(p, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sol, ok := annealed(t, p.WithBudget(keep.Peak*8/10), "kept", 1)
+	if most := keep.Makespan * 10662 / 10000; !ok || sol.Makespan > most {
+		t.Errorf("takes %+v, want at most %v", sol, most)
+	}
+}

@@ -1,6 +1,7 @@
 package graphs
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -53,13 +54,15 @@ func TestState(t *testing.T) {
 			t.Fatal(err)
 		}
 		peak, _, _ := m.cost(m.given())
-		a := &annealer{state: newState(m, peak*3/4, i%2 == 0, m.given()), r: newRandom(uint64(i))}
+		a := &annealer{state: newState(m, peak*3/4, i%2 == 0, m.given()), r: newRandom(uint64(i)), mostAgain: math.MaxInt}
 		for range 300 {
 			a.begin()
+			a.most = math.MaxInt64
 			if !a.propose() {
+				a.undo()
 				continue
 			}
-			a.evaluate()
+			a.evaluate(math.MaxInt64)
 			if excess, took := a.newExcess, a.newTook; r.IntN(3) > 0 {
 				a.commit()
 				if a.excess != excess || a.took != took {

@@ -1,10 +1,12 @@
 package graphs
 
 import (
+	"errors"
 	"time"
 
 	"memtide/engine"
 	"memtide/engine/bound"
+	"memtide/engine/remat"
 )
 
 // searcher looks for fast sequences of one graph in one freedom.
@@ -137,6 +139,14 @@ func (s *searcher) solve(p *engine.Problem, among string) (*engine.Solution, err
 	}
 	l := s.made
 	fits, least := l.fastest(p.Budget), l.leanest().peak
+	if seq, smallest := s.onChain(p); seq != nil {
+		one := plans{m: s.m}
+		if one.add(seq, ""); fits == nil || one.list[0].took < fits.took {
+			fits = &one.list[0]
+		}
+	} else if smallest > 0 {
+		least = min(least, smallest)
+	}
 	if fits == nil {
 		lean := s.leanest(p.Budget, first, true)
 		peak, took, _ := s.m.cost(lean)
@@ -150,6 +160,26 @@ func (s *searcher) solve(p *engine.Problem, among string) (*engine.Solution, err
 	}
 	best := s.fastest(p.Budget, first, fits.seq, proven.Time)
 	return s.solution(best, among, proven.Time), s.poll.Err()
+}
+
+// mostStages is how long a chain may be for the search to begin with rotor's schedule.
+const mostStages = 300
+
+// onChain is rotor's schedule of a chain as a sequence, or the smallest budget for which it has one;
+// nil and 0 on other graphs.
+func (s *searcher) onChain(p *engine.Problem) (seq []kindID, smallest engine.Bytes) {
+	if p.Chain == nil || p.Chain.Stages > mostStages {
+		return nil, 0
+	}
+	sol, err := remat.Rotor.Solve(p, nil, s.poll)
+	var infeasible *engine.InfeasibleError
+	switch {
+	case errors.As(err, &infeasible):
+		return nil, infeasible.Smallest
+	case err != nil:
+		return nil, 0
+	}
+	return s.sequenceOf(sol), 0
 }
 
 func (s *searcher) solution(seq []kindID, among string, proven time.Duration) *engine.Solution {

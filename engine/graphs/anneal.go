@@ -116,7 +116,7 @@ func (a *annealer) propose() bool {
 	switch {
 	case a.clock != nil && u%4 == 0:
 		return a.proposeTransfer(r)
-	case a.m.isLean() && u%16 == 0 && !a.reorder:
+	case a.m.varied() && u%16 == 0 && !a.reorder:
 		return a.proposeKind(r)
 	case u < 700 && a.kept && a.clock == nil:
 		if u < 300 {

@@ -101,7 +101,7 @@ func (s *state) proposeInsert(r *random, j int32) bool {
 		}
 		v := in[r.below(int32(len(in)))]
 		i := s.m.maker[v]
-		if i >= int32(s.m.ops) || s.m.once[i] || s.place[s.makerBefore(v, k)] >= j || s.newTook+s.m.kinds[i].time > s.most {
+		if i >= int32(s.m.ops) || s.m.once[i] || s.place[s.makerBefore(v, k)] >= j || s.newTook+s.m.least(i) > s.most {
 			continue
 		}
 		depth := 0
@@ -140,8 +140,10 @@ func (s *state) remake(r *random, v, p int32, depth int) (added int32) {
 		}
 	}
 	id := kindID(i)
-	if l := s.m.lean[i]; l != none && s.m.kinds[l].write(v) != none && r.one(2) {
-		id = l
+	if ways := s.m.ways[i]; len(ways) > 1 {
+		if other := ways[r.below(int32(len(ways)))]; s.m.kinds[other].write(v) != none {
+			id = other
+		}
 	}
 	s.insert(id, p)
 	return added + 1
@@ -244,19 +246,17 @@ func (s *state) crowdedBy(r *random, x, p int32) int32 {
 	return j
 }
 
-// proposeKind makes an output-only run of a full one, or the other way round.
+// proposeKind makes a run of another kind of one: an output-only run of a full one, a second way of
+// the first, or the other way round.
 func (s *state) proposeKind(r *random) bool {
 	for range 12 {
 		p := s.anywhere(r)
 		op, id := s.op(s.order[p]), s.kind[s.order[p]]
-		if s.isTransfer(s.order[p]) || s.m.lean[op] == none {
+		if s.isTransfer(s.order[p]) || op >= s.m.source() || len(s.m.ways[op]) < 2 {
 			continue
 		}
-		other := s.m.lean[op]
-		if id == other {
-			other = op
-		}
-		if !s.missed(p, other) {
+		other := s.m.ways[op][r.below(int32(len(s.m.ways[op])))]
+		if other != id && !s.missed(p, other) {
 			s.remove(p)
 			s.insert(other, p)
 			return true

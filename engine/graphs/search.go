@@ -135,6 +135,7 @@ func (s *searcher) solve(p *engine.Problem, among string) (*engine.Solution, err
 	if s.made == nil {
 		s.made = &plans{m: s.m}
 		s.made.add(first, "")
+		s.made.add(s.m.quickest(), "")
 		blockPlans(s.made, engine.Parsed{}, s.poll) // which keep the order
 	}
 	l := s.made

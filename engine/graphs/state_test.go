@@ -34,7 +34,7 @@ func afresh(t *testing.T, s *state) bool {
 }
 
 // TestState makes random moves, keeps some and undoes the others, and after each
-// compares the state with one made afresh: on graphs, and on chains with output-only runs.
+// compares the state with one made afresh: on graphs, some with second ways, and on chains with output-only runs.
 func TestState(t *testing.T) {
 	const seed = 5
 	r := enginetest.Rand(seed)
@@ -48,6 +48,9 @@ func TestState(t *testing.T) {
 			c := enginetest.RandomChain(r, enginetest.Shape{MinStages: 3, MaxStages: 8})
 			enginetest.GiveUnsaved(r, c)
 			g = &engine.ExpandChain(c).Graph
+		}
+		if i%4 == 1 {
+			enginetest.GiveAlt(r, g)
 		}
 		m, err := newModel(g)
 		if err != nil {

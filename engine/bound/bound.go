@@ -83,6 +83,14 @@ func leastTime(op *engine.Op) time.Duration {
 	return op.Time
 }
 
+// leastTemp is the smaller workspace of the ways to run an operation.
+func leastTemp(op *engine.Op) engine.Bytes {
+	if op.Alt != nil {
+		return min(op.Temp, op.Alt.Temp)
+	}
+	return op.Temp
+}
+
 // several is in the place of an operation where it could be any of several.
 const several = engine.NoOp - 1
 

@@ -39,8 +39,8 @@ type Recomputed struct {
 // run of x and whose next reader in a chain of such readers comes after it are there
 // then, or are made again between two readers of the chain. These times are disjoint
 // for the gaps of one chain. So what is above the budget at x has to be covered by
-// gaps whose values are made again, each at the price of its operation, shared by
-// its outputs. The bound is the relaxation of that covering, by ascent on its dual.
+// gaps whose values are made again, each at the price of its operation in its fastest way, shared by
+// its outputs; what an operation uses besides is that of its leanest way. The bound is the relaxation of that covering, by ascent on its dual.
 func Recompute(p *engine.Problem, kept bool, poll *engine.Poll) Recomputed {
 	trivial := Recomputed{Time: compute(p.Graph), Fits: true, At: engine.NoOp}
 	c, ok := newCover(p, kept)
@@ -118,7 +118,7 @@ func newCover(p *engine.Problem, kept bool) (c *cover, ok bool) {
 	}
 	for i := range g.Ops {
 		op := &g.Ops[i]
-		if op.OutputOnly != nil || op.Alt != nil {
+		if op.OutputOnly != nil {
 			return nil, false
 		}
 		for _, v := range op.In {
@@ -172,7 +172,7 @@ func (c *cover) footprint() *Recomputed {
 	}
 	bad := &Recomputed{Time: compute(g), At: engine.NoOp, Need: start}
 	for _, i := range c.ops {
-		c.need[i] = g.Fixed + g.Ops[i].Temp
+		c.need[i] = g.Fixed + leastTemp(&g.Ops[i])
 		for _, v := range c.in[i] {
 			c.need[i] += g.Values[v].Size
 		}
@@ -259,7 +259,7 @@ func (c *cover) value(v int32, touches []int32) {
 		}
 		if gaps[k] < 0 {
 			gaps[k] = int32(len(c.gaps))
-			c.gaps = append(c.gaps, float64(g.Ops[m].Time)/float64(len(g.Ops[m].Out)))
+			c.gaps = append(c.gaps, float64(leastTime(&g.Ops[m]))/float64(len(g.Ops[m].Out)))
 		}
 		c.at[x] = append(c.at[x], absent{gaps[k], g.Values[v].Size})
 	}

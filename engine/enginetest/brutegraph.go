@@ -13,7 +13,7 @@ import (
 // with every run and every free as a step of its own. With kept, the first runs come
 // in the order in which the operations stand; some may be left out. ok is false if
 // nothing fits. Use it up to 8 operations and 12 values; it knows neither parts of
-// values nor second kinds of runs.
+// values nor output-only runs.
 func BestGraph(g *engine.Graph, budget engine.Bytes, kept bool) (best time.Duration, ok bool) {
 	start := graphState{}
 	used := g.Fixed
@@ -44,7 +44,10 @@ func BestGraph(g *engine.Graph, budget engine.Bytes, kept bool) (best time.Durat
 			}
 		}
 		for i := range g.Ops {
-			s.run(e, i)
+			s.run(e, i, g.Ops[i].Time, g.Ops[i].Temp)
+			if a := g.Ops[i].Alt; a != nil {
+				s.run(e, i, a.Time, a.Temp)
+			}
 		}
 	}
 	return 0, false
@@ -92,14 +95,14 @@ func (s *graphSearcher) reach(st graphState, cost time.Duration) {
 	}
 }
 
-// run runs an operation, if the rules allow it.
-func (s *graphSearcher) run(e graphEntry, i int) {
+// run runs an operation in one of its ways, if the rules allow it.
+func (s *graphSearcher) run(e graphEntry, i int, time time.Duration, temp engine.Bytes) {
 	op, next := &s.g.Ops[i], e.state
 	first := next.ran>>i&1 == 0
 	if first && s.kept && next.ran>>i != 0 || !first && (op.Once || op.Pass == engine.Backward) {
 		return
 	}
-	used := s.g.Fixed + op.Temp
+	used := s.g.Fixed + temp
 	for v := range s.g.Values {
 		if next.have>>v&1 == 1 {
 			used += s.g.Values[v].Size
@@ -119,5 +122,5 @@ func (s *graphSearcher) run(e graphEntry, i int) {
 	}
 	next.ran |= 1 << i
 	next.done = next.done || slices.Contains(op.Out, s.g.Done)
-	s.reach(next, e.cost+op.Time)
+	s.reach(next, e.cost+time)
 }

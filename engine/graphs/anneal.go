@@ -1,6 +1,7 @@
 package graphs
 
 import (
+	"math"
 	"time"
 
 	"memtide/engine"
@@ -35,6 +36,8 @@ type annealer struct {
 	best      []kindID // nil if none is within the budget
 	bestTook  time.Duration
 	proposals int
+	enough    int         // repeats: with so many, no operation alone runs again
+	mostAgain int         // with so many repeats, no operation alone runs again
 	improved  func()      // told of every new best; may be nil
 	plays     func() bool // whether the sequence can be played as it is; nil: it can
 }
@@ -43,6 +46,10 @@ type annealer struct {
 // much as in it. It stops early when nothing can be faster than enough, or when poll
 // says so.
 func (a *annealer) anneal(c course, proposals int, weight float64, enough time.Duration) {
+	a.mostAgain = math.MaxInt
+	if c == hot {
+		a.mostAgain = len(a.m.order)/8 + 4
+	}
 	a.note()
 	temperature, heavy := c.temperature, c.weight*weight
 	level := 0
@@ -58,18 +65,37 @@ func (a *annealer) anneal(c course, proposals int, weight float64, enough time.D
 		}
 		a.proposals++
 		a.begin()
+		limit, rate := float64(temperature*a.r.exponential()), heavy/a.scale
+		a.most = a.longest(limit + float64(rate*float64(a.excess)))
 		if !a.propose() {
+			a.undo()
 			continue
 		}
-		a.evaluate()
-		worse := float64(heavy*float64(a.newExcess-a.excess))/a.scale + float64(a.newTook-a.took)/float64(max(a.m.base, 1))
-		if worse > 0 && (worse > 40*temperature || worse > float64(temperature*a.r.exponential())) {
+		gain := a.share(a.newTook)
+		if a.clock != nil {
+			gain = a.share(0) // not known yet; no less
+		}
+		a.evaluate(a.excess + engine.Int64(min((limit-gain)/rate, 1<<60)))
+		if float64(rate*float64(a.newExcess-a.excess))+a.share(a.newTook) > limit {
 			a.undo()
 			continue
 		}
 		a.commit()
 		a.note()
 	}
+}
+
+// share is by how much a time is more than that of the sequence, as a share of the step.
+func (a *annealer) share(took time.Duration) float64 {
+	return float64(took-a.took) / float64(max(a.m.base, 1))
+}
+
+// longest is the time of which share is so much, without transfers.
+func (a *annealer) longest(share float64) time.Duration {
+	if a.clock != nil {
+		return math.MaxInt64
+	}
+	return a.took + time.Duration(engine.Int64(float64(share*float64(max(a.m.base, 1)))))
 }
 
 // note keeps the sequence if it is within the budget and the fastest so far.
@@ -82,27 +108,33 @@ func (a *annealer) note() {
 	}
 }
 
-// propose makes the edits of a move; false if there is none.
+// propose makes the edits of a move; false if there is none, or only a part of its edits: undo takes
+// them back. With the order kept only runs of operations that have several can move.
 func (a *annealer) propose() bool {
 	r := &a.r
 	u := r.below(1000)
 	switch {
 	case a.clock != nil && u%4 == 0:
 		return a.proposeTransfer(r)
-	case a.m.isLean() && u%16 == 0 && !a.reorder:
+	case a.m.varied() && u%16 == 0 && !a.reorder:
 		return a.proposeKind(r)
+	case u < 700 && a.kept && a.clock == nil:
+		if u < 300 {
+			return a.proposeExchange(r)
+		}
+		p := a.repeated(r)
+		return p != none && a.proposeShift(r, p)
 	case u < 280:
 		return a.proposeShift(r, a.crowded(r))
 	case u < 700 || a.reorder:
 		return a.proposeShift(r, a.anywhere(r))
 	case u < 850:
-		if a.excess == 0 && !r.one(4) {
+		if a.excess == 0 && !r.one(4) || a.repeats >= a.mostAgain {
 			return false
 		}
-		return a.proposeInsert(r)
-	case u < 880:
-		removed := a.proposeRemove(r)
-		return removed && a.proposeInsert(r) || removed
+		return a.proposeInsert(r, a.crowded(r))
+	case u < 930:
+		return a.proposeExchange(r)
 	}
 	return a.proposeRemove(r)
 }

@@ -10,7 +10,7 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// randomProblem draws a graph with operations that must not run again, and a budget
+// randomProblem draws a graph, some with operations that must not run again or have a second way, and a budget
 // between what its largest operation needs and what keeping everything takes.
 func randomProblem(r *rand.Rand, most int) *engine.Problem {
 	g := enginetest.RandomGraph(r, most)
@@ -21,6 +21,9 @@ func randomProblem(r *rand.Rand, most int) *engine.Problem {
 				g.Ops[i].Pass = engine.Backward
 			}
 		}
+	}
+	if r.IntN(3) == 0 {
+		enginetest.GiveAlt(r, g)
 	}
 	p := &engine.Problem{Graph: g, Budget: engine.NoLimit}
 	keep, err := engine.Lookup("graphexact").Solve(p, nil, nil)

@@ -70,10 +70,10 @@ func solveGraphExact(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (
 	return exact(s, p.Budget, within(args))
 }
 
-// keepAll is the solution that runs everything once in the order in which it stands,
+// keepAll is the solution that runs everything once in its fastest way, in the order in which it stands,
 // which nothing beats; nil if it does not fit.
 func (m *model) keepAll(budget engine.Bytes, among string) *engine.Solution {
-	sol := m.solution(m.given())
+	sol := m.solution(m.quickest())
 	if sol.Peak > budget {
 		return nil
 	}

@@ -3,7 +3,6 @@ package graphs
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"memtide/engine"
@@ -110,9 +109,8 @@ func (j *joint) begin(m *model) {
 		if peak, _, ok := j.m.cost(seq); ok && peak <= j.p.Budget {
 			j.play(seq, "It moves everything around every operation.")
 		} else if ok {
-			if j.refused(peak, ""); !j.hasAlt() {
-				return
-			}
+			j.refused(peak, "")
+			return
 		}
 	}
 	if s := j.fewSpace(m); s != nil {
@@ -125,11 +123,6 @@ func (j *joint) begin(m *model) {
 	if j.p.Chain != nil {
 		j.ask(combined.Pofo, nil)
 	}
-}
-
-// hasAlt tells whether some operation has a second way, which may need less memory.
-func (j *joint) hasAlt() bool {
-	return slices.ContainsFunc(j.p.Graph.Ops, func(op engine.Op) bool { return op.Alt != nil })
 }
 
 // fewSpace is the exact search that graphsearch leaves small graphs to, if a plan fits

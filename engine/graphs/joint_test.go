@@ -2,6 +2,7 @@ package graphs
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -37,9 +38,10 @@ func TestClock(t *testing.T) {
 		}
 		m = m.linked(p)
 		peak, _, _ := m.cost(m.given())
-		a := &annealer{state: newState(m, peak*3/4, seed%4 < 2, m.given()), r: newRandom(seed)}
+		a := &annealer{state: newState(m, peak*3/4, seed%4 < 2, m.given()), r: newRandom(seed), mostAgain: math.MaxInt}
 		for range 400 {
 			a.begin()
+			a.most = math.MaxInt64
 			moved := false
 			if a.r.one(2) {
 				moved = a.proposeTransfer(&a.r)
@@ -47,9 +49,10 @@ func TestClock(t *testing.T) {
 				moved = a.propose()
 			}
 			if !moved {
+				a.undo()
 				continue
 			}
-			a.evaluate()
+			a.evaluate(math.MaxInt64)
 			if took := a.newTook; a.r.below(3) > 0 {
 				if a.commit(); a.took != took {
 					t.Fatalf("seed %d: committed %d, evaluated %d", seed, a.took, took)

@@ -9,7 +9,7 @@ import (
 )
 
 // kindID is a kind of run. A kind below the number of operations is the full run of
-// the operation of that number; output-only runs follow.
+// the operation of that number in its first way; output-only runs and second ways follow.
 type kindID = int32
 
 const none = int32(-1)
@@ -24,6 +24,8 @@ type kind struct {
 	time   time.Duration
 	bytes  engine.Bytes // of what it writes
 	temp   engine.Bytes
+	lean   bool // it is an output-only run
+	alt    bool // it is the second way
 }
 
 // serve says that readers of a value are served by one of the writes of a kind.
@@ -36,15 +38,16 @@ type model struct {
 	g      *engine.Graph
 	ops    int
 	kinds  []kind
-	lean   []kindID  // of every operation its output-only run, or none
-	in     [][]int32 // of every operation, with source and sink: what it reads, each once
-	users  [][]int32 // of every value: operations that have to run and read it
-	maker  []int32   // of every value: the operation that makes it, or none
+	lean   []kindID   // of every operation its output-only run in the first way, or none
+	ways   [][]kindID // of every operation all its kinds, the full run in the first way first
+	in     [][]int32  // of every operation, with source and sink: what it reads, each once
+	users  [][]int32  // of every value: operations that have to run and read it
+	maker  []int32    // of every value: the operation that makes it, or none
 	size   []engine.Bytes
 	needed []bool        // operations that have to run
 	once   []bool        // operations that never run again
 	order  []int32       // needed operations in the order in which they stand
-	base   time.Duration // of all needed operations, each once
+	base   time.Duration // of all needed operations, each once in its fastest way
 	runs   int           // how many kinds are runs; those of transfers follow
 	reads  int           // how many kinds may read: all but fetches, which come last
 	*moves               // nil if nothing moves
@@ -60,7 +63,7 @@ func unsupported(format string, args ...any) error {
 // newModel reads a graph. Its errors wrap engine.ErrUnsupported.
 func newModel(g *engine.Graph) (*model, error) {
 	n := len(g.Ops)
-	m := &model{g: g, ops: n, lean: make([]kindID, n+2), in: make([][]int32, n+2), users: make([][]int32, len(g.Values)),
+	m := &model{g: g, ops: n, lean: make([]kindID, n+2), ways: make([][]kindID, n+2), in: make([][]int32, n+2), users: make([][]int32, len(g.Values)),
 		maker: make([]int32, len(g.Values)), size: make([]engine.Bytes, len(g.Values)), needed: make([]bool, n+2), once: make([]bool, n+2)}
 	for v := range g.Values {
 		m.maker[v], m.size[v] = none, g.Values[v].Size
@@ -78,6 +81,9 @@ func newModel(g *engine.Graph) (*model, error) {
 		return nil, err
 	}
 	m.listKinds()
+	for _, i := range m.order {
+		m.base += m.least(i)
+	}
 	return m, nil
 }
 
@@ -168,7 +174,6 @@ func (m *model) findNeeded() error {
 			continue
 		}
 		m.order = append(m.order, int32(i))
-		m.base += g.Ops[i].Time
 		for _, v := range m.in[i] {
 			m.users[v] = append(m.users[v], int32(i))
 		}
@@ -183,11 +188,11 @@ func (m *model) findNeeded() error {
 }
 
 // listKinds lists the full runs of operations, of source and sink, then the
-// output-only runs. Those of source and sink have their numbers too.
+// output-only runs and second ways. Those of source and sink have their numbers too.
 func (m *model) listKinds() {
 	g := m.g
 	for i := range g.Ops {
-		m.lean[i] = none
+		m.lean[i], m.ways[i] = none, []kindID{kindID(i)}
 		m.add(int32(i), g.Ops[i].Out, g.Ops[i].Time, g.Ops[i].Temp)
 	}
 	var initial []engine.ValueID
@@ -200,10 +205,24 @@ func (m *model) listKinds() {
 	m.add(m.sink(), nil, 0, 0)
 	m.lean[m.source()], m.lean[m.sink()] = none, none
 	for i := range g.Ops {
+		op := &g.Ops[i]
+		more := func(k kind, out []engine.ValueID, time time.Duration, temp engine.Bytes) {
+			m.ways[i] = append(m.ways[i], kindID(len(m.kinds)))
+			m.add(int32(i), out, time, temp)
+			last := &m.kinds[len(m.kinds)-1]
+			last.lean, last.alt = k.lean, k.alt
+		}
 		// Only a full run makes Done.
-		if op := &g.Ops[i]; op.OutputOnly != nil && (g.Done == engine.NoValue || m.maker[g.Done] != int32(i)) {
-			m.lean[i] = int32(len(m.kinds))
-			m.add(int32(i), op.OutputOnly, op.Time, op.Temp)
+		isLean := op.OutputOnly != nil && (g.Done == engine.NoValue || m.maker[g.Done] != int32(i))
+		if isLean {
+			m.lean[i] = kindID(len(m.kinds))
+			more(kind{lean: true}, op.OutputOnly, op.Time, op.Temp)
+		}
+		if op.Alt != nil {
+			more(kind{alt: true}, op.Out, op.Alt.Time, op.Alt.Temp)
+		}
+		if op.Alt != nil && isLean {
+			more(kind{lean: true, alt: true}, op.OutputOnly, op.Alt.Time, op.Alt.Temp)
 		}
 	}
 	m.runs, m.reads = len(m.kinds), len(m.kinds)
@@ -240,15 +259,15 @@ func (k *kind) write(v int32) int32 {
 	return none
 }
 
-// whole is the model without output-only runs. Its kinds are full runs of this one.
+// whole is the model without output-only runs and second ways. Its kinds are full runs of this one.
 func (m *model) whole() *model {
-	if !m.isLean() {
+	if !m.varied() {
 		return m
 	}
 	g := *m.g
 	g.Ops = slices.Clone(g.Ops)
 	for i := range g.Ops {
-		g.Ops[i].OutputOnly = nil
+		g.Ops[i].OutputOnly, g.Ops[i].Alt = nil, nil
 	}
 	w, err := newModel(&g)
 	if err != nil {
@@ -257,8 +276,37 @@ func (m *model) whole() *model {
 	return w
 }
 
-// isLean tells whether any operation has an output-only run.
-func (m *model) isLean() bool { return m.runs > m.ops+2 }
+// least is the time of the fastest way to run an operation.
+func (m *model) least(i int32) time.Duration {
+	least := m.kinds[i].time
+	for _, id := range m.ways[i] {
+		least = min(least, m.kinds[id].time)
+	}
+	return least
+}
+
+// slim is the kind that makes the same as another with the smallest workspace.
+func (m *model) slim(id kindID) kindID {
+	for _, other := range m.ways[m.kinds[id].op] {
+		if k := &m.kinds[other]; k.lean == m.kinds[id].lean && k.temp < m.kinds[id].temp {
+			id = other
+		}
+	}
+	return id
+}
+
+// of is the kind of a run of a schedule; none if there is no such run.
+func (m *model) of(st engine.Step) kindID {
+	for _, id := range m.ways[st.Op] {
+		if k := &m.kinds[id]; k.lean == st.OutputOnly && k.alt == st.Alt {
+			return id
+		}
+	}
+	return none
+}
+
+// varied tells whether any operation has several kinds of runs.
+func (m *model) varied() bool { return m.runs > m.ops+2 }
 
 // footprint is what the operation with the largest needs cannot do without, and
 // that operation: what it reads in the smallest copies, writes and uses besides. No
@@ -266,10 +314,9 @@ func (m *model) isLean() bool { return m.runs > m.ops+2 }
 func (m *model) footprint() (most engine.Bytes, at engine.OpID) {
 	most, at = m.g.Fixed+m.kinds[m.source()].bytes, engine.NoOp
 	for _, i := range m.order {
-		k := &m.kinds[i]
-		need := m.g.Fixed + k.temp + k.bytes
-		if l := m.lean[i]; l != none {
-			need = min(need, m.g.Fixed+k.temp+m.kinds[l].bytes)
+		need := m.g.Fixed + m.kinds[i].temp + m.kinds[i].bytes
+		for _, id := range m.ways[i] {
+			need = min(need, m.g.Fixed+m.kinds[id].temp+m.kinds[id].bytes)
 		}
 		for _, v := range m.in[i] {
 			need += m.size[v] // a value within another has its own copy at best
@@ -279,7 +326,7 @@ func (m *model) footprint() (most engine.Bytes, at engine.OpID) {
 				need += m.size[v]
 			}
 		}
-		if m.isLean() {
+		if m.varied() {
 			need -= m.nested(i)
 		}
 		if need > most {

@@ -87,11 +87,9 @@ func (s *state) crowded(r *random) int32 {
 	return p
 }
 
-// proposeInsert runs an operation again: one whose value lies over a crowded place
-// and is read later.
-func (s *state) proposeInsert(r *random) bool {
+// proposeInsert runs an operation again: one whose value lies over a place and is read later.
+func (s *state) proposeInsert(r *random, j int32) bool {
 	n := int32(len(s.order)) - 1
-	j := s.crowded(r)
 	for try := range 12 {
 		k := j + r.below(n-j)
 		if try&1 == 0 {
@@ -103,7 +101,7 @@ func (s *state) proposeInsert(r *random) bool {
 		}
 		v := in[r.below(int32(len(in)))]
 		i := s.m.maker[v]
-		if i >= int32(s.m.ops) || s.m.once[i] || s.place[s.makerBefore(v, k)] >= j {
+		if i >= int32(s.m.ops) || s.m.once[i] || s.place[s.makerBefore(v, k)] >= j || s.newTook+s.m.least(i) > s.most {
 			continue
 		}
 		depth := 0
@@ -142,8 +140,10 @@ func (s *state) remake(r *random, v, p int32, depth int) (added int32) {
 		}
 	}
 	id := kindID(i)
-	if l := s.m.lean[i]; l != none && s.m.kinds[l].write(v) != none && r.one(2) {
-		id = l
+	if ways := s.m.ways[i]; len(ways) > 1 {
+		if other := ways[r.below(int32(len(ways)))]; s.m.kinds[other].write(v) != none {
+			id = other
+		}
 	}
 	s.insert(id, p)
 	return added + 1
@@ -170,37 +170,93 @@ func (s *state) missed(p int32, instead kindID) bool {
 	return false
 }
 
-// proposeRemove takes out a run of an operation that has several.
-func (s *state) proposeRemove(r *random) bool {
-	if s.repeats == 0 {
-		return false
+// repeated is the place of a run of an operation that has several; none if there is none.
+func (s *state) repeated(r *random) int32 {
+	if len(s.again) == 0 {
+		return none
 	}
-	for range 60 {
-		p := s.anywhere(r)
-		x := s.order[p]
-		list := s.runs[s.op(x)]
-		if len(list) < 2 || s.isTransfer(x) || s.alone(list) || list[0] == x && s.kept || s.missed(p, none) {
-			continue
-		}
-		s.remove(p)
-		return true
-	}
-	return false
+	list := s.runs[s.again[r.below(int32(len(s.again)))]]
+	return s.place[list[r.below(int32(len(list)))]]
 }
 
-// proposeKind makes an output-only run of a full one, or the other way round.
+// proposeRemove takes out a run of an operation that has several.
+func (s *state) proposeRemove(r *random) bool {
+	p := s.removable(r)
+	if p == none {
+		return false
+	}
+	s.remove(p)
+	return true
+}
+
+// removable is the place of a run that can be taken out, if one is found soon.
+func (s *state) removable(r *random) int32 {
+	for range 8 {
+		p := s.repeated(r)
+		if p == none {
+			return none
+		}
+		x := s.order[p]
+		list := s.runs[s.op(x)]
+		if s.isTransfer(x) || s.alone(list) || list[0] == x && s.kept || s.missed(p, none) {
+			continue
+		}
+		return p
+	}
+	return none
+}
+
+// proposeExchange takes out a run, or two, and runs another operation again whose value lies
+// where what the first of them made has to stay now.
+func (s *state) proposeExchange(r *random) bool {
+	p := s.removable(r)
+	if p == none {
+		return false
+	}
+	j := s.crowdedBy(r, s.order[p], p)
+	s.remove(p)
+	if r.one(4) {
+		if q := s.removable(r); q != none {
+			s.remove(q)
+			if q < j {
+				j--
+			}
+		}
+	}
+	return s.proposeInsert(r, min(j, int32(len(s.order))-2))
+}
+
+// crowdedBy is a place between the copy before that of the run at a place and it, from
+// the last read of the copy before, that would be above the budget without the run, if one is found soon.
+func (s *state) crowdedBy(r *random, x, p int32) int32 {
+	k := &s.m.kinds[s.kind[x]]
+	v := k.serves[r.below(int32(len(k.serves)))].value
+	from := int32(1)
+	if y := s.makerBefore(v, p); y != none {
+		from = s.place[s.last[s.copies[y]+s.m.kinds[s.kind[y]].write(v)]] + 1
+	}
+	if from >= p {
+		return s.crowded(r)
+	}
+	room := int64(s.budget) - int64(s.m.size[v])
+	j := from + r.below(p-from)
+	for try := 0; try < 40 && s.during[j] <= room; try++ {
+		j = from + r.below(p-from)
+	}
+	return j
+}
+
+// proposeKind makes a run of another kind of one: an output-only run of a full one, a second way of
+// the first, or the other way round.
 func (s *state) proposeKind(r *random) bool {
 	for range 12 {
 		p := s.anywhere(r)
 		op, id := s.op(s.order[p]), s.kind[s.order[p]]
-		if s.isTransfer(s.order[p]) || s.m.lean[op] == none {
+		if s.isTransfer(s.order[p]) || op >= s.m.source() || len(s.m.ways[op]) < 2 {
 			continue
 		}
-		other := s.m.lean[op]
-		if id == other {
-			other = op
-		}
-		if !s.missed(p, other) {
+		other := s.m.ways[op][r.below(int32(len(s.m.ways[op])))]
+		if other != id && !s.missed(p, other) {
 			s.remove(p)
 			s.insert(other, p)
 			return true

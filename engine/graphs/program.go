@@ -44,7 +44,7 @@ func (m *model) serial() []kindID {
 			}
 		}
 		fetch(k.reads)
-		seq = append(seq, id)
+		seq = append(seq, m.slim(id))
 		leave(k)
 	}
 	for _, i := range m.order {
@@ -100,11 +100,8 @@ func (m *model) ofSchedule(p *engine.Problem, steps engine.Schedule) []kindID {
 		}
 		switch v := st.Value; st.Kind {
 		case engine.StepRun:
-			id := kindID(st.Op)
-			if st.OutputOnly {
-				id = m.lean[st.Op]
-			}
-			if st.Alt || id == none {
+			id := m.of(st)
+			if id == none {
 				return nil
 			}
 			list = append(list, element{runs, 3, id})

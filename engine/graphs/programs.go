@@ -33,7 +33,7 @@ const maxPrograms = 10_000
 
 // newPrograms prepares the search; nil if the graph is not for it.
 func newPrograms(p *engine.Problem, m *model, poll *engine.Poll) *programs {
-	if m.isLean() || m.ops > 8 || len(m.size) > 12 || p.Transfers != engine.Whole || len(m.in[m.sink()]) > 0 || m.g.Done != engine.NoValue && len(m.order) < m.ops {
+	if m.varied() || m.ops > 8 || len(m.size) > 12 || p.Transfers != engine.Whole || len(m.in[m.sink()]) > 0 || m.g.Done != engine.NoValue && len(m.order) < m.ops {
 		return nil
 	}
 	s := &programs{poll: poll, index: map[machine]int32{}, limit: maxPrograms}

@@ -37,11 +37,20 @@ func (r *random) near(n int32, power int) int32 {
 	return int32(x * uint64(n) / full)
 }
 
-// exponential is a number with the exponential distribution. Every step is rounded by
-// itself, so that it is the same on machines that fuse products and sums.
-func (r *random) exponential() float64 {
+// exponential is one of 1024 numbers with the exponential distribution.
+func (r *random) exponential() float64 { return exponentials[r.next()>>54] }
+
+var exponentials = func() (list [1024]float64) {
+	for i := range list {
+		list[i] = minusLog(uint64(2*i+1) << 53)
+	}
+	return list
+}()
+
+// minusLog is -ln(u/2^64). Every step is rounded by itself, so that it is the same on
+// machines that fuse products and sums.
+func minusLog(u uint64) float64 {
 	const ln2 = 0.6931471805599453
-	u := r.next() | 1
 	zeros := bits.LeadingZeros64(u)
 	x := float64(u<<zeros>>11) / (1 << 52) // from 1 to 2
 	z := (x - 1) / (x + 1)

@@ -1,10 +1,12 @@
 package graphs
 
 import (
+	"errors"
 	"time"
 
 	"memtide/engine"
 	"memtide/engine/bound"
+	"memtide/engine/remat"
 )
 
 // searcher looks for fast sequences of one graph in one freedom.
@@ -37,6 +39,9 @@ func newSearcher(m *model, args engine.Parsed, poll *engine.Poll) *searcher {
 	s := &searcher{m: m, kept: args.Is("order", "kept"), seed: uint64(args.Int("seed")), poll: poll}
 	n := len(m.order)
 	s.total = min(max(4800*n, min(9600*n, quickProposals), leastProposals), mostProposals, placeProposals/max(n, 1)) << (2*args.Int("effort") - 2)
+	if s.kept { // fewer proposals come to nothing
+		s.total /= 2
+	}
 	return s
 }
 
@@ -46,7 +51,7 @@ func (s *searcher) annealer(budget engine.Bytes, seq []kindID, round uint64, sca
 	return &annealer{state: st, r: newRandom(s.seed*1000 + round), poll: s.poll, scale: float64(max(scale, 1)) / float64(int64(1)<<st.unit)}
 }
 
-// fastest searches within a budget in rounds: a hot one, and then each twice as long
+// fastest searches within a budget in rounds: a hot one if the order is free, and then each twice as long
 // as the one before, from the first sequence and, every third one, from the best. A
 // round that finds nothing makes the excess heavier for those after it. best is a sequence within the budget to
 // begin with. It stops at a time that nothing beats, or when poll says so.
@@ -62,7 +67,7 @@ func (s *searcher) fastest(budget engine.Bytes, first, best []kindID, enough tim
 		}
 		c, from, found := wide, first, false
 		switch {
-		case round == 0:
+		case round == 0 && !s.kept:
 			c, count = hot, s.total/8
 		case round%3 == 2:
 			c, from = narrow, best
@@ -130,10 +135,19 @@ func (s *searcher) solve(p *engine.Problem, among string) (*engine.Solution, err
 	if s.made == nil {
 		s.made = &plans{m: s.m}
 		s.made.add(first, "")
+		s.made.add(s.m.quickest(), "")
 		blockPlans(s.made, engine.Parsed{}, s.poll) // which keep the order
 	}
 	l := s.made
 	fits, least := l.fastest(p.Budget), l.leanest().peak
+	if seq, smallest := s.onChain(p); seq != nil {
+		one := plans{m: s.m}
+		if one.add(seq, ""); fits == nil || one.list[0].took < fits.took {
+			fits = &one.list[0]
+		}
+	} else if smallest > 0 {
+		least = min(least, smallest)
+	}
 	if fits == nil {
 		lean := s.leanest(p.Budget, first, true)
 		peak, took, _ := s.m.cost(lean)
@@ -147,6 +161,26 @@ func (s *searcher) solve(p *engine.Problem, among string) (*engine.Solution, err
 	}
 	best := s.fastest(p.Budget, first, fits.seq, proven.Time)
 	return s.solution(best, among, proven.Time), s.poll.Err()
+}
+
+// mostStages is how long a chain may be for the search to begin with rotor's schedule.
+const mostStages = 300
+
+// onChain is rotor's schedule of a chain as a sequence, or the smallest budget for which it has one;
+// nil and 0 on other graphs.
+func (s *searcher) onChain(p *engine.Problem) (seq []kindID, smallest engine.Bytes) {
+	if p.Chain == nil || p.Chain.Stages > mostStages {
+		return nil, 0
+	}
+	sol, err := remat.Rotor.Solve(p, nil, s.poll)
+	var infeasible *engine.InfeasibleError
+	switch {
+	case errors.As(err, &infeasible):
+		return nil, infeasible.Smallest
+	case err != nil:
+		return nil, 0
+	}
+	return s.sequenceOf(sol), 0
 }
 
 func (s *searcher) solution(seq []kindID, among string, proven time.Duration) *engine.Solution {

@@ -59,3 +59,56 @@ func TestAnnealingFindsOptima(t *testing.T) {
 	}
 	t.Logf("%d of %d are optimal", equal, feasible)
 }
+
+// TestAnnealingOfLayered: on a random layered graph with the order kept, where repetitions
+// have to be exchanged for each other, the search is not far from what longer ones find.
+func TestAnnealingOfLayered(t *testing.T) {
+	p := &engine.Problem{Graph: enginetest.Layered(enginetest.Rand(5), 120), Budget: engine.NoLimit}
+	keep, err := graphSearch.Solve(p, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sol, ok := annealed(t, p.WithBudget(keep.Peak*8/10), "kept", 1)
+	if most := keep.Makespan * 10662 / 10000; !ok || sol.Makespan > most {
+		t.Errorf("takes %+v, want at most %v", sol, most)
+	}
+}
+
+// TestAnnealingTakesSecondWays: the annealing finds the optima of graphs whose operations have two ways to run.
+func TestAnnealingTakesSecondWays(t *testing.T) {
+	r := enginetest.Rand(12)
+	feasible, equal, second := 0, 0, 0
+	for range 40 {
+		g := enginetest.RandomGraph(r, 10)
+		enginetest.GiveAlt(r, g)
+		p := &engine.Problem{Graph: g, Budget: engine.NoLimit}
+		keep, err := graphExact.Solve(p, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p = p.WithBudget(keep.Peak * 8 / 10)
+		want, err := graphExact.Solve(p, nil, nil)
+		sol, ok := annealed(t, p, "any", 1)
+		if err != nil {
+			if ok {
+				t.Errorf("the search says %+v, the exact one %v\n%s", sol, err, enginetest.DumpGraph(g))
+			}
+			continue
+		}
+		feasible++
+		for _, st := range want.Schedule {
+			if st.Alt {
+				second++
+			}
+		}
+		if ok && sol.Makespan < want.Makespan {
+			t.Errorf("takes %d, the optimum is %d\n%s", sol.Makespan, want.Makespan, enginetest.DumpGraph(g))
+		}
+		if ok && sol.Makespan == want.Makespan {
+			equal++
+		}
+	}
+	if equal*100 < feasible*95 || second < feasible {
+		t.Errorf("%d of %d are optimal, with %d runs in the second way; want 95 %% and one in each", equal, feasible, second)
+	}
+}

@@ -111,7 +111,7 @@ func (m *model) schedule(seq []kindID) engine.Schedule {
 func (m *model) step(id kindID) engine.Step {
 	k := &m.kinds[id]
 	if k.what == engine.StepRun {
-		return engine.Step{Op: engine.OpID(k.op), Value: engine.NoValue, OutputOnly: int(id) >= m.ops}
+		return engine.Step{Op: engine.OpID(k.op), Value: engine.NoValue, OutputOnly: k.lean, Alt: k.alt}
 	}
 	return engine.Step{Kind: k.what, Op: engine.NoOp, Value: engine.ValueID(m.moved(k))}
 }
@@ -143,3 +143,16 @@ func (m *model) solution(seq []kindID) *engine.Solution {
 
 // given is the sequence that keeps everything, in the order of the operations.
 func (m *model) given() []kindID { return append([]kindID(nil), m.order...) }
+
+// quickest is the same with every operation in its fastest way.
+func (m *model) quickest() []kindID {
+	seq := m.given()
+	for p, i := range seq {
+		for _, id := range m.ways[i] {
+			if k := &m.kinds[id]; !k.lean && k.time < m.kinds[seq[p]].time {
+				seq[p] = id
+			}
+		}
+	}
+	return seq
+}

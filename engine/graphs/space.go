@@ -246,7 +246,7 @@ func (s *space) left(have, ran uint64, any bool) (sum time.Duration, ok bool) {
 		if any {
 			sum++
 		} else {
-			sum += s.m.kinds[i].time
+			sum += s.m.least(int32(i))
 		}
 		for k, served := range s.needs[i] {
 			if have&served != 0 {

@@ -1,6 +1,7 @@
 package graphs
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -33,7 +34,7 @@ func afresh(t *testing.T, s *state) bool {
 }
 
 // TestState makes random moves, keeps some and undoes the others, and after each
-// compares the state with one made afresh: on graphs, and on chains with output-only runs.
+// compares the state with one made afresh: on graphs, some with second ways, and on chains with output-only runs.
 func TestState(t *testing.T) {
 	const seed = 5
 	r := enginetest.Rand(seed)
@@ -48,18 +49,23 @@ func TestState(t *testing.T) {
 			enginetest.GiveUnsaved(r, c)
 			g = &engine.ExpandChain(c).Graph
 		}
+		if i%4 == 1 {
+			enginetest.GiveAlt(r, g)
+		}
 		m, err := newModel(g)
 		if err != nil {
 			t.Fatal(err)
 		}
 		peak, _, _ := m.cost(m.given())
-		a := &annealer{state: newState(m, peak*3/4, i%2 == 0, m.given()), r: newRandom(uint64(i))}
+		a := &annealer{state: newState(m, peak*3/4, i%2 == 0, m.given()), r: newRandom(uint64(i)), mostAgain: math.MaxInt}
 		for range 300 {
 			a.begin()
+			a.most = math.MaxInt64
 			if !a.propose() {
+				a.undo()
 				continue
 			}
-			a.evaluate()
+			a.evaluate(math.MaxInt64)
 			if excess, took := a.newExcess, a.newTook; r.IntN(3) > 0 {
 				a.commit()
 				if a.excess != excess || a.took != took {

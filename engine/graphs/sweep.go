@@ -124,11 +124,7 @@ func (s *searcher) sequenceOf(sol *engine.Solution) (seq []kindID) {
 		if st.Kind != engine.StepRun {
 			continue
 		}
-		id := kindID(st.Op)
-		if st.OutputOnly {
-			id = s.m.lean[st.Op]
-		}
-		seq = append(seq, id)
+		seq = append(seq, s.m.of(st))
 	}
 	return seq
 }

@@ -1,0 +1,310 @@
+package graphs
+
+import (
+	"slices"
+	"time"
+)
+
+// try is what a move has changed, and what it comes to.
+type try struct {
+	edits     []edit
+	lasts     []oldLast
+	dirty     []int32 // values whose copies may have other last readers
+	mark      []int32 // of every value the last move that it was dirty in
+	moves     int32
+	low, high int32 // places whose memory may differ, in the new order
+	grown     int32
+	newBefore []int64
+	newDuring []int64
+	newExcess int64
+	newTook   time.Duration
+	most      time.Duration // a move that takes more than this is not kept, whatever it frees
+}
+
+type edit struct {
+	what     uint8
+	run      int32
+	from, to int32
+}
+
+const (
+	shifted uint8 = iota
+	inserted
+	removed
+)
+
+type oldLast struct{ copy, run int32 }
+
+// begin begins a move.
+func (s *state) begin() {
+	s.edits, s.lasts, s.dirty = s.edits[:0], s.lasts[:0], s.dirty[:0]
+	s.moves++
+	s.low, s.high, s.grown, s.newTook = nowhere, -1, 0, s.took
+	if s.clock != nil {
+		s.clock.begin()
+	}
+}
+
+func (s *state) widen(p int32) {
+	s.low, s.high = min(s.low, p), max(s.high, p)
+}
+
+// touch marks what a kind makes and reads: its copies may have other last readers.
+func (s *state) touch(id kindID) {
+	k := &s.m.kinds[id]
+	for _, sv := range k.serves {
+		s.touchValue(sv.value)
+	}
+	for _, v := range k.reads {
+		s.touchValue(v)
+	}
+}
+
+func (s *state) touchValue(v int32) {
+	if s.mark[v] != s.moves {
+		s.mark[v] = s.moves
+		s.dirty = append(s.dirty, v)
+	}
+}
+
+// shift moves the run at a place to another one.
+func (s *state) shift(from, to int32) {
+	x := s.order[from]
+	s.rotate(from, to)
+	s.edits = append(s.edits, edit{shifted, x, from, to})
+	s.touch(s.kind[x])
+	s.widen(from)
+	s.widen(to)
+}
+
+func (s *state) rotate(from, to int32) {
+	x := s.order[from]
+	step := int32(1)
+	if to < from {
+		step = -1
+	}
+	for p := from; p != to; p += step {
+		y := s.order[p+step]
+		s.order[p], s.place[y] = y, p
+	}
+	s.order[to], s.place[x] = x, to
+	s.sort(s.op(x))
+}
+
+// sort puts the runs of an operation into the order of their places.
+func (s *state) sort(op int32) {
+	list := s.runs[op]
+	for k := 1; k < len(list); k++ {
+		for j := k; j > 0 && s.place[list[j]] < s.place[list[j-1]]; j-- {
+			list[j], list[j-1] = list[j-1], list[j]
+		}
+	}
+}
+
+// insert puts a run of a kind at a place; what was there comes after it.
+func (s *state) insert(id kindID, p int32) {
+	x, k := s.take(id), &s.m.kinds[id]
+	for w := range k.writes {
+		s.last[s.copies[x]+int32(w)] = x
+	}
+	s.net[x] = 0
+	if s.low >= p && s.low < nowhere {
+		s.low++
+	}
+	if s.high >= p {
+		s.high++
+	}
+	s.putIn(x, p)
+	s.edits = append(s.edits, edit{inserted, x, p, 0})
+	s.touch(id)
+	s.widen(p)
+	s.newTook += k.time
+	s.grown++
+}
+
+func (s *state) putIn(x, p int32) {
+	s.order = append(s.order, 0)
+	for q := int32(len(s.order)) - 1; q > p; q-- {
+		y := s.order[q-1]
+		s.order[q], s.place[y] = y, q
+	}
+	s.order[p], s.place[x] = x, p
+	op := s.op(x)
+	s.runs[op] = append(s.runs[op], x)
+	s.list(op)
+	s.sort(op)
+	if s.clock != nil {
+		s.count(&s.m.kinds[s.kind[x]], 1)
+	}
+}
+
+// remove takes out the run at a place.
+func (s *state) remove(p int32) {
+	x := s.order[p]
+	k := &s.m.kinds[s.kind[x]]
+	if s.low > p && s.low < nowhere {
+		s.low--
+	}
+	if s.high > p {
+		s.high--
+	}
+	for w := range k.writes {
+		c := s.copies[x] + int32(w)
+		u := s.last[c]
+		s.lasts = append(s.lasts, oldLast{c, u})
+		s.net[u] += s.size[c]
+		s.last[c] = none
+		if q := s.place[u]; q > p {
+			s.widen(q - 1)
+		} else if q < p {
+			s.widen(q)
+		}
+	}
+	s.takeOut(p)
+	s.edits = append(s.edits, edit{removed, x, p, 0})
+	s.touch(s.kind[x])
+	s.widen(p)
+	s.newTook -= k.time
+	s.grown--
+}
+
+func (s *state) takeOut(p int32) {
+	x := s.order[p]
+	n := int32(len(s.order)) - 1
+	for q := p; q < n; q++ {
+		y := s.order[q+1]
+		s.order[q], s.place[y] = y, q
+	}
+	s.order = s.order[:n]
+	list := s.runs[s.op(x)]
+	at := slices.Index(list, x)
+	s.runs[s.op(x)] = append(list[:at], list[at+1:]...)
+	s.list(s.op(x))
+	if s.clock != nil {
+		s.count(&s.m.kinds[s.kind[x]], -1)
+	}
+}
+
+// list notes whether an operation has several runs.
+func (s *state) list(op int32) {
+	at, several := s.listed[op], len(s.runs[op]) > 1
+	switch {
+	case several && at == none:
+		s.listed[op] = int32(len(s.again))
+		s.again = append(s.again, op)
+	case !several && at != none:
+		end := s.again[len(s.again)-1]
+		s.again[at], s.listed[end] = end, at
+		s.again, s.listed[op] = s.again[:len(s.again)-1], none
+	}
+}
+
+// there tells whether a run is in the sequence.
+func (s *state) there(x int32) bool {
+	p := s.place[x]
+	return int(p) < len(s.order) && s.order[p] == x
+}
+
+// evaluate finds newExcess and newTook of the edits. It stops, with an excess above limit, once the
+// excess is known to be above it.
+func (s *state) evaluate(limit int64) {
+	for _, v := range s.dirty {
+		for _, x := range s.runs[s.m.maker[v]] {
+			if w := s.m.kinds[s.kind[x]].write(v); w != none {
+				s.settle(x, w)
+			}
+		}
+	}
+	s.high = min(s.high, int32(len(s.order))-1)
+	s.low = min(s.low, s.high)
+	excess := s.excess - (s.overs[s.high-s.grown+1] - s.overs[s.low])
+	s.newBefore, s.newDuring = s.newBefore[:0], s.newDuring[:0]
+	used := s.before[s.low]
+	for _, x := range s.order[s.low : s.high+1] {
+		during := used + s.needs[x]
+		s.newBefore, s.newDuring = append(s.newBefore, used), append(s.newDuring, during)
+		if during > int64(s.budget) {
+			if excess += s.above(during); excess > limit {
+				break
+			}
+		}
+		used += s.net[x]
+	}
+	s.newExcess = excess
+	if s.clock != nil && excess <= limit {
+		s.newTook = s.tick()
+	}
+}
+
+// settle finds the last reader of a copy anew.
+func (s *state) settle(x, write int32) {
+	c := s.copies[x] + write
+	was, now := s.last[c], s.lastReader(x, write)
+	if was == now {
+		return
+	}
+	s.lasts = append(s.lasts, oldLast{c, was})
+	s.last[c] = now
+	s.net[was] += s.size[c]
+	s.net[now] -= s.size[c]
+	if s.there(was) {
+		s.widen(s.place[was])
+	}
+	s.widen(s.place[now])
+}
+
+// commit keeps the move.
+func (s *state) commit() {
+	if s.grown != 0 {
+		oldEnd, newEnd := s.high-s.grown+1, s.high+1
+		tail, tailBefore := s.during[oldEnd:], s.before[oldEnd:]
+		n := len(s.order)
+		if s.grown > 0 {
+			s.during = slices.Grow(s.during, int(s.grown))[:n]
+			s.before = slices.Grow(s.before, int(s.grown))[:n+1]
+		}
+		copy(s.during[newEnd:n], tail)
+		copy(s.before[newEnd:n+1], tailBefore)
+		s.during, s.before = s.during[:n], s.before[:n+1]
+	}
+	copy(s.during[s.low:], s.newDuring)
+	copy(s.before[s.low:], s.newBefore)
+	if s.clock != nil {
+		s.keepTimes()
+	}
+	s.overs = slices.Grow(s.overs, max(int(s.grown), 0))[:len(s.order)+1]
+	s.sum(s.low)
+	s.took = s.newTook
+	s.repeats += int(s.grown)
+	for _, e := range s.edits {
+		if e.what == removed {
+			s.spare[s.kind[e.run]] = append(s.spare[s.kind[e.run]], e.run)
+		}
+	}
+}
+
+// undo takes the edits back, before or after evaluate.
+func (s *state) undo() {
+	if s.clock != nil {
+		s.clock.undo()
+	}
+	for k := len(s.lasts) - 1; k >= 0; k-- {
+		o := s.lasts[k]
+		if now := s.last[o.copy]; now != none {
+			s.net[now] += s.size[o.copy]
+		}
+		s.net[o.run] -= s.size[o.copy]
+		s.last[o.copy] = o.run
+	}
+	for k := len(s.edits) - 1; k >= 0; k-- {
+		switch e := s.edits[k]; e.what {
+		case shifted:
+			s.rotate(e.to, e.from)
+		case inserted:
+			s.takeOut(s.place[e.run])
+			s.spare[s.kind[e.run]] = append(s.spare[s.kind[e.run]], e.run)
+		case removed:
+			s.putIn(e.run, e.from)
+		}
+	}
+}

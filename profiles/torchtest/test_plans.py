@@ -418,6 +418,9 @@ class Refusals(unittest.TestCase):
         self.refused("h.0 was compiled with module.compile(), which would compile the plan, too: compile its forward instead (m.forward = torch.compile(m.forward)), then apply the plan.",
                      mt.apply, net, plan(again("h.0")))
         self.refused(mt.WHOLE_COMPILE, mt.apply, torch.compile(made("gpt")[0], backend="aot_eager"), plan(again("h.0")))
+        net, args, kwargs, loss, cast = made("gpt")
+        mt.apply(net, plan(again("h.0")))  # and one that is compiled after it
+        self.refused(mt.WHOLE_COMPILE, step, torch.compile(net, backend="aot_eager"), args, kwargs, loss, cast, error=Exception)
 
     def test_in_place_on_an_input(self):
         torch.manual_seed(0)

@@ -19,10 +19,10 @@ class Out:
 class GPT(nn.Module):
     """Blocks in a ModuleList, a head tied to the embedding, keywords in, an object out."""
 
-    def __init__(self, words=200, length=32, width=64, layers=8):
+    def __init__(self, words=200, length=32, width=64, layers=8, heads=4):
         super().__init__()
         self.wte, self.wpe = nn.Embedding(words, width), nn.Embedding(length, width)
-        self.h = nn.ModuleList([models.Block(width, 4) for _ in range(layers)])
+        self.h = nn.ModuleList([models.Block(width, heads) for _ in range(layers)])
         self.ln_f, self.lm_head = nn.LayerNorm(width), nn.Linear(width, words, bias=False)
         self.lm_head.weight = self.wte.weight
 

@@ -166,10 +166,10 @@ class Handle:
 
 
 class Arg:
-    """A tensor among the arguments of a recorded call: a value, or the at-th tensor
-    that an earlier call of the frame returned."""
+    """A tensor among the arguments of a recorded call: a value, or a packed block on the
+    host, or the at-th tensor that an earlier call of the frame returned."""
 
-    __slots__ = ("value", "wants", "version", "call", "at")
+    __slots__ = ("value", "wants", "version", "call", "at", "packed")
 
 
 class Call:
@@ -183,7 +183,7 @@ class Frame:
 
     def __init__(self, rt, seg):
         self.rt, self.seg, self.calls, self.handles, self.outs = rt, seg, [], [], []
-        self.running = False
+        self.running, self.away = False, Offloaded(rt, seg) if seg.get("input") == "offload" else None
         self.sac = selective(seg["save"]) if seg.get("save") else None
 
     def record(self, module, args, kwargs, count):
@@ -196,14 +196,18 @@ class Frame:
 
     def keep(self, t):
         a = Arg()
-        a.call = a.value = None
+        a.call = a.value = a.packed = None
         for i in reversed(range(len(self.outs))):
             for j, (r, version) in enumerate(self.outs[i]):
                 if r() is t:
                     if version == t._version:  # else something outside of the calls has changed it
                         a.call, a.at = i, j
                         return a
-        a.value, a.wants, a.version = t.detach(), t.requires_grad, t._version
+        a.wants = t.requires_grad
+        if self.away and _key(t) not in self.rt.given:
+            a.packed = self.away.pack(t)
+        if not isinstance(a.packed, tuple):
+            a.value, a.version, a.packed = t.detach(), t._version, None
         return a
 
     def close(self, out):
@@ -250,9 +254,9 @@ class Frame:
         def get(a):
             if a.call is not None:
                 return outs[a.call][a.at]  # the object itself: an inner run knows it by that, and in-place work may follow
-            if a.value._version != a.version:
+            if a.packed is None and a.value._version != a.version:
                 raise PlanError("An input of %s was changed in place after it had been kept: the module's in-place operation belongs to the same unit. Collect again." % name_of(self.seg))
-            v = a.value.detach()
+            v = (unpack(a.packed) if a.packed else a.value).detach()
             return v.requires_grad_(a.wants) if v.is_floating_point() or v.is_complex() else v
 
         for n, c in enumerate(calls):
@@ -328,7 +332,8 @@ class Fill:
 
 
 class Offloaded:
-    """An offloaded segment: what it keeps lies on the host until backward comes near."""
+    """What an offloaded segment keeps, or the arguments of one that runs again: they lie
+    on the host until backward comes near."""
 
     def __init__(self, rt, seg):
         self.rt, self.seg = rt, seg
@@ -442,7 +447,7 @@ class Runtime:
         self.plan, self.model, self.strict = plan, model, strict
         self.job = self.level = self.count = self.names = None
         self.modules = dict(model.named_modules())
-        self.changing, self.offloaded, self.streams, self.told = {}, [], {}, False
+        self.changing, self.offloaded, self.streams, self.told, self.given = {}, [], {}, False, set()
         self.named = sorted({u.split("#")[0] for s in walk(plan["segments"]) for u in s["units"]} | {""})
         fits(self.modules, self.named, plan)
         for path in self.named:
@@ -501,6 +506,7 @@ class Runtime:
         """A forward of the whole model."""
         self.compare(args, kwargs)
         self.level, self.count, self.offloaded = Level(self.plan["segments"]), {}, []
+        self.given = {_key(t) for t in tensors((args, kwargs)) if t.layout is torch.strided}  # whoever calls holds them
         names = self.names = Names() if self.strict and not self.told and self.plan.get("model", {}).get("ops_sha") else None
         try:
             with names or contextlib.nullcontext():
@@ -668,8 +674,8 @@ def fits(modules, named, plan):
     for s in walk(plan["segments"]):
         if s["do"] not in ("keep", "recompute", "offload"):
             raise PlanError("The plan wants to %s %s, which this version does not know." % (s["do"], name_of(s)))
-        if s.get("input") == "offload":
-            raise PlanError("The plan offloads the input of %s, which this version does not do yet. Solve without it." % name_of(s))
+        if s.get("input") not in (None, "keep", "offload"):
+            raise PlanError("The plan wants to %s the input of %s, which this version does not know." % (s["input"], name_of(s)))
         if s.get("save") and VERSION < (2, 4):
             raise PlanError("The plan keeps single operators of %s; that needs PyTorch 2.4 or later and this is %s. Solve with -class nested." % (name_of(s), torch.__version__))
     for path in named:
@@ -1011,7 +1017,7 @@ def needs_values(e):
     place, tb = "", e.__traceback__
     while tb is not None:
         file = tb.tb_frame.f_code.co_filename
-        if os.sep + "torch" + os.sep not in file and file != __file__:
+        if not file.startswith(os.path.dirname(torch.__file__) + os.sep) and file != __file__:
             place = " (%s:%d)" % (os.path.basename(file), tb.tb_lineno)
         tb = tb.tb_next
     op = str(e.func)
@@ -1308,10 +1314,11 @@ def segments(graph, *runs, kind="wrappable"):
 
 
 class Played:
-    """What the player says of a plan: bytes and seconds."""
+    """What the player says of a plan: bytes and seconds. sent: bytes that go to the host,
+    and back; their time is in none of the seconds."""
 
-    def __init__(self, peak, time, again, left):
-        self.peak, self.time, self.again, self.left = peak, time, again, left
+    def __init__(self, peak, time, again, left, sent):
+        self.peak, self.time, self.again, self.left, self.sent = peak, time, again, left, sent
 
 
 class Player:
@@ -1320,7 +1327,7 @@ class Player:
 
     def __init__(self, graph, segments):
         self.g, self.d, self.segments = graph, graph.data, segments
-        self.now = self.peak = self.runs = self.again = 0
+        self.now = self.peak = self.runs = self.again = self.sent = 0
         self.held, self.filler, self.holds, self.owner = {}, {}, {}, {}
         self.deaths = sorted([d, n] for n, d in self.d["python_frees"])
         gone = {n for _, n in self.deaths}
@@ -1365,7 +1372,7 @@ class Player:
                     if not f["alive"]:
                         self.close(f)
         time = sum(o["time_ns"] for o in self.d["ops"]) + self.again
-        return Played(self.peak, time / 1e9, self.again / 1e9, self.now)
+        return Played(self.peak, time / 1e9, self.again / 1e9, self.now, self.sent)
 
     def calls_of(self, segments):
         """The segment that each call begins or goes on with."""
@@ -1373,7 +1380,7 @@ class Player:
 
     def frame(self, seg, run):
         self.runs += 1
-        return {"seg": seg, "run": run, "id": self.runs, "alive": set(), "inputs": [], "calls": [], "kept": [], "first": {}, "second": {}}
+        return {"seg": seg, "run": run, "id": self.runs, "alive": set(), "inputs": [], "away": [], "calls": [], "kept": [], "first": {}, "second": {}}
 
     def close(self, f):
         for key in f["inputs"]:
@@ -1418,6 +1425,8 @@ class Player:
                 if fill and i not in fill["alive"]:
                     continue
                 if opened:
+                    if opened["seg"]["do"] == "offload":
+                        self.send(opened, d["keeps"][i][0])
                     opened["alive"].add(i)
                     self.filler[i] = opened
                 else:
@@ -1438,10 +1447,18 @@ class Player:
         for n, made in self.d["calls"][call]["args"]:
             if f["seg"]["do"] == "offload" or any(c in f["calls"] for c, _ in made):
                 continue
+            if f["seg"].get("input") == "offload" and n not in self.g.base:
+                self.send(f, n)
+                continue
             key = self.key(n, run, mine)
             self.hold(key, ("input", f["id"]))
             f["inputs"].append(key)
         f["calls"].append(call)
+
+    def send(self, f, n):
+        if n not in f["away"]:
+            f["away"].append(n)
+            self.sent += self.d["storages"][n]
 
     def operator(self, o, f, fill, run, mine, held):
         saved = False
@@ -1493,6 +1510,9 @@ class Player:
                         self.hold(self.holds[q], ("kept", q))
                 return
             self.runs += 1
+            for n in f["away"]:
+                self.hold((n, f["id"]), ("input", f["id"]))
+                f["inputs"].append((n, f["id"]))
             self.owner = dict(f["inputs"])
             begin, end = self.place["enter", f["calls"][0]], self.place["leave", f["calls"][-1]] + 1
             self.forward(begin, end, self.calls_of(f["seg"].get("inner", [])), self.runs, f)

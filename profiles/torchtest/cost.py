@@ -21,8 +21,8 @@ def resnet50():
 
 
 def gpt2():
-    """124 million parameters, 1,024 words."""
-    ids = torch.randint(0, 50257, (1, 1024))
+    """124 million parameters, 512 words."""
+    ids = torch.randint(0, 50257, (1, 512))
     return trained.GPT(50257, 1024, 768, 12, 12), (), {"input_ids": ids, "labels": ids.clone()}, None, None
 
 

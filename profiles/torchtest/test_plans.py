@@ -21,11 +21,11 @@ from trained import again, different, plan, run, step, two  # noqa: E402
 torch.set_num_threads(1)
 PYTHON = os.environ.get("PYTHON", sys.executable)  # a build that is no system's may need its own start
 FAKE = mt.VERSION >= (2, 1)
-NETS = ["resnet", "unet", "gpt", "gptcast", "frozen", "bn"] + (["sac"] if mt.VERSION >= (2, 4) else [])
+NETS = ["resnet", "unet", "gpt", "away", "gptcast", "frozen", "bn"] + (["sac"] if mt.VERSION >= (2, 4) else [])
 
 
 def made(name):
-    return getattr(trained, name.replace("sac", "gpt"))()
+    return getattr(trained, {"sac": "gpt", "away": "gpt"}.get(name, name))()
 
 
 def gathered(name, **more):
@@ -324,30 +324,52 @@ class Plans(unittest.TestCase):
 class Solved(unittest.TestCase):
     """Plans of memtide on the models: the budget is kept by the allocator, too."""
 
+    def found(self, name, share, *how):
+        """The plan that memtide finds for a share of keeping everything, run; None if it
+        finds none."""
+        net, *rest = made(name)
+        graph, what = gathered(name), "%s, %s, %d %%" % (name, " ".join(how), share)
+        with tempfile.TemporaryDirectory() as folder:
+            file, found = os.path.join(folder, "net.json"), os.path.join(folder, "plan.json")
+            graph.save(file)
+            done = subprocess.run([os.environ["MEMTIDE"], "torch", *how, "-budget", "%d%%" % share, "-o", found, file], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            print("%s: %s" % (what, done.stderr.strip()))
+            if done.returncode:
+                self.assertIn("no plan of class", done.stderr)
+                return None
+            p = mt.load_plan(found)
+        played = graph.play(p)
+        self.assertEqual((played.peak, played.sent), (p["predicted"]["peak_bytes"], p["predicted"].get("sent_bytes", 0)), "%s: the two players" % what)
+        self.assertLessEqual(played.peak, graph.play().peak * share // 100)
+        if any(s.get("save") for s in mt.walk(p["segments"])) and mt.VERSION < (2, 4):
+            return p
+        a, b = copy.deepcopy(net), copy.deepcopy(net)
+        mt.apply(b, p, strict=True)
+        got = allocator(b, *rest)
+        allocator(a, *rest)
+        self.assertEqual(different(a, b), [], what)
+        off = played.peak / got - 1
+        print("%s: predicted %d, measured %d, %+.2f %%" % (what, played.peak, got, 100 * off))
+        self.assertLess(abs(off), 0.01, "%s: predicted %d bytes, measured %d" % (what, played.peak, got))
+        return p
+
     def test_budgets(self):
         for name in ("gpt", "unet", "resnet", "bn"):
-            net, *rest = made(name)
-            graph = gathered(name)
-            with tempfile.TemporaryDirectory() as folder:
-                file, found = os.path.join(folder, "net.json"), os.path.join(folder, "plan.json")
-                graph.save(file)
-                for share in (85, 70, 55, 40):
-                    done = subprocess.run([os.environ["MEMTIDE"], "torch", "-class", "nested", "-budget", "%d%%" % share, "-o", found, file], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-                    print("%s, %d %%: %s" % (name, share, done.stderr.strip()))
-                    if done.returncode:
-                        self.assertIn("no plan of class nested was found", done.stderr)
-                        continue
-                    p = mt.load_plan(found)
-                    self.assertEqual(graph.play(p).peak, p["predicted"]["peak_bytes"], "%s, %d %%: the two players" % (name, share))
-                    self.assertLessEqual(p["predicted"]["peak_bytes"], graph.play().peak * share // 100)
-                    a, b = copy.deepcopy(net), copy.deepcopy(net)
-                    mt.apply(b, p, strict=True)
-                    got = allocator(b, *rest)
-                    allocator(a, *rest)
-                    self.assertEqual(different(a, b), [], "%s, %d %%" % (name, share))
-                    off = p["predicted"]["peak_bytes"] / got - 1
-                    print("%s, %d %%: predicted %d, measured %d, %+.2f %%" % (name, share, p["predicted"]["peak_bytes"], got, 100 * off))
-                    self.assertLess(abs(off), 0.01, "%s, %d %%: predicted %d bytes, measured %d" % (name, share, p["predicted"]["peak_bytes"], got))
+            for share in (85, 70, 55, 40):
+                self.found(name, share, "-class", "nested")
+
+    def test_single_operators_and_the_host(self):
+        for name, share, kind in (("gpt", 60, "sac"), ("gpt", 40, "sac"), ("gptcast", 50, "sac"), ("gpt", 40, "offload"), ("unet", 50, "offload"), ("resnet", 45, "offload"), ("bn", 40, "offload")):
+            p = self.found(name, share, "-class", kind, "-link", "100GB/s")
+            self.assertIsNotNone(p, "%s, %s: no plan" % (name, kind))
+            uses = [s for s in p["segments"] if (s.get("save") if kind == "sac" else s["do"] == "offload" or s.get("input"))]
+            self.assertTrue(uses, "%s, %s, %d %%: the plan does nothing of its class" % (name, kind, share))
+
+    def test_schedules_of_rotor(self):
+        for name in ("gpt", "resnet", "bn"):
+            p = self.found(name, 70, "-strategy", "rotor")
+            self.assertIsNotNone(p, "%s: no plan" % name)
+            self.assertEqual(p["made_by"], "memtide torch, rotor")
 
 
 class Refusals(unittest.TestCase):
@@ -398,7 +420,7 @@ class Refusals(unittest.TestCase):
         self.refused("h.3 is a Block, and the plan was made for a LlamaLayer: collect this model and solve again.", mt.apply, net, stale)
         self.refused("This is no plan of memtide", mt.apply, net, {"format": "memtide/1"})
         self.refused("wants to sell h.3", mt.apply, net, plan(run("sell", "h.3")))
-        self.refused("offloads the input of h.3", mt.apply, net, plan(again("h.3", input="offload")))
+        self.refused("wants to sell the input of h.3", mt.apply, net, plan(again("h.3", input="sell")))
 
     def test_applied_twice(self):
         net, args, kwargs, loss, cast = made("gpt")

@@ -135,6 +135,7 @@ SEGMENTS = {
     "bn": [again("0", "1", "2", "3", "4", "5"), again("8", "9", "10", "11", "12", "13", inner=[again("8", "9", "10")]), run("offload", "16", "17")],
     "sac": [again("h.%d" % i, save=[["aten.mm.default", 0], ["aten.addmm.default", 0], ["aten.addmm.default", 2]]) for i in range(8)],
 }
+SEGMENTS["away"] = [again("h.0", "h.1", input="offload"), again("h.2", "h.3", "h.4", input="offload", inner=[again("h.2", "h.3")]), run("offload", "h.5"), again("h.6", input="offload")]
 SEGMENTS["gptcast"] = SEGMENTS["frozen"] = SEGMENTS["gpt"]
 
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"memtide/engine"
+	"memtide/engine/check"
 	"memtide/engine/play"
 	"memtide/profiles"
 	"memtide/profiles/formats/operators"
@@ -65,24 +66,39 @@ func TestSettingsOfLayers(t *testing.T) {
 	}
 }
 
-// A class finds nothing slower than a class within it.
+// A class finds nothing slower than a class within it; the last two find what no other
+// class has.
 func TestClassesAreWithinEachOther(t *testing.T) {
+	used := map[play.Class]int{}
 	stored(t, func(name string, _ *profiles.Profile, trace *play.Trace) {
 		player := play.NewPlayer(trace)
+		player.Link = 12e9
 		all := player.Play(nil).Peak
 		for _, percent := range []engine.Bytes{85, 60} {
 			var before *play.Result
 			for _, class := range play.Classes() {
-				_, got, err := player.Solve(class, all*percent/100, 900, nil, nil)
+				segments, got, err := player.Solve(class, all*percent/100, 900, nil, nil)
 				switch {
 				case err != nil && before != nil:
 					t.Errorf("%s at %d %%, %s: %v; a class within it has a plan", name, percent, class, err)
 				case err == nil && before != nil && got.Time > before.Time:
 					t.Errorf("%s at %d %%: %s takes %v, a class within it %v", name, percent, class, got.Time, before.Time)
-				case err == nil:
+				case err != nil:
+					continue
+				}
+				if said, log := player.Log(segments); said != got || trace.Validate(segments) != nil || check.Plan(trace, segments, said, log) != nil {
+					t.Errorf("%s at %d %%, %s: told %+v, played %+v; valid: %v, refuted: %v", name, percent, class, got, said, trace.Validate(segments), check.Plan(trace, segments, said, log))
+				}
+				used[trace.ClassOf(segments)]++
+				if class == play.ClassUnit || class == play.ClassWrappable || class == play.ClassNested {
 					before = &got
 				}
 			}
 		}
 	})
+	for _, class := range play.Classes() {
+		if used[class] == 0 && class != play.ClassNested {
+			t.Errorf("no plan was of class %s: %v", class, used)
+		}
+	}
 }

@@ -136,7 +136,7 @@ func (o torchOptions) writeSettings(e *env, player *play.Player, whole, plan pla
 		}
 		fmt.Fprintf(e.stdout, "\n%s\n  %s\n  peak %s, %s\n", s.Framework, s.Code, format.Bytes(s.Result.Peak), more(s.Result))
 	}
-	_, err = fmt.Fprint(e.stdout, "\ntorch.compile's activation_memory_budget is no number of bytes and its peak does not fall with it: no setting is named.\n")
+	_, err = fmt.Fprint(e.stdout, "\ntorch.compile's activation_memory_budget is no number of bytes and its peak does not fall with it: no setting is named.\nWhat JAX and DeepSpeed are told is played with the operators of this PyTorch model.\n")
 	return err
 }
 

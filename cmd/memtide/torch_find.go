@@ -164,7 +164,9 @@ func (f *finder) lost(sol *engine.Solution, room engine.Bytes, poll *engine.Poll
 // count is how many units run again.
 func count(segments []*play.Segment) (n int) {
 	for _, s := range segments {
-		n += len(s.Units)
+		if s.Do == play.DoRecompute {
+			n += len(s.Units)
+		}
 	}
 	return n
 }

@@ -359,7 +359,7 @@ class Solved(unittest.TestCase):
                 self.found(name, share, "-class", "nested")
 
     def test_single_operators_and_the_host(self):
-        for name, share, kind in (("gpt", 60, "sac"), ("gpt", 40, "sac"), ("gptcast", 50, "sac"), ("gpt", 40, "offload"), ("unet", 50, "offload"), ("resnet", 45, "offload"), ("bn", 40, "offload")):
+        for name, share, kind in (("gpt", 60, "sac"), ("gpt", 40, "sac"), ("gptcast", 50, "sac"), ("gpt", 40, "offload"), ("unet", 60, "offload"), ("resnet", 45, "offload"), ("bn", 40, "offload")):
             p = self.found(name, share, "-class", kind, "-link", "100GB/s")
             self.assertIsNotNone(p, "%s, %s: no plan" % (name, kind))
             uses = [s for s in p["segments"] if (s.get("save") if kind == "sac" else s["do"] == "offload" or s.get("input"))]

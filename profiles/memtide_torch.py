@@ -444,11 +444,11 @@ class Runtime:
     """A plan on a model: what apply returns. remove() ends it."""
 
     def __init__(self, model, plan, strict=False):
-        self.plan, self.model, self.strict = plan, model, strict
+        self.plan, self.model, self.strict, self.shapes = plan, model, strict, shapes_of(plan)
         self.job = self.level = self.count = self.names = None
         self.modules = dict(model.named_modules())
-        self.changing, self.offloaded, self.streams, self.told, self.given = {}, [], {}, False, set()
-        self.named = sorted({u.split("#")[0] for s in walk(plan["segments"]) for u in s["units"]} | {""})
+        self.changing, self.offloaded, self.streams, self.told, self.given, self.said = {}, [], {}, False, set(), set()
+        self.named = sorted({u.split("#")[0] for p in self.shapes for s in walk(p["segments"]) for u in s["units"]} | {""})
         fits(self.modules, self.named, plan)
         for path in self.named:
             m = self.modules[path]
@@ -504,8 +504,7 @@ class Runtime:
 
     def step(self, f, args, kwargs):
         """A forward of the whole model."""
-        self.compare(args, kwargs)
-        self.level, self.count, self.offloaded = Level(self.plan["segments"]), {}, []
+        self.level, self.count, self.offloaded = Level(self.fitting(args, kwargs)), {}, []
         self.given = {_key(t) for t in tensors((args, kwargs)) if t.layout is torch.strided}  # whoever calls holds them
         names = self.names = Names() if self.strict and not self.told and self.plan.get("model", {}).get("ops_sha") else None
         try:
@@ -530,18 +529,27 @@ class Runtime:
             if names is not None:
                 names.paused = False
 
-    def compare(self, args, kwargs):
-        """Holds the inputs against those that the plan was made for."""
-        planned = [[n, list(shape), dtype] for n, shape, dtype in self.plan.get("inputs", [])]
-        if not planned or self.told:
-            return
+    def fitting(self, args, kwargs):
+        """The segments for these inputs: those of the plan that was made for them. Where
+        none was, the only plan there is; of several none, and the step is plain. That is
+        said once."""
+        if len(self.shapes) == 1 and self.told:
+            return self.plan["segments"]
         now = input_rows(args, kwargs)
-        if now != planned:
-            said = "planned for %s, running %s" % tuple(", ".join("x".join(map(str, shape)) for _, shape, _ in rows) or "nothing" for rows in (planned, now))
-            if self.strict:
-                raise PlanError("The plan is strict: %s." % said)
-            warnings.warn("memtide: " + said, stacklevel=5)
-            self.told = True
+        planned = [[[n, list(shape), dtype] for n, shape, dtype in p.get("inputs", [])] for p in self.shapes]
+        for rows, p in zip(planned, self.shapes):
+            if rows == now or not rows:
+                return p["segments"]
+        text = lambda rows: ", ".join("x".join(map(str, shape)) for _, shape, _ in rows) or "nothing"
+        said = "planned for %s, running %s" % (" and for ".join(map(text, planned)), text(now))
+        if self.strict:
+            raise PlanError("The plan is strict: %s." % said)
+        if len(self.shapes) > 1:
+            said += ", plainly"
+        if said not in self.said:
+            warnings.warn("memtide: " + said, stacklevel=6)
+            self.said.add(said)
+        return self.plan["segments"] if len(self.shapes) == 1 else []
 
     def segment(self, m):
         """The segment that a call of a named module belongs to, and the counts of calls
@@ -671,7 +679,7 @@ WHOLE_COMPILE = "A plan does not go into torch.compile of the whole model: compi
 
 def fits(modules, named, plan):
     """Refuses a plan that these modules cannot run."""
-    for s in walk(plan["segments"]):
+    for s in (s for p in shapes_of(plan) for s in walk(p["segments"])):
         if s["do"] not in ("keep", "recompute", "offload"):
             raise PlanError("The plan wants to %s %s, which this version does not know." % (s["do"], name_of(s)))
         if s.get("input") not in (None, "keep", "offload"):
@@ -700,6 +708,21 @@ def free_memory(device):
     if device.type != "cuda":
         return None
     return torch.cuda.mem_get_info(device)[0] + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+
+
+def shapes_of(plan):
+    """The plans in a plan: it itself, and those for other inputs."""
+    return [plan] + plan.get("shapes", [])
+
+
+def several(plan, *others):
+    """One plan of plans for several batches or lengths of one model. Inputs that none of
+    them was made for run plainly."""
+    alike = lambda p: (p.get("model", {}).get("units"), p.get("model", {}).get("classes"), p.get("autocast"))
+    if any(alike(p) != alike(plan) for p in others):
+        raise PlanError("These plans are of different models: collect one model with each of its inputs.")
+    rows = [{k: p[k] for k in ("budget_bytes", "inputs", "predicted", "segments")} for o in others for p in shapes_of(o)]
+    return dict(plan, shapes=plan.get("shapes", []) + rows)
 
 
 def load_plan(plan):
@@ -731,7 +754,7 @@ def apply(model, plan, strict=False):
     if getattr(model, "is_gradient_checkpointing", False):
         raise PlanError("model.is_gradient_checkpointing is on and would nest with the plan: call gradient_checkpointing_disable() first.")
     first = next(model.parameters(), None)
-    free, needs = free_memory(first.device) if first is not None else None, plan.get("predicted", {}).get("peak_bytes", 0)
+    free, needs = free_memory(first.device) if first is not None else None, max(p.get("predicted", {}).get("peak_bytes", 0) for p in shapes_of(plan))
     if free is not None and needs > free:
         held = sum({_key(p): nbytes(p) for p in model.parameters()}.values())
         raise PlanError("The plan needs %s beside %s of weights, gradients and optimizer, and %s has %s free: solve again with -budget %s."

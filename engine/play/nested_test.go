@@ -185,3 +185,30 @@ func TestWorth(t *testing.T) {
 		t.Errorf("of one attention %d may stay, of two %d, beside dropout %d; want 1, 0, 0: the others would draw other random numbers", one, two, beside)
 	}
 }
+
+// TestShapes: a plan takes those for other inputs of its own model, once each.
+func TestShapes(t *testing.T) {
+	plan := func(batch int, units ...string) *play.Plan {
+		return &play.Plan{Format: play.PlanFormat, Model: play.Model{Units: units}, Inputs: [][]any{{"x", []int64{int64(batch)}, "float32"}}, Segments: []*play.Segment{{Units: units, Do: play.DoRecompute}}}
+	}
+	p := plan(1, "a")
+	if err := p.Add(plan(2, "a")); err != nil {
+		t.Fatal(err)
+	}
+	for what, q := range map[string]*play.Plan{"the inputs of the first": plan(1, "a"), "of the second": plan(2, "a"), "another model": plan(3, "b")} {
+		if err := p.Add(q); err == nil {
+			t.Errorf("%s: accepted", what)
+		}
+	}
+	text, err := p.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := play.ReadPlan(text)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if second, _ := again.JSON(); len(again.Shapes) != 1 || string(second) != string(text) {
+		t.Errorf("%d shapes; written again\n%s\nwant\n%s", len(again.Shapes), second, text)
+	}
+}

@@ -529,6 +529,35 @@ class Refusals(unittest.TestCase):
         said = [str(w.message) for w in seen if "memtide" in str(w.message)]
         self.assertEqual(said, ["memtide: planned for 4x32, 4x32, running 2x20, 2x20"], "said once")
 
+    def test_several_shapes(self):
+        """Each input runs by its own plan, and one that none was made for plainly."""
+        net, args, kwargs, loss, cast = made("gpt")
+        cut = lambda batch, length: {k: v[:batch, :length].contiguous() for k, v in kwargs.items()}
+        sizes = ((4, 32), (2, 32), (2, 20))
+        graphs = [mt.collect(net, args, cut(*size), loss, cast, temps=False) for size in sizes]
+        plans = [mt.every(graphs[0]), mt.every_nth(graphs[1], 2), mt.segments(graphs[2], ["h.0", "h.1"])]
+        one = json.loads(json.dumps(mt.several(plans[0], mt.several(*plans[1:]))))
+        a, b = copy.deepcopy(net), copy.deepcopy(net)
+        mt.apply(b, one)
+        ran = []
+        frame = mt.Frame.__init__
+        mt.Frame.__init__ = lambda self, rt, seg: (ran.append(seg["units"]), frame(self, rt, seg))[1]
+        try:
+            with warnings.catch_warnings(record=True) as seen:
+                warnings.simplefilter("always")
+                for size, p in list(zip(sizes, plans)) + [((3, 30), {"segments": []})] * 2:
+                    del ran[:]
+                    step(a, args, cut(*size), loss, cast), step(b, args, cut(*size), loss, cast)
+                    self.assertEqual(different(a, b), [], "%dx%d" % size)
+                    self.assertEqual(ran, [s["units"] for s in p["segments"]], "%dx%d: what ran again" % size)
+        finally:
+            mt.Frame.__init__ = frame
+        said = [str(w.message) for w in seen if "memtide" in str(w.message)]
+        self.assertEqual(said, ["memtide: planned for 4x32, 4x32 and for 2x32, 2x32 and for 2x20, 2x20, running 3x30, 3x30, plainly"], "said once")
+        other = dict(plans[1], model=dict(plans[1]["model"], units=["g.0"]))
+        self.refused("These plans are of different models", mt.several, plans[0], other)
+        self.refused("The plan is strict: planned for", step, mt.apply(copy.deepcopy(net), one, strict=True).model, args, cut(3, 30), loss, cast)
+
     def test_strict_counts_the_models_operators_only(self):
         """A plan copies buffers, states and blocks; that is not the model's work."""
         for name in ("resnet", "unet"):

@@ -320,6 +320,33 @@ class Plans(unittest.TestCase):
             self.assertEqual(len(mt.load(os.path.join(folder, "net.json")).units()), 12)
 
 
+class Compared(unittest.TestCase):
+    def test_compare(self):
+        """Plain, checkpointed and planned: peaks as the allocator says, gradients equal."""
+        for name, way in (("gpt", "torch checkpoint, every Block"), ("resnet", "torch checkpoint, every Basic")):
+            net, args, kwargs, loss, cast = made(name)
+            graph = gathered(name)
+            p = mt.every_nth(graph, 1)
+            plain, theirs, ours = mt.compare(net, p, args, kwargs, loss, cast, reps=1)
+            self.assertEqual((plain["way"], theirs["way"], ours["way"]), ("plain", way, "plan"))
+            self.assertEqual([(r["gradients"], r["buffers"], r["reserved_bytes"]) for r in (plain, ours)], [(True, True, None)] * 2, name)
+            self.assertTrue(theirs["gradients"], "%s: PyTorch's own checkpoint" % name)
+            self.assertEqual(theirs["buffers"], name == "gpt", "%s: PyTorch's checkpoint counts a batch twice" % name)
+            self.assertLess(abs(plain["peak_bytes"] / graph.play().peak - 1), 0.001, name)
+            self.assertLess(abs(ours["peak_bytes"] / ours["predicted_bytes"] - 1), 0.01, name)
+            self.assertLess(ours["peak_bytes"], plain["peak_bytes"], name)
+            self.assertLess(theirs["peak_bytes"], plain["peak_bytes"], name)
+            self.assertTrue(all(p.grad is None for p in net.parameters()) and not any("_memtide" in m.__dict__ for m in net.modules()), "%s: the model itself" % name)
+            text = mt.comparison([plain, theirs, ours], torch.device("cpu"))
+            self.assertRegex(text, r"(?m)^plan +\d+\.\d MiB +\d+\.\d MiB +- +\d+\.\d ms +equal +equal$")
+            self.assertIn("have not run on a GPU yet", text)
+
+    def test_switch_of_the_framework(self):
+        net, args, kwargs, loss, cast = made("gpt")
+        net.gradient_checkpointing_enable = lambda: None
+        self.assertEqual(mt.checkpointed(net, plan(again("h.0"))), "gradient_checkpointing_enable()")
+
+
 @unittest.skipUnless(os.environ.get("MEMTIDE"), "MEMTIDE names no program")
 class Solved(unittest.TestCase):
     """Plans of memtide on the models: the budget is kept by the allocator, too."""

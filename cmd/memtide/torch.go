@@ -13,9 +13,6 @@ import (
 	"memtide/web/format"
 )
 
-// planPlays is how many plans are played for one answer.
-const planPlays = 4500
-
 // torchOptions are the flags of torch.
 type torchOptions struct {
 	class, strategy, budget, file string
@@ -93,30 +90,25 @@ func (o torchOptions) find(e *env, file string, poll *engine.Poll) (*play.Plan, 
 	if err != nil {
 		return nil, err
 	}
-	f := &finder{torchOptions: o, chain: chain, trace: trace, player: play.NewPlayer(trace)}
-	f.player.Link = o.link
-	f.whole = f.player.Play(nil)
-	if f.limit, err = o.size(f.whole.Peak); err != nil {
+	player := play.NewPlayer(trace)
+	whole := player.Play(nil)
+	limit, err := o.size(whole.Peak)
+	if err != nil {
 		return nil, err
 	}
-	maker := "memtide torch, search"
-	if o.strategy == "" {
-		err = f.search(poll)
-	} else {
-		maker = "memtide torch, " + o.strategy
-		err = f.convert(poll)
-	}
+	found, err := o.look(chain, trace, player, limit, whole.Peak, poll)
 	if err != nil {
 		return nil, err
 	}
 	if o.settings {
-		return nil, o.writeSettings(e, f.player, f.whole, f.got, f.limit, poll)
+		return nil, o.writeSettings(e, player, whole, found.Result, limit, poll)
 	}
-	fmt.Fprintln(e.stderr, f.line())
-	for _, note := range f.notes {
-		fmt.Fprintln(e.stderr, note)
+	fmt.Fprintln(e.stderr, o.told(found, chain, trace, limit, whole))
+	maker := "memtide torch, search"
+	if o.strategy != "" {
+		maker = "memtide torch, " + o.strategy
 	}
-	return f.player.Plan(f.segments, string(f.of), maker, f.limit), nil
+	return player.Plan(found.Segments, string(found.Class), maker, limit), nil
 }
 
 // writeSettings writes what frameworks can be told, a paragraph each.

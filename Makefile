@@ -44,9 +44,9 @@ test-browser: chromium firefox webkit build
 
 test-torch: torch ## run the tests of the collector, of plans and of exported schedules with PyTorch (PYTHON=...)
 	$(GO) build -o bin/memtide ./cmd/memtide
-	$(PYTHON) -B profiles/torchtest/test_collect.py
+	PYTHON=$(PYTHON) $(PYTHON) -B profiles/torchtest/test_collect.py
 	PYTHON=$(PYTHON) MEMTIDE=$(abspath bin/memtide) $(PYTHON) -B profiles/torchtest/test_plans.py
-	MEMTIDE=$(abspath bin/memtide) $(PYTHON) -B profiles/torchtest/test_export.py
+	PYTHON=$(PYTHON) MEMTIDE=$(abspath bin/memtide) $(PYTHON) -B profiles/torchtest/test_export.py
 
 # What runs beside something else. The detector needs a C compiler.
 CONCURRENT = ./wasm/pool ./wasm/serve ./web/jobs ./web/state ./web/fileserver ./cmd/memtide ./engine

@@ -16,6 +16,9 @@ model, args, kwargs, loss, autocast. Without memtide:
     plan = mt.every_nth(graph, 2)              # or every, or segments(graph, ["h.0", "h.1"])
     print(graph.play(plan).peak)               # before anything runs
 
+What a plan is worth, beside the framework's own checkpointing:
+    python memtide_torch.py my.module:factory --compare plan.json --device cuda
+
 Needs PyTorch 1.13 or later, nothing else; single operators that are kept need 2.4,
 collecting without computing needs 2.1. Not run on a GPU yet: pinned copies, random
 numbers of a GPU and FSDP are untested.
@@ -166,10 +169,10 @@ class Handle:
 
 
 class Arg:
-    """A tensor among the arguments of a recorded call: a value, or the at-th tensor
-    that an earlier call of the frame returned."""
+    """A tensor among the arguments of a recorded call: a value, or a packed block on the
+    host, or the at-th tensor that an earlier call of the frame returned."""
 
-    __slots__ = ("value", "wants", "version", "call", "at")
+    __slots__ = ("value", "wants", "version", "call", "at", "packed")
 
 
 class Call:
@@ -183,7 +186,7 @@ class Frame:
 
     def __init__(self, rt, seg):
         self.rt, self.seg, self.calls, self.handles, self.outs = rt, seg, [], [], []
-        self.running = False
+        self.running, self.away = False, Offloaded(rt, seg) if seg.get("input") == "offload" else None
         self.sac = selective(seg["save"]) if seg.get("save") else None
 
     def record(self, module, args, kwargs, count):
@@ -196,14 +199,18 @@ class Frame:
 
     def keep(self, t):
         a = Arg()
-        a.call = a.value = None
+        a.call = a.value = a.packed = None
         for i in reversed(range(len(self.outs))):
             for j, (r, version) in enumerate(self.outs[i]):
                 if r() is t:
                     if version == t._version:  # else something outside of the calls has changed it
                         a.call, a.at = i, j
                         return a
-        a.value, a.wants, a.version = t.detach(), t.requires_grad, t._version
+        a.wants = t.requires_grad
+        if self.away and _key(t) not in self.rt.given:
+            a.packed = self.away.pack(t)
+        if not isinstance(a.packed, tuple):
+            a.value, a.version, a.packed = t.detach(), t._version, None
         return a
 
     def close(self, out):
@@ -250,9 +257,9 @@ class Frame:
         def get(a):
             if a.call is not None:
                 return outs[a.call][a.at]  # the object itself: an inner run knows it by that, and in-place work may follow
-            if a.value._version != a.version:
+            if a.packed is None and a.value._version != a.version:
                 raise PlanError("An input of %s was changed in place after it had been kept: the module's in-place operation belongs to the same unit. Collect again." % name_of(self.seg))
-            v = a.value.detach()
+            v = (unpack(a.packed) if a.packed else a.value).detach()
             return v.requires_grad_(a.wants) if v.is_floating_point() or v.is_complex() else v
 
         for n, c in enumerate(calls):
@@ -328,7 +335,8 @@ class Fill:
 
 
 class Offloaded:
-    """An offloaded segment: what it keeps lies on the host until backward comes near."""
+    """What an offloaded segment keeps, or the arguments of one that runs again: they lie
+    on the host until backward comes near."""
 
     def __init__(self, rt, seg):
         self.rt, self.seg = rt, seg
@@ -439,11 +447,11 @@ class Runtime:
     """A plan on a model: what apply returns. remove() ends it."""
 
     def __init__(self, model, plan, strict=False):
-        self.plan, self.model, self.strict = plan, model, strict
+        self.plan, self.model, self.strict, self.shapes = plan, model, strict, shapes_of(plan)
         self.job = self.level = self.count = self.names = None
         self.modules = dict(model.named_modules())
-        self.changing, self.offloaded, self.streams, self.told = {}, [], {}, False
-        self.named = sorted({u.split("#")[0] for s in walk(plan["segments"]) for u in s["units"]} | {""})
+        self.changing, self.offloaded, self.streams, self.told, self.given, self.said = {}, [], {}, False, set(), set()
+        self.named = sorted({u.split("#")[0] for p in self.shapes for s in walk(p["segments"]) for u in s["units"]} | {""})
         fits(self.modules, self.named, plan)
         for path in self.named:
             m = self.modules[path]
@@ -499,8 +507,8 @@ class Runtime:
 
     def step(self, f, args, kwargs):
         """A forward of the whole model."""
-        self.compare(args, kwargs)
-        self.level, self.count, self.offloaded = Level(self.plan["segments"]), {}, []
+        self.level, self.count, self.offloaded = Level(self.fitting(args, kwargs)), {}, []
+        self.given = {_key(t) for t in tensors((args, kwargs)) if t.layout is torch.strided}  # whoever calls holds them
         names = self.names = Names() if self.strict and not self.told and self.plan.get("model", {}).get("ops_sha") else None
         try:
             with names or contextlib.nullcontext():
@@ -524,18 +532,27 @@ class Runtime:
             if names is not None:
                 names.paused = False
 
-    def compare(self, args, kwargs):
-        """Holds the inputs against those that the plan was made for."""
-        planned = [[n, list(shape), dtype] for n, shape, dtype in self.plan.get("inputs", [])]
-        if not planned or self.told:
-            return
+    def fitting(self, args, kwargs):
+        """The segments for these inputs: those of the plan that was made for them. Where
+        none was, the only plan there is; of several none, and the step is plain. That is
+        said once."""
+        if len(self.shapes) == 1 and self.told:
+            return self.plan["segments"]
         now = input_rows(args, kwargs)
-        if now != planned:
-            said = "planned for %s, running %s" % tuple(", ".join("x".join(map(str, shape)) for _, shape, _ in rows) or "nothing" for rows in (planned, now))
-            if self.strict:
-                raise PlanError("The plan is strict: %s." % said)
-            warnings.warn("memtide: " + said, stacklevel=5)
-            self.told = True
+        planned = [[[n, list(shape), dtype] for n, shape, dtype in p.get("inputs", [])] for p in self.shapes]
+        for rows, p in zip(planned, self.shapes):
+            if rows == now or not rows:
+                return p["segments"]
+        text = lambda rows: ", ".join("x".join(map(str, shape)) for _, shape, _ in rows) or "nothing"
+        said = "planned for %s, running %s" % (" and for ".join(map(text, planned)), text(now))
+        if self.strict:
+            raise PlanError("The plan is strict: %s." % said)
+        if len(self.shapes) > 1:
+            said += ", plainly"
+        if said not in self.said:
+            warnings.warn("memtide: " + said, stacklevel=6)
+            self.said.add(said)
+        return self.plan["segments"] if len(self.shapes) == 1 else []
 
     def segment(self, m):
         """The segment that a call of a named module belongs to, and the counts of calls
@@ -665,11 +682,11 @@ WHOLE_COMPILE = "A plan does not go into torch.compile of the whole model: compi
 
 def fits(modules, named, plan):
     """Refuses a plan that these modules cannot run."""
-    for s in walk(plan["segments"]):
+    for s in (s for p in shapes_of(plan) for s in walk(p["segments"])):
         if s["do"] not in ("keep", "recompute", "offload"):
             raise PlanError("The plan wants to %s %s, which this version does not know." % (s["do"], name_of(s)))
-        if s.get("input") == "offload":
-            raise PlanError("The plan offloads the input of %s, which this version does not do yet. Solve without it." % name_of(s))
+        if s.get("input") not in (None, "keep", "offload"):
+            raise PlanError("The plan wants to %s the input of %s, which this version does not know." % (s["input"], name_of(s)))
         if s.get("save") and VERSION < (2, 4):
             raise PlanError("The plan keeps single operators of %s; that needs PyTorch 2.4 or later and this is %s. Solve with -class nested." % (name_of(s), torch.__version__))
     for path in named:
@@ -694,6 +711,21 @@ def free_memory(device):
     if device.type != "cuda":
         return None
     return torch.cuda.mem_get_info(device)[0] + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+
+
+def shapes_of(plan):
+    """The plans in a plan: it itself, and those for other inputs."""
+    return [plan] + plan.get("shapes", [])
+
+
+def several(plan, *others):
+    """One plan of plans for several batches or lengths of one model. Inputs that none of
+    them was made for run plainly."""
+    alike = lambda p: (p.get("model", {}).get("units"), p.get("model", {}).get("classes"), p.get("autocast"))
+    if any(alike(p) != alike(plan) for p in others):
+        raise PlanError("These plans are of different models: collect one model with each of its inputs.")
+    rows = [{k: p[k] for k in ("budget_bytes", "inputs", "predicted", "segments")} for o in others for p in shapes_of(o)]
+    return dict(plan, shapes=plan.get("shapes", []) + rows)
 
 
 def load_plan(plan):
@@ -725,12 +757,97 @@ def apply(model, plan, strict=False):
     if getattr(model, "is_gradient_checkpointing", False):
         raise PlanError("model.is_gradient_checkpointing is on and would nest with the plan: call gradient_checkpointing_disable() first.")
     first = next(model.parameters(), None)
-    free, needs = free_memory(first.device) if first is not None else None, plan.get("predicted", {}).get("peak_bytes", 0)
+    free, needs = free_memory(first.device) if first is not None else None, max(p.get("predicted", {}).get("peak_bytes", 0) for p in shapes_of(plan))
     if free is not None and needs > free:
         held = sum({_key(p): nbytes(p) for p in model.parameters()}.values())
         raise PlanError("The plan needs %s beside %s of weights, gradients and optimizer, and %s has %s free: solve again with -budget %s."
                         % (size_text(needs), size_text(held), first.device, size_text(free), size_text(free).replace(" ", "")))
     return Runtime(model, plan, strict)
+
+
+# -- a plan beside what else there is
+
+
+def checkpointed(model, plan):
+    """The checkpointing that the model's own framework has: its switch, or PyTorch's
+    checkpoint around every unit of the class that most units of the plan have. Says
+    which."""
+    if hasattr(model, "gradient_checkpointing_enable"):
+        model.gradient_checkpointing_enable()
+        return "gradient_checkpointing_enable()"
+    from torch.utils.checkpoint import checkpoint
+
+    modules = dict(model.named_modules())
+    units = plan.get("model", {}).get("units") or [u for s in plan["segments"] for u in s["units"]]
+    paths = [u for u in units if "#" not in u]
+    kinds = [type(modules[u]).__name__ for u in paths]
+    common = max(sorted(set(kinds)), key=kinds.count)
+    for path in paths:
+        m = modules[path]
+        if type(m).__name__ == common:
+            m.forward = functools.partial(checkpoint, m.forward, use_reentrant=False)
+    return "torch checkpoint, every %s" % common
+
+
+def compare(model, plan, args=(), kwargs=None, loss=None, autocast=None, reps=3):
+    """Measures a training step on copies of the model: plain, with the framework's own
+    checkpointing, and by the plan. Each row has the peak that the allocator says, above
+    what is there before a step, what it had reserved (of a GPU, otherwise None), the
+    median time of so many steps in seconds, and whether gradients and buffers are those
+    of the plain step, bit by bit. The plan's row has the predicted peak."""
+    plan, rows, want = load_plan(plan), [], None
+    step = Step(model, args, kwargs, loss, autocast)
+    device = step.device
+    for way in ("plain", "checkpoint", "plan"):
+        own, name = step.copy(), way
+        if way == "checkpoint":
+            name = checkpointed(own.model, plan)
+        handle = apply(own.model, plan) if way == "plan" else None
+        row = {"way": name, "predicted_bytes": plan.get("predicted", {}).get("peak_bytes") if handle else None, "reserved_bytes": None}
+
+        def run():
+            torch.manual_seed(0)
+            random.seed(0)
+            own.run()
+
+        run()  # the first step makes what later ones find
+        for p in own.model.parameters():
+            if p.grad is not None:
+                p.grad.zero_()
+        run()
+        found = [(n, None if p.grad is None else p.grad.cpu()) for n, p in own.model.named_parameters()], [(n, b.detach().cpu().clone()) for n, b in own.model.named_buffers()]
+        found = tuple([(n, t if t is None else t.clone()) for n, t in part] for part in found)
+        want = want or found
+        row["gradients"], row["buffers"] = (alike(a, b) for a, b in zip(found, want))
+        if device.type == "cuda":
+            torch.cuda.empty_cache()
+        _, row["peak_bytes"] = allocated(run, device)
+        if device.type == "cuda":
+            row["reserved_bytes"] = torch.cuda.max_memory_reserved(device)
+        row["time_s"] = statistics.median(timed(run, device)[1] for _ in range(reps)) / 1e9
+        rows.append(row)
+        del own, handle, run
+        gc.collect()
+    return rows
+
+
+def alike(a, b):
+    """Whether named tensors are equal bit by bit."""
+    return all(n == m and (x is None) == (y is None) and (x is None or torch.equal(x, y)) for (n, x), (m, y) in zip(a, b))
+
+
+def comparison(rows, device):
+    """The rows of compare as a table."""
+    lines = [("", "peak", "predicted", "reserved", "time", "gradients", "buffers")]
+    for r in rows:
+        size = lambda key: "-" if r[key] is None else size_text(r[key])
+        lines.append((r["way"], size("peak_bytes"), size("predicted_bytes"), size("reserved_bytes"), "%.1f ms" % (r["time_s"] * 1e3),
+                      *("equal" if r[k] else "other" for k in ("gradients", "buffers"))))
+    widths = [max(map(len, column)) for column in zip(*lines)]
+    text = "\n".join("  ".join(c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(line, widths))) for line in lines)
+    if device.type == "cuda":
+        return text + "\nOn %s, PyTorch %s." % (torch.cuda.get_device_name(device), torch.__version__)
+    return text + "\nOn a CPU, PyTorch %s: its times do not carry over to a GPU, and plans have not run on a GPU yet." % torch.__version__
 
 
 # -- the operators of a step
@@ -1011,7 +1128,7 @@ def needs_values(e):
     place, tb = "", e.__traceback__
     while tb is not None:
         file = tb.tb_frame.f_code.co_filename
-        if os.sep + "torch" + os.sep not in file and file != __file__:
+        if not file.startswith(os.path.dirname(torch.__file__) + os.sep) and file != __file__:
             place = " (%s:%d)" % (os.path.basename(file), tb.tb_lineno)
         tb = tb.tb_next
     op = str(e.func)
@@ -1308,10 +1425,11 @@ def segments(graph, *runs, kind="wrappable"):
 
 
 class Played:
-    """What the player says of a plan: bytes and seconds."""
+    """What the player says of a plan: bytes and seconds. sent: bytes that go to the host,
+    and back; their time is in none of the seconds."""
 
-    def __init__(self, peak, time, again, left):
-        self.peak, self.time, self.again, self.left = peak, time, again, left
+    def __init__(self, peak, time, again, left, sent):
+        self.peak, self.time, self.again, self.left, self.sent = peak, time, again, left, sent
 
 
 class Player:
@@ -1320,7 +1438,7 @@ class Player:
 
     def __init__(self, graph, segments):
         self.g, self.d, self.segments = graph, graph.data, segments
-        self.now = self.peak = self.runs = self.again = 0
+        self.now = self.peak = self.runs = self.again = self.sent = 0
         self.held, self.filler, self.holds, self.owner = {}, {}, {}, {}
         self.deaths = sorted([d, n] for n, d in self.d["python_frees"])
         gone = {n for _, n in self.deaths}
@@ -1365,7 +1483,7 @@ class Player:
                     if not f["alive"]:
                         self.close(f)
         time = sum(o["time_ns"] for o in self.d["ops"]) + self.again
-        return Played(self.peak, time / 1e9, self.again / 1e9, self.now)
+        return Played(self.peak, time / 1e9, self.again / 1e9, self.now, self.sent)
 
     def calls_of(self, segments):
         """The segment that each call begins or goes on with."""
@@ -1373,7 +1491,7 @@ class Player:
 
     def frame(self, seg, run):
         self.runs += 1
-        return {"seg": seg, "run": run, "id": self.runs, "alive": set(), "inputs": [], "calls": [], "kept": [], "first": {}, "second": {}}
+        return {"seg": seg, "run": run, "id": self.runs, "alive": set(), "inputs": [], "away": [], "calls": [], "kept": [], "first": {}, "second": {}}
 
     def close(self, f):
         for key in f["inputs"]:
@@ -1418,6 +1536,8 @@ class Player:
                 if fill and i not in fill["alive"]:
                     continue
                 if opened:
+                    if opened["seg"]["do"] == "offload":
+                        self.send(opened, d["keeps"][i][0])
                     opened["alive"].add(i)
                     self.filler[i] = opened
                 else:
@@ -1438,10 +1558,18 @@ class Player:
         for n, made in self.d["calls"][call]["args"]:
             if f["seg"]["do"] == "offload" or any(c in f["calls"] for c, _ in made):
                 continue
+            if f["seg"].get("input") == "offload" and n not in self.g.base:
+                self.send(f, n)
+                continue
             key = self.key(n, run, mine)
             self.hold(key, ("input", f["id"]))
             f["inputs"].append(key)
         f["calls"].append(call)
+
+    def send(self, f, n):
+        if n not in f["away"]:
+            f["away"].append(n)
+            self.sent += self.d["storages"][n]
 
     def operator(self, o, f, fill, run, mine, held):
         saved = False
@@ -1493,6 +1621,9 @@ class Player:
                         self.hold(self.holds[q], ("kept", q))
                 return
             self.runs += 1
+            for n in f["away"]:
+                self.hold((n, f["id"]), ("input", f["id"]))
+                f["inputs"].append((n, f["id"]))
             self.owner = dict(f["inputs"])
             begin, end = self.place["enter", f["calls"][0]], self.place["leave", f["calls"][-1]] + 1
             self.forward(begin, end, self.calls_of(f["seg"].get("inner", [])), self.runs, f)
@@ -2474,10 +2605,14 @@ def operators(argv):
     parser.add_argument("--reps", type=int, default=0, help="measure the times of operators so often instead; the median counts")
     parser.add_argument("--units", help="patterns of the names of modules that a plan chooses from, separated by commas: h.*,lm_head")
     parser.add_argument("-o", "--output", help="file to write (default NAME.json)")
+    parser.add_argument("--compare", metavar="PLAN", help="measure steps instead: plain, with the framework's checkpointing, and by this plan")
     args = parser.parse_args(argv)
     try:
         start = time.time()
         model, made = step_of(args)
+        if args.compare:
+            print(comparison(compare(model, args.compare, reps=args.reps or 3, **made), torch.device(args.device)))
+            return 0
         graph = collect(model, real=args.real or None, temps=args.temps == "measured", times=args.times, reps=args.reps,
                         units=args.units and args.units.split(","), **made)
         graph.data["name"] = args.network.split(":")[-1].split(".")[-1]

@@ -12,7 +12,7 @@ import (
 // alone: every operator of the step runs once, in order, with what it reads there and
 // room for what it makes; what runs again belongs to a segment that says so; autograd
 // gets all that it asks for; nothing is made twice or goes twice; peak, times and what
-// is left follow. Not proven: that PyTorch does the same.
+// is left and sent follow. Not proven: how long copies take, and that PyTorch does the same.
 func Plan(t *play.Trace, segments []*play.Segment, said play.Result, log []play.Entry) error {
 	c := &planned{t: t, there: map[[2]int]bool{}, count: make([]int, len(t.Storages)), again: make([]bool, len(t.Ops))}
 	c.allow(segments)
@@ -24,7 +24,7 @@ func Plan(t *play.Trace, segments []*play.Segment, said play.Result, log []play.
 	if c.next != len(t.Ops) {
 		return fmt.Errorf("%d of %d operators ran", c.next, len(t.Ops))
 	}
-	if got := (play.Result{Peak: c.peak, Time: t.Time() + c.twice, Again: c.twice, Left: c.now}); got != said {
+	if got := (play.Result{Peak: c.peak, Time: t.Time() + c.twice + said.Copies, Again: c.twice, Left: c.now, Sent: c.sent, Copies: said.Copies}); got != said {
 		return fmt.Errorf("the log adds up to %+v, and %+v is said", got, said)
 	}
 	return nil
@@ -37,6 +37,7 @@ type planned struct {
 	there     map[[2]int]bool // storage and run
 	count     []int           // instances of each storage
 	now, peak engine.Bytes
+	sent      engine.Bytes
 	twice     time.Duration
 	next      int // the operator of the step that is due
 }
@@ -76,6 +77,11 @@ func (c *planned) entry(e play.Entry) error {
 		delete(c.there, key)
 		c.count[e.ID]--
 		c.now -= c.t.Storages[e.ID]
+	case play.EntrySent:
+		if c.count[e.ID] == 0 {
+			return fmt.Errorf("storage %d is sent to the host and is not there", e.ID)
+		}
+		c.sent += c.t.Storages[e.ID]
 	case play.EntryNeeded:
 		if s := c.t.Keeps[e.ID].Storage; c.count[s] == 0 {
 			return fmt.Errorf("autograd asks for storage %d, which is not there", s)

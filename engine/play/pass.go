@@ -92,6 +92,13 @@ func (f *pass) open(s *Segment, call int) {
 			continue
 		}
 		key := f.key(a.Storage)
+		if s.Input == DoOffload && !f.p.t.Resident[a.Storage] {
+			if !slices.Contains(o.away, a.Storage) {
+				o.away = append(o.away, a.Storage)
+				f.p.send(key)
+			}
+			continue
+		}
 		f.p.hold(key, holder{byInput, o.id})
 		o.inputs = append(o.inputs, key)
 	}
@@ -163,6 +170,10 @@ func (f *pass) pack(keep int) bool {
 		return true
 	}
 	if f.opened != nil {
+		if n := p.t.Keeps[keep].Storage; f.opened.seg.Do == DoOffload && !slices.Contains(f.opened.away, n) {
+			f.opened.away = append(f.opened.away, n)
+			p.send(f.key(n))
+		}
 		f.opened.alive[keep] = true
 		p.filler[keep] = f.opened
 	} else {

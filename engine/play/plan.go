@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"memtide/engine"
@@ -30,8 +31,33 @@ type Plan struct {
 	Inputs    [][]any    `json:"inputs"`
 	Autocast  string     `json:"autocast"`
 	Predicted Predicted  `json:"predicted"`
+	Shapes    []*Shape   `json:"shapes,omitempty"` // more plans, for other inputs
 	Segments  []*Segment `json:"segments"`
 }
+
+// Shape is what a plan does where the inputs have other shapes. Where there are several,
+// inputs that nobody has planned for run plainly.
+type Shape struct {
+	Budget    int64      `json:"budget_bytes"`
+	Inputs    [][]any    `json:"inputs"`
+	Predicted Predicted  `json:"predicted"`
+	Segments  []*Segment `json:"segments"`
+}
+
+// Add adds the plan for other inputs of the same model.
+func (p *Plan) Add(q *Plan) error {
+	switch {
+	case !slices.Equal(p.Model.Units, q.Model.Units) || !slices.Equal(p.Model.Classes, q.Model.Classes) || p.Autocast != q.Autocast:
+		return fmt.Errorf("its units are not those of the file before: a plan is of one model")
+	case same(p.Inputs, q.Inputs) || slices.ContainsFunc(p.Shapes, func(s *Shape) bool { return same(s.Inputs, q.Inputs) }):
+		return fmt.Errorf("a file before has the same inputs")
+	}
+	p.Shapes = append(p.Shapes, &Shape{q.Budget, q.Inputs, q.Predicted, q.Segments})
+	return nil
+}
+
+// same says whether inputs are equal.
+func same(a, b [][]any) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
 
 // Model is what a plan is held against when it is applied.
 type Model struct {
@@ -46,6 +72,8 @@ type Predicted struct {
 	Step    float64 `json:"step_s"`
 	KeepAll int64   `json:"keepall_peak_bytes"`
 	Again   float64 `json:"again_s"`
+	Sent    int64   `json:"sent_bytes,omitempty"` // to the host, and back
+	Copies  float64 `json:"copies_s,omitempty"`   // of step_s, for that: none beside an operator
 }
 
 // Segment is a run of consecutive unit calls; what no segment names is kept.
@@ -55,6 +83,7 @@ type Segment struct {
 	Inner    []*Segment `json:"inner,omitempty"` // within it, when it runs again
 	Save     []Saved    `json:"save,omitempty"`  // operators whose results stay; only without Inner
 	Prefetch int        `json:"prefetch,omitempty"`
+	Input    string     `json:"input,omitempty"` // of one that runs again: DoOffload moves its arguments to the host
 }
 
 // Saved is an operator of a segment: its name, and which of those with that name.
@@ -135,6 +164,11 @@ func (t *Trace) validate(segments []*Segment, at map[string]int, first, end int)
 			}
 			last = c
 		}
+		for _, in := range s.Inner {
+			if in.Do == DoOffload {
+				return fmt.Errorf("%s runs again, and what it keeps then cannot be offloaded", in.Units[0])
+			}
+		}
 		if err := t.validate(s.Inner, at, t.Calls[at[s.Units[0]]].Op, t.Calls[last].End); err != nil {
 			return err
 		}
@@ -148,6 +182,8 @@ func (s *Segment) valid() error {
 		return fmt.Errorf("a segment has no units")
 	case s.Do != DoKeep && s.Do != DoRecompute && s.Do != DoOffload:
 		return fmt.Errorf("the segment of %s says %q; it is keep, recompute or offload", s.Units[0], s.Do)
+	case s.Input != "" && (s.Input != DoOffload || s.Do != DoRecompute):
+		return fmt.Errorf("the segment of %s says %q of its input; a segment that runs again may offload it", s.Units[0], s.Input)
 	case len(s.Save) > 0 && len(s.Inner) > 0:
 		return fmt.Errorf("the segment of %s keeps single operators and has others within", s.Units[0])
 	}
@@ -160,7 +196,7 @@ func (p *Player) Plan(segments []*Segment, class, maker string, budget engine.By
 	t, all, got := p.t, p.Play(nil), p.Play(segments)
 	plan := &Plan{Format: PlanFormat, Class: class, Name: t.Name, MadeBy: maker, Budget: int64(budget), Autocast: t.Autocast, Inputs: [][]any{}, Segments: segments,
 		Model:     Model{Units: t.UnitNames(), SHA: t.SHA},
-		Predicted: Predicted{Peak: int64(got.Peak), Step: got.Time.Seconds(), KeepAll: int64(all.Peak), Again: got.Again.Seconds()}}
+		Predicted: Predicted{Peak: int64(got.Peak), Step: got.Time.Seconds(), KeepAll: int64(all.Peak), Again: got.Again.Seconds(), Sent: int64(got.Sent), Copies: got.Copies.Seconds()}}
 	for _, c := range t.Units {
 		plan.Model.Classes = append(plan.Model.Classes, t.Calls[c].Class)
 	}

@@ -14,10 +14,16 @@ type Result struct {
 	Time  time.Duration // of all operators, one after the other
 	Again time.Duration // of those that ran again
 	Left  engine.Bytes  // still there after the step
+	Sent  engine.Bytes  // to the host, and back
+	// Copies is the time of that, one after the other; Time contains it. So the step is
+	// never longer for want of a link, and shorter where copies run beside operators.
+	Copies time.Duration
 }
 
 // Player plays plans of one trace. It is not safe for concurrent use.
 type Player struct {
+	Link engine.Rate // of copies to the host and back; 0: they take no time
+
 	t      *Trace
 	split  int
 	at     map[string]int // calls by path
@@ -27,14 +33,14 @@ type Player struct {
 	enter  []int          // of each call its places in Events
 	leave  []int
 
-	now, peak engine.Bytes
-	again     time.Duration
-	runs      int
-	held      map[instance][]holder
-	filler    map[int]*frame
-	holds     map[int]instance
-	owner     map[int]int // storage to run, of the arguments of the frame that is filled
-	log       *[]Entry    // nil: nobody wants one
+	now, peak, sent engine.Bytes
+	again           time.Duration
+	runs            int
+	held            map[instance][]holder
+	filler          map[int]*frame
+	holds           map[int]instance
+	owner           map[int]int // storage to run, of the arguments of the frame that is filled
+	log             *[]Entry    // nil: nobody wants one
 }
 
 // Entry is a line of the log of a played plan. Storages have an instance for each run
@@ -54,6 +60,7 @@ const (
 	EntryGone                    // it is gone
 	EntryRan                     // an operator runs; what it makes is there
 	EntryNeeded                  // autograd has what it asked for
+	EntrySent                    // an instance of a storage is copied to the host
 )
 
 // Log plays as Play does, and writes down what happens.
@@ -95,6 +102,7 @@ type frame struct {
 	run, id       int
 	alive         map[int]bool // keeps that are not released
 	inputs        []instance
+	away          []int // storages of its arguments that are on the host
 	calls         []int
 	kept          []instance
 	first, second map[string]int // operators by name, of the first run and of the one that fills
@@ -133,14 +141,18 @@ func NewPlayer(t *Trace) *Player {
 
 // Play plays a step under the segments of a valid plan; without any, the plain step.
 func (p *Player) Play(segments []*Segment) Result {
-	p.now, p.peak, p.again, p.runs = 0, 0, 0, 0
+	p.now, p.peak, p.sent, p.again, p.runs = 0, 0, 0, 0, 0
 	p.held, p.filler, p.holds, p.owner = map[instance][]holder{}, map[int]*frame{}, map[int]instance{}, nil
 	f := &pass{p: p, level: p.calls(segments)}
 	f.play(0, p.split)
 	for _, e := range p.t.Events[p.split:] {
 		p.backward(e)
 	}
-	return Result{Peak: p.peak, Time: p.t.Time() + p.again, Again: p.again, Left: p.now}
+	var copies time.Duration
+	if p.Link > 0 {
+		copies = p.Link.Time(2 * p.sent)
+	}
+	return Result{Peak: p.peak, Time: p.t.Time() + p.again + copies, Again: p.again, Left: p.now, Sent: p.sent, Copies: copies}
 }
 
 func (p *Player) backward(e Event) {
@@ -243,6 +255,12 @@ func (p *Player) need(keep int) {
 		}
 		p.runs++
 		p.owner = map[int]int{}
+		for _, n := range f.away {
+			key := instance{n, f.id}
+			p.hold(key, holder{byInput, f.id})
+			f.inputs = append(f.inputs, key)
+		}
+		f.away = nil
 		for _, key := range f.inputs {
 			p.owner[key.storage] = key.run
 		}
@@ -250,6 +268,12 @@ func (p *Player) need(keep int) {
 		again.play(p.enter[f.calls[0]], p.leave[f.calls[len(f.calls)-1]]+1)
 		p.close(f)
 	}
+}
+
+// send copies a storage to the host.
+func (p *Player) send(key instance) {
+	p.sent += p.t.Storages[key.storage]
+	p.note(EntrySent, key.storage, key.run)
 }
 
 // fetch brings back all that an offloaded frame still keeps.

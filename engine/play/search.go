@@ -11,79 +11,115 @@ import (
 // Class is what a plan may do.
 type Class string
 
-// The classes, each within the next.
+// The classes: each of the first three within the next, and nested within the others.
 const (
 	ClassUnit      Class = "unit"      // units run again, each by itself
 	ClassWrappable Class = "wrappable" // runs of units run again as a whole
 	ClassNested    Class = "nested"    // within a run that runs again, runs are dropped again
+	ClassSAC       Class = "sac"       // of a run that runs again, results of single operators stay
+	ClassOffload   Class = "offload"   // what units keep, and the arguments of runs, may go to the host
 )
 
 // Classes are all of them.
-func Classes() []Class { return []Class{ClassUnit, ClassWrappable, ClassNested} }
+func Classes() []Class {
+	return []Class{ClassUnit, ClassWrappable, ClassNested, ClassSAC, ClassOffload}
+}
 
-// deepest is how often halves of a run are dropped again.
-const deepest = 3
+// within are the classes within one, and itself; nil: it is unknown.
+func within(class Class) []Class {
+	all := Classes()
+	switch i := slices.Index(all, class); {
+	case i < 0:
+		return nil
+	case i < 3:
+		return all[:i+1]
+	}
+	return append(all[:3:3], class)
+}
 
-// run is a stretch of groups, from a to before b: kept (depth -1), or run again with
-// halves dropped again depth deep.
-type run struct{ a, b, depth int }
+const (
+	deepest = 3 // so often halves of a run are dropped again
+	shares  = 3 // each class gets this part of the plays
+)
+
+// What becomes of a run, if it does not run again.
+const (
+	kept = -1
+	away = -2 // on the host
+)
+
+// run is a stretch of groups, from a to before b: kept, away, or run again with halves
+// dropped again depth deep.
+type run struct {
+	a, b, depth int
+	save        int  // of its results so many stay, the best ones; only if depth is 0
+	input       bool // its arguments are on the host
+}
 
 // search walks over partitions of the groups of units that have to stay together, from
 // the best of regular ones, and takes steps that cost a little more less and less.
 type search struct {
-	p      *Player
-	class  Class
-	budget engine.Bytes
-	groups [][]string
-	rnd    *rand.Rand
-	base   int64 // time of the step
-	least  engine.Bytes
-	best   []run
-	again  Result
-	found  bool
+	p        *Player
+	class    Class
+	budget   engine.Bytes
+	groups   [][]string
+	rnd      *rand.Rand
+	base     int64 // time of the step
+	least    engine.Bytes
+	best     []run // of partitions
+	segments []*Segment
+	result   Result
+	found    bool
+	results  map[[2]int][]Saved // of stretches of groups, the best ones first
 }
-
-// Stretch is units of a trace, from the place First in Trace.Units to Last.
-type Stretch struct{ First, Last int }
 
 // Solve finds a plan of a class whose peak, above what is there before the step, is
 // within the budget: the fastest of those that so many plays have met. It begins with
-// regular plans and with those that run known stretches again, and goes through the
-// classes up to this one, each with its share of the plays: so no class finds less than
-// one within it. Nothing is proven about others. The error is an
+// regular plans and with known ones, and goes through the classes within this one, each
+// with a third of the plays: so no class finds less than one within it. Of known plans,
+// which are valid, those of a wider class only give it places to begin. Nothing is proven
+// about others. The error is an
 // *engine.InfeasibleError with the smallest peak that was met, or that of the poll.
-func (p *Player) Solve(class Class, budget engine.Bytes, plays int, known [][]Stretch, poll *engine.Poll) ([]*Segment, Result, error) {
-	last := slices.Index(Classes(), class)
-	if last < 0 {
+func (p *Player) Solve(class Class, budget engine.Bytes, plays int, known [][]*Segment, poll *engine.Poll) ([]*Segment, Result, error) {
+	classes := within(class)
+	if classes == nil {
 		return nil, Result{}, fmt.Errorf("there is no class %q; known are %v", class, Classes())
 	}
-	s := &search{p: p, budget: budget, groups: p.t.groups(), rnd: rand.New(rand.NewPCG(1, 2)), base: int64(p.t.Time()), least: engine.NoLimit}
-	for _, s.class = range Classes()[:last+1] {
-		if err := s.walk(plays/len(Classes()), known, poll); err != nil {
+	s := &search{p: p, budget: budget, groups: p.t.groups(), rnd: rand.New(rand.NewPCG(1, 2)), base: int64(p.t.Time()), least: engine.NoLimit, results: map[[2]int][]Saved{}}
+	for _, s.class = range classes {
+		if err := s.walk(plays/shares, known, poll); err != nil {
 			return nil, Result{}, err
+		}
+	}
+	for _, k := range known {
+		if slices.Contains(classes, p.t.ClassOf(k)) {
+			s.try(k)
 		}
 	}
 	if !s.found {
 		return nil, Result{}, &engine.InfeasibleError{Budget: budget, Smallest: s.least, Why: fmt.Sprintf("no plan of class %s was found; the smallest peak that was met is named, and nothing proves that it is the smallest", class)}
 	}
-	return s.segments(s.best), s.again, nil
+	return s.segments, s.result, nil
 }
 
 // walk goes on from the best start in plans of one class.
-func (s *search) walk(plays int, known [][]Stretch, poll *engine.Poll) error {
+func (s *search) walk(plays int, known [][]*Segment, poll *engine.Poll) error {
 	starts := s.starts()
 	if s.class != ClassUnit {
 		for _, k := range known {
 			starts = append(starts, s.partition(k))
 		}
 	}
-	if s.found {
+	if s.best != nil {
 		starts = append(starts, s.best)
+	}
+	if s.class == ClassSAC || s.class == ClassOffload {
+		starts = s.more(starts)
 	}
 	var now []run
 	cost := int64(-1)
 	for _, start := range starts {
-		if c := s.try(start); cost < 0 || c < cost {
+		if c := s.tryRuns(start); cost < 0 || c < cost {
 			now, cost = start, c
 		}
 	}
@@ -96,27 +132,27 @@ func (s *search) walk(plays int, known [][]Stretch, poll *engine.Poll) error {
 			continue
 		}
 		slack := s.base / 40 * int64(plays-i) / int64(plays) * s.rnd.Int64N(1000) / 1000
-		if c := s.try(next); c <= cost+slack {
+		if c := s.tryRuns(next); c <= cost+slack {
 			now, cost = next, c
 		}
 	}
 	return nil
 }
 
-// partition is that of stretches which run again; a group goes with its first unit.
-func (s *search) partition(stretches []Stretch) (runs []run) {
-	first := 0
-	for i := range s.groups {
-		at := slices.IndexFunc(stretches, func(k Stretch) bool { return k.First <= first && first <= k.Last })
-		first += len(s.groups[i])
-		switch n := len(runs); {
+// partition is that of segments which run again; a group goes with its first unit.
+func (s *search) partition(segments []*Segment) (runs []run) {
+	last := -1
+	for i, g := range s.groups {
+		at := slices.IndexFunc(segments, func(k *Segment) bool { return slices.Contains(k.Units, g[0]) })
+		switch {
 		case at < 0:
-			runs = append(runs, run{i, i + 1, -1})
-		case n > 0 && runs[n-1].depth == 0 && stretches[at].First < first-len(s.groups[i]):
-			runs[n-1].b = i + 1
+			runs = append(runs, run{a: i, b: i + 1, depth: kept})
+		case at == last:
+			runs[len(runs)-1].b = i + 1
 		default:
-			runs = append(runs, run{i, i + 1, 0})
+			runs = append(runs, run{a: i, b: i + 1})
 		}
+		last = at
 	}
 	return runs
 }
@@ -138,7 +174,7 @@ func (s *search) starts() [][]run {
 	n := len(s.groups)
 	all := [][]run{nil}
 	for i := range n {
-		all[0] = append(all[0], run{i, i + 1, -1})
+		all[0] = append(all[0], run{a: i, b: i + 1, depth: kept})
 	}
 	longest := n
 	if s.class == ClassUnit {
@@ -147,42 +183,78 @@ func (s *search) starts() [][]run {
 	for size := 1; size <= longest; size++ {
 		var runs []run
 		for a := 0; a < n; a += size {
-			runs = append(runs, run{a, min(n, a+size), 0})
+			runs = append(runs, run{a: a, b: min(n, a+size)})
 		}
 		all = append(all, runs)
 	}
 	return all
 }
 
-// try plays a partition: its extra time, and more the further it is from fitting.
-func (s *search) try(runs []run) int64 {
-	got := s.p.Play(s.segments(runs))
+// more are starts, and the same with results that stay or with arguments on the host.
+func (s *search) more(starts [][]run) [][]run {
+	for _, start := range slices.Clone(starts) {
+		for n := 1; n <= 8 && (n == 1 || s.class == ClassSAC); n++ {
+			other := slices.Clone(start)
+			for i := range other {
+				r := &other[i]
+				switch {
+				case s.class == ClassSAC && r.depth == 0:
+					r.save = min(n, len(s.worth(*r)))
+				case s.class == ClassOffload && r.depth >= 0:
+					r.input = true
+				case s.class == ClassOffload && len(start) == len(s.groups):
+					r.depth = away
+				}
+			}
+			starts = append(starts, other)
+		}
+	}
+	return starts
+}
+
+// tryRuns tries a partition, and remembers the best one.
+func (s *search) tryRuns(runs []run) int64 {
+	cost, better := s.try(s.write(runs))
+	if better {
+		s.best = slices.Clone(runs)
+	}
+	return cost
+}
+
+// try plays segments: their extra time, and more the further they are from fitting.
+func (s *search) try(segments []*Segment) (cost int64, better bool) {
+	got := s.p.Play(segments)
 	s.least = min(s.least, got.Peak)
+	extra := int64(got.Again + got.Copies)
 	if got.Peak > s.budget {
 		over := int64(got.Peak-s.budget) / (int64(s.budget)/1000 + 1)
-		return int64(got.Again) + s.base/50 + min(over, 1<<20)*(s.base/300+1)
+		return extra + s.base/50 + min(over, 1<<20)*(s.base/300+1), false
 	}
-	if !s.found || got.Again < s.again.Again || got.Again == s.again.Again && got.Peak < s.again.Peak {
-		s.found, s.best, s.again = true, slices.Clone(runs), got
+	if !s.found || got.Time < s.result.Time || got.Time == s.result.Time && got.Peak < s.result.Peak {
+		s.found, better, s.segments, s.result = true, true, segments, got
 	}
-	return int64(got.Again)
+	return extra, better
 }
 
 // step changes a partition at one place.
 func (s *search) step(runs []run) []run {
 	i := s.rnd.IntN(len(runs))
 	r, last := &runs[i], i+1 == len(runs)
+	if (s.class == ClassSAC || s.class == ClassOffload) && s.rnd.IntN(3) == 0 {
+		s.turn(r)
+		return runs
+	}
 	way := s.rnd.IntN(10)
 	switch {
 	case way < 4 || s.class == ClassUnit:
-		if r.depth >= 0 {
-			r.depth = -1
+		if r.depth != kept {
+			*r = run{a: r.a, b: r.b, depth: kept}
 		} else {
 			r.depth = s.depth(r.b - r.a)
 		}
 	case way < 6 && r.b-r.a > 1:
 		cut := r.a + 1 + s.rnd.IntN(r.b-r.a-1)
-		other := run{cut, r.b, []int{r.depth, -1, 0}[s.rnd.IntN(3)]}
+		other := run{a: cut, b: r.b, depth: []int{r.depth, kept, 0}[s.rnd.IntN(3)]}
 		r.b = cut
 		runs = slices.Insert(runs, i+1, other)
 	case way < 8 && !last:
@@ -198,20 +270,57 @@ func (s *search) step(runs []run) []run {
 	return runs
 }
 
+// turn changes what only the last two classes have.
+func (s *search) turn(r *run) {
+	switch {
+	case s.class == ClassSAC && r.depth == 0:
+		r.save = s.rnd.IntN(len(s.worth(*r)) + 1)
+	case s.class == ClassOffload && r.depth >= 0 && s.rnd.IntN(3) > 0:
+		r.input = !r.input
+	case s.class == ClassOffload && r.depth == away:
+		r.depth = kept
+	case s.class == ClassOffload:
+		*r = run{a: r.a, b: r.b, depth: away}
+	}
+}
+
 func (s *search) depth(groups int) int {
-	if s.class != ClassNested || groups < 2 {
+	if s.class == ClassUnit || s.class == ClassWrappable || groups < 2 {
 		return 0
 	}
 	return s.rnd.IntN(deepest + 1)
 }
 
-func (s *search) segments(runs []run) (segments []*Segment) {
+// write makes segments of a partition.
+func (s *search) write(runs []run) (segments []*Segment) {
 	for _, r := range runs {
-		if r.depth >= 0 {
-			segments = append(segments, &Segment{Units: s.names(r.a, r.b), Do: DoRecompute, Inner: s.halves(r.a, r.b, r.depth)})
+		segment := &Segment{Units: s.names(r.a, r.b), Do: DoRecompute}
+		switch {
+		case r.depth == kept:
+			continue
+		case r.depth == away:
+			segment.Do = DoOffload
+		case r.depth == 0 && r.save > 0:
+			worth := s.worth(r)
+			segment.Save = worth[:min(r.save, len(worth))]
+		default:
+			segment.Inner = s.halves(r.a, r.b, r.depth)
 		}
+		if r.input && r.depth >= 0 {
+			segment.Input = DoOffload
+		}
+		segments = append(segments, segment)
 	}
 	return segments
+}
+
+// worth are the results of a run that may stay, the most time for their bytes first.
+func (s *search) worth(r run) []Saved {
+	key := [2]int{r.a, r.b}
+	if _, known := s.results[key]; !known {
+		s.results[key] = s.p.t.Worth(s.names(r.a, r.b))
+	}
+	return s.results[key]
 }
 
 func (s *search) names(a, b int) []string { return slices.Concat(s.groups[a:b]...) }

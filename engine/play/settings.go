@@ -32,6 +32,7 @@ type family struct {
 
 // layout is a network as frameworks see it.
 type layout struct {
+	trace  *Trace
 	groups [][]string // units that stay together, in their order
 	layers [][]string // units of each layer of the one list of layers
 	list   string     // its name; empty: there is none
@@ -61,7 +62,7 @@ func runs(lists [][]string, length int) (out []*Segment) {
 
 func layers(l *layout) int { return len(l.layers) }
 
-var families = []family{
+var families = append([]family{
 	{"Transformers", layers, noLayers,
 		// Of a list of layers those whose number n divides [huggingface/transformers#48200,
 		// read there and not run].
@@ -97,12 +98,12 @@ var families = []family{
 		func(l *layout, n int) string {
 			return fmt.Sprintf("checkpoint_sequential(model, segments=%d, input)", n)
 		}},
-}
+}, furtherFamilies...)
 
 // Settings are the best ones of every framework within a budget, in the order of a list
 // that is always the same. Where nothing of one fits, Why says the smallest peak.
 func (p *Player) Settings(budget engine.Bytes, poll *engine.Poll) (out []Setting, err error) {
-	l := &layout{groups: p.t.groups()}
+	l := &layout{trace: p.t, groups: p.t.groups()}
 	l.list, l.layers = repeated(l.groups)
 	for _, f := range families {
 		if err := poll.Err(); err != nil {

@@ -47,8 +47,10 @@ type Op struct {
 	Name string
 	New  []int // storages that it makes
 	In   []int // storages that it reads
-	Time time.Duration
-	Temp engine.Bytes // of its kernel, beside what it makes
+	// Write are storages that it changes in place.
+	Write []int
+	Time  time.Duration
+	Temp  engine.Bytes // of its kernel, beside what it makes
 }
 
 // Call is one call of a module.

@@ -340,7 +340,7 @@ class Exported(unittest.TestCase):
         case = self.cases[1]
         script = self.export(case, "rotor", case.keep_all).__file__
         env = dict(os.environ, PYTHONPATH=HERE)
-        run = lambda *args: subprocess.run([sys.executable, "-W", "error", script] + list(args), env=env, cwd=self.folder.name, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        run = lambda *args: subprocess.run([os.environ.get("PYTHON", sys.executable), "-W", "error", script] + list(args), env=env, cwd=self.folder.name, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         told = run()
         self.assertEqual((told.returncode, told.stderr.count("Warning")), (0, 0), told.stderr)
         self.assertIn("vgg by rotor: 16 stages", told.stdout)

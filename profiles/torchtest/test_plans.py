@@ -21,11 +21,11 @@ from trained import again, different, plan, run, step, two  # noqa: E402
 torch.set_num_threads(1)
 PYTHON = os.environ.get("PYTHON", sys.executable)  # a build that is no system's may need its own start
 FAKE = mt.VERSION >= (2, 1)
-NETS = ["resnet", "unet", "gpt", "gptcast", "frozen", "bn"] + (["sac"] if mt.VERSION >= (2, 4) else [])
+NETS = ["resnet", "unet", "gpt", "away", "gptcast", "frozen", "bn"] + (["sac"] if mt.VERSION >= (2, 4) else [])
 
 
 def made(name):
-    return getattr(trained, name.replace("sac", "gpt"))()
+    return getattr(trained, {"sac": "gpt", "away": "gpt"}.get(name, name))()
 
 
 def gathered(name, **more):
@@ -320,34 +320,83 @@ class Plans(unittest.TestCase):
             self.assertEqual(len(mt.load(os.path.join(folder, "net.json")).units()), 12)
 
 
+class Compared(unittest.TestCase):
+    def test_compare(self):
+        """Plain, checkpointed and planned: peaks as the allocator says, gradients equal."""
+        for name, way in (("gpt", "torch checkpoint, every Block"), ("resnet", "torch checkpoint, every Basic")):
+            net, args, kwargs, loss, cast = made(name)
+            graph = gathered(name)
+            p = mt.every_nth(graph, 1)
+            plain, theirs, ours = mt.compare(net, p, args, kwargs, loss, cast, reps=1)
+            self.assertEqual((plain["way"], theirs["way"], ours["way"]), ("plain", way, "plan"))
+            self.assertEqual([(r["gradients"], r["buffers"], r["reserved_bytes"]) for r in (plain, ours)], [(True, True, None)] * 2, name)
+            self.assertTrue(theirs["gradients"], "%s: PyTorch's own checkpoint" % name)
+            self.assertEqual(theirs["buffers"], name == "gpt", "%s: PyTorch's checkpoint counts a batch twice" % name)
+            self.assertLess(abs(plain["peak_bytes"] / graph.play().peak - 1), 0.001, name)
+            self.assertLess(abs(ours["peak_bytes"] / ours["predicted_bytes"] - 1), 0.01, name)
+            self.assertLess(ours["peak_bytes"], plain["peak_bytes"], name)
+            self.assertLess(theirs["peak_bytes"], plain["peak_bytes"], name)
+            self.assertTrue(all(p.grad is None for p in net.parameters()) and not any("_memtide" in m.__dict__ for m in net.modules()), "%s: the model itself" % name)
+            text = mt.comparison([plain, theirs, ours], torch.device("cpu"))
+            self.assertRegex(text, r"(?m)^plan +\d+\.\d MiB +\d+\.\d MiB +- +\d+\.\d ms +equal +equal$")
+            self.assertIn("have not run on a GPU yet", text)
+
+    def test_switch_of_the_framework(self):
+        net, args, kwargs, loss, cast = made("gpt")
+        net.gradient_checkpointing_enable = lambda: None
+        self.assertEqual(mt.checkpointed(net, plan(again("h.0"))), "gradient_checkpointing_enable()")
+
+
 @unittest.skipUnless(os.environ.get("MEMTIDE"), "MEMTIDE names no program")
 class Solved(unittest.TestCase):
     """Plans of memtide on the models: the budget is kept by the allocator, too."""
 
+    def found(self, name, share, *how):
+        """The plan that memtide finds for a share of keeping everything, run; None if it
+        finds none."""
+        net, *rest = made(name)
+        graph, what = gathered(name), "%s, %s, %d %%" % (name, " ".join(how), share)
+        with tempfile.TemporaryDirectory() as folder:
+            file, found = os.path.join(folder, "net.json"), os.path.join(folder, "plan.json")
+            graph.save(file)
+            done = subprocess.run([os.environ["MEMTIDE"], "torch", *how, "-budget", "%d%%" % share, "-o", found, file], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            print("%s: %s" % (what, done.stderr.strip()))
+            if done.returncode:
+                self.assertIn("no plan of class", done.stderr)
+                return None
+            p = mt.load_plan(found)
+        played = graph.play(p)
+        self.assertEqual((played.peak, played.sent), (p["predicted"]["peak_bytes"], p["predicted"].get("sent_bytes", 0)), "%s: the two players" % what)
+        self.assertLessEqual(played.peak, graph.play().peak * share // 100)
+        if any(s.get("save") for s in mt.walk(p["segments"])) and mt.VERSION < (2, 4):
+            return p
+        a, b = copy.deepcopy(net), copy.deepcopy(net)
+        mt.apply(b, p, strict=True)
+        got = allocator(b, *rest)
+        allocator(a, *rest)
+        self.assertEqual(different(a, b), [], what)
+        off = played.peak / got - 1
+        print("%s: predicted %d, measured %d, %+.2f %%" % (what, played.peak, got, 100 * off))
+        self.assertLess(abs(off), 0.01, "%s: predicted %d bytes, measured %d" % (what, played.peak, got))
+        return p
+
     def test_budgets(self):
         for name in ("gpt", "unet", "resnet", "bn"):
-            net, *rest = made(name)
-            graph = gathered(name)
-            with tempfile.TemporaryDirectory() as folder:
-                file, found = os.path.join(folder, "net.json"), os.path.join(folder, "plan.json")
-                graph.save(file)
-                for share in (85, 70, 55, 40):
-                    done = subprocess.run([os.environ["MEMTIDE"], "torch", "-class", "nested", "-budget", "%d%%" % share, "-o", found, file], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-                    print("%s, %d %%: %s" % (name, share, done.stderr.strip()))
-                    if done.returncode:
-                        self.assertIn("no plan of class nested was found", done.stderr)
-                        continue
-                    p = mt.load_plan(found)
-                    self.assertEqual(graph.play(p).peak, p["predicted"]["peak_bytes"], "%s, %d %%: the two players" % (name, share))
-                    self.assertLessEqual(p["predicted"]["peak_bytes"], graph.play().peak * share // 100)
-                    a, b = copy.deepcopy(net), copy.deepcopy(net)
-                    mt.apply(b, p, strict=True)
-                    got = allocator(b, *rest)
-                    allocator(a, *rest)
-                    self.assertEqual(different(a, b), [], "%s, %d %%" % (name, share))
-                    off = p["predicted"]["peak_bytes"] / got - 1
-                    print("%s, %d %%: predicted %d, measured %d, %+.2f %%" % (name, share, p["predicted"]["peak_bytes"], got, 100 * off))
-                    self.assertLess(abs(off), 0.01, "%s, %d %%: predicted %d bytes, measured %d" % (name, share, p["predicted"]["peak_bytes"], got))
+            for share in (85, 70, 55, 40):
+                self.found(name, share, "-class", "nested")
+
+    def test_single_operators_and_the_host(self):
+        for name, share, kind in (("gpt", 60, "sac"), ("gpt", 40, "sac"), ("gptcast", 50, "sac"), ("gpt", 40, "offload"), ("unet", 60, "offload"), ("resnet", 45, "offload"), ("bn", 40, "offload")):
+            p = self.found(name, share, "-class", kind, "-link", "100GB/s")
+            self.assertIsNotNone(p, "%s, %s: no plan" % (name, kind))
+            uses = [s for s in p["segments"] if (s.get("save") if kind == "sac" else s["do"] == "offload" or s.get("input"))]
+            self.assertTrue(uses, "%s, %s, %d %%: the plan does nothing of its class" % (name, kind, share))
+
+    def test_schedules_of_rotor(self):
+        for name in ("gpt", "resnet", "bn"):
+            p = self.found(name, 70, "-strategy", "rotor")
+            self.assertIsNotNone(p, "%s: no plan" % name)
+            self.assertEqual(p["made_by"], "memtide torch, rotor")
 
 
 class Refusals(unittest.TestCase):
@@ -398,7 +447,7 @@ class Refusals(unittest.TestCase):
         self.refused("h.3 is a Block, and the plan was made for a LlamaLayer: collect this model and solve again.", mt.apply, net, stale)
         self.refused("This is no plan of memtide", mt.apply, net, {"format": "memtide/1"})
         self.refused("wants to sell h.3", mt.apply, net, plan(run("sell", "h.3")))
-        self.refused("offloads the input of h.3", mt.apply, net, plan(again("h.3", input="offload")))
+        self.refused("wants to sell the input of h.3", mt.apply, net, plan(again("h.3", input="sell")))
 
     def test_applied_twice(self):
         net, args, kwargs, loss, cast = made("gpt")
@@ -418,6 +467,9 @@ class Refusals(unittest.TestCase):
         self.refused("h.0 was compiled with module.compile(), which would compile the plan, too: compile its forward instead (m.forward = torch.compile(m.forward)), then apply the plan.",
                      mt.apply, net, plan(again("h.0")))
         self.refused(mt.WHOLE_COMPILE, mt.apply, torch.compile(made("gpt")[0], backend="aot_eager"), plan(again("h.0")))
+        net, args, kwargs, loss, cast = made("gpt")
+        mt.apply(net, plan(again("h.0")))  # and one that is compiled after it
+        self.refused(mt.WHOLE_COMPILE, step, torch.compile(net, backend="aot_eager"), args, kwargs, loss, cast, error=Exception)
 
     def test_in_place_on_an_input(self):
         torch.manual_seed(0)
@@ -503,6 +555,35 @@ class Refusals(unittest.TestCase):
             step(net, args, short, loss, cast), step(net, args, short, loss, cast)
         said = [str(w.message) for w in seen if "memtide" in str(w.message)]
         self.assertEqual(said, ["memtide: planned for 4x32, 4x32, running 2x20, 2x20"], "said once")
+
+    def test_several_shapes(self):
+        """Each input runs by its own plan, and one that none was made for plainly."""
+        net, args, kwargs, loss, cast = made("gpt")
+        cut = lambda batch, length: {k: v[:batch, :length].contiguous() for k, v in kwargs.items()}
+        sizes = ((4, 32), (2, 32), (2, 20))
+        graphs = [mt.collect(net, args, cut(*size), loss, cast, temps=False) for size in sizes]
+        plans = [mt.every(graphs[0]), mt.every_nth(graphs[1], 2), mt.segments(graphs[2], ["h.0", "h.1"])]
+        one = json.loads(json.dumps(mt.several(plans[0], mt.several(*plans[1:]))))
+        a, b = copy.deepcopy(net), copy.deepcopy(net)
+        mt.apply(b, one)
+        ran = []
+        frame = mt.Frame.__init__
+        mt.Frame.__init__ = lambda self, rt, seg: (ran.append(seg["units"]), frame(self, rt, seg))[1]
+        try:
+            with warnings.catch_warnings(record=True) as seen:
+                warnings.simplefilter("always")
+                for size, p in list(zip(sizes, plans)) + [((3, 30), {"segments": []})] * 2:
+                    del ran[:]
+                    step(a, args, cut(*size), loss, cast), step(b, args, cut(*size), loss, cast)
+                    self.assertEqual(different(a, b), [], "%dx%d" % size)
+                    self.assertEqual(ran, [s["units"] for s in p["segments"]], "%dx%d: what ran again" % size)
+        finally:
+            mt.Frame.__init__ = frame
+        said = [str(w.message) for w in seen if "memtide" in str(w.message)]
+        self.assertEqual(said, ["memtide: planned for 4x32, 4x32 and for 2x32, 2x32 and for 2x20, 2x20, running 3x30, 3x30, plainly"], "said once")
+        other = dict(plans[1], model=dict(plans[1]["model"], units=["g.0"]))
+        self.refused("These plans are of different models", mt.several, plans[0], other)
+        self.refused("The plan is strict: planned for", step, mt.apply(copy.deepcopy(net), one, strict=True).model, args, cut(3, 30), loss, cast)
 
     def test_strict_counts_the_models_operators_only(self):
         """A plan copies buffers, states and blocks; that is not the model's work."""

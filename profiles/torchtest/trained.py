@@ -19,10 +19,10 @@ class Out:
 class GPT(nn.Module):
     """Blocks in a ModuleList, a head tied to the embedding, keywords in, an object out."""
 
-    def __init__(self, words=200, length=32, width=64, layers=8):
+    def __init__(self, words=200, length=32, width=64, layers=8, heads=4):
         super().__init__()
         self.wte, self.wpe = nn.Embedding(words, width), nn.Embedding(length, width)
-        self.h = nn.ModuleList([models.Block(width, 4) for _ in range(layers)])
+        self.h = nn.ModuleList([models.Block(width, heads) for _ in range(layers)])
         self.ln_f, self.lm_head = nn.LayerNorm(width), nn.Linear(width, words, bias=False)
         self.lm_head.weight = self.wte.weight
 
@@ -135,6 +135,7 @@ SEGMENTS = {
     "bn": [again("0", "1", "2", "3", "4", "5"), again("8", "9", "10", "11", "12", "13", inner=[again("8", "9", "10")]), run("offload", "16", "17")],
     "sac": [again("h.%d" % i, save=[["aten.mm.default", 0], ["aten.addmm.default", 0], ["aten.addmm.default", 2]]) for i in range(8)],
 }
+SEGMENTS["away"] = [again("h.0", "h.1", input="offload"), again("h.2", "h.3", "h.4", input="offload", inner=[again("h.2", "h.3")]), run("offload", "h.5"), again("h.6", input="offload")]
 SEGMENTS["gptcast"] = SEGMENTS["frozen"] = SEGMENTS["gpt"]
 
 

@@ -13,15 +13,18 @@ type Form string
 const (
 	FormPython Form = "python" // a program that runs the schedule with PyTorch
 	FormJSON   Form = "json"   // the documented list of steps
+	FormPlan   Form = "plan"   // a plan for the unmodified model, see package engine/planner
 )
 
-// Export asks for a schedule as a file for other programs. The page itself does
-// not answer it, nor do its workers: the second program does, see serve.
+// Export asks for a schedule as a file for other programs, or for a plan: the profile
+// is then a file of kind operators as it was opened, and there is no schedule. The page
+// itself does not answer it, nor do its workers: the second program does, see serve.
 type Export struct {
 	Setting
 	Method
 	Budget   engine.Bytes    `json:"budget"` // that the schedule was solved for
 	Form     Form            `json:"form"`
+	Class    string          `json:"class,omitempty"` // of a plan
 	Schedule engine.Schedule `json:"-"`
 }
 

@@ -2,11 +2,14 @@ package serve
 
 import (
 	"context"
+	"os"
 	"strings"
 	"testing"
 
 	"memtide/engine"
 	"memtide/engine/export"
+	"memtide/engine/play"
+	"memtide/profiles"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 )
@@ -72,7 +75,7 @@ func TestExportRefuses(t *testing.T) {
 		change func(*proto.Export)
 		want   string
 	}{
-		{"form", rotor, func(q *proto.Export) { q.Form = "yaml" }, "expected python or json"},
+		{"form", rotor, func(q *proto.Export) { q.Form = "yaml" }, "expected python, json or plan"},
 		{"network", rotor, func(q *proto.Export) { q.Network.Preset = "" }, "names no network"},
 		{"budget", rotor, func(q *proto.Export) { q.Budget /= 8 }, "not verified"},
 		{"schedule", rotor, func(q *proto.Export) { q.Schedule = q.Schedule[1:] }, "not verified"},
@@ -81,6 +84,58 @@ func TestExportRefuses(t *testing.T) {
 		_, text, err := exported(t, c.req, c.change)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %d bytes, error %v; want an error with %q", c.name, len(text), err, c.want)
+		}
+	}
+}
+
+// A plan is found from the file of operators as it was opened, packed or not, in what the
+// budget leaves to a step; where none is, the smallest peak is named.
+func TestExportPlan(t *testing.T) {
+	packed, err := os.ReadFile("../../profiles/formats/operators/testdata/traces/gpt.json.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := profiles.Unpack(packed, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := profiles.Decode("gpt.json", profiles.Bytes(plain), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := p.Chain.Resident.Total() + p.Chain.Input
+	ask := func(file []byte, budget engine.Bytes, class string) ([]byte, error) {
+		q := &proto.Export{Setting: proto.Setting{Network: proto.Network{Profile: file}}, Budget: budget, Form: proto.FormPlan, Class: class}
+		r, err := new(Local).Do(context.Background(), &proto.Request{Op: proto.OpExport, Export: q}, nil)
+		if err != nil {
+			return nil, err
+		}
+		return r.Exported.Text, nil
+	}
+	const step = 4 << 20
+	first, err := ask(packed, there+step, "wrappable")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if second, err := ask(plain, there+step, "wrappable"); string(second) != string(first) {
+		t.Errorf("unpacked: %v\n%s\npacked:\n%s", err, second, first)
+	}
+	plan, err := play.ReadPlan(first)
+	if err != nil || plan.Class != "wrappable" || plan.Budget != step || plan.Predicted.Peak > step || len(plan.Segments) == 0 {
+		t.Errorf("%v, %s; want a plan within %d bytes", err, first, int64(step))
+	}
+	for want, q := range map[string]struct {
+		file   []byte
+		budget engine.Bytes
+		class  string
+	}{
+		"no plan of class unit was found for a step in 1 KiB": {plain, there + engine.KiB, "unit"},
+		"no plan of class unit was found for a step in 0 B":   {plain, engine.KiB, "unit"},
+		`there is no class "any"`:                             {plain, there + step, "any"},
+		"nothing":                                             {[]byte("nothing"), there + step, "unit"},
+	} {
+		if text, err := ask(q.file, q.budget, q.class); err == nil || want != "nothing" && !strings.Contains(err.Error(), want) {
+			t.Errorf("%d bytes, %v; want %q", len(text), err, want)
 		}
 	}
 }

@@ -56,18 +56,25 @@ func (a *saver) file(f ui.File) {
 	a.Post(state.ShareNote{Text: ui.Saved(f.Name)}) // heard if the dialog is open
 }
 
-// schedule has the second program write the schedule down, and saves the file.
+// schedule has the second program write the schedule down, or find a plan, and saves the
+// file.
 func (a *saver) schedule(j *jobs.Runner, e state.Export) {
 	f := ui.ScheduleFile(a.s, e)
+	say := func(text string) { a.Do(state.ShareNote{Text: text}) }
+	if e.Kind == state.PlanFile {
+		say = a.tell
+		say(ui.FindingPlan)
+	}
 	j.Export(e, a.address(), func(text []byte, loaded bool, err error) {
 		switch {
 		case !loaded:
-			a.Do(state.ShareNote{Text: ui.NoSecond(err)})
+			say(ui.NoSecond(err))
 		case err != nil:
-			a.Do(state.ShareNote{Text: ui.SentenceOf(err.Error())})
+			say(ui.SentenceOf(err.Error()))
 		default:
 			f.Bytes = text
 			a.file(f)
+			say(ui.Saved(f.Name))
 		}
 	})
 }

@@ -122,7 +122,7 @@ func Export(ctx context.Context, pool proto.Pool, e state.Export, address string
 	if err != nil {
 		return nil, err
 	}
-	if e.Request.Form == proto.FormJSON {
+	if e.Request.Form != proto.FormPython {
 		return link.WithJSON(r.Exported.Text, address), nil
 	}
 	return link.WithFirstLine(r.Exported.Text, address), nil

@@ -159,6 +159,9 @@ func (m Opened) apply(s *State) []Effect {
 	if m.Reply.Format == configFormat && len(o.file.Bytes) <= longestConfig {
 		side.Network.config = string(o.file.Bytes)
 	}
+	if m.Reply.Format == operatorsFormat && len(o.file.Bytes) <= longestOperators {
+		side.Network.ops = o.file.Bytes
+	}
 	if o.fit || o.History == Push && c.Budget == choice.DefaultBudget && s.Compare == nil {
 		c = c.Fitted(side.Network.Totals.KeepAllPeak, o.fit)
 	}

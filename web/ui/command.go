@@ -102,6 +102,9 @@ func (c Command) button(s *state.State) (state.Message, bool) {
 		return state.SetShortcuts{Off: !s.View.NoShortcuts}, true
 	case "act", "smallest":
 		return c.wayOn(s), true
+	case "save-plan":
+		class, _ := (&Run{S: s}).class()
+		return state.SavePlan{Class: string(class)}, true
 	}
 	return nil, false
 }

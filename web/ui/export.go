@@ -130,6 +130,9 @@ func LayersFile(s *state.State, address string) (File, bool) {
 
 // ScheduleFile is the file that a schedule is to be written into, still empty.
 func ScheduleFile(s *state.State, e state.Export) File {
+	if e.Kind == state.PlanFile {
+		return File{Name: e.Kind, Type: "application/json"} // as the code has it that runs it
+	}
 	f := File{Name: fileNameOf(s, s.Visible(), e.Kind), Type: "text/x-python"}
 	if e.Request.Form == proto.FormJSON {
 		f.Type = "application/json"

@@ -28,7 +28,12 @@ const (
 	wordsNoGPU  = " Losses and gradients equal those of the model without it, bit by bit, on the CPU with PyTorch 1.13 and 2.6. It has not run on a GPU yet."
 	wordsRunOn  = "six lines of Python on your model as it is"
 	wordsClass  = "A plan of class %s: %s. memtide torch looks for the fastest one in the %s that weights, gradients and optimizer leave of the budget; its times and sizes are those of your model, not of this page."
+	wordsHere   = " The file that is open holds the operators of your model, so the plan can be found here: save it, and apply it."
+	wordsSave   = "Save plan.json"
 	wordsNoSend = " Unlike %s here, it sends nothing to the host: it only computes again."
+
+	// FindingPlan is the note while a plan is looked for.
+	FindingPlan = "Looking for a plan…"
 
 	// CodeCopied is the note when it is in the clipboard.
 	CodeCopied = "Code copied."
@@ -74,6 +79,9 @@ func (c *Run) Does() string {
 	text := fmt.Sprintf(wordsClass, class, words, strings.Replace(strings.Replace(room, "G", " G", 1), "M", " M", 1))
 	if st := engine.Lookup(c.S.Choice.Strategy); st != nil && st.Class&engine.MayOffload != 0 {
 		text += fmt.Sprintf(wordsNoSend, choice.PlanName(st.Name))
+	}
+	if c.S.HasOperators() {
+		text += wordsHere
 	}
 	return text + wordsNoGPU
 }

@@ -3,10 +3,15 @@
 package ui
 
 import (
+	"context"
+	"os"
 	"strings"
 	"testing"
 
 	"memtide/engine"
+	"memtide/profiles"
+	"memtide/wasm/proto"
+	"memtide/wasm/serve"
 	"memtide/web/choice"
 	"memtide/web/state"
 )
@@ -39,7 +44,49 @@ func TestRunThis(t *testing.T) {
 		}
 	}
 	s := first(t)
+	if r := (Run{S: s}); strings.Contains(r.Does(), wordsHere) || strings.Contains((&Share{S: s}).Verdict(), "operators") {
+		t.Errorf("a preset has no operators: %s", r.Does())
+	}
 	if s.Update(state.Copied{Say: CodeCopied}); s.View.Note != CodeCopied {
 		t.Errorf("the note is %q; want %q", s.View.Note, CodeCopied)
 	}
+}
+
+// Where the operators of a step are open, the plan is found here; a link has no room for
+// them.
+func TestRunFromOperators(t *testing.T) {
+	s := first(t)
+	s.Choice.Strategy = "sequential"
+	if m := (Command{Do: "save-plan"}).Message(s); len(s.Update(m)) != 0 {
+		t.Error("a preset has no operators, and a plan is asked for")
+	}
+	data, err := os.ReadFile("../../profiles/formats/operators/testdata/mlp.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened, err := new(serve.Local).Do(context.Background(), &proto.Request{Op: proto.OpOpen, Open: &proto.Open{File: "mlp.json", Bytes: data}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	profile, err := profiles.Decode("mlp.json", profiles.Bytes(data), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := s.Update(state.PickFile{Name: "mlp.json", Bytes: data})[0].(state.Open).ID
+	s.Update(state.Opened{ID: id, Reply: opened.Opened, Profile: profile})
+	if r := (Run{S: s}); !strings.Contains(r.Does(), wordsHere) {
+		t.Errorf("the text does not say that a plan can be found: %s", r.Does())
+	}
+	if v := (&Share{S: s}).Verdict(); !strings.Contains(v, "for plans of the model send the file too") {
+		t.Errorf("the dialog does not say what the link lacks: %s", v)
+	}
+	effects := s.Update((Command{Do: "save-plan"}).Message(s))
+	e, ok := effects[len(effects)-1].(state.Export)
+	if !ok || e.Request.Class != "wrappable" && e.Request.Class != "nested" || string(e.Request.Network.Profile) != string(data) {
+		t.Errorf("effects %+v; want an export of the file", effects)
+	}
+	if f := ScheduleFile(s, e); f.Name != "plan.json" || f.Type != "application/json" {
+		t.Errorf("the file is %+v", f)
+	}
+	wellFormed(t, pageOf(t, s))
 }

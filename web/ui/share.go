@@ -96,6 +96,9 @@ func (c *Share) Verdict() string {
 	if n := c.S.Network; n != nil && !n.InLink() {
 		text += " This graph is too long for a link: send the file too."
 	}
+	if c.S.HasOperators() {
+		text += " It holds the chain of this file and not its operators: for plans of the model send the file too."
+	}
 	return text
 }
 

@@ -46,6 +46,14 @@ func TestRefuted(t *testing.T) {
 		if check.Plan(trace, nil, said, log) == nil {
 			t.Error("operators run again that no segment names: not refuted")
 		}
+		moved := []*play.Segment{{Units: trace.UnitNames()[8:9], Do: play.DoOffload}}
+		away, sent := play.NewPlayer(trace).Log(moved)
+		if err := check.Plan(trace, moved, away, sent); err != nil || away.Sent == 0 {
+			t.Errorf("a unit is offloaded: %v, %d bytes", err, away.Sent)
+		}
+		if away.Sent--; check.Plan(trace, moved, away, sent) == nil {
+			t.Error("a byte less is sent than said: not refuted")
+		}
 		said.Peak--
 		if check.Plan(trace, plan, said, log) == nil {
 			t.Error("a byte less is said: not refuted")

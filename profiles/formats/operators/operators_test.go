@@ -62,6 +62,7 @@ func TestPlayerIsPythons(t *testing.T) {
 			Peak     engine.Bytes    `json:"peak_bytes"`
 			Again    int64           `json:"again_ns"`
 			Left     engine.Bytes    `json:"left_bytes"`
+			Sent     engine.Bytes    `json:"sent_bytes"`
 		}
 		if err := json.Unmarshal(unpacked(t, "testdata/traces/"+name+".plays"), &rows); err != nil {
 			t.Fatal(err)
@@ -77,9 +78,9 @@ func TestPlayerIsPythons(t *testing.T) {
 				plan, _ := json.Marshal(row.Segments)
 				t.Errorf("%s, %s: refuted: %v", name, plan, err)
 			}
-			if got.Peak != row.Peak || got.Again.Nanoseconds() != row.Again || got.Left != row.Left {
+			if got.Peak != row.Peak || got.Again.Nanoseconds() != row.Again || got.Left != row.Left || got.Sent != row.Sent {
 				plan, _ := json.Marshal(row.Segments)
-				t.Errorf("%s, %s: peak %d, again %d ns, left %d; Python's player says %d, %d, %d", name, plan, got.Peak, got.Again, got.Left, row.Peak, row.Again, row.Left)
+				t.Errorf("%s, %s: peak %d, again %d ns, left %d, sent %d; Python's player says %d, %d, %d, %d", name, plan, got.Peak, got.Again, got.Left, got.Sent, row.Peak, row.Again, row.Left, row.Sent)
 			}
 			n++
 		}

@@ -134,7 +134,7 @@ func (r *reader) operators() error {
 		fields, _ := v.(map[string]any)
 		o := &jsontext.Object{Path: path, Fields: fields, Errs: r.top.Errs, Known: &jsontext.Keys{}}
 		r.t.Ops = append(r.t.Ops, play.Op{Name: r.name(o.Value("name"), path+".name"), New: r.numbers(o.Value("new"), n, path+".new"),
-			In: r.numbers(o.Value("in"), n, path+".in"), Time: time.Duration(o.Count("time_s", parse.Seconds)), Temp: o.Size("temp_bytes")})
+			In: r.numbers(o.Value("in"), n, path+".in"), Write: r.numbers(o.Value("write"), n, path+".write"), Time: time.Duration(o.Count("time_s", parse.Seconds)), Temp: o.Size("temp_bytes")})
 		return nil
 	})
 	if err != nil {

@@ -1,10 +1,12 @@
 package operators_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"memtide/engine"
+	"memtide/engine/check"
 	"memtide/engine/play"
 	"memtide/profiles"
 	"memtide/profiles/formats/operators"
@@ -31,6 +33,9 @@ func TestSettings(t *testing.T) {
 					continue
 				}
 				told[s.Framework]++
+				if of := trace.ClassOf(s.Segments); of != play.ClassUnit && of != play.ClassWrappable && !says(s, of) {
+					t.Errorf("%s at %d %%, %s is a plan of class %s", name, percent, s.Code, of)
+				}
 				if err := trace.Validate(s.Segments); err != nil {
 					t.Errorf("%s at %d %%, %s: %v", name, percent, s.Code, err)
 				}
@@ -40,9 +45,28 @@ func TestSettings(t *testing.T) {
 			}
 		}
 	})
-	if len(told) != 6 {
-		t.Errorf("settings of %v; want all six", told)
+	if len(told) != 10 {
+		t.Errorf("settings of %v; want all ten", told)
 	}
+}
+
+// says is whether the code of a setting says what its plan does beyond running again.
+func says(s play.Setting, of play.Class) bool {
+	for _, segment := range s.Segments {
+		for _, saved := range segment.Save {
+			op := strings.Split(saved.Op, ".")[1]
+			product := op == "mm" || op == "addmm"
+			switch {
+			case strings.Contains(s.Code, `"op"`) && (op == "mm" && saved.At%2 == 0 || strings.Contains(op, "attention")):
+			case strings.Contains(s.Code, "no_batch_dims") && product:
+			case strings.Contains(s.Code, ".dots_saveable") && (product || op == "bmm" || op == "baddbmm"):
+			case strings.Contains(s.Code, fmt.Sprintf("%q", fmt.Sprintf("%s-%d", op, saved.At))):
+			default:
+				return false
+			}
+		}
+	}
+	return of == play.ClassSAC || strings.Contains(s.Code, "checkpoint_in_cpu=True")
 }
 
 // The numbers count layers of the one list that there is: of seven blocks every second.
@@ -65,24 +89,39 @@ func TestSettingsOfLayers(t *testing.T) {
 	}
 }
 
-// A class finds nothing slower than a class within it.
+// A class finds nothing slower than a class within it; the last two find what no other
+// class has.
 func TestClassesAreWithinEachOther(t *testing.T) {
+	used := map[play.Class]int{}
 	stored(t, func(name string, _ *profiles.Profile, trace *play.Trace) {
 		player := play.NewPlayer(trace)
+		player.Link = 12e9
 		all := player.Play(nil).Peak
 		for _, percent := range []engine.Bytes{85, 60} {
 			var before *play.Result
 			for _, class := range play.Classes() {
-				_, got, err := player.Solve(class, all*percent/100, 900, nil, nil)
+				segments, got, err := player.Solve(class, all*percent/100, 900, nil, nil)
 				switch {
 				case err != nil && before != nil:
 					t.Errorf("%s at %d %%, %s: %v; a class within it has a plan", name, percent, class, err)
 				case err == nil && before != nil && got.Time > before.Time:
 					t.Errorf("%s at %d %%: %s takes %v, a class within it %v", name, percent, class, got.Time, before.Time)
-				case err == nil:
+				case err != nil:
+					continue
+				}
+				if said, log := player.Log(segments); said != got || trace.Validate(segments) != nil || check.Plan(trace, segments, said, log) != nil {
+					t.Errorf("%s at %d %%, %s: told %+v, played %+v; valid: %v, refuted: %v", name, percent, class, got, said, trace.Validate(segments), check.Plan(trace, segments, said, log))
+				}
+				used[trace.ClassOf(segments)]++
+				if class == play.ClassUnit || class == play.ClassWrappable || class == play.ClassNested {
 					before = &got
 				}
 			}
 		}
 	})
+	for _, class := range play.Classes() {
+		if used[class] == 0 && class != play.ClassNested {
+			t.Errorf("no plan was of class %s: %v", class, used)
+		}
+	}
 }

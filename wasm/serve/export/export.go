@@ -15,8 +15,12 @@ func init() { serve.RegisterExporter(write) }
 
 // write refuses a schedule that the second opinion does not believe.
 func write(q *proto.Export, network func(*proto.Network) (string, engine.Problem, *proto.Failure)) (*proto.Exported, *proto.Failure) {
-	if q.Form != proto.FormPython && q.Form != proto.FormJSON {
-		return nil, proto.Fail(proto.BadRequest, "a schedule cannot be written as %q; expected python or json", q.Form)
+	switch q.Form {
+	case proto.FormPlan:
+		return plan(q)
+	case proto.FormPython, proto.FormJSON:
+	default:
+		return nil, proto.Fail(proto.BadRequest, "a schedule cannot be written as %q; expected python, json or plan", q.Form)
 	}
 	name, p, fail := network(&q.Network)
 	if fail != nil {

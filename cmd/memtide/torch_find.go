@@ -1,0 +1,99 @@
+//go:build !js
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"memtide/engine"
+	"memtide/engine/planner"
+	"memtide/engine/play"
+	"memtide/profiles"
+	"memtide/profiles/formats/operators"
+	"memtide/web/format"
+)
+
+// look finds a plan, or says why there is none.
+func (o torchOptions) look(c *engine.Chain, t *play.Trace, p *play.Player, limit, whole engine.Bytes, poll *engine.Poll) (*planner.Found, error) {
+	if o.strategy != "" && engine.Lookup(o.strategy) == nil {
+		return nil, bad("there is no strategy %q; memtide help strategies lists them", o.strategy)
+	}
+	found, err := planner.Find(c, t, p, planner.Query{Class: play.Class(o.class), Strategy: o.strategy, Limit: limit, Link: o.link}, poll)
+	short, ok := errors.AsType[*engine.InfeasibleError](err)
+	switch {
+	case !ok:
+		return found, err
+	case o.strategy != "" && short.Smallest == 0:
+		return nil, fmt.Errorf("%s finds no schedule of the chain for %s, and so no plan: memtide torch -class %s searches without the chain", o.strategy, format.Bytes(limit), play.ClassNested)
+	case o.strategy != "":
+		o.class = "of " + o.strategy
+	default:
+		o.class = "of class " + o.class
+	}
+	return nil, fmt.Errorf("no plan %s was found for %s; the smallest peak met is %s (keeping everything: %s); nothing proves that it is the smallest",
+		o.class, format.Bytes(limit), format.Bytes(short.Smallest), format.Bytes(whole))
+}
+
+// told says what was found, in a line, and in another what a strategy's schedule loses.
+func (o torchOptions) told(f *planner.Found, c *engine.Chain, t *play.Trace, limit engine.Bytes, whole play.Result) string {
+	base := max(whole.Time.Seconds(), 1e-9)
+	text := fmt.Sprintf("%s: peak %s (budget %s, keeping everything %s), %s more time by the times of the file; %d of %d units run again",
+		f.Class, format.Bytes(f.Result.Peak), format.Bytes(limit), format.Bytes(whole.Peak), format.Percent((f.Result.Time-whole.Time).Seconds()/base), count(f.Segments), len(t.Units))
+	if f.Result.Sent > 0 {
+		text += fmt.Sprintf("; %s go to the host and back at %s, %s of that time if no copy runs beside an operator", format.Bytes(f.Result.Sent), o.link.Text(), format.Percent(f.Result.Copies.Seconds()/base))
+	}
+	if f.Solution == nil {
+		return text
+	}
+	plain := c.ForwardTime() + c.BackTime()
+	more := func(s *engine.Solution) string {
+		return format.Percent((s.Makespan - plain).Seconds() / max(plain.Seconds(), 1e-9))
+	}
+	text += fmt.Sprintf("\nOn the chain of %d stages, %s takes %s more time", c.Len(), o.strategy, more(f.Solution))
+	switch {
+	case f.Best != nil:
+		return text + ", and the optimum of all that recompute " + more(f.Best) + "."
+	case f.Solution.Optimal:
+		return text + ", the optimum of " + f.Solution.OptimalAmong + "; what dropping and making again in any order would gain is not known for so long a chain."
+	}
+	return text + "; how far that is from the optimum is not known."
+}
+
+// count is how many units run again.
+func count(segments []*play.Segment) (n int) {
+	for _, s := range segments {
+		if s.Do == play.DoRecompute {
+			n += len(s.Units)
+		}
+	}
+	return n
+}
+
+// readTrace reads a file of kind operators, packed or not, and its chain.
+func readTrace(e *env, file string, poll *engine.Poll) (*engine.Chain, *play.Trace, error) {
+	var data []byte
+	var err error
+	if file == "-" {
+		data, err = io.ReadAll(e.stdin)
+	} else {
+		data, err = os.ReadFile(file)
+	}
+	if err != nil {
+		return nil, nil, bad("%v", err)
+	}
+	if data, err = profiles.Unpack(data, poll); err != nil {
+		return nil, nil, bad("%s: %v", file, err)
+	}
+	claims := profiles.Claimants(data)
+	if len(claims) != 1 || claims[0].Name != "operators" {
+		return nil, nil, bad("%s does not hold the operators of a step: python memtide_torch.py my.module:factory -o net.json writes them", file)
+	}
+	p, trace, err := operators.Read(file, data, poll)
+	if err != nil {
+		return nil, nil, bad("%s: %v", file, err)
+	}
+	return p.Chain, trace, nil
+}

@@ -1,0 +1,134 @@
+package play
+
+import (
+	"fmt"
+	"slices"
+
+	"memtide/engine"
+)
+
+// Part is stages of a chain, from First to Last, that are computed again as a whole when
+// their backward comes. Within are those that are dropped again when they are.
+type Part struct {
+	First, Last int
+	Within      []Part
+}
+
+// Nested reads the schedule of a chain, which sim has played, as parts. Of what the
+// schedule holds, parts hold no more but their inputs, which stay from the first forward
+// on. The error says what no parts do: moving a value, or making a saved set again that
+// was kept.
+func Nested(p *engine.Problem, schedule engine.Schedule) ([]Part, error) {
+	if p.Chain == nil {
+		return nil, fmt.Errorf("a plan's runs are of stages one after the other, and this network is not a chain of stages")
+	}
+	n := &nesting{g: p.Chain}
+	for i := range schedule {
+		switch s := &schedule[i]; s.Kind {
+		case engine.StepOffload, engine.StepFetch:
+			return nil, fmt.Errorf("this schedule moves %s between device and host, and a plan of class %s only computes again: take a strategy that does not offload", p.Graph.Values[s.Value].Name, ClassNested)
+		case engine.StepRun:
+			n.runs = append(n.runs, s)
+		}
+	}
+	return n.part(1, p.Chain.Chain.Len())
+}
+
+// nesting walks over the computations of a schedule.
+type nesting struct {
+	g    *engine.ChainGraph
+	runs []*engine.Step
+}
+
+// next is the stage of the next computation, and whether it is a forward.
+func (n *nesting) next() (stage int, forward bool) {
+	if len(n.runs) == 0 {
+		return 0, false
+	}
+	op := &n.g.Ops[n.runs[0].Op]
+	return op.Stage, op.Pass == engine.Forward
+}
+
+// part reads the forward of stages and their backward.
+func (n *nesting) part(first, last int) (parts []Part, err error) {
+	lean := make([]bool, last+1)
+	for k := first; k <= last; k++ {
+		if s, forward := n.next(); !forward || s != k {
+			return nil, n.again(k)
+		}
+		lean[k], n.runs = n.runs[0].OutputOnly, n.runs[1:]
+	}
+	for k := last; k >= first; {
+		s, forward := n.next()
+		if !forward {
+			if s != k || lean[k] {
+				return nil, n.again(k)
+			}
+			n.runs = n.runs[1:]
+			k--
+			continue
+		}
+		if s < first || s > k || slices.Contains(lean[s:k+1], false) {
+			return nil, n.again(k)
+		}
+		within, err := n.part(s, k)
+		if err != nil {
+			return nil, err
+		}
+		parts = slices.Insert(parts, 0, Part{s, k, within})
+		k = s - 1
+	}
+	return parts, nil
+}
+
+// again is the error of a stage that runs where no part is in progress.
+func (n *nesting) again(k int) error {
+	return fmt.Errorf("this schedule drops %s and makes it again while its run is not in progress: no wrapper does that; take -strategy rotor, or search", n.g.Values[n.g.Saved(k)].Name)
+}
+
+// OfStages are parts of a chain that is cut behind units of the trace, and names its
+// stages after them, as segments.
+func (t *Trace) OfStages(c *engine.Chain, parts []Part) (segments []*Segment) {
+	names := t.UnitNames()
+	end := func(stage int) int { // behind the last unit of a stage
+		switch {
+		case stage == 0:
+			return 0
+		case stage == c.Len():
+			return len(names)
+		}
+		return slices.Index(names, c.Stages[stage-1].Name) + 1
+	}
+	for _, p := range parts {
+		if a, b := end(p.First-1), end(p.Last); a < b {
+			segments = append(segments, &Segment{Units: names[a:b:b], Do: DoRecompute, Inner: t.OfStages(c, p.Within)})
+		}
+	}
+	return segments
+}
+
+// ClassOf is the smallest class that segments are of.
+func (t *Trace) ClassOf(segments []*Segment) Class {
+	class, group := ClassUnit, map[string]int{}
+	for i, g := range t.groups() {
+		for _, u := range g {
+			group[u] = i
+		}
+	}
+	for _, s := range segments {
+		switch {
+		case s.Do == DoOffload || s.Input == DoOffload:
+			return ClassOffload
+		case len(s.Save) > 0:
+			return ClassSAC
+		case len(s.Inner) > 0:
+			class = ClassNested
+		case class == ClassUnit && group[s.Units[0]] != group[s.Units[len(s.Units)-1]]:
+			class = ClassWrappable
+		}
+		if inner := t.ClassOf(s.Inner); inner == ClassSAC {
+			return inner
+		}
+	}
+	return class
+}

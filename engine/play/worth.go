@@ -1,0 +1,70 @@
+package play
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"memtide/engine"
+)
+
+// Worth are the operators of a run of units whose results may stay while the others run
+// again, those first that take the most time for a byte. Left out are views, which hold
+// nothing, results that are written in place, and what draws random numbers: those that
+// run again would draw others.
+func (t *Trace) Worth(units []string) []Saved {
+	written, of := map[int]bool{}, map[string]bool{}
+	for i := range t.Ops {
+		for _, n := range t.Ops[i].Write {
+			written[n] = true
+		}
+	}
+	for _, u := range units {
+		of[u] = true
+	}
+	type result struct {
+		saved Saved
+		time  uint64
+		bytes engine.Bytes
+	}
+	var found []result
+	counts, random, attentions := map[string]int{}, false, 0
+	for _, c := range t.Calls {
+		for i := c.Op; i < c.End && of[c.Path]; i++ {
+			op := &t.Ops[i]
+			counts[op.Name]++
+			r := result{Saved{op.Name, counts[op.Name] - 1}, uint64(op.Time), 0}
+			for _, n := range op.New {
+				r.bytes += t.Storages[n]
+			}
+			random = random || draws(op.Name)
+			if attends(op.Name) {
+				attentions++
+			}
+			if r.bytes > 0 && !draws(op.Name) && !slices.ContainsFunc(op.New, func(n int) bool { return written[n] }) {
+				found = append(found, r)
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(a, b result) int {
+		ah, al := bits.Mul64(a.time, uint64(b.bytes))
+		bh, bl := bits.Mul64(b.time, uint64(a.bytes))
+		return -cmp.Or(cmp.Compare(ah, bh), cmp.Compare(al, bl))
+	})
+	var out []Saved
+	for _, r := range found {
+		if !attends(r.saved.Op) || !random && attentions == 1 {
+			out = append(out, r.saved)
+		}
+	}
+	return out
+}
+
+// draws says whether an operator takes random numbers.
+func draws(name string) bool {
+	return slices.ContainsFunc([]string{"rand", "bernoulli", "dropout", "normal_", "uniform", "exponential", "multinomial", "poisson"}, func(word string) bool { return strings.Contains(name, word) })
+}
+
+// attends says whether an operator may take random numbers: those of its dropout.
+func attends(name string) bool { return strings.Contains(name, "attention") }

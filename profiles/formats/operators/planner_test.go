@@ -1,0 +1,53 @@
+package operators_test
+
+import (
+	"errors"
+	"testing"
+
+	"memtide/engine"
+	"memtide/engine/check"
+	"memtide/engine/planner"
+	"memtide/engine/play"
+	"memtide/profiles"
+
+	_ "memtide/engine/all"
+)
+
+// Plans by the schedule of a strategy are within the limit and of the class that they
+// say; a search that may do as much finds nothing slower.
+func TestPlanner(t *testing.T) {
+	optima := 0
+	stored(t, func(name string, p *profiles.Profile, trace *play.Trace) {
+		player := play.NewPlayer(trace)
+		limit := player.Play(nil).Peak * 75 / 100
+		by := func(class play.Class, strategy string) *planner.Found {
+			found, err := planner.Find(p.Chain, trace, player, planner.Query{Class: class, Strategy: strategy, Limit: limit, Link: 12e9}, nil)
+			if short, ok := errors.AsType[*engine.InfeasibleError](err); ok && short.Smallest != 0 && short.Smallest <= limit {
+				t.Errorf("%s, %s: the smallest peak met is %d, within %d", name, strategy, short.Smallest, limit)
+			}
+			if err != nil {
+				return nil
+			}
+			said, log := player.Log(found.Segments)
+			if said != found.Result || said.Peak > limit || trace.Validate(found.Segments) != nil || check.Plan(trace, found.Segments, said, log) != nil {
+				t.Errorf("%s, %s: told %+v, played %+v for %d; %v, %v", name, strategy, found.Result, said, limit, trace.Validate(found.Segments), check.Plan(trace, found.Segments, said, log))
+			}
+			return found
+		}
+		searched, rotor := by(play.ClassNested, ""), by("", "rotor")
+		if searched == nil || rotor == nil {
+			t.Logf("%s: searched %v, rotor %v", name, searched != nil, rotor != nil)
+			return
+		}
+		if of := trace.ClassOf(rotor.Segments); of != rotor.Class || searched.Result.Time > rotor.Result.Time {
+			t.Errorf("%s: rotor's plan of class %s is said to be %s and takes %v; the search %v", name, of, rotor.Class, rotor.Result.Time, searched.Result.Time)
+		}
+		if (rotor.Best != nil) != (p.Chain.Len() <= 12) || rotor.Best != nil && rotor.Best.Makespan > rotor.Solution.Makespan {
+			t.Errorf("%s, a chain of %d stages: the optimum is %+v, rotor's %v", name, p.Chain.Len(), rotor.Best, rotor.Solution.Makespan)
+		}
+		optima++
+	})
+	if optima < 4 {
+		t.Errorf("rotor had a plan for %d networks, want 4", optima)
+	}
+}

@@ -95,7 +95,9 @@ func TestFilesFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk()
 		p := newPool(1, d.start)
+		p.mu.Lock() // no second slot
 		p.workers = p.workers[:1]
+		p.mu.Unlock()
 		var done sync.WaitGroup
 		ask(p, &done, proto.OpSolve, "busy")
 		done.Go(func() { _, _ = p.Do(context.Background(), sweepOf("curve", 1), nil) })

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"time"
 
@@ -305,6 +306,9 @@ func openMemory(p *profiles.Profile, poll *engine.Poll) (*proto.Opened, *proto.F
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
 	}
 	m.Name, m.Told = p.Name, p.History != nil && p.Memory.Recorded != nil
+	if m.Count > maxNeeds { // it is written next: into room that is free now, because WebAssembly gives none back
+		runtime.GC()
+	}
 	return &proto.Opened{Format: p.Format, Lint: p.Warnings, Memory: m}, nil
 }
 

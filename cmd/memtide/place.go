@@ -172,7 +172,11 @@ func (r *placement) numbers(w *tabwriter.Writer) {
 		needs = max(p.Reserved, p.Needs)
 	}
 	fmt.Fprintf(w, "buffers\t%d\n", r.buffers)
-	fmt.Fprintf(w, "in use at the peak\t%s\n", format.Bytes(p.Peak))
+	peak := "in use at the peak"
+	if m := r.in.profile.Memory; m != nil && m.Recorded != nil && m.Recorded.Failed != nil {
+		peak = "asked for at the peak" // with the request that found no room
+	}
+	fmt.Fprintf(w, "%s\t%s\n", peak, format.Bytes(p.Peak))
 	if needs > 0 && p.Peak > 0 {
 		fmt.Fprintf(w, "needed\t%s\t%s over the peak\n", format.BytesUp(needs), format.Percent(float64(needs)/float64(p.Peak)-1))
 	}

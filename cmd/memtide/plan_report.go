@@ -34,7 +34,7 @@ func (r *planReport) text() string {
 		}
 		fmt.Fprintf(w, "\nReserved\n  expandable segments\t%s\n  the allocator's default\t%s\n  beside them, assumed for CUDA and collectives\t%s\n",
 			format.Bytes(a.Expandable), format.Bytes(a.Reserved), format.Bytes(r.Ask.Context))
-	}) + r.ranks() + r.changes() + r.ways()
+	}) + r.ranks() + r.changes() + r.ways() + r.policies()
 }
 
 // ranks is a table of a pipeline's ranks; empty without one.
@@ -128,6 +128,16 @@ func (r *planReport) ways() string {
 	return b.String()
 }
 
+// policies is a table of what frameworks offer, each played.
+func (r *planReport) policies() string {
+	return cli.Table(func(w *tabwriter.Writer) {
+		fmt.Fprint(w, "\nPolicies of frameworks\tallocated\treserved\tstep\t\n")
+		for _, c := range r.Policies {
+			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\n", c.Names[0], format.Bytes(c.Answer.Allocated), format.Bytes(c.Answer.High), format.Duration(c.Answer.Time), c.Answer.Verdict, c.Words)
+		}
+	})
+}
+
 // signed is a difference of bytes with its sign.
 func signed(n engine.Bytes) string {
 	if n < 0 {
@@ -179,6 +189,7 @@ type planJSON struct {
 	Fewest     int64        `json:"fewest_gpus"`
 	Changes    []planChange `json:"changes"`
 	Fixes      []planChange `json:"fixes"`
+	Policies   []planPolicy `json:"policies"`
 }
 
 type planRank struct {
@@ -203,6 +214,13 @@ type planChange struct {
 	StepTime int64        `json:"step_time_ns"`
 }
 
+type planPolicy struct {
+	planChange
+	Words     string       `json:"frameworks"`
+	Allocated engine.Bytes `json:"allocated_bytes"`
+	Args      engine.Args  `json:"flags"`
+}
+
 // json is the report for programs.
 func (r *planReport) json() planJSON {
 	a := r.Answer
@@ -220,7 +238,11 @@ func (r *planReport) json() planJSON {
 			out.Ranks = append(out.Ranks, planRank{rank.Layers, rank.InFlight, rank.Allocated, rank.Reserved, rank.Expandable, rank.Busy.Nanoseconds()})
 		}
 	}
-	out.Changes, out.Fixes = changesJSON(r.Changes), changesJSON(r.Fixes)
+	out.Changes, out.Fixes, out.Policies = changesJSON(r.Changes), changesJSON(r.Fixes), []planPolicy{}
+	for i, c := range changesJSON(r.Policies) {
+		p := r.Policies[i]
+		out.Policies = append(out.Policies, planPolicy{c, p.Words, p.Answer.Allocated, p.Args})
+	}
 	return out
 }
 
@@ -252,6 +274,8 @@ const planHelp = `plan
   largest_batch, fewest_gpus  sequences of a micro batch, and cards on which it fits; 0: none
   changes         each by itself; fixes are up to three that make it fit: lists of
                   names, gpus, verdict, reserved_bytes and step_time_ns
+  policies        of frameworks, each played: as changes, with frameworks (their own
+                  words), allocated_bytes and the flags that ask for it
 
 score
   kinds           the summary: kind , n rows, median_percent, p90_percent and

@@ -2,6 +2,8 @@ package llm
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"memtide/engine"
@@ -22,9 +24,7 @@ func New(m *Model, args engine.Args) (Ask, error) {
 	n := func(name string) int64 { return int64(p.Int(name)) }
 	a := Ask{GPUs: n("gpus"), Context: engine.Bytes(n(ask.Context)) * engine.MiB, Card: cardOf(p.Word("device")),
 		Setup: Setup{Model: m, Seq: n("seq"), Batch: n("batch"), Accumulate: n("accumulate"), Tensor: n("tp"), Context: n("cp"), Expert: n("ep")}}
-	for name, value := range args {
-		a.Args = ask.With(a.Args, name, value)
-	}
+	a.Args = ask.Plain(args)
 	each := a.Setup.Tensor // cards of what is not shared
 	if pp := n("pp"); pp > 1 {
 		a.Setup.Stages, a.Setup.Schedule = pp, p.Word("schedule")
@@ -37,8 +37,10 @@ func New(m *Model, args engine.Args) (Ask, error) {
 		a.Setup.Zero, a.Setup.Shard = 3, a.GPUs/each
 	}
 	FindProgram(p.Word("program")).Apply(&a.Setup)
-	if p.Is("offload", "yes") && !p.Is("ckpt", "full") {
-		return a, fmt.Errorf("offload moves the inputs that full checkpointing keeps; the policy is %s", p.Word("ckpt"))
+	for _, o := range ask.Options {
+		if v, chosen := a.Args[o.Name]; chosen && !ask.Matters(a.Args, o.Name) {
+			return a, fmt.Errorf("%s is %s, which means nothing under the policy of checkpointing, %s", o.Name, v, p.Word("ckpt"))
+		}
 	}
 	a.Setup.choose(p)
 	return a, nil
@@ -91,6 +93,8 @@ func (s *Setup) choose(p engine.Parsed) {
 		s.Gather = 1
 	}
 	s.Base = p.Word("base")
+	s.Every, s.First, s.Group, s.Budget = int64(p.Int("every")), int64(p.Int("first")), int64(p.Int("group")), int64(p.Int("budget"))
+	s.Recompute, s.Stash = []string{p.Word("recompute")}, p.Is("stash", "yes")
 	s.Checkpoint, s.OffloadX, s.Compiled, s.HostStep = p.Word("ckpt"), p.Is("offload", "yes"), p.Is("compile", "yes"), p.Is("host", "yes")
 	if rank := p.Int("lora"); rank > 0 {
 		moments := map[string]int64{"adamw-8bit": 2, "sgd": -1, "sgd-momentum": 4}[p.Word("optimizer")]
@@ -111,8 +115,8 @@ func cardOf(device string) *Card {
 // with is the same question with some options changed.
 func (a Ask) with(changes engine.Args) (Ask, error) {
 	args := a.Args
-	for name, value := range changes {
-		args = ask.With(args, name, value)
+	for _, name := range slices.Sorted(maps.Keys(changes)) {
+		args = ask.With(args, name, changes[name])
 	}
 	b, err := New(a.Setup.Model, args)
 	b.Setup.tally = a.Setup.tally

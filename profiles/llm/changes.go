@@ -12,6 +12,7 @@ import (
 // Change is a plan with some knobs turned.
 type Change struct {
 	Names  []string
+	Words  string      // of a policy: what frameworks call it
 	Args   engine.Args // all of the plan's
 	Answer *Answer
 	GPUs   int64

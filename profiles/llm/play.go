@@ -15,6 +15,8 @@ type block struct {
 	keepers []int  // by root: how many operators keep it
 	cached  []bool // by root: survives the forward of a checkpointed block
 	stop    int    // recomputation ends before this operator
+	rerun   []bool // by operator: recomputation runs it
+	input   bool   // the input is held until the backward
 	mode    string // of checkpointing
 	adapts  bool   // has adapters
 }
@@ -59,7 +61,31 @@ func newPlayed(t *tape, s *Setup, mode string) *block {
 	if s.Compiled {
 		b.prune()
 	}
+	b.demand(s.Compiled || mode == "modules")
 	return b
+}
+
+// demand marks what recomputation runs: all up to its end that is not there, as a checkpoint
+// does [torch.utils.checkpoint], or what leads to a missing value alone, as modules and a
+// compiler do.
+func (b *block) demand(alone bool) {
+	missing := make([]bool, len(b.values))
+	for root, n := range b.keepers {
+		missing[root] = n > 0 && !b.cached[root]
+	}
+	b.rerun = make([]bool, len(b.ops))
+	b.input = b.keepers[0] > 0 || b.mode != "none" && !alone
+	for i, o := range slices.Backward(b.ops[:b.stop]) {
+		for _, v := range o.out {
+			root := b.values[v].root
+			b.rerun[i] = b.rerun[i] || !b.cached[root] && (!alone || missing[root])
+		}
+		for _, v := range o.in {
+			root := b.values[v].root
+			missing[root] = missing[root] || b.rerun[i] && !b.cached[root]
+			b.input = b.input || b.mode != "none" && root == 0 && b.rerun[i]
+		}
+	}
 }
 
 // prune drops what a policy selects and neither the backward nor what is computed again
@@ -154,25 +180,27 @@ func (b *block) forward(l *ledger, x handle) (handle, *kept) {
 		}
 		return b.cached[root]
 	}
-	b.run(l, k, len(b.ops), holds)
+	b.run(l, k, len(b.ops), nil, holds)
 	out := k.storage[b.values[b.output].root]
 	k.storage[b.values[b.output].root] = 0
 	k.storage[0] = 0
 	return out, k
 }
 
-// run plays operators up to one; what is not held is given back after its last reader.
-func (b *block) run(l *ledger, k *kept, to int, holds func(valueID) bool) {
+// run plays operators up to one, all or some of them; what is not held is given back after
+// its last reader.
+func (b *block) run(l *ledger, k *kept, to int, some []bool, holds func(valueID) bool) {
 	output := b.values[b.output].root
 	for i := range b.ops[:to] {
-		o := &b.ops[i]
-		temp := l.take(o.temp, Working)
-		for _, v := range o.out {
-			if w := b.values[v]; w.root == v && k.storage[v] == 0 {
-				k.storage[v] = l.take(w.bytes, Working)
+		if o := &b.ops[i]; some == nil || some[i] {
+			temp := l.take(o.temp, Working)
+			for _, v := range o.out {
+				if w := b.values[v]; w.root == v && k.storage[v] == 0 {
+					k.storage[v] = l.take(w.bytes, Working)
+				}
 			}
+			l.give(temp)
 		}
-		l.give(temp)
 		b.sweep(l, k, i, to, output, holds)
 	}
 }
@@ -223,7 +251,7 @@ func (b *block) backward(l *ledger, x, g handle, k *kept, grad func(weight)) han
 
 // recompute runs the forward again until everything is there that the backward reads.
 func (b *block) recompute(l *ledger, k *kept) {
-	b.run(l, k, b.stop, func(root valueID) bool { return b.keepers[root] > 0 })
+	b.run(l, k, b.stop, b.rerun, func(root valueID) bool { return b.keepers[root] > 0 })
 	for root, h := range k.storage {
 		if root != 0 && h != 0 && b.keepers[root] == 0 {
 			l.give(h)

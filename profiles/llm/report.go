@@ -19,11 +19,13 @@ type Plan struct {
 	Batch   int64 // sequences of a micro batch
 	Fewest  int64 // cards
 
+	Policies []Change // see Ask.Policies
+
 	Done int
 }
 
 // PlanStages is Plan.Done of a whole one.
-const PlanStages = 5
+const PlanStages = 6
 
 // Plan answers the question. tell is called whenever more is known, also with the whole;
 // the plan is the caller's to read until it returns. After an error of poll it is what was
@@ -51,6 +53,7 @@ func (a Ask) Plan(poll *engine.Poll, tell func(*Plan)) (*Plan, error) {
 			}
 			return err
 		},
+		func() (err error) { p.Policies, err = a.Policies(poll); return err },
 	}
 	for _, stage := range stages {
 		if err := stage(); err != nil {

@@ -179,7 +179,7 @@ func (p *program) forwardPass() *pass {
 		}
 		var out []handle
 		switch {
-		case b.mode == "none" && b.keepers[0] == 0 || int64(i)%p.s.Group != 0:
+		case !b.input || int64(i)%p.s.Group != 0:
 			p.give(x)
 			x = 0
 		case p.offloads(b):
@@ -239,7 +239,7 @@ func (p *program) again(w *pass, last int) {
 
 // offloads says whether the input of a block waits in host memory.
 func (p *program) offloads(b *block) bool {
-	return p.s.OffloadX && b.mode != "none" || p.s.Stash && b.keepers[0] > 0
+	return b.input && (p.s.OffloadX && b.mode != "none" || p.s.Stash)
 }
 
 // workspace takes that of a thread at its first product.

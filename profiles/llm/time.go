@@ -43,7 +43,7 @@ type work struct {
 }
 
 // add counts all operators of a tape.
-func (w *work) add(t *tape) { w.some(t, func(op) bool { return true }) }
+func (w *work) add(t *tape) { w.some(t, func(int) bool { return true }) }
 
 // again counts what a block computes once more.
 func (w *work) again(b *block) {
@@ -54,22 +54,13 @@ func (w *work) again(b *block) {
 		w.add(b.tape)
 		return
 	}
-	stop := 0
-	w.some(b.tape, func(o op) bool {
-		stop++
-		for _, v := range o.out {
-			if root := b.values[v].root; root == v && !b.cached[root] {
-				return stop <= b.stop
-			}
-		}
-		return false
-	})
+	w.some(b.tape, func(i int) bool { return b.rerun[i] })
 }
 
 // some counts the operators of a tape that count.
-func (w *work) some(t *tape, counts func(op) bool) {
-	for _, o := range t.ops {
-		if !counts(o) {
+func (w *work) some(t *tape, counts func(int) bool) {
+	for i, o := range t.ops {
+		if !counts(i) {
 			continue
 		}
 		switch o.kind {

@@ -20,7 +20,7 @@ type file struct {
 
 // collectEvery is how many bytes are read until the browser gets a moment to
 // collect the buffers that they came in: it frees none while a program runs.
-const collectEvery = 32 << 20
+const collectEvery = 16 << 20
 
 func newFile(of safejs.Value) (profiles.Content, error) {
 	size, err := of.Get("size")

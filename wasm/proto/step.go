@@ -59,11 +59,13 @@ type Stepped struct {
 	Changes []StepChange `json:"changes,omitempty"` // single ones, best first
 	Fixes   []StepChange `json:"fixes,omitempty"`   // that make it fit
 
+	Policies []StepChange `json:"policies,omitempty"` // of frameworks
+
 	Longest int64 `json:"longest,omitempty"` // tokens of a sequence that fit; 0: none
 	Batch   int64 `json:"batch,omitempty"`   // sequences at once
 	Fewest  int64 `json:"fewest,omitempty"`  // cards
 
-	Done  int `json:"done"`  // stages of the answer: this much, what makes it fit, the changes, the longest, the rest
+	Done  int `json:"done"`  // stages of the answer: this much, what makes it fit, the changes, the longest, the most and the fewest, the policies
 	Total int `json:"total"` // of them
 }
 
@@ -134,7 +136,8 @@ const (
 // StepChange is the same step with something changed.
 type StepChange struct {
 	Names []string      `json:"names"`
-	Args  engine.Args   `json:"args"` // of the whole step
+	Words string        `json:"words,omitempty"` // of a policy: what frameworks call it
+	Args  engine.Args   `json:"args"`            // of the whole step
 	Fit   Fit           `json:"fit"`
 	GPUs  int64         `json:"gpus"`
 	Low   engine.Bytes  `json:"low"`

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"time"
 
@@ -165,7 +166,7 @@ func (p *placement) measure(l *alloc.Layout, poll *engine.Poll) (*proto.Placed, 
 		return nil, err
 	}
 	out := &proto.Placed{
-		Pool: p.pool, Fixed: p.pool != engine.NoLimit, Resident: p.resident, Peak: r.AggregatePeak(),
+		Pool: p.pool, Fixed: p.pool != engine.NoLimit, Resident: p.resident,
 		Reserved: l.PeakReserved(), Waste: l.PeakWaste(r), Chunk: l.Chunk, Runs: l.Runs, Optimal: l.Optimal,
 		Failed: l.Failed, Pieces: pieces(r, l),
 	}
@@ -181,7 +182,11 @@ func (p *placement) measure(l *alloc.Layout, poll *engine.Poll) (*proto.Placed, 
 			out.Pool = out.Reserved
 		}
 	}
-	out.PeakAt = p.peakAt()
+	refused := -1
+	if p.allocator == nil && l.Failed != nil { // the recording goes on without it
+		refused = l.Failed.Buffer
+	}
+	out.Peak, out.PeakAt = p.peak(refused)
 	out.Moments = p.moments(moments)
 	if l.Failed != nil {
 		out.FailAt = p.at(l.Failed.Event)
@@ -199,14 +204,16 @@ func (p *placement) measure(l *alloc.Layout, poll *engine.Poll) (*proto.Placed, 
 	return out, nil
 }
 
-// peakAt is the moment at which most is asked for.
-func (p *placement) peakAt() time.Duration {
-	var sum, most engine.Bytes
+// peak is the most that is in use, and the moment of it; without a buffer, or -1.
+func (p *placement) peak(without int) (most engine.Bytes, when time.Duration) {
+	var sum engine.Bytes
 	at := 0
 	for i, e := range p.requests.Events {
-		if b := p.requests.Buffers[e.Buffer].Bytes; e.Free {
+		switch b := p.requests.Buffers[e.Buffer].Bytes; {
+		case e.Buffer == without:
+		case e.Free:
 			sum -= b
-		} else {
+		default:
 			sum += b
 		}
 		if sum > most {
@@ -214,9 +221,9 @@ func (p *placement) peakAt() time.Duration {
 		}
 	}
 	if len(p.requests.Events) == 0 {
-		return 0
+		return 0, 0
 	}
-	return p.at(at)
+	return most, p.at(at)
 }
 
 // moments puts what was measured onto the time axis. Of several events at one
@@ -305,6 +312,9 @@ func openMemory(p *profiles.Profile, poll *engine.Poll) (*proto.Opened, *proto.F
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
 	}
 	m.Name, m.Told = p.Name, p.History != nil && p.Memory.Recorded != nil
+	if m.Count > maxNeeds { // it is written next: into room that is free now, because WebAssembly gives none back
+		runtime.GC()
+	}
 	return &proto.Opened{Format: p.Format, Lint: p.Warnings, Memory: m}, nil
 }
 
@@ -334,6 +344,6 @@ func memory(m *profiles.Memory, poll *engine.Poll) (*proto.Memory, error) {
 		return nil, err
 	}
 	placed.Allocator = proto.Recorded
-	out.Recorded = placed
+	out.Recorded, out.Peak = placed, placed.Peak
 	return out, nil
 }

@@ -80,6 +80,12 @@ func (a *controls) command(c ui.Command, element safejs.Value) {
 			set(element, "value", "") // so that the same file can be opened again
 		}
 		return
+	case "second-file":
+		if c.Settled && !a.view {
+			a.files.second(get(element, "files", "0"))
+			set(element, "value", "")
+		}
+		return
 	case "zoom-in":
 		a.Later(func() { a.Do(ui.Zoomed(a.s, 0.5, 0.5)) })
 		return

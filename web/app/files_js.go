@@ -98,6 +98,23 @@ func (a *files) read(files safejs.Value) {
 	})
 }
 
+// second compares the recording that is open with a file.
+func (a *files) second(file safejs.Value) {
+	if !exists(file) {
+		return
+	}
+	name := text(file, "name")
+	if number(file, "size") > largeFile {
+		a.Post(state.PickSecond{Name: name, Handle: file})
+		return
+	}
+	then(call(file, "arrayBuffer"), func(buffer safejs.Value) {
+		a.Post(state.PickSecond{Name: name, Bytes: bytesOf(buffer)})
+	}, func(reason safejs.Value) {
+		a.Post(state.BadLink{Text: ui.Unreadable(name, text(reason, "message"))})
+	})
+}
+
 // readTwo compares the first two of so many files.
 func (a *files) readTwo(first, second safejs.Value, files int) {
 	failed := func(file safejs.Value) func(safejs.Value) {

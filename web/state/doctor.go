@@ -22,6 +22,7 @@ type Doctor struct {
 	Replays []doctor.Replay
 	Advice  *doctor.Advice // when all have been replayed
 	Stopped bool           // no more replays are asked for
+	Second  *Second        // what it is compared with; nil: nothing
 
 	alive   *doctor.Alive // at the moment that was chosen last
 	refused int           // the event that has no answer, and one more
@@ -74,6 +75,13 @@ func (s *State) followDoctor() []Effect {
 		q.Part = proto.PartReport
 	case at != doctor.Decisive && at+1 != d.refused && (d.alive == nil || d.alive.At != at):
 		q.Part, q.At = proto.PartAlive, at
+	case d.Second.awaited() && !d.Second.ready: // a worker that was stopped has forgotten the first one: it reads it again
+		d.Second.ready = true
+		if q.Part, q.At = proto.PartAlive, at; at == doctor.Decisive {
+			q.At = d.Report.Alive.At
+		}
+	case d.Second.awaited():
+		q = proto.Doctor{File: d.Second.file, Part: proto.PartCompare, With: s.Memory.file.Keep}
 	case !d.Stopped && d.Advice == nil:
 		q.Part, q.Setting = proto.PartReplay, len(d.Replays)
 	default:
@@ -146,6 +154,8 @@ func (m Examined) apply(s *State) []Effect {
 		d.Report = r.Report
 	case r.Alive != nil:
 		d.alive = r.Alive
+	case r.Comparison != nil && d.Second != nil:
+		d.Second.Comparison = r.Comparison
 	case r.Replay != nil:
 		d.Replays, d.Advice = append(d.Replays, *r.Replay), r.Advice
 		d.Stopped = !r.More && r.Advice == nil
@@ -166,6 +176,12 @@ func (m ExamineFailed) apply(s *State) []Effect {
 		return nil
 	}
 	s.touch()
+	if e.part == proto.PartCompare {
+		if d.Second != nil {
+			d.Second.Failed = m.Text
+		}
+		return nil
+	}
 	d.Failed = m.Text
 	switch e.part { // none of them is asked for again
 	case proto.PartAlive:

@@ -146,7 +146,12 @@ func (m Opened) apply(s *State) []Effect {
 	s.DOM++
 	switch memory := m.Reply.Memory != nil; {
 	case memory && own:
-		return append(s.closeOther(), s.openedMemory(o, m.Reply)...)
+		next := s.next
+		out := append(s.closeOther(), s.openedMemory(o, m.Reply)...)
+		if next != nil && next.content != nil { // of two files
+			out = append(out, PickSecond{Name: next.choice.Source.File, Bytes: next.content}.apply(s)...)
+		}
+		return out
 	case !memory && (m.Profile.Chain != nil || m.Profile.Graph != nil):
 	case own:
 		return s.alert(&Alert{File: o.Name, Text: "It holds neither layers nor operations. There is nothing to schedule."})

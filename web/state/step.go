@@ -95,20 +95,27 @@ func (t *Step) Rank() int {
 	return t.rank - 1
 }
 
-// UseChange takes over one of the changes, or of those that make it fit.
+// UseChange takes over one of the changes, of those that make it fit, or of the policies.
 type UseChange struct {
 	Index int
-	Fix   bool
+	Of    ChangeList
 }
+
+// ChangeList is a list of changes.
+type ChangeList int
+
+// The lists.
+const (
+	SingleChanges ChangeList = iota
+	FixingChanges
+	PolicyChanges
+)
 
 func (m UseChange) apply(s *State) []Effect {
 	if s.Step == nil || s.Step.Shown == nil || s.Late() {
 		return nil
 	}
-	list := s.Step.Shown.Changes
-	if m.Fix {
-		list = s.Step.Shown.Fixes
-	}
+	list := map[ChangeList][]proto.StepChange{SingleChanges: s.Step.Shown.Changes, FixingChanges: s.Step.Shown.Fixes, PolicyChanges: s.Step.Shown.Policies}[m.Of]
 	if m.Index < 0 || m.Index >= len(list) {
 		return nil
 	}

@@ -27,7 +27,7 @@ func stepped(t *testing.T) *player {
 		t.Fatalf("after a part of the answer: %+v, phase %s; want it shown, solving", p.Step, p.Phase())
 	}
 	p.play(StepAnswered{ID: id, Whole: true, Stepped: &proto.Stepped{High: 2,
-		Changes: []proto.StepChange{{Args: engine.Args{"loss": "chunked"}}}, Fixes: []proto.StepChange{{Args: engine.Args{"gpus": "8"}}}}})
+		Changes: []proto.StepChange{{Args: engine.Args{"loss": "chunked"}}}, Policies: []proto.StepChange{{Names: []string{"full"}, Args: engine.Args{"ckpt": "full"}}}, Fixes: []proto.StepChange{{Args: engine.Args{"gpus": "8"}}}}})
 	if p.Step.Shown.High != 2 || p.Phase() != "ready" || p.Late() {
 		t.Fatalf("after the whole answer: %+v, phase %s, late %v; want it shown, ready", p.Step.Shown, p.Phase(), p.Late())
 	}
@@ -66,7 +66,7 @@ func TestUseChange(t *testing.T) {
 	for _, c := range []struct {
 		m    UseChange
 		want string
-	}{{UseChange{0, false}, "llama3-8b,loss=chunked"}, {UseChange{0, true}, "llama3-8b,gpus=8"}, {UseChange{3, true}, "llama3-8b"}} {
+	}{{UseChange{0, SingleChanges}, "llama3-8b,loss=chunked"}, {UseChange{0, FixingChanges}, "llama3-8b,gpus=8"}, {UseChange{0, PolicyChanges}, "llama3-8b,ckpt=full"}, {UseChange{3, FixingChanges}, "llama3-8b"}} {
 		p := stepped(t)
 		p.play(c.m)
 		if got := p.Choice.StepKey(); got != c.want {

@@ -427,9 +427,6 @@ func (c *Addressmap) HTML() vugu.HTML {
 func memoryNumbers(s *state.State) []Number {
 	d := s.Memory.Data
 	peak := d.Peak
-	if told := s.Doctor(); told != nil && told.Report != nil { // without the request that found no room
-		peak = told.Report.Peak
-	}
 	out := []Number{
 		{ID: "peak", Label: "peak in use", Value: format.Bytes(peak), Title: "The largest total alive at one moment"},
 		{ID: "reserved", Label: "reserved", Value: "–"},

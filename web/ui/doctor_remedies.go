@@ -261,6 +261,8 @@ func (c Command) doctorCommand() state.Message {
 		return state.StopReplays{Go: true}
 	case "flame-out":
 		return state.ZoomOut{}
+	case "second-drop":
+		return state.DropSecond{}
 	case "recording-device":
 		if n, err := strconv.Atoi(c.Value); err == nil && c.Settled {
 			return state.OpenDevice{Device: n}

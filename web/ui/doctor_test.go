@@ -3,12 +3,14 @@
 package ui
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"memtide/web/draw"
+	"memtide/web/format"
 	"memtide/web/state"
 )
 
@@ -140,4 +142,31 @@ func TestRemedies(t *testing.T) {
 	if got := c.tried(); got[0].title != "PyTorch&#39;s default" && got[0].title != wordsDefault || len(got) != 3 {
 		t.Errorf("while replays are missing the settings are %+v; want them as they came", got)
 	}
+}
+
+// Two snapshots: which holds more, both curves on one axis, what differs by place; and a
+// second file that is none.
+func TestDoctorCompares(t *testing.T) {
+	s := snapshot(t, "snapshot.pickle")
+	if page := pageOf(t, s); !strings.Contains(page, wordsSecondPick) || strings.Contains(page, "second-curves") {
+		t.Error("want a snapshot to be asked for, and nothing compared")
+	}
+	data, err := os.ReadFile("../../cmd/memtide/testdata/first.pickle")
+	if err != nil {
+		t.Fatal(err)
+	}
+	carryOut(t, s, state.PickSecond{Name: "<first>.pickle", Bytes: data})
+	page := pageOf(t, s)
+	wellFormed(t, page)
+	d := s.Doctor().Second.Comparison
+	if d == nil {
+		t.Fatalf("it is compared with %+v", s.Doctor().Second)
+	}
+	contains(t, "two snapshots", page, `data-testid="second-curves"`, "&lt;first&gt;.pickle", "more than snapshot.pickle, each ", wordsByPlace, wordsByCategory, wordsSecondOther,
+		fmt.Sprintf(`<th scope="row">%s</th><td>%s</td><td><b>%s</b>`, d.Sites[0].Name, fmt.Sprintf(wordsFirstSecond, format.Bytes(d.Sites[0].First), format.Bytes(d.Sites[0].Second)), format.BytesChange(d.Sites[0].More())))
+	if n := strings.Count(page, "<path class=\"two\" d=\"M"); n != 1 {
+		t.Errorf("%d curves of the second are drawn, want 1", n)
+	}
+	carryOut(t, s, state.PickSecond{Name: "x.csv", Bytes: []byte("name\n")})
+	contains(t, "no snapshot", pageOf(t, s), "x.csv cannot be compared: ")
 }

@@ -6,7 +6,6 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/play"
-	"memtide/web/choice"
 	"memtide/web/permalink"
 	"memtide/web/state"
 )
@@ -30,7 +29,6 @@ const (
 	wordsClass  = "A plan of class %s: %s. memtide torch looks for the fastest one in the %s that weights, gradients and optimizer leave of the budget; its times and sizes are those of your model, not of this page."
 	wordsHere   = " The file that is open holds the operators of your model, so the plan can be found here: save it, and apply it."
 	wordsSave   = "Save plan.json"
-	wordsNoSend = " Unlike %s here, it sends nothing to the host: it only computes again."
 
 	// FindingPlan is the note while a plan is looked for.
 	FindingPlan = "Looking for a plan…"
@@ -69,6 +67,9 @@ func (c *Run) class() (class play.Class, words string) {
 	case "sequential", "wrappable", "chen":
 		return play.ClassWrappable, "runs of layers run again, each as a whole"
 	}
+	if st := engine.Lookup(c.S.Choice.Strategy); st != nil && st.Class&engine.MayOffload != 0 && c.S.Choice.ToHost > 0 {
+		return play.ClassOffload, "what layers keep, and what runs of layers that run again take, may go to the host"
+	}
 	return play.ClassNested, "runs of layers run again, and within them runs are dropped again"
 }
 
@@ -77,9 +78,6 @@ func (c *Run) Does() string {
 	class, words := c.class()
 	_, room := c.room()
 	text := fmt.Sprintf(wordsClass, class, words, strings.Replace(strings.Replace(room, "G", " G", 1), "M", " M", 1))
-	if st := engine.Lookup(c.S.Choice.Strategy); st != nil && st.Class&engine.MayOffload != 0 {
-		text += fmt.Sprintf(wordsNoSend, choice.PlanName(st.Name))
-	}
 	if c.S.HasOperators() {
 		text += wordsHere
 	}
@@ -90,13 +88,17 @@ func (c *Run) Does() string {
 func (c *Run) Code() string {
 	class, _ := c.class()
 	_, room := c.room()
+	how := string(class)
+	if class == play.ClassOffload {
+		how += " -link " + strings.ReplaceAll(c.S.Choice.ToHost.Text(), " ", "")
+	}
 	return fmt.Sprintf(`import memtide_torch as mt          # one file that needs PyTorch alone
 graph = mt.collect(model, args)     # args: a tuple of what the forward takes; kwargs=, loss= too
 graph.save("net.json")
 # in a shell:  memtide torch -class %s -budget %s -o plan.json net.json
 print(graph.play(mt.load_plan("plan.json")).peak)   # predicted, before anything runs
 handle = mt.apply(model, "plan.json")               # the training loop stays; handle.remove() ends it
-`, class, room)
+`, how, room)
 }
 
 // Docs is the address of a file of the documentation.

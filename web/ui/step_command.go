@@ -79,7 +79,7 @@ func stepWord(s *state.State, name string) StepWord {
 // Assumed are the controls that do not stand in the sentence.
 func (c *Step) Assumed() (out []StepWord) {
 	for i := range ask.Options {
-		if name := ask.Options[i].Name; !inSentence(c.S.Choice.StepArgs, name) && name != "shard" {
+		if name := ask.Options[i].Name; !inSentence(c.S.Choice.StepArgs, name) && name != "shard" && ask.Matters(c.S.Choice.StepArgs, name) {
 			out = append(out, stepWord(c.S, name))
 		}
 	}
@@ -94,7 +94,7 @@ func (c Command) stepCommand(s *state.State) state.Message {
 	case c.Do == "step-rank":
 		return state.PickRank{Rank: c.Index}
 	case c.Do == "step-change":
-		return state.UseChange{Index: c.Index, Fix: c.Arg == fixRow}
+		return state.UseChange{Index: c.Index, Of: rowLists[c.Arg]}
 	case c.Do == "step-set" && !c.Settled:
 		return state.Type{Field: stepField(c.Arg), Text: c.Value}
 	case c.Do == "step-set":

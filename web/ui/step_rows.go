@@ -8,15 +8,15 @@ import (
 
 	"github.com/vugu/vugu"
 
-	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/web/format"
+	"memtide/web/state"
 )
 
 // StepRow is a change of a training step as it is read: a button that takes it over. The
 // row of the step as it is has no Arg.
 type StepRow struct {
-	Arg   string // fixRow or aloneRow
+	Arg   string // of rowLists
 	Index int    // in its list
 
 	title, about string
@@ -30,9 +30,12 @@ type StepRow struct {
 
 // The lists that rows are of.
 const (
-	fixRow   = "fix"
-	aloneRow = "alone"
+	fixRow    = "fix"
+	aloneRow  = "alone"
+	policyRow = "policy"
 )
+
+var rowLists = map[string]state.ChangeList{fixRow: state.FixingChanges, policyRow: state.PolicyChanges}
 
 // mostRows is how many changes are shown.
 const mostRows = 10
@@ -78,25 +81,8 @@ func (c *Step) Rows() (out []StepRow) {
 	if r == nil {
 		return nil
 	}
-	most := max(r.High+r.Context, r.Memory, 1)
-	row := func(title string, high, low engine.Bytes, fit proto.Fit) StepRow {
-		return StepRow{title: title, bytes: ranged(low+r.Context, high+r.Context), after: float64(high + r.Context), fit: fit}
-	}
-	now := row("As it is", r.High, r.Low, r.Fit)
-	now.now, now.time = true, format.Duration(r.Time)
-	out = append(out, now)
-	add := func(x *proto.StepChange, arg string, i int) {
-		most = max(most, x.High+r.Context)
-		o := row(SentenceCase(strings.Join(x.Names, " + ")), x.High, x.Low, x.Fit)
-		o.Arg, o.Index, o.time = arg, i, changed(r.Time, x.Time)
-		if c.fixing() || x.Fit != proto.Fits {
-			o.about = changeFits[x.Fit]
-		}
-		if x.GPUs != r.GPUs {
-			o.about = strings.TrimPrefix(o.about+fmt.Sprintf(", %d cards", x.GPUs), ", ")
-		}
-		out = append(out, o)
-	}
+	out = append(out, StepRow{now: true, title: "As it is", bytes: ranged(r.Low+r.Context, r.High+r.Context), after: float64(r.High + r.Context), fit: r.Fit, time: format.Duration(r.Time)})
+	add := func(x *proto.StepChange, arg string, i int) { out = append(out, c.row(x, arg, i)) }
 	for i := range r.Fixes {
 		add(&r.Fixes[i], fixRow, i)
 	}
@@ -107,10 +93,47 @@ func (c *Step) Rows() (out []StepRow) {
 			add(x, aloneRow, i)
 		}
 	}
-	for i := range out {
-		out[i].after, out[i].mark = out[i].after/float64(most), float64(r.Memory)/float64(most)
+	return c.scaled(out)
+}
+
+// row is a change that can be taken over.
+func (c *Step) row(x *proto.StepChange, list string, i int) StepRow {
+	r := c.reply()
+	o := StepRow{Arg: list, Index: i, title: SentenceCase(strings.Join(x.Names, " + ")), bytes: ranged(x.Low+r.Context, x.High+r.Context),
+		after: float64(x.High + r.Context), fit: x.Fit, time: changed(r.Time, x.Time)}
+	if c.fixing() || x.Fit != proto.Fits {
+		o.about = changeFits[x.Fit]
 	}
-	return out
+	if x.GPUs != r.GPUs {
+		o.about = strings.TrimPrefix(o.about+fmt.Sprintf(", %d cards", x.GPUs), ", ")
+	}
+	return o
+}
+
+// scaled makes bytes shares of the longest bar.
+func (c *Step) scaled(rows []StepRow) []StepRow {
+	most := float64(max(c.reply().Memory, 1))
+	for _, o := range rows {
+		most = max(most, o.after)
+	}
+	for i := range rows {
+		rows[i].after, rows[i].mark = rows[i].after/most, float64(c.reply().Memory)/most
+	}
+	return rows
+}
+
+// Policies are what frameworks offer, a row each, in their own words.
+func (c *Step) Policies() (out []StepRow) {
+	r := c.reply()
+	if r == nil {
+		return nil
+	}
+	for i := range r.Policies {
+		o := c.row(&r.Policies[i], policyRow, i)
+		o.about = r.Policies[i].Words
+		out = append(out, o)
+	}
+	return c.scaled(out)
 }
 
 // HTML is what stands in a row.

@@ -168,7 +168,9 @@ func TestStepControls(t *testing.T) {
 		got = append(got, w.Name)
 	}
 	for _, o := range ask.Options {
-		want = append(want, o.Name)
+		if ask.Matters(s.Choice.StepArgs, o.Name) {
+			want = append(want, o.Name)
+		}
 	}
 	slices.Sort(got)
 	slices.Sort(want)
@@ -274,7 +276,7 @@ func TestStepRefused(t *testing.T) {
 		}
 		return out
 	}
-	if got, want := shown(), []string{"answer", "results", "asks", "halves", "fold details", "fold about"}; !slices.Equal(got, want) {
+	if got, want := shown(), []string{"answer", "results", "asks", "halves", "fold policies", "fold details", "fold about"}; !slices.Equal(got, want) {
 		t.Errorf("an answer shows %q; want %q", got, want)
 	}
 	for _, e := range s.Update(state.SetStep{Name: "tp", Value: "7"}) {
@@ -318,4 +320,26 @@ func TestStepRankChosen(t *testing.T) {
 	if got := s.Step.Rank(); got != r.Full {
 		t.Errorf("a rank that is not there is shown as %d; want the fullest, %d", got, r.Full)
 	}
+}
+
+// The policies of frameworks stand in a fold of their own, each with its words, and a click
+// asks for one.
+func TestStepPolicies(t *testing.T) {
+	s := stepPage(t, "gpt2", engine.Args{"gpus": "2", "seq": "1024"})
+	c := &Step{S: s}
+	rows := c.Policies()
+	if len(rows) < 13 {
+		t.Fatalf("%d policies; want 13 and more", len(rows))
+	}
+	for i, r := range rows {
+		if r.about == "" || r.Arg != policyRow || r.Index != i {
+			t.Errorf("row %d is %+v; want its words and its place", i, r)
+		}
+	}
+	full := slices.IndexFunc(rows, func(r StepRow) bool { return r.title == "Full checkpointing" })
+	s.Update(Command{Do: "step-change", Arg: policyRow, Index: full}.Message(s))
+	if got := s.Choice.StepArgs; got["ckpt"] != "full" || got["gpus"] != "2" {
+		t.Errorf("taken over: %v; want full checkpointing of the same step", got)
+	}
+	wellFormed(t, pageOf(t, s))
 }

@@ -87,7 +87,7 @@ func (c *Stepcase) Build(*vugu.BuildIn) *vugu.BuildOut {
 func (c *Step) Build(*vugu.BuildIn) *vugu.BuildOut {
 	root := element("section", attr("class", "whole", "role", "main", "aria-label", "Training step", "data-testid", "step", "data-late", c.Late()),
 		c.answerView(), c.unless(element("div", attr("class", "results"), c.numbersHTML())), c.unless(element("div", attr("class", "asks"), c.answersView())),
-		c.ranksView(), c.unless(element("div", attr("class", "halves"), c.changesView(), c.phasesView())), c.assumedView(),
+		c.ranksView(), c.unless(element("div", attr("class", "halves"), c.changesView(), c.phasesView())), c.policiesView(), c.assumedView(),
 		c.unless(element("details", attr("class", "fold about"), fold(wordsOrigin, c.OriginLine()), element("div", attr("class", "answers", "data-testid", "step-origins"), c.Origins()))))
 	return &vugu.BuildOut{Out: []*vugu.VGNode{root}}
 }
@@ -156,12 +156,24 @@ func button(attrs []string, off bool, in vugu.HTML) *vugu.VGNode {
 
 // changesView are the changes, a button each.
 func (c *Step) changesView() *vugu.VGNode {
-	var rows []*vugu.VGNode
-	for _, r := range c.Rows() {
-		rows = append(rows, button(attr("class", "turn", "data-do", "step-change", "data-arg", r.Arg, "data-index", strconv.Itoa(r.Index)), r.Arg == "", r.HTML()))
-	}
+	rows := turns(c.Rows())
 	return element("section", attr("aria-labelledby", "turns-title"), element("h2", attr("id", "turns-title"), c.Title()), element("p", attr("class", "note"), wordsTurned),
 		element("div", attr("class", "turns", "data-testid", "step-changes", "aria-busy", c.Looking()), rows), element("p", attr("class", "note"), c.Note()))
+}
+
+// turns are rows as buttons.
+func turns(list []StepRow) (out []*vugu.VGNode) {
+	for _, r := range list {
+		out = append(out, button(attr("class", "turn", "data-do", "step-change", "data-arg", r.Arg, "data-index", strconv.Itoa(r.Index)), r.Arg == "", r.HTML()))
+	}
+	return out
+}
+
+// policiesView are the policies of frameworks, folded.
+func (c *Step) policiesView() *vugu.VGNode {
+	n := element("details", attr("class", "fold policies"), fold(wordsPolicies, wordsPoliciesHint), element("p", attr("class", "note"), wordsTurned),
+		element("div", attr("data-testid", "step-policies"), turns(c.Policies())))
+	return hidden(n, c.S.Step.Failed != "" || len(c.Policies()) == 0)
 }
 
 // phasesView are the phases as columns.

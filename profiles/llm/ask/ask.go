@@ -4,6 +4,7 @@
 package ask
 
 import (
+	"cmp"
 	"maps"
 	"strings"
 
@@ -44,7 +45,7 @@ var Options = []engine.Param{
 	{Name: "program", Title: "program", Doc: "`NAME` of what runs the step", Default: "hf", Choices: []string{"hf", "torchtitan", "torchtune", "megatron"}},
 	{Name: "optimizer", Title: "optimizer", Doc: "`NAME` of the optimizer", Default: "adamw", Choices: []string{"adamw", "adamw-8bit", "sgd", "sgd-momentum", "muon"}},
 	{Name: "states", Title: "states", Doc: "`TYPE` of weights, gradients and moments", Default: Auto, Choices: []string{Auto, "fp32", "bf16"}},
-	{Name: "ckpt", Title: "checkpointing", Doc: "`POLICY` of checkpointing (sac_op: every second product kept)", Default: "none", Choices: []string{"none", "sac_op", "sac_op_all", "full"}},
+	{Name: "ckpt", Title: "checkpointing", Doc: "`POLICY` of checkpointing (sac_op: every second product kept)", Default: "none", Choices: []string{"none", "sac_op", "sac_op_all", "dots", "modules", "budget", "full"}},
 	{Name: "gpus", Title: "cards", Doc: "`N` cards", Default: "1", Min: 1, Max: 1 << 16},
 	{Name: "device", Title: "card", Doc: "`DEVICE` that each of the cards is; memtide help devices lists them", Default: "h100-sxm-80gb"}, // its choices: see init
 	{Name: "shard", Title: "sharing of states", Doc: "`HOW` states are shared (zero3: FSDP), by itself zero3 on several cards", Default: Auto, Choices: []string{Auto, "none", "zero1", "zero2", "zero3"}},
@@ -56,6 +57,12 @@ var Options = []engine.Param{
 	{Name: "base", Title: "frozen products", Doc: "`TYPE` of frozen weights of products under adapters (nf4-double: its scales quantised too)", Default: "same", Choices: []string{"same", "nf4", "nf4-double"}},
 	{Name: "fp8", Title: "products in 8 bits", Doc: "`WHAT` of the blocks' products is in 8 bits", Default: "none", Choices: []string{"none", "products", "gathered"}},
 	{Name: "compile", Title: "torch.compile of the blocks", Doc: "blocks go through torch.compile", Default: "no", Choices: []string{"no", "yes"}},
+	{Name: "every", Title: "checkpointed blocks: each so many-th", Doc: "each `N`-th block alone is checkpointed", Default: "1", Min: 1, Max: 1 << 10},
+	{Name: "first", Title: "checkpointed blocks: so many first ones", Doc: "the first `N` blocks of a card alone are checkpointed; 0: all", Default: "0", Min: 0, Max: 1 << 10},
+	{Name: "group", Title: "blocks in one checkpoint", Doc: "`N` blocks are one checkpoint; needs -ckpt full", Default: "1", Min: 1, Max: 1 << 10},
+	{Name: "recompute", Title: "module that is computed again", Doc: "`MODULE` that -ckpt modules computes again, in Megatron's words", Default: "core_attn", Choices: []string{"core_attn", "layernorm", "mlp", "moe_act", "shared_experts", "mla_up_proj", "moe"}},
+	{Name: "budget", Title: "memory budget in per cent", Doc: "`PERCENT` of what a compiled block keeps, for -ckpt budget", Default: "50", Min: 0, Max: 100},
+	{Name: "stash", Title: "all that blocks keep in host memory", Doc: "all that blocks keep waits in host memory; needs -ckpt none", Default: "no", Choices: []string{"no", "yes"}},
 	{Name: "offload", Title: "block inputs in host memory", Doc: "block inputs wait in host memory; needs -ckpt full", Default: "no", Choices: []string{"no", "yes"}},
 	{Name: "host", Title: "optimizer in host memory", Doc: "moments and the optimizer's step are the host's", Default: "no", Choices: []string{"no", "yes"}},
 	{Name: "tp", Title: "tensor parallel", Doc: "`N` ranks that share each product", Default: "1", Min: 1, Max: 1 << 10},
@@ -108,24 +115,39 @@ func Value(args engine.Args, name string) string {
 }
 
 // With is a copy of args in which an option has a value; defaults are left out, so that
-// equal steps have equal links. Inputs of blocks are in host memory only under full
-// checkpointing, weights in 4 bits only beside adapters: either brings the other along.
+// equal steps have equal links. What a policy of
+// checkpointing does alone brings that policy along, and goes with it; weights in 4 bits bring adapters.
 func With(args engine.Args, name, value string) engine.Args {
 	out := maps.Clone(args)
 	if out == nil {
 		out = engine.Args{}
 	}
 	out[name] = value
+	if policy, ok := policies[name]; ok && value != Option(name).Default {
+		out["ckpt"] = policy
+		if name == "every" || name == "first" {
+			out["ckpt"] = cmp.Or(args["ckpt"], policy)
+			delete(out, "group")
+		}
+	}
+	maps.DeleteFunc(out, func(other, _ string) bool { return other != name && !goesWith(other, Value(out, "ckpt"), out) })
 	switch {
-	case name == "offload" && value == "yes":
-		out["ckpt"] = "full"
-	case name == "ckpt" && value != "full":
-		delete(out, "offload")
+	case out["ckpt"] == "budget" && name == "compile":
+		delete(out, "ckpt")
+		delete(out, "budget")
+	case out["ckpt"] == "budget":
+		out["compile"] = "yes"
 	case name == "base" && value != "same" && Value(out, "lora") == "0":
 		out["lora"] = "16"
 	case name == "lora" && value == "0":
 		delete(out, "base")
 	}
+	return Plain(out)
+}
+
+// Plain is a copy of args without defaults; nil of none.
+func Plain(args engine.Args) engine.Args {
+	out := maps.Clone(args)
 	maps.DeleteFunc(out, func(name, value string) bool {
 		o := Option(name)
 		return o != nil && o.Default == value
@@ -135,3 +157,20 @@ func With(args engine.Args, name, value string) engine.Args {
 	}
 	return out
 }
+
+// policies are what an option about checkpointing needs of ckpt.
+var policies = map[string]string{"offload": "full", "group": "full", "every": "full", "first": "full", "recompute": "modules", "budget": "budget", "stash": "none"}
+
+// goesWith says whether an option means something under a policy of checkpointing.
+func goesWith(name, ckpt string, args engine.Args) bool {
+	switch needs := policies[name]; name {
+	case "every", "first":
+		return ckpt != "none" && Value(args, "group") == "1"
+	case "offload", "group", "recompute", "budget", "stash":
+		return ckpt == needs
+	}
+	return true
+}
+
+// Matters says whether an option means something beside the others.
+func Matters(args engine.Args, name string) bool { return goesWith(name, Value(args, "ckpt"), args) }

@@ -36,6 +36,17 @@ func TestWith(t *testing.T) {
 		{engine.Args{"gpus": "8"}, "gpus", "1", nil},
 		{nil, "offload", "yes", engine.Args{"offload": "yes", "ckpt": "full"}},
 		{engine.Args{"offload": "yes", "ckpt": "full", "seq": "1024"}, "ckpt", "none", engine.Args{"seq": "1024"}},
+		{engine.Args{"ckpt": "full", "offload": "yes"}, "stash", "yes", engine.Args{"stash": "yes"}},
+		{engine.Args{"ckpt": "full", "every": "2"}, "group", "4", engine.Args{"ckpt": "full", "group": "4"}},
+		{engine.Args{"ckpt": "full", "group": "4"}, "every", "2", engine.Args{"ckpt": "full", "every": "2"}},
+		{engine.Args{"ckpt": "sac_op"}, "first", "8", engine.Args{"ckpt": "sac_op", "first": "8"}},
+		{nil, "every", "2", engine.Args{"ckpt": "full", "every": "2"}},
+		{engine.Args{"ckpt": "full", "first": "2"}, "ckpt", "none", nil},
+		{nil, "budget", "30", engine.Args{"ckpt": "budget", "budget": "30", "compile": "yes"}},
+		{engine.Args{"ckpt": "budget", "budget": "30", "compile": "yes"}, "compile", "no", nil},
+		{nil, "recompute", "mlp", engine.Args{"ckpt": "modules", "recompute": "mlp"}},
+		{nil, "base", "nf4", engine.Args{"base": "nf4", "lora": "16"}},
+		{engine.Args{"base": "nf4", "lora": "16"}, "lora", "0", nil},
 		{engine.Args{"zz": "1"}, "seq", "8192", engine.Args{"zz": "1"}},
 	} {
 		before := maps.Clone(c.args)

@@ -86,6 +86,7 @@ func fill(out *proto.Stepped, p *llm.Plan) {
 	out.Phases, out.Phase = phases(a.Result)
 	ranks(out, a.Ranks)
 	out.Changes, out.Fixes = changes(p.Changes), changes(p.Fixes)
+	out.Policies = changes(p.Policies)
 	out.Longest, out.Batch, out.Fewest = p.Longest, p.Batch, p.Fewest
 	out.Done, out.Total = p.Done, llm.PlanStages
 }
@@ -121,7 +122,7 @@ func parts(list []llm.Part) (out []proto.StepPart) {
 
 func changes(list []llm.Change) (out []proto.StepChange) {
 	for _, c := range list {
-		out = append(out, proto.StepChange{Names: c.Names, Args: c.Args, Fit: fits[c.Answer.Verdict], GPUs: c.GPUs, Low: c.Answer.Low, High: c.Answer.High, Time: c.Answer.Time})
+		out = append(out, proto.StepChange{Names: c.Names, Words: c.Words, Args: c.Args, Fit: fits[c.Answer.Verdict], GPUs: c.GPUs, Low: c.Answer.Low, High: c.Answer.High, Time: c.Answer.Time})
 	}
 	return out
 }

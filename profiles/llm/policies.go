@@ -1,0 +1,138 @@
+package llm
+
+import (
+	"fmt"
+
+	"memtide/engine"
+	"memtide/profiles/llm/ask"
+)
+
+// policy is a way of frameworks to keep less, as options that are chosen instead of those
+// about checkpointing.
+type policy struct {
+	title string
+	words string // what frameworks call it
+	args  engine.Args
+	has   func(*Model) bool // what it is about; nil: any model has that
+}
+
+// policies are what frameworks offer: their switches, in their own words, as far as they
+// are known here [transformers: modeling_layers.py; torchtitan: distributed/
+// activation_checkpoint.py; Megatron-LM: training/arguments.py, recompute-*; torch._functorch.
+// config; jax.checkpoint_policies; unsloth, axolotl and torchtune: offloading of
+// activations; DeepSpeed: activation_checkpointing].
+var policies = []policy{
+	{"nothing is computed again", "JAX everything_saveable", nil, nil},
+	{"full checkpointing", "Transformers gradient_checkpointing · torchtitan full · Megatron full, uniform 1 · JAX nothing_saveable", engine.Args{"ckpt": "full"}, nil},
+	{"full checkpointing of every second block", "Transformers every_n_layers 2 · torchtitan selective 2", engine.Args{"ckpt": "full", "every": "2"}, nil},
+	{"four blocks in one checkpoint", "Megatron full, uniform 4", engine.Args{"ckpt": "full", "group": "4"}, nil},
+	{"every second product kept", "torchtitan selective op", engine.Args{"ckpt": "sac_op"}, nil},
+	{"all products and attention kept", "torchtitan graph trainer", engine.Args{"ckpt": "sac_op_all"}, nil},
+	{"all products kept", "JAX dots_with_no_batch_dims_saveable", engine.Args{"ckpt": "dots"}, nil},
+	{"attention computed again", "Megatron selective core_attn", engine.Args{"ckpt": "modules", "recompute": "core_attn"}, nil},
+	{"norms computed again", "Megatron selective layernorm", engine.Args{"ckpt": "modules", "recompute": "layernorm"}, nil},
+	{"feed-forward net computed again", "Megatron selective mlp", engine.Args{"ckpt": "modules", "recompute": "mlp"}, func(m *Model) bool { return m.MoE == nil || m.MoE.Dense > 0 }},
+	{"experts' activation computed again", "Megatron selective moe_act", engine.Args{"ckpt": "modules", "recompute": "moe_act"}, func(m *Model) bool { return m.MoE != nil }},
+	{"experts computed again", "Megatron selective moe", engine.Args{"ckpt": "modules", "recompute": "moe"}, func(m *Model) bool { return m.MoE != nil }},
+	{"projections of MLA computed again", "Megatron selective mla_up_proj", engine.Args{"ckpt": "modules", "recompute": "mla_up_proj"}, func(m *Model) bool { return m.MLA != nil }},
+	{"what the compiler keeps", "torch.compile", engine.Args{"compile": "yes"}, nil},
+	{"half of what the compiler keeps", "torch.compile, activation_memory_budget 0.5", engine.Args{"ckpt": "budget", "budget": "50"}, nil},
+	{"full checkpointing, block inputs in host memory", "unsloth · axolotl gradient_checkpointing offload · DeepSpeed cpu_checkpointing", engine.Args{"ckpt": "full", "offload": "yes"}, nil},
+	{"all that blocks keep in host memory", "TRL and torchtune activation_offloading", engine.Args{"stash": "yes"}, nil},
+}
+
+// aboutPolicy are the options that a policy chooses.
+var aboutPolicy = []string{"ckpt", "every", "first", "group", "recompute", "budget", "stash", "offload", "compile"}
+
+// under is the question with a policy instead of its own.
+func (a Ask) under(args engine.Args) (Ask, error) {
+	b := a
+	b.Args = ask.Plain(a.Args)
+	for _, name := range aboutPolicy {
+		delete(b.Args, name)
+	}
+	return b.with(args)
+}
+
+// Policies are what the question comes to under each policy of a framework, and under the
+// two that checkpoint as few blocks as fit.
+func (a Ask) Policies(poll *engine.Poll) ([]Change, error) {
+	var out []Change
+	for i := range policies {
+		p := &policies[i]
+		if err := poll.Err(); err != nil {
+			return out, err
+		}
+		if p.has != nil && !p.has(a.Setup.Model) {
+			continue
+		}
+		if c := a.policed(p.title, p.words, p.args); c != nil {
+			out = append(out, *c)
+		}
+	}
+	for _, p := range []struct{ ckpt, title, words string }{
+		{"full", "full checkpointing of as few blocks as fit, %d", "Megatron full, block %d"},
+		{"sac_op", "every second product kept in as few blocks as fit, %d", "torchtitan selective op, in the first blocks alone"},
+	} {
+		n, err := a.fewestBlocks(p.ckpt, poll)
+		if err != nil {
+			return out, err
+		}
+		if n == 0 {
+			continue
+		}
+		words := p.words
+		if p.ckpt == "full" {
+			words = fmt.Sprintf(words, n)
+		}
+		if c := a.policed(fmt.Sprintf(p.title, n), words, engine.Args{"ckpt": p.ckpt, "first": number(n)}); c != nil {
+			out = append(out, *c)
+		}
+	}
+	return out, nil
+}
+
+// policed is the answer under a policy; nil if the setup does not have that.
+func (a Ask) policed(title, words string, args engine.Args) *Change {
+	b, err := a.under(args)
+	if err != nil {
+		return nil
+	}
+	answer, err := b.Answer()
+	if err != nil {
+		return nil
+	}
+	return &Change{Names: []string{title}, Words: words, Args: b.Args, Answer: answer, GPUs: b.GPUs, turned: b}
+}
+
+// fewestBlocks is how many of a card's first blocks have to be checkpointed for the question
+// to fit; 0 if none have to be, or if all of them are too few.
+func (a Ask) fewestBlocks(ckpt string, poll *engine.Poll) (int64, error) {
+	fits := func(n int64) bool {
+		args := engine.Args{}
+		if n > 0 {
+			args["ckpt"], args["first"] = ckpt, number(n)
+		}
+		b, err := a.under(args)
+		if err != nil {
+			return false
+		}
+		answer, err := b.answer(b.enough())
+		return err == nil && answer.Verdict == Fits
+	}
+	low, high := int64(0), ceil(a.Setup.Model.Layers, orOne(a.Setup.Stages))
+	if fits(low) || !fits(high) {
+		return 0, poll.Err()
+	}
+	for high-low > 1 {
+		if err := poll.Err(); err != nil {
+			return 0, err
+		}
+		if mid := (low + high) / 2; fits(mid) {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	return high, nil
+}

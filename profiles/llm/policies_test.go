@@ -1,0 +1,79 @@
+package llm
+
+import (
+	"strings"
+	"testing"
+
+	"memtide/engine"
+	"memtide/profiles/llm/ask"
+)
+
+// Every policy of a framework is a question of its own with nothing else changed, needs no
+// more than keeping everything where it moves or computes something again, and takes no
+// less time.
+func TestPolicies(t *testing.T) {
+	a := asked(engine.Args{"gpus": "2", "seq": "2048", "ckpt": "full", "offload": "yes", "loss": "chunked"})
+	list, err := a.Policies(nil)
+	if err != nil || len(list) < 13 {
+		t.Fatalf("%d policies (%v), want at least 13", len(list), err)
+	}
+	all := list[0].Answer
+	for _, p := range list {
+		if p.Words == "" || p.GPUs != 2 || ask.Value(p.Args, "loss") != "chunked" || ask.Value(p.Args, "seq") != "2048" {
+			t.Errorf("%q, %q: %v; want the words of a framework and the rest of the question", p.Names, p.Words, p.Args)
+		}
+		if strings.Contains(p.Words, "torch.compile") { // other kernels
+			continue
+		}
+		if p.Answer.Allocated > all.Allocated || p.Answer.Time < all.Time {
+			t.Errorf("%q: %d bytes in %v; keeping everything %d in %v", p.Names, p.Answer.Allocated, p.Answer.Time, all.Allocated, all.Time)
+		}
+		same, err := New(a.Setup.Model, p.Args)
+		if err != nil {
+			t.Errorf("%q: %v; want that its options can be asked for", p.Names, err)
+			continue
+		}
+		if got := answer(t, same); got.High != p.Answer.High || got.Time != p.Answer.Time {
+			t.Errorf("%q: asked for by its options %d bytes in %v, here %d in %v", p.Names, got.High, got.Time, p.Answer.High, p.Answer.Time)
+		}
+	}
+}
+
+// Policies about experts and about MLA stand where there are some.
+func TestPoliciesOfModels(t *testing.T) {
+	for model, want := range map[string]string{"moonlight-16b": "moe_act mla_up_proj mlp", "qwen3-30b-a3b": "moe_act", "llama3.2-1b": "mlp"} {
+		m := Lookup(model)
+		var got []string
+		for _, p := range policies {
+			if module := p.args["recompute"]; p.has != nil && p.has(m) && module != "moe" {
+				got = append(got, module)
+			}
+		}
+		for _, w := range strings.Fields(want) {
+			if !strings.Contains(strings.Join(got, " "), w) {
+				t.Errorf("%s: modules %q, want %q", model, got, want)
+			}
+		}
+		if len(got) != len(strings.Fields(want)) {
+			t.Errorf("%s: modules %q, want %q", model, got, want)
+		}
+	}
+}
+
+// As few blocks as fit fit, and one fewer does not.
+func TestFewestBlocks(t *testing.T) {
+	a := asked(engine.Args{"lora": "8", "seq": "8192", "device": "v100-pcie-16gb", "loss": "chunked"})
+	n, err := a.fewestBlocks("full", nil)
+	if err != nil || n == 0 {
+		t.Fatalf("%d blocks (%v), want some: keeping everything %s", n, err, answer(t, a).Verdict)
+	}
+	for blocks, want := range map[int64]bool{n: true, n - 1: false} {
+		b, err := a.under(engine.Args{"ckpt": "full", "first": number(blocks)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := answer(t, b).Verdict; blocks > 0 && (got == Fits) != want {
+			t.Errorf("%d blocks were found; with %d: %s", n, blocks, got)
+		}
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"memtide/engine/alloc"
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
+	_ "memtide/wasm/serve/addresses" // finds them
 	"memtide/web/choice"
 	"memtide/web/format"
 )

@@ -251,6 +251,7 @@ const (
 	Deadline    FailureKind = "deadline"    // Limit passed
 	BadRequest  FailureKind = "bad-request" // the profile, an argument or the request is wrong; Text says what and where
 	Crash       FailureKind = "crash"       // the program failed: a panic, the stack, memory, or the worker died
+	Elsewhere   FailureKind = "elsewhere"   // only the other program can do it, see web/jobs
 	NoWorker    FailureKind = "no-worker"   // the browser starts no worker for this page
 )
 

@@ -10,6 +10,7 @@ import (
 	_ "memtide/engine/all"
 	_ "memtide/profiles/formats/all"
 	"memtide/wasm/pool"
+	_ "memtide/wasm/serve/addresses"
 	_ "memtide/wasm/serve/examine"
 	_ "memtide/wasm/serve/export"
 	_ "memtide/wasm/serve/step"

@@ -1,349 +1,52 @@
 package serve
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"math"
-	"runtime"
-	"slices"
-	"time"
 
 	"memtide/engine"
-	"memtide/engine/alloc"
-	"memtide/engine/sim"
 	"memtide/profiles"
 	"memtide/wasm/proto"
 )
 
-// maxChecked is how many buffers a placement may have to be checked, all
-// against all: half a second or so in a browser.
-const maxChecked = 6000
-
-// maxNeeds is how many buffers there may be for the pool that would do to be
-// looked for after a request has failed.
-const maxNeeds = 200_000
-
-// placement is a request for addresses, resolved: the buffers with their lives, and the
-// pool in bytes.
-type placement struct {
-	requests  *alloc.Requests
-	at        func(event int) time.Duration // on the pictures' time axis
-	resident  engine.Bytes
-	pool      engine.Bytes // engine.NoLimit: the allocator finds one
-	allocator *alloc.Allocator
-	args      engine.Args
-	segments  []alloc.Segment // of recordings
+// Placer answers about addresses. See package serve/addresses, which registers it.
+type Placer struct {
+	// Place looks for addresses. network is the problem that a request names, the
+	// placer's own copy.
+	Place func(ctx context.Context, q *proto.Place, network func(*proto.Network) (engine.Problem, *proto.Failure), emit func(*proto.Reply)) (*proto.Placed, *proto.Failure)
+	// Open is a file about addresses, for the page.
+	Open func(p *profiles.Profile, poll *engine.Poll) (*proto.Opened, *proto.Failure)
 }
 
+var placer Placer
+
+// RegisterPlacer makes this program one that answers about addresses. It panics if
+// there is a placer already.
+func RegisterPlacer(p Placer) {
+	if placer.Place != nil {
+		panic("serve: a placer is registered twice")
+	}
+	placer = p
+}
+
+// place looks for addresses. A program without a placer, like the page, asks the second
+// program.
 func (s *Server) place(ctx context.Context, q *proto.Place, emit func(*proto.Reply)) (*proto.Placed, *proto.Failure) {
-	p := &placement{pool: engine.NoLimit, allocator: alloc.Lookup(q.Allocator), args: q.Args}
-	if p.allocator == nil {
-		return nil, proto.Fail(proto.BadRequest, "there is no allocator %q", q.Allocator)
+	if placer.Place == nil {
+		return nil, proto.Fail(proto.Elsewhere, "this program cannot place buffers")
 	}
-	_, err := p.allocator.Parse(q.Args)
-	if err != nil {
-		return nil, proto.Fail(proto.BadRequest, "%v", err)
-	}
-	if q.Buffers != nil {
-		err = p.takeBuffers(q)
-	} else if fail := s.takeSchedule(p, q); fail != nil {
-		return nil, fail
-	}
-	if err != nil {
-		return nil, proto.Fail(proto.BadRequest, "%v", err)
-	}
-	if q.Limit > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, q.Limit)
-		defer cancel()
-	}
-	return p.run(ctx, engine.NewPoll(ctx, func(pr engine.Progress) {
-		emit(&proto.Reply{Kind: proto.KindProgress, Progress: &proto.Progress{Done: pr.Done, Total: pr.Total}})
-	}))
-}
-
-func (p *placement) takeBuffers(q *proto.Place) (err error) {
-	if p.requests, err = alloc.FromLives(q.Buffers.List); err != nil {
-		return err
-	}
-	if q.Pool > 0 {
-		p.pool = q.Pool
-	}
-	p.at = clockOf(p.requests, q.Buffers)
-	return nil
-}
-
-// clockOf is when an event of requests with a clock of their own happens.
-func clockOf(r *alloc.Requests, b *proto.Buffers) func(event int) time.Duration {
-	return func(event int) time.Duration {
-		e := r.Events[event]
-		if e.Free {
-			return b.At(r.Buffers[e.Buffer].End)
+	return placer.Place(ctx, q, func(n *proto.Network) (engine.Problem, *proto.Failure) {
+		nw, fail := s.network(n)
+		if fail != nil {
+			return engine.Problem{}, fail
 		}
-		return b.At(r.Buffers[e.Buffer].Start)
-	}
+		return nw.problem, nil
+	}, emit)
 }
-
-// takeSchedule plays the schedule: the buffers are the lives of its trace.
-func (s *Server) takeSchedule(p *placement, q *proto.Place) *proto.Failure {
-	nw, fail := s.network(&q.Network)
-	if fail != nil {
-		return fail
-	}
-	problem := nw.problem
-	problem.Device, problem.Transfers, problem.Budget = q.Device, q.Transfers, q.Budget
-	if err := problem.Validate(); err != nil {
-		return proto.Fail(proto.BadRequest, "%v", err)
-	}
-	trace, err := sim.Play(&problem, q.Schedule)
-	if err != nil {
-		return proto.Fail(proto.BadRequest, "the schedule cannot be played: %v", err)
-	}
-	p.requests = alloc.FromTrace(trace, p.allocator.Order(p.args))
-	p.resident = problem.Graph.Fixed
-	if q.Budget != engine.NoLimit {
-		p.pool = max(q.Budget-p.resident, 0)
-	}
-	p.at = func(event int) time.Duration {
-		e := p.requests.Events[event]
-		if e.Free {
-			return trace.Lives[e.Buffer].End
-		}
-		return trace.Lives[e.Buffer].Start
-	}
-	return nil
-}
-
-// run places the buffers and measures the outcome. A search that was stopped by
-// its deadline fails with Deadline, one that is beyond it with Unsupported; both
-// still have the best so far.
-func (p *placement) run(ctx context.Context, poll *engine.Poll) (*proto.Placed, *proto.Failure) {
-	l, err := p.allocator.Place(p.requests, p.pool, p.args, poll)
-	var noneFits *engine.InfeasibleError
-	proven := errors.As(err, &noneFits)
-	if proven { // there is none in this pool: the smallest that there is instead
-		l, err = p.allocator.Place(p.requests, engine.NoLimit, p.args, poll)
-	}
-	switch {
-	case err == nil:
-	case errors.Is(err, engine.ErrUnsupported) && l == nil:
-		return nil, proto.Fail(proto.Unsupported, "%v", err)
-	case errors.Is(err, engine.ErrUnsupported): // for as far as it goes
-	case !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled):
-		return nil, failed(err)
-	case l == nil || slices.Contains(l.Addr, alloc.NoAddr): // half a layout is of no use
-		return nil, proto.Fail(proto.Deadline, "%s was stopped before it was done", p.allocator.Title)
-	}
-	out, merr := p.measure(l, engine.NewPoll(context.WithoutCancel(ctx), nil))
-	if merr != nil {
-		return nil, proto.Fail(proto.Deadline, "%v", merr)
-	}
-	out.NoneFits = proven
-	switch {
-	case errors.Is(err, engine.ErrUnsupported):
-		return out, proto.Fail(proto.Unsupported, "%v", err)
-	case err != nil:
-		return out, proto.Fail(proto.Deadline, "%s was stopped before it was done", p.allocator.Title)
-	}
-	if l.Failed != nil && len(p.requests.Buffers) <= maxNeeds {
-		if free, err := p.allocator.Place(p.requests, engine.NoLimit, p.args, poll); err == nil && free.Failed == nil {
-			out.Needs = max(free.Pool, free.PeakReserved())
-			if free.Chunk > 0 {
-				out.Needs = free.PeakReserved()
-			}
-		}
-	}
-	return out, nil
-}
-
-// measure says how a layout uses the memory.
-func (p *placement) measure(l *alloc.Layout, poll *engine.Poll) (*proto.Placed, error) {
-	r := p.requests
-	moments, err := l.Moments(r, p.segments, poll)
-	if err != nil {
-		return nil, err
-	}
-	out := &proto.Placed{
-		Pool: p.pool, Fixed: p.pool != engine.NoLimit, Resident: p.resident,
-		Reserved: l.PeakReserved(), Waste: l.PeakWaste(r), Chunk: l.Chunk, Runs: l.Runs, Optimal: l.Optimal,
-		Failed: l.Failed, Pieces: pieces(r, l),
-	}
-	if p.allocator != nil {
-		out.Allocator = p.allocator.Name
-	}
-	for _, x := range out.Pieces {
-		out.Top = max(out.Top, x.Addr+x.Bytes)
-	}
-	if !out.Fixed {
-		out.Pool = l.Pool
-		if l.Chunk > 0 {
-			out.Pool = out.Reserved
-		}
-	}
-	refused := -1
-	if p.allocator == nil && l.Failed != nil { // the recording goes on without it
-		refused = l.Failed.Buffer
-	}
-	out.Peak, out.PeakAt = p.peak(refused)
-	out.Moments = p.moments(moments)
-	if l.Failed != nil {
-		out.FailAt = p.at(l.Failed.Event)
-		out.Largest = p.largestHole(l, out.Pieces)
-	}
-	if len(r.Buffers) > maxChecked {
-		out.Unchecked = true
-		return out, nil
-	}
-	if bad := alloc.Check(r, l); len(bad) > 0 {
-		out.Verdict.Problem = fmt.Sprintf("%d rules are broken; the first: %v", len(bad), bad[0])
-		return out, nil
-	}
-	out.Verdict.Verified = true
-	return out, nil
-}
-
-// peak is the most that is in use, and the moment of it; without a buffer, or -1.
-func (p *placement) peak(without int) (most engine.Bytes, when time.Duration) {
-	var sum engine.Bytes
-	at := 0
-	for i, e := range p.requests.Events {
-		switch b := p.requests.Buffers[e.Buffer].Bytes; {
-		case e.Buffer == without:
-		case e.Free:
-			sum -= b
-		default:
-			sum += b
-		}
-		if sum > most {
-			most, at = sum, i
-		}
-	}
-	if len(p.requests.Events) == 0 {
-		return 0, 0
-	}
-	return most, p.at(at)
-}
-
-// moments puts what was measured onto the time axis. Of several events at one
-// moment the last counts.
-func (p *placement) moments(list []alloc.Moment) []proto.Moment {
-	out := make([]proto.Moment, 0, len(list)) // there may be a million
-	for i := range list {
-		m := &list[i]
-		x := proto.Moment{At: p.at(m.Event), Asked: m.Asked, Used: m.Used, Reserved: m.Reserved, Largest: m.Largest}
-		if n := len(out); n > 0 && out[n-1].At == x.At {
-			out[n-1] = x
-		} else {
-			out = append(out, x)
-		}
-	}
-	return out
-}
-
-// pieces are the addresses of a layout by start; physical ones for virtual addressing,
-// where neighbouring chunks of a buffer are one piece.
-func pieces(r *alloc.Requests, l *alloc.Layout) (out []proto.Piece) {
-	if l.Chunk == 0 {
-		out = make([]proto.Piece, 0, len(r.Buffers))
-	}
-	for _, e := range r.Events {
-		i := e.Buffer
-		switch {
-		case e.Free || l.Addr[i] == alloc.NoAddr:
-		case l.Chunk > 0:
-			chunks := slices.Clone(l.Chunks[i])
-			slices.Sort(chunks)
-			for j, c := range chunks {
-				if n := len(out); j > 0 && chunks[j-1]+1 == c {
-					out[n-1].Bytes += l.Chunk
-				} else {
-					out = append(out, proto.Piece{Buffer: i, Addr: engine.Bytes(c) * l.Chunk, Bytes: l.Chunk})
-				}
-			}
-		case l.Took != nil:
-			out = append(out, proto.Piece{Buffer: i, Addr: l.Addr[i], Bytes: l.Took[i]})
-		default:
-			out = append(out, proto.Piece{Buffer: i, Addr: l.Addr[i], Bytes: r.Buffers[i].Bytes})
-		}
-	}
-	return out
-}
-
-// largestHole is where the failing request would have found most room: the
-// lowest of the holes of the size that the allocator reports, or the largest
-// hole that the addresses leave.
-func (p *placement) largestHole(l *alloc.Layout, all []proto.Piece) proto.Hole {
-	live := make([]bool, len(p.requests.Buffers))
-	for _, e := range p.requests.Events[:l.Failed.Event] {
-		live[e.Buffer] = !e.Free
-	}
-	var used []proto.Piece
-	for _, x := range all {
-		if live[x.Buffer] && x.Bytes > 0 {
-			used = append(used, x)
-		}
-	}
-	slices.SortFunc(used, func(a, b proto.Piece) int { return cmp.Compare(a.Addr, b.Addr) })
-	end := l.Pool
-	if l.Chunk > 0 {
-		end = p.pool
-	}
-	var at engine.Bytes
-	var best proto.Hole
-	for _, x := range append(used, proto.Piece{Addr: max(end, at)}) {
-		if h := (proto.Hole{Addr: at, Bytes: x.Addr - at}); h.Bytes > best.Bytes && best.Bytes != l.Failed.Largest {
-			best = h
-		}
-		at = max(at, x.Addr+x.Bytes)
-	}
-	return best
-}
-
-// longClock is the length of a clock in ticks from which on a tick is drawn as
-// a nanosecond instead of a microsecond.
-const longClock = 1_000_000_000_000
 
 // openMemory is a file about addresses, for the page.
 func openMemory(p *profiles.Profile, poll *engine.Poll) (*proto.Opened, *proto.Failure) {
-	m, err := memory(p.Memory, poll)
-	if err != nil {
-		return nil, proto.Fail(proto.BadRequest, "%v", err)
+	if placer.Open == nil {
+		return nil, proto.Fail(proto.Elsewhere, "this program cannot open files about addresses")
 	}
-	m.Name, m.Told = p.Name, p.History != nil && p.Memory.Recorded != nil
-	if m.Count > maxNeeds { // it is written next: into room that is free now, because WebAssembly gives none back
-		runtime.GC()
-	}
-	return &proto.Opened{Format: p.Format, Lint: p.Warnings, Memory: m}, nil
-}
-
-// memory is what the page gets of a file about addresses.
-func memory(m *profiles.Memory, poll *engine.Poll) (*proto.Memory, error) {
-	b := &proto.Buffers{List: m.Requests.Buffers, Tick: time.Microsecond}
-	first, last := math.MaxInt, math.MinInt
-	for i := range b.List {
-		first, last = min(first, b.List[i].Start), max(last, b.List[i].End)
-	}
-	if len(b.List) > 0 {
-		b.Zero = first
-	}
-	if last > first && uint64(last)-uint64(first) > longClock {
-		b.Tick = 1
-	}
-	out := &proto.Memory{Buffers: b, Capacity: m.Capacity, Peak: m.Requests.AggregatePeak(), Count: len(b.List)}
-	if m.Recorded == nil {
-		return out, nil
-	}
-	p := &placement{requests: m.Requests, at: clockOf(m.Requests, b), pool: engine.NoLimit}
-	for _, s := range m.Segments {
-		p.segments = append(p.segments, alloc.Segment{Addr: s.Addr, Bytes: s.Size, From: s.From, To: s.To})
-	}
-	placed, err := p.measure(m.Recorded, poll)
-	if err != nil {
-		return nil, err
-	}
-	placed.Allocator = proto.Recorded
-	out.Recorded, out.Peak = placed, placed.Peak
-	return out, nil
+	return placer.Open(p, poll)
 }

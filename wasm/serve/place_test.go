@@ -16,7 +16,6 @@ import (
 	"memtide/engine/alloc"
 	"memtide/engine/enginetest"
 	"memtide/engine/sim"
-	"memtide/profiles"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 )
@@ -243,27 +242,5 @@ func TestPlaceRefuses(t *testing.T) {
 		if p != nil || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: got %+v, %v; want an error with %q", q, p, err, want)
 		}
-	}
-}
-
-func TestMemoryForPage(t *testing.T) {
-	r, err := alloc.FromEvents([]alloc.Entry{{Name: "a", Bytes: 4}, {Name: "b", Bytes: 2}, {Name: "a", Free: true}, {Name: "c", Bytes: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := &profiles.Memory{Requests: r, Recorded: &alloc.Layout{Addr: []engine.Bytes{0, 4, 0}, Pool: 8, Reserved: []alloc.Level{{Event: 0, Bytes: 8}}}, Capacity: 8}
-	got, err := memory(m, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.Count != 3 || got.Peak != 6 || got.Capacity != 8 || got.Buffers.At(2) != 2*time.Microsecond {
-		t.Errorf("got %+v, want 3 buffers with a peak of 6", got)
-	}
-	rec := got.Recorded
-	if rec == nil || rec.Allocator != proto.Recorded || !rec.Verdict.Verified || rec.Top != 6 || rec.Pool != 8 {
-		t.Fatalf("recorded is %+v, want a verified layout up to 6 of 8", rec)
-	}
-	if last := rec.Moments[len(rec.Moments)-1]; last.Used != 3 || last.Largest != 3 {
-		t.Errorf("in the end %+v, want 3 bytes used and a largest hole of 3", last)
 	}
 }

@@ -132,7 +132,7 @@ func (j *Runner) open(e state.Open) {
 			own, other := release, hold(p)
 			release = func() { own(); other() }
 		}
-		m := Open(ctx, p, e, func(r *proto.Reply) {
+		m := Open(ctx, orSecond{p, j}, e, func(r *proto.Reply) {
 			if r.Progress != nil {
 				j.Page.Post(state.OpenProgressed{ID: e.ID, Progress: *r.Progress})
 			}

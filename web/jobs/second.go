@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 
@@ -30,6 +31,25 @@ func (r *Second) forFile(ctx context.Context, own proto.Pool, content []byte) (p
 		return own, nil
 	}
 	return r.load(ctx)
+}
+
+// orSecond answers with a pool, and with the second program what that says is for it.
+type orSecond struct {
+	proto.Pool
+	j *Runner
+}
+
+// Do implements proto.Pool.
+func (p orSecond) Do(ctx context.Context, req *proto.Request, onProgress func(*proto.Reply)) (*proto.Reply, error) {
+	r, err := p.Pool.Do(ctx, req, onProgress)
+	if f, ok := errors.AsType[*proto.Failure](err); !ok || f.Kind != proto.Elsewhere {
+		return r, err
+	}
+	second, err := p.j.Second.load(ctx)
+	if err != nil {
+		return nil, errors.New(p.j.NoSecond(err))
+	}
+	return second.Do(ctx, req, onProgress)
 }
 
 // load is the pool of the second program, which is fetched and started the first

@@ -79,6 +79,31 @@ func TestWhoSolves(t *testing.T) {
 	}
 }
 
+// A file that the page's program knows and cannot open goes to the second one.
+func TestFileElsewhere(t *testing.T) {
+	bench(t, func(j *Runner, p *paper, own *worker) {
+		second := &worker{answer: make(chan error)}
+		j.Second.Fetch = func(context.Context) (func() (proto.Pool, error), error) {
+			return func() (proto.Pool, error) { return second, nil }, nil
+		}
+		j.Start(state.Open{ID: 1, Request: proto.Open{Bytes: []byte(`{"format":"memtide/1","kind":"buffers"}`)}})
+		p.work()
+		if len(own.sofar()) != 1 || len(second.sofar()) != 0 {
+			t.Fatalf("the page's workers are asked for %q, those of the second program for %q; want the file first here", own.sofar(), second.sofar())
+		}
+		own.answer <- proto.Fail(proto.Elsewhere, "not here")
+		p.work()
+		if len(second.sofar()) != 1 {
+			t.Fatalf("those of the second program are asked for %q; want the file", second.sofar())
+		}
+		second.answer <- errors.New("damaged")
+		p.work()
+		if want := []state.Message{state.OpenFailed{ID: 1, Text: "damaged"}}; !slices.Equal(p.told, want) {
+			t.Errorf("told %+v; want %+v", p.told, want)
+		}
+	})
+}
+
 // holding is a worker that counts who holds its sweeps.
 type holding struct {
 	worker

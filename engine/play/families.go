@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// furtherFamilies are those that keep single results, or send arguments to the host.
+// furtherFamilies are those that keep single results, or send arguments to the host. (Two
+// lists and not one that is put together at the start, which every program would hold.)
 var furtherFamilies = []family{
 	{"torchtitan, operators", func(l *layout) int { return min(1, len(l.layers)) }, noLayers,
 		// Of every layer the second, fourth, ... product runs again, the others and attention

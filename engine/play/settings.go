@@ -62,7 +62,7 @@ func runs(lists [][]string, length int) (out []*Segment) {
 
 func layers(l *layout) int { return len(l.layers) }
 
-var families = append([]family{
+var families = []family{
 	{"Transformers", layers, noLayers,
 		// Of a list of layers those whose number n divides [huggingface/transformers#48200,
 		// read there and not run].
@@ -98,14 +98,14 @@ var families = append([]family{
 		func(l *layout, n int) string {
 			return fmt.Sprintf("checkpoint_sequential(model, segments=%d, input)", n)
 		}},
-}, furtherFamilies...)
+}
 
 // Settings are the best ones of every framework within a budget, in the order of a list
 // that is always the same. Where nothing of one fits, Why says the smallest peak.
 func (p *Player) Settings(budget engine.Bytes, poll *engine.Poll) (out []Setting, err error) {
 	l := &layout{trace: p.t, groups: p.t.groups()}
 	l.list, l.layers = repeated(l.groups)
-	for _, f := range families {
+	for _, f := range slices.Concat(families, furtherFamilies) {
 		if err := poll.Err(); err != nil {
 			return out, err
 		}

@@ -5,38 +5,37 @@ import (
 	"strings"
 )
 
-// furtherFamilies are those that keep single results, or send arguments to the host.
-func furtherFamilies() []family {
-	return []family{
-		{"torchtitan, operators", func(l *layout) int { return min(1, len(l.layers)) }, noLayers,
-			// Of every layer the second, fourth, ... product runs again, the others and attention
-			// stay [torchtitan/distributed/activation_checkpoint.py].
-			func(l *layout, _ int) []*Segment {
-				return l.saving(func(s Saved) bool {
-					return s.Op == "aten.mm.default" && s.At%2 == 0 || strings.HasPrefix(s.Op, "aten._scaled_dot_product") || s.Op == "aten.max.default"
-				})
-			},
-			func(*layout, int) string {
-				return `activation_checkpoint.mode = "selective", selective_ac_option = "op"`
-			}},
-		{"JAX", func(l *layout) int { return policies + len(l.names()) }, noLayers, jaxPlan, jaxCode},
-		{"DeepSpeed", layers, noLayers,
-			func(l *layout, n int) []*Segment { return runs(l.layers, n) },
-			func(l *layout, n int) string {
-				return fmt.Sprintf("deepspeed.checkpointing.configure(None, num_checkpoints=%d), and in the model deepspeed.checkpointing.checkpoint around every %s", parts(l, n), together(n))
-			}},
-		{"DeepSpeed, cpu_checkpointing", layers, noLayers,
-			func(l *layout, n int) []*Segment {
-				out := runs(l.layers, n)
-				for _, s := range out {
-					s.Input = DoOffload
-				}
-				return out
-			},
-			func(l *layout, n int) string {
-				return fmt.Sprintf("deepspeed.checkpointing.configure(None, num_checkpoints=%d, checkpoint_in_cpu=True), and in the model deepspeed.checkpointing.checkpoint around every %s", parts(l, n), together(n))
-			}},
-	}
+// furtherFamilies are those that keep single results, or send arguments to the host. (Two
+// lists and not one that is put together at the start, which every program would hold.)
+var furtherFamilies = []family{
+	{"torchtitan, operators", func(l *layout) int { return min(1, len(l.layers)) }, noLayers,
+		// Of every layer the second, fourth, ... product runs again, the others and attention
+		// stay [torchtitan/distributed/activation_checkpoint.py].
+		func(l *layout, _ int) []*Segment {
+			return l.saving(func(s Saved) bool {
+				return s.Op == "aten.mm.default" && s.At%2 == 0 || strings.HasPrefix(s.Op, "aten._scaled_dot_product") || s.Op == "aten.max.default"
+			})
+		},
+		func(*layout, int) string {
+			return `activation_checkpoint.mode = "selective", selective_ac_option = "op"`
+		}},
+	{"JAX", func(l *layout) int { return policies + len(l.names()) }, noLayers, jaxPlan, jaxCode},
+	{"DeepSpeed", layers, noLayers,
+		func(l *layout, n int) []*Segment { return runs(l.layers, n) },
+		func(l *layout, n int) string {
+			return fmt.Sprintf("deepspeed.checkpointing.configure(None, num_checkpoints=%d), and in the model deepspeed.checkpointing.checkpoint around every %s", parts(l, n), together(n))
+		}},
+	{"DeepSpeed, cpu_checkpointing", layers, noLayers,
+		func(l *layout, n int) []*Segment {
+			out := runs(l.layers, n)
+			for _, s := range out {
+				s.Input = DoOffload
+			}
+			return out
+		},
+		func(l *layout, n int) string {
+			return fmt.Sprintf("deepspeed.checkpointing.configure(None, num_checkpoints=%d, checkpoint_in_cpu=True), and in the model deepspeed.checkpointing.checkpoint around every %s", parts(l, n), together(n))
+		}},
 }
 
 func parts(l *layout, n int) int { return (len(l.layers) + n - 1) / n }

@@ -62,46 +62,42 @@ func runs(lists [][]string, length int) (out []*Segment) {
 
 func layers(l *layout) int { return len(l.layers) }
 
-// families are the frameworks: a function, so that a program that asks for no settings
-// does not link them.
-func families() []family {
-	return append([]family{
-		{"Transformers", layers, noLayers,
-			// Of a list of layers those whose number n divides [huggingface/transformers#48200,
-			// read there and not run].
-			func(l *layout, n int) []*Segment { return every(l, func(i int) bool { return i%n == 0 }) },
-			func(l *layout, n int) string {
-				return fmt.Sprintf(`model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"every_n_layers": %d})`, n)
-			}},
-		{"torchtitan", layers, noLayers,
-			// torchtitan/distributed/activation_checkpoint.py counts from 1.
-			func(l *layout, n int) []*Segment { return every(l, func(i int) bool { return (i+1)%n == 0 }) },
-			func(l *layout, n int) string {
-				if n == 1 {
-					return `activation_checkpoint.mode = "full"`
-				}
-				return fmt.Sprintf(`activation_checkpoint.mode = "selective", selective_ac_option = "%d"`, n)
-			}},
-		{"Megatron-LM, block", layers, noLayers,
-			func(l *layout, n int) []*Segment { return every(l, func(i int) bool { return i < n }) },
-			func(l *layout, n int) string {
-				return fmt.Sprintf("--recompute-granularity full --recompute-method block --recompute-num-layers %d", n)
-			}},
-		{"Megatron-LM, uniform", layers, noLayers,
-			func(l *layout, n int) []*Segment { return runs(l.layers, n) },
-			func(l *layout, n int) string {
-				return fmt.Sprintf("--recompute-granularity full --recompute-method uniform --recompute-num-layers %d", n)
-			}},
-		{"torch, checkpoint_sequential", func(l *layout) int { return len(l.groups) }, "there are no units",
-			// The last segment is kept [torch/utils/checkpoint.py]; the model has to be a Sequential of the units.
-			func(l *layout, n int) []*Segment {
-				size := len(l.groups) / n
-				return runs(l.groups[:size*(n-1)], size)
-			},
-			func(l *layout, n int) string {
-				return fmt.Sprintf("checkpoint_sequential(model, segments=%d, input)", n)
-			}},
-	}, furtherFamilies()...)
+var families = []family{
+	{"Transformers", layers, noLayers,
+		// Of a list of layers those whose number n divides [huggingface/transformers#48200,
+		// read there and not run].
+		func(l *layout, n int) []*Segment { return every(l, func(i int) bool { return i%n == 0 }) },
+		func(l *layout, n int) string {
+			return fmt.Sprintf(`model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"every_n_layers": %d})`, n)
+		}},
+	{"torchtitan", layers, noLayers,
+		// torchtitan/distributed/activation_checkpoint.py counts from 1.
+		func(l *layout, n int) []*Segment { return every(l, func(i int) bool { return (i+1)%n == 0 }) },
+		func(l *layout, n int) string {
+			if n == 1 {
+				return `activation_checkpoint.mode = "full"`
+			}
+			return fmt.Sprintf(`activation_checkpoint.mode = "selective", selective_ac_option = "%d"`, n)
+		}},
+	{"Megatron-LM, block", layers, noLayers,
+		func(l *layout, n int) []*Segment { return every(l, func(i int) bool { return i < n }) },
+		func(l *layout, n int) string {
+			return fmt.Sprintf("--recompute-granularity full --recompute-method block --recompute-num-layers %d", n)
+		}},
+	{"Megatron-LM, uniform", layers, noLayers,
+		func(l *layout, n int) []*Segment { return runs(l.layers, n) },
+		func(l *layout, n int) string {
+			return fmt.Sprintf("--recompute-granularity full --recompute-method uniform --recompute-num-layers %d", n)
+		}},
+	{"torch, checkpoint_sequential", func(l *layout) int { return len(l.groups) }, "there are no units",
+		// The last segment is kept [torch/utils/checkpoint.py]; the model has to be a Sequential of the units.
+		func(l *layout, n int) []*Segment {
+			size := len(l.groups) / n
+			return runs(l.groups[:size*(n-1)], size)
+		},
+		func(l *layout, n int) string {
+			return fmt.Sprintf("checkpoint_sequential(model, segments=%d, input)", n)
+		}},
 }
 
 // Settings are the best ones of every framework within a budget, in the order of a list
@@ -109,7 +105,7 @@ func families() []family {
 func (p *Player) Settings(budget engine.Bytes, poll *engine.Poll) (out []Setting, err error) {
 	l := &layout{trace: p.t, groups: p.t.groups()}
 	l.list, l.layers = repeated(l.groups)
-	for _, f := range families() {
+	for _, f := range slices.Concat(families, furtherFamilies) {
 		if err := poll.Err(); err != nil {
 			return out, err
 		}

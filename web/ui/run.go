@@ -27,7 +27,7 @@ const (
 	wordsNoGPU  = " Losses and gradients equal those of the model without it, bit by bit, on the CPU with PyTorch 1.13 and 2.6. It has not run on a GPU yet."
 	wordsRunOn  = "six lines of Python on your model as it is"
 	wordsClass  = "A plan of class %s: %s. memtide torch looks for the fastest one in the %s that weights, gradients and optimizer leave of the budget; its times and sizes are those of your model, not of this page."
-	wordsHere   = " The file that is open holds the operators of your model, so the plan can be found here: save it, and apply it."
+	wordsHere   = " The open file holds your model's operators: the plan can be found here."
 	wordsSave   = "Save plan.json"
 
 	// FindingPlan is the note while a plan is looked for.
@@ -68,7 +68,7 @@ func (c *Run) class() (class play.Class, words string) {
 		return play.ClassWrappable, "runs of layers run again, each as a whole"
 	}
 	if st := engine.Lookup(c.S.Choice.Strategy); st != nil && st.Class&engine.MayOffload != 0 && c.S.Choice.ToHost > 0 {
-		return play.ClassOffload, "what layers keep, and what runs of layers that run again take, may go to the host"
+		return play.ClassOffload, "layers run again, or what they keep goes to the host"
 	}
 	return play.ClassNested, "runs of layers run again, and within them runs are dropped again"
 }

@@ -97,7 +97,7 @@ func (c *Share) Verdict() string {
 		text += " This graph is too long for a link: send the file too."
 	}
 	if c.S.HasOperators() {
-		text += " It holds the chain of this file and not its operators: for plans of the model send the file too."
+		text += " The operators are not in it: for plans of the model send the file too."
 	}
 	return text
 }

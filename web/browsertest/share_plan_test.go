@@ -1,0 +1,56 @@
+//go:build !js
+
+package browsertest
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"memtide/engine/play"
+	"memtide/profiles"
+	"memtide/profiles/formats/operators"
+)
+
+// TestSavePlan drops the operators of a step on the page, and has the second program find
+// the plan that it saves: one of the step, within what the budget leaves to it.
+func TestSavePlan(t *testing.T) {
+	t.Parallel()
+	packed, err := os.ReadFile("../../profiles/formats/operators/testdata/traces/gpt.json.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := profiles.Unpack(packed, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, trace, err := operators.Read("gpt.json", plain, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := New(t)
+	p.Before(keepSaves)
+	p.Navigate("#v=1&p=gpt2-medium-b4&m=70%25&s=rotor")
+	shown(p)
+	if Eval[bool](p, `!!document.querySelector("[data-do='save-plan']")`) {
+		t.Error("a preset has no operators, and a plan of it can be saved")
+	}
+	drop(p, "gpt.json.gz", packed)
+	p.Wait(`document.body.dataset.state === "ready" && document.querySelector("[data-do='save-plan']")`)
+	Eval[bool](p, `document.querySelector(".run").open = true`)
+	name, content := saved(p, "plan.json")
+	plan, err := play.ReadPlan(content)
+	if err != nil {
+		t.Fatalf("%s: %v", content, err)
+	}
+	if err := trace.Validate(plan.Segments); name != "plan.json" || err != nil || len(plan.Segments) == 0 || plan.Predicted.Peak > plan.Budget {
+		t.Errorf("%q, %v: %s; want a plan of the step within its budget", name, err, content)
+	}
+	if got := play.NewPlayer(trace).Play(plan.Segments).Peak; int64(got) != plan.Predicted.Peak {
+		t.Errorf("the plan says a peak of %d; played it is %d", plan.Predicted.Peak, got)
+	}
+	if !strings.Contains(string(content), `"memtide"`) {
+		t.Errorf("the link to what was shown is not in it: %s", content)
+	}
+	p.Quiet()
+}

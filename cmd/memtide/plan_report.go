@@ -34,7 +34,7 @@ func (r *planReport) text() string {
 		}
 		fmt.Fprintf(w, "\nReserved\n  expandable segments\t%s\n  the allocator's default\t%s\n  beside them, assumed for CUDA and collectives\t%s\n",
 			format.Bytes(a.Expandable), format.Bytes(a.Reserved), format.Bytes(r.Ask.Context))
-	}) + r.ranks() + r.changes() + r.ways() + r.policies()
+	}) + r.ranks() + r.changes() + r.ways() + r.policies() + r.nearest()
 }
 
 // ranks is a table of a pipeline's ranks; empty without one.
@@ -138,6 +138,20 @@ func (r *planReport) policies() string {
 	})
 }
 
+// nearest is the published run that is nearest, and how well it is met.
+func (r *planReport) nearest() string {
+	n := r.Nearest
+	text := fmt.Sprintf("\nThe nearest published run, %s, %s\n  published %s reserved", n.Model, n.Where, format.Bytes(n.Bytes))
+	if n.Rate > 0 {
+		text += fmt.Sprintf(", %.0f tokens/s on each card", n.Rate)
+	}
+	text += fmt.Sprintf("\n  played    %s to %s, %+.1f %%\n  %s\n", format.Bytes(n.Answer.Low), format.Bytes(n.Answer.High), n.Percent, n.URL)
+	if len(n.Differs) > 0 {
+		text += "  differs from the question in " + strings.Join(n.Differs, ", ") + "\n"
+	}
+	return text
+}
+
 // signed is a difference of bytes with its sign.
 func signed(n engine.Bytes) string {
 	if n < 0 {
@@ -190,6 +204,7 @@ type planJSON struct {
 	Changes    []planChange `json:"changes"`
 	Fixes      []planChange `json:"fixes"`
 	Policies   []planPolicy `json:"policies"`
+	Nearest    planNearest  `json:"nearest_published"`
 }
 
 type planRank struct {
@@ -212,6 +227,18 @@ type planChange struct {
 	Verdict  llm.Verdict  `json:"verdict"`
 	Reserved engine.Bytes `json:"reserved_bytes"`
 	StepTime int64        `json:"step_time_ns"`
+}
+
+type planNearest struct {
+	Model   string       `json:"model"`
+	Args    engine.Args  `json:"flags"`
+	Where   string       `json:"where"`
+	URL     string       `json:"url"`
+	Bytes   engine.Bytes `json:"reserved_bytes"`
+	Low     engine.Bytes `json:"low_bytes"`
+	High    engine.Bytes `json:"high_bytes"`
+	Percent float64      `json:"error_percent"`
+	Differs []string     `json:"differs"`
 }
 
 type planPolicy struct {
@@ -243,6 +270,8 @@ func (r *planReport) json() planJSON {
 		p := r.Policies[i]
 		out.Policies = append(out.Policies, planPolicy{c, p.Words, p.Answer.Allocated, p.Args})
 	}
+	n := r.Nearest
+	out.Nearest = planNearest{n.Model, n.Published.Args, n.Where, n.URL, n.Bytes, n.Answer.Low, n.Answer.High, n.Percent, n.Differs}
 	return out
 }
 
@@ -276,6 +305,9 @@ const planHelp = `plan
                   names, gpus, verdict, reserved_bytes and step_time_ns
   policies        of frameworks, each played: as changes, with frameworks (their own
                   words), allocated_bytes and the flags that ask for it
+  nearest_published  run of others: model and flags , where it was published and its
+                  url , reserved_bytes as published, low_bytes and high_bytes as
+                  played, error_percent of their middle, and what differs
 
 score
   kinds           the summary: kind , n rows, median_percent, p90_percent and

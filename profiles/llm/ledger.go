@@ -1,6 +1,10 @@
 package llm
 
-import "memtide/engine"
+import (
+	"sync"
+
+	"memtide/engine"
+)
 
 // Class says what a storage is for.
 type Class uint8
@@ -81,6 +85,15 @@ type ledger struct {
 	poolPeaks   [numPools]engine.Bytes
 	phasePeaks  [numPhases]engine.Bytes
 	phaseParts  [numPhases][numClasses]engine.Bytes // at the peak of each
+}
+
+// ledgers are those whose plays have ended: what they record takes most of a play's memory.
+var ledgers = sync.Pool{New: func() any { return &ledger{} }}
+
+// reuse gives an ended ledger to the next play.
+func (l *ledger) reuse() {
+	*l = ledger{storages: l.storages[:0], events: l.events[:0]}
+	ledgers.Put(l)
 }
 
 // take is a new storage; 0 of nothing.

@@ -62,11 +62,20 @@ func (a Ask) answer(limit engine.Bytes) (*Answer, error) {
 	if need := orOne(a.Setup.Shard) * orOne(a.Setup.Tensor) * orOne(a.Setup.Stages); a.GPUs < need {
 		return nil, fmt.Errorf("states over %d ranks, products over %d and a pipeline of %d need %d cards; there are %d", orOne(a.Setup.Shard), orOne(a.Setup.Tensor), orOne(a.Setup.Stages), need, a.GPUs)
 	}
+	if err := a.Card.check(&a.Setup); err != nil {
+		return nil, err
+	}
 	r, ranks, t, err := a.play(limit)
 	if err != nil {
 		return nil, err
 	}
-	out := &Answer{Result: r, Ranks: ranks, Low: min(r.Reserved, r.Expandable), High: max(r.Reserved, r.Expandable), States: States(a.Setup),
+	if ranks != nil {
+		for i := range ranks.List {
+			r.states = max(r.states, ranks.List[i].states)
+		}
+	}
+	r.program = nil
+	out := &Answer{Result: r, Ranks: ranks, Low: min(r.Reserved, r.Expandable), High: max(r.Reserved, r.Expandable), States: r.states,
 		Capacity: a.Card.Memory - a.Context, Time: t, Verdict: Uncertain}
 	if a.Setup.Model.MoE != nil {
 		out.Low = engine.Bytes(engine.Int64(float64(out.Low) * (1 - moeAbove)))
@@ -98,28 +107,7 @@ func (a Ask) play(limit engine.Bytes) (*Result, *Ranks, time.Duration, error) {
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	t, err := StepTime(a.Setup, a.Card)
-	return r, nil, t, err
-}
-
-// States are the bytes of weights, masters, gradients and moments on the rank that has
-// most of them, of a setup that Run accepts.
-func States(s Setup) (n engine.Bytes) {
-	s, err := s.normal()
-	if err != nil {
-		return 0
-	}
-	if s.Schedule != "" {
-		_, shares, err := s.playOrder(nil)
-		if err != nil {
-			return 0
-		}
-		for _, of := range shares {
-			n = max(n, newProgram(&s, of).states())
-		}
-		return n
-	}
-	return newProgram(&s, s.end(true, true)).states()
+	return r, nil, r.program.stepTime(a.Card), nil
 }
 
 // states are the bytes of the program's states.

@@ -107,4 +107,10 @@ func spread(times int64) knob {
 	}}
 }
 
+// whole is the number of a value that was checked.
+func whole(v string) int64 {
+	n, _ := strconv.ParseInt(v, 10, 64)
+	return n
+}
+
 func number(n int64) string { return strconv.FormatInt(n, 10) }

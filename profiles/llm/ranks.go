@@ -58,7 +58,7 @@ func (s *Setup) ranks(c *Card, limit engine.Bytes) (*Ranks, error) {
 			played[key] = runStage(at, of, limit)
 		}
 		own := *played[key]
-		own.Stage = int64(r)
+		own.Stage, own.program = int64(r), nil
 		out.List = append(out.List, Rank{Result: &own, Layers: of.layers, First: of.first, Last: of.last, InFlight: at.InFlight, Busy: out.Trace.Busy[r]})
 		if own.Allocated > out.List[out.Full].Allocated {
 			out.Full = r

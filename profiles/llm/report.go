@@ -19,7 +19,8 @@ type Plan struct {
 	Batch   int64 // sequences of a micro batch
 	Fewest  int64 // cards
 
-	Policies []Change // see Ask.Policies
+	Policies []Change  // see Ask.Policies
+	Nearest  *Compared // the published run that is nearest
 
 	Done int
 }
@@ -53,7 +54,12 @@ func (a Ask) Plan(poll *engine.Poll, tell func(*Plan)) (*Plan, error) {
 			}
 			return err
 		},
-		func() (err error) { p.Policies, err = a.Policies(poll); return err },
+		func() (err error) {
+			if p.Nearest, err = a.Nearest(); err == nil {
+				p.Policies, err = a.Policies(poll)
+			}
+			return err
+		},
 	}
 	for _, stage := range stages {
 		if err := stage(); err != nil {

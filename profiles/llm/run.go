@@ -18,7 +18,9 @@ type Result struct {
 	Parts     []Part       // what lives then, without empty classes
 	Phases    [numPhases]engine.Bytes
 
-	replayed   bool // Reserved and Expandable are the allocator's
+	replayed   bool         // Reserved and Expandable are the allocator's
+	states     engine.Bytes // weights, masters, gradients and moments
+	program    *program     // that was played, with nothing of the play; nil once it is answered
 	phaseParts [numPhases][numClasses]engine.Bytes
 
 	Reserved   engine.Bytes // by the caching allocator, a pool for each stream
@@ -88,8 +90,13 @@ func runUpTo(s Setup, limit engine.Bytes) (*Result, error) {
 func runStage(s *Setup, of share, limit engine.Bytes) *Result {
 	s.tally.add(func(t *tally) { t.plays++ })
 	p := newProgram(s, of)
+	p.ledger = ledgers.Get().(*ledger)
+	defer func() {
+		p.ledger.reuse()
+		p.ledger = nil
+	}()
 	p.play(steps)
-	r := &Result{Allocated: p.peak, Phase: p.peakPhase, Phases: p.phasePeaks, phaseParts: p.phaseParts, Loaded: p.phasePeaks[Load], Parts: parts(p.peakClasses)}
+	r := &Result{Allocated: p.peak, Phase: p.peakPhase, Phases: p.phasePeaks, phaseParts: p.phaseParts, Loaded: p.phasePeaks[Load], Parts: parts(p.peakClasses), states: p.states(), program: p}
 	for _, n := range p.poolPeaks {
 		r.Pools += n
 	}

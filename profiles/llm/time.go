@@ -107,8 +107,8 @@ func StepTime(s Setup, c *Card) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	if s.Float8 && c.Peak8 == 0 {
-		return 0, fmt.Errorf("%s has no products in 8 bits", c.Name)
+	if err := c.check(&s); err != nil {
+		return 0, err
 	}
 	if s.Schedule != "" {
 		ranks, _, err := s.playOrder(c)
@@ -117,10 +117,22 @@ func StepTime(s Setup, c *Card) (time.Duration, error) {
 		}
 		return ranks.Time, nil
 	}
-	p := newProgram(&s, s.end(true, true))
+	return newProgram(&s, s.end(true, true)).stepTime(c), nil
+}
+
+// check refuses a setup that a card cannot run.
+func (c *Card) check(s *Setup) error {
+	if s.Float8 && c.Peak8 == 0 {
+		return fmt.Errorf("%s has no products in 8 bits", c.Name)
+	}
+	return nil
+}
+
+// stepTime is how long a step takes without a pipeline.
+func (p *program) stepTime(c *Card) time.Duration {
 	forward, back, _ := p.passSeconds(c)
-	micro := float64(s.Accumulate * s.InFlight)
-	return seconds((forward+back)*micro + p.stepSeconds(c)), nil
+	micro := float64(p.s.Accumulate * p.s.InFlight)
+	return seconds((forward+back)*micro + p.stepSeconds(c))
 }
 
 // passSeconds are those of the forward and the backward of a micro batch; late is the part

@@ -59,7 +59,8 @@ type Stepped struct {
 	Changes []StepChange `json:"changes,omitempty"` // single ones, best first
 	Fixes   []StepChange `json:"fixes,omitempty"`   // that make it fit
 
-	Policies []StepChange `json:"policies,omitempty"` // of frameworks
+	Policies []StepChange  `json:"policies,omitempty"` // of frameworks
+	Nearest  *StepMeasured `json:"nearest,omitempty"`  // the published run that is nearest
 
 	Longest int64 `json:"longest,omitempty"` // tokens of a sequence that fit; 0: none
 	Batch   int64 `json:"batch,omitempty"`   // sequences at once
@@ -131,7 +132,21 @@ const (
 	Replayed  Origin = "replayed"
 	Estimated Origin = "estimated"
 	Assumed   Origin = "assumed"
+	Measured  Origin = "measured"
 )
+
+// StepMeasured is a run that somebody published, played.
+type StepMeasured struct {
+	Model   string       `json:"model"`
+	Args    engine.Args  `json:"args"`
+	Where   string       `json:"where"`
+	URL     string       `json:"url"`
+	Bytes   engine.Bytes `json:"bytes"` // reserved, as published
+	Low     engine.Bytes `json:"low"`   // as played
+	High    engine.Bytes `json:"high"`
+	Percent float64      `json:"percent"`           // the middle of these against the figure
+	Differs []string     `json:"differs,omitempty"` // options, and "model"
+}
 
 // StepChange is the same step with something changed.
 type StepChange struct {

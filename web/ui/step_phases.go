@@ -107,7 +107,38 @@ func (c *Step) OriginLine() string {
 	for _, p := range r.Phases[r.Phase].Parts {
 		sums[p.Origin] += p.Bytes
 	}
-	return fmt.Sprintf(wordsOriginLine, format.Bytes(sums[proto.Exact]), format.Bytes(sums[proto.CodeRead]))
+	line := fmt.Sprintf(wordsOriginLine, format.Bytes(sums[proto.Exact]), format.Bytes(sums[proto.CodeRead]))
+	if n := r.Nearest; n != nil {
+		line += fmt.Sprintf(wordsNearestLine, signedPercent(n.Percent))
+	}
+	return line
+}
+
+// signedPercent is an error with its sign.
+func signedPercent(p float64) string {
+	return strings.Replace(fmt.Sprintf("%+.1f %%", p), "-", "−", 1)
+}
+
+// nearestWords say what was run, and in what the step here differs from that.
+func nearestWords(n *proto.StepMeasured) string {
+	out := []string{ask.Title(n.Model)}
+	for i := range ask.Options {
+		if name := ask.Options[i].Name; n.Args[name] != "" {
+			out = append(out, strings.ToLower(ask.Options[i].Title)+" "+ask.Words(name, n.Args[name]))
+		}
+	}
+	text := strings.Join(out, ", ")
+	var differs []string
+	for _, name := range n.Differs {
+		if o := ask.Option(name); o != nil {
+			name = o.Title
+		}
+		differs = append(differs, name)
+	}
+	if len(differs) == 0 {
+		return text + "; as here"
+	}
+	return text + "; here differs: " + strings.Join(differs, ", ")
 }
 
 // Origins is a table of every part at the peak, and of what stands beside it, with where
@@ -133,6 +164,10 @@ func (c *Step) Origins() vugu.HTML {
 	row("parameters", format.Count(int(r.Params)), proto.Exact, "counted by the shapes of the weights")
 	row("time of the step", format.Duration(r.Time), proto.Estimated, wordsTimeWhy)
 	row("the program", ask.WordsIn(c.S.Choice.StepArgs, "program", ask.Value(c.S.Choice.StepArgs, "program")), proto.CodeRead, r.Program)
+	if n := r.Nearest; n != nil {
+		row(wordsNearest, format.Bytes(n.Bytes), proto.Measured, nearestWords(n))
+		fmt.Fprintf(&b, `<tr><th scope="row">%s</th><td>%s</td><td>%s</td><td><a href="%s" rel="noreferrer">%s</a></td></tr>`, wordsNearestPlayed, ranged(n.Low, n.High), signedPercent(n.Percent), html.EscapeString(n.URL), html.EscapeString(n.Where))
+	}
 	b.WriteString("</tbody></table>")
 	return vugu.HTML(b.String())
 }

@@ -276,7 +276,7 @@ func TestStepRefused(t *testing.T) {
 		}
 		return out
 	}
-	if got, want := shown(), []string{"answer", "results", "asks", "halves", "fold policies", "fold details", "fold about"}; !slices.Equal(got, want) {
+	if got, want := shown(), []string{"answer", "results", "asks", "halves", "fold about policies", "fold details", "fold about"}; !slices.Equal(got, want) {
 		t.Errorf("an answer shows %q; want %q", got, want)
 	}
 	for _, e := range s.Update(state.SetStep{Name: "tp", Value: "7"}) {
@@ -342,4 +342,20 @@ func TestStepPolicies(t *testing.T) {
 		t.Errorf("taken over: %v; want full checkpointing of the same step", got)
 	}
 	wellFormed(t, pageOf(t, s))
+}
+
+// The published run that is nearest stands among the origins, with its source and how well
+// it is met, and what differs from it.
+func TestStepNearest(t *testing.T) {
+	p := told(t, proto.Stepped{Allocated: 1, Nearest: &proto.StepMeasured{Model: "llama3-8b", Args: engine.Args{"gpus": "8", "ckpt": "sac_op"}, Where: "titan#822", URL: "https://example.org/822",
+		Bytes: 50 * engine.GiB, Low: 49 * engine.GiB, High: 52 * engine.GiB, Percent: -1.25, Differs: []string{"model", "seq"}}})
+	got := string(p.Origins())
+	for _, want := range []string{"50 GiB", "measured", "Llama 3 8B", "selective checkpointing", "here differs: model, tokens", "49 to 52 GiB", "−1.2 %", `href="https://example.org/822"`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the origins do not contain %q:\n%s", want, got)
+		}
+	}
+	if line := p.OriginLine(); !strings.Contains(line, "met to −1.2 %") {
+		t.Errorf("the line of the fold is %q; want how well the run is met", line)
+	}
 }

@@ -171,7 +171,7 @@ func turns(list []StepRow) (out []*vugu.VGNode) {
 
 // policiesView are the policies of frameworks, folded.
 func (c *Step) policiesView() *vugu.VGNode {
-	n := element("details", attr("class", "fold policies"), fold(wordsPolicies, wordsPoliciesHint), element("p", attr("class", "note"), wordsTurned),
+	n := element("details", attr("class", "fold about policies"), fold(wordsPolicies, wordsPoliciesHint), element("p", attr("class", "note"), wordsTurned),
 		element("div", attr("data-testid", "step-policies"), turns(c.Policies())))
 	return hidden(n, c.S.Step.Failed != "" || len(c.Policies()) == 0)
 }

@@ -29,18 +29,21 @@ const (
 	wordsSpare      = "%s left"   // bytes
 	wordsExplore    = "What to keep, compute again or move"
 
-	wordsNone         = "none fits"
-	wordsNoneSure     = "none for sure"
-	wordsWould        = "What would make it fit"
-	wordsChanges      = "What changes it"
-	wordsTurned       = "Reserved with CUDA, against what a card has, and the time of the step. Click to take it."
-	wordsNoChange     = "Nothing of what was tried makes a difference."
-	wordsNoFix        = "No combination of up to four changes was found that makes it fit."
-	wordsPolicies     = "Policies of frameworks"
-	wordsPoliciesHint = "what their switches keep, compute again or move, each played"
-	wordsByPhase      = "What fills the card, phase by phase"
-	wordsPhaseNote    = "The most that is allocated in each phase."
-	wordsForProgram   = "for the program: %s" // memory of a card without CUDA's
+	wordsNone          = "none fits"
+	wordsNoneSure      = "none for sure"
+	wordsWould         = "What would make it fit"
+	wordsChanges       = "What changes it"
+	wordsTurned        = "Reserved with CUDA, against what a card has, and the time of the step. Click to take it."
+	wordsNoChange      = "Nothing of what was tried makes a difference."
+	wordsNoFix         = "No combination of up to four changes was found that makes it fit."
+	wordsPolicies      = "Policies of frameworks"
+	wordsPoliciesHint  = "what their switches keep, compute again or move, each played"
+	wordsNearest       = "nearest published run, reserved"
+	wordsNearestPlayed = "the same run, played here"
+	wordsNearestLine   = "; the nearest published run is met to %s"
+	wordsByPhase       = "What fills the card, phase by phase"
+	wordsPhaseNote     = "The most that is allocated in each phase."
+	wordsForProgram    = "for the program: %s" // memory of a card without CUDA's
 
 	wordsRanks     = "Every rank at its peak"
 	wordsRanksWait = "On average a rank waits %s of the passes' time. Above the line forwards, below it backwards. A click on a rank shows its pictures."

@@ -87,6 +87,9 @@ func fill(out *proto.Stepped, p *llm.Plan) {
 	ranks(out, a.Ranks)
 	out.Changes, out.Fixes = changes(p.Changes), changes(p.Fixes)
 	out.Policies = changes(p.Policies)
+	if n := p.Nearest; n != nil {
+		out.Nearest = &proto.StepMeasured{Model: n.Model, Args: n.Published.Args, Where: n.Where, URL: n.URL, Bytes: n.Bytes, Low: n.Answer.Low, High: n.Answer.High, Percent: n.Percent, Differs: n.Differs}
+	}
 	out.Longest, out.Batch, out.Fewest = p.Longest, p.Batch, p.Fewest
 	out.Done, out.Total = p.Done, llm.PlanStages
 }

@@ -100,39 +100,35 @@ func (a *files) read(files safejs.Value) {
 
 // second compares the recording that is open with a file.
 func (a *files) second(file safejs.Value) {
-	if !exists(file) {
-		return
+	if exists(file) {
+		a.content(file, func(p state.PickFile) { a.Post(state.PickSecond{Name: p.Name, Bytes: p.Bytes, Handle: p.Handle}) })
 	}
-	name := text(file, "name")
-	if number(file, "size") > largeFile {
-		a.Post(state.PickSecond{Name: name, Handle: file})
-		return
-	}
-	then(call(file, "arrayBuffer"), func(buffer safejs.Value) {
-		a.Post(state.PickSecond{Name: name, Bytes: bytesOf(buffer)})
-	}, func(reason safejs.Value) {
-		a.Post(state.BadLink{Text: ui.Unreadable(name, text(reason, "message"))})
-	})
 }
 
 // readTwo compares the first two of so many files.
 func (a *files) readTwo(first, second safejs.Value, files int) {
-	failed := func(file safejs.Value) func(safejs.Value) {
-		return func(reason safejs.Value) {
-			a.Post(state.BadLink{Text: ui.Unreadable(text(file, "name"), text(reason, "message"))})
-		}
-	}
-	then(call(first, "arrayBuffer"), func(one safejs.Value) {
-		then(call(second, "arrayBuffer"), func(two safejs.Value) {
-			a.Post(state.PickFiles{
-				A: state.PickFile{Name: text(first, "name"), Bytes: bytesOf(one)},
-				B: state.PickFile{Name: text(second, "name"), Bytes: bytesOf(two)},
-			})
+	a.content(first, func(one state.PickFile) {
+		a.content(second, func(two state.PickFile) {
+			a.Post(state.PickFiles{A: one, B: two})
 			if files > 2 {
-				a.Post(state.BadLink{Text: ui.TwoOf(text(first, "name"), text(second, "name"), files)})
+				a.Post(state.BadLink{Text: ui.TwoOf(one.Name, two.Name, files)})
 			}
-		}, failed(second))
-	}, failed(first))
+		})
+	})
+}
+
+// content gives a file to done: what is in it or, of a large one, the file itself.
+func (a *files) content(file safejs.Value, done func(state.PickFile)) {
+	name := text(file, "name")
+	if number(file, "size") > largeFile {
+		done(state.PickFile{Name: name, Handle: file})
+		return
+	}
+	then(call(file, "arrayBuffer"), func(buffer safejs.Value) {
+		done(state.PickFile{Name: name, Bytes: bytesOf(buffer)})
+	}, func(reason safejs.Value) {
+		a.Post(state.BadLink{Text: ui.Unreadable(name, text(reason, "message"))})
+	})
 }
 
 // open opens a file: what the page has saved restores what it showed,

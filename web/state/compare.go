@@ -23,6 +23,7 @@ type Compare struct {
 type waiting struct {
 	choice  Choice // of a file: its source only, the rest is A's
 	content []byte // of a file; nil: choice says it all
+	handle  any    // as PickFile.Handle; content is empty then
 }
 
 // ToggleCompare opens a comparison of the present choice, as A, with a copy
@@ -90,7 +91,10 @@ type PickFiles struct{ A, B PickFile }
 
 func (m PickFiles) apply(s *State) []Effect {
 	out := append(s.closeOther(), m.A.apply(s)...)
-	s.next = &waiting{Choice{Source: Source{File: m.B.Name}}, m.B.Bytes}
+	s.next = &waiting{choice: Choice{Source: Source{File: m.B.Name}}, content: m.B.Bytes, handle: m.B.Handle}
+	if m.B.Handle != nil {
+		s.next.content = []byte{}
+	}
 	return out
 }
 
@@ -176,7 +180,7 @@ func (s *State) openNext() []Effect {
 		s.Compare = &Compare{}
 	}
 	s.Compare.OnA = true
-	return s.setOther(c, n.content)
+	return s.Compare.Other.byHandle(s.setOther(c, n.content), n.handle)
 }
 
 // navigateBoth follows a link: A becomes a, and B becomes b, or there is none

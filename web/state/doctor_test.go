@@ -214,4 +214,10 @@ func TestTwoRecordings(t *testing.T) {
 	if x := p.Doctor().Second; x == nil || x.Name != "two.pickle" || string(x.file.Bytes) != "two" {
 		t.Errorf("it is compared with %+v; want two.pickle", x)
 	}
+	p.play(PickFiles{A: PickFile{Name: "one.pickle", Handle: 1}, B: PickFile{Name: "two.pickle", Handle: 2}})
+	open := last[Open](t, p)
+	p.play(Opened{ID: open.ID, Reply: &proto.Opened{Memory: m}})
+	if x := p.Doctor().Second; open.Request.Handle != 1 || x == nil || x.file.Handle != 2 {
+		t.Errorf("opened is %+v, compared %+v; want the large files themselves", open.Request, x)
+	}
 }

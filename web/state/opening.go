@@ -83,9 +83,18 @@ type PickFile struct {
 func (m PickFile) apply(s *State) []Effect {
 	out := s.open(s.Choice.Moved(Source{File: m.Name}), m.Bytes, Push)
 	s.Opening.Title = m.Title
-	if e, ok := out[len(out)-1].(Open); ok && m.Handle != nil {
-		e.Request.Bytes, e.Request.Handle = nil, m.Handle
-		s.Opening.file = e.Request
+	return s.Side.byHandle(out, m.Handle)
+}
+
+// byHandle has a worker read the file that the last of some effects opens; nil: it is
+// there.
+func (o *Side) byHandle(out []Effect, handle any) []Effect {
+	if handle == nil {
+		return out
+	}
+	if e, ok := out[len(out)-1].(Open); ok {
+		e.Request.Bytes, e.Request.Handle = nil, handle
+		o.Opening.file = e.Request
 		out[len(out)-1] = e
 	}
 	return out
@@ -149,7 +158,7 @@ func (m Opened) apply(s *State) []Effect {
 		next := s.next
 		out := append(s.closeOther(), s.openedMemory(o, m.Reply)...)
 		if next != nil && next.content != nil { // of two files
-			out = append(out, PickSecond{Name: next.choice.Source.File, Bytes: next.content}.apply(s)...)
+			out = append(out, PickSecond{Name: next.choice.Source.File, Bytes: next.content, Handle: next.handle}.apply(s)...)
 		}
 		return out
 	case !memory && (m.Profile.Chain != nil || m.Profile.Graph != nil):
@@ -277,7 +286,7 @@ func (m OpenFailed) apply(s *State) []Effect {
 	var out []Effect
 	switch {
 	case next != nil && next.content != nil: // the second of two files may be a good one
-		out = PickFile{Name: next.choice.Source.File, Bytes: next.content}.apply(s)
+		out = PickFile{Name: next.choice.Source.File, Bytes: next.content, Handle: next.handle}.apply(s)
 	case s.Network == nil && s.Memory == nil && s.Step == nil && !s.View.Frame.Embed: // a link that cannot be followed: the default instead
 		c, about := s.Choice, "The example is shown."
 		if c.Budget != choice.DefaultBudget {

@@ -24,6 +24,9 @@ func (s *ktStep) describe(p *profiles.Profile, list []stage, source string, fres
 		}
 	}
 	note("Stages are made of %s.", source)
+	if p.Batch > 0 {
+		note("The batch, %d, is inferred: the first dimension of the first operator's input.", p.Batch)
+	}
 	if s.notLayers != "" {
 		note("Named ranges such as %q are phases of the step or do not follow each other like layers: they are no stages.", profiles.Clip(s.notLayers))
 	}

@@ -3,6 +3,7 @@
 package onnx
 
 import (
+	"fmt"
 	"slices"
 
 	"memtide/engine"
@@ -138,6 +139,9 @@ func (g *onnxGraph) notes() []string {
 	}
 	notes := []string{times, sizes,
 		"Gradients of weights are as large as the weights; the state of the optimizer is not in the file.",
+	}
+	if g.batch > 0 {
+		notes = append(notes, fmt.Sprintf("The batch, %d, is inferred: the first dimension of the first input.", g.batch))
 	}
 	convs := false
 	for i := range g.ops {

@@ -65,7 +65,7 @@ func solveGraphPofo(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*
 	}
 	j := &joint{p: p, args: args, poll: poll}
 	j.lower, _ = bound.Of(p, engine.MayRecompute|engine.MayOffload)
-	m, err := newModel(p.Graph)
+	m, err := newModelOfWays(p.Graph)
 	if err == nil {
 		j.best = m.keepAll(p.Budget, withinAll)
 		if p.Linked() == nil {

@@ -196,9 +196,6 @@ func TestJointIsNeverWorse(t *testing.T) {
 func TestSerial(t *testing.T) {
 	for seed := range uint64(300) {
 		p := jointProblem(seed)
-		if p.Graph.Ops[0].Alt != nil {
-			continue
-		}
 		m, err := newModelOfWays(p.Graph)
 		if err != nil {
 			t.Fatal(err)

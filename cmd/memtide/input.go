@@ -211,6 +211,9 @@ func (in *input) open() error {
 		in.profile, in.link.Preset = in.link.Profile, ""
 		return in.chooseKind()
 	}
+	if v, ok := (choice.Source{Preset: in.link.Preset}).OfKind(in.link.Kind == "graph"); ok && in.link.Kind != "" {
+		in.link.Preset, in.link.Kind = v.Preset, ""
+	}
 	known, batch, err := preset.Parse(in.link.Preset)
 	if err != nil {
 		return bad("%v", err)

@@ -3,6 +3,7 @@ package all_test
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 
 	"memtide/engine"
@@ -55,6 +56,9 @@ func TestFast(t *testing.T) {
 
 // takesAlgo says whether a strategy chooses between algorithms.
 func takesAlgo(s *engine.Strategy) bool {
+	if slices.Contains([]string{"graphexact", "graphsearch", "graphpofo"}, s.Name) {
+		return true
+	}
 	for _, p := range s.Params {
 		if p.Name == "algo" {
 			return true

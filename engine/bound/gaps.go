@@ -235,13 +235,13 @@ func (c *cover) collect(poll *engine.Poll) bool {
 // value adds a value to what has to be there at the first runs that it is in the way of.
 func (c *cover) value(v int32, touches []int32) {
 	g, m := c.p.Graph, c.maker[v]
-	stays := g.Values[v].Kind == engine.KindWeight
 	chain := c.chain(v)
 	gaps := make([]int32, len(chain)+1)
 	for k := range gaps {
 		gaps[k] = -1
 	}
 	fixed := m < 0 || g.Ops[m].Once || g.Ops[m].Pass == engine.Backward
+	stays := fixed && g.Values[v].Kind == engine.KindWeight // and is there at the end
 	for _, x := range c.ops {
 		if touches[x] == v+1 || m >= 0 && !c.before(m, x) || g.Values[v].Size == 0 {
 			continue
@@ -254,7 +254,7 @@ func (c *cover) value(v int32, touches []int32) {
 			continue // it may be absent for nothing
 		}
 		c.need[x] += g.Values[v].Size
-		if fixed || stays {
+		if fixed {
 			continue
 		}
 		if gaps[k] < 0 {

@@ -16,7 +16,8 @@ var blocks = &engine.Strategy{
 	Doc: `Cuts the graph into a chain of blocks, finds many ways to carry out each, and chooses among them for all blocks at once.
 
 A cut is a value through which everything passes, such as the stream between the
-layers of a transformer. For each block all sets of what it may save for its backward
+layers of a transformer. Long parts without one, as in U-Nets and dense networks, are halved again and
+again where the fewest bytes pass; all of these are the cut then. For each block all sets of what it may save for its backward
 part are tried, with what each needs and takes; equal blocks are analysed once. The recursion of
 rotor over the chain, with several ways for each block, then gives the best plans: a
 block is carried out, or blocks are passed over and computed again later. Sizes are
@@ -58,7 +59,7 @@ type chainOf struct {
 	info   []*analysis
 	class  []int32
 	parts  [][]int32      // of every first and last block the number of that part; equal parts have equal ones
-	act    []engine.Bytes // of every cut, from 0; those at the ends have no size
+	cuts   [][]crossing   // of every block: the cut after it
 	grad   []engine.Bytes // of what comes back to every cut
 	limit  engine.Bytes
 	fronts [][]point // by number of part; nil if it is not known
@@ -70,7 +71,8 @@ type chainOf struct {
 const (
 	maxParts  = 6000
 	maxBlocks = 512
-	maxSplits = 48 // that are tried for a part, of more evenly
+	mostWork  = 3_000_000 // parts, splits and points where several values pass at cuts: few parts are equal then
+	maxSplits = 48        // that are tried for a part, of more evenly
 )
 
 func blockPlans(l *plans, _ engine.Parsed, poll *engine.Poll) {
@@ -117,7 +119,7 @@ func blockPlans(l *plans, _ engine.Parsed, poll *engine.Poll) {
 // stop; equal ones are analysed once.
 func (c *chainOf) analyse(m *model, classes int32) {
 	n := len(c.blocks)
-	c.info, c.act, c.grad = nil, make([]engine.Bytes, n+1), make([]engine.Bytes, n+1)
+	c.info, c.grad = nil, make([]engine.Bytes, n+1)
 	first := make([]*analysis, classes)
 	for k := range c.blocks {
 		if c.poll.Err() != nil {
@@ -131,13 +133,29 @@ func (c *chainOf) analyse(m *model, classes int32) {
 		same := *first[of]
 		same.local = loc
 		c.info = append(c.info, &same)
-		if b.out != none {
-			c.act[k+1] = m.size[b.out]
-		}
 		for _, v := range b.gradIn {
 			c.grad[k+1] += m.size[v]
 		}
 	}
+}
+
+// crossing is a value of a cut: the block that makes it, and its size.
+type crossing struct {
+	made int
+	size engine.Bytes
+}
+
+// cut is what blocks from s on make of the cut after block k; the rest is there before s.
+func (c *chainOf) cut(s, k int) (sum engine.Bytes) {
+	if k < s {
+		return 0
+	}
+	for _, x := range c.cuts[k] {
+		if x.made >= s {
+			sum += x.size
+		}
+	}
+	return sum
 }
 
 // classify finds which blocks and which parts are equal; fronts has room for the
@@ -146,9 +164,21 @@ func (c *chainOf) analyse(m *model, classes int32) {
 func (c *chainOf) classify(m *model) (classes int32) {
 	n := len(c.blocks)
 	known := map[string]int32{}
-	c.class, c.parts = make([]int32, n), make([][]int32, n)
+	c.class, c.parts, c.cuts = make([]int32, n), make([][]int32, n), make([][]crossing, n)
+	made := make([]int, len(m.size))
 	for k := range c.blocks {
 		_, key := m.newLocal(&c.blocks[k])
+		c.cuts[k] = nil
+		for _, i := range c.blocks[k].forward {
+			for _, v := range m.kinds[i].writes {
+				made[v] = k
+			}
+		}
+		for _, v := range c.blocks[k].out {
+			x := crossing{made[v], m.size[v]}
+			c.cuts[k] = append(c.cuts[k], x)
+			key += fmt.Sprint(" ", k-x.made, x.size)
+		}
 		class, ok := known[key]
 		if !ok {
 			class = int32(len(known))
@@ -220,16 +250,12 @@ func (c *chainOf) front(s, t int) []point {
 	step := max((t-s)/maxSplits, 1)
 	for split := 1; s+split <= t && c.info[s+split-1].again; split++ {
 		j := s + split - 1 // the block that is passed over last
-		before := c.act[j]
-		if j == s {
-			before = 0
-		}
-		passed = max(passed, c.grad[t+1]+before+c.info[j].lean)
+		passed = max(passed, c.grad[t+1]+c.cut(s, j-1)+c.info[j].lean)
 		time += c.info[j].timeF
 		if split%step != 0 && split > maxSplits/4 {
 			continue
 		}
-		list = c.both(list[:0], c.front(s+split, t), c.front(s, j), c.act[j+1], point{memory: passed, time: time, option: none, split: int32(split)})
+		list = c.both(list[:0], c.front(s+split, t), c.front(s, j), c.cut(s, j), point{memory: passed, time: time, option: none, split: int32(split)})
 		front = c.merge(front, list)
 	}
 	front = c.thinned(front)
@@ -301,8 +327,11 @@ func (c *chainOf) both(list []point, a, b []point, cut engine.Bytes, p point) []
 // thinned are not too many points of a front, evenly chosen, the ends among them.
 func (c *chainOf) thinned(front []point) []point {
 	most := maxPoints
-	if len(c.blocks) > longChain {
+	switch {
+	case len(c.blocks) > longChain:
 		most = fewPoints
+	case slices.ContainsFunc(c.cuts, func(cut []crossing) bool { return len(cut) > 1 }):
+		most = min(most, max(mostWork/(len(c.fronts)*min(len(c.blocks), maxSplits)), 100))
 	}
 	if len(front) <= most {
 		return slices.Clip(front)

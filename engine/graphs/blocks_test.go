@@ -102,3 +102,66 @@ func TestBlocksOnTransformers(t *testing.T) {
 		}
 	}
 }
+
+// TestBlocksWithoutCuts: where several values pass everywhere, in U-Nets and dense networks, parts are cut all the
+// same, with all that passes; plans are played within what is claimed for them, and use a part of the memory at little time.
+func TestBlocksWithoutCuts(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		g     *engine.Graph
+		parts int
+		extra map[engine.Bytes]int64 // in ten thousands, by the budget in percent
+	}{
+		{"U-Net", enginetest.UNet(3, 4), 6, map[engine.Bytes]int64{30: 2400, 50: 1200}},
+		{"dense", enginetest.DenseNet(2, 6), 6, map[engine.Bytes]int64{30: 460, 50: 90}},
+	} {
+		m, err := newModel(tc.g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(m.blocks()); n < tc.parts {
+			t.Errorf("%s: %d blocks, want %d", tc.name, n, tc.parts)
+		}
+		l := &plans{m: m}
+		l.add(m.given(), "")
+		blockPlans(l, engine.Parsed{}, nil)
+		keep := l.list[0]
+		for percent, most := range tc.extra {
+			best := l.fastest(keep.peak * percent / 100)
+			if best == nil {
+				t.Errorf("%s within %d %%: no plan", tc.name, percent)
+				continue
+			}
+			if extra := int64(best.took-keep.took) * 10_000 / int64(keep.took); extra > most {
+				t.Errorf("%s within %d %%: takes %d more in ten thousand, want %d at most", tc.name, percent, extra, most)
+			} else {
+				t.Logf("%s within %d %%: %d more in ten thousand", tc.name, percent, extra)
+			}
+		}
+	}
+}
+
+// TestBlocksClaims: no plan needs more memory than the recursion says, with one value at a cut or several.
+func TestBlocksClaims(t *testing.T) {
+	for i, g := range []*engine.Graph{enginetest.UNet(3, 3), enginetest.DenseNet(2, 4), enginetest.Transformer(3)} {
+		m, err := newModel(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		peak, _, _ := m.cost(m.given())
+		c := &chainOf{blocks: m.blocks(), limit: peak}
+		c.analyse(m, c.classify(m))
+		n := len(c.blocks)
+		outside := g.Fixed + m.kinds[m.source()].bytes
+		for v, stays := range c.blocks[0].through {
+			if stays {
+				outside += m.size[v]
+			}
+		}
+		for k, p := range c.front(0, n-1) {
+			if played, _, ok := m.cost(c.build(0, n-1, int32(k), nil)); !ok || played > p.memory+outside {
+				t.Errorf("graph %d, plan %d: claims %d beside %d, plays %d, can run %v", i, k, p.memory, outside, played, ok)
+			}
+		}
+	}
+}

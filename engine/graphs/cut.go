@@ -12,15 +12,16 @@ import (
 // operations that read what they make.
 type block struct {
 	forward, backward []int32
-	in, out           int32   // the cuts before and after it; none at the ends
+	in, out           []int32 // the cuts before and after it; nil at the ends
 	through           []bool  // of every value: it stays throughout; the same of all blocks
 	gradIn, gradOut   []int32 // what backward operations make for this block and those before it, and for those before it alone
 }
 
-// blocks cuts a graph into a chain of blocks. A cut is a value through which all
-// passes that forward operations before it make for forward ones after it; what is
-// there at the start is not counted, and neither are a few small values that operations
-// everywhere read, such as masks: they stay throughout. Neighbours become one block where a backward
+// blocks cuts a graph into a chain of blocks. A cut is all that forward operations before
+// it make for forward ones after it; what is there at the start is not counted, and neither
+// are a few small values that operations everywhere read, such as masks: they stay throughout.
+// Cuts are where a single value passes, and where parts between these are
+// long, at the fewest bytes about their middles. Neighbours become one block where a backward
 // operation reads what both make, or comes too late for its own.
 func (m *model) blocks() []block {
 	forward := m.forward()
@@ -62,11 +63,7 @@ func (m *model) through(forward []int32, rank []int) []bool {
 	var list []int32
 	for k, i := range forward {
 		for _, v := range m.kinds[i].writes {
-			last := 0
-			for _, u := range m.users[v] {
-				last = max(last, rank[u])
-			}
-			if last-k > len(forward)/throughSpan+1 {
+			if m.lastOf(v, rank)-k > len(forward)/throughSpan+1 {
 				list = append(list, v)
 			}
 		}
@@ -83,32 +80,74 @@ func (m *model) through(forward []int32, rank []int) []bool {
 	return through
 }
 
-// cuts are the values through which all passes, and how many forward operations come
-// before each.
-func (m *model) cuts(forward []int32, rank []int, through []bool) (ends []int, cuts []int32) {
+// Parts with more than mostGroup forward operations, or with more than one in mostGroups of all,
+// are cut where several values pass.
+const (
+	mostGroup  = 24
+	mostGroups = 50
+)
+
+// cuts are the values that pass at each cut, and how many forward operations come before it.
+func (m *model) cuts(forward []int32, rank []int, through []bool) (ends []int, cuts [][]int32) {
 	expires := make([][]int32, len(forward)+1) // by their last forward reader
-	passes, sum := 0, int64(0)                 // how many values pass, and their numbers added up
+	count, bytes := make([]int, len(forward)+1), make([]engine.Bytes, len(forward)+1)
+	passes, sum := 0, engine.Bytes(0)
 	for k, i := range forward {
 		for _, v := range m.kinds[i].writes {
-			last := 0
-			for _, u := range m.users[v] {
-				last = max(last, rank[u])
-			}
-			if last > k+1 && !through[v] {
+			if last := m.lastOf(v, rank); last > k+1 && !through[v] {
 				expires[last] = append(expires[last], v)
 				passes++
-				sum += int64(v)
+				sum += m.size[v]
 			}
 		}
 		for _, v := range expires[k+1] {
 			passes--
-			sum -= int64(v)
+			sum -= m.size[v]
 		}
-		if passes == 1 && k+1 < len(forward) {
-			ends, cuts = append(ends, k+1), append(cuts, int32(sum))
+		count[k+1], bytes[k+1] = passes, sum
+	}
+	least, from := max(mostGroup, len(forward)/mostGroups), 0
+	for end := 1; end <= len(forward); end++ {
+		if end == len(forward) || count[end] == 1 {
+			ends = divide(ends, bytes, from, end, least)
+			if from = end; end < len(forward) {
+				ends = append(ends, end)
+			}
+		}
+	}
+	cuts = make([][]int32, len(ends))
+	for k, i := range forward {
+		for _, v := range m.kinds[i].writes {
+			at, _ := slices.BinarySearch(ends, k+1)
+			for last := m.lastOf(v, rank); at < len(ends) && ends[at] < last && !through[v]; at++ {
+				cuts[at] = append(cuts[at], v)
+			}
 		}
 	}
 	return ends, cuts
+}
+
+// divide appends where a part is cut: at the fewest bytes in its middle half, and both halves
+// again, until they are short enough.
+func divide(ends []int, bytes []engine.Bytes, from, to, short int) []int {
+	if to-from <= short {
+		return ends
+	}
+	at, most := 0, to-(to-from)/4
+	for k := from + (to-from)/4; k <= most; k++ {
+		if at == 0 || bytes[k] < bytes[at] {
+			at = k
+		}
+	}
+	return divide(append(divide(ends, bytes, from, at, short), at), bytes, at, to, short)
+}
+
+// lastOf is the rank of the last forward operation that reads a value; 0 if none does.
+func (m *model) lastOf(v int32, rank []int) (last int) {
+	for _, u := range m.users[v] {
+		last = max(last, rank[u])
+	}
+	return last
 }
 
 // place finds the blocks of all operations, and which neighbours have to become one:
@@ -150,10 +189,10 @@ func (m *model) place(forward, backward []int32, ends []int, of []int, through [
 }
 
 // fill makes the blocks.
-func (m *model) fill(forward, backward, cuts []int32, of []int, through []bool) []block {
+func (m *model) fill(forward, backward []int32, cuts [][]int32, of []int, through []bool) []block {
 	list := make([]block, len(cuts)+1)
 	for k := range list {
-		list[k].in, list[k].out, list[k].through = none, none, through
+		list[k].through = through
 		if k > 0 {
 			list[k].in = cuts[k-1]
 		}
@@ -195,7 +234,7 @@ type local struct {
 	size    []engine.Bytes
 	maker   []int32 // of every value the operation, none if it comes from outside
 	outside []bool  // always there
-	out     int32   // the cut after it, or none
+	out     []int32 // the cut after it
 	gradIn  []int32
 	gradOut []int32
 	global  []int32 // of every operation
@@ -210,14 +249,14 @@ type localOp struct {
 
 // newLocal numbers a block. Blocks with equal keys have equal locals, but for global.
 func (m *model) newLocal(b *block) (l *local, key string) {
-	l = &local{forward: len(b.forward), out: none}
+	l = &local{forward: len(b.forward)}
 	number := map[int32]int32{}
 	value := func(v int32) int32 {
 		n, ok := number[v]
 		if !ok {
 			n = int32(len(l.size))
 			number[v] = n
-			outside := v == b.in || m.maker[v] == m.source() || b.through[v]
+			outside := slices.Contains(b.in, v) || m.maker[v] == m.source() || b.through[v]
 			size := m.size[v]
 			if outside {
 				size = 0
@@ -241,9 +280,7 @@ func (m *model) newLocal(b *block) (l *local, key string) {
 		l.ops = append(l.ops, op)
 	}
 	l.gradIn, l.gradOut = all(b.gradIn), all(b.gradOut)
-	if b.out != none {
-		l.out = value(b.out)
-	}
+	l.out = all(b.out)
 	var text []byte
 	put := func(n int64) { text = binary.AppendVarint(text, n) }
 	list := func(values []int32) {
@@ -253,7 +290,7 @@ func (m *model) newLocal(b *block) (l *local, key string) {
 		}
 	}
 	put(int64(l.forward))
-	put(int64(l.out))
+	list(l.out)
 	for _, op := range l.ops {
 		put(op.time)
 		put(int64(op.temp))
@@ -271,8 +308,8 @@ func (m *model) newLocal(b *block) (l *local, key string) {
 	}
 	list(l.gradIn)
 	list(l.gradOut)
-	if b.in != none {
-		put(int64(m.size[b.in]))
+	for _, v := range b.in {
+		put(int64(m.size[v]))
 	}
 	return l, string(text)
 }

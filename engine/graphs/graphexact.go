@@ -56,7 +56,7 @@ func solveGraphExact(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (
 	if err := poll.Err(); err != nil {
 		return nil, err
 	}
-	m, err := newModel(p.Graph)
+	m, err := newModelOfWays(p.Graph)
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,8 @@ the other way round. Every better plan is played as it is, and without its waits
 
 Graphs of up to 8 operations are solved by trying all programs for whole transfers, as
 far as they are not too many; where bytes stream, the plans are those for whole
-transfers. The combination of recomputation and offloading is that of POFO, on chains;
+transfers. The lower bound takes the operation beside which most is above the budget: that can be made again,
+which costs its time, or leave before it and come back after it. The combination of recomputation and offloading is that of POFO, on chains;
 no method for graphs is published.`,
 	Class: engine.MayRecompute | engine.MayOffload, Graphs: true,
 	Cites: []engine.Cite{
@@ -64,8 +65,8 @@ func solveGraphPofo(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*
 		return nil, err
 	}
 	j := &joint{p: p, args: args, poll: poll}
-	j.lower, _ = bound.Of(p, engine.MayRecompute|engine.MayOffload)
-	m, err := newModel(p.Graph)
+	j.lower = bound.Joint(p, false, poll)
+	m, err := newModelOfWays(p.Graph)
 	if err == nil {
 		j.best = m.keepAll(p.Budget, withinAll)
 		if p.Linked() == nil {

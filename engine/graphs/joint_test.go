@@ -32,7 +32,7 @@ func TestClock(t *testing.T) {
 	transfers, played, over, sooner := 0, 0, 0, 0
 	for seed := range uint64(150) {
 		p := jointProblem(seed)
-		m, err := newModel(p.Graph)
+		m, err := newModelOfWays(p.Graph)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +131,7 @@ func TestJointAnneals(t *testing.T) {
 		want, _ := v.ExpectInt("time")
 		args, _ := graphPofo.Parse(nil)
 		j := &joint{p: p, args: args}
-		m, err := newModel(p.Graph)
+		m, err := newModelOfWays(p.Graph)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +160,7 @@ func TestJointIsNeverWorse(t *testing.T) {
 	for seed := range uint64(24) {
 		p := jointProblem(seed)
 		p.Transfers = []engine.Transfers{engine.Whole, engine.Streamed}[seed/2%2]
-		m, err := newModel(p.Graph)
+		m, err := newModelOfWays(p.Graph)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,10 +196,7 @@ func TestJointIsNeverWorse(t *testing.T) {
 func TestSerial(t *testing.T) {
 	for seed := range uint64(300) {
 		p := jointProblem(seed)
-		if p.Graph.Ops[0].Alt != nil {
-			continue
-		}
-		m, err := newModel(p.Graph)
+		m, err := newModelOfWays(p.Graph)
 		if err != nil {
 			t.Fatal(err)
 		}

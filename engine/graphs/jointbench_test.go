@@ -30,6 +30,7 @@ func BenchmarkJoint(b *testing.B) {
 							b.Skip(err)
 						}
 						b.ReportMetric(100*float64(sol.Makespan-keep.Makespan)/float64(keep.Makespan), "%extra")
+						b.ReportMetric(100*float64(sol.Bound-keep.Makespan)/float64(keep.Makespan), "%bound")
 					}
 				})
 			}

@@ -60,8 +60,14 @@ func unsupported(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{engine.ErrUnsupported}, args...)...)
 }
 
-// newModel reads a graph. Its errors wrap engine.ErrUnsupported.
-func newModel(g *engine.Graph) (*model, error) {
+// newModel reads a graph, without the second ways of its operations. Its errors wrap
+// engine.ErrUnsupported.
+func newModel(g *engine.Graph) (*model, error) { return read(g, false) }
+
+// newModelOfWays reads a graph with the second ways of its operations.
+func newModelOfWays(g *engine.Graph) (*model, error) { return read(g, true) }
+
+func read(g *engine.Graph, ways bool) (*model, error) {
 	n := len(g.Ops)
 	m := &model{g: g, ops: n, lean: make([]kindID, n+2), ways: make([][]kindID, n+2), in: make([][]int32, n+2), users: make([][]int32, len(g.Values)),
 		maker: make([]int32, len(g.Values)), size: make([]engine.Bytes, len(g.Values)), needed: make([]bool, n+2), once: make([]bool, n+2)}
@@ -80,7 +86,7 @@ func newModel(g *engine.Graph) (*model, error) {
 	if err := m.findNeeded(); err != nil {
 		return nil, err
 	}
-	m.listKinds()
+	m.listKinds(ways)
 	for _, i := range m.order {
 		m.base += m.least(i)
 	}
@@ -189,7 +195,7 @@ func (m *model) findNeeded() error {
 
 // listKinds lists the full runs of operations, of source and sink, then the
 // output-only runs and second ways. Those of source and sink have their numbers too.
-func (m *model) listKinds() {
+func (m *model) listKinds(ways bool) {
 	g := m.g
 	for i := range g.Ops {
 		m.lean[i], m.ways[i] = none, []kindID{kindID(i)}
@@ -218,10 +224,10 @@ func (m *model) listKinds() {
 			m.lean[i] = kindID(len(m.kinds))
 			more(kind{lean: true}, op.OutputOnly, op.Time, op.Temp)
 		}
-		if op.Alt != nil {
+		if ways && op.Alt != nil {
 			more(kind{alt: true}, op.Out, op.Alt.Time, op.Alt.Temp)
 		}
-		if op.Alt != nil && isLean {
+		if ways && op.Alt != nil && isLean {
 			more(kind{lean: true, alt: true}, op.OutputOnly, op.Alt.Time, op.Alt.Temp)
 		}
 	}
@@ -267,7 +273,7 @@ func (m *model) whole() *model {
 	g := *m.g
 	g.Ops = slices.Clone(g.Ops)
 	for i := range g.Ops {
-		g.Ops[i].OutputOnly, g.Ops[i].Alt = nil, nil
+		g.Ops[i].OutputOnly = nil
 	}
 	w, err := newModel(&g)
 	if err != nil {

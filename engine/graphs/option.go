@@ -41,13 +41,13 @@ func analyse(l *local, poll *engine.Poll) *analysis {
 		a.again = a.again && !op.once
 	}
 	none := make([]bool, len(l.size))
-	a.lean, _ = l.part(forward, none, l.with(none, l.out))
+	a.lean, _ = l.part(forward, none, l.with(none, l.out...))
 	var candidates []int32
 	always := make([]bool, len(l.size)) // what must not be made again
 	for _, op := range l.ops[l.forward:] {
 		for _, v := range op.in {
 			i := l.maker[v]
-			if i < 0 || int(i) >= l.forward || v == l.out {
+			if i < 0 || int(i) >= l.forward || slices.Contains(l.out, v) {
 				continue
 			}
 			if l.ops[i].once {
@@ -131,12 +131,10 @@ func (l *local) with(set []bool, values ...int32) []bool {
 // over. ok is false if it cannot be done.
 func (l *local) option(forward []int32, saved []bool, forget bool) (o option, ok bool) {
 	hold := l.with(saved, l.gradIn...)
-	reads := false // the backward part reads the cut after the block
 	for _, op := range l.ops[l.forward:] {
-		reads = reads || slices.Contains(op.in, l.out)
-	}
-	if reads && l.out != none {
-		hold[l.out] = true
+		for _, v := range op.in { // of the cut after the block
+			hold[v] = hold[v] || slices.Contains(l.out, v)
+		}
 	}
 	there := make([]bool, len(l.size))
 	for v := range there {
@@ -176,7 +174,7 @@ func (l *local) option(forward []int32, saved []bool, forget bool) (o option, ok
 	for _, i := range o.backward {
 		o.timeB += l.ops[i].time
 	}
-	keep := l.with(saved, l.out)
+	keep := l.with(saved, l.out...)
 	for v := range keep {
 		if keep[v] {
 			o.saved += l.size[v]

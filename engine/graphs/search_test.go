@@ -11,7 +11,7 @@ import (
 // default effort by itself, without the exact search. ok is false if none is found.
 func annealed(t *testing.T, p *engine.Problem, order string, seed uint64) (found *engine.Solution, ok bool) {
 	t.Helper()
-	m, err := newModel(p.Graph)
+	m, err := newModelOfWays(p.Graph)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,7 +52,7 @@ func TestState(t *testing.T) {
 		if i%4 == 1 {
 			enginetest.GiveAlt(r, g)
 		}
-		m, err := newModel(g)
+		m, err := newModelOfWays(g)
 		if err != nil {
 			t.Fatal(err)
 		}

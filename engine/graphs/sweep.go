@@ -58,7 +58,7 @@ const (
 func sweepGraphSearch(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
 	var s *searcher
 	var found *plans
-	m, err := newModel(p.Graph)
+	m, err := newModelOfWays(p.Graph)
 	if err == nil && len(m.order) > fewOps && poll.Err() == nil {
 		s = newSearcher(m, args, poll)
 		found = s.down(budgets)

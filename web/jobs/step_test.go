@@ -42,7 +42,7 @@ func TestStepped(t *testing.T) {
 		{"a step", loaded, small, func(m state.Message) bool {
 			a, ok := m.(state.StepAnswered)
 			return ok && a.Whole && a.Stepped.Done == a.Stepped.Total
-		}, 3},
+		}, 5},
 		{"its chain", loaded, chain, func(m state.Message) bool {
 			a, ok := m.(state.StepChained)
 			return ok && len(a.Profile) > 0

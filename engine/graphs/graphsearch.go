@@ -32,7 +32,7 @@ with the order kept, is that of Moccasin, which solves it by constraint programm
 
 var (
 	effortParam = engine.Param{Name: "effort", Title: "Effort", Default: "1", Min: 1, Max: 5,
-		Doc: "How many proposals are tried: about 5000 for each operation of a large graph, and four times as many with each step."}
+		Doc: "How many proposals are tried: about 3600 for each operation of a large graph, and four times as many with each step."}
 	seedParam = engine.Param{Name: "seed", Title: "Seed", Default: "1", Min: 1, Max: 1000,
 		Doc: "The start of the random numbers; another one finds other schedules."}
 )

@@ -38,7 +38,7 @@ const (
 func newSearcher(m *model, args engine.Parsed, poll *engine.Poll) *searcher {
 	s := &searcher{m: m, kept: args.Is("order", "kept"), seed: uint64(args.Int("seed")), poll: poll}
 	n := len(m.order)
-	s.total = min(max(4800*n, min(9600*n, quickProposals), leastProposals), mostProposals, placeProposals/max(n, 1)) << (2*args.Int("effort") - 2)
+	s.total = min(max(3600*n, min(9600*n, quickProposals), leastProposals), mostProposals, placeProposals/max(n, 1)) << (2*args.Int("effort") - 2)
 	if s.kept { // fewer proposals come to nothing
 		s.total /= 2
 	}

@@ -40,7 +40,7 @@ type Setup struct {
 	PlainDQ    bool     // attention's backward has no fp32 sum of query gradients
 	Compiled   bool     // blocks go through torch.compile
 	Checkpoint string   // see checkpointKinds [none]
-	Every      int64    // of a rank's blocks each so many-th alone is checkpointed [1]
+	Every      int64    // only every n-th of a rank's blocks is checkpointed [1]
 	First      int64    // of a rank's blocks so many of the first alone are checkpointed [all]
 	Group      int64    // blocks that are one checkpoint [1]
 	Budget     int64    // of checkpointing by a budget: per cent of what a compiled block keeps

@@ -36,7 +36,6 @@ type annealer struct {
 	best      []kindID // nil if none is within the budget
 	bestTook  time.Duration
 	proposals int
-	enough    int         // repeats: with so many, no operation alone runs again
 	mostAgain int         // with so many repeats, no operation alone runs again
 	improved  func()      // told of every new best; may be nil
 	plays     func() bool // whether the sequence can be played as it is; nil: it can

@@ -128,7 +128,7 @@ func (s *Said) takeSource(c *Choice) (p *Problem) {
 	}
 	if s.Kind != "" {
 		c.Graph = s.Kind == "graph"
-		if v, ok := c.Source.OfKind(c.Graph); ok {
+		if v, ok := c.Source.OfKind(c.Graph); ok && s.Preset != "" { // a link that lost its graph shows the example
 			c.Source, c.Graph = v, false
 		}
 	}

@@ -197,15 +197,18 @@ func TestMeasureFrames(t *testing.T) {
 // bare address, and the network of 19,999 layers.
 func TestMeasurePlay(t *testing.T) {
 	measuring(t)
-	p := settledPage(t, "")
-	p.rest(time.Second)
 	for _, name := range []string{"the example", "19,999 layers"} {
+		address := ""
 		if name != "the example" {
+			address = "#v=1&p=resnet50-b32&s=greedy&m=50%"
+		}
+		p := settledPage(t, address)
+		if address != "" {
 			Eval[bool](p, fmt.Sprintf("drop('big.csv', %q); true", manyLayers()))
 			p.Wait(`document.title.startsWith("big") && document.body.dataset.state === "ready"`, 2*time.Minute)
-			Eval[bool](p, `document.querySelector('[data-do="stop-sweep"]')?.click(); true`)
-			p.rest(time.Second)
 		}
+		Eval[bool](p, `document.querySelector('[data-do="stop-sweep"]')?.click(); true`)
+		p.rest(time.Second)
 		frames := Eval[[]float64](p, `(async () => {
 			byID("play").click();
 			const frame = () => new Promise(requestAnimationFrame);

@@ -128,9 +128,6 @@ func (s *Said) takeSource(c *Choice) (p *Problem) {
 	}
 	if s.Kind != "" {
 		c.Graph = s.Kind == "graph"
-		if v, ok := c.Source.OfKind(c.Graph); ok {
-			c.Source, c.Graph = v, false
-		}
 	}
 	return p
 }

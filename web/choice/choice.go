@@ -84,24 +84,6 @@ func (s Source) Variant() (*preset.Preset, preset.Options) {
 	return p.Base(), o
 }
 
-// OfKind is the variant of a preset that is its operators or, without graph, its layers;
-// no preset is both. ok is false if the source is no preset, or one that has no operators.
-func (s Source) OfKind(graph bool) (v Source, ok bool) {
-	base, o := s.Variant()
-	if base == nil || !base.Operators() {
-		return s, false
-	}
-	if o.Graph == graph {
-		return s, true
-	}
-	o.Graph = graph
-	p, err := base.With(o)
-	if err != nil {
-		return s, false
-	}
-	return Source{Preset: preset.Ref(p.ID, o.Batch)}, true
-}
-
 // Choice is everything a person decides about a schedule. It is what a link
 // carries, and what Back restores.
 type Choice struct {

@@ -128,12 +128,6 @@ func (s *Said) takeSource(c *Choice) (p *Problem) {
 	}
 	if s.Kind != "" {
 		c.Graph = s.Kind == "graph"
-<<<<<<< HEAD
-		if v, ok := c.Source.OfKind(c.Graph); ok && s.Preset != "" { // a link that lost its graph shows the example
-			c.Source, c.Graph = v, false
-		}
-=======
->>>>>>> graph
 	}
 	return p
 }

@@ -6,6 +6,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/alloc"
+	_ "memtide/engine/allocators" // best fit is named
 	"memtide/profiles"
 )
 

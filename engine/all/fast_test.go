@@ -14,6 +14,9 @@ import (
 // contract holds, and strategies that do not know the second one do what they do
 // without it.
 func TestFast(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short is for WebAssembly, after this ran natively")
+	}
 	const seed = 23
 	r := enginetest.Rand(seed)
 	chosen := map[string]int{}

@@ -20,6 +20,9 @@ const mostNodes = 100_000_000
 // in their file names, in a bounded number of nodes. The quick ones are always run;
 // MEMTIDE_LONG=1 adds the others.
 func TestMiniMalloc(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short is for WebAssembly, after this ran natively")
+	}
 	files, _ := filepath.Glob(filepath.Join("..", "..", "..", "shared", "data", "minimalloc", "?.*.csv"))
 	if len(files) == 0 {
 		t.Skip("../shared/data/minimalloc is not there")

@@ -18,6 +18,9 @@ import (
 // one that keeps nearly everything. Best fit is reported beside it. Schedules
 // that rotor takes seconds to find are among them with MEMTIDE_LONG=1.
 func TestRotorSchedulesOfPresets(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short is for WebAssembly, after this ran natively")
+	}
 	for _, known := range preset.Presets() {
 		t.Run(known.ID, func(t *testing.T) {
 			p, err := known.Profile(known.DefaultBatch)

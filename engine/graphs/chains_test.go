@@ -12,6 +12,9 @@ import (
 // TestChainsOfPresets: solved as a graph, the chain of a network is no slower than by rotor, at
 // budgets between the smallest of rotor and what keeping everything takes, nor is its smallest budget larger.
 func TestChainsOfPresets(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short is for WebAssembly, after this ran natively")
+	}
 	compared, faster := 0, 0
 	for _, id := range []string{"resnet50", "inception-v3", "gpt2-medium"} {
 		profile, err := preset.Lookup(id).Build(preset.Options{Batch: 32})

@@ -10,6 +10,9 @@ import (
 // TestOfSchedule: plans of other methods become sequences that take no longer, and the
 // search finds faster ones from some of them, on chains too.
 func TestOfSchedule(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short is for WebAssembly, after this ran natively")
+	}
 	became, faster := 0, 0
 	for seed := range uint64(8) {
 		c := enginetest.RandomChain(enginetest.Rand(seed), enginetest.Shape{MinStages: 20, MaxStages: 20, MaxSize: 100, MaxTime: 300})

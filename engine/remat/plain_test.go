@@ -79,6 +79,9 @@ func combinations() []tricks {
 // its tricks, with the plain recursion on small chains: values, and the time of
 // the sequence that is found.
 func TestTableAgainstPlainRecursion(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short is for WebAssembly, after this ran natively")
+	}
 	r := enginetest.Rand(1)
 	feasible := 0
 	for i := range 24 {

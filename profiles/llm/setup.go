@@ -164,7 +164,7 @@ func (s *Setup) checkTypes() error {
 		return fmt.Errorf("ZeRO-%d is not known; want 1, 2 or 3", s.Zero)
 	}
 	if s.HostStep && s.Optimizer == "muon" {
-		return fmt.Errorf("Muon's products on the host are not known")
+		return fmt.Errorf("products of Muon on the host are not known")
 	}
 	if s.Base != "same" && s.LoRA == nil {
 		return fmt.Errorf("weights in 4 bits are for frozen ones with adapters beside them; there are no adapters")

@@ -90,6 +90,11 @@ func TestLabelsStandAtTheirOwnLines(t *testing.T) {
 						continue
 					}
 					box := boxOf(ends[i], l)
+					for _, b := range p.uprights() {
+						if x := p.X(b); x > box.x0 && x < box.x1 {
+							t.Errorf("%s: %q at %+v lies across the line at %.1f; want it off the budget's and the device's", name, ends[i].name, box, x)
+						}
+					}
 					own, steps := lineOf(i)
 					mine := distances(box, p, own, steps)
 					if mine > 7 {

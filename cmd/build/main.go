@@ -33,15 +33,16 @@
 //
 // # Two programs
 //
-// The page and its workers are one binary, which imports no format but our own, and of
-// the strategies none that only searches graphs of operations: links and presets need no
-// other, and what is not imported is not linked. Whatever else is asked for loads a
-// second program (wasm/second), the same worker without the page, which imports
-// engine/all, profiles/formats/all, and wasm/serve/export, which writes schedules as
-// Python and JSON: 15 % of what a visitor would otherwise load and most never need. A
-// test says which program links what. What the page has to know of the rest is read from
+// The page and its workers are one binary, which imports no format but our own, no
+// allocator, and of the strategies none that only searches graphs of operations: links
+// and presets need no other, and what is not imported is not linked. Whatever else is
+// asked for loads a second program (wasm/second), the same worker without the page, which
+// imports engine/all, profiles/formats/all, and the parts of wasm/serve that answer about
+// addresses, memory snapshots and training steps, and write schedules: what most visitors
+// never need. A test says which program links what. What the page has to know of the rest is read from
 // the registries here: the endings that its file picker offers are put in by the linker,
-// the strategies that it can name as a file that describes them (strategies.go). Must not
+// the strategies and allocators that it can name as a file that describes them
+// (strategies.go). Must not
 // be linked into either: net/http, log/slog and protobuf.
 //
 // # Offline

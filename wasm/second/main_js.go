@@ -1,7 +1,7 @@
 // Command second is the program of what most visits never need: it reads files of
-// every format, has every strategy, examines memory snapshots, answers about the training
-// steps of language models, and writes schedules for other programs. The page loads it
-// when the first of that is asked for.
+// every format, has every strategy and every allocator, examines memory snapshots, answers
+// about the training steps of language models, and writes schedules for other programs.
+// The page loads it when the first of that is asked for.
 package main
 
 import (

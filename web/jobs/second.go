@@ -13,8 +13,8 @@ import (
 )
 
 // Second does what this program does not link, by a second program that is loaded when
-// that is first asked for: it opens files of other formats, solves with strategies that
-// are only described here, writes schedules for other programs, examines recordings and
+// that is first asked for: it opens files of other formats, solves with strategies and
+// places with allocators that are only described here, writes schedules for other programs, examines recordings and
 // answers about training steps.
 type Second struct {
 	// Fetch gets the second program, and what starts its workers. Two requests that come

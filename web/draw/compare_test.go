@@ -180,3 +180,17 @@ func TestFigureOfBoth(t *testing.T) {
 		}
 	}
 }
+
+// What is fixed stands in a band of its own scale only where it is the same on both
+// sides: otherwise a height would mean different bytes in A and in B.
+func TestCompareHasOneScale(t *testing.T) {
+	a, b := smallModel(), otherModel()
+	same := a.memory.fixed
+	for _, c := range []struct{ fixed, want engine.Bytes }{{same, same}, {same / 2, 0}} {
+		b.memory.fixed = c.fixed
+		f := a.frame(Memory, View{Width: 640, Height: 300, Beside: &Beside{Model: b, Letter: "A", Other: "B"}})
+		if sc := a.memoryScale(&f); sc.fixed != c.want {
+			t.Errorf("A has %d bytes fixed and B %d: %d stand in a band of their own; want %d", same, c.fixed, sc.fixed, c.want)
+		}
+	}
+}

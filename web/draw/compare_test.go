@@ -185,7 +185,8 @@ func TestFigureOfBoth(t *testing.T) {
 // sides: otherwise a height would mean different bytes in A and in B.
 func TestCompareHasOneScale(t *testing.T) {
 	a, b := smallModel(), otherModel()
-	same := a.memory.fixed
+	same := a.trace.Peak / 2
+	a.memory.fixed = same
 	for _, c := range []struct{ fixed, want engine.Bytes }{{same, same}, {same / 2, 0}} {
 		b.memory.fixed = c.fixed
 		f := a.frame(Memory, View{Width: 640, Height: 300, Beside: &Beside{Model: b, Letter: "A", Other: "B"}})

@@ -86,7 +86,7 @@ func solvePofo(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engin
 		return nil, err
 	}
 	if p.Chain.Chain.HasUnsaved() {
-		return solveJoined(p, args, poll)
+		return solveRecast(p, args, poll)
 	}
 	// Recomputation alone is the first upper bound, and what is left when time is over.
 	rotor, err := remat.Rotor.Solve(p, nil, poll)
@@ -103,7 +103,7 @@ func sweepPofo(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, po
 		return
 	}
 	if p.Chain.Chain.HasUnsaved() {
-		sweepJoined(p, args, budgets, poll, yield)
+		sweepRecast(p, args, budgets, poll, yield)
 		return
 	}
 	common := &shared{}

@@ -11,10 +11,10 @@ import (
 	"memtide/engine/sim"
 )
 
-// TestJoinedPlays plays plans of chains with outputs that no backward reads, also
+// TestRecastPlays plays plans of chains with outputs that no backward reads, also
 // those that offload: they fit, the claims come true, and none is slower than
 // recomputation alone.
-func TestJoinedPlays(t *testing.T) {
+func TestRecastPlays(t *testing.T) {
 	r := enginetest.Rand(61)
 	solved, moving := 0, 0
 	for i := range 150 {
@@ -59,4 +59,34 @@ func TestJoinedPlays(t *testing.T) {
 		t.Errorf("%d problems are solved, %d of them with offloads: the generator is off", solved, moving)
 	}
 	t.Logf("%d solved, %d with offloads", solved, moving)
+}
+
+// TestApartOffloads plans blocks that save much more than their outputs, which nobody
+// saves: a transformer's. What they save is offloaded, which joined blocks cannot do, and
+// the step is faster than with recomputation alone.
+func TestApartOffloads(t *testing.T) {
+	c := &engine.Chain{Name: "blocks", Batch: 1, Input: 1}
+	for i := range 12 {
+		c.Stages = append(c.Stages, engine.Stage{Name: fmt.Sprint("block ", i), Forward: 100, Back: 200, Out: 4, Saved: 96, Grad: 4, Unsaved: true})
+	}
+	c.Stages = append(c.Stages, engine.Stage{Name: "loss", Forward: 10, Back: 10})
+	d := enginetest.Device(engine.FullDuplex)
+	p := engine.NewChainProblem(c, d, engine.Whole, 800)
+	sol, err := Pofo.Solve(p, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rotor, err := engine.Lookup("rotor").Solve(p, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	saved := 0
+	for _, st := range sol.Schedule {
+		if st.Kind == engine.StepOffload && p.Graph.Values[st.Value].Size == 96 {
+			saved++
+		}
+	}
+	if saved == 0 || sol.Makespan >= rotor.Makespan {
+		t.Errorf("pofo takes %d with %d saved sets on the host, recomputation alone %d\n%s", sol.Makespan, saved, rotor.Makespan, enginetest.Dump(c))
+	}
 }

@@ -29,6 +29,7 @@ func llamaPresets() []*Preset {
 	return []*Preset{
 		llamaPreset("llama3-8b", "Llama 3 8B", 8192, "32 gated layers of width 4096 on 8192 tokens with FlashAttention: no square of the length, and logits of 128,256 words.",
 			llama8B, llama8B.network, llama8B.layers*llama8B.count()+2*llama8B.words*llama8B.hidden+llama8B.hidden),
+		hfPreset("llama3-8b-hf", "Llama 3 8B, Hugging Face", llama8B),
 		llamaPreset("llama3-70b-layer", "Llama 3 70B, one layer", 8192, "One of the 80 layers of width 8192, its attention and its feed-forward net: what a device of a pipeline repeats.",
 			llama70B, llama70B.layer, llama70B.count()),
 	}
@@ -65,7 +66,7 @@ func (g llama) network(s setting) network {
 	})
 	for i := range g.layers {
 		b.stage(fmt.Sprintf("block%d", i), "block", b.products, func(t *tape, x valueID) valueID {
-			return g.feedForward(t, g.attention(t, x))
+			return g.feedForward(t, g.attention(t, x, t.rmsNorm), t.rmsNorm)
 		})
 	}
 	b.stage("norm", "norm", b.traffic, func(t *tape, x valueID) valueID { return t.rmsNorm(x) })
@@ -79,14 +80,14 @@ func (g llama) layer(s setting) network {
 	in := value{bytes: engine.Bytes(s.batch*s.tokens*g.hidden) * s.precision.bytes(), c: g.hidden, h: s.tokens, w: 1}
 	b := newTokenNet(s, in)
 	b.net.inputGrad = in.bytes
-	b.stage("attention", "block", b.products, g.attention)
-	b.stage("feed-forward", "block", b.products, g.feedForward)
+	b.stage("attention", "block", b.products, func(t *tape, x valueID) valueID { return g.attention(t, x, t.rmsNorm) })
+	b.stage("feed-forward", "block", b.products, func(t *tape, x valueID) valueID { return g.feedForward(t, x, t.rmsNorm) })
 	return b.trained()
 }
 
 // attention is normalised and fused: the weights of the pairs are never stored.
-func (g llama) attention(t *tape, x valueID) valueID {
-	normed := t.rmsNorm(x)
+func (g llama) attention(t *tape, x valueID, norm func(valueID) valueID) valueID {
+	normed := norm(x)
 	query := t.rotate(t.project(normed, g.hidden, 0))
 	key := t.rotate(t.project(normed, g.shared(), 0))
 	val := t.project(normed, g.shared(), 0)
@@ -94,8 +95,8 @@ func (g llama) attention(t *tape, x valueID) valueID {
 }
 
 // feedForward is normalised and gated (SwiGLU).
-func (g llama) feedForward(t *tape, x valueID) valueID {
-	normed := t.rmsNorm(x)
+func (g llama) feedForward(t *tape, x valueID, norm func(valueID) valueID) valueID {
+	normed := norm(x)
 	gate, up := t.project(normed, g.wide, 0), t.project(normed, g.wide, 0)
 	open := t.add(op{kind: opGate, in: []valueID{gate}, keeps: []valueID{gate}}, t.values[gate])
 	product := t.add(op{kind: opGate, in: []valueID{open, up}, keeps: []valueID{open, up}}, t.values[up])

@@ -50,6 +50,18 @@ func (t *tape) kept(output valueID) []bool {
 	return kept
 }
 
+// reads says whether a backward of the stage reads a value's storage.
+func (t *tape) reads(v valueID) bool {
+	for i := range t.ops {
+		for _, k := range t.ops[i].keeps {
+			if t.values[k].root == t.values[v].root {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // savedBytes is the size of the saved set.
 func (t *tape) savedBytes(output valueID) (sum engine.Bytes) {
 	for v, kept := range t.kept(output) {

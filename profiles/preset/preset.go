@@ -29,12 +29,13 @@ type Preset struct {
 	minImage  int     // smallest side of images
 	maxTokens int     // longest sequence; 0 is MaxTokens
 
-	sizes    profiles.Origin
-	tokenNet bool // the times are a share of the peak, see mfuTime
-	notes    func(s setting) []string
-	build    func(s setting) network
-	chain    func() *engine.Chain    // instead of build: hand-made, of batch size 1
-	memory   func() *profiles.Memory // instead of build: requests for memory
+	sizes     profiles.Origin
+	tokenNet  bool   // the times are a share of the peak, see mfuTime
+	optimizer string // for people, where it is not Adam in 32 bits
+	notes     func(s setting) []string
+	build     func(s setting) network
+	chain     func() *engine.Chain    // instead of build: hand-made, of batch size 1
+	memory    func() *profiles.Memory // instead of build: requests for memory
 }
 
 // presets is the catalogue.
@@ -198,6 +199,7 @@ type network struct {
 	stages    []stage
 	loss      *stage // nil: a loss without cost or size
 	resident  engine.Resident
+	frees     bool // outputs that no backward reads are unsaved (engine.Stage.Unsaved)
 }
 
 // chain adds up the operators of each stage.
@@ -211,6 +213,15 @@ func (n *network) chain(name string, batch int) *engine.Chain {
 		last = n.loss.measure()
 	}
 	c.Stages = append(c.Stages, last)
+	for i := range n.stages {
+		next := n.loss
+		if i+1 < len(n.stages) {
+			next = &n.stages[i+1]
+		}
+		if st := &c.Stages[i]; n.frees && next != nil && !n.stages[i].tape.reads(n.stages[i].output) && !next.tape.reads(stageInput) {
+			st.Saved, st.Unsaved = st.Saved-st.Out, true
+		}
+	}
 	return c
 }
 

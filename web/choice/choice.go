@@ -25,7 +25,7 @@ const (
 
 // The network and the device of Example.
 const (
-	ExamplePreset = "gpt2-xl-on-h100-sxm-80gb-b8"
+	ExamplePreset = "llama3-8b-hf-on-h100-sxm-80gb-b1"
 	ExampleDevice = "h100-sxm-80gb"
 )
 

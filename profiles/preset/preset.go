@@ -22,6 +22,8 @@ type Preset struct {
 	DType        string // of the activations: f32, f16 or bf16
 	URL          string // the paper that describes the network
 
+	Optimizer string // whose states stay on the device, for people; empty if none do
+
 	Suggest *Suggestion // how it is best seen; nil for networks
 
 	own       Options // what is chosen where Options say nothing
@@ -29,13 +31,12 @@ type Preset struct {
 	minImage  int     // smallest side of images
 	maxTokens int     // longest sequence; 0 is MaxTokens
 
-	sizes     profiles.Origin
-	tokenNet  bool   // the times are a share of the peak, see mfuTime
-	optimizer string // for people, where it is not Adam in 32 bits
-	notes     func(s setting) []string
-	build     func(s setting) network
-	chain     func() *engine.Chain    // instead of build: hand-made, of batch size 1
-	memory    func() *profiles.Memory // instead of build: requests for memory
+	sizes    profiles.Origin
+	tokenNet bool // the times are a share of the peak, see mfuTime
+	notes    func(s setting) []string
+	build    func(s setting) network
+	chain    func() *engine.Chain    // instead of build: hand-made, of batch size 1
+	memory   func() *profiles.Memory // instead of build: requests for memory
 }
 
 // presets is the catalogue.

@@ -38,7 +38,7 @@ func tokenPresets() []*Preset {
 // tokenPreset is a transformer of so many tokens in this precision on a V100.
 func tokenPreset(id, title string, batch int, p precision, tokens int, doc string) *Preset {
 	return &Preset{
-		ID: id, Title: title, Group: languageGroup, DefaultBatch: batch, DType: string(p), Doc: doc, URL: korthikanti,
+		ID: id, Title: title, Group: languageGroup, DefaultBatch: batch, DType: string(p), Doc: doc, URL: korthikanti, Optimizer: "Adam",
 		own:   Options{Tokens: tokens, Precision: string(p), Device: DefaultDeviceID},
 		sizes: profiles.Analytic, tokenNet: true,
 	}

@@ -3,7 +3,7 @@ package browsertest
 import "testing"
 
 // story is a network that does not fit with everything kept: there is a story to tell.
-const story = "#v=1&p=gpt2-xl-on-h100-sxm-80gb-b8&dev=h100-sxm-80gb&m=73GiB&s=pofo&c=none"
+const story = "#v=1&p=llama3-8b-hf-on-h100-sxm-80gb-b1&dev=h100-sxm-80gb&m=73GiB&s=pofo&c=none"
 
 // A step of the story fades over from what was shown, a selection quickly so; nothing
 // does for those who want no motion.

@@ -19,7 +19,7 @@ var (
 		"at": {Doc: "one moment for all pictures, in milliseconds: the playhead, and what the map of the address view shows; without it there is no playhead, and the map shows the peak, or the request that finds no room",
 			Links: []string{"v=1&p=vgg16-b64&m=80%25&alloc=best-fit&at=120.5"}},
 		"story": {Doc: "step of the story of a network that does not fit: `1` keep everything, `2` over the line, `3` recompute, `4` what was chosen",
-			Links: []string{"v=1&p=gpt2-xl-on-h100-sxm-80gb-b8&dev=h100-sxm-80gb&m=73GiB&s=pofo&story=2"}},
+			Links: []string{"v=1&p=llama3-8b-hf-on-h100-sxm-80gb-b1&dev=h100-sxm-80gb&m=73GiB&s=pofo&story=2"}},
 		"play":  {Doc: "`1`: the button that plays the step is put forward; nothing starts before it is pressed", Links: []string{"v=1&p=resnet101-b32&play=1"}},
 		"t":     {Doc: "visible part of the step, in milliseconds", Links: []string{"v=1&p=resnet101-b32&t=120-480.5"}},
 		"sel":   {Doc: "what is selected, by what it is", Links: []string{"v=1&p=resnet101-b32&sel=B18"}},

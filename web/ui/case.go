@@ -55,6 +55,14 @@ func (c *Case) Unit() string {
 	return word + "s"
 }
 
+// Optimizer says whose states stay on the device; empty where the source does not tell.
+func (c *Case) Optimizer() string {
+	if base, _ := source(c.S).Variant(); base != nil && base.Optimizer != "" {
+		return "with " + base.Optimizer
+	}
+	return ""
+}
+
 // GPUs lists the devices, with the person's own first where none of them is meant.
 func (c *Case) GPUs() (out []Option) {
 	chosen := gpu(c.S.Choice)

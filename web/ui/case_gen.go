@@ -208,6 +208,13 @@ func (c *Case) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		}
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
 		vgparent.AppendChild(vgn)
+		if c.Optimizer() != "" {
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "word"}}}
+			vgparent.AppendChild(vgn)
+			vgn.SetInnerHTML(c.Optimizer())
+		}
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
 		if c.S.Step != nil {
 			{
 				vgcompKey := vugu.MakeCompKey(0xC86F4903B986F4E^vgin.CurrentPositionHash(), vgiterkey)

@@ -49,6 +49,7 @@ func Serve(expect func(search, hash string) *proto.Request) {
 		panic(err) // worker.js tells the page
 	}
 	w := worksite{self: self, selftest: selftestAllowed(self)}
+	w.server.Unseen = unseen
 	w.lookAhead(expect)
 	for cold := warmUps; ; cold-- {
 		var idle <-chan time.Time // never, once it is warm
@@ -70,6 +71,10 @@ type asked struct {
 	body []byte
 	file safejs.Value
 }
+
+// unseen is how long a solver works before the page shows its best so far: pictures that
+// stand for less would only flicker, and move what is below them.
+const unseen = 150 * time.Millisecond
 
 type worksite struct {
 	self        safejs.Value

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -186,6 +187,22 @@ func TestBestSoFar(t *testing.T) {
 		}
 		if len(progress) != 3 || progress[0].Progress == nil || !progress[0].Progress.Best || progress[0].Solved == nil {
 			t.Errorf("got %d progress replies, want 3, the first with the best so far", len(progress))
+		}
+	})
+}
+
+// A best so far that stood for less than the page shows anything is told after that.
+func TestUnseen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		req := solveWith("testslow", choice.Budget{Share: 100 * choice.Percent})
+		req.Solve.Limit = 5 * engine.ReportEvery / 2
+		_, progress := askIn(t, ticking(t), &Server{Unseen: engine.ReportEvery / 2}, req)
+		var got []bool
+		for _, r := range progress {
+			got = append(got, r.Progress.Best && r.Solved != nil)
+		}
+		if want := []bool{false, true, false}; !slices.Equal(got[:min(len(got), 2)], want[:2]) {
+			t.Errorf("replies with a best so far: %v; want the first without, the second with the one of the first", got)
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"memtide/wasm/proto"
 )
@@ -13,6 +14,10 @@ import (
 // was asked about, because a person who moves a slider asks about the same one.
 // The zero value is ready.
 type Server struct {
+	// Unseen is how long a solver works before its best so far is told: what is over
+	// by then shows no other schedule on the way.
+	Unseen time.Duration
+
 	last network
 	kept kept
 }

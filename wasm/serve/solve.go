@@ -51,11 +51,15 @@ func (s *Server) solve(ctx context.Context, q *proto.Solve, emit func(*proto.Rep
 	if fail != nil {
 		return nil, fail
 	}
-	var quiet time.Time // no best-so-far is played before this moment
+	quiet := time.Now().Add(s.Unseen) // no best-so-far is played before this moment
+	var best *engine.Solution         // that was not played yet
 	return t.run(ctx, q.Limit, func(pr engine.Progress) {
 		reply := &proto.Reply{Kind: proto.KindProgress, Progress: &proto.Progress{Done: pr.Done, Total: pr.Total}}
-		if start := time.Now(); pr.Best != nil && start.After(quiet) {
-			reply.Solved = t.measure(pr.Best)
+		if pr.Best != nil {
+			best = pr.Best
+		}
+		if start := time.Now(); best != nil && !start.Before(quiet) {
+			reply.Solved, best = t.measure(best), nil
 			reply.Progress.Best = true
 			// Playing takes the solver's time: a tenth of it at most.
 			quiet = time.Now().Add(10 * time.Since(start))

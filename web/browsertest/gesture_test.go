@@ -156,7 +156,7 @@ func TestFingers(t *testing.T) {
 	}
 	touch(input.DispatchTouchEventTypeTouchEnd)
 	pinched := visibleRange(p)
-	if pinched[1] == 0 || pinched[1]-pinched[0] > 90 {
+	if pinched[1] == 0 || pinched[1]-pinched[0] > 600 {
 		t.Fatalf("after spreading two fingers %v ms are visible; want less than half of the step", pinched)
 	}
 	touch(input.DispatchTouchEventTypeTouchStart, 0.7)

@@ -22,7 +22,7 @@ func TestFades(t *testing.T) {
 			t.Errorf("%s: %d canvases fade before anything was done; want none", motion, got)
 		}
 		p.Click(`[data-testid="story-1"]`)
-		p.Wait(`result("peak").includes("93.1 GiB")`)
+		p.Wait(`result("peak").includes("108 GiB")`)
 		p.Click(`[data-testid="story-4"]`)
 		p.Wait(`location.hash.includes("story=4")`)
 		Eval[bool](p, `(() => { const e = document.querySelector("[data-do=find]"); e.value = "block30"; return e.dispatchEvent(new Event("input", {bubbles: true})) })()`)

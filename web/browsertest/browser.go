@@ -150,6 +150,9 @@ func flags(bin, profile string) []chromedp.ExecAllocatorOption {
 		chromedp.Flag("disable-default-apps", true), chromedp.Flag("disable-extensions", true),
 		chromedp.Flag("metrics-recording-only", true), chromedp.Flag("disable-dev-shm-usage", true),
 		chromedp.Flag("force-color-profile", "srgb"), chromedp.Flag("hide-scrollbars", true),
+		// Code that runs for seconds is optimised, what runs once in each tab is not: a
+		// fifth of all work. The three engines' tests run as everybody's browser does.
+		chromedp.Flag("js-flags", "--wasm-tiering-budget=200000000"),
 		// Every window would load two pages for the list below its address bar, and
 		// start a process for a page that may come: a quarter of all work.
 		chromedp.Flag("disable-field-trial-config", true),

@@ -162,7 +162,7 @@ func TestEverythingStops(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p.For(t)
-			p.Fresh(offload)
+			p.Fresh("#v=1&p=gpt2-b4&s=greedy&m=70%")
 			p.Wait(untilReady)
 			Eval[bool](p, hands)
 			p.Wait(`document.querySelector('[data-do="stop-sweep"]').checkVisibility()`)

@@ -16,7 +16,7 @@ import (
 // the plan that it saves: one of the step, within what the budget leaves to it.
 func TestSavePlan(t *testing.T) {
 	t.Parallel()
-	packed, err := os.ReadFile("../../profiles/formats/operators/testdata/traces/gpt.json.gz")
+	packed, err := os.ReadFile("../../profiles/formats/operators/testdata/traces/bn.json.gz")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func TestSavePlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, trace, err := operators.Read("gpt.json", plain, nil)
+	_, trace, err := operators.Read("bn.json", plain, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestSavePlan(t *testing.T) {
 	if Eval[bool](p, `!!document.querySelector("[data-do='save-plan']")`) {
 		t.Error("a preset has no operators, and a plan of it can be saved")
 	}
-	drop(p, "gpt.json.gz", packed)
+	drop(p, "bn.json.gz", packed)
 	p.Wait(`document.body.dataset.state === "ready" && document.querySelector("[data-do='save-plan']")`)
 	Eval[bool](p, `document.querySelector(".run").open = true`)
 	name, content := saved(p, "plan.json")

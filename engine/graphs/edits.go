@@ -116,19 +116,22 @@ func (s *state) insert(id kindID, p int32) {
 		s.high++
 	}
 	s.putIn(x, p)
-	s.edits = append(s.edits, edit{inserted, x, p, 0})
+	s.edits = append(s.edits, edit{inserted, x, p, p})
 	s.touch(id)
 	s.widen(p)
 	s.newTook += k.time
 	s.grown++
 }
 
+// putIn is insert, the memory aside.
 func (s *state) putIn(x, p int32) {
-	s.order = append(s.order, 0)
-	tail := s.order[p:]
-	copy(tail[1:], tail)
-	tail[0] = x
-	s.number(tail, p)
+	s.order = slices.Insert(s.order, int(p), x)
+	s.number(p, int32(len(s.order)))
+	s.join(x)
+}
+
+// join puts a run that is in the sequence among those of its operation.
+func (s *state) join(x int32) {
 	op := s.op(x)
 	s.runs[op] = append(s.runs[op], x)
 	s.list(op)
@@ -138,10 +141,10 @@ func (s *state) putIn(x, p int32) {
 	}
 }
 
-// number gives their places to the runs from a place on.
-func (s *state) number(tail []int32, p int32) {
-	place := s.place
-	for _, x := range tail {
+// number gives their places to the runs from a place to before another.
+func (s *state) number(from, to int32) {
+	place, p := s.place, from
+	for _, x := range s.order[from:to] {
 		place[x] = p
 		p++
 	}
@@ -170,17 +173,23 @@ func (s *state) remove(p int32) {
 		}
 	}
 	s.takeOut(p)
-	s.edits = append(s.edits, edit{removed, x, p, 0})
+	s.edits = append(s.edits, edit{removed, x, p, p})
 	s.touch(s.kind[x])
 	s.widen(p)
 	s.newTook -= k.time
 	s.grown--
 }
 
+// takeOut is remove, the memory aside.
 func (s *state) takeOut(p int32) {
 	x := s.order[p]
-	s.order = append(s.order[:p], s.order[p+1:]...)
-	s.number(s.order[p:], p)
+	s.order = slices.Delete(s.order, int(p), int(p)+1)
+	s.number(p, int32(len(s.order)))
+	s.leave(x)
+}
+
+// leave takes a run that is no longer in the sequence from those of its operation.
+func (s *state) leave(x int32) {
 	op := s.op(x)
 	list := s.runs[op]
 	at := slices.Index(list, x)
@@ -218,9 +227,12 @@ func (s *state) there(x int32) bool {
 // excess is known to be above it.
 func (s *state) evaluate(limit int64) {
 	for _, v := range s.dirty {
-		for _, x := range s.runs[s.m.maker[v]] {
-			if w := s.m.kinds[s.kind[x]].write(v); w != none {
-				s.settle(x, w)
+		op := s.m.maker[v]
+		for _, x := range s.runs[op] {
+			if s.plain {
+				s.settle(s.copies[x]+s.m.slot[v], s.lastUser(x, op, v))
+			} else if w := s.m.kinds[s.kind[x]].write(v); w != none {
+				s.settle(s.copies[x]+w, s.lastReader(x, w))
 			}
 		}
 	}
@@ -263,10 +275,9 @@ func (s *state) sweep(excess, limit int64) int64 {
 	return excess
 }
 
-// settle finds the last reader of a copy anew.
-func (s *state) settle(x, write int32) {
-	c := s.copies[x] + write
-	was, now := s.last[c], s.lastReader(x, write)
+// settle gives a copy its last reader.
+func (s *state) settle(c, now int32) {
+	was := s.last[c]
 	if was == now {
 		return
 	}
@@ -324,15 +335,35 @@ func (s *state) undo() {
 		s.room[o.run].net -= s.size[o.copy]
 		s.last[o.copy] = o.run
 	}
+	s.reverse()
 	for k := len(s.edits) - 1; k >= 0; k-- {
 		switch e := s.edits[k]; e.what {
 		case shifted:
-			s.rotate(e.to, e.from)
+			s.sort(s.op(e.run))
 		case inserted:
-			s.takeOut(s.place[e.run])
+			s.leave(e.run)
 			s.spare[s.kind[e.run]] = append(s.spare[s.kind[e.run]], e.run)
 		case removed:
-			s.putIn(e.run, e.from)
+			s.join(e.run)
 		}
 	}
+}
+
+// reverse takes the edits of the order back. Runs whose places they have not changed keep theirs.
+func (s *state) reverse() {
+	low, high := nowhere, int32(0)
+	for k := len(s.edits) - 1; k >= 0; k-- {
+		e := s.edits[k]
+		if e.what != removed {
+			s.order = slices.Delete(s.order, int(e.to), int(e.to)+1)
+		}
+		if e.what != inserted {
+			s.order = slices.Insert(s.order, int(e.from), e.run)
+		}
+		low, high = min(low, e.from, e.to), max(high, e.from, e.to)
+	}
+	if high += int32(len(s.edits)); s.grown != 0 || int(high) > len(s.order) {
+		high = int32(len(s.order))
+	}
+	s.number(min(low, high), high)
 }

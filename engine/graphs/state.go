@@ -167,16 +167,10 @@ func (s *state) op(x int32) int32 { return s.opOf[x] }
 // lastReader is the run that reads a write of a run last, itself if none does.
 func (s *state) lastReader(x, write int32) int32 {
 	k := &s.m.kinds[s.kind[x]]
-	best, at, place := x, s.place[x], s.place
-	if s.plain && s.final[k.op] == x {
-		for _, i := range s.m.users[k.writes[write]] {
-			y := s.final[i]
-			if p := place[y]; p > at {
-				best, at = y, p
-			}
-		}
-		return best
+	if s.plain {
+		return s.lastUser(x, k.op, k.writes[write])
 	}
+	best, at, place := x, s.place[x], s.place
 	for _, sv := range k.serves {
 		if sv.write != write {
 			continue
@@ -190,6 +184,29 @@ func (s *state) lastReader(x, write int32) int32 {
 				if p := place[y]; p > at && p <= end && s.isReader(y) {
 					best, at = y, p
 				}
+			}
+		}
+	}
+	return best
+}
+
+// lastUser is lastReader in a plain state, of a value that a run of an operation makes.
+func (s *state) lastUser(x, op, v int32) int32 {
+	best, at, place, final := x, s.place[x], s.place, s.final
+	if final[op] == x {
+		for _, i := range s.m.users[v] {
+			y := final[i]
+			if p := place[y]; p > at {
+				best, at = y, p
+			}
+		}
+		return best
+	}
+	end := s.nextMaker(x, v)
+	for _, i := range s.m.users[v] {
+		for _, y := range s.runs[i] {
+			if p := place[y]; p > at && p <= end {
+				best, at = y, p
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package graphs
 
 import (
+	"math"
 	"slices"
 	"time"
 )
@@ -14,7 +15,6 @@ type try struct {
 	moves     int32
 	low, high int32 // places whose memory may differ, in the new order
 	grown     int32
-	newBefore []int64
 	newDuring []int64
 	newExcess int64
 	newTook   time.Duration
@@ -99,6 +99,7 @@ func (s *state) sort(op int32) {
 			list[j], list[j-1] = list[j-1], list[j]
 		}
 	}
+	s.final[op] = list[len(list)-1]
 }
 
 // insert puts a run of a kind at a place; what was there comes after it.
@@ -107,7 +108,7 @@ func (s *state) insert(id kindID, p int32) {
 	for w := range k.writes {
 		s.last[s.copies[x]+int32(w)] = x
 	}
-	s.net[x] = 0
+	s.room[x].net = 0
 	if s.low >= p && s.low < nowhere {
 		s.low++
 	}
@@ -115,26 +116,37 @@ func (s *state) insert(id kindID, p int32) {
 		s.high++
 	}
 	s.putIn(x, p)
-	s.edits = append(s.edits, edit{inserted, x, p, 0})
+	s.edits = append(s.edits, edit{inserted, x, p, p})
 	s.touch(id)
 	s.widen(p)
 	s.newTook += k.time
 	s.grown++
 }
 
+// putIn is insert, the memory aside.
 func (s *state) putIn(x, p int32) {
-	s.order = append(s.order, 0)
-	for q := int32(len(s.order)) - 1; q > p; q-- {
-		y := s.order[q-1]
-		s.order[q], s.place[y] = y, q
-	}
-	s.order[p], s.place[x] = x, p
+	s.order = slices.Insert(s.order, int(p), x)
+	s.number(p, int32(len(s.order)))
+	s.join(x)
+}
+
+// join puts a run that is in the sequence among those of its operation.
+func (s *state) join(x int32) {
 	op := s.op(x)
 	s.runs[op] = append(s.runs[op], x)
 	s.list(op)
 	s.sort(op)
 	if s.clock != nil {
 		s.count(&s.m.kinds[s.kind[x]], 1)
+	}
+}
+
+// number gives their places to the runs from a place to before another.
+func (s *state) number(from, to int32) {
+	place, p := s.place, from
+	for _, x := range s.order[from:to] {
+		place[x] = p
+		p++
 	}
 }
 
@@ -152,7 +164,7 @@ func (s *state) remove(p int32) {
 		c := s.copies[x] + int32(w)
 		u := s.last[c]
 		s.lasts = append(s.lasts, oldLast{c, u})
-		s.net[u] += s.size[c]
+		s.room[u].net += s.size[c]
 		s.last[c] = none
 		if q := s.place[u]; q > p {
 			s.widen(q - 1)
@@ -161,25 +173,31 @@ func (s *state) remove(p int32) {
 		}
 	}
 	s.takeOut(p)
-	s.edits = append(s.edits, edit{removed, x, p, 0})
+	s.edits = append(s.edits, edit{removed, x, p, p})
 	s.touch(s.kind[x])
 	s.widen(p)
 	s.newTook -= k.time
 	s.grown--
 }
 
+// takeOut is remove, the memory aside.
 func (s *state) takeOut(p int32) {
 	x := s.order[p]
-	n := int32(len(s.order)) - 1
-	for q := p; q < n; q++ {
-		y := s.order[q+1]
-		s.order[q], s.place[y] = y, q
-	}
-	s.order = s.order[:n]
-	list := s.runs[s.op(x)]
+	s.order = slices.Delete(s.order, int(p), int(p)+1)
+	s.number(p, int32(len(s.order)))
+	s.leave(x)
+}
+
+// leave takes a run that is no longer in the sequence from those of its operation.
+func (s *state) leave(x int32) {
+	op := s.op(x)
+	list := s.runs[op]
 	at := slices.Index(list, x)
-	s.runs[s.op(x)] = append(list[:at], list[at+1:]...)
-	s.list(s.op(x))
+	list = append(list[:at], list[at+1:]...)
+	if s.runs[op] = list; at > 0 && at == len(list) {
+		s.final[op] = list[at-1]
+	}
+	s.list(op)
 	if s.clock != nil {
 		s.count(&s.m.kinds[s.kind[x]], -1)
 	}
@@ -209,44 +227,64 @@ func (s *state) there(x int32) bool {
 // excess is known to be above it.
 func (s *state) evaluate(limit int64) {
 	for _, v := range s.dirty {
-		for _, x := range s.runs[s.m.maker[v]] {
-			if w := s.m.kinds[s.kind[x]].write(v); w != none {
-				s.settle(x, w)
+		op := s.m.maker[v]
+		for _, x := range s.runs[op] {
+			if s.plain {
+				s.settle(s.copies[x]+s.m.slot[v], s.lastUser(x, op, v))
+			} else if w := s.m.kinds[s.kind[x]].write(v); w != none {
+				s.settle(s.copies[x]+w, s.lastReader(x, w))
 			}
 		}
 	}
 	s.high = min(s.high, int32(len(s.order))-1)
 	s.low = min(s.low, s.high)
+	s.newDuring = slices.Grow(s.newDuring[:0], len(s.order))
 	excess := s.excess - (s.overs[s.high-s.grown+1] - s.overs[s.low])
-	s.newBefore, s.newDuring = s.newBefore[:0], s.newDuring[:0]
-	used := s.before[s.low]
-	for _, x := range s.order[s.low : s.high+1] {
-		during := used + s.needs[x]
-		s.newBefore, s.newDuring = append(s.newBefore, used), append(s.newDuring, during)
-		if during > int64(s.budget) {
-			if excess += s.above(during); excess > limit {
-				break
-			}
-		}
-		used += s.net[x]
-	}
-	s.newExcess = excess
-	if s.clock != nil && excess <= limit {
+	s.newExcess = s.sweep(excess, limit)
+	if s.clock != nil && s.newExcess <= limit {
 		s.newTook = s.tick()
 	}
 }
 
-// settle finds the last reader of a copy anew.
-func (s *state) settle(x, write int32) {
-	c := s.copies[x] + write
-	was, now := s.last[c], s.lastReader(x, write)
+// sweep finds the memory of the places that may differ, and adds their excess to that of the
+// others; math.MaxInt64 if it is above limit.
+func (s *state) sweep(excess, limit int64) int64 {
+	used := int64(s.m.g.Fixed)
+	if s.low > 0 {
+		x := s.order[s.low-1]
+		used = s.during[s.low-1] - s.room[x].needs + s.room[x].net
+	}
+	list, room, bar, unit := s.order[s.low:s.high+1], s.room, s.bar(), s.unit&63
+	for len(list) > 0 {
+		part := list[:min(len(list), 32)]
+		list = list[len(part):]
+		at := len(s.newDuring)
+		s.newDuring = s.newDuring[:at+len(part)]
+		fresh := s.newDuring[at:]
+		for k, x := range part {
+			r := room[x]
+			during := used + r.needs
+			fresh[k] = during
+			used += r.net
+			excess += max((during-bar)>>unit, 0)
+		}
+		if excess > limit {
+			return math.MaxInt64
+		}
+	}
+	return excess
+}
+
+// settle gives a copy its last reader.
+func (s *state) settle(c, now int32) {
+	was := s.last[c]
 	if was == now {
 		return
 	}
 	s.lasts = append(s.lasts, oldLast{c, was})
 	s.last[c] = now
-	s.net[was] += s.size[c]
-	s.net[now] -= s.size[c]
+	s.room[was].net += s.size[c]
+	s.room[now].net -= s.size[c]
 	if s.there(was) {
 		s.widen(s.place[was])
 	}
@@ -255,25 +293,26 @@ func (s *state) settle(x, write int32) {
 
 // commit keeps the move.
 func (s *state) commit() {
+	low, end, n := int(s.low), int(s.high)+1, len(s.order)
 	if s.grown != 0 {
-		oldEnd, newEnd := s.high-s.grown+1, s.high+1
-		tail, tailBefore := s.during[oldEnd:], s.before[oldEnd:]
-		n := len(s.order)
-		if s.grown > 0 {
-			s.during = slices.Grow(s.during, int(s.grown))[:n]
-			s.before = slices.Grow(s.before, int(s.grown))[:n+1]
-		}
-		copy(s.during[newEnd:n], tail)
-		copy(s.before[newEnd:n+1], tailBefore)
-		s.during, s.before = s.during[:n], s.before[:n+1]
+		old := end - int(s.grown)
+		during, overs := s.during, s.overs
+		s.during = slices.Grow(during, max(int(s.grown), 0))[:n]
+		s.overs = slices.Grow(overs, max(int(s.grown), 0))[:n+1]
+		copy(s.during[end:], during[old:])
+		copy(s.overs[end:], overs[old:])
 	}
-	copy(s.during[s.low:], s.newDuring)
-	copy(s.before[s.low:], s.newBefore)
+	copy(s.during[low:], s.newDuring)
+	if more := s.newExcess - s.excess; more != 0 {
+		for p := range s.overs[end:] {
+			s.overs[end+p] += more
+		}
+	}
+	s.sum(low, end)
+	s.excess = s.newExcess
 	if s.clock != nil {
 		s.keepTimes()
 	}
-	s.overs = slices.Grow(s.overs, max(int(s.grown), 0))[:len(s.order)+1]
-	s.sum(s.low)
 	s.took = s.newTook
 	s.repeats += int(s.grown)
 	for _, e := range s.edits {
@@ -291,20 +330,40 @@ func (s *state) undo() {
 	for k := len(s.lasts) - 1; k >= 0; k-- {
 		o := s.lasts[k]
 		if now := s.last[o.copy]; now != none {
-			s.net[now] += s.size[o.copy]
+			s.room[now].net += s.size[o.copy]
 		}
-		s.net[o.run] -= s.size[o.copy]
+		s.room[o.run].net -= s.size[o.copy]
 		s.last[o.copy] = o.run
 	}
+	s.reverse()
 	for k := len(s.edits) - 1; k >= 0; k-- {
 		switch e := s.edits[k]; e.what {
 		case shifted:
-			s.rotate(e.to, e.from)
+			s.sort(s.op(e.run))
 		case inserted:
-			s.takeOut(s.place[e.run])
+			s.leave(e.run)
 			s.spare[s.kind[e.run]] = append(s.spare[s.kind[e.run]], e.run)
 		case removed:
-			s.putIn(e.run, e.from)
+			s.join(e.run)
 		}
 	}
+}
+
+// reverse takes the edits of the order back. Runs whose places they have not changed keep theirs.
+func (s *state) reverse() {
+	low, high := nowhere, int32(0)
+	for k := len(s.edits) - 1; k >= 0; k-- {
+		e := s.edits[k]
+		if e.what != removed {
+			s.order = slices.Delete(s.order, int(e.to), int(e.to)+1)
+		}
+		if e.what != inserted {
+			s.order = slices.Insert(s.order, int(e.from), e.run)
+		}
+		low, high = min(low, e.from, e.to), max(high, e.from, e.to)
+	}
+	if high += int32(len(s.edits)); s.grown != 0 || int(high) > len(s.order) {
+		high = int32(len(s.order))
+	}
+	s.number(min(low, high), high)
 }

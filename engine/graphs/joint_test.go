@@ -72,8 +72,8 @@ func TestClock(t *testing.T) {
 			f := newState(m, a.budget, a.kept, a.sequence())
 			if f.took != a.took || f.excess != a.excess || !slices.EqualFunc(f.at, a.at, func(x, y moment) bool {
 				return x.now == y.now && max(x.now, x.out) == max(y.now, y.out) && max(x.now, x.in) == max(y.now, y.in)
-			}) || !slices.Equal(f.during, a.during) || !slices.Equal(f.before, a.before) || !slices.Equal(f.fetched, a.fetched) {
-				t.Logf("%v low %d high %d grown %d\n%v\n%v\n%v", a.edits, a.low, a.high, a.grown, ks, a.before, f.before)
+			}) || !slices.Equal(f.during, a.during) || !slices.Equal(f.overs, a.overs) || !slices.Equal(f.fetched, a.fetched) {
+				t.Logf("%v low %d high %d grown %d\n%v\n%v\n%v", a.edits, a.low, a.high, a.grown, ks, a.during, f.during)
 				t.Fatalf("seed %d: takes %d, excess %d, %v; afresh %d, %d, %v\n%s", seed, a.took, a.excess, a.at, f.took, f.excess, f.at, enginetest.DumpGraph(p.Graph))
 			}
 			if a.took == a.m.base {

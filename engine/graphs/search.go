@@ -51,9 +51,11 @@ func (s *searcher) annealer(budget engine.Bytes, seq []kindID, round uint64, sca
 	return &annealer{state: st, r: newRandom(s.seed*1000 + round), poll: s.poll, scale: float64(max(scale, 1)) / float64(int64(1)<<st.unit)}
 }
 
-// fastest searches within a budget in rounds: a hot one if the order is free, and then each twice as long
-// as the one before, from the first sequence and, every third one, from the best. A
-// round that finds nothing makes the excess heavier for those after it. best is a sequence within the budget to
+// fastest searches within a budget in rounds, from the first sequence and, every third one, from the best.
+// With a free order a hot one comes first, and then each is twice as long as the one before. With the order
+// kept, where a few repetitions decide and a long round misses the good ones as often as a short one, three
+// short ones come first, a gentle one among them, and one that takes the rest. A round that finds nothing
+// makes the excess heavier for those after it. best is a sequence within the budget to
 // begin with. It stops at a time that nothing beats, or when poll says so.
 func (s *searcher) fastest(budget engine.Bytes, first, best []kindID, enough time.Duration) []kindID {
 	scale, _, _ := s.m.cost(first)
@@ -69,6 +71,8 @@ func (s *searcher) fastest(budget engine.Bytes, first, best []kindID, enough tim
 		switch {
 		case round == 0 && !s.kept:
 			c, count = hot, s.total/8
+		case round == 0:
+			c = gentle
 		case round%3 == 2:
 			c, from = narrow, best
 		}
@@ -82,11 +86,14 @@ func (s *searcher) fastest(budget engine.Bytes, first, best []kindID, enough tim
 			}
 		}
 		a.anneal(c, count, weight, enough)
-		if round > 0 {
+		switch {
+		case s.kept && round == 2:
+			next = s.total
+		case !s.kept && round > 0:
 			next *= 2
-			if !found {
-				weight *= 6
-			}
+		}
+		if round > 0 && !found {
+			weight *= 6
 		}
 		done += count
 	}

@@ -2,6 +2,7 @@ package graphs
 
 import (
 	"testing"
+	"time"
 
 	"memtide/engine"
 	"memtide/engine/enginetest"
@@ -63,14 +64,23 @@ func TestAnnealingFindsOptima(t *testing.T) {
 // TestAnnealingOfLayered: on a random layered graph with the order kept, where repetitions
 // have to be exchanged for each other, the search is not far from what longer ones find.
 func TestAnnealingOfLayered(t *testing.T) {
-	p := &engine.Problem{Graph: enginetest.Layered(enginetest.Rand(5), 120), Budget: engine.NoLimit}
-	keep, err := graphSearch.Solve(p, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sol, ok := annealed(t, p.WithBudget(keep.Peak*8/10), "kept", 1)
-	if most := keep.Makespan * 10662 / 10000; !ok || sol.Makespan > most {
-		t.Errorf("takes %+v, want at most %v", sol, most)
+	for _, tc := range []struct {
+		graph uint64
+		ops   int
+		most  time.Duration // of keeping everything, in ten thousandths
+	}{{5, 120, 10662}, {13, 250, 10280}} {
+		p := &engine.Problem{Graph: enginetest.Layered(enginetest.Rand(tc.graph), tc.ops), Budget: engine.NoLimit}
+		keep, err := graphSearch.Solve(p, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sol, ok := annealed(t, p.WithBudget(keep.Peak*8/10), "kept", 1)
+		if !ok {
+			t.Fatalf("graph %d of %d operations: no schedule", tc.graph, tc.ops)
+		}
+		if most := keep.Makespan * tc.most / 10000; sol.Makespan > most {
+			t.Errorf("graph %d of %d operations takes %v, want at most %v", tc.graph, tc.ops, sol.Makespan, most)
+		}
 	}
 }
 

@@ -20,6 +20,7 @@ type state struct {
 	budget engine.Bytes
 	kept   bool    // first runs keep the order of the operations
 	unit   uint    // excess is counted in units of 1<<unit bytes, so that sums stay in range
+	plain  bool    // every run of an operation makes all that the operation makes, and nothing moves
 	rank   []int32 // of every operation its index in m.order
 
 	order  []int32   // of every place its run
@@ -29,14 +30,13 @@ type state struct {
 	last   []int32   // of every copy the run that reads it last, or the one that makes it
 	size   []int64   // of every copy
 	opOf   []int32   // of every run
-	needs  []int64   // of every run: bytes that it takes while it lasts
-	net    []int64   // of every run: bytes that it writes, less those of which it is the last reader
+	room   []room    // of every run
 	runs   [][]int32 // of every operation, by place
+	final  []int32   // of every operation the last of its runs
 	spare  [][]int32 // of every kind: numbers of runs that are removed
 	again  []int32   // operations that have several runs, in no order
 	listed []int32   // of every operation its index in again, or none
 
-	before  []int64 // of every place: bytes there before its run, and at the end
 	during  []int64 // of every place: bytes while its run lasts
 	overs   []int64 // of every place: excess before it
 	took    time.Duration
@@ -47,12 +47,16 @@ type state struct {
 	try    // the move under way
 }
 
+// room is what a run does to memory: the bytes that it takes while it lasts, and those
+// that it writes less those of which it is the last reader.
+type room struct{ needs, net int64 }
+
 const nowhere = int32(1 << 30)
 
 // newState begins with a sequence for which cost says ok.
 func newState(m *model, budget engine.Bytes, kept bool, seq []kindID) *state {
 	s := &state{m: m, budget: budget, kept: kept, rank: make([]int32, m.ops+2),
-		runs: make([][]int32, len(m.in)), spare: make([][]int32, len(m.kinds))}
+		plain: m.moves == nil && !m.varied(), runs: make([][]int32, len(m.in)), final: make([]int32, len(m.in)), spare: make([][]int32, len(m.kinds))}
 	if m.moves != nil {
 		s.clock = newClock(m)
 	}
@@ -81,6 +85,7 @@ func (s *state) load(seq []kindID) {
 		s.place[x] = int32(len(s.order))
 		s.order = append(s.order, x)
 		s.runs[k.op] = append(s.runs[k.op], x)
+		s.final[k.op] = x
 		s.list(k.op)
 		s.repeats += min(len(s.runs[k.op])-1, 1)
 		s.took += k.time
@@ -94,7 +99,7 @@ func (s *state) load(seq []kindID) {
 		for w := range m.kinds[s.kind[x]].writes {
 			c := s.copies[x] + int32(w)
 			s.last[c] = s.lastReader(x, int32(w))
-			s.net[s.last[c]] -= s.size[c]
+			s.room[s.last[c]].net -= s.size[c]
 		}
 	}
 	s.measure()
@@ -106,44 +111,41 @@ func (s *state) load(seq []kindID) {
 // measure finds the memory of all places.
 func (s *state) measure() {
 	n := len(s.order)
-	s.before, s.during = make([]int64, n+1), make([]int64, n)
+	s.during, s.overs = make([]int64, n), make([]int64, n+1)
 	used := int64(s.m.g.Fixed)
 	var peak int64
 	for p, x := range s.order {
-		s.before[p], s.during[p] = used, used+s.needs[x]
+		s.during[p] = used + s.room[x].needs
 		peak = max(peak, s.during[p])
-		used += s.net[x]
+		used += s.room[x].net
 	}
-	s.before[n] = used
-	s.overs = make([]int64, n+1)
 	s.unit = uint(max(bits.Len64(uint64(peak))-40, 0))
-	s.sum(0)
+	s.sum(0, n)
+	s.excess = s.overs[n]
 }
 
-// sum adds up the excess from a place on.
-func (s *state) sum(from int32) {
-	sum := s.overs[from]
-	for p, during := range s.during[from:] {
-		s.overs[int(from)+p] = sum
-		sum += s.above(during)
+// sum adds up the excess of places.
+func (s *state) sum(from, to int) {
+	during := s.during[from:to]
+	overs := s.overs[from : to+1]
+	sum, bar, unit := overs[0], s.bar(), s.unit&63
+	for p, bytes := range during {
+		overs[p] = sum
+		sum += max((bytes-bar)>>unit, 0)
 	}
-	s.overs[len(s.during)], s.excess = sum, sum
+	overs[len(during)] = sum
 }
 
-// above is what is above the budget, in units.
-func (s *state) above(during int64) int64 {
-	if over := during - int64(s.budget); over > 0 {
-		return (over-1)>>s.unit + 1
-	}
-	return 0
-}
+// bar is the budget, less what bytes above it are rounded up by to units: a place with
+// so many bytes is above the budget by max((bytes-bar)>>unit, 0) units.
+func (s *state) bar() int64 { return int64(s.budget) - (1<<s.unit - 1) }
 
 // take gives a number to a run of a kind, which is the last reader of nothing.
 func (s *state) take(id kindID) int32 {
 	if list := s.spare[id]; len(list) > 0 {
 		x := list[len(list)-1]
 		s.spare[id] = list[:len(list)-1]
-		s.net[x] = int64(s.m.kinds[id].bytes)
+		s.room[x].net = int64(s.m.kinds[id].bytes)
 		return x
 	}
 	x := int32(len(s.kind))
@@ -152,8 +154,7 @@ func (s *state) take(id kindID) int32 {
 	s.copies = append(s.copies, int32(len(s.last)))
 	k := &s.m.kinds[id]
 	s.opOf = append(s.opOf, k.op)
-	s.needs = append(s.needs, int64(k.bytes+k.temp))
-	s.net = append(s.net, int64(k.bytes))
+	s.room = append(s.room, room{int64(k.bytes + k.temp), int64(k.bytes)})
 	for _, v := range k.writes {
 		s.last = append(s.last, x)
 		s.size = append(s.size, int64(s.m.size[v]))
@@ -166,6 +167,9 @@ func (s *state) op(x int32) int32 { return s.opOf[x] }
 // lastReader is the run that reads a write of a run last, itself if none does.
 func (s *state) lastReader(x, write int32) int32 {
 	k := &s.m.kinds[s.kind[x]]
+	if s.plain {
+		return s.lastUser(x, k.op, k.writes[write])
+	}
 	best, at, place := x, s.place[x], s.place
 	for _, sv := range k.serves {
 		if sv.write != write {
@@ -186,12 +190,40 @@ func (s *state) lastReader(x, write int32) int32 {
 	return best
 }
 
+// lastUser is lastReader in a plain state, of a value that a run of an operation makes.
+func (s *state) lastUser(x, op, v int32) int32 {
+	best, at, place, final := x, s.place[x], s.place, s.final
+	if final[op] == x {
+		for _, i := range s.m.users[v] {
+			y := final[i]
+			if p := place[y]; p > at {
+				best, at = y, p
+			}
+		}
+		return best
+	}
+	end := s.nextMaker(x, v)
+	for _, i := range s.m.users[v] {
+		for _, y := range s.runs[i] {
+			if p := place[y]; p > at && p <= end {
+				best, at = y, p
+			}
+		}
+	}
+	return best
+}
+
+// makes tells whether a run of the operation that makes a value makes it.
+func (s *state) makes(x, v int32) bool {
+	return s.plain || s.m.kinds[s.kind[x]].write(v) != none
+}
+
 // nextMaker is the place of the next run after x that makes a value; nowhere if
 // there is none.
 func (s *state) nextMaker(x, v int32) int32 {
 	list := s.runs[s.op(x)]
 	for _, y := range list[slices.Index(list, x)+1:] {
-		if s.m.kinds[s.kind[y]].write(v) != none {
+		if s.makes(y, v) {
 			return s.place[y]
 		}
 	}
@@ -203,7 +235,7 @@ func (s *state) nextMaker(x, v int32) int32 {
 func (s *state) makerBefore(v, place int32) int32 {
 	list := s.runs[s.m.maker[v]]
 	for k := len(list) - 1; k >= 0; k-- {
-		if y := list[k]; s.place[y] < place && s.m.kinds[s.kind[y]].write(v) != none {
+		if y := list[k]; s.place[y] < place && s.makes(y, v) {
 			return y
 		}
 	}

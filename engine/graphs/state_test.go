@@ -18,7 +18,7 @@ func afresh(t *testing.T, s *state) bool {
 	if !ok || took != s.took || slices.Max(s.during) != int64(peak) {
 		t.Errorf("%v: can run %v, takes %d, peak %d; the state says %d, %d", seq, ok, took, peak, s.took, slices.Max(s.during))
 	}
-	if f.excess != s.excess || f.repeats != s.repeats || !slices.Equal(f.during, s.during) || !slices.Equal(f.before, s.before) {
+	if f.excess != s.excess || f.repeats != s.repeats || !slices.Equal(f.during, s.during) || !slices.Equal(f.overs, s.overs) {
 		t.Errorf("%v: excess %d, repeats %d, memory %v; afresh %d, %d, %v", seq, s.excess, s.repeats, s.during, f.excess, f.repeats, f.during)
 	}
 	var first []int32

@@ -883,6 +883,107 @@ def sha_of(names):
 DispatchMode = TorchDispatchMode or object
 
 
+def signature_of(func, args, kwargs):
+    """What the sizes of an operator depend on, unless they depend on values."""
+    sign = lambda t: (tuple(t.shape), t.stride() if t.layout is torch.strided else None, str(t.dtype), str(t.device))
+    return str(func), str(mapped(args, sign)), str(mapped(kwargs, sign))
+
+
+class NeedsValues(BaseException):
+    """A model looks at a value that has not been computed."""
+
+
+class Kernels:
+    """Stands in for products and convolutions where no fake tensors exist: each runs
+    once for its shapes, strides and types, and then zeros of the same layout are its
+    results, with what the kernel takes beside them. `looked`: something has asked for
+    values, so that what was collected with this may be wrong."""
+
+    HEAVY = {"aten.%s.default" % n for n in ("mm", "addmm", "bmm", "baddbmm", "convolution", "convolution_backward")}
+
+    def __init__(self):
+        self.known, self.looked = {}, False
+
+    def look(self, *args, **kwargs):
+        self.looked = True
+        raise NeedsValues
+
+    @contextlib.contextmanager
+    def watched(self):
+        """Reads of values that are no operators are seen, too."""
+        for name in ("numpy", "tolist"):
+            setattr(torch.Tensor, name, lambda t, *args, **kwargs: self.look())
+        try:
+            yield
+        finally:
+            for name in ("numpy", "tolist"):
+                delattr(torch.Tensor, name)
+
+    def run(self, func, args, kwargs, within=False):
+        """The result of an operator. within: the allocator is watched, and sees what it
+        would see of the kernel."""
+        if self.depends(func, args):
+            self.look()
+        seen = tensors((args, kwargs))
+        if str(func) not in self.HEAVY or not all(type(t) in (torch.Tensor, nn.Parameter) and t.layout is torch.strided and t.device.type == "cpu" for t in seen):
+            return func(*args, **kwargs)
+        key = signature_of(func, args, kwargs)
+        if key not in self.known:
+            if within:
+                raise CollectError("A plain step does other operators than the one that was measured.")
+            out, peak, left = allocated_both(lambda: func(*short(func, args), **kwargs), torch.device("cpu"))
+            whole = all(_storage(t).nbytes() == t.numel() * t.element_size() for t in tensors(out))
+            self.known[key] = (mapped(out, Layout) if whole else None, max(0, peak - max(0, left)))
+            return out
+        layouts, temp = self.known[key]
+        if layouts is None:
+            return func(*args, **kwargs)
+        out = mapped(layouts, Layout.zeros, Layout)
+        if within and temp:
+            torch.empty(temp, dtype=torch.uint8)
+        return out
+
+    def depends(self, func, args):
+        """Whether sizes, or what Python does next, may depend on the values of args."""
+        if func.namespace != "aten" or any(getattr(t, "name", "") in ("data_dependent_output", "dynamic_output_shape") for t in func.tags):
+            return True
+        masks = tensors(args[1:2]) if str(func).split(".")[1].strip("_").startswith(("index", "unsafe_index")) else []
+        return any(t.dtype in (torch.bool, torch.uint8) for t in masks) or any(t.layout is not torch.strided for t in tensors(args))
+
+
+def short(func, args):
+    """The operands of a product with an inner dimension of 1: the result, and what the
+    kernel takes beside it, are the same where BLAS reads both operands as they lie."""
+    if str(func) not in ("aten.mm.default", "aten.addmm.default"):
+        return args
+    a, b = args[-2:]
+    lies = lambda t: t.dtype in (torch.float32, torch.float64) and min(t.shape) > 1 and any(t.stride(i) == 1 and t.stride(1 - i) >= t.shape[i] for i in (0, 1))
+    return args[:-2] + (a[:, :1], b[:1]) if lies(a) and lies(b) else args
+
+
+class Layout:
+    """How a contiguous or permuted tensor of the CPU lies."""
+
+    def __init__(self, t):
+        self.size, self.stride, self.dtype = t.size(), t.stride(), t.dtype
+
+    def zeros(self):
+        return torch.empty_strided(self.size, self.stride, dtype=self.dtype).zero_()
+
+
+class Stood(DispatchMode):
+    """While it is entered, kernels stand in for operators as they do for the allocator."""
+
+    def __init__(self, kernels):
+        super().__init__()
+        self.kernels = kernels
+
+    def __torch_dispatch__(self, func, kinds, args=(), kwargs=None):
+        if unseen(func):
+            return passed(func, args, kwargs or {})
+        return self.kernels.run(func, args, kwargs or {}, within=True)
+
+
 class Names(DispatchMode):
     """While it is entered, the names of the operators."""
 
@@ -905,8 +1006,9 @@ class Trace(DispatchMode):
     """One step, operator by operator: which storages each makes, reads and writes, when
     they die, what autograd keeps and until when, and which module calls run."""
 
-    def __init__(self, model=None):
+    def __init__(self, model=None, kernels=None):
         super().__init__()
+        self.kernels = kernels
         self.ops, self.sizes, self.live, self.death = [], [], {}, {}
         self.events, self.stack, self.calls, self.packs = [], [], [], []
         self.phase, self.counts, self.made, self.roles = "forward", {}, {}, {}
@@ -940,7 +1042,7 @@ class Trace(DispatchMode):
             return passed(func, args, kwargs)
         self.poll()
         ins, before = self.sids((args, kwargs)), len(self.sizes)
-        out = func(*args, **kwargs)
+        out = self.kernels.run(func, args, kwargs) if self.kernels else func(*args, **kwargs)
         outs = self.sids(out)
         row = {"name": str(func), "pass": self.phase, "call": self.stack[-1] if self.stack else None, "in": ins,
                "new": [n for n in outs if n >= before], "view": [n for n in outs if n < before], "write": self.sids(writes(func, args)),
@@ -1071,8 +1173,9 @@ class Step:
             p.grad = torch.zeros_like(p) if p.requires_grad else None
         return Step(net, self.args, self.kwargs, self.loss, self.autocast)
 
-    def half(self, fake, lean, model):
-        """One of the two traces. fake: the mode that computes nothing, or None."""
+    def half(self, fake, lean, model, kernels):
+        """One of the two traces. fake: the mode that computes nothing, or None; kernels:
+        what stands in for kernels, or None."""
         faked = (lambda t: fake.from_tensor(t.detach())) if fake else (lambda t: t.detach().clone())
         memo, old = {}, self.model
         for p in old.parameters():
@@ -1082,7 +1185,7 @@ class Step:
                 memo[id(t)] = faked(t)
         net = copy.deepcopy(old, memo)
         args, kwargs = mapped(self.args, faked), mapped(self.kwargs, faked)
-        tr = Trace(model)
+        tr = Trace(model, kernels)
         tr.base(list(net.parameters()), "weight")
         tr.base(list(net.buffers()), "buffer")
         tr.base((args, kwargs), "input")
@@ -1135,7 +1238,7 @@ def needs_values(e):
     return CollectError("%s needs values%s: collect with --real on the device." % (op[:-8] if op.endswith(".default") else op, place))
 
 
-def traces(step, real, model):
+def traces(step, real, model, kernels=None):
     """The rows of a graph, from the two traces of a step."""
     fake = None
     if not real:
@@ -1144,9 +1247,9 @@ def traces(step, real, model):
         fake = FakeTensorMode(allow_non_fake_inputs=True)
     rng = torch.get_rng_state()
     try:
-        lean = step.half(fake, True, None)
+        lean = step.half(fake, True, None, kernels)
         torch.set_rng_state(rng)
-        full = step.half(fake, False, model)
+        full = step.half(fake, False, model, kernels)
     except Exception as e:
         told = needs_values(e)
         if told is None:
@@ -1229,21 +1332,33 @@ def in_child(make):
 
 def collect(model, args=(), kwargs=None, loss=None, autocast=None, real=None, temps=True, times=None, reps=0, units=None, child=True):
     """The operators of one training step as a Graph; shapes alone are run, in a process
-    of their own, unless real (PyTorch before 2.1 has nothing else). The default of loss
+    of their own, unless real. PyTorch before 2.1 runs the step, its products and
+    convolutions once for each shape, and all of it where the model looks at values;
+    real=True does that at once. The default of loss
     is what the model returns, if that is one number, or its .loss. temps: a step of a
     copy measures what kernels take beside their results, and the peak of a plain step.
     times: the device whose model says how long operators take; reps: measure their
     times that often instead. units: patterns of the names of modules (h.*)."""
     step = Step(model, args, kwargs, loss, autocast)
-    real = VERSION < (2, 1) if real is None else real
     clock_of = Model(times or DEFAULT_DEVICE, autocast is not None)
-    make = lambda: traces(step, real, clock_of)
-    graph = Graph(in_child(make) if child and not real else make())
-    graph.data["source"].update(times=clock_of.origin, notes=[clock_of.note])
-    graph.choose(units)
-    if temps or reps:
-        graph.measure(step, reps)
-    return graph
+
+    def graph_of(real, kernels=None):
+        make = lambda: traces(step, real, clock_of, kernels)
+        graph = Graph(in_child(make) if child and not real else make())
+        graph.data["source"].update(times=clock_of.origin, notes=[clock_of.note])
+        graph.choose(units)
+        if temps or reps:
+            graph.measure(step, reps, kernels if not reps else None)
+        return graph
+
+    if real is None and (1, 13) <= VERSION < (2, 1) and step.device.type == "cpu":
+        kernels, before = Kernels(), random.getstate()
+        with contextlib.suppress(Exception, NeedsValues), kernels.watched():
+            graph = graph_of(True, kernels)
+            if not kernels.looked:
+                return graph
+        random.setstate(before)
+    return graph_of(VERSION < (2, 1) if real is None else real)
 
 
 class Graph:
@@ -1338,18 +1453,19 @@ class Graph:
 
     # sizes and times that only a real step knows
 
-    def measure(self, step, reps=0):
+    def measure(self, step, reps=0, kernels=None):
         """Measures what kernels take beside their results, their times if reps, and the
-        peak of a plain step, by steps of a copy."""
+        peak of a plain step, by steps of a copy. kernels stand in for what has run."""
         own, rng = step.copy(), torch.get_rng_state()
-        with Temps(reps) as seen:
+        with Temps(reps, kernels) as seen:
             own.run()
         if len(seen.temps) != len(self.data["ops"]):
             raise CollectError("The step on the device does %d operators and its shapes %d: collect with --real." % (len(seen.temps), len(self.data["ops"])))
         for o, temp, ns in zip(self.data["ops"], seen.temps, seen.times):
             o["temp_bytes"] = temp
             o["time_ns"] = ns if ns else o["time_ns"]
-        _, self.data["source"]["plain_bytes"] = allocated(own.run, step.device)
+        with Stood(kernels) if kernels else contextlib.nullcontext():
+            _, self.data["source"]["plain_bytes"] = allocated(own.run, step.device)
         torch.set_rng_state(rng)
         self.data["source"].update(temps="measured", **({"times": "measured", "notes": []} if reps else {}))
 
@@ -1634,17 +1750,18 @@ class Temps(DispatchMode):
     """What kernels take beside their results, and their times: measured once for each
     operator with its shapes."""
 
-    def __init__(self, reps=0):
+    def __init__(self, reps=0, kernels=None):
         super().__init__()
-        self.temps, self.times, self.reps, self.known = [], [], reps, {}
+        self.temps, self.times, self.reps, self.known, self.kernels = [], [], reps, {}, kernels
 
     def __torch_dispatch__(self, func, kinds, args=(), kwargs=None):
         kwargs = kwargs or {}
         if unseen(func):
             return passed(func, args, kwargs)
-        sign = lambda t: (tuple(t.shape), t.stride() if t.layout is torch.strided else None, str(t.dtype), str(t.device))
-        key = str(func), str(mapped(args, sign)), str(mapped(kwargs, sign))
-        if key in self.known:
+        key = signature_of(func, args, kwargs)
+        if self.kernels and key in self.kernels.known:
+            out, self.known[key] = self.kernels.run(func, args, kwargs), (self.kernels.known[key][1], None)
+        elif key in self.known:
             out = func(*args, **kwargs)
         else:
             out, self.known[key] = self.measured(func, args, kwargs)

@@ -399,6 +399,80 @@ class Solved(unittest.TestCase):
             self.assertEqual(p["made_by"], "memtide torch, rotor")
 
 
+class Looks(nn.Module):
+    """Products whose values say what comes next, in one of several ways."""
+
+    def __init__(self, way):
+        super().__init__()
+        self.way, self.a, self.b = way, nn.Linear(8, 8), nn.Linear(8, 8)
+
+    def forward(self, x):
+        y = self.a(x)
+        way = self.way
+        if way == "branch" and y.abs().sum() > 0:
+            y = y.tanh()
+        if way == "mask":
+            y = y[y > 0].view(1, -1).mean(1, True).expand_as(y) + y
+        if way == "list" and max(map(max, y.tolist())) > 0:
+            y = y.tanh()
+        if way == "numpy" and y.detach().numpy().any():
+            y = y.tanh()
+        if way == "caught":
+            try:
+                y = y * (2.0 if y.sum().item() else 3.0)
+            except BaseException:
+                pass
+        if way == "cholesky":
+            y = y + torch.linalg.cholesky(self.b.weight @ self.b.weight.t()).sum()  # of zeros it fails
+        return self.b(y).sum()
+
+
+@unittest.skipUnless((1, 13) <= mt.VERSION < (2, 1), "fake tensors do it")
+class Kernels(unittest.TestCase):
+    """Where nothing is fake, products and convolutions run once for each shape."""
+
+    def collected(self, *arguments, **more):
+        made = []
+
+        class Recorded(mt.Kernels):
+            def __init__(self):
+                super().__init__()
+                made.append(self)
+
+        plain, mt.Kernels = mt.Kernels, Recorded
+        try:
+            return mt.collect(*arguments, **more), made
+        finally:
+            mt.Kernels = plain
+
+    def test_every_byte(self):
+        for name in NETS:
+            net, args, kwargs, loss, cast = made(name)
+            got, kernels = self.collected(net, args, kwargs, loss, cast)
+            want = mt.collect(net, args, kwargs, loss, cast, real=True)
+            self.assertFalse(kernels[0].looked, name)
+            for key in want.data:
+                self.assertEqual(got.data[key], want.data[key], "%s, %s: with kernels that ran once, and with all" % (name, key))
+
+    def test_layers_cost_no_products(self):
+        ran = []
+        for layers in (2, 9):
+            torch.manual_seed(0)
+            ids = torch.randint(0, 200, (4, 32))
+            ran.append(len(self.collected(trained.GPT(layers=layers), (), {"input_ids": ids, "labels": ids})[1][0].known))
+        self.assertEqual(ran[0], ran[1], "products that ran for 2 layers and for 9")
+
+    def test_models_that_look_at_values(self):
+        for way in ("branch", "mask", "list", "numpy", "caught", "cholesky"):
+            torch.manual_seed(0)
+            net, x = Looks(way), torch.randn(4, 8)
+            got, kernels = self.collected(net, (x,))
+            want = mt.collect(net, (x,), real=True)
+            self.assertEqual(got.data, want.data, way)
+            if way != "cholesky":
+                self.assertTrue(kernels[0].looked, "%s: nobody has noticed" % way)
+
+
 class Refusals(unittest.TestCase):
     def refused(self, words, f, *args, error=mt.PlanError, **kwargs):
         with self.assertRaises(error) as e:

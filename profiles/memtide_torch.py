@@ -50,6 +50,7 @@ import base64
 import contextlib
 import copy
 import ctypes
+import difflib
 import fnmatch
 import functools
 import gc
@@ -89,6 +90,10 @@ class CollectError(RuntimeError):
     """What keeps a network from being profiled, in a sentence."""
 
 
+class OtherOperators(CollectError):
+    """What shapes alone do is not what the device does."""
+
+
 class PlanError(RuntimeError):
     """The plan does not fit the model, or this PyTorch."""
 
@@ -121,7 +126,7 @@ def mapped(x, change, what=None):
         return change(x)
     if isinstance(x, tuple):
         y = [mapped(e, change, what) for e in x]
-        return type(x)(*y) if hasattr(x, "_fields") else tuple(y)
+        return tuple.__new__(type(x), y) if hasattr(x, "_fields") else tuple(y)  # a PackedSequence looks at what it is made of
     if isinstance(x, list):
         return [mapped(e, change, what) for e in x]
     if type(x) is dict:
@@ -352,7 +357,17 @@ class Offloaded:
             with self.rt.quiet():
                 b = self.blocks[_key(t)] = Block(t, self.rt)
             b.alive = StorageWeakRef(_storage(t))  # the address of a storage that is freed would be given again
+            b.seen = {place(t)}
+        elif place(t) not in b.seen:  # a part that may have been written since, as gates of an LSTM are
+            with self.rt.quiet():
+                b.send(t)
+            b.seen.add(place(t))
         return self, b, t.dtype, t.size(), t.stride(), t.storage_offset()
+
+
+def place(t):
+    """Which elements of its storage a tensor is, and how often they were changed."""
+    return t.dtype, t.size(), t.stride(), t.storage_offset(), t._version
 
 
 class Block:
@@ -368,11 +383,23 @@ class Block:
             self.host.copy_(flat)
             return
         self.host = torch.empty(count, dtype=torch.uint8, pin_memory=True)
-        s = rt.stream(t.device)
+        self.across(flat, self.host)
+
+    def across(self, t, host):
+        s = self.rt.stream(t.device)
         s.wait_stream(torch.cuda.current_stream(t.device))
         with torch.cuda.stream(s):
-            self.host.copy_(flat, non_blocking=True)
-        flat.record_stream(s)
+            host.copy_(t, non_blocking=True)
+        t.record_stream(s)
+
+    def send(self, t):
+        """Sends the elements of t again."""
+        each = t.element_size()
+        host = self.host[:self.host.numel() // each * each].view(t.dtype).as_strided(t.size(), t.stride(), t.storage_offset())
+        if t.device.type == "cuda":
+            self.across(t.detach(), host)
+        else:
+            host.copy_(t.detach())
 
     def fetch(self):
         if self.flat is not None:
@@ -507,11 +534,13 @@ class Runtime:
 
     def step(self, f, args, kwargs):
         """A forward of the whole model."""
+        if not self.told:
+            whole(self.model)
         self.level, self.count, self.offloaded = Level(self.fitting(args, kwargs)), {}, []
         self.given = {_key(t) for t in tensors((args, kwargs)) if t.layout is torch.strided}  # whoever calls holds them
         names = self.names = Names() if self.strict and not self.told and self.plan.get("model", {}).get("ops_sha") else None
         try:
-            with names or contextlib.nullcontext():
+            with names or contextlib.nullcontext(), contextlib.nullcontext() if self.told else checkpointing(self.nested):
                 out = f(*args, **kwargs)
         finally:
             self.level = self.count = self.names = None
@@ -519,6 +548,9 @@ class Runtime:
             raise PlanError("The model does other operators than the one that the plan was made for: collect this model and solve again.")
         self.told = True
         return out
+
+    def nested(self, *args, **kwargs):
+        raise PlanError(OWN_CHECKPOINTS)
 
     @contextlib.contextmanager
     def quiet(self):
@@ -677,6 +709,7 @@ def input_rows(args, kwargs):
     return [[n, list(t.shape), str(t.dtype)[6:]] for n, a in named for t in tensors(a)]
 
 
+OWN_CHECKPOINTS = "The model checkpoints by itself (torch.utils.checkpoint), which would nest with a plan: turn that off first."
 WHOLE_COMPILE = "A plan does not go into torch.compile of the whole model: compile the blocks' forwards, then apply the plan."
 
 
@@ -702,8 +735,18 @@ def fits(modules, named, plan):
     for path in named:
         if "_memtide" in modules[path].__dict__:
             raise PlanError("A plan is applied to this model already: remove() it first.")
+        if isinstance(modules[path], torch.jit.ScriptModule):
+            raise PlanError("%s is a TorchScript module, whose forward cannot be replaced: apply the plan to the module that it was made of." % (path or "The model"))
         if getattr(modules[path], "_compiled_call_impl", None) is not None:
             raise PlanError("%s was compiled with module.compile(), which would compile the plan, too: compile its forward instead (m.forward = torch.compile(m.forward)), then apply the plan." % (path or "The model"))
+
+
+def whole(model):
+    """Refuses a model that FSDP has taken apart, or is about to."""
+    for path, m in model.named_modules():
+        kind = type(m).__name__
+        if kind == "FullyShardedDataParallel" or kind.startswith("FSDP") or getattr(m, "_is_fsdp_managed_module", False):
+            raise PlanError("FSDP is not supported yet: its parameters would be missing when %s runs again." % (path or "the model"))
 
 
 def free_memory(device):
@@ -751,9 +794,7 @@ def apply(model, plan, strict=False):
         raise PlanError(WHOLE_COMPILE)
     if kind == "DistributedDataParallel":
         model = model.module
-    for path, m in model.named_modules():
-        if type(m).__name__ == "FullyShardedDataParallel" or type(m).__name__.startswith("FSDP"):
-            raise PlanError("FSDP is not supported yet: its parameters would be missing when %s runs again." % (path or "the model"))
+    whole(model)
     if getattr(model, "is_gradient_checkpointing", False):
         raise PlanError("model.is_gradient_checkpointing is on and would nest with the plan: call gradient_checkpointing_disable() first.")
     first = next(model.parameters(), None)
@@ -865,7 +906,7 @@ def unseen(func):
 def passed(func, args, kwargs):
     """The result of an unseen call. PyTorch 1.13 makes a number of a detached number."""
     out = func(*args, **kwargs)
-    return out if not isinstance(out, float) else torch.scalar_tensor(out, dtype=args[0].dtype)
+    return torch.scalar_tensor(out, dtype=args[0].dtype) if isinstance(out, (bool, int, float, complex)) else out
 
 
 def writes(func, args):
@@ -1043,6 +1084,9 @@ class Trace(DispatchMode):
         self.poll()
         ins, before = self.sids((args, kwargs)), len(self.sizes)
         out = self.kernels.run(func, args, kwargs) if self.kernels else func(*args, **kwargs)
+        for t in tensors(out):
+            if t.layout is not torch.strided:
+                raise CollectError("%s makes a tensor of layout %s, whose memory is not counted: collect with dense gradients (sparse=False)." % (str(func).replace(".default", ""), str(t.layout)[6:]))
         outs = self.sids(out)
         row = {"name": str(func), "pass": self.phase, "call": self.stack[-1] if self.stack else None, "in": ins,
                "new": [n for n in outs if n >= before], "view": [n for n in outs if n < before], "write": self.sids(writes(func, args)),
@@ -1147,6 +1191,26 @@ def scalar(out):
     raise CollectError("The model returns %s%s and no loss: say loss=lambda out: ..., or pass labels." % (what, " with " + ", ".join(k for k in keys if k != "loss") if keys else ""))
 
 
+def attributes(model):
+    """The tensors that modules have beside parameters and buffers."""
+    return tensors([{k: v for k, v in vars(m).items() if not k.startswith("_")} for m in model.modules()])
+
+
+@contextlib.contextmanager
+def checkpointing(instead):
+    """PyTorch's checkpoint calls this instead, however it was imported."""
+    import torch.utils.checkpoint as c
+
+    old = {n: getattr(c, n) for n in ("CheckpointFunction", "_checkpoint_without_reentrant", "_checkpoint_without_reentrant_generator") if hasattr(c, n)}
+    for n in old:
+        setattr(c, n, types.SimpleNamespace(apply=instead) if n == "CheckpointFunction" else instead)
+    try:
+        yield
+    finally:
+        for n, f in old.items():
+            setattr(c, n, f)
+
+
 class Step:
     """A model, its arguments, and what a training step does with it."""
 
@@ -1168,10 +1232,12 @@ class Step:
 
     def copy(self):
         """The step on a copy, with gradients."""
-        net = copy.deepcopy(self.model)
-        for p in net.parameters():
-            p.grad = torch.zeros_like(p) if p.requires_grad else None
-        return Step(net, self.args, self.kwargs, self.loss, self.autocast)
+        made = {id(t): t.detach().clone() for t in attributes(self.model) if not t.is_leaf}  # as weight_norm leaves them
+        net = copy.deepcopy(self.model, made)
+        args, kwargs = mapped((self.args, self.kwargs), lambda t: t.detach().clone().requires_grad_() if t.requires_grad else t)
+        for t in list(net.parameters()) + tensors((args, kwargs)):
+            t.grad = torch.zeros_like(t) if t.requires_grad else None
+        return Step(net, args, kwargs, self.loss, self.autocast)
 
     def half(self, fake, lean, model, kernels):
         """One of the two traces. fake: the mode that computes nothing, or None; kernels:
@@ -1180,17 +1246,17 @@ class Step:
         memo, old = {}, self.model
         for p in old.parameters():
             memo[id(p)] = nn.Parameter(faked(p), p.requires_grad)
-        for t in tensors([list(old.buffers())] + [{k: v for k, v in vars(m).items() if not k.startswith("_")} for m in old.modules()]):
+        for t in list(old.buffers()) + attributes(old):
             if id(t) not in memo:
                 memo[id(t)] = faked(t)
         net = copy.deepcopy(old, memo)
-        args, kwargs = mapped(self.args, faked), mapped(self.kwargs, faked)
+        args, kwargs = mapped((self.args, self.kwargs), lambda t: faked(t).requires_grad_(t.requires_grad))
         tr = Trace(model, kernels)
         tr.base(list(net.parameters()), "weight")
         tr.base(list(net.buffers()), "buffer")
         tr.base((args, kwargs), "input")
         with fake or contextlib.nullcontext():
-            for p in net.parameters():
+            for p in list(net.parameters()) + tensors((args, kwargs)):
                 if p.requires_grad:
                     p.grad = torch.zeros(p.shape, dtype=p.dtype, device=p.device)
                     tr.base(p.grad, "grad")
@@ -1200,7 +1266,7 @@ class Step:
         finally:  # no cycle may be left to the garbage collector: with fake tensors 2.6 crashes on it
             for m in net.modules():
                 m.__dict__.pop("forward", None)
-            for p in net.parameters():
+            for p in list(net.parameters()) + tensors((args, kwargs)):
                 p.grad = None
             memo.clear()
             tr.live.clear()
@@ -1208,6 +1274,13 @@ class Step:
         return tr
 
     def play(self, tr, net, args, kwargs, fake, lean):
+        def refuse(*args, **kwargs):
+            raise CollectError(OWN_CHECKPOINTS)
+
+        with checkpointing(refuse):
+            self.traced(tr, net, args, kwargs, fake, lean)
+
+    def traced(self, tr, net, args, kwargs, fake, lean):
         hooks = torch.autograd.graph.saved_tensors_hooks(tr.drop if lean else tr.pack, (lambda n: n) if lean else tr.unpack)
         with fake or contextlib.nullcontext(), hooks, tr:
             with self.cast():
@@ -1268,6 +1341,10 @@ def traces(step, real, model, kernels=None):
 
 def rows_of(lean, full, step):
     """The content of a file of kind operators."""
+    made = {n for o in full.ops for n in o["new"]}
+    for n in range(len(full.sizes)):  # nobody has made it and nobody has let go of it: targets that the loss knows, masks of modules
+        if n not in made and n not in full.death:
+            full.roles.setdefault(n, "input")
     base, at, events = set(full.roles), {}, []
     for e in full.events:  # what autograd keeps at no cost is left out
         if e[0] in ("pack", "unpack", "release"):
@@ -1332,7 +1409,8 @@ def in_child(make):
 
 def collect(model, args=(), kwargs=None, loss=None, autocast=None, real=None, temps=True, times=None, reps=0, units=None, child=True):
     """The operators of one training step as a Graph; shapes alone are run, in a process
-    of their own, unless real. PyTorch before 2.1 runs the step, its products and
+    of their own, unless real, or where a plain step on the device is another one than
+    they say. PyTorch before 2.1 runs the step, its products and
     convolutions once for each shape, and all of it where the model looks at values;
     real=True does that at once. The default of loss
     is what the model returns, if that is one number, or its .loss. temps: a step of a
@@ -1358,7 +1436,16 @@ def collect(model, args=(), kwargs=None, loss=None, autocast=None, real=None, te
             if not kernels.looked:
                 return graph
         random.setstate(before)
-    return graph_of(VERSION < (2, 1) if real is None else real)
+    if real is not None or VERSION < (2, 1):
+        return graph_of(VERSION < (2, 1) if real is None else real)
+    try:
+        graph = graph_of(False)
+        if not (temps or reps) or graph.off() <= 0.01:
+            return graph
+    except OtherOperators:
+        graph = None
+    real = graph_of(True)
+    return real if graph is None or real.off() < graph.off() else graph
 
 
 class Graph:
@@ -1406,7 +1493,9 @@ class Graph:
             inner = [k for k in below if children.get(k)]
             kind = d["calls"][i]["class"]
             twin = kind != "Sequential" and sum(d["calls"][k]["class"] == kind for k in children.get(d["calls"][i]["parent"], [])) > 1
-            if i == 0 or (inner and len(inner) == len(below)) or (inner and not twin and size.get(i, 0) > share * total):
+            if kind == "OptimizedModule" and i:  # what torch.compile made runs as a whole
+                out.append(i)
+            elif i == 0 or (inner and len(inner) == len(below)) or (inner and not twin and size.get(i, 0) > share * total):
                 for k in below:
                     visit(k)
             elif d["calls"][i]["end"] > d["calls"][i]["op"]:
@@ -1459,15 +1548,36 @@ class Graph:
         own, rng = step.copy(), torch.get_rng_state()
         with Temps(reps, kernels) as seen:
             own.run()
-        if len(seen.temps) != len(self.data["ops"]):
-            raise CollectError("The step on the device does %d operators and its shapes %d: collect with --real." % (len(seen.temps), len(self.data["ops"])))
-        for o, temp, ns in zip(self.data["ops"], seen.temps, seen.times):
+        for o, k in self.paired(seen.names):
+            temp, ns = seen.temps[k], seen.times[k]
             o["temp_bytes"] = temp
             o["time_ns"] = ns if ns else o["time_ns"]
         with Stood(kernels) if kernels else contextlib.nullcontext():
             _, self.data["source"]["plain_bytes"] = allocated(own.run, step.device)
         torch.set_rng_state(rng)
         self.data["source"].update(temps="measured", **({"times": "measured", "notes": []} if reps else {}))
+
+    def off(self):
+        """How far the predicted peak of a plain step is from the measured one."""
+        plain = self.data["source"]["plain_bytes"]
+        return abs(self.play().peak - plain) / max(plain, 1)
+
+    def paired(self, names):
+        """The operators with the places of those that a step on the device has done.
+        Hooks make plain numbers of PyTorch's own into tensors, so that there may be more
+        operators on single numbers; they take nothing beside."""
+        ops = self.data["ops"]
+        own = [o["name"] for o in ops]
+        if own == names:
+            return list(zip(ops, range(len(ops))))
+        pairs, more = [], len(names)
+        for a, b, n in difflib.SequenceMatcher(None, own, names, False).get_matching_blocks():
+            pairs += [(ops[a + k], b + k) for k in range(n)]
+            more -= n
+        paired = {id(o) for o, _ in pairs}
+        if more or any(self.data["storages"][n] > 16 for o in ops if id(o) not in paired for n in o["new"]):
+            raise OtherOperators("The step on the device does %d operators and its shapes %d: collect with --real." % (len(names), len(own)))
+        return pairs
 
     # plans
 
@@ -1752,7 +1862,7 @@ class Temps(DispatchMode):
 
     def __init__(self, reps=0, kernels=None):
         super().__init__()
-        self.temps, self.times, self.reps, self.known, self.kernels = [], [], reps, {}, kernels
+        self.temps, self.times, self.names, self.reps, self.known, self.kernels = [], [], [], reps, {}, kernels
 
     def __torch_dispatch__(self, func, kinds, args=(), kwargs=None):
         kwargs = kwargs or {}
@@ -1766,6 +1876,7 @@ class Temps(DispatchMode):
         else:
             out, self.known[key] = self.measured(func, args, kwargs)
         temp, ns = self.known[key]
+        self.names.append(str(func))
         self.temps.append(temp)
         self.times.append(ns)
         return out

@@ -183,7 +183,7 @@ class Arg:
 class Call:
     """A recorded call of a module, with the states it began in."""
 
-    __slots__ = ("module", "args", "kwargs", "state", "buffers", "count", "objects")
+    __slots__ = ("module", "args", "kwargs", "state", "buffers", "attributes", "count", "objects")
 
 
 class Frame:
@@ -198,7 +198,7 @@ class Frame:
         rt, c = self.rt, Call()
         with rt.quiet():
             c.module, c.args, c.kwargs = module, mapped(args, self.keep), mapped(kwargs, self.keep)
-            c.state, c.buffers, c.count = rt.state(), rt.before(module), count
+            c.state, c.buffers, c.attributes, c.count = rt.state(), rt.before(module), rt.held(module), count
         c.objects = [(o, signature(o)) for o in objects((args, kwargs))]
         self.calls.append(c)
 
@@ -228,6 +228,7 @@ class Frame:
         self.outs.append([(weakref.ref(t), t._version) for t in tensors(out)])
         with self.rt.quiet():
             self.rt.after(c.module, c.buffers)
+            self.rt.settle(c.module, c.attributes)
 
     def pack(self, t):
         """The hook of the first run."""
@@ -269,7 +270,7 @@ class Frame:
 
         for n, c in enumerate(calls):
             args, kwargs = mapped(c.args, get, Arg), mapped(c.kwargs, get, Arg)
-            current = rt.swap(c.module, c.buffers)
+            current, own = rt.swap(c.module, c.buffers), rt.bind(c.attributes)
             rt.count = dict(c.count)
             try:
                 with torch.enable_grad(), rt.restored(c.state):
@@ -288,6 +289,12 @@ class Frame:
                 return
             finally:
                 rt.put(c.module, current)
+                rt.bind(own)
+
+
+def still(value):
+    """An attribute without the graph that it came from."""
+    return mapped(value, lambda t: t.detach().requires_grad_() if t.requires_grad else t)
 
 
 def signature(o):
@@ -477,6 +484,7 @@ class Runtime:
         self.plan, self.model, self.strict, self.shapes = plan, model, strict, shapes_of(plan)
         self.job = self.level = self.count = self.names = None
         self.modules = dict(model.named_modules())
+        self.moving = {}
         self.changing, self.offloaded, self.streams, self.told, self.given, self.said = {}, [], {}, False, set(), set()
         self.named = sorted({u.split("#")[0] for p in self.shapes for s in walk(p["segments"]) for u in s["units"]} | {""})
         fits(self.modules, self.named, plan)
@@ -540,7 +548,7 @@ class Runtime:
         self.given = {_key(t) for t in tensors((args, kwargs)) if t.layout is torch.strided}  # whoever calls holds them
         names = self.names = Names() if self.strict and not self.told and self.plan.get("model", {}).get("ops_sha") else None
         try:
-            with names or contextlib.nullcontext(), contextlib.nullcontext() if self.told else checkpointing(self.nested):
+            with names or contextlib.nullcontext():
                 out = f(*args, **kwargs)
         finally:
             self.level = self.count = self.names = None
@@ -548,9 +556,6 @@ class Runtime:
             raise PlanError("The model does other operators than the one that the plan was made for: collect this model and solve again.")
         self.told = True
         return out
-
-    def nested(self, *args, **kwargs):
-        raise PlanError(OWN_CHECKPOINTS)
 
     @contextlib.contextmanager
     def quiet(self):
@@ -674,6 +679,36 @@ class Runtime:
         for n, b in copies.items():
             buffers[n].data.copy_(b)  # .data: no new version, autograd may have kept the buffer
 
+    # attributes that a module binds anew while it runs, such as a state that it carries on
+
+    def held(self, m):
+        """The attributes that a call of m may bind anew: all until it is known."""
+        names = self.moving.get(path_of(m))
+        if names is None:
+            return {(sub, n): v for sub in m.modules() for n, v in vars(sub).items() if not n.startswith("_") and n not in ("training", "forward")}
+        return {(sub, n): still(vars(sub).get(n, self)) for sub, n in names}  # this object: there is none
+
+    def settle(self, m, before):
+        if path_of(m) not in self.moving:
+            for sub in m.modules():
+                for n in vars(sub):
+                    if not n.startswith("_") and n not in ("training", "forward"):
+                        before.setdefault((sub, n), self)
+            names = self.moving[path_of(m)] = [(sub, n) for (sub, n), v in before.items() if vars(sub).get(n, self) is not v]
+            kept = {key: still(before[key]) for key in names}
+            before.clear()
+            before.update(kept)
+
+    def bind(self, attributes):
+        """Binds attributes, and returns what they were until now."""
+        now = {(sub, n): vars(sub).get(n, self) for sub, n in attributes}
+        for (sub, n), v in attributes.items():
+            if v is self:
+                vars(sub).pop(n, None)
+            else:
+                vars(sub)[n] = v
+        return now
+
     # offloading
 
     def stream(self, device):
@@ -709,7 +744,7 @@ def input_rows(args, kwargs):
     return [[n, list(t.shape), str(t.dtype)[6:]] for n, a in named for t in tensors(a)]
 
 
-OWN_CHECKPOINTS = "The model checkpoints by itself (torch.utils.checkpoint), which would nest with a plan: turn that off first."
+OWN_CHECKPOINTS = "The model checkpoints by itself (torch.utils.checkpoint), so that what a plain step keeps is not seen: turn that off before you collect."
 WHOLE_COMPILE = "A plan does not go into torch.compile of the whole model: compile the blocks' forwards, then apply the plan."
 
 

@@ -50,6 +50,7 @@ import base64
 import contextlib
 import copy
 import ctypes
+import difflib
 import fnmatch
 import functools
 import gc
@@ -89,6 +90,10 @@ class CollectError(RuntimeError):
     """What keeps a network from being profiled, in a sentence."""
 
 
+class OtherOperators(CollectError):
+    """What shapes alone do is not what the device does."""
+
+
 class PlanError(RuntimeError):
     """The plan does not fit the model, or this PyTorch."""
 
@@ -121,7 +126,7 @@ def mapped(x, change, what=None):
         return change(x)
     if isinstance(x, tuple):
         y = [mapped(e, change, what) for e in x]
-        return type(x)(*y) if hasattr(x, "_fields") else tuple(y)
+        return tuple.__new__(type(x), y) if hasattr(x, "_fields") else tuple(y)  # a PackedSequence looks at what it is made of
     if isinstance(x, list):
         return [mapped(e, change, what) for e in x]
     if type(x) is dict:
@@ -178,7 +183,7 @@ class Arg:
 class Call:
     """A recorded call of a module, with the states it began in."""
 
-    __slots__ = ("module", "args", "kwargs", "state", "buffers", "count", "objects")
+    __slots__ = ("module", "args", "kwargs", "state", "buffers", "attributes", "count", "objects")
 
 
 class Frame:
@@ -193,7 +198,7 @@ class Frame:
         rt, c = self.rt, Call()
         with rt.quiet():
             c.module, c.args, c.kwargs = module, mapped(args, self.keep), mapped(kwargs, self.keep)
-            c.state, c.buffers, c.count = rt.state(), rt.before(module), count
+            c.state, c.buffers, c.attributes, c.count = rt.state(), rt.before(module), rt.held(module), count
         c.objects = [(o, signature(o)) for o in objects((args, kwargs))]
         self.calls.append(c)
 
@@ -223,6 +228,7 @@ class Frame:
         self.outs.append([(weakref.ref(t), t._version) for t in tensors(out)])
         with self.rt.quiet():
             self.rt.after(c.module, c.buffers)
+            self.rt.settle(c.module, c.attributes)
 
     def pack(self, t):
         """The hook of the first run."""
@@ -264,7 +270,7 @@ class Frame:
 
         for n, c in enumerate(calls):
             args, kwargs = mapped(c.args, get, Arg), mapped(c.kwargs, get, Arg)
-            current = rt.swap(c.module, c.buffers)
+            current, own = rt.swap(c.module, c.buffers), rt.bind(c.attributes)
             rt.count = dict(c.count)
             try:
                 with torch.enable_grad(), rt.restored(c.state):
@@ -283,6 +289,12 @@ class Frame:
                 return
             finally:
                 rt.put(c.module, current)
+                rt.bind(own)
+
+
+def still(value):
+    """An attribute without the graph that it came from."""
+    return mapped(value, lambda t: t.detach().requires_grad_() if t.requires_grad else t)
 
 
 def signature(o):
@@ -352,7 +364,17 @@ class Offloaded:
             with self.rt.quiet():
                 b = self.blocks[_key(t)] = Block(t, self.rt)
             b.alive = StorageWeakRef(_storage(t))  # the address of a storage that is freed would be given again
+            b.seen = {place(t)}
+        elif place(t) not in b.seen:  # a part that may have been written since, as gates of an LSTM are
+            with self.rt.quiet():
+                b.send(t)
+            b.seen.add(place(t))
         return self, b, t.dtype, t.size(), t.stride(), t.storage_offset()
+
+
+def place(t):
+    """Which elements of its storage a tensor is, and how often they were changed."""
+    return t.dtype, t.size(), t.stride(), t.storage_offset(), t._version
 
 
 class Block:
@@ -368,11 +390,23 @@ class Block:
             self.host.copy_(flat)
             return
         self.host = torch.empty(count, dtype=torch.uint8, pin_memory=True)
-        s = rt.stream(t.device)
+        self.across(flat, self.host)
+
+    def across(self, t, host):
+        s = self.rt.stream(t.device)
         s.wait_stream(torch.cuda.current_stream(t.device))
         with torch.cuda.stream(s):
-            self.host.copy_(flat, non_blocking=True)
-        flat.record_stream(s)
+            host.copy_(t, non_blocking=True)
+        t.record_stream(s)
+
+    def send(self, t):
+        """Sends the elements of t again."""
+        each = t.element_size()
+        host = self.host[:self.host.numel() // each * each].view(t.dtype).as_strided(t.size(), t.stride(), t.storage_offset())
+        if t.device.type == "cuda":
+            self.across(t.detach(), host)
+        else:
+            host.copy_(t.detach())
 
     def fetch(self):
         if self.flat is not None:
@@ -450,6 +484,7 @@ class Runtime:
         self.plan, self.model, self.strict, self.shapes = plan, model, strict, shapes_of(plan)
         self.job = self.level = self.count = self.names = None
         self.modules = dict(model.named_modules())
+        self.moving = {}
         self.changing, self.offloaded, self.streams, self.told, self.given, self.said = {}, [], {}, False, set(), set()
         self.named = sorted({u.split("#")[0] for p in self.shapes for s in walk(p["segments"]) for u in s["units"]} | {""})
         fits(self.modules, self.named, plan)
@@ -507,6 +542,8 @@ class Runtime:
 
     def step(self, f, args, kwargs):
         """A forward of the whole model."""
+        if not self.told:
+            whole(self.model)
         self.level, self.count, self.offloaded = Level(self.fitting(args, kwargs)), {}, []
         self.given = {_key(t) for t in tensors((args, kwargs)) if t.layout is torch.strided}  # whoever calls holds them
         names = self.names = Names() if self.strict and not self.told and self.plan.get("model", {}).get("ops_sha") else None
@@ -642,6 +679,36 @@ class Runtime:
         for n, b in copies.items():
             buffers[n].data.copy_(b)  # .data: no new version, autograd may have kept the buffer
 
+    # attributes that a module binds anew while it runs, such as a state that it carries on
+
+    def held(self, m):
+        """The attributes that a call of m may bind anew: all until it is known."""
+        names = self.moving.get(path_of(m))
+        if names is None:
+            return {(sub, n): v for sub in m.modules() for n, v in vars(sub).items() if not n.startswith("_") and n not in ("training", "forward")}
+        return {(sub, n): still(vars(sub).get(n, self)) for sub, n in names}  # this object: there is none
+
+    def settle(self, m, before):
+        if path_of(m) not in self.moving:
+            for sub in m.modules():
+                for n in vars(sub):
+                    if not n.startswith("_") and n not in ("training", "forward"):
+                        before.setdefault((sub, n), self)
+            names = self.moving[path_of(m)] = [(sub, n) for (sub, n), v in before.items() if vars(sub).get(n, self) is not v]
+            kept = {key: still(before[key]) for key in names}
+            before.clear()
+            before.update(kept)
+
+    def bind(self, attributes):
+        """Binds attributes, and returns what they were until now."""
+        now = {(sub, n): vars(sub).get(n, self) for sub, n in attributes}
+        for (sub, n), v in attributes.items():
+            if v is self:
+                vars(sub).pop(n, None)
+            else:
+                vars(sub)[n] = v
+        return now
+
     # offloading
 
     def stream(self, device):
@@ -677,6 +744,7 @@ def input_rows(args, kwargs):
     return [[n, list(t.shape), str(t.dtype)[6:]] for n, a in named for t in tensors(a)]
 
 
+OWN_CHECKPOINTS = "The model checkpoints by itself (torch.utils.checkpoint), so that what a plain step keeps is not seen: turn that off before you collect."
 WHOLE_COMPILE = "A plan does not go into torch.compile of the whole model: compile the blocks' forwards, then apply the plan."
 
 
@@ -702,8 +770,18 @@ def fits(modules, named, plan):
     for path in named:
         if "_memtide" in modules[path].__dict__:
             raise PlanError("A plan is applied to this model already: remove() it first.")
+        if isinstance(modules[path], torch.jit.ScriptModule):
+            raise PlanError("%s is a TorchScript module, whose forward cannot be replaced: apply the plan to the module that it was made of." % (path or "The model"))
         if getattr(modules[path], "_compiled_call_impl", None) is not None:
             raise PlanError("%s was compiled with module.compile(), which would compile the plan, too: compile its forward instead (m.forward = torch.compile(m.forward)), then apply the plan." % (path or "The model"))
+
+
+def whole(model):
+    """Refuses a model that FSDP has taken apart, or is about to."""
+    for path, m in model.named_modules():
+        kind = type(m).__name__
+        if kind == "FullyShardedDataParallel" or kind.startswith("FSDP") or getattr(m, "_is_fsdp_managed_module", False):
+            raise PlanError("FSDP is not supported yet: its parameters would be missing when %s runs again." % (path or "the model"))
 
 
 def free_memory(device):
@@ -751,9 +829,7 @@ def apply(model, plan, strict=False):
         raise PlanError(WHOLE_COMPILE)
     if kind == "DistributedDataParallel":
         model = model.module
-    for path, m in model.named_modules():
-        if type(m).__name__ == "FullyShardedDataParallel" or type(m).__name__.startswith("FSDP"):
-            raise PlanError("FSDP is not supported yet: its parameters would be missing when %s runs again." % (path or "the model"))
+    whole(model)
     if getattr(model, "is_gradient_checkpointing", False):
         raise PlanError("model.is_gradient_checkpointing is on and would nest with the plan: call gradient_checkpointing_disable() first.")
     first = next(model.parameters(), None)
@@ -865,7 +941,7 @@ def unseen(func):
 def passed(func, args, kwargs):
     """The result of an unseen call. PyTorch 1.13 makes a number of a detached number."""
     out = func(*args, **kwargs)
-    return out if not isinstance(out, float) else torch.scalar_tensor(out, dtype=args[0].dtype)
+    return torch.scalar_tensor(out, dtype=args[0].dtype) if isinstance(out, (bool, int, float, complex)) else out
 
 
 def writes(func, args):
@@ -881,6 +957,107 @@ def sha_of(names):
 
 
 DispatchMode = TorchDispatchMode or object
+
+
+def signature_of(func, args, kwargs):
+    """What the sizes of an operator depend on, unless they depend on values."""
+    sign = lambda t: (tuple(t.shape), t.stride() if t.layout is torch.strided else None, str(t.dtype), str(t.device))
+    return str(func), str(mapped(args, sign)), str(mapped(kwargs, sign))
+
+
+class NeedsValues(BaseException):
+    """A model looks at a value that has not been computed."""
+
+
+class Kernels:
+    """Stands in for products and convolutions where no fake tensors exist: each runs
+    once for its shapes, strides and types, and then zeros of the same layout are its
+    results, with what the kernel takes beside them. `looked`: something has asked for
+    values, so that what was collected with this may be wrong."""
+
+    HEAVY = {"aten.%s.default" % n for n in ("mm", "addmm", "bmm", "baddbmm", "convolution", "convolution_backward")}
+
+    def __init__(self):
+        self.known, self.looked = {}, False
+
+    def look(self, *args, **kwargs):
+        self.looked = True
+        raise NeedsValues
+
+    @contextlib.contextmanager
+    def watched(self):
+        """Reads of values that are no operators are seen, too."""
+        for name in ("numpy", "tolist"):
+            setattr(torch.Tensor, name, lambda t, *args, **kwargs: self.look())
+        try:
+            yield
+        finally:
+            for name in ("numpy", "tolist"):
+                delattr(torch.Tensor, name)
+
+    def run(self, func, args, kwargs, within=False):
+        """The result of an operator. within: the allocator is watched, and sees what it
+        would see of the kernel."""
+        if self.depends(func, args):
+            self.look()
+        seen = tensors((args, kwargs))
+        if str(func) not in self.HEAVY or not all(type(t) in (torch.Tensor, nn.Parameter) and t.layout is torch.strided and t.device.type == "cpu" for t in seen):
+            return func(*args, **kwargs)
+        key = signature_of(func, args, kwargs)
+        if key not in self.known:
+            if within:
+                raise CollectError("A plain step does other operators than the one that was measured.")
+            out, peak, left = allocated_both(lambda: func(*short(func, args), **kwargs), torch.device("cpu"))
+            whole = all(_storage(t).nbytes() == t.numel() * t.element_size() for t in tensors(out))
+            self.known[key] = (mapped(out, Layout) if whole else None, max(0, peak - max(0, left)))
+            return out
+        layouts, temp = self.known[key]
+        if layouts is None:
+            return func(*args, **kwargs)
+        out = mapped(layouts, Layout.zeros, Layout)
+        if within and temp:
+            torch.empty(temp, dtype=torch.uint8)
+        return out
+
+    def depends(self, func, args):
+        """Whether sizes, or what Python does next, may depend on the values of args."""
+        if func.namespace != "aten" or any(getattr(t, "name", "") in ("data_dependent_output", "dynamic_output_shape") for t in func.tags):
+            return True
+        masks = tensors(args[1:2]) if str(func).split(".")[1].strip("_").startswith(("index", "unsafe_index")) else []
+        return any(t.dtype in (torch.bool, torch.uint8) for t in masks) or any(t.layout is not torch.strided for t in tensors(args))
+
+
+def short(func, args):
+    """The operands of a product with an inner dimension of 1: the result, and what the
+    kernel takes beside it, are the same where BLAS reads both operands as they lie."""
+    if str(func) not in ("aten.mm.default", "aten.addmm.default"):
+        return args
+    a, b = args[-2:]
+    lies = lambda t: t.dtype in (torch.float32, torch.float64) and min(t.shape) > 1 and any(t.stride(i) == 1 and t.stride(1 - i) >= t.shape[i] for i in (0, 1))
+    return args[:-2] + (a[:, :1], b[:1]) if lies(a) and lies(b) else args
+
+
+class Layout:
+    """How a contiguous or permuted tensor of the CPU lies."""
+
+    def __init__(self, t):
+        self.size, self.stride, self.dtype = t.size(), t.stride(), t.dtype
+
+    def zeros(self):
+        return torch.empty_strided(self.size, self.stride, dtype=self.dtype).zero_()
+
+
+class Stood(DispatchMode):
+    """While it is entered, kernels stand in for operators as they do for the allocator."""
+
+    def __init__(self, kernels):
+        super().__init__()
+        self.kernels = kernels
+
+    def __torch_dispatch__(self, func, kinds, args=(), kwargs=None):
+        if unseen(func):
+            return passed(func, args, kwargs or {})
+        return self.kernels.run(func, args, kwargs or {}, within=True)
 
 
 class Names(DispatchMode):
@@ -905,8 +1082,9 @@ class Trace(DispatchMode):
     """One step, operator by operator: which storages each makes, reads and writes, when
     they die, what autograd keeps and until when, and which module calls run."""
 
-    def __init__(self, model=None):
+    def __init__(self, model=None, kernels=None):
         super().__init__()
+        self.kernels = kernels
         self.ops, self.sizes, self.live, self.death = [], [], {}, {}
         self.events, self.stack, self.calls, self.packs = [], [], [], []
         self.phase, self.counts, self.made, self.roles = "forward", {}, {}, {}
@@ -940,7 +1118,10 @@ class Trace(DispatchMode):
             return passed(func, args, kwargs)
         self.poll()
         ins, before = self.sids((args, kwargs)), len(self.sizes)
-        out = func(*args, **kwargs)
+        out = self.kernels.run(func, args, kwargs) if self.kernels else func(*args, **kwargs)
+        for t in tensors(out):
+            if t.layout is not torch.strided:
+                raise CollectError("%s makes a tensor of layout %s, whose memory is not counted: collect with dense gradients (sparse=False)." % (str(func).replace(".default", ""), str(t.layout)[6:]))
         outs = self.sids(out)
         row = {"name": str(func), "pass": self.phase, "call": self.stack[-1] if self.stack else None, "in": ins,
                "new": [n for n in outs if n >= before], "view": [n for n in outs if n < before], "write": self.sids(writes(func, args)),
@@ -1045,6 +1226,26 @@ def scalar(out):
     raise CollectError("The model returns %s%s and no loss: say loss=lambda out: ..., or pass labels." % (what, " with " + ", ".join(k for k in keys if k != "loss") if keys else ""))
 
 
+def attributes(model):
+    """The tensors that modules have beside parameters and buffers."""
+    return tensors([{k: v for k, v in vars(m).items() if not k.startswith("_")} for m in model.modules()])
+
+
+@contextlib.contextmanager
+def checkpointing(instead):
+    """PyTorch's checkpoint calls this instead, however it was imported."""
+    import torch.utils.checkpoint as c
+
+    old = {n: getattr(c, n) for n in ("CheckpointFunction", "_checkpoint_without_reentrant", "_checkpoint_without_reentrant_generator") if hasattr(c, n)}
+    for n in old:
+        setattr(c, n, types.SimpleNamespace(apply=instead) if n == "CheckpointFunction" else instead)
+    try:
+        yield
+    finally:
+        for n, f in old.items():
+            setattr(c, n, f)
+
+
 class Step:
     """A model, its arguments, and what a training step does with it."""
 
@@ -1066,28 +1267,31 @@ class Step:
 
     def copy(self):
         """The step on a copy, with gradients."""
-        net = copy.deepcopy(self.model)
-        for p in net.parameters():
-            p.grad = torch.zeros_like(p) if p.requires_grad else None
-        return Step(net, self.args, self.kwargs, self.loss, self.autocast)
+        made = {id(t): t.detach().clone() for t in attributes(self.model) if not t.is_leaf}  # as weight_norm leaves them
+        net = copy.deepcopy(self.model, made)
+        args, kwargs = mapped((self.args, self.kwargs), lambda t: t.detach().clone().requires_grad_() if t.requires_grad else t)
+        for t in list(net.parameters()) + tensors((args, kwargs)):
+            t.grad = torch.zeros_like(t) if t.requires_grad else None
+        return Step(net, args, kwargs, self.loss, self.autocast)
 
-    def half(self, fake, lean, model):
-        """One of the two traces. fake: the mode that computes nothing, or None."""
+    def half(self, fake, lean, model, kernels):
+        """One of the two traces. fake: the mode that computes nothing, or None; kernels:
+        what stands in for kernels, or None."""
         faked = (lambda t: fake.from_tensor(t.detach())) if fake else (lambda t: t.detach().clone())
         memo, old = {}, self.model
         for p in old.parameters():
             memo[id(p)] = nn.Parameter(faked(p), p.requires_grad)
-        for t in tensors([list(old.buffers())] + [{k: v for k, v in vars(m).items() if not k.startswith("_")} for m in old.modules()]):
+        for t in list(old.buffers()) + attributes(old):
             if id(t) not in memo:
                 memo[id(t)] = faked(t)
         net = copy.deepcopy(old, memo)
-        args, kwargs = mapped(self.args, faked), mapped(self.kwargs, faked)
-        tr = Trace(model)
+        args, kwargs = mapped((self.args, self.kwargs), lambda t: faked(t).requires_grad_(t.requires_grad))
+        tr = Trace(model, kernels)
         tr.base(list(net.parameters()), "weight")
         tr.base(list(net.buffers()), "buffer")
         tr.base((args, kwargs), "input")
         with fake or contextlib.nullcontext():
-            for p in net.parameters():
+            for p in list(net.parameters()) + tensors((args, kwargs)):
                 if p.requires_grad:
                     p.grad = torch.zeros(p.shape, dtype=p.dtype, device=p.device)
                     tr.base(p.grad, "grad")
@@ -1097,7 +1301,7 @@ class Step:
         finally:  # no cycle may be left to the garbage collector: with fake tensors 2.6 crashes on it
             for m in net.modules():
                 m.__dict__.pop("forward", None)
-            for p in net.parameters():
+            for p in list(net.parameters()) + tensors((args, kwargs)):
                 p.grad = None
             memo.clear()
             tr.live.clear()
@@ -1105,6 +1309,13 @@ class Step:
         return tr
 
     def play(self, tr, net, args, kwargs, fake, lean):
+        def refuse(*args, **kwargs):
+            raise CollectError(OWN_CHECKPOINTS)
+
+        with checkpointing(refuse):
+            self.traced(tr, net, args, kwargs, fake, lean)
+
+    def traced(self, tr, net, args, kwargs, fake, lean):
         hooks = torch.autograd.graph.saved_tensors_hooks(tr.drop if lean else tr.pack, (lambda n: n) if lean else tr.unpack)
         with fake or contextlib.nullcontext(), hooks, tr:
             with self.cast():
@@ -1135,7 +1346,7 @@ def needs_values(e):
     return CollectError("%s needs values%s: collect with --real on the device." % (op[:-8] if op.endswith(".default") else op, place))
 
 
-def traces(step, real, model):
+def traces(step, real, model, kernels=None):
     """The rows of a graph, from the two traces of a step."""
     fake = None
     if not real:
@@ -1144,9 +1355,9 @@ def traces(step, real, model):
         fake = FakeTensorMode(allow_non_fake_inputs=True)
     rng = torch.get_rng_state()
     try:
-        lean = step.half(fake, True, None)
+        lean = step.half(fake, True, None, kernels)
         torch.set_rng_state(rng)
-        full = step.half(fake, False, model)
+        full = step.half(fake, False, model, kernels)
     except Exception as e:
         told = needs_values(e)
         if told is None:
@@ -1165,6 +1376,10 @@ def traces(step, real, model):
 
 def rows_of(lean, full, step):
     """The content of a file of kind operators."""
+    made = {n for o in full.ops for n in o["new"]}
+    for n in range(len(full.sizes)):  # nobody has made it and nobody has let go of it: targets that the loss knows, masks of modules
+        if n not in made and n not in full.death:
+            full.roles.setdefault(n, "input")
     base, at, events = set(full.roles), {}, []
     for e in full.events:  # what autograd keeps at no cost is left out
         if e[0] in ("pack", "unpack", "release"):
@@ -1229,21 +1444,43 @@ def in_child(make):
 
 def collect(model, args=(), kwargs=None, loss=None, autocast=None, real=None, temps=True, times=None, reps=0, units=None, child=True):
     """The operators of one training step as a Graph; shapes alone are run, in a process
-    of their own, unless real (PyTorch before 2.1 has nothing else). The default of loss
+    of their own, unless real, or where a plain step on the device is another one than
+    they say. PyTorch before 2.1 runs the step, its products and
+    convolutions once for each shape, and all of it where the model looks at values;
+    real=True does that at once. The default of loss
     is what the model returns, if that is one number, or its .loss. temps: a step of a
     copy measures what kernels take beside their results, and the peak of a plain step.
     times: the device whose model says how long operators take; reps: measure their
     times that often instead. units: patterns of the names of modules (h.*)."""
     step = Step(model, args, kwargs, loss, autocast)
-    real = VERSION < (2, 1) if real is None else real
     clock_of = Model(times or DEFAULT_DEVICE, autocast is not None)
-    make = lambda: traces(step, real, clock_of)
-    graph = Graph(in_child(make) if child and not real else make())
-    graph.data["source"].update(times=clock_of.origin, notes=[clock_of.note])
-    graph.choose(units)
-    if temps or reps:
-        graph.measure(step, reps)
-    return graph
+
+    def graph_of(real, kernels=None):
+        make = lambda: traces(step, real, clock_of, kernels)
+        graph = Graph(in_child(make) if child and not real else make())
+        graph.data["source"].update(times=clock_of.origin, notes=[clock_of.note])
+        graph.choose(units)
+        if temps or reps:
+            graph.measure(step, reps, kernels if not reps else None)
+        return graph
+
+    if real is None and (1, 13) <= VERSION < (2, 1) and step.device.type == "cpu":
+        kernels, before = Kernels(), random.getstate()
+        with contextlib.suppress(Exception, NeedsValues), kernels.watched():
+            graph = graph_of(True, kernels)
+            if not kernels.looked:
+                return graph
+        random.setstate(before)
+    if real is not None or VERSION < (2, 1):
+        return graph_of(VERSION < (2, 1) if real is None else real)
+    try:
+        graph = graph_of(False)
+        if not (temps or reps) or graph.off() <= 0.01:
+            return graph
+    except OtherOperators:
+        graph = None
+    real = graph_of(True)
+    return real if graph is None or real.off() < graph.off() else graph
 
 
 class Graph:
@@ -1291,7 +1528,9 @@ class Graph:
             inner = [k for k in below if children.get(k)]
             kind = d["calls"][i]["class"]
             twin = kind != "Sequential" and sum(d["calls"][k]["class"] == kind for k in children.get(d["calls"][i]["parent"], [])) > 1
-            if i == 0 or (inner and len(inner) == len(below)) or (inner and not twin and size.get(i, 0) > share * total):
+            if kind == "OptimizedModule" and i:  # what torch.compile made runs as a whole
+                out.append(i)
+            elif i == 0 or (inner and len(inner) == len(below)) or (inner and not twin and size.get(i, 0) > share * total):
                 for k in below:
                     visit(k)
             elif d["calls"][i]["end"] > d["calls"][i]["op"]:
@@ -1338,20 +1577,42 @@ class Graph:
 
     # sizes and times that only a real step knows
 
-    def measure(self, step, reps=0):
+    def measure(self, step, reps=0, kernels=None):
         """Measures what kernels take beside their results, their times if reps, and the
-        peak of a plain step, by steps of a copy."""
+        peak of a plain step, by steps of a copy. kernels stand in for what has run."""
         own, rng = step.copy(), torch.get_rng_state()
-        with Temps(reps) as seen:
+        with Temps(reps, kernels) as seen:
             own.run()
-        if len(seen.temps) != len(self.data["ops"]):
-            raise CollectError("The step on the device does %d operators and its shapes %d: collect with --real." % (len(seen.temps), len(self.data["ops"])))
-        for o, temp, ns in zip(self.data["ops"], seen.temps, seen.times):
+        for o, k in self.paired(seen.names):
+            temp, ns = seen.temps[k], seen.times[k]
             o["temp_bytes"] = temp
             o["time_ns"] = ns if ns else o["time_ns"]
-        _, self.data["source"]["plain_bytes"] = allocated(own.run, step.device)
+        with Stood(kernels) if kernels else contextlib.nullcontext():
+            _, self.data["source"]["plain_bytes"] = allocated(own.run, step.device)
         torch.set_rng_state(rng)
         self.data["source"].update(temps="measured", **({"times": "measured", "notes": []} if reps else {}))
+
+    def off(self):
+        """How far the predicted peak of a plain step is from the measured one."""
+        plain = self.data["source"]["plain_bytes"]
+        return abs(self.play().peak - plain) / max(plain, 1)
+
+    def paired(self, names):
+        """The operators with the places of those that a step on the device has done.
+        Hooks make plain numbers of PyTorch's own into tensors, so that there may be more
+        operators on single numbers; they take nothing beside."""
+        ops = self.data["ops"]
+        own = [o["name"] for o in ops]
+        if own == names:
+            return list(zip(ops, range(len(ops))))
+        pairs, more = [], len(names)
+        for a, b, n in difflib.SequenceMatcher(None, own, names, False).get_matching_blocks():
+            pairs += [(ops[a + k], b + k) for k in range(n)]
+            more -= n
+        paired = {id(o) for o, _ in pairs}
+        if more or any(self.data["storages"][n] > 16 for o in ops if id(o) not in paired for n in o["new"]):
+            raise OtherOperators("The step on the device does %d operators and its shapes %d: collect with --real." % (len(names), len(own)))
+        return pairs
 
     # plans
 
@@ -1634,21 +1895,23 @@ class Temps(DispatchMode):
     """What kernels take beside their results, and their times: measured once for each
     operator with its shapes."""
 
-    def __init__(self, reps=0):
+    def __init__(self, reps=0, kernels=None):
         super().__init__()
-        self.temps, self.times, self.reps, self.known = [], [], reps, {}
+        self.temps, self.times, self.names, self.reps, self.known, self.kernels = [], [], [], reps, {}, kernels
 
     def __torch_dispatch__(self, func, kinds, args=(), kwargs=None):
         kwargs = kwargs or {}
         if unseen(func):
             return passed(func, args, kwargs)
-        sign = lambda t: (tuple(t.shape), t.stride() if t.layout is torch.strided else None, str(t.dtype), str(t.device))
-        key = str(func), str(mapped(args, sign)), str(mapped(kwargs, sign))
-        if key in self.known:
+        key = signature_of(func, args, kwargs)
+        if self.kernels and key in self.kernels.known:
+            out, self.known[key] = self.kernels.run(func, args, kwargs), (self.kernels.known[key][1], None)
+        elif key in self.known:
             out = func(*args, **kwargs)
         else:
             out, self.known[key] = self.measured(func, args, kwargs)
         temp, ns = self.known[key]
+        self.names.append(str(func))
         self.temps.append(temp)
         self.times.append(ns)
         return out

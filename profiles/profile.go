@@ -20,10 +20,18 @@ type Profile struct {
 	// The native format does not keep it.
 	History *History
 
+	// Packed is, of a file of operators, all that is read of it in few characters, which
+	// with PackedMagic before them are such a file: what links hold beside the chain. Empty
+	// if there is none, or if it is too large.
+	Packed string
+
 	// Warnings are soft findings that travel with the profile and are shown
 	// beside it: they do not stop anybody.
 	Warnings []string
 }
+
+// PackedMagic is what files of packed operators begin with (see package operators).
+const PackedMagic = "memtide-operators/"
 
 // Source says where the numbers come from.
 type Source struct {

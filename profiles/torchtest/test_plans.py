@@ -12,6 +12,7 @@ import warnings
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
+import kinds  # noqa: E402
 import memtide_torch as mt  # noqa: E402
 import torch  # noqa: E402
 import trained  # noqa: E402
@@ -399,6 +400,147 @@ class Solved(unittest.TestCase):
             self.assertEqual(p["made_by"], "memtide torch, rotor")
 
 
+class Looks(nn.Module):
+    """Products whose values say what comes next, in one of several ways."""
+
+    def __init__(self, way):
+        super().__init__()
+        self.way, self.a, self.b = way, nn.Linear(8, 8), nn.Linear(8, 8)
+
+    def forward(self, x):
+        y = self.a(x)
+        way = self.way
+        if way == "branch" and y.abs().sum() > 0:
+            y = y.tanh()
+        if way == "mask":
+            y = y[y > 0].view(1, -1).mean(1, True).expand_as(y) + y
+        if way == "list" and max(map(max, y.tolist())) > 0:
+            y = y.tanh()
+        if way == "numpy" and y.detach().numpy().any():
+            y = y.tanh()
+        if way == "caught":
+            try:
+                y = y * (2.0 if y.sum().item() else 3.0)
+            except BaseException:
+                pass
+        if way == "cholesky":
+            y = y + torch.linalg.cholesky(self.b.weight @ self.b.weight.t()).sum()  # of zeros it fails
+        return self.b(y).sum()
+
+
+@unittest.skipUnless((1, 13) <= mt.VERSION < (2, 1), "fake tensors do it")
+class Kernels(unittest.TestCase):
+    """Where nothing is fake, products and convolutions run once for each shape."""
+
+    def collected(self, *arguments, **more):
+        made = []
+
+        class Recorded(mt.Kernels):
+            def __init__(self):
+                super().__init__()
+                made.append(self)
+
+        plain, mt.Kernels = mt.Kernels, Recorded
+        try:
+            return mt.collect(*arguments, **more), made
+        finally:
+            mt.Kernels = plain
+
+    def test_every_byte(self):
+        for name in NETS:
+            net, args, kwargs, loss, cast = made(name)
+            got, kernels = self.collected(net, args, kwargs, loss, cast)
+            want = mt.collect(net, args, kwargs, loss, cast, real=True)
+            self.assertFalse(kernels[0].looked, name)
+            for key in want.data:
+                self.assertEqual(got.data[key], want.data[key], "%s, %s: with kernels that ran once, and with all" % (name, key))
+
+    def test_layers_cost_no_products(self):
+        ran = []
+        for layers in (2, 9):
+            torch.manual_seed(0)
+            ids = torch.randint(0, 200, (4, 32))
+            ran.append(len(self.collected(trained.GPT(layers=layers), (), {"input_ids": ids, "labels": ids})[1][0].known))
+        self.assertEqual(ran[0], ran[1], "products that ran for 2 layers and for 9")
+
+    def test_models_that_look_at_values(self):
+        for way in ("branch", "mask", "list", "numpy", "caught", "cholesky"):
+            torch.manual_seed(0)
+            net, x = Looks(way), torch.randn(4, 8)
+            got, kernels = self.collected(net, (x,))
+            want = mt.collect(net, (x,), real=True)
+            self.assertEqual(got.data, want.data, way)
+            if way != "cholesky":
+                self.assertTrue(kernels[0].looked, "%s: nobody has noticed" % way)
+
+
+class Kinds(unittest.TestCase):
+    """Modules that people have: what is collected is what a plain step takes, and with
+    each plan losses, gradients, buffers and random numbers stay what they are."""
+
+    NAMES = ["mobile", "channels_last", "vit", "lstm", "gru", "packed", "vae", "weight_norm", "spectral_norm", "parametrized", "function", "views",
+             "again", "carried", "input_with_gradient", "hooks", "experts"] + (["compiled"] if FAKE else [])
+
+    def made(self, name):
+        torch.manual_seed(0)
+        random.seed(0)
+        return getattr(kinds, name)()
+
+    def plans(self, graph):
+        units = mt.every(graph)["segments"]
+        return {"every unit": units, "as a whole": mt.segments(graph, graph.units())["segments"], "offloaded": [dict(s, do="offload") for s in units],
+                "inputs offloaded": [dict(s, input="offload") for s in units]}
+
+    def test_bits(self):
+        for name in self.NAMES:
+            real = FAKE and name in ("packed", "experts") or None
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                graph = mt.collect(*self.made(name), real=real)
+            predicted, plain = graph.play().peak, graph.data["source"]["plain_bytes"]
+            self.assertLess(abs(predicted / plain - 1), 0.01, "%s: keeping everything %d, a plain step %d" % (name, predicted, plain))
+            for what, segments in self.plans(graph).items():
+                a, b = self.made(name), self.made(name)
+                mt.apply(b[0], plan(*segments))
+                for seed in range(2):
+                    la, ra = step(*a, None, seed), torch.get_rng_state()
+                    lb, rb = step(*b, None, seed), torch.get_rng_state()
+                    where = "%s, %s, step %d" % (name, what, seed)
+                    self.assertEqual(different(a[0], b[0]), [], where)
+                    self.assertTrue(torch.equal(la, lb) and torch.equal(ra, rb), where + ": the loss or random numbers")
+                    for x, y in zip(a[1], b[1]):
+                        self.assertTrue(x.grad is None and y.grad is None or torch.equal(x.grad, y.grad), where + ": the gradient of an input")
+
+    def test_two_optimizers(self):
+        """A generator and a discriminator, each with a plan, over three steps."""
+        nets = []
+        for planned in (False, True):
+            torch.manual_seed(0)
+            net = kinds.GAN()
+            if planned:
+                mt.apply(net.g, plan(again("0", "1"), run("offload", "2")))
+                mt.apply(net.d, plan(again("0"), again("1", "2")))
+            for seed in range(3):
+                net.step(seed)
+            nets.append(net)
+        for part in ("g", "d"):
+            a, b = (getattr(n, part) for n in nets)
+            self.assertEqual(different(a, b), [], part)
+            for (n, p), (_, q) in zip(a.named_parameters(), b.named_parameters()):
+                self.assertTrue(torch.equal(p, q), "%s: weight %s" % (part, n))
+
+    def test_numbers_of_pytorchs_own(self):
+        """The hooks of a trace may add an operator on a single number; others may not."""
+        graph = gathered("bn", temps=False)
+        names = [o["name"] for o in graph.data["ops"]]
+        graph.data["ops"].insert(5, dict(graph.data["ops"][5], name="aten._to_copy.default", new=[]))
+        self.assertEqual([k for _, k in graph.paired(names)], list(range(len(names))))
+        with self.assertRaises(mt.OtherOperators):
+            graph.paired(names + ["aten.mul.Tensor"])
+        with self.assertRaises(mt.OtherOperators):
+            graph.paired(names[1:])
+
+
 class Refusals(unittest.TestCase):
     def refused(self, words, f, *args, error=mt.PlanError, **kwargs):
         with self.assertRaises(error) as e:
@@ -531,6 +673,43 @@ class Refusals(unittest.TestCase):
         net.is_gradient_checkpointing = False
         net.h[2].__class__ = type("FSDPModule", (type(net.h[2]),), {})
         self.refused("FSDP is not supported yet: its parameters would be missing when h.2 runs again.", mt.apply, net, plan(again("h.0")))
+
+    @unittest.skipUnless(mt.VERSION >= (2, 4), "FSDP needs a GPU")
+    def test_sharded(self):
+        """A model that FSDP has taken apart, before apply or after it."""
+        import torch.distributed as dist
+        from torch.distributed.fsdp import FullyShardedDataParallel as FSDP
+
+        with tempfile.TemporaryDirectory() as folder:
+            os.environ["USE_LIBUV"] = "0"
+            dist.init_process_group("gloo", rank=0, world_size=1, init_method="file://" + os.path.join(folder, "meet"))
+            try:
+                for names in (True, False):
+                    for when in ("before", "after"):
+                        torch.manual_seed(0)
+                        net = nn.Sequential(nn.Linear(8, 8), nn.Sequential(nn.Linear(8, 8), nn.Tanh()), nn.Linear(8, 1))
+                        shard = lambda m: FSDP(m, device_id=torch.device("cpu"), use_orig_params=names)
+                        words = "FSDP is not supported yet: its parameters would be missing when"
+                        if when == "before":
+                            self.refused(words, mt.apply, shard(net), plan(again("1")))
+                            continue
+                        mt.apply(net, plan(again("1")))
+                        self.refused(words, shard(net), torch.randn(2, 8))
+            finally:
+                dist.destroy_process_group()
+
+    def test_own_checkpoints(self):
+        for reentrant in (False, True):
+            net, args, kwargs, loss = kinds.checkpointed(reentrant)
+            self.refused(mt.OWN_CHECKPOINTS, mt.collect, net, args, kwargs, loss, child=False, error=mt.CollectError)
+            step(net, args, kwargs, loss, None)  # and goes on by itself
+
+    def test_sparse_gradients(self):
+        with self.assertRaisesRegex(mt.CollectError, r"aten.*sparse.* makes a tensor of layout sparse_coo, whose memory is not counted: collect with dense gradients \(sparse=False\)."):
+            mt.collect(*kinds.sparse())
+
+    def test_torchscript(self):
+        self.refused("0 is a TorchScript module, whose forward cannot be replaced: apply the plan to the module that it was made of.", mt.apply, kinds.scripted()[0], plan(again("0")))
 
     def test_too_little_memory(self):
         net, known = made("gpt")[0], mt.free_memory

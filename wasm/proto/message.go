@@ -141,6 +141,7 @@ type Opened struct {
 	Lint        []string `json:"lint,omitempty"`     // findings, for people
 	Totals      Totals   `json:"totals"`             // of the chain, or of the operations if there is none
 	NoChain     string   `json:"no_chain,omitempty"` // why it is none; empty if it is one
+	Packed      string   `json:"packed,omitempty"`   // as profiles.Profile has it
 	Memory      *Memory  `json:"memory,omitempty"`   // of files about addresses; then all of the above but Format and Lint is empty
 }
 

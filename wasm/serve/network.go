@@ -163,6 +163,7 @@ func (s *Server) open(ctx context.Context, q *proto.Open, emit func(*proto.Reply
 		Format:  p.Format,
 		Lint:    p.Warnings,
 		NoChain: noChain(p),
+		Packed:  p.Packed,
 	}
 	if p.Chain != nil {
 		out.Totals = totals(p)

@@ -40,6 +40,7 @@ type Source struct {
 	Preset  string          // "resnet101-b32"; empty if it is a file
 	File    string          // name of the file, for people
 	Profile json.RawMessage // canonical profile of a file
+	Ops     string          // the operators that it is derived from, as profiles.Profile.Packed; empty: there are none
 
 	key string // of Profile, once it is known: it may be megabytes
 }

@@ -62,6 +62,7 @@ var Fields = func(s *Said) Table {
 		{Key: "alloc.", Args: &s.AllocArgs, For: OnlyA},
 		{Key: "step", Value: (*step)(&s.Step), For: OnlyA},
 		{Key: "step.", Args: &s.StepArgs, For: OnlyA},
+		{Key: "ops", Value: (*text)(&s.Ops), For: OnlyA, Silent: s.Profile == nil},
 	}
 }
 
@@ -171,6 +172,16 @@ func (s *step) Set(value string) error {
 	if *s = step(value); !ask.IsConfig(value) {
 		*s = step(strings.ToLower(value))
 	}
+	return nil
+}
+
+// text is kept as it is.
+type text string
+
+func (t *text) String() string { return string(*t) }
+
+func (t *text) Set(value string) error {
+	*t = text(value)
 	return nil
 }
 

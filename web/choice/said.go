@@ -23,6 +23,7 @@ const (
 type Said struct {
 	Preset  string            // reference of a preset, "resnet101-b32"
 	Profile *profiles.Profile // from a link or a file; nil if the source is a preset
+	Ops     string            // of Profile, as Source has them; they have not been looked at
 	From    string            // of side B: FromBlob or FromFile if its network is neither A's nor a preset
 	Kind    string            // "graph": of a network that is both, the operations instead of the chain; "memory": a file about addresses; "chain" or ""
 
@@ -118,7 +119,7 @@ func (s *Said) takeSource(c *Choice) (p *Problem) {
 			p = &Problem{Key: "d", Err: err}
 			break
 		}
-		c.Source, c.Graph = Source{File: s.Profile.Name, Profile: file.Bytes()}, false
+		c.Source, c.Graph = Source{File: s.Profile.Name, Profile: file.Bytes(), Ops: s.Ops}, false
 	case s.Preset != "" && s.Preset != c.Source.Preset:
 		if _, _, err := preset.Parse(s.Preset); err != nil {
 			p = &Problem{Key: "p", Name: s.Preset, Err: err}

@@ -59,6 +59,7 @@ var FieldWords = map[string]Words{
 		Links: []string{"v=1&step=llama3-8b"}},
 	"step.": {Doc: "what is chosen about that step: the flags of `memtide plan`, `yes` for a switch and `context` in MiB",
 		Links: []string{"v=1&step=llama3-8b&step.gpus=8&step.seq=4096"}},
+	"ops": {Doc: "beside `d`, the operators of the step that its chain is derived from, for plans of the model: `1.` and base64url of what package operators describes"},
 	"alloc.": {Flag: "alloc-arg", Own: true, Zero: "chunk=2",
 		Help: "`NAME=VALUE` parameter of the allocator; may be repeated"},
 }

@@ -140,6 +140,7 @@ var leftOut = map[string]string{
 	"Profile.Graph":   "a graph stands in a layout of its own, see TestGraphRoundTrip",
 	"Profile.Memory":  "the page and the commands say that no link holds files about addresses",
 	"Profile.History": "it is told beside Memory",
+	"Profile.Packed":  "the key ops holds it, which no blob needs",
 	"Chain.Batch":     "it is that of the profile",
 	"Chain.Name":      "compared below",
 }

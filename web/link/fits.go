@@ -4,6 +4,9 @@ package link
 // Markdown; above it the file itself travels better.
 const Longest = 32_000
 
+// longestOps leaves room for the chain and what is chosen.
+const longestOps = Longest - 8_000
+
 // Fits says where an address of n characters can be used: chat messages end at
 // 2,000 characters, bookmarks at a little more, RFC 9110 (section 4.1) promises
 // 8,000.

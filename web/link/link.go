@@ -191,6 +191,9 @@ func InLink(p *profiles.Profile) bool {
 	return p != nil && (p.Chain != nil || p.Graph != nil && len(blob(p)) <= LongestGraph)
 }
 
+// HoldsOps says whether operators (see choice.Source) go into a link beside their chain.
+func HoldsOps(ops string) bool { return ops != "" && len(ops) <= longestOps }
+
 // escape leaves readable what may stand in a fragment and in chat messages.
 func escape(s string) string {
 	var b strings.Builder

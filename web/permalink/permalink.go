@@ -28,6 +28,9 @@ func Of(s *state.State, keep link.Link) link.Link {
 	}
 	if l.Preset == "" && network != nil {
 		l.Profile = network.Linked()
+		if link.HoldsOps(network.Source.Ops) && network.Chain != nil {
+			l.Ops = network.Source.Ops
+		}
 	}
 	// A file that is no chain has no other name than its kind.
 	if l.Preset == "" && network != nil && network.Chain == nil {

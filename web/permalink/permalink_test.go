@@ -44,9 +44,14 @@ func TestInserted(t *testing.T) {
 		{map[string]string{"m": "8GiB"}, "v=1&p=vgg16-b64&s=sequential&s.segments=4&t=1-2&sel=B1&title=x&m=8GiB"},
 		{map[string]string{"s": "greedy"}, "v=1&p=vgg16-b64&m=80%25&t=1-2&sel=B1&title=x&s=greedy"},
 		{map[string]string{"p": "resnet50-b8"}, "v=1&m=80%25&s=sequential&s.segments=4&p=resnet50-b8"},
+		{map[string]string{"d": "1.BB"}, "v=1&m=80%25&s=sequential&s.segments=4&d=1.BB"},
 		{map[string]string{"sel": ""}, "v=1&p=vgg16-b64&m=80%25&s=sequential&s.segments=4&t=1-2&title=x"},
 		{map[string]string{"title": "a&b=c d#e%"}, "v=1&p=vgg16-b64&m=80%25&s=sequential&s.segments=4&t=1-2&sel=B1&title=a%26b=c%20d%23e%25"},
 	} {
+		now := now
+		if _, other := c.params["d"]; other { // operators belong to the chain
+			now = strings.Replace(now, "p=vgg16-b64", "d=1.AA&ops=1.AA", 1)
+		}
 		if got := inserted(now, c.params); got != c.want {
 			t.Errorf("%v:\ngot  %s\nwant %s", c.params, got, c.want)
 		}

@@ -20,7 +20,7 @@ func inserted(fragment string, params map[string]string) string {
 		_, data := params["d"]
 		_, allocator := params["alloc"]
 		return same || strategy && strings.HasPrefix(key, "s.") || allocator && strings.HasPrefix(key, "alloc.") ||
-			(preset || data) && (key == "p" || key == "d" || link.About(key) == choice.Network)
+			(preset || data) && (key == "p" || key == "d" || key == "ops" || link.About(key) == choice.Network)
 	}
 	var out []string
 	for _, pair := range strings.Split(fragment, "&") {

@@ -21,7 +21,6 @@ type Network struct {
 	Totals  proto.Totals
 
 	config string            // the text of the config.json that it was read from, if it is short
-	ops    []byte            // the file of kind operators that it was read from, if it is short
 	linked *profiles.Profile // see Linked; nil until it is needed
 	other  *Network          // the same profile the other way; nil if it has only one
 }

@@ -173,9 +173,6 @@ func (m Opened) apply(s *State) []Effect {
 	if m.Reply.Format == configFormat && len(o.file.Bytes) <= longestConfig {
 		side.Network.config = string(o.file.Bytes)
 	}
-	if m.Reply.Format == operatorsFormat && len(o.file.Bytes) <= longestOperators {
-		side.Network.ops = o.file.Bytes
-	}
 	if o.fit || o.History == Push && c.Budget == choice.DefaultBudget && s.Compare == nil {
 		c = c.Fitted(side.Network.Totals.KeepAllPeak, o.fit)
 	}
@@ -198,6 +195,9 @@ func (m Opened) choice(o *Opening) Choice {
 		return c
 	}
 	c.Source = c.Source.Read(m.Reply.Profile)
+	if m.Reply.Packed != "" { // otherwise they are the link's, if there are any
+		c.Source.Ops = m.Reply.Packed
+	}
 	if c.Source.File == "" {
 		c.Source.File = m.Profile.Name
 	}

@@ -6,25 +6,25 @@ import (
 	"memtide/wasm/proto"
 )
 
-// A plan is asked for with the file of operators that is open, as it was opened; of
+// A plan is asked for with the operators that are open, of a file or of a link; of
 // anything else there is none.
 func TestSavePlan(t *testing.T) {
-	for format, has := range map[string]bool{operatorsFormat: true, "csv": false} {
+	for packed, has := range map[string]bool{"1.operators": true, "": false} {
 		p := shown(t)
 		p.play(PickFile{Name: "gpt.json", Bytes: []byte("{operators}")})
 		m := opened(last[Open](t, p).ID, chain("gpt"))
-		m.Reply.Format = format
+		m.Reply.Packed = packed
 		p.play(m)
 		p.play(SavePlan{Class: "nested"})
 		if p.HasOperators() != has || (len(p.effects) > 0) != has {
-			t.Errorf("%s: operators %v, effects %s; want %v", format, p.HasOperators(), names(p.effects), has)
+			t.Errorf("%q: operators %v, effects %s; want %v", packed, p.HasOperators(), names(p.effects), has)
 		}
 		if !has {
 			continue
 		}
 		e := last[Export](t, p)
 		q := e.Request
-		if e.Kind != PlanFile || string(q.Network.Profile) != "{operators}" || q.Network.Preset != "" || q.Form != proto.FormPlan || q.Class != "nested" || q.Budget != p.Budget() || q.Device.ToHost != p.Choice.ToHost {
+		if e.Kind != PlanFile || string(q.Network.Profile) != "memtide-operators/1.operators" || q.Network.Preset != "" || q.Form != proto.FormPlan || q.Class != "nested" || q.Budget != p.Budget() || q.Device.ToHost != p.Choice.ToHost {
 			t.Errorf("asked for %q, %+v", e.Kind, q)
 		}
 		p.play(PickPreset{ID: "net-b8"})
@@ -33,10 +33,9 @@ func TestSavePlan(t *testing.T) {
 		}
 	}
 	p := shown(t)
-	p.play(PickFile{Name: "gpt.json", Bytes: make([]byte, longestOperators+1)})
-	m := opened(last[Open](t, p).ID, chain("gpt"))
-	m.Reply.Format = operatorsFormat
-	if p.play(m); p.HasOperators() {
-		t.Errorf("a file of more than %d bytes is kept", longestOperators)
+	c := p.Choice.Moved(Source{File: "gpt", Profile: []byte("{chain}"), Ops: "1.link"})
+	p.play(Start{Choice: c})
+	if p.play(opened(last[Open](t, p).ID, chain("gpt"))); !p.HasOperators() || p.Network.Source.Ops != "1.link" {
+		t.Errorf("of a link with operators the page has %q, want 1.link", p.Network.Source.Ops)
 	}
 }

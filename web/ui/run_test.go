@@ -13,6 +13,8 @@ import (
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
 	"memtide/web/choice"
+	"memtide/web/link"
+	"memtide/web/permalink"
 	"memtide/web/state"
 )
 
@@ -51,8 +53,8 @@ func TestRunThis(t *testing.T) {
 	}
 }
 
-// Where the operators of a step are open, the plan is found here; a link has no room for
-// them.
+// Where the operators of a step are open, the plan is found here, and where a link to
+// them is; the dialog says if they are too long for one.
 func TestRunFromOperators(t *testing.T) {
 	s := first(t)
 	s.Choice.Strategy = "sequential"
@@ -76,12 +78,22 @@ func TestRunFromOperators(t *testing.T) {
 	if r := (Run{S: s}); !strings.Contains(r.Does(), wordsHere) {
 		t.Errorf("the text does not say that a plan can be found: %s", r.Does())
 	}
-	if v := (&Share{S: s}).Verdict(); !strings.Contains(v, "for plans of the model send the file too") {
+	if v := (&Share{S: s}).Verdict(); strings.Contains(v, "send the file too") {
+		t.Errorf("the dialog says that the link lacks something: %s", v)
+	}
+	l := permalink.Of(s, link.Link{})
+	_, start, notes := permalink.Read(l.Sealed())
+	if c := start.Choice; len(notes) > 0 || len(c.Source.Ops) == 0 || c.Source.Ops != profile.Packed || !c.Source.Same(s.Network.Source) {
+		t.Errorf("the link %s holds the operators %q (%v); want %q beside their chain", l.Sealed(), c.Source.Ops, notes, profile.Packed)
+	}
+	s.Network.Source.Ops += strings.Repeat("A", link.Longest)
+	if v := (&Share{S: s}).Verdict(); !strings.Contains(v, "for plans of the model send the file too") || permalink.Of(s, link.Link{}).Ops != "" {
 		t.Errorf("the dialog does not say what the link lacks: %s", v)
 	}
+	s.Network.Source.Ops = profile.Packed
 	effects := s.Update((Command{Do: "save-plan"}).Message(s))
 	e, ok := effects[len(effects)-1].(state.Export)
-	if !ok || e.Request.Class != "wrappable" && e.Request.Class != "nested" || string(e.Request.Network.Profile) != string(data) {
+	if !ok || e.Request.Class != "wrappable" && e.Request.Class != "nested" || string(e.Request.Network.Profile) != profiles.PackedMagic+profile.Packed {
 		t.Errorf("effects %+v; want an export of the file", effects)
 	}
 	if f := ScheduleFile(s, e); f.Name != "plan.json" || f.Type != "application/json" {

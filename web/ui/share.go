@@ -96,8 +96,8 @@ func (c *Share) Verdict() string {
 	if n := c.S.Network; n != nil && !n.InLink() {
 		text += " This graph is too long for a link: send the file too."
 	}
-	if c.S.HasOperators() {
-		text += " The operators are not in it: for plans of the model send the file too."
+	if c.S.HasOperators() && !link.HoldsOps(c.S.Network.Source.Ops) {
+		text += " The operators are too long for a link: for plans of the model send the file too."
 	}
 	return text
 }

@@ -1,15 +1,18 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"time"
 
 	"memtide/engine"
 	"memtide/engine/sim"
 )
 
 // hostUse is the pinned memory that the transfers need: a value takes its room
-// on the host when an offload of it starts, and gives it back when its last
-// fetch ends. What is on the host when the step begins is the caller's.
+// on the host when an offload of it starts, or an operation of the host that makes it,
+// and gives it back when its last fetch ends, unless the host computes with it. What is on the host when the step begins is the caller's.
 func (c *checker) hostUse() (points []sim.Point) {
 	lastFetch := make([]int, len(c.g.Values)) // step + 1, 0 if there is none
 	for i := range c.s {
@@ -17,33 +20,39 @@ func (c *checker) hostUse() (points []sim.Point) {
 			lastFetch[st.Value] = i + 1
 		}
 	}
-	held := make([]bool, len(c.g.Values))
-	var takes, gives []sim.Point // each in the order of time, for lanes are first in, first out
-	for i := range c.s {
-		st := &c.s[i]
-		if st.Kind != engine.StepFetch && st.Kind != engine.StepOffload || c.g.Values[st.Value].Initial&engine.OnHost != 0 {
-			continue
-		}
-		size := c.g.Values[st.Value].Size
-		switch {
-		case st.Kind == engine.StepOffload && !held[st.Value]:
-			held[st.Value] = true
-			takes = append(takes, sim.Point{At: c.at(i).Start, Used: size})
-		case lastFetch[st.Value] == i+1:
-			held[st.Value] = false
-			gives = append(gives, sim.Point{At: c.at(i).End, Used: -size})
+	for i := range c.g.Ops {
+		if op := &c.g.Ops[i]; op.Lane == engine.LaneCPU {
+			for _, v := range op.In {
+				lastFetch[v] = -1 // what the host computes with stays
+			}
 		}
 	}
-	var sum engine.Bytes
-	for len(takes)+len(gives) > 0 {
-		from := &takes
-		if len(takes) == 0 || len(gives) > 0 && gives[0].At <= takes[0].At {
-			from = &gives
+	held := make([]bool, len(c.g.Values))
+	var changes []sim.Point
+	take := func(v engine.ValueID, at time.Duration) {
+		if !held[v] && c.g.Values[v].Initial&engine.OnHost == 0 {
+			held[v] = true
+			changes = append(changes, sim.Point{At: at, Used: c.g.Values[v].Size})
 		}
-		next := (*from)[0]
-		*from = (*from)[1:]
-		sum += next.Used
-		points = append(points, sim.Point{At: next.At, Used: sum})
+	}
+	for i := range c.s {
+		switch st := &c.s[i]; {
+		case st.Kind == engine.StepOffload:
+			take(st.Value, c.at(i).Start)
+		case st.Kind == engine.StepFetch && lastFetch[st.Value] == i+1 && held[st.Value]:
+			held[st.Value] = false
+			changes = append(changes, sim.Point{At: c.at(i).End, Used: -c.g.Values[st.Value].Size})
+		case st.Kind == engine.StepRun && c.g.Ops[st.Op].Lane == engine.LaneCPU:
+			for _, v := range c.g.Ops[st.Op].Out {
+				take(v, c.at(i).Start)
+			}
+		}
+	}
+	slices.SortStableFunc(changes, func(a, b sim.Point) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Used, b.Used)) })
+	var sum engine.Bytes
+	for _, ch := range changes {
+		sum += ch.Used
+		points = append(points, sim.Point{At: ch.At, Used: sum})
 	}
 	return points
 }

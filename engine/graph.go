@@ -134,8 +134,10 @@ func (g *Graph) Validate() error {
 			}
 		}
 	}
-	if err := g.checkLanes(); err != nil {
-		return err
+	if validLanes != nil && g.HasLanes() {
+		if err := validLanes(g); err != nil {
+			return err
+		}
 	}
 	return g.extent().check()
 }

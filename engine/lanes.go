@@ -32,13 +32,20 @@ func (g *Graph) HasLanes() bool {
 	return false
 }
 
+// validLanes is what Validate asks about a graph with other lanes; nil where a program
+// does not know them.
+var validLanes func(g *Graph) error
+
+// LinkLanes makes the program know other lanes: see package engine/lanes.
+func LinkLanes() { validLanes = (*Graph).checkLanes }
+
+// KnowsLanes says whether the program plays and plans operations of other lanes.
+func KnowsLanes() bool { return validLanes != nil }
+
 // checkLanes reports the first operation that its lane or its order makes meaningless.
 // What another lane reads or makes is never a part of something, so that one copy
 // serves it, and what it makes is made in that lane only.
 func (g *Graph) checkLanes() error {
-	if !g.HasLanes() {
-		return nil
-	}
 	whole := make([]bool, len(g.Values)) // holds no part
 	for i := range whole {
 		whole[i] = true

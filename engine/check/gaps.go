@@ -109,8 +109,8 @@ func (c *checker) checkDataGap(g *sim.Gap, wrong func(Reason, string, string) *R
 	if g.Reason != sim.NeedsData {
 		return wrong(GapReason, found, "missing data or room")
 	}
-	if g.Value == engine.NoValue {
-		return c.checkOrderGap(g, wrong)
+	if g.Value == engine.NoValue && lanes.orderGap != nil {
+		return lanes.orderGap(c, g, wrong)
 	}
 	for k, ids := range c.lists.inputsOf(&c.plan[g.Step]) {
 		named := c.g.Ops[c.s[g.Step].Op].In[k] == g.Value
@@ -166,7 +166,7 @@ func (c *checker) checkRoomGap(g *sim.Gap, wrong func(Reason, string, string) *R
 func (c *checker) letsGo(id sim.SpanID, at time.Duration) bool {
 	sp := c.span(id)
 	if sp.Kind == sim.SpanNetwork {
-		return sp.End == at && c.endsUse(sp)
+		return sp.End == at && lanes.endsUse(c, sp)
 	}
 	src := &c.copies[c.plan[sp.Step].source]
 	if c.readAfter(src, at) || !src.freed || src.freedBy >= 0 && c.heldUntil(src.freedBy) > at && c.s[src.freedBy].Kind == engine.StepFree {

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -12,6 +11,23 @@ import (
 
 // This file is what only operations of other lanes need proven: those of the network and
 // of the host's CPU. They are queued like transfers, and the counter goes on.
+
+// lanes are the functions of this file that only such operations need; nil in a
+// program that does not know other lanes.
+var lanes struct {
+	run      func(w *walker, i int) *Refutation
+	needs    func(c *checker, i int, id sim.SpanID) bool
+	endsUse  func(c *checker, sp *sim.Span) bool
+	start    func(r *replayer, q, i int) *Refutation
+	end      func(r *replayer, i int)
+	orderGap func(c *checker, g *sim.Gap, wrong func(Reason, string, string) *Refutation) *Refutation
+}
+
+// LinkLanes makes the program know other lanes: see package engine/lanes.
+func LinkLanes() {
+	lanes.run, lanes.needs, lanes.endsUse = (*walker).runIn, (*checker).needs, (*checker).endsUse
+	lanes.start, lanes.end, lanes.orderGap = (*replayer).startQueued, (*replayer).endQueued, (*checker).checkOrderGap
+}
 
 // computes tells whether a step runs on the compute lane, and holds the counter.
 func (c *checker) computes(i int) bool {
@@ -134,16 +150,16 @@ func (c *checker) endsUse(sp *sim.Span) bool {
 	return false
 }
 
-// heads are the lanes with something to start, in the order of the steps at their heads.
-func (r *replayer) heads() []int {
-	r.order = r.order[:0]
+// nextHead is the lane with the first step at its head that stands behind another step;
+// -1 if there is none.
+func (r *replayer) nextHead(behind int) int {
+	best := -1
 	for q, steps := range r.queues {
-		if r.head[q] < len(steps) {
-			r.order = append(r.order, q)
+		if k := r.head[q]; k < len(steps) && steps[k] > behind && (best < 0 || steps[k] < r.queues[best][r.head[best]]) {
+			best = q
 		}
 	}
-	slices.SortFunc(r.order, func(a, b int) int { return cmp.Compare(r.queues[a][r.head[a]], r.queues[b][r.head[b]]) })
-	return r.order
+	return best
 }
 
 // startQueued starts the operation at the head of a lane, or proves that it could not.

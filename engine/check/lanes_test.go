@@ -12,6 +12,7 @@ import (
 	"memtide/engine"
 	"memtide/engine/check"
 	"memtide/engine/enginetest"
+	_ "memtide/engine/lanes"
 	"memtide/engine/sim"
 )
 

@@ -44,7 +44,6 @@ type replayer struct {
 	queues [][]int // the link's lanes, then network and CPU: steps in the order of the schedule
 	head   []int   // by queue, index of the transfer that is next or under way
 	moving []bool  // by queue
-	order  []int   // of heads
 	run    bool    // the step at pc is running
 	begun  []bool  // by span
 	over   []bool  // by span
@@ -148,7 +147,12 @@ func (r *replayer) replayInstant() *Refutation {
 		if ref := r.count(); ref != nil {
 			return ref
 		}
-		for _, q := range r.heads() {
+		for behind := -1; ; {
+			q := r.nextHead(behind)
+			if q < 0 {
+				break
+			}
+			behind = r.queues[q][r.head[q]]
 			if ref := r.startHead(q); ref != nil {
 				return ref
 			}
@@ -198,7 +202,7 @@ func (r *replayer) endMoves() {
 		r.moving[q], r.over[r.spanOf[i]] = false, true
 		r.head[q]++
 		if r.s[i].Kind == engine.StepRun {
-			r.endQueued(i)
+			lanes.end(r, i)
 		} else if r.s[i].Kind == engine.StepFetch {
 			r.arrived(copyID(r.plan[i].makes.from))
 		} else if cp := &r.copies[r.plan[i].source]; cp.freed {
@@ -324,7 +328,7 @@ func (r *replayer) startHead(q int) *Refutation {
 		return nil
 	}
 	if r.s[i].Kind == engine.StepRun {
-		return r.startQueued(q, i)
+		return lanes.start(r, q, i)
 	}
 	for _, id := range r.lists.afterOf(&r.plan[i]) {
 		if !r.over[id] {

@@ -96,7 +96,7 @@ func (c *checker) moveCause(i int, sp *sim.Span, before []sim.SpanID) bool {
 	case sim.NeedsRoom:
 		return (sp.Kind == sim.SpanFetch || sp.Kind == sim.SpanNetwork) && (onTime || c.streamed() && cause.Start <= sp.Start && sp.Start <= cause.End)
 	}
-	return onTime && sp.Why == sim.NeedsData && (copies(sp.Lane) || c.needs(i, sp.Cause))
+	return onTime && sp.Why == sim.NeedsData && (copies(sp.Lane) || lanes.needs(c, i, sp.Cause))
 }
 
 // checkTotals adds up what the lanes did.

@@ -96,7 +96,11 @@ func (c *checker) walk() *Refutation {
 		var r *Refutation
 		switch c.s[i].Kind {
 		case engine.StepRun:
-			r = w.runIn(i)
+			if lanes.run != nil {
+				r = lanes.run(w, i)
+			} else {
+				r = w.run(i)
+			}
 		case engine.StepFree:
 			r = w.free(i)
 		case engine.StepOffload:

@@ -39,7 +39,11 @@ func (pl *player) closeGap() {
 	g.End = pl.now
 	switch g.Reason {
 	case NeedsData:
-		g.Cause = pl.broughtBy(g)
+		if g.Value != engine.NoValue {
+			g.Cause = pl.places[g.Value].lastFetch
+		} else {
+			g.Cause = lanes.brought(pl, g)
+		}
 	case CopyOut:
 		g.Cause = pl.places[g.Value].lastOffload
 	case NeedsRoom:

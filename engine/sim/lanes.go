@@ -5,6 +5,25 @@ import "memtide/engine"
 // This file is the part of the simulator that only operations of other lanes need: the
 // network's and those of the host's CPU.
 
+// lanes are the functions of this file that the rest calls; nil in a program that does
+// not know other lanes, which plays none.
+var lanes struct {
+	queue   func(pl *player, st *engine.Step, op *engine.Op) error
+	after   func(pl *player, op *engine.Op, tr *transfer) (wait bool, err error)
+	blocked func(pl *player, tr *transfer) Reason
+	start   func(pl *player, sp Span, tr *transfer)
+	end     func(pl *player, tr *transfer)
+	keep    func(pl *player)
+	brought func(pl *player, g Gap) SpanID
+}
+
+// LinkLanes makes the program know other lanes: see package engine/lanes.
+func LinkLanes() {
+	lanes.queue, lanes.after, lanes.blocked = (*player).queueJob, (*player).afterOthers, (*player).blockedJob
+	lanes.start, lanes.end = (*player).startJob, (*player).endJob
+	lanes.keep, lanes.brought = (*player).keepHostCopies, (*player).broughtBy
+}
+
 // job is what a transfer is more if it is an operation.
 type job struct {
 	op      *engine.Op // nil: a transfer
@@ -179,9 +198,6 @@ func (pl *player) endJob(tr *transfer) {
 
 // keepHostCopies keeps what the host computes with in its memory to the end of the step.
 func (pl *player) keepHostCopies() {
-	if pl.jobs == nil {
-		return
-	}
 	for i := range pl.g.Ops {
 		if op := &pl.g.Ops[i]; op.Lane == engine.LaneCPU {
 			for _, v := range op.In {
@@ -191,12 +207,9 @@ func (pl *player) keepHostCopies() {
 	}
 }
 
-// broughtBy is what ended a gap for want of data: what brought the value, or the
-// operation that the run comes after.
+// broughtBy is what ended a gap for want of no value: the operation that the run comes
+// after.
 func (pl *player) broughtBy(g Gap) SpanID {
-	if g.Value != engine.NoValue {
-		return pl.places[g.Value].lastFetch
-	}
 	for _, a := range pl.g.Ops[pl.s[g.Step].Op].After {
 		if tr := pl.jobs[a]; tr != nil && tr.over && pl.t.Spans[tr.span].End == pl.now {
 			return tr.span

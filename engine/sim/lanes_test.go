@@ -10,6 +10,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/enginetest"
+	_ "memtide/engine/lanes"
 	"memtide/engine/sim"
 )
 

@@ -47,13 +47,13 @@ type transfer struct {
 	job // of an operation
 }
 
-func newLink(p *engine.Problem, lanes bool) link {
+func newLink(p *engine.Problem, others bool) link {
 	l := link{copies: 1, streamed: p.Transfers == engine.Streamed}
 	if p.Device.Duplex == engine.FullDuplex {
 		l.copies = 2
 	}
 	n := l.copies
-	if lanes {
+	if others {
 		n += int(NumLanes - Network)
 	}
 	l.queues = make([]laneQueue, n)
@@ -181,7 +181,7 @@ func (pl *player) blocked(tr *transfer) Reason {
 		return Window
 	}
 	if tr.op != nil {
-		return pl.blockedJob(tr)
+		return lanes.blocked(pl, tr)
 	}
 	if tr.lane == ToHost {
 		return None
@@ -201,7 +201,7 @@ func (pl *player) startTransfer(q *laneQueue, tr *transfer) {
 	sp.Why, sp.Cause = pl.whyStarted(q, tr)
 	if tr.op != nil {
 		q.active = tr
-		pl.startJob(sp, tr)
+		lanes.start(pl, sp, tr)
 		return
 	}
 	if tr.lane == ToDev {
@@ -246,7 +246,7 @@ func (pl *player) endTransfer(q *laneQueue) {
 	q.active, q.last = nil, tr.span
 	pl.t.Spans[tr.span].End = pl.now
 	if tr.op != nil {
-		pl.endJob(tr)
+		lanes.end(pl, tr)
 		return
 	}
 	c, at := tr.copy, &pl.places[tr.value]

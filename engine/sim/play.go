@@ -110,9 +110,9 @@ type hold struct {
 func newPlayer(p *engine.Problem, s engine.Schedule) *player {
 	pl := &player{p: p, g: p.Graph, s: s, t: &Trace{}, cause: NoSpan, release: NoSpan,
 		runs: make([]int, len(p.Graph.Ops)), places: newPlaces(p.Graph)}
-	lanes := p.Graph.HasLanes()
-	pl.link = newLink(p, lanes)
-	if lanes {
+	others := p.Graph.HasLanes()
+	pl.link = newLink(p, others)
+	if others {
 		pl.jobs = make([]*transfer, len(p.Graph.Ops))
 	}
 	pl.expect()
@@ -166,7 +166,9 @@ func (pl *player) expect() {
 			frees++
 		}
 	}
-	pl.keepHostCopies()
+	if pl.jobs != nil && lanes.keep != nil {
+		lanes.keep(pl)
+	}
 	pl.t.Spans = make([]Span, 0, spans)
 	pl.t.Lives = make([]Life, 0, lives)
 	pl.t.Memory = make([]Sample, 0, 2+3*spans+frees)
@@ -316,7 +318,10 @@ func (pl *player) stepRun(st *engine.Step) (hold, error) {
 		d, work = op.Alt.Time, op.Alt.Temp
 	}
 	if op.Lane != engine.LaneCompute {
-		return hold{}, pl.queueJob(st, op)
+		if lanes.queue == nil {
+			return hold{}, pl.fail("this program does not play operations of other lanes")
+		}
+		return hold{}, lanes.queue(pl, st, op)
 	}
 	for _, v := range op.In {
 		switch ready, coming := pl.served(v); {
@@ -327,8 +332,10 @@ func (pl *player) stepRun(st *engine.Step) (hold, error) {
 			return hold{}, pl.fail("its input " + pl.g.Values[v].Name + " is not on the device")
 		}
 	}
-	if wait, err := pl.afterOthers(op, nil); wait || err != nil {
-		return hold{reason: NeedsData, value: engine.NoValue}, err
+	if op.After != nil && lanes.after != nil {
+		if wait, err := lanes.after(pl, op, nil); wait || err != nil {
+			return hold{reason: NeedsData, value: engine.NoValue}, err
+		}
 	}
 	need := work
 	for _, v := range outs {

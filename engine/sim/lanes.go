@@ -26,14 +26,12 @@ func LinkLanes() {
 
 // job is what a transfer is more if it is an operation.
 type job struct {
-	op      *engine.Op // nil: a transfer
+	op      *engine.Op
 	reads   []*devCopy // of the network: what is there of what it reads
 	outs    []*devCopy // of the network, while it runs
 	missing int        // of what it waits for
 	letGo   SpanID     // the last of that to end
-	waiters []*transfer
 	temp    int // index of the life of its temporaries, -1 if there are none
-	over    bool
 }
 
 // queueJob queues an operation of another lane.
@@ -60,7 +58,7 @@ func (pl *player) queueJob(st *engine.Step, op *engine.Op) error {
 	}
 	pl.closeGap()
 	tr := pl.queue(lane, st)
-	tr.job = job{op: op, letGo: NoSpan, temp: -1}
+	tr.job = &job{op: op, letGo: NoSpan, temp: -1}
 	for _, v := range op.In {
 		at := &pl.places[v]
 		switch {

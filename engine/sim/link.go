@@ -44,7 +44,9 @@ type transfer struct {
 	since       time.Duration
 	done, moved engine.Bytes
 
-	job // of an operation
+	*job                // of an operation; nil: a transfer
+	waiters []*transfer // operations of other lanes that wait for it
+	over    bool
 }
 
 func newLink(p *engine.Problem, others bool) link {
@@ -180,7 +182,7 @@ func (pl *player) blocked(tr *transfer) Reason {
 	if pl.now < tr.notBefore {
 		return Window
 	}
-	if tr.op != nil {
+	if tr.job != nil {
 		return lanes.blocked(pl, tr)
 	}
 	if tr.lane == ToHost {
@@ -199,7 +201,7 @@ func (pl *player) blocked(tr *transfer) Reason {
 func (pl *player) startTransfer(q *laneQueue, tr *transfer) {
 	sp := Span{Lane: tr.lane, Kind: SpanOffload, Step: tr.step, Op: engine.NoOp, Value: tr.value, Start: pl.now, End: pl.now}
 	sp.Why, sp.Cause = pl.whyStarted(q, tr)
-	if tr.op != nil {
+	if tr.job != nil {
 		q.active = tr
 		lanes.start(pl, sp, tr)
 		return
@@ -229,7 +231,7 @@ func (pl *player) whyStarted(q *laneQueue, tr *transfer) (Reason, SpanID) {
 		return Window, NoSpan
 	case tr.why == NeedsRoom && pl.release != NoSpan:
 		return NeedsRoom, pl.release
-	case tr.why == NeedsData && tr.op != nil:
+	case tr.why == NeedsData && tr.job != nil:
 		return NeedsData, tr.letGo
 	case tr.why == NeedsData:
 		return NeedsData, pl.places[tr.value].lastOffload
@@ -245,7 +247,7 @@ func (pl *player) endTransfer(q *laneQueue) {
 	tr := q.active
 	q.active, q.last = nil, tr.span
 	pl.t.Spans[tr.span].End = pl.now
-	if tr.op != nil {
+	if tr.job != nil {
 		lanes.end(pl, tr)
 		return
 	}
@@ -276,7 +278,7 @@ func (pl *player) endTransfer(q *laneQueue) {
 // end is when an active transfer will be over at its present rate; false if it
 // stands still, or no clock counts so far.
 func (tr *transfer) end() (time.Duration, bool) {
-	if tr.op != nil {
+	if tr.job != nil {
 		return after(tr.since, tr.op.Time)
 	}
 	if tr.done == tr.size {

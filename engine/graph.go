@@ -73,6 +73,8 @@ type Op struct {
 	OutputOnly []ValueID // what an output-only run writes instead of Out: F^k only a^k, without abar^k; nil if there is no such run
 	Alt        *Alt      // a second way to run, reading and writing the same; nil: there is none
 	Once       bool      // must not run again: it is random, works in place or talks to other devices. Backward operations never do
+	Lane       Lane      // where it runs: on the device, the network or the host's CPU
+	After      []OpID    // operations before it in the graph that must have ended when it starts, whatever it reads; nil: none
 }
 
 // Alt is what a second way to run an operation takes instead of Op.Time and Op.Temp
@@ -130,6 +132,11 @@ func (g *Graph) Validate() error {
 					return fmt.Errorf("operation %d (%s) names value %d, which does not exist", i, op.Name, id)
 				}
 			}
+		}
+	}
+	if validLanes != nil && g.HasLanes() {
+		if err := validLanes(g); err != nil {
+			return err
 		}
 	}
 	return g.extent().check()

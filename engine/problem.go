@@ -54,5 +54,8 @@ func (p *Problem) Validate() error {
 			return err
 		}
 	}
+	if p.Transfers == Streamed && p.Graph.HasLanes() {
+		return fmt.Errorf("operations on the network or the host are planned with whole transfers; choose those")
+	}
 	return p.Graph.Validate()
 }

@@ -28,6 +28,10 @@ type Strategy struct {
 	// which they stand. The others return ErrNeedsChain where Problem.Chain is nil.
 	Graphs bool
 
+	// Lanes says that it plans operations of the network and of the host's CPU. The
+	// others have the error ErrNeedsLanes where the graph has some.
+	Lanes bool
+
 	// Elsewhere says that another program has Solver and Sweeper (see Describe).
 	Elsewhere bool
 
@@ -88,6 +92,10 @@ var ErrNeedsChain = fmt.Errorf("%w: it needs a chain of stages", ErrUnsupported)
 // ErrNeedsLink is the error of strategies that move data where the device has no
 // link. Those that can also keep everything return it only where that does not fit.
 var ErrNeedsLink = fmt.Errorf("%w: the device has no link to the host", ErrUnsupported)
+
+// ErrNeedsLanes is the error where operations run on the network or the host, of
+// strategies that do not plan those.
+var ErrNeedsLanes = fmt.Errorf("%w: the step has operations on the network or the host; Keep everything (keepall) plans those", ErrUnsupported)
 
 // InfeasibleError says that no schedule of the strategy fits into the budget.
 type InfeasibleError struct {
@@ -161,18 +169,26 @@ func (s *Strategy) Parse(args Args) (Parsed, error) { return ParseArgs(s.Name, s
 
 // Solve parses the arguments and runs the Solver: its errors, or that of Parse.
 func (s *Strategy) Solve(p *Problem, args Args, poll *Poll) (*Solution, error) {
-	parsed, err := s.Parse(args)
+	parsed, err := s.accept(p, args)
 	if err != nil {
 		return nil, err
 	}
 	return s.Solver(p, parsed, poll)
 }
 
+// accept parses the arguments, and refuses operations of lanes that it does not plan.
+func (s *Strategy) accept(p *Problem, args Args) (Parsed, error) {
+	if !s.Lanes && p.Graph != nil && p.Graph.HasLanes() {
+		return Parsed{}, ErrNeedsLanes
+	}
+	return s.Parse(args)
+}
+
 // Sweep parses the arguments and runs the Sweeper, or the Solver for one budget
 // after the other if there is none. Arguments that are not accepted are the error
 // of every budget.
 func (s *Strategy) Sweep(p *Problem, args Args, budgets []Bytes, poll *Poll, yield func(i int, s *Solution, err error)) {
-	parsed, err := s.Parse(args)
+	parsed, err := s.accept(p, args)
 	switch {
 	case err != nil:
 		for i := range budgets {

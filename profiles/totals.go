@@ -40,9 +40,11 @@ func (p *Profile) Totals() Totals {
 		t.KeepAllPeak = c.KeepAllPeak()
 	} else if p.Graph != nil {
 		for i := range p.Graph.Ops {
-			if op := &p.Graph.Ops[i]; op.Pass == engine.Forward {
+			switch op := &p.Graph.Ops[i]; {
+			case op.Lane != engine.LaneCompute: // beside what the device computes
+			case op.Pass == engine.Forward:
 				t.Forward += op.Time
-			} else {
+			default:
 				t.Back += op.Time
 			}
 		}

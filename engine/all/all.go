@@ -6,6 +6,7 @@ import (
 	_ "memtide/engine/allocators"
 	_ "memtide/engine/combined"
 	_ "memtide/engine/graphs"
+	_ "memtide/engine/lanes"
 	_ "memtide/engine/offload"
 	_ "memtide/engine/remat"
 	_ "memtide/engine/window"

@@ -77,6 +77,9 @@ func compute(g *engine.Graph) (sum time.Duration) {
 
 // leastTime is the shorter of the ways to run an operation.
 func leastTime(op *engine.Op) time.Duration {
+	if op.Lane != engine.LaneCompute {
+		return 0 // beside what the device computes
+	}
 	if op.Alt != nil {
 		return min(op.Time, op.Alt.Time)
 	}

@@ -79,6 +79,8 @@ func (r *replayer) giveUp(id copyID) {
 // left is what is still on the device of a copy that was given up.
 func (r *replayer) left(cp *devCopy) engine.Bytes {
 	switch {
+	case r.reading(cp):
+		return cp.size
 	case cp.offload == sim.NoSpan || r.over[cp.offload]:
 		return 0
 	case !r.begun[cp.offload] || !r.streamed():
@@ -95,7 +97,7 @@ func (r *replayer) shrink(id copyID) {
 
 // leave ends a copy that was given up when nothing copies it any more.
 func (r *replayer) leave(cp *devCopy) {
-	if !cp.gone && (cp.offload == sim.NoSpan || r.over[cp.offload]) {
+	if !cp.gone && !r.reading(cp) && (cp.offload == sim.NoSpan || r.over[cp.offload]) {
 		cp.gone, cp.end = true, r.now
 	}
 }

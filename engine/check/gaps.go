@@ -32,7 +32,7 @@ func (c *checker) checkGaps() *Refutation {
 		return nil
 	}
 	for i := range c.s {
-		if c.s[i].Kind != engine.StepRun {
+		if !c.computes(i) {
 			continue
 		}
 		if r := gapsUntil(c.at(i).Start); r != nil {
@@ -55,7 +55,7 @@ func (c *checker) heldUntil(step int) time.Duration {
 	switch {
 	case step == len(c.s):
 		return c.t.Makespan
-	case c.s[step].Kind == engine.StepRun:
+	case c.computes(step):
 		return c.at(step).Start
 	}
 	return c.reach[step+1]
@@ -91,7 +91,7 @@ func (c *checker) checkGap(g *sim.Gap) *Refutation {
 		return nil
 	}
 	want := sim.NeedsData
-	if cause.Kind == sim.SpanOffload {
+	if cause.Kind == sim.SpanOffload || cause.Kind == sim.SpanCPU {
 		want = sim.CopyOut
 	}
 	if !slices.Contains(c.lists.afterOf(&c.plan[g.Step]), g.Cause) {
@@ -108,6 +108,9 @@ func (c *checker) checkDataGap(g *sim.Gap, wrong func(Reason, string, string) *R
 	found := fmt.Sprintf("%v of value %d", g.Reason, g.Value)
 	if g.Reason != sim.NeedsData {
 		return wrong(GapReason, found, "missing data or room")
+	}
+	if g.Value == engine.NoValue && lanes.orderGap != nil {
+		return lanes.orderGap(c, g, wrong)
 	}
 	for k, ids := range c.lists.inputsOf(&c.plan[g.Step]) {
 		named := c.g.Ops[c.s[g.Step].Op].In[k] == g.Value
@@ -137,6 +140,11 @@ func (c *checker) checkRoomGap(g *sim.Gap, wrong func(Reason, string, string) *R
 			return wrong(GapReason, "missing room", fmt.Sprintf("missing %s, which comes at %v", c.g.Values[c.g.Ops[c.s[g.Step].Op].In[k]].Name, ready))
 		}
 	}
+	for _, id := range c.lists.afterOf(&c.plan[g.Step]) {
+		if end := c.span(id).End; end > g.Start {
+			return wrong(GapReason, "missing room", fmt.Sprintf("waiting for %s, which ends at %v", c.name(c.span(id).Step), end))
+		}
+	}
 	if g.Value != engine.NoValue {
 		return wrong(GapReason, fmt.Sprintf("missing room and value %d", g.Value), "no value")
 	}
@@ -147,17 +155,21 @@ func (c *checker) checkRoomGap(g *sim.Gap, wrong func(Reason, string, string) *R
 	if w := c.waits[i]; g.Need > w.missing+w.slack || g.Need < w.missing-w.slack {
 		return wrong(GapReason, count(g.Need)+" missing", count(w.missing))
 	}
-	if cause := c.span(g.Cause); cause.Kind != sim.SpanOffload || !c.letsGo(g.Cause, g.End) {
-		return wrong(GapCause, fmt.Sprintf("span %d", g.Cause), fmt.Sprintf("an offload that makes room at %v", g.End))
+	if cause := c.span(g.Cause); cause.Kind != sim.SpanOffload && cause.Kind != sim.SpanNetwork || !c.letsGo(g.Cause, g.End) {
+		return wrong(GapCause, fmt.Sprintf("span %d", g.Cause), fmt.Sprintf("what makes room at %v", g.End))
 	}
 	return nil
 }
 
-// letsGo tells whether an offload gives room back at a moment.
+// letsGo tells whether an offload, or an operation of the network, gives room back at a
+// moment.
 func (c *checker) letsGo(id sim.SpanID, at time.Duration) bool {
 	sp := c.span(id)
+	if sp.Kind == sim.SpanNetwork {
+		return sp.End == at && lanes.endsUse(c, sp)
+	}
 	src := &c.copies[c.plan[sp.Step].source]
-	if !src.freed || src.freedBy >= 0 && c.heldUntil(src.freedBy) > at && c.s[src.freedBy].Kind == engine.StepFree {
+	if c.readAfter(src, at) || !src.freed || src.freedBy >= 0 && c.heldUntil(src.freedBy) > at && c.s[src.freedBy].Kind == engine.StepFree {
 		return false
 	}
 	if c.streamed() {

@@ -2,14 +2,15 @@ package check
 
 import (
 	"fmt"
+	"time"
 
 	"memtide/engine"
 	"memtide/engine/sim"
 )
 
 // hostUse is the pinned memory that the transfers need: a value takes its room
-// on the host when an offload of it starts, and gives it back when its last
-// fetch ends. What is on the host when the step begins is the caller's.
+// on the host when an offload of it starts, or an operation of the host that makes it,
+// and gives it back when its last fetch ends, unless the host computes with it. What is on the host when the step begins is the caller's.
 func (c *checker) hostUse() (points []sim.Point) {
 	lastFetch := make([]int, len(c.g.Values)) // step + 1, 0 if there is none
 	for i := range c.s {
@@ -17,21 +18,36 @@ func (c *checker) hostUse() (points []sim.Point) {
 			lastFetch[st.Value] = i + 1
 		}
 	}
-	held := make([]bool, len(c.g.Values))
-	var takes, gives []sim.Point // each in the order of time, for lanes are first in, first out
-	for i := range c.s {
-		st := &c.s[i]
-		if st.Kind != engine.StepFetch && st.Kind != engine.StepOffload || c.g.Values[st.Value].Initial&engine.OnHost != 0 {
-			continue
+	for i := range c.g.Ops {
+		if op := &c.g.Ops[i]; op.Lane == engine.LaneCPU {
+			for _, v := range op.In {
+				lastFetch[v] = -1 // what the host computes with stays
+			}
 		}
-		size := c.g.Values[st.Value].Size
-		switch {
-		case st.Kind == engine.StepOffload && !held[st.Value]:
-			held[st.Value] = true
-			takes = append(takes, sim.Point{At: c.at(i).Start, Used: size})
-		case lastFetch[st.Value] == i+1:
+	}
+	held := make([]bool, len(c.g.Values))
+	var takes, gives []sim.Point // each in the order of time
+	take := func(v engine.ValueID, at time.Duration) {
+		if held[v] || c.g.Values[v].Initial&engine.OnHost != 0 {
+			return
+		}
+		held[v] = true
+		takes = append(takes, sim.Point{At: at, Used: c.g.Values[v].Size})
+		for k := len(takes) - 1; k > 0 && takes[k].At < takes[k-1].At; k-- { // of two lanes
+			takes[k], takes[k-1] = takes[k-1], takes[k]
+		}
+	}
+	for i := range c.s {
+		switch st := &c.s[i]; {
+		case st.Kind == engine.StepOffload:
+			take(st.Value, c.at(i).Start)
+		case st.Kind == engine.StepFetch && lastFetch[st.Value] == i+1 && held[st.Value]:
 			held[st.Value] = false
-			gives = append(gives, sim.Point{At: c.at(i).End, Used: -size})
+			gives = append(gives, sim.Point{At: c.at(i).End, Used: -c.g.Values[st.Value].Size})
+		case st.Kind == engine.StepRun && c.g.Ops[st.Op].Lane == engine.LaneCPU:
+			for _, v := range c.g.Ops[st.Op].Out {
+				take(v, c.at(i).Start)
+			}
 		}
 	}
 	var sum engine.Bytes

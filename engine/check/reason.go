@@ -24,6 +24,7 @@ const (
 	OffloadAbsent                  // an offload of what is not on the device
 	FreeAbsent                     // a free of what is not on the device
 	FetchResident                  // a fetch of what the device has
+	OutputThere                    // an operation of another lane makes what is there already
 	NoHostCopy                     // a fetch of what the host does not have
 	NoLink                         // a transfer over a link that does not exist
 	BackwardTwice                  // a backward operation runs twice
@@ -33,7 +34,8 @@ const (
 	LaneOverlap                    // two spans of a lane overlap, or are not first in, first out
 	HalfDuplexBroken               // both directions of a half-duplex link at once
 	InputNotReady                  // a run starts before an input has arrived
-	HostCopyNotReady               // a fetch starts before its copy to the host has ended
+	NotAfter                       // an operation starts before one that it comes after, or without it
+	HostCopyNotReady               // a fetch or an operation of the host starts before a copy to the host has ended
 	BeforeWindow                   // a transfer starts before its earliest start
 	WrongMakespan                  // the step time is not the end of the last span
 	OverBudget                     // more memory than the budget
@@ -56,9 +58,9 @@ const (
 
 var reasonNames = [NumReasons]string{
 	"bad problem", "bad span", "missing step", "repeated step", "spans out of order", "wrong duration",
-	"input absent", "read after free", "offload of absent", "free of absent", "fetch of resident", "no host copy",
+	"input absent", "read after free", "offload of absent", "free of absent", "fetch of resident", "output there", "no host copy",
 	"no link", "backward twice", "once twice", "incomplete", "steps out of order", "lane overlap", "half duplex broken",
-	"input not ready", "host copy not ready", "before its earliest start", "wrong step time", "over budget",
+	"input not ready", "not after", "host copy not ready", "before its earliest start", "wrong step time", "over budget",
 	"run late", "transfer late", "wrong memory", "wrong category", "wrong peak", "wrong host memory",
 	"wrong host peak", "wrong lives", "gap missing", "wrong gap", "wrong gap cause", "wrong cause", "wrong totals",
 	"wrong decisions",

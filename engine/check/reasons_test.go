@@ -27,6 +27,18 @@ func moreOffload(step int, v engine.ValueID, start, end time.Duration) sim.Span 
 	return sim.Span{Lane: sim.ToHost, Kind: sim.SpanOffload, Step: step, Op: engine.NoOp, Value: v, Start: start, End: end, Cause: sim.NoSpan}
 }
 
+// queue puts a run of a new operation first, in a graph that has a new value, which is
+// there from the start.
+func (e *example) queue(op engine.Op, sp sim.Span) {
+	g := *e.p.Graph
+	g.Values = append(slices.Clone(g.Values), engine.Value{Name: "whole", Initial: engine.OnDevice, PartOf: engine.NoValue})
+	g.Ops = append(slices.Clone(g.Ops), op)
+	e.p.Graph = &g
+	sp.Op, sp.Value, sp.Cause = engine.OpID(len(g.Ops)-1), engine.NoValue, sim.NoSpan
+	e.insert(0, engine.Run(sp.Op))
+	e.addSpan(sp)
+}
+
 // breaks has a broken trace for every reason, and the sentence that says so.
 var breaks = []struct {
 	reason check.Reason
@@ -69,6 +81,13 @@ var breaks = []struct {
 	{check.FetchResident, "a fetch of s2", func(e *example) {
 		e.s[4].Value, e.t.Spans[3].Value, e.t.Spans[3].End = s2, s2, 8*sec
 	}, `fetch of resident at step 4 in span 3 at 7s: found fetch s2; expected a value that is not on the device`},
+	{check.OutputThere, "a gather of what is there", func(e *example) {
+		e.queue(engine.Op{Name: "gather", Lane: engine.LaneNetwork, Out: []engine.ValueID{engine.ValueID(len(e.p.Graph.Values))}},
+			sim.Span{Lane: sim.Network, Kind: sim.SpanNetwork})
+	}, `output there at step 0 in span 1: found whole there before run gather; expected a value that is not there`},
+	{check.NotAfter, "an operation without one that it comes after", func(e *example) {
+		e.queue(engine.Op{Name: "late", Lane: engine.LaneCPU, After: []engine.OpID{b1}}, sim.Span{Lane: sim.CPU, Kind: sim.SpanCPU})
+	}, `not after at step 0 in span 1: found run late without B1; expected a run of that before`},
 	{check.NoHostCopy, "a fetch of a1", func(e *example) {
 		e.s[4].Value, e.t.Spans[3].Value, e.t.Spans[3].End = a1, a1, 7*sec+sec/2
 	}, `no host copy at step 4 in span 3 at 7s: found fetch a1; expected a value that the host has`},

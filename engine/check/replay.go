@@ -41,7 +41,7 @@ type replayer struct {
 	*checker
 	now    time.Duration
 	pc     int
-	queues [][]int // the link's lanes: steps in the order of the schedule
+	queues [][]int // the link's lanes, then network and CPU: steps in the order of the schedule
 	head   []int   // by queue, index of the transfer that is next or under way
 	moving []bool  // by queue
 	run    bool    // the step at pc is running
@@ -84,15 +84,18 @@ func (c *checker) replay() *Refutation {
 // start puts everything where it is when the step begins.
 func (r *replayer) start() {
 	half := r.p.Device.Duplex == engine.HalfDuplex
-	r.queues = make([][]int, 2)
+	r.queues = make([][]int, 4)
 	for i := range r.s {
 		if kind := r.s[i].Kind; kind == engine.StepFetch && !half {
 			r.queues[1] = append(r.queues[1], i)
 		} else if kind == engine.StepFetch || kind == engine.StepOffload {
 			r.queues[0] = append(r.queues[0], i)
+		} else if kind == engine.StepRun && !r.computes(i) {
+			lane := 2 + r.g.Ops[r.s[i].Op].Lane - engine.LaneNetwork
+			r.queues[lane] = append(r.queues[lane], i)
 		}
 	}
-	r.head, r.moving = make([]int, 2), make([]bool, 2)
+	r.head, r.moving = make([]int, len(r.queues)), make([]bool, len(r.queues))
 	r.used[sim.Fixed] = r.g.Fixed
 	for i := range r.copies {
 		if cp := &r.copies[i]; cp.from == sim.NoSpan {
@@ -144,7 +147,12 @@ func (r *replayer) replayInstant() *Refutation {
 		if ref := r.count(); ref != nil {
 			return ref
 		}
-		for q := range r.queues {
+		for behind := -1; ; {
+			q := r.nextHead(behind)
+			if q < 0 {
+				break
+			}
+			behind = r.queues[q][r.head[q]]
 			if ref := r.startHead(q); ref != nil {
 				return ref
 			}
@@ -193,7 +201,9 @@ func (r *replayer) endMoves() {
 		i := steps[r.head[q]]
 		r.moving[q], r.over[r.spanOf[i]] = false, true
 		r.head[q]++
-		if r.s[i].Kind == engine.StepFetch {
+		if r.s[i].Kind == engine.StepRun {
+			lanes.end(r, i)
+		} else if r.s[i].Kind == engine.StepFetch {
 			r.arrived(copyID(r.plan[i].makes.from))
 		} else if cp := &r.copies[r.plan[i].source]; cp.freed {
 			r.shrink(r.plan[i].source)
@@ -209,6 +219,9 @@ func (r *replayer) count() *Refutation {
 		plan := &r.plan[i]
 		switch r.s[i].Kind {
 		case engine.StepRun:
+			if !r.computes(i) {
+				break // it is queued
+			}
 			went, ref := r.tryRun(i)
 			if ref != nil || !went {
 				return ref
@@ -248,10 +261,15 @@ func (r *replayer) count() *Refutation {
 	return nil
 }
 
-// inputsWhole tells whether a run can read everything now.
+// inputsWhole tells whether a run can read everything now, and what it comes after is over.
 func (r *replayer) inputsWhole(i int) bool {
 	for _, ids := range r.lists.inputsOf(&r.plan[i]) {
 		if !r.anyWhole(r.lists.serving(ids)) {
+			return false
+		}
+	}
+	for _, id := range r.lists.afterOf(&r.plan[i]) {
+		if !r.over[id] {
 			return false
 		}
 	}
@@ -309,6 +327,9 @@ func (r *replayer) startHead(q int) *Refutation {
 	if i >= r.pc || r.s[i].NotBefore > r.now {
 		return nil
 	}
+	if r.s[i].Kind == engine.StepRun {
+		return lanes.start(r, q, i)
+	}
 	for _, id := range r.lists.afterOf(&r.plan[i]) {
 		if !r.over[id] {
 			return nil
@@ -360,7 +381,7 @@ func (r *replayer) closeInstant() *Refutation {
 		}
 		return r.atStep(StepOrder, i, r.now, r.name(i), "a start after "+r.name(r.pc))
 	}
-	if r.pc < len(r.s) && r.s[r.pc].Kind == engine.StepRun && !r.run && r.inputsWhole(r.pc) {
+	if r.pc < len(r.s) && r.computes(r.pc) && !r.run && r.inputsWhole(r.pc) {
 		r.waits = append(r.waits, waited{r.now, r.pc, r.missing(r.plan[r.pc].need), r.arrive.slack})
 	}
 	return nil

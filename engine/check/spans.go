@@ -60,7 +60,11 @@ func (c *checker) checkIdentity(i int, ran []bool) *Refutation {
 		want.lane, want.kind = sim.ToDev, sim.SpanFetch
 	default:
 		want = identity{lane: sim.Compute, op: st.Op, value: engine.NoValue, lean: st.OutputOnly, alt: st.Alt}
-		switch {
+		switch lane := c.g.Ops[st.Op].Lane; {
+		case lane == engine.LaneNetwork:
+			want.lane, want.kind = sim.Network, sim.SpanNetwork
+		case lane == engine.LaneCPU:
+			want.lane, want.kind = sim.CPU, sim.SpanCPU
 		case c.g.Ops[st.Op].Pass == engine.Backward:
 			want.kind = sim.SpanBackward
 		case ran[st.Op]:

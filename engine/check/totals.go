@@ -13,8 +13,11 @@ import (
 // checkCauses proves that what a span names held it back until it started.
 func (c *checker) checkCauses() *Refutation {
 	lastRun := sim.NoSpan
-	var holds []sim.SpanID // what held the counter last
-	lastMove := [2]sim.SpanID{sim.NoSpan, sim.NoSpan}
+	var holds []sim.SpanID                // what held the counter last
+	var lastMove [sim.NumLanes]sim.SpanID // by queue
+	for q := range lastMove {
+		lastMove[q] = sim.NoSpan
+	}
 	for i := range c.s {
 		kind := c.s[i].Kind
 		if kind == engine.StepWait {
@@ -27,12 +30,12 @@ func (c *checker) checkCauses() *Refutation {
 		if sp.Cause != sim.NoSpan && (sp.Cause < 0 || int(sp.Cause) >= len(c.t.Spans)) || sp.Why >= sim.NumReasons {
 			return c.atStep(WrongCause, i, sp.Start, fmt.Sprintf("%d, span %d", sp.Why, sp.Cause), "a reason and a span that exist")
 		}
-		queue := 0
-		if sp.Lane == sim.ToDev && c.p.Device.Duplex == engine.FullDuplex {
-			queue = 1
+		queue := sp.Lane
+		if queue == sim.ToDev && c.p.Device.Duplex == engine.HalfDuplex {
+			queue = sim.ToHost
 		}
 		var good bool
-		if kind == engine.StepRun {
+		if c.computes(i) {
 			good = c.runCause(sp, lastRun)
 			lastRun = c.spanOf[i]
 			holds = append(holds[:0], lastRun)
@@ -80,7 +83,7 @@ func (c *checker) moveCause(i int, sp *sim.Span, before []sim.SpanID) bool {
 	if sp.Why == sim.Window {
 		return sp.Start == c.s[i].NotBefore && sp.Cause == sim.NoSpan
 	}
-	if sp.Cause == sim.NoSpan || c.span(sp.Cause).Step >= i && c.p.Device.Duplex == engine.HalfDuplex && c.span(sp.Cause).Lane != sim.Compute {
+	if sp.Cause == sim.NoSpan || c.span(sp.Cause).Step >= i && c.p.Device.Duplex == engine.HalfDuplex && copies(sp.Lane) && copies(c.span(sp.Cause).Lane) {
 		return false
 	}
 	cause := c.span(sp.Cause)
@@ -91,9 +94,9 @@ func (c *checker) moveCause(i int, sp *sim.Span, before []sim.SpanID) bool {
 	case sim.CopyOut:
 		return onTime && cause.Kind == sim.SpanOffload
 	case sim.NeedsRoom:
-		return sp.Kind == sim.SpanFetch && (onTime || c.streamed() && cause.Start <= sp.Start && sp.Start <= cause.End)
+		return (sp.Kind == sim.SpanFetch || sp.Kind == sim.SpanNetwork) && (onTime || c.streamed() && cause.Start <= sp.Start && sp.Start <= cause.End)
 	}
-	return onTime && sp.Why == sim.NeedsData
+	return onTime && sp.Why == sim.NeedsData && (copies(sp.Lane) || lanes.needs(c, i, sp.Cause))
 }
 
 // checkTotals adds up what the lanes did.

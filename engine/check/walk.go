@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"memtide/engine"
@@ -21,8 +22,9 @@ type devCopy struct {
 	cat     sim.Category
 	from    sim.SpanID // NoSpan if it was there from the start
 	fetched bool
-	offload sim.SpanID // the last one; first in, first out: it ends last. NoSpan if there is none
-	freedBy int        // the step that gives it up; -1 if none does
+	offload sim.SpanID   // the last one; first in, first out: it ends last. NoSpan if there is none
+	freedBy int          // the step that gives it up; -1 if none does
+	readers []sim.SpanID // operations of other lanes that read it, maybe after it was given up
 
 	// What the replay saw.
 	whole, freed, gone bool
@@ -36,7 +38,7 @@ type stepPlan struct {
 	inputs part         // of a run: lists.inputs
 	makes  part         // copies: outputs of a run, its temporaries first; what a fetch brings
 	drops  part         // lists.drops: given up by a free, or at the end of a run
-	after  part         // lists.after: transfers that must have ended: of a wait; of a fetch, the copy to the host
+	after  part         // lists.after: what must have ended: of a wait; of a fetch or of an operation of the host, the copies to the host; of a run, what it comes after
 	source copyID       // what an offload copies
 	need   engine.Bytes // room that a run takes: its outputs and temporaries
 }
@@ -68,6 +70,7 @@ type walker struct {
 	was       []bool             // by value: it had a copy that is freed now
 	lastOut   []sim.SpanID       // by value: its last offload
 	lastIn    []sim.SpanID       // by value: its last fetch
+	lastRun   []sim.SpanID       // by operation
 	contained [][]engine.ValueID // by value: what is within it
 }
 
@@ -76,7 +79,7 @@ type walker struct {
 func (c *checker) walk() *Refutation {
 	n := len(c.g.Values)
 	w := &walker{checker: c, own: make([]copyID, n), was: make([]bool, n),
-		lastOut: make([]sim.SpanID, n), lastIn: make([]sim.SpanID, n), contained: make([][]engine.ValueID, n)}
+		lastOut: make([]sim.SpanID, n), lastIn: make([]sim.SpanID, n), lastRun: slices.Repeat([]sim.SpanID{sim.NoSpan}, len(c.g.Ops)), contained: make([][]engine.ValueID, n)}
 	c.plan = make([]stepPlan, len(c.s))
 	c.copies = make([]devCopy, 0, n+3*len(c.t.Spans))
 	c.lists.serve = make([]copyID, 0, 4*len(c.t.Spans))
@@ -93,7 +96,11 @@ func (c *checker) walk() *Refutation {
 		var r *Refutation
 		switch c.s[i].Kind {
 		case engine.StepRun:
-			r = w.run(i)
+			if lanes.run != nil {
+				r = lanes.run(w, i)
+			} else {
+				r = w.run(i)
+			}
 		case engine.StepFree:
 			r = w.free(i)
 		case engine.StepOffload:
@@ -290,7 +297,7 @@ func (c *checker) checkTimes() *Refutation {
 		}
 		sp := c.at(i)
 		lastOf[sp.Lane] = c.spanOf[i]
-		if kind == engine.StepRun {
+		if c.computes(i) {
 			now = sp.End
 		}
 	}
@@ -316,17 +323,18 @@ func (c *checker) checkStart(i int, lastOf []sim.SpanID) *Refutation {
 				return late(InputNotReady, ready, "when "+c.g.Values[c.g.Ops[st.Op].In[k]].Name+" is there")
 			}
 		}
-		return nil
-	}
-	if c.p.Device.Duplex == engine.HalfDuplex {
+	} else if c.p.Device.Duplex == engine.HalfDuplex {
 		other := lastOf[sim.ToHost+sim.ToDev-sp.Lane]
 		if other != sim.NoSpan && sp.Start < c.span(other).End {
 			return late(HalfDuplexBroken, c.span(other).End, "when the other direction is over")
 		}
 	}
 	for _, id := range c.lists.afterOf(&c.plan[i]) {
-		if sp.Start < c.span(id).End {
-			return late(HostCopyNotReady, c.span(id).End, "when the copy to the host is over")
+		if before := c.span(id); sp.Start < before.End {
+			if st.Kind == engine.StepRun && c.isAfter(i, id) {
+				return late(NotAfter, before.End, "when "+c.name(before.Step)+" is over")
+			}
+			return late(HostCopyNotReady, before.End, "when the copy to the host is over")
 		}
 	}
 	if sp.Start < st.NotBefore {

@@ -12,6 +12,9 @@ import (
 // and weights to the end of the step. Nothing moves, so the step takes as long as
 // its operations, in the order in which they stand.
 func keepGraph(p *engine.Problem) (*engine.Solution, error) {
+	if keepOthers != nil && p.Graph.HasLanes() {
+		return keepOthers(p)
+	}
 	g := p.Graph
 	k := &keeper{g: g, there: make([]bool, len(g.Values)), uses: make([]int, len(g.Values)), used: g.Fixed}
 	for v := range g.Values {

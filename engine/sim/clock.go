@@ -27,7 +27,7 @@ func (pl *player) endless() (step int, ok bool) {
 		return pl.t.Spans[pl.run.span].Step, true
 	}
 	for i := range pl.link.queues {
-		if tr := pl.link.queues[i].active; tr != nil && tr.rate > 0 {
+		if tr := pl.link.queues[i].active; tr != nil && (tr.rate > 0 || tr.job != nil) {
 			return tr.step, true
 		}
 	}

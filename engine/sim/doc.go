@@ -5,7 +5,8 @@
 // A schedule is a program. One counter walks its steps in order. Run and Wait
 // hold the counter until they are over; the other steps take no time. There are
 // three lanes: compute, device to host, host to device. On a half-duplex link
-// the last two are one lane: a single queue, one transfer at a time.
+// the last two are one lane: a single queue, one transfer at a time. (Two more lanes
+// are below.)
 //
 //	Run(op)         starts when every input is whole on the device and there is
 //	                room for all its outputs and its temporaries beside everything
@@ -29,7 +30,26 @@
 //	                is none.
 //	Wait(v)         holds the counter until no transfer of v is queued or under way.
 //
-// Each link lane is first in, first out: its head blocks what is behind it. A
+// Two more lanes run operations, where a graph has them (engine.Op.Lane): the network
+// and the host's CPU. A Run of such an operation queues it, and the counter goes on.
+//
+//	network         reads and writes copies on the device. An input has to be there or
+//	                on its way when the counter gets to the step: the run reads that copy
+//	                and starts when it is whole. Outputs and temporaries take their room
+//	                when it starts; outputs can be read when it ends.
+//	CPU             reads and writes copies on the host, and nothing on the device. It
+//	                starts when the host copies that were there or on their way at the
+//	                step are complete; then its outputs can be fetched once it has ended.
+//
+// An output of another lane must not be on the device or on its way there, nor one of
+// the CPU on the host. To Fetch, Wait, Free and to runs an output of the network is
+// like a value that is being fetched, and one of the CPU like a value that is being
+// offloaded. A copy that a queued or running operation of the network reads may be
+// freed: its bytes leave when that has ended. Op.After is an order beside the data, in
+// every lane: what it names must have run, or be queued, before the step, and have ended when the
+// operation starts. Runs of other lanes are neither compute nor recompute time.
+//
+// Each lane but compute is first in, first out: its head blocks what is behind it. A
 // transfer that has started is not interrupted. A transfer of s bytes lasts s
 // divided by the rate, rounded up; one of no bytes is over at once.
 //
@@ -44,16 +64,17 @@
 // and F^{k+1} cannot run again from abar^k, only from an a^k that was kept or is
 // computed again.
 //
-// Whole transfers hold the room of the whole value from their start (fetch) and
-// to their end (offload of a freed value). Streamed transfers move room byte by
+// Whole transfers, which alone go with operations of other lanes, hold the room of the
+// whole value from their start (fetch) and to their end (offload of a freed value).
+// Streamed transfers move room byte by
 // byte, rounded down: a fetch takes room as bytes arrive and stands still while
 // there is none; the bytes of a freed value leave as they are copied, those
 // copied before Free leave at Free. In full duplex a fetch without room moves as
 // fast as an offload makes room.
 //
 // At one instant ends and releases come first, then the counter goes as far as
-// it can, then the lanes start what they can; this repeats until nothing
-// changes, and only then does time move on. So releases precede acquisitions,
+// it can, then the lanes start what they can, each at most one, in the order of the
+// steps; this repeats until nothing changes, and only then does time move on. So releases precede acquisitions,
 // and computations precede transfers.
 //
 // The peak is the largest amount in use after any acquisition, resident memory
@@ -62,7 +83,9 @@
 //
 // A schedule is refused with a *StepError when a step cannot be meant: an input
 // that is not on the device and not on its way, an offload or free of what is
-// not there, a fetch of what the host does not have or the device has, an output-only
+// not there, a fetch of what the host does not have or the device has, an operation of
+// another lane whose input is nowhere or whose output is there, one that comes after
+// what has not run, an output-only
 // run or a second way where the operation has none, a run or a transfer that
 // would end after 292 years, beyond what can be counted. It is
 // refused with a *StuckError when it does not fit into the budget or deadlocks:
@@ -72,7 +95,8 @@
 // and a cause, so that compute + recompute + waiting = step time.
 //
 // Offloaded values lie in pinned host memory from the start of the offload to
-// the end of the value's last fetch, or of the step if none follows; values that
+// the end of the value's last fetch, or of the step if none follows; those that the
+// CPU makes from its start, and those that it reads to the end of the step. Values that
 // are on the host when the step begins are not counted. A value that was fetched
 // counts as an activation in the picture of memory, even if it had been
 // recomputed before it left.

@@ -39,7 +39,11 @@ func (pl *player) closeGap() {
 	g.End = pl.now
 	switch g.Reason {
 	case NeedsData:
-		g.Cause = pl.places[g.Value].lastFetch
+		if g.Value != engine.NoValue {
+			g.Cause = pl.places[g.Value].lastFetch
+		} else {
+			g.Cause = lanes.brought(pl, g)
+		}
 	case CopyOut:
 		g.Cause = pl.places[g.Value].lastOffload
 	case NeedsRoom:
@@ -51,7 +55,7 @@ func (pl *player) closeGap() {
 	pl.t.Gaps = append(pl.t.Gaps, g)
 }
 
-// lastEnded is the transfer that ended last.
+// lastEnded is what ended last in the other lanes.
 func (pl *player) lastEnded() SpanID {
 	best := NoSpan
 	for i := range pl.link.queues {

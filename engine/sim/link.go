@@ -6,9 +6,11 @@ import (
 	"memtide/engine"
 )
 
-// link is the connection to the host: two queues in full duplex, one in half.
+// link is the connection to the host: two queues in full duplex, one in half. The
+// lanes of operations beside it are two more, where the graph has such operations.
 type link struct {
 	queues   []laneQueue
+	copies   int // how many of them are for transfers
 	rates    [NumLanes]engine.Rate
 	streamed bool
 }
@@ -21,7 +23,8 @@ type laneQueue struct {
 	last       SpanID // the transfer before, which kept the lane busy
 }
 
-// transfer is an offload or a fetch from its issue to its end.
+// transfer is an offload or a fetch, or an operation of another lane, from its issue to
+// its end.
 type transfer struct {
 	lane      Lane
 	step      int
@@ -40,13 +43,22 @@ type transfer struct {
 	rate        engine.Rate
 	since       time.Duration
 	done, moved engine.Bytes
+
+	*job                // of an operation; nil: a transfer
+	waiters []*transfer // operations of other lanes that wait for it
+	over    bool
 }
 
-func newLink(p *engine.Problem) link {
-	l := link{queues: make([]laneQueue, 1), streamed: p.Transfers == engine.Streamed}
+func newLink(p *engine.Problem, others bool) link {
+	l := link{copies: 1, streamed: p.Transfers == engine.Streamed}
 	if p.Device.Duplex == engine.FullDuplex {
-		l.queues = make([]laneQueue, 2)
+		l.copies = 2
 	}
+	n := l.copies
+	if others {
+		n += int(NumLanes - Network)
+	}
+	l.queues = make([]laneQueue, n)
 	for i := range l.queues {
 		l.queues[i].last = NoSpan
 	}
@@ -54,7 +66,12 @@ func newLink(p *engine.Problem) link {
 	return l
 }
 
-func (l *link) of(lane Lane) *laneQueue { return &l.queues[min(int(lane)-1, len(l.queues)-1)] }
+func (l *link) of(lane Lane) *laneQueue {
+	if lane >= Network {
+		return &l.queues[l.copies+int(lane-Network)]
+	}
+	return &l.queues[min(int(lane), l.copies)-1]
+}
 
 func (l *link) idle() bool {
 	for i := range l.queues {
@@ -122,8 +139,11 @@ func (pl *player) queue(lane Lane, st *engine.Step) *transfer {
 	}
 	tr := &pl.moves[0]
 	pl.moves = pl.moves[1:]
-	*tr = transfer{lane: lane, step: pl.pc, value: st.Value, size: pl.g.Values[st.Value].Size, notBefore: st.NotBefore,
+	*tr = transfer{lane: lane, step: pl.pc, value: st.Value, notBefore: st.NotBefore,
 		issuedAt: pl.now, issuedBy: pl.cause, streamed: pl.link.streamed && !st.Reserve, span: NoSpan}
+	if st.Kind != engine.StepRun {
+		tr.size = pl.g.Values[st.Value].Size
+	}
 	if q := pl.link.of(lane); q.head == nil {
 		q.head, q.tail = tr, tr
 	} else {
@@ -132,18 +152,21 @@ func (pl *player) queue(lane Lane, st *engine.Step) *transfer {
 	return tr
 }
 
-// startHeads starts the transfers that can start, in issue order.
+// startHeads starts what can start at the heads of the lanes, in issue order.
 func (pl *player) startHeads() (any bool) {
-	lanes, first := pl.link.queues, 0
-	if len(lanes) == 2 && lanes[0].head != nil && lanes[1].head != nil && lanes[1].head.step < lanes[0].head.step {
-		first = 1
-	}
-	for i := range lanes {
-		q := &lanes[i^first]
-		if q.active != nil || q.head == nil {
-			continue
+	for last := -1; ; {
+		var q *laneQueue
+		for i := range pl.link.queues {
+			c := &pl.link.queues[i]
+			if c.active == nil && c.head != nil && c.head.step > last && (q == nil || c.head.step < q.head.step) {
+				q = c
+			}
+		}
+		if q == nil {
+			return any
 		}
 		tr := q.head
+		last = tr.step
 		if why := pl.blocked(tr); why != None {
 			tr.why = why
 			continue
@@ -152,13 +175,15 @@ func (pl *player) startHeads() (any bool) {
 		pl.startTransfer(q, tr)
 		any = true
 	}
-	return any
 }
 
 // blocked says why the head of a lane cannot start, None if it can.
 func (pl *player) blocked(tr *transfer) Reason {
 	if pl.now < tr.notBefore {
 		return Window
+	}
+	if tr.job != nil {
+		return lanes.blocked(pl, tr)
 	}
 	if tr.lane == ToHost {
 		return None
@@ -176,6 +201,11 @@ func (pl *player) blocked(tr *transfer) Reason {
 func (pl *player) startTransfer(q *laneQueue, tr *transfer) {
 	sp := Span{Lane: tr.lane, Kind: SpanOffload, Step: tr.step, Op: engine.NoOp, Value: tr.value, Start: pl.now, End: pl.now}
 	sp.Why, sp.Cause = pl.whyStarted(q, tr)
+	if tr.job != nil {
+		q.active = tr
+		lanes.start(pl, sp, tr)
+		return
+	}
 	if tr.lane == ToDev {
 		sp.Kind = SpanFetch
 	}
@@ -199,8 +229,10 @@ func (pl *player) whyStarted(q *laneQueue, tr *transfer) (Reason, SpanID) {
 	switch {
 	case tr.why == Window:
 		return Window, NoSpan
-	case tr.why == NeedsRoom:
+	case tr.why == NeedsRoom && pl.release != NoSpan:
 		return NeedsRoom, pl.release
+	case tr.why == NeedsData && tr.job != nil:
+		return NeedsData, tr.letGo
 	case tr.why == NeedsData:
 		return NeedsData, pl.places[tr.value].lastOffload
 	case q.last != NoSpan && pl.t.Spans[q.last].End == pl.now && tr.issuedAt < pl.now:
@@ -215,23 +247,29 @@ func (pl *player) endTransfer(q *laneQueue) {
 	tr := q.active
 	q.active, q.last = nil, tr.span
 	pl.t.Spans[tr.span].End = pl.now
+	if tr.job != nil {
+		lanes.end(pl, tr)
+		return
+	}
 	c, at := tr.copy, &pl.places[tr.value]
 	if tr.lane == ToHost {
 		at.offloading, at.onHost = nil, true
 		pl.t.Lives[c.life].Offloaded = true
 		c.out = nil
-		if c.freed {
-			if !tr.streamed {
-				pl.take(InTransfer, -c.size)
-			}
+		switch {
+		case !tr.streamed:
+			pl.leave(c, tr.span)
+		case c.freed: // its bytes have left one by one
 			pl.release = tr.span
 			pl.closeLife(c.life)
 		}
+		tr.tell()
 	} else {
 		at.fetching, at.copy = nil, c
 		pl.take(InTransfer, -c.size)
 		pl.take(c.cat, c.size)
 		c.whole = true
+		pl.bind(at, tr.span)
 		pl.unpin(tr.value, tr.step)
 	}
 	pl.sample()
@@ -240,6 +278,9 @@ func (pl *player) endTransfer(q *laneQueue) {
 // end is when an active transfer will be over at its present rate; false if it
 // stands still, or no clock counts so far.
 func (tr *transfer) end() (time.Duration, bool) {
+	if tr.job != nil {
+		return after(tr.since, tr.op.Time)
+	}
 	if tr.done == tr.size {
 		return tr.since, true
 	}

@@ -15,6 +15,7 @@ type devCopy struct {
 	whole bool      // it can be read; false while it is computed or fetched
 	freed bool      // forgotten by the schedule, waiting for out
 	out   *transfer // its offload, queued or under way
+	reads int       // operations of other lanes, queued or under way, that read it
 }
 
 func kindCategory(k engine.ValueKind) Category {
@@ -51,7 +52,8 @@ func (pl *player) closeLife(i int) {
 	pl.seq++
 }
 
-// forget makes a copy unusable. Its bytes leave now, or with its offload. The
+// forget makes a copy unusable. Its bytes leave now, or when its offload and the
+// operations of other lanes that read it have ended. The
 // caller takes the sample: what a run forgets at its end leaves at once.
 func (pl *player) forget(c *devCopy) {
 	if at := &pl.places[c.value]; at.copy == c {
@@ -59,11 +61,24 @@ func (pl *player) forget(c *devCopy) {
 	}
 	c.freed = true
 	pl.take(c.cat, -c.size)
-	if c.out == nil {
-		pl.closeLife(c.life)
-	} else {
+	switch {
+	case c.out != nil:
 		pl.take(InTransfer, c.size-c.out.left())
+	case c.reads > 0:
+		pl.take(InTransfer, c.size)
+	default:
+		pl.closeLife(c.life)
 	}
+}
+
+// leave lets go of a copy that was freed, if nothing uses it any more; by is what ended.
+func (pl *player) leave(c *devCopy, by SpanID) {
+	if !c.freed || c.out != nil || c.reads > 0 {
+		return
+	}
+	pl.take(InTransfer, -c.size)
+	pl.release = by
+	pl.closeLife(c.life)
 }
 
 // room is how many bytes are free.

@@ -60,6 +60,7 @@ type player struct {
 	release SpanID       // the span that made room last
 
 	link link
+	jobs []*transfer  // of each operation, its last run in another lane; nil: the graph has no lanes
 	host engine.Bytes // pinned host memory in use
 
 	// One operation runs at a time, and what is made for a copy or a transfer is
@@ -78,8 +79,12 @@ type place struct {
 	// within the same value.
 	inner, next engine.ValueID
 
-	fetching, offloading   *transfer // queued or under way
-	lastFetch, lastOffload SpanID    // the latest ones, for the causes of waits
+	// What brings a copy to the device or to the host, queued or under way: a transfer,
+	// or an operation of another lane that makes it; and the latest of them to start,
+	// for the causes of waits.
+	fetching, offloading   *transfer
+	lastFetch, lastOffload SpanID
+	claims                 []*transfer // operations of other lanes that will read the copy on its way
 
 	onHost    bool // a complete copy is there
 	pinned    bool // host memory was taken for it
@@ -104,7 +109,12 @@ type hold struct {
 
 func newPlayer(p *engine.Problem, s engine.Schedule) *player {
 	pl := &player{p: p, g: p.Graph, s: s, t: &Trace{}, cause: NoSpan, release: NoSpan,
-		runs: make([]int, len(p.Graph.Ops)), places: newPlaces(p.Graph), link: newLink(p)}
+		runs: make([]int, len(p.Graph.Ops)), places: newPlaces(p.Graph)}
+	others := p.Graph.HasLanes()
+	pl.link = newLink(p, others)
+	if others {
+		pl.jobs = make([]*transfer, len(p.Graph.Ops))
+	}
 	pl.expect()
 	pl.take(Fixed, p.Graph.Fixed)
 	for i := range p.Graph.Values {
@@ -155,6 +165,9 @@ func (pl *player) expect() {
 		default:
 			frees++
 		}
+	}
+	if pl.jobs != nil && lanes.keep != nil {
+		lanes.keep(pl)
 	}
 	pl.t.Spans = make([]Span, 0, spans)
 	pl.t.Lives = make([]Life, 0, lives)
@@ -304,6 +317,12 @@ func (pl *player) stepRun(st *engine.Step) (hold, error) {
 		}
 		d, work = op.Alt.Time, op.Alt.Temp
 	}
+	if op.Lane != engine.LaneCompute {
+		if lanes.queue == nil {
+			return hold{}, pl.fail("this program does not play operations of other lanes")
+		}
+		return hold{}, lanes.queue(pl, st, op)
+	}
 	for _, v := range op.In {
 		switch ready, coming := pl.served(v); {
 		case ready:
@@ -311,6 +330,11 @@ func (pl *player) stepRun(st *engine.Step) (hold, error) {
 			return hold{reason: NeedsData, value: coming}, nil
 		default:
 			return hold{}, pl.fail("its input " + pl.g.Values[v].Name + " is not on the device")
+		}
+	}
+	if op.After != nil && lanes.after != nil {
+		if wait, err := lanes.after(pl, op, nil); wait || err != nil {
+			return hold{reason: NeedsData, value: engine.NoValue}, err
 		}
 	}
 	need := work

@@ -14,6 +14,8 @@ const (
 	Compute Lane = iota
 	ToHost       // device to host: offloads
 	ToDev        // host to device: fetches
+	Network      // operations of engine.LaneNetwork
+	CPU          // operations of engine.LaneCPU
 	NumLanes
 )
 
@@ -27,6 +29,8 @@ const (
 	SpanBackward
 	SpanOffload
 	SpanFetch
+	SpanNetwork // an operation of the network
+	SpanCPU     // an operation of the host
 )
 
 // SpanID is the index of a span in Trace.Spans.
@@ -41,9 +45,9 @@ type Reason uint8
 // The reasons. None is for spans that started without any delay.
 const (
 	None       Reason = iota
-	NeedsData         // an input is still being fetched
+	NeedsData         // an input is still being fetched, or an operation of another lane has to end first
 	NeedsRoom         // memory is full until something leaves
-	CopyOut           // a copy to the host has to end first
+	CopyOut           // a copy to the host has to end first, or an operation of the host that makes it
 	Window            // the schedule holds the step back: earliest start of a transfer
 	Dependency        // the operation before it has to end first; the compute lane never idles for it
 	Drain             // all computations are over; transfers are still under way
@@ -63,13 +67,13 @@ type Span struct {
 	OutputOnly bool
 	Alt        bool           // a run by the second way
 	Step       int            // index into the schedule
-	Op         engine.OpID    // of a run, otherwise NoOp
+	Op         engine.OpID    // of a run, in whatever lane, otherwise NoOp
 	Value      engine.ValueID // of a transfer, otherwise NoValue
 	Start      time.Duration
 	End        time.Duration
 	// Why and Cause explain the start: what held it back last, and the span
 	// whose end let it go. For a run that started when the run before it ended,
-	// and for a transfer that started when its step was reached, Why is
+	// and for one of another lane that started when its step was reached, Why is
 	// Dependency and Cause the run before it; at time 0 they are None and NoSpan.
 	Why   Reason
 	Cause SpanID
@@ -81,9 +85,9 @@ type Gap struct {
 	Start, End time.Duration
 	Reason     Reason         // one of NeedsData, NeedsRoom, CopyOut, Drain
 	Step       int            // the step that could not go on; len(schedule) when draining
-	Value      engine.ValueID // the value waited for, NoValue if the wait is for room
+	Value      engine.ValueID // the value waited for, NoValue if the wait is for room, or for an operation that Op.After names
 	Need       engine.Bytes   // bytes that were missing at the start of the gap, for NeedsRoom
-	Cause      SpanID         // the transfer whose progress ended the gap
+	Cause      SpanID         // the transfer, or the operation of another lane, whose progress ended the gap
 }
 
 // Category is a band of the memory picture.
@@ -95,7 +99,7 @@ const (
 	Gradient                   // gradients of activations
 	Activation                 // outputs and saved activations, first computed
 	Recomputed                 // outputs and saved activations, computed again
-	InTransfer                 // arriving, or waiting for its copy to the host to end
+	InTransfer                 // arriving, or waiting for its copy to the host or for an operation of another lane to end
 	Workspace                  // temporaries of the running operation
 	NumCategories
 )

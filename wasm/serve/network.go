@@ -93,6 +93,9 @@ func build(p *profiles.Profile, graph bool) (*network, *proto.Failure) {
 	default:
 		return nil, proto.Fail(proto.BadRequest, "the profile holds neither a chain nor operations; nothing can be scheduled")
 	}
+	if nw.problem.Graph.HasLanes() && !engine.KnowsLanes() {
+		return nil, proto.Fail(proto.Elsewhere, "this program does not play operations of the network and the host")
+	}
 	if err := nw.problem.Validate(); err != nil {
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
 	}
@@ -110,6 +113,11 @@ func keepEverything(p *engine.Problem) (*sim.Trace, error) {
 	keepall := engine.Lookup("keepall")
 	if keepall == nil {
 		panic("serve: the strategy keepall is not registered")
+	}
+	if p.Graph.HasLanes() { // copies that the host needs take no time to speak of
+		linked := *p
+		linked.Device = engine.Device{ToHost: engine.MaxRate, ToDev: engine.MaxRate, Duplex: engine.FullDuplex}
+		p = &linked
 	}
 	sol, err := keepall.Solve(p, nil, nil)
 	if err != nil {

@@ -270,6 +270,8 @@ func (m *Model) heightAt(pic Picture, width float64) float64 {
 		return GraphHeight
 	case pic == Life && !m.IsGraph():
 		return 0
+	case pic == Timeline && m.others():
+		return max(pic.HeightAt(width), TimelineHeight(CopyLanes(m.trace)))
 	}
 	return pic.HeightAt(width)
 }

@@ -74,7 +74,7 @@ func (m *Model) explainGap(i int) []Said {
 	g := &m.trace.Gaps[i]
 	cause, moment := m.span(g.Cause), func(at time.Duration) string { return format.Moment(at, m.trace.Makespan) }
 	if g.Reason == sim.Drain {
-		out := []Said{{Waiting, "All computations are over at ", "", moment(g.Start) + "; the step ends when the last copy has."}}
+		out := []Said{{Waiting, "All computations are over at ", "", moment(g.Start) + "; the step ends when the last " + lastWord(cause) + " has."}}
 		if cause != nil {
 			out = append(out, Said{roleOf(cause.Kind), "That is ", m.called(cause), ", " + kindWords[cause.Kind] + ", until " + moment(cause.End) + "."})
 		}
@@ -101,6 +101,11 @@ func (m *Model) explainGap(i int) []Said {
 			free("Room comes free when ", m.spanName(cause), " ends,")
 		}
 	case sim.NeedsData:
+		if queued(cause) {
+			ready.After += ", but what it needs is not."
+			free("", capital(m.spanName(cause)), " ends")
+			break
+		}
 		ready.After += ", but what it reads is still on the host."
 		if cause != nil {
 			free("", capital(m.called(cause)), " is back on the device")
@@ -122,6 +127,8 @@ func (m *Model) notEarlier(s *sim.Span) []Said {
 	verb := "come back"
 	if s.Lane == sim.ToHost {
 		verb = "leave"
+	} else if queued(s) {
+		verb = "start"
 	}
 	out := Said{Role: Transfer, Before: "It could not " + verb + " earlier: "}
 	cause := m.span(s.Cause)
@@ -141,7 +148,7 @@ func (m *Model) notEarlier(s *sim.Span) []Said {
 		out.Before, out.Name = out.Before+"it needs what the "+kindWords[cause.Kind]+" of ", m.called(cause)
 		out.After = " makes, until " + format.Moment(cause.End, m.trace.Makespan)
 	case s.Why == sim.Dependency && cause.Lane != sim.Compute:
-		out.Before, out.Name = out.Before+"the link was busy with ", m.called(cause)
+		out.Before, out.Name = out.Before+busyLane(cause)+" was busy with ", m.called(cause)
 		out.After = " until " + format.Moment(cause.End, m.trace.Makespan)
 	case s.Why == sim.Dependency:
 		out.Before, out.Name, out.After = out.Before+"it started when ", m.called(cause), " "+endWords[cause.Kind]
@@ -156,6 +163,20 @@ func (m *Model) notEarlier(s *sim.Span) []Said {
 var endWords = [...]string{
 	sim.SpanForward: "had run forward", sim.SpanRecompute: "was computed again", sim.SpanBackward: "had run backward",
 	sim.SpanOffload: "was copied to the host", sim.SpanFetch: "was copied to the device",
+	sim.SpanNetwork: "had ended", sim.SpanCPU: "had ended",
+}
+
+// lastWord is what a step ends with, if it is not a run.
+func lastWord(s *sim.Span) string {
+	if queued(s) {
+		return "operation"
+	}
+	return "copy"
+}
+
+// busyLane is what a span keeps busy, beside the device.
+func busyLane(s *sim.Span) string {
+	return [...]string{"", "the link", "the link", "the network", "the host"}[s.Lane]
 }
 
 // blockedSpan is the run that goes on after a gap; nil if none does.

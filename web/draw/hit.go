@@ -202,6 +202,9 @@ func (m *Model) OtherLane(t Target, n int) Target {
 	if u, ok := m.betweenArcs(t, l+n, i >= 0); ok {
 		return u
 	}
+	for i >= 0 && n*n == 1 && m.others() && l+n > 0 && l+n < len(m.lanes)-1 && len(m.lanes[l+n].ref) == 0 {
+		l += n // rows of lanes with nothing on them are not drawn
+	}
 	if i < 0 || l+n < 0 || l+n >= len(m.lanes) || len(m.lanes[l+n].ref) == 0 {
 		return t
 	}
@@ -212,6 +215,11 @@ func (m *Model) OtherLane(t Target, n int) Target {
 		j--
 	}
 	return target(ln.ref[j])
+}
+
+// others says whether the step has operations of other lanes.
+func (m *Model) others() bool {
+	return len(m.lanes[sim.Network].ref)+len(m.lanes[sim.CPU].ref) > 0
 }
 
 // NextGap is the first gap that starts after a moment, or with n < 0 the last

@@ -17,8 +17,8 @@ const (
 // laneNames are the names of the lanes, and what they are called where there is little
 // room.
 var (
-	laneNames     = [sim.NumLanes]string{sim.Compute: "compute", sim.ToHost: "to host ↓", sim.ToDev: "to device ↑"}
-	slimLaneNames = [sim.NumLanes]string{sim.Compute: "compute", sim.ToHost: "host ↓", sim.ToDev: "dev. ↑"}
+	laneNames     = [sim.NumLanes]string{sim.Compute: "compute", sim.ToHost: "to host ↓", sim.ToDev: "to device ↑", sim.Network: "network", sim.CPU: "CPU"}
+	slimLaneNames = [sim.NumLanes]string{sim.Compute: "compute", sim.ToHost: "host ↓", sim.ToDev: "dev. ↑", sim.Network: "net", sim.CPU: "CPU"}
 )
 
 // runs says whether anything runs on a lane, of both sides of a comparison: others are
@@ -52,16 +52,16 @@ func (m *Model) laneBox(f *frame, l int) (y, h float64) {
 	return y, copyHeight * part
 }
 
-// CopyLanes is how many lanes of copies something runs on in a trace.
+// CopyLanes is how many lanes beside compute something runs on in a trace.
 func CopyLanes(t *sim.Trace) int {
 	var used [sim.NumLanes]int
 	for i := range t.Spans {
 		used[t.Spans[i].Lane] = 1
 	}
-	return used[sim.ToHost] + used[sim.ToDev]
+	return used[sim.ToHost] + used[sim.ToDev] + used[sim.Network] + used[sim.CPU]
 }
 
-// TimelineHeight is the height of a timeline with so many lanes of copies.
+// TimelineHeight is the height of a timeline with so many lanes beside compute.
 func TimelineHeight(copies int) float64 {
 	return titleLine + computeHeight + laneSpace + float64(copies)*(copyHeight+laneSpace) + axisLine
 }

@@ -104,7 +104,7 @@ func (m *Model) span(id sim.SpanID) *sim.Span {
 
 // kindWaiting is the kind of gaps, beside the kinds of spans.
 const (
-	kindWaiting = uint8(sim.SpanFetch) + 1
+	kindWaiting = uint8(sim.SpanCPU) + 1
 	numKinds    = kindWaiting + 1
 	kindSliver  = numKinds // of drawing only
 )

@@ -18,7 +18,7 @@ type Row struct {
 	Target     Target
 }
 
-var laneWords = [sim.NumLanes]string{sim.Compute: "compute", sim.ToHost: "to host", sim.ToDev: "to device"}
+var laneWords = [sim.NumLanes]string{sim.Compute: "compute", sim.ToHost: "to host", sim.ToDev: "to device", sim.Network: "network", sim.CPU: "CPU"}
 
 // NumRows is how many rows the table has: one for each span and each gap.
 func (m *Model) NumRows() int { return len(m.rows) }

@@ -17,6 +17,8 @@ var kindStyles = [numKinds + 1]style{
 	sim.SpanBackward:  backwardStyle,
 	sim.SpanOffload:   transferStyle,
 	sim.SpanFetch:     transferStyle,
+	sim.SpanNetwork:   transferStyle,
+	sim.SpanCPU:       fillOf(Fixed),
 	kindWaiting:       waitingStyle,
 	kindSliver:        fillOf(Waiting), // too narrow for a pattern
 }
@@ -162,7 +164,7 @@ func (m *Model) drawLane(s *Scene, f *frame, l int) {
 			s.rect(fillOf(Surface), lb.x-w/2, y+h/2-7, w, 14)
 		}
 	}
-	for _, ink := range [...]Role{OnForward, OnRecompute, OnBackward, OnTransfer, Budget} {
+	for _, ink := range [...]Role{OnForward, OnRecompute, OnBackward, OnTransfer, OnFixed, Budget} {
 		for _, lb := range labels {
 			if lb.ink == ink {
 				s.text(ink, lb.x, y+h/2+4, middle, lb.text)

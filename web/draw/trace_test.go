@@ -2,6 +2,7 @@ package draw
 
 import (
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"memtide/engine"
@@ -113,7 +114,11 @@ func randomModel(n int, seed uint64) *Model {
 		at[l] = s.End
 		t.Spans = append(t.Spans, s)
 	}
-	t.Makespan = max(at[0], at[1], at[2])
+	if n := len(t.Gaps); n > 0 && t.Gaps[n-1].End == slices.Max(at[:]) { // a step ends with a span
+		at[sim.Compute] = t.Gaps[n-1].Start
+		t.Gaps = t.Gaps[:n-1]
+	}
+	t.Makespan = slices.Max(at[:])
 	randomMemory(t, r, n)
 	sortSpans(t)
 	return NewModel(p, t)

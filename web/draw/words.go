@@ -39,6 +39,8 @@ var kindWords = [...]string{
 	sim.SpanBackward:  "backward",
 	sim.SpanOffload:   "copy to the host",
 	sim.SpanFetch:     "copy to the device",
+	sim.SpanNetwork:   "on the network",
+	sim.SpanCPU:       "on the host",
 }
 
 // what names a span in full: "B18, backward of layer2.3".
@@ -77,6 +79,9 @@ func (m *Model) waited(s *sim.Span) string {
 	}
 	g := &m.trace.Gaps[last]
 	d := format.Duration(g.End - m.trace.Gaps[first].Start)
+	if c := m.span(g.Cause); queued(c) && g.Reason != sim.NeedsRoom {
+		return "waited " + d + " until " + m.event(c)
+	}
 	switch g.Reason {
 	case sim.NeedsData:
 		return "waited " + d + " for " + m.valueName(g.Value) + ": its copy to the device was still under way"
@@ -116,6 +121,9 @@ func (m *Model) event(s *sim.Span) string {
 	return m.spanName(s) + " ended"
 }
 
+// queued says whether a span is an operation of another lane: of the network or the host.
+func queued(s *sim.Span) bool { return s != nil && s.Lane >= sim.Network }
+
 // heldBack says what held a transfer back, in words that continue "the fetch".
 func (m *Model) heldBack(s *sim.Span) string {
 	cause := m.span(s.Cause)
@@ -133,6 +141,8 @@ func (m *Model) heldBack(s *sim.Span) string {
 		return "could not start earlier: memory was full until " + m.event(cause)
 	case s.Why == sim.NeedsData:
 		return "could not start earlier: it needs what " + m.spanName(cause) + " makes"
+	case s.Why == sim.Dependency && queued(cause):
+		return "could not start earlier: " + busyLane(cause) + " was busy with " + m.spanName(cause)
 	case s.Why == sim.Dependency && cause.Lane != sim.Compute:
 		return "could not start earlier: the link to the host was busy with " + m.spanName(cause)
 	case s.Why == sim.Dependency:
@@ -154,7 +164,7 @@ func (m *Model) gapSentence(i int) string {
 	cause := m.span(g.Cause)
 	during := ""
 	if cause != nil {
-		during = " (" + [...]string{"compute", "device to host", "host to device"}[cause.Lane] + ", " + format.Span(cause.Start, cause.End) + ")"
+		during = " (" + [...]string{"compute", "device to host", "host to device", "network", "CPU"}[cause.Lane] + ", " + format.Span(cause.Start, cause.End) + ")"
 	}
 	who := m.blocked(i)
 	if who == "" {
@@ -162,12 +172,19 @@ func (m *Model) gapSentence(i int) string {
 	}
 	d, value := format.Duration(g.End-g.Start), m.valueName(g.Value)
 	str := who + " waits " + d
-	switch g.Reason {
-	case sim.NeedsData:
+	switch other := queued(cause); {
+	case other && g.Reason == sim.Drain:
+		str = "All computations are over; for " + d + " other lanes are at work, the last on " + m.spanName(cause) + during
+	case other:
+		if g.Reason == sim.NeedsRoom {
+			str += " for memory"
+		}
+		str += " until " + m.event(cause) + during
+	case g.Reason == sim.NeedsData:
 		str += " for " + value + ", which is still being fetched" + during
-	case sim.CopyOut:
+	case g.Reason == sim.CopyOut:
 		str += " until " + value + " has been copied to the host" + during
-	case sim.NeedsRoom:
+	case g.Reason == sim.NeedsRoom:
 		str += " for memory"
 		if g.Need > 0 {
 			str += ": " + format.BytesUp(g.Need) + " more is needed"
@@ -175,7 +192,7 @@ func (m *Model) gapSentence(i int) string {
 		if cause != nil {
 			str += ", which comes free as " + m.spanName(cause) + " is copied to the host" + during
 		}
-	case sim.Drain:
+	case g.Reason == sim.Drain:
 		str = "All computations are over; for " + d + " transfers are still under way"
 		if cause != nil {
 			str += ", the last is the " + kindWords[cause.Kind] + " of " + m.spanName(cause) + during
@@ -189,6 +206,8 @@ func (m *Model) gapSentence(i int) string {
 		noun := "The fetch "
 		if cause.Kind == sim.SpanOffload {
 			noun = "The copy "
+		} else if queued(cause) {
+			noun = "It "
 		}
 		if cause.Why == sim.Window {
 			w = "was " + w

@@ -82,7 +82,8 @@ func (r *Second) loaded() proto.Pool {
 }
 
 // either answers with the workers of this program, which it embeds, or with those of
-// the second one if only that has a strategy or an allocator that is asked for.
+// the second one if only that has a strategy or an allocator that is asked for, or what
+// the network needs.
 type either struct {
 	proto.Pool
 	second  *Second
@@ -93,7 +94,10 @@ type either struct {
 // Do implements proto.Pool.
 func (p either) Do(ctx context.Context, req *proto.Request, onProgress func(*proto.Reply)) (*proto.Reply, error) {
 	if here(req) {
-		return p.Pool.Do(ctx, req, onProgress)
+		r, err := p.Pool.Do(ctx, req, onProgress)
+		if f, ok := errors.AsType[*proto.Failure](err); !ok || f.Kind != proto.Elsewhere {
+			return r, err
+		}
 	}
 	if _, ok := p.Pool.(*MainThread); ok {
 		return nil, proto.Fail(proto.Unsupported, "the page cannot solve this by itself, and the browser starts no workers for it")

@@ -104,6 +104,18 @@ func TestFileElsewhere(t *testing.T) {
 	})
 }
 
+// A network that the page's program cannot play is solved by the second one.
+func TestSolveElsewhere(t *testing.T) {
+	own, second := &worker{answer: make(chan error, 1)}, &worker{answer: make(chan error, 1)}
+	j := &Second{pool: second}
+	own.answer <- proto.Fail(proto.Elsewhere, "not here")
+	second.answer <- errors.New("enough")
+	_, err := either{own, j, nil, nil}.Do(t.Context(), &proto.Request{Solve: &proto.Solve{Method: proto.Method{Strategy: "keepall"}}}, nil)
+	if err == nil || err.Error() != "enough" || len(own.answer) != 0 {
+		t.Errorf("got %v, the page's workers asked %t; want the answer of the second, after they were asked", err, len(own.answer) == 0)
+	}
+}
+
 // holding is a worker that counts who holds its sweeps.
 type holding struct {
 	worker

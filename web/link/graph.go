@@ -39,9 +39,10 @@ func valueNumbers(v *engine.Value, i int) [valueColumns]int64 {
 
 // opNumbers are what an operation is, but for its name and what it refers to.
 func opNumbers(o *engine.Op) [opColumns]int64 {
-	once, alt, only := int64(0), int64(0), int64(0) // a list that is there, though empty, is 1
+	alt, only := int64(0), int64(0) // a list that is there, though empty, is 1
+	once := int64(o.Lane)<<1 | int64(len(o.After))<<3
 	if o.Once {
-		once = 1
+		once |= 1
 	}
 	if o.Alt != nil {
 		alt = 1
@@ -97,6 +98,9 @@ func encodeGraph(p *profiles.Profile) []byte {
 			}
 		}
 		r.made(g.Ops[i].Out)
+		for _, a := range g.Ops[i].After {
+			w.uint(uint64(i) - uint64(a))
+		}
 	}
 	return w.b
 }
@@ -155,6 +159,9 @@ func decodeGraph(b []byte, budget *profiles.Budget) (*profiles.Profile, error) {
 			}
 		}
 		run.made(o.Out)
+		for j := range o.After {
+			o.After[j] = engine.OpID(i - r.small(i))
+		}
 	}
 	switch {
 	case r.err != nil:
@@ -232,7 +239,11 @@ func (r *bodyReader) ops(names []string) []engine.Op {
 	for i := range out {
 		o := &out[i]
 		*o = engine.Op{Name: names[i], Pass: engine.Pass(r.within(table[0][i], int(engine.Backward))), Stage: r.within(table[1][i], parse.MaxGraph),
-			Time: time.Duration(table[2][i]), Temp: engine.Bytes(table[3][i]), Once: r.within(table[4][i], 1) == 1}
+			Time: time.Duration(table[2][i]), Temp: engine.Bytes(table[3][i]), Once: table[4][i]&1 == 1, Lane: engine.Lane(r.within(table[4][i]>>1&3, int(engine.LaneCPU)))}
+		if after := r.within(table[4][i]>>3, left); after > 0 && !r.bad {
+			left -= after
+			o.After = make([]engine.OpID, after)
+		}
 		if r.within(table[5][i], 1) == 1 {
 			o.Alt = new(engine.Alt)
 			alts++

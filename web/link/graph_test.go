@@ -22,6 +22,7 @@ func oddGraph() *profiles.Profile {
 		{Name: "F h.9", Stage: 1, Time: 123456789, Temp: 5, In: []engine.ValueID{0}, Out: []engine.ValueID{2}, OutputOnly: []engine.ValueID{1}, Alt: &engine.Alt{Time: 9, Temp: 8}, Once: true},
 		{Name: "F h.10", Stage: 2, Time: 1, In: []engine.ValueID{1, 2, 0}, OutputOnly: []engine.ValueID{}},
 		{Name: "B h.9", Pass: engine.Backward, In: []engine.ValueID{0, 0}, Out: []engine.ValueID{3}, Alt: &engine.Alt{Time: 3, Temp: 2}},
+		{Name: "step", Pass: engine.Backward, In: []engine.ValueID{3}, Once: true, Lane: engine.LaneCPU, After: []engine.OpID{2, 0}},
 	}}
 	return &profiles.Profile{Name: "odd", Batch: 3, Graph: g, Warnings: []string{"a warning"}, Source: profiles.Source{Notes: []string{"a note"}, Times: profiles.Measured}}
 }

@@ -52,6 +52,9 @@ func floorOf(c *engine.Chain) (most engine.Bytes) {
 func floorOfGraph(g *engine.Graph) (most engine.Bytes) {
 	for i := range g.Ops {
 		op := &g.Ops[i]
+		if op.Lane == engine.LaneCPU {
+			continue
+		}
 		need := op.Temp
 		ids := slices.Sorted(slices.Values(slices.Concat(op.In, op.Out)))
 		for _, v := range slices.Compact(ids) {

@@ -160,6 +160,7 @@ func (r *graphReader) readOps(keys *jsontext.Keys) error {
 		default:
 			o.Wrong("pass", pass, "The passes are forward and backward.")
 		}
+		r.readLane(o, &op, i)
 		op.In, op.Out, op.OutputOnly = r.refs(o, "in"), r.refs(o, "out"), r.refs(o, "lean")
 		if o.Value("alt") != nil {
 			alt := o.Object("alt")
@@ -177,6 +178,29 @@ func (r *graphReader) readOps(keys *jsontext.Keys) error {
 	})
 	r.checkOrder()
 	return err
+}
+
+// readLane reads where operation number i runs and what it comes after.
+func (r *graphReader) readLane(o *jsontext.Object, op *engine.Op, i int) {
+	if lane := o.Text("lane"); lane != "" {
+		at := slices.Index(engine.LaneNames[:], lane)
+		if op.Lane = engine.Lane(max(at, 0)); at < 0 {
+			o.Wrong("lane", lane, "The lanes are compute, network and cpu.")
+		}
+	}
+	items := o.List("after")
+	if e := r.errs.Budget.Memory(o.At("after"), refRoom*len(items)); e != nil {
+		r.errs.Stop(e)
+		return
+	}
+	for _, item := range items {
+		n, err := strconv.Atoi(jsontext.Text(item))
+		if err != nil || n < 0 || n >= i {
+			o.Wrong("after", item, "The numbers of operations before this one are expected, from 0 on.")
+			return
+		}
+		op.After = append(op.After, engine.OpID(n))
+	}
 }
 
 // checkOrder refuses operations that read what only a later one writes.

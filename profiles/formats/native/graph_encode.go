@@ -64,9 +64,13 @@ func (e *writer) op(op *engine.Op) {
 	e.text("", "pass", [...]string{"forward", "backward"}[op.Pass])
 	e.seconds("time_s", op.Time)
 	e.int("", "temp_bytes", int64(op.Temp))
-	e.refs("in", op.In)
-	e.refs("out", op.Out)
-	e.refs("lean", op.OutputOnly)
+	if op.Lane != engine.LaneCompute {
+		e.text("", "lane", engine.LaneNames[op.Lane])
+	}
+	refs(e, "after", op.After)
+	refs(e, "in", op.In)
+	refs(e, "out", op.Out)
+	refs(e, "lean", op.OutputOnly)
 	if op.Alt != nil {
 		e.key("", "alt")
 		e.open('{')
@@ -78,7 +82,7 @@ func (e *writer) op(op *engine.Op) {
 	e.close('}')
 }
 
-func (e *writer) refs(key string, ids []engine.ValueID) {
+func refs[ID engine.ValueID | engine.OpID](e *writer, key string, ids []ID) {
 	if len(ids) == 0 {
 		return
 	}

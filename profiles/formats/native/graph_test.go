@@ -32,6 +32,27 @@ func TestNativeGraphRoundTrip(t *testing.T) {
 	checkGraph(t, &profiles.Profile{Name: "chain", Graph: &engine.ExpandChain(c).Graph})
 }
 
+// Operations of other lanes come back, with their order; what cannot be meant is refused.
+func TestNativeLanes(t *testing.T) {
+	for seed := range uint64(200) {
+		p, _ := enginetest.Lanes(rand.New(rand.NewPCG(seed, 8)), 1, time.Second, 1)
+		for i := range p.Graph.Values {
+			p.Graph.Stages = max(p.Graph.Stages, p.Graph.Values[i].Stage)
+		}
+		checkGraph(t, &profiles.Profile{Name: "lanes", Graph: p.Graph})
+	}
+	for op, want := range map[string]string{
+		`{"lane":"gpu"}`:      "The lanes are compute, network and cpu.",
+		`{"after":[1]}`:       "The numbers of operations before this one",
+		`{"after":["first"]}`: "The numbers of operations before this one",
+	} {
+		_, err := profiles.Decode("x", profiles.Bytes(`{"format":"memtide/1","kind":"graph","values":[],"ops":[{},`+op+`]}`), nil)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v; want %q", op, err, want)
+		}
+	}
+}
+
 // TestLargeGraphComesBack: lists are read one item after the other, however long
 // they are.
 func TestLargeGraphComesBack(t *testing.T) {

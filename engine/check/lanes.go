@@ -1,0 +1,216 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+)
+
+// This file is what only operations of other lanes need proven: those of the network and
+// of the host's CPU. They are queued like transfers, and the counter goes on.
+
+// lanes are the functions of this file that only such operations need; nil in a
+// program that does not know other lanes.
+var lanes struct {
+	run      func(w *walker, i int) *Refutation
+	needs    func(c *checker, i int, id sim.SpanID) bool
+	endsUse  func(c *checker, sp *sim.Span) bool
+	start    func(r *replayer, q, i int) *Refutation
+	end      func(r *replayer, i int)
+	orderGap func(c *checker, g *sim.Gap, wrong func(Reason, string, string) *Refutation) *Refutation
+}
+
+// LinkLanes makes the program know other lanes: see package engine/lanes.
+func LinkLanes() {
+	lanes.run, lanes.needs, lanes.endsUse = (*walker).runIn, (*checker).needs, (*checker).endsUse
+	lanes.start, lanes.end, lanes.orderGap = (*replayer).startQueued, (*replayer).endQueued, (*checker).checkOrderGap
+}
+
+// computes tells whether a step runs on the compute lane, and holds the counter.
+func (c *checker) computes(i int) bool {
+	return c.s[i].Kind == engine.StepRun && c.g.Ops[c.s[i].Op].Lane == engine.LaneCompute
+}
+
+// copies tells whether a lane is one of the link to the host.
+func copies(lane sim.Lane) bool { return lane == sim.ToHost || lane == sim.ToDev }
+
+// runIn is run for every lane, with what an operation comes after.
+func (w *walker) runIn(i int) *Refutation {
+	id, op := w.spanOf[i], &w.g.Ops[w.s[i].Op]
+	var after []sim.SpanID
+	for _, a := range op.After {
+		if w.lastRun[a] == sim.NoSpan {
+			return w.atStep(NotAfter, i, w.span(id).Start, w.name(i)+" without "+w.g.Ops[a].Name, "a run of that before")
+		}
+		after = append(after, w.lastRun[a])
+	}
+	w.lastRun[w.s[i].Op] = id
+	if op.Lane == engine.LaneCompute {
+		w.waitFor(i, after...)
+		return w.run(i)
+	}
+	if r := w.absent(i, op); r != nil {
+		return r
+	}
+	if op.Lane == engine.LaneCPU {
+		for _, v := range op.In {
+			if w.lastOut[v] == sim.NoSpan && w.g.Values[v].Initial&engine.OnHost == 0 {
+				return w.atStep(NoHostCopy, i, w.span(id).Start, w.name(i)+" reads "+w.g.Values[v].Name, "a value that the host has")
+			}
+			after = append(after, w.lastOut[v])
+		}
+		for _, v := range op.Out {
+			w.lastOut[v] = id
+		}
+		w.waitFor(i, after...)
+		return nil
+	}
+	w.waitFor(i, after...)
+	if r := w.run(i); r != nil {
+		return r
+	}
+	for _, ids := range w.lists.inputsOf(&w.plan[i]) {
+		for _, cp := range w.lists.serving(ids) {
+			w.copies[cp].readers = append(w.copies[cp].readers, id)
+		}
+	}
+	for _, v := range op.Out {
+		w.lastIn[v] = id
+	}
+	return nil
+}
+
+// absent proves that nothing is there of what an operation of another lane makes.
+func (w *walker) absent(i int, op *engine.Op) *Refutation {
+	for _, v := range op.Out {
+		onHost := w.lastOut[v] != sim.NoSpan || w.g.Values[v].Initial&engine.OnHost != 0
+		if w.own[v] != noCopy || op.Lane == engine.LaneCPU && onHost {
+			return w.atStep(OutputThere, i, w.at(i).Start, w.g.Values[v].Name+" there before "+w.name(i), "a value that is not there")
+		}
+	}
+	return nil
+}
+
+// isAfter tells whether step i names the operation of a span as one that it comes after.
+func (c *checker) isAfter(i int, id sim.SpanID) bool {
+	return slices.Contains(c.g.Ops[c.s[i].Op].After, c.span(id).Op)
+}
+
+// needs tells whether an operation has to wait for a span: for what it reads, or by order.
+func (c *checker) needs(i int, id sim.SpanID) bool {
+	if slices.Contains(c.lists.afterOf(&c.plan[i]), id) {
+		return true
+	}
+	for _, ids := range c.lists.inputsOf(&c.plan[i]) {
+		for _, cp := range c.lists.serving(ids) {
+			if c.copies[cp].from == id {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// reading tells whether an operation of another lane has yet to read a copy, or does.
+func (r *replayer) reading(cp *devCopy) bool {
+	for _, id := range cp.readers {
+		if !r.over[id] {
+			return true
+		}
+	}
+	return false
+}
+
+// readAfter tells whether an operation of another lane reads a copy beyond a moment.
+func (c *checker) readAfter(cp *devCopy, at time.Duration) bool {
+	for _, id := range cp.readers {
+		if c.span(id).End > at {
+			return true
+		}
+	}
+	return false
+}
+
+// endsUse tells whether room comes with the end of an operation of the network: that of
+// its temporaries, or of a copy that was freed and that nothing uses any longer.
+func (c *checker) endsUse(sp *sim.Span) bool {
+	if c.g.Ops[sp.Op].Temp > 0 {
+		return true
+	}
+	for _, ids := range c.lists.inputsOf(&c.plan[sp.Step]) {
+		for _, id := range c.lists.serving(ids) {
+			if cp := &c.copies[id]; cp.gone && cp.end == sp.End && !c.readAfter(cp, sp.End) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// nextHead is the lane with the first step at its head that stands behind another step;
+// -1 if there is none.
+func (r *replayer) nextHead(behind int) int {
+	best := -1
+	for q, steps := range r.queues {
+		if k := r.head[q]; k < len(steps) && steps[k] > behind && (best < 0 || steps[k] < r.queues[best][r.head[best]]) {
+			best = q
+		}
+	}
+	return best
+}
+
+// startQueued starts the operation at the head of a lane, or proves that it could not.
+func (r *replayer) startQueued(q, i int) *Refutation {
+	plan := &r.plan[i]
+	if !r.inputsWhole(i) || r.missing(plan.need) > 0 {
+		return nil
+	}
+	if sp := r.at(i); sp.Start > r.now {
+		return r.atStep(TransferLate, i, r.now, fmt.Sprintf("%s at %v", r.name(i), sp.Start), fmt.Sprintf("a start at %v: lane, data and room are there", r.now))
+	}
+	for id := copyID(plan.makes.from); id < copyID(plan.makes.to); id++ {
+		r.appear(id, r.copies[id].size)
+	}
+	r.begin(i)
+	r.moving[q] = true
+	return nil
+}
+
+// endQueued ends an operation of another lane: what it made can be read, and what was
+// given up while it read it leaves.
+func (r *replayer) endQueued(i int) {
+	plan := &r.plan[i]
+	for id := copyID(plan.makes.from); id < copyID(plan.makes.to); id++ {
+		r.copies[id].whole = true
+	}
+	for _, id := range r.lists.dropsOf(plan) {
+		r.giveUp(id)
+	}
+	for _, ids := range r.lists.inputsOf(plan) {
+		for _, id := range r.lists.serving(ids) {
+			if r.copies[id].freed {
+				r.shrink(id)
+			}
+		}
+	}
+}
+
+// checkOrderGap is about a run that has its data and waits for what it comes after.
+func (c *checker) checkOrderGap(g *sim.Gap, wrong func(Reason, string, string) *Refutation) *Refutation {
+	for k, ids := range c.lists.inputsOf(&c.plan[g.Step]) {
+		if ready := c.readyAt(ids); ready > g.Start {
+			return wrong(GapReason, "waiting for no value", fmt.Sprintf("missing %s, which comes at %v", c.g.Values[c.g.Ops[c.s[g.Step].Op].In[k]].Name, ready))
+		}
+	}
+	var last time.Duration
+	for _, id := range c.lists.afterOf(&c.plan[g.Step]) {
+		last = max(last, c.span(id).End)
+	}
+	if last != g.End || c.span(g.Cause).End != last || !slices.Contains(c.lists.afterOf(&c.plan[g.Step]), g.Cause) {
+		return wrong(GapCause, fmt.Sprintf("span %d", g.Cause), fmt.Sprintf("the last that %s comes after, which ends at %v", c.name(g.Step), last))
+	}
+	return nil
+}

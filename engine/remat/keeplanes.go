@@ -1,0 +1,231 @@
+package remat
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+)
+
+// keepOthers is keepLanes in a program that knows other lanes.
+var keepOthers func(p *engine.Problem) (*engine.Solution, error)
+
+// LinkLanes makes the program know other lanes: see package engine/lanes.
+func LinkLanes() { keepOthers = keepLanes }
+
+// keepLanes is keepGraph where operations run on the network or the host: they are
+// queued in the order in which they stand, what the host reads is copied there as soon as
+// it is made, and what it makes is fetched as soon as it can be. Gathered weights and
+// all else that an operation makes stay to their last use, what nobody reads and weights
+// that are there at the start to the end.
+func keepLanes(p *engine.Problem) (*engine.Solution, error) {
+	n := len(p.Graph.Values)
+	k := &queuer{g: p.Graph, dev: make([]bool, n), coming: make([]bool, n), host: make([]bool, n), uses: make([]int, n)}
+	for v := range k.g.Values {
+		at := k.g.Values[v].Initial
+		k.dev[v], k.host[v] = at&engine.OnDevice != 0, at&engine.OnHost != 0
+		if k.g.Values[v].Kind == engine.KindWeight && k.dev[v] {
+			k.uses[v] = 1 // to the end
+		}
+	}
+	moves := k.countUses()
+	if moves && (p.Device.ToHost == 0 || p.Device.ToDev == 0) {
+		return nil, engine.ErrNeedsLink
+	}
+	for i := range k.g.Ops {
+		if err := k.add(engine.OpID(i)); err != nil {
+			return nil, err
+		}
+	}
+	if err := k.settle(len(k.late)); err != nil {
+		return nil, err
+	}
+	t, err := sim.Play(p, k.steps)
+	var stuck *sim.StuckError
+	switch {
+	case errors.As(err, &stuck):
+		why := "every value stays to its last use"
+		if t, err := sim.Play(p.WithBudget(engine.NoLimit), k.steps); err == nil {
+			why += ", and " + t.Peak.Text() + " would do"
+		}
+		return nil, &engine.InfeasibleError{Budget: p.Budget, Why: why}
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", engine.ErrUnsupported, err)
+	}
+	return &engine.Solution{Schedule: k.steps, Makespan: t.Makespan, Peak: t.Peak, Notes: []string{
+		fmt.Sprintf("%d values stay from when they are made to their last use.", n),
+		"Operations of the network and the host are queued in the order in which they stand."}}, nil
+}
+
+// queuer walks over the operations once.
+type queuer struct {
+	g      *engine.Graph
+	steps  engine.Schedule
+	dev    []bool // by value: on the device or on its way there
+	coming []bool // by value: maybe on its way
+	host   []bool // by value: on the host or on its way there
+	uses   []int  // by value: readers on the device and copies to the host that are to come
+	late   []late
+}
+
+// late is what has to wait for something to arrive on the device, so it is put behind
+// the next operation there: a copy to the host for an operation of the CPU, or a value
+// to be freed.
+type late struct {
+	op   engine.OpID // NoOp: free the value
+	free engine.ValueID
+}
+
+// countUses counts them, and tells whether something has to be copied.
+func (k *queuer) countUses() (moves bool) {
+	sent := make([]bool, len(k.g.Values))
+	for i := range k.g.Ops {
+		op := &k.g.Ops[i]
+		for _, v := range op.In {
+			if op.Lane != engine.LaneCPU {
+				k.uses[v]++
+			} else if !k.host[v] && !sent[v] {
+				sent[v] = true
+				k.uses[v]++
+			}
+		}
+		if op.Lane == engine.LaneCPU {
+			for _, v := range op.Out {
+				sent[v] = true
+			}
+		}
+	}
+	for v := range sent {
+		moves = moves || sent[v] || k.host[v] && k.uses[v] > 0
+	}
+	return moves
+}
+
+// add puts an operation into the schedule, with what has to be moved for it.
+func (k *queuer) add(id engine.OpID) error {
+	op := &k.g.Ops[id]
+	wait := k.isLate(op)
+	if op.Lane == engine.LaneCPU {
+		for _, v := range op.In {
+			wait = wait || !k.host[v] && k.coming[v]
+		}
+		if wait {
+			k.late = append(k.late, late{op: id})
+			return nil
+		}
+		return k.onHost(id)
+	}
+	if wait {
+		if err := k.settle(len(k.late)); err != nil {
+			return err
+		}
+	}
+	for _, v := range op.In {
+		if k.dev[v] {
+			continue
+		}
+		if !k.host[v] {
+			return fmt.Errorf("%w: %s reads %s, which no operation before it makes", engine.ErrUnsupported, op.Name, k.g.Values[v].Name)
+		}
+		k.fetch(v)
+	}
+	due := len(k.late)
+	k.steps = append(k.steps, engine.Run(id))
+	for _, v := range op.Out {
+		k.dev[v], k.coming[v] = true, op.Lane == engine.LaneNetwork
+	}
+	for _, v := range op.In {
+		k.coming[v] = k.coming[v] && op.Lane == engine.LaneNetwork
+		k.used(v)
+	}
+	if op.Lane == engine.LaneCompute {
+		return k.settle(due)
+	}
+	return nil
+}
+
+// isLate tells whether an operation needs one that is late.
+func (k *queuer) isLate(op *engine.Op) bool {
+	for _, l := range k.late {
+		if l.op == engine.NoOp {
+			continue
+		}
+		if slices.Contains(op.After, l.op) || slices.ContainsFunc(k.g.Ops[l.op].Out, func(v engine.ValueID) bool { return slices.Contains(op.In, v) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// settle puts the first n of what is late into the schedule.
+func (k *queuer) settle(n int) error {
+	due := k.late[:n:n]
+	k.late = append([]late(nil), k.late[n:]...)
+	for _, l := range due {
+		if l.op != engine.NoOp {
+			if err := k.onHost(l.op); err != nil {
+				return err
+			}
+			continue
+		}
+		k.whole(l.free)
+		k.free(l.free)
+	}
+	return nil
+}
+
+// onHost puts an operation of the CPU into the schedule, with the copies that it needs
+// and those of what it makes that the device needs.
+func (k *queuer) onHost(id engine.OpID) error {
+	op := &k.g.Ops[id]
+	for _, v := range op.In {
+		switch {
+		case k.host[v]:
+			continue
+		case !k.dev[v]:
+			return fmt.Errorf("%w: %s reads %s, which no operation before it makes", engine.ErrUnsupported, op.Name, k.g.Values[v].Name)
+		}
+		k.whole(v)
+		k.steps = append(k.steps, engine.Offload(v))
+		k.host[v] = true
+		k.used(v)
+	}
+	k.steps = append(k.steps, engine.Run(id))
+	for _, v := range op.Out {
+		k.host[v] = true
+		if k.uses[v] > 0 {
+			k.fetch(v)
+		}
+	}
+	return nil
+}
+
+func (k *queuer) fetch(v engine.ValueID) {
+	k.steps = append(k.steps, engine.Fetch(v, 0))
+	k.dev[v], k.coming[v] = true, true
+}
+
+// whole waits for a value that may be on its way.
+func (k *queuer) whole(v engine.ValueID) {
+	if k.coming[v] {
+		k.steps, k.coming[v] = append(k.steps, engine.Wait(v)), false
+	}
+}
+
+// used counts a use, and frees the value at its last.
+func (k *queuer) used(v engine.ValueID) {
+	switch k.uses[v]--; {
+	case k.uses[v] > 0:
+	case k.coming[v]:
+		k.late = append(k.late, late{op: engine.NoOp, free: v})
+	default:
+		k.free(v)
+	}
+}
+
+func (k *queuer) free(v engine.ValueID) {
+	k.steps = append(k.steps, engine.Free(v))
+	k.dev[v] = false
+}

@@ -1,0 +1,281 @@
+package sim_test
+
+import (
+	"slices"
+	"time"
+
+	"memtide/engine"
+)
+
+// bySeconds is the definition in the package comment read literally, for whole transfers
+// over a link of a byte a second: what is in use is added up anew whenever it is asked for.
+func bySeconds(p *engine.Problem, s engine.Schedule) *seconds {
+	w := &seconds{p: p, g: p.Graph, s: s, steps: make([]stepState, len(s)), own: make([]*stay, len(p.Graph.Values))}
+	for v := range w.g.Values {
+		if w.g.Values[v].Initial&engine.OnDevice != 0 {
+			w.own[v] = w.stay(w.g.Values[v].Size)
+		}
+	}
+	if w.look(); w.used() > p.Budget {
+		return w
+	}
+	for w.now < 2000*time.Second {
+		for w.instant() {
+		}
+		done := w.pc == len(s)
+		for i := range s {
+			done = done && (w.steps[i].over || w.lane(i) < 0)
+		}
+		if done || w.bad {
+			w.ok = !w.bad
+			return w
+		}
+		w.now += time.Second
+	}
+	return w
+}
+
+type seconds struct {
+	p              *engine.Problem
+	g              *engine.Graph
+	s              engine.Schedule
+	now            time.Duration
+	pc             int
+	steps          []stepState
+	own            []*stay // of every value the copy on the device or on its way there
+	stays          []*stay
+	peak, hostPeak engine.Bytes
+	ok, bad        bool
+	moved          bool // a run began
+}
+
+type stepState struct {
+	reached, begun, over bool
+	start, end           time.Duration
+	reads                []*stay // that have to be whole
+	before               []int   // steps that have to be over
+	makes                []*stay // the temporaries last
+}
+
+// stay is a copy on the device, from its promise on.
+type stay struct {
+	size         engine.Bytes
+	there, whole bool
+	freed        bool
+	users        []int // steps without whose end it does not leave
+}
+
+func (w *seconds) stay(size engine.Bytes) *stay {
+	c := &stay{size: size, there: true, whole: true}
+	w.stays = append(w.stays, c)
+	return c
+}
+
+// lane numbers the lanes of steps; -1 is none: the step takes no time.
+func (w *seconds) lane(i int) int {
+	switch w.s[i].Kind {
+	case engine.StepRun:
+		return int(w.g.Ops[w.s[i].Op].Lane)
+	case engine.StepOffload:
+		return 3
+	case engine.StepFetch:
+		return 3 + int(w.p.Device.Duplex)
+	}
+	return -1
+}
+
+func (w *seconds) used() (sum engine.Bytes) {
+	sum = w.g.Fixed
+	for _, c := range w.stays {
+		leaves := c.freed && !slices.ContainsFunc(c.users, func(i int) bool { return !w.steps[i].over })
+		if c.there && !leaves {
+			sum += c.size
+		}
+	}
+	return sum
+}
+
+// look notes the peaks.
+func (w *seconds) look() {
+	w.peak = max(w.peak, w.used())
+	var host engine.Bytes
+	for v := range w.g.Values {
+		if w.onHost(engine.ValueID(v)) {
+			host += w.g.Values[v].Size
+		}
+	}
+	w.hostPeak = max(w.hostPeak, host)
+}
+
+// onHost tells whether a value takes pinned memory now.
+func (w *seconds) onHost(v engine.ValueID) bool {
+	if w.g.Values[v].Initial&engine.OnHost != 0 {
+		return false
+	}
+	taken, last := false, -1
+	for i, st := range w.s {
+		switch {
+		case st.Kind == engine.StepOffload && st.Value == v, w.lane(i) == 2 && slices.Contains(w.g.Ops[st.Op].Out, v):
+			taken = taken || w.steps[i].begun
+		case st.Kind == engine.StepFetch && st.Value == v:
+			last = i
+		}
+	}
+	for i := range w.g.Ops {
+		if w.g.Ops[i].Lane == engine.LaneCPU && slices.Contains(w.g.Ops[i].In, v) {
+			last = -1
+		}
+	}
+	return taken && (last < 0 || !w.steps[last].over)
+}
+
+func (w *seconds) instant() (changed bool) {
+	for i := range w.steps {
+		if st := &w.steps[i]; st.begun && !st.over && st.end == w.now {
+			st.over, changed = true, true
+			for _, c := range st.makes {
+				c.whole = true
+			}
+			if w.s[i].Kind == engine.StepRun && w.lane(i) < 2 {
+				st.makes[len(st.makes)-1].freed = true // temporaries
+			}
+		}
+	}
+	for w.pc < len(w.s) && !w.bad && w.counter(w.pc) {
+		w.pc++
+		changed = true
+	}
+	changed, w.moved = changed || w.moved, false
+	tried := map[int]bool{}
+	for i := range w.s {
+		if st := &w.steps[i]; st.reached && !st.over && w.lane(i) > 0 && !tried[w.lane(i)] {
+			tried[w.lane(i)] = true
+			changed = !st.begun && w.start(i) || changed
+		}
+	}
+	return changed && !w.bad
+}
+
+// counter says whether the counter goes past a step, which it does then.
+func (w *seconds) counter(i int) bool {
+	st, state := &w.s[i], &w.steps[i]
+	switch st.Kind {
+	case engine.StepFree:
+		if c := w.own[st.Value]; c == nil || !c.whole {
+			w.bad = true
+		} else {
+			c.freed, w.own[st.Value] = true, nil
+		}
+		return !w.bad
+	case engine.StepWait:
+		for k := range i {
+			v := st.Value
+			about := w.lane(k) > 2 && w.s[k].Value == v || w.lane(k) > 0 && w.lane(k) < 3 && slices.Contains(w.g.Ops[w.s[k].Op].Out, v)
+			if about && !w.steps[k].over {
+				return false
+			}
+		}
+		return true
+	}
+	if !state.reached {
+		state.reached = true
+		w.reach(i)
+	}
+	if w.bad || w.lane(i) != 0 {
+		return !w.bad
+	}
+	if !state.begun && w.start(i) {
+		w.moved = true
+	}
+	return state.over
+}
+
+// reach binds a step to the copies that it reads and makes.
+func (w *seconds) reach(i int) {
+	st, state := &w.s[i], &w.steps[i]
+	promise := func(size engine.Bytes) *stay {
+		c := w.stay(size)
+		c.there, c.whole = false, false
+		state.makes = append(state.makes, c)
+		return c
+	}
+	switch lane := w.lane(i); {
+	case st.Kind == engine.StepOffload:
+		c := w.own[st.Value]
+		if w.bad = c == nil || !c.whole; !w.bad {
+			c.users = append(c.users, i)
+		}
+	case st.Kind == engine.StepFetch:
+		state.before = w.toHost(st.Value, i)
+		w.bad = w.own[st.Value] != nil || state.before == nil && w.g.Values[st.Value].Initial&engine.OnHost == 0
+		w.own[st.Value] = promise(w.g.Values[st.Value].Size)
+	default:
+		op := &w.g.Ops[st.Op]
+		for _, a := range op.After {
+			k := i - 1
+			for k >= 0 && (w.s[k].Kind != engine.StepRun || w.s[k].Op != a) {
+				k--
+			}
+			if w.bad = w.bad || k < 0; !w.bad {
+				state.before = append(state.before, k)
+			}
+		}
+		for _, v := range op.In {
+			if lane == 2 {
+				state.before = append(state.before, w.toHost(v, i)...)
+				continue
+			}
+			c := w.own[v]
+			if w.bad = w.bad || c == nil; !w.bad {
+				state.reads, c.users = append(state.reads, c), append(c.users, i)
+			}
+		}
+		for _, v := range op.Out {
+			if lane < 2 {
+				w.own[v] = promise(w.g.Values[v].Size)
+			}
+		}
+		if lane < 2 {
+			promise(op.Temp)
+		}
+	}
+}
+
+// toHost is the last step before i that brings a value to the host.
+func (w *seconds) toHost(v engine.ValueID, i int) []int {
+	for k := i - 1; k >= 0; k-- {
+		st := &w.s[k]
+		if st.Kind == engine.StepOffload && st.Value == v || w.lane(k) == 2 && slices.Contains(w.g.Ops[st.Op].Out, v) {
+			return []int{k}
+		}
+	}
+	return nil
+}
+
+// start begins a step if it can.
+func (w *seconds) start(i int) bool {
+	state := &w.steps[i]
+	if w.now < w.s[i].NotBefore || slices.ContainsFunc(state.reads, func(c *stay) bool { return !c.whole }) ||
+		slices.ContainsFunc(state.before, func(k int) bool { return !w.steps[k].over }) {
+		return false
+	}
+	need := engine.Bytes(0)
+	for _, c := range state.makes {
+		need += c.size
+	}
+	if need > 0 && w.used()+need > w.p.Budget || need == 0 && w.used() > w.p.Budget {
+		return false
+	}
+	for _, c := range state.makes {
+		c.there = true
+	}
+	d := time.Duration(0)
+	if w.lane(i) < 3 {
+		d = w.g.Ops[w.s[i].Op].Time
+	} else {
+		d = time.Duration(w.g.Values[w.s[i].Value].Size) * time.Second
+	}
+	state.begun, state.start, state.end = true, w.now, w.now+d
+	w.look()
+	return true
+}

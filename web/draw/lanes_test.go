@@ -1,0 +1,74 @@
+package draw
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+)
+
+// gathered is a step with a gather on the network behind a run, which the next run waits
+// for, and a step on the host at its end.
+func gathered(t *testing.T) *Model {
+	t.Helper()
+	const w, x, y, z = 0, 1, 2, 3
+	value := func(name string, at engine.Place) engine.Value {
+		return engine.Value{Name: name, Size: engine.MiB, Initial: at, PartOf: engine.NoValue}
+	}
+	g := &engine.Graph{Done: engine.NoValue, Values: []engine.Value{value("w", 0), value("x", 0), value("y", engine.OnHost), value("z", 0)}, Ops: []engine.Op{
+		{Name: "gather", Lane: engine.LaneNetwork, Time: 40 * time.Millisecond, Out: []engine.ValueID{w}},
+		{Name: "first", Time: 30 * time.Millisecond, Out: []engine.ValueID{x}},
+		{Name: "second", Time: 30 * time.Millisecond, In: []engine.ValueID{w}},
+		{Name: "step", Lane: engine.LaneCPU, Time: 50 * time.Millisecond, In: []engine.ValueID{y}, Out: []engine.ValueID{z}, After: []engine.OpID{2}},
+	}}
+	p := &engine.Problem{Graph: g, Budget: engine.NoLimit}
+	tr, err := sim.Play(p, engine.Schedule{engine.Run(0), engine.Run(1), engine.Run(2), engine.Run(3)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return NewModel(p, tr)
+}
+
+// The rows of the network and of the CPU are there where something runs on them, with
+// room for them, and the waits for them are told.
+func TestRowsOfOtherLanes(t *testing.T) {
+	m := gathered(t)
+	var s Scene
+	m.Draw(&s, Timeline, View{Width: 640})
+	words := strings.Join(s.words(), "|")
+	for _, want := range []string{"network", "CPU", "gather", "step"} {
+		if !strings.Contains(words, want) {
+			t.Errorf("the timeline says %q; want %q in it", words, want)
+		}
+	}
+	if strings.Contains(words, "to host") || strings.Contains(words, "to device") {
+		t.Errorf("the timeline says %q; want no row of the link", words)
+	}
+	if got := CopyLanes(m.trace); got != 2 {
+		t.Errorf("%d lanes beside compute; want 2", got)
+	}
+	for i, want := range []string{
+		"second waits 10 ms until gather ended (network, 0.0 to 40.0 ms).",
+		"All computations are over; for 50 ms other lanes are at work, the last on step (CPU, 70.0 to 120.0 ms).",
+	} {
+		if got := m.gapSentence(i); !strings.HasPrefix(got, want) {
+			t.Errorf("gap %d: got %q; want %q", i, got, want)
+		}
+	}
+	said := ""
+	for _, part := range m.explainGap(0) {
+		said += part.Before + part.Name + part.After + " "
+	}
+	if want := "Second is ready at 30.0 ms, but what it needs is not. Gather ends at 40.0 ms."; !strings.HasPrefix(said, want) {
+		t.Errorf("got %q; want %q", said, want)
+	}
+	step := Target{OnSpan, 3}
+	if got := m.Name(m.OtherLane(step, -1)); got != "gather" {
+		t.Errorf("the lane above that of the CPU begins at %q; want gather", got)
+	}
+	if got := m.Name(m.OtherLane(Target{OnSpan, 0}, 1)); got != "gather" {
+		t.Errorf("the lane below the compute lane begins at %q; want gather", got)
+	}
+}

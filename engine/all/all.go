@@ -8,6 +8,7 @@ import (
 	_ "memtide/engine/graphs"
 	_ "memtide/engine/lanes"
 	_ "memtide/engine/offload"
+	_ "memtide/engine/offload/exact"
 	_ "memtide/engine/remat"
 	_ "memtide/engine/window"
 )

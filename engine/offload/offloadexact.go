@@ -8,13 +8,14 @@ import (
 	"memtide/engine/bound"
 )
 
-func init() { engine.Register(offloadExact) }
-
-var offloadExact = &engine.Strategy{
-	Name:  "offloadexact",
-	Title: "Best order of transfers",
-	Mark:  4,
-	Doc: `Finds the fastest schedule of whole transfers on a small chain, in whatever order they come.
+// Exact is the strategy offloadexact, which package engine/offload/exact registers: what
+// few ask for is no part of the program that every visit loads.
+func Exact() *engine.Strategy {
+	return &engine.Strategy{
+		Name:  "offloadexact",
+		Title: "Best order of transfers",
+		Mark:  4,
+		Doc: `Finds the fastest schedule of whole transfers on a small chain, in whatever order they come.
 
 Paper 000 looks only at ordered schedules, which offload in the order of the layers
 and then fetch in reverse, because of its Lemma 3: that every schedule can be put
@@ -29,9 +30,10 @@ that of the loss during the forward pass and, in full duplex, any value between
 two operations, to make room for a fetch until an offload has made it. It starts
 from the best ordered schedule and looks only at what can still be faster. Other
 methods are there for chains of realistic length.`,
-	Class:  engine.MayOffload,
-	Cites:  []engine.Cite{paper000("2 (Problem 1) and 3.2 (Lemma 3)")},
-	Solver: solveOffloadExact,
+		Class:  engine.MayOffload,
+		Cites:  []engine.Cite{paper000("2 (Problem 1) and 3.2 (Lemma 3)")},
+		Solver: solveOffloadExact,
+	}
 }
 
 // The size of what is searched: the states of a chain grow with three to the

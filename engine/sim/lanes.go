@@ -31,7 +31,7 @@ type job struct {
 	outs    []*devCopy // of the network, while it runs
 	missing int        // of what it waits for
 	letGo   SpanID     // the last of that to end
-	temp    int // index of the life of its temporaries, -1 if there are none
+	temp    int        // index of the life of its temporaries, -1 if there are none
 }
 
 // queueJob queues an operation of another lane.

@@ -96,6 +96,11 @@ func (c *Share) Verdict() string {
 	if n := c.S.Network; n != nil && !n.InLink() {
 		text += " This graph is too long for a link: send the file too."
 	}
+	if d := c.S.Doctor(); d != nil && d.Second != nil {
+		text += " The snapshots are not in it: send both files too."
+	} else if c.S.Memory != nil {
+		text += " The file is not in it: send it too."
+	}
 	if c.S.HasOperators() {
 		text += " The operators are not in it: for plans of the model send the file too."
 	}
@@ -104,6 +109,9 @@ func (c *Share) Verdict() string {
 
 // Reopens says what the page does with the files that it saves.
 func (c *Share) Reopens() string {
+	if c.S.Memory != nil {
+		return "The buffers are too long for a link, so files do not open them again."
+	}
 	a, b := c.S.SideNetworks()
 	if a != nil && !a.InLink() || b != nil && !b.InLink() {
 		return "This graph is too long for a link, so files do not open it again."

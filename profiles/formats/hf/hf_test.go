@@ -102,6 +102,9 @@ func TestConfigRefusals(t *testing.T) {
 	const rest = `"num_attention_heads":4,"vocab_size":100`
 	for _, c := range []struct{ input, want string }{
 		{`{"model_type":"resnet"}`, "num_hidden_layers is missing or 0."},
+		{`{"model_type":"resnet","hidden_sizes":[256,512],"depths":[3,4]}`, "This is the config of a network for images."},
+		{`{"model_type":"vit","hidden_size":768,"num_hidden_layers":12,"num_attention_heads":12,"image_size":224,"patch_size":16}`, "This is the config of a network for images."},
+		{`{"model_type":"whisper","d_model":512,"encoder_layers":6,"decoder_layers":6,"vocab_size":51865,"num_mel_bins":80}`, "This is the config of a network for speech."},
 		{`{"model_type":"llama","hidden_size":10,"num_hidden_layers":2,` + rest + `}`, "A width of 10 does not divide among 4 heads."},
 		{`{"model_type":"llama","hidden_size":-8,"num_hidden_layers":2,` + rest + `}`, "hidden_size is -8. Sizes of a network cannot be negative."},
 		{`{"model_type":"llama","hidden_size":8,"num_hidden_layers":2000,` + rest + `}`, "There are 2000 layers."},

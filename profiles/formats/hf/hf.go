@@ -170,7 +170,7 @@ var families = map[string]hfFamily{
 
 // Limits of a config.
 const (
-	mostLayers = 400 // more than any model has; what is read takes about 50 KiB for each
+	mostLayers = 300 // more than any model has; what is read takes about 60 KiB for each
 	mostSize   = 1 << 26
 	mostTokens = 8192 // when the file does not choose
 )

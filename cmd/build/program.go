@@ -107,8 +107,8 @@ func (s *site) vugugen(dir string) error {
 }
 
 // inlining makes the program 9 % smaller: functions are inlined only where that
-// is worth the bytes, in what computes, in what draws many slices, and in the
-// runtime. Of several patterns that match a package the last one rules.
+// is worth the bytes, in what computes, in what reads and replays recordings, in what
+// draws many slices, and in the runtime. Of several patterns that match a package the last one rules.
 var inlining = []string{
 	"-gcflags=all=-l",
 	"-gcflags=memtide/engine=",
@@ -118,6 +118,10 @@ var inlining = []string{
 	"-gcflags=memtide/engine/remat=",
 	"-gcflags=memtide/engine/offload=",
 	"-gcflags=memtide/engine/combined=",
+	"-gcflags=memtide/engine/caching=",
+	"-gcflags=memtide/profiles/doctor=",
+	"-gcflags=memtide/profiles/formats/snapshot=",
+	"-gcflags=encoding/binary=",
 	"-gcflags=memtide/web/draw=",
 	"-gcflags=runtime=",
 	"-gcflags=internal/runtime/...=",

@@ -3,6 +3,7 @@ package caching
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 
@@ -33,15 +34,23 @@ type Rules struct {
 
 // Cache is the state of PyTorch's caching allocator: segments of device memory and the
 // blocks they are split into. Streams do not share blocks.
+//
+// Nothing in it is a pointer but the lists themselves: what moves within them costs the
+// garbage collector nothing.
 type Cache struct {
 	rules    Rules
 	limit    engine.Bytes
 	reserved engine.Bytes
 	end      engine.Bytes // of all segments so far: new ones lie behind
-	segments []*segment   // by address
-	pools    map[poolKey]*pool
-	used     map[engine.Bytes]*block // by address
-	clock    int                     // requests so far
+	blocks   []block
+	spare    []int32 // of blocks: what is none any more
+	segments []segment
+	byAddr   []int32         // segments that are reserved
+	gone     []int32         // segments that are not any more
+	pools    map[poolKey]int // numbers of lists
+	lists    []pool
+	used     map[engine.Bytes]int32 // blocks that were asked for by address
+	clock    int                    // requests so far
 }
 
 type poolKey struct {
@@ -52,27 +61,38 @@ type poolKey struct {
 // pool are the free blocks of a stream for small or for large requests.
 type pool struct {
 	poolKey
-	free     []*block // by size, then by address
-	growing  *segment // the expandable one; nil if there is none yet
+	free     []freeBlock // by size, then by address
+	growing  int32       // the expandable segment; none if there is none yet
 	pageSize engine.Bytes
+}
+
+// freeBlock is a block of a pool.
+type freeBlock struct {
+	size, addr engine.Bytes
+	block      int32
 }
 
 type segment struct {
 	addr, size engine.Bytes
-	pool       *pool
-	first      *block
+	pool       int
+	first      int32 // block
 }
 
 // block is a stretch of a segment. Its neighbours begin where it ends; no two free ones
 // stand side by side.
 type block struct {
 	addr, size engine.Bytes
+	freed      int // when it was
+	segment    int32
+	prev, next int32 // blocks, or none
 	used       bool
 	unmapped   bool // of an expandable segment: addresses without memory
-	freed      int  // when it was
-	segment    *segment
-	prev, next *block
 }
+
+const none = -1
+
+// Block is what a request got, until it is given back.
+type Block int32
 
 // New is an empty cache that may reserve up to limit bytes of the device. It is not
 // safe for concurrent use.
@@ -80,22 +100,43 @@ func New(limit engine.Bytes) *Cache { return NewWith(limit, Rules{}) }
 
 // NewWith is an empty cache with rules of its own.
 func NewWith(limit engine.Bytes, rules Rules) *Cache {
-	return &Cache{rules: rules, limit: limit, pools: map[poolKey]*pool{}, used: map[engine.Bytes]*block{}}
+	return &Cache{rules: rules, limit: limit, pools: map[poolKey]int{}, used: map[engine.Bytes]int32{}}
 }
 
 // Reserved is the size of all segments; of expandable ones, of their pages.
 func (c *Cache) Reserved() engine.Bytes { return c.reserved }
 
-func (c *Cache) pool(k poolKey) *pool {
-	p := c.pools[k]
-	if p == nil {
-		p = &pool{poolKey: k, pageSize: largeSegment}
+// pool is the place of a pool among lists.
+func (c *Cache) pool(k poolKey) int {
+	for i := range min(len(c.lists), 4) { // there are few
+		if c.lists[i].poolKey == k {
+			return i
+		}
+	}
+	i, ok := c.pools[k]
+	if !ok {
+		p := pool{poolKey: k, growing: none, pageSize: largeSegment}
 		if k.small {
 			p.pageSize = smallSegment
 		}
-		c.pools[k] = p
+		i = len(c.lists)
+		c.lists, c.pools[k] = append(c.lists, p), i
 	}
-	return p
+	return i
+}
+
+// of is the pool of a block.
+func (c *Cache) of(b int32) *pool { return &c.lists[c.segments[c.blocks[b].segment].pool] }
+
+// place makes room in a list for another item, in a place that is not used any more or at the end.
+func place[T any](list *[]T, spare *[]int32, v T) int32 {
+	if n := len(*spare); n > 0 {
+		i := (*spare)[n-1]
+		*spare, (*list)[i] = (*spare)[:n-1], v
+		return i
+	}
+	*list = append(*list, v)
+	return int32(len(*list) - 1)
 }
 
 // AddSegment reserves a wholly free segment at a given address, as recorded in
@@ -103,40 +144,56 @@ func (c *Cache) pool(k poolKey) *pool {
 func (c *Cache) AddSegment(addr, size engine.Bytes) error {
 	// A request above 1 MiB can need a segment of 2 MiB only from 10 MiB on, so
 	// the size tells the pools apart.
-	return c.addSegment(addr, size, c.pool(poolKey{small: size == smallSegment}))
+	_, err := c.addSegment(addr, size, c.pool(poolKey{small: size == smallSegment}))
+	return err
 }
 
-func (c *Cache) addSegment(addr, size engine.Bytes, p *pool) error {
+// addSegment reserves a segment and returns its block.
+func (c *Cache) addSegment(addr, size engine.Bytes, p int) (int32, error) {
 	i := c.behind(addr)
-	if i > 0 && c.segments[i-1].addr+c.segments[i-1].size > addr || i < len(c.segments) && c.segments[i].addr < addr+size {
-		return fmt.Errorf("segment of %d bytes at %d overlaps another one", size, addr)
+	if i > 0 && c.at(i-1).addr+c.at(i-1).size > addr || i < len(c.byAddr) && c.at(i).addr < addr+size {
+		return none, fmt.Errorf("segment of %d bytes at %d overlaps another one", size, addr)
 	}
-	s := &segment{addr: addr, size: size, pool: p}
-	s.first = &block{addr: addr, size: size, freed: c.clock, segment: s}
-	c.segments = slices.Insert(c.segments, i, s)
-	p.put(s.first)
+	b := c.insert(i, segment{addr: addr, size: size, pool: p}, block{addr: addr, size: size, freed: c.clock})
+	c.put(b)
 	c.reserved += size
 	c.end = max(c.end, addr+size)
-	return nil
+	return b, nil
 }
 
+// insert makes a segment of one block the i-th by address.
+func (c *Cache) insert(i int, s segment, b block) int32 {
+	at := place(&c.segments, &c.gone, s)
+	b.segment, b.prev, b.next = at, none, none
+	first := place(&c.blocks, &c.spare, b)
+	c.segments[at].first = first
+	c.byAddr = slices.Insert(c.byAddr, i, at)
+	return first
+}
+
+// at is the i-th segment by address.
+func (c *Cache) at(i int) *segment { return &c.segments[c.byAddr[i]] }
+
 // idle says whether a segment of the usual kind is wholly free.
-func (c *Cache) idle(s *segment) bool {
-	return s.first.next == nil && !s.first.used && !s.first.unmapped
+func (c *Cache) idle(segment int32) bool {
+	b := &c.blocks[c.segments[segment].first]
+	return b.next == none && !b.used && !b.unmapped
 }
 
 // release gives a wholly free segment back to the device.
-func (c *Cache) release(s *segment) {
-	s.pool.drop(s.first)
+func (c *Cache) release(segment int32) {
+	s := &c.segments[segment]
+	c.drop(s.first)
+	c.spare, c.gone = append(c.spare, s.first), append(c.gone, segment)
 	c.reserved -= s.size
 	i := c.behind(s.addr) - 1
-	c.segments = slices.Delete(c.segments, i, i+1)
+	c.byAddr = slices.Delete(c.byAddr, i, i+1)
 }
 
 // behind is the index of the first segment that starts above addr.
 func (c *Cache) behind(addr engine.Bytes) int {
-	i, _ := slices.BinarySearchFunc(c.segments, addr, func(s *segment, a engine.Bytes) int {
-		if s.addr <= a {
+	i, _ := slices.BinarySearchFunc(c.byAddr, addr, func(s int32, a engine.Bytes) int {
+		if c.segments[s].addr <= a {
 			return -1
 		}
 		return 1
@@ -145,17 +202,35 @@ func (c *Cache) behind(addr engine.Bytes) int {
 }
 
 // blockOrder is by size, then by address.
-func blockOrder(a, b *block) int {
+func blockOrder(a, b freeBlock) int {
 	return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.addr, b.addr))
 }
 
-func (p *pool) put(b *block) {
-	i, _ := slices.BinarySearchFunc(p.free, b, blockOrder)
-	p.free = slices.Insert(p.free, i, b)
+// from is the first free block that is not before one of a size at an address.
+func (p *pool) from(size, addr engine.Bytes) int {
+	lo, hi := 0, len(p.free)
+	for lo < hi {
+		mid := int(uint(lo+hi) / 2)
+		if f := &p.free[mid]; f.size < size || f.size == size && f.addr < addr {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo
 }
 
-func (p *pool) drop(b *block) {
-	if i, ok := slices.BinarySearchFunc(p.free, b, blockOrder); ok {
+// free is a block as pools have it.
+func (c *Cache) free(b int32) freeBlock { return freeBlock{c.blocks[b].size, c.blocks[b].addr, b} }
+
+func (c *Cache) put(b int32) {
+	p, f := c.of(b), c.free(b)
+	p.free = slices.Insert(p.free, p.from(f.size, f.addr), f)
+}
+
+func (c *Cache) drop(b int32) {
+	p, f := c.of(b), c.free(b)
+	if i := p.from(f.size, f.addr); i < len(p.free) && p.free[i].block == b {
 		p.free = slices.Delete(p.free, i, i+1)
 	}
 }
@@ -176,35 +251,46 @@ func (c *Cache) Alloc(n engine.Bytes) (addr, took engine.Bytes, ok bool) { retur
 
 // AllocOn is Alloc on a stream.
 func (c *Cache) AllocOn(stream int, n engine.Bytes) (addr, took engine.Bytes, ok bool) {
+	b, ok := c.Take(stream, n)
+	if !ok {
+		return alloc.NoAddr, 0, false
+	}
+	x := &c.blocks[b]
+	c.used[x.addr] = int32(b)
+	return x.addr, x.size, true
+}
+
+// Take is AllocOn for who does not ask for addresses: the block is for Give.
+func (c *Cache) Take(stream int, n engine.Bytes) (b Block, ok bool) {
 	c.clock++
 	n = c.rules.Round(n)
 	p := c.pool(poolKey{stream, n <= smallest})
-	b := c.find(p, n)
-	if b == nil {
-		if b = c.grow(p, n); b == nil {
-			return alloc.NoAddr, 0, false
+	at := c.find(&c.lists[p], n)
+	if at == none {
+		if at = c.grow(p, n); at == none {
+			return none, false
 		}
 	}
-	return b.addr, c.use(b, b.addr, n), true
+	return Block(c.use(at, c.blocks[at].addr, n)), true
 }
 
 // find is the smallest free block of a pool that has n bytes, the lowest of equal ones.
-func (c *Cache) find(p *pool, n engine.Bytes) *block {
-	i, _ := slices.BinarySearchFunc(p.free, n, func(b *block, n engine.Bytes) int { return cmp.Or(cmp.Compare(b.size, n), 1) })
+func (c *Cache) find(p *pool, n engine.Bytes) int32 {
+	i := p.from(n, math.MinInt64)
 	if i == len(p.free) {
-		return nil
+		return none
 	}
 	if c.rules.Expandable { // the one that can grow comes last
-		for i+1 < len(p.free) && room(p.free[i+1]) < room(p.free[i]) {
+		for i+1 < len(p.free) && c.room(p.free[i+1].block) < c.room(p.free[i].block) {
 			i++
 		}
-		return p.free[i]
+		return p.free[i].block
 	}
 	b, most := p.free[i], c.rules.MaxSplit
 	if most > 0 && !p.small && (n < most && b.size >= most || n >= most && b.size >= n+largeSegment) {
-		return nil
+		return none
 	}
-	return b
+	return b.block
 }
 
 // splits says whether what is left of a block behind n bytes becomes a block.
@@ -215,31 +301,32 @@ func (c *Cache) splits(p *pool, n, rest engine.Bytes) bool {
 	return rest > smallest && (c.rules.MaxSplit == 0 || n < c.rules.MaxSplit)
 }
 
-// use marks n bytes at addr in a free block as used and returns the size of
-// their block: what is left behind them is split off if it is large enough.
-func (c *Cache) use(b *block, addr, n engine.Bytes) (took engine.Bytes) {
-	p := b.segment.pool
-	p.drop(b)
-	if addr > b.addr {
-		b = c.cut(b, addr-b.addr)
-		p.put(b.prev)
+// use marks n bytes at addr in a free block as used and returns their block: what is
+// left behind them is split off if it is large enough.
+func (c *Cache) use(b int32, addr, n engine.Bytes) int32 {
+	c.drop(b)
+	if before := addr - c.blocks[b].addr; before > 0 {
+		rest := c.cut(b, before)
+		c.put(b)
+		b = rest
 	}
-	if c.splits(p, n, b.size-n) {
-		p.put(c.cut(b, n))
+	if c.splits(c.of(b), n, c.blocks[b].size-n) {
+		c.put(c.cut(b, n))
 	}
-	b.used = true
-	c.used[b.addr] = b
-	return b.size
+	c.blocks[b].used = true
+	return b
 }
 
 // cut splits a block behind n bytes and returns the second part.
-func (c *Cache) cut(b *block, n engine.Bytes) *block {
-	rest := &block{addr: b.addr + n, size: b.size - n, unmapped: b.unmapped, freed: b.freed, segment: b.segment, prev: b, next: b.next}
-	if b.next != nil {
-		b.next.prev = rest
+func (c *Cache) cut(b int32, n engine.Bytes) int32 {
+	rest := c.blocks[b]
+	rest.addr, rest.size, rest.used, rest.prev = rest.addr+n, rest.size-n, false, b
+	at := place(&c.blocks, &c.spare, rest)
+	if rest.next != none {
+		c.blocks[rest.next].prev = at
 	}
-	b.size, b.next = n, rest
-	return rest
+	c.blocks[b].size, c.blocks[b].next = n, at
+	return at
 }
 
 // Mark makes n bytes at addr used, wherever best fit would put them: it brings a
@@ -247,9 +334,9 @@ func (c *Cache) cut(b *block, n engine.Bytes) *block {
 func (c *Cache) Mark(addr, n engine.Bytes) error {
 	n = max(roundUp(n, roundTo), roundTo)
 	if i := c.behind(addr) - 1; i >= 0 {
-		for b := c.segments[i].first; b != nil; b = b.next {
-			if !b.used && !b.unmapped && b.addr <= addr && addr+n <= b.addr+b.size {
-				c.use(b, addr, n)
+		for at := c.at(i).first; at != none; at = c.blocks[at].next {
+			if b := &c.blocks[at]; !b.used && !b.unmapped && b.addr <= addr && addr+n <= b.addr+b.size {
+				c.used[addr] = c.use(at, addr, n)
 				return nil
 			}
 		}
@@ -259,33 +346,40 @@ func (c *Cache) Mark(addr, n engine.Bytes) error {
 
 // Free releases the block at addr, which joins with free neighbours.
 func (c *Cache) Free(addr engine.Bytes) error {
-	b := c.used[addr]
-	if b == nil {
+	b, ok := c.used[addr]
+	if !ok {
 		return fmt.Errorf("no block is in use at %d", addr)
 	}
 	delete(c.used, addr)
-	b.used, b.freed = false, c.clock
-	b.segment.pool.put(c.join(b))
+	c.Give(Block(b))
 	return nil
 }
 
+// Give is Free of a block of Take.
+func (c *Cache) Give(b Block) {
+	c.blocks[b].used, c.blocks[b].freed = false, c.clock
+	c.put(c.join(int32(b)))
+}
+
 // join makes one block of a free one, which is in no pool, and its free neighbours.
-func (c *Cache) join(b *block) *block {
-	for _, n := range []*block{b.prev, b.next} {
-		if n == nil || n.used || n.unmapped != b.unmapped {
+func (c *Cache) join(b int32) int32 {
+	for _, n := range [2]int32{c.blocks[b].prev, c.blocks[b].next} {
+		if n == none || c.blocks[n].used || c.blocks[n].unmapped != c.blocks[b].unmapped {
 			continue
 		}
-		if !n.unmapped {
-			n.segment.pool.drop(n)
+		if !c.blocks[n].unmapped {
+			c.drop(n)
 		}
 		first, second := b, n
-		if n == b.prev {
+		if n == c.blocks[b].prev {
 			first, second = n, b
 		}
-		first.size, first.next, first.freed = first.size+second.size, second.next, b.freed
-		if second.next != nil {
-			second.next.prev = first
+		x, rest := &c.blocks[first], &c.blocks[second]
+		x.size, x.next, x.freed = x.size+rest.size, rest.next, c.blocks[b].freed
+		if rest.next != none {
+			c.blocks[rest.next].prev = first
 		}
+		c.spare = append(c.spare, second)
 		b = first
 	}
 	return b
@@ -294,8 +388,8 @@ func (c *Cache) join(b *block) *block {
 // Room is the largest free block that a request for n bytes could have come from, and
 // all free blocks of its kind together.
 func (c *Cache) Room(n engine.Bytes) (largest, free engine.Bytes) {
-	for k, p := range c.pools {
-		if k.small == (c.rules.Round(n) <= smallest) {
+	for i := range c.lists {
+		if p := &c.lists[i]; p.small == (c.rules.Round(n) <= smallest) {
 			for _, b := range p.free {
 				largest, free = max(largest, b.size), free+b.size
 			}

@@ -8,13 +8,13 @@ import (
 
 // grow finds room for n bytes by reserving more, under pressure by giving back first
 // what is not needed.
-func (c *Cache) grow(p *pool, n engine.Bytes) *block {
+func (c *Cache) grow(p int, n engine.Bytes) int32 {
 	c.collect()
-	if b := c.reserve(p, n); b != nil {
+	if b := c.reserve(p, n); b != none {
 		return b
 	}
 	if c.rules.MaxSplit > 0 && !c.rules.Expandable && c.releaseLarge(p, n) {
-		if b := c.reserve(p, n); b != nil {
+		if b := c.reserve(p, n); b != none {
 			return b
 		}
 	}
@@ -22,8 +22,8 @@ func (c *Cache) grow(p *pool, n engine.Bytes) *block {
 	return c.reserve(p, n)
 }
 
-// reserve takes memory of the device for n bytes; nil if the limit forbids it.
-func (c *Cache) reserve(p *pool, n engine.Bytes) *block {
+// reserve takes memory of the device for n bytes; none if the limit forbids it.
+func (c *Cache) reserve(p int, n engine.Bytes) int32 {
 	if c.rules.Expandable {
 		return c.mapPages(p, n)
 	}
@@ -34,17 +34,18 @@ func (c *Cache) reserve(p *pool, n engine.Bytes) *block {
 	case n < ownSegment:
 		size = largeSegment
 	}
-	if size > c.limit-c.reserved || c.addSegment(c.end, size, p) != nil {
-		return nil
+	if size > c.limit-c.reserved {
+		return none
 	}
-	return c.segments[len(c.segments)-1].first
+	b, _ := c.addSegment(c.end, size, p) // behind all others: it overlaps none
+	return b
 }
 
 // releaseAll gives back all that is wholly free.
 func (c *Cache) releaseAll() {
-	for _, s := range slices.Backward(c.segments) {
+	for _, s := range slices.Backward(c.byAddr) {
 		switch {
-		case c.rules.Expandable && s == s.pool.growing:
+		case c.rules.Expandable && s == c.lists[c.segments[s].pool].growing:
 			c.unmapFree(s)
 		case c.idle(s):
 			c.release(s)
@@ -54,22 +55,23 @@ func (c *Cache) releaseAll() {
 
 // releaseLarge gives back blocks that are not split: one that is large enough, or the
 // largest ones until they are enough together.
-func (c *Cache) releaseLarge(p *pool, n engine.Bytes) bool {
+func (c *Cache) releaseLarge(p int, n engine.Bytes) bool {
 	n = max(n, c.rules.MaxSplit)
-	for _, b := range p.free {
-		if b.size >= n && c.idle(b.segment) {
-			c.release(b.segment)
+	list := slices.Clone(c.lists[p].free)
+	for _, b := range list {
+		if s := c.blocks[b.block].segment; b.size >= n && c.idle(s) {
+			c.release(s)
 			return true
 		}
 	}
 	var freed engine.Bytes
-	for _, b := range slices.Backward(slices.Clone(p.free)) {
+	for _, b := range slices.Backward(list) {
 		if freed >= n || b.size < c.rules.MaxSplit {
 			break
 		}
-		if c.idle(b.segment) {
+		if s := c.blocks[b.block].segment; c.idle(s) {
 			freed += b.size
-			c.release(b.segment)
+			c.release(s)
 		}
 	}
 	return freed >= n
@@ -83,21 +85,22 @@ func (c *Cache) collect() {
 	}
 	most := c.limit / 100 * engine.Bytes(c.rules.Collect)
 	for c.reserved > most {
-		var idle []*segment
+		var idle []freeBlock
 		age := 0
-		for _, s := range c.segments {
-			if !s.pool.small && c.idle(s) {
-				idle = append(idle, s)
-				age += c.clock - s.first.freed
+		for _, s := range c.byAddr {
+			if first := c.segments[s].first; !c.lists[c.segments[s].pool].small && c.idle(s) {
+				idle = append(idle, c.free(first))
+				age += c.clock - c.blocks[first].freed
 			}
 		}
 		if len(idle) == 0 {
 			return
 		}
-		slices.SortStableFunc(idle, func(a, b *segment) int { return blockOrder(a.first, b.first) })
-		for _, s := range idle {
-			if c.reserved > most && (c.clock-s.first.freed)*len(idle) >= age {
-				c.release(s)
+		slices.SortStableFunc(idle, blockOrder)
+		n := len(idle)
+		for _, f := range idle {
+			if b := &c.blocks[f.block]; c.reserved > most && (c.clock-b.freed)*n >= age {
+				c.release(b.segment)
 			}
 		}
 	}
@@ -106,31 +109,35 @@ func (c *Cache) collect() {
 // growingSize is how many addresses an expandable segment has.
 const growingSize = engine.Bytes(1) << 48
 
-// Room is what a free block of an expandable segment has with the unmapped addresses
+// room is what a free block of an expandable segment has with the unmapped addresses
 // behind it.
-func room(b *block) engine.Bytes {
-	if b.next != nil && b.next.unmapped {
-		return b.size + b.next.size
+func (c *Cache) room(at int32) engine.Bytes {
+	b := &c.blocks[at]
+	if b.next != none && c.blocks[b.next].unmapped {
+		return b.size + c.blocks[b.next].size
 	}
 	return b.size
 }
 
 // mapPages finds the lowest free stretch of the expandable segment that has n bytes,
-// and maps pages where it has none; nil if the limit forbids it.
-func (c *Cache) mapPages(p *pool, n engine.Bytes) *block {
-	if p.growing == nil {
-		s := &segment{addr: roundUp(c.end, growingSize), size: growingSize, pool: p}
-		s.first = &block{addr: s.addr, size: growingSize, unmapped: true, segment: s}
-		c.segments, c.end, p.growing = append(c.segments, s), s.addr+s.size, s
+// and maps pages where it has none; none if the limit forbids it.
+func (c *Cache) mapPages(p int, n engine.Bytes) int32 {
+	if c.lists[p].growing == none {
+		addr := roundUp(c.end, growingSize)
+		first := c.insert(len(c.byAddr), segment{addr: addr, size: growingSize, pool: p}, block{addr: addr, size: growingSize, unmapped: true})
+		c.end, c.lists[p].growing = addr+growingSize, c.blocks[first].segment
 	}
-	for b := p.growing.first; b != nil; b = b.next {
-		if b.used || !b.unmapped && (b.next == nil || !b.next.unmapped) {
+	page := c.lists[p].pageSize
+	for at := c.segments[c.lists[p].growing].first; at != none; at = c.blocks[at].next {
+		b := &c.blocks[at]
+		if b.used || !b.unmapped && (b.next == none || !c.blocks[b.next].unmapped) {
 			continue
 		}
 		var have, need engine.Bytes
-		for x := b; x != nil && !x.used && have < n; x = x.next {
+		for i := at; i != none && !c.blocks[i].used && have < n; i = c.blocks[i].next {
+			x := &c.blocks[i]
 			if x.unmapped {
-				need += min(roundUp(n-have, p.pageSize), x.size)
+				need += min(roundUp(n-have, page), x.size)
 			}
 			have += x.size
 		}
@@ -138,57 +145,59 @@ func (c *Cache) mapPages(p *pool, n engine.Bytes) *block {
 			continue
 		}
 		if need > c.limit-c.reserved {
-			return nil
+			return none
 		}
-		return c.mapAt(p, b, n)
+		return c.mapAt(at, n, page)
 	}
-	return nil
+	return none
 }
 
 // mapAt maps pages of a stretch that begins with b, so that it has n bytes.
-func (c *Cache) mapAt(p *pool, b *block, n engine.Bytes) *block {
-	for {
-		if b.unmapped {
-			if size := min(roundUp(n, p.pageSize), b.size); size < b.size {
-				c.cut(b, size)
-			}
-			c.reserved += b.size
-			b.unmapped, b.freed = false, c.clock
-			b = c.join(b)
-			p.put(b)
-		}
-		if b.size >= n {
-			return b
-		}
-		rest := b.next
-		if size := min(roundUp(n-b.size, p.pageSize), rest.size); size < rest.size {
-			c.cut(rest, size)
-		}
-		c.reserved += rest.size
-		rest.unmapped, rest.freed = false, c.clock
-		b = c.join(rest)
-		p.put(b)
+func (c *Cache) mapAt(b int32, n, page engine.Bytes) int32 {
+	if c.blocks[b].unmapped {
+		b = c.mapBlock(b, n, page)
 	}
+	for c.blocks[b].size < n {
+		b = c.mapBlock(c.blocks[b].next, n-c.blocks[b].size, page)
+	}
+	return b
+}
+
+// mapBlock maps pages for n bytes, or all there are, at the begin of an unmapped block,
+// and returns the free block that they are part of then.
+func (c *Cache) mapBlock(b int32, n, page engine.Bytes) int32 {
+	if size := min(roundUp(n, page), c.blocks[b].size); size < c.blocks[b].size {
+		c.cut(b, size)
+	}
+	x := &c.blocks[b]
+	c.reserved += x.size
+	x.unmapped, x.freed = false, c.clock
+	b = c.join(b)
+	c.put(b)
+	return b
 }
 
 // unmapFree gives back all pages of an expandable segment that are wholly free.
-func (c *Cache) unmapFree(s *segment) {
-	page := s.pool.pageSize
-	for _, b := range slices.Clone(s.pool.free) {
-		from, to := s.addr+roundUp(b.addr-s.addr, page), s.addr+(b.addr+b.size-s.addr)/page*page
-		if b.segment != s || from >= to {
+func (c *Cache) unmapFree(segment int32) {
+	s := c.segments[segment]
+	page := c.lists[s.pool].pageSize
+	for _, f := range slices.Clone(c.lists[s.pool].free) {
+		b := f.block
+		from, to := s.addr+roundUp(f.addr-s.addr, page), s.addr+(f.addr+f.size-s.addr)/page*page
+		if c.blocks[b].segment != segment || from >= to {
 			continue
 		}
-		s.pool.drop(b)
-		if from > b.addr {
-			b = c.cut(b, from-b.addr)
-			s.pool.put(b.prev)
+		c.drop(b)
+		if from > f.addr {
+			rest := c.cut(b, from-f.addr)
+			c.put(b)
+			b = rest
 		}
-		if to < b.addr+b.size {
-			s.pool.put(c.cut(b, to-from))
+		if to < f.addr+f.size {
+			c.put(c.cut(b, to-from))
 		}
-		c.reserved -= b.size
-		b.unmapped = true
+		c.reserved -= c.blocks[b].size
+		c.blocks[b].unmapped = true
 		c.join(b)
 	}
 }

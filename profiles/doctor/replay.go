@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"memtide/engine"
-	"memtide/engine/alloc"
 	"memtide/engine/caching"
 )
 
@@ -87,23 +86,24 @@ func (r *Recording) Replay(i int, poll *engine.Poll) (Replay, error) {
 // replay asks a cache for all buffers in order; what finds no room is left out.
 func (r *Recording) replay(limit engine.Bytes, rules caching.Rules, poll *engine.Poll) (peak engine.Bytes, fits bool, err error) {
 	c := caching.NewWith(limit, rules)
-	at := make([]engine.Bytes, len(r.Requests.Buffers))
+	const refused = -1
+	got := make([]caching.Block, len(r.Requests.Buffers))
 	fits = true
 	for _, e := range r.Requests.Events {
 		if err := poll.Err(); err != nil {
 			return 0, false, err
 		}
 		if e.Free {
-			if at[e.Buffer] != alloc.NoAddr {
-				_ = c.Free(at[e.Buffer]) // it is in use: it was served
+			if got[e.Buffer] != refused {
+				c.Give(got[e.Buffer])
 			}
 			continue
 		}
-		var ok bool
-		at[e.Buffer] = alloc.NoAddr
+		got[e.Buffer] = refused
 		if b := r.Requests.Buffers[e.Buffer].Bytes; b > 0 { // PyTorch gives others a null pointer
-			if at[e.Buffer], _, ok = c.AllocOn(int(r.history.Streams[e.Buffer]), b); !ok {
-				fits = false
+			var ok bool
+			if got[e.Buffer], ok = c.Take(int(r.history.Streams[e.Buffer]), b); !ok {
+				fits, got[e.Buffer] = false, refused
 			}
 		}
 		peak = max(peak, c.Reserved())

@@ -15,8 +15,16 @@ type file struct {
 	file   safejs.Value
 	reader safejs.Value // a FileReaderSync
 	size   int64
-	unseen int64 // bytes read since the browser could collect what was read
+	part   safejs.Value // a Uint8Array: what was read last, of the browser's memory
+	at     int64        // of part in the file
+	length int64        // of part
+	unseen int64        // bytes read since the browser could collect what was read
 }
+
+// partSize is how much is asked of the browser at once. An answer takes some
+// milliseconds, however short it is: with parts of 1 MiB they were two thirds of the time
+// of a large file.
+const partSize = 8 << 20
 
 // collectEvery is how many bytes are read until the browser gets a moment to
 // collect the buffers that they came in: it frees none while a program runs.
@@ -41,14 +49,14 @@ func newFile(of safejs.Value) (profiles.Content, error) {
 func (f *file) Size() int64 { return f.size }
 
 func (f *file) ReadAt(p []byte, off int64) (int, error) {
-	if f.unseen += int64(len(p)); f.unseen > collectEvery {
-		f.unseen = 0
-		time.Sleep(time.Millisecond)
-	}
-	n, err := f.read(p[:max(min(int64(len(p)), f.size-off), 0)], off)
-	if err != nil {
-		return n, &profiles.FormatError{Found: "The file cannot be read: " + err.Error(),
-			Expected: "The file must not be moved or changed while it is being opened.", Remedy: "Open it again."}
+	want := p[:max(min(int64(len(p)), f.size-off), 0)]
+	n := 0
+	for n < len(want) {
+		k, err := f.read(want[n:], off+int64(n))
+		if n += k; err != nil {
+			return n, &profiles.FormatError{Found: "The file cannot be read: " + err.Error(),
+				Expected: "The file must not be moved or changed while it is being opened.", Remedy: "Open it again."}
+		}
 	}
 	if n < len(p) {
 		return n, io.EOF
@@ -56,21 +64,40 @@ func (f *file) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
+// read copies what the part at a place has, at least one byte.
 func (f *file) read(p []byte, off int64) (int, error) {
-	if len(p) == 0 {
-		return 0, nil
+	if off < f.at || off >= f.at+f.length {
+		if err := f.fetch(off); err != nil {
+			return 0, err
+		}
 	}
-	part, err := f.file.Call("slice", float64(off), float64(off+int64(len(p))))
+	from := off - f.at
+	rest, err := f.part.Call("subarray", float64(from), float64(min(f.length, from+int64(len(p)))))
 	if err != nil {
 		return 0, err
+	}
+	return safejs.CopyBytesToGo(p, rest)
+}
+
+// fetch reads the part that begins at a place.
+func (f *file) fetch(off int64) error {
+	f.part, f.length = safejs.Value{}, 0
+	n := min(partSize, f.size-off)
+	if f.unseen += n; f.unseen > collectEvery {
+		f.unseen = 0
+		time.Sleep(time.Millisecond)
+	}
+	part, err := f.file.Call("slice", float64(off), float64(off+n))
+	if err != nil {
+		return err
 	}
 	buffer, err := f.reader.Call("readAsArrayBuffer", safejs.Unsafe(part))
 	if err != nil {
-		return 0, err
+		return err
 	}
-	array, err := construct("Uint8Array", safejs.Unsafe(buffer))
-	if err != nil {
-		return 0, err
+	if f.part, err = construct("Uint8Array", safejs.Unsafe(buffer)); err != nil {
+		return err
 	}
-	return safejs.CopyBytesToGo(p, array)
+	f.at, f.length = off, n
+	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"memtide/web/draw"
 	"memtide/web/format"
+	"memtide/web/permalink"
 	"memtide/web/state"
 )
 
@@ -169,4 +170,25 @@ func TestDoctorCompares(t *testing.T) {
 	}
 	carryOut(t, s, state.PickSecond{Name: "x.csv", Bytes: []byte("name\n")})
 	contains(t, "no snapshot", pageOf(t, s), "x.csv cannot be compared: ")
+}
+
+// Links and saved files have no snapshot in them, and the dialog says so.
+func TestShareSnapshots(t *testing.T) {
+	s := snapshot(t, "snapshot.pickle")
+	c := &Share{S: s, Page: &permalink.Page{Base: "https://example.org/"}}
+	s.Sharing = &state.Sharing{Exact: true}
+	if got, want := c.Verdict(), "The file is not in it: send it too."; !strings.HasSuffix(got, want) {
+		t.Errorf("one snapshot: the dialog says %q; want %q at its end", got, want)
+	}
+	if got, wrong := c.Reopens(), "opens this view again"; strings.Contains(got, wrong) {
+		t.Errorf("one snapshot: of files the dialog says %q", got)
+	}
+	data, err := os.ReadFile("../../cmd/memtide/testdata/first.pickle")
+	if err != nil {
+		t.Fatal(err)
+	}
+	carryOut(t, s, state.PickSecond{Name: "first.pickle", Bytes: data})
+	if got, want := c.Verdict(), "The snapshots are not in it: send both files too."; !strings.HasSuffix(got, want) {
+		t.Errorf("two snapshots: the dialog says %q; want %q at its end", got, want)
+	}
 }

@@ -99,11 +99,19 @@ func (c *Share) Verdict() string {
 	if c.S.HasOperators() && !link.HoldsOps(c.S.Network.Source.Ops) {
 		text += " The operators are too long for a link: for plans of the model send the file too."
 	}
+	if d := c.S.Doctor(); d != nil && d.Second != nil {
+		text += " The snapshots are not in it: send both files too."
+	} else if c.S.Memory != nil {
+		text += " The file is not in it: send it too."
+	}
 	return text
 }
 
 // Reopens says what the page does with the files that it saves.
 func (c *Share) Reopens() string {
+	if c.S.Memory != nil {
+		return "The buffers are too long for a link, so files do not open them again."
+	}
 	a, b := c.S.SideNetworks()
 	if a != nil && !a.InLink() || b != nil && !b.InLink() {
 		return "This graph is too long for a link, so files do not open it again."

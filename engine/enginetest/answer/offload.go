@@ -8,6 +8,7 @@ import (
 	"memtide/engine/bound"
 	"memtide/engine/enginetest"
 	"memtide/engine/offload"
+	_ "memtide/engine/offload/exact"
 	"memtide/engine/sim"
 )
 

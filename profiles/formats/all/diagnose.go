@@ -2,7 +2,6 @@ package all
 
 import (
 	"bytes"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -21,40 +20,48 @@ func diagnose(head []byte) *profiles.FormatError {
 	return &profiles.FormatError{Found: found, Expected: "Read are: " + strings.Join(titles, "; ") + ".", Remedy: remedy}
 }
 
-// signature is how a kind of file begins.
-type signature struct{ prefix, what string }
+// signature is how a kind of file begins, and what to do with it.
+type signature struct{ prefix, what, remedy string }
+
+const (
+	recordHint  = "Record a profile of a training step: weights tell neither times nor activations."
+	collectHint = "Save the profile as a memtide/1 file, for example with the collector."
+	unpackHint  = "Unpack it, and open the profile that is in it."
+	traceHint   = "Export the trace of torch.profiler instead: export_chrome_trace."
+	memoryHint  = "Record a memory snapshot: torch.cuda.memory._record_memory_history(), and after the step torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")."
+	againHint   = "Save it again as UTF-8 text."
+)
 
 // signatures are files that people have at hand and that are no profiles.
 var signatures = []signature{
-	{"\x89PNG\r\n", "a PNG image"},
-	{"\xff\xd8\xff", "a JPEG image"},
-	{"GIF8", "a GIF image"},
-	{"RIFF", "a WebP image or another RIFF file"},
-	{"BM", "a BMP image"},
-	{"<svg", "an SVG image"},
-	{"%PDF-", "a PDF document"},
-	{"PK\x03\x04", "a zip archive (a PyTorch checkpoint, .npz or a spreadsheet)"},
-	{"version https://git-lfs", "a Git LFS pointer: the file itself is elsewhere"},
-	{"\x89HDF\r\n", "an HDF5 file"},
-	{"SQLite format 3\x00", "an SQLite database (an Nsight Systems export?)"},
-	{"\x7fELF", "a program"},
-	{"\x00asm", "a WebAssembly module"},
-	{"\x1f\x8b", "gzip data inside gzip data"},
-	{"\x28\xb5\x2f\xfd", "zstd data"},
-	{"\xfd7zXZ", "xz data"},
-	{"BZh", "bzip2 data"},
-	{"\xff\xfe", "UTF-16 text"},
-	{"\xfe\xff", "UTF-16 text"},
-	{"<!doctype html", "a web page"},
-	{"<html", "a web page"},
-	{"digraph", "a Graphviz graph"},
-	{"import ", "a Python program"},
-	{"from ", "a Python program"},
+	{"\x89PNG\r\n", "a PNG image", collectHint},
+	{"\xff\xd8\xff", "a JPEG image", collectHint},
+	{"GIF8", "a GIF image", collectHint},
+	{"RIFF", "a WebP image or another RIFF file", collectHint},
+	{"BM", "a BMP image", collectHint},
+	{"<svg", "an SVG image", collectHint},
+	{"%PDF-", "a PDF document", collectHint},
+	{"PK\x03\x04", "a zip archive (a PyTorch checkpoint, .npz or a spreadsheet)", "If a profile is in it, unpack it and open that. Of a spreadsheet, save the table as CSV."},
+	{"7z\xbc\xaf", "a 7-Zip archive", unpackHint},
+	{"version https://git-lfs", "a Git LFS pointer: the file itself is elsewhere", "Fetch the file with git lfs pull, or download it from the page of the repository."},
+	{"\x89HDF\r\n", "an HDF5 file", recordHint},
+	{"GGUF", "a GGUF file: weights", recordHint},
+	{"\x93NUMPY", "a NumPy array", "Write the numbers as JSON or CSV, one row per layer with forward_s, backward_s and output_bytes."},
+	{"SQLite format 3\x00", "an SQLite database (an Nsight Systems export?)", "Record the step with torch.profiler, and export_chrome_trace."},
+	{"\x7fELF", "a program", collectHint},
+	{"\x00asm", "a WebAssembly module", collectHint},
+	{"\x1f\x8b", "gzip data inside gzip data", unpackHint},
+	{"\x28\xb5\x2f\xfd", "zstd data", unpackHint},
+	{"\xfd7zXZ", "xz data", unpackHint},
+	{"BZh", "bzip2 data", unpackHint},
+	{"\xff\xfe", "UTF-16 text", againHint},
+	{"\xfe\xff", "UTF-16 text", againHint},
+	{"<!doctype html", "a web page", "Download the file itself: a page came in its place."},
+	{"<html", "a web page", "Download the file itself: a page came in its place."},
+	{"digraph", "a Graphviz graph", collectHint},
+	{"import ", "a Python program", collectHint},
+	{"from ", "a Python program", collectHint},
 }
-
-const recordHint = "Record a profile of a training step: weights tell neither times nor activations."
-
-const collectHint = "Save the profile as a memtide/1 file, for example with the collector."
 
 // looksLike names what a head belongs to and says what to do with it.
 func looksLike(head []byte) (what, remedy string) {
@@ -66,30 +73,26 @@ func looksLike(head []byte) (what, remedy string) {
 	for _, s := range signatures {
 		isText := s.prefix[0] < 0x7f // then case and leading space do not matter
 		if bytes.HasPrefix(head, []byte(s.prefix)) || isText && strings.HasPrefix(text, strings.ToLower(s.prefix)) {
-			what = "This looks like " + s.what
-			switch {
-			case s.what == "UTF-16 text":
-				return what, "Save it again as UTF-8 text."
-			case strings.HasPrefix(s.what, "a Git LFS"):
-				return what, "Fetch the file with git lfs pull, or download it from the page of the repository."
-			case strings.HasPrefix(s.what, "a zip") && bytes.Contains(head, []byte("data.pkl")):
+			if strings.HasPrefix(s.what, "a zip") && bytes.Contains(head, []byte("data.pkl")) {
 				return "This looks like a checkpoint of weights (torch.save)", recordHint
 			}
-			return what, collectHint
+			return "This looks like " + s.what, s.remedy
 		}
 	}
+	if what, remedy, ok := looksLikePickle(head); ok {
+		return what, remedy
+	}
 	switch {
-	case head[0] == 0x08 && bytes.Contains(head[:min(len(head), 256)], []byte("onnx")):
-		return "This looks like an ONNX model without its graph", "Copy, download or export the model again."
-	case len(head) > 9 && head[8] == '{' && bytes.Contains(head[:min(len(head), 4096)], []byte(`"data_offsets"`)):
-		return "This looks like a safetensors file: weights", recordHint
-	case !utf8.Valid(head[:validEnd(head)]) || bytes.IndexByte(head, 0) >= 0:
-		return "This is binary data of an unknown kind", collectHint
+	case !utf8.Valid(head[:validEnd(head)]) || bytes.IndexFunc(head, isBinary) >= 0:
+		return looksLikeBinary(head)
 	case text[0] == '{' || text[0] == '[':
 		return looksLikeJSON(head)
 	}
 	return looksLikeText(head)
 }
+
+// isBinary says whether a character is in no text, not even in what a terminal shows.
+func isBinary(c rune) bool { return c < ' ' && !strings.ContainsRune("\b\t\n\v\f\r\x1b", c) }
 
 // validEnd is where to cut a head so that no rune is split.
 func validEnd(head []byte) int {
@@ -103,33 +106,4 @@ func validEnd(head []byte) int {
 		}
 	}
 	return end
-}
-
-func looksLikeJSON(head []byte) (what, remedy string) {
-	has := func(key string) bool { return bytes.Contains(head, []byte(`"`+key+`"`)) }
-	switch {
-	case has("schema") && has("nodes"):
-		return "This is an execution trace of PyTorch: its operators have neither times nor sizes of memory", "Export the trace of torch.profiler instead: export_chrome_trace."
-	case bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("[[")):
-		return "This looks like a memory timeline (export_memory_timeline)", "Export the trace of torch.profiler instead: export_chrome_trace, with profile_memory=True."
-	case has("traceEvents") || has("ph") && has("ts"):
-		return "This looks like a Chrome trace (as torch.profiler writes)", collectHint
-	case has("hidden_size") || has("num_hidden_layers") || has("n_embd"):
-		return "This looks like a Hugging Face config.json", "Add its model_type and the number of its layers, or choose the preset of a transformer."
-	case has("stages") || has("forward_s"):
-		return `This looks like a profile without "format": "memtide/1"`, `Add "format": "memtide/1" to the outer object.`
-	case has("cells") && has("nbformat"):
-		return "This looks like a Jupyter notebook", collectHint
-	}
-	return `This is JSON without "format": "memtide/1"`, `If it is a profile, add "format": "memtide/1" to the outer object.`
-}
-
-func looksLikeText(head []byte) (what, remedy string) {
-	first, _, _ := strings.Cut(strings.TrimSpace(string(head)), "\n")
-	first = strings.TrimSpace(first)
-	if len(strings.Split(first, ",")) > 2 {
-		return fmt.Sprintf("This looks like a table whose first line is %q", profiles.Clip(first)),
-			"Give it a header line with at least forward_s, backward_s and output_bytes, or with id, lower, upper and size."
-	}
-	return fmt.Sprintf("This is text that begins with %q", profiles.Clip(first)), collectHint
 }

@@ -110,6 +110,10 @@ func (t *stageTable) readColumns(line string) *stageTable {
 
 func decode(name string, data []byte, poll *engine.Poll) (*profiles.Profile, error) {
 	errs := parse.NewErrors("csv", len(data))
+	if !bytes.Contains(data, []byte("\n")) && bytes.IndexByte(bytes.TrimRight(data, "\r"), '\r') >= 0 {
+		return nil, errs.Fail(&profiles.FormatError{Found: "The lines end in carriage returns alone, as of old Macs",
+			Expected: "Lines end in a line feed, with or without a carriage return before it.", Remedy: "Save the table again with line ends of Unix or Windows."})
+	}
 	t := header(data)
 	if t == nil { // the head that Match saw ends within the header
 		return nil, errs.Fail(&profiles.FormatError{Found: "The header line is longer than 64 KiB",

@@ -27,6 +27,7 @@ var refused = []formattest.Rejection{
 	{Name: "a short row", Input: "# note\n" + csvHead + "\na,1,2\n", Want: "Line 4: there are 3 cells, the header has 4. Every line has as many cells as the header."},
 	{Name: "a header that Match sees the beginning of", Input: "#" + strings.Repeat("-", profiles.HeadSize-300) + "\n" + csvHead[:len(csvHead)-1] + strings.Repeat(",column", 20_000) + "\na,1,2,3\n",
 		Want: "The header line is longer than 64 KiB. At most 1000 columns are read."},
+	{Name: "lines of old Macs", Input: strings.ReplaceAll(csvHead, "\n", "\r") + "a,1,2,3\r", Want: "The lines end in carriage returns alone, as of old Macs. Lines end in a line feed, with or without a carriage return before it."},
 	{Name: "an open quote", Input: csvHead + "a,1,2,3\n\"b,1,2,3\n", Want: "Line 3: a cell cannot be read (extraneous or missing \" in quoted-field). Cells with quotes need a closing quote."},
 	{Name: "only a header", Input: csvHead, Want: "There are no stages. At least one stage besides the loss is needed."},
 	{Name: "only a loss", Input: csvHead + "Loss,1,2,3\n", Want: "There are no stages. At least one stage besides the loss is needed."},

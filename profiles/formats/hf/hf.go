@@ -170,7 +170,7 @@ var families = map[string]hfFamily{
 
 // Limits of a config.
 const (
-	mostLayers = 1000
+	mostLayers = 300 // more than any model has; what is read takes about 60 KiB for each
 	mostSize   = 1 << 26
 	mostTokens = 8192 // when the file does not choose
 )
@@ -234,10 +234,34 @@ func (r *reader) read() (*config, error) {
 	return c, r.top.Errs.Err()
 }
 
+// otherInputs are keys of networks that do not read texts.
+var otherInputs = []struct{ key, what string }{
+	{"num_mel_bins", "a network for speech"}, {"feat_extract_norm", "a network for speech"}, {"conv_kernel", "a network for speech"},
+	{"patch_size", "a network for images"}, {"depths", "a network for images"}, {"num_channels", "a network for images"},
+}
+
+// other is what a network without a vocabulary and a width is for; empty if it has them
+// or if nothing tells.
+func (r *reader) other() string {
+	if r.size([]string{"vocab_size"}) > 0 && r.size(layers) > 0 {
+		return ""
+	}
+	for _, k := range otherInputs {
+		if r.o.Fields[k.key] != nil {
+			return k.what
+		}
+	}
+	return ""
+}
+
 // refuse reports networks whose layers are not those of the formulas.
 func (r *reader) refuse() {
 	add := func(found, expected string) {
 		r.top.Errs.Add(&profiles.FormatError{Path: "model_type", Found: found, Expected: expected, Remedy: "Measure the network with the collector."})
+	}
+	if what := r.other(); what != "" {
+		add("This is the config of "+what, "Transformers of texts are expected: their layers, heads and vocabulary give the sizes.")
+		return
 	}
 	if r.size(experts) > 1 {
 		add("The layers of this network choose among experts", "Layers that do the same work for every token are expected.")

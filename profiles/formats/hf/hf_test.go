@@ -102,9 +102,12 @@ func TestConfigRefusals(t *testing.T) {
 	const rest = `"num_attention_heads":4,"vocab_size":100`
 	for _, c := range []struct{ input, want string }{
 		{`{"model_type":"resnet"}`, "num_hidden_layers is missing or 0."},
+		{`{"model_type":"resnet","hidden_sizes":[256,512],"depths":[3,4]}`, "This is the config of a network for images."},
+		{`{"model_type":"vit","hidden_size":768,"num_hidden_layers":12,"num_attention_heads":12,"image_size":224,"patch_size":16}`, "This is the config of a network for images."},
+		{`{"model_type":"whisper","d_model":512,"encoder_layers":6,"decoder_layers":6,"vocab_size":51865,"num_mel_bins":80}`, "This is the config of a network for speech."},
 		{`{"model_type":"llama","hidden_size":10,"num_hidden_layers":2,` + rest + `}`, "A width of 10 does not divide among 4 heads."},
 		{`{"model_type":"llama","hidden_size":-8,"num_hidden_layers":2,` + rest + `}`, "hidden_size is -8. Sizes of a network cannot be negative."},
-		{`{"model_type":"llama","hidden_size":8,"num_hidden_layers":2000,` + rest + `}`, "There are 2000 layers."},
+		{`{"model_type":"llama","hidden_size":8,"num_hidden_layers":301,` + rest + `}`, "There are 301 layers."},
 		{`{"model_type":"mixtral","num_local_experts":8,"hidden_size":8,"num_hidden_layers":2,` + rest + `}`, "The layers of this network choose among experts."},
 		{`{"model_type":"falcon","hidden_size":8,"num_hidden_layers":2,` + rest + `}`, "The blocks of Falcon share one head of keys and values and one normalisation."},
 		{`{"model_type":"mllama","vision_config":{},"hidden_size":8,"num_hidden_layers":2,` + rest + `}`, "This network has a tower for pictures, its vision_config."},
@@ -114,7 +117,7 @@ func TestConfigRefusals(t *testing.T) {
 		{`{"model_type":"llama","hidden_size":8,"num_hidden_layers":2,"memtide":{"mfu":400},` + rest + `}`, "mfu is 400 %."},
 		{`{"model_type":"llama","hidden_size":8,"num_hidden_layers":2,"memtide":{"precision":"int4"},` + rest + `}`, `memtide.precision: precision is "int4".`},
 		{`{"model_type":"llama","hidden_size":8,"num_hidden_layers":2,"memtide":{"batch":0},` + rest + `}`, `memtide.batch: batch is 0.`},
-		{`{"model_type":"llama","hidden_size":16777216,"num_hidden_layers":900,"memtide":{"seq":67108864},` + rest + `}`, "A layer would keep more than 2^53 bytes."},
+		{`{"model_type":"llama","hidden_size":16777216,"num_hidden_layers":300,"memtide":{"seq":67108864},` + rest + `}`, "A layer would keep more than 2^53 bytes."},
 	} {
 		_, err := profiles.Decode("config.json", profiles.Bytes(c.input), nil)
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {

@@ -15,6 +15,12 @@ func (t *trace) check() *profiles.FormatError {
 	case len(t.ops) == 0 && t.plain > 0:
 		return &profiles.FormatError{Found: "this is a trace of torch.autograd.profiler: its events have no categories, and no kernel names its operator",
 			Expected: "A trace of torch.profiler is expected.", Remedy: remedy}
+	case len(t.ops) == 0 && len(t.kernels) > 0:
+		return &profiles.FormatError{Found: "the trace has kernels of the device, but no operator of PyTorch",
+			Expected: "A trace of torch.profiler with operators is expected.", Remedy: "Record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]."}
+	case len(t.ops) == 0 && t.maker != "":
+		return &profiles.FormatError{Found: "this is a trace of " + t.maker,
+			Expected: "A trace of torch.profiler is expected.", Remedy: "Record a training step of PyTorch with torch.profiler.profile and export_chrome_trace."}
 	case len(t.ops) == 0:
 		return &profiles.FormatError{Found: fmt.Sprintf("none of %s is an operator of PyTorch", profiles.Count(t.events, "event")),
 			Expected: "A trace of torch.profiler is expected.", Remedy: remedy}

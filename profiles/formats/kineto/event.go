@@ -73,10 +73,18 @@ func (t *trace) readComplete(e *event) {
 	case "":
 		if bytes.HasPrefix(e.name, []byte("aten::")) {
 			t.plain++
+		} else if bytes.Contains(e.args, []byte(`"hlo_`)) {
+			t.maker = "JAX or XLA"
 		}
 	case "python_function":
 		if bytes.HasPrefix(e.name, []byte(module)) {
 			t.spans = append(t.spans, ktSpan{e.start, e.start + e.took, t.text(e.name[len(module):]), t.text(e.thread)})
+		}
+	default:
+		for _, begin := range []string{"devtools", "disabled-by-default-devtools", "blink", "v8"} {
+			if bytes.HasPrefix(e.category, []byte(begin)) {
+				t.maker = "Chrome's developer tools"
+			}
 		}
 	}
 }

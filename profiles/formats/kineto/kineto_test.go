@@ -262,6 +262,9 @@ func TestKinetoRefusals(t *testing.T) {
 	for _, c := range []struct{ name, input, want string }{
 		{"no backward", (&toyTrace{modules: true, steps: 1, noBack: true}).String(), "the trace has no backward that names its forward"},
 		{"another tool", `{"traceEvents": [{"ph": "X", "cat": "gpu", "name": "draw", "ts": 1, "dur": 2}]}`, "none of 1 event is an operator of PyTorch"},
+		{"JAX", `{"traceEvents": [{"ph": "X", "name": "fusion.1", "ts": 1, "dur": 2, "pid": 1, "tid": 1, "args": {"hlo_category": "fusion"}}]}`, "this is a trace of JAX or XLA"},
+		{"a browser", `[{"ph": "X", "cat": "disabled-by-default-devtools.timeline", "name": "RunTask", "ts": 1, "dur": 2, "pid": 1, "tid": 1}]`, "this is a trace of Chrome's developer tools"},
+		{"kernels alone", `{"traceEvents": [{"ph": "X", "cat": "kernel", "name": "gemm", "ts": 1, "dur": 2, "pid": 0, "tid": 7, "args": {}}]}`, "the trace has kernels of the device, but no operator of PyTorch"},
 		{"the old profiler", `[{"name": "aten::add", "ph": "X", "ts": 1, "dur": 2, "tid": 1, "pid": "CPU functions", "args": {}}]`, "this is a trace of torch.autograd.profiler"},
 		{"no sizes", (&toyTrace{modules: true, steps: 1}).String(), "Record with torch.profiler.profile(record_shapes=True, profile_memory=True)"},
 		{"compiled", (&toyTrace{memory: true, shapes: true, steps: 1, fused: true}).String(), "the whole forward is one graph of torch.compile"},

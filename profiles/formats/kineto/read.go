@@ -89,9 +89,10 @@ type trace struct {
 	textRoom int
 	devices  map[int64]string // names
 	events   int
-	plain    int   // operators without a category
-	process  int32 // of operators with a sequence number; 0: none
-	mixed    bool  // they are of several processes
+	plain    int    // operators without a category
+	maker    string // of a trace of something else; empty if nothing tells
+	process  int32  // of operators with a sequence number; 0: none
+	mixed    bool   // they are of several processes
 	rank     string
 	read     int // bytes when charge was called
 	kept     int // bytes that are charged

@@ -1,18 +1,23 @@
 package snapshot
 
 import (
+	"bytes"
+	"reflect"
 	"slices"
 	"testing"
+	"testing/iotest"
 
+	"memtide/profiles"
 	"memtide/profiles/formats/formattest"
 )
 
 // snapTree is a snapshot as values of Python.
 func snapTree() pyDict {
-	frames := list(snapFrame("/usr/lib/python3/dist-packages/torch/nn/functional.py", "conv2d", 3), snapFrame("net.py", "forward", 42))
+	conv, net, main := snapFrame("/usr/lib/python3/dist-packages/torch/nn/functional.py", "conv2d", 3), snapFrame("net.py", "forward", 42), snapFrame("train.py", "main", 7)
+	frames, others := list(&conv, &net), list(&conv, &net, &main)
 	return pyDict{"segments", list(segment(0, 0, 20*miB, snapBlock(0, 4*miB, "active_allocated"), snapBlock(4*miB, 16*miB, "inactive"))),
-		"device_traces", list(list(snapEvent("segment_alloc", 0, 20*miB, frames), snapEvent("alloc", 8*miB, 2*miB, frames), snapEvent("alloc", 12*miB, miB, list()),
-			snapEvent("free_requested", 8*miB, 2*miB, list()), snapEvent("free_completed", 8*miB, 2*miB, list()), snapEvent("oom", 4*miB, 64*miB, frames)))}
+		"device_traces", list(list(snapEvent("segment_alloc", 0, 20*miB, frames), snapEvent("alloc", 8*miB, 2*miB, frames), snapEvent("alloc", 12*miB, miB, list()), snapEvent("alloc", 13*miB, miB, others), snapEvent("alloc", 14*miB, miB, list(&net, &main)),
+			snapEvent("free_requested", 8*miB, 2*miB, list()), snapEvent("free_completed", 8*miB, 2*miB, list()), snapEvent("free_completed", 13*miB, miB, list(&conv, &net, &main)), snapEvent("free_completed", 14*miB, miB, list(&conv, &net, &main)), snapEvent("oom", 4*miB, 64*miB, frames)))}
 }
 
 // mutatePython edits a place of the tree.
@@ -119,5 +124,37 @@ func FuzzSnapshot(f *testing.F) {
 			}
 		}
 		formattest.CheckDecoded(t, data)
+		sameByBytes(t, data)
 	})
+}
+
+// sameByBytes checks that a pickle is read alike where it comes byte by byte: then every
+// instruction is executed by itself.
+func sameByBytes(t *testing.T, data []byte) {
+	t.Helper()
+	all, err := decodeSnapshot("x", bytes.NewReader(data), len(data), profiles.AnyDevice, nil)
+	single, singleErr := decodeSnapshot("x", iotest.OneByteReader(bytes.NewReader(data)), len(data), profiles.AnyDevice, nil)
+	if (err == nil) != (singleErr == nil) || !reflect.DeepEqual(all, single) {
+		t.Errorf("%q reads %v and %+v; byte by byte %v and %+v", data, err, all, singleErr, single)
+	}
+}
+
+// TestWhole: dictionaries whose texts and frames were named before are read at once, with
+// the results of their instructions one by one.
+func TestWhole(t *testing.T) {
+	conv, net, main := snapFrame("conv.py", "conv", 3), snapFrame("net.py", "forward", 1<<17), snapFrame("train.py", "main", 300)
+	stacks := [][]any{{&conv, &net, &main}, {&net, &main}, {&conv, &main}, {}, {&main}, {&conv, &net, &main, &main}}
+	var trace []any
+	for i := range 3000 {
+		trace = append(trace, snapEvent([]string{"alloc", "free_completed"}[i%2], i/2%97<<(i%5*7), 512<<(i%23), list(stacks[i/2%len(stacks)]...)))
+	}
+	data := pickle(4, pyDict{"segments", list(), "device_traces", list(list(trace...))})
+	sameByBytes(t, data)
+	u := newUnpickler(bytes.NewReader(data), len(data), maxTrace, nil)
+	if _, err := u.run(); err != nil {
+		t.Fatal(err)
+	}
+	if least := 2000; u.whole < least {
+		t.Errorf("%d of %d dictionaries are read at once; want %d or more", u.whole, len(trace), least)
+	}
 }

@@ -35,6 +35,31 @@ func TestHistory(t *testing.T) {
 	}
 }
 
+// TestNewer: what PyTorch 2.8 and later write beside the rest changes nothing: metadata of
+// the user, annotations, counters of registered pools, settings in groups, traces without
+// events and a mark of the snapshot itself.
+func TestNewer(t *testing.T) {
+	frame := snapFrame("net.py", "forward", 5)
+	event := func(action string, at, size int) pyDict {
+		return append(snapEvent(action, at, size, list(&frame)), "compile_context", "N/A", "user_metadata", "step 1")
+	}
+	seg := append(segment(0, 0, 20*miB, append(snapBlock(0, 2*miB, "active_allocated"), "user_metadata", "")), "is_expandable", true, "registration_counter", -1, "frames", list())
+	data := pickle(4, pyDict{"segments", list(seg),
+		"device_traces", list(list(event("segment_map", 0, 20*miB), event("alloc", 0, 2*miB), event("alloc", 2*miB, miB), event("free_requested", 2*miB, miB),
+			event("free_completed", 2*miB, miB), event("snapshot", -snapBase, 0)), list(), list()),
+		"allocator_settings", pyDict{"PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True", "max_split_size", -1, "garbage_collection_threshold", 0.5, "expandable_segments", true,
+			"roundup_power2_divisions", pyDict{"1", 0, "2", 0}},
+		"external_annotations", list(pyDict{"name", "## step 1 ##", "stage", "START", "time_us", 1_700_000_000_000_000, "device", 0})})
+	p, err := profiles.Decode("x", profiles.Bytes(data), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := len(p.Memory.Requests.Buffers); got != 2 || p.History.Device != 0 || !p.History.Expandable || p.History.Settings != "expandable_segments:True" || len(p.Warnings) > 0 {
+		t.Errorf("%d buffers of device %d, expandable %t, settings %q, warnings %q; want 2 of device 0, true, expandable_segments:True, none",
+			got, p.History.Device, p.History.Expandable, p.History.Settings, p.Warnings)
+	}
+}
+
 // TestRecursion: a frame that stands twice in the list in which it comes first, which
 // names it before it is taken up, is twice in the stack. So is one in the lists of two
 // events, and a list of two events is the stack of both.

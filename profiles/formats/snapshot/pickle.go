@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"encoding/binary"
 	"fmt"
 	"io"
 
@@ -50,13 +49,18 @@ type unpickler struct {
 	built  int            // bytes of everything that is built
 	most   int            // what that may be; 0: what the input allows
 	events int            // the most that are kept of a trace
-	poll   *engine.Poll
+	pairs  [mostPairs]pairKey
+	whole  int // dictionaries that were read at once
+	// renamed: the memo has something else in an old place, which no pickler does. What
+	// is written alike may mean something else from here on.
+	renamed bool
+	poll    *engine.Poll
 }
 
 // forget lets go of the machine: what follows needs the values.
 func (u *unpickler) forget() {
 	u.buf, u.stack, u.memo, u.openDicts, u.openLists = nil, nil, chunks[uint32]{}, chunks[openDict]{}, chunks[openList]{}
-	u.texts.known, u.stacks.known, u.stacks.lists, u.stacks.calls, u.stacks.frames, u.stacks.places = nil, nil, nil, nil, nil, nil
+	u.texts.known, u.stacks.known, u.stacks.lists, u.stacks.recent, u.stacks.calls, u.stacks.frames, u.stacks.places = nil, nil, nil, nil, nil, nil, nil
 }
 
 // mark is how much there was when a list began: values, and of these unfinished ones.
@@ -118,58 +122,6 @@ func (u *unpickler) instruction() (op byte, operand uint64, err error) {
 	}
 	u.lo += 1 + code.operand
 	return op, operand, nil
-}
-
-// quick executes the instructions that snapshots are full of, up to one that is not
-// among them, or that might be wrong: step knows all. It ends after some bytes.
-func (u *unpickler) quick(bytes int) error {
-	const longest = 10 // bytes that one takes here
-	buf, at, stack, memo, known := u.buf[:min(u.hi, u.lo+bytes)], u.lo, u.stack, u.memo.parts, u.memo.n
-scan:
-	for at+longest <= len(buf) && len(stack) < mostStack {
-		b := buf[at : at+longest]
-		var v pval
-		n := 2
-		switch b[0] {
-		case 'h', 'j':
-			i := int(b[1])
-			if b[0] == 'j' {
-				i, n = int(binary.LittleEndian.Uint32(b[1:])), 5
-			}
-			if i >= known {
-				break scan
-			}
-			if v = pval(memo[i/chunkSize][i%chunkSize]); v.open() {
-				break scan
-			}
-		case 'K':
-			v = indexed(pvInt, int(b[1]))
-		case 'M':
-			v, n = indexed(pvInt, int(binary.LittleEndian.Uint16(b[1:]))), 3
-		case 'J':
-			v, n = integer(int64(int32(binary.LittleEndian.Uint32(b[1:])))), 5
-		case 0x8a:
-			digits := int(b[1])
-			if digits == 0 || digits > 8 {
-				break scan
-			}
-			v, n = integer(int64(binary.LittleEndian.Uint64(b[2:])<<(64-8*digits))>>(64-8*digits)), 2+digits
-		case 'N', 0x89:
-			n = 1
-		case '}', ']', 0x94, '(', 'u', 'e':
-			u.stack, u.lo, u.op = stack, at+1, u.base+at
-			if err := u.step(b[0], 0); err != nil {
-				return err
-			}
-			stack, at, memo, known = u.stack, u.lo, u.memo.parts, u.memo.n
-			continue
-		default:
-			break scan
-		}
-		stack, at = append(stack, v), at+n
-	}
-	u.stack, u.lo = stack, at
-	return nil
 }
 
 // step executes one instruction.
@@ -361,8 +313,8 @@ func (u *unpickler) remember(op byte, operand uint64) error {
 			return err
 		}
 		u.memo.add(0)
-	case len(u.stacks.lists) > 0: // what is written alike may mean something else from here on
-		u.stacks.lists = map[uint64]namedList{}
+	default:
+		u.renamed = true
 	}
 	top := u.stack[len(u.stack)-1]
 	var o *open

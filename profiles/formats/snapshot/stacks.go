@@ -14,6 +14,7 @@ type stacks struct {
 	profiles.Stacks
 	known  map[uint64]int32 // the newest stack with a sum over its frames
 	lists  map[uint64]namedList
+	recent []namedList // of these, by a few bytes of their texts
 	calls  map[profiles.Call]int32
 	frames map[profiles.Frame]int32
 	places map[framePlace]int32
@@ -84,16 +85,59 @@ func (u *unpickler) namedFrames(l *openList) bool {
 	if len(l.items) > 0 || l.trace != nil || l.stack != noStack {
 		return false
 	}
-	b, n := u.buf[u.lo:u.hi], 0
+	stack, n := u.namedStack(u.buf[u.lo:u.hi])
+	if n == 0 {
+		return false
+	}
+	l.stack, u.lo = stack, u.lo+n
+	return true
+}
+
+// recentLists is how many lists are found by a few of their bytes, and sampled how many
+// bytes these are taken from.
+const (
+	recentLists = 1 << 12
+	sampled     = 64
+)
+
+// namedStack is the stack of items that are all frames named by the memo, and the bytes
+// up to and with the instruction that appends them; 0 if they are not.
+func (u *unpickler) namedStack(b []byte) (stack int32, n int) {
+	var recent *namedList
+	if u.renamed {
+		return 0, 0
+	}
+	if len(b) >= sampled {
+		if u.stacks.recent == nil {
+			u.stacks.recent = make([]namedList, recentLists)
+			u.built += recentLists * namedListRoom / 4
+		}
+		sum := binary.LittleEndian.Uint64(b) ^ binary.LittleEndian.Uint64(b[20:])*3 ^ binary.LittleEndian.Uint64(b[50:])*5
+		recent = &u.stacks.recent[sum*1099511628211>>52%recentLists]
+		if n := len(recent.text); n > 0 && n < len(b) && b[n] == 'e' && recent.text == string(b[:n]) {
+			return recent.stack, n + 1
+		}
+	}
 	for n < len(b) && (b[n] == 'j' || b[n] == 'h') {
 		if n += 5; b[n-5] == 'h' {
 			n -= 3
 		}
 	}
 	if n >= len(b) || b[n] != 'e' || n == 0 {
-		return false
+		return 0, 0
 	}
-	text := b[:n]
+	list, ok := u.knownList(b[:n])
+	if !ok {
+		return 0, 0
+	}
+	if recent != nil {
+		*recent = list
+	}
+	return list.stack, n + 1
+}
+
+// knownList is the list with a text, if its items are all frames.
+func (u *unpickler) knownList(text []byte) (list namedList, ok bool) {
 	sum, rest := uint64(14695981039346656037), text // FNV-1a, by words
 	for ; len(rest) >= 8; rest = rest[8:] {
 		sum = (sum ^ binary.LittleEndian.Uint64(rest)) * 1099511628211
@@ -102,23 +146,22 @@ func (u *unpickler) namedFrames(l *openList) bool {
 		sum = (sum ^ uint64(c)) * 1099511628211
 	}
 	if known, ok := u.stacks.lists[sum]; ok && known.text == string(text) {
-		l.stack, u.lo = known.stack, u.lo+n+1
-		return true
+		return known, true
 	}
-	if !u.nameFrames(l, text) {
-		return false
+	if list.stack, ok = u.nameFrames(text); !ok {
+		return list, false
 	}
 	if len(u.stacks.lists) < mostLists {
-		u.stacks.lists[sum] = namedList{string(text), l.stack}
-		u.built += namedListRoom + n
+		list.text = string(text)
+		u.stacks.lists[sum] = list
+		u.built += namedListRoom + len(text)
 	}
-	u.lo += n + 1
-	return true
+	return list, true
 }
 
 // nameFrames finds the stack of a list of which all items are named; false if one is
 // no frame.
-func (u *unpickler) nameFrames(l *openList, text []byte) bool {
+func (u *unpickler) nameFrames(text []byte) (stack int32, ok bool) {
 	var frames []pval
 	for len(text) > 0 {
 		i, n := int(text[1]), 2
@@ -126,16 +169,15 @@ func (u *unpickler) nameFrames(l *openList, text []byte) bool {
 			i, n = int(binary.LittleEndian.Uint32(text[1:])), 5
 		}
 		if text = text[n:]; i >= u.memo.n {
-			return false
+			return 0, false
 		}
 		v := pval(*u.memo.at(i))
 		if v.kind() != pvFrame {
-			return false
+			return 0, false
 		}
 		frames = append(frames, v)
 	}
-	l.stack = u.stackFor(frames[:min(len(frames), mostDeep)])
-	return true
+	return u.stackFor(frames[:min(len(frames), mostDeep)]), true
 }
 
 // spread makes the items of a list that has a stack, so that more can follow.

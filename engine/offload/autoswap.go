@@ -26,7 +26,7 @@ first.`,
 	Class: engine.MayOffload,
 	Cites: []engine.Cite{
 		{Text: "Zhang, Yeung, Shu, He and Wang: Efficient Memory Management for GPU-based Deep Learning Systems", ID: "arXiv:1903.06631", Section: "SmartPool and AutoSwap: priority scores and Bayesian optimisation"},
-		paper000("5 (AUTOSWAP)"),
+		Paper000("5 (AUTOSWAP)"),
 	},
 	Params: []engine.Param{
 		{Name: "seed", Title: "Seed", Doc: "Start of the random numbers. The same seed gives the same result; other seeds can give very different ones.", Default: "1", Min: 0, Max: 1_000_000},

@@ -12,7 +12,8 @@ import (
 func init() { engine.Register(dynprog) }
 
 // paper000 is the source of the model of this package.
-func paper000(section string) engine.Cite {
+// Paper000 cites a section of the paper on optimal offloading.
+func Paper000(section string) engine.Cite {
 	return engine.Cite{
 		Text:    "Beaumont, Eyraud-Dubois and Shilova: Optimal GPU-CPU Offloading Strategies for Deep Neural Network Training. Euro-Par 2020",
 		ID:      "10.1007/978-3-030-57675-2_10",
@@ -40,7 +41,7 @@ schedules that offload in the order of the layers and fetch in reverse after the
 last offload; Lemma 3 of the paper, which says that no schedule at all is faster,
 is false.`,
 	Class:  engine.MayOffload,
-	Cites:  []engine.Cite{paper000("4 (Algorithm 1, DYNPROG)")},
+	Cites:  []engine.Cite{Paper000("4 (Algorithm 1, DYNPROG)")},
 	Solver: solveDynprog,
 }
 

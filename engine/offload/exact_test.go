@@ -2,7 +2,7 @@ package offload
 
 import "memtide/engine"
 
-// offloadExact is registered here for the tests of this package alone.
-var offloadExact = Exact()
+// offloadExact stands for the strategy of package exact, which imports this one.
+var offloadExact = &engine.Strategy{Name: "offloadexact", Title: "Best order of transfers", Class: engine.MayOffload, Solver: SolveExact}
 
 func init() { engine.Register(offloadExact) }

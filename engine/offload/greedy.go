@@ -17,7 +17,7 @@ in the opposite order, as late as possible. Were parts of a value allowed to
 move, moving just what is missing this way would be optimal (Theorem 2); rounding
 up to whole values can cost time.`,
 	Class:  engine.MayOffload,
-	Cites:  []engine.Cite{paper000("4 (GREEDY)")},
+	Cites:  []engine.Cite{Paper000("4 (GREEDY)")},
 	Solver: solveGreedy,
 }
 

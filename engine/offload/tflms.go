@@ -25,7 +25,7 @@ the other methods.`,
 	Class: engine.MayOffload,
 	Cites: []engine.Cite{
 		{Text: "Le, Imai, Negishi and Kawachiya: TFLMS: Large Model Support in TensorFlow by Graph Rewriting", ID: "arXiv:1807.02037", Section: "3"},
-		paper000("5 (TFLMS)"),
+		Paper000("5 (TFLMS)"),
 	},
 	Solver: solveTFLMS,
 }

@@ -27,7 +27,7 @@ and so on of those above the threshold.`,
 	Class: engine.MayOffload,
 	Cites: []engine.Cite{
 		{Text: "Rhu, Gimelshein, Clemons, Zulfiqar and Keckler: vDNN: Virtualized Deep Neural Networks for Scalable, Memory-Efficient Neural Network Design", ID: "arXiv:1602.08124", Section: "III"},
-		paper000("5 (VDNN)"),
+		Paper000("5 (VDNN)"),
 	},
 	Solver: solveVDNNThreshold,
 }

@@ -101,7 +101,7 @@ func (c *curve) sync() {
 	if c.dirty && now()-c.toldAt >= tellEvery {
 		c.tell()
 	}
-	if !c.dirty || c.drawing {
+	if !c.dirty || c.drawing || c.s.Opening != nil && c.option != "" { // a file that is read changes no curve yet
 		return
 	}
 	// In a task of its own, when nothing else is to be done: together with the

@@ -147,7 +147,7 @@ func price(p *state.Picture) string {
 	if all := p.Solved.KeepAll.StepTime; all > 0 && p.Solved.Trace.Makespan > all {
 		cost = format.Percent(float64(p.Solved.Trace.Makespan-all) / float64(all))
 	}
-	return strings.Join(parts, ", ") + ": " + cost
+	return strings.Join(parts, ", ") + ": " + strings.ReplaceAll(cost, " %", "\u00a0%") // a narrow step breaks before the number
 }
 
 // The size of the small memory curves, in CSS pixels.

@@ -23,7 +23,7 @@ func TestStorySteps(t *testing.T) {
 	page := &Story{S: s}
 	got := string(page.HTML())
 	for _, want := range []string{"<b>Keep everything</b><span>93.1 GiB at the peak</span>", "<b>Over the line</b><span>14.4 GiB too much</span>",
-		"<b>Recompute</b><span>15 again: +9.9 %</span>", " checked>", "<b>Equal segments</b>", " again: +"} {
+		"<b>Recompute</b><span>15 again: +9.9\u00a0%</span>", " checked>", "<b>Equal segments</b>", " again: +"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the steps are\n%s\nwant %s in it", got, want)
 		}

@@ -10,7 +10,8 @@ import (
 // operators need: the norm widens its input to 32 bits and keeps that and the result
 // before the weights, so no backward reads a layer's own output; the loss widens the
 // logits, and the narrow ones stay in a variable of the program. The same rules, read in
-// its code, are those of package llm, whose steps have the same sizes to the byte.
+// its code, are those of package llm: its steps have the same sizes to the byte, but for
+// temporaries of a block's backward, where it adds gradients of weights made anew.
 
 // hfPreset is trained in bf16 alone, with the moments of AdamW in 8 bits.
 func hfPreset(id, title string, g llama) *Preset {

@@ -8,6 +8,7 @@ import (
 	"memtide/engine"
 	"memtide/engine/sim"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 	"memtide/web/draw"
 )
 
@@ -159,6 +160,21 @@ func TestStoryWithout(t *testing.T) {
 	}
 	if got := names(p.play(TellStory{Step: StoryRecompute})); got != "WriteURL replace" || p.Visible() != p.Shown {
 		t.Errorf("its step has the effects %s; want WriteURL and what was chosen shown", got)
+	}
+}
+
+// The story goes on where the chosen budget is too small for any schedule and that of
+// the smallest stands in.
+func TestStoryOverBudget(t *testing.T) {
+	p := &player{State: New()}
+	c := chosen("net-b8")
+	c.Device, c.Strategy, c.Budget = "gtx-970", "testoffload", choice.Budget{Bytes: 1}
+	p.play(Start{Choice: c})
+	p.play(opened(last[Open](t, p).ID, chain("net")))
+	p.play(SolveFailed{ID: last[Solve](t, p).ID, Failure: &proto.Failure{Kind: proto.Infeasible, Budget: 1, Smallest: engine.GiB}})
+	p.play(answer(last[Solve](t, p), 30))
+	if e := last[Solve](t, p); e.Slot != ForStory || e.Choice.Strategy != recomputing || e.Choice.Budget.Bytes != 1 {
+		t.Errorf("with the smallest budget's schedule shown, asked for %+v; want %s for the story, in the chosen budget", e.Choice, recomputing)
 	}
 }
 

@@ -112,6 +112,7 @@ func (m Solved) apply(s *State) []Effect {
 	case m.ID == side.fallback:
 		side.fallback = 0
 		s.show(side, p)
+		return s.followStory()
 	case job == nil:
 	case m.ID == job.ID:
 		side.Solving = nil

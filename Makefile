@@ -32,15 +32,15 @@ test: tools test-native test-wasm test-browser ## run all tests: native, WebAsse
 
 test-native:
 	$(GO) vet ./...
-	$(GO) test -timeout 30m $$($(GO) list ./... | grep -v /web/browsertest)
+	$(GO) test -timeout 30m -vet=off $$($(GO) list ./... | grep -v /web/browsertest)
 
 test-wasm: tools
 	GOOS=js GOARCH=wasm $(GO) vet ./wasm/... ./web/app ./web/ui
-	GOOS=js GOARCH=wasm $(GO) test -timeout 30m -short -exec "$(NODE_EXEC)" ./engine/... ./wasm/proto ./wasm/serve
+	GOOS=js GOARCH=wasm $(GO) test -timeout 30m -short -vet=off -exec "$(NODE_EXEC)" ./engine/... ./wasm/proto ./wasm/serve
 
 test-browser: chromium firefox webkit build
-	$(GO) test -count=1 -timeout 20m ./web/browsertest
-	$(GO) test -count=1 -timeout 20m -parallel 3 -v ./web/browsertest/engines
+	$(GO) test -vet=off -count=1 -timeout 20m ./web/browsertest
+	$(GO) test -vet=off -count=1 -timeout 20m -parallel 3 -v ./web/browsertest/engines
 
 test-torch: torch ## run the tests of the collector, of plans and of exported schedules with PyTorch (PYTHON=...)
 	$(GO) build -o bin/memtide ./cmd/memtide

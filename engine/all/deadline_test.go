@@ -29,6 +29,9 @@ func longProblems() (list []*engine.Problem) {
 // what it has found until then can be played. Some end before anybody can stop them; that
 // these do not go on for long is seen by TestStopsSoon.
 func TestDeadline(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short is for WebAssembly, after this ran natively")
+	}
 	var quick []string
 	for _, s := range engine.Strategies() {
 		t.Run(s.Name, func(t *testing.T) {

@@ -23,8 +23,8 @@ import (
 // every machine.
 
 // extremeCases are solved in every run; in WebAssembly, that is with -short, the first
-// third of them.
-const extremeCases = 450
+// half of them.
+const extremeCases = 300
 
 // longExtremeCases are those with MEMTIDE_LONG=1, held to the contract alone.
 const longExtremeCases = 10_000
@@ -39,7 +39,7 @@ func TestExtreme(t *testing.T) {
 	solved, refused := map[string]int{}, map[string]int{}
 	cases := extremeCases
 	if testing.Short() {
-		cases /= 3
+		cases /= 2
 	}
 	for seed := range uint64(cases) {
 		e := newExtreme(seed)

@@ -120,6 +120,9 @@ func TestSweepNeedsAChain(t *testing.T) {
 // time of some: those have the error, and the others what Solve says, as if nothing
 // had been stopped before them.
 func TestSweepShares(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short is for WebAssembly, after this ran natively")
+	}
 	c := enginetest.RandomChain(enginetest.Rand(contractSeed), enginetest.Shape{MinStages: 40, MaxStages: 40})
 	p := engine.NewChainProblem(c, enginetest.Device(engine.HalfDuplex), engine.Whole, 0)
 	var budgets []engine.Bytes

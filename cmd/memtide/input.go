@@ -211,7 +211,9 @@ func (in *input) open() error {
 		in.profile, in.link.Preset = in.link.Profile, ""
 		return in.chooseKind()
 	}
-	in.takeOperators()
+	if as, ok := (choice.Source{Preset: in.link.Preset}).OfKind(in.link.Kind == "graph"); ok && in.link.Kind != "" {
+		in.link.Preset, in.link.Kind = as.Preset, ""
+	}
 	known, batch, err := preset.Parse(in.link.Preset)
 	if err != nil {
 		return bad("%v", err)
@@ -225,19 +227,6 @@ func (in *input) open() error {
 	in.link.Preset = preset.Ref(known.ID, batch)
 	in.network = proto.Network{Preset: in.link.Preset, Graph: in.graph && in.link.Kind != ""} // there is a chain, too
 	return nil
-}
-
-// takeOperators turns a preset into its variant that is its operators or its layers, as the
-// kind says: none is both. What is no preset, or has no operators, stays as it is.
-func (in *input) takeOperators() {
-	base, o := choice.Source{Preset: in.link.Preset}.Variant()
-	if base == nil || !base.Operators() || in.link.Kind != "graph" && in.link.Kind != "chain" {
-		return
-	}
-	o.Graph = in.link.Kind == "graph"
-	if v, err := base.With(o); err == nil {
-		in.link.Preset, in.link.Kind = preset.Ref(v.ID, o.Batch), ""
-	}
 }
 
 // resolve makes the choice of what was said: by the rules of the page, but what the

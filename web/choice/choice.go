@@ -85,6 +85,21 @@ func (s Source) Variant() (*preset.Preset, preset.Options) {
 	return p.Base(), o
 }
 
+// OfKind is the source as its operations, or as its layers: of a preset that has operators
+// the variant that is; no preset is both. ok is false for any other source.
+func (s Source) OfKind(graph bool) (as Source, ok bool) {
+	base, o := s.Variant()
+	if base == nil || !base.Operators() {
+		return s, false
+	}
+	o.Graph = graph
+	p, err := base.With(o)
+	if err != nil {
+		return s, false
+	}
+	return Source{Preset: preset.Ref(p.ID, o.Batch)}, true
+}
+
 // Choice is everything a person decides about a schedule. It is what a link
 // carries, and what Back restores.
 type Choice struct {

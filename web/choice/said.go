@@ -129,6 +129,9 @@ func (s *Said) takeSource(c *Choice) (p *Problem) {
 	}
 	if s.Kind != "" {
 		c.Graph = s.Kind == "graph"
+		if as, ok := c.Source.OfKind(c.Graph); ok {
+			c.Source, c.Graph = as, false
+		}
 	}
 	return p
 }

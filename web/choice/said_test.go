@@ -14,7 +14,9 @@ import (
 func randomChoice(r *rand.Rand) Choice {
 	c := Default()
 	c.Source.Preset = []string{"resnet101-b32", "vgg16-b64", "lemma3-b1"}[r.IntN(3)]
-	c.Graph = r.IntN(4) == 0
+	if _, ok := c.Source.OfKind(false); !ok { // otherwise its operators are another preset
+		c.Graph = r.IntN(4) == 0
+	}
 	if c.Budget = (Budget{Share: 1 + Share(r.Int64N(int64(most)))}); r.IntN(2) == 0 {
 		c.Budget = Budget{Bytes: 1 + engine.Bytes(r.Int64N(1<<35))}
 	}
@@ -132,4 +134,31 @@ func TestTake(t *testing.T) {
 func texts(s *Said) (out []string) {
 	Fields(s).Write(func(key, value string) { out = append(out, key+"="+value) })
 	return out
+}
+
+// TestKindOfPreset: a preset is taken as its operators, or as its layers, by naming the variant
+// that is; side B of another kind than A is such a variant too.
+func TestKindOfPreset(t *testing.T) {
+	for _, tc := range []struct{ preset, kind, want string }{
+		{"resnet18-b8", "graph", "resnet18-graph-b8"},
+		{"gpt2-medium-bf16-on-h100-sxm-80gb-b4", "graph", "gpt2-medium-bf16-graph-on-h100-sxm-80gb-b4"},
+		{"resnet18-graph-b8", "graph", "resnet18-graph-b8"},
+		{"resnet18-graph-b8", "chain", "resnet18-b8"},
+		{"resnet18-b8", "", "resnet18-b8"},
+	} {
+		said := Said{Preset: tc.preset, Kind: tc.kind}
+		a, problems := said.Resolve(said.Base())
+		if len(problems) > 0 || a.Source.Preset != tc.want || a.Graph {
+			t.Errorf("%s as %q: got %s, graph %v, %v; want %s", tc.preset, tc.kind, a.Source.Preset, a.Graph, problems, tc.want)
+		}
+		other := Said{Kind: "graph"}
+		b, _ := other.Resolve(a)
+		if _, o := b.Source.Variant(); !o.Graph || b.Graph {
+			t.Errorf("B as a graph beside %s: got %s, graph %v", a.Source.Preset, b.Source.Preset, b.Graph)
+		}
+	}
+	said := Said{Preset: "lemma3-b1", Kind: "graph"}
+	if c, _ := said.Resolve(said.Base()); c.Source.Preset != "lemma3-b1" || !c.Graph {
+		t.Errorf("what has no operators stays: got %+v", c.Source)
+	}
 }

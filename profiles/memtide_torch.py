@@ -230,6 +230,11 @@ class Frame:
             self.rt.after(c.module, c.buffers)
             self.rt.settle(c.module, c.attributes)
 
+    def hook(self):
+        """pack, for a graph that may outlive the frame: PyTorch 2 holds on to it."""
+        frame = weakref.ref(self)
+        return lambda t: frame().pack(t)
+
     def pack(self, t):
         """The hook of the first run."""
         if plain(t):
@@ -279,8 +284,8 @@ class Frame:
                 del out, args, kwargs
                 later = set()  # what a later call does not read goes
                 for d in calls[n + 1:]:
-                    mapped((d.args, d.kwargs), lambda a: later.add(a.call), Arg)
-                outs = [o if i in later else [] for i, o in enumerate(outs)]
+                    mapped((d.args, d.kwargs), lambda a: a.call is not None and later.add((a.call, a.at)), Arg)
+                outs = [[t if (i, j) in later else None for j, t in enumerate(o)] for i, o in enumerate(outs)]
             except Stop:
                 return
             except RuntimeError:  # before PyTorch 2 an exception of a hook arrives as one
@@ -357,7 +362,7 @@ class Offloaded:
         self.n = len(rt.offloaded) - 1
 
     def pack(self, t):
-        if plain(t) or t.layout is not torch.strided or t.numel() == 0:
+        if plain(t) or t.layout is not torch.strided or t.numel() == 0 or _key(t) in self.rt.given:
             return t
         b = self.blocks.get(_key(t))
         if b is None:
@@ -533,7 +538,7 @@ class Runtime:
         frame = self.begin(seg, m, args, kwargs, before)
         self.level = None  # what lies within runs as it is
         try:
-            with torch.autograd.graph.saved_tensors_hooks(frame.pack, unpack), (frame.sac[0] if frame.sac else contextlib.nullcontext()):
+            with torch.autograd.graph.saved_tensors_hooks(frame.hook(), unpack), (frame.sac[0] if frame.sac else contextlib.nullcontext()):
                 out = f(*args, **kwargs)
         finally:
             self.level = level
@@ -545,7 +550,7 @@ class Runtime:
         if not self.told:
             whole(self.model)
         self.level, self.count, self.offloaded = Level(self.fitting(args, kwargs)), {}, []
-        self.given = {_key(t) for t in tensors((args, kwargs)) if t.layout is torch.strided}  # whoever calls holds them
+        self.given = {_key(t) for t in tensors((args, kwargs)) + list(self.model.buffers()) if t.layout is torch.strided}  # others hold them
         names = self.names = Names() if self.strict and not self.told and self.plan.get("model", {}).get("ops_sha") else None
         try:
             with names or contextlib.nullcontext():
@@ -1764,10 +1769,10 @@ class Player:
         d, frames, mine, held = self.d, {}, set(), []
         cur = opened = inside = None
         want = set(fill["alive"]) if fill else None
-        deaths = self.deaths
+        deaths, reads = self.deaths, self.reads(fill["calls"]) if fill else {}
         if fill:
             first, last = d["calls"][fill["calls"][0]]["op"], d["calls"][fill["calls"][-1]]["end"]
-            deaths = [x for x in deaths if first < x[0] <= last]
+            deaths = [x for x in deaths if first < x[0] <= last and x[1] not in reads]
         dead = 0
         for kind, i in d["events"][begin:end]:
             if kind == "enter":
@@ -1784,6 +1789,7 @@ class Player:
                     cur = opened = None
                 if inside == i:
                     inside = None
+                    self.ended(i, run, mine, reads)
             elif fill and inside is None:
                 continue
             elif kind == "op":
@@ -1814,6 +1820,17 @@ class Player:
         for f in frames.values():
             if not f["alive"]:  # nothing of it is kept: nobody will ask
                 self.close(f)
+
+    def reads(self, calls):
+        """Of storages that calls hand on to later ones the last that reads each."""
+        return {n: c for c in calls for n, made in self.d["calls"][c]["args"] if any(k in calls for k, _ in made)}
+
+    def ended(self, call, run, mine, reads):
+        """A call has run again: what it made goes, but for what a later one reads."""
+        for n in [n for n in mine if reads.get(n, -1) <= call]:
+            self.drop((n, run), "python")
+            if n in self.owner:  # and who reads it then reads what the frame has
+                mine.discard(n)
 
     def enter(self, f, call, run, mine):
         for n, made in self.d["calls"][call]["args"]:
@@ -2198,6 +2215,7 @@ def saved_set(module, x):
 def allocated(fn, device):
     """What fn returns, and the most that PyTorch's allocator held above the
     start while it ran, in bytes."""
+    gc.collect()  # what others have left would go meanwhile, and be taken off
     return allocated_both(fn, device)[:2]
 
 

@@ -22,7 +22,8 @@ func linkCommand() *command {
 		summary: "print the permalink: an address that shows all this on the page",
 		doc: `Prints the address under which the page shows the network and the settings. A
 profile from a file is in the address itself, exactly; nothing of it is ever
-sent to a server. How long it is, and where that is too long, is told on the
+sent to a server. Operators of a step are beside their chain, for plans of the
+model there. How long it is, and where that is too long, is told on the
 standard error.`,
 		examples: []string{
 			"memtide link -preset resnet50-b64 -budget 4GiB -strategy rotor",
@@ -42,6 +43,7 @@ standard error.`,
 				if err != nil {
 					return err
 				}
+				in.takeSteps()
 				fragment, err := in.permalink()
 				if err != nil {
 					return err
@@ -51,10 +53,27 @@ standard error.`,
 				if p := in.link.Profile; p != nil && p.Graph != nil && !in.graph {
 					fmt.Fprintln(e.stderr, "note: the link carries the chain; the operations, which the file has too, are left out")
 				}
+				if p := in.link.Profile; p != nil && p.Packed != "" && in.link.Ops == "" {
+					fmt.Fprintln(e.stderr, "note: the operators are left out, they are too long for a link or belong to a chain that it does not carry; for plans of the model send the file too")
+				}
 				fmt.Fprintf(e.stderr, "%d characters: %s\n", len(full), link.Fits(len(full)))
 				return nil
 			}
 		},
+	}
+}
+
+// takeSteps puts the operators of a step beside the chain, where there is room for both.
+func (in *input) takeSteps() {
+	l := &in.link
+	if in.graph {
+		l.Ops = ""
+	}
+	if in.graph || l.Profile == nil || !link.HoldsOps(l.Profile.Packed) {
+		return
+	}
+	if l.Ops = l.Profile.Packed; len(l.Sealed()) > link.Longest {
+		l.Ops = ""
 	}
 }
 
@@ -77,7 +96,7 @@ func (in *input) permalink() (string, error) {
 		return "", fmt.Errorf("the link would have %d characters; more than %d do not survive. Send the file itself", len(fragment), link.Longest)
 	}
 	back, notes := link.Parse(fragment)
-	same := sameProfile(l.Profile, back.Profile)
+	same := sameProfile(l.Profile, back.Profile) && l.Ops == back.Ops
 	l.Profile, back.Profile = nil, nil // they take long to write
 	if len(notes) > 0 || !same || back.String() != l.String() {
 		return "", errors.New("a link cannot carry this profile exactly; send the file itself")

@@ -35,9 +35,9 @@ func sideB(l link.Link) link.Link {
 	l.B = nil
 	switch {
 	case b.Profile != nil:
-		l.Preset, l.Profile, l.Kind = "", b.Profile, ""
+		l.Preset, l.Profile, l.Kind, l.Ops = "", b.Profile, "", ""
 	case b.Preset != "":
-		l.Preset, l.Profile = b.Preset, nil
+		l.Preset, l.Profile, l.Ops = b.Preset, nil, ""
 	}
 	if b.Strategy != "" { // brings its parameters, those of the same strategy too
 		l.Args = nil

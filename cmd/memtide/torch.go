@@ -15,15 +15,15 @@ import (
 
 // torchOptions are the flags of torch.
 type torchOptions struct {
-	class, strategy, budget, file string
-	link                          engine.Rate
-	settings                      bool
+	class, strategy, budget, file, from string
+	link                                engine.Rate
+	settings                            bool
 }
 
 func torchCommand() *command {
 	return &command{
 		name:    "torch",
-		args:    "[flags] FILE...",
+		args:    "[flags] FILE... | -from LINK",
 		summary: "find a plan that PyTorch runs on the unmodified model",
 		doc: `FILE holds the operators of a training step, which memtide_torch.py has collected
 (memtide/1 of kind operators). The plan says which module calls run again; it is run by
@@ -44,6 +44,7 @@ schedule that it finds for the chain of the file is written as a plan instead.`,
 				names = append(names, string(c))
 			}
 			fs.Func("class", "`"+strings.Join(names, "|")+"` what a plan may do (default wrappable)", oneOf(&o.class, names...))
+			fs.StringVar(&o.from, "from", "", "`LINK` take the operators that a permalink holds")
 			fs.StringVar(&o.strategy, "strategy", "", "`NAME` write the schedule of this strategy for the chain as a plan, such as rotor")
 			fs.StringVar(&o.budget, "budget", o.budget, "`SIZE` memory of a step above what is there before it: 10GiB, 60%")
 			fs.Func("link", "`RATE` of copies to the host and back, of class offload (default 12GB/s)", func(text string) (err error) {
@@ -58,7 +59,12 @@ schedule that it finds for the chain of the file is written as a plan instead.`,
 }
 
 func (o torchOptions) run(ctx context.Context, e *env, args []string) error {
-	if len(args) == 0 || len(args) > 1 && o.settings {
+	switch {
+	case o.from != "" && len(args) > 0:
+		return bad("there is more than one step; name either a FILE or -from")
+	case o.from != "":
+		args = []string{""}
+	case len(args) == 0 || len(args) > 1 && o.settings:
 		return bad("name one file of kind operators; memtide_torch.py writes it")
 	}
 	var plan *play.Plan
@@ -86,7 +92,7 @@ func (o torchOptions) run(ctx context.Context, e *env, args []string) error {
 
 // find is the plan for one file; with -settings it is only held against those.
 func (o torchOptions) find(e *env, file string, poll *engine.Poll) (*play.Plan, error) {
-	chain, trace, err := readTrace(e, file, poll)
+	chain, trace, err := o.read(e, file, poll)
 	if err != nil {
 		return nil, err
 	}

@@ -72,13 +72,18 @@ func count(segments []*play.Segment) (n int) {
 	return n
 }
 
-// readTrace reads a file of kind operators, packed or not, and its chain.
-func readTrace(e *env, file string, poll *engine.Poll) (*engine.Chain, *play.Trace, error) {
+// read reads a file of kind operators, packed or not, or what the link holds, and its
+// chain.
+func (o torchOptions) read(e *env, file string, poll *engine.Poll) (*engine.Chain, *play.Trace, error) {
 	var data []byte
 	var err error
-	if file == "-" {
+	switch {
+	case o.from != "":
+		file = "-from"
+		data, err = linked(e, o.from)
+	case file == "-":
 		data, err = io.ReadAll(e.stdin)
-	} else {
+	default:
 		data, err = os.ReadFile(file)
 	}
 	if err != nil {
@@ -96,4 +101,13 @@ func readTrace(e *env, file string, poll *engine.Poll) (*engine.Chain, *play.Tra
 		return nil, nil, bad("%s: %v", file, err)
 	}
 	return p.Chain, trace, nil
+}
+
+// linked are the operators in a link, as the file that they are from.
+func linked(e *env, text string) ([]byte, error) {
+	l, err := parseLink(e, text)
+	if err == nil && l.Ops == "" {
+		err = bad("-from: the link holds no operators of a step; memtide link FILE writes one that does")
+	}
+	return []byte(profiles.PackedMagic + l.Ops), err
 }

@@ -13,7 +13,8 @@ type pass struct {
 	frames []*frame // opened here, in order
 	mine   []int    // storages made here
 	own    map[int]bool
-	held   []instance // saved results that this run holds
+	held   []instance  // saved results that this run holds
+	reads  map[int]int // when run again: of storages that calls hand on the last call that reads each
 	deaths []Free
 
 	inside, cur int // calls; -1: none
@@ -41,11 +42,32 @@ func (f *pass) within() {
 		f.want[q] = true
 	}
 	calls := f.p.t.Calls
+	f.reads = map[int]int{}
+	for _, c := range f.fill.calls {
+		for _, a := range calls[c].Args {
+			if slices.ContainsFunc(a.Made, func(k int) bool { return slices.Contains(f.fill.calls, k) }) {
+				f.reads[a.Storage] = c
+			}
+		}
+	}
 	first, last := calls[f.fill.calls[0]].Op, calls[f.fill.calls[len(f.fill.calls)-1]].End
 	f.deaths = nil
 	for _, d := range f.p.deaths {
-		if first < d.Op && d.Op <= last {
+		if _, read := f.reads[d.Storage]; !read && first < d.Op && d.Op <= last {
 			f.deaths = append(f.deaths, d)
+		}
+	}
+}
+
+// ended is a call that has run again: what it made goes, but for what a later one reads.
+func (f *pass) ended(call int) {
+	for _, n := range f.mine {
+		if last, read := f.reads[n]; read && last > call {
+			continue
+		}
+		f.p.drop(instance{n, f.run}, holder{byPython, 0})
+		if _, other := f.p.owner[n]; other { // and who reads it then reads what the frame has
+			f.own[n] = false
 		}
 	}
 }
@@ -67,6 +89,7 @@ func (f *pass) event(e Event) bool {
 		}
 		if f.inside == e.ID {
 			f.inside = -1
+			f.ended(e.ID)
 		}
 	case f.fill != nil && f.inside < 0:
 	case e.Kind == EventOp:

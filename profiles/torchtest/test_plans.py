@@ -269,6 +269,17 @@ class Peaks(unittest.TestCase):
                 self.assertEqual(played.left, graph.play().left, "%s: bytes that are left after the step" % name)
                 self.within(played.peak, got, 0.01, "%s, %s" % (name, " ".join(mt.name_of(s) for s in p)))
 
+    def test_any_plan(self):
+        """Plans at random: their runs end anywhere, and hand anything on."""
+        for name in ("resnet", "unet", "gpt", "gptcast", "frozen", "bn"):
+            net, *rest = made(name)
+            graph, chance = gathered(name), random.Random(5)
+            for i in range(6):
+                segments = trained.scattered(chance, graph.units(), graph.data["tied"])
+                planned = copy.deepcopy(net)
+                mt.apply(planned, plan(*segments))
+                self.within(graph.play(plan(*segments)).peak, allocator(planned, *rest), 0.005, "%s, %s" % (name, json.dumps(segments)))
+
     def within(self, predicted, measured, share, what):
         off = predicted / measured - 1
         print("%s: predicted %.3f MiB, measured %.3f MiB, %+.2f %%" % (what, predicted / 2**20, measured / 2**20, 100 * off))

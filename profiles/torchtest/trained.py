@@ -139,6 +139,25 @@ SEGMENTS["away"] = [again("h.0", "h.1", input="offload"), again("h.2", "h.3", "h
 SEGMENTS["gptcast"] = SEGMENTS["frozen"] = SEGMENTS["gpt"]
 
 
+def scattered(chance, units, tied, deep=2):
+    """Segments at random: runs of units that run again, some with others within, or that
+    go to the host. tied are the places of units that go with the one before."""
+    out, i = [], 0
+    while i < len(units):
+        end = min(len(units), i + chance.randint(1, 4))
+        while end in tied:
+            end += 1
+        run_, draw = units[i:end], chance.random()
+        if draw < 0.2 and deep == 2:
+            out.append(run("offload", *run_))
+        elif draw < 0.75:
+            more = {"input": "offload"} if draw < 0.3 and deep == 2 and not any(k in tied for k in range(i, end)) else {}
+            inner = scattered(chance, run_, [k - i for k in tied], deep - 1) if deep and len(run_) > 1 else []
+            out.append(again(*run_, **dict(more, **({"inner": inner} if inner else {}))))
+        i = end
+    return out
+
+
 def plan(*segments):
     return {"format": "memtide-plan/1", "segments": list(segments)}
 

@@ -3,6 +3,7 @@ plans for them: python write_traces.py FOLDER."""
 import gzip
 import json
 import os
+import random
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -35,6 +36,7 @@ for name in ("resnet", "unet", "gpt", "gptcast", "frozen", "bn"):
     if name == "gpt":
         plans += [trained.SEGMENTS["sac"], trained.SEGMENTS["away"]]
     plans += [[trained.run("offload", u)] for u in units[::3]] + [[trained.again(*units[i:i + 2], input="offload")] for i in range(0, len(units) - 1, 2) if i + 2 not in graph.data["tied"] and i not in graph.data["tied"]]
+    plans += [trained.scattered(random.Random(seed), units, graph.data["tied"]) for seed in range(8)]
     rows = []
     for p in plans:
         r = graph.play({"segments": p})

@@ -62,7 +62,7 @@ var Fields = func(s *Said) Table {
 		{Key: "alloc.", Args: &s.AllocArgs, For: OnlyA},
 		{Key: "step", Value: (*step)(&s.Step), For: OnlyA},
 		{Key: "step.", Args: &s.StepArgs, For: OnlyA},
-		{Key: "ops", Value: (*text)(&s.Ops), For: OnlyA, Silent: s.Profile == nil},
+		{Key: "ops", Value: (*text)(&s.Ops), Silent: s.Profile == nil},
 	}
 }
 

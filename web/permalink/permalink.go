@@ -27,10 +27,7 @@ func Of(s *state.State, keep link.Link) link.Link {
 		l.Preset = c.Source.Preset
 	}
 	if l.Preset == "" && network != nil {
-		l.Profile = network.Linked()
-		if link.HoldsOps(network.Source.Ops) && network.Chain != nil {
-			l.Ops = network.Source.Ops
-		}
+		l.Profile, l.Ops = network.Linked(), opsOf(network)
 	}
 	// A file that is no chain has no other name than its kind.
 	if l.Preset == "" && network != nil && network.Chain == nil {
@@ -56,6 +53,14 @@ func Of(s *state.State, keep link.Link) link.Link {
 	}
 	addSide(&l, s)
 	return l
+}
+
+// opsOf are the operators that a link holds beside the chain of a network, if any.
+func opsOf(n *state.Network) string {
+	if n.Chain == nil || !link.HoldsOps(n.Source.Ops) {
+		return ""
+	}
+	return n.Source.Ops
 }
 
 // ChoiceOf is what a link asks for. The notes, for people, say what in it is

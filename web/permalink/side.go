@@ -26,7 +26,7 @@ func addSide(l *link.Link, s *state.State) {
 	said := b.Diff(a, false)
 	if b.Source.Preset == "" && !b.Source.Same(a.Source) {
 		if network != nil && link.InLink(network.Linked()) {
-			said.Profile, said.From = network.Linked(), choice.FromBlob
+			said.Profile, said.From, said.Ops = network.Linked(), choice.FromBlob, opsOf(network)
 		} else {
 			said.From = choice.FromFile
 		}
@@ -35,6 +35,9 @@ func addSide(l *link.Link, s *state.State) {
 		said.Strategy, said.Args = b.Strategy, b.Args
 	}
 	l.B = &said
+	if l.Profile != nil && said.Profile != nil && len(l.String()) > MaxBoth {
+		said.Ops = ""
+	}
 	if l.Profile != nil && said.Profile != nil && len(l.String()) > MaxBoth {
 		said.Profile, said.From = nil, choice.FromFile
 	}

@@ -4,6 +4,7 @@ package ui
 
 import (
 	"context"
+	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
@@ -100,4 +101,35 @@ func TestRunFromOperators(t *testing.T) {
 		t.Errorf("the file is %+v", f)
 	}
 	wellFormed(t, pageOf(t, s))
+}
+
+// A comparison has the operators of both sides in its link; those of B go first where both
+// are too long for one.
+func TestOperatorsOfB(t *testing.T) {
+	s := first(t)
+	do(t, s, state.ToggleCompare{})
+	data, err := os.ReadFile("../../profiles/formats/operators/testdata/mlp.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	do(t, s, state.EditSide{A: false}, state.PickFile{Name: "mlp.json", Bytes: data})
+	want := s.Network.Source.Ops
+	l := permalink.Of(s, link.Link{})
+	_, start, notes := permalink.Read(l.Sealed())
+	if want == "" || len(notes) > 0 || start.Choice.Source.Ops != "" || start.B == nil || start.B.Source.Ops != want {
+		t.Fatalf("the link %s opens %+v with %+v as B (%v); want the operators %q in B alone", l.Sealed(), start.Choice.Source, start.B, notes, want)
+	}
+	s.Network.Source.Ops += strings.Repeat("A", link.Longest)
+	if v := (&Share{S: s}).Verdict(); !strings.Contains(v, "for plans of the model send the file too") {
+		t.Errorf("the dialog does not say that B's operators are too long: %s", v)
+	}
+	r := rand.New(rand.NewPCG(6, 3))
+	for _, side := range []bool{true, false} {
+		do(t, s, state.EditSide{A: side}, state.PickFile{Name: "long.csv", Bytes: longCSV(r, 400)})
+		s.Network.Source.Ops = "1." + strings.Repeat("A", 23_000)
+	}
+	l = permalink.Of(s, link.Link{})
+	if n := len(l.String()); n > permalink.MaxBoth || l.Ops == "" || l.B.Profile == nil || l.B.Ops != "" {
+		t.Errorf("the link has %d characters, %d of A's operators, %d of B's, B's chain: %v; want all but B's operators", n, len(l.Ops), len(l.B.Ops), l.B.Profile != nil)
+	}
 }

@@ -96,7 +96,9 @@ func (c *Share) Verdict() string {
 	if n := c.S.Network; n != nil && !n.InLink() {
 		text += " This graph is too long for a link: send the file too."
 	}
-	if c.S.HasOperators() && !link.HoldsOps(c.S.Network.Source.Ops) {
+	a, b := c.S.SideNetworks()
+	long := func(n *state.Network) bool { return n != nil && n.Source.Ops != "" && !link.HoldsOps(n.Source.Ops) }
+	if c.S.Step == nil && (long(a) || long(b)) {
 		text += " The operators are too long for a link: for plans of the model send the file too."
 	}
 	if d := c.S.Doctor(); d != nil && d.Second != nil {

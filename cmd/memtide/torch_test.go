@@ -1,0 +1,58 @@
+//go:build !js
+
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"memtide/cmd/cli"
+)
+
+// The link of a step holds its operators: plans that are made from it are those of the
+// file, and either side of a comparison takes its own along.
+func TestOperatorsInLinks(t *testing.T) {
+	const file = "testdata/operators.json"
+	made := memtide(t, t.Context(), "link", file)
+	_, fragment, _ := strings.Cut(strings.TrimSpace(made.stdout), "#")
+	if made.code != cli.OK || !strings.Contains(fragment, "&ops=1.") || strings.Contains(made.stderr, "left out") {
+		t.Fatalf("link of %s: exit status %d, %s%s; want a link with operators", file, made.code, made.stdout, made.stderr)
+	}
+	want := memtide(t, t.Context(), "torch", "-class", "nested", "-budget", "95%", file)
+	got := memtide(t, t.Context(), "torch", "-class", "nested", "-budget", "95%", "-from", "#"+fragment)
+	if got != want || got.code != cli.OK {
+		t.Errorf("the plan of the link:\n%+v\nwant that of the file:\n%+v", got, want)
+	}
+	ops := fragment[strings.Index(fragment, "&ops=") : strings.Index(fragment, "&ops=")+60]
+	blob := fragment[strings.Index(fragment, "&d=")+3:]
+	unsealed := fragment[strings.Index(fragment, "&m="):strings.Index(fragment, "&d=")]
+	for _, c := range []struct {
+		from, side string
+		has        bool
+	}{
+		{"#" + fragment, "", true},
+		{"#" + fragment + "&b.p=vgg16-b32", "a", true},
+		{"#" + fragment + "&b.p=vgg16-b32", "b", false},
+		{"#" + fragment + "&b.s=greedy", "b", true},
+		{"#v=1&p=vgg16-b32&b." + unsealed[strings.Index(unsealed, "ops="):] + "&b.d=" + blob, "b", true},
+		{"#v=1&p=vgg16-b32&b." + unsealed[strings.Index(unsealed, "ops="):] + "&b.d=" + blob, "a", false},
+		{"#" + fragment + "&b.d=" + blob, "b", false},
+	} {
+		args := []string{"link", "-from", strings.Replace(c.from, "sum=", "was=", 1)}
+		if c.side != "" {
+			args = append(args, "-side", c.side)
+		}
+		if o := memtide(t, t.Context(), args...); o.code != cli.OK || strings.Contains(o.stdout, ops) != c.has {
+			t.Errorf("%q: exit status %d, %s%s; want operators: %v", args, o.code, o.stdout, o.stderr, c.has)
+		}
+	}
+	for _, c := range []struct{ args, words string }{
+		{"torch -from #v=1&p=vgg16-b32", "the link holds no operators of a step"},
+		{"torch -from #v=1&p=vgg16-b32 " + file, "there is more than one step"},
+		{"torch -from #" + strings.Replace(strings.Replace(fragment, "sum=", "was=", 1), ops, ops[:30]+"AAAA"+ops[34:], 1), "The packed operators are damaged"},
+	} {
+		if o := memtide(t, t.Context(), strings.Fields(c.args)...); o.code != cli.Usage || !strings.Contains(o.stderr, c.words) {
+			t.Errorf("%.60s: exit status %d, %s; want %q", c.args, o.code, o.stderr, c.words)
+		}
+	}
+}

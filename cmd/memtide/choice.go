@@ -75,11 +75,9 @@ func (c *asked) flag(fs *flag.FlagSet, key, help string) {
 
 func oneOf(to *string, words ...string) func(string) error {
 	return func(s string) error {
-		for _, w := range words {
-			if s == w {
-				*to = s
-				return nil
-			}
+		if slices.Contains(words, s) {
+			*to = s
+			return nil
 		}
 		return fmt.Errorf("expected %s", strings.Join(words, " or "))
 	}

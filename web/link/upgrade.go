@@ -23,7 +23,7 @@ var upgraders = []upgrader{}
 
 // pairsOf splits a fragment.
 func pairsOf(fragment string) (out []pair) {
-	for _, raw := range strings.Split(fragment, "&") {
+	for raw := range strings.SplitSeq(fragment, "&") {
 		if raw == "" {
 			continue
 		}

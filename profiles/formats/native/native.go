@@ -266,7 +266,7 @@ func readChain(o *jsontext.Object, p *profiles.Profile, known []engine.Stage, po
 			return err
 		}
 	} else if v := o.Value("graph"); v != nil {
-		o.Wrong("graph", v, "An object { } is expected.")
+		o.Wrong("graph", v, jsontext.AnObject)
 		return o.Errs.Err()
 	}
 	p.Chain = c

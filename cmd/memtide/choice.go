@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"slices"
@@ -71,6 +72,26 @@ func (c *asked) flag(fs *flag.FlagSet, key, help string) {
 		_, err := fields.Set(key+name, value)
 		return err
 	})
+}
+
+// doing is what a command does with its input.
+type doing func(ctx context.Context, e *env, in *input) error
+
+// about makes the flags of a command about one input: those of the input, and those that
+// own adds. It returns what is done once they are parsed.
+func about(c asked, own func(fs *flag.FlagSet, c *asked) doing) func(*flag.FlagSet) func(context.Context, *env, []string) error {
+	return func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
+		c.define(fs)
+		c.defineOne(fs)
+		do := own(fs, &c)
+		return func(ctx context.Context, e *env, args []string) error {
+			in, err := c.read(ctx, e, args)
+			if err != nil {
+				return err
+			}
+			return do(ctx, e, in)
+		}
+	}
 }
 
 func oneOf(to *string, words ...string) func(string) error {

@@ -102,29 +102,9 @@ func KindOf(head []byte) string { return outer(head, "kind") }
 
 // outer is the text of a key in the outermost object.
 func outer(head []byte, key string) string {
-	dec := json.NewDecoder(bytes.NewReader(head))
-	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return ""
-	}
-	depth, isKey := 1, true
-	for depth > 0 {
-		t, err := dec.Token()
-		if err != nil {
-			return ""
-		}
-		switch d, _ := t.(json.Delim); {
-		case d == '{' || d == '[':
-			depth++
-		case d == '}' || d == ']':
-			depth--
-			isKey = true
-		case depth > 1:
-		case isKey && t == key:
-			value, _ := dec.Token()
-			text, _ := value.(string)
+	for k, text := range jsontext.Outer(head) {
+		if k == key {
 			return text
-		default:
-			isKey = !isKey
 		}
 	}
 	return ""

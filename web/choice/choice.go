@@ -154,14 +154,6 @@ func (c Choice) Moved(to Source) Choice {
 	return c.Suggested()
 }
 
-// By is c with a strategy, with its default arguments if it is another.
-func (c Choice) By(strategy string) Choice {
-	if strategy != c.Strategy {
-		c.Strategy, c.Args = strategy, nil
-	}
-	return c
-}
-
 // Equal says whether two choices ask for the same thing.
 func (c Choice) Equal(d Choice) bool {
 	return c.key() == d.key() && c.Device == d.Device

@@ -10,6 +10,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/alloc"
+	"memtide/profiles"
 	"memtide/profiles/preset"
 )
 
@@ -41,6 +42,8 @@ type Source struct {
 	File    string          // name of the file, for people
 	Profile json.RawMessage // canonical profile of a file
 	Ops     string          // the operators that it is derived from, as profiles.Profile.Packed; empty: there are none
+	// Decoded is what Profile holds, of a link that has just been read: nobody decodes it again.
+	Decoded *profiles.Profile
 
 	key string // of Profile, once it is known: it may be megabytes
 }

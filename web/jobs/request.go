@@ -6,7 +6,6 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles"
-	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/link"
 	"memtide/web/state"
@@ -24,23 +23,13 @@ func Open(ctx context.Context, pool proto.Pool, e state.Open, onProgress func(*p
 	if r.Opened.Memory != nil {
 		return state.Opened{ID: e.ID, Reply: r.Opened}
 	}
-	p, err := profileOf(e.Request.Preset, r.Opened.Profile)
-	if err != nil {
-		return state.OpenFailed{ID: e.ID, Text: err.Error()}
+	p := r.Opened.Decoded
+	if p == nil { // a worker has read it
+		if p, err = profiles.Decode("", profiles.Bytes(r.Opened.Profile), (*engine.Poll)(nil)); err != nil {
+			return state.OpenFailed{ID: e.ID, Text: err.Error()}
+		}
 	}
 	return state.Opened{ID: e.ID, Reply: r.Opened, Profile: p}
-}
-
-// profileOf is the profile of a preset, or of what a worker has read.
-func profileOf(ref string, native []byte) (*profiles.Profile, error) {
-	if ref != "" {
-		p, batch, err := preset.Parse(ref)
-		if err != nil {
-			return nil, err
-		}
-		return p.Profile(batch)
-	}
-	return profiles.Decode("", profiles.Bytes(native), (*engine.Poll)(nil))
 }
 
 // Solve asks a pool for a schedule.

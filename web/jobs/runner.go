@@ -148,7 +148,7 @@ func (j *Runner) open(e state.Open) {
 	var held []func()
 	j.request(e.ID, atOnce, func(ctx context.Context) state.Message {
 		var p proto.Pool = &j.Local
-		if e.Request.Preset == "" {
+		if e.Request.Preset == "" && e.Request.Decoded == nil {
 			held = append(held, hold(j.Pool))
 			var err error
 			if p, err = j.Second.forFile(ctx, j.Pool, e.Request.Bytes); err != nil {

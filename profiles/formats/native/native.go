@@ -20,11 +20,12 @@ import (
 // Version is the value of "format" in native files.
 const Version = "memtide/1"
 
-func init() {
-	profiles.Register(&profiles.Format{
-		Name:  "memtide",
-		Title: "memtide/1 JSON",
-		Doc: `The native format: one JSON object with "format": "memtide/1".
+func init() { profiles.Register(format) }
+
+var format = &profiles.Format{
+	Name:  "memtide",
+	Title: "memtide/1 JSON",
+	Doc: `The native format: one JSON object with "format": "memtide/1".
 
 Times are seconds and sizes are bytes, always. A file of kind chain:
 
@@ -77,11 +78,10 @@ recordings, "before" (events that bring back what was there), "pool", "reserved"
 [{"event", "bytes"}], "segments" [{"addr", "size", "from", "to"}] and "failed"
 {"event", "bytes", "largest", "free", "unreserved"}; events are the requests and
 releases in order.`,
-		Extensions: []string{".json", ".json.gz"},
-		Match:      Claims,
-		Decode:     decode,
-		Encode:     Encode,
-	})
+	Extensions: []string{".json", ".json.gz"},
+	Match:      Claims,
+	Decode:     decode,
+	Encode:     Encode,
 }
 
 // Claims reports whether a head says that it is of this format, and not of the kind
@@ -91,6 +91,17 @@ releases in order.`,
 func Claims(head []byte) bool {
 	return (bytes.Contains(head, []byte("memtide")) || bytes.Contains(head, []byte(`\u`))) && strings.HasPrefix(FormatOf(head), "memtide/") &&
 		!(bytes.Contains(head, []byte("operators")) && FormatOf(head) == Version && KindOf(head) == "operators")
+}
+
+// Complete is a profile as if it had just been read from a file of this format: with what
+// there is to find in it. The error is that it is not taken.
+func Complete(p *profiles.Profile) (*profiles.Profile, error) {
+	read := *p
+	if p.Chain != nil {
+		chain := *p.Chain
+		chain.Name, read.Chain = p.Name, &chain // a file has one name for both
+	}
+	return format.Complete(&read)
 }
 
 // FormatOf is the value of "format" in the outermost object of a head that

@@ -169,6 +169,12 @@ func finished(f *Format, p *Profile, err error) (*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
+	return f.Complete(p)
+}
+
+// Complete completes a profile as if the format had just read it: what it finds in it, or
+// why it is not taken.
+func (f *Format) Complete(p *Profile) (*Profile, error) {
 	if e := Admit(p); e != nil {
 		e.Format = f.Name
 		return nil, e

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"slices"
@@ -73,13 +74,31 @@ func (c *asked) flag(fs *flag.FlagSet, key, help string) {
 	})
 }
 
+// doing is what a command does with its input.
+type doing func(ctx context.Context, e *env, in *input) error
+
+// about makes the flags of a command about one input: those of the input, and those that
+// own adds. It returns what is done once they are parsed.
+func about(c asked, own func(fs *flag.FlagSet, c *asked) doing) func(*flag.FlagSet) func(context.Context, *env, []string) error {
+	return func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
+		c.define(fs)
+		c.defineOne(fs)
+		do := own(fs, &c)
+		return func(ctx context.Context, e *env, args []string) error {
+			in, err := c.read(ctx, e, args)
+			if err != nil {
+				return err
+			}
+			return do(ctx, e, in)
+		}
+	}
+}
+
 func oneOf(to *string, words ...string) func(string) error {
 	return func(s string) error {
-		for _, w := range words {
-			if s == w {
-				*to = s
-				return nil
-			}
+		if slices.Contains(words, s) {
+			*to = s
+			return nil
 		}
 		return fmt.Errorf("expected %s", strings.Join(words, " or "))
 	}

@@ -26,22 +26,12 @@ written.`,
 			"memtide export -format python -budget 900MiB -strategy rotor -o schedule.py net.csv",
 			"memtide export -format json -preset vgg16-b32 -budget 90%",
 		},
-		flags: func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
-			var c asked
-			var o exportOptions
-			c.define(fs)
-			c.defineOne(fs)
-			o.format = "json"
+		flags: about(asked{}, func(fs *flag.FlagSet, _ *asked) doing {
+			o := exportOptions{format: "json"}
 			fs.Func("format", "`json|python` what to write (default json)", oneOf(&o.format, "json", "python"))
 			fs.StringVar(&o.file, "o", "", "`FILE` write to it instead of the standard output")
-			return func(ctx context.Context, e *env, args []string) error {
-				in, err := c.read(ctx, e, args)
-				if err != nil {
-					return err
-				}
-				return exportPlan(ctx, e, in, o)
-			}
-		},
+			return func(ctx context.Context, e *env, in *input) error { return exportPlan(ctx, e, in, o) }
+		}),
 	}
 }
 

@@ -5,6 +5,7 @@ package main
 import (
 	"flag"
 	"fmt"
+	"io"
 	"strings"
 	"text/tabwriter"
 
@@ -145,13 +146,17 @@ func strategiesHelp() string {
 	return cli.Table(func(w *tabwriter.Writer) {
 		fmt.Fprint(w, "Strategies, for -strategy; parameters, for -arg NAME=VALUE.\n")
 		for _, s := range engine.Strategies() {
-			fmt.Fprintf(w, "\n%s\t%s\n", s.Name, s.Title)
-			fmt.Fprintf(w, "\t%s\n", firstParagraph(s.Doc))
-			for _, p := range s.Params {
-				fmt.Fprintf(w, "\t-arg %s=%s  %s: %s\n", p.Name, p.Default, p.Title, legal(&p))
-			}
+			describe(w, s.Name, s.Title, s.Doc, "-arg", s.Params)
 		}
 	})
+}
+
+// describe lists a method with its parameters, which a flag sets.
+func describe(w io.Writer, name, title, doc, flag string, params []engine.Param) {
+	fmt.Fprintf(w, "\n%s\t%s\n\t%s\n", name, title, firstParagraph(doc))
+	for _, p := range params {
+		fmt.Fprintf(w, "\t%s %s=%s  %s: %s\n", flag, p.Name, p.Default, p.Title, legal(&p))
+	}
 }
 
 // legal says which values a parameter can have.
@@ -166,7 +171,7 @@ func formatsHelp() string {
 	return cli.Table(func(w *tabwriter.Writer) {
 		fmt.Fprint(w, "Formats; files are told apart by their content and may be gzipped.\n")
 		for _, f := range profiles.Formats() {
-			fmt.Fprintf(w, "\n%s\t%s\n\t%s\n", f.Name, f.Title, firstParagraph(f.Doc))
+			describe(w, f.Name, f.Title, f.Doc, "", nil)
 		}
 	})
 }

@@ -39,18 +39,11 @@ schedule: its buffers are placed in -budget, or in the pool that it names, by
 			"memtide place -budget 600MiB -alloc optimal net.csv",
 			"memtide place -limit 30s buffers.8192.csv",
 		},
-		flags: func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
-			c := asked{addresses: true}
-			c.define(fs)
-			c.defineOne(fs)
+		flags: about(asked{addresses: true}, func(fs *flag.FlagSet, c *asked) doing {
 			limit := fs.Duration("limit", 0, "`TIME` most that the solve and the placement may take each, such as 30s; 0 is as long as they need")
 			c.flag(fs, "alloc", choice.FieldWords["alloc"].Help)
 			c.flag(fs, "alloc.", choice.FieldWords["alloc."].Help)
-			return func(ctx context.Context, e *env, args []string) error {
-				in, err := c.read(ctx, e, args)
-				if err != nil {
-					return err
-				}
+			return func(ctx context.Context, e *env, in *input) error {
 				if in.profile.Memory != nil {
 					return placeFile(ctx, e, in, *limit)
 				}
@@ -59,7 +52,7 @@ schedule: its buffers are placed in -budget, or in the pool that it names, by
 				}
 				return place(ctx, e, in, *limit)
 			}
-		},
+		}),
 	}
 }
 
@@ -221,11 +214,7 @@ func allocatorsHelp() string {
 	return cli.Table(func(w *tabwriter.Writer) {
 		fmt.Fprint(w, "Allocators, for -alloc; parameters, for -alloc-arg NAME=VALUE.\n")
 		for _, a := range alloc.Allocators() {
-			fmt.Fprintf(w, "\n%s\t%s\n", a.Name, a.Title)
-			fmt.Fprintf(w, "\t%s\n", firstParagraph(a.Doc))
-			for _, p := range a.Params {
-				fmt.Fprintf(w, "\t-alloc-arg %s=%s  %s: %s\n", p.Name, p.Default, p.Title, legal(&p))
-			}
+			describe(w, a.Name, a.Title, a.Doc, "-alloc-arg", a.Params)
 		}
 	})
 }

@@ -30,20 +30,11 @@ agrees on both. Whether something faster exists, only the strategy says.`,
 			"memtide solve -budget 900MiB -strategy greedy -bw 6GB/s net.csv",
 			"memtide solve -json - < net.csv",
 		},
-		flags: func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
-			var c asked
+		flags: about(asked{}, func(fs *flag.FlagSet, _ *asked) doing {
 			var o solveOptions
-			c.define(fs)
-			c.defineOne(fs)
 			o.define(fs, 0)
-			return func(ctx context.Context, e *env, args []string) error {
-				in, err := c.read(ctx, e, args)
-				if err != nil {
-					return err
-				}
-				return solve(ctx, e, in, o)
-			}
-		},
+			return func(ctx context.Context, e *env, in *input) error { return solve(ctx, e, in, o) }
+		}),
 	}
 }
 

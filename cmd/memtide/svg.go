@@ -31,23 +31,14 @@ file itself is shown; in a document, put the link around the image.`,
 			"memtide svg -budget 900MiB -width 800 net.csv",
 			"memtide svg -base https://example.org/memtide/ -budget 900MiB -strategy greedy net.csv",
 		},
-		flags: func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
-			var c asked
+		flags: about(asked{}, func(fs *flag.FlagSet, _ *asked) doing {
 			var o svgOptions
-			c.define(fs)
-			c.defineOne(fs)
 			fs.Func("theme", "`light|dark` colours, whatever the reader has set", oneOf(&o.theme, "light", "dark"))
 			fs.IntVar(&o.width, "width", 960, "`PIXELS` width of the picture")
 			fs.StringVar(&o.base, "base", "", "`URL` address of the page, to make the picture a link to it")
 			fs.StringVar(&o.file, "o", "", "`FILE` write to it instead of the standard output")
-			return func(ctx context.Context, e *env, args []string) error {
-				in, err := c.read(ctx, e, args)
-				if err != nil {
-					return err
-				}
-				return svg(ctx, e, in, o)
-			}
-		},
+			return func(ctx context.Context, e *env, in *input) error { return svg(ctx, e, in, o) }
+		}),
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -117,9 +118,7 @@ func (in *input) methods(names string, given engine.Args) ([]proto.Method, error
 	for _, s := range list {
 		m := proto.Method{Strategy: s.Name, Args: engine.Args{}}
 		if s.Name == in.link.Strategy {
-			for name, value := range in.link.Args {
-				m.Args[name] = value
-			}
+			maps.Copy(m.Args, in.link.Args)
 		}
 		for _, p := range s.Params {
 			if value, ok := given[p.Name]; ok {

@@ -18,15 +18,6 @@ type Moment struct {
 // Free is what is reserved and not used.
 func (m *Moment) Free() engine.Bytes { return max(m.Reserved-m.Used, 0) }
 
-// Fragmentation is the part of the free memory that the largest hole lacks, of
-// 1; 0 where nothing is free.
-func (m *Moment) Fragmentation() float64 {
-	if m.Free() <= 0 {
-		return 0
-	}
-	return 1 - float64(m.Largest)/float64(m.Free())
-}
-
 // Segment is a stretch of addresses that is taken from the device before an
 // event and given back before another one.
 type Segment struct {

@@ -120,28 +120,14 @@ func (r *Requests) reclock() {
 // AggregatePeak is the largest sum of what lives at a moment: no pool can be
 // smaller.
 func (r *Requests) AggregatePeak() (peak engine.Bytes) {
-	peak, _ = r.largest(func(b *Buffer) engine.Bytes { return b.Bytes })
-	return peak
-}
-
-// MostLive is the largest number of buffers that live at a moment.
-func (r *Requests) MostLive() int {
-	n, _ := r.largest(func(*Buffer) engine.Bytes { return 1 })
-	return int(n)
-}
-
-// largest is the largest sum of a measure over what lives, and the event after
-// which it is first reached.
-func (r *Requests) largest(measure func(b *Buffer) engine.Bytes) (most engine.Bytes, at int) {
 	var sum engine.Bytes
-	for i, e := range r.Events {
-		m := measure(&r.Buffers[e.Buffer])
-		if e.Free {
-			m = -m
+	for _, e := range r.Events {
+		if b := r.Buffers[e.Buffer].Bytes; e.Free {
+			sum -= b
+		} else {
+			sum += b
 		}
-		if sum += m; sum > most {
-			most, at = sum, i
-		}
+		peak = max(peak, sum)
 	}
-	return most, at
+	return peak
 }

@@ -109,13 +109,6 @@ func TestMomentsOfSegments(t *testing.T) {
 			t.Errorf("after event %d: got %+v, want %+v", i, got[i], want)
 		}
 	}
-	m := alloc.Moment{Used: 10, Reserved: 30, Largest: 5}
-	if f := m.Fragmentation(); f != 0.75 {
-		t.Errorf("20 free, the largest hole 5: fragmentation %v, want 0.75", f)
-	}
-	if f := (&alloc.Moment{Used: 10, Reserved: 10}).Fragmentation(); f != 0 {
-		t.Errorf("nothing free: fragmentation %v, want 0", f)
-	}
 }
 
 // In layouts by virtual addressing no free chunk is lost to holes.

@@ -126,8 +126,8 @@ func compareVirtual(t *testing.T, v *enginetest.Vector, r *alloc.Requests) {
 		t.Fatalf("%s: va: %v", v.ID, err)
 	}
 	sound(t, "va", r, l)
-	if l.PeakChunks() != want.PeakChunks || l.PeakWaste(r) != want.Waste || r.MostLive() != want.MaxLive {
-		t.Errorf("%s: va: got %d chunks, %d lost, %d live; want %+v", v.ID, l.PeakChunks(), l.PeakWaste(r), r.MostLive(), want)
+	if l.PeakChunks() != want.PeakChunks || l.PeakWaste(r) != want.Waste || mostLive(r) != want.MaxLive {
+		t.Errorf("%s: va: got %d chunks, %d lost, %d live; want %+v", v.ID, l.PeakChunks(), l.PeakWaste(r), mostLive(r), want)
 	}
 	exact := engine.Bytes(want.PeakChunks) * l.Chunk
 	if l, _ := allocators.Virtual(r, exact, l.Chunk, nil); l.Failed != nil {
@@ -155,4 +155,18 @@ func TestUnavoidableHoles(t *testing.T) {
 	if l := place(t, "optimal", r, 13); l.Pool != 13 {
 		t.Errorf("in 13: got %d", l.Pool)
 	}
+}
+
+// mostLive is the largest number of buffers that live at a moment.
+func mostLive(r *alloc.Requests) (most int) {
+	live := 0
+	for _, e := range r.Events {
+		if e.Free {
+			live--
+		} else {
+			live++
+		}
+		most = max(most, live)
+	}
+	return most
 }

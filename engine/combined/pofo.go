@@ -216,7 +216,7 @@ func choose(p *engine.Problem, t *terms, o *optimum, rotor *engine.Solution, ove
 		if err != nil {
 			return nil, err
 		}
-		if best == nil || line.makespan <= best.makespan {
+		if best == nil || line.Makespan <= best.Makespan {
 			best = line
 		}
 	}
@@ -224,7 +224,7 @@ func choose(p *engine.Problem, t *terms, o *optimum, rotor *engine.Solution, ove
 	switch {
 	case best == nil && rotor == nil:
 		return nil, nil
-	case best == nil || rotor != nil && rotor.Makespan <= best.makespan:
+	case best == nil || rotor != nil && rotor.Makespan <= best.Makespan:
 		sol.Schedule, sol.Makespan, sol.Peak = rotor.Schedule, rotor.Makespan, rotor.Peak
 		sol.Notes = []string{"Nothing is offloaded: no schedule that offloads was found to be faster than recomputation alone."}
 	default:
@@ -232,7 +232,7 @@ func choose(p *engine.Problem, t *terms, o *optimum, rotor *engine.Solution, ove
 		if err != nil {
 			return nil, err
 		}
-		sol.Schedule, sol.Makespan, sol.Peak = schedule, best.makespan, best.peak
+		sol.Schedule, sol.Makespan, sol.Peak = schedule, best.Makespan, best.Peak
 		sol.Notes = []string{best.summary()}
 	}
 	sol.OptimalAmong = within
@@ -291,5 +291,5 @@ func (t *timeline) summary() string {
 	if !c.LossGradAllocated { // the page counts layers without it
 		loss = " (counting the loss)"
 	}
-	return fmt.Sprintf("Offloads %d values and recomputes %d of %d stages%s.", len(t.moves), again, c.Len(), loss)
+	return fmt.Sprintf("Offloads %d values and recomputes %d of %d stages%s.", len(t.Transfers), again, c.Len(), loss)
 }

@@ -85,7 +85,7 @@ func fastest(p *engine.Problem, o *optimum) (time.Duration, error) {
 		if err != nil {
 			return best, err
 		}
-		best = min(best, line.makespan)
+		best = min(best, line.Makespan)
 	}
 	return best, nil
 }

@@ -23,7 +23,7 @@ func everyPlan(t *testing.T, p *engine.Problem) time.Duration {
 					afterSaved: x > 0 && segs[x-1].saved, offload: set>>x&1 == 1, backward: s.backward})
 			}
 			if line, err := newTimeline(p, segs, false); err == nil {
-				best = min(best, line.makespan)
+				best = min(best, line.Makespan)
 			}
 		}
 	}

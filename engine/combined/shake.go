@@ -27,7 +27,7 @@ func shaken(p *engine.Problem, t *terms, o *optimum, limit int64, overlap bool, 
 	for round := 0; t.effort.left >= 0 && limit > o.bound; round++ {
 		line := lines[round%len(lines)]
 		err := line.shake(r, overlap, t.effort, poll)
-		if limit = min(limit, int64(line.makespan)*t.q); err != nil {
+		if limit = min(limit, int64(line.Makespan)*t.q); err != nil {
 			return limit, err
 		}
 	}
@@ -37,7 +37,7 @@ func shaken(p *engine.Problem, t *terms, o *optimum, limit int64, overlap bool, 
 // shake changes a few inputs at random, improves what comes out, and keeps it
 // unless it is slower.
 func (t *timeline) shake(r *rand.Rand, overlap bool, e *effort, poll *engine.Poll) error {
-	was, offloads := t.makespan, make([]bool, len(t.segs))
+	was, offloads := t.Makespan, make([]bool, len(t.segs))
 	for x := range t.segs {
 		offloads[x] = t.segs[x].offload
 	}
@@ -47,11 +47,11 @@ func (t *timeline) shake(r *rand.Rand, overlap bool, e *effort, poll *engine.Pol
 			t.segs[x].offload = !t.segs[x].offload
 		}
 	}
-	e.spend(int64(perRun * len(t.runs)))
+	e.spend(int64(perRun * len(t.Runs)))
 	slower, err := true, error(nil)
-	if t.play(overlap, tooLong) {
+	if t.Play(overlap, tooLong) {
 		var best time.Duration
-		t.measure()
+		t.Measure()
 		best, err = t.improve(overlap, e, poll)
 		slower = best > was
 	}
@@ -60,7 +60,7 @@ func (t *timeline) shake(r *rand.Rand, overlap bool, e *effort, poll *engine.Pol
 			t.segs[x].offload = offloads[x]
 		}
 	}
-	t.play(overlap, tooLong) // the last change that was tried need not have been kept
-	t.measure()
+	t.Play(overlap, tooLong) // the last change that was tried need not have been kept
+	t.Measure()
 	return err
 }

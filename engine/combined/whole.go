@@ -117,23 +117,23 @@ func fastestLines(p *engine.Problem, plans [][]segment, most int, overlap bool) 
 		}
 		lines = append(lines, line)
 	}
-	slices.SortStableFunc(lines, func(a, b *timeline) int { return order(int64(a.makespan), int64(b.makespan)) })
-	lines = slices.CompactFunc(lines, func(a, b *timeline) bool { return a.makespan == b.makespan && a.peak == b.peak })
+	slices.SortStableFunc(lines, func(a, b *timeline) int { return order(int64(a.Makespan), int64(b.Makespan)) })
+	lines = slices.CompactFunc(lines, func(a, b *timeline) bool { return a.Makespan == b.Makespan && a.Peak == b.Peak })
 	return lines[:min(len(lines), most)], nil
 }
 
 // improve changes which inputs are offloaded, to the better.
 func (t *timeline) improve(overlap bool, e *effort, poll *engine.Poll) (best time.Duration, err error) {
-	best, peak := t.makespan, t.peak
+	best, peak := t.Makespan, t.Peak
 	// better says whether a change makes the step faster, or as fast with less memory.
 	better := func() bool {
-		if !t.play(overlap, best) || t.makespan > best {
+		if !t.Play(overlap, best) || t.Makespan > best {
 			return false
 		}
-		if t.measure(); t.makespan == best && t.peak >= peak {
+		if t.Measure(); t.Makespan == best && t.Peak >= peak {
 			return false
 		}
-		best, peak = t.makespan, t.peak
+		best, peak = t.Makespan, t.Peak
 		return true
 	}
 	flip := func(x int) { t.segs[x].offload = !t.segs[x].offload }
@@ -149,7 +149,7 @@ func (t *timeline) improve(overlap bool, e *effort, poll *engine.Poll) (best tim
 				if y > x && t.segs[x].offload == t.segs[y].offload {
 					continue // only an exchange
 				}
-				if !e.spend(int64(perRun * len(t.runs))) {
+				if !e.spend(int64(perRun * len(t.Runs))) {
 					return best, nil
 				}
 				flip(x)

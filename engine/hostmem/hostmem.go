@@ -15,25 +15,23 @@ import (
 )
 
 // ZeroValue is zero-value compression (section IV-C of paper 003): for every 32
-// elements a word that says which are not zero, and then those that are not.
-// Each thread compresses a part of a value of its own and, because it does not
-// know how long the outcome will be, takes room in chunks.
+// elements of 4 bytes a word that says which are not zero, and then those that are
+// not. The chunks in which the paper's threads take room are not in it.
 type ZeroValue struct {
-	Density int         // elements that are not zero, in per cent: 0..100
-	Element int         // bytes of an element, which a word of the mask has too; 0: 4
-	Threads int         // that share a value; 0: 1
-	Frac    int         // a chunk is 1/(Frac*Threads) of the value; 0: exact sizes
-	Rate    engine.Rate // bytes that one core compresses in a second; 0: DefaultRate
+	Density int // elements that are not zero, in per cent: 0..100
 }
 
-// DefaultRate is what one core compresses in a second, in bytes before
+// coreRate is what one core compresses in a second, in bytes before
 // compression: a round estimate, to which BenchmarkCompress comes close where a
 // third of the elements is not zero. Paper 003 shows its times in a figure only
 // (figure 10, for several threads).
-const DefaultRate engine.Rate = 2_000_000_000
+const coreRate engine.Rate = 2_000_000_000
 
-// maskBits is how many elements a word of the mask stands for.
-const maskBits = 32
+// maskBits is how many elements a word of the mask stands for, element the bytes of one.
+const (
+	maskBits = 32
+	element  = 4
+)
 
 // Size is what a value of b bytes takes in compressed form. A value that would
 // not become smaller is kept as it is.
@@ -41,28 +39,9 @@ func (z ZeroValue) Size(b engine.Bytes) engine.Bytes {
 	if b <= 0 {
 		return 0
 	}
-	element, threads := engine.Bytes(max(z.Element, 0)), engine.Bytes(max(z.Threads, 1))
-	if element == 0 {
-		element = 4
-	}
 	n := ceil(b, element)
-	var sum engine.Bytes
-	for t := range threads {
-		part := n*(t+1)/threads - n*t/threads
-		sum += z.roomFor(part, element, b, threads)
-	}
-	return min(sum, b)
-}
-
-// roomFor is what one thread takes for n elements of a value of b bytes.
-func (z ZeroValue) roomFor(n, element, b, threads engine.Bytes) engine.Bytes {
 	words := ceil(n, maskBits) + share(n, engine.Bytes(min(max(z.Density, 0), 100)), 100)
-	size := words * element
-	if z.Frac <= 0 {
-		return size
-	}
-	chunk := max(ceil(b, engine.Bytes(z.Frac)*threads), 1)
-	return ceil(size, chunk) * chunk
+	return min(words*element, b)
 }
 
 func ceil(a, b engine.Bytes) engine.Bytes { return (a + b - 1) / b }
@@ -127,10 +106,6 @@ func (z ZeroValue) Of(t *sim.Trace, size func(engine.ValueID) engine.Bytes) Step
 			s.Transfer += sp.End - sp.Start
 		}
 	}
-	rate := z.Rate
-	if rate <= 0 {
-		rate = DefaultRate
-	}
-	s.Core = rate.Time(s.Offloaded)
+	s.Core = coreRate.Time(s.Offloaded)
 	return s
 }

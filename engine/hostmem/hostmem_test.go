@@ -87,14 +87,10 @@ func TestSizeByHand(t *testing.T) {
 		b, want engine.Bytes
 	}{
 		{ZeroValue{Density: 50}, 0, 0},
-		{ZeroValue{Density: 0}, 4096, 4 * 32},                        // 1024 elements: 32 words of mask
-		{ZeroValue{Density: 50}, 4096, 4 * (32 + 512)},               // and every second element
-		{ZeroValue{Density: 100}, 4096, 4096},                        // kept as it is
-		{ZeroValue{Density: 50}, 4095, 4 * (32 + 512)},               // the last element is not whole
-		{ZeroValue{Density: 50, Element: 2}, 4096, 2 * (64 + 1024)},  // words of two bytes
-		{ZeroValue{Density: 50, Frac: 4}, 4096, 3 * 1024},            // 2176 bytes in chunks of 1024
-		{ZeroValue{Density: 50, Frac: 4, Threads: 2}, 4096, 6 * 512}, // 1088 bytes each, in chunks of 512
-		{ZeroValue{Density: 50, Threads: 3}, 4 * 100, 4 * (2 + 17 + 2 + 17 + 2 + 17)},
+		{ZeroValue{Density: 0}, 4096, 4 * 32},          // 1024 elements: 32 words of mask
+		{ZeroValue{Density: 50}, 4096, 4 * (32 + 512)}, // and every second element
+		{ZeroValue{Density: 100}, 4096, 4096},          // kept as it is
+		{ZeroValue{Density: 50}, 4095, 4 * (32 + 512)}, // the last element is not whole
 	} {
 		if got := tc.z.Size(tc.b); got != tc.want {
 			t.Errorf("%+v: %d bytes become %d, want %d", tc.z, tc.b, got, tc.want)
@@ -102,20 +98,14 @@ func TestSizeByHand(t *testing.T) {
 	}
 }
 
-// More threads, larger chunks or more non-zeros never take less room.
+// More non-zeros never take less room, and none more than the original.
 func TestSizeGrows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 2000 {
 		b, density := engine.Bytes(rng.IntN(1<<20)), rng.IntN(100)
 		less, more := ZeroValue{Density: density}, ZeroValue{Density: density + 1}
-		if x, y := less.Size(b), more.Size(b); x > y {
-			t.Errorf("%d bytes at %d %%: %d; at %d %%: %d; want no less", b, density, x, density+1, y)
-		}
-		exact := ZeroValue{Density: density, Threads: 1 + rng.IntN(8)}
-		chunked := exact
-		chunked.Frac = 1 + rng.IntN(16)
-		if x, y := exact.Size(b), chunked.Size(b); x > y || y > b {
-			t.Errorf("%d bytes, %+v: %d; in chunks %d; want no less and at most the original", b, chunked, x, y)
+		if x, y := less.Size(b), more.Size(b); x > y || y > b {
+			t.Errorf("%d bytes at %d %%: %d; at %d %%: %d; want no less, and at most the original", b, density, x, density+1, y)
 		}
 	}
 }
@@ -130,17 +120,17 @@ func TestOf(t *testing.T) {
 			{Kind: sim.SpanOffload, Value: 1, Start: 5, End: 7},
 		},
 	}
-	z := ZeroValue{Density: 50, Rate: 1 << 30}
+	z := ZeroValue{Density: 50}
 	got := z.Of(tr, func(engine.ValueID) engine.Bytes { return 4096 })
-	want := Step{Peak: 8192, Compressed: 2 * 2176, Offloaded: 8192, Transfer: 4, Core: 7630}
+	want := Step{Peak: 8192, Compressed: 2 * 2176, Offloaded: 8192, Transfer: 4, Core: 4096}
 	if got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	if s := got.Saved(); s != 8192-4352 {
 		t.Errorf("%d bytes are saved, want %d", s, 8192-4352)
 	}
-	if c := got.Cores(); c != 1908 {
-		t.Errorf("%d cores keep up with the link, want 1908", c)
+	if c := got.Cores(); c != 1024 {
+		t.Errorf("%d cores keep up with the link, want 1024", c)
 	}
 	held := z.Held(tr.Host)
 	if last := held[len(held)-1]; last != (sim.Point{At: 12}) {
@@ -151,7 +141,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// BenchmarkCompress is what one core compresses: see DefaultRate.
+// BenchmarkCompress is what one core compresses: see coreRate.
 func BenchmarkCompress(b *testing.B) {
 	for _, density := range []int{10, 33, 66, 100} {
 		b.Run(fmt.Sprintf("density=%d", density), func(b *testing.B) {

@@ -11,7 +11,7 @@ func (p *Plan) Schedule() engine.Schedule {
 	sched := make(engine.Schedule, 0, 5*n+3*len(p.Transfers))
 	fetch := len(p.Transfers) - 1
 	queue := func(k int) {
-		for ; fetch >= 0 && p.Transfers[fetch].FetchAt < p.runs[k].end; fetch-- {
+		for ; fetch >= 0 && p.Transfers[fetch].FetchAt < p.Runs[k].End; fetch-- {
 			t := &p.Transfers[fetch]
 			sched = append(sched, engine.Fetch(item(g, t.Item), t.FetchAt))
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"memtide/engine"
+	"memtide/engine/ordered"
 )
 
 func init() { engine.Register(tflms) }
@@ -130,7 +131,10 @@ type ahead struct {
 	ahead int
 }
 
-func newAhead(s *step) *ahead { return &ahead{s: s, p: Plan{step: s, Set: make([]bool, s.n)}} }
+func newAhead(s *step) *ahead {
+	set := make([]bool, s.n)
+	return &ahead{s: s, p: Plan{Step: s.played(set), Set: set, step: s}}
+}
 
 // plan offloads x_0..x_{tensors-1} as soon as they exist, and queues the fetch of
 // x_j when B_{j+ahead} starts, or at the end of the forward pass if there is no
@@ -138,21 +142,20 @@ func newAhead(s *step) *ahead { return &ahead{s: s, p: Plan{step: s, Set: make([
 func (a *ahead) plan(tensors, ahead int) *Plan {
 	s, p := a.s, &a.p
 	a.ahead = ahead
-	p.Transfers, p.runs, p.moved = p.Transfers[:0], p.runs[:0], 0
+	p.Transfers = p.Transfers[:0]
 	var at, link time.Duration
 	for i := range s.n {
 		p.Set[i] = i < tensors
 		start := at
 		at += s.timeF[i]
-		p.runs = append(p.runs, interval{start, at})
+		p.Runs[i].Start, p.Runs[i].End = start, at
 		if !p.Set[i] {
 			continue
 		}
-		t := Transfer{Item: i, Bytes: s.size[i], OffloadAt: max(link, start), before: p.moved}
+		t := ordered.Transfer{Item: i, Bytes: s.size[i], OffloadAt: max(link, start), Before: p.Before(i)}
 		t.OffloadEnd = t.OffloadAt + s.p.Device.ToHost.Time(t.Bytes)
 		t.Gone = max(t.OffloadEnd, at)
 		link = t.OffloadEnd
-		p.moved += t.Bytes
 		p.Transfers = append(p.Transfers, t)
 	}
 	next := tensors - 1 // the fetch to queue
@@ -170,8 +173,9 @@ func (a *ahead) plan(tensors, ahead int) *Plan {
 			at = max(at, p.Transfers[i].FetchEnd)
 		}
 		fetch(i - ahead)
-		p.runs = append(p.runs, interval{at, at + s.timeB[i]})
-		at += s.timeB[i]
+		r := &p.Runs[2*s.n-1-i]
+		r.Start, r.End = at, at+s.timeB[i]
+		at = r.End
 	}
 	p.Makespan, p.Fluid = at, at
 	return p
@@ -190,7 +194,7 @@ func (a *ahead) peak() engine.Bytes {
 // transfers are streamed, because a fetch stands still without room for the next
 // byte.
 func (a *ahead) room() engine.Bytes {
-	if a.s.streamed && a.p.moved > 0 {
+	if a.s.streamed && a.p.Before(len(a.p.Transfers)) > 0 {
 		return a.peak() + 1
 	}
 	return a.beside(func(int) int { return 0 })
@@ -200,13 +204,14 @@ func (a *ahead) room() engine.Bytes {
 // before x_later(i) count as away.
 func (a *ahead) beside(later func(i int) int) engine.Bytes {
 	s, p := a.s, &a.p
-	peak := s.measure(p)
+	p.Measure()
+	peak := p.Peak
 	if s.streamed {
 		return peak // no byte has arrived yet
 	}
 	left, back := 0, len(p.Transfers) // transfers that have left, and that have not begun to come back
 	for i := s.n - 1; i >= 0; i-- {
-		at := p.runs[2*s.n-1-i].start
+		at := p.Runs[2*s.n-1-i].Start
 		if s.timeB[i] > 0 {
 			continue // the end of the operation says it all
 		}
@@ -217,7 +222,7 @@ func (a *ahead) beside(later func(i int) int) engine.Bytes {
 			back--
 		}
 		away := max(back, min(later(i), len(p.Transfers)))
-		peak = max(peak, s.needB[i]-p.before(min(left, away)))
+		peak = max(peak, s.needB[i]-p.Before(min(left, away)))
 	}
 	return peak
 }

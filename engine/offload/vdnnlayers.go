@@ -151,25 +151,25 @@ func (l *layered) measure() {
 // early as possible, and then the barrier. Its peak is more than what is needed
 // if copies are still under way where there is room for them.
 func (l *layered) forward() (at, link time.Duration) {
-	ps, ok := l.run(l.set, false)
+	ps, ok := l.played(l.set).Forward()
 	if !ok {
 		panic(fmt.Sprintf("offload: the forward pass of %v does not fit into %d bytes", l.set, l.p.Budget))
 	}
 	var away engine.Bytes // of the first k values, which have left
 	k := 0
 	for i := range l.n {
-		start := ps.ends[i] - l.timeF[i]
-		for ; k < len(ps.moves) && ps.moves[k].gone <= start; k++ {
-			away += ps.moves[k].size
+		start := ps.Ends[i] - l.timeF[i]
+		for ; k < len(ps.Moves) && ps.Moves[k].Gone <= start; k++ {
+			away += ps.Moves[k].Size
 		}
 		held := l.needF[i] - away
-		if l.streamed && k < len(ps.moves) && ps.moves[k].item < i {
-			held -= ps.rate.Moved(start - ps.moves[k].start)
+		if l.streamed && k < len(ps.Moves) && ps.Moves[k].Item < i {
+			held -= ps.Rate.Moved(start - ps.Moves[k].Start)
 		}
 		l.peak = max(l.peak, held)
 	}
-	link, gone := ps.last()
-	return max(ps.ends[l.n-1], gone), link
+	link, gone := ps.Last()
+	return max(ps.Ends[l.n-1], gone), link
 }
 
 // schedule writes the program down.

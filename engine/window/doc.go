@@ -18,6 +18,5 @@
 // the paper's text, so it is read as at least so far away.
 //
 // How the code is divided: network is a graph as the paper sees it, run walks
-// over it and keeps account of memory, duration says how long the steps take;
-// Curve does so for many sizes of the window.
+// over it and keeps account of memory, duration says how long the steps take.
 package window

@@ -182,6 +182,22 @@ func (o *Object) Flag(key string) bool {
 	return false
 }
 
+// AnObject is what is expected where anything else than an object stands.
+const AnObject = "An object { } is expected."
+
+// Item is the i-th item of a list, an object with these keys; anything else is an error,
+// and has no fields.
+func (o *Object) Item(list string, i int, v any, keys *Keys, expected string) *Object {
+	item := &Object{Path: fmt.Sprintf("%s[%d]", o.At(list), i), Errs: o.Errs, Known: keys}
+	fields, ok := v.(map[string]any)
+	if !ok {
+		o.Errs.Add(&profiles.FormatError{Path: item.Path, Found: item.Path + " is " + Text(v), Expected: expected,
+			Remedy: "Correct the list of " + list + "."})
+	}
+	item.Fields = fields
+	return item
+}
+
 // Object is a field that is an object; an empty one if it is missing.
 func (o *Object) Object(key string) *Object {
 	sub := &Object{Path: o.At(key), Errs: o.Errs, Known: &Keys{}}
@@ -190,7 +206,7 @@ func (o *Object) Object(key string) *Object {
 	case map[string]any:
 		sub.Fields = v
 	default:
-		o.Wrong(key, v, "An object { } is expected.")
+		o.Wrong(key, v, AnObject)
 	}
 	return sub
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 
 	"memtide/engine"
 	"memtide/profiles"
@@ -257,4 +258,44 @@ func (d *partDecoder) decode(raw []byte) (v any) {
 		return nil // the syntax has been checked, so it cannot be
 	}
 	return v
+}
+
+// Outer goes through the outermost object of a head that may end anywhere: its keys, and
+// their values where these are texts.
+func Outer(head []byte) iter.Seq2[string, string] {
+	return func(yield func(key, text string) bool) {
+		dec := json.NewDecoder(bytes.NewReader(head))
+		if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+			return
+		}
+		for {
+			token, err := dec.Token()
+			key, ok := token.(string)
+			if err != nil || !ok { // or the object has ended
+				return
+			}
+			value, err := dec.Token()
+			text, _ := value.(string)
+			if !yield(key, text) {
+				return
+			}
+			for depth := nesting(value); depth > 0 && err == nil; depth += nesting(value) {
+				value, err = dec.Token()
+			}
+			if err != nil {
+				return
+			}
+		}
+	}
+}
+
+// nesting is how much deeper it is behind a token.
+func nesting(t json.Token) int {
+	switch t {
+	case json.Delim('{'), json.Delim('['):
+		return 1
+	case json.Delim('}'), json.Delim(']'):
+		return -1
+	}
+	return 0
 }

@@ -41,7 +41,7 @@ func sequence(id, title, doc, text string, notes ...string) *Preset {
 // requests reads what sequence describes; a mistake in it is one of this program.
 func requests(text string) *alloc.Requests {
 	var list []alloc.Entry
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		e := alloc.Entry{Name: word[1:], Free: word[0] == '-'}
 		if !e.Free {
 			name, size, _ := strings.Cut(e.Name, ":")

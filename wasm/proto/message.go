@@ -48,6 +48,9 @@ type Open struct {
 	File   string `json:"file,omitempty"` // name of the file, a hint for the message texts only
 	Preset string `json:"preset,omitempty"`
 	Bytes  []byte `json:"-"` // content of the file
+	// Decoded is what Bytes hold, of a profile that is known already, in native JSON; nil
+	// in another worker than the caller.
+	Decoded *profiles.Profile `json:"-"`
 	// Keep is a number of the page's own for a file whose recording is examined later:
 	// the worker keeps it at hand. 0: it does not.
 	Keep   int  `json:"keep,omitempty"`
@@ -132,7 +135,8 @@ type Reply struct {
 // Opened is a profile that was read. Everything the page draws without a
 // solver follows from Profile.
 type Opened struct {
-	Profile json.RawMessage `json:"-"` // native JSON, canonical
+	Profile json.RawMessage   `json:"-"` // native JSON, canonical
+	Decoded *profiles.Profile `json:"-"` // the same, where no worker is between
 	// GraphTotals are the sums of the operations of a profile that has both a
 	// chain and operations, for Network.Graph.
 	GraphTotals Totals   `json:"graph_totals,omitzero"`

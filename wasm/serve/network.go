@@ -51,6 +51,13 @@ func (s *Server) network(n *proto.Network) (*network, *proto.Failure) {
 
 // decode reads a preset if it is named, otherwise a file.
 func decode(q *proto.Open, poll *engine.Poll) (*profiles.Profile, *proto.Failure) {
+	if q.Decoded != nil {
+		p, err := native.Complete(q.Decoded)
+		if err != nil {
+			return nil, proto.Fail(proto.BadRequest, "%s", rejected(err))
+		}
+		return p, nil
+	}
 	if q.Preset == "" {
 		content := q.Content
 		if content == nil {
@@ -161,12 +168,17 @@ func (s *Server) open(ctx context.Context, q *proto.Open, emit func(*proto.Reply
 		s.keep(q, p)
 		return openMemory(p, poll)
 	}
-	var file bytes.Buffer
-	if err := native.Encode(&file, p); err != nil {
-		return nil, proto.Fail(proto.BadRequest, "the profile cannot be written: %v", err)
+	file := q.Bytes
+	if q.Decoded == nil {
+		var b bytes.Buffer
+		if err := native.Encode(&b, p); err != nil {
+			return nil, proto.Fail(proto.BadRequest, "the profile cannot be written: %v", err)
+		}
+		file = b.Bytes()
 	}
 	out := &proto.Opened{
-		Profile: file.Bytes(),
+		Profile: file,
+		Decoded: p,
 		Preset:  q.Preset,
 		Format:  p.Format,
 		Lint:    p.Warnings,

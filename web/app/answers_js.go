@@ -24,19 +24,11 @@ type answers struct {
 // answerChart is one of them. The library is waited for only when there is something to
 // draw.
 type answerChart struct {
-	*core
+	echart
 	tip      *tip
 	question *question.Question
-	element  safejs.Value
-	inner    safejs.Value
-	chart    safejs.Value
-	asked    bool // the library is being waited for
-	ready    bool
-	failed   bool // it cannot be had
-	drawing  bool // a drawing is scheduled
+	asked    bool // the library is being waited for, or was
 	drawn    answerKey
-	width    float64 // CSS pixels, as the browser told last: asking for them takes long
-	height   float64
 	plot     *chart.Answer
 }
 
@@ -61,24 +53,17 @@ func (r *answers) host(q *question.Question, element safejs.Value) {
 			return
 		}
 	}
-	c := &answerChart{core: r.core, tip: r.tip, question: q, element: element}
+	c := &answerChart{echart: newChart(r.core, element), tip: r.tip, question: q}
 	r.list = append(r.list, c)
-	c.inner = create(element, "div", "chart")
-	listen(element, "click", func(e safejs.Value) {
-		x, y := at(element, e)
-		r.Later(func() {
-			if c.plot == nil {
-				return
-			}
-			if i := c.plot.Nearest(x, y); i >= 0 {
-				r.Do(state.UseAnswer{Name: q.Name, Index: i})
-			}
-		})
+	r.pointed(element, "click", func(x, y float64, _ safejs.Value) {
+		if c.plot == nil {
+			return
+		}
+		if i := c.plot.Nearest(x, y); i >= 0 {
+			r.Do(state.UseAnswer{Name: q.Name, Index: i})
+		}
 	})
-	listen(element, "pointermove", func(e safejs.Value) {
-		x, y := at(element, e)
-		r.Later(func() { c.point(x, y, e) })
-	})
+	r.pointed(element, "pointermove", c.point)
 	listen(element, "pointerleave", func(safejs.Value) { r.Later(r.leave) })
 }
 
@@ -112,7 +97,7 @@ func (c *answerChart) sync() {
 	}
 	if !c.asked {
 		c.asked = true
-		c.load()
+		c.load(c.sync, func(why string) { complain("chart", errors.New(why)) })
 	}
 	if !c.ready || c.drawing || c.drawn == c.key() {
 		return
@@ -137,49 +122,24 @@ func (c *answerChart) key() answerKey {
 	return k
 }
 
-// load waits for the chart library.
-func (c *answerChart) load() {
-	then(global("memtide", "charts"), func(lib safejs.Value) {
-		c.Later(func() {
-			c.chart = call(lib, "init", c.inner, nil, map[string]any{"renderer": "canvas"})
-			c.ready = true
-			onResize(c.element, func() {
-				c.Later(func() {
-					c.width, c.height = number(c.element, "clientWidth"), number(c.element, "clientHeight")
-					c.sync()
-				})
-			})
-			c.sync()
-		})
-	}, func(reason safejs.Value) {
-		complain("chart", errors.New(text(reason, "message")))
-		c.Later(func() { c.failed = true })
-	})
-}
-
 func (c *answerChart) draw() {
+	c.meter.begin()
 	k := c.key()
 	if c.drawn = k; k.width <= 0 || k.answers == nil {
 		c.plot = nil
 		return
 	}
 	if c.plot = (&ui.Question{S: c.s, Q: c.question}).Chart(k.width, k.height); c.plot == nil {
-		call(c.chart, "clear")
+		c.show(nil, k.theme)
 		return
 	}
-	option, err := c.plot.Option(chart.Look{Colours: draw.Palette(k.theme), Font: "system-ui, sans-serif"})
-	if err != nil {
-		complain("chart", err)
-		return
-	}
-	call(c.chart, "resize")
-	call(c.chart, "setOption", call(global("JSON"), "parse", string(option)), map[string]any{"notMerge": true})
+	c.show(c.plot.Option, k.theme)
 }
 
 // drawing says whether a chart is about to be drawn.
 func (r *answers) drawing() bool {
 	for _, c := range r.list {
-		if c.drawing || c.asked && !c.ready && !c.failed {
+		if c.drawing || c.loading {
 			return true
 		}
 	}
@@ -191,7 +151,7 @@ func (r *answers) flush() {
 	for _, c := range r.list {
 		if c.ready && c.plot != nil {
 			c.draw()
-			call(call(c.chart, "getZr"), "flush")
+			c.paint()
 		}
 	}
 }

@@ -4,33 +4,23 @@ import (
 	"github.com/hack-pad/safejs"
 
 	"memtide/web/chart"
-	"memtide/web/draw"
 	"memtide/web/state"
 	"memtide/web/ui"
 )
 
 // curve draws the trade-off curve with ECharts and listens to the pointer over it.
 type curve struct {
-	*core
+	echart
 	tip      *tip
 	leave    func()       // takes the cursor out of the pictures
-	element  safejs.Value // host of the chart
-	inner    safejs.Value
 	status   safejs.Value // host of the progress
 	line     safejs.Value // text of the progress
 	bar      safejs.Value
-	chart    safejs.Value // ECharts instance
-	loading  bool         // the library is on its way
-	ready    bool
 	dirty    bool
-	drawing  bool // a drawing is scheduled
 	drawnAt  float64
 	toldAt   float64 // when the progress was shown last
 	drawn    int     // State.DOM of the last drawing
-	option   string  // what the chart shows
 	words    string  // what the line says
-	width    float64 // CSS pixels, as the browser told last: asking for them takes long
-	height   float64
 	plot     *chart.Plot
 	dragging bool
 	moved    bool
@@ -51,43 +41,19 @@ const (
 func (c *curve) host(name string, element safejs.Value) {
 	switch {
 	case name == "tradeoff" && c.element.Type() != safejs.TypeObject:
-		c.element = element
-		c.inner = create(element, "div", "chart")
+		c.echart = newChart(c.core, element)
 		c.listen()
-		c.load()
+		c.load(func() { c.dirty = true }, func(why string) {
+			if c.line.Type() == safejs.TypeObject {
+				c.caption(ui.NoChart(why))
+			}
+		})
 	case name == "sweep" && c.status.Type() != safejs.TypeObject:
 		c.status = element
 		c.bar = create(element, "progress", "")
 		c.line = create(element, "span", "")
 		call(c.bar, "setAttribute", "aria-label", ui.CurveLabel)
 	}
-}
-
-// load waits for the chart library, which arrives after the first picture.
-func (c *curve) load() {
-	charts := global("memtide", "charts")
-	c.loading = exists(charts)
-	then(charts, func(lib safejs.Value) {
-		c.Later(func() {
-			c.loading = false
-			c.chart = call(lib, "init", c.inner, nil, map[string]any{"renderer": "canvas"})
-			c.ready, c.dirty = true, true
-			onResize(c.element, func() {
-				c.width, c.height = number(c.element, "clientWidth"), number(c.element, "clientHeight")
-				c.Later(func() {
-					call(c.chart, "resize", map[string]any{"width": c.width, "height": c.height})
-					c.dirty = true
-				})
-			})
-		})
-	}, func(reason safejs.Value) {
-		c.Later(func() {
-			c.loading = false
-			if c.line.Type() == safejs.TypeObject {
-				c.caption(ui.NoChart(text(reason, "message")))
-			}
-		})
-	})
 }
 
 // sync brings chart and progress up to date.
@@ -126,24 +92,11 @@ func (c *curve) draw() {
 	if !c.ready || c.width <= 0 { // it is drawn when its size is known
 		return
 	}
-	c.plot = chart.New(s, c.width, c.height)
-	if c.plot == nil {
-		call(c.chart, "clear")
-		c.option = ""
+	if c.plot = chart.New(s, c.width, c.height); c.plot == nil {
+		c.show(nil, c.look)
 		return
 	}
-	option, err := c.plot.Option(chart.Look{Colours: draw.Palette(c.look), Font: "system-ui, sans-serif"})
-	if err != nil {
-		complain("chart", err)
-		return
-	}
-	c.meter.end("option")
-	if c.option == string(option) { // most decisions are about something else
-		return
-	}
-	c.option = string(option)
-	parsed := call(global("JSON"), "parse", c.option)
-	call(c.chart, "setOption", parsed, map[string]any{"notMerge": true})
+	c.show(c.plot.Option, c.look)
 }
 
 // tell shows how far the curve is, without waiting for the chart.
@@ -169,20 +122,13 @@ func (c *curve) caption(words string) {
 
 // listen previews what is pointed at, adopts what is clicked and drags the budget.
 func (c *curve) listen() {
-	listen(c.element, "pointermove", func(e safejs.Value) {
-		x, y := at(c.element, e)
-		touch := text(e, "pointerType") == "touch"
-		c.Later(func() { c.move(x, y, touch, e) })
-	})
+	c.pointed(c.element, "pointermove", c.move)
 	listen(c.element, "pointerdown", func(e safejs.Value) {
 		x, _ := at(c.element, e)
 		c.Later(func() { c.press(x) })
 		call(c.element, "setPointerCapture", number(e, "pointerId"))
 	})
-	listen(c.element, "pointerup", func(e safejs.Value) {
-		x, y := at(c.element, e)
-		c.Later(func() { c.release(x, y) })
-	})
+	c.pointed(c.element, "pointerup", func(x, y float64, _ safejs.Value) { c.release(x, y) })
 	listen(c.element, "pointerleave", func(safejs.Value) {
 		c.Later(func() {
 			c.Do(state.Unhover{})
@@ -203,7 +149,7 @@ func (c *curve) press(x float64) {
 	}
 }
 
-func (c *curve) move(x, y float64, touch bool, e safejs.Value) {
+func (c *curve) move(x, y float64, e safejs.Value) {
 	if c.plot == nil {
 		return
 	}
@@ -217,7 +163,7 @@ func (c *curve) move(x, y float64, touch bool, e safejs.Value) {
 		}
 		return
 	}
-	if touch {
+	if text(e, "pointerType") == "touch" {
 		return
 	}
 	cursor := "default"
@@ -263,6 +209,6 @@ func (c *curve) release(x, y float64) {
 func (c *curve) flush() {
 	if c.ready {
 		c.draw()
-		call(call(c.chart, "getZr"), "flush")
+		c.paint()
 	}
 }

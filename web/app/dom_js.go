@@ -27,26 +27,18 @@ func get(v safejs.Value, path ...string) safejs.Value {
 func exists(v safejs.Value) bool { return !v.IsUndefined() && !v.IsNull() }
 
 func text(v safejs.Value, path ...string) string {
-	v = get(v, path...)
-	if v.Type() != safejs.TypeString {
+	if v = get(v, path...); v.Type() != safejs.TypeString {
 		return ""
 	}
-	s, err := v.String()
-	if err != nil {
-		return ""
-	}
+	s, _ := v.String() // never fails on a string
 	return s
 }
 
 func number(v safejs.Value, path ...string) float64 {
-	v = get(v, path...)
-	if v.Type() != safejs.TypeNumber {
+	if v = get(v, path...); v.Type() != safejs.TypeNumber {
 		return 0
 	}
-	f, err := v.Float()
-	if err != nil {
-		return 0
-	}
+	f, _ := v.Float() // never fails on a number
 	return f
 }
 
@@ -122,6 +114,15 @@ func listen(target safejs.Value, event string, f func(safejs.Value)) {
 	call(target, "addEventListener", event, function(f), active())
 }
 
+// pointed calls f on the page's goroutine for an event of the pointer, with where it is
+// within the element.
+func (c *core) pointed(element safejs.Value, event string, f func(x, y float64, e safejs.Value)) {
+	listen(element, event, func(e safejs.Value) {
+		x, y := at(element, e)
+		c.Later(func() { f(x, y, e) })
+	})
+}
+
 // at is where an event is within an element, in CSS pixels.
 func at(element, event safejs.Value) (x, y float64) {
 	box := call(element, "getBoundingClientRect")
@@ -169,14 +170,7 @@ func idly(ms int, f func()) {
 }
 
 // now is the time since the page was opened, in milliseconds.
-func now() float64 {
-	v := call(global("performance"), "now")
-	f, err := v.Float()
-	if err != nil {
-		return 0
-	}
-	return f
-}
+func now() float64 { return number(call(global("performance"), "now")) }
 
 // bytesOf copies a Uint8Array or an ArrayBuffer.
 func bytesOf(v safejs.Value) []byte {

@@ -85,16 +85,12 @@ func (a *files) read(files safejs.Value) {
 	if !exists(file) {
 		return
 	}
-	name := text(file, "name")
-	if number(file, "size") > largeFile {
-		a.openLarge(name, file)
-		return
-	}
-	then(call(file, "arrayBuffer"), func(buffer safejs.Value) {
-		content := bytesOf(buffer)
-		a.Later(func() { a.open(name, content) })
-	}, func(reason safejs.Value) {
-		a.Post(state.BadLink{Text: ui.Unreadable(name, text(reason, "message"))})
+	a.content(file, func(p state.PickFile) {
+		if p.Handle != nil {
+			a.openLarge(p.Name, file)
+			return
+		}
+		a.Later(func() { a.open(p.Name, p.Bytes) })
 	})
 }
 

@@ -51,15 +51,9 @@ func (p *pictures) listen(c *canvas) {
 		call(c.inner, "setPointerCapture", number(e, "pointerId"))
 		p.Later(func() { p.down(c, x, y, e) })
 	})
-	listen(c.inner, "pointermove", func(e safejs.Value) {
-		x, y := at(c.inner, e)
-		p.Later(func() { p.move(c, x, y, e) })
-	})
+	p.pointed(c.inner, "pointermove", func(x, y float64, e safejs.Value) { p.move(c, x, y, e) })
 	for _, name := range []string{"pointerup", "pointercancel"} {
-		listen(c.inner, name, func(e safejs.Value) {
-			x, y := at(c.inner, e)
-			p.Later(func() { p.up(c, x, y, e, name == "pointercancel") })
-		})
+		p.pointed(c.inner, name, func(x, y float64, e safejs.Value) { p.up(c, x, y, e, name == "pointercancel") })
 	}
 	listen(c.inner, "pointerleave", func(e safejs.Value) {
 		if text(e, "pointerType") != "touch" { // a finger that is lifted leaves, too

@@ -10,6 +10,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/alloc"
+	"memtide/profiles"
 	"memtide/profiles/preset"
 )
 
@@ -41,6 +42,8 @@ type Source struct {
 	File    string          // name of the file, for people
 	Profile json.RawMessage // canonical profile of a file
 	Ops     string          // the operators that it is derived from, as profiles.Profile.Packed; empty: there are none
+	// Decoded is what Profile holds, of a link that has just been read: nobody decodes it again.
+	Decoded *profiles.Profile
 
 	key string // of Profile, once it is known: it may be megabytes
 }
@@ -167,14 +170,6 @@ func (c Choice) Moved(to Source) Choice {
 	}
 	c.Source, c.Graph, c.Budget, c.Step, c.StepArgs = to, false, DefaultBudget, "", nil
 	return c.Suggested()
-}
-
-// By is c with a strategy, with its default arguments if it is another.
-func (c Choice) By(strategy string) Choice {
-	if strategy != c.Strategy {
-		c.Strategy, c.Args = strategy, nil
-	}
-	return c
 }
 
 // Equal says whether two choices ask for the same thing.

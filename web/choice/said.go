@@ -119,7 +119,7 @@ func (s *Said) takeSource(c *Choice) (p *Problem) {
 			p = &Problem{Key: "d", Err: err}
 			break
 		}
-		c.Source, c.Graph = Source{File: s.Profile.Name, Profile: file.Bytes(), Ops: s.Ops}, false
+		c.Source, c.Graph = Source{File: s.Profile.Name, Profile: file.Bytes(), Ops: s.Ops, Decoded: s.Profile}, false
 	case s.Preset != "" && s.Preset != c.Source.Preset:
 		if _, _, err := preset.Parse(s.Preset); err != nil {
 			p = &Problem{Key: "p", Name: s.Preset, Err: err}

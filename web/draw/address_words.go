@@ -165,14 +165,3 @@ func (x *Places) AliveAt(at time.Duration, by AliveBy) []AliveRow {
 	})
 	return out
 }
-
-// AliveTable is the head and the rows of the table of what is there at the
-// moment that the map shows by itself, as texts: for files and for readers that
-// cannot see the map.
-func (x *Places) AliveTable(by AliveBy) (head []string, rows [][]string) {
-	head = []string{"buffer", "layer", "kind", "size", "address", "since", "until"}
-	for _, r := range x.AliveAt(x.Moment(), by) {
-		rows = append(rows, []string{r.Name, r.Layer, r.Kind, format.Bytes(r.Bytes), format.Bytes(r.Addr), r.Since, r.Until})
-	}
-	return head, rows
-}

@@ -50,7 +50,7 @@ func Headed(s, picture *Scene, h Heading) {
 // wrap breaks a text into lines of a width, at spaces; a word that is longer than
 // a line is cut.
 func wrap(str string, width float64) (lines []string) {
-	for _, word := range strings.Fields(str) {
+	for word := range strings.FieldsSeq(str) {
 		if n := len(lines) - 1; n >= 0 && textWidth(lines[n]+" "+word) <= width {
 			lines[n] += " " + word
 		} else if word = fit(word, width); word != "" {

@@ -228,11 +228,6 @@ func TestNavigation(t *testing.T) {
 			t.Errorf("%s: got %+v, want %+v", c.name, c.got, c.want)
 		}
 	}
-	for i := range m.NumRows() {
-		if got := m.RowOf(m.Row(i).Target); got != i {
-			t.Errorf("RowOf(Row(%d)) = %d", i, got)
-		}
-	}
 }
 
 // A point a little beside a slice means it, a point further away does not.

@@ -66,9 +66,6 @@ func NewModel(p *engine.Problem, t *sim.Trace) *Model {
 // Makespan is the step time: the end of the time axis.
 func (m *Model) Makespan() time.Duration { return m.trace.Makespan }
 
-// Trace is the trace that is drawn.
-func (m *Model) Trace() *sim.Trace { return m.trace }
-
 // Stages is how many stages the strip shows.
 func (m *Model) Stages() int { return len(m.sizes) }
 

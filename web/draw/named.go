@@ -69,7 +69,7 @@ func (m *Model) baseName(s *sim.Span) string {
 func (m *Model) momentIn(gap int) string {
 	g := &m.trace.Gaps[gap]
 	unit := time.Millisecond
-	for decimals := 0; decimals < 6; decimals++ {
+	for decimals := range 6 {
 		if at := (g.Start + unit - 1) / unit * unit; at < g.End {
 			return strconv.FormatFloat(at.Seconds()*1e3, 'f', decimals, 64)
 		}

@@ -188,19 +188,3 @@ func (s *Scene) append(o *Scene, dy float64) {
 		s.groups = append(s.groups, group{g.op, g.style, g.from + shift, len(s.nums), first, len(s.texts)})
 	}
 }
-
-// Groups is how many groups of equal items the scene has, Items how many items
-// (corners of areas and lines count as items).
-func (s *Scene) Groups() int { return len(s.groups) }
-
-// Items is how many rectangles, corners and texts the scene has.
-func (s *Scene) Items() int {
-	n := 0
-	for _, g := range s.groups {
-		n += (g.to - g.from) / 2
-		if g.op == opRects {
-			n -= (g.to - g.from) / 4
-		}
-	}
-	return n
-}

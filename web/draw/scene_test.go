@@ -272,8 +272,8 @@ func TestPlayed(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := NewModel(p, tr)
-	if r := m.Between(0, m.Makespan()); r.Compute != 150*ms || r.Peak != tr.Peak || m.Makespan() != 150*ms {
-		t.Errorf("the pictures show %v compute of %v and a peak of %d, want 150ms of 150ms and %d", r.Compute, m.Makespan(), r.Peak, tr.Peak)
+	if held := m.HeldAt(tr.PeakAt, 0); held.Total != tr.Peak || m.Makespan() != 150*ms {
+		t.Errorf("the pictures show %v and a peak of %d, want 150ms and %d", m.Makespan(), held.Total, tr.Peak)
 	}
 	if got, want := DecisionLetter(m.decision(1)), "K"; got != want {
 		t.Errorf("stage 1 has the letter %s, want %s", got, want)

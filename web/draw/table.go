@@ -37,34 +37,6 @@ func (m *Model) Row(i int) Row {
 	return r
 }
 
-// RowOf is the row of a span or gap, -1 if t is neither.
-func (m *Model) RowOf(t Target) int {
-	if !m.valid(t) || t.Kind != OnSpan && t.Kind != OnGap {
-		return -1
-	}
-	ref := int32(t.Index)
-	if t.Kind == OnGap {
-		ref = ^ref
-	}
-	// Rows before the first that starts no earlier than t are not it.
-	from, _ := m.Interval(t)
-	lo, hi := 0, len(m.rows)
-	for lo < hi {
-		mid := int(uint(lo+hi) / 2)
-		if start, _ := m.Interval(target(m.rows[mid])); start < from {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	for ; lo < len(m.rows); lo++ {
-		if m.rows[lo] == ref {
-			return lo
-		}
-	}
-	return -1
-}
-
 // Table is the head of the table and all rows as texts, for files and for
 // readers that cannot page: times in milliseconds.
 func (m *Model) Table() (head []string, rows [][]string) {

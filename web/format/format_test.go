@@ -168,7 +168,6 @@ func TestParseErrors(t *testing.T) {
 		{"bytes", "99999999999 GiB", `"99999999999 GiB": it is too large or has too many digits; expected a size, for example 12 GiB`},
 		{"rate", "100 Gb/s", `"100 Gb/s": bits or bytes? Write bytes per second with a capital B, for example 12 GB/s`},
 		{"rate", "12 GB", `"12 GB": the unit "GB" is not known; expected a bandwidth, for example 12 GB/s`},
-		{"time", "12 h", `"12 h": the unit "h" is not known; expected a time, for example 8.4 ms`},
 		{"percent", "much", `"much": expected a percentage, for example 60%`},
 		{"percent", "NaN%", `"NaN%": expected a percentage, for example 60%`},
 		{"percent", "-1%", `"-1%": a percentage cannot be negative here`},
@@ -179,8 +178,6 @@ func TestParseErrors(t *testing.T) {
 			_, err = ParseBytes(c.in)
 		case "rate":
 			_, err = ParseRate(c.in)
-		case "time":
-			_, err = ParseDuration(c.in)
 		case "percent":
 			_, err = ParsePercent(c.in)
 		}
@@ -193,9 +190,6 @@ func TestParseErrors(t *testing.T) {
 func TestParseOthers(t *testing.T) {
 	if got, err := ParseRate("12.5GB/s"); err != nil || got != 12_500_000_000 {
 		t.Errorf("ParseRate = %d, %v", got, err)
-	}
-	if got, err := ParseDuration("8.4 ms"); err != nil || got != 8400*time.Microsecond {
-		t.Errorf("ParseDuration = %v, %v", got, err)
 	}
 	if got, err := ParsePercent("60 %"); err != nil || got != 0.6 {
 		t.Errorf("ParsePercent = %v, %v", got, err)

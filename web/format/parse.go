@@ -6,7 +6,6 @@ import (
 	"math/bits"
 	"strconv"
 	"strings"
-	"time"
 
 	"memtide/engine"
 )
@@ -43,14 +42,6 @@ func ParseRate(s string) (engine.Rate, error) {
 		{"kib/s", 1 << 10}, {"mib/s", 1 << 20}, {"gib/s", 1 << 30}, {"tib/s", 1 << 40},
 	})
 	return engine.Rate(n), err
-}
-
-// ParseDuration reads a time: "8.4 ms", "250us", "1.2 s".
-func ParseDuration(s string) (time.Duration, error) {
-	n, err := quantity(s, "a time", "8.4 ms", []unit{
-		{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"μs", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 60e9},
-	})
-	return time.Duration(n), err
 }
 
 // ParsePercent reads a part of a whole: "60%", "60 %" and "60" are 0.6.

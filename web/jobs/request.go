@@ -6,7 +6,6 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles"
-	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/link"
 	"memtide/web/state"
@@ -24,23 +23,13 @@ func Open(ctx context.Context, pool proto.Pool, e state.Open, onProgress func(*p
 	if r.Opened.Memory != nil {
 		return state.Opened{ID: e.ID, Reply: r.Opened}
 	}
-	p, err := profileOf(e.Request.Preset, r.Opened.Profile)
-	if err != nil {
-		return state.OpenFailed{ID: e.ID, Text: err.Error()}
+	p := r.Opened.Decoded
+	if p == nil { // a worker has read it
+		if p, err = profiles.Decode("", profiles.Bytes(r.Opened.Profile), (*engine.Poll)(nil)); err != nil {
+			return state.OpenFailed{ID: e.ID, Text: err.Error()}
+		}
 	}
 	return state.Opened{ID: e.ID, Reply: r.Opened, Profile: p}
-}
-
-// profileOf is the profile of a preset, or of what a worker has read.
-func profileOf(ref string, native []byte) (*profiles.Profile, error) {
-	if ref != "" {
-		p, batch, err := preset.Parse(ref)
-		if err != nil {
-			return nil, err
-		}
-		return p.Profile(batch)
-	}
-	return profiles.Decode("", profiles.Bytes(native), (*engine.Poll)(nil))
 }
 
 // Solve asks a pool for a schedule.
@@ -50,11 +39,7 @@ func Solve(ctx context.Context, pool proto.Pool, e state.Solve, onProgress func(
 		return nil
 	}
 	if err != nil {
-		var f *proto.Failure
-		if !errors.As(err, &f) {
-			f = proto.Fail(proto.Crash, "%v", err)
-		}
-		m := state.SolveFailed{ID: e.ID, Choice: e.Choice, Failure: f}
+		m := state.SolveFailed{ID: e.ID, Choice: e.Choice, Failure: failure(err)}
 		if r != nil {
 			m.Best = r.Solved
 		}
@@ -66,25 +51,27 @@ func Solve(ctx context.Context, pool proto.Pool, e state.Solve, onProgress func(
 // Place asks a pool for a placement.
 func Place(ctx context.Context, pool proto.Pool, e state.Place, onProgress func(*proto.Reply)) state.Message {
 	r, err := pool.Do(ctx, &proto.Request{Op: proto.OpPlace, Place: &e.Request}, onProgress)
-	if ctx.Err() != nil {
-		return nil
-	}
 	if err == nil {
 		return state.Placed{ID: e.ID, Placed: r.Placed}
 	}
-	var f *proto.Failure
-	if !errors.As(err, &f) {
-		f = proto.Fail(proto.Crash, "%v", err)
-	}
-	m := state.PlaceFailed{ID: e.ID, Failure: f}
+	m := state.PlaceFailed{ID: e.ID, Failure: failure(err)}
 	if r != nil {
 		m.Best = r.Placed
 	}
 	return m
 }
 
+// failure is an error of a pool as the kinds of the protocol tell them apart.
+func failure(err error) *proto.Failure {
+	var f *proto.Failure
+	if !errors.As(err, &f) {
+		f = proto.Fail(proto.Crash, "%v", err)
+	}
+	return f
+}
+
 // Question asks a pool a question and tells what it answers.
-func Question(ctx context.Context, pool proto.Pool, e state.Question, tell func(state.Message)) state.Message {
+func Question(ctx context.Context, pool proto.Pool, e state.Question, tell func(state.Message)) state.QuestionEnded {
 	_, err := pool.Do(ctx, &proto.Request{Op: proto.OpQuestion, Question: &e.Request}, func(r *proto.Reply) {
 		switch {
 		case r.Answer != nil:
@@ -93,9 +80,6 @@ func Question(ctx context.Context, pool proto.Pool, e state.Question, tell func(
 			tell(state.QuestionProgressed{ID: e.ID, Progress: *r.Progress})
 		}
 	})
-	if ctx.Err() != nil {
-		return nil
-	}
 	m := state.QuestionEnded{ID: e.ID}
 	if err != nil {
 		m.Failed = err.Error()
@@ -106,10 +90,7 @@ func Question(ctx context.Context, pool proto.Pool, e state.Question, tell func(
 // Examine asks a pool about a recording.
 func Examine(ctx context.Context, pool proto.Pool, e state.Examine) state.Message {
 	r, err := pool.Do(ctx, &proto.Request{Op: proto.OpDoctor, Doctor: &e.Request}, nil)
-	switch {
-	case ctx.Err() != nil:
-		return nil
-	case err != nil:
+	if err != nil {
 		return state.ExamineFailed{ID: e.ID, Text: err.Error()}
 	}
 	return state.Examined{ID: e.ID, Reply: r.Examined}

@@ -110,39 +110,62 @@ func (j *Runner) cancel(id int) {
 	j.solves.cancel(id)
 }
 
+// atOnce is no time to wait.
+const atOnce = -1
+
+// request finds an answer on a goroutine of its own, in some milliseconds or at once,
+// and gives it to the page; then there is done. A request that has been given up is not
+// begun, or not answered.
+func (j *Runner) request(id, ms int, answer func(context.Context) state.Message, done func()) {
+	ctx := j.context(id)
+	begin := func() {
+		if ctx.Err() != nil {
+			return
+		}
+		go func() {
+			m := answer(ctx)
+			j.Page.Later(func() {
+				stopped := ctx.Err() != nil // as it is afterwards in any case
+				j.finish(id)
+				if !stopped {
+					j.Page.Do(m)
+				}
+				done()
+			})
+		}()
+	}
+	if ms == atOnce {
+		begin()
+		return
+	}
+	j.Page.After(ms, begin)
+}
+
+// nothing is done after most requests.
+func nothing() {}
+
 func (j *Runner) open(e state.Open) {
-	ctx := j.context(e.ID)
-	go func() {
+	var held []func()
+	j.request(e.ID, atOnce, func(ctx context.Context) state.Message {
 		var p proto.Pool = &j.Local
-		release := func() {}
-		if e.Request.Preset == "" {
-			release = hold(j.Pool)
+		if e.Request.Preset == "" && e.Request.Decoded == nil {
+			held = append(held, hold(j.Pool))
 			var err error
 			if p, err = j.Second.forFile(ctx, j.Pool, e.Request.Bytes); err != nil {
-				j.Page.Later(func() {
-					stopped := ctx.Err() != nil // as it is afterwards in any case
-					j.finish(e.ID)
-					release()
-					if !stopped {
-						j.Page.Do(state.OpenFailed{ID: e.ID, Text: j.NoSecond(err)})
-					}
-				})
-				return
+				return state.OpenFailed{ID: e.ID, Text: j.NoSecond(err)}
 			}
-			own, other := release, hold(p)
-			release = func() { own(); other() }
+			held = append(held, hold(p))
 		}
-		m := Open(ctx, orSecond{p, j}, e, func(r *proto.Reply) {
+		return Open(ctx, orSecond{p, j}, e, func(r *proto.Reply) {
 			if r.Progress != nil {
 				j.Page.Post(state.OpenProgressed{ID: e.ID, Progress: *r.Progress})
 			}
 		})
-		j.Page.Later(func() {
-			j.finish(e.ID)
-			j.Page.Do(m)
-			release() // the sweep of what was shown before has been given up, if the file could be read
-		})
-	}()
+	}, func() { // the sweep of what was shown before has been given up, if the file could be read
+		for _, release := range held {
+			release()
+		}
+	})
 }
 
 // hold has no point of a sweep begin in a pool until a file is open: it comes first,
@@ -159,7 +182,7 @@ func (j *Runner) solve(e state.Solve) {
 		j.dragged = e.Soon
 	}
 	ctx := j.context(e.ID)
-	atOnce(func() {
+	go func() {
 		pool := j.pool(func(loading bool) { j.Page.Post(state.Loading{ID: e.ID, Loading: loading}) })
 		m := Solve(ctx, pool, e, func(r *proto.Reply) {
 			if r.Progress != nil && e.Slot != state.ForPreview && e.Slot != state.ForStory {
@@ -167,14 +190,8 @@ func (j *Runner) solve(e state.Solve) {
 			}
 		})
 		j.Page.Later(func() { j.solved(e, m) })
-	})
-}
-
-// atOnce begins something on a goroutine of its own, and lets it come to where it
-// waits: a request is with its worker before the page is drawn, and not after.
-func atOnce(f func()) {
-	go f()
-	runtime.Gosched()
+	}()
+	runtime.Gosched() // the request is with its worker before the page is drawn, and not after
 }
 
 // solved passes an answer on and starts the question that waited for it.
@@ -190,105 +207,58 @@ func (j *Runner) solved(e state.Solve, m state.Message) {
 // place asks for addresses once the picture rests: a slider that is dragged shows
 // many pictures.
 func (j *Runner) place(e state.Place) {
-	ctx := j.context(e.ID)
-	j.Page.After(sweepDelay, func() {
-		if ctx.Err() != nil {
-			return
-		}
-		go func() {
-			m := Place(ctx, j.pool(nil), e, func(r *proto.Reply) {
-				if r.Progress != nil {
-					j.Page.Post(state.PlaceProgressed{ID: e.ID, Progress: *r.Progress})
-				}
-			})
-			j.Page.Later(func() {
-				j.finish(e.ID)
-				j.Page.Do(m)
-			})
-		}()
-	})
+	j.request(e.ID, sweepDelay, func(ctx context.Context) state.Message {
+		return Place(ctx, j.pool(nil), e, func(r *proto.Reply) {
+			if r.Progress != nil {
+				j.Page.Post(state.PlaceProgressed{ID: e.ID, Progress: *r.Progress})
+			}
+		})
+	}, nothing)
 }
 
 func (j *Runner) sweep(e state.Sweep) {
-	ctx := j.context(e.ID)
-	begin := func() {
+	delay := sweepDelay
+	if !e.Soon || !j.dragged {
+		delay = 0 // when what is shown now has been drawn: it needs the processor more
+	}
+	j.request(e.ID, delay, func(ctx context.Context) state.Message {
 		r, err := j.pool(nil).Do(ctx, &proto.Request{Op: proto.OpSweep, Sweep: &e.Request}, func(r *proto.Reply) {
 			if r.Point != nil {
 				j.Page.Post(state.SweptPoint{ID: e.ID, Point: *r.Point})
 			}
 		})
-		j.Page.Later(func() {
-			stopped := ctx.Err() != nil
-			j.finish(e.ID)
-			switch {
-			case stopped:
-			case err != nil:
-				j.Page.Do(state.SweepFailed{ID: e.ID, Text: err.Error()})
-			default:
-				j.Page.Do(state.Swept{ID: e.ID, KeepAll: r.Swept.KeepAll})
-			}
-		})
-	}
-	delay := sweepDelay
-	if !e.Soon || !j.dragged {
-		delay = 0 // when what is shown now has been drawn: it needs the processor more
-	}
-	j.Page.After(delay, func() {
-		if ctx.Err() == nil {
-			go begin()
+		if err != nil {
+			return state.SweepFailed{ID: e.ID, Text: err.Error()}
 		}
-	})
+		return state.Swept{ID: e.ID, KeepAll: r.Swept.KeepAll}
+	}, nothing)
 }
 
 func (j *Runner) question(e state.Question) {
-	ctx := j.context(e.ID)
-	if !e.Idle {
-		go j.answer(ctx, e)
-		return
-	}
-	if _, ok := j.Pool.(*MainThread); ok { // the page would stand still meanwhile
-		j.Page.Post(state.QuestionEnded{ID: e.ID, Failed: "It is computed when it is opened."})
-		j.finish(e.ID)
-		return
-	}
-	j.Page.After(idleDelay, func() {
-		if ctx.Err() == nil {
-			go j.answer(ctx, e)
+	delay := atOnce
+	if e.Idle {
+		delay = idleDelay
+		if _, ok := j.Pool.(*MainThread); ok { // the page would stand still meanwhile
+			j.Page.Post(state.QuestionEnded{ID: e.ID, Failed: "It is computed when it is opened."})
+			return
 		}
-	})
-}
-
-func (j *Runner) answer(ctx context.Context, e state.Question) {
-	m := Question(ctx, j.pool(nil), e, j.Page.Post)
-	j.Page.Later(func() {
-		j.finish(e.ID)
-		if end, ok := m.(state.QuestionEnded); ok {
-			end.Failed = j.Sentence(end.Failed)
-			m = end
-		}
-		j.Page.Do(m)
-	})
+	}
+	j.request(e.ID, delay, func(ctx context.Context) state.Message {
+		end := Question(ctx, j.pool(nil), e, j.Page.Post)
+		end.Failed = j.Sentence(end.Failed)
+		return end
+	}, nothing)
 }
 
 // examine asks the second program about a recording.
 func (j *Runner) examine(e state.Examine) {
-	ctx := j.context(e.ID)
-	go func() {
+	j.request(e.ID, atOnce, func(ctx context.Context) state.Message {
 		p, err := j.Second.load(ctx)
-		m := state.Message(nil)
 		if err != nil {
-			m = state.ExamineFailed{ID: e.ID, Text: j.NoSecond(err)}
-		} else {
-			m = Examine(ctx, p, e)
+			return state.ExamineFailed{ID: e.ID, Text: j.NoSecond(err)}
 		}
-		j.Page.Later(func() {
-			stopped := ctx.Err() != nil
-			j.finish(e.ID)
-			if !stopped {
-				j.Page.Do(m)
-			}
-		})
-	}()
+		return Examine(ctx, p, e)
+	}, nothing)
 }
 
 // Export has the second program write a schedule down and gives its text, with an address

@@ -9,17 +9,7 @@ import (
 
 // step has the second program answer about a training step.
 func (j *Runner) step(e state.AskStep) {
-	ctx := j.context(e.ID)
-	go func() {
-		m := j.stepped(ctx, e)
-		j.Page.Later(func() {
-			stopped := ctx.Err() != nil // as it is afterwards in any case
-			j.finish(e.ID)
-			if !stopped {
-				j.Page.Do(m)
-			}
-		})
-	}()
+	j.request(e.ID, atOnce, func(ctx context.Context) state.Message { return j.stepped(ctx, e) }, nothing)
 }
 
 // stepped is the answer, after as much of it as is known has been told.

@@ -15,7 +15,7 @@ func Of(query, fragment string) string {
 		return fragment
 	}
 	var out []string
-	for _, pair := range strings.Split(strings.TrimPrefix(query, "?"), "&") {
+	for pair := range strings.SplitSeq(strings.TrimPrefix(query, "?"), "&") {
 		key, _, _ := strings.Cut(pair, "=")
 		if known(strings.ToLower(key)) {
 			out = append(out, strings.ReplaceAll(pair, "+", "%20"))

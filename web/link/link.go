@@ -10,7 +10,10 @@ import (
 	"memtide/web/choice"
 )
 
-// Version is the version of the links that are written.
+// Version is the version of the links that are written. What a key means never changes:
+// what shall mean something else raises the version, and what older links say is then put
+// into the new words when they are read. testdata/links has links of every version, which
+// have to open for ever.
 const Version = 1
 
 // maxFragment is the longest fragment that is read, in characters.
@@ -55,7 +58,7 @@ func Parse(fragment string) (l Link, notes []string) {
 	r := reader{l: &l, budget: newBudget(), a: l.table()}
 	pairs := pairsOf(fragment)
 	r.checkSum(pairs)
-	for _, p := range upgrade(pairs, upgraders) {
+	for _, p := range pairs {
 		r.pair(p.key, p.value, p.raw)
 		if r.newer {
 			return Link{}, r.notes.list

@@ -88,36 +88,6 @@ func meaning(t *testing.T, old string, p *profiles.Profile) string {
 	return fmt.Sprintf("%d stages, checksum %08x", p.Chain.Len(), crc32.ChecksumIEEE(body))
 }
 
-// Links go through all upgrades between their version and the newest.
-func TestUpgrades(t *testing.T) {
-	rename := func(from, to string) upgrader {
-		return func(in []pair) (out []pair) {
-			for _, p := range in {
-				if p.key == from {
-					p.key = to
-				}
-				out = append(out, p)
-			}
-			return out
-		}
-	}
-	chain := []upgrader{rename("a", "b"), rename("b", "c")}
-	for in, want := range map[string]string{"a=1": "c", "v=1&a=1": "c", "a=1&v=2": "a", "v=2&b=1": "c", "v=3&b=1": "b", "v=x&b=1": "c", "v=9&a=1": "a"} {
-		got := ""
-		for _, p := range upgrade(pairsOf(in), chain) {
-			if p.key != "v" {
-				got = p.key
-			}
-		}
-		if got != want {
-			t.Errorf("%s: the key is %s, want %s", in, got, want)
-		}
-	}
-	if len(upgraders) != Version-1 {
-		t.Errorf("%d upgrades lead to version %d; want one for each version before it", len(upgraders), Version)
-	}
-}
-
 // Nothing that can stand behind a # makes the page stop: old links, cut, spliced
 // and with characters replaced, and noise.
 func TestNoPanic(t *testing.T) {

@@ -79,7 +79,7 @@ func (l *list) String() string { return strings.Join(*l.names, ",") }
 func (l *list) Set(value string) error {
 	var out []string
 	*l.names = nil
-	for _, name := range strings.Split(strings.ToLower(value), ",") {
+	for name := range strings.SplitSeq(strings.ToLower(value), ",") {
 		if own := spoken[name]; slices.Contains(l.known, own) {
 			name = own
 		}

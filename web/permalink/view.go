@@ -23,7 +23,7 @@ func inserted(fragment string, params map[string]string) string {
 			(preset || data) && (key == "p" || key == "d" || key == "ops" || link.About(key) == choice.Network)
 	}
 	var out []string
-	for _, pair := range strings.Split(fragment, "&") {
+	for pair := range strings.SplitSeq(fragment, "&") {
 		if key, _, _ := strings.Cut(pair, "="); !gone(key) {
 			out = append(out, pair)
 		}

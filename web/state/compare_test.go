@@ -42,7 +42,7 @@ func TestCompareIsACopy(t *testing.T) {
 	if got, want := names(p.effects), "WriteURL push"; got != want {
 		t.Errorf("opening a comparison: effects %s; want %s: the copy has its schedule", got, want)
 	}
-	if p.Compare == nil || p.Compare.OnA || !p.Compare.Other.Ready() {
+	if p.Compare == nil || p.Compare.OnA || p.Compare.Other.Shown == nil || p.Compare.Other.busy() {
 		t.Fatalf("comparison is %+v; want open, ready, the controls on B", p.Compare)
 	}
 	if a, b := letters(p); a != 12*time.Millisecond || b != a {

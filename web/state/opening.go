@@ -121,7 +121,7 @@ func (s *State) read(o *Side, c Choice, content []byte, h History) []Effect {
 		name = c.Source.Preset
 		req = proto.Open{Preset: name}
 	case content == nil:
-		req.Bytes = c.Source.Profile
+		req.Bytes, req.Decoded = c.Source.Profile, c.Source.Decoded
 	}
 	o.Opening = &Opening{ID: s.newID(), Name: name, Choice: c, History: h}
 	req.Keep = o.Opening.ID

@@ -70,9 +70,6 @@ func offer(smallest engine.Bytes) engine.Bytes {
 // busy says whether the side waits for anything.
 func (o *Side) busy() bool { return o.Opening != nil || o.Solving != nil }
 
-// Ready says whether the side shows the schedule of its choice.
-func (o *Side) Ready() bool { return o.Shown != nil && !o.busy() }
-
 // Progress is that of what the side waits for.
 func (o *Side) Progress() (p proto.Progress) {
 	switch {

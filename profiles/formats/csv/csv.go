@@ -97,7 +97,7 @@ func (t *stageTable) readColumns(line string) *stageTable {
 		return nil
 	}
 	known := false
-	for _, cell := range strings.Split(line, string(t.comma)) {
+	for cell := range strings.SplitSeq(line, string(t.comma)) {
 		cell = strings.ToLower(strings.Trim(strings.TrimSpace(cell), `"`))
 		t.columns = append(t.columns, cell)
 		known = known || cell == "forward_s" || cell == "backward_s" || cell == "output_bytes"

@@ -60,7 +60,10 @@ func matchHFConfig(head []byte) bool {
 	if !contains("model_type") && !(contains(hidden...) && contains(layers...)) {
 		return false
 	}
-	keys := outerKeys(head)
+	var keys []string
+	for key := range jsontext.Outer(head) {
+		keys = append(keys, key)
+	}
 	has := func(any ...string) bool {
 		return slices.ContainsFunc(any, func(key string) bool { return slices.Contains(keys, key) })
 	}
@@ -68,36 +71,6 @@ func matchHFConfig(head []byte) bool {
 		return false
 	}
 	return has("model_type") || has(hidden...) && has(layers...)
-}
-
-// outerKeys are the keys of the outermost object of a head that may end anywhere.
-func outerKeys(head []byte) (keys []string) {
-	dec := json.NewDecoder(bytes.NewReader(head))
-	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return nil
-	}
-	depth, isKey := 1, true
-	for depth > 0 {
-		t, err := dec.Token()
-		if err != nil {
-			return keys
-		}
-		switch d, _ := t.(json.Delim); {
-		case d == '{' || d == '[':
-			depth++
-		case d == '}' || d == ']':
-			depth--
-			isKey = true
-		case depth > 1:
-		case isKey:
-			key, _ := t.(string)
-			keys = append(keys, key)
-			isKey = false
-		default:
-			isKey = true
-		}
-	}
-	return keys
 }
 
 // Names that configs have for one size.

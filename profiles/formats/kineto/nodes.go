@@ -152,7 +152,7 @@ type stackFrame struct {
 // frames splits a call stack, the outermost frame first.
 func frames(stack string) []stackFrame {
 	var list []stackFrame
-	for _, text := range strings.Split(stack, ";") {
+	for text := range strings.SplitSeq(stack, ";") {
 		f := stackFrame{text: text}
 		path, rest, _ := strings.Cut(text, "(")
 		number, function, _ := strings.Cut(rest, ")")

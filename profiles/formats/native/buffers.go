@@ -37,16 +37,11 @@ func readBuffers(o *jsontext.Object, p *profiles.Profile, poll *engine.Poll) err
 
 func readRows(r *parse.BufferReader, o *jsontext.Object, keys *jsontext.Keys, poll *engine.Poll) error {
 	found, err := o.EachIn("buffers", parse.MaxBuffers, poll, func(i int, v any) error {
-		row := &jsontext.Object{Path: fmt.Sprintf("buffers[%d]", i), Errs: r.Errs, Known: keys}
-		fields, ok := v.(map[string]any)
-		if !ok {
-			r.Errs.Add(&profiles.FormatError{Path: row.Path, Found: row.Path + " is " + jsontext.Text(v), Expected: "An object with lower, upper and size is expected.",
-				Remedy: "Correct the list of buffers."})
-			return nil
+		row := o.Item("buffers", i, v, keys, "An object with lower, upper and size is expected.")
+		if row.Fields != nil {
+			readRow(r, row)
+			row.NoteOthers()
 		}
-		row.Fields = fields
-		readRow(r, row)
-		row.NoteOthers()
 		return nil
 	})
 	if err != nil {
@@ -158,17 +153,11 @@ func readFailure(o *jsontext.Object, q *alloc.Requests) *alloc.Failure {
 // eachObject reads a list of objects, if there is one.
 func eachObject(o *jsontext.Object, list string, poll *engine.Poll, visit func(v *jsontext.Object)) error {
 	found, err := o.EachIn(list, parse.MaxBuffers, poll, func(i int, item any) error {
-		v := &jsontext.Object{Path: fmt.Sprintf("%s[%d]", o.At(list), i), Errs: o.Errs, Known: &jsontext.Keys{}}
-		fields, ok := item.(map[string]any)
-		if !ok {
-			o.Errs.Add(&profiles.FormatError{Path: v.Path, Found: v.Path + " is " + jsontext.Text(item), Expected: "An object { } is expected.",
-				Remedy: "Correct the list of " + list + "."})
-		}
+		v := o.Item(list, i, item, &jsontext.Keys{}, jsontext.AnObject)
 		if e := o.Errs.Budget.Memory(v.Path, parse.BufferRoom); e != nil {
 			o.Errs.Stop(e)
 			return nil
 		}
-		v.Fields = fields
 		visit(v)
 		return nil
 	})
@@ -191,26 +180,18 @@ func (e *writer) memory(p *profiles.Profile) {
 	if m.Before > 0 {
 		e.int(newLine, "before", int64(m.Before))
 	}
-	e.key(newLine, "buffers")
-	e.open('[')
 	ends := make([]bool, len(m.Requests.Buffers))
 	for _, v := range m.Requests.Events {
 		ends[v.Buffer] = ends[v.Buffer] || v.Free
 	}
-	for i := range m.Requests.Buffers {
-		e.buffer(m, i, ends[i])
-	}
-	e.close(']')
+	e.list(newLine, "buffers", len(m.Requests.Buffers), newLine+" ", func(i int) { e.buffer(m, i, ends[i]) })
 	if m.Recorded != nil {
 		e.layout(m)
 	}
-	e.close('}')
-	e.buf.WriteByte('\n')
 }
 
 func (e *writer) buffer(m *profiles.Memory, i int, ends bool) {
 	b, l := &m.Requests.Buffers[i], m.Recorded
-	e.comma(newLine + " ")
 	e.open('{')
 	e.int("", "id", int64(i))
 	e.text("", "name", b.Name)
@@ -238,38 +219,18 @@ func (e *writer) buffer(m *profiles.Memory, i int, ends bool) {
 func (e *writer) layout(m *profiles.Memory) {
 	l := m.Recorded
 	e.int(newLine, "pool", int64(l.Pool))
-	e.key(newLine, "reserved")
-	e.open('[')
-	for _, v := range l.Reserved {
-		e.comma("")
-		e.open('{')
-		e.int("", "event", int64(v.Event))
-		e.int("", "bytes", int64(v.Bytes))
-		e.close('}')
-	}
-	e.close(']')
+	e.list(newLine, "reserved", len(l.Reserved), "", func(i int) {
+		e.numbers(number{"event", int64(l.Reserved[i].Event)}, number{"bytes", int64(l.Reserved[i].Bytes)})
+	})
 	if len(m.Segments) > 0 {
-		e.key(newLine, "segments")
-		e.open('[')
-		for _, s := range m.Segments {
-			e.comma(newLine + " ")
-			e.open('{')
-			e.int("", "addr", int64(s.Addr))
-			e.int("", "size", int64(s.Size))
-			e.int("", "from", int64(s.From))
-			e.int("", "to", int64(s.To))
-			e.close('}')
-		}
-		e.close(']')
+		e.list(newLine, "segments", len(m.Segments), newLine+" ", func(i int) {
+			s := &m.Segments[i]
+			e.numbers(number{"addr", int64(s.Addr)}, number{"size", int64(s.Size)}, number{"from", int64(s.From)}, number{"to", int64(s.To)})
+		})
 	}
 	if f := l.Failed; f != nil {
 		e.key(newLine, "failed")
-		e.open('{')
-		e.int("", "event", int64(f.Event))
-		e.int("", "bytes", int64(f.Bytes))
-		e.int("", "largest", int64(f.Largest))
-		e.int("", "free", int64(f.Free))
-		e.int("", "unreserved", int64(f.Unreserved))
-		e.close('}')
+		e.numbers(number{"event", int64(f.Event)}, number{"bytes", int64(f.Bytes)}, number{"largest", int64(f.Largest)},
+			number{"free", int64(f.Free)}, number{"unreserved", int64(f.Unreserved)})
 	}
 }

@@ -32,6 +32,8 @@ func Encode(w io.Writer, p *profiles.Profile) error {
 	default:
 		return fmt.Errorf("the profile %q has neither a chain nor a graph nor buffers", p.Name)
 	}
+	e.close('}')
+	e.buf.WriteByte('\n')
 	_, err := w.Write(e.buf.Bytes())
 	return err
 }
@@ -112,13 +114,33 @@ func (e *writer) texts(sep, key string, list []string) {
 	if len(list) == 0 {
 		return
 	}
-	e.key(sep, key)
+	e.list(sep, key, len(list), "", func(i int) { e.quote(list[i]) })
+}
+
+// list writes n items, with sep before each.
+func (e *writer) list(before, key string, n int, sep string, write func(i int)) {
+	e.key(before, key)
 	e.open('[')
-	for _, s := range list {
-		e.comma("")
-		e.quote(s)
+	for i := range n {
+		e.comma(sep)
+		write(i)
 	}
 	e.close(']')
+}
+
+// number is a field of a whole number.
+type number struct {
+	key string
+	n   int64
+}
+
+// numbers writes an object of whole numbers.
+func (e *writer) numbers(fields ...number) {
+	e.open('{')
+	for _, f := range fields {
+		e.int("", f.key, f.n)
+	}
+	e.close('}')
 }
 
 const newLine = "\n "
@@ -163,12 +185,8 @@ func (e *writer) source(s *profiles.Source) {
 
 func (e *writer) resident(r engine.Resident) {
 	e.key(newLine, "resident")
-	e.open('{')
-	e.int("", "weights", int64(r.Weights))
-	e.int("", "grads", int64(r.Grads))
-	e.int("", "optimizer", int64(r.Optimizer))
-	e.int("", "pinned", int64(r.Pinned))
-	e.close('}')
+	e.numbers(number{"weights", int64(r.Weights)}, number{"grads", int64(r.Grads)},
+		number{"optimizer", int64(r.Optimizer)}, number{"pinned", int64(r.Pinned)})
 }
 
 func (e *writer) chain(p *profiles.Profile) {
@@ -181,13 +199,7 @@ func (e *writer) chain(p *profiles.Profile) {
 		e.key(newLine, "seed_born")
 		e.buf.WriteString("true")
 	}
-	e.key(newLine, "stages")
-	e.open('[')
-	for i := range p.Totals().Stages {
-		e.comma(newLine + " ")
-		e.stage(&c.Stages[i])
-	}
-	e.close(']')
+	e.list(newLine, "stages", p.Totals().Stages, newLine+" ", func(i int) { e.stage(&c.Stages[i]) })
 	if !c.LossGradAllocated {
 		e.key(newLine, "loss")
 		e.stage(&c.Stages[c.Len()-1])
@@ -199,8 +211,6 @@ func (e *writer) chain(p *profiles.Profile) {
 		e.graph(p.Graph)
 		e.close('}')
 	}
-	e.close('}')
-	e.buf.WriteByte('\n')
 }
 
 func (e *writer) stage(s *engine.Stage) {

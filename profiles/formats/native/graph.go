@@ -260,14 +260,7 @@ func usualPlaces(g *engine.Graph) []engine.Place {
 }
 
 func (r *graphReader) item(list string, i int, v any, keys *jsontext.Keys) *jsontext.Object {
-	o := &jsontext.Object{Path: fmt.Sprintf("%s[%d]", r.o.At(list), i), Errs: r.errs, Known: keys}
-	fields, ok := v.(map[string]any)
-	if !ok {
-		r.errs.Add(&profiles.FormatError{Path: o.Path, Found: o.Path + " is " + jsontext.Text(v), Expected: "An object { } is expected.",
-			Remedy: "Correct the list of " + list + "."})
-	}
-	o.Fields = fields
-	return o
+	return r.o.Item(list, i, v, keys, jsontext.AnObject)
 }
 
 func (r *graphReader) stage(o *jsontext.Object) int {

@@ -12,27 +12,13 @@ func (e *writer) graphFile(p *profiles.Profile) {
 	e.frame(p, "graph")
 	e.resident(engine.Resident{Pinned: p.Graph.Fixed})
 	e.graph(p.Graph)
-	e.close('}')
-	e.buf.WriteByte('\n')
 }
 
 // graph writes the fields of a graph, but for what is fixed.
 func (e *writer) graph(g *engine.Graph) {
-	e.key(newLine, "values")
-	e.open('[')
 	usual := usualPlaces(g)
-	for i := range g.Values {
-		e.comma(newLine + " ")
-		e.value(engine.ValueID(i), &g.Values[i], usual[i])
-	}
-	e.close(']')
-	e.key(newLine, "ops")
-	e.open('[')
-	for i := range g.Ops {
-		e.comma(newLine + " ")
-		e.op(&g.Ops[i])
-	}
-	e.close(']')
+	e.list(newLine, "values", len(g.Values), newLine+" ", func(i int) { e.value(engine.ValueID(i), &g.Values[i], usual[i]) })
+	e.list(newLine, "ops", len(g.Ops), newLine+" ", func(i int) { e.op(&g.Ops[i]) })
 	if g.Done != engine.NoValue {
 		e.int(newLine, "done", int64(g.Done))
 	}
@@ -83,14 +69,7 @@ func (e *writer) op(op *engine.Op) {
 }
 
 func refs[ID engine.ValueID | engine.OpID](e *writer, key string, ids []ID) {
-	if len(ids) == 0 {
-		return
+	if len(ids) > 0 {
+		e.list("", key, len(ids), "", func(i int) { e.buf.WriteString(strconv.Itoa(int(ids[i]))) })
 	}
-	e.key("", key)
-	e.open('[')
-	for _, id := range ids {
-		e.comma("")
-		e.buf.WriteString(strconv.Itoa(int(id)))
-	}
-	e.close(']')
 }

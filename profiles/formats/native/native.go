@@ -20,11 +20,12 @@ import (
 // Version is the value of "format" in native files.
 const Version = "memtide/1"
 
-func init() {
-	profiles.Register(&profiles.Format{
-		Name:  "memtide",
-		Title: "memtide/1 JSON",
-		Doc: `The native format: one JSON object with "format": "memtide/1".
+func init() { profiles.Register(format) }
+
+var format = &profiles.Format{
+	Name:  "memtide",
+	Title: "memtide/1 JSON",
+	Doc: `The native format: one JSON object with "format": "memtide/1".
 
 Times are seconds and sizes are bytes, always. A file of kind chain:
 
@@ -77,11 +78,10 @@ recordings, "before" (events that bring back what was there), "pool", "reserved"
 [{"event", "bytes"}], "segments" [{"addr", "size", "from", "to"}] and "failed"
 {"event", "bytes", "largest", "free", "unreserved"}; events are the requests and
 releases in order.`,
-		Extensions: []string{".json", ".json.gz"},
-		Match:      Claims,
-		Decode:     decode,
-		Encode:     Encode,
-	})
+	Extensions: []string{".json", ".json.gz"},
+	Match:      Claims,
+	Decode:     decode,
+	Encode:     Encode,
 }
 
 // Claims reports whether a head says that it is of this format, and not of the kind
@@ -93,6 +93,17 @@ func Claims(head []byte) bool {
 		!(bytes.Contains(head, []byte("operators")) && FormatOf(head) == Version && KindOf(head) == "operators")
 }
 
+// Complete is a profile as if it had just been read from a file of this format: with what
+// there is to find in it. The error is that it is not taken.
+func Complete(p *profiles.Profile) (*profiles.Profile, error) {
+	read := *p
+	if p.Chain != nil {
+		chain := *p.Chain
+		chain.Name, read.Chain = p.Name, &chain // a file has one name for both
+	}
+	return format.Complete(&read)
+}
+
 // FormatOf is the value of "format" in the outermost object of a head that
 // may end anywhere; empty if there is none.
 func FormatOf(head []byte) string { return outer(head, "format") }
@@ -102,29 +113,9 @@ func KindOf(head []byte) string { return outer(head, "kind") }
 
 // outer is the text of a key in the outermost object.
 func outer(head []byte, key string) string {
-	dec := json.NewDecoder(bytes.NewReader(head))
-	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return ""
-	}
-	depth, isKey := 1, true
-	for depth > 0 {
-		t, err := dec.Token()
-		if err != nil {
-			return ""
-		}
-		switch d, _ := t.(json.Delim); {
-		case d == '{' || d == '[':
-			depth++
-		case d == '}' || d == ']':
-			depth--
-			isKey = true
-		case depth > 1:
-		case isKey && t == key:
-			value, _ := dec.Token()
-			text, _ := value.(string)
+	for k, text := range jsontext.Outer(head) {
+		if k == key {
 			return text
-		default:
-			isKey = !isKey
 		}
 	}
 	return ""
@@ -266,7 +257,7 @@ func readChain(o *jsontext.Object, p *profiles.Profile, known []engine.Stage, po
 			return err
 		}
 	} else if v := o.Value("graph"); v != nil {
-		o.Wrong("graph", v, "An object { } is expected.")
+		o.Wrong("graph", v, jsontext.AnObject)
 		return o.Errs.Err()
 	}
 	p.Chain = c

@@ -197,7 +197,7 @@ func (g *graph) readField(line int, values, key string, q parse.Quantity) (sum i
 	} else {
 		text, _, _ = strings.Cut(text, ",")
 	}
-	for _, part := range strings.Split(text, ";") {
+	for part := range strings.SplitSeq(text, ";") {
 		v, e := q.Read(key, part)
 		if e != nil {
 			fail(e)

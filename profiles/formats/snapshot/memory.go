@@ -212,9 +212,7 @@ func (s *snapshot) sortSegments() {
 // before is what was in use when the trace began, by address.
 func (s *snapshot) before() (blocks map[int64]block, err error) {
 	blocks = make(map[int64]block, len(s.final))
-	for at, b := range s.final {
-		blocks[at] = b
-	}
+	maps.Copy(blocks, s.final)
 	for e := range s.trace.backward() {
 		if err := s.u.poll.Err(); err != nil {
 			return nil, err

@@ -1,0 +1,220 @@
+// Package ordered plays training steps on paper in which all offloads come before
+// all fetches: offloads in the order of the operations and as early as possible,
+// fetches in the reverse order and as late as possible. What comes out is what the
+// simulator measures.
+//
+// Duplex makes no difference. The first fetch is that of the value that was
+// offloaded last, and it needs a complete copy on the host, so the two directions
+// never work at the same time.
+package ordered
+
+import (
+	"time"
+
+	"memtide/engine"
+)
+
+// Run is an operation.
+type Run struct {
+	Lasts      time.Duration
+	Need       engine.Bytes // memory while it runs, if nothing is offloaded
+	Item       int          // what moves with it, for Step.Leaves
+	Moves      engine.Bytes // that can be copied out from the start of this run, or have to be back for it; 0: none
+	Start, End time.Duration
+}
+
+// Transfer is the offload and the fetch of one item.
+type Transfer struct {
+	Item       int
+	Bytes      engine.Bytes
+	Before     engine.Bytes // what moves before it
+	OffloadAt  time.Duration
+	OffloadEnd time.Duration
+	Gone       time.Duration // when it has left: after the copy and after the operation that uses it
+	FetchAt    time.Duration
+	FetchEnd   time.Duration
+}
+
+// Step is a step with its operations; Play finds the rest.
+type Step struct {
+	Runs      []Run               // in order: the forward pass, then the backward pass
+	Turn      int                 // index of the first run of the backward pass
+	Leaves    func(item int) bool // may change from Play to Play
+	Transfers []Transfer          // in the order of the offloads
+
+	Makespan time.Duration // step time
+	Peak     engine.Bytes  // what Measure finds
+	// Fluid is the best step time if any fraction of an item could move, as in the
+	// model of paper 000. It is less than Makespan only if transfers are streamed and
+	// parts of a value would have to be on their way back while an operation still
+	// uses it, which no schedule can say.
+	Fluid time.Duration
+
+	device            *engine.Device
+	budget            engine.Bytes
+	streamed          bool
+	least             time.Duration // of the backward pass, without waiting
+	forward, backward Pass
+}
+
+// New is a step of a problem, with whole or streamed transfers as it says. The runs
+// are the step's from here on.
+func New(p *engine.Problem, runs []Run, turn int, leaves func(item int) bool) *Step {
+	s := &Step{Runs: runs, Turn: turn, Leaves: leaves, device: &p.Device, budget: p.Budget, streamed: p.Transfers == engine.Streamed}
+	for i := range runs[turn:] {
+		s.least += runs[turn+i].Lasts
+	}
+	return s
+}
+
+// Play finds when everything happens; false if the step does not fit into the
+// budget, or takes longer than longest for sure. With overlap, transfers may run
+// into the other pass. Any ordered step with these items is no faster, and this one
+// exists: compare Proposition 1 of paper 000, which is right for fetches only in
+// reversed time.
+func (s *Step) Play(overlap bool, longest time.Duration) bool {
+	fwd, ok := s.Forward()
+	if !ok || fwd.Ends[s.Turn-1] > longest-s.least {
+		return false
+	}
+	bwd := &s.backward
+	if !s.pass(bwd, s.Runs[s.Turn:], s.device.ToDev, true) {
+		return false
+	}
+	total := s.join(fwd, bwd, overlap)
+	s.Transfers = s.Transfers[:0]
+	for k, m := range fwd.Moves {
+		b := &bwd.Moves[k]
+		s.Transfers = append(s.Transfers, Transfer{Item: m.Item, Bytes: m.Size, Before: m.before, OffloadAt: m.Start,
+			OffloadEnd: m.End, Gone: m.Gone, FetchAt: total - b.End, FetchEnd: total - b.Start})
+	}
+	s.replay(fwd)
+	return true
+}
+
+// Forward is the forward pass, as early as possible; false if it does not fit. It is
+// overwritten by the next one.
+func (s *Step) Forward() (*Pass, bool) {
+	return &s.forward, s.pass(&s.forward, s.Runs[:s.Turn], s.device.ToHost, false)
+}
+
+// join is how long the step takes. Without overlap the passes follow each other.
+// With it, the step is the longest of: all operations in a row; all transfers in a
+// row; an operation of the forward pass, and then the fetches that must not have
+// begun before it ends; the offloads that must have ended before an operation of
+// the backward pass starts, and then the rest of that pass. What moves is enough for
+// each, or the pass of that operation would have failed.
+func (s *Step) join(fwd, bwd *Pass, overlap bool) time.Duration {
+	endF, endB := fwd.Ends[len(fwd.Ends)-1], bwd.Ends[len(bwd.Ends)-1]
+	offloads, gone := fwd.Last()
+	fetches, _ := bwd.Last()
+	if !overlap {
+		return max(endF, gone) + max(endB, fetches)
+	}
+	total := endF + endB
+	if len(fwd.Moves) > 0 {
+		for x := range fwd.Ends {
+			off, _ := bwd.off(s.Runs[x].Need - s.budget)
+			total = max(total, fwd.Ends[x]+off)
+		}
+		for x := range bwd.Ends {
+			off, _ := fwd.off(s.Runs[len(s.Runs)-1-x].Need - s.budget)
+			total = max(total, bwd.Ends[x]+off)
+		}
+	}
+	s.Fluid = max(total, offloads+fetches)
+	total = max(total, gone+fetches)
+	if !s.streamed {
+		s.Fluid = total
+	}
+	return total
+}
+
+// replay finds when the operations really run. The plan lets those of the backward
+// pass start as late as they can; they start as early as they can, which is possible
+// because a fetch that has begun is in the plan's memory for every later operation.
+func (s *Step) replay(fwd *Pass) {
+	var at time.Duration
+	for x := range s.Runs[:s.Turn] {
+		r := &s.Runs[x]
+		at = fwd.Ends[x]
+		r.Start, r.End = at-r.Lasts, at
+	}
+	next := len(s.Transfers) - 1
+	for x := s.Turn; x < len(s.Runs); x++ {
+		r := &s.Runs[x]
+		off, _ := fwd.off(r.Need - s.budget)
+		at = max(at, off)
+		if s.Sends(r) {
+			at = max(at, s.Transfers[next].FetchEnd)
+			next--
+		}
+		r.Start, r.End = at, at+r.Lasts
+		at = r.End
+	}
+	s.Makespan = at
+}
+
+// Sends says whether a run goes with a transfer. Items of no bytes stay.
+func (s *Step) Sends(r *Run) bool { return r.Moves > 0 && s.Leaves(r.Item) }
+
+// Before is how much the first k transfers move.
+func (s *Step) Before(k int) engine.Bytes {
+	if k < len(s.Transfers) {
+		return s.Transfers[k].Before
+	}
+	if k == 0 {
+		return 0
+	}
+	return s.Transfers[k-1].Before + s.Transfers[k-1].Bytes
+}
+
+// Measure finds the peak of the transfers and runs as they are. Between operations
+// there is never more than during one, and what is away while one runs is least at
+// its start or at its end. (What a forward operation uses has not left at its start:
+// the copy begins no earlier.)
+func (s *Step) Measure() {
+	s.Peak = 0
+	c := cursor{Step: s, back: len(s.Transfers), all: s.Before(len(s.Transfers))}
+	for x := range s.Runs {
+		r := &s.Runs[x]
+		s.Peak = max(s.Peak, r.Need-min(c.away(r.Start), c.away(r.End)))
+	}
+}
+
+// cursor goes through the transfers as time goes by.
+type cursor struct {
+	*Step
+	left int          // offloads that are over
+	back int          // the first transfer whose fetch has begun, or with streamed ones, is over
+	all  engine.Bytes // of all transfers
+}
+
+// away is how much is not on the device just before the fetches of a moment start.
+// Moments must not fall.
+func (c *cursor) away(at time.Duration) (sum engine.Bytes) {
+	ts := c.Transfers
+	if !c.streamed {
+		for c.left < len(ts) && ts[c.left].Gone <= at {
+			c.left++
+		}
+		for c.back > 0 && ts[c.back-1].FetchAt < at {
+			c.back--
+		}
+		return c.Before(c.left) + c.Before(c.back) - c.all
+	}
+	for c.left < len(ts) && ts[c.left].OffloadEnd <= at {
+		c.left++
+	}
+	for c.back > 0 && ts[c.back-1].FetchEnd <= at {
+		c.back--
+	}
+	sum = c.Before(c.left) + c.Before(c.back) - c.all
+	if c.left < len(ts) {
+		sum += c.device.ToHost.Moved(at - ts[c.left].OffloadAt)
+	}
+	if c.back > 0 {
+		sum -= min(ts[c.back-1].Bytes, c.device.ToDev.Moved(at-ts[c.back-1].FetchAt))
+	}
+	return sum
+}

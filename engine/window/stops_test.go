@@ -1,0 +1,28 @@
+package window_test
+
+import (
+	"testing"
+
+	"memtide/engine"
+	"memtide/engine/enginetest"
+	"memtide/engine/window"
+)
+
+// TestStops: a walk stops at the first operation that cannot have its memory. Two
+// functions of 4 bytes each: with 7 the second does not fit beside the first.
+func TestStops(t *testing.T) {
+	g := &engine.Graph{Done: engine.NoValue, Values: []engine.Value{
+		{Name: "x", Size: 4, PartOf: engine.NoValue}, {Name: "y", Size: 4, PartOf: engine.NoValue}},
+		Ops: []engine.Op{{Name: "f", Out: []engine.ValueID{0}}, {Name: "g", In: []engine.ValueID{0}, Out: []engine.ValueID{1}}}}
+	for budget, want := range map[engine.Bytes]engine.OpID{3: 0, 4: 1, 7: 1, 8: engine.NoOp} {
+		p := &engine.Problem{Graph: g, Device: enginetest.Device(engine.HalfDuplex), Budget: budget}
+		for name, stops := range map[string]func() (engine.OpID, bool, error){
+			"window": func() (engine.OpID, bool, error) { return window.WindowStops(p, 8) },
+			"lms":    func() (engine.OpID, bool, error) { return window.LMSStops(p, 2, 1) },
+		} {
+			if op, ok, err := stops(); err != nil || op != want || ok != (want != engine.NoOp) {
+				t.Errorf("%s in %d bytes: stops at %d (%v, %v), want %d", name, budget, op, ok, err, want)
+			}
+		}
+	}
+}

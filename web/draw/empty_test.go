@@ -1,0 +1,23 @@
+package draw
+
+import (
+	"math"
+	"testing"
+)
+
+// An empty trace can be looked at in every way.
+func TestEmpty(t *testing.T) {
+	m := emptyModel()
+	v := View{Width: 500}
+	for pic := range NumPictures {
+		for _, x := range []float64{-1, 0, 250, 499, math.Inf(1)} {
+			if got, _ := m.Hit(pic, v, x, 60); got.Kind != Nothing {
+				t.Errorf("Hit(%s, %v) = %+v", pic.Title(), x, got)
+			}
+		}
+	}
+	m.HeldAt(0, 3)
+	if m.NumRows() != 0 || m.Step(Target{}, 1).Kind != Nothing || m.NextGap(0, 1).Kind != Nothing {
+		t.Errorf("the empty trace has something in it")
+	}
+}

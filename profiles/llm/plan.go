@@ -121,7 +121,7 @@ func (p *program) states() (n engine.Bytes) {
 			}
 			n += s.at(w, 2, s.storedBytes(w, s.Grad))
 			if !s.HostStep {
-				n += s.at(w, 1, s.Master) + s.at(w, 1, s.momentBytes(w))
+				n += s.stateBytes(w)
 			}
 		}
 	}

@@ -25,9 +25,7 @@ func (a Ask) Profile() (*profiles.Profile, error) {
 // computes with is its temporary. Checkpointing and offloading are left to the methods,
 // whatever the setup says.
 func Profile(s Setup, c *Card) (*profiles.Profile, error) {
-	s.Checkpoint, s.OffloadX, s.Stash = "none", false, false
-	s.Every, s.First, s.Group, s.Keep = 1, 0, 1, nil
-	s, err := s.normal()
+	s, err := s.keeping().normal()
 	if err != nil {
 		return nil, err
 	}
@@ -56,6 +54,13 @@ func Profile(s Setup, c *Card) (*profiles.Profile, error) {
 	return &profiles.Profile{Name: m.Name, Batch: int(s.Batch), DType: "bf16", Chain: chain, Graph: p.graph(&lanes, c),
 		Source: profiles.Source{Tool: "memtide plan", Times: profiles.Estimated, Sizes: profiles.Analytic, Device: c.Name,
 			Notes: append([]string{fmt.Sprintf("One rank of %d that share the states, %d x %d tokens, by the operators of the blocks.", s.Shard, s.Batch, s.Seq)}, s.beside()...)}}, nil
+}
+
+// keeping is the setup without a policy of checkpointing and offloading.
+func (s Setup) keeping() Setup {
+	s.Checkpoint, s.OffloadX, s.Stash = "none", false, false
+	s.Every, s.First, s.Group, s.Keep = 1, 0, 1, nil
+	return s
 }
 
 // beside says what the operations have that the chain has not, and where its times come

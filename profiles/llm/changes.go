@@ -13,6 +13,7 @@ import (
 type Change struct {
 	Names  []string
 	Words  string      // of a policy: what frameworks call it
+	Method string      // of what a strategy finds on the chain of the step: its name; Args say nothing then
 	Args   engine.Args // all of the plan's
 	Answer *Answer
 	GPUs   int64

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"memtide/engine"
@@ -26,14 +27,14 @@ var optima = []struct{ method, title, words string }{
 	{"pofo", "recomputing and moving whole blocks together", "POFO, NeurIPS 2021, on the chain of the step"},
 }
 
-// spots is at how many budgets a curve is looked at.
+// spots is at how many budgets a curve is looked at, besides those of the policies.
 const spots = 12
 
 // optima solves the chain of the step, see Profile, for what the card has, and for a curve.
 // The allocator is given what it takes of the step as it is, own; what the chain takes
 // above the program where both keep everything is taken off; the optimizer and the
 // collectives take the time that they take of a policy. A pipeline has no chain.
-func (a Ask) optima(own *Answer, poll *engine.Poll) (rows []Change, curves []Curve, err error) {
+func (a Ask) optima(own *Answer, policies []Change, poll *engine.Poll) (rows []Change, curves []Curve, err error) {
 	profile, err := a.Profile()
 	if err != nil {
 		return nil, nil, nil
@@ -54,8 +55,8 @@ func (a Ask) optima(own *Answer, poll *engine.Poll) (rows []Change, curves []Cur
 			continue
 		}
 		sol, _ := strategy.Solve(m.problem.WithBudget(max(fits, 0)), nil, poll)
-		if poll.Err() != nil {
-			return rows, curves, poll.Err()
+		if poll.Now() != nil {
+			return rows, curves, poll.Now()
 		}
 		if sol != nil {
 			rows = append(rows, Change{Names: []string{o.title}, Words: o.words, Method: o.method, Answer: m.answer(sol), GPUs: a.GPUs})
@@ -67,8 +68,8 @@ func (a Ask) optima(own *Answer, poll *engine.Poll) (rows []Change, curves []Cur
 		} else if sol == nil {
 			continue
 		}
-		curves = append(curves, Curve{o.method, m.curve(strategy, least, poll)})
-		if err := poll.Err(); err != nil {
+		curves = append(curves, Curve{o.method, m.curve(strategy, least, policies, poll)})
+		if err := poll.Now(); err != nil {
 			return rows, curves, err
 		}
 	}
@@ -115,13 +116,21 @@ func (m *onChain) budget(reserved engine.Bytes) engine.Bytes {
 	return reserved - (m.own.High - m.own.Allocated) + m.more
 }
 
-// curve solves the chain from the least memory to that of keeping everything.
-func (m *onChain) curve(strategy *engine.Strategy, least engine.Bytes, poll *engine.Poll) (out []Spot) {
+// curve solves the chain from the least memory to that of keeping everything, and within
+// what each policy takes.
+func (m *onChain) curve(strategy *engine.Strategy, least engine.Bytes, policies []Change, poll *engine.Poll) (out []Spot) {
 	most := m.problem.Chain.Chain.KeepAllPeak()
 	var budgets []engine.Bytes
 	for i := range engine.Bytes(spots) {
 		budgets = append(budgets, least+(most-least)*i/(spots-1))
 	}
+	for _, c := range policies {
+		if b := m.budget(c.Answer.High); least < b && b < most {
+			budgets = append(budgets, b)
+		}
+	}
+	slices.Sort(budgets)
+	budgets = slices.Compact(budgets)
 	found := make([]*engine.Solution, len(budgets))
 	strategy.Sweep(m.problem, nil, budgets, poll, func(i int, sol *engine.Solution, err error) {
 		if err == nil {

@@ -61,7 +61,7 @@ func (a Ask) Plan(poll *engine.Poll, tell func(*Plan)) (*Plan, error) {
 			}
 			if err == nil {
 				var found []Change
-				found, p.Curves, err = a.optima(p.Answer, poll)
+				found, p.Curves, err = a.optima(p.Answer, p.Policies, poll)
 				p.Policies = append(found, p.Policies...)
 			}
 			return err

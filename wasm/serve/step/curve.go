@@ -15,7 +15,7 @@ import (
 // The picture's size and what its axes leave free, in its own units.
 const (
 	curveWide, curveHigh                         = 380.0, 220.0
-	curveLeft, curveRight, curveTop, curveBottom = 46.0, 10.0, 34.0, 36.0
+	curveLeft, curveRight, curveTop, curveBottom = 58.0, 10.0, 34.0, 36.0
 )
 
 // curveLegend are the words for the lines, by strategy.

@@ -14,7 +14,7 @@ import (
 // memory as soon as its gradient is there. States and gradients are values that can move.
 func (p *program) graph(chain *engine.Chain, c *Card) *engine.Graph {
 	of := engine.ExpandChain(chain)
-	named(of)
+	nameStages(of)
 	w := &grapher{program: p, c: c, of: of, g: &engine.Graph{Values: of.Values, Fixed: chain.Resident.Pinned, Done: engine.NoValue, Stages: of.Stages}}
 	for i, u := range p.all() {
 		w.units = append(w.units, w.states(u, i))
@@ -52,8 +52,8 @@ func (p *program) graph(chain *engine.Chain, c *Card) *engine.Graph {
 	return w.g
 }
 
-// named gives the operations and values of a chain the names of its stages.
-func named(of *engine.ChainGraph) {
+// nameStages gives the operations and values of a chain the names of its stages.
+func nameStages(of *engine.ChainGraph) {
 	for k := 1; k <= of.Chain.Len(); k++ {
 		name := of.Chain.Stages[k-1].Name
 		of.Ops[of.Fwd(k)].Name, of.Ops[of.Bwd(k)].Name = name, name+" backward"

@@ -25,7 +25,8 @@ type ValueKind uint8
 const (
 	KindActivation ValueKind = iota // output or saved activations of a forward operation
 	KindGradient                    // gradient of an activation
-	KindWeight                      // weights, their gradients, optimizer state
+	KindWeight                      // weights, their gradients, optimizer state: to the end of the step
+	KindState                       // the same, where a step replaces or gathers it: to its last use
 )
 
 // Place says where a value is when the step begins: a set of bits.

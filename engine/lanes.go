@@ -36,8 +36,14 @@ func (g *Graph) HasLanes() bool {
 // does not know them.
 var validLanes func(g *Graph) error
 
+// planLanes plans a graph with other lanes by a strategy that plans none; nil where a
+// program does not know them.
+var planLanes func(s *Strategy, p *Problem, args Parsed, poll *Poll) (*Solution, error)
+
 // LinkLanes makes the program know other lanes: see package engine/lanes.
-func LinkLanes() { validLanes = (*Graph).checkLanes }
+func LinkLanes(plan func(s *Strategy, p *Problem, args Parsed, poll *Poll) (*Solution, error)) {
+	validLanes, planLanes = (*Graph).checkLanes, plan
+}
 
 // KnowsLanes says whether the program plays and plans operations of other lanes.
 func KnowsLanes() bool { return validLanes != nil }

@@ -7,7 +7,7 @@ import (
 
 // An operation of another lane says what it does in one way, with values of its own.
 func TestLanesValidate(t *testing.T) {
-	LinkLanes()
+	LinkLanes(nil)
 	for _, c := range []struct {
 		name   string
 		change func(g *Graph)

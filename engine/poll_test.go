@@ -87,3 +87,31 @@ func BenchmarkPoll(b *testing.B) {
 		}
 	}
 }
+
+// Now hears a stop at once where Err is still quiet, and counts as one call of it.
+func TestNow(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	p := NewPoll(ctx, nil)
+	if err := p.Now(); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if err := p.Err(); err != nil {
+		t.Fatalf("Err looked at once: %v; the test shows nothing", err)
+	}
+	if err := p.Now(); !errors.Is(err, context.Canceled) || !errors.Is(p.Err(), context.Canceled) {
+		t.Errorf("got %v, then %v; want %v for good", err, p.Err(), context.Canceled)
+	}
+	p = NewPoll(LimitCalls(t.Context(), 600), nil)
+	for range 300 {
+		if err := errors.Join(p.Err(), p.Now()); err != nil {
+			t.Fatalf("within the limit: %v", err)
+		}
+	}
+	if err := p.Now(); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("600 calls of both kinds, then %v; want %v", err, context.DeadlineExceeded)
+	}
+	if err := (*Poll)(nil).Now(); err != nil {
+		t.Errorf("nobody waits: %v", err)
+	}
+}

@@ -28,8 +28,9 @@ type Strategy struct {
 	// which they stand. The others return ErrNeedsChain where Problem.Chain is nil.
 	Graphs bool
 
-	// Lanes says that it plans operations of the network and of the host's CPU. The
-	// others have the error ErrNeedsLanes where the graph has some.
+	// Lanes says that it plans operations of the network and of the host's CPU. Where the
+	// graph has some, others that take graphs plan the device alone (see Solve), and those
+	// that do not have the error ErrNeedsLanes.
 	Lanes bool
 
 	// Elsewhere says that another program has Solver and Sweeper (see Describe).
@@ -94,8 +95,8 @@ var ErrNeedsChain = fmt.Errorf("%w: it needs a chain of stages", ErrUnsupported)
 var ErrNeedsLink = fmt.Errorf("%w: the device has no link to the host", ErrUnsupported)
 
 // ErrNeedsLanes is the error where operations run on the network or the host, of
-// strategies that do not plan those.
-var ErrNeedsLanes = fmt.Errorf("%w: the step has operations on the network or the host; Keep everything (keepall) plans those", ErrUnsupported)
+// strategies for chains.
+var ErrNeedsLanes = fmt.Errorf("%w: the step has operations on the network or the host, which strategies for graphs plan, such as Keep everything (keepall)", ErrUnsupported)
 
 // InfeasibleError says that no schedule of the strategy fits into the budget.
 type InfeasibleError struct {
@@ -167,37 +168,47 @@ func Lookup(name string) *Strategy {
 // that the strategy does not have are an error.
 func (s *Strategy) Parse(args Args) (Parsed, error) { return ParseArgs(s.Name, s.Params, args) }
 
-// Solve parses the arguments and runs the Solver: its errors, or that of Parse.
+// Solve parses the arguments and runs the Solver: its errors, or that of Parse. Where
+// operations run on the network or the host and the strategy does not plan those, it plans
+// the device alone, and package engine/lanes puts them in.
 func (s *Strategy) Solve(p *Problem, args Args, poll *Poll) (*Solution, error) {
-	parsed, err := s.accept(p, args)
+	solve, parsed, err := s.accept(p, args)
 	if err != nil {
 		return nil, err
 	}
-	return s.Solver(p, parsed, poll)
+	return solve(p, parsed, poll)
 }
 
-// accept parses the arguments, and refuses operations of lanes that it does not plan.
-func (s *Strategy) accept(p *Problem, args Args) (Parsed, error) {
-	if !s.Lanes && p.Graph != nil && p.Graph.HasLanes() {
-		return Parsed{}, ErrNeedsLanes
+// accept parses the arguments, and says what solves the problem. Operations of lanes are
+// refused where nobody plans them.
+func (s *Strategy) accept(p *Problem, args Args) (func(*Problem, Parsed, *Poll) (*Solution, error), Parsed, error) {
+	parsed, err := s.Parse(args)
+	if err != nil || !s.beside(p) {
+		return s.Solver, parsed, err
 	}
-	return s.Parse(args)
+	if !s.Graphs || planLanes == nil {
+		return nil, Parsed{}, ErrNeedsLanes
+	}
+	return func(p *Problem, args Parsed, poll *Poll) (*Solution, error) { return planLanes(s, p, args, poll) }, parsed, nil
 }
+
+// beside says whether a problem has operations of lanes that the strategy does not plan.
+func (s *Strategy) beside(p *Problem) bool { return !s.Lanes && p.Graph != nil && p.Graph.HasLanes() }
 
 // Sweep parses the arguments and runs the Sweeper, or the Solver for one budget
 // after the other if there is none. Arguments that are not accepted are the error
 // of every budget.
 func (s *Strategy) Sweep(p *Problem, args Args, budgets []Bytes, poll *Poll, yield func(i int, s *Solution, err error)) {
-	parsed, err := s.accept(p, args)
+	solve, parsed, err := s.accept(p, args)
 	switch {
 	case err != nil:
 		for i := range budgets {
 			yield(i, nil, err)
 		}
-	case s.Sweeper != nil:
+	case s.Sweeper != nil && !s.beside(p):
 		s.Sweeper(p, parsed, budgets, poll, yield)
 	default:
-		SolveEach(s.Solver, p, parsed, budgets, poll, yield)
+		SolveEach(solve, p, parsed, budgets, poll, yield)
 	}
 }
 

@@ -2,6 +2,7 @@ package profiles
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"memtide/engine"
@@ -49,9 +50,11 @@ func (p *Profile) Totals() Totals {
 			}
 		}
 		t.Resident.Pinned = p.Graph.Fixed
+		replaced := replacements(p.Graph)
 		for i := range p.Graph.Values {
 			switch v := &p.Graph.Values[i]; {
-			case v.Kind == engine.KindWeight:
+			case replaced[i]: // counted as what it replaces
+			case v.Kind == engine.KindWeight, v.Kind == engine.KindState && v.Initial&engine.OnDevice != 0:
 				t.Resident.Weights += v.Size
 			case v.Kind == engine.KindActivation && v.PartOf == engine.NoValue:
 				t.Saved += v.Size
@@ -62,6 +65,20 @@ func (p *Profile) Totals() Totals {
 		t.SamplesPerSec = float64(p.Batch) / step.Seconds()
 	}
 	return t
+}
+
+// replacements are the values by which the step replaces states.
+func replacements(g *engine.Graph) []bool {
+	out := make([]bool, len(g.Values))
+	for i := range g.Ops {
+		op := &g.Ops[i]
+		if slices.ContainsFunc(op.In, func(v engine.ValueID) bool { return g.Values[v].Kind == engine.KindState && g.Values[v].Initial != 0 }) {
+			for _, v := range op.Out {
+				out[v] = g.Values[v].Kind == engine.KindWeight
+			}
+		}
+	}
+	return out
 }
 
 // layers is the number of stages without the loss [L]: a chain whose seed is

@@ -86,7 +86,7 @@ func (p *planFlags) define(fs *flag.FlagSet) {
 			fs.Func(o.Name, help, set)
 		}
 	}
-	fs.BoolVar(&p.chain, "chain", false, "write the step as a chain of blocks, a profile for solve, sweep and the page, which choose checkpointing and offloading")
+	fs.BoolVar(&p.chain, "chain", false, "write the step as a chain of blocks and as operations with those of the network and the host (-as graph), a profile for solve, sweep and the page, which choose checkpointing and offloading")
 	fs.StringVar(&p.file, "o", "", "`FILE` that -chain writes to instead of the standard output")
 	fs.BoolVar(&p.asJSON, "json", false, "write the answer as JSON")
 }

@@ -204,6 +204,7 @@ type planJSON struct {
 	Changes    []planChange `json:"changes"`
 	Fixes      []planChange `json:"fixes"`
 	Policies   []planPolicy `json:"policies"`
+	Curves     []planCurve  `json:"curves"`
 	Nearest    planNearest  `json:"nearest_published"`
 }
 
@@ -244,8 +245,19 @@ type planNearest struct {
 type planPolicy struct {
 	planChange
 	Words     string       `json:"frameworks"`
+	Method    string       `json:"strategy,omitempty"`
 	Allocated engine.Bytes `json:"allocated_bytes"`
 	Args      engine.Args  `json:"flags"`
+}
+
+type planCurve struct {
+	Method string     `json:"strategy"`
+	Spots  []planSpot `json:"spots"`
+}
+
+type planSpot struct {
+	Reserved engine.Bytes `json:"reserved_bytes"`
+	StepTime int64        `json:"step_time_ns"`
 }
 
 // json is the report for programs.
@@ -268,7 +280,15 @@ func (r *planReport) json() planJSON {
 	out.Changes, out.Fixes, out.Policies = changesJSON(r.Changes), changesJSON(r.Fixes), []planPolicy{}
 	for i, c := range changesJSON(r.Policies) {
 		p := r.Policies[i]
-		out.Policies = append(out.Policies, planPolicy{c, p.Words, p.Answer.Allocated, p.Args})
+		out.Policies = append(out.Policies, planPolicy{c, p.Words, p.Method, p.Answer.Allocated, p.Args})
+	}
+	out.Curves = []planCurve{}
+	for _, c := range r.Curves {
+		spots := []planSpot{}
+		for _, s := range c.Spots {
+			spots = append(spots, planSpot{s.Reserved, s.Time.Nanoseconds()})
+		}
+		out.Curves = append(out.Curves, planCurve{c.Method, spots})
 	}
 	n := r.Nearest
 	out.Nearest = planNearest{n.Model, n.Published.Args, n.Where, n.URL, n.Bytes, n.Answer.Low, n.Answer.High, n.Percent, n.Differs}
@@ -304,7 +324,9 @@ const planHelp = `plan
   changes         each by itself; fixes are up to three that make it fit: lists of
                   names, gpus, verdict, reserved_bytes and step_time_ns
   policies        of frameworks, each played: as changes, with frameworks (their own
-                  words), allocated_bytes and the flags that ask for it
+                  words), allocated_bytes and the flags that ask for it; where a
+                  strategy is named it is what that finds on the chain of the step
+  curves          of those strategies: spots of reserved_bytes and step_time_ns
   nearest_published  run of others: model and flags , where it was published and its
                   url , reserved_bytes as published, low_bytes and high_bytes as
                   played, error_percent of their middle, and what differs

@@ -144,7 +144,7 @@ func (c *checker) category(v engine.ValueID, again bool) sim.Category {
 	switch {
 	case c.g.Values[v].Kind == engine.KindGradient:
 		return sim.Gradient
-	case c.g.Values[v].Kind == engine.KindWeight:
+	case c.g.Values[v].Kind == engine.KindWeight, c.g.Values[v].Kind == engine.KindState:
 		return sim.Fixed
 	case again:
 		return sim.Recomputed

@@ -117,7 +117,7 @@ var doing = []string{"run", "free", "offload", "fetch", "wait"}
 
 // The words for kinds of values and for passes, in their order.
 var (
-	valueKinds = []string{"activation", "gradient", "weight"}
+	valueKinds = []string{"activation", "gradient", "weight", "state"}
 	passes     = []string{"forward", "backward"}
 )
 

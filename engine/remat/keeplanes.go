@@ -22,7 +22,7 @@ func LinkLanes() { keepOthers = keepLanes }
 // that are there at the start to the end.
 func keepLanes(p *engine.Problem) (*engine.Solution, error) {
 	n := len(p.Graph.Values)
-	k := &queuer{g: p.Graph, dev: make([]bool, n), coming: make([]bool, n), host: make([]bool, n), uses: make([]int, n)}
+	k := &queuer{g: p.Graph, dev: make([]bool, n), coming: make([]bool, n), host: make([]bool, n), uses: make([]int, n), anew: make([][]int, n), made: make([]bool, n)}
 	for v := range k.g.Values {
 		at := k.g.Values[v].Initial
 		k.dev[v], k.host[v] = at&engine.OnDevice != 0, at&engine.OnHost != 0
@@ -30,6 +30,7 @@ func keepLanes(p *engine.Problem) (*engine.Solution, error) {
 			k.uses[v] = 1 // to the end
 		}
 	}
+	k.in = k.inputs()
 	moves := k.countUses()
 	if moves && (p.Device.ToHost == 0 || p.Device.ToDev == 0) {
 		return nil, engine.ErrNeedsLink
@@ -62,11 +63,14 @@ func keepLanes(p *engine.Problem) (*engine.Solution, error) {
 // queuer walks over the operations once.
 type queuer struct {
 	g      *engine.Graph
+	in     [][]engine.ValueID // by operation: what serves its inputs
 	steps  engine.Schedule
-	dev    []bool // by value: on the device or on its way there
-	coming []bool // by value: maybe on its way
-	host   []bool // by value: on the host or on its way there
-	uses   []int  // by value: readers on the device and copies to the host that are to come
+	dev    []bool  // by value: on the device or on its way there
+	coming []bool  // by value: maybe on its way
+	host   []bool  // by value: on the host or on its way there
+	uses   []int   // by value: readers on the device and copies to the host that are to come, before it is made anew
+	anew   [][]int // by value: the same of each time that it is made again
+	made   []bool  // by value
 	late   []late
 }
 
@@ -78,18 +82,51 @@ type late struct {
 	free engine.ValueID
 }
 
+// inputs are the values that serve what operations read: what is not made by itself is
+// read in what it is within.
+func (k *queuer) inputs() [][]engine.ValueID {
+	made := slices.Clone(k.dev)
+	for i := range k.g.Ops {
+		for _, v := range k.g.Ops[i].Out {
+			made[v] = true
+		}
+	}
+	out := make([][]engine.ValueID, len(k.g.Ops))
+	for i := range k.g.Ops {
+		for _, v := range k.g.Ops[i].In {
+			for n := 0; !made[v] && !k.host[v] && k.g.Values[v].PartOf != engine.NoValue && n < len(k.g.Values); n++ {
+				v = k.g.Values[v].PartOf
+			}
+			out[i] = append(out[i], v)
+		}
+	}
+	return out
+}
+
 // countUses counts them, and tells whether something has to be copied.
 func (k *queuer) countUses() (moves bool) {
-	sent := make([]bool, len(k.g.Values))
+	sent, made := make([]bool, len(k.g.Values)), make([]bool, len(k.g.Values))
+	uses := func(v engine.ValueID) *int {
+		if n := len(k.anew[v]); n > 0 {
+			return &k.anew[v][n-1]
+		}
+		return &k.uses[v]
+	}
 	for i := range k.g.Ops {
 		op := &k.g.Ops[i]
-		for _, v := range op.In {
+		for _, v := range k.in[i] {
 			if op.Lane != engine.LaneCPU {
-				k.uses[v]++
+				*uses(v)++
 			} else if !k.host[v] && !sent[v] {
 				sent[v] = true
-				k.uses[v]++
+				*uses(v)++
 			}
+		}
+		for _, v := range op.Out {
+			if op.Lane == engine.LaneNetwork && made[v] { // gathered again
+				k.anew[v] = append(k.anew[v], 0)
+			}
+			made[v] = true
 		}
 		if op.Lane == engine.LaneCPU {
 			for _, v := range op.Out {
@@ -108,7 +145,7 @@ func (k *queuer) add(id engine.OpID) error {
 	op := &k.g.Ops[id]
 	wait := k.isLate(op)
 	if op.Lane == engine.LaneCPU {
-		for _, v := range op.In {
+		for _, v := range k.in[id] {
 			wait = wait || !k.host[v] && k.coming[v]
 		}
 		if wait {
@@ -122,7 +159,7 @@ func (k *queuer) add(id engine.OpID) error {
 			return err
 		}
 	}
-	for _, v := range op.In {
+	for _, v := range k.in[id] {
 		if k.dev[v] {
 			continue
 		}
@@ -134,9 +171,12 @@ func (k *queuer) add(id engine.OpID) error {
 	due := len(k.late)
 	k.steps = append(k.steps, engine.Run(id))
 	for _, v := range op.Out {
-		k.dev[v], k.coming[v] = true, op.Lane == engine.LaneNetwork
+		if k.made[v] && len(k.anew[v]) > 0 {
+			k.uses[v], k.anew[v] = k.anew[v][0], k.anew[v][1:]
+		}
+		k.dev[v], k.coming[v], k.made[v] = true, op.Lane == engine.LaneNetwork, true
 	}
-	for _, v := range op.In {
+	for _, v := range k.in[id] {
 		k.coming[v] = k.coming[v] && op.Lane == engine.LaneNetwork
 		k.used(v)
 	}

@@ -55,7 +55,7 @@ func OfGraph(g *engine.Graph, batch int) (Builder, error) {
 		h := *g
 		h.Values = append([]engine.Value(nil), g.Values...)
 		for i := range h.Values {
-			if v := &h.Values[i]; v.Kind != engine.KindWeight {
+			if v := &h.Values[i]; v.Kind != engine.KindWeight && v.Kind != engine.KindState {
 				v.Size = s.size(v.Size)
 			}
 		}

@@ -22,7 +22,7 @@ func kindCategory(k engine.ValueKind) Category {
 	switch k {
 	case engine.KindGradient:
 		return Gradient
-	case engine.KindWeight:
+	case engine.KindWeight, engine.KindState:
 		return Fixed
 	}
 	return Activation

@@ -25,8 +25,7 @@ func (a Ask) Profile() (*profiles.Profile, error) {
 // computes with is its temporary. Checkpointing and offloading are left to the methods,
 // whatever the setup says.
 func Profile(s Setup, c *Card) (*profiles.Profile, error) {
-	s.Checkpoint, s.OffloadX = "none", false
-	s, err := s.normal()
+	s, err := s.keeping().normal()
 	if err != nil {
 		return nil, err
 	}
@@ -34,53 +33,87 @@ func Profile(s Setup, c *Card) (*profiles.Profile, error) {
 		return nil, fmt.Errorf("the stages of a pipeline are no chain on one card")
 	}
 	m := s.Model
-	inner, outer := s.tokens()
-	x := size(outer*m.Hidden, s.Compute)
-	chain := &engine.Chain{Name: m.Name, Batch: int(s.Batch), Input: size(inner, 8)}
+	inner, _ := s.tokens()
 	p := newProgram(&s, s.end(true, true))
+	chain := &engine.Chain{Name: m.Name, Batch: int(s.Batch), Input: size(inner, 8), Stages: p.stages(c, true)}
+	lanes := *chain
+	lanes.Stages = p.stages(c, false)
 	for _, u := range p.all() {
 		for _, w := range u.weights {
 			chain.Resident.Weights += s.weightBytes(w)
 			if w.trained {
 				chain.Resident.Grads += s.at(w, 2, s.storedBytes(w, s.Grad))
-				chain.Resident.Optimizer += s.at(w, 1, s.Master) + s.at(w, 1, s.momentBytes(w))
+			}
+			if w.trained && !s.HostStep {
+				chain.Resident.Optimizer += s.stateBytes(w)
 			}
 		}
-		chain.Resident.Pinned += p.pinned(u)
+		chain.Resident.Pinned += p.casted(u) + p.pinned(u)
+		lanes.Resident.Pinned += p.casted(u)
 	}
-	chain.Stages = append(chain.Stages, engine.Stage{Name: "embedding", Kind: "embed", Out: x, Grad: x, Saved: x,
-		Forward: seconds(float64(2*x) / (c.Bandwidth * trafficShare)), Back: seconds(float64(2*x) / (c.Bandwidth * trafficShare))})
+	return &profiles.Profile{Name: m.Name, Batch: int(s.Batch), DType: "bf16", Chain: chain, Graph: p.graph(&lanes, c),
+		Source: profiles.Source{Tool: "memtide plan", Times: profiles.Estimated, Sizes: profiles.Analytic, Device: c.Name,
+			Notes: append([]string{fmt.Sprintf("One rank of %d that share the states, %d x %d tokens, by the operators of the blocks.", s.Shard, s.Batch, s.Seq)}, s.beside()...)}}, nil
+}
+
+// keeping is the setup without a policy of checkpointing and offloading.
+func (s Setup) keeping() Setup {
+	s.Checkpoint, s.OffloadX, s.Stash = "none", false, false
+	s.Every, s.First, s.Group, s.Keep = 1, 0, 1, nil
+	return s
+}
+
+// beside says what the operations have that the chain has not, and where its times come
+// from.
+func (s *Setup) beside() (out []string) {
+	if s.gathers() && s.Shard > 1 {
+		out = append(out, fmt.Sprintf("Its operations have the network's: weights are gathered for each block and pass, one block ahead, and gradients reduced, at %.0f %% of the link between the cards. The chain has their room and not their time.", 100*linkShare))
+	}
+	if s.HostStep {
+		return append(out, fmt.Sprintf("Its operations have the optimizer's step on the host, of each block as soon as its gradient is there, at %s of host memory for a card.", engine.Rate(hostMemory).Text()))
+	}
+	return append(out, "Its operations have the optimizer's step, with states that can move; the new ones of a block stand beside the old ones while it runs.")
+}
+
+// stages are the chain: the embedding, the blocks, and the head with the loss. shared says
+// whether what blocks gather and reduce is their temporary.
+func (p *program) stages(c *Card, shared bool) []engine.Stage {
+	_, outer := p.s.tokens()
+	x := size(outer*p.s.Model.Hidden, p.s.Compute)
+	moved := seconds(float64(2*x) / (c.Bandwidth * trafficShare))
+	out := []engine.Stage{{Name: "embedding", Kind: "embed", Out: x, Grad: x, Saved: x, Forward: moved, Back: moved}}
 	for i, u := range p.units {
-		chain.Stages = append(chain.Stages, p.blockStage(u, i, c))
+		out = append(out, p.blockStage(u, i, c, shared))
 	}
 	loss, norm := p.lossStage(c)
-	for i := range chain.Stages {
+	for i := range out {
 		next := norm
 		if i < len(p.units) {
 			next = p.units[i].block
 		}
 		if next.keepers[0] == 0 { // no backward reads this output
-			chain.Stages[i].Unsaved = true
-			chain.Stages[i].Saved -= chain.Stages[i].Out
+			out[i].Unsaved = true
+			out[i].Saved -= out[i].Out
 		}
 	}
-	chain.Stages = append(chain.Stages, loss)
-	return &profiles.Profile{Name: m.Name, Batch: int(s.Batch), DType: "bf16", Chain: chain,
-		Source: profiles.Source{Tool: "memtide plan", Times: profiles.Estimated, Sizes: profiles.Analytic, Device: c.Name,
-			Notes: []string{fmt.Sprintf("One rank of %d that share the states, %d x %d tokens, by the operators of the blocks.", s.Shard, s.Batch, s.Seq)}}}, nil
+	return append(out, loss)
 }
 
-// pinned is what a unit holds beside its states through the step: gathered weights, the
-// copies of autocast, and the gradient of a head that is reduced last.
-func (p *program) pinned(u *unit) (n engine.Bytes) {
+// casted are the copies of autocast, which a unit holds through the step.
+func (p *program) casted(u *unit) engine.Bytes {
 	q := &program{ledger: &ledger{}, s: p.s}
 	was := u.whole
 	u.whole = make([]handle, len(u.weights))
 	q.cast(u)
 	u.whole = was
-	n = q.live
+	return q.live
+}
+
+// pinned is what a unit that is gathered holds beside its states through the step: its
+// weights if they stay, and the gradient of a head, which is reduced last.
+func (p *program) pinned(u *unit) (n engine.Bytes) {
 	if !p.s.gathers() {
-		return n
+		return 0
 	}
 	for _, w := range u.weights {
 		if u.stays {
@@ -99,14 +132,16 @@ func seconds(s float64) time.Duration {
 }
 
 // blockStage plays one block by itself: what it keeps, and the most that it takes besides
-// on the way there and back, with what it gathers and reduces.
-func (p *program) blockStage(u *unit, index int, c *Card) engine.Stage {
+// on the way there and back, with what it gathers and reduces if shared says so.
+func (p *program) blockStage(u *unit, index int, c *Card, shared bool) engine.Stage {
 	q := &program{ledger: &ledger{}, s: p.s, root: p.root, final: true}
 	b := u.block
 	x := q.take(b.values[0].bytes, Saved)
 	in := q.live
-	q.unshard(u)
-	q.receive(u, true)
+	if shared {
+		q.unshard(u)
+		q.receive(u, true)
+	}
 	y, k := b.forward(q.ledger, x)
 	if !u.stays {
 		q.reshard(u)
@@ -120,14 +155,21 @@ func (p *program) blockStage(u *unit, index int, c *Card) engine.Stage {
 	q.give(y)
 	before := q.live - gathered
 	q.peak = 0
-	q.unshard(u)
-	q.receive(u, false)
-	g := b.backward(q.ledger, x, q.take(out, Backwards), k, func(w weight) { q.gradient(u, w) })
-	q.reduceUnit(u)
+	gradient := func(w weight) { q.give(q.take(p.madeBytes(w), Gradients)) }
+	if shared {
+		q.unshard(u)
+		q.receive(u, false)
+		gradient = func(w weight) { q.gradient(u, w) }
+	}
+	g := b.backward(q.ledger, x, q.take(out, Backwards), k, gradient)
+	if shared {
+		q.reduceUnit(u)
+	}
 	st.BwdTemp = max(0, q.peak-gathered-before-2*out)
 	q.give(g)
 	forward, back := c.passOf(b.tape)
-	st.Forward, st.Back = seconds(forward), seconds(back)
+	wait := p.tensorSeconds(c) / float64(2*len(p.units)) // half on the way there, half back
+	st.Forward, st.Back = seconds(forward+wait), seconds(back+wait)
 	for i := range u.grads { // the unit is played again for the next block of its kind
 		u.grads[i], u.reduced = 0, 0
 	}

@@ -13,6 +13,7 @@ import (
 type Change struct {
 	Names  []string
 	Words  string      // of a policy: what frameworks call it
+	Method string      // of what a strategy finds on the chain of the step: its name; Args say nothing then
 	Args   engine.Args // all of the plan's
 	Answer *Answer
 	GPUs   int64
@@ -34,7 +35,7 @@ func (c *Change) settle(limit engine.Bytes) error {
 // settleAll plays the allocator's part of all changes that lack it.
 func settleAll(list []Change, poll *engine.Poll) error {
 	for i := range list {
-		if err := poll.Err(); err != nil {
+		if err := poll.Now(); err != nil {
 			return err
 		}
 		if err := list[i].settle(engine.NoLimit); err != nil {
@@ -49,7 +50,7 @@ func settleAll(list []Change, poll *engine.Poll) error {
 func (a Ask) turn(poll *engine.Poll) ([]Change, error) {
 	var out []Change
 	for _, k := range knobs {
-		if err := poll.Err(); err != nil {
+		if err := poll.Now(); err != nil {
 			return out, err
 		}
 		changes := k.set(&a)
@@ -136,7 +137,7 @@ func fits(level []Change, found *[]Change, poll *engine.Poll) (rest []Change, er
 		if covered(*found, *c) {
 			continue
 		}
-		if err := poll.Err(); err != nil {
+		if err := poll.Now(); err != nil {
 			return rest, err
 		}
 		if err := c.settle(c.turned.enough()); err != nil {

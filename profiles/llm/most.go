@@ -40,13 +40,13 @@ func (a Ask) fits(changes engine.Args) bool {
 func (a Ask) most(option string, step, limit int64, poll *engine.Poll) (int64, error) {
 	low, high, top := int64(0), int64(1), limit/step
 	for high <= top && a.fits(engine.Args{option: number(high * step)}) {
-		if err := poll.Err(); err != nil {
+		if err := poll.Now(); err != nil {
 			return low, err
 		}
 		low, high = high, 2*high
 	}
 	for high = min(high, top+1); high-low > 1; {
-		if err := poll.Err(); err != nil {
+		if err := poll.Now(); err != nil {
 			return low, err
 		}
 		if mid := (low + high) / 2; a.fits(engine.Args{option: number(mid * step)}) {
@@ -62,7 +62,7 @@ func (a Ask) most(option string, step, limit int64, poll *engine.Poll) (int64, e
 // parallelism times a power of two; 0 if none was found.
 func (a Ask) Fewest(poll *engine.Poll) (int64, error) {
 	for n := orOne(a.Setup.Tensor) * orOne(a.Setup.Stages); n <= mostCards; n *= 2 {
-		if err := poll.Err(); err != nil {
+		if err := poll.Now(); err != nil {
 			return 0, err
 		}
 		if a.fits(engine.Args{"gpus": number(n)}) {

@@ -1,6 +1,9 @@
 package llm
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Formula is the memory of activations that arXiv:2205.05198 computes for a network
 // whose blocks keep what its equations 1 to 5 say. It is exact for that program alone.
@@ -18,9 +21,20 @@ type Formula struct {
 
 // check reports what cannot be.
 func (f *Formula) check() error {
-	for _, n := range []int64{f.S, f.B, f.H, f.Layers, f.Heads, f.Tensor, f.Stages} {
-		if n <= 0 || n > 1<<24 {
-			return fmt.Errorf("a size of the formula is %d; want 1 to 2^24", n)
+	return sizes([]named{{"s", f.S}, {"b", f.B}, {"h", f.H}, {"L", f.Layers}, {"a", f.Heads}, {"t", f.Tensor}, {"p", f.Stages}, {"interleave", f.Interleave + 1}})
+}
+
+// named is a number of a row by the name of its field.
+type named struct {
+	field string
+	n     int64
+}
+
+// sizes reports the first number that is no size.
+func sizes(list []named) error {
+	for _, v := range list {
+		if v.n <= 0 || v.n > 1<<24 {
+			return fmt.Errorf("%s is %d; want 1 to 2^24", v.field, v.n)
 		}
 	}
 	return nil
@@ -92,8 +106,12 @@ func (k *LossKernel) Bytes() (int64, error) {
 	n := k.Tokens * k.Words
 	head, x := k.Words*k.Hidden*2, k.Tokens*k.Hidden*2
 	blas := 2 * int64(workspaceAmpere) // of the forward's thread and of autograd's
-	if k.Tokens <= 0 || k.Words <= 0 {
-		return 0, fmt.Errorf("%d tokens of %d words; want both above 0", k.Tokens, k.Words)
+	list := []named{{"tokens", k.Tokens}, {"V", k.Words}}
+	if strings.HasPrefix(k.Kind, "flce") { // with the head
+		list = append(list, named{"h", k.Hidden})
+	}
+	if err := sizes(list); err != nil {
+		return 0, err
 	}
 	switch k.Kind {
 	case "ce_liger": // fp32 logits; the gradient is written over them

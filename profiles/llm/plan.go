@@ -76,18 +76,24 @@ func (a Ask) answer(limit engine.Bytes) (*Answer, error) {
 	}
 	r.program = nil
 	out := &Answer{Result: r, Ranks: ranks, Low: min(r.Reserved, r.Expandable), High: max(r.Reserved, r.Expandable), States: r.states,
-		Capacity: a.Card.Memory - a.Context, Time: t, Verdict: Uncertain}
+		Capacity: a.Card.Memory - a.Context, Time: t}
 	if a.Setup.Model.MoE != nil {
 		out.Low = engine.Bytes(engine.Int64(float64(out.Low) * (1 - moeAbove)))
 		out.High = engine.Bytes(engine.Int64(float64(out.High) / (1 - moeBelow)))
 	}
-	switch room := float64(out.Capacity); {
-	case float64(out.High)*(1+uncertain) <= room:
-		out.Verdict = Fits
-	case float64(out.Low)*(1-uncertain) > room:
-		out.Verdict = FitsNot
-	}
+	out.judge()
 	return out, nil
+}
+
+// judge says whether what is reserved fits.
+func (a *Answer) judge() {
+	a.Verdict = Uncertain
+	switch room := float64(a.Capacity); {
+	case float64(a.High)*(1+uncertain) <= room:
+		a.Verdict = Fits
+	case float64(a.Low)*(1-uncertain) > room:
+		a.Verdict = FitsNot
+	}
 }
 
 // play plays the step: on one rank, which stands for all, or on every rank of a pipeline.
@@ -121,7 +127,7 @@ func (p *program) states() (n engine.Bytes) {
 			}
 			n += s.at(w, 2, s.storedBytes(w, s.Grad))
 			if !s.HostStep {
-				n += s.at(w, 1, s.Master) + s.at(w, 1, s.momentBytes(w))
+				n += s.stateBytes(w)
 			}
 		}
 	}

@@ -1,6 +1,8 @@
 package llm
 
 import (
+	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -265,6 +267,29 @@ func TestProbesLeaveNothingOut(t *testing.T) {
 			if c.Answer.High > whole.High || c.Answer.Allocated != whole.Allocated || whole.Verdict == Fits && c.Answer.Verdict != Fits {
 				t.Errorf("%v, %q: probed %d allocated, %d reserved, %s; played whole %d, %d, %s", args, c.Names, c.Answer.Allocated, c.Answer.High, c.Answer.Verdict, whole.Allocated, whole.High, whole.Verdict)
 			}
+		}
+	}
+}
+
+// A plan that nobody waits for any longer stops before the next play, whatever it is at.
+func TestPlanStopsAtOnce(t *testing.T) {
+	for stage := range PlanStages - 1 {
+		ctx, cancel := context.WithCancel(t.Context())
+		a := asked(engine.Args{"seq": "1024"})
+		a.Setup.tally = &tally{}
+		told := 0
+		p, err := a.Plan(engine.NewPoll(ctx, nil), func(p *Plan) {
+			if p.Done == stage+1 {
+				cancel()
+				told = a.Setup.tally.plays
+			}
+		})
+		cancel()
+		if !errors.Is(err, context.Canceled) || p.Done != stage+1 {
+			t.Errorf("stopped after stage %d: %v, %d stages", stage+1, err, p.Done)
+		}
+		if more := a.Setup.tally.plays - told; more > 1 {
+			t.Errorf("stopped after stage %d: %d steps were played since; want 1 at most", stage+1, more)
 		}
 	}
 }

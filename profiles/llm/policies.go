@@ -60,7 +60,7 @@ func (a Ask) Policies(poll *engine.Poll) ([]Change, error) {
 	var out []Change
 	for i := range policies {
 		p := &policies[i]
-		if err := poll.Err(); err != nil {
+		if err := poll.Now(); err != nil {
 			return out, err
 		}
 		if p.has != nil && !p.has(a.Setup.Model) {
@@ -122,10 +122,10 @@ func (a Ask) fewestBlocks(ckpt string, poll *engine.Poll) (int64, error) {
 	}
 	low, high := int64(0), ceil(a.Setup.Model.Layers, orOne(a.Setup.Stages))
 	if fits(low) || !fits(high) {
-		return 0, poll.Err()
+		return 0, poll.Now()
 	}
 	for high-low > 1 {
-		if err := poll.Err(); err != nil {
+		if err := poll.Now(); err != nil {
 			return 0, err
 		}
 		if mid := (low + high) / 2; fits(mid) {

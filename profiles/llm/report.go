@@ -19,7 +19,8 @@ type Plan struct {
 	Batch   int64 // sequences of a micro batch
 	Fewest  int64 // cards
 
-	Policies []Change  // see Ask.Policies
+	Policies []Change  // see Ask.Policies; what strategies find comes first
+	Curves   []Curve   // of those strategies
 	Nearest  *Compared // the published run that is nearest
 
 	Done int
@@ -57,6 +58,11 @@ func (a Ask) Plan(poll *engine.Poll, tell func(*Plan)) (*Plan, error) {
 		func() (err error) {
 			if p.Nearest, err = a.Nearest(); err == nil {
 				p.Policies, err = a.Policies(poll)
+			}
+			if err == nil {
+				var found []Change
+				found, p.Curves, err = a.optima(p.Answer, p.Policies, poll)
+				p.Policies = append(found, p.Policies...)
 			}
 			return err
 		},

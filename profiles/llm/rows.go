@@ -2,6 +2,7 @@ package llm
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -129,7 +130,7 @@ func (c *rowConfig) setup() (Setup, error) {
 	if card := CardOf(c.HW); card != nil {
 		s.Workspace = card.Workspace
 	}
-	if err := c.narrow(&s); err != nil {
+	if err := cmp.Or(c.narrow(&s), c.ranks(&s)); err != nil {
 		return s, err
 	}
 	if !flash(c.Attention) {
@@ -184,6 +185,29 @@ func (c *rowConfig) narrow(s *Setup) error {
 		return fmt.Errorf("weights of %g bytes are not known", n)
 	default:
 		s.Weight = engine.Int64(n)
+	}
+	return nil
+}
+
+// ranks checks the cards, and sets the micro batches in flight of a
+// pipeline that tells its order alone: that of its first rank [zero-bubble#36].
+func (c *rowConfig) ranks(s *Setup) error {
+	if c.GPUs < 0 {
+		return fmt.Errorf("gpus is %d; want at least 1", c.GPUs)
+	}
+	if c.PP < 2 || c.InFlight != 0 {
+		return nil
+	}
+	switch strings.ToLower(c.Schedule) {
+	case "gpipe":
+		s.InFlight = orOne(c.Accumulate)
+	case "1f1b":
+		s.InFlight = c.PP
+		if c.Accumulate > 0 {
+			s.InFlight = min(s.InFlight, c.Accumulate)
+		}
+	default:
+		return fmt.Errorf("a pipeline by schedule %q does not say its micro batches in flight", c.Schedule)
 	}
 	return nil
 }

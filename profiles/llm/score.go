@@ -67,7 +67,7 @@ func ReadRows(data []byte) ([]Row, error) {
 func Score(rows []Row, poll *engine.Poll) (*Report, error) {
 	r := &Report{}
 	for i := range rows {
-		if err := poll.Err(); err != nil {
+		if err := poll.Now(); err != nil {
 			return r, err
 		}
 		r.Rows = append(r.Rows, scoreRow(&rows[i]))

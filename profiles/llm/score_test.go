@@ -101,3 +101,42 @@ func TestPublishedFigures(t *testing.T) {
 		t.Errorf("%s: no row was scored", kind)
 	}
 }
+
+// A row that says what cannot be, or too little, is refused by the name of that; none stops
+// the others.
+func TestScoreRefusesByName(t *testing.T) {
+	const plain = `"model": "llama3-8b", "seq": 1024, "param_bytes": 2, "norm": "fused"`
+	for _, c := range []struct{ kind, config, want string }{
+		{"step", plain + `, "in_flight": 1099511627776, "pp": 2`, "in flight"},
+		{"step", plain + `, "pp": 4`, "micro batches in flight"},
+		{"step", plain + `, "pp": 4, "schedule": "banana"`, `"banana"`},
+		{"step", plain + `, "pp": 4, "schedule": "1F1B"`, ""},
+		{"step", plain + `, "pp": 64, "in_flight": 1`, "as many layers"},
+		{"step", plain + `, "gpus": -1`, "gpus is -1"},
+		{"step", plain + `, "opt_bytes": -1`, "bytes of the moments"},
+		{"step", plain + `, "grad_bytes": 1099511627776`, "bytes of a gradient"},
+		{"step", plain + `, "shard": 1099511627776`, "ranks that share states"},
+		{"step", plain + `, "loss_chunk": -1, "loss": "chunked"`, "chunk of the loss"},
+		{"step", plain + `, "grad_accum": 1099511627776`, "micro batches of a step"},
+		{"step", plain + `, "lora": {"r": -1}`, "rank -1"},
+		{"step", `"model": "llama3-8b", "seq": 1099511627776`, "tokens"},
+		{"step", `"model": "llama3-8b"`, "tokens"},
+		{"step", `"model": "llama3-8b", "seq": "1024"`, "seq"},
+		{"loss_kernel", `"kind": "flce_liger", "tokens": 4096, "V": 32000`, "h is 0"},
+		{"loss_kernel", `"kind": "ce_liger", "tokens": 4096, "V": -1`, "V is -1"},
+		{"formula", `"s": 2048, "b": 1, "h": 6144, "L": 48, "a": 64, "t": 8, "p": 1, "mode": "none", "interleave": -1`, "interleave"},
+	} {
+		text := `{"format": "memtide-llm-rows/1", "rows": [{"id": "it", "kind": "` + c.kind + `", "complete": true, "config": {` + c.config + `}, "measured": {"metric": "reserved", "peak_bytes": 1}}]}`
+		rows, err := ReadRows([]byte(text))
+		if err != nil {
+			t.Fatalf("%s: %v", c.config, err)
+		}
+		r, err := Score(rows, nil)
+		if err != nil || len(r.Rows) != 1 {
+			t.Fatalf("%s: %d rows, %v", c.config, len(r.Rows), err)
+		}
+		if got := r.Rows[0].Refused; (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: refused as %q; want %q in it", c.config, got, c.want)
+		}
+	}
+}

@@ -109,8 +109,11 @@ func (s Setup) normal() (Setup, error) {
 	if err := s.Model.check(); err != nil {
 		return s, err
 	}
-	if s.Seq <= 0 || s.Seq > 1<<32 || s.Batch > 1<<20 {
-		return s, fmt.Errorf("%d sequences of %d tokens; want 1 to 2^20 of 1 to 2^32", s.Batch, s.Seq)
+	if s.Seq <= 0 || s.Seq > mostSeq || s.Batch > mostBatch {
+		return s, fmt.Errorf("%d sequences of %d tokens; want 1 to %d of 1 to %d", s.Batch, s.Seq, mostBatch, mostSeq)
+	}
+	if err := s.checkNumbers(); err != nil {
+		return s, err
 	}
 	for _, n := range []*int64{&s.Batch, &s.Accumulate, &s.Shard, &s.Tensor, &s.Context, &s.Expert, &s.Stages, &s.InFlight, &s.Every, &s.Group} {
 		*n = orOne(*n)
@@ -158,6 +161,39 @@ func (s Setup) normal() (Setup, error) {
 	return s, cmp.Or(s.checkTypes(), s.checkPolicy(), s.checkRanks())
 }
 
+// Most of what one rank computes with.
+const (
+	mostSeq   = 1 << 24
+	mostBatch = 1 << 16
+	mostRanks = 1 << 16
+	mostBytes = 64 // of a number with all that belongs to it
+)
+
+// checkNumbers reports numbers that cannot be.
+func (s *Setup) checkNumbers() error {
+	for _, v := range []struct {
+		name    string
+		n, most int64
+	}{
+		{"sequences of a micro batch", s.Batch, mostBatch}, {"micro batches of a step", s.Accumulate, 1 << 20}, {"micro batches in flight", s.InFlight, 1 << 10},
+		{"bytes of a weight", s.Weight, mostBytes}, {"bytes of a gradient", s.Grad, mostBytes}, {"bytes of a master weight", s.Master, mostBytes},
+		{"bytes of the moments", s.Moments, mostBytes}, {"bytes of an activation", s.Compute, mostBytes}, {"bytes of what is reduced", s.Reduce, mostBytes},
+		{"bytes of a weight that is gathered", s.Gather, mostBytes}, {"bytes of a logit that is held", s.LogitsHeld, mostBytes},
+		{"bytes of scratch for positions", s.RotateTemp, mostBytes}, {"tokens or words of a chunk of the loss", s.LossChunk, mostSeq},
+		{"ranks that share states", s.Shard, mostRanks}, {"tensor parallel ranks", s.Tensor, mostRanks}, {"context parallel ranks", s.Context, mostRanks},
+		{"expert parallel ranks", s.Expert, mostRanks}, {"ranks that share an expert", s.ExpertShard, mostRanks},
+		{"pipeline stages", s.Stages, mostRanks}, {"n of every n-th block", s.Every, mostRanks}, {"checkpointed blocks", s.First, mostRanks}, {"blocks of a checkpoint", s.Group, mostRanks},
+	} {
+		if v.n < 0 || v.n > v.most {
+			return fmt.Errorf("%s: %d; want up to %d", v.name, v.n, v.most)
+		}
+	}
+	if l := s.LoRA; l != nil && (l.Rank < 0 || l.Rank > mostRanks || l.Bytes < 0 || l.Bytes > mostBytes || l.Stored < 0 || l.Stored > mostBytes || l.Params < 0 || l.Params > 1<<40) {
+		return fmt.Errorf("adapters of rank %d with %d numbers of %d bytes, stored in %d, cannot be", l.Rank, l.Params, l.Bytes, l.Stored)
+	}
+	return nil
+}
+
 // checkTypes reports types of states that are not understood.
 func (s *Setup) checkTypes() error {
 	if s.Zero < 0 || s.Zero > 3 {
@@ -202,6 +238,9 @@ func (s *Setup) checkRanks() error {
 	}
 	if moe := s.Model.MoE; s.Expert > 1 && (moe == nil || moe.Experts%s.Expert != 0) {
 		return fmt.Errorf("the experts of %s do not divide among %d ranks", s.Model.Name, s.Expert)
+	}
+	if s.Schedule == "" && s.Stages > s.Model.Layers {
+		return fmt.Errorf("a pipeline of %d stages needs as many layers at least; %s has %d", s.Stages, s.Model.Name, s.Model.Layers)
 	}
 	if s.Schedule != "" && pipeline.Stages(s.Schedule, 1, 1) == 0 {
 		return fmt.Errorf("schedule %q is not known; want one of %q", s.Schedule, pipeline.Names())

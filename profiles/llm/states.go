@@ -39,6 +39,11 @@ func (s *Setup) momentBytes(w weight) int64 {
 	return s.Moments
 }
 
+// stateBytes are a rank's share of what the optimizer keeps of a weight.
+func (s *Setup) stateBytes(w weight) engine.Bytes {
+	return s.at(w, 1, s.Master) + s.at(w, 1, s.momentBytes(w))
+}
+
 // Bases are how frozen weights of products may be stored instead of in the compute type:
 // bitsandbytes has half a byte of a number and a scale for each 64; the scales are 4 bytes,
 // or, quantised themselves, one byte and 4 for each 256 of them [bitsandbytes:

@@ -225,15 +225,20 @@ func (p *program) gatherSeconds(c *Card, params float64) float64 {
 	if !p.s.gathers() || p.s.Shard < 2 {
 		return 0
 	}
-	rate := c.NVLink
-	if p.s.Shard*p.s.Tensor > inNode { // the cards of a node share its network
-		rate = min(rate, c.Network*inNode/float64(min(p.s.Tensor, inNode)))
-	}
 	times := 2.0
 	if p.s.NoReshard {
 		times = 1
 	}
-	return params * (times*float64(p.s.Compute) + float64(p.s.Reduce)) / (rate * linkShare)
+	return params * (times*float64(p.s.Compute) + float64(p.s.Reduce)) / p.collectiveRate(c)
+}
+
+// collectiveRate is at how many bytes a second all states are gathered or reduced.
+func (p *program) collectiveRate(c *Card) float64 {
+	rate := c.NVLink
+	if p.s.Shard*p.s.Tensor > inNode { // the cards of a node share its network
+		rate = min(rate, c.Network*inNode/float64(min(p.s.Tensor, inNode)))
+	}
+	return rate * linkShare
 }
 
 // tensorSeconds are those of the collectives of tensor parallelism, which the products

@@ -59,7 +59,8 @@ type Stepped struct {
 	Changes []StepChange `json:"changes,omitempty"` // single ones, best first
 	Fixes   []StepChange `json:"fixes,omitempty"`   // that make it fit
 
-	Policies []StepChange  `json:"policies,omitempty"` // of frameworks
+	Policies []StepChange  `json:"policies,omitempty"` // of frameworks, behind what strategies find on the chain
+	Curve    string        `json:"curve,omitempty"`    // SVG: those strategies over memory, with the policies as dots
 	Nearest  *StepMeasured `json:"nearest,omitempty"`  // the published run that is nearest
 
 	Longest int64 `json:"longest,omitempty"` // tokens of a sequence that fit; 0: none
@@ -153,6 +154,7 @@ type StepChange struct {
 	Names []string      `json:"names"`
 	Words string        `json:"words,omitempty"` // of a policy: what frameworks call it
 	Args  engine.Args   `json:"args"`            // of the whole step
+	Chain bool          `json:"chain,omitempty"` // it was found on the chain of the step, and no Args ask for it
 	Fit   Fit           `json:"fit"`
 	GPUs  int64         `json:"gpus"`
 	Low   engine.Bytes  `json:"low"`

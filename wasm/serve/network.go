@@ -196,6 +196,8 @@ func (s *Server) open(ctx context.Context, q *proto.Open, emit func(*proto.Reply
 	case p.Chain == nil:
 		out.Totals = sums
 		return out, fail
+	case fail != nil && fail.Kind == proto.Elsewhere:
+		return nil, fail
 	case fail != nil: // the chain can be solved all the same
 		out.Lint = append(slices.Clone(out.Lint), "The operations cannot be used, only the chain: "+fail.Text)
 		return out, nil

@@ -215,7 +215,7 @@ func (r *bodyReader) values(names []string) []engine.Value {
 	out, table := make([]engine.Value, len(names)), r.columns(valueColumns, len(names))
 	for i := range out {
 		v := &out[i]
-		*v = engine.Value{Name: names[i], Kind: engine.ValueKind(r.within(table[0][i], int(engine.KindWeight))), Size: engine.Bytes(table[1][i]),
+		*v = engine.Value{Name: names[i], Kind: engine.ValueKind(r.within(table[0][i], int(engine.KindState))), Size: engine.Bytes(table[1][i]),
 			Stage: r.within(table[2][i], parse.MaxGraph), Initial: engine.Place(r.within(table[3][i], int(engine.OnDevice|engine.OnHost))), PartOf: engine.NoValue}
 		if part := table[4][i]; part != 0 {
 			v.PartOf = engine.ValueID(r.within(int64(i)+part, len(out)-1))

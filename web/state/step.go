@@ -119,6 +119,9 @@ func (m UseChange) apply(s *State) []Effect {
 	if m.Index < 0 || m.Index >= len(list) {
 		return nil
 	}
+	if list[m.Index].Chain {
+		return ExploreStep{}.apply(s)
+	}
 	c := s.Choice
 	c.StepArgs = list[m.Index].Args
 	return s.openStep(c, Push)

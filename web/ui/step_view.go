@@ -171,9 +171,18 @@ func turns(list []StepRow) (out []*vugu.VGNode) {
 
 // policiesView are the policies of frameworks, folded.
 func (c *Step) policiesView() *vugu.VGNode {
-	n := element("details", attr("class", "fold about policies"), fold(wordsPolicies, wordsPoliciesHint), element("p", attr("class", "note"), wordsTurned),
+	n := element("details", attr("class", "fold about policies"), fold(wordsPolicies, wordsPoliciesHint), c.curve(), element("p", attr("class", "note"), wordsTurned),
 		element("div", attr("data-testid", "step-policies"), turns(c.Policies())))
 	return hidden(n, c.S.Step.Failed != "" || len(c.Policies()) == 0)
+}
+
+// curve is the picture of the policies, which the second program draws.
+func (c *Step) curve() *vugu.VGNode {
+	svg := ""
+	if r := c.reply(); r != nil {
+		svg = r.Curve
+	}
+	return element("div", attr("class", "tried"), vugu.HTML(svg))
 }
 
 // phasesView are the phases as columns.

@@ -37,7 +37,7 @@ const (
 	wordsNoChange      = "Nothing of what was tried makes a difference."
 	wordsNoFix         = "No combination of up to four changes was found that makes it fit."
 	wordsPolicies      = "Policies of frameworks"
-	wordsPoliciesHint  = "what their switches keep, compute again or move, each played"
+	wordsPoliciesHint  = "what their switches keep, compute again or move, each played, beside the optimum of whole blocks"
 	wordsNearest       = "nearest published run, reserved"
 	wordsNearestPlayed = "the same run, played here"
 	wordsNearestLine   = "; the nearest published run is met to %s"

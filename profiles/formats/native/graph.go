@@ -18,6 +18,7 @@ var roles = []valueRole{
 	{"activation", engine.KindActivation}, // the default
 	{"gradient", engine.KindGradient},
 	{"weight", engine.KindWeight},
+	{"state", engine.KindState},
 	{roleInput, engine.KindActivation},
 }
 
@@ -133,10 +134,10 @@ func (r *graphReader) readValue(o *jsontext.Object) {
 	role := o.Text("role")
 	at := slices.IndexFunc(roles, func(x valueRole) bool { return x.word == role })
 	if at < 0 && role != "" {
-		o.Wrong("role", role, "The roles are activation, input, gradient and weight.")
+		o.Wrong("role", role, "The roles are activation, input, gradient, weight and state.")
 	}
 	v.Kind = roles[max(at, 0)].kind
-	if role == roleInput || v.Kind == engine.KindWeight {
+	if role == roleInput || v.Kind == engine.KindWeight || v.Kind == engine.KindState {
 		v.Initial = engine.OnDevice
 	}
 	place := o.Text("at")
@@ -167,10 +168,14 @@ func (r *graphReader) readOps(keys *jsontext.Keys) error {
 			op.Alt = &engine.Alt{Time: parse.Nanoseconds(alt.Count("time_s", parse.Seconds)), Temp: alt.Size("temp_bytes")}
 		}
 		for _, id := range op.Out {
-			if first := r.written[id]; first >= 0 {
+			first := r.written[id]
+			switch {
+			case first < 0:
+				r.written[id] = i
+			case op.Lane == engine.LaneNetwork && r.g.Ops[first].Lane == engine.LaneNetwork: // gathered again
+			default:
 				o.Wrong("out", r.g.Values[id].Name, fmt.Sprintf("Operation %d writes this value already.", first))
 			}
-			r.written[id] = i
 		}
 		r.g.Ops = append(r.g.Ops, op)
 		o.NoteOthers()

@@ -57,7 +57,7 @@ var refused = []formattest.Rejection{
 	{Name: "an unknown pass", Input: `{"format":"memtide/1","kind":"graph","values":[{"id":"x","bytes":1}],"ops":[{"pass":"sideways","in":["x"]}]}`,
 		Want: `ops[0].pass: pass is "sideways". The passes are forward and backward.`},
 	{Name: "an unknown role", Input: `{"format":"memtide/1","kind":"graph","values":[{"id":"x","bytes":1,"role":"hero"}],"ops":[{"in":["x"]}]}`,
-		Want: `values[0].role: role is "hero". The roles are activation, input, gradient and weight.`},
+		Want: `values[0].role: role is "hero". The roles are activation, input, gradient, weight and state.`},
 	{Name: "a value without a size", Input: `{"format":"memtide/1","kind":"graph","values":[{"id":"x"}],"ops":[{"in":["x"]}]}`,
 		Want: `values[0].bytes: bytes is missing. Every value has a size in bytes.`},
 	{Name: "an operation that is none", Input: `{"format":"memtide/1","kind":"graph","values":[],"ops":[1]}`,

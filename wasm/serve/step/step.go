@@ -86,7 +86,7 @@ func fill(out *proto.Stepped, p *llm.Plan) {
 	out.Phases, out.Phase = phases(a.Result)
 	ranks(out, a.Ranks)
 	out.Changes, out.Fixes = changes(p.Changes), changes(p.Fixes)
-	out.Policies = changes(p.Policies)
+	out.Policies, out.Curve = changes(p.Policies), curve(p)
 	if n := p.Nearest; n != nil {
 		out.Nearest = &proto.StepMeasured{Model: n.Model, Args: n.Published.Args, Where: n.Where, URL: n.URL, Bytes: n.Bytes, Low: n.Answer.Low, High: n.Answer.High, Percent: n.Percent, Differs: n.Differs}
 	}
@@ -125,7 +125,7 @@ func parts(list []llm.Part) (out []proto.StepPart) {
 
 func changes(list []llm.Change) (out []proto.StepChange) {
 	for _, c := range list {
-		out = append(out, proto.StepChange{Names: c.Names, Words: c.Words, Args: c.Args, Fit: fits[c.Answer.Verdict], GPUs: c.GPUs, Low: c.Answer.Low, High: c.Answer.High, Time: c.Answer.Time})
+		out = append(out, proto.StepChange{Names: c.Names, Words: c.Words, Args: c.Args, Chain: c.Method != "", Fit: fits[c.Answer.Verdict], GPUs: c.GPUs, Low: c.Answer.Low, High: c.Answer.High, Time: c.Answer.Time})
 	}
 	return out
 }

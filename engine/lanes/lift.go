@@ -1,0 +1,308 @@
+package lanes
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+)
+
+// tries is how often a plan for the device alone is made for less room, until there is
+// room for what runs beside it.
+const tries = 6
+
+// plan has a strategy plan the device alone, and puts the operations of the network and of
+// the host in. Whatever it gives has been played.
+func plan(s *engine.Strategy, p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
+	d := seen(p.Graph)
+	q := &engine.Problem{Graph: d.plain, Device: p.Device, Transfers: p.Transfers, Budget: p.Budget}
+	var missing engine.Bytes // of the last try
+	for range tries {
+		var sol *engine.Solution
+		var stop error
+		poll.Aside(func() { sol, stop = s.Solver(q, args, poll) })
+		if sol == nil {
+			return nil, refusal(p, q, stop)
+		}
+		steps, err := d.lift(sol.Schedule)
+		if err != nil {
+			return nil, err
+		}
+		t, err := sim.Play(p, steps)
+		if err == nil {
+			return &engine.Solution{Schedule: steps, Makespan: t.Makespan, Peak: t.Peak, Stopped: sol.Stopped,
+				Notes: append([]string{"Planned for the device alone; the operations of the network and the host run beside it, and weights are gathered one operation ahead."}, sol.Notes...)}, stop
+		}
+		var stuck *sim.StuckError
+		free, wide := sim.Play(p.WithBudget(engine.NoLimit), steps)
+		switch {
+		case !errors.As(err, &stuck):
+			return nil, fmt.Errorf("%w: with what runs beside the device: %w", engine.ErrUnsupported, err)
+		case wide != nil:
+			return nil, fmt.Errorf("%w: with what runs beside the device: %w", engine.ErrUnsupported, wide)
+		case stop != nil:
+			return nil, stop
+		}
+		missing = free.Peak - p.Budget
+		q = q.WithBudget(q.Budget - max(missing, 1))
+	}
+	return nil, &engine.InfeasibleError{Budget: p.Budget, Why: fmt.Sprintf("the last plan for the device alone lacks %s for what runs beside it", missing.Text())}
+}
+
+// refusal is why there is no plan for the device alone, about the budget that was asked for.
+func refusal(p, q *engine.Problem, err error) error {
+	var small *engine.InfeasibleError
+	if !errors.As(err, &small) {
+		return err
+	}
+	out := &engine.InfeasibleError{Budget: p.Budget, Why: small.Why}
+	if beside := p.Budget - q.Budget; beside > 0 {
+		out.Why = fmt.Sprintf("with %s for what runs beside the device, %s", beside.Text(), small.Why)
+	} else if small.Smallest > 0 {
+		out.Why = fmt.Sprintf("the device alone needs %s: %s", small.Smallest.Text(), small.Why)
+	}
+	return out
+}
+
+// lifter walks over a plan for the device once.
+type lifter struct {
+	*device
+	plan  engine.Schedule // with the graph's operations
+	steps engine.Schedule
+	at    int // in the plan
+
+	dev    []bool        // by value: on the device or on its way there
+	coming []bool        // by value: maybe on its way
+	host   []bool        // by value: on the host or on its way there
+	ran    []bool        // by operation: it has run or is queued
+	late   []engine.Step // steps that wait for something to arrive, put behind the next run
+}
+
+// lift is a plan for the device with the operations of other lanes.
+func (d *device) lift(plan engine.Schedule) (engine.Schedule, error) {
+	n := len(d.g.Values)
+	l := &lifter{device: d, dev: make([]bool, n), coming: make([]bool, n), host: make([]bool, n), ran: make([]bool, len(d.g.Ops))}
+	for _, st := range plan {
+		if st.Kind == engine.StepRun {
+			st.Op = d.ops[st.Op]
+		}
+		l.plan = append(l.plan, st)
+	}
+	for v := range d.g.Values {
+		at := d.g.Values[v].Initial
+		l.dev[v], l.host[v] = at&engine.OnDevice != 0, at&engine.OnHost != 0
+	}
+	for i, st := range l.plan {
+		l.at = i
+		if err := l.step(st); err != nil {
+			return nil, err
+		}
+	}
+	return l.steps, l.settle()
+}
+
+// step puts one step of the plan into the schedule.
+func (l *lifter) step(st engine.Step) error {
+	if l.waits(st) {
+		l.late = append(l.late, st)
+		return nil
+	}
+	if l.blocked(st) {
+		if err := l.settle(); err != nil {
+			return err
+		}
+	}
+	if st.Kind != engine.StepRun {
+		l.move(st)
+		return nil
+	}
+	switch op := &l.g.Ops[st.Op]; op.Lane {
+	case engine.LaneNetwork:
+		l.run(st, op)
+		return nil
+	case engine.LaneCPU:
+		l.onHost(st, op)
+		return nil
+	default:
+		return l.compute(st, op)
+	}
+}
+
+// waits says whether a step would hold the counter for something to arrive: a step of the
+// host whose input is on its way to the device, and what belongs to its inputs.
+func (l *lifter) waits(st engine.Step) bool {
+	switch st.Kind {
+	case engine.StepRun:
+		op := &l.g.Ops[st.Op]
+		return op.Lane == engine.LaneCPU && slices.ContainsFunc(op.In, func(v engine.ValueID) bool { return !l.host[v] && l.coming[v] })
+	case engine.StepFree, engine.StepOffload:
+		return l.coming[st.Value] || l.isLate(st.Value)
+	}
+	return false
+}
+
+// isLate says whether a late step is about a value.
+func (l *lifter) isLate(v engine.ValueID) bool {
+	return slices.ContainsFunc(l.late, func(st engine.Step) bool {
+		if st.Kind != engine.StepRun {
+			return st.Value == v
+		}
+		op := &l.g.Ops[st.Op]
+		return slices.Contains(op.In, v) || slices.Contains(op.Out, v)
+	})
+}
+
+// blocked says whether a step needs a late one.
+func (l *lifter) blocked(st engine.Step) bool {
+	if st.Kind != engine.StepRun {
+		return l.isLate(st.Value)
+	}
+	op := &l.g.Ops[st.Op]
+	return slices.ContainsFunc(slices.Concat(op.In, op.Out), l.isLate)
+}
+
+// settle puts all late steps into the schedule, each with a wait for what it needs.
+func (l *lifter) settle() error {
+	due := l.late
+	l.late = nil
+	for _, st := range due {
+		if st.Kind != engine.StepRun {
+			l.move(st)
+			continue
+		}
+		l.onHost(st, &l.g.Ops[st.Op])
+	}
+	return nil
+}
+
+// move is a step about a value, which is whole before it is freed or copied.
+func (l *lifter) move(st engine.Step) {
+	v := st.Value
+	switch st.Kind {
+	case engine.StepFree:
+		l.whole(v)
+		l.dev[v] = false
+	case engine.StepOffload:
+		l.whole(v)
+		l.host[v] = true
+	case engine.StepFetch:
+		l.dev[v], l.coming[v] = true, true
+	case engine.StepWait:
+		l.coming[v] = false
+	}
+	l.steps = append(l.steps, st)
+}
+
+// whole waits for a value that may be on its way.
+func (l *lifter) whole(v engine.ValueID) {
+	if l.coming[v] {
+		l.steps, l.coming[v] = append(l.steps, engine.Wait(v)), false
+	}
+}
+
+// run is a run, of whatever lane.
+func (l *lifter) run(st engine.Step, op *engine.Op) {
+	l.steps, l.ran[st.Op] = append(l.steps, st), true
+	for _, v := range op.In {
+		l.coming[v] = l.coming[v] && op.Lane == engine.LaneNetwork
+	}
+	for _, v := range op.Out {
+		if op.Lane == engine.LaneCPU {
+			l.host[v] = true
+		} else {
+			l.dev[v], l.coming[v] = true, op.Lane == engine.LaneNetwork
+		}
+	}
+}
+
+// onHost is a run on the host, with copies of what it reads there, and of what it makes
+// here: for the strategy that is on the device.
+func (l *lifter) onHost(st engine.Step, op *engine.Op) {
+	for _, v := range op.In {
+		if !l.host[v] {
+			l.move(engine.Offload(v))
+		}
+	}
+	l.run(st, op)
+	for _, v := range op.Out {
+		l.move(engine.Fetch(v, 0))
+	}
+}
+
+// compute is a run on the device: what it reads has been gathered, what the next one reads
+// is on its way, and what neither of them reads goes. Late steps come behind it.
+func (l *lifter) compute(st engine.Step, op *engine.Op) error {
+	for _, v := range op.In {
+		if l.gathers[v] != nil && !l.gather(v, st.Op) {
+			return fmt.Errorf("%w: %s cannot be gathered again before %s", engine.ErrUnsupported, l.g.Values[v].Name, op.Name)
+		}
+	}
+	next := l.next()
+	if next != nil {
+		for _, v := range next.In {
+			if l.gathers[v] != nil {
+				l.gather(v, engine.NoOp)
+			}
+		}
+	}
+	due := len(l.late)
+	l.run(st, op)
+	for _, v := range op.In {
+		if l.gathers[v] != nil && (next == nil || !slices.Contains(next.In, v)) {
+			l.move(engine.Free(v))
+		}
+	}
+	if due == 0 {
+		return nil
+	}
+	return l.settle()
+}
+
+// next is the next run of the plan on the device; nil if there is none.
+func (l *lifter) next() *engine.Op {
+	for _, st := range l.plan[l.at+1:] {
+		if st.Kind == engine.StepRun && l.g.Ops[st.Op].Lane == engine.LaneCompute {
+			return &l.g.Ops[st.Op]
+		}
+	}
+	return nil
+}
+
+// gather has a value gathered if it is not there, by an operation that has not run yet if
+// there is one that can. For a run of the device, which stands behind the operation that is
+// meant for it, that has to run in any case. False if nothing can.
+func (l *lifter) gather(v engine.ValueID, reader engine.OpID) bool {
+	by := engine.NoOp
+	for _, g := range l.gathers[v] {
+		op := &l.g.Ops[g]
+		ready := !slices.ContainsFunc(op.After, func(a engine.OpID) bool { return !l.ran[a] }) && !slices.ContainsFunc(op.In, func(in engine.ValueID) bool { return !l.dev[in] })
+		if ready && (by == engine.NoOp || l.ran[by] && !l.ran[g]) {
+			by = g
+		}
+	}
+	if l.dev[v] {
+		own := l.meant(v, reader)
+		if own == engine.NoOp || own != by || l.ran[own] {
+			return true
+		}
+		l.move(engine.Free(v))
+	}
+	if by == engine.NoOp {
+		return false
+	}
+	l.run(engine.Run(by), &l.g.Ops[by])
+	return true
+}
+
+// meant is the last operation before a reader that gathers a value.
+func (l *lifter) meant(v engine.ValueID, reader engine.OpID) engine.OpID {
+	own := engine.NoOp
+	for _, g := range l.gathers[v] {
+		if g < reader {
+			own = g
+		}
+	}
+	return own
+}

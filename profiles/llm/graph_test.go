@@ -1,0 +1,177 @@
+package llm
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/check"
+	_ "memtide/engine/lanes"
+	"memtide/engine/sim"
+	"memtide/profiles"
+	"memtide/profiles/formats/native"
+)
+
+// stepGraph is the problem of a step's operations on a card with its link.
+func stepGraph(t *testing.T, s Setup) *engine.Problem {
+	t.Helper()
+	p, err := Profile(s, CardOf("H100"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	problem := &engine.Problem{Graph: p.Graph, Device: engine.Device{ToHost: 50e9, ToDev: 50e9}, Budget: engine.NoLimit}
+	if err := problem.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	return problem
+}
+
+// played is what a strategy plans within a budget, played and proven.
+func played(t *testing.T, p *engine.Problem, strategy string) *sim.Trace {
+	t.Helper()
+	sol, err := engine.Lookup(strategy).Solve(p, nil, nil)
+	if err != nil {
+		t.Fatalf("%s: %v", strategy, err)
+	}
+	tr, err := sim.Play(p, sol.Schedule)
+	if err != nil {
+		t.Fatalf("%s: %v", strategy, err)
+	}
+	if err := check.Trace(p, sol.Schedule, tr); err != nil {
+		t.Errorf("%s: %v", strategy, err)
+	}
+	if tr.Makespan != sol.Makespan || tr.Peak != sol.Peak {
+		t.Errorf("%s: claims %v and %d bytes; played %v and %d", strategy, sol.Makespan, sol.Peak, tr.Makespan, tr.Peak)
+	}
+	return tr
+}
+
+// The operations that keep everything peak where the program does, and take its time: the
+// first gather and the last reduction have nothing to run beside, and of the optimizer on
+// the host what runs beside the backward takes no more.
+func TestGraphIsTheStep(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		s    Setup
+		off  float64 // of the peak, per cent
+	}{
+		{"one card", Setup{Model: Lookup("llama3.2-1b"), Seq: 4096, Weight: 2, Moments: 4, Norm: "eager"}, 3},
+		{"shared", Setup{Model: Lookup("llama3-8b"), Seq: 8192, Weight: 4, Grad: 4, Moments: 8, Reduce: 4, Shard: 8}, 3},
+		{"bf16, fused, chunked loss", Setup{Model: Lookup("llama3-8b"), Seq: 8192, Weight: 2, Moments: 4, Shard: 8, Optimizer: "fused", Norm: "fused", Loss: "chunked"}, 3},
+		{"gathered once", Setup{Model: Lookup("llama3.2-1b"), Seq: 8192, Weight: 4, Grad: 4, Moments: 8, Reduce: 4, Shard: 8, NoReshard: true}, 3},
+		{"accumulated", Setup{Model: Lookup("qwen3-4b"), Seq: 8192, Weight: 4, Grad: 4, Moments: 8, Reduce: 4, Shard: 8, Accumulate: 2}, 3},
+		{"tied, a slow network", Setup{Model: Lookup("gpt2"), Batch: 8, Seq: 1024, Weight: 4, Grad: 4, Moments: 8, Reduce: 4, Shard: 64}, 5},
+		{"host", Setup{Model: Lookup("llama3-8b"), Seq: 8192, Weight: 2, HostStep: true, Moments: 4, Norm: "fused"}, 3},
+		{"shared, host", Setup{Model: Lookup("llama3-8b"), Seq: 8192, Weight: 4, Grad: 4, Moments: 8, Reduce: 4, Shard: 8, HostStep: true}, 3},
+		{"adapters", Setup{Model: Lookup("llama3-8b"), Seq: 8192, Weight: 2, Shard: 4, LoRA: &LoRA{Rank: 16, On: everyProduct}}, 3},
+		{"Megatron", Setup{Model: Lookup("llama3.2-1b"), Seq: 8192, Weight: 2, Grad: 4, Master: 4, Moments: 8, Zero: 1, Shard: 4, Tensor: 2, Static: true, Optimizer: "fused", Norm: "fused", Loss: "inplace"}, 3},
+		{"experts", Setup{Model: Lookup("mixtral-8x7b"), Seq: 4096, Weight: 4, Grad: 4, Moments: 8, Reduce: 4, Shard: 64}, 8},
+	} {
+		p := stepGraph(t, c.s)
+		tr := played(t, p, "keepall")
+		want := run(t, c.s).Allocated
+		if d := 100 * (float64(tr.Peak)/float64(want) - 1); d > c.off || d < -c.off {
+			t.Errorf("%s: %d bytes, in the program %d (%+.2f %%); want within %g %%", c.name, tr.Peak, want, d, c.off)
+		}
+		c.s.Accumulate = 1 // the graph is of one micro batch
+		said, err := StepTime(c.s, CardOf("H100"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		alone := unhidden(p.Graph)
+		slack := said / 100
+		t.Logf("%s: %v, said %v, alone %v, peak %d of %d", c.name, tr.Makespan, said, alone, tr.Peak, want)
+		if least := said - slack; tr.Makespan > said+alone+slack || tr.Makespan < least && !c.s.HostStep {
+			t.Errorf("%s: %v a step; the answer says %v, and %v has nothing to run beside", c.name, tr.Makespan, said, alone)
+		}
+	}
+}
+
+// unhidden is the time of what has nothing to run beside: the gathers before the first
+// block, the reduction of the ends, and of the embedding.
+func unhidden(g *engine.Graph) (sum time.Duration) {
+	for i := range g.Ops {
+		if n := g.Ops[i].Name; n == "gather ends" || n == "gather block 1" || n == "reduce ends" || n == "embedding" || n == "embedding backward" {
+			sum += g.Ops[i].Time
+		}
+	}
+	return sum
+}
+
+// Every strategy for graphs plans a step with the network's operations within budgets
+// below what keeping everything takes, and gathers again what it computes again.
+func TestGraphIsPlanned(t *testing.T) {
+	p := stepGraph(t, Setup{Model: Lookup("llama3.2-1b"), Seq: 8192, Weight: 4, Grad: 4, Moments: 8, Reduce: 4, Shard: 8})
+	whole := played(t, p, "keepall")
+	q := p.WithBudget(whole.Peak * 8 / 10)
+	for _, name := range []string{"graphsearch", "blocks", "dtr", "chen", "kusumoto", "window", "lms", "graphpofo"} {
+		tr := played(t, q, name)
+		if tr.Peak > q.Budget || tr.Makespan < whole.Makespan {
+			t.Errorf("%s: %d bytes of %d in %v; keeping everything takes %v", name, tr.Peak, q.Budget, tr.Makespan, whole.Makespan)
+		}
+	}
+}
+
+// States can leave the device: with room for the weights and half of the moments the step
+// still runs, where what has to stay is too much for those who only compute again.
+func TestStatesMove(t *testing.T) {
+	p := stepGraph(t, Setup{Model: Lookup("llama3.2-1b"), Seq: 1024, Weight: 2, Moments: 8, Loss: "chunked", Optimizer: "fused"})
+	var states engine.Bytes
+	for _, v := range p.Graph.Values {
+		if v.Kind == engine.KindState && v.Initial == engine.OnDevice {
+			states += v.Size
+		}
+	}
+	q := p.WithBudget(states * 12 / 10)
+	if _, err := engine.Lookup("graphsearch").Solve(q, nil, nil); err == nil {
+		t.Fatalf("computing again is enough for %d bytes; the case shows nothing", q.Budget)
+	}
+	sol, err := engine.Lookup("graphpofo").Solve(q, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(sol.Schedule, func(st engine.Step) bool {
+		return st.Kind == engine.StepOffload && p.Graph.Values[st.Value].Kind == engine.KindState
+	}) {
+		t.Errorf("nothing of the states moves")
+	}
+}
+
+// A step with its operations is written and read back as it is.
+func TestGraphIsWritten(t *testing.T) {
+	for _, host := range []bool{false, true} {
+		p, err := Profile(Setup{Model: Lookup("gpt2"), Seq: 1024, Weight: 4, Moments: 8, Shard: 8, HostStep: host}, CardOf("H100"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text, again bytes.Buffer
+		if err := native.Encode(&text, p); err != nil {
+			t.Fatal(err)
+		}
+		read, err := profiles.Decode("", profiles.Bytes(text.Bytes()), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := native.Encode(&again, read); err != nil || !bytes.Equal(again.Bytes(), text.Bytes()) {
+			t.Errorf("on the host %t: read and written it is something else (%v)", host, err)
+		}
+		if !read.Graph.HasLanes() {
+			t.Errorf("on the host %t: no operation of another lane", host)
+		}
+	}
+}
+
+// Whatever a setup says about checkpointing is left to the methods.
+func TestGraphOfPolicies(t *testing.T) {
+	s := Setup{Model: Lookup("gpt2"), Seq: 1024, Weight: 4, Moments: 8, Shard: 8}
+	plain, err := Profile(s, CardOf("H100"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Checkpoint, s.Group = "full", 4
+	if p, err := Profile(s, CardOf("H100")); err != nil || len(p.Graph.Ops) != len(plain.Graph.Ops) {
+		t.Errorf("four blocks in one checkpoint: %v; want the step without", err)
+	}
+}

@@ -1,0 +1,103 @@
+package step
+
+import (
+	"fmt"
+	"html"
+	"math"
+	"strings"
+	"time"
+
+	"memtide/engine"
+	"memtide/profiles/llm"
+	"memtide/web/format"
+)
+
+// The picture's size and what its axes leave free, in its own units.
+const (
+	curveWide, curveHigh                         = 380.0, 220.0
+	curveLeft, curveRight, curveTop, curveBottom = 58.0, 10.0, 34.0, 36.0
+)
+
+// curveLegend are the words for the lines, by strategy.
+var curveLegend = map[string]string{"rotor": "optimum of recomputing whole blocks", "pofo": "recomputing and moving them"}
+
+// axes are the ranges of a picture: bytes with the context, and times.
+type axes struct {
+	context    engine.Bytes
+	low, high  engine.Bytes
+	fast, slow time.Duration
+}
+
+// curve is the picture of a plan's policies as dots beside the lines of what strategies
+// find, over what a card has to have; empty without lines.
+func curve(p *llm.Plan) string {
+	if len(p.Curves) == 0 {
+		return ""
+	}
+	a := axes{context: p.Ask.Context, low: math.MaxInt64, fast: math.MaxInt64}
+	for _, c := range p.Curves {
+		for _, s := range c.Spots {
+			a.hold(s.Reserved, s.Time)
+		}
+	}
+	for _, c := range p.Policies {
+		a.hold(c.Answer.High, c.Answer.Time)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg viewBox="0 0 %g %g" role="img" aria-label="The time of a step over what a card has to have: lines of what strategies find, a dot for each policy">`, curveWide, curveHigh)
+	a.frame(&b, p.Ask.Card.Memory)
+	for i, c := range p.Curves {
+		a.line(&b, c, i)
+	}
+	for _, c := range p.Policies {
+		if c.Method == "" {
+			title := fmt.Sprintf("%s: %s, %s", c.Names[0], format.Bytes(c.Answer.High+a.context), format.Duration(c.Answer.Time))
+			fmt.Fprintf(&b, `<circle class="turn-%s" cx="%.1f" cy="%.1f" r="4"><title>%s</title></circle>`, fits[c.Answer.Verdict], a.x(c.Answer.High+a.context), a.y(c.Answer.Time), html.EscapeString(title))
+		}
+	}
+	return b.String() + "</svg>"
+}
+
+func (a *axes) hold(n engine.Bytes, t time.Duration) {
+	a.low, a.high = min(a.low, n+a.context), max(a.high, n+a.context)
+	a.fast, a.slow = min(a.fast, t), max(a.slow, t)
+}
+
+func (a *axes) x(n engine.Bytes) float64 {
+	return curveLeft + (curveWide-curveLeft-curveRight)*float64(n-a.low)/float64(max(a.high-a.low, 1))
+}
+
+func (a *axes) y(t time.Duration) float64 {
+	return curveTop + (curveHigh-curveTop-curveBottom)*float64(a.slow-t)/float64(max(a.slow-a.fast, 1))
+}
+
+// frame are the axes with the ends of their ranges, and what a card has.
+func (a *axes) frame(b *strings.Builder, card engine.Bytes) {
+	bottom := curveHigh - curveBottom + 8
+	fmt.Fprintf(b, `<path d="M%g %gV%gH%g"/>`, curveLeft-8, curveTop-6, bottom, curveWide)
+	label := func(anchor string, x, y float64, words string) {
+		fmt.Fprintf(b, `<text x="%.1f" y="%.1f" text-anchor="%s">%s</text>`, x, y, anchor, html.EscapeString(words))
+	}
+	label("end", curveLeft-12, a.y(a.slow)+4, format.Duration(a.slow))
+	label("end", curveLeft-12, a.y(a.fast)+4, format.Duration(a.fast))
+	label("start", a.x(a.low), bottom+12, format.Bytes(a.low))
+	label("end", a.x(a.high), bottom+12, format.Bytes(a.high))
+	if x := a.x(card); card > a.low && card < a.high {
+		fmt.Fprintf(b, `<path class="bar-mark" d="M%.1f %gV%g"/>`, x, curveTop-6, bottom)
+		label("middle", x, bottom+24, "card "+format.Bytes(card))
+	}
+}
+
+// line is a curve with its word in the legend.
+func (a *axes) line(b *strings.Builder, c llm.Curve, i int) {
+	fmt.Fprintf(b, `<path class="%s" d="`, c.Method)
+	for k, s := range c.Spots {
+		step := "L"
+		if k == 0 {
+			step = "M"
+		}
+		fmt.Fprintf(b, "%s%.1f %.1f", step, a.x(s.Reserved+a.context), a.y(s.Time))
+	}
+	y := 10.0 + 13*float64(i)
+	fmt.Fprintf(b, `"/><path class="%s" d="M%g %gh16"/><text x="%g" y="%g">%s</text>`, c.Method, curveLeft, y-3, curveLeft+22, y, curveLegend[c.Method])
+}

@@ -1,0 +1,49 @@
+package step
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"memtide/engine"
+	_ "memtide/engine/all"
+	"memtide/profiles/llm"
+)
+
+// The picture of the policies has a line for each strategy, a dot for each policy, and is
+// well-formed; all of it lies within its frame.
+func TestCurve(t *testing.T) {
+	a, err := llm.New(llm.Lookup("llama3-8b"), engine.Args{"gpus": "8"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := a.Plan(nil, func(*llm.Plan) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	svg := curve(p)
+	d := xml.NewDecoder(strings.NewReader(svg))
+	for {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatalf("%v in\n%s", err, svg)
+		}
+	}
+	if got, want := strings.Count(svg, "<circle"), len(p.Policies)-2; got != want || want < 13 {
+		t.Errorf("%d dots, want %d", got, want)
+	}
+	for _, want := range []string{`class="rotor"`, `class="pofo"`, "card 78.8 GiB", "<title>full checkpointing: "} {
+		if !strings.Contains(svg, want) {
+			t.Errorf("no %q in\n%s", want, svg)
+		}
+	}
+	if strings.Contains(svg, `="-`) || strings.Contains(svg, "NaN") {
+		t.Errorf("something lies outside:\n%s", svg)
+	}
+	if curve(&llm.Plan{}) != "" {
+		t.Error("a picture of nothing")
+	}
+}

@@ -411,8 +411,8 @@ class Offloaded:
     def __init__(self, rt, seg):
         self.rt, self.seg = rt, seg
         self.blocks = weakref.WeakValueDictionary()  # the handles hold them: what backward is done with goes at once
-        rt.offloaded.append(weakref.ref(self))
-        self.n = len(rt.offloaded) - 1
+        self.line, self.n = rt.offloaded, len(rt.offloaded)  # those of the same step
+        self.line.append(weakref.ref(self))
 
     def pack(self, t):
         if plain(t) or t.layout is not torch.strided or t.numel() == 0 or _key(t) in self.rt.given:
@@ -781,7 +781,7 @@ class Runtime:
         """Backward has come to an offloaded segment: it is fetched, and so are those
         before it that should be by then."""
         for i in range(keep.n, max(-1, keep.n - 1 - keep.seg.get("prefetch", 0)), -1):
-            k = self.offloaded[i]() if i < len(self.offloaded) else None
+            k = keep.line[i]()
             for b in list(k.blocks.values()) if k is not None else ():
                 b.fetch()
 
@@ -816,6 +816,8 @@ def fits(modules, named, plan):
             raise PlanError("The plan wants to %s %s, which this version does not know." % (s["do"], name_of(s)))
         if s.get("input") not in (None, "keep", "offload"):
             raise PlanError("The plan wants to %s the input of %s, which this version does not know." % (s["input"], name_of(s)))
+        if type(s.get("prefetch", 0)) is not int or s.get("prefetch", 0) < 0:
+            raise PlanError("The plan has the prefetch %r for %s: a number of segments." % (s["prefetch"], name_of(s)))
         if s.get("save") and VERSION < (2, 4):
             raise PlanError("The plan keeps single operators of %s; that needs PyTorch 2.4 or later and this is %s. Solve with -class nested." % (name_of(s), torch.__version__))
     for path in named:
@@ -1762,6 +1764,7 @@ class Player:
         self.g, self.d, self.segments = graph, graph.data, segments
         self.now = self.peak = self.runs = self.again = self.sent = 0
         self.held, self.filler, self.holds, self.owner = {}, {}, {}, {}
+        self.line = []  # frames of which something is on the host, in order
         self.deaths = sorted([d, n] for n, d in self.d["python_frees"])
         gone = {n for _, n in self.deaths}
         self.late = {n for n, i in graph.first.items() if i < graph.end and n not in gone}
@@ -1813,9 +1816,13 @@ class Player:
 
     def frame(self, seg, run):
         self.runs += 1
-        return {"seg": seg, "run": run, "id": self.runs, "alive": set(), "inputs": [], "away": [], "calls": [], "kept": [], "first": {}, "second": {}}
+        f = {"seg": seg, "run": run, "id": self.runs, "alive": set(), "inputs": [], "away": [], "back": False, "calls": [], "kept": [], "first": {}, "second": {}, "place": len(self.line)}
+        if "offload" in (seg["do"], seg.get("input")):
+            self.line.append(f)
+        return f
 
     def close(self, f):
+        f["back"] = True
         for key in f["inputs"]:
             self.drop(key, ("input", f["id"]))
         f["inputs"] = []
@@ -1946,22 +1953,33 @@ class Player:
 
     def need(self, p):
         """Backward asks for what it keeps."""
+        if p in self.filler and self.filler[p]["seg"]["do"] == "offload":
+            self.near(self.filler[p])
         while p in self.filler and p not in self.holds:
             f = self.filler[p]
             if f["seg"]["do"] == "offload":
-                for q in sorted(f["alive"]):
-                    if q not in self.holds:
-                        self.holds[q] = (self.d["keeps"][q][0], f["id"])
-                        self.hold(self.holds[q], ("kept", q))
                 return
             self.runs += 1
-            for n in f["away"]:
-                self.hold((n, f["id"]), ("input", f["id"]))
-                f["inputs"].append((n, f["id"]))
+            if f["away"]:
+                self.near(f)
             self.owner = dict(f["inputs"])
             begin, end = self.place["enter", f["calls"][0]], self.place["leave", f["calls"][-1]] + 1
             self.forward(begin, end, self.calls_of(f["seg"].get("inner", [])), self.runs, f)
             self.close(f)
+
+    def near(self, f):
+        """Backward has come to a frame: it is brought back from the host, and so are those
+        before it that should be by then."""
+        for k in self.line[max(0, f["place"] - f["seg"].get("prefetch", 0)):f["place"] + 1]:
+            if k["seg"]["do"] == "offload":
+                for q in sorted(k["alive"] - self.holds.keys()):
+                    self.holds[q] = (self.d["keeps"][q][0], k["id"])
+                    self.hold(self.holds[q], ("kept", q))
+            elif not k["back"]:
+                k["back"] = True
+                for n in k["away"]:
+                    self.hold((n, k["id"]), ("input", k["id"]))
+                    k["inputs"].append((n, k["id"]))
 
 
 class Temps(DispatchMode):

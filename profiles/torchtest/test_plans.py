@@ -271,15 +271,18 @@ class Peaks(unittest.TestCase):
                 self.within(played.peak, got, 0.01, "%s, %s" % (name, " ".join(mt.name_of(s) for s in p)))
 
     def test_any_plan(self):
-        """Plans at random: their runs end anywhere, and hand anything on."""
+        """Plans at random: their runs end anywhere, hand anything on, and what is on the
+        host comes back early or late."""
         for name in ("resnet", "unet", "gpt", "gptcast", "frozen", "bn"):
             net, *rest = made(name)
-            graph, chance = gathered(name), random.Random(5)
+            graph, chance, plain = gathered(name), random.Random(5), copy.deepcopy(net)
+            allocator(plain, *rest)
             for i in range(6):
                 segments = trained.scattered(chance, graph.units(), graph.data["tied"])
                 planned = copy.deepcopy(net)
                 mt.apply(planned, plan(*segments))
                 self.within(graph.play(plan(*segments)).peak, allocator(planned, *rest), 0.005, "%s, %s" % (name, json.dumps(segments)))
+                self.assertEqual(different(plain, planned), [], "%s, %s" % (name, json.dumps(segments)))
 
     def within(self, predicted, measured, share, what):
         off = predicted / measured - 1
@@ -615,6 +618,7 @@ class Refusals(unittest.TestCase):
         self.refused("h.3 is a Block, and the plan was made for a LlamaLayer: collect this model and solve again.", mt.apply, net, stale)
         self.refused("This is no plan of memtide", mt.apply, net, {"format": "memtide/1"})
         self.refused("wants to sell h.3", mt.apply, net, plan(run("sell", "h.3")))
+        self.refused("has the prefetch -1 for h.3", mt.apply, net, plan(run("offload", "h.3", prefetch=-1)))
         self.refused("wants to sell the input of h.3", mt.apply, net, plan(again("h.3", input="sell")))
 
     def test_applied_twice(self):

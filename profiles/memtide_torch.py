@@ -47,6 +47,7 @@ model 1.13 or later, nothing else; --link needs no PyTorch.
 """
 import argparse
 import base64
+import collections
 import contextlib
 import copy
 import ctypes
@@ -141,7 +142,7 @@ def objects(x, out=None):
     if isinstance(x, (tuple, list)) or type(x) is dict:
         for y in x.values() if isinstance(x, dict) else x:
             objects(y, out)
-    elif not isinstance(x, (torch.Tensor, nn.Module)) and (hasattr(x, "__dict__") or isinstance(x, dict)):
+    elif not isinstance(x, (torch.Tensor, nn.Module, type, types.FunctionType)) and (hasattr(x, "__dict__") or isinstance(x, (dict, set, collections.deque))):
         out.append(x)
     return out
 
@@ -297,14 +298,66 @@ class Frame:
                 rt.bind(own)
 
 
+class Contents:
+    """A list, dictionary, set or deque, and those within it, with what is in each."""
+
+    KINDS = (list, dict, set, collections.deque, collections.OrderedDict, collections.defaultdict, collections.Counter)
+
+    def __init__(self, x):
+        self.x, self.parts, todo = x, [], [x]
+        while todo:
+            c = todo.pop()
+            if type(c) in self.KINDS and not any(c is d for d, _ in self.parts):
+                self.parts.append((c, self.items(c)))
+                todo += self.parts[-1][1]
+
+    def items(self, c):
+        return [*c, *c.values()] if isinstance(c, dict) else list(c)
+
+    def same(self):
+        """Whether nothing has changed since."""
+        now = [self.items(c) for c, _ in self.parts]
+        return all(len(a) == len(b) and all(x is y for x, y in zip(a, b)) for a, (_, b) in zip(now, self.parts))
+
+    def put(self):
+        """Puts back what was in them, and returns the outer one."""
+        for c, items in self.parts:
+            c.clear()
+            n = len(items) // 2
+            if isinstance(c, dict):
+                c.update(dict(zip(items[:n], items[n:])))
+            else:
+                getattr(c, "update" if isinstance(c, set) else "extend")(items)
+        return self.x
+
+
+def noted(value):
+    """An attribute, with what is in it."""
+    return Contents(value) if type(value) in Contents.KINDS else value
+
+
+def own_attribute(name):
+    """Whether an attribute is the model's, and none of PyTorch's or of a plan."""
+    return name not in MODULE and not name.startswith("_memtide") and name != "forward"
+
+
+MODULE = set(vars(nn.Module())) if torch else set()
+
+
 def still(value):
     """An attribute without the graph that it came from."""
-    return mapped(value, lambda t: t.detach().requires_grad_() if t.requires_grad else t)
+    change = lambda t: t.detach().requires_grad_() if t.requires_grad and not isinstance(t, nn.Parameter) else t
+    if isinstance(value, Contents):
+        value.parts = [(c, [change(t) if torch.is_tensor(t) else t for t in items]) for c, items in value.parts]
+        return value
+    return mapped(value, change)
 
 
 def signature(o):
-    """What changes of an object when a module appends to it."""
-    return [(id(t), t._version, tuple(t.shape)) for t in tensors(o)]
+    """What changes of an object when a module appends to it, or counts in it."""
+    parts = Contents([o, *(vars(o).values() if hasattr(o, "__dict__") else ())]).parts
+    same = lambda v: v if isinstance(v, (int, float, str)) else id(v)
+    return [(id(t), t._version, tuple(t.shape)) for t in tensors(o)], [[same(v) for v in items] for _, items in parts]
 
 
 def path_of(module):
@@ -358,8 +411,8 @@ class Offloaded:
     def __init__(self, rt, seg):
         self.rt, self.seg = rt, seg
         self.blocks = weakref.WeakValueDictionary()  # the handles hold them: what backward is done with goes at once
-        rt.offloaded.append(weakref.ref(self))
-        self.n = len(rt.offloaded) - 1
+        self.line, self.n = rt.offloaded, len(rt.offloaded)  # those of the same step
+        self.line.append(weakref.ref(self))
 
     def pack(self, t):
         if plain(t) or t.layout is not torch.strided or t.numel() == 0 or _key(t) in self.rt.given:
@@ -684,30 +737,33 @@ class Runtime:
         for n, b in copies.items():
             buffers[n].data.copy_(b)  # .data: no new version, autograd may have kept the buffer
 
-    # attributes that a module binds anew while it runs, such as a state that it carries on
+    # attributes that a module binds anew while it runs, such as a state that it carries on,
+    # or changes, such as a list of losses
 
     def held(self, m):
-        """The attributes that a call of m may bind anew: all until it is known."""
+        """The attributes that a call of m may change: all until it is known."""
         names = self.moving.get(path_of(m))
         if names is None:
-            return {(sub, n): v for sub in m.modules() for n, v in vars(sub).items() if not n.startswith("_") and n not in ("training", "forward")}
-        return {(sub, n): still(vars(sub).get(n, self)) for sub, n in names}  # this object: there is none
+            return {(sub, n): noted(v) for sub in m.modules() for n, v in vars(sub).items() if own_attribute(n)}
+        return {(sub, n): still(noted(vars(sub).get(n, self))) for sub, n in names}  # this object: there is none
 
     def settle(self, m, before):
         if path_of(m) not in self.moving:
             for sub in m.modules():
-                for n in vars(sub):
-                    if not n.startswith("_") and n not in ("training", "forward"):
-                        before.setdefault((sub, n), self)
-            names = self.moving[path_of(m)] = [(sub, n) for (sub, n), v in before.items() if vars(sub).get(n, self) is not v]
+                for n in filter(own_attribute, vars(sub)):
+                    before.setdefault((sub, n), self)
+            same = lambda now, v: now is v.x and v.same() if isinstance(v, Contents) else now is v
+            names = self.moving[path_of(m)] = [(sub, n) for (sub, n), v in before.items() if not same(vars(sub).get(n, self), v)]
             kept = {key: still(before[key]) for key in names}
             before.clear()
             before.update(kept)
 
     def bind(self, attributes):
         """Binds attributes, and returns what they were until now."""
-        now = {(sub, n): vars(sub).get(n, self) for sub, n in attributes}
+        now = {(sub, n): noted(vars(sub).get(n, self)) for sub, n in attributes}
         for (sub, n), v in attributes.items():
+            if isinstance(v, Contents):
+                v = v.put()
             if v is self:
                 vars(sub).pop(n, None)
             else:
@@ -725,7 +781,7 @@ class Runtime:
         """Backward has come to an offloaded segment: it is fetched, and so are those
         before it that should be by then."""
         for i in range(keep.n, max(-1, keep.n - 1 - keep.seg.get("prefetch", 0)), -1):
-            k = self.offloaded[i]() if i < len(self.offloaded) else None
+            k = keep.line[i]()
             for b in list(k.blocks.values()) if k is not None else ():
                 b.fetch()
 
@@ -760,6 +816,8 @@ def fits(modules, named, plan):
             raise PlanError("The plan wants to %s %s, which this version does not know." % (s["do"], name_of(s)))
         if s.get("input") not in (None, "keep", "offload"):
             raise PlanError("The plan wants to %s the input of %s, which this version does not know." % (s["input"], name_of(s)))
+        if type(s.get("prefetch", 0)) is not int or s.get("prefetch", 0) < 0:
+            raise PlanError("The plan has the prefetch %r for %s: a number of segments." % (s["prefetch"], name_of(s)))
         if s.get("save") and VERSION < (2, 4):
             raise PlanError("The plan keeps single operators of %s; that needs PyTorch 2.4 or later and this is %s. Solve with -class nested." % (name_of(s), torch.__version__))
     for path in named:
@@ -1706,6 +1764,7 @@ class Player:
         self.g, self.d, self.segments = graph, graph.data, segments
         self.now = self.peak = self.runs = self.again = self.sent = 0
         self.held, self.filler, self.holds, self.owner = {}, {}, {}, {}
+        self.line = []  # frames of which something is on the host, in order
         self.deaths = sorted([d, n] for n, d in self.d["python_frees"])
         gone = {n for _, n in self.deaths}
         self.late = {n for n, i in graph.first.items() if i < graph.end and n not in gone}
@@ -1757,9 +1816,13 @@ class Player:
 
     def frame(self, seg, run):
         self.runs += 1
-        return {"seg": seg, "run": run, "id": self.runs, "alive": set(), "inputs": [], "away": [], "calls": [], "kept": [], "first": {}, "second": {}}
+        f = {"seg": seg, "run": run, "id": self.runs, "alive": set(), "inputs": [], "away": [], "back": False, "calls": [], "kept": [], "first": {}, "second": {}, "place": len(self.line)}
+        if "offload" in (seg["do"], seg.get("input")):
+            self.line.append(f)
+        return f
 
     def close(self, f):
+        f["back"] = True
         for key in f["inputs"]:
             self.drop(key, ("input", f["id"]))
         f["inputs"] = []
@@ -1890,22 +1953,33 @@ class Player:
 
     def need(self, p):
         """Backward asks for what it keeps."""
+        if p in self.filler and self.filler[p]["seg"]["do"] == "offload":
+            self.near(self.filler[p])
         while p in self.filler and p not in self.holds:
             f = self.filler[p]
             if f["seg"]["do"] == "offload":
-                for q in sorted(f["alive"]):
-                    if q not in self.holds:
-                        self.holds[q] = (self.d["keeps"][q][0], f["id"])
-                        self.hold(self.holds[q], ("kept", q))
                 return
             self.runs += 1
-            for n in f["away"]:
-                self.hold((n, f["id"]), ("input", f["id"]))
-                f["inputs"].append((n, f["id"]))
+            if f["away"]:
+                self.near(f)
             self.owner = dict(f["inputs"])
             begin, end = self.place["enter", f["calls"][0]], self.place["leave", f["calls"][-1]] + 1
             self.forward(begin, end, self.calls_of(f["seg"].get("inner", [])), self.runs, f)
             self.close(f)
+
+    def near(self, f):
+        """Backward has come to a frame: it is brought back from the host, and so are those
+        before it that should be by then."""
+        for k in self.line[max(0, f["place"] - f["seg"].get("prefetch", 0)):f["place"] + 1]:
+            if k["seg"]["do"] == "offload":
+                for q in sorted(k["alive"] - self.holds.keys()):
+                    self.holds[q] = (self.d["keeps"][q][0], k["id"])
+                    self.hold(self.holds[q], ("kept", q))
+            elif not k["back"]:
+                k["back"] = True
+                for n in k["away"]:
+                    self.hold((n, k["id"]), ("input", k["id"]))
+                    k["inputs"].append((n, k["id"]))
 
 
 class Temps(DispatchMode):

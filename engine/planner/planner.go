@@ -5,6 +5,7 @@ package planner
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"memtide/engine"
 	"memtide/engine/play"
@@ -54,7 +55,32 @@ func Find(c *engine.Chain, t *play.Trace, p *play.Player, q Query, poll *engine.
 	if err != nil {
 		return nil, err
 	}
+	if q.Class == play.ClassOffload {
+		segments, got = f.early(segments, got)
+	}
 	return &Found{Segments: segments, Class: q.Class, Result: got}, nil
+}
+
+// early has what is on the host come back one segment before it is needed, so that its
+// copy may run beside operators, wherever the limit has room for that.
+func (f *finder) early(segments []*play.Segment, got play.Result) ([]*play.Segment, play.Result) {
+	segments, first := slices.Clone(segments), true
+	for i, s := range segments {
+		if s.Do != play.DoOffload && s.Input != play.DoOffload {
+			continue
+		}
+		if !first { // before the first there is nothing
+			with := *s
+			with.Prefetch, segments[i] = 1, &with
+			if r := f.player.Play(segments); r.Peak <= f.Limit {
+				got = r
+			} else {
+				segments[i] = s
+			}
+		}
+		first = false
+	}
+	return segments, got
 }
 
 // rooms are budgets of the chain to try for one of the step: what a chain cannot say of

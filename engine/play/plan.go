@@ -82,7 +82,7 @@ type Segment struct {
 	Do       string     `json:"do"`
 	Inner    []*Segment `json:"inner,omitempty"` // within it, when it runs again
 	Save     []Saved    `json:"save,omitempty"`  // operators whose results stay; only without Inner
-	Prefetch int        `json:"prefetch,omitempty"`
+	Prefetch int        `json:"prefetch,omitempty"` // so many before it of which something is on the host come back with it
 	Input    string     `json:"input,omitempty"` // of one that runs again: DoOffload moves its arguments to the host
 }
 
@@ -182,6 +182,8 @@ func (s *Segment) valid() error {
 		return fmt.Errorf("a segment has no units")
 	case s.Do != DoKeep && s.Do != DoRecompute && s.Do != DoOffload:
 		return fmt.Errorf("the segment of %s says %q; it is keep, recompute or offload", s.Units[0], s.Do)
+	case s.Prefetch < 0:
+		return fmt.Errorf("the segment of %s has the prefetch %d; it is a number of segments before it", s.Units[0], s.Prefetch)
 	case s.Input != "" && (s.Input != DoOffload || s.Do != DoRecompute):
 		return fmt.Errorf("the segment of %s says %q of its input; a segment that runs again may offload it", s.Units[0], s.Input)
 	case len(s.Save) > 0 && len(s.Inner) > 0:

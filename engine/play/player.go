@@ -40,6 +40,7 @@ type Player struct {
 	filler          map[int]*frame
 	holds           map[int]instance
 	owner           map[int]int // storage to run, of the arguments of the frame that is filled
+	line            []*frame    // of which something is on the host, in order
 	log             *[]Entry    // nil: nobody wants one
 }
 
@@ -102,7 +103,9 @@ type frame struct {
 	run, id       int
 	alive         map[int]bool // keeps that are not released
 	inputs        []instance
-	away          []int // storages of its arguments that are on the host
+	away          []int // storages that are on the host: what it keeps, or of its arguments
+	back          bool  // those are there again, or nobody needs them
+	place         int   // in the player's line
 	calls         []int
 	kept          []instance
 	first, second map[string]int // operators by name, of the first run and of the one that fills
@@ -143,6 +146,7 @@ func NewPlayer(t *Trace) *Player {
 func (p *Player) Play(segments []*Segment) Result {
 	p.now, p.peak, p.sent, p.again, p.runs = 0, 0, 0, 0, 0
 	p.held, p.filler, p.holds, p.owner = map[instance][]holder{}, map[int]*frame{}, map[int]instance{}, nil
+	p.line = nil
 	f := &pass{p: p, level: p.calls(segments)}
 	f.play(0, p.split)
 	for _, e := range p.t.Events[p.split:] {
@@ -231,7 +235,11 @@ func (p *Player) calls(segments []*Segment) map[int]*Segment {
 
 func (p *Player) frame(seg *Segment, run int) *frame {
 	p.runs++
-	return &frame{seg: seg, run: run, id: p.runs, alive: map[int]bool{}, first: map[string]int{}, second: map[string]int{}}
+	f := &frame{seg: seg, run: run, id: p.runs, alive: map[int]bool{}, first: map[string]int{}, second: map[string]int{}, place: len(p.line)}
+	if seg.Do == DoOffload || seg.Input == DoOffload {
+		p.line = append(p.line, f)
+	}
+	return f
 }
 
 // close lets go of the arguments of a frame's calls.
@@ -239,28 +247,25 @@ func (p *Player) close(f *frame) {
 	for _, key := range f.inputs {
 		p.drop(key, holder{byInput, f.id})
 	}
-	f.inputs = nil
+	f.inputs, f.back = nil, true
 }
 
 // need brings back what autograd asks for.
 func (p *Player) need(keep int) {
+	if f := p.filler[keep]; f != nil && f.seg.Do == DoOffload {
+		p.near(f)
+		return
+	}
 	for {
 		f := p.filler[keep]
-		if _, there := p.holds[keep]; f == nil || there {
-			return
-		}
-		if f.seg.Do == DoOffload {
-			p.fetch(f)
+		if _, there := p.holds[keep]; f == nil || there || f.seg.Do == DoOffload {
 			return
 		}
 		p.runs++
-		p.owner = map[int]int{}
-		for _, n := range f.away {
-			key := instance{n, f.id}
-			p.hold(key, holder{byInput, f.id})
-			f.inputs = append(f.inputs, key)
+		if len(f.away) > 0 {
+			p.near(f)
 		}
-		f.away = nil
+		p.owner = map[int]int{}
 		for _, key := range f.inputs {
 			p.owner[key.storage] = key.run
 		}
@@ -274,6 +279,24 @@ func (p *Player) need(keep int) {
 func (p *Player) send(key instance) {
 	p.sent += p.t.Storages[key.storage]
 	p.note(EntrySent, key.storage, key.run)
+}
+
+// near is called when backward has come to a frame: it is fetched, and so are those
+// before it that should be by then.
+func (p *Player) near(f *frame) {
+	for _, k := range p.line[max(0, f.place-f.seg.Prefetch) : f.place+1] {
+		if k.seg.Do == DoOffload {
+			p.fetch(k)
+			continue
+		}
+		for _, n := range k.away {
+			if key := (instance{n, k.id}); !k.back {
+				p.hold(key, holder{byInput, k.id})
+				k.inputs = append(k.inputs, key)
+			}
+		}
+		k.back = true
+	}
 }
 
 // fetch brings back all that an offloaded frame still keeps.

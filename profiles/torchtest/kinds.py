@@ -1,5 +1,7 @@
 """Kinds of modules that people have, for the tests of plans: each factory returns a
 model, its arguments, keywords and the loss."""
+from collections import OrderedDict, deque
+
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -229,6 +231,44 @@ class Carried(nn.Module):
         self.calls += 1
         self.state = torch.tanh(self.l(x) + (0 if self.state is None else self.r(self.state))) * (1 + 0.1 * self.calls)
         return self.state
+
+
+class Collecting(nn.Module):
+    """Puts what it finds into lists and dictionaries, its own and those it is given."""
+
+    def __init__(self):
+        super().__init__()
+        self.l, self.r, self.found, self._last = nn.Linear(16, 16), nn.Linear(16, 16), [], deque(maxlen=2)
+        self.counts, self.losses = {"calls": 0, "sums": []}, OrderedDict()
+
+    def forward(self, x, given, named):
+        self.counts["calls"] += 1
+        y = torch.tanh(self.l(x)) * (1 + 0.1 * self.counts["calls"] + len(given) + len(self._last) + len(named))
+        given.append(y.mean())
+        named["sum"] = named.get("sum", 0) + y.sum()
+        self.counts["sums"].append(float(y.detach().sum()))
+        self.found.append(y.pow(2).mean())
+        self._last.append(y.detach()[:1])
+        self.losses[len(self.losses)] = y.abs().mean()
+        return self.r(y)
+
+
+class Collection(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.c = Collecting(), Collecting(), nn.Linear(16, 16)
+
+    def forward(self, x):
+        given, named = [], {}
+        y = self.c(self.b(self.a(x, given, named), given, named))
+        y = y.pow(2).sum() + sum(given) + named["sum"] + sum(sum(m.found[-1:]) + list(m.losses.values())[-1] for m in (self.a, self.b))
+        for m in (self.a, self.b):  # what the last step has found goes with it
+            m.found[:], m.losses = [t.detach() for t in m.found], OrderedDict((k, t.detach()) for k, t in m.losses.items())
+        return y
+
+
+def collecting():
+    return Collection(), rows(), {}, lambda y: y
 
 
 class Loop(nn.Module):

@@ -1,4 +1,5 @@
 """Tests of plans on unmodified models: bits, peaks, refusals, two processes."""
+import collections
 import copy
 import json
 import os
@@ -270,15 +271,18 @@ class Peaks(unittest.TestCase):
                 self.within(played.peak, got, 0.01, "%s, %s" % (name, " ".join(mt.name_of(s) for s in p)))
 
     def test_any_plan(self):
-        """Plans at random: their runs end anywhere, and hand anything on."""
+        """Plans at random: their runs end anywhere, hand anything on, and what is on the
+        host comes back early or late."""
         for name in ("resnet", "unet", "gpt", "gptcast", "frozen", "bn"):
             net, *rest = made(name)
-            graph, chance = gathered(name), random.Random(5)
+            graph, chance, plain = gathered(name), random.Random(5), copy.deepcopy(net)
+            allocator(plain, *rest)
             for i in range(6):
                 segments = trained.scattered(chance, graph.units(), graph.data["tied"])
                 planned = copy.deepcopy(net)
                 mt.apply(planned, plan(*segments))
                 self.within(graph.play(plan(*segments)).peak, allocator(planned, *rest), 0.005, "%s, %s" % (name, json.dumps(segments)))
+                self.assertEqual(different(plain, planned), [], "%s, %s" % (name, json.dumps(segments)))
 
     def within(self, predicted, measured, share, what):
         off = predicted / measured - 1
@@ -490,7 +494,7 @@ class Kinds(unittest.TestCase):
     each plan losses, gradients, buffers and random numbers stay what they are."""
 
     NAMES = ["mobile", "channels_last", "vit", "lstm", "gru", "packed", "vae", "weight_norm", "spectral_norm", "parametrized", "function", "views",
-             "again", "carried", "input_with_gradient", "hooks", "experts"] + (["compiled"] if FAKE else [])
+             "again", "carried", "collecting", "input_with_gradient", "hooks", "experts"] + (["compiled"] if FAKE else [])
 
     def made(self, name):
         torch.manual_seed(0)
@@ -504,7 +508,7 @@ class Kinds(unittest.TestCase):
 
     def test_bits(self):
         for name in self.NAMES:
-            real = FAKE and name in ("packed", "experts") or None
+            real = FAKE and name in ("packed", "experts", "collecting") or None
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 graph = mt.collect(*self.made(name), real=real)
@@ -521,6 +525,20 @@ class Kinds(unittest.TestCase):
                     self.assertTrue(torch.equal(la, lb) and torch.equal(ra, rb), where + ": the loss or random numbers")
                     for x, y in zip(a[1], b[1]):
                         self.assertTrue(x.grad is None and y.grad is None or torch.equal(x.grad, y.grad), where + ": the gradient of an input")
+
+    def test_what_modules_collect(self):
+        """Lists, dictionaries and deques of modules, and those they are given, are after a
+        step what they are without a plan: nothing is put in twice."""
+        told = lambda m: [[float(t) for t in m.found], list(map(float, m.losses.values())), m.counts["calls"], m.counts["sums"], [float(t.sum()) for t in m._last]]
+        graph = mt.collect(*self.made("collecting"), real=True)
+        for what, segments in self.plans(graph).items():
+            a, b = self.made("collecting"), self.made("collecting")
+            mt.apply(b[0], plan(*segments))
+            for seed in range(3):
+                step(*a, None, seed), step(*b, None, seed)
+                for m, n in ((a[0].a, b[0].a), (a[0].b, b[0].b)):
+                    self.assertEqual(told(n), told(m), "%s, step %d" % (what, seed))
+                    self.assertEqual(m.counts["calls"], seed + 1)
 
     def test_two_optimizers(self):
         """A generator and a discriminator, each with a plan, over three steps."""
@@ -600,6 +618,7 @@ class Refusals(unittest.TestCase):
         self.refused("h.3 is a Block, and the plan was made for a LlamaLayer: collect this model and solve again.", mt.apply, net, stale)
         self.refused("This is no plan of memtide", mt.apply, net, {"format": "memtide/1"})
         self.refused("wants to sell h.3", mt.apply, net, plan(run("sell", "h.3")))
+        self.refused("has the prefetch -1 for h.3", mt.apply, net, plan(run("offload", "h.3", prefetch=-1)))
         self.refused("wants to sell the input of h.3", mt.apply, net, plan(again("h.3", input="sell")))
 
     def test_applied_twice(self):
@@ -675,6 +694,42 @@ class Refusals(unittest.TestCase):
         net = Net()
         mt.apply(net, plan(again("h")))
         self.refused("h gets a DynamicCache and changes it; running it again would append twice: train with use_cache=False.", net, torch.randn(2, 8))
+
+    def test_other_things_in_arguments(self):
+        """What cannot be put back is refused; what stays as it is runs."""
+
+        class Count:
+            n = 0
+
+            def __init__(self):
+                self.calls, self.names = 0, set()
+
+        changes = {"deque": (collections.deque, lambda x: x.append(1)), "set": (set, lambda x: x.add(1)), "OrderedDict": (collections.OrderedDict, lambda x: x.update(a=1)),
+                   "Count": (Count, lambda x: setattr(x, "calls", x.calls + 1)), "Count ": (Count, lambda x: x.names.add(2))}
+        for name, (kind, change) in changes.items():
+            class Block(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.l, self.change = nn.Linear(8, 8), None
+
+                def forward(self, x, other):
+                    if self.change:
+                        self.change(other)
+                    return self.l(x).tanh()
+
+            class Net(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.h = Block()
+
+                def forward(self, x):
+                    return self.h(x, kind()).sum()
+
+            net = Net()
+            mt.apply(net, plan(again("h")))
+            net(torch.randn(2, 8)).backward()
+            net.h.change = change
+            self.refused("h gets a %s and changes it" % name.strip(), net, torch.randn(2, 8))
 
     def test_other_wrappers(self):
         net = made("gpt")[0]

@@ -149,9 +149,9 @@ def scattered(chance, units, tied, deep=2):
             end += 1
         run_, draw = units[i:end], chance.random()
         if draw < 0.2 and deep == 2:
-            out.append(run("offload", *run_))
+            out.append(run("offload", *run_, prefetch=chance.randint(0, 2)))
         elif draw < 0.75:
-            more = {"input": "offload"} if draw < 0.3 and deep == 2 and not any(k in tied for k in range(i, end)) else {}
+            more = {"input": "offload", "prefetch": chance.randint(0, 2)} if draw < 0.3 and deep == 2 and not any(k in tied for k in range(i, end)) else {}
             inner = scattered(chance, run_, [k - i for k in tied], deep - 1) if deep and len(run_) > 1 else []
             out.append(again(*run_, **dict(more, **({"inner": inner} if inner else {}))))
         i = end

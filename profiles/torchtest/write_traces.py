@@ -36,6 +36,7 @@ for name in ("resnet", "unet", "gpt", "gptcast", "frozen", "bn"):
     if name == "gpt":
         plans += [trained.SEGMENTS["sac"], trained.SEGMENTS["away"]]
     plans += [[trained.run("offload", u)] for u in units[::3]] + [[trained.again(*units[i:i + 2], input="offload")] for i in range(0, len(units) - 1, 2) if i + 2 not in graph.data["tied"] and i not in graph.data["tied"]]
+    plans += [[trained.run("offload", u, prefetch=n) for u in units] for n in (1, 2)]
     plans += [trained.scattered(random.Random(seed), units, graph.data["tied"]) for seed in range(8)]
     rows = []
     for p in plans:

@@ -2,6 +2,7 @@ package operators_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"memtide/engine"
@@ -16,7 +17,7 @@ import (
 // Plans by the schedule of a strategy are within the limit and of the class that they
 // say; a search that may do as much finds nothing slower.
 func TestPlanner(t *testing.T) {
-	optima := 0
+	optima, early := 0, 0
 	stored(t, func(name string, p *profiles.Profile, trace *play.Trace) {
 		player := play.NewPlayer(trace)
 		limit := player.Play(nil).Peak * 75 / 100
@@ -34,6 +35,27 @@ func TestPlanner(t *testing.T) {
 			}
 			return found
 		}
+		if found := by(play.ClassOffload, ""); found != nil {
+			n, room := 0, 0
+			for i, s := range found.Segments {
+				if s.Do != play.DoOffload && s.Input != play.DoOffload {
+					continue
+				}
+				if n++; n == 1 || s.Prefetch > 0 {
+					early += s.Prefetch
+					continue
+				}
+				sooner := slices.Clone(found.Segments)
+				with := *s
+				with.Prefetch, sooner[i] = 1, &with
+				if player.Play(sooner).Peak <= limit {
+					room++
+				}
+			}
+			if room > 0 {
+				t.Errorf("%s: %d of %d segments could come back earlier within %d", name, room, n, limit)
+			}
+		}
 		searched, rotor := by(play.ClassNested, ""), by("", "rotor")
 		if searched == nil || rotor == nil {
 			t.Logf("%s: searched %v, rotor %v", name, searched != nil, rotor != nil)
@@ -47,6 +69,9 @@ func TestPlanner(t *testing.T) {
 		}
 		optima++
 	})
+	if early == 0 {
+		t.Error("nothing comes back early in any plan of class offload")
+	}
 	if optima < 4 {
 		t.Errorf("rotor had a plan for %d networks, want 4", optima)
 	}

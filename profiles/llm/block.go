@@ -172,7 +172,7 @@ func (b *builder) attention(n valueID) valueID {
 	}
 	a := b.attend(q, k, v, wide, keys, wide)
 	out := int64(0)
-	if m.Bias {
+	if m.Bias || m.OutBias {
 		out = m.Hidden
 	}
 	return b.scatter(b.linear(a, "o", wide, m.Hidden, out))

@@ -112,6 +112,9 @@ func (s Setup) normal() (Setup, error) {
 	if s.Seq <= 0 || s.Seq > mostSeq || s.Batch > mostBatch {
 		return s, fmt.Errorf("%d sequences of %d tokens; want 1 to %d of 1 to %d", s.Batch, s.Seq, mostBatch, mostSeq)
 	}
+	if w := s.Model.Window; w > 0 && s.Seq > w {
+		return s, fmt.Errorf("sequences of %d tokens with a sliding window of %d are not understood; up to %d are", s.Seq, w, w)
+	}
 	if err := s.checkNumbers(); err != nil {
 		return s, err
 	}

@@ -59,7 +59,7 @@ func Profile(s Setup, c *Card) (*profiles.Profile, error) {
 // keeping is the setup without a policy of checkpointing and offloading.
 func (s Setup) keeping() Setup {
 	s.Checkpoint, s.OffloadX, s.Stash = "none", false, false
-	s.Every, s.First, s.Group, s.Keep = 1, 0, 1, nil
+	s.Every, s.First, s.Group, s.Keep, s.OneGraph = 1, 0, 1, nil, false
 	return s
 }
 

@@ -109,7 +109,7 @@ func (s *Setup) choose(p engine.Parsed) {
 func cardOf(device string) *Card {
 	d := preset.LookupDevice(device)
 	c := *CardOf(d.ID)
-	c.Name, c.Memory, c.Link = d.Name, d.Memory, float64(min(d.ToHost, d.ToDev))
+	c.Name, c.Memory, c.Link, c.Back = d.Name, d.Memory, float64(d.ToHost), float64(d.ToDev)
 	return &c
 }
 

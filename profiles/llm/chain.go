@@ -14,8 +14,7 @@ func (a Ask) Profile() (*profiles.Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	link := engine.Rate(engine.Int64(a.Card.Link))
-	p.Device = &engine.Device{Name: a.Card.Name, Memory: a.Card.Memory - a.Context, ToHost: link, ToDev: link}
+	p.Device = &engine.Device{Name: a.Card.Name, Memory: a.Card.Memory - a.Context, ToHost: engine.Rate(engine.Int64(a.Card.Link)), ToDev: engine.Rate(engine.Int64(a.Card.back()))}
 	return p, nil
 }
 

@@ -139,6 +139,18 @@ func TestStatesMove(t *testing.T) {
 	}
 }
 
+// A board whose link is faster towards the device keeps both directions.
+func TestProfileHasBothWays(t *testing.T) {
+	a, err := New(Lookup("llama3.2-1b"), engine.Args{"device": "gh200-96gb-quad", "seq": "1024"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := a.Profile()
+	if err != nil || p.Device.ToHost != 170e9 || p.Device.ToDev != 416e9 {
+		t.Errorf("%v to the host, %v to the device (%v); want 170 and 416 GB/s", p.Device.ToHost, p.Device.ToDev, err)
+	}
+}
+
 // A step with its operations is written and read back as it is.
 func TestGraphIsWritten(t *testing.T) {
 	for _, host := range []bool{false, true} {

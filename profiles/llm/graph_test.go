@@ -93,7 +93,7 @@ func TestGraphIsTheStep(t *testing.T) {
 // block, the reduction of the ends, and of the embedding.
 func unhidden(g *engine.Graph) (sum time.Duration) {
 	for i := range g.Ops {
-		if n := g.Ops[i].Name; n == "gather ends" || n == "gather block 1" || n == "reduce ends" || n == "embedding" || n == "embedding backward" {
+		if n := g.Ops[i].Name; n == "gather embedding and head" || n == "gather block 1" || n == "reduce embedding and head" || n == "embedding" || n == "embedding backward" {
 			sum += g.Ops[i].Time
 		}
 	}

@@ -94,6 +94,7 @@ func (s *Setup) choose(p engine.Parsed) {
 	}
 	s.Base = p.Word("base")
 	s.Every, s.First, s.Group, s.Budget = int64(p.Int("every")), int64(p.Int("first")), int64(p.Int("group")), int64(p.Int("budget"))
+	s.OneGraph = p.Is("graph", "model")
 	s.Recompute, s.Stash = []string{p.Word("recompute")}, p.Is("stash", "yes")
 	s.Checkpoint, s.OffloadX, s.Compiled, s.HostStep = p.Word("ckpt"), p.Is("offload", "yes"), p.Is("compile", "yes"), p.Is("host", "yes")
 	if rank := p.Int("lora"); rank > 0 {
@@ -108,7 +109,7 @@ func (s *Setup) choose(p engine.Parsed) {
 func cardOf(device string) *Card {
 	d := preset.LookupDevice(device)
 	c := *CardOf(d.ID)
-	c.Name, c.Memory, c.Link = d.Name, d.Memory, float64(min(d.ToHost, d.ToDev))
+	c.Name, c.Memory, c.Link, c.Back = d.Name, d.Memory, float64(d.ToHost), float64(d.ToDev)
 	return &c
 }
 

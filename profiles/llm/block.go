@@ -16,9 +16,16 @@ type builder struct {
 // newBlock is the tape of a layer, counted from 0. needsGrad says whether the block's
 // input needs a gradient.
 func newBlock(s *Setup, layer int64, needsGrad bool) *tape {
+	_, outer := s.tokens()
+	t := newTape(size(outer*s.Model.Hidden, s.Compute), needsGrad)
+	t.block(s, layer, blockInput)
+	return t
+}
+
+// block writes the operators of a layer behind a value.
+func (t *tape) block(s *Setup, layer int64, x valueID) {
 	inner, outer := s.tokens()
-	b := &builder{tape: newTape(size(outer*s.Model.Hidden, s.Compute), needsGrad), s: s, m: s.Model, e: s.Compute, inner: inner, outer: outer, layer: layer}
-	x := blockInput
+	b := &builder{tape: t, s: s, m: s.Model, e: s.Compute, inner: inner, outer: outer, layer: layer}
 	n := b.norm(x, "n1", b.outer, b.m.Hidden)
 	a := b.attention(b.collect(n))
 	if b.m.Parallel {
@@ -27,12 +34,11 @@ func newBlock(s *Setup, layer int64, needsGrad bool) *tape {
 		}
 		f := b.feedForward(n)
 		b.output = b.sum(b.sum(f, a), x)
-		return b.tape
+		return
 	}
 	mid := b.sum(x, a)
 	n = b.norm(mid, "n2", b.outer, b.m.Hidden)
 	b.output = b.sum(mid, b.feedForward(n))
-	return b.tape
 }
 
 // act is an activation of n numbers a token of the products.
@@ -172,7 +178,7 @@ func (b *builder) attention(n valueID) valueID {
 	}
 	a := b.attend(q, k, v, wide, keys, wide)
 	out := int64(0)
-	if m.Bias {
+	if m.Bias || m.OutBias {
 		out = m.Hidden
 	}
 	return b.scatter(b.linear(a, "o", wide, m.Hidden, out))

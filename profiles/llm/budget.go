@@ -21,10 +21,16 @@ func (b *block) fill(percent int64) {
 	}
 	var items []valueID
 	var all engine.Bytes
+	flops := b.producers()
 	for root, n := range b.keepers {
-		if n > 0 && root != 0 && b.values[root].bytes > 0 {
-			items = append(items, valueID(root))
+		if root == 0 || b.values[root].bytes == 0 {
+			continue
+		}
+		if n > 0 {
 			all += b.values[root].bytes
+		}
+		if b.late && flops[root] > 0 || !b.late && n > 0 {
+			items = append(items, valueID(root))
 		}
 	}
 	room := int(percent * budgetScale / 100)
@@ -33,7 +39,6 @@ func (b *block) fill(percent int64) {
 	}
 	best := make([]float64, room+1)        // by size: the most time
 	taken := make([][]bool, 0, len(items)) // by item and size
-	flops := b.producers()
 	for _, v := range items {
 		n := cells(v)
 		took := make([]bool, room+1)

@@ -18,8 +18,9 @@ type Card struct {
 	NVLink    float64      // to its neighbours, one direction [vendors' data sheets]
 	Network   float64      // of its own network card [DGX and HGX reference designs]
 	Workspace engine.Bytes
-	Link      float64 // to the host and back, the slower way [profiles/preset; nvbandwidth#23; Megatron-LM#6491]
+	Link      float64 // to the host [profiles/preset; nvbandwidth#23; Megatron-LM#6491]
 	Peak8     float64 // of 8-bit products, dense; 0 without units for them [vendors' data sheets]
+	Back      float64 // from the host; 0: as Link [the same]
 }
 
 // Workspaces of cuBLAS, which PyTorch takes from its allocator once for each thread
@@ -54,19 +55,27 @@ const (
 // cards are in the order in which a name is looked for: the longer ones first. Memory is
 // what nvidia-smi shows less what the driver keeps.
 var cards = []Card{
-	{"A100-40G", 39 * engine.GiB, 312 * tera, shareAmpere, attentionAmpere, 1555 * giga, 300 * giga, 25 * giga, workspaceAmpere, 25 * giga, 0},
-	{"A100", 79 * engine.GiB, 312 * tera, shareAmpere, attentionAmpere, 2039 * giga, 300 * giga, 25 * giga, workspaceAmpere, 25 * giga, 0},
-	{"H100-96G", 95 * engine.GiB, 989 * tera, shareHopper, attentionHopper, 3350 * giga, 450 * giga, 50 * giga, workspaceHopper, 52 * giga, 1979 * tera},
-	{"H100", 79 * engine.GiB, 989 * tera, shareHopper, attentionHopper, 3350 * giga, 450 * giga, 50 * giga, workspaceHopper, 52 * giga, 1979 * tera},
-	{"GH200", 95 * engine.GiB, 989 * tera, shareHopper, attentionHopper, 4000 * giga, 450 * giga, 50 * giga, workspaceHopper, 295 * giga, 1979 * tera},
-	{"H200", 140 * engine.GiB, 989 * tera, shareHopper, attentionHopper, 4800 * giga, 450 * giga, 50 * giga, workspaceHopper, 52 * giga, 1979 * tera},
-	{"GB300", 277 * engine.GiB, 2500 * tera, shareBlackwell, attentionHopper, 8000 * giga, 900 * giga, 100 * giga, workspaceHopper, 182 * giga, 5000 * tera},
-	{"GB200", 185 * engine.GiB, 2500 * tera, shareBlackwell, attentionHopper, 8000 * giga, 900 * giga, 50 * giga, workspaceHopper, 182 * giga, 5000 * tera},
-	{"B200", 178 * engine.GiB, 2250 * tera, shareBlackwell, attentionHopper, 7700 * giga, 900 * giga, 50 * giga, workspaceHopper, 52 * giga, 4500 * tera},
-	{"L40S", 44 * engine.GiB, 362 * tera, shareAmpere, attentionAmpere, 864 * giga, 32 * giga, 25 * giga, workspaceAmpere, 25 * giga, 733 * tera},
-	{"A6000", 47 * engine.GiB, 155 * tera, shareAmpere, attentionAmpere, 768 * giga, 32 * giga, 25 * giga, workspaceAmpere, 25 * giga, 0},
-	{"4090", 23*engine.GiB + 512*engine.MiB, 165 * tera, shareAmpere, attentionAmpere, 1008 * giga, 32 * giga, 12 * giga, workspaceAmpere, 25 * giga, 330 * tera},
-	{"V100", 15*engine.GiB + 768*engine.MiB, 112 * tera, shareAmpere, attentionAmpere, 900 * giga, 150 * giga, 12 * giga, workspaceAmpere, 12 * giga, 0},
+	{"A100-40G", 39 * engine.GiB, 312 * tera, shareAmpere, attentionAmpere, 1555 * giga, 300 * giga, 25 * giga, workspaceAmpere, 25 * giga, 0, 0},
+	{"A100", 79 * engine.GiB, 312 * tera, shareAmpere, attentionAmpere, 2039 * giga, 300 * giga, 25 * giga, workspaceAmpere, 25 * giga, 0, 0},
+	{"H100-96G", 95 * engine.GiB, 989 * tera, shareHopper, attentionHopper, 3350 * giga, 450 * giga, 50 * giga, workspaceHopper, 52 * giga, 1979 * tera, 0},
+	{"H100", 79 * engine.GiB, 989 * tera, shareHopper, attentionHopper, 3350 * giga, 450 * giga, 50 * giga, workspaceHopper, 52 * giga, 1979 * tera, 0},
+	{"GH200", 95 * engine.GiB, 989 * tera, shareHopper, attentionHopper, 4000 * giga, 450 * giga, 50 * giga, workspaceHopper, 295 * giga, 1979 * tera, 344 * giga},
+	{"H200", 140 * engine.GiB, 989 * tera, shareHopper, attentionHopper, 4800 * giga, 450 * giga, 50 * giga, workspaceHopper, 52 * giga, 1979 * tera, 0},
+	{"GB300", 277 * engine.GiB, 2500 * tera, shareBlackwell, attentionHopper, 8000 * giga, 900 * giga, 100 * giga, workspaceHopper, 182 * giga, 5000 * tera, 0},
+	{"GB200", 185 * engine.GiB, 2500 * tera, shareBlackwell, attentionHopper, 8000 * giga, 900 * giga, 50 * giga, workspaceHopper, 182 * giga, 5000 * tera, 0},
+	{"B200", 178 * engine.GiB, 2250 * tera, shareBlackwell, attentionHopper, 7700 * giga, 900 * giga, 50 * giga, workspaceHopper, 52 * giga, 4500 * tera, 0},
+	{"L40S", 44 * engine.GiB, 362 * tera, shareAmpere, attentionAmpere, 864 * giga, 32 * giga, 25 * giga, workspaceAmpere, 25 * giga, 733 * tera, 0},
+	{"A6000", 47 * engine.GiB, 155 * tera, shareAmpere, attentionAmpere, 768 * giga, 32 * giga, 25 * giga, workspaceAmpere, 25 * giga, 0, 0},
+	{"4090", 23*engine.GiB + 512*engine.MiB, 165 * tera, shareAmpere, attentionAmpere, 1008 * giga, 32 * giga, 12 * giga, workspaceAmpere, 25 * giga, 330 * tera, 0},
+	{"V100", 15*engine.GiB + 768*engine.MiB, 112 * tera, shareAmpere, attentionAmpere, 900 * giga, 150 * giga, 12 * giga, workspaceAmpere, 12 * giga, 0, 0},
+}
+
+// back is how fast the card reads host memory.
+func (c *Card) back() float64 {
+	if c.Back > 0 {
+		return c.Back
+	}
+	return c.Link
 }
 
 // CardOf finds a card by a name that contains its own; nil if none does.

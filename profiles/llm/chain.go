@@ -14,8 +14,7 @@ func (a Ask) Profile() (*profiles.Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	link := engine.Rate(engine.Int64(a.Card.Link))
-	p.Device = &engine.Device{Name: a.Card.Name, Memory: a.Card.Memory - a.Context, ToHost: link, ToDev: link}
+	p.Device = &engine.Device{Name: a.Card.Name, Memory: a.Card.Memory - a.Context, ToHost: engine.Rate(engine.Int64(a.Card.Link)), ToDev: engine.Rate(engine.Int64(a.Card.back()))}
 	return p, nil
 }
 
@@ -53,26 +52,27 @@ func Profile(s Setup, c *Card) (*profiles.Profile, error) {
 	}
 	return &profiles.Profile{Name: m.Name, Batch: int(s.Batch), DType: "bf16", Chain: chain, Graph: p.graph(&lanes, c),
 		Source: profiles.Source{Tool: "memtide plan", Times: profiles.Estimated, Sizes: profiles.Analytic, Device: c.Name,
-			Notes: append([]string{fmt.Sprintf("One rank of %d that share the states, %d x %d tokens, by the operators of the blocks.", s.Shard, s.Batch, s.Seq)}, s.beside()...)}}, nil
+			Notes: []string{fmt.Sprintf("One rank of %d that share the states, %d x %d tokens, by the operators of the blocks.", s.Shard, s.Batch, s.Seq), s.beside()}}}, nil
 }
 
 // keeping is the setup without a policy of checkpointing and offloading.
 func (s Setup) keeping() Setup {
 	s.Checkpoint, s.OffloadX, s.Stash = "none", false, false
-	s.Every, s.First, s.Group, s.Keep = 1, 0, 1, nil
+	s.Every, s.First, s.Group, s.Keep, s.OneGraph = 1, 0, 1, nil, false
 	return s
 }
 
 // beside says what the operations have that the chain has not, and where its times come
 // from.
-func (s *Setup) beside() (out []string) {
+func (s *Setup) beside() string {
+	text := ""
 	if s.gathers() && s.Shard > 1 {
-		out = append(out, fmt.Sprintf("Its operations have the network's: weights are gathered for each block and pass, one block ahead, and gradients reduced, at %.0f %% of the link between the cards. The chain has their room and not their time.", 100*linkShare))
+		text = fmt.Sprintf("Taken as operations it has the network's: weights are gathered for each block and pass, one block ahead, and gradients reduced, at %.0f %% of the link between the cards. ", 100*linkShare)
 	}
 	if s.HostStep {
-		return append(out, fmt.Sprintf("Its operations have the optimizer's step on the host, of each block as soon as its gradient is there, at %s of host memory for a card.", engine.Rate(hostMemory).Text()))
+		return text + fmt.Sprintf("Taken as operations it has the optimizer's step on the host, of each block as soon as its gradient is there, at %s of host memory for a card.", engine.Rate(hostMemory).Text())
 	}
-	return append(out, "Its operations have the optimizer's step, with states that can move; the new ones of a block stand beside the old ones while it runs.")
+	return text + "Taken as operations it has the optimizer's step, with states that can move; the new ones of a block stand beside the old ones while it runs."
 }
 
 // stages are the chain: the embedding, the blocks, and the head with the loss. shared says

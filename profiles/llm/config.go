@@ -44,6 +44,17 @@ type fields struct {
 	Rope   int64 `json:"qk_rope_head_dim"`
 	Value  int64 `json:"v_head_dim"`
 
+	Window      int64    `json:"sliding_window"`
+	UseWindow   *bool    `json:"use_sliding_window"`
+	LayerTypes  []string `json:"layer_types"`
+	SparseStep  *int64   `json:"decoder_sparse_step"`
+	DenseLayers []int64  `json:"mlp_only_layers"`
+	LayerFreq   *int64   `json:"moe_layer_freq"`
+	Residual    *bool    `json:"use_parallel_residual"`
+	Parallel    *bool    `json:"parallel_attn"`
+	HeadNorm    bool     `json:"qk_layernorm"`
+	Cross       bool     `json:"add_cross_attention"`
+
 	Vision   json.RawMessage `json:"vision_config"`
 	Text     json.RawMessage `json:"text_config"`
 	Encoder  bool            `json:"is_encoder_decoder"`
@@ -103,19 +114,23 @@ func readMPT(data []byte, f *fields) (*Model, error) {
 
 // modelTypes say what a model_type means beside its sizes.
 var modelTypes = map[string]func(*Model, *fields){
-	"llama":   func(m *Model, f *fields) { m.Gated, m.QKVBias = true, f.QKVBias },
+	"llama":   func(m *Model, f *fields) { m.Gated, m.QKVBias, m.OutBias = true, f.QKVBias, f.QKVBias },
 	"mistral": func(m *Model, _ *fields) { m.Gated = true },
 	"phi3":    func(m *Model, _ *fields) { m.Gated = true },
-	"smollm3": func(m *Model, f *fields) { m.Gated, m.QKVBias = true, f.QKVBias },
-	"qwen2":   func(m *Model, _ *fields) { m.Gated, m.QKVBias = true, true },
-	"qwen3":   func(m *Model, _ *fields) { m.Gated, m.QKNorm = true, true },
-	"gemma":   func(m *Model, f *fields) { m.Gated, m.Tied = true, f.Tied == nil || *f.Tied },
+	"smollm3": func(m *Model, f *fields) {
+		m.Gated, m.QKVBias, m.OutBias, m.Tied = true, f.QKVBias, f.QKVBias, f.Tied == nil || *f.Tied
+	},
+	"qwen2": func(m *Model, _ *fields) { m.Gated, m.QKVBias = true, true },
+	"qwen3": func(m *Model, f *fields) {
+		m.Gated, m.QKNorm, m.QKVBias, m.OutBias = true, true, f.QKVBias, f.QKVBias
+	},
+	"gemma": func(m *Model, f *fields) { m.Gated, m.Tied = true, f.Tied == nil || *f.Tied },
 	"mixtral": func(m *Model, f *fields) {
 		m.Gated = true
 		m.MoE = &MoE{Experts: f.LocalExperts, TopK: f.TopK, Wide: f.Wide}
 	},
 	"qwen3_moe": func(m *Model, f *fields) {
-		m.Gated, m.QKNorm = true, true
+		m.Gated, m.QKNorm, m.QKVBias, m.OutBias = true, true, f.QKVBias, f.QKVBias
 		m.MoE = &MoE{Experts: f.Experts, TopK: f.TopK, Wide: f.ExpertWide}
 	},
 	"deepseek_v3": deepseekFields,
@@ -212,6 +227,9 @@ func (f *fields) model() (*Model, error) {
 	case present(f.Quantize):
 		return nil, fmt.Errorf("config: quantization_config is not understood: bytes of quantised weights are not counted")
 	}
+	if err := f.unlike(); err != nil {
+		return nil, err
+	}
 	fill := modelTypes[f.Type]
 	if fill == nil {
 		return nil, fmt.Errorf("config: model_type %q is not understood; known are %s", f.Type, strings.Join(types(), ", "))
@@ -234,6 +252,7 @@ func (f *fields) model() (*Model, error) {
 		m.Wide = 4 * m.Hidden
 	}
 	fill(m, f)
+	m.Window = f.window()
 	if f.MLPBias {
 		return nil, fmt.Errorf("config: mlp_bias is not understood")
 	}
@@ -241,6 +260,37 @@ func (f *fields) model() (*Model, error) {
 		return nil, fmt.Errorf("config: the experts of %q are not all there: %d of width %d, %d for a token", f.Type, m.MoE.Experts, m.MoE.Wide, m.MoE.TopK)
 	}
 	return m, m.check()
+}
+
+// unlike refuses what makes blocks unlike those of the family that are known.
+func (f *fields) unlike() error {
+	other := func(v *int64) bool { return v != nil && *v != 1 }
+	not := func(v *bool) bool { return v != nil && !*v }
+	for _, v := range []struct {
+		field string
+		is    bool
+	}{
+		{"layer_types", slices.ContainsFunc(f.LayerTypes, func(t string) bool { return t != "full_attention" })},
+		{"decoder_sparse_step", other(f.SparseStep)}, {"mlp_only_layers", len(f.DenseLayers) > 0}, {"moe_layer_freq", other(f.LayerFreq)},
+		{"use_parallel_residual", f.Type == "gpt_neox" && not(f.Residual)}, {"parallel_attn", f.Type == "falcon" && not(f.Parallel)},
+		{"qk_layernorm", f.HeadNorm}, {"add_cross_attention", f.Cross}, {"attention_bias", f.QKVBias && strings.HasPrefix(f.Type, "deepseek")},
+		{"num_key_value_heads", f.Keys < 0 || f.Keys > 0 && f.Heads%f.Keys != 0},
+	} {
+		if v.is {
+			return fmt.Errorf("config: %s makes a %q whose blocks are not understood", v.field, f.Type)
+		}
+	}
+	return nil
+}
+
+// window is how far attention looks back; 0: to the beginning. Some families have a window
+// that is used only if they say so.
+func (f *fields) window() int64 {
+	switch used := strings.HasPrefix(f.Type, "mistral") || f.Type == "mixtral" || f.Type == "phi3"; {
+	case f.UseWindow != nil && *f.UseWindow, used && f.UseWindow == nil:
+		return max(f.Window, 0)
+	}
+	return 0
 }
 
 func present(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }

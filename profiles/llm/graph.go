@@ -111,7 +111,7 @@ func (w *grapher) states(u *unit, i int) *values {
 	s := w.s
 	v := &values{unit: u, name: "block " + strconv.Itoa(i), shard: engine.NoValue, whole: engine.NoValue, states: engine.NoValue, share: engine.NoValue}
 	if i == 0 {
-		v.name = "ends"
+		v.name = "embedding and head"
 	}
 	var stored, gathered, kept, share engine.Bytes
 	for _, x := range u.weights {

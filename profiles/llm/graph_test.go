@@ -93,7 +93,7 @@ func TestGraphIsTheStep(t *testing.T) {
 // block, the reduction of the ends, and of the embedding.
 func unhidden(g *engine.Graph) (sum time.Duration) {
 	for i := range g.Ops {
-		if n := g.Ops[i].Name; n == "gather ends" || n == "gather block 1" || n == "reduce ends" || n == "embedding" || n == "embedding backward" {
+		if n := g.Ops[i].Name; n == "gather embedding and head" || n == "gather block 1" || n == "reduce embedding and head" || n == "embedding" || n == "embedding backward" {
 			sum += g.Ops[i].Time
 		}
 	}
@@ -136,6 +136,18 @@ func TestStatesMove(t *testing.T) {
 		return st.Kind == engine.StepOffload && p.Graph.Values[st.Value].Kind == engine.KindState
 	}) {
 		t.Errorf("nothing of the states moves")
+	}
+}
+
+// A board whose link is faster towards the device keeps both directions.
+func TestProfileHasBothWays(t *testing.T) {
+	a, err := New(Lookup("llama3.2-1b"), engine.Args{"device": "gh200-96gb-quad", "seq": "1024"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := a.Profile()
+	if err != nil || p.Device.ToHost != 170e9 || p.Device.ToDev != 416e9 {
+		t.Errorf("%v to the host, %v to the device (%v); want 170 and 416 GB/s", p.Device.ToHost, p.Device.ToDev, err)
 	}
 }
 

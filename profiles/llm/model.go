@@ -19,6 +19,8 @@ type Model struct {
 	NoBias    bool  // LayerNorm without biases (MPT)
 	QKNorm    bool  // queries and keys are normalised by head
 	QKVBias   bool  // biases of queries, keys and values
+	OutBias   bool  // a bias of the product behind attention
+	Window    int64 // how far attention looks back; 0: to the beginning
 	Bias      bool  // biases of all products of a block
 	HeadBias  bool  // a bias of the head
 	Parallel  bool  // attention and feed-forward net read the same input
@@ -71,7 +73,7 @@ func (m *Model) attentionParams() int64 {
 	if m.QKVBias || m.Bias {
 		n += wide + 2*keys
 	}
-	if m.Bias {
+	if m.Bias || m.OutBias {
 		n += h
 	}
 	if m.QKNorm {

@@ -19,11 +19,15 @@ type block struct {
 	input   bool   // the input is held until the backward
 	mode    string // of checkpointing
 	adapts  bool   // has adapters
+	late    bool   // what is computed again is so when the backward needs it, and there once
 }
 
 // newPlayed prepares a tape under a policy of checkpointing.
-func newPlayed(t *tape, s *Setup, mode string) *block {
-	b := &block{tape: t, last: make([]int, len(t.values)), keepers: make([]int, len(t.values)), cached: make([]bool, len(t.values)), mode: mode}
+func newPlayed(t *tape, s *Setup, mode string) *block { return prepared(t, s, mode, false) }
+
+// prepared is newPlayed; late says that the whole graph is partitioned at once.
+func prepared(t *tape, s *Setup, mode string, late bool) *block {
+	b := &block{tape: t, late: late, last: make([]int, len(t.values)), keepers: make([]int, len(t.values)), cached: make([]bool, len(t.values)), mode: mode}
 	products := 0
 	for i, o := range t.ops {
 		for _, v := range append(o.in[:len(o.in):len(o.in)], o.out...) {
@@ -167,6 +171,7 @@ type kept struct {
 	storage []handle       // by root; the input is 0
 	left    []int          // by root: keepers whose backward is to come
 	away    []engine.Bytes // by root: what waits in host memory; nil: nothing does
+	again   *rerunning     // of a block that computes again when something is needed; else nil
 }
 
 // forward runs the block on x, which stays the caller's. It returns the output and what
@@ -232,10 +237,13 @@ func (b *block) sweep(l *ledger, k *kept, i, to int, output valueID, holds func(
 // gradient of a weight, as it appears.
 func (b *block) backward(l *ledger, x, g handle, k *kept, grad func(weight)) handle {
 	k.storage[0] = x
-	if b.mode != "none" {
+	k.left = append([]int(nil), b.keepers...)
+	switch {
+	case b.late:
+		k.again = b.toCome()
+	case b.mode != "none":
 		b.recompute(l, k)
 	}
-	k.left = append([]int(nil), b.keepers...)
 	grads := make([]handle, len(b.values))
 	grads[b.output] = g
 	for i := len(b.ops) - 1; i >= 0; i-- {
@@ -264,6 +272,11 @@ func (b *block) recompute(l *ledger, k *kept) {
 func (b *block) undo(l *ledger, k *kept, i int, grads []handle, grad func(weight)) {
 	o := &b.ops[i]
 	b.fetch(l, k, o)
+	if k.again != nil {
+		for _, v := range o.keeps {
+			b.need(l, k, b.values[v].root)
+		}
+	}
 	any := false
 	for _, v := range o.out {
 		any = any || grads[v] != 0
@@ -277,7 +290,7 @@ func (b *block) undo(l *ledger, k *kept, i int, grads []handle, grad func(weight
 	}
 	for _, v := range o.keeps {
 		root := b.values[v].root
-		if k.left[root]--; k.left[root] == 0 && root != blockInput {
+		if k.left[root]--; k.left[root] == 0 && root != blockInput && !k.again.reads(root) {
 			l.give(k.storage[root])
 			k.storage[root] = 0
 		}

@@ -37,12 +37,13 @@ var policies = []policy{
 	{"projections of MLA computed again", "Megatron selective mla_up_proj", engine.Args{"ckpt": "modules", "recompute": "mla_up_proj"}, func(m *Model) bool { return m.MLA != nil }},
 	{"what the compiler keeps", "torch.compile", engine.Args{"compile": "yes"}, nil},
 	{"half of what the compiler keeps", "torch.compile, activation_memory_budget 0.5", engine.Args{"ckpt": "budget", "budget": "50"}, nil},
+	{"half of what the compiler keeps, the model as one graph", "torch.compile of the model, activation_memory_budget 0.5", engine.Args{"ckpt": "budget", "budget": "50", "graph": "model"}, nil},
 	{"full checkpointing, block inputs in host memory", "unsloth · axolotl gradient_checkpointing offload · DeepSpeed cpu_checkpointing", engine.Args{"ckpt": "full", "offload": "yes"}, nil},
 	{"all that blocks keep in host memory", "TRL and torchtune activation_offloading", engine.Args{"stash": "yes"}, nil},
 }
 
 // aboutPolicy are the options that a policy chooses.
-var aboutPolicy = []string{"ckpt", "every", "first", "group", "recompute", "budget", "stash", "offload", "compile"}
+var aboutPolicy = []string{"ckpt", "every", "first", "group", "recompute", "budget", "graph", "stash", "offload", "compile"}
 
 // under is the question with a policy instead of its own.
 func (a Ask) under(args engine.Args) (Ask, error) {

@@ -44,6 +44,7 @@ type Setup struct {
 	First      int64    // of a rank's blocks so many of the first alone are checkpointed [all]
 	Group      int64    // blocks that are one checkpoint [1]
 	Budget     int64    // of checkpointing by a budget: per cent of what a compiled block keeps
+	OneGraph   bool     // and the compiler sees all blocks as one graph
 	Keep       []string // values by name that a full checkpoint keeps all the same
 	Recompute  []string // of checkpointing by modules: what is computed again
 	OffloadX   bool     // block inputs wait in host memory
@@ -111,6 +112,9 @@ func (s Setup) normal() (Setup, error) {
 	}
 	if s.Seq <= 0 || s.Seq > mostSeq || s.Batch > mostBatch {
 		return s, fmt.Errorf("%d sequences of %d tokens; want 1 to %d of 1 to %d", s.Batch, s.Seq, mostBatch, mostSeq)
+	}
+	if w := s.Model.Window; w > 0 && s.Seq > w {
+		return s, fmt.Errorf("sequences of %d tokens with a sliding window of %d are not understood; up to %d are", s.Seq, w, w)
 	}
 	if err := s.checkNumbers(); err != nil {
 		return s, err
@@ -223,6 +227,8 @@ func (s *Setup) checkPolicy() error {
 		return fmt.Errorf("what blocks keep waits in host memory only where nothing is checkpointed; there is %q", s.Checkpoint)
 	case s.Checkpoint == "budget" && !s.Compiled:
 		return fmt.Errorf("a memory budget is the compiler's; the blocks are not compiled")
+	case s.OneGraph && s.Checkpoint == "budget" && (s.gathers() || s.Tensor > 1 || s.Stages > 1 || s.LoRA != nil):
+		return fmt.Errorf("blocks that are gathered, shared, in a pipeline or beside adapters are not compiled as one graph here")
 	case s.Checkpoint == "budget" && (s.Budget < 0 || s.Budget > 100):
 		return fmt.Errorf("a memory budget of %d %% is not known; want 0 to 100", s.Budget)
 	}

@@ -60,6 +60,13 @@ func newProgram(s *Setup, of share) *program {
 	}
 	p.root = newUnit(root, nil)
 	p.root.stays = true
+	if s.OneGraph && s.Checkpoint == "budget" {
+		b := newWhole(s, of.layers)
+		u := newUnit(p.blockWeights(b), b)
+		u.stays = true
+		p.units = []*unit{u}
+		return p
+	}
 	type kind struct {
 		experts, needs bool
 		mode           string

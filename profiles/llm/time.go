@@ -142,8 +142,7 @@ func (p *program) passSeconds(c *Card) (forward, back, late float64) {
 	forward, back, late = p.blockSeconds(c)
 	inner, _ := s.tokens()
 	if moved := p.moved(); moved > 0 {
-		x := float64(moved) / c.Link
-		forward, back = max(forward, x), max(back, x)
+		forward, back = max(forward, float64(moved)/c.Link), max(back, float64(moved)/c.back())
 	}
 	if p.last {
 		head := 2 * float64(inner) * float64(s.Model.Hidden) * float64(s.Model.Words) / float64(s.Tensor) / (c.Peak * c.Share)
@@ -197,7 +196,7 @@ func (p *program) stepSeconds(c *Card) float64 {
 		}
 	}
 	if p.s.HostStep {
-		return trained*stepTraffic/hostMemory + trained*float64(p.s.Grad+p.s.Compute)/c.Link
+		return trained*stepTraffic/hostMemory + trained*float64(p.s.Grad)/c.Link + trained*float64(p.s.Compute)/c.back()
 	}
 	return trained*stepTraffic/c.Bandwidth + matrices/(c.Peak*c.Share)
 }

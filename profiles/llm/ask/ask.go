@@ -62,6 +62,7 @@ var Options = []engine.Param{
 	{Name: "group", Title: "blocks in one checkpoint", Doc: "`N` blocks are one checkpoint; needs -ckpt full", Default: "1", Min: 1, Max: 1 << 10},
 	{Name: "recompute", Title: "module that is computed again", Doc: "`MODULE` that -ckpt modules computes again, in Megatron's words", Default: "core_attn", Choices: []string{"core_attn", "layernorm", "mlp", "moe_act", "shared_experts", "mla_up_proj", "moe"}},
 	{Name: "budget", Title: "memory budget in per cent", Doc: "`PERCENT` of what a compiled block keeps, for -ckpt budget", Default: "50", Min: 0, Max: 100},
+	{Name: "graph", Title: "compiled as one graph", Doc: "`WHAT` the compiler sees as one graph, for -ckpt budget", Default: "block", Choices: []string{"block", "model"}},
 	{Name: "stash", Title: "all that blocks keep in host memory", Doc: "all that blocks keep waits in host memory; needs -ckpt none", Default: "no", Choices: []string{"no", "yes"}},
 	{Name: "offload", Title: "block inputs in host memory", Doc: "block inputs wait in host memory; needs -ckpt full", Default: "no", Choices: []string{"no", "yes"}},
 	{Name: "host", Title: "optimizer in host memory", Doc: "moments and the optimizer's step are the host's", Default: "no", Choices: []string{"no", "yes"}},
@@ -135,6 +136,7 @@ func With(args engine.Args, name, value string) engine.Args {
 	case out["ckpt"] == "budget" && name == "compile":
 		delete(out, "ckpt")
 		delete(out, "budget")
+		delete(out, "graph")
 	case out["ckpt"] == "budget":
 		out["compile"] = "yes"
 	case name == "base" && value != "same" && Value(out, "lora") == "0":
@@ -159,14 +161,14 @@ func Plain(args engine.Args) engine.Args {
 }
 
 // policies are what an option about checkpointing needs of ckpt.
-var policies = map[string]string{"offload": "full", "group": "full", "every": "full", "first": "full", "recompute": "modules", "budget": "budget", "stash": "none"}
+var policies = map[string]string{"offload": "full", "group": "full", "every": "full", "first": "full", "recompute": "modules", "budget": "budget", "graph": "budget", "stash": "none"}
 
 // goesWith says whether an option means something under a policy of checkpointing.
 func goesWith(name, ckpt string, args engine.Args) bool {
 	switch needs := policies[name]; name {
 	case "every", "first":
 		return ckpt != "none" && Value(args, "group") == "1"
-	case "offload", "group", "recompute", "budget", "stash":
+	case "offload", "group", "recompute", "budget", "graph", "stash":
 		return ckpt == needs
 	}
 	return true

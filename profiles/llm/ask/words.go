@@ -16,6 +16,7 @@ var words = map[string]string{
 	"states fp32": "fp32 states", "states bf16": "bf16 states",
 	"ckpt none": "no checkpointing", "ckpt sac_op": "selective checkpointing", "ckpt sac_op_all": "all products kept", "ckpt full": "full checkpointing",
 	"ckpt dots": "products alone kept", "ckpt modules": "a module computed again", "ckpt budget": "the compiler's memory budget",
+	"graph block": "each block", "graph model": "the model",
 	"recompute core_attn": "attention (core_attn)", "recompute layernorm": "norms (layernorm)", "recompute mlp": "feed-forward net (mlp)", "recompute moe_act": "experts' activation (moe_act)",
 	"recompute shared_experts": "shared experts (shared_experts)", "recompute mla_up_proj": "projections of MLA (mla_up_proj)", "recompute moe": "experts (moe)",
 	"shard none": "states not shared", "shard zero1": "ZeRO-1", "shard zero2": "ZeRO-2", "shard zero3": "FSDP (ZeRO-3)",

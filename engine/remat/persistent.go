@@ -11,7 +11,7 @@ import (
 // persistent solves the terms of a problem's chain. The solution, which may
 // come with the context's error, lacks the name of the set it is optimal in.
 func persistent(p *engine.Problem, t *terms, poll *engine.Poll) (*engine.Solution, error) {
-	f, err := prepare(t, poll)
+	f, err := prepare(t)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func sweepPersistent(p *engine.Problem, build func(*engine.Chain, engine.Bytes) 
 
 // run solves budgets that rise.
 func (s *sweep) run(budgets []engine.Bytes) {
-	f, err := prepare(s.terms(s.p.Chain.Chain, engine.NoLimit), s.poll)
+	f, err := prepare(s.terms(s.p.Chain.Chain, engine.NoLimit))
 	if err != nil {
 		for _, b := range budgets {
 			s.yield(b, nil, err)

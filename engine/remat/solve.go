@@ -21,7 +21,7 @@ var errNoRoom = errors.New("remat: the room is less than the root of the floors"
 // solve finds the persistent optimum of terms, which it scales. If the chain
 // does not fit, the error is errNoRoom and the floors say what would do.
 func solve(t *terms, use tricks, poll *engine.Poll) (*optimum, error) {
-	f, err := prepare(t, poll)
+	f, err := prepare(t)
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +30,7 @@ func solve(t *terms, use tricks, poll *engine.Poll) (*optimum, error) {
 
 // prepare scales the terms; their needs by state are found when they are asked
 // for. Neither depends on the room.
-func prepare(t *terms, poll *engine.Poll) (*floors, error) {
+func prepare(t *terms) (*floors, error) {
 	if t.total() > math.MaxInt64/int64(4*t.n+4) {
 		return nil, errTooLong
 	}

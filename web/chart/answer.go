@@ -18,9 +18,9 @@ var questionTemplate []byte
 
 // The series of the template of questions, in its order.
 const (
-	seriesPresent = iota
-	seriesMethod
-	seriesMark
+	seriesPresent = iota // an upright line at what is chosen
+	seriesMethod         // the line of a strategy, with its points
+	seriesMark           // a single point
 )
 
 // Answer is the chart of a question, laid out in a picture of Width times Height
@@ -134,14 +134,8 @@ func (c *Answer) method(s node, i int, nameAt float64, look Look) node {
 		}
 	}
 	s["name"], s["data"] = l.Title, data
-	set(s, colour, "lineStyle", "color")
+	draws(s, l.Strategy, c.Chosen, colour)
 	set(s, colour, "itemStyle", "color")
-	if l.Strategy == c.Chosen {
-		set(s, 2.6, "lineStyle", "width")
-	}
-	if d := Dash(l.Strategy); d != nil {
-		set(s, d, "lineStyle", "type")
-	}
 	if end, ok := c.end(i); ok && c.Width >= roomForLabels {
 		s["endLabel"] = endLabel(label{x: 6, y: end - nameAt, shown: true}, l.Title, look, draw.Ink)
 	}

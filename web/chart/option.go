@@ -19,10 +19,10 @@ var tradeOffTemplate []byte
 
 // The series of the template, in its order.
 const (
-	seriesMarks = iota
-	seriesBound
-	seriesLine
-	seriesDot
+	seriesMarks = iota // the budget line and the region in which nothing fits
+	seriesBound        // the line of a lower bound
+	seriesLine         // the line of a strategy
+	seriesDot          // a single point
 )
 
 // Look is how a chart is dressed.
@@ -155,14 +155,19 @@ func (p *Plot) line(s node, l *state.Line, look Look, unit float64) node {
 	if colour == look.Colours[draw.Surface] { // forced colours tell this class by its hatch
 		colour = look.Colours[draw.Ink]
 	}
+	draws(s, l.Method.Strategy, p.Chosen, colour)
+	return s
+}
+
+// draws gives a line the look of a strategy: the chosen one's is stronger.
+func draws(s node, strategy, chosen, colour string) {
 	set(s, colour, "lineStyle", "color")
-	if l.Method.Strategy == p.Chosen {
+	if strategy == chosen {
 		set(s, 2.6, "lineStyle", "width")
 	}
-	if d := Dash(l.Method.Strategy); d != nil {
+	if d := Dash(strategy); d != nil {
 		set(s, d, "lineStyle", "type")
 	}
-	return s
 }
 
 // Dash is the dash of a strategy's line, as lengths of strokes and spaces in CSS

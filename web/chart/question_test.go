@@ -33,9 +33,7 @@ func TestQuestionTemplateIsCurrent(t *testing.T) {
 	if !bytes.Equal(got, questionTemplate) {
 		t.Errorf("question.template.json is not what package template makes (go test -run Template -update rewrites it):\n%s", got)
 	}
-	if template.Present != seriesPresent || template.Method != seriesMethod || template.Mark != seriesMark {
-		t.Error("the series of the template are not in the order that the chart expects")
-	}
+	checkSeries(t, got, map[int]string{seriesPresent: "present", seriesMethod: "strategy", seriesMark: "point"})
 }
 
 // answered is the chart of a question with two strategies and a failure.

@@ -20,23 +20,18 @@ func dress(at any, look Look) any {
 			at[i] = dress(v, look)
 		}
 	case string:
-		switch at {
-		case "$grid":
-			return look.Colours[draw.Grid]
-		case "$muted":
-			return look.Colours[draw.Muted]
-		case "$ink":
-			return look.Colours[draw.Ink]
-		case "$budget":
-			return look.Colours[draw.Budget]
-		case "$surface":
-			return look.Colours[draw.Surface]
-		case "$font":
+		if role, ok := roles[at]; ok {
+			return look.Colours[role]
+		}
+		if at == "$font" {
 			return look.Font
 		}
 	}
 	return at
 }
+
+// roles are the strings that stand for colours.
+var roles = map[string]draw.Role{"$grid": draw.Grid, "$muted": draw.Muted, "$ink": draw.Ink, "$budget": draw.Budget, "$surface": draw.Surface}
 
 func clone(at any) any {
 	switch at := at.(type) {

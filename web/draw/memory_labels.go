@@ -28,7 +28,7 @@ func (m *Model) drawLines(s *Scene, f *frame, sc *memoryScale) {
 	}
 	peakX := f.x(int64(m.trace.PeakAt))
 	if seen := peakX >= f.left-0.5 && peakX <= f.right+0.5; seen {
-		m.markPeak(s, f, sc, f.clip(peakX))
+		m.markPeak(s, sc, f.clip(peakX))
 	}
 	aside := spot{f.right - 4, 0, end}
 	if peakX > f.left+(f.right-f.left)*0.6 {
@@ -61,7 +61,7 @@ func (m *Model) drawLines(s *Scene, f *frame, sc *memoryScale) {
 // budgetLine is how the budget is drawn.
 var budgetLine = style{fill: noRole, stroke: Budget, lines: noRole, dash: dashBudget, width: 1.5}
 
-func (m *Model) markPeak(s *Scene, f *frame, sc *memoryScale, x float64) {
+func (m *Model) markPeak(s *Scene, sc *memoryScale, x float64) {
 	y := sc.y(int64(m.trace.Peak))
 	s.path(opArea, style{fill: Ink, stroke: Surface, lines: noRole, width: 1},
 		[]float32{float32(x), float32(y), float32(x - 4.5), float32(y - 8), float32(x + 4.5), float32(y - 8)})

@@ -38,7 +38,7 @@ func (c Command) Message(s *state.State) state.Message {
 	if m := c.stepCommand(s); m != nil {
 		return m
 	}
-	if m := c.questionCommand(s); m != nil {
+	if m := c.questionCommand(); m != nil {
 		return m
 	}
 	if !c.Settled {

@@ -12,7 +12,7 @@ import (
 
 // questionCommand is what a command of the questions, of the table of layers or of
 // the critical chain means; nil for others.
-func (c Command) questionCommand(s *state.State) state.Message {
+func (c Command) questionCommand() state.Message {
 	switch c.Do {
 	case "questions":
 		return state.OpenQuestion{Name: c.Arg}

@@ -194,7 +194,7 @@ func (e *writer) buffer(m *profiles.Memory, i int, ends bool) {
 	b, l := &m.Requests.Buffers[i], m.Recorded
 	e.open('{')
 	e.int("", "id", int64(i))
-	e.text("", "name", b.Name)
+	e.text("name", b.Name)
 	e.int("", "lower", int64(b.Start))
 	if ends {
 		e.int("", "upper", int64(b.End))
@@ -207,7 +207,7 @@ func (e *writer) buffer(m *profiles.Memory, i int, ends bool) {
 		e.int("", "took", int64(l.Took[i]))
 	}
 	if b.Kind != sim.Activation {
-		e.text("", "role", bufferRoles[b.Kind])
+		e.text("role", bufferRoles[b.Kind])
 	}
 	if b.High {
 		e.yes("high")

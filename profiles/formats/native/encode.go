@@ -77,9 +77,9 @@ func (e *writer) quote(s string) {
 }
 
 // text writes a field unless it is empty.
-func (e *writer) text(sep, key, s string) {
+func (e *writer) text(key, s string) {
 	if s != "" {
-		e.key(sep, key)
+		e.key("", key)
 		e.quote(s)
 	}
 }
@@ -148,19 +148,19 @@ const newLine = "\n "
 // frame writes what does not depend on the kind.
 func (e *writer) frame(p *profiles.Profile, kind string) {
 	e.open('{')
-	e.text("", "format", Version)
-	e.text("", "kind", kind)
+	e.text("format", Version)
+	e.text("kind", kind)
 	e.key(newLine, "name")
 	e.quote(p.Name)
 	if p.Batch != 0 {
 		e.int("", "batch", int64(p.Batch))
 	}
-	e.text("", "dtype", p.DType)
+	e.text("dtype", p.DType)
 	e.source(&p.Source)
 	if d := p.Device; d != nil {
 		e.key(newLine, "device")
 		e.open('{')
-		e.text("", "name", d.Name)
+		e.text("name", d.Name)
 		e.int("", "memory_bytes", int64(d.Memory))
 		e.int("", "h2d_bytes_per_s", int64(d.ToDev))
 		e.int("", "d2h_bytes_per_s", int64(d.ToHost))
@@ -174,12 +174,12 @@ func (e *writer) frame(p *profiles.Profile, kind string) {
 func (e *writer) source(s *profiles.Source) {
 	e.key(newLine, "source")
 	e.open('{')
-	e.text("", "tool", s.Tool)
-	e.text("", "times", string(s.Times))
-	e.text("", "sizes", string(s.Sizes))
-	e.text("", "device", s.Device)
+	e.text("tool", s.Tool)
+	e.text("times", string(s.Times))
+	e.text("sizes", string(s.Sizes))
+	e.text("device", s.Device)
 	e.texts("", "notes", s.Notes)
-	e.text("", "url", s.URL)
+	e.text("url", s.URL)
 	e.close('}')
 }
 
@@ -217,7 +217,7 @@ func (e *writer) stage(s *engine.Stage) {
 	e.open('{')
 	e.key("", "name")
 	e.quote(s.Name)
-	e.text("", "kind", s.Kind)
+	e.text("kind", s.Kind)
 	e.seconds("forward_s", s.Forward)
 	e.seconds("backward_s", s.Back)
 	e.int("", "output_bytes", int64(s.Out))

@@ -27,15 +27,15 @@ func (e *writer) graph(g *engine.Graph) {
 func (e *writer) value(id engine.ValueID, v *engine.Value, usual engine.Place) {
 	e.open('{')
 	e.int("", "id", int64(id))
-	e.text("", "name", v.Name)
+	e.text("name", v.Name)
 	e.int("", "bytes", int64(v.Size))
 	role := roles[v.Kind].word
 	if v.Kind == engine.KindActivation && v.Initial == engine.OnDevice {
 		role, usual = roleInput, engine.OnDevice
 	}
-	e.text("", "role", role)
+	e.text("role", role)
 	if v.Initial != usual {
-		e.text("", "at", places[v.Initial])
+		e.text("at", places[v.Initial])
 	}
 	if v.PartOf != engine.NoValue {
 		e.int("", "within", int64(v.PartOf))
@@ -46,12 +46,12 @@ func (e *writer) value(id engine.ValueID, v *engine.Value, usual engine.Place) {
 
 func (e *writer) op(op *engine.Op) {
 	e.open('{')
-	e.text("", "name", op.Name)
-	e.text("", "pass", [...]string{"forward", "backward"}[op.Pass])
+	e.text("name", op.Name)
+	e.text("pass", [...]string{"forward", "backward"}[op.Pass])
 	e.seconds("time_s", op.Time)
 	e.int("", "temp_bytes", int64(op.Temp))
 	if op.Lane != engine.LaneCompute {
-		e.text("", "lane", engine.LaneNames[op.Lane])
+		e.text("lane", engine.LaneNames[op.Lane])
 	}
 	refs(e, "after", op.After)
 	refs(e, "in", op.In)

@@ -101,15 +101,15 @@ func (s *searcher) fastest(budget engine.Bytes, first, best []kindID, enough tim
 }
 
 // leanest looks for a sequence whose peak is a budget at most, and gives up at one
-// that does not depend on it: the least that is found. It goes down in steps between
+// that does not depend on it: the least that is found. It begins with the best that is known, and goes down in steps between
 // what it has and what no schedule is below; where it finds nothing, steps get smaller.
-func (s *searcher) leanest(budget engine.Bytes, first []kindID, again bool) []kindID {
-	best := first
+func (s *searcher) leanest(budget engine.Bytes, first, best []kindID, again bool) []kindID {
 	peak, _, _ := s.m.cost(best)
 	floor, _ := s.m.footprint()
 	proposals := max(100*len(s.m.order), 2000)
 	down, weight := 2, 1.0
-	for step := uint64(1); peak > budget && peak > floor && down < 8; step++ {
+	done := 0
+	for step := uint64(1); peak > budget && peak > floor && down < 8 && done < placeProposals/len(s.m.order); step++ {
 		if s.poll.Err() != nil {
 			return best
 		}
@@ -123,7 +123,7 @@ func (s *searcher) leanest(budget engine.Bytes, first []kindID, again bool) []ki
 			a.load(first)
 			a.anneal(wide, max(3*proposals, 20_000), weight, 0)
 		}
-		if a.best == nil {
+		if done += a.proposals; a.best == nil {
 			down++
 			weight = min(weight*6, 216) // what is run again may be all of a small step
 			continue
@@ -145,8 +145,7 @@ func (s *searcher) solve(p *engine.Problem, among string) (*engine.Solution, err
 		s.made.add(s.m.quickest(), "")
 		blockPlans(s.made, engine.Parsed{}, s.poll) // which keep the order
 	}
-	l := s.made
-	fits, least := l.fastest(p.Budget), l.leanest().peak
+	fits, least := s.begin(p.Budget, first)
 	if seq, smallest := s.onChain(p); seq != nil {
 		one := plans{m: s.m}
 		if one.add(seq, ""); fits == nil || one.list[0].took < fits.took {
@@ -155,19 +154,71 @@ func (s *searcher) solve(p *engine.Problem, among string) (*engine.Solution, err
 	} else if smallest > 0 {
 		least = min(least, smallest)
 	}
-	if fits == nil {
-		lean := s.leanest(p.Budget, first, true)
-		peak, took, _ := s.m.cost(lean)
-		fits, least = &plan{seq: lean, peak: peak, took: took}, min(least, peak)
-	}
 	if err := s.poll.Err(); err != nil {
 		return nil, err
 	}
-	if fits.peak > p.Budget {
+	if fits == nil {
 		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: least, Why: s.why(proven, least)}
 	}
 	best := s.fastest(p.Budget, first, fits.seq, proven.Time)
 	return s.solution(best, among, proven.Time), s.poll.Err()
+}
+
+// begin is the fastest plan within a budget that the search can begin with, nil if there is none,
+// and the least memory of all plans. Where nothing that is known fits, it looks for less memory from the given
+// order, and then from what lets go of the most.
+func (s *searcher) begin(budget engine.Bytes, first []kindID) (fits *plan, least engine.Bytes) {
+	l := s.made
+	low := l.list[0].peak
+	if l.fastest(budget) == nil && len(s.m.order) <= manyOps {
+		l.add(s.leanest(budget, first, first, true), "")
+		low = l.list[len(l.list)-1].peak
+	}
+	s.letGo(budget)
+	if l.fastest(budget) == nil {
+		s.letMostGo()
+		if p := l.leanest(); p.peak < low {
+			l.add(s.leanest(budget, first, p.seq, true), "")
+		}
+	}
+	return l.fastest(budget), l.leanest().peak
+}
+
+// manyOps is from how many operations on the search for less memory begins with plans only: from the
+// given order the way down is too long.
+const manyOps = 1500
+
+// letGo adds the runs of DTR within a budget, whatever they let go first; true if there are any.
+func (s *searcher) letGo(budget engine.Bytes) (any bool) {
+	m := s.m.whole()
+	for _, heuristic := range dtr.Params[0].Choices {
+		r := newOnline(m, budget, heuristic, s.poll)
+		if r.most = longRuns * len(m.order); r.all() {
+			s.made.add(r.seq, "")
+			any = true
+		}
+	}
+	return any
+}
+
+// Of runs of DTR that the search begins with: how many times the operations they may be long, and how
+// many budgets are tried to find the least.
+const (
+	longRuns    = 6
+	leastTrials = 8
+)
+
+// letMostGo adds runs of DTR within less and less.
+func (s *searcher) letMostGo() {
+	low, _ := s.m.footprint()
+	high := s.made.leanest().peak
+	for trial := 0; trial < leastTrials && high-low > 1; trial++ {
+		if mid := low + (high-low)/2; s.letGo(mid) {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
 }
 
 // mostStages is how long a chain may be for the search to begin with rotor's schedule.

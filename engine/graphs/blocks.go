@@ -35,6 +35,10 @@ order only, and of the trade-offs between memory and time of a part of the chain
 	Solver: maker(blockPlans).solve, Sweeper: maker(blockPlans).sweep,
 }
 
+// quickOps is from how many operations on there are plans in which equal blocks are alike, which are made
+// at once, before those that take time.
+const quickOps = 600
+
 // maxPoints is how many trade-offs of a part of the chain are kept, fewPoints in chains of
 // more than longChain blocks.
 const (
@@ -92,7 +96,7 @@ func blockPlans(l *plans, _ engine.Parsed, poll *engine.Poll) {
 // plan adds the plans of the chain.
 func (c *chainOf) plan(l *plans, m *model) {
 	poll := c.poll
-	if len(c.blocks) > longChain {
+	if len(c.blocks) > longChain || len(m.order) > quickOps {
 		c.uniform(l, m)
 	}
 	for len(c.blocks) > maxBlocks {
@@ -112,6 +116,7 @@ func (c *chainOf) plan(l *plans, m *model) {
 	}
 	// Shorter parts come first, so that the recursion is never deep.
 	for length := range n {
+		poll.Report(engine.Progress{Done: length, Total: n})
 		for s := 0; s+length < n; s++ {
 			c.front(s, s+length)
 		}

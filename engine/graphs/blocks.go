@@ -80,6 +80,7 @@ const (
 	maxSplits   = 48         // that are tried for a part, of more evenly
 	mostWork    = 60_000_000 // parts, splits and points together: chains of few equal parts have fewer points
 	leastPoints = 100
+	loose       = 4 // times as many points has a front while it grows
 )
 
 func blockPlans(l *plans, _ engine.Parsed, poll *engine.Poll) {
@@ -244,7 +245,7 @@ func (c *chainOf) front(s, t int) []point {
 	if c.fronts[part] != nil {
 		return c.fronts[part]
 	}
-	f := c.lend()
+	f, most := c.lend(), c.most()
 	in := c.info[s]
 	for k, o := range in.options {
 		if c.poll.Err() != nil {
@@ -259,7 +260,7 @@ func (c *chainOf) front(s, t int) []point {
 				f.next = climb(f.next, point{max(own, o.saved+q.memory), in.timeF + o.timeB + q.time, int32(k), 0, int32(i), 0})
 			}
 		}
-		f.merge(c.limit)
+		f.merge(c.limit, loose*most)
 	}
 	passed := engine.Bytes(0)
 	var time int64
@@ -272,9 +273,9 @@ func (c *chainOf) front(s, t int) []point {
 			continue
 		}
 		f.next = c.both(f.next[:0], c.front(s+split, t), c.front(s, j), c.cut(s, j), point{memory: passed, time: time, option: none, split: int32(split)})
-		f.merge(c.limit)
+		f.merge(c.limit, loose*most)
 	}
-	front := c.thinned(f.all) // not nil: known, also if nothing fits
+	front := append([]point{}, evenly(f.all, most)...) // not nil: known, also if nothing fits
 	if c.lent = append(c.lent, f); c.poll.Err() == nil {
 		c.fronts[part] = front
 	}
@@ -304,9 +305,9 @@ func climb(list []point, p point) []point {
 	return append(list, p)
 }
 
-// merge adds the points of next, so that none beats another, within a limit. Of equal ones
+// merge adds the points of next, so that none beats another, within a limit; so many stay. Of equal ones
 // that which was there stays.
-func (f *growing) merge(limit engine.Bytes) {
+func (f *growing) merge(limit engine.Bytes, most int) {
 	a, b := f.all, f.next
 	if len(b) == 0 || b[0].memory > limit {
 		return
@@ -326,7 +327,7 @@ func (f *growing) merge(limit engine.Bytes) {
 			out = append(out, p)
 		}
 	}
-	f.all, f.spare = out, f.all
+	f.all, f.spare = evenly(out, most), f.all
 }
 
 // both appends the plans that pass over the first blocks, carry out the later ones,
@@ -354,20 +355,24 @@ func (c *chainOf) both(list []point, a, b []point, cut engine.Bytes, p point) []
 	return list
 }
 
-// thinned are not too many points of a front, evenly chosen, the ends among them.
-func (c *chainOf) thinned(front []point) []point {
-	most := min(maxPoints, max(mostWork/(len(c.fronts)*min(len(c.blocks), maxSplits)), leastPoints))
+// most is how many points a front keeps.
+func (c *chainOf) most() int {
 	if len(c.blocks) > longChain {
-		most = min(most, fewPoints)
+		return fewPoints
 	}
-	thin := make([]point, min(len(front), most))
-	for k := range thin {
-		thin[k] = front[k]
-		if len(front) > most {
-			thin[k] = front[k*(len(front)-1)/(most-1)]
-		}
+	return min(maxPoints, max(mostWork/(len(c.fronts)*min(len(c.blocks), maxSplits)), leastPoints))
+}
+
+// evenly keeps so many points of a front, evenly chosen, the ends among them.
+func evenly(front []point, most int) []point {
+	n := len(front)
+	if n <= most {
+		return front
 	}
-	return thin
+	for k := range most {
+		front[k] = front[k*(n-1)/(most-1)]
+	}
+	return front[:most]
 }
 
 // build appends the runs of a plan for the blocks from s to t.

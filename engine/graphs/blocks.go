@@ -17,7 +17,8 @@ var blocks = &engine.Strategy{
 
 A cut is a value through which everything passes, such as the stream between the
 layers of a transformer. Long parts without one, as in U-Nets and dense networks, are halved again and
-again where the fewest bytes pass; all of these are the cut then. For each block all sets of what it may save for its backward
+again where the fewest bytes pass; all of these are the cut then. Where cuts are close together, parts between
+them become blocks of several operations; in small graphs single ones are tried too. For each block all sets of what it may save for its backward
 part are tried, with what each needs and takes; equal blocks are analysed once. The recursion of
 rotor over the chain, with several ways for each block, then gives the best plans: a
 block is carried out, or blocks are passed over and computed again later. Sizes are
@@ -26,13 +27,17 @@ exact bytes.
 The idea is Rockmate's, which solves integer programs for the ways of a block and
 counts memory in slots. Blocks with many values to save are tried along one greedy
 order only, and of the trade-offs between memory and time of a part of the chain at most
-2000 are kept, in long chains fewer, so plans need not be the best there are.`,
+2000 are kept, in long chains and those of many different blocks fewer, so plans need not be the best there are.`,
 	Class: engine.MayRecompute, Graphs: true,
 	Cites: []engine.Cite{
 		{Text: "Zhao, Hellard, Eyraud-Dubois, Gusak and Beaumont: Rockmate: an Efficient, Fast, Automatic and Generic Tool for Re-materialization in PyTorch. ICML 2023", ID: "arXiv:2307.01236", Section: "3 (blocks and their options)"},
 		{Text: "Beaumont, Eyraud-Dubois, Herrmann, Joly and Shilova: Optimal Re-Materialization Strategies for Heterogeneous Chains", ID: "arXiv:1911.13214", Section: "4.2 (the recursion)"}},
 	Solver: maker(blockPlans).solve, Sweeper: maker(blockPlans).sweep,
 }
+
+// quickOps is from how many operations on there are plans in which equal blocks are alike, which are made
+// at once, before those that take time.
+const quickOps = 600
 
 // maxPoints is how many trade-offs of a part of the chain are kept, fewPoints in chains of
 // more than longChain blocks.
@@ -63,25 +68,36 @@ type chainOf struct {
 	grad   []engine.Bytes // of what comes back to every cut
 	limit  engine.Bytes
 	fronts [][]point // by number of part; nil if it is not known
+	lent   []growing // and given back
 	poll   *engine.Poll
 }
 
 // maxParts bounds the different parts of a chain, maxBlocks its length; of longer
 // chains neighbours are taken together.
 const (
-	maxParts  = 6000
-	maxBlocks = 512
-	mostWork  = 3_000_000 // parts, splits and points where several values pass at cuts: few parts are equal then
-	maxSplits = 48        // that are tried for a part, of more evenly
+	maxParts    = 6000
+	maxBlocks   = 512
+	maxSplits   = 48         // that are tried for a part, of more evenly
+	mostWork    = 60_000_000 // parts, splits and points together: chains of few equal parts have fewer points
+	leastPoints = 100
+	loose       = 4 // times as many points has a front while it grows
 )
 
 func blockPlans(l *plans, _ engine.Parsed, poll *engine.Poll) {
 	m := l.m.whole()
-	c := &chainOf{blocks: m.blocks(), limit: l.list[0].peak, poll: poll}
-	if len(c.blocks) < 2 {
-		return
+	before := 0
+	for _, fewest := range m.groups() {
+		if blocks := m.blocks(fewest); len(blocks) != before && len(blocks) > 1 {
+			before = len(blocks)
+			(&chainOf{blocks: blocks, limit: l.list[0].peak, poll: poll}).plan(l, m)
+		}
 	}
-	if len(c.blocks) > longChain {
+}
+
+// plan adds the plans of the chain.
+func (c *chainOf) plan(l *plans, m *model) {
+	poll := c.poll
+	if len(c.blocks) > longChain || len(m.order) > quickOps {
 		c.uniform(l, m)
 	}
 	for len(c.blocks) > maxBlocks {
@@ -101,6 +117,7 @@ func blockPlans(l *plans, _ engine.Parsed, poll *engine.Poll) {
 	}
 	// Shorter parts come first, so that the recursion is never deep.
 	for length := range n {
+		poll.Report(engine.Progress{Done: length, Total: n})
 		for s := 0; s+length < n; s++ {
 			c.front(s, s+length)
 		}
@@ -228,22 +245,22 @@ func (c *chainOf) front(s, t int) []point {
 	if c.fronts[part] != nil {
 		return c.fronts[part]
 	}
-	var front, list []point
+	f, most := c.lend(), c.most()
 	in := c.info[s]
 	for k, o := range in.options {
 		if c.poll.Err() != nil {
 			return nil
 		}
 		own := max(c.grad[t+1]+o.peakF, o.peakB)
-		list = list[:0]
+		f.next = f.next[:0]
 		if s == t {
-			list = append(list, point{own, in.timeF + o.timeB, int32(k), 0, 0, 0})
+			f.next = append(f.next, point{own, in.timeF + o.timeB, int32(k), 0, 0, 0})
 		} else {
 			for i, q := range c.front(s+1, t) {
-				list = climb(list, point{max(own, o.saved+q.memory), in.timeF + o.timeB + q.time, int32(k), 0, int32(i), 0})
+				f.next = climb(f.next, point{max(own, o.saved+q.memory), in.timeF + o.timeB + q.time, int32(k), 0, int32(i), 0})
 			}
 		}
-		front = c.merge(front, list)
+		f.merge(c.limit, loose*most)
 	}
 	passed := engine.Bytes(0)
 	var time int64
@@ -255,17 +272,27 @@ func (c *chainOf) front(s, t int) []point {
 		if split%step != 0 && split > maxSplits/4 {
 			continue
 		}
-		list = c.both(list[:0], c.front(s+split, t), c.front(s, j), c.cut(s, j), point{memory: passed, time: time, option: none, split: int32(split)})
-		front = c.merge(front, list)
+		f.next = c.both(f.next[:0], c.front(s+split, t), c.front(s, j), c.cut(s, j), point{memory: passed, time: time, option: none, split: int32(split)})
+		f.merge(c.limit, loose*most)
 	}
-	front = c.thinned(front)
-	if front == nil {
-		front = []point{} // nothing fits: known all the same
-	}
-	if c.poll.Err() == nil {
+	front := append([]point{}, evenly(f.all, most)...) // not nil: known, also if nothing fits
+	if c.lent = append(c.lent, f); c.poll.Err() == nil {
 		c.fronts[part] = front
 	}
 	return front
+}
+
+// growing is a front that grows, and what it is made of.
+type growing struct{ all, next, spare []point }
+
+// lend is an empty front, with the room of one that is done.
+func (c *chainOf) lend() growing {
+	var f growing
+	if n := len(c.lent); n > 0 {
+		f, c.lent = c.lent[n-1], c.lent[:n-1]
+		f.all = f.all[:0]
+	}
+	return f
 }
 
 // climb appends a point that needs at least as much memory as the last one and takes
@@ -278,13 +305,14 @@ func climb(list []point, p point) []point {
 	return append(list, p)
 }
 
-// merge are the points of two fronts that none beats, within the limit. Of equal ones
-// that of the first stays.
-func (c *chainOf) merge(a, b []point) []point {
-	if len(b) == 0 || b[0].memory > c.limit {
-		return a
+// merge adds the points of next, so that none beats another, within a limit; so many stay. Of equal ones
+// that which was there stays.
+func (f *growing) merge(limit engine.Bytes, most int) {
+	a, b := f.all, f.next
+	if len(b) == 0 || b[0].memory > limit {
+		return
 	}
-	out := make([]point, 0, len(a)+len(b))
+	out := f.spare[:0]
 	for len(a) > 0 || len(b) > 0 {
 		var p point
 		if len(b) == 0 || len(a) > 0 && (a[0].memory < b[0].memory || a[0].memory == b[0].memory && a[0].time <= b[0].time) {
@@ -292,11 +320,14 @@ func (c *chainOf) merge(a, b []point) []point {
 		} else {
 			p, b = b[0], b[1:]
 		}
-		if n := len(out); p.memory <= c.limit && (n == 0 || p.time < out[n-1].time) {
+		if p.memory > limit {
+			break
+		}
+		if n := len(out); n == 0 || p.time < out[n-1].time {
 			out = append(out, p)
 		}
 	}
-	return out
+	f.all, f.spare = evenly(out, most), f.all
 }
 
 // both appends the plans that pass over the first blocks, carry out the later ones,
@@ -324,23 +355,24 @@ func (c *chainOf) both(list []point, a, b []point, cut engine.Bytes, p point) []
 	return list
 }
 
-// thinned are not too many points of a front, evenly chosen, the ends among them.
-func (c *chainOf) thinned(front []point) []point {
-	most := maxPoints
-	switch {
-	case len(c.blocks) > longChain:
-		most = fewPoints
-	case slices.ContainsFunc(c.cuts, func(cut []crossing) bool { return len(cut) > 1 }):
-		most = min(most, max(mostWork/(len(c.fronts)*min(len(c.blocks), maxSplits)), 100))
+// most is how many points a front keeps.
+func (c *chainOf) most() int {
+	if len(c.blocks) > longChain {
+		return fewPoints
 	}
-	if len(front) <= most {
-		return slices.Clip(front)
+	return min(maxPoints, max(mostWork/(len(c.fronts)*min(len(c.blocks), maxSplits)), leastPoints))
+}
+
+// evenly keeps so many points of a front, evenly chosen, the ends among them.
+func evenly(front []point, most int) []point {
+	n := len(front)
+	if n <= most {
+		return front
 	}
-	thin := make([]point, most)
-	for k := range thin {
-		thin[k] = front[k*(len(front)-1)/(most-1)]
+	for k := range most {
+		front[k] = front[k*(n-1)/(most-1)]
 	}
-	return thin
+	return front[:most]
 }
 
 // build appends the runs of a plan for the blocks from s to t.

@@ -20,17 +20,17 @@ type block struct {
 // blocks cuts a graph into a chain of blocks. A cut is all that forward operations before
 // it make for forward ones after it; what is there at the start is not counted, and neither
 // are a few small values that operations everywhere read, such as masks: they stay throughout.
-// Cuts are where a single value passes, and where parts between these are
+// Cuts are where a single value passes and parts have so many forward operations at least, and where parts between these are
 // long, at the fewest bytes about their middles. Neighbours become one block where a backward
 // operation reads what both make, or comes too late for its own.
-func (m *model) blocks() []block {
+func (m *model) blocks(fewest int) []block {
 	forward := m.forward()
 	rank := make([]int, m.ops+2) // of forward operations, from 1
 	for k, i := range forward {
 		rank[i] = k + 1
 	}
 	through := m.through(forward, rank)
-	ends, cuts := m.cuts(forward, rank, through)
+	ends, cuts := m.cuts(forward, rank, through, fewest)
 	of := make([]int, m.ops+2) // the block of an operation
 	backward := m.order[len(forward):]
 	for {
@@ -87,8 +87,30 @@ const (
 	mostGroups = 50
 )
 
+// How many forward operations parts have at least where single values pass again and again: what is
+// made again within a block is chosen operation by operation, of whole blocks everything is.
+// Chains of more than manyForward operations take one way for all equal blocks, and small ones have
+// better ways; those of fewForward at most are cut at every such value too, which small budgets need.
+const (
+	inGroup      = 8
+	inLongChains = 4
+	fewForward   = 600
+	manyForward  = 2400
+)
+
+// groups are the least sizes of parts that are tried.
+func (m *model) groups() []int {
+	switch n := len(m.forward()); {
+	case n > manyForward:
+		return []int{inLongChains}
+	case n > fewForward:
+		return []int{inGroup}
+	}
+	return []int{inGroup, 1}
+}
+
 // cuts are the values that pass at each cut, and how many forward operations come before it.
-func (m *model) cuts(forward []int32, rank []int, through []bool) (ends []int, cuts [][]int32) {
+func (m *model) cuts(forward []int32, rank []int, through []bool, fewest int) (ends []int, cuts [][]int32) {
 	expires := make([][]int32, len(forward)+1) // by their last forward reader
 	count, bytes := make([]int, len(forward)+1), make([]engine.Bytes, len(forward)+1)
 	passes, sum := 0, engine.Bytes(0)
@@ -108,7 +130,7 @@ func (m *model) cuts(forward []int32, rank []int, through []bool) (ends []int, c
 	}
 	least, from := max(mostGroup, len(forward)/mostGroups), 0
 	for end := 1; end <= len(forward); end++ {
-		if end == len(forward) || count[end] == 1 {
+		if end == len(forward) || count[end] == 1 && end-from >= fewest {
 			ends = divide(ends, bytes, from, end, least)
 			if from = end; end < len(forward) {
 				ends = append(ends, end)

@@ -55,6 +55,7 @@ type online struct {
 	budget    engine.Bytes
 	heuristic string
 	poll      *engine.Poll
+	most      int // runs; with more it has no answer
 
 	seq     []kindID
 	used    engine.Bytes
@@ -73,7 +74,7 @@ type online struct {
 
 func newOnline(m *model, budget engine.Bytes, heuristic string, poll *engine.Poll) *online {
 	n := len(m.size)
-	r := &online{m: m, budget: budget, heuristic: heuristic, poll: poll, used: m.g.Fixed, there: make([]bool, n), missing: make([]bool, n),
+	r := &online{m: m, budget: budget, heuristic: heuristic, poll: poll, most: 50 * len(m.order), used: m.g.Fixed, there: make([]bool, n), missing: make([]bool, n),
 		read: make([]time.Duration, n), uses: make([]int, n), pinned: make([]int, n), class: make([]int32, n), cost: make([]time.Duration, n), seen: make([]int32, n)}
 	for v := range m.size {
 		r.class[v] = int32(v)
@@ -103,7 +104,7 @@ func (r *online) all() bool {
 
 // run runs an operation, and before it what makes its inputs again.
 func (r *online) run(i int32) bool {
-	if r.poll.Err() != nil || len(r.seq) > 50*len(r.m.order) {
+	if r.poll.Err() != nil || len(r.seq) > r.most {
 		return false
 	}
 	for _, v := range r.m.in[i] {

@@ -21,7 +21,7 @@ looks at what the move changes, so that about a million are made in a second. Th
 number of proposals is fixed by the effort, and the seed decides them, so the same
 question has the same answer everywhere; what is found is shown as the search goes.
 
-A chain's search begins with the schedule of rotor. Graphs of up to 16 operations are solved exactly (see graphexact). The lower bound
+The search begins with the fastest that fits of what blocks and dtr find; a chain's with the schedule of rotor too. Graphs of up to 16 operations are solved exactly (see graphexact). The lower bound
 counts what has to be made again beside the most crowded operations. The problem,
 with the order kept, is that of Moccasin, which solves it by constraint programming.`,
 	Class: engine.MayRecompute, Graphs: true,

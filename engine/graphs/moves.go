@@ -1,6 +1,7 @@
 package graphs
 
 import (
+	"math/bits"
 	"slices"
 
 	"memtide/engine"
@@ -101,7 +102,7 @@ func (s *state) proposeInsert(r *random, j int32) bool {
 		}
 		v := in[r.below(int32(len(in)))]
 		i := s.m.maker[v]
-		if i >= int32(s.m.ops) || s.m.once[i] || s.place[s.makerBefore(v, k)] >= j || s.newTook+s.m.least(i) > s.most {
+		if i >= int32(s.m.ops) || !s.repeatable(i) || s.place[s.makerBefore(v, k)] >= j || s.newTook+s.m.least(i) > s.most {
 			continue
 		}
 		depth := 0
@@ -118,13 +119,20 @@ func (s *state) proposeInsert(r *random, j int32) bool {
 	return false
 }
 
+// repeatable tells whether an operation may run once more: halving a chain again and again needs
+// as many runs of its first operations as halvings. Without a limit hot rounds
+// run what takes next to no time hundreds of times, which costs much to evaluate and gains nothing.
+func (s *state) repeatable(i int32) bool {
+	return !s.m.once[i] && len(s.runs[i]) < 4+bits.Len(uint(len(s.m.order)))
+}
+
 // remake inserts a run that makes a value before a place, and with some depth runs
 // of what it reads, more often of what would not be there by then. It returns how many.
 func (s *state) remake(r *random, v, p int32, depth int) (added int32) {
 	i := s.m.maker[v]
 	for _, w := range s.m.in[i] {
 		j := s.m.maker[w]
-		if depth == 0 || j >= int32(s.m.ops) || s.m.once[j] {
+		if depth == 0 || j >= int32(s.m.ops) || !s.repeatable(j) {
 			continue
 		}
 		x := s.makerBefore(w, p)

@@ -17,8 +17,11 @@ type plan struct {
 
 // plans are made one after the other by a method.
 type plans struct {
-	m    *model
-	list []plan
+	m      *model
+	list   []plan
+	poll   *engine.Poll // told of the fastest within budget so far; may be nil
+	budget engine.Bytes
+	told   time.Duration // how long that takes; 0: there is none
 }
 
 // add plays a sequence and keeps it. One that cannot run is a mistake of the method.
@@ -28,14 +31,19 @@ func (l *plans) add(seq []kindID, note string) {
 		panic("graphs: a plan that cannot run")
 	}
 	l.list = append(l.list, plan{seq, peak, took, note})
+	if l.poll != nil && peak <= l.budget && (l.told == 0 || took < l.told) {
+		l.told = took
+		l.poll.Report(engine.Progress{Best: l.m.solution(seq)})
+	}
 }
 
 // maker makes the plans of a method from the graph alone.
 type maker func(l *plans, args engine.Parsed, poll *engine.Poll)
 
-// plans makes them; that which keeps everything is the first. The error wraps
-// engine.ErrUnsupported or is poll's, in which case the plans are those so far.
-func (mk maker) plans(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*plans, error) {
+// plans makes them; that which keeps everything is the first. With show, poll is told of better
+// ones within the budget as they are made. The error wraps engine.ErrUnsupported or is poll's, in
+// which case the plans are those so far.
+func (mk maker) plans(p *engine.Problem, args engine.Parsed, poll *engine.Poll, show bool) (*plans, error) {
 	if err := poll.Err(); err != nil {
 		return nil, err
 	}
@@ -43,7 +51,10 @@ func (mk maker) plans(p *engine.Problem, args engine.Parsed, poll *engine.Poll) 
 	if err != nil {
 		return nil, err
 	}
-	l := &plans{m: m}
+	l := &plans{m: m, budget: p.Budget}
+	if show {
+		l.poll = poll
+	}
 	l.add(m.given(), "Everything stays to its last use.")
 	mk(l, args, poll)
 	return l, poll.Err()
@@ -52,7 +63,7 @@ func (mk maker) plans(p *engine.Problem, args engine.Parsed, poll *engine.Poll) 
 // solve takes the fastest plan within the budget, of equally fast ones that with the
 // smallest peak.
 func (mk maker) solve(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-	l, err := mk.plans(p, args, poll)
+	l, err := mk.plans(p, args, poll, true)
 	if l == nil {
 		return nil, err
 	}
@@ -65,7 +76,7 @@ func (mk maker) solve(p *engine.Problem, args engine.Parsed, poll *engine.Poll) 
 
 // sweep makes the plans once for all budgets.
 func (mk maker) sweep(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
-	l, err := mk.plans(p, args, poll)
+	l, err := mk.plans(p, args, poll, false)
 	for i, b := range budgets {
 		poll.Next()
 		stopped := err

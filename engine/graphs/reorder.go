@@ -41,7 +41,8 @@ func solveReorder(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*en
 	if args.Is("goal", "least") {
 		aim = 0
 	}
-	seq := s.leanest(aim, s.first(), false)
+	first := s.first()
+	seq := s.leanest(aim, first, first, false)
 	sol := m.solution(seq)
 	if err := poll.Err(); err != nil {
 		if sol.Peak > p.Budget {

@@ -32,13 +32,17 @@ const (
 	leastProposals = 60_000
 	quickProposals = 1_500_000
 	mostProposals  = 5_000_000
-	placeProposals = 6_000_000_000 // divided by the operations: what a proposal costs grows with them
+	placeProposals = 6_000_000_000 // divided by the operations, or by so many reads: what a proposal costs grows with them
+	manyReads      = 8
 )
 
 func newSearcher(m *model, args engine.Parsed, poll *engine.Poll) *searcher {
 	s := &searcher{m: m, kept: args.Is("order", "kept"), seed: uint64(args.Int("seed")), poll: poll}
-	n := len(m.order)
-	s.total = min(max(3600*n, min(9600*n, quickProposals), leastProposals), mostProposals, placeProposals/max(n, 1)) << (2*args.Int("effort") - 2)
+	n, reads := len(m.order), 0
+	for _, in := range m.in {
+		reads += len(in)
+	}
+	s.total = min(max(3600*n, min(9600*n, quickProposals), leastProposals), mostProposals, placeProposals/max(n, reads/manyReads, 1)) << (2*args.Int("effort") - 2)
 	if s.kept { // fewer proposals come to nothing
 		s.total /= 2
 	}
@@ -101,15 +105,15 @@ func (s *searcher) fastest(budget engine.Bytes, first, best []kindID, enough tim
 }
 
 // leanest looks for a sequence whose peak is a budget at most, and gives up at one
-// that does not depend on it: the least that is found. It goes down in steps between
+// that does not depend on it: the least that is found. It begins with the best that is known, and goes down in steps between
 // what it has and what no schedule is below; where it finds nothing, steps get smaller.
-func (s *searcher) leanest(budget engine.Bytes, first []kindID, again bool) []kindID {
-	best := first
+func (s *searcher) leanest(budget engine.Bytes, first, best []kindID, again bool) []kindID {
 	peak, _, _ := s.m.cost(best)
 	floor, _ := s.m.footprint()
 	proposals := max(100*len(s.m.order), 2000)
 	down, weight := 2, 1.0
-	for step := uint64(1); peak > budget && peak > floor && down < 8; step++ {
+	done := 0
+	for step := uint64(1); peak > budget && peak > floor && down < 8 && done < placeProposals/len(s.m.order); step++ {
 		if s.poll.Err() != nil {
 			return best
 		}
@@ -123,7 +127,7 @@ func (s *searcher) leanest(budget engine.Bytes, first []kindID, again bool) []ki
 			a.load(first)
 			a.anneal(wide, max(3*proposals, 20_000), weight, 0)
 		}
-		if a.best == nil {
+		if done += a.proposals; a.best == nil {
 			down++
 			weight = min(weight*6, 216) // what is run again may be all of a small step
 			continue
@@ -138,6 +142,7 @@ func (s *searcher) leanest(budget engine.Bytes, first []kindID, again bool) []ki
 // solve searches within a budget.
 func (s *searcher) solve(p *engine.Problem, among string) (*engine.Solution, error) {
 	first := s.m.given()
+	runs := s.letGo(p.Budget, s.show) // at once: what follows may take seconds
 	proven := bound.Recompute(p, s.kept, s.poll)
 	if s.made == nil {
 		s.made = &plans{m: s.m}
@@ -145,8 +150,7 @@ func (s *searcher) solve(p *engine.Problem, among string) (*engine.Solution, err
 		s.made.add(s.m.quickest(), "")
 		blockPlans(s.made, engine.Parsed{}, s.poll) // which keep the order
 	}
-	l := s.made
-	fits, least := l.fastest(p.Budget), l.leanest().peak
+	fits, least := s.begin(p.Budget, first, runs)
 	if seq, smallest := s.onChain(p); seq != nil {
 		one := plans{m: s.m}
 		if one.add(seq, ""); fits == nil || one.list[0].took < fits.took {
@@ -155,19 +159,84 @@ func (s *searcher) solve(p *engine.Problem, among string) (*engine.Solution, err
 	} else if smallest > 0 {
 		least = min(least, smallest)
 	}
-	if fits == nil {
-		lean := s.leanest(p.Budget, first, true)
-		peak, took, _ := s.m.cost(lean)
-		fits, least = &plan{seq: lean, peak: peak, took: took}, min(least, peak)
-	}
 	if err := s.poll.Err(); err != nil {
 		return nil, err
 	}
-	if fits.peak > p.Budget {
+	if fits == nil {
 		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: least, Why: s.why(proven, least)}
 	}
+	s.show(fits)
 	best := s.fastest(p.Budget, first, fits.seq, proven.Time)
 	return s.solution(best, among, proven.Time), s.poll.Err()
+}
+
+// show tells of a plan, if there is one.
+func (s *searcher) show(p *plan) {
+	if p != nil && s.tell != nil {
+		s.tell(p.seq, 0)
+	}
+}
+
+// begin is the fastest plan within a budget that the search can begin with, nil if there is none,
+// and the least memory of all plans. Where nothing else that is known fits, it looks for less memory from
+// the given order, and then from what lets go of the most.
+func (s *searcher) begin(budget engine.Bytes, first []kindID, runs *plans) (fits *plan, least engine.Bytes) {
+	l := s.made
+	low := l.list[0].peak
+	if l.fastest(budget) == nil && (len(s.m.order) <= manyOps || len(runs.list) == 0) {
+		l.add(s.leanest(budget, first, first, true), "")
+		low = l.list[len(l.list)-1].peak
+	}
+	l.list = append(l.list, runs.list...)
+	if l.fastest(budget) == nil {
+		s.letMostGo()
+		if p := l.leanest(); p.peak < low {
+			l.add(s.leanest(budget, first, p.seq, true), "")
+		}
+	}
+	return l.fastest(budget), l.leanest().peak
+}
+
+// manyOps is from how many operations on runs of DTR spare the search for less memory: from the
+// given order the way down is long.
+const manyOps = 1500
+
+// letGo are the runs of DTR within a budget, whatever they let go first; show gets each that is faster
+// than those before.
+func (s *searcher) letGo(budget engine.Bytes, show func(*plan)) *plans {
+	l, m := &plans{m: s.m}, s.m.whole()
+	for _, heuristic := range dtr.Params[0].Choices {
+		r := newOnline(m, budget, heuristic, s.poll)
+		if r.most = longRuns * len(m.order); r.all() {
+			l.add(r.seq, "")
+			if last := &l.list[len(l.list)-1]; l.fastest(budget) == last {
+				show(last)
+			}
+		}
+	}
+	return l
+}
+
+// Of runs of DTR that the search begins with: how many times the operations they may be long, and how
+// many budgets are tried to find the least.
+const (
+	longRuns    = 6
+	leastTrials = 8
+)
+
+// letMostGo adds runs of DTR within less and less.
+func (s *searcher) letMostGo() {
+	low, _ := s.m.footprint()
+	high := s.made.leanest().peak
+	for trial := 0; trial < leastTrials && high-low > 1; trial++ {
+		mid := low + (high-low)/2
+		runs := s.letGo(mid, func(*plan) {}).list
+		if s.made.list = append(s.made.list, runs...); len(runs) > 0 {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
 }
 
 // mostStages is how long a chain may be for the search to begin with rotor's schedule.

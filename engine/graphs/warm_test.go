@@ -1,6 +1,7 @@
 package graphs
 
 import (
+	"math/bits"
 	"testing"
 
 	"memtide/engine"
@@ -45,4 +46,41 @@ func TestWarm(t *testing.T) {
 		t.Errorf("%d are faster for what was found before", gained)
 	}
 	t.Logf("%d are faster", gained)
+}
+
+// TestBeginsWithRuns: where blocks do badly, the search begins with what DTR runs.
+func TestBeginsWithRuns(t *testing.T) {
+	m, err := newModel(enginetest.UNet(5, 9))
+	if err != nil {
+		t.Fatal(err)
+	}
+	args, _ := graphSearch.Parse(nil)
+	s := newSearcher(m, args, nil)
+	s.total = 100
+	keep, base, _ := m.cost(m.given())
+	for percent, most := range map[engine.Bytes]int64{30: 800, 20: 1800} {
+		sol, err := s.solve(&engine.Problem{Graph: m.g, Budget: keep * percent / 100}, bound.AnyOrder)
+		if err != nil {
+			t.Errorf("within %d %%: %v", percent, err)
+		} else if extra := int64(sol.Makespan-base) * 10_000 / int64(base); extra > most {
+			t.Errorf("within %d %%: takes %d more in ten thousand, want %d at most", percent, extra, most)
+		}
+	}
+}
+
+// TestRunsAreFew: where time is of no account, nothing runs again without end all the same.
+func TestRunsAreFew(t *testing.T) {
+	m, err := newModel(enginetest.UNet(2, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &annealer{state: newState(m, 0, false, m.given()), r: newRandom(1), scale: 1}
+	a.anneal(course{temperature: 1e6, cooling: 1, weight: 1e-9, growing: 1}, 20_000, 1, 0)
+	most := 0
+	for _, runs := range a.runs {
+		most = max(most, len(runs))
+	}
+	if want := 4 + bits.Len(uint(len(m.order))); most != want {
+		t.Errorf("some operation runs %d times, want %d", most, want)
+	}
 }

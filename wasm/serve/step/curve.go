@@ -14,8 +14,8 @@ import (
 
 // The picture's size and what its axes leave free, in its own units.
 const (
-	curveWide, curveHigh                         = 380.0, 220.0
-	curveLeft, curveRight, curveTop, curveBottom = 58.0, 10.0, 34.0, 36.0
+	curveWide, curveHigh                         = 380.0, 236.0
+	curveLeft, curveRight, curveTop, curveBottom = 58.0, 10.0, 50.0, 36.0
 )
 
 // curveLegend are the words for the lines, by strategy.
@@ -49,6 +49,8 @@ func curve(p *llm.Plan) string {
 	for i, c := range p.Curves {
 		a.line(&b, c, i)
 	}
+	fmt.Fprintf(&b, `<circle class="turn-fits" cx="%g" cy="%g" r="4"/>`, curveLeft+8, legendY(len(p.Curves))-3.5)
+	legend(&b, len(p.Curves), "a policy each")
 	for _, c := range p.Policies {
 		if c.Method == "" {
 			title := fmt.Sprintf("%s: %s, %s", c.Names[0], format.Bytes(c.Answer.High+a.context), format.Duration(c.Answer.Time))
@@ -98,6 +100,13 @@ func (a *axes) line(b *strings.Builder, c llm.Curve, i int) {
 		}
 		fmt.Fprintf(b, "%s%.1f %.1f", step, a.x(s.Reserved+a.context), a.y(s.Time))
 	}
-	y := 10.0 + 13*float64(i)
-	fmt.Fprintf(b, `"/><path class="%s" d="M%g %gh16"/><text x="%g" y="%g">%s</text>`, c.Method, curveLeft, y-3, curveLeft+22, y, curveLegend[c.Method])
+	fmt.Fprintf(b, `"/><path class="%s" d="M%g %gh16"/>`, c.Method, curveLeft, legendY(i)-3.5)
+	legend(b, i, curveLegend[c.Method])
+}
+
+// legendY is where the words of a line of the legend stand.
+func legendY(i int) float64 { return 11 + 14*float64(i) }
+
+func legend(b *strings.Builder, i int, words string) {
+	fmt.Fprintf(b, `<text x="%g" y="%g">%s</text>`, curveLeft+22, legendY(i), words)
 }

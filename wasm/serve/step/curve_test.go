@@ -32,8 +32,8 @@ func TestCurve(t *testing.T) {
 			t.Fatalf("%v in\n%s", err, svg)
 		}
 	}
-	if got, want := strings.Count(svg, "<circle"), len(p.Policies)-2; got != want || want < 13 {
-		t.Errorf("%d dots, want %d", got, want)
+	if got, want := strings.Count(svg, "<circle"), len(p.Policies)-2+1; got != want || want < 13 {
+		t.Errorf("%d dots, want %d, that of the legend among them", got, want)
 	}
 	for _, want := range []string{`class="rotor"`, `class="pofo"`, "card 78.8 GiB", "<title>full checkpointing: "} {
 		if !strings.Contains(svg, want) {

@@ -80,10 +80,10 @@ type Predicted struct {
 type Segment struct {
 	Units    []string   `json:"units"`
 	Do       string     `json:"do"`
-	Inner    []*Segment `json:"inner,omitempty"` // within it, when it runs again
-	Save     []Saved    `json:"save,omitempty"`  // operators whose results stay; only without Inner
+	Inner    []*Segment `json:"inner,omitempty"`    // within it, when it runs again
+	Save     []Saved    `json:"save,omitempty"`     // operators whose results stay; only without Inner
 	Prefetch int        `json:"prefetch,omitempty"` // so many before it of which something is on the host come back with it
-	Input    string     `json:"input,omitempty"` // of one that runs again: DoOffload moves its arguments to the host
+	Input    string     `json:"input,omitempty"`    // of one that runs again: DoOffload moves its arguments to the host
 }
 
 // Saved is an operator of a segment: its name, and which of those with that name.

@@ -23,6 +23,7 @@ func TestMeasureStep(t *testing.T) {
 		for range 3 {
 			t.Run(name, func(t *testing.T) {
 				p := Open(t, hash)
+				Eval[bool](p, hands)
 				p.Wait(`performance.getEntriesByName("first-contentful-paint").length > 0`)
 				stages["first paint"] = append(stages["first paint"], Eval[float64](p, `performance.getEntriesByName("first-contentful-paint")[0].startTime`))
 				say(p)

@@ -264,7 +264,8 @@ func TestProbesLeaveNothingOut(t *testing.T) {
 		}
 		for _, c := range single {
 			whole := answer(t, c.turned)
-			if c.Answer.High > whole.High || c.Answer.Allocated != whole.Allocated || whole.Verdict == Fits && c.Answer.Verdict != Fits {
+			other := whole.Ranks != nil && whole.Ranks.Full != c.Answer.Ranks.Full // of a pipeline another rank is the fullest
+			if c.Answer.High > whole.High || !other && c.Answer.Allocated != whole.Allocated || whole.Verdict == Fits && c.Answer.Verdict != Fits {
 				t.Errorf("%v, %q: probed %d allocated, %d reserved, %s; played whole %d, %d, %s", args, c.Names, c.Answer.Allocated, c.Answer.High, c.Answer.Verdict, whole.Allocated, whole.High, whole.Verdict)
 			}
 		}

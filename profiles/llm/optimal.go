@@ -35,6 +35,9 @@ const spots = 12
 // above the program where both keep everything is taken off; the optimizer and the
 // collectives take the time that they take of a policy. A pipeline has no chain.
 func (a Ask) optima(own *Answer, policies []Change, poll *engine.Poll) (rows []Change, curves []Curve, err error) {
+	if err := poll.Now(); err != nil {
+		return nil, nil, err
+	}
 	profile, err := a.Profile()
 	if err != nil {
 		return nil, nil, nil

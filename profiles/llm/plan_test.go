@@ -178,8 +178,8 @@ func TestUseful(t *testing.T) {
 func TestPlan(t *testing.T) {
 	var told []int
 	p, err := small().Plan(nil, func(p *Plan) { told = append(told, p.Done) })
-	if err != nil || !slices.Equal(told, []int{1, 2, 3, 4, 5, 6}) || len(p.Changes) == 0 || len(p.Fixes) == 0 || p.Fewest == 0 || len(p.Policies) == 0 || p.Nearest == nil {
-		t.Errorf("told %v, %d changes, %d fixes, %d cards (%v); want each of 6 stages and some of all", told, len(p.Changes), len(p.Fixes), p.Fewest, err)
+	if err != nil || !slices.Equal(told, []int{1, 2, 3, 4, 5, 6, 7}) || len(p.Changes) == 0 || len(p.Fixes) == 0 || p.Fewest == 0 || len(p.Policies) == 0 || p.Nearest == nil {
+		t.Errorf("told %v, %d changes, %d fixes, %d cards (%v); want each of 7 stages and some of all", told, len(p.Changes), len(p.Fixes), p.Fewest, err)
 	}
 }
 
@@ -264,7 +264,8 @@ func TestProbesLeaveNothingOut(t *testing.T) {
 		}
 		for _, c := range single {
 			whole := answer(t, c.turned)
-			if c.Answer.High > whole.High || c.Answer.Allocated != whole.Allocated || whole.Verdict == Fits && c.Answer.Verdict != Fits {
+			other := whole.Ranks != nil && whole.Ranks.Full != c.Answer.Ranks.Full // of a pipeline another rank is the fullest
+			if c.Answer.High > whole.High || !other && c.Answer.Allocated != whole.Allocated || whole.Verdict == Fits && c.Answer.Verdict != Fits {
 				t.Errorf("%v, %q: probed %d allocated, %d reserved, %s; played whole %d, %d, %s", args, c.Names, c.Answer.Allocated, c.Answer.High, c.Answer.Verdict, whole.Allocated, whole.High, whole.Verdict)
 			}
 		}

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -23,7 +24,7 @@ type Ranks struct {
 	Schedule *pipeline.Schedule
 	Trace    *pipeline.Trace
 	List     []Rank
-	Full     int           // the rank that holds most
+	Full     int           // the rank that reserves most
 	Time     time.Duration // of the step, an estimate; 0 without a card
 }
 
@@ -60,7 +61,7 @@ func (s *Setup) ranks(c *Card, limit engine.Bytes) (*Ranks, error) {
 		own := *played[key]
 		own.Stage, own.program = int64(r), nil
 		out.List = append(out.List, Rank{Result: &own, Layers: of.layers, First: of.first, Last: of.last, InFlight: at.InFlight, Busy: out.Trace.Busy[r]})
-		if own.Allocated > out.List[out.Full].Allocated {
+		if full := out.List[out.Full].Result; cmp.Or(cmp.Compare(own.most(), full.most()), cmp.Compare(own.Allocated, full.Allocated)) > 0 {
 			out.Full = r
 		}
 	}

@@ -27,7 +27,7 @@ type Plan struct {
 }
 
 // PlanStages is Plan.Done of a whole one.
-const PlanStages = 6
+const PlanStages = 7
 
 // Plan answers the question. tell is called whenever more is known, also with the whole;
 // the plan is the caller's to read until it returns. After an error of poll it is what was
@@ -59,11 +59,11 @@ func (a Ask) Plan(poll *engine.Poll, tell func(*Plan)) (*Plan, error) {
 			if p.Nearest, err = a.Nearest(); err == nil {
 				p.Policies, err = a.Policies(poll)
 			}
-			if err == nil {
-				var found []Change
-				found, p.Curves, err = a.optima(p.Answer, p.Policies, poll)
-				p.Policies = append(found, p.Policies...)
-			}
+			return err
+		},
+		func() error {
+			found, curves, err := a.optima(p.Answer, p.Policies, poll)
+			p.Policies, p.Curves = append(found, p.Policies...), curves
 			return err
 		},
 	}

@@ -42,6 +42,9 @@ func parts(classes [numClasses]engine.Bytes) (out []Part) {
 	return out
 }
 
+// most is what is reserved in the worse case.
+func (r *Result) most() engine.Bytes { return max(r.Reserved, r.Expandable) }
+
 // bound says what is reserved on a card of so much memory. At its capacity the allocator
 // returns wholly free segments before it fails, so that a run that works reserves no more.
 func (r *Result) bound(memory engine.Bytes) {

@@ -67,7 +67,7 @@ type Stepped struct {
 	Batch   int64 `json:"batch,omitempty"`   // sequences at once
 	Fewest  int64 `json:"fewest,omitempty"`  // cards
 
-	Done  int `json:"done"`  // stages of the answer: this much, what makes it fit, the changes, the longest, the most and the fewest, the policies
+	Done  int `json:"done"`  // stages of the answer: this much, what makes it fit, the changes, the longest, the most and the fewest, the policies, what strategies find
 	Total int `json:"total"` // of them
 }
 

@@ -196,6 +196,7 @@
   // The program of what most visits never need; tried again after a failure.
   let second;
   page.second = () => (second ||= load(own.second).catch((e) => { second = undefined; throw e; }));
+  if (/[#&]step=/.test(location.hash)) page.second().catch(() => {}); // it answers about steps
 
   // The program as the first worker has compiled it. Where that has failed, and in
   // the page that is one file, the page compiles it: then either it works or the

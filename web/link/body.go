@@ -231,7 +231,7 @@ func residue(k int, earlier [][]int64, values []int64) (head []byte, rest []int6
 	var g uint64
 	for i := range rest {
 		rest[i] -= low
-		g = gcd(g, uint64(rest[i]))
+		g = engine.GCD(g, uint64(rest[i]))
 	}
 	head = binary.AppendVarint([]byte{byte(k)}, low)
 	head = binary.AppendUvarint(head, g)
@@ -271,13 +271,6 @@ func appendBits(head []byte, values []int64) []byte {
 		}
 	}
 	return b
-}
-
-func gcd(a, b uint64) uint64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }
 
 // bodyReader reads what writer wrote; bad is set once something does not fit, err

@@ -81,11 +81,20 @@ func (r Resident) Total() Bytes { return r.Weights + r.Grads + r.Optimizer + r.P
 // Len is the number of stages, the loss included [n = L+1].
 func (c *Chain) Len() int { return len(c.Stages) }
 
+// Layers is the number of stages without the loss [L]. A chain whose seed is born has
+// no loss stage.
+func (c *Chain) Layers() int {
+	if c.LossGradAllocated {
+		return c.Len()
+	}
+	return c.Len() - 1
+}
+
 // Describe counts the stages for people: "39 layers and the loss".
 func (c *Chain) Describe() string {
-	n, loss := c.Len(), ""
-	if !c.LossGradAllocated {
-		n, loss = n-1, " and the loss"
+	n, loss := c.Layers(), ""
+	if n < c.Len() {
+		loss = " and the loss"
 	}
 	if n == 1 {
 		return "1 layer" + loss

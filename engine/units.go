@@ -139,3 +139,11 @@ func (r Rate) Text() string {
 	}
 	return fmt.Sprintf("%.4g %s", v, units[k])
 }
+
+// GCD is the greatest common divisor of two numbers that are not negative; 0 of two zeros.
+func GCD[N int64 | uint64 | Bytes](a, b N) N {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}

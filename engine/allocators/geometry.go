@@ -29,7 +29,7 @@ func newGeometry(r *alloc.Requests) *geometry {
 	g := &geometry{size: make([]int64, n), span: make([]int64, n), lo: make([]int32, n), hi: make([]int32, n)}
 	for i, b := range r.Buffers {
 		g.span[i] = int64(b.End - b.Start)
-		g.unit = gcd(g.unit, int64(b.Bytes))
+		g.unit = engine.GCD(g.unit, int64(b.Bytes))
 	}
 	if g.unit == 0 { // nothing has a size
 		g.unit = 1
@@ -100,13 +100,6 @@ func (g *geometry) deepest() (most int) {
 		most = max(most, i+1-from)
 	}
 	return most
-}
-
-func gcd(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }
 
 // bytes turns units into bytes.

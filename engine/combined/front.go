@@ -1,6 +1,7 @@
 package combined
 
 import (
+	"cmp"
 	"slices"
 
 	"memtide/engine"
@@ -176,17 +177,17 @@ func (f *fronts) splitting(i, k int, none, wanting int64, l, r triple) triple {
 // pareto drops the triples that another one is at least as good as, and sorts by time.
 func (f *fronts) pareto(v []triple) []triple {
 	if !f.use.fronts {
-		slices.SortFunc(v, func(a, b triple) int { return order(a.time, b.time) })
+		slices.SortFunc(v, func(a, b triple) int { return cmp.Compare(a.time, b.time) })
 		return v
 	}
 	slices.SortFunc(v, func(a, b triple) int {
 		if a.time != b.time {
-			return order(a.time, b.time)
+			return cmp.Compare(a.time, b.time)
 		}
 		if a.peak != b.peak {
-			return order(a.peak, b.peak)
+			return cmp.Compare(a.peak, b.peak)
 		}
-		return order(a.due, b.due)
+		return cmp.Compare(a.due, b.due)
 	})
 	// stair holds, of those that are no slower, the best by peak: due falls.
 	st := f.stair[:0]

@@ -1,6 +1,7 @@
 package combined
 
 import (
+	"cmp"
 	"slices"
 
 	"memtide/engine"
@@ -86,7 +87,7 @@ func (s *sweep) run() error {
 // narrow keeps as many labels as the width allows: of every range of held bytes
 // those with the least bound, since the bound favours labels that hold much.
 func (s *sweep) narrow(ls []label) []label {
-	slices.SortStableFunc(ls, func(a, b label) int { return order(a.least, b.least) })
+	slices.SortStableFunc(ls, func(a, b label) int { return cmp.Compare(a.least, b.least) })
 	low, high := ls[0].held, ls[0].held
 	for x := range ls {
 		low, high = min(low, ls[x].held), max(high, ls[x].held)
@@ -226,32 +227,22 @@ func (s *sweep) note(i int, l *label) {
 	}
 }
 
-func order(a, b int64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
 // undominated drops labels that another one is at least as good as: it keeps no
 // more, and after waiting until it has no more debts than the other it has
 // cost no more. Each tick of waiting takes a tick off a debt.
 func (s *sweep) undominated(ls []label) []label {
 	slices.SortFunc(ls, func(a, b label) int {
 		if a.cost != b.cost {
-			return order(a.cost, b.cost)
+			return cmp.Compare(a.cost, b.cost)
 		}
 		if a.held != b.held {
-			return order(a.held, b.held)
+			return cmp.Compare(a.held, b.held)
 		}
 		if a.out != b.out {
-			return order(a.out, b.out)
+			return cmp.Compare(a.out, b.out)
 		}
 		if a.in != b.in {
-			return order(a.in, b.in)
+			return cmp.Compare(a.in, b.in)
 		}
 		if a.from != b.from {
 			return int(a.from) - int(b.from)

@@ -73,11 +73,11 @@ func (t *terms) setTicks(c *engine.Chain, d engine.Device) error {
 	fits := func(q, out, in float64) bool { return q*(work+1)+(out+in)*2*float64(t.everySize+1) < tooLong }
 	a, b := int64(d.ToHost), int64(d.ToDev)
 	// The least q at which a byte takes whole ticks in both directions.
-	qa, qb := a/gcd(a, second), b/gcd(b, second)
-	q := float64(qa) / float64(gcd(qa, qb)) * float64(qb)
+	qa, qb := a/engine.GCD(a, second), b/engine.GCD(b, second)
+	q := float64(qa) / float64(engine.GCD(qa, qb)) * float64(qb)
 	if out, in := q*second/float64(a), q*second/float64(b); fits(q, out, in) {
-		t.q = qa / gcd(qa, qb) * qb
-		t.out, t.in, t.exact = t.q/qa*(second/gcd(a, second)), t.q/qb*(second/gcd(b, second)), true
+		t.q = qa / engine.GCD(qa, qb) * qb
+		t.out, t.in, t.exact = t.q/qa*(second/engine.GCD(a, second)), t.q/qb*(second/engine.GCD(b, second)), true
 		return nil
 	}
 	perOut, perIn := second/float64(a), second/float64(b)
@@ -91,13 +91,6 @@ func (t *terms) setTicks(c *engine.Chain, d engine.Device) error {
 	}
 	return fmt.Errorf("%w: its search counts in fractions of a nanosecond, and at %s to the host and %s back a step that recomputes everything is too long for that",
 		engine.ErrUnsupported, d.ToHost.Text(), d.ToDev.Text())
-}
-
-func gcd(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }
 
 // none is N(i,j,k): what F^k needs beside Z_i and what lies outside, where

@@ -1,6 +1,7 @@
 package combined
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -117,7 +118,7 @@ func fastestLines(p *engine.Problem, plans [][]segment, most int, overlap bool) 
 		}
 		lines = append(lines, line)
 	}
-	slices.SortStableFunc(lines, func(a, b *timeline) int { return order(int64(a.Makespan), int64(b.Makespan)) })
+	slices.SortStableFunc(lines, func(a, b *timeline) int { return cmp.Compare(int64(a.Makespan), int64(b.Makespan)) })
 	lines = slices.CompactFunc(lines, func(a, b *timeline) bool { return a.Makespan == b.Makespan && a.Peak == b.Peak })
 	return lines[:min(len(lines), most)], nil
 }

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"memtide/engine"
 	"memtide/engine/sim"
 )
 
@@ -67,7 +66,7 @@ func (p *Plan) writeData(b *strings.Builder, tr *sim.Trace) {
 	number("step_time_ns", int64(tr.Makespan))
 	field("duplex", quote(p.Problem.Device.Duplex.String()))
 	b.WriteString("}\nSTAGES = [  # name, bytes of the output, bytes kept for the backward with the output, or True: without it\n")
-	for i := range modules(c) {
+	for i := range c.Layers() { // the modules of the model
 		st, unsaved := &c.Stages[i], ""
 		if st.Unsaved {
 			unsaved = ", True"
@@ -75,14 +74,6 @@ func (p *Plan) writeData(b *strings.Builder, tr *sim.Trace) {
 		fmt.Fprintf(b, "    (%s, %d, %d%s),\n", quote(strings.ToValidUTF8(st.Name, "?")), st.Out, st.Saved, unsaved)
 	}
 	b.WriteString("]\n")
-}
-
-// modules is the number of stages that are modules of the model: all but the loss.
-func modules(c *engine.Chain) int {
-	if c.LossGradAllocated {
-		return c.Len()
-	}
-	return c.Len() - 1
 }
 
 func writeProgram(b *strings.Builder, words []string) {

@@ -22,7 +22,7 @@ const (
 func (m *model) coarsen() {
 	var grain, most engine.Bytes
 	for i, x := range m.size {
-		grain, most = engine.Bytes(gcd(int64(x), int64(grain))), max(most, m.overF[i], m.overB[i])
+		grain, most = max(engine.GCD(x, grain), 1), max(most, m.overF[i], m.overB[i])
 	}
 	if most == 0 || most/grain >= maxGrains || most/grain*engine.Bytes(m.n) >= maxGrainWork {
 		return

@@ -136,8 +136,8 @@ func ticks(s *step) (tick, out1, in1 int64) {
 	dev := s.p.Device
 	longest += bytes * 1e9 * (1/float64(dev.ToHost) + 1/float64(dev.ToDev))
 	most := math.Max(1, math.Floor(float64(1<<59)/longest))
-	a, b := int64(dev.ToHost)/gcd(int64(dev.ToHost), 1e9), int64(dev.ToDev)/gcd(int64(dev.ToDev), 1e9)
-	if hi, k := bits.Mul64(uint64(a/gcd(a, b)), uint64(b)); hi == 0 && float64(k) <= most {
+	a, b := int64(dev.ToHost)/engine.GCD(int64(dev.ToHost), 1e9), int64(dev.ToDev)/engine.GCD(int64(dev.ToDev), 1e9)
+	if hi, k := bits.Mul64(uint64(a/max(engine.GCD(a, b), 1)), uint64(b)); hi == 0 && float64(k) <= most {
 		tick = int64(k)
 	} else {
 		tick = engine.Int64(math.Exp2(math.Floor(math.Log2(math.Min(most, 1<<40)))))
@@ -153,13 +153,6 @@ func perByte(tick int64, r engine.Rate) int64 {
 	}
 	q, _ := bits.Div64(hi, lo, uint64(r))
 	return int64(q)
-}
-
-func gcd(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return max(a, 1)
 }
 
 // nanoseconds rounds a time of the model up: a step time that is a whole number

@@ -85,7 +85,7 @@ func solveSegments(p *engine.Problem, args engine.Parsed, poll *engine.Poll, pea
 	}
 	return fastest(p, tries, poll, peakOf, why, func(segments int) ([]engine.ChainOp, string) {
 		return SegmentSequence(c, segments), fmt.Sprintf("%d segments of %d layers; the last one has %d.", segments,
-			layers(c)/segments, layers(c)-(segments-1)*(layers(c)/segments))
+			c.Layers()/segments, c.Layers()-(segments-1)*(c.Layers()/segments))
 	})
 }
 
@@ -114,15 +114,6 @@ func fastest(p *engine.Problem, tries []try, poll *engine.Poll, peakOf func(int)
 	return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: smallest, Why: why}
 }
 
-// layers is the number of layers that are cut: all stages but the loss. A chain
-// whose seed is born has no loss stage.
-func layers(c *engine.Chain) int {
-	if c.LossGradAllocated {
-		return c.Len()
-	}
-	return c.Len() - 1
-}
-
 // try is a number that a method may choose, with the step time that it leads to.
 type try struct {
 	number int
@@ -139,13 +130,13 @@ func byTime(all []try) {
 // segmentations lists what is to be tried, fastest first: one number of
 // segments, or all of them if it is 0. A chain that is only a loss has one.
 func segmentations(c *engine.Chain, segments int) ([]try, error) {
-	most := max(layers(c), 1)
+	most := max(c.Layers(), 1)
 	if segments > most {
 		return nil, fmt.Errorf("%w: %d segments are asked for, and the network has %d layers", engine.ErrUnsupported, segments, most)
 	}
 	// until[k] is the forward time of the first k layers.
 	until := make([]time.Duration, most+1)
-	for k := 1; k <= layers(c); k++ {
+	for k := 1; k <= c.Layers(); k++ {
 		until[k] = until[k-1] + c.Stages[k-1].Forward
 	}
 	base := c.ForwardTime() + c.BackTime()
@@ -162,7 +153,7 @@ func segmentations(c *engine.Chain, segments int) ([]try, error) {
 // SegmentSequence is the sequence of Table 1 for k equal segments, where k is
 // at least 1 and at most the number of layers.
 func SegmentSequence(c *engine.Chain, k int) []engine.ChainOp {
-	size := layers(c) / k
+	size := c.Layers() / k
 	var seq []engine.ChainOp
 	for first := 1; first <= (k-1)*size; first += size {
 		seq = append(seq, engine.ChainOp{Kind: engine.FCk, Stage: first})

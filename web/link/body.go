@@ -5,7 +5,6 @@ import (
 	"math/bits"
 	"slices"
 	"strconv"
-	"strings"
 
 	"memtide/engine"
 	"memtide/profiles"
@@ -33,8 +32,8 @@ func encodeBody(p *profiles.Profile) (body []byte, version byte) {
 	for i := range c.Stages {
 		names[i], kinds[i] = c.Stages[i].Name, c.Stages[i].Kind
 	}
-	w.names(names)
-	w.names(kinds)
+	w.names(names, false)
+	w.names(kinds, false)
 	var table [7][]int64
 	for i := range c.Stages {
 		s := c.Stages[i]
@@ -108,7 +107,7 @@ func decodeBody(b []byte, version byte, budget *profiles.Budget) (*profiles.Prof
 		return nil, choice.Sentence("This link's profile has %d stages; at most %d are read.", n, engine.MaxStages)
 	}
 	c.Stages = make([]engine.Stage, n)
-	names, kinds := r.names("the name of stage", n), r.names("the kind of stage", n)
+	names, kinds := r.names("the name of stage", n, false), r.names("the kind of stage", n, false)
 	var table [7][]int64
 	for col := range table {
 		table[col] = r.column(table[:col], n)
@@ -180,43 +179,6 @@ func (w *writer) device(d *engine.Device) {
 	}
 }
 
-// The tokens of a run of names.
-const (
-	nameLiteral = iota // a name of its own follows
-	nameSame           // as the one before
-	nameNext           // as the one before, its last number one higher
-)
-
-func (w *writer) names(names []string) {
-	prev := ""
-	for _, n := range names {
-		switch n {
-		case prev:
-			w.uint(nameSame)
-		case successor(prev):
-			w.uint(nameNext)
-		default:
-			w.uint(nameLiteral)
-			w.text(n)
-		}
-		prev = n
-	}
-}
-
-// successor raises the last number in a name by one: h.9.attn -> h.10.attn.
-func successor(s string) string {
-	end := strings.LastIndexAny(s, "0123456789") + 1
-	start := end
-	for start > 0 && s[start-1] >= '0' && s[start-1] <= '9' {
-		start--
-	}
-	n, err := strconv.ParseUint(s[start:end], 10, 32)
-	if err != nil {
-		return s
-	}
-	return s[:start] + strconv.FormatUint(n+1, 10) + s[end:]
-}
-
 // predict is what predictor k says of row i of a column: nothing (0), the row
 // before (1), or an earlier column, taken once or twice.
 func predict(k int, earlier [][]int64, column []int64, i int) int64 {
@@ -269,7 +231,7 @@ func residue(k int, earlier [][]int64, values []int64) (head []byte, rest []int6
 	var g uint64
 	for i := range rest {
 		rest[i] -= low
-		g = gcd(g, uint64(rest[i]))
+		g = engine.GCD(g, uint64(rest[i]))
 	}
 	head = binary.AppendVarint([]byte{byte(k)}, low)
 	head = binary.AppendUvarint(head, g)
@@ -309,13 +271,6 @@ func appendBits(head []byte, values []int64) []byte {
 		}
 	}
 	return b
-}
-
-func gcd(a, b uint64) uint64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }
 
 // bodyReader reads what writer wrote; bad is set once something does not fit, err
@@ -410,33 +365,6 @@ func (r *bodyReader) device() *engine.Device {
 	d.Memory, d.ToHost, d.ToDev = engine.Bytes(r.uint()), engine.Rate(r.uint()), engine.Rate(r.uint())
 	d.Duplex = engine.Duplex(r.uint() & 1)
 	return d
-}
-
-// names reads a run of names. Each is charged as if it were written out: what
-// shows them does so.
-func (r *bodyReader) names(what string, n int) []string {
-	out := make([]string, n)
-	prev := ""
-	for i := range out {
-		switch r.uint() {
-		case nameSame:
-		case nameNext:
-			prev = successor(prev)
-		case nameLiteral:
-			prev = r.take(r.count(1))
-		default:
-			r.bad = true
-		}
-		if r.bad {
-			return out
-		}
-		if e := r.budget.Name(what+" "+strconv.Itoa(i+1), len(prev)); e != nil {
-			r.refuse(e)
-			return out
-		}
-		out[i] = prev
-	}
-	return out
 }
 
 func (r *bodyReader) column(earlier [][]int64, n int) []int64 {

@@ -81,8 +81,8 @@ func encodeGraph(p *profiles.Profile) []byte {
 			alts[0], alts[1] = append(alts[0], int64(o.Alt.Time)), append(alts[1], int64(o.Alt.Temp))
 		}
 	}
-	w.blockNames(values)
-	w.blockNames(ops)
+	w.names(values, true)
+	w.names(ops, true)
 	for _, table := range [...][][]int64{ofValues[:], ofOps[:], alts[:]} {
 		for _, column := range table {
 			if len(column) > 0 {
@@ -148,7 +148,7 @@ func decodeGraph(b []byte, budget *profiles.Budget) (*profiles.Profile, error) {
 	if e := budget.Memory("the operations", values*128+ops*320); e != nil {
 		r.refuse(e)
 	}
-	names, opNames := r.blockNames("the name of value", values), r.blockNames("the name of operation", ops)
+	names, opNames := r.names("the name of value", values, true), r.names("the name of operation", ops, true)
 	g.Values, g.Ops = r.values(names), r.ops(opNames)
 	var run references
 	for i := range g.Ops {

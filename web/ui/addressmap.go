@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -77,29 +78,14 @@ func (c *Addressmap) Doc() string {
 }
 
 // Params are the parameters of the allocator.
-func (c *Addressmap) Params() (out []Param) {
+func (c *Addressmap) Params() []Param {
 	a := alloc.Lookup(c.S.Allocator())
 	if a == nil {
 		return nil
 	}
-	for _, p := range a.Params {
-		if p.Name == alloc.OrderParam && c.S.Memory != nil { // a file has its own order
-			continue
-		}
-		v, ok := c.S.Choice.AllocArgs[p.Name]
-		if !ok {
-			v = p.Default
-		}
-		if d := c.S.Draft; d.Field == "alloc-arg:"+p.Name {
-			v = d.Text
-		}
-		f := Param{Name: p.Name, Title: p.Title, Doc: p.Doc, Value: v, Min: p.Min, Max: p.Max}
-		for _, w := range p.Choices {
-			f.Choices = append(f.Choices, Option{w, w, w == v})
-		}
-		out = append(out, f)
-	}
-	return out
+	return slices.DeleteFunc(params(c.S, a.Params, c.S.Choice.AllocArgs, "alloc-arg:"), func(p Param) bool {
+		return p.Name == alloc.OrderParam && c.S.Memory != nil // a file has its own order
+	})
 }
 
 // Work says what is being worked on; empty if nothing is.

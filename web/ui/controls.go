@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"strings"
 
 	"memtide/engine"
@@ -44,36 +45,35 @@ type Param struct {
 }
 
 // Params are the parameters of the strategy.
-func (c *Controls) Params() (out []Param) {
-	s := engine.Lookup(c.S.Choice.Strategy)
-	if s == nil {
-		return nil
+func (c *Controls) Params() []Param {
+	if s := engine.Lookup(c.S.Choice.Strategy); s != nil {
+		return params(c.S, s.Params, c.S.Choice.Args, "arg:")
 	}
-	for _, p := range s.Params {
-		v, ok := c.S.Choice.Args[p.Name]
+	return nil
+}
+
+// params are parameters with their arguments, or with what is being typed into the field
+// of that name.
+func params(s *state.State, list []engine.Param, args engine.Args, field string) (out []Param) {
+	for _, p := range list {
+		v, ok := args[p.Name]
 		if !ok {
 			v = p.Default
 		}
-		if d := c.S.Draft; d.Field == "arg:"+p.Name {
-			v = d.Text
+		if s.Draft.Field == field+p.Name {
+			v = s.Draft.Text
 		}
 		f := Param{Name: p.Name, Title: p.Title, Doc: p.Doc, Value: v, Min: p.Min, Max: p.Max}
 		for _, w := range p.Choices {
-			f.Choices = append(f.Choices, Option{w, choiceTitle(p.Name, w), w == v})
+			f.Choices = append(f.Choices, Option{w, cmp.Or(choiceTitles[p.Name+"="+w], w), w == v})
 		}
 		out = append(out, f)
 	}
 	return out
 }
 
-// choiceTitle is a word that a parameter may have, for people: of an order what is
-// meant, of everything else the word itself.
-func choiceTitle(param, word string) string {
-	if param == "order" {
-		return map[string]string{"any": "any order", "kept": "order kept"}[word]
-	}
-	return word
-}
+// choiceTitles say for people what a word of a parameter does not.
+var choiceTitles = map[string]string{"order=any": "any order", "order=kept": "order kept"}
 
 // BandwidthSteps is the slider's last position.
 func (c *Controls) BandwidthSteps() int { return state.BandwidthSteps }

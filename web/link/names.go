@@ -5,6 +5,27 @@ import (
 	"strings"
 )
 
+// The tokens of a run of names.
+const (
+	nameLiteral = iota // a name of its own follows
+	nameSame           // as the one before
+	nameNext           // as the one before, its last number one higher
+)
+
+// successor raises the last number in a name by one: h.9.attn -> h.10.attn.
+func successor(s string) string {
+	end := strings.LastIndexAny(s, "0123456789") + 1
+	start := end
+	for start > 0 && s[start-1] >= '0' && s[start-1] <= '9' {
+		start--
+	}
+	n, err := strconv.ParseUint(s[start:end], 10, 32)
+	if err != nil {
+		return s
+	}
+	return s[:start] + strconv.FormatUint(n+1, 10) + s[end:]
+}
+
 // Names of values and operations repeat with the blocks of a network: h.1/qkv stands
 // as many places behind h.0/qkv as all others of the block. Such a name is the
 // distance, which of its numbers changes and whether that goes up or down: two bytes
@@ -15,11 +36,16 @@ const (
 	blockNumbers = 4 // of a name that may change
 )
 
-func (w *writer) blockNames(names []string) {
+// names writes names, with blocks as those of values and operations.
+func (w *writer) names(names []string, blocks bool) {
 	last := map[string]int{}
 	prev := ""
 	for i, n := range names {
-		token, distance := blockToken(n, i, last)
+		var token uint64
+		var distance int
+		if blocks {
+			token, distance = blockToken(n, i, last)
+		}
 		switch {
 		case n == prev:
 			w.uint(nameSame)
@@ -80,8 +106,9 @@ func stepped(name string, k, by int) (string, bool) {
 	}
 }
 
-// blockNames reads n names. Each is charged as if it were written out.
-func (r *bodyReader) blockNames(what string, n int) []string {
+// names reads n names. Each is charged as if it were written out: what shows them does
+// so.
+func (r *bodyReader) names(what string, n int, blocks bool) []string {
 	if n > len(r.b) {
 		r.bad, r.b = true, nil
 	}
@@ -97,7 +124,7 @@ func (r *bodyReader) blockNames(what string, n int) []string {
 			prev = successor(prev)
 		case token == nameLiteral:
 			prev = r.take(r.count(1))
-		case token < nameBlock+2*blockNumbers:
+		case blocks && token < nameBlock+2*blockNumbers:
 			distance, by, ok := r.small(i), 1, false
 			if (token-nameBlock)%2 == 1 {
 				by = -1

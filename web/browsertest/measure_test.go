@@ -71,8 +71,11 @@ func TestMeasureGraphStart(t *testing.T) {
 func TestMeasureGraphFirst(t *testing.T) {
 	measuring(t)
 	for _, strategy := range []string{"graphsearch", "blocks"} {
-		p := settledPage(t, "#v=1&p=gpt2-xl-graph-b2&s=dtr&m=50%25")
-		for _, budget := range []string{"50%", "45%", "40%", "35%"} {
+		p := Open(t, "#v=1&p=gpt2-xl-graph-b2&s=dtr&m=80%25")
+		p.Wait(untilReady)
+		Eval[bool](p, hands)
+		Eval[bool](p, `document.querySelector('[data-do="stop-sweep"]')?.click(); true`)
+		for _, budget := range []string{"80%", "75%", "70%", "65%"} {
 			Eval[bool](p, `control("strategy", "dtr"); true`)
 			p.Wait(untilReady)
 			Eval[bool](p, fmt.Sprintf(`(() => {

@@ -345,6 +345,7 @@ func (c *cover) ascend(poll *engine.Poll) (best float64) {
 	theta, since, top := 1.0, 0, 0.0
 	least := float64(1e-4*float64(compute(c.p.Graph))) + 1
 	for range steps {
+		poll.Report(engine.Progress{}) // a schedule that was told is shown by the way
 		clear(load)
 		sum := 0.0
 		for t, r := range c.over {

@@ -39,6 +39,7 @@ type annealer struct {
 	proposals int
 	mostAgain int         // with so many repeats, no operation alone runs again
 	improved  func()      // told of every new best; may be nil
+	counted   func()      // told at every level; may be nil
 	plays     func() bool // whether the sequence can be played as it is; nil: it can
 }
 
@@ -61,6 +62,9 @@ func (a *annealer) anneal(c course, proposals int, weight float64, enough time.D
 			temperature *= c.cooling
 			if level < 205 {
 				heavy *= c.growing
+			}
+			if a.counted != nil {
+				a.counted()
 			}
 		}
 		a.proposals++

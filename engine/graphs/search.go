@@ -81,6 +81,9 @@ func (s *searcher) fastest(budget engine.Bytes, first, best []kindID, enough tim
 			c, from = narrow, best
 		}
 		a := s.annealer(budget, from, round, scale)
+		if s.tell != nil { // what was told and not shown yet is shown by the way
+			a.counted = func() { s.poll.Report(engine.Progress{Done: done + a.proposals, Total: s.total}) }
+		}
 		a.improved = func() {
 			if found = true; a.bestTook < took {
 				took, best = a.bestTook, a.best
@@ -114,7 +117,7 @@ func (s *searcher) leanest(budget engine.Bytes, first, best []kindID, again bool
 	down, weight := 2, 1.0
 	done := 0
 	for step := uint64(1); peak > budget && peak > floor && down < 8 && done < placeProposals/len(s.m.order); step++ {
-		if s.poll.Err() != nil {
+		if s.poll.Report(engine.Progress{}); s.poll.Err() != nil {
 			return best
 		}
 		aim := peak - max((peak-floor)>>down, 1)

@@ -1,8 +1,11 @@
 package graphs
 
 import (
+	"context"
 	"math/bits"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"memtide/engine"
 	"memtide/engine/bound"
@@ -83,4 +86,32 @@ func TestRunsAreFew(t *testing.T) {
 	if want := 4 + bits.Len(uint(len(m.order))); most != want {
 		t.Errorf("some operation runs %d times, want %d", most, want)
 	}
+}
+
+// TestSoon: a schedule is told before the lower bound and the blocks are found, and after that it is told
+// how far the search is, again and again, so that whoever shows schedules late has the occasion.
+func TestSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := enginetest.UNet(4, 4)
+		m, _ := newModel(g)
+		keep, _, _ := m.cost(m.given())
+		ticking := context.WithValue(t.Context(), engine.Yield{}, func() { time.Sleep(engine.ReportEvery) }) // all reports are heard
+		var first, after int
+		poll := engine.NewPoll(ticking, func(pr engine.Progress) {
+			switch {
+			case pr.Best != nil && first == 0:
+				first = 1
+			case first == 0:
+				t.Error("counts before it has a schedule")
+			default:
+				after++
+			}
+		})
+		if _, err := graphSearch.Solve(&engine.Problem{Graph: g, Budget: keep * 4 / 10}, nil, poll); err != nil {
+			t.Fatal(err)
+		}
+		if first == 0 || after < 100 {
+			t.Errorf("told a schedule: %d, and %d times afterwards; want 1 and 100 or more", first, after)
+		}
+	})
 }

@@ -66,6 +66,40 @@ func TestMeasureGraphStart(t *testing.T) {
 	}
 }
 
+// How long after a click on a strategy for graphs its first schedule is on screen, and the
+// last: first with the second program to be loaded, then at other budgets.
+func TestMeasureGraphFirst(t *testing.T) {
+	measuring(t)
+	for _, strategy := range []string{"graphsearch", "blocks"} {
+		p := Open(t, "#v=1&p=gpt2-xl-graph-b2&s=dtr&m=80%25")
+		p.Wait(untilReady)
+		Eval[bool](p, hands)
+		Eval[bool](p, `document.querySelector('[data-do="stop-sweep"]')?.click(); true`)
+		for _, budget := range []string{"80%", "75%", "70%", "65%"} {
+			Eval[bool](p, `control("strategy", "dtr"); true`)
+			p.Wait(untilReady)
+			Eval[bool](p, fmt.Sprintf(`(() => {
+				const e = document.querySelector('[data-do="budget-text"]');
+				e.value = %q;
+				return e.dispatchEvent(new Event("change", {bubbles: true}));
+			})()`, budget))
+			p.Wait(untilReady)
+			p.rest(time.Second)
+			got := Eval[[]float64](p, fmt.Sprintf(`(async () => {
+				const start = performance.now(), out = [];
+				control("strategy", %q);
+				for (let on = false; ; await new Promise(requestAnimationFrame)) {
+					const state = document.body.dataset.state;
+					on ||= state === "solving";
+					if (!out.length && byID("verdict").textContent === "best so far") out.push(performance.now() - start);
+					if (on && state !== "solving") return [...out, performance.now() - start];
+				}
+			})()`, strategy))
+			t.Logf("%s at %s: first and last answer on screen after %.0f ms", strategy, budget, got)
+		}
+	}
+}
+
 // How long after a movement of the slider its schedule is on screen, and for
 // how long input was blocked at most, beside the sweep and without it.
 func TestMeasureDrag(t *testing.T) {

@@ -31,7 +31,7 @@ func (p *Profile) Totals() Totals {
 		t.Ops = len(p.Graph.Ops)
 	}
 	if c := p.Chain; c != nil {
-		t.Stages = c.Layers()
+		t.Stages = layers(c)
 		t.Forward, t.Back = c.ForwardTime(), c.BackTime()
 		t.Input, t.Resident = c.Input, c.Resident
 		for i := range c.Stages {
@@ -81,11 +81,20 @@ func replacements(g *engine.Graph) []bool {
 	return out
 }
 
+// layers is the number of stages without the loss [L]: a chain whose seed is
+// not born ends in one (see engine.Chain).
+func layers(c *engine.Chain) int {
+	if c.LossGradAllocated {
+		return c.Len()
+	}
+	return c.Len() - 1
+}
+
 // NotLinear says why the chain is of no use although there is one: one stage
 // holds most of the memory, so that nearly every choice is hidden inside it.
 // Empty if the chain is useful, or if there is none.
 func (p *Profile) NotLinear() string {
-	if p.Chain == nil || p.Chain.Layers() < 4 {
+	if p.Chain == nil || layers(p.Chain) < 4 {
 		return ""
 	}
 	// Floats are enough for a share and cannot overflow.

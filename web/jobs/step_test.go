@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"memtide/engine"
+	"memtide/profiles/llm"
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
 	_ "memtide/wasm/serve/step"
@@ -42,7 +43,7 @@ func TestStepped(t *testing.T) {
 		{"a step", loaded, small, func(m state.Message) bool {
 			a, ok := m.(state.StepAnswered)
 			return ok && a.Whole && a.Stepped.Done == a.Stepped.Total
-		}, 5},
+		}, llm.PlanStages - 1},
 		{"its chain", loaded, chain, func(m state.Message) bool {
 			a, ok := m.(state.StepChained)
 			return ok && len(a.Profile) > 0

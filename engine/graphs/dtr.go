@@ -1,6 +1,7 @@
 package graphs
 
 import (
+	"math"
 	"math/bits"
 	"time"
 
@@ -56,6 +57,7 @@ type online struct {
 	heuristic string
 	poll      *engine.Poll
 	most      int // runs; with more it has no answer
+	looks     int // at what is missing around values, which are left; below 0 it has no answer
 
 	seq     []kindID
 	used    engine.Bytes
@@ -74,7 +76,7 @@ type online struct {
 
 func newOnline(m *model, budget engine.Bytes, heuristic string, poll *engine.Poll) *online {
 	n := len(m.size)
-	r := &online{m: m, budget: budget, heuristic: heuristic, poll: poll, most: 50 * len(m.order), used: m.g.Fixed, there: make([]bool, n), missing: make([]bool, n),
+	r := &online{m: m, budget: budget, heuristic: heuristic, poll: poll, most: 50 * len(m.order), looks: math.MaxInt, used: m.g.Fixed, there: make([]bool, n), missing: make([]bool, n),
 		read: make([]time.Duration, n), uses: make([]int, n), pinned: make([]int, n), class: make([]int32, n), cost: make([]time.Duration, n), seen: make([]int32, n)}
 	for v := range m.size {
 		r.class[v] = int32(v)
@@ -207,7 +209,7 @@ func (r *online) evict() bool {
 			best, least, size = int32(v), cost, weight
 		}
 	}
-	if best == none || r.poll.Err() != nil {
+	if best == none || r.looks < 0 || r.poll.Err() != nil {
 		return false
 	}
 	r.leave(best)
@@ -251,6 +253,7 @@ func (r *online) around(v int32, up bool) (sum time.Duration) {
 	for len(todo) > 0 {
 		u := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
+		r.looks--
 		r.next(u, up, func(w int32) {
 			if r.missing[w] && r.seen[w] != r.look {
 				r.seen[w] = r.look

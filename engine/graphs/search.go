@@ -210,7 +210,7 @@ func (s *searcher) letGo(budget engine.Bytes, show func(*plan)) *plans {
 	l, m := &plans{m: s.m}, s.m.whole()
 	for _, heuristic := range dtr.Params[0].Choices {
 		r := newOnline(m, budget, heuristic, s.poll)
-		if r.most = longRuns * len(m.order); r.all() {
+		if r.most, r.looks = longRuns*len(m.order), mostLooks; r.all() {
 			l.add(r.seq, "")
 			if last := &l.list[len(l.list)-1]; l.fastest(budget) == last {
 				show(last)
@@ -220,10 +220,11 @@ func (s *searcher) letGo(budget engine.Bytes, show func(*plan)) *plans {
 	return l
 }
 
-// Of runs of DTR that the search begins with: how many times the operations they may be long, and how
-// many budgets are tried to find the least.
+// Of runs of DTR that the search begins with: how many times the operations they may be long, at
+// how many missing values they may look, and how many budgets are tried to find the least.
 const (
 	longRuns    = 6
+	mostLooks   = 4_000_000
 	leastTrials = 8
 )
 

@@ -46,13 +46,20 @@ func (s *Server) task(set *proto.Setting, m *proto.Method, b choice.Budget) (*ta
 	return &task{problem: &p, strategy: strategy, args: m.Args, keepAll: nw.keepAll, ghost: nw.ghost}, nil
 }
 
+// longSolves is from how many operations on a solver that tells of a best so far is not
+// done within Unseen anyway.
+const longSolves = 1000
+
 func (s *Server) solve(ctx context.Context, q *proto.Solve, emit func(*proto.Reply)) (*proto.Solved, *proto.Failure) {
 	t, fail := s.task(&q.Setting, &q.Method, q.Budget)
 	if fail != nil {
 		return nil, fail
 	}
-	quiet := time.Now().Add(s.Unseen) // no best-so-far is played before this moment
-	var best *engine.Solution         // that was not played yet
+	quiet := time.Now() // no best-so-far is played before this moment
+	if len(t.problem.Graph.Ops) < longSolves {
+		quiet = quiet.Add(s.Unseen)
+	}
+	var best *engine.Solution // that was not played yet
 	return t.run(ctx, q.Limit, func(pr engine.Progress) {
 		reply := &proto.Reply{Kind: proto.KindProgress, Progress: &proto.Progress{Done: pr.Done, Total: pr.Total}}
 		if pr.Best != nil {

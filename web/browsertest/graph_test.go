@@ -167,7 +167,7 @@ func programs(p *Page) (names []string) {
 // workers find the schedule, the curve and what would help. One to a chain does not.
 func TestGraphMethods(t *testing.T) {
 	t.Parallel()
-	p := settledPage(t, "#v=1&p=resnet50-graph-b32&s=blocks")
+	p := settledPage(t, "#v=1&p=resnet18-graph-b32&s=blocks")
 	if got := result(p, "verdict"); !strings.Contains(got, "checked") {
 		t.Errorf("verdict is %q; want it checked", got)
 	}
@@ -182,7 +182,7 @@ func TestGraphMethods(t *testing.T) {
 		t.Errorf("the page has loaded %q beside its own program; want second, once", got)
 	}
 	p.Quiet()
-	chain := settledPage(t, resnet)
+	chain := settledPage(t, "#v=1&p=resnet18-b32")
 	chain.Done()
 	if got := programs(chain); len(got) > 0 {
 		t.Errorf("for a chain the page has loaded %q; want nothing beside its own program", got)

@@ -250,12 +250,3 @@ func (x *Places) name(buffer int) (string, string) {
 	}
 	return x.p.Name(buffer)
 }
-
-// LifeName is the name of what a life of the trace holds, and of its layer.
-func (m *Model) LifeName(i int) (name, layer string) {
-	if i < 0 || i >= len(m.trace.Lives) {
-		return "", ""
-	}
-	l := &m.trace.Lives[i]
-	return m.lifeName(l), m.lifeStage(l)
-}

@@ -48,7 +48,7 @@ type block struct {
 
 // graph is the structure of what is solved; nil for a chain, whose layers are one
 // after the other.
-func (m *Model) graph() *structure {
+func (m *indexModel) graph() *structure {
 	m.graphOnce.Do(func() {
 		if m.problem.Chain == nil {
 			m.structure = newStructure(m)
@@ -58,9 +58,9 @@ func (m *Model) graph() *structure {
 }
 
 // IsGraph says that the model has operations on values that are read in any order.
-func (m *Model) IsGraph() bool { return m.problem.Chain == nil }
+func (m *indexModel) IsGraph() bool { return m.problem.Chain == nil }
 
-func newStructure(m *Model) *structure {
+func newStructure(m *indexModel) *structure {
 	g := m.problem.Graph
 	st := &structure{places: make([]int32, len(g.Ops))}
 	for i := range st.places {
@@ -174,63 +174,17 @@ func (st *structure) arcOf(v engine.ValueID) *arc {
 
 // Foremost is the value that weighs most among those that wait for a reader far
 // away: what to look at first in a graph. Nothing if there is none.
-func (m *Model) Foremost() Target {
+func (m *indexModel) Foremost() Target {
 	if st := m.graph(); st != nil && len(st.arcs) > 0 {
 		return Target{OnValue, int(st.arcs[0].value)}
 	}
 	return Target{}
 }
 
-// mostArcs and fewArcs are how many arcs are drawn, and how many where there is
-// little width, beside that of what is selected.
-const (
-	mostArcs = 24
-	fewArcs  = 3
-)
-
-// drawn are the arcs that are shown in a frame, the selected one last, and how many
-// are not: beside those of blocks, and within them.
-func (st *structure) drawn(f *frame, selected engine.ValueID, open int32) (arcs []arc, more, folded int) {
-	most, by := mostArcs, (*arc).weight
-	if f.Width <= slimWidth {
-		most, by = fewArcs, func(a *arc) float64 { return float64(a.to - a.from) }
-	}
-	var on *arc
-	for i := range st.arcs {
-		switch a := &st.arcs[i]; {
-		case a.value == selected:
-			on = a
-		case a.block != 0 && a.block != open:
-			folded++
-		case len(arcs) < most:
-			arcs = append(arcs, *a)
-		default:
-			more++
-			if least := lightest(arcs, by); by(a) > by(&arcs[least]) {
-				arcs[least] = *a
-			}
-		}
-	}
-	if on != nil {
-		arcs = append(arcs, *on)
-	}
-	return arcs, more, folded
-}
-
-// lightest is the last of the arcs that weigh least.
-func lightest(arcs []arc, by func(*arc) float64) (least int) {
-	for i := range arcs {
-		if by(&arcs[i]) <= by(&arcs[least]) {
-			least = i
-		}
-	}
-	return least
-}
-
 // valueOf is the value that a target is about: of a copy and of a wait for data the
 // one that is copied, of a run and of a layer the largest activation that it makes.
 // NoValue if there is none.
-func (m *Model) valueOf(t Target) engine.ValueID {
+func (m *indexModel) valueOf(t Target) engine.ValueID {
 	g := m.problem.Graph
 	best := engine.NoValue
 	larger := func(v engine.ValueID) {
@@ -262,20 +216,6 @@ func (m *Model) valueOf(t Target) engine.ValueID {
 	return best
 }
 
-// heightAt is the height of a picture of the model that stands alone and is so wide,
-// in CSS pixels; 0: the model has nothing for it.
-func (m *Model) heightAt(pic Picture, width float64) float64 {
-	switch {
-	case pic == Strip && m.IsGraph():
-		return GraphHeight
-	case pic == Life && !m.IsGraph():
-		return 0
-	case pic == Timeline && m.others():
-		return max(pic.HeightAt(width), TimelineHeight(CopyLanes(m.trace)))
-	}
-	return pic.HeightAt(width)
-}
-
 // byPlace are the arcs from left to right; of those that begin at one operation the
 // longest first.
 func (st *structure) byPlace() []arc {
@@ -287,7 +227,7 @@ func (st *structure) byPlace() []arc {
 }
 
 // stepArc is the value n arcs to the right of that of t; it stops at the ends.
-func (m *Model) stepArc(t Target, n int) Target {
+func (m *indexModel) stepArc(t Target, n int) Target {
 	st := m.graph()
 	if st == nil || len(st.arcs) == 0 {
 		return t
@@ -299,7 +239,7 @@ func (m *Model) stepArc(t Target, n int) Target {
 
 // betweenArcs leads from an arc down to the run that makes its value, and from the
 // compute lane up to the arc that begins nearest; false if the step is another one.
-func (m *Model) betweenArcs(t Target, lane int, inLane bool) (Target, bool) {
+func (m *indexModel) betweenArcs(t Target, lane int, inLane bool) (Target, bool) {
 	st := m.graph()
 	switch {
 	case st == nil || len(st.arcs) == 0:
@@ -326,7 +266,7 @@ func (m *Model) betweenArcs(t Target, lane int, inLane bool) (Target, bool) {
 }
 
 // nameOfValue is the name of a value for links, see Name.
-func (m *Model) nameOfValue(id int) string {
+func (m *indexModel) nameOfValue(id int) string {
 	values, n := m.problem.Graph.Values, 0
 	for i := range id + 1 {
 		if values[i].Name == values[id].Name {
@@ -341,7 +281,7 @@ func (m *Model) nameOfValue(id int) string {
 }
 
 // namedValue is the value of a name without its mark; Nothing if there is none.
-func (m *Model) namedValue(name string) Target {
+func (m *indexModel) namedValue(name string) Target {
 	nth := func(name string, n int) Target {
 		for i := range m.problem.Graph.Values {
 			if m.problem.Graph.Values[i].Name == name {

@@ -20,7 +20,7 @@ const bufferMagic = uint32('M') | 'T'<<8 | 'D'<<16 | '1'<<24
 // Roles are indices into Palette, 255 is none. Offsets and lengths of texts
 // count UTF-16 units, as JavaScript does. Every number is aligned to four bytes
 // if dst is.
-func (s *Scene) AppendBuffer(dst []byte) []byte {
+func (s *list) AppendBuffer(dst []byte) []byte {
 	le := binary.LittleEndian
 	base := len(dst)
 	dst = le.AppendUint32(dst, bufferMagic)

@@ -71,7 +71,7 @@ var layerColumns = [NumLayerColumns]struct{ title, doc string }{
 
 // LayerTable lists the stages by a column; down: the largest first. Rows in which
 // find occurs nowhere, in any case, are left out.
-func (m *Model) LayerTable(by LayerColumn, down bool, find string) []LayerRow {
+func (m *tellModel) LayerTable(by LayerColumn, down bool, find string) []LayerRow {
 	waits := m.waitsByStage()
 	find = strings.ToLower(strings.TrimSpace(find))
 	rows := make([]LayerRow, 0, len(m.sizes))
@@ -118,7 +118,7 @@ func (c LayerColumn) compare(a, b *LayerRow) int {
 }
 
 // waitsByStage is the waiting that ended with a copy of each stage's values.
-func (m *Model) waitsByStage() []time.Duration {
+func (m *tellModel) waitsByStage() []time.Duration {
 	out := make([]time.Duration, len(m.sizes))
 	for i := range m.trace.Gaps {
 		g := &m.trace.Gaps[i]
@@ -131,8 +131,8 @@ func (m *Model) waitsByStage() []time.Duration {
 	return out
 }
 
-func (m *Model) layerRow(k int, waiting time.Duration) LayerRow {
-	r := LayerRow{Stage: k, Name: m.StageName(k), Decision: m.decision(k), Size: m.sizes[k-1], Waiting: waiting}
+func (m *tellModel) layerRow(k int, waiting time.Duration) LayerRow {
+	r := LayerRow{Stage: k, Name: m.StageName(k), Decision: m.Decision(k), Size: m.sizes[k-1], Waiting: waiting}
 	first, back := time.Duration(-1), time.Duration(-1)
 	for _, id := range m.byStage[k-1] {
 		s := &m.trace.Spans[id]
@@ -160,7 +160,7 @@ func (m *Model) layerRow(k int, waiting time.Duration) LayerRow {
 }
 
 // why says what the decision about a stage costs, and what the others would.
-func (m *Model) why(r *LayerRow) string {
+func (m *tellModel) why(r *LayerRow) string {
 	if r.Size == 0 && r.Decision == sim.Keep {
 		return "saves nothing"
 	}
@@ -202,7 +202,7 @@ func (m *Model) why(r *LayerRow) string {
 }
 
 // copyTime is how long a size takes to the host and back; false without a link.
-func (m *Model) copyTime(size engine.Bytes) (there, back time.Duration, ok bool) {
+func (m *tellModel) copyTime(size engine.Bytes) (there, back time.Duration, ok bool) {
 	d := &m.problem.Device
 	if d.ToHost <= 0 || d.ToDev <= 0 {
 		return 0, 0, false
@@ -223,16 +223,4 @@ func LayersCells(rows []LayerRow) (head []string, cells [][]string) {
 		cells = append(cells, append(row, r.Why))
 	}
 	return head, cells
-}
-
-// quoteCSV quotes a field, also where it has a # that a reader would take for the
-// begin of a comment; what a spreadsheet would take for a formula is marked as text.
-func quoteCSV(s string) string {
-	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
-		s = "'" + s
-	}
-	if strings.ContainsAny(s, ",\"#\r\n") {
-		return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
-	}
-	return s
 }

@@ -100,7 +100,7 @@ func (m *Model) largest(f *frame) (most engine.Bytes) {
 // Differs says whether layer k of m is treated in another way than layer j of o,
 // or exists in only one of the two.
 func (m *Model) Differs(o *Model, k, j int) bool {
-	return k == 0 || j == 0 || m.decision(k) != o.decision(j)
+	return k == 0 || j == 0 || m.Decision(k) != o.Decision(j)
 }
 
 // NumDiffering is how many layers of m are treated in another way than in o, or are
@@ -210,9 +210,6 @@ func (m *Model) Across(t Target, al *Alignment) Target {
 	return Target{}
 }
 
-// Decision is what happens to the activation of layer k; kept if nobody says.
-func (m *Model) Decision(k int) sim.Decision { return m.decision(k) }
-
 // FigureOfBoth replaces s by the legend and the pictures of both sides of a
 // comparison, those of one kind under each other, for a file that stands alone.
 // The views are of A and of B.
@@ -220,7 +217,7 @@ func FigureOfBoth(s *Scene, a, b *Model, va, vb View) {
 	var part Scene
 	Legend(&part, va.Width, a, b)
 	s.reset(va.Width, 0)
-	s.append(&part, 0)
+	s.append(&part.list, 0, 0)
 	y := part.Height
 	for pic := range NumPictures {
 		if pic.ComparedHeight() == 0 {
@@ -231,7 +228,7 @@ func FigureOfBoth(s *Scene, a, b *Model, va, vb View) {
 			v.Height = 0
 			y += PageGap
 			m.Draw(&part, pic, v)
-			s.append(&part, y)
+			s.append(&part.list, 0, y)
 			y += part.Height
 		}
 	}

@@ -130,10 +130,7 @@ func TestDiffers(t *testing.T) {
 
 // Layers of the same name share a column, whatever stands between them.
 func TestAlign(t *testing.T) {
-	named := func(names ...string) *Model {
-		return &Model{layers: layers{names: names, sizes: make([]engine.Bytes, len(names))}}
-	}
-	if got := Align(named("x"), named("w", "x")).Across(0); got != 0 {
+	if got := align([]string{"x"}, []string{"w", "x"}).Across(0); got != 0 {
 		t.Errorf("beside no layer stands layer %d; want none", got)
 	}
 	for _, c := range []struct {
@@ -148,7 +145,7 @@ func TestAlign(t *testing.T) {
 		{[]string{"r", "r"}, []string{"r", "r", "r", "end"}, "11 22 03 04"},
 		{nil, []string{"d"}, "01"},
 	} {
-		al, got := Align(named(c.a...), named(c.b...)), []string{}
+		al, got := align(c.a, c.b), []string{}
 		for i := range al.Columns() {
 			k, j := al.Layers(i)
 			got = append(got, fmt.Sprint(k)+fmt.Sprint(j))

@@ -3,8 +3,19 @@ package draw
 import (
 	"math"
 
+	"memtide/engine"
+	"memtide/engine/sim"
 	"memtide/web/format"
 )
+
+// Model is a trace, arranged for drawing.
+type Model struct{ *tellModel }
+
+// NewModel arranges a trace of p's graph for drawing. p and t must not change
+// while the model is in use. It takes time and memory in proportion to the trace.
+func NewModel(p *engine.Problem, t *sim.Trace) *Model {
+	return &Model{newTellModel(p, t)}
+}
 
 // Draw replaces s by a picture of the model. The work and the size of the scene
 // are bounded by v.Width, however long the trace is.
@@ -63,9 +74,9 @@ func (m *Model) Page(s *Scene, v View) {
 			continue
 		}
 		m.Draw(&part, pic, v)
-		s.append(&part, y)
+		s.append(&part.list, 0, y)
 		m.Overlay(&part, pic, v)
-		s.append(&part, y)
+		s.append(&part.list, 0, y)
 		y += part.Height + PageGap
 	}
 	s.Title = "One training step: layers, timeline and device memory"
@@ -78,7 +89,7 @@ func (m *Model) Figure(s *Scene, v View) {
 	m.Page(&page, v)
 	Legend(&legend, v.Width, m)
 	s.reset(v.Width, legend.Height+PageGap+page.Height)
-	s.append(&legend, 0)
-	s.append(&page, legend.Height+PageGap)
+	s.append(&legend.list, 0, 0)
+	s.append(&page.list, 0, legend.Height+PageGap)
 	s.Title, s.Desc = page.Title, page.Desc
 }

@@ -11,6 +11,14 @@ import (
 	"memtide/web/format"
 )
 
+// tellModel is an indexed trace that can say what is in it.
+type tellModel struct{ *indexModel }
+
+// newTellModel arranges a trace of p's graph, see index.New.
+func newTellModel(p *engine.Problem, t *sim.Trace) *tellModel {
+	return &tellModel{newIndexModel(p, t)}
+}
+
 // Said is a sentence of an explanation, with the colour of what it is about. Name is
 // the name in it that matters, empty if there is none.
 type Said struct {
@@ -23,7 +31,7 @@ func (s Said) String() string { return s.Before + s.Name + s.After }
 
 // Question is what an explanation of a target answers, in a few words; of Nothing it
 // is about the peak.
-func (m *Model) Question(t Target) string {
+func (m *tellModel) Question(t Target) string {
 	if !m.valid(t) {
 		t = Target{}
 	}
@@ -44,7 +52,7 @@ func (m *Model) Question(t Target) string {
 
 // Explain answers that in three sentences at most: of a wait who waits for what, what
 // ends that, and why not earlier.
-func (m *Model) Explain(t Target) []Said {
+func (m *tellModel) Explain(t Target) []Said {
 	if !m.valid(t) {
 		return m.explainPeak()
 	}
@@ -70,7 +78,7 @@ func (m *Model) Explain(t Target) []Said {
 	return m.explainPeak()
 }
 
-func (m *Model) explainGap(i int) []Said {
+func (m *tellModel) explainGap(i int) []Said {
 	g := &m.trace.Gaps[i]
 	cause, moment := m.span(g.Cause), func(at time.Duration) string { return format.Moment(at, m.trace.Makespan) }
 	if g.Reason == sim.Drain {
@@ -120,7 +128,7 @@ func (m *Model) explainGap(i int) []Said {
 }
 
 // notEarlier says why a copy did not happen earlier; nothing if nothing held it back.
-func (m *Model) notEarlier(s *sim.Span) []Said {
+func (m *tellModel) notEarlier(s *sim.Span) []Said {
 	if s == nil || s.Lane == sim.Compute {
 		return nil
 	}
@@ -179,18 +187,7 @@ func busyLane(s *sim.Span) string {
 	return [...]string{"", "the link", "the link", "the network", "the host"}[s.Lane]
 }
 
-// blockedSpan is the run that goes on after a gap; nil if none does.
-func (m *Model) blockedSpan(gap int) *sim.Span {
-	ln := &m.lanes[sim.Compute]
-	for i := ln.find(^int32(gap), int64(m.trace.Gaps[gap].Start)); i >= 0 && i < len(ln.ref); i++ {
-		if ln.ref[i] >= 0 {
-			return &m.trace.Spans[ln.ref[i]]
-		}
-	}
-	return nil
-}
-
-func (m *Model) explainPeak() []Said {
+func (m *tellModel) explainPeak() []Said {
 	t := m.trace
 	if t.Peak <= 0 {
 		return nil
@@ -213,7 +210,7 @@ type PeakPart struct {
 
 // PeakParts are the n largest things in memory at the peak, the largest first; what
 // stays through the whole step is one of them.
-func (m *Model) PeakParts(n int) []PeakPart {
+func (m *tellModel) PeakParts(n int) []PeakPart {
 	h := m.HeldAt(m.trace.PeakAt, n)
 	var out []PeakPart
 	if fixed := h.Used[sim.Fixed]; fixed > 0 {
@@ -232,24 +229,6 @@ func (m *Model) PeakParts(n int) []PeakPart {
 
 // partWords say behind the name of a layer what of it is meant.
 var partWords = [sim.NumCategories]string{sim.Gradient: ", gradient", sim.Recomputed: ", computed again", sim.InTransfer: ", in transfer", sim.Workspace: ", temporaries"}
-
-// bandRoles are the colours of categories.
-var bandRoles = [sim.NumCategories]Role{sim.Fixed: Fixed, sim.Gradient: Backward, sim.Activation: Forward, sim.Recomputed: Recompute,
-	sim.InTransfer: Transfer, sim.Workspace: Muted}
-
-// roleOf is the colour of a kind of spans.
-func roleOf(k sim.SpanKind) Role { return kindStyles[k].fill }
-
-// roleOfStage is the colour of what is decided about a stage.
-func (m *Model) roleOfStage(k int) Role {
-	switch d := m.decision(k); {
-	case d&sim.Offload != 0:
-		return Transfer
-	case d&sim.Recompute != 0:
-		return Recompute
-	}
-	return Forward
-}
 
 // capital is a text with a capital letter at its beginning, if it is a word.
 func capital(str string) string {

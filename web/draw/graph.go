@@ -1,13 +1,11 @@
 package draw
 
 import (
-	"fmt"
 	"math"
 	"strings"
 
 	"memtide/engine"
 	"memtide/engine/sim"
-	"memtide/web/format"
 )
 
 // The strip of a graph: a mark per forward operation, in the order in which they
@@ -95,32 +93,6 @@ func (m *Model) drawGraph(s *Scene, f *frame) {
 	s.text(Muted, f.right, 12, end, fit(arcWords(len(st.arcs), more, folded, len(st.blocks)), f.right-f.left))
 }
 
-// arcWords says how many values have arcs, and where those are that are not drawn.
-func arcWords(all, more, folded, blocks int) string {
-	if all == 0 {
-		return fmt.Sprintf("no value is read more than %d operations later", farReader)
-	}
-	words := fmt.Sprintf("%s values read more than %d operations later", format.Count(all), farReader)
-	if more > 0 {
-		words += ", " + format.Count(more) + " not drawn"
-	}
-	if folded > 0 {
-		words += fmt.Sprintf(", %s within %d repeated blocks", format.Count(folded), blocks)
-	}
-	return words
-}
-
-// decisionRole is the colour of a decision.
-func decisionRole(d sim.Decision) Role {
-	switch {
-	case d&sim.Recompute != 0:
-		return Recompute
-	case d&sim.Offload != 0:
-		return Transfer
-	}
-	return Forward
-}
-
 // drawBlocks draws a bracket over each folded block that is wide enough.
 func drawBlocks(s *Scene, st *structure, g *arcGeometry, open int32) {
 	y := float32(g.base - 1)
@@ -156,7 +128,7 @@ func (m *Model) graphBars(f *frame) []bar {
 
 // made is how much the operation at a place makes.
 func (m *Model) made(place int) (sum engine.Bytes) {
-	for _, v := range m.problem.Graph.Ops[m.structure.ops[place]].Out {
+	for _, v := range m.problem.Graph.Ops[m.graph().ops[place]].Out {
 		sum += m.problem.Graph.Values[v].Size
 	}
 	return sum
@@ -169,7 +141,7 @@ func (m *Model) drawMarks(s *Scene, f *frame, g *arcGeometry) {
 		s.slices[k] = append(s.slices[k], float32(b.x), float32(g.base+y), float32(b.w), float32(h))
 	}
 	for i := range bars {
-		switch b, d := &bars[i], m.structure.decisions[bars[i].at]; d {
+		switch b, d := &bars[i], m.graph().decisions[bars[i].at]; d {
 		case sim.Recompute | sim.Offload:
 			add(sim.SpanOffload, b, 0, graphMark/2)
 			add(sim.SpanRecompute, b, graphMark/2, graphMark/2)
@@ -183,7 +155,7 @@ func (m *Model) drawMarks(s *Scene, f *frame, g *arcGeometry) {
 	}
 	s.flushSlices()
 	for _, b := range bars {
-		if d := m.structure.decisions[b.at]; d != sim.Keep && b.last == b.first+1 {
+		if d := m.graph().decisions[b.at]; d != sim.Keep && b.last == b.first+1 {
 			if letter := strings.ReplaceAll(DecisionLetter(d), "+", ""); textWidth(letter) <= b.w+2 {
 				s.text(Ink, b.x+b.w/2, g.base+graphMark+10, middle, letter)
 			}
@@ -224,19 +196,6 @@ func (m *Model) markSelected(s *Scene, f *frame, g *arcGeometry) {
 		y = math.Min(math.Max(top+20, 44), g.base-6)
 	}
 	halo(s, Ink, x, y, middle, words)
-}
-
-// arcSentence is an arc in short: "pool1 to cat: 8 MiB, read 20 operations later".
-func (m *Model) arcSentence(a *arc) string {
-	g, st := m.problem.Graph, m.structure
-	return fmt.Sprintf("%s to %s: %s, read %s operations later", bareName(&g.Ops[st.ops[a.from]]), bareName(&g.Ops[st.ops[a.to]]),
-		format.Bytes(a.bytes), format.Count(int(a.to-a.from)))
-}
-
-// bareName is the name of a forward operation without the mark that some formats
-// put before it.
-func bareName(op *engine.Op) string {
-	return strings.TrimPrefix(strings.ToValidUTF8(op.Name, "\uFFFD"), "F ")
 }
 
 // outlinePlaces outlines the marks of the operations of a run or a layer.
@@ -311,14 +270,4 @@ func away(x, y float64, line []float32) float64 {
 		u = math.Min(math.Max(((x-x0)*dx+(y-y0)*dy)/l, 0), 1)
 	}
 	return math.Hypot(x-x0-u*dx, y-y0-u*dy)
-}
-
-// graphDesc says what the strip of a graph shows.
-func (m *Model) graphDesc() string {
-	st := m.graph()
-	words := fmt.Sprintf("%s forward operations; %s.", format.Count(len(st.ops)), arcWords(len(st.arcs), 0, 0, 0))
-	if len(st.arcs) > 0 {
-		words += " The heaviest is " + m.arcSentence(&st.arcs[0]) + "."
-	}
-	return words
 }

@@ -28,7 +28,7 @@ func (m *Model) drawLetters(s *Scene, bars []bar, bottom float64) {
 		if b.first != b.last {
 			return
 		}
-		widest = math.Max(widest, textWidth(letters(m.decision(b.at))))
+		widest = math.Max(widest, textWidth(letters(m.Decision(b.at))))
 	}
 	for len(bars) > 0 && widest > float64(stride)*(bars[0].w+2) {
 		if stride++; stride > 3 {
@@ -37,7 +37,7 @@ func (m *Model) drawLetters(s *Scene, bars []bar, bottom float64) {
 	}
 	for i, b := range bars {
 		if i%stride == 0 && !b.muted && (b.at <= m.count || m.sizes[b.at-1] > 0) {
-			s.text(Ink, b.x+b.w/2, bottom+12, middle, letters(m.decision(b.at)))
+			s.text(Ink, b.x+b.w/2, bottom+12, middle, letters(m.Decision(b.at)))
 		}
 	}
 }
@@ -60,14 +60,14 @@ func (m *Model) drawGroups(s *Scene, f *frame, bars []bar) {
 	}
 	for i := 0; i < len(bars); {
 		j, n := i, 0
-		for ; j < len(bars) && m.decision(bars[j].at) == m.decision(bars[i].at) && bars[j].last <= m.count; j++ {
+		for ; j < len(bars) && m.Decision(bars[j].at) == m.Decision(bars[i].at) && bars[j].last <= m.count; j++ {
 			n += bars[j].last - bars[j].first + 1
 		}
 		if j == i {
 			i++ // the loss is no layer
 			continue
 		}
-		m.drawGroup(s, f, m.decision(bars[i].at), n, bars[i].x, bars[j-1].x+bars[j-1].w)
+		m.drawGroup(s, f, m.Decision(bars[i].at), n, bars[i].x, bars[j-1].x+bars[j-1].w)
 		i = j
 	}
 }

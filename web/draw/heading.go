@@ -32,18 +32,7 @@ func Headed(s, picture *Scene, h Heading) {
 	if y > FileMargin {
 		y += PageGap
 	}
-	first := len(s.groups)
-	s.append(picture, y)
-	for i := range s.groups[first:] {
-		g := &s.groups[first+i]
-		step := 2
-		if g.op == opRects {
-			step = 4
-		}
-		for j := g.from; j < g.to; j += step {
-			s.nums[j] += FileMargin
-		}
-	}
+	s.append(&picture.list, FileMargin, y)
 	s.Height = y + picture.Height + FileMargin
 }
 

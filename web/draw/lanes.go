@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"memtide/engine/sim"
-	"memtide/web/format"
 )
 
 // The heights of the rows of the timeline, in CSS pixels.
@@ -64,25 +63,6 @@ func CopyLanes(t *sim.Trace) int {
 // TimelineHeight is the height of a timeline with so many lanes beside compute.
 func TimelineHeight(copies int) float64 {
 	return titleLine + computeHeight + laneSpace + float64(copies)*(copyHeight+laneSpace) + axisLine
-}
-
-// waitWords say of a wait what stands beside it in the picture.
-func (m *Model) waitWords(gap int) string {
-	g := &m.trace.Gaps[gap]
-	str := "waits " + format.Duration(g.End-g.Start)
-	k := m.lit(Target{OnGap, gap})
-	if k == 0 {
-		return str
-	}
-	switch name := m.StageName(k); g.Reason {
-	case sim.NeedsRoom:
-		return str + " for " + name + " to leave"
-	case sim.NeedsData:
-		return str + " for " + name + " to arrive"
-	case sim.CopyOut:
-		return str + " for " + name + " to be copied"
-	}
-	return str
 }
 
 // nameWait writes what the selected wait is about beside it: in the row of the copy

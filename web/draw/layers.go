@@ -150,7 +150,7 @@ func mostShared(op *engine.Op, readers [][]int32) (best int32) {
 
 // decide is what happens to each layer's activations: what the trace says of its
 // stages, or the same, read off its spans, where layers are operations.
-func (m *Model) decide() []sim.Decision {
+func (m *indexModel) decide() []sim.Decision {
 	if len(m.trace.Decisions) == len(m.sizes) {
 		return m.trace.Decisions
 	}
@@ -169,7 +169,7 @@ func (m *Model) decide() []sim.Decision {
 }
 
 // StageName is the name of stage k, or "stage k" if it has none.
-func (m *Model) StageName(k int) string {
+func (m *indexModel) StageName(k int) string {
 	if k >= 1 && k <= len(m.names) && m.names[k-1] != "" {
 		return m.names[k-1]
 	}
@@ -177,14 +177,14 @@ func (m *Model) StageName(k int) string {
 }
 
 // stageOf is the stage of what a span runs or moves, 0 if it has none.
-func (m *Model) stageOf(s *sim.Span) int {
+func (m *indexModel) stageOf(s *sim.Span) int {
 	if s.Op != engine.NoOp && int(s.Op) < len(m.ofOp) {
 		return int(m.ofOp[s.Op])
 	}
 	return m.stageOfValue(s.Value)
 }
 
-func (m *Model) stageOfValue(v engine.ValueID) int {
+func (m *indexModel) stageOfValue(v engine.ValueID) int {
 	if v < 0 || int(v) >= len(m.ofValue) {
 		return 0
 	}
@@ -193,7 +193,7 @@ func (m *Model) stageOfValue(v engine.ValueID) int {
 
 // Find is the next layer behind one (0: from the first) whose number is a text
 // or whose name contains it, in any case, in a circle; Nothing if there is none.
-func (m *Model) Find(text string, after int) Target {
+func (m *indexModel) Find(text string, after int) Target {
 	if text = strings.ToLower(strings.TrimSpace(text)); text == "" {
 		return Target{}
 	}
@@ -207,4 +207,12 @@ func (m *Model) Find(text string, after int) Target {
 		}
 	}
 	return Target{}
+}
+
+// decision is what happens to stage k's activation; kept if nobody says.
+func (m *indexModel) Decision(k int) sim.Decision {
+	if k >= 1 && k <= len(m.decisions) {
+		return m.decisions[k-1]
+	}
+	return sim.Keep
 }

@@ -44,7 +44,7 @@ func TestLayersOfFunctions(t *testing.T) {
 	if got, want := fmt.Sprint(m.names, m.sizes, m.ofOp, m.count), "[conv add] [20 5] [1 2 2 1] 2"; got != want {
 		t.Errorf("names, sizes, layers of operations and their number: %s; want %s", got, want)
 	}
-	if got, want := fmt.Sprint(m.decision(1), m.decision(2)), fmt.Sprint(sim.Offload, sim.Keep); got != want {
+	if got, want := fmt.Sprint(m.Decision(1), m.Decision(2)), fmt.Sprint(sim.Offload, sim.Keep); got != want {
 		t.Errorf("decisions %s; want %s", got, want)
 	}
 	for target, want := range map[Target]string{

@@ -109,11 +109,3 @@ func (l *lens) lane(which sim.Lane, y, h float64) {
 		}
 	}
 }
-
-// called is the name of the layer of a span, or the span's own if it has none.
-func (m *Model) called(s *sim.Span) string {
-	if k := m.stageOf(s); k > 0 {
-		return m.StageName(k)
-	}
-	return m.spanName(s)
-}

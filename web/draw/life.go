@@ -1,15 +1,12 @@
 package draw
 
 import (
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"memtide/engine"
 	"memtide/engine/sim"
-	"memtide/web/format"
 )
 
 // lifeHeight is the height of the row, lifeTop and lifeBar where its bar is.
@@ -50,24 +47,6 @@ func (m *Model) drawLife(s *Scene, f *frame) {
 	m.drawAbsence(s, f, v)
 	m.drawStays(s, f, v)
 	m.drawReads(s, f, v)
-}
-
-// stays calls emit for every stay of a value on the device, in the order of time.
-func (m *Model) stays(v engine.ValueID, emit func(*sim.Life)) {
-	for i := range m.trace.Lives {
-		if l := &m.trace.Lives[i]; l.Value == v {
-			emit(l)
-		}
-	}
-}
-
-// copies calls emit for every copy of a value.
-func (m *Model) copies(v engine.ValueID, emit func(*sim.Span)) {
-	for i := range m.trace.Spans {
-		if s := &m.trace.Spans[i]; s.Op == engine.NoOp && s.Value == v {
-			emit(s)
-		}
-	}
 }
 
 // drawStays draws the stays, with what is leaving or arriving over them.
@@ -137,15 +116,6 @@ func (m *Model) drawReads(s *Scene, f *frame, v engine.ValueID) {
 	})
 }
 
-// reads calls emit for every run that reads a value, in the order of time.
-func (m *Model) reads(v engine.ValueID, emit func(*sim.Span)) {
-	for i := range m.trace.Spans {
-		if s := &m.trace.Spans[i]; s.Op != engine.NoOp && slices.Contains(m.problem.Graph.Ops[s.Op].In, v) {
-			emit(s)
-		}
-	}
-}
-
 // outlineValue outlines the runs and copies that put the selected value where it
 // is, and nothing of what only reads it.
 func (m *Model) outlineValue(s *Scene, f *frame, v engine.ValueID) {
@@ -162,60 +132,4 @@ func (m *Model) outlineValue(s *Scene, f *frame, v engine.ValueID) {
 			n++
 		}
 	}
-}
-
-// lifeWords is the life of a value in words.
-func (m *Model) lifeWords(v engine.ValueID) string {
-	var words []string
-	for _, s := range m.explainValue(v) {
-		words = append(words, s.String())
-	}
-	return strings.Join(words, " ")
-}
-
-// explainValue says where a value comes from and who reads it, and where it is.
-func (m *Model) explainValue(v engine.ValueID) []Said {
-	val := m.value(v)
-	if val == nil {
-		return nil
-	}
-	made := Said{Forward, "", val.Name, ", " + format.Bytes(val.Size)}
-	if st := m.graph(); st != nil {
-		if a := st.arcOf(v); a != nil {
-			made.Role = decisionRole(st.decisions[a.from])
-			made.After += fmt.Sprintf(", is made by %s; the last forward reader, %s, runs %s operations later", bareName(&m.problem.Graph.Ops[st.ops[a.from]]),
-				bareName(&m.problem.Graph.Ops[st.ops[a.to]]), format.Count(int(a.to-a.from)))
-		}
-	}
-	made.After += "."
-	readers, stays, again, copies := 0, 0, 0, 0
-	var on time.Duration
-	m.reads(v, func(*sim.Span) { readers++ })
-	m.copies(v, func(*sim.Span) { copies++ })
-	m.stays(v, func(l *sim.Life) {
-		on += l.End - l.Start
-		if stays++; l.Category == sim.Recomputed {
-			again++
-		}
-	})
-	held := Said{made.Role, "It is read " + times(readers) + " and on the device for " + format.Duration(on) + " of " + format.Duration(m.trace.Makespan), "", ""}
-	if copies > 0 && stays > 1 {
-		held.After += ", on the host in between"
-	}
-	if again > 0 {
-		held.After += ", made again " + times(again)
-	}
-	if stays == 1 {
-		held.After += ", without a break"
-	}
-	held.After += "."
-	return []Said{made, held}
-}
-
-// times is a number of times in words.
-func times(n int) string {
-	if n == 1 {
-		return "once"
-	}
-	return format.Count(n) + " times"
 }

@@ -9,10 +9,10 @@ import (
 	"memtide/engine/sim"
 )
 
-// Model is a trace, arranged for drawing. It is not changed after it is built,
-// except that the critical chain and the structure of a graph are found when they
-// are first asked for.
-type Model struct {
+// indexModel is a trace, arranged so that what is asked of it is found at once. It is
+// not changed after it is built, except that the critical chain and the structure of a
+// graph are found when they are first asked for.
+type indexModel struct {
 	problem *engine.Problem
 	trace   *sim.Trace
 	layers
@@ -33,10 +33,10 @@ type Model struct {
 	structure *structure // see graph
 }
 
-// NewModel arranges a trace of p's graph for drawing. p and t must not change
+// newIndexModel arranges a trace of p's graph. p and t must not change
 // while the model is in use. It takes time and memory in proportion to the trace.
-func NewModel(p *engine.Problem, t *sim.Trace) *Model {
-	m := &Model{problem: p, trace: t, layers: layersOf(p)}
+func newIndexModel(p *engine.Problem, t *sim.Trace) *indexModel {
+	m := &indexModel{problem: p, trace: t, layers: layersOf(p)}
 	for l := range m.lanes {
 		m.lanes[l] = newLane(t, sim.Lane(l))
 	}
@@ -64,13 +64,13 @@ func NewModel(p *engine.Problem, t *sim.Trace) *Model {
 }
 
 // Makespan is the step time: the end of the time axis.
-func (m *Model) Makespan() time.Duration { return m.trace.Makespan }
+func (m *indexModel) Makespan() time.Duration { return m.trace.Makespan }
 
 // Stages is how many stages the strip shows.
-func (m *Model) Stages() int { return len(m.sizes) }
+func (m *indexModel) Stages() int { return len(m.sizes) }
 
 // value is nil if there is no such value.
-func (m *Model) value(id engine.ValueID) *engine.Value {
+func (m *indexModel) value(id engine.ValueID) *engine.Value {
 	if id < 0 || int(id) >= len(m.problem.Graph.Values) {
 		return nil
 	}
@@ -78,21 +78,21 @@ func (m *Model) value(id engine.ValueID) *engine.Value {
 }
 
 // spanName is the short name of a span: the operation or the value moved.
-func (m *Model) spanName(s *sim.Span) string {
+func (m *indexModel) spanName(s *sim.Span) string {
 	if s.Op != engine.NoOp && int(s.Op) < len(m.problem.Graph.Ops) {
 		return m.problem.Graph.Ops[s.Op].Name
 	}
 	return m.valueName(s.Value)
 }
 
-func (m *Model) valueName(id engine.ValueID) string {
+func (m *indexModel) valueName(id engine.ValueID) string {
 	if v := m.value(id); v != nil {
 		return v.Name
 	}
 	return "?"
 }
 
-func (m *Model) span(id sim.SpanID) *sim.Span {
+func (m *indexModel) span(id sim.SpanID) *sim.Span {
 	if id < 0 || int(id) >= len(m.trace.Spans) {
 		return nil
 	}

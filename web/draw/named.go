@@ -27,7 +27,7 @@ const (
 //	value@x7   a value of a graph; value@x7@2 is the second of that name
 //
 // Everything else has no name.
-func (m *Model) Name(t Target) string {
+func (m *indexModel) Name(t Target) string {
 	if !m.valid(t) {
 		return ""
 	}
@@ -55,7 +55,7 @@ func (m *Model) Name(t Target) string {
 	return ""
 }
 
-func (m *Model) baseName(s *sim.Span) string {
+func (m *indexModel) baseName(s *sim.Span) string {
 	switch s.Lane {
 	case sim.ToHost:
 		return m.spanName(s) + toHostMark
@@ -66,7 +66,7 @@ func (m *Model) baseName(s *sim.Span) string {
 }
 
 // momentIn is the shortest number of milliseconds that lies in a gap.
-func (m *Model) momentIn(gap int) string {
+func (m *indexModel) momentIn(gap int) string {
 	g := &m.trace.Gaps[gap]
 	unit := time.Millisecond
 	for decimals := range 6 {
@@ -80,7 +80,7 @@ func (m *Model) momentIn(gap int) string {
 
 // Named is the target of a name; Nothing if there is none. A wait is the one at
 // the moment of the name, or the nearest one.
-func (m *Model) Named(name string) Target {
+func (m *indexModel) Named(name string) Target {
 	if text, ok := strings.CutPrefix(name, waitMark); ok {
 		ms, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(ms >= 0 && ms < 1e12) {
@@ -110,7 +110,7 @@ func (m *Model) Named(name string) Target {
 }
 
 // run is the n-th span of a base name.
-func (m *Model) run(name string, n int) Target {
+func (m *indexModel) run(name string, n int) Target {
 	for i := range m.trace.Spans {
 		if m.baseName(&m.trace.Spans[i]) == name {
 			if n--; n == 0 {
@@ -121,7 +121,7 @@ func (m *Model) run(name string, n int) Target {
 	return Target{}
 }
 
-func (m *Model) gapAt(at time.Duration) Target {
+func (m *indexModel) gapAt(at time.Duration) Target {
 	best, least := Target{}, time.Duration(0)
 	for i := range m.trace.Gaps {
 		g := &m.trace.Gaps[i]

@@ -84,3 +84,17 @@ func (p Picture) ComparedHeight() float64 { return pictures[p].compared }
 
 // Still says that the horizontal axis is not time.
 func (p Picture) Still() bool { return pictures[p].still }
+
+// heightAt is the height of a picture of the model that stands alone and is so wide,
+// in CSS pixels; 0: the model has nothing for it.
+func (m *Model) heightAt(pic Picture, width float64) float64 {
+	switch {
+	case pic == Strip && m.IsGraph():
+		return GraphHeight
+	case pic == Life && !m.IsGraph():
+		return 0
+	case pic == Timeline && m.others():
+		return max(pic.HeightAt(width), TimelineHeight(CopyLanes(m.trace)))
+	}
+	return pic.HeightAt(width)
+}

@@ -44,7 +44,7 @@ type pieceBucket struct {
 }
 
 // pieces is made when it is first asked for.
-func (m *Model) pieces() *pieceIndex {
+func (m *indexModel) pieces() *pieceIndex {
 	m.piecesOnce.Do(func() {
 		x := pieceIndex{all: m.cutLives(), ofStage: make([][]int32, len(m.sizes))}
 		at := map[[2]int]int{}
@@ -68,7 +68,7 @@ func (m *Model) pieces() *pieceIndex {
 
 // cutLives is what lives of activations look like over time, in the order of their
 // starts.
-func (m *Model) cutLives() (out []piece) {
+func (m *indexModel) cutLives() (out []piece) {
 	leaving, left := m.leaving()
 	for i := range m.trace.Lives {
 		l := &m.trace.Lives[i]
@@ -107,7 +107,7 @@ func (m *Model) cutLives() (out []piece) {
 // under way, one more than that in nanoseconds, and what was left of it; 0: it was
 // not. The trace does not say when: it is after the last run that read the value,
 // where the memory that is in transfer jumps.
-func (m *Model) leaving() (at, left []int64) {
+func (m *indexModel) leaving() (at, left []int64) {
 	at, left = make([]int64, len(m.trace.Lives)), make([]int64, len(m.trace.Lives))
 	lives := make([][]int32, len(m.problem.Graph.Values)) // those that were copied to the host, by value
 	some := false

@@ -1,24 +1,11 @@
 package draw
 
 import (
-	"time"
-
 	"memtide/engine/sim"
 	"memtide/web/format"
 )
 
 // The playhead is painted over the pictures: what lies under it is not laid out again.
-
-// NextPhase is where the phase after the one at a moment begins; behind the last one
-// 0, the start.
-func (m *Model) NextPhase(at time.Duration) time.Duration {
-	for _, p := range m.phases {
-		if p.from > at {
-			return p.from
-		}
-	}
-	return 0
-}
 
 // drawPlayhead draws the line of the playhead, and in the memory where it is.
 func (m *Model) drawPlayhead(s *Scene, f *frame, top, bottom float64) {

@@ -1,26 +1,15 @@
 package draw
 
-// Scene is a display list: groups of rectangles, areas, lines and texts that
+// list is a display list: groups of rectangles, areas, lines and texts that
 // are painted in order. Coordinates are CSS pixels, y grows downwards. Its zero
 // value is empty; reuse one to save memory.
-type Scene struct {
+type list struct {
 	Width, Height float64
 	Title, Desc   string // accessible name and description; WriteSVG writes them
 
 	groups []group
 	nums   []float32 // coordinates of all groups
 	texts  []text
-
-	// What Draw collects before it is grouped; kept here so that a scene that is
-	// reused allocates nothing.
-	slices [numKinds + 1][]float32 // by kind; the last are slivers of waiting
-	bands  []bandPoint
-	sunk   []bandPoint
-	seams  []seam
-	placed []box
-	xy     []float32
-	cells  cells
-	labels []blockLabel
 }
 
 // op is what a group consists of.
@@ -72,20 +61,6 @@ func strokeOf(r Role, width float32) style {
 	return style{fill: noRole, stroke: r, lines: noRole, width: width}
 }
 
-// The fills of slices, bars and bands: the pattern is the second channel beside
-// the colour.
-var (
-	forwardStyle   = fillOf(Forward)
-	recomputeStyle = style{fill: Recompute, stroke: noRole, pattern: hatch, lines: LineRecompute}
-	backwardStyle  = fillOf(Backward)
-	transferStyle  = fillOf(Transfer)
-	fixedStyle     = fillOf(Fixed)
-	inFlightStyle  = style{fill: Transfer, stroke: noRole, pattern: dots, lines: LineTransfer}
-	scratchStyle   = style{fill: Surface, stroke: noRole, pattern: thinHatch, lines: Muted}
-	waitingStyle   = style{fill: Surface, stroke: noRole, pattern: thinHatch, lines: Waiting}
-	overStyle      = style{fill: Over, stroke: noRole, pattern: noPattern, lines: noRole}
-)
-
 // group is a run of equal items: nums[from:to], for texts also texts[first:last].
 type group struct {
 	op          op
@@ -111,14 +86,14 @@ type text struct {
 	halo   bool // with an edge of the background, legible on every band
 }
 
-func (s *Scene) reset(width, height float64) {
+func (s *list) reset(width, height float64) {
 	s.Width, s.Height = width, height
 	s.Title, s.Desc = "", ""
 	s.groups, s.nums, s.texts = s.groups[:0], s.nums[:0], s.texts[:0]
 }
 
 // open continues the last group if it is like the wanted one, or begins one.
-func (s *Scene) open(o op, st style) *group {
+func (s *list) open(o op, st style) *group {
 	if n := len(s.groups); n > 0 && (o == opRects || o == opTexts) {
 		if g := &s.groups[n-1]; g.op == o && g.style == st {
 			return g
@@ -128,14 +103,14 @@ func (s *Scene) open(o op, st style) *group {
 	return &s.groups[len(s.groups)-1]
 }
 
-func (s *Scene) rect(st style, x, y, w, h float64) {
+func (s *list) rect(st style, x, y, w, h float64) {
 	g := s.open(opRects, st)
 	s.nums = append(s.nums, float32(x), float32(y), float32(w), float32(h))
 	g.to = len(s.nums)
 }
 
 // rects adds coordinates of rectangles that were collected elsewhere.
-func (s *Scene) rects(st style, xywh []float32) {
+func (s *list) rects(st style, xywh []float32) {
 	if len(xywh) == 0 {
 		return
 	}
@@ -144,7 +119,7 @@ func (s *Scene) rects(st style, xywh []float32) {
 	g.to = len(s.nums)
 }
 
-func (s *Scene) path(o op, st style, xy []float32) {
+func (s *list) path(o op, st style, xy []float32) {
 	if len(xy) < 4 {
 		return
 	}
@@ -153,13 +128,13 @@ func (s *Scene) path(o op, st style, xy []float32) {
 	g.to = len(s.nums)
 }
 
-func (s *Scene) line(st style, xy ...float32) { s.path(opLine, st, xy) }
+func (s *list) line(st style, xy ...float32) { s.path(opLine, st, xy) }
 
-func (s *Scene) text(r Role, x, y float64, a anchor, str string) {
+func (s *list) text(r Role, x, y float64, a anchor, str string) {
 	s.addText(r, x, y, text{s: str, anchor: a})
 }
 
-func (s *Scene) addText(r Role, x, y float64, t text) {
+func (s *list) addText(r Role, x, y float64, t text) {
 	g := s.open(opTexts, fillOf(r))
 	s.nums = append(s.nums, float32(x), float32(y))
 	s.texts = append(s.texts, t)
@@ -167,13 +142,13 @@ func (s *Scene) addText(r Role, x, y float64, t text) {
 }
 
 // outline frames a rectangle, w and h may be small.
-func (s *Scene) outline(st style, x, y, w, h float64) {
+func (s *list) outline(st style, x, y, w, h float64) {
 	x0, y0, x1, y1 := float32(x), float32(y), float32(x+w), float32(y+h)
 	s.line(st, x0, y0, x1, y0, x1, y1, x0, y1, x0, y0)
 }
 
-// append puts another scene below what is there, dy pixels down.
-func (s *Scene) append(o *Scene, dy float64) {
+// append puts another list behind what is there, moved by dx and dy.
+func (s *list) append(o *list, dx, dy float64) {
 	for _, g := range o.groups {
 		shift, first := len(s.nums)-g.from, len(s.texts)
 		s.nums = append(s.nums, o.nums[g.from:g.to]...)
@@ -182,8 +157,9 @@ func (s *Scene) append(o *Scene, dy float64) {
 		if g.op == opRects {
 			step = 4
 		}
-		for i := g.from + shift + 1; i < len(s.nums); i += step {
-			s.nums[i] += float32(dy)
+		for i := g.from + shift; i < len(s.nums); i += step {
+			s.nums[i] += float32(dx)
+			s.nums[i+1] += float32(dy)
 		}
 		s.groups = append(s.groups, group{g.op, g.style, g.from + shift, len(s.nums), first, len(s.texts)})
 	}

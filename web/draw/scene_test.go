@@ -158,7 +158,7 @@ func checkInside(t *testing.T, m *Model, pic Picture, v View) {
 	var s, over Scene
 	m.Draw(&s, pic, v)
 	m.Overlay(&over, pic, v)
-	s.append(&over, 0)
+	s.append(&over.list, 0, 0)
 	for _, g := range s.groups {
 		for i := g.from; i < g.to; i += 2 {
 			x0, y0 := float64(s.nums[i]), float64(s.nums[i+1])
@@ -275,7 +275,7 @@ func TestPlayed(t *testing.T) {
 	if held := m.HeldAt(tr.PeakAt, 0); held.Total != tr.Peak || m.Makespan() != 150*ms {
 		t.Errorf("the pictures show %v and a peak of %d, want 150ms and %d", m.Makespan(), held.Total, tr.Peak)
 	}
-	if got, want := DecisionLetter(m.decision(1)), "K"; got != want {
+	if got, want := DecisionLetter(m.Decision(1)), "K"; got != want {
 		t.Errorf("stage 1 has the letter %s, want %s", got, want)
 	}
 }

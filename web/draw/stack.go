@@ -29,21 +29,6 @@ func (m *Model) sunkPieces(f *frame, sc *memoryScale) (out []int32) {
 	return out
 }
 
-// lit is the stage that is lit through all pictures while t is selected: its own, of
-// a wait that of what it waits for; 0: none.
-func (m *Model) lit(t Target) int {
-	k := m.StageOf(t)
-	if k == 0 && m.valid(t) && t.Kind == OnGap {
-		if c := m.span(m.trace.Gaps[t.Index].Cause); c != nil {
-			k = m.stageOf(c)
-		}
-	}
-	if k > len(m.sizes) {
-		return 0
-	}
-	return k
-}
-
 // sunkAt is what of the pieces of a stage is there at x, by category: just before it,
 // or from it on.
 func (m *Model) sunkAt(f *frame, pieces []int32, x float64, before bool) (by [sim.NumCategories]int64, sum int64) {

@@ -56,40 +56,6 @@ func stripBox(height float64) (top, bottom float64) {
 	return top, math.Max(height-lineHeight-2, top+4)
 }
 
-// decision is what happens to stage k's activation; kept if nobody says.
-func (m *Model) decision(k int) sim.Decision {
-	if k >= 1 && k <= len(m.decisions) {
-		return m.decisions[k-1]
-	}
-	return sim.Keep
-}
-
-// DecisionLetter is the short form of a decision: K, R, O or R+O.
-func DecisionLetter(d sim.Decision) string {
-	switch d {
-	case sim.Recompute:
-		return "R"
-	case sim.Offload:
-		return "O"
-	case sim.Recompute | sim.Offload:
-		return "R+O"
-	}
-	return "K"
-}
-
-// DecisionName is a decision in words.
-func DecisionName(d sim.Decision) string {
-	switch d {
-	case sim.Recompute:
-		return "recomputed"
-	case sim.Offload:
-		return "offloaded"
-	case sim.Recompute | sim.Offload:
-		return "recomputed and offloaded"
-	}
-	return "kept"
-}
-
 func init() {
 	pictures[Strip] = picture{name: "layers", title: "Layers", height: 96, embedded: 80, compared: 70, still: true}
 	timed[Strip] = modelLayout{
@@ -150,7 +116,7 @@ func (m *Model) collectBar(s *Scene, b bar, y, h float64) {
 	add := func(k sim.SpanKind, y, h float64) {
 		s.slices[k] = append(s.slices[k], float32(b.x), float32(y), float32(b.w), float32(h))
 	}
-	switch m.decision(b.at) {
+	switch m.Decision(b.at) {
 	case sim.Recompute | sim.Offload: // upper half offloaded, lower half recomputed
 		add(sim.SpanOffload, y, h/2)
 		add(sim.SpanRecompute, y+h/2, h-h/2)

@@ -30,7 +30,7 @@ type SVGOptions struct {
 }
 
 // WriteSVG writes the scene as SVG. Items of one style share an element.
-func (s *Scene) WriteSVG(w io.Writer, o SVGOptions) error {
+func (s *list) WriteSVG(w io.Writer, o SVGOptions) error {
 	sw := svgWriter{scene: s, opts: o}
 	if o.ID == "" {
 		sw.opts.ID = "mt"
@@ -63,7 +63,7 @@ func (s *Scene) WriteSVG(w io.Writer, o SVGOptions) error {
 }
 
 type svgWriter struct {
-	scene *Scene
+	scene *list
 	opts  SVGOptions
 	out   []byte
 	fills []style // the patterned fills, by number of their pattern

@@ -21,10 +21,10 @@ type Row struct {
 var laneWords = [sim.NumLanes]string{sim.Compute: "compute", sim.ToHost: "to host", sim.ToDev: "to device", sim.Network: "network", sim.CPU: "CPU"}
 
 // NumRows is how many rows the table has: one for each span and each gap.
-func (m *Model) NumRows() int { return len(m.rows) }
+func (m *tellModel) NumRows() int { return len(m.rows) }
 
 // Row is row i of the table, in the order of starts.
-func (m *Model) Row(i int) Row {
+func (m *tellModel) Row(i int) Row {
 	if ref := m.rows[i]; ref < 0 {
 		g := &m.trace.Gaps[^ref]
 		return Row{g.Start, g.End, laneWords[sim.Compute], "waiting", g.Reason.String(), "", m.gapSentence(int(^ref)), target(ref)}
@@ -39,7 +39,7 @@ func (m *Model) Row(i int) Row {
 
 // Table is the head of the table and all rows as texts, for files and for
 // readers that cannot page: times in milliseconds.
-func (m *Model) Table() (head []string, rows [][]string) {
+func (m *tellModel) Table() (head []string, rows [][]string) {
 	head = []string{"start (ms)", "end (ms)", "lane", "what", "kind", "layer", "why"}
 	rows = make([][]string, m.NumRows())
 	for i := range rows {

@@ -11,7 +11,7 @@ import (
 
 // Sentence says what a target is, when, and why it waited: for tooltips, for
 // the selection and for screen readers. It is empty for Nothing.
-func (m *Model) Sentence(t Target) string {
+func (m *tellModel) Sentence(t Target) string {
 	if !m.valid(t) {
 		return ""
 	}
@@ -44,7 +44,7 @@ var kindWords = [...]string{
 }
 
 // what names a span in full: "B18, backward of layer2.3".
-func (m *Model) what(s *sim.Span) string {
+func (m *tellModel) what(s *sim.Span) string {
 	str := m.spanName(s) + ", " + kindWords[s.Kind]
 	if k := m.stageOf(s); k > 0 && m.StageName(k) != m.spanName(s) {
 		str += " of " + m.StageName(k)
@@ -55,7 +55,7 @@ func (m *Model) what(s *sim.Span) string {
 	return str
 }
 
-func (m *Model) spanSentence(id sim.SpanID) string {
+func (m *tellModel) spanSentence(id sim.SpanID) string {
 	s := &m.trace.Spans[id]
 	str := m.what(s) + ", " + format.Span(s.Start, s.End)
 	if s.OutputOnly {
@@ -69,7 +69,7 @@ func (m *Model) spanSentence(id sim.SpanID) string {
 
 // waited says for how long and for what a run waited, and what held a transfer
 // back; empty if it started as soon as its turn came.
-func (m *Model) waited(s *sim.Span) string {
+func (m *tellModel) waited(s *sim.Span) string {
 	if s.Lane != sim.Compute {
 		return m.heldBack(s)
 	}
@@ -99,7 +99,7 @@ func (m *Model) waited(s *sim.Span) string {
 
 // gapsBefore are the gaps [first, last] that end, one after the other, at a
 // moment; first > last if there are none.
-func (m *Model) gapsBefore(at time.Duration) (first, last int) {
+func (m *tellModel) gapsBefore(at time.Duration) (first, last int) {
 	t := m.NextGap(at, -1)
 	last = t.Index
 	if t.Kind != OnGap || m.trace.Gaps[last].End != at {
@@ -111,7 +111,7 @@ func (m *Model) gapsBefore(at time.Duration) (first, last int) {
 }
 
 // event names the end of a span: "B19 ended", "s3 was copied to the host".
-func (m *Model) event(s *sim.Span) string {
+func (m *tellModel) event(s *sim.Span) string {
 	switch s.Kind {
 	case sim.SpanOffload:
 		return m.spanName(s) + " was copied to the host"
@@ -125,7 +125,7 @@ func (m *Model) event(s *sim.Span) string {
 func queued(s *sim.Span) bool { return s != nil && s.Lane >= sim.Network }
 
 // heldBack says what held a transfer back, in words that continue "the fetch".
-func (m *Model) heldBack(s *sim.Span) string {
+func (m *tellModel) heldBack(s *sim.Span) string {
 	cause := m.span(s.Cause)
 	switch s.Why {
 	case sim.Window:
@@ -152,14 +152,14 @@ func (m *Model) heldBack(s *sim.Span) string {
 }
 
 // blocked is the name of the run that goes on after a gap, empty if none does.
-func (m *Model) blocked(gap int) string {
+func (m *tellModel) blocked(gap int) string {
 	if s := m.blockedSpan(gap); s != nil {
 		return m.spanName(s)
 	}
 	return ""
 }
 
-func (m *Model) gapSentence(i int) string {
+func (m *tellModel) gapSentence(i int) string {
 	g := &m.trace.Gaps[i]
 	cause := m.span(g.Cause)
 	during := ""
@@ -217,8 +217,8 @@ func (m *Model) gapSentence(i int) string {
 	return str
 }
 
-func (m *Model) stageSentence(k int) string {
-	d := m.decision(k)
+func (m *tellModel) stageSentence(k int) string {
+	d := m.Decision(k)
 	str := m.StageName(k)
 	if k <= m.count {
 		str += fmt.Sprintf(", layer %d of %d", k, m.count)
@@ -245,7 +245,7 @@ func (m *Model) stageSentence(k int) string {
 	return str + "."
 }
 
-func (m *Model) bandSentence(c sim.Category) string {
+func (m *tellModel) bandSentence(c sim.Category) string {
 	var most engine.Bytes
 	var at time.Duration
 	for i := range m.memory.samples {
@@ -258,7 +258,7 @@ func (m *Model) bandSentence(c sim.Category) string {
 }
 
 // Summary says in two sentences what the trace comes to; budget 0 is the problem's.
-func (m *Model) Summary(budget engine.Bytes) string {
+func (m *tellModel) Summary(budget engine.Bytes) string {
 	if budget == 0 {
 		budget = m.problem.Budget
 	}
@@ -273,25 +273,25 @@ func (m *Model) Summary(budget engine.Bytes) string {
 
 // Tally counts the layers, a loss at the end not included, and by decision what
 // becomes of them.
-func (m *Model) Tally() (layers int, by [8]int) {
+func (m *tellModel) Tally() (layers int, by [8]int) {
 	for k := range m.count {
-		by[m.decision(k+1)&7]++
+		by[m.Decision(k+1)&7]++
 	}
 	return m.count, by
 }
 
-func (m *Model) stripDesc() string {
+func (m *tellModel) stripDesc() string {
 	_, n := m.Tally()
 	return fmt.Sprintf("%d layers: %d kept, %d recomputed, %d offloaded, %d recomputed and offloaded.", m.count,
 		n[sim.Keep], n[sim.Recompute], n[sim.Offload], n[sim.Recompute|sim.Offload])
 }
 
-func (m *Model) timelineDesc() string {
+func (m *tellModel) timelineDesc() string {
 	return fmt.Sprintf("Three lanes: compute, copies to the host, copies to the device. %d runs and copies, %d waits of %s together.",
 		len(m.trace.Spans), len(m.trace.Gaps), format.Duration(m.trace.WaitingTotal()))
 }
 
-func (m *Model) memoryDesc(budget engine.Bytes) string {
+func (m *tellModel) memoryDesc(budget engine.Bytes) string {
 	str := "Stacked areas by category. Peak " + format.Bytes(m.trace.Peak) + " at " + format.Moment(m.trace.PeakAt, m.trace.Makespan)
 	if budget != engine.NoLimit {
 		str += "; budget " + format.Bytes(budget)

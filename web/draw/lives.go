@@ -1,12 +1,38 @@
 package draw
 
 import (
-	"slices"
-	"time"
-
 	"memtide/engine"
 	"memtide/engine/sim"
+	"slices"
+	"time"
 )
+
+// stays calls emit for every stay of a value on the device, in the order of time.
+func (m *indexModel) stays(v engine.ValueID, emit func(*sim.Life)) {
+	for i := range m.trace.Lives {
+		if l := &m.trace.Lives[i]; l.Value == v {
+			emit(l)
+		}
+	}
+}
+
+// copies calls emit for every copy of a value.
+func (m *indexModel) copies(v engine.ValueID, emit func(*sim.Span)) {
+	for i := range m.trace.Spans {
+		if s := &m.trace.Spans[i]; s.Op == engine.NoOp && s.Value == v {
+			emit(s)
+		}
+	}
+}
+
+// reads calls emit for every run that reads a value, in the order of time.
+func (m *indexModel) reads(v engine.ValueID, emit func(*sim.Span)) {
+	for i := range m.trace.Spans {
+		if s := &m.trace.Spans[i]; s.Op != engine.NoOp && slices.Contains(m.problem.Graph.Ops[s.Op].In, v) {
+			emit(s)
+		}
+	}
+}
 
 // Held is what the device memory holds at one moment.
 type Held struct {
@@ -29,7 +55,7 @@ type HeldValue struct {
 
 // HeldAt is what the memory holds at a moment, with the n largest values. What
 // stays for the whole step is in Used[sim.Fixed] only.
-func (m *Model) HeldAt(at time.Duration, n int) Held {
+func (m *indexModel) HeldAt(at time.Duration, n int) Held {
 	h := Held{At: at, Used: m.memory.used(at)}
 	for _, b := range h.Used {
 		h.Total += b
@@ -58,7 +84,7 @@ func (m *Model) HeldAt(at time.Duration, n int) Held {
 	return h
 }
 
-func (m *Model) lifeName(l *sim.Life) string {
+func (m *indexModel) lifeName(l *sim.Life) string {
 	if v := m.value(l.Value); v != nil {
 		return v.Name
 	}
@@ -68,7 +94,7 @@ func (m *Model) lifeName(l *sim.Life) string {
 	return "?"
 }
 
-func (m *Model) lifeStage(l *sim.Life) string {
+func (m *indexModel) lifeStage(l *sim.Life) string {
 	k := m.stageOfValue(l.Value)
 	if m.value(l.Value) == nil && l.Op >= 0 && int(l.Op) < len(m.ofOp) {
 		k = int(m.ofOp[l.Op])
@@ -77,4 +103,13 @@ func (m *Model) lifeStage(l *sim.Life) string {
 		return ""
 	}
 	return m.StageName(k)
+}
+
+// LifeName is the name of what a life of the trace holds, and of its layer.
+func (m *indexModel) LifeName(i int) (name, layer string) {
+	if i < 0 || i >= len(m.trace.Lives) {
+		return "", ""
+	}
+	l := &m.trace.Lives[i]
+	return m.lifeName(l), m.lifeStage(l)
 }

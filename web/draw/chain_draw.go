@@ -1,0 +1,56 @@
+package draw
+
+import (
+	"math"
+	"memtide/engine/sim"
+)
+
+// chainWidth is how thick the critical chain is drawn, in CSS pixels.
+const chainWidth = 3.0
+
+// drawChain underlines the links of the critical chain and joins them where the
+// chain goes to another lane. Links that share a pixel are drawn once.
+func (m *Model) drawChain(s *Scene, f *frame) {
+	bars := s.xy[:0]
+	var drawn [sim.NumLanes]float64 // how far each lane's line has come
+	for l := range drawn {
+		drawn[l] = f.left
+	}
+	joined, lane := f.left-2, -1
+	for _, c := range m.CriticalChain() {
+		next := lane
+		if c.Target.Kind == OnSpan {
+			next = int(m.trace.Spans[c.Target.Index].Lane)
+		}
+		x0, x1 := f.x(int64(c.From)), f.x(int64(c.To))
+		if c.To < f.From || c.From > f.To {
+			lane = next
+			continue
+		}
+		if lane >= 0 && next != lane && x0 >= f.left && x0 >= joined+1 {
+			bars = append(bars, m.chainJoin(f, x0, lane, next)...)
+			joined = x0
+		}
+		if lane = next; c.Target.Kind == OnSpan {
+			y, h := m.laneBox(f, lane)
+			x0, x1 = f.clip(x0), math.Min(math.Max(f.clip(x1), f.clip(x0)+0.5), f.right)
+			if x0 < drawn[lane]+1 {
+				x0 = drawn[lane]
+			}
+			if x1 >= x0+0.5 {
+				bars = append(bars, float32(x0), float32(y+h), float32(x1-x0), chainWidth)
+				drawn[lane] = x1
+			}
+		}
+	}
+	s.xy = bars
+	s.rects(fillOf(Budget), bars)
+}
+
+// chainJoin is the upright bar from a lane's line to another one's.
+func (m *Model) chainJoin(f *frame, x float64, from, to int) []float32 {
+	y0, h0 := m.laneBox(f, from)
+	y1, h1 := m.laneBox(f, to)
+	top, bottom := math.Min(y0+h0, y1+h1), math.Max(y0+h0, y1+h1)
+	return []float32{float32(x - 0.75), float32(top), 1.5, float32(bottom - top + chainWidth)}
+}

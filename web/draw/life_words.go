@@ -1,0 +1,66 @@
+package draw
+
+import (
+	"fmt"
+	"memtide/engine"
+	"memtide/engine/sim"
+	"memtide/web/format"
+	"strings"
+	"time"
+)
+
+// lifeWords is the life of a value in words.
+func (m *tellModel) lifeWords(v engine.ValueID) string {
+	var words []string
+	for _, s := range m.explainValue(v) {
+		words = append(words, s.String())
+	}
+	return strings.Join(words, " ")
+}
+
+// explainValue says where a value comes from and who reads it, and where it is.
+func (m *tellModel) explainValue(v engine.ValueID) []Said {
+	val := m.value(v)
+	if val == nil {
+		return nil
+	}
+	made := Said{Forward, "", val.Name, ", " + format.Bytes(val.Size)}
+	if st := m.graph(); st != nil {
+		if a := st.arcOf(v); a != nil {
+			made.Role = decisionRole(st.decisions[a.from])
+			made.After += fmt.Sprintf(", is made by %s; the last forward reader, %s, runs %s operations later", bareName(&m.problem.Graph.Ops[st.ops[a.from]]),
+				bareName(&m.problem.Graph.Ops[st.ops[a.to]]), format.Count(int(a.to-a.from)))
+		}
+	}
+	made.After += "."
+	readers, stays, again, copies := 0, 0, 0, 0
+	var on time.Duration
+	m.reads(v, func(*sim.Span) { readers++ })
+	m.copies(v, func(*sim.Span) { copies++ })
+	m.stays(v, func(l *sim.Life) {
+		on += l.End - l.Start
+		if stays++; l.Category == sim.Recomputed {
+			again++
+		}
+	})
+	held := Said{made.Role, "It is read " + times(readers) + " and on the device for " + format.Duration(on) + " of " + format.Duration(m.trace.Makespan), "", ""}
+	if copies > 0 && stays > 1 {
+		held.After += ", on the host in between"
+	}
+	if again > 0 {
+		held.After += ", made again " + times(again)
+	}
+	if stays == 1 {
+		held.After += ", without a break"
+	}
+	held.After += "."
+	return []Said{made, held}
+}
+
+// times is a number of times in words.
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return format.Count(n) + " times"
+}

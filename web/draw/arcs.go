@@ -15,6 +15,9 @@ import (
 // before it has an arc: what is read sooner is seen in the order itself.
 const farReader = 4
 
+// mostArcs is how many arcs can be told apart, beside that of what is selected.
+const mostArcs = 24
+
 // structure is a graph in the order in which a trace runs it: its forward
 // operations by place, from 0, and the values that wait long for a reader.
 type structure struct {

@@ -2,16 +2,12 @@ package draw
 
 import "memtide/engine"
 
-// mostArcs and fewArcs are how many arcs are drawn, and how many where there is
-// little width, beside that of what is selected.
-const (
-	mostArcs = 24
-	fewArcs  = 3
-)
+// fewArcs is how many arcs are drawn where there is little width, in place of mostArcs.
+const fewArcs = 3
 
-// drawn are the arcs that are shown in a frame, the selected one last, and how many
+// drawnArcs are the arcs that are shown in a frame, the selected one last, and how many
 // are not: beside those of blocks, and within them.
-func (st *structure) drawn(f *frame, selected engine.ValueID, open int32) (arcs []arc, more, folded int) {
+func drawnArcs(st *structure, f *frame, selected engine.ValueID, open int32) (arcs []arc, more, folded int) {
 	most, by := mostArcs, (*arc).weight
 	if f.Width <= slimWidth {
 		most, by = fewArcs, func(a *arc) float64 { return float64(a.to - a.from) }

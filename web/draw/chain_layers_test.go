@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"memtide/web/lookup/tracetest"
 	"encoding/csv"
 	"strings"
 	"testing"
@@ -77,9 +78,9 @@ func TestLayersCSV(t *testing.T) {
 
 // Without a link nothing is said about copies.
 func TestWhyWithoutLink(t *testing.T) {
-	p := smallProblem()
+	p := tracetest.Problem()
 	p.Device.ToHost = 0
-	m := NewModel(p, smallTrace(p))
+	m := NewModel(p, tracetest.Trace(p))
 	r := LayerRow{Size: 1 << 20, Forward: time.Millisecond}
 	if got, want := m.why(&r), "kept: recomputing would take 1 ms"; got != want {
 		t.Errorf("%q; want %q", got, want)

@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"memtide/web/lookup/tracetest"
 	"errors"
 	"slices"
 	"testing"
@@ -88,7 +89,7 @@ func TestCriticalChainWithoutCauses(t *testing.T) {
 			t.Errorf("seed %d: %v", seed, err)
 		}
 	}
-	if got := NewModel(smallProblem(), &sim.Trace{}).CriticalChain(); len(got) != 0 {
+	if got := NewModel(tracetest.Problem(), &sim.Trace{}).CriticalChain(); len(got) != 0 {
 		t.Errorf("a step in which nothing runs has the chain %+v; want none", got)
 	}
 }

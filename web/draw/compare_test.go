@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"memtide/web/lookup/tracetest"
 	"bytes"
 	"fmt"
 	"strings"
@@ -14,7 +15,7 @@ import (
 // otherModel is another schedule of the small problem: nothing is moved, stage 2
 // is kept, and the step is over sooner.
 func otherModel() *Model {
-	p := smallProblem()
+	p := tracetest.Problem()
 	g := p.Chain
 	run := func(k sim.SpanKind, op engine.OpID, from, to time.Duration) sim.Span {
 		return sim.Span{Lane: sim.Compute, Kind: k, Op: op, Value: engine.NoValue, Start: from, End: to, Cause: sim.NoSpan}

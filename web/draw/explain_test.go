@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"memtide/web/lookup/tracetest"
 	"strings"
 	"testing"
 
@@ -46,8 +47,8 @@ transfer: It could not come back earlier: it had to be copied to the host first.
 		{sim.Drain, sim.None, 2, sim.NoSpan, `waiting: All computations are over at 140.0 ms; the step ends when the last copy has.
 transfer: That is conv1, copy to the host, until 70.0 ms.`},
 	} {
-		p := smallProblem()
-		tr := smallTrace(p)
+		p := tracetest.Problem()
+		tr := tracetest.Trace(p)
 		g := &tr.Gaps[0]
 		g.Reason, g.Cause, g.Need = c.reason, c.cause, 300*engine.MiB
 		if c.cause != sim.NoSpan {
@@ -108,8 +109,8 @@ func TestPeakParts(t *testing.T) {
 // The lens shows a wait with its surroundings, its cause and how they hang together;
 // it is for waits only, and for no step that it would not magnify.
 func TestLens(t *testing.T) {
-	p := smallProblem()
-	tr := smallTrace(p)
+	p := tracetest.Problem()
+	tr := tracetest.Trace(p)
 	tr.Gaps[0].Start = 150 * ms // 5 ms of 195
 	tr.Spans[6].End = 150 * ms
 	m := NewModel(p, tr)

@@ -30,7 +30,7 @@ type arcGeometry struct {
 	width float64 // of the plot
 }
 
-func (st *structure) geometry(f *frame) arcGeometry {
+func geometry(st *structure, f *frame) arcGeometry {
 	width := f.right - f.left
 	return arcGeometry{f.Height - graphWords - graphLetter - graphMark, f.left, width / float64(max(len(st.ops), 1)), width}
 }
@@ -64,7 +64,7 @@ func (m *Model) openBlock(f *frame) int32 {
 
 func (m *Model) drawGraph(s *Scene, f *frame) {
 	st := m.graph()
-	geo := st.geometry(f)
+	geo := geometry(st, f)
 	s.Title = "Graph of the network: operations in the order in which they run, values that wait long for a reader as arcs"
 	s.Desc = m.graphDesc()
 	s.addText(Ink, 0, geo.base-14, text{s: "Graph", bold: true, large: true})
@@ -77,7 +77,7 @@ func (m *Model) drawGraph(s *Scene, f *frame) {
 		return
 	}
 	selected, open := m.valueOf(f.Selected), m.openBlock(f)
-	arcs, more, folded := st.drawn(f, selected, open)
+	arcs, more, folded := drawnArcs(st, f, selected, open)
 	drawBlocks(s, st, &geo, open)
 	for i := range arcs {
 		a, style := &arcs[i], strokeOf(Muted, 1)
@@ -212,7 +212,7 @@ func (m *Model) outlinePlaces(s *Scene, f *frame, t Target, st style) {
 			}
 		}
 	}
-	g := m.graph().geometry(f)
+	g := geometry(m.graph(), f)
 	for i, place := range at {
 		if place >= 0 && (i == 0 || i == len(at)-1 || g.step >= 2) {
 			s.outline(st, g.x(place)-math.Max(g.step/2, 2)+1, g.base-1.5, math.Max(g.step, 4)-2, graphMark+3)
@@ -223,7 +223,7 @@ func (m *Model) outlinePlaces(s *Scene, f *frame, t Target, st style) {
 // overGraph shows what is under the pointer: an arc with its words, or a mark.
 func (m *Model) overGraph(s *Scene, f *frame) {
 	st := m.graph()
-	geo := st.geometry(f)
+	geo := geometry(st, f)
 	m.outlinePlaces(s, f, f.Hover, strokeOf(Ink, 1.5))
 	if a := st.arcOf(m.valueOf(f.Hover)); a != nil && m.valid(f.Hover) {
 		style := strokeOf(decisionRole(st.decisions[a.from]), 2.5)
@@ -235,7 +235,7 @@ func (m *Model) overGraph(s *Scene, f *frame) {
 // hitGraph is the arc at a point, or the first run of the operation there.
 func (m *Model) hitGraph(f *frame, x, y float64) Target {
 	st := m.graph()
-	geo := st.geometry(f)
+	geo := geometry(st, f)
 	if x < f.left-arcReach || x > f.right+arcReach || y > f.Height {
 		return Target{}
 	}
@@ -247,7 +247,7 @@ func (m *Model) hitGraph(f *frame, x, y float64) Target {
 		}
 		return Target{}
 	}
-	arcs, _, _ := st.drawn(f, m.valueOf(f.Selected), m.openBlock(f))
+	arcs, _, _ := drawnArcs(st, f, m.valueOf(f.Selected), m.openBlock(f))
 	best, least := Target{}, arcReach
 	var xy []float32
 	for i := range arcs {

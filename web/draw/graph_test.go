@@ -95,7 +95,7 @@ func TestArcsFold(t *testing.T) {
 		{Target{}, 390, 2, 49},
 	} {
 		f := m.frame(Strip, View{Width: c.width, Selected: c.selected})
-		arcs, more, folded := m.graph().drawn(&f, m.valueOf(c.selected), m.openBlock(&f))
+		arcs, more, folded := drawnArcs(m.graph(), &f, m.valueOf(c.selected), m.openBlock(&f))
 		if len(arcs) != c.arcs || more != 0 || folded != c.folded {
 			t.Errorf("%+v, %v px: %d arcs, %d more, %d folded; want %d, 0, %d", c.selected, c.width, len(arcs), more, folded, c.arcs, c.folded)
 		}
@@ -118,7 +118,7 @@ func TestArcsOverflow(t *testing.T) {
 		{Target{OnValue, 39}, 390, 4, 36, 0},
 	} {
 		f := m.frame(Strip, View{Width: c.width, Selected: c.selected})
-		arcs, more, _ := m.graph().drawn(&f, m.valueOf(c.selected), m.openBlock(&f))
+		arcs, more, _ := drawnArcs(m.graph(), &f, m.valueOf(c.selected), m.openBlock(&f))
 		if len(arcs) != c.arcs || more != c.more || arcs[0].value != c.first {
 			t.Errorf("%+v, %v px: %d arcs from x%d, %d more; want %d from x%d, %d more", c.selected, c.width, len(arcs), arcs[0].value, more, c.arcs, c.first, c.more)
 		}
@@ -150,7 +150,7 @@ func TestHitGraph(t *testing.T) {
 	m := played(t, unet(24, 2), false)
 	v := View{Width: 984}
 	f := m.frame(Strip, v)
-	geo := m.graph().geometry(&f)
+	geo := geometry(m.graph(), &f)
 	for i := range m.graph().arcs {
 		a := &m.graph().arcs[i]
 		xy := geo.curve(nil, a)

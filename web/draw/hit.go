@@ -50,7 +50,7 @@ func (m *Model) hitTimeline(f *frame, x, y float64) Target {
 	}
 	for l := range m.lanes {
 		if top, h := m.laneBox(f, l); m.runs(f, l) && y >= top && y < top+h {
-			if i := m.lanes[l].nearest(f, x); i >= 0 {
+			if i := nearest(&m.lanes[l], f, x); i >= 0 {
 				return target(m.lanes[l].ref[i])
 			}
 		}
@@ -58,8 +58,8 @@ func (m *Model) hitTimeline(f *frame, x, y float64) Target {
 	return Target{}
 }
 
-// nearest is the slice at x or, if there is none, the nearest one within reach; -1 if none is.
-func (l *lane) nearest(f *frame, x float64) int {
+// nearest is the slice of a lane at x or, if there is none, the nearest one within reach; -1 if none is.
+func nearest(l *lane, f *frame, x float64) int {
 	t := int64(f.time(x))
 	if i := l.at(t); i >= 0 {
 		return i

@@ -93,7 +93,7 @@ func TestHitTimelineIsPainted(t *testing.T) {
 func isMerged(m *Model, v View, x float64) bool {
 	f, found := m.frame(Timeline, v), false
 	for l := range m.lanes {
-		m.lanes[l].marks(&f, func(k mark) {
+		marks(&m.lanes[l], &f, func(k mark) {
 			if k.slice < 0 && k.x0-2 < x && x < k.x1+2 || math.Abs(k.x0-x) < 1.6 || math.Abs(k.x1-x) < 1.6 {
 				found = true
 			}

@@ -89,8 +89,8 @@ func (m *Model) nameWait(s *Scene, f *frame) {
 			right, left = max(right, cx+cw), min(left, cx)
 		}
 		for _, at := range []spot{{right + 20, y + h/2 + 4.5, start}, {left - 12, y + h/2 + 4.5, end}} {
-			b := words.boxAt(f, &at)
-			if !m.lanes[l].empty(f, b.x0, b.x1) {
+			b := boxOf(&words, f, &at)
+			if !empty(&m.lanes[l], f, b.x0, b.x1) {
 				s.placed = append(s.placed, b)
 			}
 			spots = append(spots, at)
@@ -106,7 +106,7 @@ func (m *Model) nameWait(s *Scene, f *frame) {
 }
 
 // empty says whether a lane has nothing between two places.
-func (l *lane) empty(f *frame, x0, x1 float64) bool {
+func empty(l *lane, f *frame, x0, x1 float64) bool {
 	i := l.firstEnding(int64(f.time(x0)))
 	return i >= len(l.from) || f.x(l.from[i]) >= x1
 }

@@ -25,7 +25,7 @@ const (
 // merged marks of one kind become one. That makes at most two marks per column,
 // found by galloping through the slices and by prefix sums: the cost depends on
 // the width and hardly on the number of slices.
-func (l *lane) marks(f *frame, emit func(mark)) {
+func marks(l *lane, f *frame, emit func(mark)) {
 	from, to := int64(f.From), int64(f.To)
 	pending := mark{slice: -1, x0: f.left, x1: f.left - 1} // a merged mark that may grow; x1 < x0: none
 	flush := func() {
@@ -49,7 +49,7 @@ func (l *lane) marks(f *frame, emit func(mark)) {
 		if j > i+1 && f.clip(f.x(l.to[j-1]))-f.clip(f.x(l.from[j-1])) >= 1 {
 			j--
 		}
-		m := l.merge(f, i, j, x0)
+		m := merge(l, f, i, j, x0)
 		i = j
 		if m.x1 <= m.x0 {
 			continue // nothing but runs of no duration
@@ -70,7 +70,7 @@ func (l *lane) marks(f *frame, emit func(mark)) {
 }
 
 // merge makes one mark of slices [i, j), which start at x0.
-func (l *lane) merge(f *frame, i, j int, x0 float64) mark {
+func merge(l *lane, f *frame, i, j int, x0 float64) mark {
 	busy := l.busyIn(i, j)
 	// What is outside of the view does not count.
 	if before := int64(f.From) - l.from[i]; before > 0 {

@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"memtide/web/lookup/tracetest"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -41,7 +42,7 @@ func TestMarks(t *testing.T) {
 func checkMarks(t *testing.T, name string, ln *lane, f *frame) {
 	t.Helper()
 	count, painted, lonely, last := 0, 0.0, 0.0, math.Inf(-1)
-	ln.marks(f, func(k mark) {
+	marks(ln, f, func(k mark) {
 		count++
 		if k.x0 < f.left-1e-6 || k.x1 > f.right+1e-6 || k.x0 < last-1e-6 || k.x1 <= k.x0 {
 			t.Fatalf("%s: mark %+v after %v, plot %v..%v", name, k, last, f.left, f.right)
@@ -75,7 +76,7 @@ func TestMergedKind(t *testing.T) {
 	l.index()
 	f := frame{View: View{From: 0, To: 3000}, left: 0, right: 100, scale: 100.0 / 3000}
 	var got []mark
-	l.marks(&f, func(k mark) { got = append(got, k) })
+	marks(&l, &f, func(k mark) { got = append(got, k) })
 	if len(got) != 1 || got[0].kind != uint8(sim.SpanForward) || got[0].x0 != 0 || math.Abs(got[0].x1-100) > 0.1 {
 		t.Errorf("got %+v, want one mark of kind forward from 0 to 100", got)
 	}
@@ -90,7 +91,7 @@ func TestMergedKindOfView(t *testing.T) {
 	l.index()
 	f := frame{View: View{From: 1000, To: 6000}, left: 0, right: 100, scale: 0.02}
 	var got []mark
-	l.marks(&f, func(k mark) { got = append(got, k) })
+	marks(&l, &f, func(k mark) { got = append(got, k) })
 	if len(got) != 2 || got[0].kind != uint8(sim.SpanForward) || got[1].kind != uint8(sim.SpanRecompute) {
 		t.Errorf("got %+v, want a merged mark of kind forward and one of kind recompute", got)
 	}
@@ -115,14 +116,14 @@ func TestLonelySlice(t *testing.T) {
 	l.index()
 	f := frame{View: View{From: 0, To: 1_000_000}, left: 0, right: 100, scale: 100.0 / 1_000_000}
 	var got []mark
-	l.marks(&f, func(k mark) { got = append(got, k) })
+	marks(&l, &f, func(k mark) { got = append(got, k) })
 	if len(got) != 1 || got[0].x1-got[0].x0 != 1 {
 		t.Errorf("got %+v, want one mark one pixel wide", got)
 	}
 	l.add(15_000, 15_001, uint8(sim.SpanOffload), 1) // 1.5 pixels further
 	l.index()
 	got = got[:0]
-	l.marks(&f, func(k mark) { got = append(got, k) })
+	marks(&l, &f, func(k mark) { got = append(got, k) })
 	if len(got) != 2 || got[0].x1-got[0].x0 > 0.01 || got[1].x1-got[1].x0 > 0.01 {
 		t.Errorf("got %+v, want two marks as narrow as their slices", got)
 	}
@@ -217,7 +218,7 @@ func TestHigh(t *testing.T) {
 // Of the samples at one moment the first and the last are corners; in a long
 // trace a column has two corners and a few where it differs from its neighbour.
 func TestMemoryCorners(t *testing.T) {
-	p := smallProblem()
+	p := tracetest.Problem()
 	tr := &sim.Trace{Makespan: 100, Peak: 9}
 	for i, at := range []time.Duration{0, 50, 50, 50, 50, 100} {
 		s := sim.Sample{At: at}

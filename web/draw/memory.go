@@ -63,7 +63,7 @@ func (m *Model) drawMemory(s *Scene, f *frame) {
 	}
 	m.drawGhost(s, f, &sc)
 	outlineSunk(s, &sc)
-	s.placed = append(s.placed[:0], title.boxAt(f, &spot{0, 13, start}))
+	s.placed = append(s.placed[:0], boxOf(&title, f, &spot{0, 13, start}))
 	m.drawLines(s, f, &sc)
 	m.nameBands(s, f, &sc)
 	m.nameSunk(s, f, &sc, sunk)

@@ -218,7 +218,7 @@ func nameBand(s *Scene, f *frame, sc *memoryScale, columns []bandPoint, first, b
 	}
 	x := f.left + (float64(first+at)+float64(wide)/2)*nameStep
 	if st := bandStyles[stack[b]]; st.pattern == noPattern {
-		box := t.boxAt(f, &spot{x, y + 4, middle})
+		box := boxOf(&t, f, &spot{x, y + 4, middle})
 		s.placed = append(s.placed, box)
 		t.anchor = middle
 		s.addText(st.fill.on(), x, y+4, t)

@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"memtide/web/lookup/tracetest"
 	"testing"
 
 	"memtide/engine"
@@ -12,8 +13,8 @@ var smallGhost = []sim.Point{{At: 0, Used: 300 * engine.MiB}, {At: 40 * ms, Used
 
 // largeModel has so much that is fixed that it gets a scale of its own.
 func largeModel() *Model {
-	p := smallProblem()
-	t := smallTrace(p)
+	p := tracetest.Problem()
+	t := tracetest.Trace(p)
 	for i := range t.Memory {
 		t.Memory[i].Used[sim.Fixed] += 4 * engine.GiB
 	}

@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"memtide/web/lookup/tracetest"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -28,9 +29,9 @@ func TestPieces(t *testing.T) {
 
 // What a streamed copy fills or empties changes linearly.
 func TestPiecesStreamed(t *testing.T) {
-	p := smallProblem()
+	p := tracetest.Problem()
 	p.Transfers = engine.Streamed
-	m := NewModel(p, smallTrace(p))
+	m := NewModel(p, tracetest.Trace(p))
 	got := ""
 	for _, i := range m.pieces().ofStage[0] {
 		p := &m.pieces().all[i]
@@ -146,8 +147,8 @@ func topAt(pts []bandPoint, x float64) int64 {
 
 // Forward ends where the first backward operation begins, or the loss.
 func TestPhases(t *testing.T) {
-	p := smallProblem()
-	tr := smallTrace(p)
+	p := tracetest.Problem()
+	tr := tracetest.Trace(p)
 	if got, want := fmt.Sprint(NewModel(p, tr).phases), "[{forward 0 50000000} {backward 50000000 195000000}]"; got != want {
 		t.Errorf("a loss of no duration: %s; want %s", got, want)
 	}
@@ -244,8 +245,8 @@ func checkPieces(t *testing.T, round int, m *Model) {
 
 // A lane is drawn only if something runs on it.
 func TestLanesThatRun(t *testing.T) {
-	p := smallProblem()
-	tr := smallTrace(p)
+	p := tracetest.Problem()
+	tr := tracetest.Trace(p)
 	tr.Spans = append(tr.Spans[:7:7], tr.Spans[8]) // nothing comes back
 	tr.Spans[7].Cause = sim.NoSpan
 	tr.Gaps = nil

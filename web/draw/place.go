@@ -15,8 +15,8 @@ type spot struct {
 	anchor anchor
 }
 
-// boxAt is the room of a text at a spot, moved into the plot.
-func (t *text) boxAt(f *frame, at *spot) box {
+// boxOf is the room of a text at a spot, moved into the plot.
+func boxOf(t *text, f *frame, at *spot) box {
 	w := t.width()
 	left := at.x - w*[...]float64{start: 0, middle: 0.5, end: 1}[at.anchor]
 	left = math.Max(math.Min(left, f.right-w-2), f.left+2)
@@ -24,7 +24,7 @@ func (t *text) boxAt(f *frame, at *spot) box {
 }
 
 // fits says that a text at a spot does not have to be moved into the plot.
-func (t *text) fits(f *frame, at *spot) bool {
+func fits(t *text, f *frame, at *spot) bool {
 	w := t.width()
 	left := at.x - w*[...]float64{start: 0, middle: 0.5, end: 1}[at.anchor]
 	return left >= f.left && left+w <= f.right
@@ -35,8 +35,8 @@ func (t *text) fits(f *frame, at *spot) bool {
 // must be there, it is at the first in that case.
 func (s *Scene) place(f *frame, r Role, t text, must bool, spots ...spot) int {
 	for i := range spots {
-		b := t.boxAt(f, &spots[i])
-		free := b.y0 >= 0 && b.x1 <= f.Width && (must || t.fits(f, &spots[i]))
+		b := boxOf(&t, f, &spots[i])
+		free := b.y0 >= 0 && b.x1 <= f.Width && (must || fits(&t, f, &spots[i]))
 		for j := range s.placed {
 			free = free && !b.meets(&s.placed[j])
 		}
@@ -48,7 +48,7 @@ func (s *Scene) place(f *frame, r Role, t text, must bool, spots ...spot) int {
 	if !must || len(spots) == 0 {
 		return -1
 	}
-	b := t.boxAt(f, &spots[0])
+	b := boxOf(&t, f, &spots[0])
 	s.write(r, t, &b, &spots[0])
 	return 0
 }

@@ -32,10 +32,10 @@ func (m *Model) drawHandle(s *Scene, f *frame) {
 	}
 	t := text{s: format.Moment(f.Playhead, f.To-f.From) + ", " + format.Bytes(total), bold: true, large: true, halo: true}
 	at := spot{x + 10, 13, start}
-	if !t.fits(f, &at) {
+	if !fits(&t, f, &at) {
 		at = spot{x - 10, 13, end}
 	}
-	b := t.boxAt(f, &at)
+	b := boxOf(&t, f, &at)
 	s.rect(fillOf(Surface), b.x0, 1, b.x1-b.x0, titleLine-2) // over the names of phases
 	t.anchor = at.anchor
 	s.addText(Ink, at.x, at.y, t)

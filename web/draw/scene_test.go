@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"memtide/web/lookup/tracetest"
 	"bytes"
 	"encoding/xml"
 	"flag"
@@ -81,9 +82,9 @@ func TestScenes(t *testing.T) {
 // Every SVG is well-formed, whatever the names are, and an element for a page
 // has nothing that a strict content security policy would block.
 func TestSVGIsWellFormed(t *testing.T) {
-	p := smallProblem()
+	p := tracetest.Problem()
 	p.Chain.Chain.Stages[0].Name = "a<b>&\"'\x00\x1b\xff\U0001F600]]>"
-	m := NewModel(p, smallTrace(p))
+	m := NewModel(p, tracetest.Trace(p))
 	for pic := range NumPictures {
 		for _, o := range []SVGOptions{{}, {Standalone: true}, {Surface: true, ID: "x"}} {
 			var s Scene
@@ -232,11 +233,6 @@ func TestLegend(t *testing.T) {
 }
 
 // emptyModel is a graph without stages, spans and samples.
-func emptyModel() *Model {
-	g := &engine.Graph{Ops: []engine.Op{{Name: "x", Pass: engine.Backward}}, Done: engine.NoValue}
-	return NewModel(&engine.Problem{Graph: g, Budget: engine.NoLimit}, &sim.Trace{})
-}
-
 // A scene that is reused is like a new one.
 func TestSceneReuse(t *testing.T) {
 	m := smallModel()
@@ -255,7 +251,7 @@ func TestSceneReuse(t *testing.T) {
 // A trace that was really played: the timeline shows its whole step, and the
 // memory picture has its peak.
 func TestPlayed(t *testing.T) {
-	p := smallProblem()
+	p := tracetest.Problem()
 	var seq []engine.ChainOp
 	for k := 1; k <= 3; k++ {
 		seq = append(seq, engine.ChainOp{Kind: engine.FAll, Stage: k})

@@ -129,7 +129,7 @@ func (m *Model) drawLane(s *Scene, f *frame, l int) {
 	boxes := s.xy[:0]
 	var labels []label
 	drawn := f.left
-	ln.marks(f, func(k mark) {
+	marks(ln, f, func(k mark) {
 		x0, x1 := math.Max(k.x0, drawn), k.x1
 		if k.slice >= 0 && x1-x0 >= crispWidth {
 			x0, x1 = math.Max(math.Round(x0), drawn), math.Round(x1)

@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"memtide/web/lookup/tracetest"
 	"fmt"
 	"strings"
 	"testing"
@@ -41,7 +42,7 @@ func TestSentences(t *testing.T) {
 
 // Every reason and every cause has its words.
 func TestReasons(t *testing.T) {
-	p := smallProblem()
+	p := tracetest.Problem()
 	for _, c := range []struct {
 		reason sim.Reason
 		why    sim.Reason // of the cause
@@ -56,7 +57,7 @@ func TestReasons(t *testing.T) {
 		{sim.NeedsData, sim.CopyOut, 7, 2, "B1 waits 15 ms for s1, which is still being fetched (host to device, 105.0 to 155.0 ms). The fetch could not start earlier: its copy to the host had to end first."},
 		{sim.NeedsData, sim.None, sim.NoSpan, sim.NoSpan, "B1 waits 15 ms for s1, which is still being fetched."},
 	} {
-		tr := smallTrace(p)
+		tr := tracetest.Trace(p)
 		g := &tr.Gaps[0]
 		g.Reason, g.Cause, g.Need = c.reason, c.cause, 300*engine.MiB
 		if c.cause != sim.NoSpan {
@@ -115,8 +116,8 @@ func TestHeldAt(t *testing.T) {
 
 // The index of lives finds what a scan finds.
 func TestHeldAtLarge(t *testing.T) {
-	p := smallProblem()
-	tr := smallTrace(p)
+	p := tracetest.Problem()
+	tr := tracetest.Trace(p)
 	tr.Lives = nil
 	for i := range 1000 {
 		start := time.Duration(i) * 50_505 * time.Microsecond % (190 * ms) // all over the step, unsorted
@@ -138,8 +139,8 @@ func TestHeldAtLarge(t *testing.T) {
 
 // Two waits in a row count together.
 func TestWaitedTwice(t *testing.T) {
-	p := smallProblem()
-	tr := smallTrace(p)
+	p := tracetest.Problem()
+	tr := tracetest.Trace(p)
 	tr.Gaps = []sim.Gap{
 		{Start: 140 * ms, End: 144 * ms, Reason: sim.CopyOut, Value: 5, Cause: 2},
 		{Start: 144 * ms, End: 155 * ms, Reason: sim.NeedsRoom, Value: engine.NoValue, Cause: 2},

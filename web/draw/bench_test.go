@@ -3,6 +3,8 @@ package draw
 import (
 	"fmt"
 	"testing"
+
+	"memtide/web/lookup/tracetest"
 )
 
 // One frame of the timeline, and one of the memory, all of the trace and zoomed
@@ -37,7 +39,7 @@ func BenchmarkDraw(b *testing.B) {
 // sunk.
 func BenchmarkSeams(b *testing.B) {
 	for _, n := range []int{1_000, 100_000} {
-		m := manyLives(n)
+		m := NewModel(tracetest.ManyLives(n))
 		v := View{Width: 1600, Selected: Target{OnStage, 3}}
 		b.Run(fmt.Sprintf("values=%d", n), func(b *testing.B) {
 			var s Scene

@@ -1,22 +1,22 @@
 package draw
 
 import (
-	"memtide/web/lookup/tracetest"
 	"encoding/csv"
 	"strings"
 	"testing"
 	"time"
 
 	"memtide/engine/sim"
+	"memtide/web/lookup/tracetest"
 )
 
 // What the table says of the small trace is what happens in it.
 func TestLayerTable(t *testing.T) {
-	rows := smallModel().LayerTable(LayerNumber, false, "")
+	rows := smallTold().LayerTable(LayerNumber, false, "")
 	want := []LayerRow{
-		{Stage: 1, Name: "conv1", Decision: sim.Offload, Size: 300 << 20, Forward: 20 * ms, Backward: 40 * ms, Copies: 100 * ms, Slack: 135 * ms, Waiting: 15 * ms,
+		{Stage: 1, Name: "conv1", Decision: sim.Offload, Size: 300 << 20, Forward: 20 * msTold, Backward: 40 * msTold, Copies: 100 * msTold, Slack: 135 * msTold, Waiting: 15 * msTold,
 			Why: "offloaded: 300 MiB, copies 100 ms of the 135 ms between its passes, waiting 15 ms; recomputing: 20 ms"},
-		{Stage: 2, Name: "block<2>&", Decision: sim.Recompute, Size: 200 << 20, Forward: 30 * ms, Recompute: 30 * ms, Backward: 60 * ms, Slack: 30 * ms,
+		{Stage: 2, Name: "block<2>&", Decision: sim.Recompute, Size: 200 << 20, Forward: 30 * msTold, Recompute: 30 * msTold, Backward: 60 * msTold, Slack: 30 * msTold,
 			Why: "recomputed: 200 MiB for 30 ms; copies: 41.9 ms"},
 		{Stage: 3, Name: "loss", Size: 4, Why: "kept: recomputing would take 0 ms, and its backward pass follows at once"},
 	}
@@ -32,7 +32,7 @@ func TestLayerTable(t *testing.T) {
 
 // Every column sorts both ways, and rows that are equal stay in their order.
 func TestLayerTableSorts(t *testing.T) {
-	m := randomModel(400, 5)
+	m := randomTold(400, 5)
 	for by := range NumLayerColumns {
 		if by.Title() == "" || by.Doc() == "" {
 			t.Errorf("column %d has no title or no text", by)
@@ -55,7 +55,7 @@ func TestLayerTableSorts(t *testing.T) {
 func TestLayerTableFinds(t *testing.T) {
 	for text, want := range map[string]string{"BLOCK": "2", "offloaded": "1", " 3 Loss ": "3", "recomputing would": "3", "nothing like it": ""} {
 		got := ""
-		for _, r := range smallModel().LayerTable(LayerNumber, false, text) {
+		for _, r := range smallTold().LayerTable(LayerNumber, false, text) {
 			got += string(rune('0' + r.Stage))
 		}
 		if got != want {
@@ -65,7 +65,7 @@ func TestLayerTableFinds(t *testing.T) {
 }
 
 func TestLayersCSV(t *testing.T) {
-	rows := smallModel().LayerTable(LayerNumber, false, "")
+	rows := smallTold().LayerTable(LayerNumber, false, "")
 	rows[0].Name, rows[1].Name = `=cmd,"x"`, "two\nlines"
 	got, err := csv.NewReader(strings.NewReader(CSV(LayersCells(rows)))).ReadAll()
 	if err != nil {
@@ -80,7 +80,7 @@ func TestLayersCSV(t *testing.T) {
 func TestWhyWithoutLink(t *testing.T) {
 	p := tracetest.Problem()
 	p.Device.ToHost = 0
-	m := NewModel(p, tracetest.Trace(p))
+	m := newTellModel(p, tracetest.Trace(p))
 	r := LayerRow{Size: 1 << 20, Forward: time.Millisecond}
 	if got, want := m.why(&r), "kept: recomputing would take 1 ms"; got != want {
 		t.Errorf("%q; want %q", got, want)

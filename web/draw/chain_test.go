@@ -1,7 +1,6 @@
 package draw
 
 import (
-	"memtide/web/lookup/tracetest"
 	"errors"
 	"slices"
 	"testing"
@@ -11,13 +10,14 @@ import (
 	_ "memtide/engine/all"
 	"memtide/engine/enginetest"
 	"memtide/engine/sim"
+	"memtide/web/lookup/tracetest"
 )
 
 // checkChain holds a critical chain against the trace: links follow each other
 // without a hole from the start of the step to its end, every run and copy in it
 // is under way where the chain says so, and a new link begins where the trace says
 // that its span does.
-func checkChain(m *Model) error {
+func checkChain(m *indexModel) error {
 	chain, at := m.CriticalChain(), time.Duration(0)
 	for i, c := range chain {
 		if c.From != at || c.To <= c.From {
@@ -61,7 +61,7 @@ func TestCriticalChainIsContiguous(t *testing.T) {
 			if err != nil {
 				t.Fatalf("seed %d, %s: %v", seed, st.Name, err)
 			}
-			m := NewModel(p, trace)
+			m := newIndexModel(p, trace)
 			played++
 			if err := checkChain(m); err != nil {
 				t.Fatalf("seed %d, %s: %v\nchain %+v\nspans %+v", seed, st.Name, err, m.CriticalChain(), trace.Spans)
@@ -85,11 +85,11 @@ func TestCriticalChainIsContiguous(t *testing.T) {
 // Traces that name no causes have a chain too.
 func TestCriticalChainWithoutCauses(t *testing.T) {
 	for seed := range uint64(20) {
-		if err := checkChain(randomModel(300, seed)); err != nil {
+		if err := checkChain(randomIndex(300, seed)); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
 		}
 	}
-	if got := NewModel(tracetest.Problem(), &sim.Trace{}).CriticalChain(); len(got) != 0 {
+	if got := newIndexModel(tracetest.Problem(), &sim.Trace{}).CriticalChain(); len(got) != 0 {
 		t.Errorf("a step in which nothing runs has the chain %+v; want none", got)
 	}
 }
@@ -97,44 +97,10 @@ func TestCriticalChainWithoutCauses(t *testing.T) {
 // In the small trace the chain goes from the runs to the fetch that the last run
 // waits for.
 func TestCriticalChainOfSmallTrace(t *testing.T) {
-	m := smallModel()
-	want := []ChainLink{{Target{OnSpan, 0}, 0, 20 * ms}, {Target{OnSpan, 1}, 20 * ms, 50 * ms}, {Target{OnSpan, 5}, 50 * ms, 80 * ms},
-		{Target{}, 80 * ms, 105 * ms}, {Target{OnSpan, 7}, 105 * ms, 155 * ms}, {Target{OnSpan, 8}, 155 * ms, 195 * ms}}
+	m := smallIndex()
+	want := []ChainLink{{Target{OnSpan, 0}, 0, 20 * msIndex}, {Target{OnSpan, 1}, 20 * msIndex, 50 * msIndex}, {Target{OnSpan, 5}, 50 * msIndex, 80 * msIndex},
+		{Target{}, 80 * msIndex, 105 * msIndex}, {Target{OnSpan, 7}, 105 * msIndex, 155 * msIndex}, {Target{OnSpan, 8}, 155 * msIndex, 195 * msIndex}}
 	if got := m.CriticalChain(); !slices.Equal(got, want) {
 		t.Errorf("chain %+v\nwant  %+v", got, want)
-	}
-	if got, want := m.ChainSentence(), "Critical chain: 120 ms of runs, 50 ms of copies, 25 ms held back by the schedule. Together the step time, 195 ms."; got != want {
-		t.Errorf("sentence %q\nwant     %q", got, want)
-	}
-}
-
-// The chain is drawn only where it is asked for, within the plot, and its size is
-// bounded by the width, however long the trace is.
-func TestCriticalChainIsDrawn(t *testing.T) {
-	count := func(m *Model, chain bool, from, to time.Duration) int {
-		var s Scene
-		m.Draw(&s, Timeline, View{Width: 600, Cursor: NoCursor, Chain: chain, From: from, To: to})
-		n := 0
-		for _, g := range s.groups {
-			if g.op == opRects && g.style == fillOf(Budget) {
-				for i := g.from; i < g.to; i += 4 {
-					if x, w := s.nums[i], s.nums[i+2]; x < 60 || x+w > 600 || w <= 0 {
-						t.Errorf("a bar at %v, %v wide; want it within the plot", x, w)
-					}
-					n++
-				}
-			}
-		}
-		return n
-	}
-	m := smallModel()
-	if without, with := count(m, false, 0, 0), count(m, true, 0, 0); without != 0 || with != 7 {
-		t.Errorf("%d bars without the chain, %d with it; want 0, and 5 links with 2 changes of lane", without, with)
-	}
-	if n := count(m, true, 110*ms, 120*ms); n != 1 {
-		t.Errorf("%d bars where only the fetch is visible; want 1", n)
-	}
-	if n := count(randomModel(50_000, 3), true, 0, 0); n == 0 || n > 4000 {
-		t.Errorf("%d bars for 50,000 slices; want some, bounded by the width", n)
 	}
 }

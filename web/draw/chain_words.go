@@ -1,9 +1,10 @@
 package draw
 
 import (
+	"time"
+
 	"memtide/engine/sim"
 	"memtide/web/format"
-	"time"
 )
 
 // ChainSentence says what the critical chain consists of.

@@ -1,7 +1,6 @@
 package draw
 
 import (
-	"memtide/web/lookup/tracetest"
 	"bytes"
 	"fmt"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/sim"
+	"memtide/web/lookup/tracetest"
 )
 
 // otherModel is another schedule of the small problem: nothing is moved, stage 2

@@ -1,16 +1,16 @@
 package draw
 
 import (
-	"memtide/web/lookup/tracetest"
 	"strings"
 	"testing"
 
 	"memtide/engine"
 	"memtide/engine/sim"
+	"memtide/web/lookup/tracetest"
 )
 
 // explained is what is said of a target, a sentence a line, each behind its colour.
-func explained(m *Model, t Target) string {
+func explained(m *tellModel, t Target) string {
 	var out []string
 	for _, s := range m.Explain(t) {
 		out = append(out, s.Role.String()+": "+s.String())
@@ -54,7 +54,7 @@ transfer: That is conv1, copy to the host, until 70.0 ms.`},
 		if c.cause != sim.NoSpan {
 			tr.Spans[c.cause].Why, tr.Spans[c.cause].Cause = c.why, c.of
 		}
-		m := NewModel(p, tr)
+		m := newTellModel(p, tr)
 		if got := explained(m, Target{OnGap, 0}); got != c.want {
 			t.Errorf("%v because of %v:\ngot  %s\nwant %s", c.reason, c.why, got, c.want)
 		}
@@ -62,7 +62,7 @@ transfer: That is conv1, copy to the host, until 70.0 ms.`},
 }
 
 func TestExplainOthers(t *testing.T) {
-	m := smallModel()
+	m := smallTold()
 	for _, c := range []struct {
 		t         Target
 		question  string
@@ -86,7 +86,7 @@ func TestExplainOthers(t *testing.T) {
 
 // The largest things at the peak, what stays through the step among them by its size.
 func TestPeakParts(t *testing.T) {
-	m := smallModel()
+	m := smallTold()
 	got := m.PeakParts(3)
 	if len(got) == 0 || len(got) > 3 {
 		t.Fatalf("%+v; want up to three parts", got)
@@ -101,47 +101,7 @@ func TestPeakParts(t *testing.T) {
 	if !fixed {
 		t.Errorf("%+v; want the 200 MiB of weights among them", got)
 	}
-	if got := emptyModel().PeakParts(3); len(got) != 0 {
+	if got := newTellModel(tracetest.Empty()).PeakParts(3); len(got) != 0 {
 		t.Errorf("an empty step has %+v at its peak; want nothing", got)
-	}
-}
-
-// The lens shows a wait with its surroundings, its cause and how they hang together;
-// it is for waits only, and for no step that it would not magnify.
-func TestLens(t *testing.T) {
-	p := tracetest.Problem()
-	tr := tracetest.Trace(p)
-	tr.Gaps[0].Start = 150 * ms // 5 ms of 195
-	tr.Spans[6].End = 150 * ms
-	m := NewModel(p, tr)
-	var s Scene
-	if !m.Lens(&s, Target{OnGap, 0}, 324) {
-		t.Fatal("there is no lens of a wait of 5 ms in 195")
-	}
-	var b strings.Builder
-	if err := s.WriteSVG(&b, SVGOptions{ID: "lens"}); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{">5 ms<", ">compute<", ">to device ↑<", ">conv1<", "<title"} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("the lens has no %s:\n%s", want, b.String())
-		}
-	}
-	for i := range s.groups {
-		g := &s.groups[i]
-		for k := g.from; k < g.to; k += 2 {
-			if x := s.nums[k]; g.op != opRects && (x < 0 || float64(x) > 324) {
-				t.Errorf("something is drawn at %v; want it between 0 and 324", x)
-			}
-		}
-	}
-	for _, not := range []Target{{}, {OnSpan, 0}, {OnStage, 1}, {OnGap, 9}} {
-		if m.Lens(&s, not, 324) || s.Items() > 0 {
-			t.Errorf("there is a lens of %+v, with %d items; want none", not, s.Items())
-		}
-	}
-	tr.Gaps[0].Start = 95 * ms
-	if NewModel(p, tr).Lens(&s, Target{OnGap, 0}, 324) {
-		t.Error("a wait of 60 ms in 195 has a lens, which would show the whole step")
 	}
 }

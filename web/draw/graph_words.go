@@ -2,9 +2,10 @@ package draw
 
 import (
 	"fmt"
+	"strings"
+
 	"memtide/engine"
 	"memtide/web/format"
-	"strings"
 )
 
 // arcWords says how many values have arcs, and where those are that are not drawn.

@@ -2,62 +2,27 @@ package draw
 
 import (
 	"fmt"
-	"strings"
 	"testing"
-	"time"
 
 	"memtide/engine"
 	"memtide/engine/sim"
+	"memtide/web/lookup/tracetest"
 )
-
-// skipProblem is a step of two operations with weights and a skip connection,
-// forward and backward, in a graph that names no stages.
-func skipProblem() *engine.Problem {
-	g := &engine.Graph{Done: engine.NoValue}
-	add := func(name string, kind engine.ValueKind, size engine.Bytes, initial engine.Place) engine.ValueID {
-		g.Values = append(g.Values, engine.Value{Name: name, Kind: kind, Size: size, Initial: initial, PartOf: engine.NoValue})
-		return engine.ValueID(len(g.Values) - 1)
-	}
-	x := add("x", engine.KindActivation, 10, engine.OnDevice)
-	w := add("w", engine.KindWeight, 30, engine.OnDevice)
-	y, z := add("y", engine.KindActivation, 20, 0), add("z", engine.KindActivation, 5, 0)
-	dy, dw := add("dy", engine.KindGradient, 20, 0), add("dw", engine.KindGradient, 30, 0)
-	ids := func(v ...engine.ValueID) []engine.ValueID { return v }
-	g.Ops = []engine.Op{
-		{Name: "conv", Time: time.Millisecond, In: ids(x, w), Out: ids(y)},
-		{Name: "add", Time: time.Millisecond, In: ids(x, y), Out: ids(z)},
-		{Name: "add back", Pass: engine.Backward, Time: time.Millisecond, In: ids(z, y), Out: ids(dy)},
-		{Name: "conv back", Pass: engine.Backward, Time: time.Millisecond, In: ids(dy, x, w), Out: ids(dw)},
-	}
-	return &engine.Problem{Graph: g, Device: engine.Device{ToHost: 1e6, ToDev: 1e6}, Budget: 1000}
-}
 
 // A graph without stages has a layer for every forward operation, with the
 // backward operation that shares its values.
 func TestLayersOfFunctions(t *testing.T) {
-	p := skipProblem()
+	p := tracetest.Skip()
 	trace, err := sim.Play(p, engine.Schedule{engine.Run(0), engine.Offload(2), engine.Offload(1), engine.Run(1), engine.Run(2), engine.Run(3)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := NewModel(p, trace)
+	m := newIndexModel(p, trace)
 	if got, want := fmt.Sprint(m.names, m.sizes, m.ofOp, m.count), "[conv add] [20 5] [1 2 2 1] 2"; got != want {
 		t.Errorf("names, sizes, layers of operations and their number: %s; want %s", got, want)
 	}
 	if got, want := fmt.Sprint(m.Decision(1), m.Decision(2)), fmt.Sprint(sim.Offload, sim.Keep); got != want {
 		t.Errorf("decisions %s; want %s", got, want)
-	}
-	for target, want := range map[Target]string{
-		{OnStage, 1}: "conv, layer 1 of 2: 20 B are offloaded; forward 1 ms, backward 1 ms, copy to the host 50 µs.",
-		{OnStage, 2}: "add, layer 2 of 2: 5 B are kept; forward 1 ms, backward 1 ms.",
-		{OnSpan, 0}:  "conv, forward, 0.0 to 1.0 ms.",
-	} {
-		if got := m.Sentence(target); got != want {
-			t.Errorf("%+v:\ngot  %s\nwant %s", target, got, want)
-		}
-	}
-	if got, want := m.stripDesc(), "2 layers: 1 kept, 0 recomputed, 1 offloaded"; !strings.HasPrefix(got, want) {
-		t.Errorf("the strip says %q; want it to begin with %q", got, want)
 	}
 }
 
@@ -72,7 +37,7 @@ func TestLayersOfStages(t *testing.T) {
 		{[]int{1, 1, 1, 1}, "[conv] [25]"},
 		{[]int{0, 0, 0, 2_000_000_000}, "[conv add] [20 5]"},
 	} {
-		p := skipProblem()
+		p := tracetest.Skip()
 		for i, k := range c.stages {
 			p.Graph.Ops[i].Stage = k
 			p.Graph.Stages = max(p.Graph.Stages, k)
@@ -80,7 +45,7 @@ func TestLayersOfStages(t *testing.T) {
 				p.Graph.Values[v].Stage = k
 			}
 		}
-		m := NewModel(p, &sim.Trace{})
+		m := newIndexModel(p, &sim.Trace{})
 		if got := fmt.Sprint(m.names, m.sizes); got != c.want {
 			t.Errorf("stages %v: names and sizes %s; want %s", c.stages, got, c.want)
 		}
@@ -104,18 +69,18 @@ func TestInCommon(t *testing.T) {
 			t.Errorf("%q and %q: %q; want %q", c.a, c.b, got, c.want)
 		}
 	}
-	p := skipProblem()
+	p := tracetest.Skip()
 	p.Graph.Stages = 1
 	for i, name := range []string{"F block/conv", "F block/add", "B block/add", "B block/conv"} {
 		p.Graph.Ops[i].Name, p.Graph.Ops[i].Stage = name, 1
 	}
-	if m := NewModel(p, &sim.Trace{}); m.names[0] != "block" {
+	if m := newIndexModel(p, &sim.Trace{}); m.names[0] != "block" {
 		t.Errorf("the stage is called %q; want block", m.names[0])
 	}
 }
 
 func TestFind(t *testing.T) {
-	m := NewModel(skipProblem(), &sim.Trace{}) // conv, add
+	m := newIndexModel(tracetest.Skip(), &sim.Trace{}) // conv, add
 	for _, c := range []struct {
 		text  string
 		after int

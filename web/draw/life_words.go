@@ -2,11 +2,12 @@ package draw
 
 import (
 	"fmt"
+	"strings"
+	"time"
+
 	"memtide/engine"
 	"memtide/engine/sim"
 	"memtide/web/format"
-	"strings"
-	"time"
 )
 
 // lifeWords is the life of a value in words.

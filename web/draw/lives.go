@@ -1,10 +1,11 @@
 package draw
 
 import (
-	"memtide/engine"
-	"memtide/engine/sim"
 	"slices"
 	"time"
+
+	"memtide/engine"
+	"memtide/engine/sim"
 )
 
 // stays calls emit for every stay of a value on the device, in the order of time.

@@ -1,11 +1,11 @@
 package draw
 
 import (
-	"memtide/web/lookup/tracetest"
 	"testing"
 
 	"memtide/engine"
 	"memtide/engine/sim"
+	"memtide/web/lookup/tracetest"
 )
 
 // smallGhost is more than the device of the golden has, and ends before the step.

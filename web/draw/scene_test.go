@@ -1,7 +1,6 @@
 package draw
 
 import (
-	"memtide/web/lookup/tracetest"
 	"bytes"
 	"encoding/xml"
 	"flag"
@@ -14,6 +13,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/sim"
+	"memtide/web/lookup/tracetest"
 )
 
 var update = flag.Bool("update", false, "write the golden files")

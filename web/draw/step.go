@@ -1,10 +1,11 @@
 package draw
 
 import (
-	"memtide/engine"
-	"memtide/engine/sim"
 	"sort"
 	"time"
+
+	"memtide/engine"
+	"memtide/engine/sim"
 )
 
 // StageOf is the stage that a target belongs to, 0 if it belongs to none.

@@ -1,18 +1,16 @@
 package draw
 
 import (
-	"memtide/web/lookup/tracetest"
-	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"memtide/engine"
 	"memtide/engine/sim"
+	"memtide/web/lookup/tracetest"
 )
 
 func TestSentences(t *testing.T) {
-	m := smallModel()
+	m := smallTold()
 	for _, c := range []struct {
 		t    Target
 		want string
@@ -63,14 +61,14 @@ func TestReasons(t *testing.T) {
 		if c.cause != sim.NoSpan {
 			tr.Spans[c.cause].Why, tr.Spans[c.cause].Cause = c.why, c.of
 		}
-		if got := NewModel(p, tr).Sentence(Target{OnGap, 0}); got != c.want {
+		if got := newTellModel(p, tr).Sentence(Target{OnGap, 0}); got != c.want {
 			t.Errorf("%v because of %v:\ngot  %s\nwant %s", c.reason, c.why, got, c.want)
 		}
 	}
 }
 
 func TestTable(t *testing.T) {
-	head, rows := smallModel().Table()
+	head, rows := smallTold().Table()
 	var b strings.Builder
 	b.WriteString(strings.Join(head, "|") + "\n")
 	for _, r := range rows {
@@ -93,61 +91,49 @@ func TestTable(t *testing.T) {
 	}
 }
 
-func TestHeldAt(t *testing.T) {
-	h := smallModel().HeldAt(120*ms, 2)
-	// Fetching grows from 0 at 105 ms to 300 MiB at 155 ms: 90 MiB at 120 ms.
-	want := "120ms 640 MiB [200 50 100 200 90 0] s1/conv1 s2/block<2>& and 1 more of 100 MiB"
-	mib := make([]int64, len(h.Used))
-	for i, b := range h.Used {
-		mib[i] = int64(b / engine.MiB)
-	}
-	got := fmt.Sprint(h.At, " ", int64(h.Total/engine.MiB), " MiB ", mib)
-	for _, v := range h.Lives {
-		got += " " + v.Name + "/" + v.Stage
-	}
-	got += fmt.Sprintf(" and %d more of %d MiB", h.Others, h.Rest/engine.MiB)
-	if got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
-	if h := smallModel().HeldAt(160*ms, 9); h.Lives[len(h.Lives)-1].Name != "temporaries of B1" {
-		t.Errorf("got %+v, want the temporaries of B1 last", h.Lives)
-	}
-}
-
-// The index of lives finds what a scan finds.
-func TestHeldAtLarge(t *testing.T) {
-	p := tracetest.Problem()
-	tr := tracetest.Trace(p)
-	tr.Lives = nil
-	for i := range 1000 {
-		start := time.Duration(i) * 50_505 * time.Microsecond % (190 * ms) // all over the step, unsorted
-		tr.Lives = append(tr.Lives, sim.Life{Value: 1, Op: engine.NoOp, Bytes: 1, Start: start, End: start + time.Duration(i%11+1)*ms})
-	}
-	m := NewModel(p, tr)
-	for at := -1 * ms; at < 200*ms; at += ms / 3 {
-		want := 0
-		for i := range tr.Lives {
-			if l := &tr.Lives[i]; l.Start <= at && at < l.End {
-				want++
-			}
-		}
-		if h := m.HeldAt(at, 5); len(h.Lives)+h.Others != want {
-			t.Fatalf("%v: %d lives, want %d", at, len(h.Lives)+h.Others, want)
-		}
-	}
-}
-
 // Two waits in a row count together.
 func TestWaitedTwice(t *testing.T) {
 	p := tracetest.Problem()
 	tr := tracetest.Trace(p)
 	tr.Gaps = []sim.Gap{
-		{Start: 140 * ms, End: 144 * ms, Reason: sim.CopyOut, Value: 5, Cause: 2},
-		{Start: 144 * ms, End: 155 * ms, Reason: sim.NeedsRoom, Value: engine.NoValue, Cause: 2},
+		{Start: 140 * msTold, End: 144 * msTold, Reason: sim.CopyOut, Value: 5, Cause: 2},
+		{Start: 144 * msTold, End: 155 * msTold, Reason: sim.NeedsRoom, Value: engine.NoValue, Cause: 2},
 	}
-	m := NewModel(p, tr)
+	m := newTellModel(p, tr)
 	want := "B1, backward of conv1, 155.0 to 195.0 ms, waited 15 ms for memory: it was full until s1 was copied to the host."
 	if got := m.Sentence(Target{OnSpan, 8}); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestChainSentence(t *testing.T) {
+	if got, want := smallTold().ChainSentence(), "Critical chain: 120 ms of runs, 50 ms of copies, 25 ms held back by the schedule. Together the step time, 195 ms."; got != want {
+		t.Errorf("sentence %q\nwant     %q", got, want)
+	}
+}
+
+// A value of a graph is told by its life, and a layer without a chain like one of a chain.
+func TestSentencesOfGraphs(t *testing.T) {
+	m := newTellModel(tracetest.Played(t, tracetest.UNet(24, 2), false))
+	if got, want := m.Sentence(Target{OnValue, 0}), "x0, 24 MiB, is made by op0; the last forward reader, op23, runs 23 operations later. It is read 6 times and on the device for 48 ms of 48 ms, without a break."; got != want {
+		t.Errorf("sentence:\ngot  %s\nwant %s", got, want)
+	}
+	p := tracetest.Skip()
+	trace, err := sim.Play(p, engine.Schedule{engine.Run(0), engine.Offload(2), engine.Offload(1), engine.Run(1), engine.Run(2), engine.Run(3)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m = newTellModel(p, trace)
+	for target, want := range map[Target]string{
+		{OnStage, 1}: "conv, layer 1 of 2: 20 B are offloaded; forward 1 ms, backward 1 ms, copy to the host 50 µs.",
+		{OnStage, 2}: "add, layer 2 of 2: 5 B are kept; forward 1 ms, backward 1 ms.",
+		{OnSpan, 0}:  "conv, forward, 0.0 to 1.0 ms.",
+	} {
+		if got := m.Sentence(target); got != want {
+			t.Errorf("%+v:\ngot  %s\nwant %s", target, got, want)
+		}
+	}
+	if got, want := m.stripDesc(), "2 layers: 1 kept, 0 recomputed, 1 offloaded"; !strings.HasPrefix(got, want) {
+		t.Errorf("the strip says %q; want it to begin with %q", got, want)
 	}
 }

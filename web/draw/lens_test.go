@@ -1,0 +1,48 @@
+package draw
+
+import (
+	"strings"
+	"testing"
+
+	"memtide/web/lookup/tracetest"
+)
+
+// The lens shows a wait with its surroundings, its cause and how they hang together;
+// it is for waits only, and for no step that it would not magnify.
+func TestLens(t *testing.T) {
+	p := tracetest.Problem()
+	tr := tracetest.Trace(p)
+	tr.Gaps[0].Start = 150 * ms // 5 ms of 195
+	tr.Spans[6].End = 150 * ms
+	m := NewModel(p, tr)
+	var s Scene
+	if !m.Lens(&s, Target{OnGap, 0}, 324) {
+		t.Fatal("there is no lens of a wait of 5 ms in 195")
+	}
+	var b strings.Builder
+	if err := s.WriteSVG(&b, SVGOptions{ID: "lens"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{">5 ms<", ">compute<", ">to device ↑<", ">conv1<", "<title"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the lens has no %s:\n%s", want, b.String())
+		}
+	}
+	for i := range s.groups {
+		g := &s.groups[i]
+		for k := g.from; k < g.to; k += 2 {
+			if x := s.nums[k]; g.op != opRects && (x < 0 || float64(x) > 324) {
+				t.Errorf("something is drawn at %v; want it between 0 and 324", x)
+			}
+		}
+	}
+	for _, not := range []Target{{}, {OnSpan, 0}, {OnStage, 1}, {OnGap, 9}} {
+		if m.Lens(&s, not, 324) || s.Items() > 0 {
+			t.Errorf("there is a lens of %+v, with %d items; want none", not, s.Items())
+		}
+	}
+	tr.Gaps[0].Start = 95 * ms
+	if NewModel(p, tr).Lens(&s, Target{OnGap, 0}, 324) {
+		t.Error("a wait of 60 ms in 195 has a lens, which would show the whole step")
+	}
+}

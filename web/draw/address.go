@@ -11,6 +11,9 @@ import (
 	"memtide/engine/sim"
 )
 
+// perStretch is how many blocks or levels share an entry that bounds them.
+const perStretch = 32
+
 // Block is a stretch of addresses that a buffer holds for a time.
 type Block struct {
 	Buffer      int // for Placement.Name; blocks of one buffer are outlined together
@@ -76,9 +79,9 @@ type Places struct {
 	lo, size []float64
 	kind     []uint8
 	ref      []int32 // index into Placement.Blocks
-	ends     []int64 // the latest end of each stretch of blockSize blocks
+	ends     []int64 // the latest end of each stretch of perStretch blocks
 
-	worst []float64 // the largest fragmentation of each stretch of blockSize levels
+	worst []float64 // the largest fragmentation of each stretch of perStretch levels
 }
 
 // NewPlaces arranges a placement for drawing. It takes time and memory in
@@ -99,9 +102,9 @@ func NewPlaces(p Placement) *Places {
 	for _, l := range p.Levels {
 		x.high = max(x.high, l.Reserved)
 	}
-	x.worst = make([]float64, (len(p.Levels)+blockSize-1)/blockSize)
+	x.worst = make([]float64, (len(p.Levels)+perStretch-1)/perStretch)
 	for i := range p.Levels {
-		x.worst[i/blockSize] = math.Max(x.worst[i/blockSize], p.Levels[i].Fragmentation())
+		x.worst[i/perStretch] = math.Max(x.worst[i/perStretch], p.Levels[i].Fragmentation())
 	}
 	return x
 }
@@ -118,12 +121,12 @@ func (x *Places) fill(order []int32) {
 	n := len(order)
 	x.from, x.to, x.lo, x.size = make([]int64, n), make([]int64, n), make([]float64, n), make([]float64, n)
 	x.kind, x.ref = make([]uint8, n), order
-	x.ends = make([]int64, (n+blockSize-1)/blockSize)
+	x.ends = make([]int64, (n+perStretch-1)/perStretch)
 	for i, at := range order {
 		b := &x.p.Blocks[at]
 		x.from[i], x.to[i] = int64(b.From), int64(b.To)
 		x.lo[i], x.size[i], x.kind[i] = float64(b.Addr), float64(b.Bytes), uint8(b.Kind)
-		x.ends[i/blockSize] = max(x.ends[i/blockSize], int64(b.To))
+		x.ends[i/perStretch] = max(x.ends[i/perStretch], int64(b.To))
 		x.top = max(x.top, b.Addr+b.Bytes)
 	}
 }
@@ -169,11 +172,11 @@ func (x *Places) LevelAt(at time.Duration) Level {
 // alive calls f with the column index of every block that is there at a moment.
 func (x *Places) alive(at int64, f func(i int)) {
 	n := sort.Search(len(x.from), func(i int) bool { return x.from[i] > at })
-	for b := 0; b*blockSize < n; b++ {
+	for b := 0; b*perStretch < n; b++ {
 		if x.ends[b] <= at {
 			continue
 		}
-		for i := b * blockSize; i < min((b+1)*blockSize, n); i++ {
+		for i := b * perStretch; i < min((b+1)*perStretch, n); i++ {
 			if x.to[i] > at {
 				f(i)
 			}

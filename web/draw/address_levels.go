@@ -69,9 +69,9 @@ func (x *Places) holeCorners(f *frame, y func(float64) float64, xy []float32) []
 // worstOf is the largest fragmentation of levels [i, j).
 func (x *Places) worstOf(i, j int) (worst float64) {
 	for i < j {
-		if i%blockSize == 0 && i+blockSize <= j {
-			worst = math.Max(worst, x.worst[i/blockSize])
-			i += blockSize
+		if i%perStretch == 0 && i+perStretch <= j {
+			worst = math.Max(worst, x.worst[i/perStretch])
+			i += perStretch
 			continue
 		}
 		worst = math.Max(worst, x.p.Levels[i].Fragmentation())

@@ -102,9 +102,9 @@ func (x *Places) drawBlocks(s *Scene, f *frame, sc *addressScale) {
 	s.labels = s.labels[:0]
 	last := x.lastShown(f)
 	n := lowerBound(x.from, last)
-	for b := 0; b*blockSize < n; b++ {
+	for b := 0; b*perStretch < n; b++ {
 		if x.ends[b] > int64(f.From) {
-			x.drawStretch(s, f, sc, b*blockSize, min((b+1)*blockSize, n), last)
+			x.drawStretch(s, f, sc, b*perStretch, min((b+1)*perStretch, n), last)
 		}
 	}
 	c.flush(s)

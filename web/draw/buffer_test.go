@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
@@ -44,11 +45,11 @@ func decode(b []byte) (string, error) {
 }
 
 func TestBuffer(t *testing.T) {
-	var s Scene
+	var s list
 	s.reset(100, 50)
-	s.rect(forwardStyle, 1, 2, 3, 4)
-	s.rect(forwardStyle, 5, 6, 7, 8)
-	s.rect(recomputeStyle, 9, 10, 11, 12)
+	s.rect(fillOf(Forward), 1, 2, 3, 4)
+	s.rect(fillOf(Forward), 5, 6, 7, 8)
+	s.rect(style{fill: Recompute, stroke: noRole, pattern: hatch, lines: LineRecompute}, 9, 10, 11, 12)
 	s.line(strokeOf(Grid, 1.5), 0, 0, 1, 1, 2, 0)
 	s.text(Ink, 1, 2, middle, "ä\U0001F600b") // the face is two UTF-16 units
 	s.addText(Ink, 3, 4, text{s: "end", anchor: end, bold: true})
@@ -64,23 +65,35 @@ group [4 9 255 0 255 0] 0: 1,2 1 0 "ä😀b" 3,4 2 1 "end"
 	}
 }
 
-// Every picture survives packing: as many numbers and texts come out as go in.
-func TestBufferOfPictures(t *testing.T) {
-	for _, m := range []*Model{smallModel(), randomModel(500, 1), emptyModel()} {
-		for pic := range NumPictures {
-			var s Scene
-			m.Draw(&s, pic, View{Width: 800, Selected: Target{OnGap, 0}})
-			got, err := decode(s.AppendBuffer(nil))
-			if err != nil {
-				t.Fatal(err)
+// Everything survives packing: as many groups and texts come out as go in.
+func TestBufferOfAll(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 50 {
+		var s list
+		s.reset(800, 600)
+		for range r.IntN(40) {
+			x, y := r.Float64()*800, r.Float64()*600
+			switch r.IntN(4) {
+			case 0:
+				s.rect(fillOf(Role(r.IntN(int(NumRoles)))), x, y, 5, 5)
+			case 1:
+				s.line(strokeOf(Ink, 1), float32(x), float32(y), 0, 0)
+			case 2:
+				s.path(opArea, fillOf(Over), []float32{float32(x), float32(y), 0, 0, 1, 1})
+			default:
+				s.addText(Ink, x, y, text{s: strings.Repeat("ä\U0001F600", r.IntN(4)), anchor: anchor(r.IntN(3)), bold: r.IntN(2) == 0, large: r.IntN(2) == 0, halo: r.IntN(2) == 0})
 			}
-			if n := strings.Count(got, "group"); n != len(s.groups) {
-				t.Errorf("%d groups decoded, want %d", n, len(s.groups))
-			}
-			for _, x := range s.texts {
-				if !strings.Contains(got, fmt.Sprintf("%q", x.s)) {
-					t.Errorf("text %q is missing", x.s)
-				}
+		}
+		got, err := decode(s.AppendBuffer(nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(got, "group"); n != len(s.groups) {
+			t.Errorf("%d groups decoded, want %d", n, len(s.groups))
+		}
+		for _, x := range s.texts {
+			if !strings.Contains(got, fmt.Sprintf("%q", x.s)) {
+				t.Errorf("text %q is missing", x.s)
 			}
 		}
 	}

@@ -166,7 +166,7 @@ func (m *Model) drawMarks(s *Scene, f *frame, g *arcGeometry) {
 // markSelected outlines the operations that make and last read the selected value,
 // or those that are selected, and says so.
 func (m *Model) markSelected(s *Scene, f *frame, g *arcGeometry) {
-	st, v := m.structure, m.valueOf(f.Selected)
+	st, v := m.graph(), m.valueOf(f.Selected)
 	m.outlinePlaces(s, f, f.Selected, strokeOf(Ink, 2))
 	if v == engine.NoValue {
 		return

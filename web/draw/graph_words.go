@@ -25,7 +25,7 @@ func arcWords(all, more, folded, blocks int) string {
 
 // arcSentence is an arc in short: "pool1 to cat: 8 MiB, read 20 operations later".
 func (m *tellModel) arcSentence(a *arc) string {
-	g, st := m.problem.Graph, m.structure
+	g, st := m.problem.Graph, m.graph()
 	return fmt.Sprintf("%s to %s: %s, read %s operations later", bareName(&g.Ops[st.ops[a.from]]), bareName(&g.Ops[st.ops[a.to]]),
 		format.Bytes(a.bytes), format.Count(int(a.to-a.from)))
 }

@@ -17,10 +17,8 @@ func Key(models ...*Model) (out []KeyEntry) {
 	over := false
 	for _, m := range models {
 		for l := range m.lanes {
-			if n := len(m.lanes[l].busy); n > 0 {
-				for k, d := range m.lanes[l].busyIn(0, len(m.lanes[l].from)) {
-					ran[k] = ran[k] || d > 0
-				}
+			for k, d := range m.lanes[l].busyIn(0, len(m.lanes[l].from)) {
+				ran[k] = ran[k] || d > 0
 			}
 		}
 		for c, some := range m.memory.held {

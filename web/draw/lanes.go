@@ -51,15 +51,6 @@ func (m *Model) laneBox(f *frame, l int) (y, h float64) {
 	return y, copyHeight * part
 }
 
-// CopyLanes is how many lanes beside compute something runs on in a trace.
-func CopyLanes(t *sim.Trace) int {
-	var used [sim.NumLanes]int
-	for i := range t.Spans {
-		used[t.Spans[i].Lane] = 1
-	}
-	return used[sim.ToHost] + used[sim.ToDev] + used[sim.Network] + used[sim.CPU]
-}
-
 // TimelineHeight is the height of a timeline with so many lanes beside compute.
 func TimelineHeight(copies int) float64 {
 	return titleLine + computeHeight + laneSpace + float64(copies)*(copyHeight+laneSpace) + axisLine

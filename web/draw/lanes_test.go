@@ -58,7 +58,7 @@ func TestRowsOfOtherLanes(t *testing.T) {
 		}
 	}
 	said := ""
-	for _, part := range m.explainGap(0) {
+	for _, part := range m.Explain(Target{OnGap, 0}) {
 		said += part.Before + part.Name + part.After + " "
 	}
 	if want := "Second is ready at 30.0 ms, but what it needs is not. Gather ends at 40.0 ms."; !strings.HasPrefix(said, want) {

@@ -64,18 +64,25 @@ func checkMarks(t *testing.T, name string, ln *lane, f *frame) {
 	}
 }
 
+// laneOf is the compute lane of a trace with some spans.
+func laneOf(spans ...sim.Span) *lane {
+	for i := range spans {
+		spans[i].Op, spans[i].Value = engine.NoOp, engine.NoValue
+	}
+	return &NewModel(tracetest.Problem(), &sim.Trace{Spans: spans, Makespan: spans[len(spans)-1].End}).lanes[sim.Compute]
+}
+
 // A merged mark has the kind that has most of the time, and merging depends on
 // nothing but the lane and the view.
 func TestMergedKind(t *testing.T) {
-	l := lane{}
-	for i := range int64(1000) { // 2 ns forward, 1 ns backward, ...
-		l.add(3*i, 3*i+2, uint8(sim.SpanForward), int32(2*i))
-		l.add(3*i+2, 3*i+3, uint8(sim.SpanBackward), int32(2*i+1))
+	var spans []sim.Span
+	for i := range time.Duration(1000) { // 2 ns forward, 1 ns backward, ...
+		spans = append(spans, sim.Span{Kind: sim.SpanForward, Start: 3 * i, End: 3*i + 2}, sim.Span{Kind: sim.SpanBackward, Start: 3*i + 2, End: 3*i + 3})
 	}
-	l.index()
+	l := laneOf(spans...)
 	f := frame{View: View{From: 0, To: 3000}, left: 0, right: 100, scale: 100.0 / 3000}
 	var got []mark
-	marks(&l, &f, func(k mark) { got = append(got, k) })
+	marks(l, &f, func(k mark) { got = append(got, k) })
 	if len(got) != 1 || got[0].kind != uint8(sim.SpanForward) || got[0].x0 != 0 || math.Abs(got[0].x1-100) > 0.1 {
 		t.Errorf("got %+v, want one mark of kind forward from 0 to 100", got)
 	}
@@ -83,14 +90,11 @@ func TestMergedKind(t *testing.T) {
 
 // What of a slice is outside of the view has no say in a merged mark's kind.
 func TestMergedKindOfView(t *testing.T) {
-	l := lane{}
-	l.add(0, 1010, uint8(sim.SpanBackward), 0)
-	l.add(1010, 1040, uint8(sim.SpanForward), 1)
-	l.add(1040, 9000, uint8(sim.SpanRecompute), 2)
-	l.index()
+	l := laneOf(sim.Span{Kind: sim.SpanBackward, End: 1010}, sim.Span{Kind: sim.SpanForward, Start: 1010, End: 1040},
+		sim.Span{Kind: sim.SpanRecompute, Start: 1040, End: 9000})
 	f := frame{View: View{From: 1000, To: 6000}, left: 0, right: 100, scale: 0.02}
 	var got []mark
-	marks(&l, &f, func(k mark) { got = append(got, k) })
+	marks(l, &f, func(k mark) { got = append(got, k) })
 	if len(got) != 2 || got[0].kind != uint8(sim.SpanForward) || got[1].kind != uint8(sim.SpanRecompute) {
 		t.Errorf("got %+v, want a merged mark of kind forward and one of kind recompute", got)
 	}
@@ -98,19 +102,17 @@ func TestMergedKindOfView(t *testing.T) {
 
 // A slice far from others is seen, however short it is.
 func TestLonelySlice(t *testing.T) {
-	l := lane{}
-	l.add(500, 501, uint8(sim.SpanOffload), 0)
-	l.index()
+	far := sim.Span{Kind: sim.SpanRecompute, Start: 500, End: 501}
+	l := laneOf(far)
 	f := frame{View: View{From: 0, To: 1_000_000}, left: 0, right: 100, scale: 100.0 / 1_000_000}
 	var got []mark
-	marks(&l, &f, func(k mark) { got = append(got, k) })
+	marks(l, &f, func(k mark) { got = append(got, k) })
 	if len(got) != 1 || got[0].x1-got[0].x0 != 1 {
 		t.Errorf("got %+v, want one mark one pixel wide", got)
 	}
-	l.add(15_000, 15_001, uint8(sim.SpanOffload), 1) // 1.5 pixels further
-	l.index()
+	l = laneOf(far, sim.Span{Kind: sim.SpanRecompute, Start: 15_000, End: 15_001}) // 1.5 pixels further
 	got = got[:0]
-	marks(&l, &f, func(k mark) { got = append(got, k) })
+	marks(l, &f, func(k mark) { got = append(got, k) })
 	if len(got) != 2 || got[0].x1-got[0].x0 > 0.01 || got[1].x1-got[1].x0 > 0.01 {
 		t.Errorf("got %+v, want two marks as narrow as their slices", got)
 	}

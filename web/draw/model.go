@@ -103,7 +103,6 @@ func (m *indexModel) span(id sim.SpanID) *sim.Span {
 const (
 	kindWaiting = uint8(sim.SpanCPU) + 1
 	numKinds    = kindWaiting + 1
-	kindSliver  = numKinds // of drawing only
 )
 
 // blockSize is how many slices or samples share an entry of a prefix sum or of
@@ -235,4 +234,13 @@ func (l *lane) find(ref int32, from int64) int {
 		}
 	}
 	return -1
+}
+
+// CopyLanes is how many lanes beside compute something runs on in a trace.
+func CopyLanes(t *sim.Trace) int {
+	var used [sim.NumLanes]int
+	for i := range t.Spans {
+		used[t.Spans[i].Lane] = 1
+	}
+	return used[sim.ToHost] + used[sim.ToDev] + used[sim.Network] + used[sim.CPU]
 }

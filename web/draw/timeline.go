@@ -10,6 +10,9 @@ import (
 	"memtide/web/format"
 )
 
+// kindSliver is that of a wait that is too narrow for a pattern.
+const kindSliver = numKinds
+
 // kindStyles are the fills of slices.
 var kindStyles = [numKinds + 1]style{
 	sim.SpanForward:   forwardStyle,
@@ -20,7 +23,7 @@ var kindStyles = [numKinds + 1]style{
 	sim.SpanNetwork:   transferStyle,
 	sim.SpanCPU:       fillOf(Fixed),
 	kindWaiting:       waitingStyle,
-	kindSliver:        fillOf(Waiting), // too narrow for a pattern
+	kindSliver:        fillOf(Waiting),
 }
 
 func (s *Scene) clearSlices() {

@@ -9,6 +9,8 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/sim"
+	"memtide/web/display"
+	"memtide/web/lookup"
 )
 
 // perStretch is how many blocks or levels share an entry that bounds them.
@@ -116,7 +118,7 @@ func (x *Places) sort(order []int32) {
 	})
 }
 
-// fill makes the columns, in an order.
+// Fill makes the columns, in an order.
 func (x *Places) fill(order []int32) {
 	n := len(order)
 	x.from, x.to, x.lo, x.size = make([]int64, n), make([]int64, n), make([]float64, n), make([]float64, n)
@@ -189,7 +191,7 @@ func (x *Places) alive(at int64, f func(i int)) {
 // map is that of v.Cursor.
 func (x *Places) Draw(s *Scene, pic Picture, v View) {
 	f := newFrame(pic, v, x.p.End)
-	s.reset(f.Width, f.Height)
+	s.Reset(f.Width, f.Height)
 	s.Title = pic.Title()
 	placed[pic-NumPictures].draw(x, s, &f)
 }
@@ -198,7 +200,7 @@ func (x *Places) Draw(s *Scene, pic Picture, v View) {
 // that is all of it but for the outline.
 func (x *Places) Overlay(s *Scene, pic Picture, v View) {
 	f := newFrame(pic, v, x.p.End)
-	s.reset(f.Width, f.Height)
+	s.Reset(f.Width, f.Height)
 	if overlay := placed[pic-NumPictures].overlay; overlay != nil {
 		overlay(x, s, &f)
 	}
@@ -206,12 +208,12 @@ func (x *Places) Overlay(s *Scene, pic Picture, v View) {
 	if pic.Still() || at < f.From || at > f.To {
 		return
 	}
-	st := strokeOf(Ink, 1)
+	st := display.StrokeOf(display.Ink, 1)
 	if f.Cursor < 0 {
-		st = style{fill: noRole, stroke: Muted, lines: noRole, dash: dashWaiting, width: 1}
+		st = display.Style{Fill: display.NoRole, Stroke: display.Muted, Lines: display.NoRole, Dash: display.DashWaiting, Width: 1}
 	}
 	px := float32(f.x(int64(at)))
-	s.line(st, px, titleLine, px, float32(f.Height-6))
+	s.Line(st, px, titleLine, px, float32(f.Height-6))
 }
 
 // TimeAt is the moment at a place of a picture.
@@ -222,9 +224,9 @@ func (x *Places) TimeAt(pic Picture, v View, px float64) time.Duration {
 
 // Hit returns the buffer at a place of a picture, and the moment there; of the
 // map NoCursor.
-func (x *Places) Hit(pic Picture, v View, px, py float64) (Target, time.Duration) {
+func (x *Places) Hit(pic Picture, v View, px, py float64) (lookup.Target, time.Duration) {
 	f := newFrame(pic, v, x.p.End)
-	t, at := Target{}, NoCursor
+	t, at := lookup.Target{}, NoCursor
 	if hit := placed[pic-NumPictures].hit; hit != nil {
 		t = hit(x, &f, px, py)
 	}

@@ -12,7 +12,7 @@ const maxAligned = 1 << 20
 
 // Align aligns two models. Layers that have no names in common are aligned by
 // their numbers. Names may repeat: the longest common subsequence counts.
-func Align(a, b *Model) *Alignment { return align(a.names, b.names) }
+func Align(a, b *Model) *Alignment { return align(a.Names, b.Names) }
 
 func align(a, b []string) *Alignment {
 	n, m := len(a), len(b)

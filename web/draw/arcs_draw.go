@@ -1,23 +1,26 @@
 package draw
 
-import "memtide/engine"
+import (
+	"memtide/engine"
+	"memtide/web/lookup"
+)
 
-// fewArcs is how many arcs are drawn where there is little width, in place of mostArcs.
+// fewArcs is how many arcs are drawn where there is little width, in place of MostArcs.
 const fewArcs = 3
 
 // drawnArcs are the arcs that are shown in a frame, the selected one last, and how many
 // are not: beside those of blocks, and within them.
-func drawnArcs(st *structure, f *frame, selected engine.ValueID, open int32) (arcs []arc, more, folded int) {
-	most, by := mostArcs, (*arc).weight
+func drawnArcs(st *lookup.Structure, f *frame, selected engine.ValueID, open int32) (arcs []lookup.Arc, more, folded int) {
+	most, by := lookup.MostArcs, (*lookup.Arc).Weight
 	if f.Width <= slimWidth {
-		most, by = fewArcs, func(a *arc) float64 { return float64(a.to - a.from) }
+		most, by = fewArcs, func(a *lookup.Arc) float64 { return float64(a.To - a.From) }
 	}
-	var on *arc
-	for i := range st.arcs {
-		switch a := &st.arcs[i]; {
-		case a.value == selected:
+	var on *lookup.Arc
+	for i := range st.Arcs {
+		switch a := &st.Arcs[i]; {
+		case a.Value == selected:
 			on = a
-		case a.block != 0 && a.block != open:
+		case a.Block != 0 && a.Block != open:
 			folded++
 		case len(arcs) < most:
 			arcs = append(arcs, *a)
@@ -35,7 +38,7 @@ func drawnArcs(st *structure, f *frame, selected engine.ValueID, open int32) (ar
 }
 
 // lightest is the last of the arcs that weigh least.
-func lightest(arcs []arc, by func(*arc) float64) (least int) {
+func lightest(arcs []lookup.Arc, by func(*lookup.Arc) float64) (least int) {
 	for i := range arcs {
 		if by(&arcs[i]) <= by(&arcs[least]) {
 			least = i

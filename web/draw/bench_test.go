@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"memtide/web/lookup"
 	"memtide/web/lookup/tracetest"
 )
 
@@ -40,7 +41,7 @@ func BenchmarkDraw(b *testing.B) {
 func BenchmarkSeams(b *testing.B) {
 	for _, n := range []int{1_000, 100_000} {
 		m := NewModel(tracetest.ManyLives(n))
-		v := View{Width: 1600, Selected: Target{OnStage, 3}}
+		v := View{Width: 1600, Selected: lookup.Target{Kind: lookup.OnStage, Index: 3}}
 		b.Run(fmt.Sprintf("values=%d", n), func(b *testing.B) {
 			var s Scene
 			for b.Loop() {
@@ -56,7 +57,7 @@ func BenchmarkNewModel(b *testing.B) {
 		m := randomModel(n, 1)
 		b.Run(fmt.Sprintf("slices=%d", n), func(b *testing.B) {
 			for b.Loop() {
-				NewModel(m.problem, m.trace)
+				NewModel(m.Problem, m.Trace)
 			}
 		})
 	}

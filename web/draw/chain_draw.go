@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"memtide/engine/sim"
+	"memtide/web/display"
+	"memtide/web/lookup"
 )
 
 // chainWidth is how thick the critical chain is drawn, in CSS pixels.
@@ -20,8 +22,8 @@ func (m *Model) drawChain(s *Scene, f *frame) {
 	joined, lane := f.left-2, -1
 	for _, c := range m.CriticalChain() {
 		next := lane
-		if c.Target.Kind == OnSpan {
-			next = int(m.trace.Spans[c.Target.Index].Lane)
+		if c.Target.Kind == lookup.OnSpan {
+			next = int(m.Trace.Spans[c.Target.Index].Lane)
 		}
 		x0, x1 := f.x(int64(c.From)), f.x(int64(c.To))
 		if c.To < f.From || c.From > f.To {
@@ -32,7 +34,7 @@ func (m *Model) drawChain(s *Scene, f *frame) {
 			bars = append(bars, m.chainJoin(f, x0, lane, next)...)
 			joined = x0
 		}
-		if lane = next; c.Target.Kind == OnSpan {
+		if lane = next; c.Target.Kind == lookup.OnSpan {
 			y, h := m.laneBox(f, lane)
 			x0, x1 = f.clip(x0), math.Min(math.Max(f.clip(x1), f.clip(x0)+0.5), f.right)
 			if x0 < drawn[lane]+1 {
@@ -45,7 +47,7 @@ func (m *Model) drawChain(s *Scene, f *frame) {
 		}
 	}
 	s.xy = bars
-	s.rects(fillOf(Budget), bars)
+	s.Rects(display.FillOf(display.Budget), bars)
 }
 
 // chainJoin is the upright bar from a lane's line to another one's.

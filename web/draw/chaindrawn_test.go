@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"memtide/web/display"
 	"testing"
 	"time"
 )
@@ -12,10 +13,10 @@ func TestCriticalChainIsDrawn(t *testing.T) {
 		var s Scene
 		m.Draw(&s, Timeline, View{Width: 600, Cursor: NoCursor, Chain: chain, From: from, To: to})
 		n := 0
-		for _, g := range s.groups {
-			if g.op == opRects && g.style == fillOf(Budget) {
-				for i := g.from; i < g.to; i += 4 {
-					if x, w := s.nums[i], s.nums[i+2]; x < 60 || x+w > 600 || w <= 0 {
+		for _, g := range s.Groups {
+			if g.Op == display.OpRects && g.Style == display.FillOf(display.Budget) {
+				for i := g.From; i < g.To; i += 4 {
+					if x, w := s.Nums[i], s.Nums[i+2]; x < 60 || x+w > 600 || w <= 0 {
 						t.Errorf("a bar at %v, %v wide; want it within the plot", x, w)
 					}
 					n++

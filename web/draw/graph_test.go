@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"memtide/engine"
+	"memtide/web/display"
+	"memtide/web/lookup"
 	"memtide/web/lookup/tracetest"
 )
 
@@ -14,17 +16,17 @@ import (
 func TestArcsFold(t *testing.T) {
 	m := played(t, tracetest.UNet(400, 2), false)
 	for _, c := range []struct {
-		selected     Target
+		selected     lookup.Target
 		width        float64
 		arcs, folded int
 	}{
-		{Target{}, 1000, 2, 49},
-		{Target{OnValue, 24}, 1000, 3, 48},
-		{Target{OnValue, 0}, 1000, 2, 49},
-		{Target{}, 390, 2, 49},
+		{lookup.Target{}, 1000, 2, 49},
+		{lookup.Target{Kind: lookup.OnValue, Index: 24}, 1000, 3, 48},
+		{lookup.Target{Kind: lookup.OnValue, Index: 0}, 1000, 2, 49},
+		{lookup.Target{}, 390, 2, 49},
 	} {
 		f := m.frame(Strip, View{Width: c.width, Selected: c.selected})
-		arcs, more, folded := drawnArcs(m.graph(), &f, m.valueOf(c.selected), m.openBlock(&f))
+		arcs, more, folded := drawnArcs(m.Structure(), &f, m.ValueOf(c.selected), m.openBlock(&f))
 		if len(arcs) != c.arcs || more != 0 || folded != c.folded {
 			t.Errorf("%+v, %v px: %d arcs, %d more, %d folded; want %d, 0, %d", c.selected, c.width, len(arcs), more, folded, c.arcs, c.folded)
 		}
@@ -36,23 +38,23 @@ func TestArcsFold(t *testing.T) {
 func TestArcsOverflow(t *testing.T) {
 	m := played(t, tracetest.UNet(96, 40), false)
 	for _, c := range []struct {
-		selected   Target
+		selected   lookup.Target
 		width      float64
 		arcs, more int
 		first      engine.ValueID
 	}{
-		{Target{}, 1000, 24, 16, 0},
-		{Target{OnValue, 39}, 1000, 25, 15, 0},
-		{Target{}, 390, 3, 37, 0},
-		{Target{OnValue, 39}, 390, 4, 36, 0},
+		{lookup.Target{}, 1000, 24, 16, 0},
+		{lookup.Target{Kind: lookup.OnValue, Index: 39}, 1000, 25, 15, 0},
+		{lookup.Target{}, 390, 3, 37, 0},
+		{lookup.Target{Kind: lookup.OnValue, Index: 39}, 390, 4, 36, 0},
 	} {
 		f := m.frame(Strip, View{Width: c.width, Selected: c.selected})
-		arcs, more, _ := drawnArcs(m.graph(), &f, m.valueOf(c.selected), m.openBlock(&f))
-		if len(arcs) != c.arcs || more != c.more || arcs[0].value != c.first {
-			t.Errorf("%+v, %v px: %d arcs from x%d, %d more; want %d from x%d, %d more", c.selected, c.width, len(arcs), arcs[0].value, more, c.arcs, c.first, c.more)
+		arcs, more, _ := drawnArcs(m.Structure(), &f, m.ValueOf(c.selected), m.openBlock(&f))
+		if len(arcs) != c.arcs || more != c.more || arcs[0].Value != c.first {
+			t.Errorf("%+v, %v px: %d arcs from x%d, %d more; want %d from x%d, %d more", c.selected, c.width, len(arcs), arcs[0].Value, more, c.arcs, c.first, c.more)
 		}
-		if c.selected.Kind == OnValue && int(arcs[len(arcs)-1].value) != c.selected.Index {
-			t.Errorf("%+v, %v px: the last arc is of x%d; want the selected one", c.selected, c.width, arcs[len(arcs)-1].value)
+		if c.selected.Kind == lookup.OnValue && int(arcs[len(arcs)-1].Value) != c.selected.Index {
+			t.Errorf("%+v, %v px: the last arc is of x%d; want the selected one", c.selected, c.width, arcs[len(arcs)-1].Value)
 		}
 	}
 }
@@ -63,7 +65,7 @@ func TestGraphIsBounded(t *testing.T) {
 	small, large := played(t, tracetest.UNet(1000, 300), true), played(t, tracetest.UNet(10_000, 3000), true)
 	for _, pic := range []Picture{Strip, Life} {
 		for _, width := range []float64{390, 984} {
-			v := View{Width: width, Selected: Target{OnValue, 0}}
+			v := View{Width: width, Selected: lookup.Target{Kind: lookup.OnValue, Index: 0}}
 			var a, b Scene
 			small.Draw(&a, pic, v)
 			large.Draw(&b, pic, v)
@@ -79,17 +81,17 @@ func TestHitGraph(t *testing.T) {
 	m := played(t, tracetest.UNet(24, 2), false)
 	v := View{Width: 984}
 	f := m.frame(Strip, v)
-	geo := geometry(m.graph(), &f)
-	for i := range m.graph().arcs {
-		a := &m.graph().arcs[i]
+	geo := geometry(m.Structure(), &f)
+	for i := range m.Structure().Arcs {
+		a := &m.Structure().Arcs[i]
 		xy := geo.curve(nil, a)
 		x, y := float64(xy[arcSteps]), float64(xy[arcSteps+1])
-		if got, _ := m.Hit(Strip, v, x, y); got != (Target{OnValue, int(a.value)}) {
-			t.Errorf("at the top of the arc of x%d: %+v", a.value, got)
+		if got, _ := m.Hit(Strip, v, x, y); got != (lookup.Target{Kind: lookup.OnValue, Index: int(a.Value)}) {
+			t.Errorf("at the top of the arc of x%d: %+v", a.Value, got)
 		}
 	}
 	for place := range int32(24) {
-		if got, _ := m.Hit(Strip, v, geo.x(place), geo.base+5); got != (Target{OnSpan, int(place)}) {
+		if got, _ := m.Hit(Strip, v, geo.x(place), geo.base+5); got != (lookup.Target{Kind: lookup.OnSpan, Index: int(place)}) {
 			t.Errorf("on the mark of operation %d: %+v", place, got)
 		}
 	}
@@ -99,7 +101,7 @@ func TestHitGraph(t *testing.T) {
 // host and comes back.
 func TestGraphScenes(t *testing.T) {
 	m := played(t, tracetest.UNet(24, 2), true)
-	light := Light
+	light := display.Light
 	for _, c := range []struct {
 		file  string
 		pic   Picture
@@ -107,8 +109,8 @@ func TestGraphScenes(t *testing.T) {
 	}{{"graph.svg", Strip, 984}, {"graph-phone.svg", Strip, 358}, {"life.svg", Life, 984}} {
 		var s Scene
 		var b bytes.Buffer
-		m.Draw(&s, c.pic, View{Width: c.width, Selected: Target{OnValue, 0}})
-		if err := s.WriteSVG(&b, SVGOptions{Standalone: true, Theme: &light, Surface: true}); err != nil {
+		m.Draw(&s, c.pic, View{Width: c.width, Selected: lookup.Target{Kind: lookup.OnValue, Index: 0}})
+		if err := s.WriteSVG(&b, display.SVGOptions{Standalone: true, Theme: &light, Surface: true}); err != nil {
 			t.Fatal(err)
 		}
 		golden(t, c.file, b.Bytes())
@@ -120,7 +122,7 @@ func TestGraphScenes(t *testing.T) {
 func TestGraphBeside(t *testing.T) {
 	chain, graph := smallModel(), played(t, tracetest.UNet(24, 2), false)
 	for _, other := range []*Model{chain, graph} {
-		v := View{Width: 984, Selected: Target{OnValue, 0}, Beside: &Beside{Model: other, Letter: "A", Other: "B"}}
+		v := View{Width: 984, Selected: lookup.Target{Kind: lookup.OnValue, Index: 0}, Beside: &Beside{Model: other, Letter: "A", Other: "B"}}
 		var s Scene
 		if graph.Draw(&s, Strip, v); s.Height != Strip.Height() || !strings.Contains(s.Title, "each layer") {
 			t.Errorf("beside %d layers: %v high, %q; want %v, the strip of layers", other.Stages(), s.Height, s.Title, Strip.Height())

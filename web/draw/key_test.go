@@ -7,6 +7,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/sim"
+	"memtide/web/lookup"
 	"memtide/web/lookup/tracetest"
 )
 
@@ -16,12 +17,12 @@ func TestNearLines(t *testing.T) {
 	at := func(capacity engine.Bytes) (device, budget float64) {
 		var s Scene
 		m.Draw(&s, Memory, View{Width: 640, Budget: 900 * engine.MiB, Capacity: capacity, Device: "one card"})
-		for _, g := range s.groups {
-			for i := g.first; i < g.last; i++ {
-				y := float64(s.nums[g.from+2*(i-g.first)+1])
-				if strings.HasPrefix(s.texts[i].s, "one card") {
+		for _, g := range s.Groups {
+			for i := g.First; i < g.Last; i++ {
+				y := float64(s.Nums[g.From+2*(i-g.First)+1])
+				if strings.HasPrefix(s.Texts[i].S, "one card") {
 					device = y
-				} else if strings.HasPrefix(s.texts[i].s, "budget") {
+				} else if strings.HasPrefix(s.Texts[i].S, "budget") {
 					budget = y
 				}
 			}
@@ -51,7 +52,7 @@ func TestLanesThatRun(t *testing.T) {
 	if !strings.Contains(words, "to host") || strings.Contains(words, "to device") {
 		t.Errorf("the lanes are in %q; want the one to the host and not the one to the device", words)
 	}
-	if got := CopyLanes(tr); got != 1 {
+	if got := lookup.CopyLanes(tr); got != 1 {
 		t.Errorf("%d lanes of copies; want 1", got)
 	}
 }
@@ -76,7 +77,7 @@ func TestKey(t *testing.T) {
 func TestWaitIsNamed(t *testing.T) {
 	m := smallModel()
 	var s Scene
-	m.Draw(&s, Timeline, View{Width: 640, Selected: Target{OnGap, 0}})
+	m.Draw(&s, Timeline, View{Width: 640, Selected: lookup.Target{Kind: lookup.OnGap, Index: 0}})
 	if got, want := strings.Join(s.words(), "|"), "waits 15 ms for conv1 to arrive"; !strings.Contains(got, want) {
 		t.Errorf("the timeline says %q; want %q in it", got, want)
 	}
@@ -99,7 +100,7 @@ func TestSeamsAreBounded(t *testing.T) {
 // The layer that is selected lies on what is fixed, and what lies above all bands stays.
 func TestSink(t *testing.T) {
 	m := smallModel()
-	f := m.frame(Memory, View{Width: 600, Selected: Target{OnStage, 1}})
+	f := m.frame(Memory, View{Width: 600, Selected: lookup.Target{Kind: lookup.OnStage, Index: 1}})
 	sc := m.memoryScale(&f)
 	pieces := m.sunkPieces(&f, &sc)
 	plain := m.bandPoints(&f, nil)

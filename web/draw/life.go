@@ -7,6 +7,8 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/sim"
+	"memtide/web/display"
+	"memtide/web/lookup"
 )
 
 // lifeHeight is the height of the row, lifeTop and lifeBar where its bar is.
@@ -25,7 +27,7 @@ func init() {
 				m.drawCursor(s, f, 0, f.Height, false)
 			}
 		},
-		hit: func(m *Model, f *frame, x, y float64) Target { return f.Selected },
+		hit: func(m *Model, f *frame, x, y float64) lookup.Target { return f.Selected },
 	}
 }
 
@@ -37,13 +39,13 @@ func (m *Model) drawLife(s *Scene, f *frame) {
 		return
 	}
 	s.Title = "When the selected value is on the device"
-	s.addText(Ink, f.left-8, lifeTop+11, text{s: "its life", anchor: end, bold: true})
-	v := m.valueOf(f.Selected)
+	s.AddText(display.Ink, f.left-8, lifeTop+11, display.Text{S: "its life", Anchor: display.End, Bold: true})
+	v := m.ValueOf(f.Selected)
 	if v == engine.NoValue {
-		s.text(Muted, f.left, lifeTop+11, start, fit("Select an arc or an operation to see when its value is on the device.", f.right-f.left))
+		s.Text(display.Muted, f.left, lifeTop+11, display.Start, display.Fit("Select an arc or an operation to see when its value is on the device.", f.right-f.left))
 		return
 	}
-	s.Desc = m.lifeWords(v)
+	s.Desc = m.LifeWords(v)
 	m.drawAbsence(s, f, v)
 	m.drawStays(s, f, v)
 	m.drawReads(s, f, v)
@@ -63,17 +65,17 @@ func (m *Model) drawStays(s *Scene, f *frame, v engine.ValueID) {
 		}
 		return append(to, float32(x0), lifeTop, float32(math.Max(x1-x0, 1)), lifeBar)
 	}
-	m.stays(v, func(l *sim.Life) {
+	m.Stays(v, func(l *sim.Life) {
 		if l.Category == sim.Recomputed {
 			again = add(again, l.Start, l.End)
 		} else {
 			kept = add(kept, l.Start, l.End)
 		}
 	})
-	m.copies(v, func(c *sim.Span) { moving = add(moving, c.Start, c.End) })
-	s.rects(forwardStyle, kept)
-	s.rects(recomputeStyle, again)
-	s.rects(inFlightStyle, moving)
+	m.Copies(v, func(c *sim.Span) { moving = add(moving, c.Start, c.End) })
+	s.Rects(forwardStyle, kept)
+	s.Rects(recomputeStyle, again)
+	s.Rects(inFlightStyle, moving)
 }
 
 // drawAbsence draws a dotted line between stays, and says where the value is then.
@@ -82,18 +84,18 @@ func (m *Model) drawAbsence(s *Scene, f *frame, v engine.ValueID) {
 	drawn := math.Inf(-1)
 	y := lifeTop + lifeBar/2
 	saved := false
-	m.stays(v, func(l *sim.Life) {
+	m.Stays(v, func(l *sim.Life) {
 		x0, x1 := f.clip(f.x(int64(gone))), f.clip(f.x(int64(l.Start)))
 		if gone > 0 && l.Start > gone && x1-x0 >= 3 && x0 >= drawn {
-			line := strokeOf(Muted, 1)
-			line.dash = dashGhost
-			s.line(line, float32(x0), float32(y), float32(x1), float32(y))
+			line := display.StrokeOf(display.Muted, 1)
+			line.Dash = display.DashGhost
+			s.Line(line, float32(x0), float32(y), float32(x1), float32(y))
 			words := "dropped"
 			if saved {
 				words = "on the host"
 			}
-			if textWidth(words)+12 < x1-x0 {
-				halo(s, Muted, (x0+x1)/2, y+4, middle, words)
+			if display.TextWidth(words)+12 < x1-x0 {
+				halo(s, display.Muted, (x0+x1)/2, y+4, display.Middle, words)
 			}
 			drawn = x1
 		}
@@ -106,13 +108,13 @@ func (m *Model) drawAbsence(s *Scene, f *frame, v engine.ValueID) {
 // apart.
 func (m *Model) drawReads(s *Scene, f *frame, v engine.ValueID) {
 	last := math.Inf(-1)
-	m.reads(v, func(sp *sim.Span) {
+	m.Reads(v, func(sp *sim.Span) {
 		x := f.x(int64(sp.Start))
 		if x < f.left || x > f.right || x-last < 4 {
 			return
 		}
 		last = x
-		s.path(opArea, fillOf(Ink), []float32{float32(x - 3.5), lifeTop - 7, float32(x + 3.5), lifeTop - 7, float32(x), lifeTop - 2})
+		s.Path(display.OpArea, display.FillOf(display.Ink), []float32{float32(x - 3.5), lifeTop - 7, float32(x + 3.5), lifeTop - 7, float32(x), lifeTop - 2})
 	})
 }
 
@@ -121,14 +123,14 @@ func (m *Model) drawReads(s *Scene, f *frame, v engine.ValueID) {
 func (m *Model) outlineValue(s *Scene, f *frame, v engine.ValueID) {
 	const most = 64
 	n := 0
-	for i := range m.trace.Spans {
-		sp := &m.trace.Spans[i]
+	for i := range m.Trace.Spans {
+		sp := &m.Trace.Spans[i]
 		own := sp.Value == v
 		if sp.Op != engine.NoOp {
-			own = slices.Contains(m.problem.Graph.Ops[sp.Op].Out, v)
+			own = slices.Contains(m.Problem.Graph.Ops[sp.Op].Out, v)
 		}
-		if x, y, w, h, ok := m.box(f, Target{OnSpan, i}); own && ok && n < most {
-			s.outline(strokeOf(Ink, 2), x, y, w, h)
+		if x, y, w, h, ok := m.box(f, lookup.Target{Kind: lookup.OnSpan, Index: i}); own && ok && n < most {
+			s.Outline(display.StrokeOf(display.Ink, 2), x, y, w, h)
 			n++
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/sim"
+	"memtide/web/lookup"
 	"memtide/web/lookup/tracetest"
 )
 
@@ -31,14 +32,14 @@ func TestMarks(t *testing.T) {
 				v.From, v.To = 0, 0
 			}
 			f := m.frame(Timeline, v)
-			for l := range m.lanes {
-				checkMarks(t, fmt.Sprintf("n=%d lane=%d view %d..%d width %v", n, l, f.From, f.To, f.Width), &m.lanes[l], &f)
+			for l := range m.Lanes {
+				checkMarks(t, fmt.Sprintf("n=%d lane=%d view %d..%d width %v", n, l, f.From, f.To, f.Width), &m.Lanes[l], &f)
 			}
 		}
 	}
 }
 
-func checkMarks(t *testing.T, name string, ln *lane, f *frame) {
+func checkMarks(t *testing.T, name string, ln *lookup.Lane, f *frame) {
 	t.Helper()
 	count, painted, lonely, last := 0, 0.0, 0.0, math.Inf(-1)
 	marks(ln, f, func(k mark) {
@@ -53,8 +54,8 @@ func checkMarks(t *testing.T, name string, ln *lane, f *frame) {
 		last = k.x1
 	})
 	covered := 0.0
-	for i := range ln.from {
-		covered += f.clip(f.x(ln.to[i])) - f.clip(f.x(ln.from[i]))
+	for i := range ln.From {
+		covered += f.clip(f.x(ln.To[i])) - f.clip(f.x(ln.From[i]))
 	}
 	if count > 2*int(f.right-f.left)+2 {
 		t.Fatalf("%s: %d marks for %v pixels", name, count, f.right-f.left)
@@ -65,11 +66,11 @@ func checkMarks(t *testing.T, name string, ln *lane, f *frame) {
 }
 
 // laneOf is the compute lane of a trace with some spans.
-func laneOf(spans ...sim.Span) *lane {
+func laneOf(spans ...sim.Span) *lookup.Lane {
 	for i := range spans {
 		spans[i].Op, spans[i].Value = engine.NoOp, engine.NoValue
 	}
-	return &NewModel(tracetest.Problem(), &sim.Trace{Spans: spans, Makespan: spans[len(spans)-1].End}).lanes[sim.Compute]
+	return &NewModel(tracetest.Problem(), &sim.Trace{Spans: spans, Makespan: spans[len(spans)-1].End}).Lanes[sim.Compute]
 }
 
 // A merged mark has the kind that has most of the time, and merging depends on
@@ -141,7 +142,7 @@ func checkEnvelope(t *testing.T, m *Model, f *frame, pts []bandPoint, at time.Du
 	t.Helper()
 	const top = sim.NumCategories - 1
 	x, want := f.x(int64(at)), int64(0)
-	for _, b := range m.memory.used(at) {
+	for _, b := range m.Memory.Used(at) {
 		want += int64(b)
 	}
 	got := int64(-1)
@@ -156,8 +157,8 @@ func checkEnvelope(t *testing.T, m *Model, f *frame, pts []bandPoint, at time.Du
 		}
 	}
 	near := int64(0)
-	for i := range m.memory.samples {
-		if s := &m.memory.samples[i]; math.Abs(f.x(int64(s.At))-x) <= 1.01 {
+	for i := range m.Memory.Samples {
+		if s := &m.Memory.Samples[i]; math.Abs(f.x(int64(s.At))-x) <= 1.01 {
 			near = max(near, int64(s.Total()))
 		}
 	}

@@ -1,5 +1,7 @@
 package draw
 
+import "memtide/web/lookup"
+
 // Picture names one of the pictures.
 type Picture uint8
 
@@ -39,11 +41,11 @@ type picture struct {
 type (
 	modelLayout struct {
 		draw, overlay func(*Model, *Scene, *frame)
-		hit           func(*Model, *frame, float64, float64) Target
+		hit           func(*Model, *frame, float64, float64) lookup.Target
 	}
 	placesLayout struct {
 		draw, overlay func(*Places, *Scene, *frame)
-		hit           func(*Places, *frame, float64, float64) Target
+		hit           func(*Places, *frame, float64, float64) lookup.Target
 	}
 )
 
@@ -93,8 +95,8 @@ func (m *Model) heightAt(pic Picture, width float64) float64 {
 		return GraphHeight
 	case pic == Life && !m.IsGraph():
 		return 0
-	case pic == Timeline && m.others():
-		return max(pic.HeightAt(width), TimelineHeight(CopyLanes(m.trace)))
+	case pic == Timeline && m.OtherLanes():
+		return max(pic.HeightAt(width), TimelineHeight(lookup.CopyLanes(m.Trace)))
 	}
 	return pic.HeightAt(width)
 }

@@ -1,11 +1,16 @@
 package draw
 
+import (
+	"memtide/web/display"
+	"memtide/web/lookup"
+)
+
 // Scene is a display list, with what is collected on the way to it: kept here so that
 // a scene that is reused allocates nothing. Its zero value is empty.
 type Scene struct {
-	list
+	display.List
 
-	slices [numKinds + 1][]float32 // by kind; the last are slivers of waiting
+	slices [lookup.NumKinds + 1][]float32 // by kind; the last are slivers of waiting
 	bands  []bandPoint
 	sunk   []bandPoint
 	seams  []seam
@@ -18,13 +23,13 @@ type Scene struct {
 // The fills of slices, bars and bands: the pattern is the second channel beside
 // the colour.
 var (
-	forwardStyle   = fillOf(Forward)
-	recomputeStyle = style{fill: Recompute, stroke: noRole, pattern: hatch, lines: LineRecompute}
-	backwardStyle  = fillOf(Backward)
-	transferStyle  = fillOf(Transfer)
-	fixedStyle     = fillOf(Fixed)
-	inFlightStyle  = style{fill: Transfer, stroke: noRole, pattern: dots, lines: LineTransfer}
-	scratchStyle   = style{fill: Surface, stroke: noRole, pattern: thinHatch, lines: Muted}
-	waitingStyle   = style{fill: Surface, stroke: noRole, pattern: thinHatch, lines: Waiting}
-	overStyle      = style{fill: Over, stroke: noRole, pattern: noPattern, lines: noRole}
+	forwardStyle   = display.FillOf(display.Forward)
+	recomputeStyle = display.Style{Fill: display.Recompute, Stroke: display.NoRole, Pattern: display.Hatch, Lines: display.LineRecompute}
+	backwardStyle  = display.FillOf(display.Backward)
+	transferStyle  = display.FillOf(display.Transfer)
+	fixedStyle     = display.FillOf(display.Fixed)
+	inFlightStyle  = display.Style{Fill: display.Transfer, Stroke: display.NoRole, Pattern: display.Dots, Lines: display.LineTransfer}
+	scratchStyle   = display.Style{Fill: display.Surface, Stroke: display.NoRole, Pattern: display.ThinHatch, Lines: display.Muted}
+	waitingStyle   = display.Style{Fill: display.Surface, Stroke: display.NoRole, Pattern: display.ThinHatch, Lines: display.Waiting}
+	overStyle      = display.Style{Fill: display.Over, Stroke: display.NoRole, Pattern: display.NoPattern, Lines: display.NoRole}
 )

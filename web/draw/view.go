@@ -6,6 +6,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/sim"
+	"memtide/web/lookup"
 )
 
 // Sizes in CSS pixels. GutterWidth and SlimGutter are the room for labels left of every picture.
@@ -31,9 +32,9 @@ type View struct {
 	Height   float64       // CSS pixels; 0: the picture's standard height
 	Gutter   float64       // CSS pixels; 0: GutterWidth or SlimGutter
 	Budget   engine.Bytes  // the budget line; 0: the problem's budget
-	Selected Target        // outlined, with an arrow from its cause
+	Selected lookup.Target // outlined, with an arrow from its cause
 	Chain    bool          // the critical chain is underlined in Timeline
-	Hover    Target        // of Overlay: outlined, with all slices of the same stage
+	Hover    lookup.Target // of Overlay: outlined, with all slices of the same stage
 	Playhead time.Duration // of Overlay: the line of the playhead, and what the map shows while Cursor is NoCursor; 0: none, and what Places.Moment says
 	Playing  bool          // of Overlay: what comes after the playhead is faded
 	Cursor   time.Duration // of Overlay and Page: a line through Timeline and Memory; NoCursor: none
@@ -58,12 +59,12 @@ type frame struct {
 
 func (m *Model) frame(pic Picture, v View) frame {
 	if v.Budget == 0 {
-		v.Budget = m.problem.Budget
+		v.Budget = m.Problem.Budget
 	}
 	if v.Height <= 0 && v.Beside == nil {
 		v.Height = m.heightAt(pic, v.Width)
 	}
-	return newFrame(pic, v, m.trace.Makespan)
+	return newFrame(pic, v, m.Trace.Makespan)
 }
 
 // newFrame fills in the defaults of a picture of a step that ends at end.

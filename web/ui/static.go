@@ -11,6 +11,7 @@ import (
 	"github.com/vugu/vugu"
 	"github.com/vugu/vugu/staticrender"
 
+	"memtide/web/display"
 	"memtide/web/draw"
 	"memtide/web/state"
 )
@@ -70,7 +71,7 @@ func withPoster(page, name string, pic draw.Picture, s *state.State) (string, er
 		}
 		p.Model().Draw(&scene, pic, v)
 		svg.WriteString(`<div class="poster ` + size.class + `">`)
-		if err := scene.WriteSVG(&svg, draw.SVGOptions{ID: name + "-" + size.class}); err != nil {
+		if err := scene.WriteSVG(&svg, display.SVGOptions{ID: name + "-" + size.class}); err != nil {
 			return "", err
 		}
 		svg.WriteString("</div>")

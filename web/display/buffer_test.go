@@ -27,7 +27,7 @@ func decode(b []byte) (string, error) {
 		fmt.Fprintf(&out, "group %v %v:", head, f(at+8))
 		at += 16
 		for end := at + 4*n; at < end; {
-			if op(head[0]) == OpTexts {
+			if Op(head[0]) == OpTexts {
 				from, length := le.Uint32(b[at+8:]), uint32(le.Uint16(b[at+12:]))
 				fmt.Fprintf(&out, " %v,%v %d %d %q", f(at), f(at+4), b[at+14], b[at+15], string(utf16.Decode(texts[from:from+length])))
 				at += 16

@@ -1,42 +1,51 @@
+// Package display has the display lists that pictures are made of, and nothing that
+// knows what they show: rectangles, areas, lines and texts in the order in which they
+// are painted, with colours by Role. A List is painted on a canvas by
+// web/static/paint.js from one packed buffer (AppendBuffer), or written as SVG
+// (WriteSVG); both come out the same. Text is measured by estimate, to the wide side.
 package display
 
-// List is a display List: groups of rectangles, areas, lines and texts that
+// List is a display list: groups of rectangles, areas, lines and texts that
 // are painted in order. Coordinates are CSS pixels, y grows downwards. Its zero
 // value is empty; reuse one to save memory.
 type List struct {
 	Width, Height float64
 	Title, Desc   string // accessible name and description; WriteSVG writes them
 
-	Groups []group
+	// To be read; the methods add to them.
+	Groups []Group
 	Nums   []float32 // coordinates of all groups
 	Texts  []Text
 }
 
 // Op is what a group consists of.
-type op uint8
+type Op uint8
 
+// The kinds of groups.
 const (
-	OpRects op = iota + 1 // x, y, width, height each
+	OpRects Op = iota + 1 // x, y, width, height each
 	OpArea                // one closed polygon: x, y per corner
 	OpLine                // one polyline: x, y per point
-	OpTexts               // x, y each; the strings are in Scene.texts
+	OpTexts               // x, y each; the strings are in List.Texts
 )
 
-// Pattern is drawn over a fill in the colour of style.lines.
-type pattern uint8
+// Pattern is drawn over a fill in the colour of Style.Lines.
+type Pattern uint8
 
+// The patterns.
 const (
-	NoPattern pattern = iota
+	NoPattern Pattern = iota
 	Hatch             // 45 degrees, 2.4 px wide
 	ThinHatch         // 45 degrees, 1 px wide
 	Dots
 )
 
-// Dash is a Dash pattern of strokes.
-type dash uint8
+// Dash is a dash pattern of strokes.
+type Dash uint8
 
+// The dash patterns.
 const (
-	solid dash = iota
+	solid Dash = iota
 	DashWaiting
 	DashBudget
 	DashGhost
@@ -49,21 +58,23 @@ var dashes = [...]string{"", "3 2", "6 3", "2 2"}
 type Style struct {
 	Fill    Role
 	Stroke  Role
-	Pattern pattern
+	Pattern Pattern
 	Lines   Role // of the pattern
-	Dash    dash
+	Dash    Dash
 	Width   float32 // of the stroke
 }
 
+// FillOf is a fill without a pattern or an edge.
 func FillOf(r Role) Style { return Style{Fill: r, Stroke: NoRole, Lines: NoRole} }
 
+// StrokeOf is a stroke without a fill; its width is in CSS pixels.
 func StrokeOf(r Role, width float32) Style {
 	return Style{Fill: NoRole, Stroke: r, Lines: NoRole, Width: width}
 }
 
-// group is a run of equal items: nums[from:to], for texts also texts[first:last].
-type group struct {
-	Op          op
+// Group is a run of equal items: Nums[From:To], for texts also Texts[First:Last].
+type Group struct {
+	Op          Op
 	Style       Style
 	From, To    int
 	First, Last int
@@ -72,12 +83,14 @@ type group struct {
 // Anchor says which part of a text is at its x.
 type Anchor uint8
 
+// The left end, the middle and the right end.
 const (
 	Start Anchor = iota
 	Middle
 	End
 )
 
+// Text is a label on one line.
 type Text struct {
 	S      string
 	Anchor Anchor
@@ -86,6 +99,7 @@ type Text struct {
 	Halo   bool // with an edge of the background, legible on every band
 }
 
+// Reset empties the list and gives it a size in CSS pixels.
 func (s *List) Reset(width, height float64) {
 	s.Width, s.Height = width, height
 	s.Title, s.Desc = "", ""
@@ -93,16 +107,17 @@ func (s *List) Reset(width, height float64) {
 }
 
 // open continues the last group if it is like the wanted one, or begins one.
-func (s *List) open(o op, st Style) *group {
+func (s *List) open(o Op, st Style) *Group {
 	if n := len(s.Groups); n > 0 && (o == OpRects || o == OpTexts) {
 		if g := &s.Groups[n-1]; g.Op == o && g.Style == st {
 			return g
 		}
 	}
-	s.Groups = append(s.Groups, group{Op: o, Style: st, From: len(s.Nums), To: len(s.Nums), First: len(s.Texts), Last: len(s.Texts)})
+	s.Groups = append(s.Groups, Group{Op: o, Style: st, From: len(s.Nums), To: len(s.Nums), First: len(s.Texts), Last: len(s.Texts)})
 	return &s.Groups[len(s.Groups)-1]
 }
 
+// Rect adds a rectangle.
 func (s *List) Rect(st Style, x, y, w, h float64) {
 	g := s.open(OpRects, st)
 	s.Nums = append(s.Nums, float32(x), float32(y), float32(w), float32(h))
@@ -119,7 +134,8 @@ func (s *List) Rects(st Style, xywh []float32) {
 	g.To = len(s.Nums)
 }
 
-func (s *List) Path(o op, st Style, xy []float32) {
+// Path adds an area or a line through points, x and y by turns; nothing of less than two.
+func (s *List) Path(o Op, st Style, xy []float32) {
 	if len(xy) < 4 {
 		return
 	}
@@ -128,12 +144,15 @@ func (s *List) Path(o op, st Style, xy []float32) {
 	g.To = len(s.Nums)
 }
 
+// Line adds a line through points.
 func (s *List) Line(st Style, xy ...float32) { s.Path(OpLine, st, xy) }
 
+// Text adds a plain text at its baseline.
 func (s *List) Text(r Role, x, y float64, a Anchor, str string) {
 	s.AddText(r, x, y, Text{S: str, Anchor: a})
 }
 
+// AddText adds a text at its baseline.
 func (s *List) AddText(r Role, x, y float64, t Text) {
 	g := s.open(OpTexts, FillOf(r))
 	s.Nums = append(s.Nums, float32(x), float32(y))
@@ -161,6 +180,6 @@ func (s *List) Append(o *List, dx, dy float64) {
 			s.Nums[i] += float32(dx)
 			s.Nums[i+1] += float32(dy)
 		}
-		s.Groups = append(s.Groups, group{g.Op, g.Style, g.From + shift, len(s.Nums), first, len(s.Texts)})
+		s.Groups = append(s.Groups, Group{g.Op, g.Style, g.From + shift, len(s.Nums), first, len(s.Texts)})
 	}
 }

@@ -43,7 +43,7 @@ var roleNames = [NumRoles]string{"forward", "recompute", "backward", "transfer",
 // String is the name of the role in style sheets.
 func (r Role) String() string { return roleNames[r] }
 
-// On is the ink that is legible On a fill.
+// On is the ink that is legible on a fill.
 func (r Role) On() Role {
 	switch r {
 	case Forward, Recompute, Backward, Transfer, Fixed:

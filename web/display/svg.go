@@ -181,7 +181,7 @@ func (w *svgWriter) paint(st Style) string {
 	return b.String()
 }
 
-func (w *svgWriter) rects(g *group) {
+func (w *svgWriter) rects(g *Group) {
 	w.raw(`<path`, w.paint(g.Style), ` d="`)
 	n := w.scene.Nums
 	for i := g.From; i < g.To; i += 4 {
@@ -191,7 +191,7 @@ func (w *svgWriter) rects(g *group) {
 	w.raw(`"/>`, "\n")
 }
 
-func (w *svgWriter) polyline(g *group) {
+func (w *svgWriter) polyline(g *Group) {
 	w.raw(`<path`, w.paint(g.Style), ` d="`)
 	px, py := "", ""
 	for i := g.From; i < g.To; i += 2 {
@@ -217,7 +217,7 @@ func (w *svgWriter) polyline(g *group) {
 
 var anchorNames = [...]string{Start: "start", Middle: "middle", End: "end"}
 
-func (w *svgWriter) textGroup(g *group) {
+func (w *svgWriter) textGroup(g *Group) {
 	w.raw(`<g`, w.paint(g.Style), `>`)
 	for j := g.First; j < g.Last; j++ {
 		t, at := w.scene.Texts[j], g.From+2*(j-g.First)

@@ -19,7 +19,7 @@ func TextWidth(s string) float64 {
 	return em * FontSize
 }
 
-// Width estimates the Width of a text.
+// Width estimates the width of a text.
 func (t *Text) Width() float64 {
 	w := TextWidth(t.S)
 	if t.Large {

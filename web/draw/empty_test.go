@@ -2,8 +2,9 @@ package draw
 
 import (
 	"math"
-	"memtide/web/lookup"
 	"testing"
+
+	"memtide/web/lookup"
 )
 
 // An empty trace can be looked at in every way.

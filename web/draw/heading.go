@@ -1,8 +1,9 @@
 package draw
 
 import (
-	"memtide/web/display"
 	"strings"
+
+	"memtide/web/display"
 )
 
 // FileMargin is the room around a picture in a file, in CSS pixels.

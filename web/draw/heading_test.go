@@ -2,9 +2,10 @@ package draw
 
 import (
 	"bytes"
-	"memtide/web/display"
 	"strings"
 	"testing"
+
+	"memtide/web/display"
 )
 
 // Under a heading stands the same display list, moved; and nothing is nearer to an

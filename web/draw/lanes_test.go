@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"memtide/engine"
+	_ "memtide/engine/all" // lanes
 	"memtide/engine/sim"
 	"memtide/web/lookup"
 )

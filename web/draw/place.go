@@ -2,6 +2,7 @@ package draw
 
 import (
 	"math"
+
 	"memtide/web/display"
 )
 

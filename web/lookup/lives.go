@@ -26,7 +26,7 @@ func (m *Model) Copies(v engine.ValueID, emit func(*sim.Span)) {
 	}
 }
 
-// Reads calls emit for every run that Reads a value, in the order of time.
+// Reads calls emit for every run that reads a value, in the order of time.
 func (m *Model) Reads(v engine.ValueID, emit func(*sim.Span)) {
 	for i := range m.Trace.Spans {
 		if s := &m.Trace.Spans[i]; s.Op != engine.NoOp && slices.Contains(m.Problem.Graph.Ops[s.Op].In, v) {

@@ -12,9 +12,10 @@ import (
 // kept longest lies lowest, so that little of it moves when something leaves.
 var Stack = [sim.NumCategories]sim.Category{sim.Fixed, sim.Activation, sim.Recomputed, sim.InTransfer, sim.Gradient, sim.Workspace}
 
-// Bounds are the upper borders of the bands, in the order of stack: running sums.
+// Bounds are the upper borders of the bands, in the order of Stack: running sums.
 type Bounds [sim.NumCategories]int64
 
+// BoundsOf are those of a sample.
 func BoundsOf(s *sim.Sample) (b Bounds) {
 	var sum int64
 	for i, c := range Stack {
@@ -24,17 +25,17 @@ func BoundsOf(s *sim.Sample) (b Bounds) {
 	return b
 }
 
-// memoryIndex finds the largest running sums over any range of samples by
+// Memory finds the largest running sums over any range of samples by
 // looking at few of them.
-type memoryIndex struct {
+type Memory struct {
 	Samples []sim.Sample
 	blocks  []Bounds                // the largest sums of each block of blockSize samples
 	Fixed   engine.Bytes            // what is fixed at every moment
 	Held    [sim.NumCategories]bool // whether there is ever any of it
 }
 
-func newMemoryIndex(samples []sim.Sample) memoryIndex {
-	x := memoryIndex{Samples: samples, blocks: make([]Bounds, (len(samples)+blockSize-1)/blockSize)}
+func newMemory(samples []sim.Sample) Memory {
+	x := Memory{Samples: samples, blocks: make([]Bounds, (len(samples)+blockSize-1)/blockSize)}
 	for i := range samples {
 		if used := samples[i].Used[sim.Fixed]; i == 0 || used < x.Fixed {
 			x.Fixed = used
@@ -50,7 +51,7 @@ func newMemoryIndex(samples []sim.Sample) memoryIndex {
 }
 
 //go:noinline
-func (x *memoryIndex) scan(i, j int, high *Bounds) {
+func (x *Memory) scan(i, j int, high *Bounds) {
 	for ; i < j; i++ {
 		var sum int64
 		used := &x.Samples[i].Used
@@ -62,7 +63,7 @@ func (x *memoryIndex) scan(i, j int, high *Bounds) {
 }
 
 // High is the largest running sums of samples [i, j).
-func (x *memoryIndex) High(i, j int) (high Bounds) {
+func (x *Memory) High(i, j int) (high Bounds) {
 	bi, bj := (i+blockSize-1)/blockSize, j/blockSize
 	if bi >= bj {
 		x.scan(i, j, &high)
@@ -79,18 +80,18 @@ func (x *memoryIndex) High(i, j int) (high Bounds) {
 }
 
 // FirstAt is the first sample at or after t.
-func (x *memoryIndex) FirstAt(t time.Duration) int {
+func (x *Memory) FirstAt(t time.Duration) int {
 	return sort.Search(len(x.Samples), func(i int) bool { return x.Samples[i].At >= t })
 }
 
 // FirstAfter is the first sample after t.
-func (x *memoryIndex) FirstAfter(t time.Duration) int {
+func (x *Memory) FirstAfter(t time.Duration) int {
 	return sort.Search(len(x.Samples), func(i int) bool { return x.Samples[i].At > t })
 }
 
 // Used is what is in use at t, after all that happens at t; between samples it
 // is interpolated.
-func (x *memoryIndex) Used(t time.Duration) (u [sim.NumCategories]engine.Bytes) {
+func (x *Memory) Used(t time.Duration) (u [sim.NumCategories]engine.Bytes) {
 	i := x.FirstAfter(t)
 	switch {
 	case len(x.Samples) == 0 || i == 0:
@@ -145,7 +146,7 @@ func (x *lifeIndex) at(t time.Duration, f func(life int)) {
 
 // Gallop is the first sample from i on, up to n, at or after t nanoseconds. It
 // looks near i first.
-func (x *memoryIndex) Gallop(i, n int, t int64) int {
+func (x *Memory) Gallop(i, n int, t int64) int {
 	step, hi := 1, i
 	for hi < n && int64(x.Samples[hi].At) < t {
 		i = hi + 1

@@ -1,3 +1,10 @@
+// Package lookup arranges a trace so that what is asked of it is found at once: what
+// runs on a lane in a stretch of time, what the memory holds at a moment, which spans
+// a layer has, what a value's life looks like, what let a span start. It knows no
+// pictures and no words; packages tell and draw build on it.
+//
+// A Target names a thing in a trace that can be pointed at or selected, and Model
+// leads from one to the next: its lane, its cause, the wait after it.
 package lookup
 
 import (
@@ -17,20 +24,20 @@ type Model struct {
 	Trace   *sim.Trace
 	layers
 	Lanes   [sim.NumLanes]Lane
-	Memory  memoryIndex
+	Memory  Memory
 	lives   lifeIndex
 	ByStage [][]sim.SpanID // the spans of stages 1..n
-	Rows    []int32        // all spans and gaps by start, as in lane.ref
-	Phases  []phase
+	Rows    []int32        // all spans and gaps by start, as in Lane.Ref
+	Phases  []Phase
 
 	piecesOnce sync.Once
-	pieceIndex pieceIndex // see pieces
+	pieceIndex Pieces // see Pieces
 
 	chainOnce sync.Once
 	chain     []ChainLink // see CriticalChain
 
 	graphOnce sync.Once
-	structure *Structure // see graph
+	structure *Structure // see Structure
 }
 
 // New arranges a trace of p's graph. p and t must not change
@@ -40,7 +47,7 @@ func New(p *engine.Problem, t *sim.Trace) *Model {
 	for l := range m.Lanes {
 		m.Lanes[l] = newLane(t, sim.Lane(l))
 	}
-	m.Memory = newMemoryIndex(t.Memory)
+	m.Memory = newMemory(t.Memory)
 	m.lives = newLifeIndex(t.Lives)
 	m.ByStage = make([][]sim.SpanID, len(m.Sizes))
 	for i := range t.Spans {
@@ -69,7 +76,7 @@ func (m *Model) Makespan() time.Duration { return m.Trace.Makespan }
 // Stages is how many stages the strip shows.
 func (m *Model) Stages() int { return len(m.Sizes) }
 
-// Value is nil if there is no such Value.
+// Value is nil if there is no such value.
 func (m *Model) Value(id engine.ValueID) *engine.Value {
 	if id < 0 || int(id) >= len(m.Problem.Graph.Values) {
 		return nil
@@ -85,6 +92,7 @@ func (m *Model) SpanName(s *sim.Span) string {
 	return m.ValueName(s.Value)
 }
 
+// ValueName is the name of a value, "?" if there is none.
 func (m *Model) ValueName(id engine.ValueID) string {
 	if v := m.Value(id); v != nil {
 		return v.Name
@@ -92,6 +100,7 @@ func (m *Model) ValueName(id engine.ValueID) string {
 	return "?"
 }
 
+// Span is nil if there is no such span.
 func (m *Model) Span(id sim.SpanID) *sim.Span {
 	if id < 0 || int(id) >= len(m.Trace.Spans) {
 		return nil
@@ -109,7 +118,7 @@ const (
 // an extreme: what has to be looked at beside whole blocks.
 const blockSize = 32
 
-// Lane is what happens on a Lane as columns sorted by start. Slices do not
+// Lane is what happens on a lane as columns sorted by start. Slices do not
 // overlap; on the compute lane the gaps are slices too.
 type Lane struct {
 	From, To []int64 // nanoseconds

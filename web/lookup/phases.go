@@ -6,8 +6,8 @@ import (
 	"memtide/engine/sim"
 )
 
-// phase is a part of the step that has a name.
-type phase struct {
+// Phase is a part of the step that has a name.
+type Phase struct {
 	Name     string
 	From, To time.Duration
 }
@@ -15,7 +15,7 @@ type phase struct {
 // findPhases tells the forward pass, the loss where the network ends in one, and the
 // backward pass; nothing where the step has no two of them. What is computed again
 // is within the backward pass.
-func (m *Model) findPhases() []phase {
+func (m *Model) findPhases() []Phase {
 	end, turn := m.Trace.Makespan, time.Duration(-1)
 	lossFrom, lossTo := time.Duration(-1), time.Duration(-1)
 	for i := range m.Trace.Spans {
@@ -38,7 +38,7 @@ func (m *Model) findPhases() []phase {
 	case turn <= 0 || turn >= end:
 		return nil
 	case lossFrom > 0 && lossTo > lossFrom && lossTo < end:
-		return []phase{{"forward", 0, lossFrom}, {"loss", lossFrom, lossTo}, {"backward", lossTo, end}}
+		return []Phase{{"forward", 0, lossFrom}, {"loss", lossFrom, lossTo}, {"backward", lossTo, end}}
 	}
-	return []phase{{"forward", 0, turn}, {"backward", turn, end}}
+	return []Phase{{"forward", 0, turn}, {"backward", turn, end}}
 }

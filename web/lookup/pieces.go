@@ -10,29 +10,30 @@ import (
 	"memtide/engine/sim"
 )
 
-// piece is a stretch of a value's life for which its bytes are in one band: kept,
+// Piece is a stretch of a value's life for which its bytes are in one band: kept,
 // leaving, arriving. What a streamed copy fills or empties changes linearly.
-type piece struct {
+type Piece struct {
 	From, To     int64 // nanoseconds
 	first, after int64 // bytes at from and just before to
 	life         int32
 	Band         sim.Category
 }
 
-func (p *piece) Most() int64 { return max(p.first, p.after) }
+// Most is the most bytes of it that are there at any moment.
+func (p *Piece) Most() int64 { return max(p.first, p.after) }
 
 // Bytes is what of it is there at a moment within.
-func (p *piece) Bytes(at int64) int64 {
+func (p *Piece) Bytes(at int64) int64 {
 	if p.first == p.after || p.To == p.From {
 		return p.first
 	}
 	return p.first + int64(float64(p.after-p.first)*float64(at-p.From)/float64(p.To-p.From))
 }
 
-// pieceIndex finds the pieces that are large enough to be seen by looking at few
+// Pieces finds the pieces that are large enough to be seen by looking at few
 // others.
-type pieceIndex struct {
-	All     []piece
+type Pieces struct {
+	All     []Piece
 	buckets []pieceBucket // by duration, then size
 	OfStage [][]int32     // the pieces of stages 1..n
 }
@@ -44,9 +45,9 @@ type pieceBucket struct {
 }
 
 // Pieces is made when it is first asked for.
-func (m *Model) Pieces() *pieceIndex {
+func (m *Model) Pieces() *Pieces {
 	m.piecesOnce.Do(func() {
-		x := pieceIndex{All: m.cutLives(), OfStage: make([][]int32, len(m.Sizes))}
+		x := Pieces{All: m.cutLives(), OfStage: make([][]int32, len(m.Sizes))}
 		at := map[[2]int]int{}
 		for i := range x.All {
 			p := &x.All[i]
@@ -68,14 +69,14 @@ func (m *Model) Pieces() *pieceIndex {
 
 // cutLives is what lives of activations look like over time, in the order of their
 // starts.
-func (m *Model) cutLives() (out []piece) {
+func (m *Model) cutLives() (out []Piece) {
 	leaving, left := m.leaving()
 	for i := range m.Trace.Lives {
 		l := &m.Trace.Lives[i]
 		if l.Bytes <= 0 || l.End <= l.Start || l.Category != sim.Activation && l.Category != sim.Recomputed {
 			continue
 		}
-		p := piece{From: int64(l.Start), To: int64(l.End), first: int64(l.Bytes), after: int64(l.Bytes), life: int32(i), Band: l.Category}
+		p := Piece{From: int64(l.Start), To: int64(l.End), first: int64(l.Bytes), after: int64(l.Bytes), life: int32(i), Band: l.Category}
 		if s := m.Span(l.From); s != nil && s.Kind == sim.SpanFetch && s.End > l.Start {
 			arriving := p
 			arriving.To, arriving.Band = min(int64(s.End), p.To), sim.InTransfer
@@ -99,7 +100,7 @@ func (m *Model) cutLives() (out []piece) {
 			out = append(out, last)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b piece) int { return cmp.Compare(a.From, b.From) })
+	slices.SortStableFunc(out, func(a, b Piece) int { return cmp.Compare(a.From, b.From) })
 	return out
 }
 
@@ -166,7 +167,7 @@ func (m *Model) leaving() (at, left []int64) {
 
 // jump is the first moment in [from, to) at which a category grows at once; from if
 // there is none.
-func (x *memoryIndex) jump(c sim.Category, from, to time.Duration) time.Duration {
+func (x *Memory) jump(c sim.Category, from, to time.Duration) time.Duration {
 	for i := max(x.FirstAt(from), 0); i+1 < len(x.Samples) && x.Samples[i].At < to; i++ {
 		if a, b := &x.Samples[i], &x.Samples[i+1]; a.At == b.At && b.Used[c] > a.Used[c] {
 			return a.At
@@ -177,7 +178,7 @@ func (x *memoryIndex) jump(c sim.Category, from, to time.Duration) time.Duration
 
 // Seen are the pieces that are at least so long and so large in a stretch of time,
 // in the order of their starts.
-func (x *pieceIndex) Seen(from, to, duration, size int64, out []int32) []int32 {
+func (x *Pieces) Seen(from, to, duration, size int64, out []int32) []int32 {
 	for b := range x.buckets {
 		k := &x.buckets[b]
 		if int64(1)<<k.duration <= duration || k.size < 62 && int64(1)<<k.size <= size {

@@ -64,11 +64,11 @@ func TestSeenPieces(t *testing.T) {
 func TestPhases(t *testing.T) {
 	p := tracetest.Problem()
 	tr := tracetest.Trace(p)
-	if got, want := fmt.Sprint(New(p, tr).Phases), "[{forward 0 50000000} {backward 50000000 195000000}]"; got != want {
+	if got, want := fmt.Sprint(New(p, tr).Phases), "[{forward 0s 50ms} {backward 50ms 195ms}]"; got != want {
 		t.Errorf("a loss of no duration: %s; want %s", got, want)
 	}
 	tr.Spans[3].Start, tr.Spans[4].End = 45*ms, 60*ms
-	if got, want := fmt.Sprint(New(p, tr).Phases), "[{forward 0 45000000} {loss 45000000 60000000} {backward 60000000 195000000}]"; got != want {
+	if got, want := fmt.Sprint(New(p, tr).Phases), "[{forward 0s 45ms} {loss 45ms 60ms} {backward 60ms 195ms}]"; got != want {
 		t.Errorf("a loss that takes time: %s; want %s", got, want)
 	}
 	if got := New(tracetest.Empty()).Phases; got != nil {

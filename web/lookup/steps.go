@@ -162,7 +162,7 @@ func (m *Model) Cause(t Target) Target {
 	return Target{OnSpan, int(id)}
 }
 
-// Lit is the stage that is Lit through all pictures while t is selected: its own, of
+// Lit is the stage that is lit through all pictures while t is selected: its own, of
 // a wait that of what it waits for; 0: none.
 func (m *Model) Lit(t Target) int {
 	k := m.StageOf(t)

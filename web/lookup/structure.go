@@ -26,7 +26,7 @@ type Structure struct {
 	Decisions []sim.Decision // by place, of what the operation makes
 	Places    []int32        // by operation; -1: it is no forward operation, or does not run
 	Arcs      []Arc          // the heaviest first: bytes x distance
-	Blocks    []block        // whose arcs fold, in the order of their stages
+	Blocks    []Block        // whose arcs fold, in the order of their stages
 	Largest   engine.Bytes   // of the arcs
 }
 
@@ -43,7 +43,7 @@ type Arc struct {
 func (a *Arc) Weight() float64 { return float64(a.Bytes) * float64(a.To-a.From) }
 
 // Block is a stage that repeats, with the arcs within it.
-type block struct {
+type Block struct {
 	Stage       int32
 	First, Last int32 // places of its operations
 	arcs        int
@@ -158,7 +158,7 @@ func (st *Structure) fold(g *engine.Graph) {
 		if len(list) == 0 || alike[string(shapes[k])] < 2 {
 			continue
 		}
-		st.Blocks = append(st.Blocks, block{int32(k), first[k], last[k] - 1, len(list)})
+		st.Blocks = append(st.Blocks, Block{int32(k), first[k], last[k] - 1, len(list)})
 		for _, i := range list {
 			st.Arcs[i].Block = int32(k)
 		}

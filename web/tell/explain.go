@@ -1,3 +1,6 @@
+// Package tell says in words what is in a trace: what a thing is and why it waits, the
+// rows of the tables, the life of a value, what the step comes to. It draws nothing; of
+// colours it knows only which role a sentence is about.
 package tell
 
 import (
@@ -16,7 +19,7 @@ import (
 // Model is an indexed trace that can say what is in it.
 type Model struct{ *lookup.Model }
 
-// New arranges a trace of p's graph, see index.New.
+// New arranges a trace of p's graph, see lookup.New.
 func New(p *engine.Problem, t *sim.Trace) *Model {
 	return &Model{lookup.New(p, t)}
 }

@@ -160,6 +160,7 @@ func (m *Model) blocked(gap int) string {
 	return ""
 }
 
+// GapSentence says who waits, for what, and what held that back.
 func (m *Model) GapSentence(i int) string {
 	g := &m.Trace.Gaps[i]
 	cause := m.Span(g.Cause)
@@ -281,17 +282,20 @@ func (m *Model) Tally() (layers int, by [8]int) {
 	return m.Count, by
 }
 
+// StripDesc describes the strip of layers.
 func (m *Model) StripDesc() string {
 	_, n := m.Tally()
 	return fmt.Sprintf("%d layers: %d kept, %d recomputed, %d offloaded, %d recomputed and offloaded.", m.Count,
 		n[sim.Keep], n[sim.Recompute], n[sim.Offload], n[sim.Recompute|sim.Offload])
 }
 
+// TimelineDesc describes the timeline.
 func (m *Model) TimelineDesc() string {
 	return fmt.Sprintf("Three lanes: compute, copies to the host, copies to the device. %d runs and copies, %d waits of %s together.",
 		len(m.Trace.Spans), len(m.Trace.Gaps), format.Duration(m.Trace.WaitingTotal()))
 }
 
+// MemoryDesc describes the memory; the budget may be engine.NoLimit.
 func (m *Model) MemoryDesc(budget engine.Bytes) string {
 	str := "Stacked areas by category. Peak " + format.Bytes(m.Trace.Peak) + " at " + format.Moment(m.Trace.PeakAt, m.Trace.Makespan)
 	if budget != engine.NoLimit {

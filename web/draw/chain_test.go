@@ -1,9 +1,10 @@
 package draw
 
 import (
-	"memtide/web/display"
 	"testing"
 	"time"
+
+	"memtide/web/display"
 )
 
 // The chain is drawn only where it is asked for, within the plot, and its size is

@@ -9,6 +9,7 @@ import (
 	"memtide/web/choice"
 	"memtide/web/link"
 	"memtide/web/state"
+	"memtide/web/tradeoff"
 )
 
 // Of is the permalink of a page. Only what differs from the default is in
@@ -106,10 +107,12 @@ func notesOf(side string, problems []choice.Problem) (notes []string) {
 }
 
 // AxisNames are the axes of the curve in links and lists.
-var AxisNames = [state.NumAxes]string{state.Slowdown: "slowdown", state.StepTime: "time", state.Throughput: "rate"}
+var AxisNames = [tradeoff.NumAxes]string{tradeoff.Slowdown: "slowdown", tradeoff.StepTime: "time", tradeoff.Throughput: "rate"}
 
 // AxisOf is the axis of that name, and the first one for any other.
-func AxisOf(name string) state.Axis { return state.Axis(max(slices.Index(AxisNames[:], name), 0)) }
+func AxisOf(name string) tradeoff.Axis {
+	return tradeoff.Axis(max(slices.Index(AxisNames[:], name), 0))
+}
 
 func linesText(lines []string) string {
 	if lines != nil && len(lines) == 0 {
@@ -128,7 +131,7 @@ func linesOf(text string) []string {
 	}
 	lines := strings.Split(text, ",")
 	return slices.DeleteFunc(lines, func(name string) bool {
-		return name != state.AllLines && name != state.BoundLine && engine.Lookup(name) == nil
+		return name != tradeoff.AllLines && name != tradeoff.BoundLine && engine.Lookup(name) == nil
 	})
 }
 

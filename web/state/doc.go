@@ -16,7 +16,7 @@
 // (curve.go, lines.go, plans.go), the tried parameters (tuning.go), the questions (question.go),
 // the addresses (place.go), training steps (step.go), playing and the story (play.go, story.go), and the view (view.go, selection.go, layers.go,
 // picker.go, share.go). Derived data is derived when it is asked for (see
-// BudgetRange, Curve.Lines); components hold no copies.
+// State.Plans, State.Lines); components hold no copies.
 //
 // In a comparison there are two Sides. What the controls change is State.Side, so
 // s.Choice, s.Network and s.Shown are that side's with and without a comparison; the

@@ -4,51 +4,22 @@ import (
 	"slices"
 
 	"memtide/engine"
-)
-
-// Names of what the curve can draw beside strategies: AllLines is everything,
-// BoundLine is the lower bounds.
-const (
-	AllLines  = "all"
-	BoundLine = "bound"
-)
-
-// What a curve draws of which nobody has chosen the lines: of a chain the best of
-// each kind, the oldest idea, and what bounds them; of a graph what needs no long search.
-// Keeping everything, which is a point, and the chosen strategy are always drawn.
-var (
-	chainLines = []string{BoundLine, "dynprog", "pofo", "rotor", "sequential"}
-	graphLines = []string{BoundLine, "blocks", "dtr", "lms", "window"}
+	"memtide/web/tradeoff"
 )
 
 // chosenLines is what the curve draws beside the chosen strategy.
 func (s *State) chosenLines() []string {
-	switch {
-	case s.View.Lines != nil:
+	if s.View.Lines != nil {
 		return s.View.Lines
-	case s.Network != nil && s.Network.Chain == nil:
-		return graphLines
 	}
-	return chainLines
+	return tradeoff.DefaultLines(s.Network != nil && s.Network.Chain == nil)
 }
 
-// Drawn says whether the curve draws a strategy, or BoundLine.
+// Drawn says whether the curve draws a strategy, or tradeoff.BoundLine.
 func (s *State) Drawn(name string) bool {
 	lines := s.chosenLines()
-	return name == s.Choice.Strategy || slices.Contains(lines, name) || slices.Contains(lines, AllLines)
+	return name == s.Choice.Strategy || slices.Contains(lines, name) || slices.Contains(lines, tradeoff.AllLines)
 }
-
-// Axis is what the curve shows upwards.
-type Axis uint8
-
-// The axes: samples per second (steps per second where the batch size is unknown),
-// step time against that of keeping everything, and step time itself.
-const (
-	Throughput Axis = iota
-	Slowdown
-	StepTime
-	NumAxes
-)
 
 // CurveStrategies are the strategies that the curve can draw: those that apply,
 // have a link if they need one, and do more than keeping everything.
@@ -60,7 +31,7 @@ func (o *Side) CurveStrategies() []*engine.Strategy {
 }
 
 // SetAxis chooses the vertical axis of the curve.
-type SetAxis struct{ Axis Axis }
+type SetAxis struct{ Axis tradeoff.Axis }
 
 func (m SetAxis) apply(s *State) []Effect {
 	s.View.Axis = m.Axis
@@ -92,8 +63,8 @@ func (s *State) setLines(lines []string) []Effect {
 	s.View.Lines = nil
 	switch {
 	case lines == nil || slices.Equal(lines, s.chosenLines()):
-	case slices.Contains(lines, AllLines):
-		s.View.Lines = []string{AllLines}
+	case slices.Contains(lines, tradeoff.AllLines):
+		s.View.Lines = []string{tradeoff.AllLines}
 	default:
 		s.View.Lines = lines
 	}
@@ -110,8 +81,8 @@ type ToggleLines struct{ Names []string }
 
 func (m ToggleLines) apply(s *State) []Effect {
 	now := slices.Clone(s.chosenLines())
-	if slices.Contains(now, AllLines) {
-		now = []string{BoundLine}
+	if slices.Contains(now, tradeoff.AllLines) {
+		now = []string{tradeoff.BoundLine}
 		for _, st := range s.CurveStrategies() {
 			now = append(now, st.Name)
 		}
@@ -124,12 +95,12 @@ func (m ToggleLines) apply(s *State) []Effect {
 }
 
 // Lines are the lines of the curve that are drawn, of strategies and of bounds.
-func (s *State) Lines() (strategies, bounds []Line) {
+func (s *State) Lines() (strategies, bounds []tradeoff.Line) {
 	if s.Curve == nil {
 		return nil, nil
 	}
-	strategies = slices.DeleteFunc(s.Curve.Lines(), func(l Line) bool { return !s.Drawn(l.Method.Strategy) })
-	if s.Drawn(BoundLine) {
+	strategies = slices.DeleteFunc(s.Curve.Lines(), func(l tradeoff.Line) bool { return !s.Drawn(l.Method.Strategy) })
+	if s.Drawn(tradeoff.BoundLine) {
 		bounds = s.Curve.Bounds()
 	}
 	return strategies, bounds

@@ -10,6 +10,7 @@ import (
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/lookup"
+	"memtide/web/tradeoff"
 )
 
 // A profile takes a moment to be read. What a person sets meanwhile is about what
@@ -23,7 +24,7 @@ type Start struct {
 	Choice   Choice
 	From, To time.Duration
 	Lines    []string
-	Axis     Axis
+	Axis     tradeoff.Axis
 	Selected string        // by what it is, see draw.Model.Name
 	Open     []string      // what is unfolded, by the names of link.Folds
 	Chain    bool          // the critical chain is shown

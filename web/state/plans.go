@@ -10,6 +10,7 @@ import (
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
+	"memtide/web/tradeoff"
 )
 
 // PlanGroup is the plans of a kind, as every list of them has it.
@@ -110,7 +111,7 @@ func (p *Plan) answered(s *State) bool {
 }
 
 // swept takes what the curve found: the best in this budget or a smaller one.
-func (p *Plan) swept(c *Curve, budget engine.Bytes) {
+func (p *Plan) swept(c *tradeoff.Curve, budget engine.Bytes) {
 	if c == nil {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"memtide/web/lookup"
+	"memtide/web/tradeoff"
 )
 
 func TestShareDialog(t *testing.T) {
@@ -44,7 +45,7 @@ func TestShareDialog(t *testing.T) {
 // until then. Selecting something writes it into the address.
 func TestSelectionOfALink(t *testing.T) {
 	p := shown(t)
-	link := Start{Choice: p.Choice, Selected: "layer@2", Lines: []string{AllLines}}
+	link := Start{Choice: p.Choice, Selected: "layer@2", Lines: []string{tradeoff.AllLines}}
 	link.Choice.Strategy = "greedy"
 	p.play(Navigate(link))
 	if got := p.SelectedName(); got != "layer@2" {
@@ -77,7 +78,7 @@ func TestFrame(t *testing.T) {
 		{Frame{}, 1},
 	} {
 		p := &player{State: New()}
-		p.play(Start{Choice: chosen("net-b8"), Lines: []string{AllLines}, Frame: c.frame})
+		p.play(Start{Choice: chosen("net-b8"), Lines: []string{tradeoff.AllLines}, Frame: c.frame})
 		p.play(opened(last[Open](t, p).ID, chain("net")))
 		p.play(answer(last[Solve](t, p), 12))
 		if n := count[Sweep](p); min(n, 1) != c.sweeps {

@@ -4,6 +4,7 @@ import (
 	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/web/format"
+	"memtide/web/tradeoff"
 )
 
 // Side is a schedule that is looked at: what is chosen, the network that is open,
@@ -87,6 +88,14 @@ func (o *Side) Budget() engine.Bytes {
 		return o.Choice.Budget.Bytes
 	}
 	return o.Choice.Budget.Of(o.Network.Totals.KeepAllPeak)
+}
+
+// BudgetRange is the budgets that are worth a choice; zero until a network is open.
+func (o *Side) BudgetRange() tradeoff.Range {
+	if o.Network == nil {
+		return tradeoff.Range{}
+	}
+	return tradeoff.RangeOf(o.Network.Graph, o.Network.Chain, o.Network.Totals.KeepAllPeak)
 }
 
 // Offer is a budget that would do where the chosen one is too small; 0 if it is not,

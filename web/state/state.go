@@ -6,6 +6,7 @@ import (
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/draw"
+	"memtide/web/tradeoff"
 )
 
 // State is everything the page knows, in parts that stand in files of their own.
@@ -13,7 +14,7 @@ import (
 type State struct {
 	Side             // what the page is about: the controls change it
 	Compare *Compare // the other side of a comparison; nil if nothing is compared
-	tradeoff
+	byBudget
 	trials
 	questions
 	layout
@@ -90,9 +91,9 @@ func (p *Picture) Gaps() []sim.Gap { return p.Solved.Trace.Gaps }
 func New() *State {
 	return &State{
 		pictures:  recent[*Picture]{limit: 64},
-		tradeoff:  tradeoff{curves: recent[*Curve]{limit: 8}},
+		byBudget:  byBudget{curves: recent[*tradeoff.Curve]{limit: 8}},
 		training:  training{steps: recent[*proto.Stepped]{limit: 32}},
-		trials:    trials{tunings: recent[*Tuning]{limit: 32}},
+		trials:    trials{tunings: recent[*tradeoff.Tuning]{limit: 32}},
 		questions: questions{known: recent[*Answers]{limit: 32}, results: recent[map[string]proto.Answer]{limit: 32}},
 	}
 }

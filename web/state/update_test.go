@@ -13,6 +13,7 @@ import (
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/lookup"
+	"memtide/web/tradeoff"
 )
 
 func init() {
@@ -108,7 +109,7 @@ func names(effects []Effect) string {
 func shown(t *testing.T) *player {
 	t.Helper()
 	p := &player{State: New()}
-	p.play(Start{Choice: chosen("net-b8"), Lines: []string{AllLines}})
+	p.play(Start{Choice: chosen("net-b8"), Lines: []string{tradeoff.AllLines}})
 	p.play(opened(last[Open](t, p).ID, chain("net")))
 	p.play(answer(last[Solve](t, p), 12))
 	if p.Shown == nil || p.Phase() != "ready" {
@@ -344,7 +345,7 @@ func TestBackUndoesADecision(t *testing.T) {
 		{SetDuplex{engine.FullDuplex}, "WriteURL replace"},
 		{SetBandwidth{Rate: 2e9, Settled: true}, "WriteURL replace"},
 		{SetStrategy{"testoffload"}, "WriteURL push"},
-		{Adopt{CurvePoint{Strategy: "testremat", Budget: 3 * engine.GiB}}, "WriteURL push"},
+		{Adopt{tradeoff.Point{Strategy: "testremat", Budget: 3 * engine.GiB}}, "WriteURL push"},
 	} {
 		if got := names(p.play(step.m)); !strings.HasPrefix(got, step.want) {
 			t.Errorf("%T: effects %s; want %s first", step.m, got, step.want)

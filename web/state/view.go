@@ -5,6 +5,7 @@ import (
 
 	"memtide/web/draw"
 	"memtide/web/lookup"
+	"memtide/web/tradeoff"
 )
 
 // View is what a person looks at: nothing here changes the schedule.
@@ -14,7 +15,7 @@ type View struct {
 	Picked    bool            // by a person or a link, not by the page itself
 	Trail     []lookup.Target // what was selected before the causes were followed
 	Lines     []string        // what the curve draws, by name; nil: DefaultLines
-	Axis      Axis            // of the curve
+	Axis      tradeoff.Axis   // of the curve
 	LineList  bool            // the list of all lines is open
 	Table     bool            // the table of operations is open
 	TableTop  int             // first row of the table that is shown

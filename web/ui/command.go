@@ -12,6 +12,7 @@ import (
 	"memtide/web/lookup"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/tradeoff"
 )
 
 // Message is what a command means to the state; nil if it means nothing. Files,
@@ -84,7 +85,7 @@ func (c Command) button(s *state.State) (state.Message, bool) {
 	case "plan":
 		return state.SetStrategy{Name: c.Arg}, true
 	case "lines-all":
-		return state.SetLines{Names: []string{state.AllLines}}, true
+		return state.SetLines{Names: []string{tradeoff.AllLines}}, true
 	case "side-a", "side-b":
 		return state.EditSide{A: c.Do == "side-a"}, true
 	case "rows-back":
@@ -159,7 +160,7 @@ func (c Command) slider(s *state.State) state.Message {
 	if c.Do == "budget" {
 		return state.SetBudget{Bytes: s.BudgetRange().At(position), Settled: c.Settled}
 	}
-	return state.SetBandwidth{Rate: state.BandwidthAt(position), Settled: c.Settled}
+	return state.SetBandwidth{Rate: tradeoff.BandwidthAt(position), Settled: c.Settled}
 }
 
 // settled handles a control that was changed for good.

@@ -8,6 +8,7 @@ import (
 	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/state"
+	"memtide/web/tradeoff"
 )
 
 // Controls are the details of the model that a person can change.
@@ -76,10 +77,10 @@ func params(s *state.State, list []engine.Param, args engine.Args, field string)
 var choiceTitles = map[string]string{"order=any": "any order", "order=kept": "order kept"}
 
 // BandwidthSteps is the slider's last position.
-func (c *Controls) BandwidthSteps() int { return state.BandwidthSteps }
+func (c *Controls) BandwidthSteps() int { return tradeoff.BandwidthSteps }
 
 // BandwidthPosition is the slider's position.
-func (c *Controls) BandwidthPosition() int { return state.BandwidthPosition(c.S.Choice.ToDev) }
+func (c *Controls) BandwidthPosition() int { return tradeoff.BandwidthPosition(c.S.Choice.ToDev) }
 
 // BandwidthText is the number beside the slider, or what is being typed there.
 func (c *Controls) BandwidthText() string {

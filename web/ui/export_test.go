@@ -13,6 +13,7 @@ import (
 	"memtide/web/link"
 	"memtide/web/state"
 	"memtide/web/tell"
+	"memtide/web/tradeoff"
 )
 
 // compared is A with the first strategy and B with greedy and more memory.
@@ -116,8 +117,8 @@ func TestExportTables(t *testing.T) {
 func TestExportCurve(t *testing.T) {
 	s := compared(t)
 	a, b, _ := s.Sides()
-	s.Curve = &state.Curve{Methods: []proto.Method{{Strategy: "greedy"}}, Points: [][]*proto.Point{{{Budget: 1 << 30, StepTime: 5}}}}
-	s.View.Lines = []string{state.AllLines}
+	s.Curve = &tradeoff.Curve{Methods: []proto.Method{{Strategy: "greedy"}}, Points: [][]*proto.Point{{{Budget: 1 << 30, StepTime: 5}}}}
+	s.View.Lines = []string{tradeoff.AllLines}
 	if got := [2]int{len(curveOf(s, a)), len(curveOf(s, b))}; got != [2]int{1, 1} {
 		t.Errorf("the same network and link: A and B have %v points, want 1 each", got)
 	}

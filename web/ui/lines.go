@@ -10,11 +10,12 @@ import (
 	"memtide/web/display"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/tradeoff"
 )
 
 // Title says what the curve shows.
 func (c *Tradeoff) Title() string {
-	if c.S.View.Axis == state.Throughput {
+	if c.S.View.Axis == tradeoff.Throughput {
 		return "Speed against memory"
 	}
 	return "Step time against memory"
@@ -22,7 +23,7 @@ func (c *Tradeoff) Title() string {
 
 // Better says which way is better.
 func (c *Tradeoff) Better() string {
-	if c.S.View.Axis == state.Throughput {
+	if c.S.View.Axis == tradeoff.Throughput {
 		return "up is better"
 	}
 	return "down is better"
@@ -37,10 +38,10 @@ func (c *Tradeoff) Axes() []Option {
 			rate = "steps per second"
 		}
 	}
-	titles := [state.NumAxes]string{state.Throughput: rate, state.Slowdown: "slowdown", state.StepTime: "step time"}
+	titles := [tradeoff.NumAxes]string{tradeoff.Throughput: rate, tradeoff.Slowdown: "slowdown", tradeoff.StepTime: "step time"}
 	var out []Option
 	for i, title := range titles {
-		out = append(out, Option{permalink.AxisNames[i], title, state.Axis(i) == c.S.View.Axis})
+		out = append(out, Option{permalink.AxisNames[i], title, tradeoff.Axis(i) == c.S.View.Axis})
 	}
 	return out
 }
@@ -51,7 +52,7 @@ var strokes = map[display.Role]string{display.Forward: "of-both", display.Transf
 // sample is a piece of a strategy's line, or of a lower bound's, as SVG.
 func sample(line string) string {
 	class, dashes := "of-bound", []int{1, 3}
-	if line != state.BoundLine {
+	if line != tradeoff.BoundLine {
 		class, dashes = strokes[chart.Role(line)], chart.Dash(line)
 	}
 	dash := ""

@@ -12,6 +12,7 @@ import (
 	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/web/state"
+	"memtide/web/tradeoff"
 )
 
 // The folded table has the chosen plan, what is drawn and the best known of each kind;
@@ -64,7 +65,7 @@ func TestPlanTable(t *testing.T) {
 // it has none.
 func TestPlanResults(t *testing.T) {
 	s := first(t)
-	s.Curve = &state.Curve{KeepAll: proto.Reference{StepTime: 100 * time.Millisecond, Peak: 5 * engine.GiB}}
+	s.Curve = &tradeoff.Curve{KeepAll: proto.Reference{StepTime: 100 * time.Millisecond, Peak: 5 * engine.GiB}}
 	for _, c := range []struct {
 		name string
 		plan state.Plan

@@ -12,15 +12,16 @@ import (
 	"memtide/profiles"
 	"memtide/wasm/proto"
 	"memtide/web/state"
+	"memtide/web/tradeoff"
 )
 
 // swept gives a page a curve of two strategies with the bound of offloading, in
 // milliseconds, at the smaller of two budgets.
-func swept(s *state.State, bound int) *state.Curve {
+func swept(s *state.State, bound int) *tradeoff.Curve {
 	point := func(gib, step, bound int) *proto.Point {
 		return &proto.Point{Budget: engine.Bytes(gib) * engine.GiB, StepTime: time.Duration(step) * time.Millisecond, Bound: time.Duration(bound) * time.Millisecond}
 	}
-	s.Curve = &state.Curve{
+	s.Curve = &tradeoff.Curve{
 		Methods: []proto.Method{{Strategy: "rotor"}, {Strategy: "dynprog"}},
 		Points:  [][]*proto.Point{{point(1, 220, 164), point(4, 164, 164)}, {point(1, 500, bound), point(4, 164, 164)}},
 		KeepAll: proto.Reference{Peak: 4 * engine.GiB, StepTime: 164 * time.Millisecond}, Done: 4, Total: 4,
@@ -73,7 +74,7 @@ func TestCurveOfAnotherNetwork(t *testing.T) {
 	choice.Source = state.Source{Preset: "vgg16-b64"}
 	s.Compare = &state.Compare{OnA: true, Other: state.Side{Choice: choice, Network: other, Shown: &state.Picture{Choice: choice, Network: other, Solved: &proto.Solved{
 		Budget: 5 * engine.GiB, Trace: &sim.Trace{Makespan: 330 * time.Millisecond}, KeepAll: proto.Reference{StepTime: 300 * time.Millisecond}}}}}
-	s.View.Axis = state.Slowdown
+	s.View.Axis = tradeoff.Slowdown
 	note := "B is another network, at its slowdown against its own step time of keeping everything."
 	if got, want := SweepStatus(s), "Point at the curve to preview, click to use. "+note; got != want {
 		t.Errorf("under the curve stands %q; want %q", got, want)

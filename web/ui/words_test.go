@@ -9,6 +9,7 @@ import (
 	"memtide/engine"
 	"memtide/web/lookup"
 	"memtide/web/state"
+	"memtide/web/tradeoff"
 )
 
 func TestTooltip(t *testing.T) {
@@ -32,7 +33,7 @@ func TestSweepStatus(t *testing.T) {
 	if got := SweepStatus(s); got != "" {
 		t.Errorf("before there is a curve its status is %q; want nothing", got)
 	}
-	s.Curve = &state.Curve{ID: 7, Done: 3, Total: 40}
+	s.Curve = &tradeoff.Curve{ID: 7, Done: 3, Total: 40}
 	for _, c := range []struct {
 		change func()
 		want   string

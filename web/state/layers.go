@@ -2,6 +2,7 @@ package state
 
 import (
 	"memtide/web/draw"
+	"memtide/web/known"
 )
 
 // LayerTable is how the table of layers is looked at.
@@ -106,7 +107,7 @@ type layerRows struct {
 }
 
 type layerKey struct {
-	picture *Picture
+	picture *known.Picture
 	by      draw.LayerColumn
 	down    bool
 	find    string

@@ -10,6 +10,7 @@ import (
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/draw"
+	"memtide/web/known"
 )
 
 // A step of 12 ms with waits at 3 and 9 ms is played in 6 s, and 300 ms for each wait:
@@ -100,7 +101,7 @@ func playing(t *testing.T) *player {
 		{Start: 3 * time.Millisecond, End: 4 * time.Millisecond}, {Start: 9 * time.Millisecond, End: 10 * time.Millisecond}},
 		Spans: []sim.Span{{Kind: sim.SpanForward, End: 3 * time.Millisecond, Cause: sim.NoSpan, Op: engine.NoOp, Value: engine.NoValue},
 			{Kind: sim.SpanBackward, Start: 4 * time.Millisecond, End: 9 * time.Millisecond, Cause: sim.NoSpan, Op: engine.NoOp, Value: engine.NoValue}}}
-	p.Shown.model = nil
+	p.Shown = &known.Picture{ID: p.Shown.ID, Choice: p.Choice, Network: p.Network, Solved: p.Shown.Solved} // with a model of its own
 	p.View.Selected = draw.Target{}
 	return p
 }

@@ -5,6 +5,7 @@ import (
 
 	"memtide/engine/sim"
 	"memtide/web/draw"
+	"memtide/web/known"
 )
 
 // Select selects something in the pictures; draw.Target{}: nothing.
@@ -141,7 +142,7 @@ func (s *State) setRange(from, to time.Duration) {
 // selectIn has the selection follow a picture that is shown instead of old, nil if
 // none was: it is what the link names, or the wait nearest in time to the selected
 // one, or what stands out if none was selected by hand.
-func (s *State) selectIn(p, old *Picture) {
+func (s *State) selectIn(p, old *known.Picture) {
 	v := &s.View
 	v.Trail = nil
 	switch {
@@ -161,7 +162,7 @@ func (s *State) selectIn(p, old *Picture) {
 
 // foremost is what stands out of a picture: the longest wait or, in a graph that
 // waits for nothing, the value that is held longest for what it takes.
-func foremost(p *Picture) draw.Target {
+func foremost(p *known.Picture) draw.Target {
 	if i := longest(p.Gaps()); i >= 0 {
 		return gapTarget(i)
 	}
@@ -197,7 +198,7 @@ func nearest(gaps []sim.Gap, to sim.Gap) int {
 
 // selectWanted selects in a new picture what the link names; false if it names
 // nothing that is there.
-func (s *State) selectWanted(p *Picture) bool {
+func (s *State) selectWanted(p *known.Picture) bool {
 	v := &s.View
 	wanted := v.Wanted
 	if v.Wanted = ""; wanted == "" {

@@ -100,7 +100,7 @@ func (m Dismiss) apply(s *State) []Effect {
 		s.Alert = nil
 	case s.hover != "":
 		return s.unpreview()
-	case s.flameOut():
+	case s.Flame().Out():
 	case v.Selected.Kind != draw.Nothing:
 		v.Selected, v.Trail = draw.Target{}, nil
 	}

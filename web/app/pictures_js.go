@@ -9,6 +9,7 @@ import (
 	"memtide/engine"
 	"memtide/web/display"
 	"memtide/web/draw"
+	"memtide/web/known"
 	"memtide/web/lookup"
 	"memtide/web/state"
 	"memtide/web/ui"
@@ -51,7 +52,7 @@ type canvas struct {
 
 // seen is what of the state a change of fades the pictures over.
 type seen struct {
-	shown    *state.Picture
+	shown    *known.Picture
 	told     bool // by the story
 	selected lookup.Target
 }
@@ -275,8 +276,8 @@ func (p *pictures) repaint(c *canvas) {
 // subject is what a canvas shows; nil if there is nothing.
 func (p *pictures) subject(c *canvas) subject {
 	if c.Picture == draw.Flames {
-		if m := p.s.FlameModel(); m != nil {
-			return flames{m}
+		if m := p.s.Flame(); m != nil {
+			return flames{m.Flame}
 		}
 		return nil
 	}

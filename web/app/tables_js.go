@@ -3,6 +3,7 @@ package app
 import (
 	"github.com/hack-pad/safejs"
 
+	"memtide/web/known"
 	"memtide/web/question"
 	"memtide/web/state"
 	"memtide/web/ui"
@@ -25,7 +26,7 @@ type tableKey struct {
 	given   int
 	open    bool
 	preset  string
-	picture *state.Picture
+	picture *known.Picture
 	layers  state.LayerTable
 	row     int
 }

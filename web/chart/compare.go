@@ -7,6 +7,7 @@ import (
 
 	"memtide/web/display"
 	"memtide/web/format"
+	"memtide/web/known"
 	"memtide/web/state"
 	"memtide/web/tradeoff"
 )
@@ -47,7 +48,7 @@ func OtherSide(s *state.State) *Beside {
 			b.Words += " against its own " + format.Duration(own)
 		}
 	}
-	unit, n := state.Trained(o.Choice, o.Network)
+	unit, n := known.Trained(o.Choice, o.Network)
 	if n > 0 {
 		b.Words += ", " + format.Throughput(n, unit, step)
 	}
@@ -69,7 +70,7 @@ func (b *Beside) measure(s *state.State, own time.Duration, unit string, batch i
 		b.Note = "its own step time"
 	case axis == tradeoff.Throughput:
 		b.Note = "its own throughput"
-		switch here, n := state.Trained(s.Choice, s.Network); {
+		switch here, n := known.Trained(s.Choice, s.Network); {
 		case n > 0 && batch > 0 && here != unit:
 			missing = "it trains with " + unit + " and this one with " + here
 		case n > 0 && batch > 0:

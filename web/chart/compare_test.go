@@ -11,6 +11,7 @@ import (
 	"memtide/engine/sim"
 	"memtide/wasm/proto"
 	"memtide/web/display"
+	"memtide/web/known"
 	"memtide/web/state"
 	"memtide/web/tradeoff"
 )
@@ -18,21 +19,21 @@ import (
 // Both sides of a comparison have a dot with their letter; that of another network
 // says so.
 func TestBothPoints(t *testing.T) {
-	network := &state.Network{}
-	picture := func(n *state.Network) *state.Picture {
-		return &state.Picture{Network: n, Solved: &proto.Solved{Budget: 3 * engine.GiB, Trace: &sim.Trace{Makespan: 150 * ms},
+	network := &known.Network{}
+	picture := func(n *known.Network) *known.Picture {
+		return &known.Picture{Network: n, Solved: &proto.Solved{Budget: 3 * engine.GiB, Trace: &sim.Trace{Makespan: 150 * ms},
 			KeepAll: proto.Reference{StepTime: 100 * ms}}}
 	}
 	for _, c := range []struct {
 		name  string
-		other *state.Network
+		other *known.Network
 		onA   bool
 		want  map[string]string // by name of the dot
 	}{
 		{"one network", network, false, map[string]string{shownName: "B", otherName: "A"}},
 		{"controls on A", network, true, map[string]string{shownName: "A", otherName: "B"}},
-		{"two networks", &state.Network{}, false, map[string]string{shownName: "B", otherName: "A, another network"}},
-		{"two networks, controls on A", &state.Network{}, true, map[string]string{shownName: "A", otherName: "B, another network"}},
+		{"two networks", &known.Network{}, false, map[string]string{shownName: "B", otherName: "A, another network"}},
+		{"two networks, controls on A", &known.Network{}, true, map[string]string{shownName: "A", otherName: "B, another network"}},
 	} {
 		p := example()
 		p.Axis = tradeoff.Slowdown
@@ -75,15 +76,15 @@ func TestBothPoints(t *testing.T) {
 // and 4 GiB when everything is kept, compared with a schedule of another one.
 func twoNetworks(axis tradeoff.Axis, batch int, other *proto.Solved, otherBatch int) *state.State {
 	s := state.New()
-	s.Network, s.View.Axis = &state.Network{Totals: proto.Totals{Batch: batch, KeepAllPeak: 4 * engine.GiB}}, axis
+	s.Network, s.View.Axis = &known.Network{Totals: proto.Totals{Batch: batch, KeepAllPeak: 4 * engine.GiB}}, axis
 	s.Choice.Strategy, s.View.Lines = "rotor", []string{}
 	point := func(gib, step int) *proto.Point {
 		return &proto.Point{Budget: engine.Bytes(gib) * engine.GiB, StepTime: ms * time.Duration(step)}
 	}
 	s.Curve = &tradeoff.Curve{Methods: []proto.Method{{Strategy: "rotor"}}, Points: [][]*proto.Point{{point(1, 130), point(4, 100)}},
 		KeepAll: proto.Reference{Peak: 4 * engine.GiB, StepTime: 100 * ms}}
-	o := &state.Network{Totals: proto.Totals{Batch: otherBatch}}
-	s.Compare = &state.Compare{OnA: true, Other: state.Side{Network: o, Shown: &state.Picture{Network: o, Solved: other}}}
+	o := &known.Network{Totals: proto.Totals{Batch: otherBatch}}
+	s.Compare = &state.Compare{OnA: true, Other: state.Side{Network: o, Shown: &known.Picture{Network: o, Solved: other}}}
 	return s
 }
 

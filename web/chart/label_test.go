@@ -10,6 +10,7 @@ import (
 	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/web/display"
+	"memtide/web/known"
 	"memtide/web/state"
 	"memtide/web/tradeoff"
 )
@@ -175,7 +176,7 @@ func TestBoundsAreOfDrawnClasses(t *testing.T) {
 		{"it says nothing", []string{"bound", "dynprog"}, "rotor", 100, "[]"},
 	} {
 		s := state.New()
-		s.Network = &state.Network{}
+		s.Network = &known.Network{}
 		s.Choice.Strategy, s.View.Lines = c.chosen, c.lines
 		point := func(gib, step, bound int) *proto.Point {
 			return &proto.Point{Budget: engine.Bytes(gib) * engine.GiB, StepTime: ms * time.Duration(step), Bound: ms * time.Duration(bound)}

@@ -10,6 +10,7 @@ import (
 
 	"memtide/engine"
 	"memtide/web/format"
+	"memtide/web/known"
 	"memtide/web/state"
 	"memtide/web/tradeoff"
 )
@@ -73,7 +74,7 @@ func New(s *state.State, width, height float64) *Plot {
 			*l = l.With(p.Now)
 		}
 	}
-	p.Unit, p.Batch = state.Trained(s.Choice, s.Network)
+	p.Unit, p.Batch = known.Trained(s.Choice, s.Network)
 	if d := state.DeviceOf(s.Choice); d != nil {
 		p.Device, p.Name = d.Memory, "one "+d.Short()
 	}

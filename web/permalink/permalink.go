@@ -7,6 +7,7 @@ import (
 
 	"memtide/engine"
 	"memtide/web/choice"
+	"memtide/web/known"
 	"memtide/web/link"
 	"memtide/web/state"
 	"memtide/web/tradeoff"
@@ -57,7 +58,7 @@ func Of(s *state.State, keep link.Link) link.Link {
 }
 
 // opsOf are the operators that a link holds beside the chain of a network, if any.
-func opsOf(n *state.Network) string {
+func opsOf(n *known.Network) string {
 	if n.Chain == nil || !link.HoldsOps(n.Source.Ops) {
 		return ""
 	}

@@ -5,6 +5,7 @@ import (
 
 	"memtide/web/choice"
 	"memtide/web/draw"
+	"memtide/web/known"
 )
 
 // Compare is a comparison of two schedules, A and B. One of the two is what the
@@ -15,7 +16,7 @@ type Compare struct {
 	OnA   bool // the controls change A; Other is B
 
 	aligned   [2]*draw.Alignment // of the layers of A with B's, and of B with A's
-	alignedOf [2]*Network
+	alignedOf [2]*known.Network
 }
 
 // waiting is a side B that is opened when A has been read: from a link, or the
@@ -219,7 +220,7 @@ func (c *Compare) Awaits() bool {
 
 // Sides are the pictures of A and B, nil where there is none; ok is false
 // without a comparison. A preview stands for the side that the controls change.
-func (s *State) Sides() (a, b *Picture, ok bool) {
+func (s *State) Sides() (a, b *known.Picture, ok bool) {
 	if s.Compare == nil {
 		return nil, nil, false
 	}
@@ -237,7 +238,7 @@ func (s *State) Alignment(second bool) *draw.Alignment {
 		return nil
 	}
 	c := s.Compare
-	if of := [2]*Network{a.Network, b.Network}; c.aligned[0] == nil || c.alignedOf != of {
+	if of := [2]*known.Network{a.Network, b.Network}; c.aligned[0] == nil || c.alignedOf != of {
 		al := draw.Align(a.Model(), b.Model())
 		c.aligned, c.alignedOf = [2]*draw.Alignment{al, al.Turned()}, of
 	}
@@ -260,7 +261,7 @@ func (s *State) SideChoices() (a, b Choice) {
 }
 
 // SideNetworks are the networks of A and B; nil where none is open.
-func (s *State) SideNetworks() (a, b *Network) {
+func (s *State) SideNetworks() (a, b *known.Network) {
 	switch {
 	case s.Compare == nil:
 		return s.Network, nil
@@ -281,10 +282,19 @@ func (c *Compare) end(own time.Duration) time.Duration {
 // End is where the time axis ends; 0 if nothing is shown.
 func (s *State) End() time.Duration {
 	if s.Memory != nil {
-		return s.Memory.end
+		return s.Memory.End
 	}
 	if p := s.Visible(); p != nil && p.Solved.Trace != nil {
 		return s.Compare.end(p.Solved.Trace.Makespan)
 	}
 	return s.Compare.end(0)
+}
+
+// Delta is the change from A to B; ok is false while one of them has no schedule.
+func (s *State) Delta() (d known.Delta, ok bool) {
+	a, b, ok := s.Sides()
+	if !ok || a == nil || b == nil || s.Preview == nil && s.Stale() {
+		return known.Delta{}, false
+	}
+	return known.DeltaOf(a.Solved.Trace, b.Solved.Trace), true
 }

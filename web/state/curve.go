@@ -5,13 +5,14 @@ import (
 
 	"memtide/engine"
 	"memtide/wasm/proto"
+	"memtide/web/known"
 	"memtide/web/tradeoff"
 )
 
 // byBudget is the part of the state about step time against budget.
 type byBudget struct {
 	Curve   *tradeoff.Curve // of the present setting; nil before the first
-	Preview *Picture        // shown instead of Shown while the pointer is on the curve, while an answer is tried, or by the story
+	Preview *known.Picture  // shown instead of Shown while the pointer is on the curve, while an answer is tried, or by the story
 
 	hover  string // key of the point under the pointer
 	curves recent[*tradeoff.Curve]
@@ -104,12 +105,12 @@ func (s *State) grow(c *tradeoff.Curve) bool {
 // sweep asks for the points of a curve that are not known.
 func (s *State) sweep(c *tradeoff.Curve, soon bool) []Effect {
 	c.ID = s.newID()
-	return []Effect{Sweep{ID: c.ID, Request: c.Missing(s.Network.setting(s.Choice), s.Choice.Strategy), Soon: soon}}
+	return []Effect{Sweep{ID: c.ID, Request: c.Missing(s.Network.Setting(s.Choice), s.Choice.Strategy), Soon: soon}}
 }
 
 // improve asks again for points that were not finished, with more time.
 func (s *State) improve(c *tradeoff.Curve) []Effect {
-	req, ok := c.Unfinished(s.Network.setting(s.Choice))
+	req, ok := c.Unfinished(s.Network.Setting(s.Choice))
 	if !ok {
 		return nil
 	}
@@ -215,7 +216,7 @@ func (m Hover) apply(s *State) []Effect {
 
 // preview shows the picture of a choice instead, as soon as there is one.
 func (s *State) preview(c Choice, soon bool) []Effect {
-	key := s.Network.pictureKey(c)
+	key := s.Network.PictureKey(c)
 	if key == s.hover {
 		return nil
 	}
@@ -225,7 +226,7 @@ func (s *State) preview(c Choice, soon bool) []Effect {
 		s.touch()
 		return nil
 	}
-	return []Effect{Solve{ID: s.newID(), Choice: c, Request: s.Network.request(c), Slot: ForPreview, Soon: soon}}
+	return []Effect{Solve{ID: s.newID(), Choice: c, Request: s.Network.Request(c), Slot: ForPreview, Soon: soon}}
 }
 
 // Unhover ends that.

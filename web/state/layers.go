@@ -1,6 +1,7 @@
 package state
 
 import (
+	"memtide/web/known"
 	"memtide/web/lookup"
 	"memtide/web/tell"
 )
@@ -107,7 +108,7 @@ type layerRows struct {
 }
 
 type layerKey struct {
-	picture *Picture
+	picture *known.Picture
 	by      tell.LayerColumn
 	down    bool
 	find    string

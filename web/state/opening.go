@@ -9,6 +9,7 @@ import (
 	"memtide/profiles"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
+	"memtide/web/known"
 	"memtide/web/lookup"
 	"memtide/web/tradeoff"
 )
@@ -170,10 +171,7 @@ func (m Opened) apply(s *State) []Effect {
 		return []Effect{WriteURL{Replace}}
 	}
 	c := m.choice(o)
-	side.Network = newNetwork(c.Source, m.Profile, m.Reply).As(c)
-	if m.Reply.Format == configFormat && len(o.file.Bytes) <= longestConfig {
-		side.Network.config = string(o.file.Bytes)
-	}
+	side.Network = known.NewNetwork(c.Source, m.Profile, m.Reply, o.file.Bytes).As(c)
 	if o.fit || o.History == Push && c.Budget == choice.DefaultBudget && s.Compare == nil {
 		c = c.Fitted(side.Network.Totals.KeepAllPeak, o.fit)
 	}

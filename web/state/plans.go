@@ -162,7 +162,7 @@ func (s *State) foundKey() string { return fmt.Sprintf("%s|%d", s.Choice.Setting
 func (s *State) found(strategy string) (proto.Answer, bool) {
 	c := s.Choice
 	c.Strategy, c.Args = strategy, nil
-	if p := s.pictures.byKey[s.Network.pictureKey(c)]; p != nil && !p.Partial {
+	if p := s.pictures.byKey[s.Network.PictureKey(c)]; p != nil && !p.Partial {
 		return proto.Answer{Name: engine.Lookup(strategy).Title, Strategy: strategy, Budget: s.Budget(),
 			StepTime: p.Solved.Trace.Makespan, Peak: p.Solved.Trace.Peak}, true
 	}

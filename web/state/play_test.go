@@ -9,6 +9,7 @@ import (
 	"memtide/engine/sim"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
+	"memtide/web/known"
 	"memtide/web/lookup"
 )
 
@@ -100,7 +101,7 @@ func playing(t *testing.T) *player {
 		{Start: 3 * time.Millisecond, End: 4 * time.Millisecond}, {Start: 9 * time.Millisecond, End: 10 * time.Millisecond}},
 		Spans: []sim.Span{{Kind: sim.SpanForward, End: 3 * time.Millisecond, Cause: sim.NoSpan, Op: engine.NoOp, Value: engine.NoValue},
 			{Kind: sim.SpanBackward, Start: 4 * time.Millisecond, End: 9 * time.Millisecond, Cause: sim.NoSpan, Op: engine.NoOp, Value: engine.NoValue}}}
-	p.Shown.model = nil
+	p.Shown = &known.Picture{ID: p.Shown.ID, Choice: p.Choice, Network: p.Network, Solved: p.Shown.Solved} // with a model of its own
 	p.View.Selected = lookup.Target{}
 	return p
 }

@@ -8,6 +8,7 @@ import (
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
+	"memtide/web/known"
 	"memtide/web/question"
 )
 
@@ -92,7 +93,7 @@ func (o *Side) Subject() question.Subject {
 	out := question.Subject{Method: proto.Method{Strategy: c.Strategy, Args: c.Args}, Graph: o.Network.Chain == nil,
 		Preset: err == nil, Batch: o.Network.Totals.Batch, Usable: o.CurveStrategies(), Budget: o.Budget()}
 	var all int
-	if out.Unit, all = Trained(c, o.Network); out.Batch > 0 {
+	if out.Unit, all = known.Trained(c, o.Network); out.Batch > 0 {
 		out.Each = all / out.Batch
 	}
 	if c.ToHost == c.ToDev {
@@ -295,7 +296,7 @@ func (s *State) ask(q *question.Question, idle bool) (out []Effect) {
 	}
 	s.answers = append(s.answers, a)
 	subject := s.Subject()
-	req := proto.Question{Setting: s.Network.setting(s.Choice), Method: subject.Method, Budget: choice.Budget{Bytes: max(s.Budget(), 1)},
+	req := proto.Question{Setting: s.Network.Setting(s.Choice), Method: subject.Method, Budget: choice.Budget{Bytes: max(s.Budget(), 1)},
 		Name: q.Name, Slowdown: a.Slowdown, Limit: q.Limit}
 	if q.Methods != nil {
 		req.Methods = q.Methods(subject)
@@ -430,7 +431,7 @@ func (m TryAnswer) apply(s *State) []Effect {
 // Tries says that the answer is previewed, or about to be.
 func (s *State) Tries(m TryAnswer) bool {
 	c, ok := s.answered(UseAnswer(m))
-	return ok && s.Network != nil && s.hover != "" && s.hover == s.Network.pictureKey(c)
+	return ok && s.Network != nil && s.hover != "" && s.hover == s.Network.PictureKey(c)
 }
 
 // answered is the choice that an answer stands for; ok is false if it is not there.

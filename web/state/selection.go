@@ -5,10 +5,11 @@ import (
 
 	"memtide/engine/sim"
 	"memtide/web/draw"
+	"memtide/web/known"
 	"memtide/web/lookup"
 )
 
-// Select selects something in the pictures; draw.Target{}: nothing.
+// Select selects something in the pictures; lookup.Target{}: nothing.
 type Select struct{ Target lookup.Target }
 
 func (m Select) apply(s *State) []Effect {
@@ -142,7 +143,7 @@ func (s *State) setRange(from, to time.Duration) {
 // selectIn has the selection follow a picture that is shown instead of old, nil if
 // none was: it is what the link names, or the wait nearest in time to the selected
 // one, or what stands out if none was selected by hand.
-func (s *State) selectIn(p, old *Picture) {
+func (s *State) selectIn(p, old *known.Picture) {
 	v := &s.View
 	v.Trail = nil
 	switch {
@@ -162,7 +163,7 @@ func (s *State) selectIn(p, old *Picture) {
 
 // foremost is what stands out of a picture: the longest wait or, in a graph that
 // waits for nothing, the value that is held longest for what it takes.
-func foremost(p *Picture) lookup.Target {
+func foremost(p *known.Picture) lookup.Target {
 	if i := longest(p.Gaps()); i >= 0 {
 		return gapTarget(i)
 	}
@@ -198,7 +199,7 @@ func nearest(gaps []sim.Gap, to sim.Gap) int {
 
 // selectWanted selects in a new picture what the link names; false if it names
 // nothing that is there.
-func (s *State) selectWanted(p *Picture) bool {
+func (s *State) selectWanted(p *known.Picture) bool {
 	v := &s.View
 	wanted := v.Wanted
 	if v.Wanted = ""; wanted == "" {

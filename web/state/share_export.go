@@ -44,7 +44,7 @@ func (s *State) export(kind string) []Effect {
 		return nil
 	}
 	p := s.Visible()
-	set := p.Network.setting(p.Choice)
+	set := p.Network.Setting(p.Choice)
 	if d := preset.LookupDevice(p.Choice.Device); d != nil { // the file tells people more than its key
 		set.Device.Name, set.Device.Memory = d.Device.Name, d.Device.Memory
 	}

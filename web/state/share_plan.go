@@ -16,7 +16,7 @@ func (m SavePlan) apply(s *State) []Effect {
 	if !s.HasOperators() {
 		return nil
 	}
-	set := s.Network.setting(s.Choice)
+	set := s.Network.Setting(s.Choice)
 	set.Network = proto.Network{Profile: []byte(profiles.PackedMagic + s.Network.Source.Ops)}
 	return []Effect{Export{Kind: PlanFile, Request: proto.Export{Setting: set, Budget: s.Budget(), Form: proto.FormPlan, Class: m.Class}}}
 }

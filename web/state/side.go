@@ -4,6 +4,7 @@ import (
 	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/web/format"
+	"memtide/web/known"
 	"memtide/web/tradeoff"
 )
 
@@ -12,12 +13,12 @@ import (
 // controls change; in a comparison Compare.Other is the other one.
 type Side struct {
 	Choice     Choice
-	Network    *Network    // what is open; nil until the first profile has been read
-	Shown      *Picture    // what the pictures show; nil until the first schedule
-	Opening    *Opening    // a profile is being read
-	Solving    *Solving    // a schedule is being looked for
-	OverBudget *OverBudget // the budget is too small: Shown is an older picture, or none
-	Failed     string      // why the other side has no schedule, for people; of State.Side the Alert says it
+	Network    *known.Network // what is open; nil until the first profile has been read
+	Shown      *known.Picture // what the pictures show; nil until the first schedule
+	Opening    *Opening       // a profile is being read
+	Solving    *Solving       // a schedule is being looked for
+	OverBudget *OverBudget    // the budget is too small: Shown is an older picture, or none
+	Failed     string         // why the other side has no schedule, for people; of State.Side the Alert says it
 
 	fallback int // ID of a solve for what is shown because nothing else can be; 0: none is under way
 }

@@ -5,6 +5,7 @@ import (
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/format"
+	"memtide/web/known"
 	"memtide/web/lookup"
 )
 
@@ -16,7 +17,7 @@ func (s *State) solve(o *Side, soon bool) []Effect {
 	if own {
 		slot, s.Alert = ForPage, nil
 	}
-	if p, ok := s.pictures.get(o.Network.pictureKey(o.Choice)); ok {
+	if p, ok := s.pictures.get(o.Network.PictureKey(o.Choice)); ok {
 		out := o.cancelSolving()
 		s.show(o, p)
 		return out
@@ -25,7 +26,7 @@ func (s *State) solve(o *Side, soon bool) []Effect {
 		return nil // the best so far of a solver that was stopped
 	}
 	o.Solving = &Solving{ID: s.newID(), Choice: o.Choice}
-	return []Effect{Solve{ID: o.Solving.ID, Choice: o.Choice, Request: o.Network.request(o.Choice), Slot: slot, Soon: soon}}
+	return []Effect{Solve{ID: o.Solving.ID, Choice: o.Choice, Request: o.Network.Request(o.Choice), Slot: slot, Soon: soon}}
 }
 
 // Progressed is a solver at work. Best is nil if there is nothing new.
@@ -44,7 +45,7 @@ func (m Progressed) apply(s *State) []Effect {
 	job.Progress, job.Silent = m.Progress, false
 	if m.Best != nil && m.Best.Trace != nil {
 		job.Best = m.Best
-		s.show(side, &Picture{ID: m.ID, Choice: job.Choice, Network: side.Network, Solved: m.Best, Partial: true})
+		s.show(side, &known.Picture{ID: m.ID, Choice: job.Choice, Network: side.Network, Solved: m.Best, Partial: true})
 	}
 	s.DOM++
 	return nil
@@ -98,8 +99,8 @@ func (m Solved) apply(s *State) []Effect {
 		}
 		return SolveFailed{ID: m.ID, Choice: m.Choice, Failure: f}.apply(s)
 	}
-	p := &Picture{ID: m.ID, Choice: m.Choice, Network: side.Network.As(m.Choice), Solved: m.Solved}
-	key := side.Network.pictureKey(m.Choice)
+	p := &known.Picture{ID: m.ID, Choice: m.Choice, Network: side.Network.As(m.Choice), Solved: m.Solved}
+	key := side.Network.PictureKey(m.Choice)
 	s.pictures.put(key, p)
 	if own && key == s.hover {
 		s.Preview = p
@@ -127,7 +128,7 @@ func (m Solved) apply(s *State) []Effect {
 }
 
 // show makes p the picture of a side.
-func (s *State) show(o *Side, p *Picture) {
+func (s *State) show(o *Side, p *known.Picture) {
 	old := o.Shown
 	o.Shown = p
 	s.touch()
@@ -187,7 +188,7 @@ func (s *State) unsolved(m SolveFailed, c Choice) []Effect {
 		return append(s.fallBackToSmallest(f), s.follow()...)
 	case proto.Deadline:
 		if m.Best != nil && m.Best.Trace != nil {
-			s.show(&s.Side, &Picture{ID: m.ID, Choice: c, Network: s.Network, Solved: m.Best, Partial: true})
+			s.show(&s.Side, &known.Picture{ID: m.ID, Choice: c, Network: s.Network, Solved: m.Best, Partial: true})
 			return s.follow()
 		}
 		s.Alert = textAlert(f.Text)
@@ -211,7 +212,7 @@ func (s *State) unsolved(m SolveFailed, c Choice) []Effect {
 // offerStrategy offers another strategy than the one that does not apply: the
 // default one, or where that is the one, the one that takes chains of any length;
 // of a graph the one for graphs.
-func (a *Alert) offerStrategy(n *Network, failed string) {
+func (a *Alert) offerStrategy(n *known.Network, failed string) {
 	name := choice.DefaultStrategy
 	if failed == name {
 		name = "sequential"
@@ -278,7 +279,7 @@ func (s *State) fallBackToKeeping() []Effect {
 // fallBack asks for a schedule to be shown in place of one that there is not.
 func (s *State) fallBack(c Choice) []Effect {
 	s.fallback = s.newID()
-	return []Effect{Solve{ID: s.fallback, Choice: c, Request: s.Network.request(c), Slot: ForPage}}
+	return []Effect{Solve{ID: s.fallback, Choice: c, Request: s.Network.Request(c), Slot: ForPage}}
 }
 
 // Stop ends the solver and keeps the best so far, which becomes the picture.

@@ -1,11 +1,9 @@
 package state
 
 import (
-	"memtide/engine"
-	"memtide/engine/sim"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
-	"memtide/web/draw"
+	"memtide/web/known"
 	"memtide/web/tradeoff"
 )
 
@@ -27,7 +25,7 @@ type State struct {
 	View    View
 	redraw
 
-	pictures  recent[*Picture]
+	pictures  recent[*known.Picture]
 	layers    layerRows
 	instead   choice.Budget // that was chosen because the default did not fit
 	next      *waiting      // side B, until A has been read
@@ -53,44 +51,10 @@ func (r *redraw) touch() []Effect {
 	return nil
 }
 
-// Picture is a schedule that was found, with the choice that asked for it.
-type Picture struct {
-	ID      int // of the request
-	Choice  Choice
-	Network *Network
-	Solved  *proto.Solved
-	Partial bool // best so far of a solver that is at work or was stopped
-
-	model  *draw.Model // made when it is asked for
-	places map[string]*Places
-}
-
-// Problem is what the picture's schedule solves.
-func (p *Picture) Problem() *engine.Problem {
-	c := p.Choice
-	return &engine.Problem{
-		Graph: p.Network.Graph, Chain: p.Network.Chain,
-		Device:    engine.Device{Name: c.Device, ToHost: c.ToHost, ToDev: c.ToDev, Duplex: c.Duplex},
-		Transfers: c.Transfers,
-		Budget:    p.Solved.Budget,
-	}
-}
-
-// Model is the picture's trace, arranged for drawing.
-func (p *Picture) Model() *draw.Model {
-	if p.model == nil {
-		p.model = draw.NewModel(p.Problem(), p.Solved.Trace)
-	}
-	return p.model
-}
-
-// Gaps are the picture's waits.
-func (p *Picture) Gaps() []sim.Gap { return p.Solved.Trace.Gaps }
-
 // New is the state of a page that has nothing yet.
 func New() *State {
 	return &State{
-		pictures:  recent[*Picture]{limit: 64},
+		pictures:  recent[*known.Picture]{limit: 64},
 		byBudget:  byBudget{curves: recent[*tradeoff.Curve]{limit: 8}},
 		training:  training{steps: recent[*proto.Stepped]{limit: 32}},
 		trials:    trials{tunings: recent[*tradeoff.Tuning]{limit: 32}},
@@ -114,7 +78,7 @@ func (s *State) Phase() string {
 }
 
 // Visible is the picture on screen: the preview if there is one.
-func (s *State) Visible() *Picture {
+func (s *State) Visible() *known.Picture {
 	if s.Preview != nil {
 		return s.Preview
 	}

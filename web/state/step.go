@@ -266,11 +266,5 @@ func (s *State) Config() string {
 	if s.Network == nil || s.Step != nil {
 		return ""
 	}
-	return s.Network.config
+	return s.Network.Config
 }
-
-// configFormat is the format of a config.json, longestConfig how long the text of a config.json may be that is kept.
-const (
-	configFormat  = "hfconfig"
-	longestConfig = 64 << 10
-)

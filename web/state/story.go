@@ -2,9 +2,9 @@ package state
 
 import (
 	"memtide/engine"
-	"memtide/engine/sim"
 	"memtide/profiles/preset"
 	"memtide/web/choice"
+	"memtide/web/known"
 )
 
 // StoryStep is a step of the story of a network that does not fit: what keeping
@@ -29,7 +29,7 @@ type story struct {
 	asked  string // key of the picture that was asked for
 	id     int    // of that request
 	failed string // key of the picture that there is none of
-	of     *Network
+	of     *known.Network
 	first  Choice // that the story was told about first
 }
 
@@ -81,18 +81,18 @@ func (s *State) storyChoice(step StoryStep) (c Choice, ok bool) {
 
 // StoryPicture is the picture of a step, nil if there is none yet, and whether there
 // will be none.
-func (s *State) StoryPicture(step StoryStep) (p *Picture, none bool) {
+func (s *State) StoryPicture(step StoryStep) (p *known.Picture, none bool) {
 	c, ok := s.storyChoice(step)
 	if !ok {
 		return s.Shown, false
 	}
-	key := s.Network.pictureKey(c)
+	key := s.Network.PictureKey(c)
 	p, _ = s.pictures.get(key)
 	return p, s.story.failed == key
 }
 
 // told is what the story shows instead of what was chosen.
-func (s *State) told() *Picture {
+func (s *State) told() *known.Picture {
 	if !s.HasStory() || s.View.Story == NoStory || s.View.Story == StoryPlan {
 		return nil
 	}
@@ -121,7 +121,7 @@ func (s *State) followStory() []Effect {
 		if !ok {
 			continue
 		}
-		key := s.Network.pictureKey(c)
+		key := s.Network.PictureKey(c)
 		if _, known := s.pictures.get(key); known || key == s.story.failed {
 			continue
 		}
@@ -129,7 +129,7 @@ func (s *State) followStory() []Effect {
 			return nil
 		}
 		s.story.asked, s.story.id = key, s.newID()
-		return []Effect{Solve{ID: s.story.id, Choice: c, Request: s.Network.request(c), Slot: ForStory}}
+		return []Effect{Solve{ID: s.story.id, Choice: c, Request: s.Network.Request(c), Slot: ForStory}}
 	}
 	return nil
 }
@@ -149,11 +149,4 @@ func (s *State) storySolved(id int, failed bool) []Effect {
 	}
 	s.touch()
 	return s.followStory()
-}
-
-// Tally counts the layers of a picture, a loss aside, that are computed again and that
-// are copied to the host.
-func (p *Picture) Tally() (again, out int) {
-	_, by := p.Model().Tally()
-	return by[sim.Recompute] + by[sim.Recompute|sim.Offload], by[sim.Offload] + by[sim.Recompute|sim.Offload]
 }

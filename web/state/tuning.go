@@ -37,7 +37,7 @@ func (s *State) followTuning() []Effect {
 func (s *State) sweepTuning(t *tradeoff.Tuning) []Effect {
 	t.ID = s.newID()
 	s.DOM++
-	return []Effect{Sweep{ID: t.ID, Request: t.Missing(s.Network.setting(s.Choice), s.Choice), Soon: true}}
+	return []Effect{Sweep{ID: t.ID, Request: t.Missing(s.Network.Setting(s.Choice), s.Choice), Soon: true}}
 }
 
 func (s *State) cancelTuning() []Effect {

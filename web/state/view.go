@@ -101,7 +101,7 @@ func (m Dismiss) apply(s *State) []Effect {
 		s.Alert = nil
 	case s.hover != "":
 		return s.unpreview()
-	case s.flameOut():
+	case s.Flame().Out():
 	case v.Selected.Kind != lookup.Nothing:
 		v.Selected, v.Trail = lookup.Target{}, nil
 	}

@@ -16,6 +16,7 @@ import (
 	"memtide/web/choice"
 	"memtide/web/draw"
 	"memtide/web/format"
+	"memtide/web/known"
 	"memtide/web/state"
 )
 
@@ -119,7 +120,7 @@ func (c *Addressmap) Stale() string {
 
 // behind is the schedule whose addresses are shown while the other pictures show a
 // preview; nil if they show the same.
-func (c *Addressmap) behind() *state.Picture {
+func (c *Addressmap) behind() *known.Picture {
 	if c.S.Preview == nil || c.S.Memory != nil {
 		return nil
 	}

@@ -16,6 +16,7 @@ import (
 	"memtide/web/choice"
 	"memtide/web/draw"
 	"memtide/web/jobs"
+	"memtide/web/known"
 	"memtide/web/link"
 	"memtide/web/lookup"
 	"memtide/web/permalink"
@@ -104,7 +105,7 @@ func TestAddressOrder(t *testing.T) {
 	if got := permalink.Of(s, link.Link{}); got.AllocArgs["order"] != "prefetch-first" {
 		t.Errorf("after %#v the link says %q", m, got.String())
 	}
-	s.Memory = &state.Memory{}
+	s.Memory = &known.Memory{}
 	if got := (&Addressmap{S: s}).Params(); len(got) != 0 {
 		t.Errorf("for a file: parameters %+v; want none", got)
 	}

@@ -15,6 +15,7 @@ import (
 	"memtide/profiles/preset"
 	"memtide/web/choice"
 	"memtide/web/format"
+	"memtide/web/known"
 	"memtide/web/state"
 )
 
@@ -95,7 +96,7 @@ func (c *Answer) Say() vugu.HTML {
 
 // resident says that what stays on the device through the whole step is more than it
 // has, so that no plan helps.
-func resident(p *state.Picture, d *preset.Device) bool {
+func resident(p *known.Picture, d *preset.Device) bool {
 	return d != nil && p.Network.Totals.Resident > d.Memory
 }
 
@@ -118,7 +119,7 @@ func (c *Answer) answer() (kind, sentence string) {
 }
 
 // verdict says of a schedule whether it fits, and what it costs.
-func verdict(p *state.Picture) (kind, sentence string) {
+func verdict(p *known.Picture) (kind, sentence string) {
 	peak, device := p.Solved.Trace.Peak, deviceOf(p.Choice)
 	likely, price := choice.Reserved(peak), priceOf(p)
 	switch {
@@ -156,7 +157,7 @@ func (c *Answer) tooSmall(m *state.OverBudget) string {
 }
 
 // priceOf says what a schedule costs in time.
-func priceOf(p *state.Picture) string {
+func priceOf(p *known.Picture) string {
 	all := p.Solved.KeepAll.StepTime
 	if all <= 0 {
 		return "."
@@ -213,7 +214,7 @@ func (c *Answer) Sub() string {
 }
 
 // deeds counts what happens to the layers.
-func deeds(p *state.Picture) string {
+func deeds(p *known.Picture) string {
 	layers, by := p.Model().Tally()
 	both := by[sim.Offload|sim.Recompute] // counts as sent and as computed again
 	away, again := by[sim.Offload]+both, by[sim.Recompute]+both
@@ -243,7 +244,7 @@ func (c *Answer) Bar() bool {
 
 // barScale is what the whole width of the bar stands for. It does not depend on the
 // budget within the slider's range, so that the bar rests while it is dragged.
-func barScale(s *state.State, p *state.Picture) engine.Bytes {
+func barScale(s *state.State, p *known.Picture) engine.Bytes {
 	most := max(p.Solved.KeepAll.Peak, p.Solved.Trace.Peak, s.Budget(), s.BudgetRange().To)
 	if d := deviceOf(p.Choice); d != nil && d.Memory < mostEmpty*most {
 		most = max(most, d.Memory)

@@ -16,6 +16,7 @@ import (
 	"memtide/web/choice"
 	"memtide/web/draw"
 	"memtide/web/format"
+	"memtide/web/known"
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
@@ -55,7 +56,7 @@ func (c *Compare) Waits() bool { return c.S.Compare.Awaits() }
 
 // side is the choice and the network of a side, the network nil if it is being
 // read.
-func (c *Compare) side(a bool) (state.Choice, *state.Network) {
+func (c *Compare) side(a bool) (state.Choice, *known.Network) {
 	ca, cb := c.S.SideChoices()
 	na, nb := c.S.SideNetworks()
 	if a {
@@ -77,7 +78,7 @@ func (c *Compare) Name(a bool) string {
 
 // sideName says what a side is, given its budget, and what else is not as on the
 // other side.
-func sideName(mine, other state.Choice, network, otherNetwork *state.Network, budget string) string {
+func sideName(mine, other state.Choice, network, otherNetwork *known.Network, budget string) string {
 	var parts []string
 	if network != otherNetwork {
 		parts = append(parts, networkName(mine, network))
@@ -110,7 +111,7 @@ func argsText(mine, other engine.Args) string {
 	return text
 }
 
-func networkName(c state.Choice, n *state.Network) string {
+func networkName(c state.Choice, n *known.Network) string {
 	switch {
 	case n == nil && c.Source.Preset != "":
 		return c.Source.Preset
@@ -122,7 +123,7 @@ func networkName(c state.Choice, n *state.Network) string {
 	return n.Profile.Name
 }
 
-func budgetText(c state.Choice, n *state.Network) string {
+func budgetText(c state.Choice, n *known.Network) string {
 	if n == nil {
 		return "reading…"
 	}

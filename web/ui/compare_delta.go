@@ -11,7 +11,7 @@ import (
 
 	"memtide/engine"
 	"memtide/web/format"
-	"memtide/web/state"
+	"memtide/web/known"
 )
 
 // What a comparison comes to: a sentence, what it does otherwise, and where the
@@ -82,7 +82,7 @@ func fewer(n int) string {
 
 // fitWords say whether a picture fits its device, and of two that are alike in that;
 // empty if nobody knows.
-func fitWords(p *state.Picture) [2]string {
+func fitWords(p *known.Picture) [2]string {
 	kind, _ := verdict(p)
 	return map[string][2]string{fits: {"fits", "Both fit"}, probably: {"probably fits", "Both probably fit"},
 		mayNot: {"may not fit", "Each may not fit"}, doesNot: {"does not fit", "Neither fits"}}[kind]
@@ -161,7 +161,7 @@ type deltaUnit struct {
 }
 
 // unitOf is the unit in which a delta is written: three digits of the largest.
-func unitOf(d *state.Delta) deltaUnit {
+func unitOf(d *known.Delta) deltaUnit {
 	most := d.Step.Abs()
 	for _, p := range d.Parts {
 		most = max(most, p.Change().Abs())

@@ -6,6 +6,7 @@ import (
 	"memtide/web/choice"
 	"memtide/web/draw"
 	"memtide/web/format"
+	"memtide/web/known"
 	"memtide/web/state"
 )
 
@@ -44,17 +45,17 @@ func headingOf(s *state.State, sides []exportSide) (h draw.Heading) {
 	if s.View.Frame.Title == "" && q.Network != p.Network {
 		h.Title += " and " + headOf(s, q)
 	}
-	name := func(side exportSide, other *state.Picture) string {
+	name := func(side exportSide, other *known.Picture) string {
 		p := side.picture
 		return side.letter + ": " + sideName(p.Choice, other.Choice, p.Network, other.Network, "budget "+format.Bytes(p.Solved.Budget)) + measuresOf(p)
 	}
-	d := state.DeltaOf(p.Solved.Trace, q.Solved.Trace)
+	d := known.DeltaOf(p.Solved.Trace, q.Solved.Trace)
 	h.Lines = append(h.Lines, name(sides[0], q), name(sides[1], p), deltaLine(&d))
 	return h
 }
 
 // measuresOf are the peak and the step time of a picture, and what is to be known of it.
-func measuresOf(p *state.Picture) string {
+func measuresOf(p *known.Picture) string {
 	text := " · peak " + format.Bytes(p.Solved.Trace.Peak) + " · step time " + format.Duration(p.Solved.Trace.Makespan)
 	switch {
 	case p.Partial:
@@ -67,7 +68,7 @@ func measuresOf(p *state.Picture) string {
 
 // deltaLine is the row that adds up, as a text: the change of the step time and of
 // its parts.
-func deltaLine(d *state.Delta) string {
+func deltaLine(d *known.Delta) string {
 	step, parts := d.Rounded()
 	u := unitOf(d)
 	var words []string

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"memtide/web/known"
 	"memtide/web/state"
 	"memtide/web/tell"
 )
@@ -86,7 +87,7 @@ func exportOf(s *state.State, address string) *export {
 	}
 	b := exportScheduleOf(s, sides[1])
 	e.B = &b
-	d := state.DeltaOf(sides[0].picture.Solved.Trace, sides[1].picture.Solved.Trace)
+	d := known.DeltaOf(sides[0].picture.Solved.Trace, sides[1].picture.Solved.Trace)
 	e.Delta = &exportDelta{StepNs: int64(d.Step), PeakBytes: int64(d.Peak)}
 	for _, p := range d.Parts {
 		e.Delta.Parts = append(e.Delta.Parts, exportPart{p.Name, int64(p.A), int64(p.B), int64(p.Change())})
@@ -113,7 +114,7 @@ func exportScheduleOf(s *state.State, side exportSide) exportSchedule {
 // curveOf is the curve on screen as far as it is about a picture: in a comparison
 // it is that of the side that the controls change, and of the other one only if it
 // has the same network and the same link.
-func curveOf(s *state.State, p *state.Picture) (out []exportPoint) {
+func curveOf(s *state.State, p *known.Picture) (out []exportPoint) {
 	if s.Curve == nil || s.Compare != nil && p != s.Visible() && !sameSetting(s, &s.Compare.Other) {
 		return nil
 	}

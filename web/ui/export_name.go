@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"memtide/web/format"
+	"memtide/web/known"
 	"memtide/web/state"
 )
 
@@ -39,7 +40,7 @@ func FileName(s *state.State, kind string) string {
 
 // fileNameOf is the name of a file of one schedule, or of the page if it is nil. A
 // Python file has one that it can be imported by.
-func fileNameOf(s *state.State, p *state.Picture, kind string) string {
+func fileNameOf(s *state.State, p *known.Picture, kind string) string {
 	about := NameOf(s) + " " + s.Choice.Strategy + " " + format.Bytes(s.Budget())
 	if p != nil {
 		about = titleOf(s, p)
@@ -57,12 +58,12 @@ func fileNameOf(s *state.State, p *state.Picture, kind string) string {
 
 // titleOf is what a schedule is called: its network or the title, its strategy and
 // its budget.
-func titleOf(s *state.State, p *state.Picture) string {
+func titleOf(s *state.State, p *known.Picture) string {
 	return headOf(s, p) + " " + p.Choice.Strategy + " " + format.Bytes(p.Solved.Budget)
 }
 
 // headOf is the title of the link, or the name of a picture's network.
-func headOf(s *state.State, p *state.Picture) string {
+func headOf(s *state.State, p *known.Picture) string {
 	if s.View.Frame.Title == "" && p.Network.Profile.Name != "" {
 		return p.Network.Profile.Name
 	}

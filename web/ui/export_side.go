@@ -1,11 +1,14 @@
 package ui
 
-import "memtide/web/state"
+import (
+	"memtide/web/known"
+	"memtide/web/state"
+)
 
 // exportSide is a side of what a file is about.
 type exportSide struct {
 	letter  string // A or B; empty without a comparison
-	picture *state.Picture
+	picture *known.Picture
 }
 
 // sideOf is what the controls change.

@@ -10,6 +10,7 @@ import (
 
 	"memtide/wasm/proto"
 	"memtide/web/choice"
+	"memtide/web/known"
 	"memtide/web/link"
 	"memtide/web/state"
 	"memtide/web/tell"
@@ -48,7 +49,7 @@ func TestExportBoth(t *testing.T) {
 		for _, c := range []struct {
 			side string
 			got  *exportSchedule
-			want *state.Picture
+			want *known.Picture
 		}{{"A", &e.exportSchedule, a}, {"B", e.B, b}} {
 			tr := c.want.Solved.Trace
 			if c.got.Side != c.side || c.got.Strategy != c.want.Choice.Strategy || c.got.StepNs != int64(tr.Makespan) || c.got.PeakBytes != int64(tr.Peak) ||

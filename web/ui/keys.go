@@ -5,6 +5,7 @@ import (
 
 	"memtide/engine"
 	"memtide/web/choice"
+	"memtide/web/known"
 	"memtide/web/lookup"
 	"memtide/web/state"
 )
@@ -246,7 +247,7 @@ func (a Action) Act(s *state.State) state.Message {
 	return nil
 }
 
-func moved(s *state.State, p *state.Picture, a Action) state.Message {
+func moved(s *state.State, p *known.Picture, a Action) state.Message {
 	m, at := p.Model(), s.View.Selected
 	if at.Kind == lookup.Nothing {
 		if len(p.Solved.Trace.Spans) == 0 {

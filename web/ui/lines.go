@@ -8,8 +8,8 @@ import (
 
 	"memtide/web/chart"
 	"memtide/web/display"
+	"memtide/web/known"
 	"memtide/web/permalink"
-	"memtide/web/state"
 	"memtide/web/tradeoff"
 )
 
@@ -33,7 +33,7 @@ func (c *Tradeoff) Better() string {
 func (c *Tradeoff) Axes() []Option {
 	rate := "samples per second"
 	if n := c.S.Network; n != nil {
-		unit, count := state.Trained(c.S.Choice, n)
+		unit, count := known.Trained(c.S.Choice, n)
 		if rate = unit + " per second"; count == 0 {
 			rate = "steps per second"
 		}

@@ -5,6 +5,7 @@ import (
 
 	"memtide/engine"
 	"memtide/web/draw"
+	"memtide/web/known"
 	"memtide/web/lookup"
 	"memtide/web/state"
 )
@@ -66,7 +67,7 @@ func (m Mount) slimHeight(s *state.State) float64 {
 
 // Shown is the picture of the side that the place is of; nil if there is none.
 // Without a comparison the places of A show what the page is about.
-func (m Mount) Shown(s *state.State) *state.Picture {
+func (m Mount) Shown(s *state.State) *known.Picture {
 	a, b, ok := s.Sides()
 	switch {
 	case !ok && m.Second:
@@ -100,8 +101,8 @@ func (m Mount) Budget(s *state.State) engine.Bytes {
 // the calls that are zoomed to and that the keyboard is at.
 func (m Mount) Around(s *state.State, v *draw.View) {
 	if m.Picture == draw.Flames {
-		if v.Selected = s.FlameZoom(); v.Hover.Kind != lookup.OnCall && s.FlameMarked() != v.Selected {
-			v.Hover = s.FlameMarked()
+		if v.Selected = s.Flame().Zoomed(); v.Hover.Kind != lookup.OnCall && s.Flame().Marked() != v.Selected {
+			v.Hover = s.Flame().Marked()
 		}
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/format"
+	"memtide/web/known"
 	"memtide/web/state"
 )
 
@@ -45,7 +46,7 @@ func (c *Results) Numbers() []Number {
 	if b, ok := bestBound(s); ok {
 		out[1].Title += fmt.Sprintf(" No schedule that does the same kinds of things is faster than %s (%s): this is %s.", format.Duration(b.StepTime), b.Name, format.Percent(over(t.Makespan, b.StepTime)))
 	}
-	unit, n := state.Trained(p.Choice, p.Network)
+	unit, n := known.Trained(p.Choice, p.Network)
 	if n == 0 {
 		return out[:2]
 	}

@@ -26,7 +26,7 @@ var posters = []struct {
 
 // StaticPage writes the page's root element as HTML, the pictures as inline SVG
 // in their hosts: what stands in index.html until the program runs, which then
-// takes the elements over. The style sheets (style.css, draw.CSS) are the
+// takes the elements over. The style sheets (style.css, display.CSS) are the
 // caller's. Compare First.
 func StaticPage(w io.Writer, s *state.State) error {
 	env, err := vugu.NewBuildEnv()

@@ -13,6 +13,7 @@ import (
 	"memtide/web/display"
 	"memtide/web/draw"
 	"memtide/web/format"
+	"memtide/web/known"
 	"memtide/web/state"
 )
 
@@ -129,7 +130,7 @@ func (c *Story) words(step state.StoryStep) (title, line string, ok bool) {
 
 // price is what a picture does to its layers, and how much longer its step takes than
 // with everything kept: "8 again, 11 out: +8 %".
-func price(p *state.Picture) string {
+func price(p *known.Picture) string {
 	if p == nil {
 		return wordsComing
 	}

@@ -11,6 +11,7 @@ import (
 	"memtide/engine/sim"
 	"memtide/profiles"
 	"memtide/wasm/proto"
+	"memtide/web/known"
 	"memtide/web/state"
 	"memtide/web/tradeoff"
 )
@@ -69,10 +70,10 @@ func TestBoundSample(t *testing.T) {
 func TestCurveOfAnotherNetwork(t *testing.T) {
 	s := first(t)
 	swept(s, 480)
-	other := &state.Network{Profile: &profiles.Profile{Name: "VGG-16, batch 64"}, Chain: s.Network.Chain, Totals: proto.Totals{Batch: 64}}
+	other := &known.Network{Profile: &profiles.Profile{Name: "VGG-16, batch 64"}, Chain: s.Network.Chain, Totals: proto.Totals{Batch: 64}}
 	choice := s.Choice
 	choice.Source = state.Source{Preset: "vgg16-b64"}
-	s.Compare = &state.Compare{OnA: true, Other: state.Side{Choice: choice, Network: other, Shown: &state.Picture{Choice: choice, Network: other, Solved: &proto.Solved{
+	s.Compare = &state.Compare{OnA: true, Other: state.Side{Choice: choice, Network: other, Shown: &known.Picture{Choice: choice, Network: other, Solved: &proto.Solved{
 		Budget: 5 * engine.GiB, Trace: &sim.Trace{Makespan: 330 * time.Millisecond}, KeepAll: proto.Reference{StepTime: 300 * time.Millisecond}}}}}
 	s.View.Axis = tradeoff.Slowdown
 	note := "B is another network, at its slowdown against its own step time of keeping everything."

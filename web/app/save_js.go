@@ -6,6 +6,7 @@ import (
 	"github.com/hack-pad/safejs"
 
 	"memtide/web/draw"
+	"memtide/web/format"
 	"memtide/web/jobs"
 	"memtide/web/link"
 	"memtide/web/state"
@@ -70,7 +71,7 @@ func (a *saver) schedule(j *jobs.Runner, e state.Export) {
 		case !loaded:
 			say(ui.NoSecond(err))
 		case err != nil:
-			say(ui.SentenceOf(err.Error()))
+			say(format.Sentence(err.Error()))
 		default:
 			f.Bytes = text
 			a.file(f)

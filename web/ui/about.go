@@ -3,7 +3,6 @@ package ui
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"memtide/engine"
 	"memtide/web/choice"
@@ -44,15 +43,9 @@ func (c *About) Facts() []Fact {
 		{"weights", format.Bytes(t.Resident), "What stays on the device: weights, their gradients, optimizer state"},
 	}
 	if step := t.Forward + t.Back; t.Batch > 0 && step > 0 {
-		out = append(out, Fact{"samples/s", perSecond(t.Batch, step), fmt.Sprintf("Batch of %d without any limit", t.Batch)})
+		out = append(out, Fact{"samples/s", format.PerSecond(t.Batch, step), fmt.Sprintf("Batch of %d without any limit", t.Batch)})
 	}
 	return out
-}
-
-// perSecond is the number of a throughput, without its unit.
-func perSecond(n int, step time.Duration) string {
-	number, _, _ := strings.Cut(format.Throughput(n, "", step), " ")
-	return number
 }
 
 // Notes are assumptions and departures, as the source has them.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/vugu/vugu"
 
-	"memtide/engine"
 	"memtide/engine/alloc"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
@@ -200,7 +199,7 @@ func (c *Addressmap) Outcome() string {
 		if f == nil {
 			return ""
 		}
-		return SentenceOf(f.Text)
+		return format.Sentence(f.Text)
 	}
 	total := p.Pool + p.Resident
 	switch {
@@ -318,19 +317,6 @@ func (c *Addressmap) RaiseText() string {
 		return "Set " + format.BytesUp(b)
 	}
 	return ""
-}
-
-// raise is the budget that the allocator would need for this very schedule. A
-// larger budget may bring another schedule, so it is an offer and no promise.
-func raise(s *state.State) engine.Bytes {
-	if s.Memory != nil || s.Places == nil || s.Places.Placed == nil || s.Places.Placed.Needs == 0 {
-		return 0
-	}
-	b := s.Places.Placed.Needs + s.Places.Placed.Resident
-	if up, err := format.ParseBytes(format.BytesUp(b)); err == nil && up >= b {
-		return up
-	}
-	return b
 }
 
 // Density is the text of its field.

@@ -135,11 +135,11 @@ func verdict(p *state.Picture) (kind, sentence string) {
 		if (peak+likely)/2 > device.Memory {
 			kind = mayNot
 		}
-		return kind, fmt.Sprintf(wordsRange, between(peak, likely), device.Short(), format.Bytes(device.Memory))
+		return kind, fmt.Sprintf(wordsRange, format.Between(peak, likely), device.Short(), format.Bytes(device.Memory))
 	case !certain(p.Network.Profile):
-		return probably, fmt.Sprintf(wordsOnOne, outOf(peak, device.Memory), device.Short(), price)
+		return probably, fmt.Sprintf(wordsOnOne, format.OutOf(peak, device.Memory), device.Short(), price)
 	}
-	return fits, fmt.Sprintf(wordsOnOne, outOf(peak, device.Memory), device.Short(), price)
+	return fits, fmt.Sprintf(wordsOnOne, format.OutOf(peak, device.Memory), device.Short(), price)
 }
 
 // tooSmall says of a budget in which the strategy finds nothing what would do.
@@ -161,27 +161,13 @@ func priceOf(p *state.Picture) string {
 	if all <= 0 {
 		return "."
 	}
-	part := over(p.Solved.Trace.Makespan, all)
+	part := format.Longer(p.Solved.Trace.Makespan, all)
 	switch text := strings.TrimPrefix(format.Percent(part), "+"); {
 	case part <= 0 || text == "0 %":
 		return wordsNoSlower + "."
 	default:
 		return fmt.Sprintf(wordsSlower, text) + "."
 	}
-}
-
-// outOf writes a part of a whole, with the unit once where it is the same.
-func outOf(part, whole engine.Bytes) string { return join(part, whole, " of ") }
-
-// between writes a range, from rounded down and to up.
-func between(from, to engine.Bytes) string { return join(from, to, " to ") }
-
-func join(a, b engine.Bytes, word string) string {
-	x, y := format.Bytes(a), format.Bytes(b)
-	if n, unit, ok := strings.Cut(x, " "); ok && strings.HasSuffix(y, " "+unit) {
-		x = n
-	}
-	return x + word + y
 }
 
 // deviceOf is the device of a choice; nil if its memory is not known.

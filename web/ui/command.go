@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"memtide/engine"
+	"memtide/engine/play"
 	"memtide/profiles/preset"
 	"memtide/web/choice"
 	"memtide/web/draw"
@@ -103,8 +104,7 @@ func (c Command) button(s *state.State) (state.Message, bool) {
 	case "act", "smallest":
 		return c.wayOn(s), true
 	case "save-plan":
-		class, _ := (&Run{S: s}).class()
-		return state.SavePlan{Class: string(class)}, true
+		return state.SavePlan{Class: string(planClass(s.Choice))}, true
 	}
 	return nil, false
 }
@@ -118,6 +118,20 @@ func (c Command) wayOn(s *state.State) state.Message {
 		return state.SetBudget{Bytes: m.Offer, Settled: true}
 	}
 	return nil
+}
+
+// planClass is the class of plans that the chosen one is of, or comes nearest to.
+func planClass(c state.Choice) play.Class {
+	switch c.Strategy {
+	case "layerwise":
+		return play.ClassUnit
+	case "sequential", "wrappable", "chen":
+		return play.ClassWrappable
+	}
+	if st := engine.Lookup(c.Strategy); st != nil && st.Class&engine.MayOffload != 0 && c.ToHost > 0 {
+		return play.ClassOffload
+	}
+	return play.ClassNested
 }
 
 func nextTheme(theme string) string {
@@ -236,3 +250,15 @@ func (c Command) argument(s *state.State) state.Message {
 	}
 	return state.SetArg{Name: c.Arg, Value: c.Value}
 }
+
+// storyCommand is what a control of the story means.
+func (c Command) storyCommand() state.Message {
+	if c.Do != "story" || !c.Settled {
+		return nil
+	}
+	return state.TellStory{Step: state.StoryStep(c.Index)}
+}
+
+// tableRows is the number of rows of a page. Note: the rows are one piece of
+// HTML instead of components, so that they cost one node, not hundreds.
+const tableRows = 40

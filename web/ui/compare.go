@@ -141,15 +141,7 @@ func linkName(c state.Choice) string {
 	if d := preset.LookupDevice(c.Device); d != nil {
 		return d.Name
 	}
-	return linkRates(c.ToDev, c.ToHost)
-}
-
-// linkRates says both directions where they differ.
-func linkRates(toDev, toHost engine.Rate) string {
-	if toHost != toDev {
-		return format.Rate(toDev) + " in, " + format.Rate(toHost) + " out"
-	}
-	return format.Rate(toDev)
+	return format.Rates(c.ToDev, c.ToHost)
 }
 
 // Fit is the text of the button that gives the other side the budget that it lacks.

@@ -107,7 +107,7 @@ func (c *Controls) Transfers() []Option {
 
 // Line says the most important of the details.
 func (c *Controls) Line() string {
-	words := []string{"link " + linkRates(c.S.Choice.ToDev, c.S.Choice.ToHost), strings.ToLower(selected(c.Duplexes())), selected(c.Transfers()) + " transfers"}
+	words := []string{"link " + format.Rates(c.S.Choice.ToDev, c.S.Choice.ToHost), strings.ToLower(selected(c.Duplexes())), selected(c.Transfers()) + " transfers"}
 	if e := (&About{S: c.S}).Efficiency(); e != "" {
 		words = append([]string{"efficiency " + e + " %"}, words...)
 	}

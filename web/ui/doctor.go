@@ -52,7 +52,7 @@ func (c *Doctor) Sentence() string {
 	r := c.report()
 	switch {
 	case c.Kind() == "failed":
-		return SentenceOf(c.S.Doctor().Failed)
+		return format.Sentence(c.S.Doctor().Failed)
 	case r == nil:
 		return ""
 	case r.Failure == nil:

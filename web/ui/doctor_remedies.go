@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"html"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/vugu/vugu"
@@ -154,7 +153,7 @@ func (c *Remedies) Under() vugu.HTML {
 	case c.S.Examining() == proto.PartReplay:
 		return `<span class="working"><span class="spinner" aria-hidden="true"></span>` + wordsAtWork + `<button class="button small" type="button" data-do="replays-stop">` + wordsStopReplays + `</button></span>`
 	case d.Failed != "":
-		return vugu.HTML(`<p class="note">` + html.EscapeString(SentenceOf(d.Failed)) + `</p>`)
+		return vugu.HTML(`<p class="note">` + html.EscapeString(format.Sentence(d.Failed)) + `</p>`)
 	case d.Stopped && d.Advice == nil:
 		return vugu.HTML(fmt.Sprintf(`<button class="unfold" type="button" data-do="replays-go">`+wordsGoOn+`</button>`, doctor.Settings-len(d.Replays)))
 	}
@@ -248,46 +247,6 @@ func (c *Remedies) Growth() vugu.HTML {
 		rows = `<table class="parts"><tbody>` + rows + `</tbody></table>`
 	}
 	return vugu.HTML(`<h2>` + wordsGrows + `</h2><p data-testid="growth">` + text + `</p>` + rows)
-}
-
-// doctorCommand is what a command about a snapshot means; nil for others.
-func (c Command) doctorCommand() state.Message {
-	switch c.Do {
-	case "show-buffer":
-		return state.ShowBuffer{Buffer: c.Index}
-	case "replays-stop":
-		return state.StopReplays{}
-	case "replays-go":
-		return state.StopReplays{Go: true}
-	case "flame-out":
-		return state.ZoomOut{}
-	case "second-drop":
-		return state.DropSecond{}
-	case "recording-device":
-		if n, err := strconv.Atoi(c.Value); err == nil && c.Settled {
-			return state.OpenDevice{Device: n}
-		}
-	}
-	return nil
-}
-
-// FlameKey is what a key does while the flame graph has the focus.
-func FlameKey(k Key, s *state.State) state.Message {
-	switch k.Key {
-	case "ArrowLeft":
-		return state.MarkCall{Right: -1}
-	case "ArrowRight":
-		return state.MarkCall{Right: 1}
-	case "ArrowUp":
-		return state.MarkCall{Down: -1}
-	case "ArrowDown":
-		return state.MarkCall{Down: 1}
-	case "Enter":
-		return state.ZoomCall{Call: s.FlameMarked().Index}
-	case "Backspace":
-		return state.ZoomOut{}
-	}
-	return nil
 }
 
 // FlameSentence says what the keyboard is at.

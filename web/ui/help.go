@@ -16,17 +16,6 @@ type Help struct {
 	Page *permalink.Page
 }
 
-// label is what the keys of a row are called on the keyboard in use.
-func (r keyRow) label(labels map[string]string) string {
-	words := strings.Fields(r.keys)
-	for i, place := range strings.Fields(r.places) {
-		if l := labels[place]; l != "" {
-			words[i] = strings.ToUpper(l)
-		}
-	}
-	return strings.Join(words, " ")
-}
-
 // Keys is the list of keys.
 func (c *Help) Keys() vugu.HTML {
 	var b strings.Builder

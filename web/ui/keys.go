@@ -259,3 +259,14 @@ func moved(s *state.State, p *state.Picture, a Action) state.Message {
 	}
 	return state.Select{Target: m.Step(at, a.step)}
 }
+
+// label is what the keys of a row are called on the keyboard in use.
+func (r keyRow) label(labels map[string]string) string {
+	words := strings.Fields(r.keys)
+	for i, place := range strings.Fields(r.places) {
+		if l := labels[place]; l != "" {
+			words[i] = strings.ToUpper(l)
+		}
+	}
+	return strings.Join(words, " ")
+}

@@ -1,8 +1,6 @@
 package ui
 
 import (
-	"strings"
-
 	"memtide/profiles/llm/ask"
 	"memtide/web/choice"
 	"memtide/web/format"
@@ -50,14 +48,6 @@ func NameOf(s *state.State) string {
 		return s.Network.Profile.Name
 	}
 	return "memtide"
-}
-
-// SentenceOf makes a sentence of an error.
-func SentenceOf(text string) string {
-	if text == "" {
-		return ""
-	}
-	return strings.ToUpper(text[:1]) + strings.TrimSuffix(text[1:], ".") + "."
 }
 
 // Option is an entry of a drop-down list.

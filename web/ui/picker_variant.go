@@ -73,14 +73,6 @@ func precisionName(id string) string {
 	return "fp" + id[1:]
 }
 
-// The values of the lists of algorithms and of functions.
-const (
-	algorithmsOne     = "m"
-	algorithmsBoth    = "mp"
-	functionsJoined   = "joined"
-	functionsSeparate = "separate"
-)
-
 // Algorithms are those of the convolutions, where the preset has a second one.
 func (c *Controls) Algorithms() []Option {
 	base, o := source(c.S).Variant()

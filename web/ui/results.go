@@ -2,7 +2,6 @@ package ui
 
 import (
 	"fmt"
-	"time"
 
 	"memtide/engine/sim"
 	"memtide/profiles"
@@ -40,16 +39,16 @@ func (c *Results) Numbers() []Number {
 	out[1].Title = fmt.Sprintf("Compute %s, recompute %s, waiting %s.",
 		format.Duration(t.ComputeTime), format.Duration(t.RecomputeTime), format.Duration(t.WaitingTotal()))
 	if s.KeepAll.StepTime > 0 {
-		out[1].Title += fmt.Sprintf(" Keeping everything takes %s: this is %s.", format.Duration(s.KeepAll.StepTime), format.Percent(over(t.Makespan, s.KeepAll.StepTime)))
+		out[1].Title += fmt.Sprintf(" Keeping everything takes %s: this is %s.", format.Duration(s.KeepAll.StepTime), format.Percent(format.Longer(t.Makespan, s.KeepAll.StepTime)))
 	}
 	if b, ok := bestBound(s); ok {
-		out[1].Title += fmt.Sprintf(" No schedule that does the same kinds of things is faster than %s (%s): this is %s.", format.Duration(b.StepTime), b.Name, format.Percent(over(t.Makespan, b.StepTime)))
+		out[1].Title += fmt.Sprintf(" No schedule that does the same kinds of things is faster than %s (%s): this is %s.", format.Duration(b.StepTime), b.Name, format.Percent(format.Longer(t.Makespan, b.StepTime)))
 	}
 	unit, n := state.Trained(p.Choice, p.Network)
 	if n == 0 {
 		return out[:2]
 	}
-	out[2].Value, out[2].Label = perSecond(n, t.Makespan), unit+" per second"
+	out[2].Value, out[2].Label = format.PerSecond(n, t.Makespan), unit+" per second"
 	return out
 }
 
@@ -79,8 +78,6 @@ func (c *Results) From() string {
 		return fmt.Sprintf("from %s sizes and %s times", sizes, times)
 	}
 }
-
-func over(d, reference time.Duration) float64 { return float64(d)/float64(reference) - 1 }
 
 func bestBound(s *proto.Solved) (best proto.Bound, ok bool) {
 	for _, b := range s.Bounds {
@@ -173,7 +170,7 @@ func (c *Results) ClaimTitle() string {
 	}
 	if s, c := p.Solved, p.Solved.Claim; c.Within != "" && s.Trace.Makespan > c.Bound && c.Bound > 0 {
 		return fmt.Sprintf("%s claims that nothing among %s takes less than %s: this is %s more. That is its own proof, which is not checked here.",
-			choice.PlanName(s.Strategy), c.Within, format.Duration(c.Bound), format.Percent(over(s.Trace.Makespan, c.Bound)))
+			choice.PlanName(s.Strategy), c.Within, format.Duration(c.Bound), format.Percent(format.Longer(s.Trace.Makespan, c.Bound)))
 	}
 	return choice.PlanName(p.Solved.Strategy) + " does not claim that nothing is faster."
 }

@@ -49,15 +49,6 @@ func (c *Step) Late() string {
 	return strconv.FormatBool(c.reply() != nil && c.S.Late())
 }
 
-// SentenceCase is a text that begins with a capital, unless it begins with a name such as
-// bf16 or torch.compile.
-func SentenceCase(text string) string {
-	if word, _, _ := strings.Cut(text, " "); word == "" || strings.ContainsAny(word, ".0123456789") {
-		return text
-	}
-	return strings.ToUpper(text[:1]) + text[1:]
-}
-
 // card is how one of the cards is called in a sentence.
 func (c *Step) card() string {
 	if d := preset.LookupDevice(ask.Value(c.S.Choice.StepArgs, "device")); d != nil {
@@ -95,16 +86,8 @@ func (c *Step) Kind() string {
 // Word is the verdict, with what follows it.
 func (c *Step) Word() string { return answerWords[c.Kind()] }
 
-// ranged writes a range of sizes; one size if it is none.
-func ranged(low, high engine.Bytes) string {
-	if format.Bytes(low) == format.Bytes(high) {
-		return format.Bytes(high)
-	}
-	return between(low, high)
-}
-
 // stepNeeds is what a card has to have, with CUDA, from and to.
-func stepNeeds(r *proto.Stepped) string { return ranged(r.Low+r.Context, r.High+r.Context) }
+func stepNeeds(r *proto.Stepped) string { return format.Range(r.Low+r.Context, r.High+r.Context) }
 
 // statesOver says that weights, gradients and optimizer alone are more than a card has.
 func (c *Step) statesOver() bool {
@@ -117,7 +100,7 @@ func (c *Step) Sentence() string {
 	r := c.reply()
 	switch {
 	case c.S.Step.Failed != "":
-		return SentenceOf(c.S.Step.Failed)
+		return format.Sentence(c.S.Step.Failed)
 	case r == nil:
 		return wordsStepBusy
 	case c.statesOver():
@@ -134,7 +117,7 @@ func (c *Step) Sub() string {
 	if r == nil || c.S.Step.Failed != "" {
 		return ""
 	}
-	text := fmt.Sprintf(wordsPyTorch, ranged(r.Low, r.High), format.Bytes(r.Allocated)) + fmt.Sprintf(wordsBeside, format.Bytes(r.Context))
+	text := fmt.Sprintf(wordsPyTorch, format.Range(r.Low, r.High), format.Bytes(r.Allocated)) + fmt.Sprintf(wordsBeside, format.Bytes(r.Context))
 	if c.statesOver() {
 		text = wordsStatesSay + text
 	}
@@ -283,7 +266,7 @@ func changed(now, then time.Duration) string {
 	if now <= 0 {
 		return ""
 	}
-	if p := format.Percent(over(then, now)); p != "0 %" {
+	if p := format.Percent(format.Longer(then, now)); p != "0 %" {
 		return p
 	}
 	return "no slower"

@@ -156,7 +156,7 @@ func (c *Step) Origins() vugu.HTML {
 	for _, p := range r.Phases[r.Phase].Parts {
 		row(p.Name, format.Bytes(p.Bytes), p.Origin, p.Why)
 	}
-	row("reserved for all of it", ranged(r.Low, r.High), proto.Replayed, wordsSent)
+	row("reserved for all of it", format.Range(r.Low, r.High), proto.Replayed, wordsSent)
 	if r.Experts {
 		row("how busy the experts are", "–", proto.Assumed, wordsBusyExperts)
 	}
@@ -166,7 +166,7 @@ func (c *Step) Origins() vugu.HTML {
 	row("the program", ask.WordsIn(c.S.Choice.StepArgs, "program", ask.Value(c.S.Choice.StepArgs, "program")), proto.CodeRead, r.Program)
 	if n := r.Nearest; n != nil {
 		row(wordsNearest, format.Bytes(n.Bytes), proto.Measured, nearestWords(n))
-		fmt.Fprintf(&b, `<tr><th scope="row">%s</th><td>%s</td><td>%s</td><td><a href="%s" rel="noreferrer">%s</a></td></tr>`, wordsNearestPlayed, ranged(n.Low, n.High), signedPercent(n.Percent), html.EscapeString(n.URL), html.EscapeString(n.Where))
+		fmt.Fprintf(&b, `<tr><th scope="row">%s</th><td>%s</td><td>%s</td><td><a href="%s" rel="noreferrer">%s</a></td></tr>`, wordsNearestPlayed, format.Range(n.Low, n.High), signedPercent(n.Percent), html.EscapeString(n.URL), html.EscapeString(n.Where))
 	}
 	b.WriteString("</tbody></table>")
 	return vugu.HTML(b.String())

@@ -68,7 +68,7 @@ func (c *Step) RanksNote() string {
 	if r == nil || len(r.Ranks) == 0 {
 		return ""
 	}
-	return SentenceCase(r.Order) + ". " + fmt.Sprintf(wordsRanksWait, format.Share(r.Idle))
+	return format.Capital(r.Order) + ". " + fmt.Sprintf(wordsRanksWait, format.Share(r.Idle))
 }
 
 // ranksView are the ranks under their title.

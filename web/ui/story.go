@@ -178,14 +178,6 @@ func (c *Story) thumb(step state.StoryStep) string {
 	return `<span class="thumb">` + b.String() + `</span>`
 }
 
-// storyCommand is what a control of the story means.
-func (c Command) storyCommand() state.Message {
-	if c.Do != "story" || !c.Settled {
-		return nil
-	}
-	return state.TellStory{Step: state.StoryStep(c.Index)}
-}
-
 // storyView is what a step of the story shows of the memory: keeping everything first
 // without a line, then what is over it.
 func storyView(s *state.State, v *draw.View) {

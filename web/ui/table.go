@@ -15,10 +15,6 @@ import (
 // Table says in words what the timeline shows, a page of rows at a time.
 type Table struct{ S *state.State }
 
-// tableRows is the number of rows of a page. Note: the rows are one piece of
-// HTML instead of components, so that they cost one node, not hundreds.
-const tableRows = 40
-
 func (c *Table) rows() (rows []draw.Row, total int) {
 	p := c.S.Visible()
 	if !c.S.View.Table || p == nil {

@@ -123,6 +123,7 @@ import (
 	"memtide/engine/alloc"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/pagetest"
 )
 
 func TestDrawings(t *testing.T) {
@@ -195,12 +196,12 @@ func TestDrawings(t *testing.T) {
 		s.Update(m)
 		draw(fmt.Sprintf("%T", m), s)
 	}
-	carryOut(t, s, state.TogglePlaces{})
+	pagetest.Do(t, s, state.TogglePlaces{})
 	for _, a := range alloc.Allocators() {
-		carryOut(t, s, state.SetAllocator{Name: a.Name})
+		pagetest.Do(t, s, state.SetAllocator{Name: a.Name})
 		draw(a.Name, s)
 	}
-	carryOut(t, s, state.ToggleCompare{})
+	pagetest.Do(t, s, state.ToggleCompare{})
 	draw("compare", s)
 	s.Sharing, s.View.CanSend = &state.Sharing{Exact: true, Note: "n"}, true
 	draw("share", s)

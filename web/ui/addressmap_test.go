@@ -3,7 +3,6 @@
 package ui
 
 import (
-	"context"
 	"reflect"
 	"strings"
 	"testing"
@@ -12,46 +11,22 @@ import (
 	"memtide/engine"
 	"memtide/engine/alloc"
 	"memtide/wasm/proto"
-	"memtide/wasm/serve"
 	"memtide/web/choice"
 	"memtide/web/draw"
-	"memtide/web/jobs"
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/pagetest"
 )
-
-// carryOut does what the state asks for, as the browser side would, except for
-// curves.
-func carryOut(t *testing.T, s *state.State, messages ...state.Message) {
-	t.Helper()
-	ctx, pool := context.Background(), new(serve.Local)
-	for len(messages) > 0 {
-		effects := s.Update(messages[0])
-		messages = messages[1:]
-		for _, e := range effects {
-			switch e := e.(type) {
-			case state.Open:
-				messages = append(messages, jobs.Open(ctx, pool, e, nil))
-			case state.Solve:
-				messages = append(messages, jobs.Solve(ctx, pool, e, nil))
-			case state.Place:
-				messages = append(messages, jobs.Place(ctx, pool, e, nil))
-			case state.Examine:
-				messages = append(messages, jobs.Examine(ctx, pool, e))
-			}
-		}
-	}
-}
 
 // The address view is closed at first and then says where the bytes lie, for
 // every allocator.
 func TestAddressView(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	if page := pageOf(t, s); !strings.Contains(page, `aria-controls="places-body" aria-expanded="false"`) || strings.Contains(page, `data-testid="alloc"`) {
 		t.Error("the address view is not closed at first")
 	}
-	carryOut(t, s, state.TogglePlaces{})
+	pagetest.Do(t, s, state.TogglePlaces{})
 	page := pageOf(t, s)
 	wellFormed(t, page)
 	for _, id := range []string{"places", "alloc", "addresses", "map", "holes", "host", "outcome", "place-verdict", "density", "compression"} {
@@ -60,7 +35,7 @@ func TestAddressView(t *testing.T) {
 		}
 	}
 	for _, a := range alloc.Allocators() {
-		carryOut(t, s, state.SetAllocator{Name: a.Name})
+		pagetest.Do(t, s, state.SetAllocator{Name: a.Name})
 		page := pageOf(t, s)
 		c := Addressmap{S: s}
 		want := "✓ layout checked"
@@ -87,8 +62,8 @@ func TestAddressView(t *testing.T) {
 // Best fit lets choose what is asked for first, and the request says so; files
 // about addresses have their own order.
 func TestAddressOrder(t *testing.T) {
-	s := first(t)
-	carryOut(t, s, state.TogglePlaces{})
+	s := pagetest.First(t)
+	pagetest.Do(t, s, state.TogglePlaces{})
 	page := pageOf(t, s)
 	for _, want := range []string{`id="alloc-order"`, `<option selected="selected" value="as-played"`, `<option value="prefetch-first"`, `<option value="derivative-first"`} {
 		if n := strings.Count(page, want); n != 1 {
@@ -96,7 +71,7 @@ func TestAddressOrder(t *testing.T) {
 		}
 	}
 	m := Command{Do: "alloc-arg", Arg: "order", Value: "prefetch-first", Settled: true}.Message(s)
-	carryOut(t, s, m)
+	pagetest.Do(t, s, m)
 	if page = pageOf(t, s); !strings.Contains(page, `<option selected="selected" value="prefetch-first"`) {
 		t.Errorf("after %#v prefetch-first is not selected", m)
 	}
@@ -112,8 +87,8 @@ func TestAddressOrder(t *testing.T) {
 // While the pointer is on the curve the other pictures show a preview; the addresses
 // say that they are not of it, and whose they are.
 func TestAddressesBesidePreview(t *testing.T) {
-	s := first(t)
-	carryOut(t, s, state.TogglePlaces{})
+	s := pagetest.First(t)
+	pagetest.Do(t, s, state.TogglePlaces{})
 	c := Addressmap{S: s}
 	if got := c.Verdict(); c.Stale() != "false" || strings.Contains(got, "preview") {
 		t.Errorf("without a preview the addresses say %q, stale %s; want nothing of one", got, c.Stale())
@@ -129,8 +104,8 @@ func TestAddressesBesidePreview(t *testing.T) {
 // The story of the default example: in total it fits exactly, at addresses it
 // does not, and the sentence says by how much.
 func TestAddressFailure(t *testing.T) {
-	s := first(t)
-	carryOut(t, s, state.TogglePlaces{}, state.SetAllocator{Name: "best-fit"})
+	s := pagetest.First(t)
+	pagetest.Do(t, s, state.TogglePlaces{}, state.SetAllocator{Name: "best-fit"})
 	c := Addressmap{S: s}
 	f := s.Places.Placed.Failed
 	if f == nil {
@@ -152,14 +127,14 @@ func TestAddressFailure(t *testing.T) {
 	if got, class, title := r.Verdict(), r.VerdictClass(), r.VerdictTitle(); got != "addresses do not fit" || class != "bad" || !strings.Contains(title, c.Outcome()) || c.VerdictClass() == "good" {
 		t.Errorf("the badges are %q (%s, %q) and %q (%s); want that the addresses do not fit, and why", got, class, title, c.Verdict(), c.VerdictClass())
 	}
-	carryOut(t, s, state.SetAllocator{Name: "optimal"})
+	pagetest.Do(t, s, state.SetAllocator{Name: "optimal"})
 	if got := c.Outcome(); !strings.HasPrefix(got, "All buffers find room") {
 		t.Errorf("optimal placement: %q; want that all find room", got)
 	}
 	if got, class := r.Verdict(), r.VerdictClass(); got != "checked" || class != "good" {
 		t.Errorf("where all find room the badge is %q (%s); want that time and peak are checked", got, class)
 	}
-	carryOut(t, s, state.SetAllocator{Name: "best-fit"}, state.TogglePlaces{})
+	pagetest.Do(t, s, state.SetAllocator{Name: "best-fit"}, state.TogglePlaces{})
 	if got := r.Verdict(); got != "checked" {
 		t.Errorf("with the address view closed the badge is %q; want what is checked: no allocator was asked for", got)
 	}
@@ -168,7 +143,7 @@ func TestAddressFailure(t *testing.T) {
 // A badge says what was checked; whether something faster exists is said apart, by
 // whom, and among what.
 func TestCheckedIsNotOptimal(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	r := Results{S: s}
 	for _, optimal := range []bool{true, false} {
 		s.Shown.Solved.Claim.Optimal = optimal
@@ -194,7 +169,7 @@ func TestCheckedIsNotOptimal(t *testing.T) {
 }
 
 func TestAddressCommands(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	s.Choice.Alloc = "va"
 	for _, c := range []struct {
 		in   Command
@@ -255,11 +230,11 @@ func TestAddressLink(t *testing.T) {
 
 // A file about addresses: its numbers, no strategies, and every allocator.
 func TestMemoryPage(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	list := []alloc.Buffer{{Name: "<a>", Bytes: 4 * engine.MiB, Start: 0, End: 4}, {Name: "b", Bytes: 2 * engine.MiB, Start: 2, End: 9}}
 	memory := &proto.Memory{Name: "mine", Buffers: &proto.Buffers{List: list, Tick: time.Microsecond}, Peak: 6 * engine.MiB, Count: 2}
 	s.Update(state.PickFile{Name: "mine.csv", Bytes: []byte("x")})
-	carryOut(t, s, state.Opened{ID: s.Opening.ID, Reply: &proto.Opened{Format: "minimalloc", Memory: memory}})
+	pagetest.Do(t, s, state.Opened{ID: s.Opening.ID, Reply: &proto.Opened{Format: "minimalloc", Memory: memory}})
 	page := pageOf(t, s)
 	wellFormed(t, page)
 	for _, want := range []string{`data-kind="memory"`, "6 MiB", "peak in use", "reserved", "fragmentation", "&lt;a&gt;", "✓ layout checked"} {
@@ -282,8 +257,8 @@ func TestMemoryPage(t *testing.T) {
 
 // The tooltip names the buffer, or says how the memory is used at that moment.
 func TestAddressTip(t *testing.T) {
-	s := first(t)
-	carryOut(t, s, state.TogglePlaces{}, state.SetAllocator{Name: "optimal"})
+	s := pagetest.First(t)
+	pagetest.Do(t, s, state.TogglePlaces{}, state.SetAllocator{Name: "optimal"})
 	m := s.PlacesModel()
 	if got := TipOfPlaces(m, draw.AddressTime, draw.Target{Kind: draw.OnBuffer, Index: s.Places.Placed.Pieces[3].Buffer}, time.Millisecond); !strings.Contains(got, ", at ") {
 		t.Errorf("over a block: %q, want its address", got)

@@ -14,12 +14,13 @@ import (
 	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/state"
+	"memtide/web/ui/pagetest"
 )
 
 // alone gives a state a picture and a network of its own, to be changed.
 func alone(t *testing.T) (*state.State, *state.Picture) {
 	t.Helper()
-	s := first(t)
+	s := pagetest.First(t)
 	picture, solved, trace, network, profile := *s.Shown, *s.Shown.Solved, *s.Shown.Solved.Trace, *s.Network, *s.Network.Profile
 	solved.Trace, network.Profile = &trace, &profile
 	picture.Solved, picture.Network = &solved, &network
@@ -124,9 +125,9 @@ func TestBarAndDevice(t *testing.T) {
 			t.Errorf("%s: the bar ends with %q and has the marks %q; want %q and %q", c.device, got, strings.Join(marks, "; "), c.last, c.marks)
 		}
 	}
-	s := first(t)
+	s := pagetest.First(t)
 	for _, m := range []state.Message{state.SetVariant{Options: preset.Options{Batch: 64}}, state.SetGPU{ID: "gtx-970"}, state.SetBudget{Bytes: 7 * engine.GiB, Settled: true}} {
-		carryOut(t, s, m)
+		pagetest.Do(t, s, m)
 	}
 	peak, all := s.Shown.Solved.Trace.Peak, s.Shown.Solved.KeepAll.Peak
 	parts := (&Answer{S: s}).Parts()
@@ -138,8 +139,8 @@ func TestBarAndDevice(t *testing.T) {
 
 // A layer that is sent and computed again counts as both, as the story says it.
 func TestDeedsCountBoth(t *testing.T) {
-	s := first(t)
-	carryOut(t, s, state.SetStrategy{Name: "pofo"})
+	s := pagetest.First(t)
+	pagetest.Do(t, s, state.SetStrategy{Name: "pofo"})
 	layers, by := s.Shown.Model().Tally()
 	both := by[sim.Offload|sim.Recompute]
 	want := fmt.Sprintf("This plan sends %d of the %d layers to the host and back and computes %d again.", by[sim.Offload]+both, layers, by[sim.Recompute]+both)
@@ -150,7 +151,7 @@ func TestDeedsCountBoth(t *testing.T) {
 
 // An answer is late while another question is being solved, and only then.
 func TestLate(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	for _, c := range []struct {
 		name   string
 		change func()

@@ -13,10 +13,11 @@ import (
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/pagetest"
 )
 
 func TestCommands(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	r := s.BudgetRange()
 	device := preset.Devices()[len(preset.Devices())-1]
 	for _, c := range []struct {
@@ -60,7 +61,7 @@ func TestCommands(t *testing.T) {
 }
 
 func TestCommandsRefuse(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	for _, c := range []struct {
 		in   Command
 		want string // part of the text
@@ -113,7 +114,7 @@ func TestHelpNamesTheKeys(t *testing.T) {
 }
 
 func TestSmallestSetsTheOffer(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	s.OverBudget = &state.OverBudget{Budget: 1, Smallest: 3*engine.GiB + 5, Offer: 3*engine.GiB + 100}
 	if got, want := (Command{Do: "smallest", Settled: true}).Message(s), (state.SetBudget{Bytes: 3*engine.GiB + 100, Settled: true}); got != want {
 		t.Errorf("message %#v; want %#v", got, want)
@@ -121,7 +122,7 @@ func TestSmallestSetsTheOffer(t *testing.T) {
 }
 
 func TestKeys(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	for _, c := range []struct {
 		key  Key
 		want state.Message
@@ -151,7 +152,7 @@ func TestKeys(t *testing.T) {
 }
 
 func TestZoomKeepsThePlace(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	end := s.Shown.Solved.Trace.Makespan
 	s.Update(Zoomed(s, 0.5, 0.25))
 	v := Visible(s)
@@ -170,7 +171,7 @@ func TestZoomKeepsThePlace(t *testing.T) {
 }
 
 func TestLinkRoundTrip(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	if l := permalink.Of(s, link.Link{}); l.String() != "v=1&p=resnet101-b32" {
 		t.Errorf("link of the default is %q; want only the preset", l.String())
 	}

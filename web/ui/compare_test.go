@@ -3,7 +3,6 @@
 package ui
 
 import (
-	"context"
 	"math/rand/v2"
 	"reflect"
 	"strings"
@@ -11,47 +10,25 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles/preset"
-	"memtide/wasm/serve"
 	"memtide/web/choice"
 	"memtide/web/draw"
-	"memtide/web/jobs"
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/pagetest"
 )
 
-// do plays messages and carries out what they ask for.
-func do(t *testing.T, s *state.State, messages ...state.Message) {
-	t.Helper()
-	for _, m := range messages {
-		queue := s.Update(m)
-		for len(queue) > 0 {
-			var m state.Message
-			switch e := queue[0].(type) {
-			case state.Open:
-				m = jobs.Open(context.Background(), new(serve.Local), e, nil)
-			case state.Solve:
-				m = jobs.Solve(context.Background(), new(serve.Local), e, nil)
-			}
-			queue = queue[1:]
-			if m != nil {
-				queue = append(queue, s.Update(m)...)
-			}
-		}
-	}
-}
-
 func TestComparePanel(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	if page := pageOf(t, s); !strings.Contains(page, `<section class="compare" aria-label="Comparison" hidden`) {
 		t.Error("without a comparison its panel is not hidden")
 	}
-	do(t, s, state.ToggleCompare{})
+	pagetest.Do(t, s, state.ToggleCompare{})
 	c := Compare{S: s}
 	if got, want := c.Sentence(), "B takes as long as A. The peaks are equal."; got != want {
 		t.Errorf("a copy: %q; want %q", got, want)
 	}
-	do(t, s, state.SetStrategy{Name: "greedy"}, state.SetBudget{Share: 90 * choice.Percent, Settled: true})
+	pagetest.Do(t, s, state.SetStrategy{Name: "greedy"}, state.SetBudget{Share: 90 * choice.Percent, Settled: true})
 	d, ok := s.Delta()
 	if !ok {
 		t.Fatalf("there is no delta: %s", c.missing())
@@ -105,8 +82,8 @@ func number(t *testing.T, text string) float64 {
 }
 
 func TestCompareTable(t *testing.T) {
-	s := first(t)
-	do(t, s, state.ToggleCompare{}, state.SetStrategy{Name: "greedy"}, state.SetBudget{Share: 90 * choice.Percent, Settled: true}, state.ToggleTable{})
+	s := pagetest.First(t)
+	pagetest.Do(t, s, state.ToggleCompare{}, state.SetStrategy{Name: "greedy"}, state.SetBudget{Share: 90 * choice.Percent, Settled: true}, state.ToggleTable{})
 	c := Compare{S: s}
 	table := string(c.Table())
 	for _, want := range []string{"<th scope=\"col\">A</th><th scope=\"col\">B</th>", "Best choice of blocks</td><td>Greedy offload", "step time (ms)", "recomputed</td><td>"} {
@@ -121,8 +98,8 @@ func TestCompareTable(t *testing.T) {
 
 // The link of a comparison opens both sides as they were, whatever they are.
 func TestCompareLinkRoundTrip(t *testing.T) {
-	s := first(t)
-	do(t, s, state.ToggleCompare{})
+	s := pagetest.First(t)
+	pagetest.Do(t, s, state.ToggleCompare{})
 	r := rand.New(rand.NewPCG(6, 2))
 	for range 400 {
 		a, b := randomChoice(r), randomChoice(r)
@@ -180,19 +157,19 @@ func randomChoice(r *rand.Rand) state.Choice {
 
 // A comparison with a copy has a link that says so: Back has something to undo.
 func TestCompareLinkOfACopy(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	before := permalink.Of(s, link.Link{})
-	do(t, s, state.ToggleCompare{})
+	pagetest.Do(t, s, state.ToggleCompare{})
 	l := permalink.Of(s, link.Link{})
 	if got, want := l.String(), before.String()+"&b.s=rotor"; got != want {
 		t.Errorf("the link is %s; want %s", got, want)
 	}
-	do(t, s, state.SetBudget{Bytes: 2 * engine.GiB, Settled: true})
+	pagetest.Do(t, s, state.SetBudget{Bytes: 2 * engine.GiB, Settled: true})
 	l = permalink.Of(s, link.Link{})
 	if got, want := l.String(), before.String()+"&b.m=2GiB"; got != want {
 		t.Errorf("another budget: the link is %s; want %s", got, want)
 	}
-	do(t, s, state.SwapSides{})
+	pagetest.Do(t, s, state.SwapSides{})
 	l = permalink.Of(s, link.Link{})
 	if got, want := l.String(), "v=1&p=resnet101-b32&m=2GiB&b.m=60%25"; !strings.HasSuffix(got, "&b.m=60%25") || !strings.Contains(got, "&m=2GiB") {
 		t.Errorf("swapped: the link is %s; want something like %s", got, want)
@@ -201,11 +178,11 @@ func TestCompareLinkOfACopy(t *testing.T) {
 
 // Two long profiles fit into no link: it says so and holds A.
 func TestCompareLinkTooLong(t *testing.T) {
-	s := first(t)
-	do(t, s, state.ToggleCompare{})
+	s := pagetest.First(t)
+	pagetest.Do(t, s, state.ToggleCompare{})
 	r := rand.New(rand.NewPCG(6, 3))
 	for _, side := range []bool{true, false} {
-		do(t, s, state.EditSide{A: side}, state.PickFile{Name: "long.csv", Bytes: longCSV(r, 1100)})
+		pagetest.Do(t, s, state.EditSide{A: side}, state.PickFile{Name: "long.csv", Bytes: longCSV(r, 1100)})
 	}
 	if na, nb := s.SideNetworks(); na == nil || nb == nil || na.Profile.Chain.Len() < 1100 || na == nb {
 		t.Fatalf("networks %v, %v; want two long ones", na, nb)
@@ -246,8 +223,8 @@ func digits(n int) string {
 
 // What is under the pointer on one side is found on the other.
 func TestCompareViews(t *testing.T) {
-	s := first(t)
-	do(t, s, state.ToggleCompare{}, state.SetBudget{Share: 80 * choice.Percent, Settled: true})
+	s := pagetest.First(t)
+	pagetest.Do(t, s, state.ToggleCompare{}, state.SetBudget{Share: 80 * choice.Percent, Settled: true})
 	first, second := Mount{}, Mount{Second: true}
 	if !second.Controlled(s) || first.Controlled(s) {
 		t.Error("the controls are not on B")
@@ -266,8 +243,8 @@ func TestCompareViews(t *testing.T) {
 
 // Every picture has a host for either side, and only one of them.
 func TestCompareHosts(t *testing.T) {
-	s := first(t)
-	do(t, s, state.ToggleCompare{})
+	s := pagetest.First(t)
+	pagetest.Do(t, s, state.ToggleCompare{})
 	page := pageOf(t, s)
 	for name, m := range mounts {
 		if !m.Second {
@@ -282,7 +259,7 @@ func TestCompareHosts(t *testing.T) {
 			t.Errorf("%s shows picture %d; want the same as A", name, m.Picture)
 		}
 	}
-	do(t, s, state.SetBudget{Bytes: engine.MiB, Settled: true}, state.EditSide{A: true})
+	pagetest.Do(t, s, state.SetBudget{Bytes: engine.MiB, Settled: true}, state.EditSide{A: true})
 	pictures := Pictures{S: s}
 	if !pictures.Absent(true) || pictures.Absent(false) {
 		t.Errorf("B has no schedule: absent %v, A %v; want true, false", pictures.Absent(true), pictures.Absent(false))
@@ -294,8 +271,8 @@ func TestCompareHosts(t *testing.T) {
 
 // A saved picture of a comparison shows both sides.
 func TestCompareFigure(t *testing.T) {
-	s := first(t)
-	do(t, s, state.ToggleCompare{}, state.SetBudget{Share: 90 * choice.Percent, Settled: true})
+	s := pagetest.First(t)
+	pagetest.Do(t, s, state.ToggleCompare{}, state.SetBudget{Share: 90 * choice.Percent, Settled: true})
 	var scene draw.Scene
 	Figure(&scene, s, true)
 	if !strings.Contains(scene.Desc, "A: Peak ") || !strings.Contains(scene.Desc, "B: Peak ") {

@@ -13,6 +13,7 @@ import (
 	"memtide/web/format"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/pagetest"
 )
 
 // snapshot is a page that has opened a memory snapshot: of two devices, on the second of
@@ -23,8 +24,8 @@ func snapshot(t *testing.T, file string) *state.State {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := first(t)
-	carryOut(t, s, state.PickFile{Name: file, Bytes: data})
+	s := pagetest.First(t)
+	pagetest.Do(t, s, state.PickFile{Name: file, Bytes: data})
 	if s.Doctor() == nil || s.Doctor().Report == nil || s.Doctor().Advice == nil {
 		t.Fatalf("the doctor knows %+v; want a report and advice", s.Doctor())
 	}
@@ -82,7 +83,7 @@ func TestDoctorWithoutFailure(t *testing.T) {
 func TestDoctorMoments(t *testing.T) {
 	s := snapshot(t, "snapshot.pickle")
 	m := s.PlacesModel()
-	carryOut(t, s, state.SetPlayhead{At: 2 * time.Microsecond})
+	pagetest.Do(t, s, state.SetPlayhead{At: 2 * time.Microsecond})
 	if a := s.Alive(); a.At != 2 {
 		t.Fatalf("told is event %d, want 2", a.At)
 	}
@@ -93,11 +94,11 @@ func TestDoctorMoments(t *testing.T) {
 		t.Error("want the moment at the second bar and at the flame graph")
 	}
 	show := Command{Do: "show-buffer", Index: 4}.Message(s)
-	carryOut(t, s, show)
+	pagetest.Do(t, s, show)
 	if s.View.Selected != (draw.Target{Kind: draw.OnBuffer, Index: 4}) || s.Alive().At != 33 || m != s.PlacesModel() {
 		t.Errorf("selected is %+v after event %d; want buffer 4 when the request failed", s.View.Selected, s.Alive().At)
 	}
-	if carryOut(t, s, show); s.View.Selected.Kind != draw.Nothing {
+	if pagetest.Do(t, s, show); s.View.Selected.Kind != draw.Nothing {
 		t.Errorf("selected is still %+v", s.View.Selected)
 	}
 }
@@ -110,7 +111,7 @@ func TestFlameKeys(t *testing.T) {
 		{"ArrowDown", "net.py:41 forward: 20 MiB, 43 % of all"}, {"ArrowRight", "net.py:8 __init__: 10 MiB, 22 % of all"},
 		{"Enter", "net.py:8 __init__: 10 MiB, 22 % of all"}, {"Backspace", begin}, {"ArrowLeft", begin},
 	} {
-		carryOut(t, s, FlameKey(Key{Key: step.key}, s))
+		pagetest.Do(t, s, FlameKey(Key{Key: step.key}, s))
 		if got := FlameSentence(s); got != step.want {
 			t.Errorf("after %s: %q, want %q", step.key, got, step.want)
 		}
@@ -156,7 +157,7 @@ func TestDoctorCompares(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	carryOut(t, s, state.PickSecond{Name: "<first>.pickle", Bytes: data})
+	pagetest.Do(t, s, state.PickSecond{Name: "<first>.pickle", Bytes: data})
 	page := pageOf(t, s)
 	wellFormed(t, page)
 	d := s.Doctor().Second.Comparison
@@ -168,7 +169,7 @@ func TestDoctorCompares(t *testing.T) {
 	if n := strings.Count(page, "<path class=\"two\" d=\"M"); n != 1 {
 		t.Errorf("%d curves of the second are drawn, want 1", n)
 	}
-	carryOut(t, s, state.PickSecond{Name: "x.csv", Bytes: []byte("name\n")})
+	pagetest.Do(t, s, state.PickSecond{Name: "x.csv", Bytes: []byte("name\n")})
 	contains(t, "no snapshot", pageOf(t, s), "x.csv cannot be compared: ")
 }
 
@@ -187,7 +188,7 @@ func TestShareSnapshots(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	carryOut(t, s, state.PickSecond{Name: "first.pickle", Bytes: data})
+	pagetest.Do(t, s, state.PickSecond{Name: "first.pickle", Bytes: data})
 	if got, want := c.Verdict(), "The snapshots are not in it: send both files too."; !strings.HasSuffix(got, want) {
 		t.Errorf("two snapshots: the dialog says %q; want %q at its end", got, want)
 	}

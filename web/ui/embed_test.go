@@ -9,6 +9,7 @@ import (
 	"memtide/web/draw"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/pagetest"
 )
 
 // In a view keys look and select; with a slider they also move the budget.
@@ -56,7 +57,7 @@ func TestKeysThatLook(t *testing.T) {
 // A value that is wrong is said, and so is a link that names what is not there;
 // what no link can hold stays.
 func TestChangedKeys(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	s.View.Frame.Embed = true
 	for _, c := range []struct {
 		key, value, want string
@@ -79,7 +80,7 @@ func TestChangedKeys(t *testing.T) {
 
 // The caption says what somebody has selected, not what the page has by itself.
 func TestCaptionOfSelection(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	s.View.Frame.Embed = true
 	c := &Embed{S: s}
 	before := c.Line()

@@ -13,13 +13,14 @@ import (
 	"memtide/web/draw"
 	"memtide/web/link"
 	"memtide/web/state"
+	"memtide/web/ui/pagetest"
 )
 
 // compared is A with the first strategy and B with greedy and more memory.
 func compared(t *testing.T) *state.State {
 	t.Helper()
-	s := first(t)
-	do(t, s, state.ToggleCompare{}, state.SetStrategy{Name: "greedy"}, state.SetBudget{Share: 90 * choice.Percent, Settled: true})
+	s := pagetest.First(t)
+	pagetest.Do(t, s, state.ToggleCompare{}, state.SetStrategy{Name: "greedy"}, state.SetBudget{Share: 90 * choice.Percent, Settled: true})
 	if a, b, ok := s.Sides(); !ok || a == nil || b == nil {
 		t.Fatal("the two sides have no schedules")
 	}
@@ -31,7 +32,7 @@ func compared(t *testing.T) *state.State {
 func TestExportBoth(t *testing.T) {
 	s := compared(t)
 	for _, onA := range []bool{false, true} {
-		do(t, s, state.EditSide{A: onA})
+		pagetest.Do(t, s, state.EditSide{A: onA})
 		a, b, _ := s.Sides()
 		f, ok := ExportFile(s, "json", "https://example.org/#v=1&p=resnet101-b32&b.s=greedy")
 		if got, want := f.Name, "resnet-101-batch-32-rotor-2.58-gib-vs-greedy-3.87-gib.json"; !ok || got != want {
@@ -72,7 +73,7 @@ func TestExportBoth(t *testing.T) {
 // no such column. The last line is one cell, the link.
 func TestExportTables(t *testing.T) {
 	const address = "https://example.org/#v=1&p=resnet101-b32&c=rotor,greedy"
-	one, both := first(t), compared(t)
+	one, both := pagetest.First(t), compared(t)
 	for kind, head := range map[string]string{"operations.csv": "start (ms),end (ms),lane", "layers.csv": "layer,name,decision", "curve.csv": "strategy,budget (bytes),"} {
 		for _, s := range []*state.State{one, both} {
 			f, _ := ExportFile(s, kind, address)
@@ -129,21 +130,21 @@ func TestExportCurve(t *testing.T) {
 
 // Names of files say what is compared, and are short.
 func TestFileNames(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	s.View.Frame.Title = strings.Repeat("long ", 30)
 	if got := FileName(s, "svg"); len(got) > maxFileName+4 || !strings.HasPrefix(got, "long-long-") || !strings.HasSuffix(got, "long.svg") {
 		t.Errorf("a long title: %s", got)
 	}
-	do(t, s, state.ToggleCompare{})
+	pagetest.Do(t, s, state.ToggleCompare{})
 	if got := FileName(s, "json"); len(got) > maxFileName+5 || !strings.HasSuffix(got, "-vs-b.json") {
 		t.Errorf("a comparison with a copy: %s; want -vs-b at its end", got)
 	}
 	s.View.Frame.Title = ""
-	do(t, s, state.SetStrategy{Name: "greedy"})
+	pagetest.Do(t, s, state.SetStrategy{Name: "greedy"})
 	if got, want := FileName(s, "png"), "resnet-101-batch-32-rotor-2.58-gib-vs-greedy.png"; got != want {
 		t.Errorf("another strategy: %s, want %s", got, want)
 	}
-	do(t, s, state.PickPreset{ID: "vgg16-b32"})
+	pagetest.Do(t, s, state.PickPreset{ID: "vgg16-b32"})
 	if got, want := FileName(s, "png"), "-vs-vgg-16-batch-32-greedy-"; !strings.HasPrefix(got, "resnet-101-batch-32-rotor-2.58-gib-vs-") || !strings.Contains(got, want) {
 		t.Errorf("another network: %s, want %s in it", got, want)
 	}
@@ -151,7 +152,7 @@ func TestFileNames(t *testing.T) {
 
 // A saved picture says what it shows.
 func TestHeading(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	h := headingOf(s, sidesOf(s))
 	if h.Title != "ResNet-101, batch 32" || len(h.Lines) != 1 || !strings.HasPrefix(h.Lines[0], "Best choice of blocks · budget 2.58 GiB · peak ") || !strings.Contains(h.Lines[0], " · step time ") {
 		t.Errorf("the heading is %q", h)

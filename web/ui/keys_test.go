@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"memtide/web/state"
+	"memtide/web/ui/pagetest"
 )
 
 func TestChords(t *testing.T) {
@@ -56,7 +57,7 @@ func TestHelpLabels(t *testing.T) {
 }
 
 func TestShortcutsSwitch(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	if got := (Command{Do: "shortcuts", Value: "on"}).Message(s); got != nil {
 		t.Errorf("while the box is pressed: %#v; want nothing until it has changed", got)
 	}

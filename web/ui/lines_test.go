@@ -14,10 +14,11 @@ import (
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/pagetest"
 )
 
 func TestLineCommands(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	for _, c := range []struct {
 		in   Command
 		want state.Message
@@ -46,7 +47,7 @@ func TestLineCommands(t *testing.T) {
 // Lines and axis are in the link, the defaults are not; names that nobody knows
 // are dropped.
 func TestLinesInLink(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	for _, c := range []struct {
 		lines []string
 		axis  state.Axis
@@ -73,7 +74,7 @@ func TestLinesInLink(t *testing.T) {
 }
 
 func TestStrategyKeys(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	for i, name := range keyStrategies {
 		a, ok := KeyOf(Key{Code: "Digit" + string(rune('1'+i)), Key: "&"}) // as on AZERTY
 		if got := a.Act(s); !ok || got != (state.SetStrategy{Name: name}) || engine.Lookup(name) == nil {
@@ -94,7 +95,7 @@ func TestStrategyKeys(t *testing.T) {
 // The tried values of a parameter: what fits is a line whose places can be
 // clicked, what does not is marked.
 func TestTuningPicture(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	c := &Tuning{S: s}
 	if c.Shown() || c.HTML() != "" {
 		t.Error("values are shown for a strategy that has none to try")

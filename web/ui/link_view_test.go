@@ -8,6 +8,7 @@ import (
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/pagetest"
 )
 
 // A link with everything unfolded opens the page as it was, which has the same
@@ -27,7 +28,7 @@ func TestLinkOfView(t *testing.T) {
 			t.Errorf("%s: notes %q; want none", want, notes)
 		}
 		s := state.New()
-		do(t, s, start)
+		pagetest.Do(t, s, start)
 		l := permalink.Of(s, link.Link{})
 		if got := l.String(); got != want {
 			t.Errorf("the page of %s has the link %s", want, got)

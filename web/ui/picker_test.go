@@ -11,12 +11,13 @@ import (
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/pagetest"
 )
 
 // Every preset is in the list, once and under the heading of its group; the page
 // has them only while the list is open.
 func TestPickerGroups(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	if page := pageOf(t, s); strings.Contains(page, "picker-list") || strings.Contains(page, `role="option"`) {
 		t.Error("the page of a closed list contains its entries")
 	}
@@ -59,7 +60,7 @@ func TestPickerGroups(t *testing.T) {
 
 // A query narrows the list, and says so if nothing is found.
 func TestPickerQuery(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	s.Update(state.TogglePicker{})
 	s.Update(state.FilterPresets{Text: "dense"})
 	c := Picker{S: s}
@@ -90,7 +91,7 @@ func TestPickerSizes(t *testing.T) {
 }
 
 func TestPickerKeys(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	s.Update(state.TogglePicker{})
 	for _, c := range []struct {
 		key  string

@@ -18,6 +18,7 @@ import (
 	"memtide/web/jobs"
 	"memtide/web/question"
 	"memtide/web/state"
+	"memtide/web/ui/pagetest"
 )
 
 // askAll opens the questions and answers one with the engine itself.
@@ -140,7 +141,7 @@ func TestBatchAndLinkAnswers(t *testing.T) {
 }
 
 func TestQuestionCommands(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	for _, c := range []struct {
 		in   Command
 		want state.Message
@@ -171,7 +172,7 @@ func TestQuestionCommands(t *testing.T) {
 // Only rows on screen are in the table; what stands for the others has their
 // height.
 func TestLayerRows(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	s.Update(state.ToggleLayers{})
 	c := &Layers{S: s}
 	total := len(s.LayerRows())

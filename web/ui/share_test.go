@@ -18,10 +18,11 @@ import (
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/pagetest"
 )
 
 func TestAddresses(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	p := &permalink.Page{Base: "https://example.org/x/index.html"}
 	s.View.From, s.View.To = 10*time.Millisecond, 20*time.Millisecond
 	s.View.Wanted = "B18"
@@ -71,7 +72,7 @@ func TestAddresses(t *testing.T) {
 
 // A file on a disk shares the site that it is from, never its own place.
 func TestShareFromFile(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	s.Sharing = &state.Sharing{Exact: true}
 	for _, c := range []struct{ href, site, address, docs, fields string }{
 		{"https://example.org/x/?a=1#v=1", "https://other.example/", "https://example.org/x/#v=1&sum=2e103e&p=resnet101-b32", "docs/", "markdown iframe element"},
@@ -106,7 +107,7 @@ func TestShareFromFile(t *testing.T) {
 // Every file that carries the link gives it back, and the rows of the JSON are
 // those of the trace.
 func TestExportFiles(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	const address = `https://example.org/#v=1&p=resnet101-b32&title=a%22b`
 	for _, kind := range []string{"svg", "json", "operations.csv", "layers.csv", "curve.csv"} {
 		f, ok := ExportFile(s, kind, address)
@@ -150,7 +151,7 @@ func TestEmbeddedStays(t *testing.T) {
 	if f := m.Frame; !f.Embed || f.Control != "budget" || !f.Shows("time") || f.Shows("mem") || f.Title != "x" || f.Opener != "" {
 		t.Errorf("the view became %+v; want a view with a slider and a timeline, opened by nobody", f)
 	}
-	s := first(t)
+	s := pagetest.First(t)
 	s.View.Frame = frame
 	if got, want := (&Embed{S: s, Page: &permalink.Page{Base: "https://example.org/"}}).Address(), "https://example.org/#v=1&sum=2cc270&p=resnet101-b32&show=time"; got != want {
 		t.Errorf("Open leads to %s, want %s", got, want)
@@ -186,7 +187,7 @@ func TestShow(t *testing.T) {
 
 // The commands of the dialog reach the state.
 func TestShareCommands(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	s.Sharing = &state.Sharing{Exact: true}
 	for _, c := range []struct {
 		command Command
@@ -209,7 +210,7 @@ func TestShareCommands(t *testing.T) {
 
 // The device passes the link on where it can: one button, beside the link.
 func TestShareSend(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	s.Sharing = &state.Sharing{Exact: true}
 	for _, can := range []bool{false, true} {
 		s.View.CanSend = can
@@ -225,7 +226,7 @@ func TestShareSend(t *testing.T) {
 // What is said of the link's length stands under the link, and no two buttons have
 // the same words.
 func TestShareWords(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	s.Sharing = &state.Sharing{Exact: true}
 	_, rest, _ := strings.Cut(pageOf(t, s), `id="share-link"`)
 	if under, _, ok := strings.Cut(rest, `id="share-markdown"`); !ok || strings.Count(under, `data-testid="share-verdict"`) != 1 {
@@ -233,7 +234,7 @@ func TestShareWords(t *testing.T) {
 	}
 	for _, compared := range []bool{false, true} {
 		if compared {
-			do(t, s, state.ToggleCompare{})
+			pagetest.Do(t, s, state.ToggleCompare{})
 		}
 		c, seen := &Share{S: s}, map[string]bool{}
 		for _, b := range append(append(c.Pictures(), c.Data()...), c.Programs()...) {
@@ -250,7 +251,7 @@ func TestShareWords(t *testing.T) {
 
 // The dialog promises that files come back only where they do.
 func TestShareReopens(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	s.Sharing = &state.Sharing{Exact: true}
 	if got := pageOf(t, s); !strings.Contains(got, "Every file opens this view again") {
 		t.Error("a preset: the dialog does not say that files open the view again")
@@ -269,7 +270,7 @@ func TestShareReopens(t *testing.T) {
 // The dialog offers the schedule as a program, or says why it is none; and what it
 // saves is what a server writes.
 func TestShareSchedule(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	s.Sharing = &state.Sharing{Exact: true}
 	page := pageOf(t, s)
 	const button = `data-arg="schedule.py"`

@@ -21,6 +21,7 @@ import (
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/pagetest"
 )
 
 // asking is a page that has asked about a training step, and what for.
@@ -208,11 +209,11 @@ func TestStepCommands(t *testing.T) {
 
 // A config.json that was opened offers its whole step.
 func TestStepOfFile(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	if page := pageOf(t, s); strings.Contains(page, `class="findings-body"`) {
 		t.Error("a network of the list has findings; want none")
 	}
-	carryOut(t, s, state.PickFile{Name: "config.json", Bytes: []byte(`{"model_type":"llama","hidden_size":2048,"intermediate_size":8192,"num_attention_heads":32,"num_hidden_layers":16,"num_key_value_heads":8,"vocab_size":128256,"tie_word_embeddings":true}`)})
+	pagetest.Do(t, s, state.PickFile{Name: "config.json", Bytes: []byte(`{"model_type":"llama","hidden_size":2048,"intermediate_size":8192,"num_attention_heads":32,"num_hidden_layers":16,"num_key_value_heads":8,"vocab_size":128256,"tie_word_embeddings":true}`)})
 	m := Command{Do: "step-config", Settled: true}.Message(s)
 	if pick, ok := m.(state.PickStep); !ok || !ask.IsConfig(pick.Model) {
 		t.Errorf("the button does %#v; want that it asks about the file's step", m)

@@ -3,7 +3,6 @@
 package ui
 
 import (
-	"strings"
 	"testing"
 
 	"memtide/web/state"
@@ -35,23 +34,6 @@ func TestTypedKeys(t *testing.T) {
 	for key, want := range map[string]bool{"w": true, "0": true, "[": true, "ü": true, "?": true, "ArrowLeft": false, "Escape": false, "Backspace": false, "F1": false} {
 		if got := (Key{Key: key}).Typed(); got != want {
 			t.Errorf("the key %s is a character: %t; want %t", key, got, want)
-		}
-	}
-}
-
-// The help shows what stands on the keys of the keyboard in use.
-func TestHelpLabels(t *testing.T) {
-	s := state.New()
-	h := Help{S: s}
-	for _, want := range []string{"<dt>W S or + −</dt>", "<dt>A D or Shift ← →</dt>", "<dt>[ ]</dt>", "<dt>Ctrl S</dt>"} {
-		if got := string(h.Keys()); !strings.Contains(got, want) {
-			t.Errorf("the help is %s; want %s in it", got, want)
-		}
-	}
-	s.Update(state.SetLabels{Labels: map[string]string{"KeyW": "z", "KeyA": "q", "BracketLeft": "<"}})
-	for _, want := range []string{"<dt>Z S or + −</dt>", "<dt>Q D or Shift ← →</dt>", "<dt>&lt; ]</dt>", "<dt>Ctrl S</dt>"} {
-		if got := string(h.Keys()); !strings.Contains(got, want) {
-			t.Errorf("on AZERTY the help is %s; want %s in it", got, want)
 		}
 	}
 }

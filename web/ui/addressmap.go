@@ -16,6 +16,7 @@ import (
 	"memtide/web/draw"
 	"memtide/web/format"
 	"memtide/web/state"
+	"memtide/web/ui/input"
 )
 
 // Addressmap is the address view: where the bytes of the shown schedule, or of a
@@ -313,7 +314,7 @@ func (c *Addressmap) OutcomeClass() string {
 // RaiseText is the button that makes the budget large enough; empty if that is
 // not known or of no use.
 func (c *Addressmap) RaiseText() string {
-	if b := raise(c.S); b > 0 {
+	if b := input.Raise(c.S); b > 0 {
 		return "Set " + format.BytesUp(b)
 	}
 	return ""

@@ -16,6 +16,7 @@ import (
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/input"
 	"memtide/web/ui/pagetest"
 )
 
@@ -70,7 +71,7 @@ func TestAddressOrder(t *testing.T) {
 			t.Errorf("%q stands %d times in the page; want once", want, n)
 		}
 	}
-	m := Command{Do: "alloc-arg", Arg: "order", Value: "prefetch-first", Settled: true}.Message(s)
+	m := input.Command{Do: "alloc-arg", Arg: "order", Value: "prefetch-first", Settled: true}.Message(s)
 	pagetest.Do(t, s, m)
 	if page = pageOf(t, s); !strings.Contains(page, `<option selected="selected" value="prefetch-first"`) {
 		t.Errorf("after %#v prefetch-first is not selected", m)
@@ -119,7 +120,7 @@ func TestAddressFailure(t *testing.T) {
 	if f.Largest >= f.Bytes || f.Free < f.Bytes {
 		t.Errorf("needs %d, largest hole %d, free %d; want a failure by fragmentation", f.Bytes, f.Largest, f.Free)
 	}
-	if b := raise(s); b < s.Places.Placed.Needs+s.Places.Placed.Resident || !strings.HasPrefix(c.RaiseText(), "Set ") {
+	if b := input.Raise(s); b < s.Places.Placed.Needs+s.Places.Placed.Resident || !strings.HasPrefix(c.RaiseText(), "Set ") {
 		t.Errorf("the offer is %d, %q; want at least what is needed", b, c.RaiseText())
 	}
 	// What stands beside the numbers does not vouch for what is denied here.
@@ -172,26 +173,26 @@ func TestAddressCommands(t *testing.T) {
 	s := pagetest.First(t)
 	s.Choice.Alloc = "va"
 	for _, c := range []struct {
-		in   Command
+		in   input.Command
 		want state.Message
 	}{
-		{Command{Do: "places", Settled: true}, state.TogglePlaces{}},
-		{Command{Do: "places-stop", Settled: true}, state.StopPlacing{}},
-		{Command{Do: "places-again", Settled: true}, state.PlaceAgain{}},
-		{Command{Do: "alloc", Value: "optimal", Settled: true}, state.SetAllocator{Name: "optimal"}},
-		{Command{Do: "alloc", Value: "optimal"}, nil},
-		{Command{Do: "alloc-arg", Arg: "chunk", Value: "4", Settled: true}, state.SetAllocArg{Name: "chunk", Value: "4"}},
-		{Command{Do: "alloc-arg", Arg: "chunk", Value: "4"}, state.Type{Field: "alloc-arg:chunk", Text: "4"}},
-		{Command{Do: "density", Value: "40", Settled: true}, state.SetDensity{Percent: 40}},
-		{Command{Do: "density", Value: "4"}, state.Type{Field: "density", Text: "4"}},
-		{Command{Do: "alive", Arg: "1", Settled: true}, state.SortAlive{By: draw.ByAddress}},
-		{Command{Do: "alive", Arg: "9", Settled: true}, nil},
+		{input.Command{Do: "places", Settled: true}, state.TogglePlaces{}},
+		{input.Command{Do: "places-stop", Settled: true}, state.StopPlacing{}},
+		{input.Command{Do: "places-again", Settled: true}, state.PlaceAgain{}},
+		{input.Command{Do: "alloc", Value: "optimal", Settled: true}, state.SetAllocator{Name: "optimal"}},
+		{input.Command{Do: "alloc", Value: "optimal"}, nil},
+		{input.Command{Do: "alloc-arg", Arg: "chunk", Value: "4", Settled: true}, state.SetAllocArg{Name: "chunk", Value: "4"}},
+		{input.Command{Do: "alloc-arg", Arg: "chunk", Value: "4"}, state.Type{Field: "alloc-arg:chunk", Text: "4"}},
+		{input.Command{Do: "density", Value: "40", Settled: true}, state.SetDensity{Percent: 40}},
+		{input.Command{Do: "density", Value: "4"}, state.Type{Field: "density", Text: "4"}},
+		{input.Command{Do: "alive", Arg: "1", Settled: true}, state.SortAlive{By: draw.ByAddress}},
+		{input.Command{Do: "alive", Arg: "9", Settled: true}, nil},
 	} {
 		if got := c.in.Message(s); got != c.want {
 			t.Errorf("%+v: message %#v; want %#v", c.in, got, c.want)
 		}
 	}
-	for _, c := range []Command{{Do: "density", Value: "101", Settled: true}, {Do: "alloc-arg", Arg: "chunk", Value: "1", Settled: true}} {
+	for _, c := range []input.Command{{Do: "density", Value: "101", Settled: true}, {Do: "alloc-arg", Arg: "chunk", Value: "1", Settled: true}} {
 		if got, ok := c.Message(s).(state.Refuse); !ok || got.Text == "" {
 			t.Errorf("%+v: message %#v; want a refusal", c, c.Message(s))
 		}

@@ -13,6 +13,7 @@ import (
 	"memtide/web/format"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/input"
 	"memtide/web/ui/pagetest"
 )
 
@@ -93,7 +94,7 @@ func TestDoctorMoments(t *testing.T) {
 	if strings.Count(page, "at event 2<") != 2 {
 		t.Error("want the moment at the second bar and at the flame graph")
 	}
-	show := Command{Do: "show-buffer", Index: 4}.Message(s)
+	show := input.Command{Do: "show-buffer", Index: 4}.Message(s)
 	pagetest.Do(t, s, show)
 	if s.View.Selected != (draw.Target{Kind: draw.OnBuffer, Index: 4}) || s.Alive().At != 33 || m != s.PlacesModel() {
 		t.Errorf("selected is %+v after event %d; want buffer 4 when the request failed", s.View.Selected, s.Alive().At)
@@ -111,12 +112,12 @@ func TestFlameKeys(t *testing.T) {
 		{"ArrowDown", "net.py:41 forward: 20 MiB, 43 % of all"}, {"ArrowRight", "net.py:8 __init__: 10 MiB, 22 % of all"},
 		{"Enter", "net.py:8 __init__: 10 MiB, 22 % of all"}, {"Backspace", begin}, {"ArrowLeft", begin},
 	} {
-		pagetest.Do(t, s, FlameKey(Key{Key: step.key}, s))
+		pagetest.Do(t, s, input.FlameKey(input.Key{Key: step.key}, s))
 		if got := FlameSentence(s); got != step.want {
 			t.Errorf("after %s: %q, want %q", step.key, got, step.want)
 		}
 	}
-	if FlameKey(Key{Key: "x"}, s) != nil {
+	if input.FlameKey(input.Key{Key: "x"}, s) != nil {
 		t.Error("x does something")
 	}
 	f, ok := FlameFile(s)

@@ -8,6 +8,7 @@ import (
 
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/input"
 )
 
 // Help lists the keys.
@@ -19,8 +20,8 @@ type Help struct {
 // Keys is the list of keys.
 func (c *Help) Keys() vugu.HTML {
 	var b strings.Builder
-	for _, k := range keyTable {
-		b.WriteString("<div><dt>" + html.EscapeString(k.label(c.S.View.KeyLabels)) + "</dt><dd>" + k.does + "</dd></div>")
+	for _, k := range input.KeyRows {
+		b.WriteString("<div><dt>" + html.EscapeString(k.Label(c.S.View.KeyLabels)) + "</dt><dd>" + k.Does + "</dd></div>")
 	}
 	return vugu.HTML(b.String())
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"memtide/web/state"
+	"memtide/web/ui/input"
 )
 
 // The help shows what stands on the keys of the keyboard in use.
@@ -30,13 +31,13 @@ func TestHelpLabels(t *testing.T) {
 func TestHelpNamesTheKeys(t *testing.T) {
 	keys := (&Help{S: state.New()}).Keys()
 	for _, k := range []string{"W", "A", "S", "D", "+", "−", "0", "N", "P", "I", "F", "G", "T", "Y", "[", "]", "?", "Esc", "Backspace"} {
-		if _, ok := KeyOf(Key{Code: map[string]string{"W": "KeyW", "A": "KeyA", "S": "KeyS", "D": "KeyD", "0": "Digit0", "Esc": "Escape", "Backspace": "Backspace"}[k],
+		if _, ok := input.KeyOf(input.Key{Code: map[string]string{"W": "KeyW", "A": "KeyA", "S": "KeyS", "D": "KeyD", "0": "Digit0", "Esc": "Escape", "Backspace": "Backspace"}[k],
 			Key: strings.ReplaceAll(k, "−", "-")}); !ok {
 			t.Errorf("the key %s does nothing; it is in the list of this test", k)
 		}
 		found := false
-		for _, row := range keyTable {
-			for _, word := range strings.Fields(row.keys) {
+		for _, row := range input.KeyRows {
+			for _, word := range strings.Fields(row.Keys) {
 				found = found || word == k
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/input"
 	"memtide/web/ui/pagetest"
 )
 
@@ -99,14 +100,14 @@ func TestPickerKeys(t *testing.T) {
 	}{
 		{"ArrowDown", state.StepPreset{By: 1}},
 		{"ArrowUp", state.StepPreset{By: -1}},
-		{"PageDown", state.StepPreset{By: pageStep}},
-		{"PageUp", state.StepPreset{By: -pageStep}},
+		{"PageDown", state.StepPreset{By: input.PageStep}},
+		{"PageUp", state.StepPreset{By: -input.PageStep}},
 		{"Enter", state.PickNetwork{ID: "resnet101"}},
 		{"Escape", state.TogglePicker{}},
 		{"m", nil},
 		{"Home", nil},
 	} {
-		if got := PickerKey(s, Key{Key: c.key}); got != c.want {
+		if got := input.PickerKey(s, input.Key{Key: c.key}); got != c.want {
 			t.Errorf("%s: message %#v; want %#v", c.key, got, c.want)
 		}
 	}

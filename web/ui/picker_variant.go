@@ -7,6 +7,7 @@ import (
 	"memtide/profiles/preset"
 	"memtide/web/format"
 	"memtide/web/state"
+	"memtide/web/ui/input"
 )
 
 // What can be chosen about the preset that is open stands beside its name. A list
@@ -84,7 +85,7 @@ func (c *Controls) Algorithms() []Option {
 	if _, err := base.With(with); err != nil {
 		return nil
 	}
-	return []Option{{algorithmsOne, "convolutions m", !o.Fast}, {algorithmsBoth, "convolutions m, p", o.Fast}}
+	return []Option{{input.AlgorithmsOne, "convolutions m", !o.Fast}, {input.AlgorithmsBoth, "convolutions m, p", o.Fast}}
 }
 
 // Functions are the ways to count operators, of graphs of them.
@@ -93,7 +94,7 @@ func (c *Controls) Functions() []Option {
 	if base == nil || !o.Graph {
 		return nil
 	}
-	return []Option{{functionsJoined, "joined operators", !o.Separate}, {functionsSeparate, "separate operators", o.Separate}}
+	return []Option{{input.FunctionsJoined, "joined operators", !o.Separate}, {input.FunctionsSeparate, "separate operators", o.Separate}}
 }
 
 // What the two lists mean, in a line each.

@@ -9,6 +9,7 @@ import (
 
 	"memtide/web/draw"
 	"memtide/web/state"
+	"memtide/web/ui/input"
 )
 
 // Pictures holds the hosts of the three pictures that share a time axis.
@@ -53,7 +54,7 @@ func (c *Pictures) Hint() string {
 	if c.S.Shown == nil {
 		return ""
 	}
-	if Visible(c.S).Whole() {
+	if input.Visible(c.S).Whole() {
 		return "Drag the red line to change the budget. Drag across the pictures to zoom in; so does the wheel with Ctrl."
 	}
 	return "Drag the red line to change the budget. Drag the pictures to move, with Shift to zoom in; 0 shows the whole step."

@@ -17,6 +17,7 @@ import (
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/input"
 	"memtide/web/ui/pagetest"
 )
 
@@ -60,7 +61,7 @@ func TestRunThis(t *testing.T) {
 func TestRunFromOperators(t *testing.T) {
 	s := pagetest.First(t)
 	s.Choice.Strategy = "sequential"
-	if m := (Command{Do: "save-plan"}).Message(s); len(s.Update(m)) != 0 {
+	if m := (input.Command{Do: "save-plan"}).Message(s); len(s.Update(m)) != 0 {
 		t.Error("a preset has no operators, and a plan is asked for")
 	}
 	data, err := os.ReadFile("../../profiles/formats/operators/testdata/mlp.json")
@@ -93,7 +94,7 @@ func TestRunFromOperators(t *testing.T) {
 		t.Errorf("the dialog does not say what the link lacks: %s", v)
 	}
 	s.Network.Source.Ops = profile.Packed
-	effects := s.Update((Command{Do: "save-plan"}).Message(s))
+	effects := s.Update((input.Command{Do: "save-plan"}).Message(s))
 	e, ok := effects[len(effects)-1].(state.Export)
 	if !ok || e.Request.Class != "wrappable" && e.Request.Class != "nested" || string(e.Request.Network.Profile) != profiles.PackedMagic+profile.Packed {
 		t.Errorf("effects %+v; want an export of the file", effects)

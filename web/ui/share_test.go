@@ -18,6 +18,7 @@ import (
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/input"
 	"memtide/web/ui/pagetest"
 )
 
@@ -190,17 +191,17 @@ func TestShareCommands(t *testing.T) {
 	s := pagetest.First(t)
 	s.Sharing = &state.Sharing{Exact: true}
 	for _, c := range []struct {
-		command Command
+		command input.Command
 		want    state.Message
 	}{
-		{Command{Do: "share", Settled: true}, state.ToggleShare{}},
-		{Command{Do: "share-title", Value: "x"}, state.Retitle{Text: "x"}},
-		{Command{Do: "share-exact", Settled: true}, state.SetExact{On: false}},
-		{Command{Do: "share-exact"}, nil}, // comes twice, as input and as change
-		{Command{Do: "share-theme", Value: "dark", Settled: true}, state.SetShareTheme{Theme: "dark"}},
-		{Command{Do: "share-copy", Arg: "link", Settled: true}, state.CopyText{Field: "link"}},
-		{Command{Do: "share-send", Settled: true}, state.SendLink{}},
-		{Command{Do: "share-save", Arg: "svg", Settled: true}, state.SaveFile{Kind: "svg"}},
+		{input.Command{Do: "share", Settled: true}, state.ToggleShare{}},
+		{input.Command{Do: "share-title", Value: "x"}, state.Retitle{Text: "x"}},
+		{input.Command{Do: "share-exact", Settled: true}, state.SetExact{On: false}},
+		{input.Command{Do: "share-exact"}, nil}, // comes twice, as input and as change
+		{input.Command{Do: "share-theme", Value: "dark", Settled: true}, state.SetShareTheme{Theme: "dark"}},
+		{input.Command{Do: "share-copy", Arg: "link", Settled: true}, state.CopyText{Field: "link"}},
+		{input.Command{Do: "share-send", Settled: true}, state.SendLink{}},
+		{input.Command{Do: "share-save", Arg: "svg", Settled: true}, state.SaveFile{Kind: "svg"}},
 	} {
 		if got := c.command.Message(s); got != c.want {
 			t.Errorf("%+v means %+v, want %+v", c.command, got, c.want)

@@ -15,6 +15,7 @@ import (
 	"memtide/wasm/proto"
 	"memtide/web/draw"
 	"memtide/web/state"
+	"memtide/web/ui/input"
 	"memtide/web/ui/pagetest"
 )
 
@@ -197,8 +198,8 @@ func TestTableRows(t *testing.T) {
 	s := pagetest.First(t)
 	s.View.Table = true
 	table := Table{S: s}
-	if n := strings.Count(string(table.HTML()), "<tr data-do"); n != tableRows {
-		t.Errorf("%d rows; want %d", n, tableRows)
+	if n := strings.Count(string(table.HTML()), "<tr data-do"); n != input.TableRows {
+		t.Errorf("%d rows; want %d", n, input.TableRows)
 	}
 	if !table.First() || table.Last() {
 		t.Errorf("first %v, last %v; want true, false", table.First(), table.Last())

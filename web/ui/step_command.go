@@ -5,6 +5,7 @@ import (
 	"memtide/profiles/llm/ask"
 	"memtide/web/format"
 	"memtide/web/state"
+	"memtide/web/ui/input"
 )
 
 // StepWord is a control of a training step: one of its options, with the words of the
@@ -65,7 +66,7 @@ func stepWord(s *state.State, name string) StepWord {
 	for _, v := range o.Choices {
 		w.Options = append(w.Options, Option{v, ask.WordsIn(args, name, v), v == w.Value})
 	}
-	if d := s.Draft; d.Field == stepField(name) {
+	if d := s.Draft; d.Field == input.StepField(name) {
 		w.Value = d.Text
 	}
 	return w

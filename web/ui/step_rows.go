@@ -10,6 +10,7 @@ import (
 
 	"memtide/wasm/proto"
 	"memtide/web/format"
+	"memtide/web/ui/input"
 )
 
 // StepRow is a change of a training step as it is read: a button that takes it over. The
@@ -74,13 +75,13 @@ func (c *Step) Rows() (out []StepRow) {
 	out = append(out, StepRow{now: true, title: "As it is", bytes: format.Range(r.Low+r.Context, r.High+r.Context), after: float64(r.High + r.Context), fit: r.Fit, time: format.Duration(r.Time)})
 	add := func(x *proto.StepChange, arg string, i int) { out = append(out, c.row(x, arg, i)) }
 	for i := range r.Fixes {
-		add(&r.Fixes[i], fixRow, i)
+		add(&r.Fixes[i], input.FixRow, i)
 	}
 	for i := range r.Changes {
 		x := &r.Changes[i]
 		fix := slices.ContainsFunc(r.Fixes, func(f proto.StepChange) bool { return slices.Equal(f.Names, x.Names) })
 		if !fix && len(out) <= mostRows {
-			add(x, aloneRow, i)
+			add(x, input.AloneRow, i)
 		}
 	}
 	return c.scaled(out)
@@ -119,7 +120,7 @@ func (c *Step) Policies() (out []StepRow) {
 		return nil
 	}
 	for i := range r.Policies {
-		o := c.row(&r.Policies[i], policyRow, i)
+		o := c.row(&r.Policies[i], input.PolicyRow, i)
 		o.about = r.Policies[i].Words
 		out = append(out, o)
 	}

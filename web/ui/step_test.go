@@ -21,6 +21,7 @@ import (
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/input"
 	"memtide/web/ui/pagetest"
 )
 
@@ -183,17 +184,17 @@ func TestStepControls(t *testing.T) {
 // A control changes the link; what it cannot take is told and changes nothing.
 func TestStepCommands(t *testing.T) {
 	s := stepPage(t, "gpt2", engine.Args{"seq": "1024"})
-	do := func(c Command) {
+	do := func(c input.Command) {
 		if m := c.Message(s); m != nil {
 			s.Update(m)
 		}
 	}
-	do(Command{Do: "step-set", Arg: "gpus", Value: "8"})
+	do(input.Command{Do: "step-set", Arg: "gpus", Value: "8"})
 	if s.Choice.StepArgs["gpus"] != "" || (&Stepcase{S: s}).Words()[6].Value != "8" {
 		t.Errorf("while it is typed: %v, and %q in the field; want it in the field alone", s.Choice.StepArgs, (&Stepcase{S: s}).Words()[6].Value)
 	}
-	do(Command{Do: "step-set", Arg: "gpus", Value: "8", Settled: true})
-	do(Command{Do: "step-set", Arg: "seq", Value: "0", Settled: true})
+	do(input.Command{Do: "step-set", Arg: "gpus", Value: "8", Settled: true})
+	do(input.Command{Do: "step-set", Arg: "seq", Value: "0", Settled: true})
 	if s.Alert == nil || !strings.Contains(s.Alert.Text, "1 to 16777216") {
 		t.Errorf("no tokens: %+v; want what is possible", s.Alert)
 	}
@@ -214,7 +215,7 @@ func TestStepOfFile(t *testing.T) {
 		t.Error("a network of the list has findings; want none")
 	}
 	pagetest.Do(t, s, state.PickFile{Name: "config.json", Bytes: []byte(`{"model_type":"llama","hidden_size":2048,"intermediate_size":8192,"num_attention_heads":32,"num_hidden_layers":16,"num_key_value_heads":8,"vocab_size":128256,"tie_word_embeddings":true}`)})
-	m := Command{Do: "step-config", Settled: true}.Message(s)
+	m := input.Command{Do: "step-config", Settled: true}.Message(s)
 	if pick, ok := m.(state.PickStep); !ok || !ask.IsConfig(pick.Model) {
 		t.Errorf("the button does %#v; want that it asks about the file's step", m)
 	}
@@ -304,7 +305,7 @@ func TestStepRankChosen(t *testing.T) {
 	if want := format.Bytes(r.Ranks[r.Full].Allocated); peak != want {
 		t.Errorf("the peak is %s; want that of the fullest rank, %s", peak, want)
 	}
-	s.Update(Command{Do: "step-rank", Index: other}.Message(s))
+	s.Update(input.Command{Do: "step-rank", Index: other}.Message(s))
 	if got, want := c.Numbers()[0].Value, format.Bytes(r.Ranks[other].Allocated); got != want || got == peak {
 		t.Errorf("the peak of rank %d is told as %s; want %s", other, got, want)
 	}
@@ -333,12 +334,12 @@ func TestStepPolicies(t *testing.T) {
 		t.Fatalf("%d policies; want 13 and more", len(rows))
 	}
 	for i, r := range rows {
-		if r.about == "" || r.Arg != policyRow || r.Index != i {
+		if r.about == "" || r.Arg != input.PolicyRow || r.Index != i {
 			t.Errorf("row %d is %+v; want its words and its place", i, r)
 		}
 	}
 	full := slices.IndexFunc(rows, func(r StepRow) bool { return r.title == "Full checkpointing" })
-	s.Update(Command{Do: "step-change", Arg: policyRow, Index: full}.Message(s))
+	s.Update(input.Command{Do: "step-change", Arg: input.PolicyRow, Index: full}.Message(s))
 	if got := s.Choice.StepArgs; got["ckpt"] != "full" || got["gpus"] != "2" {
 		t.Errorf("taken over: %v; want full checkpointing of the same step", got)
 	}

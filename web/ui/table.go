@@ -10,6 +10,7 @@ import (
 	"memtide/web/draw"
 	"memtide/web/format"
 	"memtide/web/state"
+	"memtide/web/ui/input"
 )
 
 // Table says in words what the timeline shows, a page of rows at a time.
@@ -22,7 +23,7 @@ func (c *Table) rows() (rows []draw.Row, total int) {
 	}
 	m := p.Model()
 	total = m.NumRows()
-	for i := c.S.View.TableTop; i < min(c.S.View.TableTop+tableRows, total); i++ {
+	for i := c.S.View.TableTop; i < min(c.S.View.TableTop+input.TableRows, total); i++ {
 		rows = append(rows, m.Row(i))
 	}
 	return rows, total

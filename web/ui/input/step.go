@@ -1,4 +1,4 @@
-package ui
+package input
 
 import (
 	"fmt"
@@ -20,28 +20,28 @@ func (c Command) stepCommand(s *state.State) state.Message {
 	case c.Do == "step-change":
 		return state.UseChange{Index: c.Index, Of: rowLists[c.Arg]}
 	case c.Do == "step-set" && !c.Settled:
-		return state.Type{Field: stepField(c.Arg), Text: c.Value}
+		return state.Type{Field: StepField(c.Arg), Text: c.Value}
 	case c.Do == "step-set":
 		o := ask.Option(c.Arg)
 		if o == nil {
 			return nil
 		}
 		if _, err := engine.ParseArgs("", ask.Options, engine.Args{c.Arg: c.Value}); err != nil {
-			return state.Refuse{Field: stepField(c.Arg), Text: fmt.Sprintf("%s: %q; %s to %s are possible.", format.Capital(o.Title), c.Value, strconv.Itoa(o.Min), strconv.Itoa(o.Max))}
+			return state.Refuse{Field: StepField(c.Arg), Text: fmt.Sprintf("%s: %q; %s to %s are possible.", format.Capital(o.Title), c.Value, strconv.Itoa(o.Min), strconv.Itoa(o.Max))}
 		}
 		return state.SetStep{Name: c.Arg, Value: c.Value}
 	}
 	return nil
 }
 
-// stepField is the field of an option while something is typed into it.
-func stepField(name string) string { return "step:" + name }
+// StepField is the field of an option while something is typed into it.
+func StepField(name string) string { return "step:" + name }
 
-// The lists that rows are of.
+// The lists that changes of a training step are of, as data-arg names them.
 const (
-	fixRow    = "fix"
-	aloneRow  = "alone"
-	policyRow = "policy"
+	FixRow    = "fix"
+	AloneRow  = "alone"
+	PolicyRow = "policy"
 )
 
-var rowLists = map[string]state.ChangeList{fixRow: state.FixingChanges, policyRow: state.PolicyChanges}
+var rowLists = map[string]state.ChangeList{FixRow: state.FixingChanges, PolicyRow: state.PolicyChanges}

@@ -1,6 +1,6 @@
 //go:build !js
 
-package ui
+package input
 
 import (
 	"strings"
@@ -48,7 +48,7 @@ func TestCommands(t *testing.T) {
 		{Command{Do: "transfers", Value: "streamed", Settled: true}, state.SetTransfers{Transfers: engine.Streamed}},
 		{Command{Do: "strategy", Value: "greedy", Settled: true}, state.SetStrategy{Name: "greedy"}},
 		{Command{Do: "theme", Settled: true}, state.SetTheme{Theme: "light"}},
-		{Command{Do: "rows-on", Settled: true}, state.ScrollTable{Top: tableRows}},
+		{Command{Do: "rows-on", Settled: true}, state.ScrollTable{Top: TableRows}},
 		{Command{Do: "nothing", Settled: true}, nil},
 	} {
 		if got := c.in.Message(s); got != c.want {

@@ -1,4 +1,4 @@
-package ui
+package input
 
 import (
 	"fmt"
@@ -33,9 +33,9 @@ func (c Command) pickerCommand(s *state.State) state.Message {
 func (c Command) variant() state.Message {
 	switch c.Arg {
 	case "algorithms":
-		return state.SetFast{On: c.Value == algorithmsBoth}
+		return state.SetFast{On: c.Value == AlgorithmsBoth}
 	case "functions":
-		return state.SetSeparate{On: c.Value == functionsSeparate}
+		return state.SetSeparate{On: c.Value == FunctionsSeparate}
 	}
 	var o preset.Options
 	switch n, _ := strconv.Atoi(c.Value); c.Arg {
@@ -66,9 +66,9 @@ func PickerKey(s *state.State, k Key) state.Message {
 	case "ArrowUp":
 		return state.StepPreset{By: -1}
 	case "PageDown":
-		return state.StepPreset{By: pageStep}
+		return state.StepPreset{By: PageStep}
 	case "PageUp":
-		return state.StepPreset{By: -pageStep}
+		return state.StepPreset{By: -PageStep}
 	case "Escape":
 		return state.TogglePicker{}
 	case "Enter":
@@ -79,13 +79,13 @@ func PickerKey(s *state.State, k Key) state.Message {
 	return nil
 }
 
-// pageStep is how many rows Page Up and Page Down move in the list.
-const pageStep = 8
+// PageStep is how many rows Page Up and Page Down move in the list.
+const PageStep = 8
 
-// The values of the lists of algorithms and of functions.
+// The values of the lists of algorithms of convolutions and of operators as functions.
 const (
-	algorithmsOne     = "m"
-	algorithmsBoth    = "mp"
-	functionsJoined   = "joined"
-	functionsSeparate = "separate"
+	AlgorithmsOne     = "m"
+	AlgorithmsBoth    = "mp"
+	FunctionsJoined   = "joined"
+	FunctionsSeparate = "separate"
 )

@@ -1,4 +1,4 @@
-package ui
+package input
 
 import (
 	"fmt"
@@ -89,9 +89,9 @@ func (c Command) button(s *state.State) (state.Message, bool) {
 	case "side-a", "side-b":
 		return state.EditSide{A: c.Do == "side-a"}, true
 	case "rows-back":
-		return state.ScrollTable{Top: s.View.TableTop - tableRows}, true
+		return state.ScrollTable{Top: s.View.TableTop - TableRows}, true
 	case "rows-on":
-		return state.ScrollTable{Top: s.View.TableTop + tableRows}, true
+		return state.ScrollTable{Top: s.View.TableTop + TableRows}, true
 	case "row":
 		return state.Select{Target: draw.Target{Kind: draw.TargetKind(c.Kind), Index: c.Index}}, true
 	case "theme":
@@ -104,7 +104,7 @@ func (c Command) button(s *state.State) (state.Message, bool) {
 	case "act", "smallest":
 		return c.wayOn(s), true
 	case "save-plan":
-		return state.SavePlan{Class: string(planClass(s.Choice))}, true
+		return state.SavePlan{Class: string(PlanClass(s.Choice))}, true
 	}
 	return nil, false
 }
@@ -120,8 +120,8 @@ func (c Command) wayOn(s *state.State) state.Message {
 	return nil
 }
 
-// planClass is the class of plans that the chosen one is of, or comes nearest to.
-func planClass(c state.Choice) play.Class {
+// PlanClass is the class of plans that the chosen one is of, or comes nearest to.
+func PlanClass(c state.Choice) play.Class {
 	switch c.Strategy {
 	case "layerwise":
 		return play.ClassUnit
@@ -259,6 +259,6 @@ func (c Command) storyCommand() state.Message {
 	return state.TellStory{Step: state.StoryStep(c.Index)}
 }
 
-// tableRows is the number of rows of a page. Note: the rows are one piece of
+// TableRows is the number of rows of a page. Note: the rows are one piece of
 // HTML instead of components, so that they cost one node, not hundreds.
-const tableRows = 40
+const TableRows = 40

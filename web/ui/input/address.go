@@ -1,4 +1,4 @@
-package ui
+package input
 
 import (
 	"fmt"
@@ -21,7 +21,7 @@ func (c Command) addressCommand(s *state.State) state.Message {
 	case "places-again":
 		return state.PlaceAgain{}
 	case "places-raise":
-		return state.SetBudget{Bytes: raise(s), Settled: true}
+		return state.SetBudget{Bytes: Raise(s), Settled: true}
 	case "alive":
 		by, err := strconv.Atoi(c.Arg)
 		if err != nil || by < 0 || by >= int(draw.NumAliveBy) {
@@ -63,9 +63,9 @@ func (c Command) addressField(s *state.State) state.Message {
 	return state.SetAllocArg{Name: c.Arg, Value: c.Value}
 }
 
-// raise is the budget that the allocator would need for this very schedule. A
+// Raise is the budget that the allocator would need for this very schedule. A
 // larger budget may bring another schedule, so it is an offer and no promise.
-func raise(s *state.State) engine.Bytes {
+func Raise(s *state.State) engine.Bytes {
 	if s.Memory != nil || s.Places == nil || s.Places.Placed == nil || s.Places.Placed.Needs == 0 {
 		return 0
 	}

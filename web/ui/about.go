@@ -22,9 +22,6 @@ func (c *About) Name() string {
 	return c.S.Network.Profile.Name
 }
 
-// Fact is a sum over the network.
-type Fact struct{ Label, Value, Title string }
-
 // Facts are the sums.
 func (c *About) Facts() []Fact {
 	if c.S.Network == nil {

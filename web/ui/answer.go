@@ -3,7 +3,6 @@ package ui
 import (
 	"fmt"
 	"html"
-	"math"
 	"strconv"
 	"strings"
 
@@ -215,12 +214,6 @@ func deeds(p *state.Picture) string {
 	return "This plan keeps everything."
 }
 
-// Part is a piece of the bar; Left and Width are shares of it as CSS lengths.
-type Part struct {
-	Class, Label, Title string
-	Style               string
-}
-
 // Bar says that there is something to draw.
 func (c *Answer) Bar() bool {
 	p := c.S.Visible()
@@ -331,25 +324,6 @@ func (c *Answer) Marks() (out []Part) {
 // apart says that two marks are so far from each other that both have room for words.
 func apart(a, b, whole engine.Bytes) bool {
 	return float64(max(a, b)-min(a, b)) > 0.14*float64(whole)
-}
-
-// side adds to a class on which side of a mark its words have room.
-func side(class string, at, whole engine.Bytes) string {
-	if at > whole/2 {
-		return class + " left"
-	}
-	return class
-}
-
-// stretch is the place of a piece as CSS, place that of a mark.
-func stretch(from, to, whole engine.Bytes) string {
-	return fmt.Sprintf("left:%s;width:%s", percent(from, whole), percent(to-from, whole))
-}
-
-func place(at, whole engine.Bytes) string { return "left:" + percent(at, whole) }
-
-func percent(part, whole engine.Bytes) string {
-	return fmt.Sprintf("%.6g%%", math.Min(100*float64(part)/float64(whole), 100))
 }
 
 // BarLabel says the bar in words.

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"cmp"
 	"strings"
 
 	"memtide/engine"
@@ -37,13 +36,6 @@ func (c *Controls) StrategyLine() string {
 	return choice.PlanName(c.S.Choice.Strategy) + ": " + (&Dock{S: c.S}).StrategyDoc()
 }
 
-// Param is a parameter of the strategy with its present value.
-type Param struct {
-	Name, Title, Doc, Value string
-	Min, Max                int
-	Choices                 []Option // nil for a number
-}
-
 // Params are the parameters of the strategy.
 func (c *Controls) Params() []Param {
 	if s := engine.Lookup(c.S.Choice.Strategy); s != nil {
@@ -51,29 +43,6 @@ func (c *Controls) Params() []Param {
 	}
 	return nil
 }
-
-// params are parameters with their arguments, or with what is being typed into the field
-// of that name.
-func params(s *state.State, list []engine.Param, args engine.Args, field string) (out []Param) {
-	for _, p := range list {
-		v, ok := args[p.Name]
-		if !ok {
-			v = p.Default
-		}
-		if s.Draft.Field == field+p.Name {
-			v = s.Draft.Text
-		}
-		f := Param{Name: p.Name, Title: p.Title, Doc: p.Doc, Value: v, Min: p.Min, Max: p.Max}
-		for _, w := range p.Choices {
-			f.Choices = append(f.Choices, Option{w, cmp.Or(choiceTitles[p.Name+"="+w], w), w == v})
-		}
-		out = append(out, f)
-	}
-	return out
-}
-
-// choiceTitles say for people what a word of a parameter does not.
-var choiceTitles = map[string]string{"order=any": "any order", "order=kept": "order kept"}
 
 // BandwidthSteps is the slider's last position.
 func (c *Controls) BandwidthSteps() int { return state.BandwidthSteps }
@@ -112,14 +81,4 @@ func (c *Controls) Line() string {
 		words = append([]string{"efficiency " + e + " %"}, words...)
 	}
 	return strings.Join(words, ", ")
-}
-
-// selected is the title of the chosen option; empty if none is.
-func selected(options []Option) string {
-	for _, o := range options {
-		if o.Selected {
-			return o.Title
-		}
-	}
-	return ""
 }

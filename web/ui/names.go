@@ -49,9 +49,3 @@ func NameOf(s *state.State) string {
 	}
 	return "memtide"
 }
-
-// Option is an entry of a drop-down list.
-type Option struct {
-	ID, Title string
-	Selected  bool
-}

@@ -14,11 +14,6 @@ import (
 // Results is the line of numbers, with what was checked of them.
 type Results struct{ S *state.State }
 
-// Number is one of the numbers.
-type Number struct {
-	ID, Value, Label, Title, Class string
-}
-
 // Numbers are the peak, the step time, and what is trained per second.
 func (c *Results) Numbers() []Number {
 	if c.S.Memory != nil {

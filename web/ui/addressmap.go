@@ -17,6 +17,7 @@ import (
 	"memtide/web/format"
 	"memtide/web/state"
 	"memtide/web/ui/input"
+	"memtide/web/ui/panel"
 )
 
 // Addressmap is the address view: where the bytes of the shown schedule, or of a
@@ -53,13 +54,13 @@ func (c *Addressmap) Label(name string) string {
 }
 
 // Allocators lists the allocators, what a file has recorded first.
-func (c *Addressmap) Allocators() (out []Option) {
+func (c *Addressmap) Allocators() (out []panel.Option) {
 	name := c.S.Allocator()
 	if m := c.S.Memory; m != nil && m.Data.Recorded != nil {
-		out = append(out, Option{proto.Recorded, "As recorded", name == proto.Recorded})
+		out = append(out, panel.Option{ID: proto.Recorded, Title: "As recorded", Selected: name == proto.Recorded})
 	}
 	for _, a := range alloc.Allocators() {
-		out = append(out, Option{a.Name, a.Title, a.Name == name})
+		out = append(out, panel.Option{ID: a.Name, Title: a.Title, Selected: a.Name == name})
 	}
 	return out
 }
@@ -78,12 +79,12 @@ func (c *Addressmap) Doc() string {
 }
 
 // Params are the parameters of the allocator.
-func (c *Addressmap) Params() []Param {
+func (c *Addressmap) Params() []panel.Param {
 	a := alloc.Lookup(c.S.Allocator())
 	if a == nil {
 		return nil
 	}
-	return slices.DeleteFunc(params(c.S, a.Params, c.S.Choice.AllocArgs, "alloc-arg:"), func(p Param) bool {
+	return slices.DeleteFunc(panel.Params(c.S, a.Params, c.S.Choice.AllocArgs, "alloc-arg:"), func(p panel.Param) bool {
 		return p.Name == alloc.OrderParam && c.S.Memory != nil // a file has its own order
 	})
 }
@@ -134,20 +135,20 @@ func (c *Addressmap) placed() *proto.Placed {
 }
 
 // Facts are the numbers of the placement.
-func (c *Addressmap) Facts() []Fact {
+func (c *Addressmap) Facts() []panel.Fact {
 	p := c.placed()
 	if p == nil {
 		return nil
 	}
-	out := []Fact{
-		{"in use at the peak", format.Bytes(p.Peak), "The largest total alive at one moment, without resident memory: no pool can be smaller"},
+	out := []panel.Fact{
+		{Label: "in use at the peak", Value: format.Bytes(p.Peak), Title: "The largest total alive at one moment, without resident memory: no pool can be smaller"},
 		needed(p),
-		{"over the peak", extra(p), "What the placement needs beyond that total"},
+		{Label: "over the peak", Value: extra(p), Title: "What the placement needs beyond that total"},
 	}
 	if p.Chunk > 0 || p.Reserved != p.Pool || c.S.Memory != nil {
-		out = append(out, Fact{"reserved", format.Bytes(p.Reserved), "The most that is taken from the device"})
+		out = append(out, panel.Fact{Label: "reserved", Value: format.Bytes(p.Reserved), Title: "The most that is taken from the device"})
 	} else {
-		out = append(out, Fact{"pool", format.Bytes(p.Pool), poolTitle(p)})
+		out = append(out, panel.Fact{Label: "pool", Value: format.Bytes(p.Pool), Title: poolTitle(p)})
 	}
 	l := c.S.PlacesModel().LevelShown()
 	when := "at the peak"
@@ -155,20 +156,20 @@ func (c *Addressmap) Facts() []Fact {
 		when = "when it fails"
 	}
 	return append(out,
-		Fact{"largest hole " + when, format.Bytes(l.Largest), "The largest stretch of free addresses"},
-		Fact{"fragmentation " + when, format.Share(l.Fragmentation()), "1 − largest hole / free memory"},
-		Fact{"lost inside blocks", format.Bytes(p.Waste), "What buffers are rounded up by, at most at a moment"})
+		panel.Fact{Label: "largest hole " + when, Value: format.Bytes(l.Largest), Title: "The largest stretch of free addresses"},
+		panel.Fact{Label: "fragmentation " + when, Value: format.Share(l.Fragmentation()), Title: "1 − largest hole / free memory"},
+		panel.Fact{Label: "lost inside blocks", Value: format.Bytes(p.Waste), Title: "What buffers are rounded up by, at most at a moment"})
 }
 
 // needed is how much memory the allocator gets by with.
-func needed(p *proto.Placed) Fact {
+func needed(p *proto.Placed) panel.Fact {
 	switch {
 	case p.Failed == nil:
-		return Fact{"needed", format.Bytes(p.Top), "The end of the highest block"}
+		return panel.Fact{Label: "needed", Value: format.Bytes(p.Top), Title: "The end of the highest block"}
 	case p.Needs > 0:
-		return Fact{"would be needed", format.Bytes(p.Needs), "The pool that this allocator finds by itself"}
+		return panel.Fact{Label: "would be needed", Value: format.Bytes(p.Needs), Title: "The pool that this allocator finds by itself"}
 	}
-	return Fact{"would be needed", "–", "Not known"}
+	return panel.Fact{Label: "would be needed", Value: "–", Title: "Not known"}
 }
 
 func extra(p *proto.Placed) string {
@@ -363,15 +364,15 @@ func (c *Addressmap) Moment() string {
 }
 
 // Orders are the ways to sort the table.
-func (c *Addressmap) Orders() (out []Option) {
+func (c *Addressmap) Orders() (out []panel.Option) {
 	for by, title := range [draw.NumAliveBy]string{"size", "address", "since"} {
-		out = append(out, Option{strconv.Itoa(by), title, draw.AliveBy(by) == c.S.View.AliveBy})
+		out = append(out, panel.Option{ID: strconv.Itoa(by), Title: title, Selected: draw.AliveBy(by) == c.S.View.AliveBy})
 	}
 	return out
 }
 
 // Pressed is for aria-pressed.
-func (c *Addressmap) Pressed(o Option) string { return strconv.FormatBool(o.Selected) }
+func (c *Addressmap) Pressed(o panel.Option) string { return strconv.FormatBool(o.Selected) }
 
 // HTML is the table of what is there at the peak. Everything in it is escaped.
 func (c *Addressmap) HTML() vugu.HTML {
@@ -397,10 +398,10 @@ func (c *Addressmap) HTML() vugu.HTML {
 }
 
 // memoryNumbers is the result line of a file about addresses.
-func memoryNumbers(s *state.State) []Number {
+func memoryNumbers(s *state.State) []panel.Number {
 	d := s.Memory.Data
 	peak := d.Peak
-	out := []Number{
+	out := []panel.Number{
 		{ID: "peak", Label: "peak in use", Value: format.Bytes(peak), Title: "The largest total alive at one moment"},
 		{ID: "reserved", Label: "reserved", Value: "–"},
 		{ID: "over-peak", Label: "over the peak", Value: "–"},

@@ -15,6 +15,7 @@ import (
 	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/state"
+	"memtide/web/ui/panel"
 )
 
 // Answer is the first thing that is read: does it fit, and what does that cost;
@@ -236,7 +237,7 @@ const mostEmpty = 12
 
 // Parts are the pieces of the bar: what lies there at the peak, and what keeping
 // everything would take beyond it.
-func (c *Answer) Parts() (out []Part) {
+func (c *Answer) Parts() (out []panel.Piece) {
 	p := c.S.Visible()
 	if !c.Bar() {
 		return nil
@@ -245,7 +246,7 @@ func (c *Answer) Parts() (out []Part) {
 	add := func(class, words string, to engine.Bytes) {
 		if to > at {
 			label := fmt.Sprintf(words, format.Bytes(to-at))
-			out = append(out, Part{Class: class, Label: label, Title: label, Style: stretch(at, to, whole)})
+			out = append(out, panel.Piece{Class: class, Label: label, Title: label, Style: panel.Stretch(at, to, whole)})
 		}
 		at = max(at, to)
 	}
@@ -279,14 +280,14 @@ func (c *Answer) Parts() (out []Part) {
 }
 
 // Under says what lies in the bar, for where its pieces are too narrow to say it.
-func (c *Answer) Under() (out []Part) {
+func (c *Answer) Under() (out []panel.Piece) {
 	p := c.S.Visible()
 	if !c.Bar() {
 		return nil
 	}
 	for kind, used := range p.Model().HeldAt(p.Solved.Trace.PeakAt, 0).Used {
 		if used > 0 {
-			out = append(out, Part{Class: barKinds[kind].class, Label: barKinds[kind].name + " " + format.Bytes(used)})
+			out = append(out, panel.Piece{Class: barKinds[kind].class, Label: barKinds[kind].name + " " + format.Bytes(used)})
 		}
 	}
 	return out
@@ -294,14 +295,14 @@ func (c *Answer) Under() (out []Part) {
 
 // Marks are the lines across the bar: the device and the budget, with what is left
 // between them.
-func (c *Answer) Marks() (out []Part) {
+func (c *Answer) Marks() (out []panel.Piece) {
 	p := c.S.Visible()
 	if !c.Bar() {
 		return nil
 	}
 	whole, b, d := barScale(c.S, p), c.S.Budget(), deviceOf(p.Choice)
 	if d != nil && d.Memory <= whole {
-		out = append(out, Part{Class: side("device", d.Memory, whole), Label: fmt.Sprintf(wordsOneHas, d.Short(), format.Bytes(d.Memory)), Style: place(d.Memory, whole)})
+		out = append(out, panel.Piece{Class: panel.Side("device", d.Memory, whole), Label: fmt.Sprintf(wordsOneHas, d.Short(), format.Bytes(d.Memory)), Style: panel.Place(d.Memory, whole)})
 	}
 	all := p.Solved.KeepAll.Peak
 	if d == nil || d.Memory > whole || apart(all, d.Memory, whole) {
@@ -309,14 +310,14 @@ func (c *Answer) Marks() (out []Part) {
 		if d != nil && all > d.Memory {
 			class = "keep beyond"
 		}
-		out = append(out, Part{Class: side(class, all, whole), Label: fmt.Sprintf(wordsKeepMark, format.Bytes(all)), Style: place(all, whole)})
+		out = append(out, panel.Piece{Class: panel.Side(class, all, whole), Label: fmt.Sprintf(wordsKeepMark, format.Bytes(all)), Style: panel.Place(all, whole)})
 	}
-	out = append(out, Part{Class: side("budget", b, whole), Label: fmt.Sprintf(wordsMark, format.Bytes(b)), Style: place(b, whole)})
+	out = append(out, panel.Piece{Class: panel.Side("budget", b, whole), Label: fmt.Sprintf(wordsMark, format.Bytes(b)), Style: panel.Place(b, whole)})
 	if b > whole/3 {
-		out = append(out, Part{Class: "below", Label: wordsAtPeak})
+		out = append(out, panel.Piece{Class: "below", Label: wordsAtPeak})
 	}
 	if d != nil && b < d.Memory && d.Memory <= whole && b > whole/2 {
-		out = append(out, Part{Class: "spare", Label: fmt.Sprintf(wordsLeft, format.Bytes(d.Memory-b)), Style: place(b, whole)})
+		out = append(out, panel.Piece{Class: "spare", Label: fmt.Sprintf(wordsLeft, format.Bytes(d.Memory-b)), Style: panel.Place(b, whole)})
 	}
 	return out
 }

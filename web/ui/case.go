@@ -7,6 +7,7 @@ import (
 	"memtide/profiles"
 	"memtide/profiles/preset"
 	"memtide/web/state"
+	"memtide/web/ui/panel"
 )
 
 // Case is what is asked about, as a sentence whose words are controls. Words that a
@@ -64,14 +65,14 @@ func (c *Case) Optimizer() string {
 }
 
 // GPUs lists the devices, with the person's own first where none of them is meant.
-func (c *Case) GPUs() (out []Option) {
+func (c *Case) GPUs() (out []panel.Option) {
 	chosen := gpu(c.S.Choice)
 	if chosen == nil {
-		out = append(out, Option{"", "GPU of your own", true})
+		out = append(out, panel.Option{ID: "", Title: "GPU of your own", Selected: true})
 	}
 	for _, d := range preset.Devices() {
 		if selected := chosen != nil && d.ID == chosen.ID; selected || d.Instead == "" {
-			out = append(out, Option{d.ID, d.Name, selected})
+			out = append(out, panel.Option{ID: d.ID, Title: d.Name, Selected: selected})
 		}
 	}
 	return out

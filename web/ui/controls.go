@@ -7,6 +7,7 @@ import (
 	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/state"
+	"memtide/web/ui/panel"
 )
 
 // Controls are the details of the model that a person can change.
@@ -22,12 +23,12 @@ func (c *Controls) TwoWays() bool {
 }
 
 // Kinds lists the ways to take the network.
-func (c *Controls) Kinds() []Option {
+func (c *Controls) Kinds() []panel.Option {
 	_, o := c.S.Choice.Source.Variant()
 	graph := c.S.Choice.Graph || o.Graph
-	return []Option{
-		{"chain", "as a chain of layers", !graph},
-		{"graph", "as a graph of operations", graph},
+	return []panel.Option{
+		{ID: "chain", Title: "as a chain of layers", Selected: !graph},
+		{ID: "graph", Title: "as a graph of operations", Selected: graph},
 	}
 }
 
@@ -37,9 +38,9 @@ func (c *Controls) StrategyLine() string {
 }
 
 // Params are the parameters of the strategy.
-func (c *Controls) Params() []Param {
+func (c *Controls) Params() []panel.Param {
 	if s := engine.Lookup(c.S.Choice.Strategy); s != nil {
-		return params(c.S, s.Params, c.S.Choice.Args, "arg:")
+		return panel.Params(c.S, s.Params, c.S.Choice.Args, "arg:")
 	}
 	return nil
 }
@@ -59,24 +60,24 @@ func (c *Controls) BandwidthText() string {
 }
 
 // Duplexes lists whether both directions work at once.
-func (c *Controls) Duplexes() []Option {
-	return []Option{
-		{"half", "half duplex", c.S.Choice.Duplex == engine.HalfDuplex},
-		{"full", "full duplex", c.S.Choice.Duplex == engine.FullDuplex},
+func (c *Controls) Duplexes() []panel.Option {
+	return []panel.Option{
+		{ID: "half", Title: "half duplex", Selected: c.S.Choice.Duplex == engine.HalfDuplex},
+		{ID: "full", Title: "full duplex", Selected: c.S.Choice.Duplex == engine.FullDuplex},
 	}
 }
 
 // Transfers lists how values travel.
-func (c *Controls) Transfers() []Option {
-	return []Option{
-		{"whole", "whole", c.S.Choice.Transfers == engine.Whole},
-		{"streamed", "streamed", c.S.Choice.Transfers == engine.Streamed},
+func (c *Controls) Transfers() []panel.Option {
+	return []panel.Option{
+		{ID: "whole", Title: "whole", Selected: c.S.Choice.Transfers == engine.Whole},
+		{ID: "streamed", Title: "streamed", Selected: c.S.Choice.Transfers == engine.Streamed},
 	}
 }
 
 // Line says the most important of the details.
 func (c *Controls) Line() string {
-	words := []string{"link " + format.Rates(c.S.Choice.ToDev, c.S.Choice.ToHost), strings.ToLower(selected(c.Duplexes())), selected(c.Transfers()) + " transfers"}
+	words := []string{"link " + format.Rates(c.S.Choice.ToDev, c.S.Choice.ToHost), strings.ToLower(panel.Selected(c.Duplexes())), panel.Selected(c.Transfers()) + " transfers"}
 	if e := (&About{S: c.S}).Efficiency(); e != "" {
 		words = append([]string{"efficiency " + e + " %"}, words...)
 	}

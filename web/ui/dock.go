@@ -7,6 +7,7 @@ import (
 	"memtide/engine"
 	"memtide/web/format"
 	"memtide/web/state"
+	"memtide/web/ui/panel"
 )
 
 // Dock is what is changed most: the plan and the memory budget. On a phone it
@@ -92,5 +93,5 @@ func (c *Dock) Place() string {
 	if whole == 0 {
 		return ""
 	}
-	return fmt.Sprintf("--from:%s;--span:%s", percent(r.From, whole), percent(r.To-r.From, whole))
+	return fmt.Sprintf("--from:%s;--span:%s", panel.Percent(r.From, whole), panel.Percent(r.To-r.From, whole))
 }

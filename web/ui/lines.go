@@ -10,6 +10,7 @@ import (
 	"memtide/web/draw"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/panel"
 )
 
 // Title says what the curve shows.
@@ -29,7 +30,7 @@ func (c *Tradeoff) Better() string {
 }
 
 // Axes lists what the curve may show upwards.
-func (c *Tradeoff) Axes() []Option {
+func (c *Tradeoff) Axes() []panel.Option {
 	rate := "samples per second"
 	if n := c.S.Network; n != nil {
 		unit, count := state.Trained(c.S.Choice, n)
@@ -38,9 +39,9 @@ func (c *Tradeoff) Axes() []Option {
 		}
 	}
 	titles := [state.NumAxes]string{state.Throughput: rate, state.Slowdown: "slowdown", state.StepTime: "step time"}
-	var out []Option
+	var out []panel.Option
 	for i, title := range titles {
-		out = append(out, Option{permalink.AxisNames[i], title, state.Axis(i) == c.S.View.Axis})
+		out = append(out, panel.Option{ID: permalink.AxisNames[i], Title: title, Selected: state.Axis(i) == c.S.View.Axis})
 	}
 	return out
 }

@@ -13,6 +13,7 @@ import (
 	"memtide/web/state"
 	"memtide/web/ui/input"
 	"memtide/web/ui/pagetest"
+	"memtide/web/ui/panel"
 )
 
 // Every preset is in the list, once and under the heading of its group; the page
@@ -114,7 +115,7 @@ func TestPickerKeys(t *testing.T) {
 }
 
 // titles are what a list offers, the chosen one in brackets.
-func titles(list []Option) string {
+func titles(list []panel.Option) string {
 	var out []string
 	for _, o := range list {
 		if o.Selected {
@@ -205,7 +206,7 @@ func TestGPUs(t *testing.T) {
 	} {
 		s := state.New()
 		s.Choice = state.Choice{Source: state.Source{Preset: c.ref, File: "mine.csv"}, Device: c.device}
-		if got := selected((&Case{S: s}).GPUs()); got != c.want {
+		if got := panel.Selected((&Case{S: s}).GPUs()); got != c.want {
 			t.Errorf("%q with the link of %q: the GPU is %q; want %q", c.ref, c.device, got, c.want)
 		}
 	}

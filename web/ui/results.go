@@ -9,17 +9,18 @@ import (
 	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/state"
+	"memtide/web/ui/panel"
 )
 
 // Results is the line of numbers, with what was checked of them.
 type Results struct{ S *state.State }
 
 // Numbers are the peak, the step time, and what is trained per second.
-func (c *Results) Numbers() []Number {
+func (c *Results) Numbers() []panel.Number {
 	if c.S.Memory != nil {
 		return memoryNumbers(c.S)
 	}
-	out := []Number{{ID: "peak", Label: "peak", Value: "–"}, {ID: "step-time", Label: "per step", Value: "–"}, {ID: "rate", Label: "per second", Value: "–"}}
+	out := []panel.Number{{ID: "peak", Label: "peak", Value: "–"}, {ID: "step-time", Label: "per step", Value: "–"}, {ID: "rate", Label: "per second", Value: "–"}}
 	p := c.S.Visible()
 	if p == nil {
 		for i := range out {

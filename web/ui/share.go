@@ -11,6 +11,7 @@ import (
 	"memtide/web/permalink"
 	"memtide/web/qr"
 	"memtide/web/state"
+	"memtide/web/ui/panel"
 )
 
 // Share is the dialog that gives away what is shown.
@@ -199,7 +200,7 @@ func (c *Share) Programs() []ShareButton {
 func (c *Share) Refused() string { return c.S.Refusal("schedule.py") }
 
 // Themes are the colours of pictures.
-func (c *Share) Themes() []Option {
+func (c *Share) Themes() []panel.Option {
 	chosen := c.S.Sharing.Theme
-	return []Option{{"light", "light", chosen != "dark"}, {"dark", "dark", chosen == "dark"}}
+	return []panel.Option{{ID: "light", Title: "light", Selected: chosen != "dark"}, {ID: "dark", Title: "dark", Selected: chosen == "dark"}}
 }

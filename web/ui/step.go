@@ -15,6 +15,7 @@ import (
 	"memtide/wasm/proto"
 	"memtide/web/format"
 	"memtide/web/state"
+	"memtide/web/ui/panel"
 )
 
 // Step is a whole training step of a language model: does it train on these cards, what
@@ -141,7 +142,7 @@ func (c *Step) whole() engine.Bytes {
 
 // Parts are the pieces of the bar: what lives at the peak, what the allocator takes
 // beyond it, the range of that, and what is assumed beside it.
-func (c *Step) Parts() (out []Part) {
+func (c *Step) Parts() (out []panel.Piece) {
 	r := c.pictured()
 	if r == nil {
 		return nil
@@ -149,7 +150,7 @@ func (c *Step) Parts() (out []Part) {
 	whole, at := c.whole(), engine.Bytes(0)
 	add := func(class, words string, to engine.Bytes) {
 		if to > at {
-			out = append(out, Part{Class: class, Label: words + " " + format.Bytes(to-at), Title: words + " " + format.Bytes(to-at), Style: stretch(at, to, whole)})
+			out = append(out, panel.Piece{Class: class, Label: words + " " + format.Bytes(to-at), Title: words + " " + format.Bytes(to-at), Style: panel.Stretch(at, to, whole)})
 			at = to
 		}
 	}
@@ -171,7 +172,7 @@ func (c *Step) Parts() (out []Part) {
 }
 
 // Key says what lies in the bar, with its sizes.
-func (c *Step) Key() (out []Part) {
+func (c *Step) Key() (out []panel.Piece) {
 	for _, p := range c.Parts() {
 		if !strings.Contains(p.Class, "ghost") {
 			out = append(out, p)
@@ -181,15 +182,15 @@ func (c *Step) Key() (out []Part) {
 }
 
 // Marks are the lines across the bar: what the card has, and what is left.
-func (c *Step) Marks() (out []Part) {
+func (c *Step) Marks() (out []panel.Piece) {
 	r := c.pictured()
 	if r == nil {
 		return nil
 	}
 	whole, end := c.whole(), r.High+r.Context
-	out = append(out, Part{Class: side("device", r.Memory, whole), Label: fmt.Sprintf(wordsCardHas, c.cards(), format.Bytes(r.Memory)), Style: place(r.Memory, whole)})
+	out = append(out, panel.Piece{Class: panel.Side("device", r.Memory, whole), Label: fmt.Sprintf(wordsCardHas, c.cards(), format.Bytes(r.Memory)), Style: panel.Place(r.Memory, whole)})
 	if end < r.Memory-whole/10 { // there is room for the words
-		out = append(out, Part{Class: "spare", Label: fmt.Sprintf(wordsSpare, format.Bytes(r.Memory-end)), Style: place(end, whole)})
+		out = append(out, panel.Piece{Class: "spare", Label: fmt.Sprintf(wordsSpare, format.Bytes(r.Memory-end)), Style: panel.Place(end, whole)})
 	}
 	return out
 }
@@ -204,12 +205,12 @@ func (c *Step) BarLabel() string {
 }
 
 // Numbers are the peak, the step's time and the rate.
-func (c *Step) Numbers() []Number {
+func (c *Step) Numbers() []panel.Number {
 	peak, phase, step, rate := "–", "peak", "–", "–"
 	if r := c.pictured(); r != nil {
 		peak, phase, step, rate = format.Bytes(r.Allocated), "peak, in the "+r.Phases[r.Phase].Name, format.Duration(r.Time), format.Count(int(r.Rate))
 	}
-	return []Number{
+	return []panel.Number{
 		{ID: "whole-peak", Label: phase, Value: peak, Title: "The most that is allocated at a moment"},
 		{ID: "whole-time", Label: "per step, an estimate", Value: step, Title: "From rates and shares of the card's peak: about 20 % for dense models on one node, an order of size elsewhere"},
 		{ID: "whole-rate", Label: "tokens per second and card", Value: rate},

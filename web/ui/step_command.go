@@ -6,6 +6,7 @@ import (
 	"memtide/web/format"
 	"memtide/web/state"
 	"memtide/web/ui/input"
+	"memtide/web/ui/panel"
 )
 
 // StepWord is a control of a training step: one of its options, with the words of the
@@ -15,7 +16,7 @@ type StepWord struct {
 	Before, After string
 	Value         string
 	Min, Max      int
-	Options       []Option // nil of a number
+	Options       []panel.Option // nil of a number
 }
 
 // said are the options that stand in the sentence of the case, with the words before
@@ -64,7 +65,7 @@ func stepWord(s *state.State, name string) StepWord {
 	o, args := ask.Option(name), s.Choice.StepArgs
 	w := StepWord{Name: name, Label: format.Capital(o.Title), Value: ask.Value(args, name), Min: o.Min, Max: o.Max}
 	for _, v := range o.Choices {
-		w.Options = append(w.Options, Option{v, ask.WordsIn(args, name, v), v == w.Value})
+		w.Options = append(w.Options, panel.Option{ID: v, Title: ask.WordsIn(args, name, v), Selected: v == w.Value})
 	}
 	if d := s.Draft; d.Field == input.StepField(name) {
 		w.Value = d.Text

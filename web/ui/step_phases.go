@@ -11,6 +11,7 @@ import (
 	"memtide/profiles/llm/ask"
 	"memtide/wasm/proto"
 	"memtide/web/format"
+	"memtide/web/ui/panel"
 )
 
 // StepColumn is a phase of a step: what is allocated at its peak, as a stack, which the
@@ -18,7 +19,7 @@ import (
 type StepColumn struct {
 	Name, Label, About string
 	Class              string // "most" for the phase of the peak
-	Parts              []Part
+	Parts              []panel.Piece
 }
 
 // tallest is what the height of the columns stands for.
@@ -39,8 +40,8 @@ func (c *Step) Phases() (out []StepColumn) {
 		}
 		at := engine.Bytes(0)
 		for _, part := range p.Parts {
-			col.Parts = append(col.Parts, Part{Class: string(part.Kind), Title: part.Name + " " + format.Bytes(part.Bytes),
-				Style: fmt.Sprintf("--from:%s;--size:%s", percent(at, c.tallest()), percent(part.Bytes, c.tallest()))})
+			col.Parts = append(col.Parts, panel.Piece{Class: string(part.Kind), Title: part.Name + " " + format.Bytes(part.Bytes),
+				Style: fmt.Sprintf("--from:%s;--size:%s", panel.Percent(at, c.tallest()), panel.Percent(part.Bytes, c.tallest()))})
 			at += part.Bytes
 		}
 		out = append(out, col)

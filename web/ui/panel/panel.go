@@ -1,7 +1,10 @@
-package ui
+// Package panel is what panels are made of: entries of lists, parameters, numbers with
+// their labels, and pieces of bars.
+package panel
 
 import (
 	"cmp"
+
 	"memtide/engine"
 	"memtide/web/state"
 )
@@ -12,8 +15,8 @@ type Option struct {
 	Selected  bool
 }
 
-// selected is the title of the chosen option; empty if none is.
-func selected(options []Option) string {
+// Selected is the title of the chosen option; empty if none is.
+func Selected(options []Option) string {
 	for _, o := range options {
 		if o.Selected {
 			return o.Title
@@ -22,16 +25,16 @@ func selected(options []Option) string {
 	return ""
 }
 
-// Param is a parameter of the strategy with its present value.
+// Param is a parameter of a strategy or of an allocator with its present value.
 type Param struct {
 	Name, Title, Doc, Value string
 	Min, Max                int
 	Choices                 []Option // nil for a number
 }
 
-// params are parameters with their arguments, or with what is being typed into the field
+// Params are parameters with their arguments, or with what is being typed into the field
 // of that name.
-func params(s *state.State, list []engine.Param, args engine.Args, field string) (out []Param) {
+func Params(s *state.State, list []engine.Param, args engine.Args, field string) (out []Param) {
 	for _, p := range list {
 		v, ok := args[p.Name]
 		if !ok {
@@ -52,10 +55,10 @@ func params(s *state.State, list []engine.Param, args engine.Args, field string)
 // choiceTitles say for people what a word of a parameter does not.
 var choiceTitles = map[string]string{"order=any": "any order", "order=kept": "order kept"}
 
-// Number is one of the numbers.
+// Number is a result; ID is its data-testid.
 type Number struct {
 	ID, Value, Label, Title, Class string
 }
 
-// Fact is a sum over the network.
+// Fact is a value with what it is called.
 type Fact struct{ Label, Value, Title string }

@@ -30,7 +30,7 @@ func TestOneGPU(t *testing.T) {
 		{state.SetVariant{Options: preset.Options{Batch: 2048}}, "resnet50-on-h100-sxm-80gb-b2048", choice.Budget{Bytes: 73 * engine.GiB}},
 	} {
 		pagetest.Do(t, s, c.do)
-		if got := s.Choice; got.Source.Preset != c.preset || got.Budget != c.budget || got.Device != gpu(got).ID {
+		if got := s.Choice; got.Source.Preset != c.preset || got.Budget != c.budget || got.Device != got.GPU().ID {
 			t.Fatalf("%+v: %s on %q in %v; want %s in %v", c.do, got.Source.Preset, got.Device, got.Budget, c.preset, c.budget)
 		}
 	}

@@ -3,15 +3,11 @@ package ui
 import (
 	"fmt"
 	"html"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/vugu/vugu"
 
-	"memtide/engine"
-	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/draw"
@@ -72,76 +68,6 @@ func (c *Compare) Name(a bool) string {
 	mine, network := c.side(a)
 	other, otherNetwork := c.side(!a)
 	return sideName(mine, other, network, otherNetwork, budgetText(mine, network))
-}
-
-// sideName says what a side is, given its budget, and what else is not as on the
-// other side.
-func sideName(mine, other state.Choice, network, otherNetwork *state.Network, budget string) string {
-	var parts []string
-	if network != otherNetwork {
-		parts = append(parts, networkName(mine, network))
-	}
-	method := choice.PlanName(mine.Strategy)
-	if mine.Strategy == other.Strategy {
-		method += argsText(mine.Args, other.Args)
-	}
-	parts = append(parts, method, budget)
-	if mine.Device != other.Device || mine.ToDev != other.ToDev || mine.ToHost != other.ToHost {
-		parts = append(parts, linkOfDevice(mine))
-	}
-	if mine.Duplex != other.Duplex {
-		parts = append(parts, mine.Duplex.String()+" duplex")
-	}
-	if mine.Transfers != other.Transfers {
-		parts = append(parts, mine.Transfers.String())
-	}
-	return strings.Join(parts, " · ")
-}
-
-// argsText are the arguments that another side has not.
-func argsText(mine, other engine.Args) string {
-	text := ""
-	for _, name := range slices.Sorted(maps.Keys(mine)) {
-		if value := mine[name]; other[name] != value {
-			text += " " + name + " " + value
-		}
-	}
-	return text
-}
-
-func networkName(c state.Choice, n *state.Network) string {
-	switch {
-	case n == nil && c.Source.Preset != "":
-		return c.Source.Preset
-	case n == nil || c.Source.Preset == "":
-		return c.Source.File
-	case n.Chain == nil:
-		return n.Profile.Name + ", graph"
-	}
-	return n.Profile.Name
-}
-
-func budgetText(c state.Choice, n *state.Network) string {
-	if n == nil {
-		return "reading…"
-	}
-	return format.Bytes(c.Budget.Of(n.Totals.KeepAllPeak))
-}
-
-// linkOfDevice is linkName where nothing around it says that it is about the link:
-// times are those of the network's own device.
-func linkOfDevice(c state.Choice) string {
-	if preset.LookupDevice(c.Device) != nil {
-		return "host link of " + linkName(c)
-	}
-	return linkName(c)
-}
-
-func linkName(c state.Choice) string {
-	if d := preset.LookupDevice(c.Device); d != nil {
-		return d.Name
-	}
-	return format.Rates(c.ToDev, c.ToHost)
 }
 
 // Fit is the text of the button that gives the other side the budget that it lacks.

@@ -28,7 +28,7 @@ func (c *Embed) Line() string {
 		if a := c.S.Alert; a != nil {
 			return a.Text
 		}
-		return (&Results{S: c.S}).Work()
+		return Work(c.S)
 	}
 	if Problem(c.S) == "" && c.S.View.Picked && c.S.View.Selected.Kind != draw.Nothing {
 		return p.Model().Sentence(c.S.View.Selected)

@@ -1,7 +1,13 @@
 package ui
 
 import (
+	"maps"
+	"slices"
+	"strings"
+
+	"memtide/engine"
 	"memtide/profiles/llm/ask"
+	"memtide/profiles/preset"
 	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/state"
@@ -35,6 +41,9 @@ func letter(a bool) string {
 	return "B"
 }
 
+// wordsWhole is what a training step is called beside its model.
+const wordsWhole = "whole step"
+
 // NameOf is the title of a link, or the name of what is open.
 func NameOf(s *state.State) string {
 	switch {
@@ -48,4 +57,74 @@ func NameOf(s *state.State) string {
 		return s.Network.Profile.Name
 	}
 	return "memtide"
+}
+
+// sideName says what a side is, given its budget, and what else is not as on the
+// other side.
+func sideName(mine, other state.Choice, network, otherNetwork *state.Network, budget string) string {
+	var parts []string
+	if network != otherNetwork {
+		parts = append(parts, networkName(mine, network))
+	}
+	method := choice.PlanName(mine.Strategy)
+	if mine.Strategy == other.Strategy {
+		method += argsText(mine.Args, other.Args)
+	}
+	parts = append(parts, method, budget)
+	if mine.Device != other.Device || mine.ToDev != other.ToDev || mine.ToHost != other.ToHost {
+		parts = append(parts, linkOfDevice(mine))
+	}
+	if mine.Duplex != other.Duplex {
+		parts = append(parts, mine.Duplex.String()+" duplex")
+	}
+	if mine.Transfers != other.Transfers {
+		parts = append(parts, mine.Transfers.String())
+	}
+	return strings.Join(parts, " · ")
+}
+
+// argsText are the arguments that another side has not.
+func argsText(mine, other engine.Args) string {
+	text := ""
+	for _, name := range slices.Sorted(maps.Keys(mine)) {
+		if value := mine[name]; other[name] != value {
+			text += " " + name + " " + value
+		}
+	}
+	return text
+}
+
+func networkName(c state.Choice, n *state.Network) string {
+	switch {
+	case n == nil && c.Source.Preset != "":
+		return c.Source.Preset
+	case n == nil || c.Source.Preset == "":
+		return c.Source.File
+	case n.Chain == nil:
+		return n.Profile.Name + ", graph"
+	}
+	return n.Profile.Name
+}
+
+func budgetText(c state.Choice, n *state.Network) string {
+	if n == nil {
+		return "reading…"
+	}
+	return format.Bytes(c.Budget.Of(n.Totals.KeepAllPeak))
+}
+
+// linkOfDevice is linkName where nothing around it says that it is about the link:
+// times are those of the network's own device.
+func linkOfDevice(c state.Choice) string {
+	if preset.LookupDevice(c.Device) != nil {
+		return "host link of " + linkName(c)
+	}
+	return linkName(c)
+}
+
+func linkName(c state.Choice) string {
+	if d := preset.LookupDevice(c.Device); d != nil {
+		return d.Name
+	}
+	return format.Rates(c.ToDev, c.ToHost)
 }

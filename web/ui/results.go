@@ -174,30 +174,6 @@ func (c *Results) ClaimTitle() string {
 // Late is Answer.Late.
 func (c *Results) Late() string { return late(c.S) }
 
-// Work says what is being worked on; empty if nothing is.
-func (c *Results) Work() string {
-	if o := c.S.Opening; o != nil {
-		if o.Progress.Total > 0 {
-			return fmt.Sprintf("Reading %s… %s", o.Name, format.Share(float64(o.Progress.Done)/float64(o.Progress.Total)))
-		}
-		return "Reading " + o.Name + "…"
-	}
-	w := c.S.Solving
-	switch {
-	case w == nil:
-		return ""
-	case w.Loading:
-		return "Loading the solver…"
-	case w.Silent:
-		return "The solver has said nothing for a while…"
-	case w.Best != nil:
-		return fmt.Sprintf("Solving… best so far %s", format.Duration(w.Best.Trace.Makespan))
-	case w.Progress.Total > 0:
-		return fmt.Sprintf("Solving… %s", format.Share(float64(w.Progress.Done)/float64(w.Progress.Total)))
-	}
-	return "Solving…"
-}
-
 // StopText is what the button beside Work does.
 func (c *Results) StopText() string {
 	if w := c.S.Solving; w != nil && w.Best != nil {
@@ -205,3 +181,6 @@ func (c *Results) StopText() string {
 	}
 	return "Stop"
 }
+
+// Work is Work.
+func (c *Results) Work() string { return Work(c.S) }

@@ -171,9 +171,6 @@ func (c *Results) ClaimTitle() string {
 	return choice.PlanName(p.Solved.Strategy) + " does not claim that nothing is faster."
 }
 
-// Late is Answer.Late.
-func (c *Results) Late() string { return late(c.S) }
-
 // StopText is what the button beside Work does.
 func (c *Results) StopText() string {
 	if w := c.S.Solving; w != nil && w.Best != nil {
@@ -181,6 +178,3 @@ func (c *Results) StopText() string {
 	}
 	return "Stop"
 }
-
-// Work is Work.
-func (c *Results) Work() string { return Work(c.S) }

@@ -15,6 +15,7 @@ import (
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/names"
 )
 
 // Compare says how B differs from A, and which of the two the controls change.
@@ -42,7 +43,7 @@ func (c *Compare) Edits() string {
 	if c.S.Compare == nil {
 		return ""
 	}
-	return "Controls and numbers: " + letter(c.S.Compare.OnA)
+	return "Controls and numbers: " + names.Letter(c.S.Compare.OnA)
 }
 
 // Waits says that the other side is being read or solved.
@@ -67,7 +68,7 @@ func (c *Compare) Name(a bool) string {
 	}
 	mine, network := c.side(a)
 	other, otherNetwork := c.side(!a)
-	return sideName(mine, other, network, otherNetwork, budgetText(mine, network))
+	return names.Side(mine, other, network, otherNetwork, names.Budget(mine, network))
 }
 
 // Fit is the text of the button that gives the other side the budget that it lacks.
@@ -75,7 +76,7 @@ func (c *Compare) Fit() string {
 	if c.S.Compare == nil || c.S.Compare.Other.Offer() <= 0 {
 		return ""
 	}
-	return "Set " + format.BytesUp(c.S.Compare.Other.Offer()) + " for " + letter(!c.S.Compare.OnA)
+	return "Set " + format.BytesUp(c.S.Compare.Other.Offer()) + " for " + names.Letter(!c.S.Compare.OnA)
 }
 
 // missing says which side has no schedule, and why.
@@ -84,7 +85,7 @@ func (c *Compare) missing() string {
 		return ""
 	}
 	o := &c.S.Compare.Other
-	switch side := letter(!c.S.Compare.OnA); {
+	switch side := names.Letter(!c.S.Compare.OnA); {
 	case o.Network == nil:
 		return side + " is being read…" + shareOf(o.Progress())
 	case o.Failed != "":
@@ -92,7 +93,7 @@ func (c *Compare) missing() string {
 	case o.Shown == nil:
 		return side + " is being solved…" + shareOf(o.Progress())
 	}
-	own := letter(c.S.Compare.OnA)
+	own := names.Letter(c.S.Compare.OnA)
 	switch {
 	case c.S.Stale():
 		return own + " has no schedule: the pictures show another one."
@@ -143,10 +144,10 @@ func (c *Compare) Table() vugu.HTML {
 	}
 	ca, na := c.side(true)
 	cb, nb := c.side(false)
-	row("network", networkName(ca, na), networkName(cb, nb), "")
+	row("network", names.Network(ca, na), names.Network(cb, nb), "")
 	row("strategy", choice.PlanName(ca.Strategy), choice.PlanName(cb.Strategy), "")
-	row("host link", linkName(ca), linkName(cb), "")
-	row("budget", budgetText(ca, na), budgetText(cb, nb), "")
+	row("host link", names.Link(ca), names.Link(cb), "")
+	row("budget", names.Budget(ca, na), names.Budget(cb, nb), "")
 	if d, ok := c.S.Delta(); ok {
 		pa, pb, _ := c.S.Sides()
 		ta, tb := pa.Solved.Trace, pb.Solved.Trace

@@ -11,6 +11,8 @@ import (
 	"memtide/engine"
 	"memtide/web/format"
 	"memtide/web/state"
+	"memtide/web/ui/answer"
+	"memtide/web/ui/names"
 )
 
 // What a comparison comes to: a sentence, what it does otherwise, and where the
@@ -82,9 +84,9 @@ func fewer(n int) string {
 // fitWords say whether a picture fits its device, and of two that are alike in that;
 // empty if nobody knows.
 func fitWords(p *state.Picture) [2]string {
-	kind, _ := verdict(p)
-	return map[string][2]string{fits: {"fits", "Both fit"}, probably: {"probably fits", "Both probably fit"},
-		mayNot: {"may not fit", "Each may not fit"}, doesNot: {"does not fit", "Neither fits"}}[kind]
+	kind, _ := answer.Of(p)
+	return map[string][2]string{answer.Fits: {"fits", "Both fit"}, answer.Probably: {"probably fits", "Both probably fit"},
+		answer.MayNot: {"may not fit", "Each may not fit"}, answer.DoesNot: {"does not fit", "Neither fits"}}[kind]
 }
 
 func hostWords(b engine.Bytes) string {
@@ -118,18 +120,18 @@ func (c *Compare) Delta() vugu.HTML {
 		sum += x
 		low, high = min(low, sum), max(high, sum)
 	}
-	u := unitOf(&d)
+	u := names.UnitOf(&d)
 	var b strings.Builder
 	row := func(class, name string, from, to time.Duration, title string) {
 		scale := 1000 / float64(max(high-low, 1))
 		x0, x1 := float64(min(from, to)-low)*scale, float64(max(from, to)-low)*scale
 		fmt.Fprintf(&b, `<li title="%s"><span>%s <b>%s</b></span><svg viewBox="0 0 1000 10" preserveAspectRatio="none"><rect class="%s" x="%.0f" width="%.0f" height="10"/></svg></li>`,
-			title, name, u.signed(to-from, true), class, x0, max(x1-x0, 2))
+			title, name, u.Signed(to-from, true), class, x0, max(x1-x0, 2))
 	}
 	sum = 0
 	for i, p := range d.Parts {
 		if parts[i] != 0 {
-			words, class := partLook(p.Name)
+			words, class := names.Part(p.Name)
 			row(class, words, sum, sum+parts[i], "A "+format.Duration(p.A)+", B "+format.Duration(p.B))
 			sum += parts[i]
 		}
@@ -138,7 +140,7 @@ func (c *Compare) Delta() vugu.HTML {
 		return ""
 	}
 	row("delta-step", "step", 0, step, html.EscapeString(c.Say()))
-	return vugu.HTML("<p>" + fmt.Sprintf(wordsWhere, u.plain(step)+" "+u.name) + "</p><ul>" + b.String() + "</ul>")
+	return vugu.HTML("<p>" + fmt.Sprintf(wordsWhere, u.Plain(step)+" "+u.Name) + "</p><ul>" + b.String() + "</ul>")
 }
 
 // Sentence is the delta in words, for screen readers.
@@ -151,12 +153,12 @@ func (c *Compare) Sentence() string {
 		return c.missing()
 	}
 	step, parts := d.Rounded()
-	u := unitOf(&d)
+	u := names.UnitOf(&d)
 	more := func(d time.Duration, more, less string) string {
 		if d < 0 {
 			more = less
 		}
-		return u.plain(d) + " " + u.name + " " + more
+		return u.Plain(d) + " " + u.Name + " " + more
 	}
 	text := "B takes as long as A"
 	if step != 0 {
@@ -165,7 +167,7 @@ func (c *Compare) Sentence() string {
 	sep := ": "
 	for i, p := range d.Parts {
 		if parts[i] != 0 {
-			words, _ := partLook(p.Name)
+			words, _ := names.Part(p.Name)
 			text += sep + words + " " + more(parts[i], "more", "less")
 			sep = ", "
 		}

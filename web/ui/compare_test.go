@@ -15,6 +15,7 @@ import (
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/names"
 	"memtide/web/ui/pagetest"
 )
 
@@ -51,11 +52,11 @@ func TestComparePanel(t *testing.T) {
 	}
 	// The row as it is written adds up, digit for digit.
 	step, parts := d.Rounded()
-	u, sum := unitOf(&d), 0.0
+	u, sum := names.UnitOf(&d), 0.0
 	for _, p := range parts {
-		sum += number(t, u.signed(p, false))
+		sum += number(t, u.Signed(p, false))
 	}
-	if want := number(t, u.signed(step, false)); sum-want > 1e-9 || want-sum > 1e-9 {
+	if want := number(t, u.Signed(step, false)); sum-want > 1e-9 || want-sum > 1e-9 {
 		t.Errorf("%s adds up to %v; want %v", c.Delta(), sum, want)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"memtide/engine"
 	"memtide/web/format"
 	"memtide/web/state"
+	"memtide/web/ui/answer"
 	"memtide/web/ui/panel"
 )
 
@@ -88,7 +89,7 @@ func (c *Dock) Place() string {
 	if p == nil {
 		return ""
 	}
-	whole, r := barScale(c.S, p), c.S.BudgetRange()
+	whole, r := answer.Scale(c.S, p), c.S.BudgetRange()
 	r.From, r.To = min(r.From, c.S.Budget()), max(r.To, c.S.Budget()) // the knob is at an end
 	if whole == 0 {
 		return ""

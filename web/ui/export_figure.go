@@ -7,6 +7,7 @@ import (
 	"memtide/web/draw"
 	"memtide/web/format"
 	"memtide/web/state"
+	"memtide/web/ui/names"
 )
 
 // figureWidth is that of saved pictures in CSS pixels.
@@ -25,7 +26,7 @@ func Figure(scene *draw.Scene, s *state.State, exact bool) {
 		s.Visible().Model().Figure(&picture, v)
 	}
 	draw.Headed(scene, &picture, headingOf(s, sidesOf(s)))
-	scene.Title = NameOf(s) + ": " + scene.Title
+	scene.Title = names.Of(s) + ": " + scene.Title
 }
 
 // headingOf says what a saved picture shows.
@@ -33,7 +34,7 @@ func headingOf(s *state.State, sides []exportSide) (h draw.Heading) {
 	p := sides[0].picture
 	h.Title = headOf(s, p)
 	if len(sides) == 1 {
-		line := choice.PlanName(p.Choice.Strategy) + argsText(p.Choice.Args, nil) + " · budget " + format.Bytes(p.Solved.Budget) + measuresOf(p)
+		line := choice.PlanName(p.Choice.Strategy) + names.Args(p.Choice.Args, nil) + " · budget " + format.Bytes(p.Solved.Budget) + measuresOf(p)
 		if name := p.Network.Profile.Name; name != "" && name != h.Title {
 			line = name + " · " + line
 		}
@@ -46,7 +47,7 @@ func headingOf(s *state.State, sides []exportSide) (h draw.Heading) {
 	}
 	name := func(side exportSide, other *state.Picture) string {
 		p := side.picture
-		return side.letter + ": " + sideName(p.Choice, other.Choice, p.Network, other.Network, "budget "+format.Bytes(p.Solved.Budget)) + measuresOf(p)
+		return side.letter + ": " + names.Side(p.Choice, other.Choice, p.Network, other.Network, "budget "+format.Bytes(p.Solved.Budget)) + measuresOf(p)
 	}
 	d := state.DeltaOf(p.Solved.Trace, q.Solved.Trace)
 	h.Lines = append(h.Lines, name(sides[0], q), name(sides[1], p), deltaLine(&d))
@@ -69,15 +70,15 @@ func measuresOf(p *state.Picture) string {
 // its parts.
 func deltaLine(d *state.Delta) string {
 	step, parts := d.Rounded()
-	u := unitOf(d)
+	u := names.UnitOf(d)
 	var words []string
 	for i, p := range d.Parts {
 		if parts[i] != 0 {
-			name, _ := partLook(p.Name)
-			words = append(words, name+" "+u.signed(parts[i], true))
+			name, _ := names.Part(p.Name)
+			words = append(words, name+" "+u.Signed(parts[i], true))
 		}
 	}
-	text := "B − A: step " + u.signed(step, true)
+	text := "B − A: step " + u.Signed(step, true)
 	if len(words) > 0 {
 		text += " = " + strings.Join(words, ", ")
 	}

@@ -5,6 +5,7 @@ import (
 
 	"memtide/web/format"
 	"memtide/web/state"
+	"memtide/web/ui/names"
 )
 
 // Lengths of files' names: of what is shown, and of what it is compared with.
@@ -31,7 +32,7 @@ func FileName(s *state.State, kind string) string {
 		other = append(other, format.Bytes(b.Solved.Budget))
 	}
 	if other == nil {
-		other = []string{letter(false)}
+		other = []string{names.Letter(false)}
 	}
 	versus := "-vs-" + plainName(strings.Join(other, " "), maxFileVersus)
 	return plainName(titleOf(s, a), maxFileName-len(versus)) + versus + "." + kind
@@ -40,7 +41,7 @@ func FileName(s *state.State, kind string) string {
 // fileNameOf is the name of a file of one schedule, or of the page if it is nil. A
 // Python file has one that it can be imported by.
 func fileNameOf(s *state.State, p *state.Picture, kind string) string {
-	about := NameOf(s) + " " + s.Choice.Strategy + " " + format.Bytes(s.Budget())
+	about := names.Of(s) + " " + s.Choice.Strategy + " " + format.Bytes(s.Budget())
 	if p != nil {
 		about = titleOf(s, p)
 	}
@@ -66,7 +67,7 @@ func headOf(s *state.State, p *state.Picture) string {
 	if s.View.Frame.Title == "" && p.Network.Profile.Name != "" {
 		return p.Network.Profile.Name
 	}
-	return NameOf(s)
+	return names.Of(s)
 }
 
 // plainName is a text as part of a file's name.

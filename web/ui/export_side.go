@@ -1,6 +1,9 @@
 package ui
 
-import "memtide/web/state"
+import (
+	"memtide/web/state"
+	"memtide/web/ui/names"
+)
 
 // exportSide is a side of what a file is about.
 type exportSide struct {
@@ -12,7 +15,7 @@ type exportSide struct {
 func sideOf(s *state.State) exportSide {
 	side := exportSide{picture: s.Visible()}
 	if s.Compare != nil {
-		side.letter = letter(s.Compare.OnA)
+		side.letter = names.Letter(s.Compare.OnA)
 	}
 	return side
 }
@@ -21,7 +24,7 @@ func sideOf(s *state.State) exportSide {
 // change if nothing else has a schedule. There has to be a picture.
 func sidesOf(s *state.State) []exportSide {
 	if a, b, ok := s.Sides(); ok && a != nil && b != nil {
-		return []exportSide{{letter(true), a}, {letter(false), b}}
+		return []exportSide{{names.Letter(true), a}, {names.Letter(false), b}}
 	}
 	return []exportSide{sideOf(s)}
 }

@@ -6,6 +6,8 @@ import (
 	"memtide/engine"
 	"memtide/web/draw"
 	"memtide/web/state"
+	"memtide/web/ui/answer"
+	"memtide/web/ui/names"
 )
 
 // Mount is a place of the page that a picture is painted into: one of a time axis,
@@ -109,7 +111,7 @@ func (m Mount) Around(s *state.State, v *draw.View) {
 		return
 	}
 	v.Ghost, v.Drag = p.Solved.Ghost, !s.View.Frame.Embed
-	if d := deviceOf(p.Choice); d != nil {
+	if d := answer.Device(p.Choice); d != nil {
 		v.Capacity, v.Device = d.Memory, "one "+d.Short()
 	}
 	storyView(s, v)
@@ -121,7 +123,7 @@ func (m Mount) Beside(s *state.State) *draw.Beside {
 	if s.Compare == nil || other == nil || m.Shown(s) == nil {
 		return nil
 	}
-	return &draw.Beside{Model: other.Model(), Budget: m.other().Budget(s), Layers: s.Alignment(m.Second), Letter: letter(!m.Second), Other: letter(m.Second), Over: m.Picture == draw.Memory && overlaid(s)}
+	return &draw.Beside{Model: other.Model(), Budget: m.other().Budget(s), Layers: s.Alignment(m.Second), Letter: names.Letter(!m.Second), Other: names.Letter(m.Second), Over: m.Picture == draw.Memory && overlaid(s)}
 }
 
 // Across is what stands here for a target of the other side's picture.

@@ -12,6 +12,7 @@ import (
 	"memtide/profiles/preset"
 	"memtide/web/format"
 	"memtide/web/state"
+	"memtide/web/ui/names"
 )
 
 // Picker names the network that is open and offers the others: a button and,
@@ -94,7 +95,7 @@ func (c *Picker) Groups() (out []Group) {
 			out = append(out, Group{Title: wordsSteps})
 		}
 		id := state.StepEntry + m.ID
-		text := vugu.HTML(m.Title + ` <span class="picker-own">` + wordsWhole + `</span>`)
+		text := vugu.HTML(m.Title + ` <span class="picker-own">` + names.Whole + `</span>`)
 		out[0].Options = append(out[0].Options, PickerOption{id, OptionElement(id), text, id == p.Active})
 	}
 	for _, m := range p.Matches() {

@@ -7,6 +7,7 @@ import (
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/names"
 )
 
 // Root is the whole page below the body.
@@ -24,7 +25,7 @@ func (c *Root) Stale() string {
 	case !c.S.Stale():
 		return "false"
 	case c.S.Compare != nil:
-		return letter(c.S.Compare.OnA)
+		return names.Letter(c.S.Compare.OnA)
 	}
 	return "true"
 }

@@ -11,6 +11,7 @@ import (
 	"memtide/web/permalink"
 	"memtide/web/qr"
 	"memtide/web/state"
+	"memtide/web/ui/names"
 	"memtide/web/ui/panel"
 )
 
@@ -30,7 +31,7 @@ func (c *Share) Open() bool { return c.S.Sharing != nil }
 func (c *Share) Nothing() bool { return c.S.Visible() == nil }
 
 // Name is the name of what is open.
-func (c *Share) Name() string { return NameOf(c.S) }
+func (c *Share) Name() string { return names.Of(c.S) }
 
 func (c *Share) address() string {
 	if c.Page == nil {
@@ -59,7 +60,7 @@ func (c *Share) Fields() []ShareField {
 	}
 	address := c.address()
 	base, fragment, _ := strings.Cut(address, "#")
-	title := html.EscapeString(NameOf(c.S))
+	title := html.EscapeString(names.Of(c.S))
 	quoted := html.EscapeString(fragment)
 	ground := "light" // a frame that says what its page is like has that page's ground
 	if c.S.View.Theme == "dark" {
@@ -70,7 +71,7 @@ func (c *Share) Fields() []ShareField {
 		framed = "embed=1&amp;theme=" + ground + "&amp;" + quoted
 	}
 	return []ShareField{
-		{"markdown", "Markdown", "[" + markdown.Replace(NameOf(c.S)) + "](" + markdownAddress.Replace(address) + ")"},
+		{"markdown", "Markdown", "[" + markdown.Replace(names.Of(c.S)) + "](" + markdownAddress.Replace(address) + ")"},
 		{"iframe", "Frame", `<iframe src="` + html.EscapeString(base) + `#` + framed + `" title="` + title +
 			`" width="100%" height="600" loading="lazy" style="border:0;color-scheme:` + ground + `" allow="clipboard-write; fullscreen" sandbox="allow-scripts allow-same-origin allow-popups allow-downloads"></iframe>`},
 		{"element", "Element", `<script src="` + html.EscapeString(c.folderOr(base)) + `view.js" defer></script> <memtide-view title="` + title + `" link="` + quoted + `"></memtide-view>`},

@@ -15,6 +15,7 @@ import (
 	"memtide/wasm/proto"
 	"memtide/web/format"
 	"memtide/web/state"
+	"memtide/web/ui/answer"
 	"memtide/web/ui/panel"
 )
 
@@ -71,21 +72,21 @@ func (c *Step) Kind() string {
 	r := c.reply()
 	switch {
 	case c.S.Step.Failed != "":
-		return none
+		return answer.None
 	case r == nil:
-		return working
+		return answer.Working
 	case r.Fit == proto.Fits:
-		return fits
+		return answer.Fits
 	case r.Fit == proto.FitsNot:
-		return doesNot
+		return answer.DoesNot
 	case (r.Low+r.High)/2+r.Context <= r.Memory:
-		return probably
+		return answer.Probably
 	}
-	return mayNot
+	return answer.MayNot
 }
 
 // Word is the verdict, with what follows it.
-func (c *Step) Word() string { return answerWords[c.Kind()] }
+func (c *Step) Word() string { return answer.Words[c.Kind()] }
 
 // stepNeeds is what a card has to have, with CUDA, from and to.
 func stepNeeds(r *proto.Stepped) string { return format.Range(r.Low+r.Context, r.High+r.Context) }

@@ -21,7 +21,9 @@ import (
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/answer"
 	"memtide/web/ui/input"
+	"memtide/web/ui/names"
 	"memtide/web/ui/pagetest"
 )
 
@@ -72,11 +74,11 @@ func TestStepVerdicts(t *testing.T) {
 		kind string
 		want string
 	}{
-		{proto.Stepped{Fit: proto.Fits, Low: 40 * g, High: 40 * g, Context: g, Memory: 80 * g, GPUs: 8}, fits, "Fits: 41 GiB of 80 GiB on each of 8 H100."},
-		{proto.Stepped{Fit: proto.Unsure, Low: 70 * g, High: 78 * g, Context: g, Memory: 80 * g, GPUs: 1}, probably, "Probably fits: 71 to 79 GiB with CUDA; one H100 has 80 GiB."},
-		{proto.Stepped{Fit: proto.Unsure, Low: 76 * g, High: 84 * g, Context: g, Memory: 80 * g, GPUs: 1}, mayNot, "May not fit: 77 to 85 GiB with CUDA; one H100 has 80 GiB."},
-		{proto.Stepped{Fit: proto.FitsNot, Low: 90 * g, High: 99 * g, Context: g, Memory: 80 * g, GPUs: 1}, doesNot, "Does not fit: 91 to 100 GiB with CUDA; one H100 has 80 GiB."},
-		{proto.Stepped{Fit: proto.FitsNot, Low: 150 * g, High: 160 * g, States: 120 * g, Context: g, Memory: 80 * g, GPUs: 1}, doesNot, "Does not fit: 120 GiB for weights, gradients and optimizer alone; one H100 has 80 GiB."},
+		{proto.Stepped{Fit: proto.Fits, Low: 40 * g, High: 40 * g, Context: g, Memory: 80 * g, GPUs: 8}, answer.Fits, "Fits: 41 GiB of 80 GiB on each of 8 H100."},
+		{proto.Stepped{Fit: proto.Unsure, Low: 70 * g, High: 78 * g, Context: g, Memory: 80 * g, GPUs: 1}, answer.Probably, "Probably fits: 71 to 79 GiB with CUDA; one H100 has 80 GiB."},
+		{proto.Stepped{Fit: proto.Unsure, Low: 76 * g, High: 84 * g, Context: g, Memory: 80 * g, GPUs: 1}, answer.MayNot, "May not fit: 77 to 85 GiB with CUDA; one H100 has 80 GiB."},
+		{proto.Stepped{Fit: proto.FitsNot, Low: 90 * g, High: 99 * g, Context: g, Memory: 80 * g, GPUs: 1}, answer.DoesNot, "Does not fit: 91 to 100 GiB with CUDA; one H100 has 80 GiB."},
+		{proto.Stepped{Fit: proto.FitsNot, Low: 150 * g, High: 160 * g, States: 120 * g, Context: g, Memory: 80 * g, GPUs: 1}, answer.DoesNot, "Does not fit: 120 GiB for weights, gradients and optimizer alone; one H100 has 80 GiB."},
 	} {
 		p := told(t, c.r)
 		if got := p.Word() + p.Sentence(); p.Kind() != c.kind || got != c.want {
@@ -87,11 +89,11 @@ func TestStepVerdicts(t *testing.T) {
 		t.Errorf("what is not sure is told as %q; want why", unsure.Sub())
 	}
 	s, e := asking(t, "gpt2", nil)
-	if p := (&Step{S: s}); p.Kind() != working {
-		t.Errorf("before an answer: %s; want %s", p.Kind(), working)
+	if p := (&Step{S: s}); p.Kind() != answer.Working {
+		t.Errorf("before an answer: %s; want %s", p.Kind(), answer.Working)
 	}
 	s.Update(state.StepFailed{ID: e.ID, Text: "3 cards do not divide"})
-	if p := (&Step{S: s}); p.Kind() != none || p.Word()+p.Sentence() != "No answer: 3 cards do not divide." || p.Answers()[0].answer != "–" {
+	if p := (&Step{S: s}); p.Kind() != answer.None || p.Word()+p.Sentence() != "No answer: 3 cards do not divide." || p.Answers()[0].answer != "–" {
 		t.Errorf("refused: %s, %s; want that there is no answer, and why", p.Kind(), p.Word()+p.Sentence())
 	}
 }
@@ -157,7 +159,7 @@ func TestStepPage(t *testing.T) {
 		t.Errorf("%d changes; want five and more", n)
 	}
 	wellFormed(t, page)
-	if got, want := PageTitle(s), "Llama 3 8B, whole step – memtide"; got != want {
+	if got, want := names.PageTitle(s), "Llama 3 8B, whole step – memtide"; got != want {
 		t.Errorf("the title is %q; want %q", got, want)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"memtide/web/chart"
 	"memtide/web/format"
 	"memtide/web/state"
+	"memtide/web/ui/names"
 )
 
 // Tradeoff is the curve of step time against budget. Chart and progress are
@@ -63,7 +64,7 @@ func BesideWords(s *state.State, b *chart.Beside, between string) string {
 	name := b.Letter
 	if b.Another {
 		o := s.Compare.Other.Shown
-		name += ", another network: " + networkName(o.Choice, o.Network)
+		name += ", another network: " + names.Network(o.Choice, o.Network)
 	}
 	return name + between + b.Words
 }

@@ -1,4 +1,6 @@
-package ui
+// Package names says how things on the page are called: the page, the sides of a
+// comparison with what is not as on the other one, and the parts of a step's time.
+package names
 
 import (
 	"maps"
@@ -16,7 +18,7 @@ import (
 // PageTitle is the title of the page, by which tabs and the entries of the history
 // are told apart: what is open, by which strategy, in which budget.
 func PageTitle(s *state.State) string {
-	name := NameOf(s)
+	name := Of(s)
 	switch n := s.Network; {
 	case s.View.Frame.Title != "" || s.Memory != nil || n == nil:
 	case s.Compare != nil:
@@ -33,24 +35,24 @@ func PageTitle(s *state.State) string {
 	return name + " – memtide"
 }
 
-// letter is the name of a side.
-func letter(a bool) string {
+// Letter is the name of a side.
+func Letter(a bool) string {
 	if a {
 		return "A"
 	}
 	return "B"
 }
 
-// wordsWhole is what a training step is called beside its model.
-const wordsWhole = "whole step"
+// Whole is what a training step is called beside its model.
+const Whole = "whole step"
 
-// NameOf is the title of a link, or the name of what is open.
-func NameOf(s *state.State) string {
+// Of is the title of a link, or the name of what is open.
+func Of(s *state.State) string {
 	switch {
 	case s.View.Frame.Title != "":
 		return s.View.Frame.Title
 	case s.Step != nil:
-		return ask.Title(s.Choice.Step) + ", " + wordsWhole
+		return ask.Title(s.Choice.Step) + ", " + Whole
 	case s.Memory != nil:
 		return s.Memory.File
 	case s.Network != nil && s.Network.Profile.Name != "":
@@ -59,16 +61,16 @@ func NameOf(s *state.State) string {
 	return "memtide"
 }
 
-// sideName says what a side is, given its budget, and what else is not as on the
+// Side says what a side is, given its budget, and what else is not as on the
 // other side.
-func sideName(mine, other state.Choice, network, otherNetwork *state.Network, budget string) string {
+func Side(mine, other state.Choice, network, otherNetwork *state.Network, budget string) string {
 	var parts []string
 	if network != otherNetwork {
-		parts = append(parts, networkName(mine, network))
+		parts = append(parts, Network(mine, network))
 	}
 	method := choice.PlanName(mine.Strategy)
 	if mine.Strategy == other.Strategy {
-		method += argsText(mine.Args, other.Args)
+		method += Args(mine.Args, other.Args)
 	}
 	parts = append(parts, method, budget)
 	if mine.Device != other.Device || mine.ToDev != other.ToDev || mine.ToHost != other.ToHost {
@@ -83,8 +85,8 @@ func sideName(mine, other state.Choice, network, otherNetwork *state.Network, bu
 	return strings.Join(parts, " · ")
 }
 
-// argsText are the arguments that another side has not.
-func argsText(mine, other engine.Args) string {
+// Args are the arguments that another side has not.
+func Args(mine, other engine.Args) string {
 	text := ""
 	for _, name := range slices.Sorted(maps.Keys(mine)) {
 		if value := mine[name]; other[name] != value {
@@ -94,7 +96,8 @@ func argsText(mine, other engine.Args) string {
 	return text
 }
 
-func networkName(c state.Choice, n *state.Network) string {
+// Network is the name of a network, or of what it is being read from.
+func Network(c state.Choice, n *state.Network) string {
 	switch {
 	case n == nil && c.Source.Preset != "":
 		return c.Source.Preset
@@ -106,23 +109,25 @@ func networkName(c state.Choice, n *state.Network) string {
 	return n.Profile.Name
 }
 
-func budgetText(c state.Choice, n *state.Network) string {
+// Budget is a budget as it is read.
+func Budget(c state.Choice, n *state.Network) string {
 	if n == nil {
 		return "reading…"
 	}
 	return format.Bytes(c.Budget.Of(n.Totals.KeepAllPeak))
 }
 
-// linkOfDevice is linkName where nothing around it says that it is about the link:
+// linkOfDevice is Link where nothing around it says that it is about the link:
 // times are those of the network's own device.
 func linkOfDevice(c state.Choice) string {
 	if preset.LookupDevice(c.Device) != nil {
-		return "host link of " + linkName(c)
+		return "host link of " + Link(c)
 	}
-	return linkName(c)
+	return Link(c)
 }
 
-func linkName(c state.Choice) string {
+// Link is the device that a link is of, or its rates.
+func Link(c state.Choice) string {
 	if d := preset.LookupDevice(c.Device); d != nil {
 		return d.Name
 	}

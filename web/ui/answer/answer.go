@@ -1,4 +1,7 @@
-package ui
+// Package answer is the first thing that is read: does it fit, and what does that cost, in
+// a word with a sentence behind it, and the bar of where the memory goes. Whatever else
+// gives a verdict has its kinds and its words from here.
+package answer
 
 import (
 	"fmt"
@@ -31,7 +34,7 @@ func (c *Answer) Word() string {
 	if m := c.over(); m != nil {
 		return fmt.Sprintf(wordsTooSmall, format.Bytes(m.Budget))
 	}
-	return answerWords[c.Kind()]
+	return Words[c.Kind()]
 }
 
 // over is the budget that is too small, while nothing else is looked at.
@@ -53,7 +56,7 @@ func (c *Answer) Smallest() string {
 
 // Late says that what was asked for is still being solved, so that what stands here
 // is the answer to something else; the style sheet fades it if that lasts.
-func (c *Answer) Late() string { return late(c.S) }
+func (c *Answer) Late() string { return Late(c.S) }
 
 // Sentence is what stands behind the word.
 func (c *Answer) Sentence() string {
@@ -73,19 +76,19 @@ func (c *Answer) Say() vugu.HTML {
 func (c *Answer) answer() (kind, sentence string) {
 	s := c.S
 	if m := c.over(); m != nil {
-		return doesNot, tooSmall(s.Choice, m)
+		return DoesNot, tooSmall(s.Choice, m)
 	}
 	p := s.Visible()
 	if p == nil || s.Stale() && s.Preview == nil {
 		if w := Work(s); w != "" {
-			return working, w
+			return Working, w
 		}
 		if a := s.Alert; a != nil && a.File == "" {
-			return none, a.Text
+			return None, a.Text
 		}
-		return working, "Starting…"
+		return Working, "Starting…"
 	}
-	return verdict(p)
+	return Of(p)
 }
 
 // Sub says what the schedule does.
@@ -97,7 +100,7 @@ func (c *Answer) Sub() string {
 	case c.S.Stale() && c.S.Preview == nil:
 		return "The pictures show " + shown(c.S) + "."
 	}
-	if d := deviceOf(p.Choice); resident(p, d) {
+	if d := Device(p.Choice); resident(p, d) {
 		return fmt.Sprintf(wordsNoPlan, format.Bytes(p.Network.Totals.Resident-d.Memory))
 	}
 	return fmt.Sprintf(wordsKeepAll, format.Bytes(p.Solved.KeepAll.Peak)) + " " + deeds(p)

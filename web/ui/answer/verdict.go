@@ -1,4 +1,4 @@
-package ui
+package answer
 
 import (
 	"fmt"
@@ -15,20 +15,20 @@ import (
 // The kinds of answers. Only fits is green: nothing that is more than the device
 // has, and nothing that is only guessed, looks like good news.
 const (
-	fits     = "fits"
-	probably = "probably"
-	mayNot   = "may-not"
-	doesNot  = "not"
+	Fits     = "fits"
+	Probably = "probably"
+	MayNot   = "may-not"
+	DoesNot  = "not"
 	unknown  = "needs" // nobody knows what the device has
 	failed   = "failed"
-	none     = "none" // nothing is computed, and something says why
-	working  = "working"
+	None     = "none" // nothing is computed, and something says why
+	Working  = "working"
 	versus   = "versus" // the difference stands in its place
 )
 
-// verdict says of a schedule whether it fits, and what it costs.
-func verdict(p *state.Picture) (kind, sentence string) {
-	peak, device := p.Solved.Trace.Peak, deviceOf(p.Choice)
+// Of says of a schedule whether it fits, and what it costs.
+func Of(p *state.Picture) (kind, sentence string) {
+	peak, device := p.Solved.Trace.Peak, Device(p.Choice)
 	likely, price := choice.Reserved(peak), priceOf(p)
 	switch {
 	case !p.Solved.Verdict.Verified:
@@ -36,19 +36,19 @@ func verdict(p *state.Picture) (kind, sentence string) {
 	case device == nil:
 		return unknown, format.Bytes(peak) + price
 	case resident(p, device):
-		return doesNot, fmt.Sprintf(wordsResident, format.Bytes(p.Network.Totals.Resident), device.Short(), format.Bytes(device.Memory))
+		return DoesNot, fmt.Sprintf(wordsResident, format.Bytes(p.Network.Totals.Resident), device.Short(), format.Bytes(device.Memory))
 	case peak > device.Memory:
-		return doesNot, fmt.Sprintf(wordsNeeded, format.Bytes(peak), device.Short(), format.Bytes(device.Memory))
+		return DoesNot, fmt.Sprintf(wordsNeeded, format.Bytes(peak), device.Short(), format.Bytes(device.Memory))
 	case likely > device.Memory:
-		kind = probably
+		kind = Probably
 		if (peak+likely)/2 > device.Memory {
-			kind = mayNot
+			kind = MayNot
 		}
 		return kind, fmt.Sprintf(wordsRange, format.Between(peak, likely), device.Short(), format.Bytes(device.Memory))
 	case !certain(p.Network.Profile):
-		return probably, fmt.Sprintf(wordsOnOne, format.OutOf(peak, device.Memory), device.Short(), price)
+		return Probably, fmt.Sprintf(wordsOnOne, format.OutOf(peak, device.Memory), device.Short(), price)
 	}
-	return fits, fmt.Sprintf(wordsOnOne, format.OutOf(peak, device.Memory), device.Short(), price)
+	return Fits, fmt.Sprintf(wordsOnOne, format.OutOf(peak, device.Memory), device.Short(), price)
 }
 
 // resident says that what stays on the device through the whole step is more than it
@@ -64,7 +64,7 @@ func tooSmall(c state.Choice, m *state.OverBudget) string {
 		return name + " finds nothing."
 	}
 	text := fmt.Sprintf(wordsAtLeast, name, format.BytesUp(m.Smallest))
-	if d := deviceOf(c); d != nil && m.Smallest > d.Memory {
+	if d := Device(c); d != nil && m.Smallest > d.Memory {
 		text += "; " + fmt.Sprintf(wordsOneHas, d.Short(), format.Bytes(d.Memory))
 	}
 	return text + "."
@@ -85,8 +85,8 @@ func priceOf(p *state.Picture) string {
 	}
 }
 
-// deviceOf is the device of a choice; nil if its memory is not known.
-func deviceOf(c state.Choice) *preset.Device {
+// Device is the device of a choice; nil if its memory is not known.
+func Device(c state.Choice) *preset.Device {
 	if d := c.GPU(); d != nil && d.Memory > 0 {
 		return d
 	}
@@ -110,7 +110,8 @@ func Problem(s *state.State) string {
 	return ""
 }
 
-func late(s *state.State) string {
+// Late says that what is shown answers something else than what is chosen, see Answer.Late.
+func Late(s *state.State) string {
 	return strconv.FormatBool(s.Solving != nil && s.Preview == nil && s.Shown != nil && !s.Shown.Choice.Equal(s.Choice))
 }
 

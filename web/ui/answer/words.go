@@ -1,4 +1,4 @@
-package ui
+package answer
 
 // The words of the verdict and of its bar, in one place.
 const (
@@ -23,5 +23,5 @@ const (
 	wordsLeft     = "%s left for CUDA and the allocator"
 )
 
-// answerWords are the verdicts, with what follows them.
-var answerWords = map[string]string{fits: "Fits: ", probably: "Probably fits: ", mayNot: "May not fit: ", doesNot: "Does not fit: ", failed: "Check failed: ", none: "No answer: ", unknown: "Needs "}
+// Words are the verdicts, with what follows them.
+var Words = map[string]string{Fits: "Fits: ", Probably: "Probably fits: ", MayNot: "May not fit: ", DoesNot: "Does not fit: ", failed: "Check failed: ", None: "No answer: ", unknown: "Needs "}

@@ -1,4 +1,4 @@
-package ui
+package answer
 
 import (
 	"fmt"
@@ -14,14 +14,14 @@ import (
 // Bar says that there is something to draw.
 func (c *Answer) Bar() bool {
 	p := c.S.Visible()
-	return p != nil && c.S.Memory == nil && barScale(c.S, p) > 0
+	return p != nil && c.S.Memory == nil && Scale(c.S, p) > 0
 }
 
-// barScale is what the whole width of the bar stands for. It does not depend on the
+// Scale is what the whole width of the bar stands for. It does not depend on the
 // budget within the slider's range, so that the bar rests while it is dragged.
-func barScale(s *state.State, p *state.Picture) engine.Bytes {
+func Scale(s *state.State, p *state.Picture) engine.Bytes {
 	most := max(p.Solved.KeepAll.Peak, p.Solved.Trace.Peak, s.Budget(), s.BudgetRange().To)
-	if d := deviceOf(p.Choice); d != nil && d.Memory < mostEmpty*most {
+	if d := Device(p.Choice); d != nil && d.Memory < mostEmpty*most {
 		most = max(most, d.Memory)
 	}
 	return most
@@ -38,7 +38,7 @@ func (c *Answer) Parts() (out []panel.Piece) {
 	if !c.Bar() {
 		return nil
 	}
-	whole, at := barScale(c.S, p), engine.Bytes(0)
+	whole, at := Scale(c.S, p), engine.Bytes(0)
 	add := func(class, words string, to engine.Bytes) {
 		if to > at {
 			label := fmt.Sprintf(words, format.Bytes(to-at))
@@ -58,7 +58,7 @@ func (c *Answer) Parts() (out []panel.Piece) {
 		}
 		add(barKinds[kind].class, barKinds[kind].name+" %s", end)
 	}
-	all, d := p.Solved.KeepAll.Peak, deviceOf(p.Choice)
+	all, d := p.Solved.KeepAll.Peak, Device(p.Choice)
 	switch {
 	case d == nil || all <= d.Memory:
 		add("ghost", wordsMore, all)
@@ -96,7 +96,7 @@ func (c *Answer) Marks() (out []panel.Piece) {
 	if !c.Bar() {
 		return nil
 	}
-	whole, b, d := barScale(c.S, p), c.S.Budget(), deviceOf(p.Choice)
+	whole, b, d := Scale(c.S, p), c.S.Budget(), Device(p.Choice)
 	if d != nil && d.Memory <= whole {
 		out = append(out, panel.Piece{Class: panel.Side("device", d.Memory, whole), Label: fmt.Sprintf(wordsOneHas, d.Short(), format.Bytes(d.Memory)), Style: panel.Place(d.Memory, whole)})
 	}

@@ -1,6 +1,6 @@
 //go:build !js
 
-package ui
+package answer
 
 import (
 	"fmt"
@@ -132,7 +132,7 @@ func TestBarAndDevice(t *testing.T) {
 	peak, all := s.Shown.Solved.Trace.Peak, s.Shown.Solved.KeepAll.Peak
 	parts := (&Answer{S: s}).Parts()
 	last := parts[len(parts)-1]
-	if over := format.Bytes(peak - deviceOf(s.Choice).Memory); last.Class != "ghost beyond past" || last.Label != over+" too much" || peak > all {
+	if over := format.Bytes(peak - Device(s.Choice).Memory); last.Class != "ghost beyond past" || last.Label != over+" too much" || peak > all {
 		t.Errorf("a peak of %d is marked by %q as %q; want that %s is too much", peak, last.Class, last.Label, over)
 	}
 }

@@ -105,7 +105,7 @@ func (p *pictures) again() {
 // called while the components are being drawn: measuring would lay out the half
 // of the page that is there, so that waits for the frame.
 func (p *pictures) host(name string, element safejs.Value) {
-	m, ok := ui.MountOf(name)
+	m, ok := ui.Mounts[name]
 	at := m.Picture
 	if m.Second {
 		at += draw.AllPictures

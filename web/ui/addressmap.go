@@ -38,7 +38,7 @@ func (c *Addressmap) Height(name string) string {
 	if name == "host" && c.S.Memory != nil {
 		return "display:none"
 	}
-	return fmt.Sprintf("height:%gpx", mounts[name].Picture.Height())
+	return fmt.Sprintf("height:%gpx", Mounts[name].Picture.Height())
 }
 
 // Label is the accessible name of a picture.
@@ -46,11 +46,11 @@ func (c *Addressmap) Label(name string) string {
 	m := c.S.PlacesModel()
 	switch {
 	case m == nil:
-		return mounts[name].Picture.Title()
+		return Mounts[name].Picture.Title()
 	case name == "map":
 		return m.MapSentence(m.Moment())
 	}
-	return mounts[name].Picture.Title() + ". " + m.Summary()
+	return Mounts[name].Picture.Title() + ". " + m.Summary()
 }
 
 // Allocators lists the allocators, what a file has recorded first.

@@ -247,7 +247,7 @@ func TestCompareHosts(t *testing.T) {
 	s := pagetest.First(t)
 	pagetest.Do(t, s, state.ToggleCompare{})
 	page := pageOf(t, s)
-	for name, m := range mounts {
+	for name, m := range Mounts {
 		if !m.Second {
 			continue
 		}
@@ -256,7 +256,7 @@ func TestCompareHosts(t *testing.T) {
 				t.Errorf("the host %s stands %d times in the page; want once", id, n)
 			}
 		}
-		if mounts[strings.TrimSuffix(name, "-b")] != m.other() {
+		if Mounts[strings.TrimSuffix(name, "-b")] != m.other() {
 			t.Errorf("%s shows picture %d; want the same as A", name, m.Picture)
 		}
 	}

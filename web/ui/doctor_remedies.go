@@ -271,5 +271,5 @@ func FlameFile(s *state.State) (File, bool) {
 	if whole.WriteSVG(&b, draw.SVGOptions{Standalone: true, Theme: &theme, Surface: true}) != nil {
 		return File{}, false
 	}
-	return File{Name: plainName(s.Memory.File+" stacks", maxFileName) + ".svg", Type: "image/svg+xml", Bytes: b.Bytes()}, true
+	return File{Name: nameFor(s.Memory.File+" stacks", "svg"), Type: "image/svg+xml", Bytes: b.Bytes()}, true
 }

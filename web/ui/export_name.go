@@ -45,7 +45,7 @@ func fileNameOf(s *state.State, p *state.Picture, kind string) string {
 	if p != nil {
 		about = titleOf(s, p)
 	}
-	name := plainName(about, maxFileName) + "." + kind
+	name := nameFor(about, kind)
 	module, python := strings.CutSuffix(name, ".py")
 	if !python {
 		return name
@@ -55,6 +55,9 @@ func fileNameOf(s *state.State, p *state.Picture, kind string) string {
 	}
 	return module + ".py"
 }
+
+// nameFor is the name of a file about something.
+func nameFor(about, kind string) string { return plainName(about, maxFileName) + "." + kind }
 
 // titleOf is what a schedule is called: its network or the title, its strategy and
 // its budget.

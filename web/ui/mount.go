@@ -17,23 +17,17 @@ type Mount struct {
 	Second  bool
 }
 
-// mounts are the places by the names that components give their elements: those of
+// Mounts are the places by the names that components give their elements: those of
 // the pictures, for side B with "-b".
-var mounts = map[string]Mount{}
+var Mounts = map[string]Mount{}
 
 func init() {
 	for pic := range draw.AllPictures {
-		mounts[pic.Name()] = Mount{pic, false}
+		Mounts[pic.Name()] = Mount{pic, false}
 		if pic < draw.NumPictures {
-			mounts[pic.Name()+"-b"] = Mount{pic, true}
+			Mounts[pic.Name()+"-b"] = Mount{pic, true}
 		}
 	}
-}
-
-// MountOf is the place of that name, if it is one for a picture.
-func MountOf(name string) (m Mount, ok bool) {
-	m, ok = mounts[name]
-	return m, ok
 }
 
 // Timed says that the place is on the time axis, and not in the address view.
@@ -57,8 +51,8 @@ func (m Mount) Height(s *state.State) float64 {
 	return m.Picture.Height()
 }
 
-// slimHeight is its height where there is little width.
-func (m Mount) slimHeight(s *state.State) float64 {
+// SlimHeight is its height where there is little width.
+func (m Mount) SlimHeight(s *state.State) float64 {
 	if h := m.Height(s); h != m.Picture.Height() {
 		return h
 	}
@@ -160,8 +154,26 @@ func figureOfBoth(scene *draw.Scene, s *state.State, v draw.View) bool {
 // once for each, when it has been created; it may be nil.
 type Hosts func(name string, element js.Value)
 
-func (h Hosts) give(name string, element js.Value) {
+func (h Hosts) Give(name string, element js.Value) {
 	if h != nil {
 		h(name, element)
+	}
+}
+
+func overlaid(s *state.State) bool {
+	return s.Compare != nil && s.Compare.Other.Failed == "" && !s.View.Sides && !s.View.Frame.Embed
+}
+
+// storyView is what a step of the story shows of the memory: keeping everything first
+// without a line, then what is over it.
+func storyView(s *state.State, v *draw.View) {
+	if s.Preview == nil || s.View.Story == state.NoStory {
+		return
+	}
+	switch s.View.Story {
+	case state.StoryKeepAll:
+		v.Ghost, v.Capacity, v.Budget = nil, 0, engine.NoLimit
+	case state.StoryOverLine:
+		v.Ghost, v.Over = nil, s.StoryLimit()
 	}
 }

@@ -21,8 +21,8 @@ type Pictures struct {
 // Height is the style of a host: pictures keep their height, so that nothing
 // below them jumps.
 func (c *Pictures) Height(name string) string {
-	m := mounts[name]
-	return fmt.Sprintf("--height:%gpx;--slim:%gpx", m.Height(c.S), m.slimHeight(c.S))
+	m := Mounts[name]
+	return fmt.Sprintf("--height:%gpx;--slim:%gpx", m.Height(c.S), m.SlimHeight(c.S))
 }
 
 // Key says what the colours mean, as items of a list.
@@ -81,10 +81,6 @@ func (c *Pictures) NoLife(second bool) bool {
 // Overlaid says whether one picture has the memory of both sides: A filled, B as a
 // line. Views in other pages, where nothing can be pressed, show both.
 func (c *Pictures) Overlaid() bool { return overlaid(c.S) }
-
-func overlaid(s *state.State) bool {
-	return s.Compare != nil && s.Compare.Other.Failed == "" && !s.View.Sides && !s.View.Frame.Embed
-}
 
 // Absent says whether the pictures of a side take no room: those of B without a
 // comparison, those of a side that has no schedule.

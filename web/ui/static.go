@@ -37,7 +37,7 @@ func StaticPage(w io.Writer, s *state.State) error {
 		return fmt.Errorf("the page cannot be rendered: %w", err)
 	}
 	page := b.String()
-	for name, m := range mounts {
+	for name, m := range Mounts {
 		if !m.Timed() || m.Second || m.Picture == draw.Life && (&Pictures{S: s}).NoLife(false) {
 			continue
 		}
@@ -64,9 +64,9 @@ func withPoster(page, name string, pic draw.Picture, s *state.State) (string, er
 	for _, size := range posters {
 		var scene draw.Scene
 		v := draw.View{Width: size.width, Budget: s.Budget(), Selected: s.View.Selected, Cursor: draw.NoCursor}
-		mounts[name].Around(s, &v)
-		if v.Height = mounts[name].Height(s); size.class == "slim" {
-			v.Height = mounts[name].slimHeight(s)
+		Mounts[name].Around(s, &v)
+		if v.Height = Mounts[name].Height(s); size.class == "slim" {
+			v.Height = Mounts[name].SlimHeight(s)
 		}
 		p.Model().Draw(&scene, pic, v)
 		svg.WriteString(`<div class="poster ` + size.class + `">`)

@@ -54,32 +54,11 @@ func TestComparePanel(t *testing.T) {
 	step, parts := d.Rounded()
 	u, sum := names.UnitOf(&d), 0.0
 	for _, p := range parts {
-		sum += number(t, u.Signed(p, false))
+		sum += pagetest.Number(t, u.Signed(p, false))
 	}
-	if want := number(t, u.Signed(step, false)); sum-want > 1e-9 || want-sum > 1e-9 {
+	if want := pagetest.Number(t, u.Signed(step, false)); sum-want > 1e-9 || want-sum > 1e-9 {
 		t.Errorf("%s adds up to %v; want %v", c.Delta(), sum, want)
 	}
-}
-
-func number(t *testing.T, text string) float64 {
-	t.Helper()
-	sign := 1.0
-	if strings.HasPrefix(text, "−") {
-		sign = -1
-	}
-	n, unit := 0.0, 1.0
-	for _, r := range strings.TrimLeft(text, "−+±") {
-		switch {
-		case r == '.':
-			unit = 0.1
-		case unit < 1:
-			n += float64(r-'0') * unit
-			unit /= 10
-		default:
-			n = 10*n + float64(r-'0')
-		}
-	}
-	return sign * n
 }
 
 func TestCompareTable(t *testing.T) {
@@ -267,16 +246,5 @@ func TestCompareHosts(t *testing.T) {
 	}
 	if got, want := (&Compare{S: s}).Sentence(), "B has no schedule: it needs at least "; !strings.HasPrefix(got, want) {
 		t.Errorf("it says %q; want %q and how much", got, want)
-	}
-}
-
-// A saved picture of a comparison shows both sides.
-func TestCompareFigure(t *testing.T) {
-	s := pagetest.First(t)
-	pagetest.Do(t, s, state.ToggleCompare{}, state.SetBudget{Share: 90 * choice.Percent, Settled: true})
-	var scene draw.Scene
-	Figure(&scene, s, true)
-	if !strings.Contains(scene.Desc, "A: Peak ") || !strings.Contains(scene.Desc, "B: Peak ") {
-		t.Errorf("the picture says %q; want A's peak and B's", scene.Desc)
 	}
 }

@@ -174,9 +174,9 @@ func TestHeading(t *testing.T) {
 	sum := 0.0
 	for _, p := range strings.Split(parts, ", ") {
 		fields := strings.Fields(p)
-		sum += number(t, fields[len(fields)-2])
+		sum += pagetest.Number(t, fields[len(fields)-2])
 	}
-	if want := number(t, strings.Fields(step)[0]); !ok || sum-want > 1e-9 || want-sum > 1e-9 || peak == "" {
+	if want := pagetest.Number(t, strings.Fields(step)[0]); !ok || sum-want > 1e-9 || want-sum > 1e-9 || peak == "" {
 		t.Errorf("%q adds up to %v", h.Lines[2], sum)
 	}
 	f, _ := ExportFile(s, "svg", "#v=1")
@@ -187,5 +187,53 @@ func TestHeading(t *testing.T) {
 	}
 	if !strings.Contains(string(f.Bytes), `viewBox="0 0 1040 `) || strings.Contains(string(f.Bytes), `<text x="0"`) {
 		t.Error("the SVG is not 1040 wide, or has a text at its edge")
+	}
+}
+
+// Every file that carries the link gives it back, and the rows of the JSON are
+// those of the trace.
+func TestExportFiles(t *testing.T) {
+	s := pagetest.First(t)
+	const address = `https://example.org/#v=1&p=resnet101-b32&title=a%22b`
+	for _, kind := range []string{"svg", "json", "operations.csv", "layers.csv", "curve.csv"} {
+		f, ok := ExportFile(s, kind, address)
+		if got, found := link.In(f.Bytes); !ok || !found || got != "v=1&p=resnet101-b32&title=a%22b" {
+			t.Errorf("%s: saved %t, its link %q; want that of the page", kind, ok, got)
+		}
+	}
+	again, _ := ExportFile(s, "json", address)
+	f, _ := ExportFile(s, "json", address)
+	if string(again.Bytes) != string(f.Bytes) {
+		t.Error("saving twice gives two different files")
+	}
+	var e export
+	if err := json.Unmarshal(f.Bytes, &e); err != nil {
+		t.Fatal(err)
+	}
+	trace := s.Shown.Solved.Trace
+	if n := len(trace.Spans) + len(trace.Gaps); len(e.Operations) != n || e.StepNs != int64(trace.Makespan) || e.PeakBytes != int64(trace.Peak) {
+		t.Errorf("%d operations, step %d, peak %d; want %d, %d, %d", len(e.Operations), e.StepNs, e.PeakBytes, n, trace.Makespan, trace.Peak)
+	}
+	for kind, ok := range map[string]bool{"operations.csv": true, "layers.csv": true, "curve.csv": true, "png": false, "html": false, "": false} {
+		if _, got := ExportFile(s, kind, address); got != ok {
+			t.Errorf("%q can be made without a browser: %t, want %t", kind, got, ok)
+		}
+	}
+	if _, ok := ExportFile(state.New(), "svg", address); ok {
+		t.Error("a page without a schedule saves a picture")
+	}
+	if got, want := f.Name, "resnet-101-batch-32-rotor-2.58-gib.json"; got != want {
+		t.Errorf("the file is named %s, want %s", got, want)
+	}
+}
+
+// A saved picture of a comparison shows both sides.
+func TestCompareFigure(t *testing.T) {
+	s := pagetest.First(t)
+	pagetest.Do(t, s, state.ToggleCompare{}, state.SetBudget{Share: 90 * choice.Percent, Settled: true})
+	var scene draw.Scene
+	Figure(&scene, s, true)
+	if !strings.Contains(scene.Desc, "A: Peak ") || !strings.Contains(scene.Desc, "B: Peak ") {
+		t.Errorf("the picture says %q; want A's peak and B's", scene.Desc)
 	}
 }

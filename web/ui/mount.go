@@ -154,6 +154,7 @@ func figureOfBoth(scene *draw.Scene, s *state.State, v draw.View) bool {
 // once for each, when it has been created; it may be nil.
 type Hosts func(name string, element js.Value)
 
+// Give gives an element to who paints it.
 func (h Hosts) Give(name string, element js.Value) {
 	if h != nil {
 		h(name, element)

@@ -4,7 +4,6 @@ package ui
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -102,43 +101,6 @@ func TestShareFromFile(t *testing.T) {
 		if got := share.QR() != ""; got != (c.address[0] != '#') {
 			t.Errorf("%s: a QR code: %v", c.href, got)
 		}
-	}
-}
-
-// Every file that carries the link gives it back, and the rows of the JSON are
-// those of the trace.
-func TestExportFiles(t *testing.T) {
-	s := pagetest.First(t)
-	const address = `https://example.org/#v=1&p=resnet101-b32&title=a%22b`
-	for _, kind := range []string{"svg", "json", "operations.csv", "layers.csv", "curve.csv"} {
-		f, ok := ExportFile(s, kind, address)
-		if got, found := link.In(f.Bytes); !ok || !found || got != "v=1&p=resnet101-b32&title=a%22b" {
-			t.Errorf("%s: saved %t, its link %q; want that of the page", kind, ok, got)
-		}
-	}
-	again, _ := ExportFile(s, "json", address)
-	f, _ := ExportFile(s, "json", address)
-	if string(again.Bytes) != string(f.Bytes) {
-		t.Error("saving twice gives two different files")
-	}
-	var e export
-	if err := json.Unmarshal(f.Bytes, &e); err != nil {
-		t.Fatal(err)
-	}
-	trace := s.Shown.Solved.Trace
-	if n := len(trace.Spans) + len(trace.Gaps); len(e.Operations) != n || e.StepNs != int64(trace.Makespan) || e.PeakBytes != int64(trace.Peak) {
-		t.Errorf("%d operations, step %d, peak %d; want %d, %d, %d", len(e.Operations), e.StepNs, e.PeakBytes, n, trace.Makespan, trace.Peak)
-	}
-	for kind, ok := range map[string]bool{"operations.csv": true, "layers.csv": true, "curve.csv": true, "png": false, "html": false, "": false} {
-		if _, got := ExportFile(s, kind, address); got != ok {
-			t.Errorf("%q can be made without a browser: %t, want %t", kind, got, ok)
-		}
-	}
-	if _, ok := ExportFile(state.New(), "svg", address); ok {
-		t.Error("a page without a schedule saves a picture")
-	}
-	if got, want := f.Name, "resnet-101-batch-32-rotor-2.58-gib.json"; got != want {
-		t.Errorf("the file is named %s, want %s", got, want)
 	}
 }
 

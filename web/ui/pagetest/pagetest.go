@@ -6,6 +6,7 @@ package pagetest
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"memtide/wasm/serve"
@@ -47,4 +48,26 @@ func Do(t *testing.T, s *state.State, messages ...state.Message) {
 			queue = append(queue, s.Update(m)...)
 		}
 	}
+}
+
+// Number reads a number as it stands on the page.
+func Number(t *testing.T, text string) float64 {
+	t.Helper()
+	sign := 1.0
+	if strings.HasPrefix(text, "−") {
+		sign = -1
+	}
+	n, unit := 0.0, 1.0
+	for _, r := range strings.TrimLeft(text, "−+±") {
+		switch {
+		case r == '.':
+			unit = 0.1
+		case unit < 1:
+			n += float64(r-'0') * unit
+			unit /= 10
+		default:
+			n = 10*n + float64(r-'0')
+		}
+	}
+	return sign * n
 }

@@ -123,6 +123,7 @@ import (
 	"memtide/engine/alloc"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/mount"
 	"memtide/web/ui/pagetest"
 )
 
@@ -139,7 +140,7 @@ func TestDrawings(t *testing.T) {
 	wired := 0
 	env.SetWireFunc(func(vugu.Builder) { wired++ })
 	given := ""
-	hosts := Hosts(func(name string, _ js.Value) { given += " " + name })
+	hosts := mount.Hosts(func(name string, _ js.Value) { given += " " + name })
 	root := &Root{Hosts: hosts, Page: &permalink.Page{Base: "https://example.org/"}}
 	draw := func(what string, s *state.State) {
 		root.S, wired, given = s, 0, ""

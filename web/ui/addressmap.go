@@ -17,6 +17,7 @@ import (
 	"memtide/web/format"
 	"memtide/web/state"
 	"memtide/web/ui/input"
+	"memtide/web/ui/mount"
 	"memtide/web/ui/panel"
 )
 
@@ -24,7 +25,7 @@ import (
 // file, lie.
 type Addressmap struct {
 	S     *state.State
-	Hosts Hosts
+	Hosts mount.Hosts
 }
 
 // Open says whether there is anything below the heading.
@@ -38,7 +39,7 @@ func (c *Addressmap) Height(name string) string {
 	if name == "host" && c.S.Memory != nil {
 		return "display:none"
 	}
-	return fmt.Sprintf("height:%gpx", Mounts[name].Picture.Height())
+	return fmt.Sprintf("height:%gpx", mount.ByName[name].Picture.Height())
 }
 
 // Label is the accessible name of a picture.
@@ -46,11 +47,11 @@ func (c *Addressmap) Label(name string) string {
 	m := c.S.PlacesModel()
 	switch {
 	case m == nil:
-		return Mounts[name].Picture.Title()
+		return mount.ByName[name].Picture.Title()
 	case name == "map":
 		return m.MapSentence(m.Moment())
 	}
-	return Mounts[name].Picture.Title() + ". " + m.Summary()
+	return mount.ByName[name].Picture.Title() + ". " + m.Summary()
 }
 
 // Allocators lists the allocators, what a file has recorded first.

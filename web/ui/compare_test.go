@@ -15,6 +15,7 @@ import (
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/mount"
 	"memtide/web/ui/names"
 	"memtide/web/ui/pagetest"
 )
@@ -205,7 +206,7 @@ func digits(n int) string {
 func TestCompareViews(t *testing.T) {
 	s := pagetest.First(t)
 	pagetest.Do(t, s, state.ToggleCompare{}, state.SetBudget{Share: 80 * choice.Percent, Settled: true})
-	first, second := Mount{}, Mount{Second: true}
+	first, second := mount.Mount{}, mount.Mount{Second: true}
 	if !second.Controlled(s) || first.Controlled(s) {
 		t.Error("the controls are not on B")
 	}
@@ -226,7 +227,7 @@ func TestCompareHosts(t *testing.T) {
 	s := pagetest.First(t)
 	pagetest.Do(t, s, state.ToggleCompare{})
 	page := pageOf(t, s)
-	for name, m := range Mounts {
+	for name, m := range mount.ByName {
 		if !m.Second {
 			continue
 		}
@@ -235,7 +236,7 @@ func TestCompareHosts(t *testing.T) {
 				t.Errorf("the host %s stands %d times in the page; want once", id, n)
 			}
 		}
-		if Mounts[strings.TrimSuffix(name, "-b")] != m.other() {
+		if mount.ByName[strings.TrimSuffix(name, "-b")] != m.Other() {
 			t.Errorf("%s shows picture %d; want the same as A", name, m.Picture)
 		}
 	}

@@ -1,5 +1,4 @@
-// Package ui is what the page shows and says: Vugu components of the State, and the
-// files that are made of what they show. Every component is one .vugu file with the markup and one .go
+// Package ui is what the page shows and says: Vugu components of the State. Every component is one .vugu file with the markup and one .go
 // file with what the markup asks for; *_gen.go is generated from the .vugu
 // (go tool vugugen -skip-go-mod -skip-main web/ui) and committed.
 //
@@ -12,7 +11,7 @@
 //
 // What moves with the pointer never goes through components: the pictures are
 // canvases in hosts that Vugu creates and never looks into, painted by package app
-// with one crossing per frame. Mount says what a host shows.
+// with one crossing per frame. Package mount says what a host shows.
 //
 // What the components say is compared with what they said last, and only what
 // differs is changed in the page (package dom). An element that becomes another

@@ -16,13 +16,15 @@ import (
 	"memtide/web/draw"
 	"memtide/web/format"
 	"memtide/web/state"
+	"memtide/web/ui/export"
+	"memtide/web/ui/mount"
 )
 
 // Remedies are what follows the pictures of a memory snapshot: what is held by call
 // stack, what other settings would have reserved, and what grows from step to step.
 type Remedies struct {
 	S     *state.State
-	Hosts Hosts
+	Hosts mount.Hosts
 }
 
 func (c *Remedies) report() *doctor.Report { return (&Doctor{S: c.S}).report() }
@@ -258,18 +260,18 @@ func FlameSentence(s *state.State) string {
 }
 
 // FlameFile is the flame graph as a picture; false if there is none.
-func FlameFile(s *state.State) (File, bool) {
+func FlameFile(s *state.State) (export.File, bool) {
 	m := s.FlameModel()
 	if m == nil {
-		return File{}, false
+		return export.File{}, false
 	}
 	var scene, whole draw.Scene
-	m.Draw(&scene, draw.Flames, draw.View{Width: figureWidth, Selected: s.FlameZoom()})
+	m.Draw(&scene, draw.Flames, draw.View{Width: export.FigureWidth, Selected: s.FlameZoom()})
 	draw.Headed(&whole, &scene, draw.Heading{Title: wordsFlame, Lines: []string{s.Memory.File + ": " + (&Remedies{S: s}).moment()}})
 	theme := draw.Light
 	var b bytes.Buffer
 	if whole.WriteSVG(&b, draw.SVGOptions{Standalone: true, Theme: &theme, Surface: true}) != nil {
-		return File{}, false
+		return export.File{}, false
 	}
-	return File{Name: nameFor(s.Memory.File+" stacks", "svg"), Type: "image/svg+xml", Bytes: b.Bytes()}, true
+	return export.File{Name: export.NameFor(s.Memory.File+" stacks", "svg"), Type: "image/svg+xml", Bytes: b.Bytes()}, true
 }

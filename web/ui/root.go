@@ -7,13 +7,14 @@ import (
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/mount"
 	"memtide/web/ui/names"
 )
 
 // Root is the whole page below the body.
 type Root struct {
 	S        *state.State
-	Hosts    Hosts
+	Hosts    mount.Hosts
 	Page     *permalink.Page
 	Starting bool // the program does not run yet: nothing can be changed
 }

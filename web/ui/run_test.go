@@ -17,6 +17,7 @@ import (
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/export"
 	"memtide/web/ui/input"
 	"memtide/web/ui/pagetest"
 )
@@ -99,7 +100,7 @@ func TestRunFromOperators(t *testing.T) {
 	if !ok || e.Request.Class != "wrappable" && e.Request.Class != "nested" || string(e.Request.Network.Profile) != profiles.PackedMagic+profile.Packed {
 		t.Errorf("effects %+v; want an export of the file", effects)
 	}
-	if f := ScheduleFile(s, e); f.Name != "plan.json" || f.Type != "application/json" {
+	if f := export.Schedule(s, e); f.Name != "plan.json" || f.Type != "application/json" {
 		t.Errorf("the file is %+v", f)
 	}
 	wellFormed(t, pageOf(t, s))

@@ -11,6 +11,7 @@ import (
 	"memtide/web/permalink"
 	"memtide/web/qr"
 	"memtide/web/state"
+	"memtide/web/ui/export"
 	"memtide/web/ui/names"
 	"memtide/web/ui/panel"
 )
@@ -187,8 +188,8 @@ func (c *Share) Data() []ShareButton {
 // comparison of that which the controls change.
 func (c *Share) Programs() []ShareButton {
 	of := ""
-	if side := sideOf(c.S); side.letter != "" {
-		of = side.letter + ": "
+	if side := export.SideOf(c.S); side.Letter != "" {
+		of = side.Letter + ": "
 	}
 	return []ShareButton{
 		{"schedule.py", of + "PyTorch program", "A Python file that runs this schedule on an nn.Sequential"},

@@ -17,6 +17,7 @@ import (
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/export"
 	"memtide/web/ui/input"
 	"memtide/web/ui/pagetest"
 )
@@ -246,7 +247,7 @@ func TestShareSchedule(t *testing.T) {
 	}
 	e := effects[0].(state.Export)
 	const address, fragment = "https://example.org/#v=1&p=resnet101-b32", "v=1&p=resnet101-b32"
-	f := ScheduleFile(s, e)
+	f := export.Schedule(s, e)
 	var err error
 	f.Bytes, err = jobs.Export(context.Background(), new(serve.Local), e, address)
 	if want := "resnet_101_batch_32_rotor_2_58_gib_schedule.py"; err != nil || f.Name != want || !strings.Contains(string(f.Bytes), `"name": "ResNet-101, batch 32"`) {
@@ -256,12 +257,12 @@ func TestShareSchedule(t *testing.T) {
 		t.Errorf("the link of the Python file is %q, it begins with %.150q; want %q in its second line", got, f.Bytes, fragment)
 	}
 	s.View.Frame.Title = "3D, 100 %"
-	if got, want := FileName(s, e.Kind), "_3d_100_rotor_2_58_gib_schedule.py"; got != want {
+	if got, want := export.Name(s, e.Kind), "_3d_100_rotor_2_58_gib_schedule.py"; got != want {
 		t.Errorf("the file is named %s, want %s, which Python can import", got, want)
 	}
 	s.View.Frame.Title = ""
 	e.Kind, e.Request.Form = "schedule.json", proto.FormJSON
-	f = ScheduleFile(s, e)
+	f = export.Schedule(s, e)
 	f.Bytes, err = jobs.Export(context.Background(), new(serve.Local), e, address)
 	if want := "resnet-101-batch-32-rotor-2.58-gib.schedule.json"; err != nil || f.Name != want {
 		t.Errorf("the file is named %s (%v), want %s", f.Name, err, want)

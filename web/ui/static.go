@@ -13,6 +13,7 @@ import (
 
 	"memtide/web/draw"
 	"memtide/web/state"
+	"memtide/web/ui/mount"
 )
 
 // posters are the widths of the prepared pictures in CSS pixels, by the class of
@@ -37,7 +38,7 @@ func StaticPage(w io.Writer, s *state.State) error {
 		return fmt.Errorf("the page cannot be rendered: %w", err)
 	}
 	page := b.String()
-	for name, m := range Mounts {
+	for name, m := range mount.ByName {
 		if !m.Timed() || m.Second || m.Picture == draw.Life && (&Pictures{S: s}).NoLife(false) {
 			continue
 		}
@@ -64,9 +65,9 @@ func withPoster(page, name string, pic draw.Picture, s *state.State) (string, er
 	for _, size := range posters {
 		var scene draw.Scene
 		v := draw.View{Width: size.width, Budget: s.Budget(), Selected: s.View.Selected, Cursor: draw.NoCursor}
-		Mounts[name].Around(s, &v)
-		if v.Height = Mounts[name].Height(s); size.class == "slim" {
-			v.Height = Mounts[name].SlimHeight(s)
+		mount.ByName[name].Around(s, &v)
+		if v.Height = mount.ByName[name].Height(s); size.class == "slim" {
+			v.Height = mount.ByName[name].SlimHeight(s)
 		}
 		p.Model().Draw(&scene, pic, v)
 		svg.WriteString(`<div class="poster ` + size.class + `">`)

@@ -7,6 +7,7 @@ import (
 	"memtide/web/chart"
 	"memtide/web/format"
 	"memtide/web/state"
+	"memtide/web/ui/mount"
 	"memtide/web/ui/names"
 )
 
@@ -14,7 +15,7 @@ import (
 // drawn by hand: points arrive more often than components should be drawn.
 type Tradeoff struct {
 	S     *state.State
-	Hosts Hosts
+	Hosts mount.Hosts
 }
 
 // Running says whether points are still being computed.

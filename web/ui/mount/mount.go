@@ -1,4 +1,6 @@
-package ui
+// Package mount says where on the page pictures are painted, how high they are there, and
+// what each shows: of which side, beside what, and under which budget.
+package mount
 
 import (
 	"github.com/vugu/vugu/js"
@@ -17,15 +19,15 @@ type Mount struct {
 	Second  bool
 }
 
-// Mounts are the places by the names that components give their elements: those of
+// ByName are the places by the names that components give their elements: those of
 // the pictures, for side B with "-b".
-var Mounts = map[string]Mount{}
+var ByName = map[string]Mount{}
 
 func init() {
 	for pic := range draw.AllPictures {
-		Mounts[pic.Name()] = Mount{pic, false}
+		ByName[pic.Name()] = Mount{pic, false}
 		if pic < draw.NumPictures {
-			Mounts[pic.Name()+"-b"] = Mount{pic, true}
+			ByName[pic.Name()+"-b"] = Mount{pic, true}
 		}
 	}
 }
@@ -38,7 +40,7 @@ func (m Mount) Height(s *state.State) float64 {
 	switch {
 	case !m.Timed():
 		return m.Picture.Height()
-	case s.Compare != nil && !(m.Picture == draw.Memory && overlaid(s)):
+	case s.Compare != nil && !(m.Picture == draw.Memory && Overlaid(s)):
 		return m.Picture.ComparedHeight()
 	case m.Picture == draw.Timeline:
 		return draw.TimelineHeight(s.CopyLanes())
@@ -79,8 +81,8 @@ func (m Mount) Controlled(s *state.State) bool {
 	return s.Compare == nil || s.Compare.OnA != m.Second
 }
 
-// other is the place of the same picture on the other side.
-func (m Mount) other() Mount { return Mount{m.Picture, !m.Second} }
+// Other is the place of the same picture on the Other side.
+func (m Mount) Other() Mount { return Mount{m.Picture, !m.Second} }
 
 // Budget is the budget of what the place shows.
 func (m Mount) Budget(s *state.State) engine.Bytes {
@@ -113,25 +115,25 @@ func (m Mount) Around(s *state.State, v *draw.View) {
 
 // Beside is what stands beside the place's picture; nil if nothing does.
 func (m Mount) Beside(s *state.State) *draw.Beside {
-	other := m.other().Shown(s)
+	other := m.Other().Shown(s)
 	if s.Compare == nil || other == nil || m.Shown(s) == nil {
 		return nil
 	}
-	return &draw.Beside{Model: other.Model(), Budget: m.other().Budget(s), Layers: s.Alignment(m.Second), Letter: names.Letter(!m.Second), Other: names.Letter(m.Second), Over: m.Picture == draw.Memory && overlaid(s)}
+	return &draw.Beside{Model: other.Model(), Budget: m.Other().Budget(s), Layers: s.Alignment(m.Second), Letter: names.Letter(!m.Second), Other: names.Letter(m.Second), Over: m.Picture == draw.Memory && Overlaid(s)}
 }
 
 // Across is what stands here for a target of the other side's picture.
 func (m Mount) Across(s *state.State, t draw.Target) draw.Target {
-	from, al := m.other().Shown(s), s.Alignment(!m.Second)
+	from, al := m.Other().Shown(s), s.Alignment(!m.Second)
 	if from == nil || al == nil {
 		return draw.Target{}
 	}
 	return from.Model().Across(t, al)
 }
 
-// figureOfBoth draws both sides of a comparison for a file; false if there are
+// FigureOfBoth draws both sides of a comparison for a file; false if there are
 // not two.
-func figureOfBoth(scene *draw.Scene, s *state.State, v draw.View) bool {
+func FigureOfBoth(scene *draw.Scene, s *state.State, v draw.View) bool {
 	a, b, ok := s.Sides()
 	if !ok || a == nil || b == nil {
 		return false
@@ -161,7 +163,8 @@ func (h Hosts) Give(name string, element js.Value) {
 	}
 }
 
-func overlaid(s *state.State) bool {
+// Overlaid says whether one picture has the memory of both sides, see Pictures.Overlaid.
+func Overlaid(s *state.State) bool {
 	return s.Compare != nil && s.Compare.Other.Failed == "" && !s.View.Sides && !s.View.Frame.Embed
 }
 

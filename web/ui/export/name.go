@@ -1,4 +1,4 @@
-package ui
+package export
 
 import (
 	"strings"
@@ -14,9 +14,9 @@ const (
 	maxFileVersus = 40
 )
 
-// FileName is the name of a file of what is shown: the network or the title, the
+// Name is the name of a file of what is shown: the network or the title, the
 // strategy, the budget, in a comparison what B has instead, and the kind.
-func FileName(s *state.State, kind string) string {
+func Name(s *state.State, kind string) string {
 	a, b, ok := s.Sides()
 	if !ok || a == nil || b == nil {
 		return fileNameOf(s, s.Visible(), kind)
@@ -45,7 +45,7 @@ func fileNameOf(s *state.State, p *state.Picture, kind string) string {
 	if p != nil {
 		about = titleOf(s, p)
 	}
-	name := nameFor(about, kind)
+	name := NameFor(about, kind)
 	module, python := strings.CutSuffix(name, ".py")
 	if !python {
 		return name
@@ -56,8 +56,8 @@ func fileNameOf(s *state.State, p *state.Picture, kind string) string {
 	return module + ".py"
 }
 
-// nameFor is the name of a file about something.
-func nameFor(about, kind string) string { return plainName(about, maxFileName) + "." + kind }
+// NameFor is the name of a file about something.
+func NameFor(about, kind string) string { return plainName(about, maxFileName) + "." + kind }
 
 // titleOf is what a schedule is called: its network or the title, its strategy and
 // its budget.

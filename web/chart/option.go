@@ -27,7 +27,7 @@ const (
 
 // Look is how a chart is dressed.
 type Look struct {
-	Colours []string // by draw.Role
+	Colours []string // by display.Role
 	Font    string
 }
 

@@ -14,6 +14,7 @@ import (
 	"memtide/web/state"
 	"memtide/web/ui"
 	"memtide/web/ui/mount"
+	"memtide/web/view"
 )
 
 // pictures paints the pictures of the time axis and what moves over them.
@@ -231,7 +232,7 @@ func (p *pictures) frame() {
 // and for a selection, never while something moves by itself or is dragged.
 func (p *pictures) fade() {
 	v, was := &p.s.View, p.seen
-	p.seen = seen{p.s.Visible(), v.Story != state.NoStory, v.Selected}
+	p.seen = seen{p.s.Visible(), v.Story != view.NoStory, v.Selected}
 	duration := 0
 	switch {
 	case !p.stale || v.Play.On || p.gesture.kind != noGesture || was.shown == nil:

@@ -7,6 +7,7 @@ import (
 	"memtide/web/question"
 	"memtide/web/state"
 	"memtide/web/ui"
+	"memtide/web/view"
 )
 
 // tables are the tables that are set by hand, and only when they have changed:
@@ -27,7 +28,7 @@ type tableKey struct {
 	open    bool
 	preset  string
 	picture *known.Picture
-	layers  state.LayerTable
+	layers  view.LayerTable
 	row     int
 }
 

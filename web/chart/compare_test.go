@@ -14,6 +14,7 @@ import (
 	"memtide/web/known"
 	"memtide/web/state"
 	"memtide/web/tradeoff"
+	"memtide/web/view"
 )
 
 // Both sides of a comparison have a dot with their letter; that of another network
@@ -38,7 +39,7 @@ func TestBothPoints(t *testing.T) {
 		p := example()
 		p.Axis = tradeoff.Slowdown
 		p.layAxis()
-		s := &state.State{View: state.View{Axis: tradeoff.Slowdown}, Side: state.Side{Network: network, Shown: picture(network)}, Compare: &state.Compare{OnA: c.onA, Other: state.Side{Shown: picture(c.other)}}}
+		s := &state.State{View: view.View{Axis: tradeoff.Slowdown}, Side: state.Side{Network: network, Shown: picture(network)}, Compare: &state.Compare{OnA: c.onA, Other: state.Side{Shown: picture(c.other)}}}
 		p.compare(s)
 		raw, err := p.Option(Look{Colours: display.Palette(display.Light)})
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"memtide/web/link"
 	"memtide/web/state"
 	"memtide/web/tradeoff"
+	"memtide/web/view"
 )
 
 // Of is the permalink of a page. Only what differs from the default is in
@@ -21,7 +22,7 @@ func Of(s *state.State, keep link.Link) link.Link {
 	network, _ := s.SideNetworks()
 	// Beside a preset that suggests something, the defaults do not go without saying.
 	all := c.Source.Suggestion() != nil && c.Step == ""
-	l := link.Link{Said: c.Diff(choice.Default(), all), Title: s.View.Frame.Title, Show: s.View.Frame.Show, Theme: keep.Theme, Selected: s.SelectedName(), Unknown: keep.Unknown}
+	l := link.Link{Said: c.Diff(choice.Default(), all), Title: s.View.Frame.Title, Show: s.View.Frame.Show, Theme: keep.Theme, Selected: s.View.SelectedName(s.Shown), Unknown: keep.Unknown}
 	if l.Strategy == choice.DefaultStrategy && !all {
 		l.Strategy = "" // its arguments go with it
 	}
@@ -46,7 +47,7 @@ func Of(s *state.State, keep link.Link) link.Link {
 		l.Moment = s.View.Playhead
 	}
 	l.Story, l.Play = int(s.View.Story), s.View.ToPlay
-	l.Open, l.Chain = s.Unfolded(), s.View.Chain
+	l.Open, l.Chain = s.View.Unfolded(), s.View.Chain
 	if s.Slowdown() != state.DefaultSlowdown {
 		l.Slowdown = s.View.Slowdown
 	}
@@ -157,7 +158,7 @@ func Read(fragment string) (l link.Link, m state.Start, notes []string) {
 	notes = append(notes, more...)
 	b, more := choiceB(l.B, c)
 	notes = append(notes, more...)
-	return l, state.Start{Choice: c, B: b, From: l.Visible.From, To: l.Visible.To, Lines: linesOf(l.Lines), Axis: AxisOf(l.Axis), Selected: l.Selected,
-		Open: l.Open, Chain: l.Chain, Slowdown: l.Slowdown, Moment: l.Moment, Story: state.StoryStep(l.Story), ToPlay: l.Play,
-		Frame: state.Frame{Title: l.Title, Show: l.Show, Embed: l.Embed, Control: l.Controls}}, notes
+	return l, state.Start{Choice: c, B: b, Linked: view.Linked{From: l.Visible.From, To: l.Visible.To, Lines: linesOf(l.Lines), Axis: AxisOf(l.Axis),
+		Selected: l.Selected, Open: l.Open, Chain: l.Chain, Slowdown: l.Slowdown, Moment: l.Moment, Story: view.StoryStep(l.Story), ToPlay: l.Play,
+		Frame: view.Frame{Title: l.Title, Show: l.Show, Embed: l.Embed, Control: l.Controls}}}, notes
 }

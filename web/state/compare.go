@@ -108,9 +108,7 @@ func (s *State) closeOther() []Effect {
 	out := s.Compare.Other.cancel()
 	s.Compare = nil
 	s.touch()
-	if s.View.To > s.End() {
-		s.View.From, s.View.To = 0, 0
-	}
+	s.View.Fit(s.End())
 	return out
 }
 

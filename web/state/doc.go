@@ -11,11 +11,10 @@
 // shown. Nothing else stands between a message and its apply, and what has no apply
 // is no message.
 //
-// A file is a part of the state, with its messages and what the rest may ask of it:
-// the sides (side.go, opening.go, choosing.go, solving.go, compare.go), the curve
-// (curve.go, lines.go, plans.go), the tried parameters (tuning.go), the questions (question.go),
-// the addresses (place.go), training steps (step.go), playing and the story (play.go, story.go), and the view (view.go, selection.go, layers.go,
-// picker.go, share.go). Derived data is derived when it is asked for (see
+// What is known of a network (web/known), what it costs in time (web/tradeoff), and how
+// it is looked at (web/view) are values of packages below, with rules of their own. A
+// file here is a part of the state with its messages: what they do to those values, and
+// what has to be asked next. Derived data is derived when it is asked for (see
 // State.Plans, State.Lines); components hold no copies.
 //
 // In a comparison there are two Sides. What the controls change is State.Side, so

@@ -7,6 +7,7 @@ import (
 	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/web/tradeoff"
+	"memtide/web/view"
 )
 
 func asked(e Sweep) (out []string) {
@@ -20,7 +21,7 @@ func asked(e Sweep) (out []string) {
 func few(t *testing.T) *player {
 	t.Helper()
 	p := &player{State: New()}
-	p.play(Start{Choice: chosen("net-b8"), Lines: []string{}})
+	p.play(Start{Choice: chosen("net-b8"), Linked: view.Linked{Lines: []string{}}})
 	p.play(opened(last[Open](t, p).ID, chain("net")))
 	p.play(answer(last[Solve](t, p), 12))
 	e := last[Sweep](t, p)
@@ -97,7 +98,7 @@ func TestLinesWithOtherArguments(t *testing.T) {
 // A line can be drawn while others are being computed: those go on.
 func TestLinesWhileComputing(t *testing.T) {
 	p := &player{State: New()}
-	p.play(Start{Choice: chosen("net-b8"), Lines: []string{}})
+	p.play(Start{Choice: chosen("net-b8"), Linked: view.Linked{Lines: []string{}}})
 	p.play(opened(last[Open](t, p).ID, chain("net")))
 	p.play(answer(last[Solve](t, p), 12))
 	first := last[Sweep](t, p)

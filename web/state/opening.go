@@ -3,7 +3,6 @@ package state
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"memtide/engine"
 	"memtide/profiles"
@@ -11,7 +10,7 @@ import (
 	"memtide/web/choice"
 	"memtide/web/known"
 	"memtide/web/lookup"
-	"memtide/web/tradeoff"
+	"memtide/web/view"
 )
 
 // A profile takes a moment to be read. What a person sets meanwhile is about what
@@ -19,26 +18,16 @@ import (
 // State.decide), nor does it put the address of what is shown over that of what
 // comes (see holdAddress).
 
-// Start opens the page with what its link says; From and To are the visible
-// part of the step, Lines and Axis how the curve is drawn.
+// Start opens the page with what its link says.
 type Start struct {
-	Choice   Choice
-	From, To time.Duration
-	Lines    []string
-	Axis     tradeoff.Axis
-	Selected string        // by what it is, see draw.Model.Name
-	Open     []string      // what is unfolded, by the names of link.Folds
-	Chain    bool          // the critical chain is shown
-	Slowdown int           // as View.Slowdown
-	Moment   time.Duration // as View.Playhead
-	Story    StoryStep
-	ToPlay   bool // as View.ToPlay
-	Frame    Frame
-	B        *Choice // the other side of a comparison; nil: there is none
+	Choice Choice
+	B      *Choice // the other side of a comparison; nil: there is none
+	view.Linked
 }
 
 func (m Start) apply(s *State) []Effect {
-	s.arrange(m)
+	s.unwritten = false
+	s.View.Follow(m.Linked)
 	s.Choice = m.Choice
 	out := s.open(m.Choice, nil, Leave)
 	if m.B != nil && m.Choice.Step == "" {
@@ -47,18 +36,12 @@ func (m Start) apply(s *State) []Effect {
 	return out
 }
 
-// arrange takes over how a link wants the page to be.
-func (s *State) arrange(m Start) {
-	s.unwritten = false
-	s.View.frame(m)
-	s.View.unfold(m)
-}
-
 // Navigate is Back, Forward, or a link pasted into the address bar.
 type Navigate Start
 
 func (m Navigate) apply(s *State) []Effect {
-	s.arrange(Start(m))
+	s.unwritten = false
+	s.View.Follow(m.Linked)
 	return s.navigateBoth(m.Choice, m.B)
 }
 
@@ -210,9 +193,10 @@ func (m Opened) choice(o *Opening) Choice {
 func (s *State) opened(o *Opening, c Choice, r *proto.Opened) []Effect {
 	closed := s.closeStep()
 	s.Memory, s.Curve, s.Preview, s.hover = nil, nil, nil, ""
-	s.View.Selected, s.View.Trail, s.View.TableTop = lookup.Target{}, nil, 0
+	s.View.Select(lookup.Target{})
+	s.View.TableTop = 0
 	if o.History != Leave {
-		s.View.From, s.View.To, s.View.Playhead, s.View.Play, s.View.Story = 0, 0, 0, Playing{}, NoStory
+		s.View.Rewind()
 		s.View.Frame.Title = o.Title // the one before was about what was open
 	}
 	about := s.Alert // the link had something odd about it

@@ -254,9 +254,9 @@ func (s *State) openedMemory(o *Opening, r *proto.Opened) []Effect {
 		file = r.Memory.Name
 	}
 	s.Memory = known.NewMemory(file, r, &o.file)
-	s.View.Selected, s.View.Trail = lookup.Target{}, nil
+	s.View.Select(lookup.Target{})
 	if o.History != Leave {
-		s.View.From, s.View.To, s.View.Playhead = 0, 0, 0
+		s.View.Rewind()
 		s.View.Frame.Title = o.Title
 	}
 	if o.Choice.Source.Preset != "" {

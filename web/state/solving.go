@@ -136,7 +136,8 @@ func (s *State) show(o *Side, p *known.Picture) {
 		if !s.dragging {
 			s.copies = lookup.CopyLanes(p.Solved.Trace)
 		}
-		s.selectIn(p, old)
+		s.View.Carry(p, old)
+		s.View.Fit(s.End())
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"memtide/web/choice"
 	"memtide/web/known"
 	"memtide/web/tradeoff"
+	"memtide/web/view"
 )
 
 // State is everything the page knows, in parts that stand in files of their own.
@@ -22,11 +23,10 @@ type State struct {
 	Alert   *Alert   // something went wrong, and what can be done
 	Draft   Draft    // a text field that is being typed into
 	Sharing *Sharing // the dialog that gives away what is shown; nil while it is closed
-	View    View
+	View    view.View
 	redraw
 
 	pictures  recent[*known.Picture]
-	layers    layerRows
 	instead   choice.Budget // that was chosen because the default did not fit
 	next      *waiting      // side B, until A has been read
 	unwritten bool          // the address waits for what it names, see holdAddress

@@ -6,6 +6,7 @@ import (
 	"memtide/profiles/llm/ask"
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
+	"memtide/web/view"
 )
 
 // AskStep asks the second program about a training step, or for its chain. Answers are
@@ -48,7 +49,7 @@ type training struct {
 type PickStep struct{ Model string }
 
 func (m PickStep) apply(s *State) []Effect {
-	s.View.Picker = Picker{}
+	s.View.Picker = view.Picker{}
 	c := s.Choice
 	if c.Step == "" && c.Device != preset.DefaultDeviceID && slices.Contains(ask.Option("device").Choices, c.Device) {
 		c.StepArgs = ask.With(nil, "device", c.Device)
@@ -132,7 +133,7 @@ func (s *State) openStep(c Choice, h History) (out []Effect) {
 	if s.Step == nil {
 		out = append(append(s.closeOther(), s.cancel()...), s.closeNetwork()...)
 		s.Memory = nil
-		s.View.From, s.View.To, s.View.Playhead, s.View.Play, s.View.Story = 0, 0, 0, Playing{}, NoStory
+		s.View.Rewind()
 		s.Step = &Step{}
 	} else {
 		out = s.cancelOpening()

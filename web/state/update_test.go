@@ -14,6 +14,7 @@ import (
 	"memtide/web/choice"
 	"memtide/web/lookup"
 	"memtide/web/tradeoff"
+	"memtide/web/view"
 )
 
 func init() {
@@ -109,7 +110,7 @@ func names(effects []Effect) string {
 func shown(t *testing.T) *player {
 	t.Helper()
 	p := &player{State: New()}
-	p.play(Start{Choice: chosen("net-b8"), Lines: []string{tradeoff.AllLines}})
+	p.play(Start{Choice: chosen("net-b8"), Linked: view.Linked{Lines: []string{tradeoff.AllLines}}})
 	p.play(opened(last[Open](t, p).ID, chain("net")))
 	p.play(answer(last[Solve](t, p), 12))
 	if p.Shown == nil || p.Phase() != "ready" {
@@ -377,18 +378,18 @@ func TestSelectionFollowsTheSchedule(t *testing.T) {
 	p := shown(t)
 	p.play(SetBudget{Bytes: 3 * engine.GiB})
 	p.play(answer(last[Solve](t, p), 12, 5, 30, 8))
-	if p.Wait() != 1 {
-		t.Errorf("selected wait %d; want 1, the longest", p.Wait())
+	if p.View.Wait() != 1 {
+		t.Errorf("selected wait %d; want 1, the longest", p.View.Wait())
 	}
 	p.play(StepWait{1})
 	p.play(StepWait{1})
-	if p.Wait() != 0 {
-		t.Errorf("selected wait %d; want 0: waits go round", p.Wait())
+	if p.View.Wait() != 0 {
+		t.Errorf("selected wait %d; want 0: waits go round", p.View.Wait())
 	}
 	p.play(SetBudget{Bytes: 4 * engine.GiB})
 	p.play(answer(last[Solve](t, p), 12, 2))
-	if p.Wait() != 0 {
-		t.Errorf("selected wait %d; want 0, the nearest in time", p.Wait())
+	if p.View.Wait() != 0 {
+		t.Errorf("selected wait %d; want 0, the nearest in time", p.View.Wait())
 	}
 	p.play(Dismiss{})
 	if p.View.Selected != (lookup.Target{}) {
@@ -396,8 +397,8 @@ func TestSelectionFollowsTheSchedule(t *testing.T) {
 	}
 	p.play(SetBudget{Bytes: 5 * engine.GiB})
 	p.play(answer(last[Solve](t, p), 12, 2, 7))
-	if p.Wait() != -1 {
-		t.Errorf("selected wait %d; want none: it was deselected by hand", p.Wait())
+	if p.View.Wait() != -1 {
+		t.Errorf("selected wait %d; want none: it was deselected by hand", p.View.Wait())
 	}
 }
 
@@ -435,7 +436,7 @@ func TestUnknownPreset(t *testing.T) {
 func TestVisiblePartFromALink(t *testing.T) {
 	p := &player{State: New()}
 	from, to := 2*time.Millisecond, 5*time.Millisecond
-	p.play(Start{Choice: chosen("net-b8"), From: from, To: to})
+	p.play(Start{Choice: chosen("net-b8"), Linked: view.Linked{From: from, To: to}})
 	p.play(opened(last[Open](t, p).ID, chain("net")))
 	p.play(answer(last[Solve](t, p), 12))
 	if p.View.From != from || p.View.To != to {

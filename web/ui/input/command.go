@@ -14,6 +14,7 @@ import (
 	"memtide/web/permalink"
 	"memtide/web/state"
 	"memtide/web/tradeoff"
+	"memtide/web/view"
 )
 
 // Message is what a command means to the state; nil if it means nothing. Files,
@@ -257,7 +258,7 @@ func (c Command) storyCommand() state.Message {
 	if c.Do != "story" || !c.Settled {
 		return nil
 	}
-	return state.TellStory{Step: state.StoryStep(c.Index)}
+	return state.TellStory{Step: view.StoryStep(c.Index)}
 }
 
 // TableRows is the number of rows of a page. Note: the rows are one piece of

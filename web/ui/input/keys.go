@@ -8,6 +8,7 @@ import (
 	"memtide/web/known"
 	"memtide/web/lookup"
 	"memtide/web/state"
+	"memtide/web/view"
 )
 
 // Chord is what a key does together with Ctrl or ⌘.
@@ -183,7 +184,7 @@ func letterOf(k Key, steps int) (Action, bool) {
 // Looks says that an action only moves the view or the selection: all that keys do
 // in a view in another page, which is to be read. With a slider for the budget they
 // move that too.
-func (a Action) Looks(f *state.Frame) bool {
+func (a Action) Looks(f *view.Frame) bool {
 	switch a.message.(type) {
 	case nil:
 		return a.choose == ""

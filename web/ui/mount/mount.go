@@ -12,6 +12,7 @@ import (
 	"memtide/web/state"
 	"memtide/web/ui/answer"
 	"memtide/web/ui/names"
+	"memtide/web/view"
 )
 
 // Mount is a place of the page that a picture is painted into: one of a time axis,
@@ -173,13 +174,13 @@ func Overlaid(s *state.State) bool {
 // storyView is what a step of the story shows of the memory: keeping everything first
 // without a line, then what is over it.
 func storyView(s *state.State, v *draw.View) {
-	if s.Preview == nil || s.View.Story == state.NoStory {
+	if s.Preview == nil || s.View.Story == view.NoStory {
 		return
 	}
 	switch s.View.Story {
-	case state.StoryKeepAll:
+	case view.StoryKeepAll:
 		v.Ghost, v.Capacity, v.Budget = nil, 0, engine.NoLimit
-	case state.StoryOverLine:
+	case view.StoryOverLine:
 		v.Ghost, v.Over = nil, s.StoryLimit()
 	}
 }

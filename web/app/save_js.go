@@ -5,6 +5,7 @@ import (
 
 	"github.com/hack-pad/safejs"
 
+	"memtide/web/display"
 	"memtide/web/draw"
 	"memtide/web/format"
 	"memtide/web/jobs"
@@ -126,21 +127,21 @@ func (a *saver) png(address string) {
 	if a.s.Visible() == nil || a.s.Sharing == nil {
 		return
 	}
-	theme := draw.Light
+	theme := display.Light
 	if a.s.Sharing.Theme == "dark" {
-		theme = draw.Dark
+		theme = display.Dark
 	}
 	var scene draw.Scene
 	export.Figure(&scene, a.s, a.s.Sharing.Exact)
 	canvas := call(global("document"), "createElement", "canvas")
-	colours := draw.Palette(theme)
+	colours := display.Palette(theme)
 	if !paintOn(canvas, &scene, colours, pngRatio) {
 		return
 	}
 	context := call(canvas, "getContext", "2d")
 	call(context, "setTransform", 1, 0, 0, 1, 0, 0)
 	set(context, "globalCompositeOperation", "destination-over")
-	set(context, "fillStyle", colours[draw.Surface])
+	set(context, "fillStyle", colours[display.Surface])
 	call(context, "fillRect", 0, 0, number(canvas, "width"), number(canvas, "height"))
 	name := export.Name(a.s, "png")
 	call(canvas, "toBlob", function(func(blob safejs.Value) {

@@ -5,6 +5,7 @@ import (
 	"memtide/profiles/doctor"
 	"memtide/wasm/proto"
 	"memtide/web/draw"
+	"memtide/web/lookup"
 )
 
 // Examine asks the second program about the recording that is open.
@@ -226,9 +227,9 @@ func (m ShowBuffer) apply(s *State) []Effect {
 	if s.Memory == nil || m.Buffer < 0 || m.Buffer >= len(s.Memory.Data.Buffers.List) {
 		return nil
 	}
-	t := draw.Target{Kind: draw.OnBuffer, Index: m.Buffer}
+	t := lookup.Target{Kind: lookup.OnBuffer, Index: m.Buffer}
 	if s.View.Selected == t { // again: it is let go of
-		t = draw.Target{}
+		t = lookup.Target{}
 	}
 	s.View.Selected, s.View.Playhead = t, 0
 	return []Effect{WriteURL{Replace}}
@@ -288,18 +289,20 @@ func UseOf(c doctor.Category) draw.Use {
 }
 
 // FlameZoom is the call that is as wide as the graph.
-func (s *State) FlameZoom() draw.Target { return s.flameTarget(func(d *Doctor) int { return d.zoom }) }
+func (s *State) FlameZoom() lookup.Target {
+	return s.flameTarget(func(d *Doctor) int { return d.zoom })
+}
 
 // FlameMarked is the call that the keyboard is at.
-func (s *State) FlameMarked() draw.Target {
+func (s *State) FlameMarked() lookup.Target {
 	return s.flameTarget(func(d *Doctor) int { return d.marked })
 }
 
-func (s *State) flameTarget(of func(*Doctor) int) draw.Target {
+func (s *State) flameTarget(of func(*Doctor) int) lookup.Target {
 	if s.FlameModel() == nil {
-		return draw.Target{}
+		return lookup.Target{}
 	}
-	return draw.Target{Kind: draw.OnCall, Index: of(s.Doctor())}
+	return lookup.Target{Kind: lookup.OnCall, Index: of(s.Doctor())}
 }
 
 // ZoomCall makes a call as wide as the graph; the one that is so already goes back to

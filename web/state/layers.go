@@ -1,13 +1,14 @@
 package state
 
 import (
-	"memtide/web/draw"
+	"memtide/web/lookup"
+	"memtide/web/tell"
 )
 
 // LayerTable is how the table of layers is looked at.
 type LayerTable struct {
 	Open bool
-	By   draw.LayerColumn
+	By   tell.LayerColumn
 	Down bool   // the largest first
 	Find string // only layers whose row contains it, in any case
 	Top  int    // first row that is on screen
@@ -24,10 +25,10 @@ func (ToggleLayers) apply(s *State) []Effect {
 
 // SortLayers sorts the table by a column, the other way round if it is sorted
 // by it already.
-type SortLayers struct{ By draw.LayerColumn }
+type SortLayers struct{ By tell.LayerColumn }
 
 func (m SortLayers) apply(s *State) []Effect {
-	if m.By >= draw.NumLayerColumns {
+	if m.By >= tell.NumLayerColumns {
 		return nil
 	}
 	t := &s.View.Layers
@@ -71,7 +72,7 @@ func (m StepLayer) apply(s *State) []Effect {
 	default:
 		at = 0
 	}
-	Select{draw.Target{Kind: draw.OnStage, Index: rows[at].Stage}}.apply(s)
+	Select{lookup.Target{Kind: lookup.OnStage, Index: rows[at].Stage}}.apply(s)
 	return nil
 }
 
@@ -86,7 +87,7 @@ func (ToggleChain) apply(s *State) []Effect {
 
 // LayerRows are the rows of the table of layers that are not left out, in its
 // order.
-func (s *State) LayerRows() []draw.LayerRow {
+func (s *State) LayerRows() []tell.LayerRow {
 	p := s.Visible()
 	if p == nil || !s.View.Layers.Open {
 		return nil
@@ -102,12 +103,12 @@ func (s *State) LayerRows() []draw.LayerRow {
 // layerRows are the rows of the table, kept until they change.
 type layerRows struct {
 	key  layerKey
-	rows []draw.LayerRow
+	rows []tell.LayerRow
 }
 
 type layerKey struct {
 	picture *Picture
-	by      draw.LayerColumn
+	by      tell.LayerColumn
 	down    bool
 	find    string
 }

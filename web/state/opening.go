@@ -9,7 +9,7 @@ import (
 	"memtide/profiles"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
-	"memtide/web/draw"
+	"memtide/web/lookup"
 )
 
 // A profile takes a moment to be read. What a person sets meanwhile is about what
@@ -211,7 +211,7 @@ func (m Opened) choice(o *Opening) Choice {
 func (s *State) opened(o *Opening, c Choice, r *proto.Opened) []Effect {
 	closed := s.closeStep()
 	s.Memory, s.Curve, s.Preview, s.hover = nil, nil, nil, ""
-	s.View.Selected, s.View.Trail, s.View.TableTop = draw.Target{}, nil, 0
+	s.View.Selected, s.View.Trail, s.View.TableTop = lookup.Target{}, nil, 0
 	if o.History != Leave {
 		s.View.From, s.View.To, s.View.Playhead, s.View.Play, s.View.Story = 0, 0, 0, Playing{}, NoStory
 		s.View.Frame.Title = o.Title // the one before was about what was open

@@ -8,6 +8,7 @@ import (
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/draw"
+	"memtide/web/lookup"
 )
 
 // DefaultDensity is the part of an offloaded value that is not zero, in per cent,
@@ -329,7 +330,7 @@ func (s *State) openedMemory(o *Opening, r *proto.Opened) []Effect {
 		file = r.Memory.Name
 	}
 	s.Memory = newMemory(file, r, &o.file)
-	s.View.Selected, s.View.Trail = draw.Target{}, nil
+	s.View.Selected, s.View.Trail = lookup.Target{}, nil
 	if o.History != Leave {
 		s.View.From, s.View.To, s.View.Playhead = 0, 0, 0
 		s.View.Frame.Title = o.Title

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"memtide/engine/sim"
-	"memtide/web/draw"
+	"memtide/web/lookup"
 )
 
 // A step is played by a playhead that crosses all pictures at constant step time. The
@@ -110,7 +110,7 @@ func (s *State) selectWaitAt(at time.Duration) {
 	}
 	for i, g := range s.Shown.Gaps() {
 		if g.Start == at {
-			s.View.Selected, s.View.Trail = draw.Target{Kind: draw.OnGap, Index: i}, nil
+			s.View.Selected, s.View.Trail = lookup.Target{Kind: lookup.OnGap, Index: i}, nil
 			s.touch()
 			return
 		}

@@ -9,7 +9,7 @@ import (
 	"memtide/engine/sim"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
-	"memtide/web/draw"
+	"memtide/web/lookup"
 )
 
 // A step of 12 ms with waits at 3 and 9 ms is played in 6 s, and 300 ms for each wait:
@@ -101,7 +101,7 @@ func playing(t *testing.T) *player {
 		Spans: []sim.Span{{Kind: sim.SpanForward, End: 3 * time.Millisecond, Cause: sim.NoSpan, Op: engine.NoOp, Value: engine.NoValue},
 			{Kind: sim.SpanBackward, Start: 4 * time.Millisecond, End: 9 * time.Millisecond, Cause: sim.NoSpan, Op: engine.NoOp, Value: engine.NoValue}}}
 	p.Shown.model = nil
-	p.View.Selected = draw.Target{}
+	p.View.Selected = lookup.Target{}
 	return p
 }
 

@@ -5,10 +5,11 @@ import (
 
 	"memtide/engine/sim"
 	"memtide/web/draw"
+	"memtide/web/lookup"
 )
 
 // Select selects something in the pictures; draw.Target{}: nothing.
-type Select struct{ Target draw.Target }
+type Select struct{ Target lookup.Target }
 
 func (m Select) apply(s *State) []Effect {
 	return s.selected(func(*draw.Model) { s.View.Selected, s.View.Trail = m.Target, nil })
@@ -23,7 +24,7 @@ type Find struct {
 
 func (m Find) apply(s *State) []Effect {
 	return s.selected(func(model *draw.Model) {
-		if t := model.Find(m.Text, m.After); t.Kind != draw.Nothing {
+		if t := model.Find(m.Text, m.After); t.Kind != lookup.Nothing {
 			s.View.Selected, s.View.Trail = t, nil
 		}
 	})
@@ -44,7 +45,7 @@ type FollowCause struct{}
 func (FollowCause) apply(s *State) []Effect {
 	v := &s.View
 	return s.selected(func(model *draw.Model) {
-		if cause := model.Cause(v.Selected); cause.Kind != draw.Nothing {
+		if cause := model.Cause(v.Selected); cause.Kind != lookup.Nothing {
 			v.Trail = append(v.Trail, v.Selected)
 			v.Selected = cause
 		}
@@ -90,7 +91,7 @@ func (s *State) stepWait(by, n int) int {
 
 // Wait is the selected wait, -1 if none is selected.
 func (s *State) Wait() int {
-	if t := s.View.Selected; t.Kind == draw.OnGap {
+	if t := s.View.Selected; t.Kind == lookup.OnGap {
 		return t.Index
 	}
 	return -1
@@ -99,7 +100,7 @@ func (s *State) Wait() int {
 // reveal moves the visible part of the step so that the selected thing is in it.
 func (s *State) reveal() {
 	v := &s.View
-	if v.To == 0 || v.Selected.Kind == draw.Nothing {
+	if v.To == 0 || v.Selected.Kind == lookup.Nothing {
 		return
 	}
 	from, to := s.Visible().Model().Interval(v.Selected)
@@ -148,10 +149,10 @@ func (s *State) selectIn(p, old *Picture) {
 	case s.selectWanted(p):
 	case old == nil || old.Network != p.Network || old.Choice.Strategy != p.Choice.Strategy:
 		v.Selected, v.Picked = foremost(p), false
-	case v.Selected.Kind == draw.OnGap && v.Selected.Index < len(old.Gaps()):
+	case v.Selected.Kind == lookup.OnGap && v.Selected.Index < len(old.Gaps()):
 		v.Selected = gapTarget(nearest(p.Gaps(), old.Gaps()[v.Selected.Index]))
-	case v.Selected.Kind == draw.OnStage, v.Selected.Kind == draw.OnValue: // they stay what they are
-	case v.Selected.Kind != draw.Nothing || len(old.Gaps()) == 0:
+	case v.Selected.Kind == lookup.OnStage, v.Selected.Kind == lookup.OnValue: // they stay what they are
+	case v.Selected.Kind != lookup.Nothing || len(old.Gaps()) == 0:
 		v.Selected, v.Picked = foremost(p), false
 	}
 	if v.To > s.End() {
@@ -161,18 +162,18 @@ func (s *State) selectIn(p, old *Picture) {
 
 // foremost is what stands out of a picture: the longest wait or, in a graph that
 // waits for nothing, the value that is held longest for what it takes.
-func foremost(p *Picture) draw.Target {
+func foremost(p *Picture) lookup.Target {
 	if i := longest(p.Gaps()); i >= 0 {
 		return gapTarget(i)
 	}
 	return p.Model().Foremost()
 }
 
-func gapTarget(i int) draw.Target {
+func gapTarget(i int) lookup.Target {
 	if i < 0 {
-		return draw.Target{}
+		return lookup.Target{}
 	}
-	return draw.Target{Kind: draw.OnGap, Index: i}
+	return lookup.Target{Kind: lookup.OnGap, Index: i}
 }
 
 func longest(gaps []sim.Gap) int {
@@ -204,7 +205,7 @@ func (s *State) selectWanted(p *Picture) bool {
 		return false
 	}
 	t := p.Model().Named(wanted)
-	if t.Kind == draw.Nothing {
+	if t.Kind == lookup.Nothing {
 		return false
 	}
 	v.Selected, v.Picked = t, true

@@ -4,8 +4,8 @@ import (
 	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
-	"memtide/web/draw"
 	"memtide/web/format"
+	"memtide/web/lookup"
 )
 
 // solve shows the schedule of a side's choice, from the cache or by asking for it.
@@ -133,7 +133,7 @@ func (s *State) show(o *Side, p *Picture) {
 	s.touch()
 	if o == &s.Side {
 		if !s.dragging {
-			s.copies = draw.CopyLanes(p.Solved.Trace)
+			s.copies = lookup.CopyLanes(p.Solved.Trace)
 		}
 		s.selectIn(p, old)
 	}

@@ -13,6 +13,7 @@ import (
 	"memtide/profiles"
 	"memtide/profiles/doctor"
 	"memtide/wasm/proto"
+	"memtide/web/display"
 	"memtide/web/draw"
 	"memtide/web/format"
 	"memtide/web/state"
@@ -268,9 +269,9 @@ func FlameFile(s *state.State) (export.File, bool) {
 	var scene, whole draw.Scene
 	m.Draw(&scene, draw.Flames, draw.View{Width: export.FigureWidth, Selected: s.FlameZoom()})
 	draw.Headed(&whole, &scene, draw.Heading{Title: wordsFlame, Lines: []string{s.Memory.File + ": " + (&Remedies{S: s}).moment()}})
-	theme := draw.Light
+	theme := display.Light
 	var b bytes.Buffer
-	if whole.WriteSVG(&b, draw.SVGOptions{Standalone: true, Theme: &theme, Surface: true}) != nil {
+	if whole.WriteSVG(&b, display.SVGOptions{Standalone: true, Theme: &theme, Surface: true}) != nil {
 		return export.File{}, false
 	}
 	return export.File{Name: export.NameFor(s.Memory.File+" stacks", "svg"), Type: "image/svg+xml", Bytes: b.Bytes()}, true

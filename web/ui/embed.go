@@ -2,8 +2,8 @@ package ui
 
 import (
 	"memtide/web/choice"
-	"memtide/web/draw"
 	"memtide/web/format"
+	"memtide/web/lookup"
 	"memtide/web/permalink"
 	"memtide/web/state"
 	"memtide/web/ui/answer"
@@ -32,7 +32,7 @@ func (c *Embed) Line() string {
 		}
 		return answer.Work(c.S)
 	}
-	if answer.Problem(c.S) == "" && c.S.View.Picked && c.S.View.Selected.Kind != draw.Nothing {
+	if answer.Problem(c.S) == "" && c.S.View.Picked && c.S.View.Selected.Kind != lookup.Nothing {
 		return p.Model().Sentence(c.S.View.Selected)
 	}
 	line := choice.PlanName(p.Choice.Strategy) + " in " + format.Bytes(p.Solved.Budget) + ": " + format.Duration(p.Solved.Trace.Makespan) + " per step"

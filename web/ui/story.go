@@ -9,6 +9,7 @@ import (
 	"github.com/vugu/vugu"
 
 	"memtide/web/choice"
+	"memtide/web/display"
 	"memtide/web/draw"
 	"memtide/web/format"
 	"memtide/web/state"
@@ -171,7 +172,7 @@ func (c *Story) thumb(step state.StoryStep) string {
 	var scene draw.Scene
 	t.Draw(&scene)
 	var b strings.Builder
-	if scene.WriteSVG(&b, draw.SVGOptions{ID: "story-" + strconv.Itoa(int(step))}) != nil {
+	if scene.WriteSVG(&b, display.SVGOptions{ID: "story-" + strconv.Itoa(int(step))}) != nil {
 		return ""
 	}
 	return `<span class="thumb">` + b.String() + `</span>`

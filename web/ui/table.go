@@ -7,16 +7,16 @@ import (
 
 	"github.com/vugu/vugu"
 
-	"memtide/web/draw"
 	"memtide/web/format"
 	"memtide/web/state"
+	"memtide/web/tell"
 	"memtide/web/ui/input"
 )
 
 // Table says in words what the timeline shows, a page of rows at a time.
 type Table struct{ S *state.State }
 
-func (c *Table) rows() (rows []draw.Row, total int) {
+func (c *Table) rows() (rows []tell.Row, total int) {
 	p := c.S.Visible()
 	if !c.S.View.Table || p == nil {
 		return nil, 0

@@ -13,6 +13,7 @@ import (
 	"memtide/web/draw"
 	"memtide/web/link"
 	"memtide/web/state"
+	"memtide/web/tell"
 	"memtide/web/ui/pagetest"
 )
 
@@ -107,7 +108,7 @@ func TestExportTables(t *testing.T) {
 			}
 		}
 	}
-	table := tableFile(both, "layers.csv", address, []tableSide{layerCells(SideOf(both), both.Visible().Model().LayerTable(draw.LayerNumber, false, ""))})
+	table := tableFile(both, "layers.csv", address, []tableSide{layerCells(SideOf(both), both.Visible().Model().LayerTable(tell.LayerNumber, false, ""))})
 	if want := "resnet-101-batch-32-greedy-3.87-gib.layers.csv"; table.Name != want || strings.Contains(string(table.Bytes), "\nA,") {
 		t.Errorf("the table of B is saved as %s, want %s and rows of B only", table.Name, want)
 	}

@@ -1,8 +1,8 @@
 package export
 
 import (
-	"memtide/web/draw"
 	"memtide/web/state"
+	"memtide/web/tell"
 )
 
 // document is the JSON file. Names of fields say their units. Of a comparison, the
@@ -104,8 +104,8 @@ func exportScheduleOf(s *state.State, side Side) schedule {
 		r := m.Row(i)
 		e.Operations = append(e.Operations, operation{int64(r.Start), int64(r.End), r.Lane, r.What, r.Kind, r.Stage, r.Why})
 	}
-	for _, l := range m.LayerTable(draw.LayerNumber, false, "") {
-		e.Layers = append(e.Layers, layer{l.Name, draw.DecisionName(l.Decision), int64(l.Size), int64(l.Forward), int64(l.Recompute), int64(l.Backward), int64(l.Copies)})
+	for _, l := range m.LayerTable(tell.LayerNumber, false, "") {
+		e.Layers = append(e.Layers, layer{l.Name, tell.DecisionName(l.Decision), int64(l.Size), int64(l.Forward), int64(l.Recompute), int64(l.Backward), int64(l.Copies)})
 	}
 	return e
 }

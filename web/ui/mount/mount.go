@@ -7,6 +7,7 @@ import (
 
 	"memtide/engine"
 	"memtide/web/draw"
+	"memtide/web/lookup"
 	"memtide/web/state"
 	"memtide/web/ui/answer"
 	"memtide/web/ui/names"
@@ -97,7 +98,7 @@ func (m Mount) Budget(s *state.State) engine.Bytes {
 // the calls that are zoomed to and that the keyboard is at.
 func (m Mount) Around(s *state.State, v *draw.View) {
 	if m.Picture == draw.Flames {
-		if v.Selected = s.FlameZoom(); v.Hover.Kind != draw.OnCall && s.FlameMarked() != v.Selected {
+		if v.Selected = s.FlameZoom(); v.Hover.Kind != lookup.OnCall && s.FlameMarked() != v.Selected {
 			v.Hover = s.FlameMarked()
 		}
 		return
@@ -123,10 +124,10 @@ func (m Mount) Beside(s *state.State) *draw.Beside {
 }
 
 // Across is what stands here for a target of the other side's picture.
-func (m Mount) Across(s *state.State, t draw.Target) draw.Target {
+func (m Mount) Across(s *state.State, t lookup.Target) lookup.Target {
 	from, al := m.Other().Shown(s), s.Alignment(!m.Second)
 	if from == nil || al == nil {
-		return draw.Target{}
+		return lookup.Target{}
 	}
 	return from.Model().Across(t, al)
 }
